@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The membership test of a whole image: dispatch on domain and kind.
+ */
+#ifndef BALEEN_PROBE_H
+#define BALEEN_PROBE_H
+
+#include <baleen/bloom.h>
+#include <baleen/cuckoo.h>
+
+/**
+ * baleen_table_test() - is the key in this table?
+ * @table: the table of @key's domain; BALEEN_KIND_NONE holds nothing
+ * @seed: the filter's seed
+ * @store: the image (see baleen_store_block())
+ * @key: the key
+ *
+ * When @table is constant data of a BPF load, the verifier keeps only the
+ * branch of its kind.
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 maybe (yes, when the table is exact), 0 surely not.
+ */
+baleen_inline int baleen_table_test(const struct baleen_table *table,
+				    const struct baleen_seed *seed, const void *store,
+				    const struct baleen_key *key)
+{
+	if (table->kind == BALEEN_KIND_CUCKOO)
+		return baleen_cuckoo_test(table, seed, store, key);
+	if (table->kind == BALEEN_KIND_BLOOM)
+		return baleen_bloom_test(table, seed, store, key);
+	return 0;
+}
+
+/**
+ * baleen_image_test() - is the key in this image?
+ * @image: a checked header
+ * @store: the image (see baleen_store_block())
+ * @key: the key; its domain is BALEEN_IP4 or BALEEN_IP6
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 maybe (yes, when the table is exact), 0 surely not.
+ */
+baleen_inline int baleen_image_test(const struct baleen_image *image, const void *store,
+				    const struct baleen_key *key)
+{
+	if (key->domain == BALEEN_IP4)
+		return baleen_table_test(&image->table[BALEEN_IP4], &image->seed, store, key);
+	return baleen_table_test(&image->table[BALEEN_IP6], &image->seed, store, key);
+}
+
+#endif /* BALEEN_PROBE_H */

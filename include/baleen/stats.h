@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the packet path counts, and what it is told: shared by the XDP
+ * program and everybody who loads it or reads its counters.
+ */
+#ifndef BALEEN_STATS_H
+#define BALEEN_STATS_H
+
+#include <baleen/image.h>
+
+#define BALEEN_MAX_RULES 16
+
+/**
+ * struct baleen_rule_stats - what one rule decided
+ * @packets: frames whose verdict came from this rule
+ * @bytes: their length on the wire as XDP sees it, without the FCS
+ */
+struct baleen_rule_stats {
+	u64 packets;
+	u64 bytes;
+};
+
+/**
+ * struct baleen_stats - the counters of one device, per CPU
+ * @passed: IP frames that no rule matched
+ * @pass_not_ip: fail-open: another protocol than IP
+ * @pass_mpls: fail-open: MPLS-labelled
+ * @pass_tags: fail-open: more than four VLAN tags
+ * @pass_version: fail-open: IP version contradicts the EtherType
+ * @pass_short: fail-open: ends before its headers do
+ * @pass_no_filter: fail-open: the program was loaded without rules
+ * @rule: one per rule, in order
+ *
+ * Each frame is counted in exactly one packet counter. One map entry holds
+ * the whole struct, so that bpftool prints it with these names.
+ */
+struct baleen_stats {
+	u64 passed;
+	u64 pass_not_ip;
+	u64 pass_mpls;
+	u64 pass_tags;
+	u64 pass_version;
+	u64 pass_short;
+	u64 pass_no_filter;
+	struct baleen_rule_stats rule[BALEEN_MAX_RULES];
+};
+
+/**
+ * enum baleen_action - what happens to a frame that a rule matches
+ * @BALEEN_ACTION_DROP: it is dropped
+ * @BALEEN_ACTION_ALLOW: it passes, later rules are not asked
+ */
+enum baleen_action {
+	BALEEN_ACTION_DROP = 0,
+	BALEEN_ACTION_ALLOW = 1,
+};
+
+/**
+ * struct baleen_rule - one rule of a device
+ * @action: enum baleen_action
+ * @reserved: zero
+ * @image: the checked header of the rule's filter; its name is the rule's
+ */
+struct baleen_rule {
+	u32 action;
+	u32 reserved;
+	struct baleen_image image;
+};
+
+/**
+ * struct baleen_config - constants of one load of the XDP program
+ * @n_rules: 1 to BALEEN_MAX_RULES; 0, the value of an object that nobody
+ *           configured, passes everything and counts it
+ * @frags: the program may see multi-buffer frames, whose length takes a call
+ * @accept_fpp: the --accept-fpp the rules were accepted under, an IEEE double
+ * @requested_mode: how the attach was asked for; enum baleen_mode
+ * @reserved: zero
+ * @rule: the rules in order of evaluation, first match wins
+ */
+struct baleen_config {
+	u32 n_rules;
+	u32 frags;
+	u64 accept_fpp;
+	u32 requested_mode;
+	u32 reserved;
+	struct baleen_rule rule[BALEEN_MAX_RULES];
+};
+
+#endif /* BALEEN_STATS_H */

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* How the library says what went wrong. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "error.h"
+
+int baleen_fail(struct baleen_error *error, int code, const char *format, ...)
+{
+	va_list args;
+
+	if (error) {
+		va_start(args, format);
+		vsnprintf(error->text, sizeof(error->text), format, args);
+		va_end(args);
+	}
+	return -code;
+}
