@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Each header of include/baleen compiles alone, without a warning, in every
+# world: userspace, BPF with either store, and the kernels 6.1 and 6.12.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+kworld=build/kworld
+headers=(include/baleen/*.h)
+warnings=(-Wall -Wextra -Werror)
+multiarch=$(gcc -print-multiarch)
+n=0 failed=0
+
+# result STATUS NAME LOG
+result()
+{
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $n - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $n - $2"
+		sed 's/^/# /' "$3"
+	fi
+}
+
+# lone HEADER: a source that includes it first, and twice for its guard
+lone()
+{
+	printf '#include <baleen/%s>\n' "$1" "$1"
+}
+
+# check WORLD COMPILER...: every header alone
+check()
+{
+	local world=$1 path name
+	shift
+	for path in "${headers[@]}"; do
+		name=${path##*/}
+		lone "$name" | "$@" "${warnings[@]}" -I include -x c -c -o /dev/null - \
+			>"$kworld/log" 2>&1
+		result $? "$world: $name" "$kworld/log"
+	done
+}
+
+# The functions that a module will call, so that they are really compiled.
+calls()
+{
+	cat <<'END'
+#include <linux/module.h>
+#include <baleen/packet.h>
+#include <baleen/probe.h>
+#include <baleen/stats.h>
+
+static u8 bytes[BALEEN_HEADER_BYTES + BALEEN_BLOCK_BYTES];
+static struct baleen_image image;
+
+static int test_frame(const u8 *frame, const u8 *end)
+{
+	struct baleen_key key;
+	const u8 *ip;
+
+	switch (baleen_packet_parse(frame, end, &ip)) {
+	case BALEEN_PARSE_IP4:
+		key = baleen_packet_key_ip4(ip, image.key_spec);
+		break;
+	case BALEEN_PARSE_IP6:
+		key = baleen_packet_key_ip6(ip, image.key_spec);
+		break;
+	default:
+		return 0;
+	}
+	return baleen_image_test(&image, bytes, &key);
+}
+
+static int __init kworld_init(void)
+{
+	const char *reason = NULL;
+	int err = baleen_image_check(bytes, sizeof(bytes), &image, &reason);
+
+	if (err) {
+		pr_err("%s\n", reason);
+		return err;
+	}
+	pr_info("%d %u\n", test_frame(bytes, bytes + sizeof(bytes)),
+		baleen_unpermute32(&image.seed, 1));
+	baleen_header_write(&image, bytes);
+	return 0;
+}
+
+static void __exit kworld_exit(void)
+{
+}
+
+module_init(kworld_init);
+module_exit(kworld_exit);
+MODULE_DESCRIPTION("Every header in the kernel's world");
+MODULE_LICENSE("Dual BSD/GPL");
+END
+}
+
+# module DIRECTORY: the sources and the Kbuild file of a throw-away module
+module()
+{
+	local path name objects=calls.o
+
+	rm -rf "$1" && mkdir -p "$1" || return 1
+	calls >"$1/calls.c"
+	for path in "${headers[@]}"; do
+		name=${path##*/}
+		lone "$name" >"$1/${name%.h}_h.c"
+		objects+=" ${name%.h}_h.o"
+	done
+	cat >"$1/Kbuild" <<-END
+		obj-m := kworld.o
+		kworld-y := $objects
+		ccflags-y := -I$PWD/include -Werror
+	END
+}
+
+# check_kernel KERNEL: one build, one result an object
+check_kernel()
+{
+	local dir=$kworld/$1 kdir path name
+
+	kdir=$(tests/vm/fetch headers "$1" 2>"$kworld/log") && module "$dir"
+	result $? "kernel $1: header packages" "$kworld/log"
+	# -k: a bad header must not hide the next one.
+	make -k -s -j 2 -C "${kdir:-/nonexistent}" M="$PWD/$dir" W=1 modules >"$kworld/log" 2>&1
+	for path in "${headers[@]}"; do
+		name=${path##*/}
+		[ -f "$dir/${name%.h}_h.o" ]
+		result $? "kernel $1: $name" "$kworld/log"
+	done
+	[ -f "$dir/kworld.ko" ] && ! grep -q 'warning:' "$kworld/log"
+	result $? "kernel $1: a module that validates, parses and probes" "$kworld/log"
+}
+
+mkdir -p "$kworld"
+check user gcc -std=gnu11 -O2
+check user-clang clang -std=gnu11 -O2
+check bpf-map clang -target bpf -mcpu=v3 -O2 -I "/usr/include/$multiarch"
+check bpf-section clang -target bpf -mcpu=v3 -O2 -I "/usr/include/$multiarch" \
+	-DBALEEN_STORE_SECTION
+check_kernel 6.1
+check_kernel 6.12
+echo "1..$n"
+[ "$failed" -eq 0 ]
