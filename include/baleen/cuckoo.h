@@ -165,7 +165,7 @@ baleen_inline u64 baleen_bucket_holds(const u64 *word, u32 slot_bits, u64 slot)
  */
 baleen_inline u32 baleen_cuckoo_block(const struct baleen_table *table, u32 bucket)
 {
-	return table->first_block + bucket / baleen_buckets_per_block(table->slot_bits);
+	return table->first_block + (bucket >> baleen_block_shift(table->slot_bits));
 }
 
 /**
@@ -178,9 +178,9 @@ baleen_inline u32 baleen_cuckoo_block(const struct baleen_table *table, u32 buck
  */
 baleen_inline u32 baleen_cuckoo_word(const struct baleen_table *table, u32 bucket)
 {
-	u32 per_block = baleen_buckets_per_block(table->slot_bits);
+	u32 mask = baleen_buckets_per_block(table->slot_bits) - 1;
 
-	return (bucket & (per_block - 1)) * (BALEEN_BLOCK_WORDS / per_block);
+	return (bucket & mask) << (3 - baleen_block_shift(table->slot_bits));
 }
 
 /**

@@ -172,15 +172,30 @@ baleen_inline u32 baleen_key_bits(u32 domain)
 #define BALEEN_BUCKET_SLOTS 4
 
 /**
+ * baleen_block_shift() - binary logarithm of the cuckoo buckets in a block
+ * @slot_bits: 16, 32 or 64
+ *
+ * Shifts, not divisions: the verifier does not follow a division, and the
+ * program would pay for it on every packet.
+ *
+ * Context: any, BPF-safe.
+ * Return: 3, 2 or 1.
+ */
+baleen_inline u32 baleen_block_shift(u32 slot_bits)
+{
+	return 3 - (slot_bits >> 5);
+}
+
+/**
  * baleen_buckets_per_block() - cuckoo buckets in one 64-byte block
  * @slot_bits: 16, 32 or 64
  *
- * Context: any.
+ * Context: any, BPF-safe.
  * Return: 8, 4 or 2.
  */
 baleen_inline u32 baleen_buckets_per_block(u32 slot_bits)
 {
-	return BALEEN_BLOCK_BYTES * 8 / (BALEEN_BUCKET_SLOTS * slot_bits);
+	return 1u << baleen_block_shift(slot_bits);
 }
 
 #ifndef __bpf__
