@@ -31,7 +31,7 @@ CPPFLAGS = -D_GNU_SOURCE -I include -I build -I user/lib
 CFLAGS ?= -O2 -g
 BASE_CFLAGS = -std=gnu11 $(WARN)
 BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -I include -I bpf -I /usr/include/$(MULTIARCH)
-LIBS = -lbpf -lelf -ljansson -lmnl -lz
+LIBS = -lbpf -lelf -ljansson -lmnl -lz -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 LIB_SRC := $(wildcard user/lib/*.c)

@@ -8,7 +8,8 @@
  */
 #include "verdict.h"
 
-const volatile struct baleen_config config;
+/* A section of its own, so that its map holds this struct and nothing else. */
+const volatile struct baleen_config config SEC(".rodata.config");
 
 /* clang would read the zeros of this file through a plain pointer: hide it. */
 baleen_inline const struct baleen_config *config_get(void)
@@ -68,22 +69,16 @@ baleen_inline void *rule_map(u32 n)
 	}
 }
 
-/* @domain is a constant of each call, so each family has its own straight
- * line of probes.
- */
 baleen_inline int judge(struct xdp_md *ctx, const struct baleen_config *cfg,
 			struct baleen_stats *stats, const u8 *ip, u32 domain)
 {
 #pragma clang loop unroll(full)
 	for (u32 n = 0; n < BALEEN_MAX_RULES; n++) {
 		const struct baleen_rule *rule = &cfg->rule[n];
-		struct baleen_key key;
 
 		if (n >= cfg->n_rules)
 			break;
-		key = domain == BALEEN_IP4 ? baleen_packet_key_ip4(ip, rule->image.key_spec) :
-					     baleen_packet_key_ip6(ip, rule->image.key_spec);
-		if (baleen_image_test(&rule->image, rule_map(n), &key))
+		if (rule_matches(rule, rule_map(n), ip, domain))
 			return count_rule(ctx, &stats->rule[n], rule->action, cfg->frags);
 	}
 	stats->passed++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The stages of the packet path that come after the probe: verdict, counter.
+ * The stages of the packet path that all XDP objects share: match a rule,
+ * count, give the verdict.
  */
 #ifndef BALEEN_BPF_VERDICT_H
 #define BALEEN_BPF_VERDICT_H
@@ -44,6 +45,19 @@ baleen_inline int count_unparsed(struct baleen_stats *stats, enum baleen_parse p
 		break;
 	}
 	return XDP_PASS;
+}
+
+/* @domain is a constant of each call, so each family has its own straight
+ * line of probes.
+ */
+baleen_inline bool rule_matches(const struct baleen_rule *rule, const void *store, const u8 *ip,
+				u32 domain)
+{
+	struct baleen_key key = domain == BALEEN_IP4 ?
+					baleen_packet_key_ip4(ip, rule->image.key_spec) :
+					baleen_packet_key_ip6(ip, rule->image.key_spec);
+
+	return baleen_image_test(&rule->image, store, &key);
 }
 
 baleen_inline u64 frame_bytes(struct xdp_md *ctx, bool frags)

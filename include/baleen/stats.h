@@ -67,22 +67,25 @@ struct baleen_rule {
 	struct baleen_image image;
 };
 
+#define BALEEN_CONFIG_VERSION 1
+#define BALEEN_DEVICE_BYTES 16
+
 /**
  * struct baleen_config - constants of one load of the XDP program
+ * @version: BALEEN_CONFIG_VERSION; first, so that a later release can tell
  * @n_rules: 1 to BALEEN_MAX_RULES; 0, the value of an object that nobody
  *           configured, passes everything and counts it
  * @frags: the program may see multi-buffer frames, whose length takes a call
- * @accept_fpp: the --accept-fpp the rules were accepted under, an IEEE double
- * @requested_mode: how the attach was asked for; enum baleen_mode
- * @reserved: zero
+ * @mode: how the attach was asked for, for status; enum baleen_mode
+ * @device: name of the device at attach, for status after it was renamed
  * @rule: the rules in order of evaluation, first match wins
  */
 struct baleen_config {
+	u32 version;
 	u32 n_rules;
 	u32 frags;
-	u64 accept_fpp;
-	u32 requested_mode;
-	u32 reserved;
+	u32 mode;
+	char device[BALEEN_DEVICE_BYTES];
 	struct baleen_rule rule[BALEEN_MAX_RULES];
 };
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a list of keys to a filter.
+ */
+#ifndef BALEEN_BUILD_H
+#define BALEEN_BUILD_H
+
+#include "filter.h"
+#include "list.h"
+#include "plan.h"
+
+/**
+ * struct baleen_build_options - what to build
+ * @name: name in the image, printable ASCII below BALEEN_NAME_BYTES; may be
+ *        NULL
+ * @key_spec: enum baleen_key_spec
+ * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM
+ * @fpp: false positive rate allowed; see baleen_plan_table()
+ * @capacity: room for this many keys in all; 0 for as many as are listed.
+ *            It is shared out between the families as the list is; an empty
+ *            list gives it to IPv4
+ * @like: take kind, geometry, key and seed from this header instead; may be
+ *        NULL
+ */
+struct baleen_build_options {
+	const char *name;
+	u32 key_spec;
+	u32 kind;
+	double fpp;
+	u64 capacity;
+	const struct baleen_image *like;
+};
+
+/**
+ * baleen_build() - make a sealed filter of the keys of a list
+ * @list: a finished list; may be empty
+ * @options: what to build
+ * @filter: the filter, to be freed by the caller; untouched on failure
+ * @error: filled in on failure
+ *
+ * The seed comes from getrandom(); when a key finds no room although the
+ * table is not full, the build starts again with a new one.
+ *
+ * Return: 0; -ENOSPC when the list is larger than the capacity, saying how
+ * many keys fit; -ENOMEM, -EINVAL, -E2BIG.
+ */
+int baleen_build(const struct baleen_list *list, const struct baleen_build_options *options,
+		 struct baleen_filter *filter, struct baleen_error *error);
+
+#endif /* BALEEN_BUILD_H */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A filter in memory: an image and its decoded header.
+ */
+#ifndef BALEEN_FILTER_H
+#define BALEEN_FILTER_H
+
+#include <baleen/probe.h>
+
+#include "error.h"
+
+/**
+ * struct baleen_filter - an image in memory
+ * @image: the decoded header; the truth while the filter is being changed
+ * @bytes: the image, aligned to a block; its header is written by
+ *         baleen_filter_seal()
+ * @n_bytes: size of @bytes
+ * @is_mapped: @bytes is a mapping of a live map, not allocated memory
+ */
+struct baleen_filter {
+	struct baleen_image image;
+	void *bytes;
+	size_t n_bytes;
+	bool is_mapped;
+};
+
+/**
+ * baleen_filter_alloc() - an empty filter of a given geometry
+ * @filter: filled in; free with baleen_filter_free()
+ * @image: geometry, seed, key and name; counts are ignored
+ * @error: filled in on failure
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_filter_alloc(struct baleen_filter *filter, const struct baleen_image *image,
+			struct baleen_error *error);
+
+/**
+ * baleen_filter_seal() - write the header with counts and checksums
+ * @filter: the filter
+ */
+void baleen_filter_seal(struct baleen_filter *filter);
+
+/**
+ * baleen_filter_free() - free or unmap the image
+ * @filter: the filter; may be all zeros
+ */
+void baleen_filter_free(struct baleen_filter *filter);
+
+/**
+ * baleen_filter_test() - is the key in the filter?
+ * @filter: the filter
+ * @key: the key
+ *
+ * Return: 1 maybe (yes, when the table is exact), 0 surely not.
+ */
+static inline int baleen_filter_test(const struct baleen_filter *filter,
+				     const struct baleen_key *key)
+{
+	return baleen_image_test(&filter->image, filter->bytes, key);
+}
+
+/**
+ * baleen_filter_insert() - add keys of one domain
+ * @filter: the filter
+ * @keys: the keys, all of one domain that the filter has a table for
+ * @n: how many
+ * @n_done: how many keys of @keys the filter holds afterwards; keys that
+ *          were there already count
+ *
+ * Idempotent. Stops at the first key that finds no room; that key's attempt
+ * is undone, so the filter holds exactly what it held before and the keys up
+ * to it.
+ *
+ * Return: 0 or -ENOSPC.
+ */
+int baleen_filter_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
+			 size_t *n_done);
+
+/**
+ * baleen_filter_list() - the keys back, from an exact table
+ * @filter: the filter
+ * @domain: BALEEN_IP4
+ * @out: array of IPv4 addresses in ascending order, to be freed by the caller
+ * @n: how many
+ * @error: filled in on failure
+ *
+ * Return: 0; -EOPNOTSUPP when the table does not keep whole keys; -EINVAL
+ * when a slot cannot have come from an insertion; -ENOMEM.
+ */
+int baleen_filter_list(const struct baleen_filter *filter, u32 domain, u32 **out, size_t *n,
+		       struct baleen_error *error);
+
+/**
+ * baleen_filter_count() - how many keys a table holds, by looking
+ * @filter: the filter
+ * @domain: enum baleen_domain
+ *
+ * Return: used slots of a cuckoo table; for a Bloom table what its header
+ * says, which is 0 in a live image.
+ */
+u64 baleen_filter_count(const struct baleen_filter *filter, u32 domain);
+
+#endif /* BALEEN_FILTER_H */

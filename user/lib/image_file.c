@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Files: images read whole and checked, outputs replaced atomically. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image_file.h"
+
+bool baleen_image_file_is(int fd)
+{
+	char magic[sizeof(BALEEN_MAGIC) - 1];
+
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       !memcmp(magic, BALEEN_MAGIC, sizeof(magic));
+}
+
+static int read_all(int fd, void *bytes, size_t n_bytes)
+{
+	size_t n = 0;
+
+	while (n < n_bytes) {
+		ssize_t got = read(fd, (char *)bytes + n, n_bytes - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			return -ENODATA;
+		n += got;
+	}
+	return 0;
+}
+
+static int write_all(int fd, const void *bytes, size_t n_bytes)
+{
+	size_t n = 0;
+
+	while (n < n_bytes) {
+		ssize_t put = write(fd, (const char *)bytes + n, n_bytes - n);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		n += put;
+	}
+	return 0;
+}
+
+int baleen_image_file_read(int fd, const char *name, struct baleen_filter *filter,
+			   struct baleen_error *error)
+{
+	struct baleen_filter read = { 0 };
+	const char *reason = "not a regular file";
+	u8 header[BALEEN_HEADER_BYTES];
+	struct stat stat;
+	int err;
+
+	if (fstat(fd, &stat))
+		return baleen_fail(error, errno, "%s: %m", name);
+	if (!S_ISREG(stat.st_mode))
+		goto bad;
+	reason = "shorter than a header";
+	if (stat.st_size < BALEEN_HEADER_BYTES)
+		goto bad;
+	/* The header is checked alone first: a damaged size allocates nothing. */
+	err = read_all(fd, header, sizeof(header));
+	if (err)
+		return baleen_fail(error, -err, "%s: %s", name, strerror(-err));
+	if (baleen_header_check(header, stat.st_size, &read.image, &reason))
+		goto bad;
+	read.n_bytes = stat.st_size;
+	read.bytes = aligned_alloc(BALEEN_BLOCK_BYTES, read.n_bytes);
+	if (!read.bytes)
+		return baleen_fail(error, ENOMEM, "%s: no memory for %zu bytes", name,
+				   read.n_bytes);
+	memcpy(read.bytes, header, sizeof(header));
+	err = read_all(fd, (u8 *)read.bytes + sizeof(header), read.n_bytes - sizeof(header));
+	if (err) {
+		baleen_filter_free(&read);
+		return baleen_fail(error, -err, "%s: %s", name, strerror(-err));
+	}
+	if (baleen_image_check(read.bytes, read.n_bytes, &read.image, &reason)) {
+		baleen_filter_free(&read);
+		goto bad;
+	}
+	*filter = read;
+	return 0;
+bad:
+	return baleen_fail(error, EINVAL, "%s: %s", name, reason);
+}
+
+/* Gives an unnamed file a name beside @path, then the name of @path. */
+static int name_file(int fd, const char *path)
+{
+	char proc[64], beside[PATH_MAX + 32];
+	int err;
+
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	snprintf(beside, sizeof(beside), "%s.%d.tmp", path, getpid());
+	unlink(beside);
+	if (linkat(AT_FDCWD, proc, AT_FDCWD, beside, AT_SYMLINK_FOLLOW))
+		return -errno;
+	if (rename(beside, path)) {
+		err = -errno;
+		unlink(beside);
+		return err;
+	}
+	return 0;
+}
+
+/* A file without a name vanishes with the process that writes it, so neither
+ * Ctrl-C nor a kill leaves half a file behind.
+ */
+static int replace_unnamed(const char *path, const char *directory, const void *bytes,
+			   size_t n_bytes, unsigned int mode)
+{
+	int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, bytes, n_bytes);
+	if (!err && (fchmod(fd, mode) || fsync(fd)))
+		err = -errno;
+	if (!err)
+		err = name_file(fd, path);
+	close(fd);
+	return err;
+}
+
+/* For file systems without O_TMPFILE (NFS, some FUSE). */
+static int replace_named(const char *path, const void *bytes, size_t n_bytes, unsigned int mode)
+{
+	char beside[PATH_MAX + 32];
+	int fd, err;
+
+	snprintf(beside, sizeof(beside), "%s.%d.tmp", path, getpid());
+	fd = open(beside, O_CREAT | O_TRUNC | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, bytes, n_bytes);
+	if (!err && (fchmod(fd, mode) || fsync(fd)))
+		err = -errno;
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && rename(beside, path))
+		err = -errno;
+	if (err)
+		unlink(beside);
+	return err;
+}
+
+static int sync_directory(const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	/* Some file systems cannot sync a directory and say EINVAL. */
+	if (fsync(fd) && errno != EINVAL)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int write_directly(const char *path, const void *bytes, size_t n_bytes)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, bytes, n_bytes);
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+int baleen_file_write(const char *path, const void *bytes, size_t n_bytes, unsigned int mode,
+		      struct baleen_error *error)
+{
+	char target[PATH_MAX], parent[PATH_MAX];
+	const char *directory;
+	struct stat stat_;
+	int err;
+
+	if (strlen(path) >= sizeof(target))
+		return baleen_fail(error, ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
+	if (!realpath(path, target))
+		strcpy(target, path);
+	if (!stat(target, &stat_) && !S_ISREG(stat_.st_mode)) {
+		err = S_ISDIR(stat_.st_mode) ? -EISDIR : write_directly(target, bytes, n_bytes);
+		goto out;
+	}
+	strcpy(parent, target);
+	directory = dirname(parent);
+	err = replace_unnamed(target, directory, bytes, n_bytes, mode);
+	if (err == -EOPNOTSUPP || err == -EISDIR || err == -ENOENT)
+		err = replace_named(target, bytes, n_bytes, mode);
+	if (!err)
+		err = sync_directory(directory);
+out:
+	if (err)
+		return baleen_fail(error, -err, "%s: %s", path, strerror(-err));
+	return 0;
+}

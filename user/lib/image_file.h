@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Files: images read whole and checked, and outputs written so that a reader
+ * sees the old file or the new one.
+ */
+#ifndef BALEEN_IMAGE_FILE_H
+#define BALEEN_IMAGE_FILE_H
+
+#include "filter.h"
+
+/**
+ * baleen_image_file_is() - does the file start like an image?
+ * @fd: open for reading and seeking, at its start; left there
+ *
+ * Return: true when the magic stands there; false for anything else, also
+ * for what cannot be sought, such as a pipe.
+ */
+bool baleen_image_file_is(int fd);
+
+/**
+ * baleen_image_file_read() - read and check an image
+ * @fd: open for reading, at the start of a regular file
+ * @name: of the file in messages
+ * @filter: the filter, to be freed by the caller; untouched on failure
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL for a file that is no valid image; -ENOMEM; the errno of
+ * a failed read.
+ */
+int baleen_image_file_read(int fd, const char *name, struct baleen_filter *filter,
+			   struct baleen_error *error);
+
+/**
+ * baleen_file_write() - replace a file by these bytes, whole or not at all
+ * @path: of the file; a symbolic link is followed
+ * @bytes: what to write
+ * @n_bytes: how many
+ * @mode: permissions of the file
+ * @error: filled in on failure
+ *
+ * Writes beside the file, syncs, and renames; until then the old file stays.
+ * What is not a regular file, such as /dev/stdout, is written to directly.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_file_write(const char *path, const void *bytes, size_t n_bytes, unsigned int mode,
+		      struct baleen_error *error);
+
+#endif /* BALEEN_IMAGE_FILE_H */

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Adding keys to the tables of a filter in memory. */
+#include <errno.h>
+
+#include "slots.h"
+
+/* At 95 % of a large table the walks are 20 steps in the mean; 2,048 failed
+ * never in 200 builds of 4 M keys, and a build that fails takes a new seed.
+ */
+#define MAX_KICKS 2048
+
+/* Keys whose places are computed, and lines asked for, ahead of insertion.
+ * Measured at 20 M keys: 1: 5 M/s, 8: 13 M/s, 16: 15 M/s, 32: 15 M/s.
+ */
+#define AHEAD 16
+
+struct kick {
+	u32 bucket;
+	u32 i;
+	u64 evicted;
+};
+
+/* The first slot of @bucket that holds @slot, or BALEEN_BUCKET_SLOTS. */
+static u32 find_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	u32 i = 0;
+
+	while (i < BALEEN_BUCKET_SLOTS && baleen_slots_get(slots, bucket, i) != slot)
+		i++;
+	return i;
+}
+
+static bool put_if_free(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	u32 i = find_slot(slots, bucket, 0);
+
+	if (i == BALEEN_BUCKET_SLOTS)
+		return false;
+	baleen_slots_set(slots, bucket, i, slot);
+	return true;
+}
+
+/* Xorshift (Marsaglia 2003): which of four slots gives way needs no secret. */
+static u32 next_random(u32 *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
+}
+
+/* Random walk: the new slot takes the place of another, which moves to its
+ * other bucket, and so on. A walk that ends nowhere is undone step by step.
+ */
+static int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	u64 side = baleen_cuckoo_side(slots->table->slot_bits);
+	struct kick path[MAX_KICKS];
+	u32 random = bucket + (u32)slot * 2 + 1;
+	int n = 0;
+
+	while (!put_if_free(slots, bucket, slot)) {
+		struct kick *kick = &path[n];
+
+		if (n == MAX_KICKS)
+			goto undo;
+		kick->bucket = bucket;
+		kick->i = next_random(&random) % BALEEN_BUCKET_SLOTS;
+		kick->evicted = baleen_slots_get(slots, bucket, kick->i);
+		baleen_slots_set(slots, bucket, kick->i, slot);
+		slot = kick->evicted ^ side;
+		bucket = baleen_cuckoo_other(slots->table, bucket,
+					     baleen_slot_tag(slots->table, slot));
+		n++;
+	}
+	return 0;
+undo:
+	while (n--)
+		baleen_slots_set(slots, path[n].bucket, path[n].i, path[n].evicted);
+	return -ENOSPC;
+}
+
+static int cuckoo_insert(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place,
+			 u64 *n_entries)
+{
+	u64 away = place->slot | baleen_cuckoo_side(slots->table->slot_bits);
+	int err;
+
+	if (find_slot(slots, place->home, place->slot) < BALEEN_BUCKET_SLOTS ||
+	    find_slot(slots, place->other, away) < BALEEN_BUCKET_SLOTS)
+		return 0;
+	if (!put_if_free(slots, place->home, place->slot)) {
+		err = kick_in(slots, place->other, away);
+		if (err)
+			return err;
+	}
+	++*n_entries;
+	return 0;
+}
+
+static int cuckoo_insert_all(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
+			     size_t *n_done)
+{
+	u32 domain = keys[0].domain;
+	struct baleen_table *table = &filter->image.table[domain];
+	struct baleen_slots slots = baleen_slots_of(filter, domain);
+	struct baleen_cuckoo_place ring[AHEAD];
+	u32 bucket_bytes = BALEEN_BUCKET_SLOTS * table->slot_bits / 8;
+
+	*n_done = 0;
+	for (size_t i = 0; i < n + AHEAD; i++) {
+		struct baleen_cuckoo_place *place = &ring[i % AHEAD];
+
+		if (i >= AHEAD) {
+			int err = cuckoo_insert(&slots, place, &table->n_entries);
+
+			if (err)
+				return err;
+			++*n_done;
+		}
+		if (i < n) {
+			*place = baleen_cuckoo_locate(table, &filter->image.seed, &keys[i]);
+			__builtin_prefetch(slots.start + (size_t)place->home * bucket_bytes);
+			__builtin_prefetch(slots.start + (size_t)place->other * bucket_bytes);
+		}
+	}
+	return 0;
+}
+
+static void bloom_insert_all(struct baleen_filter *filter, const struct baleen_key *keys, size_t n)
+{
+	struct baleen_table *table = &filter->image.table[keys[0].domain];
+	struct baleen_block *blocks = filter->bytes;
+
+	for (size_t i = 0; i < n; i++) {
+		struct baleen_bloom_place place =
+			baleen_bloom_locate(table, &filter->image.seed, &keys[i]);
+
+		for (int half = 0; half < 2; half++)
+			blocks[place.block].word[place.word[half]] |=
+				baleen_le64(place.mask[half]);
+	}
+	table->n_entries += n;
+}
+
+int baleen_filter_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
+			 size_t *n_done)
+{
+	*n_done = n;
+	if (!n)
+		return 0;
+	if (filter->image.table[keys[0].domain].kind == BALEEN_KIND_CUCKOO)
+		return cuckoo_insert_all(filter, keys, n, n_done);
+	bloom_insert_all(filter, keys, n);
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a count and an error rate to the geometry of a table, and back.
+ */
+#ifndef BALEEN_PLAN_H
+#define BALEEN_PLAN_H
+
+#include <baleen/image.h>
+
+#include "error.h"
+
+/* Share of slots that a cuckoo table of four-slot buckets is planned to
+ * fill; the threshold is 0.9804 (Sanders, Egner, Korst 2003 for b = 4).
+ */
+#define BALEEN_LOAD_FACTOR 0.95
+
+/* Below this a table has room to spare: a few unlucky buckets weigh more. */
+#define BALEEN_SMALL_TABLE 1000
+
+/**
+ * baleen_plan_table() - the smallest table for a number of keys
+ * @domain: enum baleen_domain
+ * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM
+ * @n: keys to hold, 1 or more
+ * @fpp: false positive rate allowed, 0 to below 1; 0 asks for the least the
+ *       kind has, and is refused for a Bloom table
+ * @table: kind and geometry; first_block and n_entries are 0
+ * @error: filled in on failure
+ *
+ * Cuckoo, IPv4: exact, 32-bit slots below 2^18 buckets, 16-bit above or
+ * where they are smaller. Cuckoo, IPv6: 64-bit slots, or 16-bit slots when
+ * @fpp allows their error. Bloom: the k of 2, 4, 6, 8 that needs least.
+ *
+ * Return: 0, -EINVAL for a rate out of range, -E2BIG beyond BALEEN_MAX_BLOCKS.
+ */
+int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_table *table,
+		      struct baleen_error *error);
+
+/**
+ * baleen_table_capacity() - keys that a cuckoo table is planned to hold
+ * @table: the table
+ *
+ * Return: BALEEN_LOAD_FACTOR of its slots; UINT64_MAX for a Bloom table,
+ * which is never full.
+ */
+u64 baleen_table_capacity(const struct baleen_table *table);
+
+/**
+ * baleen_table_is_exact() - has the table no false positives at all?
+ * @table: the table
+ * @domain: its domain
+ *
+ * Return: true for a cuckoo table of IPv4 keys, which stores every bit.
+ */
+bool baleen_table_is_exact(const struct baleen_table *table, u32 domain);
+
+/**
+ * baleen_image_is_exact() - have all tables no false positives at all?
+ * @image: a checked header
+ *
+ * Return: true or false.
+ */
+bool baleen_image_is_exact(const struct baleen_image *image);
+
+/**
+ * baleen_table_fpp() - expected false positive rate of a table
+ * @table: the table
+ * @domain: its domain
+ * @n: keys in it
+ *
+ * Return: probability that a random key outside the set tests positive.
+ */
+double baleen_table_fpp(const struct baleen_table *table, u32 domain, u64 n);
+
+/**
+ * baleen_image_fpp() - expected false positive rate of the worst table
+ * @image: a checked header with its counts
+ *
+ * Return: the highest of the tables' rates.
+ */
+double baleen_image_fpp(const struct baleen_image *image);
+
+/**
+ * baleen_bloom_fpp() - expected false positive rate of a blocked Bloom table
+ * @n_blocks: blocks
+ * @n_hashes: bits set per key: 2, 4, 6 or 8
+ * @n: keys
+ *
+ * The mean over Poisson block loads of the exact probability that every bit
+ * of a random key is set in both of its words (Putze, Sanders, Singler 2007,
+ * section 3, with words of 64 bits instead of whole blocks).
+ *
+ * Return: the rate.
+ */
+double baleen_bloom_fpp(u64 n_blocks, u32 n_hashes, u64 n);
+
+#endif /* BALEEN_PLAN_H */

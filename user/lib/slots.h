@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The slots of a cuckoo table in memory, for those who change or list them.
+ */
+#ifndef BALEEN_SLOTS_H
+#define BALEEN_SLOTS_H
+
+#include "filter.h"
+
+/**
+ * struct baleen_slots - a cuckoo table as an array of slots
+ * @table: its geometry
+ * @start: first slot of bucket 0
+ *
+ * Buckets follow each other without gaps, in blocks as between them.
+ */
+struct baleen_slots {
+	const struct baleen_table *table;
+	u8 *start;
+};
+
+static inline struct baleen_slots baleen_slots_of(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	return (struct baleen_slots){
+		.table = table,
+		.start = (u8 *)filter->bytes + (size_t)table->first_block * BALEEN_BLOCK_BYTES,
+	};
+}
+
+static inline u64 baleen_slots_get(const struct baleen_slots *slots, u32 bucket, u32 i)
+{
+	size_t index = (size_t)bucket * BALEEN_BUCKET_SLOTS + i;
+
+	switch (slots->table->slot_bits) {
+	case 16: return baleen_le16(((const u16 *)slots->start)[index]);
+	case 32: return baleen_le32(((const u32 *)slots->start)[index]);
+	default: return baleen_le64(((const u64 *)slots->start)[index]);
+	}
+}
+
+static inline void baleen_slots_set(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
+{
+	size_t index = (size_t)bucket * BALEEN_BUCKET_SLOTS + i;
+
+	switch (slots->table->slot_bits) {
+	case 16: ((u16 *)slots->start)[index] = baleen_le16(slot); break;
+	case 32: ((u32 *)slots->start)[index] = baleen_le32(slot); break;
+	default: ((u64 *)slots->start)[index] = baleen_le64(slot); break;
+	}
+}
+
+/* The tag of a slot: what is left without the used and the side bit. */
+static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
+{
+	return slot & (baleen_cuckoo_side(table->slot_bits) - 1);
+}
+
+#endif /* BALEEN_SLOTS_H */
