@@ -1,0 +1,202 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What the shell tests share: results as TAP, and two namespaces joined by a veth pair.
+#
+#      namespace $A                           namespace $B
+#      +-----------------------+              +-----------------------+
+#      | veth-a  10.66.0.1/24  |     veth     | veth-b  10.66.0.2/24  |
+#      |         fd66::1/64    |==============|         fd66::2/64    |
+#      +-----------------------+  one queue   +-----------------------+
+#        sends, and only what                   receives: XDP goes here
+#        the test sends
+#
+# A test begins with
+#
+#      source "$(dirname "$0")/../lib.sh"
+#      isolate "$@"            # only when it needs namespaces or pins
+#      make_pair
+#
+# and runs in the root of the repository. isolate starts it again with a
+# /sys/fs/bpf and a /run/netns of its own, so pins and namespaces end with the
+# test, however it ends, and two tests never meet. Never `ip netns exec`: it
+# mounts another /sys, and the pins are not there; in_ns enters the network
+# namespace only.
+
+# shellcheck disable=SC2034 # for the tests
+set -u
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+SELF=$(realpath "$0")
+cd "$ROOT" || exit 2
+export PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" LC_ALL=C
+BALEEN=$ROOT/build/baleen
+TRAFFIC=$ROOT/build/tools/traffic
+A=bln$$-a
+B=bln$$-b
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/baleen.XXXXXX")
+
+tap_n=0
+tap_failed=0
+
+finish()
+{
+	local status=$? running
+
+	trap - EXIT
+	running=$(jobs -p)
+	# shellcheck disable=SC2086
+	[ -z "$running" ] || { kill $running; wait; } 2>/dev/null
+	rm -rf "$TMP"
+	[ "$tap_n" -eq 0 ] || echo "1..$tap_n"
+	[ "$tap_failed" -eq 0 ] || status=1
+	exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# --- results --------------------------------------------------------------
+
+# ok NAME
+ok()
+{
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - $1"
+}
+
+# not_ok NAME [DIAGNOSTICS]
+not_ok()
+{
+	tap_n=$((tap_n + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_n - $1"
+	[ -z "${2-}" ] || echo "${2//$'\n'/$'\n'# }" | sed '1s/^/# /'
+}
+
+# skip NAME WHY
+skip()
+{
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - $1 # SKIP $2"
+}
+
+# bail WHY: the test cannot go on, which is a failure
+bail()
+{
+	not_ok "${SELF##*/} goes on" "$1"
+	exit 1
+}
+
+# check NAME COMMAND...: the command succeeds
+check()
+{
+	check_status "$1" 0 "${@:2}"
+}
+
+# check_status NAME STATUS COMMAND...: the command ends with this exit status;
+# its output is left in $TMP/out and $TMP/err
+check_status()
+{
+	local status
+
+	"${@:3}" >"$TMP/out" 2>"$TMP/err"
+	status=$?
+	if [ "$status" -eq "$2" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "status $status, not $2: ${*:3}"
+		tail -n 20 "$TMP/out" "$TMP/err" | sed 's/^/# /'
+	fi
+}
+
+# is NAME GOT WANT: two strings are equal
+is()
+{
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "got:  $2"$'\n'"want: $3"
+	fi
+}
+
+# --- network --------------------------------------------------------------
+
+# isolate "$@": see the top; a test without root is skipped
+isolate()
+{
+	if [ "$(id -u)" -ne 0 ]; then
+		skip "${SELF##*/}" "needs root"
+		exit 0
+	fi
+	if [ "${BALEEN_TEST_ISOLATED-}" != $$ ]; then
+		rm -rf "$TMP"
+		export BALEEN_TEST_ISOLATED=$$
+		exec unshare --mount --propagation private -- "$SELF" "$@"
+	fi
+	mkdir -p /run/netns
+	mount -t tmpfs -o mode=0755 baleen-test /run/netns || bail "no tmpfs on /run/netns"
+	mount -t bpf baleen-test /sys/fs/bpf || bail "no bpffs on /sys/fs/bpf"
+}
+
+# in_ns NAMESPACE COMMAND...
+in_ns()
+{
+	nsenter --net="/run/netns/$1" -- "${@:2}"
+}
+
+# make_netns NAMESPACE...: lo is up; IPv6 has no duplicate address detection,
+# no link-local addresses and no router solicitations
+make_netns()
+{
+	local ns
+
+	for ns in "$@"; do
+		if ! ip netns add "$ns" || ! ip -n "$ns" link set lo up ||
+			! set_sysctl "$ns" accept_dad 0 || ! set_sysctl "$ns" addr_gen_mode 1 ||
+			! set_sysctl "$ns" router_solicitations 0; then
+			bail "cannot make namespace $ns"
+		fi
+	done
+}
+
+# set_sysctl NAMESPACE NAME VALUE: of the IPv6 devices to come
+set_sysctl()
+{
+	in_ns "$1" tee "/proc/sys/net/ipv6/conf/default/$2" <<<"$3" >/dev/null
+}
+
+# make_pair [A B]: the two namespaces of the picture, by default $A and $B.
+# Neighbours are static and veth-a is NOARP, so it sends
+# no frame but the test's.
+make_pair()
+{
+	local a=${1:-$A} b=${2:-$B} mac_a mac_b
+
+	make_netns "$a" "$b"
+	if ! ip -n "$a" link add name veth-a numtxqueues 1 numrxqueues 1 type veth \
+		peer name veth-b netns "$b" numtxqueues 1 numrxqueues 1; then
+		bail "cannot make a veth pair"
+	fi
+	mac_a=$(mac "$a" veth-a)
+	mac_b=$(mac "$b" veth-b)
+	if ! ip -n "$a" link set dev veth-a arp off || ! make_end "$a" veth-a 1 2 "$mac_b" ||
+		! make_end "$b" veth-b 2 1 "$mac_a"; then
+		bail "cannot set up the veth pair"
+	fi
+}
+
+# mac NAMESPACE DEVICE
+mac()
+{
+	ip -n "$1" -br link show dev "$2" | awk '{ print $3 }'
+}
+
+# make_end NAMESPACE DEVICE HOST PEER_HOST PEER_MAC
+make_end()
+{
+	ip -n "$1" address add "10.66.0.$3/24" dev "$2" &&
+		ip -n "$1" address add "fd66::$3/64" dev "$2" nodad &&
+		ip -n "$1" link set dev "$2" up &&
+		ip -n "$1" neigh replace "10.66.0.$4" lladdr "$5" dev "$2" nud permanent &&
+		ip -n "$1" neigh replace "fd66::$4" lladdr "$5" dev "$2" nud permanent
+}
