@@ -4,8 +4,13 @@
  *
  * One entry a line: an address, ADDR/LEN, or a range A-B; then, after white
  * space, anything (a score, a comment). `#` and `;` start a comment. Blank
- * lines and CRLF are fine. `ipset save` files are read: `add NAME KEY ...`
- * gives KEY, `create` lines are passed over.
+ * lines, CRLF and a UTF-8 byte order mark are fine. `ipset save` files are
+ * read: `add NAME KEY ...` gives KEY, whatever its timeout; `create` lines are
+ * passed over. Bits below a prefix length are masked, as ipset does.
+ *
+ * What could be meant in two ways is a bad line, never a guess: 010.0.0.1,
+ * `A - B` with white space, exceptions (`!KEY`, ipset's nomatch), ports, zones,
+ * a carriage return or NUL byte in the line, more than 4096 bytes.
  *
  * Until prefixes are probed as such, a prefix or range is held as its
  * addresses, up to BALEEN_LIST_EXPAND of them; a wider one is a bad line.
@@ -13,9 +18,8 @@
 #ifndef BALEEN_LIST_H
 #define BALEEN_LIST_H
 
-#include <baleen/key.h>
-
 #include "error.h"
+#include "key_text.h"
 
 #define BALEEN_LIST_EXPAND 65536
 
@@ -57,8 +61,10 @@ struct baleen_list {
  * struct baleen_list_problem - one bad line
  * @file: the name given to baleen_list_read()
  * @line: line number, from 1
- * @text: the offending text, printable, cut to what fits on a line
- * @reason: what is wrong with it
+ * @text: the offending text in printable ASCII, cut to 64 bytes and "..."
+ * @reason: what is wrong with it, a constant string
+ *
+ * @file and @text are valid during the callback.
  */
 struct baleen_list_problem {
 	const char *file;
@@ -86,7 +92,8 @@ struct baleen_list_reader {
  * @error: filled in on failure
  *
  * Bad lines are reported to @reader, counted in @list->n_bad and passed over;
- * the caller decides whether the list may be used.
+ * the caller decides whether the list may be used. After a failure the list
+ * holds the keys read so far.
  *
  * Return: 0, -ENOMEM, or the negative errno of a failed read.
  */
@@ -97,7 +104,7 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
  * baleen_list_finish() - sort, and drop and count duplicates
  * @list: the list
  *
- * In place, without further memory.
+ * In place, without further memory. More lists may be read after it.
  */
 void baleen_list_finish(struct baleen_list *list);
 
@@ -115,32 +122,10 @@ void baleen_list_free(struct baleen_list *list);
  * @text: that line's entry, NUL-terminated, cut to @text_bytes
  * @text_bytes: size of @text
  *
- * Return: 0, -ENOENT when no line holds it, or the errno of a failed read.
+ * Return: 0, -ENOENT when no line holds it, -ENOMEM, or the negative errno of a
+ * failed read. Outputs are untouched on failure.
  */
 int baleen_list_find(int fd, const struct baleen_key *key, u64 *line, char *text,
 		     size_t text_bytes);
-
-/**
- * baleen_key_parse() - one address from text
- * @text: an IPv4 or IPv6 address and nothing else
- * @length: bytes of @text
- * @key: the key; untouched on failure
- * @reason: why not; untouched on success
- *
- * An IPv4-mapped IPv6 address (::ffff:192.0.2.1) is the IPv4 key.
- *
- * Return: 0 or -EINVAL.
- */
-int baleen_key_parse(const char *text, size_t length, struct baleen_key *key,
-		     const char **reason);
-
-#define BALEEN_KEY_TEXT 64
-
-/**
- * baleen_key_format() - a key as text
- * @key: the key
- * @text: at least BALEEN_KEY_TEXT bytes; the canonical form of RFC 5952
- */
-void baleen_key_format(const struct baleen_key *key, char *text);
 
 #endif /* BALEEN_LIST_H */
