@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From rules to a loaded XDP program and the maps it uses. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "pins.h"
+
+#include "baleen.skel.h"
+
+#define EXTACK "Kernel error message: "
+
+static char log_text[512];
+
+/* libbpf prints the kernel's extended error of a netlink attach, and nothing
+ * else returns it. Any other warning is kept when there is no such line.
+ */
+static int log_collect(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char line[sizeof(log_text)];
+	char *extack, *end;
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	vsnprintf(line, sizeof(line), format, args);
+	extack = strstr(line, EXTACK);
+	if (!extack && log_text[0])
+		return 0;
+	snprintf(log_text, sizeof(log_text), "%s", extack ? extack + strlen(EXTACK) : line);
+	end = log_text + strlen(log_text);
+	while (end > log_text && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return 0;
+}
+
+void baleen_log_start(void)
+{
+	log_text[0] = '\0';
+	libbpf_set_print(log_collect);
+}
+
+const char *baleen_log_reason(int err)
+{
+	if (!log_text[0])
+		snprintf(log_text, sizeof(log_text), "%s", strerror(-err));
+	return log_text;
+}
+
+void baleen_loaded_init(struct baleen_loaded *loaded)
+{
+	loaded->program_fd = loaded->config_fd = loaded->stats_fd = -1;
+	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
+		loaded->rule_fd[i] = -1;
+	loaded->program_id = 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void baleen_loaded_close(struct baleen_loaded *loaded)
+{
+	close_fd(&loaded->program_fd);
+	close_fd(&loaded->config_fd);
+	close_fd(&loaded->stats_fd);
+	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
+		close_fd(&loaded->rule_fd[i]);
+}
+
+/* A map may be called [A-Za-z0-9_.]{0,15}. */
+static void map_name(const char *rule, char *name, size_t bytes)
+{
+	snprintf(name, bytes, "bln_%s", rule);
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && *name != '.')
+			*name = '_';
+}
+
+static void write_live_header(const struct baleen_image *image, void *bytes)
+{
+	struct baleen_image live = *image;
+
+	live.flags |= BALEEN_FLAG_LIVE;
+	live.body_crc = 0;
+	live.n_entries = 0;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		live.table[domain].n_entries = 0;
+	baleen_header_write(&live, bytes);
+}
+
+int baleen_load_map(const char *name, const struct baleen_filter *filter, int *fd,
+		    struct baleen_error *error)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	char short_name[BPF_OBJ_NAME_LEN];
+	void *bytes;
+	int map_fd;
+
+	map_name(name, short_name, sizeof(short_name));
+	map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, short_name, sizeof(u32),
+				sizeof(struct baleen_block), filter->image.n_blocks, &options);
+	if (map_fd < 0)
+		return baleen_fail(error, -map_fd, "%s: cannot create a map of %zu bytes: %s",
+				   name, filter->n_bytes, strerror(-map_fd));
+	bytes = mmap(NULL, filter->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+	if (bytes == MAP_FAILED) {
+		close(map_fd);
+		return baleen_fail(error, errno, "%s: cannot map %zu bytes: %m", name,
+				   filter->n_bytes);
+	}
+	memcpy((u8 *)bytes + BALEEN_HEADER_BYTES, (u8 *)filter->bytes + BALEEN_HEADER_BYTES,
+	       filter->n_bytes - BALEEN_HEADER_BYTES);
+	write_live_header(&filter->image, bytes);
+	munmap(bytes, filter->n_bytes);
+	*fd = map_fd;
+	return 0;
+}
+
+static struct bpf_map *skeleton_rule_map(struct baleen_bpf *skeleton, u32 index)
+{
+	char name[sizeof("baleen_rule_15")];
+
+	snprintf(name, sizeof(name), "baleen_rule_%u", index % BALEEN_MAX_RULES);
+	return bpf_object__find_map_by_name(skeleton->obj, name);
+}
+
+/* Gives every map its descriptor; maps of unused rules are not created. */
+static int use_maps(struct baleen_bpf *skeleton, const struct baleen_config *config,
+		    const struct baleen_loaded *loaded)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < BALEEN_MAX_RULES && !err; i++) {
+		struct bpf_map *map = skeleton_rule_map(skeleton, i);
+
+		err = i < config->n_rules ? bpf_map__reuse_fd(map, loaded->rule_fd[i]) :
+					    bpf_map__set_autocreate(map, false);
+	}
+	if (!err && loaded->stats_fd >= 0)
+		err = bpf_map__reuse_fd(skeleton->maps.baleen_stats, loaded->stats_fd);
+	return err;
+}
+
+/* The skeleton closes its descriptors, so keep copies. */
+static int keep(struct baleen_bpf *skeleton, struct baleen_loaded *loaded)
+{
+	struct bpf_prog_info info = { 0 };
+	u32 bytes = sizeof(info);
+	int stats_fd = loaded->stats_fd;
+	int err = bpf_obj_get_info_by_fd(bpf_program__fd(skeleton->progs.baleen_xdp), &info,
+					 &bytes);
+
+	if (err)
+		return err;
+	loaded->program_fd = dup(bpf_program__fd(skeleton->progs.baleen_xdp));
+	loaded->config_fd = dup(bpf_map__fd(skeleton->maps.rodata_config));
+	if (stats_fd < 0)
+		stats_fd = dup(bpf_map__fd(skeleton->maps.baleen_stats));
+	if (loaded->program_fd < 0 || loaded->config_fd < 0 || stats_fd < 0) {
+		err = -errno;
+		close_fd(&loaded->program_fd);
+		close_fd(&loaded->config_fd);
+		return err;
+	}
+	loaded->stats_fd = stats_fd;
+	loaded->program_id = info.id;
+	return 0;
+}
+
+int baleen_load_program(const struct baleen_config *config, struct baleen_loaded *loaded,
+			struct baleen_error *error)
+{
+	struct baleen_bpf *skeleton;
+	int err;
+
+	baleen_log_start();
+	skeleton = baleen_bpf__open();
+	if (!skeleton)
+		return baleen_fail(error, errno, "cannot open the XDP program: %m");
+	skeleton->rodata_config->config = *config;
+	if (config->frags)
+		bpf_program__set_flags(skeleton->progs.baleen_xdp, BPF_F_XDP_HAS_FRAGS);
+	err = use_maps(skeleton, config, loaded);
+	if (!err)
+		err = baleen_bpf__load(skeleton);
+	if (!err)
+		err = keep(skeleton, loaded);
+	baleen_bpf__destroy(skeleton);
+	if (err)
+		return baleen_fail(error, -err, "the kernel refused the XDP program: %s",
+				   baleen_log_reason(err));
+	return 0;
+}
+
+static int pin(int fd, const char *directory, const char *name, struct baleen_error *error)
+{
+	char path[BALEEN_PIN_BYTES + 32];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	err = bpf_obj_pin(fd, path);
+	if (err)
+		return baleen_fail(error, -err, "cannot pin %s: %s", path, strerror(-err));
+	return 0;
+}
+
+int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
+		      struct baleen_error *error)
+{
+	char directory[BALEEN_PIN_BYTES + 16], name[16];
+	int err;
+
+	snprintf(directory, sizeof(directory), "%s/%u", path, loaded->program_id);
+	if (mkdir(directory, 0700))
+		return baleen_fail(error, errno, "%s: %m", directory);
+	err = pin(loaded->program_fd, directory, "prog", error);
+	if (!err)
+		err = pin(loaded->config_fd, directory, "config", error);
+	if (!err)
+		err = pin(loaded->stats_fd, directory, "stats", error);
+	for (u32 i = 0; i < BALEEN_MAX_RULES && !err && loaded->rule_fd[i] >= 0; i++) {
+		snprintf(name, sizeof(name), "rule%u", i);
+		err = pin(loaded->rule_fd[i], directory, name, error);
+	}
+	return err;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From rules to a loaded XDP program and the maps it uses.
+ */
+#ifndef BALEEN_LOAD_H
+#define BALEEN_LOAD_H
+
+#include <baleen/stats.h>
+
+#include "filter.h"
+
+/**
+ * struct baleen_loaded - a program in the kernel, not yet attached
+ * @program_fd: the program
+ * @config_fd: the frozen map of its constants
+ * @stats_fd: its counters
+ * @rule_fd: the filters of its rules; -1 from n_rules on
+ * @program_id: the kernel's number of the program
+ */
+struct baleen_loaded {
+	int program_fd;
+	int config_fd;
+	int stats_fd;
+	int rule_fd[BALEEN_MAX_RULES];
+	u32 program_id;
+};
+
+/**
+ * baleen_load_map() - a live map that holds a filter
+ * @name: of the rule; becomes part of the map's name
+ * @filter: the filter
+ * @fd: the map
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_load_map(const char *name, const struct baleen_filter *filter, int *fd,
+		    struct baleen_error *error);
+
+/**
+ * baleen_load_program() - load the program over existing maps
+ * @config: constants, complete
+ * @loaded: in: rule_fd, and stats_fd or -1 for new counters; out: the rest
+ * @error: filled in on failure
+ *
+ * On failure the descriptors passed in stay open and nothing else does.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_load_program(const struct baleen_config *config, struct baleen_loaded *loaded,
+			struct baleen_error *error);
+
+/**
+ * baleen_loaded_init() - no descriptors
+ * @loaded: filled with -1
+ */
+void baleen_loaded_init(struct baleen_loaded *loaded);
+
+/**
+ * baleen_loaded_close() - close every descriptor
+ * @loaded: the program stays in the kernel while it is attached or pinned
+ */
+void baleen_loaded_close(struct baleen_loaded *loaded);
+
+/**
+ * baleen_loaded_pin() - pin program and maps as one directory
+ * @loaded: a loaded program
+ * @path: of the device's directory; the program's id is appended
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno; on failure what was pinned stays for
+ * baleen_pins_clean().
+ */
+int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
+		      struct baleen_error *error);
+
+/**
+ * baleen_log_start() - collect what libbpf says instead of printing it
+ *
+ * Process-wide, as libbpf's print function is.
+ */
+void baleen_log_start(void);
+
+/**
+ * baleen_log_reason() - the kernel's own words about the last failure
+ * @err: a negative errno, for when the kernel had none
+ *
+ * Return: a line that is valid until the next baleen_log_start().
+ */
+const char *baleen_log_reason(int err);
+
+#endif /* BALEEN_LOAD_H */

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Where a device's filter is kept between commands. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pins.h"
+
+static int netns_cookie(u64 *cookie, struct baleen_error *error)
+{
+	socklen_t bytes = sizeof(*cookie);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int err = 0;
+
+	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &bytes))
+		err = baleen_fail(error, errno, "cannot identify the network namespace: %m");
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static bool is_bpffs(void)
+{
+	struct statfs fs;
+
+	return !statfs(BALEEN_BPFFS, &fs) && (u32)fs.f_type == BPF_FS_MAGIC;
+}
+
+static int make_root(struct baleen_error *error)
+{
+	if (!is_bpffs() && mount("bpf", BALEEN_BPFFS, "bpf", 0, "mode=0700"))
+		return baleen_fail(error, errno, "cannot mount bpffs on " BALEEN_BPFFS ": %m");
+	if (mkdir(BALEEN_PIN_ROOT, 0700) && errno != EEXIST)
+		return baleen_fail(error, errno, BALEEN_PIN_ROOT ": %m");
+	return 0;
+}
+
+int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error *error)
+{
+	u64 cookie;
+	int err = netns_cookie(&cookie, error);
+
+	if (err)
+		return err;
+	*pins = (struct baleen_pins){
+		.netns_cookie = cookie, .ifindex = ifindex, .lock_fd = -1
+	};
+	snprintf(pins->path, sizeof(pins->path), BALEEN_PIN_ROOT "/ns%llu-if%d",
+		 (unsigned long long)cookie, ifindex);
+	return 0;
+}
+
+static u64 now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+/* flock() has no time limit of its own, so ask every 20 ms. */
+static int lock_within(int fd, u64 timeout_ms)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+	u64 deadline = now_ms() + timeout_ms;
+
+	while (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (now_ms() >= deadline)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+/* A writer that waited may hold the lock of a directory that is gone. */
+static bool is_still_there(int fd, const char *path)
+{
+	struct stat opened, named;
+
+	return !fstat(fd, &opened) && !stat(path, &named) && opened.st_ino == named.st_ino &&
+	       opened.st_dev == named.st_dev;
+}
+
+int baleen_pins_lock(struct baleen_pins *pins, struct baleen_error *error)
+{
+	int err = make_root(error);
+
+	if (err)
+		return err;
+	for (;;) {
+		int fd;
+
+		if (mkdir(pins->path, 0700) && errno != EEXIST)
+			return baleen_fail(error, errno, "%s: %m", pins->path);
+		fd = open(pins->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT)
+			continue;
+		if (fd < 0)
+			return baleen_fail(error, errno, "%s: %m", pins->path);
+		err = lock_within(fd, BALEEN_LOCK_TIMEOUT_MS);
+		if (!err && is_still_there(fd, pins->path)) {
+			pins->lock_fd = fd;
+			return 0;
+		}
+		close(fd);
+		if (err == -ETIMEDOUT)
+			return baleen_fail(error, ETIMEDOUT,
+					   "another command has been changing this device for "
+					   "%d s", BALEEN_LOCK_TIMEOUT_MS / 1000);
+		if (err)
+			return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+	}
+}
+
+void baleen_pins_unlock(struct baleen_pins *pins)
+{
+	if (pins->lock_fd >= 0)
+		close(pins->lock_fd);
+	pins->lock_fd = -1;
+}
+
+/* Directories on bpffs hold pins and, one level down, nothing else. */
+static void remove_directory(int parent_fd, const char *name)
+{
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+	unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
+void baleen_pins_clean(const struct baleen_pins *pins, u32 program_id)
+{
+	DIR *directory = opendir(pins->path);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		u32 id = strtoul(entry->d_name, NULL, 10);
+
+		if (id && id != program_id)
+			remove_directory(dirfd(directory), entry->d_name);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+void baleen_pins_remove(struct baleen_pins *pins)
+{
+	baleen_pins_clean(pins, 0);
+	rmdir(pins->path);
+	baleen_pins_unlock(pins);
+}
+
+int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		     struct baleen_error *error)
+{
+	struct dirent *entry;
+	DIR *directory;
+	u64 here;
+	int err;
+
+	err = netns_cookie(&here, error);
+	if (err)
+		return err;
+	directory = opendir(BALEEN_PIN_ROOT);
+	if (!directory && errno == ENOENT)
+		return 0;
+	if (!directory)
+		return baleen_fail(error, errno, BALEEN_PIN_ROOT ": %m");
+	while (!err && (entry = readdir(directory))) {
+		struct baleen_pins pins = { .lock_fd = -1 };
+		unsigned long long cookie;
+
+		if (sscanf(entry->d_name, "ns%llu-if%d", &cookie, &pins.ifindex) != 2 ||
+		    cookie != here)
+			continue;
+		pins.netns_cookie = cookie;
+		snprintf(pins.path, sizeof(pins.path), BALEEN_PIN_ROOT "/%.60s", entry->d_name);
+		err = visit(&pins, data);
+	}
+	closedir(directory);
+	return err;
+}

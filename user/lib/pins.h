@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where a device's filter is kept between commands: directories on bpffs.
+ *
+ *      /sys/fs/bpf/baleen/                       0700
+ *        ns<cookie>-if<ifindex>/                 the lock of its writers
+ *          link                                  the BPF link, the only switch
+ *          <program id>/                         what one program is made of
+ *            prog config stats rule0 ... rule15
+ *
+ * A directory whose number is not the link's program was left by a command
+ * that was killed; the next writer removes it. Names with dots are refused
+ * by bpffs and two namespaces may have an eth0 each, hence the numbers.
+ */
+#ifndef BALEEN_PINS_H
+#define BALEEN_PINS_H
+
+#include <baleen/port.h>
+
+#include "error.h"
+
+#define BALEEN_BPFFS "/sys/fs/bpf"
+#define BALEEN_PIN_ROOT BALEEN_BPFFS "/baleen"
+#define BALEEN_PIN_BYTES 160
+
+/* How long a writer waits for another. */
+#define BALEEN_LOCK_TIMEOUT_MS 10000
+
+/**
+ * struct baleen_pins - the directory of one device
+ * @path: of the directory
+ * @netns_cookie: the network namespace's
+ * @ifindex: the device's
+ * @lock_fd: the locked directory, or -1
+ */
+struct baleen_pins {
+	char path[BALEEN_PIN_BYTES];
+	u64 netns_cookie;
+	int ifindex;
+	int lock_fd;
+};
+
+/**
+ * baleen_pins_name() - name the directory of a device of this namespace
+ * @pins: filled in, not locked
+ * @ifindex: the device
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error *error);
+
+/**
+ * baleen_pins_lock() - make the directory and become its only writer
+ * @pins: as named; its lock is filled in
+ * @error: filled in on failure
+ *
+ * Mounts bpffs when it is absent. Waits BALEEN_LOCK_TIMEOUT_MS for another
+ * writer.
+ *
+ * Return: 0; -ETIMEDOUT when another writer held on; a negative errno.
+ */
+int baleen_pins_lock(struct baleen_pins *pins, struct baleen_error *error);
+
+/**
+ * baleen_pins_unlock() - let the next writer in
+ * @pins: locked or not
+ */
+void baleen_pins_unlock(struct baleen_pins *pins);
+
+/**
+ * baleen_pins_clean() - remove what killed commands left behind
+ * @pins: locked
+ * @program_id: of the link; its directory stays. 0 keeps none
+ */
+void baleen_pins_clean(const struct baleen_pins *pins, u32 program_id);
+
+/**
+ * baleen_pins_remove() - remove the directory and all in it
+ * @pins: locked; unlocked afterwards
+ */
+void baleen_pins_remove(struct baleen_pins *pins);
+
+/**
+ * baleen_pins_each() - visit the devices of this namespace that have pins
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		     struct baleen_error *error);
+
+#endif /* BALEEN_PINS_H */

@@ -1,0 +1,671 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The filter on a device: attached, read, swapped, detached. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "xdp.h"
+
+/* Times a reader starts again because a swap took the program it looked at. */
+#define MAX_READ_RETRIES 100
+
+const char *baleen_mode_text(enum baleen_mode mode)
+{
+	static const char *const text[] = { "auto", "native", "generic", "offload" };
+
+	return text[mode];
+}
+
+const char *baleen_xdp_state_text(enum baleen_xdp_state state)
+{
+	static const char *const text[] = { "attached", "gone", "detached", "replaced" };
+
+	return text[state];
+}
+
+const char *baleen_rule_name_check(const char *name)
+{
+	size_t allowed = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789._-");
+
+	if (!*name)
+		return "a rule's name cannot be empty";
+	if (name[allowed] || *name == '-')
+		return "a rule's name is made of letters, digits, '.', '_' and '-'";
+	if (strlen(name) >= BALEEN_NAME_BYTES)
+		return "a rule's name has at most 31 characters";
+	return NULL;
+}
+
+static bool has_capability(const struct __user_cap_data_struct *data, int capability)
+{
+	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+int baleen_xdp_privileges(struct baleen_error *error)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	const char *missing = NULL;
+
+	if (syscall(SYS_capget, &header, data))
+		return baleen_fail(error, errno, "capget: %m");
+	if (!has_capability(data, CAP_BPF) && !has_capability(data, CAP_SYS_ADMIN))
+		missing = "CAP_BPF";
+	else if (!has_capability(data, CAP_NET_ADMIN))
+		missing = "CAP_NET_ADMIN";
+	if (missing)
+		return baleen_fail(error, EPERM, "%s is missing: run this as root", missing);
+	return 0;
+}
+
+int baleen_xdp_ifindex(const char *device, int *ifindex, struct baleen_error *error)
+{
+	unsigned int index = if_nametoindex(device);
+
+	if (!index)
+		return baleen_fail(error, ENODEV, "%s: no such device", device);
+	*ifindex = index;
+	return 0;
+}
+
+/* --- what is on a device ------------------------------------------------- */
+
+static void program_name(u32 id, char *name, size_t bytes)
+{
+	struct bpf_prog_info info = { 0 };
+	u32 info_bytes = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(id);
+
+	name[0] = '\0';
+	if (fd < 0)
+		return;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &info_bytes))
+		snprintf(name, bytes, "%s", info.name);
+	close(fd);
+}
+
+static int program_on(int ifindex, struct baleen_program *program)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, options);
+	int err;
+
+	*program = (struct baleen_program){ 0 };
+	baleen_log_start();
+	err = bpf_xdp_query(ifindex, 0, &options);
+	if (err)
+		return err;
+	if (options.drv_prog_id) {
+		program->id = options.drv_prog_id;
+		program->mode = BALEEN_MODE_NATIVE;
+	} else if (options.skb_prog_id) {
+		program->id = options.skb_prog_id;
+		program->mode = BALEEN_MODE_GENERIC;
+	} else if (options.hw_prog_id) {
+		program->id = options.hw_prog_id;
+		program->mode = BALEEN_MODE_OFFLOAD;
+	}
+	if (program->id)
+		program_name(program->id, program->name, sizeof(program->name));
+	return 0;
+}
+
+static int open_link(const struct baleen_pins *pins, struct bpf_link_info *info)
+{
+	char path[BALEEN_PIN_BYTES + 8];
+	u32 bytes = sizeof(*info);
+	int fd, err;
+
+	snprintf(path, sizeof(path), "%s/link", pins->path);
+	fd = bpf_obj_get(path);
+	if (fd < 0)
+		return fd;
+	memset(info, 0, sizeof(*info));
+	err = bpf_obj_get_info_by_fd(fd, info, &bytes);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int open_pin(const struct baleen_pins *pins, u32 program_id, const char *name)
+{
+	char path[BALEEN_PIN_BYTES + 48];
+
+	snprintf(path, sizeof(path), "%s/%u/%s", pins->path, program_id, name);
+	return bpf_obj_get(path);
+}
+
+static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "rule%u", index);
+	return open_pin(pins, program_id, name);
+}
+
+/* --- attach --------------------------------------------------------------- */
+
+struct attempt {
+	const char *what;
+	enum baleen_mode mode;
+	u32 flags;
+	bool frags;
+};
+
+static const struct attempt attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
+	{ "native with multi-buffer frames", BALEEN_MODE_NATIVE, XDP_FLAGS_DRV_MODE, true },
+	{ "native", BALEEN_MODE_NATIVE, XDP_FLAGS_DRV_MODE, false },
+	{ "generic", BALEEN_MODE_GENERIC, XDP_FLAGS_SKB_MODE, true },
+};
+
+/* A link attach returns a bare error number; the netlink attach of the same
+ * program fails the same way and carries the driver's words. Should it
+ * succeed, the obstacle has just gone: take it off and link again.
+ */
+static int link_program(int ifindex, int program_fd, u32 flags, int *link_fd)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags);
+	LIBBPF_OPTS(bpf_xdp_attach_opts, mine, .old_prog_fd = program_fd);
+	int fd, err;
+
+	for (int i = 0; i < 2; i++) {
+		fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options);
+		if (fd >= 0) {
+			*link_fd = fd;
+			return 0;
+		}
+		baleen_log_start();
+		err = bpf_xdp_attach(ifindex, program_fd, flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
+				     NULL);
+		if (err)
+			return err;
+		bpf_xdp_detach(ifindex, flags, &mine);
+	}
+	return fd;
+}
+
+static int try_attach(const struct baleen_pins *pins, const struct attempt *attempt,
+		      struct baleen_config *config, struct baleen_loaded *loaded, int *link_fd,
+		      struct baleen_attempts *attempts, struct baleen_error *error)
+{
+	u32 n = attempts->n_failed;
+	int err;
+
+	config->frags = attempt->frags;
+	err = baleen_load_program(config, loaded, error);
+	if (err) {
+		snprintf(attempts->failed[n].reason, sizeof(attempts->failed[n].reason), "%.200s",
+			 error->text);
+	} else {
+		err = link_program(pins->ifindex, loaded->program_fd, attempt->flags, link_fd);
+		if (err) {
+			snprintf(attempts->failed[n].reason, sizeof(attempts->failed[n].reason),
+				 "%.200s", baleen_log_reason(err));
+			close(loaded->program_fd);
+			close(loaded->config_fd);
+			loaded->program_fd = loaded->config_fd = -1;
+		}
+	}
+	if (err) {
+		attempts->failed[n].what = attempt->what;
+		attempts->n_failed++;
+		return err;
+	}
+	attempts->mode = attempt->mode;
+	attempts->frags = attempt->frags;
+	return 0;
+}
+
+static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode,
+			   struct baleen_config *config, struct baleen_loaded *loaded,
+			   int *link_fd, struct baleen_attempts *attempts,
+			   struct baleen_error *error)
+{
+	int err = -EINVAL;
+
+	for (u32 i = 0; i < BALEEN_MAX_ATTEMPTS && err; i++) {
+		const struct attempt *attempt = &attempts_to_make[i];
+
+		if (mode != BALEEN_MODE_AUTO && mode != attempt->mode)
+			continue;
+		err = try_attach(pins, attempt, config, loaded, link_fd, attempts, error);
+		if (err == -ENOMEM || err == -EPERM)
+			return err;
+	}
+	if (err)
+		return baleen_fail(error, -err, "cannot attach to %s: %s", config->device,
+				   attempts->failed[attempts->n_failed - 1].reason);
+	return 0;
+}
+
+static int refuse_occupied(const struct baleen_pins *pins, const char *device,
+			   struct baleen_error *error)
+{
+	struct baleen_program program;
+	struct bpf_link_info info;
+	int err, fd;
+
+	err = program_on(pins->ifindex, &program);
+	if (err)
+		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
+	fd = open_link(pins, &info);
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && info.xdp.ifindex && info.prog_id == program.id)
+		return baleen_fail(error, EBUSY, "baleen is attached to %s already: 'baleen swap' "
+				   "changes a rule, 'baleen detach %s' takes it off", device,
+				   device);
+	if (program.id)
+		return baleen_fail(error, EBUSY, "%s runs the XDP program '%s' (id %u, %s) "
+				   "already: detach it first", device,
+				   program.name[0] ? program.name : "?", program.id,
+				   baleen_mode_text(program.mode));
+	return 0;
+}
+
+static int make_maps(const struct baleen_xdp_rule *rules, u32 n_rules,
+		     struct baleen_loaded *loaded, struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < n_rules && !err; i++)
+		err = baleen_load_map(rules[i].name, &rules[i].filter, &loaded->rule_fd[i], error);
+	return err;
+}
+
+static void fill_config(struct baleen_config *config, const char *device,
+			const struct baleen_xdp_rule *rules, u32 n_rules, enum baleen_mode mode)
+{
+	memset(config, 0, sizeof(*config));
+	config->version = BALEEN_CONFIG_VERSION;
+	config->n_rules = n_rules;
+	config->mode = mode;
+	snprintf(config->device, sizeof(config->device), "%s", device);
+	for (u32 i = 0; i < n_rules; i++) {
+		config->rule[i].action = rules[i].action;
+		config->rule[i].image = rules[i].filter.image;
+		memset(config->rule[i].image.name, 0, BALEEN_NAME_BYTES);
+		strcpy(config->rule[i].image.name, rules[i].name);
+	}
+}
+
+static int pin_link(const struct baleen_pins *pins, int link_fd, struct baleen_error *error)
+{
+	char path[BALEEN_PIN_BYTES + 8];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/link", pins->path);
+	/* What is left here belongs to a device of this number that is gone. */
+	unlink(path);
+	err = bpf_obj_pin(link_fd, path);
+	if (err)
+		return baleen_fail(error, -err, "cannot pin %s: %s", path, strerror(-err));
+	return 0;
+}
+
+int baleen_xdp_attach(const char *device, const struct baleen_xdp_rule *rules, u32 n_rules,
+		      enum baleen_mode mode, struct baleen_attempts *attempts,
+		      struct baleen_error *error)
+{
+	struct baleen_config config;
+	struct baleen_loaded loaded;
+	struct baleen_pins pins = { .lock_fd = -1 };
+	int ifindex, link_fd = -1, err;
+
+	memset(attempts, 0, sizeof(*attempts));
+	baleen_loaded_init(&loaded);
+	fill_config(&config, device, rules, n_rules, mode);
+	err = baleen_xdp_ifindex(device, &ifindex, error);
+	if (!err)
+		err = baleen_pins_name(&pins, ifindex, error);
+	if (!err)
+		err = baleen_pins_lock(&pins, error);
+	if (err)
+		return err;
+	err = refuse_occupied(&pins, device, error);
+	if (err)
+		goto unlock;
+	baleen_pins_clean(&pins, 0);
+	err = make_maps(rules, n_rules, &loaded, error);
+	if (!err)
+		err = attach_some_way(&pins, mode, &config, &loaded, &link_fd, attempts, error);
+	/* The link is pinned last: without it nothing outlives this process. */
+	if (!err)
+		err = baleen_loaded_pin(&loaded, pins.path, error);
+	if (!err)
+		err = pin_link(&pins, link_fd, error);
+	if (link_fd >= 0)
+		close(link_fd);
+	baleen_loaded_close(&loaded);
+	if (err)
+		baleen_pins_remove(&pins);
+unlock:
+	baleen_pins_unlock(&pins);
+	return err;
+}
+
+/* --- look ------------------------------------------------------------------ */
+
+static int read_config(const struct baleen_pins *pins, u32 program_id,
+		       struct baleen_config *config)
+{
+	struct bpf_map_info info = { 0 };
+	u32 zero = 0, bytes = sizeof(info);
+	int fd = open_pin(pins, program_id, "config");
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = bpf_obj_get_info_by_fd(fd, &info, &bytes);
+	if (!err)
+		err = info.value_size == sizeof(*config) ?
+			      bpf_map_lookup_elem(fd, &zero, config) : -EPROTO;
+	if (!err && config->version != BALEEN_CONFIG_VERSION)
+		err = -EPROTO;
+	close(fd);
+	return err;
+}
+
+/* The link says where it is; when nowhere, the device's number and what runs
+ * there now say why.
+ */
+static void find_state(struct baleen_xdp *xdp, const struct bpf_link_info *info)
+{
+	bool exists = if_indextoname(xdp->pins.ifindex, xdp->device);
+
+	if (!exists)
+		memcpy(xdp->device, xdp->config.device, sizeof(xdp->device));
+	if (!exists || program_on(xdp->pins.ifindex, &xdp->there))
+		xdp->state = BALEEN_XDP_GONE;
+	else if (info->xdp.ifindex && xdp->there.id == info->prog_id)
+		xdp->state = BALEEN_XDP_ATTACHED;
+	else if (xdp->there.id)
+		xdp->state = BALEEN_XDP_REPLACED;
+	else
+		xdp->state = BALEEN_XDP_DETACHED;
+}
+
+int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
+			 struct baleen_error *error)
+{
+	struct bpf_link_info info;
+	int err = -ENOENT;
+
+	memset(xdp, 0, sizeof(*xdp));
+	xdp->pins = *pins;
+	xdp->link_fd = -1;
+	/* A swap between two reads removes the program that was read first. */
+	for (int i = 0; i < MAX_READ_RETRIES && err == -ENOENT; i++) {
+		if (xdp->link_fd >= 0)
+			close(xdp->link_fd);
+		xdp->link_fd = open_link(pins, &info);
+		if (xdp->link_fd < 0)
+			return baleen_fail(error, -xdp->link_fd, "%s/link: %s", pins->path,
+					   strerror(-xdp->link_fd));
+		xdp->program_id = info.prog_id;
+		err = read_config(pins, info.prog_id, &xdp->config);
+	}
+	if (err) {
+		close(xdp->link_fd);
+		xdp->link_fd = -1;
+		if (err == -EPROTO)
+			return baleen_fail(error, EPROTO,
+					   "%s was made by another version of baleen: detach and "
+					   "attach again", pins->path);
+		return baleen_fail(error, -err, "%s/%u: %s", pins->path, info.prog_id,
+				   strerror(-err));
+	}
+	find_state(xdp, &info);
+	return 0;
+}
+
+struct search {
+	const char *device;
+	struct baleen_pins found;
+	int n_found;
+};
+
+static int match_old_name(const struct baleen_pins *pins, void *data)
+{
+	struct search *search = data;
+	struct baleen_xdp xdp;
+
+	if (baleen_xdp_open_pins(&xdp, pins, NULL))
+		return 0;
+	/* The old name counts only while no device bears it. */
+	if (!strncmp(xdp.config.device, search->device, sizeof(xdp.config.device))) {
+		search->found = *pins;
+		search->n_found++;
+	}
+	close(xdp.link_fd);
+	return 0;
+}
+
+static int find_pins(const char *device, struct baleen_pins *pins, struct baleen_error *error)
+{
+	struct search search = { .device = device };
+	unsigned int ifindex = if_nametoindex(device);
+	int err;
+
+	if (ifindex)
+		return baleen_pins_name(pins, ifindex, error);
+	err = baleen_pins_each(match_old_name, &search, error);
+	if (err)
+		return err;
+	if (!search.n_found)
+		return baleen_fail(error, ENODEV, "%s: no such device", device);
+	*pins = search.found;
+	return 0;
+}
+
+int baleen_xdp_open(struct baleen_xdp *xdp, const char *device, bool for_writing,
+		    struct baleen_error *error)
+{
+	struct baleen_pins pins;
+	int err = find_pins(device, &pins, error);
+
+	if (err)
+		return err;
+	if (access(pins.path, F_OK) && errno == ENOENT)
+		return baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+	if (for_writing) {
+		err = baleen_pins_lock(&pins, error);
+		if (err)
+			return err;
+	}
+	err = baleen_xdp_open_pins(xdp, &pins, error);
+	if (err == -ENOENT)
+		err = baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+	if (err)
+		baleen_pins_unlock(&pins);
+	return err;
+}
+
+void baleen_xdp_close(struct baleen_xdp *xdp)
+{
+	if (xdp->link_fd >= 0)
+		close(xdp->link_fd);
+	xdp->link_fd = -1;
+	baleen_pins_unlock(&xdp->pins);
+}
+
+int baleen_xdp_rule_index(const struct baleen_xdp *xdp, const char *name)
+{
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		if (!strcmp(xdp->config.rule[i].image.name, name))
+			return i;
+	return -ENOENT;
+}
+
+int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_filter *filter,
+			struct baleen_error *error)
+{
+	struct baleen_filter mapped = { .is_mapped = true };
+	const char *name = xdp->config.rule[index].image.name;
+	const char *reason;
+	int fd = open_rule(&xdp->pins, xdp->program_id, index);
+
+	if (fd < 0)
+		return baleen_fail(error, -fd, "%s:%s: %s", xdp->device, name, strerror(-fd));
+	mapped.n_bytes = (size_t)xdp->config.rule[index].image.n_blocks * BALEEN_BLOCK_BYTES;
+	mapped.bytes = mmap(NULL, mapped.n_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (mapped.bytes == MAP_FAILED)
+		return baleen_fail(error, errno, "%s:%s: %m", xdp->device, name);
+	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason)) {
+		munmap(mapped.bytes, mapped.n_bytes);
+		return baleen_fail(error, EINVAL, "%s:%s: %s", xdp->device, name, reason);
+	}
+	/* The packet path goes by the constants of its load, so do we. */
+	mapped.image = xdp->config.rule[index].image;
+	*filter = mapped;
+	return 0;
+}
+
+int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
+		     struct baleen_error *error)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	size_t n_counters = sizeof(*stats) / sizeof(u64);
+	struct baleen_stats *per_cpu;
+	u32 zero = 0;
+	int fd, err;
+
+	if (n_cpus < 0)
+		return baleen_fail(error, -n_cpus, "cannot count the CPUs: %s", strerror(-n_cpus));
+	per_cpu = calloc(n_cpus, sizeof(*per_cpu));
+	if (!per_cpu)
+		return baleen_fail(error, ENOMEM, "no memory for counters");
+	fd = open_pin(&xdp->pins, xdp->program_id, "stats");
+	err = fd < 0 ? fd : bpf_map_lookup_elem(fd, &zero, per_cpu);
+	if (!err) {
+		memset(stats, 0, sizeof(*stats));
+		for (int cpu = 0; cpu < n_cpus; cpu++)
+			for (size_t i = 0; i < n_counters; i++)
+				((u64 *)stats)[i] += ((u64 *)&per_cpu[cpu])[i];
+	}
+	if (fd >= 0)
+		close(fd);
+	free(per_cpu);
+	if (err)
+		return baleen_fail(error, -err, "%s: cannot read the counters: %s", xdp->device,
+				   strerror(-err));
+	return 0;
+}
+
+/* --- change ---------------------------------------------------------------- */
+
+/* The maps that a new program takes over from the one that runs. */
+static int take_over(const struct baleen_xdp *xdp, u32 but, struct baleen_loaded *loaded,
+		     struct baleen_error *error)
+{
+	int fd = open_pin(&xdp->pins, xdp->program_id, "stats");
+
+	loaded->stats_fd = fd;
+	for (u32 i = 0; i < xdp->config.n_rules && fd >= 0; i++) {
+		if (i == but)
+			continue;
+		fd = open_rule(&xdp->pins, xdp->program_id, i);
+		loaded->rule_fd[i] = fd;
+	}
+	if (fd < 0)
+		return baleen_fail(error, -fd, "%s: cannot open its maps: %s", xdp->device,
+				   strerror(-fd));
+	return 0;
+}
+
+static int update_link(const struct baleen_xdp *xdp, int program_fd, struct baleen_error *error)
+{
+	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE);
+	int old_fd = open_pin(&xdp->pins, xdp->program_id, "prog");
+	int err;
+
+	options.old_prog_fd = old_fd;
+	err = old_fd < 0 ? old_fd : bpf_link_update(xdp->link_fd, program_fd, &options);
+	if (old_fd >= 0)
+		close(old_fd);
+	if (err)
+		return baleen_fail(error, -err, "%s: cannot switch programs: %s", xdp->device,
+				   strerror(-err));
+	return 0;
+}
+
+int baleen_xdp_swap(struct baleen_xdp *xdp, u32 index, const struct baleen_filter *filter,
+		    struct baleen_error *error)
+{
+	struct baleen_config config = xdp->config;
+	struct baleen_image *image = &config.rule[index].image;
+	struct baleen_loaded loaded;
+	int err;
+
+	if (xdp->state != BALEEN_XDP_ATTACHED)
+		return baleen_fail(error, ENOLINK, "%s: the filter is not in force (%s)",
+				   xdp->device, baleen_xdp_state_text(xdp->state));
+	if (filter->image.key_spec != image->key_spec)
+		return baleen_fail(error, EINVAL, "%s:%s is keyed by %s, the new image by %s",
+				   xdp->device, image->name,
+				   image->key_spec == BALEEN_KEY_DST ? "dst" : "src",
+				   filter->image.key_spec == BALEEN_KEY_DST ? "dst" : "src");
+	baleen_loaded_init(&loaded);
+	baleen_pins_clean(&xdp->pins, xdp->program_id);
+	*image = filter->image;
+	memcpy(image->name, xdp->config.rule[index].image.name, sizeof(image->name));
+	err = take_over(xdp, index, &loaded, error);
+	if (!err)
+		err = baleen_load_map(image->name, filter, &loaded.rule_fd[index], error);
+	if (!err)
+		err = baleen_load_program(&config, &loaded, error);
+	if (!err)
+		err = baleen_loaded_pin(&loaded, xdp->pins.path, error);
+	if (!err)
+		err = update_link(xdp, loaded.program_fd, error);
+	if (!err) {
+		xdp->program_id = loaded.program_id;
+		xdp->config = config;
+	}
+	baleen_pins_clean(&xdp->pins, xdp->program_id);
+	baleen_loaded_close(&loaded);
+	return err;
+}
+
+int baleen_xdp_detach(const char *device, struct baleen_error *error)
+{
+	char path[BALEEN_PIN_BYTES + 8];
+	struct bpf_link_info info;
+	struct baleen_pins pins;
+	int fd, err;
+
+	err = find_pins(device, &pins, error);
+	if (err)
+		return err;
+	if (access(pins.path, F_OK) && errno == ENOENT)
+		return baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+	err = baleen_pins_lock(&pins, error);
+	if (err)
+		return err;
+	fd = open_link(&pins, &info);
+	if (fd >= 0) {
+		/* At once, not when the last reference goes. A link that has
+		 * lost its device has nothing to detach.
+		 */
+		bpf_link_detach(fd);
+		close(fd);
+	} else {
+		err = baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+	}
+	snprintf(path, sizeof(path), "%s/link", pins.path);
+	unlink(path);
+	baleen_pins_remove(&pins);
+	return err;
+}

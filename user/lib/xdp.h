@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The filter on a device: attached, read, swapped, detached.
+ *
+ * Everything the kernel is asked about XDP goes through here. What a device
+ * enforces is changed by one BPF link update and by nothing else, so a
+ * command that fails or is killed leaves the old program or the new one.
+ */
+#ifndef BALEEN_XDP_H
+#define BALEEN_XDP_H
+
+#include <baleen/stats.h>
+#include <net/if.h>
+
+#include "filter.h"
+#include "pins.h"
+
+/**
+ * enum baleen_mode - where on the receive path the program runs
+ * @BALEEN_MODE_AUTO: native if the driver can, else generic
+ * @BALEEN_MODE_NATIVE: in the driver
+ * @BALEEN_MODE_GENERIC: behind it, on socket buffers: slower, any driver
+ * @BALEEN_MODE_OFFLOAD: on the card; only reported, never asked for
+ */
+enum baleen_mode {
+	BALEEN_MODE_AUTO,
+	BALEEN_MODE_NATIVE,
+	BALEEN_MODE_GENERIC,
+	BALEEN_MODE_OFFLOAD,
+};
+
+/**
+ * enum baleen_xdp_state - what has become of an attached filter
+ * @BALEEN_XDP_ATTACHED: it sees the device's packets
+ * @BALEEN_XDP_GONE: the device was deleted or moved to another namespace
+ * @BALEEN_XDP_DETACHED: somebody detached the link; nothing is there
+ * @BALEEN_XDP_REPLACED: somebody detached it; another program is there
+ */
+enum baleen_xdp_state {
+	BALEEN_XDP_ATTACHED,
+	BALEEN_XDP_GONE,
+	BALEEN_XDP_DETACHED,
+	BALEEN_XDP_REPLACED,
+};
+
+/**
+ * struct baleen_program - an XDP program on a device
+ * @id: of the program; 0 when there is none
+ * @name: the kernel's name of it; may be empty
+ * @mode: how it is attached
+ */
+struct baleen_program {
+	u32 id;
+	char name[16];
+	enum baleen_mode mode;
+};
+
+/**
+ * struct baleen_xdp - the filter of one device, as found
+ * @pins: its directory
+ * @device: the device's name now; the name at attach when it is gone
+ * @state: what has become of it
+ * @there: the program on the device now, whosever it is
+ * @program_id: the link's program
+ * @link_fd: the link
+ * @config: constants of the program: rules, names, geometry
+ */
+struct baleen_xdp {
+	struct baleen_pins pins;
+	char device[IF_NAMESIZE];
+	enum baleen_xdp_state state;
+	struct baleen_program there;
+	u32 program_id;
+	int link_fd;
+	struct baleen_config config;
+};
+
+/**
+ * struct baleen_xdp_rule - a rule to be attached
+ * @name: below BALEEN_NAME_BYTES, see baleen_rule_name_check()
+ * @action: enum baleen_action
+ * @filter: its filter
+ */
+struct baleen_xdp_rule {
+	char name[BALEEN_NAME_BYTES];
+	u32 action;
+	struct baleen_filter filter;
+};
+
+#define BALEEN_MAX_ATTEMPTS 3
+
+/**
+ * struct baleen_attempts - how an attach went
+ * @mode: the mode that worked
+ * @frags: multi-buffer frames are let in
+ * @n_failed: attempts that failed before
+ * @failed: each of them: what was tried, and the driver's or kernel's reason
+ */
+struct baleen_attempts {
+	enum baleen_mode mode;
+	bool frags;
+	u32 n_failed;
+	struct {
+		const char *what;
+		char reason[256];
+	} failed[BALEEN_MAX_ATTEMPTS];
+};
+
+/**
+ * baleen_mode_text() - the mode as a word
+ * @mode: the mode
+ *
+ * Return: "auto", "native", "generic" or "offload".
+ */
+const char *baleen_mode_text(enum baleen_mode mode);
+
+/**
+ * baleen_xdp_state_text() - the state as a word
+ * @state: the state
+ *
+ * Return: "attached", "gone", "detached" or "replaced".
+ */
+const char *baleen_xdp_state_text(enum baleen_xdp_state state);
+
+/**
+ * baleen_rule_name_check() - may a rule be called so?
+ * @name: 1 to 31 of A-Z a-z 0-9 . _ -, not starting with a dash
+ *
+ * Return: NULL, or what is wrong with it.
+ */
+const char *baleen_rule_name_check(const char *name);
+
+/**
+ * baleen_xdp_privileges() - may this process load and attach?
+ * @error: names the first missing capability
+ *
+ * Return: 0 or -EPERM.
+ */
+int baleen_xdp_privileges(struct baleen_error *error);
+
+/**
+ * baleen_xdp_ifindex() - the device of a name
+ * @device: name of a device of this network namespace
+ * @ifindex: its index
+ * @error: filled in on failure
+ *
+ * Return: 0 or -ENODEV.
+ */
+int baleen_xdp_ifindex(const char *device, int *ifindex, struct baleen_error *error);
+
+/**
+ * baleen_xdp_attach() - put rules on a device that has no XDP program
+ * @device: name of the device
+ * @rules: in order of evaluation; their filters are copied to the kernel
+ * @n_rules: 1 to BALEEN_MAX_RULES
+ * @mode: auto tries native with multi-buffer frames, native, generic;
+ *        native never falls back
+ * @attempts: filled in also on failure
+ * @error: filled in on failure
+ *
+ * Return: 0; -EBUSY when a program is attached already, naming it; -ENODEV;
+ * -EPERM; -ENOMEM; the errno of the last attempt.
+ */
+int baleen_xdp_attach(const char *device, const struct baleen_xdp_rule *rules, u32 n_rules,
+		      enum baleen_mode mode, struct baleen_attempts *attempts,
+		      struct baleen_error *error);
+
+/**
+ * baleen_xdp_open() - look at what is attached to a device
+ * @xdp: filled in; close with baleen_xdp_close()
+ * @device: its name now, or at attach
+ * @for_writing: become the only writer; needed for swap
+ * @error: filled in on failure
+ *
+ * Return: 0; -ENOENT when Baleen is not attached there; -EPROTO when another
+ * version of Baleen is; a negative errno.
+ */
+int baleen_xdp_open(struct baleen_xdp *xdp, const char *device, bool for_writing,
+		    struct baleen_error *error);
+
+/**
+ * baleen_xdp_open_pins() - look at what these pins hold
+ * @xdp: filled in; close with baleen_xdp_close()
+ * @pins: from baleen_pins_each(), or locked; now owned by @xdp
+ * @error: filled in on failure
+ *
+ * Return: as baleen_xdp_open().
+ */
+int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
+			 struct baleen_error *error);
+
+/**
+ * baleen_xdp_close() - let go
+ * @xdp: opened
+ */
+void baleen_xdp_close(struct baleen_xdp *xdp);
+
+/**
+ * baleen_xdp_rule_index() - the rule of a name
+ * @xdp: opened
+ * @name: the rule's name
+ *
+ * Return: its index, or -ENOENT.
+ */
+int baleen_xdp_rule_index(const struct baleen_xdp *xdp, const char *name);
+
+/**
+ * baleen_xdp_map_rule() - the live filter of a rule
+ * @xdp: opened
+ * @index: of the rule
+ * @filter: a read-only view of the map, to be freed by the caller
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL when the map holds no valid image; a negative errno.
+ */
+int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_filter *filter,
+			struct baleen_error *error);
+
+/**
+ * baleen_xdp_stats() - the counters, summed over the CPUs
+ * @xdp: opened
+ * @stats: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
+		     struct baleen_error *error);
+
+/**
+ * baleen_xdp_swap() - replace the filter of a rule, atomically
+ * @xdp: opened for writing
+ * @index: of the rule
+ * @filter: any size and kind, the rule's key
+ * @error: filled in on failure
+ *
+ * Counters, the other rules, the name and the action stay.
+ *
+ * Return: 0; -EINVAL for another key; -ENOLINK when the device is gone;
+ * -ENOMEM; a negative errno. On failure the old program goes on.
+ */
+int baleen_xdp_swap(struct baleen_xdp *xdp, u32 index, const struct baleen_filter *filter,
+		    struct baleen_error *error);
+
+/**
+ * baleen_xdp_detach() - take the filter off a device and forget it
+ * @device: its name now, or at attach
+ * @error: filled in on failure
+ *
+ * Return: 0; -ENOENT when Baleen is not attached there; a negative errno.
+ */
+int baleen_xdp_detach(const char *device, struct baleen_error *error);
+
+#endif /* BALEEN_XDP_H */
