@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What must work under every supported kernel: that its verifier takes the
+# programs, and the ways to attach them, with traffic to show for it.
+
+source "$(dirname "$0")/../lib.sh"
+
+PINS=/sys/fs/bpf/test
+LISTED=$TMP/listed OTHER=$TMP/other FREE=$TMP/free
+OBJECT=$TMP/drop.bpf.o
+
+# on_b COMMAND...: in the receiving namespace
+on_b()
+{
+	in_ns "$B" "$@"
+}
+
+# judges NAME LIST: every address of the list is dropped, no other is
+judges()
+{
+	check "$1" "$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" --listed "$2" \
+		--unlisted "$FREE" --expect
+}
+
+# lets_by NAME LIST: every address of the list passes
+lets_by()
+{
+	check "$1" "$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" --unlisted "$2" --expect
+}
+
+# shows NAME TEXT: the output of the last check has it
+shows()
+{
+	if grep -qE -- "$2" "$TMP/out"; then
+		ok "$1"
+	else
+		not_ok "$1" "no '$2' in:"$'\n'"$(cat "$TMP/out")"
+	fi
+}
+
+# Three lists without a common address, of both families.
+make_lists()
+{
+	"$TRAFFIC" --print --random 300 --random6 100 --seed 1 >"$LISTED" &&
+		"$TRAFFIC" --print --random 300 --random6 100 --seed 2 --avoid "$LISTED" >"$OTHER" &&
+		sort "$LISTED" "$OTHER" >"$TMP/both" &&
+		"$TRAFFIC" --print --random 400 --random6 100 --seed 3 --avoid "$TMP/both" >"$FREE"
+}
+
+# The objects as they come out of the build, constants at their defaults.
+test_objects()
+{
+	local object name
+
+	for object in build/*.bpf.o; do
+		name=$(basename "$object" .bpf.o)
+		mkdir -p "$PINS"
+		check "the verifier takes $object" \
+			bpftool -d prog loadall "$object" "$PINS/$name" type xdp
+		grep -hoE 'processed [0-9]+ insns' "$TMP/out" "$TMP/err" | sed 's/^/# /'
+		bpftool prog show pinned "$PINS/$name"/* | grep -o 'xlated.*' | sed 's/^/# /'
+		rm -r "$PINS"
+	done
+}
+
+# --- the command line -----------------------------------------------------
+
+test_attach()
+{
+	local mode=$1
+
+	check "baleen attach --mode $mode" \
+		on_b "$BALEEN" attach veth-b --drop drop="$TMP/drop.bln" --mode "$mode"
+	judges "$mode: listed sources are dropped, others pass" "$LISTED"
+	check "$mode: baleen status" on_b "$BALEEN" status veth-b
+	shows "$mode: status names the mode" "$mode"
+	shows "$mode: status counts 400 dropped" '\b400\b'
+	check "$mode: baleen swap" on_b "$BALEEN" swap veth-b:drop "$TMP/other.bln"
+	judges "$mode: after swap the other list is dropped" "$OTHER"
+	lets_by "$mode: after swap the first list passes" "$LISTED"
+	check "$mode: baleen detach" on_b "$BALEEN" detach veth-b
+	lets_by "$mode: after detach everything passes" "$OTHER"
+}
+
+# As many rules as there can be is what costs the verifier most.
+test_rules()
+{
+	local rules=() i
+
+	for i in {1..15}; do
+		rules+=(--allow "allow$i=$TMP/allow$i.bln")
+		sed -n "${i}p" "$OTHER" >"$TMP/allow$i.list"
+		"$BALEEN" build -o "$TMP/allow$i.bln" "$TMP/allow$i.list" || return
+	done
+	check "16 rules: baleen attach" on_b "$BALEEN" attach veth-b "${rules[@]}" \
+		--drop drop="$TMP/drop.bln" --mode native
+	bpftool prog show name baleen_xdp | grep -o 'xlated.*' | sed 's/^/# 16 rules: /'
+	judges "16 rules: the last one drops" "$LISTED"
+	check "16 rules: baleen detach" on_b "$BALEEN" detach veth-b
+}
+
+# --- a compiled object and the tools of the system ------------------------
+
+test_ip_link()
+{
+	check "ip link set xdp obj" \
+		ip -n "$B" link set dev veth-b xdp obj "$OBJECT" sec xdp
+	judges "ip link: listed sources are dropped, others pass" "$LISTED"
+	check "ip link set xdp off" ip -n "$B" link set dev veth-b xdp off
+	lets_by "ip link: off, everything passes" "$LISTED"
+}
+
+test_bpftool()
+{
+	check "bpftool prog load" bpftool prog load "$OBJECT" "$PINS-object"
+	check "bpftool net attach" on_b bpftool net attach xdpdrv pinned "$PINS-object" dev veth-b
+	judges "bpftool: listed sources are dropped, others pass" "$LISTED"
+	check "bpftool net detach" on_b bpftool net detach xdpdrv dev veth-b
+	rm "$PINS-object"
+	lets_by "bpftool: detached, everything passes" "$LISTED"
+}
+
+test_dispatcher()
+{
+	check "xdp-loader load" on_b xdp-loader load -m native veth-b "$OBJECT"
+	check "xdp-loader status" on_b xdp-loader status veth-b
+	shows "xdp-loader: the dispatcher is there" 'veth-b +xdp_dispatcher +native'
+	shows "xdp-loader: our program has priority 10" '=> +10 +baleen'
+	judges "xdp-loader: listed sources are dropped, others pass" "$LISTED"
+	check "xdp-loader unload" on_b xdp-loader unload -a veth-b
+	lets_by "xdp-loader: unloaded, everything passes" "$LISTED"
+}
+
+# test_chain PLACE PRIORITY ORDER: two programs of the dispatcher, each with a
+# list of its own; xdp-filter comes at priority 10
+test_chain()
+{
+	local address
+
+	sed -n '1,10p;391,400p' "$OTHER" >"$TMP/filtered"
+	sort "$LISTED" "$TMP/filtered" >"$TMP/either"
+	check "chain: xdp-loader load, $1" \
+		on_b xdp-loader load -m native -P "$2" veth-b "$OBJECT"
+	check "chain: xdp-filter load" on_b xdp-filter load -m native -f ipv4,ipv6 veth-b
+	while read -r address; do
+		on_b xdp-filter ip -m src "$address" || not_ok "chain: xdp-filter ip $address"
+	done <"$TMP/filtered"
+	on_b xdp-loader status veth-b >"$TMP/out"
+	is "chain: we are $1" "$(awk '$1 == "=>" { print $3 }' "$TMP/out" | paste -sd ' ')" "$3"
+	judges "chain: $1, both programs drop their list" "$TMP/either"
+	check "chain: xdp-filter unload" on_b xdp-filter unload veth-b
+	judges "chain: alone again, we still drop ours" "$LISTED"
+	check "chain: xdp-loader unload" on_b xdp-loader unload -a veth-b
+}
+
+mkdir -p /run/netns
+test_objects
+if [ ! -x "$BALEEN" ]; then
+	skip "attach, compile and traffic" "build/baleen is not built"
+	exit 0
+fi
+make_lists || bail "no lists"
+make_pair
+"$BALEEN" build -o "$TMP/drop.bln" "$LISTED" && "$BALEEN" build -o "$TMP/other.bln" "$OTHER" ||
+	bail "baleen build"
+test_attach native
+test_attach generic
+test_rules
+check "baleen compile" "$BALEEN" compile -o "$OBJECT" "$TMP/drop.bln"
+test_ip_link
+test_bpftool
+test_dispatcher
+test_chain first 5 "baleen_xdp xdpfilt_alw_ip"
+test_chain last 50 "xdpfilt_alw_ip baleen_xdp"
