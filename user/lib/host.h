@@ -59,4 +59,16 @@ const char *baleen_host_role_text(enum baleen_host_role role);
 int baleen_host_addresses(int ifindex, struct baleen_host_address **out, size_t *n,
 			  struct baleen_error *error);
 
+/**
+ * baleen_host_resolvers() - the nameservers of a resolv.conf
+ * @path: of the file; a missing one has no nameservers
+ * @out: array of addresses, as for baleen_host_addresses()
+ * @n: how many
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno; outputs are untouched on failure.
+ */
+int baleen_host_resolvers(const char *path, struct baleen_host_address **out, size_t *n,
+			  struct baleen_error *error);
+
 #endif /* BALEEN_HOST_H */

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A growing set of addresses, each with the role it was found in.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "address_set.h"
+
+static int order(u64 a, u64 b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct baleen_host_address *a = left, *b = right;
+	int result = order(a->role, b->role);
+
+	if (!result)
+		result = order(a->key.domain, b->key.domain);
+	if (!result)
+		result = order(a->key.ip4, b->key.ip4);
+	if (!result)
+		result = order(a->key.hi, b->key.hi);
+	if (!result)
+		result = order(a->key.lo, b->key.lo);
+	return result;
+}
+
+void baleen_address_set_sort(struct baleen_address_set *set)
+{
+	struct baleen_host_address *address = set->address;
+	size_t n = 0;
+
+	if (set->n)
+		qsort(address, set->n, sizeof(*address), compare);
+	for (size_t i = 0; i < set->n; i++)
+		if (!n || compare(&address[i], &address[n - 1]))
+			address[n++] = address[i];
+	set->n = n;
+}
+
+/* A million routes share a few gateways: drop duplicates before growing. */
+static int make_room(struct baleen_address_set *set)
+{
+	size_t room = set->room ? set->room * 2 : 64;
+	struct baleen_host_address *address;
+
+	if (set->n < set->room)
+		return 0;
+	baleen_address_set_sort(set);
+	if (set->n < set->room / 2)
+		return 0;
+	address = reallocarray(set->address, room, sizeof(*address));
+	if (!address)
+		return -ENOMEM;
+	set->address = address;
+	set->room = room;
+	return 0;
+}
+
+bool baleen_address_key(const void *bytes, size_t n_bytes, struct baleen_key *key)
+{
+	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (n_bytes == 4)
+		*key = baleen_key_ip4(bytes);
+	else if (n_bytes == 16 && !memcmp(bytes, mapped, sizeof(mapped)))
+		*key = baleen_key_ip4((const u8 *)bytes + sizeof(mapped));
+	else if (n_bytes == 16)
+		*key = baleen_key_ip6(bytes);
+	else
+		return false;
+	return true;
+}
+
+/* Unspecified or loopback: no address that a frame from the wire can have. */
+static bool is_nobody(const struct baleen_key *key)
+{
+	if (key->domain == BALEEN_IP4)
+		return !key->ip4 || key->ip4 >> 24 == 127;
+	return !key->hi && key->lo <= 1;
+}
+
+int baleen_address_set_add(struct baleen_address_set *set, enum baleen_host_role role,
+			   const struct baleen_key *key)
+{
+	int err;
+
+	if (is_nobody(key))
+		return 0;
+	err = make_room(set);
+	if (err)
+		return err;
+	set->address[set->n++] = (struct baleen_host_address){ role, *key };
+	return 0;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Asks the kernel for a list over netlink.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "netlink.h"
+
+/* The kernel fills at most 32 KiB at a time. */
+#define DUMP_BYTES 32768
+#define DUMP_SEQ 1
+#define DUMP_TRIES 8
+
+/* libmnl 1.0.4 takes a dump that ended in an error for one that is empty. */
+static int dump_done(const struct nlmsghdr *message, void *data)
+{
+	int code = 0;
+
+	if (mnl_nlmsg_get_payload_len(message) >= sizeof(code))
+		memcpy(&code, mnl_nlmsg_get_payload(message), sizeof(code));
+	if (code >= 0)
+		return MNL_CB_STOP;
+	errno = -code;
+	return MNL_CB_ERROR;
+}
+
+static int dump_receive(struct mnl_socket *socket, mnl_cb_t visit, void *data)
+{
+	static mnl_cb_t control[NLMSG_MIN_TYPE] = { [NLMSG_DONE] = dump_done };
+	char buffer[DUMP_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
+	u32 portid = mnl_socket_get_portid(socket);
+	ssize_t n;
+	int more;
+
+	do {
+		n = mnl_socket_recvfrom(socket, buffer, sizeof(buffer));
+		if (n < 0)
+			return -errno;
+		more = mnl_cb_run2(buffer, n, DUMP_SEQ, portid, visit, data, control,
+				   NLMSG_MIN_TYPE);
+	} while (more > MNL_CB_STOP);
+	return more == MNL_CB_STOP ? 0 : -errno;
+}
+
+static int dump_once(int bus, const struct nlmsghdr *request, mnl_cb_t visit, void *data)
+{
+	struct mnl_socket *socket = mnl_socket_open2(bus, SOCK_CLOEXEC);
+	int err;
+
+	if (!socket)
+		return -errno;
+	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
+	    mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
+		err = -errno;
+	else
+		err = dump_receive(socket, visit, data);
+	mnl_socket_close(socket);
+	return err;
+}
+
+int baleen_netlink_dump(int bus, u16 type, const void *header, size_t header_bytes, mnl_cb_t visit,
+			void *data)
+{
+	char buffer[256] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
+	int err = -EINTR;
+
+	request->nlmsg_type = type;
+	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	request->nlmsg_seq = DUMP_SEQ;
+	memcpy(mnl_nlmsg_put_extra_header(request, header_bytes), header, header_bytes);
+	/* EINTR: something changed under the dump, so it may lack entries. */
+	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++)
+		err = dump_once(bus, request, visit, data);
+	return err;
+}
