@@ -47,6 +47,7 @@ LIB_OBJ := $(LIB_SRC:%.c=build/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=build/%.o)
 ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o)
 FUZZ_OBJ := $(LIB_SRC:%.c=build/fuzzed/%.o)
+BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o)
 SKELETONS := $(patsubst bpf/%.bpf.c,build/%.skel.h,$(BPF_SRC))
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
@@ -56,7 +57,7 @@ BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
 .PHONY: all unit check check-xdp check-kernels check-all bench bench-xdp demo docs install clean tests
 .PHONY: deps-build deps-demo deps-test deps-bench
-all: build/baleen build/libbaleen.a
+all: build/baleen build/libbaleen.a $(BPF_OBJ)
 tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds
 
 # --- packages -------------------------------------------------------------
