@@ -101,6 +101,7 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
  * @first_block: index of the table's first block in the image
  * @n_blocks: blocks of the table, at least 1
  * @n_buckets: cuckoo: buckets of four slots; Bloom: same as @n_blocks
+ * @reserved: zero
  * @n_entries: keys stored; 0 in a live image
  */
 struct baleen_table {
