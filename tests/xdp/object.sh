@@ -99,6 +99,17 @@ try_tool()
 	send "$1: then everything passes" --unlisted "$LIST"
 }
 
+# The rule is a constant of the load, so the verifier removes what it does not
+# use; the line numbers say which headers are left.
+try_constants()
+{
+	check "bpftool loads the object" bpftool prog load "$OBJECT" "$PIN"
+	is "of the kinds, only the cuckoo table is left in the program" \
+		"$(bpftool prog dump xlated pinned "$PIN" linum | grep -oE '(bloom|cuckoo)\.h' |
+			sort -u)" cuckoo.h
+	rm -f "$PIN"
+}
+
 # The only frame of more than one buffer here: 8,000 bytes behind 42 of
 # headers, from the one listed address. It has been through when what the
 # traffic tool sends behind it has.
@@ -144,5 +155,6 @@ check "a list compiles" "$BALEEN" compile -o "$OBJECT" "$LIST"
 try_tool ip
 try_tool bpftool
 try_tool xdp-loader
+try_constants
 try_large
 try_jumbo

@@ -21,7 +21,9 @@
  * Needs no compiler: it is the template object of this library with its data
  * sections replaced.
  *
- * Return: 0 or a negative errno.
+ * Return: 0; -EINVAL for a live image, a size that is not the header's or an
+ * unknown action; -E2BIG above 2^29 bytes, as far as the verifier reaches;
+ * -ENOMEM.
  */
 int baleen_object_make(const void *bytes, size_t n_bytes, const struct baleen_rule *rule,
 		       void **out, size_t *out_bytes, struct baleen_error *error);
