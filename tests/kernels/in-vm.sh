@@ -9,6 +9,7 @@ source "$(dirname "$0")/../lib.sh"
 PINS=/sys/fs/bpf/test
 LISTED=$TMP/listed OTHER=$TMP/other FREE=$TMP/free
 OBJECT=$TMP/drop.bpf.o
+FROM=$A:veth-a TO=$B:veth-b
 
 # on_b COMMAND...: in the receiving namespace
 on_b()
@@ -16,17 +17,17 @@ on_b()
 	in_ns "$B" "$@"
 }
 
-# judges NAME LIST: every address of the list is dropped, no other is
+# judges NAME LIST [OPTION...]: every address of the list is dropped, no other is
 judges()
 {
-	check "$1" "$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" --listed "$2" \
-		--unlisted "$FREE" --expect
+	check "$1" "$TRAFFIC" --from "$FROM" --to "$TO" --listed "$2" --unlisted "$FREE" \
+		--expect "${@:3}"
 }
 
 # lets_by NAME LIST: every address of the list passes
 lets_by()
 {
-	check "$1" "$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" --unlisted "$2" --expect
+	check "$1" "$TRAFFIC" --from "$FROM" --to "$TO" --unlisted "$2" --expect
 }
 
 # shows NAME TEXT: the output of the last check has it
@@ -37,6 +38,13 @@ shows()
 	else
 		not_ok "$1" "no '$2' in:"$'\n'"$(cat "$TMP/out")"
 	fi
+}
+
+# sizes: of the XDP programs that are loaded, as a diagnostic
+sizes()
+{
+	bpftool prog show | awk '/: xdp / { name = $4 } name && /xlated/ {
+		print "# " name ":", $1, $2, $3, $4; name = "" }'
 }
 
 # Three lists without a common address, of both families.
@@ -59,7 +67,7 @@ test_objects()
 		check "the verifier takes $object" \
 			bpftool -d prog loadall "$object" "$PINS/$name" type xdp
 		grep -hoE 'processed [0-9]+ insns' "$TMP/out" "$TMP/err" | sed 's/^/# /'
-		bpftool prog show pinned "$PINS/$name"/* | grep -o 'xlated.*' | sed 's/^/# /'
+		sizes
 		rm -r "$PINS"
 	done
 }
@@ -73,9 +81,10 @@ test_attach()
 	check "baleen attach --mode $mode" \
 		on_b "$BALEEN" attach veth-b --drop drop="$TMP/drop.bln" --mode "$mode"
 	judges "$mode: listed sources are dropped, others pass" "$LISTED"
+	judges "$mode: so they are behind two VLAN tags" "$LISTED" --tags 2
 	check "$mode: baleen status" on_b "$BALEEN" status veth-b
 	shows "$mode: status names the mode" "$mode"
-	shows "$mode: status counts 400 dropped" '\b400\b'
+	shows "$mode: status counts 800 dropped" '\b800\b'
 	check "$mode: baleen swap" on_b "$BALEEN" swap veth-b:drop "$TMP/other.bln"
 	judges "$mode: after swap the other list is dropped" "$OTHER"
 	lets_by "$mode: after swap the first list passes" "$LISTED"
@@ -95,9 +104,47 @@ test_rules()
 	done
 	check "16 rules: baleen attach" on_b "$BALEEN" attach veth-b "${rules[@]}" \
 		--drop drop="$TMP/drop.bln" --mode native
-	bpftool prog show name baleen_xdp | grep -o 'xlated.*' | sed 's/^/# 16 rules: /'
+	sizes
 	judges "16 rules: the last one drops" "$LISTED"
 	check "16 rules: baleen detach" on_b "$BALEEN" detach veth-b
+}
+
+# test_device NAME MODE: a device that is made of veth-b, in any mode
+test_device()
+{
+	local device=${TO#*:}
+
+	check "$1: baleen attach" on_b "$BALEEN" attach "$device" --drop drop="$TMP/drop.bln"
+	check "$1: baleen status" on_b "$BALEEN" status "$device"
+	shows "$1: attached in $2 mode" "$2"
+	judges "$1: listed sources are dropped, others pass" "$LISTED"
+	check "$1: baleen detach" on_b "$BALEEN" detach "$device"
+	lets_by "$1: after detach everything passes" "$LISTED"
+}
+
+# The filter of the device below sees tags; a VLAN device has only generic XDP.
+test_vlan()
+{
+	local FROM=$A:vlan-a TO=$B:vlan-b
+
+	ip -n "$A" link add link veth-a name vlan-a up type vlan id 7 &&
+		ip -n "$B" link add link veth-b name vlan-b up type vlan id 7 || bail "no VLAN"
+	test_device vlan generic
+	ip -n "$A" link del vlan-a
+	ip -n "$B" link del vlan-b
+}
+
+test_bond()
+{
+	local TO=$B:bond-b
+
+	ip -n "$B" link add bond-b type bond mode active-backup &&
+		ip -n "$B" link set veth-b down &&
+		ip -n "$B" link set veth-b master bond-b &&
+		ip -n "$B" link set bond-b up || bail "no bond"
+	test_device bond native
+	ip -n "$B" link del bond-b
+	ip -n "$B" link set veth-b up
 }
 
 # --- a compiled object and the tools of the system ------------------------
@@ -167,6 +214,8 @@ make_pair
 test_attach native
 test_attach generic
 test_rules
+test_vlan
+test_bond
 check "baleen compile" "$BALEEN" compile -o "$OBJECT" "$TMP/drop.bln"
 test_ip_link
 test_bpftool
