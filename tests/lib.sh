@@ -38,11 +38,18 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/baleen.XXXXXX")
 tap_n=0
 tap_failed=0
 
+# cleanup: what a test has to undo itself, on any exit; it may redefine this
+cleanup()
+{
+	:
+}
+
 finish()
 {
 	local status=$? running
 
 	trap - EXIT
+	cleanup
 	running=$(jobs -p)
 	# shellcheck disable=SC2086
 	[ -z "$running" ] || { kill $running; wait; } 2>/dev/null
@@ -183,6 +190,29 @@ make_pair()
 		! make_end "$b" veth-b 2 1 "$mac_a"; then
 		bail "cannot set up the veth pair"
 	fi
+}
+
+# make_list FILE N N6 SEED [TRAFFIC_OPTION...]: N random IPv4 and N6 IPv6 addresses
+make_list()
+{
+	"$TRAFFIC" --print --random "$2" --random6 "$3" --seed "$4" "${@:5}" >"$1" ||
+		bail "cannot make a list"
+}
+
+# xdp_id NAMESPACE DEVICE: id of the XDP program that is attached, or nothing
+xdp_id()
+{
+	ip -n "$1" link show dev "$2" | sed -n 's/.*prog\/xdp id \([0-9]*\).*/\1/p'
+}
+
+# xdp_mode NAMESPACE DEVICE: native, generic or off
+xdp_mode()
+{
+	case $(ip -n "$1" link show dev "$2") in
+	*" xdpgeneric "*) echo generic ;;
+	*" xdp "*) echo native ;;
+	*) echo off ;;
+	esac
 }
 
 # mac NAMESPACE DEVICE
