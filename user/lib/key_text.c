@@ -17,6 +17,12 @@ static int invalid(const char **reason, const char *why)
 	return -EINVAL;
 }
 
+/* Above 9 when it is none. */
+static inline u32 digit_at(const char *p)
+{
+	return (u8)*p - '0';
+}
+
 static const char *octet_missing(char found, const char **reason)
 {
 	if (found == '.')
@@ -31,23 +37,23 @@ static const char *octet_missing(char found, const char **reason)
 /* Each byte is looked at only after a digit, so the end of the text stops it. */
 static inline const char *octet_scan(const char *p, u32 *octet, const char **reason)
 {
-	u32 value = (u8)*p - '0';
+	u32 value = digit_at(p);
 	u32 digit;
 
 	if (value > 9)
 		return octet_missing(*p, reason);
-	digit = (u8)*++p - '0';
+	digit = digit_at(++p);
 	if (digit <= 9) {
 		if (!value) {
 			*reason = "octet with a leading zero: decimal or octal?";
 			return NULL;
 		}
 		value = value * 10 + digit;
-		digit = (u8)*++p - '0';
+		digit = digit_at(++p);
 	}
 	if (digit <= 9) {
 		value = value * 10 + digit;
-		digit = (u8)*++p - '0';
+		digit = digit_at(++p);
 	}
 	if (digit <= 9 || value > 255) {
 		*reason = "octet above 255";
@@ -97,9 +103,9 @@ static int ip4_parse(const char *text, struct baleen_key *key, const char **reas
 	if (!end)
 		return invalid(reason, why);
 	if (*end)
-		return invalid(reason, *end == '.' ? "more than four octets" :
-						     "text behind the address");
-	*key = (struct baleen_key){ .domain = BALEEN_IP4, .ip4 = ip4 };
+		return invalid(reason,
+			       *end == '.' ? "more than four octets" : "text behind the address");
+	*key = (struct baleen_key){.domain = BALEEN_IP4, .ip4 = ip4};
 	return 0;
 }
 
@@ -150,15 +156,15 @@ static int prefix_length_parse(const char *text, u32 max, u32 *length, const cha
 	if (text[0] == '0' && n_digits > 1)
 		return invalid(reason, "prefix length with a leading zero");
 	if (n_digits > 3 || strtoul(text, NULL, 10) > max)
-		return invalid(reason, max == 32 ? "prefix length above 32" :
-						   "prefix length above 128");
+		return invalid(reason,
+			       max == 32 ? "prefix length above 32" : "prefix length above 128");
 	*length = strtoul(text, NULL, 10);
 	return 0;
 }
 
 static struct baleen_span span_of_prefix(struct baleen_key key, u32 length)
 {
-	struct baleen_span span = { .first = key, .last = key };
+	struct baleen_span span = {.first = key, .last = key};
 	u64 host_hi = length < 64 ? ~0ull >> length : 0;
 	u64 host_lo = length < 64 ? ~0ull : length < 128 ? ~0ull >> (length - 64) : 0;
 	u32 host_ip4 = length < 32 ? ~0u >> length : 0;
@@ -240,7 +246,7 @@ static int span_parse(char *text, struct baleen_span *span, const char **reason)
 		return prefix_parse(text, right, span, reason);
 	ret = address_parse(text, &key, reason);
 	if (!ret)
-		*span = (struct baleen_span){ .first = key, .last = key };
+		*span = (struct baleen_span){.first = key, .last = key};
 	return ret;
 }
 
@@ -276,8 +282,7 @@ int baleen_span_parse(const char *text, size_t length, struct baleen_span *span,
 	return ret;
 }
 
-int baleen_key_parse(const char *text, size_t length, struct baleen_key *key,
-		     const char **reason)
+int baleen_key_parse(const char *text, size_t length, struct baleen_key *key, const char **reason)
 {
 	char copy[TEXT_ROOM];
 	int ret;
@@ -298,7 +303,7 @@ static char *octet_format(char *p, u32 octet)
 
 static void ip6_format(const struct baleen_key *key, char *text)
 {
-	u64 half_be[2] = { baleen_be64(key->hi), baleen_be64(key->lo) };
+	u64 half_be[2] = {baleen_be64(key->hi), baleen_be64(key->lo)};
 
 	inet_ntop(AF_INET6, half_be, text, BALEEN_KEY_TEXT);
 }

@@ -30,8 +30,7 @@ struct baleen_span {
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_key_parse(const char *text, size_t length, struct baleen_key *key,
-		     const char **reason);
+int baleen_key_parse(const char *text, size_t length, struct baleen_key *key, const char **reason);
 
 /**
  * baleen_key_format() - a key as text

@@ -14,6 +14,13 @@
 #define STRING_OF(x) #x
 #define STRING(x) STRING_OF(x)
 
+#define WIDEST STRING(BALEEN_LIST_EXPAND)
+#define LONGEST STRING(LINE_BYTES)
+
+static const char too_wide[] = "more than " WIDEST " addresses: wider prefixes cannot be held yet";
+static const char too_long[] = "line longer than " LONGEST " bytes";
+static const char exception[] = "exceptions are not supported yet";
+
 /* --- one line --- */
 
 enum entry_kind {
@@ -56,7 +63,7 @@ static const char *skip_blanks(const char *p, const char *end)
 /* An entry ends at white space or a comment. */
 static struct word entry_word(const char *p, const char *end)
 {
-	struct word word = { .start = p, .end = p };
+	struct word word = {.start = p, .end = p};
 
 	while (word.end < end && !is_blank(*word.end) && !is_comment(*word.end))
 		word.end++;
@@ -68,12 +75,21 @@ static struct word entry_word(const char *p, const char *end)
  */
 static struct word ipset_word(const char *p, const char *end)
 {
-	struct word word = { .start = p, .end = p };
+	struct word word = {.start = p, .end = p};
 	bool quoted = false;
 
 	while (word.end < end && (quoted || !is_blank(*word.end)))
 		quoted ^= *word.end++ == '"';
 	return word;
+}
+
+static bool has_open_quote(const char *p, const char *end)
+{
+	bool quoted = false;
+
+	while (p < end)
+		quoted ^= *p++ == '"';
+	return quoted;
 }
 
 static bool word_is(struct word word, const char *text)
@@ -113,12 +129,11 @@ static void entry_parse(struct entry *entry, struct word word)
 	const char *reason = NULL;
 
 	if (*word.start == '!')
-		entry_bad(entry, word, "exceptions are not supported yet");
+		entry_bad(entry, word, exception);
 	else if (baleen_span_parse(word.start, word.end - word.start, &entry->span, &reason))
 		entry_bad(entry, word, reason);
 	else if (is_too_wide(&entry->span))
-		entry_bad(entry, word, "more than " STRING(BALEEN_LIST_EXPAND)
-			  " addresses: wider prefixes and ranges cannot be held yet");
+		entry_bad(entry, word, too_wide);
 	else
 		entry_held(entry, word);
 }
@@ -126,7 +141,7 @@ static void entry_parse(struct entry *entry, struct word word)
 /* Another column is ignored, but `A - B` must not be read as A alone. */
 static bool is_spaced_range(const char *p, const char *end)
 {
-	const char *reason;
+	const char *reason, *comma;
 	struct baleen_key key;
 	struct word word;
 
@@ -134,6 +149,9 @@ static bool is_spaced_range(const char *p, const char *end)
 	if (p == end || *p != '-')
 		return false;
 	word = entry_word(skip_blanks(p + 1, end), end);
+	comma = memchr(word.start, ',', word.end - word.start);
+	if (comma)
+		word.end = comma;
 	return !baleen_key_parse(word.start, word.end - word.start, &key, &reason);
 }
 
@@ -142,9 +160,9 @@ static bool is_spaced_range(const char *p, const char *end)
  */
 static void ipset_parse(struct entry *entry, const char *p, const char *end)
 {
-	struct word word, key = { p, end };
+	struct word word, key = {p, end};
 	u32 n_words = 0;
-	bool exception = false;
+	bool nomatch = false;
 
 	for (p = skip_blanks(p, end); p < end && !is_comment(*p); p = skip_blanks(p, end)) {
 		word = ipset_word(p, end);
@@ -159,13 +177,15 @@ static void ipset_parse(struct entry *entry, const char *p, const char *end)
 		}
 		if (n_words == 2)
 			key = entry_word(word.start, word.end);
-		exception |= n_words > 2 && word_is(word, "nomatch");
+		nomatch |= n_words > 2 && word_is(word, "nomatch");
 		n_words++;
 	}
 	if (n_words < 3)
 		entry_bad(entry, key, "ipset line without a key");
-	else if (exception)
-		entry_bad(entry, key, "exceptions are not supported yet");
+	else if (has_open_quote(key.end, end))
+		entry_bad(entry, key, "quote without its end");
+	else if (nomatch)
+		entry_bad(entry, key, exception);
 	else
 		entry_parse(entry, key);
 }
@@ -178,21 +198,24 @@ static bool is_ipset(struct word word)
 
 static void line_parse(struct entry *entry, const char *p, const char *end)
 {
-	struct word word = { p, end };
+	struct word word = {p, end};
 
 	entry->kind = ENTRY_NONE;
 	if (end - p > LINE_BYTES) {
-		entry_bad(entry, word, "line longer than " STRING(LINE_BYTES) " bytes");
+		entry_bad(entry, word, too_long);
 		return;
 	}
 	while (end > p && (is_blank(end[-1]) || end[-1] == '\r'))
-		end--;
+		word.end = --end;
 	/* Also in comments: else a file with the line ends of another system,
 	 * or in UTF-16, could be one long comment.
 	 */
-	if (memchr(p, '\0', end - p) || memchr(p, '\r', end - p)) {
-		entry_bad(entry, word, memchr(p, '\0', end - p) ? "NUL byte" :
-								  "carriage return in the line");
+	if (memchr(p, '\0', end - p)) {
+		entry_bad(entry, word, "NUL byte");
+		return;
+	}
+	if (memchr(p, '\r', end - p)) {
+		entry_bad(entry, word, "carriage return in the line");
 		return;
 	}
 	p = skip_blanks(p, end);
@@ -229,7 +252,7 @@ struct scanner {
 
 static int scan_start(struct scanner *scan, int fd)
 {
-	*scan = (struct scanner){ .fd = fd };
+	*scan = (struct scanner){.fd = fd};
 	/* One byte for the newline that the last line may lack. */
 	scan->buffer = malloc(BUFFER_BYTES + 1);
 	return scan->buffer ? 0 : -ENOMEM;
@@ -281,8 +304,8 @@ static int scan_fill(struct scanner *scan)
 /* Return: 1 and @entry, 0 at the end, or the errno of read(). */
 static int scan_next(struct scanner *scan, struct entry *entry)
 {
-	static const char bom[] = { '\xef', '\xbb', '\xbf' };
-	struct baleen_key key = { .domain = BALEEN_IP4 };
+	static const char bom[] = {'\xef', '\xbb', '\xbf'};
+	struct baleen_key key = {.domain = BALEEN_IP4};
 	const char *start, *end, *reason;
 
 	if (scan->next == scan->complete) {
@@ -381,7 +404,7 @@ static void report(const struct baleen_list_reader *reader, const char *name, u6
 		   const struct entry *entry)
 {
 	char text[PROBLEM_BYTES + sizeof("...")];
-	struct baleen_list_problem problem = { name, line, text, entry->reason };
+	struct baleen_list_problem problem = {name, line, text, entry->reason};
 	size_t length = entry->length < PROBLEM_BYTES ? entry->length : PROBLEM_BYTES;
 
 	if (!reader || !reader->on_bad)
@@ -417,8 +440,7 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 	return ret ? baleen_fail(error, -ret, "%s: %s", name, strerror(-ret)) : 0;
 }
 
-int baleen_list_find(int fd, const struct baleen_key *key, u64 *line, char *text,
-		     size_t text_bytes)
+int baleen_list_find(int fd, const struct baleen_key *key, u64 *line, char *text, size_t text_bytes)
 {
 	struct scanner scan;
 	struct entry entry;
@@ -444,5 +466,5 @@ void baleen_list_free(struct baleen_list *list)
 {
 	free(list->ip4);
 	free(list->ip6);
-	*list = (struct baleen_list){ 0 };
+	*list = (struct baleen_list){0};
 }

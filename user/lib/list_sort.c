@@ -50,7 +50,8 @@ baleen_inline void insertion_sort(char *keys, size_t n, size_t key_bytes)
 		char *hole = keys + i * key_bytes;
 
 		memcpy(&key, hole, key_bytes);
-		for (; hole > keys && key_less(&key, hole - key_bytes, key_bytes); hole -= key_bytes)
+		for (; hole > keys && key_less(&key, hole - key_bytes, key_bytes);
+		     hole -= key_bytes)
 			memcpy(hole, hole - key_bytes, key_bytes);
 		memcpy(hole, &key, key_bytes);
 	}
