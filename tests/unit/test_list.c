@@ -1,0 +1,711 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Lists: what is refused, what is held, and how bytes come in. */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "list.h"
+
+#define IPSUM "../shared/data/lists/ipsum.txt"
+#define TOO_WIDE "more than 65536 addresses: wider prefixes cannot be held yet"
+#define EXCEPTION "exceptions are not supported yet"
+#define SECOND_FIELD "keys with a port or second field are not supported"
+#define LEADING_ZERO "octet with a leading zero: decimal or octal?"
+#define HOST_NAME "a host name, not an address"
+
+/* --- helpers --- */
+
+/* What the reader was told about bad lines. */
+struct complaints {
+	size_t n;
+	u64 line[16];
+	char text[16][80];
+	const char *reason[16];
+};
+
+static void complain(void *data, const struct baleen_list_problem *problem)
+{
+	struct complaints *seen = data;
+
+	assert_string_equal(problem->file, "some.txt");
+	if (seen->n < 16) {
+		seen->line[seen->n] = problem->line;
+		seen->reason[seen->n] = problem->reason;
+		snprintf(seen->text[seen->n], sizeof(seen->text[0]), "%s", problem->text);
+	}
+	seen->n++;
+}
+
+static int open_bytes(const void *bytes, size_t n_bytes)
+{
+	int fd = memfd_create("list", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, n_bytes), n_bytes);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+static void read_bytes(struct baleen_list *list, const void *bytes, size_t n_bytes,
+		       struct complaints *seen)
+{
+	const struct baleen_list_reader reader = {.on_bad = complain, .data = seen};
+	int fd = open_bytes(bytes, n_bytes);
+
+	assert_int_equal(baleen_list_read(list, fd, "some.txt", seen ? &reader : NULL, NULL), 0);
+	close(fd);
+}
+
+static void read_text(struct baleen_list *list, const char *text, struct complaints *seen)
+{
+	read_bytes(list, text, strlen(text), seen);
+}
+
+static struct baleen_key list_key(const struct baleen_list *list, size_t i)
+{
+	if (i < list->n_ip4)
+		return (struct baleen_key){.domain = BALEEN_IP4, .ip4 = list->ip4[i]};
+	i -= list->n_ip4;
+	return (struct baleen_key){
+		.domain = BALEEN_IP6,
+		.hi = list->ip6[i].hi,
+		.lo = list->ip6[i].lo,
+	};
+}
+
+/* The keys in words, separated by spaces. */
+static void assert_keys(const struct baleen_list *list, const char *want)
+{
+	char got[1024] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < list->n_ip4 + list->n_ip6; i++) {
+		struct baleen_key key = list_key(list, i);
+		char text[BALEEN_KEY_TEXT];
+
+		baleen_key_format(&key, text);
+		used += snprintf(got + used, sizeof(got) - used, "%s%s", i ? " " : "", text);
+		assert_true(used < sizeof(got));
+	}
+	assert_string_equal(got, want);
+}
+
+/* --- refused --- */
+
+struct refused {
+	const char *line;
+	const char *text;
+	const char *reason;
+};
+
+static const struct refused refused_lines[] = {
+	{"10.0.0.300", "10.0.0.300", "octet above 255"},
+	{"256.0.0.1", "256.0.0.1", "octet above 255"},
+	{"1.2.3.4294967297", "1.2.3.4294967297", "octet above 255"},
+	{"010.0.0.1", "010.0.0.1", LEADING_ZERO},
+	{"10.0.0.00", "10.0.0.00", LEADING_ZERO},
+	{"10.0.0.01/24", "10.0.0.01/24", LEADING_ZERO},
+	{"1", "1", "fewer than four octets"},
+	{"1.2.3", "1.2.3", "fewer than four octets"},
+	{"1.2.3.", "1.2.3.", "fewer than four octets"},
+	{"10/8", "10/8", "fewer than four octets"},
+	{"1.2..4", "1.2..4", "empty octet"},
+	{".1.2.3.4", ".1.2.3.4", "empty octet"},
+	{"1.2.3.4.5", "1.2.3.4.5", "more than four octets"},
+	{"1.2.3.4.", "1.2.3.4.", "more than four octets"},
+	{"1.2.3.4x", "1.2.3.4x", "text behind the address"},
+	{"1.2.3.4%eth0", "1.2.3.4%eth0", "text behind the address"},
+	{"0x7f.0.0.1", "0x7f.0.0.1", HOST_NAME},
+	{"example.com", "example.com", HOST_NAME},
+	{"4chan.example 1.2.3.4", "4chan.example", HOST_NAME},
+	{"<html lang=\"en\">", "<html", "not an address"},
+	{"-1.2.3.4", "-1.2.3.4", "not an address"},
+	{"/24", "/24", "not an address"},
+	{"http://192.0.2.1/", "http://192.0.2.1/", "not an address"},
+	{"\x1b[31m1.2.3.4", "?[31m1.2.3.4", "not an address"},
+	{"\xef\xbb\xbf"
+	 "1.2.3.4",
+	 "???1.2.3.4", "not an address"},
+	{"10.0.0.0/33", "10.0.0.0/33", "prefix length above 32"},
+	{"10.0.0.0/4294967320", "10.0.0.0/4294967320", "prefix length above 32"},
+	{"2001:db8::/129", "2001:db8::/129", "prefix length above 128"},
+	{"10.0.0.0/", "10.0.0.0/", "prefix length is not a number"},
+	{"10.0.0.0/-1", "10.0.0.0/-1", "text behind the address"},
+	{"10.0.0.0/+8", "10.0.0.0/+8", "prefix length is not a number"},
+	{"10.0.0.0/24/8", "10.0.0.0/24/8", "prefix length is not a number"},
+	{"10.0.0.0/255.0.0.0", "10.0.0.0/255.0.0.0", "prefix length is not a number"},
+	{"10.0.0.0/08", "10.0.0.0/08", "prefix length with a leading zero"},
+	{"10.0.0.0/15", "10.0.0.0/15", TOO_WIDE},
+	{"0.0.0.0/0", "0.0.0.0/0", TOO_WIDE},
+	{"10.0.0.0-10.1.0.0", "10.0.0.0-10.1.0.0", TOO_WIDE},
+	{"0.0.0.0-255.255.255.255", "0.0.0.0-255.255.255.255", TOO_WIDE},
+	{"2001:db8::/111", "2001:db8::/111", TOO_WIDE},
+	{"2001:db8::/64", "2001:db8::/64", TOO_WIDE},
+	{"::/0", "::/0", TOO_WIDE},
+	{"2001:db8::-2001:db8::1:0", "2001:db8::-2001:db8::1:0", TOO_WIDE},
+	{"2001:db8::-2001:db8:0:1::", "2001:db8::-2001:db8:0:1::", TOO_WIDE},
+	{"::ffff:10.0.0.0/111", "::ffff:10.0.0.0/111", TOO_WIDE},
+	{"::ffff:10.0.0.0/95", "::ffff:10.0.0.0/95",
+	 "prefix of more than the IPv4-mapped addresses"},
+	{"10.0.0.2-10.0.0.1", "10.0.0.2-10.0.0.1", "range ends before it begins"},
+	{"2001:db8:1::-2001:db8::", "2001:db8:1::-2001:db8::", "range ends before it begins"},
+	{"10.0.0.1-2001:db8::", "10.0.0.1-2001:db8::",
+	 "range from one address family to the other"},
+	{"::fffe:ffff:ffff-::ffff:0.0.0.1", "::fffe:ffff:ffff-::ffff:0.0.0.1",
+	 "range from one address family to the other"},
+	{"10.0.0.0/30-10.0.0.9", "10.0.0.0/30-10.0.0.9", "text behind the address"},
+	{"10.0.0.1-", "10.0.0.1-", "not an address"},
+	{"10.0.0.1 - 10.0.0.9", "10.0.0.1", "range with white space: write it A-B"},
+	{"10.0.0.1\t-10.0.0.9,x", "10.0.0.1", "range with white space: write it A-B"},
+	{"fe80::1%eth0", "fe80::1%eth0", "IPv6 zones are not supported"},
+	{"2001:db8::1::", "2001:db8::1::", "malformed IPv6 address"},
+	{"2001:db8:::1", "2001:db8:::1", "malformed IPv6 address"},
+	{"::10.0.0.300", "::10.0.0.300", "malformed IPv6 address"},
+	{"52:54:00:12:34:56", "52:54:00:12:34:56", "malformed IPv6 address"},
+	{"[2001:db8::1]", "[2001:db8::1]", "not an address"},
+	{"192.0.2.1:80", "192.0.2.1:80", "ports are not supported"},
+	{"192.0.2.1,tcp:80", "192.0.2.1,tcp:80", SECOND_FIELD},
+	{"192.0.2.0/24,eth0", "192.0.2.0/24,eth0", SECOND_FIELD},
+	{"ip,score", "ip,score", HOST_NAME},
+	{"!192.0.2.1", "!192.0.2.1", EXCEPTION},
+	{" ! 192.0.2.1", "!", EXCEPTION},
+	{"add foo 192.0.2.0/24 nomatch", "192.0.2.0/24", EXCEPTION},
+	{"add foo 192.0.2.0/24 timeout 9 comment \"a b\" nomatch", "192.0.2.0/24", EXCEPTION},
+	{"add foo 192.0.2.0/24 nomatch -exist", "192.0.2.0/24", EXCEPTION},
+	{"add foo 192.0.2.0/24 comment \"x nomatch", "192.0.2.0/24", "quote without its end"},
+	{"add foo 192.0.2.1,tcp:80", "192.0.2.1,tcp:80", SECOND_FIELD},
+	{"add foo 10.0.0.300", "10.0.0.300", "octet above 255"},
+	{"add foo !10.0.0.1", "!10.0.0.1", EXCEPTION},
+	{"add foo", "add foo", "ipset line without a key"},
+	{"add -exist foo # 10.0.0.1", "add -exist foo # 10.0.0.1", "ipset line without a key"},
+	{"del foo 10.0.0.1", "del", HOST_NAME},
+	{"-exist del foo 10.0.0.1", "del", "not an address"},
+	{"10.0.0.1\r10.0.0.2\r", "10.0.0.1?10.0.0.2", "carriage return in the line"},
+	{"# 10.0.0.1\r10.0.0.2", "# 10.0.0.1?10.0.0.2", "carriage return in the line"},
+	{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	 "aaaaaaaaaaa"
+	 "aaaaaaaaaaaaaaaaaaaaa",
+	 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...", "not an address"},
+};
+
+/* Line 3 is bad; what the list held before is still there. */
+static void check_refused(const char *line, size_t length, const char *text, const char *reason)
+{
+	struct complaints seen = {0};
+	struct baleen_list list = {0};
+	char file[8192] = "192.0.2.77\n# two\n";
+	size_t start = strlen(file);
+
+	assert_true(start + length < sizeof(file));
+	memcpy(file + start, line, length);
+	file[start + length] = '\n';
+	read_bytes(&list, file, start + length + 1, &seen);
+	if (seen.n != 1)
+		fail_msg("'%s': %zu bad lines instead of one", line, seen.n);
+	assert_int_equal(seen.line[0], 3);
+	assert_string_equal(seen.text[0], text);
+	assert_string_equal(seen.reason[0], reason);
+	assert_int_equal(list.n_bad, 1);
+	assert_int_equal(list.n_lines, 3);
+	assert_keys(&list, "192.0.2.77");
+	baleen_list_free(&list);
+}
+
+static void test_refused_lines(void **state)
+{
+	for (size_t i = 0; i < sizeof(refused_lines) / sizeof(refused_lines[0]); i++) {
+		const struct refused *refused = &refused_lines[i];
+
+		check_refused(refused->line, strlen(refused->line), refused->text, refused->reason);
+	}
+}
+
+static void test_refused_nul(void **state)
+{
+	static const char in_key[] = "10.0.0.1\0"
+				     "0",
+			  behind[] = "10.0.0.1 \0", utf16[] = "1\0.\0";
+
+	check_refused(in_key, sizeof(in_key) - 1, "10.0.0.1?0", "NUL byte");
+	check_refused(behind, sizeof(behind) - 1, "10.0.0.1 ?", "NUL byte");
+	check_refused(utf16, sizeof(utf16) - 1, "1?.?", "NUL byte");
+}
+
+static void test_refused_long(void **state)
+{
+	struct baleen_list list = {0};
+	char line[4097];
+
+	memset(line, ' ', sizeof(line));
+	memcpy(line, "10.0.0.1", 8);
+	read_bytes(&list, line, 4096, NULL);
+	assert_int_equal(list.n_bad, 0);
+	assert_keys(&list, "10.0.0.1");
+	baleen_list_free(&list);
+	check_refused(line, 4097,
+		      "10.0.0.1                                                        ...",
+		      "line longer than 4096 bytes");
+}
+
+/* Longer than the buffer; the lines after it keep their numbers. */
+static void test_refused_very_long(void **state)
+{
+	static const char after[] = "\n10.0.0.2\nbad\n", bom[] = "\xef\xbb\xbf"
+								 "10.0.0.1 ";
+	struct complaints seen = {0};
+	struct baleen_list list = {0};
+	size_t n_long = 3 * 1024 * 1024 + 17;
+	char *file = malloc(n_long + sizeof(after));
+
+	assert_non_null(file);
+	memset(file, ' ', n_long);
+	memcpy(file, bom, strlen(bom));
+	memcpy(file + n_long, after, strlen(after));
+	read_bytes(&list, file, n_long + strlen(after), &seen);
+	assert_int_equal(seen.n, 2);
+	assert_int_equal(seen.line[0], 1);
+	assert_string_equal(seen.reason[0], "line longer than 4096 bytes");
+	assert_int_equal(seen.line[1], 3);
+	assert_keys(&list, "10.0.0.2");
+	baleen_list_free(&list);
+	free(file);
+}
+
+static void test_refused_key(void **state)
+{
+	static const char *const text[] = {
+		"",	      " 10.0.0.1",	   "10.0.0.1 ",	 "10.0.0.1\n",
+		"10.0.0.0/8", "10.0.0.1-10.0.0.2", "10.0.0.300", "::g",
+		"::1%lo",     "10.0.0.1,80",	   "!10.0.0.1",	 "10.0.0.1#x",
+	};
+	struct baleen_key key, poison;
+
+	memset(&poison, 0xa5, sizeof(poison));
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		const char *reason = NULL;
+
+		key = poison;
+		assert_int_equal(baleen_key_parse(text[i], strlen(text[i]), &key, &reason),
+				 -EINVAL);
+		assert_memory_equal(&key, &poison, sizeof(key));
+		assert_non_null(reason);
+	}
+	assert_int_equal(baleen_key_parse("1.2.3.4\0", 8, &key, &(const char *){NULL}), -EINVAL);
+	assert_memory_equal(&key, &poison, sizeof(key));
+}
+
+static void test_refused_span(void **state)
+{
+	static const char *const text[] = {"10.0.0.0/33", "10.0.0.2-10.0.0.1", "10.0.0.1,80"};
+	struct baleen_span span, poison;
+
+	memset(&poison, 0xa5, sizeof(poison));
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		const char *reason = NULL;
+
+		span = poison;
+		assert_int_equal(baleen_span_parse(text[i], strlen(text[i]), &span, &reason),
+				 -EINVAL);
+		assert_memory_equal(&span, &poison, sizeof(span));
+		assert_non_null(reason);
+	}
+}
+
+static void check_read_fails(int fd, int want)
+{
+	struct baleen_error error = {""};
+	struct baleen_list list = {0};
+	char want_text[256], text[8] = "poison";
+	struct baleen_key key = {0};
+	u64 line = 77;
+
+	read_text(&list, "10.0.0.1\n", NULL);
+	snprintf(want_text, sizeof(want_text), "some.txt: %s", strerror(-want));
+	assert_int_equal(baleen_list_read(&list, fd, "some.txt", NULL, &error), want);
+	assert_string_equal(error.text, want_text);
+	assert_keys(&list, "10.0.0.1");
+	assert_int_equal(baleen_list_find(fd, &key, &line, text, sizeof(text)), want);
+	assert_int_equal(line, 77);
+	assert_string_equal(text, "poison");
+	baleen_list_free(&list);
+}
+
+static void test_refused_file(void **state)
+{
+	int fd = open(".", O_RDONLY | O_DIRECTORY);
+
+	assert_true(fd >= 0);
+	check_read_fails(fd, -EISDIR);
+	close(fd);
+	check_read_fails(-1, -EBADF);
+}
+
+/* Sizes that no allocation is even tried for. */
+static void test_refused_memory(void **state)
+{
+	static const size_t full[] = {
+		PTRDIFF_MAX / sizeof(struct baleen_ip6),
+		SIZE_MAX / 2,
+		SIZE_MAX,
+	};
+	static const char *const line[] = {"10.0.0.1\n", "2001:db8::1\n"};
+
+	for (size_t i = 0; i < sizeof(full) / sizeof(full[0]) * 2; i++) {
+		struct baleen_list before = {
+			.n_ip4 = full[i / 2],
+			.room_ip4 = full[i / 2],
+			.n_ip6 = full[i / 2],
+			.room_ip6 = full[i / 2],
+		};
+		struct baleen_list list = before;
+		int fd = open_bytes(line[i % 2], strlen(line[i % 2]));
+
+		/* 4-byte keys fit in the smallest of the sizes. */
+		if (i == 0)
+			list.n_ip4 = list.room_ip4 = before.n_ip4 = before.room_ip4 *= 4;
+		assert_int_equal(baleen_list_read(&list, fd, "some.txt", NULL, NULL), -ENOMEM);
+		list.n_lines = 0;
+		assert_memory_equal(&list, &before, sizeof(list));
+		close(fd);
+	}
+}
+
+/* --- held --- */
+
+static void test_held_lines(void **state)
+{
+	static const char *const line[][2] = {
+		{"", ""},
+		{"\n\n  \n\t\n\r\n", ""},
+		{"# 10.0.0.1\n; 10.0.0.1\n  # 10.0.0.1", ""},
+		{"10.0.0.1", "10.0.0.1"},
+		{"0.0.0.0\n255.255.255.255\n", "0.0.0.0 255.255.255.255"},
+		{" \t10.0.0.1", "10.0.0.1"},
+		{"10.0.0.1\r\n10.0.0.2\r\r\n", "10.0.0.1 10.0.0.2"},
+		{"10.0.0.1#x\n10.0.0.2;x\n10.0.0.3 # x", "10.0.0.1 10.0.0.2 10.0.0.3"},
+		{"10.0.0.1\t10\n10.0.0.2 -5\n10.0.0.3 - why\n10.0.0.4 ,",
+		 "10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4"},
+		{"\xef\xbb\xbf"
+		 "10.0.0.1\n",
+		 "10.0.0.1"},
+		{"\xef\xbb\xbf# x\n10.0.0.1\n", "10.0.0.1"},
+		{"10.0.0.1/32", "10.0.0.1"},
+		{"10.0.0.7/30", "10.0.0.4 10.0.0.5 10.0.0.6 10.0.0.7"},
+		{"255.255.255.255/31", "255.255.255.254 255.255.255.255"},
+		{"10.0.0.255-10.0.1.1", "10.0.0.255 10.0.1.0 10.0.1.1"},
+		{"10.0.0.1-10.0.0.1", "10.0.0.1"},
+		{"2001:DB8:0:0::1 x", "2001:db8::1"},
+		{"::", "::"},
+		{"2001:db8::f/127", "2001:db8::e 2001:db8::f"},
+		{"2001:db8::1/128", "2001:db8::1"},
+		{"::1:ffff:ffff:ffff:ffff-0:0:0:2::", "::1:ffff:ffff:ffff:ffff 0:0:0:2::"},
+		{"::ffff:192.0.2.1", "192.0.2.1"},
+		{"::FFFF:c000:0201", "192.0.2.1"},
+		{"::ffff:192.0.2.1/127", "192.0.2.0 192.0.2.1"},
+		{"::ffff:192.0.2.1-::ffff:192.0.2.2", "192.0.2.1 192.0.2.2"},
+		{"::192.0.2.1", "::192.0.2.1"},
+	};
+
+	for (size_t i = 0; i < sizeof(line) / sizeof(line[0]); i++) {
+		struct baleen_list list = {0};
+
+		read_text(&list, line[i][0], NULL);
+		assert_int_equal(list.n_bad, 0);
+		assert_keys(&list, line[i][1]);
+		baleen_list_free(&list);
+	}
+}
+
+/* As `ipset save` of ipset 7.17 prints sets, with the options of `restore`. */
+static void test_held_ipset(void **state)
+{
+	static const char save[] =
+		"create bad hash:net family inet hashsize 1024 maxelem 65536 timeout 600 comment "
+		"bucketsize 12 initval 0x6dbc8a4f\n"
+		"add bad 192.0.2.4/31 timeout 587 comment \"scans # and; probes\"\n"
+		"add bad 192.0.2.1 timeout 0 comment \"said nomatch here\"\n"
+		"create bad6 hash:ip family inet6 hashsize 1024 maxelem 65536 counters -exist\n"
+		"add bad6 2001:db8::1 packets 0 bytes 0\n"
+		"-exist add bad 192.0.2.7\n"
+		"add -exist bad 192.0.2.8\n"
+		"add -! bad# 192.0.2.9 # nomatch\n"
+		"add bad 192.0.2.10#x -exist\n";
+	struct baleen_list list = {0};
+
+	read_text(&list, save, NULL);
+	baleen_list_finish(&list);
+	assert_int_equal(list.n_bad, 0);
+	assert_int_equal(list.n_lines, 9);
+	assert_keys(&list, "192.0.2.1 192.0.2.4 192.0.2.5 192.0.2.7 192.0.2.8 192.0.2.9 "
+			   "192.0.2.10 2001:db8::1");
+	baleen_list_free(&list);
+}
+
+static void test_held_expanded(void **state)
+{
+	struct baleen_list list = {0};
+
+	read_text(&list,
+		  "10.9.8.7/16\n2001:db8::7/112\n255.255.0.0-255.255.255.255\n"
+		  "2001:db8::ffff:ffff:ffff:8000-2001:db8:0:1::7fff\n",
+		  NULL);
+	baleen_list_finish(&list);
+	assert_int_equal(list.n_bad, 0);
+	assert_int_equal(list.n_duplicates, 0);
+	assert_int_equal(list.n_ip4, 2 * 65536);
+	assert_int_equal(list.n_ip6, 2 * 65536);
+	for (u32 i = 0; i < 65536; i++) {
+		assert_int_equal(list.ip4[i], 0x0a090000 + i);
+		assert_int_equal(list.ip4[65536 + i], 0xffff0000 + i);
+		assert_int_equal(list.ip6[i].hi, 0x20010db800000000);
+		assert_int_equal(list.ip6[i].lo, i);
+		assert_int_equal(list.ip6[65536 + i].hi, 0x20010db800000000 + (i >= 32768));
+		assert_int_equal(list.ip6[65536 + i].lo, 0xffffffffffff8000 + i);
+	}
+	baleen_list_free(&list);
+}
+
+static void test_format(void **state)
+{
+	static const char *const text[][2] = {
+		{"0.0.0.0", "0.0.0.0"},
+		{"255.255.255.255", "255.255.255.255"},
+		{"9.10.99.100", "9.10.99.100"},
+		{"199.200.249.250", "199.200.249.250"},
+		{"2001:0DB8::0001", "2001:db8::1"},
+		/* RFC 5952, sections 4.2.2 and 4.2.3 */
+		{"2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"},
+		{"2001:0:0:1:0:0:0:1", "2001:0:0:1::1"},
+		{"2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"},
+		{"::FFFF:192.0.2.1", "192.0.2.1"},
+	};
+
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		const char *reason = "untouched";
+		char got[BALEEN_KEY_TEXT];
+		struct baleen_key key;
+
+		assert_int_equal(baleen_key_parse(text[i][0], strlen(text[i][0]), &key, &reason),
+				 0);
+		assert_string_equal(reason, "untouched");
+		baleen_key_format(&key, got);
+		assert_string_equal(got, text[i][1]);
+	}
+}
+
+static void test_format_octets(void **state)
+{
+	for (u32 octet = 0; octet < 256; octet++) {
+		struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = octet * 0x01000100};
+		struct in_addr address = {htonl(key.ip4)};
+		char got[BALEEN_KEY_TEXT], want[INET_ADDRSTRLEN];
+
+		baleen_key_format(&key, got);
+		inet_ntop(AF_INET, &address, want, sizeof(want));
+		assert_string_equal(got, want);
+	}
+}
+
+/* --- how the bytes come in --- */
+
+static const char small_list[] =
+	"\xef\xbb\xbf# "
+	"head\r\n10.0.0.1\r\nbad\n2001:db8::1\t5\n\n10.0.0.8/31;x\n10.0.0.300\n10.0.0.2";
+
+static void check_small_list(struct baleen_list *list, const struct complaints *seen)
+{
+	assert_int_equal(seen->n, 2);
+	assert_int_equal(seen->line[0], 3);
+	assert_int_equal(seen->line[1], 7);
+	assert_int_equal(list->n_lines, 8);
+	baleen_list_finish(list);
+	assert_keys(list, "10.0.0.1 10.0.0.2 10.0.0.8 10.0.0.9 2001:db8::1");
+	baleen_list_free(list);
+}
+
+/* A pipe in packet mode hands out each byte by a read() of its own. */
+static void test_byte_by_byte(void **state)
+{
+	struct complaints seen = {0};
+	const struct baleen_list_reader reader = {.on_bad = complain, .data = &seen};
+	struct baleen_list list = {0};
+	int end[2];
+
+	assert_int_equal(pipe2(end, O_CLOEXEC | O_DIRECT), 0);
+	fcntl(end[1], F_SETPIPE_SZ, 1024 * 1024);
+	for (size_t i = 0; i < strlen(small_list); i++)
+		assert_int_equal(write(end[1], &small_list[i], 1), 1);
+	close(end[1]);
+	assert_int_equal(baleen_list_read(&list, end[0], "some.txt", &reader, NULL), 0);
+	close(end[0]);
+	check_small_list(&list, &seen);
+}
+
+static int alarm_pipe;
+
+static void on_alarm(int signal)
+{
+	static u32 n_alarms;
+
+	if (++n_alarms == 10 && write(alarm_pipe, small_list, strlen(small_list)) > 0)
+		close(alarm_pipe);
+}
+
+/* The tenth of the signals that interrupt read() brings the list and its end. */
+static void test_interrupted(void **state)
+{
+	const struct sigaction action = {.sa_handler = on_alarm}, ignore = {.sa_handler = SIG_IGN};
+	const struct itimerval often = {{.tv_usec = 2000}, {.tv_usec = 2000}}, never = {0};
+	struct complaints seen = {0};
+	const struct baleen_list_reader reader = {.on_bad = complain, .data = &seen};
+	struct baleen_list list = {0};
+	int end[2];
+
+	assert_int_equal(pipe2(end, O_CLOEXEC), 0);
+	alarm_pipe = end[1];
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	assert_int_equal(baleen_list_read(&list, end[0], "some.txt", &reader, NULL), 0);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &ignore, NULL);
+	close(end[0]);
+	check_small_list(&list, &seen);
+}
+
+static size_t count_lines(const char *path, char first_low, char first_high)
+{
+	FILE *file = fopen(path, "r");
+	char line[256];
+	size_t n = 0;
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		n += line[0] >= first_low && line[0] <= first_high;
+	fclose(file);
+	return n;
+}
+
+static void test_ipsum(void **state)
+{
+	struct baleen_list list = {0};
+	struct complaints seen = {0};
+	const struct baleen_list_reader reader = {.on_bad = complain, .data = &seen};
+	int fd = open(IPSUM, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		print_message("no " IPSUM "\n");
+		skip();
+	}
+	assert_int_equal(baleen_list_read(&list, fd, "some.txt", &reader, NULL), 0);
+	close(fd);
+	baleen_list_finish(&list);
+	assert_int_equal(seen.n, 0);
+	assert_int_equal(list.n_bad, 0);
+	assert_int_equal(list.n_ip4 + list.n_duplicates, count_lines(IPSUM, '0', '9'));
+	assert_int_equal(list.n_lines, count_lines(IPSUM, '\0', '\x7f'));
+	assert_int_equal(list.n_ip4, 120430);
+	assert_int_equal(list.n_ip6, 0);
+	baleen_list_free(&list);
+}
+
+static void test_finish_twice(void **state)
+{
+	struct baleen_list list = {0};
+
+	baleen_list_finish(&list);
+	assert_keys(&list, "");
+	read_text(&list, "10.0.0.2\n10.0.0.1\n10.0.0.0/30\n", NULL);
+	baleen_list_finish(&list);
+	assert_int_equal(list.n_duplicates, 2);
+	read_text(&list, "10.0.0.9\n10.0.0.1\n::1\n::1\n", NULL);
+	baleen_list_finish(&list);
+	assert_int_equal(list.n_duplicates, 4);
+	assert_int_equal(list.n_lines, 7);
+	assert_keys(&list, "10.0.0.0 10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.9 ::1");
+	baleen_list_free(&list);
+	assert_null(list.ip4);
+	assert_int_equal(list.n_lines, 0);
+}
+
+/* --- find --- */
+
+static void test_find(void **state)
+{
+	static const char file[] =
+		"# x\n10.0.0.300\n10.0.0.0/15\n10.0.0.1\n10.0.0.4-10.0.0.6 # why\n"
+		"10.0.0.0/24\nadd x 2001:db8::/120 timeout 5\n::ffff:192.0.2.1\n"
+		"add x 10.9.0.0/24 nomatch";
+	static const struct {
+		const char *key;
+		u64 line;
+		const char *text;
+	} want[] = {
+		{"10.0.1.0", 0, NULL},
+		{"10.9.0.1", 0, NULL},
+		{"2001:db8::100", 0, NULL},
+		{"::", 0, NULL},
+		{"10.0.0.1", 4, "10.0.0.1"},
+		{"10.0.0.4", 5, "10.0.0.4-10.0.0.6"},
+		{"10.0.0.6", 5, "10.0.0.4-10.0.0.6"},
+		{"10.0.0.7", 6, "10.0.0.0/24"},
+		{"2001:db8::ff", 7, "2001:db8::/120"},
+		{"192.0.2.1", 8, "::ffff:192.0.2.1"},
+	};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		int fd = open_bytes(file, strlen(file));
+		char text[64] = "poison";
+		struct baleen_key key;
+		const char *reason;
+		u64 line = 77;
+		int ret;
+
+		assert_int_equal(baleen_key_parse(want[i].key, strlen(want[i].key), &key, &reason),
+				 0);
+		ret = baleen_list_find(fd, &key, &line, text, sizeof(text));
+		assert_int_equal(ret, want[i].line ? 0 : -ENOENT);
+		assert_int_equal(line, want[i].line ? want[i].line : 77);
+		assert_string_equal(text, want[i].line ? want[i].text : "poison");
+		close(fd);
+	}
+}
+
+static void test_find_cuts(void **state)
+{
+	struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = 0x0a000001};
+	int fd = open_bytes("10.0.0.1\n", 9);
+	char text[8] = "poison";
+	u64 line;
+
+	assert_int_equal(baleen_list_find(fd, &key, &line, text, 5), 0);
+	assert_string_equal(text, "10.0");
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused_lines), cmocka_unit_test(test_refused_nul),
+		cmocka_unit_test(test_refused_long),  cmocka_unit_test(test_refused_very_long),
+		cmocka_unit_test(test_refused_key),   cmocka_unit_test(test_refused_span),
+		cmocka_unit_test(test_refused_file),  cmocka_unit_test(test_refused_memory),
+		cmocka_unit_test(test_held_lines),    cmocka_unit_test(test_held_ipset),
+		cmocka_unit_test(test_held_expanded), cmocka_unit_test(test_format),
+		cmocka_unit_test(test_format_octets), cmocka_unit_test(test_byte_by_byte),
+		cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_ipsum),
+		cmocka_unit_test(test_finish_twice),  cmocka_unit_test(test_find),
+		cmocka_unit_test(test_find_cuts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Lists of random lines against a slow parser, random keys against qsort(). */
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "list.h"
+
+#define SEED 0x62616c65656eull
+
+static u64 random_state;
+
+static u64 random_next(void)
+{
+	u64 x = random_state += 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+static u32 random_below(u32 limit)
+{
+	return random_next() % limit;
+}
+
+static int random_start(void **state)
+{
+	random_state = SEED;
+	return 0;
+}
+
+static int open_bytes(const void *bytes, size_t n_bytes)
+{
+	int fd = memfd_create("list", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, n_bytes), n_bytes);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+/* --- a slow, obvious parser --- */
+
+static bool slow_address(const char *text, struct baleen_key *key)
+{
+	u8 bytes[16];
+
+	if (inet_pton(AF_INET, text, bytes) == 1) {
+		*key = baleen_key_ip4(bytes);
+		return true;
+	}
+	if (inet_pton(AF_INET6, text, bytes) != 1)
+		return false;
+	*key = baleen_key_ip6(bytes);
+	if (key->hi == 0 && key->lo >> 32 == 0xffff)
+		*key = baleen_key_ip4(bytes + 12);
+	return true;
+}
+
+static unsigned __int128 slow_number(const struct baleen_key *key)
+{
+	return key->domain == BALEEN_IP4 ? key->ip4 : (unsigned __int128)key->hi << 64 | key->lo;
+}
+
+static void slow_append(struct baleen_list *list, u32 domain, unsigned __int128 number)
+{
+	if (domain == BALEEN_IP4)
+		list->ip4[list->n_ip4++] = number;
+	else
+		list->ip6[list->n_ip6++] = (struct baleen_ip6){number >> 64, number};
+	assert_true(list->n_ip4 <= list->room_ip4 && list->n_ip6 <= list->room_ip6);
+}
+
+static bool slow_prefix_length(const char *text, int max, int *length)
+{
+	char again[16];
+
+	*length = atoi(text);
+	snprintf(again, sizeof(again), "%d", *length);
+	return !strcmp(again, text) && *length >= 0 && *length <= max;
+}
+
+/* Appends the keys of the entry; false: it is bad. */
+static bool slow_entry(struct baleen_list *list, char *text)
+{
+	char *dash = strchr(text, '-'), *slash = strchr(text, '/');
+	unsigned __int128 low, high, mask;
+	struct baleen_key first, last;
+	int length, max;
+
+	if (dash)
+		*dash = '\0';
+	else if (slash)
+		*slash = '\0';
+	if (!slow_address(text, &first))
+		return false;
+	last = first;
+	if (dash && (!slow_address(dash + 1, &last) || last.domain != first.domain))
+		return false;
+	low = slow_number(&first);
+	high = slow_number(&last);
+	if (!dash && slash) {
+		max = strchr(text, ':') ? 128 : 32;
+		if (!slow_prefix_length(slash + 1, max, &length) || max - length > 16)
+			return false;
+		mask = ((unsigned __int128)1 << (max - length)) - 1;
+		low &= ~mask;
+		high = low | mask;
+	}
+	if (low > high || high - low >= 65536)
+		return false;
+	for (; low < high; low++)
+		slow_append(list, first.domain, low);
+	slow_append(list, first.domain, high);
+	return true;
+}
+
+static bool slow_line(struct baleen_list *list, const char *line)
+{
+	char copy[256], *text = copy, *rest;
+	struct baleen_key key;
+	size_t length;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (length = strlen(copy); length && strchr(" \t\r", copy[length - 1]); length--)
+		copy[length - 1] = '\0';
+	if (strchr(copy, '\r'))
+		return false;
+	text += strspn(text, " \t");
+	length = strcspn(text, " \t#;");
+	rest = text + length + strspn(text + length, " \t");
+	if (!length)
+		return true;
+	if (*rest == '-') {
+		rest += 1 + strspn(rest + 1, " \t");
+		rest[strcspn(rest, " \t#;,")] = '\0';
+		if (slow_address(rest, &key))
+			return false;
+	}
+	text[length] = '\0';
+	return slow_entry(list, text);
+}
+
+static int random_ip4(char *text)
+{
+	return sprintf(text, "%u.%u.%u.%u", random_below(256), random_below(256), random_below(12),
+		       random_below(256));
+}
+
+static int random_ip6(char *text)
+{
+	char canonical[INET6_ADDRSTRLEN];
+	u8 bytes[16] = {0};
+
+	for (u32 i = 0; i < 16; i++)
+		bytes[i] = random_below(3) ? 0 : random_below(256);
+	if (!random_below(4)) {
+		memset(bytes, 0, 10);
+		memset(bytes + 10, 0xff, 2);
+	}
+	inet_ntop(AF_INET6, bytes, canonical, sizeof(canonical));
+	if (random_below(2))
+		return sprintf(text, "%s", canonical);
+	for (u32 i = 0; i < 16; i += 2)
+		sprintf(text + i / 2 * 5, "%02X%02x%s", bytes[i], bytes[i + 1], i < 14 ? ":" : "");
+	return strlen(text);
+}
+
+/* The second end of a range lies near the first, most often behind it. */
+static int random_last(char *text, const char *first_text)
+{
+	struct baleen_key key;
+
+	slow_address(first_text, &key);
+	key.ip4 += random_below(600) - 50;
+	key.lo += random_below(600) - 50;
+	baleen_key_format(&key, text);
+	return strlen(text);
+}
+
+/* Less than 200 bytes. */
+static void random_line(char *line)
+{
+	static const char *const before[] = {"", "", "", " ", "\t "};
+	static const char *const after[] = {"",	  "",  "",   "\t10", " # x",
+					    "#x", ";", "\r", " \r",  " -1"};
+	static const char alphabet[] = "0123456789abcdef.:/-,#; \t!%xG\r";
+	char address[64], *p = line;
+	bool ip6 = random_below(3) == 0;
+
+	p += sprintf(p, "%s", before[random_below(5)]);
+	p += sprintf(p, "%.*s", ip6 ? random_ip6(address) : random_ip4(address), address);
+	if (random_below(4) == 0)
+		p += sprintf(p, "/%u",
+			     (ip6 ? 96 : 0) + 32 - random_below(random_below(30) ? 9 : 33));
+	else if (random_below(4) == 0)
+		p += sprintf(p, "-") + random_last(p + 1, address);
+	sprintf(p, "%s", after[random_below(10)]);
+	for (u32 n = random_below(2) ? random_below(4) : 0; n; n--) {
+		size_t length = strlen(line), at = random_below(length + 1);
+		char c = alphabet[random_below(sizeof(alphabet) - 1)];
+
+		if (at < length && random_below(2)) {
+			line[at] = c;
+			continue;
+		}
+		memmove(line + at + 1, line + at, length + 1 - at);
+		line[at] = c;
+	}
+	if (*line && random_below(16) == 0)
+		line[random_below(strlen(line))] = '\0';
+}
+
+struct bad_lines {
+	size_t n;
+	u64 *line;
+};
+
+static void note_line(void *data, const struct baleen_list_problem *problem)
+{
+	struct bad_lines *bad = data;
+
+	bad->line[bad->n++] = problem->line;
+}
+
+/* 40,000 lines are four buffers, so lines lie across the ends of buffers. */
+static void test_random_lines(void **state)
+{
+	const size_t n_lines = 40000, room = 16 * 1024 * 1024;
+	struct bad_lines want = {.line = calloc(n_lines, sizeof(u64))};
+	struct bad_lines got = {.line = calloc(n_lines, sizeof(u64))};
+	const struct baleen_list_reader reader = {.on_bad = note_line, .data = &got};
+	struct baleen_list slow = {
+		.ip4 = malloc(room * sizeof(u32)),
+		.room_ip4 = room,
+		.ip6 = malloc(room * sizeof(struct baleen_ip6)),
+		.room_ip6 = room,
+	};
+	struct baleen_list list = {0};
+	char *file = malloc(n_lines * 200), *p = file;
+	int fd;
+
+	print_message("seed %#llx\n", SEED);
+	assert_true(want.line && got.line && slow.ip4 && slow.ip6 && file);
+	for (u64 line = 1; line <= n_lines; line++) {
+		random_line(p);
+		if (!slow_line(&slow, p))
+			want.line[want.n++] = line;
+		p += strlen(p);
+		*p++ = '\n';
+	}
+	fd = open_bytes(file, p - file);
+	assert_int_equal(baleen_list_read(&list, fd, "some.txt", &reader, NULL), 0);
+	close(fd);
+	assert_in_range(want.n, n_lines / 8, n_lines / 2);
+	assert_memory_equal(got.line, want.line, n_lines * sizeof(u64));
+	assert_int_equal(list.n_lines, n_lines);
+	assert_int_equal(list.n_bad, want.n);
+	assert_int_equal(list.n_ip4, slow.n_ip4);
+	assert_int_equal(list.n_ip6, slow.n_ip6);
+	assert_memory_equal(list.ip4, slow.ip4, list.n_ip4 * sizeof(u32));
+	assert_memory_equal(list.ip6, slow.ip6, list.n_ip6 * sizeof(struct baleen_ip6));
+	baleen_list_free(&list);
+	baleen_list_free(&slow);
+	free(want.line);
+	free(got.line);
+	free(file);
+}
+
+/* --- sorted and distinct --- */
+
+static int compare_ip4(const void *a, const void *b)
+{
+	const u32 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int compare_ip6(const void *a, const void *b)
+{
+	const struct baleen_ip6 *x = a, *y = b;
+
+	if (x->hi != y->hi)
+		return x->hi < y->hi ? -1 : 1;
+	return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+static void *copy_of(const void *bytes, size_t n_bytes)
+{
+	void *copy = malloc(n_bytes);
+
+	assert_non_null(copy);
+	return memcpy(copy, bytes, n_bytes);
+}
+
+/* Keys have @bits random bits, from bit @shift on. */
+static void check_sorted(size_t n, u32 bits, u32 shift)
+{
+	struct baleen_list list = {.n_ip4 = n, .room_ip4 = n, .n_ip6 = n, .room_ip6 = n};
+	size_t kept = 0, bytes4 = n * sizeof(u32), bytes6 = n * sizeof(struct baleen_ip6);
+	u64 mask = (1ull << bits) - 1;
+	struct baleen_ip6 *want6;
+	u32 *want4;
+
+	list.ip4 = malloc(bytes4);
+	list.ip6 = malloc(bytes6);
+	assert_true(list.ip4 && list.ip6);
+	for (size_t i = 0; i < n; i++) {
+		list.ip4[i] = (random_next() & mask) << shift % 32;
+		list.ip6[i].hi = shift < 64 ? 0 : (random_next() & mask) << (shift - 64);
+		list.ip6[i].lo = (random_next() & mask) << shift % 64;
+	}
+	want4 = copy_of(list.ip4, bytes4);
+	want6 = copy_of(list.ip6, bytes6);
+	qsort(want4, n, sizeof(u32), compare_ip4);
+	qsort(want6, n, sizeof(struct baleen_ip6), compare_ip6);
+	baleen_list_finish(&list);
+	for (size_t i = 0; i < n; i++)
+		if (!i || want4[i] != want4[i - 1])
+			assert_int_equal(list.ip4[kept++], want4[i]);
+	assert_int_equal(list.n_ip4, kept);
+	kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!i || compare_ip6(&want6[i], &want6[i - 1]))
+			assert_memory_equal(&list.ip6[kept++], &want6[i], sizeof(*want6));
+	assert_int_equal(list.n_ip6, kept);
+	assert_int_equal(list.n_duplicates, 2 * n - list.n_ip4 - list.n_ip6);
+	baleen_list_free(&list);
+	free(want4);
+	free(want6);
+}
+
+static void test_sorted(void **state)
+{
+	static const size_t n[] = {1, 2, 31, 32, 33, 1000, 30000};
+
+	print_message("seed %#llx\n", SEED);
+	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++) {
+		check_sorted(n[i], 32, 0);
+		check_sorted(n[i], 32, 96);
+		check_sorted(n[i], 1, 0);
+		check_sorted(n[i], 4, 28);
+		check_sorted(n[i], 10, 11);
+		check_sorted(n[i], 3, 125);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_random_lines, random_start),
+		cmocka_unit_test_setup(test_sorted, random_start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
