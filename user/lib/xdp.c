@@ -321,7 +321,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_xdp_rule *rules, u
 	struct baleen_config config;
 	struct baleen_loaded loaded;
 	struct baleen_pins pins = { .lock_fd = -1 };
-	int ifindex, link_fd = -1, err;
+	int ifindex = 0, link_fd = -1, err;
 
 	memset(attempts, 0, sizeof(*attempts));
 	baleen_loaded_init(&loaded);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen build: lists to an image. */
+#include <getopt.h>
+
+#include "describe.h"
+#include "image_file.h"
+#include "input.h"
+
+enum { OPTION_OUT = 'o', OPTION_JSON = 'j', OPTION_VERBOSE = 'v' };
+
+static int name_from_path(const struct command *command, const char *path, char *name)
+{
+	const char *reason = rule_name_from_path(path, name);
+
+	if (reason)
+		return complain_usage(command, "-o '%s': %s", path, reason);
+	return 0;
+}
+
+static int report(const struct input *input, const char *out, bool json, bool verbose)
+{
+	if (json) {
+		json_t *description = describe_filter(&input->filter);
+
+		json_object_set_new(description, "file", json_string(out));
+		json_object_set_new(description, "lines", json_integer(input->n_lines));
+		json_object_set_new(description, "bad_lines", json_integer(input->n_bad));
+		json_object_set_new(description, "duplicates", json_integer(input->n_duplicates));
+		return print_json(description);
+	}
+	if (input->n_duplicates) {
+		char text[NUMBER_TEXT];
+
+		complain("%s keys were listed more than once",
+			 format_count(input->n_duplicates, text));
+	}
+	if (verbose)
+		print_filter(stderr, out, &input->filter);
+	return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		LIST_OPTIONS,
+		{ "like", required_argument, NULL, OPTION_LIKE },
+		{ "output", required_argument, NULL, OPTION_OUT },
+		{ "json", no_argument, NULL, OPTION_JSON },
+		{ "verbose", no_argument, NULL, OPTION_VERBOSE },
+		{ 0 },
+	};
+	char *stdin_only[] = { "-" };
+	char name[BALEEN_NAME_BYTES];
+	struct list_options options;
+	struct baleen_error error;
+	struct input input = { 0 };
+	bool json = false, verbose = false;
+	const char *out = NULL;
+	int option, err = 0;
+
+	list_options_init(&options);
+	while ((option = getopt_long(argc, argv, "o:jv", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_OUT: out = optarg; break;
+		case OPTION_JSON: json = true; break;
+		case OPTION_VERBOSE: verbose = true; break;
+		default: err = list_option_take(&build_command, &options, option, optarg);
+		}
+		if (err)
+			return err;
+	}
+	if (!out)
+		return complain_usage(&build_command, "-o IMAGE is missing");
+	err = name_from_path(&build_command, out, name);
+	if (err)
+		return err;
+	options.build.name = name;
+	if (optind == argc)
+		err = input_build(&input, stdin_only, 1, &options);
+	else
+		err = input_build(&input, argv + optind, argc - optind, &options);
+	if (!err && baleen_file_write(out, input.filter.bytes, input.filter.n_bytes, 0600, &error)) {
+		complain("%s", error.text);
+		err = EXIT_FAILED;
+	}
+	if (!err)
+		err = report(&input, out, json, verbose);
+	input_close(&input);
+	return err;
+}
+
+const struct command build_command = {
+	.name = "build",
+	.synopsis = "-o IMAGE [OPTION...] [LIST...]",
+	.help = "Builds one image of all the lists; '-' or no LIST is standard input. The image is\n"
+		"0600, because who knows its seed can craft keys that fill a bucket.\n\n"
+		LIST_OPTIONS_HELP
+		"  --like IMAGE     take kind, geometry, key and seed from another image\n"
+		"  -o IMAGE         where to write; the old file stays until the new one is whole\n"
+		"  -j, --json       describe the image as JSON\n"
+		"  -v, --verbose    describe the image on stderr\n",
+	.run = run,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the commands share: the command table, messages, numbers for people.
+ */
+#ifndef BALEEN_CLI_H
+#define BALEEN_CLI_H
+
+#include <baleen/port.h>
+#include <jansson.h>
+#include <stdio.h>
+
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1, /* or no match */
+	EXIT_USAGE = 2,
+};
+
+/**
+ * struct command - one command of the table in main.c
+ * @name: as typed
+ * @synopsis: its arguments
+ * @help: what it does, for `baleen help NAME`
+ * @run: gets the arguments from the command's name on; returns an exit code
+ */
+struct command {
+	const char *name;
+	const char *synopsis;
+	const char *help;
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct command build_command, info_command, match_command, dump_command,
+	compile_command, attach_command, swap_command, detach_command, status_command;
+
+/* Prints `baleen: ` and one line to stderr. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, with a pointer to the help of a command; returns EXIT_USAGE. */
+int complain_usage(const struct command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Prints the usage of a command. */
+void print_usage(FILE *stream, const struct command *command);
+
+/* Prints a JSON value and frees it; returns an exit code. */
+int print_json(json_t *json);
+
+/* Flushes stdout; an exit code: output that did not arrive is a failure. */
+int finish_output(int exit_code);
+
+#define NUMBER_TEXT 32
+
+/* 1234567 as 1,234,567, into at least NUMBER_TEXT bytes; returns @text. */
+const char *format_count(u64 n, char *text);
+
+/* 1234567 as 1.2 MB, into at least NUMBER_TEXT bytes; returns @text. */
+const char *format_bytes(u64 n, char *text);
+
+/* A rate from text: 0 to below 1. Returns 0 or -EINVAL. */
+int parse_rate(const char *text, double *rate);
+
+/* A count from text: 1 to 2^40, with an optional k, M or G. Returns 0 or -EINVAL. */
+int parse_count(const char *text, u64 *count);
+
+/* The key spec as typed. */
+const char *key_spec_text(u32 key_spec);
+
+#endif /* BALEEN_CLI_H */

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What stands where a command says IMAGE: an image, a list or a live rule. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "image_file.h"
+#include "input.h"
+
+void list_options_init(struct list_options *options)
+{
+	*options = (struct list_options){
+		.build = { .kind = BALEEN_KIND_CUCKOO, .key_spec = BALEEN_KEY_SRC },
+	};
+}
+
+static int take_kind(const struct command *command, struct list_options *options,
+		     const char *argument)
+{
+	if (!strcmp(argument, "cuckoo"))
+		options->build.kind = BALEEN_KIND_CUCKOO;
+	else if (!strcmp(argument, "bloom"))
+		options->build.kind = BALEEN_KIND_BLOOM;
+	else
+		return complain_usage(command, "--kind '%s': not cuckoo or bloom", argument);
+	return 0;
+}
+
+static int take_key(const struct command *command, struct list_options *options,
+		    const char *argument)
+{
+	if (!strcmp(argument, "src"))
+		options->build.key_spec = BALEEN_KEY_SRC;
+	else if (!strcmp(argument, "dst"))
+		options->build.key_spec = BALEEN_KEY_DST;
+	else
+		return complain_usage(command, "--key '%s': not src or dst", argument);
+	return 0;
+}
+
+int list_option_take(const struct command *command, struct list_options *options, int option,
+		     const char *argument)
+{
+	switch (option) {
+	case OPTION_SKIP_BAD:
+		options->skip_bad = true;
+		return 0;
+	case OPTION_ALLOW_EMPTY:
+		options->allow_empty = true;
+		return 0;
+	case OPTION_LIKE:
+		options->like_path = argument;
+		return 0;
+	case OPTION_KIND:
+		return take_kind(command, options, argument);
+	case OPTION_KEY:
+		return take_key(command, options, argument);
+	case OPTION_FPP:
+		if (parse_rate(argument, &options->build.fpp))
+			return complain_usage(command, "--fpp '%s': not a rate from 0 to below 1",
+					      argument);
+		return 0;
+	case OPTION_CAPACITY:
+		if (parse_count(argument, &options->build.capacity))
+			return complain_usage(command, "--capacity '%s': not a number of keys",
+					      argument);
+		return 0;
+	default:
+		/* getopt_long() has said what is wrong. */
+		fprintf(stderr, "baleen: see 'baleen help %s'\n", command->name);
+		return EXIT_USAGE;
+	}
+}
+
+bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule)
+{
+	const char *colon = strrchr(argument, ':');
+	size_t length;
+
+	if (*argument == '/' || *argument == '.' || !colon)
+		return false;
+	length = colon - argument;
+	if (!length || length >= device_bytes || !colon[1])
+		return false;
+	memcpy(device, argument, length);
+	device[length] = '\0';
+	*rule = colon + 1;
+	return true;
+}
+
+static int open_live(struct input *input, const char *device, const char *rule)
+{
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int index, err;
+
+	if (baleen_xdp_open(&xdp, device, false, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	index = baleen_xdp_rule_index(&xdp, rule);
+	if (index < 0) {
+		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
+		err = EXIT_FAILED;
+	} else {
+		err = baleen_xdp_map_rule(&xdp, index, &input->filter, &error);
+		if (err)
+			complain("%s", error.text);
+	}
+	baleen_xdp_close(&xdp);
+	input->is_live = true;
+	return err ? EXIT_FAILED : 0;
+}
+
+static void report_bad(void *data, const struct baleen_list_problem *problem)
+{
+	const struct list_options *options = data;
+
+	if (!options->skip_bad)
+		complain("%s:%llu: '%s': %s", problem->file, (unsigned long long)problem->line,
+			 problem->text, problem->reason);
+}
+
+static int open_file(const char *path)
+{
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+
+	if (fd < 0)
+		complain("%s: %m", path);
+	return fd;
+}
+
+static void close_file(int fd)
+{
+	if (fd != STDIN_FILENO)
+		close(fd);
+}
+
+/* Appends one list; refuses it when it has no key. */
+static int read_list(struct baleen_list *list, int fd, const char *path,
+		     struct list_options *options)
+{
+	const struct baleen_list_reader reader = { .on_bad = report_bad, .data = options };
+	size_t n_before = list->n_ip4 + list->n_ip6;
+	u64 n_lines = list->n_lines, n_bad = list->n_bad;
+	const char *name = strcmp(path, "-") ? path : "stdin";
+	struct baleen_error error;
+
+	if (baleen_list_read(list, fd, name, &reader, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	n_lines = list->n_lines - n_lines;
+	n_bad = list->n_bad - n_bad;
+	if (n_bad && !options->skip_bad) {
+		complain("%s: %llu bad line%s of %llu: list refused (--skip-bad goes on without "
+			 "them)", name, (unsigned long long)n_bad, n_bad == 1 ? "" : "s",
+			 (unsigned long long)n_lines);
+		return EXIT_FAILED;
+	}
+	if (list->n_ip4 + list->n_ip6 == n_before && !options->allow_empty) {
+		complain("%s: not a single key in %llu line%s: list refused (--allow-empty takes "
+			 "it)", name, (unsigned long long)n_lines, n_lines == 1 ? "" : "s");
+		return EXIT_FAILED;
+	}
+	if (n_bad)
+		complain("%s: skipped %llu bad line%s of %llu", name, (unsigned long long)n_bad,
+			 n_bad == 1 ? "" : "s", (unsigned long long)n_lines);
+	return 0;
+}
+
+/* A list shrinks by its duplicates and becomes a filter. */
+static int build_filter(struct input *input, struct baleen_list *list,
+			struct list_options *options)
+{
+	struct baleen_error error;
+
+	baleen_list_finish(list);
+	input->is_list = true;
+	input->n_lines = list->n_lines;
+	input->n_bad = list->n_bad;
+	input->n_duplicates = list->n_duplicates;
+	if (baleen_build(list, &options->build, &input->filter, &error)) {
+		complain("%s: %s", input->path, error.text);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int read_like(struct list_options *options)
+{
+	struct list_options none;
+	struct input like;
+
+	if (!options->like_path || options->build.like)
+		return 0;
+	list_options_init(&none);
+	if (input_open(&like, options->like_path, &none))
+		return EXIT_FAILED;
+	options->like = like.filter.image;
+	options->build.like = &options->like;
+	input_close(&like);
+	return 0;
+}
+
+int input_build(struct input *input, char **paths, int n_paths, struct list_options *options)
+{
+	struct baleen_list list = { 0 };
+	int err = read_like(options);
+
+	*input = (struct input){ .path = paths[0] };
+	for (int i = 0; i < n_paths && !err; i++) {
+		int fd = open_file(paths[i]);
+
+		if (fd < 0) {
+			err = EXIT_FAILED;
+			break;
+		}
+		if (baleen_image_file_is(fd)) {
+			complain("%s: is an image already, not a list", paths[i]);
+			err = EXIT_FAILED;
+		} else {
+			err = read_list(&list, fd, paths[i], options);
+		}
+		close_file(fd);
+	}
+	if (!err)
+		err = build_filter(input, &list, options);
+	baleen_list_free(&list);
+	return err;
+}
+
+int input_open(struct input *input, const char *argument, struct list_options *options)
+{
+	char device[IF_NAMESIZE];
+	struct baleen_error error;
+	struct baleen_list list = { 0 };
+	const char *rule;
+	int fd, err;
+
+	*input = (struct input){ .path = argument };
+	if (split_live(argument, device, sizeof(device), &rule))
+		return open_live(input, device, rule);
+	fd = open_file(argument);
+	if (fd < 0)
+		return EXIT_FAILED;
+	if (baleen_image_file_is(fd)) {
+		err = baleen_image_file_read(fd, argument, &input->filter, &error);
+		if (err)
+			complain("%s", error.text);
+	} else {
+		err = read_list(&list, fd, argument, options);
+		if (!err)
+			err = build_filter(input, &list, options);
+		baleen_list_free(&list);
+	}
+	close_file(fd);
+	return err ? EXIT_FAILED : 0;
+}
+
+void input_close(struct input *input)
+{
+	baleen_filter_free(&input->filter);
+}
+
+bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line,
+		     char *text, size_t text_bytes)
+{
+	int fd, err;
+
+	if (!input->is_list || !strcmp(input->path, "-"))
+		return false;
+	fd = open(input->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	err = baleen_list_find(fd, key, line, text, text_bytes);
+	close(fd);
+	return !err;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What stands where a command says IMAGE: an image, a list or a live rule.
+ */
+#ifndef BALEEN_CLI_INPUT_H
+#define BALEEN_CLI_INPUT_H
+
+#include "build.h"
+#include "cli.h"
+#include "xdp.h"
+
+/**
+ * struct list_options - how lists are read and built
+ * @skip_bad: count bad lines instead of refusing the list
+ * @allow_empty: take a list without a key
+ * @build: kind, key, rate, capacity
+ * @like_path: --like; its header goes to @like
+ * @like: storage for @build.like
+ */
+struct list_options {
+	bool skip_bad;
+	bool allow_empty;
+	struct baleen_build_options build;
+	const char *like_path;
+	struct baleen_image like;
+};
+
+/* Codes above every character for long options without a letter. */
+enum list_option {
+	OPTION_SKIP_BAD = 0x100,
+	OPTION_ALLOW_EMPTY,
+	OPTION_KIND,
+	OPTION_FPP,
+	OPTION_KEY,
+	OPTION_CAPACITY,
+	OPTION_LIKE,
+	OPTION_OF_COMMAND, /* a command's own options start here */
+};
+
+/* Entries for getopt_long() of every command that takes lists. */
+#define LIST_OPTIONS                                              \
+	{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },       \
+	{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY }, \
+	{ "kind", required_argument, NULL, OPTION_KIND },         \
+	{ "fpp", required_argument, NULL, OPTION_FPP },           \
+	{ "key", required_argument, NULL, OPTION_KEY },           \
+	{ "capacity", required_argument, NULL, OPTION_CAPACITY }
+
+#define LIST_OPTIONS_HELP                                                                      \
+	"Lists hold one IPv4 or IPv6 address, prefix or range A-B a line; what follows the\n"  \
+	"key, '#' and ';' comments and blank lines are passed over; 'ipset save' files work.\n" \
+	"  --skip-bad       count bad lines and go on; otherwise they refuse the list\n"       \
+	"  --allow-empty    take a list without a single key\n"                                \
+	"  --kind K         cuckoo (default) or bloom\n"                                       \
+	"  --fpp P          false positive rate allowed, 0 (default) to below 1; IPv4 keys in\n" \
+	"                   a cuckoo table are exact whatever it says\n"                       \
+	"  --key SPEC       src (default) or dst: the address of a packet that is looked up\n" \
+	"  --capacity N     leave room for N keys\n"
+
+void list_options_init(struct list_options *options);
+
+/* Takes one option; 0, or EXIT_USAGE after a message. */
+int list_option_take(const struct command *command, struct list_options *options, int option,
+		     const char *argument);
+
+/**
+ * struct input - an IMAGE argument, opened
+ * @path: as typed; points into the arguments
+ * @filter: its filter
+ * @is_list: it was a list, built on the way
+ * @is_live: it is a view of a live map
+ * @n_lines: of the list
+ * @n_bad: bad lines skipped
+ * @n_duplicates: keys listed more than once
+ */
+struct input {
+	const char *path;
+	struct baleen_filter filter;
+	bool is_list;
+	bool is_live;
+	u64 n_lines;
+	u64 n_bad;
+	u64 n_duplicates;
+};
+
+/* Splits DEV:RULE; false when @argument is a file. */
+bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule);
+
+/* Opens an IMAGE argument; 0, or EXIT_FAILED after a message. */
+int input_open(struct input *input, const char *argument, struct list_options *options);
+void input_close(struct input *input);
+
+/* Builds one filter of several lists, as input_open() does of one. */
+int input_build(struct input *input, char **paths, int n_paths, struct list_options *options);
+
+/* Finds the list line that made a key listed; false when there is none. */
+bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line,
+		     char *text, size_t text_bytes);
+
+#endif /* BALEEN_CLI_INPUT_H */

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The command table. */
+#include <signal.h>
+#include <string.h>
+
+#include "cli.h"
+
+#ifndef BALEEN_RELEASE
+#define BALEEN_RELEASE "0.1"
+#endif
+
+static const struct command *const commands[] = {
+	&build_command, &info_command, &match_command,	&dump_command,	 &compile_command,
+	&attach_command, &swap_command, &detach_command, &status_command,
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static void print_overview(FILE *stream)
+{
+	fputs("usage: baleen COMMAND ...\n\n"
+	      "Drops (or lets pass) packets whose address is in a set, in XDP.\n\n",
+	      stream);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(stream, "  baleen %s %s\n", commands[i]->name, commands[i]->synopsis);
+	fputs("\nA list file works wherever an IMAGE is asked for; DEV:RULE is the live filter of\n"
+	      "a rule; a leading ./ or / always means a file. 'baleen help COMMAND' says more.\n"
+	      "Exit: 0 done, 1 failed or no match, 2 bad usage.\n", stream);
+}
+
+static int help(int argc, char **argv)
+{
+	const struct command *command = argc > 2 ? find(argv[2]) : NULL;
+
+	if (argc > 2 && !command) {
+		complain("no command '%s': see 'baleen help'", argv[2]);
+		return EXIT_USAGE;
+	}
+	if (command)
+		print_usage(stdout, command);
+	else
+		print_overview(stdout);
+	return finish_output(EXIT_DONE);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	/* A reader that goes away is an error of the write, not a death. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		print_overview(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return help(argc, argv);
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("baleen " BALEEN_RELEASE);
+		return finish_output(EXIT_DONE);
+	}
+	command = find(argv[1]);
+	if (!command) {
+		complain("no command '%s': see 'baleen help'", argv[1]);
+		return EXIT_USAGE;
+	}
+	if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+		print_usage(stdout, command);
+		return finish_output(EXIT_DONE);
+	}
+	return command->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Messages, numbers for people, numbers from people. */
+#include <baleen/key.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	fputs("baleen: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+int complain_usage(const struct command *command, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "baleen: %s: ", command->name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, " (see 'baleen help %s')\n", command->name);
+	return EXIT_USAGE;
+}
+
+void print_usage(FILE *stream, const struct command *command)
+{
+	fprintf(stream, "usage: baleen %s %s\n\n%s", command->name, command->synopsis,
+		command->help);
+}
+
+int finish_output(int exit_code)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("cannot write the output: %m");
+		return EXIT_FAILED;
+	}
+	return exit_code;
+}
+
+int print_json(json_t *json)
+{
+	int err = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+
+	json_decref(json);
+	putchar('\n');
+	if (err) {
+		complain("cannot write the output: %m");
+		return EXIT_FAILED;
+	}
+	return finish_output(EXIT_DONE);
+}
+
+const char *format_count(u64 n, char *text)
+{
+	char digits[NUMBER_TEXT];
+	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	char *out = text;
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return text;
+}
+
+const char *format_bytes(u64 n, char *text)
+{
+	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB" };
+	double scaled = n;
+	u32 i = 0;
+
+	while (scaled >= 999.5 && i < 4) {
+		scaled /= 1000;
+		i++;
+	}
+	snprintf(text, NUMBER_TEXT, i && scaled < 99.95 ? "%.1f %s" : "%.0f %s", scaled, unit[i]);
+	return text;
+}
+
+int parse_rate(const char *text, double *rate)
+{
+	char *end;
+	double value;
+
+	errno = 0;
+	value = strtod(text, &end);
+	if (end == text || *end || errno == ERANGE || !(value >= 0 && value < 1))
+		return -EINVAL;
+	*rate = value;
+	return 0;
+}
+
+int parse_count(const char *text, u64 *count)
+{
+	unsigned long long value, scale = 1;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	switch (*end) {
+	case 'k': scale = 1000; end++; break;
+	case 'M': scale = 1000000; end++; break;
+	case 'G': scale = 1000000000; end++; break;
+	}
+	if (*end || errno || !value || value > (1ull << 40) / scale)
+		return -EINVAL;
+	*count = value * scale;
+	return 0;
+}
+
+const char *key_spec_text(u32 key_spec)
+{
+	return key_spec == BALEEN_KEY_DST ? "dst" : "src";
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen status: what is in force, and what it has counted. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "describe.h"
+#include "xdp.h"
+
+/* The fail-open counters, by the names they have in the map. */
+static const struct {
+	const char *name;
+	const char *text;
+	size_t offset;
+} fail_open[] = {
+	{ "not_ip", "not IP", offsetof(struct baleen_stats, pass_not_ip) },
+	{ "mpls", "MPLS", offsetof(struct baleen_stats, pass_mpls) },
+	{ "tags", "more than 4 VLAN tags", offsetof(struct baleen_stats, pass_tags) },
+	{ "version", "wrong IP version", offsetof(struct baleen_stats, pass_version) },
+	{ "short", "cut short", offsetof(struct baleen_stats, pass_short) },
+	{ "no_filter", "no rules loaded", offsetof(struct baleen_stats, pass_no_filter) },
+};
+
+#define N_FAIL_OPEN (sizeof(fail_open) / sizeof(fail_open[0]))
+
+static u64 fail_open_count(const struct baleen_stats *stats, size_t i)
+{
+	return *(const u64 *)((const u8 *)stats + fail_open[i].offset);
+}
+
+static const char *action_text(u32 action)
+{
+	return action == BALEEN_ACTION_ALLOW ? "allow" : "drop";
+}
+
+static bool is_degraded(const struct baleen_xdp *xdp)
+{
+	return xdp->state == BALEEN_XDP_ATTACHED && xdp->there.mode == BALEEN_MODE_GENERIC;
+}
+
+/* A rule's filter as it is now; a damaged one is described by its load. */
+static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
+			     const struct baleen_stats *stats)
+{
+	const struct baleen_rule *rule = &xdp->config.rule[index];
+	struct baleen_error error = { "" };
+	struct baleen_filter filter = { 0 };
+	json_t *json;
+
+	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
+		json = json_pack("{s:s}", "error", error.text);
+	} else {
+		json = describe_filter(&filter);
+		baleen_filter_free(&filter);
+	}
+	json_object_set_new(json, "name", json_string(rule->image.name));
+	json_object_set_new(json, "action", json_string(action_text(rule->action)));
+	json_object_set_new(json, "packets", json_integer(stats->rule[index].packets));
+	json_object_set_new(json, "packet_bytes", json_integer(stats->rule[index].bytes));
+	return json;
+}
+
+static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
+{
+	json_t *rules = json_array(), *open = json_object(), *json;
+
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		json_array_append_new(rules, describe_rule(xdp, i, stats));
+	for (size_t i = 0; i < N_FAIL_OPEN; i++)
+		json_object_set_new(open, fail_open[i].name,
+				    json_integer(fail_open_count(stats, i)));
+	json = json_pack("{s:s, s:s, s:i, s:s, s:b, s:b, s:s, s:I, s:I, s:o, s:o}",
+			 "device", xdp->device,
+			 "device_at_attach", xdp->config.device,
+			 "ifindex", xdp->pins.ifindex,
+			 "state", baleen_xdp_state_text(xdp->state),
+			 "enforced", xdp->state == BALEEN_XDP_ATTACHED,
+			 "degraded", is_degraded(xdp),
+			 "requested_mode", baleen_mode_text(xdp->config.mode),
+			 "program_id", (json_int_t)xdp->program_id,
+			 "passed", (json_int_t)stats->passed,
+			 "fail_open", open,
+			 "rules", rules);
+	if (xdp->there.id)
+		json_object_set_new(json, "program_on_device",
+				    json_pack("{s:I, s:s, s:s}", "id", (json_int_t)xdp->there.id,
+					      "name", xdp->there.name, "mode",
+					      baleen_mode_text(xdp->there.mode)));
+	return json;
+}
+
+static void print_state(const struct baleen_xdp *xdp)
+{
+	const char *device = xdp->device;
+
+	printf("%s: ", device);
+	switch (xdp->state) {
+	case BALEEN_XDP_ATTACHED:
+		printf("attached, %s%s, program %u", baleen_mode_text(xdp->there.mode),
+		       is_degraded(xdp) ? " (degraded: behind the driver)" : "",
+		       xdp->program_id);
+		if (strncmp(device, xdp->config.device, sizeof(xdp->config.device)))
+			printf(", was %s at attach", xdp->config.device);
+		break;
+	case BALEEN_XDP_GONE:
+		printf("NOT IN FORCE: device %d is gone; 'baleen detach %s' forgets it",
+		       xdp->pins.ifindex, device);
+		break;
+	case BALEEN_XDP_DETACHED:
+		printf("NOT IN FORCE: somebody detached the link; attach again");
+		break;
+	case BALEEN_XDP_REPLACED:
+		printf("NOT IN FORCE: program '%s' (id %u, %s) is there instead",
+		       xdp->there.name[0] ? xdp->there.name : "?", xdp->there.id,
+		       baleen_mode_text(xdp->there.mode));
+		break;
+	}
+	putchar('\n');
+}
+
+static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct baleen_stats *stats)
+{
+	const struct baleen_rule *rule = &xdp->config.rule[index];
+	char entries[NUMBER_TEXT], size[NUMBER_TEXT], packets[NUMBER_TEXT], bytes[NUMBER_TEXT];
+	struct baleen_error error;
+	struct baleen_filter filter = { 0 };
+	char kind[80];
+
+	printf("  %-5s %-12s ", action_text(rule->action), rule->image.name);
+	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
+		printf("DAMAGED: %s", error.text);
+	} else {
+		struct baleen_image image = counted_image(&filter);
+
+		describe_kind(&image, kind, sizeof(kind));
+		printf("%s entries, key %s, %s, %s", format_count(image.n_entries, entries),
+		       key_spec_text(image.key_spec), kind,
+		       format_bytes(filter.n_bytes, size));
+		baleen_filter_free(&filter);
+	}
+	printf("\n        %s packets, %s\n", format_count(stats->rule[index].packets, packets),
+	       format_bytes(stats->rule[index].bytes, bytes));
+}
+
+static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
+{
+	char count[NUMBER_TEXT];
+	bool any = false;
+
+	print_state(xdp);
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		print_rule(xdp, i, stats);
+	printf("  passed: %s packets matched no rule\n", format_count(stats->passed, count));
+	printf("  passed unexamined:");
+	for (size_t i = 0; i < N_FAIL_OPEN; i++) {
+		if (fail_open_count(stats, i)) {
+			printf("%s %s %s", any ? "," : "",
+			       format_count(fail_open_count(stats, i), count), fail_open[i].text);
+			any = true;
+		}
+	}
+	puts(any ? "" : " none");
+}
+
+/* Prints or collects one device; EXIT_FAILED after a message. */
+static int show(const struct baleen_xdp *xdp, json_t *all)
+{
+	struct baleen_stats stats;
+	struct baleen_error error;
+
+	if (baleen_xdp_stats(xdp, &stats, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (all)
+		json_array_append_new(all, describe_device(xdp, &stats));
+	else
+		print_device(xdp, &stats);
+	return 0;
+}
+
+struct walk {
+	json_t *all;
+	u32 n_shown;
+	int result;
+};
+
+static int show_pins(const struct baleen_pins *pins, void *data)
+{
+	struct walk *walk = data;
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err = baleen_xdp_open_pins(&xdp, pins, &error);
+
+	/* An attach that was killed left no link; the next one cleans up. */
+	if (err == -ENOENT)
+		return 0;
+	if (err) {
+		complain("%s", error.text);
+		walk->result = EXIT_FAILED;
+		return 0;
+	}
+	if (show(&xdp, walk->all))
+		walk->result = EXIT_FAILED;
+	baleen_xdp_close(&xdp);
+	walk->n_shown++;
+	return 0;
+}
+
+static int status_all(json_t *all)
+{
+	struct walk walk = { .all = all, .result = EXIT_DONE };
+	struct baleen_error error;
+
+	if (baleen_pins_each(show_pins, &walk, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (!walk.n_shown && walk.result == EXIT_DONE && !all)
+		puts("nothing is attached in this network namespace");
+	return walk.result;
+}
+
+static int status_one(const char *device, json_t *all)
+{
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err;
+
+	if (baleen_xdp_open(&xdp, device, false, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = show(&xdp, all);
+	baleen_xdp_close(&xdp);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	json_t *all = NULL;
+	int option, err;
+
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		if (option != 'j') {
+			fprintf(stderr, "baleen: see 'baleen help status'\n");
+			return EXIT_USAGE;
+		}
+		if (!all)
+			all = json_array();
+	}
+	if (argc - optind > 1) {
+		json_decref(all);
+		return complain_usage(&status_command, "at most one device is asked for");
+	}
+	err = optind < argc ? status_one(argv[optind], all) : status_all(all);
+	if (!all)
+		return finish_output(err);
+	return print_json(all) || err ? EXIT_FAILED : EXIT_DONE;
+}
+
+const struct command status_command = {
+	.name = "status",
+	.synopsis = "[-j] [DEV]",
+	.help = "Prints what is in force on a device, or on every device of this network namespace:\n"
+		"mode, rules, their entries and counters, and what passed unexamined and why. Tells\n"
+		"when the device was deleted or renamed, or another program is there.\n\n"
+		"  -j, --json       an array with one object per device\n",
+	.run = run,
+};
