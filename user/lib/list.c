@@ -253,8 +253,7 @@ struct scanner {
 static int scan_start(struct scanner *scan, int fd)
 {
 	*scan = (struct scanner){.fd = fd};
-	/* One byte for the newline that the last line may lack. */
-	scan->buffer = malloc(BUFFER_BYTES + 1);
+	scan->buffer = malloc(BUFFER_BYTES);
 	return scan->buffer ? 0 : -ENOMEM;
 }
 
@@ -296,6 +295,7 @@ static int scan_fill(struct scanner *scan)
 	}
 	if (!scan->filled)
 		return 0;
+	/* The last line lacks its newline; a full buffer was not left full. */
 	buffer[scan->filled++] = '\n';
 	scan->complete = scan->filled;
 	return 1;
