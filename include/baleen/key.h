@@ -57,12 +57,7 @@ struct baleen_key {
  */
 baleen_inline struct baleen_key baleen_key_ip4(const void *addr)
 {
-	struct baleen_key key = { .domain = BALEEN_IP4 };
-	u32 ip4_be;
-
-	__builtin_memcpy(&ip4_be, addr, sizeof(ip4_be));
-	key.ip4 = baleen_be32(ip4_be);
-	return key;
+	return (struct baleen_key){ .domain = BALEEN_IP4, .ip4 = baleen_load_be32(addr) };
 }
 
 /**
@@ -74,13 +69,11 @@ baleen_inline struct baleen_key baleen_key_ip4(const void *addr)
  */
 baleen_inline struct baleen_key baleen_key_ip6(const void *addr)
 {
-	struct baleen_key key = { .domain = BALEEN_IP6 };
-	u64 half_be[2];
-
-	__builtin_memcpy(half_be, addr, sizeof(half_be));
-	key.hi = baleen_be64(half_be[0]);
-	key.lo = baleen_be64(half_be[1]);
-	return key;
+	return (struct baleen_key){
+		.domain = BALEEN_IP6,
+		.hi = baleen_load_be64(addr),
+		.lo = baleen_load_be64((const u8 *)addr + 8),
+	};
 }
 
 #endif /* BALEEN_KEY_H */

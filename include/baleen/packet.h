@@ -55,11 +55,6 @@ enum baleen_parse {
 	BALEEN_PARSE_SHORT,
 };
 
-baleen_inline u32 baleen_read_be16(const u8 *p)
-{
-	return (u32)p[0] << 8 | p[1];
-}
-
 /* The fixed IP header at @ip, of the family that @ethertype says. */
 baleen_inline enum baleen_parse baleen_parse_ip(const u8 *ip, const u8 *end, u32 ethertype,
 						const u8 **out)
@@ -100,7 +95,7 @@ baleen_inline enum baleen_parse baleen_parse_tagged(const u8 *p, const u8 *end, 
 			break;
 		if (p + BALEEN_TAG_BYTES > end)
 			return BALEEN_PARSE_SHORT;
-		ethertype = baleen_read_be16(p + 2);
+		ethertype = baleen_load_be16(p + 2);
 		p += BALEEN_TAG_BYTES;
 	}
 	if (baleen_is_tag(ethertype))
@@ -110,7 +105,7 @@ baleen_inline enum baleen_parse baleen_parse_tagged(const u8 *p, const u8 *end, 
 
 		if (p + BALEEN_PPPOE_BYTES > end)
 			return BALEEN_PARSE_SHORT;
-		ppp = baleen_read_be16(p + 6);
+		ppp = baleen_load_be16(p + 6);
 		p += BALEEN_PPPOE_BYTES;
 		ethertype = ppp == BALEEN_PPP_IP4 ? BALEEN_ETHERTYPE_IP4 :
 			    ppp == BALEEN_PPP_IP6 ? BALEEN_ETHERTYPE_IP6 : 0;
@@ -140,7 +135,7 @@ baleen_inline enum baleen_parse baleen_packet_parse(const u8 *frame, const u8 *e
 
 	if (p > end)
 		return BALEEN_PARSE_SHORT;
-	ethertype = baleen_read_be16(frame + 12);
+	ethertype = baleen_load_be16(frame + 12);
 	if (baleen_is_ip(ethertype))
 		return baleen_parse_ip(p, end, ethertype, out);
 	return baleen_parse_tagged(p, end, ethertype, out);

@@ -66,6 +66,37 @@ struct baleen_block {
 #endif
 
 /*
+ * Big-endian fields of a packet, at any alignment. For BPF a plain load: clang
+ * makes memcpy() of an unaligned field byte by byte, and the verifier checks
+ * alignment itself on machines that need it.
+ */
+#if defined(__bpf__)
+#define BALEEN_LOAD(type, p) (*(const type *)(p))
+#else
+#define BALEEN_LOAD(type, p)                                      \
+	({                                                        \
+		type baleen_loaded_value;                         \
+		memcpy(&baleen_loaded_value, (p), sizeof(type));  \
+		baleen_loaded_value;                              \
+	})
+#endif
+
+baleen_inline u32 baleen_load_be16(const void *p)
+{
+	return baleen_be16(BALEEN_LOAD(u16, p));
+}
+
+baleen_inline u32 baleen_load_be32(const void *p)
+{
+	return baleen_be32(BALEEN_LOAD(u32, p));
+}
+
+baleen_inline u64 baleen_load_be64(const void *p)
+{
+	return baleen_be64(BALEEN_LOAD(u64, p));
+}
+
+/*
  * baleen_store_block(store, index): the block at @index of a filter, or NULL
  * when there is none. A store is whatever holds the image in this world.
  */
