@@ -612,10 +612,7 @@ static void test_ipsum(void **state)
 	const struct baleen_list_reader reader = {.on_bad = complain, .data = &seen};
 	int fd = open(IPSUM, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0) {
-		print_message("skipped: no " IPSUM "\n");
-		skip();
-	}
+	assert_true(fd >= 0);
 	assert_int_equal(baleen_list_read(&list, fd, "some.txt", &reader, NULL), 0);
 	close(fd);
 	baleen_list_finish(&list);
@@ -702,6 +699,19 @@ static void test_find_cuts(void **state)
 	close(fd);
 }
 
+/* cmocka's own skip() prints `not ok`. */
+static int run_ipsum(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ipsum),
+	};
+
+	if (!access(IPSUM, R_OK))
+		return cmocka_run_group_tests(tests, NULL, NULL);
+	print_message("ok - test_ipsum # SKIP no " IPSUM "\n");
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -717,5 +727,5 @@ int main(void)
 		cmocka_unit_test(test_find_cuts),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL) + run_ipsum();
 }
