@@ -715,15 +715,23 @@ static int run_ipsum(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused_lines), cmocka_unit_test(test_refused_nul),
-		cmocka_unit_test(test_refused_long),  cmocka_unit_test(test_refused_very_long),
-		cmocka_unit_test(test_refused_key),   cmocka_unit_test(test_refused_span),
-		cmocka_unit_test(test_refused_file),  cmocka_unit_test(test_refused_memory),
-		cmocka_unit_test(test_held_lines),    cmocka_unit_test(test_held_ipset),
-		cmocka_unit_test(test_held_expanded), cmocka_unit_test(test_format),
-		cmocka_unit_test(test_format_octets), cmocka_unit_test(test_byte_by_byte),
-		cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_ipsum),
-		cmocka_unit_test(test_finish_twice),  cmocka_unit_test(test_find),
+		cmocka_unit_test(test_refused_lines),
+		cmocka_unit_test(test_refused_nul),
+		cmocka_unit_test(test_refused_long),
+		cmocka_unit_test(test_refused_very_long),
+		cmocka_unit_test(test_refused_key),
+		cmocka_unit_test(test_refused_span),
+		cmocka_unit_test(test_refused_file),
+		cmocka_unit_test(test_refused_memory),
+		cmocka_unit_test(test_held_lines),
+		cmocka_unit_test(test_held_ipset),
+		cmocka_unit_test(test_held_expanded),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_format_octets),
+		cmocka_unit_test(test_byte_by_byte),
+		cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_finish_twice),
+		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_find_cuts),
 	};
 
