@@ -87,6 +87,32 @@ baleen_inline u32 baleen_cuckoo_other(const struct baleen_table *table, u32 buck
 	return other + (table->n_buckets & (u32)((int)other >> 31));
 }
 
+/* @slot_bits is table->slot_bits; the probe passes it as a constant. */
+baleen_inline struct baleen_cuckoo_place
+baleen_cuckoo_locate_slots(const struct baleen_table *table, const struct baleen_seed *seed,
+			   const struct baleen_key *key, u32 slot_bits)
+{
+	struct baleen_cuckoo_place place;
+	u64 product, tag;
+
+	if (key->domain == BALEEN_IP4) {
+		product = (u64)baleen_permute32(seed, key->ip4) * table->n_buckets;
+		tag = (u32)product >> table->log2_buckets;
+	} else {
+		u64 hash = baleen_hash_ip6(seed, key->hi, key->lo);
+
+		product = (hash >> 32) * table->n_buckets;
+		if (slot_bits == 64)
+			tag = (u64)((u32)product >> table->log2_buckets) << 32 | (u32)hash;
+		else
+			tag = (u32)hash >> 18;
+	}
+	place.home = product >> 32;
+	place.other = baleen_cuckoo_other(table, place.home, tag);
+	place.slot = tag | baleen_cuckoo_side(slot_bits) << 1;
+	return place;
+}
+
 /**
  * baleen_cuckoo_locate() - both buckets and the slot value of a key
  * @table: a cuckoo table of @key's domain
@@ -100,25 +126,7 @@ baleen_inline struct baleen_cuckoo_place
 baleen_cuckoo_locate(const struct baleen_table *table, const struct baleen_seed *seed,
 		     const struct baleen_key *key)
 {
-	struct baleen_cuckoo_place place;
-	u64 product, tag;
-
-	if (key->domain == BALEEN_IP4) {
-		product = (u64)baleen_permute32(seed, key->ip4) * table->n_buckets;
-		tag = (u32)product >> table->log2_buckets;
-	} else {
-		u64 hash = baleen_hash_ip6(seed, key->hi, key->lo);
-
-		product = (hash >> 32) * table->n_buckets;
-		if (table->slot_bits == 64)
-			tag = (u64)((u32)product >> table->log2_buckets) << 32 | (u32)hash;
-		else
-			tag = (u32)hash >> 18;
-	}
-	place.home = product >> 32;
-	place.other = baleen_cuckoo_other(table, place.home, tag);
-	place.slot = tag | baleen_cuckoo_side(table->slot_bits) << 1;
-	return place;
+	return baleen_cuckoo_locate_slots(table, seed, key, table->slot_bits);
 }
 
 /* Nonzero when one of the four 16-bit lanes of @word is zero. As a yes or no
@@ -155,32 +163,34 @@ baleen_inline u64 baleen_bucket_holds(const u64 *word, u32 slot_bits, u64 slot)
 	       baleen_zero_word(baleen_le64(word[3]) ^ slot);
 }
 
-/**
- * baleen_cuckoo_block() - the block that holds a bucket
- * @table: the table
- * @bucket: below table->n_buckets
- *
- * Context: any, BPF-safe.
- * Return: index of the block in the image.
- */
-baleen_inline u32 baleen_cuckoo_block(const struct baleen_table *table, u32 bucket)
+/* The bucket's first word, or NULL when the store has no such block. */
+baleen_inline const u64 *baleen_bucket_get(const struct baleen_table *table, const void *store,
+					   u32 bucket, u32 slot_bits)
 {
-	return table->first_block + (bucket >> baleen_block_shift(table->slot_bits));
+	u32 shift = baleen_block_shift(slot_bits);
+	const struct baleen_block *block =
+		baleen_store_block(store, table->first_block + (bucket >> shift));
+
+	if (!block)
+		return NULL;
+	return block->word + ((bucket & (baleen_buckets_per_block(slot_bits) - 1)) << (3 - shift));
 }
 
-/**
- * baleen_cuckoo_word() - where a bucket starts in its block
- * @table: the table
- * @bucket: below table->n_buckets
- *
- * Context: any, BPF-safe.
- * Return: index of the bucket's first 64-bit word, 0 to 7.
- */
-baleen_inline u32 baleen_cuckoo_word(const struct baleen_table *table, u32 bucket)
+/* Two independent cache lines, one test at the end. */
+baleen_inline int baleen_cuckoo_test_slots(const struct baleen_table *table,
+					   const struct baleen_seed *seed, const void *store,
+					   const struct baleen_key *key, u32 slot_bits)
 {
-	u32 mask = baleen_buckets_per_block(table->slot_bits) - 1;
+	struct baleen_cuckoo_place place =
+		baleen_cuckoo_locate_slots(table, seed, key, slot_bits);
+	const u64 *home = baleen_bucket_get(table, store, place.home, slot_bits);
+	const u64 *other = baleen_bucket_get(table, store, place.other, slot_bits);
 
-	return (bucket & mask) << (3 - baleen_block_shift(table->slot_bits));
+	if (!home || !other)
+		return 0;
+	return !!(baleen_bucket_holds(home, slot_bits, place.slot) |
+		  baleen_bucket_holds(other, slot_bits,
+				      place.slot | baleen_cuckoo_side(slot_bits)));
 }
 
 /**
@@ -190,7 +200,8 @@ baleen_inline u32 baleen_cuckoo_word(const struct baleen_table *table, u32 bucke
  * @store: the image (see baleen_store_block())
  * @key: the key
  *
- * Two independent cache lines, one test at the end.
+ * One body per slot width, so that every shift and mask is a constant; of a
+ * BPF load the verifier keeps one.
  *
  * Context: any, BPF-safe.
  * Return: 1 it is (IPv6: or its hash collides), 0 surely not.
@@ -199,18 +210,11 @@ baleen_inline int baleen_cuckoo_test(const struct baleen_table *table,
 				     const struct baleen_seed *seed, const void *store,
 				     const struct baleen_key *key)
 {
-	struct baleen_cuckoo_place place = baleen_cuckoo_locate(table, seed, key);
-	u32 slot_bits = table->slot_bits;
-	const struct baleen_block *home, *other;
-
-	home = baleen_store_block(store, baleen_cuckoo_block(table, place.home));
-	other = baleen_store_block(store, baleen_cuckoo_block(table, place.other));
-	if (!home || !other)
-		return 0;
-	return !!(baleen_bucket_holds(home->word + baleen_cuckoo_word(table, place.home),
-				      slot_bits, place.slot) |
-		  baleen_bucket_holds(other->word + baleen_cuckoo_word(table, place.other),
-				      slot_bits, place.slot | baleen_cuckoo_side(slot_bits)));
+	if (table->slot_bits == 16)
+		return baleen_cuckoo_test_slots(table, seed, store, key, 16);
+	if (key->domain == BALEEN_IP4)
+		return baleen_cuckoo_test_slots(table, seed, store, key, 32);
+	return baleen_cuckoo_test_slots(table, seed, store, key, 64);
 }
 
 #endif /* BALEEN_CUCKOO_H */
