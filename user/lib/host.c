@@ -19,10 +19,12 @@
 #include "host.h"
 #include "netlink.h"
 
-/* Every state in which packets of the peer matter and its address is known. */
-#define PEER_STATES                                                                                \
-	(1 << TCP_ESTABLISHED | 1 << TCP_SYN_SENT | 1 << TCP_SYN_RECV | 1 << TCP_FIN_WAIT1 |       \
-	 1 << TCP_FIN_WAIT2 | 1 << TCP_CLOSE_WAIT | 1 << TCP_LAST_ACK | 1 << TCP_CLOSING)
+/* Sessions that would be cut. Not SYN_RECV: a flood of forged SYNs, the very
+ * reason to attach, must not look like peers.
+ */
+#define PEER_STATES                                                                        \
+	(1 << TCP_ESTABLISHED | 1 << TCP_SYN_SENT | 1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 | \
+	 1 << TCP_CLOSE_WAIT | 1 << TCP_LAST_ACK | 1 << TCP_CLOSING)
 
 /* A nexthop object through the device, or one member of a group of them. */
 struct next_hop {
