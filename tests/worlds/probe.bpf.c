@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The probe in the BPF world, asked by BPF_PROG_TEST_RUN: a batch of keys
+ * against a filter in an array map, one answer per key.
+ */
+#include <baleen/probe.h>
+
+#define BATCH 65536
+
+/* Set before the load, as the constants of bpf/baleen.bpf.c are. */
+const volatile struct baleen_image image;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct baleen_block);
+} filter SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BATCH);
+	__type(key, u32);
+	__type(value, struct baleen_key);
+} keys SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BATCH);
+	__type(key, u32);
+	__type(value, u64);
+} answers SEC(".maps");
+
+static long answer(u32 i, void *context __attribute__((unused)))
+{
+	const struct baleen_image *header = (const struct baleen_image *)&image;
+	struct baleen_key *key = bpf_map_lookup_elem(&keys, &i);
+	u64 *out = bpf_map_lookup_elem(&answers, &i);
+
+	/* clang would read the zeros of this file through a plain pointer. */
+	asm volatile("" : "+r"(header));
+	if (!key || !out)
+		return 1;
+	*out = baleen_image_test(header, &filter, key);
+	return 0;
+}
+
+SEC("syscall")
+int probe(void *context __attribute__((unused)))
+{
+	return bpf_loop(BATCH, answer, NULL, 0);
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";
