@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What Baleen is compared with: its own parser and counters around the
+ * lookups that the kernel offers, around one random load, around nothing.
+ */
+#include "verdict.h"
+#include "keys.h"
+
+struct ip6_key {
+	u64 hi;
+	u64 lo;
+};
+
+/* The sizes are set before the load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct baleen_block);
+} floor_blocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} hash_ip4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct ip6_key);
+	__type(value, u32);
+} hash_ip6 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_BLOOM_FILTER);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} bloom_ip4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_BLOOM_FILTER);
+	__uint(max_entries, 1);
+	__type(value, struct ip6_key);
+} bloom_ip6 SEC(".maps");
+
+const volatile u32 n_floor_blocks = 1;
+
+enum peer {
+	PEER_NOTHING,
+	PEER_FLOOR,
+	PEER_HASH,
+	PEER_BLOOM,
+};
+
+/* Fibonacci hashing, then a multiplication instead of a remainder. The
+ * verdict hangs on the load; which bit of the block is drawn, too, so that
+ * half of the sources can be made members by filling in random bytes.
+ */
+baleen_inline bool floor_test(u64 key)
+{
+	u64 hash = key * 0x9e3779b97f4a7c15ull;
+	const struct baleen_block *block =
+		baleen_store_block(&floor_blocks, (hash >> 32) * n_floor_blocks >> 32);
+
+	return block && (block->word[hash >> 29 & 7] & 1);
+}
+
+baleen_inline bool peer_test_ip4(enum peer peer, const u8 *ip)
+{
+	struct baleen_key key = baleen_packet_key_ip4(ip, BALEEN_KEY_SRC);
+
+	switch (peer) {
+	case PEER_FLOOR:
+		return floor_test(key.ip4);
+	case PEER_HASH:
+		return bpf_map_lookup_elem(&hash_ip4, &key.ip4);
+	case PEER_BLOOM:
+		return !bpf_map_peek_elem(&bloom_ip4, &key.ip4);
+	default:
+		return false;
+	}
+}
+
+baleen_inline bool peer_test_ip6(enum peer peer, const u8 *ip)
+{
+	struct baleen_key key = baleen_packet_key_ip6(ip, BALEEN_KEY_SRC);
+	struct ip6_key ip6 = { key.hi, key.lo };
+
+	switch (peer) {
+	case PEER_FLOOR:
+		return floor_test(key.hi ^ key.lo);
+	case PEER_HASH:
+		return bpf_map_lookup_elem(&hash_ip6, &ip6);
+	case PEER_BLOOM:
+		return !bpf_map_peek_elem(&bloom_ip6, &ip6);
+	default:
+		return false;
+	}
+}
+
+/* The stages of baleen.bpf.c with the lookup exchanged. */
+baleen_inline int peer_run(struct xdp_md *ctx, enum peer peer)
+{
+	struct baleen_stats *stats = stats_get();
+	enum baleen_parse parse;
+	bool listed;
+	const u8 *ip;
+
+	if (!stats)
+		return XDP_PASS;
+	parse = baleen_packet_parse((const u8 *)(long)ctx->data, (const u8 *)(long)ctx->data_end,
+				    &ip);
+	if (parse == BALEEN_PARSE_IP4)
+		listed = peer_test_ip4(peer, ip);
+	else if (parse == BALEEN_PARSE_IP6)
+		listed = peer_test_ip6(peer, ip);
+	else
+		return count_unparsed(stats, parse);
+	if (listed)
+		return count_rule(ctx, &stats->rule[0], BALEEN_ACTION_DROP, false);
+	stats->passed++;
+	return XDP_PASS;
+}
+
+SEC("xdp")
+int peer_nothing(struct xdp_md *ctx)
+{
+	return peer_run(ctx, PEER_NOTHING);
+}
+
+SEC("xdp")
+int peer_floor(struct xdp_md *ctx)
+{
+	return peer_run(ctx, PEER_FLOOR);
+}
+
+SEC("xdp")
+int peer_hash(struct xdp_md *ctx)
+{
+	return peer_run(ctx, PEER_HASH);
+}
+
+SEC("xdp")
+int peer_bloom(struct xdp_md *ctx)
+{
+	return peer_run(ctx, PEER_BLOOM);
+}
+
+/* What the next run of peer_fill() adds: these members of one family. */
+u32 fill_first;
+u32 fill_n;
+u32 fill_is_ip6;
+
+static long fill_ip4(u32 i, void *unused __attribute__((unused)))
+{
+	u32 ip4 = bench_ip4(fill_first + i), one = 1;
+
+	return bpf_map_update_elem(&hash_ip4, &ip4, &one, BPF_ANY) ||
+	       bpf_map_push_elem(&bloom_ip4, &ip4, BPF_ANY);
+}
+
+static long fill_ip6(u32 i, void *unused __attribute__((unused)))
+{
+	u32 index = fill_first + i, one = 1;
+	struct ip6_key ip6 = { bench_ip6_hi(index), bench_ip6_lo(index) };
+
+	return bpf_map_update_elem(&hash_ip6, &ip6, &one, BPF_ANY) ||
+	       bpf_map_push_elem(&bloom_ip6, &ip6, BPF_ANY);
+}
+
+/* By system calls it would take minutes: the Bloom map has no batches. */
+SEC("xdp")
+int peer_fill(void *ctx __attribute__((unused)))
+{
+	long done = fill_is_ip6 ? bpf_loop(fill_n, fill_ip6, NULL, 0) :
+				  bpf_loop(fill_n, fill_ip4, NULL, 0);
+
+	return done == fill_n ? XDP_PASS : XDP_ABORTED;
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";
