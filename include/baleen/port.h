@@ -136,8 +136,8 @@ baleen_inline const struct baleen_block *baleen_store_block(const void *store, u
 
 /*
  * baleen_crc32c(crc, data, bytes): CRC-32C (Castagnoli), RFC 3720 appendix
- * B.4; start with 0 and chain. Measured on 2 MiB: 0.3 ms with the SSE 4.2
- * instruction, 12 ms with the table of nibbles.
+ * B.4; start with 0 and chain. Measured on 2 MiB: 0.2 ms with the SSE 4.2
+ * instruction, 8.6 ms with the table of nibbles.
  */
 #if defined(__KERNEL__)
 baleen_inline u32 baleen_crc32c(u32 crc, const void *data, size_t bytes)

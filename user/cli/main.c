@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The command table. */
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -51,10 +53,21 @@ static int help(int argc, char **argv)
 	return finish_output(EXIT_DONE);
 }
 
+/* A standard stream that was closed must not become the number of a file that
+ * is opened later. Opened the wrong way round, its use still fails.
+ */
+static void hold_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	hold_standard_streams();
 	/* A reader that goes away is an error of the write, not a death. */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
@@ -76,5 +89,7 @@ int main(int argc, char **argv)
 		print_usage(stdout, command);
 		return finish_output(EXIT_DONE);
 	}
+	/* getopt_long() starts its messages with it. */
+	argv[1] = "baleen";
 	return command->run(argc - 1, argv + 1);
 }

@@ -11,12 +11,20 @@
 
 #include "image_file.h"
 
+#define MAGIC_BYTES (sizeof(BALEEN_MAGIC) - 1)
+
+/* Wrong bytes with which a magic is still one, damaged, and not text. */
+#define MAX_WRONG_BYTES 2
+
 bool baleen_image_file_is(int fd)
 {
-	char magic[sizeof(BALEEN_MAGIC) - 1];
+	char magic[MAGIC_BYTES];
+	ssize_t n = pread(fd, magic, sizeof(magic), 0);
+	ssize_t n_wrong = 0;
 
-	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-	       !memcmp(magic, BALEEN_MAGIC, sizeof(magic));
+	for (ssize_t i = 0; i < n; i++)
+		n_wrong += magic[i] != BALEEN_MAGIC[i];
+	return n > 0 && n_wrong <= (n == MAGIC_BYTES ? MAX_WRONG_BYTES : 0);
 }
 
 static int read_all(int fd, void *bytes, size_t n_bytes)
@@ -184,20 +192,42 @@ static int write_directly(const char *path, const void *bytes, size_t n_bytes)
 	return err;
 }
 
+/* The file behind the links. What is not regular, or has no name to rename to,
+ * such as /dev/stdout of a pipe or of a deleted file, is written in place.
+ */
+static int find_target(const char *path, char *target, bool *in_place)
+{
+	struct stat there;
+	bool has_name = realpath(path, target);
+
+	if (!has_name && errno != ENOENT)
+		return -errno;
+	if (!stat(path, &there)) {
+		*in_place = !has_name || !S_ISREG(there.st_mode);
+		return S_ISDIR(there.st_mode) ? -EISDIR : 0;
+	}
+	/* A link into the void is an error, not a name to be taken. */
+	if (!lstat(path, &there))
+		return -ENOENT;
+	strcpy(target, path);
+	return 0;
+}
+
 int baleen_file_write(const char *path, const void *bytes, size_t n_bytes, unsigned int mode,
 		      struct baleen_error *error)
 {
 	char target[PATH_MAX], parent[PATH_MAX];
 	const char *directory;
-	struct stat stat_;
+	bool in_place = false;
 	int err;
 
 	if (strlen(path) >= sizeof(target))
 		return baleen_fail(error, ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
-	if (!realpath(path, target))
-		strcpy(target, path);
-	if (!stat(target, &stat_) && !S_ISREG(stat_.st_mode)) {
-		err = S_ISDIR(stat_.st_mode) ? -EISDIR : write_directly(target, bytes, n_bytes);
+	err = find_target(path, target, &in_place);
+	if (err)
+		goto out;
+	if (in_place) {
+		err = write_directly(path, bytes, n_bytes);
 		goto out;
 	}
 	strcpy(parent, target);

@@ -12,7 +12,8 @@
  * baleen_image_file_is() - does the file start like an image?
  * @fd: open for reading and seeking, at its start; left there
  *
- * Return: true when the magic stands there; false for anything else, also
+ * Return: true when the magic stands there, be it with two wrong bytes or cut
+ * short: such a file is damaged, never a list; false for anything else, also
  * for what cannot be sought, such as a pipe.
  */
 bool baleen_image_file_is(int fd);
@@ -40,6 +41,7 @@ int baleen_image_file_read(int fd, const char *name, struct baleen_filter *filte
  *
  * Writes beside the file, syncs, and renames; until then the old file stays.
  * What is not a regular file, such as /dev/stdout, is written to directly.
+ * A symbolic link that leads nowhere is refused.
  *
  * Return: 0 or a negative errno.
  */

@@ -11,6 +11,11 @@
  */
 #define BLOOM_MAX_BITS_PER_KEY 128
 
+/* Keys in a block past which a bit is unset with probability 1e-7 at most, so
+ * that the rate is 1 in all the digits that are printed.
+ */
+#define BLOOM_SATURATED 4096
+
 #define WORD_BITS 64
 #define MAX_BITS_PER_WORD 4
 
@@ -103,11 +108,13 @@ double baleen_bloom_fpp(u64 n_blocks, u32 n_hashes, u64 n)
 	 */
 	double per_block = (double)n / n_blocks;
 	double both = per_block / 28, one = per_block * 6 / 28;
-	u32 spread_both = 10 + both + 10 * sqrt(both), spread_one = 10 + one + 10 * sqrt(one);
+	double spread_both = 10 + both + 10 * sqrt(both), spread_one = 10 + one + 10 * sqrt(one);
 	double fpp = 0;
 
 	if (!n)
 		return 0;
+	if (per_block > BLOOM_SATURATED)
+		return 1;
 	for (u32 c = 0; c < spread_both; c++) {
 		double word = 0;
 

@@ -241,7 +241,7 @@ static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode
 			continue;
 		err = try_attach(pins, attempt, config, loaded, link_fd, attempts, error);
 		if (err == -ENOMEM || err == -EPERM)
-			return err;
+			break;
 	}
 	if (err)
 		return baleen_fail(error, -err, "cannot attach to %s: %s", config->device,
