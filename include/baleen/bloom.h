@@ -16,7 +16,7 @@
  * Error: the keys in a block are Poisson with mean n / n_blocks; a word that
  * j keys chose has its bits set by j * k/2 throws into 64. The mean of the
  * product over both words is the false positive rate; the plan computes it
- * exactly (see baleen_bloom_fpp()). At 16 bits a key and k = 8: 2e-3.
+ * exactly (see baleen_bloom_fpp()). At 16 bits a key and k = 8: 1.3e-3.
  *
  * Example: k = 2 and g = 0x8005: a = 5, d = 0, so words 5 and 5 xor 1 = 4;
  * the bit of word 1 is (g >> 11) & 63 = 16, that of word 2 (g >> 35) & 63 = 0.
