@@ -74,7 +74,8 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 			 "device_at_attach", xdp->config.device,
 			 "ifindex", xdp->pins.ifindex,
 			 "state", baleen_xdp_state_text(xdp->state),
-			 "enforced", xdp->state == BALEEN_XDP_ATTACHED,
+			 "enforced", xdp->state == BALEEN_XDP_ATTACHED ||
+				     xdp->state == BALEEN_XDP_MOVED,
 			 "degraded", is_degraded(xdp),
 			 "requested_mode", baleen_mode_text(xdp->config.mode),
 			 "program_id", (json_int_t)xdp->program_id,
@@ -105,6 +106,10 @@ static void print_state(const struct baleen_xdp *xdp)
 	case BALEEN_XDP_GONE:
 		printf("NOT IN FORCE: device %d is gone; 'baleen detach %s' forgets it",
 		       xdp->pins.ifindex, device);
+		break;
+	case BALEEN_XDP_MOVED:
+		printf("attached, but to a device that is now in another network namespace; "
+		       "'baleen detach %s' takes the filter off", device);
 		break;
 	case BALEEN_XDP_DETACHED:
 		printf("NOT IN FORCE: somebody detached the link; attach again");
@@ -211,8 +216,11 @@ static int status_all(json_t *all)
 {
 	struct walk walk = { .all = all, .result = EXIT_DONE };
 	struct baleen_error error;
+	int err = baleen_pins_each(show_pins, &walk, &error);
 
-	if (baleen_pins_each(show_pins, &walk, &error)) {
+	if (err) {
+		if (err == -EACCES)
+			baleen_xdp_privileges(&error);
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}

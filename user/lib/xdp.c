@@ -27,7 +27,7 @@ const char *baleen_mode_text(enum baleen_mode mode)
 
 const char *baleen_xdp_state_text(enum baleen_xdp_state state)
 {
-	static const char *const text[] = { "attached", "gone", "detached", "replaced" };
+	static const char *const text[] = { "attached", "gone", "moved", "detached", "replaced" };
 
 	return text[state];
 }
@@ -377,8 +377,8 @@ static int read_config(const struct baleen_pins *pins, u32 program_id,
 	return err;
 }
 
-/* The link says where it is; when nowhere, the device's number and what runs
- * there now say why.
+/* The link says whether it has a device; the device's number and what runs
+ * there now say the rest.
  */
 static void find_state(struct baleen_xdp *xdp, const struct bpf_link_info *info)
 {
@@ -386,7 +386,9 @@ static void find_state(struct baleen_xdp *xdp, const struct bpf_link_info *info)
 
 	if (!exists)
 		memcpy(xdp->device, xdp->config.device, sizeof(xdp->device));
-	if (!exists || program_on(xdp->pins.ifindex, &xdp->there))
+	if (!exists && info->xdp.ifindex)
+		xdp->state = BALEEN_XDP_MOVED;
+	else if (!exists || program_on(xdp->pins.ifindex, &xdp->there))
 		xdp->state = BALEEN_XDP_GONE;
 	else if (info->xdp.ifindex && xdp->there.id == info->prog_id)
 		xdp->state = BALEEN_XDP_ATTACHED;
@@ -394,6 +396,14 @@ static void find_state(struct baleen_xdp *xdp, const struct bpf_link_info *info)
 		xdp->state = BALEEN_XDP_REPLACED;
 	else
 		xdp->state = BALEEN_XDP_DETACHED;
+}
+
+/* A path that was denied helps nobody: say which capability opens it. */
+static int explain_denial(int err, struct baleen_error *error)
+{
+	if (err == -EACCES || err == -EPERM)
+		baleen_xdp_privileges(error);
+	return err;
 }
 
 int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
@@ -410,9 +420,11 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 		if (xdp->link_fd >= 0)
 			close(xdp->link_fd);
 		xdp->link_fd = open_link(pins, &info);
-		if (xdp->link_fd < 0)
-			return baleen_fail(error, -xdp->link_fd, "%s/link: %s", pins->path,
-					   strerror(-xdp->link_fd));
+		if (xdp->link_fd < 0) {
+			err = baleen_fail(error, -xdp->link_fd, "%s/link: %s", pins->path,
+					  strerror(-xdp->link_fd));
+			return explain_denial(err, error);
+		}
 		xdp->program_id = info.prog_id;
 		err = read_config(pins, info.prog_id, &xdp->config);
 	}
@@ -432,8 +444,9 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 
 struct search {
 	const char *device;
+	bool gone_only;
+	bool is_found;
 	struct baleen_pins found;
-	int n_found;
 };
 
 static int match_old_name(const struct baleen_pins *pins, void *data)
@@ -443,29 +456,36 @@ static int match_old_name(const struct baleen_pins *pins, void *data)
 
 	if (baleen_xdp_open_pins(&xdp, pins, NULL))
 		return 0;
-	/* The old name counts only while no device bears it. */
-	if (!strncmp(xdp.config.device, search->device, sizeof(xdp.config.device))) {
+	if (!strncmp(xdp.config.device, search->device, sizeof(xdp.config.device)) &&
+	    (!search->gone_only || xdp.state == BALEEN_XDP_GONE)) {
 		search->found = *pins;
-		search->n_found++;
+		search->is_found = true;
 	}
 	close(xdp.link_fd);
 	return 0;
 }
 
+/* By the name the device has; by the one it had, while no device bears that; or
+ * what a gone device left, when the one that bears its name now has no filter.
+ */
 static int find_pins(const char *device, struct baleen_pins *pins, struct baleen_error *error)
 {
-	struct search search = { .device = device };
 	unsigned int ifindex = if_nametoindex(device);
+	struct search search = { .device = device, .gone_only = ifindex };
 	int err;
 
-	if (ifindex)
-		return baleen_pins_name(pins, ifindex, error);
+	if (ifindex) {
+		err = baleen_pins_name(pins, ifindex, error);
+		if (err || !access(pins->path, F_OK))
+			return err;
+	}
 	err = baleen_pins_each(match_old_name, &search, error);
 	if (err)
-		return err;
-	if (!search.n_found)
+		return explain_denial(err, error);
+	if (search.is_found)
+		*pins = search.found;
+	else if (!ifindex)
 		return baleen_fail(error, ENODEV, "%s: no such device", device);
-	*pins = search.found;
 	return 0;
 }
 
@@ -610,7 +630,7 @@ int baleen_xdp_swap(struct baleen_xdp *xdp, u32 index, const struct baleen_filte
 	int err;
 
 	if (xdp->state != BALEEN_XDP_ATTACHED)
-		return baleen_fail(error, ENOLINK, "%s: the filter is not in force (%s)",
+		return baleen_fail(error, ENOLINK, "%s: the filter is not in force here (%s)",
 				   xdp->device, baleen_xdp_state_text(xdp->state));
 	if (filter->image.key_spec != image->key_spec)
 		return baleen_fail(error, EINVAL, "%s:%s is keyed by %s, the new image by %s",

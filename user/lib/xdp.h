@@ -32,13 +32,15 @@ enum baleen_mode {
 /**
  * enum baleen_xdp_state - what has become of an attached filter
  * @BALEEN_XDP_ATTACHED: it sees the device's packets
- * @BALEEN_XDP_GONE: the device was deleted or moved to another namespace
+ * @BALEEN_XDP_GONE: the device was deleted
+ * @BALEEN_XDP_MOVED: it sees the device's packets, in another network namespace
  * @BALEEN_XDP_DETACHED: somebody detached the link; nothing is there
  * @BALEEN_XDP_REPLACED: somebody detached it; another program is there
  */
 enum baleen_xdp_state {
 	BALEEN_XDP_ATTACHED,
 	BALEEN_XDP_GONE,
+	BALEEN_XDP_MOVED,
 	BALEEN_XDP_DETACHED,
 	BALEEN_XDP_REPLACED,
 };
