@@ -6,6 +6,7 @@
  * addresses before it are those of the two devices. Exit: 0 all came through,
  * 1 one did not within ten seconds, 2 bad usage.
  */
+#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
