@@ -215,6 +215,18 @@ xdp_mode()
 	esac
 }
 
+# counters NAMESPACE DEVICE: as one line, of the first rule its packets and
+# their bytes; then passed, not IP, and all that passed unexamined for another
+# reason
+counters()
+{
+	local status
+
+	status=$(in_ns "$1" "$BALEEN" status -j "$2") &&
+		jq -c '.[0] | [ .rules[0].packets, .rules[0].packet_bytes, .passed, .fail_open.not_ip,
+			([.fail_open[]] | add) - .fail_open.not_ip ]' <<<"$status"
+}
+
 # mac NAMESPACE DEVICE
 mac()
 {

@@ -60,7 +60,7 @@ static u8 *put(u8 *p, const void *bytes, size_t n_bytes)
 static u32 checksum_add(u32 sum, const u8 *p, size_t n_bytes)
 {
 	for (; n_bytes; n_bytes -= 2, p += 2)
-		sum += baleen_read_be16(p);
+		sum += (u32)p[0] << 8 | p[1];
 	return sum;
 }
 
