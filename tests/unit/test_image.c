@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The validator: each damage has its reason, and what is whole comes through. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <baleen/image.h>
+
+#include "random.h"
+
+#define POISON 0xa5
+#define N_BLOCKS 14
+#define N_BYTES (N_BLOCKS * BALEEN_BLOCK_BYTES)
+
+/* --- an image ------------------------------------------------------------- */
+
+/* 4 blocks of an IPv4 cuckoo table, then 2 of an IPv6 Bloom table. */
+static void make_image(struct random *random, struct baleen_image *image, u8 *bytes)
+{
+	*image = (struct baleen_image){
+		.n_blocks = N_BLOCKS,
+		.key_spec = BALEEN_KEY_SRC,
+		.n_entries = 33,
+		.seed = random_seed(random),
+		.name = "some.txt",
+		.table[BALEEN_IP4] =
+			{
+				.kind = BALEEN_KIND_CUCKOO,
+				.slot_bits = 32,
+				.log2_buckets = 3,
+				.first_block = 8,
+				.n_blocks = 4,
+				.n_buckets = 15,
+				.n_entries = 30,
+			},
+		.table[BALEEN_IP6] =
+			{
+				.kind = BALEEN_KIND_BLOOM,
+				.n_hashes = 6,
+				.log2_buckets = 1,
+				.first_block = 12,
+				.n_blocks = 2,
+				.n_buckets = 2,
+				.n_entries = 3,
+			},
+	};
+	for (u32 i = BALEEN_HEADER_BYTES; i < N_BYTES; i++)
+		bytes[i] = random_next(random);
+	image->body_crc =
+		baleen_crc32c(0, bytes + BALEEN_HEADER_BYTES, N_BYTES - BALEEN_HEADER_BYTES);
+	baleen_header_write(image, bytes);
+}
+
+static void fix_header_crc(u8 *bytes)
+{
+	u32 crc_le = 0;
+
+	memcpy(bytes + 12, &crc_le, sizeof(crc_le));
+	crc_le = baleen_le32(baleen_crc32c(0, bytes, BALEEN_HEADER_BYTES));
+	memcpy(bytes + 12, &crc_le, sizeof(crc_le));
+}
+
+/* Refused by both checks, in a buffer that ends where the image does, for this
+ * reason; NULL for any.
+ */
+static void assert_refused(const u8 *bytes, u64 total_bytes, const char *why)
+{
+	u8 *exact = malloc(total_bytes ? total_bytes : 1);
+	struct baleen_image out, poison;
+	const char *reason = NULL;
+
+	memcpy(exact, bytes, total_bytes);
+	memset(&out, POISON, sizeof(out));
+	memset(&poison, POISON, sizeof(poison));
+	assert_int_equal(baleen_image_check(exact, total_bytes, &out, &reason), -EINVAL);
+	assert_memory_equal(&out, &poison, sizeof(out));
+	assert_non_null(reason);
+	if (why)
+		assert_string_equal(reason, why);
+	free(exact);
+}
+
+static void assert_header_refused(const u8 *bytes, u64 total_bytes, const char *why)
+{
+	struct baleen_image out, poison;
+	const char *reason = NULL;
+
+	memset(&out, POISON, sizeof(out));
+	memset(&poison, POISON, sizeof(poison));
+	assert_int_equal(baleen_header_check(bytes, total_bytes, &out, &reason), -EINVAL);
+	assert_memory_equal(&out, &poison, sizeof(out));
+	assert_string_equal(reason, why);
+}
+
+static void assert_accepted(const void *bytes, u64 total_bytes, const struct baleen_image *want)
+{
+	const char *reason = "untouched";
+	struct baleen_image out;
+
+	memset(&out, POISON, sizeof(out));
+	if (baleen_image_check(bytes, total_bytes, &out, &reason))
+		fail_msg("%s", reason);
+	assert_string_equal(reason, "untouched");
+	assert_memory_equal(&out, want, sizeof(out));
+}
+
+/* --- refused -------------------------------------------------------------- */
+
+/* @value of @n_bytes bytes, little-endian, at @offset. */
+struct damage {
+	u32 offset;
+	u32 n_bytes;
+	u64 value;
+	const char *reason;
+};
+
+#define TABLE(domain, offset) (256 + 32 * (domain) + (offset))
+#define IP4(offset) TABLE(BALEEN_IP4, offset)
+#define IP6(offset) TABLE(BALEEN_IP6, offset)
+#define RESERVED "reserved bytes are not zero"
+#define TABLE_RESERVED "reserved bytes of a table are not zero"
+#define ABSENT "an absent table with a geometry"
+#define GAP "tables overlap or leave a gap"
+#define DISAGREE "number of buckets and blocks disagree"
+#define WIDTH "slot width is not 16, 32 or 64 bits"
+#define HASHES "number of hashes is not 2, 4, 6 or 8"
+#define COUNTS "numbers of entries disagree"
+
+static const struct damage damages[] = {
+	{16, 4, 0, "body checksum does not match: damaged"},
+	{20, 4, 2, "unknown flags"},
+	{20, 4, 0x80000001, "unknown flags"},
+	{20, 4, 1, "a live image with a checksum or a count"},
+	{24, 4, 0, "longer than its header says"},
+	{24, 4, N_BLOCKS - 1, "longer than its header says"},
+	{24, 4, N_BLOCKS + 1, "truncated"},
+	{24, 4, 0xffffffff, "truncated"},
+	{28, 4, 0, "unknown key"},
+	{28, 4, 3, "unknown key"},
+	{28, 4, 0x0101, "unknown key"},
+	{32, 8, 32, COUNTS},
+	{32, 8, 0, COUNTS},
+	{32, 8, 33 | 1ull << 32, COUNTS},
+	{40, 1, 1, RESERVED},
+	{63, 1, 0x80, RESERVED},
+	{192, 1, 1, RESERVED},
+	{255, 1, 1, RESERVED},
+	{64, 1, 0, "bytes after the end of the name"},
+	{64, 1, '\n', "name is not printable"},
+	{64, 1, 0x7f, "name is not printable"},
+	{64, 1, 0x80, "name is not printable"},
+	{95, 1, 'x', "bytes after the end of the name"},
+	{IP4(0), 1, 3, "unknown kind"},
+	{IP4(0), 1, 0xff, "unknown kind"},
+	{IP4(0), 1, BALEEN_KIND_NONE, ABSENT},
+	{IP4(0), 1, BALEEN_KIND_BLOOM, "a Bloom table with slots"},
+	{IP4(1), 1, 0, WIDTH},
+	{IP4(1), 1, 33, WIDTH},
+	{IP4(1), 1, 64, "64-bit slots for a 32-bit key"},
+	{IP4(1), 1, 16, "slots too narrow for an exact table"},
+	{IP4(2), 1, 2, "a cuckoo table with a number of hashes"},
+	{IP4(3), 1, 1, TABLE_RESERVED},
+	{IP4(4), 4, 7, GAP},
+	{IP4(4), 4, 9, GAP},
+	{IP4(8), 4, 0, "an empty or oversized table"},
+	{IP4(8), 4, BALEEN_MAX_BLOCKS + 1, "an empty or oversized table"},
+	{IP4(8), 4, 3, DISAGREE},
+	{IP4(8), 4, 5, DISAGREE},
+	{IP4(12), 4, 0, "an empty or oversized table"},
+	{IP4(12), 4, 12, DISAGREE},
+	{IP4(12), 4, 17, DISAGREE},
+	{IP4(12), 4, 0xffffffff, DISAGREE},
+	{IP4(16), 8, 31, COUNTS},
+	{IP4(16), 8, 61, "more entries than slots"},
+	{IP4(16), 8, -1ull, "more entries than slots"},
+	{IP4(24), 1, 1, TABLE_RESERVED},
+	{IP4(31), 1, 1, TABLE_RESERVED},
+	{IP6(0), 1, BALEEN_KIND_NONE, ABSENT},
+	{IP6(0), 1, BALEEN_KIND_CUCKOO, "a cuckoo table with a number of hashes"},
+	{IP6(1), 1, 16, "a Bloom table with slots"},
+	{IP6(2), 1, 0, HASHES},
+	{IP6(2), 1, 1, HASHES},
+	{IP6(2), 1, 7, HASHES},
+	{IP6(2), 1, 10, HASHES},
+	{IP6(4), 4, 8, GAP},
+	{IP6(4), 4, 13, GAP},
+	{IP6(8), 4, 1, DISAGREE},
+	{IP6(12), 4, 3, DISAGREE},
+	{IP6(16), 8, 4, COUNTS},
+	{IP6(16), 8, -30ull, "number of entries overflows"},
+	{TABLE(2, 0), 1, BALEEN_KIND_BLOOM, "a table of an unknown domain"},
+	{TABLE(2, 1), 1, 16, ABSENT},
+	{TABLE(2, 2), 1, 2, ABSENT},
+	{TABLE(3, 4), 4, 14, ABSENT},
+	{TABLE(5, 8), 4, 1, ABSENT},
+	{TABLE(6, 12), 4, 1, ABSENT},
+	{TABLE(7, 16), 8, 1, ABSENT},
+	{TABLE(7, 31), 1, 1, TABLE_RESERVED},
+};
+
+static void put(u8 *bytes, const struct damage *damage)
+{
+	for (u32 i = 0; i < damage->n_bytes; i++)
+		bytes[damage->offset + i] = damage->value >> 8 * i;
+}
+
+static void test_refused_fields(void **state)
+{
+	struct random random = random_from(1);
+	u8 whole[N_BYTES], bytes[N_BYTES];
+	struct baleen_image image;
+
+	make_image(&random, &image, whole);
+	for (u32 i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		const struct damage *damage = &damages[i];
+
+		memcpy(bytes, whole, N_BYTES);
+		put(bytes, damage);
+		assert_refused(bytes, N_BYTES, "header checksum does not match: damaged");
+		fix_header_crc(bytes);
+		assert_refused(bytes, N_BYTES, damage->reason);
+	}
+}
+
+/* What tells another kind of file apart comes before the checksum. */
+static void test_refused_origin(void **state)
+{
+	static const struct damage origins[] = {
+		{0, 1, 0x88, "not a Baleen image"},
+		{7, 1, '\r', "not a Baleen image"},
+		{8, 2, 0, "image of an unknown version"},
+		{8, 2, 2, "image of an unknown version"},
+		{8, 2, 0x0100, "image of an unknown version"},
+		{10, 2, 0, "header of an unknown size"},
+		{10, 2, 513, "header of an unknown size"},
+		{12, 4, 0, "header checksum does not match: damaged"},
+	};
+	struct random random = random_from(2);
+	u8 whole[N_BYTES], bytes[N_BYTES];
+	struct baleen_image image;
+
+	make_image(&random, &image, whole);
+	for (u32 i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
+		memcpy(bytes, whole, N_BYTES);
+		put(bytes, &origins[i]);
+		assert_refused(bytes, N_BYTES, origins[i].reason);
+		if (origins[i].offset == 12)
+			continue;
+		fix_header_crc(bytes);
+		assert_refused(bytes, N_BYTES, origins[i].reason);
+	}
+}
+
+static void test_refused_bits(void **state)
+{
+	struct random random = random_from(3);
+	struct baleen_image image;
+	u8 bytes[N_BYTES];
+
+	make_image(&random, &image, bytes);
+	for (u32 bit = 0; bit < N_BYTES * 8; bit++) {
+		bytes[bit / 8] ^= 1 << bit % 8;
+		assert_refused(bytes, N_BYTES, NULL);
+		bytes[bit / 8] ^= 1 << bit % 8;
+	}
+	assert_accepted(bytes, N_BYTES, &image);
+}
+
+static void test_refused_sizes(void **state)
+{
+	u8 bytes[N_BYTES + BALEEN_BLOCK_BYTES] = {0};
+	struct random random = random_from(4);
+	struct baleen_image image;
+
+	make_image(&random, &image, bytes);
+	for (u32 n = 0; n < BALEEN_HEADER_BYTES; n++)
+		assert_refused(bytes, n, "shorter than a header");
+	for (u32 n = BALEEN_HEADER_BYTES; n < N_BYTES; n++)
+		assert_refused(bytes, n, "truncated");
+	for (u32 n = N_BYTES + 1; n <= sizeof(bytes); n++)
+		assert_refused(bytes, n, "longer than its header says");
+	assert_header_refused(bytes, N_BYTES - 1, "truncated");
+	assert_header_refused(bytes, -1ull, "longer than its header says");
+	assert_header_refused(bytes, N_BYTES | 1ull << 32, "longer than its header says");
+}
+
+/* The header alone is checked, so no image of that size is needed. */
+static void test_refused_large(void **state)
+{
+	struct random random = random_from(5);
+	struct baleen_image image;
+	u8 bytes[N_BYTES];
+
+	make_image(&random, &image, bytes);
+	image.n_blocks = BALEEN_MAX_BLOCKS + 1;
+	baleen_header_write(&image, bytes);
+	assert_header_refused(bytes, (u64)image.n_blocks * BALEEN_BLOCK_BYTES, "too large");
+	image.n_blocks = N_BLOCKS + 1;
+	baleen_header_write(&image, bytes);
+	assert_header_refused(bytes, (u64)image.n_blocks * BALEEN_BLOCK_BYTES,
+			      "tables and size disagree");
+}
+
+static void test_refused_no_table(void **state)
+{
+	struct random random = random_from(6);
+	struct baleen_image image;
+	u8 bytes[N_BYTES];
+
+	make_image(&random, &image, bytes);
+	memset(image.table, 0, sizeof(image.table));
+	image.n_entries = 0;
+	baleen_header_write(&image, bytes);
+	assert_refused(bytes, N_BYTES, "no table");
+}
+
+static void test_refused_name(void **state)
+{
+	struct random random = random_from(7);
+	struct baleen_image image;
+	u8 bytes[N_BYTES];
+
+	make_image(&random, &image, bytes);
+	memset(image.name, 'x', sizeof(image.name));
+	baleen_header_write(&image, bytes);
+	assert_refused(bytes, N_BYTES, "name is not terminated");
+}
+
+/* Slots that the probe cannot take apart, whatever else is right. */
+static void test_refused_widths(void **state)
+{
+	static const struct {
+		u32 domain, slot_bits, n_blocks, n_buckets;
+		const char *reason;
+	} tables[] = {
+		{BALEEN_IP4, 16, 32767, 262136, "slots too narrow for an exact table"},
+		{BALEEN_IP4, 16, 32768, 262143, "slots too narrow for an exact table"},
+		{BALEEN_IP4, 32, 1, 3, "slots too narrow for an exact table"},
+		{BALEEN_IP6, 32, 1, 4, "32-bit slots for a hashed key"},
+		{BALEEN_IP6, 64, 1, 2, "fewer than 4 buckets of 64-bit slots"},
+		{BALEEN_IP6, 64, 2, 3, "fewer than 4 buckets of 64-bit slots"},
+	};
+
+	for (u32 i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		struct baleen_image image = {
+			.n_blocks = BALEEN_HEADER_BLOCKS + tables[i].n_blocks,
+			.key_spec = BALEEN_KEY_DST,
+		};
+		u8 bytes[BALEEN_HEADER_BYTES];
+
+		image.table[tables[i].domain] = (struct baleen_table){
+			.kind = BALEEN_KIND_CUCKOO,
+			.slot_bits = tables[i].slot_bits,
+			.first_block = BALEEN_HEADER_BLOCKS,
+			.n_blocks = tables[i].n_blocks,
+			.n_buckets = tables[i].n_buckets,
+		};
+		baleen_header_write(&image, bytes);
+		assert_header_refused(bytes, (u64)image.n_blocks * BALEEN_BLOCK_BYTES,
+				      tables[i].reason);
+	}
+}
+
+/* --- accepted ------------------------------------------------------------- */
+
+/* The layout as image.h draws it, byte by byte. */
+static void test_layout(void **state)
+{
+	struct random random = random_from(8);
+	u8 bytes[N_BYTES], zero[64] = {0};
+	struct baleen_image image;
+
+	make_image(&random, &image, bytes);
+	assert_memory_equal(bytes,
+			    "\x89"
+			    "BALEEN\n\x01\x00\x00\x02",
+			    12);
+	assert_memory_equal(bytes + 20, "\0\0\0\0\x0e\0\0\0\x01\0\0\0\x21\0\0\0\0\0\0\0", 20);
+	assert_memory_equal(bytes + 40, zero, 24);
+	assert_memory_equal(bytes + 64, "some.txt\0\0", 10);
+	for (u32 i = 0; i < BALEEN_SEED_WORDS * 8; i++)
+		assert_int_equal(bytes[96 + i], image.seed.word[i / 8] >> i % 8 * 8 & 255);
+	assert_memory_equal(bytes + 192, zero, 64);
+	assert_memory_equal(bytes + 256, "\x01\x20\0\0\x08\0\0\0\x04\0\0\0\x0f\0\0\0\x1e", 17);
+	assert_memory_equal(bytes + 288, "\x02\0\x06\0\x0c\0\0\0\x02\0\0\0\x02\0\0\0\x03", 17);
+	for (u32 i = 320; i < 512; i += 64)
+		assert_memory_equal(bytes + i, zero, 64);
+}
+
+static void random_table(struct random *random, u32 domain, struct baleen_image *image)
+{
+	struct baleen_table *table = &image->table[domain];
+	u32 least = 1, per_block = 1;
+
+	*table = (struct baleen_table){.kind = 1 + random_below(random, 2)};
+	if (table->kind == BALEEN_KIND_CUCKOO) {
+		u32 wide = domain == BALEEN_IP4 ? 32 : 64;
+
+		table->slot_bits = random_below(random, 2) ? 16 : wide;
+		per_block = baleen_buckets_per_block(table->slot_bits);
+		least = 4;
+		if (domain == BALEEN_IP4 && table->slot_bits == 16)
+			least = 1 << 18;
+	} else {
+		table->n_hashes = 2 + 2 * random_below(random, 4);
+	}
+	table->n_buckets = least + random_below(random, 1ull << random_below(random, 27));
+	table->log2_buckets = baleen_log2(table->n_buckets);
+	table->n_blocks = (table->n_buckets + per_block - 1) / per_block;
+	table->first_block = image->n_blocks;
+	table->n_entries = random_below(random, 4ull * table->n_buckets + 1);
+	image->n_blocks += table->n_blocks;
+	image->n_entries += table->n_entries;
+}
+
+static void test_round_trip(void **state)
+{
+	struct random random = random_from(9);
+
+	for (u32 round = 0; round < 20000; round++) {
+		u32 families = 1 + random_below(&random, 3);
+		struct baleen_image image, out;
+		const char *reason = "untouched";
+		u8 bytes[BALEEN_HEADER_BYTES];
+
+		memset(&image, 0, sizeof(image));
+		image.n_blocks = BALEEN_HEADER_BLOCKS;
+		image.key_spec = 1 + random_below(&random, 2);
+		image.body_crc = random_next(&random);
+		image.seed = random_seed(&random);
+		for (u32 i = random_below(&random, BALEEN_NAME_BYTES); i; i--)
+			image.name[i - 1] = ' ' + random_below(&random, 95);
+		for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
+			if (families >> domain & 1)
+				random_table(&random, domain, &image);
+		memset(bytes, POISON, sizeof(bytes));
+		baleen_header_write(&image, bytes);
+		memset(&out, POISON, sizeof(out));
+		if (baleen_header_check(bytes, (u64)image.n_blocks * BALEEN_BLOCK_BYTES, &out,
+					&reason))
+			fail_msg("round %u: %s", round, reason);
+		assert_memory_equal(&out, &image, sizeof(out));
+	}
+}
+
+static void test_unaligned(void **state)
+{
+	struct random random = random_from(10);
+	u8 bytes[N_BYTES], *moved = malloc(N_BYTES + 7);
+	struct baleen_image image;
+
+	make_image(&random, &image, bytes);
+	for (u32 offset = 0; offset < 8; offset++) {
+		memcpy(moved + 7 - offset, bytes, N_BYTES);
+		assert_accepted(moved + 7 - offset, N_BYTES, &image);
+	}
+	free(moved);
+}
+
+/* A live image has no counts and no checksum, and its body may change. */
+static void test_live(void **state)
+{
+	struct random random = random_from(11);
+	struct baleen_image image;
+	u8 bytes[N_BYTES];
+
+	make_image(&random, &image, bytes);
+	image.flags = BALEEN_FLAG_LIVE;
+	image.n_entries = 0;
+	baleen_header_write(&image, bytes);
+	assert_refused(bytes, N_BYTES, "a live image with a checksum or a count");
+	image.body_crc = 0;
+	baleen_header_write(&image, bytes);
+	assert_refused(bytes, N_BYTES, COUNTS);
+	image.table[BALEEN_IP4].n_entries = 0;
+	image.table[BALEEN_IP6].n_entries = 0;
+	baleen_header_write(&image, bytes);
+	assert_accepted(bytes, N_BYTES, &image);
+	for (u32 i = BALEEN_HEADER_BYTES; i < N_BYTES; i++)
+		bytes[i] = random_next(&random);
+	assert_accepted(bytes, N_BYTES, &image);
+	bytes[100] ^= 1;
+	assert_refused(bytes, N_BYTES, "header checksum does not match: damaged");
+}
+
+static void test_log2(void **state)
+{
+	for (u32 log2 = 0; log2 < 32; log2++) {
+		assert_int_equal(baleen_log2(1u << log2), log2);
+		assert_int_equal(baleen_log2((2u << log2) - 1), log2);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused_fields), cmocka_unit_test(test_refused_origin),
+		cmocka_unit_test(test_refused_bits),   cmocka_unit_test(test_refused_sizes),
+		cmocka_unit_test(test_refused_large),  cmocka_unit_test(test_refused_no_table),
+		cmocka_unit_test(test_refused_name),   cmocka_unit_test(test_refused_widths),
+		cmocka_unit_test(test_layout),	       cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_unaligned),      cmocka_unit_test(test_live),
+		cmocka_unit_test(test_log2),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
