@@ -45,9 +45,10 @@ static int run(int argc, char **argv)
 		}
 		input_close(&input);
 	}
-	if (json && print_json(json_incref(all)))
-		result = EXIT_FAILED;
-	err = finish_output(result);
+	if (json)
+		err = print_json(json_incref(all)) ? EXIT_FAILED : result;
+	else
+		err = finish_output(result);
 out:
 	json_decref(all);
 	return err;
