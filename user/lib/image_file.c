@@ -11,6 +11,9 @@
 
 #include "image_file.h"
 
+/* Times a file is written again because another writer came in between. */
+#define MAX_TRIES 100
+
 #define MAGIC_BYTES (sizeof(BALEEN_MAGIC) - 1)
 
 /* Wrong bytes with which a magic is still one, damaged, and not text. */
@@ -104,27 +107,43 @@ bad:
 	return baleen_fail(error, EINVAL, "%s: %s", name, reason);
 }
 
-/* Gives an unnamed file a name beside @path, then the name of @path. */
+/* A name in the directory of @path that does not end as @path does, so that no
+ * pattern for images matches it; always the same one, so that the next writer
+ * removes what a killed one left.
+ */
+static void name_beside(const char *path, char *beside, size_t bytes)
+{
+	const char *slash = strrchr(path, '/');
+	int length = slash ? slash + 1 - path : 0;
+
+	snprintf(beside, bytes, "%.*s.%s.baleen-new", length, path, path + length);
+}
+
+/* Gives an unnamed file a name beside @path, then the name of @path. -EAGAIN
+ * when another writer of @path came in between: a file that has lost its only
+ * name cannot be given another.
+ */
 static int name_file(int fd, const char *path)
 {
 	char proc[64], beside[PATH_MAX + 32];
 	int err;
 
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
-	snprintf(beside, sizeof(beside), "%s.%d.tmp", path, getpid());
+	name_beside(path, beside, sizeof(beside));
 	unlink(beside);
 	if (linkat(AT_FDCWD, proc, AT_FDCWD, beside, AT_SYMLINK_FOLLOW))
-		return -errno;
-	if (rename(beside, path)) {
-		err = -errno;
-		unlink(beside);
-		return err;
-	}
-	return 0;
+		return errno == EEXIST ? -EAGAIN : -errno;
+	if (!rename(beside, path))
+		return 0;
+	err = -errno;
+	if (err == -ENOENT)
+		return -EAGAIN;
+	unlink(beside);
+	return err;
 }
 
 /* A file without a name vanishes with the process that writes it, so neither
- * Ctrl-C nor a kill leaves half a file behind.
+ * Ctrl-C nor a kill leaves half a file behind. -EAGAIN as for name_file().
  */
 static int replace_unnamed(const char *path, const char *directory, const void *bytes,
 			   size_t n_bytes, unsigned int mode)
@@ -143,7 +162,9 @@ static int replace_unnamed(const char *path, const char *directory, const void *
 	return err;
 }
 
-/* For file systems without O_TMPFILE (NFS, some FUSE). */
+/* For file systems without O_TMPFILE (NFS, some FUSE). The name is this
+ * process's own, since half a file must not be shared: a kill leaves it.
+ */
 static int replace_named(const char *path, const void *bytes, size_t n_bytes, unsigned int mode)
 {
 	char beside[PATH_MAX + 32];
@@ -219,6 +240,7 @@ int baleen_file_write(const char *path, const void *bytes, size_t n_bytes, unsig
 	char target[PATH_MAX], parent[PATH_MAX];
 	const char *directory;
 	bool in_place = false;
+	u32 n_tries = 0;
 	int err;
 
 	if (strlen(path) >= sizeof(target))
@@ -232,7 +254,9 @@ int baleen_file_write(const char *path, const void *bytes, size_t n_bytes, unsig
 	}
 	strcpy(parent, target);
 	directory = dirname(parent);
-	err = replace_unnamed(target, directory, bytes, n_bytes, mode);
+	do {
+		err = replace_unnamed(target, directory, bytes, n_bytes, mode);
+	} while (err == -EAGAIN && n_tries++ < MAX_TRIES);
 	if (err == -EOPNOTSUPP || err == -EISDIR || err == -ENOENT)
 		err = replace_named(target, bytes, n_bytes, mode);
 	if (!err)
