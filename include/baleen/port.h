@@ -118,6 +118,8 @@ baleen_inline const struct baleen_block *baleen_store_block(const void *store, u
 	asm volatile("" : "+r"(start), "+r"(offset));
 	if (offset > section->bytes - BALEEN_BLOCK_BYTES)
 		return NULL;
+	/* clang would add before the check, and the verifier see no bound. */
+	asm volatile("" : "+r"(offset));
 	return (const struct baleen_block *)(start + offset);
 }
 #elif defined(__bpf__)
