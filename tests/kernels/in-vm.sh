@@ -11,10 +11,10 @@ LISTED=$TMP/listed OTHER=$TMP/other FREE=$TMP/free
 OBJECT=$TMP/drop.bpf.o
 FROM=$A:veth-a TO=$B:veth-b
 
-# on_b COMMAND...: in the receiving namespace
+# on_b COMMAND...: in the receiving namespace; a command that hangs fails alone
 on_b()
 {
-	in_ns "$B" "$@"
+	in_ns "$B" timeout 30 "$@"
 }
 
 # judges NAME LIST [OPTION...]: every address of the list is dropped, no other is
@@ -51,7 +51,8 @@ sizes()
 make_lists()
 {
 	"$TRAFFIC" --print --random 300 --random6 100 --seed 1 >"$LISTED" &&
-		"$TRAFFIC" --print --random 300 --random6 100 --seed 2 --avoid "$LISTED" >"$OTHER" &&
+		"$TRAFFIC" --print --random 300 --random6 100 --seed 2 --avoid "$LISTED" \
+			>"$OTHER" &&
 		sort "$LISTED" "$OTHER" >"$TMP/both" &&
 		"$TRAFFIC" --print --random 400 --random6 100 --seed 3 --avoid "$TMP/both" >"$FREE"
 }
@@ -107,6 +108,26 @@ test_rules()
 	sizes
 	judges "16 rules: the last one drops" "$LISTED"
 	check "16 rules: baleen detach" on_b "$BALEEN" detach veth-b
+}
+
+# test_geometry NAME OPTION...: a kind or slot width of its own is a program of
+# its own for the verifier, attached and compiled
+test_geometry()
+{
+	local image=$TMP/geometry.bln object=$TMP/geometry.bpf.o
+
+	check "$1: baleen build" "$BALEEN" build -o "$image" "${@:2}" "$LISTED"
+	check "$1: baleen attach" on_b "$BALEEN" attach veth-b --drop drop="$image" \
+		--mode native --accept-fpp 0.5
+	sizes
+	check "$1: listed sources are dropped" "$TRAFFIC" --from "$FROM" --to "$TO" \
+		--listed "$LISTED" --expect
+	check "$1: baleen detach" on_b "$BALEEN" detach veth-b
+	check "$1: baleen compile" "$BALEEN" compile -o "$object" --accept-fpp 0.5 "$image"
+	check "$1: the verifier takes the object" \
+		bpftool prog loadall "$object" "$PINS" type xdp
+	sizes
+	rm -rf "$PINS"
 }
 
 # test_device NAME MODE: a device that is made of veth-b, in any mode
@@ -203,10 +224,6 @@ test_chain()
 
 mkdir -p /run/netns
 test_objects
-if [ ! -x "$BALEEN" ]; then
-	skip "attach, compile and traffic" "build/baleen is not built"
-	exit 0
-fi
 make_lists || bail "no lists"
 make_pair
 "$BALEEN" build -o "$TMP/drop.bln" "$LISTED" && "$BALEEN" build -o "$TMP/other.bln" "$OTHER" ||
@@ -214,6 +231,10 @@ make_pair
 test_attach native
 test_attach generic
 test_rules
+test_geometry "32- and 64-bit slots"
+test_geometry "16- and 64-bit slots" --capacity 1000000
+test_geometry "16-bit slots" --capacity 1000000 --fpp 0.001
+test_geometry "Bloom" --kind bloom --fpp 0.001
 test_vlan
 test_bond
 check "baleen compile" "$BALEEN" compile -o "$OBJECT" "$TMP/drop.bln"

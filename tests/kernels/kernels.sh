@@ -5,12 +5,8 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-files=(tests/lib.sh)
+files=(tests/lib.sh build/baleen build/*.bpf.o build/tools/traffic)
 failed=0
-
-for file in build/baleen build/*.bpf.o build/tools/traffic; do
-	[ ! -f "$file" ] || files+=("$file")
-done
 
 # Both machines count their results from 1, so the numbers go and the kernel's
 # version comes.
