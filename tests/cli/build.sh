@@ -72,7 +72,8 @@ printf '192.0.2.1\n192.0.2.1\n192.0.2.0/30\n192.0.2.2-192.0.2.4\n' >twice.txt
 check "keys listed more than once" baleen build -j -o twice.bln twice.txt
 is "are stored once" "$(json "$TMP/out" .entries)" 5
 is "and counted" "$(json "$TMP/out" .duplicates)" 4
-printf '\xef\xbb\xbf192.0.2.1\tcolumn 2\r\n\r\n  2001:db8::/127 ; two\r\n#no\r\n::ffff:192.0.2.7\r\n' >odd.txt
+printf '\xef\xbb\xbf192.0.2.1\tcolumn 2\r\n\r\n  2001:db8::/127 ; two\r\n' >odd.txt
+printf '#no\r\n::ffff:192.0.2.7\r\n' >>odd.txt
 cat >ipset.txt <<-EOF
 	create bad hash:ip family inet hashsize 1024 maxelem 65536 timeout 0 comment
 	add bad 198.51.100.7 timeout 3600 comment "192.0.2.200 # not this"
@@ -118,7 +119,8 @@ refuses "an image where a list is expected" "old.bln: is an image already, not a
 seq -f 192.0.2.%g 1 20 >twenty.txt
 seq -f 192.0.2.%g 101 120 >others.txt
 seq -f 2001:db8::%g 1 9 >six.txt
-refuses "too small a capacity, with both counts" "twenty.txt: 20 keys do not fit: the capacity is 19" \
+refuses "too small a capacity, with both counts" \
+	"twenty.txt: 20 keys do not fit: the capacity is 19" \
 	baleen build --capacity 19 -o old.bln twenty.txt
 check "leaves the old image" cmp old.bln before.bln
 prints "a capacity that is just enough" "" baleen build --capacity 20 -o new.bln twenty.txt
@@ -139,14 +141,17 @@ is "exact" "$(info old.bln .exact) $(info old.bln .fpp)" "true 0.0"
 refuses "a Bloom filter without a rate" \
 	"twenty.txt: a Bloom filter needs a false positive rate: --fpp" \
 	baleen build --kind bloom -o new.bln twenty.txt
-prints "a Bloom filter of 1 %" "" baleen build --kind bloom --fpp 0.01 -o bloom.bln twenty.txt six.txt
+prints "a Bloom filter of 1 %" "" \
+	baleen build --kind bloom --fpp 0.01 -o bloom.bln twenty.txt six.txt
 is "is one" "$(info bloom.bln .tables[0].kind) $(info bloom.bln .tables[1].kind)" "bloom bloom"
 is "not called exact" "$(info bloom.bln .exact)" false
-check "keeps its rate" awk -v fpp="$(info bloom.bln .fpp)" 'BEGIN { exit !(fpp > 0 && fpp <= 0.01) }'
+check "keeps its rate" \
+	awk -v fpp="$(info bloom.bln .fpp)" 'BEGIN { exit !(fpp > 0 && fpp <= 0.01) }'
 prints "and holds every key" "$(<twenty.txt)" baleen match -f twenty.txt bloom.bln
 prints "IPv6 keys in 64-bit slots" "" baleen build -o six.bln six.txt
 is "by default" "$(info six.bln .tables[0].slot_bits)" 64
-check "err less than 1e-17" awk -v fpp="$(info six.bln .fpp)" 'BEGIN { exit !(fpp > 0 && fpp < 1e-17) }'
+check "err less than 1e-17" \
+	awk -v fpp="$(info six.bln .fpp)" 'BEGIN { exit !(fpp > 0 && fpp < 1e-17) }'
 prints "IPv6 keys in 16-bit slots" "" baleen build --fpp 1e-3 -o six.bln six.txt
 is "when the rate allows them" "$(info six.bln .tables[0].slot_bits)" 16
 is "the key is the source" "$(info old.bln .key)" src

@@ -62,12 +62,6 @@ refuses()
 	expect "$1" 1 "" "baleen: $2" "${@:3}"
 }
 
-# misuse NAME MESSAGE COMMAND...: the same with status 2
-misuse()
-{
-	expect "$1" 2 "" "baleen: $2" "${@:3}"
-}
-
 # info IMAGE PATH: a value from `info -j`
 info()
 {

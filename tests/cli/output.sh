@@ -79,6 +79,7 @@ stdout=$(readlink /dev/stdout)
 prints "-o /dev/null" "" baleen build -o /dev/null one.txt
 prints "compile -o /dev/null" "" baleen compile -o /dev/null one.txt
 is "stays what it is" "$(stat -c '%F %t:%T %a' /dev/null)" "$null"
+# shellcheck disable=SC2016 # for the inner shell
 user bash -c '"$0" build -o /dev/stdout one.txt | cat >piped.bln' "$TMP/baleen"
 is "-o /dev/stdout into a pipe" "$(entries piped.bln)" 1
 baleen build -o /dev/stdout two.txt >redirected.bln
@@ -102,7 +103,8 @@ check "and the pipe stays" test -p pipe.bln
 
 # --- outputs that cannot be written ---
 
-refuses "-o into a full device" "/dev/full: No space left on device" baleen build -o /dev/full one.txt
+refuses "-o into a full device" "/dev/full: No space left on device" \
+	baleen build -o /dev/full one.txt
 refuses "compile into a full device" "/dev/full: No space left on device" \
 	baleen compile -o /dev/full one.txt
 
@@ -116,12 +118,14 @@ lost()
 	is "$1, full" "$status $(<"$TMP/err")" "1 baleen: cannot write the output: $2"
 	"${@:3}" >&- 2>"$TMP/err"
 	status=$?
-	is "$1, closed" "$status $(<"$TMP/err")" "1 baleen: cannot write the output: Bad file descriptor"
+	is "$1, closed" "$status $(<"$TMP/err")" \
+		"1 baleen: cannot write the output: Bad file descriptor"
 }
 
 make_list many.txt 20000 0 1
-for command in "info two.txt" "info -j two.txt" "match two.txt 192.0.2.1" "match -c two.txt 192.0.2.1" \
-	"match -j two.txt 192.0.2.1" "match -f many.txt many.txt" "dump two.txt" "dump -j two.txt" \
+for command in "info two.txt" "info -j two.txt" "match two.txt 192.0.2.1" \
+	"match -c two.txt 192.0.2.1" "match -j two.txt 192.0.2.1" "match -f many.txt many.txt" \
+	"dump two.txt" "dump -j two.txt" \
 	"dump many.txt" "build -j -o new.bln two.txt" "compile -j -o new.o two.txt" help \
 	"help build" --version "build --help"; do
 	# shellcheck disable=SC2086 # words

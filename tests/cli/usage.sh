@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The help; and what cannot be meant: wrong commands, options and arguments end
+# with 2 and say so, before anything is read or written.
+
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "$0")/lib.bash"
+
+printf '192.0.2.1\n' >list.txt
+
+# misuse NAME COMMAND MESSAGE ARGUMENT...: `baleen COMMAND ARGUMENT...` is no sense
+misuse()
+{
+	expect "$1" 2 "" "baleen: $2: $3 (see 'baleen help $2')" baleen "$2" "${@:4}"
+}
+
+# --- help ---
+
+check "help" baleen help
+overview=$(<"$TMP/out")
+prints "--help is the same" "$overview" baleen --help
+prints "-h is the same" "$overview" baleen -h
+expect "no command is a mistake" 2 "" "$overview" baleen
+for command in build info match dump compile attach swap detach status; do
+	check "help tells of $command" grep -q "^  baleen $command " <<<"$overview"
+	check "help $command" baleen help "$command"
+	help=$(<"$TMP/out")
+	check "begins with its usage" grep -q "^usage: baleen $command " <<<"$help"
+	check "and tells of -j" grep -q '^  -j, --json ' <<<"$help"
+	prints "$command --help is the same" "$help" baleen "$command" --help
+	prints "$command -h is the same" "$help" baleen "$command" -h
+	# Every option that the help tells of is one.
+	# shellcheck disable=SC2013 # words
+	for option in $(sed -nE 's/^  (-[a-z], )?(--[a-z-]+).*/\2/p' <<<"$help"); do
+		baleen "$command" "$option" >"$TMP/out" 2>"$TMP/err"
+		is "$command knows $option" "$(grep -c 'unrecognized\|ambiguous' "$TMP/err")" 0
+	done
+	expect "$command --frobnicate" 2 "" "baleen: unrecognized option '--frobnicate'
+baleen: see 'baleen help $command'" baleen "$command" --frobnicate list.txt
+	expect "$command -z" 2 "" "baleen: invalid option -- 'z'
+baleen: see 'baleen help $command'" baleen "$command" -z list.txt
+done
+expect "help of no command" 2 "" "baleen: no command 'frob': see 'baleen help'" baleen help frob
+expect "no command" 2 "" "baleen: no command 'frob': see 'baleen help'" baleen frob list.txt
+expect "a command in capitals" 2 "" "baleen: no command 'BUILD': see 'baleen help'" baleen BUILD
+check "--version" baleen --version
+version=$(<"$TMP/out")
+is "is a number on one line" "${version//[0-9.]/}" "baleen "
+prints "-V is the same" "$version" baleen -V
+
+# --- arguments ---
+
+misuse "build without -o" build "-o IMAGE is missing" list.txt
+misuse "info of nothing" info "no IMAGE given"
+misuse "match in nothing" match "no IMAGE given"
+misuse "dump of nothing" dump "one IMAGE is asked for"
+misuse "dump of two" dump "one IMAGE is asked for" list.txt list.txt
+misuse "compile without -o" compile "-o OBJECT is missing" list.txt
+misuse "compile of two" compile "one IMAGE is asked for" -o new list.txt list.txt
+misuse "attach to nothing" attach "one device is asked for" --drop list.txt
+misuse "attach to two" attach "one device is asked for" --drop list.txt lo lo
+misuse "attach nothing" attach "no --drop or --allow given" lo
+misuse "swap of nothing" swap "DEV:RULE and one IMAGE are asked for" lo:drop
+misuse "swap without a rule" swap "'lo' is not DEV:RULE" lo list.txt
+misuse "detach of nothing" detach "one device is asked for"
+misuse "detach of two" detach "one device is asked for" lo lo
+misuse "status of two" status "at most one device is asked for" lo lo
+
+# --- options ---
+
+# The list is not there, so a complaint about it would be one too late.
+for rate in 1 1.5 -0.1 nan inf 0.1x x ""; do
+	misuse "--fpp '$rate'" build "--fpp '$rate': not a rate from 0 to below 1" \
+		--fpp "$rate" -o new.bln none.txt
+	misuse "--accept-fpp '$rate'" attach "--accept-fpp '$rate': not a rate from 0 to below 1" \
+		lo --accept-fpp "$rate" --drop none.txt
+done
+for count in 0 -1 1.5 1e6 1m 1kk 0k x "" 99999999999999999999 18446744073709551617 2000000000000; do
+	misuse "--capacity '$count'" build "--capacity '$count': not a number of keys" \
+		--capacity "$count" -o new.bln none.txt
+done
+misuse "--kind" build "--kind 'cukoo': not cuckoo or bloom" --kind cukoo -o new.bln none.txt
+misuse "--key" build "--key 'source': not src or dst" --key source -o new.bln none.txt
+misuse "--mode" attach "--mode 'driver': not auto, native or generic" \
+	lo --mode driver --drop none.txt
+misuse "--mode offload" attach "--mode 'offload': not auto, native or generic" \
+	lo --mode offload --drop none.txt
+expect "--fpp without its rate" 2 "" "baleen: option '--fpp' requires an argument
+baleen: see 'baleen help build'" baleen build -o new.bln none.txt --fpp
+expect "--like is for build alone" 2 "" "baleen: unrecognized option '--like'
+baleen: see 'baleen help info'" baleen info --like none.bln none.txt
+refuses "-- ends the options" "--fpp: No such file or directory" baleen info -- --fpp
+
+# --- rules ---
+
+misuse "a rule without a name" attach "'=none.txt': a rule's name cannot be empty" \
+	lo --drop =none.txt
+misuse "a rule without a file" attach "'bad=': no file after the name" lo --drop bad=
+misuse "a rule's name with a space" attach \
+	"'a b=none.txt': a rule's name is made of letters, digits, '.', '_' and '-'" \
+	lo --drop 'a b=none.txt'
+long=abcdefghijklmnopqrstuvwxyz012345
+misuse "a rule's name that is too long" attach \
+	"'$long=none.txt': a rule's name has at most 31 characters" \
+	lo --drop "$long=none.txt"
+misuse "two rules of one name" attach "two rules are called 'none': say NAME=x/none.bln" \
+	lo --drop none.txt --allow x/none.bln
+rules=()
+for n in {1..17}; do
+	rules+=(--drop "r$n=none.txt")
+done
+misuse "17 rules" attach "more than 16 rules" lo "${rules[@]}"
+check_status "nothing was written" 1 test -e new.bln -o -e new
+
+# --- what needs more than this user has ---
+
+refuses "attach without privileges" "CAP_BPF is missing: run this as root" \
+	baleen attach lo --drop list.txt
+refuses "swap" "CAP_BPF is missing: run this as root" baleen swap lo:drop list.txt
+refuses "detach" "CAP_BPF is missing: run this as root" baleen detach lo
