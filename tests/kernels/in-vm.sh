@@ -3,6 +3,9 @@
 #
 # What must work under every supported kernel: that its verifier takes the
 # programs, and the ways to attach them, with traffic to show for it.
+#
+# Not executable, because it is for the machine of kernels.sh: it takes
+# /run/netns and /sys/fs/bpf for its own.
 
 source "$(dirname "$0")/../lib.sh"
 
