@@ -56,13 +56,18 @@ int baleen_xdp_privileges(struct baleen_error *error)
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 	const char *missing = NULL;
+	bool is_admin;
 
 	if (syscall(SYS_capget, &header, data))
 		return baleen_fail(error, errno, "capget: %m");
-	if (!has_capability(data, CAP_BPF) && !has_capability(data, CAP_SYS_ADMIN))
+	is_admin = has_capability(data, CAP_SYS_ADMIN);
+	/* Without CAP_PERFMON the verifier allows less arithmetic on pointers. */
+	if (!is_admin && !has_capability(data, CAP_BPF))
 		missing = "CAP_BPF";
 	else if (!has_capability(data, CAP_NET_ADMIN))
 		missing = "CAP_NET_ADMIN";
+	else if (!is_admin && !has_capability(data, CAP_PERFMON))
+		missing = "CAP_PERFMON";
 	if (missing)
 		return baleen_fail(error, EPERM, "%s is missing: run this as root", missing);
 	return 0;
@@ -406,40 +411,97 @@ static int explain_denial(int err, struct baleen_error *error)
 	return err;
 }
 
+static void close_all(struct baleen_xdp *xdp)
+{
+	if (xdp->link_fd >= 0)
+		close(xdp->link_fd);
+	if (xdp->stats_fd >= 0)
+		close(xdp->stats_fd);
+	xdp->link_fd = xdp->stats_fd = -1;
+	for (u32 i = 0; i < BALEEN_MAX_RULES; i++) {
+		if (xdp->rule_fd[i] >= 0)
+			close(xdp->rule_fd[i]);
+		xdp->rule_fd[i] = -1;
+	}
+}
+
+/* Opens all that is read later, so that no swap can take it away. */
+static int open_program(struct baleen_xdp *xdp, u32 program_id)
+{
+	int err;
+
+	xdp->program_id = program_id;
+	err = read_config(&xdp->pins, program_id, &xdp->config);
+	if (err)
+		return err;
+	xdp->stats_fd = open_pin(&xdp->pins, program_id, "stats");
+	if (xdp->stats_fd < 0)
+		return xdp->stats_fd;
+	for (u32 i = 0; i < xdp->config.n_rules; i++) {
+		xdp->rule_fd[i] = open_rule(&xdp->pins, program_id, i);
+		if (xdp->rule_fd[i] < 0)
+			return xdp->rule_fd[i];
+	}
+	return 0;
+}
+
+/* Is the pinned link still this one, with this program, on this device? */
+static bool is_unchanged(const struct baleen_pins *pins, const struct bpf_link_info *info)
+{
+	struct bpf_link_info now;
+	int fd = open_link(pins, &now);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return now.id == info->id && now.prog_id == info->prog_id &&
+	       now.xdp.ifindex == info->xdp.ifindex;
+}
+
+/* -EAGAIN when a swap or detach came in between: without the lock, the link, its
+ * program's pins and the device are three looks at what moves.
+ */
+static int try_open(struct baleen_xdp *xdp)
+{
+	struct bpf_link_info info;
+	int err;
+
+	xdp->link_fd = open_link(&xdp->pins, &info);
+	if (xdp->link_fd < 0)
+		return xdp->link_fd;
+	err = open_program(xdp, info.prog_id);
+	if (err)
+		return err == -ENOENT ? -EAGAIN : err;
+	find_state(xdp, &info);
+	return is_unchanged(&xdp->pins, &info) ? 0 : -EAGAIN;
+}
+
 int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 			 struct baleen_error *error)
 {
-	struct bpf_link_info info;
-	int err = -ENOENT;
+	int err = -EAGAIN;
 
 	memset(xdp, 0, sizeof(*xdp));
 	xdp->pins = *pins;
-	xdp->link_fd = -1;
-	/* A swap between two reads removes the program that was read first. */
-	for (int i = 0; i < MAX_READ_RETRIES && err == -ENOENT; i++) {
-		if (xdp->link_fd >= 0)
-			close(xdp->link_fd);
-		xdp->link_fd = open_link(pins, &info);
-		if (xdp->link_fd < 0) {
-			err = baleen_fail(error, -xdp->link_fd, "%s/link: %s", pins->path,
-					  strerror(-xdp->link_fd));
-			return explain_denial(err, error);
-		}
-		xdp->program_id = info.prog_id;
-		err = read_config(pins, info.prog_id, &xdp->config);
+	xdp->link_fd = xdp->stats_fd = -1;
+	memset(xdp->rule_fd, -1, sizeof(xdp->rule_fd));
+	for (int i = 0; i < MAX_READ_RETRIES && err == -EAGAIN; i++) {
+		close_all(xdp);
+		err = try_open(xdp);
 	}
-	if (err) {
-		close(xdp->link_fd);
-		xdp->link_fd = -1;
-		if (err == -EPROTO)
-			return baleen_fail(error, EPROTO,
-					   "%s was made by another version of baleen: detach and "
-					   "attach again", pins->path);
-		return baleen_fail(error, -err, "%s/%u: %s", pins->path, info.prog_id,
-				   strerror(-err));
+	if (!err)
+		return 0;
+	if (xdp->link_fd < 0) {
+		err = baleen_fail(error, -err, "%s/link: %s", pins->path, strerror(-err));
+		return explain_denial(err, error);
 	}
-	find_state(xdp, &info);
-	return 0;
+	close_all(xdp);
+	if (err == -EPROTO)
+		return baleen_fail(error, EPROTO, "%s was made by another version of baleen: "
+				   "detach and attach again", pins->path);
+	if (err == -EAGAIN)
+		err = -ENOENT;
+	return baleen_fail(error, -err, "%s/%u: %s", pins->path, xdp->program_id, strerror(-err));
 }
 
 struct search {
@@ -461,7 +523,7 @@ static int match_old_name(const struct baleen_pins *pins, void *data)
 		search->found = *pins;
 		search->is_found = true;
 	}
-	close(xdp.link_fd);
+	close_all(&xdp);
 	return 0;
 }
 
@@ -514,9 +576,7 @@ int baleen_xdp_open(struct baleen_xdp *xdp, const char *device, bool for_writing
 
 void baleen_xdp_close(struct baleen_xdp *xdp)
 {
-	if (xdp->link_fd >= 0)
-		close(xdp->link_fd);
-	xdp->link_fd = -1;
+	close_all(xdp);
 	baleen_pins_unlock(&xdp->pins);
 }
 
@@ -534,13 +594,10 @@ int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_f
 	struct baleen_filter mapped = { .is_mapped = true };
 	const char *name = xdp->config.rule[index].image.name;
 	const char *reason;
-	int fd = open_rule(&xdp->pins, xdp->program_id, index);
 
-	if (fd < 0)
-		return baleen_fail(error, -fd, "%s:%s: %s", xdp->device, name, strerror(-fd));
 	mapped.n_bytes = (size_t)xdp->config.rule[index].image.n_blocks * BALEEN_BLOCK_BYTES;
-	mapped.bytes = mmap(NULL, mapped.n_bytes, PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
+	mapped.bytes = mmap(NULL, mapped.n_bytes, PROT_READ, MAP_SHARED,
+			    xdp->rule_fd[index], 0);
 	if (mapped.bytes == MAP_FAILED)
 		return baleen_fail(error, errno, "%s:%s: %m", xdp->device, name);
 	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason)) {
@@ -560,23 +617,20 @@ int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
 	size_t n_counters = sizeof(*stats) / sizeof(u64);
 	struct baleen_stats *per_cpu;
 	u32 zero = 0;
-	int fd, err;
+	int err;
 
 	if (n_cpus < 0)
 		return baleen_fail(error, -n_cpus, "cannot count the CPUs: %s", strerror(-n_cpus));
 	per_cpu = calloc(n_cpus, sizeof(*per_cpu));
 	if (!per_cpu)
 		return baleen_fail(error, ENOMEM, "no memory for counters");
-	fd = open_pin(&xdp->pins, xdp->program_id, "stats");
-	err = fd < 0 ? fd : bpf_map_lookup_elem(fd, &zero, per_cpu);
+	err = bpf_map_lookup_elem(xdp->stats_fd, &zero, per_cpu);
 	if (!err) {
 		memset(stats, 0, sizeof(*stats));
 		for (int cpu = 0; cpu < n_cpus; cpu++)
 			for (size_t i = 0; i < n_counters; i++)
 				((u64 *)stats)[i] += ((u64 *)&per_cpu[cpu])[i];
 	}
-	if (fd >= 0)
-		close(fd);
 	free(per_cpu);
 	if (err)
 		return baleen_fail(error, -err, "%s: cannot read the counters: %s", xdp->device,
@@ -653,6 +707,9 @@ int baleen_xdp_swap(struct baleen_xdp *xdp, u32 index, const struct baleen_filte
 	if (!err) {
 		xdp->program_id = loaded.program_id;
 		xdp->config = config;
+		close(xdp->rule_fd[index]);
+		xdp->rule_fd[index] = loaded.rule_fd[index];
+		loaded.rule_fd[index] = -1;
 	}
 	baleen_pins_clean(&xdp->pins, xdp->program_id);
 	baleen_loaded_close(&loaded);
