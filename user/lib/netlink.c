@@ -25,9 +25,21 @@ static int dump_done(const struct nlmsghdr *message, void *data)
 	return MNL_CB_ERROR;
 }
 
+static int dump_failed(const struct nlmsghdr *message, void *data)
+{
+	const struct nlmsgerr *reply = mnl_nlmsg_get_payload(message);
+
+	errno = mnl_nlmsg_get_payload_len(message) < sizeof(*reply) ? EBADMSG : -reply->error;
+	return MNL_CB_ERROR;
+}
+
 static int dump_receive(struct mnl_socket *socket, mnl_cb_t visit, void *data)
 {
-	static mnl_cb_t control[NLMSG_MIN_TYPE] = { [NLMSG_DONE] = dump_done };
+	/* A type that is in range and NULL would be passed over, not left to libmnl. */
+	static mnl_cb_t control[NLMSG_MIN_TYPE] = {
+		[NLMSG_ERROR] = dump_failed,
+		[NLMSG_DONE] = dump_done,
+	};
 	char buffer[DUMP_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
 	u32 portid = mnl_socket_get_portid(socket);
 	ssize_t n;
