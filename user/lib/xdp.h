@@ -65,6 +65,8 @@ struct baleen_program {
  * @there: the program on the device now, whosever it is
  * @program_id: the link's program
  * @link_fd: the link
+ * @stats_fd: the counters
+ * @rule_fd: the filters of the rules; -1 from n_rules on
  * @config: constants of the program: rules, names, geometry
  */
 struct baleen_xdp {
@@ -74,6 +76,8 @@ struct baleen_xdp {
 	struct baleen_program there;
 	u32 program_id;
 	int link_fd;
+	int stats_fd;
+	int rule_fd[BALEEN_MAX_RULES];
 	struct baleen_config config;
 };
 
