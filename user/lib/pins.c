@@ -126,8 +126,11 @@ int baleen_pins_lock(struct baleen_pins *pins, struct baleen_error *error)
 
 void baleen_pins_unlock(struct baleen_pins *pins)
 {
-	if (pins->lock_fd >= 0)
-		close(pins->lock_fd);
+	if (pins->lock_fd < 0)
+		return;
+	/* Succeeds when nothing is pinned: then the lock was all it was for. */
+	rmdir(pins->path);
+	close(pins->lock_fd);
 	pins->lock_fd = -1;
 }
 
@@ -163,7 +166,6 @@ void baleen_pins_clean(const struct baleen_pins *pins, u32 program_id)
 void baleen_pins_remove(struct baleen_pins *pins)
 {
 	baleen_pins_clean(pins, 0);
-	rmdir(pins->path);
 	baleen_pins_unlock(pins);
 }
 

@@ -64,7 +64,7 @@ int baleen_pins_lock(struct baleen_pins *pins, struct baleen_error *error);
 
 /**
  * baleen_pins_unlock() - let the next writer in
- * @pins: locked or not
+ * @pins: locked or not; a directory that holds nothing is removed
  */
 void baleen_pins_unlock(struct baleen_pins *pins);
 
