@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Builds: refused lists, then lists of any length and shape.
+ *
+ * The lists are the same in every run, the seeds of the filters are not: they
+ * come from getrandom(), and a build must succeed whatever it says.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "build.h"
+#include "tables.h"
+
+#define POISON 0xa5
+
+static const struct baleen_build_options plain = {
+	.key_spec = BALEEN_KEY_SRC,
+	.kind = BALEEN_KIND_CUCKOO,
+};
+
+/* --- lists ---------------------------------------------------------------- */
+
+/* Number i of a list in some order; distinct for distinct i. */
+typedef u32 ip4_at(u32 i);
+
+static u32 ip4_random(u32 i)
+{
+	i = (i + 12345) * 0x9e3779b1u;
+	i = (i ^ i >> 15) * 0x85ebca6bu;
+	return (i ^ i >> 13) * 0xc2b2ae35u;
+}
+
+static u32 ip4_consecutive(u32 i)
+{
+	return 0x0a000000 + i;
+}
+
+static u32 ip4_every_256th(u32 i)
+{
+	return i << 8 | i >> 24;
+}
+
+static u32 ip4_every_65536th(u32 i)
+{
+	return i << 16 | i >> 16;
+}
+
+static u32 ip4_reversed(u32 i)
+{
+	u32 reversed = 0;
+
+	for (u32 bit = 0; bit < 32; bit++)
+		reversed |= (i >> bit & 1) << (31 - bit);
+	return reversed;
+}
+
+static struct baleen_list make_list(ip4_at *at, u32 n4, u32 n6)
+{
+	struct baleen_list list = {.n_ip4 = n4, .room_ip4 = n4, .n_ip6 = n6, .room_ip6 = n6};
+
+	list.ip4 = malloc((n4 + 1) * sizeof(*list.ip4));
+	list.ip6 = malloc((n6 + 1) * sizeof(*list.ip6));
+	for (u32 i = 0; i < n4; i++)
+		list.ip4[i] = at(i);
+	for (u32 i = 0; i < n6; i++)
+		list.ip6[i] = (struct baleen_ip6){.hi = 0x20010db8ull << 32 | i / 4, .lo = i};
+	baleen_list_finish(&list);
+	assert_int_equal(list.n_ip4, n4);
+	assert_int_equal(list.n_ip6, n6);
+	assert_int_equal(list.n_duplicates, 0);
+	return list;
+}
+
+/* --- refused -------------------------------------------------------------- */
+
+static void assert_build_refused(const struct baleen_list *list,
+				 const struct baleen_build_options *options, int code,
+				 const char *text)
+{
+	struct baleen_filter filter, poison;
+	struct baleen_error error = {""};
+
+	memset(&filter, POISON, sizeof(filter));
+	memset(&poison, POISON, sizeof(poison));
+	assert_int_equal(baleen_build(list, options, &filter, &error), -code);
+	assert_memory_equal(&filter, &poison, sizeof(filter));
+	if (text)
+		assert_string_equal(error.text, text);
+}
+
+static void test_refused_capacity(void **state)
+{
+	struct baleen_build_options options = plain;
+	struct baleen_list list = make_list(ip4_random, 1000, 500);
+
+	options.capacity = 1499;
+	assert_build_refused(&list, &options, ENOSPC, "1500 keys do not fit: the capacity is 1499");
+	options.capacity = 1;
+	assert_build_refused(&list, &options, ENOSPC, "1500 keys do not fit: the capacity is 1");
+	baleen_list_free(&list);
+}
+
+static void test_refused_rate(void **state)
+{
+	struct baleen_build_options options = plain;
+	struct baleen_list list = make_list(ip4_random, 10, 0);
+
+	options.fpp = 1;
+	assert_build_refused(&list, &options, EINVAL,
+			     "a false positive rate is 0 or more, below 1");
+	options.fpp = 0;
+	options.kind = BALEEN_KIND_BLOOM;
+	assert_build_refused(&list, &options, EINVAL,
+			     "a Bloom filter needs a false positive rate: --fpp");
+	baleen_list_free(&list);
+}
+
+static void test_refused_like(void **state)
+{
+	struct baleen_list small = make_list(ip4_random, 100, 0);
+	struct baleen_list large = make_list(ip4_random, 1000, 0);
+	struct baleen_list mixed = make_list(ip4_random, 10, 1);
+	struct baleen_build_options options = plain;
+	struct baleen_filter filter;
+	struct baleen_error error;
+	unsigned int n, n_fit;
+
+	assert_int_equal(baleen_build(&small, &plain, &filter, &error), 0);
+	options.like = &filter.image;
+	assert_build_refused(&mixed, &options, EINVAL,
+			     "the list has IPv6 keys, the image to be like has no table for them");
+	assert_build_refused(&large, &options, ENOSPC, NULL);
+	assert_int_equal(baleen_build(&large, &options, &filter, &error), -ENOSPC);
+	assert_int_equal(sscanf(error.text, "%u keys do not fit: %u did", &n, &n_fit), 2);
+	assert_int_equal(n, 1000);
+	assert_in_range(n_fit, 100, 4 * filter.image.table[BALEEN_IP4].n_buckets);
+	baleen_filter_free(&filter);
+	baleen_list_free(&small);
+	baleen_list_free(&large);
+	baleen_list_free(&mixed);
+}
+
+/* --- any length and shape ------------------------------------------------- */
+
+static void assert_holds(const struct baleen_filter *filter, const struct baleen_list *list)
+{
+	for (size_t i = 0; i < list->n_ip4; i++) {
+		struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = list->ip4[i]};
+
+		if (!baleen_filter_test(filter, &key))
+			fail_msg("%#x is missing of %zu", key.ip4, list->n_ip4);
+	}
+	for (size_t i = 0; i < list->n_ip6; i++) {
+		struct baleen_key key = {.domain = BALEEN_IP6,
+					 .hi = list->ip6[i].hi,
+					 .lo = list->ip6[i].lo};
+
+		if (!baleen_filter_test(filter, &key))
+			fail_msg("IPv6 key %#llx is missing of %zu", (unsigned long long)key.lo,
+				 list->n_ip6);
+	}
+}
+
+static void assert_sound(const struct baleen_filter *filter, const struct baleen_list *list)
+{
+	struct baleen_image out;
+	const char *reason;
+
+	if (baleen_image_check(filter->bytes, filter->n_bytes, &out, &reason))
+		fail_msg("%s", reason);
+	assert_memory_equal(&out, &filter->image, sizeof(out));
+	assert_int_equal(out.n_entries, list->n_ip4 + list->n_ip6);
+	assert_int_equal(out.table[BALEEN_IP4].n_entries, list->n_ip4);
+	assert_int_equal(out.table[BALEEN_IP6].n_entries, list->n_ip6);
+	assert_int_equal(baleen_filter_count(filter, BALEEN_IP4), list->n_ip4);
+	assert_int_equal(baleen_filter_count(filter, BALEEN_IP6), list->n_ip6);
+	assert_holds(filter, list);
+}
+
+/* 95 % but for the last block, which is filled up with buckets; between 498,000
+ * and 996,000 keys the fewest buckets of 16-bit slots take less than 32 bits a
+ * key.
+ */
+static void assert_load(const struct baleen_table *table, u64 n)
+{
+	u64 per_block = baleen_buckets_per_block(table->slot_bits) * BALEEN_BUCKET_SLOTS;
+	u64 n_slots = (u64)table->n_buckets * BALEEN_BUCKET_SLOTS;
+
+	if (n < 1000 || (table->slot_bits == 16 && table->n_buckets == 1 << 18))
+		return;
+	if (n < 0.94 * (n_slots - per_block))
+		fail_msg("%llu keys in %llu slots", (unsigned long long)n,
+			 (unsigned long long)n_slots);
+	if (n >= 2000)
+		assert_true(n >= 0.94 * n_slots);
+}
+
+static void try_build(ip4_at *at, u32 n4, u32 n6)
+{
+	struct baleen_list list = make_list(at, n4, n6);
+	struct baleen_filter filter;
+	struct baleen_error error;
+
+	if (baleen_build(&list, &plain, &filter, &error))
+		fail_msg("%u and %u keys: %s", n4, n6, error.text);
+	assert_sound(&filter, &list);
+	if (n4)
+		assert_load(&filter.image.table[BALEEN_IP4], n4);
+	if (n6)
+		assert_load(&filter.image.table[BALEEN_IP6], n6);
+	baleen_filter_free(&filter);
+	baleen_list_free(&list);
+}
+
+static void test_few(void **state)
+{
+	for (u32 n = 1; n <= 3000; n++)
+		try_build(ip4_random, n, 0);
+	for (u32 n = 1; n <= 300; n++)
+		try_build(ip4_random, 0, n);
+}
+
+static void test_many(void **state)
+{
+	struct random random = random_from(1);
+
+	for (double n = 3000; n < 4000000; n *= 1.3)
+		try_build(ip4_random, n + random_below(&random, n / 4), 0);
+	try_build(ip4_random, 4000000, 0);
+}
+
+static void test_many_ip6(void **state)
+{
+	try_build(ip4_random, 0, 20000);
+	try_build(ip4_random, 0, 1000000);
+}
+
+static void test_shapes(void **state)
+{
+	static ip4_at *const shapes[] = {ip4_consecutive, ip4_every_256th, ip4_every_65536th,
+					 ip4_reversed};
+	static const u32 counts[] = {1000, 1003, 1500, 10000, 60000, 131072, 498000, 996147};
+
+	for (u32 i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (u32 j = 0; j < sizeof(counts) / sizeof(counts[0]); j++)
+			try_build(shapes[i], counts[j], 0);
+}
+
+static void test_both_families(void **state)
+{
+	try_build(ip4_random, 1, 1);
+	try_build(ip4_random, 1000, 3);
+	try_build(ip4_random, 7, 50000);
+	try_build(ip4_random, 300000, 20000);
+}
+
+/* --- options -------------------------------------------------------------- */
+
+/* An empty list makes an image in which nothing is, not a refused one. */
+static void test_empty(void **state)
+{
+	struct baleen_build_options options = plain;
+	struct baleen_list list = {.n_lines = 3};
+	struct random random = random_from(2);
+	struct baleen_filter filter;
+
+	for (u32 capacity = 0; capacity <= 5000; capacity += 5000) {
+		options.capacity = capacity;
+		assert_int_equal(baleen_build(&list, &options, &filter, NULL), 0);
+		assert_sound(&filter, &list);
+		assert_true(baleen_table_capacity(&filter.image.table[BALEEN_IP4]) >= capacity);
+		for (u32 i = 0; i < 1000; i++) {
+			struct baleen_key key = random_key(&random, i % 2);
+
+			assert_int_equal(baleen_filter_test(&filter, &key), 0);
+		}
+		baleen_filter_free(&filter);
+	}
+}
+
+static void test_capacity(void **state)
+{
+	struct baleen_build_options options = plain;
+	struct baleen_list list = make_list(ip4_random, 300, 100);
+	struct baleen_filter filter;
+
+	options.capacity = 400;
+	assert_int_equal(baleen_build(&list, &options, &filter, NULL), 0);
+	assert_sound(&filter, &list);
+	baleen_filter_free(&filter);
+	options.capacity = 40000;
+	assert_int_equal(baleen_build(&list, &options, &filter, NULL), 0);
+	assert_sound(&filter, &list);
+	/* Shared out as the list is. */
+	assert_in_range(baleen_table_capacity(&filter.image.table[BALEEN_IP4]), 30000, 30100);
+	assert_in_range(baleen_table_capacity(&filter.image.table[BALEEN_IP6]), 10000, 10100);
+	baleen_filter_free(&filter);
+	baleen_list_free(&list);
+}
+
+static void test_bloom(void **state)
+{
+	struct baleen_build_options options = plain;
+	struct baleen_list list = make_list(ip4_random, 30000, 20000);
+	struct baleen_filter filter;
+
+	options.kind = BALEEN_KIND_BLOOM;
+	options.fpp = 1e-3;
+	assert_int_equal(baleen_build(&list, &options, &filter, NULL), 0);
+	assert_sound(&filter, &list);
+	assert_int_equal(filter.image.table[BALEEN_IP4].kind, BALEEN_KIND_BLOOM);
+	assert_int_equal(filter.image.table[BALEEN_IP6].kind, BALEEN_KIND_BLOOM);
+	assert_true(baleen_image_fpp(&filter.image) <= 1e-3);
+	baleen_filter_free(&filter);
+	baleen_list_free(&list);
+}
+
+/* Same geometry, key and seed; name and content are the list's own. */
+static void test_like(void **state)
+{
+	struct baleen_list first = make_list(ip4_random, 5000, 10);
+	struct baleen_list second = make_list(ip4_consecutive, 4000, 0);
+	struct baleen_build_options options = plain;
+	struct baleen_filter a, b;
+	struct baleen_image live;
+
+	options.name = "first";
+	options.key_spec = BALEEN_KEY_DST;
+	assert_int_equal(baleen_build(&first, &options, &a, NULL), 0);
+	live = a.image;
+	live.flags = BALEEN_FLAG_LIVE;
+	live.body_crc = 0;
+	options.like = &live;
+	options.name = "second";
+	options.key_spec = BALEEN_KEY_SRC;
+	options.kind = BALEEN_KIND_BLOOM;
+	assert_int_equal(baleen_build(&second, &options, &b, NULL), 0);
+	assert_sound(&b, &second);
+	assert_int_equal(b.image.flags, 0);
+	assert_int_equal(b.image.key_spec, BALEEN_KEY_DST);
+	assert_string_equal(b.image.name, "second");
+	assert_memory_equal(&b.image.seed, &a.image.seed, sizeof(a.image.seed));
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		struct baleen_table table = a.image.table[domain];
+
+		table.n_entries = b.image.table[domain].n_entries;
+		assert_memory_equal(&b.image.table[domain], &table, sizeof(table));
+	}
+	baleen_filter_free(&a);
+	baleen_filter_free(&b);
+	baleen_list_free(&first);
+	baleen_list_free(&second);
+}
+
+static void test_name(void **state)
+{
+	struct baleen_build_options options = plain;
+	struct baleen_list list = make_list(ip4_random, 1, 0);
+	struct baleen_filter filter;
+
+	options.name = "0123456789012345678901234567890";
+	assert_int_equal(baleen_build(&list, &options, &filter, NULL), 0);
+	assert_sound(&filter, &list);
+	assert_string_equal(filter.image.name, options.name);
+	assert_int_equal(filter.image.key_spec, BALEEN_KEY_SRC);
+	baleen_filter_free(&filter);
+	baleen_list_free(&list);
+}
+
+/* Who knows the seed of one filter does not know that of another. */
+static void test_seeds(void **state)
+{
+	struct baleen_list list = make_list(ip4_random, 10, 0);
+	struct baleen_filter a, b;
+
+	assert_int_equal(baleen_build(&list, &plain, &a, NULL), 0);
+	assert_int_equal(baleen_build(&list, &plain, &b, NULL), 0);
+	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
+		assert_true(a.image.seed.word[i] != b.image.seed.word[i]);
+	baleen_filter_free(&a);
+	baleen_filter_free(&b);
+	baleen_list_free(&list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused_capacity),
+		cmocka_unit_test(test_refused_rate),
+		cmocka_unit_test(test_refused_like),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many_ip6),
+		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_both_families),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_capacity),
+		cmocka_unit_test(test_bloom),
+		cmocka_unit_test(test_like),
+		cmocka_unit_test(test_name),
+		cmocka_unit_test(test_seeds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
