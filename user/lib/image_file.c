@@ -221,7 +221,7 @@ static int find_target(const char *path, char *target, bool *in_place)
 	struct stat there;
 	bool has_name = realpath(path, target);
 
-	if (!has_name && errno != ENOENT)
+	if (!has_name && (errno != ENOENT || !*path))
 		return -errno;
 	if (!stat(path, &there)) {
 		*in_place = !has_name || !S_ISREG(there.st_mode);
