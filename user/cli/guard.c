@@ -57,8 +57,7 @@ static void complain_of(const char *device, const struct guarded_rule *rule,
 			 (unsigned long long)line, entry, rule->name, text, role, device);
 	else
 		complain("%s: rule '%s' would drop %s, %s of %s",
-			 rule->input ? rule->input->path : "live rule", rule->name, text, role,
-			 device);
+			 rule->input ? rule->input->path : device, rule->name, text, role, device);
 }
 
 int guard_host(const char *device, const struct guarded_rule *rules, u32 n_rules)
