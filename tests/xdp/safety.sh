@@ -1,0 +1,533 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What must not go wrong on a live device: missing privileges, another program
+# in the way, rules that would cut the host off or drop innocents, images that
+# cannot be used, memory and disks that run out. Each is refused in words, and
+# what was in force stays in force, which real frames prove.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/words.sh
+source "$ROOT/tests/words.sh"
+make_pair
+cd "$TMP" || exit 2
+
+SESSION=$ROOT/build/tools/session
+CGROUP=/sys/fs/cgroup/memory/baleen-$$
+
+# The group is empty when its last process has been reaped.
+cleanup()
+{
+	[ ! -d "$CGROUP" ] || rmdir "$CGROUP"
+}
+
+# baleen ARGUMENT...: in the namespace that receives
+baleen()
+{
+	in_ns "$B" "$BALEEN" "$@"
+}
+
+# with CAPABILITIES ARGUMENT...: baleen as root with these and no others
+with()
+{
+	in_ns "$B" setpriv --bounding-set "-all$1" -- "$BALEEN" "${@:2}"
+}
+
+# send NAME OPTION...
+send()
+{
+	check "$1" "$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" --expect "${@:2}"
+}
+
+# status PATH: a value of veth-b
+status()
+{
+	baleen status -j veth-b >"$TMP/json" && json "$TMP/json" "[0]$1"
+}
+
+attached="veth-b: attached, native"
+detached="veth-b: detached"
+make_list listed.txt 1000 0 1
+make_list other.txt 1000 0 2 --avoid listed.txt
+echo 192.0.2.1 >one.txt
+check "an image of what is listed" "$BALEEN" build -o listed.bln listed.txt
+
+# in_force NAME: listed.txt is what is dropped, and nothing else
+in_force()
+{
+	send "$1" --listed listed.txt --unlisted other.txt --random 200
+}
+
+# nothing_attached NAME
+nothing_attached()
+{
+	is "$1: nothing is attached" "$(xdp_mode "$B" veth-b)" off
+	is "$1: nothing is left" "$(find /sys/fs/bpf -name 'ns*')" ""
+}
+
+# --- privileges ---
+
+try_privileges()
+{
+	local command user=(setpriv --reuid 65534 --regid 65534 --clear-groups --)
+
+	refuses "attach with no capability" "CAP_BPF is missing: run this as root" \
+		with "" attach veth-b --drop one.txt
+	refuses "attach without CAP_BPF" "CAP_BPF is missing: run this as root" \
+		with ,+net_admin,+perfmon attach veth-b --drop one.txt
+	refuses "attach without CAP_NET_ADMIN" "CAP_NET_ADMIN is missing: run this as root" \
+		with ,+bpf,+perfmon attach veth-b --drop one.txt
+	refuses "attach without CAP_PERFMON" "CAP_PERFMON is missing: run this as root" \
+		with ,+bpf,+net_admin attach veth-b --drop one.txt
+	nothing_attached "refused"
+	prints "those three are enough" "$attached" \
+		with ,+bpf,+net_admin,+perfmon attach veth-b --drop one.txt
+	for command in "swap veth-b:one listed.txt" "detach veth-b"; do
+		# shellcheck disable=SC2086 # words
+		refuses "${command%% *} without CAP_BPF" "CAP_BPF is missing: run this as root" \
+			with ,+net_admin,+perfmon $command
+		# shellcheck disable=SC2086
+		refuses "${command%% *} without CAP_NET_ADMIN" \
+			"CAP_NET_ADMIN is missing: run this as root" with ,+bpf,+perfmon $command
+	done
+	for command in status "status veth-b" "match veth-b:one 192.0.2.1" "dump veth-b:one"; do
+		# shellcheck disable=SC2086
+		check "$command with CAP_BPF alone" with ,+bpf $command
+		# Since 6.5 the kernel leaves it to the modes of the pins.
+		# shellcheck disable=SC2086
+		with ,+net_admin $command >out 2>err ||
+			is "$command without CAP_BPF" "$(<out)$(<err)" \
+				"baleen: CAP_BPF is missing: run this as root"
+		# shellcheck disable=SC2086
+		refuses "$command by a user" "CAP_BPF is missing: run this as root" \
+			in_ns "$B" "${user[@]}" "$BALEEN" $command
+	done
+	is "pins are for root alone" "$(find /sys/fs/bpf/baleen -perm /077)" ""
+	check "and there are some" test -e "$(echo /sys/fs/bpf/baleen/*/link)"
+	check_status "a user does not get to them" 2 "${user[@]}" ls /sys/fs/bpf/baleen
+	prints "detach with the three" "$detached" with ,+bpf,+net_admin,+perfmon detach veth-b
+	nothing_attached "detached"
+	check_status "root of another user namespace is refused" 1 \
+		unshare --user --map-root-user --net "$BALEEN" attach lo --drop one.txt
+	is "in one line" "$(wc -l <"$TMP/err")" 1
+	nothing_attached "there"
+}
+
+# --- another program ---
+
+# occupied MODE: what ip says to a program in this mode
+try_occupied()
+{
+	local mode id option taken
+
+	check "an object" "$BALEEN" compile -o drop.o one.txt
+	for mode in native generic; do
+		option=xdpdrv
+		[ "$mode" = native ] || option=xdpgeneric
+		check "$mode: ip attaches it" \
+			in_ns "$B" ip link set dev veth-b $option obj drop.o sec xdp
+		id=$(xdp_id "$B" veth-b)
+		taken="veth-b runs the XDP program 'baleen_xdp' (id $id, $mode) already: \
+detach it first"
+		refuses "$mode: attach is refused and names the program" "$taken" \
+			baleen attach veth-b --drop listed.bln
+		refuses "$mode: also with --force" "$taken" \
+			baleen attach veth-b --force --drop listed.bln
+		refuses "$mode: it is not taken for ours" "baleen is not attached to veth-b" \
+			baleen status veth-b
+		refuses "$mode: nor taken off" "baleen is not attached to veth-b" \
+			baleen detach veth-b
+		is "$mode: and is still there" "$(xdp_id "$B" veth-b) $(xdp_mode "$B" veth-b)" \
+			"$id $mode"
+		check "$mode: ip detaches it" in_ns "$B" ip link set dev veth-b $option off
+	done
+	prints "then it works" "$attached" baleen attach veth-b --drop listed.bln
+	id=$(xdp_id "$B" veth-b)
+	refuses "a second attach is refused" "baleen is attached to veth-b already: 'baleen swap' \
+changes a rule, 'baleen detach veth-b' takes it off" baleen attach veth-b --drop one.txt
+	is "and the first stays" "$(xdp_id "$B" veth-b)" "$id"
+	in_force "with its list"
+	prints "detach" "$detached" baleen detach veth-b
+	refuses "a second detach" "baleen is not attached to veth-b" baleen detach veth-b
+}
+
+# --- modes ---
+
+try_modes()
+{
+	local words="Underlying driver does not support XDP in native mode"
+
+	refuses "--mode native never falls back" "lo: native with multi-buffer frames failed: $words
+baleen: lo: native failed: $words
+baleen: cannot attach to lo: $words" baleen attach lo --mode native --drop one.txt
+	is "and leaves nothing" "$(xdp_mode "$B" lo) $(ls /sys/fs/bpf/baleen)" "off "
+	expect "auto falls back and says why" 0 \
+		"lo: attached, generic: degraded, behind the driver" \
+		"baleen: lo: native with multi-buffer frames failed: $words
+baleen: lo: native failed: $words" baleen attach lo --drop one.txt
+	is "to generic" "$(xdp_mode "$B" lo)" generic
+	prints "swap there" "" baleen swap lo:one listed.txt
+	is "status calls it degraded" "$(baleen status lo | head -n 1)" \
+		"lo: attached, generic (degraded: behind the driver), program $(xdp_id "$B" lo)"
+	prints "detach it" "lo: detached" baleen detach lo
+	prints "--mode generic does so when asked" \
+		"veth-b: attached, generic: degraded, behind the driver" \
+		baleen attach veth-b --mode generic --drop listed.bln
+	is "and nothing else" "$(xdp_mode "$B" veth-b) $(status .requested_mode)" "generic generic"
+	in_force "generic"
+	prints "detach veth-b" "$detached" baleen detach veth-b
+}
+
+# --- a host that would cut itself off ---
+
+# cut FILE ENTRY ADDRESS ROLE: the refusal of this list, whose second line is at fault
+cut()
+{
+	echo "$1:2: '$2': rule '$rule' would drop $3, $4 of veth-b
+baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)"
+}
+
+# try_guard NAME ENTRY ADDRESS ROLE [COMMAND...]: by attach, and by swap
+try_guard()
+{
+	local rule=guard id
+	local run=("${@:5}" nsenter "--net=/run/netns/$B" -- "$BALEEN")
+
+	printf '# %s\n%s\n192.0.2.1\n' "$1" "$2" >guard.txt
+	refuses "$1: attach is refused" "$(cut guard.txt "$2" "$3" "$4")" \
+		"${run[@]}" attach veth-b --drop guard.txt
+	nothing_attached "$1"
+	check "$1: as an image" "$BALEEN" build -o guard.bln guard.txt
+	refuses "$1: it has no lines to name" \
+		"guard.bln: rule 'guard' would drop $3, $4 of veth-b
+baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)" \
+		"${run[@]}" attach veth-b --drop guard.bln
+	refuses "$1: an allow rule behind it does not help" "$(cut guard.txt "$2" "$3" "$4")" \
+		"${run[@]}" attach veth-b --drop guard.txt --allow "ok=guard.bln"
+	prints "$1: one before it does" "$attached" \
+		"${run[@]}" attach veth-b --allow "ok=guard.bln" --drop guard.txt
+	rule=ok
+	refuses "$1: and cannot be swapped away" "veth-b: rule 'guard' would drop $3, $4 of veth-b
+baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)" \
+		"${run[@]}" swap veth-b:ok one.txt
+	prints "$1: detach" "$detached" baleen detach veth-b
+	prints "$1: --force attaches it" "$attached" \
+		"${run[@]}" attach veth-b --force --drop guard.txt
+	prints "$1: detach it" "$detached" baleen detach veth-b
+
+	rule=listed
+	prints "$1: attach something else" "$attached" "${run[@]}" attach veth-b --drop listed.bln
+	id=$(xdp_id "$B" veth-b)
+	refuses "$1: swap is refused" "$(cut guard.txt "$2" "$3" "$4")" \
+		"${run[@]}" swap veth-b:listed guard.txt
+	is "$1: the program stays" "$(xdp_id "$B" veth-b)" "$id"
+	in_force "$1: and what it drops"
+	prints "$1: --force swaps it" "" "${run[@]}" swap --force veth-b:listed guard.txt
+	prints "$1: then it is dropped" "$3" baleen match veth-b:listed "$3"
+	prints "$1: detach in the end" "$detached" baleen detach veth-b
+}
+
+try_guards()
+{
+	local words
+
+	if [ -f /etc/resolv.conf ]; then
+		echo "nameserver 10.53.0.1" >resolv.conf
+		mount --bind resolv.conf /etc/resolv.conf || bail "cannot replace resolv.conf"
+		try_guard "resolver" 10.53.0.0/24 10.53.0.1 resolver
+		: >resolv.conf
+	else
+		skip "resolver" "no /etc/resolv.conf to replace"
+	fi
+	try_guard "own address" 10.66.0.2 10.66.0.2 address
+	try_guard "own IPv6 address" fd66::2 fd66::2 address
+	check "a gateway" ip -n "$B" route add default via 10.66.0.254
+	check "an IPv6 gateway" ip -n "$B" route add default via fd66::fe
+	try_guard "gateway" 10.66.0.250-10.66.0.255 10.66.0.254 gateway
+	try_guard "IPv6 gateway" fd66::fe fd66::fe gateway
+	check "no gateway" ip -n "$B" route del default
+	check "no IPv6 gateway" ip -n "$B" -6 route del default
+	try_guard "peer of a session" 10.66.0.1 10.66.0.1 "peer of a TCP session" \
+		"$SESSION" "/run/netns/$A" "/run/netns/$B" 10.66.0.1
+	try_guard "peer of an IPv6 session" fd66::1 fd66::1 "peer of a TCP session" \
+		"$SESSION" "/run/netns/$A" "/run/netns/$B" fd66::1
+
+	printf '10.66.0.2\nfd66::2\n' >both.txt
+	words="both.txt:1: '10.66.0.2': rule 'both' would drop 10.66.0.2, address of veth-b
+baleen: both.txt:2: 'fd66::2': rule 'both' would drop fd66::2, address of veth-b
+baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)"
+	refuses "every address is named" "$words" baleen attach veth-b --drop both.txt
+	refuses "a list of destinations may not hold them either" "$words" \
+		baleen attach veth-b --key dst --drop both.txt
+	echo 10.66.0.1 >peer.txt
+	prints "but a peer, which no packet comes in for" "$attached" \
+		"$SESSION" "/run/netns/$A" "/run/netns/$B" 10.66.0.1 \
+		"$BALEEN" attach veth-b --key dst --drop peer.txt
+	prints "detach" "$detached" baleen detach veth-b
+}
+
+# --- innocents ---
+
+# innocents NAME IMAGE ACCEPTED: the refusal of what errs more often than accepted
+innocents()
+{
+	"$BALEEN" info -j "$2" >info.json
+	json info.json '[0].fpp' | awk -v name="$1" -v accepted="$3" '{
+		printf "%s: would drop %.3g unlisted packets in a million: ", name, $1 * 1e6
+		printf "false positive rate %.3g, accepted %s (--accept-fpp)\n", $1, accepted }'
+}
+
+try_innocents()
+{
+	check "a Bloom filter" "$BALEEN" build --kind bloom --fpp 1e-3 -o bloom.bln listed.txt
+	refuses "attach of a Bloom filter is refused" "$(innocents bloom bloom.bln 1e-09)" \
+		baleen attach veth-b --drop bloom.bln
+	refuses "also with --force" "$(innocents bloom bloom.bln 1e-09)" \
+		baleen attach veth-b --force --drop bloom.bln
+	refuses "also when less is accepted" "$(innocents bloom bloom.bln 0.0001)" \
+		baleen attach veth-b --accept-fpp 1e-4 --drop bloom.bln
+	nothing_attached "innocents"
+	prints "until it is accepted" "$attached" \
+		baleen attach veth-b --accept-fpp 1e-3 --drop listed=bloom.bln
+	is "status tells the rate" "$(status .rules[0].fpp) $(status .rules[0].exact)" \
+		"$(json info.json '[0].fpp') false"
+	send "it drops all that is listed" --listed listed.txt
+	prints "swap to an exact one" "" baleen swap veth-b:listed listed.bln
+	is "is told" "$(status .rules[0].fpp) $(status .rules[0].exact)" "0.0 true"
+	refuses "swap back asks again" "$(innocents listed bloom.bln 1e-09)" \
+		baleen swap veth-b:listed bloom.bln
+	in_force "and leaves the exact one"
+	prints "swap back, accepted" "" baleen swap --accept-fpp 1e-3 veth-b:listed bloom.bln
+	refuses "a live Bloom filter is no less a Bloom filter" \
+		"$(innocents listed bloom.bln 1e-09)" baleen swap veth-b:listed veth-b:listed
+	prints "detach" "$detached" baleen detach veth-b
+	make_list six.txt 0 1000 3
+	check "hashes in 16 bits" "$BALEEN" build --fpp 1e-3 -o short.bln six.txt
+	refuses "are refused" "$(innocents short short.bln 1e-09)" \
+		baleen attach veth-b --drop short.bln
+	prints "hashes in 64 bits are not" "$attached" baleen attach veth-b --drop six.txt
+	send "IPv6: exactly the listed are dropped" --listed six.txt --random6 1000 --random 200
+	prints "detach hashes" "$detached" baleen detach veth-b
+}
+
+# --- images that cannot be used ---
+
+try_swaps()
+{
+	local id words
+
+	echo '<html>' >page.html
+	head -c 4000 listed.bln >cut.bln
+	{ head -c 700 listed.bln; printf x; tail -c +702 listed.bln; } >flipped.bln
+	check_status "a damaged image" 1 cmp -s listed.bln flipped.bln
+	check "an image of destinations" "$BALEEN" build --key dst -o dst.bln listed.txt
+	: >empty.txt
+	for words in "cut.bln: truncated" "flipped.bln: body checksum does not match: damaged" \
+		"empty.txt: not a single key in 0 lines: list refused (--allow-empty takes it)" \
+		"none.bln: No such file or directory"; do
+		refuses "attach of ${words%%:*}" "$words" baleen attach veth-b --drop "${words%%:*}"
+		nothing_attached "${words%%:*}"
+	done
+	prints "attach" "$attached" baleen attach veth-b --drop listed.bln
+	id=$(xdp_id "$B" veth-b)
+	for words in "cut.bln: truncated" "flipped.bln: body checksum does not match: damaged" \
+		"empty.txt: not a single key in 0 lines: list refused (--allow-empty takes it)" \
+		"none.bln: No such file or directory"; do
+		refuses "swap to ${words%%:*}" "$words" baleen swap veth-b:listed "${words%%:*}"
+		is "leaves the program" "$(xdp_id "$B" veth-b)" "$id"
+	done
+	refuses "swap to a page, bad lines skipped" \
+		"page.html: not a single key in 1 line: list refused (--allow-empty takes it)" \
+		baleen swap --skip-bad veth-b:listed page.html
+	refuses "swap to another key" "veth-b:listed is keyed by src, the new image by dst" \
+		baleen swap veth-b:listed dst.bln
+	refuses "swap of a drop rule to --allow" \
+		"veth-b:listed is a drop rule: attach again to change that" \
+		baleen swap --allow veth-b:listed one.txt
+	refuses "swap of no rule" "veth-b has no rule 'lister': see 'baleen status veth-b'" \
+		baleen swap veth-b:lister one.txt
+	refuses "swap on a device without a filter" "baleen is not attached to lo" \
+		baleen swap lo:listed one.txt
+	refuses "swap on no device" "veth-c: no such device" baleen swap veth-c:listed one.txt
+	refuses "attach to no device" "veth-c: no such device" baleen attach veth-c --drop one.txt
+	is "the program is the first" "$(xdp_id "$B" veth-b)" "$id"
+	in_force "and its list is in force"
+
+	make_list many.txt 200000 0 4 --avoid listed.txt
+	prints "swap to a larger one, --drop" "" baleen swap --drop veth-b:listed many.txt
+	send "which is in force" --listed many.txt --unlisted listed.txt
+	prints "swap to one of the other family" "" baleen swap veth-b:listed six.txt
+	send "which is in force, too" --listed six.txt --unlisted listed.txt
+	prints "swap to nothing at all" "" baleen swap --allow-empty veth-b:listed empty.txt
+	send "which drops nothing" --unlisted listed.txt
+	prints "swap back" "" baleen swap veth-b:listed listed.bln
+	in_force "after all that"
+	prints "detach" "$detached" baleen detach veth-b
+}
+
+# --- the live map ---
+
+# zero_block MAP BLOCK
+zero_block()
+{
+	# shellcheck disable=SC2046 # one word a byte
+	bpftool map update pinned "$1" key $(($2 & 255)) $(($2 >> 8)) 0 0 \
+		value $(yes 0 | head -n 64) any
+}
+
+try_live()
+{
+	local map
+
+	prints "attach" "$attached" baleen attach veth-b --drop listed.bln
+	prints "match reads the live map" 1000 baleen match -c -f listed.txt veth-b:listed
+	map=$(echo /sys/fs/bpf/baleen/*/*/rule0)
+	check "a block of it is zeroed" zero_block "$map" 20
+	baleen match -f listed.txt veth-b:listed >kept.txt
+	baleen match -v -f listed.txt veth-b:listed >lost.txt
+	check "then match misses some" test -s lost.txt
+	is "and has the others" "$(sort kept.txt lost.txt)" "$(sort listed.txt)"
+	send "packets go by the same map" --listed kept.txt --unlisted lost.txt
+	is "dump, too" "$(baleen dump veth-b:listed | sort)" "$(sort kept.txt)"
+	is "status, too" "$(status .rules[0].entries)" "$(wc -l <kept.txt)"
+	prints "swap to the image" "" baleen swap veth-b:listed listed.bln
+	in_force "brings them back"
+	check "the header of the map is damaged" zero_block \
+		"$(echo /sys/fs/bpf/baleen/*/*/rule0)" 0
+	refuses "match says so" "veth-b:listed: not a Baleen image" \
+		baleen match veth-b:listed 192.0.2.1
+	is "status says so" "$(status .rules[0].error)" "veth-b:listed: not a Baleen image"
+	in_force "the program goes on"
+	prints "swap mends it" "" baleen swap veth-b:listed listed.bln
+	is "status is content" "$(status .rules[0].entries)" 1000
+	prints "detach" "$detached" baleen detach veth-b
+}
+
+# --- several rules ---
+
+try_rules()
+{
+	local n rules=()
+
+	head -n 100 listed.txt >good.txt
+	tail -n +101 listed.txt >rest.txt
+	prints "allow before drop" "$attached" \
+		baleen attach veth-b --allow good=good.txt --drop listed.bln
+	send "lets pass what it lists" --listed rest.txt --unlisted good.txt --random 200
+	is "by its name" "$(status .rules[0].name) $(status .rules[0].action)" "good allow"
+	is "and counts it" "$(status .rules[0].packets) $(status .rules[1].packets)" "100 900"
+	prints "detach" "$detached" baleen detach veth-b
+	prints "drop before allow" "$attached" \
+		baleen attach veth-b --drop listed.bln --allow good.txt
+	in_force "drops all"
+	is "counts all" "$(status .rules[0].packets)" 1000
+	is "and the allow rule nothing" "$(status .rules[1].packets)" 0
+	prints "detach again" "$detached" baleen detach veth-b
+	expect "a rule that can never match is warned about" 0 "$attached" \
+		"baleen: warning: rule 'b' can never match: rule 'a' before it lists the same" \
+		baleen attach veth-b --drop a=one.txt --allow b=one.txt
+	prints "detach that" "$detached" baleen detach veth-b
+	split -n l/16 -d listed.txt part-
+	for n in {00..15}; do
+		rules+=(--drop "r$n=part-$n")
+	done
+	prints "16 rules" "$attached" baleen attach veth-b "${rules[@]}"
+	in_force "16 rules: all of them"
+	is "the last one counts its own" "$(status .rules[15].packets) $(status .rules[15].name)" \
+		"$(wc -l <part-15) r15"
+	prints "16 rules: swap the last" "" baleen swap veth-b:r15 one.txt
+	cat part-0* part-1[0-4] >most.txt
+	send "16 rules: the others stay" --listed most.txt --unlisted part-15
+	prints "16 rules: detach" "$detached" baleen detach veth-b
+}
+
+# --- no room ---
+
+try_disk()
+{
+	mkdir disk
+	mount -t tmpfs -o size=64k,mode=0755 baleen-test disk || bail "no tmpfs"
+	check "an image on a small disk" "$BALEEN" build -o disk/old.bln one.txt
+	cp disk/old.bln old.bln
+	refuses "a disk that fills" "disk/old.bln: No space left on device" \
+		"$BALEEN" build -o disk/old.bln many.txt
+	check "leaves the old image" cmp old.bln disk/old.bln
+	refuses "a disk that fills with a new image" "disk/new.bln: No space left on device" \
+		"$BALEEN" build -o disk/new.bln many.txt
+	refuses "a disk that fills with an object" "disk/new.o: No space left on device" \
+		"$BALEEN" compile -o disk/new.o many.txt
+	is "leaves nothing else" "$(ls disk)" old.bln
+	prints "and takes what fits" "" "$BALEEN" build -o disk/old.bln listed.txt
+	prints "which is whole" 1000 "$BALEEN" match -c -f listed.txt disk/old.bln
+	mount -o remount,nr_inodes=2 disk || bail "cannot limit the inodes"
+	refuses "a disk without inodes" "disk/new.bln: No space left on device" \
+		"$BALEEN" build -o disk/new.bln one.txt
+	check "a read-only disk" mount -o remount,ro disk
+	refuses "is refused" "disk/old.bln: Read-only file system" \
+		"$BALEEN" build -o disk/old.bln one.txt
+	umount disk
+}
+
+# limited COMMAND...: in a group that may use 100 MB
+limited()
+{
+	# shellcheck disable=SC2016 # for the inner shell
+	bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$CGROUP" "$@"
+}
+
+try_memory()
+{
+	if ! mkdir "$CGROUP" 2>/dev/null; then
+		skip "memory that runs out" "no memory cgroup of version 1 to make"
+		return
+	fi
+	echo 100000000 >"$CGROUP/memory.limit_in_bytes" || bail "cannot limit the memory"
+	# Read it is 67 MB, in a map 67 MB more.
+	check "a large image" "$BALEEN" build --capacity 32M -o large.bln listed.txt
+	refuses "no memory for a map: attach" \
+		"large: cannot create a map of 67368960 bytes: Cannot allocate memory" \
+		limited nsenter "--net=/run/netns/$B" -- "$BALEEN" attach veth-b --drop large.bln
+	nothing_attached "no memory"
+	prints "no memory: attach something small" "$attached" \
+		limited nsenter "--net=/run/netns/$B" -- "$BALEEN" attach veth-b --drop listed.bln
+	refuses "no memory for a map: swap" \
+		"listed: cannot create a map of 67368960 bytes: Cannot allocate memory" \
+		limited nsenter "--net=/run/netns/$B" -- "$BALEEN" swap veth-b:listed large.bln
+	in_force "no memory: the old filter goes on"
+	prints "with memory it works" "" baleen swap veth-b:listed large.bln
+	in_force "in 67 MB"
+	prints "detach 67 MB" "$detached" baleen detach veth-b
+}
+
+# --- without bpffs ---
+
+try_bpffs()
+{
+	local n
+
+	for ((n = 0; n < 10; n++)); do
+		umount /sys/fs/bpf 2>/dev/null || break
+	done
+	check_status "no bpffs" 1 test "$(stat -f -c %T /sys/fs/bpf)" = bpf_fs
+	prints "status without bpffs" "nothing is attached in this network namespace" baleen status
+	refuses "detach without bpffs" "baleen is not attached to veth-b" baleen detach veth-b
+	prints "attach mounts it" "$attached" baleen attach veth-b --drop listed.bln
+	is "it is one" "$(stat -f -c %T /sys/fs/bpf)" bpf_fs
+	is "for root alone" "$(stat -c %A /sys/fs/bpf)" drwx-----T
+	in_force "and what is listed is dropped"
+	prints "detach" "$detached" baleen detach veth-b
+}
+
+try_privileges
+try_occupied
+try_modes
+try_guards
+try_innocents
+try_swaps
+try_live
+try_rules
+try_disk
+try_memory
+try_bpffs
