@@ -131,6 +131,8 @@ is "and holds what is listed" "$(info new.bln .entries)" 20
 prints "a capacity for both families" "" baleen build --capacity 1000 -o new.bln twenty.txt six.txt
 check "is shared out" test "$(info new.bln .tables[0].capacity)" -ge 600 -a \
 	"$(info new.bln .tables[1].capacity)" -ge 300
+expect "one key listed twice" 0 "" "baleen: 1 key was listed more than once" \
+	baleen build -o new.bln one.txt one.txt
 expect "duplicates do not count against it" 0 "" "baleen: 20 keys were listed more than once" \
 	baleen build --capacity 20 -o new.bln twenty.txt twenty.txt
 

@@ -31,8 +31,9 @@ static int report(const struct input *input, const char *out, bool json, bool ve
 	if (input->n_duplicates) {
 		char text[NUMBER_TEXT];
 
-		complain("%s keys were listed more than once",
-			 format_count(input->n_duplicates, text));
+		complain("%s key%s listed more than once",
+			 format_count(input->n_duplicates, text),
+			 input->n_duplicates == 1 ? " was" : "s were");
 	}
 	if (verbose)
 		print_filter(stderr, out, &input->filter);

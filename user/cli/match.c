@@ -27,6 +27,22 @@ struct matching {
 	u64 n_bad;
 };
 
+/* Control characters of a file are nothing to send to a terminal. */
+static void complain_of_key(const char *text, size_t length, const char *file, u64 line,
+			    const char *reason)
+{
+	char shown[81];
+	size_t n = length < sizeof(shown) ? length : sizeof(shown) - 1;
+
+	for (size_t i = 0; i < n; i++)
+		shown[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	shown[n] = '\0';
+	if (file)
+		complain("%s:%llu: '%s': %s", file, (unsigned long long)line, shown, reason);
+	else
+		complain("'%s': %s", shown, reason);
+}
+
 static void match_key(struct matching *matching, const char *text, size_t length,
 		      const char *file, u64 line)
 {
@@ -35,11 +51,7 @@ static void match_key(struct matching *matching, const char *text, size_t length
 
 	if (baleen_key_parse(text, length, &key, &reason)) {
 		matching->n_bad++;
-		if (file)
-			complain("%s:%llu: '%.*s': %s", file, (unsigned long long)line,
-				 (int)(length < 80 ? length : 80), text, reason);
-		else
-			complain("'%.*s': %s", (int)length, text, reason);
+		complain_of_key(text, length, file, line, reason);
 		return;
 	}
 	if (!!baleen_filter_test(&matching->input.filter, &key) == matching->inverted)
