@@ -17,6 +17,7 @@ SHELL := /bin/bash
 export PATH := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
+.SECONDARY:
 .DELETE_ON_ERROR:
 
 prefix ?= /usr/local

@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "attach.h"
 #include "guard.h"
 #include "rules.h"
 
@@ -157,8 +158,8 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	/* Say what is missing before a long list is read. */
-	if (baleen_xdp_privileges(&error) ||
-	    baleen_xdp_ifindex(attach.device, &ifindex, &error)) {
+	if (baleen_device_privileges(&error) ||
+	    baleen_device_ifindex(attach.device, &ifindex, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}

@@ -24,7 +24,7 @@ static int run(int argc, char **argv)
 	}
 	if (argc - optind != 1)
 		return complain_usage(&detach_command, "one device is asked for");
-	if (baleen_xdp_privileges(&error) || baleen_xdp_detach(argv[optind], &error)) {
+	if (baleen_device_privileges(&error) || baleen_xdp_detach(argv[optind], &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}

@@ -67,7 +67,7 @@ int guard_host(const char *device, const struct guarded_rule *rules, u32 n_rules
 	size_t n, n_dropped = 0;
 	int ifindex;
 
-	if (baleen_xdp_ifindex(device, &ifindex, &error) ||
+	if (baleen_device_ifindex(device, &ifindex, &error) ||
 	    baleen_host_addresses(ifindex, &addresses, &n, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;

@@ -220,7 +220,7 @@ static int status_all(json_t *all)
 
 	if (err) {
 		if (err == -EACCES)
-			baleen_xdp_privileges(&error);
+			baleen_device_privileges(&error);
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}

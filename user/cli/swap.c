@@ -130,7 +130,7 @@ static int run(int argc, char **argv)
 	err = parse(&swap, argc, argv);
 	if (err)
 		return err;
-	if (baleen_xdp_privileges(&error)) {
+	if (baleen_device_privileges(&error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Where a device's filter is kept between commands. */
+#include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -198,4 +199,31 @@ int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), v
 	}
 	closedir(directory);
 	return err;
+}
+
+int baleen_pins_open_link(const struct baleen_pins *pins, struct bpf_link_info *info)
+{
+	char path[BALEEN_PIN_BYTES + 8];
+	u32 bytes = sizeof(*info);
+	int fd, err;
+
+	snprintf(path, sizeof(path), "%s/link", pins->path);
+	fd = bpf_obj_get(path);
+	if (fd < 0)
+		return fd;
+	memset(info, 0, sizeof(*info));
+	err = bpf_obj_get_info_by_fd(fd, info, &bytes);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+int baleen_pins_open(const struct baleen_pins *pins, u32 program_id, const char *name)
+{
+	char path[BALEEN_PIN_BYTES + 48];
+
+	snprintf(path, sizeof(path), "%s/%u/%s", pins->path, program_id, name);
+	return bpf_obj_get(path);
 }

@@ -16,6 +16,7 @@
 #define BALEEN_PINS_H
 
 #include <baleen/port.h>
+#include <linux/bpf.h>
 
 #include "error.h"
 
@@ -91,5 +92,24 @@ void baleen_pins_remove(struct baleen_pins *pins);
  */
 int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
 		     struct baleen_error *error);
+
+/**
+ * baleen_pins_open_link() - open the pinned link
+ * @pins: as named
+ * @info: filled in; its ifindex is 0 when the link has lost its device
+ *
+ * Return: a descriptor or a negative errno.
+ */
+int baleen_pins_open_link(const struct baleen_pins *pins, struct bpf_link_info *info);
+
+/**
+ * baleen_pins_open() - open a pin of a program's directory
+ * @pins: as named
+ * @program_id: of the program
+ * @name: of the pin
+ *
+ * Return: a descriptor or a negative errno.
+ */
+int baleen_pins_open(const struct baleen_pins *pins, u32 program_id, const char *name);
 
 #endif /* BALEEN_PINS_H */

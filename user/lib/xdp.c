@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The filter on a device: attached, read, swapped, detached. */
+/* The filter on a device: read, swapped, detached. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/capability.h>
-#include <linux/if_link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "load.h"
@@ -17,13 +13,6 @@
 
 /* Times a reader starts again because a swap took the program it looked at. */
 #define MAX_READ_RETRIES 100
-
-const char *baleen_mode_text(enum baleen_mode mode)
-{
-	static const char *const text[] = { "auto", "native", "generic", "offload" };
-
-	return text[mode];
-}
 
 const char *baleen_xdp_state_text(enum baleen_xdp_state state)
 {
@@ -46,318 +35,12 @@ const char *baleen_rule_name_check(const char *name)
 	return NULL;
 }
 
-static bool has_capability(const struct __user_cap_data_struct *data, int capability)
-{
-	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
-}
-
-int baleen_xdp_privileges(struct baleen_error *error)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	const char *missing = NULL;
-	bool is_admin;
-
-	if (syscall(SYS_capget, &header, data))
-		return baleen_fail(error, errno, "capget: %m");
-	is_admin = has_capability(data, CAP_SYS_ADMIN);
-	/* Without CAP_PERFMON the verifier allows less arithmetic on pointers. */
-	if (!is_admin && !has_capability(data, CAP_BPF))
-		missing = "CAP_BPF";
-	else if (!has_capability(data, CAP_NET_ADMIN))
-		missing = "CAP_NET_ADMIN";
-	else if (!is_admin && !has_capability(data, CAP_PERFMON))
-		missing = "CAP_PERFMON";
-	if (missing)
-		return baleen_fail(error, EPERM, "%s is missing: run this as root", missing);
-	return 0;
-}
-
-int baleen_xdp_ifindex(const char *device, int *ifindex, struct baleen_error *error)
-{
-	unsigned int index = if_nametoindex(device);
-
-	if (!index)
-		return baleen_fail(error, ENODEV, "%s: no such device", device);
-	*ifindex = index;
-	return 0;
-}
-
-/* --- what is on a device ------------------------------------------------- */
-
-static void program_name(u32 id, char *name, size_t bytes)
-{
-	struct bpf_prog_info info = { 0 };
-	u32 info_bytes = sizeof(info);
-	int fd = bpf_prog_get_fd_by_id(id);
-
-	name[0] = '\0';
-	if (fd < 0)
-		return;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &info_bytes))
-		snprintf(name, bytes, "%s", info.name);
-	close(fd);
-}
-
-static int program_on(int ifindex, struct baleen_program *program)
-{
-	LIBBPF_OPTS(bpf_xdp_query_opts, options);
-	int err;
-
-	*program = (struct baleen_program){ 0 };
-	baleen_log_start();
-	err = bpf_xdp_query(ifindex, 0, &options);
-	if (err)
-		return err;
-	if (options.drv_prog_id) {
-		program->id = options.drv_prog_id;
-		program->mode = BALEEN_MODE_NATIVE;
-	} else if (options.skb_prog_id) {
-		program->id = options.skb_prog_id;
-		program->mode = BALEEN_MODE_GENERIC;
-	} else if (options.hw_prog_id) {
-		program->id = options.hw_prog_id;
-		program->mode = BALEEN_MODE_OFFLOAD;
-	}
-	if (program->id)
-		program_name(program->id, program->name, sizeof(program->name));
-	return 0;
-}
-
-static int open_link(const struct baleen_pins *pins, struct bpf_link_info *info)
-{
-	char path[BALEEN_PIN_BYTES + 8];
-	u32 bytes = sizeof(*info);
-	int fd, err;
-
-	snprintf(path, sizeof(path), "%s/link", pins->path);
-	fd = bpf_obj_get(path);
-	if (fd < 0)
-		return fd;
-	memset(info, 0, sizeof(*info));
-	err = bpf_obj_get_info_by_fd(fd, info, &bytes);
-	if (err) {
-		close(fd);
-		return err;
-	}
-	return fd;
-}
-
-static int open_pin(const struct baleen_pins *pins, u32 program_id, const char *name)
-{
-	char path[BALEEN_PIN_BYTES + 48];
-
-	snprintf(path, sizeof(path), "%s/%u/%s", pins->path, program_id, name);
-	return bpf_obj_get(path);
-}
-
 static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
 {
 	char name[16];
 
 	snprintf(name, sizeof(name), "rule%u", index);
-	return open_pin(pins, program_id, name);
-}
-
-/* --- attach --------------------------------------------------------------- */
-
-struct attempt {
-	const char *what;
-	enum baleen_mode mode;
-	u32 flags;
-	bool frags;
-};
-
-static const struct attempt attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
-	{ "native with multi-buffer frames", BALEEN_MODE_NATIVE, XDP_FLAGS_DRV_MODE, true },
-	{ "native", BALEEN_MODE_NATIVE, XDP_FLAGS_DRV_MODE, false },
-	{ "generic", BALEEN_MODE_GENERIC, XDP_FLAGS_SKB_MODE, true },
-};
-
-/* A link attach returns a bare error number; the netlink attach of the same
- * program fails the same way and carries the driver's words. Should it
- * succeed, the obstacle has just gone: take it off and link again.
- */
-static int link_program(int ifindex, int program_fd, u32 flags, int *link_fd)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags);
-	LIBBPF_OPTS(bpf_xdp_attach_opts, mine, .old_prog_fd = program_fd);
-	int fd, err;
-
-	for (int i = 0; i < 2; i++) {
-		fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options);
-		if (fd >= 0) {
-			*link_fd = fd;
-			return 0;
-		}
-		baleen_log_start();
-		err = bpf_xdp_attach(ifindex, program_fd, flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
-				     NULL);
-		if (err)
-			return err;
-		bpf_xdp_detach(ifindex, flags, &mine);
-	}
-	return fd;
-}
-
-static int try_attach(const struct baleen_pins *pins, const struct attempt *attempt,
-		      struct baleen_config *config, struct baleen_loaded *loaded, int *link_fd,
-		      struct baleen_attempts *attempts, struct baleen_error *error)
-{
-	u32 n = attempts->n_failed;
-	int err;
-
-	config->frags = attempt->frags;
-	err = baleen_load_program(config, loaded, error);
-	if (err) {
-		snprintf(attempts->failed[n].reason, sizeof(attempts->failed[n].reason), "%.200s",
-			 error->text);
-	} else {
-		err = link_program(pins->ifindex, loaded->program_fd, attempt->flags, link_fd);
-		if (err) {
-			snprintf(attempts->failed[n].reason, sizeof(attempts->failed[n].reason),
-				 "%.200s", baleen_log_reason(err));
-			close(loaded->program_fd);
-			close(loaded->config_fd);
-			loaded->program_fd = loaded->config_fd = -1;
-		}
-	}
-	if (err) {
-		attempts->failed[n].what = attempt->what;
-		attempts->n_failed++;
-		return err;
-	}
-	attempts->mode = attempt->mode;
-	attempts->frags = attempt->frags;
-	return 0;
-}
-
-static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode,
-			   struct baleen_config *config, struct baleen_loaded *loaded,
-			   int *link_fd, struct baleen_attempts *attempts,
-			   struct baleen_error *error)
-{
-	int err = -EINVAL;
-
-	for (u32 i = 0; i < BALEEN_MAX_ATTEMPTS && err; i++) {
-		const struct attempt *attempt = &attempts_to_make[i];
-
-		if (mode != BALEEN_MODE_AUTO && mode != attempt->mode)
-			continue;
-		err = try_attach(pins, attempt, config, loaded, link_fd, attempts, error);
-		if (err == -ENOMEM || err == -EPERM)
-			break;
-	}
-	if (err)
-		return baleen_fail(error, -err, "cannot attach to %s: %s", config->device,
-				   attempts->failed[attempts->n_failed - 1].reason);
-	return 0;
-}
-
-static int refuse_occupied(const struct baleen_pins *pins, const char *device,
-			   struct baleen_error *error)
-{
-	struct baleen_program program;
-	struct bpf_link_info info;
-	int err, fd;
-
-	err = program_on(pins->ifindex, &program);
-	if (err)
-		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
-	fd = open_link(pins, &info);
-	if (fd >= 0)
-		close(fd);
-	if (fd >= 0 && info.xdp.ifindex && info.prog_id == program.id)
-		return baleen_fail(error, EBUSY, "baleen is attached to %s already: 'baleen swap' "
-				   "changes a rule, 'baleen detach %s' takes it off", device,
-				   device);
-	if (program.id)
-		return baleen_fail(error, EBUSY, "%s runs the XDP program '%s' (id %u, %s) "
-				   "already: detach it first", device,
-				   program.name[0] ? program.name : "?", program.id,
-				   baleen_mode_text(program.mode));
-	return 0;
-}
-
-static int make_maps(const struct baleen_xdp_rule *rules, u32 n_rules,
-		     struct baleen_loaded *loaded, struct baleen_error *error)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < n_rules && !err; i++)
-		err = baleen_load_map(rules[i].name, &rules[i].filter, &loaded->rule_fd[i], error);
-	return err;
-}
-
-static void fill_config(struct baleen_config *config, const char *device,
-			const struct baleen_xdp_rule *rules, u32 n_rules, enum baleen_mode mode)
-{
-	memset(config, 0, sizeof(*config));
-	config->version = BALEEN_CONFIG_VERSION;
-	config->n_rules = n_rules;
-	config->mode = mode;
-	snprintf(config->device, sizeof(config->device), "%s", device);
-	for (u32 i = 0; i < n_rules; i++) {
-		config->rule[i].action = rules[i].action;
-		config->rule[i].image = rules[i].filter.image;
-		memset(config->rule[i].image.name, 0, BALEEN_NAME_BYTES);
-		strcpy(config->rule[i].image.name, rules[i].name);
-	}
-}
-
-static int pin_link(const struct baleen_pins *pins, int link_fd, struct baleen_error *error)
-{
-	char path[BALEEN_PIN_BYTES + 8];
-	int err;
-
-	snprintf(path, sizeof(path), "%s/link", pins->path);
-	/* What is left here belongs to a device of this number that is gone. */
-	unlink(path);
-	err = bpf_obj_pin(link_fd, path);
-	if (err)
-		return baleen_fail(error, -err, "cannot pin %s: %s", path, strerror(-err));
-	return 0;
-}
-
-int baleen_xdp_attach(const char *device, const struct baleen_xdp_rule *rules, u32 n_rules,
-		      enum baleen_mode mode, struct baleen_attempts *attempts,
-		      struct baleen_error *error)
-{
-	struct baleen_config config;
-	struct baleen_loaded loaded;
-	struct baleen_pins pins = { .lock_fd = -1 };
-	int ifindex = 0, link_fd = -1, err;
-
-	memset(attempts, 0, sizeof(*attempts));
-	baleen_loaded_init(&loaded);
-	fill_config(&config, device, rules, n_rules, mode);
-	err = baleen_xdp_ifindex(device, &ifindex, error);
-	if (!err)
-		err = baleen_pins_name(&pins, ifindex, error);
-	if (!err)
-		err = baleen_pins_lock(&pins, error);
-	if (err)
-		return err;
-	err = refuse_occupied(&pins, device, error);
-	if (err)
-		goto unlock;
-	baleen_pins_clean(&pins, 0);
-	err = make_maps(rules, n_rules, &loaded, error);
-	if (!err)
-		err = attach_some_way(&pins, mode, &config, &loaded, &link_fd, attempts, error);
-	/* The link is pinned last: without it nothing outlives this process. */
-	if (!err)
-		err = baleen_loaded_pin(&loaded, pins.path, error);
-	if (!err)
-		err = pin_link(&pins, link_fd, error);
-	if (link_fd >= 0)
-		close(link_fd);
-	baleen_loaded_close(&loaded);
-	if (err)
-		baleen_pins_remove(&pins);
-unlock:
-	baleen_pins_unlock(&pins);
-	return err;
+	return baleen_pins_open(pins, program_id, name);
 }
 
 /* --- look ------------------------------------------------------------------ */
@@ -367,7 +50,7 @@ static int read_config(const struct baleen_pins *pins, u32 program_id,
 {
 	struct bpf_map_info info = { 0 };
 	u32 zero = 0, bytes = sizeof(info);
-	int fd = open_pin(pins, program_id, "config");
+	int fd = baleen_pins_open(pins, program_id, "config");
 	int err;
 
 	if (fd < 0)
@@ -393,7 +76,7 @@ static void find_state(struct baleen_xdp *xdp, const struct bpf_link_info *info)
 		memcpy(xdp->device, xdp->config.device, sizeof(xdp->device));
 	if (!exists && info->xdp.ifindex)
 		xdp->state = BALEEN_XDP_MOVED;
-	else if (!exists || program_on(xdp->pins.ifindex, &xdp->there))
+	else if (!exists || baleen_device_program(xdp->pins.ifindex, &xdp->there))
 		xdp->state = BALEEN_XDP_GONE;
 	else if (info->xdp.ifindex && xdp->there.id == info->prog_id)
 		xdp->state = BALEEN_XDP_ATTACHED;
@@ -407,7 +90,7 @@ static void find_state(struct baleen_xdp *xdp, const struct bpf_link_info *info)
 static int explain_denial(int err, struct baleen_error *error)
 {
 	if (err == -EACCES || err == -EPERM)
-		baleen_xdp_privileges(error);
+		baleen_device_privileges(error);
 	return err;
 }
 
@@ -434,7 +117,7 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 	err = read_config(&xdp->pins, program_id, &xdp->config);
 	if (err)
 		return err;
-	xdp->stats_fd = open_pin(&xdp->pins, program_id, "stats");
+	xdp->stats_fd = baleen_pins_open(&xdp->pins, program_id, "stats");
 	if (xdp->stats_fd < 0)
 		return xdp->stats_fd;
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
@@ -449,7 +132,7 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 static bool is_unchanged(const struct baleen_pins *pins, const struct bpf_link_info *info)
 {
 	struct bpf_link_info now;
-	int fd = open_link(pins, &now);
+	int fd = baleen_pins_open_link(pins, &now);
 
 	if (fd < 0)
 		return false;
@@ -466,7 +149,7 @@ static int try_open(struct baleen_xdp *xdp)
 	struct bpf_link_info info;
 	int err;
 
-	xdp->link_fd = open_link(&xdp->pins, &info);
+	xdp->link_fd = baleen_pins_open_link(&xdp->pins, &info);
 	if (xdp->link_fd < 0)
 		return xdp->link_fd;
 	err = open_program(xdp, info.prog_id);
@@ -644,7 +327,7 @@ int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
 static int take_over(const struct baleen_xdp *xdp, u32 but, struct baleen_loaded *loaded,
 		     struct baleen_error *error)
 {
-	int fd = open_pin(&xdp->pins, xdp->program_id, "stats");
+	int fd = baleen_pins_open(&xdp->pins, xdp->program_id, "stats");
 
 	loaded->stats_fd = fd;
 	for (u32 i = 0; i < xdp->config.n_rules && fd >= 0; i++) {
@@ -662,7 +345,7 @@ static int take_over(const struct baleen_xdp *xdp, u32 but, struct baleen_loaded
 static int update_link(const struct baleen_xdp *xdp, int program_fd, struct baleen_error *error)
 {
 	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE);
-	int old_fd = open_pin(&xdp->pins, xdp->program_id, "prog");
+	int old_fd = baleen_pins_open(&xdp->pins, xdp->program_id, "prog");
 	int err;
 
 	options.old_prog_fd = old_fd;
@@ -731,7 +414,7 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 	err = baleen_pins_lock(&pins, error);
 	if (err)
 		return err;
-	fd = open_link(&pins, &info);
+	fd = baleen_pins_open_link(&pins, &info);
 	if (fd >= 0) {
 		/* At once, not when the last reference goes. A link that has
 		 * lost its device has nothing to detach.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The filter on a device: attached, read, swapped, detached.
+ * The filter on a device: read, swapped, detached.
  *
- * Everything the kernel is asked about XDP goes through here. What a device
- * enforces is changed by one BPF link update and by nothing else, so a
- * command that fails or is killed leaves the old program or the new one.
+ * What a device enforces is changed by one BPF link update and by nothing
+ * else, so a command that fails or is killed leaves the old program or the
+ * new one.
  */
 #ifndef BALEEN_XDP_H
 #define BALEEN_XDP_H
@@ -12,22 +12,9 @@
 #include <baleen/stats.h>
 #include <net/if.h>
 
+#include "device.h"
 #include "filter.h"
 #include "pins.h"
-
-/**
- * enum baleen_mode - where on the receive path the program runs
- * @BALEEN_MODE_AUTO: native if the driver can, else generic
- * @BALEEN_MODE_NATIVE: in the driver
- * @BALEEN_MODE_GENERIC: behind it, on socket buffers: slower, any driver
- * @BALEEN_MODE_OFFLOAD: on the card; only reported, never asked for
- */
-enum baleen_mode {
-	BALEEN_MODE_AUTO,
-	BALEEN_MODE_NATIVE,
-	BALEEN_MODE_GENERIC,
-	BALEEN_MODE_OFFLOAD,
-};
 
 /**
  * enum baleen_xdp_state - what has become of an attached filter
@@ -43,18 +30,6 @@ enum baleen_xdp_state {
 	BALEEN_XDP_MOVED,
 	BALEEN_XDP_DETACHED,
 	BALEEN_XDP_REPLACED,
-};
-
-/**
- * struct baleen_program - an XDP program on a device
- * @id: of the program; 0 when there is none
- * @name: the kernel's name of it; may be empty
- * @mode: how it is attached
- */
-struct baleen_program {
-	u32 id;
-	char name[16];
-	enum baleen_mode mode;
 };
 
 /**
@@ -82,45 +57,6 @@ struct baleen_xdp {
 };
 
 /**
- * struct baleen_xdp_rule - a rule to be attached
- * @name: below BALEEN_NAME_BYTES, see baleen_rule_name_check()
- * @action: enum baleen_action
- * @filter: its filter
- */
-struct baleen_xdp_rule {
-	char name[BALEEN_NAME_BYTES];
-	u32 action;
-	struct baleen_filter filter;
-};
-
-#define BALEEN_MAX_ATTEMPTS 3
-
-/**
- * struct baleen_attempts - how an attach went
- * @mode: the mode that worked
- * @frags: multi-buffer frames are let in
- * @n_failed: attempts that failed before
- * @failed: each of them: what was tried, and the driver's or kernel's reason
- */
-struct baleen_attempts {
-	enum baleen_mode mode;
-	bool frags;
-	u32 n_failed;
-	struct {
-		const char *what;
-		char reason[256];
-	} failed[BALEEN_MAX_ATTEMPTS];
-};
-
-/**
- * baleen_mode_text() - the mode as a word
- * @mode: the mode
- *
- * Return: "auto", "native", "generic" or "offload".
- */
-const char *baleen_mode_text(enum baleen_mode mode);
-
-/**
  * baleen_xdp_state_text() - the state as a word
  * @state: the state
  *
@@ -135,41 +71,6 @@ const char *baleen_xdp_state_text(enum baleen_xdp_state state);
  * Return: NULL, or what is wrong with it.
  */
 const char *baleen_rule_name_check(const char *name);
-
-/**
- * baleen_xdp_privileges() - may this process load and attach?
- * @error: names the first missing capability
- *
- * Return: 0 or -EPERM.
- */
-int baleen_xdp_privileges(struct baleen_error *error);
-
-/**
- * baleen_xdp_ifindex() - the device of a name
- * @device: name of a device of this network namespace
- * @ifindex: its index
- * @error: filled in on failure
- *
- * Return: 0 or -ENODEV.
- */
-int baleen_xdp_ifindex(const char *device, int *ifindex, struct baleen_error *error);
-
-/**
- * baleen_xdp_attach() - put rules on a device that has no XDP program
- * @device: name of the device
- * @rules: in order of evaluation; their filters are copied to the kernel
- * @n_rules: 1 to BALEEN_MAX_RULES
- * @mode: auto tries native with multi-buffer frames, native, generic;
- *        native never falls back
- * @attempts: filled in also on failure
- * @error: filled in on failure
- *
- * Return: 0; -EBUSY when a program is attached already, naming it; -ENODEV;
- * -EPERM; -ENOMEM; the errno of the last attempt.
- */
-int baleen_xdp_attach(const char *device, const struct baleen_xdp_rule *rules, u32 n_rules,
-		      enum baleen_mode mode, struct baleen_attempts *attempts,
-		      struct baleen_error *error);
 
 /**
  * baleen_xdp_open() - look at what is attached to a device
