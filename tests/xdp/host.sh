@@ -7,6 +7,11 @@
 #      veth-a  10.66.0.1, fd66::1  ====================== veth-b  10.66.0.2, fd66::2
 #      other   10.77.0.1, fd77::1  === spare (also in $A)
 #
+#      macvlan-a   10.88.3.1     above        macvlan-b, above a device of $B that has
+#      bridge-a    10.88.2.1     above          the number of low
+#      low         10.88.0.1, and spare, ports
+#      low-peer    10.88.1.1     end of the pair
+#
 # Each check changes one thing and states every address that comes up for it.
 
 # shellcheck source=tests/lib.sh
@@ -16,6 +21,7 @@ make_pair
 
 HOST=$ROOT/build/tools/host
 SESSION=$ROOT/build/tools/session
+DEVICE=veth-a
 
 # The resolvers of the machine are none of this test.
 if [ -f /etc/resolv.conf ]; then
@@ -39,7 +45,7 @@ new()
 adds()
 {
 	"${@:3}" >/dev/null || bail "$* failed"
-	is "$1" "$(new in_ns "$A" "$HOST" veth-a)" "$2"
+	is "$1" "$(new in_ns "$A" "$HOST" "$DEVICE")" "$2"
 	mv "$TMP/now" "$TMP/before"
 }
 
@@ -121,6 +127,65 @@ session "loopback session, IPv4" "" "$A" "$A" 127.0.0.1
 session "loopback session, IPv6" "" "$A" "$A" ::1
 session "loopback session, mapped" "" "$A" "$A" ::ffff:127.0.0.1
 adds "peers are gone with their sessions" "" true
+
+# --- devices above --------------------------------------------------------
+
+# lists NAME WANT DEVICE: no more and no less
+lists()
+{
+	is "$1" "$(in_ns "$A" "$HOST" "$3" | paste -s -d ,)" "$2"
+}
+
+# address ADDRESS DEVICE
+address()
+{
+	ip -n "$A" address add "$1/24" dev "$2"
+}
+
+another_port()
+{
+	ip -n "$A" link set spare master bridge-a && address 10.88.1.2 spare
+}
+
+# above KIND LOWER NAME ADDRESS
+above()
+{
+	ip -n "$A" link add link "$2" name "$3" type "$1" && address "$4" "$3"
+}
+
+# A device below macvlan-b has the number of low, but in $B.
+namesake()
+{
+	local index
+
+	index=$(ip -n "$A" -o link show dev low | cut -d : -f 1) &&
+		ip -n "$B" link add index "$index" name far type veth peer name far-peer &&
+		ip -n "$B" link add link far name macvlan-b netns "$A" type macvlan &&
+		address 10.88.3.2 macvlan-b &&
+		ip -n "$A" -o link show dev macvlan-b | grep "macvlan-b@if$index:"
+}
+
+ip -n "$A" link add low type veth peer name low-peer &&
+	ip -n "$A" link add bridge-a type bridge && ip -n "$A" link set bridge-a up &&
+	address 10.88.0.1 low || bail "cannot make a bridge"
+: >"$TMP/before"
+DEVICE=low
+adds "a device with nothing above" "address 10.88.0.1" true
+adds "the other end of a veth pair is not above" "" address 10.88.1.1 low-peer
+adds "nor is a bridge" "" address 10.88.2.1 bridge-a
+adds "until the device is its port" "address 10.88.2.1" ip -n "$A" link set low master bridge-a
+adds "gateway through the bridge" "gateway 10.88.2.254" route 10.8.0.0/16 via 10.88.2.254
+adds "another port of the bridge is not above" "" another_port
+adds "macvlan device above the bridge" "address 10.88.3.1" \
+	above macvlan bridge-a macvlan-a 10.88.3.1
+adds "the device below is one of another namespace" "" namesake
+lists "nothing comes from below" "address 10.88.3.1" macvlan-a
+lists "the bridge has its own and what is above" \
+	"address 10.88.2.1,address 10.88.3.1,gateway 10.88.2.254" bridge-a
+ip -n "$A" link set low nomaster
+lists "a port no more" "address 10.88.0.1" low
+adds "macvlan device" "address 10.88.4.1" above macvlan low macvlan-low 10.88.4.1
+adds "macvtap device" "address 10.88.5.1" above macvtap low macvtap-low 10.88.5.1
 
 if [ -f /etc/resolv.conf ]; then
 	adds "resolver" "resolver 10.53.0.1" tee /etc/resolv.conf <<<"nameserver 10.53.0.1"

@@ -18,6 +18,7 @@
 #include "address_set.h"
 #include "host.h"
 #include "netlink.h"
+#include "uppers.h"
 
 /* Sessions that would be cut. Not SYN_RECV: a flood of forged SYNs, the very
  * reason to attach, must not look like peers.
@@ -26,7 +27,7 @@
 	(1 << TCP_ESTABLISHED | 1 << TCP_SYN_SENT | 1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 | \
 	 1 << TCP_CLOSE_WAIT | 1 << TCP_LAST_ACK | 1 << TCP_CLOSING)
 
-/* A nexthop object through the device, or one member of a group of them. */
+/* A nexthop object through a device, or one member of a group of them. */
 struct next_hop {
 	u32 id;
 	u32 member; /* id of the member; 0: not a group */
@@ -34,7 +35,7 @@ struct next_hop {
 };
 
 struct survey {
-	u32 ifindex;
+	struct baleen_uppers devices;
 	struct baleen_address_set set;
 	struct next_hop *hop;
 	size_t n_hops, room_hops;
@@ -85,7 +86,8 @@ static int visit_address(const struct nlmsghdr *message, void *data)
 	/* IFA_LOCAL, if there is one: IFA_ADDRESS is then the other end. */
 	const struct nlattr *attr, *own = NULL;
 
-	if (!has_header(message, sizeof(*header)) || header->ifa_index != survey->ifindex)
+	if (!has_header(message, sizeof(*header)) ||
+	    !baleen_uppers_has(&survey->devices, header->ifa_index))
 		return MNL_CB_OK;
 	mnl_attr_for_each(attr, message, sizeof(*header)) {
 		u16 type = mnl_attr_get_type(attr);
@@ -150,7 +152,7 @@ static int visit_nexthop(const struct nlmsghdr *message, void *data)
 	}
 	if (group)
 		return visited(add_group(survey, hop.id, group));
-	if (!has_gateway || ifindex != survey->ifindex)
+	if (!has_gateway || !baleen_uppers_has(&survey->devices, ifindex))
 		return MNL_CB_OK;
 	return visited(add_hop(survey, &hop));
 }
@@ -194,7 +196,7 @@ static int add_multipath_hop(struct survey *survey, const struct rtnexthop *hop)
 	const struct nlattr *attr;
 	int err = 0;
 
-	if ((u32)hop->rtnh_ifindex != survey->ifindex)
+	if (!baleen_uppers_has(&survey->devices, hop->rtnh_ifindex))
 		return 0;
 	mnl_attr_for_each_payload((void *)RTNH_DATA(hop), hop->rtnh_len - RTNH_LENGTH(0)) {
 		u16 type = mnl_attr_get_type(attr);
@@ -237,7 +239,7 @@ static int visit_route(const struct nlmsghdr *message, void *data)
 		case RTA_NH_ID: err = add_object(survey, attr_u32(attr)); break;
 		}
 	}
-	if (!err && gateway && ifindex == survey->ifindex)
+	if (!err && gateway && baleen_uppers_has(&survey->devices, ifindex))
 		err = add_gateway(survey, gateway);
 	return visited(err);
 }
@@ -323,7 +325,7 @@ static const struct step {
 	{ RTM_GETROUTE, sizeof(struct rtmsg), visit_route, "routes" },
 };
 
-static int survey_device(struct survey *survey, struct baleen_error *error)
+static int survey_devices(struct survey *survey, struct baleen_error *error)
 {
 	static const struct rtmsg every_family; /* the longest of the headers */
 	int err;
@@ -360,6 +362,7 @@ static int survey_resolvers(struct survey *survey, const char *path, struct bale
 /* Hands the addresses over, or frees them when something went wrong. */
 static int finish(struct survey *survey, int err, struct baleen_host_address **out, size_t *n)
 {
+	baleen_uppers_free(&survey->devices);
 	free(survey->hop);
 	if (err) {
 		free(survey->set.address);
@@ -382,9 +385,11 @@ int baleen_host_resolvers(const char *path, struct baleen_host_address **out, si
 int baleen_host_addresses(int ifindex, struct baleen_host_address **out, size_t *n,
 			  struct baleen_error *error)
 {
-	struct survey survey = { .ifindex = ifindex };
-	int err = survey_device(&survey, error);
+	struct survey survey = { 0 };
+	int err = baleen_uppers_find(ifindex, &survey.devices, error);
 
+	if (!err)
+		err = survey_devices(&survey, error);
 	if (!err)
 		err = survey_peers(&survey, error);
 	if (!err)

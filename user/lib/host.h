@@ -12,8 +12,8 @@
 
 /**
  * enum baleen_host_role - why an address must not be dropped
- * @BALEEN_HOST_OWN: an address of the device
- * @BALEEN_HOST_GATEWAY: a next hop of a route through the device
+ * @BALEEN_HOST_OWN: an address of the device, or of one above it
+ * @BALEEN_HOST_GATEWAY: a next hop of a route through one of these devices
  * @BALEEN_HOST_RESOLVER: a nameserver of /etc/resolv.conf
  * @BALEEN_HOST_PEER: the peer of an established TCP session
  */
@@ -50,8 +50,12 @@ const char *baleen_host_role_text(enum baleen_host_role role);
  * @n: how many
  * @error: filled in on failure
  *
- * Reads netlink (addresses, all routing tables with multipath and IPv6 next
- * hops, nexthop objects, TCP sockets) and /etc/resolv.conf. Needs no
+ * A bridge port or the device below a VLAN carries the packets of the device
+ * above, so addresses and gateways of that are listed, too; see
+ * baleen_uppers_find().
+ *
+ * Reads netlink (devices, addresses, all routing tables with multipath and IPv6
+ * next hops, nexthop objects, TCP sockets) and /etc/resolv.conf. Needs no
  * privilege. A missing resolv.conf or a kernel without inet_diag is no error.
  *
  * Return: 0 or a negative errno; outputs are untouched on failure.
