@@ -146,6 +146,19 @@ test_device()
 	lets_by "$1: after detach everything passes" "$LISTED"
 }
 
+# test_above DEVICE ADDRESS: what veth-b receives is for this device, too, so a
+# list of its address is refused there
+test_above()
+{
+	ip -n "$B" address add "$2/24" dev "$1" || bail "no address on $1"
+	echo "$2" >"$TMP/own"
+	check_status "an address of $1 is refused on veth-b" 1 \
+		on_b "$BALEEN" attach veth-b --drop own="$TMP/own"
+	is "$1: it is named" "$(head -n 1 "$TMP/err")" \
+		"baleen: $TMP/own:1: '$2': rule 'own' would drop $2, address of veth-b"
+	is "$1: nothing is attached" "$(xdp_mode "$B" veth-b)" off
+}
+
 # The filter of the device below sees tags; a VLAN device has only generic XDP.
 test_vlan()
 {
@@ -154,6 +167,7 @@ test_vlan()
 	ip -n "$A" link add link veth-a name vlan-a up type vlan id 7 &&
 		ip -n "$B" link add link veth-b name vlan-b up type vlan id 7 || bail "no VLAN"
 	test_device vlan generic
+	test_above vlan-b 10.77.0.1
 	ip -n "$A" link del vlan-a
 	ip -n "$B" link del vlan-b
 }
@@ -167,6 +181,9 @@ test_bond()
 		ip -n "$B" link set veth-b master bond-b &&
 		ip -n "$B" link set bond-b up || bail "no bond"
 	test_device bond native
+	test_above bond-b 10.77.1.1
+	ip -n "$B" link add link bond-b name bond-b.7 type vlan id 7
+	test_above bond-b.7 10.77.2.1
 	ip -n "$B" link del bond-b
 	ip -n "$B" link set veth-b up
 }
