@@ -292,6 +292,67 @@ another network namespace; 'baleen detach eth7' takes the filter off"
 	check "and the namespace" ip netns del "$C"
 }
 
+# --- forgetting all that is gone ---
+
+# cookie DIRECTORY: of the namespace whose pins it holds
+cookie()
+{
+	basename "$1" | sed -E 's/^ns([0-9]+)-if.*/\1/'
+}
+
+# vanish DEVICE: waits until it is gone from $B, which its namespace's end does
+# some time later
+vanish()
+{
+	for _ in {1..5000}; do
+		ip -n "$B" link show dev "$1" >"$TMP/out" 2>&1 || return 0
+	done
+	return 1
+}
+
+try_gone()
+{
+	local here there index=4242
+
+	prints "nothing is gone" "" baleen detach --gone
+	prints "as JSON" "[]" baleen detach --gone -j
+	expect "misuse" 2 "" "baleen: detach: --gone takes no device (see 'baleen help detach')" \
+		baleen detach --gone veth-b
+
+	attach veth-b one.txt
+	here=$(cookie /sys/fs/bpf/baleen/*)
+	make_device eth7
+	attach eth7 one.txt
+	check "the device is deleted" ip -n "$B" link del eth7
+	prints "it is forgotten" "eth7: forgotten (namespace $here)" baleen detach --gone
+	is "what is in force is not" "$(state veth-b) $(pins)" "attached true 1"
+	prints "that was all" "" baleen detach --gone
+
+	make_netns "$C"
+	ip -n "$C" link add index $index name eth8 type veth peer name eth8-peer netns "$B" ||
+		bail "cannot make eth8"
+	prints "attach elsewhere" "eth8: attached, native" \
+		in_ns "$C" "$BALEEN" attach eth8 --drop two.txt
+	there=$(cookie /sys/fs/bpf/baleen/*-if$index)
+	prints "what is in force elsewhere stays" "" baleen detach --gone
+	is "and goes on" "$(xdp_mode "$C" eth8) $(pins)" "native 2"
+	check "the namespace is deleted" ip netns del "$C"
+	check "and its device" vanish eth8-peer
+	is "status cannot tell of it" "$(baleen status | grep -c eth8)" 0
+	is "it is forgotten with its namespace" "$(baleen detach --gone -j | jq -c .)" \
+		"[{\"device\":\"eth8\",\"ifindex\":$index,\"namespace\":$there}]"
+	is "the one in force is not" "$(state veth-b) $(pins)" "attached true 1"
+
+	mkdir -p /sys/fs/bpf/baleen/ns1-if1/77
+	prints "what a killed attach left is removed" "" baleen detach --gone
+	is "and only that" "$(state veth-b) $(pins)" "attached true 1"
+	check "somebody detaches the link" bpftool link detach \
+		pinned "$(echo /sys/fs/bpf/baleen/*/link)"
+	prints "a link without a device is forgotten" "veth-b: forgotten (namespace $here)" \
+		baleen detach --gone
+	is "nothing is left" "$(pins)" 0
+}
+
 # --- as JSON ---
 
 try_json()
@@ -377,6 +438,7 @@ try_renamed
 try_detached
 try_taken_over
 try_moved
+try_gone
 try_json
 try_two_devices
 try_two_namespaces

@@ -3,42 +3,91 @@
 #include <getopt.h>
 
 #include "cli.h"
+#include "gone.h"
 #include "xdp.h"
 
-static int run(int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	struct baleen_error error;
-	bool json = false;
-	int option;
+enum {
+	OPTION_GONE = 256,
+};
 
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		if (option != 'j') {
-			fprintf(stderr, "baleen: see 'baleen help detach'\n");
-			return EXIT_USAGE;
-		}
-		json = true;
-	}
-	if (argc - optind != 1)
-		return complain_usage(&detach_command, "one device is asked for");
-	if (baleen_device_privileges(&error) || baleen_xdp_detach(argv[optind], &error)) {
+static int detach(const char *device, bool json)
+{
+	struct baleen_error error;
+
+	if (baleen_device_privileges(&error) || baleen_xdp_detach(device, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
 	if (json)
-		return print_json(json_pack("{s:s}", "detached", argv[optind]));
-	printf("%s: detached\n", argv[optind]);
+		return print_json(json_pack("{s:s}", "detached", device));
+	printf("%s: detached\n", device);
 	return finish_output(EXIT_DONE);
+}
+
+/* @data: the JSON array, or NULL to print. */
+static void tell(const struct baleen_gone *gone, void *data)
+{
+	const char *device = gone->device[0] ? gone->device : "?";
+
+	if (data)
+		json_array_append_new(data, json_pack("{s:s, s:i, s:I}", "device", device,
+						      "ifindex", gone->ifindex, "namespace",
+						      (json_int_t)gone->netns_cookie));
+	else
+		printf("%s: forgotten (namespace %llu)\n", device,
+		       (unsigned long long)gone->netns_cookie);
+}
+
+static int forget_gone(bool json)
+{
+	json_t *all = json ? json_array() : NULL;
+	struct baleen_error error;
+	int result = EXIT_DONE;
+
+	if (baleen_device_privileges(&error) || baleen_gone_forget(tell, all, &error)) {
+		complain("%s", error.text);
+		result = EXIT_FAILED;
+	}
+	if (!all)
+		return finish_output(result);
+	return print_json(all) || result ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "gone", no_argument, NULL, OPTION_GONE },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	bool gone = false, json = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_GONE: gone = true; break;
+		case 'j': json = true; break;
+		default:
+			fprintf(stderr, "baleen: see 'baleen help detach'\n");
+			return EXIT_USAGE;
+		}
+	}
+	if (gone && optind < argc)
+		return complain_usage(&detach_command, "--gone takes no device");
+	if (gone)
+		return forget_gone(json);
+	if (argc - optind != 1)
+		return complain_usage(&detach_command, "one device is asked for");
+	return detach(argv[optind], json);
 }
 
 const struct command detach_command = {
 	.name = "detach",
-	.synopsis = "[-j] DEV",
+	.synopsis = "[-j] DEV | --gone",
 	.help = "Takes the filter off a device and removes its pins. Also for a device that is gone,\n"
 		"by the name it had.\n\n"
-		"  -j, --json       say so as JSON\n",
+		"  --gone           forget every filter whose link has lost its device, in all network\n"
+		"                   namespaces, also deleted ones; a namespace is told by its cookie\n"
+		"  -j, --json       say so as JSON; with --gone, an array\n",
 	.run = run,
 };

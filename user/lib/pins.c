@@ -166,22 +166,22 @@ void baleen_pins_clean(const struct baleen_pins *pins, u32 program_id)
 
 void baleen_pins_remove(struct baleen_pins *pins)
 {
+	char path[BALEEN_PIN_BYTES + 8];
+
+	snprintf(path, sizeof(path), "%s/link", pins->path);
+	unlink(path);
 	baleen_pins_clean(pins, 0);
 	baleen_pins_unlock(pins);
 }
 
-int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
-		     struct baleen_error *error)
+/* @where: cookie of the only namespace to visit, or NULL */
+static int visit_pins(const u64 *where, int (*visit)(const struct baleen_pins *pins, void *data),
+		      void *data, struct baleen_error *error)
 {
+	DIR *directory = opendir(BALEEN_PIN_ROOT);
 	struct dirent *entry;
-	DIR *directory;
-	u64 here;
-	int err;
+	int err = 0;
 
-	err = netns_cookie(&here, error);
-	if (err)
-		return err;
-	directory = opendir(BALEEN_PIN_ROOT);
 	if (!directory && errno == ENOENT)
 		return 0;
 	if (!directory)
@@ -191,7 +191,7 @@ int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), v
 		unsigned long long cookie;
 
 		if (sscanf(entry->d_name, "ns%llu-if%d", &cookie, &pins.ifindex) != 2 ||
-		    cookie != here)
+		    (where && cookie != *where))
 			continue;
 		pins.netns_cookie = cookie;
 		snprintf(pins.path, sizeof(pins.path), BALEEN_PIN_ROOT "/%.60s", entry->d_name);
@@ -199,6 +199,21 @@ int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), v
 	}
 	closedir(directory);
 	return err;
+}
+
+int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		     struct baleen_error *error)
+{
+	u64 here;
+	int err = netns_cookie(&here, error);
+
+	return err ? err : visit_pins(&here, visit, data, error);
+}
+
+int baleen_pins_every(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		      struct baleen_error *error)
+{
+	return visit_pins(NULL, visit, data, error);
 }
 
 int baleen_pins_open_link(const struct baleen_pins *pins, struct bpf_link_info *info)

@@ -94,6 +94,17 @@ int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), v
 		     struct baleen_error *error);
 
 /**
+ * baleen_pins_every() - visit the devices of all namespaces that have pins
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_pins_every(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		      struct baleen_error *error);
+
+/**
  * baleen_pins_open_link() - open the pinned link
  * @pins: as named
  * @info: filled in; its ifindex is 0 when the link has lost its device

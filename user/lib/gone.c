@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Forgetting filters whose device no longer exists, in any namespace. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gone.h"
+#include "xdp.h"
+
+struct walk {
+	void (*tell)(const struct baleen_gone *gone, void *data);
+	void *data;
+	struct baleen_error *error;
+};
+
+/* 1: it has a device, 0: it has none, -ENOENT: there is no link */
+static int has_device(const struct baleen_pins *pins, struct baleen_error *error)
+{
+	struct bpf_link_info info;
+	int fd = baleen_pins_open_link(pins, &info);
+
+	if (fd < 0)
+		return baleen_fail(error, -fd, "%s/link: %s", pins->path, strerror(-fd));
+	close(fd);
+	return info.xdp.ifindex != 0;
+}
+
+static void describe(const struct baleen_pins *pins, struct baleen_gone *gone)
+{
+	/* The lock stays with the caller. */
+	struct baleen_pins unlocked = *pins;
+	struct baleen_xdp xdp;
+
+	*gone = (struct baleen_gone){
+		.ifindex = pins->ifindex, .netns_cookie = pins->netns_cookie
+	};
+	unlocked.lock_fd = -1;
+	if (baleen_xdp_open_pins(&xdp, &unlocked, NULL))
+		return;
+	snprintf(gone->device, sizeof(gone->device), "%s", xdp.config.device);
+	baleen_xdp_close(&xdp);
+}
+
+static int forget(struct baleen_pins *pins, const struct walk *walk)
+{
+	struct baleen_gone gone;
+	int found = has_device(pins, walk->error);
+
+	if (found < 0 && found != -ENOENT)
+		return found;
+	if (found == 1)
+		return 0;
+	describe(pins, &gone);
+	baleen_pins_remove(pins);
+	if (!found)
+		walk->tell(&gone, walk->data);
+	return 0;
+}
+
+static int visit(const struct baleen_pins *pins, void *data)
+{
+	struct baleen_pins locked = *pins;
+	struct walk *walk = data;
+	int err;
+
+	/* What lives is not locked: its writers wait for nobody here. */
+	if (has_device(pins, NULL) == 1)
+		return 0;
+	err = baleen_pins_lock(&locked, walk->error);
+	if (!err)
+		err = forget(&locked, walk);
+	baleen_pins_unlock(&locked);
+	return err;
+}
+
+int baleen_gone_forget(void (*tell)(const struct baleen_gone *gone, void *data), void *data,
+		       struct baleen_error *error)
+{
+	struct walk walk = { tell, data, error };
+
+	return baleen_pins_every(visit, &walk, error);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Filters that are left of devices which no longer exist, in any namespace.
+ */
+#ifndef BALEEN_GONE_H
+#define BALEEN_GONE_H
+
+#include <baleen/port.h>
+#include <net/if.h>
+
+#include "error.h"
+
+/**
+ * struct baleen_gone - what a filter was attached to
+ * @device: the device's name at attach; empty when another version of Baleen
+ *          attached it
+ * @ifindex: the device's number
+ * @netns_cookie: of its network namespace, which may be gone, too
+ */
+struct baleen_gone {
+	char device[IF_NAMESIZE];
+	int ifindex;
+	u64 netns_cookie;
+};
+
+/**
+ * baleen_gone_forget() - remove the pins of every link that has no device
+ * @tell: called with each filter after it was forgotten
+ * @data: passed to @tell
+ * @error: filled in on failure
+ *
+ * A link loses its device when that is deleted, be it with its namespace, or
+ * when somebody detaches the link. What a killed command left without a link
+ * is removed, too, and not told.
+ *
+ * Return: 0; -ETIMEDOUT when a writer held on to a directory; a negative
+ * errno. On failure those told are forgotten, others may be left.
+ */
+int baleen_gone_forget(void (*tell)(const struct baleen_gone *gone, void *data), void *data,
+		       struct baleen_error *error);
+
+#endif /* BALEEN_GONE_H */
