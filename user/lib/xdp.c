@@ -401,7 +401,6 @@ int baleen_xdp_swap(struct baleen_xdp *xdp, u32 index, const struct baleen_filte
 
 int baleen_xdp_detach(const char *device, struct baleen_error *error)
 {
-	char path[BALEEN_PIN_BYTES + 8];
 	struct bpf_link_info info;
 	struct baleen_pins pins;
 	int fd, err;
@@ -424,8 +423,6 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 	} else {
 		err = baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
 	}
-	snprintf(path, sizeof(path), "%s/link", pins.path);
-	unlink(path);
 	baleen_pins_remove(&pins);
 	return err;
 }
