@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Any bytes as an image: refused with a reason and nothing written, or every
+ * probe, listing and insertion stays inside it.
+ *
+ * The first byte of the input says what the rest is:
+ *
+ *      0  the image
+ *      1  the image but for its magic, sizes and checksums, which are put
+ *         right, so that they do not hide what lies behind them
+ *      2  a recipe for an image that is right but for two bytes of its
+ *         header, then bytes to fill its body with
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "filter.h"
+#include "plan.h"
+
+#define N_KEYS 64
+#define MAX_TABLE_BLOCKS 16
+
+/* Few, because the rate of an overfull Bloom block takes a millisecond. */
+#define MAX_ENTRIES 16
+
+enum form { FORM_BYTES, FORM_CHECKSUMS, FORM_RECIPE, N_FORMS };
+
+struct recipe {
+	struct {
+		u8 at[2]; /* this byte of the header, */
+		u8 by;	  /* plus this */
+	} skew[2];
+	u8 flags; /* the highest bit: the last block is missing */
+	struct {
+		u8 kind;
+		u8 width; /* chooses slot_bits or n_hashes */
+		u8 n_blocks;
+		u8 n_spare; /* buckets that the last block lacks */
+		u8 n_entries;
+	} table[2];
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
+
+static void check(bool right)
+{
+	if (!right)
+		abort();
+}
+
+static void *allocate(size_t n_bytes)
+{
+	void *memory;
+
+	/* To the byte, so that ASan sees a step outside. */
+	check(!posix_memalign(&memory, BALEEN_BLOCK_BYTES, n_bytes));
+	return memory;
+}
+
+static void fix_checksums(u8 *image, size_t n_bytes)
+{
+	struct baleen_image_header *header = (void *)image;
+
+	if (n_bytes < BALEEN_HEADER_BYTES)
+		return;
+	memcpy(header->magic, BALEEN_MAGIC, sizeof(header->magic));
+	header->version_le = baleen_le16(BALEEN_VERSION);
+	header->header_bytes_le = baleen_le16(BALEEN_HEADER_BYTES);
+	header->n_blocks_le = baleen_le32(n_bytes / BALEEN_BLOCK_BYTES);
+	if (!(baleen_le32(header->flags_le) & BALEEN_FLAG_LIVE))
+		header->body_crc_le =
+			baleen_le32(baleen_crc32c(0, header + 1, n_bytes - BALEEN_HEADER_BYTES));
+	header->header_crc_le = 0;
+	header->header_crc_le = baleen_le32(baleen_crc32c(0, header, sizeof(*header)));
+}
+
+/* What the recipe asks for as the header of an image. */
+static void follow_recipe(const struct recipe *recipe, struct baleen_image *image)
+{
+	static const u8 widths[] = {16, 32, 64, 0};
+
+	memset(image, 0, sizeof(*image));
+	image->n_blocks = BALEEN_HEADER_BLOCKS;
+	image->key_spec = BALEEN_KEY_SRC;
+	image->flags = recipe->flags & BALEEN_FLAG_LIVE;
+	for (u32 domain = 0; domain <= BALEEN_IP6; domain++) {
+		struct baleen_table *table = &image->table[domain];
+		u8 width = recipe->table[domain].width;
+		u32 per_block = 1;
+
+		table->kind = recipe->table[domain].kind % 3;
+		if (table->kind == BALEEN_KIND_NONE)
+			continue;
+		if (table->kind == BALEEN_KIND_CUCKOO) {
+			table->slot_bits = widths[width % 4];
+			per_block = baleen_buckets_per_block(table->slot_bits);
+		} else {
+			table->n_hashes = 2 + width % 4 * 2;
+		}
+		table->first_block = image->n_blocks;
+		table->n_blocks = 1 + recipe->table[domain].n_blocks % MAX_TABLE_BLOCKS;
+		table->n_buckets =
+			table->n_blocks * per_block - recipe->table[domain].n_spare % per_block;
+		if (!image->flags)
+			table->n_entries = recipe->table[domain].n_entries % MAX_ENTRIES;
+		image->n_blocks += table->n_blocks;
+		image->n_entries += table->n_entries;
+	}
+}
+
+static u8 *shorten(u8 *image, size_t *n_image)
+{
+	u8 *shorter = allocate(*n_image -= BALEEN_BLOCK_BYTES);
+
+	memcpy(shorter, image, *n_image);
+	free(image);
+	return shorter;
+}
+
+static u8 *cook(const u8 *bytes, size_t n_bytes, size_t *n_image)
+{
+	struct baleen_image image;
+	struct recipe recipe = {0};
+	size_t n_recipe = n_bytes < sizeof(recipe) ? n_bytes : sizeof(recipe);
+	u8 *made;
+
+	memcpy(&recipe, bytes, n_recipe);
+	follow_recipe(&recipe, &image);
+	*n_image = (size_t)image.n_blocks * BALEEN_BLOCK_BYTES;
+	made = allocate(*n_image);
+	baleen_header_write(&image, made);
+	for (u32 i = 0; i < 2; i++)
+		made[(recipe.skew[i].at[0] << 8 | recipe.skew[i].at[1]) % BALEEN_HEADER_BYTES] +=
+			recipe.skew[i].by;
+	for (size_t i = BALEEN_HEADER_BYTES; i < *n_image; i++)
+		made[i] = n_bytes > n_recipe ? bytes[n_recipe + i % (n_bytes - n_recipe)] : 0;
+	if (recipe.flags >> 7 && image.n_blocks > BALEEN_HEADER_BLOCKS)
+		made = shorten(made, n_image);
+	fix_checksums(made, *n_image);
+	return made;
+}
+
+static u8 *make_image(const u8 *bytes, size_t n_bytes, size_t *n_image)
+{
+	enum form form = bytes[0] % N_FORMS;
+	u8 *made;
+
+	bytes++;
+	n_bytes--;
+	if (form == FORM_RECIPE)
+		return cook(bytes, n_bytes, n_image);
+	*n_image = n_bytes;
+	if (form == FORM_CHECKSUMS)
+		*n_image -= n_bytes % BALEEN_BLOCK_BYTES;
+	made = allocate(*n_image);
+	memcpy(made, bytes, *n_image);
+	if (form == FORM_CHECKSUMS)
+		fix_checksums(made, *n_image);
+	return made;
+}
+
+static struct baleen_key key_at(u32 domain, u32 i)
+{
+	u64 x = (i + 1) * 0x9e3779b97f4a7c15ull;
+
+	return (struct baleen_key){.domain = domain, .ip4 = x >> 32, .hi = x, .lo = x * x};
+}
+
+static void check_list(const struct baleen_filter *filter)
+{
+	u32 *listed;
+	size_t n;
+	int err = baleen_filter_list(filter, BALEEN_IP4, &listed, &n, NULL);
+
+	if (err) {
+		check(err == -EINVAL || err == -EOPNOTSUPP);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = listed[i]};
+
+		check(!i || listed[i - 1] < listed[i]);
+		check(baleen_filter_test(filter, &key));
+	}
+	free(listed);
+}
+
+/* Whatever stands in the slots, a key that was inserted is found. One refusal
+ * is enough, it takes thousands of steps.
+ */
+static void check_insert(struct baleen_filter *filter, u32 domain)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < N_KEYS && !err; i++) {
+		struct baleen_key key = key_at(domain, i);
+		size_t n_done = 2;
+
+		err = baleen_filter_insert(filter, &key, 1, &n_done);
+		check(n_done == !err && (!err || err == -ENOSPC));
+		check(err || baleen_filter_test(filter, &key));
+	}
+}
+
+static void check_accepted(struct baleen_filter *filter)
+{
+	u8 header[BALEEN_HEADER_BYTES];
+	double fpp = baleen_image_fpp(&filter->image);
+
+	/* There is one way only to write a header. */
+	baleen_header_write(&filter->image, header);
+	check(!memcmp(header, filter->bytes, sizeof(header)));
+	check(fpp >= 0 && fpp <= 1);
+	for (u32 domain = 0; domain <= BALEEN_IP6; domain++) {
+		const struct baleen_table *table = &filter->image.table[domain];
+
+		for (u32 i = 0; i < N_KEYS; i++) {
+			struct baleen_key key = key_at(domain, i);
+
+			check(baleen_filter_test(filter, &key) <= (table->kind != 0));
+		}
+		if (table->kind == BALEEN_KIND_CUCKOO)
+			check(baleen_filter_count(filter, domain) <= 4ull * table->n_buckets);
+	}
+	check_list(filter);
+	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
+		if (filter->image.table[domain].kind)
+			check_insert(filter, domain);
+	check(!memcmp(header, filter->bytes, sizeof(header)));
+}
+
+static void check_refused(const struct baleen_image *out, const char *reason)
+{
+	struct baleen_image poison;
+
+	memset(&poison, 0xa5, sizeof(poison));
+	check(!memcmp(out, &poison, sizeof(poison)));
+	check(reason && *reason);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
+{
+	struct baleen_filter filter = {.n_bytes = 0};
+	const char *reason = NULL;
+
+	if (!n_bytes)
+		return 0;
+	filter.bytes = make_image(bytes, n_bytes, &filter.n_bytes);
+	memset(&filter.image, 0xa5, sizeof(filter.image));
+	if (baleen_image_check(filter.bytes, filter.n_bytes, &filter.image, &reason))
+		check_refused(&filter.image, reason);
+	else
+		check_accepted(&filter);
+	free(filter.bytes);
+	return 0;
+}
