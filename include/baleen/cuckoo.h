@@ -18,7 +18,8 @@
  *      +------ p >> 32 ------+-------- low half --------+
  *      |   home, 0..m-1      |  tag = low >> L           |
  *      +---------------------+---------------------------+
- *      other = (h(tag) - home) mod m, so other(other(home)) = home
+ *      other = (h(tag) - home) mod m, so other(other(home)) = home;
+ *      h maps the tag to L bits
  *
  *      slot of 16 bits: [ used:1 | side:1 | tag:14 ], 4 slots = 8 bytes,
  *      side 0 in the home bucket, 1 in the other; 8 buckets a block.
@@ -79,9 +80,12 @@ baleen_inline u64 baleen_cuckoo_side(u32 slot_bits)
  */
 baleen_inline u32 baleen_cuckoo_other(const struct baleen_table *table, u32 bucket, u64 tag)
 {
-	/* Fibonacci hashing; the multiplication by m maps it to 0..m-1. */
-	u32 mixed = (u32)(tag * 0x9e3779b97f4a7c15ull >> 32);
-	u32 other = (u32)((u64)mixed * table->n_buckets >> 32) - bucket;
+	/* Fibonacci hashing to L bits: 2^L <= m, so one correction brings the
+	 * difference back to 0..m-1. 64-bit tags are folded first. Two shifts,
+	 * because L is 0 when there is one bucket.
+	 */
+	u32 hash = ((u32)tag ^ (u32)(tag >> 32)) * 0x9e3779b1u;
+	u32 other = (hash >> 1 >> (31 - table->log2_buckets)) - bucket;
 
 	/* A mask, not a branch: measured 7 instead of 12 ns per packet. */
 	return other + (table->n_buckets & (u32)((int)other >> 31));
@@ -129,92 +133,86 @@ baleen_cuckoo_locate(const struct baleen_table *table, const struct baleen_seed 
 	return baleen_cuckoo_locate_slots(table, seed, key, table->slot_bits);
 }
 
-/* Nonzero when one of the four 16-bit lanes of @word is zero. As a yes or no
- * it is exact (Warren, "Hacker's Delight", section 6-1).
+/* The lanes' highest bits are all set when no lane of @word equals that of
+ * @lanes; as a yes or no it is exact, and results combine by &. It is the
+ * complement of Warren's (x - ones) & ~x ("Hacker's Delight", section 6-1),
+ * an operation shorter.
  */
-baleen_inline u64 baleen_zero_lane16(u64 word)
+baleen_inline u64 baleen_lanes_differ(u64 word, u64 lanes, u64 ones)
 {
-	return (word - 0x0001000100010001ull) & ~word & 0x8000800080008000ull;
+	u64 x = baleen_le64(word) ^ lanes;
+
+	return (ones - 1 - x) | x;
 }
 
-baleen_inline u64 baleen_zero_lane32(u64 word)
+/* One bit per lane of a word. */
+baleen_inline u64 baleen_lane_ones(u32 slot_bits)
 {
-	return (word - 0x0000000100000001ull) & ~word & 0x8000000080000000ull;
+	return slot_bits == 16 ? 0x0001000100010001ull :
+	       slot_bits == 32 ? 0x0000000100000001ull : 1;
 }
 
-/* 1 when @word is zero, without a branch. */
-baleen_inline u64 baleen_zero_word(u64 word)
+/* All lanes' highest bits are set when @slot is not in the bucket at @word. */
+baleen_inline u64 baleen_bucket_lacks(const u64 *word, u32 slot_bits, u64 slot)
 {
-	return ~(word | -word) >> 63;
-}
+	u64 ones = baleen_lane_ones(slot_bits), lanes = slot * ones;
+	u64 differ = baleen_lanes_differ(word[0], lanes, ones);
 
-/* Nonzero when @slot stands in the bucket that starts at @word. */
-baleen_inline u64 baleen_bucket_holds(const u64 *word, u32 slot_bits, u64 slot)
-{
-	if (slot_bits == 16)
-		return baleen_zero_lane16(baleen_le64(word[0]) ^ slot * 0x0001000100010001ull);
-	slot = slot_bits == 32 ? slot * 0x0000000100000001ull : slot;
-	if (slot_bits == 32)
-		return baleen_zero_lane32(baleen_le64(word[0]) ^ slot) |
-		       baleen_zero_lane32(baleen_le64(word[1]) ^ slot);
-	return baleen_zero_word(baleen_le64(word[0]) ^ slot) |
-	       baleen_zero_word(baleen_le64(word[1]) ^ slot) |
-	       baleen_zero_word(baleen_le64(word[2]) ^ slot) |
-	       baleen_zero_word(baleen_le64(word[3]) ^ slot);
+	if (slot_bits >= 32)
+		differ &= baleen_lanes_differ(word[1], lanes, ones);
+	if (slot_bits == 64)
+		differ &= baleen_lanes_differ(word[2], lanes, ones) &
+			  baleen_lanes_differ(word[3], lanes, ones);
+	return differ;
 }
 
 /* The bucket's first word, or NULL when the store has no such block. */
 baleen_inline const u64 *baleen_bucket_get(const struct baleen_table *table, const void *store,
-					   u32 bucket, u32 slot_bits)
+					   u32 bucket, u32 slot_bits, u32 domain)
 {
 	u32 shift = baleen_block_shift(slot_bits);
-	const struct baleen_block *block =
-		baleen_store_block(store, table->first_block + (bucket >> shift));
+	/* The tables stand in the order of the domains: IPv4 comes first. */
+	u32 first = domain == BALEEN_IP4 ? BALEEN_HEADER_BLOCKS : table->first_block;
+	const struct baleen_block *block = baleen_store_block(store, first + (bucket >> shift));
 
 	if (!block)
 		return NULL;
 	return block->word + ((bucket & (baleen_buckets_per_block(slot_bits) - 1)) << (3 - shift));
 }
 
-/* Two independent cache lines, one test at the end. */
+/**
+ * baleen_cuckoo_test_slots() - is the key in the table?
+ * @table: a cuckoo table of @key's domain
+ * @seed: the filter's seed
+ * @store: the image (see baleen_store_block())
+ * @key: the key
+ * @slot_bits: table->slot_bits, as a constant, so that every shift and mask
+ *             is one
+ *
+ * Two independent cache lines, one test at the end.
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 it is (IPv6: or its hash collides), 0 surely not.
+ */
 baleen_inline int baleen_cuckoo_test_slots(const struct baleen_table *table,
 					   const struct baleen_seed *seed, const void *store,
 					   const struct baleen_key *key, u32 slot_bits)
 {
 	struct baleen_cuckoo_place place =
 		baleen_cuckoo_locate_slots(table, seed, key, slot_bits);
-	const u64 *home = baleen_bucket_get(table, store, place.home, slot_bits);
-	const u64 *other = baleen_bucket_get(table, store, place.other, slot_bits);
+	const u64 *bucket = baleen_bucket_get(table, store, place.home, slot_bits, key->domain);
+	u64 tops = baleen_lane_ones(slot_bits) << (slot_bits - 1), differ;
 
-	if (!home || !other)
+	/* The first load is on its way before the second is computed. */
+	if (!bucket)
 		return 0;
-	return !!(baleen_bucket_holds(home, slot_bits, place.slot) |
-		  baleen_bucket_holds(other, slot_bits,
-				      place.slot | baleen_cuckoo_side(slot_bits)));
-}
-
-/**
- * baleen_cuckoo_test() - is the key in the table?
- * @table: a cuckoo table of @key's domain
- * @seed: the filter's seed
- * @store: the image (see baleen_store_block())
- * @key: the key
- *
- * One body per slot width, so that every shift and mask is a constant; of a
- * BPF load the verifier keeps one.
- *
- * Context: any, BPF-safe.
- * Return: 1 it is (IPv6: or its hash collides), 0 surely not.
- */
-baleen_inline int baleen_cuckoo_test(const struct baleen_table *table,
-				     const struct baleen_seed *seed, const void *store,
-				     const struct baleen_key *key)
-{
-	if (table->slot_bits == 16)
-		return baleen_cuckoo_test_slots(table, seed, store, key, 16);
-	if (key->domain == BALEEN_IP4)
-		return baleen_cuckoo_test_slots(table, seed, store, key, 32);
-	return baleen_cuckoo_test_slots(table, seed, store, key, 64);
+	differ = baleen_bucket_lacks(bucket, slot_bits, place.slot);
+	bucket = baleen_bucket_get(table, store, place.other, slot_bits, key->domain);
+	if (!bucket)
+		return 0;
+	differ &= baleen_bucket_lacks(bucket, slot_bits,
+				      place.slot | baleen_cuckoo_side(slot_bits));
+	return (differ & tops) != tops;
 }
 
 #endif /* BALEEN_CUCKOO_H */

@@ -25,9 +25,14 @@ baleen_inline int baleen_table_test(const struct baleen_table *table,
 				    const struct baleen_seed *seed, const void *store,
 				    const struct baleen_key *key)
 {
-	if (table->kind == BALEEN_KIND_CUCKOO)
-		return baleen_cuckoo_test(table, seed, store, key);
-	if (table->kind == BALEEN_KIND_BLOOM)
+	/* Only a cuckoo table has slots, only a Bloom table has hashes. */
+	if (table->slot_bits == 16)
+		return baleen_cuckoo_test_slots(table, seed, store, key, 16);
+	if (table->slot_bits == 32 && key->domain == BALEEN_IP4)
+		return baleen_cuckoo_test_slots(table, seed, store, key, 32);
+	if (table->slot_bits == 64 && key->domain != BALEEN_IP4)
+		return baleen_cuckoo_test_slots(table, seed, store, key, 64);
+	if (table->n_hashes)
 		return baleen_bloom_test(table, seed, store, key);
 	return 0;
 }
