@@ -8,17 +8,11 @@
  */
 #include "verdict.h"
 
-/* A section of its own, so that its map holds this struct and nothing else. */
-const volatile struct baleen_config config SEC(".rodata.config");
-
-/* clang would read the zeros of this file through a plain pointer: hide it. */
-baleen_inline const struct baleen_config *config_get(void)
-{
-	const struct baleen_config *cfg = (const struct baleen_config *)&config;
-
-	asm volatile("" : "+r"(cfg));
-	return cfg;
-}
+/* Constant for the kernel, since libbpf freezes every map called .rodata, but
+ * not for clang, which would take the zeros of this file for the value. A
+ * section of its own, so that its map holds this struct and nothing else.
+ */
+struct baleen_config config SEC(".rodata.config");
 
 /* BPF_F_MMAPABLE makes the blocks page-aligned: none straddles a line. */
 #define RULE_MAP(n)                                   \
@@ -69,42 +63,39 @@ baleen_inline void *rule_map(u32 n)
 	}
 }
 
-baleen_inline int judge(struct xdp_md *ctx, const struct baleen_config *cfg,
-			struct baleen_stats *stats, const u8 *ip, u32 domain)
+baleen_inline int judge(struct xdp_md *ctx, struct baleen_stats *stats, const u8 *ip, u32 domain)
 {
 #pragma clang loop unroll(full)
 	for (u32 n = 0; n < BALEEN_MAX_RULES; n++) {
-		const struct baleen_rule *rule = &cfg->rule[n];
+		const struct baleen_rule *rule = &config.rule[n];
 
-		if (n >= cfg->n_rules)
+		if (n >= config.n_rules)
 			break;
 		if (rule_matches(rule, rule_map(n), ip, domain))
-			return count_rule(ctx, &stats->rule[n], rule->action, cfg->frags);
+			return count_rule(ctx, &stats->rule[n], rule->action, config.frags);
 	}
-	stats->passed++;
+	if (config.n_rules)
+		stats->passed++;
+	else
+		stats->pass_no_filter++;
 	return XDP_PASS;
 }
 
 SEC("xdp")
 int baleen_xdp(struct xdp_md *ctx)
 {
-	const struct baleen_config *cfg = config_get();
 	struct baleen_stats *stats = stats_get();
 	enum baleen_parse parse;
 	const u8 *ip;
 
 	if (!stats)
 		return XDP_PASS;
-	if (!cfg->n_rules) {
-		stats->pass_no_filter++;
-		return XDP_PASS;
-	}
 	parse = baleen_packet_parse((const u8 *)(long)ctx->data, (const u8 *)(long)ctx->data_end,
 				    &ip);
 	if (parse == BALEEN_PARSE_IP4)
-		return judge(ctx, cfg, stats, ip, BALEEN_IP4);
+		return judge(ctx, stats, ip, BALEEN_IP4);
 	if (parse == BALEEN_PARSE_IP6)
-		return judge(ctx, cfg, stats, ip, BALEEN_IP6);
+		return judge(ctx, stats, ip, BALEEN_IP6);
 	return count_unparsed(stats, parse);
 }
 

@@ -11,55 +11,45 @@
 
 #include <xdp/xdp_helpers.h>
 
-const volatile struct baleen_rule baleen_rule;
+/* Constant for the kernel but not for clang; see config in baleen.bpf.c. */
+struct baleen_rule baleen_rule SEC(".rodata.rule");
 
 /* Global, not static: so that libbpf makes the map mmapable, and with it
  * page-aligned, and no block straddles a line.
  */
 struct baleen_block baleen_filter[BALEEN_HEADER_BLOCKS] SEC(".data.filter");
 
-/* clang would read the zeros of this file through a plain pointer: hide it. */
-baleen_inline const struct baleen_rule *rule_get(void)
-{
-	const struct baleen_rule *rule = (const struct baleen_rule *)&baleen_rule;
-
-	asm volatile("" : "+r"(rule));
-	return rule;
-}
-
-baleen_inline int judge(struct xdp_md *ctx, const struct baleen_rule *rule,
-			struct baleen_stats *stats, const u8 *ip, u32 domain, bool frags)
+baleen_inline int judge(struct xdp_md *ctx, struct baleen_stats *stats, const u8 *ip, u32 domain,
+			bool frags)
 {
 	const struct baleen_section store = {
 		.start = baleen_filter,
-		.bytes = (u64)rule->image.n_blocks * BALEEN_BLOCK_BYTES,
+		.bytes = (u64)baleen_rule.image.n_blocks * BALEEN_BLOCK_BYTES,
 	};
 
-	if (rule_matches(rule, &store, ip, domain))
-		return count_rule(ctx, &stats->rule[0], rule->action, frags);
-	stats->passed++;
+	if (!baleen_rule.image.n_blocks)
+		stats->pass_no_filter++;
+	else if (rule_matches(&baleen_rule, &store, ip, domain))
+		return count_rule(ctx, &stats->rule[0], baleen_rule.action, frags);
+	else
+		stats->passed++;
 	return XDP_PASS;
 }
 
 baleen_inline int filter(struct xdp_md *ctx, bool frags)
 {
-	const struct baleen_rule *rule = rule_get();
 	struct baleen_stats *stats = stats_get();
 	enum baleen_parse parse;
 	const u8 *ip;
 
 	if (!stats)
 		return XDP_PASS;
-	if (!rule->image.n_blocks) {
-		stats->pass_no_filter++;
-		return XDP_PASS;
-	}
 	parse = baleen_packet_parse((const u8 *)(long)ctx->data, (const u8 *)(long)ctx->data_end,
 				    &ip);
 	if (parse == BALEEN_PARSE_IP4)
-		return judge(ctx, rule, stats, ip, BALEEN_IP4, frags);
+		return judge(ctx, stats, ip, BALEEN_IP4, frags);
 	if (parse == BALEEN_PARSE_IP6)
-		return judge(ctx, rule, stats, ip, BALEEN_IP6, frags);
+		return judge(ctx, stats, ip, BALEEN_IP6, frags);
 	return count_unparsed(stats, parse);
 }
 

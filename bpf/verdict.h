@@ -53,9 +53,7 @@ baleen_inline int count_unparsed(struct baleen_stats *stats, enum baleen_parse p
 baleen_inline bool rule_matches(const struct baleen_rule *rule, const void *store, const u8 *ip,
 				u32 domain)
 {
-	struct baleen_key key = domain == BALEEN_IP4 ?
-					baleen_packet_key_ip4(ip, rule->image.key_spec) :
-					baleen_packet_key_ip6(ip, rule->image.key_spec);
+	struct baleen_key key = baleen_packet_key(ip, rule->key_offset[domain], domain);
 
 	return baleen_image_test(&rule->image, store, &key);
 }

@@ -55,29 +55,24 @@ enum baleen_parse {
 	BALEEN_PARSE_SHORT,
 };
 
-/* The fixed IP header at @ip, of the family that @ethertype says. */
-baleen_inline enum baleen_parse baleen_parse_ip(const u8 *ip, const u8 *end, u32 ethertype,
-						const u8 **out)
+baleen_inline enum baleen_parse baleen_parse_ip4(const u8 *ip, const u8 *end, const u8 **out)
 {
-	if (ethertype == BALEEN_ETHERTYPE_IP4) {
-		if (ip + BALEEN_IP4_BYTES > end)
-			return BALEEN_PARSE_SHORT;
-		if (ip[0] >> 4 != 4)
-			return BALEEN_PARSE_VERSION;
-		*out = ip;
-		return BALEEN_PARSE_IP4;
-	}
+	if (ip + BALEEN_IP4_BYTES > end)
+		return BALEEN_PARSE_SHORT;
+	if (ip[0] >> 4 != 4)
+		return BALEEN_PARSE_VERSION;
+	*out = ip;
+	return BALEEN_PARSE_IP4;
+}
+
+baleen_inline enum baleen_parse baleen_parse_ip6(const u8 *ip, const u8 *end, const u8 **out)
+{
 	if (ip + BALEEN_IP6_BYTES > end)
 		return BALEEN_PARSE_SHORT;
 	if (ip[0] >> 4 != 6)
 		return BALEEN_PARSE_VERSION;
 	*out = ip;
 	return BALEEN_PARSE_IP6;
-}
-
-baleen_inline bool baleen_is_ip(u32 ethertype)
-{
-	return ethertype == BALEEN_ETHERTYPE_IP4 || ethertype == BALEEN_ETHERTYPE_IP6;
 }
 
 baleen_inline bool baleen_is_tag(u32 ethertype)
@@ -110,8 +105,10 @@ baleen_inline enum baleen_parse baleen_parse_tagged(const u8 *p, const u8 *end, 
 		ethertype = ppp == BALEEN_PPP_IP4 ? BALEEN_ETHERTYPE_IP4 :
 			    ppp == BALEEN_PPP_IP6 ? BALEEN_ETHERTYPE_IP6 : 0;
 	}
-	if (baleen_is_ip(ethertype))
-		return baleen_parse_ip(p, end, ethertype, out);
+	if (ethertype == BALEEN_ETHERTYPE_IP4)
+		return baleen_parse_ip4(p, end, out);
+	if (ethertype == BALEEN_ETHERTYPE_IP6)
+		return baleen_parse_ip6(p, end, out);
 	if (ethertype == BALEEN_ETHERTYPE_MPLS || ethertype == BALEEN_ETHERTYPE_MPLS_MULTICAST)
 		return BALEEN_PARSE_MPLS;
 	return BALEEN_PARSE_NOT_IP;
@@ -136,35 +133,41 @@ baleen_inline enum baleen_parse baleen_packet_parse(const u8 *frame, const u8 *e
 	if (p > end)
 		return BALEEN_PARSE_SHORT;
 	ethertype = baleen_load_be16(frame + 12);
-	if (baleen_is_ip(ethertype))
-		return baleen_parse_ip(p, end, ethertype, out);
+	if (ethertype == BALEEN_ETHERTYPE_IP4)
+		return baleen_parse_ip4(p, end, out);
+	if (ethertype == BALEEN_ETHERTYPE_IP6)
+		return baleen_parse_ip6(p, end, out);
 	return baleen_parse_tagged(p, end, ethertype, out);
 }
 
 /**
- * baleen_packet_key_ip4() - the key of an IPv4 packet
- * @ip: a fixed IPv4 header
+ * baleen_packet_key_offset() - where the key stands in the fixed IP header
  * @key_spec: enum baleen_key_spec
+ * @domain: BALEEN_IP4 or BALEEN_IP6
  *
- * Context: any, BPF-safe.
- * Return: the key.
+ * Context: any.
+ * Return: bytes from the start of the header.
  */
-baleen_inline struct baleen_key baleen_packet_key_ip4(const u8 *ip, u32 key_spec)
+baleen_inline u32 baleen_packet_key_offset(u32 key_spec, u32 domain)
 {
-	return baleen_key_ip4(key_spec == BALEEN_KEY_DST ? ip + 16 : ip + 12);
+	if (domain == BALEEN_IP4)
+		return key_spec == BALEEN_KEY_DST ? 16 : 12;
+	return key_spec == BALEEN_KEY_DST ? 24 : 8;
 }
 
 /**
- * baleen_packet_key_ip6() - the key of an IPv6 packet
- * @ip: a fixed IPv6 header
- * @key_spec: enum baleen_key_spec
+ * baleen_packet_key() - the key of a packet
+ * @ip: a fixed IP header of the family of @domain
+ * @offset: from baleen_packet_key_offset(); a packet path has it as a
+ *          constant of its load
+ * @domain: BALEEN_IP4 or BALEEN_IP6
  *
  * Context: any, BPF-safe.
  * Return: the key.
  */
-baleen_inline struct baleen_key baleen_packet_key_ip6(const u8 *ip, u32 key_spec)
+baleen_inline struct baleen_key baleen_packet_key(const u8 *ip, u32 offset, u32 domain)
 {
-	return baleen_key_ip6(key_spec == BALEEN_KEY_DST ? ip + 24 : ip + 8);
+	return domain == BALEEN_IP4 ? baleen_key_ip4(ip + offset) : baleen_key_ip6(ip + offset);
 }
 
 #endif /* BALEEN_PACKET_H */

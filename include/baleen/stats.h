@@ -7,6 +7,7 @@
 #define BALEEN_STATS_H
 
 #include <baleen/image.h>
+#include <baleen/packet.h>
 
 #define BALEEN_MAX_RULES 16
 
@@ -58,14 +59,38 @@ enum baleen_action {
 /**
  * struct baleen_rule - one rule of a device
  * @action: enum baleen_action
+ * @key_offset: where the key stands in an IPv4 and in an IPv6 header; see
+ *              baleen_packet_key_offset()
  * @reserved: zero
  * @image: the checked header of the rule's filter; its name is the rule's
  */
 struct baleen_rule {
 	u32 action;
+	u32 key_offset[2];
 	u32 reserved;
 	struct baleen_image image;
 };
+
+/**
+ * baleen_rule_set() - what the packet path has to know of a rule
+ * @rule: filled in
+ * @action: enum baleen_action
+ * @name: below BALEEN_NAME_BYTES
+ * @image: the checked header of the rule's filter
+ *
+ * Context: userspace.
+ */
+baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const char *name,
+				   const struct baleen_image *image)
+{
+	*rule = (struct baleen_rule){ .action = action, .image = *image };
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_IP6; domain++)
+		rule->key_offset[domain] = baleen_packet_key_offset(image->key_spec, domain);
+	for (u32 i = 0, ended = 0; i < BALEEN_NAME_BYTES; i++) {
+		ended |= i == BALEEN_NAME_BYTES - 1 || !name[i];
+		rule->image.name[i] = ended ? '\0' : name[i];
+	}
+}
 
 #define BALEEN_CONFIG_VERSION 1
 #define BALEEN_DEVICE_BYTES 16

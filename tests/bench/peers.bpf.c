@@ -70,7 +70,7 @@ baleen_inline bool floor_test(u64 key)
 
 baleen_inline bool peer_test_ip4(enum peer peer, const u8 *ip)
 {
-	struct baleen_key key = baleen_packet_key_ip4(ip, BALEEN_KEY_SRC);
+	struct baleen_key key = baleen_key_ip4(ip + 12);
 
 	switch (peer) {
 	case PEER_FLOOR:
@@ -86,7 +86,7 @@ baleen_inline bool peer_test_ip4(enum peer peer, const u8 *ip)
 
 baleen_inline bool peer_test_ip6(enum peer peer, const u8 *ip)
 {
-	struct baleen_key key = baleen_packet_key_ip6(ip, BALEEN_KEY_SRC);
+	struct baleen_key key = baleen_key_ip6(ip + 8);
 	struct ip6_key ip6 = { key.hi, key.lo };
 
 	switch (peer) {

@@ -149,8 +149,7 @@ static void load_baleen(const struct bench *bench, u32 kind, struct baleen_loade
 
 	make_filter(bench->is_ip6, bench->n, kind, &filter);
 	config.n_rules = 1;
-	config.rule[0].action = BALEEN_ACTION_DROP;
-	config.rule[0].image = filter.image;
+	baleen_rule_set(&config.rule[0], BALEEN_ACTION_DROP, "bench", &filter.image);
 	baleen_loaded_init(loaded);
 	if (baleen_load_map("bench", &filter, &loaded->rule_fd[0], &error) ||
 	    baleen_load_program(&config, loaded, &error))

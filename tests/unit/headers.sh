@@ -60,17 +60,19 @@ static int test_frame(const u8 *frame, const u8 *end)
 {
 	struct baleen_key key;
 	const u8 *ip;
+	u32 domain;
 
 	switch (baleen_packet_parse(frame, end, &ip)) {
 	case BALEEN_PARSE_IP4:
-		key = baleen_packet_key_ip4(ip, image.key_spec);
+		domain = BALEEN_IP4;
 		break;
 	case BALEEN_PARSE_IP6:
-		key = baleen_packet_key_ip6(ip, image.key_spec);
+		domain = BALEEN_IP6;
 		break;
 	default:
 		return 0;
 	}
+	key = baleen_packet_key(ip, baleen_packet_key_offset(image.key_spec, domain), domain);
 	return baleen_image_test(&image, bytes, &key);
 }
 

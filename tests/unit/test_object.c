@@ -55,7 +55,7 @@ static int setup(void **state)
 	assert_int_equal(baleen_filter_alloc(&f->filter, &image, &f->error), 0);
 	assert_int_equal(baleen_filter_insert(&f->filter, keys, N_KEYS, &n_done), 0);
 	baleen_filter_seal(&f->filter);
-	f->rule.image = f->filter.image;
+	baleen_rule_set(&f->rule, BALEEN_ACTION_DROP, f->filter.image.name, &f->filter.image);
 	f->object = poison;
 	f->n_bytes = 4711;
 	*state = f;
@@ -200,7 +200,7 @@ static void rodata_holds_the_rule(void **state)
 
 	f->rule.action = BALEEN_ACTION_ALLOW;
 	elf = open_elf(f);
-	find_section(elf, ".rodata", &head, &data);
+	find_section(elf, ".rodata.rule", &head, &data);
 	find_symbol(elf, "baleen_rule", &symbol);
 	assert_int_equal(symbol.st_size, sizeof(f->rule));
 	assert_in_range(symbol.st_value + symbol.st_size, sizeof(f->rule), data->d_size);

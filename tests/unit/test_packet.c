@@ -241,23 +241,28 @@ static void test_mutated(void **state)
 
 /* --- keys ----------------------------------------------------------------- */
 
+static struct baleen_key packet_key(const u8 *ip, u32 key_spec, u32 domain)
+{
+	return baleen_packet_key(ip, baleen_packet_key_offset(key_spec, domain), domain);
+}
+
 static void test_keys(void **state)
 {
 	u8 frame[MAX_FRAME];
 	struct baleen_key key;
 
 	from_hex(IP4, frame);
-	key = baleen_packet_key_ip4(frame, BALEEN_KEY_SRC);
+	key = packet_key(frame, BALEEN_KEY_SRC, BALEEN_IP4);
 	assert_int_equal(key.domain, BALEEN_IP4);
 	assert_int_equal(key.ip4, 0xc0000201);
-	key = baleen_packet_key_ip4(frame, BALEEN_KEY_DST);
+	key = packet_key(frame, BALEEN_KEY_DST, BALEEN_IP4);
 	assert_int_equal(key.ip4, 0xc6336402);
 	from_hex(IP6, frame);
-	key = baleen_packet_key_ip6(frame, BALEEN_KEY_SRC);
+	key = packet_key(frame, BALEEN_KEY_SRC, BALEEN_IP6);
 	assert_int_equal(key.domain, BALEEN_IP6);
 	assert_int_equal(key.hi, 0x20010db800000000ull);
 	assert_int_equal(key.lo, 1);
-	key = baleen_packet_key_ip6(frame, BALEEN_KEY_DST);
+	key = packet_key(frame, BALEEN_KEY_DST, BALEEN_IP6);
 	assert_int_equal(key.hi, 0x20010db800000000ull);
 	assert_int_equal(key.lo, 2);
 }

@@ -11,16 +11,16 @@
 
 static int compile(struct input *input, const char *out)
 {
-	struct baleen_rule rule = { .action = BALEEN_ACTION_DROP, .image = input->filter.image };
+	char name[BALEEN_NAME_BYTES];
 	struct baleen_error error;
+	struct baleen_rule rule;
 	size_t n_bytes;
 	void *object;
 	int err;
 
-	if (rule_name_from_path(input->path, rule.image.name)) {
-		memset(rule.image.name, 0, sizeof(rule.image.name));
-		strcpy(rule.image.name, "rule");
-	}
+	baleen_rule_set(&rule, BALEEN_ACTION_DROP,
+			rule_name_from_path(input->path, name) ? "rule" : name,
+			&input->filter.image);
 	err = baleen_object_make(input->filter.bytes, input->filter.n_bytes, &rule, &object,
 				 &n_bytes, &error);
 	if (!err) {

@@ -148,12 +148,9 @@ static void fill_config(struct baleen_config *config, const char *device,
 	config->n_rules = n_rules;
 	config->mode = mode;
 	snprintf(config->device, sizeof(config->device), "%s", device);
-	for (u32 i = 0; i < n_rules; i++) {
-		config->rule[i].action = rules[i].action;
-		config->rule[i].image = rules[i].filter.image;
-		memset(config->rule[i].image.name, 0, BALEEN_NAME_BYTES);
-		strcpy(config->rule[i].image.name, rules[i].name);
-	}
+	for (u32 i = 0; i < n_rules; i++)
+		baleen_rule_set(&config->rule[i], rules[i].action, rules[i].name,
+				&rules[i].filter.image);
 }
 
 static int pin_link(const struct baleen_pins *pins, int link_fd, struct baleen_error *error)

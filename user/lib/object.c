@@ -8,7 +8,7 @@
  *      +----------+-----------------------------+---------+-------+
  *      | ELF head | sections, section headers   | padding | image |
  *      +----------+-----------------------------+---------+-------+
- *                   .rodata: the rule, in place   to 64     .data.filter
+ *                   .rodata.rule, in place        to 64     .data.filter
  *
  * The BTF stays as it is: its DATASEC has no size before libbpf takes it from
  * the section header, and it need not name every byte of the section.
@@ -77,7 +77,7 @@ static int place_filter(u8 *elf, size_t offset, size_t n_bytes)
 
 static int set_rule(u8 *elf, const struct baleen_rule *rule)
 {
-	const Elf64_Shdr *section = find_section(elf, ".rodata");
+	const Elf64_Shdr *section = find_section(elf, ".rodata.rule");
 	const Elf64_Sym *symbol = find_symbol(elf, "baleen_rule");
 
 	if (!section || !symbol || symbol->st_size != sizeof(*rule) ||

@@ -362,25 +362,25 @@ int baleen_xdp_swap(struct baleen_xdp *xdp, u32 index, const struct baleen_filte
 		    struct baleen_error *error)
 {
 	struct baleen_config config = xdp->config;
-	struct baleen_image *image = &config.rule[index].image;
+	const struct baleen_rule *rule = &xdp->config.rule[index];
+	const char *name = rule->image.name;
 	struct baleen_loaded loaded;
 	int err;
 
 	if (xdp->state != BALEEN_XDP_ATTACHED)
 		return baleen_fail(error, ENOLINK, "%s: the filter is not in force here (%s)",
 				   xdp->device, baleen_xdp_state_text(xdp->state));
-	if (filter->image.key_spec != image->key_spec)
+	if (filter->image.key_spec != rule->image.key_spec)
 		return baleen_fail(error, EINVAL, "%s:%s is keyed by %s, the new image by %s",
-				   xdp->device, image->name,
-				   image->key_spec == BALEEN_KEY_DST ? "dst" : "src",
+				   xdp->device, name,
+				   rule->image.key_spec == BALEEN_KEY_DST ? "dst" : "src",
 				   filter->image.key_spec == BALEEN_KEY_DST ? "dst" : "src");
 	baleen_loaded_init(&loaded);
 	baleen_pins_clean(&xdp->pins, xdp->program_id);
-	*image = filter->image;
-	memcpy(image->name, xdp->config.rule[index].image.name, sizeof(image->name));
+	baleen_rule_set(&config.rule[index], rule->action, name, &filter->image);
 	err = take_over(xdp, index, &loaded, error);
 	if (!err)
-		err = baleen_load_map(image->name, filter, &loaded.rule_fd[index], error);
+		err = baleen_load_map(name, filter, &loaded.rule_fd[index], error);
 	if (!err)
 		err = baleen_load_program(&config, &loaded, error);
 	if (!err)
