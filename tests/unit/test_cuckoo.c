@@ -126,6 +126,8 @@ static void test_list_damaged(void **state)
 		{3, 0x40000000},
 		{2, 0x80000000 | 0x3fffffff},
 		{5, 0x80000000 | 1 << 29},
+		/* Keys of bucket 0 are multiples of 13: tag 2, 16 to 23, has none. */
+		{0, 0x80000002},
 	};
 	struct random random = random_from(4);
 	struct baleen_table table = cuckoo_table(32, 13);
