@@ -140,9 +140,6 @@ expect "duplicates do not count against it" 0 "" "baleen: 20 keys were listed mo
 
 is "the default kind is cuckoo" "$(info old.bln .tables[0].kind)" cuckoo
 is "exact" "$(info old.bln .exact) $(info old.bln .fpp)" "true 0.0"
-refuses "a Bloom filter without a rate" \
-	"twenty.txt: a Bloom filter needs a false positive rate: --fpp" \
-	baleen build --kind bloom -o new.bln twenty.txt
 prints "a Bloom filter of 1 %" "" \
 	baleen build --kind bloom --fpp 0.01 -o bloom.bln twenty.txt six.txt
 is "is one" "$(info bloom.bln .tables[0].kind) $(info bloom.bln .tables[1].kind)" "bloom bloom"

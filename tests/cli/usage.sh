@@ -52,6 +52,22 @@ prints "-V is the same" "$version" baleen -V
 # --- arguments ---
 
 misuse "build without -o" build "-o IMAGE is missing" list.txt
+misuse "build to -" build "-o -: for standard output say /dev/stdout" -o - list.txt
+misuse "build to a directory" build "-o './': is a directory" -o ./ list.txt
+for option in "--kind cuckoo" "--key src" "--fpp 0" "--capacity 9"; do
+	# shellcheck disable=SC2086 # words
+	misuse "--like and $option" build "--like takes everything from the image: \
+${option% *} contradicts it" -o new --like list.txt $option list.txt
+done
+for command in build info match dump compile; do
+	misuse "$command, a Bloom filter without a rate" "$command" \
+		"--kind bloom needs a false positive rate: --fpp" --kind bloom \
+		$([ "$command" = build ] || [ "$command" = compile ] && echo "-o new") list.txt
+done
+misuse "attach, a Bloom filter without a rate" attach \
+	"--kind bloom needs a false positive rate: --fpp" lo --kind bloom --drop list.txt
+misuse "swap, a Bloom filter without a rate" swap \
+	"--kind bloom needs a false positive rate: --fpp" lo:list list.txt --kind bloom
 misuse "info of nothing" info "no IMAGE given"
 misuse "match in nothing" match "no IMAGE given"
 misuse "dump of nothing" dump "one IMAGE is asked for"

@@ -146,6 +146,19 @@ try_large()
 	check "ip detaches 69 MB" ip_detach
 }
 
+# What is live can be compiled, too: the same image, so the same object.
+try_live()
+{
+	local device=veth-b
+
+	check "an image to attach" "$BALEEN" build -o "$TMP/live.bln" "$LIST"
+	check "it is attached" in_ns "$B" "$BALEEN" attach "$device" --drop "$TMP/live.bln"
+	check "its object" "$BALEEN" compile -o "$TMP/image.o" "$TMP/live.bln"
+	check "the live rule's object" in_ns "$B" "$BALEEN" compile -o "$TMP/live.o" "$device:live"
+	check "are the same" cmp "$TMP/image.o" "$TMP/live.o"
+	check "it is detached" in_ns "$B" "$BALEEN" detach "$device"
+}
+
 if [ ! -e "$LIST" ]; then
 	skip "compiled objects" "no $LIST"
 	exit 0
@@ -156,5 +169,6 @@ try_tool ip
 try_tool bpftool
 try_tool xdp-loader
 try_constants
+try_live
 try_large
 try_jumbo

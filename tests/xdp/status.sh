@@ -22,12 +22,15 @@ baleen()
 	in_ns "$B" "$BALEEN" "$@"
 }
 
-# status DEVICE PATH...: these values
+# status DEVICE PATH...: these values; the exit status has to fit what is told
 status()
 {
-	local path
+	local path ended
 
-	baleen status -j "$1" >"$TMP/json" || return
+	baleen status -j "$1" >"$TMP/json"
+	ended=$?
+	[ "$ended $(json "$TMP/json" '[0].enforced')" = "0 true" ] ||
+		[ "$ended $(json "$TMP/json" '[0].enforced')" = "1 false" ] || return
 	for path in "${@:2}"; do
 		json "$TMP/json" "[0]$path"
 	done | paste -s -d ' '

@@ -80,7 +80,7 @@ static int parse(struct attach *attach, int argc, char **argv)
 	if (!attach->rules.n)
 		return complain_usage(&attach_command, "no --drop or --allow given");
 	attach->device = argv[optind];
-	return 0;
+	return list_options_check(&attach_command, &attach->lists);
 }
 
 static int check(const struct attach *attach)

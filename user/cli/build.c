@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen build: lists to an image. */
 #include <getopt.h>
+#include <string.h>
 
 #include "describe.h"
 #include "image_file.h"
@@ -12,6 +13,10 @@ static int name_from_path(const struct command *command, const char *path, char 
 {
 	const char *reason = rule_name_from_path(path, name);
 
+	if (!strcmp(path, "-"))
+		return complain_usage(command, "-o -: for standard output say /dev/stdout");
+	if (*path && path[strlen(path) - 1] == '/')
+		reason = "is a directory";
 	if (reason)
 		return complain_usage(command, "-o '%s': %s", path, reason);
 	return 0;
@@ -72,7 +77,9 @@ static int run(int argc, char **argv)
 	}
 	if (!out)
 		return complain_usage(&build_command, "-o IMAGE is missing");
-	err = name_from_path(&build_command, out, name);
+	err = list_options_check(&build_command, &options);
+	if (!err)
+		err = name_from_path(&build_command, out, name);
 	if (err)
 		return err;
 	options.build.name = name;

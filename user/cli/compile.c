@@ -18,9 +18,12 @@ static int compile(struct input *input, const char *out)
 	void *object;
 	int err;
 
-	baleen_rule_set(&rule, BALEEN_ACTION_DROP,
-			rule_name_from_path(input->path, name) ? "rule" : name,
-			&input->filter.image);
+	/* An image has its name in it; a list has that of its file. */
+	if (input->filter.image.name[0])
+		strcpy(name, input->filter.image.name);
+	else if (rule_name_from_path(input->path, name))
+		strcpy(name, "rule");
+	baleen_rule_set(&rule, BALEEN_ACTION_DROP, name, &input->filter.image);
 	err = baleen_object_make(input->filter.bytes, input->filter.n_bytes, &rule, &object,
 				 &n_bytes, &error);
 	if (!err) {
@@ -64,13 +67,14 @@ static int run(int argc, char **argv)
 		return complain_usage(&compile_command, "-o OBJECT is missing");
 	if (argc - optind != 1)
 		return complain_usage(&compile_command, "one IMAGE is asked for");
+	err = list_options_check(&compile_command, &options);
+	if (err)
+		return err;
 	if (input_open(&input, argv[optind], &options))
 		return EXIT_FAILED;
 	err = guard_rate(input.path, BALEEN_ACTION_DROP, &input.filter, accept_fpp);
-	if (!err && input.is_live) {
-		complain("%s: save it first: an object is made of an image or a list", input.path);
-		err = EXIT_FAILED;
-	}
+	if (!err)
+		err = input_export(&input);
 	if (!err)
 		err = compile(&input, out);
 	if (!err && json) {

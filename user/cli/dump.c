@@ -75,6 +75,9 @@ static int run(int argc, char **argv)
 	}
 	if (argc - optind != 1)
 		return complain_usage(&dump_command, "one IMAGE is asked for");
+	err = list_options_check(&dump_command, &options);
+	if (err)
+		return err;
 	if (input_open(&input, argv[optind], &options))
 		return EXIT_FAILED;
 	err = dump(&input, json);

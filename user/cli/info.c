@@ -26,10 +26,12 @@ static int run(int argc, char **argv)
 		if (err)
 			goto out;
 	}
-	if (optind == argc) {
+	if (optind == argc)
 		err = complain_usage(&info_command, "no IMAGE given");
+	else
+		err = list_options_check(&info_command, &options);
+	if (err)
 		goto out;
-	}
 	for (int i = optind; i < argc; i++) {
 		struct input input;
 

@@ -54,15 +54,19 @@ int list_option_take(const struct command *command, struct list_options *options
 		options->like_path = argument;
 		return 0;
 	case OPTION_KIND:
+		options->shaped_by = "--kind";
 		return take_kind(command, options, argument);
 	case OPTION_KEY:
+		options->shaped_by = "--key";
 		return take_key(command, options, argument);
 	case OPTION_FPP:
+		options->shaped_by = "--fpp";
 		if (parse_rate(argument, &options->build.fpp))
 			return complain_usage(command, "--fpp '%s': not a rate from 0 to below 1",
 					      argument);
 		return 0;
 	case OPTION_CAPACITY:
+		options->shaped_by = "--capacity";
 		if (parse_count(argument, &options->build.capacity))
 			return complain_usage(command, "--capacity '%s': not a number of keys",
 					      argument);
@@ -72,6 +76,16 @@ int list_option_take(const struct command *command, struct list_options *options
 		fprintf(stderr, "baleen: see 'baleen help %s'\n", command->name);
 		return EXIT_USAGE;
 	}
+}
+
+int list_options_check(const struct command *command, const struct list_options *options)
+{
+	if (options->like_path && options->shaped_by)
+		return complain_usage(command, "--like takes everything from the image: %s "
+				      "contradicts it", options->shaped_by);
+	if (options->build.kind == BALEEN_KIND_BLOOM && !options->build.fpp)
+		return complain_usage(command, "--kind bloom needs a false positive rate: --fpp");
+	return 0;
 }
 
 bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule)
@@ -263,6 +277,24 @@ int input_open(struct input *input, const char *argument, struct list_options *o
 void input_close(struct input *input)
 {
 	baleen_filter_free(&input->filter);
+}
+
+int input_export(struct input *input)
+{
+	const struct baleen_filter *live = &input->filter;
+	struct baleen_filter image;
+	struct baleen_error error;
+
+	if (!input->is_live)
+		return 0;
+	if (baleen_filter_copy(live, &image, &error)) {
+		complain("%s: %s", input->path, error.text);
+		return EXIT_FAILED;
+	}
+	input_close(input);
+	input->filter = image;
+	input->is_live = false;
+	return 0;
 }
 
 bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line,

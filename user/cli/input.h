@@ -14,6 +14,7 @@
  * @skip_bad: count bad lines instead of refusing the list
  * @allow_empty: take a list without a key
  * @build: kind, key, rate, capacity
+ * @shaped_by: the last option that says what to build, such as "--kind"
  * @like_path: --like; its header goes to @like
  * @like: storage for @build.like
  */
@@ -21,6 +22,7 @@ struct list_options {
 	bool skip_bad;
 	bool allow_empty;
 	struct baleen_build_options build;
+	const char *shaped_by;
 	const char *like_path;
 	struct baleen_image like;
 };
@@ -63,6 +65,9 @@ void list_options_init(struct list_options *options);
 int list_option_take(const struct command *command, struct list_options *options, int option,
 		     const char *argument);
 
+/* Options that contradict each other; 0, or EXIT_USAGE after a message. */
+int list_options_check(const struct command *command, const struct list_options *options);
+
 /**
  * struct input - an IMAGE argument, opened
  * @path: as typed; points into the arguments
@@ -89,6 +94,9 @@ bool split_live(const char *argument, char *device, size_t device_bytes, const c
 /* Opens an IMAGE argument; 0, or EXIT_FAILED after a message. */
 int input_open(struct input *input, const char *argument, struct list_options *options);
 void input_close(struct input *input);
+
+/* Makes an image of a view of a live map; 0, or EXIT_FAILED after a message. */
+int input_export(struct input *input);
 
 /* Builds one filter of several lists, as input_open() does of one. */
 int input_build(struct input *input, char **paths, int n_paths, struct list_options *options);

@@ -141,6 +141,9 @@ static int run(int argc, char **argv)
 	}
 	if (optind == argc)
 		return complain_usage(&match_command, "no IMAGE given");
+	err = list_options_check(&match_command, &options);
+	if (err)
+		return err;
 	if (input_open(&matching.input, argv[optind], &options))
 		return EXIT_FAILED;
 	matching.found = json_array();

@@ -167,7 +167,7 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 	puts(any ? "" : " none");
 }
 
-/* Prints or collects one device; EXIT_FAILED after a message. */
+/* Prints or collects one device; EXIT_FAILED when its filter is not in force. */
 static int show(const struct baleen_xdp *xdp, json_t *all)
 {
 	struct baleen_stats stats;
@@ -181,7 +181,8 @@ static int show(const struct baleen_xdp *xdp, json_t *all)
 		json_array_append_new(all, describe_device(xdp, &stats));
 	else
 		print_device(xdp, &stats);
-	return 0;
+	return xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED ?
+		       EXIT_DONE : EXIT_FAILED;
 }
 
 struct walk {
@@ -276,7 +277,8 @@ const struct command status_command = {
 	.synopsis = "[-j] [DEV]",
 	.help = "Prints what is in force on a device, or on every device of this network namespace:\n"
 		"mode, rules, their entries and counters, and what passed unexamined and why. Tells\n"
-		"when the device was deleted or renamed, or another program is there.\n\n"
+		"when the device was deleted or renamed, or another program is there. Exit: 1 when a\n"
+		"filter is not in force.\n\n"
 		"  -j, --json       an array with one object per device\n",
 	.run = run,
 };

@@ -56,7 +56,7 @@ static int parse(struct swap *swap, int argc, char **argv)
 	if (!split_live(argv[optind], swap->device, sizeof(swap->device), &swap->rule))
 		return complain_usage(&swap_command, "'%s' is not DEV:RULE", argv[optind]);
 	swap->argument = argv[optind + 1];
-	return 0;
+	return list_options_check(&swap_command, &swap->lists);
 }
 
 static int check_action(const struct swap *swap, const struct baleen_xdp *xdp, u32 index)

@@ -37,6 +37,20 @@ void baleen_filter_seal(struct baleen_filter *filter)
 	baleen_header_write(image, filter->bytes);
 }
 
+int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter *copy,
+		       struct baleen_error *error)
+{
+	int err = baleen_filter_alloc(copy, &filter->image, error);
+
+	if (err)
+		return err;
+	memcpy(copy->bytes, filter->bytes, filter->n_bytes);
+	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
+		copy->image.table[domain].n_entries = baleen_filter_count(filter, domain);
+	baleen_filter_seal(copy);
+	return 0;
+}
+
 void baleen_filter_free(struct baleen_filter *filter)
 {
 	if (filter->is_mapped)
