@@ -40,7 +40,7 @@ CLI_SRC := $(wildcard user/cli/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 TOOL_SRC := $(wildcard tests/tools/*.c)
-BENCH_SRC := $(wildcard tests/bench/*.c)
+BENCH_SRC := $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 TEST_BPF_SRC := $(wildcard tests/worlds/*.bpf.c tests/bench/*.bpf.c)
 

@@ -15,13 +15,13 @@
 struct baleen_config config SEC(".rodata.config");
 
 /* BPF_F_MMAPABLE makes the blocks page-aligned: none straddles a line. */
-#define RULE_MAP(n)                                   \
-	struct {                                      \
-		__uint(type, BPF_MAP_TYPE_ARRAY);     \
-		__uint(map_flags, BPF_F_MMAPABLE);    \
-		__uint(max_entries, 1);               \
-		__type(key, u32);                     \
-		__type(value, struct baleen_block);   \
+#define RULE_MAP(n)                                 \
+	struct {                                    \
+		__uint(type, BPF_MAP_TYPE_ARRAY);   \
+		__uint(map_flags, BPF_F_MMAPABLE);  \
+		__uint(max_entries, 1);             \
+		__type(key, u32);                   \
+		__type(value, struct baleen_block); \
 	} baleen_rule_##n SEC(".maps")
 
 RULE_MAP(0);

@@ -28,21 +28,11 @@ baleen_inline struct baleen_stats *stats_get(void)
 baleen_inline int count_unparsed(struct baleen_stats *stats, enum baleen_parse parse)
 {
 	switch (parse) {
-	case BALEEN_PARSE_MPLS:
-		stats->pass_mpls++;
-		break;
-	case BALEEN_PARSE_TAGS:
-		stats->pass_tags++;
-		break;
-	case BALEEN_PARSE_VERSION:
-		stats->pass_version++;
-		break;
-	case BALEEN_PARSE_SHORT:
-		stats->pass_short++;
-		break;
-	default:
-		stats->pass_not_ip++;
-		break;
+	case BALEEN_PARSE_MPLS: stats->pass_mpls++; break;
+	case BALEEN_PARSE_TAGS: stats->pass_tags++; break;
+	case BALEEN_PARSE_VERSION: stats->pass_version++; break;
+	case BALEEN_PARSE_SHORT: stats->pass_short++; break;
+	default: stats->pass_not_ip++; break;
 	}
 	return XDP_PASS;
 }

@@ -61,9 +61,9 @@ baleen_inline u64 baleen_bloom_mask(u64 g, u32 n_bits)
  * Context: any, BPF-safe.
  * Return: the place.
  */
-baleen_inline struct baleen_bloom_place
-baleen_bloom_locate(const struct baleen_table *table, const struct baleen_seed *seed,
-		    const struct baleen_key *key)
+baleen_inline struct baleen_bloom_place baleen_bloom_locate(const struct baleen_table *table,
+							    const struct baleen_seed *seed,
+							    const struct baleen_key *key)
 {
 	u64 hash = key->domain == BALEEN_IP4 ? baleen_hash_ip4(seed, key->ip4) :
 					       baleen_hash_ip6(seed, key->hi, key->lo);

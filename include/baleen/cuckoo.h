@@ -126,9 +126,9 @@ baleen_cuckoo_locate_slots(const struct baleen_table *table, const struct baleen
  * Context: any, BPF-safe.
  * Return: the place.
  */
-baleen_inline struct baleen_cuckoo_place
-baleen_cuckoo_locate(const struct baleen_table *table, const struct baleen_seed *seed,
-		     const struct baleen_key *key)
+baleen_inline struct baleen_cuckoo_place baleen_cuckoo_locate(const struct baleen_table *table,
+							      const struct baleen_seed *seed,
+							      const struct baleen_key *key)
 {
 	return baleen_cuckoo_locate_slots(table, seed, key, table->slot_bits);
 }
@@ -149,7 +149,8 @@ baleen_inline u64 baleen_lanes_differ(u64 word, u64 lanes, u64 ones)
 baleen_inline u64 baleen_lane_ones(u32 slot_bits)
 {
 	return slot_bits == 16 ? 0x0001000100010001ull :
-	       slot_bits == 32 ? 0x0000000100000001ull : 1;
+	       slot_bits == 32 ? 0x0000000100000001ull :
+				 1;
 }
 
 /* All lanes' highest bits are set when @slot is not in the bucket at @word. */
@@ -198,8 +199,7 @@ baleen_inline int baleen_cuckoo_test_slots(const struct baleen_table *table,
 					   const struct baleen_seed *seed, const void *store,
 					   const struct baleen_key *key, u32 slot_bits)
 {
-	struct baleen_cuckoo_place place =
-		baleen_cuckoo_locate_slots(table, seed, key, slot_bits);
+	struct baleen_cuckoo_place place = baleen_cuckoo_locate_slots(table, seed, key, slot_bits);
 	const u64 *bucket = baleen_bucket_get(table, store, place.home, slot_bits, key->domain);
 	u64 tops = baleen_lane_ones(slot_bits) << (slot_bits - 1), differ;
 
@@ -210,8 +210,8 @@ baleen_inline int baleen_cuckoo_test_slots(const struct baleen_table *table,
 	bucket = baleen_bucket_get(table, store, place.other, slot_bits, key->domain);
 	if (!bucket)
 		return 0;
-	differ &= baleen_bucket_lacks(bucket, slot_bits,
-				      place.slot | baleen_cuckoo_side(slot_bits));
+	differ &=
+		baleen_bucket_lacks(bucket, slot_bits, place.slot | baleen_cuckoo_side(slot_bits));
 	return (differ & tops) != tops;
 }
 

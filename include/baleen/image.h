@@ -38,7 +38,9 @@
 
 #include <baleen/hash.h>
 
-#define BALEEN_MAGIC "\x89" "BALEEN\n"
+#define BALEEN_MAGIC \
+	"\x89"       \
+	"BALEEN\n"
 #define BALEEN_VERSION 1
 #define BALEEN_HEADER_BYTES 512
 #define BALEEN_HEADER_BLOCKS (BALEEN_HEADER_BYTES / BALEEN_BLOCK_BYTES)
@@ -235,8 +237,7 @@ static inline const char *baleen_table_check(const struct baleen_table *table, u
 		if (table->n_buckets != table->n_blocks)
 			return "number of buckets and blocks disagree";
 		return NULL;
-	default:
-		return "unknown kind";
+	default: return "unknown kind";
 	}
 }
 
@@ -332,8 +333,8 @@ static inline bool baleen_is_zero(const u8 *bytes, u32 n_bytes)
  * Context: any but BPF.
  * Return: 0, or -EINVAL with a reason.
  */
-static inline int baleen_header_check(const void *bytes, u64 total_bytes,
-				      struct baleen_image *out, const char **reason)
+static inline int baleen_header_check(const void *bytes, u64 total_bytes, struct baleen_image *out,
+				      const char **reason)
 {
 	struct baleen_image_header header;
 	struct baleen_image image;
@@ -400,8 +401,8 @@ static inline int baleen_header_check(const void *bytes, u64 total_bytes,
  * Context: any but BPF; reads every byte once.
  * Return: 0, or -EINVAL with a reason.
  */
-static inline int baleen_image_check(const void *bytes, u64 total_bytes,
-				     struct baleen_image *out, const char **reason)
+static inline int baleen_image_check(const void *bytes, u64 total_bytes, struct baleen_image *out,
+				     const char **reason)
 {
 	struct baleen_image image;
 	int err;

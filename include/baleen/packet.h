@@ -103,7 +103,8 @@ baleen_inline enum baleen_parse baleen_parse_tagged(const u8 *p, const u8 *end, 
 		ppp = baleen_load_be16(p + 6);
 		p += BALEEN_PPPOE_BYTES;
 		ethertype = ppp == BALEEN_PPP_IP4 ? BALEEN_ETHERTYPE_IP4 :
-			    ppp == BALEEN_PPP_IP6 ? BALEEN_ETHERTYPE_IP6 : 0;
+			    ppp == BALEEN_PPP_IP6 ? BALEEN_ETHERTYPE_IP6 :
+						    0;
 	}
 	if (ethertype == BALEEN_ETHERTYPE_IP4)
 		return baleen_parse_ip4(p, end, out);
@@ -124,8 +125,7 @@ baleen_inline enum baleen_parse baleen_parse_tagged(const u8 *p, const u8 *end, 
  * Context: any, BPF-safe.
  * Return: enum baleen_parse.
  */
-baleen_inline enum baleen_parse baleen_packet_parse(const u8 *frame, const u8 *end,
-						    const u8 **out)
+baleen_inline enum baleen_parse baleen_packet_parse(const u8 *frame, const u8 *end, const u8 **out)
 {
 	const u8 *p = frame + BALEEN_ETHER_BYTES;
 	u32 ethertype;

@@ -73,11 +73,11 @@ struct baleen_block {
 #if defined(__bpf__)
 #define BALEEN_LOAD(type, p) (*(const type *)(p))
 #else
-#define BALEEN_LOAD(type, p)                                      \
-	({                                                        \
-		type baleen_loaded_value;                         \
-		memcpy(&baleen_loaded_value, (p), sizeof(type));  \
-		baleen_loaded_value;                              \
+#define BALEEN_LOAD(type, p)                                     \
+	({                                                       \
+		type baleen_loaded_value;                        \
+		memcpy(&baleen_loaded_value, (p), sizeof(type)); \
+		baleen_loaded_value;                             \
 	})
 #endif
 

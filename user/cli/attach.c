@@ -61,16 +61,13 @@ static int parse(struct attach *attach, int argc, char **argv)
 			err = rules_add(&attach_command, &attach->rules, BALEEN_ACTION_DROP,
 					optarg);
 			break;
-		case OPTION_MODE:
-			err = take_mode(attach, optarg);
-			break;
+		case OPTION_MODE: err = take_mode(attach, optarg); break;
 		case OPTION_ACCEPT_FPP:
 			err = take_accept_fpp(&attach_command, optarg, &attach->accept_fpp);
 			break;
 		case OPTION_FORCE: attach->force = true; break;
 		case 'j': attach->json = true; break;
-		default:
-			err = list_option_take(&attach_command, &attach->lists, option, optarg);
+		default: err = list_option_take(&attach_command, &attach->lists, option, optarg);
 		}
 	}
 	if (err)
@@ -90,11 +87,11 @@ static int check(const struct attach *attach)
 	for (u32 i = 0; i < attach->rules.n; i++) {
 		const struct rule_argument *rule = &attach->rules.rule[i];
 
-		guarded[i] = (struct guarded_rule){ .name = rule->name, .action = rule->action,
+		guarded[i] = (struct guarded_rule){ .name = rule->name,
+						    .action = rule->action,
 						    .filter = &rule->input.filter,
 						    .input = &rule->input };
-		if (guard_rate(rule->name, rule->action, &rule->input.filter,
-			       attach->accept_fpp))
+		if (guard_rate(rule->name, rule->action, &rule->input.filter, attach->accept_fpp))
 			return EXIT_FAILED;
 	}
 	return attach->force ? 0 : guard_host(attach->device, guarded, attach->rules.n);
@@ -115,10 +112,10 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 		json_array_append_new(failed,
 				      json_pack("{s:s, s:s}", "tried", attempts->failed[i].what,
 						"reason", attempts->failed[i].reason));
-	return print_json(json_pack("{s:s, s:s, s:b, s:b, s:o}", "device", attach->device,
-				    "mode", baleen_mode_text(attempts->mode),
-				    "degraded", attempts->mode == BALEEN_MODE_GENERIC,
-				    "frags", attempts->frags, "failed", failed));
+	return print_json(json_pack("{s:s, s:s, s:b, s:b, s:o}", "device", attach->device, "mode",
+				    baleen_mode_text(attempts->mode), "degraded",
+				    attempts->mode == BALEEN_MODE_GENERIC, "frags", attempts->frags,
+				    "failed", failed));
 }
 
 static int attach_rules(const struct attach *attach)
@@ -178,15 +175,13 @@ const struct command attach_command = {
 	.help = "Puts rules on a device, evaluated in the order typed; the first that matches\n"
 		"decides, and what matches none passes. The filter outlives this command. A rule is\n"
 		"named after its file unless given as NAME=IMAGE.\n"
-		"Refuses rules that would drop the device's own addresses, its gateways, the\n"
-		"resolvers, or the peer of a TCP session.\n\n"
+		"Refuses rules that would drop the addresses of the device or of a bridge, bond or\n"
+		"VLAN on it, its gateways, the resolvers, or the peer of a TCP session.\n\n"
 		"  --drop IMAGE     drop what IMAGE lists\n"
 		"  --allow IMAGE    let pass what IMAGE lists; later rules are not asked\n"
 		"  --mode MODE      auto (default): native with multi-buffer frames, native, generic;\n"
-		"                   native: never generic; generic: behind the driver, slower\n"
-		ACCEPT_FPP_HELP
+		"                   native: never generic; generic: behind the driver, slower\n" ACCEPT_FPP_HELP
 		"  --force          also when this host would cut itself off\n"
-		"  -j, --json       say how it went as JSON\n\n"
-		LIST_OPTIONS_HELP,
+		"  -j, --json       say how it went as JSON\n\n" LIST_OPTIONS_HELP,
 	.run = run,
 };

@@ -36,8 +36,7 @@ static int report(const struct input *input, const char *out, bool json, bool ve
 	if (input->n_duplicates) {
 		char text[NUMBER_TEXT];
 
-		complain("%s key%s listed more than once",
-			 format_count(input->n_duplicates, text),
+		complain("%s key%s listed more than once", format_count(input->n_duplicates, text),
 			 input->n_duplicates == 1 ? " was" : "s were");
 	}
 	if (verbose)
@@ -87,7 +86,8 @@ static int run(int argc, char **argv)
 		err = input_build(&input, stdin_only, 1, &options);
 	else
 		err = input_build(&input, argv + optind, argc - optind, &options);
-	if (!err && baleen_file_write(out, input.filter.bytes, input.filter.n_bytes, 0600, &error)) {
+	if (!err &&
+	    baleen_file_write(out, input.filter.bytes, input.filter.n_bytes, 0600, &error)) {
 		complain("%s", error.text);
 		err = EXIT_FAILED;
 	}
@@ -101,8 +101,7 @@ const struct command build_command = {
 	.name = "build",
 	.synopsis = "-o IMAGE [OPTION...] [LIST...]",
 	.help = "Builds one image of all the lists; '-' or no LIST is standard input. The image is\n"
-		"0600, because who knows its seed can craft keys that fill a bucket.\n\n"
-		LIST_OPTIONS_HELP
+		"0600, because who knows its seed can craft keys that fill a bucket.\n\n" LIST_OPTIONS_HELP
 		"  --like IMAGE     take kind, geometry, key and seed from another image\n"
 		"  -o IMAGE         where to write; the old file stays until the new one is whole\n"
 		"  -j, --json       describe the image as JSON\n"

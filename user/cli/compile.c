@@ -56,8 +56,9 @@ static int run(int argc, char **argv)
 		switch (option) {
 		case 'o': out = optarg; break;
 		case 'j': json = true; break;
-		case OPTION_OF_COMMAND: err = take_accept_fpp(&compile_command, optarg, &accept_fpp);
-					break;
+		case OPTION_OF_COMMAND:
+			err = take_accept_fpp(&compile_command, optarg, &accept_fpp);
+			break;
 		default: err = list_option_take(&compile_command, &options, option, optarg);
 		}
 		if (err)
@@ -95,10 +96,8 @@ const struct command compile_command = {
 		"  ip link set dev eth0 xdp obj drop.bpf.o sec xdp       (jumbo: sec xdp.frags)\n"
 		"  bpftool prog load drop.bpf.o /sys/fs/bpf/drop; bpftool net attach xdp pinned\n"
 		"    /sys/fs/bpf/drop dev eth0\n"
-		"  xdp-loader load eth0 drop.bpf.o\n\n"
-		LIST_OPTIONS_HELP
-		"  -o OBJECT        where to write\n"
-		ACCEPT_FPP_HELP
+		"  xdp-loader load eth0 drop.bpf.o\n\n" LIST_OPTIONS_HELP
+		"  -o OBJECT        where to write\n" ACCEPT_FPP_HELP
 		"  -j, --json       describe what was baked in as JSON\n",
 	.run = run,
 };

@@ -25,33 +25,34 @@ struct baleen_image counted_image(const struct baleen_filter *filter)
 static double fill_of(const struct baleen_table *table)
 {
 	return table->kind == BALEEN_KIND_CUCKOO ?
-		       (double)table->n_entries / table->n_buckets / BALEEN_BUCKET_SLOTS : 0;
+		       (double)table->n_entries / table->n_buckets / BALEEN_BUCKET_SLOTS :
+		       0;
 }
 
 static double bits_per_key(const struct baleen_table *table)
 {
 	return table->n_entries ?
-		       (double)table->n_blocks * BALEEN_BLOCK_BYTES * 8 / table->n_entries : 0;
+		       (double)table->n_blocks * BALEEN_BLOCK_BYTES * 8 / table->n_entries :
+		       0;
 }
 
 static json_t *describe_table(const struct baleen_table *table, u32 domain)
 {
-	json_t *json = json_pack("{s:s, s:s, s:I, s:I, s:f, s:b, s:f}",
-				 "family", domain_text[domain],
-				 "kind", kind_text[table->kind],
-				 "entries", (json_int_t)table->n_entries,
-				 "bytes", (json_int_t)table->n_blocks * BALEEN_BLOCK_BYTES,
-				 "bits_per_key", bits_per_key(table),
-				 "exact", baleen_table_is_exact(table, domain),
-				 "fpp", baleen_table_fpp(table, domain, table->n_entries));
+	/* clang-format off: a name and its value a line */
+	json_t *json =
+		json_pack("{s:s, s:s, s:I, s:I, s:f, s:b, s:f}", "family", domain_text[domain],
+			  "kind", kind_text[table->kind], "entries", (json_int_t)table->n_entries,
+			  "bytes", (json_int_t)table->n_blocks * BALEEN_BLOCK_BYTES, "bits_per_key",
+			  bits_per_key(table), "exact", baleen_table_is_exact(table, domain), "fpp",
+			  baleen_table_fpp(table, domain, table->n_entries));
+	/* clang-format on */
 
 	if (table->kind == BALEEN_KIND_CUCKOO) {
 		json_object_set_new(json, "buckets", json_integer(table->n_buckets));
 		json_object_set_new(json, "slots_per_bucket", json_integer(BALEEN_BUCKET_SLOTS));
 		json_object_set_new(json, "slot_bits", json_integer(table->slot_bits));
 		json_object_set_new(json, "fill", json_real(fill_of(table)));
-		json_object_set_new(json, "capacity",
-				    json_integer(baleen_table_capacity(table)));
+		json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
 	} else {
 		json_object_set_new(json, "blocks", json_integer(table->n_blocks));
 		json_object_set_new(json, "hashes", json_integer(table->n_hashes));
@@ -66,16 +67,14 @@ json_t *describe_filter(const struct baleen_filter *filter)
 
 	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
 		if (image.table[domain].kind != BALEEN_KIND_NONE)
-			json_array_append_new(tables,
-					      describe_table(&image.table[domain], domain));
-	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:f, s:o}",
-			 "name", image.name,
-			 "key", key_spec_text(image.key_spec),
-			 "entries", (json_int_t)image.n_entries,
-			 "bytes", (json_int_t)image.n_blocks * BALEEN_BLOCK_BYTES,
-			 "exact", baleen_image_is_exact(&image),
-			 "fpp", baleen_image_fpp(&image),
-			 "tables", tables);
+			json_array_append_new(tables, describe_table(&image.table[domain], domain));
+	/* clang-format off: a name and its value a line */
+	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:f, s:o}", "name", image.name, "key",
+			 key_spec_text(image.key_spec), "entries", (json_int_t)image.n_entries,
+			 "bytes", (json_int_t)image.n_blocks * BALEEN_BLOCK_BYTES, "exact",
+			 baleen_image_is_exact(&image), "fpp", baleen_image_fpp(&image), "tables",
+			 tables);
+	/* clang-format on */
 }
 
 static void print_table(FILE *stream, const struct baleen_table *table, u32 domain)

@@ -67,9 +67,7 @@ static int run(int argc, char **argv)
 		switch (option) {
 		case OPTION_GONE: gone = true; break;
 		case 'j': json = true; break;
-		default:
-			fprintf(stderr, "baleen: see 'baleen help detach'\n");
-			return EXIT_USAGE;
+		default: fprintf(stderr, "baleen: see 'baleen help detach'\n"); return EXIT_USAGE;
 		}
 	}
 	if (gone && optind < argc)

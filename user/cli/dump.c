@@ -88,8 +88,7 @@ static int run(int argc, char **argv)
 const struct command dump_command = {
 	.name = "dump",
 	.synopsis = "[-j] IMAGE",
-	.help = "Prints the keys of an exact image, one a line, in ascending order.\n\n"
-		LIST_OPTIONS_HELP
+	.help = "Prints the keys of an exact image, one a line, in ascending order.\n\n" LIST_OPTIONS_HELP
 		"  -j, --json       an array of strings\n",
 	.run = run,
 };

@@ -15,8 +15,7 @@ int take_accept_fpp(const struct command *command, const char *argument, double 
 	return 0;
 }
 
-int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
-	       double accept_fpp)
+int guard_rate(const char *name, u32 action, const struct baleen_filter *filter, double accept_fpp)
 {
 	struct baleen_image image = counted_image(filter);
 	double fpp = baleen_image_fpp(&image);
@@ -24,8 +23,9 @@ int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
 	if (fpp <= accept_fpp)
 		return 0;
 	complain("%s: would %s %.3g unlisted packets in a million: false positive rate %.3g, "
-		 "accepted %.3g (--accept-fpp)", name,
-		 action == BALEEN_ACTION_DROP ? "drop" : "let pass", fpp * 1e6, fpp, accept_fpp);
+		 "accepted %.3g (--accept-fpp)",
+		 name, action == BALEEN_ACTION_DROP ? "drop" : "let pass", fpp * 1e6, fpp,
+		 accept_fpp);
 	return EXIT_FAILED;
 }
 

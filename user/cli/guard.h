@@ -10,7 +10,7 @@
 /* Exact images and 64-bit slots pass, anything else has to be asked for. */
 #define DEFAULT_ACCEPT_FPP 1e-9
 
-#define ACCEPT_FPP_HELP                                                                     \
+#define ACCEPT_FPP_HELP \
 	"  --accept-fpp P   accept a rule whose false positive rate is up to P (1e-9)\n"
 
 /**
@@ -31,8 +31,7 @@ struct guarded_rule {
 int take_accept_fpp(const struct command *command, const char *argument, double *accept_fpp);
 
 /* 0, or EXIT_FAILED after saying how many innocents the filter would hit. */
-int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
-	       double accept_fpp);
+int guard_rate(const char *name, u32 action, const struct baleen_filter *filter, double accept_fpp);
 
 /* 0, or EXIT_FAILED after naming each address of the host that the rules
  * would drop, with its entry and line.

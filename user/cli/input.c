@@ -44,21 +44,13 @@ int list_option_take(const struct command *command, struct list_options *options
 		     const char *argument)
 {
 	switch (option) {
-	case OPTION_SKIP_BAD:
-		options->skip_bad = true;
-		return 0;
-	case OPTION_ALLOW_EMPTY:
-		options->allow_empty = true;
-		return 0;
-	case OPTION_LIKE:
-		options->like_path = argument;
-		return 0;
+	case OPTION_SKIP_BAD: options->skip_bad = true; return 0;
+	case OPTION_ALLOW_EMPTY: options->allow_empty = true; return 0;
+	case OPTION_LIKE: options->like_path = argument; return 0;
 	case OPTION_KIND:
 		options->shaped_by = "--kind";
 		return take_kind(command, options, argument);
-	case OPTION_KEY:
-		options->shaped_by = "--key";
-		return take_key(command, options, argument);
+	case OPTION_KEY: options->shaped_by = "--key"; return take_key(command, options, argument);
 	case OPTION_FPP:
 		options->shaped_by = "--fpp";
 		if (parse_rate(argument, &options->build.fpp))
@@ -81,8 +73,10 @@ int list_option_take(const struct command *command, struct list_options *options
 int list_options_check(const struct command *command, const struct list_options *options)
 {
 	if (options->like_path && options->shaped_by)
-		return complain_usage(command, "--like takes everything from the image: %s "
-				      "contradicts it", options->shaped_by);
+		return complain_usage(command,
+				      "--like takes everything from the image: %s "
+				      "contradicts it",
+				      options->shaped_by);
 	if (options->build.kind == BALEEN_KIND_BLOOM && !options->build.fpp)
 		return complain_usage(command, "--kind bloom needs a false positive rate: --fpp");
 	return 0;
@@ -170,13 +164,15 @@ static int read_list(struct baleen_list *list, int fd, const char *path,
 	n_bad = list->n_bad - n_bad;
 	if (n_bad && !options->skip_bad) {
 		complain("%s: %llu bad line%s of %llu: list refused (--skip-bad goes on without "
-			 "them)", name, (unsigned long long)n_bad, n_bad == 1 ? "" : "s",
+			 "them)",
+			 name, (unsigned long long)n_bad, n_bad == 1 ? "" : "s",
 			 (unsigned long long)n_lines);
 		return EXIT_FAILED;
 	}
 	if (list->n_ip4 + list->n_ip6 == n_before && !options->allow_empty) {
 		complain("%s: not a single key in %llu line%s: list refused (--allow-empty takes "
-			 "it)", name, (unsigned long long)n_lines, n_lines == 1 ? "" : "s");
+			 "it)",
+			 name, (unsigned long long)n_lines, n_lines == 1 ? "" : "s");
 		return EXIT_FAILED;
 	}
 	if (n_bad)
@@ -186,8 +182,7 @@ static int read_list(struct baleen_list *list, int fd, const char *path,
 }
 
 /* A list shrinks by its duplicates and becomes a filter. */
-static int build_filter(struct input *input, struct baleen_list *list,
-			struct list_options *options)
+static int build_filter(struct input *input, struct baleen_list *list, struct list_options *options)
 {
 	struct baleen_error error;
 
@@ -297,8 +292,8 @@ int input_export(struct input *input)
 	return 0;
 }
 
-bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line,
-		     char *text, size_t text_bytes)
+bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line, char *text,
+		     size_t text_bytes)
 {
 	int fd, err;
 

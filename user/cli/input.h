@@ -40,23 +40,25 @@ enum list_option {
 };
 
 /* Entries for getopt_long() of every command that takes lists. */
-#define LIST_OPTIONS                                              \
-	{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },       \
-	{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY }, \
-	{ "kind", required_argument, NULL, OPTION_KIND },         \
-	{ "fpp", required_argument, NULL, OPTION_FPP },           \
-	{ "key", required_argument, NULL, OPTION_KEY },           \
-	{ "capacity", required_argument, NULL, OPTION_CAPACITY }
+#define LIST_OPTIONS                                                      \
+	{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },               \
+		{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY }, \
+		{ "kind", required_argument, NULL, OPTION_KIND },         \
+		{ "fpp", required_argument, NULL, OPTION_FPP },           \
+		{ "key", required_argument, NULL, OPTION_KEY },           \
+	{                                                                 \
+		"capacity", required_argument, NULL, OPTION_CAPACITY      \
+	}
 
-#define LIST_OPTIONS_HELP                                                                      \
-	"Lists hold one IPv4 or IPv6 address, prefix or range A-B a line; what follows the\n"  \
-	"key, '#' and ';' comments and blank lines are passed over; 'ipset save' files work.\n" \
-	"  --skip-bad       count bad lines and go on; otherwise they refuse the list\n"       \
-	"  --allow-empty    take a list without a single key\n"                                \
-	"  --kind K         cuckoo (default) or bloom\n"                                       \
+#define LIST_OPTIONS_HELP                                                                        \
+	"Lists hold one IPv4 or IPv6 address, prefix or range A-B a line; what follows the\n"    \
+	"key, '#' and ';' comments and blank lines are passed over; 'ipset save' files work.\n"  \
+	"  --skip-bad       count bad lines and go on; otherwise they refuse the list\n"         \
+	"  --allow-empty    take a list without a single key\n"                                  \
+	"  --kind K         cuckoo (default) or bloom\n"                                         \
 	"  --fpp P          false positive rate allowed, 0 (default) to below 1; IPv4 keys in\n" \
-	"                   a cuckoo table are exact whatever it says\n"                       \
-	"  --key SPEC       src (default) or dst: the address of a packet that is looked up\n" \
+	"                   a cuckoo table are exact whatever it says\n"                         \
+	"  --key SPEC       src (default) or dst: the address of a packet that is looked up\n"   \
 	"  --capacity N     leave room for N keys\n"
 
 void list_options_init(struct list_options *options);
@@ -102,7 +104,7 @@ int input_export(struct input *input);
 int input_build(struct input *input, char **paths, int n_paths, struct list_options *options);
 
 /* Finds the list line that made a key listed; false when there is none. */
-bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line,
-		     char *text, size_t text_bytes);
+bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line, char *text,
+		     size_t text_bytes);
 
 #endif /* BALEEN_CLI_INPUT_H */

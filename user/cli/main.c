@@ -12,7 +12,7 @@
 #endif
 
 static const struct command *const commands[] = {
-	&build_command, &info_command, &match_command,	&dump_command,	 &compile_command,
+	&build_command,	 &info_command, &match_command,	 &dump_command,	  &compile_command,
 	&attach_command, &swap_command, &detach_command, &status_command,
 };
 
@@ -35,7 +35,8 @@ static void print_overview(FILE *stream)
 		fprintf(stream, "  baleen %s %s\n", commands[i]->name, commands[i]->synopsis);
 	fputs("\nA list file works wherever an IMAGE is asked for; DEV:RULE is the live filter of\n"
 	      "a rule; a leading ./ or / always means a file. 'baleen help COMMAND' says more.\n"
-	      "Exit: 0 done, 1 failed or no match, 2 bad usage.\n", stream);
+	      "Exit: 0 done, 1 failed or no match, 2 bad usage.\n",
+	      stream);
 }
 
 static int help(int argc, char **argv)

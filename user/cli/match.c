@@ -43,8 +43,8 @@ static void complain_of_key(const char *text, size_t length, const char *file, u
 		complain("'%s': %s", shown, reason);
 }
 
-static void match_key(struct matching *matching, const char *text, size_t length,
-		      const char *file, u64 line)
+static void match_key(struct matching *matching, const char *text, size_t length, const char *file,
+		      u64 line)
 {
 	struct baleen_key key;
 	const char *reason;
@@ -163,8 +163,7 @@ const struct command match_command = {
 	.synopsis = "[-vcj] [-f FILE] IMAGE [KEY...]",
 	.help = "Prints the keys that are in the set: grep for sets. Without KEY and -f it reads\n"
 		"standard input. On a live rule (DEV:RULE) it reads the live map.\n"
-		"Exit: 0 when a key was printed, 1 when none was or a key could not be read.\n\n"
-		LIST_OPTIONS_HELP
+		"Exit: 0 when a key was printed, 1 when none was or a key could not be read.\n\n" LIST_OPTIONS_HELP
 		"  -v, --invert     print the keys that are not in the set\n"
 		"  -c, --count      print how many, not which\n"
 		"  -f, --file FILE  keys from a file, one a line\n"

@@ -110,9 +110,18 @@ int parse_count(const char *text, u64 *count)
 	errno = 0;
 	value = strtoull(text, &end, 10);
 	switch (*end) {
-	case 'k': scale = 1000; end++; break;
-	case 'M': scale = 1000000; end++; break;
-	case 'G': scale = 1000000000; end++; break;
+	case 'k':
+		scale = 1000;
+		end++;
+		break;
+	case 'M':
+		scale = 1000000;
+		end++;
+		break;
+	case 'G':
+		scale = 1000000000;
+		end++;
+		break;
 	}
 	if (*end || errno || !value || value > (1ull << 40) / scale)
 		return -EINVAL;

@@ -29,8 +29,7 @@ static const char *split_name(const char *argument, const char **path, char *nam
 	return rule_name_from_path(argument, name);
 }
 
-int rules_add(const struct command *command, struct rules *rules, u32 action,
-	      const char *argument)
+int rules_add(const struct command *command, struct rules *rules, u32 action, const char *argument)
 {
 	struct rule_argument *rule = &rules->rule[rules->n];
 	const char *reason;
@@ -45,8 +44,7 @@ int rules_add(const struct command *command, struct rules *rules, u32 action,
 		return complain_usage(command, "'%s': no file after the name", argument);
 	for (u32 i = 0; i < rules->n; i++)
 		if (!strcmp(rules->rule[i].name, rule->name))
-			return complain_usage(command,
-					      "two rules are called '%s': say NAME=%s",
+			return complain_usage(command, "two rules are called '%s': say NAME=%s",
 					      rule->name, rule->path);
 	rules->n++;
 	return 0;
@@ -63,7 +61,8 @@ static void warn_if_dead(const struct rules *rules, u32 index)
 
 		if (!strcmp(earlier->path, rule->path) && strcmp(rule->path, "-"))
 			complain("warning: rule '%s' can never match: rule '%s' before it lists "
-				 "the same", rule->name, earlier->name);
+				 "the same",
+				 rule->name, earlier->name);
 	}
 }
 

@@ -34,8 +34,7 @@ struct rules {
 };
 
 /* Takes one --allow or --drop; 0, or EXIT_USAGE after a message. */
-int rules_add(const struct command *command, struct rules *rules, u32 action,
-	      const char *argument);
+int rules_add(const struct command *command, struct rules *rules, u32 action, const char *argument);
 
 /* Opens every rule's image; 0, or EXIT_FAILED after a message. Warns of rules
  * that can never match.

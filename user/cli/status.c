@@ -69,19 +69,16 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	for (size_t i = 0; i < N_FAIL_OPEN; i++)
 		json_object_set_new(open, fail_open[i].name,
 				    json_integer(fail_open_count(stats, i)));
-	json = json_pack("{s:s, s:s, s:i, s:s, s:b, s:b, s:s, s:I, s:I, s:o, s:o}",
-			 "device", xdp->device,
-			 "device_at_attach", xdp->config.device,
-			 "ifindex", xdp->pins.ifindex,
-			 "state", baleen_xdp_state_text(xdp->state),
-			 "enforced", xdp->state == BALEEN_XDP_ATTACHED ||
-				     xdp->state == BALEEN_XDP_MOVED,
-			 "degraded", is_degraded(xdp),
-			 "requested_mode", baleen_mode_text(xdp->config.mode),
-			 "program_id", (json_int_t)xdp->program_id,
-			 "passed", (json_int_t)stats->passed,
-			 "fail_open", open,
-			 "rules", rules);
+	/* clang-format off: a name and its value a line */
+	json = json_pack("{s:s, s:s, s:i, s:s, s:b, s:b, s:s, s:I, s:I, s:o, s:o}", "device",
+			 xdp->device, "device_at_attach", xdp->config.device, "ifindex",
+			 xdp->pins.ifindex, "state", baleen_xdp_state_text(xdp->state), "enforced",
+			 xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED,
+			 "degraded", is_degraded(xdp), "requested_mode",
+			 baleen_mode_text(xdp->config.mode), "program_id",
+			 (json_int_t)xdp->program_id, "passed", (json_int_t)stats->passed,
+			 "fail_open", open, "rules", rules);
+	/* clang-format on */
 	if (xdp->there.id)
 		json_object_set_new(json, "program_on_device",
 				    json_pack("{s:I, s:s, s:s}", "id", (json_int_t)xdp->there.id,
@@ -98,8 +95,7 @@ static void print_state(const struct baleen_xdp *xdp)
 	switch (xdp->state) {
 	case BALEEN_XDP_ATTACHED:
 		printf("attached, %s%s, program %u", baleen_mode_text(xdp->there.mode),
-		       is_degraded(xdp) ? " (degraded: behind the driver)" : "",
-		       xdp->program_id);
+		       is_degraded(xdp) ? " (degraded: behind the driver)" : "", xdp->program_id);
 		if (strncmp(device, xdp->config.device, sizeof(xdp->config.device)))
 			printf(", was %s at attach", xdp->config.device);
 		break;
@@ -109,7 +105,8 @@ static void print_state(const struct baleen_xdp *xdp)
 		break;
 	case BALEEN_XDP_MOVED:
 		printf("attached, but to a device that is now in another network namespace; "
-		       "'baleen detach %s' takes the filter off", device);
+		       "'baleen detach %s' takes the filter off",
+		       device);
 		break;
 	case BALEEN_XDP_DETACHED:
 		printf("NOT IN FORCE: somebody detached the link; attach again");
@@ -139,8 +136,7 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct bal
 
 		describe_kind(&image, kind, sizeof(kind));
 		printf("%s entries, key %s, %s, %s", format_count(image.n_entries, entries),
-		       key_spec_text(image.key_spec), kind,
-		       format_bytes(filter.n_bytes, size));
+		       key_spec_text(image.key_spec), kind, format_bytes(filter.n_bytes, size));
 		baleen_filter_free(&filter);
 	}
 	printf("\n        %s packets, %s\n", format_count(stats->rule[index].packets, packets),
@@ -181,8 +177,8 @@ static int show(const struct baleen_xdp *xdp, json_t *all)
 		json_array_append_new(all, describe_device(xdp, &stats));
 	else
 		print_device(xdp, &stats);
-	return xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED ?
-		       EXIT_DONE : EXIT_FAILED;
+	return xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED ? EXIT_DONE :
+										     EXIT_FAILED;
 }
 
 struct walk {

@@ -105,9 +105,8 @@ static int swap_rule(const struct swap *swap, struct baleen_xdp *xdp, const stru
 			 swap->device);
 		return EXIT_FAILED;
 	}
-	if (check_action(swap, xdp, index) ||
-	    guard_rate(swap->rule, xdp->config.rule[index].action, &input->filter,
-		       swap->accept_fpp))
+	if (check_action(swap, xdp, index) || guard_rate(swap->rule, xdp->config.rule[index].action,
+							 &input->filter, swap->accept_fpp))
 		return EXIT_FAILED;
 	if (xdp->state == BALEEN_XDP_ATTACHED && !swap->force && check_host(xdp, index, input))
 		return EXIT_FAILED;
@@ -156,10 +155,8 @@ const struct command swap_command = {
 	.help = "Replaces the image of a live rule by one of any size or kind, atomically: each packet\n"
 		"sees the old set or the new one, and the counters go on. Another key is refused.\n"
 		"When anything fails the old set stays in force.\n\n"
-		"  --allow, --drop  refuse unless this is what the rule does\n"
-		ACCEPT_FPP_HELP
+		"  --allow, --drop  refuse unless this is what the rule does\n" ACCEPT_FPP_HELP
 		"  --force          also when this host would cut itself off\n"
-		"  -j, --json       describe the new image as JSON\n\n"
-		LIST_OPTIONS_HELP,
+		"  -j, --json       describe the new image as JSON\n\n" LIST_OPTIONS_HELP,
 	.run = run,
 };

@@ -84,9 +84,8 @@ static int try_attach(const struct baleen_pins *pins, const struct attempt *atte
 }
 
 static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode,
-			   struct baleen_config *config, struct baleen_loaded *loaded,
-			   int *link_fd, struct baleen_attempts *attempts,
-			   struct baleen_error *error)
+			   struct baleen_config *config, struct baleen_loaded *loaded, int *link_fd,
+			   struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	int err = -EINVAL;
 
@@ -119,19 +118,21 @@ static int refuse_occupied(const struct baleen_pins *pins, const char *device,
 	if (fd >= 0)
 		close(fd);
 	if (fd >= 0 && info.xdp.ifindex && info.prog_id == program.id)
-		return baleen_fail(error, EBUSY, "baleen is attached to %s already: 'baleen swap' "
-				   "changes a rule, 'baleen detach %s' takes it off", device,
-				   device);
+		return baleen_fail(error, EBUSY,
+				   "baleen is attached to %s already: 'baleen swap' "
+				   "changes a rule, 'baleen detach %s' takes it off",
+				   device, device);
 	if (program.id)
-		return baleen_fail(error, EBUSY, "%s runs the XDP program '%s' (id %u, %s) "
-				   "already: detach it first", device,
-				   program.name[0] ? program.name : "?", program.id,
+		return baleen_fail(error, EBUSY,
+				   "%s runs the XDP program '%s' (id %u, %s) "
+				   "already: detach it first",
+				   device, program.name[0] ? program.name : "?", program.id,
 				   baleen_mode_text(program.mode));
 	return 0;
 }
 
-static int make_maps(const struct baleen_xdp_rule *rules, u32 n_rules,
-		     struct baleen_loaded *loaded, struct baleen_error *error)
+static int make_maps(const struct baleen_xdp_rule *rules, u32 n_rules, struct baleen_loaded *loaded,
+		     struct baleen_error *error)
 {
 	int err = 0;
 

@@ -23,9 +23,9 @@ static struct baleen_key list_key(const struct baleen_list *list, u32 domain, si
 {
 	if (domain == BALEEN_IP4)
 		return (struct baleen_key){ .domain = domain, .ip4 = list->ip4[i] };
-	return (struct baleen_key){
-		.domain = domain, .hi = list->ip6[i].hi, .lo = list->ip6[i].lo
-	};
+	return (struct baleen_key){ .domain = domain,
+				    .hi = list->ip6[i].hi,
+				    .lo = list->ip6[i].lo };
 }
 
 /* The domain's share of the capacity, at least what is listed. */

@@ -133,7 +133,8 @@ int baleen_filter_list(const struct baleen_filter *filter, u32 domain, u32 **out
 				free(list.ip4);
 				return baleen_fail(error, EINVAL,
 						   "bucket %u holds a slot that no key makes: "
-						   "damaged", bucket);
+						   "damaged",
+						   bucket);
 			}
 		}
 	}

@@ -32,9 +32,8 @@ static void describe(const struct baleen_pins *pins, struct baleen_gone *gone)
 	struct baleen_pins unlocked = *pins;
 	struct baleen_xdp xdp;
 
-	*gone = (struct baleen_gone){
-		.ifindex = pins->ifindex, .netns_cookie = pins->netns_cookie
-	};
+	*gone = (struct baleen_gone){ .ifindex = pins->ifindex,
+				      .netns_cookie = pins->netns_cookie };
 	unlocked.lock_fd = -1;
 	if (baleen_xdp_open_pins(&xdp, &unlocked, NULL))
 		return;

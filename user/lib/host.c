@@ -23,7 +23,7 @@
 /* Sessions that would be cut. Not SYN_RECV: a flood of forged SYNs, the very
  * reason to attach, must not look like peers.
  */
-#define PEER_STATES                                                                        \
+#define PEER_STATES                                                                           \
 	(1 << TCP_ESTABLISHED | 1 << TCP_SYN_SENT | 1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 | \
 	 1 << TCP_CLOSE_WAIT | 1 << TCP_LAST_ACK | 1 << TCP_CLOSING)
 
@@ -89,7 +89,7 @@ static int visit_address(const struct nlmsghdr *message, void *data)
 	if (!has_header(message, sizeof(*header)) ||
 	    !baleen_uppers_has(&survey->devices, header->ifa_index))
 		return MNL_CB_OK;
-	mnl_attr_for_each(attr, message, sizeof(*header)) {
+	mnl_attr_for_each (attr, message, sizeof(*header)) {
 		u16 type = mnl_attr_get_type(attr);
 
 		if (type == IFA_LOCAL || (type == IFA_ADDRESS && !own))
@@ -138,15 +138,15 @@ static int visit_nexthop(const struct nlmsghdr *message, void *data)
 	bool has_gateway = false;
 	u32 ifindex = 0;
 
-	mnl_attr_for_each(attr, message, sizeof(struct nhmsg)) {
+	mnl_attr_for_each (attr, message, sizeof(struct nhmsg)) {
 		switch (mnl_attr_get_type(attr)) {
 		case NHA_ID: hop.id = attr_u32(attr); break;
 		case NHA_OIF: ifindex = attr_u32(attr); break;
 		case NHA_GROUP: group = attr; break;
 		case NHA_GATEWAY:
-			has_gateway = baleen_address_key(mnl_attr_get_payload(attr),
-							 mnl_attr_get_payload_len(attr),
-							 &hop.gateway);
+			has_gateway =
+				baleen_address_key(mnl_attr_get_payload(attr),
+						   mnl_attr_get_payload_len(attr), &hop.gateway);
 			break;
 		}
 	}
@@ -198,7 +198,8 @@ static int add_multipath_hop(struct survey *survey, const struct rtnexthop *hop)
 
 	if (!baleen_uppers_has(&survey->devices, hop->rtnh_ifindex))
 		return 0;
-	mnl_attr_for_each_payload((void *)RTNH_DATA(hop), hop->rtnh_len - RTNH_LENGTH(0)) {
+	mnl_attr_for_each_payload((void *)RTNH_DATA(hop), hop->rtnh_len - RTNH_LENGTH(0))
+	{
 		u16 type = mnl_attr_get_type(attr);
 
 		if (!err && (type == RTA_GATEWAY || type == RTA_VIA))
@@ -228,7 +229,7 @@ static int visit_route(const struct nlmsghdr *message, void *data)
 	u32 ifindex = 0;
 	int err = 0;
 
-	mnl_attr_for_each(attr, message, sizeof(struct rtmsg)) {
+	mnl_attr_for_each (attr, message, sizeof(struct rtmsg)) {
 		if (err)
 			break;
 		switch (mnl_attr_get_type(attr)) {

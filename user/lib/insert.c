@@ -137,8 +137,7 @@ static void bloom_insert_all(struct baleen_filter *filter, const struct baleen_k
 			baleen_bloom_locate(table, &filter->image.seed, &keys[i]);
 
 		for (int half = 0; half < 2; half++)
-			blocks[place.block].word[place.word[half]] |=
-				baleen_le64(place.mask[half]);
+			blocks[place.block].word[place.word[half]] |= baleen_le64(place.mask[half]);
 	}
 	table->n_entries += n;
 }

@@ -105,7 +105,7 @@ static int ip4_parse(const char *text, struct baleen_key *key, const char **reas
 	if (*end)
 		return invalid(reason,
 			       *end == '.' ? "more than four octets" : "text behind the address");
-	*key = (struct baleen_key){.domain = BALEEN_IP4, .ip4 = ip4};
+	*key = (struct baleen_key){ .domain = BALEEN_IP4, .ip4 = ip4 };
 	return 0;
 }
 
@@ -164,7 +164,7 @@ static int prefix_length_parse(const char *text, u32 max, u32 *length, const cha
 
 static struct baleen_span span_of_prefix(struct baleen_key key, u32 length)
 {
-	struct baleen_span span = {.first = key, .last = key};
+	struct baleen_span span = { .first = key, .last = key };
 	u64 host_hi = length < 64 ? ~0ull >> length : 0;
 	u64 host_lo = length < 64 ? ~0ull : length < 128 ? ~0ull >> (length - 64) : 0;
 	u32 host_ip4 = length < 32 ? ~0u >> length : 0;
@@ -246,7 +246,7 @@ static int span_parse(char *text, struct baleen_span *span, const char **reason)
 		return prefix_parse(text, right, span, reason);
 	ret = address_parse(text, &key, reason);
 	if (!ret)
-		*span = (struct baleen_span){.first = key, .last = key};
+		*span = (struct baleen_span){ .first = key, .last = key };
 	return ret;
 }
 
@@ -303,7 +303,7 @@ static char *octet_format(char *p, u32 octet)
 
 static void ip6_format(const struct baleen_key *key, char *text)
 {
-	u64 half_be[2] = {baleen_be64(key->hi), baleen_be64(key->lo)};
+	u64 half_be[2] = { baleen_be64(key->hi), baleen_be64(key->lo) };
 
 	inet_ntop(AF_INET6, half_be, text, BALEEN_KEY_TEXT);
 }

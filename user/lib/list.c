@@ -63,7 +63,7 @@ static const char *skip_blanks(const char *p, const char *end)
 /* An entry ends at white space or a comment. */
 static struct word entry_word(const char *p, const char *end)
 {
-	struct word word = {.start = p, .end = p};
+	struct word word = { .start = p, .end = p };
 
 	while (word.end < end && !is_blank(*word.end) && !is_comment(*word.end))
 		word.end++;
@@ -75,7 +75,7 @@ static struct word entry_word(const char *p, const char *end)
  */
 static struct word ipset_word(const char *p, const char *end)
 {
-	struct word word = {.start = p, .end = p};
+	struct word word = { .start = p, .end = p };
 	bool quoted = false;
 
 	while (word.end < end && (quoted || !is_blank(*word.end)))
@@ -160,7 +160,7 @@ static bool is_spaced_range(const char *p, const char *end)
  */
 static void ipset_parse(struct entry *entry, const char *p, const char *end)
 {
-	struct word word, key = {p, end};
+	struct word word, key = { p, end };
 	u32 n_words = 0;
 	bool nomatch = false;
 
@@ -198,7 +198,7 @@ static bool is_ipset(struct word word)
 
 static void line_parse(struct entry *entry, const char *p, const char *end)
 {
-	struct word word = {p, end};
+	struct word word = { p, end };
 
 	entry->kind = ENTRY_NONE;
 	if (end - p > LINE_BYTES) {
@@ -252,7 +252,7 @@ struct scanner {
 
 static int scan_start(struct scanner *scan, int fd)
 {
-	*scan = (struct scanner){.fd = fd};
+	*scan = (struct scanner){ .fd = fd };
 	scan->buffer = malloc(BUFFER_BYTES);
 	return scan->buffer ? 0 : -ENOMEM;
 }
@@ -304,8 +304,8 @@ static int scan_fill(struct scanner *scan)
 /* Return: 1 and @entry, 0 at the end, or the errno of read(). */
 static int scan_next(struct scanner *scan, struct entry *entry)
 {
-	static const char bom[] = {'\xef', '\xbb', '\xbf'};
-	struct baleen_key key = {.domain = BALEEN_IP4};
+	static const char bom[] = { '\xef', '\xbb', '\xbf' };
+	struct baleen_key key = { .domain = BALEEN_IP4 };
 	const char *start, *end, *reason;
 
 	if (scan->next == scan->complete) {
@@ -404,7 +404,7 @@ static void report(const struct baleen_list_reader *reader, const char *name, u6
 		   const struct entry *entry)
 {
 	char text[PROBLEM_BYTES + sizeof("...")];
-	struct baleen_list_problem problem = {name, line, text, entry->reason};
+	struct baleen_list_problem problem = { name, line, text, entry->reason };
 	size_t length = entry->length < PROBLEM_BYTES ? entry->length : PROBLEM_BYTES;
 
 	if (!reader || !reader->on_bad)
@@ -466,5 +466,5 @@ void baleen_list_free(struct baleen_list *list)
 {
 	free(list->ip4);
 	free(list->ip6);
-	*list = (struct baleen_list){0};
+	*list = (struct baleen_list){ 0 };
 }

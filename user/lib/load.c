@@ -109,8 +109,8 @@ int baleen_load_map(const char *name, const struct baleen_filter *filter, int *f
 	map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, short_name, sizeof(u32),
 				sizeof(struct baleen_block), filter->image.n_blocks, &options);
 	if (map_fd < 0)
-		return baleen_fail(error, -map_fd, "%s: cannot create a map of %zu bytes: %s",
-				   name, filter->n_bytes, strerror(-map_fd));
+		return baleen_fail(error, -map_fd, "%s: cannot create a map of %zu bytes: %s", name,
+				   filter->n_bytes, strerror(-map_fd));
 	bytes = mmap(NULL, filter->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
 	if (bytes == MAP_FAILED) {
 		close(map_fd);
@@ -156,8 +156,8 @@ static int keep(struct baleen_bpf *skeleton, struct baleen_loaded *loaded)
 	struct bpf_prog_info info = { 0 };
 	u32 bytes = sizeof(info);
 	int stats_fd = loaded->stats_fd;
-	int err = bpf_obj_get_info_by_fd(bpf_program__fd(skeleton->progs.baleen_xdp), &info,
-					 &bytes);
+	int err =
+		bpf_obj_get_info_by_fd(bpf_program__fd(skeleton->progs.baleen_xdp), &info, &bytes);
 
 	if (err)
 		return err;

@@ -53,9 +53,7 @@ int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error 
 
 	if (err)
 		return err;
-	*pins = (struct baleen_pins){
-		.netns_cookie = cookie, .ifindex = ifindex, .lock_fd = -1
-	};
+	*pins = (struct baleen_pins){ .netns_cookie = cookie, .ifindex = ifindex, .lock_fd = -1 };
 	snprintf(pins->path, sizeof(pins->path), BALEEN_PIN_ROOT "/ns%llu-if%d",
 		 (unsigned long long)cookie, ifindex);
 	return 0;
@@ -119,7 +117,8 @@ int baleen_pins_lock(struct baleen_pins *pins, struct baleen_error *error)
 		if (err == -ETIMEDOUT)
 			return baleen_fail(error, ETIMEDOUT,
 					   "another command has been changing this device for "
-					   "%d s", BALEEN_LOCK_TIMEOUT_MS / 1000);
+					   "%d s",
+					   BALEEN_LOCK_TIMEOUT_MS / 1000);
 		if (err)
 			return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
 	}

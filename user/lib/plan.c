@@ -77,8 +77,7 @@ static double word_positive(u32 h, double j)
 		{ 0, 1 },
 		{ 0, 1 / 64., 63 / 64. },
 		{ 0, 1 / 4096., 3 * 63 / 4096., 63 * 62 / 4096. },
-		{ 0, 1 / 262144., 7 * 63 / 262144., 6 * 63 * 62 / 262144.,
-		  63 * 62 * 61 / 262144. },
+		{ 0, 1 / 262144., 7 * 63 / 262144., 6 * 63 * 62 / 262144., 63 * 62 * 61 / 262144. },
 	};
 	static const double choose[MAX_BITS_PER_WORD + 1][MAX_BITS_PER_WORD + 1] = {
 		{ 1 }, { 1, 1 }, { 1, 2, 1 }, { 1, 3, 3, 1 }, { 1, 4, 6, 4, 1 },
@@ -164,7 +163,8 @@ static int plan_bloom(u64 n, double fpp, struct baleen_table *table, struct bale
 	if (!n_hashes)
 		return baleen_fail(error, EINVAL,
 				   "a Bloom filter cannot reach a false positive rate of %g in %d "
-				   "bits a key: use --kind cuckoo", fpp, BLOOM_MAX_BITS_PER_KEY);
+				   "bits a key: use --kind cuckoo",
+				   fpp, BLOOM_MAX_BITS_PER_KEY);
 	if (least > BALEEN_MAX_BLOCKS)
 		return baleen_fail(error, E2BIG, "%llu keys are too many for one filter",
 				   (unsigned long long)n);

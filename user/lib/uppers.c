@@ -60,7 +60,7 @@ static bool is_upper(const struct nlattr *info)
 {
 	const struct nlattr *attr;
 
-	mnl_attr_for_each_nested(attr, info)
+	mnl_attr_for_each_nested (attr, info)
 		if (mnl_attr_get_type(attr) == IFLA_INFO_KIND)
 			return !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) &&
 			       is_upper_kind(mnl_attr_get_str(attr));
@@ -82,7 +82,7 @@ static int visit_link(const struct nlmsghdr *message, void *data)
 
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(*header))
 		return MNL_CB_OK;
-	mnl_attr_for_each(attr, message, sizeof(*header)) {
+	mnl_attr_for_each (attr, message, sizeof(*header)) {
 		switch (mnl_attr_get_type(attr)) {
 		case IFLA_MASTER: master = attr_u32(attr); break;
 		case IFLA_LINK: lower = attr_u32(attr); break;

@@ -45,8 +45,7 @@ static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
 
 /* --- look ------------------------------------------------------------------ */
 
-static int read_config(const struct baleen_pins *pins, u32 program_id,
-		       struct baleen_config *config)
+static int read_config(const struct baleen_pins *pins, u32 program_id, struct baleen_config *config)
 {
 	struct bpf_map_info info = { 0 };
 	u32 zero = 0, bytes = sizeof(info);
@@ -57,8 +56,8 @@ static int read_config(const struct baleen_pins *pins, u32 program_id,
 		return fd;
 	err = bpf_obj_get_info_by_fd(fd, &info, &bytes);
 	if (!err)
-		err = info.value_size == sizeof(*config) ?
-			      bpf_map_lookup_elem(fd, &zero, config) : -EPROTO;
+		err = info.value_size == sizeof(*config) ? bpf_map_lookup_elem(fd, &zero, config) :
+							   -EPROTO;
 	if (!err && config->version != BALEEN_CONFIG_VERSION)
 		err = -EPROTO;
 	close(fd);
@@ -180,8 +179,10 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 	}
 	close_all(xdp);
 	if (err == -EPROTO)
-		return baleen_fail(error, EPROTO, "%s was made by another version of baleen: "
-				   "detach and attach again", pins->path);
+		return baleen_fail(error, EPROTO,
+				   "%s was made by another version of baleen: "
+				   "detach and attach again",
+				   pins->path);
 	if (err == -EAGAIN)
 		err = -ENOENT;
 	return baleen_fail(error, -err, "%s/%u: %s", pins->path, xdp->program_id, strerror(-err));
@@ -279,8 +280,7 @@ int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_f
 	const char *reason;
 
 	mapped.n_bytes = (size_t)xdp->config.rule[index].image.n_blocks * BALEEN_BLOCK_BYTES;
-	mapped.bytes = mmap(NULL, mapped.n_bytes, PROT_READ, MAP_SHARED,
-			    xdp->rule_fd[index], 0);
+	mapped.bytes = mmap(NULL, mapped.n_bytes, PROT_READ, MAP_SHARED, xdp->rule_fd[index], 0);
 	if (mapped.bytes == MAP_FAILED)
 		return baleen_fail(error, errno, "%s:%s: %m", xdp->device, name);
 	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason)) {
