@@ -39,7 +39,14 @@ struct column {
 	struct cell cell[N_SUBJECTS];
 };
 
+/* All rounds of one size and one mix, over all loads. */
+struct samples {
+	u32 n;
+	double of[N_SUBJECTS][MAX_ROUNDS];
+};
+
 struct options {
+	u32 loads;
 	u32 rounds;
 	u32 packets;
 	u32 n_sizes;
@@ -59,11 +66,8 @@ static u64 cpu_ns(void)
 static void drive(const struct bench *bench, u32 packets)
 {
 	const struct drive_bpf *skel = bench->drive;
-	LIBBPF_OPTS(bpf_test_run_opts, opts,
-		.data_in = bench->is_ip6 ? frame_ip6 : frame_ip4,
-		.data_size_in = sizeof(frame_ip4),
-		.repeat = packets,
-	);
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = bench->is_ip6 ? frame_ip6 : frame_ip4,
+		    .data_size_in = sizeof(frame_ip4), .repeat = packets, );
 	int fd = bpf_program__fd(bench->is_ip6 ? skel->progs.drive_ip6 : skel->progs.drive_ip4);
 
 	if (bpf_prog_test_run_opts(fd, &opts))
@@ -135,24 +139,52 @@ static struct cell quartiles(double *samples, u32 n)
 	return (struct cell){ samples[n / 4], samples[n / 2], samples[n - 1 - n / 4] };
 }
 
-static struct column run_rounds(const struct bench *bench, const struct options *options,
-				u64 share)
+/* Appends the rounds of one load to those of the loads before. */
+static void run_rounds(const struct bench *bench, const struct options *options, u64 share,
+		       struct samples *samples)
 {
-	static double samples[N_SUBJECTS][MAX_ROUNDS];
-	u32 rounds = options->rounds;
-	struct column column;
-
 	fill_floor(bench, share);
-	for (u32 round = 0; round < rounds; round++) {
+	for (u32 round = 0; round < options->rounds; round++) {
+		u32 n = samples->n++;
+
 		for (int id = 0; id < N_SUBJECTS; id++) {
-			samples[id][round] = measure(bench, id, share, round, options->packets);
+			samples->of[id][n] = measure(bench, id, share, n, options->packets);
 			if (id != SUBJECT_NOOP)
-				samples[id][round] -= samples[SUBJECT_NOOP][round];
+				samples->of[id][n] -= samples->of[SUBJECT_NOOP][n];
 		}
 	}
+}
+
+static struct column column_of(struct samples *samples)
+{
+	struct column column;
+
 	for (int id = 0; id < N_SUBJECTS; id++)
-		column.cell[id] = quartiles(samples[id], rounds);
+		column.cell[id] = quartiles(samples->of[id], samples->n);
 	return column;
+}
+
+/* Where a program and its maps come to lie moves a figure by up to 2 ns, so
+ * all is loaded anew for some of the rounds; not at the largest size, where
+ * filling the peers takes half a minute and the figure is ten times that.
+ */
+static void run_size(const struct options *options, struct bench *bench, struct column *none,
+		     struct column *half, u64 bytes[N_SUBJECTS])
+{
+	static struct samples samples[2];
+	u32 loads = bench->n > 10000000 ? 1 : options->loads;
+
+	samples[0].n = samples[1].n = 0;
+	for (u32 load = 0; load < loads; load++) {
+		bench_load(bench);
+		run_rounds(bench, options, 0, &samples[0]);
+		run_rounds(bench, options, SHARE_ONE / 2, &samples[1]);
+		for (int id = 0; id < N_SUBJECTS; id++)
+			bytes[id] = bench->subject[id].map_bytes;
+		bench_unload(bench);
+	}
+	*none = column_of(&samples[0]);
+	*half = column_of(&samples[1]);
 }
 
 /* --- printing ------------------------------------------------------------ */
@@ -180,8 +212,8 @@ static void print_ratio(const char *name, const struct column *columns, u32 n, e
 {
 	printf("  %-25s", name);
 	for (u32 i = 0; i < n; i++)
-		printf("%20.1f", columns[i].cell[id].median /
-				 columns[i].cell[SUBJECT_CUCKOO].median);
+		printf("%20.1f",
+		       columns[i].cell[id].median / columns[i].cell[SUBJECT_CUCKOO].median);
 	printf("\n");
 }
 
@@ -202,7 +234,7 @@ static void print_columns(const struct column *columns, u32 n)
 	printf("  %-25s", "cuckoo above the floor");
 	for (u32 i = 0; i < n; i++)
 		printf("%20.1f", columns[i].cell[SUBJECT_CUCKOO].median -
-				 columns[i].cell[SUBJECT_FLOOR].median);
+					 columns[i].cell[SUBJECT_FLOOR].median);
 	printf("\n");
 	print_ratio("BPF hash map / cuckoo", columns, n, SUBJECT_KERNEL_HASH);
 	print_ratio("BPF Bloom map / cuckoo", columns, n, SUBJECT_KERNEL_BLOOM);
@@ -231,12 +263,7 @@ static void run_family(const struct options *options, bool is_ip6, const u32 *si
 		struct bench bench = { .is_ip6 = is_ip6, .n = sizes[i] };
 
 		fprintf(stderr, "%s, %u entries ...\n", family, sizes[i]);
-		bench_load(&bench);
-		none[i] = run_rounds(&bench, options, 0);
-		half[i] = run_rounds(&bench, options, SHARE_ONE / 2);
-		for (int id = 0; id < N_SUBJECTS; id++)
-			bytes[i][id] = bench.subject[id].map_bytes;
-		bench_unload(&bench);
+		run_size(options, &bench, &none[i], &half[i], bytes[i]);
 	}
 	snprintf(title, sizeof(title), "%s, no packet listed", family);
 	print_head(title, sizes, n_sizes);
@@ -281,8 +308,8 @@ static void print_machine(const struct options *options, int cpu)
 	printf("ns per packet above a no-op program, one core, a new random source per packet\n");
 	printf("kernel %s, %s, L3 %s, CPU %d, JIT %s\n", uts.release, model, cache, cpu,
 	       strcmp(jit, "0") ? "on" : "OFF");
-	printf("median (quartiles) of %u interleaved rounds of %u packets\n", options->rounds,
-	       options->packets);
+	printf("median (quartiles) of %u interleaved rounds of %u packets after each of %u loads\n",
+	       options->rounds, options->packets, options->loads);
 	fflush(stdout);
 }
 
@@ -301,7 +328,8 @@ static int pin_to_cpu(void)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: bench_xdp [--quick] [--rounds N] [--packets N] [--size N]\n");
+	fprintf(stderr,
+		"usage: bench_xdp [--quick] [--loads N] [--rounds N] [--packets N] [--size N]\n");
 	exit(2);
 }
 
@@ -309,6 +337,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 {
 	static const struct option longs[] = {
 		{ "quick", no_argument, NULL, 'q' },
+		{ "loads", required_argument, NULL, 'l' },
 		{ "rounds", required_argument, NULL, 'r' },
 		{ "packets", required_argument, NULL, 'p' },
 		{ "size", required_argument, NULL, 's' },
@@ -320,33 +349,32 @@ static void parse_options(int argc, char **argv, struct options *options)
 		switch (c) {
 		case 'q':
 			options->rounds = 3;
+			options->loads = 1;
 			options->n_sizes = 2;
 			options->sizes[0] = 10000;
 			options->sizes[1] = 1000000;
 			break;
-		case 'r':
-			options->rounds = strtoul(optarg, NULL, 10);
-			break;
-		case 'p':
-			options->packets = strtoul(optarg, NULL, 10);
-			break;
+		case 'l': options->loads = strtoul(optarg, NULL, 10); break;
+		case 'r': options->rounds = strtoul(optarg, NULL, 10); break;
+		case 'p': options->packets = strtoul(optarg, NULL, 10); break;
 		case 's':
 			options->n_sizes = 1;
 			options->sizes[0] = strtoul(optarg, NULL, 10);
 			break;
-		default:
-			usage();
+		default: usage();
 		}
 	}
-	if (optind != argc || !options->rounds || options->rounds > MAX_ROUNDS ||
-	    !options->packets || !options->sizes[0])
+	if (optind != argc || !options->rounds || !options->loads ||
+	    (u64)options->rounds * options->loads > MAX_ROUNDS || !options->packets ||
+	    !options->sizes[0])
 		usage();
 }
 
 int main(int argc, char **argv)
 {
 	struct options options = {
-		.rounds = 11,
+		.loads = 3,
+		.rounds = 5,
 		.packets = 1000000,
 		.n_sizes = MAX_SIZES,
 		.sizes = { 10000, 100000, 1000000, 4000000, 32000000 },
