@@ -26,8 +26,8 @@
  *
  * Two x in one bucket differ by at least m >= 2^L in the low half, so the
  * tag tells them apart: exact for every m, not only for powers of two, as
- * soon as 32 - L <= slot_bits - 2 (2^18 buckets for 16-bit slots, any number
- * for 32-bit slots). IPv6 keys are hashed to 64 bits, (hi, lo): hi is x and
+ * soon as 32 - L <= slot_bits - 2 (2^18 buckets for 16-bit slots, four for
+ * 32-bit slots). IPv6 keys are hashed to 64 bits, (hi, lo): hi is x and
  * the 64-bit slot keeps (low >> L) and all of lo, so it stores the hash
  * exactly and errs only when two hashes collide, n / 2^64 for n entries. A
  * 16-bit slot keeps 14 bits of lo: at load a the error is at most

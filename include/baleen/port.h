@@ -144,7 +144,14 @@ baleen_inline const struct baleen_block *baleen_store_block(const void *store, u
 #if defined(__KERNEL__)
 baleen_inline u32 baleen_crc32c(u32 crc, const void *data, size_t bytes)
 {
-	return ~crc32c(~crc, data, bytes);
+	const u8 *p = data;
+
+	/* The kernel's length has 32 bits. */
+	for (size_t piece; bytes; bytes -= piece, p += piece) {
+		piece = bytes < 1u << 30 ? bytes : 1u << 30;
+		crc = ~crc32c(~crc, p, piece);
+	}
+	return crc;
 }
 #else
 static inline __attribute__((unused)) u32 baleen_crc32c_portable(u32 crc, const void *data,
