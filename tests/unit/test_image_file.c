@@ -102,6 +102,20 @@ static void assert_bytes_refused(const void *bytes, size_t n_bytes, const char *
 	assert_read_refused(open_bytes(bytes, n_bytes), EINVAL, text);
 }
 
+static void test_read_refused_live(void **state)
+{
+	struct random random = random_from(31);
+	struct baleen_filter filter = make_filter(&random);
+
+	filter.image.flags = BALEEN_FLAG_LIVE;
+	filter.image.body_crc = 0;
+	filter.image.n_entries = filter.image.table[BALEEN_IP4].n_entries = 0;
+	baleen_header_write(&filter.image, filter.bytes);
+	assert_bytes_refused(filter.bytes, filter.n_bytes,
+			     "x.bln: the bytes of a live map: no counts, no checksum");
+	baleen_filter_free(&filter);
+}
+
 static void test_read_refused_kind(void **state)
 {
 	int pipe_fds[2];
@@ -446,6 +460,7 @@ static void test_write_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_DIRECTORY(test_read_refused_live),
 		IN_DIRECTORY(test_read_refused_kind),
 		IN_DIRECTORY(test_read_refused_bytes),
 		IN_DIRECTORY(test_read_refused_access),

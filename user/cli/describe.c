@@ -36,17 +36,19 @@ static double bits_per_key(const struct baleen_table *table)
 		       0;
 }
 
-static json_t *describe_table(const struct baleen_table *table, u32 domain)
+static json_t *describe_table(const struct baleen_filter *filter, const struct baleen_table *table,
+			      u32 domain)
 {
-	/* clang-format off: a name and its value a line */
-	json_t *json =
-		json_pack("{s:s, s:s, s:I, s:I, s:f, s:b, s:f}", "family", domain_text[domain],
-			  "kind", kind_text[table->kind], "entries", (json_int_t)table->n_entries,
-			  "bytes", (json_int_t)table->n_blocks * BALEEN_BLOCK_BYTES, "bits_per_key",
-			  bits_per_key(table), "exact", baleen_table_is_exact(table, domain), "fpp",
-			  baleen_table_fpp(table, domain, table->n_entries));
-	/* clang-format on */
+	json_t *json = json_object();
 
+	json_object_set_new(json, "family", json_string(domain_text[domain]));
+	json_object_set_new(json, "kind", json_string(kind_text[table->kind]));
+	json_object_set_new(json, "entries", json_integer(table->n_entries));
+	json_object_set_new(json, "bytes",
+			    json_integer((json_int_t)table->n_blocks * BALEEN_BLOCK_BYTES));
+	json_object_set_new(json, "bits_per_key", json_real(bits_per_key(table)));
+	json_object_set_new(json, "exact", json_boolean(baleen_table_is_exact(table, domain)));
+	json_object_set_new(json, "fpp", json_real(baleen_filter_fpp(filter, domain)));
 	if (table->kind == BALEEN_KIND_CUCKOO) {
 		json_object_set_new(json, "buckets", json_integer(table->n_buckets));
 		json_object_set_new(json, "slots_per_bucket", json_integer(BALEEN_BUCKET_SLOTS));
@@ -63,27 +65,31 @@ static json_t *describe_table(const struct baleen_table *table, u32 domain)
 json_t *describe_filter(const struct baleen_filter *filter)
 {
 	struct baleen_image image = counted_image(filter);
-	json_t *tables = json_array();
+	json_t *tables = json_array(), *json = json_object();
 
 	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
 		if (image.table[domain].kind != BALEEN_KIND_NONE)
-			json_array_append_new(tables, describe_table(&image.table[domain], domain));
-	/* clang-format off: a name and its value a line */
-	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:f, s:o}", "name", image.name, "key",
-			 key_spec_text(image.key_spec), "entries", (json_int_t)image.n_entries,
-			 "bytes", (json_int_t)image.n_blocks * BALEEN_BLOCK_BYTES, "exact",
-			 baleen_image_is_exact(&image), "fpp", baleen_image_fpp(&image), "tables",
-			 tables);
-	/* clang-format on */
+			json_array_append_new(tables,
+					      describe_table(filter, &image.table[domain], domain));
+	json_object_set_new(json, "name", json_string(image.name));
+	json_object_set_new(json, "key", json_string(key_spec_text(image.key_spec)));
+	json_object_set_new(json, "entries", json_integer(image.n_entries));
+	json_object_set_new(json, "bytes",
+			    json_integer((json_int_t)image.n_blocks * BALEEN_BLOCK_BYTES));
+	json_object_set_new(json, "exact", json_boolean(baleen_image_is_exact(&image)));
+	json_object_set_new(json, "fpp", json_real(baleen_filter_worst_fpp(filter)));
+	json_object_set_new(json, "tables", tables);
+	return json;
 }
 
-static void print_table(FILE *stream, const struct baleen_table *table, u32 domain)
+static void print_table(FILE *stream, const struct baleen_filter *filter,
+			const struct baleen_table *table, u32 domain)
 {
 	char entries[NUMBER_TEXT], units[NUMBER_TEXT];
-	double fpp = baleen_table_fpp(table, domain, table->n_entries);
 
-	fprintf(stream, "  %s  %s entries, %s, ", domain_title[domain],
-		format_count(table->n_entries, entries), kind_text[table->kind]);
+	fprintf(stream, "  %s  %s entr%s, %s, ", domain_title[domain],
+		format_count(table->n_entries, entries), table->n_entries == 1 ? "y" : "ies",
+		kind_text[table->kind]);
 	if (table->kind == BALEEN_KIND_CUCKOO)
 		fprintf(stream, "%s buckets of %d slots of %u bits, %.1f %% full, ",
 			format_count(table->n_buckets, units), BALEEN_BUCKET_SLOTS,
@@ -95,11 +101,12 @@ static void print_table(FILE *stream, const struct baleen_table *table, u32 doma
 	if (baleen_table_is_exact(table, domain))
 		fputs("exact\n", stream);
 	else
-		fprintf(stream, "false positive rate %.2g\n", fpp);
+		fprintf(stream, "false positive rate %.2g\n", baleen_filter_fpp(filter, domain));
 }
 
-void describe_kind(const struct baleen_image *image, char *text, size_t bytes)
+void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes)
 {
+	const struct baleen_image *image = &filter->image;
 	u32 kind = image->table[BALEEN_IP4].kind ? image->table[BALEEN_IP4].kind :
 						   image->table[BALEEN_IP6].kind;
 
@@ -107,7 +114,7 @@ void describe_kind(const struct baleen_image *image, char *text, size_t bytes)
 		snprintf(text, bytes, "%s, exact", kind_text[kind]);
 	else
 		snprintf(text, bytes, "%s, false positive rate %.2g", kind_text[kind],
-			 baleen_image_fpp(image));
+			 baleen_filter_worst_fpp(filter));
 }
 
 void print_filter(FILE *stream, const char *path, const struct baleen_filter *filter)
@@ -119,7 +126,7 @@ void print_filter(FILE *stream, const char *path, const struct baleen_filter *fi
 		format_bytes((u64)image.n_blocks * BALEEN_BLOCK_BYTES, bytes));
 	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
 		if (image.table[domain].kind != BALEEN_KIND_NONE)
-			print_table(stream, &image.table[domain], domain);
+			print_table(stream, filter, &image.table[domain], domain);
 }
 
 const char *rule_name_from_path(const char *path, char *name)

@@ -15,7 +15,7 @@ json_t *describe_filter(const struct baleen_filter *filter);
 void print_filter(FILE *stream, const char *path, const struct baleen_filter *filter);
 
 /* Kind and exactness in few words, such as "cuckoo, exact". */
-void describe_kind(const struct baleen_image *image, char *text, size_t bytes);
+void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes);
 
 /* A copy of the decoded header whose counts are what the tables hold now. */
 struct baleen_image counted_image(const struct baleen_filter *filter);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A filter in memory: allocation, sealing, and its keys back. */
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "list.h"
+#include "plan.h"
 #include "slots.h"
 
 int baleen_filter_alloc(struct baleen_filter *filter, const struct baleen_image *image,
@@ -44,9 +46,13 @@ int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter 
 
 	if (err)
 		return err;
+	/* What is counted is the copy, which no writer changes; a Bloom table
+	 * goes by its header.
+	 */
 	memcpy(copy->bytes, filter->bytes, filter->n_bytes);
+	copy->image = filter->image;
 	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
-		copy->image.table[domain].n_entries = baleen_filter_count(filter, domain);
+		copy->image.table[domain].n_entries = baleen_filter_count(copy, domain);
 	baleen_filter_seal(copy);
 	return 0;
 }
@@ -72,6 +78,49 @@ u64 baleen_filter_count(const struct baleen_filter *filter, u32 domain)
 		for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++)
 			n += baleen_slots_get(&slots, bucket, i) != 0;
 	return n;
+}
+
+/* The chance that a random key's bits are set in this block: it chooses two
+ * words, any two alike, and n_hashes / 2 bits in each.
+ */
+static double block_fpp(const struct baleen_block *block, const double share[65])
+{
+	double sum = 0, squares = 0;
+
+	for (u32 i = 0; i < BALEEN_BLOCK_WORDS; i++) {
+		double word = share[__builtin_popcountll(block->word[i])];
+
+		sum += word;
+		squares += word * word;
+	}
+	/* The mean over ordered pairs of different words. */
+	return (sum * sum - squares) / (BALEEN_BLOCK_WORDS * (BALEEN_BLOCK_WORDS - 1));
+}
+
+static double bloom_fpp(const struct baleen_filter *filter, const struct baleen_table *table)
+{
+	const struct baleen_block *block = filter->bytes;
+	double share[65], sum = 0;
+
+	for (u32 ones = 0; ones <= 64; ones++)
+		share[ones] = pow(ones / 64., table->n_hashes / 2);
+	for (u32 i = 0; i < table->n_blocks; i++)
+		sum += block_fpp(&block[table->first_block + i], share);
+	return sum / table->n_blocks;
+}
+
+double baleen_filter_fpp(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	if (table->kind == BALEEN_KIND_BLOOM)
+		return bloom_fpp(filter, table);
+	return baleen_table_fpp(table, domain, baleen_filter_count(filter, domain));
+}
+
+double baleen_filter_worst_fpp(const struct baleen_filter *filter)
+{
+	return fmax(baleen_filter_fpp(filter, BALEEN_IP4), baleen_filter_fpp(filter, BALEEN_IP6));
 }
 
 /* The permuted key that baleen_cuckoo_locate() split into home and tag: the

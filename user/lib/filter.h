@@ -103,6 +103,27 @@ int baleen_filter_list(const struct baleen_filter *filter, u32 domain, u32 **out
 		       struct baleen_error *error);
 
 /**
+ * baleen_filter_fpp() - false positive rate of a table as it is
+ * @filter: the filter
+ * @domain: enum baleen_domain
+ *
+ * Of a Bloom table the mean over its blocks of the probability that a random
+ * key finds all its bits set: what its bits say, whatever its header claims.
+ * Of a cuckoo table baleen_table_fpp() with the slots in use.
+ *
+ * Return: the rate; 0 for an absent or exact table.
+ */
+double baleen_filter_fpp(const struct baleen_filter *filter, u32 domain);
+
+/**
+ * baleen_filter_worst_fpp() - the highest of the tables' rates
+ * @filter: the filter
+ *
+ * Return: the highest baleen_filter_fpp().
+ */
+double baleen_filter_worst_fpp(const struct baleen_filter *filter);
+
+/**
  * baleen_filter_count() - how many keys a table holds, by looking
  * @filter: the filter
  * @domain: enum baleen_domain

@@ -30,6 +30,22 @@ bool baleen_image_file_is(int fd)
 	return n > 0 && n_wrong <= (n == MAGIC_BYTES ? MAX_WRONG_BYTES : 0);
 }
 
+bool baleen_file_may_replace(const char *path, const char *magic, size_t n_bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char start[16];
+	struct stat stat;
+	bool may = true;
+
+	if (fd < 0)
+		return true;
+	if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_size)
+		may = pread(fd, start, n_bytes, 0) == (ssize_t)n_bytes &&
+		      !memcmp(start, magic, n_bytes);
+	close(fd);
+	return may;
+}
+
 static int read_all(int fd, void *bytes, size_t n_bytes)
 {
 	size_t n = 0;
@@ -86,6 +102,9 @@ int baleen_image_file_read(int fd, const char *name, struct baleen_filter *filte
 		return baleen_fail(error, -err, "%s: %s", name, strerror(-err));
 	if (baleen_header_check(header, stat.st_size, &read.image, &reason))
 		goto bad;
+	reason = "the bytes of a live map: no counts, no checksum";
+	if (read.image.flags & BALEEN_FLAG_LIVE)
+		goto bad;
 	read.n_bytes = stat.st_size;
 	read.bytes = aligned_alloc(BALEEN_BLOCK_BYTES, read.n_bytes);
 	if (!read.bytes)
@@ -116,7 +135,8 @@ static void name_beside(const char *path, char *beside, size_t bytes)
 	const char *slash = strrchr(path, '/');
 	int length = slash ? slash + 1 - path : 0;
 
-	snprintf(beside, bytes, "%.*s.%s.baleen-new", length, path, path + length);
+	/* Cut, so that the longest legal name has room for what is added. */
+	snprintf(beside, bytes, "%.*s.%.200s.baleen-new", length, path, path + length);
 }
 
 /* Gives an unnamed file a name beside @path, then the name of @path. -EAGAIN

@@ -32,6 +32,18 @@ int baleen_image_file_read(int fd, const char *name, struct baleen_filter *filte
 			   struct baleen_error *error);
 
 /**
+ * baleen_file_may_replace() - is what stands there of the kind to be written?
+ * @path: of the file to be written
+ * @magic: how such a file starts
+ * @n_bytes: length of @magic
+ *
+ * Keeps a list from being overwritten by its own image after a slip.
+ *
+ * Return: false when it is a regular file, not empty, that starts otherwise.
+ */
+bool baleen_file_may_replace(const char *path, const char *magic, size_t n_bytes);
+
+/**
  * baleen_file_write() - replace a file by these bytes, whole or not at all
  * @path: of the file; a symbolic link is followed
  * @bytes: what to write

@@ -203,7 +203,8 @@ int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_tab
 {
 	if (!(fpp >= 0 && fpp < 1))
 		return baleen_fail(error, EINVAL, "a false positive rate is 0 or more, below 1");
-	if (n > (u64)BALEEN_MAX_BLOCKS * BALEEN_BLOCK_WORDS)
+	/* Far above what any geometry holds, so that nothing below overflows. */
+	if (n > (u64)BALEEN_MAX_BLOCKS * BALEEN_BLOCK_BYTES)
 		return baleen_fail(error, E2BIG, "%llu keys are too many for one filter",
 				   (unsigned long long)n);
 	if (kind == BALEEN_KIND_BLOOM)
