@@ -7,26 +7,14 @@
 #include <string.h>
 
 #include "address_set.h"
-
-static int order(u64 a, u64 b)
-{
-	return (a > b) - (a < b);
-}
+#include "key_text.h"
 
 static int compare(const void *left, const void *right)
 {
 	const struct baleen_host_address *a = left, *b = right;
-	int result = order(a->role, b->role);
-
-	if (!result)
-		result = order(a->key.domain, b->key.domain);
-	if (!result)
-		result = order(a->key.ip4, b->key.ip4);
-	if (!result)
-		result = order(a->key.hi, b->key.hi);
-	if (!result)
-		result = order(a->key.lo, b->key.lo);
-	return result;
+	if (a->role != b->role)
+		return a->role < b->role ? -1 : 1;
+	return baleen_key_compare(&a->key, &b->key);
 }
 
 void baleen_address_set_sort(struct baleen_address_set *set)

@@ -104,6 +104,13 @@ static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode
 	return 0;
 }
 
+/* An object of `baleen compile`, or a filter attached where other pins are seen:
+ * `ip netns exec` hides those of its caller.
+ */
+static const char ours_elsewhere[] =
+	", as an object with 'ip link set ... xdp off', else with baleen where the pins in " BALEEN_BPFFS
+	" are seen";
+
 static int refuse_occupied(const struct baleen_pins *pins, const char *device,
 			   struct baleen_error *error)
 {
@@ -122,12 +129,18 @@ static int refuse_occupied(const struct baleen_pins *pins, const char *device,
 				   "baleen is attached to %s already: 'baleen swap' "
 				   "changes a rule, 'baleen detach %s' takes it off",
 				   device, device);
+	if (fd >= 0 && info.xdp.ifindex)
+		return baleen_fail(error, EBUSY,
+				   "%s has the number of a device that took its filter to another "
+				   "network namespace: 'baleen detach %s' takes that off",
+				   device, device);
 	if (program.id)
 		return baleen_fail(error, EBUSY,
-				   "%s runs the XDP program '%s' (id %u, %s) "
-				   "already: detach it first",
+				   "%s runs the XDP program '%s' (id %u, %s) already: detach it "
+				   "first%s",
 				   device, program.name[0] ? program.name : "?", program.id,
-				   baleen_mode_text(program.mode));
+				   baleen_mode_text(program.mode),
+				   strcmp(program.name, "baleen_xdp") ? "" : ours_elsewhere);
 	return 0;
 }
 

@@ -67,11 +67,6 @@ static int visited(int err)
 	return err ? MNL_CB_ERROR : MNL_CB_OK;
 }
 
-static u32 attr_u32(const struct nlattr *attr)
-{
-	return mnl_attr_get_payload_len(attr) >= sizeof(u32) ? mnl_attr_get_u32(attr) : 0;
-}
-
 static bool has_header(const struct nlmsghdr *message, size_t header_bytes)
 {
 	return mnl_nlmsg_get_payload_len(message) >= header_bytes;
@@ -140,8 +135,8 @@ static int visit_nexthop(const struct nlmsghdr *message, void *data)
 
 	mnl_attr_for_each (attr, message, sizeof(struct nhmsg)) {
 		switch (mnl_attr_get_type(attr)) {
-		case NHA_ID: hop.id = attr_u32(attr); break;
-		case NHA_OIF: ifindex = attr_u32(attr); break;
+		case NHA_ID: hop.id = baleen_netlink_u32(attr); break;
+		case NHA_OIF: ifindex = baleen_netlink_u32(attr); break;
 		case NHA_GROUP: group = attr; break;
 		case NHA_GATEWAY:
 			has_gateway =
@@ -233,11 +228,11 @@ static int visit_route(const struct nlmsghdr *message, void *data)
 		if (err)
 			break;
 		switch (mnl_attr_get_type(attr)) {
-		case RTA_OIF: ifindex = attr_u32(attr); break;
+		case RTA_OIF: ifindex = baleen_netlink_u32(attr); break;
 		case RTA_GATEWAY:
 		case RTA_VIA: gateway = attr; break;
 		case RTA_MULTIPATH: err = add_multipath(survey, attr); break;
-		case RTA_NH_ID: err = add_object(survey, attr_u32(attr)); break;
+		case RTA_NH_ID: err = add_object(survey, baleen_netlink_u32(attr)); break;
 		}
 	}
 	if (!err && gateway && baleen_uppers_has(&survey->devices, ifindex))

@@ -27,6 +27,7 @@ enum entry_kind {
 	ENTRY_NONE,
 	ENTRY_HELD,
 	ENTRY_BAD,
+	ENTRY_UNHELD, /* right, but cannot be held yet */
 };
 
 /* What a line says; @text points into the line. */
@@ -107,6 +108,12 @@ static void entry_bad(struct entry *entry, struct word word, const char *reason)
 	entry->reason = reason;
 }
 
+static void entry_unheld(struct entry *entry, struct word word, const char *reason)
+{
+	entry_bad(entry, word, reason);
+	entry->kind = ENTRY_UNHELD;
+}
+
 static void entry_held(struct entry *entry, struct word word)
 {
 	entry->kind = ENTRY_HELD;
@@ -129,11 +136,11 @@ static void entry_parse(struct entry *entry, struct word word)
 	const char *reason = NULL;
 
 	if (*word.start == '!')
-		entry_bad(entry, word, exception);
+		entry_unheld(entry, word, exception);
 	else if (baleen_span_parse(word.start, word.end - word.start, &entry->span, &reason))
 		entry_bad(entry, word, reason);
 	else if (is_too_wide(&entry->span))
-		entry_bad(entry, word, too_wide);
+		entry_unheld(entry, word, too_wide);
 	else
 		entry_held(entry, word);
 }
@@ -185,7 +192,7 @@ static void ipset_parse(struct entry *entry, const char *p, const char *end)
 	else if (has_open_quote(key.end, end))
 		entry_bad(entry, key, "quote without its end");
 	else if (nomatch)
-		entry_bad(entry, key, exception);
+		entry_unheld(entry, key, exception);
 	else
 		entry_parse(entry, key);
 }
@@ -404,7 +411,9 @@ static void report(const struct baleen_list_reader *reader, const char *name, u6
 		   const struct entry *entry)
 {
 	char text[PROBLEM_BYTES + sizeof("...")];
-	struct baleen_list_problem problem = { name, line, text, entry->reason };
+	struct baleen_list_problem problem = {
+		name, line, text, entry->reason, entry->kind == ENTRY_UNHELD,
+	};
 	size_t length = entry->length < PROBLEM_BYTES ? entry->length : PROBLEM_BYTES;
 
 	if (!reader || !reader->on_bad)
@@ -426,8 +435,9 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 	if (ret)
 		return baleen_fail(error, -ret, "%s: %s", name, strerror(-ret));
 	while ((ret = scan_next(&scan, &entry)) > 0) {
-		if (entry.kind == ENTRY_BAD) {
+		if (entry.kind == ENTRY_BAD || entry.kind == ENTRY_UNHELD) {
 			list->n_bad++;
+			list->n_unheld += entry.kind == ENTRY_UNHELD;
 			report(reader, name, scan.line, &entry);
 		} else if (entry.kind == ENTRY_HELD) {
 			ret = list_append(list, &entry.span);

@@ -42,7 +42,10 @@ struct baleen_ip6 {
  * @n_ip6: how many
  * @room_ip6: allocated
  * @n_lines: lines read
- * @n_bad: bad lines that were skipped
+ * @n_bad: bad lines that were passed over
+ * @n_unheld: those of them that are right, but say what cannot be held yet: an
+ *            exception, or a prefix wider than BALEEN_LIST_EXPAND. A list
+ *            without them would not be that list
  * @n_duplicates: keys that came more than once; valid after baleen_list_finish()
  *
  * All zeros is an empty list. baleen_list_free() frees the arrays.
@@ -54,6 +57,7 @@ struct baleen_list {
 	size_t n_ip6, room_ip6;
 	u64 n_lines;
 	u64 n_bad;
+	u64 n_unheld;
 	u64 n_duplicates;
 };
 
@@ -63,6 +67,7 @@ struct baleen_list {
  * @line: line number, from 1
  * @text: the offending text in printable ASCII, cut to 64 bytes and "..."
  * @reason: what is wrong with it, a constant string
+ * @is_unheld: it is right, but cannot be held yet; see struct baleen_list
  *
  * @file and @text are valid during the callback.
  */
@@ -71,6 +76,7 @@ struct baleen_list_problem {
 	u64 line;
 	const char *text;
 	const char *reason;
+	bool is_unheld;
 };
 
 /**

@@ -167,6 +167,8 @@ static int keep(struct baleen_bpf *skeleton, struct baleen_loaded *loaded)
 		stats_fd = dup(bpf_map__fd(skeleton->maps.baleen_stats));
 	if (loaded->program_fd < 0 || loaded->config_fd < 0 || stats_fd < 0) {
 		err = -errno;
+		if (loaded->stats_fd < 0)
+			close_fd(&stats_fd);
 		close_fd(&loaded->program_fd);
 		close_fd(&loaded->config_fd);
 		return err;

@@ -28,4 +28,15 @@
 int baleen_netlink_dump(int bus, u16 type, const void *header, size_t header_bytes, mnl_cb_t visit,
 			void *data);
 
+/**
+ * baleen_netlink_u32() - the number of an attribute
+ * @attr: the attribute
+ *
+ * Return: the number; 0 when the attribute is too short for one.
+ */
+static inline u32 baleen_netlink_u32(const struct nlattr *attr)
+{
+	return mnl_attr_validate(attr, MNL_TYPE_U32) ? 0 : mnl_attr_get_u32(attr);
+}
+
 #endif /* BALEEN_NETLINK_H */

@@ -37,13 +37,53 @@ static bool is_bpffs(void)
 	return !statfs(BALEEN_BPFFS, &fs) && (u32)fs.f_type == BPF_FS_MAGIC;
 }
 
+/* Where bpffs is 1777, as mount(8) makes it, anybody can have been here first,
+ * and whoever owns the directory can take the pins or put links in their place.
+ */
+static int check_owner(struct baleen_error *error)
+{
+	struct stat root;
+
+	if (lstat(BALEEN_PIN_ROOT, &root))
+		return baleen_fail(error, errno, BALEEN_PIN_ROOT ": %m");
+	if (!S_ISDIR(root.st_mode) || root.st_uid != 0 || root.st_mode & 077)
+		return baleen_fail(error, EPERM,
+				   BALEEN_PIN_ROOT " is not root's alone: remove it first");
+	return 0;
+}
+
+static bool is_other_mount_namespace(const char *path)
+{
+	struct stat mine, other;
+
+	return !stat("/proc/self/ns/mnt", &mine) && !stat(path, &other) &&
+	       mine.st_ino != other.st_ino;
+}
+
+/* `ip netns exec` makes a mount namespace that ends with its command, and so
+ * would a bpffs mounted there, and so would the filter. It shows by who called
+ * us and by process 1; where /proc does not tell, the namespace is one to stay.
+ */
+static bool is_passing_mount_namespace(void)
+{
+	char parent[32];
+
+	snprintf(parent, sizeof(parent), "/proc/%d/ns/mnt", getppid());
+	return is_other_mount_namespace("/proc/1/ns/mnt") || is_other_mount_namespace(parent);
+}
+
 static int make_root(struct baleen_error *error)
 {
+	if (!is_bpffs() && is_passing_mount_namespace())
+		return baleen_fail(error, EXDEV,
+				   "no bpffs on " BALEEN_BPFFS " in this mount namespace, and one "
+				   "mounted here would end with it: for 'ip netns exec NAME' say "
+				   "'nsenter --net=/run/netns/NAME', or mount it yourself");
 	if (!is_bpffs() && mount("bpf", BALEEN_BPFFS, "bpf", 0, "mode=0700"))
 		return baleen_fail(error, errno, "cannot mount bpffs on " BALEEN_BPFFS ": %m");
 	if (mkdir(BALEEN_PIN_ROOT, 0700) && errno != EEXIST)
 		return baleen_fail(error, errno, BALEEN_PIN_ROOT ": %m");
-	return 0;
+	return check_owner(error);
 }
 
 int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error *error)
@@ -137,7 +177,7 @@ void baleen_pins_unlock(struct baleen_pins *pins)
 /* Directories on bpffs hold pins and, one level down, nothing else. */
 static void remove_directory(int parent_fd, const char *name)
 {
-	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -177,12 +217,13 @@ void baleen_pins_remove(struct baleen_pins *pins)
 static int visit_pins(const u64 *where, int (*visit)(const struct baleen_pins *pins, void *data),
 		      void *data, struct baleen_error *error)
 {
-	DIR *directory = opendir(BALEEN_PIN_ROOT);
+	int err = check_owner(error);
 	struct dirent *entry;
-	int err = 0;
+	DIR *directory;
 
-	if (!directory && errno == ENOENT)
-		return 0;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	directory = opendir(BALEEN_PIN_ROOT);
 	if (!directory)
 		return baleen_fail(error, errno, BALEEN_PIN_ROOT ": %m");
 	while (!err && (entry = readdir(directory))) {
@@ -221,6 +262,9 @@ int baleen_pins_open_link(const struct baleen_pins *pins, struct bpf_link_info *
 	u32 bytes = sizeof(*info);
 	int fd, err;
 
+	err = check_owner(NULL);
+	if (err)
+		return err;
 	snprintf(path, sizeof(path), "%s/link", pins->path);
 	fd = bpf_obj_get(path);
 	if (fd < 0)

@@ -67,11 +67,6 @@ static bool is_upper(const struct nlattr *info)
 	return false;
 }
 
-static u32 attr_u32(const struct nlattr *attr)
-{
-	return mnl_attr_validate(attr, MNL_TYPE_U32) ? 0 : mnl_attr_get_u32(attr);
-}
-
 static int visit_link(const struct nlmsghdr *message, void *data)
 {
 	const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
@@ -84,8 +79,8 @@ static int visit_link(const struct nlmsghdr *message, void *data)
 		return MNL_CB_OK;
 	mnl_attr_for_each (attr, message, sizeof(*header)) {
 		switch (mnl_attr_get_type(attr)) {
-		case IFLA_MASTER: master = attr_u32(attr); break;
-		case IFLA_LINK: lower = attr_u32(attr); break;
+		case IFLA_MASTER: master = baleen_netlink_u32(attr); break;
+		case IFLA_LINK: lower = baleen_netlink_u32(attr); break;
 		/* The device below is in another namespace, and numbered there. */
 		case IFLA_LINK_NETNSID: is_here = false; break;
 		case IFLA_LINKINFO: is_above = is_upper(attr); break;

@@ -28,8 +28,10 @@ const char *baleen_rule_name_check(const char *name)
 
 	if (!*name)
 		return "a rule's name cannot be empty";
-	if (name[allowed] || *name == '-')
+	if (name[allowed])
 		return "a rule's name is made of letters, digits, '.', '_' and '-'";
+	if (*name == '-')
+		return "a rule's name does not start with '-'";
 	if (strlen(name) >= BALEEN_NAME_BYTES)
 		return "a rule's name has at most 31 characters";
 	return NULL;
@@ -58,10 +60,17 @@ static int read_config(const struct baleen_pins *pins, u32 program_id, struct ba
 	if (!err)
 		err = info.value_size == sizeof(*config) ? bpf_map_lookup_elem(fd, &zero, config) :
 							   -EPROTO;
-	if (!err && config->version != BALEEN_CONFIG_VERSION)
+	if (!err &&
+	    (config->version != BALEEN_CONFIG_VERSION || config->n_rules > BALEEN_MAX_RULES))
 		err = -EPROTO;
 	close(fd);
-	return err;
+	if (err)
+		return err;
+	/* Names end where their room does, whoever made this map. */
+	config->device[sizeof(config->device) - 1] = '\0';
+	for (u32 i = 0; i < config->n_rules; i++)
+		config->rule[i].image.name[BALEEN_NAME_BYTES - 1] = '\0';
+	return 0;
 }
 
 /* The link says whether it has a device; the device's number and what runs
@@ -73,12 +82,14 @@ static void find_state(struct baleen_xdp *xdp, const struct bpf_link_info *info)
 
 	if (!exists)
 		memcpy(xdp->device, xdp->config.device, sizeof(xdp->device));
-	if (!exists && info->xdp.ifindex)
-		xdp->state = BALEEN_XDP_MOVED;
-	else if (!exists || baleen_device_program(xdp->pins.ifindex, &xdp->there))
-		xdp->state = BALEEN_XDP_GONE;
-	else if (info->xdp.ifindex && xdp->there.id == info->prog_id)
+	if (exists && baleen_device_program(xdp->pins.ifindex, &xdp->there))
+		exists = false;
+	if (info->xdp.ifindex && exists && xdp->there.id == info->prog_id)
 		xdp->state = BALEEN_XDP_ATTACHED;
+	else if (info->xdp.ifindex)
+		xdp->state = BALEEN_XDP_MOVED;
+	else if (!exists)
+		xdp->state = BALEEN_XDP_GONE;
 	else if (xdp->there.id)
 		xdp->state = BALEEN_XDP_REPLACED;
 	else
@@ -107,6 +118,25 @@ static void close_all(struct baleen_xdp *xdp)
 	}
 }
 
+/* What is read per CPU has to have the size that is made room for. */
+static int open_stats(struct baleen_xdp *xdp, u32 program_id)
+{
+	struct bpf_map_info info = { 0 };
+	u32 bytes = sizeof(info);
+	int err;
+
+	xdp->stats_fd = baleen_pins_open(&xdp->pins, program_id, "stats");
+	if (xdp->stats_fd < 0)
+		return xdp->stats_fd;
+	err = bpf_obj_get_info_by_fd(xdp->stats_fd, &info, &bytes);
+	if (err)
+		return err;
+	return info.type == BPF_MAP_TYPE_PERCPU_ARRAY &&
+			       info.value_size == sizeof(struct baleen_stats) ?
+		       0 :
+		       -EPROTO;
+}
+
 /* Opens all that is read later, so that no swap can take it away. */
 static int open_program(struct baleen_xdp *xdp, u32 program_id)
 {
@@ -116,9 +146,9 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 	err = read_config(&xdp->pins, program_id, &xdp->config);
 	if (err)
 		return err;
-	xdp->stats_fd = baleen_pins_open(&xdp->pins, program_id, "stats");
-	if (xdp->stats_fd < 0)
-		return xdp->stats_fd;
+	err = open_stats(xdp, program_id);
+	if (err)
+		return err;
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
 		xdp->rule_fd[i] = open_rule(&xdp->pins, program_id, i);
 		if (xdp->rule_fd[i] < 0)
@@ -183,8 +213,11 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 				   "%s was made by another version of baleen: "
 				   "detach and attach again",
 				   pins->path);
+	/* Not ENOENT, which says that nothing is attached: the link is there. */
 	if (err == -EAGAIN)
-		err = -ENOENT;
+		return baleen_fail(error, ESTALE,
+				   "%s/%u: pins are missing: detach and attach again", pins->path,
+				   xdp->program_id);
 	return baleen_fail(error, -err, "%s/%u: %s", pins->path, xdp->program_id, strerror(-err));
 }
 
@@ -272,6 +305,15 @@ int baleen_xdp_rule_index(const struct baleen_xdp *xdp, const char *name)
 	return -ENOENT;
 }
 
+static bool same_geometry(const struct baleen_image *a, const struct baleen_image *b)
+{
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		if (memcmp(&a->table[domain], &b->table[domain],
+			   offsetof(struct baleen_table, n_entries)))
+			return false;
+	return a->n_blocks == b->n_blocks && a->key_spec == b->key_spec;
+}
+
 int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_filter *filter,
 			struct baleen_error *error)
 {
@@ -286,6 +328,13 @@ int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_f
 	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason)) {
 		munmap(mapped.bytes, mapped.n_bytes);
 		return baleen_fail(error, EINVAL, "%s:%s: %s", xdp->device, name, reason);
+	}
+	if (memcmp(&mapped.image.seed, &xdp->config.rule[index].image.seed,
+		   sizeof(mapped.image.seed)) ||
+	    !same_geometry(&mapped.image, &xdp->config.rule[index].image)) {
+		munmap(mapped.bytes, mapped.n_bytes);
+		return baleen_fail(error, EINVAL, "%s:%s: header and program disagree", xdp->device,
+				   name);
 	}
 	/* The packet path goes by the constants of its load, so do we. */
 	mapped.image = xdp->config.rule[index].image;
@@ -414,6 +463,10 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 	if (err)
 		return err;
 	fd = baleen_pins_open_link(&pins, &info);
+	if (fd < 0 && fd != -ENOENT) {
+		baleen_pins_unlock(&pins);
+		return baleen_fail(error, -fd, "%s/link: %s", pins.path, strerror(-fd));
+	}
 	if (fd >= 0) {
 		/* At once, not when the last reference goes. A link that has
 		 * lost its device has nothing to detach.

@@ -60,7 +60,7 @@ struct baleen_xdp {
  * baleen_xdp_state_text() - the state as a word
  * @state: the state
  *
- * Return: "attached", "gone", "detached" or "replaced".
+ * Return: "attached", "gone", "moved", "detached" or "replaced".
  */
 const char *baleen_xdp_state_text(enum baleen_xdp_state state);
 
