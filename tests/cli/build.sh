@@ -161,6 +161,33 @@ is "without its extension" "$(info a.list-1.bln .name)" a.list-1
 prints "an odd name" "" baleen build -o 'a b=.bln' one.txt
 is "is made one" "$(info 'a b=.bln' .name)" a_b_
 
+# --- what is no list, and what cannot be held ---
+
+for line in '!192.0.2.7' 'add x 192.0.2.7 nomatch' 10.0.0.0/8 2001:db8::/32; do
+	printf '192.0.2.0/24\n%s\n' "$line" >unheld.txt
+	check_status "$line cannot be held" 1 baleen build -o unheld.bln unheld.txt
+	check_status "nor passed over" 1 baleen build --skip-bad -o unheld.bln unheld.txt
+	is "is named all the same" "$(grep -c '^baleen: unheld.txt:2: ' "$TMP/err")" 1
+	is "and the list refused" "$(tail -n 1 "$TMP/err")" "baleen: unheld.txt: 1 line cannot be \
+held yet: list refused, for without it it would be another list"
+	check_status "nothing is built" 1 test -e unheld.bln
+done
+gzip -c twenty.txt >twenty.txt.gz
+refuses "a compressed list" "twenty.txt.gz: is compressed by gzip: unpack it first" \
+	baleen build -o new.bln twenty.txt.gz
+printf '\377\3761\0' >utf16.txt
+refuses "a list in UTF-16" "utf16.txt: is UTF-16: convert it to UTF-8" baleen info utf16.txt
+is "an image comes through a pipe" "$(user cat old.bln | baleen info -j - | json - '[0].entries')" \
+	"$(info old.bln .entries)"
+prints "a list, too" "" baleen build -o piped.bln - < <(user cat twenty.txt)
+is "whole" "$(info piped.bln .entries)" 20
+refuses "--key that contradicts an image" \
+	"dst.bln: is an image keyed by dst: --key src contradicts it" baleen info --key src dst.bln
+check "--key that agrees" baleen info --key dst dst.bln
+check "another option" baleen info --capacity 9 dst.bln
+is "is warned of" "$(<"$TMP/err")" \
+	"baleen: warning: dst.bln is an image: --capacity does not change it"
+
 # --- like another ---
 
 prints "a model" "" baleen build --capacity 50 --key dst -o model.bln twenty.txt

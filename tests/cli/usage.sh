@@ -75,7 +75,8 @@ misuse "dump of two" dump "one IMAGE is asked for" list.txt list.txt
 misuse "compile without -o" compile "-o OBJECT is missing" list.txt
 misuse "compile of two" compile "one IMAGE is asked for" -o new list.txt list.txt
 misuse "attach to nothing" attach "one device is asked for" --drop list.txt
-misuse "attach to two" attach "one device is asked for" --drop list.txt lo lo
+misuse "attach to two" attach "'list.txt' is a second device: did you mean --drop list.txt?" \
+	lo list.txt
 misuse "attach nothing" attach "no --drop or --allow given" lo
 misuse "swap of nothing" swap "DEV:RULE and one IMAGE are asked for" lo:drop
 misuse "swap without a rule" swap "'lo' is not DEV:RULE" lo list.txt

@@ -145,7 +145,9 @@ check_status_says()
 	local says want=attached
 
 	[ "$now" != none ] || want="not attached"
-	baleen status || fail "status fails: $(cat "$TMP/err")"
+	# Between the detach and the end of its pins a filter is known, and out of
+	# force: status 1, but no message.
+	baleen status || [ ! -s "$TMP/err" ] || fail "status fails: $(cat "$TMP/err")"
 	case $(head -n 1 "$TMP/out") in
 	veth-b:\ attached*) says=attached ;;
 	*) says="not attached" ;;

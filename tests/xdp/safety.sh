@@ -15,7 +15,14 @@ make_pair
 cd "$TMP" || exit 2
 
 SESSION=$ROOT/build/tools/session
-CGROUP=/sys/fs/cgroup/memory/baleen-$$
+# A memory cgroup, of version 1 or 2.
+if [ "$(stat -f -c %T /sys/fs/cgroup)" = cgroup2fs ]; then
+	CGROUP=/sys/fs/cgroup/baleen-$$
+	LIMIT=memory.max
+else
+	CGROUP=/sys/fs/cgroup/memory/baleen-$$
+	LIMIT=memory.limit_in_bytes
+fi
 
 # The group is empty when its last process has been reaped.
 cleanup()
@@ -44,7 +51,8 @@ send()
 # status PATH: a value of veth-b
 status()
 {
-	baleen status -j veth-b >"$TMP/json" && json "$TMP/json" "[0]$1"
+	baleen status -j veth-b >"$TMP/json"
+	json "$TMP/json" "[0]$1"
 }
 
 attached="veth-b: attached, native"
@@ -130,7 +138,8 @@ try_occupied()
 			in_ns "$B" ip link set dev veth-b $option obj drop.o sec xdp
 		id=$(xdp_id "$B" veth-b)
 		taken="veth-b runs the XDP program 'baleen_xdp' (id $id, $mode) already: \
-detach it first"
+detach it first, as an object with 'ip link set ... xdp off', else with baleen \
+where the pins in /sys/fs/bpf are seen"
 		refuses "$mode: attach is refused and names the program" "$taken" \
 			baleen attach veth-b --drop listed.bln
 		refuses "$mode: also with --force" "$taken" \
@@ -182,10 +191,19 @@ baleen: lo: native failed: $words" baleen attach lo --drop one.txt
 
 # --- a host that would cut itself off ---
 
+# whose ROLE: what an address of this role belongs to
+whose()
+{
+	case $1 in
+	resolver | peer*) echo "this host" ;;
+	*) echo veth-b ;;
+	esac
+}
+
 # cut FILE ENTRY ADDRESS ROLE: the refusal of this list, whose second line is at fault
 cut()
 {
-	echo "$1:2: '$2': rule '$rule' would drop $3, $4 of veth-b
+	echo "$1:2: '$2': rule '$rule' would drop $3, $4 of $(whose "$4")
 baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)"
 }
 
@@ -201,7 +219,7 @@ try_guard()
 	nothing_attached "$1"
 	check "$1: as an image" "$BALEEN" build -o guard.bln guard.txt
 	refuses "$1: it has no lines to name" \
-		"guard.bln: rule 'guard' would drop $3, $4 of veth-b
+		"guard.bln: rule 'guard' would drop $3, $4 of $(whose "$4")
 baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)" \
 		"${run[@]}" attach veth-b --drop guard.bln
 	refuses "$1: an allow rule behind it does not help" "$(cut guard.txt "$2" "$3" "$4")" \
@@ -209,7 +227,7 @@ baleen: veth-b: nothing changed, since this host would cut itself off (--force d
 	prints "$1: one before it does" "$attached" \
 		"${run[@]}" attach veth-b --allow "ok=guard.bln" --drop guard.txt
 	rule=ok
-	refuses "$1: and cannot be swapped away" "veth-b: rule 'guard' would drop $3, $4 of veth-b
+	refuses "$1: and cannot be swapped away" "veth-b: rule 'guard' would drop $3, $4 of $(whose "$4")
 baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)" \
 		"${run[@]}" swap veth-b:ok one.txt
 	prints "$1: detach" "$detached" baleen detach veth-b
@@ -275,7 +293,8 @@ innocents()
 {
 	"$BALEEN" info -j "$2" >info.json
 	json info.json '[0].fpp' | awk -v name="$1" -v accepted="$3" '{
-		printf "%s: would drop %.3g unlisted packets in a million: ", name, $1 * 1e6
+		printf "%s: would drop %.*f unlisted packets in a million: ", name,
+			($1 < 1e-4 ? 3 : 0), $1 * 1e6
 		printf "false positive rate %.3g, accepted %s (--accept-fpp)\n", $1, accepted }'
 }
 
@@ -479,11 +498,12 @@ limited()
 
 try_memory()
 {
-	if ! mkdir "$CGROUP" 2>/dev/null; then
-		skip "memory that runs out" "no memory cgroup of version 1 to make"
+	if ! mkdir "$CGROUP" 2>/dev/null || [ ! -e "$CGROUP/$LIMIT" ]; then
+		skip "memory that runs out" "no memory cgroup to make"
 		return
 	fi
-	echo 100000000 >"$CGROUP/memory.limit_in_bytes" || bail "cannot limit the memory"
+	echo 100000000 >"$CGROUP/$LIMIT" || bail "cannot limit the memory"
+	[ ! -e "$CGROUP/memory.swap.max" ] || echo 0 >"$CGROUP/memory.swap.max"
 	# Read it is 67 MB, in a map 67 MB more.
 	check "a large image" "$BALEEN" build --capacity 32M -o large.bln listed.txt
 	refuses "no memory for a map: attach" \
@@ -513,12 +533,83 @@ try_bpffs()
 	check_status "no bpffs" 1 test "$(stat -f -c %T /sys/fs/bpf)" = bpf_fs
 	prints "status without bpffs" "nothing is attached in this network namespace" baleen status
 	refuses "detach without bpffs" "baleen is not attached to veth-b" baleen detach veth-b
-	prints "attach mounts it" "$attached" baleen attach veth-b --drop listed.bln
-	is "it is one" "$(stat -f -c %T /sys/fs/bpf)" bpf_fs
-	is "for root alone" "$(stat -c %A /sys/fs/bpf)" drwx-----T
-	in_force "and what is listed is dropped"
-	prints "detach" "$detached" baleen detach veth-b
+	refuses "no filter that would end with this mount namespace" "no bpffs on /sys/fs/bpf in \
+this mount namespace, and one mounted here would end with it: for 'ip netns exec NAME' say \
+'nsenter --net=/run/netns/NAME', or mount it yourself" unshare --mount -- "$TMP/in-b" attach veth-b --drop listed.bln
+	is "none is attached" "$(xdp_mode "$B" veth-b)" off
+	# Where process 1 lives, attach mounts it; here by a process 1 of our own.
+	is "attach mounts it, for root alone" "$(unshare --pid --fork --kill-child --mount-proc \
+		bash -c '"$0" attach veth-b --drop listed.bln; stat -f -c %T /sys/fs/bpf
+			stat -c %A /sys/fs/bpf; "$0" status | head -n 1; "$0" detach veth-b' \
+		"$TMP/in-b" | sed 's/program [0-9]*/program N/')" "$attached
+bpf_fs
+drwx-----T
+veth-b: attached, native, program N
+$detached"
 }
+
+# --- pins that are not ours ---
+
+try_hostile_pins()
+{
+	local pins size
+
+	check "a bpffs for everybody" mount -t bpf -o mode=1777 bpf /sys/fs/bpf
+	check "where somebody was first" setpriv --reuid 65534 --regid 65534 --clear-groups \
+		mkdir /sys/fs/bpf/baleen
+	refuses "attach refuses" "/sys/fs/bpf/baleen is not root's alone: remove it first" \
+		baleen attach veth-b --drop listed.bln
+	refuses "status, too" "/sys/fs/bpf/baleen is not root's alone: remove it first" baleen status
+	check "removed" rmdir /sys/fs/bpf/baleen
+	prints "attach" "$attached" baleen attach veth-b --drop listed.bln
+	pins=$(echo /sys/fs/bpf/baleen/*/[0-9]*)
+	check "one pin is removed" rm "$pins/rule0"
+	refuses "status does not say that nothing is attached" \
+		"$pins: pins are missing: detach and attach again" baleen status veth-b
+	prints "detach works" "$detached" baleen detach veth-b
+
+	prints "attach again" "$attached" baleen attach veth-b --drop listed.bln
+	pins=$(echo /sys/fs/bpf/baleen/*/[0-9]*)
+	size=$(bpftool -j map show pinned "$pins/config" | jq .bytes_value)
+	check "the counters are removed" rm "$pins/stats"
+	check "others put in their place" bpftool map create "$pins/stats" type percpu_array \
+		key 4 value 30000 entries 1 name other
+	refuses "status refuses them" "${pins%/*} was made by another version of baleen: detach and \
+attach again" baleen status veth-b
+	check "the constants are removed" rm "$pins/config"
+	check "others put in their place" bpftool map create "$pins/config" type array \
+		key 4 value "$size" entries 1 name other
+	# Version 1, and far more rules than there can be.
+	# shellcheck disable=SC2046 # words
+	check "that lie" bpftool map update pinned "$pins/config" key 0 0 0 0 value hex 1 0 0 0 \
+		e8 3 0 0 $(yes 0 | head -n $((size - 8)))
+	refuses "match refuses them" "${pins%/*} was made by another version of baleen: detach and \
+attach again" baleen match veth-b:listed 192.0.2.1
+	prints "detach works all the same" "$detached" baleen detach veth-b
+}
+
+# --- a list that can be read once ---
+
+try_fifo()
+{
+	prints "attach for a pipe" "$attached" baleen attach veth-b --drop listed.bln
+	check "a pipe" mkfifo pipe
+	echo 10.66.0.2 >pipe &
+	refuses "a list from a pipe that would cut us off" \
+		"pipe: rule 'listed' would drop 10.66.0.2, address of veth-b
+baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)" \
+		timeout 5 "$TMP/in-b" swap veth-b:listed pipe
+	wait
+	in_force "the old one goes on"
+	prints "detach after the pipe" "$detached" baleen detach veth-b
+}
+
+# Baleen in the namespace of veth-b, for those who run a program.
+cat >"$TMP/in-b" <<END
+#!/bin/sh
+exec nsenter --net=/run/netns/$B -- $BALEEN "\$@"
+END
+chmod +x "$TMP/in-b"
 
 try_privileges
 try_occupied
@@ -530,4 +621,6 @@ try_live
 try_rules
 try_disk
 try_memory
+try_fifo
 try_bpffs
+try_hostile_pins

@@ -267,7 +267,8 @@ try_taken_over()
 	refuses "swap refuses" "veth-b: the filter is not in force here (replaced)" \
 		baleen swap veth-b:one two.txt
 	refuses "attach refuses and names it" "veth-b runs the XDP program 'baleen_xdp' (id $id, \
-native) already: detach it first" baleen attach veth-b --drop two.txt
+native) already: detach it first, as an object with 'ip link set ... xdp off', else with baleen \
+where the pins in /sys/fs/bpf are seen" baleen attach veth-b --drop two.txt
 	is "what it was is still told" "$(status veth-b .rules[0].name)" one
 	detach veth-b
 	is "that forgets ours and leaves the other" "$(pins) $(xdp_id "$B" veth-b)" "0 $id"
@@ -276,6 +277,8 @@ native) already: detach it first" baleen attach veth-b --drop two.txt
 
 try_moved()
 {
+	local index
+
 	make_netns "$C"
 	make_device eth7
 	attach eth7 one.txt
@@ -288,7 +291,15 @@ another network namespace; 'baleen detach eth7' takes the filter off"
 		baleen swap eth7:one two.txt
 	check "moved back" ip -n "$C" link set dev eth7 netns "$B"
 	is "it is as it was" "$(state eth7)" "attached true"
+	index=$(ip -n "$B" -j link show eth7 | jq '.[0].ifindex')
 	check "moved again" ip -n "$B" link set dev eth7 netns "$C"
+	check "another device takes its number" \
+		ip -n "$B" link add name eth8 index "$index" type veth peer name eth8-peer
+	is "status is not deceived" "$(state eth7)" "moved true"
+	refuses "nor is attach" "eth8 has the number of a device that took its filter to another \
+network namespace: 'baleen detach eth8' takes that off" baleen attach eth8 --drop two.txt
+	is "which goes on" "$(xdp_mode "$C" eth7)" native
+	check "the other one goes" ip -n "$B" link del eth8
 	detach eth7
 	is "that takes it off" "$(xdp_mode "$C" eth7) $(pins)" "off 0"
 	check "delete it" ip -n "$C" link del eth7

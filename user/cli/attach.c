@@ -72,7 +72,11 @@ static int parse(struct attach *attach, int argc, char **argv)
 	}
 	if (err)
 		return err;
-	if (argc - optind != 1)
+	if (argc - optind > 1)
+		return complain_usage(&attach_command,
+				      "'%s' is a second device: did you mean --drop %s?",
+				      argv[optind + 1], argv[optind + 1]);
+	if (argc == optind)
 		return complain_usage(&attach_command, "one device is asked for");
 	if (!attach->rules.n)
 		return complain_usage(&attach_command, "no --drop or --allow given");
@@ -99,7 +103,7 @@ static int check(const struct attach *attach)
 
 static int report(const struct attach *attach, const struct baleen_attempts *attempts)
 {
-	json_t *failed;
+	json_t *failed, *json;
 
 	if (!attach->json) {
 		printf("%s: attached, %s%s\n", attach->device, baleen_mode_text(attempts->mode),
@@ -110,12 +114,15 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 	failed = json_array();
 	for (u32 i = 0; i < attempts->n_failed; i++)
 		json_array_append_new(failed,
-				      json_pack("{s:s, s:s}", "tried", attempts->failed[i].what,
-						"reason", attempts->failed[i].reason));
-	return print_json(json_pack("{s:s, s:s, s:b, s:b, s:o}", "device", attach->device, "mode",
-				    baleen_mode_text(attempts->mode), "degraded",
-				    attempts->mode == BALEEN_MODE_GENERIC, "frags", attempts->frags,
-				    "failed", failed));
+				      json_pack("{s:s, s:o}", "tried", attempts->failed[i].what,
+						"reason", json_text(attempts->failed[i].reason)));
+	json = json_object();
+	json_object_set_new(json, "device", json_text(attach->device));
+	json_object_set_new(json, "mode", json_string(baleen_mode_text(attempts->mode)));
+	json_object_set_new(json, "degraded", json_boolean(attempts->mode == BALEEN_MODE_GENERIC));
+	json_object_set_new(json, "frags", json_boolean(attempts->frags));
+	json_object_set_new(json, "failed", failed);
+	return print_json(json);
 }
 
 static int attach_rules(const struct attach *attach)

@@ -19,6 +19,10 @@ static int name_from_path(const struct command *command, const char *path, char 
 		reason = "is a directory";
 	if (reason)
 		return complain_usage(command, "-o '%s': %s", path, reason);
+	if (!baleen_file_may_replace(path, BALEEN_MAGIC, sizeof(BALEEN_MAGIC) - 1)) {
+		complain("%s: exists and is not an image: not overwritten", path);
+		return EXIT_FAILED;
+	}
 	return 0;
 }
 
@@ -27,7 +31,7 @@ static int report(const struct input *input, const char *out, bool json, bool ve
 	if (json) {
 		json_t *description = describe_filter(&input->filter);
 
-		json_object_set_new(description, "file", json_string(out));
+		json_object_set_new(description, "file", json_text(out));
 		json_object_set_new(description, "lines", json_integer(input->n_lines));
 		json_object_set_new(description, "bad_lines", json_integer(input->n_bad));
 		json_object_set_new(description, "duplicates", json_integer(input->n_duplicates));

@@ -42,6 +42,9 @@ int complain_usage(const struct command *command, const char *format, ...)
 /* Prints the usage of a command. */
 void print_usage(FILE *stream, const struct command *command);
 
+/* A JSON string of any bytes: what is no UTF-8 is shown as '?'. */
+json_t *json_text(const char *text);
+
 /* Prints a JSON value and frees it; returns an exit code. */
 int print_json(json_t *json);
 

@@ -68,6 +68,13 @@ static int run(int argc, char **argv)
 		return complain_usage(&compile_command, "-o OBJECT is missing");
 	if (argc - optind != 1)
 		return complain_usage(&compile_command, "one IMAGE is asked for");
+	if (!baleen_file_may_replace(out,
+				     "\x7f"
+				     "ELF",
+				     4)) {
+		complain("%s: exists and is not an object: not overwritten", out);
+		return EXIT_FAILED;
+	}
 	err = list_options_check(&compile_command, &options);
 	if (err)
 		return err;
@@ -81,7 +88,7 @@ static int run(int argc, char **argv)
 	if (!err && json) {
 		json_t *description = describe_filter(&input.filter);
 
-		json_object_set_new(description, "file", json_string(out));
+		json_object_set_new(description, "file", json_text(out));
 		err = print_json(description);
 	}
 	input_close(&input);

@@ -19,7 +19,7 @@ static int detach(const char *device, bool json)
 		return EXIT_FAILED;
 	}
 	if (json)
-		return print_json(json_pack("{s:s}", "detached", device));
+		return print_json(json_pack("{s:o}", "detached", json_text(device)));
 	printf("%s: detached\n", device);
 	return finish_output(EXIT_DONE);
 }
@@ -30,9 +30,9 @@ static void tell(const struct baleen_gone *gone, void *data)
 	const char *device = gone->device[0] ? gone->device : "?";
 
 	if (data)
-		json_array_append_new(data, json_pack("{s:s, s:i, s:I}", "device", device,
-						      "ifindex", gone->ifindex, "namespace",
-						      (json_int_t)gone->netns_cookie));
+		json_array_append_new(data, json_pack("{s:o, s:i, s:I}", "device",
+						      json_text(device), "ifindex", gone->ifindex,
+						      "namespace", (json_int_t)gone->netns_cookie));
 	else
 		printf("%s: forgotten (namespace %llu)\n", device,
 		       (unsigned long long)gone->netns_cookie);

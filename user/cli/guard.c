@@ -2,7 +2,6 @@
 /* What is checked before a set of rules goes live. */
 #include <stdlib.h>
 
-#include "describe.h"
 #include "guard.h"
 #include "host.h"
 #include "plan.h"
@@ -17,17 +16,19 @@ int take_accept_fpp(const struct command *command, const char *argument, double 
 
 int guard_rate(const char *name, u32 action, const struct baleen_filter *filter, double accept_fpp)
 {
-	struct baleen_image image = counted_image(filter);
-	double fpp = baleen_image_fpp(&image);
+	double fpp = baleen_filter_worst_fpp(filter);
 
 	if (fpp <= accept_fpp)
 		return 0;
-	complain("%s: would %s %.3g unlisted packets in a million: false positive rate %.3g, "
+	complain("%s: would %s %.*f unlisted packets in a million: false positive rate %.3g, "
 		 "accepted %.3g (--accept-fpp)",
-		 name, action == BALEEN_ACTION_DROP ? "drop" : "let pass", fpp * 1e6, fpp,
-		 accept_fpp);
+		 name, action == BALEEN_ACTION_DROP ? "drop" : "let pass", fpp < 1e-4 ? 3 : 0,
+		 fpp * 1e6, fpp, accept_fpp);
 	return EXIT_FAILED;
 }
+
+/* Addresses that are named; reading a list again for each takes its time. */
+#define MAX_NAMED 20
 
 /* The rule that drops a packet with this address, or NULL. */
 static const struct guarded_rule *dropped_by(const struct guarded_rule *rules, u32 n_rules,
@@ -49,15 +50,19 @@ static void complain_of(const char *device, const struct guarded_rule *rule,
 {
 	char text[BALEEN_KEY_TEXT], entry[BALEEN_KEY_TEXT * 2];
 	const char *role = baleen_host_role_text(address->role);
+	const char *whose =
+		address->role == BALEEN_HOST_OWN || address->role == BALEEN_HOST_GATEWAY ?
+			device :
+			"this host";
 	u64 line;
 
 	baleen_key_format(&address->key, text);
 	if (rule->input && input_find_line(rule->input, &address->key, &line, entry, sizeof(entry)))
 		complain("%s:%llu: '%s': rule '%s' would drop %s, %s of %s", rule->input->path,
-			 (unsigned long long)line, entry, rule->name, text, role, device);
+			 (unsigned long long)line, entry, rule->name, text, role, whose);
 	else
 		complain("%s: rule '%s' would drop %s, %s of %s",
-			 rule->input ? rule->input->path : device, rule->name, text, role, device);
+			 rule->input ? rule->input->path : device, rule->name, text, role, whose);
 }
 
 int guard_host(const char *device, const struct guarded_rule *rules, u32 n_rules)
@@ -75,14 +80,14 @@ int guard_host(const char *device, const struct guarded_rule *rules, u32 n_rules
 	for (size_t i = 0; i < n; i++) {
 		const struct guarded_rule *rule = dropped_by(rules, n_rules, &addresses[i]);
 
-		if (rule) {
+		if (rule && n_dropped++ < MAX_NAMED)
 			complain_of(device, rule, &addresses[i]);
-			n_dropped++;
-		}
 	}
 	free(addresses);
 	if (!n_dropped)
 		return 0;
+	if (n_dropped > MAX_NAMED)
+		complain("%s: and %zu more addresses", device, n_dropped - MAX_NAMED);
 	complain("%s: nothing changed, since this host would cut itself off (--force does it)",
 		 device);
 	return EXIT_FAILED;

@@ -40,7 +40,7 @@ static int run(int argc, char **argv)
 		} else if (json) {
 			json_t *description = describe_filter(&input.filter);
 
-			json_object_set_new(description, "file", json_string(argv[i]));
+			json_object_set_new(description, "file", json_text(argv[i]));
 			json_array_append_new(all, description);
 		} else {
 			print_filter(stdout, argv[i], &input.filter);

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "image_file.h"
@@ -50,7 +52,10 @@ int list_option_take(const struct command *command, struct list_options *options
 	case OPTION_KIND:
 		options->shaped_by = "--kind";
 		return take_kind(command, options, argument);
-	case OPTION_KEY: options->shaped_by = "--key"; return take_key(command, options, argument);
+	case OPTION_KEY:
+		options->shaped_by = "--key";
+		options->is_key_given = true;
+		return take_key(command, options, argument);
 	case OPTION_FPP:
 		options->shaped_by = "--fpp";
 		if (parse_rate(argument, &options->build.fpp))
@@ -113,6 +118,9 @@ static int open_live(struct input *input, const char *device, const char *rule)
 		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
 		err = EXIT_FAILED;
 	} else {
+		if (xdp.state != BALEEN_XDP_ATTACHED && xdp.state != BALEEN_XDP_MOVED)
+			complain("warning: %s:%s is not in force (%s)", device, rule,
+				 baleen_xdp_state_text(xdp.state));
 		err = baleen_xdp_map_rule(&xdp, index, &input->filter, &error);
 		if (err)
 			complain("%s", error.text);
@@ -126,24 +134,82 @@ static void report_bad(void *data, const struct baleen_list_problem *problem)
 {
 	const struct list_options *options = data;
 
-	if (!options->skip_bad)
+	if (!options->skip_bad || problem->is_unheld)
 		complain("%s:%llu: '%s': %s", problem->file, (unsigned long long)problem->line,
 			 problem->text, problem->reason);
 }
 
-static int open_file(const char *path)
+/* What cannot be sought, such as a pipe, as a file that can: so an image is
+ * told from a list there, too. -1 with errno on failure.
+ */
+static int make_seekable(int fd)
 {
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	int copy = memfd_create("baleen-input", MFD_CLOEXEC);
+	char chunk[65536];
+	ssize_t n = 0;
 
-	if (fd < 0)
-		complain("%s: %m", path);
-	return fd;
+	while (copy >= 0 && (n = read(fd, chunk, sizeof(chunk))) > 0) {
+		n = write(copy, chunk, n) == n ? n : -1;
+		if (n < 0)
+			break;
+	}
+	if (copy >= 0 && n < 0) {
+		close(copy);
+		return -1;
+	}
+	if (copy >= 0)
+		lseek(copy, 0, SEEK_SET);
+	return copy;
 }
 
-static void close_file(int fd)
+/* A file at its start, or -1 after a message. */
+static int open_file(const char *path)
 {
-	if (fd != STDIN_FILENO)
-		close(fd);
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+				     fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	const char *name = strcmp(path, "-") ? path : "stdin";
+	struct stat stat;
+	int seekable;
+
+	if (fd < 0 || fstat(fd, &stat)) {
+		complain("%s: %m", name);
+		return -1;
+	}
+	if (S_ISREG(stat.st_mode))
+		return fd;
+	seekable = make_seekable(fd);
+	if (seekable < 0)
+		complain("%s: %m", name);
+	close(fd);
+	return seekable;
+}
+
+/* Why these bytes are no list, or NULL when they may be one. */
+static const char *not_a_list(int fd)
+{
+	static const struct {
+		const char *magic;
+		size_t n_bytes;
+		const char *text;
+	} kinds[] = {
+		{ "\x1f\x8b", 2, "is compressed by gzip: unpack it first" },
+		{ "BZh", 3, "is compressed by bzip2: unpack it first" },
+		{ "\xfd"
+		  "7zXZ",
+		  5, "is compressed by xz: unpack it first" },
+		{ "\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unpack it first" },
+		{ "PK\x03\x04", 4, "is a zip archive: unpack it first" },
+		{ "\xff\xfe", 2, "is UTF-16: convert it to UTF-8" },
+		{ "\xfe\xff", 2, "is UTF-16: convert it to UTF-8" },
+	};
+	char start[16] = "";
+
+	if (pread(fd, start, sizeof(start), 0) < 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!memcmp(start, kinds[i].magic, kinds[i].n_bytes))
+			return kinds[i].text;
+	return NULL;
 }
 
 /* Appends one list; refuses it when it has no key. */
@@ -152,16 +218,29 @@ static int read_list(struct baleen_list *list, int fd, const char *path,
 {
 	const struct baleen_list_reader reader = { .on_bad = report_bad, .data = options };
 	size_t n_before = list->n_ip4 + list->n_ip6;
-	u64 n_lines = list->n_lines, n_bad = list->n_bad;
+	u64 n_lines = list->n_lines, n_bad = list->n_bad, n_unheld = list->n_unheld;
 	const char *name = strcmp(path, "-") ? path : "stdin";
+	const char *reason = not_a_list(fd);
 	struct baleen_error error;
 
+	if (reason) {
+		complain("%s: %s", name, reason);
+		return EXIT_FAILED;
+	}
 	if (baleen_list_read(list, fd, name, &reader, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
 	n_lines = list->n_lines - n_lines;
 	n_bad = list->n_bad - n_bad;
+	n_unheld = list->n_unheld - n_unheld;
+	if (n_unheld && options->skip_bad) {
+		complain("%s: %llu line%s cannot be held yet: list refused, for without %s it "
+			 "would be another list",
+			 name, (unsigned long long)n_unheld, n_unheld == 1 ? "" : "s",
+			 n_unheld == 1 ? "it" : "them");
+		return EXIT_FAILED;
+	}
 	if (n_bad && !options->skip_bad) {
 		complain("%s: %llu bad line%s of %llu: list refused (--skip-bad goes on without "
 			 "them)",
@@ -233,12 +312,28 @@ int input_build(struct input *input, char **paths, int n_paths, struct list_opti
 		} else {
 			err = read_list(&list, fd, paths[i], options);
 		}
-		close_file(fd);
+		close(fd);
 	}
 	if (!err)
 		err = build_filter(input, &list, options);
 	baleen_list_free(&list);
 	return err;
+}
+
+/* An image is what it is: an option that says otherwise was not meant. */
+static int check_image(const struct input *input, const struct list_options *options)
+{
+	u32 key_spec = input->filter.image.key_spec;
+
+	if (options->is_key_given && key_spec != options->build.key_spec) {
+		complain("%s: is an image keyed by %s: --key %s contradicts it", input->path,
+			 key_spec_text(key_spec), key_spec_text(options->build.key_spec));
+		return EXIT_FAILED;
+	}
+	if (options->shaped_by && !options->is_key_given)
+		complain("warning: %s is an image: %s does not change it", input->path,
+			 options->shaped_by);
+	return 0;
 }
 
 int input_open(struct input *input, const char *argument, struct list_options *options)
@@ -259,13 +354,15 @@ int input_open(struct input *input, const char *argument, struct list_options *o
 		err = baleen_image_file_read(fd, argument, &input->filter, &error);
 		if (err)
 			complain("%s", error.text);
+		else
+			err = check_image(input, options);
 	} else {
 		err = read_list(&list, fd, argument, options);
 		if (!err)
 			err = build_filter(input, &list, options);
 		baleen_list_free(&list);
 	}
-	close_file(fd);
+	close(fd);
 	return err ? EXIT_FAILED : 0;
 }
 
@@ -295,14 +392,17 @@ int input_export(struct input *input)
 bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line, char *text,
 		     size_t text_bytes)
 {
+	struct stat stat;
 	int fd, err;
 
 	if (!input->is_list || !strcmp(input->path, "-"))
 		return false;
-	fd = open(input->path, O_RDONLY | O_CLOEXEC);
+	/* A pipe has been read; opening it again would wait for a writer. */
+	fd = open(input->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	err = baleen_list_find(fd, key, line, text, text_bytes);
+	err = fstat(fd, &stat) || !S_ISREG(stat.st_mode) ||
+	      baleen_list_find(fd, key, line, text, text_bytes);
 	close(fd);
 	return !err;
 }

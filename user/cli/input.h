@@ -15,6 +15,7 @@
  * @allow_empty: take a list without a key
  * @build: kind, key, rate, capacity
  * @shaped_by: the last option that says what to build, such as "--kind"
+ * @is_key_given: --key was one of them
  * @like_path: --like; its header goes to @like
  * @like: storage for @build.like
  */
@@ -23,6 +24,7 @@ struct list_options {
 	bool allow_empty;
 	struct baleen_build_options build;
 	const char *shaped_by;
+	bool is_key_given;
 	const char *like_path;
 	struct baleen_image like;
 };

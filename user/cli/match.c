@@ -73,15 +73,20 @@ static int match_file(struct matching *matching, const char *path)
 	char *line = NULL;
 	size_t room = 0;
 	u64 number = 0;
+	ssize_t n;
 	int err = 0;
 
 	if (!file) {
 		complain("%s: %m", path);
 		return EXIT_FAILED;
 	}
-	while (getline(&line, &room, file) >= 0 && !ferror(stdout)) {
+	while ((n = getline(&line, &room, file)) >= 0 && !ferror(stdout)) {
 		char *start = line + strspn(line, " \t");
 		size_t length = strcspn(start, " \t\r\n#;");
+
+		/* A NUL is damage, not the end of a line. */
+		if (start + length < line + n && !start[length])
+			length = line + n - start;
 
 		number++;
 		if (length)

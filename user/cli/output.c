@@ -39,10 +39,26 @@ void print_usage(FILE *stream, const struct command *command)
 int finish_output(int exit_code)
 {
 	if (fflush(stdout) || ferror(stdout)) {
-		complain("cannot write the output: %m");
+		/* A reader that has seen enough, as in `| head`, is no news. */
+		if (errno != EPIPE)
+			complain("cannot write the output: %m");
 		return EXIT_FAILED;
 	}
 	return exit_code;
+}
+
+json_t *json_text(const char *text)
+{
+	json_t *json = json_string(text);
+	char shown[256];
+
+	if (json)
+		return json;
+	snprintf(shown, sizeof(shown), "%s", text);
+	for (char *c = shown; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	return json_string(shown);
 }
 
 int print_json(json_t *json)
@@ -51,11 +67,7 @@ int print_json(json_t *json)
 
 	json_decref(json);
 	putchar('\n');
-	if (err) {
-		complain("cannot write the output: %m");
-		return EXIT_FAILED;
-	}
-	return finish_output(EXIT_DONE);
+	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
 }
 
 const char *format_count(u64 n, char *text)

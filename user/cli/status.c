@@ -33,12 +33,17 @@ static const char *action_text(u32 action)
 	return action == BALEEN_ACTION_ALLOW ? "allow" : "drop";
 }
 
+static bool is_enforced(const struct baleen_xdp *xdp)
+{
+	return xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED;
+}
+
 static bool is_degraded(const struct baleen_xdp *xdp)
 {
 	return xdp->state == BALEEN_XDP_ATTACHED && xdp->there.mode == BALEEN_MODE_GENERIC;
 }
 
-/* A rule's filter as it is now; a damaged one is described by its load. */
+/* A rule's filter as it is now; of a damaged one, why it is. */
 static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 			     const struct baleen_stats *stats)
 {
@@ -69,16 +74,19 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	for (size_t i = 0; i < N_FAIL_OPEN; i++)
 		json_object_set_new(open, fail_open[i].name,
 				    json_integer(fail_open_count(stats, i)));
-	/* clang-format off: a name and its value a line */
-	json = json_pack("{s:s, s:s, s:i, s:s, s:b, s:b, s:s, s:I, s:I, s:o, s:o}", "device",
-			 xdp->device, "device_at_attach", xdp->config.device, "ifindex",
-			 xdp->pins.ifindex, "state", baleen_xdp_state_text(xdp->state), "enforced",
-			 xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED,
-			 "degraded", is_degraded(xdp), "requested_mode",
-			 baleen_mode_text(xdp->config.mode), "program_id",
-			 (json_int_t)xdp->program_id, "passed", (json_int_t)stats->passed,
-			 "fail_open", open, "rules", rules);
-	/* clang-format on */
+	json = json_object();
+	json_object_set_new(json, "device", json_text(xdp->device));
+	json_object_set_new(json, "device_at_attach", json_text(xdp->config.device));
+	json_object_set_new(json, "ifindex", json_integer(xdp->pins.ifindex));
+	json_object_set_new(json, "state", json_string(baleen_xdp_state_text(xdp->state)));
+	json_object_set_new(json, "enforced", json_boolean(is_enforced(xdp)));
+	json_object_set_new(json, "degraded", json_boolean(is_degraded(xdp)));
+	json_object_set_new(json, "requested_mode",
+			    json_string(baleen_mode_text(xdp->config.mode)));
+	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
+	json_object_set_new(json, "passed", json_integer(stats->passed));
+	json_object_set_new(json, "fail_open", open);
+	json_object_set_new(json, "rules", rules);
 	if (xdp->there.id)
 		json_object_set_new(json, "program_on_device",
 				    json_pack("{s:I, s:s, s:s}", "id", (json_int_t)xdp->there.id,
@@ -134,7 +142,7 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct bal
 	} else {
 		struct baleen_image image = counted_image(&filter);
 
-		describe_kind(&image, kind, sizeof(kind));
+		describe_kind(&filter, kind, sizeof(kind));
 		printf("%s entries, key %s, %s, %s", format_count(image.n_entries, entries),
 		       key_spec_text(image.key_spec), kind, format_bytes(filter.n_bytes, size));
 		baleen_filter_free(&filter);
@@ -163,7 +171,21 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 	puts(any ? "" : " none");
 }
 
-/* Prints or collects one device; EXIT_FAILED when its filter is not in force. */
+/* Is all of it in force: on its device, each filter a valid image? */
+static bool is_sound(const struct baleen_xdp *xdp)
+{
+	bool sound = is_enforced(xdp);
+
+	for (u32 i = 0; i < xdp->config.n_rules; i++) {
+		struct baleen_filter filter = { 0 };
+
+		sound &= !baleen_xdp_map_rule(xdp, i, &filter, NULL);
+		baleen_filter_free(&filter);
+	}
+	return sound;
+}
+
+/* Prints or collects one device; EXIT_FAILED when something is not in force. */
 static int show(const struct baleen_xdp *xdp, json_t *all)
 {
 	struct baleen_stats stats;
@@ -177,8 +199,7 @@ static int show(const struct baleen_xdp *xdp, json_t *all)
 		json_array_append_new(all, describe_device(xdp, &stats));
 	else
 		print_device(xdp, &stats);
-	return xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED ? EXIT_DONE :
-										     EXIT_FAILED;
+	return is_sound(xdp) ? EXIT_DONE : EXIT_FAILED;
 }
 
 struct walk {
@@ -274,7 +295,8 @@ const struct command status_command = {
 	.help = "Prints what is in force on a device, or on every device of this network namespace:\n"
 		"mode, rules, their entries and counters, and what passed unexamined and why. Tells\n"
 		"when the device was deleted or renamed, or another program is there. Exit: 1 when a\n"
-		"filter is not in force.\n\n"
+		"filter is not in force or its map is damaged, or DEV has none; 0 when no DEV is\n"
+		"given and nothing is attached.\n\n"
 		"  -j, --json       an array with one object per device\n",
 	.run = run,
 };
