@@ -69,7 +69,10 @@ baleen_inline int judge(struct xdp_md *ctx, struct baleen_stats *stats, const u8
 	for (u32 n = 0; n < BALEEN_MAX_RULES; n++) {
 		const struct baleen_rule *rule = &config.rule[n];
 
-		if (n >= config.n_rules)
+		/* The first is always asked: where there are no rules it has no
+		 * table, which holds nothing.
+		 */
+		if (n && n >= config.n_rules)
 			break;
 		if (rule_matches(rule, rule_map(n), ip, domain))
 			return count_rule(ctx, &stats->rule[n], rule->action, config.frags);

@@ -55,6 +55,19 @@ enum baleen_parse {
 	BALEEN_PARSE_SHORT,
 };
 
+/* EtherTypes are compared as they stand in the frame: no swap on the way. */
+baleen_inline bool baleen_is_type(u32 type_be, u16 type)
+{
+	return type_be == baleen_be16(type);
+}
+
+baleen_inline bool baleen_is_tag(u32 type_be)
+{
+	return baleen_is_type(type_be, BALEEN_ETHERTYPE_8021Q) ||
+	       baleen_is_type(type_be, BALEEN_ETHERTYPE_8021AD) ||
+	       baleen_is_type(type_be, BALEEN_ETHERTYPE_QINQ);
+}
+
 baleen_inline enum baleen_parse baleen_parse_ip4(const u8 *ip, const u8 *end, const u8 **out)
 {
 	if (ip + BALEEN_IP4_BYTES > end)
@@ -75,42 +88,39 @@ baleen_inline enum baleen_parse baleen_parse_ip6(const u8 *ip, const u8 *end, co
 	return BALEEN_PARSE_IP6;
 }
 
-baleen_inline bool baleen_is_tag(u32 ethertype)
-{
-	return ethertype == BALEEN_ETHERTYPE_8021Q || ethertype == BALEEN_ETHERTYPE_8021AD ||
-	       ethertype == BALEEN_ETHERTYPE_QINQ;
-}
-
-/* Everything between the EtherType of the frame and an IP header. */
-baleen_inline enum baleen_parse baleen_parse_tagged(const u8 *p, const u8 *end, u32 ethertype,
-						    const u8 **out)
+/* Everything that may stand between the addresses and an IP header: @p is
+ * behind the EtherType @type_be.
+ */
+baleen_inline enum baleen_parse baleen_parse_any(const u8 *p, const u8 *end, u32 type_be,
+						 const u8 **out)
 {
 	for (int i = 0; i < BALEEN_MAX_TAGS; i++) {
-		if (!baleen_is_tag(ethertype))
+		if (!baleen_is_tag(type_be))
 			break;
 		if (p + BALEEN_TAG_BYTES > end)
 			return BALEEN_PARSE_SHORT;
-		ethertype = baleen_load_be16(p + 2);
+		type_be = BALEEN_LOAD(u16, p + 2);
 		p += BALEEN_TAG_BYTES;
 	}
-	if (baleen_is_tag(ethertype))
+	if (baleen_is_tag(type_be))
 		return BALEEN_PARSE_TAGS;
-	if (ethertype == BALEEN_ETHERTYPE_PPPOE) {
-		u32 ppp;
-
+	if (baleen_is_type(type_be, BALEEN_ETHERTYPE_PPPOE)) {
 		if (p + BALEEN_PPPOE_BYTES > end)
 			return BALEEN_PARSE_SHORT;
-		ppp = baleen_load_be16(p + 6);
+		type_be = BALEEN_LOAD(u16, p + 6);
 		p += BALEEN_PPPOE_BYTES;
-		ethertype = ppp == BALEEN_PPP_IP4 ? BALEEN_ETHERTYPE_IP4 :
-			    ppp == BALEEN_PPP_IP6 ? BALEEN_ETHERTYPE_IP6 :
-						    0;
+		if (baleen_is_type(type_be, BALEEN_PPP_IP4))
+			return baleen_parse_ip4(p, end, out);
+		if (baleen_is_type(type_be, BALEEN_PPP_IP6))
+			return baleen_parse_ip6(p, end, out);
+		return BALEEN_PARSE_NOT_IP;
 	}
-	if (ethertype == BALEEN_ETHERTYPE_IP4)
+	if (baleen_is_type(type_be, BALEEN_ETHERTYPE_IP4))
 		return baleen_parse_ip4(p, end, out);
-	if (ethertype == BALEEN_ETHERTYPE_IP6)
+	if (baleen_is_type(type_be, BALEEN_ETHERTYPE_IP6))
 		return baleen_parse_ip6(p, end, out);
-	if (ethertype == BALEEN_ETHERTYPE_MPLS || ethertype == BALEEN_ETHERTYPE_MPLS_MULTICAST)
+	if (baleen_is_type(type_be, BALEEN_ETHERTYPE_MPLS) ||
+	    baleen_is_type(type_be, BALEEN_ETHERTYPE_MPLS_MULTICAST))
 		return BALEEN_PARSE_MPLS;
 	return BALEEN_PARSE_NOT_IP;
 }
@@ -128,16 +138,14 @@ baleen_inline enum baleen_parse baleen_parse_tagged(const u8 *p, const u8 *end, 
 baleen_inline enum baleen_parse baleen_packet_parse(const u8 *frame, const u8 *end, const u8 **out)
 {
 	const u8 *p = frame + BALEEN_ETHER_BYTES;
-	u32 ethertype;
 
+	/* Untagged IPv4, most frames of most networks, by one bounds check. */
+	if (p + BALEEN_IP4_BYTES <= end &&
+	    baleen_is_type(BALEEN_LOAD(u16, frame + 12), BALEEN_ETHERTYPE_IP4))
+		return baleen_parse_ip4(p, end, out);
 	if (p > end)
 		return BALEEN_PARSE_SHORT;
-	ethertype = baleen_load_be16(frame + 12);
-	if (ethertype == BALEEN_ETHERTYPE_IP4)
-		return baleen_parse_ip4(p, end, out);
-	if (ethertype == BALEEN_ETHERTYPE_IP6)
-		return baleen_parse_ip6(p, end, out);
-	return baleen_parse_tagged(p, end, ethertype, out);
+	return baleen_parse_any(p, end, BALEEN_LOAD(u16, frame + 12), out);
 }
 
 /**

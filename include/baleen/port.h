@@ -81,11 +81,6 @@ struct baleen_block {
 	})
 #endif
 
-baleen_inline u32 baleen_load_be16(const void *p)
-{
-	return baleen_be16(BALEEN_LOAD(u16, p));
-}
-
 baleen_inline u32 baleen_load_be32(const void *p)
 {
 	return baleen_be32(BALEEN_LOAD(u32, p));
