@@ -194,9 +194,7 @@ static const char *not_a_list(int fd)
 	} kinds[] = {
 		{ "\x1f\x8b", 2, "is compressed by gzip: unpack it first" },
 		{ "BZh", 3, "is compressed by bzip2: unpack it first" },
-		{ "\xfd"
-		  "7zXZ",
-		  5, "is compressed by xz: unpack it first" },
+		{ "\3757zXZ", 5, "is compressed by xz: unpack it first" },
 		{ "\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unpack it first" },
 		{ "PK\x03\x04", 4, "is a zip archive: unpack it first" },
 		{ "\xff\xfe", 2, "is UTF-16: convert it to UTF-8" },
