@@ -73,16 +73,21 @@ is_whole()
 
 # --- commands at once -----------------------------------------------------
 
-# try WHAT_ELSE COMMAND...: ends with 0, or with 1 and one line that matches;
-# anything else is noted
+# try WHAT_ELSE COMMAND...: ends with 0, or with 1 and one line that matches, or,
+# only status, with 1 and a filter that it shows not to be enforced; anything
+# else is noted
 try()
 {
-	local out status
+	local out status shown=$TMP/shown.$BASHPID off
 
-	out=$(in_ns "$B" "$BALEEN" "${@:2}" 2>&1 >>"$TMP/$2.$BASHPID")
+	out=$(in_ns "$B" "$BALEEN" "${@:2}" 2>&1 >"$shown")
 	status=$?
+	cat "$shown" >>"$TMP/$2.$BASHPID"
+	off=$(grep -c '"enforced": false' "$shown")
+	rm -f "$shown"
 	echo "$2 $status" >>"$TMP/ended"
-	[ $status -eq 0 ] && [ -z "$out" ] && return
+	[ $status -eq 0 ] && [ -z "$out" ] && [ "$off" -eq 0 ] && return
+	[ "$2 $status" = "status 1" ] && [ -z "$out" ] && [ "$off" -eq 1 ] && return
 	[ $status -eq 1 ] && [[ $out =~ ^baleen:\ [^$'\n']*$ ]] && [[ $out =~ $1$ ]] && return
 	echo "$2 ends with $status: $out" >>"$TMP/odd"
 }
