@@ -43,9 +43,11 @@ static bool is_degraded(const struct baleen_xdp *xdp)
 	return xdp->state == BALEEN_XDP_ATTACHED && xdp->there.mode == BALEEN_MODE_GENERIC;
 }
 
-/* A rule's filter as it is now; of a damaged one, why it is. */
+/* A rule's filter as it is now; of a damaged one, why it is, and *sound is
+ * cleared.
+ */
 static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
-			     const struct baleen_stats *stats)
+			     const struct baleen_stats *stats, bool *sound)
 {
 	const struct baleen_rule *rule = &xdp->config.rule[index];
 	struct baleen_error error = { "" };
@@ -54,6 +56,7 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
 		json = json_pack("{s:s}", "error", error.text);
+		*sound = false;
 	} else {
 		json = describe_filter(&filter);
 		baleen_filter_free(&filter);
@@ -65,12 +68,13 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	return json;
 }
 
-static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
+static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
+			       bool *sound)
 {
 	json_t *rules = json_array(), *open = json_object(), *json;
 
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
-		json_array_append_new(rules, describe_rule(xdp, i, stats));
+		json_array_append_new(rules, describe_rule(xdp, i, stats, sound));
 	for (size_t i = 0; i < N_FAIL_OPEN; i++)
 		json_object_set_new(open, fail_open[i].name,
 				    json_integer(fail_open_count(stats, i)));
@@ -128,7 +132,8 @@ static void print_state(const struct baleen_xdp *xdp)
 	putchar('\n');
 }
 
-static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct baleen_stats *stats)
+static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct baleen_stats *stats,
+		       bool *sound)
 {
 	const struct baleen_rule *rule = &xdp->config.rule[index];
 	char entries[NUMBER_TEXT], size[NUMBER_TEXT], packets[NUMBER_TEXT], bytes[NUMBER_TEXT];
@@ -139,6 +144,7 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct bal
 	printf("  %-5s %-12s ", action_text(rule->action), rule->image.name);
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
 		printf("DAMAGED: %s", error.text);
+		*sound = false;
 	} else {
 		struct baleen_image image = counted_image(&filter);
 
@@ -151,14 +157,15 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct bal
 	       format_bytes(stats->rule[index].bytes, bytes));
 }
 
-static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
+static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
+			 bool *sound)
 {
 	char count[NUMBER_TEXT];
 	bool any = false;
 
 	print_state(xdp);
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
-		print_rule(xdp, i, stats);
+		print_rule(xdp, i, stats, sound);
 	printf("  passed: %s packets matched no rule\n", format_count(stats->passed, count));
 	printf("  passed unexamined:");
 	for (size_t i = 0; i < N_FAIL_OPEN; i++) {
@@ -171,23 +178,10 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 	puts(any ? "" : " none");
 }
 
-/* Is all of it in force: on its device, each filter a valid image? */
-static bool is_sound(const struct baleen_xdp *xdp)
-{
-	bool sound = is_enforced(xdp);
-
-	for (u32 i = 0; i < xdp->config.n_rules; i++) {
-		struct baleen_filter filter = { 0 };
-
-		sound &= !baleen_xdp_map_rule(xdp, i, &filter, NULL);
-		baleen_filter_free(&filter);
-	}
-	return sound;
-}
-
 /* Prints or collects one device; EXIT_FAILED when something is not in force. */
 static int show(const struct baleen_xdp *xdp, json_t *all)
 {
+	bool sound = is_enforced(xdp);
 	struct baleen_stats stats;
 	struct baleen_error error;
 
@@ -196,10 +190,10 @@ static int show(const struct baleen_xdp *xdp, json_t *all)
 		return EXIT_FAILED;
 	}
 	if (all)
-		json_array_append_new(all, describe_device(xdp, &stats));
+		json_array_append_new(all, describe_device(xdp, &stats, &sound));
 	else
-		print_device(xdp, &stats);
-	return is_sound(xdp) ? EXIT_DONE : EXIT_FAILED;
+		print_device(xdp, &stats, &sound);
+	return sound ? EXIT_DONE : EXIT_FAILED;
 }
 
 struct walk {

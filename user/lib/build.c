@@ -199,8 +199,9 @@ int baleen_build(const struct baleen_list *list, const struct baleen_build_optio
 			continue;
 		if (err)
 			return err;
-		worst = baleen_filter_worst_fpp(&built);
-		if (options->kind != BALEEN_KIND_BLOOM || worst <= options->fpp) {
+		/* What a cuckoo table errs is settled by its plan. */
+		worst = options->kind == BALEEN_KIND_BLOOM ? baleen_filter_worst_fpp(&built) : 0;
+		if (worst <= options->fpp) {
 			*filter = built;
 			return 0;
 		}

@@ -113,6 +113,9 @@ double baleen_filter_fpp(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 
+	/* Before the slots are counted: that reads all of a large table. */
+	if (table->kind == BALEEN_KIND_NONE || baleen_table_is_exact(table, domain))
+		return 0;
 	if (table->kind == BALEEN_KIND_BLOOM)
 		return bloom_fpp(filter, table);
 	return baleen_table_fpp(table, domain, baleen_filter_count(filter, domain));

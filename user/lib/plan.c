@@ -144,6 +144,12 @@ static u64 bloom_blocks(u32 n_hashes, u64 n, double fpp)
 	return low;
 }
 
+static int too_many(u64 n, struct baleen_error *error)
+{
+	return baleen_fail(error, E2BIG, "%llu keys are too many for one filter",
+			   (unsigned long long)n);
+}
+
 static int plan_bloom(u64 n, double fpp, struct baleen_table *table, struct baleen_error *error)
 {
 	u64 least = UINT64_MAX;
@@ -166,8 +172,7 @@ static int plan_bloom(u64 n, double fpp, struct baleen_table *table, struct bale
 				   "bits a key: use --kind cuckoo",
 				   fpp, BLOOM_MAX_BITS_PER_KEY);
 	if (least > BALEEN_MAX_BLOCKS)
-		return baleen_fail(error, E2BIG, "%llu keys are too many for one filter",
-				   (unsigned long long)n);
+		return too_many(n, error);
 	*table = (struct baleen_table){
 		.kind = BALEEN_KIND_BLOOM,
 		.n_hashes = n_hashes,
@@ -186,8 +191,7 @@ static int plan_cuckoo(u32 domain, u64 n, double fpp, struct baleen_table *table
 	u32 n_buckets = n_blocks * baleen_buckets_per_block(slot_bits);
 
 	if (n_blocks > BALEEN_MAX_BLOCKS)
-		return baleen_fail(error, E2BIG, "%llu keys are too many for one filter",
-				   (unsigned long long)n);
+		return too_many(n, error);
 	*table = (struct baleen_table){
 		.kind = BALEEN_KIND_CUCKOO,
 		.slot_bits = slot_bits,
@@ -205,8 +209,7 @@ int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_tab
 		return baleen_fail(error, EINVAL, "a false positive rate is 0 or more, below 1");
 	/* Far above what any geometry holds, so that nothing below overflows. */
 	if (n > (u64)BALEEN_MAX_BLOCKS * BALEEN_BLOCK_BYTES)
-		return baleen_fail(error, E2BIG, "%llu keys are too many for one filter",
-				   (unsigned long long)n);
+		return too_many(n, error);
 	if (kind == BALEEN_KIND_BLOOM)
 		return plan_bloom(n, fpp, table, error);
 	return plan_cuckoo(domain, n, fpp, table, error);
