@@ -63,8 +63,124 @@ baleen_inline void *rule_map(u32 n)
 	}
 }
 
-baleen_inline int judge(struct xdp_md *ctx, struct baleen_stats *stats, const u8 *ip, u32 domain)
+/* Shared by the programs of a device, so that a swap loses no event. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} baleen_events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct baleen_sampler);
+} baleen_sampler SEC(".maps");
+
+/* How far the events may fall behind their rate and catch up: longer than a
+ * tick of the coarse clock, which is 10 ms at most.
+ */
+#define SAMPLE_SLACK_NS 50000000ull
+
+/* One event per interval for all CPUs together: who moves next_ns on has won.
+ * The coarse clock is a load; the exact one takes 20 ns.
+ */
+baleen_inline bool may_sample(u64 *now)
 {
+	u64 interval = config.sample_interval_ns, next, start;
+	struct baleen_sampler *sampler;
+	u32 zero = 0;
+
+	sampler = bpf_map_lookup_elem(&baleen_sampler, &zero);
+	if (!sampler)
+		return false;
+	*now = bpf_ktime_get_coarse_ns();
+	next = *(volatile u64 *)&sampler->next_ns;
+	if (*now < next)
+		return false;
+	start = next + SAMPLE_SLACK_NS < *now ? *now : next;
+	return __sync_val_compare_and_swap(&sampler->next_ns, next, start + interval) == next;
+}
+
+/* One copy for all rules: the arguments are what distinguishes them. */
+static __noinline void sample(struct xdp_md *ctx, struct baleen_stats *stats, u32 slot, u32 action)
+{
+	struct baleen_event *event;
+	u64 now, n_bytes;
+
+	if (!stats)
+		return;
+	if (!may_sample(&now)) {
+		stats->not_sampled++;
+		return;
+	}
+	event = bpf_ringbuf_reserve(&baleen_events, sizeof(*event), 0);
+	if (!event) {
+		stats->sample_lost++;
+		return;
+	}
+	n_bytes = bpf_xdp_get_buff_len(ctx);
+	event->time_ns = now;
+	event->slot = slot;
+	event->action = action;
+	event->frame_bytes = n_bytes;
+	if (n_bytes > BALEEN_EVENT_BYTES)
+		n_bytes = BALEEN_EVENT_BYTES;
+	event->n_captured = n_bytes;
+	/* The verifier wants to see the bound where it is used. */
+	if (n_bytes < 1 || bpf_xdp_load_bytes(ctx, 0, event->frame, n_bytes))
+		event->n_captured = 0;
+	bpf_ringbuf_submit(event, 0);
+	stats->sampled++;
+}
+
+baleen_inline void sample_if_asked(const struct frame *frame, u32 slot, u32 action)
+{
+	if (config.sample_interval_ns)
+		sample(frame->ctx, frame->stats, slot, action);
+}
+
+baleen_inline int drop(void)
+{
+	return config.dry_run ? XDP_PASS : XDP_DROP;
+}
+
+/* What no rule decided. */
+baleen_inline int judge_unmatched(struct frame *frame, bool is_ip6)
+{
+	if (!config.default_drop) {
+		frame->stats->unmatched++;
+		return XDP_PASS;
+	}
+	if (is_ip6 && !config.needs_transport)
+		baleen_packet_transport(frame->packet.ip, frame->end, true, frame->transport);
+	if (is_ip6 && baleen_packet_is_vital(frame->start, frame->end, BALEEN_PARSE_IP6,
+					     &frame->packet, frame->transport)) {
+		frame->stats->vital++;
+		return XDP_PASS;
+	}
+	frame->stats->unmatched++;
+	sample_if_asked(frame, BALEEN_EVENT_DEFAULT, BALEEN_ACTION_DROP);
+	return drop();
+}
+
+baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
+{
+	if (config.default_drop && baleen_packet_is_vital(frame->start, frame->end, parse,
+							  &frame->packet, frame->transport)) {
+		frame->stats->vital++;
+		return XDP_PASS;
+	}
+	count_unparsed(frame->stats, parse);
+	if (!config.default_drop)
+		return XDP_PASS;
+	sample_if_asked(frame, BALEEN_EVENT_UNPARSED, BALEEN_ACTION_DROP);
+	return drop();
+}
+
+baleen_inline int judge(struct frame *frame, bool is_ip6)
+{
+	if (config.needs_transport)
+		baleen_packet_transport(frame->packet.ip, frame->end, is_ip6, frame->transport);
 #pragma clang loop unroll(full)
 	for (u32 n = 0; n < BALEEN_MAX_RULES; n++) {
 		const struct baleen_rule *rule = &config.rule[n];
@@ -74,32 +190,25 @@ baleen_inline int judge(struct xdp_md *ctx, struct baleen_stats *stats, const u8
 		 */
 		if (n && n >= config.n_rules)
 			break;
-		if (rule_matches(rule, rule_map(n), ip, domain))
-			return count_rule(ctx, &stats->rule[n], rule->action, config.frags);
+		if (!rule_matches(rule, rule_map(n), frame, is_ip6))
+			continue;
+		count_rule(frame, rule->slot);
+		if (rule->action != BALEEN_ACTION_ALLOW)
+			sample_if_asked(frame, rule->slot, rule->action);
+		if (rule->action == BALEEN_ACTION_COUNT)
+			continue;
+		return rule->action == BALEEN_ACTION_ALLOW ? XDP_PASS : drop();
 	}
 	if (config.n_rules)
-		stats->passed++;
-	else
-		stats->pass_no_filter++;
+		return judge_unmatched(frame, is_ip6);
+	frame->stats->no_filter++;
 	return XDP_PASS;
 }
 
 SEC("xdp")
 int baleen_xdp(struct xdp_md *ctx)
 {
-	struct baleen_stats *stats = stats_get();
-	enum baleen_parse parse;
-	const u8 *ip;
-
-	if (!stats)
-		return XDP_PASS;
-	parse = baleen_packet_parse((const u8 *)(long)ctx->data, (const u8 *)(long)ctx->data_end,
-				    &ip);
-	if (parse == BALEEN_PARSE_IP4)
-		return judge(ctx, stats, ip, BALEEN_IP4);
-	if (parse == BALEEN_PARSE_IP6)
-		return judge(ctx, stats, ip, BALEEN_IP6);
-	return count_unparsed(stats, parse);
+	return give_verdict(ctx, config.frags, 0);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

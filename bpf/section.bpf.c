@@ -19,38 +19,31 @@ struct baleen_rule baleen_rule SEC(".rodata.rule");
  */
 struct baleen_block baleen_filter[BALEEN_HEADER_BLOCKS] SEC(".data.filter");
 
-baleen_inline int judge(struct xdp_md *ctx, struct baleen_stats *stats, const u8 *ip, u32 domain,
-			bool frags)
+baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
+{
+	count_unparsed(frame->stats, parse);
+	return XDP_PASS;
+}
+
+baleen_inline int judge(struct frame *frame, bool is_ip6)
 {
 	const struct baleen_section store = {
 		.start = baleen_filter,
 		.bytes = (u64)baleen_rule.image.n_blocks * BALEEN_BLOCK_BYTES,
 	};
 
-	if (!baleen_rule.image.n_blocks)
-		stats->pass_no_filter++;
-	else if (rule_matches(&baleen_rule, &store, ip, domain))
-		return count_rule(ctx, &stats->rule[0], baleen_rule.action, frags);
-	else
-		stats->passed++;
-	return XDP_PASS;
-}
-
-baleen_inline int filter(struct xdp_md *ctx, bool frags)
-{
-	struct baleen_stats *stats = stats_get();
-	enum baleen_parse parse;
-	const u8 *ip;
-
-	if (!stats)
+	if (!baleen_rule.image.n_blocks) {
+		frame->stats->no_filter++;
 		return XDP_PASS;
-	parse = baleen_packet_parse((const u8 *)(long)ctx->data, (const u8 *)(long)ctx->data_end,
-				    &ip);
-	if (parse == BALEEN_PARSE_IP4)
-		return judge(ctx, stats, ip, BALEEN_IP4, frags);
-	if (parse == BALEEN_PARSE_IP6)
-		return judge(ctx, stats, ip, BALEEN_IP6, frags);
-	return count_unparsed(stats, parse);
+	}
+	if (baleen_rule.needs_transport)
+		baleen_packet_transport(frame->packet.ip, frame->end, is_ip6, frame->transport);
+	if (!rule_matches(&baleen_rule, &store, frame, is_ip6)) {
+		frame->stats->unmatched++;
+		return XDP_PASS;
+	}
+	count_rule(frame, 0);
+	return baleen_rule.action == BALEEN_ACTION_DROP ? XDP_DROP : XDP_PASS;
 }
 
 /* Ahead of programs of the default priority, 50: what is dropped here costs
@@ -70,14 +63,14 @@ struct {
 SEC("xdp")
 int baleen_xdp(struct xdp_md *ctx)
 {
-	return filter(ctx, false);
+	return give_verdict(ctx, false, 0);
 }
 
 /* For devices whose MTU does not fit in one buffer. */
 SEC("xdp.frags")
 int baleen_xdp_frags(struct xdp_md *ctx)
 {
-	return filter(ctx, true);
+	return give_verdict(ctx, true, 0);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

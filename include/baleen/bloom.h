@@ -65,8 +65,7 @@ baleen_inline struct baleen_bloom_place baleen_bloom_locate(const struct baleen_
 							    const struct baleen_seed *seed,
 							    const struct baleen_key *key)
 {
-	u64 hash = key->domain == BALEEN_IP4 ? baleen_hash_ip4(seed, key->ip4) :
-					       baleen_hash_ip6(seed, key->hi, key->lo);
+	u64 hash = baleen_hash64(seed, key);
 	u64 g = hash * 0x9e3779b97f4a7c15ull;
 	struct baleen_bloom_place place;
 

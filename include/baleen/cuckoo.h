@@ -27,7 +27,7 @@
  * Two x in one bucket differ by at least m >= 2^L in the low half, so the
  * tag tells them apart: exact for every m, not only for powers of two, as
  * soon as 32 - L <= slot_bits - 2 (2^18 buckets for 16-bit slots, four for
- * 32-bit slots). IPv6 keys are hashed to 64 bits, (hi, lo): hi is x and
+ * 32-bit slots). Longer keys are hashed to 64 bits, (hi, lo): hi is x and
  * the 64-bit slot keeps (low >> L) and all of lo, so it stores the hash
  * exactly and errs only when two hashes collide, n / 2^64 for n entries. A
  * 16-bit slot keeps 14 bits of lo: at load a the error is at most
@@ -91,6 +91,23 @@ baleen_inline u32 baleen_cuckoo_other(const struct baleen_table *table, u32 buck
 	return other + (table->n_buckets & (u32)((int)other >> 31));
 }
 
+/* Where a key that was hashed or permuted to 64 bits belongs. */
+baleen_inline struct baleen_cuckoo_place baleen_cuckoo_locate_hash(const struct baleen_table *table,
+								   u64 hash, u32 slot_bits)
+{
+	u64 product = (hash >> 32) * table->n_buckets, tag;
+	struct baleen_cuckoo_place place;
+
+	if (slot_bits == 64)
+		tag = (u64)((u32)product >> table->log2_buckets) << 32 | (u32)hash;
+	else
+		tag = (u32)hash >> 18;
+	place.home = product >> 32;
+	place.other = baleen_cuckoo_other(table, place.home, tag);
+	place.slot = tag | baleen_cuckoo_side(slot_bits) << 1;
+	return place;
+}
+
 /* @slot_bits is table->slot_bits; the probe passes it as a constant. */
 baleen_inline struct baleen_cuckoo_place
 baleen_cuckoo_locate_slots(const struct baleen_table *table, const struct baleen_seed *seed,
@@ -103,13 +120,7 @@ baleen_cuckoo_locate_slots(const struct baleen_table *table, const struct baleen
 		product = (u64)baleen_permute32(seed, key->ip4) * table->n_buckets;
 		tag = (u32)product >> table->log2_buckets;
 	} else {
-		u64 hash = baleen_hash_ip6(seed, key->hi, key->lo);
-
-		product = (hash >> 32) * table->n_buckets;
-		if (slot_bits == 64)
-			tag = (u64)((u32)product >> table->log2_buckets) << 32 | (u32)hash;
-		else
-			tag = (u32)hash >> 18;
+		return baleen_cuckoo_locate_hash(table, baleen_hash64(seed, key), slot_bits);
 	}
 	place.home = product >> 32;
 	place.other = baleen_cuckoo_other(table, place.home, tag);

@@ -18,15 +18,19 @@
 #include <baleen/key.h>
 
 #define BALEEN_SEED_WORDS 12
+#define BALEEN_TUPLE_WORDS 22
 
 /**
  * struct baleen_seed - the secret of one filter, from getrandom()
- * @word: 0 and 1 key the permutation and the IPv4 hash, 2 to 11 the IPv6 hash
+ * @word: 0 and 1 key the permutations, 2 to 11 the IPv6 hash
+ * @tuple: keys of the hash of tuples, made of @word by baleen_seed_expand();
+ *         not part of the image
  *
  * Who knows the seed can craft keys that fill a bucket: keep images 0600.
  */
 struct baleen_seed {
 	u64 word[BALEEN_SEED_WORDS];
+	u64 tuple[BALEEN_TUPLE_WORDS];
 };
 
 /**
@@ -94,17 +98,64 @@ baleen_inline u64 baleen_mix64(u64 x)
 	return x ^ x >> 31;
 }
 
+/* Inverse of baleen_mix64(). */
+baleen_inline u64 baleen_unmix64(u64 x)
+{
+	x ^= x >> 31 ^ x >> 62;
+	x *= 0x319642b2d24d8ec3ull;
+	x ^= x >> 27 ^ x >> 54;
+	x *= 0x96de1b173f119089ull;
+	return x ^ x >> 30 ^ x >> 60;
+}
+
 /**
- * baleen_hash_ip4() - 64-bit keyed hash of an IPv4 key
+ * baleen_seed_expand() - make the keys of the tuple hash
+ * @seed: its words are set
+ *
+ * Every other word of a SplitMix64 stream (Steele, Lea and Flood 2014) that
+ * starts at a secret: as good as the secret words for who cannot see them.
+ *
+ * Context: any.
+ */
+baleen_inline void baleen_seed_expand(struct baleen_seed *seed)
+{
+	u64 state = baleen_mix64(seed->word[0]) ^ seed->word[2];
+
+	for (u32 i = 0; i < BALEEN_TUPLE_WORDS; i++) {
+		state += 0x9e3779b97f4a7c15ull;
+		seed->tuple[i] = baleen_mix64(state) ^ seed->word[2 + i % 10];
+	}
+}
+
+/**
+ * baleen_permute64() - keyed bijection on 64 bits
  * @seed: the filter's seed
- * @ip4: the address as a number
+ * @x: any 64-bit value
  *
  * Context: any, BPF-safe.
- * Return: the hash; different addresses never collide.
+ * Return: the image of @x; baleen_unpermute64() takes it back.
  */
-baleen_inline u64 baleen_hash_ip4(const struct baleen_seed *seed, u32 ip4)
+baleen_inline u64 baleen_permute64(const struct baleen_seed *seed, u64 x)
 {
-	return baleen_mix64((seed->word[0] ^ ip4) * (seed->word[1] | 1));
+	return baleen_mix64((seed->word[0] ^ x) * (seed->word[1] | 1));
+}
+
+/**
+ * baleen_unpermute64() - inverse of baleen_permute64()
+ * @seed: the filter's seed
+ * @x: a result of baleen_permute64() with the same seed
+ *
+ * Context: any.
+ * Return: the value that was permuted.
+ */
+baleen_inline u64 baleen_unpermute64(const struct baleen_seed *seed, u64 x)
+{
+	u64 odd = seed->word[1] | 1, inverse = odd;
+
+	/* Newton's iteration, as in baleen_inverse32(), one step more. */
+	for (int i = 0; i < 5; i++)
+		inverse *= 2 - odd * inverse;
+	return baleen_unmix64(x) * inverse ^ seed->word[0];
 }
 
 /**
@@ -126,6 +177,49 @@ baleen_inline u64 baleen_hash_ip6(const struct baleen_seed *seed, u64 hi, u64 lo
 	u64 y = k[5] + (k[6] + a0) * (k[7] + a1) + (k[8] + a2) * (k[9] + a3);
 
 	return baleen_mix64((x & 0xffffffff00000000ull) | y >> 32);
+}
+
+/**
+ * baleen_hash_tuple() - 64-bit keyed hash of a key of several fields
+ * @seed: the filter's seed
+ * @key: a BALEEN_TUPLE
+ *
+ * Context: any, BPF-safe.
+ * Return: the hash; two keys collide with probability 2^-64.
+ * Source: Lemire and Kaser 2014, Multilinear-HM with 64-bit keys, twice.
+ */
+baleen_inline u64 baleen_hash_tuple(const struct baleen_seed *seed, const struct baleen_key *key)
+{
+	const u64 word[] = { key->hi, key->lo, key->dst_hi, key->dst_lo, key->rest };
+	const u64 *k = seed->tuple;
+	u64 x = k[0], y = k[11];
+
+#pragma GCC unroll 5
+	for (u32 i = 0; i < 5; i++) {
+		u64 high = word[i] >> 32, low = (u32)word[i];
+
+		x += (k[1 + 2 * i] + high) * (k[2 + 2 * i] + low);
+		y += (k[12 + 2 * i] + high) * (k[13 + 2 * i] + low);
+	}
+	return baleen_mix64((x & 0xffffffff00000000ull) | y >> 32);
+}
+
+/**
+ * baleen_hash64() - the 64-bit hash of a key of any domain
+ * @seed: the filter's seed
+ * @key: the key
+ *
+ * Context: any, BPF-safe.
+ * Return: the hash; of a BALEEN_IP4 or BALEEN_WORD key a bijection.
+ */
+baleen_inline u64 baleen_hash64(const struct baleen_seed *seed, const struct baleen_key *key)
+{
+	switch (key->domain) {
+	case BALEEN_IP4: return baleen_permute64(seed, key->ip4);
+	case BALEEN_IP6: return baleen_hash_ip6(seed, key->hi, key->lo);
+	case BALEEN_WORD: return baleen_permute64(seed, key->lo);
+	default: return baleen_hash_tuple(seed, key);
+	}
 }
 
 #endif /* BALEEN_HASH_H */

@@ -8,7 +8,7 @@
  * domains, without gaps:
  *
  *      0  magic "\x89BALEEN\n"                8 bytes
- *      8  version (1)                         u16
+ *      8  version (2)                         u16
  *     10  header_bytes (512)                  u16
  *     12  header_crc                          u32  CRC-32C of the 512 bytes,
  *                                                  this field taken as zero
@@ -17,15 +17,19 @@
  *     24  n_blocks                            u32  header included
  *     28  key_spec                            u32  enum baleen_key_spec
  *     32  n_entries                           u64  sum of the tables; 0 live
- *     40  reserved, zero                      24 bytes
+ *     40  n_listed                            u64  entries of the lists
+ *     48  n_covered                           u64  of them inside another
+ *     56  reserved, zero                      8 bytes
  *     64  name                                32 bytes, NUL-padded
  *     96  seed                                12 x u64
- *    192  reserved, zero                      64 bytes
+ *    192  prefix_lengths                      2 x u64  bit n - 1 of the 128:
+ *                                                  /n occurs in IP6_PREFIXES
+ *    208  reserved, zero                      48 bytes
  *    256  table[8], one per enum baleen_domain, 32 bytes each:
  *           0 kind (0: no table)  u8      12 n_buckets   u32
  *           1 slot_bits           u8      16 n_entries   u64; 0 live
  *           2 n_hashes            u8      24 reserved    8 bytes
- *           3 reserved            u8
+ *           3 group_bits          u8
  *           4 first_block         u32
  *           8 n_blocks            u32
  *    512  body
@@ -41,7 +45,7 @@
 #define BALEEN_MAGIC \
 	"\x89"       \
 	"BALEEN\n"
-#define BALEEN_VERSION 1
+#define BALEEN_VERSION 2
 #define BALEEN_HEADER_BYTES 512
 #define BALEEN_HEADER_BLOCKS (BALEEN_HEADER_BYTES / BALEEN_BLOCK_BYTES)
 #define BALEEN_NAME_BYTES 32
@@ -55,23 +59,59 @@
  * @BALEEN_KIND_NONE: the image holds no keys of this domain
  * @BALEEN_KIND_CUCKOO: see cuckoo.h
  * @BALEEN_KIND_BLOOM: see bloom.h
+ * @BALEEN_KIND_DIRECTORY: see directory.h
+ * @BALEEN_KIND_PREFIXES: see prefixes.h
+ * @BALEEN_KIND_ENTRIES: an array of struct baleen_entry6, sorted
+ *
+ * A user chooses between cuckoo and Bloom; the others come with prefixes.
  */
 enum baleen_kind {
 	BALEEN_KIND_NONE = 0,
 	BALEEN_KIND_CUCKOO = 1,
 	BALEEN_KIND_BLOOM = 2,
+	BALEEN_KIND_DIRECTORY = 3,
+	BALEEN_KIND_PREFIXES = 4,
+	BALEEN_KIND_ENTRIES = 5,
 };
+
+/* Groups in a line of a directory, and the widest and narrowest groups. */
+#define BALEEN_LINE_GROUPS 192
+#define BALEEN_MIN_GROUP_BITS 8
+#define BALEEN_MAX_GROUP_BITS 24
+
+/* Room for the search tree of prefix lengths: seven levels, node 0 unused. */
+#define BALEEN_LENGTH_NODES 128
+
+/**
+ * struct baleen_entry6 - one IPv6 entry as it was listed
+ * @hi_le: upper half of the address, bits below the length zero
+ * @lo_le: lower half
+ * @length: of the prefix, 0 to 128
+ * @is_exception: what it covers is not in the set
+ * @reserved: zero
+ *
+ * Sorted by address, then length; no two with the same address and length.
+ */
+struct baleen_entry6 {
+	u64 hi_le;
+	u64 lo_le;
+	u8 length;
+	u8 is_exception;
+	u8 reserved[6];
+};
+
+_Static_assert(sizeof(struct baleen_entry6) == 24, "entry layout");
 
 struct baleen_image_table {
 	u8 kind;
 	u8 slot_bits;
 	u8 n_hashes;
-	u8 reserved0;
+	u8 group_bits;
 	u32 first_block_le;
 	u32 n_blocks_le;
 	u32 n_buckets_le;
 	u64 n_entries_le;
-	u64 reserved1;
+	u64 reserved;
 };
 
 struct baleen_image_header {
@@ -84,10 +124,13 @@ struct baleen_image_header {
 	u32 n_blocks_le;
 	u32 key_spec_le;
 	u64 n_entries_le;
-	u8 reserved0[24];
+	u64 n_listed_le;
+	u64 n_covered_le;
+	u64 reserved0;
 	char name[BALEEN_NAME_BYTES];
 	u64 seed_le[BALEEN_SEED_WORDS];
-	u8 reserved1[64];
+	u64 prefix_lengths_le[2];
+	u8 reserved1[48];
 	struct baleen_image_table table[BALEEN_N_DOMAINS];
 };
 
@@ -97,20 +140,28 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
 /**
  * struct baleen_table - one table of an image, checked and in host order
  * @kind: enum baleen_kind; BALEEN_KIND_NONE when the domain has no table
- * @slot_bits: cuckoo: 16, 32 or 64; else 0
+ * @slot_bits: cuckoo: 16, 32 or 64; prefixes: 64; else 0
  * @n_hashes: Bloom: bits set per key, 2, 4, 6 or 8; else 0
- * @log2_buckets: floor(log2(@n_buckets))
+ * @log2_buckets: cuckoo, prefixes: floor(log2(@n_buckets)); else 0
+ * @group_bits: directory: bits of a group's number, 8 to 24; else 0
+ * @leaf_block: directory: index of its first block of leaves in the image
  * @first_block: index of the table's first block in the image
  * @n_blocks: blocks of the table, at least 1
- * @n_buckets: cuckoo: buckets of four slots; Bloom: same as @n_blocks
+ * @n_buckets: cuckoo, prefixes: buckets of four slots; Bloom: same as
+ *             @n_blocks; directory: leaves; entries: how many
  * @reserved: zero
- * @n_entries: keys stored; 0 in a live image
+ * @n_entries: keys stored; 0 in a live image. Cuckoo and Bloom: keys;
+ *             directory of groups: prefixes that make up the set without the
+ *             hosts; entries: entries. The tables that serve another (stems
+ *             and prefixes) have 0
  */
 struct baleen_table {
 	u32 kind;
 	u32 slot_bits;
 	u32 n_hashes;
 	u32 log2_buckets;
+	u32 group_bits;
+	u32 leaf_block;
 	u32 first_block;
 	u32 n_blocks;
 	u32 n_buckets;
@@ -125,8 +176,16 @@ struct baleen_table {
  * @flags: BALEEN_FLAG_LIVE or 0
  * @body_crc: CRC-32C of the body; 0 in a live image
  * @n_entries: keys stored in all tables; 0 in a live image
+ * @n_listed: entries of the lists it was built of; 0 when not known
+ * @n_covered: those of them that another makes superfluous: duplicates, hosts
+ *             and prefixes inside wider ones
+ * @prefix_lengths: bit n - 1 of the 128 is set when the table of IPv6 prefixes
+ *                  holds prefixes or markers of length n
  * @seed: keys the hashes
  * @table: one per enum baleen_domain
+ * @length_tree: the lengths of @prefix_lengths as a balanced search tree: the
+ *               root is node 1, node n has the children 2n (shorter) and 2n + 1
+ *               (longer); 0 where there is no node
  * @name: for people; NUL-terminated, printable ASCII, may be empty
  */
 struct baleen_image {
@@ -135,8 +194,12 @@ struct baleen_image {
 	u32 flags;
 	u32 body_crc;
 	u64 n_entries;
+	u64 n_listed;
+	u64 n_covered;
+	u64 prefix_lengths[2];
 	struct baleen_seed seed;
 	struct baleen_table table[BALEEN_N_DOMAINS];
+	u8 length_tree[BALEEN_LENGTH_NODES];
 	char name[BALEEN_NAME_BYTES];
 };
 
@@ -158,6 +221,46 @@ baleen_inline u32 baleen_log2(u32 x)
 		}
 	}
 	return log2;
+}
+
+/**
+ * baleen_directory_lines() - lines of the groups of a directory
+ * @group_bits: 8 to 24
+ *
+ * Context: any.
+ * Return: how many blocks.
+ */
+baleen_inline u32 baleen_directory_lines(u32 group_bits)
+{
+	return ((1u << group_bits) - 1) / BALEEN_LINE_GROUPS + 1;
+}
+
+/**
+ * baleen_leaf_width() - bits per number in the leaves of a directory
+ * @domain: BALEEN_IP4_GROUPS or BALEEN_IP6_STEMS
+ *
+ * Context: any.
+ * Return: 1 or 2.
+ */
+baleen_inline u32 baleen_leaf_width(u32 domain)
+{
+	return domain == BALEEN_IP6_STEMS ? 2 : 1;
+}
+
+/**
+ * baleen_directory_blocks() - blocks of a directory
+ * @domain: BALEEN_IP4_GROUPS or BALEEN_IP6_STEMS
+ * @group_bits: 8 to 24
+ * @n_leaves: at most 2^@group_bits
+ *
+ * Context: any.
+ * Return: how many, leaves included.
+ */
+baleen_inline u64 baleen_directory_blocks(u32 domain, u32 group_bits, u64 n_leaves)
+{
+	u64 bits = (n_leaves << (32 - group_bits)) * baleen_leaf_width(domain);
+
+	return baleen_directory_lines(group_bits) + (bits + 511) / 512;
 }
 
 /**
@@ -202,79 +305,218 @@ baleen_inline u32 baleen_buckets_per_block(u32 slot_bits)
 }
 
 #ifndef __bpf__
-/* What makes a table of a known kind usable: nothing here reads the body. */
-static inline const char *baleen_table_check(const struct baleen_table *table, u32 domain)
+static inline bool baleen_is_zero(const u8 *bytes, u32 n_bytes)
 {
-	u32 log2_buckets = table->log2_buckets;
-	u32 per_block;
+	u8 all = 0;
 
+	for (u32 i = 0; i < n_bytes; i++)
+		all |= bytes[i];
+	return !all;
+}
+
+static inline const char *baleen_cuckoo_check(const struct baleen_table *table, u32 domain)
+{
+	u32 slot_bits = table->slot_bits;
+
+	if (slot_bits != 16 && slot_bits != 32 && slot_bits != 64)
+		return "slot width is not 16, 32 or 64 bits";
+	if (domain == BALEEN_IP4 && slot_bits == 64)
+		return "64-bit slots for a 32-bit key";
+	if (domain != BALEEN_IP4 && slot_bits == 32)
+		return "32-bit slots for a hashed key";
+	if (domain == BALEEN_IP4 && table->log2_buckets + slot_bits - 2 < baleen_key_bits(domain))
+		return "slots too narrow for an exact table";
+	if (slot_bits == 64 && table->log2_buckets < 2)
+		return "fewer than 4 buckets of 64-bit slots";
+	if ((table->n_buckets - 1) / baleen_buckets_per_block(slot_bits) + 1 != table->n_blocks)
+		return "number of buckets and blocks disagree";
+	if (table->n_entries > (u64)table->n_buckets * BALEEN_BUCKET_SLOTS)
+		return "more entries than slots";
+	return NULL;
+}
+
+static inline const char *baleen_bloom_check(const struct baleen_table *table)
+{
+	if (table->n_hashes < 2 || table->n_hashes > 8 || table->n_hashes % 2)
+		return "number of hashes is not 2, 4, 6 or 8";
+	if (table->n_buckets != table->n_blocks)
+		return "number of buckets and blocks disagree";
+	return NULL;
+}
+
+static inline const char *baleen_directory_check(struct baleen_table *table, u32 domain)
+{
+	if (table->group_bits < BALEEN_MIN_GROUP_BITS || table->group_bits > BALEEN_MAX_GROUP_BITS)
+		return "group width is not 8 to 24 bits";
+	if (table->n_buckets > 1u << table->group_bits)
+		return "more leaves than groups";
+	if (baleen_directory_blocks(domain, table->group_bits, table->n_buckets) != table->n_blocks)
+		return "number of leaves and blocks disagree";
+	table->leaf_block = table->first_block + baleen_directory_lines(table->group_bits);
+	return NULL;
+}
+
+static inline const char *baleen_prefixes_check(const struct baleen_table *table)
+{
+	if (table->slot_bits != 64)
+		return "slots of prefixes are not 64 bits";
+	/* BALEEN_PREFIX_MIN_LOG2 of prefixes.h, which needs this header. */
+	if (table->log2_buckets < 5)
+		return "fewer than 32 buckets of prefixes";
+	if ((table->n_buckets - 1) / 2 + 1 != table->n_blocks)
+		return "number of buckets and blocks disagree";
+	if (table->n_entries)
+		return "a table of prefixes with a number of entries";
+	return NULL;
+}
+
+static inline const char *baleen_entries_check(const struct baleen_table *table)
+{
+	u64 bytes = (u64)table->n_buckets * sizeof(struct baleen_entry6);
+
+	if ((bytes - 1) / BALEEN_BLOCK_BYTES + 1 != table->n_blocks)
+		return "number of entries and blocks disagree";
+	if (table->n_entries && table->n_entries != table->n_buckets)
+		return "numbers of entries disagree";
+	return NULL;
+}
+
+/* Fields that a kind does not have are zero. */
+static inline const char *baleen_table_unused(const struct baleen_table *table)
+{
+	bool has_slots = table->kind == BALEEN_KIND_CUCKOO || table->kind == BALEEN_KIND_PREFIXES;
+
+	if (table->slot_bits && !has_slots)
+		return "slots in a table that has none";
+	if (table->n_hashes && table->kind != BALEEN_KIND_BLOOM)
+		return "a number of hashes in a table that has none";
+	if (table->group_bits && table->kind != BALEEN_KIND_DIRECTORY)
+		return "groups in a table that has none";
+	if (!table->n_buckets && table->kind != BALEEN_KIND_DIRECTORY)
+		return "a table without buckets";
+	return NULL;
+}
+
+/* What makes a table usable: nothing here reads the body. */
+static inline const char *baleen_table_check(struct baleen_table *table, u32 domain)
+{
+	static const u32 kind_of[BALEEN_N_DOMAINS] = {
+		[BALEEN_IP4_GROUPS] = BALEEN_KIND_DIRECTORY,
+		[BALEEN_IP6_STEMS] = BALEEN_KIND_DIRECTORY,
+		[BALEEN_IP6_PREFIXES] = BALEEN_KIND_PREFIXES,
+		[BALEEN_IP6_ENTRIES] = BALEEN_KIND_ENTRIES,
+	};
+	const char *reason = baleen_table_unused(table);
+
+	if (reason)
+		return reason;
+	if (kind_of[domain] ? table->kind != kind_of[domain] :
+			      table->kind != BALEEN_KIND_CUCKOO && table->kind != BALEEN_KIND_BLOOM)
+		return "a table of a kind that its keys cannot have";
+	if (table->kind == BALEEN_KIND_CUCKOO || table->kind == BALEEN_KIND_PREFIXES)
+		table->log2_buckets = baleen_log2(table->n_buckets);
 	switch (table->kind) {
-	case BALEEN_KIND_CUCKOO:
-		if (table->n_hashes)
-			return "a cuckoo table with a number of hashes";
-		if (table->slot_bits != 16 && table->slot_bits != 32 && table->slot_bits != 64)
-			return "slot width is not 16, 32 or 64 bits";
-		if (domain == BALEEN_IP4 && table->slot_bits == 64)
-			return "64-bit slots for a 32-bit key";
-		if (domain == BALEEN_IP6 && table->slot_bits == 32)
-			return "32-bit slots for a hashed key";
-		if (domain == BALEEN_IP4 &&
-		    log2_buckets + table->slot_bits - 2 < baleen_key_bits(domain))
-			return "slots too narrow for an exact table";
-		if (table->slot_bits == 64 && log2_buckets < 2)
-			return "fewer than 4 buckets of 64-bit slots";
-		per_block = baleen_buckets_per_block(table->slot_bits);
-		if ((table->n_buckets - 1) / per_block + 1 != table->n_blocks)
-			return "number of buckets and blocks disagree";
-		if (table->n_entries > (u64)table->n_buckets * BALEEN_BUCKET_SLOTS)
-			return "more entries than slots";
-		return NULL;
-	case BALEEN_KIND_BLOOM:
-		if (table->slot_bits)
-			return "a Bloom table with slots";
-		if (table->n_hashes < 2 || table->n_hashes > 8 || table->n_hashes % 2)
-			return "number of hashes is not 2, 4, 6 or 8";
-		if (table->n_buckets != table->n_blocks)
-			return "number of buckets and blocks disagree";
-		return NULL;
-	default: return "unknown kind";
+	case BALEEN_KIND_CUCKOO: return baleen_cuckoo_check(table, domain);
+	case BALEEN_KIND_BLOOM: return baleen_bloom_check(table);
+	case BALEEN_KIND_DIRECTORY: return baleen_directory_check(table, domain);
+	case BALEEN_KIND_PREFIXES: return baleen_prefixes_check(table);
+	default: return baleen_entries_check(table);
 	}
 }
 
-/* Decodes and checks the table descriptors; on success *next is n_blocks. */
+/* Which tables may stand together. */
+static inline const char *baleen_tables_agree(const struct baleen_image *image)
+{
+	const struct baleen_table *table = image->table;
+	bool has_stems = table[BALEEN_IP6_STEMS].kind;
+	bool has_addresses = table[BALEEN_IP4].kind || table[BALEEN_IP6].kind ||
+			     table[BALEEN_IP4_GROUPS].kind || has_stems;
+	bool has_fields = table[BALEEN_WORD].kind || table[BALEEN_TUPLE].kind;
+
+	if (baleen_spec_is_address(image->key_spec) ? has_fields : has_addresses)
+		return "tables of keys that the key is not";
+	if (has_stems && table[BALEEN_IP6].kind)
+		return "two tables of IPv6 addresses";
+	if (!table[BALEEN_IP6_ENTRIES].kind != !has_stems)
+		return "IPv6 prefixes without their entries";
+	if (table[BALEEN_IP6_PREFIXES].kind && !has_stems)
+		return "IPv6 prefixes without their stems";
+	return NULL;
+}
+
+/* The lengths first..last - 1 of the sorted array as the tree below a node. */
+static inline void baleen_length_subtree(u8 *tree, u32 node, const u8 *lengths, u32 first, u32 last)
+{
+	u32 middle = first + (last - first) / 2;
+
+	if (first == last)
+		return;
+	tree[node] = lengths[middle];
+	baleen_length_subtree(tree, 2 * node, lengths, first, middle);
+	baleen_length_subtree(tree, 2 * node + 1, lengths, middle + 1, last);
+}
+
+/**
+ * baleen_length_tree_make() - the search tree of the prefix lengths
+ * @image: its prefix_lengths are set, of 33 to 128; length_tree is filled in
+ *
+ * Context: any but BPF.
+ */
+static inline void baleen_length_tree_make(struct baleen_image *image)
+{
+	u8 lengths[128];
+	u32 n = 0;
+
+	for (u32 length = 33; length <= 128; length++)
+		if (image->prefix_lengths[(length - 1) / 64] >> (length - 1) % 64 & 1)
+			lengths[n++] = length;
+	memset(image->length_tree, 0, sizeof(image->length_tree));
+	baleen_length_subtree(image->length_tree, 1, lengths, 0, n);
+}
+
+static inline const char *baleen_lengths_check(struct baleen_image *image)
+{
+	bool any = image->prefix_lengths[0] || image->prefix_lengths[1];
+
+	if (any != !!image->table[BALEEN_IP6_PREFIXES].kind)
+		return "prefix lengths and prefixes disagree";
+	if (image->prefix_lengths[0] & 0xffffffff)
+		return "prefixes of up to 32 bits among the longer ones";
+	baleen_length_tree_make(image);
+	return NULL;
+}
+
+/* Decodes and checks the table descriptors. */
 static inline const char *baleen_image_check_tables(const struct baleen_image_header *header,
 						    struct baleen_image *image)
 {
 	u64 next = BALEEN_HEADER_BLOCKS, n_entries = 0;
 	u32 n_tables = 0;
+	const char *reason;
 
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		const struct baleen_image_table *raw = &header->table[domain];
 		struct baleen_table *table = &image->table[domain];
-		const char *reason;
 
-		if (raw->reserved0 || raw->reserved1)
+		if (raw->reserved)
 			return "reserved bytes of a table are not zero";
 		table->kind = raw->kind;
 		table->slot_bits = raw->slot_bits;
 		table->n_hashes = raw->n_hashes;
+		table->group_bits = raw->group_bits;
 		table->first_block = baleen_le32(raw->first_block_le);
 		table->n_blocks = baleen_le32(raw->n_blocks_le);
 		table->n_buckets = baleen_le32(raw->n_buckets_le);
 		table->n_entries = baleen_le64(raw->n_entries_le);
 		if (table->kind == BALEEN_KIND_NONE) {
-			if (table->slot_bits || table->n_hashes || table->first_block ||
-			    table->n_blocks || table->n_buckets || table->n_entries)
+			if (!baleen_is_zero((const u8 *)table, sizeof(*table)))
 				return "an absent table with a geometry";
 			continue;
 		}
-		if (domain != BALEEN_IP4 && domain != BALEEN_IP6)
-			return "a table of an unknown domain";
 		if (table->first_block != next)
 			return "tables overlap or leave a gap";
-		if (!table->n_blocks || table->n_blocks > BALEEN_MAX_BLOCKS || !table->n_buckets)
+		if (!table->n_blocks || table->n_blocks > BALEEN_MAX_BLOCKS)
 			return "an empty or oversized table";
-		table->log2_buckets = baleen_log2(table->n_buckets);
 		reason = baleen_table_check(table, domain);
 		if (reason)
 			return reason;
@@ -290,7 +532,8 @@ static inline const char *baleen_image_check_tables(const struct baleen_image_he
 		return "tables and size disagree";
 	if (n_entries != image->n_entries)
 		return "numbers of entries disagree";
-	return NULL;
+	reason = baleen_tables_agree(image);
+	return reason ? reason : baleen_lengths_check(image);
 }
 
 static inline const char *baleen_image_check_name(const char *name)
@@ -308,15 +551,6 @@ static inline const char *baleen_image_check_name(const char *name)
 		if (name[i])
 			return "bytes after the end of the name";
 	return NULL;
-}
-
-static inline bool baleen_is_zero(const u8 *bytes, u32 n_bytes)
-{
-	u8 all = 0;
-
-	for (u32 i = 0; i < n_bytes; i++)
-		all |= bytes[i];
-	return !all;
 }
 
 /**
@@ -350,8 +584,13 @@ static inline int baleen_header_check(const void *bytes, u64 total_bytes, struct
 	image.flags = baleen_le32(header.flags_le);
 	image.body_crc = baleen_le32(header.body_crc_le);
 	image.n_entries = baleen_le64(header.n_entries_le);
+	image.n_listed = baleen_le64(header.n_listed_le);
+	image.n_covered = baleen_le64(header.n_covered_le);
+	for (u32 i = 0; i < 2; i++)
+		image.prefix_lengths[i] = baleen_le64(header.prefix_lengths_le[i]);
 	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
 		image.seed.word[i] = baleen_le64(header.seed_le[i]);
+	baleen_seed_expand(&image.seed);
 	memcpy(image.name, header.name, sizeof(image.name));
 
 	if (memcmp(header.magic, BALEEN_MAGIC, sizeof(header.magic)))
@@ -372,10 +611,11 @@ static inline int baleen_header_check(const void *bytes, u64 total_bytes, struct
 		why = "unknown flags";
 	else if ((image.flags & BALEEN_FLAG_LIVE) && (image.body_crc || image.n_entries))
 		why = "a live image with a checksum or a count";
-	else if (image.key_spec != BALEEN_KEY_SRC && image.key_spec != BALEEN_KEY_DST)
+	else if (!image.key_spec || image.key_spec > BALEEN_KEY_FLOW)
 		why = "unknown key";
-	else if (!baleen_is_zero(header.reserved0, sizeof(header.reserved0)) ||
-		 !baleen_is_zero(header.reserved1, sizeof(header.reserved1)))
+	else if (image.n_covered > image.n_listed)
+		why = "more entries inside others than entries";
+	else if (header.reserved0 || !baleen_is_zero(header.reserved1, sizeof(header.reserved1)))
 		why = "reserved bytes are not zero";
 	else
 		why = baleen_image_check_name(header.name);
@@ -444,6 +684,10 @@ static inline void baleen_header_write(const struct baleen_image *image, void *o
 	header.n_blocks_le = baleen_le32(image->n_blocks);
 	header.key_spec_le = baleen_le32(image->key_spec);
 	header.n_entries_le = baleen_le64(image->n_entries);
+	header.n_listed_le = baleen_le64(image->n_listed);
+	header.n_covered_le = baleen_le64(image->n_covered);
+	for (u32 i = 0; i < 2; i++)
+		header.prefix_lengths_le[i] = baleen_le64(image->prefix_lengths[i]);
 	memcpy(header.name, image->name, sizeof(header.name));
 	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
 		header.seed_le[i] = baleen_le64(image->seed.word[i]);
@@ -454,6 +698,7 @@ static inline void baleen_header_write(const struct baleen_image *image, void *o
 		raw->kind = table->kind;
 		raw->slot_bits = table->slot_bits;
 		raw->n_hashes = table->n_hashes;
+		raw->group_bits = table->group_bits;
 		raw->first_block_le = baleen_le32(table->first_block);
 		raw->n_blocks_le = baleen_le32(table->n_blocks);
 		raw->n_buckets_le = baleen_le32(table->n_buckets);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a frame to its IP header: what an address key is taken from.
+ * From a frame to its IP header and its ports: what keys are taken from.
  *
  * An address key is taken from any frame whose fixed IP header is present.
  * Header lengths, options, extension headers, fragment offsets and checksums
@@ -8,9 +8,22 @@
  *
  *      Ethernet | up to four VLAN tags | [PPPoE session] | IPv4 or IPv6
  *
+ * Protocol and ports, for keys and rules that ask for them:
+ *
+ *      IPv4                      the Protocol field
+ *      IPv6                      the Next Header behind up to eight extension
+ *                                headers; no protocol when one is cut off, when
+ *                                there are more, or in a fragment but the first
+ *                                whose headers go on in what it does not hold
+ *      TCP, UDP, UDP-Lite,       ports from the first four bytes
+ *      SCTP, DCCP
+ *      their later fragments,    the protocol, but no ports: what asks for ports
+ *      or cut off before them    does not match
+ *      other protocols           have the ports 0 and 0, as flow keys of ICMP do
+ *
  * Sources: IEEE 802.3 and 802.1Q (tags 0x8100, 0x88a8; 0x9100 is the QinQ
  * tag of before 802.1ad), RFC 894, RFC 2464, RFC 2516 section 4 (PPPoE),
- * RFC 791 section 3.1, RFC 8200 section 3.
+ * RFC 791 section 3.1, RFC 8200 sections 3 and 4, RFC 4302 section 2.2 (AH).
  */
 #ifndef BALEEN_PACKET_H
 #define BALEEN_PACKET_H
@@ -25,6 +38,12 @@
 #define BALEEN_ETHERTYPE_PPPOE 0x8864
 #define BALEEN_ETHERTYPE_MPLS 0x8847
 #define BALEEN_ETHERTYPE_MPLS_MULTICAST 0x8848
+#define BALEEN_ETHERTYPE_ARP 0x0806
+#define BALEEN_ETHERTYPE_LLDP 0x88cc
+#define BALEEN_ETHERTYPE_SLOW 0x8809 /* LACP, IEEE 802.3 annex 57A */
+#define BALEEN_ETHERTYPE_EAPOL 0x888e
+#define BALEEN_ETHERTYPE_MIN 0x0600 /* below: a length, IEEE 802.3 */
+#define BALEEN_LSAP_STP 0x4242
 #define BALEEN_PPP_IP4 0x0021
 #define BALEEN_PPP_IP6 0x0057
 
@@ -34,6 +53,9 @@
 #define BALEEN_PPPOE_BYTES 8 /* six of the PPPoE header, two of PPP */
 #define BALEEN_IP4_BYTES 20
 #define BALEEN_IP6_BYTES 40
+#define BALEEN_PORTS_BYTES 4
+#define BALEEN_MAX_EXTENSIONS 8
+#define BALEEN_VLAN_NONE 0xffffu
 
 /**
  * enum baleen_parse - what a frame turned out to be
@@ -68,23 +90,59 @@ baleen_inline bool baleen_is_tag(u32 type_be)
 	       baleen_is_type(type_be, BALEEN_ETHERTYPE_QINQ);
 }
 
-baleen_inline enum baleen_parse baleen_parse_ip4(const u8 *ip, const u8 *end, const u8 **out)
+/**
+ * struct baleen_packet - a frame, as far as it has been looked at
+ * @ip: the fixed IP header; set when the result is BALEEN_PARSE_IP4 or IP6
+ * @type_be: the EtherType behind the tags, as it stands in the frame; set when
+ *           the result is BALEEN_PARSE_NOT_IP
+ * @vlan: number of the outermost VLAN, past priority tags (number 0);
+ *        BALEEN_VLAN_NONE when there is none
+ */
+struct baleen_packet {
+	const u8 *ip;
+	u32 type_be;
+	u32 vlan;
+};
+
+/**
+ * struct baleen_transport - what stands above IP, as far as it is known
+ * @has_proto: @proto is known
+ * @has_ports: @sport and @dport are known
+ * @proto: protocol above IP
+ * @icmp_type: the byte that holds it, when @proto is ICMPv6 and it is there
+ * @tcp_flags: the byte that holds them, when @proto is TCP and it is there
+ * @sport: source port
+ * @dport: destination port
+ */
+struct baleen_transport {
+	bool has_proto;
+	bool has_ports;
+	u8 proto;
+	u8 icmp_type;
+	u8 tcp_flags;
+	u16 sport;
+	u16 dport;
+};
+
+baleen_inline enum baleen_parse baleen_parse_ip4(const u8 *ip, const u8 *end,
+						 struct baleen_packet *packet)
 {
 	if (ip + BALEEN_IP4_BYTES > end)
 		return BALEEN_PARSE_SHORT;
 	if (ip[0] >> 4 != 4)
 		return BALEEN_PARSE_VERSION;
-	*out = ip;
+	packet->ip = ip;
 	return BALEEN_PARSE_IP4;
 }
 
-baleen_inline enum baleen_parse baleen_parse_ip6(const u8 *ip, const u8 *end, const u8 **out)
+baleen_inline enum baleen_parse baleen_parse_ip6(const u8 *ip, const u8 *end,
+						 struct baleen_packet *packet)
 {
 	if (ip + BALEEN_IP6_BYTES > end)
 		return BALEEN_PARSE_SHORT;
 	if (ip[0] >> 4 != 6)
 		return BALEEN_PARSE_VERSION;
-	*out = ip;
+	packet->ip = ip;
 	return BALEEN_PARSE_IP6;
 }
 
@@ -92,33 +150,39 @@ baleen_inline enum baleen_parse baleen_parse_ip6(const u8 *ip, const u8 *end, co
  * behind the EtherType @type_be.
  */
 baleen_inline enum baleen_parse baleen_parse_any(const u8 *p, const u8 *end, u32 type_be,
-						 const u8 **out)
+						 struct baleen_packet *packet)
 {
 	for (int i = 0; i < BALEEN_MAX_TAGS; i++) {
+		u32 vlan;
+
 		if (!baleen_is_tag(type_be))
 			break;
 		if (p + BALEEN_TAG_BYTES > end)
 			return BALEEN_PARSE_SHORT;
+		vlan = baleen_be16(BALEEN_LOAD(u16, p)) & 0xfff;
+		if (packet->vlan == BALEEN_VLAN_NONE && vlan)
+			packet->vlan = vlan;
 		type_be = BALEEN_LOAD(u16, p + 2);
 		p += BALEEN_TAG_BYTES;
 	}
 	if (baleen_is_tag(type_be))
 		return BALEEN_PARSE_TAGS;
+	packet->type_be = type_be;
 	if (baleen_is_type(type_be, BALEEN_ETHERTYPE_PPPOE)) {
 		if (p + BALEEN_PPPOE_BYTES > end)
 			return BALEEN_PARSE_SHORT;
 		type_be = BALEEN_LOAD(u16, p + 6);
 		p += BALEEN_PPPOE_BYTES;
 		if (baleen_is_type(type_be, BALEEN_PPP_IP4))
-			return baleen_parse_ip4(p, end, out);
+			return baleen_parse_ip4(p, end, packet);
 		if (baleen_is_type(type_be, BALEEN_PPP_IP6))
-			return baleen_parse_ip6(p, end, out);
+			return baleen_parse_ip6(p, end, packet);
 		return BALEEN_PARSE_NOT_IP;
 	}
 	if (baleen_is_type(type_be, BALEEN_ETHERTYPE_IP4))
-		return baleen_parse_ip4(p, end, out);
+		return baleen_parse_ip4(p, end, packet);
 	if (baleen_is_type(type_be, BALEEN_ETHERTYPE_IP6))
-		return baleen_parse_ip6(p, end, out);
+		return baleen_parse_ip6(p, end, packet);
 	if (baleen_is_type(type_be, BALEEN_ETHERTYPE_MPLS) ||
 	    baleen_is_type(type_be, BALEEN_ETHERTYPE_MPLS_MULTICAST))
 		return BALEEN_PARSE_MPLS;
@@ -129,23 +193,195 @@ baleen_inline enum baleen_parse baleen_parse_any(const u8 *p, const u8 *end, u32
  * baleen_packet_parse() - find the IP header of an Ethernet frame
  * @frame: first byte of the destination MAC address
  * @end: one past the last byte that may be read
- * @out: the fixed IP header, all of it before @end; set only when the result
- *       is BALEEN_PARSE_IP4 or BALEEN_PARSE_IP6
+ * @packet: filled in
  *
  * Context: any, BPF-safe.
  * Return: enum baleen_parse.
  */
-baleen_inline enum baleen_parse baleen_packet_parse(const u8 *frame, const u8 *end, const u8 **out)
+baleen_inline enum baleen_parse baleen_packet_parse(const u8 *frame, const u8 *end,
+						    struct baleen_packet *packet)
 {
 	const u8 *p = frame + BALEEN_ETHER_BYTES;
 
+	*packet = (struct baleen_packet){ .vlan = BALEEN_VLAN_NONE };
 	/* Untagged IPv4, most frames of most networks, by one bounds check. */
 	if (p + BALEEN_IP4_BYTES <= end &&
 	    baleen_is_type(BALEEN_LOAD(u16, frame + 12), BALEEN_ETHERTYPE_IP4))
-		return baleen_parse_ip4(p, end, out);
+		return baleen_parse_ip4(p, end, packet);
 	if (p > end)
 		return BALEEN_PARSE_SHORT;
-	return baleen_parse_any(p, end, BALEEN_LOAD(u16, frame + 12), out);
+	return baleen_parse_any(p, end, BALEEN_LOAD(u16, frame + 12), packet);
+}
+
+/* IANA protocol numbers. */
+enum {
+	BALEEN_PROTO_HOPOPT = 0,
+	BALEEN_PROTO_TCP = 6,
+	BALEEN_PROTO_UDP = 17,
+	BALEEN_PROTO_DCCP = 33,
+	BALEEN_PROTO_ROUTING = 43,
+	BALEEN_PROTO_FRAGMENT = 44,
+	BALEEN_PROTO_AH = 51,
+	BALEEN_PROTO_ICMP6 = 58,
+	BALEEN_PROTO_DSTOPTS = 60,
+	BALEEN_PROTO_SCTP = 132,
+	BALEEN_PROTO_MOBILITY = 135,
+	BALEEN_PROTO_UDPLITE = 136,
+	BALEEN_PROTO_HIP = 139,
+	BALEEN_PROTO_SHIM6 = 140,
+};
+
+/**
+ * baleen_proto_has_ports() - do the ports stand in the first four bytes?
+ * @proto: IANA protocol number
+ *
+ * Context: any, BPF-safe.
+ * Return: true for TCP, UDP, UDP-Lite, SCTP and DCCP.
+ */
+baleen_inline bool baleen_proto_has_ports(u32 proto)
+{
+	return proto == BALEEN_PROTO_TCP || proto == BALEEN_PROTO_UDP ||
+	       proto == BALEEN_PROTO_SCTP || proto == BALEEN_PROTO_UDPLITE ||
+	       proto == BALEEN_PROTO_DCCP;
+}
+
+/* RFC 8200 section 4 and the IANA registry of extension headers, without ESP,
+ * behind which nothing can be read.
+ */
+baleen_inline bool baleen_is_extension(u32 proto)
+{
+	return proto == BALEEN_PROTO_HOPOPT || proto == BALEEN_PROTO_ROUTING ||
+	       proto == BALEEN_PROTO_FRAGMENT || proto == BALEEN_PROTO_AH ||
+	       proto == BALEEN_PROTO_DSTOPTS || proto == BALEEN_PROTO_MOBILITY ||
+	       proto == BALEEN_PROTO_HIP || proto == BALEEN_PROTO_SHIM6;
+}
+
+baleen_inline u32 baleen_extension_bytes(u32 proto, u32 length_field)
+{
+	if (proto == BALEEN_PROTO_FRAGMENT)
+		return 8;
+	return proto == BALEEN_PROTO_AH ? (length_field + 2) * 4 : (length_field + 1) * 8;
+}
+
+/* What stands behind the IP header; @p is NULL in a later fragment. */
+baleen_inline void baleen_transport_at(const u8 *p, const u8 *end,
+				       struct baleen_transport *transport)
+{
+	if (!baleen_proto_has_ports(transport->proto)) {
+		transport->has_ports = true;
+		if (transport->proto == BALEEN_PROTO_ICMP6 && p && p + 1 <= end)
+			transport->icmp_type = p[0];
+		return;
+	}
+	if (!p || p + BALEEN_PORTS_BYTES > end)
+		return;
+	transport->sport = baleen_be16(BALEEN_LOAD(u16, p));
+	transport->dport = baleen_be16(BALEEN_LOAD(u16, p + 2));
+	transport->has_ports = true;
+	if (transport->proto == BALEEN_PROTO_TCP && p + 14 <= end)
+		transport->tcp_flags = p[13];
+}
+
+baleen_inline void baleen_transport_ip4(const u8 *ip, const u8 *end,
+					struct baleen_transport *transport)
+{
+	u32 header_bytes = (ip[0] & 15) * 4;
+	bool is_later = baleen_be16(BALEEN_LOAD(u16, ip + 6)) & 0x1fff;
+
+	transport->proto = ip[9];
+	transport->has_proto = true;
+	/* A header that claims less than it has: what follows is anybody's. */
+	if (header_bytes < BALEEN_IP4_BYTES)
+		is_later = true;
+	baleen_transport_at(is_later ? NULL : ip + header_bytes, end, transport);
+}
+
+baleen_inline void baleen_transport_ip6(const u8 *ip, const u8 *end,
+					struct baleen_transport *transport)
+{
+	const u8 *p = ip + BALEEN_IP6_BYTES;
+	u32 proto = ip[6];
+	bool is_later = false;
+
+	BALEEN_LOOP
+	for (int i = 0; i < BALEEN_MAX_EXTENSIONS; i++) {
+		u32 next;
+
+		if (is_later || !baleen_is_extension(proto))
+			break;
+		if (p + 8 > end)
+			return;
+		next = p[0];
+		is_later = proto == BALEEN_PROTO_FRAGMENT &&
+			   baleen_be16(BALEEN_LOAD(u16, p + 2)) & 0xfff8;
+		p += baleen_extension_bytes(proto, p[1]);
+		proto = next;
+	}
+	if (baleen_is_extension(proto))
+		return;
+	transport->proto = proto;
+	transport->has_proto = true;
+	baleen_transport_at(is_later ? NULL : p, end, transport);
+}
+
+/**
+ * baleen_packet_transport() - find protocol and ports
+ * @ip: a fixed IP header
+ * @end: one past the last byte that may be read
+ * @is_ip6: its family
+ * @transport: filled in
+ *
+ * Context: any, BPF-safe.
+ */
+baleen_outlined void baleen_packet_transport(const u8 *ip, const u8 *end, bool is_ip6,
+					     struct baleen_transport *transport)
+{
+	*transport = (struct baleen_transport){ .has_proto = false };
+	if (is_ip6)
+		baleen_transport_ip6(ip, end, transport);
+	else
+		baleen_transport_ip4(ip, end, transport);
+}
+
+/**
+ * baleen_packet_is_vital() - does a host need this frame to live?
+ * @frame: first byte of the frame
+ * @end: one past the last byte that may be read
+ * @parse: what baleen_packet_parse() made of it
+ * @packet: parsed
+ * @transport: of an IPv6 packet
+ *
+ * ARP, LLDP, LACP, EAPOL, STP; neighbour discovery with the hop limit 255 that
+ * only the link can produce (RFC 4861 section 6.1); MLD with hop limit 1
+ * (RFC 2710 section 3, RFC 3810 section 5).
+ *
+ * Context: any, BPF-safe.
+ * Return: true when it passes under `--default drop` though no rule allows it.
+ */
+baleen_inline bool baleen_packet_is_vital(const u8 *frame, const u8 *end, enum baleen_parse parse,
+					  const struct baleen_packet *packet,
+					  const struct baleen_transport *transport)
+{
+	if (parse == BALEEN_PARSE_IP6) {
+		u32 hop_limit = packet->ip[7], type = transport->icmp_type;
+
+		if (!transport->has_proto || transport->proto != BALEEN_PROTO_ICMP6)
+			return false;
+		if (hop_limit == 255)
+			return type >= 133 && type <= 137;
+		return hop_limit == 1 && ((type >= 130 && type <= 132) || type == 143);
+	}
+	if (parse != BALEEN_PARSE_NOT_IP)
+		return false;
+	if (baleen_is_type(packet->type_be, BALEEN_ETHERTYPE_ARP) ||
+	    baleen_is_type(packet->type_be, BALEEN_ETHERTYPE_LLDP) ||
+	    baleen_is_type(packet->type_be, BALEEN_ETHERTYPE_SLOW) ||
+	    baleen_is_type(packet->type_be, BALEEN_ETHERTYPE_EAPOL))
+		return true;
+	/* Spanning tree frames of 802.1D are never tagged. */
+	return frame + 17 <= end &&
+	       baleen_be16(BALEEN_LOAD(u16, frame + 12)) < BALEEN_ETHERTYPE_MIN &&
+	       BALEEN_LOAD(u16, frame + 14) == BALEEN_LSAP_STP;
 }
 
 /**
@@ -164,7 +400,7 @@ baleen_inline u32 baleen_packet_key_offset(u32 key_spec, u32 domain)
 }
 
 /**
- * baleen_packet_key() - the key of a packet
+ * baleen_packet_key() - the key of a packet that is one address
  * @ip: a fixed IP header of the family of @domain
  * @offset: from baleen_packet_key_offset(); a packet path has it as a
  *          constant of its load
@@ -176,6 +412,54 @@ baleen_inline u32 baleen_packet_key_offset(u32 key_spec, u32 domain)
 baleen_inline struct baleen_key baleen_packet_key(const u8 *ip, u32 offset, u32 domain)
 {
 	return domain == BALEEN_IP4 ? baleen_key_ip4(ip + offset) : baleen_key_ip6(ip + offset);
+}
+
+/**
+ * baleen_packet_has_key() - does a packet have what a key is made of?
+ * @transport: of the packet
+ * @key_spec: enum baleen_key_spec
+ *
+ * Context: any, BPF-safe.
+ * Return: false when it asks for ports or a protocol that are not to be had.
+ */
+baleen_inline bool baleen_packet_has_key(const struct baleen_transport *transport, u32 key_spec)
+{
+	if (key_spec & BALEEN_KEY_PORTS && !transport->has_ports)
+		return false;
+	return !(key_spec & BALEEN_KEY_PROTO) || transport->has_proto;
+}
+
+/**
+ * baleen_packet_key_fields() - the key of a packet of any fields
+ * @ip: its fixed IP header
+ * @is_ip6: its family
+ * @transport: baleen_packet_has_key() is true of it
+ * @key_spec: enum baleen_key_spec
+ *
+ * Context: any, BPF-safe.
+ * Return: the key.
+ */
+baleen_inline struct baleen_key baleen_packet_key_fields(const u8 *ip, bool is_ip6,
+							 const struct baleen_transport *transport,
+							 u32 key_spec)
+{
+	struct baleen_fields fields = {
+		.is_ip6 = is_ip6,
+		.sport = transport->sport,
+		.dport = transport->dport,
+		.proto = transport->proto,
+	};
+
+	if (is_ip6) {
+		fields.src_hi = baleen_load_be64(ip + 8);
+		fields.src_lo = baleen_load_be64(ip + 16);
+		fields.dst_hi = baleen_load_be64(ip + 24);
+		fields.dst_lo = baleen_load_be64(ip + 32);
+	} else {
+		fields.src_lo = baleen_load_be32(ip + 12);
+		fields.dst_lo = baleen_load_be32(ip + 16);
+	}
+	return baleen_key_fields(key_spec, &fields);
 }
 
 #endif /* BALEEN_PACKET_H */

@@ -37,6 +37,15 @@ typedef __u64 u64;
 #endif
 
 #define baleen_inline static inline __attribute__((always_inline, unused))
+/* For what is long and rare: one copy of it for all rules of a program. */
+#define baleen_outlined static __attribute__((__noinline__, unused))
+
+/* Before a loop that clang shall leave one. */
+#ifdef __clang__
+#define BALEEN_LOOP _Pragma("clang loop unroll(disable)")
+#else
+#define BALEEN_LOOP
+#endif
 
 #define BALEEN_BLOCK_BYTES 64
 #define BALEEN_BLOCK_WORDS 8
@@ -89,6 +98,15 @@ baleen_inline u32 baleen_load_be32(const void *p)
 baleen_inline u64 baleen_load_be64(const void *p)
 {
 	return baleen_be64(BALEEN_LOAD(u64, p));
+}
+
+baleen_inline u32 baleen_popcount64(u64 x)
+{
+	/* Warren, "Hacker's Delight", figure 5-2; no world has to link for it. */
+	x -= x >> 1 & 0x5555555555555555ull;
+	x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
+	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
+	return x * 0x0101010101010101ull >> 56;
 }
 
 /*

@@ -6,11 +6,12 @@
 #define BALEEN_PROBE_H
 
 #include <baleen/bloom.h>
-#include <baleen/cuckoo.h>
+#include <baleen/prefixes.h>
 
 /**
  * baleen_table_test() - is the key in this table?
- * @table: the table of @key's domain; BALEEN_KIND_NONE holds nothing
+ * @table: the cuckoo or Bloom table of @key's domain; BALEEN_KIND_NONE holds
+ *         nothing
  * @seed: the filter's seed
  * @store: the image (see baleen_store_block())
  * @key: the key
@@ -37,11 +38,33 @@ baleen_inline int baleen_table_test(const struct baleen_table *table,
 	return 0;
 }
 
+/* Is the IPv4 address in the set, when the list had prefixes? */
+baleen_inline int baleen_groups_test(const struct baleen_image *image, const void *store,
+				     const struct baleen_key *key)
+{
+	u32 group = baleen_directory_get(&image->table[BALEEN_IP4_GROUPS], store, key->ip4, 1);
+
+	if (group != BALEEN_GROUP_HOSTS)
+		return group;
+	return baleen_table_test(&image->table[BALEEN_IP4], &image->seed, store, key);
+}
+
+/* Is the IPv6 address in the set, when the list had prefixes? */
+baleen_inline int baleen_stems_test(const struct baleen_image *image, const void *store,
+				    const struct baleen_key *key)
+{
+	u32 group = baleen_directory_get(&image->table[BALEEN_IP6_STEMS], store, key->hi >> 32, 2);
+
+	if (group <= BALEEN_GROUP_ALL || !image->table[BALEEN_IP6_PREFIXES].kind)
+		return group & 1;
+	return baleen_prefixes_test(image, store, key->hi, key->lo, group & 1);
+}
+
 /**
  * baleen_image_test() - is the key in this image?
  * @image: a checked header
  * @store: the image (see baleen_store_block())
- * @key: the key; its domain is BALEEN_IP4 or BALEEN_IP6
+ * @key: the key; its domain is a constant where this is compiled for speed
  *
  * Context: any, BPF-safe.
  * Return: 1 maybe (yes, when the table is exact), 0 surely not.
@@ -49,9 +72,11 @@ baleen_inline int baleen_table_test(const struct baleen_table *table,
 baleen_inline int baleen_image_test(const struct baleen_image *image, const void *store,
 				    const struct baleen_key *key)
 {
-	if (key->domain == BALEEN_IP4)
-		return baleen_table_test(&image->table[BALEEN_IP4], &image->seed, store, key);
-	return baleen_table_test(&image->table[BALEEN_IP6], &image->seed, store, key);
+	if (key->domain == BALEEN_IP4 && image->table[BALEEN_IP4_GROUPS].kind)
+		return baleen_groups_test(image, store, key);
+	if (key->domain == BALEEN_IP6 && image->table[BALEEN_IP6_STEMS].kind)
+		return baleen_stems_test(image, store, key);
+	return baleen_table_test(&image->table[key->domain & 3], &image->seed, store, key);
 }
 
 #endif /* BALEEN_PROBE_H */

@@ -10,10 +10,11 @@
 #include <baleen/packet.h>
 
 #define BALEEN_MAX_RULES 16
+#define BALEEN_MAX_PORTS 8
 
 /**
- * struct baleen_rule_stats - what one rule decided
- * @packets: frames whose verdict came from this rule
+ * struct baleen_rule_stats - what one rule decided or observed
+ * @packets: frames that matched it
  * @bytes: their length on the wire as XDP sees it, without the FCS
  */
 struct baleen_rule_stats {
@@ -23,26 +24,37 @@ struct baleen_rule_stats {
 
 /**
  * struct baleen_stats - the counters of one device, per CPU
- * @passed: IP frames that no rule matched
- * @pass_not_ip: fail-open: another protocol than IP
- * @pass_mpls: fail-open: MPLS-labelled
- * @pass_tags: fail-open: more than four VLAN tags
- * @pass_version: fail-open: IP version contradicts the EtherType
- * @pass_short: fail-open: ends before its headers do
- * @pass_no_filter: fail-open: the program was loaded without rules
- * @rule: one per rule, in order
+ * @unmatched: IP frames that no rule decided; they have the default verdict
+ * @vital: frames that passed under `--default drop` because no host can live
+ *         without them; see baleen_packet_is_vital()
+ * @not_ip: unparsed: another protocol than IP
+ * @mpls: unparsed: MPLS-labelled
+ * @tags: unparsed: more than four VLAN tags
+ * @version: unparsed: IP version contradicts the EtherType
+ * @too_short: unparsed: ends before its headers do
+ * @no_filter: passed: the program was loaded without rules
+ * @sampled: frames that became events; these three count in addition
+ * @not_sampled: frames that would have, had the rate allowed it
+ * @sample_lost: frames whose event found no room in the ring buffer
+ * @rule: one per slot; see struct baleen_rule
  *
- * Each frame is counted in exactly one packet counter. One map entry holds
- * the whole struct, so that bpftool prints it with these names.
+ * Each frame is counted in exactly one packet counter: that of the rule that
+ * decided, or one of the first eight. Rules of BALEEN_ACTION_COUNT count in
+ * addition. Unparsed frames have the default verdict. One map entry holds the
+ * whole struct, so that bpftool prints it with these names.
  */
 struct baleen_stats {
-	u64 passed;
-	u64 pass_not_ip;
-	u64 pass_mpls;
-	u64 pass_tags;
-	u64 pass_version;
-	u64 pass_short;
-	u64 pass_no_filter;
+	u64 unmatched;
+	u64 vital;
+	u64 not_ip;
+	u64 mpls;
+	u64 tags;
+	u64 version;
+	u64 too_short;
+	u64 no_filter;
+	u64 sampled;
+	u64 not_sampled;
+	u64 sample_lost;
 	struct baleen_rule_stats rule[BALEEN_MAX_RULES];
 };
 
@@ -50,40 +62,92 @@ struct baleen_stats {
  * enum baleen_action - what happens to a frame that a rule matches
  * @BALEEN_ACTION_DROP: it is dropped
  * @BALEEN_ACTION_ALLOW: it passes, later rules are not asked
+ * @BALEEN_ACTION_COUNT: it is counted, and the next rule asked
  */
 enum baleen_action {
 	BALEEN_ACTION_DROP = 0,
 	BALEEN_ACTION_ALLOW = 1,
+	BALEEN_ACTION_COUNT = 2,
+};
+
+/**
+ * struct baleen_port_range - ports of a qualifier
+ * @first: lowest
+ * @last: highest; both in host order
+ */
+struct baleen_port_range {
+	u16 first;
+	u16 last;
+};
+
+/**
+ * struct baleen_qualifiers - what a frame has to have besides its key
+ * @has_proto: @proto is asked for
+ * @proto: IANA protocol number
+ * @tcp_syn: a TCP segment that opens a connection: SYN and not ACK
+ * @has_vlan: @vlan is asked for
+ * @vlan: number of the outermost VLAN, 1 to 4094
+ * @n_dports: ranges of @dport; 0 asks for none
+ * @reserved: zero
+ * @dport: destination ports, any of them
+ */
+struct baleen_qualifiers {
+	u8 has_proto;
+	u8 proto;
+	u8 tcp_syn;
+	u8 has_vlan;
+	u16 vlan;
+	u8 n_dports;
+	u8 reserved;
+	struct baleen_port_range dport[BALEEN_MAX_PORTS];
 };
 
 /**
  * struct baleen_rule - one rule of a device
  * @action: enum baleen_action
- * @key_offset: where the key stands in an IPv4 and in an IPv6 header; see
+ * @slot: of its counters in struct baleen_stats; it keeps it when rules are
+ *        added, removed and reordered
+ * @key_offset: of an address key, in an IPv4 and in an IPv6 header; see
  *              baleen_packet_key_offset()
- * @reserved: zero
+ * @needs_transport: key or qualifiers ask for the protocol or ports
+ * @is_qualified: @qualifiers ask for something
+ * @base: the slot's counters when the rule was added; what it counted is what
+ *        has come on top
+ * @qualifiers: what else a frame has to have
  * @image: the checked header of the rule's filter; its name is the rule's
  */
 struct baleen_rule {
 	u32 action;
+	u32 slot;
 	u32 key_offset[2];
-	u32 reserved;
+	u32 needs_transport;
+	u32 is_qualified;
+	struct baleen_rule_stats base;
+	struct baleen_qualifiers qualifiers;
 	struct baleen_image image;
 };
 
 /**
  * baleen_rule_set() - what the packet path has to know of a rule
- * @rule: filled in
+ * @rule: filled in; slot and base are zero
  * @action: enum baleen_action
  * @name: below BALEEN_NAME_BYTES
+ * @qualifiers: what else a frame has to have; NULL for nothing
  * @image: the checked header of the rule's filter
  *
  * Context: userspace.
  */
 baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const char *name,
+				   const struct baleen_qualifiers *qualifiers,
 				   const struct baleen_image *image)
 {
 	*rule = (struct baleen_rule){ .action = action, .image = *image };
+	if (qualifiers)
+		rule->qualifiers = *qualifiers;
+	rule->needs_transport =
+		rule->qualifiers.has_proto || rule->qualifiers.tcp_syn || rule->qualifiers.n_dports;
+	rule->is_qualified = rule->needs_transport || rule->qualifiers.has_vlan;
+	rule->needs_transport |= !baleen_spec_is_address(image->key_spec);
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_IP6; domain++)
 		rule->key_offset[domain] = baleen_packet_key_offset(image->key_spec, domain);
 	for (u32 i = 0, ended = 0; i < BALEEN_NAME_BYTES; i++) {
@@ -92,7 +156,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 	}
 }
 
-#define BALEEN_CONFIG_VERSION 1
+#define BALEEN_CONFIG_VERSION 2
 #define BALEEN_DEVICE_BYTES 16
 
 /**
@@ -102,6 +166,11 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  *           configured, passes everything and counts it
  * @frags: the program may see multi-buffer frames, whose length takes a call
  * @mode: how the attach was asked for, for status; enum baleen_mode
+ * @default_drop: what no rule decides is dropped, but for what is vital
+ * @dry_run: count what would be dropped, drop nothing
+ * @needs_transport: some rule does
+ * @place: how the program was put on the device; enum baleen_place
+ * @sample_interval_ns: least time between two events; 0 for no events
  * @device: name of the device at attach, for status after it was renamed
  * @rule: the rules in order of evaluation, first match wins
  */
@@ -110,8 +179,60 @@ struct baleen_config {
 	u32 n_rules;
 	u32 frags;
 	u32 mode;
+	u32 default_drop;
+	u32 dry_run;
+	u32 needs_transport;
+	u32 place;
+	u64 sample_interval_ns;
 	char device[BALEEN_DEVICE_BYTES];
 	struct baleen_rule rule[BALEEN_MAX_RULES];
+};
+
+/**
+ * enum baleen_place - how a program is on a device
+ * @BALEEN_PLACE_LINK: by a BPF link of its own
+ * @BALEEN_PLACE_NETLINK: as other tools do it, so that they can remove it
+ * @BALEEN_PLACE_CHAIN: in libxdp's dispatcher, beside other programs
+ */
+enum baleen_place {
+	BALEEN_PLACE_LINK = 0,
+	BALEEN_PLACE_NETLINK = 1,
+	BALEEN_PLACE_CHAIN = 2,
+};
+
+/* Rule numbers of an event that no rule made. */
+#define BALEEN_EVENT_DEFAULT 0xffffffffu
+#define BALEEN_EVENT_UNPARSED 0xfffffffeu
+
+#define BALEEN_EVENT_BYTES 192
+
+/**
+ * struct baleen_event - one sampled frame, as it stands in the ring buffer
+ * @time_ns: of CLOCK_MONOTONIC, as coarse as the kernel's tick
+ * @slot: of the rule that matched; BALEEN_EVENT_DEFAULT or _UNPARSED
+ * @action: enum baleen_action; what no rule matched was dropped
+ * @frame_bytes: length of the frame
+ * @n_captured: bytes of @frame that are set
+ * @frame: its first bytes
+ *
+ * Sampled are frames that are dropped (or would be, in a dry run) and frames
+ * that a rule only counts.
+ */
+struct baleen_event {
+	u64 time_ns;
+	u32 slot;
+	u32 action;
+	u32 frame_bytes;
+	u32 n_captured;
+	u8 frame[BALEEN_EVENT_BYTES];
+};
+
+/**
+ * struct baleen_sampler - when the next event may be
+ * @next_ns: of the coarse CLOCK_MONOTONIC
+ */
+struct baleen_sampler {
+	u64 next_ns;
 };
 
 #endif /* BALEEN_STATS_H */

@@ -102,27 +102,28 @@ baleen_inline bool peer_test_ip6(enum peer peer, const u8 *ip)
 }
 
 /* The stages of baleen.bpf.c with the lookup exchanged. */
+baleen_inline int judge(struct frame *frame, bool is_ip6)
+{
+	bool listed = is_ip6 ? peer_test_ip6(frame->which, frame->packet.ip) :
+			       peer_test_ip4(frame->which, frame->packet.ip);
+
+	if (listed) {
+		count_rule(frame, 0);
+		return XDP_DROP;
+	}
+	frame->stats->unmatched++;
+	return XDP_PASS;
+}
+
+baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
+{
+	count_unparsed(frame->stats, parse);
+	return XDP_PASS;
+}
+
 baleen_inline int peer_run(struct xdp_md *ctx, enum peer peer)
 {
-	struct baleen_stats *stats = stats_get();
-	enum baleen_parse parse;
-	bool listed;
-	const u8 *ip;
-
-	if (!stats)
-		return XDP_PASS;
-	parse = baleen_packet_parse((const u8 *)(long)ctx->data, (const u8 *)(long)ctx->data_end,
-				    &ip);
-	if (parse == BALEEN_PARSE_IP4)
-		listed = peer_test_ip4(peer, ip);
-	else if (parse == BALEEN_PARSE_IP6)
-		listed = peer_test_ip6(peer, ip);
-	else
-		return count_unparsed(stats, parse);
-	if (listed)
-		return count_rule(ctx, &stats->rule[0], BALEEN_ACTION_DROP, false);
-	stats->passed++;
-	return XDP_PASS;
+	return give_verdict(ctx, false, peer);
 }
 
 SEC("xdp")

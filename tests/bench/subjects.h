@@ -149,7 +149,7 @@ static void load_baleen(const struct bench *bench, u32 kind, struct baleen_loade
 
 	make_filter(bench->is_ip6, bench->n, kind, &filter);
 	config.n_rules = 1;
-	baleen_rule_set(&config.rule[0], BALEEN_ACTION_DROP, "bench", &filter.image);
+	baleen_rule_set(&config.rule[0], BALEEN_ACTION_DROP, "bench", NULL, &filter.image);
 	baleen_loaded_init(loaded);
 	if (baleen_load_map("bench", &filter, &loaded->rule_fd[0], &error) ||
 	    baleen_load_program(&config, loaded, &error))

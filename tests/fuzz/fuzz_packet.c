@@ -37,20 +37,20 @@ static void check_addresses(enum baleen_parse parse, const u8 *ip)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
 	u8 *frame = malloc(n_bytes ? n_bytes : 1);
-	const u8 poison = 0, *ip = &poison;
+	struct baleen_packet packet;
 	enum baleen_parse parse, slow;
 	size_t offset = 0;
 
 	if (n_bytes)
 		memcpy(frame, bytes, n_bytes);
-	parse = baleen_packet_parse(frame, frame + n_bytes, &ip);
+	parse = baleen_packet_parse(frame, frame + n_bytes, &packet);
 	slow = slow_packet_parse(frame, n_bytes, &offset);
 	check(parse == slow);
 	if (parse == BALEEN_PARSE_IP4 || parse == BALEEN_PARSE_IP6) {
-		check(ip == frame + offset);
-		check_addresses(parse, ip);
+		check(packet.ip == frame + offset);
+		check_addresses(parse, packet.ip);
 	} else {
-		check(ip == &poison);
+		check(!packet.ip);
 	}
 	free(frame);
 	return 0;

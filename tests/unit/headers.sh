@@ -58,21 +58,25 @@ static struct baleen_image image;
 
 static int test_frame(const u8 *frame, const u8 *end)
 {
+	struct baleen_transport transport;
+	struct baleen_packet packet;
 	struct baleen_key key;
-	const u8 *ip;
-	u32 domain;
+	bool is_ip6;
 
-	switch (baleen_packet_parse(frame, end, &ip)) {
+	switch (baleen_packet_parse(frame, end, &packet)) {
 	case BALEEN_PARSE_IP4:
-		domain = BALEEN_IP4;
+		is_ip6 = false;
 		break;
 	case BALEEN_PARSE_IP6:
-		domain = BALEEN_IP6;
+		is_ip6 = true;
 		break;
 	default:
 		return 0;
 	}
-	key = baleen_packet_key(ip, baleen_packet_key_offset(image.key_spec, domain), domain);
+	baleen_packet_transport(packet.ip, end, is_ip6, &transport);
+	if (!baleen_packet_has_key(&transport, image.key_spec))
+		return 0;
+	key = baleen_packet_key_fields(packet.ip, is_ip6, &transport, image.key_spec);
 	return baleen_image_test(&image, bytes, &key);
 }
 

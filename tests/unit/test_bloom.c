@@ -17,7 +17,7 @@
 static u32 slow_locate(const struct baleen_table *table, const struct baleen_seed *seed,
 		       const struct baleen_key *key, bool *block)
 {
-	u64 hash = key->domain == BALEEN_IP4 ? baleen_hash_ip4(seed, key->ip4) :
+	u64 hash = key->domain == BALEEN_IP4 ? baleen_permute64(seed, key->ip4) :
 					       baleen_hash_ip6(seed, key->hi, key->lo);
 	u64 g = hash * 0x9e3779b97f4a7c15ull;
 	u32 word[2];

@@ -74,7 +74,7 @@ static int compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void test_hash_ip4_distinct(void **state)
+static void test_permute64_distinct(void **state)
 {
 	const u32 n = 1 << 18;
 	struct random random = random_from(3);
@@ -84,7 +84,7 @@ static void test_hash_ip4_distinct(void **state)
 		struct baleen_seed seed = seed_at(&random, s);
 
 		for (u32 i = 0; i < n; i++)
-			hash[i] = baleen_hash_ip4(&seed, 0x0a000000 + i);
+			hash[i] = baleen_permute64(&seed, 0x0a000000 + i);
 		qsort(hash, n, sizeof(*hash), compare_u64);
 		for (u32 i = 1; i < n; i++)
 			assert_true(hash[i - 1] != hash[i]);
@@ -154,9 +154,9 @@ static void test_values(void **state)
 	assert_int_equal(baleen_permute32(&seed, 1), 0x80327395);
 	assert_int_equal(baleen_permute32(&seed, 0xc0000201), 0xf56dae4b);
 	assert_int_equal(baleen_permute32(&seed, 0xffffffff), 0xc7f60666);
-	assert_int_equal(baleen_hash_ip4(&seed, 0), 0x623324d8f393afa9ull);
-	assert_int_equal(baleen_hash_ip4(&seed, 0xc0000201), 0x035cc90af89f683eull);
-	assert_int_equal(baleen_hash_ip4(&seed, 0xffffffff), 0x65370bd3158efc19ull);
+	assert_int_equal(baleen_permute64(&seed, 0), 0x623324d8f393afa9ull);
+	assert_int_equal(baleen_permute64(&seed, 0xc0000201), 0x035cc90af89f683eull);
+	assert_int_equal(baleen_permute64(&seed, 0xffffffff), 0x65370bd3158efc19ull);
 	assert_int_equal(baleen_hash_ip6(&seed, 0, 0), 0x94f7bffc14327ad8ull);
 	assert_int_equal(baleen_hash_ip6(&seed, 0x20010db800000000ull, 1), 0x4f1932f110c935e4ull);
 	assert_int_equal(baleen_hash_ip6(&seed, -1ull, -1ull), 0xf0c4e5fb4dbc8360ull);
@@ -221,7 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_permute_inverse),
 		cmocka_unit_test(test_inverse32),
-		cmocka_unit_test(test_hash_ip4_distinct),
+		cmocka_unit_test(test_permute64_distinct),
 		cmocka_unit_test(test_hash_ip6),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_crc_values),

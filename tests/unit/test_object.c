@@ -55,7 +55,7 @@ static int setup(void **state)
 	assert_int_equal(baleen_filter_alloc(&f->filter, &image, &f->error), 0);
 	assert_int_equal(baleen_filter_insert(&f->filter, keys, N_KEYS, &n_done), 0);
 	baleen_filter_seal(&f->filter);
-	baleen_rule_set(&f->rule, BALEEN_ACTION_DROP, f->filter.image.name, &f->filter.image);
+	baleen_rule_set(&f->rule, BALEEN_ACTION_DROP, f->filter.image.name, NULL, &f->filter.image);
 	f->object = poison;
 	f->n_bytes = 4711;
 	*state = f;

@@ -152,15 +152,15 @@ struct parsed {
 static struct parsed parse_exact(const u8 *frame, size_t n_bytes)
 {
 	u8 *exact = malloc(n_bytes ? n_bytes : 1);
-	const u8 poison = 0, *ip = &poison;
+	struct baleen_packet packet;
 	struct parsed parsed = {0};
 
 	memcpy(exact, frame, n_bytes);
-	parsed.parse = baleen_packet_parse(exact, exact + n_bytes, &ip);
+	parsed.parse = baleen_packet_parse(exact, exact + n_bytes, &packet);
 	if (parsed.parse == BALEEN_PARSE_IP4 || parsed.parse == BALEEN_PARSE_IP6)
-		parsed.offset = ip - exact;
+		parsed.offset = packet.ip - exact;
 	else
-		assert_ptr_equal(ip, &poison);
+		assert_null(packet.ip);
 	free(exact);
 	return parsed;
 }

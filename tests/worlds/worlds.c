@@ -300,7 +300,7 @@ static void load_xdp(const struct baleen_image *image, int filter_fd, struct bal
 	struct baleen_config config = {.version = BALEEN_CONFIG_VERSION, .n_rules = 1};
 	struct baleen_error error;
 
-	baleen_rule_set(&config.rule[0], BALEEN_ACTION_DROP, image->name, image);
+	baleen_rule_set(&config.rule[0], BALEEN_ACTION_DROP, image->name, NULL, image);
 	baleen_loaded_init(loaded);
 	loaded->rule_fd[0] = filter_fd;
 	if (baleen_load_program(&config, loaded, &error))

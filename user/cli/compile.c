@@ -23,7 +23,7 @@ static int compile(struct input *input, const char *out)
 		strcpy(name, input->filter.image.name);
 	else if (rule_name_from_path(input->path, name))
 		strcpy(name, "rule");
-	baleen_rule_set(&rule, BALEEN_ACTION_DROP, name, &input->filter.image);
+	baleen_rule_set(&rule, BALEEN_ACTION_DROP, name, NULL, &input->filter.image);
 	err = baleen_object_make(input->filter.bytes, input->filter.n_bytes, &rule, &object,
 				 &n_bytes, &error);
 	if (!err) {

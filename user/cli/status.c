@@ -13,12 +13,12 @@ static const struct {
 	const char *text;
 	size_t offset;
 } fail_open[] = {
-	{ "not_ip", "not IP", offsetof(struct baleen_stats, pass_not_ip) },
-	{ "mpls", "MPLS", offsetof(struct baleen_stats, pass_mpls) },
-	{ "tags", "more than 4 VLAN tags", offsetof(struct baleen_stats, pass_tags) },
-	{ "version", "wrong IP version", offsetof(struct baleen_stats, pass_version) },
-	{ "short", "cut short", offsetof(struct baleen_stats, pass_short) },
-	{ "no_filter", "no rules loaded", offsetof(struct baleen_stats, pass_no_filter) },
+	{ "not_ip", "not IP", offsetof(struct baleen_stats, not_ip) },
+	{ "mpls", "MPLS", offsetof(struct baleen_stats, mpls) },
+	{ "tags", "more than 4 VLAN tags", offsetof(struct baleen_stats, tags) },
+	{ "version", "wrong IP version", offsetof(struct baleen_stats, version) },
+	{ "short", "cut short", offsetof(struct baleen_stats, too_short) },
+	{ "no_filter", "no rules loaded", offsetof(struct baleen_stats, no_filter) },
 };
 
 #define N_FAIL_OPEN (sizeof(fail_open) / sizeof(fail_open[0]))
@@ -88,7 +88,7 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	json_object_set_new(json, "requested_mode",
 			    json_string(baleen_mode_text(xdp->config.mode)));
 	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
-	json_object_set_new(json, "passed", json_integer(stats->passed));
+	json_object_set_new(json, "passed", json_integer(stats->unmatched));
 	json_object_set_new(json, "fail_open", open);
 	json_object_set_new(json, "rules", rules);
 	if (xdp->there.id)
@@ -166,7 +166,7 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 	print_state(xdp);
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
 		print_rule(xdp, i, stats, sound);
-	printf("  passed: %s packets matched no rule\n", format_count(stats->passed, count));
+	printf("  passed: %s packets matched no rule\n", format_count(stats->unmatched, count));
 	printf("  passed unexamined:");
 	for (size_t i = 0; i < N_FAIL_OPEN; i++) {
 		if (fail_open_count(stats, i)) {

@@ -164,7 +164,7 @@ static void fill_config(struct baleen_config *config, const char *device,
 	snprintf(config->device, sizeof(config->device), "%s", device);
 	for (u32 i = 0; i < n_rules; i++)
 		baleen_rule_set(&config->rule[i], rules[i].action, rules[i].name,
-				&rules[i].filter.image);
+				NULL, &rules[i].filter.image);
 }
 
 static int pin_link(const struct baleen_pins *pins, int link_fd, struct baleen_error *error)

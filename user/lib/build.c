@@ -87,8 +87,9 @@ static int copy_geometry(const struct baleen_list *list, const struct baleen_ima
 
 static int new_seed(struct baleen_seed *seed, struct baleen_error *error)
 {
-	if (getrandom(seed, sizeof(*seed), 0) != sizeof(*seed))
+	if (getrandom(seed->word, sizeof(seed->word), 0) != sizeof(seed->word))
 		return baleen_fail(error, errno, "no random seed: %m");
+	baleen_seed_expand(seed);
 	return 0;
 }
 

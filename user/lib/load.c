@@ -55,6 +55,7 @@ const char *baleen_log_reason(int err)
 void baleen_loaded_init(struct baleen_loaded *loaded)
 {
 	loaded->program_fd = loaded->config_fd = loaded->stats_fd = -1;
+	loaded->events_fd = loaded->sampler_fd = -1;
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		loaded->rule_fd[i] = -1;
 	loaded->program_id = 0;
@@ -72,6 +73,8 @@ void baleen_loaded_close(struct baleen_loaded *loaded)
 	close_fd(&loaded->program_fd);
 	close_fd(&loaded->config_fd);
 	close_fd(&loaded->stats_fd);
+	close_fd(&loaded->events_fd);
+	close_fd(&loaded->sampler_fd);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		close_fd(&loaded->rule_fd[i]);
 }
@@ -133,7 +136,15 @@ static struct bpf_map *skeleton_rule_map(struct baleen_bpf *skeleton, u32 index)
 	return bpf_object__find_map_by_name(skeleton->obj, name);
 }
 
-/* Gives every map its descriptor; maps of unused rules are not created. */
+/* A map that is there already, or a new one when it is used at all. */
+static int use_map(struct bpf_map *map, int fd, bool is_used)
+{
+	if (fd >= 0)
+		return bpf_map__reuse_fd(map, fd);
+	return bpf_map__set_autocreate(map, is_used);
+}
+
+/* Gives every map its descriptor; what the program does not use is not created. */
 static int use_maps(struct baleen_bpf *skeleton, const struct baleen_config *config,
 		    const struct baleen_loaded *loaded)
 {
@@ -142,40 +153,73 @@ static int use_maps(struct baleen_bpf *skeleton, const struct baleen_config *con
 	for (u32 i = 0; i < BALEEN_MAX_RULES && !err; i++) {
 		struct bpf_map *map = skeleton_rule_map(skeleton, i);
 
-		err = i < config->n_rules ? bpf_map__reuse_fd(map, loaded->rule_fd[i]) :
-					    bpf_map__set_autocreate(map, false);
+		err = use_map(map, i < config->n_rules ? loaded->rule_fd[i] : -1, false);
 	}
-	if (!err && loaded->stats_fd >= 0)
-		err = bpf_map__reuse_fd(skeleton->maps.baleen_stats, loaded->stats_fd);
+	if (!err)
+		err = use_map(skeleton->maps.baleen_stats, loaded->stats_fd, true);
+	if (!err)
+		err = use_map(skeleton->maps.baleen_events, loaded->events_fd,
+			      config->sample_interval_ns);
+	if (!err)
+		err = use_map(skeleton->maps.baleen_sampler, loaded->sampler_fd,
+			      config->sample_interval_ns);
 	return err;
 }
 
-/* The skeleton closes its descriptors, so keep copies. */
+/* The skeleton closes its descriptors, so keep a copy unless there is one. */
+static int keep_fd(int fd, int *kept)
+{
+	if (*kept >= 0 || fd < 0)
+		return 0;
+	*kept = dup(fd);
+	return *kept < 0 ? -errno : 0;
+}
+
+/* What is taken back when not all could be kept. */
+static void drop_new(const struct baleen_loaded *before, struct baleen_loaded *loaded)
+{
+	close_fd(&loaded->program_fd);
+	close_fd(&loaded->config_fd);
+	if (before->stats_fd < 0)
+		close_fd(&loaded->stats_fd);
+	if (before->events_fd < 0)
+		close_fd(&loaded->events_fd);
+	if (before->sampler_fd < 0)
+		close_fd(&loaded->sampler_fd);
+}
+
 static int keep(struct baleen_bpf *skeleton, struct baleen_loaded *loaded)
 {
+	const struct baleen_loaded before = *loaded;
 	struct bpf_prog_info info = { 0 };
 	u32 bytes = sizeof(info);
-	int stats_fd = loaded->stats_fd;
-	int err =
-		bpf_obj_get_info_by_fd(bpf_program__fd(skeleton->progs.baleen_xdp), &info, &bytes);
+	int program_fd = bpf_program__fd(skeleton->progs.baleen_xdp);
+	int err = bpf_obj_get_info_by_fd(program_fd, &info, &bytes);
 
+	if (!err)
+		err = keep_fd(program_fd, &loaded->program_fd);
+	if (!err)
+		err = keep_fd(bpf_map__fd(skeleton->maps.rodata_config), &loaded->config_fd);
+	if (!err)
+		err = keep_fd(bpf_map__fd(skeleton->maps.baleen_stats), &loaded->stats_fd);
+	if (!err)
+		err = keep_fd(bpf_map__fd(skeleton->maps.baleen_events), &loaded->events_fd);
+	if (!err)
+		err = keep_fd(bpf_map__fd(skeleton->maps.baleen_sampler), &loaded->sampler_fd);
 	if (err)
-		return err;
-	loaded->program_fd = dup(bpf_program__fd(skeleton->progs.baleen_xdp));
-	loaded->config_fd = dup(bpf_map__fd(skeleton->maps.rodata_config));
-	if (stats_fd < 0)
-		stats_fd = dup(bpf_map__fd(skeleton->maps.baleen_stats));
-	if (loaded->program_fd < 0 || loaded->config_fd < 0 || stats_fd < 0) {
-		err = -errno;
-		if (loaded->stats_fd < 0)
-			close_fd(&stats_fd);
-		close_fd(&loaded->program_fd);
-		close_fd(&loaded->config_fd);
-		return err;
-	}
-	loaded->stats_fd = stats_fd;
-	loaded->program_id = info.id;
-	return 0;
+		drop_new(&before, loaded);
+	else
+		loaded->program_id = info.id;
+	return err;
+}
+
+/* What follows from the rules. */
+static void complete_config(struct baleen_config *config)
+{
+	config->version = BALEEN_CONFIG_VERSION;
+	config->needs_transport = 0;
+	for (u32 i = 0; i < config->n_rules; i++)
+		config->needs_transport |= config->rule[i].needs_transport;
 }
 
 int baleen_load_program(const struct baleen_config *config, struct baleen_loaded *loaded,
@@ -189,6 +233,7 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
 	if (!skeleton)
 		return baleen_fail(error, errno, "cannot open the XDP program: %m");
 	skeleton->rodata_config->config = *config;
+	complete_config(&skeleton->rodata_config->config);
 	if (config->frags)
 		bpf_program__set_flags(skeleton->progs.baleen_xdp, BPF_F_XDP_HAS_FRAGS);
 	err = use_maps(skeleton, config, loaded);
@@ -229,6 +274,10 @@ int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 		err = pin(loaded->config_fd, directory, "config", error);
 	if (!err)
 		err = pin(loaded->stats_fd, directory, "stats", error);
+	if (!err && loaded->events_fd >= 0)
+		err = pin(loaded->events_fd, directory, "events", error);
+	if (!err && loaded->sampler_fd >= 0)
+		err = pin(loaded->sampler_fd, directory, "sampler", error);
 	for (u32 i = 0; i < BALEEN_MAX_RULES && !err && loaded->rule_fd[i] >= 0; i++) {
 		snprintf(name, sizeof(name), "rule%u", i);
 		err = pin(loaded->rule_fd[i], directory, name, error);

@@ -14,6 +14,8 @@
  * @program_fd: the program
  * @config_fd: the frozen map of its constants
  * @stats_fd: its counters
+ * @events_fd: its sampled events; -1 when it samples nothing
+ * @sampler_fd: when the next event may be; -1 when it samples nothing
  * @rule_fd: the filters of its rules; -1 from n_rules on
  * @program_id: the kernel's number of the program
  */
@@ -21,6 +23,8 @@ struct baleen_loaded {
 	int program_fd;
 	int config_fd;
 	int stats_fd;
+	int events_fd;
+	int sampler_fd;
 	int rule_fd[BALEEN_MAX_RULES];
 	u32 program_id;
 };
@@ -39,8 +43,9 @@ int baleen_load_map(const char *name, const struct baleen_filter *filter, int *f
 
 /**
  * baleen_load_program() - load the program over existing maps
- * @config: constants, complete
- * @loaded: in: rule_fd, and stats_fd or -1 for new counters; out: the rest
+ * @config: constants; its version and needs_transport are filled in here
+ * @loaded: in: rule_fd, and stats_fd, events_fd and sampler_fd or -1 for new
+ *          ones; out: the rest
  * @error: filled in on failure
  *
  * On failure the descriptors passed in stay open and nothing else does.

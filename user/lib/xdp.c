@@ -426,7 +426,8 @@ int baleen_xdp_swap(struct baleen_xdp *xdp, u32 index, const struct baleen_filte
 				   filter->image.key_spec == BALEEN_KEY_DST ? "dst" : "src");
 	baleen_loaded_init(&loaded);
 	baleen_pins_clean(&xdp->pins, xdp->program_id);
-	baleen_rule_set(&config.rule[index], rule->action, name, &filter->image);
+	baleen_rule_set(&config.rule[index], rule->action, name, &rule->qualifiers,
+			&filter->image);
 	err = take_over(xdp, index, &loaded, error);
 	if (!err)
 		err = baleen_load_map(name, filter, &loaded.rule_fd[index], error);
