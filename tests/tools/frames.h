@@ -3,8 +3,8 @@
  * The frames of test traffic: UDP from a given source, or a marker that is
  * not IP.
  *
- *      Ethernet | VLAN tags | IPv4 or IPv6 | UDP | trailer
- *      Ethernet, type 0x88b5 | zeros             | trailer
+ *      Ethernet | VLAN tags | IPv4 or IPv6 | UDP | zeros | trailer
+ *      Ethernet, type 0x88b5 | zeros                     | trailer
  *
  * The trailer, 16 bytes of text and the sequence number, is the end of the
  * frame, so a frame is recognized whatever the kernel did with its tags.
@@ -19,7 +19,8 @@
 #include "sources.h"
 
 #define ETHERTYPE_MARKER 0x88b5 /* IEEE 802, local experimental */
-#define MAX_FRAME 128
+#define MAX_FRAME 9216
+#define MAX_PAD 8960
 #define PROTOCOL_UDP 17
 #define UDP_BYTES 8
 
@@ -34,6 +35,7 @@ struct wire {
 	u8 from_mac[ETH_ALEN];
 	u8 to_mac[ETH_ALEN];
 	u32 n_tags;
+	u32 n_pad; /* zeros in each datagram, an even number */
 };
 
 struct frame {
@@ -85,11 +87,11 @@ static u8 *put_ether(const struct wire *wire, u8 *p, u32 n_tags, u32 ethertype)
 /* To 198.51.100.1 or 2001:db8::1 (documentation, RFC 5737 and 3849): no host
  * has them, so nobody answers.
  */
-static u8 *put_ip(u8 *p, const struct source *source)
+static u8 *put_ip(const struct wire *wire, u8 *p, const struct source *source)
 {
 	static const u8 to4[4] = { 198, 51, 100, 1 };
 	static const u8 to6[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 };
-	size_t n_bytes = UDP_BYTES + sizeof(struct trailer);
+	size_t n_bytes = UDP_BYTES + wire->n_pad + sizeof(struct trailer);
 	u8 *ip = p;
 
 	if (source->is_ip6) {
@@ -107,15 +109,17 @@ static u8 *put_ip(u8 *p, const struct source *source)
 }
 
 /* @address_bytes: source and destination, which lie just before the header */
-static u8 *put_udp(u8 *p, size_t address_bytes, const struct trailer *trailer)
+static u8 *put_udp(const struct wire *wire, u8 *p, size_t address_bytes,
+		   const struct trailer *trailer)
 {
-	size_t n_bytes = UDP_BYTES + sizeof(*trailer);
+	size_t n_bytes = UDP_BYTES + wire->n_pad + sizeof(*trailer);
 	u8 *udp = p;
 	u32 sum;
 
 	p = put16(put16(p, 9), 9); /* discard */
 	p = put16(put16(p, n_bytes), 0);
-	p = put(p, trailer, sizeof(*trailer));
+	memset(p, 0, wire->n_pad);
+	p = put(p + wire->n_pad, trailer, sizeof(*trailer));
 	sum = checksum_add(PROTOCOL_UDP + n_bytes, udp - address_bytes, address_bytes + n_bytes);
 	sum = checksum_fold(sum);
 	put16(udp + 6, sum ? sum : 0xffff);
@@ -138,8 +142,8 @@ static void frame_make(const struct wire *wire, struct frame *frame, const struc
 	u8 *p = put_ether(wire, frame->bytes, wire->n_tags, ethertype);
 
 	frame->ip_offset = p - frame->bytes;
-	p = put_ip(p, source);
-	p = put_udp(p, source->is_ip6 ? 32 : 8, &trailer);
+	p = put_ip(wire, p, source);
+	p = put_udp(wire, p, source->is_ip6 ? 32 : 8, &trailer);
 	frame->n_bytes = p - frame->bytes;
 	frame->arrived = false;
 }

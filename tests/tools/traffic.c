@@ -360,6 +360,7 @@ static const char usage[] =
 	"  --seed S          of the random addresses; 1\n"
 	"options:\n"
 	"  --tags N          N VLAN tags, at most 8\n"
+	"  --pad N           N more bytes in each datagram, an even number up to 8960; 0\n"
 	"  --batch N         frames between two markers, at most 250; 128\n"
 	"  --loop            again and again until SIGINT or SIGTERM; says `running`\n"
 	"                    when the first batch is through\n"
@@ -391,6 +392,7 @@ static void parse_option(struct run *run, struct options *opt, int option)
 	case 'R': opt->n_random6 = number(optarg, 0, 1 << 28); break;
 	case 's': opt->seed = number(optarg, 0, ~0ull); break;
 	case 'T': run->wire.n_tags = number(optarg, 0, 8); break;
+	case 'P': run->wire.n_pad = number(optarg, 0, MAX_PAD); break;
 	case 'b': run->batch = number(optarg, 1, MAX_BATCH); break;
 	case 'L': opt->loop = true; break;
 	case 'e': opt->expect = true; break;
@@ -405,18 +407,18 @@ static void parse_option(struct run *run, struct options *opt, int option)
 static void parse_options(struct run *run, struct options *opt, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "from", 1, NULL, 'f' },    { "to", 1, NULL, 't' },
-		{ "listed", 1, NULL, 'l' },  { "unlisted", 1, NULL, 'u' },
-		{ "avoid", 1, NULL, 'a' },   { "random", 1, NULL, 'r' },
-		{ "random6", 1, NULL, 'R' }, { "seed", 1, NULL, 's' },
-		{ "tags", 1, NULL, 'T' },    { "batch", 1, NULL, 'b' },
-		{ "loop", 0, NULL, 'L' },    { "expect", 0, NULL, 'e' },
-		{ "print", 0, NULL, 'p' },   {},
+		{ "from", 1, NULL, 'f' },     { "to", 1, NULL, 't' },	 { "listed", 1, NULL, 'l' },
+		{ "unlisted", 1, NULL, 'u' }, { "avoid", 1, NULL, 'a' }, { "random", 1, NULL, 'r' },
+		{ "random6", 1, NULL, 'R' },  { "seed", 1, NULL, 's' },	 { "tags", 1, NULL, 'T' },
+		{ "pad", 1, NULL, 'P' },      { "batch", 1, NULL, 'b' }, { "loop", 0, NULL, 'L' },
+		{ "expect", 0, NULL, 'e' },   { "print", 0, NULL, 'p' }, {},
 	};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "j", options, NULL)) != -1)
 		parse_option(run, opt, option);
+	if (run->wire.n_pad % 2)
+		errx(EXIT_USAGE, "'--pad %u': not even", run->wire.n_pad);
 	if (optind != argc || (!opt->print && (!opt->from || !opt->to)))
 		parse_option(run, opt, '?');
 }
