@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What programs cost the verifier: loads a fixed set of configurations and
+# prints for each, as a diagnostic, `# count CONFIGURATION VERIFIED BYTES`.
+#
+# kernels.sh compares them with tests/kernels/instructions. Needs make_pair;
+# uses veth-b, which has no program before and after.
+
+PROGRAM=$ROOT/build/tools/program
+COUNTED=$TMP/counted
+COUNT_PINS=/sys/fs/bpf/count
+
+# print_count CONFIGURATION ID|PIN
+print_count()
+{
+	local name verified bytes
+
+	read -r name verified bytes < <("$PROGRAM" "$2")
+	[ -z "$name" ] || echo "# count $1 $verified $bytes"
+}
+
+# count_rules CONFIGURATION RULE...: of what `baleen attach` loads; forced, since
+# a Bloom filter may hold an address of this host
+count_rules()
+{
+	check "$1: baleen attach" in_ns "$B" "$BALEEN" attach veth-b --mode native --force \
+		--accept-fpp 0.5 "${@:2}"
+	print_count "$1" "$(xdp_id "$B" veth-b)"
+	check "$1: baleen detach" in_ns "$B" "$BALEEN" detach veth-b
+}
+
+# count_image CONFIGURATION LIST [OPTION...]: of one rule; OPTIONs are of `baleen build`
+count_image()
+{
+	check "$1: baleen build" "$BALEEN" build -o "$COUNTED/$1.bln" "${@:3}" "$2"
+	count_rules "$1" --drop "drop=$COUNTED/$1.bln"
+}
+
+# count_object CONFIGURATION IMAGE: of what `baleen compile` makes, both programs
+count_object()
+{
+	local program
+
+	check "$1: baleen compile" "$BALEEN" compile -o "$COUNTED/object" --accept-fpp 0.5 "$2"
+	check "$1: bpftool prog loadall" \
+		bpftool prog loadall "$COUNTED/object" "$COUNT_PINS" type xdp
+	for program in baleen_xdp baleen_xdp_frags; do
+		print_count "$1-$program" "$COUNT_PINS/$program"
+	done
+	rm -r "$COUNT_PINS"
+}
+
+# count_sixteen LIST: as many rules as there can be; every line is a list of its own
+count_sixteen()
+{
+	local rules=() i
+
+	for i in {1..16}; do
+		sed -n "${i}p;$((i + 16))p" "$1" >"$COUNTED/rule$i"
+		rules+=(--drop "$COUNTED/rule$i")
+	done
+	count_rules rules-16-both "${rules[@]}"
+}
+
+# The names say: rules, families, kind, bits of a slot. The rate of the Bloom
+# filter asks for the most hashes there are: near the border between two plans
+# the random seed of the build decides which is taken.
+count_all()
+{
+	mkdir -p "$COUNTED"
+	make_list "$COUNTED/ip4" 300 0 1
+	make_list "$COUNTED/ip6" 0 300 1
+	sort "$COUNTED/ip4" "$COUNTED/ip6" >"$COUNTED/both"
+	{ head -n 16 "$COUNTED/ip4" && head -n 16 "$COUNTED/ip6"; } >"$COUNTED/lines"
+	count_image ip4-cuckoo-32 "$COUNTED/ip4"
+	count_image ip4-cuckoo-16 "$COUNTED/ip4" --capacity 1000000
+	count_image ip4-bloom "$COUNTED/ip4" --kind bloom --fpp 0.00001
+	count_image ip6-cuckoo-64 "$COUNTED/ip6"
+	count_image ip6-cuckoo-16 "$COUNTED/ip6" --capacity 1000000 --fpp 0.001
+	count_image both-cuckoo "$COUNTED/both"
+	count_sixteen "$COUNTED/lines"
+	count_object object-ip4-cuckoo-16 "$COUNTED/ip4-cuckoo-16.bln"
+	count_object object-both-cuckoo "$COUNTED/both-cuckoo.bln"
+}
