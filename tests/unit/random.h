@@ -17,7 +17,7 @@ struct random {
 static inline struct random random_from(u64 seed)
 {
 	printf("# seed 0x%llx\n", (unsigned long long)seed);
-	return (struct random){.state = seed};
+	return (struct random){ .state = seed };
 }
 
 /* SplitMix64 (Steele, Lea and Flood 2014). */
@@ -42,19 +42,27 @@ static inline struct baleen_seed random_seed(struct random *random)
 
 	for (int i = 0; i < BALEEN_SEED_WORDS; i++)
 		seed.word[i] = random_next(random);
+	baleen_seed_expand(&seed);
 	return seed;
 }
 
 static inline struct baleen_key random_key(struct random *random, u32 domain)
 {
-	struct baleen_key key = {.domain = domain};
+	struct baleen_key key = { .domain = domain };
 
 	if (domain == BALEEN_IP4) {
 		key.ip4 = random_next(random);
 		return key;
 	}
-	key.hi = random_next(random);
 	key.lo = random_next(random);
+	if (domain == BALEEN_WORD)
+		return key;
+	key.hi = random_next(random);
+	if (domain == BALEEN_IP6)
+		return key;
+	key.dst_hi = random_next(random);
+	key.dst_lo = random_next(random);
+	key.rest = random_next(random) >> 24;
 	return key;
 }
 

@@ -16,7 +16,8 @@ static inline void table_complete(struct baleen_table *table, u32 first_block)
 	if (table->kind == BALEEN_KIND_CUCKOO)
 		per_block = baleen_buckets_per_block(table->slot_bits);
 	table->n_blocks = (table->n_buckets - 1) / per_block + 1;
-	table->log2_buckets = baleen_log2(table->n_buckets);
+	if (table->kind == BALEEN_KIND_CUCKOO)
+		table->log2_buckets = baleen_log2(table->n_buckets);
 	table->first_block = first_block;
 }
 
@@ -48,7 +49,8 @@ static inline struct baleen_table bloom_table(u32 n_hashes, u32 n_blocks)
 static inline struct baleen_filter table_filter(const struct baleen_table *table, u32 domain,
 						struct random *random)
 {
-	struct baleen_image image = {.key_spec = BALEEN_KEY_SRC};
+	bool is_address = domain == BALEEN_IP4 || domain == BALEEN_IP6;
+	struct baleen_image image = { .key_spec = is_address ? BALEEN_KEY_SRC : BALEEN_KEY_FLOW };
 	struct baleen_filter filter;
 
 	image.seed = random_seed(random);

@@ -24,6 +24,7 @@ static struct baleen_seed seed_at(struct random *random, u32 i)
 	if (i >= 2)
 		return random_seed(random);
 	memset(&seed, i ? 0xff : 0, sizeof(seed));
+	baleen_seed_expand(&seed);
 	return seed;
 }
 
@@ -38,7 +39,7 @@ static void assert_inverse(const struct baleen_seed *seed, u32 x)
 
 static void test_permute_inverse(void **state)
 {
-	static const u32 edges[] = {0, 1, 2, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+	static const u32 edges[] = { 0, 1, 2, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff };
 	struct random random = random_from(1);
 
 	for (u32 s = 0; s < N_SEEDS; s++) {
@@ -112,7 +113,7 @@ static u32 slow_multilinear(const u64 *k, const u32 *a)
 
 static u64 slow_hash_ip6(const struct baleen_seed *seed, u64 hi, u64 lo)
 {
-	const u32 a[4] = {hi >> 32, hi, lo >> 32, lo};
+	const u32 a[4] = { hi >> 32, hi, lo >> 32, lo };
 	u64 x = slow_multilinear(&seed->word[2], a);
 	u64 y = slow_multilinear(&seed->word[7], a);
 

@@ -24,6 +24,8 @@ static void make_image(struct random *random, struct baleen_image *image, u8 *by
 		.n_blocks = N_BLOCKS,
 		.key_spec = BALEEN_KEY_SRC,
 		.n_entries = 33,
+		.n_listed = 40,
+		.n_covered = 7,
 		.seed = random_seed(random),
 		.name = "some.txt",
 		.table[BALEEN_IP4] =
@@ -40,7 +42,6 @@ static void make_image(struct random *random, struct baleen_image *image, u8 *by
 			{
 				.kind = BALEEN_KIND_BLOOM,
 				.n_hashes = 6,
-				.log2_buckets = 1,
 				.first_block = 12,
 				.n_blocks = 2,
 				.n_buckets = 2,
@@ -128,77 +129,94 @@ struct damage {
 #define WIDTH "slot width is not 16, 32 or 64 bits"
 #define HASHES "number of hashes is not 2, 4, 6 or 8"
 #define COUNTS "numbers of entries disagree"
+#define OTHER_KEY "tables of keys that the key is not"
+#define OTHER_KIND "a table of a kind that its keys cannot have"
+#define COVERED "more entries inside others than entries"
+#define LENGTHS "prefix lengths and prefixes disagree"
+#define NO_SLOTS "slots in a table that has none"
+#define NO_HASHES "a number of hashes in a table that has none"
+#define NO_GROUPS "groups in a table that has none"
 
 static const struct damage damages[] = {
-	{16, 4, 0, "body checksum does not match: damaged"},
-	{20, 4, 2, "unknown flags"},
-	{20, 4, 0x80000001, "unknown flags"},
-	{20, 4, 1, "a live image with a checksum or a count"},
-	{24, 4, 0, "longer than its header says"},
-	{24, 4, N_BLOCKS - 1, "longer than its header says"},
-	{24, 4, N_BLOCKS + 1, "truncated"},
-	{24, 4, 0xffffffff, "truncated"},
-	{28, 4, 0, "unknown key"},
-	{28, 4, 3, "unknown key"},
-	{28, 4, 0x0101, "unknown key"},
-	{32, 8, 32, COUNTS},
-	{32, 8, 0, COUNTS},
-	{32, 8, 33 | 1ull << 32, COUNTS},
-	{40, 1, 1, RESERVED},
-	{63, 1, 0x80, RESERVED},
-	{192, 1, 1, RESERVED},
-	{255, 1, 1, RESERVED},
-	{64, 1, 0, "bytes after the end of the name"},
-	{64, 1, '\n', "name is not printable"},
-	{64, 1, 0x7f, "name is not printable"},
-	{64, 1, 0x80, "name is not printable"},
-	{95, 1, 'x', "bytes after the end of the name"},
-	{IP4(0), 1, 3, "unknown kind"},
-	{IP4(0), 1, 0xff, "unknown kind"},
-	{IP4(0), 1, BALEEN_KIND_NONE, ABSENT},
-	{IP4(0), 1, BALEEN_KIND_BLOOM, "a Bloom table with slots"},
-	{IP4(1), 1, 0, WIDTH},
-	{IP4(1), 1, 33, WIDTH},
-	{IP4(1), 1, 64, "64-bit slots for a 32-bit key"},
-	{IP4(1), 1, 16, "slots too narrow for an exact table"},
-	{IP4(2), 1, 2, "a cuckoo table with a number of hashes"},
-	{IP4(3), 1, 1, TABLE_RESERVED},
-	{IP4(4), 4, 7, GAP},
-	{IP4(4), 4, 9, GAP},
-	{IP4(8), 4, 0, "an empty or oversized table"},
-	{IP4(8), 4, BALEEN_MAX_BLOCKS + 1, "an empty or oversized table"},
-	{IP4(8), 4, 3, DISAGREE},
-	{IP4(8), 4, 5, DISAGREE},
-	{IP4(12), 4, 0, "an empty or oversized table"},
-	{IP4(12), 4, 12, DISAGREE},
-	{IP4(12), 4, 17, DISAGREE},
-	{IP4(12), 4, 0xffffffff, DISAGREE},
-	{IP4(16), 8, 31, COUNTS},
-	{IP4(16), 8, 61, "more entries than slots"},
-	{IP4(16), 8, -1ull, "more entries than slots"},
-	{IP4(24), 1, 1, TABLE_RESERVED},
-	{IP4(31), 1, 1, TABLE_RESERVED},
-	{IP6(0), 1, BALEEN_KIND_NONE, ABSENT},
-	{IP6(0), 1, BALEEN_KIND_CUCKOO, "a cuckoo table with a number of hashes"},
-	{IP6(1), 1, 16, "a Bloom table with slots"},
-	{IP6(2), 1, 0, HASHES},
-	{IP6(2), 1, 1, HASHES},
-	{IP6(2), 1, 7, HASHES},
-	{IP6(2), 1, 10, HASHES},
-	{IP6(4), 4, 8, GAP},
-	{IP6(4), 4, 13, GAP},
-	{IP6(8), 4, 1, DISAGREE},
-	{IP6(12), 4, 3, DISAGREE},
-	{IP6(16), 8, 4, COUNTS},
-	{IP6(16), 8, -30ull, "number of entries overflows"},
-	{TABLE(2, 0), 1, BALEEN_KIND_BLOOM, "a table of an unknown domain"},
-	{TABLE(2, 1), 1, 16, ABSENT},
-	{TABLE(2, 2), 1, 2, ABSENT},
-	{TABLE(3, 4), 4, 14, ABSENT},
-	{TABLE(5, 8), 4, 1, ABSENT},
-	{TABLE(6, 12), 4, 1, ABSENT},
-	{TABLE(7, 16), 8, 1, ABSENT},
-	{TABLE(7, 31), 1, 1, TABLE_RESERVED},
+	{ 16, 4, 0, "body checksum does not match: damaged" },
+	{ 20, 4, 2, "unknown flags" },
+	{ 20, 4, 0x80000001, "unknown flags" },
+	{ 20, 4, 1, "a live image with a checksum or a count" },
+	{ 24, 4, 0, "longer than its header says" },
+	{ 24, 4, N_BLOCKS - 1, "longer than its header says" },
+	{ 24, 4, N_BLOCKS + 1, "truncated" },
+	{ 24, 4, 0xffffffff, "truncated" },
+	{ 28, 4, 0, "unknown key" },
+	{ 28, 4, 32, "unknown key" },
+	{ 28, 4, 0x0101, "unknown key" },
+	{ 28, 4, 3, OTHER_KEY },
+	{ 28, 4, BALEEN_KEY_FLOW, OTHER_KEY },
+	{ 32, 8, 32, COUNTS },
+	{ 32, 8, 0, COUNTS },
+	{ 32, 8, 33 | 1ull << 32, COUNTS },
+	{ 40, 8, 6, COVERED },
+	{ 48, 8, 41, COVERED },
+	{ 48, 8, -1ull, COVERED },
+	{ 56, 1, 1, RESERVED },
+	{ 63, 1, 0x80, RESERVED },
+	{ 192, 1, 1, LENGTHS },
+	{ 207, 1, 0x80, LENGTHS },
+	{ 208, 1, 1, RESERVED },
+	{ 255, 1, 1, RESERVED },
+	{ 64, 1, 0, "bytes after the end of the name" },
+	{ 64, 1, '\n', "name is not printable" },
+	{ 64, 1, 0x7f, "name is not printable" },
+	{ 64, 1, 0x80, "name is not printable" },
+	{ 95, 1, 'x', "bytes after the end of the name" },
+	{ IP4(0), 1, 0xff, NO_SLOTS },
+	{ IP4(0), 1, BALEEN_KIND_NONE, ABSENT },
+	{ IP4(0), 1, BALEEN_KIND_BLOOM, NO_SLOTS },
+	{ IP4(0), 1, BALEEN_KIND_DIRECTORY, NO_SLOTS },
+	{ IP4(0), 1, BALEEN_KIND_PREFIXES, OTHER_KIND },
+	{ IP4(0), 1, BALEEN_KIND_ENTRIES, NO_SLOTS },
+	{ IP4(1), 1, 0, WIDTH },
+	{ IP4(1), 1, 33, WIDTH },
+	{ IP4(1), 1, 64, "64-bit slots for a 32-bit key" },
+	{ IP4(1), 1, 16, "slots too narrow for an exact table" },
+	{ IP4(2), 1, 2, NO_HASHES },
+	{ IP4(3), 1, 1, NO_GROUPS },
+	{ IP4(4), 4, 7, GAP },
+	{ IP4(4), 4, 9, GAP },
+	{ IP4(8), 4, 0, "an empty or oversized table" },
+	{ IP4(8), 4, BALEEN_MAX_BLOCKS + 1, "an empty or oversized table" },
+	{ IP4(8), 4, 3, DISAGREE },
+	{ IP4(8), 4, 5, DISAGREE },
+	{ IP4(12), 4, 0, "a table without buckets" },
+	{ IP4(12), 4, 12, DISAGREE },
+	{ IP4(12), 4, 17, DISAGREE },
+	{ IP4(12), 4, 0xffffffff, DISAGREE },
+	{ IP4(16), 8, 31, COUNTS },
+	{ IP4(16), 8, 61, "more entries than slots" },
+	{ IP4(16), 8, -1ull, "more entries than slots" },
+	{ IP4(24), 1, 1, TABLE_RESERVED },
+	{ IP4(31), 1, 1, TABLE_RESERVED },
+	{ IP6(0), 1, BALEEN_KIND_NONE, ABSENT },
+	{ IP6(0), 1, BALEEN_KIND_CUCKOO, NO_HASHES },
+	{ IP6(1), 1, 16, NO_SLOTS },
+	{ IP6(2), 1, 0, HASHES },
+	{ IP6(2), 1, 1, HASHES },
+	{ IP6(2), 1, 7, HASHES },
+	{ IP6(2), 1, 10, HASHES },
+	{ IP6(4), 4, 8, GAP },
+	{ IP6(4), 4, 13, GAP },
+	{ IP6(8), 4, 1, DISAGREE },
+	{ IP6(12), 4, 3, DISAGREE },
+	{ IP6(16), 8, 4, COUNTS },
+	{ IP6(16), 8, -30ull, "number of entries overflows" },
+	{ TABLE(2, 0), 1, BALEEN_KIND_BLOOM, GAP },
+	{ TABLE(7, 0), 1, 6, GAP },
+	{ TABLE(2, 1), 1, 16, ABSENT },
+	{ TABLE(2, 2), 1, 2, ABSENT },
+	{ TABLE(3, 4), 4, 14, ABSENT },
+	{ TABLE(5, 8), 4, 1, ABSENT },
+	{ TABLE(6, 12), 4, 1, ABSENT },
+	{ TABLE(7, 16), 8, 1, ABSENT },
+	{ TABLE(7, 31), 1, 1, TABLE_RESERVED },
 };
 
 static void put(u8 *bytes, const struct damage *damage)
@@ -229,14 +247,15 @@ static void test_refused_fields(void **state)
 static void test_refused_origin(void **state)
 {
 	static const struct damage origins[] = {
-		{0, 1, 0x88, "not a Baleen image"},
-		{7, 1, '\r', "not a Baleen image"},
-		{8, 2, 0, "image of an unknown version"},
-		{8, 2, 2, "image of an unknown version"},
-		{8, 2, 0x0100, "image of an unknown version"},
-		{10, 2, 0, "header of an unknown size"},
-		{10, 2, 513, "header of an unknown size"},
-		{12, 4, 0, "header checksum does not match: damaged"},
+		{ 0, 1, 0x88, "not a Baleen image" },
+		{ 7, 1, '\r', "not a Baleen image" },
+		{ 8, 2, 0, "image of an unknown version" },
+		{ 8, 2, 1, "image of an unknown version" },
+		{ 8, 2, 3, "image of an unknown version" },
+		{ 8, 2, 0x0100, "image of an unknown version" },
+		{ 10, 2, 0, "header of an unknown size" },
+		{ 10, 2, 513, "header of an unknown size" },
+		{ 12, 4, 0, "header checksum does not match: damaged" },
 	};
 	struct random random = random_from(2);
 	u8 whole[N_BYTES], bytes[N_BYTES];
@@ -271,7 +290,7 @@ static void test_refused_bits(void **state)
 
 static void test_refused_sizes(void **state)
 {
-	u8 bytes[N_BYTES + BALEEN_BLOCK_BYTES] = {0};
+	u8 bytes[N_BYTES + BALEEN_BLOCK_BYTES] = { 0 };
 	struct random random = random_from(4);
 	struct baleen_image image;
 
@@ -336,12 +355,12 @@ static void test_refused_widths(void **state)
 		u32 domain, slot_bits, n_blocks, n_buckets;
 		const char *reason;
 	} tables[] = {
-		{BALEEN_IP4, 16, 32767, 262136, "slots too narrow for an exact table"},
-		{BALEEN_IP4, 16, 32768, 262143, "slots too narrow for an exact table"},
-		{BALEEN_IP4, 32, 1, 3, "slots too narrow for an exact table"},
-		{BALEEN_IP6, 32, 1, 4, "32-bit slots for a hashed key"},
-		{BALEEN_IP6, 64, 1, 2, "fewer than 4 buckets of 64-bit slots"},
-		{BALEEN_IP6, 64, 2, 3, "fewer than 4 buckets of 64-bit slots"},
+		{ BALEEN_IP4, 16, 32767, 262136, "slots too narrow for an exact table" },
+		{ BALEEN_IP4, 16, 32768, 262143, "slots too narrow for an exact table" },
+		{ BALEEN_IP4, 32, 1, 3, "slots too narrow for an exact table" },
+		{ BALEEN_IP6, 32, 1, 4, "32-bit slots for a hashed key" },
+		{ BALEEN_IP6, 64, 1, 2, "fewer than 4 buckets of 64-bit slots" },
+		{ BALEEN_IP6, 64, 2, 3, "fewer than 4 buckets of 64-bit slots" },
 	};
 
 	for (u32 i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -370,16 +389,16 @@ static void test_refused_widths(void **state)
 static void test_layout(void **state)
 {
 	struct random random = random_from(8);
-	u8 bytes[N_BYTES], zero[64] = {0};
+	u8 bytes[N_BYTES], zero[64] = { 0 };
 	struct baleen_image image;
 
 	make_image(&random, &image, bytes);
 	assert_memory_equal(bytes,
 			    "\x89"
-			    "BALEEN\n\x01\x00\x00\x02",
+			    "BALEEN\n\x02\x00\x00\x02",
 			    12);
 	assert_memory_equal(bytes + 20, "\0\0\0\0\x0e\0\0\0\x01\0\0\0\x21\0\0\0\0\0\0\0", 20);
-	assert_memory_equal(bytes + 40, zero, 24);
+	assert_memory_equal(bytes + 40, "\x28\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
 	assert_memory_equal(bytes + 64, "some.txt\0\0", 10);
 	for (u32 i = 0; i < BALEEN_SEED_WORDS * 8; i++)
 		assert_int_equal(bytes[96 + i], image.seed.word[i / 8] >> i % 8 * 8 & 255);
@@ -395,7 +414,7 @@ static void random_table(struct random *random, u32 domain, struct baleen_image 
 	struct baleen_table *table = &image->table[domain];
 	u32 least = 1, per_block = 1;
 
-	*table = (struct baleen_table){.kind = 1 + random_below(random, 2)};
+	*table = (struct baleen_table){ .kind = 1 + random_below(random, 2) };
 	if (table->kind == BALEEN_KIND_CUCKOO) {
 		u32 wide = domain == BALEEN_IP4 ? 32 : 64;
 
@@ -408,7 +427,8 @@ static void random_table(struct random *random, u32 domain, struct baleen_image 
 		table->n_hashes = 2 + 2 * random_below(random, 4);
 	}
 	table->n_buckets = least + random_below(random, 1ull << random_below(random, 27));
-	table->log2_buckets = baleen_log2(table->n_buckets);
+	if (table->kind == BALEEN_KIND_CUCKOO)
+		table->log2_buckets = baleen_log2(table->n_buckets);
 	table->n_blocks = (table->n_buckets + per_block - 1) / per_block;
 	table->first_block = image->n_blocks;
 	table->n_entries = random_below(random, 4ull * table->n_buckets + 1);
