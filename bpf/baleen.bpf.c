@@ -14,53 +14,100 @@
  */
 struct baleen_config config SEC(".rodata.config");
 
-/* BPF_F_MMAPABLE makes the blocks page-aligned: none straddles a line. */
-#define RULE_MAP(n)                                 \
-	struct {                                    \
-		__uint(type, BPF_MAP_TYPE_ARRAY);   \
-		__uint(map_flags, BPF_F_MMAPABLE);  \
-		__uint(max_entries, 1);             \
-		__type(key, u32);                   \
-		__type(value, struct baleen_block); \
-	} baleen_rule_##n SEC(".maps")
+/* A rule's map and global functions; those of a rule that is not there are
+ * empty, because its map is not there either. BPF_F_MMAPABLE makes the blocks
+ * page-aligned: none straddles a line.
+ */
+#define RULE(n)                                                                                \
+	struct {                                                                               \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                                              \
+		__uint(map_flags, BPF_F_MMAPABLE);                                             \
+		__uint(max_entries, 1);                                                        \
+		__type(key, u32);                                                              \
+		__type(value, struct baleen_block);                                            \
+	} baleen_rule_##n SEC(".maps");                                                        \
+                                                                                               \
+	__noinline int rule_qualifies_##n(u32 vlan, const struct details *details)             \
+	{                                                                                      \
+		const struct baleen_rule *rule = &config.rule[n];                              \
+                                                                                               \
+		return details && rule->is_qualified ?                                         \
+			       qualifies(&rule->qualifiers, vlan, details) :                   \
+			       0;                                                              \
+	}                                                                                      \
+                                                                                               \
+	__noinline int rule_fields_match_##n(const struct details *details)                    \
+	{                                                                                      \
+		const struct baleen_image *image = &config.rule[n].image;                      \
+                                                                                               \
+		return details && n < config.n_rules ?                                         \
+			       fields_match(image, &baleen_rule_##n, details) :                \
+			       0;                                                              \
+	}                                                                                      \
+                                                                                               \
+	__noinline int rule_prefixes_test_##n(u64 hi, u64 lo, u32 answer)                      \
+	{                                                                                      \
+		const struct baleen_image *image = &config.rule[n].image;                      \
+                                                                                               \
+		return image->table[BALEEN_IP6_PREFIXES].kind ?                                \
+			       baleen_prefixes_test(image, &baleen_rule_##n, hi, lo, answer) : \
+			       0;                                                              \
+	}
 
-RULE_MAP(0);
-RULE_MAP(1);
-RULE_MAP(2);
-RULE_MAP(3);
-RULE_MAP(4);
-RULE_MAP(5);
-RULE_MAP(6);
-RULE_MAP(7);
-RULE_MAP(8);
-RULE_MAP(9);
-RULE_MAP(10);
-RULE_MAP(11);
-RULE_MAP(12);
-RULE_MAP(13);
-RULE_MAP(14);
-RULE_MAP(15);
+RULE(0)
+RULE(1)
+RULE(2)
+RULE(3)
+RULE(4)
+RULE(5)
+RULE(6)
+RULE(7)
+RULE(8)
+RULE(9)
+RULE(10)
+RULE(11)
+RULE(12)
+RULE(13)
+RULE(14)
+RULE(15)
+
+/* What @name##_N is for the rule of a number that is a constant. */
+#define OF_RULE(n, name)        \
+	((n) == 0  ? name##0 :  \
+	 (n) == 1  ? name##1 :  \
+	 (n) == 2  ? name##2 :  \
+	 (n) == 3  ? name##3 :  \
+	 (n) == 4  ? name##4 :  \
+	 (n) == 5  ? name##5 :  \
+	 (n) == 6  ? name##6 :  \
+	 (n) == 7  ? name##7 :  \
+	 (n) == 8  ? name##8 :  \
+	 (n) == 9  ? name##9 :  \
+	 (n) == 10 ? name##10 : \
+	 (n) == 11 ? name##11 : \
+	 (n) == 12 ? name##12 : \
+	 (n) == 13 ? name##13 : \
+	 (n) == 14 ? name##14 : \
+		     name##15)
 
 baleen_inline void *rule_map(u32 n)
 {
-	switch (n) {
-	case 0: return &baleen_rule_0;
-	case 1: return &baleen_rule_1;
-	case 2: return &baleen_rule_2;
-	case 3: return &baleen_rule_3;
-	case 4: return &baleen_rule_4;
-	case 5: return &baleen_rule_5;
-	case 6: return &baleen_rule_6;
-	case 7: return &baleen_rule_7;
-	case 8: return &baleen_rule_8;
-	case 9: return &baleen_rule_9;
-	case 10: return &baleen_rule_10;
-	case 11: return &baleen_rule_11;
-	case 12: return &baleen_rule_12;
-	case 13: return &baleen_rule_13;
-	case 14: return &baleen_rule_14;
-	default: return &baleen_rule_15;
-	}
+	return OF_RULE(n, (void *)&baleen_rule_);
+}
+
+baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details)
+{
+	return OF_RULE(n, rule_qualifies_)(vlan, details);
+}
+
+baleen_inline int rule_fields_match(u32 n, const struct details *details)
+{
+	return OF_RULE(n, rule_fields_match_)(details);
+}
+
+baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
+{
+	return OF_RULE(n, rule_prefixes_test_)(hi, lo, answer);
 }
 
 /* Shared by the programs of a device, so that a swap loses no event. */
@@ -101,22 +148,23 @@ baleen_inline bool may_sample(u64 *now)
 	return __sync_val_compare_and_swap(&sampler->next_ns, next, start + interval) == next;
 }
 
-/* One copy for all rules: the arguments are what distinguishes them. */
-static __noinline void sample(struct xdp_md *ctx, struct baleen_stats *stats, u32 slot, u32 action)
+/* A global function, as those of the rules are. */
+__noinline int sample(struct xdp_md *ctx, u32 slot, u32 action)
 {
+	struct baleen_stats *stats = stats_get();
 	struct baleen_event *event;
 	u64 now, n_bytes;
 
-	if (!stats)
-		return;
+	if (!stats || !config.sample_interval_ns)
+		return 0;
 	if (!may_sample(&now)) {
 		stats->not_sampled++;
-		return;
+		return 0;
 	}
 	event = bpf_ringbuf_reserve(&baleen_events, sizeof(*event), 0);
 	if (!event) {
 		stats->sample_lost++;
-		return;
+		return 0;
 	}
 	n_bytes = bpf_xdp_get_buff_len(ctx);
 	event->time_ns = now;
@@ -131,12 +179,13 @@ static __noinline void sample(struct xdp_md *ctx, struct baleen_stats *stats, u3
 		event->n_captured = 0;
 	bpf_ringbuf_submit(event, 0);
 	stats->sampled++;
+	return 1;
 }
 
 baleen_inline void sample_if_asked(const struct frame *frame, u32 slot, u32 action)
 {
 	if (config.sample_interval_ns)
-		sample(frame->ctx, frame->stats, slot, action);
+		sample(frame->ctx, slot, action);
 }
 
 baleen_inline int drop(void)
@@ -152,9 +201,9 @@ baleen_inline int judge_unmatched(struct frame *frame, bool is_ip6)
 		return XDP_PASS;
 	}
 	if (is_ip6 && !config.needs_transport)
-		baleen_packet_transport(frame->packet.ip, frame->end, true, frame->transport);
+		look_closer(frame, true);
 	if (is_ip6 && baleen_packet_is_vital(frame->start, frame->end, BALEEN_PARSE_IP6,
-					     &frame->packet, frame->transport)) {
+					     &frame->packet, &frame->details->transport)) {
 		frame->stats->vital++;
 		return XDP_PASS;
 	}
@@ -165,8 +214,9 @@ baleen_inline int judge_unmatched(struct frame *frame, bool is_ip6)
 
 baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 {
-	if (config.default_drop && baleen_packet_is_vital(frame->start, frame->end, parse,
-							  &frame->packet, frame->transport)) {
+	if (config.default_drop &&
+	    baleen_packet_is_vital(frame->start, frame->end, parse, &frame->packet,
+				   &frame->details->transport)) {
 		frame->stats->vital++;
 		return XDP_PASS;
 	}
@@ -180,7 +230,7 @@ baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 baleen_inline int judge(struct frame *frame, bool is_ip6)
 {
 	if (config.needs_transport)
-		baleen_packet_transport(frame->packet.ip, frame->end, is_ip6, frame->transport);
+		look_closer(frame, is_ip6);
 #pragma clang loop unroll(full)
 	for (u32 n = 0; n < BALEEN_MAX_RULES; n++) {
 		const struct baleen_rule *rule = &config.rule[n];
@@ -190,7 +240,7 @@ baleen_inline int judge(struct frame *frame, bool is_ip6)
 		 */
 		if (n && n >= config.n_rules)
 			break;
-		if (!rule_matches(rule, rule_map(n), frame, is_ip6))
+		if (!rule_matches(n, rule, rule_map(n), frame, is_ip6))
 			continue;
 		count_rule(frame, rule->slot);
 		if (rule->action != BALEEN_ACTION_ALLOW)

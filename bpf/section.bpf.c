@@ -19,6 +19,43 @@ struct baleen_rule baleen_rule SEC(".rodata.rule");
  */
 struct baleen_block baleen_filter[BALEEN_HEADER_BLOCKS] SEC(".data.filter");
 
+/* Where the filter is and how much of it there is. */
+#define STORE                                                                  \
+	((const struct baleen_section){                                        \
+		.start = baleen_filter,                                        \
+		.bytes = (u64)baleen_rule.image.n_blocks * BALEEN_BLOCK_BYTES, \
+	})
+
+__noinline int rule_fields_match_0(const struct details *details)
+{
+	const struct baleen_section store = STORE;
+
+	return details ? fields_match(&baleen_rule.image, &store, details) : 0;
+}
+
+__noinline int rule_prefixes_test_0(u64 hi, u64 lo, u32 answer)
+{
+	const struct baleen_section store = STORE;
+
+	return baleen_prefixes_test(&baleen_rule.image, &store, hi, lo, answer);
+}
+
+/* Objects are for `ip` and bpftool: their rule has no qualifiers. */
+baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details)
+{
+	return 1;
+}
+
+baleen_inline int rule_fields_match(u32 n, const struct details *details)
+{
+	return rule_fields_match_0(details);
+}
+
+baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
+{
+	return rule_prefixes_test_0(hi, lo, answer);
+}
+
 baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 {
 	count_unparsed(frame->stats, parse);
@@ -27,18 +64,15 @@ baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 
 baleen_inline int judge(struct frame *frame, bool is_ip6)
 {
-	const struct baleen_section store = {
-		.start = baleen_filter,
-		.bytes = (u64)baleen_rule.image.n_blocks * BALEEN_BLOCK_BYTES,
-	};
+	const struct baleen_section store = STORE;
 
 	if (!baleen_rule.image.n_blocks) {
 		frame->stats->no_filter++;
 		return XDP_PASS;
 	}
 	if (baleen_rule.needs_transport)
-		baleen_packet_transport(frame->packet.ip, frame->end, is_ip6, frame->transport);
-	if (!rule_matches(&baleen_rule, &store, frame, is_ip6)) {
+		look_closer(frame, is_ip6);
+	if (!rule_matches(0, &baleen_rule, &store, frame, is_ip6)) {
 		frame->stats->unmatched++;
 		return XDP_PASS;
 	}

@@ -19,6 +19,16 @@ struct {
 } baleen_stats SEC(".maps");
 
 /**
+ * struct details - what few rules ask of a frame
+ * @transport: protocol and ports
+ * @fields: addresses, protocol and ports, for keys of several fields
+ */
+struct details {
+	struct baleen_transport transport;
+	struct baleen_fields fields;
+};
+
+/**
  * struct frame - a frame on its way to a verdict
  * @ctx: of the program
  * @stats: the counters of this CPU
@@ -27,9 +37,9 @@ struct {
  * @frags: it may have more than one buffer; a constant of the program
  * @which: for the object's own use; a constant of the program
  * @packet: what it was parsed to
- * @transport: filled in when a rule needs it. Not in this struct itself: its
- *             address is passed on, and what is in one struct with it would
- *             not be kept in registers
+ * @details: set when a rule needs them. Not in this struct itself: their
+ *           address is passed on, and what is in one struct with them would
+ *           not be kept in registers
  */
 struct frame {
 	struct xdp_md *ctx;
@@ -39,7 +49,7 @@ struct frame {
 	bool frags;
 	u32 which;
 	struct baleen_packet packet;
-	struct baleen_transport *transport;
+	struct details *details;
 };
 
 /* Each object has its own rules. @is_ip6 is a constant of each call, so each
@@ -47,6 +57,13 @@ struct frame {
  */
 baleen_inline int judge(struct frame *frame, bool is_ip6);
 baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse);
+
+baleen_inline struct baleen_stats *stats_get(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&baleen_stats, &zero);
+}
 
 baleen_inline u64 frame_bytes(const struct frame *frame)
 {
@@ -68,61 +85,95 @@ baleen_inline void count_unparsed(struct baleen_stats *stats, enum baleen_parse 
 	}
 }
 
-/* Out of line, as all that few rules need: clang keeps 16 copies of what is
- * inlined, and registers for all of it.
+/*
+ * What is long and what few rules need is in global functions: the verifier
+ * looks at each once, for any arguments, instead of once for every path that
+ * leads there (16 rules with ports were past its million instructions), and
+ * clang keeps neither copies nor registers for it. Pointers to packets, maps
+ * and constants cannot be passed to them, so each rule has its own.
  */
-baleen_outlined bool qualifies(const struct baleen_qualifiers *asked, u32 vlan,
-			       const struct baleen_transport *transport)
+
+__noinline int find_details(struct xdp_md *ctx, u32 ip_offset, u32 is_ip6, struct details *details)
 {
-	bool port_is_asked = false;
+	const u8 *end = (const u8 *)(long)ctx->data_end;
+	const u8 *ip = (const u8 *)(long)ctx->data + (ip_offset & 0xff);
+
+	if (!details || ip + (is_ip6 ? BALEEN_IP6_BYTES : BALEEN_IP4_BYTES) > end)
+		return 0;
+	if (is_ip6)
+		baleen_packet_details(ip, end, true, &details->transport, &details->fields);
+	else
+		baleen_packet_details(ip, end, false, &details->transport, &details->fields);
+	return 1;
+}
+
+baleen_inline int qualifies(const struct baleen_qualifiers *asked, u32 vlan,
+			    const struct details *details)
+{
+	const struct baleen_transport *transport = &details->transport;
+	int port_is_asked = 0;
 
 	if (asked->has_vlan && vlan != asked->vlan)
-		return false;
+		return 0;
 	if (asked->has_proto && (!transport->has_proto || transport->proto != asked->proto))
-		return false;
+		return 0;
 	/* SYN is 0x02, ACK 0x10: RFC 9293 section 3.1. */
 	if (asked->tcp_syn && (!transport->has_proto || transport->proto != BALEEN_PROTO_TCP ||
 			       (transport->tcp_flags & 0x12) != 0x02))
-		return false;
+		return 0;
 	if (!asked->n_dports)
-		return true;
-	BALEEN_LOOP
+		return 1;
+#pragma clang loop unroll(full)
 	for (u32 i = 0; i < BALEEN_MAX_PORTS; i++) {
-		if (i < asked->n_dports && transport->dport >= asked->dport[i].first &&
-		    transport->dport <= asked->dport[i].last)
-			port_is_asked = true;
+		if (i < asked->n_dports)
+			port_is_asked |= transport->dport >= asked->dport[i].first &&
+					 transport->dport <= asked->dport[i].last;
 	}
 	return transport->has_ports && port_is_asked;
 }
 
 /* A key of several fields; a WORD and a TUPLE have their own tables. */
-baleen_outlined bool fields_match(const struct baleen_image *image, const void *store, const u8 *ip,
-				  bool is_ip6, const struct baleen_transport *transport)
+baleen_inline int fields_match(const struct baleen_image *image, const void *store,
+			       const struct details *details)
 {
 	struct baleen_key key;
 
-	if (!baleen_packet_has_key(transport, image->key_spec))
-		return false;
-	key = baleen_packet_key_fields(ip, is_ip6, transport, image->key_spec);
+	if (!baleen_packet_has_key(&details->transport, image->key_spec))
+		return 0;
+	key = baleen_key_fields(image->key_spec, &details->fields);
 	if (key.domain == BALEEN_WORD)
 		return baleen_table_test(&image->table[BALEEN_WORD], &image->seed, store, &key);
 	return baleen_table_test(&image->table[BALEEN_TUPLE], &image->seed, store, &key);
 }
 
-baleen_inline bool rule_matches(const struct baleen_rule *rule, const void *store,
-				const struct frame *frame, bool is_ip6)
+/* What each object has for each of its rules, @n a constant of the call. */
+baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details);
+baleen_inline int rule_fields_match(u32 n, const struct details *details);
+baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer);
+
+baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, const void *store,
+				       const u8 *ip, bool is_ip6)
 {
 	u32 domain = is_ip6 ? BALEEN_IP6 : BALEEN_IP4;
-	const u8 *ip = frame->packet.ip;
-	struct baleen_key key;
+	struct baleen_key key = baleen_packet_key(ip, rule->key_offset[domain], domain);
+	u32 stem;
 
-	if (rule->is_qualified &&
-	    !qualifies(&rule->qualifiers, frame->packet.vlan, frame->transport))
+	if (!is_ip6 || !rule->image.table[BALEEN_IP6_STEMS].kind)
+		return baleen_image_test(&rule->image, store, &key);
+	stem = baleen_stem_get(&rule->image, store, &key);
+	if (stem <= BALEEN_GROUP_ALL || !rule->image.table[BALEEN_IP6_PREFIXES].kind)
+		return stem & 1;
+	return rule_prefixes_test(n, key.hi, key.lo, stem & 1);
+}
+
+baleen_inline bool rule_matches(u32 n, const struct baleen_rule *rule, const void *store,
+				const struct frame *frame, bool is_ip6)
+{
+	if (rule->is_qualified && !rule_qualifies(n, frame->packet.vlan, frame->details))
 		return false;
 	if (!baleen_spec_is_address(rule->image.key_spec))
-		return fields_match(&rule->image, store, ip, is_ip6, frame->transport);
-	key = baleen_packet_key(ip, rule->key_offset[domain], domain);
-	return baleen_image_test(&rule->image, store, &key);
+		return rule_fields_match(n, frame->details);
+	return rule_address_matches(n, rule, store, frame->packet.ip, is_ip6);
 }
 
 baleen_inline void count_rule(const struct frame *frame, u32 slot)
@@ -133,18 +184,23 @@ baleen_inline void count_rule(const struct frame *frame, u32 slot)
 	stats->bytes += frame_bytes(frame);
 }
 
+/* Fills in the details, for rules that need them. */
+baleen_inline void look_closer(const struct frame *frame, bool is_ip6)
+{
+	find_details(frame->ctx, frame->packet.ip - frame->start, is_ip6, frame->details);
+}
+
 baleen_inline int give_verdict(struct xdp_md *ctx, bool frags, u32 which)
 {
-	u32 zero = 0;
-	struct baleen_transport transport;
+	struct details details;
 	struct frame frame = {
 		.ctx = ctx,
-		.stats = bpf_map_lookup_elem(&baleen_stats, &zero),
+		.stats = stats_get(),
 		.start = (const u8 *)(long)ctx->data,
 		.end = (const u8 *)(long)ctx->data_end,
 		.frags = frags,
 		.which = which,
-		.transport = &transport,
+		.details = &details,
 	};
 	enum baleen_parse parse;
 

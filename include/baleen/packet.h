@@ -333,8 +333,8 @@ baleen_inline void baleen_transport_ip6(const u8 *ip, const u8 *end,
  *
  * Context: any, BPF-safe.
  */
-baleen_outlined void baleen_packet_transport(const u8 *ip, const u8 *end, bool is_ip6,
-					     struct baleen_transport *transport)
+baleen_inline void baleen_packet_transport(const u8 *ip, const u8 *end, bool is_ip6,
+					   struct baleen_transport *transport)
 {
 	*transport = (struct baleen_transport){ .has_proto = false };
 	if (is_ip6)
@@ -430,36 +430,38 @@ baleen_inline bool baleen_packet_has_key(const struct baleen_transport *transpor
 }
 
 /**
- * baleen_packet_key_fields() - the key of a packet of any fields
- * @ip: its fixed IP header
+ * baleen_packet_details() - all that keys of several fields are made of
+ * @ip: a fixed IP header
+ * @end: one past the last byte that may be read
  * @is_ip6: its family
- * @transport: baleen_packet_has_key() is true of it
- * @key_spec: enum baleen_key_spec
+ * @transport: filled in
+ * @fields: filled in; ports and protocol as far as @transport knows them
+ *
+ * The key is baleen_key_fields() of @fields, where baleen_packet_has_key() is
+ * true of @transport.
  *
  * Context: any, BPF-safe.
- * Return: the key.
  */
-baleen_inline struct baleen_key baleen_packet_key_fields(const u8 *ip, bool is_ip6,
-							 const struct baleen_transport *transport,
-							 u32 key_spec)
+baleen_inline void baleen_packet_details(const u8 *ip, const u8 *end, bool is_ip6,
+					 struct baleen_transport *transport,
+					 struct baleen_fields *fields)
 {
-	struct baleen_fields fields = {
+	baleen_packet_transport(ip, end, is_ip6, transport);
+	*fields = (struct baleen_fields){
 		.is_ip6 = is_ip6,
 		.sport = transport->sport,
 		.dport = transport->dport,
 		.proto = transport->proto,
 	};
-
 	if (is_ip6) {
-		fields.src_hi = baleen_load_be64(ip + 8);
-		fields.src_lo = baleen_load_be64(ip + 16);
-		fields.dst_hi = baleen_load_be64(ip + 24);
-		fields.dst_lo = baleen_load_be64(ip + 32);
+		fields->src_hi = baleen_load_be64(ip + 8);
+		fields->src_lo = baleen_load_be64(ip + 16);
+		fields->dst_hi = baleen_load_be64(ip + 24);
+		fields->dst_lo = baleen_load_be64(ip + 32);
 	} else {
-		fields.src_lo = baleen_load_be32(ip + 12);
-		fields.dst_lo = baleen_load_be32(ip + 16);
+		fields->src_lo = baleen_load_be32(ip + 12);
+		fields->dst_lo = baleen_load_be32(ip + 16);
 	}
-	return baleen_key_fields(key_spec, &fields);
 }
 
 #endif /* BALEEN_PACKET_H */

@@ -37,8 +37,6 @@ typedef __u64 u64;
 #endif
 
 #define baleen_inline static inline __attribute__((always_inline, unused))
-/* For what is long and rare: one copy of it for all rules of a program. */
-#define baleen_outlined static __attribute__((__noinline__, unused))
 
 /* Before a loop that clang shall leave one. */
 #ifdef __clang__

@@ -49,15 +49,33 @@ baleen_inline int baleen_groups_test(const struct baleen_image *image, const voi
 	return baleen_table_test(&image->table[BALEEN_IP4], &image->seed, store, key);
 }
 
+/**
+ * baleen_stem_get() - what the first 32 bits of an IPv6 address say
+ * @image: a checked header with a BALEEN_IP6_STEMS table
+ * @store: the image (see baleen_store_block())
+ * @key: a BALEEN_IP6
+ *
+ * A packet path asks this first, and baleen_prefixes_test() out of line.
+ *
+ * Context: any, BPF-safe.
+ * Return: BALEEN_GROUP_NONE or _ALL, which decide; BALEEN_GROUP_OUT or _IN,
+ * whose lowest bit is the answer to give baleen_prefixes_test().
+ */
+baleen_inline u32 baleen_stem_get(const struct baleen_image *image, const void *store,
+				  const struct baleen_key *key)
+{
+	return baleen_directory_get(&image->table[BALEEN_IP6_STEMS], store, key->hi >> 32, 2);
+}
+
 /* Is the IPv6 address in the set, when the list had prefixes? */
 baleen_inline int baleen_stems_test(const struct baleen_image *image, const void *store,
 				    const struct baleen_key *key)
 {
-	u32 group = baleen_directory_get(&image->table[BALEEN_IP6_STEMS], store, key->hi >> 32, 2);
+	u32 stem = baleen_stem_get(image, store, key);
 
-	if (group <= BALEEN_GROUP_ALL || !image->table[BALEEN_IP6_PREFIXES].kind)
-		return group & 1;
-	return baleen_prefixes_test(image, store, key->hi, key->lo, group & 1);
+	if (stem <= BALEEN_GROUP_ALL || !image->table[BALEEN_IP6_PREFIXES].kind)
+		return stem & 1;
+	return baleen_prefixes_test(image, store, key->hi, key->lo, stem & 1);
 }
 
 /**

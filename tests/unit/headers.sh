@@ -59,6 +59,7 @@ static struct baleen_image image;
 static int test_frame(const u8 *frame, const u8 *end)
 {
 	struct baleen_transport transport;
+	struct baleen_fields fields;
 	struct baleen_packet packet;
 	struct baleen_key key;
 	bool is_ip6;
@@ -73,10 +74,10 @@ static int test_frame(const u8 *frame, const u8 *end)
 	default:
 		return 0;
 	}
-	baleen_packet_transport(packet.ip, end, is_ip6, &transport);
+	baleen_packet_details(packet.ip, end, is_ip6, &transport, &fields);
 	if (!baleen_packet_has_key(&transport, image.key_spec))
 		return 0;
-	key = baleen_packet_key_fields(packet.ip, is_ip6, &transport, image.key_spec);
+	key = baleen_key_fields(image.key_spec, &fields);
 	return baleen_image_test(&image, bytes, &key);
 }
 
