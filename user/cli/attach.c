@@ -127,7 +127,7 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 
 static int attach_rules(const struct attach *attach)
 {
-	struct baleen_xdp_rule rules[BALEEN_MAX_RULES] = { 0 };
+	struct baleen_ruleset ruleset = { .n_rules = attach->rules.n };
 	struct baleen_attempts attempts;
 	struct baleen_error error;
 	int err;
@@ -135,12 +135,12 @@ static int attach_rules(const struct attach *attach)
 	for (u32 i = 0; i < attach->rules.n; i++) {
 		const struct rule_argument *rule = &attach->rules.rule[i];
 
-		memcpy(rules[i].name, rule->name, sizeof(rules[i].name));
-		rules[i].action = rule->action;
-		rules[i].filter = rule->input.filter;
+		memcpy(ruleset.rule[i].name, rule->name, sizeof(rule->name));
+		ruleset.rule[i].action = rule->action;
+		ruleset.rule[i].filter = &rule->input.filter;
+		ruleset.rule[i].live = BALEEN_RULE_NEW;
 	}
-	err = baleen_xdp_attach(attach->device, rules, attach->rules.n, attach->mode, &attempts,
-				&error);
+	err = baleen_xdp_attach(attach->device, &ruleset, attach->mode, &attempts, &error);
 	for (u32 i = 0; i < attempts.n_failed; i++)
 		complain("%s: %s failed: %s", attach->device, attempts.failed[i].what,
 			 attempts.failed[i].reason);

@@ -63,8 +63,10 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	}
 	json_object_set_new(json, "name", json_string(rule->image.name));
 	json_object_set_new(json, "action", json_string(action_text(rule->action)));
-	json_object_set_new(json, "packets", json_integer(stats->rule[index].packets));
-	json_object_set_new(json, "packet_bytes", json_integer(stats->rule[index].bytes));
+	json_object_set_new(json, "packets",
+			    json_integer(baleen_xdp_rule_stats(xdp, index, stats).packets));
+	json_object_set_new(json, "packet_bytes",
+			    json_integer(baleen_xdp_rule_stats(xdp, index, stats).bytes));
 	return json;
 }
 
@@ -153,8 +155,9 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct bal
 		       key_spec_text(image.key_spec), kind, format_bytes(filter.n_bytes, size));
 		baleen_filter_free(&filter);
 	}
-	printf("\n        %s packets, %s\n", format_count(stats->rule[index].packets, packets),
-	       format_bytes(stats->rule[index].bytes, bytes));
+	printf("\n        %s packets, %s\n",
+	       format_count(baleen_xdp_rule_stats(xdp, index, stats).packets, packets),
+	       format_bytes(baleen_xdp_rule_stats(xdp, index, stats).bytes, bytes));
 }
 
 static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,

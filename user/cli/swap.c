@@ -5,6 +5,7 @@
 
 #include "describe.h"
 #include "guard.h"
+#include "update.h"
 
 enum {
 	OPTION_ALLOW = OPTION_OF_COMMAND,
@@ -68,6 +69,16 @@ static int check_action(const struct swap *swap, const struct baleen_xdp *xdp, u
 	return EXIT_FAILED;
 }
 
+static int check_key(const struct swap *swap, const struct baleen_rule *rule,
+		     const struct input *input)
+{
+	if (input->filter.image.key_spec == rule->image.key_spec)
+		return 0;
+	complain("%s:%s is keyed by %s, the new image by %s", swap->device, swap->rule,
+		 key_spec_text(rule->image.key_spec), key_spec_text(input->filter.image.key_spec));
+	return EXIT_FAILED;
+}
+
 /* The rules as they would be: all but one stay, as views of their live maps. */
 static int check_host(const struct baleen_xdp *xdp, u32 index, const struct input *input)
 {
@@ -98,6 +109,7 @@ static int check_host(const struct baleen_xdp *xdp, u32 index, const struct inpu
 static int swap_rule(const struct swap *swap, struct baleen_xdp *xdp, const struct input *input)
 {
 	int index = baleen_xdp_rule_index(xdp, swap->rule);
+	struct baleen_ruleset ruleset;
 	struct baleen_error error;
 
 	if (index < 0) {
@@ -105,12 +117,15 @@ static int swap_rule(const struct swap *swap, struct baleen_xdp *xdp, const stru
 			 swap->device);
 		return EXIT_FAILED;
 	}
-	if (check_action(swap, xdp, index) || guard_rate(swap->rule, xdp->config.rule[index].action,
-							 &input->filter, swap->accept_fpp))
+	if (check_action(swap, xdp, index) || check_key(swap, &xdp->config.rule[index], input) ||
+	    guard_rate(swap->rule, xdp->config.rule[index].action, &input->filter,
+		       swap->accept_fpp))
 		return EXIT_FAILED;
 	if (xdp->state == BALEEN_XDP_ATTACHED && !swap->force && check_host(xdp, index, input))
 		return EXIT_FAILED;
-	if (baleen_xdp_swap(xdp, index, &input->filter, &error)) {
+	baleen_ruleset_from_xdp(xdp, &ruleset);
+	ruleset.rule[index].filter = &input->filter;
+	if (baleen_xdp_update(xdp, &ruleset, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}

@@ -144,27 +144,35 @@ static int refuse_occupied(const struct baleen_pins *pins, const char *device,
 	return 0;
 }
 
-static int make_maps(const struct baleen_xdp_rule *rules, u32 n_rules, struct baleen_loaded *loaded,
+static int make_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded *loaded,
 		     struct baleen_error *error)
 {
 	int err = 0;
 
-	for (u32 i = 0; i < n_rules && !err; i++)
-		err = baleen_load_map(rules[i].name, &rules[i].filter, &loaded->rule_fd[i], error);
+	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
+		err = baleen_load_map(ruleset->rule[i].name, ruleset->rule[i].filter,
+				      &loaded->rule_fd[i], error);
 	return err;
 }
 
-static void fill_config(struct baleen_config *config, const char *device,
-			const struct baleen_xdp_rule *rules, u32 n_rules, enum baleen_mode mode)
+static int check(const struct baleen_ruleset *ruleset, struct baleen_error *error)
+{
+	int err = baleen_ruleset_check(ruleset, error);
+
+	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
+		if (ruleset->rule[i].live != BALEEN_RULE_NEW || !ruleset->rule[i].filter)
+			err = baleen_fail(error, EINVAL, "rule '%s' continues another",
+					  ruleset->rule[i].name);
+	return err;
+}
+
+static void configure(struct baleen_config *config, const char *device,
+		      const struct baleen_ruleset *ruleset, enum baleen_mode mode)
 {
 	memset(config, 0, sizeof(*config));
-	config->version = BALEEN_CONFIG_VERSION;
-	config->n_rules = n_rules;
 	config->mode = mode;
 	snprintf(config->device, sizeof(config->device), "%s", device);
-	for (u32 i = 0; i < n_rules; i++)
-		baleen_rule_set(&config->rule[i], rules[i].action, rules[i].name,
-				NULL, &rules[i].filter.image);
+	baleen_ruleset_configure(ruleset, config, NULL, config);
 }
 
 static int pin_link(const struct baleen_pins *pins, int link_fd, struct baleen_error *error)
@@ -181,7 +189,7 @@ static int pin_link(const struct baleen_pins *pins, int link_fd, struct baleen_e
 	return 0;
 }
 
-int baleen_xdp_attach(const char *device, const struct baleen_xdp_rule *rules, u32 n_rules,
+int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 		      enum baleen_mode mode, struct baleen_attempts *attempts,
 		      struct baleen_error *error)
 {
@@ -192,7 +200,10 @@ int baleen_xdp_attach(const char *device, const struct baleen_xdp_rule *rules, u
 
 	memset(attempts, 0, sizeof(*attempts));
 	baleen_loaded_init(&loaded);
-	fill_config(&config, device, rules, n_rules, mode);
+	err = check(ruleset, error);
+	if (err)
+		return err;
+	configure(&config, device, ruleset, mode);
 	err = baleen_device_ifindex(device, &ifindex, error);
 	if (!err)
 		err = baleen_pins_name(&pins, ifindex, error);
@@ -204,7 +215,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_xdp_rule *rules, u
 	if (err)
 		goto unlock;
 	baleen_pins_clean(&pins, 0);
-	err = make_maps(rules, n_rules, &loaded, error);
+	err = make_maps(ruleset, &loaded, error);
 	if (!err)
 		err = attach_some_way(&pins, mode, &config, &loaded, &link_fd, attempts, error);
 	/* The link is pinned last: without it nothing outlives this process. */

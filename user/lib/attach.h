@@ -5,22 +5,8 @@
 #ifndef BALEEN_ATTACH_H
 #define BALEEN_ATTACH_H
 
-#include <baleen/stats.h>
-
 #include "device.h"
-#include "filter.h"
-
-/**
- * struct baleen_xdp_rule - a rule to be attached
- * @name: below BALEEN_NAME_BYTES, see baleen_rule_name_check()
- * @action: enum baleen_action
- * @filter: its filter
- */
-struct baleen_xdp_rule {
-	char name[BALEEN_NAME_BYTES];
-	u32 action;
-	struct baleen_filter filter;
-};
+#include "ruleset.h"
 
 #define BALEEN_MAX_ATTEMPTS 3
 
@@ -44,17 +30,17 @@ struct baleen_attempts {
 /**
  * baleen_xdp_attach() - put rules on a device that has no XDP program
  * @device: name of the device
- * @rules: in order of evaluation; their filters are copied to the kernel
- * @n_rules: 1 to BALEEN_MAX_RULES
+ * @ruleset: rules that are all new; their filters are copied to the kernel
  * @mode: auto tries native with multi-buffer frames, native, generic;
  *        native never falls back
  * @attempts: filled in also on failure
  * @error: filled in on failure
  *
  * Return: 0; -EBUSY when a program is attached already, naming it; -ENODEV;
- * -EPERM; -ENOMEM; the errno of the last attempt.
+ * -EPERM; -ENOMEM; -EINVAL for a ruleset that cannot be; the errno of the last
+ * attempt.
  */
-int baleen_xdp_attach(const char *device, const struct baleen_xdp_rule *rules, u32 n_rules,
+int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 		      enum baleen_mode mode, struct baleen_attempts *attempts,
 		      struct baleen_error *error);
 

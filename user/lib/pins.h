@@ -6,7 +6,7 @@
  *        ns<cookie>-if<ifindex>/                 the lock of its writers
  *          link                                  the BPF link, the only switch
  *          <program id>/                         what one program is made of
- *            prog config stats rule0 ... rule15
+ *            prog config stats rule0 ... rule15 [events sampler]
  *
  * A directory whose number is not the link's program was left by a command
  * that was killed; the next writer removes it. Names with dots are refused

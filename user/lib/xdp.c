@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The filter on a device: read, swapped, detached. */
+/* The filter on a device: read, detached. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -68,8 +68,14 @@ static int read_config(const struct baleen_pins *pins, u32 program_id, struct ba
 		return err;
 	/* Names end where their room does, whoever made this map. */
 	config->device[sizeof(config->device) - 1] = '\0';
-	for (u32 i = 0; i < config->n_rules; i++)
-		config->rule[i].image.name[BALEEN_NAME_BYTES - 1] = '\0';
+	for (u32 i = 0; i < config->n_rules; i++) {
+		struct baleen_rule *rule = &config->rule[i];
+
+		rule->image.name[BALEEN_NAME_BYTES - 1] = '\0';
+		if (rule->slot >= BALEEN_MAX_RULES || rule->action > BALEEN_ACTION_COUNT ||
+		    rule->qualifiers.n_dports > BALEEN_MAX_PORTS)
+			return -EPROTO;
+	}
 	return 0;
 }
 
@@ -104,18 +110,21 @@ static int explain_denial(int err, struct baleen_error *error)
 	return err;
 }
 
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 static void close_all(struct baleen_xdp *xdp)
 {
-	if (xdp->link_fd >= 0)
-		close(xdp->link_fd);
-	if (xdp->stats_fd >= 0)
-		close(xdp->stats_fd);
-	xdp->link_fd = xdp->stats_fd = -1;
-	for (u32 i = 0; i < BALEEN_MAX_RULES; i++) {
-		if (xdp->rule_fd[i] >= 0)
-			close(xdp->rule_fd[i]);
-		xdp->rule_fd[i] = -1;
-	}
+	close_fd(&xdp->link_fd);
+	close_fd(&xdp->stats_fd);
+	close_fd(&xdp->events_fd);
+	close_fd(&xdp->sampler_fd);
+	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
+		close_fd(&xdp->rule_fd[i]);
 }
 
 /* What is read per CPU has to have the size that is made room for. */
@@ -137,6 +146,16 @@ static int open_stats(struct baleen_xdp *xdp, u32 program_id)
 		       -EPROTO;
 }
 
+/* Only a program that samples, or one after it, has these. */
+static int open_sampling(struct baleen_xdp *xdp, u32 program_id)
+{
+	xdp->events_fd = baleen_pins_open(&xdp->pins, program_id, "events");
+	xdp->sampler_fd = baleen_pins_open(&xdp->pins, program_id, "sampler");
+	if (!xdp->config.sample_interval_ns)
+		return 0;
+	return xdp->events_fd < 0 ? xdp->events_fd : xdp->sampler_fd < 0 ? xdp->sampler_fd : 0;
+}
+
 /* Opens all that is read later, so that no swap can take it away. */
 static int open_program(struct baleen_xdp *xdp, u32 program_id)
 {
@@ -147,6 +166,8 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 	if (err)
 		return err;
 	err = open_stats(xdp, program_id);
+	if (!err)
+		err = open_sampling(xdp, program_id);
 	if (err)
 		return err;
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
@@ -195,7 +216,7 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 
 	memset(xdp, 0, sizeof(*xdp));
 	xdp->pins = *pins;
-	xdp->link_fd = xdp->stats_fd = -1;
+	xdp->link_fd = xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = -1;
 	memset(xdp->rule_fd, -1, sizeof(xdp->rule_fd));
 	for (int i = 0; i < MAX_READ_RETRIES && err == -EAGAIN; i++) {
 		close_all(xdp);
@@ -370,84 +391,18 @@ int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
 	return 0;
 }
 
-/* --- change ---------------------------------------------------------------- */
-
-/* The maps that a new program takes over from the one that runs. */
-static int take_over(const struct baleen_xdp *xdp, u32 but, struct baleen_loaded *loaded,
-		     struct baleen_error *error)
+struct baleen_rule_stats baleen_xdp_rule_stats(const struct baleen_xdp *xdp, u32 index,
+					       const struct baleen_stats *stats)
 {
-	int fd = baleen_pins_open(&xdp->pins, xdp->program_id, "stats");
-
-	loaded->stats_fd = fd;
-	for (u32 i = 0; i < xdp->config.n_rules && fd >= 0; i++) {
-		if (i == but)
-			continue;
-		fd = open_rule(&xdp->pins, xdp->program_id, i);
-		loaded->rule_fd[i] = fd;
-	}
-	if (fd < 0)
-		return baleen_fail(error, -fd, "%s: cannot open its maps: %s", xdp->device,
-				   strerror(-fd));
-	return 0;
-}
-
-static int update_link(const struct baleen_xdp *xdp, int program_fd, struct baleen_error *error)
-{
-	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE);
-	int old_fd = baleen_pins_open(&xdp->pins, xdp->program_id, "prog");
-	int err;
-
-	options.old_prog_fd = old_fd;
-	err = old_fd < 0 ? old_fd : bpf_link_update(xdp->link_fd, program_fd, &options);
-	if (old_fd >= 0)
-		close(old_fd);
-	if (err)
-		return baleen_fail(error, -err, "%s: cannot switch programs: %s", xdp->device,
-				   strerror(-err));
-	return 0;
-}
-
-int baleen_xdp_swap(struct baleen_xdp *xdp, u32 index, const struct baleen_filter *filter,
-		    struct baleen_error *error)
-{
-	struct baleen_config config = xdp->config;
 	const struct baleen_rule *rule = &xdp->config.rule[index];
-	const char *name = rule->image.name;
-	struct baleen_loaded loaded;
-	int err;
 
-	if (xdp->state != BALEEN_XDP_ATTACHED)
-		return baleen_fail(error, ENOLINK, "%s: the filter is not in force here (%s)",
-				   xdp->device, baleen_xdp_state_text(xdp->state));
-	if (filter->image.key_spec != rule->image.key_spec)
-		return baleen_fail(error, EINVAL, "%s:%s is keyed by %s, the new image by %s",
-				   xdp->device, name,
-				   rule->image.key_spec == BALEEN_KEY_DST ? "dst" : "src",
-				   filter->image.key_spec == BALEEN_KEY_DST ? "dst" : "src");
-	baleen_loaded_init(&loaded);
-	baleen_pins_clean(&xdp->pins, xdp->program_id);
-	baleen_rule_set(&config.rule[index], rule->action, name, &rule->qualifiers,
-			&filter->image);
-	err = take_over(xdp, index, &loaded, error);
-	if (!err)
-		err = baleen_load_map(name, filter, &loaded.rule_fd[index], error);
-	if (!err)
-		err = baleen_load_program(&config, &loaded, error);
-	if (!err)
-		err = baleen_loaded_pin(&loaded, xdp->pins.path, error);
-	if (!err)
-		err = update_link(xdp, loaded.program_fd, error);
-	if (!err) {
-		xdp->program_id = loaded.program_id;
-		xdp->config = config;
-		close(xdp->rule_fd[index]);
-		xdp->rule_fd[index] = loaded.rule_fd[index];
-		loaded.rule_fd[index] = -1;
-	}
-	baleen_pins_clean(&xdp->pins, xdp->program_id);
-	baleen_loaded_close(&loaded);
-	return err;
+	return (struct baleen_rule_stats){
+		.packets = stats->rule[rule->slot].packets - rule->base.packets,
+		.bytes = stats->rule[rule->slot].bytes - rule->base.bytes,
+	};
 }
+
+/* --- detach ---------------------------------------------------------------- */
 
 int baleen_xdp_detach(const char *device, struct baleen_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The filter on a device: read, swapped, detached.
+ * The filter on a device: read, detached. What changes it is in update.h.
  *
  * What a device enforces is changed by one BPF link update and by nothing
  * else, so a command that fails or is killed leaves the old program or the
@@ -40,7 +40,9 @@ enum baleen_xdp_state {
  * @there: the program on the device now, whosever it is
  * @program_id: the link's program
  * @link_fd: the link
- * @stats_fd: the counters
+ * @stats_fd: the counters, by slot
+ * @events_fd: the sampled events; negative when there never were any
+ * @sampler_fd: when the next event may be; negative as @events_fd
  * @rule_fd: the filters of the rules; -1 from n_rules on
  * @config: constants of the program: rules, names, geometry
  */
@@ -52,6 +54,8 @@ struct baleen_xdp {
 	u32 program_id;
 	int link_fd;
 	int stats_fd;
+	int events_fd;
+	int sampler_fd;
 	int rule_fd[BALEEN_MAX_RULES];
 	struct baleen_config config;
 };
@@ -76,7 +80,7 @@ const char *baleen_rule_name_check(const char *name);
  * baleen_xdp_open() - look at what is attached to a device
  * @xdp: filled in; close with baleen_xdp_close()
  * @device: its name now, or at attach
- * @for_writing: become the only writer; needed for swap
+ * @for_writing: become the only writer; needed for an update
  * @error: filled in on failure
  *
  * Return: 0; -ENOENT when Baleen is not attached there; -EPROTO when another
@@ -135,19 +139,15 @@ int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
 		     struct baleen_error *error);
 
 /**
- * baleen_xdp_swap() - replace the filter of a rule, atomically
- * @xdp: opened for writing
+ * baleen_xdp_rule_stats() - what one rule has counted since it was added
+ * @xdp: opened
  * @index: of the rule
- * @filter: any size and kind, the rule's key
- * @error: filled in on failure
+ * @stats: from baleen_xdp_stats()
  *
- * Counters, the other rules, the name and the action stay.
- *
- * Return: 0; -EINVAL for another key; -ENOLINK when the device is gone;
- * -ENOMEM; a negative errno. On failure the old program goes on.
+ * Return: its counters.
  */
-int baleen_xdp_swap(struct baleen_xdp *xdp, u32 index, const struct baleen_filter *filter,
-		    struct baleen_error *error);
+struct baleen_rule_stats baleen_xdp_rule_stats(const struct baleen_xdp *xdp, u32 index,
+					       const struct baleen_stats *stats);
 
 /**
  * baleen_xdp_detach() - take the filter off a device and forget it

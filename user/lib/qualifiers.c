@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Qualifiers of a rule as words. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qualifiers.h"
+
+/* The protocols that people filter by; others by number. */
+static const struct {
+	const char *name;
+	u8 proto;
+} protocols[] = {
+	{ "icmp", 1 },
+	{ "igmp", 2 },
+	{ "tcp", BALEEN_PROTO_TCP },
+	{ "udp", BALEEN_PROTO_UDP },
+	{ "dccp", BALEEN_PROTO_DCCP },
+	{ "gre", 47 },
+	{ "esp", 50 },
+	{ "ah", BALEEN_PROTO_AH },
+	{ "icmpv6", BALEEN_PROTO_ICMP6 },
+	{ "ospf", 89 },
+	{ "sctp", BALEEN_PROTO_SCTP },
+	{ "udplite", BALEEN_PROTO_UDPLITE },
+};
+
+#define N_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
+
+/* A number of digits only, at the start of @text; NULL when there is none. */
+static const char *scan_number(const char *text, u32 max, u32 *number)
+{
+	const char *p = text;
+	u32 value = 0;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		value = value * 10 + (*p - '0');
+		if (value > max)
+			return NULL;
+	}
+	if (p == text)
+		return NULL;
+	*number = value;
+	return p;
+}
+
+static int add_proto(struct baleen_qualifiers *qualifiers, const char *value,
+		     struct baleen_error *error)
+{
+	u32 proto = 0;
+	const char *end = scan_number(value, 255, &proto);
+
+	for (size_t i = 0; i < N_PROTOCOLS && !end; i++) {
+		if (!strcmp(value, protocols[i].name)) {
+			proto = protocols[i].proto;
+			end = value + strlen(value);
+		}
+	}
+	if (!end || *end)
+		return baleen_fail(error, EINVAL,
+				   "proto '%s': neither a number to 255 nor a protocol such as tcp",
+				   value);
+	if (qualifiers->has_proto)
+		return baleen_fail(error, EEXIST, "proto is given twice");
+	qualifiers->has_proto = 1;
+	qualifiers->proto = proto;
+	return 0;
+}
+
+static int add_dport(struct baleen_qualifiers *qualifiers, const char *value,
+		     struct baleen_error *error)
+{
+	struct baleen_qualifiers added = *qualifiers;
+	const char *p = value;
+
+	if (qualifiers->n_dports)
+		return baleen_fail(error, EEXIST, "dport is given twice: say dport A,B,C-D");
+	do {
+		u32 first, last;
+
+		p = scan_number(p, 65535, &first);
+		last = first;
+		if (p && *p == '-')
+			p = scan_number(p + 1, 65535, &last);
+		if (!p || (*p && *p != ',') || last < first || !first)
+			return baleen_fail(error, EINVAL,
+					   "dport '%s': not ports and ranges such as 22,8000-8010",
+					   value);
+		if (added.n_dports == BALEEN_MAX_PORTS)
+			return baleen_fail(error, EINVAL,
+					   "dport '%s': more than %d ports and ranges", value,
+					   BALEEN_MAX_PORTS);
+		added.dport[added.n_dports++] = (struct baleen_port_range){ first, last };
+	} while (*p++ == ',');
+	*qualifiers = added;
+	return 0;
+}
+
+static int add_vlan(struct baleen_qualifiers *qualifiers, const char *value,
+		    struct baleen_error *error)
+{
+	u32 vlan = 0;
+	const char *end = scan_number(value, 4094, &vlan);
+
+	if (!end || *end || !vlan)
+		return baleen_fail(error, EINVAL, "vlan '%s': not a VLAN from 1 to 4094", value);
+	if (qualifiers->has_vlan)
+		return baleen_fail(error, EEXIST, "vlan is given twice");
+	qualifiers->has_vlan = 1;
+	qualifiers->vlan = vlan;
+	return 0;
+}
+
+int baleen_qualifier_takes(const char *word)
+{
+	if (!strcmp(word, "tcp-syn"))
+		return 0;
+	if (!strcmp(word, "proto") || !strcmp(word, "dport") || !strcmp(word, "vlan"))
+		return 1;
+	return -ENOENT;
+}
+
+int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, const char *word, const char *value,
+			 struct baleen_error *error)
+{
+	int takes = baleen_qualifier_takes(word);
+
+	if (takes < 0)
+		return baleen_fail(error, ENOENT,
+				   "'%s': not a qualifier: proto, dport, tcp-syn or vlan", word);
+	if (takes && !value)
+		return baleen_fail(error, EINVAL, "%s: its value is missing", word);
+	if (!strcmp(word, "proto"))
+		return add_proto(qualifiers, value, error);
+	if (!strcmp(word, "dport"))
+		return add_dport(qualifiers, value, error);
+	if (!strcmp(word, "vlan"))
+		return add_vlan(qualifiers, value, error);
+	if (qualifiers->tcp_syn)
+		return baleen_fail(error, EEXIST, "tcp-syn is given twice");
+	qualifiers->tcp_syn = 1;
+	return 0;
+}
+
+int baleen_qualifiers_parse(const char *text, struct baleen_qualifiers *qualifiers,
+			    struct baleen_error *error)
+{
+	struct baleen_qualifiers parsed = { 0 };
+	char *words = strdup(text), *rest = words, *word;
+	int err = 0;
+
+	if (!words)
+		return baleen_fail(error, ENOMEM, "no memory for qualifiers");
+	while (!err && (word = strsep(&rest, " "))) {
+		const char *value = NULL;
+
+		/* One empty word is an empty text, and no qualifier. */
+		if (!*word && !rest && word == words)
+			break;
+		if (baleen_qualifier_takes(word) > 0)
+			value = strsep(&rest, " ");
+		err = baleen_qualifier_add(&parsed, word, value, error);
+	}
+	free(words);
+	if (!err)
+		err = baleen_qualifiers_check(&parsed, error);
+	if (!err)
+		*qualifiers = parsed;
+	return err;
+}
+
+static int check_proto(const struct baleen_qualifiers *qualifiers, struct baleen_error *error)
+{
+	if (!qualifiers->has_proto)
+		return 0;
+	if (qualifiers->tcp_syn && qualifiers->proto != BALEEN_PROTO_TCP)
+		return baleen_fail(error, EINVAL,
+				   "tcp-syn and another protocol than tcp: "
+				   "no packet is both");
+	if (qualifiers->n_dports && !baleen_proto_has_ports(qualifiers->proto))
+		return baleen_fail(error, EINVAL,
+				   "dport and a protocol without ports: "
+				   "no packet has both");
+	return 0;
+}
+
+int baleen_qualifiers_check(const struct baleen_qualifiers *qualifiers, struct baleen_error *error)
+{
+	if (qualifiers->n_dports > BALEEN_MAX_PORTS)
+		return baleen_fail(error, EINVAL, "more than %d ports and ranges",
+				   BALEEN_MAX_PORTS);
+	/* Port 0 is what protocols without ports have. */
+	for (u32 i = 0; i < qualifiers->n_dports; i++)
+		if (!qualifiers->dport[i].first ||
+		    qualifiers->dport[i].first > qualifiers->dport[i].last)
+			return baleen_fail(error, EINVAL, "ports %u-%u: no range from 1 to 65535",
+					   qualifiers->dport[i].first, qualifiers->dport[i].last);
+	if (qualifiers->has_vlan && (!qualifiers->vlan || qualifiers->vlan > 4094))
+		return baleen_fail(error, EINVAL, "vlan %u: not a VLAN from 1 to 4094",
+				   qualifiers->vlan);
+	return check_proto(qualifiers, error);
+}
+
+/* What does not fit would be cut off, and does fit. */
+static char *append(char *at, char *end, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static char *append(char *at, char *end, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(at, end - at, format, args);
+	va_end(args);
+	return n < end - at ? at + n : end - 1;
+}
+
+static char *append_proto(char *at, char *end, u8 proto)
+{
+	for (size_t i = 0; i < N_PROTOCOLS; i++)
+		if (protocols[i].proto == proto)
+			return append(at, end, " proto %s", protocols[i].name);
+	return append(at, end, " proto %u", proto);
+}
+
+void baleen_qualifiers_format(const struct baleen_qualifiers *qualifiers, char *text)
+{
+	char line[BALEEN_QUALIFIERS_TEXT + 1] = " ", *at = line, *end = line + sizeof(line);
+
+	if (qualifiers->has_proto)
+		at = append_proto(at, end, qualifiers->proto);
+	for (u32 i = 0; i < qualifiers->n_dports && i < BALEEN_MAX_PORTS; i++) {
+		const struct baleen_port_range *range = &qualifiers->dport[i];
+
+		at = append(at, end, "%s%u", i ? "," : " dport ", range->first);
+		if (range->last != range->first)
+			at = append(at, end, "-%u", range->last);
+	}
+	if (qualifiers->tcp_syn)
+		at = append(at, end, " tcp-syn");
+	if (qualifiers->has_vlan)
+		append(at, end, " vlan %u", qualifiers->vlan);
+	memcpy(text, line + 1, BALEEN_QUALIFIERS_TEXT);
+}

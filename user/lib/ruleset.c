@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The rules of a device as a value. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "qualifiers.h"
+#include "ruleset.h"
+
+void baleen_ruleset_from_xdp(const struct baleen_xdp *xdp, struct baleen_ruleset *ruleset)
+{
+	const struct baleen_config *config = &xdp->config;
+
+	memset(ruleset, 0, sizeof(*ruleset));
+	ruleset->n_rules = config->n_rules;
+	ruleset->default_drop = config->default_drop;
+	ruleset->dry_run = config->dry_run;
+	ruleset->sample_interval_ns = config->sample_interval_ns;
+	for (u32 i = 0; i < config->n_rules; i++) {
+		struct baleen_ruleset_rule *rule = &ruleset->rule[i];
+
+		memcpy(rule->name, config->rule[i].image.name, sizeof(rule->name));
+		rule->action = config->rule[i].action;
+		rule->qualifiers = config->rule[i].qualifiers;
+		rule->live = i;
+	}
+}
+
+int baleen_ruleset_find(const struct baleen_ruleset *ruleset, const char *name)
+{
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		if (!strcmp(ruleset->rule[i].name, name))
+			return i;
+	return -ENOENT;
+}
+
+int baleen_ruleset_insert(struct baleen_ruleset *ruleset, u32 place,
+			  const struct baleen_ruleset_rule *rule, struct baleen_error *error)
+{
+	struct baleen_ruleset_rule *at = &ruleset->rule[place];
+
+	if (ruleset->n_rules == BALEEN_MAX_RULES)
+		return baleen_fail(error, E2BIG, "more than %d rules", BALEEN_MAX_RULES);
+	if (baleen_ruleset_find(ruleset, rule->name) >= 0)
+		return baleen_fail(error, EEXIST, "two rules are called '%s'", rule->name);
+	memmove(at + 1, at, (ruleset->n_rules - place) * sizeof(*at));
+	*at = *rule;
+	ruleset->n_rules++;
+	return 0;
+}
+
+void baleen_ruleset_remove(struct baleen_ruleset *ruleset, u32 place)
+{
+	struct baleen_ruleset_rule *at = &ruleset->rule[place];
+
+	ruleset->n_rules--;
+	memmove(at, at + 1, (ruleset->n_rules - place) * sizeof(*at));
+}
+
+void baleen_ruleset_move(struct baleen_ruleset *ruleset, u32 from, u32 to)
+{
+	struct baleen_ruleset_rule moved = ruleset->rule[from];
+
+	baleen_ruleset_remove(ruleset, from);
+	baleen_ruleset_insert(ruleset, to, &moved, NULL);
+}
+
+static int check_rule(const struct baleen_ruleset *ruleset, u32 place, struct baleen_error *error)
+{
+	const struct baleen_ruleset_rule *rule = &ruleset->rule[place];
+	const char *reason = baleen_rule_name_check(rule->name);
+	struct baleen_error what;
+
+	if (reason)
+		return baleen_fail(error, EINVAL, "rule %u: %s", place + 1, reason);
+	if (rule->action > BALEEN_ACTION_COUNT)
+		return baleen_fail(error, EINVAL, "rule '%s': no action %u", rule->name,
+				   rule->action);
+	if (!rule->filter && rule->live == BALEEN_RULE_NEW)
+		return baleen_fail(error, EINVAL, "rule '%s' has no filter", rule->name);
+	if (baleen_qualifiers_check(&rule->qualifiers, &what))
+		return baleen_fail(error, EINVAL, "rule '%s': %s", rule->name, what.text);
+	for (u32 i = 0; i < place; i++) {
+		if (!strcmp(ruleset->rule[i].name, rule->name))
+			return baleen_fail(error, EEXIST, "two rules are called '%s'", rule->name);
+		if (rule->live != BALEEN_RULE_NEW && ruleset->rule[i].live == rule->live)
+			return baleen_fail(error, EINVAL, "rules '%s' and '%s' continue the same",
+					   ruleset->rule[i].name, rule->name);
+	}
+	return 0;
+}
+
+int baleen_ruleset_check(const struct baleen_ruleset *ruleset, struct baleen_error *error)
+{
+	int err = 0;
+
+	if (!ruleset->n_rules)
+		return baleen_fail(error, EINVAL, "no rules");
+	if (ruleset->n_rules > BALEEN_MAX_RULES)
+		return baleen_fail(error, E2BIG, "more than %d rules", BALEEN_MAX_RULES);
+	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
+		err = check_rule(ruleset, i, error);
+	return err;
+}
+
+/* The lowest bit that is clear in both, or else in @taken. */
+static u32 free_slot(u32 taken, u32 left)
+{
+	u32 all = (1u << BALEEN_MAX_RULES) - 1;
+	u32 free = all & ~(taken | left) ? ~(taken | left) : ~taken;
+
+	return __builtin_ctz(free);
+}
+
+static void configure_rule(const struct baleen_ruleset_rule *rule, const struct baleen_config *old,
+			   struct baleen_rule *configured)
+{
+	const struct baleen_image *image =
+		rule->filter ? &rule->filter->image : &old->rule[rule->live].image;
+
+	baleen_rule_set(configured, rule->action, rule->name, &rule->qualifiers, image);
+	if (rule->live == BALEEN_RULE_NEW)
+		return;
+	configured->slot = old->rule[rule->live].slot;
+	configured->base = old->rule[rule->live].base;
+}
+
+void baleen_ruleset_configure(const struct baleen_ruleset *ruleset, const struct baleen_config *old,
+			      const struct baleen_stats *counted, struct baleen_config *config)
+{
+	struct baleen_config new = *old;
+	u32 taken = 0, left = 0;
+
+	for (u32 i = 0; i < old->n_rules; i++)
+		left |= 1u << old->rule[i].slot;
+	memset(new.rule, 0, sizeof(new.rule));
+	for (u32 i = 0; i < ruleset->n_rules; i++) {
+		configure_rule(&ruleset->rule[i], old, &new.rule[i]);
+		if (ruleset->rule[i].live != BALEEN_RULE_NEW)
+			taken |= 1u << new.rule[i].slot;
+	}
+	for (u32 i = 0; i < ruleset->n_rules; i++) {
+		if (ruleset->rule[i].live != BALEEN_RULE_NEW)
+			continue;
+		new.rule[i].slot = free_slot(taken, left);
+		taken |= 1u << new.rule[i].slot;
+		if (counted)
+			new.rule[i].base = counted->rule[new.rule[i].slot];
+	}
+	new.version = BALEEN_CONFIG_VERSION;
+	new.n_rules = ruleset->n_rules;
+	new.default_drop = ruleset->default_drop;
+	new.dry_run = ruleset->dry_run;
+	new.sample_interval_ns = ruleset->sample_interval_ns;
+	*config = new;
+}

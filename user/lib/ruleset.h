@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The rules of a device as a value: what it shall enforce, in order, with its
+ * policy.
+ *
+ * attach puts one on a device that has none; what changes a device reads its
+ * ruleset back, edits it and puts it on as a whole by baleen_xdp_update().
+ */
+#ifndef BALEEN_RULESET_H
+#define BALEEN_RULESET_H
+
+#include <baleen/stats.h>
+
+#include "error.h"
+#include "filter.h"
+#include "xdp.h"
+
+/* A rule that the device does not have yet. */
+#define BALEEN_RULE_NEW (-1)
+
+/**
+ * struct baleen_ruleset_rule - one rule
+ * @name: below BALEEN_NAME_BYTES, see baleen_rule_name_check()
+ * @action: enum baleen_action
+ * @qualifiers: what else a frame has to have
+ * @filter: to be copied to the kernel, owned by the caller; NULL keeps the live
+ *          map of rule @live
+ * @live: the rule of the device that this one continues: it takes over its
+ *        counters and, without a @filter, its map; BALEEN_RULE_NEW for none
+ */
+struct baleen_ruleset_rule {
+	char name[BALEEN_NAME_BYTES];
+	u32 action;
+	struct baleen_qualifiers qualifiers;
+	const struct baleen_filter *filter;
+	int live;
+};
+
+/**
+ * struct baleen_ruleset - the rules of a device and its policy
+ * @rule: in order of evaluation
+ * @n_rules: 1 to BALEEN_MAX_RULES
+ * @default_drop: what no rule decides is dropped, but for what is vital
+ * @dry_run: count what would be dropped, drop nothing
+ * @sample_interval_ns: least time between two events; 0 for no events
+ */
+struct baleen_ruleset {
+	struct baleen_ruleset_rule rule[BALEEN_MAX_RULES];
+	u32 n_rules;
+	bool default_drop;
+	bool dry_run;
+	u64 sample_interval_ns;
+};
+
+/**
+ * baleen_ruleset_from_xdp() - the ruleset that a device has
+ * @xdp: opened
+ * @ruleset: filled in: rule i keeps the live map of rule i
+ */
+void baleen_ruleset_from_xdp(const struct baleen_xdp *xdp, struct baleen_ruleset *ruleset);
+
+/**
+ * baleen_ruleset_find() - the rule of a name
+ * @ruleset: the ruleset
+ * @name: the rule's name
+ *
+ * Return: its place, from 0, or -ENOENT.
+ */
+int baleen_ruleset_find(const struct baleen_ruleset *ruleset, const char *name);
+
+/**
+ * baleen_ruleset_insert() - add a rule
+ * @ruleset: changed; untouched on failure
+ * @place: of the rule afterwards; n_rules to append it
+ * @rule: the rule
+ * @error: filled in on failure
+ *
+ * Return: 0; -E2BIG when there are BALEEN_MAX_RULES; -EEXIST for a name that
+ * is taken.
+ */
+int baleen_ruleset_insert(struct baleen_ruleset *ruleset, u32 place,
+			  const struct baleen_ruleset_rule *rule, struct baleen_error *error);
+
+/**
+ * baleen_ruleset_remove() - take a rule out
+ * @ruleset: changed
+ * @place: of the rule
+ */
+void baleen_ruleset_remove(struct baleen_ruleset *ruleset, u32 place);
+
+/**
+ * baleen_ruleset_move() - put a rule to another place
+ * @ruleset: changed
+ * @from: its place
+ * @to: its place afterwards
+ */
+void baleen_ruleset_move(struct baleen_ruleset *ruleset, u32 from, u32 to);
+
+/**
+ * baleen_ruleset_check() - may a device have this?
+ * @ruleset: from wherever
+ * @error: filled in on failure
+ *
+ * Count, names, actions and qualifiers; each rule has a filter or continues a
+ * rule of its own.
+ *
+ * Return: 0; -EINVAL; -E2BIG for too many rules; -EEXIST for a name that two
+ * of them have.
+ */
+int baleen_ruleset_check(const struct baleen_ruleset *ruleset, struct baleen_error *error);
+
+/**
+ * baleen_ruleset_configure() - the constants of the program for a ruleset
+ * @ruleset: checked
+ * @old: those of the program that runs; without rules when there is none. Device,
+ *       mode and place are taken from it
+ * @counted: present counters of the device; NULL when there are none
+ * @config: filled in; may be @old
+ *
+ * A rule that continues one keeps its slot. Another gets a slot that no rule
+ * of either has, if there is one, and what that has counted as its base.
+ */
+void baleen_ruleset_configure(const struct baleen_ruleset *ruleset, const struct baleen_config *old,
+			      const struct baleen_stats *counted, struct baleen_config *config);
+
+#endif /* BALEEN_RULESET_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Another ruleset for a device that has one, as a single step. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "load.h"
+#include "update.h"
+
+static int check_kept(const struct baleen_xdp *xdp, u32 live, struct baleen_error *error)
+{
+	struct baleen_filter filter = { 0 };
+	int err = baleen_xdp_map_rule(xdp, live, &filter, error);
+
+	if (!err)
+		baleen_filter_free(&filter);
+	return err;
+}
+
+/* What goes on has to be there: an allow rule over a damaged map would drop
+ * what it shall let pass.
+ */
+static int check_live(const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
+		      struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < ruleset->n_rules && !err; i++) {
+		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
+
+		if (rule->live == BALEEN_RULE_NEW)
+			continue;
+		if (rule->live < 0 || (u32)rule->live >= xdp->config.n_rules)
+			err = baleen_fail(error, EINVAL, "rule '%s' continues none of %s",
+					  rule->name, xdp->device);
+		else if (!rule->filter)
+			err = check_kept(xdp, rule->live, error);
+		else if (rule->filter->image.key_spec !=
+			 xdp->config.rule[rule->live].image.key_spec)
+			err = baleen_fail(error, EINVAL, "%s:%s: the new image has another key",
+					  xdp->device, rule->name);
+	}
+	return err;
+}
+
+static int duplicate(int fd, int *copy)
+{
+	if (fd < 0)
+		return 0;
+	*copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return *copy < 0 ? -errno : 0;
+}
+
+/* The maps that the new program takes over from the one that runs. Another
+ * rate has another sampler: who waited for an hour would go on to wait.
+ */
+static int take_over(const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
+		     struct baleen_loaded *loaded, struct baleen_error *error)
+{
+	int err = duplicate(xdp->stats_fd, &loaded->stats_fd);
+
+	if (!err)
+		err = duplicate(xdp->events_fd, &loaded->events_fd);
+	if (!err && ruleset->sample_interval_ns == xdp->config.sample_interval_ns)
+		err = duplicate(xdp->sampler_fd, &loaded->sampler_fd);
+	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
+		if (!ruleset->rule[i].filter)
+			err = duplicate(xdp->rule_fd[ruleset->rule[i].live], &loaded->rule_fd[i]);
+	if (err)
+		return baleen_fail(error, -err, "%s: cannot take over its maps: %s", xdp->device,
+				   strerror(-err));
+	return 0;
+}
+
+static int make_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded *loaded,
+		     struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
+		if (ruleset->rule[i].filter)
+			err = baleen_load_map(ruleset->rule[i].name, ruleset->rule[i].filter,
+					      &loaded->rule_fd[i], error);
+	return err;
+}
+
+static int update_link(const struct baleen_xdp *xdp, int program_fd, struct baleen_error *error)
+{
+	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE);
+	int old_fd = baleen_pins_open(&xdp->pins, xdp->program_id, "prog");
+	int err;
+
+	options.old_prog_fd = old_fd;
+	err = old_fd < 0 ? old_fd : bpf_link_update(xdp->link_fd, program_fd, &options);
+	if (old_fd >= 0)
+		close(old_fd);
+	if (err)
+		return baleen_fail(error, -err, "%s: cannot switch programs: %s", xdp->device,
+				   strerror(-err));
+	return 0;
+}
+
+static void swap_fd(int *a, int *b)
+{
+	int fd = *a;
+
+	*a = *b;
+	*b = fd;
+}
+
+/* @xdp has what is loaded; what it had is left in @loaded to be closed. */
+static void become(struct baleen_xdp *xdp, const struct baleen_config *config,
+		   struct baleen_loaded *loaded)
+{
+	xdp->program_id = loaded->program_id;
+	xdp->config = *config;
+	swap_fd(&xdp->stats_fd, &loaded->stats_fd);
+	swap_fd(&xdp->events_fd, &loaded->events_fd);
+	swap_fd(&xdp->sampler_fd, &loaded->sampler_fd);
+	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
+		swap_fd(&xdp->rule_fd[i], &loaded->rule_fd[i]);
+}
+
+static int put_on(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
+		  struct baleen_loaded *loaded, struct baleen_error *error)
+{
+	struct baleen_config config;
+	struct baleen_stats counted;
+	int err = make_maps(ruleset, loaded, error);
+
+	/* Counters are read last: what comes in between is not the new rule's. */
+	if (!err)
+		err = baleen_xdp_stats(xdp, &counted, error);
+	if (err)
+		return err;
+	baleen_ruleset_configure(ruleset, &xdp->config, &counted, &config);
+	err = baleen_load_program(&config, loaded, error);
+	if (!err)
+		err = baleen_loaded_pin(loaded, xdp->pins.path, error);
+	if (!err)
+		err = update_link(xdp, loaded->program_fd, error);
+	if (!err)
+		become(xdp, &config, loaded);
+	return err;
+}
+
+int baleen_xdp_update(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
+		      struct baleen_error *error)
+{
+	struct baleen_loaded loaded;
+	int err;
+
+	if (xdp->state != BALEEN_XDP_ATTACHED)
+		return baleen_fail(error, ENOLINK, "%s: the filter is not in force here (%s)",
+				   xdp->device, baleen_xdp_state_text(xdp->state));
+	err = baleen_ruleset_check(ruleset, error);
+	if (!err)
+		err = check_live(xdp, ruleset, error);
+	if (err)
+		return err;
+	baleen_loaded_init(&loaded);
+	baleen_pins_clean(&xdp->pins, xdp->program_id);
+	err = take_over(xdp, ruleset, &loaded, error);
+	if (!err)
+		err = put_on(xdp, ruleset, &loaded, error);
+	baleen_pins_clean(&xdp->pins, xdp->program_id);
+	baleen_loaded_close(&loaded);
+	return err;
+}
