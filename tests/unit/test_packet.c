@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Frames: what each is taken for, where its IP header starts, which key it has. */
+/*
+ * Frames: what each is taken for, where its IP header starts, which VLAN it is
+ * in, what stands above IP, which key it has, whether a host needs it.
+ */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +14,8 @@
 #include "random.h"
 #include "slow_packet.h"
 
-#define MAX_FRAME 256
+#define MAX_FRAME 2600
+#define POISON 0xa5
 
 /* --- frames --------------------------------------------------------------- */
 
@@ -33,92 +37,92 @@ struct sample {
 
 static const struct sample samples[] = {
 	/* fail-open, the reason first */
-	{"ARP", BALEEN_PARSE_NOT_IP, 0, MAC "0806 0001 0800 0604 0001"},
-	{"LLDP", BALEEN_PARSE_NOT_IP, 0, MAC "88cc 0207"},
-	{"EAPOL", BALEEN_PARSE_NOT_IP, 0, MAC "888e 0101"},
-	{"802.3 STP", BALEEN_PARSE_NOT_IP, 0, MAC "0026 4242 03 000000"},
-	{"802.3 length of 1500", BALEEN_PARSE_NOT_IP, 0, MAC "05dc aaaa 03 000000 0800" IP4},
-	{"no more than an Ethernet header", BALEEN_PARSE_NOT_IP, 0, MAC "1234"},
-	{"tagged ARP", BALEEN_PARSE_NOT_IP, 0, MAC Q "0806 0001"},
-	{"four tags, ARP", BALEEN_PARSE_NOT_IP, 0, MAC Q Q Q Q "0806"},
-	{"PPPoE discovery", BALEEN_PARSE_NOT_IP, 0, MAC "8863 1109 0000 0004 0101 0000"},
-	{"PPPoE LCP", BALEEN_PARSE_NOT_IP, 0, MAC PPPOE "c021 0101"},
-	{"PPPoE PPP protocol of an EtherType", BALEEN_PARSE_NOT_IP, 0, MAC PPPOE "0800" IP4},
-	{"PPPoE in PPPoE", BALEEN_PARSE_NOT_IP, 0, MAC PPPOE PPPOE "0021" IP4},
-	{"byte order of the EtherType", BALEEN_PARSE_NOT_IP, 0, MAC "0008" IP4},
-	{"MPLS", BALEEN_PARSE_MPLS, 0, MAC "8847 00064140" IP4},
-	{"MPLS multicast", BALEEN_PARSE_MPLS, 0, MAC "8848 00064140" IP4},
-	{"MPLS without a label", BALEEN_PARSE_MPLS, 0, MAC "8847"},
-	{"tagged MPLS", BALEEN_PARSE_MPLS, 0, MAC AD Q "8847"},
-	{"five tags 802.1Q", BALEEN_PARSE_TAGS, 0, MAC Q Q Q Q Q "0800" IP4},
-	{"five tags 802.1ad", BALEEN_PARSE_TAGS, 0, MAC AD AD AD AD AD "0800" IP4},
-	{"five tags 0x9100", BALEEN_PARSE_TAGS, 0, MAC QINQ QINQ QINQ QINQ QINQ "86dd" IP6},
-	{"five mixed tags", BALEEN_PARSE_TAGS, 0, MAC AD Q QINQ Q AD "0800" IP4},
-	{"six tags", BALEEN_PARSE_TAGS, 0, MAC Q Q Q Q Q Q "0800" IP4},
-	{"the fifth tag cut off", BALEEN_PARSE_TAGS, 0, MAC Q Q Q Q "8100"},
-	{"version 6 as IPv4", BALEEN_PARSE_VERSION, 0, MAC "0800" IP6},
-	{"version 4 as IPv6", BALEEN_PARSE_VERSION, 0, MAC "86dd" IP4 IP4},
-	{"version 0", BALEEN_PARSE_VERSION, 0,
-	 MAC "0800 0500 0014 0001 0000 4011 0000 c0000201 c6336402"},
-	{"version 15", BALEEN_PARSE_VERSION, 0,
-	 MAC "0800 f500 0014 0001 0000 4011 0000 c0000201 c6336402"},
-	{"tagged version 6 as IPv4", BALEEN_PARSE_VERSION, 0, MAC Q "0800" IP6},
-	{"PPPoE version 4 as IPv6", BALEEN_PARSE_VERSION, 0, MAC PPPOE "0057" IP4 IP4},
-	{"nothing", BALEEN_PARSE_SHORT, 0, ""},
-	{"13 bytes", BALEEN_PARSE_SHORT, 0, MAC "08"},
-	{"IPv4 header of 19 bytes", BALEEN_PARSE_SHORT, 0,
-	 MAC "0800 4500 0014 0001 0000 4011 0000 c0000201 c63364"},
-	{"IPv6 header of 20 bytes", BALEEN_PARSE_SHORT, 0,
-	 MAC "86dd 60000000 0000 3b40 20010db8 00000000 00000000"},
-	{"short and of the wrong version", BALEEN_PARSE_SHORT, 0, MAC "0800 60"},
-	{"half a tag", BALEEN_PARSE_SHORT, 0, MAC "8100 0064 08"},
-	{"tag without a payload", BALEEN_PARSE_SHORT, 0, MAC Q "0800"},
-	{"PPPoE without PPP", BALEEN_PARSE_SHORT, 0, MAC PPPOE},
+	{ "ARP", BALEEN_PARSE_NOT_IP, 0, MAC "0806 0001 0800 0604 0001" },
+	{ "LLDP", BALEEN_PARSE_NOT_IP, 0, MAC "88cc 0207" },
+	{ "EAPOL", BALEEN_PARSE_NOT_IP, 0, MAC "888e 0101" },
+	{ "802.3 STP", BALEEN_PARSE_NOT_IP, 0, MAC "0026 4242 03 000000" },
+	{ "802.3 length of 1500", BALEEN_PARSE_NOT_IP, 0, MAC "05dc aaaa 03 000000 0800" IP4 },
+	{ "no more than an Ethernet header", BALEEN_PARSE_NOT_IP, 0, MAC "1234" },
+	{ "tagged ARP", BALEEN_PARSE_NOT_IP, 0, MAC Q "0806 0001" },
+	{ "four tags, ARP", BALEEN_PARSE_NOT_IP, 0, MAC Q Q Q Q "0806" },
+	{ "PPPoE discovery", BALEEN_PARSE_NOT_IP, 0, MAC "8863 1109 0000 0004 0101 0000" },
+	{ "PPPoE LCP", BALEEN_PARSE_NOT_IP, 0, MAC PPPOE "c021 0101" },
+	{ "PPPoE PPP protocol of an EtherType", BALEEN_PARSE_NOT_IP, 0, MAC PPPOE "0800" IP4 },
+	{ "PPPoE in PPPoE", BALEEN_PARSE_NOT_IP, 0, MAC PPPOE PPPOE "0021" IP4 },
+	{ "byte order of the EtherType", BALEEN_PARSE_NOT_IP, 0, MAC "0008" IP4 },
+	{ "MPLS", BALEEN_PARSE_MPLS, 0, MAC "8847 00064140" IP4 },
+	{ "MPLS multicast", BALEEN_PARSE_MPLS, 0, MAC "8848 00064140" IP4 },
+	{ "MPLS without a label", BALEEN_PARSE_MPLS, 0, MAC "8847" },
+	{ "tagged MPLS", BALEEN_PARSE_MPLS, 0, MAC AD Q "8847" },
+	{ "five tags 802.1Q", BALEEN_PARSE_TAGS, 0, MAC Q Q Q Q Q "0800" IP4 },
+	{ "five tags 802.1ad", BALEEN_PARSE_TAGS, 0, MAC AD AD AD AD AD "0800" IP4 },
+	{ "five tags 0x9100", BALEEN_PARSE_TAGS, 0, MAC QINQ QINQ QINQ QINQ QINQ "86dd" IP6 },
+	{ "five mixed tags", BALEEN_PARSE_TAGS, 0, MAC AD Q QINQ Q AD "0800" IP4 },
+	{ "six tags", BALEEN_PARSE_TAGS, 0, MAC Q Q Q Q Q Q "0800" IP4 },
+	{ "the fifth tag cut off", BALEEN_PARSE_TAGS, 0, MAC Q Q Q Q "8100" },
+	{ "version 6 as IPv4", BALEEN_PARSE_VERSION, 0, MAC "0800" IP6 },
+	{ "version 4 as IPv6", BALEEN_PARSE_VERSION, 0, MAC "86dd" IP4 IP4 },
+	{ "version 0", BALEEN_PARSE_VERSION, 0,
+	  MAC "0800 0500 0014 0001 0000 4011 0000 c0000201 c6336402" },
+	{ "version 15", BALEEN_PARSE_VERSION, 0,
+	  MAC "0800 f500 0014 0001 0000 4011 0000 c0000201 c6336402" },
+	{ "tagged version 6 as IPv4", BALEEN_PARSE_VERSION, 0, MAC Q "0800" IP6 },
+	{ "PPPoE version 4 as IPv6", BALEEN_PARSE_VERSION, 0, MAC PPPOE "0057" IP4 IP4 },
+	{ "nothing", BALEEN_PARSE_SHORT, 0, "" },
+	{ "13 bytes", BALEEN_PARSE_SHORT, 0, MAC "08" },
+	{ "IPv4 header of 19 bytes", BALEEN_PARSE_SHORT, 0,
+	  MAC "0800 4500 0014 0001 0000 4011 0000 c0000201 c63364" },
+	{ "IPv6 header of 20 bytes", BALEEN_PARSE_SHORT, 0,
+	  MAC "86dd 60000000 0000 3b40 20010db8 00000000 00000000" },
+	{ "short and of the wrong version", BALEEN_PARSE_SHORT, 0, MAC "0800 60" },
+	{ "half a tag", BALEEN_PARSE_SHORT, 0, MAC "8100 0064 08" },
+	{ "tag without a payload", BALEEN_PARSE_SHORT, 0, MAC Q "0800" },
+	{ "PPPoE without PPP", BALEEN_PARSE_SHORT, 0, MAC PPPOE },
 
 	/* IPv4 */
-	{"IPv4", BALEEN_PARSE_IP4, 14, MAC "0800" IP4},
-	{"IPv4, padded", BALEEN_PARSE_IP4, 14, MAC "0800" IP4 "0000000000000000"},
-	{"IPv4, one tag", BALEEN_PARSE_IP4, 18, MAC Q "0800" IP4},
-	{"IPv4, one 802.1ad tag", BALEEN_PARSE_IP4, 18, MAC AD "0800" IP4},
-	{"IPv4, one 0x9100 tag", BALEEN_PARSE_IP4, 18, MAC QINQ "0800" IP4},
-	{"IPv4, priority tag", BALEEN_PARSE_IP4, 18, MAC "8100 e000 0800" IP4},
-	{"IPv4, two tags", BALEEN_PARSE_IP4, 22, MAC AD Q "0800" IP4},
-	{"IPv4, three tags", BALEEN_PARSE_IP4, 26, MAC QINQ AD Q "0800" IP4},
-	{"IPv4, four tags", BALEEN_PARSE_IP4, 30, MAC Q Q Q Q "0800" IP4},
-	{"IPv4, PPPoE", BALEEN_PARSE_IP4, 22, MAC PPPOE "0021" IP4},
-	{"IPv4, PPPoE, four tags", BALEEN_PARSE_IP4, 38, MAC QINQ AD Q Q PPPOE "0021" IP4},
-	{"IPv4, options", BALEEN_PARSE_IP4, 14,
-	 MAC "0800 4f00 003c 0001 0000 4011 0000 c0000201 c6336402 83270400"},
-	{"IPv4, header length 0", BALEEN_PARSE_IP4, 14,
-	 MAC "0800 4000 0014 0001 0000 4011 0000 c0000201 c6336402"},
-	{"IPv4, header longer than the frame", BALEEN_PARSE_IP4, 14,
-	 MAC "0800 4f00 0014 0001 0000 4011 0000 c0000201 c6336402"},
-	{"IPv4, total length 0", BALEEN_PARSE_IP4, 14,
-	 MAC "0800 4500 0000 0001 0000 4011 0000 c0000201 c6336402"},
-	{"IPv4, total length 65535", BALEEN_PARSE_IP4, 14,
-	 MAC "0800 4500 ffff 0001 0000 4011 0000 c0000201 c6336402"},
-	{"IPv4, first fragment", BALEEN_PARSE_IP4, 14,
-	 MAC "0800 4500 0014 0001 2000 4011 0000 c0000201 c6336402"},
-	{"IPv4, last fragment", BALEEN_PARSE_IP4, 14,
-	 MAC "0800 4500 0014 0001 1fff 4011 0000 c0000201 c6336402"},
-	{"IPv4, lifetime 0, wrong checksum", BALEEN_PARSE_IP4, 14,
-	 MAC "0800 4500 0014 0001 8000 00ff dead c0000201 c6336402"},
+	{ "IPv4", BALEEN_PARSE_IP4, 14, MAC "0800" IP4 },
+	{ "IPv4, padded", BALEEN_PARSE_IP4, 14, MAC "0800" IP4 "0000000000000000" },
+	{ "IPv4, one tag", BALEEN_PARSE_IP4, 18, MAC Q "0800" IP4 },
+	{ "IPv4, one 802.1ad tag", BALEEN_PARSE_IP4, 18, MAC AD "0800" IP4 },
+	{ "IPv4, one 0x9100 tag", BALEEN_PARSE_IP4, 18, MAC QINQ "0800" IP4 },
+	{ "IPv4, priority tag", BALEEN_PARSE_IP4, 18, MAC "8100 e000 0800" IP4 },
+	{ "IPv4, two tags", BALEEN_PARSE_IP4, 22, MAC AD Q "0800" IP4 },
+	{ "IPv4, three tags", BALEEN_PARSE_IP4, 26, MAC QINQ AD Q "0800" IP4 },
+	{ "IPv4, four tags", BALEEN_PARSE_IP4, 30, MAC Q Q Q Q "0800" IP4 },
+	{ "IPv4, PPPoE", BALEEN_PARSE_IP4, 22, MAC PPPOE "0021" IP4 },
+	{ "IPv4, PPPoE, four tags", BALEEN_PARSE_IP4, 38, MAC QINQ AD Q Q PPPOE "0021" IP4 },
+	{ "IPv4, options", BALEEN_PARSE_IP4, 14,
+	  MAC "0800 4f00 003c 0001 0000 4011 0000 c0000201 c6336402 83270400" },
+	{ "IPv4, header length 0", BALEEN_PARSE_IP4, 14,
+	  MAC "0800 4000 0014 0001 0000 4011 0000 c0000201 c6336402" },
+	{ "IPv4, header longer than the frame", BALEEN_PARSE_IP4, 14,
+	  MAC "0800 4f00 0014 0001 0000 4011 0000 c0000201 c6336402" },
+	{ "IPv4, total length 0", BALEEN_PARSE_IP4, 14,
+	  MAC "0800 4500 0000 0001 0000 4011 0000 c0000201 c6336402" },
+	{ "IPv4, total length 65535", BALEEN_PARSE_IP4, 14,
+	  MAC "0800 4500 ffff 0001 0000 4011 0000 c0000201 c6336402" },
+	{ "IPv4, first fragment", BALEEN_PARSE_IP4, 14,
+	  MAC "0800 4500 0014 0001 2000 4011 0000 c0000201 c6336402" },
+	{ "IPv4, last fragment", BALEEN_PARSE_IP4, 14,
+	  MAC "0800 4500 0014 0001 1fff 4011 0000 c0000201 c6336402" },
+	{ "IPv4, lifetime 0, wrong checksum", BALEEN_PARSE_IP4, 14,
+	  MAC "0800 4500 0014 0001 8000 00ff dead c0000201 c6336402" },
 
 	/* IPv6 */
-	{"IPv6", BALEEN_PARSE_IP6, 14, MAC "86dd" IP6},
-	{"IPv6, one tag", BALEEN_PARSE_IP6, 18, MAC Q "86dd" IP6},
-	{"IPv6, one 802.1ad tag", BALEEN_PARSE_IP6, 18, MAC AD "86dd" IP6},
-	{"IPv6, one 0x9100 tag", BALEEN_PARSE_IP6, 18, MAC QINQ "86dd" IP6},
-	{"IPv6, two tags", BALEEN_PARSE_IP6, 22, MAC AD Q "86dd" IP6},
-	{"IPv6, three tags", BALEEN_PARSE_IP6, 26, MAC AD Q Q "86dd" IP6},
-	{"IPv6, four tags", BALEEN_PARSE_IP6, 30, MAC AD AD Q Q "86dd" IP6},
-	{"IPv6, PPPoE", BALEEN_PARSE_IP6, 22, MAC PPPOE "0057" IP6},
-	{"IPv6, PPPoE, one tag", BALEEN_PARSE_IP6, 26, MAC Q PPPOE "0057" IP6},
-	{"IPv6, PPPoE of version 0 and length 0", BALEEN_PARSE_IP6, 22,
-	 MAC "8864 0000 0000 0000 0057" IP6},
-	{"IPv6, fragment and hop-by-hop headers", BALEEN_PARSE_IP6, 14,
-	 MAC "86dd 6fffffff ffff 0000 20010db8000000000000000000000001 "
-	     "20010db8000000000000000000000002 2c00 0104 0000 0000"},
+	{ "IPv6", BALEEN_PARSE_IP6, 14, MAC "86dd" IP6 },
+	{ "IPv6, one tag", BALEEN_PARSE_IP6, 18, MAC Q "86dd" IP6 },
+	{ "IPv6, one 802.1ad tag", BALEEN_PARSE_IP6, 18, MAC AD "86dd" IP6 },
+	{ "IPv6, one 0x9100 tag", BALEEN_PARSE_IP6, 18, MAC QINQ "86dd" IP6 },
+	{ "IPv6, two tags", BALEEN_PARSE_IP6, 22, MAC AD Q "86dd" IP6 },
+	{ "IPv6, three tags", BALEEN_PARSE_IP6, 26, MAC AD Q Q "86dd" IP6 },
+	{ "IPv6, four tags", BALEEN_PARSE_IP6, 30, MAC AD AD Q Q "86dd" IP6 },
+	{ "IPv6, PPPoE", BALEEN_PARSE_IP6, 22, MAC PPPOE "0057" IP6 },
+	{ "IPv6, PPPoE, one tag", BALEEN_PARSE_IP6, 26, MAC Q PPPOE "0057" IP6 },
+	{ "IPv6, PPPoE of version 0 and length 0", BALEEN_PARSE_IP6, 22,
+	  MAC "8864 0000 0000 0000 0057" IP6 },
+	{ "IPv6, fragment and hop-by-hop headers", BALEEN_PARSE_IP6, 14,
+	  MAC "86dd 6fffffff ffff 0000 20010db8000000000000000000000001 "
+	      "20010db8000000000000000000000002 2c00 0104 0000 0000" },
 };
 
 #define N_SAMPLES (sizeof(samples) / sizeof(samples[0]))
@@ -146,6 +150,10 @@ static size_t from_hex(const char *hex, u8 *bytes)
 struct parsed {
 	enum baleen_parse parse;
 	size_t offset;
+	u32 vlan;
+	bool is_vital;
+	struct baleen_transport transport; /* of IP */
+	struct baleen_fields fields;
 };
 
 /* Parses a copy that ends where the frame does: ASan watches its end. */
@@ -153,26 +161,96 @@ static struct parsed parse_exact(const u8 *frame, size_t n_bytes)
 {
 	u8 *exact = malloc(n_bytes ? n_bytes : 1);
 	struct baleen_packet packet;
-	struct parsed parsed = {0};
+	struct parsed parsed = { 0 };
 
 	memcpy(exact, frame, n_bytes);
 	parsed.parse = baleen_packet_parse(exact, exact + n_bytes, &packet);
-	if (parsed.parse == BALEEN_PARSE_IP4 || parsed.parse == BALEEN_PARSE_IP6)
+	parsed.vlan = packet.vlan;
+	if (parsed.parse == BALEEN_PARSE_IP4 || parsed.parse == BALEEN_PARSE_IP6) {
 		parsed.offset = packet.ip - exact;
-	else
+		memset(&parsed.transport, POISON, sizeof(parsed.transport));
+		memset(&parsed.fields, POISON, sizeof(parsed.fields));
+		baleen_packet_details(packet.ip, exact + n_bytes, parsed.parse == BALEEN_PARSE_IP6,
+				      &parsed.transport, &parsed.fields);
+	} else {
 		assert_null(packet.ip);
+	}
+	parsed.is_vital = baleen_packet_is_vital(exact, exact + n_bytes, parsed.parse, &packet,
+						 &parsed.transport);
 	free(exact);
 	return parsed;
 }
 
+static u64 slow_64_bits(const u8 *bytes)
+{
+	u64 x = 0;
+
+	for (u32 i = 0; i < 8; i++)
+		x = x * 256 + bytes[i];
+	return x;
+}
+
+static void assert_fields(const u8 *ip, const struct parsed *parsed)
+{
+	const struct baleen_transport *transport = &parsed->transport;
+	const struct baleen_fields *fields = &parsed->fields;
+
+	assert_int_equal(fields->proto, transport->proto);
+	assert_int_equal(fields->sport, transport->sport);
+	assert_int_equal(fields->dport, transport->dport);
+	assert_int_equal(fields->is_ip6, parsed->parse == BALEEN_PARSE_IP6);
+	if (fields->is_ip6) {
+		assert_int_equal(fields->src_hi, slow_64_bits(ip + 8));
+		assert_int_equal(fields->src_lo, slow_64_bits(ip + 16));
+		assert_int_equal(fields->dst_hi, slow_64_bits(ip + 24));
+		assert_int_equal(fields->dst_lo, slow_64_bits(ip + 32));
+		return;
+	}
+	assert_int_equal(fields->src_hi, 0);
+	assert_int_equal(fields->src_lo, slow_64_bits(ip + 8) % 0x100000000ull);
+	assert_int_equal(fields->dst_hi, 0);
+	assert_int_equal(fields->dst_lo, slow_64_bits(ip + 12) % 0x100000000ull);
+}
+
+/* Fields of what is not known are 0, so that no key is made of chance. */
+static void assert_unknown_is_zero(const struct baleen_transport *transport)
+{
+	if (!transport->has_proto)
+		assert_int_equal(transport->proto, 0);
+	if (!transport->has_ports) {
+		assert_int_equal(transport->sport, 0);
+		assert_int_equal(transport->dport, 0);
+	}
+}
+
+static void assert_slow_transport(const char *name, const u8 *frame, size_t n_bytes,
+				  const struct parsed *parsed)
+{
+	struct slow_transport slow = slow_transport_of(frame, n_bytes, parsed->offset);
+
+	if (!slow_transport_agrees(&slow, &parsed->transport))
+		fail_msg("%s, %zu bytes: protocol %d, ports %d %d, type %d, flags %d", name,
+			 n_bytes, slow.proto, slow.sport, slow.dport, slow.icmp_type,
+			 slow.tcp_flags);
+	assert_unknown_is_zero(&parsed->transport);
+	assert_fields(frame + parsed->offset, parsed);
+}
+
 static void assert_slow_agrees(const char *name, const u8 *frame, size_t n_bytes)
 {
-	struct parsed parsed = parse_exact(frame, n_bytes), slow = {0};
+	struct parsed parsed = parse_exact(frame, n_bytes), slow = { 0 };
 
 	slow.parse = slow_packet_parse(frame, n_bytes, &slow.offset);
 	if (parsed.parse != slow.parse || parsed.offset != slow.offset)
 		fail_msg("%s, %zu bytes: parse %d, offset %zu; slow %d, %zu", name, n_bytes,
 			 parsed.parse, parsed.offset, slow.parse, slow.offset);
+	slow.vlan = slow_packet_vlan(frame, n_bytes);
+	slow.is_vital = slow_is_vital(frame, n_bytes);
+	if (parsed.vlan != slow.vlan || parsed.is_vital != slow.is_vital)
+		fail_msg("%s, %zu bytes: VLAN %u, vital %u; slow %u, %u", name, n_bytes,
+			 parsed.vlan, parsed.is_vital, slow.vlan, slow.is_vital);
+	if (parsed.offset)
+		assert_slow_transport(name, frame, n_bytes, &parsed);
 }
 
 static void test_samples(void **state)
@@ -209,10 +287,10 @@ static void test_truncated(void **state)
 /* Samples with some of their 16-bit fields replaced by types that matter. */
 static void test_mutated(void **state)
 {
-	static const u16 types[] = {0x0800, 0x86dd, 0x8100, 0x88a8, 0x9100, 0x8864,
-				    0x8863, 0x8847, 0x8848, 0x0021, 0x0057, 0x4500};
+	static const u16 types[] = { 0x0800, 0x86dd, 0x8100, 0x88a8, 0x9100, 0x8864,
+				     0x8863, 0x8847, 0x8848, 0x0021, 0x0057, 0x4500 };
 	struct random random = random_from(1);
-	u64 seen[BALEEN_PARSE_SHORT + 1] = {0};
+	u64 seen[BALEEN_PARSE_SHORT + 1] = { 0 };
 
 	for (u32 round = 0; round < 500000; round++) {
 		u8 frame[MAX_FRAME];
@@ -237,6 +315,347 @@ static void test_mutated(void **state)
 	/* The mutations reach every result often. */
 	for (u32 parse = 0; parse <= BALEEN_PARSE_SHORT; parse++)
 		assert_true(seen[parse] > 1000);
+}
+
+/* --- above IP ------------------------------------------------------------- */
+
+/* What must be known of a frame; -1 for nothing. */
+struct upper {
+	const char *name;
+	const char *hex;
+	struct slow_transport want;
+};
+
+#define UNKNOWN -1, -1, -1
+/* ports of a protocol that has none */
+#define NONE 0, 0, -1, -1
+#define IP4_OF(proto) MAC "0800 4500 0028 0001 0000 40" proto " 0000 c0000201 c6336402 "
+#define IP4_PART(word) MAC "0800 4500 0028 0001 " word " 4006 0000 c0000201 c6336402 "
+#define IP4_IHL(ihl) MAC "0800 4" ihl "00 0028 0001 0000 4006 0000 c0000201 c6336402 "
+#define ADDRESSES6 "20010db8000000000000000000000001 20010db8000000000000000000000002 "
+#define IP6_OF(proto) MAC "86dd 60000000 0014 " proto "40 " ADDRESSES6
+#define PORTS "1234 0016 "
+#define TCP PORTS "00000001 00000002 50 12 ffff 0000 0000 "
+#define EXT(next) next "00 000000000000 "
+#define FRAG(next, word) next "00 " word " 0000 0001 "
+#define WANT_PORTS 0x1234, 22, -1
+
+static const struct upper uppers[] = {
+	{ "TCP", IP4_OF("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "UDP", IP4_OF("11") PORTS, { 17, WANT_PORTS, -1 } },
+	{ "DCCP", IP4_OF("21") PORTS, { 33, WANT_PORTS, -1 } },
+	{ "SCTP", IP4_OF("84") PORTS, { 132, WANT_PORTS, -1 } },
+	{ "UDP-Lite", IP4_OF("88") PORTS, { 136, WANT_PORTS, -1 } },
+	{ "ICMP", IP4_OF("01") "0800 f7ff 0001 0001", { 1, NONE } },
+	{ "ICMP without a byte", IP4_OF("01"), { 1, NONE } },
+	{ "ICMPv6 in IPv4", IP4_OF("3a") "80", { 58, 0, 0, 0x80, -1 } },
+	{ "protocol 0, no extension header of IPv4", IP4_OF("00") EXT("06") TCP, { 0, NONE } },
+	{ "AH of IPv4", IP4_OF("33") TCP, { 51, NONE } },
+	{ "no port numbers", IP4_OF("06"), { 6, UNKNOWN, -1 } },
+	{ "port numbers cut off", IP4_OF("06") "1234 00", { 6, UNKNOWN, -1 } },
+	{ "port numbers, nothing else", IP4_OF("06") PORTS, { 6, WANT_PORTS, -1 } },
+	{ "TCP cut off before its flags",
+	  IP4_OF("06") PORTS "00000001 00000002 50",
+	  { 6, WANT_PORTS, -1 } },
+	{ "TCP cut off behind its flags",
+	  IP4_OF("06") PORTS "00000001 00000002 50 02",
+	  { 6, WANT_PORTS, 2 } },
+	{ "not fragmented, DF", IP4_PART("4000") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "first fragment", IP4_PART("2000") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "second fragment", IP4_PART("2001") TCP, { 6, UNKNOWN, -1 } },
+	{ "last fragment", IP4_PART("1fff") TCP, { 6, UNKNOWN, -1 } },
+	{ "fragment 4096", IP4_PART("1000") TCP, { 6, UNKNOWN, -1 } },
+	{ "reserved flag", IP4_PART("8000") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "later fragment of ICMP",
+	  MAC "0800 4500 0028 0001 0001 4001 0000 c0000201 c6336402",
+	  { 1, NONE } },
+	{ "header of 0 bytes", IP4_IHL("0") TCP, { 6, UNKNOWN, -1 } },
+	{ "header of 16 bytes", IP4_IHL("4") TCP, { 6, UNKNOWN, -1 } },
+	{ "4 bytes of options", IP4_IHL("6") "01010101" TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "40 bytes of options",
+	  IP4_IHL("f") EXT("00") EXT("00") EXT("00") EXT("00") EXT("00") TCP,
+	  { 6, WANT_PORTS, 0x12 } },
+	{ "options longer than the frame", IP4_IHL("f") TCP, { 6, UNKNOWN, -1 } },
+	{ "header that ends with the frame", IP4_IHL("6") "01010101", { 6, UNKNOWN, -1 } },
+	{ "total length 0",
+	  MAC "0800 4500 0000 0001 0000 4006 0000 c0000201 c6336402" TCP,
+	  { 6, WANT_PORTS, 0x12 } },
+
+	{ "IPv6, TCP", IP6_OF("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, UDP", IP6_OF("11") PORTS, { 17, WANT_PORTS, -1 } },
+	{ "IPv6, DCCP", IP6_OF("21") PORTS, { 33, WANT_PORTS, -1 } },
+	{ "IPv6, SCTP", IP6_OF("84") PORTS, { 132, WANT_PORTS, -1 } },
+	{ "IPv6, UDP-Lite", IP6_OF("88") PORTS, { 136, WANT_PORTS, -1 } },
+	{ "IPv6, ICMPv6", IP6_OF("3a") "8800 0000", { 58, 0, 0, 0x88, -1 } },
+	{ "IPv6, ICMPv6 cut off", IP6_OF("3a"), { 58, NONE } },
+	{ "IPv6, ICMP", IP6_OF("01") "0800", { 1, NONE } },
+	{ "IPv6, no next header", IP6_OF("3b") TCP, { 59, NONE } },
+	{ "IPv6, ESP", IP6_OF("32") "00001234 00000001" TCP, { 50, NONE } },
+	{ "IPv6, ports cut off", IP6_OF("11") "1234 00", { 17, UNKNOWN, -1 } },
+	{ "IPv6, hop-by-hop", IP6_OF("00") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, routing", IP6_OF("2b") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, destination options", IP6_OF("3c") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, mobility", IP6_OF("87") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, HIP", IP6_OF("8b") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, Shim6", IP6_OF("8c") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, AH",
+	  IP6_OF("33") "0604 0000 00000001 00000002 00000003 00000004 00000005 " TCP,
+	  { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, AH of the least length", IP6_OF("33") EXT("06") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, hop-by-hop of 16 bytes",
+	  IP6_OF("00") "0601 000000000000 0000000000000000" TCP,
+	  { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, extension longer than the frame",
+	  IP6_OF("00") "06ff 000000000000" TCP,
+	  { 6, UNKNOWN, -1 } },
+	{ "IPv6, extensions longer than the frame",
+	  IP6_OF("00") "3cff 000000000000" TCP,
+	  { -1, UNKNOWN, -1 } },
+	{ "IPv6, extension of 7 bytes", IP6_OF("00") "0600 0000000000", { -1, UNKNOWN, -1 } },
+	{ "IPv6, no byte of an extension", IP6_OF("3c"), { -1, UNKNOWN, -1 } },
+	{ "IPv6, ESP behind an extension", IP6_OF("3c") EXT("32") TCP, { 50, NONE } },
+	{ "IPv6, first fragment", IP6_OF("2c") FRAG("06", "0001") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, only fragment", IP6_OF("2c") FRAG("06", "0000") TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, reserved bits of a fragment",
+	  IP6_OF("2c") FRAG("06", "0006") TCP,
+	  { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, a fragment header's second byte is no length",
+	  IP6_OF("2c") "06ff 0001 0000 0001" TCP,
+	  { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, second fragment", IP6_OF("2c") FRAG("06", "0008") TCP, { 6, UNKNOWN, -1 } },
+	{ "IPv6, last fragment", IP6_OF("2c") FRAG("06", "fff8") TCP, { 6, UNKNOWN, -1 } },
+	{ "IPv6, later fragment of ICMPv6", IP6_OF("2c") FRAG("3a", "0008") "88", { 58, NONE } },
+	{ "IPv6, later fragment of more headers",
+	  IP6_OF("2c") FRAG("3c", "0008") EXT("06") TCP,
+	  { -1, UNKNOWN, -1 } },
+	{ "IPv6, first fragment of more headers",
+	  IP6_OF("2c") FRAG("3c", "0001") EXT("06") TCP,
+	  { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, two fragment headers, the second later",
+	  IP6_OF("2c") FRAG("2c", "0001") FRAG("06", "0008") TCP,
+	  { 6, UNKNOWN, -1 } },
+	{ "IPv6, extensions before a later fragment",
+	  IP6_OF("00") EXT("2b") EXT("2c") FRAG("06", "0010") TCP,
+	  { 6, UNKNOWN, -1 } },
+	{ "IPv6, payload length 0, as of a jumbogram",
+	  MAC "86dd 60000000 0000 0040" ADDRESSES6 "0600 c204 00010000" TCP,
+	  { 6, WANT_PORTS, 0x12 } },
+};
+
+#define N_UPPERS (sizeof(uppers) / sizeof(uppers[0]))
+
+static void assert_upper(const char *name, const u8 *frame, size_t n_bytes,
+			 const struct slow_transport *want)
+{
+	struct parsed parsed = parse_exact(frame, n_bytes);
+
+	assert_true(parsed.parse == BALEEN_PARSE_IP4 || parsed.parse == BALEEN_PARSE_IP6);
+	if (!slow_transport_agrees(want, &parsed.transport))
+		fail_msg("%s: protocol %d %u, ports %d %u %u, type %u, flags %#x", name,
+			 parsed.transport.has_proto, parsed.transport.proto,
+			 parsed.transport.has_ports, parsed.transport.sport, parsed.transport.dport,
+			 parsed.transport.icmp_type, parsed.transport.tcp_flags);
+	assert_slow_agrees(name, frame, n_bytes);
+}
+
+static void test_uppers(void **state)
+{
+	for (size_t i = 0; i < N_UPPERS; i++) {
+		u8 frame[MAX_FRAME];
+		size_t n_bytes = from_hex(uppers[i].hex, frame);
+
+		assert_upper(uppers[i].name, frame, n_bytes, &uppers[i].want);
+		for (size_t n = 0; n < n_bytes; n++)
+			assert_slow_agrees(uppers[i].name, frame, n);
+	}
+}
+
+/* Each protocol number, with and without an extension header before it. */
+static void test_every_protocol(void **state)
+{
+	for (u32 proto = 0; proto < 256; proto++) {
+		u8 frame[MAX_FRAME];
+		size_t n_bytes = from_hex(IP4_OF("00") TCP, frame);
+		struct parsed parsed;
+
+		frame[14 + 9] = proto;
+		parsed = parse_exact(frame, n_bytes);
+		assert_true(parsed.transport.has_proto && parsed.transport.has_ports);
+		assert_int_equal(parsed.transport.proto, proto);
+		assert_int_equal(parsed.transport.dport, slow_has_ports(proto) ? 22 : 0);
+		n_bytes = from_hex(IP6_OF("3c") EXT("00") TCP, frame);
+		frame[14 + 40] = proto;
+		assert_slow_agrees("a protocol", frame, n_bytes);
+		parsed = parse_exact(frame, n_bytes);
+		if (!slow_is_extension(proto))
+			assert_int_equal(parsed.transport.proto, proto);
+	}
+}
+
+/* 0 to 10 extension headers of one type and length: up to 8 are followed. */
+static void test_chains(void **state)
+{
+	static const u8 types[] = { 0, 43, 44, 51, 60, 135, 139, 140 };
+
+	for (u32 i = 0; i < sizeof(types) * 11 * 4; i++) {
+		u32 type = types[i % sizeof(types)], n_headers = i / sizeof(types) % 11;
+		u32 length = i / sizeof(types) / 11 * 3;
+		size_t n_header = type == 44 ? 8 : type == 51 ? 4 * (length + 2) : 8 * (length + 1);
+		u8 frame[MAX_FRAME] = { 0 };
+		size_t at = from_hex(IP6_OF("06"), frame);
+		struct slow_transport want = { 6, WANT_PORTS, 0x12 };
+		u8 *next = &frame[14 + 6];
+
+		for (u32 n = 0; n < n_headers; n++) {
+			*next = type;
+			next = &frame[at];
+			frame[at + 1] = type == 44 ? 0 : length;
+			at += n_header < 8 ? 8 : n_header;
+		}
+		*next = 6;
+		at += from_hex(TCP, frame + at);
+		if (n_headers > 8)
+			want = (struct slow_transport){ -1, UNKNOWN, -1 };
+		assert_upper("a chain", frame, at, &want);
+	}
+}
+
+/* Any byte of an IP header and what follows changed, then cut anywhere. */
+static void test_mutated_uppers(void **state)
+{
+	static const u8 types[] = { 0, 43, 44, 51, 60, 135, 139, 140, 6, 17, 58, 1, 132, 50 };
+	struct random random = random_from(2);
+	u64 seen[3] = { 0 };
+
+	for (u32 round = 0; round < 400000; round++) {
+		u8 frame[MAX_FRAME];
+		size_t n_bytes = from_hex(uppers[round % N_UPPERS].hex, frame);
+		struct parsed parsed;
+
+		for (u32 n = random_below(&random, 6); n; n--) {
+			size_t at = 14 + random_below(&random, n_bytes - 14);
+
+			frame[at] = random_below(&random, 2) ?
+					    types[random_below(&random, sizeof(types))] :
+					    random_next(&random);
+		}
+		if (random_below(&random, 3) == 0)
+			n_bytes = random_below(&random, n_bytes + 1);
+		assert_slow_agrees(uppers[round % N_UPPERS].name, frame, n_bytes);
+		parsed = parse_exact(frame, n_bytes);
+		if (parsed.offset)
+			seen[parsed.transport.has_proto + parsed.transport.has_ports]++;
+	}
+	for (u32 i = 0; i < 3; i++)
+		assert_true(seen[i] > 10000);
+}
+
+/* --- VLAN ----------------------------------------------------------------- */
+
+static void test_vlan(void **state)
+{
+	static const struct {
+		const char *hex;
+		u32 vlan;
+	} frames[] = {
+		{ MAC "0800" IP4, BALEEN_VLAN_NONE },
+		{ MAC "8100 0000 0800" IP4, BALEEN_VLAN_NONE },
+		{ MAC "8100 e000 88a8 f000 0800" IP4, BALEEN_VLAN_NONE },
+		{ MAC "8100 0001 0800" IP4, 1 },
+		{ MAC "88a8 ffff 0800" IP4, 4095 },
+		{ MAC "9100 2064 86dd" IP6, 100 },
+		{ MAC "8100 e000 8100 0064 0800" IP4, 100 },
+		{ MAC "8100 e000 8100 e000 8100 0000 8100 0ffe 0800" IP4, 4094 },
+		{ MAC "88a8 0065 8100 0064 0800" IP4, 101 },
+		{ MAC "88a8 0065 8100 0000 0806", 101 },
+		{ MAC "8100 0064" PPPOE "0021" IP4, 100 },
+		{ MAC "8100 0064 8847", 100 },
+	};
+
+	for (u32 i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+		u8 frame[MAX_FRAME];
+		size_t n_bytes = from_hex(frames[i].hex, frame);
+
+		if (parse_exact(frame, n_bytes).vlan != frames[i].vlan)
+			fail_msg("%s", frames[i].hex);
+	}
+}
+
+/* --- vital ---------------------------------------------------------------- */
+
+#define ICMP6(hop_limit, type) \
+	MAC "86dd 60000000 0018 3a" hop_limit " " ADDRESSES6 type "00 0000 00000000 "
+
+static void test_vital(void **state)
+{
+	static const struct {
+		bool is_vital;
+		const char *hex;
+	} frames[] = {
+		{ true, MAC "0806 0001 0800 0604 0001" },
+		{ true, MAC "0806" },
+		{ true, MAC Q AD "0806" },
+		{ true, MAC "88cc 0207" },
+		{ true, MAC "8809 0101" },
+		{ true, MAC "888e 0101" },
+		{ true, MAC "0026 4242 03" },
+		{ false, MAC "0026 4242" },
+		{ false, MAC "0026 4243 03" },
+		{ false, MAC "0026 4342 03" },
+		{ false, MAC "05dc aaaa 03" },
+		{ true, MAC "05ff 4242 03" },
+		{ false, MAC "0600 4242 03" },
+		{ false, MAC Q "0026 4242 03" },
+		{ false, MAC "0608" },
+		{ false, MAC "8808 0001" },
+		{ false, MAC "88e5 4242 03" },
+		{ false, MAC "8863 1109 0000 0004 0101 0000" },
+		{ false, MAC PPPOE "0806" },
+		{ false, MAC PPPOE "c021" },
+		{ false, MAC "8847 00064140" },
+		{ false, MAC Q Q Q Q Q "0806" },
+		{ false, MAC "0800" IP4 },
+		{ false, MAC "0800" IP6 },
+		{ false, MAC "08" },
+		{ true, ICMP6("ff", "85") },
+		{ true, ICMP6("ff", "86") },
+		{ true, ICMP6("ff", "87") },
+		{ true, ICMP6("ff", "88") },
+		{ true, ICMP6("ff", "89") },
+		{ false, ICMP6("ff", "84") },
+		{ false, ICMP6("ff", "8a") },
+		{ false, ICMP6("ff", "80") },
+		{ false, ICMP6("ff", "8f") },
+		{ false, ICMP6("fe", "87") },
+		{ false, ICMP6("01", "87") },
+		{ false, ICMP6("00", "87") },
+		{ true, ICMP6("01", "82") },
+		{ true, ICMP6("01", "83") },
+		{ true, ICMP6("01", "84") },
+		{ true, ICMP6("01", "8f") },
+		{ false, ICMP6("01", "81") },
+		{ false, ICMP6("01", "8e") },
+		{ false, ICMP6("01", "90") },
+		{ false, ICMP6("02", "82") },
+		{ false, ICMP6("ff", "82") },
+		/* MLD has the router alert option, RFC 2710 section 3. */
+		{ true, MAC "86dd 60000000 0020 0001 " ADDRESSES6 "3a00 05020000 0100 8f00" },
+		{ false, MAC "86dd 60000000 0020 0001 " ADDRESSES6 "3a00 05020000 0100" },
+		{ false, MAC "86dd 60000000 0020 0001 " ADDRESSES6 "1100 05020000 0100 8f00" },
+		{ false, MAC "86dd 60000000 0018 11ff " ADDRESSES6 "8700" },
+		{ false, MAC "86dd 60000000 0018 2cff " ADDRESSES6 "3a00 0008 00000001 8700" },
+		{ false, MAC "0800 4500 0020 0001 0000 ff3a 0000 c0000201 c6336402 8700" },
+	};
+
+	for (u32 i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+		u8 frame[MAX_FRAME];
+		size_t n_bytes = from_hex(frames[i].hex, frame);
+
+		if (parse_exact(frame, n_bytes).is_vital != frames[i].is_vital)
+			fail_msg("%s", frames[i].hex);
+		for (size_t n = 0; n <= n_bytes; n++)
+			assert_slow_agrees(frames[i].hex, frame, n);
+	}
 }
 
 /* --- keys ----------------------------------------------------------------- */
@@ -267,6 +686,23 @@ static void test_keys(void **state)
 	assert_int_equal(key.lo, 2);
 }
 
+/* What a key asks for must be there. */
+static void test_has_key(void **state)
+{
+	for (u32 i = 0; i < 4; i++) {
+		struct baleen_transport transport = { .has_proto = i & 1, .has_ports = i >> 1 };
+
+		for (u32 spec = 1; spec <= BALEEN_KEY_FLOW; spec++) {
+			bool asks_ports = spec & BALEEN_KEY_SPORT || spec & BALEEN_KEY_DPORT;
+			bool asks_proto = spec & BALEEN_KEY_PROTO;
+
+			assert_int_equal(baleen_packet_has_key(&transport, spec),
+					 (transport.has_ports || !asks_ports) &&
+						 (transport.has_proto || !asks_proto));
+		}
+	}
+}
+
 static void test_keys_unaligned(void **state)
 {
 	for (u32 offset = 0; offset < 8; offset++) {
@@ -288,8 +724,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples),	       cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_mutated),	       cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_keys_unaligned),
+		cmocka_unit_test(test_mutated),	       cmocka_unit_test(test_uppers),
+		cmocka_unit_test(test_every_protocol), cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_mutated_uppers), cmocka_unit_test(test_vlan),
+		cmocka_unit_test(test_vital),	       cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_has_key),	       cmocka_unit_test(test_keys_unaligned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
