@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the XDP program would do with a frame. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "replay.h"
+
+/* Longer than any page that a kernel puts a frame in. */
+#define PROBE_BYTES 66000
+
+/* Where the program counts each outcome; each frame is counted once. */
+static const size_t counters[BALEEN_N_OUTCOMES] = {
+	[BALEEN_OUTCOME_UNMATCHED] = offsetof(struct baleen_stats, unmatched),
+	[BALEEN_OUTCOME_VITAL] = offsetof(struct baleen_stats, vital),
+	[BALEEN_OUTCOME_NOT_IP] = offsetof(struct baleen_stats, not_ip),
+	[BALEEN_OUTCOME_MPLS] = offsetof(struct baleen_stats, mpls),
+	[BALEEN_OUTCOME_TAGS] = offsetof(struct baleen_stats, tags),
+	[BALEEN_OUTCOME_VERSION] = offsetof(struct baleen_stats, version),
+	[BALEEN_OUTCOME_SHORT] = offsetof(struct baleen_stats, too_short),
+};
+
+/* An array instead of the per-CPU array of a device, so that it can be mapped:
+ * two system calls less a frame.
+ */
+static int map_stats(struct baleen_replay *replay, struct baleen_error *error)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	void *stats;
+	int fd;
+
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "bln_replay", sizeof(u32), sizeof(*replay->stats),
+			    1, &options);
+	if (fd < 0)
+		return baleen_fail(error, -fd, "cannot create the map of the counters: %s",
+				   strerror(-fd));
+	replay->loaded.stats_fd = fd;
+	stats = mmap(NULL, sizeof(*replay->stats), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (stats == MAP_FAILED)
+		return baleen_fail(error, errno, "cannot map the counters: %m");
+	replay->stats = stats;
+	return 0;
+}
+
+/* The first buffer of a frame of several is as long as this kernel makes it. */
+static int find_readable(struct baleen_replay *replay, struct baleen_error *error)
+{
+	static const u8 zeros[PROBE_BYTES];
+	struct xdp_md in = { .data_end = sizeof(zeros) }, out = { 0 };
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = zeros, .data_size_in = sizeof(zeros),
+		    .ctx_in = &in, .ctx_size_in = sizeof(in), .ctx_out = &out,
+		    .ctx_size_out = sizeof(out), .repeat = 1);
+	int err = bpf_prog_test_run_opts(replay->loaded.program_fd, &options);
+
+	if (err)
+		return baleen_fail(error, -err, "the kernel cannot run the XDP program: %s",
+				   strerror(-err));
+	replay->n_readable = out.data_end - out.data;
+	return 0;
+}
+
+int baleen_replay_open(struct baleen_replay *replay, const struct baleen_ruleset *ruleset,
+		       struct baleen_error *error)
+{
+	int err = baleen_ruleset_check(ruleset, error);
+
+	if (err)
+		return err;
+	*replay = (struct baleen_replay){ .config.frags = true };
+	baleen_ruleset_configure(ruleset, &replay->config, NULL, &replay->config);
+	replay->config.dry_run = false;
+	replay->config.sample_interval_ns = 0;
+	baleen_loaded_init(&replay->loaded);
+	err = map_stats(replay, error);
+	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
+		err = baleen_load_map(ruleset->rule[i].name, ruleset->rule[i].filter,
+				      &replay->loaded.rule_fd[i], error);
+	if (!err)
+		err = baleen_load_program(&replay->config, &replay->loaded, error);
+	if (!err)
+		err = find_readable(replay, error);
+	if (err)
+		baleen_replay_close(replay);
+	return err;
+}
+
+static int test_run(const struct baleen_replay *replay, const u8 *frame, u32 n_bytes, u32 *action)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = n_bytes,
+		    .repeat = 1);
+	int err;
+
+	memset(replay->stats, 0, sizeof(*replay->stats));
+	err = bpf_prog_test_run_opts(replay->loaded.program_fd, &options);
+	if (!err)
+		*action = options.retval;
+	return err;
+}
+
+/* Reads off the counters who has decided. */
+static void find_outcome(const struct baleen_replay *replay, struct baleen_judgement *judgement)
+{
+	for (u32 i = 0; i < replay->config.n_rules; i++) {
+		const struct baleen_rule *rule = &replay->config.rule[i];
+
+		if (!replay->stats->rule[rule->slot].packets)
+			continue;
+		if (rule->action == BALEEN_ACTION_COUNT)
+			judgement->counted |= 1u << i;
+		else
+			judgement->rule = i;
+	}
+	for (u32 i = BALEEN_OUTCOME_UNMATCHED; i < BALEEN_N_OUTCOMES; i++)
+		if (*(const u64 *)((const u8 *)replay->stats + counters[i]))
+			judgement->outcome = i;
+}
+
+/* What the rule that decided has looked up, by the functions it does it with. */
+static void find_key(const struct baleen_replay *replay, const u8 *frame, const u8 *end,
+		     struct baleen_judgement *judgement)
+{
+	u32 key_spec = replay->config.rule[judgement->rule].image.key_spec;
+	struct baleen_transport transport;
+	struct baleen_fields fields;
+	struct baleen_packet packet;
+
+	judgement->parse = baleen_packet_parse(frame, end, &packet);
+	if (judgement->parse != BALEEN_PARSE_IP4 && judgement->parse != BALEEN_PARSE_IP6)
+		return;
+	judgement->is_ip6 = judgement->parse == BALEEN_PARSE_IP6;
+	baleen_packet_details(packet.ip, end, judgement->is_ip6, &transport, &fields);
+	if (!baleen_packet_has_key(&transport, key_spec))
+		return;
+	judgement->key = baleen_key_fields(key_spec, &fields);
+	judgement->has_key = true;
+}
+
+int baleen_replay_frame(struct baleen_replay *replay, const u8 *frame, u32 n_bytes,
+			struct baleen_judgement *judgement, struct baleen_error *error)
+{
+	u32 n_readable = n_bytes < replay->n_readable ? n_bytes : replay->n_readable;
+	struct baleen_judgement found = { .outcome = BALEEN_OUTCOME_RULE };
+	u32 action;
+	int err;
+
+	if (n_bytes < BALEEN_ETHER_BYTES) {
+		*judgement = (struct baleen_judgement){ .is_drop = replay->config.default_drop,
+							.outcome = BALEEN_OUTCOME_SHORT,
+							.run = BALEEN_RUN_NONE,
+							.parse = BALEEN_PARSE_SHORT };
+		return 0;
+	}
+	err = test_run(replay, frame, n_bytes, &action);
+	if (err && n_bytes > n_readable) {
+		found.run = BALEEN_RUN_START;
+		err = test_run(replay, frame, n_readable, &action);
+	}
+	if (err)
+		return baleen_fail(error, -err, "the kernel refused to run a frame of %u bytes: %s",
+				   n_bytes, strerror(-err));
+	found.is_drop = action == XDP_DROP;
+	find_outcome(replay, &found);
+	find_key(replay, frame, frame + n_readable, &found);
+	*judgement = found;
+	return 0;
+}
+
+void baleen_replay_close(struct baleen_replay *replay)
+{
+	if (replay->stats)
+		munmap(replay->stats, sizeof(*replay->stats));
+	replay->stats = NULL;
+	baleen_loaded_close(&replay->loaded);
+}

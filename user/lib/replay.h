@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the XDP program would do with a frame: the program itself, over maps of
+ * its own and attached to nothing, run by BPF_PROG_TEST_RUN.
+ *
+ *      frame --- test run ---> program ---> verdict
+ *                                 |
+ *                         counters in an array that is mapped here:
+ *                         what was counted says who decided
+ */
+#ifndef BALEEN_REPLAY_H
+#define BALEEN_REPLAY_H
+
+#include <baleen/stats.h>
+
+#include "load.h"
+#include "ruleset.h"
+
+/**
+ * enum baleen_outcome - what decided on a frame
+ * @BALEEN_OUTCOME_RULE: a rule
+ * @BALEEN_OUTCOME_UNMATCHED: no rule, so the default
+ * @BALEEN_OUTCOME_VITAL: it passes by default, because no host lives without
+ * @BALEEN_OUTCOME_NOT_IP: not parsed, so the default; these five as in
+ *                         enum baleen_parse
+ * @BALEEN_OUTCOME_MPLS: labelled
+ * @BALEEN_OUTCOME_TAGS: too many VLAN tags
+ * @BALEEN_OUTCOME_VERSION: IP version contradicts the EtherType
+ * @BALEEN_OUTCOME_SHORT: ends before its headers do
+ * @BALEEN_N_OUTCOMES: how many
+ */
+enum baleen_outcome {
+	BALEEN_OUTCOME_RULE,
+	BALEEN_OUTCOME_UNMATCHED,
+	BALEEN_OUTCOME_VITAL,
+	BALEEN_OUTCOME_NOT_IP,
+	BALEEN_OUTCOME_MPLS,
+	BALEEN_OUTCOME_TAGS,
+	BALEEN_OUTCOME_VERSION,
+	BALEEN_OUTCOME_SHORT,
+	BALEEN_N_OUTCOMES,
+};
+
+/**
+ * enum baleen_run - how a frame was judged
+ * @BALEEN_RUN_WHOLE: the program was given all of it
+ * @BALEEN_RUN_START: the kernel takes none that long; the program was given as
+ *                    much as it can read of a frame of several buffers
+ * @BALEEN_RUN_NONE: the kernel takes none that short; such a frame is
+ *                   BALEEN_OUTCOME_SHORT whatever the rules
+ */
+enum baleen_run {
+	BALEEN_RUN_WHOLE,
+	BALEEN_RUN_START,
+	BALEEN_RUN_NONE,
+};
+
+/**
+ * struct baleen_judgement - what becomes of a frame
+ * @is_drop: it is dropped
+ * @outcome: what decided
+ * @run: how that was found out
+ * @rule: index of the rule that decided; 0 when none did
+ * @counted: the rules of BALEEN_ACTION_COUNT that matched, one bit each
+ * @parse: what the frame is
+ * @has_key: @key is valid: it is IP, and has the fields that @rule asks for
+ * @is_ip6: of an IPv6 packet
+ * @key: what @rule looks up
+ */
+struct baleen_judgement {
+	bool is_drop;
+	enum baleen_outcome outcome;
+	enum baleen_run run;
+	u32 rule;
+	u32 counted;
+	enum baleen_parse parse;
+	bool has_key;
+	bool is_ip6;
+	struct baleen_key key;
+};
+
+/**
+ * struct baleen_replay - a program that judges frames
+ * @loaded: the program and its maps
+ * @config: its rules and policy
+ * @stats: its counters
+ * @n_readable: bytes of a long frame that the program can read
+ */
+struct baleen_replay {
+	struct baleen_loaded loaded;
+	struct baleen_config config;
+	struct baleen_stats *stats;
+	u32 n_readable;
+};
+
+/**
+ * baleen_replay_open() - load rules, to be asked and not to be attached
+ * @replay: filled in; close with baleen_replay_close()
+ * @ruleset: one rule or more, each with a filter, which is copied to the kernel;
+ *           it is enforced whatever its dry_run says, and samples nothing
+ * @error: filled in on failure
+ *
+ * Return: 0; -EPERM; a negative errno, as baleen_ruleset_check().
+ */
+int baleen_replay_open(struct baleen_replay *replay, const struct baleen_ruleset *ruleset,
+		       struct baleen_error *error);
+
+/**
+ * baleen_replay_frame() - judge one frame
+ * @replay: opened
+ * @frame: from its destination MAC address on
+ * @n_bytes: its length, 0 or more
+ * @judgement: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or the negative errno of the kernel.
+ */
+int baleen_replay_frame(struct baleen_replay *replay, const u8 *frame, u32 n_bytes,
+			struct baleen_judgement *judgement, struct baleen_error *error);
+
+/**
+ * baleen_replay_close() - unload
+ * @replay: opened
+ */
+void baleen_replay_close(struct baleen_replay *replay);
+
+#endif /* BALEEN_REPLAY_H */
