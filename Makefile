@@ -62,7 +62,7 @@ BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 .PHONY: all unit check check-xdp check-kernels check-all bench bench-xdp bench-path demo docs install clean tests
 .PHONY: deps-build deps-demo deps-test deps-bench
 all: build/baleen build/libbaleen.a $(BPF_OBJ)
-tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds build/worlds/live
+tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds build/worlds/live build/worlds/parity
 
 # --- packages -------------------------------------------------------------
 
@@ -99,7 +99,7 @@ build/%.bpf.o: bpf/%.bpf.c $(HEADERS)
 build/%.skel.h: build/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
 
-build/tests/%.bpf.o: tests/%.bpf.c $(HEADERS) $(wildcard tests/bench/*.h)
+build/tests/%.bpf.o: tests/%.bpf.c $(HEADERS) $(wildcard tests/bench/*.h tests/worlds/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@.tmp
 	llvm-strip -g $@.tmp && mv $@.tmp $@

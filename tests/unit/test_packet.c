@@ -634,8 +634,10 @@ static void test_vital(void **state)
 		{ true, ICMP6("01", "84") },
 		{ true, ICMP6("01", "8f") },
 		{ false, ICMP6("01", "81") },
+		{ false, ICMP6("01", "85") },
 		{ false, ICMP6("01", "8e") },
 		{ false, ICMP6("01", "90") },
+		{ false, ICMP6("00", "82") },
 		{ false, ICMP6("02", "82") },
 		{ false, ICMP6("ff", "82") },
 		/* MLD has the router alert option, RFC 2710 section 3. */
