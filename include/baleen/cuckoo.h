@@ -164,17 +164,26 @@ baleen_inline u64 baleen_lane_ones(u32 slot_bits)
 				 1;
 }
 
+/* Volatile, because a writer may change the filter meanwhile, and the order
+ * home, other is what hides none of its keys (user/lib/live.h). clang takes
+ * both buckets in one go otherwise.
+ */
+baleen_inline u64 baleen_bucket_word(const u64 *word)
+{
+	return *(const volatile u64 *)word;
+}
+
 /* All lanes' highest bits are set when @slot is not in the bucket at @word. */
 baleen_inline u64 baleen_bucket_lacks(const u64 *word, u32 slot_bits, u64 slot)
 {
 	u64 ones = baleen_lane_ones(slot_bits), lanes = slot * ones;
-	u64 differ = baleen_lanes_differ(word[0], lanes, ones);
+	u64 differ = baleen_lanes_differ(baleen_bucket_word(&word[0]), lanes, ones);
 
 	if (slot_bits >= 32)
-		differ &= baleen_lanes_differ(word[1], lanes, ones);
+		differ &= baleen_lanes_differ(baleen_bucket_word(&word[1]), lanes, ones);
 	if (slot_bits == 64)
-		differ &= baleen_lanes_differ(word[2], lanes, ones) &
-			  baleen_lanes_differ(word[3], lanes, ones);
+		differ &= baleen_lanes_differ(baleen_bucket_word(&word[2]), lanes, ones) &
+			  baleen_lanes_differ(baleen_bucket_word(&word[3]), lanes, ones);
 	return differ;
 }
 
