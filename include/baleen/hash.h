@@ -22,7 +22,8 @@
 
 /**
  * struct baleen_seed - the secret of one filter, from getrandom()
- * @word: 0 and 1 key the permutations, 2 to 11 the IPv6 hash
+ * @word: 0 and 1 key the permutations, 2 to 11 the IPv6 hash; all but 1 the
+ *        keys of the hash of tuples
  * @tuple: keys of the hash of tuples, made of @word by baleen_seed_expand();
  *         not part of the image
  *
@@ -112,8 +113,9 @@ baleen_inline u64 baleen_unmix64(u64 x)
  * baleen_seed_expand() - make the keys of the tuple hash
  * @seed: its words are set
  *
- * Every other word of a SplitMix64 stream (Steele, Lea and Flood 2014) that
- * starts at a secret: as good as the secret words for who cannot see them.
+ * A SplitMix64 stream (Steele, Lea and Flood 2014) that starts at a secret,
+ * each word hidden by one of the secret words: as good as more of them for who
+ * cannot see them.
  *
  * Context: any.
  */
@@ -185,7 +187,8 @@ baleen_inline u64 baleen_hash_ip6(const struct baleen_seed *seed, u64 hi, u64 lo
  * @key: a BALEEN_TUPLE
  *
  * Context: any, BPF-safe.
- * Return: the hash; two keys collide with probability 2^-64.
+ * Return: the hash; two keys collide with probability 2^-64, as far as the
+ * expanded seed is as good as a random one.
  * Source: Lemire and Kaser 2014, Multilinear-HM with 64-bit keys, twice.
  */
 baleen_inline u64 baleen_hash_tuple(const struct baleen_seed *seed, const struct baleen_key *key)

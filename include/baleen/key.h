@@ -73,7 +73,8 @@ enum baleen_key_spec {
  * @lo: IPv6, TUPLE: bits 63..0; WORD: the whole key
  * @dst_hi: TUPLE: bits 127..64 of the destination
  * @dst_lo: TUPLE: bits 63..0
- * @rest: TUPLE: protocol << 32 | source port << 16 | destination port
+ * @rest: TUPLE: is IPv6 << 40 | protocol << 32 | source port << 16 |
+ *        destination port
  */
 struct baleen_key {
 	u32 domain;
@@ -205,7 +206,8 @@ baleen_inline u64 baleen_key_pack(u32 spec, const struct baleen_fields *fields)
  * @fields: the fields
  *
  * In a BALEEN_TUPLE an IPv4 address stands as an IPv4-mapped IPv6 address
- * (RFC 4291 section 2.5.5.2), so that no IPv6 packet has its key by chance.
+ * (RFC 4291 section 2.5.5.2). An IPv6 packet may well have such an address, so
+ * a bit of its own tells the families apart.
  *
  * Context: any, BPF-safe.
  * Return: the key.
@@ -236,8 +238,9 @@ baleen_inline struct baleen_key baleen_key_fields(u32 spec, const struct baleen_
 		key.dst_hi = fields->dst_hi;
 		key.dst_lo = fields->dst_lo | mapped;
 	}
+	key.rest = (u64)fields->is_ip6 << 40;
 	if (spec & BALEEN_KEY_PROTO)
-		key.rest = (u64)fields->proto << 32;
+		key.rest |= (u64)fields->proto << 32;
 	if (spec & BALEEN_KEY_SPORT)
 		key.rest |= (u32)fields->sport << 16;
 	if (spec & BALEEN_KEY_DPORT)

@@ -93,6 +93,36 @@ static void test_permute64_distinct(void **state)
 	free(hash);
 }
 
+static void assert_inverse64(const struct baleen_seed *seed, u64 x)
+{
+	u64 there = baleen_permute64(seed, x);
+	u64 back = baleen_unpermute64(seed, there);
+
+	if (back != x)
+		fail_msg("%#llx became %#llx and came back as %#llx", (unsigned long long)x,
+			 (unsigned long long)there, (unsigned long long)back);
+	assert_int_equal(baleen_permute64(seed, baleen_unpermute64(seed, x)), x);
+	assert_int_equal(baleen_unmix64(baleen_mix64(x)), x);
+}
+
+static void test_permute64_inverse(void **state)
+{
+	struct random random = random_from(6);
+
+	for (u32 s = 0; s < N_SEEDS; s++) {
+		struct baleen_seed seed = seed_at(&random, s);
+
+		assert_inverse64(&seed, 0);
+		assert_inverse64(&seed, -1ull);
+		for (u32 bit = 0; bit < 64; bit++) {
+			assert_inverse64(&seed, 1ull << bit);
+			assert_inverse64(&seed, ~(1ull << bit));
+		}
+		for (u32 i = 0; i < N_VALUES / 10; i++)
+			assert_inverse64(&seed, random_next(&random));
+	}
+}
+
 /* --- IPv6 ----------------------------------------------------------------- */
 
 /* The formula of the paper as it stands there, in wide arithmetic: sums of
@@ -139,6 +169,97 @@ static void test_hash_ip6(void **state)
 	}
 }
 
+/* --- tuples --------------------------------------------------------------- */
+
+/* Product modulo 2^64 by adding and doubling. */
+static u64 slow_times(u64 a, u64 b)
+{
+	u64 product = 0;
+
+	for (; b; b /= 2, a += a)
+		if (b % 2)
+			product += a;
+	return product;
+}
+
+/* The formula of the paper over any even number of 32-bit words. */
+static u32 slow_words(const u64 *k, const u32 *a, u32 n)
+{
+	u64 sum = k[0];
+
+	for (u32 i = 0; i < n; i += 2)
+		sum += slow_times(k[i + 1] + a[i], k[i + 2] + a[i + 1]);
+	return sum / 0x100000000ull;
+}
+
+static u64 slow_hash_tuple(const struct baleen_seed *seed, const struct baleen_key *key)
+{
+	const u64 word[5] = { key->hi, key->lo, key->dst_hi, key->dst_lo, key->rest };
+	u64 k[22], state = baleen_mix64(seed->word[0]) ^ seed->word[2];
+	u32 a[10];
+
+	for (u32 i = 0; i < 10; i++)
+		a[i] = i % 2 ? word[i / 2] % 0x100000000ull : word[i / 2] / 0x100000000ull;
+	for (u32 i = 0; i < 22; i++) {
+		state += 0x9e3779b97f4a7c15ull;
+		k[i] = baleen_mix64(state) ^ seed->word[i < 10 ? 2 + i : i < 20 ? i - 8 : i - 18];
+	}
+	return baleen_mix64((u64)slow_words(k, a, 10) * 0x100000000ull + slow_words(k + 11, a, 10));
+}
+
+static void test_hash_tuple(void **state)
+{
+	struct random random = random_from(7);
+
+	for (u32 s = 0; s < N_SEEDS; s++) {
+		struct baleen_seed seed = seed_at(&random, s);
+
+		for (u32 i = 0; i < N_VALUES / 50; i++) {
+			struct baleen_key key = random_key(&random, BALEEN_TUPLE);
+
+			/* Zero and all ones in a word, too. */
+			if (i % 7 < 5)
+				*(&key.hi + i % 7) = -(u64)(i % 2);
+			assert_int_equal(baleen_hash_tuple(&seed, &key),
+					 slow_hash_tuple(&seed, &key));
+			assert_int_equal(baleen_hash64(&seed, &key), slow_hash_tuple(&seed, &key));
+		}
+	}
+}
+
+/* Each bit of the key counts. */
+static void test_hash_tuple_bits(void **state)
+{
+	struct random random = random_from(8);
+	struct baleen_seed seed = random_seed(&random);
+	struct baleen_key key = random_key(&random, BALEEN_TUPLE);
+	u64 hash = baleen_hash_tuple(&seed, &key);
+
+	for (u32 bit = 0; bit < 5 * 64; bit++) {
+		struct baleen_key other = key;
+
+		*(&other.hi + bit / 64) ^= 1ull << bit % 64;
+		assert_true(baleen_hash_tuple(&seed, &other) != hash);
+	}
+}
+
+static void test_hash64(void **state)
+{
+	struct random random = random_from(9);
+	struct baleen_seed seed = random_seed(&random);
+
+	for (u32 i = 0; i < 1000; i++) {
+		struct baleen_key key = random_key(&random, BALEEN_IP4);
+
+		assert_int_equal(baleen_hash64(&seed, &key), baleen_permute64(&seed, key.ip4));
+		key = random_key(&random, BALEEN_WORD);
+		assert_int_equal(baleen_hash64(&seed, &key), baleen_permute64(&seed, key.lo));
+		key = random_key(&random, BALEEN_IP6);
+		assert_int_equal(baleen_hash64(&seed, &key),
+				 baleen_hash_ip6(&seed, key.hi, key.lo));
+	}
+}
+
 /* --- values --------------------------------------------------------------- */
 
 /* Computed by a program in another language from the text of hash.h: who
@@ -146,10 +267,31 @@ static void test_hash_ip6(void **state)
  */
 static void test_values(void **state)
 {
+	struct baleen_key tuple = { .domain = BALEEN_TUPLE };
 	struct baleen_seed seed;
 
 	for (u64 i = 0; i < BALEEN_SEED_WORDS; i++)
 		seed.word[i] = 0x0123456789abcdefull * (2 * i + 1);
+	baleen_seed_expand(&seed);
+	assert_int_equal(seed.tuple[0], 0x6a3446150f72d8a1ull);
+	assert_int_equal(seed.tuple[9], 0x78bd20c3ed566453ull);
+	assert_int_equal(seed.tuple[10], 0x7ce6962914568453ull);
+	assert_int_equal(seed.tuple[21], 0xcf0f2db22ceff56bull);
+	assert_int_equal(baleen_hash_tuple(&seed, &tuple), 0x7dbb5c88ca55ba95ull);
+	tuple = (struct baleen_key){ .domain = BALEEN_TUPLE,
+				     .lo = 0xffffc0000201,
+				     .dst_lo = 0xffffc6336402,
+				     .rest = 0x0612340016 };
+	assert_int_equal(baleen_hash_tuple(&seed, &tuple), 0x243ecfef42e59ca1ull);
+	tuple = (struct baleen_key){ .domain = BALEEN_TUPLE,
+				     .hi = 0x20010db800000000ull,
+				     .lo = 1,
+				     .dst_hi = 0x20010db800000000ull,
+				     .dst_lo = 2,
+				     .rest = 0x10611223344 };
+	assert_int_equal(baleen_hash_tuple(&seed, &tuple), 0x56585d425f4884e4ull);
+	tuple = (struct baleen_key){ BALEEN_TUPLE, 0, -1ull, -1ull, -1ull, -1ull, -1ull };
+	assert_int_equal(baleen_hash_tuple(&seed, &tuple), 0x1f2df617ca8b0577ull);
 	assert_int_equal(baleen_mix64(0x9e3779b97f4a7c15ull), 0xe220a8397b1dcdafull);
 	assert_int_equal(baleen_permute32(&seed, 0), 0x45ef147b);
 	assert_int_equal(baleen_permute32(&seed, 1), 0x80327395);
@@ -223,7 +365,11 @@ int main(void)
 		cmocka_unit_test(test_permute_inverse),
 		cmocka_unit_test(test_inverse32),
 		cmocka_unit_test(test_permute64_distinct),
+		cmocka_unit_test(test_permute64_inverse),
 		cmocka_unit_test(test_hash_ip6),
+		cmocka_unit_test(test_hash_tuple),
+		cmocka_unit_test(test_hash_tuple_bits),
+		cmocka_unit_test(test_hash64),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_crc_values),
 		cmocka_unit_test(test_crc_same),
