@@ -31,11 +31,11 @@ static void check_key(int fd, const struct baleen_key *key, u64 n_lines)
 	const char *reason;
 	u64 line = 0;
 
-	baleen_key_format(key, text);
-	check(!baleen_key_parse(text, strlen(text), &again, &reason));
+	baleen_key_format(key, BALEEN_KEY_SRC, text);
+	check(!baleen_key_parse(text, strlen(text), BALEEN_KEY_SRC, &again, &reason));
 	check(!baleen_key_compare(key, &again));
 	check(!lseek(fd, 0, SEEK_SET));
-	check(!baleen_list_find(fd, key, &line, entry, sizeof(entry)));
+	check(!baleen_list_find(fd, BALEEN_KEY_SRC, key, &line, entry, sizeof(entry)));
 	check(line >= 1 && line <= n_lines);
 }
 
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 	check(!baleen_list_read(&list, fd, "fuzz", &reader, NULL));
 	check(list.n_bad <= list.n_lines && list.n_lines <= n_bytes);
 	check(last_line <= list.n_lines);
-	baleen_list_finish(&list);
+	check(!baleen_list_finish(&list));
 	check_order(&list);
 	check_keys(fd, &list);
 	baleen_list_free(&list);

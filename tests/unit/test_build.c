@@ -73,7 +73,7 @@ static struct baleen_list make_list(ip4_at *at, u32 n4, u32 n6)
 	baleen_list_finish(&list);
 	assert_int_equal(list.n_ip4, n4);
 	assert_int_equal(list.n_ip6, n6);
-	assert_int_equal(list.n_duplicates, 0);
+	assert_int_equal(list.n_covered, 0);
 	return list;
 }
 

@@ -17,9 +17,7 @@
 #include "list.h"
 
 #define IPSUM "../shared/data/lists/ipsum.txt"
-#define TOO_WIDE "more than 65536 addresses: wider prefixes cannot be held yet"
-#define EXCEPTION "exceptions are not supported yet"
-#define SECOND_FIELD "keys with a port or second field are not supported"
+#define SECOND_FIELD "more fields than the key has"
 #define LEADING_ZERO "octet with a leading zero: decimal or octal?"
 #define HOST_NAME "a host name, not an address"
 
@@ -71,33 +69,73 @@ static void read_text(struct baleen_list *list, const char *text, struct complai
 	read_bytes(list, text, strlen(text), seen);
 }
 
-static struct baleen_key list_key(const struct baleen_list *list, size_t i)
+/* What a list holds, in words separated by spaces. */
+struct words {
+	char text[2048];
+	size_t used;
+};
+
+static void add_word(struct words *words, const char *format, ...)
 {
-	if (i < list->n_ip4)
-		return (struct baleen_key){.domain = BALEEN_IP4, .ip4 = list->ip4[i]};
-	i -= list->n_ip4;
-	return (struct baleen_key){
-		.domain = BALEEN_IP6,
-		.hi = list->ip6[i].hi,
-		.lo = list->ip6[i].lo,
-	};
+	va_list args;
+
+	va_start(args, format);
+	words->used += snprintf(words->text + words->used, sizeof(words->text) - words->used, "%s",
+				words->used ? " " : "");
+	words->used += vsnprintf(words->text + words->used, sizeof(words->text) - words->used,
+				 format, args);
+	va_end(args);
+	assert_true(words->used < sizeof(words->text));
 }
 
-/* The keys in words, separated by spaces. */
+static const char *ip4_text(u32 ip4, char *text)
+{
+	const struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = ip4};
+
+	baleen_key_format(&key, BALEEN_KEY_SRC, text);
+	return text;
+}
+
+static const char *ip6_text(u64 hi, u64 lo, char *text)
+{
+	const struct baleen_key key = {.domain = BALEEN_IP6, .hi = hi, .lo = lo};
+
+	baleen_key_format(&key, BALEEN_KEY_SRC, text);
+	return text;
+}
+
+static void add_ip4_words(const struct baleen_list *list, struct words *words)
+{
+	char first[BALEEN_KEY_TEXT], last[BALEEN_KEY_TEXT];
+
+	for (size_t i = 0; i < list->n_ip4; i++)
+		add_word(words, "%s", ip4_text(list->ip4[i], first));
+	for (size_t i = 0; i < list->n_prefix4; i++)
+		add_word(words, "%s%s/%u", list->prefix4[i].is_exception ? "!" : "",
+			 ip4_text(list->prefix4[i].address, first), list->prefix4[i].length);
+	for (size_t i = 0; i < list->n_net4; i++)
+		add_word(words, "%s-%s", ip4_text(list->net4[i].first, first),
+			 ip4_text(list->net4[i].last, last));
+}
+
+/* Hosts, prefixes and intervals, IPv4 before IPv6; then keys. */
 static void assert_keys(const struct baleen_list *list, const char *want)
 {
-	char got[1024] = "";
-	size_t used = 0;
+	struct words words = {.used = 0};
+	char text[BALEEN_KEY_TEXT];
 
-	for (size_t i = 0; i < list->n_ip4 + list->n_ip6; i++) {
-		struct baleen_key key = list_key(list, i);
-		char text[BALEEN_KEY_TEXT];
-
-		baleen_key_format(&key, text);
-		used += snprintf(got + used, sizeof(got) - used, "%s%s", i ? " " : "", text);
-		assert_true(used < sizeof(got));
+	add_ip4_words(list, &words);
+	for (size_t i = 0; i < list->n_ip6; i++)
+		add_word(&words, "%s", ip6_text(list->ip6[i].hi, list->ip6[i].lo, text));
+	for (size_t i = 0; i < list->n_prefix6; i++)
+		add_word(&words, "%s%s/%u", list->prefix6[i].is_exception ? "!" : "",
+			 ip6_text(list->prefix6[i].hi, list->prefix6[i].lo, text),
+			 list->prefix6[i].length);
+	for (size_t i = 0; i < list->n_key; i++) {
+		baleen_key_format(&list->key[i], list->key_spec, text);
+		add_word(&words, "%s", text);
 	}
-	assert_string_equal(got, want);
+	assert_string_equal(words.text, want);
 }
 
 /* --- refused --- */
@@ -147,16 +185,6 @@ static const struct refused refused_lines[] = {
 	{"10.0.0.0/24/8", "10.0.0.0/24/8", "prefix length is not a number"},
 	{"10.0.0.0/255.0.0.0", "10.0.0.0/255.0.0.0", "prefix length is not a number"},
 	{"10.0.0.0/08", "10.0.0.0/08", "prefix length with a leading zero"},
-	{"10.0.0.0/15", "10.0.0.0/15", TOO_WIDE},
-	{"0.0.0.0/0", "0.0.0.0/0", TOO_WIDE},
-	{"10.0.0.0-10.1.0.0", "10.0.0.0-10.1.0.0", TOO_WIDE},
-	{"0.0.0.0-255.255.255.255", "0.0.0.0-255.255.255.255", TOO_WIDE},
-	{"2001:db8::/111", "2001:db8::/111", TOO_WIDE},
-	{"2001:db8::/64", "2001:db8::/64", TOO_WIDE},
-	{"::/0", "::/0", TOO_WIDE},
-	{"2001:db8::-2001:db8::1:0", "2001:db8::-2001:db8::1:0", TOO_WIDE},
-	{"2001:db8::-2001:db8:0:1::", "2001:db8::-2001:db8:0:1::", TOO_WIDE},
-	{"::ffff:10.0.0.0/111", "::ffff:10.0.0.0/111", TOO_WIDE},
 	{"::ffff:10.0.0.0/95", "::ffff:10.0.0.0/95",
 	 "prefix of more than the IPv4-mapped addresses"},
 	{"10.0.0.2-10.0.0.1", "10.0.0.2-10.0.0.1", "range ends before it begins"},
@@ -175,20 +203,19 @@ static const struct refused refused_lines[] = {
 	{"::10.0.0.300", "::10.0.0.300", "malformed IPv6 address"},
 	{"52:54:00:12:34:56", "52:54:00:12:34:56", "malformed IPv6 address"},
 	{"[2001:db8::1]", "[2001:db8::1]", "not an address"},
-	{"192.0.2.1:80", "192.0.2.1:80", "ports are not supported"},
+	{"192.0.2.1:80", "192.0.2.1:80", "port behind the address"},
 	{"192.0.2.1,tcp:80", "192.0.2.1,tcp:80", SECOND_FIELD},
 	{"192.0.2.0/24,eth0", "192.0.2.0/24,eth0", SECOND_FIELD},
 	{"ip,score", "ip,score", HOST_NAME},
-	{"!192.0.2.1", "!192.0.2.1", EXCEPTION},
-	{" ! 192.0.2.1", "!", EXCEPTION},
-	{"add foo 192.0.2.0/24 nomatch", "192.0.2.0/24", EXCEPTION},
-	{"add foo 192.0.2.0/24 timeout 9 comment \"a b\" nomatch", "192.0.2.0/24", EXCEPTION},
-	{"add foo 192.0.2.0/24 timeout 9 nomatch comment \"a b\"", "192.0.2.0/24", EXCEPTION},
-	{"add foo 192.0.2.0/24 nomatch -exist", "192.0.2.0/24", EXCEPTION},
+	{" ! 192.0.2.1", "!", "not an address"},
+	{"!!192.0.2.1", "!!192.0.2.1", "not an address"},
+	{"!10.0.0.300", "!10.0.0.300", "octet above 255"},
+	{"!10.0.0.1 - 10.0.0.9", "!10.0.0.1", "range with white space: write it A-B"},
+	{"add foo !10.0.0.1", "!10.0.0.1", "not an address"},
+	{"add foo !10.0.0.1 nomatch", "!10.0.0.1", "not an address"},
 	{"add foo 192.0.2.0/24 comment \"x nomatch", "192.0.2.0/24", "quote without its end"},
 	{"add foo 192.0.2.1,tcp:80", "192.0.2.1,tcp:80", SECOND_FIELD},
 	{"add foo 10.0.0.300", "10.0.0.300", "octet above 255"},
-	{"add foo !10.0.0.1", "!10.0.0.1", EXCEPTION},
 	{"add foo", "add foo", "ipset line without a key"},
 	{"add -exist foo # 10.0.0.1", "add -exist foo # 10.0.0.1", "ipset line without a key"},
 	{"del foo 10.0.0.1", "del", HOST_NAME},
@@ -305,12 +332,15 @@ static void test_refused_key(void **state)
 		const char *reason = NULL;
 
 		key = poison;
-		assert_int_equal(baleen_key_parse(text[i], strlen(text[i]), &key, &reason),
+		assert_int_equal(baleen_key_parse(text[i], strlen(text[i]), BALEEN_KEY_SRC, &key,
+						  &reason),
 				 -EINVAL);
 		assert_memory_equal(&key, &poison, sizeof(key));
 		assert_non_null(reason);
 	}
-	assert_int_equal(baleen_key_parse("1.2.3.4\0", 8, &key, &(const char *){NULL}), -EINVAL);
+	assert_int_equal(baleen_key_parse("1.2.3.4\0", 8, BALEEN_KEY_SRC, &key,
+					  &(const char *){NULL}),
+			 -EINVAL);
 	assert_memory_equal(&key, &poison, sizeof(key));
 }
 
@@ -344,7 +374,8 @@ static void check_read_fails(int fd, int want)
 	assert_int_equal(baleen_list_read(&list, fd, "some.txt", NULL, &error), want);
 	assert_string_equal(error.text, want_text);
 	assert_keys(&list, "10.0.0.1");
-	assert_int_equal(baleen_list_find(fd, &key, &line, text, sizeof(text)), want);
+	assert_int_equal(baleen_list_find(fd, BALEEN_KEY_SRC, &key, &line, text, sizeof(text)),
+			 want);
 	assert_int_equal(line, 77);
 	assert_string_equal(text, "poison");
 	baleen_list_free(&list);
@@ -361,32 +392,41 @@ static void test_refused_file(void **state)
 }
 
 /* Sizes that no allocation is even tried for. */
+static void check_no_memory(u32 key_spec, const char *line, size_t full)
+{
+	struct baleen_list before = {
+		.key_spec = key_spec,
+		.n_ip4 = full,
+		.room_ip4 = full,
+		.n_prefix4 = full,
+		.room_prefix4 = full,
+		.n_ip6 = full,
+		.room_ip6 = full,
+		.n_prefix6 = full,
+		.room_prefix6 = full,
+		.n_key = full,
+		.room_key = full,
+	};
+	struct baleen_list list = before;
+	int fd = open_bytes(line, strlen(line));
+
+	assert_int_equal(baleen_list_read(&list, fd, "some.txt", NULL, NULL), -ENOMEM);
+	list.n_lines = 0;
+	assert_memory_equal(&list, &before, sizeof(list));
+	close(fd);
+}
+
 static void test_refused_memory(void **state)
 {
-	static const size_t full[] = {
-		PTRDIFF_MAX / sizeof(struct baleen_ip6),
-		SIZE_MAX / 2,
-		SIZE_MAX,
-	};
-	static const char *const line[] = {"10.0.0.1\n", "2001:db8::1\n"};
+	static const size_t full[] = {PTRDIFF_MAX / sizeof(u32), SIZE_MAX / 2, SIZE_MAX};
 
-	for (size_t i = 0; i < sizeof(full) / sizeof(full[0]) * 2; i++) {
-		struct baleen_list before = {
-			.n_ip4 = full[i / 2],
-			.room_ip4 = full[i / 2],
-			.n_ip6 = full[i / 2],
-			.room_ip6 = full[i / 2],
-		};
-		struct baleen_list list = before;
-		int fd = open_bytes(line[i % 2], strlen(line[i % 2]));
-
-		/* 4-byte keys fit in the smallest of the sizes. */
-		if (i == 0)
-			list.n_ip4 = list.room_ip4 = before.n_ip4 = before.room_ip4 *= 4;
-		assert_int_equal(baleen_list_read(&list, fd, "some.txt", NULL, NULL), -ENOMEM);
-		list.n_lines = 0;
-		assert_memory_equal(&list, &before, sizeof(list));
-		close(fd);
+	for (size_t i = 0; i < sizeof(full) / sizeof(full[0]); i++) {
+		check_no_memory(BALEEN_KEY_SRC, "10.0.0.1\n", full[i]);
+		check_no_memory(BALEEN_KEY_SRC, "10.0.0.0/24\n", full[i]);
+		check_no_memory(BALEEN_KEY_SRC, "!10.0.0.1\n", full[i]);
+		check_no_memory(BALEEN_KEY_SRC, "2001:db8::1\n", full[i]);
+		check_no_memory(BALEEN_KEY_SRC, "2001:db8::/32\n", full[i]);
+		check_no_memory(BALEEN_KEY_DPORT, "443\n", full[i]);
 	}
 }
 
@@ -410,19 +450,46 @@ static void test_held_lines(void **state)
 		 "10.0.0.1"},
 		{"\xef\xbb\xbf# x\n10.0.0.1\n", "10.0.0.1"},
 		{"10.0.0.1/32", "10.0.0.1"},
-		{"10.0.0.7/30", "10.0.0.4 10.0.0.5 10.0.0.6 10.0.0.7"},
-		{"255.255.255.255/31", "255.255.255.254 255.255.255.255"},
-		{"10.0.0.255-10.0.1.1", "10.0.0.255 10.0.1.0 10.0.1.1"},
+		{"10.0.0.7/30", "10.0.0.4/30"},
+		{"255.255.255.255/31", "255.255.255.254/31"},
+		{"1.2.3.4/0 x", "0.0.0.0/0"},
+		{"10.0.0.255-10.0.1.1", "10.0.0.255/32 10.0.1.0/31"},
+		{"0.0.0.0-255.255.255.255", "0.0.0.0/0"},
+		{"0.0.0.1-255.255.255.254 10",
+		 "0.0.0.1/32 0.0.0.2/31 0.0.0.4/30 0.0.0.8/29 0.0.0.16/28 0.0.0.32/27 0.0.0.64/26 "
+		 "0.0.0.128/25 0.0.1.0/24 0.0.2.0/23 0.0.4.0/22 0.0.8.0/21 0.0.16.0/20 0.0.32.0/19 "
+		 "0.0.64.0/18 0.0.128.0/17 0.1.0.0/16 0.2.0.0/15 0.4.0.0/14 0.8.0.0/13 0.16.0.0/12 "
+		 "0.32.0.0/11 0.64.0.0/10 0.128.0.0/9 1.0.0.0/8 2.0.0.0/7 4.0.0.0/6 8.0.0.0/5 "
+		 "16.0.0.0/4 32.0.0.0/3 64.0.0.0/2 128.0.0.0/2 192.0.0.0/3 224.0.0.0/4 240.0.0.0/5 "
+		 "248.0.0.0/6 252.0.0.0/7 254.0.0.0/8 255.0.0.0/9 255.128.0.0/10 255.192.0.0/11 "
+		 "255.224.0.0/12 255.240.0.0/13 255.248.0.0/14 255.252.0.0/15 255.254.0.0/16 "
+		 "255.255.0.0/17 255.255.128.0/18 255.255.192.0/19 255.255.224.0/20 "
+		 "255.255.240.0/21 255.255.248.0/22 255.255.252.0/23 255.255.254.0/24 "
+		 "255.255.255.0/25 255.255.255.128/26 255.255.255.192/27 255.255.255.224/28 "
+		 "255.255.255.240/29 255.255.255.248/30 255.255.255.252/31 255.255.255.254/32"},
+		{"!10.0.0.1\n!10.0.0.9/8#x\n!10.0.0.2-10.0.0.4",
+		 "!10.0.0.1/32 !10.0.0.0/8 !10.0.0.2/31 !10.0.0.4/32"},
+		{"!::1\n!2001:db8::f/32\n!::ffff:10.0.0.1", "!10.0.0.1/32 !::1/128 !2001:db8::/32"},
 		{"10.0.0.1-10.0.0.1", "10.0.0.1"},
 		{"2001:DB8:0:0::1 x", "2001:db8::1"},
 		{"::", "::"},
-		{"2001:db8::f/127", "2001:db8::e 2001:db8::f"},
+		{"2001:db8::f/127", "2001:db8::e/127"},
+		{"2001:db8::f/63", "2001:db8::/63"},
+		{"2001:db8:1:2:3::f/64", "2001:db8:1:2::/64"},
+		{"2001:db8:1:2:ffff::f/65", "2001:db8:1:2:8000::/65"},
 		{"2001:db8::1/128", "2001:db8::1"},
+		{"::1/0", "::/0"},
+		{"::-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "::/0"},
+		{"::-7fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "::/1"},
+		{"0:0:0:1::-0:0:0:2:ffff:ffff:ffff:ffff", "0:0:0:1::/64 0:0:0:2::/64"},
+		{"::fffe:ffff:ffff-::fffe:ffff:ffff", "::fffe:ffff:ffff"},
 		{"::1:ffff:ffff:ffff:ffff-0:0:0:2::", "::1:ffff:ffff:ffff:ffff 0:0:0:2::"},
 		{"::ffff:192.0.2.1", "192.0.2.1"},
 		{"::FFFF:c000:0201", "192.0.2.1"},
-		{"::ffff:192.0.2.1/127", "192.0.2.0 192.0.2.1"},
-		{"::ffff:192.0.2.1-::ffff:192.0.2.2", "192.0.2.1 192.0.2.2"},
+		{"::ffff:192.0.2.1/127", "192.0.2.0/31"},
+		{"::ffff:192.0.2.1/96", "0.0.0.0/0"},
+		{"::ffff:10.0.0.0/111", "10.0.0.0/15"},
+		{"::ffff:192.0.2.1-::ffff:192.0.2.2", "192.0.2.1/32 192.0.2.2/32"},
 		{"::192.0.2.1", "::192.0.2.1"},
 	};
 
@@ -449,39 +516,20 @@ static void test_held_ipset(void **state)
 		"-exist add bad 192.0.2.7\n"
 		"add -exist bad 192.0.2.8\n"
 		"add -! bad# 192.0.2.9 # nomatch\n"
-		"add bad 192.0.2.10#x -exist\n";
+		"add bad 192.0.2.10#x -exist\n"
+		"add bad 192.0.2.16/29\n"
+		"add bad 192.0.2.18/31 timeout 9 comment \"a b\" nomatch\n"
+		"add bad 192.0.2.20 timeout 9 nomatch comment \"a b\"\n"
+		"add bad 192.0.2.18 nomatch -exist\n";
 	struct baleen_list list = {0};
 
 	read_text(&list, save, NULL);
 	baleen_list_finish(&list);
 	assert_int_equal(list.n_bad, 0);
-	assert_int_equal(list.n_lines, 9);
-	assert_keys(&list, "192.0.2.1 192.0.2.4 192.0.2.5 192.0.2.7 192.0.2.8 192.0.2.9 "
-			   "192.0.2.10 2001:db8::1");
-	baleen_list_free(&list);
-}
-
-static void test_held_expanded(void **state)
-{
-	struct baleen_list list = {0};
-
-	read_text(&list,
-		  "10.9.8.7/16\n2001:db8::7/112\n255.255.0.0-255.255.255.255\n"
-		  "2001:db8::ffff:ffff:ffff:8000-2001:db8:0:1::7fff\n",
-		  NULL);
-	baleen_list_finish(&list);
-	assert_int_equal(list.n_bad, 0);
-	assert_int_equal(list.n_duplicates, 0);
-	assert_int_equal(list.n_ip4, 2 * 65536);
-	assert_int_equal(list.n_ip6, 2 * 65536);
-	for (u32 i = 0; i < 65536; i++) {
-		assert_int_equal(list.ip4[i], 0x0a090000 + i);
-		assert_int_equal(list.ip4[65536 + i], 0xffff0000 + i);
-		assert_int_equal(list.ip6[i].hi, 0x20010db800000000);
-		assert_int_equal(list.ip6[i].lo, i);
-		assert_int_equal(list.ip6[65536 + i].hi, 0x20010db800000000 + (i >= 32768));
-		assert_int_equal(list.ip6[65536 + i].lo, 0xffffffffffff8000 + i);
-	}
+	assert_int_equal(list.n_lines, 13);
+	assert_int_equal(list.n_covered, 1);
+	assert_keys(&list, "192.0.2.1 192.0.2.7 192.0.2.8 192.0.2.9 192.0.2.10 192.0.2.4-192.0.2.5 "
+			   "192.0.2.16-192.0.2.17 192.0.2.21-192.0.2.23 2001:db8::1");
 	baleen_list_free(&list);
 }
 
@@ -505,10 +553,11 @@ static void test_format(void **state)
 		char got[BALEEN_KEY_TEXT];
 		struct baleen_key key;
 
-		assert_int_equal(baleen_key_parse(text[i][0], strlen(text[i][0]), &key, &reason),
+		assert_int_equal(baleen_key_parse(text[i][0], strlen(text[i][0]), BALEEN_KEY_SRC,
+						  &key, &reason),
 				 0);
 		assert_string_equal(reason, "untouched");
-		baleen_key_format(&key, got);
+		baleen_key_format(&key, BALEEN_KEY_SRC, got);
 		assert_string_equal(got, text[i][1]);
 	}
 }
@@ -520,7 +569,7 @@ static void test_format_octets(void **state)
 		struct in_addr address = {htonl(key.ip4)};
 		char got[BALEEN_KEY_TEXT], want[INET_ADDRSTRLEN];
 
-		baleen_key_format(&key, got);
+		baleen_key_format(&key, BALEEN_KEY_SRC, got);
 		inet_ntop(AF_INET, &address, want, sizeof(want));
 		assert_string_equal(got, want);
 	}
@@ -539,7 +588,7 @@ static void check_small_list(struct baleen_list *list, const struct complaints *
 	assert_int_equal(seen->line[1], 7);
 	assert_int_equal(list->n_lines, 8);
 	baleen_list_finish(list);
-	assert_keys(list, "10.0.0.1 10.0.0.2 10.0.0.8 10.0.0.9 2001:db8::1");
+	assert_keys(list, "10.0.0.1 10.0.0.2 10.0.0.8-10.0.0.9 2001:db8::1");
 	baleen_list_free(list);
 }
 
@@ -618,73 +667,83 @@ static void test_ipsum(void **state)
 	baleen_list_finish(&list);
 	assert_int_equal(seen.n, 0);
 	assert_int_equal(list.n_bad, 0);
-	assert_int_equal(list.n_ip4 + list.n_duplicates, count_lines(IPSUM, '0', '9'));
+	assert_int_equal(list.n_ip4 + list.n_covered, count_lines(IPSUM, '0', '9'));
 	assert_int_equal(list.n_lines, count_lines(IPSUM, '\0', '\x7f'));
 	assert_int_equal(list.n_ip4, 120430);
 	assert_int_equal(list.n_ip6, 0);
 	baleen_list_free(&list);
 }
 
-static void test_finish_twice(void **state)
-{
-	struct baleen_list list = {0};
-
-	baleen_list_finish(&list);
-	assert_keys(&list, "");
-	read_text(&list, "10.0.0.2\n10.0.0.1\n10.0.0.0/30\n", NULL);
-	baleen_list_finish(&list);
-	assert_int_equal(list.n_duplicates, 2);
-	read_text(&list, "10.0.0.9\n10.0.0.1\n::1\n::1\n", NULL);
-	baleen_list_finish(&list);
-	assert_int_equal(list.n_duplicates, 4);
-	assert_int_equal(list.n_lines, 7);
-	assert_keys(&list, "10.0.0.0 10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.9 ::1");
-	baleen_list_free(&list);
-	assert_null(list.ip4);
-	assert_int_equal(list.n_lines, 0);
-}
-
 /* --- find --- */
+
+struct found {
+	const char *key;
+	u64 line;
+	const char *text;
+};
+
+static void check_found(const char *file, u32 key_spec, const struct found *want)
+{
+	int fd = open_bytes(file, strlen(file));
+	char text[64] = "poison";
+	struct baleen_key key;
+	const char *reason;
+	u64 line = 77;
+	int ret;
+
+	assert_int_equal(baleen_key_parse(want->key, strlen(want->key), key_spec, &key, &reason),
+			 0);
+	ret = baleen_list_find(fd, key_spec, &key, &line, text, sizeof(text));
+	assert_int_equal(ret, want->line ? 0 : -ENOENT);
+	assert_int_equal(line, want->line ? want->line : 77);
+	assert_string_equal(text, want->line ? want->text : "poison");
+	close(fd);
+}
 
 static void test_find(void **state)
 {
 	static const char file[] =
 		"# x\n10.0.0.300\n10.0.0.0/15\n10.0.0.1\n10.0.0.4-10.0.0.6 # why\n"
 		"10.0.0.0/24\nadd x 2001:db8::/120 timeout 5\n::ffff:192.0.2.1\n"
-		"add x 10.9.0.0/24 nomatch";
-	static const struct {
-		const char *key;
-		u64 line;
-		const char *text;
-	} want[] = {
-		{"10.0.1.0", 0, NULL},
-		{"10.9.0.1", 0, NULL},
+		"add x 10.1.0.0/24 nomatch\n10.1.0.9\n10.0.0.0/24\n!10.0.0.1/32\n"
+		"10.0.0.0/24\n!2001:db8::80/121\n2001:db8::81-2001:db8::83\n"
+		"10.1.2.0/24\n!10.1.2.0/24\n10.1.2.0/24\n!192.0.2.0/24";
+	static const struct found want[] = {
+		{"10.2.0.0", 0, NULL},
 		{"2001:db8::100", 0, NULL},
 		{"::", 0, NULL},
-		{"10.0.0.1", 4, "10.0.0.1"},
+		{"192.0.2.2", 0, NULL},
+		{"10.1.1.0", 3, "10.0.0.0/15"},
+		{"10.0.0.1", 0, NULL},
 		{"10.0.0.4", 5, "10.0.0.4-10.0.0.6"},
 		{"10.0.0.6", 5, "10.0.0.4-10.0.0.6"},
 		{"10.0.0.7", 6, "10.0.0.0/24"},
-		{"2001:db8::ff", 7, "2001:db8::/120"},
+		{"10.1.0.8", 0, NULL},
+		{"10.1.0.9", 10, "10.1.0.9"},
+		{"10.1.2.3", 0, NULL},
+		{"2001:db8::7f", 7, "2001:db8::/120"},
+		{"2001:db8::80", 0, NULL},
+		{"2001:db8::81", 15, "2001:db8::81-2001:db8::83"},
+		{"2001:db8::84", 0, NULL},
 		{"192.0.2.1", 8, "::ffff:192.0.2.1"},
 	};
 
-	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-		int fd = open_bytes(file, strlen(file));
-		char text[64] = "poison";
-		struct baleen_key key;
-		const char *reason;
-		u64 line = 77;
-		int ret;
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		check_found(file, BALEEN_KEY_SRC, &want[i]);
+}
 
-		assert_int_equal(baleen_key_parse(want[i].key, strlen(want[i].key), &key, &reason),
-				 0);
-		ret = baleen_list_find(fd, &key, &line, text, sizeof(text));
-		assert_int_equal(ret, want[i].line ? 0 : -ENOENT);
-		assert_int_equal(line, want[i].line ? want[i].line : 77);
-		assert_string_equal(text, want[i].line ? want[i].text : "poison");
-		close(fd);
-	}
+static void test_find_fields(void **state)
+{
+	static const char file[] = "443\n192.0.2.1,80\n192.0.2.1,443\n192.0.2.1,443 # again\n";
+	static const struct found want[] = {
+		{"192.0.2.1,80", 2, "192.0.2.1,80"},
+		{"192.0.2.1,443", 3, "192.0.2.1,443"},
+		{"192.0.2.2,443", 0, NULL},
+		{"::c000:201,443", 0, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		check_found(file, BALEEN_KEY_SRC | BALEEN_KEY_DPORT, &want[i]);
 }
 
 static void test_find_cuts(void **state)
@@ -694,7 +753,7 @@ static void test_find_cuts(void **state)
 	char text[8] = "poison";
 	u64 line;
 
-	assert_int_equal(baleen_list_find(fd, &key, &line, text, 5), 0);
+	assert_int_equal(baleen_list_find(fd, BALEEN_KEY_SRC, &key, &line, text, 5), 0);
 	assert_string_equal(text, "10.0");
 	close(fd);
 }
@@ -715,23 +774,14 @@ static int run_ipsum(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused_lines),
-		cmocka_unit_test(test_refused_nul),
-		cmocka_unit_test(test_refused_long),
-		cmocka_unit_test(test_refused_very_long),
-		cmocka_unit_test(test_refused_key),
-		cmocka_unit_test(test_refused_span),
-		cmocka_unit_test(test_refused_file),
-		cmocka_unit_test(test_refused_memory),
-		cmocka_unit_test(test_held_lines),
-		cmocka_unit_test(test_held_ipset),
-		cmocka_unit_test(test_held_expanded),
-		cmocka_unit_test(test_format),
-		cmocka_unit_test(test_format_octets),
-		cmocka_unit_test(test_byte_by_byte),
-		cmocka_unit_test(test_interrupted),
-		cmocka_unit_test(test_finish_twice),
-		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_refused_lines), cmocka_unit_test(test_refused_nul),
+		cmocka_unit_test(test_refused_long),  cmocka_unit_test(test_refused_very_long),
+		cmocka_unit_test(test_refused_key),   cmocka_unit_test(test_refused_span),
+		cmocka_unit_test(test_refused_file),  cmocka_unit_test(test_refused_memory),
+		cmocka_unit_test(test_held_lines),    cmocka_unit_test(test_held_ipset),
+		cmocka_unit_test(test_format),	      cmocka_unit_test(test_format_octets),
+		cmocka_unit_test(test_byte_by_byte),  cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_find),	      cmocka_unit_test(test_find_fields),
 		cmocka_unit_test(test_find_cuts),
 	};
 

@@ -70,13 +70,41 @@ static unsigned __int128 slow_number(const struct baleen_key *key)
 	return key->domain == BALEEN_IP4 ? key->ip4 : (unsigned __int128)key->hi << 64 | key->lo;
 }
 
-static void slow_append(struct baleen_list *list, u32 domain, unsigned __int128 number)
+static void slow_append(struct baleen_list *list, u32 domain, unsigned __int128 number, int length,
+			bool is_exception, bool is_range)
 {
-	if (domain == BALEEN_IP4)
+	if (domain == BALEEN_IP6 && length == 128 && !is_exception)
+		list->ip6[list->n_ip6++] = (struct baleen_ip6){number >> 64, number};
+	else if (domain == BALEEN_IP6)
+		list->prefix6[list->n_prefix6++] =
+			(struct baleen_prefix6){number >> 64, number, length, is_exception};
+	else if (length == 32 && !is_exception && !is_range)
 		list->ip4[list->n_ip4++] = number;
 	else
-		list->ip6[list->n_ip6++] = (struct baleen_ip6){number >> 64, number};
-	assert_true(list->n_ip4 <= list->room_ip4 && list->n_ip6 <= list->room_ip6);
+		list->prefix4[list->n_prefix4++] =
+			(struct baleen_prefix4){number, length, is_exception};
+	list->n_listed++;
+	assert_true(list->n_ip4 <= list->room_ip4 && list->n_ip6 <= list->room_ip6 &&
+		    list->n_prefix4 <= list->room_prefix4 && list->n_prefix6 <= list->room_prefix6);
+}
+
+/* Appends the prefixes below @number / @length that make up @low to @high. */
+static void slow_split(struct baleen_list *list, u32 domain, unsigned __int128 number, int length,
+		       unsigned __int128 low, unsigned __int128 high, bool is_exception)
+{
+	int n_bits = (domain == BALEEN_IP4 ? 32 : 128) - length;
+	unsigned __int128 mask =
+		n_bits == 128 ? ~(unsigned __int128)0 : ((unsigned __int128)1 << n_bits) - 1;
+
+	if (number > high || (number | mask) < low)
+		return;
+	if (low <= number && (number | mask) <= high) {
+		slow_append(list, domain, number, length, is_exception, low < high);
+		return;
+	}
+	slow_split(list, domain, number, length + 1, low, high, is_exception);
+	slow_split(list, domain, number | (unsigned __int128)1 << (n_bits - 1), length + 1, low,
+		   high, is_exception);
 }
 
 static bool slow_prefix_length(const char *text, int max, int *length)
@@ -94,8 +122,10 @@ static bool slow_entry(struct baleen_list *list, char *text)
 	char *dash = strchr(text, '-'), *slash = strchr(text, '/');
 	unsigned __int128 low, high, mask;
 	struct baleen_key first, last;
+	bool is_exception = *text == '!';
 	int length, max;
 
+	text += is_exception;
 	if (dash)
 		*dash = '\0';
 	else if (slash)
@@ -109,17 +139,19 @@ static bool slow_entry(struct baleen_list *list, char *text)
 	high = slow_number(&last);
 	if (!dash && slash) {
 		max = strchr(text, ':') ? 128 : 32;
-		if (!slow_prefix_length(slash + 1, max, &length) || max - length > 16)
+		if (!slow_prefix_length(slash + 1, max, &length))
 			return false;
-		mask = ((unsigned __int128)1 << (max - length)) - 1;
+		if (max == 128 && first.domain == BALEEN_IP4 && length < 96)
+			return false;
+		mask = max == length ? 0 : ~(unsigned __int128)0 >> (128 - (max - length));
+		if (first.domain == BALEEN_IP4)
+			mask &= 0xffffffff;
 		low &= ~mask;
 		high = low | mask;
 	}
-	if (low > high || high - low >= 65536)
+	if (low > high)
 		return false;
-	for (; low < high; low++)
-		slow_append(list, first.domain, low);
-	slow_append(list, first.domain, high);
+	slow_split(list, first.domain, 0, 0, low, high, is_exception);
 	return true;
 }
 
@@ -182,14 +214,16 @@ static int random_last(char *text, const char *first_text)
 	slow_address(first_text, &key);
 	key.ip4 += random_below(600) - 50;
 	key.lo += random_below(600) - 50;
-	baleen_key_format(&key, text);
+	if (random_below(4) == 0)
+		key.ip4 ^= key.hi ^= random_next() >> random_below(64);
+	baleen_key_format(&key, BALEEN_KEY_SRC, text);
 	return strlen(text);
 }
 
 /* Less than 200 bytes. */
 static void random_line(char *line)
 {
-	static const char *const before[] = {"", "", "", " ", "\t "};
+	static const char *const before[] = {"", "", "!", " ", "\t !"};
 	static const char *const after[] = {"",	  "",  "",   "\t10", " # x",
 					    "#x", ";", "\r", " \r",  " -1"};
 	static const char alphabet[] = "0123456789abcdef.:/-,#; \t!%xG\r";
@@ -199,8 +233,7 @@ static void random_line(char *line)
 	p += sprintf(p, "%s", before[random_below(5)]);
 	p += sprintf(p, "%.*s", ip6 ? random_ip6(address) : random_ip4(address), address);
 	if (random_below(4) == 0)
-		p += sprintf(p, "/%u",
-			     (ip6 ? 96 : 0) + 32 - random_below(random_below(30) ? 9 : 33));
+		p += sprintf(p, "/%u", random_below(ip6 ? 130 : 34));
 	else if (random_below(4) == 0)
 		p += sprintf(p, "-") + random_last(p + 1, address);
 	sprintf(p, "%s", after[random_below(10)]);
@@ -231,10 +264,32 @@ static void note_line(void *data, const struct baleen_list_problem *problem)
 	bad->line[bad->n++] = problem->line;
 }
 
+static void assert_same_entries(const struct baleen_list *list, const struct baleen_list *slow)
+{
+	assert_int_equal(list->n_listed, slow->n_listed);
+	assert_int_equal(list->n_ip4, slow->n_ip4);
+	assert_memory_equal(list->ip4, slow->ip4, list->n_ip4 * sizeof(u32));
+	assert_int_equal(list->n_ip6, slow->n_ip6);
+	assert_memory_equal(list->ip6, slow->ip6, list->n_ip6 * sizeof(struct baleen_ip6));
+	assert_int_equal(list->n_prefix4, slow->n_prefix4);
+	for (size_t i = 0; i < list->n_prefix4; i++) {
+		assert_int_equal(list->prefix4[i].address, slow->prefix4[i].address);
+		assert_int_equal(list->prefix4[i].length, slow->prefix4[i].length);
+		assert_int_equal(list->prefix4[i].is_exception, slow->prefix4[i].is_exception);
+	}
+	assert_int_equal(list->n_prefix6, slow->n_prefix6);
+	for (size_t i = 0; i < list->n_prefix6; i++) {
+		assert_int_equal(list->prefix6[i].hi, slow->prefix6[i].hi);
+		assert_int_equal(list->prefix6[i].lo, slow->prefix6[i].lo);
+		assert_int_equal(list->prefix6[i].length, slow->prefix6[i].length);
+		assert_int_equal(list->prefix6[i].is_exception, slow->prefix6[i].is_exception);
+	}
+}
+
 /* 40,000 lines are four buffers, so lines lie across the ends of buffers. */
 static void test_random_lines(void **state)
 {
-	const size_t n_lines = 40000, room = 16 * 1024 * 1024;
+	const size_t n_lines = 40000, room = 1024 * 1024;
 	struct bad_lines want = {.line = calloc(n_lines, sizeof(u64))};
 	struct bad_lines got = {.line = calloc(n_lines, sizeof(u64))};
 	const struct baleen_list_reader reader = {.on_bad = note_line, .data = &got};
@@ -243,13 +298,18 @@ static void test_random_lines(void **state)
 		.room_ip4 = room,
 		.ip6 = malloc(room * sizeof(struct baleen_ip6)),
 		.room_ip6 = room,
+		.prefix4 = calloc(room, sizeof(struct baleen_prefix4)),
+		.room_prefix4 = room,
+		.prefix6 = calloc(room, sizeof(struct baleen_prefix6)),
+		.room_prefix6 = room,
 	};
 	struct baleen_list list = {0};
 	char *file = malloc(n_lines * 200), *p = file;
 	int fd;
 
 	print_message("seed %#llx\n", SEED);
-	assert_true(want.line && got.line && slow.ip4 && slow.ip6 && file);
+	assert_true(want.line && got.line && slow.ip4 && slow.ip6 && slow.prefix4 && slow.prefix6 &&
+		    file);
 	for (u64 line = 1; line <= n_lines; line++) {
 		random_line(p);
 		if (!slow_line(&slow, p))
@@ -264,10 +324,7 @@ static void test_random_lines(void **state)
 	assert_memory_equal(got.line, want.line, n_lines * sizeof(u64));
 	assert_int_equal(list.n_lines, n_lines);
 	assert_int_equal(list.n_bad, want.n);
-	assert_int_equal(list.n_ip4, slow.n_ip4);
-	assert_int_equal(list.n_ip6, slow.n_ip6);
-	assert_memory_equal(list.ip4, slow.ip4, list.n_ip4 * sizeof(u32));
-	assert_memory_equal(list.ip6, slow.ip6, list.n_ip6 * sizeof(struct baleen_ip6));
+	assert_same_entries(&list, &slow);
 	baleen_list_free(&list);
 	baleen_list_free(&slow);
 	free(want.line);
@@ -322,7 +379,7 @@ static void check_sorted(size_t n, u32 bits, u32 shift)
 	want6 = copy_of(list.ip6, bytes6);
 	qsort(want4, n, sizeof(u32), compare_ip4);
 	qsort(want6, n, sizeof(struct baleen_ip6), compare_ip6);
-	baleen_list_finish(&list);
+	assert_int_equal(baleen_list_finish(&list), 0);
 	for (size_t i = 0; i < n; i++)
 		if (!i || want4[i] != want4[i - 1])
 			assert_int_equal(list.ip4[kept++], want4[i]);
@@ -332,7 +389,7 @@ static void check_sorted(size_t n, u32 bits, u32 shift)
 		if (!i || compare_ip6(&want6[i], &want6[i - 1]))
 			assert_memory_equal(&list.ip6[kept++], &want6[i], sizeof(*want6));
 	assert_int_equal(list.n_ip6, kept);
-	assert_int_equal(list.n_duplicates, 2 * n - list.n_ip4 - list.n_ip6);
+	assert_int_equal(list.n_covered, 2 * n - list.n_ip4 - list.n_ip6);
 	baleen_list_free(&list);
 	free(want4);
 	free(want6);

@@ -34,14 +34,16 @@ static int report(const struct input *input, const char *out, bool json, bool ve
 		json_object_set_new(description, "file", json_text(out));
 		json_object_set_new(description, "lines", json_integer(input->n_lines));
 		json_object_set_new(description, "bad_lines", json_integer(input->n_bad));
-		json_object_set_new(description, "duplicates", json_integer(input->n_duplicates));
+		json_object_set_new(description, "listed", json_integer(input->n_listed));
+		json_object_set_new(description, "covered", json_integer(input->n_covered));
 		return print_json(description);
 	}
-	if (input->n_duplicates) {
-		char text[NUMBER_TEXT];
+	if (input->n_covered) {
+		char covered[NUMBER_TEXT], listed[NUMBER_TEXT];
 
-		complain("%s key%s listed more than once", format_count(input->n_duplicates, text),
-			 input->n_duplicates == 1 ? " was" : "s were");
+		complain("%s of %s entries superfluous: listed twice, or others cover them",
+			 format_count(input->n_covered, covered),
+			 format_count(input->n_listed, listed));
 	}
 	if (verbose)
 		print_filter(stderr, out, &input->filter);

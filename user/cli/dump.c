@@ -16,7 +16,7 @@ static int print_keys(const u32 *ip4, size_t n, bool json)
 	for (size_t i = 0; i < n; i++) {
 		struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = ip4[i] };
 
-		baleen_key_format(&key, text);
+		baleen_key_format(&key, BALEEN_KEY_SRC, text);
 		if (json)
 			printf("%s\n  \"%s\"", i ? "," : "", text);
 		else

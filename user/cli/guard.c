@@ -56,7 +56,7 @@ static void complain_of(const char *device, const struct guarded_rule *rule,
 			"this host";
 	u64 line;
 
-	baleen_key_format(&address->key, text);
+	baleen_key_format(&address->key, BALEEN_KEY_SRC, text);
 	if (rule->input && input_find_line(rule->input, &address->key, &line, entry, sizeof(entry)))
 		complain("%s:%llu: '%s': rule '%s' would drop %s, %s of %s", rule->input->path,
 			 (unsigned long long)line, entry, rule->name, text, role, whose);

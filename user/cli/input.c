@@ -10,6 +10,7 @@
 
 #include "image_file.h"
 #include "input.h"
+#include "key_spec.h"
 
 void list_options_init(struct list_options *options)
 {
@@ -33,12 +34,10 @@ static int take_kind(const struct command *command, struct list_options *options
 static int take_key(const struct command *command, struct list_options *options,
 		    const char *argument)
 {
-	if (!strcmp(argument, "src"))
-		options->build.key_spec = BALEEN_KEY_SRC;
-	else if (!strcmp(argument, "dst"))
-		options->build.key_spec = BALEEN_KEY_DST;
-	else
-		return complain_usage(command, "--key '%s': not src or dst", argument);
+	struct baleen_error error;
+
+	if (baleen_key_spec_parse(argument, &options->build.key_spec, &error))
+		return complain_usage(command, "--key %s: %s", argument, error.text);
 	return 0;
 }
 
@@ -134,7 +133,7 @@ static void report_bad(void *data, const struct baleen_list_problem *problem)
 {
 	const struct list_options *options = data;
 
-	if (!options->skip_bad || problem->is_unheld)
+	if (!options->skip_bad)
 		complain("%s:%llu: '%s': %s", problem->file, (unsigned long long)problem->line,
 			 problem->text, problem->reason);
 }
@@ -215,8 +214,7 @@ static int read_list(struct baleen_list *list, int fd, const char *path,
 		     struct list_options *options)
 {
 	const struct baleen_list_reader reader = { .on_bad = report_bad, .data = options };
-	size_t n_before = list->n_ip4 + list->n_ip6;
-	u64 n_lines = list->n_lines, n_bad = list->n_bad, n_unheld = list->n_unheld;
+	u64 n_lines = list->n_lines, n_bad = list->n_bad, n_listed = list->n_listed;
 	const char *name = strcmp(path, "-") ? path : "stdin";
 	const char *reason = not_a_list(fd);
 	struct baleen_error error;
@@ -231,14 +229,6 @@ static int read_list(struct baleen_list *list, int fd, const char *path,
 	}
 	n_lines = list->n_lines - n_lines;
 	n_bad = list->n_bad - n_bad;
-	n_unheld = list->n_unheld - n_unheld;
-	if (n_unheld && options->skip_bad) {
-		complain("%s: %llu line%s cannot be held yet: list refused, for without %s it "
-			 "would be another list",
-			 name, (unsigned long long)n_unheld, n_unheld == 1 ? "" : "s",
-			 n_unheld == 1 ? "it" : "them");
-		return EXIT_FAILED;
-	}
 	if (n_bad && !options->skip_bad) {
 		complain("%s: %llu bad line%s of %llu: list refused (--skip-bad goes on without "
 			 "them)",
@@ -246,7 +236,7 @@ static int read_list(struct baleen_list *list, int fd, const char *path,
 			 (unsigned long long)n_lines);
 		return EXIT_FAILED;
 	}
-	if (list->n_ip4 + list->n_ip6 == n_before && !options->allow_empty) {
+	if (list->n_listed == n_listed && !options->allow_empty) {
 		complain("%s: not a single key in %llu line%s: list refused (--allow-empty takes "
 			 "it)",
 			 name, (unsigned long long)n_lines, n_lines == 1 ? "" : "s");
@@ -258,16 +248,37 @@ static int read_list(struct baleen_list *list, int fd, const char *path,
 	return 0;
 }
 
-/* A list shrinks by its duplicates and becomes a filter. */
+/* The fields of the keys of a list that is about to be read. */
+static u32 list_key_spec(const struct list_options *options)
+{
+	return options->build.like ? options->build.like->key_spec : options->build.key_spec;
+}
+
+static bool is_empty(const struct baleen_list *list)
+{
+	return !(list->n_ip4 || list->n_net4 || list->n_ip6 || list->n_prefix6 || list->n_key);
+}
+
+/* A list becomes a set, and that a filter. */
 static int build_filter(struct input *input, struct baleen_list *list, struct list_options *options)
 {
 	struct baleen_error error;
 
-	baleen_list_finish(list);
+	if (baleen_list_finish(list)) {
+		complain("%s: %s", input->path, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	if (list->n_listed && is_empty(list) && !options->allow_empty) {
+		complain("%s: exceptions leave not a single key: list refused (--allow-empty takes "
+			 "it)",
+			 input->path);
+		return EXIT_FAILED;
+	}
 	input->is_list = true;
 	input->n_lines = list->n_lines;
 	input->n_bad = list->n_bad;
-	input->n_duplicates = list->n_duplicates;
+	input->n_listed = list->n_listed;
+	input->n_covered = list->n_covered;
 	if (baleen_build(list, &options->build, &input->filter, &error)) {
 		complain("%s: %s", input->path, error.text);
 		return EXIT_FAILED;
@@ -297,6 +308,7 @@ int input_build(struct input *input, char **paths, int n_paths, struct list_opti
 	int err = read_like(options);
 
 	*input = (struct input){ .path = paths[0] };
+	list.key_spec = list_key_spec(options);
 	for (int i = 0; i < n_paths && !err; i++) {
 		int fd = open_file(paths[i]);
 
@@ -355,6 +367,7 @@ int input_open(struct input *input, const char *argument, struct list_options *o
 		else
 			err = check_image(input, options);
 	} else {
+		list.key_spec = list_key_spec(options);
 		err = read_list(&list, fd, argument, options);
 		if (!err)
 			err = build_filter(input, &list, options);
@@ -400,7 +413,7 @@ bool input_find_line(const struct input *input, const struct baleen_key *key, u6
 	if (fd < 0)
 		return false;
 	err = fstat(fd, &stat) || !S_ISREG(stat.st_mode) ||
-	      baleen_list_find(fd, key, line, text, text_bytes);
+	      baleen_list_find(fd, input->filter.image.key_spec, key, line, text, text_bytes);
 	close(fd);
 	return !err;
 }

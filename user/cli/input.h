@@ -53,14 +53,17 @@ enum list_option {
 	}
 
 #define LIST_OPTIONS_HELP                                                                        \
-	"Lists hold one IPv4 or IPv6 address, prefix or range A-B a line; what follows the\n"    \
-	"key, '#' and ';' comments and blank lines are passed over; 'ipset save' files work.\n"  \
+	"Lists hold one IPv4 or IPv6 address, prefix or range A-B a line, or with a '!' an\n"    \
+	"exception; the longest prefix decides. What follows, '#' and ';' comments and blank\n"  \
+	"lines are passed over; 'ipset save' files work. Keys of several fields have commas\n"   \
+	"between, in the order proto,src,dst,sport,dport.\n"                                     \
 	"  --skip-bad       count bad lines and go on; otherwise they refuse the list\n"         \
 	"  --allow-empty    take a list without a single key\n"                                  \
 	"  --kind K         cuckoo (default) or bloom\n"                                         \
 	"  --fpp P          false positive rate allowed, 0 (default) to below 1; IPv4 keys in\n" \
 	"                   a cuckoo table are exact whatever it says\n"                         \
-	"  --key SPEC       src (default) or dst: the address of a packet that is looked up\n"   \
+	"  --key SPEC       the fields of a packet that are looked up: src (default), or any\n"  \
+	"                   of proto,src,dst,sport,dport; flow is all of them\n"                 \
 	"  --capacity N     leave room for N keys\n"
 
 void list_options_init(struct list_options *options);
@@ -80,7 +83,8 @@ int list_options_check(const struct command *command, const struct list_options 
  * @is_live: it is a view of a live map
  * @n_lines: of the list
  * @n_bad: bad lines skipped
- * @n_duplicates: keys listed more than once
+ * @n_listed: entries of the list
+ * @n_covered: of them, those that others make superfluous
  */
 struct input {
 	const char *path;
@@ -89,7 +93,8 @@ struct input {
 	bool is_live;
 	u64 n_lines;
 	u64 n_bad;
-	u64 n_duplicates;
+	u64 n_listed;
+	u64 n_covered;
 };
 
 /* Splits DEV:RULE; false when @argument is a file. */

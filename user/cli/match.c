@@ -49,7 +49,7 @@ static void match_key(struct matching *matching, const char *text, size_t length
 	struct baleen_key key;
 	const char *reason;
 
-	if (baleen_key_parse(text, length, &key, &reason)) {
+	if (baleen_key_parse(text, length, matching->input.filter.image.key_spec, &key, &reason)) {
 		matching->n_bad++;
 		complain_of_key(text, length, file, line, reason);
 		return;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
+#include "key_spec.h"
 
 void complain(const char *format, ...)
 {
@@ -143,5 +144,7 @@ int parse_count(const char *text, u64 *count)
 
 const char *key_spec_text(u32 key_spec)
 {
-	return key_spec == BALEEN_KEY_DST ? "dst" : "src";
+	static char text[BALEEN_KEY_FLOW + 1][BALEEN_KEY_SPEC_TEXT];
+
+	return baleen_key_spec_text(key_spec, text[key_spec & BALEEN_KEY_FLOW]);
 }

@@ -103,7 +103,8 @@ static const char *key_text(const struct replay *replay, const struct baleen_jud
 {
 	if (!judgement->has_key)
 		return NULL;
-	baleen_key_format(&judgement->key, text);
+	baleen_key_format(&judgement->key,
+			  replay->program.config.rule[judgement->rule].image.key_spec, text);
 	return text;
 }
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Keys as text: addresses, prefixes and ranges. */
+/* Keys as text. */
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "key_text.h"
+#include <baleen/packet.h>
 
-/* Two IPv6 addresses of 45 bytes, a dash and a NUL fit. */
-#define TEXT_ROOM 96
+#include "key_text.h"
+#include "protocol.h"
+
+/* Every key that can be right fits, and a NUL. */
+#define TEXT_ROOM BALEEN_KEY_TEXT
+
+/* One more than a key can have. */
+#define MAX_WORDS 6
 
 static const char not_an_address[] = "not an address";
 
@@ -116,7 +123,7 @@ static const char *ip6_reason(const char *text)
 
 	end = baleen_ip4_scan(text, &ip4, &ignored);
 	if (end && *end == ':')
-		return "ports are not supported";
+		return "port behind the address";
 	if (strchr(text, '%'))
 		return "IPv6 zones are not supported";
 	if (text[strspn(text, "0123456789abcdefABCDEF:.")])
@@ -135,160 +142,162 @@ static int ip6_parse(const char *text, struct baleen_key *key, const char **reas
 	return 0;
 }
 
-static bool is_ip6(const char *text)
-{
-	return strchr(text, ':');
-}
-
-static int address_parse(const char *text, struct baleen_key *key, const char **reason)
+int baleen_address_parse(const char *text, struct baleen_key *key, const char **reason)
 {
 	if (!*text)
 		return invalid(reason, not_an_address);
-	return is_ip6(text) ? ip6_parse(text, key, reason) : ip4_parse(text, key, reason);
+	return strchr(text, ':') ? ip6_parse(text, key, reason) : ip4_parse(text, key, reason);
 }
 
-static int prefix_length_parse(const char *text, u32 max, u32 *length, const char **reason)
+/* --- keys of several fields --- */
+
+static bool is_prefix_or_range(const char *text)
+{
+	size_t length = strcspn(text, "/-");
+	struct baleen_key key;
+	const char *ignored;
+	char address[TEXT_ROOM];
+
+	memcpy(address, text, length);
+	address[length] = '\0';
+	return text[length] && !baleen_address_parse(address, &key, &ignored);
+}
+
+static int address_field(const char *text, u64 *hi, u64 *lo, bool *is_ip6, const char **reason)
+{
+	struct baleen_key key;
+
+	if (is_prefix_or_range(text))
+		return invalid(reason, "prefix or range in a key of several fields");
+	if (baleen_address_parse(text, &key, reason))
+		return -EINVAL;
+	*is_ip6 = key.domain == BALEEN_IP6;
+	*hi = key.hi;
+	*lo = *is_ip6 ? key.lo : key.ip4;
+	return 0;
+}
+
+static int port_field(const char *text, u16 *port, const char **reason)
 {
 	size_t n_digits = strspn(text, "0123456789");
 
+	if (n_digits && text[n_digits] == '-')
+		return invalid(reason, "range of ports in a key");
+	if (text[n_digits] && strchr(text, ':'))
+		return invalid(reason, "a protocol, but the key has none");
 	if (!n_digits || text[n_digits])
-		return invalid(reason, "prefix length is not a number");
+		return invalid(reason, "port is not a number");
 	if (text[0] == '0' && n_digits > 1)
-		return invalid(reason, "prefix length with a leading zero");
-	if (n_digits > 3 || strtoul(text, NULL, 10) > max)
-		return invalid(reason,
-			       max == 32 ? "prefix length above 32" : "prefix length above 128");
-	*length = strtoul(text, NULL, 10);
+		return invalid(reason, "port with a leading zero");
+	if (n_digits > 5 || strtoul(text, NULL, 10) > 0xffff)
+		return invalid(reason, "port above 65535");
+	*port = strtoul(text, NULL, 10);
 	return 0;
 }
 
-static struct baleen_span span_of_prefix(struct baleen_key key, u32 length)
-{
-	struct baleen_span span = { .first = key, .last = key };
-	u64 host_hi = length < 64 ? ~0ull >> length : 0;
-	u64 host_lo = length < 64 ? ~0ull : length < 128 ? ~0ull >> (length - 64) : 0;
-	u32 host_ip4 = length < 32 ? ~0u >> length : 0;
-
-	if (key.domain == BALEEN_IP4) {
-		span.first.ip4 &= ~host_ip4;
-		span.last.ip4 |= host_ip4;
-	} else {
-		span.first.hi &= ~host_hi;
-		span.first.lo &= ~host_lo;
-		span.last.hi |= host_hi;
-		span.last.lo |= host_lo;
-	}
-	return span;
-}
-
-static int prefix_parse(const char *address, const char *length_text, struct baleen_span *span,
-			const char **reason)
-{
-	struct baleen_key key;
-	u32 length = 0;
-	int ret;
-
-	ret = address_parse(address, &key, reason);
-	if (!ret)
-		ret = prefix_length_parse(length_text, is_ip6(address) ? 128 : 32, &length, reason);
-	if (ret)
-		return ret;
-	if (key.domain == BALEEN_IP4 && is_ip6(address)) {
-		if (length < 96)
-			return invalid(reason, "prefix of more than the IPv4-mapped addresses");
-		length -= 96;
-	}
-	*span = span_of_prefix(key, length);
-	return 0;
-}
-
-static int range_parse(const char *first, const char *last, struct baleen_span *span,
+static int field_parse(u32 field, const char *text, struct baleen_fields *fields, bool *is_ip6,
 		       const char **reason)
 {
-	struct baleen_span parsed;
-	int ret;
+	switch (field) {
+	case BALEEN_KEY_SRC:
+		return address_field(text, &fields->src_hi, &fields->src_lo, is_ip6, reason);
+	case BALEEN_KEY_DST:
+		return address_field(text, &fields->dst_hi, &fields->dst_lo, is_ip6, reason);
+	case BALEEN_KEY_SPORT: return port_field(text, &fields->sport, reason);
+	case BALEEN_KEY_DPORT: return port_field(text, &fields->dport, reason);
+	default:
+		if (baleen_protocol_parse(text, &fields->proto))
+			return invalid(reason, "protocol is no known name or number up to 255");
+		return 0;
+	}
+}
 
-	ret = address_parse(first, &parsed.first, reason);
-	if (!ret)
-		ret = address_parse(last, &parsed.last, reason);
-	if (ret)
-		return ret;
-	if (parsed.first.domain != parsed.last.domain)
-		return invalid(reason, "range from one address family to the other");
-	if (baleen_key_compare(&parsed.first, &parsed.last) > 0)
-		return invalid(reason, "range ends before it begins");
-	*span = parsed;
+/* The order in which the fields are written. */
+static const u32 field_order[] = {
+	BALEEN_KEY_PROTO, BALEEN_KEY_SRC, BALEEN_KEY_DST, BALEEN_KEY_SPORT, BALEEN_KEY_DPORT,
+};
+
+#define N_FIELDS (sizeof(field_order) / sizeof(field_order[0]))
+
+/* Splits @text, which is changed, at its commas. */
+static u32 split_words(char *text, char *words[MAX_WORDS])
+{
+	u32 n = 0;
+
+	do {
+		words[n++] = text;
+		text = strchr(text, ',');
+		if (text)
+			*text++ = '\0';
+	} while (text && n < MAX_WORDS);
+	return n;
+}
+
+/* Turns `192.0.2.1`, `tcp:80` into `tcp`, `192.0.2.1`, `80`. */
+static u32 from_ipset(u32 spec, char *words[MAX_WORDS], u32 n)
+{
+	u32 addresses = spec & (BALEEN_KEY_SRC | BALEEN_KEY_DST), ports = spec & BALEEN_KEY_PORTS;
+	char *colon = n == 2 ? strchr(words[1], ':') : NULL;
+
+	if (!colon || !(spec & BALEEN_KEY_PROTO) || !addresses || !ports ||
+	    addresses == (BALEEN_KEY_SRC | BALEEN_KEY_DST) || ports == BALEEN_KEY_PORTS)
+		return n;
+	*colon = '\0';
+	words[2] = colon + 1;
+	colon = words[1];
+	words[1] = words[0];
+	words[0] = colon;
+	return 3;
+}
+
+static int fields_parse(char *text, u32 spec, struct baleen_fields *fields, const char **reason)
+{
+	bool is_ip6 = false, has_address = false;
+	char *words[MAX_WORDS];
+	u32 n = from_ipset(spec, words, split_words(text, words)), next = 0;
+
+	for (size_t i = 0; i < N_FIELDS; i++) {
+		u32 field = spec & field_order[i];
+
+		if (!field)
+			continue;
+		if (next == n)
+			return invalid(reason, "fewer fields than the key has");
+		if (field_parse(field, words[next++], fields, &is_ip6, reason))
+			return -EINVAL;
+		if (!(field & (BALEEN_KEY_SRC | BALEEN_KEY_DST)))
+			continue;
+		if (has_address && is_ip6 != fields->is_ip6)
+			return invalid(reason, "addresses of two families");
+		fields->is_ip6 = is_ip6;
+		has_address = true;
+	}
+	if (next < n)
+		return invalid(reason, "more fields than the key has");
+	if (spec & BALEEN_KEY_PROTO && !baleen_proto_has_ports(fields->proto) &&
+	    (fields->sport || fields->dport))
+		return invalid(reason, "protocol without ports: 0 stands for them");
 	return 0;
 }
 
-/* Splits @text, which is changed, at the first @separator. */
-static char *split(char *text, char separator)
+/* --- keys --- */
+
+int baleen_key_parse(const char *text, size_t length, u32 spec, struct baleen_key *key,
+		     const char **reason)
 {
-	char *at = strchr(text, separator);
+	struct baleen_fields fields = { 0 };
+	char copy[TEXT_ROOM];
 
-	if (!at)
-		return NULL;
-	*at = '\0';
-	return at + 1;
-}
-
-static int span_parse(char *text, struct baleen_span *span, const char **reason)
-{
-	struct baleen_key key;
-	char *right;
-	int ret;
-
-	right = split(text, '-');
-	if (right)
-		return range_parse(text, right, span, reason);
-	right = split(text, '/');
-	if (right)
-		return prefix_parse(text, right, span, reason);
-	ret = address_parse(text, &key, reason);
-	if (!ret)
-		*span = (struct baleen_span){ .first = key, .last = key };
-	return ret;
-}
-
-static int text_copy(char *copy, const char *text, size_t length, const char **reason)
-{
 	if (memchr(text, '\0', length))
 		return invalid(reason, "NUL byte");
 	if (length >= TEXT_ROOM)
-		return invalid(reason, not_an_address);
+		return invalid(reason, baleen_spec_is_address(spec) ? not_an_address : "not a key");
 	memcpy(copy, text, length);
 	copy[length] = '\0';
+	if (fields_parse(copy, spec, &fields, reason))
+		return -EINVAL;
+	*key = baleen_key_fields(spec, &fields);
 	return 0;
-}
-
-int baleen_span_parse(const char *text, size_t length, struct baleen_span *span,
-		      const char **reason)
-{
-	struct baleen_span parsed;
-	char copy[TEXT_ROOM];
-	char *field;
-	int ret;
-
-	ret = text_copy(copy, text, length, reason);
-	if (ret)
-		return ret;
-	/* As in the ipset keys 192.0.2.1,tcp:80 and 192.0.2.0/24,eth0. */
-	field = split(copy, ',');
-	ret = span_parse(copy, &parsed, reason);
-	if (!ret && field)
-		return invalid(reason, "keys with a port or second field are not supported");
-	if (!ret)
-		*span = parsed;
-	return ret;
-}
-
-int baleen_key_parse(const char *text, size_t length, struct baleen_key *key, const char **reason)
-{
-	char copy[TEXT_ROOM];
-	int ret;
-
-	ret = text_copy(copy, text, length, reason);
-	return ret ? ret : address_parse(copy, key, reason);
 }
 
 static char *octet_format(char *p, u32 octet)
@@ -301,32 +310,107 @@ static char *octet_format(char *p, u32 octet)
 	return p;
 }
 
-static void ip6_format(const struct baleen_key *key, char *text)
+/* Return: the end of the text, where its NUL is. */
+static char *address_format(bool is_ip6, u64 hi, u64 lo, char *text)
 {
-	u64 half_be[2] = { baleen_be64(key->hi), baleen_be64(key->lo) };
+	u64 half_be[2] = { baleen_be64(hi), baleen_be64(lo) };
 
-	inet_ntop(AF_INET6, half_be, text, BALEEN_KEY_TEXT);
-}
-
-void baleen_key_format(const struct baleen_key *key, char *text)
-{
-	if (key->domain != BALEEN_IP4) {
-		ip6_format(key, text);
-		return;
+	if (is_ip6) {
+		inet_ntop(AF_INET6, half_be, text, INET6_ADDRSTRLEN);
+		return text + strlen(text);
 	}
 	for (int shift = 24; shift >= 0; shift -= 8) {
-		text = octet_format(text, key->ip4 >> shift & 255);
-		*text++ = shift ? '.' : '\0';
+		text = octet_format(text, lo >> shift & 255);
+		*text++ = '.';
+	}
+	*--text = '\0';
+	return text;
+}
+
+/* What baleen_key_pack() packed. */
+static struct baleen_fields word_fields(u64 word, u32 spec)
+{
+	struct baleen_fields fields = { 0 };
+
+	if (spec & BALEEN_KEY_DPORT) {
+		fields.dport = word;
+		word >>= 16;
+	}
+	if (spec & BALEEN_KEY_SPORT) {
+		fields.sport = word;
+		word >>= 16;
+	}
+	if (spec & BALEEN_KEY_DST) {
+		fields.dst_lo = (u32)word;
+		word >>= 32;
+	}
+	if (spec & BALEEN_KEY_SRC) {
+		fields.src_lo = (u32)word;
+		word >>= 32;
+	}
+	fields.proto = word;
+	return fields;
+}
+
+static struct baleen_fields key_fields(const struct baleen_key *key, u32 spec)
+{
+	if (key->domain == BALEEN_WORD)
+		return word_fields(key->lo, spec);
+	return (struct baleen_fields){
+		.is_ip6 = key->rest >> 40,
+		.src_hi = key->hi,
+		.src_lo = key->lo,
+		.dst_hi = key->dst_hi,
+		.dst_lo = key->dst_lo,
+		.sport = key->rest >> 16,
+		.dport = key->rest,
+		.proto = key->rest >> 32,
+	};
+}
+
+static char *field_format(u32 field, const struct baleen_fields *fields, char *text)
+{
+	switch (field) {
+	case BALEEN_KEY_SRC:
+		return address_format(fields->is_ip6, fields->src_hi, fields->src_lo, text);
+	case BALEEN_KEY_DST:
+		return address_format(fields->is_ip6, fields->dst_hi, fields->dst_lo, text);
+	case BALEEN_KEY_SPORT: return text + sprintf(text, "%u", fields->sport);
+	case BALEEN_KEY_DPORT: return text + sprintf(text, "%u", fields->dport);
+	default: baleen_protocol_text(fields->proto, text); return text + strlen(text);
+	}
+}
+
+void baleen_key_format(const struct baleen_key *key, u32 spec, char *text)
+{
+	struct baleen_fields fields;
+	bool is_first = true;
+
+	if (key->domain <= BALEEN_IP6) {
+		bool is_ip6 = key->domain == BALEEN_IP6;
+
+		address_format(is_ip6, key->hi, is_ip6 ? key->lo : key->ip4, text);
+		return;
+	}
+	fields = key_fields(key, spec);
+	*text = '\0';
+	for (size_t i = 0; i < N_FIELDS; i++) {
+		if (!(spec & field_order[i]))
+			continue;
+		if (!is_first)
+			*text++ = ',';
+		text = field_format(field_order[i], &fields, text);
+		is_first = false;
 	}
 }
 
 int baleen_key_compare(const struct baleen_key *a, const struct baleen_key *b)
 {
-	if (a->domain != b->domain)
-		return a->domain < b->domain ? -1 : 1;
-	if (a->domain == BALEEN_IP4)
-		return a->ip4 < b->ip4 ? -1 : a->ip4 > b->ip4;
-	if (a->hi != b->hi)
-		return a->hi < b->hi ? -1 : 1;
-	return a->lo < b->lo ? -1 : a->lo > b->lo;
+	const u64 x[] = { a->domain, a->ip4, a->hi, a->lo, a->dst_hi, a->dst_lo, a->rest };
+	const u64 y[] = { b->domain, b->ip4, b->hi, b->lo, b->dst_hi, b->dst_lo, b->rest };
+
+	for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
 }

@@ -1,43 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Keys as text: addresses, prefixes and ranges.
+ * Keys as text.
+ *
+ * The fields of a key stand in the order proto, src, dst, sport, dport, with
+ * commas between: `192.0.2.1` for src, `192.0.2.1,443` for src,dport,
+ * `tcp,192.0.2.1,198.51.100.2,40000,443` for flow. Protocols go by name or
+ * number (protocol.h). ipset's `192.0.2.1,tcp:443` is read for keys of proto,
+ * one address and one port; without proto in the key it would be tcp and udp
+ * alike, so it is refused there.
  */
 #ifndef BALEEN_KEY_TEXT_H
 #define BALEEN_KEY_TEXT_H
 
 #include <baleen/key.h>
 
-#define BALEEN_KEY_TEXT 64
+#define BALEEN_KEY_TEXT 128
 
 /**
- * struct baleen_span - the addresses that one entry of a list stands for
- * @first: lowest address
- * @last: highest address, of the same domain; equals @first for one address
- */
-struct baleen_span {
-	struct baleen_key first;
-	struct baleen_key last;
-};
-
-/**
- * baleen_key_parse() - one address from text
- * @text: an IPv4 or IPv6 address and nothing else
+ * baleen_key_parse() - a key from text
+ * @text: the fields of the key and nothing else
  * @length: bytes of @text
+ * @spec: enum baleen_key_spec
  * @key: the key; untouched on failure
  * @reason: why not, a constant string; untouched on success
  *
- * An IPv4-mapped IPv6 address (::ffff:192.0.2.1) is the IPv4 key.
+ * An IPv4-mapped IPv6 address (::ffff:192.0.2.1) is the IPv4 address. Both
+ * addresses of a key are of one family; the ports of a protocol without ports
+ * are 0.
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_key_parse(const char *text, size_t length, struct baleen_key *key, const char **reason);
+int baleen_key_parse(const char *text, size_t length, u32 spec, struct baleen_key *key,
+		     const char **reason);
 
 /**
  * baleen_key_format() - a key as text
  * @key: the key
- * @text: at least BALEEN_KEY_TEXT bytes; the canonical form of RFC 5952
+ * @spec: enum baleen_key_spec that it was made with
+ * @text: at least BALEEN_KEY_TEXT bytes; addresses in the form of RFC 5952
  */
-void baleen_key_format(const struct baleen_key *key, char *text);
+void baleen_key_format(const struct baleen_key *key, u32 spec, char *text);
 
 /**
  * baleen_key_compare() - order of two keys
@@ -50,19 +52,14 @@ void baleen_key_format(const struct baleen_key *key, char *text);
 int baleen_key_compare(const struct baleen_key *a, const struct baleen_key *b);
 
 /**
- * baleen_span_parse() - an address, prefix or range from text
- * @text: ADDR, ADDR/LEN or ADDR-ADDR and nothing else
- * @length: bytes of @text
- * @span: its addresses, however many; untouched on failure
+ * baleen_address_parse() - the key of an address from text
+ * @text: an IPv4 or IPv6 address and nothing else, NUL-terminated
+ * @key: of domain BALEEN_IP4 or BALEEN_IP6; untouched on failure
  * @reason: why not, a constant string; untouched on success
- *
- * Bits below the prefix length are masked. A prefix of IPv4-mapped IPv6
- * addresses is the IPv4 prefix.
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_span_parse(const char *text, size_t length, struct baleen_span *span,
-		      const char **reason);
+int baleen_address_parse(const char *text, struct baleen_key *key, const char **reason);
 
 /**
  * baleen_ip4_scan() - the IPv4 address at the start of a text

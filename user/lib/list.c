@@ -1,241 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From a list as people write it to sorted canonical keys. */
+/* From a list as people write it to its entries. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "list.h"
+#include "list_entry.h"
 
 #define BUFFER_BYTES (256 * 1024)
-#define LINE_BYTES 4096
 #define PROBLEM_BYTES 64
-
-#define STRING_OF(x) #x
-#define STRING(x) STRING_OF(x)
-
-#define WIDEST STRING(BALEEN_LIST_EXPAND)
-#define LONGEST STRING(LINE_BYTES)
-
-static const char too_wide[] = "more than " WIDEST " addresses: wider prefixes cannot be held yet";
-static const char too_long[] = "line longer than " LONGEST " bytes";
-static const char exception[] = "exceptions are not supported yet";
-
-/* --- one line --- */
-
-enum entry_kind {
-	ENTRY_NONE,
-	ENTRY_HELD,
-	ENTRY_BAD,
-	ENTRY_UNHELD, /* right, but cannot be held yet */
-};
-
-/* What a line says; @text points into the line. */
-struct entry {
-	enum entry_kind kind;
-	const char *text;
-	size_t length;
-	struct baleen_span span;
-	const char *reason;
-};
-
-struct word {
-	const char *start;
-	const char *end;
-};
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static bool is_comment(char c)
-{
-	return c == '#' || c == ';';
-}
-
-static const char *skip_blanks(const char *p, const char *end)
-{
-	while (p < end && is_blank(*p))
-		p++;
-	return p;
-}
-
-/* An entry ends at white space or a comment. */
-static struct word entry_word(const char *p, const char *end)
-{
-	struct word word = { .start = p, .end = p };
-
-	while (word.end < end && !is_blank(*word.end) && !is_comment(*word.end))
-		word.end++;
-	return word;
-}
-
-/* A word of an ipset line ends at white space outside double quotes; ipset
- * has no way to escape a quote.
- */
-static struct word ipset_word(const char *p, const char *end)
-{
-	struct word word = { .start = p, .end = p };
-	bool quoted = false;
-
-	while (word.end < end && (quoted || !is_blank(*word.end)))
-		quoted ^= *word.end++ == '"';
-	return word;
-}
-
-static bool has_open_quote(const char *p, const char *end)
-{
-	bool quoted = false;
-
-	while (p < end)
-		quoted ^= *p++ == '"';
-	return quoted;
-}
-
-static bool word_is(struct word word, const char *text)
-{
-	size_t length = word.end - word.start;
-
-	return length == strlen(text) && !memcmp(word.start, text, length);
-}
-
-static void entry_bad(struct entry *entry, struct word word, const char *reason)
-{
-	entry->kind = ENTRY_BAD;
-	entry->text = word.start;
-	entry->length = word.end - word.start;
-	entry->reason = reason;
-}
-
-static void entry_unheld(struct entry *entry, struct word word, const char *reason)
-{
-	entry_bad(entry, word, reason);
-	entry->kind = ENTRY_UNHELD;
-}
-
-static void entry_held(struct entry *entry, struct word word)
-{
-	entry->kind = ENTRY_HELD;
-	entry->text = word.start;
-	entry->length = word.end - word.start;
-}
-
-static bool is_too_wide(const struct baleen_span *span)
-{
-	u64 lo = span->last.lo - span->first.lo;
-	u64 hi = span->last.hi - span->first.hi - (span->last.lo < span->first.lo);
-
-	if (span->first.domain == BALEEN_IP4)
-		return span->last.ip4 - span->first.ip4 >= BALEEN_LIST_EXPAND;
-	return hi || lo >= BALEEN_LIST_EXPAND;
-}
-
-static void entry_parse(struct entry *entry, struct word word)
-{
-	const char *reason = NULL;
-
-	if (*word.start == '!')
-		entry_unheld(entry, word, exception);
-	else if (baleen_span_parse(word.start, word.end - word.start, &entry->span, &reason))
-		entry_bad(entry, word, reason);
-	else if (is_too_wide(&entry->span))
-		entry_unheld(entry, word, too_wide);
-	else
-		entry_held(entry, word);
-}
-
-/* Another column is ignored, but `A - B` must not be read as A alone. */
-static bool is_spaced_range(const char *p, const char *end)
-{
-	const char *reason, *comma;
-	struct baleen_key key;
-	struct word word;
-
-	p = skip_blanks(p, end);
-	if (p == end || *p != '-')
-		return false;
-	word = entry_word(skip_blanks(p + 1, end), end);
-	comma = memchr(word.start, ',', word.end - word.start);
-	if (comma)
-		word.end = comma;
-	return !baleen_key_parse(word.start, word.end - word.start, &key, &reason);
-}
-
-/* `create NAME TYPE ...` or `add NAME KEY [timeout N] [comment "..."] [nomatch]`,
- * with -exist or -! anywhere.
- */
-static void ipset_parse(struct entry *entry, const char *p, const char *end)
-{
-	struct word word, key = { p, end };
-	u32 n_words = 0;
-	bool nomatch = false;
-
-	for (p = skip_blanks(p, end); p < end && !is_comment(*p); p = skip_blanks(p, end)) {
-		word = ipset_word(p, end);
-		p = word.end;
-		if (word_is(word, "-exist") || word_is(word, "-!"))
-			continue;
-		if (n_words == 0 && word_is(word, "create"))
-			return;
-		if (n_words == 0 && !word_is(word, "add")) {
-			entry_bad(entry, word, "not an address");
-			return;
-		}
-		if (n_words == 2)
-			key = entry_word(word.start, word.end);
-		nomatch |= n_words > 2 && word_is(word, "nomatch");
-		n_words++;
-	}
-	if (n_words < 3)
-		entry_bad(entry, key, "ipset line without a key");
-	else if (has_open_quote(key.end, end))
-		entry_bad(entry, key, "quote without its end");
-	else if (nomatch)
-		entry_unheld(entry, key, exception);
-	else
-		entry_parse(entry, key);
-}
-
-static bool is_ipset(struct word word)
-{
-	return word_is(word, "add") || word_is(word, "create") || word_is(word, "-exist") ||
-	       word_is(word, "-!");
-}
-
-static void line_parse(struct entry *entry, const char *p, const char *end)
-{
-	struct word word = { p, end };
-
-	entry->kind = ENTRY_NONE;
-	if (end - p > LINE_BYTES) {
-		entry_bad(entry, word, too_long);
-		return;
-	}
-	while (end > p && (is_blank(end[-1]) || end[-1] == '\r'))
-		word.end = --end;
-	/* Also in comments: else a file with the line ends of another system,
-	 * or in UTF-16, could be one long comment.
-	 */
-	if (memchr(p, '\0', end - p)) {
-		entry_bad(entry, word, "NUL byte");
-		return;
-	}
-	if (memchr(p, '\r', end - p)) {
-		entry_bad(entry, word, "carriage return in the line");
-		return;
-	}
-	p = skip_blanks(p, end);
-	word = entry_word(p, end);
-	if (p == end || is_comment(*p))
-		return;
-	if (is_ipset(word))
-		ipset_parse(entry, p, end);
-	else if (is_spaced_range(word.end, end))
-		entry_bad(entry, word, "range with white space: write it A-B");
-	else
-		entry_parse(entry, word);
-}
 
 /* --- lines of a file --- */
 
@@ -249,6 +23,7 @@ static void line_parse(struct entry *entry, const char *p, const char *end)
  */
 struct scanner {
 	int fd;
+	u32 key_spec;
 	bool at_end;
 	u64 line;
 	char *buffer;
@@ -257,9 +32,9 @@ struct scanner {
 	size_t filled;
 };
 
-static int scan_start(struct scanner *scan, int fd)
+static int scan_start(struct scanner *scan, int fd, u32 key_spec)
 {
-	*scan = (struct scanner){ .fd = fd };
+	*scan = (struct scanner){ .fd = fd, .key_spec = key_spec };
 	scan->buffer = malloc(BUFFER_BYTES);
 	return scan->buffer ? 0 : -ENOMEM;
 }
@@ -308,12 +83,30 @@ static int scan_fill(struct scanner *scan)
 	return 1;
 }
 
+/* Most lines of most lists: an IPv4 address and nothing else. Return: where it
+ * ends, or NULL.
+ */
+static const char *scan_ip4(struct baleen_entry *entry, const char *start)
+{
+	const char *end, *reason;
+	u32 ip4;
+
+	end = baleen_ip4_scan(start, &ip4, &reason);
+	if (!end || *end != '\n')
+		return NULL;
+	entry->kind = BALEEN_ENTRY_SPAN;
+	entry->is_exception = false;
+	entry->text = start;
+	entry->length = end - start;
+	entry->span = baleen_span_of_ip4(ip4);
+	return end;
+}
+
 /* Return: 1 and @entry, 0 at the end, or the errno of read(). */
-static int scan_next(struct scanner *scan, struct entry *entry)
+static int scan_next(struct scanner *scan, struct baleen_entry *entry)
 {
 	static const char bom[] = { '\xef', '\xbb', '\xbf' };
-	struct baleen_key key = { .domain = BALEEN_IP4 };
-	const char *start, *end, *reason;
+	const char *start, *end;
 
 	if (scan->next == scan->complete) {
 		int ret = scan_fill(scan);
@@ -323,20 +116,13 @@ static int scan_next(struct scanner *scan, struct entry *entry)
 	}
 	scan->line++;
 	start = scan->buffer + scan->next;
-
-	/* Most lines of most lists: an IPv4 address and nothing else. */
-	end = baleen_ip4_scan(start, &key.ip4, &reason);
-	if (end && *end == '\n') {
-		entry->kind = ENTRY_HELD;
-		entry->text = start;
-		entry->length = end - start;
-		entry->span.first = entry->span.last = key;
-	} else {
+	end = baleen_spec_is_address(scan->key_spec) ? scan_ip4(entry, start) : NULL;
+	if (!end) {
 		end = memchr(start, '\n', scan->complete - scan->next);
 		if (scan->line == 1 && (size_t)(end - start) >= sizeof(bom) &&
 		    !memcmp(start, bom, sizeof(bom)))
 			start += sizeof(bom);
-		line_parse(entry, start, end);
+		baleen_entry_parse(entry, scan->key_spec, start, end);
 	}
 	scan->next = end + 1 - scan->buffer;
 	return 1;
@@ -349,71 +135,126 @@ static void scan_stop(struct scanner *scan)
 
 /* --- the list --- */
 
-/* Return: @array, moved when it had to grow to hold @more than @n, or NULL. */
-static void *grow(void *array, size_t *room, size_t n, size_t more, size_t key_bytes)
+/* Return: @array, moved when it had to grow to hold one more than @n, or NULL. */
+static void *grow(void *array, size_t *room, size_t n, size_t element_bytes)
 {
-	size_t want, grown;
+	size_t grown;
 
-	if (more <= *room - n)
+	if (n < *room)
 		return array;
-	if (__builtin_add_overflow(n, more, &want) || __builtin_mul_overflow(*room, 2, &grown))
+	if (__builtin_mul_overflow(*room, 2, &grown))
 		return NULL;
-	if (grown < want)
-		grown = want;
 	if (grown < 1024)
 		grown = 1024;
-	if (grown > PTRDIFF_MAX / key_bytes)
+	if (grown > PTRDIFF_MAX / element_bytes)
 		return NULL;
-	array = realloc(array, grown * key_bytes);
+	array = realloc(array, grown * element_bytes);
 	if (array)
 		*room = grown;
 	return array;
 }
 
-static int append_ip4(struct baleen_list *list, const struct baleen_span *span)
+static int append_ip4(struct baleen_list *list, u32 host)
 {
-	size_t n = (size_t)(span->last.ip4 - span->first.ip4) + 1;
-	u32 *ip4 = grow(list->ip4, &list->room_ip4, list->n_ip4, n, sizeof(*ip4));
+	u32 *ip4 = grow(list->ip4, &list->room_ip4, list->n_ip4, sizeof(*ip4));
 
 	if (!ip4)
 		return -ENOMEM;
 	list->ip4 = ip4;
-	for (size_t i = 0; i < n; i++)
-		ip4[list->n_ip4++] = span->first.ip4 + i;
+	ip4[list->n_ip4++] = host;
+	list->n_listed++;
 	return 0;
 }
 
-static int append_ip6(struct baleen_list *list, const struct baleen_span *span)
+static int append_ip6(struct baleen_list *list, struct baleen_ip6 host)
 {
-	size_t n = (size_t)(span->last.lo - span->first.lo) + 1;
-	struct baleen_ip6 *ip6 = grow(list->ip6, &list->room_ip6, list->n_ip6, n, sizeof(*ip6));
+	struct baleen_ip6 *ip6 = grow(list->ip6, &list->room_ip6, list->n_ip6, sizeof(*ip6));
 
 	if (!ip6)
 		return -ENOMEM;
 	list->ip6 = ip6;
-	for (size_t i = 0; i < n; i++) {
-		u64 lo = span->first.lo + i;
-
-		ip6[list->n_ip6++] = (struct baleen_ip6){
-			.hi = span->first.hi + (lo < span->first.lo),
-			.lo = lo,
-		};
-	}
+	ip6[list->n_ip6++] = host;
+	list->n_listed++;
 	return 0;
 }
 
-static int list_append(struct baleen_list *list, const struct baleen_span *span)
+static int append_prefix4(struct baleen_list *list, u32 address, u32 length, bool is_exception)
 {
-	return span->first.domain == BALEEN_IP4 ? append_ip4(list, span) : append_ip6(list, span);
+	struct baleen_prefix4 *prefix4 =
+		grow(list->prefix4, &list->room_prefix4, list->n_prefix4, sizeof(*prefix4));
+
+	if (!prefix4)
+		return -ENOMEM;
+	list->prefix4 = prefix4;
+	prefix4[list->n_prefix4++] = (struct baleen_prefix4){ address, length, is_exception };
+	list->n_listed++;
+	return 0;
 }
 
+static int append_prefix6(struct baleen_list *list, struct baleen_ip6 address, u32 length,
+			  bool is_exception)
+{
+	struct baleen_prefix6 *prefix6 =
+		grow(list->prefix6, &list->room_prefix6, list->n_prefix6, sizeof(*prefix6));
+
+	if (!prefix6)
+		return -ENOMEM;
+	list->prefix6 = prefix6;
+	prefix6[list->n_prefix6++] =
+		(struct baleen_prefix6){ address.hi, address.lo, length, is_exception };
+	list->n_listed++;
+	return 0;
+}
+
+static int append_key(struct baleen_list *list, const struct baleen_key *key)
+{
+	struct baleen_key *keys = grow(list->key, &list->room_key, list->n_key, sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	list->key = keys;
+	keys[list->n_key++] = *key;
+	list->n_listed++;
+	return 0;
+}
+
+/* IPv4 hosts of a range stay with its prefixes, so that they join them. */
+static int append_span(struct baleen_list *list, struct baleen_span rest, bool is_exception)
+{
+	bool is_host = !is_exception && !baleen_ip6_compare(rest.first, rest.last);
+	struct baleen_span prefix;
+	int ret;
+
+	if (is_host && !rest.is_ip6)
+		return append_ip4(list, rest.first.lo);
+	do {
+		u32 length = baleen_span_take(&rest, &prefix);
+
+		if (!rest.is_ip6)
+			ret = append_prefix4(list, prefix.first.lo, length, is_exception);
+		else if (length == 128 && !is_exception)
+			ret = append_ip6(list, prefix.first);
+		else
+			ret = append_prefix6(list, prefix.first, length, is_exception);
+	} while (!ret && baleen_ip6_compare(prefix.last, rest.last));
+	return ret;
+}
+
+static int list_append(struct baleen_list *list, const struct baleen_entry *entry)
+{
+	switch (entry->kind) {
+	case BALEEN_ENTRY_SPAN: return append_span(list, entry->span, entry->is_exception);
+	case BALEEN_ENTRY_KEY: return append_key(list, &entry->key);
+	default: return 0;
+	}
+}
+
+/* What is no printable ASCII is nothing to send to a terminal. */
 static void report(const struct baleen_list_reader *reader, const char *name, u64 line,
-		   const struct entry *entry)
+		   const struct baleen_entry *entry)
 {
 	char text[PROBLEM_BYTES + sizeof("...")];
-	struct baleen_list_problem problem = {
-		name, line, text, entry->reason, entry->kind == ENTRY_UNHELD,
-	};
+	struct baleen_list_problem problem = { name, line, text, entry->reason };
 	size_t length = entry->length < PROBLEM_BYTES ? entry->length : PROBLEM_BYTES;
 
 	if (!reader || !reader->on_bad)
@@ -427,54 +268,99 @@ static void report(const struct baleen_list_reader *reader, const char *name, u6
 int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		     const struct baleen_list_reader *reader, struct baleen_error *error)
 {
+	struct baleen_entry entry;
 	struct scanner scan;
-	struct entry entry;
 	int ret;
 
-	ret = scan_start(&scan, fd);
+	if (!list->key_spec)
+		list->key_spec = BALEEN_KEY_SRC;
+	ret = scan_start(&scan, fd, list->key_spec);
 	if (ret)
 		return baleen_fail(error, -ret, "%s: %s", name, strerror(-ret));
 	while ((ret = scan_next(&scan, &entry)) > 0) {
-		if (entry.kind == ENTRY_BAD || entry.kind == ENTRY_UNHELD) {
+		if (entry.kind == BALEEN_ENTRY_BAD) {
 			list->n_bad++;
-			list->n_unheld += entry.kind == ENTRY_UNHELD;
 			report(reader, name, scan.line, &entry);
-		} else if (entry.kind == ENTRY_HELD) {
-			ret = list_append(list, &entry.span);
-			if (ret)
-				break;
 		}
+		ret = list_append(list, &entry);
+		if (ret)
+			break;
 	}
 	list->n_lines += scan.line;
 	scan_stop(&scan);
 	return ret ? baleen_fail(error, -ret, "%s: %s", name, strerror(-ret)) : 0;
 }
 
-int baleen_list_find(int fd, const struct baleen_key *key, u64 *line, char *text, size_t text_bytes)
-{
-	struct scanner scan;
-	struct entry entry;
-	int ret;
-
-	ret = scan_start(&scan, fd);
-	if (ret)
-		return ret;
-	while ((ret = scan_next(&scan, &entry)) > 0) {
-		if (entry.kind == ENTRY_HELD && baleen_key_compare(&entry.span.first, key) <= 0 &&
-		    baleen_key_compare(key, &entry.span.last) <= 0)
-			break;
-	}
-	if (ret > 0) {
-		*line = scan.line;
-		snprintf(text, text_bytes, "%.*s", (int)entry.length, entry.text);
-	}
-	scan_stop(&scan);
-	return ret > 0 ? 0 : ret ? ret : -ENOENT;
-}
-
 void baleen_list_free(struct baleen_list *list)
 {
 	free(list->ip4);
+	free(list->net4);
 	free(list->ip6);
+	free(list->prefix6);
+	free(list->key);
+	free(list->prefix4);
 	*list = (struct baleen_list){ 0 };
+}
+
+/* --- find --- */
+
+/* The line that decides, as far as the list has been read. */
+struct finding {
+	int length; /* of its prefix; -1: there is none */
+	bool is_exception;
+	u64 line;
+	char text[BALEEN_KEY_TEXT];
+};
+
+/* Length of the prefix of @entry that covers @key, or -1. */
+static int covering_length(const struct baleen_entry *entry, const struct baleen_key *key)
+{
+	struct baleen_span rest = entry->span, prefix;
+	int length;
+
+	if (entry->kind == BALEEN_ENTRY_KEY)
+		return baleen_key_compare(&entry->key, key) ? -1 : 0;
+	if (entry->kind != BALEEN_ENTRY_SPAN || !baleen_span_holds(&rest, key))
+		return -1;
+	do
+		length = baleen_span_take(&rest, &prefix);
+	while (!baleen_span_holds(&prefix, key));
+	return length;
+}
+
+static void finding_update(struct finding *finding, u64 line, const struct baleen_entry *entry,
+			   const struct baleen_key *key)
+{
+	int length = covering_length(entry, key);
+
+	if (length < 0 || length < finding->length ||
+	    (length == finding->length && entry->is_exception <= finding->is_exception))
+		return;
+	finding->length = length;
+	finding->is_exception = entry->is_exception;
+	finding->line = line;
+	snprintf(finding->text, sizeof(finding->text), "%.*s", (int)entry->length, entry->text);
+}
+
+int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *line, char *text,
+		     size_t text_bytes)
+{
+	struct finding finding = { .length = -1 };
+	struct baleen_entry entry;
+	struct scanner scan;
+	int ret;
+
+	ret = scan_start(&scan, fd, key_spec);
+	if (ret)
+		return ret;
+	while ((ret = scan_next(&scan, &entry)) > 0)
+		finding_update(&finding, scan.line, &entry, key);
+	scan_stop(&scan);
+	if (ret)
+		return ret;
+	if (finding.length < 0 || finding.is_exception)
+		return -ENOENT;
+	*line = finding.line;
+	snprintf(text, text_bytes, "%s", finding.text);
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a list as people write it to sorted canonical keys.
+ * From a list as people write it to a set of canonical keys.
  *
  * One entry a line: an address, ADDR/LEN, or a range A-B; then, after white
  * space, anything (a score, a comment). `#` and `;` start a comment. Blank
@@ -8,57 +8,124 @@
  * read: `add NAME KEY ...` gives KEY, whatever its timeout; `create` lines are
  * passed over. Bits below a prefix length are masked, as ipset does.
  *
- * What could be meant in two ways is a bad line, never a guess: 010.0.0.1,
- * `A - B` with white space, exceptions (`!KEY`, ipset's nomatch), ports, zones,
- * a carriage return or NUL byte in the line, more than 4096 bytes.
+ * `!KEY` and ipset's nomatch are exceptions: the longest prefix that covers an
+ * address decides whether it is in the set, and of two of one length the
+ * exception. A range counts as the prefixes that make it up.
  *
- * Until prefixes are probed as such, a prefix or range is held as its
- * addresses, up to BALEEN_LIST_EXPAND of them; a wider one is a bad line.
+ * A key of several fields is their values in the order proto, src, dst, sport,
+ * dport, with commas between: `192.0.2.1,443` for src,dport. It has neither
+ * prefixes nor ranges nor exceptions. ipset's `192.0.2.1,tcp:443` is read for
+ * keys of proto, one address and one port (key_text.h).
+ *
+ * What could be meant in two ways is a bad line, never a guess: 010.0.0.1,
+ * `A - B` with white space, zones, a carriage return or NUL byte in the line,
+ * more than 4096 bytes.
  */
 #ifndef BALEEN_LIST_H
 #define BALEEN_LIST_H
 
 #include "error.h"
 #include "key_text.h"
-
-#define BALEEN_LIST_EXPAND 65536
+#include "span.h"
 
 /**
- * struct baleen_ip6 - an IPv6 address as two numbers
- * @hi: bits 127..64
- * @lo: bits 63..0
+ * struct baleen_net4 - an interval of IPv4 addresses
+ * @first: lowest address as a number
+ * @last: highest
  */
-struct baleen_ip6 {
+struct baleen_net4 {
+	u32 first;
+	u32 last;
+};
+
+/**
+ * struct baleen_prefix4 - an IPv4 prefix or exception as it was listed
+ * @address: as a number; bits below the length are zero
+ * @length: 0 to 32
+ * @is_exception: what it covers is not in the set
+ */
+struct baleen_prefix4 {
+	u32 address;
+	u8 length;
+	u8 is_exception;
+};
+
+/**
+ * struct baleen_prefix6 - an IPv6 prefix or exception
+ * @hi: bits 127..64; bits below the length are zero
+ * @lo: bits 63..0
+ * @length: 0 to 128
+ * @is_exception: what it covers is not in the set
+ */
+struct baleen_prefix6 {
 	u64 hi;
 	u64 lo;
+	u8 length;
+	u8 is_exception;
 };
 
 /**
  * struct baleen_list - the keys of one or more lists
- * @ip4: IPv4 addresses as numbers; sorted and distinct after baleen_list_finish()
+ * @key_spec: enum baleen_key_spec, set before the first list is read; 0 is src
+ * @ip4: IPv4 hosts
  * @n_ip4: how many
  * @room_ip4: allocated
- * @ip6: IPv6 addresses; sorted and distinct after baleen_list_finish()
+ * @net4: IPv4 intervals of two addresses or more; empty before
+ *        baleen_list_finish()
+ * @n_net4: how many
+ * @room_net4: allocated
+ * @ip6: IPv6 hosts
  * @n_ip6: how many
  * @room_ip6: allocated
+ * @prefix6: IPv6 prefixes and exceptions
+ * @n_prefix6: how many
+ * @room_prefix6: allocated
+ * @key: keys of several fields
+ * @n_key: how many
+ * @room_key: allocated
+ * @prefix4: IPv4 prefixes and exceptions as read; empty after
+ *           baleen_list_finish()
+ * @n_prefix4: how many
+ * @room_prefix4: allocated
  * @n_lines: lines read
  * @n_bad: bad lines that were passed over
- * @n_unheld: those of them that are right, but say what cannot be held yet: an
- *            exception, or a prefix wider than BALEEN_LIST_EXPAND. A list
- *            without them would not be that list
- * @n_duplicates: keys that came more than once; valid after baleen_list_finish()
+ * @n_listed: entries read; a range counts as its prefixes
+ * @n_covered: of them, those that another makes superfluous: duplicates, what
+ *             is also listed as an exception of the same length, and hosts,
+ *             prefixes and exceptions that say what the next wider one around
+ *             them says (where there is none: not in the set); valid after
+ *             baleen_list_finish()
  *
- * All zeros is an empty list. baleen_list_free() frees the arrays.
+ * All zeros is an empty list of addresses. After baleen_list_finish() every
+ * array is sorted and without duplicates, and
+ *
+ * - @net4 are disjoint and no two of them touch; @ip4 are outside of them, and
+ *   hosts side by side stay hosts. Together they are the set: exceptions have
+ *   been cut out, and what is left of a prefix may be a host.
+ * - @prefix6 is empty and @ip6 the set; or @ip6 is empty and @prefix6, hosts as
+ *   /128 among them, is what the longest prefix decides by. In it no entry says
+ *   what the next wider one around it says already, and no two halves of one
+ *   prefix say the same (the wider one stands for them); no exception stands
+ *   where nothing would be in the set anyway. Sorted by address, then length.
  */
 struct baleen_list {
+	u32 key_spec;
 	u32 *ip4;
 	size_t n_ip4, room_ip4;
+	struct baleen_net4 *net4;
+	size_t n_net4, room_net4;
 	struct baleen_ip6 *ip6;
 	size_t n_ip6, room_ip6;
+	struct baleen_prefix6 *prefix6;
+	size_t n_prefix6, room_prefix6;
+	struct baleen_key *key;
+	size_t n_key, room_key;
+	struct baleen_prefix4 *prefix4;
+	size_t n_prefix4, room_prefix4;
 	u64 n_lines;
 	u64 n_bad;
-	u64 n_unheld;
-	u64 n_duplicates;
+	u64 n_listed;
+	u64 n_covered;
 };
 
 /**
@@ -67,7 +134,6 @@ struct baleen_list {
  * @line: line number, from 1
  * @text: the offending text in printable ASCII, cut to 64 bytes and "..."
  * @reason: what is wrong with it, a constant string
- * @is_unheld: it is right, but cannot be held yet; see struct baleen_list
  *
  * @file and @text are valid during the callback.
  */
@@ -76,7 +142,6 @@ struct baleen_list_problem {
 	u64 line;
 	const char *text;
 	const char *reason;
-	bool is_unheld;
 };
 
 /**
@@ -107,12 +172,15 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		     const struct baleen_list_reader *reader, struct baleen_error *error);
 
 /**
- * baleen_list_finish() - sort, and drop and count duplicates
- * @list: the list
+ * baleen_list_finish() - make the set: sort, merge, cut out the exceptions
+ * @list: as read; untouched on failure but for the order of its arrays
  *
- * In place, without further memory. More lists may be read after it.
+ * A list without prefixes needs no further memory. No more lists may be read
+ * after it.
+ *
+ * Return: 0 or -ENOMEM.
  */
-void baleen_list_finish(struct baleen_list *list);
+int baleen_list_finish(struct baleen_list *list);
 
 /**
  * baleen_list_free() - free the arrays and make the list empty
@@ -121,17 +189,19 @@ void baleen_list_finish(struct baleen_list *list);
 void baleen_list_free(struct baleen_list *list);
 
 /**
- * baleen_list_find() - which line of a list holds a key
+ * baleen_list_find() - which line of a list makes a key a member of it
  * @fd: open for reading; read from where it is
+ * @key_spec: enum baleen_key_spec of the list
  * @key: the key to look for
- * @line: number of the first line whose address, prefix or range holds @key
+ * @line: number of the line that decides: of those with the longest prefix
+ *        that covers @key the first
  * @text: that line's entry, NUL-terminated, cut to @text_bytes
  * @text_bytes: size of @text
  *
- * Return: 0, -ENOENT when no line holds it, -ENOMEM, or the negative errno of a
- * failed read. Outputs are untouched on failure.
+ * Return: 0; -ENOENT when no line holds it or an exception decides; -ENOMEM, or
+ * the negative errno of a failed read. Outputs are untouched on failure.
  */
-int baleen_list_find(int fd, const struct baleen_key *key, u64 *line, char *text,
+int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *line, char *text,
 		     size_t text_bytes);
 
 #endif /* BALEEN_LIST_H */

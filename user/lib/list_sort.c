@@ -1,139 +1,202 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The last step of reading a list: its keys sorted and distinct. */
-#include "list.h"
+/* The arrays of a list in order. */
+#include "list_sort.h"
 
 /*
  * American flag sort (McIlroy, Bostic, McIlroy, "Engineering Radix Sort",
- * 1993): by the highest byte swap every key into the bucket of its byte, then
- * sort each bucket by the next byte. In place, unlike glibc's qsort().
+ * 1993): by the highest byte swap every element into the bucket of its byte,
+ * then sort each bucket by the next byte. In place, unlike glibc's qsort().
  *
- * The functions are inlined into sort_ip4() and sort_ip6(), where @key_bytes
- * is a constant.
+ * The functions are inlined into one sort per array, where @what is a constant.
  */
 #define SMALL 32
 
-typedef void sort_fn(void *keys, size_t n, u32 depth);
+enum what {
+	IP4,
+	IP6,
+	PREFIX4,
+	PREFIX6,
+	KEY,
+};
 
-baleen_inline u32 key_digit(const void *key, size_t key_bytes, u32 depth)
-{
-	struct baleen_ip6 ip6;
+union element {
 	u32 ip4;
+	struct baleen_ip6 ip6;
+	struct baleen_prefix4 prefix4;
+	struct baleen_prefix6 prefix6;
+	struct baleen_key key;
+};
 
-	if (key_bytes == sizeof(ip4)) {
-		memcpy(&ip4, key, sizeof(ip4));
-		return ip4 >> (24 - 8 * depth) & 255;
+typedef void sort_fn(char *elements, size_t n, u32 depth);
+
+baleen_inline size_t element_bytes(enum what what)
+{
+	switch (what) {
+	case IP4: return sizeof(u32);
+	case IP6: return sizeof(struct baleen_ip6);
+	case PREFIX4: return sizeof(struct baleen_prefix4);
+	case PREFIX6: return sizeof(struct baleen_prefix6);
+	default: return sizeof(struct baleen_key);
 	}
-	memcpy(&ip6, key, sizeof(ip6));
-	return (depth < 8 ? ip6.hi : ip6.lo) >> (56 - 8 * (depth & 7)) & 255;
 }
 
-baleen_inline bool key_less(const void *a, const void *b, size_t key_bytes)
+baleen_inline u32 n_digits(enum what what)
 {
-	struct baleen_ip6 x, y;
-	u32 p, q;
-
-	if (key_bytes == sizeof(u32)) {
-		memcpy(&p, a, sizeof(p));
-		memcpy(&q, b, sizeof(q));
-		return p < q;
+	switch (what) {
+	case IP4: return 4;
+	case IP6: return 16;
+	case PREFIX4: return 4 + 2;
+	case PREFIX6: return 16 + 2;
+	default: return 1 + 5 * 8;
 	}
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return x.hi != y.hi ? x.hi < y.hi : x.lo < y.lo;
 }
 
-baleen_inline void insertion_sort(char *keys, size_t n, size_t key_bytes)
+baleen_inline u32 byte_of(u64 word, u32 i)
 {
-	struct baleen_ip6 key;
+	return word >> (56 - 8 * (i & 7)) & 255;
+}
+
+baleen_inline u32 key_digit(const struct baleen_key *key, u32 depth)
+{
+	const u64 word[] = { key->hi, key->lo, key->dst_hi, key->dst_lo, key->rest };
+
+	return depth ? byte_of(word[(depth - 1) >> 3], depth - 1) : key->domain;
+}
+
+baleen_inline u32 digit_of(const union element *e, enum what what, u32 depth)
+{
+	switch (what) {
+	case IP4: return e->ip4 >> (24 - 8 * depth) & 255;
+	case IP6: return byte_of(depth < 8 ? e->ip6.hi : e->ip6.lo, depth);
+	case PREFIX4:
+		if (depth < 4)
+			return e->prefix4.address >> (24 - 8 * depth) & 255;
+		return depth == 4 ? e->prefix4.length : !e->prefix4.is_exception;
+	case PREFIX6:
+		if (depth < 16)
+			return byte_of(depth < 8 ? e->prefix6.hi : e->prefix6.lo, depth);
+		return depth == 16 ? e->prefix6.length : !e->prefix6.is_exception;
+	default: return key_digit(&e->key, depth);
+	}
+}
+
+/* The address, length and sort of an IPv4 prefix in one number. */
+baleen_inline u64 prefix4_rank(const struct baleen_prefix4 *prefix)
+{
+	return (u64)prefix->address << 16 | prefix->length << 8 | !prefix->is_exception;
+}
+
+baleen_inline bool is_less(const union element *a, const union element *b, enum what what)
+{
+	switch (what) {
+	case IP4: return a->ip4 < b->ip4;
+	case IP6: return baleen_ip6_compare(a->ip6, b->ip6) < 0;
+	case PREFIX4: return prefix4_rank(&a->prefix4) < prefix4_rank(&b->prefix4);
+	case PREFIX6: return baleen_prefix6_compare(&a->prefix6, &b->prefix6) < 0;
+	default: return baleen_key_compare(&a->key, &b->key) < 0;
+	}
+}
+
+baleen_inline void insertion_sort(char *elements, size_t n, enum what what)
+{
+	const size_t bytes = element_bytes(what);
+	union element element, before;
 
 	for (size_t i = 1; i < n; i++) {
-		char *hole = keys + i * key_bytes;
+		char *hole = elements + i * bytes;
 
-		memcpy(&key, hole, key_bytes);
-		for (; hole > keys && key_less(&key, hole - key_bytes, key_bytes);
-		     hole -= key_bytes)
-			memcpy(hole, hole - key_bytes, key_bytes);
-		memcpy(hole, &key, key_bytes);
+		memcpy(&element, hole, bytes);
+		for (; hole > elements; hole -= bytes) {
+			memcpy(&before, hole - bytes, bytes);
+			if (!is_less(&element, &before, what))
+				break;
+			memcpy(hole, &before, bytes);
+		}
+		memcpy(hole, &element, bytes);
 	}
 }
 
-/* Swaps keys until each of the buckets start[b]..start[b + 1] is pure. */
-baleen_inline void flag_permute(char *keys, const size_t *start, size_t key_bytes, u32 depth)
+/* Swaps elements until each of the buckets start[b]..start[b + 1] is pure. */
+baleen_inline void flag_permute(char *elements, const size_t *start, enum what what, u32 depth)
 {
-	struct baleen_ip6 key, other;
+	const size_t bytes = element_bytes(what);
+	union element element, other;
 	size_t next[256];
 
 	memcpy(next, start, sizeof(next));
 	for (u32 bucket = 0; bucket < 256; bucket++) {
 		while (next[bucket] < start[bucket + 1]) {
-			char *here = keys + next[bucket]++ * key_bytes;
+			char *here = elements + next[bucket]++ * bytes;
 			u32 digit;
 
-			memcpy(&key, here, key_bytes);
-			while ((digit = key_digit(&key, key_bytes, depth)) != bucket) {
-				char *there = keys + next[digit]++ * key_bytes;
+			memcpy(&element, here, bytes);
+			while ((digit = digit_of(&element, what, depth)) != bucket) {
+				char *there = elements + next[digit]++ * bytes;
 
-				memcpy(&other, there, key_bytes);
-				memcpy(there, &key, key_bytes);
-				memcpy(&key, &other, key_bytes);
+				memcpy(&other, there, bytes);
+				memcpy(there, &element, bytes);
+				memcpy(&element, &other, bytes);
 			}
-			memcpy(here, &key, key_bytes);
+			memcpy(here, &element, bytes);
 		}
 	}
 }
 
-baleen_inline void flag_sort(char *keys, size_t n, size_t key_bytes, u32 depth, sort_fn *deeper)
+baleen_inline void flag_sort(char *elements, size_t n, enum what what, u32 depth, sort_fn *deeper)
 {
+	const size_t bytes = element_bytes(what);
+	union element element;
 	size_t start[257];
 
 	if (n <= SMALL) {
-		insertion_sort(keys, n, key_bytes);
+		insertion_sort(elements, n, what);
 		return;
 	}
 	memset(start, 0, sizeof(start));
-	for (size_t i = 0; i < n; i++)
-		start[key_digit(keys + i * key_bytes, key_bytes, depth) + 1]++;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&element, elements + i * bytes, bytes);
+		start[digit_of(&element, what, depth) + 1]++;
+	}
 	for (u32 bucket = 0; bucket < 256; bucket++)
 		start[bucket + 1] += start[bucket];
-	flag_permute(keys, start, key_bytes, depth);
-	if (depth + 1 == key_bytes)
+	flag_permute(elements, start, what, depth);
+	if (depth + 1 == n_digits(what))
 		return;
 	for (u32 bucket = 0; bucket < 256; bucket++)
-		deeper(keys + start[bucket] * key_bytes, start[bucket + 1] - start[bucket],
+		deeper(elements + start[bucket] * bytes, start[bucket + 1] - start[bucket],
 		       depth + 1);
 }
 
-static void sort_ip4(void *keys, size_t n, u32 depth)
+static void sort_ip4(char *elements, size_t n, u32 depth)
 {
-	flag_sort(keys, n, sizeof(u32), depth, sort_ip4);
+	flag_sort(elements, n, IP4, depth, sort_ip4);
 }
 
-static void sort_ip6(void *keys, size_t n, u32 depth)
+static void sort_ip6(char *elements, size_t n, u32 depth)
 {
-	flag_sort(keys, n, sizeof(struct baleen_ip6), depth, sort_ip6);
+	flag_sort(elements, n, IP6, depth, sort_ip6);
 }
 
-/* Return: how many of the sorted keys are distinct; they are moved to the front. */
-baleen_inline size_t drop_duplicates(char *keys, size_t n, size_t key_bytes)
+static void sort_prefix4(char *elements, size_t n, u32 depth)
 {
-	size_t kept = n > 0;
-
-	for (size_t i = 1; i < n; i++) {
-		char *key = keys + i * key_bytes;
-
-		if (key_less(keys + (kept - 1) * key_bytes, key, key_bytes))
-			memmove(keys + kept++ * key_bytes, key, key_bytes);
-	}
-	return kept;
+	flag_sort(elements, n, PREFIX4, depth, sort_prefix4);
 }
 
-void baleen_list_finish(struct baleen_list *list)
+static void sort_prefix6(char *elements, size_t n, u32 depth)
 {
-	size_t n = list->n_ip4 + list->n_ip6;
+	flag_sort(elements, n, PREFIX6, depth, sort_prefix6);
+}
 
-	sort_ip4(list->ip4, list->n_ip4, 0);
-	sort_ip6(list->ip6, list->n_ip6, 0);
-	list->n_ip4 = drop_duplicates((char *)list->ip4, list->n_ip4, sizeof(*list->ip4));
-	list->n_ip6 = drop_duplicates((char *)list->ip6, list->n_ip6, sizeof(*list->ip6));
-	list->n_duplicates += n - list->n_ip4 - list->n_ip6;
+static void sort_key(char *elements, size_t n, u32 depth)
+{
+	flag_sort(elements, n, KEY, depth, sort_key);
+}
+
+void baleen_list_sort(struct baleen_list *list)
+{
+	sort_ip4((char *)list->ip4, list->n_ip4, 0);
+	sort_ip6((char *)list->ip6, list->n_ip6, 0);
+	sort_prefix4((char *)list->prefix4, list->n_prefix4, 0);
+	sort_prefix6((char *)list->prefix6, list->n_prefix6, 0);
+	sort_key((char *)list->key, list->n_key, 0);
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What one line of a list says; the syntax is described in list.h.
+ */
+#ifndef BALEEN_LIST_ENTRY_H
+#define BALEEN_LIST_ENTRY_H
+
+#include "key_text.h"
+#include "span.h"
+
+/**
+ * enum baleen_entry_kind - sort of a line
+ * @BALEEN_ENTRY_NONE: blank, a comment, or ipset's create
+ * @BALEEN_ENTRY_SPAN: an address, prefix or range
+ * @BALEEN_ENTRY_KEY: a key of several fields
+ * @BALEEN_ENTRY_BAD: none of these
+ */
+enum baleen_entry_kind {
+	BALEEN_ENTRY_NONE,
+	BALEEN_ENTRY_SPAN,
+	BALEEN_ENTRY_KEY,
+	BALEEN_ENTRY_BAD,
+};
+
+/**
+ * struct baleen_entry - what a line says
+ * @kind: which of the others hold something
+ * @is_exception: what @span holds shall not be in the set
+ * @text: the entry as it stands in the line, or what is bad
+ * @length: of @text in bytes; below BALEEN_KEY_TEXT unless bad
+ * @span: of BALEEN_ENTRY_SPAN
+ * @key: of BALEEN_ENTRY_KEY
+ * @reason: of BALEEN_ENTRY_BAD, a constant string
+ */
+struct baleen_entry {
+	enum baleen_entry_kind kind;
+	bool is_exception;
+	const char *text;
+	size_t length;
+	struct baleen_span span;
+	struct baleen_key key;
+	const char *reason;
+};
+
+/**
+ * baleen_entry_parse() - read one line
+ * @entry: filled in; its text points into the line
+ * @key_spec: enum baleen_key_spec
+ * @line: the line
+ * @end: its newline
+ */
+void baleen_entry_parse(struct baleen_entry *entry, u32 key_spec, const char *line,
+			const char *end);
+
+#endif /* BALEEN_LIST_ENTRY_H */
