@@ -429,12 +429,14 @@ static inline const char *baleen_tables_agree(const struct baleen_image *image)
 {
 	const struct baleen_table *table = image->table;
 	bool has_stems = table[BALEEN_IP6_STEMS].kind;
-	bool has_addresses = table[BALEEN_IP4].kind || table[BALEEN_IP6].kind ||
-			     table[BALEEN_IP4_GROUPS].kind || has_stems;
-	bool has_fields = table[BALEEN_WORD].kind || table[BALEEN_TUPLE].kind;
+	u32 spec = image->key_spec;
 
-	if (baleen_spec_is_address(image->key_spec) ? has_fields : has_addresses)
-		return "tables of keys that the key is not";
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
+		if (table[domain].kind && baleen_spec_domain(spec, false) != domain &&
+		    baleen_spec_domain(spec, true) != domain)
+			return "tables of keys that the key is not";
+	if (!baleen_spec_is_address(spec) && (table[BALEEN_IP4_GROUPS].kind || has_stems))
+		return "prefixes of keys that are not an address";
 	if (has_stems && table[BALEEN_IP6].kind)
 		return "two tables of IPv6 addresses";
 	if (!table[BALEEN_IP6_ENTRIES].kind != !has_stems)

@@ -55,6 +55,86 @@ static void make_image(struct random *random, struct baleen_image *image, u8 *by
 	baleen_header_write(image, bytes);
 }
 
+/* Every table that comes with prefixes, 34 blocks. */
+static const struct baleen_image prefixes_image = {
+	.n_blocks = 34,
+	.key_spec = BALEEN_KEY_DST,
+	.n_entries = 38,
+	.prefix_lengths = { 1ull << 39 | 1ull << 47, 1ull << 63 },
+	.table[BALEEN_IP4] = { .kind = BALEEN_KIND_CUCKOO,
+			       .slot_bits = 32,
+			       .log2_buckets = 3,
+			       .first_block = 8,
+			       .n_blocks = 4,
+			       .n_buckets = 15,
+			       .n_entries = 30 },
+	.table[BALEEN_IP4_GROUPS] = { .kind = BALEEN_KIND_DIRECTORY,
+				      .group_bits = 8,
+				      .leaf_block = 14,
+				      .first_block = 12,
+				      .n_blocks = 2,
+				      .n_entries = 5 },
+	.table[BALEEN_IP6_STEMS] = { .kind = BALEEN_KIND_DIRECTORY,
+				     .group_bits = 8,
+				     .leaf_block = 16,
+				     .first_block = 14,
+				     .n_blocks = 2 },
+	.table[BALEEN_IP6_PREFIXES] = { .kind = BALEEN_KIND_PREFIXES,
+					.slot_bits = 64,
+					.log2_buckets = 5,
+					.first_block = 16,
+					.n_blocks = 16,
+					.n_buckets = 32 },
+	.table[BALEEN_IP6_ENTRIES] = { .kind = BALEEN_KIND_ENTRIES,
+				       .first_block = 32,
+				       .n_blocks = 2,
+				       .n_buckets = 3,
+				       .n_entries = 3 },
+	.length_tree = { 0, 48, 40, 128 },
+};
+
+/* Keys of two addresses: a word for IPv4, a tuple for IPv6. 13 blocks. */
+static const struct baleen_image fields_image = {
+	.n_blocks = 13,
+	.key_spec = BALEEN_KEY_SRC | BALEEN_KEY_DST,
+	.n_entries = 12,
+	.table[BALEEN_WORD] = { .kind = BALEEN_KIND_CUCKOO,
+				.slot_bits = 64,
+				.log2_buckets = 2,
+				.first_block = 8,
+				.n_blocks = 4,
+				.n_buckets = 7,
+				.n_entries = 10 },
+	.table[BALEEN_TUPLE] = { .kind = BALEEN_KIND_BLOOM,
+				 .n_hashes = 2,
+				 .first_block = 12,
+				 .n_blocks = 1,
+				 .n_buckets = 1,
+				 .n_entries = 2 },
+};
+
+#define MAX_BYTES (34 * BALEEN_BLOCK_BYTES)
+
+static u64 bytes_of(const struct baleen_image *image)
+{
+	return (u64)image->n_blocks * BALEEN_BLOCK_BYTES;
+}
+
+/* The same with a random seed and body; @bytes have room for MAX_BYTES. */
+static void fill_image(struct random *random, const struct baleen_image *geometry,
+		       struct baleen_image *image, u8 *bytes)
+{
+	u64 n_bytes = bytes_of(geometry);
+
+	*image = *geometry;
+	image->seed = random_seed(random);
+	for (u64 i = BALEEN_HEADER_BYTES; i < n_bytes; i++)
+		bytes[i] = random_next(random);
+	image->body_crc =
+		baleen_crc32c(0, bytes + BALEEN_HEADER_BYTES, n_bytes - BALEEN_HEADER_BYTES);
+	baleen_header_write(image, bytes);
+}
+
 static void fix_header_crc(u8 *bytes)
 {
 	u32 crc_le = 0;
@@ -225,21 +305,199 @@ static void put(u8 *bytes, const struct damage *damage)
 		bytes[damage->offset + i] = damage->value >> 8 * i;
 }
 
+static void assert_damages(const u8 *whole, u64 n_bytes, const struct damage *damages, u32 n)
+{
+	u8 *bytes = malloc(n_bytes);
+
+	for (u32 i = 0; i < n; i++) {
+		memcpy(bytes, whole, n_bytes);
+		put(bytes, &damages[i]);
+		assert_refused(bytes, n_bytes, "header checksum does not match: damaged");
+		fix_header_crc(bytes);
+		assert_refused(bytes, n_bytes, damages[i].reason);
+	}
+	free(bytes);
+}
+
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 static void test_refused_fields(void **state)
 {
 	struct random random = random_from(1);
-	u8 whole[N_BYTES], bytes[N_BYTES];
 	struct baleen_image image;
+	u8 whole[N_BYTES];
 
 	make_image(&random, &image, whole);
-	for (u32 i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
-		const struct damage *damage = &damages[i];
+	assert_damages(whole, N_BYTES, damages, N_OF(damages));
+}
 
-		memcpy(bytes, whole, N_BYTES);
-		put(bytes, damage);
-		assert_refused(bytes, N_BYTES, "header checksum does not match: damaged");
-		fix_header_crc(bytes);
-		assert_refused(bytes, N_BYTES, damage->reason);
+#define GROUPS(offset) TABLE(BALEEN_IP4_GROUPS, offset)
+#define STEMS(offset) TABLE(BALEEN_IP6_STEMS, offset)
+#define PREFIXES(offset) TABLE(BALEEN_IP6_PREFIXES, offset)
+#define ENTRIES(offset) TABLE(BALEEN_IP6_ENTRIES, offset)
+#define GROUP_BITS "group width is not 8 to 24 bits"
+#define LEAVES "number of leaves and blocks disagree"
+#define ENTRY_BLOCKS "number of entries and blocks disagree"
+
+static void test_refused_prefixes(void **state)
+{
+	static const struct damage prefix_damages[] = {
+		{ 28, 4, 3, OTHER_KEY },
+		{ 28, 4, BALEEN_KEY_DPORT, OTHER_KEY },
+		{ 192, 4, 1, "prefixes of up to 32 bits among the longer ones" },
+		{ 195, 1, 0x80, "prefixes of up to 32 bits among the longer ones" },
+		{ GROUPS(0), 1, BALEEN_KIND_CUCKOO, NO_GROUPS },
+		{ GROUPS(0), 1, BALEEN_KIND_BLOOM, NO_GROUPS },
+		{ GROUPS(0), 1, BALEEN_KIND_ENTRIES, NO_GROUPS },
+		{ GROUPS(0), 1, 6, NO_GROUPS },
+		{ GROUPS(0), 1, BALEEN_KIND_NONE, ABSENT },
+		{ GROUPS(1), 1, 64, NO_SLOTS },
+		{ GROUPS(2), 1, 2, NO_HASHES },
+		{ GROUPS(3), 1, 0, GROUP_BITS },
+		{ GROUPS(3), 1, 7, GROUP_BITS },
+		{ GROUPS(3), 1, 25, GROUP_BITS },
+		{ GROUPS(3), 1, 32, GROUP_BITS },
+		{ GROUPS(3), 1, 255, GROUP_BITS },
+		{ GROUPS(3), 1, 9, LEAVES },
+		{ GROUPS(8), 4, 1, LEAVES },
+		{ GROUPS(8), 4, 3, LEAVES },
+		{ GROUPS(12), 4, 1, LEAVES },
+		{ GROUPS(12), 4, 256, LEAVES },
+		{ GROUPS(12), 4, 257, "more leaves than groups" },
+		{ GROUPS(12), 4, 0xffffffff, "more leaves than groups" },
+		{ GROUPS(16), 8, 6, COUNTS },
+		{ STEMS(0), 1, BALEEN_KIND_CUCKOO, NO_GROUPS },
+		{ STEMS(0), 1, BALEEN_KIND_PREFIXES, NO_GROUPS },
+		{ STEMS(3), 1, 7, GROUP_BITS },
+		{ STEMS(3), 1, 25, GROUP_BITS },
+		{ STEMS(12), 4, 1, LEAVES },
+		{ PREFIXES(0), 1, BALEEN_KIND_CUCKOO, OTHER_KIND },
+		{ PREFIXES(0), 1, BALEEN_KIND_BLOOM, NO_SLOTS },
+		{ PREFIXES(1), 1, 0, "slots of prefixes are not 64 bits" },
+		{ PREFIXES(1), 1, 16, "slots of prefixes are not 64 bits" },
+		{ PREFIXES(2), 1, 2, NO_HASHES },
+		{ PREFIXES(3), 1, 8, NO_GROUPS },
+		{ PREFIXES(12), 4, 31, "fewer than 32 buckets of prefixes" },
+		{ PREFIXES(12), 4, 33, DISAGREE },
+		{ PREFIXES(12), 4, 0xffffffff, DISAGREE },
+		{ PREFIXES(12), 4, 0, "a table without buckets" },
+		{ PREFIXES(16), 8, 1, "a table of prefixes with a number of entries" },
+		{ ENTRIES(0), 1, BALEEN_KIND_CUCKOO, OTHER_KIND },
+		{ ENTRIES(0), 1, BALEEN_KIND_DIRECTORY, OTHER_KIND },
+		{ ENTRIES(1), 1, 64, NO_SLOTS },
+		{ ENTRIES(2), 1, 2, NO_HASHES },
+		{ ENTRIES(3), 1, 8, NO_GROUPS },
+		{ ENTRIES(12), 4, 0, "a table without buckets" },
+		{ ENTRIES(12), 4, 2, ENTRY_BLOCKS },
+		{ ENTRIES(12), 4, 6, ENTRY_BLOCKS },
+		{ ENTRIES(12), 4, 0xffffffff, ENTRY_BLOCKS },
+		{ ENTRIES(12), 4, 4, COUNTS },
+		{ ENTRIES(16), 8, 4, COUNTS },
+		{ ENTRIES(16), 8, 0, COUNTS },
+		{ ENTRIES(24), 1, 1, TABLE_RESERVED },
+	};
+	struct random random = random_from(12);
+	struct baleen_image image;
+	u8 whole[MAX_BYTES];
+
+	fill_image(&random, &prefixes_image, &image, whole);
+	assert_accepted(whole, bytes_of(&image), &image);
+	assert_damages(whole, bytes_of(&image), prefix_damages, N_OF(prefix_damages));
+}
+
+static void test_refused_several_fields(void **state)
+{
+	static const struct damage fields_damages[] = {
+		{ 28, 4, BALEEN_KEY_SRC, OTHER_KEY },
+		{ 28, 4, BALEEN_KEY_PORTS, OTHER_KEY },
+		{ 28, 4, BALEEN_KEY_FLOW, OTHER_KEY },
+		{ TABLE(2, 0), 1, BALEEN_KIND_DIRECTORY, NO_SLOTS },
+		{ TABLE(2, 0), 1, BALEEN_KIND_PREFIXES, OTHER_KIND },
+		{ TABLE(2, 1), 1, 32, "32-bit slots for a hashed key" },
+		{ TABLE(2, 1), 1, 0, WIDTH },
+		{ TABLE(2, 3), 1, 8, NO_GROUPS },
+		{ TABLE(2, 12), 4, 3, "fewer than 4 buckets of 64-bit slots" },
+		{ TABLE(2, 12), 4, 9, DISAGREE },
+		{ TABLE(2, 16), 8, 29, "more entries than slots" },
+		{ TABLE(3, 0), 1, BALEEN_KIND_ENTRIES, NO_HASHES },
+		{ TABLE(3, 2), 1, 3, HASHES },
+		{ TABLE(3, 12), 4, 2, DISAGREE },
+	};
+	struct random random = random_from(13);
+	struct baleen_image image;
+	u8 whole[MAX_BYTES];
+
+	fill_image(&random, &fields_image, &image, whole);
+	assert_accepted(whole, bytes_of(&image), &image);
+	assert_damages(whole, bytes_of(&image), fields_damages, N_OF(fields_damages));
+}
+
+/* Puts the tables one behind the other and adds up their entries. */
+static void pack_tables(struct baleen_image *image)
+{
+	image->n_blocks = BALEEN_HEADER_BLOCKS;
+	image->n_entries = 0;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		struct baleen_table *table = &image->table[domain];
+
+		if (!table->kind)
+			continue;
+		table->first_block = image->n_blocks;
+		if (table->kind == BALEEN_KIND_DIRECTORY)
+			table->leaf_block =
+				table->first_block + baleen_directory_lines(table->group_bits);
+		image->n_blocks += table->n_blocks;
+		image->n_entries += table->n_entries;
+	}
+}
+
+/* Tables that are right by themselves and do not go together. */
+static void test_refused_together(void **state)
+{
+	static const struct {
+		u32 drop; /* bits of domains */
+		u32 key_spec;
+		bool has_lengths;
+		bool has_ip6;
+		const char *reason;
+	} images[] = {
+		{ 0, BALEEN_KEY_DST, true, true, "two tables of IPv6 addresses" },
+		{ 1 << BALEEN_IP6_STEMS, BALEEN_KEY_DST, true, false,
+		  "IPv6 prefixes without their entries" },
+		{ 1 << BALEEN_IP6_ENTRIES, BALEEN_KEY_DST, true, false,
+		  "IPv6 prefixes without their entries" },
+		{ 1 << BALEEN_IP6_STEMS | 1 << BALEEN_IP6_ENTRIES, BALEEN_KEY_DST, true, false,
+		  "IPv6 prefixes without their stems" },
+		{ 1 << BALEEN_IP6_STEMS | 1 << BALEEN_IP6_PREFIXES, BALEEN_KEY_DST, false, false,
+		  "IPv6 prefixes without their entries" },
+		{ 1 << BALEEN_IP6_PREFIXES, BALEEN_KEY_DST, true, false, LENGTHS },
+		{ 0, BALEEN_KEY_DST, false, false, LENGTHS },
+		{ 0xef, BALEEN_KEY_PROTO, false, false,
+		  "prefixes of keys that are not an address" },
+		{ 0x5f, BALEEN_KEY_PROTO, false, false,
+		  "prefixes of keys that are not an address" },
+		{ 0xfe, BALEEN_KEY_PROTO, false, false, OTHER_KEY },
+	};
+
+	for (u32 i = 0; i < N_OF(images); i++) {
+		struct baleen_image image = prefixes_image;
+		u8 bytes[BALEEN_HEADER_BYTES];
+
+		for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+			if (images[i].drop >> domain & 1)
+				image.table[domain] = (struct baleen_table){ .kind = 0 };
+		if (images[i].has_ip6)
+			image.table[BALEEN_IP6] = image.table[BALEEN_IP4];
+		if (images[i].has_ip6)
+			image.table[BALEEN_IP6].slot_bits = 64;
+		if (images[i].has_ip6)
+			image.table[BALEEN_IP6].n_blocks = 8;
+		if (!images[i].has_lengths)
+			memset(image.prefix_lengths, 0, sizeof(image.prefix_lengths));
+		image.key_spec = images[i].key_spec;
+		pack_tables(&image);
+		baleen_header_write(&image, bytes);
+		assert_header_refused(bytes, bytes_of(&image), images[i].reason);
 	}
 }
 
@@ -506,6 +764,119 @@ static void test_live(void **state)
 	assert_refused(bytes, N_BYTES, "header checksum does not match: damaged");
 }
 
+/* Directories of every width and number of leaves: sizes from the bits. */
+static void test_directories(void **state)
+{
+	struct random random = random_from(14);
+
+	for (u32 round = 0; round < 2000; round++) {
+		u32 group_bits = 8 + round % 17, width = 1 + round / 17 % 2, group_numbers;
+		u64 n_groups = 1ull << group_bits, n_leaves, n_lines;
+		struct baleen_image image = { .key_spec = BALEEN_KEY_SRC }, out;
+		struct baleen_table *table =
+			&image.table[width == 1 ? BALEEN_IP4_GROUPS : BALEEN_IP6_STEMS];
+		const char *reason = "untouched";
+		u8 bytes[BALEEN_HEADER_BYTES];
+
+		group_numbers = 0x100000000ull / n_groups;
+		n_leaves = round % 5 == 0 ? n_groups : random_below(&random, n_groups);
+		n_lines = (n_groups + 191) / 192;
+		*table = (struct baleen_table){
+			.kind = BALEEN_KIND_DIRECTORY,
+			.group_bits = group_bits,
+			.n_blocks = n_lines + (n_leaves * group_numbers * width + 511) / 512,
+			.n_buckets = n_leaves,
+		};
+		if (width == 2)
+			image.table[BALEEN_IP6_ENTRIES] =
+				(struct baleen_table){ .kind = BALEEN_KIND_ENTRIES,
+						       .n_blocks = 1,
+						       .n_buckets = 1,
+						       .n_entries = 1 };
+		pack_tables(&image);
+		assert_int_equal(baleen_directory_lines(group_bits), n_lines);
+		assert_int_equal(table->leaf_block, BALEEN_HEADER_BLOCKS + n_lines);
+		baleen_header_write(&image, bytes);
+		memset(&out, POISON, sizeof(out));
+		if (baleen_header_check(bytes, bytes_of(&image), &out, &reason))
+			fail_msg("%u bits, %u leaves: %s", group_bits, (u32)n_leaves, reason);
+		baleen_seed_expand(&image.seed);
+		assert_memory_equal(&out, &image, sizeof(out));
+		table->n_blocks++;
+		pack_tables(&image);
+		baleen_header_write(&image, bytes);
+		assert_header_refused(bytes, bytes_of(&image), LEAVES);
+	}
+}
+
+/* In order, and how deep it is. */
+static u32 walk_tree(const u8 *tree, u32 node, u8 *lengths, u32 *n)
+{
+	u32 left, right;
+
+	assert_true(node < 2 * BALEEN_LENGTH_NODES);
+	if (node >= BALEEN_LENGTH_NODES || !tree[node])
+		return 0;
+	left = walk_tree(tree, 2 * node, lengths, n);
+	assert_true(*n < 128);
+	lengths[(*n)++] = tree[node];
+	right = walk_tree(tree, 2 * node + 1, lengths, n);
+	return 1 + (left > right ? left : right);
+}
+
+static void assert_tree(const struct baleen_image *image, u32 n_lengths)
+{
+	u32 n = 0, n_nodes = 0, depth, least = 0;
+	u8 lengths[128];
+
+	assert_int_equal(image->length_tree[0], 0);
+	depth = walk_tree(image->length_tree, 1, lengths, &n);
+	assert_int_equal(n, n_lengths);
+	for (u32 i = 0; i < n; i++) {
+		assert_true(!i || lengths[i - 1] < lengths[i]);
+		assert_true(image->prefix_lengths[(lengths[i] - 1) / 64] >> (lengths[i] - 1) % 64 &
+			    1);
+	}
+	for (u32 i = 0; i < BALEEN_LENGTH_NODES; i++)
+		n_nodes += image->length_tree[i] != 0;
+	assert_int_equal(n_nodes, n_lengths);
+	while ((1u << least) <= n_lengths)
+		least++;
+	assert_int_equal(depth, least);
+	assert_true(depth <= 7);
+}
+
+/* Any number of lengths from 0 to all 96, and all sets with one or two. */
+static void test_length_tree(void **state)
+{
+	struct random random = random_from(15);
+
+	for (u32 round = 0; round < 97 * 40; round++) {
+		struct baleen_image image;
+		u32 n_lengths = round % 97;
+
+		memset(&image, POISON, sizeof(image));
+		memset(image.prefix_lengths, 0, sizeof(image.prefix_lengths));
+		for (u32 n = 0; n < n_lengths;) {
+			u32 bit = 32 + random_below(&random, 96);
+
+			n += !(image.prefix_lengths[bit / 64] >> bit % 64 & 1);
+			image.prefix_lengths[bit / 64] |= 1ull << bit % 64;
+		}
+		baleen_length_tree_make(&image);
+		assert_tree(&image, n_lengths);
+	}
+	for (u32 i = 0; i < 96 * 96; i++) {
+		u32 bits[2] = { 32 + i / 96, 32 + i % 96 };
+		struct baleen_image image = { .n_blocks = 0 };
+
+		for (u32 j = 0; j < 2; j++)
+			image.prefix_lengths[bits[j] / 64] |= 1ull << bits[j] % 64;
+		baleen_length_tree_make(&image);
+		assert_tree(&image, 1 + (bits[0] != bits[1]));
+	}
+}
+
 static void test_log2(void **state)
 {
 	for (u32 log2 = 0; log2 < 32; log2++) {
@@ -517,12 +888,23 @@ static void test_log2(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused_fields), cmocka_unit_test(test_refused_origin),
-		cmocka_unit_test(test_refused_bits),   cmocka_unit_test(test_refused_sizes),
-		cmocka_unit_test(test_refused_large),  cmocka_unit_test(test_refused_no_table),
-		cmocka_unit_test(test_refused_name),   cmocka_unit_test(test_refused_widths),
-		cmocka_unit_test(test_layout),	       cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_unaligned),      cmocka_unit_test(test_live),
+		cmocka_unit_test(test_refused_fields),
+		cmocka_unit_test(test_refused_prefixes),
+		cmocka_unit_test(test_refused_several_fields),
+		cmocka_unit_test(test_refused_together),
+		cmocka_unit_test(test_refused_origin),
+		cmocka_unit_test(test_refused_bits),
+		cmocka_unit_test(test_refused_sizes),
+		cmocka_unit_test(test_refused_large),
+		cmocka_unit_test(test_refused_no_table),
+		cmocka_unit_test(test_refused_name),
+		cmocka_unit_test(test_refused_widths),
+		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_directories),
+		cmocka_unit_test(test_length_tree),
+		cmocka_unit_test(test_unaligned),
+		cmocka_unit_test(test_live),
 		cmocka_unit_test(test_log2),
 	};
 
