@@ -216,15 +216,15 @@ xdp_mode()
 }
 
 # counters NAMESPACE DEVICE: as one line, of the first rule its packets and
-# their bytes; then passed, not IP, and all that passed unexamined for another
+# their bytes; then unmatched, not IP, and all that was not examined for another
 # reason
 counters()
 {
 	local status
 
 	status=$(in_ns "$1" "$BALEEN" status -j "$2") &&
-		jq -c '.[0] | [ .rules[0].packets, .rules[0].packet_bytes, .passed, .fail_open.not_ip,
-			([.fail_open[]] | add) - .fail_open.not_ip ]' <<<"$status"
+		jq -c '.[0] | [ .rules[0].packets, .rules[0].packet_bytes, .unmatched, .unparsed.not_ip,
+			([.unparsed[]] | add) - .unparsed.not_ip + .no_filter ]' <<<"$status"
 }
 
 # mac NAMESPACE DEVICE

@@ -22,7 +22,7 @@ overview=$(<"$TMP/out")
 prints "--help is the same" "$overview" baleen --help
 prints "-h is the same" "$overview" baleen -h
 expect "no command is a mistake" 2 "" "$overview" baleen
-for command in build info match dump compile attach swap detach status; do
+for command in build info match dump compile attach swap rule policy detach status; do
 	check "help tells of $command" grep -q "^  baleen $command " <<<"$overview"
 	check "help $command" baleen help "$command"
 	help=$(<"$TMP/out")
@@ -77,7 +77,7 @@ misuse "compile of two" compile "one IMAGE is asked for" -o new list.txt list.tx
 misuse "attach to nothing" attach "one device is asked for" --drop list.txt
 misuse "attach to two" attach "'list.txt' is a second device: did you mean --drop list.txt?" \
 	lo list.txt
-misuse "attach nothing" attach "no --drop or --allow given" lo
+misuse "attach nothing" attach "no --drop, --allow or --count given" lo
 misuse "swap of nothing" swap "DEV:RULE and one IMAGE are asked for" lo:drop
 misuse "swap without a rule" swap "'lo' is not DEV:RULE" lo list.txt
 misuse "detach of nothing" detach "one device is asked for"

@@ -177,7 +177,7 @@ baleen: cannot attach to lo: $words" baleen attach lo --mode native --drop one.t
 		"baleen: lo: native with multi-buffer frames failed: $words
 baleen: lo: native failed: $words" baleen attach lo --drop one.txt
 	is "to generic" "$(xdp_mode "$B" lo)" generic
-	prints "swap there" "" baleen swap lo:one listed.txt
+	check "swap there" baleen swap lo:one listed.txt
 	is "status calls it degraded" "$(baleen status lo | head -n 1)" \
 		"lo: attached, generic (degraded: behind the driver), program $(xdp_id "$B" lo)"
 	prints "detach it" "lo: detached" baleen detach lo
@@ -242,7 +242,7 @@ baleen: veth-b: nothing changed, since this host would cut itself off (--force d
 		"${run[@]}" swap veth-b:listed guard.txt
 	is "$1: the program stays" "$(xdp_id "$B" veth-b)" "$id"
 	in_force "$1: and what it drops"
-	prints "$1: --force swaps it" "" "${run[@]}" swap --force veth-b:listed guard.txt
+	check "$1: --force swaps it" "${run[@]}" swap --force veth-b:listed guard.txt
 	prints "$1: then it is dropped" "$3" baleen match veth-b:listed "$3"
 	prints "$1: detach in the end" "$detached" baleen detach veth-b
 }
@@ -313,12 +313,12 @@ try_innocents()
 	is "status tells the rate" "$(status .rules[0].fpp) $(status .rules[0].exact)" \
 		"$(json info.json '[0].fpp') false"
 	send "it drops all that is listed" --listed listed.txt
-	prints "swap to an exact one" "" baleen swap veth-b:listed listed.bln
+	check "swap to an exact one" baleen swap veth-b:listed listed.bln
 	is "is told" "$(status .rules[0].fpp) $(status .rules[0].exact)" "0.0 true"
 	refuses "swap back asks again" "$(innocents listed bloom.bln 1e-09)" \
 		baleen swap veth-b:listed bloom.bln
 	in_force "and leaves the exact one"
-	prints "swap back, accepted" "" baleen swap --accept-fpp 1e-3 veth-b:listed bloom.bln
+	check "swap back, accepted" baleen swap --accept-fpp 1e-3 veth-b:listed bloom.bln
 	refuses "a live Bloom filter is no less a Bloom filter" \
 		"$(innocents listed bloom.bln 1e-09)" baleen swap veth-b:listed veth-b:listed
 	prints "detach" "$detached" baleen detach veth-b
@@ -363,7 +363,7 @@ try_swaps()
 	refuses "swap to another key" "veth-b:listed is keyed by src, the new image by dst" \
 		baleen swap veth-b:listed dst.bln
 	refuses "swap of a drop rule to --allow" \
-		"veth-b:listed is a drop rule: attach again to change that" \
+		"veth-b:listed is a drop rule: 'baleen rule' deletes it and adds another" \
 		baleen swap --allow veth-b:listed one.txt
 	refuses "swap of no rule" "veth-b has no rule 'lister': see 'baleen status veth-b'" \
 		baleen swap veth-b:lister one.txt
@@ -375,13 +375,13 @@ try_swaps()
 	in_force "and its list is in force"
 
 	make_list many.txt 200000 0 4 --avoid listed.txt
-	prints "swap to a larger one, --drop" "" baleen swap --drop veth-b:listed many.txt
+	check "swap to a larger one, --drop" baleen swap --drop veth-b:listed many.txt
 	send "which is in force" --listed many.txt --unlisted listed.txt
-	prints "swap to one of the other family" "" baleen swap veth-b:listed six.txt
+	check "swap to one of the other family" baleen swap veth-b:listed six.txt
 	send "which is in force, too" --listed six.txt --unlisted listed.txt
-	prints "swap to nothing at all" "" baleen swap --allow-empty veth-b:listed empty.txt
+	check "swap to nothing at all" baleen swap --allow-empty veth-b:listed empty.txt
 	send "which drops nothing" --unlisted listed.txt
-	prints "swap back" "" baleen swap veth-b:listed listed.bln
+	check "swap back" baleen swap veth-b:listed listed.bln
 	in_force "after all that"
 	prints "detach" "$detached" baleen detach veth-b
 }
@@ -411,7 +411,7 @@ try_live()
 	send "packets go by the same map" --listed kept.txt --unlisted lost.txt
 	is "dump, too" "$(baleen dump veth-b:listed | sort)" "$(sort kept.txt)"
 	is "status, too" "$(status .rules[0].entries)" "$(wc -l <kept.txt)"
-	prints "swap to the image" "" baleen swap veth-b:listed listed.bln
+	check "swap to the image" baleen swap veth-b:listed listed.bln
 	in_force "brings them back"
 	check "the header of the map is damaged" zero_block \
 		"$(echo /sys/fs/bpf/baleen/*/*/rule0)" 0
@@ -419,7 +419,7 @@ try_live()
 		baleen match veth-b:listed 192.0.2.1
 	is "status says so" "$(status .rules[0].error)" "veth-b:listed: not a Baleen image"
 	in_force "the program goes on"
-	prints "swap mends it" "" baleen swap veth-b:listed listed.bln
+	check "swap mends it" baleen swap veth-b:listed listed.bln
 	is "status is content" "$(status .rules[0].entries)" 1000
 	prints "detach" "$detached" baleen detach veth-b
 }
@@ -456,7 +456,7 @@ try_rules()
 	in_force "16 rules: all of them"
 	is "the last one counts its own" "$(status .rules[15].packets) $(status .rules[15].name)" \
 		"$(wc -l <part-15) r15"
-	prints "16 rules: swap the last" "" baleen swap veth-b:r15 one.txt
+	check "16 rules: swap the last" baleen swap veth-b:r15 one.txt
 	cat part-0* part-1[0-4] >most.txt
 	send "16 rules: the others stay" --listed most.txt --unlisted part-15
 	prints "16 rules: detach" "$detached" baleen detach veth-b
@@ -516,7 +516,7 @@ try_memory()
 		"listed: cannot create a map of 67368960 bytes: Cannot allocate memory" \
 		limited nsenter "--net=/run/netns/$B" -- "$BALEEN" swap veth-b:listed large.bln
 	in_force "no memory: the old filter goes on"
-	prints "with memory it works" "" baleen swap veth-b:listed large.bln
+	check "with memory it works" baleen swap veth-b:listed large.bln
 	in_force "in 67 MB"
 	prints "detach 67 MB" "$detached" baleen detach veth-b
 }

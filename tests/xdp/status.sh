@@ -84,14 +84,14 @@ send()
 counted()
 {
 	is "$1: counters" \
-		"$(status veth-b .rules[0].packets .rules[0].packet_bytes .passed .fail_open)" \
-		"$n $bytes $passed $(fail_open "$markers" 0 0 0 0)"
+		"$(status veth-b .rules[0].packets .rules[0].packet_bytes .unmatched .unparsed)" \
+		"$n $bytes $passed $(unparsed "$markers" 0 0 0 0)"
 }
 
-# fail_open NOT_IP MPLS TAGS VERSION SHORT: these counters as JSON
-fail_open()
+# unparsed NOT_IP MPLS TAGS VERSION SHORT: these counters as JSON
+unparsed()
 {
-	echo "{\"not_ip\":$1,\"mpls\":$2,\"tags\":$3,\"version\":$4,\"short\":$5,\"no_filter\":0}"
+	echo "{\"not_ip\":$1,\"mpls\":$2,\"tags\":$3,\"version\":$4,\"short\":$5}"
 }
 
 # zeros N: N bytes in HEX
@@ -100,12 +100,12 @@ zeros()
 	printf '00%.0s' $(seq "$1")
 }
 
-# frames NAME WANT HEX...: they come through, and fail_open is then as stated
+# frames NAME WANT HEX...: they come through, and unparsed is then as stated
 frames()
 {
 	check "$1 passes" "$FRAME" "$A:veth-a" "$B:veth-b" "${@:3}"
 	# shellcheck disable=SC2086 # five words
-	is "$1 is counted" "$(status veth-b .fail_open)" "$(fail_open $2)"
+	is "$1 is counted" "$(status veth-b .unparsed)" "$(unparsed $2)"
 }
 
 try_counters()
@@ -138,12 +138,12 @@ try_counters()
 	frames "$mode: cut short" "4 2 1 3 6" 0800 "0800${ip4:0:38}" 86dd "86dd${ip6:0:78}" \
 		"${tag}08004500" "88641100000100"
 	is "$mode: none of them is counted elsewhere" \
-		"$(status veth-b .rules[0].packets .rules[0].packet_bytes .passed)" "0 0 0"
+		"$(status veth-b .rules[0].packets .rules[0].packet_bytes .unmatched)" "0 0 0"
 	frames "$mode: IP that matches no rule" "4 2 1 3 6" "0800$ip4" "86dd$ip6" \
 		"$tag$tag$tag${tag}0800$ip4" "88641100000100160021$ip4"
-	is "$mode: is passed" "$(status veth-b .rules[0].packets .passed)" "0 4"
+	is "$mode: is passed" "$(status veth-b .rules[0].packets .unmatched)" "0 4"
 	is "$mode: in words" "$(baleen status veth-b | tail -n 2)" \
-		"  passed: 4 packets matched no rule
+		"  default pass: 4 packets matched no rule, passed
   passed unexamined: 4 not IP, 2 MPLS, 1 more than 4 VLAN tags, 3 wrong IP version, 6 cut short"
 	detach veth-b
 }
@@ -216,7 +216,7 @@ try_renamed()
 		"lan0: attached, native, program $id, was veth-b at attach"
 	is "by the old name" "$(head_line veth-b)" "$(head_line lan0)"
 	is "as JSON" "$(status lan0 .device .device_at_attach .state)" "lan0 veth-b attached"
-	prints "swap by the new name" "" baleen swap lan0:all two.txt
+	prints "swap by the new name" "lan0:all: swapped, 1 entry" baleen swap lan0:all two.txt
 	prints "match by the new name" 192.0.2.2 baleen match lan0:all 192.0.2.2
 	is "the counters went on" "$(status lan0 .rules[0].packets)" 1000
 	make_device veth-b
@@ -427,7 +427,7 @@ try_two_namespaces()
 	is "status here" "$(status veth-b .rules[0].name .rules[0].packets)" "all 1000"
 	in_ns "$D" "$BALEEN" status -j >there.json
 	is "status there" "$(json there.json '[0].rules[0].name') \
-$(json there.json '[0].rules[0].packets') $(json there.json '[0].passed')" "one 1 1000"
+$(json there.json '[0].rules[0].packets') $(json there.json '[0].unmatched')" "one 1 1000"
 	is "each tells of its own" "$(baleen status | grep -c '^veth-b: ')" 1
 	detach veth-b
 	check "the other goes on" "$TRAFFIC" --from "$C:veth-a" --to "$D:veth-b" --expect \

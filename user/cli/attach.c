@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen attach: rules onto a device. */
+#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 
 #include "attach.h"
 #include "guard.h"
-#include "rules.h"
+#include "policy.h"
 
 enum {
-	OPTION_ALLOW = OPTION_OF_COMMAND,
-	OPTION_DROP,
-	OPTION_MODE,
+	OPTION_MODE = OPTION_OF_POLICY_COMMAND,
 	OPTION_FORCE,
 	OPTION_ACCEPT_FPP,
 };
@@ -18,6 +17,7 @@ enum {
 struct attach {
 	const char *device;
 	struct rules rules;
+	struct policy policy;
 	struct list_options lists;
 	enum baleen_mode mode;
 	double accept_fpp;
@@ -37,12 +37,51 @@ static int take_mode(struct attach *attach, const char *argument)
 			      argument);
 }
 
+static int take_word(struct attach *attach, const char *word)
+{
+	int err = rules_word_take(&attach_command, &attach->rules, word);
+
+	if (err != -ENOENT)
+		return err;
+	if (!attach->device) {
+		attach->device = word;
+		return 0;
+	}
+	if (attach->rules.n)
+		return complain_usage(&attach_command,
+				      "'%s' is neither an option nor a qualifier of rule '%s': "
+				      "proto, dport, tcp-syn or vlan",
+				      word, attach->rules.rule[attach->rules.n - 1].name);
+	return complain_usage(&attach_command, "'%s' is a second device: did you mean --drop %s?",
+			      word, word);
+}
+
+static int take_option(struct attach *attach, int option, const char *argument)
+{
+	int err;
+
+	switch (option) {
+	case 1: return take_word(attach, argument);
+	case OPTION_MODE: return take_mode(attach, argument);
+	case OPTION_ACCEPT_FPP:
+		return take_accept_fpp(&attach_command, argument, &attach->accept_fpp);
+	case OPTION_FORCE: attach->force = true; return 0;
+	case 'j': attach->json = true; return 0;
+	}
+	err = rules_option_take(&attach_command, &attach->rules, option, argument);
+	if (err == -ENOENT)
+		err = policy_option_take(&attach_command, &attach->policy, option, argument);
+	if (err == -ENOENT)
+		err = list_option_take(&attach_command, &attach->lists, option, argument);
+	return err;
+}
+
 static int parse(struct attach *attach, int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		LIST_OPTIONS,
-		{ "allow", required_argument, NULL, OPTION_ALLOW },
-		{ "drop", required_argument, NULL, OPTION_DROP },
+		RULE_OPTIONS,
+		POLICY_OPTIONS,
 		{ "mode", required_argument, NULL, OPTION_MODE },
 		{ "force", no_argument, NULL, OPTION_FORCE },
 		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
@@ -51,54 +90,19 @@ static int parse(struct attach *attach, int argc, char **argv)
 	};
 	int option, err = 0;
 
-	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPTION_ALLOW:
-			err = rules_add(&attach_command, &attach->rules, BALEEN_ACTION_ALLOW,
-					optarg);
-			break;
-		case OPTION_DROP:
-			err = rules_add(&attach_command, &attach->rules, BALEEN_ACTION_DROP,
-					optarg);
-			break;
-		case OPTION_MODE: err = take_mode(attach, optarg); break;
-		case OPTION_ACCEPT_FPP:
-			err = take_accept_fpp(&attach_command, optarg, &attach->accept_fpp);
-			break;
-		case OPTION_FORCE: attach->force = true; break;
-		case 'j': attach->json = true; break;
-		default: err = list_option_take(&attach_command, &attach->lists, option, optarg);
-		}
-	}
+	while (!err && (option = getopt_long(argc, argv, "-j", long_options, NULL)) != -1)
+		err = take_option(attach, option, optarg);
+	for (; !err && optind < argc; optind++)
+		err = take_word(attach, argv[optind]);
+	if (!err)
+		err = rules_check(&attach_command, &attach->rules);
 	if (err)
 		return err;
-	if (argc - optind > 1)
-		return complain_usage(&attach_command,
-				      "'%s' is a second device: did you mean --drop %s?",
-				      argv[optind + 1], argv[optind + 1]);
-	if (argc == optind)
+	if (!attach->device)
 		return complain_usage(&attach_command, "one device is asked for");
 	if (!attach->rules.n)
-		return complain_usage(&attach_command, "no --drop or --allow given");
-	attach->device = argv[optind];
+		return complain_usage(&attach_command, "no --drop, --allow or --count given");
 	return list_options_check(&attach_command, &attach->lists);
-}
-
-static int check(const struct attach *attach)
-{
-	struct guarded_rule guarded[BALEEN_MAX_RULES];
-
-	for (u32 i = 0; i < attach->rules.n; i++) {
-		const struct rule_argument *rule = &attach->rules.rule[i];
-
-		guarded[i] = (struct guarded_rule){ .name = rule->name,
-						    .action = rule->action,
-						    .filter = &rule->input.filter,
-						    .input = &rule->input };
-		if (guard_rate(rule->name, rule->action, &rule->input.filter, attach->accept_fpp))
-			return EXIT_FAILED;
-	}
-	return attach->force ? 0 : guard_host(attach->device, guarded, attach->rules.n);
 }
 
 static int report(const struct attach *attach, const struct baleen_attempts *attempts)
@@ -106,9 +110,9 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 	json_t *failed, *json;
 
 	if (!attach->json) {
-		printf("%s: attached, %s%s\n", attach->device, baleen_mode_text(attempts->mode),
-		       attempts->mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" :
-							       "");
+		printf("%s: attached, %s%s%s\n", attach->device, baleen_mode_text(attempts->mode),
+		       attempts->mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
+		       attach->policy.dry_run ? ", DRY RUN: drops nothing" : "");
 		return finish_output(EXIT_DONE);
 	}
 	failed = json_array();
@@ -121,26 +125,17 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(attempts->mode)));
 	json_object_set_new(json, "degraded", json_boolean(attempts->mode == BALEEN_MODE_GENERIC));
 	json_object_set_new(json, "frags", json_boolean(attempts->frags));
+	json_object_set_new(json, "dry_run", json_boolean(attach->policy.dry_run));
 	json_object_set_new(json, "failed", failed);
 	return print_json(json);
 }
 
-static int attach_rules(const struct attach *attach)
+static int attach_ruleset(const struct attach *attach, const struct baleen_ruleset *ruleset)
 {
-	struct baleen_ruleset ruleset = { .n_rules = attach->rules.n };
 	struct baleen_attempts attempts;
 	struct baleen_error error;
-	int err;
+	int err = baleen_xdp_attach(attach->device, ruleset, attach->mode, &attempts, &error);
 
-	for (u32 i = 0; i < attach->rules.n; i++) {
-		const struct rule_argument *rule = &attach->rules.rule[i];
-
-		memcpy(ruleset.rule[i].name, rule->name, sizeof(rule->name));
-		ruleset.rule[i].action = rule->action;
-		ruleset.rule[i].filter = &rule->input.filter;
-		ruleset.rule[i].live = BALEEN_RULE_NEW;
-	}
-	err = baleen_xdp_attach(attach->device, &ruleset, attach->mode, &attempts, &error);
 	for (u32 i = 0; i < attempts.n_failed; i++)
 		complain("%s: %s failed: %s", attach->device, attempts.failed[i].what,
 			 attempts.failed[i].reason);
@@ -149,6 +144,21 @@ static int attach_rules(const struct attach *attach)
 		return EXIT_FAILED;
 	}
 	return report(attach, &attempts);
+}
+
+static int attach_rules(struct attach *attach)
+{
+	struct baleen_ruleset ruleset = { 0 };
+
+	if (rules_open(&attach->rules, &attach->lists) || rules_insert(&attach->rules, &ruleset, 0))
+		return EXIT_FAILED;
+	policy_apply(&attach->policy, &ruleset);
+	rules_warn_dead(&attach->rules, &ruleset);
+	if (guard_rates(&attach->rules, attach->accept_fpp) ||
+	    (!attach->force && guard_ruleset(attach->device, NULL, &ruleset, &attach->rules)))
+		return EXIT_FAILED;
+	rules_warn_vlan(&attach->rules, attach->device);
+	return attach_ruleset(attach, &ruleset);
 }
 
 static int run(int argc, char **argv)
@@ -167,25 +177,20 @@ static int run(int argc, char **argv)
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	err = rules_open(&attach.rules, &attach.lists);
-	if (!err)
-		err = check(&attach);
-	if (!err)
-		err = attach_rules(&attach);
+	err = attach_rules(&attach);
 	rules_close(&attach.rules);
 	return err;
 }
 
 const struct command attach_command = {
 	.name = "attach",
-	.synopsis = "DEV [--allow [NAME=]IMAGE]... [--drop [NAME=]IMAGE]... [OPTION...]",
-	.help = "Puts rules on a device, evaluated in the order typed; the first that matches\n"
-		"decides, and what matches none passes. The filter outlives this command. A rule is\n"
-		"named after its file unless given as NAME=IMAGE.\n"
+	.synopsis = "DEV {--allow|--drop|--count} [NAME=]IMAGE [QUALIFIER...]... [OPTION...]",
+	.help = "Puts rules on a device, evaluated in the order typed; the first --allow or --drop that\n"
+		"matches decides. The filter outlives this command. A rule is named after its file\n"
+		"unless given as NAME=IMAGE; 16 rules at most.\n"
 		"Refuses rules that would drop the addresses of the device or of a bridge, bond or\n"
-		"VLAN on it, its gateways, the resolvers, or the peer of a TCP session.\n\n"
-		"  --drop IMAGE     drop what IMAGE lists\n"
-		"  --allow IMAGE    let pass what IMAGE lists; later rules are not asked\n"
+		"VLAN on it, its gateways, the resolvers, or the peer of a TCP session.\n\n" RULE_OPTIONS_HELP
+		"\n" POLICY_OPTIONS_HELP
 		"  --mode MODE      auto (default): native with multi-buffer frames, native, generic;\n"
 		"                   native: never generic; generic: behind the driver, slower\n" ACCEPT_FPP_HELP
 		"  --force          also when this host would cut itself off\n"

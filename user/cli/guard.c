@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What is checked before a set of rules goes live. */
+#include <netinet/in.h>
 #include <stdlib.h>
 
 #include "guard.h"
@@ -27,68 +28,253 @@ int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
 	return EXIT_FAILED;
 }
 
+int guard_rates(const struct rules *rules, double accept_fpp)
+{
+	for (u32 i = 0; i < rules->n; i++) {
+		const struct rule_argument *rule = &rules->rule[i];
+
+		if (guard_rate(rule->name, rule->action, &rule->input.filter, accept_fpp))
+			return EXIT_FAILED;
+	}
+	return 0;
+}
+
+/* --- what would cut the host off ------------------------------------------- */
+
 /* Addresses that are named; reading a list again for each takes its time. */
 #define MAX_NAMED 20
 
-/* The rule that drops a packet with this address, or NULL. */
-static const struct guarded_rule *dropped_by(const struct guarded_rule *rules, u32 n_rules,
-					     const struct baleen_host_address *address)
+/**
+ * struct guarded - a ruleset about to go live, and the host it would be on
+ * @device: its name
+ * @ruleset: the ruleset
+ * @rules: those of them that were typed; may be NULL
+ * @filter: of each rule
+ * @live: storage for the filters of rules that stay
+ * @address: what must not be dropped
+ * @n: how many
+ */
+struct guarded {
+	const char *device;
+	const struct baleen_ruleset *ruleset;
+	const struct rules *rules;
+	const struct baleen_filter *filter[BALEEN_MAX_RULES];
+	struct baleen_filter live[BALEEN_MAX_RULES];
+	struct baleen_host_address *address;
+	size_t n;
+};
+
+/* What is known of the packets that come from an address; port 0 is unknown. */
+struct packet {
+	u32 proto;
+	u32 port;
+};
+
+enum answer {
+	NO,
+	MAYBE,
+	YES,
+};
+
+/* A session lives on established segments, a resolver answers by UDP to a port
+ * of our choice, of a gateway all that is needed is ICMP.
+ */
+static struct packet packet_of(const struct baleen_host_address *address)
 {
-	for (u32 i = 0; i < n_rules; i++) {
-		/* Packets that come in are addressed to us, whoever sent them. */
-		if (rules[i].filter->image.key_spec == BALEEN_KEY_DST &&
-		    address->role != BALEEN_HOST_OWN)
-			continue;
-		if (baleen_filter_test(rules[i].filter, &address->key))
-			return rules[i].action == BALEEN_ACTION_DROP ? &rules[i] : NULL;
+	bool is_ip6 = address->key.domain == BALEEN_IP6;
+
+	switch (address->role) {
+	case BALEEN_HOST_GATEWAY:
+		return (struct packet){ .proto = is_ip6 ? BALEEN_PROTO_ICMP6 : IPPROTO_ICMP };
+	case BALEEN_HOST_RESOLVER: return (struct packet){ .proto = BALEEN_PROTO_UDP };
+	default: return (struct packet){ BALEEN_PROTO_TCP, address->port };
 	}
-	return NULL;
 }
 
-static void complain_of(const char *device, const struct guarded_rule *rule,
+/* What asks for ports leaves alone who is not known to have one of them. */
+static bool asks_for(const struct baleen_qualifiers *asked, u32 port)
+{
+	for (u32 i = 0; i < asked->n_dports; i++)
+		if (port >= asked->dport[i].first && port <= asked->dport[i].last)
+			return true;
+	return false;
+}
+
+static enum answer qualifies(const struct baleen_qualifiers *asked, const struct packet *packet)
+{
+	if (asked->tcp_syn || (asked->has_proto && asked->proto != packet->proto) ||
+	    (asked->n_dports && !asks_for(asked, packet->port)))
+		return NO;
+	/* By which VLAN an address is reached is not known. */
+	return asked->has_vlan ? MAYBE : YES;
+}
+
+/* Are all own addresses of this family listed? Packets go to one of them. */
+static bool lists_own(const struct guarded *guarded, const struct baleen_filter *filter, u32 domain)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < guarded->n; i++) {
+		const struct baleen_host_address *own = &guarded->address[i];
+
+		if (own->role != BALEEN_HOST_OWN || own->key.domain != domain)
+			continue;
+		if (!baleen_filter_test(filter, &own->key))
+			return false;
+		has_any = true;
+	}
+	return has_any;
+}
+
+/* Is it surely, maybe or not a packet of this address that a rule matches? */
+static enum answer matches(const struct guarded *guarded, u32 index,
+			   const struct baleen_host_address *address)
+{
+	const struct baleen_ruleset_rule *rule = &guarded->ruleset->rule[index];
+	const struct baleen_filter *filter = guarded->filter[index];
+	const struct packet packet = packet_of(address);
+	bool is_listed;
+
+	/* Keys of several fields are of single flows. */
+	if (!baleen_spec_is_address(filter->image.key_spec))
+		return NO;
+	if (filter->image.key_spec == BALEEN_KEY_DST && address->role != BALEEN_HOST_OWN)
+		/* What drops them is told of the own addresses. */
+		is_listed = rule->action == BALEEN_ACTION_ALLOW &&
+			    lists_own(guarded, filter, address->key.domain);
+	else
+		is_listed = baleen_filter_test(filter, &address->key);
+	return is_listed ? qualifies(&rule->qualifiers, &packet) : NO;
+}
+
+#define BY_DEFAULT BALEEN_MAX_RULES
+#define BY_NOBODY (BALEEN_MAX_RULES + 1)
+
+/* The index of the rule that drops packets of this address, or one of these. */
+static u32 dropped_by(const struct guarded *guarded, const struct baleen_host_address *address)
+{
+	const struct baleen_ruleset *ruleset = guarded->ruleset;
+
+	for (u32 i = 0; i < ruleset->n_rules; i++) {
+		u32 action = ruleset->rule[i].action;
+		enum answer answer;
+
+		if (action == BALEEN_ACTION_COUNT)
+			continue;
+		answer = matches(guarded, i, address);
+		if (action == BALEEN_ACTION_DROP && answer != NO)
+			return i;
+		if (action == BALEEN_ACTION_ALLOW && answer == YES)
+			return BY_NOBODY;
+	}
+	/* Who sends to the own addresses is asked about himself. */
+	return ruleset->default_drop && address->role != BALEEN_HOST_OWN ? BY_DEFAULT : BY_NOBODY;
+}
+
+static void complain_of(const struct guarded *guarded, u32 index,
 			const struct baleen_host_address *address)
 {
+	const struct baleen_ruleset_rule *rule = &guarded->ruleset->rule[index];
 	char text[BALEEN_KEY_TEXT], entry[BALEEN_KEY_TEXT * 2];
 	const char *role = baleen_host_role_text(address->role);
 	const char *whose =
 		address->role == BALEEN_HOST_OWN || address->role == BALEEN_HOST_GATEWAY ?
-			device :
+			guarded->device :
 			"this host";
+	const struct rule_argument *from;
 	u64 line;
 
 	baleen_key_format(&address->key, BALEEN_KEY_SRC, text);
-	if (rule->input && input_find_line(rule->input, &address->key, &line, entry, sizeof(entry)))
-		complain("%s:%llu: '%s': rule '%s' would drop %s, %s of %s", rule->input->path,
+	if (index == BY_DEFAULT) {
+		complain("%s: %s, %s of %s, would be dropped by the default", guarded->device, text,
+			 role, whose);
+		return;
+	}
+	from = guarded->rules ? rules_find(guarded->rules, rule) : NULL;
+	if (from && input_find_line(&from->input, &address->key, &line, entry, sizeof(entry)))
+		complain("%s:%llu: '%s': rule '%s' would drop %s, %s of %s", from->path,
 			 (unsigned long long)line, entry, rule->name, text, role, whose);
 	else
 		complain("%s: rule '%s' would drop %s, %s of %s",
-			 rule->input ? rule->input->path : device, rule->name, text, role, whose);
+			 from ? from->path : guarded->device, rule->name, text, role, whose);
 }
 
-int guard_host(const char *device, const struct guarded_rule *rules, u32 n_rules)
+static bool is_same_address(const struct baleen_host_address *a,
+			    const struct baleen_host_address *b)
 {
-	struct baleen_host_address *addresses;
-	struct baleen_error error;
-	size_t n, n_dropped = 0;
+	return a->role == b->role && !baleen_key_compare(&a->key, &b->key);
+}
+
+/* Sessions of one peer come one after the other; it is named once. */
+static size_t complain_of_all(const struct guarded *guarded)
+{
+	const struct baleen_host_address *last = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < guarded->n; i++) {
+		const struct baleen_host_address *address = &guarded->address[i];
+		u32 index;
+
+		if (last && is_same_address(last, address))
+			continue;
+		index = dropped_by(guarded, address);
+		if (index == BY_NOBODY)
+			continue;
+		last = address;
+		if (n++ < MAX_NAMED)
+			complain_of(guarded, index, address);
+	}
+	return n;
+}
+
+static int look_at_filters(struct guarded *guarded, const struct baleen_xdp *xdp,
+			   struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < guarded->ruleset->n_rules && !err; i++) {
+		const struct baleen_ruleset_rule *rule = &guarded->ruleset->rule[i];
+
+		guarded->filter[i] = rule->filter ? rule->filter : &guarded->live[i];
+		if (!rule->filter)
+			err = baleen_xdp_map_rule(xdp, rule->live, &guarded->live[i], error);
+	}
+	return err;
+}
+
+static int look_at_host(struct guarded *guarded, struct baleen_error *error)
+{
 	int ifindex;
+	int err = baleen_device_ifindex(guarded->device, &ifindex, error);
 
-	if (baleen_device_ifindex(device, &ifindex, &error) ||
-	    baleen_host_addresses(ifindex, &addresses, &n, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct guarded_rule *rule = dropped_by(rules, n_rules, &addresses[i]);
+	return err ? err : baleen_host_addresses(ifindex, &guarded->address, &guarded->n, error);
+}
 
-		if (rule && n_dropped++ < MAX_NAMED)
-			complain_of(device, rule, &addresses[i]);
-	}
-	free(addresses);
-	if (!n_dropped)
+int guard_ruleset(const char *device, const struct baleen_xdp *xdp,
+		  const struct baleen_ruleset *ruleset, const struct rules *rules)
+{
+	struct guarded guarded = { .device = device, .ruleset = ruleset, .rules = rules };
+	struct baleen_error error;
+	size_t n_dropped = 0;
+	int err;
+
+	if (ruleset->dry_run)
 		return 0;
+	err = look_at_filters(&guarded, xdp, &error);
+	if (!err)
+		err = look_at_host(&guarded, &error);
+	if (err)
+		complain("%s", error.text);
+	else
+		n_dropped = complain_of_all(&guarded);
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		baleen_filter_free(&guarded.live[i]);
+	free(guarded.address);
 	if (n_dropped > MAX_NAMED)
 		complain("%s: and %zu more addresses", device, n_dropped - MAX_NAMED);
-	complain("%s: nothing changed, since this host would cut itself off (--force does it)",
-		 device);
-	return EXIT_FAILED;
+	if (n_dropped)
+		complain("%s: nothing changed, since this host would cut itself off "
+			 "(--force does it)",
+			 device);
+	return err || n_dropped ? EXIT_FAILED : 0;
 }

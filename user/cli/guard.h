@@ -5,7 +5,7 @@
 #ifndef BALEEN_CLI_GUARD_H
 #define BALEEN_CLI_GUARD_H
 
-#include "input.h"
+#include "rules.h"
 
 /* Exact images and 64-bit slots pass, anything else has to be asked for. */
 #define DEFAULT_ACCEPT_FPP 1e-9
@@ -13,29 +13,20 @@
 #define ACCEPT_FPP_HELP \
 	"  --accept-fpp P   accept a rule whose false positive rate is up to P (1e-9)\n"
 
-/**
- * struct guarded_rule - one rule of a set about to go live
- * @name: the rule's
- * @action: enum baleen_action
- * @filter: its filter
- * @input: where it came from, to name the line; NULL for a rule that stays
- */
-struct guarded_rule {
-	const char *name;
-	u32 action;
-	const struct baleen_filter *filter;
-	const struct input *input;
-};
-
 /* Takes the argument of --accept-fpp; 0, or EXIT_USAGE after a message. */
 int take_accept_fpp(const struct command *command, const char *argument, double *accept_fpp);
 
 /* 0, or EXIT_FAILED after saying how many innocents the filter would hit. */
 int guard_rate(const char *name, u32 action, const struct baleen_filter *filter, double accept_fpp);
 
-/* 0, or EXIT_FAILED after naming each address of the host that the rules
- * would drop, with its entry and line.
+/* guard_rate() of each rule. */
+int guard_rates(const struct rules *rules, double accept_fpp);
+
+/* 0, or EXIT_FAILED after naming each address of the host that the ruleset would
+ * drop, with its entry and line. @xdp holds the rules that stay, @rules those
+ * that come; each may be NULL.
  */
-int guard_host(const char *device, const struct guarded_rule *rules, u32 n_rules);
+int guard_ruleset(const char *device, const struct baleen_xdp *xdp,
+		  const struct baleen_ruleset *ruleset, const struct rules *rules);
 
 #endif /* BALEEN_CLI_GUARD_H */

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen replay: what rules would do with the frames of a capture. */
+#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 
 #include "device.h"
+#include "qualifiers.h"
 #include "replay.h"
 #include "rules.h"
 #include "trace.h"
 
 enum {
-	OPTION_ALLOW = OPTION_OF_COMMAND,
-	OPTION_DROP,
-	OPTION_COUNT,
-	OPTION_DEFAULT,
+	OPTION_DEFAULT = OPTION_OF_RULE_COMMAND,
 };
 
 /* The outcomes by the names that the counters have in the map and in status. */
@@ -231,15 +230,6 @@ static int judge_frames(struct replay *replay, struct baleen_trace *trace)
 	return EXIT_FAILED;
 }
 
-static const char *action_text(u32 action)
-{
-	switch (action) {
-	case BALEEN_ACTION_ALLOW: return "allow";
-	case BALEEN_ACTION_COUNT: return "count";
-	default: return "drop";
-	}
-}
-
 static void print_total(const char *what, const char *name, const struct total *total)
 {
 	char frames[NUMBER_TEXT], bytes[NUMBER_TEXT];
@@ -315,19 +305,12 @@ static int print_trace(struct replay *replay, struct baleen_trace *trace)
 /* Loads the rules and replays the capture; an exit code. */
 static int replay_trace(struct replay *replay, struct baleen_trace *trace)
 {
-	struct baleen_ruleset ruleset = { .n_rules = replay->rules.n,
-					  .default_drop = replay->default_drop };
+	struct baleen_ruleset ruleset = { .default_drop = replay->default_drop };
 	struct baleen_error error;
 	int result;
 
-	for (u32 i = 0; i < replay->rules.n; i++) {
-		const struct rule_argument *rule = &replay->rules.rule[i];
-
-		ruleset.rule[i] = (struct baleen_ruleset_rule){ .action = rule->action,
-								.filter = &rule->input.filter,
-								.live = BALEEN_RULE_NEW };
-		memcpy(ruleset.rule[i].name, rule->name, sizeof(rule->name));
-	}
+	if (rules_insert(&replay->rules, &ruleset, 0))
+		return EXIT_FAILED;
 	if (baleen_replay_open(&replay->program, &ruleset, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
@@ -346,6 +329,14 @@ static int take_default(struct replay *replay, const char *argument)
 	return 0;
 }
 
+static int take_waiting(struct replay *replay)
+{
+	const char *path = replay->path;
+
+	replay->path = NULL;
+	return path ? rules_add(&replay_command, &replay->rules, BALEEN_ACTION_DROP, path) : 0;
+}
+
 /* What stands without an option is a drop rule, but for the last of it, which
  * is the capture: so each waits for the next.
  */
@@ -353,26 +344,32 @@ static int take_word(struct replay *replay, const char *word)
 {
 	int err = 0;
 
-	if (replay->path)
-		err = rules_add(&replay_command, &replay->rules, BALEEN_ACTION_DROP, replay->path);
+	/* A qualifier, or its value, belongs to the rule before it. */
+	if (replay->path && baleen_qualifier_takes(word) >= 0)
+		err = take_waiting(replay);
+	if (!err && !replay->path)
+		err = rules_word_take(&replay_command, &replay->rules, word);
+	else if (!err)
+		err = -ENOENT;
+	if (err != -ENOENT)
+		return err;
+	err = take_waiting(replay);
 	replay->path = word;
 	return err;
 }
 
-static int take_rule(struct replay *replay, u32 action, const char *argument)
-{
-	int err = take_word(replay, NULL);
-
-	return err ? err : rules_add(&replay_command, &replay->rules, action, argument);
-}
-
 static int take_option(struct replay *replay, int option)
 {
+	int err;
+
 	switch (option) {
 	case 1: return take_word(replay, optarg);
-	case OPTION_ALLOW: return take_rule(replay, BALEEN_ACTION_ALLOW, optarg);
-	case OPTION_DROP: return take_rule(replay, BALEEN_ACTION_DROP, optarg);
-	case OPTION_COUNT: return take_rule(replay, BALEEN_ACTION_COUNT, optarg);
+	case OPTION_ALLOW:
+	case OPTION_DROP:
+	case OPTION_COUNT:
+		err = take_waiting(replay);
+		return err ? err :
+			     rules_option_take(&replay_command, &replay->rules, option, optarg);
 	case OPTION_DEFAULT: return take_default(replay, optarg);
 	case 'c': replay->count_only = true; return 0;
 	case 'j': replay->json = true; return 0;
@@ -384,9 +381,7 @@ static int parse(struct replay *replay, int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		LIST_OPTIONS,
-		{ "allow", required_argument, NULL, OPTION_ALLOW },
-		{ "drop", required_argument, NULL, OPTION_DROP },
-		{ "count", required_argument, NULL, OPTION_COUNT },
+		RULE_OPTIONS,
 		{ "default", required_argument, NULL, OPTION_DEFAULT },
 		{ "totals", no_argument, NULL, 'c' },
 		{ "json", no_argument, NULL, 'j' },
@@ -399,6 +394,8 @@ static int parse(struct replay *replay, int argc, char **argv)
 		err = take_option(replay, option);
 	for (; !err && optind < argc; optind++)
 		err = take_word(replay, argv[optind]);
+	if (!err)
+		err = rules_check(&replay_command, &replay->rules);
 	if (err)
 		return err;
 	if (!replay->path)
@@ -439,16 +436,14 @@ static int run(int argc, char **argv)
 
 const struct command replay_command = {
 	.name = "replay",
-	.synopsis = "[-cj] {[NAME=]IMAGE | --allow IMAGE | --drop IMAGE | --count IMAGE}... "
-		    "TRACE",
+	.synopsis =
+		"[-cj] {[NAME=]IMAGE|{--allow|--drop|--count} [NAME=]IMAGE} [QUALIFIER...]... TRACE",
 	.help = "Prints what the rules would do with each frame of a capture: its number, key,\n"
 		"verdict, and the rule that decided or why none did. The verdicts are those of the\n"
 		"XDP program itself, run by the kernel over counters of its own; nothing is attached\n"
 		"and no device is needed. An IMAGE without an option is dropped.\n"
-		"TRACE is a pcap or pcapng file of Ethernet frames; - is standard input.\n\n"
-		"  --drop IMAGE     drop what IMAGE lists\n"
-		"  --allow IMAGE    let pass what IMAGE lists; later rules are not asked\n"
-		"  --count IMAGE    only count what IMAGE lists\n"
+		"TRACE is a pcap or pcapng file of Ethernet frames; - is standard input.\n\n" RULE_OPTIONS_HELP
+		"\n"
 		"  --default V      pass (default) or drop: what no rule decides\n"
 		"  -c, --totals     print how many frames each rule decided, not which\n"
 		"  -j, --json       an array of the frames; with -c one object\n\n" LIST_OPTIONS_HELP,

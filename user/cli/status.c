@@ -5,32 +5,27 @@
 #include <string.h>
 
 #include "describe.h"
-#include "xdp.h"
+#include "policy.h"
+#include "qualifiers.h"
 
-/* The fail-open counters, by the names they have in the map. */
+/* Frames that were not examined, by the names of their counters. */
 static const struct {
 	const char *name;
 	const char *text;
 	size_t offset;
-} fail_open[] = {
+} unparsed[] = {
 	{ "not_ip", "not IP", offsetof(struct baleen_stats, not_ip) },
 	{ "mpls", "MPLS", offsetof(struct baleen_stats, mpls) },
 	{ "tags", "more than 4 VLAN tags", offsetof(struct baleen_stats, tags) },
 	{ "version", "wrong IP version", offsetof(struct baleen_stats, version) },
 	{ "short", "cut short", offsetof(struct baleen_stats, too_short) },
-	{ "no_filter", "no rules loaded", offsetof(struct baleen_stats, no_filter) },
 };
 
-#define N_FAIL_OPEN (sizeof(fail_open) / sizeof(fail_open[0]))
+#define N_UNPARSED (sizeof(unparsed) / sizeof(unparsed[0]))
 
-static u64 fail_open_count(const struct baleen_stats *stats, size_t i)
+static u64 unparsed_count(const struct baleen_stats *stats, size_t i)
 {
-	return *(const u64 *)((const u8 *)stats + fail_open[i].offset);
-}
-
-static const char *action_text(u32 action)
-{
-	return action == BALEEN_ACTION_ALLOW ? "allow" : "drop";
+	return *(const u64 *)((const u8 *)stats + unparsed[i].offset);
 }
 
 static bool is_enforced(const struct baleen_xdp *xdp)
@@ -52,6 +47,8 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	const struct baleen_rule *rule = &xdp->config.rule[index];
 	struct baleen_error error = { "" };
 	struct baleen_filter filter = { 0 };
+	struct baleen_rule_stats counted = baleen_xdp_rule_stats(xdp, index, stats);
+	char qualifiers[BALEEN_QUALIFIERS_TEXT];
 	json_t *json;
 
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
@@ -61,26 +58,56 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 		json = describe_filter(&filter);
 		baleen_filter_free(&filter);
 	}
+	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
 	json_object_set_new(json, "name", json_string(rule->image.name));
 	json_object_set_new(json, "action", json_string(action_text(rule->action)));
-	json_object_set_new(json, "packets",
-			    json_integer(baleen_xdp_rule_stats(xdp, index, stats).packets));
-	json_object_set_new(json, "packet_bytes",
-			    json_integer(baleen_xdp_rule_stats(xdp, index, stats).bytes));
+	json_object_set_new(json, "qualifiers", json_string(qualifiers));
+	json_object_set_new(json, "packets", json_integer(counted.packets));
+	json_object_set_new(json, "packet_bytes", json_integer(counted.bytes));
 	return json;
+}
+
+static json_t *describe_sampling(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
+{
+	char rate[NUMBER_TEXT];
+	u64 interval = xdp->config.sample_interval_ns;
+	json_t *json = json_object();
+
+	json_object_set_new(json, "rate",
+			    interval ? json_string(format_interval(interval, rate)) : json_null());
+	json_object_set_new(json, "sampled", json_integer(stats->sampled));
+	json_object_set_new(json, "not_sampled", json_integer(stats->not_sampled));
+	json_object_set_new(json, "lost", json_integer(stats->sample_lost));
+	return json;
+}
+
+/* What the rules decided, and what they did not. */
+static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
+			      json_t *json, bool *sound)
+{
+	json_t *rules = json_array(), *others = json_object();
+
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		json_array_append_new(rules, describe_rule(xdp, i, stats, sound));
+	for (size_t i = 0; i < N_UNPARSED; i++)
+		json_object_set_new(others, unparsed[i].name,
+				    json_integer(unparsed_count(stats, i)));
+	json_object_set_new(json, "rules", rules);
+	json_object_set_new(json, "default",
+			    json_string(xdp->config.default_drop ? "drop" : "pass"));
+	json_object_set_new(json, "dry_run", json_boolean(xdp->config.dry_run));
+	json_object_set_new(json, "unmatched", json_integer(stats->unmatched));
+	json_object_set_new(json, "vital", json_integer(stats->vital));
+	json_object_set_new(json, "unparsed", others);
+	json_object_set_new(json, "no_filter", json_integer(stats->no_filter));
+	json_object_set_new(json, "sample", describe_sampling(xdp, stats));
 }
 
 static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
 			       bool *sound)
 {
-	json_t *rules = json_array(), *open = json_object(), *json;
+	json_t *json = json_object();
 
-	for (u32 i = 0; i < xdp->config.n_rules; i++)
-		json_array_append_new(rules, describe_rule(xdp, i, stats, sound));
-	for (size_t i = 0; i < N_FAIL_OPEN; i++)
-		json_object_set_new(open, fail_open[i].name,
-				    json_integer(fail_open_count(stats, i)));
-	json = json_object();
 	json_object_set_new(json, "device", json_text(xdp->device));
 	json_object_set_new(json, "device_at_attach", json_text(xdp->config.device));
 	json_object_set_new(json, "ifindex", json_integer(xdp->pins.ifindex));
@@ -90,9 +117,7 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	json_object_set_new(json, "requested_mode",
 			    json_string(baleen_mode_text(xdp->config.mode)));
 	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
-	json_object_set_new(json, "passed", json_integer(stats->unmatched));
-	json_object_set_new(json, "fail_open", open);
-	json_object_set_new(json, "rules", rules);
+	describe_verdicts(xdp, stats, json, sound);
 	if (xdp->there.id)
 		json_object_set_new(json, "program_on_device",
 				    json_pack("{s:I, s:s, s:s}", "id", (json_int_t)xdp->there.id,
@@ -141,7 +166,8 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct bal
 	char entries[NUMBER_TEXT], size[NUMBER_TEXT], packets[NUMBER_TEXT], bytes[NUMBER_TEXT];
 	struct baleen_error error;
 	struct baleen_filter filter = { 0 };
-	char kind[80];
+	struct baleen_rule_stats counted = baleen_xdp_rule_stats(xdp, index, stats);
+	char kind[80], qualifiers[BALEEN_QUALIFIERS_TEXT];
 
 	printf("  %-5s %-12s ", action_text(rule->action), rule->image.name);
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
@@ -155,30 +181,62 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct bal
 		       key_spec_text(image.key_spec), kind, format_bytes(filter.n_bytes, size));
 		baleen_filter_free(&filter);
 	}
-	printf("\n        %s packets, %s\n",
-	       format_count(baleen_xdp_rule_stats(xdp, index, stats).packets, packets),
-	       format_bytes(baleen_xdp_rule_stats(xdp, index, stats).bytes, bytes));
+	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	if (qualifiers[0])
+		printf("\n        only %s", qualifiers);
+	printf("\n        %s packets, %s\n", format_count(counted.packets, packets),
+	       format_bytes(counted.bytes, bytes));
+}
+
+static void print_unparsed(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
+{
+	char count[NUMBER_TEXT];
+	bool any = false;
+
+	printf("  %s unexamined:", xdp->config.default_drop ? "dropped" : "passed");
+	for (size_t i = 0; i < N_UNPARSED; i++) {
+		if (unparsed_count(stats, i)) {
+			printf("%s %s %s", any ? "," : "",
+			       format_count(unparsed_count(stats, i), count), unparsed[i].text);
+			any = true;
+		}
+	}
+	puts(any ? "" : " none");
+}
+
+static void print_sampling(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
+{
+	char rate[NUMBER_TEXT], sampled[NUMBER_TEXT], not [NUMBER_TEXT], lost[NUMBER_TEXT];
+
+	if (!xdp->config.sample_interval_ns)
+		return;
+	printf("  sampling %s: %s sampled, %s not sampled, %s lost\n",
+	       format_interval(xdp->config.sample_interval_ns, rate),
+	       format_count(stats->sampled, sampled), format_count(stats->not_sampled, not ),
+	       format_count(stats->sample_lost, lost));
 }
 
 static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
 			 bool *sound)
 {
-	char count[NUMBER_TEXT];
-	bool any = false;
+	char count[NUMBER_TEXT], vital[NUMBER_TEXT];
 
 	print_state(xdp);
+	if (xdp->config.dry_run)
+		puts("  DRY RUN: nothing is dropped; what is called dropped here has passed");
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
 		print_rule(xdp, i, stats, sound);
-	printf("  passed: %s packets matched no rule\n", format_count(stats->unmatched, count));
-	printf("  passed unexamined:");
-	for (size_t i = 0; i < N_FAIL_OPEN; i++) {
-		if (fail_open_count(stats, i)) {
-			printf("%s %s %s", any ? "," : "",
-			       format_count(fail_open_count(stats, i), count), fail_open[i].text);
-			any = true;
-		}
-	}
-	puts(any ? "" : " none");
+	if (xdp->config.default_drop)
+		printf("  default drop: %s packets matched no rule, dropped; %s vital passed\n",
+		       format_count(stats->unmatched, count), format_count(stats->vital, vital));
+	else
+		printf("  default pass: %s packets matched no rule, passed\n",
+		       format_count(stats->unmatched, count));
+	print_unparsed(xdp, stats);
+	if (stats->no_filter)
+		printf("  NO RULES LOADED: %s packets passed\n",
+		       format_count(stats->no_filter, count));
+	print_sampling(xdp, stats);
 }
 
 /* Prints or collects one device; EXIT_FAILED when something is not in force. */

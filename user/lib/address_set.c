@@ -12,9 +12,12 @@
 static int compare(const void *left, const void *right)
 {
 	const struct baleen_host_address *a = left, *b = right;
+	int order;
+
 	if (a->role != b->role)
 		return a->role < b->role ? -1 : 1;
-	return baleen_key_compare(&a->key, &b->key);
+	order = baleen_key_compare(&a->key, &b->key);
+	return order ? order : (a->port > b->port) - (a->port < b->port);
 }
 
 void baleen_address_set_sort(struct baleen_address_set *set)
@@ -73,7 +76,7 @@ static bool is_nobody(const struct baleen_key *key)
 }
 
 int baleen_address_set_add(struct baleen_address_set *set, enum baleen_host_role role,
-			   const struct baleen_key *key)
+			   const struct baleen_key *key, u16 port)
 {
 	int err;
 
@@ -82,6 +85,6 @@ int baleen_address_set_add(struct baleen_address_set *set, enum baleen_host_role
 	err = make_room(set);
 	if (err)
 		return err;
-	set->address[set->n++] = (struct baleen_host_address){ role, *key };
+	set->address[set->n++] = (struct baleen_host_address){ role, *key, port };
 	return 0;
 }

@@ -28,10 +28,12 @@ enum baleen_host_role {
  * struct baleen_host_address - one address that must not be dropped
  * @role: why
  * @key: the address
+ * @port: of a peer: the session's port on our side; else 0
  */
 struct baleen_host_address {
 	enum baleen_host_role role;
 	struct baleen_key key;
+	u16 port;
 };
 
 /**
@@ -45,8 +47,9 @@ const char *baleen_host_role_text(enum baleen_host_role role);
 /**
  * baleen_host_addresses() - what must not be dropped on a device
  * @ifindex: the device, in the network namespace of the caller
- * @out: array of addresses, to be freed by the caller; each at most once per
- *       role; loopback addresses and unspecified addresses are left out
+ * @out: array of addresses, to be freed by the caller, sorted; each at most
+ *       once per role and port; loopback addresses and unspecified addresses
+ *       are left out
  * @n: how many
  * @error: filled in on failure
  *

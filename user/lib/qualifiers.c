@@ -6,28 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol.h"
 #include "qualifiers.h"
-
-/* The protocols that people filter by; others by number. */
-static const struct {
-	const char *name;
-	u8 proto;
-} protocols[] = {
-	{ "icmp", 1 },
-	{ "igmp", 2 },
-	{ "tcp", BALEEN_PROTO_TCP },
-	{ "udp", BALEEN_PROTO_UDP },
-	{ "dccp", BALEEN_PROTO_DCCP },
-	{ "gre", 47 },
-	{ "esp", 50 },
-	{ "ah", BALEEN_PROTO_AH },
-	{ "icmpv6", BALEEN_PROTO_ICMP6 },
-	{ "ospf", 89 },
-	{ "sctp", BALEEN_PROTO_SCTP },
-	{ "udplite", BALEEN_PROTO_UDPLITE },
-};
-
-#define N_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
 
 /* A number of digits only, at the start of @text; NULL when there is none. */
 static const char *scan_number(const char *text, u32 max, u32 *number)
@@ -49,18 +29,11 @@ static const char *scan_number(const char *text, u32 max, u32 *number)
 static int add_proto(struct baleen_qualifiers *qualifiers, const char *value,
 		     struct baleen_error *error)
 {
-	u32 proto = 0;
-	const char *end = scan_number(value, 255, &proto);
+	u8 proto;
 
-	for (size_t i = 0; i < N_PROTOCOLS && !end; i++) {
-		if (!strcmp(value, protocols[i].name)) {
-			proto = protocols[i].proto;
-			end = value + strlen(value);
-		}
-	}
-	if (!end || *end)
+	if (baleen_protocol_parse(value, &proto))
 		return baleen_fail(error, EINVAL,
-				   "proto '%s': neither a number to 255 nor a protocol such as tcp",
+				   "proto '%s': neither a protocol such as tcp nor a number to 255",
 				   value);
 	if (qualifiers->has_proto)
 		return baleen_fail(error, EEXIST, "proto is given twice");
@@ -218,20 +191,13 @@ static char *append(char *at, char *end, const char *format, ...)
 	return n < end - at ? at + n : end - 1;
 }
 
-static char *append_proto(char *at, char *end, u8 proto)
-{
-	for (size_t i = 0; i < N_PROTOCOLS; i++)
-		if (protocols[i].proto == proto)
-			return append(at, end, " proto %s", protocols[i].name);
-	return append(at, end, " proto %u", proto);
-}
-
 void baleen_qualifiers_format(const struct baleen_qualifiers *qualifiers, char *text)
 {
 	char line[BALEEN_QUALIFIERS_TEXT + 1] = " ", *at = line, *end = line + sizeof(line);
+	char proto[BALEEN_PROTOCOL_TEXT];
 
 	if (qualifiers->has_proto)
-		at = append_proto(at, end, qualifiers->proto);
+		at = append(at, end, " proto %s", baleen_protocol_text(qualifiers->proto, proto));
 	for (u32 i = 0; i < qualifiers->n_dports && i < BALEEN_MAX_PORTS; i++) {
 		const struct baleen_port_range *range = &qualifiers->dport[i];
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "key_spec.h"
 #include "load.h"
 #include "update.h"
 
@@ -18,6 +19,17 @@ static int check_kept(const struct baleen_xdp *xdp, u32 live, struct baleen_erro
 	if (!err)
 		baleen_filter_free(&filter);
 	return err;
+}
+
+static int refuse_key(const struct baleen_xdp *xdp, const struct baleen_ruleset_rule *rule,
+		      struct baleen_error *error)
+{
+	char old[BALEEN_KEY_SPEC_TEXT], new[BALEEN_KEY_SPEC_TEXT];
+
+	baleen_key_spec_text(xdp->config.rule[rule->live].image.key_spec, old);
+	baleen_key_spec_text(rule->filter->image.key_spec, new);
+	return baleen_fail(error, EINVAL, "%s:%s is keyed by %s, the new image by %s", xdp->device,
+			   rule->name, old, new);
 }
 
 /* What goes on has to be there: an allow rule over a damaged map would drop
@@ -40,8 +52,7 @@ static int check_live(const struct baleen_xdp *xdp, const struct baleen_ruleset 
 			err = check_kept(xdp, rule->live, error);
 		else if (rule->filter->image.key_spec !=
 			 xdp->config.rule[rule->live].image.key_spec)
-			err = baleen_fail(error, EINVAL, "%s:%s: the new image has another key",
-					  xdp->device, rule->name);
+			err = refuse_key(xdp, rule, error);
 	}
 	return err;
 }

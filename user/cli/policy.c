@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen policy: what becomes of packets that no rule decides, dry run, sampling. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard.h"
+#include "policy.h"
+#include "update.h"
+
+#define SECOND_NS 1000000000ull
+#define MAX_RATE 1000000
+
+static const struct {
+	char unit;
+	u64 ns;
+} units[] = { { 's', SECOND_NS }, { 'm', 60 * SECOND_NS }, { 'h', 3600 * SECOND_NS } };
+
+#define N_UNITS (sizeof(units) / sizeof(units[0]))
+
+const char *format_interval(u64 interval_ns, char *text)
+{
+	for (size_t i = 0; i < N_UNITS; i++) {
+		u64 n = (units[i].ns + interval_ns / 2) / interval_ns;
+
+		if (!n || units[i].ns / n != interval_ns)
+			continue;
+		snprintf(text, NUMBER_TEXT, "%llu/%c", (unsigned long long)n, units[i].unit);
+		return text;
+	}
+	snprintf(text, NUMBER_TEXT, "1 in %.3g s", (double)interval_ns / SECOND_NS);
+	return text;
+}
+
+/* N/s, N/m or N/h. */
+static int parse_interval(const char *text, u64 *interval_ns)
+{
+	char *end;
+	unsigned long n;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	n = strtoul(text, &end, 10);
+	if (!n || n > MAX_RATE || *end != '/' || !end[1] || end[2])
+		return -EINVAL;
+	for (size_t i = 0; i < N_UNITS; i++) {
+		if (end[1] == units[i].unit) {
+			*interval_ns = units[i].ns / n;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int take_default(const struct command *command, struct policy *policy, const char *argument)
+{
+	if (strcmp(argument, "pass") && strcmp(argument, "drop"))
+		return complain_usage(command, "--default '%s': not pass or drop", argument);
+	policy->is_default_given = true;
+	policy->default_drop = !strcmp(argument, "drop");
+	return 0;
+}
+
+static int take_dry_run(const struct command *command, struct policy *policy, bool dry_run)
+{
+	if (policy->is_dry_run_given && policy->dry_run != dry_run)
+		return complain_usage(command, "--dry-run and --enforce contradict each other");
+	policy->is_dry_run_given = true;
+	policy->dry_run = dry_run;
+	return 0;
+}
+
+static int take_sample(const struct command *command, struct policy *policy, const char *argument)
+{
+	if (policy->is_sample_given)
+		return complain_usage(command, "sampling is asked for twice");
+	if (argument && parse_interval(argument, &policy->sample_interval_ns))
+		return complain_usage(command,
+				      "--sample '%s': not a rate such as 100/s, 6/m or 1/h",
+				      argument);
+	policy->is_sample_given = true;
+	return 0;
+}
+
+int policy_option_take(const struct command *command, struct policy *policy, int option,
+		       const char *argument)
+{
+	switch (option) {
+	case OPTION_DEFAULT: return take_default(command, policy, argument);
+	case OPTION_DRY_RUN: return take_dry_run(command, policy, true);
+	case OPTION_ENFORCE: return take_dry_run(command, policy, false);
+	case OPTION_SAMPLE: return take_sample(command, policy, argument);
+	case OPTION_NO_SAMPLE: return take_sample(command, policy, NULL);
+	default: return -ENOENT;
+	}
+}
+
+void policy_apply(const struct policy *policy, struct baleen_ruleset *ruleset)
+{
+	if (policy->is_default_given)
+		ruleset->default_drop = policy->default_drop;
+	if (policy->is_dry_run_given)
+		ruleset->dry_run = policy->dry_run;
+	if (policy->is_sample_given)
+		ruleset->sample_interval_ns = policy->sample_interval_ns;
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+enum {
+	OPTION_FORCE = OPTION_OF_POLICY_COMMAND,
+};
+
+struct change {
+	const char *device;
+	struct policy policy;
+	bool force;
+	bool json;
+};
+
+static int parse(struct change *change, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		POLICY_OPTIONS,
+		{ "enforce", no_argument, NULL, OPTION_ENFORCE },
+		{ "no-sample", no_argument, NULL, OPTION_NO_SAMPLE },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'j': change->json = true; break;
+		case OPTION_FORCE: change->force = true; break;
+		default:
+			err = policy_option_take(&policy_command, &change->policy, option, optarg);
+			/* getopt_long() has said what is wrong. */
+			if (err == -ENOENT) {
+				fprintf(stderr, "baleen: see 'baleen help policy'\n");
+				err = EXIT_USAGE;
+			}
+		}
+	}
+	if (err)
+		return err;
+	if (argc - optind != 1)
+		return complain_usage(&policy_command, "one device is asked for");
+	change->device = argv[optind];
+	return 0;
+}
+
+static bool changes_anything(const struct policy *policy)
+{
+	return policy->is_default_given || policy->is_dry_run_given || policy->is_sample_given;
+}
+
+/* What was forced upon the host before is not asked about again. */
+static bool is_stricter(const struct policy *policy)
+{
+	return (policy->is_default_given && policy->default_drop) ||
+	       (policy->is_dry_run_given && !policy->dry_run);
+}
+
+static int report(const struct change *change, const struct baleen_xdp *xdp)
+{
+	const struct baleen_config *config = &xdp->config;
+	char rate[NUMBER_TEXT] = "no events";
+	json_t *json;
+
+	if (config->sample_interval_ns)
+		format_interval(config->sample_interval_ns, rate);
+	if (change->json) {
+		json = json_object();
+		json_object_set_new(json, "device", json_text(xdp->device));
+		json_object_set_new(json, "default",
+				    json_string(config->default_drop ? "drop" : "pass"));
+		json_object_set_new(json, "dry_run", json_boolean(config->dry_run));
+		json_object_set_new(json, "sample",
+				    config->sample_interval_ns ? json_string(rate) : json_null());
+		return print_json(json);
+	}
+	printf("%s: default %s, %s, %s%s\n", xdp->device, config->default_drop ? "drop" : "pass",
+	       config->dry_run ? "DRY RUN" : "enforced",
+	       config->sample_interval_ns ? "sampling " : "", rate);
+	return finish_output(EXIT_DONE);
+}
+
+static int apply(const struct change *change, struct baleen_xdp *xdp)
+{
+	struct baleen_ruleset ruleset;
+	struct baleen_error error;
+
+	baleen_ruleset_from_xdp(xdp, &ruleset);
+	policy_apply(&change->policy, &ruleset);
+	if (!change->force && is_stricter(&change->policy) &&
+	    guard_ruleset(xdp->device, xdp, &ruleset, NULL))
+		return EXIT_FAILED;
+	if (baleen_xdp_update(xdp, &ruleset, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct change change = { 0 };
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	bool is_change;
+	int err = parse(&change, argc, argv);
+
+	if (err)
+		return err;
+	is_change = changes_anything(&change.policy);
+	if ((is_change && baleen_device_privileges(&error)) ||
+	    baleen_xdp_open(&xdp, change.device, is_change, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (is_change)
+		err = apply(&change, &xdp);
+	if (!err)
+		err = report(&change, &xdp);
+	baleen_xdp_close(&xdp);
+	return err;
+}
+
+const struct command policy_command = {
+	.name = "policy",
+	.synopsis = "DEV [--default pass|drop] [--dry-run|--enforce] [--sample N/s|--no-sample] "
+		    "[OPTION...]",
+	.help = "Changes the policy of a device that has rules, atomically; what is not named stays.\n"
+		"Without an option it says what the policy is. Refuses what would cut this host off.\n"
+		"The counters go on.\n\n" POLICY_OPTIONS_HELP
+		"  --enforce        end a dry run: drop again\n"
+		"  --no-sample      no events any more\n"
+		"  --force          also when this host would cut itself off\n"
+		"  -j, --json       the policy as JSON\n",
+	.run = run,
+};
