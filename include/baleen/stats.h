@@ -213,6 +213,8 @@ enum baleen_place {
  * @action: enum baleen_action; what no rule matched was dropped
  * @frame_bytes: length of the frame
  * @n_captured: bytes of @frame that are set
+ * @dry_run: what is dropped has passed
+ * @reserved: zero
  * @frame: its first bytes
  *
  * Sampled are frames that are dropped (or would be, in a dry run) and frames
@@ -224,15 +226,19 @@ struct baleen_event {
 	u32 action;
 	u32 frame_bytes;
 	u32 n_captured;
+	u32 dry_run;
+	u32 reserved;
 	u8 frame[BALEEN_EVENT_BYTES];
 };
 
 /**
  * struct baleen_sampler - when the next event may be
  * @next_ns: of the coarse CLOCK_MONOTONIC
+ * @closed_tick: the tick in which that was still to come
  */
 struct baleen_sampler {
 	u64 next_ns;
+	u64 closed_tick;
 };
 
 #endif /* BALEEN_STATS_H */
