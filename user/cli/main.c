@@ -12,9 +12,9 @@
 #endif
 
 static const struct command *const commands[] = {
-	&build_command,	  &info_command,   &match_command, &dump_command,
-	&compile_command, &attach_command, &swap_command,  &detach_command,
-	&status_command,  &replay_command, &rule_command,  &policy_command,
+	&build_command,	 &info_command,	  &match_command,  &dump_command,   &compile_command,
+	&attach_command, &swap_command,	  &detach_command, &status_command, &replay_command,
+	&rule_command,	 &policy_command, &watch_command,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
