@@ -5,14 +5,10 @@
 #include <string.h>
 
 #include "device.h"
+#include "policy.h"
 #include "qualifiers.h"
 #include "replay.h"
-#include "rules.h"
 #include "trace.h"
-
-enum {
-	OPTION_DEFAULT = OPTION_OF_RULE_COMMAND,
-};
 
 /* The outcomes by the names that the counters have in the map and in status. */
 static const struct {
@@ -43,8 +39,8 @@ struct total {
  * struct replay - one run of replay
  * @rules: in the order typed
  * @lists: how their lists are read
+ * @policy: what no rule decides
  * @path: of the capture
- * @default_drop: what no rule decides is dropped
  * @count_only: print totals, not frames
  * @json: print JSON
  * @program: that judges
@@ -58,8 +54,8 @@ struct total {
 struct replay {
 	struct rules rules;
 	struct list_options lists;
+	struct policy policy;
 	const char *path;
-	bool default_drop;
 	bool count_only;
 	bool json;
 	struct baleen_replay program;
@@ -238,11 +234,12 @@ static void print_total(const char *what, const char *name, const struct total *
 	       format_bytes(total->bytes, bytes));
 }
 
-static void print_totals(const struct replay *replay, u64 n_frames)
+static void print_totals(const struct replay *replay, const struct baleen_trace *trace)
 {
+	bool is_default_drop = replay->program.config.default_drop;
 	char number[NUMBER_TEXT];
 
-	printf("%s: %s frames", replay->path, format_count(n_frames, number));
+	printf("%s: %s frames", trace->name, format_count(trace->n_frames, number));
 	if (replay->n_snapped)
 		printf(", %s of them snapped", format_count(replay->n_snapped, number));
 	putchar('\n');
@@ -251,8 +248,7 @@ static void print_totals(const struct replay *replay, u64 n_frames)
 			    &replay->rule[i]);
 	for (u32 i = BALEEN_OUTCOME_UNMATCHED; i < BALEEN_N_OUTCOMES; i++)
 		if (replay->outcome[i].frames || i == BALEEN_OUTCOME_UNMATCHED)
-			print_total(replay->default_drop && i != BALEEN_OUTCOME_VITAL ? "drop" :
-											"pass",
+			print_total(is_default_drop && i != BALEEN_OUTCOME_VITAL ? "drop" : "pass",
 				    outcomes[i].text, &replay->outcome[i]);
 	print_total("", "all that was dropped", &replay->dropped);
 	print_total("", "all that passed", &replay->passed);
@@ -266,7 +262,7 @@ static json_t *describe_total(const struct total *total)
 
 static int print_totals_json(const struct replay *replay, u64 n_frames)
 {
-	json_t *rules = json_array(), *json;
+	json_t *rules = json_array(), *unparsed = json_object();
 
 	for (u32 i = 0; i < replay->rules.n; i++) {
 		json_t *rule = describe_total(&replay->rule[i]);
@@ -276,13 +272,16 @@ static int print_totals_json(const struct replay *replay, u64 n_frames)
 				    json_string(action_text(replay->rules.rule[i].action)));
 		json_array_append_new(rules, rule);
 	}
-	json = json_pack("{s:I, s:I, s:o, s:o, s:o}", "frames", (json_int_t)n_frames, "snapped",
-			 (json_int_t)replay->n_snapped, "rules", rules, "dropped",
-			 describe_total(&replay->dropped), "passed",
-			 describe_total(&replay->passed));
-	for (u32 i = BALEEN_OUTCOME_UNMATCHED; i < BALEEN_N_OUTCOMES; i++)
-		json_object_set_new(json, outcomes[i].name, describe_total(&replay->outcome[i]));
-	return print_json(json);
+	for (u32 i = BALEEN_OUTCOME_NOT_IP; i < BALEEN_N_OUTCOMES; i++)
+		json_object_set_new(unparsed, outcomes[i].name,
+				    describe_total(&replay->outcome[i]));
+	return print_json(json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "frames",
+				    (json_int_t)n_frames, "snapped", (json_int_t)replay->n_snapped,
+				    "dropped", describe_total(&replay->dropped), "passed",
+				    describe_total(&replay->passed), "rules", rules, "unmatched",
+				    describe_total(&replay->outcome[BALEEN_OUTCOME_UNMATCHED]),
+				    "vital", describe_total(&replay->outcome[BALEEN_OUTCOME_VITAL]),
+				    "unparsed", unparsed));
 }
 
 /* Judges a capture and prints it all; an exit code. */
@@ -298,19 +297,21 @@ static int print_trace(struct replay *replay, struct baleen_trace *trace)
 	if (replay->json)
 		puts(trace->n_frames ? "\n]" : "]");
 	else if (replay->count_only)
-		print_totals(replay, trace->n_frames);
+		print_totals(replay, trace);
 	return finish_output(result);
 }
 
 /* Loads the rules and replays the capture; an exit code. */
 static int replay_trace(struct replay *replay, struct baleen_trace *trace)
 {
-	struct baleen_ruleset ruleset = { .default_drop = replay->default_drop };
+	struct baleen_ruleset ruleset = { 0 };
 	struct baleen_error error;
 	int result;
 
 	if (rules_insert(&replay->rules, &ruleset, 0))
 		return EXIT_FAILED;
+	policy_apply(&replay->policy, &ruleset);
+	rules_warn_dead(&replay->rules, &ruleset);
 	if (baleen_replay_open(&replay->program, &ruleset, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
@@ -320,15 +321,9 @@ static int replay_trace(struct replay *replay, struct baleen_trace *trace)
 	return result;
 }
 
-static int take_default(struct replay *replay, const char *argument)
-{
-	if (strcmp(argument, "pass") && strcmp(argument, "drop"))
-		return complain_usage(&replay_command, "--default '%s': not pass or drop",
-				      argument);
-	replay->default_drop = !strcmp(argument, "drop");
-	return 0;
-}
-
+/* What stands without an option is a drop rule, but for the last of it, which
+ * is the capture: so each waits for the next.
+ */
 static int take_waiting(struct replay *replay)
 {
 	const char *path = replay->path;
@@ -337,43 +332,43 @@ static int take_waiting(struct replay *replay)
 	return path ? rules_add(&replay_command, &replay->rules, BALEEN_ACTION_DROP, path) : 0;
 }
 
-/* What stands without an option is a drop rule, but for the last of it, which
- * is the capture: so each waits for the next.
- */
 static int take_word(struct replay *replay, const char *word)
 {
 	int err = 0;
 
-	/* A qualifier, or its value, belongs to the rule before it. */
-	if (replay->path && baleen_qualifier_takes(word) >= 0)
+	if (baleen_qualifier_takes(word) >= 0)
 		err = take_waiting(replay);
-	if (!err && !replay->path)
-		err = rules_word_take(&replay_command, &replay->rules, word);
-	else if (!err)
-		err = -ENOENT;
-	if (err != -ENOENT)
+	if (err)
 		return err;
+	if (!replay->path) {
+		err = rules_word_take(&replay_command, &replay->rules, word);
+		if (err != -ENOENT)
+			return err;
+	}
 	err = take_waiting(replay);
 	replay->path = word;
 	return err;
 }
 
-static int take_option(struct replay *replay, int option)
+static int take_rule(struct replay *replay, int option, const char *argument)
 {
-	int err;
+	int err = take_waiting(replay);
 
+	return err ? err : rules_option_take(&replay_command, &replay->rules, option, argument);
+}
+
+static int take_option(struct replay *replay, int option, const char *argument)
+{
 	switch (option) {
-	case 1: return take_word(replay, optarg);
+	case 1: return take_word(replay, argument);
 	case OPTION_ALLOW:
 	case OPTION_DROP:
-	case OPTION_COUNT:
-		err = take_waiting(replay);
-		return err ? err :
-			     rules_option_take(&replay_command, &replay->rules, option, optarg);
-	case OPTION_DEFAULT: return take_default(replay, optarg);
+	case OPTION_COUNT: return take_rule(replay, option, argument);
+	case OPTION_DEFAULT:
+		return policy_option_take(&replay_command, &replay->policy, option, argument);
 	case 'c': replay->count_only = true; return 0;
 	case 'j': replay->json = true; return 0;
-	default: return list_option_take(&replay_command, &replay->lists, option, optarg);
+	default: return list_option_take(&replay_command, &replay->lists, option, argument);
 	}
 }
 
@@ -391,7 +386,7 @@ static int parse(struct replay *replay, int argc, char **argv)
 
 	/* The dash: words in their place among the options. */
 	while (!err && (option = getopt_long(argc, argv, "-cj", long_options, NULL)) != -1)
-		err = take_option(replay, option);
+		err = take_option(replay, option, optarg);
 	for (; !err && optind < argc; optind++)
 		err = take_word(replay, argv[optind]);
 	if (!err)
@@ -444,7 +439,8 @@ const struct command replay_command = {
 		"and no device is needed. An IMAGE without an option is dropped.\n"
 		"TRACE is a pcap or pcapng file of Ethernet frames; - is standard input.\n\n" RULE_OPTIONS_HELP
 		"\n"
-		"  --default V      pass (default) or drop: what no rule decides\n"
+		"  --default V      what no rule decides: pass (default) or drop, but for what a host\n"
+		"                   needs to live\n"
 		"  -c, --totals     print how many frames each rule decided, not which\n"
 		"  -j, --json       an array of the frames; with -c one object\n\n" LIST_OPTIONS_HELP,
 	.run = run,
