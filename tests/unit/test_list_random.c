@@ -11,40 +11,27 @@
 
 #include <cmocka.h>
 
-#include "list.h"
+#include "lists.h"
+#include "random.h"
 
 #define SEED 0x62616c65656eull
 
-static u64 random_state;
+static struct random random_state;
 
-static u64 random_next(void)
+static u64 random_bits(void)
 {
-	u64 x = random_state += 0x9e3779b97f4a7c15ull;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
+	return random_next(&random_state);
 }
 
-static u32 random_below(u32 limit)
+static u32 random_to(u32 limit)
 {
-	return random_next() % limit;
+	return random_below(&random_state, limit);
 }
 
 static int random_start(void **state)
 {
-	random_state = SEED;
+	random_state = random_from(SEED);
 	return 0;
-}
-
-static int open_bytes(const void *bytes, size_t n_bytes)
-{
-	int fd = memfd_create("list", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes, n_bytes), n_bytes);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	return fd;
 }
 
 /* --- a slow, obvious parser --- */
@@ -183,8 +170,8 @@ static bool slow_line(struct baleen_list *list, const char *line)
 
 static int random_ip4(char *text)
 {
-	return sprintf(text, "%u.%u.%u.%u", random_below(256), random_below(256), random_below(12),
-		       random_below(256));
+	return sprintf(text, "%u.%u.%u.%u", random_to(256), random_to(256), random_to(12),
+		       random_to(256));
 }
 
 static int random_ip6(char *text)
@@ -193,13 +180,13 @@ static int random_ip6(char *text)
 	u8 bytes[16] = {0};
 
 	for (u32 i = 0; i < 16; i++)
-		bytes[i] = random_below(3) ? 0 : random_below(256);
-	if (!random_below(4)) {
+		bytes[i] = random_to(3) ? 0 : random_to(256);
+	if (!random_to(4)) {
 		memset(bytes, 0, 10);
 		memset(bytes + 10, 0xff, 2);
 	}
 	inet_ntop(AF_INET6, bytes, canonical, sizeof(canonical));
-	if (random_below(2))
+	if (random_to(2))
 		return sprintf(text, "%s", canonical);
 	for (u32 i = 0; i < 16; i += 2)
 		sprintf(text + i / 2 * 5, "%02X%02x%s", bytes[i], bytes[i + 1], i < 14 ? ":" : "");
@@ -212,10 +199,10 @@ static int random_last(char *text, const char *first_text)
 	struct baleen_key key;
 
 	slow_address(first_text, &key);
-	key.ip4 += random_below(600) - 50;
-	key.lo += random_below(600) - 50;
-	if (random_below(4) == 0)
-		key.ip4 ^= key.hi ^= random_next() >> random_below(64);
+	key.ip4 += random_to(600) - 50;
+	key.lo += random_to(600) - 50;
+	if (random_to(4) == 0)
+		key.ip4 ^= key.hi ^= random_bits() >> random_to(64);
 	baleen_key_format(&key, BALEEN_KEY_SRC, text);
 	return strlen(text);
 }
@@ -228,28 +215,28 @@ static void random_line(char *line)
 					    "#x", ";", "\r", " \r",  " -1"};
 	static const char alphabet[] = "0123456789abcdef.:/-,#; \t!%xG\r";
 	char address[64], *p = line;
-	bool ip6 = random_below(3) == 0;
+	bool ip6 = random_to(3) == 0;
 
-	p += sprintf(p, "%s", before[random_below(5)]);
+	p += sprintf(p, "%s", before[random_to(5)]);
 	p += sprintf(p, "%.*s", ip6 ? random_ip6(address) : random_ip4(address), address);
-	if (random_below(4) == 0)
-		p += sprintf(p, "/%u", random_below(ip6 ? 130 : 34));
-	else if (random_below(4) == 0)
+	if (random_to(4) == 0)
+		p += sprintf(p, "/%u", random_to(ip6 ? 130 : 34));
+	else if (random_to(4) == 0)
 		p += sprintf(p, "-") + random_last(p + 1, address);
-	sprintf(p, "%s", after[random_below(10)]);
-	for (u32 n = random_below(2) ? random_below(4) : 0; n; n--) {
-		size_t length = strlen(line), at = random_below(length + 1);
-		char c = alphabet[random_below(sizeof(alphabet) - 1)];
+	sprintf(p, "%s", after[random_to(10)]);
+	for (u32 n = random_to(2) ? random_to(4) : 0; n; n--) {
+		size_t length = strlen(line), at = random_to(length + 1);
+		char c = alphabet[random_to(sizeof(alphabet) - 1)];
 
-		if (at < length && random_below(2)) {
+		if (at < length && random_to(2)) {
 			line[at] = c;
 			continue;
 		}
 		memmove(line + at + 1, line + at, length + 1 - at);
 		line[at] = c;
 	}
-	if (*line && random_below(16) == 0)
-		line[random_below(strlen(line))] = '\0';
+	if (*line && random_to(16) == 0)
+		line[random_to(strlen(line))] = '\0';
 }
 
 struct bad_lines {
@@ -307,7 +294,6 @@ static void test_random_lines(void **state)
 	char *file = malloc(n_lines * 200), *p = file;
 	int fd;
 
-	print_message("seed %#llx\n", SEED);
 	assert_true(want.line && got.line && slow.ip4 && slow.ip6 && slow.prefix4 && slow.prefix6 &&
 		    file);
 	for (u64 line = 1; line <= n_lines; line++) {
@@ -371,9 +357,9 @@ static void check_sorted(size_t n, u32 bits, u32 shift)
 	list.ip6 = malloc(bytes6);
 	assert_true(list.ip4 && list.ip6);
 	for (size_t i = 0; i < n; i++) {
-		list.ip4[i] = (random_next() & mask) << shift % 32;
-		list.ip6[i].hi = shift < 64 ? 0 : (random_next() & mask) << (shift - 64);
-		list.ip6[i].lo = (random_next() & mask) << shift % 64;
+		list.ip4[i] = (random_bits() & mask) << shift % 32;
+		list.ip6[i].hi = shift < 64 ? 0 : (random_bits() & mask) << (shift - 64);
+		list.ip6[i].lo = (random_bits() & mask) << shift % 64;
 	}
 	want4 = copy_of(list.ip4, bytes4);
 	want6 = copy_of(list.ip6, bytes6);
@@ -399,7 +385,6 @@ static void test_sorted(void **state)
 {
 	static const size_t n[] = {1, 2, 31, 32, 33, 1000, 30000};
 
-	print_message("seed %#llx\n", SEED);
 	for (size_t i = 0; i < sizeof(n) / sizeof(n[0]); i++) {
 		check_sorted(n[i], 32, 0);
 		check_sorted(n[i], 32, 96);
