@@ -31,7 +31,7 @@ struct command {
 
 extern const struct command build_command, info_command, match_command, dump_command,
 	compile_command, attach_command, swap_command, detach_command, status_command,
-	replay_command, rule_command, policy_command, watch_command;
+	replay_command, rule_command, policy_command, watch_command, save_command, restore_command;
 
 /* Prints `baleen: ` and one line to stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

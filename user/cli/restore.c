@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen restore: onto a device what was saved. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "attach.h"
+#include "guard.h"
+#include "saved.h"
+#include "update.h"
+
+enum {
+	OPTION_MODE = OPTION_OF_COMMAND,
+	OPTION_FORCE,
+};
+
+struct restore {
+	const char *device;
+	const char *directory;
+	int mode; /* enum baleen_mode, or -1 for the saved one */
+	bool force;
+	bool json;
+};
+
+static int take_mode(struct restore *restore, const char *argument)
+{
+	for (enum baleen_mode mode = BALEEN_MODE_AUTO; mode <= BALEEN_MODE_GENERIC; mode++) {
+		if (!strcmp(argument, baleen_mode_text(mode))) {
+			restore->mode = mode;
+			return 0;
+		}
+	}
+	return complain_usage(&restore_command, "--mode '%s': not auto, native or generic",
+			      argument);
+}
+
+static int parse(struct restore *restore, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "mode", required_argument, NULL, OPTION_MODE },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_MODE: err = take_mode(restore, optarg); break;
+		case OPTION_FORCE: restore->force = true; break;
+		case 'j': restore->json = true; break;
+		default: fprintf(stderr, "baleen: see 'baleen help restore'\n"); err = EXIT_USAGE;
+		}
+	}
+	if (err)
+		return err;
+	if (argc - optind != 2)
+		return complain_usage(&restore_command,
+				      "one device and one directory are asked for");
+	restore->device = argv[optind];
+	restore->directory = argv[optind + 1];
+	return 0;
+}
+
+static int report(const struct restore *restore, const struct baleen_saved *saved, const char *how,
+		  enum baleen_mode mode)
+{
+	u32 n = saved->ruleset.n_rules;
+	json_t *json;
+
+	if (!restore->json) {
+		printf("%s: restored %u rule%s, %s, %s%s%s\n", restore->device, n,
+		       n == 1 ? "" : "s", how, baleen_mode_text(mode),
+		       mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
+		       saved->ruleset.dry_run ? ", DRY RUN: drops nothing" : "");
+		return finish_output(EXIT_DONE);
+	}
+	json = json_object();
+	json_object_set_new(json, "device", json_text(restore->device));
+	json_object_set_new(json, "device_at_save", json_text(saved->device));
+	json_object_set_new(json, "how", json_string(how));
+	json_object_set_new(json, "rules", json_integer(n));
+	json_object_set_new(json, "mode", json_string(baleen_mode_text(mode)));
+	json_object_set_new(json, "degraded", json_boolean(mode == BALEEN_MODE_GENERIC));
+	json_object_set_new(json, "dry_run", json_boolean(saved->ruleset.dry_run));
+	return print_json(json);
+}
+
+static int attach(const struct restore *restore, const struct baleen_saved *saved)
+{
+	struct baleen_attempts attempts;
+	struct baleen_error error;
+	int err =
+		baleen_xdp_attach(restore->device, &saved->ruleset, saved->mode, &attempts, &error);
+
+	for (u32 i = 0; i < attempts.n_failed; i++)
+		complain("%s: %s failed: %s", restore->device, attempts.failed[i].what,
+			 attempts.failed[i].reason);
+	if (err) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return report(restore, saved, "attached", attempts.mode);
+}
+
+/* Mode and place are changed by no update: that takes a moment without any
+ * filter, which is for the operator to choose.
+ */
+static int check_way(const struct baleen_xdp *xdp, const struct baleen_saved *saved)
+{
+	if (saved->mode != BALEEN_MODE_AUTO && saved->mode != xdp->there.mode) {
+		complain("%s: is attached %s, and the rules ask for %s: 'baleen detach %s' first, "
+			 "or --mode auto",
+			 xdp->device, baleen_mode_text(xdp->there.mode),
+			 baleen_mode_text(saved->mode), xdp->device);
+		return EXIT_FAILED;
+	}
+	if (saved->place != xdp->config.place) {
+		complain("%s: is attached in another way than was saved: 'baleen detach %s' first",
+			 xdp->device, xdp->device);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+/* Rules of the same name and key go on counting. */
+static void continue_rules(const struct baleen_xdp *xdp, struct baleen_ruleset *ruleset)
+{
+	for (u32 i = 0; i < ruleset->n_rules; i++) {
+		struct baleen_ruleset_rule *rule = &ruleset->rule[i];
+		int index = baleen_xdp_rule_index(xdp, rule->name);
+
+		if (index >= 0 &&
+		    xdp->config.rule[index].image.key_spec == rule->filter->image.key_spec)
+			rule->live = index;
+	}
+}
+
+static int update(const struct restore *restore, struct baleen_xdp *xdp, struct baleen_saved *saved)
+{
+	struct baleen_error error;
+
+	if (check_way(xdp, saved))
+		return EXIT_FAILED;
+	continue_rules(xdp, &saved->ruleset);
+	if (baleen_xdp_update(xdp, &saved->ruleset, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return report(restore, saved, "updated", xdp->there.mode);
+}
+
+static int put_on(const struct restore *restore, struct baleen_saved *saved)
+{
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err = baleen_xdp_open(&xdp, restore->device, true, &error);
+
+	if (err && err != -ENOENT) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (err)
+		return attach(restore, saved);
+	if (xdp.state == BALEEN_XDP_ATTACHED) {
+		err = update(restore, &xdp, saved);
+		baleen_xdp_close(&xdp);
+		return err;
+	}
+	/* A filter that is out of force is replaced, or attach says why not. */
+	baleen_xdp_close(&xdp);
+	return attach(restore, saved);
+}
+
+static int run(int argc, char **argv)
+{
+	struct restore restore = { .mode = -1 };
+	struct baleen_saved saved;
+	struct baleen_error error;
+	int ifindex, err = parse(&restore, argc, argv);
+
+	if (err)
+		return err;
+	if (baleen_device_privileges(&error) ||
+	    baleen_device_ifindex(restore.device, &ifindex, &error) ||
+	    baleen_saved_read(restore.directory, &saved, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (restore.mode >= 0)
+		saved.mode = restore.mode;
+	if (!restore.force && guard_ruleset(restore.device, NULL, &saved.ruleset, NULL))
+		err = EXIT_FAILED;
+	else
+		err = put_on(&restore, &saved);
+	baleen_saved_free(&saved);
+	return err;
+}
+
+const struct command restore_command = {
+	.name = "restore",
+	.synopsis = "DEV DIR [--mode MODE] [--force] [-j]",
+	.help = "Puts on a device what 'baleen save' wrote: rules, their order, actions and qualifiers,\n"
+		"and the policy. DIR is checked whole first, and refused when a file is missing, damaged,\n"
+		"exchanged, changed by hand or one too many. A device without a filter is attached to in\n"
+		"the saved mode; else all changes in one step, each packet sees the old rules or the new\n"
+		"ones, and rules that keep name and key keep their counters. When anything fails, what is\n"
+		"in force stays. DEV may be another device than was saved.\n"
+		"Refuses what would cut this host off, as attach does.\n\n"
+		"  --mode MODE      auto, native or generic instead of the saved mode\n"
+		"  --force          also when this host would cut itself off\n"
+		"  -j, --json       say how it went as JSON\n",
+	.run = run,
+};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen save: what a device enforces as a directory. */
+#include <getopt.h>
+#include <signal.h>
+
+#include "cli.h"
+#include "saved.h"
+
+struct save {
+	const char *device;
+	const char *directory;
+	bool json;
+};
+
+static int parse(struct save *save, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:j", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'o': save->directory = optarg; break;
+		case 'j': save->json = true; break;
+		default: fprintf(stderr, "baleen: see 'baleen help save'\n"); return EXIT_USAGE;
+		}
+	}
+	if (!save->directory)
+		return complain_usage(&save_command, "-o DIR is missing");
+	if (argc - optind != 1)
+		return complain_usage(&save_command, "one device is asked for");
+	save->device = argv[optind];
+	return 0;
+}
+
+/* Ctrl-C ends the writing, not the process in the midst of it. Who ignores a
+ * signal, as under nohup, goes on to.
+ */
+static void hold_signals(sigset_t *before)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
+	struct sigaction action;
+	sigset_t held;
+
+	sigemptyset(&held);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (!sigaction(signals[i], NULL, &action) && action.sa_handler != SIG_IGN)
+			sigaddset(&held, signals[i]);
+	sigprocmask(SIG_BLOCK, &held, before);
+}
+
+static int take(const struct save *save, struct baleen_saved *saved)
+{
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err = baleen_xdp_open(&xdp, save->device, true, &error);
+
+	if (!err) {
+		if (xdp.state != BALEEN_XDP_ATTACHED && xdp.state != BALEEN_XDP_MOVED)
+			complain("warning: %s: saves what is not in force (%s)", save->device,
+				 baleen_xdp_state_text(xdp.state));
+		err = baleen_saved_from_xdp(&xdp, saved, &error);
+		baleen_xdp_close(&xdp);
+	}
+	if (err)
+		complain("%s", error.text);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int report(const struct save *save, const struct baleen_saved *saved)
+{
+	u32 n = saved->ruleset.n_rules;
+	json_t *json, *rules;
+
+	if (!save->json) {
+		printf("%s: saved %u rule%s to %s\n", save->device, n, n == 1 ? "" : "s",
+		       save->directory);
+		return finish_output(EXIT_DONE);
+	}
+	rules = json_array();
+	for (u32 i = 0; i < n; i++)
+		json_array_append_new(rules, json_string(saved->ruleset.rule[i].name));
+	json = json_object();
+	json_object_set_new(json, "device", json_text(save->device));
+	json_object_set_new(json, "directory", json_text(save->directory));
+	json_object_set_new(json, "rules", rules);
+	return print_json(json);
+}
+
+static int run(int argc, char **argv)
+{
+	struct save save = { 0 };
+	struct baleen_saved saved;
+	struct baleen_error error;
+	sigset_t before;
+	int err = parse(&save, argc, argv);
+
+	if (err)
+		return err;
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (take(&save, &saved))
+		return EXIT_FAILED;
+	hold_signals(&before);
+	err = baleen_saved_write(&saved, save.directory, &error);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (err) {
+		complain("%s", error.text);
+		err = EXIT_FAILED;
+	} else {
+		err = report(&save, &saved);
+	}
+	baleen_saved_free(&saved);
+	return err;
+}
+
+const struct command save_command = {
+	.name = "save",
+	.synopsis = "DEV -o DIR [-j]",
+	.help = "Writes what a device enforces into a directory: an image for each rule, and in\n"
+		"rules.json their order, actions, qualifiers, the policy, mode and place, with checksums\n"
+		"of it all. DIR is written whole or not at all; one that is there is replaced only when\n"
+		"it is empty or was saved before and holds nothing else. Counters are not saved.\n\n"
+		"  -o DIR           where to write\n"
+		"  -j, --json       say what was saved as JSON\n",
+	.run = run,
+};

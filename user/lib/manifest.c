@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The manifest of what was saved, as JSON. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "manifest.h"
+#include "qualifiers.h"
+
+#define FORMAT "baleen rules"
+#define VERSION 1
+
+/* Sixteen rules with all qualifiers need a tenth of it. */
+#define MAX_BYTES 65536
+
+static const char *const actions[] = {
+	[BALEEN_ACTION_DROP] = "drop",
+	[BALEEN_ACTION_ALLOW] = "allow",
+	[BALEEN_ACTION_COUNT] = "count",
+};
+
+static const char *const defaults[] = { "pass", "drop" };
+
+static const char *const modes[] = {
+	[BALEEN_MODE_AUTO] = "auto",
+	[BALEEN_MODE_NATIVE] = "native",
+	[BALEEN_MODE_GENERIC] = "generic",
+};
+
+static const char *const places[] = {
+	[BALEEN_PLACE_LINK] = "link",
+	[BALEEN_PLACE_NETLINK] = "netlink",
+	[BALEEN_PLACE_CHAIN] = "chain",
+};
+
+#define N_WORDS(words) (sizeof(words) / sizeof((words)[0]))
+
+static int find_word(const char *word, const char *const *words, u32 n_words, const char *what,
+		     u32 *value, struct baleen_error *error)
+{
+	for (u32 i = 0; i < n_words; i++) {
+		if (!strcmp(words[i], word)) {
+			*value = i;
+			return 0;
+		}
+	}
+	return baleen_fail(error, EINVAL, "%s '%.40s' is unknown", what, word);
+}
+
+/* --- to text --- */
+
+/* The name of a device is any bytes, a JSON string is UTF-8. */
+static json_t *json_device(const char *device)
+{
+	char shown[BALEEN_DEVICE_BYTES];
+
+	snprintf(shown, sizeof(shown), "%s", device);
+	for (char *c = shown; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	return json_string(shown);
+}
+
+static json_t *json_rule(const struct baleen_saved *saved, u32 i)
+{
+	const struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
+	const struct baleen_saved_image *image = &saved->image[i];
+	char qualifiers[BALEEN_QUALIFIERS_TEXT], file[BALEEN_SAVED_FILE_BYTES];
+
+	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	baleen_saved_file(rule->name, file);
+	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "name", rule->name, "action",
+			 actions[rule->action], "qualifiers", qualifiers, "image", file, "entries",
+			 (json_int_t)image->n_entries, "header_crc", (json_int_t)image->header_crc,
+			 "body_crc", (json_int_t)image->body_crc);
+}
+
+/* Of one form of the same values, so that blanks and order do not matter. */
+static int checksum(const json_t *json, u32 *crc)
+{
+	char *text = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
+
+	if (!text)
+		return -ENOMEM;
+	*crc = baleen_crc32c(0, text, strlen(text));
+	free(text);
+	return 0;
+}
+
+char *baleen_manifest_format(const struct baleen_saved *saved)
+{
+	const struct baleen_ruleset *ruleset = &saved->ruleset;
+	json_t *rules = json_array(), *json;
+	char *text = NULL, *line = NULL;
+	u32 crc;
+
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		json_array_append_new(rules, json_rule(saved, i));
+	json = json_pack("{s:s, s:i, s:o, s:s, s:s, s:s, s:b, s:I, s:o}", "format", FORMAT,
+			 "version", VERSION, "device", json_device(saved->device), "mode",
+			 modes[saved->mode], "place", places[saved->place], "default",
+			 defaults[ruleset->default_drop], "dry_run", ruleset->dry_run,
+			 "sample_interval_ns", (json_int_t)ruleset->sample_interval_ns, "rules",
+			 rules);
+	if (json && json_array_size(rules) == ruleset->n_rules && !checksum(json, &crc) &&
+	    !json_object_set_new(json, "checksum", json_integer(crc)))
+		text = json_dumps(json, JSON_INDENT(2));
+	json_decref(json);
+	if (text && asprintf(&line, "%s\n", text) < 0)
+		line = NULL;
+	free(text);
+	return line;
+}
+
+/* --- from text --- */
+
+static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct baleen_error *error)
+{
+	struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
+	struct baleen_saved_image *image = &saved->image[i];
+	const char *name, *action, *qualifiers, *file;
+	json_int_t n_entries, header_crc, body_crc;
+	char own_file[BALEEN_SAVED_FILE_BYTES];
+	json_error_t json_error;
+	const char *reason;
+	int err;
+
+	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:s, s:s, s:s, s:s, s:I, s:I, s:I}",
+			   "name", &name, "action", &action, "qualifiers", &qualifiers, "image",
+			   &file, "entries", &n_entries, "header_crc", &header_crc, "body_crc",
+			   &body_crc))
+		return baleen_fail(error, EINVAL, "rule %u: %s", i + 1, json_error.text);
+	reason = baleen_rule_name_check(name);
+	if (reason)
+		return baleen_fail(error, EINVAL, "rule %u: %s", i + 1, reason);
+	snprintf(rule->name, sizeof(rule->name), "%s", name);
+	baleen_saved_file(name, own_file);
+	if (strcmp(file, own_file))
+		return baleen_fail(error, EINVAL, "rule '%s': its image is not %s", name, own_file);
+	if (n_entries < 0 || header_crc != (u32)header_crc || body_crc != (u32)body_crc)
+		return baleen_fail(error, EINVAL, "rule '%s': a number out of range", name);
+	*image = (struct baleen_saved_image){ n_entries, header_crc, body_crc };
+	rule->filter = &saved->filter[i];
+	rule->live = BALEEN_RULE_NEW;
+	err = find_word(action, actions, N_WORDS(actions), "action", &rule->action, error);
+	if (!err)
+		err = baleen_qualifiers_parse(qualifiers, &rule->qualifiers, error);
+	return err;
+}
+
+static int read_rules(json_t *rules, struct baleen_saved *saved, struct baleen_error *error)
+{
+	size_t n = json_array_size(rules);
+	int err = 0;
+
+	if (n > BALEEN_MAX_RULES)
+		return baleen_fail(error, E2BIG, "more than %d rules", BALEEN_MAX_RULES);
+	saved->ruleset.n_rules = n;
+	for (u32 i = 0; i < n && !err; i++)
+		err = read_rule(json_array_get(rules, i), saved, i, error);
+	return err ? err : baleen_ruleset_check(&saved->ruleset, error);
+}
+
+static int read_all(json_t *json, struct baleen_saved *saved, struct baleen_error *error)
+{
+	struct baleen_ruleset *ruleset = &saved->ruleset;
+	const char *format, *device, *mode, *place, *policy;
+	u32 mode_number = 0, default_drop = 0;
+	json_error_t json_error;
+	json_int_t interval;
+	int version, dry_run, err;
+	json_t *rules;
+
+	if (json_unpack_ex(json, &json_error, JSON_STRICT,
+			   "{s:s, s:i, s:s, s:s, s:s, s:s, s:b, s:I, s:o}", "format", &format,
+			   "version", &version, "device", &device, "mode", &mode, "place", &place,
+			   "default", &policy, "dry_run", &dry_run, "sample_interval_ns", &interval,
+			   "rules", &rules))
+		return baleen_fail(error, EINVAL, "%s", json_error.text);
+	if (strlen(device) >= sizeof(saved->device) || interval < 0 || !json_is_array(rules))
+		return baleen_fail(error, EINVAL, "a value out of range");
+	err = find_word(mode, modes, N_WORDS(modes), "mode", &mode_number, error);
+	if (!err)
+		err = find_word(place, places, N_WORDS(places), "place", &saved->place, error);
+	if (!err)
+		err = find_word(policy, defaults, N_WORDS(defaults), "default", &default_drop,
+				error);
+	if (err)
+		return err;
+	snprintf(saved->device, sizeof(saved->device), "%s", device);
+	saved->mode = mode_number;
+	ruleset->default_drop = default_drop;
+	ruleset->dry_run = dry_run;
+	ruleset->sample_interval_ns = interval;
+	return read_rules(rules, saved, error);
+}
+
+/* Version first: another one may mean other things by the same words. */
+static int read_checked(json_t *json, struct baleen_saved *saved, struct baleen_error *error)
+{
+	const char *format;
+	json_int_t written;
+	int version, err;
+	u32 crc;
+
+	if (json_unpack(json, "{s:s, s:i}", "format", &format, "version", &version) ||
+	    strcmp(format, FORMAT))
+		return baleen_fail(error, EINVAL, "not written by 'baleen save'");
+	if (version != VERSION)
+		return baleen_fail(error, EINVAL, "of version %d, not %d", version, VERSION);
+	if (json_unpack(json, "{s:I}", "checksum", &written))
+		return baleen_fail(error, EINVAL, "has no checksum");
+	json_object_del(json, "checksum");
+	err = checksum(json, &crc);
+	if (err)
+		return baleen_fail(error, -err, "%s", strerror(-err));
+	if (crc != written)
+		return baleen_fail(error, EINVAL,
+				   "its checksum does not match: damaged, or changed by hand");
+	return read_all(json, saved, error);
+}
+
+int baleen_manifest_read(int fd, const char *name, struct baleen_saved *saved,
+			 struct baleen_error *error)
+{
+	struct baleen_error what;
+	json_error_t json_error;
+	struct stat stat;
+	json_t *json;
+	FILE *stream;
+	int err;
+
+	if (fstat(fd, &stat) || !S_ISREG(stat.st_mode) || stat.st_size > MAX_BYTES) {
+		close(fd);
+		return baleen_fail(error, EINVAL, "%s: no regular file of up to %d bytes", name,
+				   MAX_BYTES);
+	}
+	stream = fdopen(fd, "r");
+	if (!stream) {
+		close(fd);
+		return baleen_fail(error, errno, "%s: %m", name);
+	}
+	json = json_loadf(stream, JSON_REJECT_DUPLICATES, &json_error);
+	fclose(stream);
+	if (!json)
+		return baleen_fail(error, EINVAL, "%s:%d: %s", name, json_error.line,
+				   json_error.text);
+	memset(saved, 0, sizeof(*saved));
+	err = read_checked(json, saved, &what);
+	json_decref(json);
+	return err ? baleen_fail(error, -err, "%s: %s", name, what.text) : 0;
+}

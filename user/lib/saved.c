@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What a device enforces as a directory of files. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "image_file.h"
+#include "manifest.h"
+
+static struct baleen_saved_image identify(const struct baleen_filter *filter)
+{
+	const struct baleen_image_header *header = filter->bytes;
+
+	return (struct baleen_saved_image){
+		.n_entries = filter->image.n_entries,
+		.header_crc = baleen_le32(header->header_crc_le),
+		.body_crc = filter->image.body_crc,
+	};
+}
+
+static bool is_same(const struct baleen_saved_image *a, const struct baleen_saved_image *b)
+{
+	return a->n_entries == b->n_entries && a->header_crc == b->header_crc &&
+	       a->body_crc == b->body_crc;
+}
+
+void baleen_saved_free(struct baleen_saved *saved)
+{
+	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
+		baleen_filter_free(&saved->filter[i]);
+	memset(saved, 0, sizeof(*saved));
+}
+
+static int take_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *saved,
+		     struct baleen_error *error)
+{
+	struct baleen_filter live;
+	int err = baleen_xdp_map_rule(xdp, i, &live, error);
+
+	if (err)
+		return err;
+	err = baleen_filter_copy(&live, &saved->filter[i], error);
+	baleen_filter_free(&live);
+	if (err)
+		return err;
+	saved->image[i] = identify(&saved->filter[i]);
+	saved->ruleset.rule[i].filter = &saved->filter[i];
+	saved->ruleset.rule[i].live = BALEEN_RULE_NEW;
+	return 0;
+}
+
+int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *saved,
+			  struct baleen_error *error)
+{
+	int err = 0;
+
+	memset(saved, 0, sizeof(*saved));
+	snprintf(saved->device, sizeof(saved->device), "%s", xdp->device);
+	saved->mode = xdp->config.mode;
+	saved->place = xdp->config.place;
+	baleen_ruleset_from_xdp(xdp, &saved->ruleset);
+	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++)
+		err = take_rule(xdp, i, saved, error);
+	if (err)
+		baleen_saved_free(saved);
+	return err;
+}
+
+void baleen_saved_file(const char *name, char *file)
+{
+	snprintf(file, BALEEN_SAVED_FILE_BYTES, "%.*s.bln", BALEEN_NAME_BYTES - 1, name);
+}
+
+/* --- what is in a directory --- */
+
+/* From its start; the descriptor stays the caller's. NULL with errno. */
+static DIR *list(int dir_fd)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+/* The next name, or NULL. */
+static const char *next(DIR *dir)
+{
+	struct dirent *entry;
+
+	do {
+		entry = readdir(dir);
+	} while (entry && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")));
+	return entry ? entry->d_name : NULL;
+}
+
+static bool is_file_of(const struct baleen_saved *saved, const char *name)
+{
+	char file[BALEEN_SAVED_FILE_BYTES];
+
+	if (!strcmp(name, BALEEN_SAVED_MANIFEST))
+		return true;
+	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
+		baleen_saved_file(saved->ruleset.rule[i].name, file);
+		if (!strcmp(name, file))
+			return true;
+	}
+	return false;
+}
+
+/* A file that nobody saved is either not needed or taken for what is used. */
+static int refuse_others(int dir_fd, const char *path, const struct baleen_saved *saved,
+			 struct baleen_error *error)
+{
+	DIR *dir = list(dir_fd);
+	const char *name;
+	int err = 0;
+
+	if (!dir)
+		return baleen_fail(error, errno, "%s: %m", path);
+	while (!err && (name = next(dir)))
+		if (!is_file_of(saved, name))
+			err = baleen_fail(error, EINVAL, "%s/%s: is no part of what was saved",
+					  path, name);
+	closedir(dir);
+	return err;
+}
+
+static int read_manifest(int dir_fd, const char *path, struct baleen_saved *saved,
+			 struct baleen_error *error)
+{
+	char name[PATH_MAX + sizeof(BALEEN_SAVED_MANIFEST)];
+	int fd, err;
+
+	snprintf(name, sizeof(name), "%s/%s", path, BALEEN_SAVED_MANIFEST);
+	fd = openat(dir_fd, BALEEN_SAVED_MANIFEST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return baleen_fail(error, errno, "%s: %m", name);
+	err = baleen_manifest_read(fd, name, saved, error);
+	return err ? err : refuse_others(dir_fd, path, saved, error);
+}
+
+/* Which other rule an image belongs to makes the better message. */
+static int refuse_image(const char *name, const struct baleen_saved *saved,
+			const struct baleen_saved_image *image, struct baleen_error *error)
+{
+	for (u32 i = 0; i < saved->ruleset.n_rules; i++)
+		if (is_same(&saved->image[i], image))
+			return baleen_fail(error, EINVAL, "%s: holds the image of rule '%s'", name,
+					   saved->ruleset.rule[i].name);
+	return baleen_fail(error, EINVAL, "%s: is not the image that was saved", name);
+}
+
+static int read_image(int dir_fd, const char *path, struct baleen_saved *saved, u32 i,
+		      struct baleen_error *error)
+{
+	char file[BALEEN_SAVED_FILE_BYTES], name[PATH_MAX + BALEEN_SAVED_FILE_BYTES];
+	struct baleen_saved_image image;
+	int fd, err;
+
+	baleen_saved_file(saved->ruleset.rule[i].name, file);
+	snprintf(name, sizeof(name), "%s/%s", path, file);
+	fd = openat(dir_fd, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return baleen_fail(error, errno, "%s: %m", name);
+	err = baleen_image_file_read(fd, name, &saved->filter[i], error);
+	close(fd);
+	if (err)
+		return err;
+	image = identify(&saved->filter[i]);
+	return is_same(&image, &saved->image[i]) ? 0 : refuse_image(name, saved, &image, error);
+}
+
+int baleen_saved_read(const char *path, struct baleen_saved *saved, struct baleen_error *error)
+{
+	int dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err;
+
+	memset(saved, 0, sizeof(*saved));
+	if (dir_fd < 0)
+		return baleen_fail(error, errno, "%s: %m", path);
+	err = read_manifest(dir_fd, path, saved, error);
+	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++)
+		err = read_image(dir_fd, path, saved, i, error);
+	close(dir_fd);
+	if (err)
+		baleen_saved_free(saved);
+	return err;
+}
+
+/* --- writing --- */
+
+/* The directory to be made or replaced, in one that is locked. */
+struct target {
+	int parent_fd;
+	char parent[PATH_MAX];
+	char name[NAME_MAX + 1];
+	char beside[NAME_MAX + 1];
+	bool is_replaced;
+};
+
+/* Links are followed, so that a name like `latest` stays what it is. */
+static int find_target(const char *path, struct target *target)
+{
+	char real[PATH_MAX], copy[PATH_MAX];
+	struct stat there;
+
+	if (strlen(path) >= sizeof(real))
+		return -ENAMETOOLONG;
+	if (!realpath(path, real)) {
+		if (errno != ENOENT || !*path || !lstat(path, &there))
+			return -errno;
+		strcpy(real, path);
+	}
+	strcpy(copy, real);
+	path = basename(copy);
+	if (strlen(path) >= sizeof(target->name))
+		return -ENAMETOOLONG;
+	strcpy(target->name, path);
+	snprintf(target->beside, sizeof(target->beside), ".%.200s.baleen-saved", path);
+	strcpy(copy, real);
+	strcpy(target->parent, dirname(copy));
+	return 0;
+}
+
+static u64 now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+/* Two writers of one name would make one directory beside it. */
+static int lock_parent(struct target *target)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+	u64 deadline = now_ms() + BALEEN_LOCK_TIMEOUT_MS;
+
+	target->parent_fd = open(target->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (target->parent_fd < 0)
+		return -errno;
+	while (flock(target->parent_fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (now_ms() >= deadline)
+			return -ETIMEDOUT;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+static int open_inside(const struct target *target, const char *name)
+{
+	int fd = openat(target->parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Nothing, nothing in it, or only what was saved before. */
+static int check_there(struct target *target, const char *path, struct baleen_error *error)
+{
+	int fd = open_inside(target, target->name), err = 0;
+	struct baleen_saved saved;
+	struct baleen_error what;
+	DIR *dir;
+
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return baleen_fail(error, -fd, "%s: %s", path, strerror(-fd));
+	dir = list(fd);
+	target->is_replaced = dir && next(dir);
+	if (!dir)
+		err = baleen_fail(error, errno, "%s: %m", path);
+	else if (target->is_replaced && read_manifest(fd, path, &saved, &what))
+		err = baleen_fail(error, EEXIST, "%s: not replaced, since nobody saved it: %.900s",
+				  path, what.text);
+	if (dir)
+		closedir(dir);
+	close(fd);
+	return err;
+}
+
+/* A directory of ours with its files; directories in it are not ours. */
+static int remove_inside(const struct target *target, const char *name)
+{
+	int fd = open_inside(target, name);
+	const char *file;
+	DIR *dir;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	dir = list(fd);
+	while (dir && (file = next(dir)))
+		unlinkat(fd, file, 0);
+	if (dir)
+		closedir(dir);
+	close(fd);
+	return unlinkat(target->parent_fd, name, AT_REMOVEDIR) ? -errno : 0;
+}
+
+/* Of a signal that the caller blocked. */
+static bool is_interrupted(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) && !sigisemptyset(&pending);
+}
+
+static int write_file(const struct target *target, const char *file, const void *bytes,
+		      size_t n_bytes, struct baleen_error *error)
+{
+	char path[PATH_MAX + 2 * NAME_MAX];
+
+	if (is_interrupted())
+		return baleen_fail(error, EINTR, "interrupted: nothing saved");
+	snprintf(path, sizeof(path), "%s/%s/%s", target->parent, target->beside, file);
+	return baleen_file_write(path, bytes, n_bytes, 0600, error);
+}
+
+static int write_files(const struct baleen_saved *saved, const struct target *target,
+		       struct baleen_error *error)
+{
+	char file[BALEEN_SAVED_FILE_BYTES];
+	char *manifest;
+	int err = 0;
+
+	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++) {
+		baleen_saved_file(saved->ruleset.rule[i].name, file);
+		err = write_file(target, file, saved->filter[i].bytes, saved->filter[i].n_bytes,
+				 error);
+	}
+	if (err)
+		return err;
+	manifest = baleen_manifest_format(saved);
+	if (!manifest)
+		return baleen_fail(error, ENOMEM, "no memory for %s", BALEEN_SAVED_MANIFEST);
+	err = write_file(target, BALEEN_SAVED_MANIFEST, manifest, strlen(manifest), error);
+	free(manifest);
+	return err;
+}
+
+/* A directory that holds something can only be exchanged; one that holds nothing
+ * is replaced, and one that has got something by now is an error.
+ */
+static int put_in_place(const struct target *target, const char *path, struct baleen_error *error)
+{
+	int fd = target->parent_fd;
+	int err = target->is_replaced ?
+			  renameat2(fd, target->beside, fd, target->name, RENAME_EXCHANGE) :
+			  renameat(fd, target->beside, fd, target->name);
+
+	if (!err)
+		return 0;
+	if (target->is_replaced && errno == EINVAL)
+		return baleen_fail(error, EINVAL,
+				   "%s: this file system cannot exchange directories: save to a "
+				   "new name",
+				   path);
+	return baleen_fail(error, errno, "%s: %m", path);
+}
+
+/* The new directory has its name now. */
+static int finish(const struct target *target, const char *path, struct baleen_error *error)
+{
+	int err = target->is_replaced ? remove_inside(target, target->beside) : 0;
+
+	if (err)
+		return baleen_fail(error, -err, "%s: saved, but %s/%s cannot be removed: %s", path,
+				   target->parent, target->beside, strerror(-err));
+	/* Some file systems cannot sync a directory and say EINVAL. */
+	if (fsync(target->parent_fd) && errno != EINVAL)
+		return baleen_fail(error, errno, "%s: %m", path);
+	return 0;
+}
+
+static int write_beside(const struct baleen_saved *saved, struct target *target, const char *path,
+			struct baleen_error *error)
+{
+	int err = remove_inside(target, target->beside);
+
+	if (!err && mkdirat(target->parent_fd, target->beside, 0700))
+		err = -errno;
+	if (err)
+		return baleen_fail(error, -err, "%s/%s: %s", target->parent, target->beside,
+				   strerror(-err));
+	err = write_files(saved, target, error);
+	/* Once more, since writing took its time. */
+	if (!err)
+		err = check_there(target, path, error);
+	if (!err)
+		err = put_in_place(target, path, error);
+	if (err)
+		remove_inside(target, target->beside);
+	return err;
+}
+
+int baleen_saved_write(const struct baleen_saved *saved, const char *path,
+		       struct baleen_error *error)
+{
+	struct target target = { .parent_fd = -1 };
+	int err = find_target(path, &target);
+
+	if (!err)
+		err = lock_parent(&target);
+	if (err)
+		err = baleen_fail(error, -err, "%s: %s", path, strerror(-err));
+	else
+		err = check_there(&target, path, error);
+	if (!err)
+		err = write_beside(saved, &target, path, error);
+	if (!err)
+		err = finish(&target, path, error);
+	if (target.parent_fd >= 0)
+		close(target.parent_fd);
+	return err;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a device enforces as a directory of files, to be put on again later.
+ *
+ *      DIR/                  0700
+ *        rules.json          order, actions, qualifiers, policy, mode, place,
+ *                            and the checksums of each image
+ *        NAME.bln            the image of rule NAME
+ *
+ * The manifest names each image by its checksums and ends with one of its
+ * own, so what was exchanged, renamed, damaged or edited is refused: an
+ * allow-list never comes back as a drop-list, nor a half as a whole.
+ */
+#ifndef BALEEN_SAVED_H
+#define BALEEN_SAVED_H
+
+#include "device.h"
+#include "ruleset.h"
+
+#define BALEEN_SAVED_MANIFEST "rules.json"
+
+/* Of an image's file: the name, .bln and the NUL byte. */
+#define BALEEN_SAVED_FILE_BYTES (BALEEN_NAME_BYTES + 4)
+
+/**
+ * struct baleen_saved_image - what tells one sealed image from another
+ * @n_entries: keys of all its tables
+ * @header_crc: of its header, so of geometry, seed and counts
+ * @body_crc: of the rest
+ */
+struct baleen_saved_image {
+	u64 n_entries;
+	u32 header_crc;
+	u32 body_crc;
+};
+
+/**
+ * struct baleen_saved - the rules of a device, away from the device
+ * @device: its name then
+ * @mode: as the attach was asked for
+ * @place: enum baleen_place
+ * @ruleset: rules that continue none; @filter[i] is the filter of rule i
+ * @filter: sealed images
+ * @image: what is written down of each
+ *
+ * @ruleset points into the struct, so it is not to be copied.
+ */
+struct baleen_saved {
+	char device[BALEEN_DEVICE_BYTES];
+	enum baleen_mode mode;
+	u32 place;
+	struct baleen_ruleset ruleset;
+	struct baleen_filter filter[BALEEN_MAX_RULES];
+	struct baleen_saved_image image[BALEEN_MAX_RULES];
+};
+
+/**
+ * baleen_saved_from_xdp() - what a device has now
+ * @xdp: opened for writing, so that no writer moves keys while they are copied
+ * @saved: filled in; free with baleen_saved_free(); all zeros on failure
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL when a map is damaged; -ENOMEM.
+ */
+int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *saved,
+			  struct baleen_error *error);
+
+/**
+ * baleen_saved_write() - write a directory, whole or not at all
+ * @saved: what to write
+ * @path: of the directory; a symbolic link is followed
+ * @error: filled in on failure
+ *
+ * Writes beside the directory, syncs, and renames. One that is there is
+ * replaced when it is empty, or holds what was saved before and nothing else.
+ * What a killed writer left is removed by the next. Waits
+ * BALEEN_LOCK_TIMEOUT_MS for another writer beside it.
+ *
+ * Ends early when a signal is pending that the caller blocked.
+ *
+ * Return: 0; -EEXIST for a directory of somebody else; -EINTR; -ETIMEDOUT; a
+ * negative errno. On failure nothing is left but what was there.
+ */
+int baleen_saved_write(const struct baleen_saved *saved, const char *path,
+		       struct baleen_error *error);
+
+/**
+ * baleen_saved_read() - read a directory and check all that is in it
+ * @path: of the directory
+ * @saved: filled in; free with baleen_saved_free(); all zeros on failure
+ * @error: filled in on failure: names the file
+ *
+ * Return: 0; -EINVAL for what is missing, damaged, edited or too much; -ENOMEM;
+ * a negative errno.
+ */
+int baleen_saved_read(const char *path, struct baleen_saved *saved, struct baleen_error *error);
+
+/**
+ * baleen_saved_file() - the file of a rule's image
+ * @name: of the rule
+ * @file: BALEEN_SAVED_FILE_BYTES bytes
+ */
+void baleen_saved_file(const char *name, char *file);
+
+/**
+ * baleen_saved_free() - free the filters
+ * @saved: read or taken from a device, or all zeros
+ */
+void baleen_saved_free(struct baleen_saved *saved);
+
+#endif /* BALEEN_SAVED_H */
