@@ -324,7 +324,7 @@ static void test_bloom(void **state)
 		double fpp = baleen_filter_fpp(&filter, domain);
 
 		assert_true(fpp <= 1e-3);
-		assert_true(fabs(fpp / baleen_table_fpp(table, domain, table->n_entries) - 1) <
+		assert_true(fabs(fpp / baleen_table_fpp(&filter.image, domain, table->n_entries) - 1) <
 			    .2);
 		table->n_entries = 1;
 		assert_true(baleen_filter_fpp(&filter, domain) == fpp);

@@ -47,7 +47,8 @@ static json_t *describe_table(const struct baleen_filter *filter, const struct b
 	json_object_set_new(json, "bytes",
 			    json_integer((json_int_t)table->n_blocks * BALEEN_BLOCK_BYTES));
 	json_object_set_new(json, "bits_per_key", json_real(bits_per_key(table)));
-	json_object_set_new(json, "exact", json_boolean(baleen_table_is_exact(table, domain)));
+	json_object_set_new(json, "exact",
+			    json_boolean(baleen_table_is_exact(&filter->image, domain)));
 	json_object_set_new(json, "fpp", json_real(baleen_filter_fpp(filter, domain)));
 	if (table->kind == BALEEN_KIND_CUCKOO) {
 		json_object_set_new(json, "buckets", json_integer(table->n_buckets));
@@ -98,7 +99,7 @@ static void print_table(FILE *stream, const struct baleen_filter *filter,
 		fprintf(stream, "%s blocks of 64 bytes, %u bits set per key, ",
 			format_count(table->n_blocks, units), table->n_hashes);
 	fprintf(stream, "%.1f bits a key, ", bits_per_key(table));
-	if (baleen_table_is_exact(table, domain))
+	if (baleen_table_is_exact(&filter->image, domain))
 		fputs("exact\n", stream);
 	else
 		fprintf(stream, "false positive rate %.2g\n", baleen_filter_fpp(filter, domain));

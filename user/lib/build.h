@@ -13,14 +13,19 @@
  * struct baleen_build_options - what to build
  * @name: name in the image, printable ASCII below BALEEN_NAME_BYTES; may be
  *        NULL
- * @key_spec: enum baleen_key_spec
- * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM
+ * @key_spec: enum baleen_key_spec; that of the list
+ * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM: how hosts and keys are
+ *        stored. What prefixes and exceptions need comes with them and is
+ *        exact up to /64
  * @fpp: false positive rate allowed; see baleen_plan_table()
- * @capacity: room for this many keys in all; 0 for as many as are listed.
- *            It is shared out between the families as the list is; an empty
- *            list gives it to IPv4
- * @like: take kind, geometry, key and seed from this header instead; may be
- *        NULL
+ * @capacity: room for this many hosts and keys in all; 0 for as many as are
+ *            listed. It is shared out between the families as the list is; an
+ *            empty list gives it to IPv4. IPv6 prefixes cannot be added to an
+ *            image and take no part
+ * @like: take kind, key, seed, and the geometry of the tables of hosts and keys
+ *        from this header instead; may be NULL. What prefixes need is planned
+ *        for the list. Hosts are stored as /128 when it has IPv6 prefixes, so
+ *        that the two can be listed and merged
  */
 struct baleen_build_options {
 	const char *name;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A filter in memory: allocation, sealing, and its keys back. */
+/* A filter in memory: allocation, sealing, counts and rates. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "list.h"
+#include "directory_table.h"
 #include "plan.h"
 #include "slots.h"
 
@@ -51,7 +51,7 @@ int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter 
 	 */
 	memcpy(copy->bytes, filter->bytes, filter->n_bytes);
 	copy->image = filter->image;
-	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		copy->image.table[domain].n_entries = baleen_filter_count(copy, domain);
 	baleen_filter_seal(copy);
 	return 0;
@@ -66,18 +66,31 @@ void baleen_filter_free(struct baleen_filter *filter)
 	*filter = (struct baleen_filter){ 0 };
 }
 
-u64 baleen_filter_count(const struct baleen_filter *filter, u32 domain)
+u64 baleen_filter_used(const struct baleen_filter *filter, u32 domain)
 {
-	const struct baleen_table *table = &filter->image.table[domain];
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
 	u64 n = 0;
 
-	if (table->kind != BALEEN_KIND_CUCKOO)
-		return table->n_entries;
-	for (u32 bucket = 0; bucket < table->n_buckets; bucket++)
+	if (!slots.table->slot_bits)
+		return 0;
+	for (u32 bucket = 0; bucket < slots.table->n_buckets; bucket++)
 		for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++)
 			n += baleen_slots_get(&slots, bucket, i) != 0;
 	return n;
+}
+
+u64 baleen_filter_count(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	switch (table->kind) {
+	case BALEEN_KIND_CUCKOO: return baleen_filter_used(filter, domain);
+	case BALEEN_KIND_BLOOM: return table->n_entries;
+	case BALEEN_KIND_ENTRIES: return table->n_buckets;
+	case BALEEN_KIND_DIRECTORY:
+		return domain == BALEEN_IP4_GROUPS ? baleen_directory_count(filter) : 0;
+	default: return 0;
+	}
 }
 
 /* The chance that a random key's bits are set in this block: it chooses two
@@ -111,87 +124,22 @@ static double bloom_fpp(const struct baleen_filter *filter, const struct baleen_
 
 double baleen_filter_fpp(const struct baleen_filter *filter, u32 domain)
 {
-	const struct baleen_table *table = &filter->image.table[domain];
+	const struct baleen_image *image = &filter->image;
+	const struct baleen_table *table = &image->table[domain];
 
 	/* Before the slots are counted: that reads all of a large table. */
-	if (table->kind == BALEEN_KIND_NONE || baleen_table_is_exact(table, domain))
+	if (table->kind == BALEEN_KIND_NONE || baleen_table_is_exact(image, domain))
 		return 0;
 	if (table->kind == BALEEN_KIND_BLOOM)
 		return bloom_fpp(filter, table);
-	return baleen_table_fpp(table, domain, baleen_filter_count(filter, domain));
+	return baleen_table_fpp(image, domain, baleen_filter_used(filter, domain));
 }
 
 double baleen_filter_worst_fpp(const struct baleen_filter *filter)
 {
-	return fmax(baleen_filter_fpp(filter, BALEEN_IP4), baleen_filter_fpp(filter, BALEEN_IP6));
-}
+	double worst = 0;
 
-/* The permuted key that baleen_cuckoo_locate() split into home and tag: the
- * only x with x * m in [start, start + 2^L), if there is one at all.
- */
-static bool join(const struct baleen_table *table, u32 home, u32 tag, u32 *x)
-{
-	u64 start = (u64)home << 32 | (u64)tag << table->log2_buckets;
-	u64 candidate = (start + table->n_buckets - 1) / table->n_buckets;
-	u64 product = candidate * table->n_buckets;
-
-	*x = candidate;
-	return candidate <= UINT32_MAX && product >> 32 == home &&
-	       (u32)product >> table->log2_buckets == tag;
-}
-
-static bool slot_to_ip4(const struct baleen_filter *filter, u32 bucket, u64 slot, u32 *ip4)
-{
-	const struct baleen_table *table = &filter->image.table[BALEEN_IP4];
-	u64 side = baleen_cuckoo_side(table->slot_bits);
-	u64 tag = baleen_slot_tag(table, slot);
-	u32 home = slot & side ? baleen_cuckoo_other(table, bucket, tag) : bucket;
-	u32 x;
-
-	if (!(slot & side << 1) || tag > UINT32_MAX >> table->log2_buckets ||
-	    !join(table, home, tag, &x))
-		return false;
-	*ip4 = baleen_unpermute32(&filter->image.seed, x);
-	return true;
-}
-
-int baleen_filter_list(const struct baleen_filter *filter, u32 domain, u32 **out, size_t *n,
-		       struct baleen_error *error)
-{
-	const struct baleen_table *table = &filter->image.table[domain];
-	struct baleen_slots slots = baleen_slots_of(filter, domain);
-	struct baleen_list list = { 0 };
-
-	if (table->kind == BALEEN_KIND_NONE) {
-		*out = NULL;
-		*n = 0;
-		return 0;
-	}
-	if (table->kind != BALEEN_KIND_CUCKOO || domain != BALEEN_IP4)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "keys stored as hashes cannot be listed back");
-	list.room_ip4 = baleen_filter_count(filter, domain) + 1;
-	list.ip4 = malloc(list.room_ip4 * sizeof(*list.ip4));
-	if (!list.ip4)
-		return baleen_fail(error, ENOMEM, "no memory for %zu keys", list.room_ip4);
-	for (u32 bucket = 0; bucket < table->n_buckets; bucket++) {
-		for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++) {
-			u64 slot = baleen_slots_get(&slots, bucket, i);
-
-			/* A live map may have gained a key since the count. */
-			if (!slot || list.n_ip4 == list.room_ip4)
-				continue;
-			if (!slot_to_ip4(filter, bucket, slot, &list.ip4[list.n_ip4++])) {
-				free(list.ip4);
-				return baleen_fail(error, EINVAL,
-						   "bucket %u holds a slot that no key makes: "
-						   "damaged",
-						   bucket);
-			}
-		}
-	}
-	baleen_list_finish(&list);
-	*out = list.ip4;
-	*n = list.n_ip4;
-	return 0;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		worst = fmax(worst, baleen_filter_fpp(filter, domain));
+	return worst;
 }

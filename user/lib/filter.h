@@ -9,6 +9,8 @@
 
 #include "error.h"
 
+struct baleen_list;
+
 /**
  * struct baleen_filter - an image in memory
  * @image: the decoded header; the truth while the filter is being changed
@@ -89,16 +91,23 @@ int baleen_filter_insert(struct baleen_filter *filter, const struct baleen_key *
 			 size_t *n_done);
 
 /**
- * baleen_filter_list() - the keys back, from an exact table
- * @filter: the filter
- * @domain: BALEEN_IP4
- * @out: array of IPv4 addresses in ascending order, to be freed by the caller
- * @n: how many
+ * baleen_filter_to_list() - the set back as a list
+ * @filter: the filter, live ones too
+ * @list: filled in with a finished list; free with baleen_list_free();
+ *        untouched on failure
  * @error: filled in on failure
  *
- * Return: 0; -EOPNOTSUPP when the table does not keep whole keys; -EINVAL
- * when a slot cannot have come from an insertion; -ENOMEM.
+ * A filter of that list has the same set. Of IPv4 addresses a directory does
+ * not say which were hosts side by side and which a prefix: they come back as
+ * intervals.
+ *
+ * Return: 0; -EOPNOTSUPP when a table does not keep whole keys, saying which;
+ * -EINVAL when a table holds what no list makes; -ENOMEM.
  */
+int baleen_filter_to_list(const struct baleen_filter *filter, struct baleen_list *list,
+			  struct baleen_error *error);
+
+/* For callers that do not know prefixes yet; going away. */
 int baleen_filter_list(const struct baleen_filter *filter, u32 domain, u32 **out, size_t *n,
 		       struct baleen_error *error);
 
@@ -111,7 +120,8 @@ int baleen_filter_list(const struct baleen_filter *filter, u32 domain, u32 **out
  * key finds all its bits set: what its bits say, whatever its header claims.
  * Of a cuckoo table baleen_table_fpp() with the slots in use.
  *
- * Return: the rate; 0 for an absent or exact table.
+ * Return: the rate; 0 for an absent or exact table. With IPv4 prefixes that of
+ * the hosts beside them.
  */
 double baleen_filter_fpp(const struct baleen_filter *filter, u32 domain);
 
@@ -128,9 +138,18 @@ double baleen_filter_worst_fpp(const struct baleen_filter *filter);
  * @filter: the filter
  * @domain: enum baleen_domain
  *
- * Return: used slots of a cuckoo table; for a Bloom table what its header
- * says, which is 0 in a live image.
+ * Return: what table.n_entries of a sealed image says, see image.h; for a
+ * Bloom table what its header says, which is 0 in a live image.
  */
 u64 baleen_filter_count(const struct baleen_filter *filter, u32 domain);
+
+/**
+ * baleen_filter_used() - slots in use of a cuckoo table or one of prefixes
+ * @filter: the filter
+ * @domain: enum baleen_domain
+ *
+ * Return: how many; 0 for a table without slots.
+ */
+u64 baleen_filter_used(const struct baleen_filter *filter, u32 domain);
 
 #endif /* BALEEN_FILTER_H */

@@ -20,12 +20,15 @@ struct kick {
 	u64 evicted;
 };
 
-/* The first slot of @bucket that holds @slot, or BALEEN_BUCKET_SLOTS. */
+/* The first slot of @bucket that holds @slot, or BALEEN_BUCKET_SLOTS. The answer
+ * of a prefix is no part of what it is.
+ */
 static u32 find_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
+	u64 mask = slots->table->kind == BALEEN_KIND_PREFIXES ? ~BALEEN_PREFIX_ANSWER : ~0ull;
 	u32 i = 0;
 
-	while (i < BALEEN_BUCKET_SLOTS && baleen_slots_get(slots, bucket, i) != slot)
+	while (i < BALEEN_BUCKET_SLOTS && (baleen_slots_get(slots, bucket, i) ^ slot) & mask)
 		i++;
 	return i;
 }
@@ -80,8 +83,8 @@ undo:
 	return -ENOSPC;
 }
 
-static int cuckoo_insert(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place,
-			 u64 *n_entries)
+int baleen_slots_insert(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place,
+			bool *is_new)
 {
 	u64 away = place->slot | baleen_cuckoo_side(slots->table->slot_bits);
 	int err;
@@ -94,7 +97,7 @@ static int cuckoo_insert(const struct baleen_slots *slots, const struct baleen_c
 		if (err)
 			return err;
 	}
-	++*n_entries;
+	*is_new = true;
 	return 0;
 }
 
@@ -112,10 +115,12 @@ static int cuckoo_insert_all(struct baleen_filter *filter, const struct baleen_k
 		struct baleen_cuckoo_place *place = &ring[i % AHEAD];
 
 		if (i >= AHEAD) {
-			int err = cuckoo_insert(&slots, place, &table->n_entries);
+			bool is_new = false;
+			int err = baleen_slots_insert(&slots, place, &is_new);
 
 			if (err)
 				return err;
+			table->n_entries += is_new;
 			++*n_done;
 		}
 		if (i < n) {

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include <baleen/prefixes.h>
+
 #include "plan.h"
 
 /* Bits per key past which a Bloom table is not worth having: a 64-bit slot of
@@ -38,6 +40,8 @@ static u64 min_buckets(u32 domain, u32 slot_bits)
 {
 	u32 key_bits = baleen_key_bits(domain);
 
+	if (domain == BALEEN_IP6_PREFIXES)
+		return 1u << BALEEN_PREFIX_MIN_LOG2;
 	if (domain != BALEEN_IP4 && slot_bits == 16)
 		return 4;
 	return key_bits > slot_bits - 2 ? 1ull << (key_bits - (slot_bits - 2)) : 1;
@@ -178,13 +182,13 @@ static int plan_bloom(u64 n, double fpp, struct baleen_table *table, struct bale
 		.n_hashes = n_hashes,
 		.n_blocks = least,
 		.n_buckets = least,
-		.log2_buckets = baleen_log2(least),
 	};
 	return 0;
 }
 
-static int plan_cuckoo(u32 domain, u64 n, double fpp, struct baleen_table *table,
-		       struct baleen_error *error)
+/* Cuckoo tables, and those of prefixes, which differ in what a slot means. */
+static int plan_slots(u32 domain, u32 kind, u64 n, double fpp, struct baleen_table *table,
+		      struct baleen_error *error)
 {
 	u32 slot_bits = cuckoo_slot_bits(domain, n, fpp);
 	u64 n_blocks = cuckoo_blocks(domain, slot_bits, n);
@@ -193,11 +197,25 @@ static int plan_cuckoo(u32 domain, u64 n, double fpp, struct baleen_table *table
 	if (n_blocks > BALEEN_MAX_BLOCKS)
 		return too_many(n, error);
 	*table = (struct baleen_table){
-		.kind = BALEEN_KIND_CUCKOO,
+		.kind = kind,
 		.slot_bits = slot_bits,
 		.n_blocks = n_blocks,
 		.n_buckets = n_buckets,
 		.log2_buckets = baleen_log2(n_buckets),
+	};
+	return 0;
+}
+
+static int plan_entries(u64 n, struct baleen_table *table, struct baleen_error *error)
+{
+	u64 n_blocks = divide_up(n * sizeof(struct baleen_entry6), BALEEN_BLOCK_BYTES);
+
+	if (n_blocks > BALEEN_MAX_BLOCKS)
+		return too_many(n, error);
+	*table = (struct baleen_table){
+		.kind = BALEEN_KIND_ENTRIES,
+		.n_blocks = n_blocks,
+		.n_buckets = n,
 	};
 	return 0;
 }
@@ -210,9 +228,12 @@ int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_tab
 	/* Far above what any geometry holds, so that nothing below overflows. */
 	if (n > (u64)BALEEN_MAX_BLOCKS * BALEEN_BLOCK_BYTES)
 		return too_many(n, error);
-	if (kind == BALEEN_KIND_BLOOM)
-		return plan_bloom(n, fpp, table, error);
-	return plan_cuckoo(domain, n, fpp, table, error);
+	switch (kind) {
+	case BALEEN_KIND_BLOOM: return plan_bloom(n, fpp, table, error);
+	case BALEEN_KIND_ENTRIES: return plan_entries(n, table, error);
+	case BALEEN_KIND_PREFIXES: return plan_slots(domain, kind, n, 0, table, error);
+	default: return plan_slots(domain, BALEEN_KIND_CUCKOO, n, fpp, table, error);
+	}
 }
 
 u64 baleen_table_capacity(const struct baleen_table *table)
@@ -222,26 +243,39 @@ u64 baleen_table_capacity(const struct baleen_table *table)
 	return (u64)table->n_buckets * BALEEN_BUCKET_SLOTS * BALEEN_LOAD_FACTOR;
 }
 
-bool baleen_table_is_exact(const struct baleen_table *table, u32 domain)
+bool baleen_table_is_exact(const struct baleen_image *image, u32 domain)
 {
-	return table->kind == BALEEN_KIND_CUCKOO && domain == BALEEN_IP4;
+	const struct baleen_table *table = &image->table[domain];
+
+	switch (table->kind) {
+	case BALEEN_KIND_DIRECTORY:
+	case BALEEN_KIND_ENTRIES: return true;
+	case BALEEN_KIND_PREFIXES: return !image->prefix_lengths[1];
+	case BALEEN_KIND_CUCKOO:
+		return domain == BALEEN_IP4 || (domain == BALEEN_WORD && table->slot_bits == 64);
+	default: return false;
+	}
 }
 
 bool baleen_image_is_exact(const struct baleen_image *image)
 {
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		if (image->table[domain].kind != BALEEN_KIND_NONE &&
-		    !baleen_table_is_exact(&image->table[domain], domain))
+		    !baleen_table_is_exact(image, domain))
 			return false;
 	return true;
 }
 
-double baleen_table_fpp(const struct baleen_table *table, u32 domain, u64 n)
+double baleen_table_fpp(const struct baleen_image *image, u32 domain, u64 n)
 {
+	const struct baleen_table *table = &image->table[domain];
+
+	if (table->kind == BALEEN_KIND_NONE || baleen_table_is_exact(image, domain))
+		return 0;
 	if (table->kind == BALEEN_KIND_BLOOM)
 		return baleen_bloom_fpp(table->n_blocks, table->n_hashes, n);
-	if (table->kind == BALEEN_KIND_NONE || baleen_table_is_exact(table, domain))
-		return 0;
+	if (table->kind == BALEEN_KIND_PREFIXES)
+		return ldexp((double)BALEEN_PREFIX_PROBES * n, -64);
 	if (table->slot_bits == 64)
 		return ldexp(n, -64);
 	return cuckoo16_fpp((double)n / table->n_buckets / BALEEN_BUCKET_SLOTS);
@@ -253,8 +287,11 @@ double baleen_image_fpp(const struct baleen_image *image)
 
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		const struct baleen_table *table = &image->table[domain];
+		u64 n = table->kind == BALEEN_KIND_PREFIXES ?
+				(u64)table->n_buckets * BALEEN_BUCKET_SLOTS :
+				table->n_entries;
 
-		worst = fmax(worst, baleen_table_fpp(table, domain, table->n_entries));
+		worst = fmax(worst, baleen_table_fpp(image, domain, n));
 	}
 	return worst;
 }

@@ -19,17 +19,18 @@
 
 /**
  * baleen_plan_table() - the smallest table for a number of keys
- * @domain: enum baleen_domain
- * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM
- * @n: keys to hold, 1 or more
+ * @domain: enum baleen_domain, not one of directories
+ * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM; of the tables that serve
+ *        IPv6 prefixes the kind they have
+ * @n: keys, prefixes and markers, or entries to hold, 1 or more
  * @fpp: false positive rate allowed, 0 to below 1; 0 asks for the least the
  *       kind has, and is refused for a Bloom table
  * @table: kind and geometry; first_block and n_entries are 0
  * @error: filled in on failure
  *
  * Cuckoo, IPv4: exact, 32-bit slots below 2^18 buckets, 16-bit above or
- * where they are smaller. Cuckoo, IPv6: 64-bit slots, or 16-bit slots when
- * @fpp allows their error. Bloom: the k of 2, 4, 6, 8 that needs least.
+ * where they are smaller. Cuckoo, longer keys: 64-bit slots, or 16-bit slots
+ * when @fpp allows their error. Bloom: the k of 2, 4, 6, 8 that needs least.
  *
  * Return: 0, -EINVAL for a rate out of range, -E2BIG beyond BALEEN_MAX_BLOCKS.
  */
@@ -40,19 +41,21 @@ int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_tab
  * baleen_table_capacity() - keys that a cuckoo table is planned to hold
  * @table: the table
  *
- * Return: BALEEN_LOAD_FACTOR of its slots; UINT64_MAX for a Bloom table,
- * which is never full.
+ * Return: BALEEN_LOAD_FACTOR of its slots; UINT64_MAX for other tables: a
+ * Bloom table is never full.
  */
 u64 baleen_table_capacity(const struct baleen_table *table);
 
 /**
  * baleen_table_is_exact() - has the table no false positives at all?
- * @table: the table
- * @domain: its domain
+ * @image: a checked header
+ * @domain: of the table
  *
- * Return: true for a cuckoo table of IPv4 keys, which stores every bit.
+ * Return: true for directories and entries; for a cuckoo table of IPv4
+ * addresses or of words in 64-bit slots, which store every bit; for prefixes
+ * up to /64; false when there is no such table.
  */
-bool baleen_table_is_exact(const struct baleen_table *table, u32 domain);
+bool baleen_table_is_exact(const struct baleen_image *image, u32 domain);
 
 /**
  * baleen_image_is_exact() - have all tables no false positives at all?
@@ -64,19 +67,21 @@ bool baleen_image_is_exact(const struct baleen_image *image);
 
 /**
  * baleen_table_fpp() - expected false positive rate of a table
- * @table: the table
- * @domain: its domain
- * @n: keys in it
+ * @image: a checked header
+ * @domain: of the table
+ * @n: keys in it, or slots in use
  *
- * Return: probability that a random key outside the set tests positive.
+ * Return: probability that a random key outside the set tests positive; of
+ * prefixes past /64 that any of the probes takes another one for it.
  */
-double baleen_table_fpp(const struct baleen_table *table, u32 domain, u64 n);
+double baleen_table_fpp(const struct baleen_image *image, u32 domain, u64 n);
 
 /**
  * baleen_image_fpp() - expected false positive rate of the worst table
  * @image: a checked header with its counts
  *
- * Return: the highest of the tables' rates.
+ * Return: the highest of the tables' rates; prefixes are not counted, so of
+ * them that of a full table.
  */
 double baleen_image_fpp(const struct baleen_image *image);
 

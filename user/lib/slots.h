@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The slots of a cuckoo table in memory, for those who change or list them.
+ * The slots of a table in memory, for those who change or list them.
  */
 #ifndef BALEEN_SLOTS_H
 #define BALEEN_SLOTS_H
@@ -8,7 +8,7 @@
 #include "filter.h"
 
 /**
- * struct baleen_slots - a cuckoo table as an array of slots
+ * struct baleen_slots - a cuckoo table, or one of prefixes, as an array of slots
  * @table: its geometry
  * @start: first slot of bucket 0
  *
@@ -51,10 +51,29 @@ static inline void baleen_slots_set(const struct baleen_slots *slots, u32 bucket
 	}
 }
 
-/* The tag of a slot: what is left without the used and the side bit. */
+/* The tag of a slot: what is left without the used and the side bit, and in a
+ * table of prefixes without answer and class.
+ */
 static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
 {
+	if (table->kind == BALEEN_KIND_PREFIXES)
+		return slot & ((1ull << BALEEN_PREFIX_CLASS_SHIFT) - 1);
 	return slot & (baleen_cuckoo_side(table->slot_bits) - 1);
 }
+
+/**
+ * baleen_slots_insert() - put a slot into one of its buckets
+ * @slots: the table
+ * @place: the buckets, and the slot as it is in the home bucket
+ * @is_new: set to true when it was not there; of prefixes one with another
+ *          answer is the same
+ *
+ * Slots that are in the way move to their other bucket; when that ends nowhere
+ * every move is undone.
+ *
+ * Return: 0 or -ENOSPC.
+ */
+int baleen_slots_insert(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place,
+			bool *is_new);
 
 #endif /* BALEEN_SLOTS_H */
