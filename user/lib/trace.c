@@ -345,26 +345,27 @@ int baleen_trace_next(struct baleen_trace *trace, struct baleen_traced_frame *fr
 /* What a file starts with says what it is. */
 static int take_start(struct baleen_trace *trace, struct baleen_error *error)
 {
-	u8 start[PCAP_FILE_BYTES], header[NG_FRAME_BYTES];
+	u8 start[PCAP_FILE_BYTES], header[NG_FRAME_BYTES] = { 0 };
 	struct baleen_traced_frame none;
-	int result = take(trace, header, sizeof(header), error);
+	size_t n = fread(header, 1, sizeof(header), trace->file);
 	u32 magic = number(trace, header);
+	int err;
 
-	if (result < 0)
-		return result;
-	if (!result)
+	if (ferror(trace->file))
+		return fail(trace, errno, strerror(errno), error);
+	if (!n)
 		return baleen_fail(error, EINVAL, "%s: is empty, no capture", trace->name);
 	trace->is_ng = magic == NG_SECTION;
 	if (trace->is_ng)
 		return take_block(trace, header, &none, error);
 	trace->is_swapped = magic != PCAP_MAGIC && magic != PCAP_MAGIC_NS;
 	magic = number(trace, header);
-	if (magic != PCAP_MAGIC && magic != PCAP_MAGIC_NS)
+	if (n < sizeof(header) || (magic != PCAP_MAGIC && magic != PCAP_MAGIC_NS))
 		return baleen_fail(error, EINVAL, "%s: is no capture: neither pcap nor pcapng",
 				   trace->name);
-	result = take_rest(trace, start, sizeof(start) - sizeof(header), error);
+	err = take_rest(trace, start, sizeof(start) - sizeof(header), error);
 	/* The upper bits tell whether frames end with their FCS. */
-	return result ? result : check_link_type(trace, number(trace, start + 12) & 0xffff, error);
+	return err ? err : check_link_type(trace, number(trace, start + 12) & 0xffff, error);
 }
 
 int baleen_trace_open(struct baleen_trace *trace, const char *path, struct baleen_error *error)
