@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sends hand-made frames and waits until each has come through: frame FROM TO HEX...
+ * Sends hand-made frames: frame [-v] FROM TO HEX...
  *
  * FROM and TO are NAMESPACE:DEVICE, HEX is a frame from its EtherType on. The
- * addresses before it are those of the two devices. Exit: 0 all came through,
- * 1 one did not within ten seconds, 2 bad usage.
+ * addresses before it are those of the two devices. Waits until each has come
+ * through; with -v prints a letter for each, P when it came through and D when
+ * an LLDP frame sent behind it did without it: under any policy that passes,
+ * and one queue keeps the order. Exit: 0 all came through, or have their
+ * letter; 1 one did not within ten seconds; 2 bad usage.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -80,8 +83,7 @@ static int is_frame(const struct frame *frame, const unsigned char *bytes, size_
 {
 	size_t gone = frame->n - n;
 
-	if (n > frame->n || (gone && gone != TAG_BYTES) ||
-	    memcmp(bytes, frame->bytes, MACS_BYTES))
+	if (n > frame->n || (gone && gone != TAG_BYTES) || memcmp(bytes, frame->bytes, MACS_BYTES))
 		return 0;
 	return !memcmp(bytes + MACS_BYTES, frame->bytes + MACS_BYTES + gone, n - MACS_BYTES);
 }
@@ -94,7 +96,8 @@ static long now_ms(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static int wait_for(int fd, const struct frame *frame)
+/* Which of two frames comes first: 1 or 2; 0 when none does. @second may be NULL. */
+static int wait_for(int fd, const struct frame *first, const struct frame *second)
 {
 	struct pollfd readable = { .fd = fd, .events = POLLIN };
 	long deadline = now_ms() + TIMEOUT_MS;
@@ -103,32 +106,90 @@ static int wait_for(int fd, const struct frame *frame)
 	while (poll(&readable, 1, 100) >= 0 && now_ms() < deadline) {
 		ssize_t n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 
-		if (n >= MACS_BYTES && is_frame(frame, bytes, n))
-			return 1;
 		if (n < 0 && errno != EAGAIN)
 			err(1, "receive");
+		if (n < MACS_BYTES)
+			continue;
+		if (is_frame(first, bytes, n))
+			return 1;
+		if (second && is_frame(second, bytes, n))
+			return 2;
 	}
 	return 0;
 }
 
+/* Between two CPUs the backlog of a veth without NAPI keeps no order. */
+static void pin_to_this_cpu(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		err(1, "sched_setaffinity");
+}
+
+/* A marker as no other: its number is that of the frame before it. */
+static void make_marker(struct frame *marker, const struct frame *frame, int number)
+{
+	char hex[64];
+
+	memcpy(marker->bytes, frame->bytes, MACS_BYTES);
+	marker->n = MACS_BYTES;
+	snprintf(hex, sizeof(hex), "88cc%08x%08x", (unsigned int)getpid(), number);
+	append_hex(marker, hex);
+	memset(marker->bytes + marker->n, 0, ETH_ZLEN - marker->n);
+	marker->n = ETH_ZLEN;
+}
+
+static void send_frame(int fd, const struct frame *frame, const char *name)
+{
+	if (send(fd, frame->bytes, frame->n, 0) != (ssize_t)frame->n)
+		err(1, "send '%s'", name);
+}
+
+static char verdict(int from, int to, const struct frame *frame, const char *name, int number)
+{
+	struct frame marker;
+	int came;
+
+	make_marker(&marker, frame, number);
+	send_frame(from, &marker, name);
+	came = wait_for(to, frame, &marker);
+	if (came == 1)
+		came = wait_for(to, &marker, NULL);
+	else if (came == 2)
+		return 'D';
+	if (!came)
+		errx(1, "the marker behind '%s' did not come through", name);
+	return 'P';
+}
+
 int main(int argc, char **argv)
 {
+	int asks = argc > 1 && !strcmp(argv[1], "-v");
 	struct frame frame;
 	int from, to;
 
+	argc -= asks;
+	argv += asks;
 	if (argc < 4) {
-		fprintf(stderr, "usage: frame FROM TO HEX...\n");
+		fprintf(stderr, "usage: frame [-v] FROM TO HEX...\n");
 		return 2;
 	}
+	pin_to_this_cpu();
 	from = socket_open(argv[1], 0, frame.bytes + ETH_ALEN);
 	to = socket_open(argv[2], ETH_P_ALL, frame.bytes);
 	for (int i = 3; i < argc; i++) {
 		frame.n = MACS_BYTES;
 		append_hex(&frame, argv[i]);
-		if (send(from, frame.bytes, frame.n, 0) != (ssize_t)frame.n)
-			err(1, "send '%s'", argv[i]);
-		if (!wait_for(to, &frame))
+		send_frame(from, &frame, argv[i]);
+		if (asks)
+			putchar(verdict(from, to, &frame, argv[i], i));
+		else if (!wait_for(to, &frame, NULL))
 			errx(1, "'%s' did not come through", argv[i]);
 	}
+	if (asks)
+		putchar('\n');
 	return 0;
 }
