@@ -128,21 +128,22 @@ int baleen_set4_make(struct baleen_list *list, struct baleen_set4 *set)
 /* Hosts that no interval holds and no exception of their own takes out. */
 static void keep_hosts(struct baleen_list *list, const struct baleen_set4 *set)
 {
-	const struct baleen_prefix4 *prefix = list->prefix4, *end = prefix + list->n_prefix4;
-	const struct baleen_net4 *net = set->net4, *net_end = net + set->n_net4;
-	size_t kept = 0;
+	const struct baleen_prefix4 *prefix = list->prefix4;
+	const struct baleen_net4 *net = set->net4;
+	size_t kept = 0, p = 0, i = 0;
 
-	for (size_t i = 0; i < list->n_ip4; i++) {
-		u32 host = list->ip4[i];
+	for (size_t at = 0; at < list->n_ip4; at++) {
+		u32 host = list->ip4[at];
 
-		while (net < net_end && net->last < host)
-			net++;
-		while (prefix < end &&
-		       (prefix->address < host || (prefix->address == host && prefix->length < 32)))
-			prefix++;
+		while (i < set->n_net4 && net[i].last < host)
+			i++;
+		while (p < list->n_prefix4 &&
+		       (prefix[p].address < host ||
+			(prefix[p].address == host && prefix[p].length < 32)))
+			p++;
 		if ((kept && list->ip4[kept - 1] == host) ||
-		    (net < net_end && net->first <= host) ||
-		    (prefix < end && prefix->address == host && prefix->is_exception))
+		    (i < set->n_net4 && net[i].first <= host) ||
+		    (p < list->n_prefix4 && prefix[p].address == host && prefix[p].is_exception))
 			continue;
 		list->ip4[kept++] = host;
 	}
