@@ -22,7 +22,7 @@ overview=$(<"$TMP/out")
 prints "--help is the same" "$overview" baleen --help
 prints "-h is the same" "$overview" baleen -h
 expect "no command is a mistake" 2 "" "$overview" baleen
-for command in build info match dump compile attach swap rule policy detach status; do
+for command in build info match dump compile attach swap rule policy detach status replay; do
 	check "help tells of $command" grep -q "^  baleen $command " <<<"$overview"
 	check "help $command" baleen help "$command"
 	help=$(<"$TMP/out")
