@@ -124,7 +124,8 @@ struct {
 } baleen_sampler SEC(".maps");
 
 /* How far the events may fall behind their rate and catch up: longer than a
- * tick of the coarse clock, which is 10 ms at most.
+ * tick of the coarse clock, which is 10 ms at most, and what a burst has after
+ * a silence: 5 events of 100/s, so no second has more than 105.
  */
 #define SAMPLE_SLACK_NS 50000000ull
 
@@ -151,7 +152,7 @@ baleen_inline bool may_sample(u64 *now)
 		*(volatile u64 *)&sampler->closed_tick = tick;
 		return false;
 	}
-	start = next + SAMPLE_SLACK_NS < *now ? *now : next;
+	start = next + SAMPLE_SLACK_NS < *now ? *now - SAMPLE_SLACK_NS : next;
 	return __sync_val_compare_and_swap(&sampler->next_ns, next, start + interval) == next;
 }
 
