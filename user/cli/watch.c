@@ -15,6 +15,9 @@
 /* How long a signal or the end of a filter may go unnoticed. */
 #define LOOK_MS 250
 
+/* Events that are shown after the signal to stop: more than a ring buffer holds. */
+#define MAX_LEFT 10000
+
 struct options {
 	const char *device;
 	const char *capture;
@@ -239,14 +242,17 @@ static int watch_on(struct watch *watch, const struct options *options)
 {
 	struct baleen_sighting seen;
 	struct baleen_error error;
+	u32 n_left = MAX_LEFT;
 	int n, err;
 
-	while (!stopped && (!options->max_events || watch->n_shown < options->max_events)) {
-		n = baleen_events_next(&watch->events, LOOK_MS, &seen, &error);
+	while (!options->max_events || watch->n_shown < options->max_events) {
+		n = baleen_events_next(&watch->events, stopped ? 0 : LOOK_MS, &seen, &error);
 		if (n < 0) {
 			complain("%s", error.text);
 			return EXIT_FAILED;
 		}
+		if (stopped && (!n || !n_left--))
+			break;
 		if (!n)
 			continue;
 		err = put(watch, options, &seen);

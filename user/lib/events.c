@@ -34,6 +34,14 @@ static u64 clock_ns(clockid_t clock)
 	return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
+static u64 tick_ns(void)
+{
+	struct timespec tick;
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return tick.tv_nsec;
+}
+
 /* --- open ------------------------------------------------------------------ */
 
 /* Read locks do not exclude each other, but a directory cannot be opened for
@@ -225,8 +233,9 @@ static const struct baleen_rule *rule_of_slot(const struct baleen_config *config
 }
 
 /* A rule keeps its slot, and a slot is given to another only when it was free
- * before, so the two configurations seldom disagree; then it is the time that
- * tells.
+ * before, so the two configurations seldom disagree. When they do, a program in
+ * between had neither of the two rules, and the time tells. It may be a tick
+ * early.
  */
 static const struct baleen_rule *rule_of_event(const struct baleen_events *events,
 					       const struct baleen_event *event)
@@ -238,7 +247,7 @@ static const struct baleen_rule *rule_of_event(const struct baleen_events *event
 		before = rule_of_slot(&events->before, event->slot);
 	if (!before || !now)
 		return now ? now : before;
-	return event->time_ns < events->loaded_ns ? before : now;
+	return event->time_ns + tick_ns() < events->loaded_ns ? before : now;
 }
 
 static struct timespec time_of_day(const struct baleen_events *events, u64 monotonic_ns)
