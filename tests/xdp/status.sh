@@ -241,7 +241,7 @@ try_detached()
 	check "bpftool can" bpftool link detach pinned "$(echo /sys/fs/bpf/baleen/*/link)"
 	is "status knows" "$(state veth-b) $(xdp_mode "$B" veth-b)" "detached false off"
 	is "in words, too" "$(head_line veth-b)" \
-		"veth-b: NOT IN FORCE: somebody detached the link; attach again"
+		"veth-b: NOT IN FORCE: somebody detached it; attach again"
 	refuses "swap refuses" "veth-b: the filter is not in force here (detached)" \
 		baleen swap veth-b:one two.txt
 	attach veth-b two.txt

@@ -10,6 +10,8 @@
 
 enum {
 	OPTION_MODE = OPTION_OF_POLICY_COMMAND,
+	OPTION_NO_LINK,
+	OPTION_CHAIN,
 	OPTION_FORCE,
 	OPTION_ACCEPT_FPP,
 };
@@ -20,6 +22,7 @@ struct attach {
 	struct policy policy;
 	struct list_options lists;
 	enum baleen_mode mode;
+	enum baleen_place place;
 	double accept_fpp;
 	bool force;
 	bool json;
@@ -35,6 +38,14 @@ static int take_mode(struct attach *attach, const char *argument)
 	}
 	return complain_usage(&attach_command, "--mode '%s': not auto, native or generic",
 			      argument);
+}
+
+static int take_place(struct attach *attach, enum baleen_place place)
+{
+	if (attach->place != BALEEN_PLACE_LINK && attach->place != place)
+		return complain_usage(&attach_command, "--no-link and --chain exclude each other");
+	attach->place = place;
+	return 0;
 }
 
 static int take_word(struct attach *attach, const char *word)
@@ -63,6 +74,8 @@ static int take_option(struct attach *attach, int option, const char *argument)
 	switch (option) {
 	case 1: return take_word(attach, argument);
 	case OPTION_MODE: return take_mode(attach, argument);
+	case OPTION_NO_LINK: return take_place(attach, BALEEN_PLACE_NETLINK);
+	case OPTION_CHAIN: return take_place(attach, BALEEN_PLACE_CHAIN);
 	case OPTION_ACCEPT_FPP:
 		return take_accept_fpp(&attach_command, argument, &attach->accept_fpp);
 	case OPTION_FORCE: attach->force = true; return 0;
@@ -83,6 +96,8 @@ static int parse(struct attach *attach, int argc, char **argv)
 		RULE_OPTIONS,
 		POLICY_OPTIONS,
 		{ "mode", required_argument, NULL, OPTION_MODE },
+		{ "no-link", no_argument, NULL, OPTION_NO_LINK },
+		{ "chain", no_argument, NULL, OPTION_CHAIN },
 		{ "force", no_argument, NULL, OPTION_FORCE },
 		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
 		{ "json", no_argument, NULL, 'j' },
@@ -123,6 +138,7 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 	json = json_object();
 	json_object_set_new(json, "device", json_text(attach->device));
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(attempts->mode)));
+	json_object_set_new(json, "place", json_string(baleen_place_text(attach->place)));
 	json_object_set_new(json, "degraded", json_boolean(attempts->mode == BALEEN_MODE_GENERIC));
 	json_object_set_new(json, "frags", json_boolean(attempts->frags));
 	json_object_set_new(json, "dry_run", json_boolean(attach->policy.dry_run));
@@ -134,7 +150,8 @@ static int attach_ruleset(const struct attach *attach, const struct baleen_rules
 {
 	struct baleen_attempts attempts;
 	struct baleen_error error;
-	int err = baleen_xdp_attach(attach->device, ruleset, attach->mode, &attempts, &error);
+	int err = baleen_xdp_attach(attach->device, ruleset, attach->mode, attach->place, &attempts,
+				    &error);
 
 	for (u32 i = 0; i < attempts.n_failed; i++)
 		complain("%s: %s failed: %s", attach->device, attempts.failed[i].what,
@@ -193,6 +210,10 @@ const struct command attach_command = {
 		"\n" POLICY_OPTIONS_HELP
 		"  --mode MODE      auto (default): native with multi-buffer frames, native, generic;\n"
 		"                   native: never generic; generic: behind the driver, slower\n" ACCEPT_FPP_HELP
+		"  --no-link        as other tools do, so that they can remove or replace it:\n"
+		"                   'ip link set DEV xdp off'; status tells\n"
+		"  --chain          in libxdp's dispatcher, at priority 10, beside other programs; a\n"
+		"                   change asks the old rules and the new ones for a moment\n"
 		"  --force          also when this host would cut itself off\n"
 		"  -j, --json       say how it went as JSON\n\n" LIST_OPTIONS_HELP,
 	.run = run,

@@ -90,8 +90,8 @@ static int attach(const struct restore *restore, const struct baleen_saved *save
 {
 	struct baleen_attempts attempts;
 	struct baleen_error error;
-	int err =
-		baleen_xdp_attach(restore->device, &saved->ruleset, saved->mode, &attempts, &error);
+	int err = baleen_xdp_attach(restore->device, &saved->ruleset, saved->mode, saved->place,
+				    &attempts, &error);
 
 	for (u32 i = 0; i < attempts.n_failed; i++)
 		complain("%s: %s failed: %s", restore->device, attempts.failed[i].what,

@@ -116,6 +116,7 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	json_object_set_new(json, "degraded", json_boolean(is_degraded(xdp)));
 	json_object_set_new(json, "requested_mode",
 			    json_string(baleen_mode_text(xdp->config.mode)));
+	json_object_set_new(json, "place", json_string(baleen_place_text(xdp->seat.place)));
 	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
 	describe_verdicts(xdp, stats, json, sound);
 	if (xdp->there.id)
@@ -135,6 +136,10 @@ static void print_state(const struct baleen_xdp *xdp)
 	case BALEEN_XDP_ATTACHED:
 		printf("attached, %s%s, program %u", baleen_mode_text(xdp->there.mode),
 		       is_degraded(xdp) ? " (degraded: behind the driver)" : "", xdp->program_id);
+		if (xdp->seat.place == BALEEN_PLACE_CHAIN)
+			printf(" in the chain of program %u", xdp->there.id);
+		else if (xdp->seat.place == BALEEN_PLACE_NETLINK)
+			printf(", without a link");
 		if (strncmp(device, xdp->config.device, sizeof(xdp->config.device)))
 			printf(", was %s at attach", xdp->config.device);
 		break;
@@ -147,9 +152,7 @@ static void print_state(const struct baleen_xdp *xdp)
 		       "'baleen detach %s' takes the filter off",
 		       device);
 		break;
-	case BALEEN_XDP_DETACHED:
-		printf("NOT IN FORCE: somebody detached the link; attach again");
-		break;
+	case BALEEN_XDP_DETACHED: printf("NOT IN FORCE: somebody detached it; attach again"); break;
 	case BALEEN_XDP_REPLACED:
 		printf("NOT IN FORCE: program '%s' (id %u, %s) is there instead",
 		       xdp->there.name[0] ? xdp->there.name : "?", xdp->there.id,

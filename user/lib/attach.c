@@ -1,58 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Putting rules on a device that has no XDP program. */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
+/* Putting rules on a device that has no XDP program, or a chain of them. */
 #include <errno.h>
-#include <linux/if_link.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "attach.h"
+#include "chain.h"
 #include "load.h"
 #include "pins.h"
 
 struct attempt {
 	const char *what;
 	enum baleen_mode mode;
-	u32 flags;
 	bool frags;
 };
 
 static const struct attempt attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
-	{ "native with multi-buffer frames", BALEEN_MODE_NATIVE, XDP_FLAGS_DRV_MODE, true },
-	{ "native", BALEEN_MODE_NATIVE, XDP_FLAGS_DRV_MODE, false },
-	{ "generic", BALEEN_MODE_GENERIC, XDP_FLAGS_SKB_MODE, true },
+	{ "native with multi-buffer frames", BALEEN_MODE_NATIVE, true },
+	{ "native", BALEEN_MODE_NATIVE, false },
+	{ "generic", BALEEN_MODE_GENERIC, true },
 };
 
-/* A link attach returns a bare error number; the netlink attach of the same
- * program fails the same way and carries the driver's words. Should it
- * succeed, the obstacle has just gone: take it off and link again.
- */
-static int link_program(int ifindex, int program_fd, u32 flags, int *link_fd)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags);
-	LIBBPF_OPTS(bpf_xdp_attach_opts, mine, .old_prog_fd = program_fd);
-	int fd, err;
-
-	for (int i = 0; i < 2; i++) {
-		fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options);
-		if (fd >= 0) {
-			*link_fd = fd;
-			return 0;
-		}
-		baleen_log_start();
-		err = bpf_xdp_attach(ifindex, program_fd, flags | XDP_FLAGS_UPDATE_IF_NOEXIST,
-				     NULL);
-		if (err)
-			return err;
-		bpf_xdp_detach(ifindex, flags, &mine);
-	}
-	return fd;
-}
-
+/* The pins come first: what is on the device is always known. */
 static int try_attach(const struct baleen_pins *pins, const struct attempt *attempt,
-		      struct baleen_config *config, struct baleen_loaded *loaded, int *link_fd,
+		      struct baleen_config *config, struct baleen_loaded *loaded,
 		      struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	u32 n = attempts->n_failed;
@@ -60,20 +31,15 @@ static int try_attach(const struct baleen_pins *pins, const struct attempt *atte
 
 	config->frags = attempt->frags;
 	err = baleen_load_program(config, loaded, error);
+	if (!err)
+		err = baleen_loaded_pin(loaded, pins->path, error);
+	if (!err)
+		err = baleen_seat_take(config->place, pins, loaded, attempt->mode, error);
 	if (err) {
+		baleen_loaded_drop_program(loaded);
+		baleen_pins_clean(pins, 0);
 		snprintf(attempts->failed[n].reason, sizeof(attempts->failed[n].reason), "%.200s",
 			 error->text);
-	} else {
-		err = link_program(pins->ifindex, loaded->program_fd, attempt->flags, link_fd);
-		if (err) {
-			snprintf(attempts->failed[n].reason, sizeof(attempts->failed[n].reason),
-				 "%.200s", baleen_log_reason(err));
-			close(loaded->program_fd);
-			close(loaded->config_fd);
-			loaded->program_fd = loaded->config_fd = -1;
-		}
-	}
-	if (err) {
 		attempts->failed[n].what = attempt->what;
 		attempts->n_failed++;
 		return err;
@@ -84,7 +50,7 @@ static int try_attach(const struct baleen_pins *pins, const struct attempt *atte
 }
 
 static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode,
-			   struct baleen_config *config, struct baleen_loaded *loaded, int *link_fd,
+			   struct baleen_config *config, struct baleen_loaded *loaded,
 			   struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	int err = -EINVAL;
@@ -94,7 +60,7 @@ static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode
 
 		if (mode != BALEEN_MODE_AUTO && mode != attempt->mode)
 			continue;
-		err = try_attach(pins, attempt, config, loaded, link_fd, attempts, error);
+		err = try_attach(pins, attempt, config, loaded, attempts, error);
 		if (err == -ENOMEM || err == -EPERM)
 			break;
 	}
@@ -111,37 +77,66 @@ static const char ours_elsewhere[] =
 	", as an object with 'ip link set ... xdp off', else with baleen where the pins in " BALEEN_BPFFS
 	" are seen";
 
-static int refuse_occupied(const struct baleen_pins *pins, const char *device,
-			   struct baleen_error *error)
+static int refuse_taken(const struct baleen_seat *seat, const char *device, u32 there_id,
+			struct baleen_error *error)
 {
-	struct baleen_program program;
-	struct bpf_link_info info;
-	int err, fd;
-
-	err = baleen_device_program(pins->ifindex, &program);
-	if (err)
-		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
-	fd = baleen_pins_open_link(pins, &info);
-	if (fd >= 0)
-		close(fd);
-	if (fd >= 0 && info.xdp.ifindex && info.prog_id == program.id)
-		return baleen_fail(error, EBUSY,
-				   "baleen is attached to %s already: 'baleen swap' "
-				   "changes a rule, 'baleen detach %s' takes it off",
-				   device, device);
-	if (fd >= 0 && info.xdp.ifindex)
+	if (!seat->is_taken)
+		return 0;
+	if (seat->place == BALEEN_PLACE_LINK && seat->program_id != there_id)
 		return baleen_fail(error, EBUSY,
 				   "%s has the number of a device that took its filter to another "
 				   "network namespace: 'baleen detach %s' takes that off",
 				   device, device);
-	if (program.id)
+	return baleen_fail(error, EBUSY,
+			   "baleen is attached to %s already: 'baleen swap' changes a rule, "
+			   "'baleen detach %s' takes it off",
+			   device, device);
+}
+
+static int refuse_occupied(const struct baleen_pins *pins, const struct baleen_seat *seat,
+			   const char *device, enum baleen_place place, struct baleen_error *error)
+{
+	struct baleen_program there;
+	bool is_chain;
+	int err;
+
+	err = baleen_device_program(pins->ifindex, &there);
+	if (err)
+		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
+	err = refuse_taken(seat, device, there.id, error);
+	if (err || !there.id)
+		return err;
+	is_chain = baleen_chain_is_there(pins->ifindex);
+	if (is_chain && place == BALEEN_PLACE_CHAIN)
+		return 0;
+	if (is_chain)
 		return baleen_fail(error, EBUSY,
-				   "%s runs the XDP program '%s' (id %u, %s) already: detach it "
-				   "first%s",
-				   device, program.name[0] ? program.name : "?", program.id,
-				   baleen_mode_text(program.mode),
-				   strcmp(program.name, "baleen_xdp") ? "" : ours_elsewhere);
-	return 0;
+				   "%s runs a chain of XDP programs (id %u, %s) already: --chain "
+				   "joins it",
+				   device, there.id, baleen_mode_text(there.mode));
+	return baleen_fail(error, EBUSY,
+			   "%s runs the XDP program '%s' (id %u, %s) already: detach it first%s",
+			   device, there.name[0] ? there.name : "?", there.id,
+			   baleen_mode_text(there.mode),
+			   strcmp(there.name, "baleen_xdp") ? "" : ours_elsewhere);
+}
+
+/* Leaves the pins empty, for what is to come. */
+static int clear(const struct baleen_pins *pins, const char *device, enum baleen_place place,
+		 struct baleen_error *error)
+{
+	struct baleen_seat seat;
+	int err = baleen_seat_find(pins, &seat);
+
+	if (err && err != -ENOENT)
+		return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+	err = refuse_occupied(pins, &seat, device, place, error);
+	if (!err) {
+		baleen_seat_tidy(&seat, pins);
+		baleen_pins_empty(pins);
+	}
+	baleen_seat_close(&seat);
+	return err;
 }
 
 static int make_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded *loaded,
@@ -167,43 +162,31 @@ static int check(const struct baleen_ruleset *ruleset, struct baleen_error *erro
 }
 
 static void configure(struct baleen_config *config, const char *device,
-		      const struct baleen_ruleset *ruleset, enum baleen_mode mode)
+		      const struct baleen_ruleset *ruleset, enum baleen_mode mode,
+		      enum baleen_place place)
 {
 	memset(config, 0, sizeof(*config));
 	config->mode = mode;
+	config->place = place;
 	snprintf(config->device, sizeof(config->device), "%s", device);
 	baleen_ruleset_configure(ruleset, config, NULL, config);
 }
 
-static int pin_link(const struct baleen_pins *pins, int link_fd, struct baleen_error *error)
-{
-	char path[BALEEN_PIN_BYTES + 8];
-	int err;
-
-	snprintf(path, sizeof(path), "%s/link", pins->path);
-	/* What is left here belongs to a device of this number that is gone. */
-	unlink(path);
-	err = bpf_obj_pin(link_fd, path);
-	if (err)
-		return baleen_fail(error, -err, "cannot pin %s: %s", path, strerror(-err));
-	return 0;
-}
-
 int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
-		      enum baleen_mode mode, struct baleen_attempts *attempts,
-		      struct baleen_error *error)
+		      enum baleen_mode mode, enum baleen_place place,
+		      struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	struct baleen_config config;
 	struct baleen_loaded loaded;
 	struct baleen_pins pins = { .lock_fd = -1 };
-	int ifindex = 0, link_fd = -1, err;
+	int ifindex = 0, err;
 
 	memset(attempts, 0, sizeof(*attempts));
 	baleen_loaded_init(&loaded);
 	err = check(ruleset, error);
 	if (err)
 		return err;
-	configure(&config, device, ruleset, mode);
+	configure(&config, device, ruleset, mode, place);
 	err = baleen_device_ifindex(device, &ifindex, error);
 	if (!err)
 		err = baleen_pins_name(&pins, ifindex, error);
@@ -211,24 +194,12 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 		err = baleen_pins_lock(&pins, error);
 	if (err)
 		return err;
-	err = refuse_occupied(&pins, device, error);
-	if (err)
-		goto unlock;
-	baleen_pins_clean(&pins, 0);
-	err = make_maps(ruleset, &loaded, error);
+	err = clear(&pins, device, place, error);
 	if (!err)
-		err = attach_some_way(&pins, mode, &config, &loaded, &link_fd, attempts, error);
-	/* The link is pinned last: without it nothing outlives this process. */
+		err = make_maps(ruleset, &loaded, error);
 	if (!err)
-		err = baleen_loaded_pin(&loaded, pins.path, error);
-	if (!err)
-		err = pin_link(&pins, link_fd, error);
-	if (link_fd >= 0)
-		close(link_fd);
+		err = attach_some_way(&pins, mode, &config, &loaded, attempts, error);
 	baleen_loaded_close(&loaded);
-	if (err)
-		baleen_pins_remove(&pins);
-unlock:
 	baleen_pins_unlock(&pins);
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Putting rules on a device that has no XDP program.
+ * Putting rules on a device that has no XDP program, or a chain of them.
  */
 #ifndef BALEEN_ATTACH_H
 #define BALEEN_ATTACH_H
@@ -33,15 +33,16 @@ struct baleen_attempts {
  * @ruleset: rules that are all new; their filters are copied to the kernel
  * @mode: auto tries native with multi-buffer frames, native, generic;
  *        native never falls back
+ * @place: how; in a chain also beside other programs
  * @attempts: filled in also on failure
  * @error: filled in on failure
  *
  * Return: 0; -EBUSY when a program is attached already, naming it; -ENODEV;
- * -EPERM; -ENOMEM; -EINVAL for a ruleset that cannot be; the errno of the last
- * attempt.
+ * -EPERM, also for a chain that the kernel cannot have; -ENOMEM; -EINVAL for a
+ * ruleset that cannot be; the errno of the last attempt.
  */
 int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
-		      enum baleen_mode mode, struct baleen_attempts *attempts,
-		      struct baleen_error *error);
+		      enum baleen_mode mode, enum baleen_place place,
+		      struct baleen_attempts *attempts, struct baleen_error *error);
 
 #endif /* BALEEN_ATTACH_H */

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "chain.h"
 #include "gone.h"
 #include "xdp.h"
 
@@ -14,16 +14,16 @@ struct walk {
 	struct baleen_error *error;
 };
 
-/* 1: it has a device, 0: it has none, -ENOENT: there is no link */
+/* 1: it has a device, 0: it has none, -ENOENT: there is nothing */
 static int has_device(const struct baleen_pins *pins, struct baleen_error *error)
 {
-	struct bpf_link_info info;
-	int fd = baleen_pins_open_link(pins, &info);
+	struct baleen_seat seat;
+	int err = baleen_seat_find(pins, &seat);
 
-	if (fd < 0)
-		return baleen_fail(error, -fd, "%s/link: %s", pins->path, strerror(-fd));
-	close(fd);
-	return info.xdp.ifindex != 0;
+	if (err)
+		return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+	baleen_seat_close(&seat);
+	return seat.is_taken;
 }
 
 static void describe(const struct baleen_pins *pins, struct baleen_gone *gone)
@@ -51,6 +51,7 @@ static int forget(struct baleen_pins *pins, const struct walk *walk)
 	if (found == 1)
 		return 0;
 	describe(pins, &gone);
+	baleen_chain_forget(pins);
 	baleen_pins_remove(pins);
 	if (!found)
 		walk->tell(&gone, walk->data);

@@ -8,7 +8,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xdp/libxdp.h>
 
+#include "chain.h"
 #include "load.h"
 #include "pins.h"
 
@@ -59,6 +61,8 @@ void baleen_loaded_init(struct baleen_loaded *loaded)
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		loaded->rule_fd[i] = -1;
 	loaded->program_id = 0;
+	loaded->component = NULL;
+	loaded->skeleton = NULL;
 }
 
 static void close_fd(int *fd)
@@ -68,10 +72,19 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-void baleen_loaded_close(struct baleen_loaded *loaded)
+void baleen_loaded_drop_program(struct baleen_loaded *loaded)
 {
 	close_fd(&loaded->program_fd);
 	close_fd(&loaded->config_fd);
+	xdp_program__close(loaded->component);
+	baleen_bpf__destroy(loaded->skeleton);
+	loaded->component = NULL;
+	loaded->skeleton = NULL;
+}
+
+void baleen_loaded_close(struct baleen_loaded *loaded)
+{
+	baleen_loaded_drop_program(loaded);
 	close_fd(&loaded->stats_fd);
 	close_fd(&loaded->events_fd);
 	close_fd(&loaded->sampler_fd);
@@ -193,7 +206,9 @@ static int keep(struct baleen_bpf *skeleton, struct baleen_loaded *loaded)
 	const struct baleen_loaded before = *loaded;
 	struct bpf_prog_info info = { 0 };
 	u32 bytes = sizeof(info);
-	int program_fd = bpf_program__fd(skeleton->progs.baleen_xdp);
+	/* libxdp has loaded a component for itself: the skeleton does not know. */
+	int program_fd = loaded->component ? xdp_program__fd(loaded->component) :
+					     bpf_program__fd(skeleton->progs.baleen_xdp);
 	int err = bpf_obj_get_info_by_fd(program_fd, &info, &bytes);
 
 	if (!err)
@@ -222,6 +237,33 @@ static void complete_config(struct baleen_config *config)
 		config->needs_transport |= config->rule[i].needs_transport;
 }
 
+static int load_alone(struct baleen_bpf *skeleton, bool frags, struct baleen_error *error)
+{
+	int err;
+
+	if (frags)
+		bpf_program__set_flags(skeleton->progs.baleen_xdp, BPF_F_XDP_HAS_FRAGS);
+	err = baleen_bpf__load(skeleton);
+	if (err)
+		return baleen_fail(error, -err, "the kernel refused the XDP program: %s",
+				   baleen_log_reason(err));
+	return 0;
+}
+
+static int load_component(struct baleen_bpf *skeleton, bool frags, struct baleen_loaded *loaded,
+			  struct baleen_error *error)
+{
+	struct baleen_error why;
+	int err = baleen_chain_load(skeleton->obj, skeleton->progs.baleen_xdp, frags,
+				    &loaded->component, &why);
+
+	if (err)
+		return baleen_fail(error, -err,
+				   "the kernel refused the XDP program for a chain (freplace): %s",
+				   why.text);
+	return 0;
+}
+
 int baleen_load_program(const struct baleen_config *config, struct baleen_loaded *loaded,
 			struct baleen_error *error)
 {
@@ -234,18 +276,27 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
 		return baleen_fail(error, errno, "cannot open the XDP program: %m");
 	skeleton->rodata_config->config = *config;
 	complete_config(&skeleton->rodata_config->config);
-	if (config->frags)
-		bpf_program__set_flags(skeleton->progs.baleen_xdp, BPF_F_XDP_HAS_FRAGS);
 	err = use_maps(skeleton, config, loaded);
-	if (!err)
-		err = baleen_bpf__load(skeleton);
-	if (!err)
-		err = keep(skeleton, loaded);
-	baleen_bpf__destroy(skeleton);
 	if (err)
-		return baleen_fail(error, -err, "the kernel refused the XDP program: %s",
-				   baleen_log_reason(err));
-	return 0;
+		err = baleen_fail(error, -err, "cannot use the maps: %s", baleen_log_reason(err));
+	else if (config->place == BALEEN_PLACE_CHAIN)
+		err = load_component(skeleton, config->frags, loaded, error);
+	else
+		err = load_alone(skeleton, config->frags, error);
+	if (!err) {
+		err = keep(skeleton, loaded);
+		if (err)
+			baleen_fail(error, -err, "cannot keep the XDP program: %s", strerror(-err));
+	}
+	if (!err && loaded->component) {
+		/* libxdp goes on to need it. */
+		loaded->skeleton = skeleton;
+		return 0;
+	}
+	xdp_program__close(loaded->component);
+	loaded->component = NULL;
+	baleen_bpf__destroy(skeleton);
+	return err;
 }
 
 static int pin(int fd, const char *directory, const char *name, struct baleen_error *error)
@@ -271,8 +322,6 @@ int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 		return baleen_fail(error, errno, "%s: %m", directory);
 	err = pin(loaded->program_fd, directory, "prog", error);
 	if (!err)
-		err = pin(loaded->config_fd, directory, "config", error);
-	if (!err)
 		err = pin(loaded->stats_fd, directory, "stats", error);
 	if (!err && loaded->events_fd >= 0)
 		err = pin(loaded->events_fd, directory, "events", error);
@@ -282,5 +331,8 @@ int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 		snprintf(name, sizeof(name), "rule%u", i);
 		err = pin(loaded->rule_fd[i], directory, name, error);
 	}
+	/* Last: who finds it finds the others. */
+	if (!err)
+		err = pin(loaded->config_fd, directory, "config", error);
 	return err;
 }

@@ -9,6 +9,9 @@
 
 #include "filter.h"
 
+struct baleen_bpf;
+struct xdp_program;
+
 /**
  * struct baleen_loaded - a program in the kernel, not yet attached
  * @program_fd: the program
@@ -18,6 +21,8 @@
  * @sampler_fd: when the next event may be; -1 when it samples nothing
  * @rule_fd: the filters of its rules; -1 from n_rules on
  * @program_id: the kernel's number of the program
+ * @component: what libxdp wants of a program for a chain; NULL of another
+ * @skeleton: what @component stands on
  */
 struct baleen_loaded {
 	int program_fd;
@@ -27,6 +32,8 @@ struct baleen_loaded {
 	int sampler_fd;
 	int rule_fd[BALEEN_MAX_RULES];
 	u32 program_id;
+	struct xdp_program *component;
+	struct baleen_bpf *skeleton;
 };
 
 /**
@@ -43,7 +50,8 @@ int baleen_load_map(const char *name, const struct baleen_filter *filter, int *f
 
 /**
  * baleen_load_program() - load the program over existing maps
- * @config: constants; its version and needs_transport are filled in here
+ * @config: constants; its version and needs_transport are filled in here. Its
+ *          place decides what kind of program it becomes
  * @loaded: in: rule_fd, and stats_fd, events_fd and sampler_fd or -1 for new
  *          ones; out: the rest
  * @error: filled in on failure
@@ -60,6 +68,12 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
  * @loaded: filled with -1
  */
 void baleen_loaded_init(struct baleen_loaded *loaded);
+
+/**
+ * baleen_loaded_drop_program() - close the program and keep the maps
+ * @loaded: a program that is not to be attached
+ */
+void baleen_loaded_drop_program(struct baleen_loaded *loaded);
 
 /**
  * baleen_loaded_close() - close every descriptor

@@ -203,14 +203,55 @@ void baleen_pins_clean(const struct baleen_pins *pins, u32 program_id)
 		closedir(directory);
 }
 
-void baleen_pins_remove(struct baleen_pins *pins)
+void baleen_pins_empty(const struct baleen_pins *pins)
 {
 	char path[BALEEN_PIN_BYTES + 8];
 
 	snprintf(path, sizeof(path), "%s/link", pins->path);
 	unlink(path);
 	baleen_pins_clean(pins, 0);
+}
+
+void baleen_pins_remove(struct baleen_pins *pins)
+{
+	baleen_pins_empty(pins);
 	baleen_pins_unlock(pins);
+}
+
+bool baleen_pins_are_here(const struct baleen_pins *pins)
+{
+	u64 here;
+
+	return !netns_cookie(&here, NULL) && here == pins->netns_cookie;
+}
+
+/* Falling; the lowest goes when there is no room. */
+static u32 insert_id(u32 *ids, u32 n, u32 id)
+{
+	u32 i = n < BALEEN_MAX_PINNED ? n : n - 1;
+
+	if (i < n && ids[i] > id)
+		return n;
+	for (; i && ids[i - 1] < id; i--)
+		ids[i] = ids[i - 1];
+	ids[i] = id;
+	return n < BALEEN_MAX_PINNED ? n + 1 : n;
+}
+
+u32 baleen_pins_programs(const struct baleen_pins *pins, u32 *ids)
+{
+	DIR *directory = opendir(pins->path);
+	struct dirent *entry;
+	u32 id, n = 0;
+
+	while (directory && (entry = readdir(directory))) {
+		id = strtoul(entry->d_name, NULL, 10);
+		if (id)
+			n = insert_id(ids, n, id);
+	}
+	if (directory)
+		closedir(directory);
+	return n;
 }
 
 /* @where: cookie of the only namespace to visit, or NULL */

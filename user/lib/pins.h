@@ -5,6 +5,7 @@
  *      /sys/fs/bpf/baleen/                       0700
  *        ns<cookie>-if<ifindex>/                 the lock of its writers
  *          link                                  the BPF link, the only switch
+ *          changing                              a change of the chain goes on
  *          <program id>/                         what one program is made of
  *            prog config stats rule0 ... rule15 [events sampler]
  *
@@ -77,6 +78,12 @@ void baleen_pins_unlock(struct baleen_pins *pins);
 void baleen_pins_clean(const struct baleen_pins *pins, u32 program_id);
 
 /**
+ * baleen_pins_empty() - remove all that is pinned
+ * @pins: locked, and it stays so
+ */
+void baleen_pins_empty(const struct baleen_pins *pins);
+
+/**
  * baleen_pins_remove() - remove the directory and all in it
  * @pins: locked; unlocked afterwards
  */
@@ -103,6 +110,24 @@ int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), v
  */
 int baleen_pins_every(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
 		      struct baleen_error *error);
+
+/**
+ * baleen_pins_are_here() - is the device of this network namespace?
+ * @pins: as named
+ */
+bool baleen_pins_are_here(const struct baleen_pins *pins);
+
+/* What is left of more killed commands in a row is not looked at. */
+#define BALEEN_MAX_PINNED 64
+
+/**
+ * baleen_pins_programs() - the programs that have a directory
+ * @pins: as named
+ * @ids: filled in with BALEEN_MAX_PINNED of them at most, the newest first
+ *
+ * Return: how many; 0 also when the directory cannot be read.
+ */
+u32 baleen_pins_programs(const struct baleen_pins *pins, u32 *ids);
 
 /**
  * baleen_pins_open_link() - open the pinned link

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Another ruleset for a device that has one, as a single step. */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -98,19 +96,15 @@ static int make_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded 
 	return err;
 }
 
-static int update_link(const struct baleen_xdp *xdp, int program_fd, struct baleen_error *error)
+static int replace(struct baleen_xdp *xdp, const struct baleen_loaded *loaded,
+		   struct baleen_error *error)
 {
-	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE);
-	int old_fd = baleen_pins_open(&xdp->pins, xdp->program_id, "prog");
-	int err;
+	struct baleen_error why;
+	int err = baleen_seat_replace(&xdp->seat, &xdp->pins, loaded, xdp->there.mode, &why);
 
-	options.old_prog_fd = old_fd;
-	err = old_fd < 0 ? old_fd : bpf_link_update(xdp->link_fd, program_fd, &options);
-	if (old_fd >= 0)
-		close(old_fd);
 	if (err)
 		return baleen_fail(error, -err, "%s: cannot switch programs: %s", xdp->device,
-				   strerror(-err));
+				   why.text);
 	return 0;
 }
 
@@ -152,7 +146,7 @@ static int put_on(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 	if (!err)
 		err = baleen_loaded_pin(loaded, xdp->pins.path, error);
 	if (!err)
-		err = update_link(xdp, loaded->program_fd, error);
+		err = replace(xdp, loaded, error);
 	if (!err)
 		become(xdp, &config, loaded);
 	return err;
@@ -173,7 +167,7 @@ int baleen_xdp_update(struct baleen_xdp *xdp, const struct baleen_ruleset *rules
 	if (err)
 		return err;
 	baleen_loaded_init(&loaded);
-	baleen_pins_clean(&xdp->pins, xdp->program_id);
+	baleen_seat_tidy(&xdp->seat, &xdp->pins);
 	err = take_over(xdp, ruleset, &loaded, error);
 	if (!err)
 		err = put_on(xdp, ruleset, &loaded, error);

@@ -13,7 +13,8 @@
  * @ruleset: from baleen_ruleset_from_xdp() of @xdp, and edited
  * @error: filled in on failure
  *
- * One link update: each packet sees the old rules or the new ones. Rules that
+ * One replacement: each packet sees the old rules or the new ones; in a chain,
+ * or both. Rules that
  * continue one of the device keep its counters, those without a filter its
  * map, too. Mode and place stay. A rule without a map of its own that holds a
  * valid image is refused, and so is another key for a rule that goes on.

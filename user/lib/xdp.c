@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "load.h"
 #include "xdp.h"
 
@@ -47,52 +48,21 @@ static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
 
 /* --- look ------------------------------------------------------------------ */
 
-static int read_config(const struct baleen_pins *pins, u32 program_id, struct baleen_config *config)
-{
-	struct bpf_map_info info = { 0 };
-	u32 zero = 0, bytes = sizeof(info);
-	int fd = baleen_pins_open(pins, program_id, "config");
-	int err;
-
-	if (fd < 0)
-		return fd;
-	err = bpf_obj_get_info_by_fd(fd, &info, &bytes);
-	if (!err)
-		err = info.value_size == sizeof(*config) ? bpf_map_lookup_elem(fd, &zero, config) :
-							   -EPROTO;
-	if (!err &&
-	    (config->version != BALEEN_CONFIG_VERSION || config->n_rules > BALEEN_MAX_RULES))
-		err = -EPROTO;
-	close(fd);
-	if (err)
-		return err;
-	/* Names end where their room does, whoever made this map. */
-	config->device[sizeof(config->device) - 1] = '\0';
-	for (u32 i = 0; i < config->n_rules; i++) {
-		struct baleen_rule *rule = &config->rule[i];
-
-		rule->image.name[BALEEN_NAME_BYTES - 1] = '\0';
-		if (rule->slot >= BALEEN_MAX_RULES || rule->action > BALEEN_ACTION_COUNT ||
-		    rule->qualifiers.n_dports > BALEEN_MAX_PORTS)
-			return -EPROTO;
-	}
-	return 0;
-}
-
-/* The link says whether it has a device; the device's number and what runs
+/* The seat says whether there are packets; the device's number and what runs
  * there now say the rest.
  */
-static void find_state(struct baleen_xdp *xdp, const struct bpf_link_info *info)
+static void find_state(struct baleen_xdp *xdp)
 {
 	bool exists = if_indextoname(xdp->pins.ifindex, xdp->device);
+	bool is_link = xdp->seat.place == BALEEN_PLACE_LINK;
 
 	if (!exists)
 		memcpy(xdp->device, xdp->config.device, sizeof(xdp->device));
 	if (exists && baleen_device_program(xdp->pins.ifindex, &xdp->there))
 		exists = false;
-	if (info->xdp.ifindex && exists && xdp->there.id == info->prog_id)
+	if (xdp->seat.is_taken && exists && (!is_link || xdp->there.id == xdp->seat.program_id))
 		xdp->state = BALEEN_XDP_ATTACHED;
-	else if (info->xdp.ifindex)
+	else if (xdp->seat.is_taken && is_link)
 		xdp->state = BALEEN_XDP_MOVED;
 	else if (!exists)
 		xdp->state = BALEEN_XDP_GONE;
@@ -119,7 +89,7 @@ static void close_fd(int *fd)
 
 static void close_all(struct baleen_xdp *xdp)
 {
-	close_fd(&xdp->link_fd);
+	baleen_seat_close(&xdp->seat);
 	close_fd(&xdp->stats_fd);
 	close_fd(&xdp->events_fd);
 	close_fd(&xdp->sampler_fd);
@@ -162,7 +132,7 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 	int err;
 
 	xdp->program_id = program_id;
-	err = read_config(&xdp->pins, program_id, &xdp->config);
+	err = baleen_config_read(&xdp->pins, program_id, &xdp->config);
 	if (err)
 		return err;
 	err = open_stats(xdp, program_id);
@@ -178,63 +148,64 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 	return 0;
 }
 
-/* Is the pinned link still this one, with this program, on this device? */
-static bool is_unchanged(const struct baleen_pins *pins, const struct bpf_link_info *info)
+/* Is all still as it was found? */
+static bool is_unchanged(const struct baleen_xdp *xdp)
 {
-	struct bpf_link_info now;
-	int fd = baleen_pins_open_link(pins, &now);
+	struct baleen_seat now;
+	bool is_same;
 
-	if (fd < 0)
+	if (baleen_seat_find(&xdp->pins, &now))
 		return false;
-	close(fd);
-	return now.id == info->id && now.prog_id == info->prog_id &&
-	       now.xdp.ifindex == info->xdp.ifindex;
+	is_same = baleen_seat_is_same(&now, &xdp->seat);
+	baleen_seat_close(&now);
+	return is_same;
 }
 
-/* -EAGAIN when a swap or detach came in between: without the lock, the link, its
+/* -EAGAIN when a swap or detach came in between: without the lock, the seat, its
  * program's pins and the device are three looks at what moves.
  */
-static int try_open(struct baleen_xdp *xdp)
+static int try_open(struct baleen_xdp *xdp, bool *is_found)
 {
-	struct bpf_link_info info;
-	int err;
+	int err = baleen_seat_find(&xdp->pins, &xdp->seat);
 
-	xdp->link_fd = baleen_pins_open_link(&xdp->pins, &info);
-	if (xdp->link_fd < 0)
-		return xdp->link_fd;
-	err = open_program(xdp, info.prog_id);
+	*is_found = !err;
+	if (err)
+		return err;
+	err = open_program(xdp, xdp->seat.program_id);
 	if (err)
 		return err == -ENOENT ? -EAGAIN : err;
-	find_state(xdp, &info);
-	return is_unchanged(&xdp->pins, &info) ? 0 : -EAGAIN;
+	find_state(xdp);
+	return is_unchanged(xdp) ? 0 : -EAGAIN;
 }
 
 int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 			 struct baleen_error *error)
 {
+	bool is_found = false;
 	int err = -EAGAIN;
 
 	memset(xdp, 0, sizeof(*xdp));
 	xdp->pins = *pins;
-	xdp->link_fd = xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = -1;
+	baleen_seat_init(&xdp->seat);
+	xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = -1;
 	memset(xdp->rule_fd, -1, sizeof(xdp->rule_fd));
 	for (int i = 0; i < MAX_READ_RETRIES && err == -EAGAIN; i++) {
 		close_all(xdp);
-		err = try_open(xdp);
+		err = try_open(xdp, &is_found);
 	}
 	if (!err)
 		return 0;
-	if (xdp->link_fd < 0) {
-		err = baleen_fail(error, -err, "%s/link: %s", pins->path, strerror(-err));
+	close_all(xdp);
+	if (!is_found) {
+		err = baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
 		return explain_denial(err, error);
 	}
-	close_all(xdp);
 	if (err == -EPROTO)
 		return baleen_fail(error, EPROTO,
 				   "%s was made by another version of baleen: "
 				   "detach and attach again",
 				   pins->path);
-	/* Not ENOENT, which says that nothing is attached: the link is there. */
+	/* Not ENOENT, which says that nothing is attached: the seat is there. */
 	if (err == -EAGAIN)
 		return baleen_fail(error, ESTALE,
 				   "%s/%u: pins are missing: detach and attach again", pins->path,
@@ -406,9 +377,9 @@ struct baleen_rule_stats baleen_xdp_rule_stats(const struct baleen_xdp *xdp, u32
 
 int baleen_xdp_detach(const char *device, struct baleen_error *error)
 {
-	struct bpf_link_info info;
+	struct baleen_seat seat;
 	struct baleen_pins pins;
-	int fd, err;
+	int err;
 
 	err = find_pins(device, &pins, error);
 	if (err)
@@ -418,20 +389,21 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 	err = baleen_pins_lock(&pins, error);
 	if (err)
 		return err;
-	fd = baleen_pins_open_link(&pins, &info);
-	if (fd < 0 && fd != -ENOENT) {
-		baleen_pins_unlock(&pins);
-		return baleen_fail(error, -fd, "%s/link: %s", pins.path, strerror(-fd));
+	err = baleen_seat_find(&pins, &seat);
+	if (err && err != -ENOENT) {
+		baleen_fail(error, -err, "%s: %s", pins.path, strerror(-err));
+		goto unlock;
 	}
-	if (fd >= 0) {
-		/* At once, not when the last reference goes. A link that has
-		 * lost its device has nothing to detach.
-		 */
-		bpf_link_detach(fd);
-		close(fd);
-	} else {
-		err = baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
-	}
-	baleen_pins_remove(&pins);
+	if (err)
+		baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+	baleen_seat_tidy(&seat, &pins);
+	if (!err)
+		err = baleen_seat_leave(&seat, &pins, error);
+	baleen_seat_close(&seat);
+	/* Only what has left, or was not there, is forgotten. */
+	if (!err || err == -ENOENT)
+		baleen_pins_empty(&pins);
+unlock:
+	baleen_pins_unlock(&pins);
 	return err;
 }

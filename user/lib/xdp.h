@@ -2,9 +2,9 @@
 /*
  * The filter on a device: read, detached. What changes it is in update.h.
  *
- * What a device enforces is changed by one BPF link update and by nothing
- * else, so a command that fails or is killed leaves the old program or the
- * new one.
+ * What a device enforces is changed by one replacement of a program (see seat.h)
+ * and by nothing else, so a command that fails or is killed leaves the old
+ * program or the new one.
  */
 #ifndef BALEEN_XDP_H
 #define BALEEN_XDP_H
@@ -15,13 +15,15 @@
 #include "device.h"
 #include "filter.h"
 #include "pins.h"
+#include "seat.h"
 
 /**
  * enum baleen_xdp_state - what has become of an attached filter
  * @BALEEN_XDP_ATTACHED: it sees the device's packets
- * @BALEEN_XDP_GONE: the device was deleted
+ * @BALEEN_XDP_GONE: the device was deleted; without a link, or moved to another
+ *                   network namespace
  * @BALEEN_XDP_MOVED: it sees the device's packets, in another network namespace
- * @BALEEN_XDP_DETACHED: somebody detached the link; nothing is there
+ * @BALEEN_XDP_DETACHED: somebody detached it; nothing is there
  * @BALEEN_XDP_REPLACED: somebody detached it; another program is there
  */
 enum baleen_xdp_state {
@@ -38,8 +40,8 @@ enum baleen_xdp_state {
  * @device: the device's name now; the name at attach when it is gone
  * @state: what has become of it
  * @there: the program on the device now, whosever it is
- * @program_id: the link's program
- * @link_fd: the link
+ * @seat: where its program is
+ * @program_id: of its program
  * @stats_fd: the counters, by slot
  * @events_fd: the sampled events; negative when there never were any
  * @sampler_fd: when the next event may be; negative as @events_fd
@@ -51,8 +53,8 @@ struct baleen_xdp {
 	char device[IF_NAMESIZE];
 	enum baleen_xdp_state state;
 	struct baleen_program there;
+	struct baleen_seat seat;
 	u32 program_id;
-	int link_fd;
 	int stats_fd;
 	int events_fd;
 	int sampler_fd;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A program in libxdp's dispatcher, which calls the XDP programs of a device one
+ * after the other, by priority, until one gives a final verdict.
+ *
+ * libxdp changes a dispatcher by making another, with all the programs that
+ * stay, and putting that on the device in place of the old one, in one step.
+ * It adds programs or removes them, so a replacement is two steps, between
+ * which both are asked: a packet sees the old rules, or both, or the new.
+ *
+ * What it keeps on bpffs, where ours are pinned, too:
+ *
+ *      /sys/fs/bpf/xdp/dispatch-<ifindex>-<dispatcher's id>/prog<n>-{link,prog}
+ *
+ * Source: protocol.org of xdp-tools 1.3.1. Finding programs by their id takes
+ * CAP_SYS_ADMIN.
+ */
+#ifndef BALEEN_CHAIN_H
+#define BALEEN_CHAIN_H
+
+#include <bpf/libbpf.h>
+
+#include "device.h"
+#include "pins.h"
+
+/* Before programs of the default priority, 50: what is dropped costs them nothing. */
+#define BALEEN_CHAIN_PRIORITY 10
+
+struct xdp_program;
+
+/**
+ * baleen_chain_load() - load a program that can be put in a chain
+ * @object: opened, its maps and constants set
+ * @program: of the object
+ * @frags: it takes multi-buffer frames; the chain does when all its programs do
+ * @component: to be closed by xdp_program__close() before @object is
+ * @error: filled in on failure
+ *
+ * Return: 0; a negative errno, also when the kernel cannot replace functions of
+ * programs, or libxdp has no dispatcher.
+ */
+int baleen_chain_load(struct bpf_object *object, struct bpf_program *program, bool frags,
+		      struct xdp_program **component, struct baleen_error *error);
+
+/**
+ * baleen_chain_is_there() - is the program of a device a dispatcher?
+ * @ifindex: the device
+ */
+bool baleen_chain_is_there(int ifindex);
+
+/**
+ * baleen_chain_has() - is one of these programs in a device's chain?
+ * @ifindex: the device
+ * @ids: of the programs
+ * @n: how many
+ * @found: the first of them that is; untouched when none is
+ *
+ * Return: 1; 0 when none is, or there is no chain; a negative errno.
+ */
+int baleen_chain_has(int ifindex, const u32 *ids, u32 n, u32 *found);
+
+/**
+ * baleen_chain_add() - put a program in the chain of a device
+ * @pins: of the device, locked
+ * @component: from baleen_chain_load(), pinned
+ * @mode: native or generic; another dispatcher there has to have the same
+ * @error: filled in on failure: the reason and no more
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_chain_add(const struct baleen_pins *pins, struct xdp_program *component,
+		     enum baleen_mode mode, struct baleen_error *error);
+
+/**
+ * baleen_chain_replace() - put a program in a chain and take another out
+ * @pins: of the device, locked
+ * @component: from baleen_chain_load(), pinned
+ * @program_id: of the one to take out, which is pinned there
+ * @mode: that of the dispatcher
+ * @error: filled in on failure: the reason and no more
+ *
+ * Return: 0; a negative errno, and the old one stays alone.
+ */
+int baleen_chain_replace(const struct baleen_pins *pins, struct xdp_program *component,
+			 u32 program_id, enum baleen_mode mode, struct baleen_error *error);
+
+/**
+ * baleen_chain_remove() - take a program out of the chain of a device
+ * @pins: of the device, locked
+ * @program_id: of the program, which is pinned there
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno; -ENOENT when it is not in the chain.
+ */
+int baleen_chain_remove(const struct baleen_pins *pins, u32 program_id, struct baleen_error *error);
+
+/**
+ * baleen_chain_tidy() - undo what a killed command left half done
+ * @pins: of the device, locked
+ * @program_id: the program that stays in the chain, or 0
+ *
+ * Takes every other program that is pinned for the device out of the chain, and
+ * removes the pins of dispatchers with such programs that did not get on the
+ * device.
+ */
+void baleen_chain_tidy(const struct baleen_pins *pins, u32 program_id);
+
+/**
+ * baleen_chain_forget() - let go of what libxdp keeps of our programs
+ * @pins: of a device that is gone, or whose chain has them no more
+ *
+ * Should the device be in another network namespace, this takes them off.
+ */
+void baleen_chain_forget(const struct baleen_pins *pins);
+
+#endif /* BALEEN_CHAIN_H */
