@@ -34,8 +34,6 @@ static int report(const struct input *input, const char *out, bool json, bool ve
 		json_object_set_new(description, "file", json_text(out));
 		json_object_set_new(description, "lines", json_integer(input->n_lines));
 		json_object_set_new(description, "bad_lines", json_integer(input->n_bad));
-		json_object_set_new(description, "listed", json_integer(input->n_listed));
-		json_object_set_new(description, "covered", json_integer(input->n_covered));
 		return print_json(description);
 	}
 	if (input->n_covered) {

@@ -6,27 +6,37 @@
 #include "plan.h"
 #include "xdp.h"
 
-static const char *const domain_text[] = { "ipv4", "ipv6" };
-static const char *const domain_title[] = { "IPv4", "IPv6" };
-static const char *const kind_text[] = { "none", "cuckoo", "bloom" };
+static const char *const domain_text[BALEEN_N_DOMAINS] = {
+	"ipv4", "ipv6", "short", "long", "ipv4", "ipv6", "ipv6", "ipv6",
+};
+static const char *const domain_title[BALEEN_N_DOMAINS] = {
+	"IPv4", "IPv6", "keys of up to 64 bits", "longer keys", "IPv4", "IPv6", "IPv6", "IPv6",
+};
+static const char *const kind_text[] = {
+	"none", "cuckoo", "bloom", "directory", "prefixes", "entries",
+};
 
 struct baleen_image counted_image(const struct baleen_filter *filter)
 {
 	struct baleen_image image = filter->image;
 
 	image.n_entries = 0;
-	for (u32 domain = 0; domain <= BALEEN_IP6; domain++) {
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		image.table[domain].n_entries = baleen_filter_count(filter, domain);
 		image.n_entries += image.table[domain].n_entries;
 	}
 	return image;
 }
 
-static double fill_of(const struct baleen_table *table)
+static bool has_prefixes(const struct baleen_image *image)
 {
-	return table->kind == BALEEN_KIND_CUCKOO ?
-		       (double)table->n_entries / table->n_buckets / BALEEN_BUCKET_SLOTS :
-		       0;
+	return image->table[BALEEN_IP4_GROUPS].kind || image->table[BALEEN_IP6_STEMS].kind;
+}
+
+static double fill_of(const struct baleen_filter *filter, u32 domain)
+{
+	return (double)baleen_filter_used(filter, domain) /
+	       ((double)filter->image.table[domain].n_buckets * BALEEN_BUCKET_SLOTS);
 }
 
 static double bits_per_key(const struct baleen_table *table)
@@ -36,6 +46,59 @@ static double bits_per_key(const struct baleen_table *table)
 		       0;
 }
 
+static bool has_length(const struct baleen_image *image, u32 length)
+{
+	return image->prefix_lengths[(length - 1) / 64] >> (length - 1) % 64 & 1;
+}
+
+/* --- JSON ----------------------------------------------------------------- */
+
+static json_t *describe_lengths(const struct baleen_image *image)
+{
+	json_t *lengths = json_array();
+
+	for (u32 length = 1; length <= 128; length++)
+		if (has_length(image, length))
+			json_array_append_new(lengths, json_integer(length));
+	return lengths;
+}
+
+static void describe_slots(json_t *json, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	json_object_set_new(json, "buckets", json_integer(table->n_buckets));
+	json_object_set_new(json, "slots_per_bucket", json_integer(BALEEN_BUCKET_SLOTS));
+	json_object_set_new(json, "slot_bits", json_integer(table->slot_bits));
+	json_object_set_new(json, "fill", json_real(fill_of(filter, domain)));
+}
+
+/* What only tables of this kind have. */
+static void describe_geometry(json_t *json, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	switch (table->kind) {
+	case BALEEN_KIND_CUCKOO:
+		describe_slots(json, filter, domain);
+		json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
+		break;
+	case BALEEN_KIND_BLOOM:
+		json_object_set_new(json, "blocks", json_integer(table->n_blocks));
+		json_object_set_new(json, "hashes", json_integer(table->n_hashes));
+		break;
+	case BALEEN_KIND_DIRECTORY:
+		json_object_set_new(json, "group_bits", json_integer(table->group_bits));
+		json_object_set_new(json, "leaves", json_integer(table->n_buckets));
+		break;
+	case BALEEN_KIND_PREFIXES:
+		describe_slots(json, filter, domain);
+		json_object_set_new(json, "lengths", describe_lengths(&filter->image));
+		break;
+	}
+}
+
+/* @table is that of the filter, with its count. */
 static json_t *describe_table(const struct baleen_filter *filter, const struct baleen_table *table,
 			      u32 domain)
 {
@@ -50,16 +113,7 @@ static json_t *describe_table(const struct baleen_filter *filter, const struct b
 	json_object_set_new(json, "exact",
 			    json_boolean(baleen_table_is_exact(&filter->image, domain)));
 	json_object_set_new(json, "fpp", json_real(baleen_filter_fpp(filter, domain)));
-	if (table->kind == BALEEN_KIND_CUCKOO) {
-		json_object_set_new(json, "buckets", json_integer(table->n_buckets));
-		json_object_set_new(json, "slots_per_bucket", json_integer(BALEEN_BUCKET_SLOTS));
-		json_object_set_new(json, "slot_bits", json_integer(table->slot_bits));
-		json_object_set_new(json, "fill", json_real(fill_of(table)));
-		json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
-	} else {
-		json_object_set_new(json, "blocks", json_integer(table->n_blocks));
-		json_object_set_new(json, "hashes", json_integer(table->n_hashes));
-	}
+	describe_geometry(json, filter, domain);
 	return json;
 }
 
@@ -68,13 +122,15 @@ json_t *describe_filter(const struct baleen_filter *filter)
 	struct baleen_image image = counted_image(filter);
 	json_t *tables = json_array(), *json = json_object();
 
-	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		if (image.table[domain].kind != BALEEN_KIND_NONE)
 			json_array_append_new(tables,
 					      describe_table(filter, &image.table[domain], domain));
 	json_object_set_new(json, "name", json_string(image.name));
 	json_object_set_new(json, "key", json_string(key_spec_text(image.key_spec)));
 	json_object_set_new(json, "entries", json_integer(image.n_entries));
+	json_object_set_new(json, "listed", json_integer(image.n_listed));
+	json_object_set_new(json, "covered", json_integer(image.n_covered));
 	json_object_set_new(json, "bytes",
 			    json_integer((json_int_t)image.n_blocks * BALEEN_BLOCK_BYTES));
 	json_object_set_new(json, "exact", json_boolean(baleen_image_is_exact(&image)));
@@ -83,38 +139,107 @@ json_t *describe_filter(const struct baleen_filter *filter)
 	return json;
 }
 
+/* --- text ----------------------------------------------------------------- */
+
+static void print_count(FILE *stream, u64 n, const char *one, const char *many)
+{
+	char text[NUMBER_TEXT];
+
+	fprintf(stream, "%s %s, ", format_count(n, text), n == 1 ? one : many);
+}
+
+static void print_slots(FILE *stream, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	char buckets[NUMBER_TEXT];
+
+	fprintf(stream, "%s buckets of %d slots of %u bits, %.1f %% full, ",
+		format_count(table->n_buckets, buckets), BALEEN_BUCKET_SLOTS, table->slot_bits,
+		100 * fill_of(filter, domain));
+}
+
+static void print_directory(FILE *stream, const struct baleen_table *table, u32 domain)
+{
+	if (domain == BALEEN_IP4_GROUPS)
+		print_count(stream, table->n_entries, "prefix", "prefixes");
+	else
+		fputs("stems of /32, ", stream);
+	fprintf(stream, "directory of /%u groups, ", table->group_bits);
+	print_count(stream, table->n_buckets, "leaf", "leaves");
+}
+
+static void print_prefixes(FILE *stream, const struct baleen_filter *filter)
+{
+	print_count(stream, baleen_filter_used(filter, BALEEN_IP6_PREFIXES), "prefix or marker",
+		    "prefixes and markers");
+	fputs("of lengths", stream);
+	for (u32 length = 1; length <= 128; length++)
+		if (has_length(&filter->image, length))
+			fprintf(stream, " %u", length);
+	fputs(", ", stream);
+	print_slots(stream, filter, BALEEN_IP6_PREFIXES);
+}
+
+/* Hosts and keys. */
+static void print_keys(FILE *stream, const struct baleen_filter *filter,
+		       const struct baleen_table *table, u32 domain)
+{
+	char blocks[NUMBER_TEXT];
+
+	print_count(stream, table->n_entries, "entry", "entries");
+	fprintf(stream, "%s, ", kind_text[table->kind]);
+	if (table->kind == BALEEN_KIND_CUCKOO)
+		print_slots(stream, filter, domain);
+	else
+		fprintf(stream, "%s blocks of 64 bytes, %u bits set per key, ",
+			format_count(table->n_blocks, blocks), table->n_hashes);
+	fprintf(stream, "%.1f bits a key, ", bits_per_key(table));
+}
+
 static void print_table(FILE *stream, const struct baleen_filter *filter,
 			const struct baleen_table *table, u32 domain)
 {
-	char entries[NUMBER_TEXT], units[NUMBER_TEXT];
-
-	fprintf(stream, "  %s  %s entr%s, %s, ", domain_title[domain],
-		format_count(table->n_entries, entries), table->n_entries == 1 ? "y" : "ies",
-		kind_text[table->kind]);
-	if (table->kind == BALEEN_KIND_CUCKOO)
-		fprintf(stream, "%s buckets of %d slots of %u bits, %.1f %% full, ",
-			format_count(table->n_buckets, units), BALEEN_BUCKET_SLOTS,
-			table->slot_bits, 100 * fill_of(table));
-	else
-		fprintf(stream, "%s blocks of 64 bytes, %u bits set per key, ",
-			format_count(table->n_blocks, units), table->n_hashes);
-	fprintf(stream, "%.1f bits a key, ", bits_per_key(table));
+	fprintf(stream, "  %s  ", domain_title[domain]);
+	switch (table->kind) {
+	case BALEEN_KIND_DIRECTORY: print_directory(stream, table, domain); break;
+	case BALEEN_KIND_PREFIXES: print_prefixes(stream, filter); break;
+	case BALEEN_KIND_ENTRIES:
+		print_count(stream, table->n_entries, "prefix or exception",
+			    "prefixes and exceptions");
+		break;
+	default: print_keys(stream, filter, table, domain); break;
+	}
 	if (baleen_table_is_exact(&filter->image, domain))
 		fputs("exact\n", stream);
 	else
 		fprintf(stream, "false positive rate %.2g\n", baleen_filter_fpp(filter, domain));
 }
 
+/* Where there is something to tell. */
+static void print_overlap(FILE *stream, const struct baleen_image *image)
+{
+	char listed[NUMBER_TEXT], covered[NUMBER_TEXT], left[NUMBER_TEXT];
+
+	if (!image->n_covered && !(image->n_listed && has_prefixes(image)))
+		return;
+	fprintf(stream, "  %s entr%s listed, %s of them twice or inside another; merging left %s\n",
+		format_count(image->n_listed, listed), image->n_listed == 1 ? "y" : "ies",
+		format_count(image->n_covered, covered), format_count(image->n_entries, left));
+}
+
 void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes)
 {
 	const struct baleen_image *image = &filter->image;
-	u32 kind = image->table[BALEEN_IP4].kind ? image->table[BALEEN_IP4].kind :
-						   image->table[BALEEN_IP6].kind;
+	u32 domain = BALEEN_IP4;
+	const char *kind;
 
+	while (domain < BALEEN_TUPLE && image->table[domain].kind == BALEEN_KIND_NONE)
+		domain++;
+	kind = has_prefixes(image) ? "prefixes" : kind_text[image->table[domain].kind];
 	if (baleen_image_is_exact(image))
-		snprintf(text, bytes, "%s, exact", kind_text[kind]);
+		snprintf(text, bytes, "%s, exact", kind);
 	else
-		snprintf(text, bytes, "%s, false positive rate %.2g", kind_text[kind],
+		snprintf(text, bytes, "%s, false positive rate %.2g", kind,
 			 baleen_filter_worst_fpp(filter));
 }
 
@@ -125,9 +250,10 @@ void print_filter(FILE *stream, const char *path, const struct baleen_filter *fi
 
 	fprintf(stream, "%s: key %s, %s\n", path, key_spec_text(image.key_spec),
 		format_bytes((u64)image.n_blocks * BALEEN_BLOCK_BYTES, bytes));
-	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		if (image.table[domain].kind != BALEEN_KIND_NONE)
 			print_table(stream, filter, &image.table[domain], domain);
+	print_overlap(stream, &image);
 }
 
 const char *rule_name_from_path(const char *path, char *name)

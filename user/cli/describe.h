@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "filter.h"
 
-/* Kind, key, geometry, entries, fill, bits per key and error, as JSON. */
+/* Kind, key, geometry, entries, overlap, fill, bits per key and error, as JSON. */
 json_t *describe_filter(const struct baleen_filter *filter);
 
 /* The same as a few lines that start with @path. */

@@ -59,7 +59,8 @@ out:
 const struct command info_command = {
 	.name = "info",
 	.synopsis = "[-j] IMAGE...",
-	.help = "Prints kind, key, geometry, entries, fill, bits per key and predicted error.\n\n" LIST_OPTIONS_HELP
+	.help = "Prints kind, key, geometry, entries, fill, bits per key and predicted error, and how\n"
+		"many entries of the lists were superfluous.\n\n" LIST_OPTIONS_HELP
 		"  -j, --json       an array with one object per image\n",
 	.run = run,
 };

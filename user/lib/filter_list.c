@@ -217,11 +217,11 @@ static const char *why_not(const struct baleen_image *image)
 		if (image->table[domain].kind == BALEEN_KIND_BLOOM)
 			return "Bloom table";
 	if (image->table[BALEEN_IP6].kind)
-		return "IPv6 addresses";
+		return "IPv6 table";
 	if (image->table[BALEEN_TUPLE].kind)
-		return "keys longer than 64 bits";
+		return "table of keys longer than 64 bits";
 	if (image->table[BALEEN_WORD].kind && image->table[BALEEN_WORD].slot_bits != 64)
-		return "16-bit slots";
+		return "table of 16-bit slots";
 	return NULL;
 }
 
