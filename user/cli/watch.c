@@ -243,15 +243,18 @@ static int watch_on(struct watch *watch, const struct options *options)
 	struct baleen_sighting seen;
 	struct baleen_error error;
 	u32 n_left = MAX_LEFT;
+	bool last;
 	int n, err;
 
 	while (!options->max_events || watch->n_shown < options->max_events) {
-		n = baleen_events_next(&watch->events, stopped ? 0 : LOOK_MS, &seen, &error);
+		/* The signal interrupts the wait: what is there is still to be read. */
+		last = stopped;
+		n = baleen_events_next(&watch->events, last ? 0 : LOOK_MS, &seen, &error);
 		if (n < 0) {
 			complain("%s", error.text);
 			return EXIT_FAILED;
 		}
-		if (stopped && (!n || !n_left--))
+		if (last && (!n || !n_left--))
 			break;
 		if (!n)
 			continue;

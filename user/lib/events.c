@@ -214,7 +214,8 @@ static int read_batch(struct baleen_events *events, int timeout_ms, struct balee
 	int err;
 
 	batch->n = batch->next = 0;
-	err = ring_buffer__poll(events->ring, timeout_ms);
+	err = timeout_ms ? ring_buffer__poll(events->ring, timeout_ms) :
+			   ring_buffer__consume(events->ring);
 	if (err < 0 && err != -EINTR && err != -ENOBUFS)
 		return baleen_fail(error, -err, "%s: events: %s", events->xdp.device,
 				   strerror(-err));
