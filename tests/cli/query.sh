@@ -40,6 +40,31 @@ is "its kind" "$(json info.json '[1].tables[0].kind')" bloom
 is "whether it is exact" "$(json info.json '[0].tables[0].exact')" true
 is "or not" "$(json info.json '[1].exact')" false
 
+cat >prefixes.txt <<-EOF
+	10.0.0.0/8
+	!10.0.0.0/9
+	10.128.0.0/9
+	192.0.2.1
+	2001:db8::/32
+	!2001:db8:1::/48
+	2001:db8:1:2::/64
+EOF
+check "an image of prefixes" baleen build -o prefixes.bln prefixes.txt
+check "info of it" baleen info prefixes.bln
+is "tells the overlap" "$(tail -n 1 "$TMP/out")" \
+	"  7 entries listed, 1 of them twice or inside another; merging left 5"
+is "what the directory is" "$(grep -cE '^  IPv4  1 prefix, directory of /[0-9]+ groups, [0-9,]+ lea(f|ves), exact$' \
+	"$TMP/out")" 1
+is "the lengths" "$(grep -c '^  IPv6  2 prefixes and markers, of lengths 48 64, ' "$TMP/out")" 1
+is "and that all of it is exact" "$(grep -c 'exact$' "$TMP/out")" 5
+is "-j, too" "$(for key in exact listed covered entries; do info prefixes.bln .$key; done |
+	paste -s -d ' ')" "true 7 1 5"
+is "with the lengths" "$(info prefixes.bln .tables[3].lengths)" "[48,64]"
+(cat prefixes.txt && echo 2001:db8:1:3:4::/80) >longer.txt
+is "prefixes past /64 are not called exact" "$(info longer.txt .exact)" false
+check "nor by info" baleen info longer.txt
+is "which tells the rate" "$(grep -cE 'markers, .* false positive rate [0-9.e-]+$' "$TMP/out")" 1
+
 # --- match ---
 
 prints "match prints members" 192.0.2.1 baleen match mixed.bln 192.0.2.1
@@ -69,7 +94,8 @@ expect "a key that is none" 1 192.0.2.1 "baleen: '192.0.2.256': octet above 255"
 	baleen match mixed.bln 192.0.2.256 192.0.2.1
 expect "a key that would colour the terminal" 1 "" "baleen: '?[31m': not an address" \
 	baleen match mixed.bln $'\e[31m'
-expect "a prefix is no key" 1 "" "baleen: '192.0.2.0/24': text behind the address" \
+expect "a prefix is no key" 1 "" \
+	"baleen: '192.0.2.0/24': prefix or range in a key of several fields" \
 	baleen match mixed.bln 192.0.2.0/24
 printf '192.0.2.1\nx\n' >bad.txt
 expect "a line of a file that is no key" 1 192.0.2.1 \
@@ -94,6 +120,23 @@ refuses "keys that are hashes are not listed" \
 	"mixed.bln: keys stored as hashes cannot be listed back (IPv6 table)" baleen dump mixed.bln
 refuses "nor those of a Bloom filter" \
 	"bloom.bln: keys stored as hashes cannot be listed back (Bloom table)" baleen dump bloom.bln
+
+dumped="10.128.0.0/9
+192.0.2.1
+2001:db8::/32
+!2001:db8:1::/48
+2001:db8:1:2::/64"
+prints "prefixes as the fewest, exceptions as such" "$dumped" baleen dump prefixes.bln
+baleen dump prefixes.bln >again.txt
+check "what was dumped" baleen build -o again.bln again.txt
+prints "is the same set" "$dumped" baleen dump again.bln
+printf 'udp,53\ntcp,443\ntcp,22\n' >ports.txt
+check "an image of two ports and protocols" baleen build --key dport,proto -o ports.bln ports.txt
+prints "is listed in order" $'tcp,22\ntcp,443\nudp,53' baleen dump ports.bln
+echo 2001:db8::1,22 >long.txt
+check "an image of longer keys" baleen build --key src,dport -o long.bln long.txt
+refuses "which are hashes" "long.bln: keys stored as hashes cannot be listed back (table of keys \
+longer than 64 bits)" baleen dump long.bln
 
 LIST=$ROOT/../shared/data/lists/ipsum.txt
 if [ ! -e "$LIST" ]; then
