@@ -138,7 +138,10 @@ try_columns()
 	local tag=81000064 tags=810000648100000081000000810000008100
 
 	printf '192.0.2.1\n2001:db8::1\n' >bad.txt
-	attach --dry-run --default drop --count hundred=bad.txt vlan 100 --drop bad=bad.txt
+	echo udp,198.51.100.1,10.66.0.2,1000,53 >flow.txt
+	check "an image of flows" "$BALEEN" build --key flow -o flow.bln flow.txt
+	attach --dry-run --default drop --count hundred=bad.txt vlan 100 --drop bad=bad.txt \
+		--drop flow=flow.bln
 
 	line "UDP" "would-drop bad 192.0.2.1 udp 192.0.2.1:1000 10.66.0.2:53 42" \
 		"$(ip4 11 $BAD "$UDP")"
@@ -160,6 +163,9 @@ would-drop bad 2001:db8::1 icmpv6 2001:db8::1 fd66::2 62" \
 		"$(ip4 01 $BAD 0800000000000000)" "$(ip6 3a 8000000000000000)"
 	line "a protocol without a name" "would-drop bad 192.0.2.1 253 192.0.2.1 10.66.0.2 34" \
 		"$(ip4 fd $BAD "")"
+	line "a key of five fields" \
+		"would-drop flow udp,198.51.100.1,10.66.0.2,1000,53 udp 198.51.100.1:1000 10.66.0.2:53 42" \
+		"$(ip4 11 c6336401 "$UDP")"
 	line "the default policy" \
 		"would-drop (default) - udp 203.0.113.9:1000 10.66.0.2:53 42" \
 		"$(ip4 11 $OTHER "$UDP")"
