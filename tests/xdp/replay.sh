@@ -115,7 +115,24 @@ is "a VLAN, too" "$(verdicts bad.txt vlan 100 t.pcap | cut -d, -f 1-3)" \
 	"pass unmatched, drop bad, pass unmatched"
 is "--key dst is the key of the list" "$(replay -j --key dst bad.txt t.pcap | jq -r '.[0].key')" \
 	192.0.2.1
+printf '192.0.2.1\n' >to.txt
+check "an image of another key" "$BALEEN" build --key dst -o to.bln to.txt
+is "the key is that of the rule that decides, or of the first" "$(replay -j bad.txt to.bln t.pcap |
+	jq -r '.[] | .key // "-"' | xargs)" "198.51.100.1 2001:db8::2 192.0.2.1 - - 198.51.100.1 \
+2001:db8::4"
 is "a rule is named as in attach" "$(verdicts gone=bad.txt t.pcap | cut -d, -f 1)" "drop gone"
+
+# Of a frame of several buffers the program reads the first, here of 3520 bytes.
+printf '53\n' >ports.txt
+pcap_begin far.pcap
+for n in 1 2; do
+	options=$(repeat $((n - 1)) "3cff$(zeros 2046)")11ff$(zeros 2046)
+	pcap_frame far.pcap "${MACS}86dd$(ip6 5 60 "$options$UDP$(zeros 2000)")"
+done
+is "ports past the first buffer are not to be had" \
+	"$(replay --key dport ports.txt far.pcap)" "\
+       1  53               drop  ports
+       2  -                pass  default  (no ports or protocol to be had)"
 
 # --- refused ---
 
@@ -207,10 +224,9 @@ EOF
 
 expect "without CAP_BPF" 1 "" "baleen: CAP_BPF is missing: run this as root" \
 	setpriv --bounding-set -bpf,-sys_admin --inh-caps -all -- "$BALEEN" replay bad.txt t.pcap
+is "nothing is pinned" "$(find /sys/fs/bpf -mindepth 1)" ""
 make_pair
 in_ns "$B" "$BALEEN" attach veth-b --drop bad.txt >/dev/null || bail "cannot attach"
 before=$(in_ns "$B" "$BALEEN" status -j veth-b)
-programs=$(bpftool prog show -j | jq length)
 is "a live rule is an IMAGE" "$(in_ns "$B" "$BALEEN" replay veth-b:bad t.pcap | grep -c drop)" 3
 is "whose counters stay" "$(in_ns "$B" "$BALEEN" status -j veth-b)" "$before"
-is "no program is left" "$(bpftool prog show -j | jq length)" "$programs"
