@@ -62,7 +62,7 @@ BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 .PHONY: all unit check check-xdp check-kernels check-all bench bench-xdp bench-path demo docs install clean tests
 .PHONY: deps-build deps-demo deps-test deps-bench
 all: build/baleen build/libbaleen.a $(BPF_OBJ)
-tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds build/worlds/live build/worlds/parity
+tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
 
 # --- packages -------------------------------------------------------------
 

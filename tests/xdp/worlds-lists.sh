@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Userspace and BPF give the same answers of lists: see tests/worlds/lists.c.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+if [ "$(id -u)" -eq 0 ]; then
+	timeout 300 build/worlds/lists
+else
+	skip "lists" "needs root"
+fi
