@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "filter.h"
+#include "list.h"
 #include "plan.h"
 
 #define N_KEYS 64
@@ -169,21 +170,28 @@ static struct baleen_key key_at(u32 domain, u32 i)
 
 static void check_list(const struct baleen_filter *filter)
 {
-	u32 *listed;
-	size_t n;
-	int err = baleen_filter_list(filter, BALEEN_IP4, &listed, &n, NULL);
+	struct baleen_list list;
+	int err = baleen_filter_to_list(filter, &list, NULL);
 
 	if (err) {
 		check(err == -EINVAL || err == -EOPNOTSUPP);
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
-		struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = listed[i]};
+	for (size_t i = 0; i < list.n_ip4; i++) {
+		struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = list.ip4[i]};
 
-		check(!i || listed[i - 1] < listed[i]);
+		check(!i || list.ip4[i - 1] < list.ip4[i]);
 		check(baleen_filter_test(filter, &key));
 	}
-	free(listed);
+	for (size_t i = 0; i < list.n_net4; i++) {
+		struct baleen_key first = {.domain = BALEEN_IP4, .ip4 = list.net4[i].first};
+		struct baleen_key last = {.domain = BALEEN_IP4, .ip4 = list.net4[i].last};
+
+		check(first.ip4 < last.ip4);
+		check(!i || list.net4[i - 1].last + 1ull < first.ip4);
+		check(baleen_filter_test(filter, &first) && baleen_filter_test(filter, &last));
+	}
+	baleen_list_free(&list);
 }
 
 /* Whatever stands in the slots, a key that was inserted is found. One refusal

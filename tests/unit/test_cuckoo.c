@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "list.h"
 #include "slots.h"
 #include "tables.h"
 
@@ -100,17 +101,14 @@ static void test_list_refused(void **state)
 	struct random random = random_from(3);
 	struct baleen_table table = cuckoo_table(64, 8);
 	struct baleen_filter filter = table_filter(&table, BALEEN_IP6, &random);
+	struct baleen_list list, poison;
 	struct baleen_error error;
-	u32 poison, *out = &poison;
-	size_t n = POISON;
 
-	assert_int_equal(baleen_filter_list(&filter, BALEEN_IP6, &out, &n, &error), -EOPNOTSUPP);
-	assert_ptr_equal(out, &poison);
-	assert_int_equal(n, POISON);
-	assert_string_equal(error.text, "keys stored as hashes cannot be listed back");
-	assert_int_equal(baleen_filter_list(&filter, BALEEN_IP4, &out, &n, &error), 0);
-	assert_null(out);
-	assert_int_equal(n, 0);
+	memset(&list, POISON, sizeof(list));
+	memset(&poison, POISON, sizeof(poison));
+	assert_int_equal(baleen_filter_to_list(&filter, &list, &error), -EOPNOTSUPP);
+	assert_memory_equal(&list, &poison, sizeof(list));
+	assert_string_equal(error.text, "keys stored as hashes cannot be listed back (IPv6 table)");
 	baleen_filter_free(&filter);
 }
 
@@ -135,16 +133,15 @@ static void test_list_damaged(void **state)
 	for (u32 i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
 		struct baleen_filter filter = table_filter(&table, BALEEN_IP4, &random);
 		struct baleen_slots slots = baleen_slots_of(&filter, BALEEN_IP4);
+		struct baleen_list list, poison;
 		struct baleen_error error;
-		u32 poison, *out = &poison;
-		size_t n = POISON;
 		char want[80];
 
 		baleen_slots_set(&slots, damages[i].bucket, 3, damages[i].slot);
-		assert_int_equal(baleen_filter_list(&filter, BALEEN_IP4, &out, &n, &error),
-				 -EINVAL);
-		assert_ptr_equal(out, &poison);
-		assert_int_equal(n, POISON);
+		memset(&list, POISON, sizeof(list));
+		memset(&poison, POISON, sizeof(poison));
+		assert_int_equal(baleen_filter_to_list(&filter, &list, &error), -EINVAL);
+		assert_memory_equal(&list, &poison, sizeof(list));
 		snprintf(want, sizeof(want), "bucket %u holds a slot that no key makes: damaged",
 			 damages[i].bucket);
 		assert_string_equal(error.text, want);
@@ -445,21 +442,20 @@ static void assert_equals_set(const struct baleen_filter *filter, enum order ord
 static void assert_lists_set(const struct baleen_filter *filter, enum order order,
 			     const struct set *set)
 {
-	u32 *listed;
-	size_t n;
+	struct baleen_list list;
 
-	assert_int_equal(baleen_filter_list(filter, BALEEN_IP4, &listed, &n, NULL), 0);
-	assert_int_equal(n, set->n);
-	for (size_t i = 0; i < n; i++) {
-		u32 ip4 = listed[i];
+	assert_int_equal(baleen_filter_to_list(filter, &list, NULL), 0);
+	assert_int_equal(list.n_ip4, set->n);
+	for (size_t i = 0; i < list.n_ip4; i++) {
+		u32 ip4 = list.ip4[i];
 
-		assert_true(!i || listed[i - 1] < ip4);
+		assert_true(!i || list.ip4[i - 1] < ip4);
 		if (order == PERMUTED)
 			ip4 = baleen_permute32(&filter->image.seed, ip4);
 		assert_in_range(ip4, 0x0a000000, 0x0affffff);
 		assert_true(set_has(set, ip4 - 0x0a000000));
 	}
-	free(listed);
+	baleen_list_free(&list);
 }
 
 static void assert_idempotent(struct baleen_filter *filter, enum order order, const struct set *set)
@@ -563,16 +559,15 @@ static void test_twice(void **state)
 	struct baleen_slots slots = baleen_slots_of(&filter, BALEEN_IP4);
 	struct baleen_key key = random_key(&random, BALEEN_IP4);
 	struct baleen_cuckoo_place place = baleen_cuckoo_locate(&table, &filter.image.seed, &key);
-	u32 *listed;
-	size_t n;
+	struct baleen_list list;
 
 	baleen_slots_set(&slots, place.home, 2, place.slot);
 	baleen_slots_set(&slots, place.other, 1, place.slot | baleen_cuckoo_side(32));
 	assert_int_equal(baleen_filter_test(&filter, &key), 1);
-	assert_int_equal(baleen_filter_list(&filter, BALEEN_IP4, &listed, &n, NULL), 0);
-	assert_int_equal(n, 1);
-	assert_int_equal(listed[0], key.ip4);
-	free(listed);
+	assert_int_equal(baleen_filter_to_list(&filter, &list, NULL), 0);
+	assert_int_equal(list.n_ip4, 1);
+	assert_int_equal(list.ip4[0], key.ip4);
+	baleen_list_free(&list);
 	baleen_filter_free(&filter);
 }
 

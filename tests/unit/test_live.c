@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "list.h"
 #include "live.h"
 #include "slots.h"
 #include "tables.h"
@@ -304,8 +305,8 @@ static void test_exact(void **state)
 	struct random random = random_from(4);
 	struct baleen_table table = cuckoo_table(16, 1 << 18);
 	struct baleen_filter filter = table_filter(&table, BALEEN_IP4, &random);
-	u32 *want = malloc(n * sizeof(*want)), *got;
-	size_t n_got;
+	u32 *want = malloc(n * sizeof(*want));
+	struct baleen_list got;
 
 	/* An odd multiplier makes distinct keys; the first are taken out for
 	 * as many after the last.
@@ -327,10 +328,10 @@ static void test_exact(void **state)
 		want[i - n] = key.ip4;
 	}
 	qsort(want, n, sizeof(*want), compare_u32);
-	assert_int_equal(baleen_filter_list(&filter, BALEEN_IP4, &got, &n_got, NULL), 0);
-	assert_int_equal(n_got, n);
-	assert_memory_equal(got, want, n * sizeof(*want));
-	free(got);
+	assert_int_equal(baleen_filter_to_list(&filter, &got, NULL), 0);
+	assert_int_equal(got.n_ip4, n);
+	assert_memory_equal(got.ip4, want, n * sizeof(*want));
+	baleen_list_free(&got);
 	free(want);
 	baleen_filter_free(&filter);
 }

@@ -107,10 +107,6 @@ int baleen_filter_insert(struct baleen_filter *filter, const struct baleen_key *
 int baleen_filter_to_list(const struct baleen_filter *filter, struct baleen_list *list,
 			  struct baleen_error *error);
 
-/* For callers that do not know prefixes yet; going away. */
-int baleen_filter_list(const struct baleen_filter *filter, u32 domain, u32 **out, size_t *n,
-		       struct baleen_error *error);
-
 /**
  * baleen_filter_fpp() - false positive rate of a table as it is
  * @filter: the filter

@@ -256,27 +256,3 @@ int baleen_filter_to_list(const struct baleen_filter *filter, struct baleen_list
 	*out = list;
 	return 0;
 }
-
-int baleen_filter_list(const struct baleen_filter *filter, u32 domain, u32 **out, size_t *n,
-		       struct baleen_error *error)
-{
-	struct baleen_list list;
-	int err;
-
-	if (filter->image.table[domain].kind == BALEEN_KIND_NONE) {
-		*out = NULL;
-		*n = 0;
-		return 0;
-	}
-	if (domain != BALEEN_IP4)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "keys stored as hashes cannot be listed back");
-	err = baleen_filter_to_list(filter, &list, error);
-	if (err)
-		return err;
-	*out = list.ip4;
-	*n = list.n_ip4;
-	list.ip4 = NULL;
-	baleen_list_free(&list);
-	return 0;
-}
