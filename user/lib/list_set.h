@@ -52,4 +52,21 @@ int baleen_set6_reserve(struct baleen_list *list);
  */
 void baleen_set6_make(struct baleen_list *list);
 
+/**
+ * baleen_prefix6_is_around() - does a prefix cover the first address of another?
+ * @wide: the prefix
+ * @prefix: the other
+ *
+ * Return: true or false.
+ */
+static inline bool baleen_prefix6_is_around(const struct baleen_prefix6 *wide,
+					    const struct baleen_prefix6 *prefix)
+{
+	u64 hi = wide->hi ^ prefix->hi, lo = wide->lo ^ prefix->lo;
+
+	if (wide->length <= 64)
+		return !wide->length || !(hi >> (64 - wide->length));
+	return !hi && !(lo >> (128 - wide->length));
+}
+
 #endif /* BALEEN_LIST_SET_H */
