@@ -184,8 +184,10 @@ __noinline int sample(struct xdp_md *ctx, u32 slot, u32 action)
 	if (n_bytes > BALEEN_EVENT_BYTES)
 		n_bytes = BALEEN_EVENT_BYTES;
 	event->n_captured = n_bytes;
-	/* The verifier wants to see the bound where it is used. */
-	if (n_bytes < 1 || bpf_xdp_load_bytes(ctx, 0, event->frame, n_bytes))
+	/* No frame is as short as that. Kernel 6.1 learns from < that the length
+	 * is not 0; clang makes < 1 a comparison with 0, from which it does not.
+	 */
+	if (n_bytes < BALEEN_ETHER_BYTES || bpf_xdp_load_bytes(ctx, 0, event->frame, n_bytes))
 		event->n_captured = 0;
 	bpf_ringbuf_submit(event, 0);
 	stats->sampled++;
