@@ -62,14 +62,14 @@ static u32 ip4_reversed(u32 i)
 
 static struct baleen_list make_list(ip4_at *at, u32 n4, u32 n6)
 {
-	struct baleen_list list = {.n_ip4 = n4, .room_ip4 = n4, .n_ip6 = n6, .room_ip6 = n6};
+	struct baleen_list list = { .n_ip4 = n4, .room_ip4 = n4, .n_ip6 = n6, .room_ip6 = n6 };
 
 	list.ip4 = malloc((n4 + 1) * sizeof(*list.ip4));
 	list.ip6 = malloc((n6 + 1) * sizeof(*list.ip6));
 	for (u32 i = 0; i < n4; i++)
 		list.ip4[i] = at(i);
 	for (u32 i = 0; i < n6; i++)
-		list.ip6[i] = (struct baleen_ip6){.hi = 0x20010db8ull << 32 | i / 4, .lo = i};
+		list.ip6[i] = (struct baleen_ip6){ .hi = 0x20010db8ull << 32 | i / 4, .lo = i };
 	baleen_list_finish(&list);
 	assert_int_equal(list.n_ip4, n4);
 	assert_int_equal(list.n_ip6, n6);
@@ -84,7 +84,7 @@ static void assert_build_refused(const struct baleen_list *list,
 				 const char *text)
 {
 	struct baleen_filter filter, poison;
-	struct baleen_error error = {""};
+	struct baleen_error error = { "" };
 
 	memset(&filter, POISON, sizeof(filter));
 	memset(&poison, POISON, sizeof(poison));
@@ -151,15 +151,15 @@ static void test_refused_like(void **state)
 static void assert_holds(const struct baleen_filter *filter, const struct baleen_list *list)
 {
 	for (size_t i = 0; i < list->n_ip4; i++) {
-		struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = list->ip4[i]};
+		struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = list->ip4[i] };
 
 		if (!baleen_filter_test(filter, &key))
 			fail_msg("%#x is missing of %zu", key.ip4, list->n_ip4);
 	}
 	for (size_t i = 0; i < list->n_ip6; i++) {
-		struct baleen_key key = {.domain = BALEEN_IP6,
-					 .hi = list->ip6[i].hi,
-					 .lo = list->ip6[i].lo};
+		struct baleen_key key = { .domain = BALEEN_IP6,
+					  .hi = list->ip6[i].hi,
+					  .lo = list->ip6[i].lo };
 
 		if (!baleen_filter_test(filter, &key))
 			fail_msg("IPv6 key %#llx is missing of %zu", (unsigned long long)key.lo,
@@ -243,9 +243,9 @@ static void test_many_ip6(void **state)
 
 static void test_shapes(void **state)
 {
-	static ip4_at *const shapes[] = {ip4_consecutive, ip4_every_256th, ip4_every_65536th,
-					 ip4_reversed};
-	static const u32 counts[] = {1000, 1003, 1500, 10000, 60000, 131072, 498000, 996147};
+	static ip4_at *const shapes[] = { ip4_consecutive, ip4_every_256th, ip4_every_65536th,
+					  ip4_reversed };
+	static const u32 counts[] = { 1000, 1003, 1500, 10000, 60000, 131072, 498000, 996147 };
 
 	for (u32 i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		for (u32 j = 0; j < sizeof(counts) / sizeof(counts[0]); j++)
@@ -266,7 +266,7 @@ static void test_both_families(void **state)
 static void test_empty(void **state)
 {
 	struct baleen_build_options options = plain;
-	struct baleen_list list = {.n_lines = 3};
+	struct baleen_list list = { .n_lines = 3 };
 	struct random random = random_from(2);
 	struct baleen_filter filter;
 
@@ -324,8 +324,8 @@ static void test_bloom(void **state)
 		double fpp = baleen_filter_fpp(&filter, domain);
 
 		assert_true(fpp <= 1e-3);
-		assert_true(fabs(fpp / baleen_table_fpp(&filter.image, domain, table->n_entries) - 1) <
-			    .2);
+		assert_true(fabs(fpp / baleen_table_fpp(&filter.image, domain, table->n_entries) -
+				 1) < .2);
 		table->n_entries = 1;
 		assert_true(baleen_filter_fpp(&filter, domain) == fpp);
 	}
@@ -400,6 +400,187 @@ static void test_seeds(void **state)
 	baleen_list_free(&list);
 }
 
+/* --- keys of several fields ------------------------------------------------ */
+
+static struct baleen_key key_of(struct random *random, u32 spec, bool is_ip6)
+{
+	struct baleen_fields fields = {
+		.is_ip6 = is_ip6,
+		.src_hi = is_ip6 ? random_next(random) : 0,
+		.src_lo = is_ip6 ? random_next(random) : (u32)random_next(random),
+		.dst_hi = is_ip6 ? random_next(random) : 0,
+		.dst_lo = is_ip6 ? random_next(random) : (u32)random_next(random),
+		.sport = random_next(random),
+		.dport = random_next(random),
+		.proto = random_next(random),
+	};
+
+	return baleen_key_fields(spec, &fields);
+}
+
+/* @n keys, half of them IPv6; made again from the same seed. */
+static struct baleen_list make_keys(u32 spec, u32 n, u64 seed)
+{
+	struct baleen_list list = { .key_spec = spec, .n_key = n, .room_key = n, .n_listed = n };
+	struct random random = { .state = seed };
+
+	list.key = malloc((n + 1) * sizeof(*list.key));
+	for (u32 i = 0; i < n; i++)
+		list.key[i] = key_of(&random, spec, i % 2);
+	assert_int_equal(baleen_list_finish(&list), 0);
+	return list;
+}
+
+static void assert_keys(const struct baleen_filter *filter, const struct baleen_list *list,
+			u32 spec, struct random *random)
+{
+	u64 n_wrong = 0, n_keys = 0;
+
+	for (size_t i = 0; i < list->n_key; i++)
+		assert_true(baleen_filter_test(filter, &list->key[i]));
+	for (u32 i = 0; i < 20000; i++) {
+		struct baleen_key key = key_of(random, spec, i % 2);
+		bool listed = bsearch(&key, list->key, list->n_key, sizeof(key),
+				      (int (*)(const void *, const void *))baleen_key_compare);
+
+		n_wrong += !listed && baleen_filter_test(filter, &key);
+	}
+	assert_int_equal(n_wrong, 0);
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		n_keys += filter->image.table[domain].n_entries;
+	assert_int_equal(n_keys, list->n_key);
+}
+
+/* Keys that fit in 64 bits come back, longer ones cannot. */
+static void assert_keys_listed(const struct baleen_filter *filter, const struct baleen_list *list)
+{
+	struct baleen_list back;
+	struct baleen_error error;
+
+	if (filter->image.table[BALEEN_TUPLE].kind) {
+		assert_false(baleen_image_is_exact(&filter->image));
+		assert_int_equal(baleen_filter_to_list(filter, &back, &error), -EOPNOTSUPP);
+		return;
+	}
+	assert_true(baleen_image_is_exact(&filter->image));
+	assert_int_equal(baleen_filter_to_list(filter, &back, &error), 0);
+	assert_int_equal(back.key_spec, list->key_spec);
+	assert_int_equal(back.n_key, list->n_key);
+	assert_memory_equal(back.key, list->key, list->n_key * sizeof(*list->key));
+	baleen_list_free(&back);
+}
+
+static void test_fields(void **state)
+{
+	static const u32 counts[] = { 1, 2, 3, 100, 1000, 20000 };
+	struct random random = random_from(3);
+
+	for (u32 spec = 1; spec <= BALEEN_KEY_FLOW; spec++) {
+		for (u32 i = 0; i < 6 && !baleen_spec_is_address(spec); i++) {
+			struct baleen_build_options options = plain;
+			struct baleen_list list = make_keys(spec, counts[i], spec);
+			struct baleen_image out;
+			struct baleen_filter filter;
+			struct baleen_error error;
+			const char *reason;
+
+			options.key_spec = spec;
+			if (baleen_build(&list, &options, &filter, &error))
+				fail_msg("spec %u: %s", spec, error.text);
+			if (baleen_image_check(filter.bytes, filter.n_bytes, &out, &reason))
+				fail_msg("spec %u: %s", spec, reason);
+			assert_memory_equal(&out, &filter.image, sizeof(out));
+			assert_keys(&filter, &list, spec, &random);
+			assert_keys_listed(&filter, &list);
+			baleen_filter_free(&filter);
+			baleen_list_free(&list);
+		}
+	}
+}
+
+/* The keys of a list are those of the filter. */
+static void test_refused_fields(void **state)
+{
+	const u32 spec = BALEEN_KEY_SRC | BALEEN_KEY_DPORT;
+	struct baleen_build_options options = plain;
+	struct baleen_list keys = make_keys(spec, 10, 1), hosts = make_list(ip4_random, 10, 0);
+	struct baleen_filter filter;
+
+	assert_build_refused(&keys, &options, EINVAL, "the list has other keys than the filter");
+	options.key_spec = spec | BALEEN_KEY_PROTO;
+	assert_build_refused(&keys, &options, EINVAL, "the list has other keys than the filter");
+	assert_build_refused(&hosts, &options, EINVAL, "the list has other keys than the filter");
+	options.key_spec = spec;
+	assert_build_refused(&hosts, &options, EINVAL, "the list has other keys than the filter");
+	/* Short keys alone, then a list with longer ones. */
+	keys.n_key = 1;
+	while (keys.key[0].domain != BALEEN_WORD)
+		keys.key[0] = keys.key[1];
+	assert_int_equal(baleen_build(&keys, &options, &filter, NULL), 0);
+	baleen_list_free(&keys);
+	keys = make_keys(spec, 10, 1);
+	options.like = &filter.image;
+	assert_build_refused(&keys, &options, EINVAL,
+			     "the list has long keys, the image to be like has no table for them");
+	baleen_filter_free(&filter);
+	baleen_list_free(&keys);
+	baleen_list_free(&hosts);
+}
+
+/* Of any key an empty list makes an image that validates, with room. */
+static void test_empty_fields(void **state)
+{
+	struct baleen_build_options options = plain;
+	struct baleen_list list = { .n_lines = 1 };
+	struct random random = random_from(4);
+
+	for (options.key_spec = 1; options.key_spec <= BALEEN_KEY_FLOW; options.key_spec++) {
+		u32 domain = baleen_spec_domain(options.key_spec, false);
+		struct baleen_image out;
+		struct baleen_filter filter;
+		const char *reason;
+
+		options.capacity = options.key_spec % 2 ? 0 : 1000;
+		assert_int_equal(baleen_build(&list, &options, &filter, NULL), 0);
+		if (baleen_image_check(filter.bytes, filter.n_bytes, &out, &reason))
+			fail_msg("spec %u: %s", options.key_spec, reason);
+		assert_true(baleen_table_capacity(&out.table[domain]) >= options.capacity);
+		for (u32 i = 0; i < 1000; i++) {
+			struct baleen_key key = key_of(&random, options.key_spec, i % 2);
+
+			assert_int_equal(baleen_filter_test(&filter, &key), 0);
+		}
+		baleen_filter_free(&filter);
+	}
+}
+
+/* What was listed is told, also by a copy of a live map. */
+static void test_listed(void **state)
+{
+	struct baleen_list list = make_list(ip4_random, 100, 100);
+	struct baleen_filter filter, copy;
+
+	list.n_listed = 300;
+	list.n_covered = 100;
+	assert_int_equal(baleen_build(&list, &plain, &filter, NULL), 0);
+	filter.image.flags = BALEEN_FLAG_LIVE;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		filter.image.table[domain].n_entries = 0;
+	assert_int_equal(baleen_filter_copy(&filter, &copy, NULL), 0);
+	assert_int_equal(copy.image.n_listed, 300);
+	assert_int_equal(copy.image.n_covered, 100);
+	assert_int_equal(copy.image.n_entries, 200);
+	baleen_filter_free(&filter);
+	baleen_filter_free(&copy);
+	/* Who made the list in memory may not have counted. */
+	list.n_listed = 0;
+	assert_int_equal(baleen_build(&list, &plain, &filter, NULL), 0);
+	assert_sound(&filter, &list);
+	assert_int_equal(filter.image.n_covered, 0);
+	baleen_filter_free(&filter);
+	baleen_list_free(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +598,10 @@ int main(void)
 		cmocka_unit_test(test_like),
 		cmocka_unit_test(test_name),
 		cmocka_unit_test(test_seeds),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_refused_fields),
+		cmocka_unit_test(test_empty_fields),
+		cmocka_unit_test(test_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

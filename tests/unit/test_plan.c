@@ -20,7 +20,7 @@
 static void assert_plan_refused(u32 domain, u32 kind, u64 n, double fpp, int code, const char *text)
 {
 	struct baleen_table table, poison;
-	struct baleen_error error = {""};
+	struct baleen_error error = { "" };
 
 	memset(&table, POISON, sizeof(table));
 	memset(&poison, POISON, sizeof(poison));
@@ -32,7 +32,7 @@ static void assert_plan_refused(u32 domain, u32 kind, u64 n, double fpp, int cod
 
 static void test_refused(void **state)
 {
-	static const double wrong[] = {-1e-9, -1, 1, 1.5, INFINITY, -INFINITY, NAN};
+	static const double wrong[] = { -1e-9, -1, 1, 1.5, INFINITY, -INFINITY, NAN };
 
 	for (u32 i = 0; i < 4 * sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_plan_refused(i % 2, i / 2 % 2 ? BALEEN_KIND_BLOOM : BALEEN_KIND_CUCKOO, 1000,
@@ -55,7 +55,7 @@ static void test_refused(void **state)
 /* An image that has only this table. */
 static struct baleen_image image_of(const struct baleen_table *table, u32 domain)
 {
-	struct baleen_image image = {.key_spec = BALEEN_KEY_SRC};
+	struct baleen_image image = { .key_spec = BALEEN_KEY_SRC };
 
 	image.table[domain] = *table;
 	return image;
@@ -80,10 +80,12 @@ static double table_fpp(const struct baleen_table *table, u32 domain, u64 n)
 /* What the validator says of an image that has only this table. */
 static void assert_valid(const struct baleen_table *table, u32 domain, u64 n)
 {
-	struct baleen_image image = {.key_spec = BALEEN_KEY_SRC}, out;
+	struct baleen_image image = { .key_spec = BALEEN_KEY_SRC }, out;
 	u8 bytes[BALEEN_HEADER_BYTES];
 	const char *reason;
 
+	if (domain == BALEEN_WORD)
+		image.key_spec = BALEEN_KEY_DPORT;
 	image.table[domain] = *table;
 	image.table[domain].first_block = BALEEN_HEADER_BLOCKS;
 	image.table[domain].n_entries = n;
@@ -179,6 +181,59 @@ static void test_cuckoo(void **state)
 	assert_cuckoo_plan(MAX_N);
 }
 
+/* Words are exact in slots that keep them whole, tuples never are. */
+static void test_fields(void **state)
+{
+	for (u64 n = 1; n <= 10000000; n = n * 3 + 1) {
+		struct baleen_table table = plan(BALEEN_WORD, BALEEN_KIND_CUCKOO, n, 0);
+
+		assert_int_equal(table.slot_bits, 64);
+		assert_true(is_exact(&table, BALEEN_WORD));
+		assert_true(table_fpp(&table, BALEEN_WORD, n) == 0);
+		assert_small_enough(&table, n, 64);
+		assert_false(is_exact(&table, BALEEN_TUPLE));
+		assert_true(table_fpp(&table, BALEEN_TUPLE, n) == ldexp(n, -64));
+		table = plan(BALEEN_WORD, BALEEN_KIND_CUCKOO, n, 1e-3);
+		assert_int_equal(table.slot_bits, 16);
+		assert_false(is_exact(&table, BALEEN_WORD));
+	}
+}
+
+/* What serves IPv6 prefixes. */
+static void test_prefixes(void **state)
+{
+	for (u64 n = 1; n <= 10000000; n = n * 3 + 1) {
+		struct baleen_image image = { .key_spec = BALEEN_KEY_SRC };
+		struct baleen_table *table = &image.table[BALEEN_IP6_PREFIXES];
+
+		assert_int_equal(baleen_plan_table(BALEEN_IP6_PREFIXES, BALEEN_KIND_PREFIXES, n, 0,
+						   table, NULL),
+				 0);
+		assert_int_equal(table->kind, BALEEN_KIND_PREFIXES);
+		assert_int_equal(table->slot_bits, 64);
+		assert_true(table->log2_buckets >= 5 && table->n_buckets == 2 * table->n_blocks);
+		assert_true(table->n_buckets * 4 >= n &&
+			    (n < 200 || table->n_buckets * 3.9 * .95 < n * 1.3));
+		image.prefix_lengths[0] = 1ull << 63;
+		assert_true(baleen_table_is_exact(&image, BALEEN_IP6_PREFIXES));
+		assert_true(baleen_table_fpp(&image, BALEEN_IP6_PREFIXES, n) == 0);
+		image.prefix_lengths[1] = 1;
+		assert_false(baleen_table_is_exact(&image, BALEEN_IP6_PREFIXES));
+		assert_true(baleen_table_fpp(&image, BALEEN_IP6_PREFIXES, n) == ldexp(7. * n, -64));
+		assert_true(baleen_image_fpp(&image) >= ldexp(7. * n, -64));
+
+		table = &image.table[BALEEN_IP6_ENTRIES];
+		assert_int_equal(baleen_plan_table(BALEEN_IP6_ENTRIES, BALEEN_KIND_ENTRIES, n, 0,
+						   table, NULL),
+				 0);
+		assert_int_equal(table->n_buckets, n);
+		assert_true(table->n_blocks * 64ull >= n * 24 &&
+			    table->n_blocks * 64ull < n * 24 + 64);
+	}
+	assert_plan_refused(BALEEN_IP6_ENTRIES, BALEEN_KIND_ENTRIES, 1ull << 30, 0, E2BIG,
+			    "1073741824 keys are too many for one filter");
+}
+
 /* The rate that 16-bit slots of hashed keys need is the rate they have. */
 static void test_cuckoo_rate(void **state)
 {
@@ -196,8 +251,8 @@ static void test_cuckoo_rate(void **state)
 /* Reaches the rate, and with a block less would not, whatever the k. */
 static void test_bloom(void **state)
 {
-	static const double rates[] = {0.9, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6};
-	static const u64 counts[] = {1, 2, 10, 100, 999, 1000, 123456, 4000000, MAX_N};
+	static const double rates[] = { 0.9, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6 };
+	static const u64 counts[] = { 1, 2, 10, 100, 999, 1000, 123456, 4000000, MAX_N };
 
 	for (u32 i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		for (u32 j = 0; j < sizeof(counts) / sizeof(counts[0]); j++) {
@@ -215,7 +270,7 @@ static void test_bloom(void **state)
 
 static void test_image(void **state)
 {
-	struct baleen_image image = {.n_blocks = 0};
+	struct baleen_image image = { .n_blocks = 0 };
 
 	image.table[BALEEN_IP4] = cuckoo_table(32, 1000);
 	assert_true(baleen_image_is_exact(&image));
@@ -287,7 +342,7 @@ static void assert_rate(const struct baleen_table *table, u32 domain, u64 n, u64
 
 static void test_bloom_rates(void **state)
 {
-	static const u32 keys_per_block[] = {16, 32, 64, 300};
+	static const u32 keys_per_block[] = { 16, 32, 64, 300 };
 	struct random random = random_from(2);
 
 	for (u32 i = 0; i < 16; i++) {
@@ -335,6 +390,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_cuckoo),
+		cmocka_unit_test(test_fields),	     cmocka_unit_test(test_prefixes),
 		cmocka_unit_test(test_cuckoo_rate),  cmocka_unit_test(test_bloom),
 		cmocka_unit_test(test_image),	     cmocka_unit_test(test_bloom_rates),
 		cmocka_unit_test(test_cuckoo_rates), cmocka_unit_test(test_bloom_extremes),

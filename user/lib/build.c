@@ -299,8 +299,10 @@ static int plan_image(const struct parts *parts, const struct baleen_build_optio
 	reason = set_key(parts, key_spec, image);
 	if (reason)
 		return baleen_fail(error, EINVAL, "%s", reason);
+	/* A list that was made in memory may say nothing of this. */
 	image->n_listed = parts->list->n_listed;
-	image->n_covered = parts->list->n_covered;
+	if (parts->list->n_covered <= image->n_listed)
+		image->n_covered = parts->list->n_covered;
 	set_name(image, options->name);
 	err = plan_tables(parts, options, fpp, image, error);
 	if (!err)
