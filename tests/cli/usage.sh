@@ -129,6 +129,59 @@ for n in {1..17}; do
 	rules+=(--drop "r$n=none.txt")
 done
 misuse "17 rules" attach "more than 16 rules" lo "${rules[@]}"
+misuse "a word that is no qualifier" attach "'prto' is neither an option nor a qualifier of rule \
+'none': proto, dport, tcp-syn or vlan" lo --drop none.txt prto tcp
+for words in "proto|proto: its value is missing" "proto tcp vlan|vlan: its value is missing" \
+	"proto nope|rule 'none': proto 'nope': neither a protocol such as tcp nor a number to 255" \
+	"proto 256|rule 'none': proto '256': neither a protocol such as tcp nor a number to 255" \
+	"proto 6 proto tcp|rule 'none': proto is given twice" \
+	"vlan 0|rule 'none': vlan '0': not a VLAN from 1 to 4094" \
+	"vlan 4095|rule 'none': vlan '4095': not a VLAN from 1 to 4094" \
+	"vlan 1x|rule 'none': vlan '1x': not a VLAN from 1 to 4094" \
+	"dport 0|rule 'none': dport '0': not ports and ranges such as 22,8000-8010" \
+	"dport 65536|rule 'none': dport '65536': not ports and ranges such as 22,8000-8010" \
+	"dport 9-8|rule 'none': dport '9-8': not ports and ranges such as 22,8000-8010" \
+	"dport 1,,2|rule 'none': dport '1,,2': not ports and ranges such as 22,8000-8010" \
+	"dport 1,|rule 'none': dport '1,': not ports and ranges such as 22,8000-8010" \
+	"dport 1-2-3|rule 'none': dport '1-2-3': not ports and ranges such as 22,8000-8010" \
+	"dport 1,2,3,4,5,6,7,8,9|rule 'none': dport '1,2,3,4,5,6,7,8,9': more than 8 ports and ranges" \
+	"dport 1 dport 2|rule 'none': dport is given twice: say dport A,B,C-D" \
+	"tcp-syn tcp-syn|rule 'none': tcp-syn is given twice" \
+	"proto udp tcp-syn|rule 'none': tcp-syn and another protocol than tcp: no packet is both" \
+	"tcp-syn proto 17|rule 'none': tcp-syn and another protocol than tcp: no packet is both" \
+	"proto icmp dport 5|rule 'none': dport and a protocol without ports: no packet has both"; do
+	# shellcheck disable=SC2086 # words
+	misuse "${words%|*}" attach "${words#*|}" lo --drop none.txt ${words%|*}
+done
+misuse "a half qualifier before an option" attach "vlan: its value is missing" \
+	lo --drop none.txt vlan --allow x.txt
+misuse "--default" attach "--default 'reject': not pass or drop" lo --default reject
+for rate in 0/s 1 1/d 1/ /s -1/s 1000001/s 1.5/s 1/ss x; do
+	misuse "--sample '$rate'" attach "--sample '$rate': not a rate such as 100/s, 6/m or 1/h" \
+		lo --sample "$rate" --drop none.txt
+done
+misuse "rule without a verb" rule "add, del or move is asked for"
+misuse "another verb" rule "'frob': not add, del or move" frob
+misuse "rule add to nothing" rule "one device is asked for" add --drop none.txt
+misuse "rule add to a rule" rule "'lo:none' is not DEV" add lo:none --drop none.txt
+misuse "rule add of nothing" rule "no --drop, --allow or --count given" add lo
+misuse "rule add to two" rule "'eth0' is neither an option nor a qualifier: proto, dport, tcp-syn \
+or vlan" add lo eth0 --drop none.txt
+misuse "rule del of nothing" rule "DEV:RULE is asked for" del
+misuse "rule del of a device" rule "'lo' is not DEV:RULE" del lo
+misuse "rule del of two devices" rule "'eth0:a' is of another device than lo" del lo:a eth0:a
+misuse "rule del of an image" rule "--drop, --allow and --count are for add" \
+	del lo:a --drop none.txt
+misuse "rule del at a place" rule "a place is for add and move" del lo:a --first
+misuse "rule move to nowhere" rule "where to? --first, --last, --before RULE or --after RULE" \
+	move lo:a
+misuse "rule move of two" rule "one DEV:RULE is asked for" move lo:a lo:b --first
+misuse "two places" rule "one place is asked for: --first, --last, --before RULE or --after RULE" \
+	move lo:a --first --last
+misuse "policy of nothing" policy "one device is asked for" --dry-run
+misuse "a policy that contradicts itself" policy "--dry-run and --enforce contradict each other" \
+	lo --enforce --dry-run
+misuse "sampling twice" policy "sampling is asked for twice" lo --sample 1/s --no-sample
 check_status "nothing was written" 1 test -e new.bln -o -e new
 
 # --- what needs more than this user has ---
@@ -136,4 +189,6 @@ check_status "nothing was written" 1 test -e new.bln -o -e new
 refuses "attach without privileges" "CAP_BPF is missing: run this as root" \
 	baleen attach lo --drop list.txt
 refuses "swap" "CAP_BPF is missing: run this as root" baleen swap lo:drop list.txt
+refuses "rule" "CAP_BPF is missing: run this as root" baleen rule del lo:drop
+refuses "policy" "CAP_BPF is missing: run this as root" baleen policy lo --dry-run
 refuses "detach" "CAP_BPF is missing: run this as root" baleen detach lo

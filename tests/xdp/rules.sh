@@ -152,6 +152,33 @@ try_qualifiers()
 	detach
 }
 
+try_any()
+{
+	local syn
+
+	syn=$(tcp 22 $SYN)
+	attach native --allow one.txt --drop any tcp-syn
+	fate "any: new connections of everybody but one" PDDPP "$(ip4 192.0.2.1 6 "$syn")" \
+		"$(ip4 192.0.2.9 6 "$syn")" "$(ip6 09 6 64 "$syn")" \
+		"$(ip4 192.0.2.9 6 "$(tcp 22 $ACK)")" "$(ip6 09 6 64 "$(tcp 22 $ACK)")"
+	is "it is counted" "$(packets)" "one=1 any=2 unmatched=2"
+	expect "what is behind an unqualified any is dead" 0 \
+		"veth-b: added, rules now: x one any" \
+		"baleen: warning: rule 'one' can never match: rule 'x' before it lists every address
+baleen: warning: rule 'any' can never match: rule 'x' before it lists every address" \
+		baleen rule add veth-b --first --allow x=any
+	fate "it never matches" PP "$(ip4 192.0.2.9 6 "$syn")" "$(ip4 192.0.2.1 6 "$syn")"
+	is "everything is the first rule's" "$(packets)" "x=2 one=1 any=2 unmatched=2"
+	refuses "any is everybody, also this host" \
+		"any: rule 'all' would drop 10.66.0.2, address of veth-b
+baleen: any: rule 'all' would drop fd66::2, address of veth-b
+baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)" \
+		baleen rule add veth-b --first --drop all=any
+	refuses "a file of that name is ./any" "./any: No such file or directory" \
+		baleen rule add veth-b --drop f=./any
+	detach
+}
+
 # --- changes ---
 
 try_changes()
@@ -351,6 +378,11 @@ try_traffic()
 }
 
 make_pair
+# The resolvers of the machine are none of this test.
+if [ -f /etc/resolv.conf ]; then
+	: >resolv.conf
+	mount --bind resolv.conf /etc/resolv.conf || bail "cannot replace resolv.conf"
+fi
 mkfifo fifo
 in_ns "$B" ethtool -K veth-b rxvlan off
 echo 192.0.2.1 >one.txt
@@ -363,6 +395,7 @@ try_order native
 try_order generic
 try_qualifiers native
 try_qualifiers generic
+try_any
 try_changes
 try_sixteen
 try_failures

@@ -170,10 +170,10 @@ static int attach_rules(struct attach *attach)
 	if (rules_open(&attach->rules, &attach->lists) || rules_insert(&attach->rules, &ruleset, 0))
 		return EXIT_FAILED;
 	policy_apply(&attach->policy, &ruleset);
-	rules_warn_dead(&attach->rules, &ruleset);
 	if (guard_rates(&attach->rules, attach->accept_fpp) ||
 	    (!attach->force && guard_ruleset(attach->device, NULL, &ruleset, &attach->rules)))
 		return EXIT_FAILED;
+	rules_warn_dead(&attach->rules, &ruleset);
 	rules_warn_vlan(&attach->rules, attach->device);
 	return attach_ruleset(attach, &ruleset);
 }

@@ -18,19 +18,15 @@ enum {
 
 struct change;
 
-static int add(const struct change *change, const struct baleen_xdp *xdp,
-	       struct baleen_ruleset *ruleset);
-static int del(const struct change *change, const struct baleen_xdp *xdp,
-	       struct baleen_ruleset *ruleset);
-static int move(const struct change *change, const struct baleen_xdp *xdp,
-		struct baleen_ruleset *ruleset);
+static int add(const struct change *change, struct baleen_ruleset *ruleset);
+static int del(const struct change *change, struct baleen_ruleset *ruleset);
+static int move(const struct change *change, struct baleen_ruleset *ruleset);
 
 /* Each edits the ruleset of the device: 0, or EXIT_FAILED after a message. */
 static const struct verb {
 	const char *name;
 	const char *done;
-	int (*edit)(const struct change *change, const struct baleen_xdp *xdp,
-		    struct baleen_ruleset *ruleset);
+	int (*edit)(const struct change *change, struct baleen_ruleset *ruleset);
 } verbs[] = {
 	{ "add", "added", add },
 	{ "del", "deleted", del },
@@ -236,20 +232,14 @@ static int find_place(const struct change *change, const struct baleen_ruleset *
 	}
 }
 
-static int add(const struct change *change, const struct baleen_xdp *xdp,
-	       struct baleen_ruleset *ruleset)
+static int add(const struct change *change, struct baleen_ruleset *ruleset)
 {
 	int place = find_place(change, ruleset);
 
-	if (place < 0 || rules_insert(&change->rules, ruleset, place))
-		return EXIT_FAILED;
-	rules_warn_dead(&change->rules, ruleset);
-	rules_warn_vlan(&change->rules, xdp->device);
-	return 0;
+	return place < 0 ? EXIT_FAILED : rules_insert(&change->rules, ruleset, place);
 }
 
-static int del(const struct change *change, const struct baleen_xdp *xdp,
-	       struct baleen_ruleset *ruleset)
+static int del(const struct change *change, struct baleen_ruleset *ruleset)
 {
 	for (u32 i = 0; i < change->n_targets; i++) {
 		int place = find(change, ruleset, change->target[i]);
@@ -265,8 +255,7 @@ static int del(const struct change *change, const struct baleen_xdp *xdp,
 	return EXIT_FAILED;
 }
 
-static int move(const struct change *change, const struct baleen_xdp *xdp,
-		struct baleen_ruleset *ruleset)
+static int move(const struct change *change, struct baleen_ruleset *ruleset)
 {
 	int from = find(change, ruleset, change->target[0]);
 	int place = from < 0 ? from : find_place(change, ruleset);
@@ -286,11 +275,13 @@ static int put_on(const struct change *change, struct baleen_xdp *xdp)
 	struct baleen_error error;
 
 	baleen_ruleset_from_xdp(xdp, &ruleset);
-	if (change->verb->edit(change, xdp, &ruleset))
+	if (change->verb->edit(change, &ruleset))
 		return EXIT_FAILED;
 	if (xdp->state == BALEEN_XDP_ATTACHED && !change->force &&
 	    guard_ruleset(xdp->device, xdp, &ruleset, &change->rules))
 		return EXIT_FAILED;
+	rules_warn_dead(&change->rules, &ruleset);
+	rules_warn_vlan(&change->rules, xdp->device);
 	if (baleen_xdp_update(xdp, &ruleset, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;

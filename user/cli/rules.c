@@ -260,30 +260,34 @@ static void warn_if_hidden(const struct rules *rules, const struct baleen_rulese
 	}
 }
 
+static void warn_if_dead(const struct rules *rules, const struct baleen_ruleset *ruleset, u32 place)
+{
+	const struct rule_argument *argument = rules_find(rules, &ruleset->rule[place]);
+
+	if (argument && !argument->input.filter.image.n_entries && !argument->input.is_live)
+		complain("warning: rule '%s' can never match: it is empty", argument->name);
+	else
+		warn_if_hidden(rules, ruleset, place);
+}
+
+static void warn_of_vlan(const struct rule_argument *rule, const char *device)
+{
+	if (rule->qualifiers.has_vlan && baleen_device_strips_tags(device))
+		complain("warning: rule '%s' may never match: %s takes VLAN tags off before the "
+			 "filter sees them; 'ethtool -K %s rxvlan off' mends it",
+			 rule->name, device, device);
+}
+
 void rules_warn_dead(const struct rules *rules, const struct baleen_ruleset *ruleset)
 {
-	for (u32 i = 0; i < ruleset->n_rules; i++) {
-		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
-		const struct rule_argument *argument = rules_find(rules, rule);
-
-		if (argument && !argument->input.filter.image.n_entries && !argument->input.is_live)
-			complain("warning: rule '%s' can never match: it is empty", rule->name);
-		else
-			warn_if_hidden(rules, ruleset, i);
-	}
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		warn_if_dead(rules, ruleset, i);
 }
 
 void rules_warn_vlan(const struct rules *rules, const char *device)
 {
-	for (u32 i = 0; i < rules->n; i++) {
-		const struct rule_argument *rule = &rules->rule[i];
-
-		if (!rule->qualifiers.has_vlan || !baleen_device_strips_tags(device))
-			continue;
-		complain("warning: rule '%s' may never match: %s takes VLAN tags off before the "
-			 "filter sees them; 'ethtool -K %s rxvlan off' mends it",
-			 rule->name, device, device);
-	}
+	for (u32 i = 0; i < rules->n; i++)
+		warn_of_vlan(&rules->rule[i], device);
 }
 
 void rules_close(struct rules *rules)

@@ -97,7 +97,7 @@ int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 
 const struct rule_argument *rules_find(const struct rules *rules,
 				       const struct baleen_ruleset_rule *rule);
 
-/* Warns of rules from the arguments that can never match. */
+/* Warns of rules that can never match, as far as the arguments tell. */
 void rules_warn_dead(const struct rules *rules, const struct baleen_ruleset *ruleset);
 
 /* Warns when a rule from the arguments asks for a VLAN that the device hides. */
