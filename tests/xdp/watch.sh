@@ -15,10 +15,11 @@ cd "$TMP" || exit 2
 FRAME=$ROOT/build/tools/frame
 FLOOD=$ROOT/build/tools/flood
 
-# baleen ARGUMENT...: in the namespace that receives
+# baleen ARGUMENT...: in the namespace that receives; a watch that should have been
+# refused ends, too
 baleen()
 {
-	in_ns "$B" "$BALEEN" "$@"
+	in_ns "$B" timeout 60 "$BALEEN" "$@"
 }
 
 # quiet NAME COMMAND...: succeeds
