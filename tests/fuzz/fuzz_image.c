@@ -17,6 +17,7 @@
 
 #include "filter.h"
 #include "list.h"
+#include "list.h"
 #include "plan.h"
 
 #define N_KEYS 64
@@ -33,13 +34,15 @@ struct recipe {
 		u8 by;	  /* plus this */
 	} skew[2];
 	u8 flags; /* the highest bit: the last block is missing */
+	u8 key_spec;
+	u8 lengths[16];
 	struct {
 		u8 kind;
-		u8 width; /* chooses slot_bits or n_hashes */
+		u8 width; /* chooses slot_bits, n_hashes or group_bits */
 		u8 n_blocks;
-		u8 n_spare; /* buckets that the last block lacks */
+		u8 n_spare; /* buckets that the last block lacks, leaves */
 		u8 n_entries;
-	} table[2];
+	} table[BALEEN_N_DOMAINS];
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
@@ -76,37 +79,81 @@ static void fix_checksums(u8 *image, size_t n_bytes)
 	header->header_crc_le = baleen_le32(baleen_crc32c(0, header, sizeof(*header)));
 }
 
+/* A table of hosts or keys. */
+static void follow_keys(const struct recipe *recipe, u32 domain, struct baleen_table *table)
+{
+	static const u8 widths[] = { 16, 32, 64, 0 };
+	u8 width = recipe->table[domain].width;
+	u32 per_block = 1;
+
+	table->kind = 1 + recipe->table[domain].kind / 2 % 2;
+	if (table->kind == BALEEN_KIND_CUCKOO) {
+		table->slot_bits = widths[width % 4];
+		per_block = baleen_buckets_per_block(table->slot_bits);
+	} else {
+		table->n_hashes = 2 + width % 4 * 2;
+	}
+	table->n_blocks = 1 + recipe->table[domain].n_blocks % MAX_TABLE_BLOCKS;
+	table->n_buckets = table->n_blocks * per_block - recipe->table[domain].n_spare % per_block;
+}
+
+/* Of the tables that come with prefixes. */
+static void follow_prefixes(const struct recipe *recipe, u32 domain, struct baleen_table *table)
+{
+	u32 n_spare = recipe->table[domain].n_spare, n_blocks = recipe->table[domain].n_blocks;
+
+	switch (domain) {
+	case BALEEN_IP6_PREFIXES:
+		table->kind = BALEEN_KIND_PREFIXES;
+		table->slot_bits = 64;
+		table->n_blocks = MAX_TABLE_BLOCKS + n_blocks % MAX_TABLE_BLOCKS;
+		table->n_buckets = 2 * table->n_blocks - n_spare % 2;
+		break;
+	case BALEEN_IP6_ENTRIES:
+		table->kind = BALEEN_KIND_ENTRIES;
+		table->n_buckets = 1 + n_spare % MAX_ENTRIES;
+		table->n_blocks = (table->n_buckets * sizeof(struct baleen_entry6) + 63) / 64;
+		break;
+	default:
+		table->kind = BALEEN_KIND_DIRECTORY;
+		table->group_bits = recipe->table[domain].width % 2 ? 16 : 8;
+		/* A leaf of 8 bits has megabytes. */
+		table->n_buckets = table->group_bits == 8 ? 0 : n_spare % 4;
+		table->n_blocks =
+			baleen_directory_blocks(domain, table->group_bits, table->n_buckets);
+		break;
+	}
+}
+
 /* What the recipe asks for as the header of an image. */
 static void follow_recipe(const struct recipe *recipe, struct baleen_image *image)
 {
-	static const u8 widths[] = {16, 32, 64, 0};
-
 	memset(image, 0, sizeof(*image));
 	image->n_blocks = BALEEN_HEADER_BLOCKS;
-	image->key_spec = BALEEN_KEY_SRC;
+	image->key_spec = 1 + recipe->key_spec % BALEEN_KEY_FLOW;
 	image->flags = recipe->flags & BALEEN_FLAG_LIVE;
-	for (u32 domain = 0; domain <= BALEEN_IP6; domain++) {
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		struct baleen_table *table = &image->table[domain];
-		u8 width = recipe->table[domain].width;
-		u32 per_block = 1;
 
-		table->kind = recipe->table[domain].kind % 3;
-		if (table->kind == BALEEN_KIND_NONE)
+		if (recipe->table[domain].kind % 2 == 0)
 			continue;
-		if (table->kind == BALEEN_KIND_CUCKOO) {
-			table->slot_bits = widths[width % 4];
-			per_block = baleen_buckets_per_block(table->slot_bits);
-		} else {
-			table->n_hashes = 2 + width % 4 * 2;
-		}
+		if (domain <= BALEEN_TUPLE)
+			follow_keys(recipe, domain, table);
+		else
+			follow_prefixes(recipe, domain, table);
 		table->first_block = image->n_blocks;
-		table->n_blocks = 1 + recipe->table[domain].n_blocks % MAX_TABLE_BLOCKS;
-		table->n_buckets =
-			table->n_blocks * per_block - recipe->table[domain].n_spare % per_block;
-		if (!image->flags)
+		if (!image->flags && table->kind == BALEEN_KIND_ENTRIES)
+			table->n_entries = table->n_buckets;
+		else if (!image->flags && table->kind != BALEEN_KIND_PREFIXES &&
+			 domain != BALEEN_IP6_STEMS)
 			table->n_entries = recipe->table[domain].n_entries % MAX_ENTRIES;
 		image->n_blocks += table->n_blocks;
 		image->n_entries += table->n_entries;
+	}
+	if (image->table[BALEEN_IP6_PREFIXES].kind) {
+		memcpy(image->prefix_lengths, recipe->lengths, sizeof(image->prefix_lengths));
+		image->prefix_lengths[0] &= ~0xffffffffull;
+		image->prefix_lengths[1] |= 1;
 	}
 }
 
@@ -122,7 +169,7 @@ static u8 *shorten(u8 *image, size_t *n_image)
 static u8 *cook(const u8 *bytes, size_t n_bytes, size_t *n_image)
 {
 	struct baleen_image image;
-	struct recipe recipe = {0};
+	struct recipe recipe = { 0 };
 	size_t n_recipe = n_bytes < sizeof(recipe) ? n_bytes : sizeof(recipe);
 	u8 *made;
 
@@ -164,41 +211,55 @@ static u8 *make_image(const u8 *bytes, size_t n_bytes, size_t *n_image)
 static struct baleen_key key_at(u32 domain, u32 i)
 {
 	u64 x = (i + 1) * 0x9e3779b97f4a7c15ull;
+	struct baleen_key key = { .domain = domain, .lo = x * x };
 
-	return (struct baleen_key){.domain = domain, .ip4 = x >> 32, .hi = x, .lo = x * x};
+	switch (domain) {
+	case BALEEN_IP4: return (struct baleen_key){ .domain = domain, .ip4 = x >> 32 };
+	case BALEEN_TUPLE:
+		key.dst_hi = ~x;
+		key.dst_lo = x >> 7;
+		key.rest = x >> 24;
+		break;
+	case BALEEN_WORD: return key;
+	}
+	key.hi = x;
+	return key;
 }
 
+/* The set back, and a filter's word for each of its hosts. */
 static void check_list(const struct baleen_filter *filter)
 {
 	struct baleen_list list;
-	int err = baleen_filter_to_list(filter, &list, NULL);
+	struct baleen_error error;
+	int err = baleen_filter_to_list(filter, &list, &error);
 
 	if (err) {
 		check(err == -EINVAL || err == -EOPNOTSUPP);
 		return;
 	}
 	for (size_t i = 0; i < list.n_ip4; i++) {
-		struct baleen_key key = {.domain = BALEEN_IP4, .ip4 = list.ip4[i]};
+		struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = list.ip4[i] };
 
 		check(!i || list.ip4[i - 1] < list.ip4[i]);
 		check(baleen_filter_test(filter, &key));
 	}
 	for (size_t i = 0; i < list.n_net4; i++) {
-		struct baleen_key first = {.domain = BALEEN_IP4, .ip4 = list.net4[i].first};
-		struct baleen_key last = {.domain = BALEEN_IP4, .ip4 = list.net4[i].last};
+		struct baleen_key first = { .domain = BALEEN_IP4, .ip4 = list.net4[i].first };
+		struct baleen_key last = { .domain = BALEEN_IP4, .ip4 = list.net4[i].last };
 
-		check(first.ip4 < last.ip4);
-		check(!i || list.net4[i - 1].last + 1ull < first.ip4);
+		check(list.net4[i].first < list.net4[i].last);
 		check(baleen_filter_test(filter, &first) && baleen_filter_test(filter, &last));
 	}
 	baleen_list_free(&list);
 }
 
-/* Whatever stands in the slots, a key that was inserted is found. One refusal
- * is enough, it takes thousands of steps.
+/* Whatever stands in the slots, a key that was inserted is found: beside a
+ * directory, where that says so. One refusal is enough, it takes thousands of
+ * steps.
  */
 static void check_insert(struct baleen_filter *filter, u32 domain)
 {
+	const struct baleen_table *table = &filter->image.table[domain];
 	int err = 0;
 
 	for (u32 i = 0; i < N_KEYS && !err; i++) {
@@ -207,8 +268,15 @@ static void check_insert(struct baleen_filter *filter, u32 domain)
 
 		err = baleen_filter_insert(filter, &key, 1, &n_done);
 		check(n_done == !err && (!err || err == -ENOSPC));
-		check(err || baleen_filter_test(filter, &key));
+		check(err || baleen_table_test(table, &filter->image.seed, filter->bytes, &key));
 	}
+}
+
+static bool has_keys(const struct baleen_image *image, u32 domain)
+{
+	return image->table[domain].kind ||
+	       (domain == BALEEN_IP4 && image->table[BALEEN_IP4_GROUPS].kind) ||
+	       (domain == BALEEN_IP6 && image->table[BALEEN_IP6_STEMS].kind);
 }
 
 static void check_accepted(struct baleen_filter *filter)
@@ -220,19 +288,19 @@ static void check_accepted(struct baleen_filter *filter)
 	baleen_header_write(&filter->image, header);
 	check(!memcmp(header, filter->bytes, sizeof(header)));
 	check(fpp >= 0 && fpp <= 1);
-	for (u32 domain = 0; domain <= BALEEN_IP6; domain++) {
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
 		const struct baleen_table *table = &filter->image.table[domain];
 
 		for (u32 i = 0; i < N_KEYS; i++) {
 			struct baleen_key key = key_at(domain, i);
 
-			check(baleen_filter_test(filter, &key) <= (table->kind != 0));
+			check(baleen_filter_test(filter, &key) <= has_keys(&filter->image, domain));
 		}
 		if (table->kind == BALEEN_KIND_CUCKOO)
 			check(baleen_filter_count(filter, domain) <= 4ull * table->n_buckets);
 	}
 	check_list(filter);
-	for (u32 domain = 0; domain <= BALEEN_IP6; domain++)
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
 		if (filter->image.table[domain].kind)
 			check_insert(filter, domain);
 	check(!memcmp(header, filter->bytes, sizeof(header)));
@@ -249,7 +317,7 @@ static void check_refused(const struct baleen_image *out, const char *reason)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
-	struct baleen_filter filter = {.n_bytes = 0};
+	struct baleen_filter filter = { .n_bytes = 0 };
 	const char *reason = NULL;
 
 	if (!n_bytes)
