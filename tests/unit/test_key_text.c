@@ -171,6 +171,11 @@ static void test_refused_keys(void **state)
 		{"src,dport", "192.0.2.1,tcp:443", "a protocol, but the key has none"},
 		{"src,sport,dport", "192.0.2.1,tcp:443", "a protocol, but the key has none"},
 		{"flow", "192.0.2.1,tcp:443", "protocol is no known name or number up to 255"},
+		{"flow", "tcp,192.0.2.1,198.51.100.2,1,2,3", MORE},
+		{"proto,src,sport,dport", "192.0.2.1,tcp:443",
+		 "protocol is no known name or number up to 255"},
+		{"proto,src,dst,dport", "192.0.2.1,tcp:443",
+		 "protocol is no known name or number up to 255"},
 		{"proto,src", "192.0.2.1,tcp:443", "protocol is no known name or number up to 255"},
 		{"proto,src,dport", "192.0.2.1,tcp:443,9",
 		 "protocol is no known name or number up to 255"},
@@ -320,6 +325,23 @@ static void test_round_trip(void **state)
 	}
 }
 
+/* A packet may have such an address; a list that had it would mean IPv4. */
+static void test_mapped(void **state)
+{
+	const struct baleen_fields fields = {
+		.is_ip6 = true,
+		.src_lo = 0xffffc0000201,
+		.dst_hi = 0x20010db800000000,
+		.dst_lo = 1,
+	};
+	u32 spec = BALEEN_KEY_SRC | BALEEN_KEY_DST;
+	struct baleen_key key = baleen_key_fields(spec, &fields);
+	char text[BALEEN_KEY_TEXT];
+
+	baleen_key_format(&key, spec, text);
+	assert_string_equal(text, "::ffff:192.0.2.1,2001:db8::1");
+}
+
 /* A change of any field is a change of the order, one way or the other. */
 static void test_compare(void **state)
 {
@@ -349,10 +371,15 @@ static void test_compare(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused_specs), cmocka_unit_test(test_refused_protocols),
-		cmocka_unit_test(test_refused_keys),  cmocka_unit_test(test_refused_bytes),
-		cmocka_unit_test(test_specs),	      cmocka_unit_test(test_protocols),
-		cmocka_unit_test(test_shown),	      cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_refused_specs),
+		cmocka_unit_test(test_refused_protocols),
+		cmocka_unit_test(test_refused_keys),
+		cmocka_unit_test(test_refused_bytes),
+		cmocka_unit_test(test_specs),
+		cmocka_unit_test(test_protocols),
+		cmocka_unit_test(test_shown),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_mapped),
 		cmocka_unit_test(test_compare),
 	};
 

@@ -181,6 +181,34 @@ static void test_refused_lines(void **state)
 	}
 }
 
+/* Keys of several fields. */
+static void test_refused_fields(void **state)
+{
+	static const struct refused refused[] = {
+		{"192.0.2.1", "192.0.2.1", "fewer fields than the key has"},
+		{"!192.0.2.1,443", "!192.0.2.1,443", "exception from keys of several fields"},
+		{"add x 192.0.2.1,443 nomatch", "192.0.2.1,443",
+		 "exception from keys of several fields"},
+		{"192.0.2.1,443-445", "192.0.2.1,443-445", "range of ports in a key"},
+		{"192.0.2.1,443 - 192.0.2.1,445", "192.0.2.1,443",
+		 "range with white space: write it A-B"},
+		{"192.0.2.1 ,443", "192.0.2.1", "fewer fields than the key has"},
+		{"192.0.2.1, 443", "192.0.2.1,", "port is not a number"},
+	};
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct baleen_list list = {.key_spec = BALEEN_KEY_SRC | BALEEN_KEY_DPORT};
+		struct complaints seen = {0};
+
+		read_text(&list, refused[i].line, &seen);
+		assert_int_equal(seen.n, 1);
+		assert_string_equal(seen.text[0], refused[i].text);
+		assert_string_equal(seen.reason[0], refused[i].reason);
+		assert_int_equal(list.n_listed, 0);
+		baleen_list_free(&list);
+	}
+}
+
 static void test_refused_nul(void **state)
 {
 	static const char in_key[] = "10.0.0.1\0"
@@ -438,7 +466,7 @@ static void test_held_ipset(void **state)
 		"add -exist bad 192.0.2.8\n"
 		"add -! bad# 192.0.2.9 # nomatch\n"
 		"add bad 192.0.2.10#x -exist\n"
-		"add bad 192.0.2.16/29\n"
+		"add nomatch 192.0.2.16/29\n"
 		"add bad 192.0.2.18/31 timeout 9 comment \"a b\" nomatch\n"
 		"add bad 192.0.2.20 timeout 9 nomatch comment \"a b\"\n"
 		"add bad 192.0.2.18 nomatch -exist\n";
@@ -451,6 +479,23 @@ static void test_held_ipset(void **state)
 	assert_int_equal(list.n_covered, 1);
 	assert_keys(&list, "192.0.2.1 192.0.2.7 192.0.2.8 192.0.2.9 192.0.2.10 192.0.2.4-192.0.2.5 "
 			   "192.0.2.16-192.0.2.17 192.0.2.21-192.0.2.23 2001:db8::1");
+	baleen_list_free(&list);
+}
+
+static void test_held_fields(void **state)
+{
+	static const char text[] =
+		"\xef\xbb\xbf# head\r\n tcp,192.0.2.1,443 # x\r\n2001:db8::1,udp:53\n"
+		"add x 192.0.2.2,tcp:80 timeout 9 comment \"a\"\n6,192.0.2.1,25 - why\n";
+	struct baleen_list list = {
+		.key_spec = BALEEN_KEY_PROTO | BALEEN_KEY_DST | BALEEN_KEY_DPORT,
+	};
+
+	read_text(&list, text, NULL);
+	assert_int_equal(list.n_bad, 0);
+	assert_int_equal(list.n_listed, 4);
+	assert_keys(&list,
+		    "tcp,192.0.2.1,443 udp,2001:db8::1,53 tcp,192.0.2.2,80 tcp,192.0.2.1,25");
 	baleen_list_free(&list);
 }
 
@@ -695,14 +740,24 @@ static int run_ipsum(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused_lines), cmocka_unit_test(test_refused_nul),
-		cmocka_unit_test(test_refused_long),  cmocka_unit_test(test_refused_very_long),
-		cmocka_unit_test(test_refused_key),   cmocka_unit_test(test_refused_span),
-		cmocka_unit_test(test_refused_file),  cmocka_unit_test(test_refused_memory),
-		cmocka_unit_test(test_held_lines),    cmocka_unit_test(test_held_ipset),
-		cmocka_unit_test(test_format),	      cmocka_unit_test(test_format_octets),
-		cmocka_unit_test(test_byte_by_byte),  cmocka_unit_test(test_interrupted),
-		cmocka_unit_test(test_find),	      cmocka_unit_test(test_find_fields),
+		cmocka_unit_test(test_refused_lines),
+		cmocka_unit_test(test_refused_fields),
+		cmocka_unit_test(test_refused_nul),
+		cmocka_unit_test(test_refused_long),
+		cmocka_unit_test(test_refused_very_long),
+		cmocka_unit_test(test_refused_key),
+		cmocka_unit_test(test_refused_span),
+		cmocka_unit_test(test_refused_file),
+		cmocka_unit_test(test_refused_memory),
+		cmocka_unit_test(test_held_lines),
+		cmocka_unit_test(test_held_ipset),
+		cmocka_unit_test(test_held_fields),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_format_octets),
+		cmocka_unit_test(test_byte_by_byte),
+		cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_find_fields),
 		cmocka_unit_test(test_find_cuts),
 	};
 

@@ -138,6 +138,30 @@ static void test_made_keys(void **state)
 	check_made(BALEEN_KEY_DPORT, &ports);
 }
 
+/* More than are sorted by insertion, all alike but for the last digit. */
+static void test_made_alike(void **state)
+{
+	struct made made = {.want = "", .n_listed = 200, .n_covered = 200};
+	char text[200 * 32], *p = text;
+
+	for (u32 i = 0; i < 100; i++)
+		p += sprintf(p, "%s10.0.0.0/24\n%s2001:db8::/32\n", i == 50 ? "!" : "",
+			     i == 60 ? "!" : "");
+	made.list = text;
+	check_made(BALEEN_KEY_SRC, &made);
+
+	p = text;
+	for (u32 i = 0; i < 100; i++)
+		p += sprintf(p, "2001:db8::1,%u\n", i * 37 % 100 / 25);
+	made = (struct made){
+		.list = text,
+		.want = "2001:db8::1,0 2001:db8::1,1 2001:db8::1,2 2001:db8::1,3",
+		.n_listed = 100,
+		.n_covered = 96,
+	};
+	check_made(BALEEN_KEY_SRC | BALEEN_KEY_DPORT, &made);
+}
+
 /* --- the reference: for every address walk all entries, the longest wins --- */
 
 struct entry {
@@ -535,9 +559,13 @@ static void test_many_halves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_made4),	    cmocka_unit_test(test_made6),
-		cmocka_unit_test(test_made_keys),   cmocka_unit_test(test_random4),
-		cmocka_unit_test(test_random6),	    cmocka_unit_test(test_many_exceptions),
+		cmocka_unit_test(test_made4),
+		cmocka_unit_test(test_made6),
+		cmocka_unit_test(test_made_keys),
+		cmocka_unit_test(test_made_alike),
+		cmocka_unit_test(test_random4),
+		cmocka_unit_test(test_random6),
+		cmocka_unit_test(test_many_exceptions),
 		cmocka_unit_test(test_many_halves),
 	};
 
