@@ -35,7 +35,9 @@
  * bit 1000 * 256 + 77 of the bitmap decides.
  *
  * Our numbers: exact. 5.6 MB for g = 24, 22 kB for g = 16; country-us (27,769
- * prefixes): 5.6 MB and no leaf.
+ * prefixes): 2.3 MB, g = 22, 6,859 leaves. A bitmap of all /24s with a cuckoo
+ * table for the rest: 2.1 MB for it; 2.2 instead of 0.5 MB for 1,000 random
+ * prefixes of /16 to /32, 7.3 instead of 6.5 MB for a million.
  */
 #ifndef BALEEN_DIRECTORY_H
 #define BALEEN_DIRECTORY_H
