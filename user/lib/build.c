@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "build.h"
+#include "hashes.h"
 #include "prefix_table.h"
 
 /* Keys converted to canonical form at a time: they stay in the L1 cache. */
@@ -30,6 +31,7 @@
  * @hosts6: IPv6 hosts as prefixes
  * @stems: what they leave to the directory
  * @stems_plan: its layout
+ * @kept: hashes that another filter leaves to this one, by domain
  */
 struct parts {
 	const struct baleen_list *list;
@@ -42,6 +44,7 @@ struct parts {
 	struct baleen_prefix6 *hosts6;
 	struct baleen_runs stems;
 	struct baleen_directory_plan stems_plan;
+	struct baleen_hashes kept[BALEEN_TUPLE + 1];
 };
 
 static int no_memory(struct baleen_error *error)
@@ -57,6 +60,8 @@ static void parts_free(struct parts *parts)
 	free(parts->members);
 	free(parts->hosts6);
 	free(parts->stems.run);
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		free(parts->kept[domain].hash);
 }
 
 /* Hosts and keys; those in prefixes do not count. */
@@ -174,6 +179,24 @@ static int make_parts(const struct baleen_list *list, const struct baleen_build_
 		err = hosts_as_prefixes(parts);
 	if (!err && parts->entries.n)
 		err = plan_stems(parts);
+	return err;
+}
+
+/* What @keep leaves to the new filter. */
+static int keep_hashes(const struct baleen_filter *keep, struct parts *parts,
+		       struct baleen_error *error)
+{
+	static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };
+	int err = 0;
+
+	if (keep->image.table[BALEEN_IP6].kind && parts->entries.n)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "its IPv6 hosts are stored as hashes, which prefixes cannot "
+				   "stand beside: build it again from its lists");
+	for (u32 i = 0; i < sizeof(hashed) / sizeof(hashed[0]) && !err; i++) {
+		err = baleen_hashes_read(keep, hashed[i], &parts->kept[hashed[i]], error);
+		parts->n[hashed[i]] += parts->kept[hashed[i]].n;
+	}
 	return err;
 }
 
@@ -324,7 +347,7 @@ static size_t next_keys(const struct parts *parts, u32 domain, size_t *at, struc
 				keys[n++] = list->key[*at];
 		return n;
 	}
-	for (; n < CHUNK && *at < parts->n[domain]; ++*at, n++) {
+	for (; n < CHUNK && *at < parts->n[domain] - parts->kept[domain].n; ++*at, n++) {
 		keys[n] = (struct baleen_key){ .domain = domain };
 		if (domain == BALEEN_IP4) {
 			keys[n].ip4 = parts->ip4[*at];
@@ -344,6 +367,8 @@ static int fill_domain(const struct parts *parts, u32 domain, struct baleen_filt
 	size_t at = 0, n, n_done;
 	int err = 0;
 
+	if (parts->kept[domain].n)
+		err = baleen_hashes_insert(filter, domain, &parts->kept[domain]);
 	while (!err && (n = next_keys(parts, domain, &at, keys))) {
 		err = baleen_filter_insert(filter, keys, n, &n_done);
 		*n_fit += n_done;
@@ -458,6 +483,26 @@ static int build_like(const struct parts *parts, const struct baleen_build_optio
 	return build_once(parts, &image, filter, error);
 }
 
+/* The seed is given: what finds no room needs more of it. */
+static int build_kept(const struct parts *parts, const struct baleen_build_options *options,
+		      struct baleen_filter *filter, struct baleen_error *error)
+{
+	struct baleen_build_options roomier = *options;
+	u64 n_keys = count_keys(parts);
+	struct baleen_image image;
+	int err = -ENOSPC;
+
+	for (int i = 0; i < MAX_SEEDS && err == -ENOSPC; i++) {
+		err = plan_image(parts, &roomier, options->fpp, &image, error);
+		if (err)
+			return err;
+		image.seed = options->keep->image.seed;
+		err = build_once(parts, &image, filter, error);
+		roomier.capacity = fmax(roomier.capacity, n_keys) * 1.05 + 1;
+	}
+	return err;
+}
+
 /* What the other tables err is settled by their plan. */
 static double worst_bloom(const struct baleen_filter *filter)
 {
@@ -520,9 +565,15 @@ int baleen_build(const struct baleen_list *list, const struct baleen_build_optio
 				   (unsigned long long)options->capacity);
 	if (make_parts(list, options, &parts))
 		err = no_memory(error);
-	else if (options->like)
-		err = build_like(&parts, options, filter, error);
+	else if (options->keep)
+		err = keep_hashes(options->keep, &parts, error);
 	else
+		err = 0;
+	if (!err && options->like)
+		err = build_like(&parts, options, filter, error);
+	else if (!err && options->keep)
+		err = build_kept(&parts, options, filter, error);
+	else if (!err)
 		err = build_new(&parts, options, filter, error);
 	parts_free(&parts);
 	return err;

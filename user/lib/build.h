@@ -26,6 +26,8 @@
  *        from this header instead; may be NULL. What prefixes need is planned
  *        for the list. Hosts are stored as /128 when it has IPv6 prefixes, so
  *        that the two can be listed and merged
+ * @keep: take over the tables of this filter that cannot be listed, by their
+ *        hashes, and its seed; may be NULL. Their keys count in the capacity
  */
 struct baleen_build_options {
 	const char *name;
@@ -34,6 +36,7 @@ struct baleen_build_options {
 	double fpp;
 	u64 capacity;
 	const struct baleen_image *like;
+	const struct baleen_filter *keep;
 };
 
 /**

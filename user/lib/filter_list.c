@@ -7,38 +7,18 @@
 #include "prefix_table.h"
 #include "slots.h"
 
-/* The 32 bits that baleen_cuckoo_locate() split into home and tag: the only x
- * with x * m in [start, start + 2^L), if there is one at all.
- */
-static bool join(const struct baleen_table *table, u32 home, u32 tag, u32 *x)
-{
-	u64 start = (u64)home << 32 | (u64)tag << table->log2_buckets;
-	u64 candidate = (start + table->n_buckets - 1) / table->n_buckets;
-	u64 product = candidate * table->n_buckets;
-
-	*x = candidate;
-	return candidate <= UINT32_MAX && product >> 32 == home &&
-	       (u32)product >> table->log2_buckets == tag;
-}
-
 static bool slot_to_key(const struct baleen_filter *filter, u32 domain, u32 bucket, u64 slot,
 			struct baleen_key *key)
 {
-	const struct baleen_table *table = &filter->image.table[domain];
-	u64 side = baleen_cuckoo_side(table->slot_bits);
-	u64 tag = baleen_slot_tag(table, slot);
-	u64 high = domain == BALEEN_IP4 ? tag : tag >> 32;
-	u32 home = slot & side ? baleen_cuckoo_other(table, bucket, tag) : bucket;
-	u32 x;
+	u64 hash;
 
-	if (!(slot & side << 1) || high > UINT32_MAX >> table->log2_buckets ||
-	    !join(table, home, high, &x))
+	if (!baleen_slot_hash(&filter->image.table[domain], bucket, slot, &hash))
 		return false;
 	*key = (struct baleen_key){ .domain = domain };
 	if (domain == BALEEN_IP4)
-		key->ip4 = baleen_unpermute32(&filter->image.seed, x);
+		key->ip4 = baleen_unpermute32(&filter->image.seed, hash);
 	else
-		key->lo = baleen_unpermute64(&filter->image.seed, (u64)x << 32 | (u32)tag);
+		key->lo = baleen_unpermute64(&filter->image.seed, hash);
 	return true;
 }
 

@@ -197,7 +197,7 @@ static int bloom_add(struct baleen_filter *filter, const struct baleen_table *ta
 	return 0;
 }
 
-int baleen_live_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+static int table_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
 {
 	const struct baleen_table *table = &filter->image.table[key->domain];
 	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
@@ -213,7 +213,7 @@ int baleen_live_add(struct baleen_filter *filter, const struct baleen_key *key, 
 	}
 }
 
-int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+static int table_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
 {
 	const struct baleen_table *table = &filter->image.table[key->domain];
 	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
@@ -228,6 +228,129 @@ int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, 
 	default: return -EOPNOTSUPP;
 	}
 }
+
+/* --- a directory of IPv4 groups beside the table of hosts ------------------ */
+
+static struct baleen_block *group_line(const struct baleen_filter *filter,
+				       const struct baleen_group_place *place)
+{
+	const struct baleen_table *table = &filter->image.table[BALEEN_IP4_GROUPS];
+
+	return (struct baleen_block *)filter->bytes + table->first_block + place->line;
+}
+
+/* enum baleen_group of the group, not of the address. */
+static u32 group_state(const struct baleen_filter *filter, const struct baleen_group_place *place)
+{
+	const struct baleen_block *line = group_line(filter, place);
+	u64 low = baleen_le64(line->word[place->word]) >> place->bit & 1;
+	u64 high = baleen_le64(line->word[3 + place->word]) >> place->bit & 1;
+
+	return high << 1 | low;
+}
+
+static void set_bit(u64 *word, u64 bit, bool value)
+{
+	u64 mask = baleen_le64(1ull << bit);
+
+	__atomic_store_n(word, value ? *word | mask : *word & ~mask, __ATOMIC_RELEASE);
+}
+
+/* The bit of an address whose group has a leaf. */
+static void set_leaf(struct baleen_filter *filter, const struct baleen_group_place *place, u32 ip4,
+		     bool value)
+{
+	const struct baleen_table *table = &filter->image.table[BALEEN_IP4_GROUPS];
+	const struct baleen_block *line = group_line(filter, place);
+	u64 leaves =
+		baleen_le64(line->word[place->word]) & baleen_le64(line->word[3 + place->word]);
+	u64 counts = baleen_le64(line->word[6]);
+	u64 rank = (counts & 0xffffff) + (counts >> (24 + 8 * place->word) & 0xff) +
+		   baleen_popcount64(leaves & ((1ull << place->bit) - 1));
+	u32 low_bits = 32 - table->group_bits;
+	u64 bit = rank << low_bits | (ip4 & ((1ull << low_bits) - 1));
+	struct baleen_block *leaf = (struct baleen_block *)filter->bytes + table->leaf_block;
+
+	/* A damaged count must not lead outside the image. */
+	if (rank < table->n_buckets)
+		set_bit(&leaf[bit >> 9].word[bit >> 6 & 7], bit & 63, value);
+}
+
+/* A group without members gets its first: the host before the group says that
+ * there are any, so that a reader never finds the one without the other.
+ */
+static int groups_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+{
+	const struct baleen_table *table = &filter->image.table[BALEEN_IP4_GROUPS];
+	struct baleen_group_place place = baleen_group_locate(key->ip4 >> (32 - table->group_bits));
+	u32 state = group_state(filter, &place);
+	int err = 0;
+
+	if (state != BALEEN_GROUP_HOSTS && baleen_filter_test(filter, key)) {
+		*changed = false;
+		return 0;
+	}
+	if (state == BALEEN_GROUP_LEAF) {
+		set_leaf(filter, &place, key->ip4, true);
+		*changed = true;
+		return 0;
+	}
+	err = table_add(filter, key, changed);
+	if (!err && state == BALEEN_GROUP_NONE) {
+		set_bit(&group_line(filter, &place)->word[3 + place.word], place.bit, true);
+		*changed = true;
+	}
+	return err;
+}
+
+static int groups_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+{
+	const struct baleen_table *table = &filter->image.table[BALEEN_IP4_GROUPS];
+	struct baleen_group_place place = baleen_group_locate(key->ip4 >> (32 - table->group_bits));
+	u32 state = group_state(filter, &place);
+
+	if (!baleen_filter_test(filter, key)) {
+		*changed = false;
+		return 0;
+	}
+	if (state == BALEEN_GROUP_HOSTS)
+		return table_del(filter, key, changed);
+	if (state == BALEEN_GROUP_ALL)
+		return -ENOSPC;
+	set_leaf(filter, &place, key->ip4, false);
+	*changed = true;
+	return 0;
+}
+
+/* IPv6 prefixes carry answers that depend on each other: none in place. */
+static int stems_change(struct baleen_filter *filter, const struct baleen_key *key, bool is_in,
+			bool *changed)
+{
+	if (!!baleen_filter_test(filter, key) != is_in)
+		return -ENOSPC;
+	*changed = false;
+	return 0;
+}
+
+int baleen_live_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+{
+	if (key->domain == BALEEN_IP4 && filter->image.table[BALEEN_IP4_GROUPS].kind)
+		return groups_add(filter, key, changed);
+	if (key->domain == BALEEN_IP6 && filter->image.table[BALEEN_IP6_STEMS].kind)
+		return stems_change(filter, key, true, changed);
+	return table_add(filter, key, changed);
+}
+
+int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+{
+	if (key->domain == BALEEN_IP4 && filter->image.table[BALEEN_IP4_GROUPS].kind)
+		return groups_del(filter, key, changed);
+	if (key->domain == BALEEN_IP6 && filter->image.table[BALEEN_IP6_STEMS].kind)
+		return stems_change(filter, key, false, changed);
+	return table_del(filter, key, changed);
+}
+
+/* --- after writers that were killed ---------------------------------------- */
 
 static u64 cuckoo_repair(const struct baleen_slots *slots)
 {

@@ -37,9 +37,12 @@
  * others are for the caller to count and seal.
  *
  * Context: one writer at a time.
- * Return: 0; -ENOSPC when there is no room for the key, or no table for its
- * domain: nothing has changed, and the filter must be built anew;
- * -EOPNOTSUPP for other kinds than cuckoo and Bloom.
+ * With a directory of IPv4 groups an address goes where its group has its
+ * members.
+ *
+ * Return: 0; -ENOSPC when there is no room for the key, no table for its
+ * domain, or IPv6 prefixes, which cannot change in place: nothing has changed,
+ * and the filter must be built anew.
  */
 int baleen_live_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed);
 
@@ -54,7 +57,8 @@ int baleen_live_add(struct baleen_filter *filter, const struct baleen_key *key, 
  * another listed key with it, of 64-bit slots n in 2^64.
  *
  * Context: one writer at a time; see baleen_live_add() for the header.
- * Return: 0; -EOPNOTSUPP for other kinds than cuckoo, which cannot forget.
+ * Return: 0; -ENOSPC for a part of a prefix, which the filter must be built
+ * anew for; -EOPNOTSUPP for a Bloom table, which cannot forget.
  */
 int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed);
 

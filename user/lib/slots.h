@@ -51,6 +51,29 @@ static inline void baleen_slots_set(const struct baleen_slots *slots, u32 bucket
 	}
 }
 
+/* The number that baleen_cuckoo_locate() made a place of: the permuted IPv4
+ * address, or the 64-bit hash, of which slots of 16 bits keep too little. False
+ * for a slot that nothing makes.
+ */
+static inline bool baleen_slot_hash(const struct baleen_table *table, u32 bucket, u64 slot,
+				    u64 *hash)
+{
+	u64 side = baleen_cuckoo_side(table->slot_bits);
+	u64 tag = slot & (side - 1);
+	u64 high = table->slot_bits == 64 ? tag >> 32 : tag;
+	u32 home = slot & side ? baleen_cuckoo_other(table, bucket, tag) : bucket;
+	/* The only x with x * m in [start, start + 2^L), if there is one. */
+	u64 start = (u64)home << 32 | high << table->log2_buckets;
+	u64 x = (start + table->n_buckets - 1) / table->n_buckets;
+	u64 product = x * table->n_buckets;
+
+	if (!(slot & side << 1) || high > ~0u >> table->log2_buckets || x > ~0u ||
+	    product >> 32 != home || (u32)product >> table->log2_buckets != high)
+		return false;
+	*hash = table->slot_bits == 64 ? x << 32 | (u32)tag : x;
+	return true;
+}
+
 /* The tag of a slot: what is left without the used and the side bit, and in a
  * table of prefixes without answer and class.
  */

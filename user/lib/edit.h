@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A filter with a change made, built aside.
+ */
+#ifndef BALEEN_EDIT_H
+#define BALEEN_EDIT_H
+
+#include "filter.h"
+#include "list_combine.h"
+
+/**
+ * baleen_filter_edit() - another filter, with a list added, taken away or kept
+ * @filter: the filter, live ones too
+ * @change: a finished list of the same key
+ * @op: what of @filter and @change is kept
+ * @capacity: room for this many hosts and keys; 0 or less than there are for
+ *            as many as there are
+ * @out: a sealed filter, to be freed by the caller; untouched on failure
+ * @error: filled in on failure
+ *
+ * What can be listed is listed, changed and built again. Keys that are stored
+ * as 64-bit hashes are taken over by their hash, and the seed stays; keys of
+ * @change are added to them or taken away one by one. A Bloom table can be
+ * added to, in its size, and nothing else.
+ *
+ * Return: 0; -EINVAL for another key; -EOPNOTSUPP for what the tables keep too
+ * little for, saying what; -ENOSPC, -ENOMEM, -E2BIG.
+ */
+int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_list *change,
+		       enum baleen_set_op op, u64 capacity, struct baleen_filter *out,
+		       struct baleen_error *error);
+
+/**
+ * baleen_filter_merge() - the union of two filters
+ * @a: one filter, live ones too; name and key are taken from it
+ * @b: the other, of the same key
+ * @out: a sealed filter, to be freed by the caller; untouched on failure
+ * @error: filled in on failure
+ *
+ * Filters of the same seed and geometry merge whatever their kind: Bloom
+ * filters by OR, hashes by insertion. Otherwise one of them has to be listed.
+ *
+ * Return: as baleen_filter_edit().
+ */
+int baleen_filter_merge(const struct baleen_filter *a, const struct baleen_filter *b,
+			struct baleen_filter *out, struct baleen_error *error);
+
+#endif /* BALEEN_EDIT_H */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The hashes that a table of 64-bit slots keeps. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "hashes.h"
+#include "slots.h"
+
+static int read_slots(const struct baleen_slots *slots, struct baleen_hashes *hashes, u64 room)
+{
+	hashes->n = 0;
+	for (u32 bucket = 0; bucket < slots->table->n_buckets; bucket++) {
+		for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++) {
+			u64 slot = baleen_slots_get(slots, bucket, i);
+
+			/* A live map may have gained a key since the count. */
+			if (!slot || hashes->n == room)
+				continue;
+			if (!baleen_slot_hash(slots->table, bucket, slot, &hashes->hash[hashes->n]))
+				return -EINVAL;
+			hashes->n++;
+		}
+	}
+	return 0;
+}
+
+int baleen_hashes_read(const struct baleen_filter *filter, u32 domain, struct baleen_hashes *hashes,
+		       struct baleen_error *error)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	struct baleen_slots slots = baleen_slots_of(filter, domain);
+	struct baleen_hashes read = { 0 };
+	u64 room;
+
+	if (table->kind == BALEEN_KIND_NONE) {
+		*hashes = read;
+		return 0;
+	}
+	if (table->kind != BALEEN_KIND_CUCKOO)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "a Bloom filter keeps neither keys nor hashes: build it again "
+				   "from its lists");
+	if (table->slot_bits != 64)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "slots of 16 bits keep too little of a key to move it: build "
+				   "the filter again from its lists");
+	room = baleen_filter_used(filter, domain) + 1;
+	read.hash = malloc(room * sizeof(*read.hash));
+	if (!read.hash)
+		return baleen_fail(error, ENOMEM, "no memory for %llu hashes",
+				   (unsigned long long)room);
+	if (read_slots(&slots, &read, room)) {
+		free(read.hash);
+		return baleen_fail(error, EINVAL, "a slot that no key makes: damaged");
+	}
+	*hashes = read;
+	return 0;
+}
+
+int baleen_hashes_insert(struct baleen_filter *filter, u32 domain,
+			 const struct baleen_hashes *hashes)
+{
+	struct baleen_table *table = &filter->image.table[domain];
+	struct baleen_slots slots = baleen_slots_of(filter, domain);
+
+	for (size_t i = 0; i < hashes->n; i++) {
+		struct baleen_cuckoo_place place =
+			baleen_cuckoo_locate_hash(table, hashes->hash[i], 64);
+		bool is_new = false;
+		int err = baleen_slots_insert(&slots, &place, &is_new);
+
+		if (err)
+			return err;
+		table->n_entries += is_new;
+	}
+	return 0;
+}
