@@ -195,11 +195,24 @@ static void end(const struct baleen_pins *pins)
 	rmdir(path);
 }
 
+static enum xdp_attach_mode mode_of(enum baleen_mode mode)
+{
+	return mode == BALEEN_MODE_GENERIC ? XDP_MODE_SKB : XDP_MODE_NATIVE;
+}
+
 static int add_program(const struct baleen_pins *pins, struct xdp_program *component,
 		       enum baleen_mode mode)
 {
-	return xdp_program__attach(component, pins->ifindex,
-				   mode == BALEEN_MODE_GENERIC ? XDP_MODE_SKB : XDP_MODE_NATIVE, 0);
+	return xdp_program__attach(component, pins->ifindex, mode_of(mode), 0);
+}
+
+/* libxdp finds out the mode by itself, and 1.3.1 forgets it before the last step. */
+static int detach_program(const struct baleen_pins *pins, struct xdp_program *program)
+{
+	struct baleen_program there;
+	int err = baleen_device_program(pins->ifindex, &there);
+
+	return err ? err : xdp_program__detach(program, pins->ifindex, mode_of(there.mode), 0);
 }
 
 static int remove_program(const struct baleen_pins *pins, u32 program_id)
@@ -215,7 +228,7 @@ static int remove_program(const struct baleen_pins *pins, u32 program_id)
 	err = libxdp_get_error(program);
 	if (err)
 		return err;
-	err = xdp_program__detach(program, pins->ifindex, XDP_MODE_UNSPEC, 0);
+	err = detach_program(pins, program);
 	xdp_program__close(program);
 	return err;
 }
@@ -243,7 +256,7 @@ int baleen_chain_replace(const struct baleen_pins *pins, struct xdp_program *com
 	if (!err) {
 		err = remove_program(pins, program_id);
 		if (err)
-			xdp_program__detach(component, pins->ifindex, XDP_MODE_UNSPEC, 0);
+			detach_program(pins, component);
 	}
 	end(pins);
 	return err ? fail(err, error) : 0;
