@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# kill -9 at each system call of attach, swap, detach and build.
+# kill -9 at each system call of attach, swap, detach and build. With the way of
+# attaching in KILL_WAY, --no-link, of those but build.
 #
 # strace delivers the signal on entry, so the call does not happen: before
 # call n + 1 is after call n, and every call from the first that concerns the
@@ -21,6 +22,7 @@ make_pair
 VERDICT=$ROOT/build/tools/verdict
 RULE=k$$ # as part of a map's name it tells our maps from everybody's
 PINS=/sys/fs/bpf/baleen
+read -ra WAY <<<"${KILL_WAY-}" # options of attach
 OLD='' NEW=''
 ASKED=()
 
@@ -62,7 +64,7 @@ look()
 baleen() { in_ns "$B" "$BALEEN" "$@" >"$TMP/out" 2>"$TMP/err"; }
 
 # command_NAME SET: prints the command, a word a line
-command_attach() { printf '%s\n' "$BALEEN" attach veth-b --drop "$RULE=$TMP/$1.bln"; }
+command_attach() { printf '%s\n' "$BALEEN" attach veth-b "${WAY[@]}" --drop "$RULE=$TMP/$1.bln"; }
 command_swap() { printf '%s\n' "$BALEEN" swap "veth-b:$RULE" "$TMP/$1.bln"; }
 command_detach() { printf '%s\n' "$BALEEN" detach veth-b; }
 command_build() { printf '%s\n' "$BALEEN" build -o "$TMP/dir/a.bln" "$TMP/$1.txt"; }
@@ -73,7 +75,7 @@ put()
 	local result
 
 	if [ "$now" = none ]; then
-		baleen attach veth-b --drop "$RULE=$TMP/$1.bln"
+		baleen attach veth-b "${WAY[@]}" --drop "$RULE=$TMP/$1.bln"
 	else
 		baleen swap "veth-b:$RULE" "$TMP/$1.bln"
 	fi
@@ -114,13 +116,24 @@ found() { [ ! -d "$PINS" ] || (cd "$PINS" && shopt -s nullglob && echo */ */* */
 # is_tidy: the pins are those of the running program, or none
 is_tidy()
 {
-	local id want=""
+	local id link="" want=""
 
 	if [ "$now" != none ]; then
 		id=$(xdp_id "$B" veth-b)
-		want=$(echo "$NS/" "$NS/$id" "$NS/link" "$NS/$id"/{config,prog,rule0,stats})
+		[ ${#WAY[@]} -gt 0 ] || link=$NS/link
+		want=$(echo "$NS/" "$NS/$id" $link "$NS/$id"/{config,prog,rule0,stats})
 	fi
 	[ "$(found)" = "$want" ]
+}
+
+# is_known: there are pins of a filter, be it in force or not
+is_known()
+{
+	if [ ${#WAY[@]} -gt 0 ]; then
+		compgen -G "$PINS/$NS/*/config" >"$TMP/known"
+	else
+		[ -e "$PINS/$NS/link" ]
+	fi
 }
 
 # has_maps N: within 5 s. The kernel frees late, and a program that leaked
@@ -182,7 +195,7 @@ next_gives_up()
 {
 	local result want=0
 
-	[ -e "$PINS/$NS/link" ] || want=1
+	is_known || want=1
 	baleen detach veth-b
 	result=$?
 	[ "$result" -eq "$want" ] || fail "detach ends with $result: $(cat "$TMP/err")"
@@ -362,6 +375,7 @@ look
 is "nothing is attached" "$now" none
 find_commands
 try_commands
+[ ${#WAY[@]} -eq 0 ] || exit
 try_bare
 start_none
 try_build

@@ -51,13 +51,14 @@ swap_all()
 	done
 }
 
-# try MODE
+# try MODE [OPTION...]: of attach
 try()
 {
 	local traffic line
 
+	set -- "${*#--}" "$@"
 	check "$1: attach" in_ns "$B" "$BALEEN" attach veth-b --drop "listed=$TMP/small.bln" \
-		--mode "$1"
+		--mode "${@:2}"
 	xdp_id "$B" veth-b >"$TMP/programs"
 	: >"$TMP/samples"
 
@@ -92,3 +93,4 @@ check "build the small image" "$BALEEN" build -o "$TMP/small.bln" "$TMP/listed"
 check "build the big image" "$BALEEN" build -o "$TMP/big.bln" "$TMP/big"
 try native
 try generic
+try native --no-link
