@@ -22,7 +22,7 @@ overview=$(<"$TMP/out")
 prints "--help is the same" "$overview" baleen --help
 prints "-h is the same" "$overview" baleen -h
 expect "no command is a mistake" 2 "" "$overview" baleen
-for command in build info match dump compile attach swap rule policy detach status replay; do
+for command in build info match dump compile attach swap rule policy detach status replay save restore; do
 	check "help tells of $command" grep -q "^  baleen $command " <<<"$overview"
 	check "help $command" baleen help "$command"
 	help=$(<"$TMP/out")
@@ -83,6 +83,10 @@ misuse "swap without a rule" swap "'lo' is not DEV:RULE" lo list.txt
 misuse "detach of nothing" detach "one device is asked for"
 misuse "detach of two" detach "one device is asked for" lo lo
 misuse "status of two" status "at most one device is asked for" lo lo
+misuse "save to nowhere" save "-o DIR is missing" lo
+misuse "save of nothing" save "one device is asked for" -o dir
+misuse "restore of nothing" restore "one device and one directory are asked for" lo
+misuse "restore in no mode" restore "--mode 'fast': not auto, native or generic" lo dir --mode fast
 
 # --- options ---
 
