@@ -36,3 +36,12 @@ make_list "$TMP/list" "$N" 0 1
 small_enough "IPv4"
 make_list "$TMP/list" 0 "$N" 1
 small_enough "IPv6"
+# Prefixes of /13 to /24 all over, every fifth an exception.
+awk -v n="$N" 'BEGIN {
+	for (i = 0; i < n; i++) {
+		x = (i * 2654435761) % 4294967296
+		printf "%s%d.%d.%d.%d/%d\n", i % 5 ? "" : "!", x / 16777216, x / 65536 % 256,
+			x / 256 % 256, x % 256, 13 + i % 12
+	}
+}' >"$TMP/list"
+small_enough "IPv4 prefixes"
