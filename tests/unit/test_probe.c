@@ -676,15 +676,54 @@ static void test_stems_and_prefixes(void **state)
 	free(prefixes);
 }
 
+/* Stems in a leaf have two bits each, addresses one. */
+static void test_leaf_of_image(void **state)
+{
+	struct baleen_image image = { .key_spec = BALEEN_KEY_SRC };
+	struct baleen_table *table = &image.table[BALEEN_IP6_STEMS];
+	struct baleen_block *store = allocate(8 + 342 + 256);
+
+	*table = (struct baleen_table){ .kind = BALEEN_KIND_DIRECTORY,
+					.group_bits = 16,
+					.leaf_block = 8 + 342,
+					.first_block = 8,
+					.n_blocks = 342 + 256,
+					.n_buckets = 1 };
+	put_group(store + 8, 0x2001, BALEEN_GROUP_LEAF);
+	for (u32 i = 0; i < 65536; i++)
+		set_bits((u8 *)&store[table->leaf_block], 2 * i, baleen_mix64(i) % 4);
+	for (u32 i = 0; i < 65536; i++) {
+		struct baleen_key key = { .domain = BALEEN_IP6,
+					  .hi = 0x20010000ull << 32 | (u64)i << 32 };
+
+		assert_int_equal(baleen_stem_get(&image, store, &key), baleen_mix64(i) % 4);
+	}
+	image.table[BALEEN_IP4_GROUPS] = *table;
+	for (u32 i = 0; i < 65536; i++) {
+		struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = 0x20010000 | i };
+
+		assert_int_equal(baleen_image_test(&image, store, &key),
+				 baleen_mix64(i / 2) % 4 >> i % 2 & 1);
+	}
+	free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rank_past_end),	 cmocka_unit_test(test_damaged_directory),
-		cmocka_unit_test(test_directory),	 cmocka_unit_test(test_directory_of_leaves),
-		cmocka_unit_test(test_example),		 cmocka_unit_test(test_each_length),
-		cmocka_unit_test(test_nested),		 cmocka_unit_test(test_mixes),
-		cmocka_unit_test(test_locate),		 cmocka_unit_test(test_least_buckets),
-		cmocka_unit_test(test_groups_and_hosts), cmocka_unit_test(test_stems_and_prefixes),
+		cmocka_unit_test(test_rank_past_end),
+		cmocka_unit_test(test_damaged_directory),
+		cmocka_unit_test(test_directory),
+		cmocka_unit_test(test_directory_of_leaves),
+		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_each_length),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_mixes),
+		cmocka_unit_test(test_locate),
+		cmocka_unit_test(test_least_buckets),
+		cmocka_unit_test(test_leaf_of_image),
+		cmocka_unit_test(test_groups_and_hosts),
+		cmocka_unit_test(test_stems_and_prefixes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
