@@ -173,6 +173,13 @@ baleen_inline enum baleen_parse baleen_parse_any(const u8 *p, const u8 *end, u32
 			return BALEEN_PARSE_SHORT;
 		type_be = BALEEN_LOAD(u16, p + 6);
 		p += BALEEN_PPPOE_BYTES;
+		/* RFC 1661 section 6.5: an odd first byte is all of the
+		 * protocol. Linux takes it whatever was negotiated.
+		 */
+		if (p[-2] & 1) {
+			type_be = baleen_be16((u16)p[-2]);
+			p--;
+		}
 		if (baleen_is_type(type_be, BALEEN_PPP_IP4))
 			return baleen_parse_ip4(p, end, packet);
 		if (baleen_is_type(type_be, BALEEN_PPP_IP6))
@@ -225,10 +232,7 @@ enum {
 	BALEEN_PROTO_ICMP6 = 58,
 	BALEEN_PROTO_DSTOPTS = 60,
 	BALEEN_PROTO_SCTP = 132,
-	BALEEN_PROTO_MOBILITY = 135,
 	BALEEN_PROTO_UDPLITE = 136,
-	BALEEN_PROTO_HIP = 139,
-	BALEEN_PROTO_SHIM6 = 140,
 };
 
 /**
@@ -245,15 +249,14 @@ baleen_inline bool baleen_proto_has_ports(u32 proto)
 	       proto == BALEEN_PROTO_DCCP;
 }
 
-/* RFC 8200 section 4 and the IANA registry of extension headers, without ESP,
- * behind which nothing can be read.
+/* RFC 8200 section 4 without ESP, behind which nothing can be read, as Linux
+ * has it in ipv6_ext_hdr(): mobility, HIP and Shim6 are protocols there.
  */
 baleen_inline bool baleen_is_extension(u32 proto)
 {
 	return proto == BALEEN_PROTO_HOPOPT || proto == BALEEN_PROTO_ROUTING ||
 	       proto == BALEEN_PROTO_FRAGMENT || proto == BALEEN_PROTO_AH ||
-	       proto == BALEEN_PROTO_DSTOPTS || proto == BALEEN_PROTO_MOBILITY ||
-	       proto == BALEEN_PROTO_HIP || proto == BALEEN_PROTO_SHIM6;
+	       proto == BALEEN_PROTO_DSTOPTS;
 }
 
 baleen_inline u32 baleen_extension_bytes(u32 proto, u32 length_field)

@@ -59,7 +59,14 @@ static inline enum baleen_parse slow_packet_parse(const u8 *frame, size_t n_byte
 		switch (layer) {
 		case SLOW_ETHER:
 		case SLOW_TAG: layer = slow_layer_of_ethertype(next_type); break;
-		case SLOW_PPPOE: layer = slow_layer_of_ppp(next_type); break;
+		case SLOW_PPPOE:
+			/* One byte of protocol when it is odd. */
+			if (next_type / 256 % 2) {
+				next_type /= 256;
+				at--;
+			}
+			layer = slow_layer_of_ppp(next_type);
+			break;
 		case SLOW_IP4:
 		case SLOW_IP6:
 			if (frame[at] / 16 != (layer == SLOW_IP4 ? 4 : 6))
@@ -109,9 +116,8 @@ static inline bool slow_has_ports(u32 proto)
 
 static inline bool slow_is_extension(u32 proto)
 {
-	/* hop-by-hop, routing, fragment, AH, destination, mobility, HIP, Shim6 */
-	return proto == 0 || proto == 43 || proto == 44 || proto == 51 || proto == 60 ||
-	       proto == 135 || proto == 139 || proto == 140;
+	/* hop-by-hop, routing, fragment, AH, destination */
+	return proto == 0 || proto == 43 || proto == 44 || proto == 51 || proto == 60;
 }
 
 /* The protocol's own header is at @at, but not in a later fragment. */

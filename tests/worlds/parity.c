@@ -108,7 +108,7 @@ static void put_extension(struct frame *frame, u32 type)
 
 static void put_ip6(struct frame *frame)
 {
-	static const u8 types[] = { 0, 43, 44, 51, 60, 135, 139, 140 };
+	static const u8 types[] = { 0, 43, 44, 51, 60, 135 };
 	static const u8 hop_limits[] = { 255, 255, 1, 64 };
 	u32 n_extensions = below(frame, 2) ? 0 : below(frame, 11), next_at;
 
@@ -161,7 +161,10 @@ static void put_link(struct frame *frame, bool is_ip6)
 	}
 	put_16(frame, 0x8864);
 	put_random(frame, 6);
-	put_ethertype(frame, true, is_ip6);
+	if (below(frame, 4))
+		put_ethertype(frame, true, is_ip6);
+	else
+		put_8(frame, is_ip6 ? 0x57 : 0x21);
 }
 
 static void mutate(struct frame *frame)

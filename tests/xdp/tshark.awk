@@ -16,12 +16,12 @@
 BEGIN {
 	FS = "|"
 	n_columns = split(fields, column, " ")
-	split("ipv6.hopopts ipv6.dstopts ipv6.routing ipv6.fraghdr ah mipv6 hip shim6", name, " ")
+	split("ipv6.hopopts ipv6.dstopts ipv6.routing ipv6.fraghdr ah", name, " ")
 	split("ipv6.hopopts.nxt ipv6.dstopts.nxt ipv6.routing.nxt ipv6.fraghdr.nxt " \
-	      "ah.next_header mip6.proto hip.proto shim6.nxt", next_field, " ")
+	      "ah.next_header", next_field, " ")
 	for (i in name)
 		next_of[name[i]] = next_field[i]
-	split("0 43 44 51 60 135 139 140", number, " ")
+	split("0 43 44 51 60", number, " ")
 	for (i in number)
 		is_extension[number[i]] = 1
 	split("6 17 33 132 136", number, " ")

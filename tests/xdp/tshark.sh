@@ -139,6 +139,7 @@ make_links()
 	shape "IPv6 in PPPoE" "88641100000100420057$(ip6 11 6 $TCP)"
 	shape "IPv4 in PPPoE behind a tag" "81000064886411000001001e0021$(ip4 12 17 $UDP)"
 	shape "PPPoE discovery" "8863110900000000"
+	shape "IPv4 in PPPoE, protocol of one byte" "886411000001001d21$(ip4 16 17 $UDP)"
 	shape "LCP in PPPoE" "8864110000010006c02101010004"
 	shape "MPLS" "8847000641ff$(ip4 13 17 $UDP)"
 	shape "MPLS behind a tag" "810000648847000641ff$(ip4 14 17 $UDP)"
@@ -338,7 +339,6 @@ total length 10: bad total length: 198.51.100.24
 total length 22: total length ends before the ports: 198.51.100.25,53
 payload length 0: payload length ends before the headers do: 2001:db8::41,53
 payload length 2: payload length ends before the headers do: 2001:db8::42,53
-mobility header: nothing may follow the header: 2001:db8::46,53
 IPv6 of version 4: version
 0 bytes of UDP over IPv4, snapped: short
 1 bytes of UDP over IPv4, snapped: short
