@@ -697,6 +697,9 @@ static void test_leaf_of_image(void **state)
 					  .hi = 0x20010000ull << 32 | (u64)i << 32 };
 
 		assert_int_equal(baleen_stem_get(&image, store, &key), baleen_mix64(i) % 4);
+		/* No prefix covers it: all and in are in the set, with a table or not. */
+		image.table[BALEEN_IP6_PREFIXES].kind = i / 4 % 2 ? BALEEN_KIND_PREFIXES : 0;
+		assert_int_equal(baleen_image_test(&image, store, &key), baleen_mix64(i) % 2);
 	}
 	image.table[BALEEN_IP4_GROUPS] = *table;
 	for (u32 i = 0; i < 65536; i++) {
