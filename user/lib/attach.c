@@ -191,7 +191,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 	if (!err)
 		err = baleen_pins_name(&pins, ifindex, error);
 	if (!err)
-		err = baleen_pins_lock(&pins, error);
+		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
 		return err;
 	err = clear(&pins, device, place, error);

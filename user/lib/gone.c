@@ -67,7 +67,7 @@ static int visit(const struct baleen_pins *pins, void *data)
 	/* What lives is not locked: its writers wait for nobody here. */
 	if (has_device(pins, NULL) == 1)
 		return 0;
-	err = baleen_pins_lock(&locked, walk->error);
+	err = baleen_pins_lock(&locked, BALEEN_LOCK_TIMEOUT_MS, walk->error);
 	if (!err)
 		err = forget(&locked, walk);
 	baleen_pins_unlock(&locked);

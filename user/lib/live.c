@@ -276,8 +276,9 @@ static void set_leaf(struct baleen_filter *filter, const struct baleen_group_pla
 		set_bit(&leaf[bit >> 9].word[bit >> 6 & 7], bit & 63, value);
 }
 
-/* A group without members gets its first: the host before the group says that
- * there are any, so that a reader never finds the one without the other.
+/* A group without members gets its first: the group says that there may be some
+ * before there are. The other way round, the host of a writer that was killed
+ * in between would come up later, with the next one of its group.
  */
 static int groups_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
 {
@@ -295,11 +296,11 @@ static int groups_add(struct baleen_filter *filter, const struct baleen_key *key
 		*changed = true;
 		return 0;
 	}
-	err = table_add(filter, key, changed);
-	if (!err && state == BALEEN_GROUP_NONE) {
+	if (state == BALEEN_GROUP_NONE)
 		set_bit(&group_line(filter, &place)->word[3 + place.word], place.bit, true);
-		*changed = true;
-	}
+	err = table_add(filter, key, changed);
+	if (err && state == BALEEN_GROUP_NONE)
+		set_bit(&group_line(filter, &place)->word[3 + place.word], place.bit, false);
 	return err;
 }
 

@@ -7,14 +7,13 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "pins.h"
 
 static int netns_cookie(u64 *cookie, struct baleen_error *error)
@@ -99,30 +98,6 @@ int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error 
 	return 0;
 }
 
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
-/* flock() has no time limit of its own, so ask every 20 ms. */
-static int lock_within(int fd, u64 timeout_ms)
-{
-	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
-	u64 deadline = now_ms() + timeout_ms;
-
-	while (flock(fd, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
-		if (now_ms() >= deadline)
-			return -ETIMEDOUT;
-		nanosleep(&pause, NULL);
-	}
-	return 0;
-}
-
 /* A writer that waited may hold the lock of a directory that is gone. */
 static bool is_still_there(int fd, const char *path)
 {
@@ -132,7 +107,7 @@ static bool is_still_there(int fd, const char *path)
 	       opened.st_dev == named.st_dev;
 }
 
-int baleen_pins_lock(struct baleen_pins *pins, struct baleen_error *error)
+int baleen_pins_lock(struct baleen_pins *pins, u64 timeout_ms, struct baleen_error *error)
 {
 	int err = make_root(error);
 
@@ -148,7 +123,7 @@ int baleen_pins_lock(struct baleen_pins *pins, struct baleen_error *error)
 			continue;
 		if (fd < 0)
 			return baleen_fail(error, errno, "%s: %m", pins->path);
-		err = lock_within(fd, BALEEN_LOCK_TIMEOUT_MS);
+		err = baleen_lock_within(fd, timeout_ms);
 		if (!err && is_still_there(fd, pins->path)) {
 			pins->lock_fd = fd;
 			return 0;
@@ -157,8 +132,8 @@ int baleen_pins_lock(struct baleen_pins *pins, struct baleen_error *error)
 		if (err == -ETIMEDOUT)
 			return baleen_fail(error, ETIMEDOUT,
 					   "another command has been changing this device for "
-					   "%d s",
-					   BALEEN_LOCK_TIMEOUT_MS / 1000);
+					   "%llu s",
+					   (unsigned long long)timeout_ms / 1000);
 		if (err)
 			return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
 	}

@@ -25,7 +25,7 @@
 #define BALEEN_PIN_ROOT BALEEN_BPFFS "/baleen"
 #define BALEEN_PIN_BYTES 160
 
-/* How long a writer waits for another. */
+/* How long a writer waits for another, unless told. */
 #define BALEEN_LOCK_TIMEOUT_MS 10000
 
 /**
@@ -55,14 +55,14 @@ int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error 
 /**
  * baleen_pins_lock() - make the directory and become its only writer
  * @pins: as named; its lock is filled in
+ * @timeout_ms: how long to wait for another writer
  * @error: filled in on failure
  *
- * Mounts bpffs when it is absent. Waits BALEEN_LOCK_TIMEOUT_MS for another
- * writer.
+ * Mounts bpffs when it is absent.
  *
  * Return: 0; -ETIMEDOUT when another writer held on; a negative errno.
  */
-int baleen_pins_lock(struct baleen_pins *pins, struct baleen_error *error);
+int baleen_pins_lock(struct baleen_pins *pins, u64 timeout_ms, struct baleen_error *error);
 
 /**
  * baleen_pins_unlock() - let the next writer in

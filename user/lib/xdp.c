@@ -260,8 +260,8 @@ static int find_pins(const char *device, struct baleen_pins *pins, struct baleen
 	return 0;
 }
 
-int baleen_xdp_open(struct baleen_xdp *xdp, const char *device, bool for_writing,
-		    struct baleen_error *error)
+static int open_device(struct baleen_xdp *xdp, const char *device, bool for_writing, u64 timeout_ms,
+		       struct baleen_error *error)
 {
 	struct baleen_pins pins;
 	int err = find_pins(device, &pins, error);
@@ -271,7 +271,7 @@ int baleen_xdp_open(struct baleen_xdp *xdp, const char *device, bool for_writing
 	if (access(pins.path, F_OK) && errno == ENOENT)
 		return baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
 	if (for_writing) {
-		err = baleen_pins_lock(&pins, error);
+		err = baleen_pins_lock(&pins, timeout_ms, error);
 		if (err)
 			return err;
 	}
@@ -281,6 +281,18 @@ int baleen_xdp_open(struct baleen_xdp *xdp, const char *device, bool for_writing
 	if (err)
 		baleen_pins_unlock(&pins);
 	return err;
+}
+
+int baleen_xdp_open(struct baleen_xdp *xdp, const char *device, bool for_writing,
+		    struct baleen_error *error)
+{
+	return open_device(xdp, device, for_writing, BALEEN_LOCK_TIMEOUT_MS, error);
+}
+
+int baleen_xdp_open_within(struct baleen_xdp *xdp, const char *device, u64 timeout_ms,
+			   struct baleen_error *error)
+{
+	return open_device(xdp, device, true, timeout_ms, error);
 }
 
 void baleen_xdp_close(struct baleen_xdp *xdp)
@@ -306,15 +318,15 @@ static bool same_geometry(const struct baleen_image *a, const struct baleen_imag
 	return a->n_blocks == b->n_blocks && a->key_spec == b->key_spec;
 }
 
-int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_filter *filter,
-			struct baleen_error *error)
+static int map_rule(const struct baleen_xdp *xdp, u32 index, int protection,
+		    struct baleen_filter *filter, struct baleen_error *error)
 {
 	struct baleen_filter mapped = { .is_mapped = true };
 	const char *name = xdp->config.rule[index].image.name;
 	const char *reason;
 
 	mapped.n_bytes = (size_t)xdp->config.rule[index].image.n_blocks * BALEEN_BLOCK_BYTES;
-	mapped.bytes = mmap(NULL, mapped.n_bytes, PROT_READ, MAP_SHARED, xdp->rule_fd[index], 0);
+	mapped.bytes = mmap(NULL, mapped.n_bytes, protection, MAP_SHARED, xdp->rule_fd[index], 0);
 	if (mapped.bytes == MAP_FAILED)
 		return baleen_fail(error, errno, "%s:%s: %m", xdp->device, name);
 	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason)) {
@@ -332,6 +344,18 @@ int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_f
 	mapped.image = xdp->config.rule[index].image;
 	*filter = mapped;
 	return 0;
+}
+
+int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_filter *filter,
+			struct baleen_error *error)
+{
+	return map_rule(xdp, index, PROT_READ, filter, error);
+}
+
+int baleen_xdp_map_rule_writable(const struct baleen_xdp *xdp, u32 index,
+				 struct baleen_filter *filter, struct baleen_error *error)
+{
+	return map_rule(xdp, index, PROT_READ | PROT_WRITE, filter, error);
 }
 
 int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
@@ -386,7 +410,7 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 		return err;
 	if (access(pins.path, F_OK) && errno == ENOENT)
 		return baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
-	err = baleen_pins_lock(&pins, error);
+	err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
 		return err;
 	err = baleen_seat_find(&pins, &seat);

@@ -92,6 +92,19 @@ int baleen_xdp_open(struct baleen_xdp *xdp, const char *device, bool for_writing
 		    struct baleen_error *error);
 
 /**
+ * baleen_xdp_open_within() - become the only writer of a device
+ * @xdp: filled in; close with baleen_xdp_close()
+ * @device: its name now, or at attach
+ * @timeout_ms: how long to wait for another writer; baleen_xdp_open() waits
+ *              BALEEN_LOCK_TIMEOUT_MS
+ * @error: filled in on failure
+ *
+ * Return: as baleen_xdp_open(); -ETIMEDOUT when another writer held on.
+ */
+int baleen_xdp_open_within(struct baleen_xdp *xdp, const char *device, u64 timeout_ms,
+			   struct baleen_error *error);
+
+/**
  * baleen_xdp_open_pins() - look at what these pins hold
  * @xdp: filled in; close with baleen_xdp_close()
  * @pins: from baleen_pins_each(), or locked; now owned by @xdp
@@ -128,6 +141,19 @@ int baleen_xdp_rule_index(const struct baleen_xdp *xdp, const char *name);
  */
 int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_filter *filter,
 			struct baleen_error *error);
+
+/**
+ * baleen_xdp_map_rule_writable() - the live filter of a rule, to be changed
+ * @xdp: opened for writing
+ * @index: of the rule
+ * @filter: a view of the map, to be freed by the caller; see live.h for how to
+ *          change it
+ * @error: filled in on failure
+ *
+ * Return: as baleen_xdp_map_rule().
+ */
+int baleen_xdp_map_rule_writable(const struct baleen_xdp *xdp, u32 index,
+				 struct baleen_filter *filter, struct baleen_error *error);
 
 /**
  * baleen_xdp_stats() - the counters, summed over the CPUs

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Waiting for another writer, for so long and no longer.
+ */
+#ifndef BALEEN_LOCK_H
+#define BALEEN_LOCK_H
+
+#include <baleen/port.h>
+
+/**
+ * baleen_lock_within() - lock an open file or directory for oneself
+ * @fd: of it; the lock ends when the last copy of it is closed
+ * @timeout_ms: how long to wait; 0 asks once
+ *
+ * Return: 0; -ETIMEDOUT; a negative errno.
+ */
+int baleen_lock_within(int fd, u64 timeout_ms);
+
+#endif /* BALEEN_LOCK_H */
