@@ -6,7 +6,7 @@
  * config is set before the load, so the verifier removes the rules, kinds
  * and key fields that are not used; maps of unused rules are not created.
  */
-#include "verdict.h"
+#include "rule.h"
 
 /* Constant for the kernel, since libbpf freezes every map called .rodata, but
  * not for clang, which would take the zeros of this file for the value. A

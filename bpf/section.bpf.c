@@ -7,7 +7,7 @@
  * stands here the object has no filter and passes everything.
  */
 #define BALEEN_STORE_SECTION
-#include "verdict.h"
+#include "rule.h"
 
 #include <xdp/xdp_helpers.h>
 

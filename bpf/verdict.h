@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The stages of the packet path that all XDP objects share: parse, match a
- * rule, count, give the verdict.
+ * The stages of the packet path that all XDP objects share: parse, count,
+ * give the verdict. How a rule matches is in rule.h.
  */
 #ifndef BALEEN_BPF_VERDICT_H
 #define BALEEN_BPF_VERDICT_H
 
 #include <baleen/packet.h>
-#include <baleen/probe.h>
 #include <baleen/stats.h>
 
 /* One per-CPU entry: read without atomics, dumped by bpftool with names. */
@@ -85,109 +84,12 @@ baleen_inline void count_unparsed(struct baleen_stats *stats, enum baleen_parse 
 	}
 }
 
-/*
- * What is long and what few rules need is in global functions: the verifier
- * looks at each once, for any arguments, instead of once for every path that
- * leads there (16 rules with ports were past its million instructions), and
- * clang keeps neither copies nor registers for it. Pointers to packets, maps
- * and constants cannot be passed to them, so each rule has its own.
- */
-
-__noinline int find_details(struct xdp_md *ctx, u32 ip_offset, u32 is_ip6, struct details *details)
-{
-	const u8 *end = (const u8 *)(long)ctx->data_end;
-	const u8 *ip = (const u8 *)(long)ctx->data + (ip_offset & 0xff);
-
-	if (!details || ip + (is_ip6 ? BALEEN_IP6_BYTES : BALEEN_IP4_BYTES) > end)
-		return 0;
-	if (is_ip6)
-		baleen_packet_details(ip, end, true, &details->transport, &details->fields);
-	else
-		baleen_packet_details(ip, end, false, &details->transport, &details->fields);
-	return 1;
-}
-
-baleen_inline int qualifies(const struct baleen_qualifiers *asked, u32 vlan,
-			    const struct details *details)
-{
-	const struct baleen_transport *transport = &details->transport;
-	int port_is_asked = 0;
-
-	if (asked->has_vlan && vlan != asked->vlan)
-		return 0;
-	if (asked->has_proto && (!transport->has_proto || transport->proto != asked->proto))
-		return 0;
-	/* SYN is 0x02, ACK 0x10: RFC 9293 section 3.1. */
-	if (asked->tcp_syn && (!transport->has_proto || transport->proto != BALEEN_PROTO_TCP ||
-			       (transport->tcp_flags & 0x12) != 0x02))
-		return 0;
-	if (!asked->n_dports)
-		return 1;
-#pragma clang loop unroll(full)
-	for (u32 i = 0; i < BALEEN_MAX_PORTS; i++) {
-		if (i < asked->n_dports)
-			port_is_asked |= transport->dport >= asked->dport[i].first &&
-					 transport->dport <= asked->dport[i].last;
-	}
-	return transport->has_ports && port_is_asked;
-}
-
-/* A key of several fields; a WORD and a TUPLE have their own tables. */
-baleen_inline int fields_match(const struct baleen_image *image, const void *store,
-			       const struct details *details)
-{
-	struct baleen_key key;
-
-	if (!baleen_packet_has_key(&details->transport, image->key_spec))
-		return 0;
-	key = baleen_key_fields(image->key_spec, &details->fields);
-	if (key.domain == BALEEN_WORD)
-		return baleen_table_test(&image->table[BALEEN_WORD], &image->seed, store, &key);
-	return baleen_table_test(&image->table[BALEEN_TUPLE], &image->seed, store, &key);
-}
-
-/* What each object has for each of its rules, @n a constant of the call. */
-baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details);
-baleen_inline int rule_fields_match(u32 n, const struct details *details);
-baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer);
-
-baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, const void *store,
-				       const u8 *ip, bool is_ip6)
-{
-	u32 domain = is_ip6 ? BALEEN_IP6 : BALEEN_IP4;
-	struct baleen_key key = baleen_packet_key(ip, rule->key_offset[domain], domain);
-	u32 stem;
-
-	if (!is_ip6 || !rule->image.table[BALEEN_IP6_STEMS].kind)
-		return baleen_image_test(&rule->image, store, &key);
-	stem = baleen_stem_get(&rule->image, store, &key);
-	if (stem <= BALEEN_GROUP_ALL || !rule->image.table[BALEEN_IP6_PREFIXES].kind)
-		return stem & 1;
-	return rule_prefixes_test(n, key.hi, key.lo, stem & 1);
-}
-
-baleen_inline bool rule_matches(u32 n, const struct baleen_rule *rule, const void *store,
-				const struct frame *frame, bool is_ip6)
-{
-	if (rule->is_qualified && !rule_qualifies(n, frame->packet.vlan, frame->details))
-		return false;
-	if (!baleen_spec_is_address(rule->image.key_spec))
-		return rule_fields_match(n, frame->details);
-	return rule_address_matches(n, rule, store, frame->packet.ip, is_ip6);
-}
-
 baleen_inline void count_rule(const struct frame *frame, u32 slot)
 {
 	struct baleen_rule_stats *stats = &frame->stats->rule[slot & (BALEEN_MAX_RULES - 1)];
 
 	stats->packets++;
 	stats->bytes += frame_bytes(frame);
-}
-
-/* Fills in the details, for rules that need them. */
-baleen_inline void look_closer(const struct frame *frame, bool is_ip6)
-{
-	find_details(frame->ctx, frame->packet.ip - frame->start, is_ip6, frame->details);
 }
 
 baleen_inline int give_verdict(struct xdp_md *ctx, bool frags, u32 which)

@@ -3,7 +3,7 @@
  * The packet path up to the key, in the BPF world: what it makes of a frame is
  * left in a variable for parity.c.
  */
-#include "verdict.h"
+#include "rule.h"
 
 #include "../tests/worlds/parse.h"
 
