@@ -8,62 +8,14 @@
 # /run/netns and /sys/fs/bpf for its own.
 
 source "$(dirname "$0")/../lib.sh"
+source tests/kernels/lib.sh
 source tests/kernels/devices.sh
 source tests/kernels/counts.sh
 source tests/kernels/vlan.sh
 source tests/kernels/bond.sh
 
-JSON=$ROOT/build/tools/json
 PINS=/sys/fs/bpf/test
-LISTED=$TMP/listed OTHER=$TMP/other FREE=$TMP/free
 OBJECT=$TMP/drop.bpf.o
-FROM=$A:veth-a TO=$B:veth-b
-
-# on_b COMMAND...: in the receiving namespace; a command that hangs fails alone
-on_b()
-{
-	in_ns "$B" timeout 30 "$@"
-}
-
-# judges NAME LIST [OPTION...]: every address of the list is dropped, no other is
-judges()
-{
-	check "$1" "$TRAFFIC" --from "$FROM" --to "$TO" --listed "$2" --unlisted "$FREE" \
-		--expect "${@:3}"
-}
-
-# lets_by NAME LIST [OPTION...]: every address of the list passes
-lets_by()
-{
-	check "$1" "$TRAFFIC" --from "$FROM" --to "$TO" --unlisted "$2" --expect "${@:3}"
-}
-
-# shows NAME TEXT: the output of the last check has it
-shows()
-{
-	if grep -qE -- "$2" "$TMP/out"; then
-		ok "$1"
-	else
-		not_ok "$1" "no '$2' in:"$'\n'"$(cat "$TMP/out")"
-	fi
-}
-
-# sizes: of the XDP programs that are loaded, as a diagnostic
-sizes()
-{
-	bpftool prog show | awk '/: xdp / { name = $4 } name && /xlated/ {
-		print "# " name ":", $1, $2, $3, $4; name = "" }'
-}
-
-# Three lists without a common address, of both families.
-make_lists()
-{
-	"$TRAFFIC" --print --random 300 --random6 100 --seed 1 >"$LISTED" &&
-		"$TRAFFIC" --print --random 300 --random6 100 --seed 2 --avoid "$LISTED" \
-			>"$OTHER" &&
-		sort "$LISTED" "$OTHER" >"$TMP/both" &&
-		"$TRAFFIC" --print --random 400 --random6 100 --seed 3 --avoid "$TMP/both" >"$FREE"
-}
 
 # The objects as they come out of the build, constants at their defaults.
 test_objects()
