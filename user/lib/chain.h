@@ -45,6 +45,8 @@ int baleen_chain_load(struct bpf_object *object, struct bpf_program *program, bo
 /**
  * baleen_chain_is_there() - is the program of a device a dispatcher?
  * @ifindex: the device
+ *
+ * Return: true; false also when there is none, or it may not be looked at.
  */
 bool baleen_chain_is_there(int ifindex);
 

@@ -4,13 +4,13 @@
  *
  *      /sys/fs/bpf/baleen/                       0700
  *        ns<cookie>-if<ifindex>/                 the lock of its writers
- *          link                                  the BPF link, the only switch
+ *          link                                  the BPF link, if there is one: see seat.h
  *          changing                              a change of the chain goes on
  *          <program id>/                         what one program is made of
  *            prog config stats rule0 ... rule15 [events sampler]
  *
- * A directory whose number is not the link's program was left by a command
- * that was killed; the next writer removes it. Names with dots are refused
+ * A directory whose number is not that of the program in force was left by a
+ * command that was killed; the next writer removes it. Names with dots are refused
  * by bpffs and two namespaces may have an eth0 each, hence the numbers.
  */
 #ifndef BALEEN_PINS_H
@@ -114,6 +114,8 @@ int baleen_pins_every(int (*visit)(const struct baleen_pins *pins, void *data), 
 /**
  * baleen_pins_are_here() - is the device of this network namespace?
  * @pins: as named
+ *
+ * Return: true when it is.
  */
 bool baleen_pins_are_here(const struct baleen_pins *pins);
 

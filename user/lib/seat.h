@@ -69,6 +69,8 @@ int baleen_seat_find(const struct baleen_pins *pins, struct baleen_seat *seat);
  * baleen_seat_is_same() - are two findings alike?
  * @a: found
  * @b: found
+ *
+ * Return: true when they are.
  */
 bool baleen_seat_is_same(const struct baleen_seat *a, const struct baleen_seat *b);
 
