@@ -41,9 +41,9 @@ baleen_inline int qualifies(const struct baleen_qualifiers *asked, u32 vlan,
 		return 0;
 	if (asked->has_proto && (!transport->has_proto || transport->proto != asked->proto))
 		return 0;
-	/* SYN is 0x02, ACK 0x10: RFC 9293 section 3.1. */
-	if (asked->tcp_syn && (!transport->has_proto || transport->proto != BALEEN_PROTO_TCP ||
-			       (transport->tcp_flags & 0x12) != 0x02))
+	if (asked->tcp_syn &&
+	    (!transport->has_proto || transport->proto != BALEEN_PROTO_TCP ||
+	     (transport->tcp_flags & (BALEEN_TCP_SYN | BALEEN_TCP_ACK)) != BALEEN_TCP_SYN))
 		return 0;
 	if (!asked->n_dports)
 		return 1;

@@ -54,6 +54,9 @@
 #define BALEEN_IP4_BYTES 20
 #define BALEEN_IP6_BYTES 40
 #define BALEEN_PORTS_BYTES 4
+#define BALEEN_TCP_FLAGS_AT 13
+#define BALEEN_TCP_SYN 0x02 /* RFC 9293 section 3.1 */
+#define BALEEN_TCP_ACK 0x10
 #define BALEEN_MAX_EXTENSIONS 8
 #define BALEEN_VLAN_NONE 0xffffu
 
@@ -110,7 +113,9 @@ struct baleen_packet {
  * @has_ports: @sport and @dport are known
  * @proto: protocol above IP
  * @icmp_type: the byte that holds it, when @proto is ICMPv6 and it is there
- * @tcp_flags: the byte that holds them, when @proto is TCP and it is there
+ * @tcp_flags: the byte that holds them, when @proto is TCP and this is not a
+ *             later fragment; BALEEN_TCP_SYN when the segment ends before it,
+ *             so that cutting it there (RFC 1858 section 3) evades no rule
  * @sport: source port
  * @dport: destination port
  */
@@ -276,13 +281,16 @@ baleen_inline void baleen_transport_at(const u8 *p, const u8 *end,
 			transport->icmp_type = p[0];
 		return;
 	}
-	if (!p || p + BALEEN_PORTS_BYTES > end)
+	if (!p)
+		return;
+	if (transport->proto == BALEEN_PROTO_TCP)
+		transport->tcp_flags =
+			p + BALEEN_TCP_FLAGS_AT < end ? p[BALEEN_TCP_FLAGS_AT] : BALEEN_TCP_SYN;
+	if (p + BALEEN_PORTS_BYTES > end)
 		return;
 	transport->sport = baleen_be16(BALEEN_LOAD(u16, p));
 	transport->dport = baleen_be16(BALEEN_LOAD(u16, p + 2));
 	transport->has_ports = true;
-	if (transport->proto == BALEEN_PROTO_TCP && p + 14 <= end)
-		transport->tcp_flags = p[13];
 }
 
 baleen_inline void baleen_transport_ip4(const u8 *ip, const u8 *end,

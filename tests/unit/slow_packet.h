@@ -128,8 +128,9 @@ static inline void slow_upper(const u8 *frame, size_t n_bytes, size_t at, bool i
 
 	if (slow->proto == 58 && n_there >= 1)
 		slow->icmp_type = frame[at];
-	if (slow->proto == 6 && n_there >= 14)
-		slow->tcp_flags = frame[at + 13];
+	/* Cut off before its flags it counts as SYN. */
+	if (slow->proto == 6 && !is_later)
+		slow->tcp_flags = n_there >= 14 ? frame[at + 13] : 2;
 	if (!slow_has_ports(slow->proto)) {
 		slow->sport = slow->dport = 0;
 	} else if (n_there >= 4) {
