@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define TIMEOUT_MS 10000
-#define MAX_FRAME 1514
+#define MAX_FRAME 9014
 #define MACS_BYTES (2 * ETH_ALEN)
 #define TAG_BYTES 4
 
