@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen build: lists to an image. */
 #include <getopt.h>
-#include <string.h>
 
 #include "describe.h"
-#include "image_file.h"
-#include "input.h"
+#include "target.h"
 
 enum { OPTION_OUT = 'o', OPTION_JSON = 'j', OPTION_VERBOSE = 'v' };
-
-static int name_from_path(const struct command *command, const char *path, char *name)
-{
-	const char *reason = rule_name_from_path(path, name);
-
-	if (!strcmp(path, "-"))
-		return complain_usage(command, "-o -: for standard output say /dev/stdout");
-	if (*path && path[strlen(path) - 1] == '/')
-		reason = "is a directory";
-	if (reason)
-		return complain_usage(command, "-o '%s': %s", path, reason);
-	if (!baleen_file_may_replace(path, BALEEN_MAGIC, sizeof(BALEEN_MAGIC) - 1)) {
-		complain("%s: exists and is not an image: not overwritten", path);
-		return EXIT_FAILED;
-	}
-	return 0;
-}
 
 static int report(const struct input *input, const char *out, bool json, bool verbose)
 {
@@ -61,7 +42,6 @@ static int run(int argc, char **argv)
 	char *stdin_only[] = { "-" };
 	char name[BALEEN_NAME_BYTES];
 	struct list_options options;
-	struct baleen_error error;
 	struct input input = { 0 };
 	bool json = false, verbose = false;
 	const char *out = NULL;
@@ -82,7 +62,7 @@ static int run(int argc, char **argv)
 		return complain_usage(&build_command, "-o IMAGE is missing");
 	err = list_options_check(&build_command, &options);
 	if (!err)
-		err = name_from_path(&build_command, out, name);
+		err = output_check(&build_command, out, name);
 	if (err)
 		return err;
 	options.build.name = name;
@@ -90,11 +70,8 @@ static int run(int argc, char **argv)
 		err = input_build(&input, stdin_only, 1, &options);
 	else
 		err = input_build(&input, argv + optind, argc - optind, &options);
-	if (!err &&
-	    baleen_file_write(out, input.filter.bytes, input.filter.n_bytes, 0600, &error)) {
-		complain("%s", error.text);
-		err = EXIT_FAILED;
-	}
+	if (!err)
+		err = output_write(out, &input.filter, 0600);
 	if (!err)
 		err = report(&input, out, json, verbose);
 	input_close(&input);

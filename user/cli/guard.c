@@ -51,6 +51,9 @@ int guard_rates(const struct rules *rules, double accept_fpp)
  * @rules: those of them that were typed; may be NULL
  * @filter: of each rule
  * @live: storage for the filters of rules that stay
+ * @delta: what would be added to a rule or taken out of it; NULL for nothing
+ * @changed: the rule
+ * @op: which of them
  * @address: what must not be dropped
  * @n: how many
  */
@@ -60,6 +63,9 @@ struct guarded {
 	const struct rules *rules;
 	const struct baleen_filter *filter[BALEEN_MAX_RULES];
 	struct baleen_filter live[BALEEN_MAX_RULES];
+	const struct baleen_filter *delta;
+	u32 changed;
+	enum baleen_set_op op;
 	struct baleen_host_address *address;
 	size_t n;
 };
@@ -109,8 +115,15 @@ static enum answer qualifies(const struct baleen_qualifiers *asked, const struct
 	return asked->has_vlan ? MAYBE : YES;
 }
 
+static bool lists(const struct guarded *guarded, u32 index, const struct baleen_key *key)
+{
+	if (guarded->delta && index == guarded->changed && baleen_filter_test(guarded->delta, key))
+		return guarded->op == BALEEN_SET_UNION;
+	return baleen_filter_test(guarded->filter[index], key);
+}
+
 /* Are all own addresses of this family listed? Packets go to one of them. */
-static bool lists_own(const struct guarded *guarded, const struct baleen_filter *filter, u32 domain)
+static bool lists_own(const struct guarded *guarded, u32 index, u32 domain)
 {
 	bool has_any = false;
 
@@ -119,7 +132,7 @@ static bool lists_own(const struct guarded *guarded, const struct baleen_filter 
 
 		if (own->role != BALEEN_HOST_OWN || own->key.domain != domain)
 			continue;
-		if (!baleen_filter_test(filter, &own->key))
+		if (!lists(guarded, index, &own->key))
 			return false;
 		has_any = true;
 	}
@@ -141,9 +154,9 @@ static enum answer matches(const struct guarded *guarded, u32 index,
 	if (filter->image.key_spec == BALEEN_KEY_DST && address->role != BALEEN_HOST_OWN)
 		/* What drops them is told of the own addresses. */
 		is_listed = rule->action == BALEEN_ACTION_ALLOW &&
-			    lists_own(guarded, filter, address->key.domain);
+			    lists_own(guarded, index, address->key.domain);
 	else
-		is_listed = baleen_filter_test(filter, &address->key);
+		is_listed = lists(guarded, index, &address->key);
 	return is_listed ? qualifies(&rule->qualifiers, &packet) : NO;
 }
 
@@ -199,6 +212,18 @@ static void complain_of(const struct guarded *guarded, u32 index,
 			 from ? from->path : guarded->device, rule->name, text, role, whose);
 }
 
+/* What a change does to a host that drops it already is not the change's. */
+static u32 newly_dropped_by(const struct guarded *guarded,
+			    const struct baleen_host_address *address)
+{
+	struct guarded before = *guarded;
+
+	before.delta = NULL;
+	if (guarded->delta && dropped_by(&before, address) != BY_NOBODY)
+		return BY_NOBODY;
+	return dropped_by(guarded, address);
+}
+
 static bool is_same_address(const struct baleen_host_address *a,
 			    const struct baleen_host_address *b)
 {
@@ -217,7 +242,7 @@ static size_t complain_of_all(const struct guarded *guarded)
 
 		if (last && is_same_address(last, address))
 			continue;
-		index = dropped_by(guarded, address);
+		index = newly_dropped_by(guarded, address);
 		if (index == BY_NOBODY)
 			continue;
 		last = address;
@@ -250,31 +275,51 @@ static int look_at_host(struct guarded *guarded, struct baleen_error *error)
 	return err ? err : baleen_host_addresses(ifindex, &guarded->address, &guarded->n, error);
 }
 
-int guard_ruleset(const char *device, const struct baleen_xdp *xdp,
-		  const struct baleen_ruleset *ruleset, const struct rules *rules)
+static int guard(struct guarded *guarded, const struct baleen_xdp *xdp)
 {
-	struct guarded guarded = { .device = device, .ruleset = ruleset, .rules = rules };
 	struct baleen_error error;
 	size_t n_dropped = 0;
 	int err;
 
-	if (ruleset->dry_run)
+	if (guarded->ruleset->dry_run)
 		return 0;
-	err = look_at_filters(&guarded, xdp, &error);
+	err = look_at_filters(guarded, xdp, &error);
 	if (!err)
-		err = look_at_host(&guarded, &error);
+		err = look_at_host(guarded, &error);
 	if (err)
 		complain("%s", error.text);
 	else
-		n_dropped = complain_of_all(&guarded);
-	for (u32 i = 0; i < ruleset->n_rules; i++)
-		baleen_filter_free(&guarded.live[i]);
-	free(guarded.address);
+		n_dropped = complain_of_all(guarded);
+	for (u32 i = 0; i < guarded->ruleset->n_rules; i++)
+		baleen_filter_free(&guarded->live[i]);
+	free(guarded->address);
 	if (n_dropped > MAX_NAMED)
-		complain("%s: and %zu more addresses", device, n_dropped - MAX_NAMED);
+		complain("%s: and %zu more addresses", guarded->device, n_dropped - MAX_NAMED);
 	if (n_dropped)
 		complain("%s: nothing changed, since this host would cut itself off "
 			 "(--force does it)",
-			 device);
+			 guarded->device);
 	return err || n_dropped ? EXIT_FAILED : 0;
+}
+
+int guard_ruleset(const char *device, const struct baleen_xdp *xdp,
+		  const struct baleen_ruleset *ruleset, const struct rules *rules)
+{
+	struct guarded guarded = { .device = device, .ruleset = ruleset, .rules = rules };
+
+	return guard(&guarded, xdp);
+}
+
+int guard_change(const struct baleen_xdp *xdp, u32 index, const struct baleen_filter *delta,
+		 enum baleen_set_op op)
+{
+	struct baleen_ruleset ruleset;
+	struct guarded guarded = { .device = xdp->device,
+				   .ruleset = &ruleset,
+				   .delta = delta,
+				   .changed = index,
+				   .op = op };
+
+	baleen_ruleset_from_xdp(xdp, &ruleset);
+	return guard(&guarded, xdp);
 }

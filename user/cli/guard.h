@@ -5,6 +5,7 @@
 #ifndef BALEEN_CLI_GUARD_H
 #define BALEEN_CLI_GUARD_H
 
+#include "list_combine.h"
 #include "rules.h"
 
 /* Exact images and 64-bit slots pass, anything else has to be asked for. */
@@ -28,5 +29,11 @@ int guard_rates(const struct rules *rules, double accept_fpp);
  */
 int guard_ruleset(const char *device, const struct baleen_xdp *xdp,
 		  const struct baleen_ruleset *ruleset, const struct rules *rules);
+
+/* 0, or EXIT_FAILED after naming each address of the host that would be dropped
+ * and is not now, were the keys of @delta added to a rule or taken out of it.
+ */
+int guard_change(const struct baleen_xdp *xdp, u32 index, const struct baleen_filter *delta,
+		 enum baleen_set_op op);
 
 #endif /* BALEEN_CLI_GUARD_H */

@@ -302,6 +302,22 @@ static int read_like(struct list_options *options)
 	return 0;
 }
 
+int input_read_list(struct baleen_list *list, const char *path, struct list_options *options)
+{
+	int fd = open_file(path), err;
+
+	if (fd < 0)
+		return EXIT_FAILED;
+	if (baleen_image_file_is(fd)) {
+		complain("%s: is an image already, not a list", path);
+		err = EXIT_FAILED;
+	} else {
+		err = read_list(list, fd, path, options);
+	}
+	close(fd);
+	return err;
+}
+
 int input_build(struct input *input, char **paths, int n_paths, struct list_options *options)
 {
 	struct baleen_list list = { 0 };
@@ -309,21 +325,8 @@ int input_build(struct input *input, char **paths, int n_paths, struct list_opti
 
 	*input = (struct input){ .path = paths[0] };
 	list.key_spec = list_key_spec(options);
-	for (int i = 0; i < n_paths && !err; i++) {
-		int fd = open_file(paths[i]);
-
-		if (fd < 0) {
-			err = EXIT_FAILED;
-			break;
-		}
-		if (baleen_image_file_is(fd)) {
-			complain("%s: is an image already, not a list", paths[i]);
-			err = EXIT_FAILED;
-		} else {
-			err = read_list(&list, fd, paths[i], options);
-		}
-		close(fd);
-	}
+	for (int i = 0; i < n_paths && !err; i++)
+		err = input_read_list(&list, paths[i], options);
 	if (!err)
 		err = build_filter(input, &list, options);
 	baleen_list_free(&list);
@@ -346,11 +349,11 @@ static int check_image(const struct input *input, const struct list_options *opt
 	return 0;
 }
 
-int input_open(struct input *input, const char *argument, struct list_options *options)
+int input_open_set(struct input *input, struct baleen_list *list, const char *argument,
+		   struct list_options *options)
 {
 	char device[IF_NAMESIZE];
 	struct baleen_error error;
-	struct baleen_list list = { 0 };
 	const char *rule;
 	int fd, err;
 
@@ -367,14 +370,23 @@ int input_open(struct input *input, const char *argument, struct list_options *o
 		else
 			err = check_image(input, options);
 	} else {
-		list.key_spec = list_key_spec(options);
-		err = read_list(&list, fd, argument, options);
-		if (!err)
-			err = build_filter(input, &list, options);
-		baleen_list_free(&list);
+		input->is_list = true;
+		list->key_spec = list_key_spec(options);
+		err = read_list(list, fd, argument, options);
 	}
 	close(fd);
 	return err ? EXIT_FAILED : 0;
+}
+
+int input_open(struct input *input, const char *argument, struct list_options *options)
+{
+	struct baleen_list list = { 0 };
+	int err = input_open_set(input, &list, argument, options);
+
+	if (!err && input->is_list)
+		err = build_filter(input, &list, options);
+	baleen_list_free(&list);
+	return err;
 }
 
 void input_close(struct input *input)

@@ -104,6 +104,13 @@ bool split_live(const char *argument, char *device, size_t device_bytes, const c
 int input_open(struct input *input, const char *argument, struct list_options *options);
 void input_close(struct input *input);
 
+/* The same, but a list is left as it was read. */
+int input_open_set(struct input *input, struct baleen_list *list, const char *argument,
+		   struct list_options *options);
+
+/* Appends a list; 0, or EXIT_FAILED after a message. */
+int input_read_list(struct baleen_list *list, const char *path, struct list_options *options);
+
 /* Makes an image of a view of a live map; 0, or EXIT_FAILED after a message. */
 int input_export(struct input *input);
 

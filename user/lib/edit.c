@@ -7,6 +7,7 @@
 #include "edit.h"
 #include "hashes.h"
 #include "live.h"
+#include "plan.h"
 
 /* Tables of keys that are stored as hashes. */
 static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };
@@ -29,15 +30,24 @@ static bool has_hashes(const struct baleen_filter *filter)
 	return false;
 }
 
-/* The filter without the tables that cannot be listed. */
-static int list_rest(const struct baleen_filter *filter, struct baleen_list *list,
-		     struct baleen_error *error)
+int baleen_filter_list_exact(const struct baleen_filter *filter, struct baleen_list *list,
+			     struct baleen_error *error)
 {
 	struct baleen_filter rest = *filter;
 
 	for (u32 i = 0; i < N_HASHED; i++)
 		rest.image.table[hashed[i]].kind = BALEEN_KIND_NONE;
 	return baleen_filter_to_list(&rest, list, error);
+}
+
+u64 baleen_filter_room(const struct baleen_filter *filter)
+{
+	u64 room = 0;
+
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		if (filter->image.table[domain].kind == BALEEN_KIND_CUCKOO)
+			room += baleen_table_capacity(&filter->image.table[domain]);
+	return room;
 }
 
 /* --- one by one: keys of a list in tables that are not listed --------------- */
@@ -92,26 +102,19 @@ static int add_bit(struct baleen_filter *filter, const struct baleen_key *key,
 		return baleen_fail(error, EOPNOTSUPP,
 				   "the Bloom filter has no table for this family: build it again "
 				   "from its lists");
-	if (baleen_filter_test(filter, key))
-		return 0;
-	return baleen_filter_insert(filter, key, 1, &n_done);
+	if (!baleen_filter_test(filter, key) && baleen_filter_insert(filter, key, 1, &n_done))
+		return baleen_fail(error, ENOSPC, "the keys find no room");
+	return 0;
 }
 
 /* --- edit ------------------------------------------------------------------ */
 
 static int edit_bloom(const struct baleen_filter *filter, const struct baleen_list *change,
-		      enum baleen_set_op op, struct baleen_filter *out, struct baleen_error *error)
+		      struct baleen_filter *out, struct baleen_error *error)
 {
 	struct baleen_filter copy;
 	int err;
 
-	if (op != BALEEN_SET_UNION)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "a Bloom filter cannot forget: build it again from its lists");
-	if (change->n_net4 || change->n_prefix6)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "prefixes cannot be added to a Bloom filter: build it again "
-				   "from its lists");
 	err = baleen_filter_copy(filter, &copy, error);
 	if (err)
 		return err;
@@ -122,6 +125,19 @@ static int edit_bloom(const struct baleen_filter *filter, const struct baleen_li
 	}
 	baleen_filter_seal(&copy);
 	*out = copy;
+	return 0;
+}
+
+static int check_bloom(const struct baleen_list *change, enum baleen_set_op op,
+		       struct baleen_error *error)
+{
+	if (op != BALEEN_SET_UNION)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "a Bloom filter cannot forget: build it again from its lists");
+	if (change->n_net4 || change->n_prefix6)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "prefixes cannot be added to a Bloom filter: build it again "
+				   "from its lists");
 	return 0;
 }
 
@@ -164,20 +180,27 @@ static int build_changed(const struct baleen_filter *filter, const struct baleen
 	return 0;
 }
 
+int baleen_filter_check_edit(const struct baleen_filter *filter, const struct baleen_list *change,
+			     enum baleen_set_op op, struct baleen_error *error)
+{
+	if (change->key_spec && change->key_spec != filter->image.key_spec)
+		return baleen_fail(error, EINVAL, "the keys are other ones than the filter's");
+	if (has_kind(filter, BALEEN_KIND_BLOOM))
+		return check_bloom(change, op, error);
+	return has_hashes(filter) ? check_hashed(filter, change, op, error) : 0;
+}
+
 int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_list *change,
 		       enum baleen_set_op op, u64 capacity, struct baleen_filter *out,
 		       struct baleen_error *error)
 {
 	struct baleen_list listed = { 0 }, changed = { 0 };
-	int err;
+	int err = baleen_filter_check_edit(filter, change, op, error);
 
-	if (change->key_spec && change->key_spec != filter->image.key_spec)
-		return baleen_fail(error, EINVAL, "the keys are other ones than the filter's");
-	if (has_kind(filter, BALEEN_KIND_BLOOM))
-		return edit_bloom(filter, change, op, out, error);
-	err = has_hashes(filter) ? check_hashed(filter, change, op, error) : 0;
+	if (!err && has_kind(filter, BALEEN_KIND_BLOOM))
+		return edit_bloom(filter, change, out, error);
 	if (!err)
-		err = list_rest(filter, &listed, error);
+		err = baleen_filter_list_exact(filter, &listed, error);
 	if (err)
 		return err;
 	listed.key_spec = change->key_spec;
@@ -274,7 +297,7 @@ static int merge_hashed(const struct baleen_filter *a, const struct baleen_filte
 					   "family: build one --like the other");
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
 		n += baleen_filter_used(a, domain) + baleen_filter_used(b, domain);
-	err = list_rest(b, &rest, error);
+	err = baleen_filter_list_exact(b, &rest, error);
 	if (err)
 		return err;
 	/* Room to spare: which seed it is was settled by the first of them. */
@@ -307,13 +330,15 @@ int baleen_filter_merge(const struct baleen_filter *a, const struct baleen_filte
 	/* The one that can be listed goes into the one that cannot. */
 	err = baleen_filter_to_list(b, &list, error);
 	if (!err) {
-		err = baleen_filter_edit(a, &list, BALEEN_SET_UNION, 0, out, error);
+		err = baleen_filter_edit(a, &list, BALEEN_SET_UNION, baleen_filter_room(a), out,
+					 error);
 		baleen_list_free(&list);
 		return err;
 	}
 	err = baleen_filter_to_list(a, &list, error);
 	if (!err)
-		err = baleen_filter_edit(b, &list, BALEEN_SET_UNION, 0, &made, error);
+		err = baleen_filter_edit(b, &list, BALEEN_SET_UNION, baleen_filter_room(b), &made,
+					 error);
 	baleen_list_free(&list);
 	if (err)
 		return err;

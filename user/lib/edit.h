@@ -9,6 +9,30 @@
 #include "list_combine.h"
 
 /**
+ * baleen_filter_list_exact() - the set of the tables that can be listed
+ * @filter: the filter, live ones too
+ * @list: filled in, as by baleen_filter_to_list(); without IPv6 hosts and keys
+ *        of several fields that are stored as hashes
+ * @error: filled in on failure
+ *
+ * Return: as baleen_filter_to_list().
+ */
+int baleen_filter_list_exact(const struct baleen_filter *filter, struct baleen_list *list,
+			     struct baleen_error *error);
+
+/**
+ * baleen_filter_check_edit() - can a filter of this kind be edited so?
+ * @filter: the filter
+ * @change: as for baleen_filter_edit()
+ * @op: what of them is kept
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL for another key; -EOPNOTSUPP, saying what it cannot do.
+ */
+int baleen_filter_check_edit(const struct baleen_filter *filter, const struct baleen_list *change,
+			     enum baleen_set_op op, struct baleen_error *error);
+
+/**
  * baleen_filter_edit() - another filter, with a list added, taken away or kept
  * @filter: the filter, live ones too
  * @change: a finished list of the same key
@@ -31,6 +55,14 @@ int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_l
 		       struct baleen_error *error);
 
 /**
+ * baleen_filter_room() - room for hosts and keys
+ * @filter: the filter
+ *
+ * Return: what the cuckoo tables are planned to hold.
+ */
+u64 baleen_filter_room(const struct baleen_filter *filter);
+
+/**
  * baleen_filter_merge() - the union of two filters
  * @a: one filter, live ones too; name and key are taken from it
  * @b: the other, of the same key
@@ -39,6 +71,7 @@ int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_l
  *
  * Filters of the same seed and geometry merge whatever their kind: Bloom
  * filters by OR, hashes by insertion. Otherwise one of them has to be listed.
+ * The room that the other one has stays.
  *
  * Return: as baleen_filter_edit().
  */

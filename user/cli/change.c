@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen add, baleen del: keys into an image or a live rule, and out of it. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "change.h"
+#include "describe.h"
+#include "guard.h"
+#include "list_entry.h"
+#include "live.h"
+#include "target.h"
+
+enum {
+	OPTION_EXIST = OPTION_OF_COMMAND,
+	OPTION_ATOMIC,
+	OPTION_FIXED,
+	OPTION_WAIT,
+	OPTION_FORCE,
+};
+
+/**
+ * struct change - one run of add or del
+ * @command: which of them
+ * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
+ * @argument: what to change
+ * @file: list of further keys, or NULL
+ * @exist: what changes nothing is fine
+ * @atomic: build it aside
+ * @fixed: do not grow
+ * @force: also when this host would cut itself off
+ * @json: report as JSON
+ * @wait_ms: for other writers
+ * @lists: how to read @file
+ * @list: the keys
+ * @n_changed: keys that changed in place
+ * @in_place: nothing was built aside
+ */
+struct change {
+	const struct command *command;
+	enum baleen_set_op op;
+	const char *argument;
+	const char *file;
+	bool exist, atomic, fixed, force, json;
+	u64 wait_ms;
+	struct list_options lists;
+	struct baleen_list list;
+	u64 n_changed;
+	bool in_place;
+};
+
+/* --- keys ------------------------------------------------------------------ */
+
+/* @line is an argument with a newline. */
+static int check_argument(const struct change *change, const char *line, size_t length)
+{
+	struct baleen_entry entry;
+	const char *reason = NULL;
+
+	baleen_entry_parse(&entry, change->list.key_spec, line, line + length);
+	if (entry.kind == BALEEN_ENTRY_BAD)
+		reason = entry.reason;
+	else if (entry.kind == BALEEN_ENTRY_NONE || entry.length != length)
+		reason = "not a key";
+	else if (entry.is_exception)
+		reason = change->op == BALEEN_SET_UNION ?
+				 "an exception cannot be added: 'baleen del' it" :
+				 "an exception cannot be deleted: 'baleen add' the key";
+	if (!reason)
+		return 0;
+	complain("'%.*s': %s", (int)length, line, reason);
+	return EXIT_FAILED;
+}
+
+static int write_argument(const struct change *change, const char *argument, FILE *stream)
+{
+	char line[2 * BALEEN_KEY_TEXT];
+	size_t length = strlen(argument);
+
+	if (length + 1 >= sizeof(line) || strchr(argument, '\n')) {
+		complain("'%.40s...': not a key", argument);
+		return EXIT_FAILED;
+	}
+	memcpy(line, argument, length);
+	line[length] = '\n';
+	if (check_argument(change, line, length))
+		return EXIT_FAILED;
+	fwrite(line, 1, length + 1, stream);
+	return 0;
+}
+
+/* Arguments are read as the lines of a list would be. */
+static int read_arguments(struct change *change, char **arguments, int n)
+{
+	int fd = memfd_create("baleen-keys", MFD_CLOEXEC), err = 0;
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w+");
+	struct baleen_error error;
+
+	if (!stream) {
+		complain("cannot keep the keys: %m");
+		return EXIT_FAILED;
+	}
+	for (int i = 0; i < n && !err; i++)
+		err = write_argument(change, arguments[i], stream);
+	if (!err && (fflush(stream) || lseek(fd, 0, SEEK_SET) ||
+		     baleen_list_read(&change->list, fd, "keys", NULL, &error))) {
+		complain("cannot read the keys: %m");
+		err = EXIT_FAILED;
+	}
+	fclose(stream);
+	return err;
+}
+
+static bool has_exceptions(const struct baleen_list *list)
+{
+	for (size_t i = 0; i < list->n_prefix4; i++)
+		if (list->prefix4[i].is_exception)
+			return true;
+	for (size_t i = 0; i < list->n_prefix6; i++)
+		if (list->prefix6[i].is_exception)
+			return true;
+	return false;
+}
+
+static int read_keys(struct change *change, char **arguments, int n)
+{
+	int err = read_arguments(change, arguments, n);
+
+	if (!err && change->file)
+		err = input_read_list(&change->list, change->file, &change->lists);
+	if (!err && has_exceptions(&change->list)) {
+		complain("%s: has exceptions, which can be neither added nor deleted",
+			 change->file);
+		err = EXIT_FAILED;
+	}
+	if (!err && baleen_list_finish(&change->list)) {
+		complain("%s", strerror(ENOMEM));
+		err = EXIT_FAILED;
+	}
+	return err;
+}
+
+/* --- the change ------------------------------------------------------------ */
+
+/* Says whether there is anything to do. */
+static int check_idle(const struct change *change, const struct target *target, bool *is_idle)
+{
+	struct baleen_idle idle;
+	struct baleen_error error;
+
+	if (baleen_change_find_idle(&target->filter, &change->list, change->op, &idle, &error)) {
+		complain("%s: %s", target->argument, error.text);
+		return EXIT_FAILED;
+	}
+	if (idle.n && !change->exist) {
+		complain("%s: %s %s: nothing changed (--exist takes it)", target->argument,
+			 idle.text,
+			 change->op == BALEEN_SET_UNION ? "is in it already" : "is not in it");
+		return EXIT_FAILED;
+	}
+	*is_idle = idle.n == idle.n_entries;
+	return 0;
+}
+
+static int check_host(const struct change *change, const struct target *target)
+{
+	const struct baleen_build_options options = { .key_spec = change->list.key_spec,
+						      .kind = BALEEN_KIND_CUCKOO };
+	struct baleen_filter delta;
+	struct baleen_error error;
+	int err;
+
+	if (!target->is_live || change->force)
+		return 0;
+	if (baleen_build(&change->list, &options, &delta, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = guard_change(&target->xdp, target->index, &delta, change->op);
+	baleen_filter_free(&delta);
+	return err;
+}
+
+static int build_aside(struct change *change, struct target *target, bool is_full)
+{
+	struct baleen_filter built;
+	struct baleen_error error;
+	int err;
+
+	baleen_live_repair(&target->filter);
+	if (baleen_change_aside(&target->filter, &change->list, change->op, is_full, change->fixed,
+				&built, &error)) {
+		complain("%s: %s", target->argument, error.text);
+		return EXIT_FAILED;
+	}
+	err = target_put(target, &built);
+	baleen_filter_free(&built);
+	return err;
+}
+
+static int make_change(struct change *change, struct target *target)
+{
+	/* A file is replaced as a whole anyway. */
+	bool aside = target->is_live && (change->atomic || change->file);
+	int err = -ECANCELED;
+
+	if (!aside)
+		err = baleen_change_in_place(&target->filter, &change->list, change->op,
+					     &change->n_changed);
+	if (err)
+		return build_aside(change, target, err == -ENOSPC);
+	change->in_place = true;
+	if (target->is_live)
+		return 0;
+	baleen_change_seal(&target->filter);
+	return target_put(target, &target->filter);
+}
+
+static int change_target(struct change *change, struct target *target)
+{
+	bool is_idle;
+
+	if (target->filter.image.key_spec != change->list.key_spec) {
+		complain("%s: its keys are other ones by now", target->argument);
+		return EXIT_FAILED;
+	}
+	if (check_idle(change, target, &is_idle))
+		return EXIT_FAILED;
+	if (is_idle) {
+		change->in_place = true;
+		return 0;
+	}
+	if (check_host(change, target))
+		return EXIT_FAILED;
+	return make_change(change, target);
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static int report(const struct change *change)
+{
+	char n[NUMBER_TEXT];
+	const char *what = change->op == BALEEN_SET_UNION ? "added" : "deleted";
+
+	if (change->json) {
+		json_t *json = json_object();
+
+		json_object_set_new(json, "target", json_text(change->argument));
+		json_object_set_new(json, "in_place", json_boolean(change->in_place));
+		if (change->in_place)
+			json_object_set_new(json, what, json_integer(change->n_changed));
+		return print_json(json);
+	}
+	if (change->in_place)
+		printf("%s: %s %s in place\n", change->argument, format_count(change->n_changed, n),
+		       what);
+	else
+		printf("%s: %s, built anew\n", change->argument, what);
+	return finish_output(EXIT_DONE);
+}
+
+static int take_option(struct change *change, int option)
+{
+	switch (option) {
+	case OPTION_EXIST: change->exist = true; return 0;
+	case OPTION_ATOMIC: change->atomic = true; return 0;
+	case OPTION_FIXED: change->fixed = true; return 0;
+	case OPTION_FORCE: change->force = true; return 0;
+	case OPTION_WAIT: return take_wait(change->command, optarg, &change->wait_ms);
+	case 'f': change->file = optarg; return 0;
+	case 'j': change->json = true; return 0;
+	default: return list_option_take(change->command, &change->lists, option, optarg);
+	}
+}
+
+static int parse(struct change *change, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "exist", no_argument, NULL, OPTION_EXIST },
+		{ "atomic", no_argument, NULL, OPTION_ATOMIC },
+		{ "wait", required_argument, NULL, OPTION_WAIT },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
+		{ "file", required_argument, NULL, 'f' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "fixed", no_argument, NULL, OPTION_FIXED },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "jf:", long_options, NULL)) != -1)
+		err = take_option(change, option);
+	if (err)
+		return err;
+	if (change->fixed && change->op != BALEEN_SET_UNION)
+		return complain_usage(change->command, "--fixed: what shrinks does not grow");
+	if (optind == argc)
+		return complain_usage(change->command, "no IMAGE or DEV:RULE given");
+	if (optind + 1 == argc && !change->file)
+		return complain_usage(change->command, "no KEY given");
+	change->argument = argv[optind];
+	return 0;
+}
+
+static int run(struct change *change, int argc, char **argv)
+{
+	struct target target;
+	int err;
+
+	list_options_init(&change->lists);
+	err = parse(change, argc, argv);
+	if (!err)
+		err = target_key_spec(change->argument, &change->list.key_spec);
+	/* The keys are read before the lock is taken: reading may wait. */
+	if (!err)
+		err = read_keys(change, argv + optind + 1, argc - optind - 1);
+	if (!err)
+		err = target_open(&target, change->argument, change->wait_ms);
+	if (!err) {
+		err = change_target(change, &target);
+		target_close(&target);
+	}
+	baleen_list_free(&change->list);
+	return err ? err : report(change);
+}
+
+static int run_add(int argc, char **argv)
+{
+	struct change change = { .command = &add_command,
+				 .op = BALEEN_SET_UNION,
+				 .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
+
+	return run(&change, argc, argv);
+}
+
+static int run_del(int argc, char **argv)
+{
+	struct change change = { .command = &del_command,
+				 .op = BALEEN_SET_DIFFERENCE,
+				 .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
+
+	return run(&change, argc, argv);
+}
+
+#define CHANGE_HELP                                                                            \
+	"KEY is what a line of a list can be: an address, prefix, range A-B, or a key of\n"    \
+	"several fields. An image file is replaced as a whole. In a live rule hosts and keys\n" \
+	"change in place, one after the other; prefixes, and what finds no room, are built\n"  \
+	"aside and put on in one step.\n\n"
+
+#define CHANGE_OPTIONS_HELP                                                             \
+	"  --atomic         all keys in one step: build the live rule aside\n"          \
+	"  -f, --file FILE  more keys from a list, in one step; '-' is stdin\n"         \
+	"  --skip-bad       pass over bad lines of FILE; otherwise they refuse it\n" WAIT_HELP \
+	"  --force          also when this host would cut itself off\n"                 \
+	"  -j, --json       report as JSON\n"
+
+const struct command add_command = {
+	.name = "add",
+	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE [KEY...]",
+	.help = "Adds keys to an image or a live rule. A prefix is added whole, whatever of it was\n"
+		"there.\n" CHANGE_HELP
+		"  --exist          a key that is there already is fine; else nothing changes\n"
+		"  --fixed          refuse what finds no room, instead of growing\n" CHANGE_OPTIONS_HELP,
+	.run = run_add,
+};
+
+const struct command del_command = {
+	.name = "del",
+	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE [KEY...]",
+	.help = "Deletes keys from an image or a live rule: nothing of them is left, also of what\n"
+		"wider prefixes hold.\n" CHANGE_HELP
+		"  --exist          a key that is not there is fine; else nothing changes\n" CHANGE_OPTIONS_HELP,
+	.run = run_del,
+};

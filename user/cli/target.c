@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The filter that a command changes: a live rule or an image file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "describe.h"
+#include "image_file.h"
+#include "lock.h"
+#include "target.h"
+
+#define MAX_WAIT_S 86400
+
+int take_wait(const struct command *command, const char *argument, u64 *wait_ms)
+{
+	char *end;
+	unsigned long seconds = strtoul(argument, &end, 10);
+
+	if (*argument < '0' || *argument > '9' || *end || seconds > MAX_WAIT_S)
+		return complain_usage(command, "--wait '%s': not a number of seconds up to 86400",
+				      argument);
+	*wait_ms = seconds * 1000ull;
+	return 0;
+}
+
+/* Who looks at a terminal wants to know why nothing happens. */
+static void say_waiting(const char *argument)
+{
+	if (isatty(STDERR_FILENO))
+		complain("%s: waiting for another command that changes it", argument);
+}
+
+/* --- files ----------------------------------------------------------------- */
+
+static int lock_file(struct target *target, u64 wait_ms)
+{
+	int err = baleen_lock_within(target->fd, 0);
+
+	if (err == -ETIMEDOUT && wait_ms) {
+		say_waiting(target->argument);
+		err = baleen_lock_within(target->fd, wait_ms);
+	}
+	if (err == -ETIMEDOUT)
+		complain("%s: another command has been changing this file for %llu s",
+			 target->argument, (unsigned long long)wait_ms / 1000);
+	else if (err)
+		complain("%s: %s", target->argument, strerror(-err));
+	return err ? EXIT_FAILED : 0;
+}
+
+/* A writer replaces the file: who waited may hold what was there before. */
+static bool is_still_there(const struct target *target)
+{
+	struct stat opened, named;
+
+	return !fstat(target->fd, &opened) && !stat(target->argument, &named) &&
+	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+static int open_locked(struct target *target, u64 wait_ms)
+{
+	for (;;) {
+		target->fd = open(target->argument, O_RDONLY | O_CLOEXEC);
+		if (target->fd < 0) {
+			complain("%s: %m", target->argument);
+			return EXIT_FAILED;
+		}
+		if (lock_file(target, wait_ms))
+			return EXIT_FAILED;
+		if (is_still_there(target))
+			return 0;
+		close(target->fd);
+	}
+}
+
+static int open_image(struct target *target, u64 wait_ms)
+{
+	struct baleen_error error;
+	struct stat stat;
+
+	if (open_locked(target, wait_ms))
+		return EXIT_FAILED;
+	if (fstat(target->fd, &stat) || !S_ISREG(stat.st_mode) ||
+	    !baleen_image_file_is(target->fd)) {
+		complain("%s: is not an image", target->argument);
+		return EXIT_FAILED;
+	}
+	target->mode = stat.st_mode & 0777;
+	if (baleen_image_file_read(target->fd, target->argument, &target->filter, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+/* --- live rules ------------------------------------------------------------ */
+
+static int open_device(struct target *target, const char *device, u64 wait_ms)
+{
+	struct baleen_error error;
+	int err = baleen_xdp_open_within(&target->xdp, device, 0, &error);
+
+	if (err == -ETIMEDOUT && wait_ms) {
+		say_waiting(target->argument);
+		err = baleen_xdp_open_within(&target->xdp, device, wait_ms, &error);
+	}
+	if (err)
+		complain("%s", error.text);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int find_rule(struct target *target, const char *device, const char *rule)
+{
+	int index = baleen_xdp_rule_index(&target->xdp, rule);
+	struct baleen_error error;
+
+	if (index < 0) {
+		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
+		return EXIT_FAILED;
+	}
+	if (target->xdp.state != BALEEN_XDP_ATTACHED) {
+		complain("%s: the filter is not in force here (%s)", device,
+			 baleen_xdp_state_text(target->xdp.state));
+		return EXIT_FAILED;
+	}
+	target->index = index;
+	if (baleen_xdp_map_rule_writable(&target->xdp, index, &target->filter, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int open_live(struct target *target, const char *device, const char *rule, u64 wait_ms)
+{
+	struct baleen_error error;
+
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (open_device(target, device, wait_ms))
+		return EXIT_FAILED;
+	target->is_live = true;
+	return find_rule(target, device, rule);
+}
+
+/* --- both ------------------------------------------------------------------ */
+
+int target_key_spec(const char *argument, u32 *key_spec)
+{
+	struct list_options none;
+	struct baleen_list list = { 0 };
+	struct input input;
+	int err;
+
+	list_options_init(&none);
+	none.allow_empty = true;
+	none.skip_bad = true;
+	err = input_open_set(&input, &list, argument, &none);
+	if (!err && input.is_list) {
+		complain("%s: is a list, not an image: edit it, or build an image of it", argument);
+		err = EXIT_FAILED;
+	}
+	if (!err)
+		*key_spec = input.filter.image.key_spec;
+	input_close(&input);
+	baleen_list_free(&list);
+	return err;
+}
+
+int target_open(struct target *target, const char *argument, u64 wait_ms)
+{
+	char device[IF_NAMESIZE];
+	const char *rule;
+	int err;
+
+	*target = (struct target){ .argument = argument, .fd = -1 };
+	if (split_live(argument, device, sizeof(device), &rule))
+		err = open_live(target, device, rule, wait_ms);
+	else
+		err = open_image(target, wait_ms);
+	if (err)
+		target_close(target);
+	return err;
+}
+
+static int put_live(struct target *target, const struct baleen_filter *filter)
+{
+	struct baleen_ruleset ruleset;
+	struct baleen_error error;
+
+	baleen_ruleset_from_xdp(&target->xdp, &ruleset);
+	ruleset.rule[target->index].filter = filter;
+	if (baleen_xdp_update(&target->xdp, &ruleset, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+int target_put(struct target *target, const struct baleen_filter *filter)
+{
+	return target->is_live ? put_live(target, filter) :
+				 output_write(target->argument, filter, target->mode);
+}
+
+void target_close(struct target *target)
+{
+	baleen_filter_free(&target->filter);
+	if (target->is_live)
+		baleen_xdp_close(&target->xdp);
+	if (target->fd >= 0)
+		close(target->fd);
+	target->is_live = false;
+	target->fd = -1;
+}
+
+/* --- -o -------------------------------------------------------------------- */
+
+int output_check(const struct command *command, const char *path, char *name)
+{
+	const char *reason = rule_name_from_path(path, name);
+
+	if (!strcmp(path, "-"))
+		return complain_usage(command, "-o -: for standard output say /dev/stdout");
+	if (*path && path[strlen(path) - 1] == '/')
+		reason = "is a directory";
+	if (reason)
+		return complain_usage(command, "-o '%s': %s", path, reason);
+	if (!baleen_file_may_replace(path, BALEEN_MAGIC, sizeof(BALEEN_MAGIC) - 1)) {
+		complain("%s: exists and is not an image: not overwritten", path);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+int output_write(const char *path, const struct baleen_filter *filter, unsigned int mode)
+{
+	struct baleen_error error;
+
+	if (baleen_file_write(path, filter->bytes, filter->n_bytes, mode, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return 0;
+}

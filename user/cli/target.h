@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The filter that a command changes: a live rule or an image file, held against
+ * other writers until it is done.
+ */
+#ifndef BALEEN_CLI_TARGET_H
+#define BALEEN_CLI_TARGET_H
+
+#include "input.h"
+#include "update.h"
+
+/**
+ * struct target - an opened target
+ * @argument: DEV:RULE or the path of an image file, as typed
+ * @is_live: which of them
+ * @filter: a writable view of the live map, or the image in memory
+ * @xdp: of a live rule: its device, opened for writing
+ * @index: of the rule
+ * @fd: the image file, locked
+ * @mode: its permissions
+ */
+struct target {
+	const char *argument;
+	bool is_live;
+	struct baleen_filter filter;
+	struct baleen_xdp xdp;
+	u32 index;
+	int fd;
+	unsigned int mode;
+};
+
+#define WAIT_HELP "  --wait SECONDS   wait so long for another command that changes it (10)\n"
+
+/* Takes the argument of --wait; 0, or EXIT_USAGE after a message. */
+int take_wait(const struct command *command, const char *argument, u64 *wait_ms);
+
+/* The fields of the keys of a target, before it is opened; 0, or EXIT_FAILED
+ * after a message.
+ */
+int target_key_spec(const char *argument, u32 *key_spec);
+
+/* Opens it once nobody else changes it; 0, or EXIT_FAILED after a message. */
+int target_open(struct target *target, const char *argument, u64 wait_ms);
+
+/* Puts another filter in its place, or the one in memory back into its file;
+ * 0, or EXIT_FAILED after a message.
+ */
+int target_put(struct target *target, const struct baleen_filter *filter);
+
+void target_close(struct target *target);
+
+/* Checks what -o says and names the filter after it; 0, EXIT_USAGE or EXIT_FAILED
+ * after a message.
+ */
+int output_check(const struct command *command, const char *path, char *name);
+
+/* Writes an image file; 0, or EXIT_FAILED after a message. */
+int output_write(const char *path, const struct baleen_filter *filter, unsigned int mode);
+
+#endif /* BALEEN_CLI_TARGET_H */

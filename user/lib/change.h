@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A list added to a filter or taken out of it.
+ *
+ * In place it is fast, each key old or new at any moment. Built aside it is
+ * all or nothing, takes prefixes, and makes room.
+ */
+#ifndef BALEEN_CHANGE_H
+#define BALEEN_CHANGE_H
+
+#include "edit.h"
+
+/* What an entry may be as text: two IPv6 addresses and a dash. */
+#define BALEEN_ENTRY_TEXT (2 * BALEEN_KEY_TEXT)
+
+/**
+ * struct baleen_idle - entries of a change that change nothing
+ * @n: how many
+ * @n_entries: of so many in all
+ * @text: the first of them
+ */
+struct baleen_idle {
+	u64 n;
+	u64 n_entries;
+	char text[BALEEN_ENTRY_TEXT];
+};
+
+/**
+ * baleen_change_find_idle() - what is there already, or is not there at all
+ * @filter: the filter, live ones too
+ * @change: a finished list of the same key, without exceptions
+ * @op: BALEEN_SET_UNION looks for what is wholly in @filter,
+ *      BALEEN_SET_DIFFERENCE for what nothing of is in it
+ * @idle: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0; -EOPNOTSUPP when the tables keep too little to tell, or to be
+ * changed so; -ENOMEM, -EINVAL.
+ */
+int baleen_change_find_idle(const struct baleen_filter *filter, const struct baleen_list *change,
+			    enum baleen_set_op op, struct baleen_idle *idle,
+			    struct baleen_error *error);
+
+/**
+ * baleen_change_in_place() - change a filter that packets may be asking
+ * @filter: a writable view of a live map, or a filter in memory
+ * @change: as for baleen_change_find_idle()
+ * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
+ * @n_changed: keys that were added or taken out; untouched on failure
+ *
+ * Keys change one after the other. An image in memory is to be sealed by
+ * baleen_change_seal() afterwards.
+ *
+ * Context: one writer at a time.
+ * Return: 0; -ENOSPC or -EOPNOTSUPP when this must be built aside, if it can be
+ * at all: what had changed was taken back.
+ */
+int baleen_change_in_place(struct baleen_filter *filter, const struct baleen_list *change,
+			   enum baleen_set_op op, u64 *n_changed);
+
+/**
+ * baleen_change_seal() - count the keys of an image in memory, and seal it
+ * @filter: changed in place
+ */
+void baleen_change_seal(struct baleen_filter *filter);
+
+/**
+ * baleen_change_aside() - another filter, with the change made
+ * @filter: the filter, live ones too
+ * @change: as for baleen_change_find_idle()
+ * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
+ * @is_full: it was tried in place and refused
+ * @fixed: @out may be no larger than @filter
+ * @out: a sealed filter, to be freed by the caller; untouched on failure
+ * @error: filled in on failure
+ *
+ * The room that the filter has for hosts and keys stays. What does not fit gets
+ * half as much again as is needed: tables are good at taking keys in place as
+ * long as a third of them is empty.
+ *
+ * Return: as baleen_filter_edit(); -ENOSPC when @fixed and too small.
+ */
+int baleen_change_aside(const struct baleen_filter *filter, const struct baleen_list *change,
+			enum baleen_set_op op, bool is_full, bool fixed, struct baleen_filter *out,
+			struct baleen_error *error);
+
+/**
+ * baleen_filter_resize() - another filter of the same set, with other room
+ * @filter: the filter, live ones too
+ * @capacity: room for this many hosts and keys, baleen_filter_keys() or more
+ * @out: a sealed filter, to be freed by the caller; untouched on failure
+ * @error: filled in on failure
+ *
+ * Return: as baleen_filter_edit(); -EOPNOTSUPP for a Bloom filter.
+ */
+int baleen_filter_resize(const struct baleen_filter *filter, u64 capacity,
+			 struct baleen_filter *out, struct baleen_error *error);
+
+/**
+ * baleen_filter_keys() - hosts and keys in the tables, by looking
+ * @filter: the filter
+ *
+ * Return: how many; what is in prefixes does not count.
+ */
+u64 baleen_filter_keys(const struct baleen_filter *filter);
+
+#endif /* BALEEN_CHANGE_H */
