@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <baleen/image.h>
+#include <baleen/image_check.h>
 
 #include "random.h"
 

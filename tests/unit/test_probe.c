@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <baleen/image_check.h>
 #include <baleen/probe.h>
 
 #include "random.h"

@@ -5,6 +5,7 @@
 #ifndef BALEEN_FILTER_H
 #define BALEEN_FILTER_H
 
+#include <baleen/image_check.h>
 #include <baleen/probe.h>
 
 #include "error.h"

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The one validator of images: from bytes of any origin to a decoded header,
+ * and back.
+ *
+ * Not for packet programs: they get the decoded header as constants.
+ */
+#ifndef BALEEN_IMAGE_CHECK_H
+#define BALEEN_IMAGE_CHECK_H
+
+#include <baleen/image.h>
+
+static inline bool baleen_is_zero(const u8 *bytes, u32 n_bytes)
+{
+	u8 all = 0;
+
+	for (u32 i = 0; i < n_bytes; i++)
+		all |= bytes[i];
+	return !all;
+}
+
+static inline const char *baleen_cuckoo_check(const struct baleen_table *table, u32 domain)
+{
+	u32 slot_bits = table->slot_bits;
+
+	if (slot_bits != 16 && slot_bits != 32 && slot_bits != 64)
+		return "slot width is not 16, 32 or 64 bits";
+	if (domain == BALEEN_IP4 && slot_bits == 64)
+		return "64-bit slots for a 32-bit key";
+	if (domain != BALEEN_IP4 && slot_bits == 32)
+		return "32-bit slots for a hashed key";
+	if (domain == BALEEN_IP4 && table->log2_buckets + slot_bits - 2 < baleen_key_bits(domain))
+		return "slots too narrow for an exact table";
+	if (slot_bits == 64 && table->log2_buckets < 2)
+		return "fewer than 4 buckets of 64-bit slots";
+	if ((table->n_buckets - 1) / baleen_buckets_per_block(slot_bits) + 1 != table->n_blocks)
+		return "number of buckets and blocks disagree";
+	if (table->n_entries > (u64)table->n_buckets * BALEEN_BUCKET_SLOTS)
+		return "more entries than slots";
+	return NULL;
+}
+
+static inline const char *baleen_bloom_check(const struct baleen_table *table)
+{
+	if (table->n_hashes < 2 || table->n_hashes > 8 || table->n_hashes % 2)
+		return "number of hashes is not 2, 4, 6 or 8";
+	if (table->n_buckets != table->n_blocks)
+		return "number of buckets and blocks disagree";
+	return NULL;
+}
+
+static inline const char *baleen_directory_check(struct baleen_table *table, u32 domain)
+{
+	if (table->group_bits < BALEEN_MIN_GROUP_BITS || table->group_bits > BALEEN_MAX_GROUP_BITS)
+		return "group width is not 8 to 24 bits";
+	if (table->n_buckets > 1u << table->group_bits)
+		return "more leaves than groups";
+	if (baleen_directory_blocks(domain, table->group_bits, table->n_buckets) != table->n_blocks)
+		return "number of leaves and blocks disagree";
+	table->leaf_block = table->first_block + baleen_directory_lines(table->group_bits);
+	return NULL;
+}
+
+static inline const char *baleen_prefixes_check(const struct baleen_table *table)
+{
+	if (table->slot_bits != 64)
+		return "slots of prefixes are not 64 bits";
+	/* BALEEN_PREFIX_MIN_LOG2 of prefixes.h, which needs this header. */
+	if (table->log2_buckets < 5)
+		return "fewer than 32 buckets of prefixes";
+	if ((table->n_buckets - 1) / 2 + 1 != table->n_blocks)
+		return "number of buckets and blocks disagree";
+	if (table->n_entries)
+		return "a table of prefixes with a number of entries";
+	return NULL;
+}
+
+static inline const char *baleen_entries_check(const struct baleen_table *table)
+{
+	u64 bytes = (u64)table->n_buckets * sizeof(struct baleen_entry6);
+
+	if ((bytes - 1) / BALEEN_BLOCK_BYTES + 1 != table->n_blocks)
+		return "number of entries and blocks disagree";
+	if (table->n_entries && table->n_entries != table->n_buckets)
+		return "numbers of entries disagree";
+	return NULL;
+}
+
+/* Fields that a kind does not have are zero. */
+static inline const char *baleen_table_unused(const struct baleen_table *table)
+{
+	bool has_slots = table->kind == BALEEN_KIND_CUCKOO || table->kind == BALEEN_KIND_PREFIXES;
+
+	if (table->slot_bits && !has_slots)
+		return "slots in a table that has none";
+	if (table->n_hashes && table->kind != BALEEN_KIND_BLOOM)
+		return "a number of hashes in a table that has none";
+	if (table->group_bits && table->kind != BALEEN_KIND_DIRECTORY)
+		return "groups in a table that has none";
+	if (!table->n_buckets && table->kind != BALEEN_KIND_DIRECTORY)
+		return "a table without buckets";
+	return NULL;
+}
+
+/* What makes a table usable: nothing here reads the body. */
+static inline const char *baleen_table_check(struct baleen_table *table, u32 domain)
+{
+	static const u32 kind_of[BALEEN_N_DOMAINS] = {
+		[BALEEN_IP4_GROUPS] = BALEEN_KIND_DIRECTORY,
+		[BALEEN_IP6_STEMS] = BALEEN_KIND_DIRECTORY,
+		[BALEEN_IP6_PREFIXES] = BALEEN_KIND_PREFIXES,
+		[BALEEN_IP6_ENTRIES] = BALEEN_KIND_ENTRIES,
+	};
+	const char *reason = baleen_table_unused(table);
+
+	if (reason)
+		return reason;
+	if (kind_of[domain] ? table->kind != kind_of[domain] :
+			      table->kind != BALEEN_KIND_CUCKOO && table->kind != BALEEN_KIND_BLOOM)
+		return "a table of a kind that its keys cannot have";
+	if (table->kind == BALEEN_KIND_CUCKOO || table->kind == BALEEN_KIND_PREFIXES)
+		table->log2_buckets = baleen_log2(table->n_buckets);
+	switch (table->kind) {
+	case BALEEN_KIND_CUCKOO: return baleen_cuckoo_check(table, domain);
+	case BALEEN_KIND_BLOOM: return baleen_bloom_check(table);
+	case BALEEN_KIND_DIRECTORY: return baleen_directory_check(table, domain);
+	case BALEEN_KIND_PREFIXES: return baleen_prefixes_check(table);
+	default: return baleen_entries_check(table);
+	}
+}
+
+/* Which tables may stand together. */
+static inline const char *baleen_tables_agree(const struct baleen_image *image)
+{
+	const struct baleen_table *table = image->table;
+	bool has_stems = table[BALEEN_IP6_STEMS].kind;
+	u32 spec = image->key_spec;
+
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
+		if (table[domain].kind && baleen_spec_domain(spec, false) != domain &&
+		    baleen_spec_domain(spec, true) != domain)
+			return "tables of keys that the key is not";
+	if (!baleen_spec_is_address(spec) && (table[BALEEN_IP4_GROUPS].kind || has_stems))
+		return "prefixes of keys that are not an address";
+	if (has_stems && table[BALEEN_IP6].kind)
+		return "two tables of IPv6 addresses";
+	if (!table[BALEEN_IP6_ENTRIES].kind != !has_stems)
+		return "IPv6 prefixes without their entries";
+	if (table[BALEEN_IP6_PREFIXES].kind && !has_stems)
+		return "IPv6 prefixes without their stems";
+	return NULL;
+}
+
+/* The lengths first..last - 1 of the sorted array as the tree below a node. */
+static inline void baleen_length_subtree(u8 *tree, u32 node, const u8 *lengths, u32 first, u32 last)
+{
+	u32 middle = first + (last - first) / 2;
+
+	if (first == last)
+		return;
+	tree[node] = lengths[middle];
+	baleen_length_subtree(tree, 2 * node, lengths, first, middle);
+	baleen_length_subtree(tree, 2 * node + 1, lengths, middle + 1, last);
+}
+
+/**
+ * baleen_length_tree_make() - the search tree of the prefix lengths
+ * @image: its prefix_lengths are set, of 33 to 128; length_tree is filled in
+ *
+ * Context: any but BPF.
+ */
+static inline void baleen_length_tree_make(struct baleen_image *image)
+{
+	u8 lengths[128];
+	u32 n = 0;
+
+	for (u32 length = 33; length <= 128; length++)
+		if (image->prefix_lengths[(length - 1) / 64] >> (length - 1) % 64 & 1)
+			lengths[n++] = length;
+	memset(image->length_tree, 0, sizeof(image->length_tree));
+	baleen_length_subtree(image->length_tree, 1, lengths, 0, n);
+}
+
+static inline const char *baleen_lengths_check(struct baleen_image *image)
+{
+	bool any = image->prefix_lengths[0] || image->prefix_lengths[1];
+
+	if (any != !!image->table[BALEEN_IP6_PREFIXES].kind)
+		return "prefix lengths and prefixes disagree";
+	if (image->prefix_lengths[0] & 0xffffffff)
+		return "prefixes of up to 32 bits among the longer ones";
+	baleen_length_tree_make(image);
+	return NULL;
+}
+
+/* Decodes and checks the table descriptors. */
+static inline const char *baleen_image_check_tables(const struct baleen_image_header *header,
+						    struct baleen_image *image)
+{
+	u64 next = BALEEN_HEADER_BLOCKS, n_entries = 0;
+	u32 n_tables = 0;
+	const char *reason;
+
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		const struct baleen_image_table *raw = &header->table[domain];
+		struct baleen_table *table = &image->table[domain];
+
+		if (raw->reserved)
+			return "reserved bytes of a table are not zero";
+		table->kind = raw->kind;
+		table->slot_bits = raw->slot_bits;
+		table->n_hashes = raw->n_hashes;
+		table->group_bits = raw->group_bits;
+		table->first_block = baleen_le32(raw->first_block_le);
+		table->n_blocks = baleen_le32(raw->n_blocks_le);
+		table->n_buckets = baleen_le32(raw->n_buckets_le);
+		table->n_entries = baleen_le64(raw->n_entries_le);
+		if (table->kind == BALEEN_KIND_NONE) {
+			if (!baleen_is_zero((const u8 *)table, sizeof(*table)))
+				return "an absent table with a geometry";
+			continue;
+		}
+		if (table->first_block != next)
+			return "tables overlap or leave a gap";
+		if (!table->n_blocks || table->n_blocks > BALEEN_MAX_BLOCKS)
+			return "an empty or oversized table";
+		reason = baleen_table_check(table, domain);
+		if (reason)
+			return reason;
+		if (n_entries + table->n_entries < n_entries)
+			return "number of entries overflows";
+		next += table->n_blocks;
+		n_entries += table->n_entries;
+		n_tables++;
+	}
+	if (!n_tables)
+		return "no table";
+	if (next != image->n_blocks)
+		return "tables and size disagree";
+	if (n_entries != image->n_entries)
+		return "numbers of entries disagree";
+	reason = baleen_tables_agree(image);
+	return reason ? reason : baleen_lengths_check(image);
+}
+
+static inline const char *baleen_image_check_name(const char *name)
+{
+	u32 i = 0;
+
+	while (i < BALEEN_NAME_BYTES && name[i]) {
+		if (name[i] < ' ' || name[i] > '~')
+			return "name is not printable";
+		i++;
+	}
+	if (i == BALEEN_NAME_BYTES)
+		return "name is not terminated";
+	for (; i < BALEEN_NAME_BYTES; i++)
+		if (name[i])
+			return "bytes after the end of the name";
+	return NULL;
+}
+
+/**
+ * baleen_header_check() - validate the header of an image of any origin
+ * @bytes: BALEEN_HEADER_BYTES bytes, at any alignment
+ * @total_bytes: size of the whole image, header included
+ * @out: the decoded header; untouched on failure
+ * @reason: why the image was refused; untouched on success
+ *
+ * Checks everything but the body CRC, in a time that does not depend on the
+ * size of the image. After it every block number that a probe computes is
+ * inside the image.
+ *
+ * Context: any but BPF.
+ * Return: 0, or -EINVAL with a reason.
+ */
+static inline int baleen_header_check(const void *bytes, u64 total_bytes, struct baleen_image *out,
+				      const char **reason)
+{
+	struct baleen_image_header header;
+	struct baleen_image image;
+	const char *why = NULL;
+	u32 header_crc;
+
+	memcpy(&header, bytes, sizeof(header));
+	memset(&image, 0, sizeof(image));
+	header_crc = baleen_le32(header.header_crc_le);
+	header.header_crc_le = 0;
+	image.n_blocks = baleen_le32(header.n_blocks_le);
+	image.key_spec = baleen_le32(header.key_spec_le);
+	image.flags = baleen_le32(header.flags_le);
+	image.body_crc = baleen_le32(header.body_crc_le);
+	image.n_entries = baleen_le64(header.n_entries_le);
+	image.n_listed = baleen_le64(header.n_listed_le);
+	image.n_covered = baleen_le64(header.n_covered_le);
+	for (u32 i = 0; i < 2; i++)
+		image.prefix_lengths[i] = baleen_le64(header.prefix_lengths_le[i]);
+	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
+		image.seed.word[i] = baleen_le64(header.seed_le[i]);
+	baleen_seed_expand(&image.seed);
+	memcpy(image.name, header.name, sizeof(image.name));
+
+	if (memcmp(header.magic, BALEEN_MAGIC, sizeof(header.magic)))
+		why = "not a Baleen image";
+	else if (baleen_le16(header.version_le) != BALEEN_VERSION)
+		why = "image of an unknown version";
+	else if (baleen_le16(header.header_bytes_le) != BALEEN_HEADER_BYTES)
+		why = "header of an unknown size";
+	else if (baleen_crc32c(0, &header, sizeof(header)) != header_crc)
+		why = "header checksum does not match: damaged";
+	else if ((u64)image.n_blocks * BALEEN_BLOCK_BYTES > total_bytes)
+		why = "truncated";
+	else if ((u64)image.n_blocks * BALEEN_BLOCK_BYTES < total_bytes)
+		why = "longer than its header says";
+	else if (image.n_blocks > BALEEN_MAX_BLOCKS)
+		why = "too large";
+	else if (image.flags & ~BALEEN_FLAG_LIVE)
+		why = "unknown flags";
+	else if ((image.flags & BALEEN_FLAG_LIVE) && (image.body_crc || image.n_entries))
+		why = "a live image with a checksum or a count";
+	else if (!image.key_spec || image.key_spec > BALEEN_KEY_FLOW)
+		why = "unknown key";
+	else if (image.n_covered > image.n_listed)
+		why = "more entries inside others than entries";
+	else if (header.reserved0 || !baleen_is_zero(header.reserved1, sizeof(header.reserved1)))
+		why = "reserved bytes are not zero";
+	else
+		why = baleen_image_check_name(header.name);
+	if (!why)
+		why = baleen_image_check_tables(&header, &image);
+	if (why) {
+		*reason = why;
+		return -EINVAL;
+	}
+	*out = image;
+	return 0;
+}
+
+/**
+ * baleen_image_check() - validate a whole image, header and body
+ * @bytes: the image
+ * @total_bytes: its size
+ * @out: the decoded header; untouched on failure
+ * @reason: why the image was refused; untouched on success
+ *
+ * A live image is accepted without a body CRC.
+ *
+ * Context: any but BPF; reads every byte once.
+ * Return: 0, or -EINVAL with a reason.
+ */
+static inline int baleen_image_check(const void *bytes, u64 total_bytes, struct baleen_image *out,
+				     const char **reason)
+{
+	struct baleen_image image;
+	int err;
+
+	if (total_bytes < BALEEN_HEADER_BYTES) {
+		*reason = "shorter than a header";
+		return -EINVAL;
+	}
+	err = baleen_header_check(bytes, total_bytes, &image, reason);
+	if (err)
+		return err;
+	if (!(image.flags & BALEEN_FLAG_LIVE) &&
+	    baleen_crc32c(0, (const u8 *)bytes + BALEEN_HEADER_BYTES,
+			  total_bytes - BALEEN_HEADER_BYTES) != image.body_crc) {
+		*reason = "body checksum does not match: damaged";
+		return -EINVAL;
+	}
+	*out = image;
+	return 0;
+}
+
+/**
+ * baleen_header_write() - encode a header, its CRC included
+ * @image: the decoded header, with a body CRC that fits the body
+ * @out: BALEEN_HEADER_BYTES bytes
+ *
+ * Context: any but BPF.
+ */
+static inline void baleen_header_write(const struct baleen_image *image, void *out)
+{
+	struct baleen_image_header header;
+
+	memset(&header, 0, sizeof(header));
+	memcpy(header.magic, BALEEN_MAGIC, sizeof(header.magic));
+	header.version_le = baleen_le16(BALEEN_VERSION);
+	header.header_bytes_le = baleen_le16(BALEEN_HEADER_BYTES);
+	header.body_crc_le = baleen_le32(image->body_crc);
+	header.flags_le = baleen_le32(image->flags);
+	header.n_blocks_le = baleen_le32(image->n_blocks);
+	header.key_spec_le = baleen_le32(image->key_spec);
+	header.n_entries_le = baleen_le64(image->n_entries);
+	header.n_listed_le = baleen_le64(image->n_listed);
+	header.n_covered_le = baleen_le64(image->n_covered);
+	for (u32 i = 0; i < 2; i++)
+		header.prefix_lengths_le[i] = baleen_le64(image->prefix_lengths[i]);
+	memcpy(header.name, image->name, sizeof(header.name));
+	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
+		header.seed_le[i] = baleen_le64(image->seed.word[i]);
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		const struct baleen_table *table = &image->table[domain];
+		struct baleen_image_table *raw = &header.table[domain];
+
+		raw->kind = table->kind;
+		raw->slot_bits = table->slot_bits;
+		raw->n_hashes = table->n_hashes;
+		raw->group_bits = table->group_bits;
+		raw->first_block_le = baleen_le32(table->first_block);
+		raw->n_blocks_le = baleen_le32(table->n_blocks);
+		raw->n_buckets_le = baleen_le32(table->n_buckets);
+		raw->n_entries_le = baleen_le64(table->n_entries);
+	}
+	header.header_crc_le = baleen_le32(baleen_crc32c(0, &header, sizeof(header)));
+	memcpy(out, &header, sizeof(header));
+}
+
+#endif /* BALEEN_IMAGE_CHECK_H */
