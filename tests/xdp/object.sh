@@ -3,14 +3,19 @@
 #
 # The object of `baleen compile` in the hands of ip, bpftool and xdp-loader:
 # each attaches it, all that is listed is dropped and all else passes, the
-# counters have names and add up, and the same tool takes it off again.
+# counters have names and add up, and the same tool takes it off again. Of
+# addresses, of prefixes of both families, and of keys of several fields.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
+# shellcheck source=tests/frames.sh
+source "$ROOT/tests/frames.sh"
 
-LIST=../shared/data/lists/ipsum.txt
+LISTS=../shared/data/lists
+LIST=$LISTS/ipsum.txt
 N_LISTED=120430
+N_SAMPLE=20000 # of each family
 OBJECT=$TMP/drop.bpf.o
 PIN=/sys/fs/bpf/object
 
@@ -61,8 +66,7 @@ counters()
 	local map name
 
 	map=$(stats_map "$(attached | awk '{ print $NF }')")
-	for name in packets bytes passed pass_not_ip pass_mpls pass_tags pass_version pass_short \
-		pass_no_filter; do
+	for name in packets bytes unmatched not_ip mpls tags version too_short vital no_filter; do
 		printf '%s=%s ' "$name" "$(counter "$map" "$name")"
 	done
 }
@@ -82,32 +86,117 @@ sent()
 # want DROPPED BYTES PASSED NOT_IP: what counters should print
 want()
 {
-	echo "packets=$1 bytes=$2 passed=$3 pass_not_ip=$4 pass_mpls=0 pass_tags=0" \
-		"pass_version=0 pass_short=0 pass_no_filter=0 "
+	echo "packets=$1 bytes=$2 unmatched=$3 not_ip=$4 mpls=0 tags=0 version=0 too_short=0" \
+		"vital=0 no_filter=0 "
 }
 
+# try_tool TOOL WHAT N LISTED OPTION...: N frames of what is listed, and as many
+# others
 try_tool()
 {
-	check "$1 attaches the object" "$1_attach"
-	is "$1 attaches natively" "$(attached | sed 's/[0-9]*$/N/')" "driver id N"
-	send "$1: exactly the listed are dropped" --listed "$LIST" --random "$N_LISTED"
-	is "$1: all of the list was sent" "$(sent sent)" "$N_LISTED"
-	is "$1: the counters have names and add up" "$(counters)" \
-		"$(want "$N_LISTED" "$(sent bytes)" "$N_LISTED" "$(sent markers)")"
-	check "$1 detaches the object" "$1_detach"
-	is "$1 leaves nothing attached" "$(attached)" ""
-	send "$1: then everything passes" --unlisted "$LIST"
+	local name="$1, $2"
+
+	check "$name: attach" "$1_attach"
+	is "$name: natively" "$(attached | sed "s/[0-9]*$/N/")" "driver id N"
+	send "$name: exactly the listed are dropped" --listed "$4" "${@:5}"
+	is "$name: all were sent" "$(jq -c "[.listed.sent, .unlisted.sent]" "$TMP/out")" "[$3,$3]"
+	is "$name: the counters have names and add up" "$(counters)" \
+		"$(want "$3" "$(sent bytes)" "$3" "$(sent markers)")"
+	check "$name: detach" "$1_detach"
+	is "$name: nothing is left" "$(attached)" ""
+	send "$name: then everything passes" --unlisted "$4"
 }
 
-# The rule is a constant of the load, so the verifier removes what it does not
-# use; the line numbers say which headers are left.
+# headers: the kinds of tables that are left in the program; the verifier has
+# removed what the rule, a constant of the load, does not use. One line of a
+# header may be that of an instruction which clang shares.
+headers()
+{
+	bpftool prog dump xlated pinned "$PIN" linum |
+		grep -oE '(bloom|cuckoo|directory|prefixes)\.h line_num:[1-9][0-9]*' | sort -u |
+		awk '{ n[$1]++ } END { for (i in n) if (n[i] > 1) print i }' | sort | paste -s -d ' '
+}
+
+# try_constants WHAT HEADERS
 try_constants()
 {
-	check "bpftool loads the object" bpftool prog load "$OBJECT" "$PIN"
-	is "of the kinds, only the cuckoo table is left in the program" \
-		"$(bpftool prog dump xlated pinned "$PIN" linum | grep -oE '(bloom|cuckoo)\.h' |
-			sort -u)" cuckoo.h
+	check "bpftool loads an object of $1" bpftool prog load "$OBJECT" "$PIN"
+	is "only what it uses is left in the program" "$(headers)" "$2"
 	rm -f "$PIN"
+}
+
+# compile WHAT BUILD_OPTION...: a list to an object
+compile()
+{
+	check "$1: build" "$BALEEN" build -o "$TMP/list.bln" "${@:2}"
+	check "$1: compile" "$BALEEN" compile -o "$OBJECT" "$TMP/list.bln"
+}
+
+# Of both families, with exceptions and what is listed within them.
+try_prefixes()
+{
+	local tool lists=("$LISTS"/country-us.ipv{4,6}.cidr "$TMP/nested.txt")
+
+	printf '%s\n' 9.0.0.0/9 '!9.1.0.0/16' 9.1.2.0/24 '!9.1.2.3' 2a10:1234::/33 \
+		'!2a10:1234:10::/44' 2a10:1234:10:2::/64 '!2a10:1234:10:2::3' >"$TMP/nested.txt"
+	"$ROOT/build/tools/sample" 20262 "$N_SAMPLE" "$N_SAMPLE" "$TMP/inside" "$TMP/outside" \
+		"${lists[@]}" || bail "no addresses"
+	compile "prefixes" "${lists[@]}"
+	for tool in ip bpftool xdp-loader; do
+		try_tool $tool prefixes $((2 * N_SAMPLE)) "$TMP/inside" --unlisted "$TMP/outside"
+	done
+	try_constants "prefixes" "cuckoo.h directory.h prefixes.h"
+	check "nested prefixes: attach" ip_attach
+	fate "nested prefixes: IPv4" DPDP "$(ip4 9.2.0.1 17 "$(udp 9)")" \
+		"$(ip4 9.1.0.1 17 "$(udp 9)")" "$(ip4 9.1.2.1 17 "$(udp 9)")" \
+		"$(ip4 9.1.2.3 17 "$(udp 9)")"
+	check "nested prefixes: detach" ip_detach
+}
+
+# fields KEY_SPEC: the values of these for what is sent from each address of
+# the standard input
+fields()
+{
+	awk -v spec="$1" '{
+		value["proto"] = "udp"
+		value["src"] = $0
+		value["dst"] = /:/ ? "2001:db8::1" : "198.51.100.1"
+		value["sport"] = value["dport"] = 9
+		n = split(spec, name, ",")
+		for (i = 1; i <= n; i++)
+			printf "%s%s", value[name[i]], i < n ? "," : "\n"
+	}'
+}
+
+# try_fields KEY_SPEC TOOL...
+try_fields()
+{
+	local tool
+
+	fields "$1" <"$TMP/inside" >"$TMP/fields.txt"
+	compile "keys of $1" --key "$1" "$TMP/fields.txt"
+	for tool in "${@:2}"; do
+		try_tool "$tool" "keys of $1" $((2 * N_SAMPLE)) "$TMP/inside" \
+			--unlisted "$TMP/outside"
+	done
+}
+
+# Each field of a flow that is another one, and what has no ports.
+try_flow()
+{
+	local from=192.0.2.1
+
+	echo udp,$from,198.51.100.1,9,9 >"$TMP/fields.txt"
+	compile "a flow" --key flow "$TMP/fields.txt"
+	check "a flow: attach" ip_attach
+	fate "a flow: itself, in a VLAN, its first fragment" DDD "$(ip4 $from 17 "$(udp 9)")" \
+		"$(tag 5)$(ip4 $from 17 "$(udp 9)")" "$(ip4 $from 17 "$(udp 9)" 2000)"
+	fate "a flow: another source, port, protocol" PPPP "$(ip4 192.0.2.2 17 "$(udp 9)")" \
+		"$(ip4 $from 17 "$(udp 10)")" "$(ip4 $from 17 000a000900080000)" \
+		"$(ip4 $from 6 "$(tcp 9 $SYN)")"
+	fate "a flow: no ports to be had" PP "$(ip4 $from 17 "$(udp 9)" 2001)" \
+		"$(ip4 $from 17 0009)"
+	check "a flow: detach" ip_detach
 }
 
 # The only frame of more than one buffer here: 8,000 bytes behind 42 of
@@ -165,10 +254,15 @@ if [ ! -e "$LIST" ]; then
 fi
 make_pair
 check "a list compiles" "$BALEEN" compile -o "$OBJECT" "$LIST"
-try_tool ip
-try_tool bpftool
-try_tool xdp-loader
-try_constants
+for tool in ip bpftool xdp-loader; do
+	try_tool $tool hosts "$N_LISTED" "$LIST" --random "$N_LISTED"
+done
+try_constants hosts cuckoo.h
+try_prefixes
+try_fields proto,src,dst,sport,dport ip bpftool xdp-loader
+try_fields src,dport ip
+try_fields proto,src ip
+try_flow
 try_live
 try_large
 try_jumbo
