@@ -142,7 +142,7 @@ try_build()
 
 find_commands
 try_commands
-[ ${#WAY[@]} -eq 0 ] || exit
+[ ${#WAY[@]} -eq 0 ] || exit 0
 try_bare
 start_none
 try_build
