@@ -122,8 +122,8 @@ static bool family_holds(const struct family *family, u128 address)
 {
 	for (int length = family->bits; length >= 0; length--) {
 		struct entry want = { .address = address & mask(length), .length = length };
-		const struct entry *found = bsearch(&want, family->entry, family->n, sizeof(want),
-						    entry_compare);
+		const struct entry *found =
+			bsearch(&want, family->entry, family->n, sizeof(want), entry_compare);
 
 		if (found)
 			return !found->is_exception;
