@@ -38,31 +38,97 @@ baleen_inline u32 next_index(void)
 	return first + ((x >> 32) * range >> 32);
 }
 
-SEC("xdp")
-int drive_ip4(struct xdp_md *ctx)
-{
-	u8 *frame = (u8 *)(long)ctx->data;
+/* Where the IP header stands in the frame. */
+u32 ip_offset;
 
-	if (frame + 34 > (u8 *)(long)ctx->data_end)
-		return XDP_ABORTED;
-	*(u32 *)(frame + 26) = baleen_be32(bench_ip4(next_index()));
-	bpf_tail_call(ctx, &bench_target, 0);
+/* The IP header, or NULL. */
+baleen_inline u8 *ip_header(struct xdp_md *ctx, u32 n_bytes)
+{
+	u8 *ip = (u8 *)(long)ctx->data + (ip_offset & 31);
+
+	return ip + n_bytes > (u8 *)(long)ctx->data_end ? NULL : ip;
+}
+
+baleen_inline int drive_ip4(struct xdp_md *ctx, u32 source)
+{
+	u8 *ip = ip_header(ctx, 20);
+
+	if (ip) {
+		*(u32 *)(ip + 12) = baleen_be32(source);
+		bpf_tail_call(ctx, &bench_target, 0);
+	}
+	return XDP_ABORTED;
+}
+
+baleen_inline int drive_ip6(struct xdp_md *ctx, u64 hi, u64 lo)
+{
+	u8 *ip = ip_header(ctx, 40);
+
+	if (ip) {
+		*(u64 *)(ip + 8) = baleen_be64(hi);
+		*(u64 *)(ip + 16) = baleen_be64(lo);
+		bpf_tail_call(ctx, &bench_target, 0);
+	}
 	return XDP_ABORTED;
 }
 
 SEC("xdp")
-int drive_ip6(struct xdp_md *ctx)
+int drive_index_ip4(struct xdp_md *ctx)
 {
-	u8 *frame = (u8 *)(long)ctx->data;
-	u32 index;
+	return drive_ip4(ctx, bench_ip4(next_index()));
+}
 
-	if (frame + 54 > (u8 *)(long)ctx->data_end)
-		return XDP_ABORTED;
-	index = next_index();
-	*(u64 *)(frame + 22) = baleen_be64(bench_ip6_hi(index));
-	*(u64 *)(frame + 30) = baleen_be64(bench_ip6_lo(index));
-	bpf_tail_call(ctx, &bench_target, 0);
-	return XDP_ABORTED;
+SEC("xdp")
+int drive_index_ip6(struct xdp_md *ctx)
+{
+	u32 index = next_index();
+
+	return drive_ip6(ctx, bench_ip6_hi(index), bench_ip6_lo(index));
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BENCH_POOL);
+	__type(key, u32);
+	__type(value, u64);
+} pool_ip4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BENCH_POOL);
+	__type(key, u32);
+	__type(value, struct bench_source);
+} pool_ip6 SEC(".maps");
+
+u32 pool_next;
+
+/* In their order: the hardware fetches them ahead. */
+baleen_inline u32 next_in_pool(void)
+{
+	u32 i = pool_next;
+
+	pool_next = (i + 1) & (BENCH_POOL - 1);
+	return i;
+}
+
+SEC("xdp")
+int drive_pool_ip4(struct xdp_md *ctx)
+{
+	u32 i = next_in_pool();
+	const u64 *source = bpf_map_lookup_elem(&pool_ip4, &i);
+
+	return source ? drive_ip4(ctx, *source) : XDP_ABORTED;
+}
+
+SEC("xdp")
+int drive_pool_ip6(struct xdp_md *ctx)
+{
+	u32 i = next_in_pool();
+	const struct bench_source *source = bpf_map_lookup_elem(&pool_ip6, &i);
+
+	return source ? drive_ip6(ctx, source->hi, source->lo) : XDP_ABORTED;
 }
 
 SEC("xdp")

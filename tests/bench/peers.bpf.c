@@ -3,8 +3,10 @@
  * What Baleen is compared with: its own parser and counters around the
  * lookups that the kernel offers, around one random load, around nothing.
  */
-#include "verdict.h"
+#include <baleen/probe.h>
+
 #include "keys.h"
+#include "verdict.h"
 
 struct ip6_key {
 	u64 hi;
@@ -46,6 +48,54 @@ struct {
 	__type(value, struct ip6_key);
 } bloom_ip6 SEC(".maps");
 
+struct trie_ip4_key {
+	u32 length;
+	u32 ip4_be;
+};
+
+struct trie_ip6_key {
+	u32 length;
+	u32 word_be[4];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct trie_ip4_key);
+	__type(value, u32);
+} trie_ip4 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct trie_ip6_key);
+	__type(value, u32);
+} trie_ip6 SEC(".maps");
+
+/* What Baleen could do instead of a directory: a bit for each /24 that is
+ * wholly in the set, and the cuckoo table for the other addresses.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct baleen_block);
+} bitmap_groups SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct baleen_block);
+} bitmap_hosts SEC(".maps");
+
+/* Constant for the kernel but not for clang; see config in baleen.bpf.c. */
+struct baleen_image bitmap_image SEC(".rodata.bitmap");
+
 const volatile u32 n_floor_blocks = 1;
 
 enum peer {
@@ -53,6 +103,8 @@ enum peer {
 	PEER_FLOOR,
 	PEER_HASH,
 	PEER_BLOOM,
+	PEER_TRIE,
+	PEER_BITMAP,
 };
 
 /* Fibonacci hashing, then a multiplication instead of a remainder. The
@@ -68,19 +120,44 @@ baleen_inline bool floor_test(u64 key)
 	return block && (block->word[hash >> 29 & 7] & 1);
 }
 
+baleen_inline bool bitmap_test(const struct baleen_key *key)
+{
+	u32 group = key->ip4 >> 8;
+	const struct baleen_block *block = baleen_store_block(&bitmap_groups, group >> 9);
+
+	if (block && block->word[group >> 6 & 7] >> (group & 63) & 1)
+		return true;
+	return baleen_table_test(&bitmap_image.table[BALEEN_IP4], &bitmap_image.seed, &bitmap_hosts,
+				 key);
+}
+
+baleen_inline bool trie_test_ip4(const u8 *addr)
+{
+	struct trie_ip4_key key = { .length = 32, .ip4_be = *(const u32 *)addr };
+
+	return bpf_map_lookup_elem(&trie_ip4, &key);
+}
+
+baleen_inline bool trie_test_ip6(const u8 *addr)
+{
+	struct trie_ip6_key key = { .length = 128 };
+
+	for (u32 i = 0; i < 4; i++)
+		key.word_be[i] = ((const u32 *)addr)[i];
+	return bpf_map_lookup_elem(&trie_ip6, &key);
+}
+
 baleen_inline bool peer_test_ip4(enum peer peer, const u8 *ip)
 {
 	struct baleen_key key = baleen_key_ip4(ip + 12);
 
 	switch (peer) {
-	case PEER_FLOOR:
-		return floor_test(key.ip4);
-	case PEER_HASH:
-		return bpf_map_lookup_elem(&hash_ip4, &key.ip4);
-	case PEER_BLOOM:
-		return !bpf_map_peek_elem(&bloom_ip4, &key.ip4);
-	default:
-		return false;
+	case PEER_FLOOR: return floor_test(key.ip4);
+	case PEER_HASH: return bpf_map_lookup_elem(&hash_ip4, &key.ip4);
+	case PEER_BLOOM: return !bpf_map_peek_elem(&bloom_ip4, &key.ip4);
+	case PEER_TRIE: return trie_test_ip4(ip + 12);
+	case PEER_BITMAP: return bitmap_test(&key);
+	default: return false;
 	}
 }
 
@@ -90,14 +167,11 @@ baleen_inline bool peer_test_ip6(enum peer peer, const u8 *ip)
 	struct ip6_key ip6 = { key.hi, key.lo };
 
 	switch (peer) {
-	case PEER_FLOOR:
-		return floor_test(key.hi ^ key.lo);
-	case PEER_HASH:
-		return bpf_map_lookup_elem(&hash_ip6, &ip6);
-	case PEER_BLOOM:
-		return !bpf_map_peek_elem(&bloom_ip6, &ip6);
-	default:
-		return false;
+	case PEER_FLOOR: return floor_test(key.hi ^ key.lo);
+	case PEER_HASH: return bpf_map_lookup_elem(&hash_ip6, &ip6);
+	case PEER_BLOOM: return !bpf_map_peek_elem(&bloom_ip6, &ip6);
+	case PEER_TRIE: return trie_test_ip6(ip + 8);
+	default: return false;
 	}
 }
 
@@ -148,6 +222,18 @@ SEC("xdp")
 int peer_bloom(struct xdp_md *ctx)
 {
 	return peer_run(ctx, PEER_BLOOM);
+}
+
+SEC("xdp")
+int peer_trie(struct xdp_md *ctx)
+{
+	return peer_run(ctx, PEER_TRIE);
+}
+
+SEC("xdp")
+int peer_bitmap(struct xdp_md *ctx)
+{
+	return peer_run(ctx, PEER_BITMAP);
 }
 
 /* What the next run of peer_fill() adds: these members of one family. */

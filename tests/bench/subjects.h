@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The programs that bench_xdp.c times, loaded over sets of one size.
+ * The programs that are timed, loaded.
  */
 #ifndef BENCH_SUBJECTS_H
 #define BENCH_SUBJECTS_H
@@ -14,104 +14,72 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "build.h"
 #include "drive.skel.h"
-#include "keys.h"
 #include "load.h"
 #include "peers.skel.h"
 
-#define BLOOM_FPP 0.002
-#define FILL_CHUNK 65536
+#define MAX_SUBJECTS 16
 
-enum subject_id {
-	SUBJECT_NOOP,
-	SUBJECT_PARSE,
-	SUBJECT_FLOOR,
-	SUBJECT_CUCKOO,
-	SUBJECT_BLOOM,
-	SUBJECT_KERNEL_BLOOM,
-	SUBJECT_KERNEL_HASH,
-	N_SUBJECTS,
-};
-
-static const char *const subject_name[N_SUBJECTS] = {
-	[SUBJECT_NOOP] = "no-op and driver, absolute",
-	[SUBJECT_PARSE] = "parse and count only",
-	[SUBJECT_FLOOR] = "floor: one random load",
-	[SUBJECT_CUCKOO] = "Baleen, cuckoo",
-	[SUBJECT_BLOOM] = "Baleen, Bloom, error 0.2 %",
-	[SUBJECT_KERNEL_BLOOM] = "BPF Bloom map, k=5",
-	[SUBJECT_KERNEL_HASH] = "BPF hash map",
+/**
+ * enum judge - what is checked of a program before it is timed
+ * @JUDGE_BLIND: nothing: it only spends the time
+ * @JUDGE_NOTHING: nothing matches
+ * @JUDGE_LOSSY: all that is listed matches, and few others
+ * @JUDGE_EXACT: all that is listed matches, and nothing else
+ */
+enum judge {
+	JUDGE_BLIND,
+	JUDGE_NOTHING,
+	JUDGE_LOSSY,
+	JUDGE_EXACT,
 };
 
 /**
  * struct subject - a program under test
- * @prog_fd: the program
+ * @name: what is printed
+ * @judge: what has to be right
+ * @prog_fd: the program; -1 when it is not to be had for this list
  * @stats_fd: its baleen_stats map; -1 when it counts nothing
- * @map_bytes: memory of its set
+ * @map_bytes: memory of its sets
+ * @is_tagged: it gets frames with a VLAN tag
+ * @verdict: of what is not listed, and of what is
+ * @loaded: what a program of Baleen's has in the kernel
  */
 struct subject {
+	const char *name;
+	enum judge judge;
 	int prog_fd;
 	int stats_fd;
 	u64 map_bytes;
+	bool is_tagged;
+	u32 verdict[2];
+	struct baleen_loaded loaded;
 };
 
-/* Everything loaded for one set of one size. */
+/**
+ * struct bench - everything that is loaded at a time
+ * @is_ip6: family of the sources
+ * @n_listed: sources by index below this are listed
+ * @drive: the driver
+ * @peers: the peers' programs and maps; NULL before peers_load()
+ * @n: how many subjects; the first is the no-op program
+ * @subject: the subjects
+ */
 struct bench {
 	bool is_ip6;
-	u32 n;
+	u64 n_listed;
 	struct drive_bpf *drive;
 	struct peers_bpf *peers;
-	struct baleen_loaded cuckoo;
-	struct baleen_loaded bloom;
-	struct subject subject[N_SUBJECTS];
+	u32 n;
+	struct subject subject[MAX_SUBJECTS];
 };
 
-static const u8 frame_ip4[64] = {
-	2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00,
-	0x45, 0, 0, 50, 0, 0, 0, 0, 64, 17, 0, 0, 0, 0, 0, 0, 192, 0, 2, 1,
+/* A rule of a program under test. */
+struct bench_rule {
+	u32 action;
+	const struct baleen_qualifiers *qualifiers;
+	const struct baleen_filter *filter;
 };
-
-static const u8 frame_ip6[64] = {
-	2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd,
-	0x60, 0, 0, 0, 0, 10, 17, 64,
-};
-
-static void fill_list(bool is_ip6, u32 n, struct baleen_list *list)
-{
-	memset(list, 0, sizeof(*list));
-	if (is_ip6) {
-		list->ip6 = malloc(n * sizeof(*list->ip6));
-		list->n_ip6 = list->room_ip6 = n;
-	} else {
-		list->ip4 = malloc(n * sizeof(*list->ip4));
-		list->n_ip4 = list->room_ip4 = n;
-	}
-	if (!list->ip4 && !list->ip6)
-		err(1, "memory");
-	for (u32 i = 0; is_ip6 && i < n; i++)
-		list->ip6[i] = (struct baleen_ip6){ bench_ip6_hi(i), bench_ip6_lo(i) };
-	for (u32 i = 0; !is_ip6 && i < n; i++)
-		list->ip4[i] = bench_ip4(i);
-	baleen_list_finish(list);
-}
-
-static void make_filter(bool is_ip6, u32 n, u32 kind, struct baleen_filter *filter)
-{
-	const struct baleen_build_options options = {
-		.name = "bench",
-		.key_spec = BALEEN_KEY_SRC,
-		.kind = kind,
-		.fpp = kind == BALEEN_KIND_BLOOM ? BLOOM_FPP : 0,
-	};
-	struct baleen_error error;
-	struct baleen_list list;
-
-	fill_list(is_ip6, n, &list);
-	if (baleen_build(&list, &options, filter, &error))
-		errx(1, "%s", error.text);
-	baleen_list_free(&list);
-}
 
 static u64 map_bytes(int fd)
 {
@@ -129,7 +97,7 @@ static u64 map_bytes(int fd)
 	return bytes;
 }
 
-static void write_blocks(int fd, const void *bytes, size_t n_bytes)
+static void map_write(int fd, const void *bytes, size_t n_bytes)
 {
 	void *map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -139,129 +107,80 @@ static void write_blocks(int fd, const void *bytes, size_t n_bytes)
 	munmap(map, n_bytes);
 }
 
-/* What `baleen attach --drop` loads, only not attached. */
-static void load_baleen(const struct bench *bench, u32 kind, struct baleen_loaded *loaded,
-			struct subject *subject)
+/* Without a program, which the caller sets. */
+static struct subject *bench_add(struct bench *bench, const char *name, enum judge judge)
 {
+	struct subject *subject = &bench->subject[bench->n++];
+
+	if (bench->n > MAX_SUBJECTS)
+		errx(1, "more than %u programs", MAX_SUBJECTS);
+	*subject = (struct subject){
+		.name = name,
+		.judge = judge,
+		.prog_fd = -1,
+		.stats_fd = -1,
+		.verdict = { XDP_PASS, XDP_DROP },
+	};
+	baleen_loaded_init(&subject->loaded);
+	return subject;
+}
+
+/* @policy has all but the rules; NULL is the default. */
+static struct subject *bench_add_rules(struct bench *bench, const char *name,
+				       const struct baleen_config *policy,
+				       const struct bench_rule *rules, u32 n)
+{
+	struct subject *subject = bench_add(bench, name, JUDGE_EXACT);
+	struct baleen_loaded *loaded = &subject->loaded;
 	static struct baleen_config config;
-	struct baleen_filter filter;
 	struct baleen_error error;
 
-	make_filter(bench->is_ip6, bench->n, kind, &filter);
-	config.n_rules = 1;
-	baleen_rule_set(&config.rule[0], BALEEN_ACTION_DROP, "bench", NULL, &filter.image);
-	baleen_loaded_init(loaded);
-	if (baleen_load_map("bench", &filter, &loaded->rule_fd[0], &error) ||
-	    baleen_load_program(&config, loaded, &error))
-		errx(1, "%s", error.text);
-	baleen_filter_free(&filter);
+	memset(&config, 0, sizeof(config));
+	if (policy)
+		config = *policy;
+	config.n_rules = n;
+	for (u32 i = 0; i < n; i++) {
+		baleen_rule_set(&config.rule[i], rules[i].action, "bench", rules[i].qualifiers,
+				&rules[i].filter->image);
+		config.rule[i].slot = i;
+		if (baleen_load_map("bench", rules[i].filter, &loaded->rule_fd[i], &error))
+			errx(1, "%s", error.text);
+		subject->map_bytes += map_bytes(loaded->rule_fd[i]);
+	}
+	if (baleen_load_program(&config, loaded, &error))
+		errx(1, "%s: %s", name, error.text);
 	subject->prog_fd = loaded->program_fd;
 	subject->stats_fd = loaded->stats_fd;
-	subject->map_bytes = map_bytes(loaded->rule_fd[0]);
+	return subject;
 }
 
-/* In chunks: each is one run of a program that nothing interrupts. */
-static void fill_peers(const struct bench *bench)
+/* What `baleen attach --drop` loads, only not attached. */
+static struct subject *bench_add_drop(struct bench *bench, const char *name,
+				      const struct baleen_filter *filter)
 {
-	struct peers_bpf *skel = bench->peers;
+	const struct bench_rule rule = { .action = BALEEN_ACTION_DROP, .filter = filter };
 
-	skel->bss->fill_is_ip6 = bench->is_ip6;
-	for (u32 first = 0; first < bench->n; first += FILL_CHUNK) {
-		u32 rest = bench->n - first;
-		LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame_ip4,
-			    .data_size_in = sizeof(frame_ip4));
-
-		skel->bss->fill_first = first;
-		skel->bss->fill_n = rest < FILL_CHUNK ? rest : FILL_CHUNK;
-		if (bpf_prog_test_run_opts(bpf_program__fd(skel->progs.peer_fill), &opts))
-			err(1, "filling the kernel's maps");
-		if (opts.retval != XDP_PASS)
-			errx(1, "filling the kernel's maps: refused after %u keys", first);
-	}
+	return bench_add_rules(bench, name, NULL, &rule, 1);
 }
 
-static void set_peer(struct subject *subject, const struct bpf_program *prog,
-		     const struct bpf_map *stats, const struct bpf_map *set)
+/* Also the no-op program, which everything is compared with. */
+static void bench_open(struct bench *bench, bool is_ip6)
 {
-	subject->prog_fd = bpf_program__fd(prog);
-	subject->stats_fd = bpf_map__fd(stats);
-	subject->map_bytes = set ? map_bytes(bpf_map__fd(set)) : 0;
-}
-
-/* The floor's array is as large as the cuckoo table. */
-static void load_peers(struct bench *bench, u32 n_floor_blocks)
-{
-	struct peers_bpf *skel = peers_bpf__open();
-	struct subject *subject = bench->subject;
-	struct bpf_map *hash, *bloom;
-
-	if (!skel)
-		err(1, "opening peers.bpf.o");
-	bench->peers = skel;
-	hash = bench->is_ip6 ? skel->maps.hash_ip6 : skel->maps.hash_ip4;
-	bloom = bench->is_ip6 ? skel->maps.bloom_ip6 : skel->maps.bloom_ip4;
-	bpf_map__set_max_entries(hash, bench->n);
-	bpf_map__set_max_entries(bloom, bench->n);
-	bpf_map__set_max_entries(skel->maps.floor_blocks, n_floor_blocks);
-	skel->rodata->n_floor_blocks = n_floor_blocks;
-	if (peers_bpf__load(skel))
-		err(1, "loading peers.bpf.o");
-	fill_peers(bench);
-	set_peer(&subject[SUBJECT_PARSE], skel->progs.peer_nothing, skel->maps.baleen_stats, NULL);
-	set_peer(&subject[SUBJECT_FLOOR], skel->progs.peer_floor, skel->maps.baleen_stats,
-		 skel->maps.floor_blocks);
-	set_peer(&subject[SUBJECT_KERNEL_HASH], skel->progs.peer_hash, skel->maps.baleen_stats,
-		 hash);
-	set_peer(&subject[SUBJECT_KERNEL_BLOOM], skel->progs.peer_bloom, skel->maps.baleen_stats,
-		 bloom);
-}
-
-static u32 map_entries(int fd)
-{
-	struct bpf_map_info info = {};
-	u32 n_info = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(fd, &info, &n_info))
-		err(1, "map info");
-	return info.max_entries;
-}
-
-static void bench_load(struct bench *bench)
-{
-	struct subject *subject = bench->subject;
-
+	memset(bench, 0, sizeof(*bench));
+	bench->is_ip6 = is_ip6;
 	bench->drive = drive_bpf__open_and_load();
 	if (!bench->drive)
 		err(1, "loading drive.bpf.o");
-	bench->drive->bss->n_listed = bench->n;
-	subject[SUBJECT_NOOP].prog_fd = bpf_program__fd(bench->drive->progs.noop);
-	subject[SUBJECT_NOOP].stats_fd = -1;
-	load_baleen(bench, BALEEN_KIND_CUCKOO, &bench->cuckoo, &subject[SUBJECT_CUCKOO]);
-	load_baleen(bench, BALEEN_KIND_BLOOM, &bench->bloom, &subject[SUBJECT_BLOOM]);
-	load_peers(bench, map_entries(bench->cuckoo.rule_fd[0]));
+	bench_add(bench, "no-op and driver, absolute", JUDGE_BLIND)->prog_fd =
+		bpf_program__fd(bench->drive->progs.noop);
 }
 
-static void bench_unload(struct bench *bench)
+static void bench_close(struct bench *bench)
 {
+	for (u32 i = 0; i < bench->n; i++)
+		baleen_loaded_close(&bench->subject[i].loaded);
 	drive_bpf__destroy(bench->drive);
 	peers_bpf__destroy(bench->peers);
-	baleen_loaded_close(&bench->cuckoo);
-	baleen_loaded_close(&bench->bloom);
-}
-
-/* A share of 0: every load says no; otherwise half of them say yes. */
-static void fill_floor(const struct bench *bench, u64 share)
-{
-	const struct bpf_map *map = bench->peers->maps.floor_blocks;
-	size_t n_words = (size_t)bpf_map__max_entries(map) * BALEEN_BLOCK_WORDS;
-	u64 *words = calloc(n_words, sizeof(*words));
-
-	if (!words)
-		err(1, "memory");
-	for (size_t i = 0; share && i < n_words; i++)
-		words[i] = baleen_mix64(i + 1);
-	write_blocks(bpf_map__fd(map), words, n_words * sizeof(*words));
-	free(words);
 }
 
 #endif /* BENCH_SUBJECTS_H */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sources of packets for a list of prefixes, and which of them are listed.
+ */
+#ifndef BENCH_POOL_H
+#define BENCH_POOL_H
+
+#include <baleen/probe.h>
+
+#include "nets.h"
+
+/**
+ * struct pool - sources, in the order of the packets
+ * @n_listed: how many are listed
+ * @is_listed: whether the source of this number is
+ * @source: the sources
+ */
+struct pool {
+	u32 n_listed;
+	bool is_listed[BENCH_POOL];
+	struct bench_source source[BENCH_POOL];
+};
+
+/**
+ * struct draw - what sources are drawn from
+ * @nets: the list
+ * @filter: made of it; for sources that are to find the longest way through it
+ * @random: state
+ */
+struct draw {
+	const struct nets *nets;
+	const struct baleen_filter *filter;
+	u64 random;
+};
+
+typedef u128 draw_fn(struct draw *draw);
+
+static const struct net *draw_net(struct draw *draw)
+{
+	return &draw->nets->net[next_random(&draw->random) % draw->nets->n];
+}
+
+static u128 draw_below(struct draw *draw, u128 first, u32 length)
+{
+	return first | (next_random128(&draw->random) & nets_host_bits(draw->nets, length));
+}
+
+/* Any address; IPv6 addresses are in 2000::/3, as those of the lists. */
+static u128 draw_any(struct draw *draw)
+{
+	return draw->nets->is_ip6 ? draw_below(draw, (u128)1 << 125, 3) : draw_below(draw, 0, 0);
+}
+
+static u128 draw_inside(struct draw *draw)
+{
+	const struct net *net = draw_net(draw);
+
+	return draw_below(draw, net->first, net->length);
+}
+
+static u128 draw_half(struct draw *draw)
+{
+	return next_random(&draw->random) >> 63 ? draw_any(draw) : draw_inside(draw);
+}
+
+static u128 stem_of(u128 address)
+{
+	return address >> 96 << 96;
+}
+
+/* IPv6: the stem has prefixes of its own. */
+static u128 draw_in_stem(struct draw *draw)
+{
+	const struct net *net;
+
+	do
+		net = draw_net(draw);
+	while (net->length <= 32);
+	return draw_below(draw, stem_of(net->first), 32);
+}
+
+/* IPv6: nothing in the stem is listed. */
+static u128 draw_out_of_stems(struct draw *draw)
+{
+	u128 address;
+
+	do
+		address = draw_any(draw);
+	while (nets_touch(draw->nets, stem_of(address), stem_of(address) | (((u128)1 << 96) - 1)));
+	return address;
+}
+
+/* baleen_prefixes_test(), counting. */
+static u32 count_probes(const struct baleen_filter *filter, u64 hi, u64 lo)
+{
+	const struct baleen_image *image = &filter->image;
+	const struct baleen_table *table = &image->table[BALEEN_IP6_PREFIXES];
+	u32 node = 1, n = 0;
+
+	while (node < BALEEN_LENGTH_NODES && image->length_tree[node]) {
+		struct baleen_cuckoo_place place =
+			baleen_prefix_locate(table, &image->seed, hi, lo, image->length_tree[node]);
+		u32 found = baleen_bucket_answer(baleen_bucket_get(table, filter->bytes, place.home,
+								   64, BALEEN_IP6_PREFIXES),
+						 place.slot);
+
+		found |= baleen_bucket_answer(baleen_bucket_get(table, filter->bytes, place.other,
+								64, BALEEN_IP6_PREFIXES),
+					      place.slot | baleen_cuckoo_side(64));
+		node = node << 1 | (found & 1);
+		n++;
+	}
+	return n;
+}
+
+/* IPv6: what an attacker who knows list and lengths would send. Half of the
+ * addresses have one bit of the prefix wrong, the last, so that its length is
+ * probed and most of them are under no prefix.
+ */
+static u128 draw_deepest(struct draw *draw)
+{
+	u128 address;
+
+	do {
+		const struct net *net = draw_net(draw);
+
+		address = draw_below(draw, net->first, net->length);
+		if (next_random(&draw->random) >> 63)
+			address ^= (u128)1 << (128 - net->length);
+	} while (count_probes(draw->filter, address >> 64, address) != BALEEN_PREFIX_PROBES);
+	return address;
+}
+
+enum want { WANT_ANY, WANT_LISTED, WANT_UNLISTED };
+
+/**
+ * pool_make() - draw sources for a list
+ * @nets: the list
+ * @filter: made of it; only draw_deepest() needs it
+ * @draw: how
+ * @want: which of those drawn to take
+ *
+ * Return: the sources, to be freed by the caller.
+ */
+static struct pool *pool_make(const struct nets *nets, const struct baleen_filter *filter,
+			      draw_fn *draw, enum want want)
+{
+	struct draw from = { .nets = nets, .filter = filter, .random = 1 };
+	struct pool *pool = malloc(sizeof(*pool));
+	u64 n_tries = 0;
+
+	if (!pool)
+		err(1, "memory");
+	pool->n_listed = 0;
+	for (u32 n = 0; n < BENCH_POOL;) {
+		u128 source = draw(&from);
+		bool is_listed = nets_touch(nets, source, source);
+
+		if (n_tries++ > 1000ull * BENCH_POOL)
+			errx(1, "a list without such sources");
+		if (want != WANT_ANY && is_listed != (want == WANT_LISTED))
+			continue;
+		pool->source[n] = (struct bench_source){ source >> 64, source };
+		pool->is_listed[n++] = is_listed;
+		pool->n_listed += is_listed;
+	}
+	return pool;
+}
+
+#endif /* BENCH_POOL_H */

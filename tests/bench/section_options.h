@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What qualifiers, sampling, a default verdict and other keys add to one rule.
+ */
+#ifndef BENCH_SECTION_OPTIONS_H
+#define BENCH_SECTION_OPTIONS_H
+
+#include "table.h"
+
+#define OPTION_HOSTS 100000
+#define SAMPLE_PER_S 100
+
+static const struct baleen_qualifiers tcp_here = {
+	.has_proto = 1,
+	.proto = BALEEN_PROTO_TCP,
+	.n_dports = 2,
+	.dport = { { 22, 22 }, { FRAME_DPORT, FRAME_DPORT } },
+};
+
+static const struct baleen_qualifiers tcp_elsewhere = {
+	.has_proto = 1,
+	.proto = BALEEN_PROTO_TCP,
+	.n_dports = 2,
+	.dport = { { 22, 22 }, { 80, 80 } },
+};
+
+static const struct baleen_qualifiers on_vlan = { .has_vlan = 1, .vlan = FRAME_VLAN };
+
+/* What make_frame() makes, from the hosts of these indices. */
+static void filter_of_fields(bool is_ip6, u32 key_spec, struct baleen_filter *filter)
+{
+	struct baleen_list list = { .key_spec = key_spec, .n_listed = OPTION_HOSTS };
+	struct baleen_fields fields = {
+		.is_ip6 = is_ip6,
+		.dst_hi = is_ip6 ? FRAME_DST6_HI : 0,
+		.dst_lo = is_ip6 ? FRAME_DST6_LO : FRAME_DST4,
+		.sport = FRAME_SPORT,
+		.dport = FRAME_DPORT,
+		.proto = BALEEN_PROTO_TCP,
+	};
+
+	list.key = malloc(OPTION_HOSTS * sizeof(*list.key));
+	if (!list.key)
+		err(1, "memory");
+	list.n_key = list.room_key = OPTION_HOSTS;
+	for (u32 i = 0; i < OPTION_HOSTS; i++) {
+		fields.src_hi = is_ip6 ? bench_ip6_hi(i) : 0;
+		fields.src_lo = is_ip6 ? bench_ip6_lo(i) : bench_ip4(i);
+		list.key[i] = baleen_key_fields(key_spec, &fields);
+	}
+	if (baleen_list_finish(&list))
+		errx(1, "memory");
+	filter_build(&list, key_spec, BALEEN_KIND_CUCKOO, filter);
+	baleen_list_free(&list);
+}
+
+static void add_qualified(struct bench *bench, const struct baleen_filter *filter)
+{
+	struct bench_rule rule = { BALEEN_ACTION_DROP, NULL, filter };
+
+	bench_add_rules(bench, "drop", NULL, &rule, 1);
+	rule.qualifiers = &tcp_here;
+	bench_add_rules(bench, "drop proto tcp dport 22,443", NULL, &rule, 1);
+	rule.qualifiers = &tcp_elsewhere;
+	/* Nothing qualifies, so nothing matches. */
+	bench_add_rules(bench, "drop proto tcp dport 22,80: none there", NULL, &rule, 1)->judge =
+		JUDGE_NOTHING;
+	rule.qualifiers = NULL;
+	bench_add_rules(bench, "drop, frames with a tag", NULL, &rule, 1)->is_tagged = true;
+	rule.qualifiers = &on_vlan;
+	bench_add_rules(bench, "drop vlan 100, frames with a tag", NULL, &rule, 1)->is_tagged =
+		true;
+}
+
+static void add_policies(struct bench *bench, const struct baleen_filter *filter)
+{
+	static const struct baleen_config sampled = {
+		.sample_interval_ns = 1000000000 / SAMPLE_PER_S,
+	};
+	static const struct baleen_config default_drop = { .default_drop = 1 };
+	struct bench_rule rule = { BALEEN_ACTION_DROP, NULL, filter };
+	struct subject *subject;
+
+	bench_add_rules(bench, "drop --sample 100/s", &sampled, &rule, 1);
+	rule.action = BALEEN_ACTION_COUNT;
+	subject = bench_add_rules(bench, "count", NULL, &rule, 1);
+	subject->verdict[1] = XDP_PASS;
+	rule.action = BALEEN_ACTION_ALLOW;
+	subject = bench_add_rules(bench, "allow --default drop", &default_drop, &rule, 1);
+	subject->verdict[0] = XDP_DROP;
+	subject->verdict[1] = XDP_PASS;
+}
+
+static void load_options(struct bench *bench, struct column *column)
+{
+	const struct peers no_lists = {};
+	struct baleen_filter filter;
+
+	bench->n_listed = OPTION_HOSTS;
+	filter_of_hosts(column->is_ip6, 0, OPTION_HOSTS, BALEEN_KIND_CUCKOO, &filter);
+	add_qualified(bench, &filter);
+	add_policies(bench, &filter);
+	baleen_filter_free(&filter);
+	filter_of_fields(column->is_ip6, BALEEN_KEY_SRC | BALEEN_KEY_DPORT, &filter);
+	bench_add_drop(bench, "drop, key src,dport", &filter);
+	baleen_filter_free(&filter);
+	filter_of_fields(column->is_ip6, BALEEN_KEY_FLOW, &filter);
+	bench_add_drop(bench, "drop, key flow", &filter);
+	baleen_filter_free(&filter);
+	peers_add(bench, &no_lists);
+}
+
+static void run_options(const struct effort *effort)
+{
+	static struct section section;
+
+	section = (struct section){
+		.title = "one rule of 100 k",
+		.load = load_options,
+		.n_mixes = 2,
+		.mix = { "none listed", "half listed" },
+		.n_columns = 2,
+		.column = {
+			{ .name = "IPv4", .n = OPTION_HOSTS, .share = { 0, .5 } },
+			{ .name = "IPv6", .is_ip6 = true, .n = OPTION_HOSTS, .share = { 0, .5 } },
+		},
+	};
+	section_run(&section, effort);
+}
+
+#endif /* BENCH_SECTION_OPTIONS_H */
