@@ -12,6 +12,9 @@
 /* Tables of keys that are stored as hashes. */
 static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };
 
+/* Times as much room as keys that a merge tries before it gives up. */
+#define MAX_SPARE 1000
+
 #define N_HASHED (sizeof(hashed) / sizeof(hashed[0]))
 
 static bool has_kind(const struct baleen_filter *filter, u32 kind)
@@ -277,13 +280,30 @@ static int add_hashes(const struct baleen_filter *b, struct baleen_filter *built
 	return err;
 }
 
+/* With this capacity; -ENOSPC when it leaves too little for @b's hashes. */
+static int merge_within(const struct baleen_filter *a, const struct baleen_filter *b,
+			const struct baleen_list *rest, u64 capacity, struct baleen_filter *out,
+			struct baleen_error *error)
+{
+	struct baleen_filter built;
+	int err = baleen_filter_edit(a, rest, BALEEN_SET_UNION, capacity, &built, error);
+
+	if (err)
+		return err;
+	err = add_hashes(b, &built, error);
+	if (err)
+		baleen_filter_free(&built);
+	else
+		*out = built;
+	return err;
+}
+
 /* Both have hashes: of one seed they are as good as keys. */
 static int merge_hashed(const struct baleen_filter *a, const struct baleen_filter *b,
 			struct baleen_filter *out, struct baleen_error *error)
 {
 	struct baleen_list rest = { 0 };
-	struct baleen_filter built;
-	u64 n = 0;
+	u64 n = 0, capacity;
 	int err;
 
 	if (memcmp(a->image.seed.word, b->image.seed.word, sizeof(a->image.seed.word)))
@@ -300,16 +320,13 @@ static int merge_hashed(const struct baleen_filter *a, const struct baleen_filte
 	err = baleen_filter_list_exact(b, &rest, error);
 	if (err)
 		return err;
-	/* Room to spare: which seed it is was settled by the first of them. */
-	err = baleen_filter_edit(a, &rest, BALEEN_SET_UNION, n + n / 10 + 16, &built, error);
+	/* The seed is settled, and @b's share of hashes may be another than @a's. */
+	capacity = n + n / 10 + 16;
+	do {
+		err = merge_within(a, b, &rest, capacity, out, error);
+		capacity *= 2;
+	} while (err == -ENOSPC && capacity < n * MAX_SPARE);
 	baleen_list_free(&rest);
-	if (err)
-		return err;
-	err = add_hashes(b, &built, error);
-	if (err)
-		baleen_filter_free(&built);
-	else
-		*out = built;
 	return err;
 }
 
