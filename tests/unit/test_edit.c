@@ -163,8 +163,8 @@ static void edit_often(const struct world *world, struct random *random)
 
 	baleen_list_free(&list);
 	for (u32 step = 0; step < 60; step++) {
-		enum baleen_set_op op = random_below(random, 2) ? BALEEN_SET_UNION :
-								  BALEEN_SET_DIFFERENCE;
+		enum baleen_set_op op =
+			random_below(random, 2) ? BALEEN_SET_UNION : BALEEN_SET_DIFFERENCE;
 		struct baleen_filter next;
 		struct baleen_error error;
 
@@ -221,8 +221,8 @@ static void change_once(struct baleen_filter *filter, const struct world *world,
 
 	if (!err) {
 		combine(in, change, op);
-		assert_int_equal(n_changed, op == BALEEN_SET_UNION ? n_of(in) - before :
-								     before - n_of(in));
+		assert_int_equal(n_changed,
+				 op == BALEEN_SET_UNION ? n_of(in) - before : before - n_of(in));
 		baleen_change_seal(filter);
 		++*n_in_place;
 	} else {
@@ -381,7 +381,8 @@ static void merge_once(const struct world *world, struct random *random, bool al
 
 	if (err) {
 		assert_int_equal(err, -EOPNOTSUPP);
-		assert_true((hashed && b_hashed && !alike) || (world->prefixes && hashed != b_hashed));
+		assert_true((hashed && b_hashed && !alike) ||
+			    (world->prefixes && hashed != b_hashed));
 	} else {
 		combine(in, other, BALEEN_SET_UNION);
 		assert_set(&merged, world, in);
@@ -445,10 +446,9 @@ static void test_bloom(void **state)
 {
 	struct random random = random_from(6);
 	const struct world *world = &worlds[0];
-	const struct baleen_build_options options = { .key_spec = BALEEN_KEY_SRC,
-						      .kind = BALEEN_KIND_BLOOM,
-						      .fpp = 1e-6,
-						      .capacity = 4000 };
+	const struct baleen_build_options options = {
+		.key_spec = BALEEN_KEY_SRC, .kind = BALEEN_KIND_BLOOM, .fpp = 1e-6, .capacity = 4000
+	};
 	bool in[N_KEYS], change[N_KEYS];
 	struct baleen_list list = random_list(&random, world, 30, in);
 	struct baleen_list more = random_list(&random, world, 30, change);

@@ -344,17 +344,17 @@ static int run_del(int argc, char **argv)
 	return run(&change, argc, argv);
 }
 
-#define CHANGE_HELP                                                                            \
-	"KEY is what a line of a list can be: an address, prefix, range A-B, or a key of\n"    \
+#define CHANGE_HELP                                                                             \
+	"KEY is what a line of a list can be: an address, prefix, range A-B, or a key of\n"     \
 	"several fields. An image file is replaced as a whole. In a live rule hosts and keys\n" \
-	"change in place, one after the other; prefixes, and what finds no room, are built\n"  \
+	"change in place, one after the other; prefixes, and what finds no room, are built\n"   \
 	"aside and put on in one step.\n\n"
 
-#define CHANGE_OPTIONS_HELP                                                             \
-	"  --atomic         all keys in one step: build the live rule aside\n"          \
-	"  -f, --file FILE  more keys from a list, in one step; '-' is stdin\n"         \
+#define CHANGE_OPTIONS_HELP                                                                    \
+	"  --atomic         all keys in one step: build the live rule aside\n"                 \
+	"  -f, --file FILE  more keys from a list, in one step; '-' is stdin\n"                \
 	"  --skip-bad       pass over bad lines of FILE; otherwise they refuse it\n" WAIT_HELP \
-	"  --force          also when this host would cut itself off\n"                 \
+	"  --force          also when this host would cut itself off\n"                        \
 	"  -j, --json       report as JSON\n"
 
 const struct command add_command = {

@@ -120,8 +120,8 @@ static int merge_one(const struct baleen_filter *a, const struct operand *b,
 	int err;
 
 	if (b->input.is_list)
-		err = baleen_filter_edit(a, &b->list, BALEEN_SET_UNION, baleen_filter_room(a), merged,
-					 &error);
+		err = baleen_filter_edit(a, &b->list, BALEEN_SET_UNION, baleen_filter_room(a),
+					 merged, &error);
 	else
 		err = baleen_filter_merge(a, &b->input.filter, merged, &error);
 	if (err)

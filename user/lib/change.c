@@ -115,7 +115,9 @@ static struct baleen_prefix6 entry6(const struct baleen_list *list, size_t i)
 {
 	if (list->n_prefix6)
 		return list->prefix6[i];
-	return (struct baleen_prefix6){ .hi = list->ip6[i].hi, .lo = list->ip6[i].lo, .length = 128 };
+	return (struct baleen_prefix6){ .hi = list->ip6[i].hi,
+					.lo = list->ip6[i].lo,
+					.length = 128 };
 }
 
 /* The first entry from the prefix on is in it, or none is; and since an
@@ -345,7 +347,8 @@ int baleen_change_aside(const struct baleen_filter *filter, const struct baleen_
 			struct baleen_error *error)
 {
 	u64 n = baleen_filter_keys(filter) + (op == BALEEN_SET_UNION ? n_single(change) : 0);
-	u64 capacity = baleen_filter_room(filter), roomy = n * (BALEEN_LOAD_FACTOR / ROOMY_LOAD) + MIN_ROOM;
+	u64 roomy = n * (BALEEN_LOAD_FACTOR / ROOMY_LOAD) + MIN_ROOM;
+	u64 capacity = baleen_filter_room(filter);
 	struct baleen_filter built;
 	int err;
 
