@@ -203,7 +203,7 @@ static int merge_to_file(struct merge *merge)
 	input_close(&first);
 	if (err)
 		return err;
-	snprintf(merge->merged.image.name, sizeof(merge->merged.image.name), "%s", merge->name);
+	memcpy(merge->merged.image.name, merge->name, sizeof(merge->name));
 	baleen_filter_seal(&merge->merged);
 	return output_write(merge->out, &merge->merged, 0600);
 }

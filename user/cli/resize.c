@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen resize: room for another number of keys. */
 #include <getopt.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "change.h"
 #include "describe.h"
@@ -83,7 +83,7 @@ static int put(struct resize *resize, struct target *target)
 {
 	if (!resize->out)
 		return target_put(target, &resize->built);
-	snprintf(resize->built.image.name, sizeof(resize->built.image.name), "%s", resize->name);
+	memcpy(resize->built.image.name, resize->name, sizeof(resize->name));
 	baleen_filter_seal(&resize->built);
 	return output_write(resize->out, &resize->built, 0600);
 }
