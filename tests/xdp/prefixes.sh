@@ -77,7 +77,7 @@ mix()
 send()
 {
 	check "$1, $2 tags: inside dropped, outside passed" "$TRAFFIC" --from "$A:veth-a" \
-		--to "$B:veth-b" --listed inside --unlisted outside --expect -j --tags "$2"
+		--to "$B:veth-b" --listed inside --unlisted outside --expect -j --tags "$2" --batch 250
 	is "$1, $2 tags: all were sent" "$(jq -c '[.listed.sent, .unlisted.sent]' "$TMP/out")" \
 		"[$n,$n]"
 	sent=$(jq -c --argjson a "$sent" '[ $a[0] + .listed.sent, $a[1] + .listed.bytes,
@@ -112,8 +112,8 @@ LISTS=$(realpath -q $LISTS) || LISTS=
 make_pair
 cd "$TMP" || exit 2
 mix 7 20000 >mix.txt
-try "random mix with exceptions" mix.txt
 if [ ! -d "$LISTS" ]; then
+	try "random mix" mix.txt
 	skip "lists of the world" "no ../shared/data/lists"
 	exit 0
 fi
