@@ -99,7 +99,7 @@ const struct command compile_command = {
 	.name = "compile",
 	.synopsis = "-o OBJECT IMAGE",
 	.help = "Writes an XDP object that drops what the image lists, for programs that know\n"
-		"nothing of Baleen; no compiler is needed:\n"
+		"nothing of Baleen; no compiler is needed. All else passes, also what is not IP:\n"
 		"  ip link set dev eth0 xdp obj drop.bpf.o sec xdp       (jumbo: sec xdp.frags)\n"
 		"  bpftool prog load drop.bpf.o /sys/fs/bpf/drop; bpftool net attach xdp pinned\n"
 		"    /sys/fs/bpf/drop dev eth0\n"
