@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-#include "list.h"
+#include "build.h"
+#include "lists.h"
 #include "live.h"
 #include "slots.h"
 #include "tables.h"
@@ -452,6 +453,123 @@ static void test_left_at_home(void **state)
 	}
 }
 
+/* --- a directory of IPv4 groups --------------------------------------------- */
+
+/* Groups of all, one with a leaf, one of hosts, and many of nobody. */
+static struct baleen_filter directory_filter(u64 capacity)
+{
+	const struct baleen_build_options options = { .key_spec = BALEEN_KEY_SRC,
+						      .kind = BALEEN_KIND_CUCKOO,
+						      .capacity = capacity };
+	struct baleen_list list = { 0 };
+	struct baleen_filter filter;
+	char *text;
+	size_t n_bytes;
+	FILE *stream = open_memstream(&text, &n_bytes);
+	int fd;
+
+	fputs("10.0.0.0/8\n192.0.2.1\n", stream);
+	for (u32 i = 0; i < 64 * 256; i += 2)
+		fprintf(stream, "172.16.%u.%u\n", i / 256, i % 256);
+	fclose(stream);
+	fd = open_bytes(text, n_bytes);
+	free(text);
+	assert_int_equal(baleen_list_read(&list, fd, "list", NULL, NULL), 0);
+	assert_int_equal(baleen_list_finish(&list), 0);
+	assert_int_equal(baleen_build(&list, &options, &filter, NULL), 0);
+	assert_int_equal(filter.image.table[BALEEN_IP4_GROUPS].kind, BALEEN_KIND_DIRECTORY);
+	assert_true(filter.image.table[BALEEN_IP4_GROUPS].n_buckets > 0);
+	close(fd);
+	baleen_list_free(&list);
+	return filter;
+}
+
+static bool is_listed(u32 ip4)
+{
+	return ip4 >> 24 == 10 || (ip4 >= 0xac100000 && ip4 < 0xac104000 && ip4 % 2 == 0) ||
+	       ip4 == 0xc0000201;
+}
+
+/* Addresses of every sort of group, and their neighbours. */
+static struct universe directory_universe(void)
+{
+	static const u32 first[] = { 0x0a0000f0, 0xac100000, 0xac1002f0, 0xac103ff8,
+				     0xac10ff00, 0xc0000200, 0xc0000300, 0xcb007100 };
+	u32 n_runs = sizeof(first) / sizeof(first[0]), n = n_runs * 16;
+	struct universe universe = { .n = n,
+				     .key = calloc(n, sizeof(*universe.key)),
+				     .listed = calloc(n, sizeof(*universe.listed)) };
+
+	for (u32 i = 0; i < n; i++) {
+		u32 ip4 = first[i / 16] + i % 16;
+
+		universe.key[i] = (struct baleen_key){ .domain = BALEEN_IP4, .ip4 = ip4 };
+		universe.listed[i] = is_listed(ip4);
+	}
+	return universe;
+}
+
+static void assert_listed(const struct baleen_filter *filter, const struct universe *universe)
+{
+	for (u32 i = 0; i < universe->n; i++)
+		assert_int_equal(baleen_filter_test(filter, &universe->key[i]),
+				 universe->listed[i]);
+}
+
+/* Only a part of a group that is listed whole cannot go. */
+static void test_directory(void **state)
+{
+	struct random random = random_from(9);
+	struct baleen_filter filter = directory_filter(10000);
+	struct universe universe = directory_universe();
+	u32 n_refused = 0, n_changed = 0;
+
+	for (u32 op = 0; op < 4000; op++) {
+		u32 i = random_below(&random, universe.n);
+		bool add = random_below(&random, 2), changed = false;
+		int err = add ? baleen_live_add(&filter, &universe.key[i], &changed) :
+				baleen_live_del(&filter, &universe.key[i], &changed);
+
+		if (err) {
+			assert_int_equal(err, -ENOSPC);
+			assert_false(add);
+			assert_true(is_listed(universe.key[i].ip4));
+			n_refused++;
+		} else {
+			assert_int_equal(changed, universe.listed[i] != add);
+			n_changed += changed;
+			universe.listed[i] = add;
+		}
+		assert_listed(&filter, &universe);
+	}
+	assert_true(n_refused > 0 && n_changed > 500);
+	universe_free(&universe);
+	baleen_filter_free(&filter);
+}
+
+/* Without room for the first host of a group, the group is as it was. */
+static void test_directory_full(void **state)
+{
+	struct random random = random_from(10);
+	struct baleen_filter filter = directory_filter(0);
+	struct baleen_key key = { .domain = BALEEN_IP4 };
+	u8 *before = malloc(filter.n_bytes);
+	bool changed = true;
+	int err = 0;
+
+	while (!err) {
+		memcpy(before, filter.bytes, filter.n_bytes);
+		key.ip4 = 0xd0000000 | random_below(&random, 1 << 28);
+		changed = baleen_filter_test(&filter, &key);
+		err = baleen_live_add(&filter, &key, &changed);
+	}
+	assert_int_equal(err, -ENOSPC);
+	assert_false(changed);
+	assert_memory_equal(before, filter.bytes, filter.n_bytes);
+	free(before);
+	baleen_filter_free(&filter);
+}
+
 /* --- killed at every store ------------------------------------------------- */
 
 /* What must hold wherever the writer stops. */
@@ -618,13 +736,84 @@ static void test_killed(void **state)
 		kill_everywhere(&small[i], &random);
 }
 
+/* After any store of a change in a directory all others are as they were, and
+ * the key is as the next writer says: nothing of the dead one comes up later.
+ */
+static void kill_in_directory(struct baleen_filter *filter, struct universe *universe, u32 i,
+			      bool add)
+{
+	struct baleen_key neighbour = universe->key[i ^ 1];
+	u8 *before = malloc(filter->n_bytes), *last = malloc(filter->n_bytes);
+	bool changed;
+	int status;
+	pid_t pid;
+
+	memcpy(before, filter->bytes, filter->n_bytes);
+	memcpy(last, filter->bytes, filter->n_bytes);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		_exit(add ? baleen_live_add(filter, &universe->key[i], &changed) :
+			    baleen_live_del(filter, &universe->key[i], &changed));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	while (WIFSTOPPED(status)) {
+		if (memcmp(last, filter->bytes, filter->n_bytes)) {
+			struct baleen_filter copy;
+
+			memcpy(last, filter->bytes, filter->n_bytes);
+			assert_int_equal(baleen_filter_alloc(&copy, &filter->image, NULL), 0);
+			memcpy(copy.bytes, filter->bytes, copy.n_bytes);
+			assert_int_equal(baleen_live_del(&copy, &universe->key[i], &changed), 0);
+			assert_int_equal(baleen_live_add(&copy, &neighbour, &changed), 0);
+			for (u32 k = 0; k < universe->n; k++)
+				assert_int_equal(baleen_filter_test(&copy, &universe->key[k]),
+						 k == i	      ? false :
+						 k == (i ^ 1) ? true :
+								universe->listed[k]);
+			baleen_filter_free(&copy);
+		}
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+	}
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(baleen_filter_test(filter, &universe->key[i]), add);
+	memcpy(filter->bytes, before, filter->n_bytes);
+	free(before);
+	free(last);
+}
+
+static void test_killed_in_directory(void **state)
+{
+	struct baleen_filter filter = directory_filter(10000);
+	struct universe universe = directory_universe();
+
+	map_shared(&filter);
+	/* Of each sort of group that changes in place. */
+	for (u32 i = 0; i < universe.n; i += 5)
+		if (universe.key[i].ip4 >> 24 != 10)
+			kill_in_directory(&filter, &universe, i, !universe.listed[i]);
+	universe_free(&universe);
+	baleen_filter_free(&filter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_churn),
-		cmocka_unit_test(test_full),	     cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_bloom),	     cmocka_unit_test(test_duplicates),
-		cmocka_unit_test(test_left_at_home), cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_bloom),
+		cmocka_unit_test(test_duplicates),
+		cmocka_unit_test(test_left_at_home),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_directory),
+		cmocka_unit_test(test_directory_full),
+		cmocka_unit_test(test_killed_in_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
