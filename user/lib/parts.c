@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A list split into what goes into each table, and the plan of these tables. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "parts.h"
+
+static int no_memory(struct baleen_error *error)
+{
+	return baleen_fail(error, ENOMEM, "no memory for the plan of a filter");
+}
+
+/* --- split ---------------------------------------------------------------- */
+
+void baleen_parts_free(struct baleen_parts *parts)
+{
+	free(parts->groups.run);
+	free(parts->members);
+	free(parts->hosts6);
+	free(parts->stems.run);
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		free(parts->kept[domain].hash);
+}
+
+u64 baleen_parts_count(const struct baleen_parts *parts)
+{
+	u64 n = 0;
+
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		n += parts->n[domain];
+	return n;
+}
+
+/* The domain's share of the capacity, at least what is to be stored. IPv4
+ * intervals count as hosts here: who listed them may add more.
+ */
+static u64 share(const struct baleen_parts *parts, u32 domain, u64 capacity)
+{
+	u64 n_keys = baleen_parts_count(parts), n_net4 = parts->list->n_net4, n = parts->n[domain],
+	    part;
+
+	if (capacity <= n_keys || !(n_keys + n_net4))
+		return n;
+	part = n + (domain == BALEEN_IP4 ? n_net4 : 0);
+	part = (double)capacity * part / (n_keys + n_net4);
+	return part > n ? part : n;
+}
+
+/* Intervals and hosts of a list in one ascending order. */
+static int make_groups(const struct baleen_list *list, struct baleen_runs *runs)
+{
+	size_t i = 0, j = 0;
+
+	runs->run = malloc((list->n_net4 + list->n_ip4) * sizeof(*runs->run));
+	if (!runs->run)
+		return -ENOMEM;
+	while (i < list->n_net4 || j < list->n_ip4) {
+		struct baleen_run *run = &runs->run[runs->n++];
+
+		run->state = BALEEN_GROUP_ALL;
+		if (j == list->n_ip4 || (i < list->n_net4 && list->net4[i].first < list->ip4[j])) {
+			run->first = list->net4[i].first;
+			run->last = list->net4[i++].last;
+		} else {
+			run->first = list->ip4[j];
+			run->last = list->ip4[j++];
+		}
+	}
+	return 0;
+}
+
+static int plan_groups(struct baleen_parts *parts, const struct baleen_build_options *options)
+{
+	struct baleen_host_cost cost = { .kind = options->kind, .fpp = options->fpp };
+	int err = make_groups(parts->list, &parts->groups);
+
+	if (err)
+		return err;
+	cost.room = share(parts, BALEEN_IP4, options->capacity);
+	if (cost.room <= parts->n[BALEEN_IP4])
+		cost.room = 0;
+	parts->groups_plan = baleen_directory_plan(&parts->groups, BALEEN_IP4_GROUPS, &cost);
+	parts->n[BALEEN_IP4] = parts->groups_plan.n_hosts;
+	if (!parts->n[BALEEN_IP4])
+		return 0;
+	parts->members = malloc(parts->n[BALEEN_IP4] * sizeof(*parts->members));
+	if (!parts->members)
+		return -ENOMEM;
+	baleen_directory_hosts(&parts->groups, &parts->groups_plan, parts->members);
+	parts->ip4 = parts->members;
+	return 0;
+}
+
+static int hosts_as_prefixes(struct baleen_parts *parts)
+{
+	const struct baleen_list *list = parts->list;
+
+	parts->hosts6 = malloc(list->n_ip6 * sizeof(*parts->hosts6));
+	if (!parts->hosts6)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->n_ip6; i++)
+		parts->hosts6[i] = (struct baleen_prefix6){ .hi = list->ip6[i].hi,
+							    .lo = list->ip6[i].lo,
+							    .length = 128 };
+	parts->entries = (struct baleen_entries){ parts->hosts6, list->n_ip6 };
+	parts->n[BALEEN_IP6] = 0;
+	return 0;
+}
+
+static int plan_stems(struct baleen_parts *parts)
+{
+	int err = baleen_stems_make(&parts->entries, &parts->stems);
+
+	if (!err)
+		parts->stems_plan = baleen_directory_plan(&parts->stems, BALEEN_IP6_STEMS, NULL);
+	return err;
+}
+
+static int split(const struct baleen_list *list, const struct baleen_build_options *options,
+		 struct baleen_parts *parts)
+{
+	const struct baleen_image *like = options->like;
+	int err = 0;
+
+	*parts = (struct baleen_parts){
+		.list = list,
+		.n = { [BALEEN_IP4] = list->n_ip4, [BALEEN_IP6] = list->n_ip6 },
+		.ip4 = list->ip4,
+		.entries = { list->prefix6, list->n_prefix6 },
+	};
+	for (size_t i = 0; i < list->n_key; i++)
+		parts->n[list->key[i].domain]++;
+	if (list->n_net4)
+		err = plan_groups(parts, options);
+	if (!err && list->n_ip6 && like && like->table[BALEEN_IP6_STEMS].kind)
+		err = hosts_as_prefixes(parts);
+	if (!err && parts->entries.n)
+		err = plan_stems(parts);
+	return err;
+}
+
+/* What @keep leaves to the new filter. */
+static int keep_hashes(const struct baleen_filter *keep, struct baleen_parts *parts,
+		       struct baleen_error *error)
+{
+	static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };
+	int err = 0;
+
+	if (keep->image.table[BALEEN_IP6].kind && parts->entries.n)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "its IPv6 hosts are stored as hashes, which prefixes cannot "
+				   "stand beside: build it again from its lists");
+	for (u32 i = 0; i < sizeof(hashed) / sizeof(hashed[0]) && !err; i++) {
+		err = baleen_hashes_read(keep, hashed[i], &parts->kept[hashed[i]], error);
+		parts->n[hashed[i]] += parts->kept[hashed[i]].n;
+	}
+	return err;
+}
+
+int baleen_parts_make(const struct baleen_list *list, const struct baleen_build_options *options,
+		      struct baleen_parts *parts, struct baleen_error *error)
+{
+	if (split(list, options, parts))
+		return no_memory(error);
+	return options->keep ? keep_hashes(options->keep, parts, error) : 0;
+}
+
+/* --- plan ----------------------------------------------------------------- */
+
+/* Can the table of the image to be like be taken? How many hosts there are in
+ * a list with IPv4 prefixes is up to the plan: that they find no room is no
+ * fault of the list. IPv6 prefixes stand beside no hosts.
+ */
+static bool is_fit(const struct baleen_parts *parts, u32 domain, const struct baleen_table *table)
+{
+	if (domain == BALEEN_IP4 && parts->groups.n)
+		return parts->n[domain] <= baleen_table_capacity(table) && table->kind;
+	if (domain == BALEEN_IP6 && parts->entries.n)
+		return false;
+	return table->kind != BALEEN_KIND_NONE;
+}
+
+/* The domain's table, without its place; of kind BALEEN_KIND_NONE where none
+ * is needed.
+ */
+static int plan_table(const struct baleen_parts *parts, const struct baleen_build_options *options,
+		      double fpp, u32 domain, struct baleen_table *table,
+		      struct baleen_error *error)
+{
+	const struct baleen_image *like = options->like;
+	u64 n;
+
+	if (like && is_fit(parts, domain, &like->table[domain])) {
+		*table = like->table[domain];
+		return 0;
+	}
+	n = share(parts, domain, options->capacity);
+	return n ? baleen_plan_table(domain, options->kind, n, fpp, table, error) : 0;
+}
+
+/* An empty list makes a filter in which nothing is. */
+static int plan_empty(const struct baleen_build_options *options, double fpp,
+		      struct baleen_image *image, struct baleen_error *error)
+{
+	u32 domain = baleen_spec_domain(image->key_spec, false);
+
+	for (u32 i = 0; i < BALEEN_N_DOMAINS; i++)
+		if (image->table[i].kind != BALEEN_KIND_NONE)
+			return 0;
+	return baleen_plan_table(domain, options->kind, options->capacity ? options->capacity : 1,
+				 fpp, &image->table[domain], error);
+}
+
+static int plan_tables(const struct baleen_parts *parts, const struct baleen_build_options *options,
+		       double fpp, struct baleen_image *image, struct baleen_error *error)
+{
+	struct baleen_table *table = image->table;
+	u64 n_slots = baleen_prefixes_plan(&parts->entries, image);
+	int err = 0;
+
+	for (u32 domain = 0; domain <= BALEEN_TUPLE && !err; domain++)
+		err = plan_table(parts, options, fpp, domain, &table[domain], error);
+	if (parts->groups.n)
+		table[BALEEN_IP4_GROUPS] =
+			baleen_directory_table(&parts->groups_plan, BALEEN_IP4_GROUPS);
+	if (!parts->entries.n || err)
+		return err;
+	table[BALEEN_IP6_STEMS] = baleen_directory_table(&parts->stems_plan, BALEEN_IP6_STEMS);
+	if (n_slots)
+		err = baleen_plan_table(BALEEN_IP6_PREFIXES, BALEEN_KIND_PREFIXES, n_slots, 0,
+					&table[BALEEN_IP6_PREFIXES], error);
+	if (!err)
+		err = baleen_plan_table(BALEEN_IP6_ENTRIES, BALEEN_KIND_ENTRIES, parts->entries.n,
+					0, &table[BALEEN_IP6_ENTRIES], error);
+	return err;
+}
+
+/* In the order of the domains, without gaps. */
+static int place_tables(struct baleen_image *image, struct baleen_error *error)
+{
+	u64 next = BALEEN_HEADER_BLOCKS;
+
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		struct baleen_table *table = &image->table[domain];
+
+		if (table->kind == BALEEN_KIND_NONE)
+			continue;
+		if (table->n_blocks > BALEEN_MAX_BLOCKS - next)
+			return baleen_fail(error, E2BIG, "the list is too long for one filter");
+		table->first_block = next;
+		if (table->kind == BALEEN_KIND_DIRECTORY)
+			table->leaf_block = next + baleen_directory_lines(table->group_bits);
+		next += table->n_blocks;
+	}
+	image->n_blocks = next;
+	return 0;
+}
+
+static const char *set_key(const struct baleen_parts *parts, u32 key_spec,
+			   struct baleen_image *image)
+{
+	const struct baleen_list *list = parts->list;
+
+	image->key_spec = key_spec;
+	if (list->n_key ? baleen_spec_is_address(key_spec) ||
+				  (list->key_spec && list->key_spec != key_spec) :
+			  !baleen_spec_is_address(key_spec) &&
+				  (list->n_ip4 || list->n_net4 || list->n_ip6 || list->n_prefix6))
+		return "the list has other keys than the filter";
+	return NULL;
+}
+
+static void set_name(struct baleen_image *image, const char *name)
+{
+	if (name)
+		snprintf(image->name, sizeof(image->name), "%s", name);
+}
+
+int baleen_parts_plan(const struct baleen_parts *parts, const struct baleen_build_options *options,
+		      double fpp, struct baleen_image *image, struct baleen_error *error)
+{
+	u32 key_spec = options->like ? options->like->key_spec : options->key_spec;
+	const char *reason;
+	int err;
+
+	memset(image, 0, sizeof(*image));
+	reason = set_key(parts, key_spec, image);
+	if (reason)
+		return baleen_fail(error, EINVAL, "%s", reason);
+	/* A list that was made in memory may say nothing of this. */
+	image->n_listed = parts->list->n_listed;
+	if (parts->list->n_covered <= image->n_listed)
+		image->n_covered = parts->list->n_covered;
+	set_name(image, options->name);
+	err = plan_tables(parts, options, fpp, image, error);
+	if (!err)
+		err = plan_empty(options, fpp, image, error);
+	return err ? err : place_tables(image, error);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A list split into what goes into each table of a filter, and the plan of
+ * these tables.
+ */
+#ifndef BALEEN_PARTS_H
+#define BALEEN_PARTS_H
+
+#include "build.h"
+#include "hashes.h"
+#include "prefix_table.h"
+
+/**
+ * struct baleen_parts - a list, as it goes into the tables
+ * @list: the list
+ * @n: keys of the tables of hosts and keys, by domain
+ * @ip4: hosts of the table BALEEN_IP4: those of the list, or @members
+ * @groups: IPv4 addresses of the directory; none without prefixes
+ * @groups_plan: its layout
+ * @members: hosts of a list with prefixes, and what of these is in groups with
+ *           few members
+ * @entries: IPv6 prefixes: those of the list, or @hosts6
+ * @hosts6: IPv6 hosts as prefixes
+ * @stems: what they leave to the directory
+ * @stems_plan: its layout
+ * @kept: hashes that another filter leaves to this one, by domain
+ */
+struct baleen_parts {
+	const struct baleen_list *list;
+	u64 n[BALEEN_TUPLE + 1];
+	const u32 *ip4;
+	struct baleen_runs groups;
+	struct baleen_directory_plan groups_plan;
+	u32 *members;
+	struct baleen_entries entries;
+	struct baleen_prefix6 *hosts6;
+	struct baleen_runs stems;
+	struct baleen_directory_plan stems_plan;
+	struct baleen_hashes kept[BALEEN_TUPLE + 1];
+};
+
+/**
+ * baleen_parts_make() - split a list
+ * @list: a finished list, which has to stay
+ * @options: what to build
+ * @parts: filled in; to be freed also on failure
+ * @error: filled in on failure
+ *
+ * Return: 0, -ENOMEM, or what reading the hashes of options->keep fails with.
+ */
+int baleen_parts_make(const struct baleen_list *list, const struct baleen_build_options *options,
+		      struct baleen_parts *parts, struct baleen_error *error);
+
+/**
+ * baleen_parts_free() - free what was allocated
+ * @parts: made, or all zeros
+ */
+void baleen_parts_free(struct baleen_parts *parts);
+
+/**
+ * baleen_parts_count() - hosts and keys; those in prefixes do not count
+ * @parts: made
+ *
+ * Return: how many.
+ */
+u64 baleen_parts_count(const struct baleen_parts *parts);
+
+/**
+ * baleen_parts_plan() - the header of a filter that holds them, but for the seed
+ * @parts: made
+ * @options: what to build
+ * @fpp: false positive rate to plan for, which may be stricter than asked for
+ * @image: filled in: tables in their places, key, name
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL for a list of other keys or a rate out of reach; -E2BIG.
+ */
+int baleen_parts_plan(const struct baleen_parts *parts, const struct baleen_build_options *options,
+		      double fpp, struct baleen_image *image, struct baleen_error *error);
+
+#endif /* BALEEN_PARTS_H */
