@@ -82,8 +82,6 @@ static int run(int argc, char **argv)
 		return EXIT_FAILED;
 	err = guard_rate(input.path, BALEEN_ACTION_DROP, &input.filter, accept_fpp);
 	if (!err)
-		err = input_export(&input);
-	if (!err)
 		err = compile(&input, out);
 	if (!err && json) {
 		json_t *description = describe_filter(&input.filter);

@@ -102,13 +102,32 @@ bool split_live(const char *argument, char *device, size_t device_bytes, const c
 	return true;
 }
 
-static int open_live(struct input *input, const char *device, const char *rule)
+/* An image of the view of a live map. */
+static int copy_live(struct input *input)
 {
+	const struct baleen_filter *live = &input->filter;
+	struct baleen_filter image;
+	struct baleen_error error;
+
+	if (baleen_filter_copy(live, &image, &error)) {
+		complain("%s: %s", input->path, error.text);
+		return EXIT_FAILED;
+	}
+	input_close(input);
+	input->filter = image;
+	return 0;
+}
+
+static int open_live(struct input *input, const char *device, const char *rule,
+		     const struct list_options *options)
+{
+	bool copies = !options->looks_at_live;
 	struct baleen_error error;
 	struct baleen_xdp xdp;
 	int index, err;
 
-	if (baleen_xdp_open(&xdp, device, false, &error)) {
+	/* While a writer moves keys, who lists them could miss one. */
+	if (baleen_xdp_open(&xdp, device, copies, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -124,8 +143,9 @@ static int open_live(struct input *input, const char *device, const char *rule)
 		if (err)
 			complain("%s", error.text);
 	}
+	if (!err && copies)
+		err = copy_live(input);
 	baleen_xdp_close(&xdp);
-	input->is_live = true;
 	return err ? EXIT_FAILED : 0;
 }
 
@@ -359,7 +379,7 @@ int input_open_set(struct input *input, struct baleen_list *list, const char *ar
 
 	*input = (struct input){ .path = argument };
 	if (split_live(argument, device, sizeof(device), &rule))
-		return open_live(input, device, rule);
+		return open_live(input, device, rule, options);
 	fd = open_file(argument);
 	if (fd < 0)
 		return EXIT_FAILED;
@@ -392,24 +412,6 @@ int input_open(struct input *input, const char *argument, struct list_options *o
 void input_close(struct input *input)
 {
 	baleen_filter_free(&input->filter);
-}
-
-int input_export(struct input *input)
-{
-	const struct baleen_filter *live = &input->filter;
-	struct baleen_filter image;
-	struct baleen_error error;
-
-	if (!input->is_live)
-		return 0;
-	if (baleen_filter_copy(live, &image, &error)) {
-		complain("%s: %s", input->path, error.text);
-		return EXIT_FAILED;
-	}
-	input_close(input);
-	input->filter = image;
-	input->is_live = false;
-	return 0;
 }
 
 bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line, char *text,

@@ -13,6 +13,8 @@
  * struct list_options - how lists are read and built
  * @skip_bad: count bad lines instead of refusing the list
  * @allow_empty: take a list without a key
+ * @looks_at_live: a live rule is looked at as it changes, not copied between
+ *                 two changes
  * @build: kind, key, rate, capacity
  * @shaped_by: the last option that says what to build, such as "--kind"
  * @is_key_given: --key was one of them
@@ -22,6 +24,7 @@
 struct list_options {
 	bool skip_bad;
 	bool allow_empty;
+	bool looks_at_live;
 	struct baleen_build_options build;
 	const char *shaped_by;
 	bool is_key_given;
@@ -80,7 +83,6 @@ int list_options_check(const struct command *command, const struct list_options 
  * @path: as typed; points into the arguments
  * @filter: its filter
  * @is_list: it was a list, built on the way
- * @is_live: it is a view of a live map
  * @n_lines: of the list
  * @n_bad: bad lines skipped
  * @n_listed: entries of the list
@@ -90,7 +92,6 @@ struct input {
 	const char *path;
 	struct baleen_filter filter;
 	bool is_list;
-	bool is_live;
 	u64 n_lines;
 	u64 n_bad;
 	u64 n_listed;
@@ -110,9 +111,6 @@ int input_open_set(struct input *input, struct baleen_list *list, const char *ar
 
 /* Appends a list; 0, or EXIT_FAILED after a message. */
 int input_read_list(struct baleen_list *list, const char *path, struct list_options *options);
-
-/* Makes an image of a view of a live map; 0, or EXIT_FAILED after a message. */
-int input_export(struct input *input);
 
 /* Builds one filter of several lists, as input_open() does of one. */
 int input_build(struct input *input, char **paths, int n_paths, struct list_options *options);

@@ -133,6 +133,7 @@ static int run(int argc, char **argv)
 	int option, err = 0;
 
 	list_options_init(&options);
+	options.looks_at_live = true;
 	while ((option = getopt_long(argc, argv, "jvcf:", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'j': matching.json = true; break;

@@ -85,7 +85,7 @@ static int open_operand(struct merge *merge, struct operand *operand, const char
 		complain("%s: %s", path, strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
-	return input_export(&operand->input);
+	return 0;
 }
 
 static int open_operands(struct merge *merge)
@@ -192,10 +192,7 @@ static int merge_to_file(struct merge *merge)
 	struct input first;
 	int err = input_open(&first, merge->paths[0], &merge->lists);
 
-	if (!err) {
-		merge->lists.build.key_spec = first.filter.image.key_spec;
-		err = input_export(&first);
-	}
+	merge->lists.build.key_spec = first.filter.image.key_spec;
 	if (!err)
 		err = open_operands(merge);
 	if (!err)

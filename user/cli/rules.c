@@ -264,7 +264,7 @@ static void warn_if_dead(const struct rules *rules, const struct baleen_ruleset 
 {
 	const struct rule_argument *argument = rules_find(rules, &ruleset->rule[place]);
 
-	if (argument && !argument->input.filter.image.n_entries && !argument->input.is_live)
+	if (argument && !argument->input.filter.image.n_entries)
 		complain("warning: rule '%s' can never match: it is empty", argument->name);
 	else
 		warn_if_hidden(rules, ruleset, place);

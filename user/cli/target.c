@@ -162,6 +162,7 @@ int target_key_spec(const char *argument, u32 *key_spec)
 	list_options_init(&none);
 	none.allow_empty = true;
 	none.skip_bad = true;
+	none.looks_at_live = true;
 	err = input_open_set(&input, &list, argument, &none);
 	if (!err && input.is_list) {
 		complain("%s: is a list, not an image: edit it, or build an image of it", argument);

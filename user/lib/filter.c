@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "directory_table.h"
+#include "live.h"
 #include "plan.h"
 #include "slots.h"
 
@@ -51,6 +52,7 @@ int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter 
 	 */
 	memcpy(copy->bytes, filter->bytes, filter->n_bytes);
 	copy->image = filter->image;
+	baleen_live_repair(copy);
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		copy->image.table[domain].n_entries = baleen_filter_count(copy, domain);
 	baleen_filter_seal(copy);
