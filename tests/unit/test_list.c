@@ -106,14 +106,15 @@ static const struct refused refused_lines[] = {
 	{"10.0.0.0/24/8", "10.0.0.0/24/8", "prefix length is not a number"},
 	{"10.0.0.0/255.0.0.0", "10.0.0.0/255.0.0.0", "prefix length is not a number"},
 	{"10.0.0.0/08", "10.0.0.0/08", "prefix length with a leading zero"},
-	{"::ffff:10.0.0.0/95", "::ffff:10.0.0.0/95",
-	 "prefix of more than the IPv4-mapped addresses"},
+	{"::ffff:10.0.0.0/129", "::ffff:10.0.0.0/129", "prefix length above 128"},
 	{"10.0.0.2-10.0.0.1", "10.0.0.2-10.0.0.1", "range ends before it begins"},
 	{"2001:db8:1::-2001:db8::", "2001:db8:1::-2001:db8::", "range ends before it begins"},
 	{"10.0.0.1-2001:db8::", "10.0.0.1-2001:db8::",
 	 "range from one address family to the other"},
-	{"::fffe:ffff:ffff-::ffff:0.0.0.1", "::fffe:ffff:ffff-::ffff:0.0.0.1",
+	{"10.0.0.1-::ffff:10.0.0.9", "10.0.0.1-::ffff:10.0.0.9",
 	 "range from one address family to the other"},
+	{"::ffff:10.0.0.2-::ffff:10.0.0.1", "::ffff:10.0.0.2-::ffff:10.0.0.1",
+	 "range ends before it begins"},
 	{"10.0.0.0/30-10.0.0.9", "10.0.0.0/30-10.0.0.9", "text behind the address"},
 	{"10.0.0.1-", "10.0.0.1-", "not an address"},
 	{"10.0.0.1 - 10.0.0.9", "10.0.0.1", "range with white space: write it A-B"},
@@ -435,10 +436,14 @@ static void test_held_lines(void **state)
 		{"::1:ffff:ffff:ffff:ffff-0:0:0:2::", "::1:ffff:ffff:ffff:ffff 0:0:0:2::"},
 		{"::ffff:192.0.2.1", "192.0.2.1"},
 		{"::FFFF:c000:0201", "192.0.2.1"},
-		{"::ffff:192.0.2.1/127", "192.0.2.0/31"},
-		{"::ffff:192.0.2.1/96", "0.0.0.0/0"},
-		{"::ffff:10.0.0.0/111", "10.0.0.0/15"},
-		{"::ffff:192.0.2.1-::ffff:192.0.2.2", "192.0.2.1/32 192.0.2.2/32"},
+		{"::ffff:192.0.2.1/128", "192.0.2.1"},
+		{"::ffff:192.0.2.1/127", "::ffff:192.0.2.0/127"},
+		{"::ffff:0:0/96", "::ffff:0.0.0.0/96"},
+		{"::ffff:192.0.2.1/95", "::fffe:0:0/95"},
+		{"!::ffff:10.0.0.0/111", "!::ffff:10.0.0.0/111"},
+		{"::ffff:192.0.2.2-::ffff:192.0.2.5",
+		 "::ffff:192.0.2.2/127 ::ffff:192.0.2.4/127"},
+		{"::fffe:ffff:fffe-::ffff:0.0.0.1", "::fffe:ffff:fffe/127 ::ffff:0.0.0.0/127"},
 		{"::192.0.2.1", "::192.0.2.1"},
 	};
 
@@ -673,7 +678,7 @@ static void test_find(void **state)
 		"10.0.0.0/24\nadd x 2001:db8::/120 timeout 5\n::ffff:192.0.2.1\n"
 		"add x 10.1.0.0/24 nomatch\n10.1.0.9\n10.0.0.0/24\n!10.0.0.1/32\n"
 		"10.0.0.0/24\n!2001:db8::80/121\n2001:db8::81-2001:db8::83\n"
-		"10.1.2.0/24\n!10.1.2.0/24\n10.1.2.0/24\n!192.0.2.0/24";
+		"10.1.2.0/24\n!10.1.2.0/24\n10.1.2.0/24\n!192.0.2.0/24\n::ffff:0:0/96";
 	static const struct found want[] = {
 		{"10.2.0.0", 0, NULL},
 		{"2001:db8::100", 0, NULL},
@@ -692,6 +697,7 @@ static void test_find(void **state)
 		{"2001:db8::81", 15, "2001:db8::81-2001:db8::83"},
 		{"2001:db8::84", 0, NULL},
 		{"192.0.2.1", 8, "::ffff:192.0.2.1"},
+		{"198.51.100.1", 0, NULL},
 	};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)

@@ -36,6 +36,7 @@ static int random_start(void **state)
 
 /* --- a slow, obvious parser --- */
 
+/* Of the family that it is written in. */
 static bool slow_address(const char *text, struct baleen_key *key)
 {
 	u8 bytes[16];
@@ -47,8 +48,6 @@ static bool slow_address(const char *text, struct baleen_key *key)
 	if (inet_pton(AF_INET6, text, bytes) != 1)
 		return false;
 	*key = baleen_key_ip6(bytes);
-	if (key->hi == 0 && key->lo >> 32 == 0xffff)
-		*key = baleen_key_ip4(bytes + 12);
 	return true;
 }
 
@@ -128,16 +127,17 @@ static bool slow_entry(struct baleen_list *list, char *text)
 		max = strchr(text, ':') ? 128 : 32;
 		if (!slow_prefix_length(slash + 1, max, &length))
 			return false;
-		if (max == 128 && first.domain == BALEEN_IP4 && length < 96)
-			return false;
 		mask = max == length ? 0 : ~(unsigned __int128)0 >> (128 - (max - length));
-		if (first.domain == BALEEN_IP4)
-			mask &= 0xffffffff;
 		low &= ~mask;
 		high = low | mask;
 	}
 	if (low > high)
 		return false;
+	/* One IPv4-mapped address that is no range is the IPv4 address. */
+	if (!dash && low == high && low >> 32 == 0xffff) {
+		first.domain = BALEEN_IP4;
+		low = high = (u32)low;
+	}
 	slow_split(list, first.domain, 0, 0, low, high, is_exception);
 	return true;
 }

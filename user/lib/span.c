@@ -21,6 +21,14 @@ static struct baleen_ip6 number_of(const struct baleen_key *key)
 	return (struct baleen_ip6){ key->hi, key->lo };
 }
 
+/* Only a single IPv4-mapped address stands for the IPv4 host: lists of bogons hold
+ * ::ffff:0:0/96, and whoever drops that does not mean all of IPv4.
+ */
+static bool is_written_as_ip6(const char *address)
+{
+	return strchr(address, ':');
+}
+
 /* The lowest @n_bits set, 0 to 128 of them. */
 static struct baleen_ip6 low_bits(u32 n_bits)
 {
@@ -51,7 +59,7 @@ static int prefix_length_parse(const char *text, u32 max, u32 *length, const cha
 static int prefix_parse(const char *address, const char *length_text, struct baleen_span *span,
 			const char **reason)
 {
-	bool is_short = !strchr(address, ':');
+	bool is_ip6 = is_written_as_ip6(address);
 	struct baleen_ip6 number, host;
 	struct baleen_key key;
 	u32 length = 0;
@@ -59,17 +67,13 @@ static int prefix_parse(const char *address, const char *length_text, struct bal
 
 	ret = baleen_address_parse(address, &key, reason);
 	if (!ret)
-		ret = prefix_length_parse(length_text, is_short ? 32 : 128, &length, reason);
+		ret = prefix_length_parse(length_text, is_ip6 ? 128 : 32, &length, reason);
 	if (ret)
 		return ret;
-	if (is_short)
-		length += 96;
-	if (key.domain == BALEEN_IP4 && length < 96)
-		return invalid(reason, "prefix of more than the IPv4-mapped addresses");
-	host = low_bits(128 - length);
+	host = low_bits((is_ip6 ? 128 : 32) - length);
 	number = number_of(&key);
 	*span = (struct baleen_span){
-		.is_ip6 = key.domain == BALEEN_IP6,
+		.is_ip6 = is_ip6 && (length < 128 || key.domain == BALEEN_IP6),
 		.first = { number.hi & ~host.hi, number.lo & ~host.lo },
 		.last = { number.hi | host.hi, number.lo | host.lo },
 	};
@@ -79,6 +83,7 @@ static int prefix_parse(const char *address, const char *length_text, struct bal
 static int range_parse(const char *first, const char *last, struct baleen_span *span,
 		       const char **reason)
 {
+	struct baleen_ip6 low_number, high_number;
 	struct baleen_key low, high;
 	int ret;
 
@@ -87,14 +92,31 @@ static int range_parse(const char *first, const char *last, struct baleen_span *
 		ret = baleen_address_parse(last, &high, reason);
 	if (ret)
 		return ret;
-	if (low.domain != high.domain)
+	if (is_written_as_ip6(first) != is_written_as_ip6(last))
 		return invalid(reason, "range from one address family to the other");
-	if (baleen_key_compare(&low, &high) > 0)
+	low_number = number_of(&low);
+	high_number = number_of(&high);
+	if (baleen_ip6_compare(low_number, high_number) > 0)
 		return invalid(reason, "range ends before it begins");
 	*span = (struct baleen_span){
-		.is_ip6 = low.domain == BALEEN_IP6,
-		.first = number_of(&low),
-		.last = number_of(&high),
+		.is_ip6 = is_written_as_ip6(first),
+		.first = low_number,
+		.last = high_number,
+	};
+	return 0;
+}
+
+static int host_parse(const char *address, struct baleen_span *span, const char **reason)
+{
+	struct baleen_key key;
+	int ret = baleen_address_parse(address, &key, reason);
+
+	if (ret)
+		return ret;
+	*span = (struct baleen_span){
+		.is_ip6 = key.domain == BALEEN_IP6,
+		.first = number_of(&key),
+		.last = number_of(&key),
 	};
 	return 0;
 }
@@ -120,7 +142,7 @@ static int parse(char *text, struct baleen_span *span, const char **reason)
 	right = split(text, '/');
 	if (right)
 		return prefix_parse(text, right, span, reason);
-	return range_parse(text, text, span, reason);
+	return host_parse(text, span, reason);
 }
 
 int baleen_span_parse(const char *text, size_t length, struct baleen_span *span,

@@ -64,8 +64,9 @@ static inline int baleen_ip6_compare(struct baleen_ip6 a, struct baleen_ip6 b)
  * @span: its addresses, however many; untouched on failure
  * @reason: why not, a constant string; untouched on success
  *
- * Bits below the prefix length are masked. A prefix of IPv4-mapped IPv6
- * addresses is the IPv4 prefix.
+ * Bits below the prefix length are masked. An IPv4-mapped IPv6 address, also
+ * with /128, is the IPv4 address; a shorter prefix or a range of them is IPv6,
+ * as it is written.
  *
  * Return: 0 or -EINVAL.
  */
