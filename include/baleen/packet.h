@@ -18,7 +18,7 @@
  *      TCP, UDP, UDP-Lite,       ports from the first four bytes
  *      SCTP, DCCP
  *      their later fragments,    the protocol, but no ports: what asks for ports
- *      or cut off before them    does not match
+ *      or cut off before them    does not match; the lengths of IP cut, too
  *      other protocols           have the ports 0 and 0, as flow keys of ICMP do
  *
  * Sources: IEEE 802.3 and 802.1Q (tags 0x8100, 0x88a8; 0x9100 is the QinQ
@@ -113,9 +113,10 @@ struct baleen_packet {
  * @has_ports: @sport and @dport are known
  * @proto: protocol above IP
  * @icmp_type: the byte that holds it, when @proto is ICMPv6 and it is there
- * @tcp_flags: the byte that holds them, when @proto is TCP and this is not a
- *             later fragment; BALEEN_TCP_SYN when the segment ends before it,
- *             so that cutting it there (RFC 1858 section 3) evades no rule
+ * @tcp_flags: the byte that holds them, when @proto is TCP; BALEEN_TCP_SYN when
+ *             the segment is cut off before it, by the packet's length or the
+ *             frame's, and of the fragment that may hold it instead, so that
+ *             fragments (RFC 1858) evade no rule
  * @sport: source port
  * @dport: destination port
  */
@@ -271,68 +272,97 @@ baleen_inline u32 baleen_extension_bytes(u32 proto, u32 length_field)
 	return proto == BALEEN_PROTO_AH ? (length_field + 2) * 4 : (length_field + 1) * 8;
 }
 
-/* What stands behind the IP header; @p is NULL in a later fragment. */
-baleen_inline void baleen_transport_at(const u8 *p, const u8 *end,
+/* The lengths of IP are 0 in what is longer than they can say (RFC 2675, and
+ * the kernel's merged packets): then only the frame limits it.
+ */
+#define BALEEN_LENGTH_UNKNOWN 0x100000
+
+/* What stands behind the IP header: @n_claimed bytes of it belong to the
+ * packet, what follows them is padding of the frame, and anybody's.
+ */
+baleen_inline void baleen_transport_at(const u8 *p, const u8 *end, int n_claimed,
 				       struct baleen_transport *transport)
 {
 	if (!baleen_proto_has_ports(transport->proto)) {
 		transport->has_ports = true;
-		if (transport->proto == BALEEN_PROTO_ICMP6 && p && p + 1 <= end)
+		if (transport->proto == BALEEN_PROTO_ICMP6 && n_claimed >= 1 && p + 1 <= end)
 			transport->icmp_type = p[0];
 		return;
 	}
-	if (!p)
-		return;
 	if (transport->proto == BALEEN_PROTO_TCP)
 		transport->tcp_flags =
-			p + BALEEN_TCP_FLAGS_AT < end ? p[BALEEN_TCP_FLAGS_AT] : BALEEN_TCP_SYN;
-	if (p + BALEEN_PORTS_BYTES > end)
+			n_claimed > BALEEN_TCP_FLAGS_AT && p + BALEEN_TCP_FLAGS_AT < end ?
+				p[BALEEN_TCP_FLAGS_AT] :
+				BALEEN_TCP_SYN;
+	if (n_claimed < BALEEN_PORTS_BYTES || p + BALEEN_PORTS_BYTES > end)
 		return;
 	transport->sport = baleen_be16(BALEEN_LOAD(u16, p));
 	transport->dport = baleen_be16(BALEEN_LOAD(u16, p + 2));
 	transport->has_ports = true;
 }
 
+/* A fragment but the first, @offset times 8 bytes into the packet: no ports,
+ * but the second 8 bytes of TCP hold its flags, and may overwrite those that
+ * the first fragment showed (RFC 1858 section 4).
+ */
+baleen_inline void baleen_transport_later(u32 offset, struct baleen_transport *transport)
+{
+	if (!baleen_proto_has_ports(transport->proto))
+		transport->has_ports = true;
+	else if (transport->proto == BALEEN_PROTO_TCP && offset == 1)
+		transport->tcp_flags = BALEEN_TCP_SYN;
+}
+
 baleen_inline void baleen_transport_ip4(const u8 *ip, const u8 *end,
 					struct baleen_transport *transport)
 {
-	u32 header_bytes = (ip[0] & 15) * 4;
-	bool is_later = baleen_be16(BALEEN_LOAD(u16, ip + 6)) & 0x1fff;
+	int header_bytes = (ip[0] & 15) * 4, total_bytes = baleen_be16(BALEEN_LOAD(u16, ip + 2));
+	u32 offset = baleen_be16(BALEEN_LOAD(u16, ip + 6)) & 0x1fff;
+	int n_claimed = total_bytes ? total_bytes - header_bytes : BALEEN_LENGTH_UNKNOWN;
 
 	transport->proto = ip[9];
 	transport->has_proto = true;
-	/* A header that claims less than it has: what follows is anybody's. */
+	/* A header that claims less than it has says nothing of what follows. */
 	if (header_bytes < BALEEN_IP4_BYTES)
-		is_later = true;
-	baleen_transport_at(is_later ? NULL : ip + header_bytes, end, transport);
+		n_claimed = 0;
+	if (offset)
+		baleen_transport_later(offset, transport);
+	else
+		baleen_transport_at(ip + header_bytes, end, n_claimed, transport);
 }
 
 baleen_inline void baleen_transport_ip6(const u8 *ip, const u8 *end,
 					struct baleen_transport *transport)
 {
 	const u8 *p = ip + BALEEN_IP6_BYTES;
-	u32 proto = ip[6];
-	bool is_later = false;
+	int payload_bytes = baleen_be16(BALEEN_LOAD(u16, ip + 4));
+	int n_claimed = payload_bytes ? payload_bytes : BALEEN_LENGTH_UNKNOWN;
+	u32 proto = ip[6], offset = 0;
 
 	BALEEN_LOOP
 	for (int i = 0; i < BALEEN_MAX_EXTENSIONS; i++) {
-		u32 next;
+		u32 next, n_bytes;
 
-		if (is_later || !baleen_is_extension(proto))
+		if (offset || !baleen_is_extension(proto))
 			break;
-		if (p + 8 > end)
+		if (n_claimed < 8 || p + 8 > end)
 			return;
 		next = p[0];
-		is_later = proto == BALEEN_PROTO_FRAGMENT &&
-			   baleen_be16(BALEEN_LOAD(u16, p + 2)) & 0xfff8;
-		p += baleen_extension_bytes(proto, p[1]);
+		if (proto == BALEEN_PROTO_FRAGMENT)
+			offset = baleen_be16(BALEEN_LOAD(u16, p + 2)) >> 3;
+		n_bytes = baleen_extension_bytes(proto, p[1]);
+		p += n_bytes;
+		n_claimed -= n_bytes;
 		proto = next;
 	}
 	if (baleen_is_extension(proto))
 		return;
 	transport->proto = proto;
 	transport->has_proto = true;
-	baleen_transport_at(is_later ? NULL : p, end, transport);
+	if (offset)
+		baleen_transport_later(offset, transport);
+	else
+		baleen_transport_at(p, end, n_claimed, transport);
 }
 
 /**

@@ -120,16 +120,21 @@ static inline bool slow_is_extension(u32 proto)
 	return proto == 0 || proto == 43 || proto == 44 || proto == 51 || proto == 60;
 }
 
-/* The protocol's own header is at @at, but not in a later fragment. */
-static inline void slow_upper(const u8 *frame, size_t n_bytes, size_t at, bool is_later,
-			      struct slow_transport *slow)
+/* The protocol's own header is at @at, and the packet ends at @packet_end; in a
+ * later fragment, @offset times 8 bytes on, it is not there.
+ */
+static inline void slow_upper(const u8 *frame, size_t n_bytes, size_t at, size_t packet_end,
+			      u32 offset, struct slow_transport *slow)
 {
-	size_t n_there = is_later || at > n_bytes ? 0 : n_bytes - at;
+	size_t last = packet_end < n_bytes ? packet_end : n_bytes;
+	size_t n_there = offset || at > last ? 0 : last - at;
 
 	if (slow->proto == 58 && n_there >= 1)
 		slow->icmp_type = frame[at];
-	/* Cut off before its flags it counts as SYN. */
-	if (slow->proto == 6 && !is_later)
+	/* Cut off before its flags it counts as SYN, and so does the fragment
+	 * that may bring them.
+	 */
+	if (slow->proto == 6 && offset < 2)
 		slow->tcp_flags = n_there >= 14 ? frame[at + 13] : 2;
 	if (!slow_has_ports(slow->proto)) {
 		slow->sport = slow->dport = 0;
@@ -144,25 +149,30 @@ static inline struct slow_transport slow_transport_ip4(const u8 *frame, size_t n
 {
 	struct slow_transport slow = { frame[at + 9], -1, -1, -1, -1 };
 	u32 n_header = frame[at] % 16 * 4, fragment = slow_16_bits(frame, at + 6) % 8192;
+	u32 total = slow_16_bits(frame, at + 2);
+	size_t packet_end = total ? at + total : n_bytes;
 
-	slow_upper(frame, n_bytes, at + n_header, fragment > 0 || n_header < 20, &slow);
+	if (n_header < 20)
+		packet_end = 0;
+	slow_upper(frame, n_bytes, at + n_header, packet_end, fragment, &slow);
 	return slow;
 }
 
 static inline struct slow_transport slow_transport_ip6(const u8 *frame, size_t n_bytes, size_t at)
 {
 	struct slow_transport slow = { -1, -1, -1, -1, -1 };
-	u32 type = frame[at + 6], n_headers = 0;
-	bool is_later = false;
+	u32 type = frame[at + 6], n_headers = 0, fragment = 0;
+	u32 payload = slow_16_bits(frame, at + 4);
+	size_t packet_end = payload ? at + 40 + payload : n_bytes;
 
 	for (at += 40; slow_is_extension(type); n_headers++) {
 		u32 this = type;
 
-		if (is_later || n_headers == 8 || at + 8 > n_bytes)
+		if (fragment || n_headers == 8 || at + 8 > n_bytes || at + 8 > packet_end)
 			return slow;
 		type = frame[at];
 		if (this == 44) {
-			is_later = slow_16_bits(frame, at + 2) / 8 > 0;
+			fragment = slow_16_bits(frame, at + 2) / 8;
 			at += 8;
 		} else if (this == 51) {
 			at += 4 * (frame[at + 1] + 2);
@@ -171,7 +181,7 @@ static inline struct slow_transport slow_transport_ip6(const u8 *frame, size_t n
 		}
 	}
 	slow.proto = type;
-	slow_upper(frame, n_bytes, at, is_later, &slow);
+	slow_upper(frame, n_bytes, at, packet_end, fragment, &slow);
 	return slow;
 }
 

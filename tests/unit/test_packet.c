@@ -331,11 +331,11 @@ struct upper {
 #define UNKNOWN -1, -1, -1
 /* ports of a protocol that has none */
 #define NONE 0, 0, -1, -1
-#define IP4_OF(proto) MAC "0800 4500 0028 0001 0000 40" proto " 0000 c0000201 c6336402 "
-#define IP4_PART(word) MAC "0800 4500 0028 0001 " word " 4006 0000 c0000201 c6336402 "
-#define IP4_IHL(ihl) MAC "0800 4" ihl "00 0028 0001 0000 4006 0000 c0000201 c6336402 "
+#define IP4_OF(proto) MAC "0800 4500 0400 0001 0000 40" proto " 0000 c0000201 c6336402 "
+#define IP4_PART(word) MAC "0800 4500 0400 0001 " word " 4006 0000 c0000201 c6336402 "
+#define IP4_IHL(ihl) MAC "0800 4" ihl "00 0400 0001 0000 4006 0000 c0000201 c6336402 "
 #define ADDRESSES6 "20010db8000000000000000000000001 20010db8000000000000000000000002 "
-#define IP6_OF(proto) MAC "86dd 60000000 0014 " proto "40 " ADDRESSES6
+#define IP6_OF(proto) MAC "86dd 60000000 0400 " proto "40 " ADDRESSES6
 #define PORTS "1234 0016 "
 #define TCP PORTS "00000001 00000002 50 12 ffff 0000 0000 "
 #define EXT(next) next "00 000000000000 "
@@ -364,15 +364,28 @@ static const struct upper uppers[] = {
 	  { 6, WANT_PORTS, 2 } },
 	{ "not fragmented, DF", IP4_PART("4000") TCP, { 6, WANT_PORTS, 0x12 } },
 	{ "first fragment", IP4_PART("2000") TCP, { 6, WANT_PORTS, 0x12 } },
-	{ "second fragment", IP4_PART("2001") TCP, { 6, UNKNOWN, -1 } },
+	{ "second fragment, which may bring flags", IP4_PART("2001") TCP, { 6, UNKNOWN, 2 } },
+	{ "third fragment", IP4_PART("2002") TCP, { 6, UNKNOWN, -1 } },
+	{ "total length that ends before the ports",
+	  MAC "0800 4500 0017 0001 0000 4006 0000 c0000201 c6336402" TCP,
+	  { 6, UNKNOWN, 2 } },
+	{ "total length that ends behind the ports, flags in the padding",
+	  MAC "0800 4500 001c 0001 2000 4006 0000 c0000201 c6336402" TCP,
+	  { 6, WANT_PORTS, 2 } },
+	{ "total length that ends behind the flags",
+	  MAC "0800 4500 0022 0001 0000 4006 0000 c0000201 c6336402" TCP,
+	  { 6, WANT_PORTS, 0x12 } },
+	{ "total length below the header",
+	  MAC "0800 4500 0008 0001 0000 4011 0000 c0000201 c6336402" PORTS,
+	  { 17, UNKNOWN, -1 } },
 	{ "last fragment", IP4_PART("1fff") TCP, { 6, UNKNOWN, -1 } },
 	{ "fragment 4096", IP4_PART("1000") TCP, { 6, UNKNOWN, -1 } },
 	{ "reserved flag", IP4_PART("8000") TCP, { 6, WANT_PORTS, 0x12 } },
 	{ "later fragment of ICMP",
 	  MAC "0800 4500 0028 0001 0001 4001 0000 c0000201 c6336402",
 	  { 1, NONE } },
-	{ "header of 0 bytes", IP4_IHL("0") TCP, { 6, UNKNOWN, -1 } },
-	{ "header of 16 bytes", IP4_IHL("4") TCP, { 6, UNKNOWN, -1 } },
+	{ "header of 0 bytes", IP4_IHL("0") TCP, { 6, UNKNOWN, 2 } },
+	{ "header of 16 bytes", IP4_IHL("4") TCP, { 6, UNKNOWN, 2 } },
 	{ "4 bytes of options", IP4_IHL("6") "01010101" TCP, { 6, WANT_PORTS, 0x12 } },
 	{ "40 bytes of options",
 	  IP4_IHL("f") EXT("00") EXT("00") EXT("00") EXT("00") EXT("00") TCP,
@@ -391,6 +404,19 @@ static const struct upper uppers[] = {
 	{ "IPv6, ICMPv6", IP6_OF("3a") "8800 0000", { 58, 0, 0, 0x88, -1 } },
 	{ "IPv6, ICMPv6 cut off", IP6_OF("3a"), { 58, NONE } },
 	{ "IPv6, ICMP", IP6_OF("01") "0800", { 1, NONE } },
+	{ "IPv6, payload that ends behind the ports, flags in the padding",
+	  MAC "86dd 60000000 0008 0640 " ADDRESSES6 TCP,
+	  { 6, WANT_PORTS, 2 } },
+	{ "IPv6, payload that ends before the ports",
+	  MAC "86dd 60000000 0003 1140 " ADDRESSES6 PORTS,
+	  { 17, UNKNOWN, -1 } },
+	{ "IPv6, payload that ends in an extension header",
+	  MAC "86dd 60000000 0007 3c40 " ADDRESSES6 EXT("06") TCP,
+	  { -1, UNKNOWN, -1 } },
+	{ "IPv6, payload length 0", MAC "86dd 60000000 0000 0640 " ADDRESSES6 TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, second fragment, which may bring flags",
+	  IP6_OF("2c") FRAG("06", "0009") TCP,
+	  { 6, UNKNOWN, 2 } },
 	{ "IPv6, no next header", IP6_OF("3b") TCP, { 59, NONE } },
 	{ "IPv6, ESP", IP6_OF("32") "00001234 00000001" TCP, { 50, NONE } },
 	{ "IPv6, ports cut off", IP6_OF("11") "1234 00", { 17, UNKNOWN, -1 } },
@@ -424,7 +450,7 @@ static const struct upper uppers[] = {
 	{ "IPv6, a fragment header's second byte is no length",
 	  IP6_OF("2c") "06ff 0001 0000 0001" TCP,
 	  { 6, WANT_PORTS, 0x12 } },
-	{ "IPv6, second fragment", IP6_OF("2c") FRAG("06", "0008") TCP, { 6, UNKNOWN, -1 } },
+	{ "IPv6, second fragment", IP6_OF("2c") FRAG("06", "0008") TCP, { 6, UNKNOWN, 2 } },
 	{ "IPv6, last fragment", IP6_OF("2c") FRAG("06", "fff8") TCP, { 6, UNKNOWN, -1 } },
 	{ "IPv6, later fragment of ICMPv6", IP6_OF("2c") FRAG("3a", "0008") "88", { 58, NONE } },
 	{ "IPv6, later fragment of more headers",
@@ -435,7 +461,7 @@ static const struct upper uppers[] = {
 	  { 6, WANT_PORTS, 0x12 } },
 	{ "IPv6, two fragment headers, the second later",
 	  IP6_OF("2c") FRAG("2c", "0001") FRAG("06", "0008") TCP,
-	  { 6, UNKNOWN, -1 } },
+	  { 6, UNKNOWN, 2 } },
 	{ "IPv6, extensions before a later fragment",
 	  IP6_OF("00") EXT("2b") EXT("2c") FRAG("06", "0010") TCP,
 	  { 6, UNKNOWN, -1 } },

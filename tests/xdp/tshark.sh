@@ -336,9 +336,9 @@ EAPOL: not_ip
 IPv4 header of 16 bytes: bad header length: 198.51.100.22
 IPv4 header of 0 bytes: bad header length: 198.51.100.23
 total length 10: bad total length: 198.51.100.24
-total length 22: total length ends before the ports: 198.51.100.25,53
+total length 22: total length ends before the ports: -
 payload length 0: payload length ends before the headers do: 2001:db8::41,53
-payload length 2: payload length ends before the headers do: 2001:db8::42,53
+payload length 2: payload length ends before the headers do: -
 IPv6 of version 4: version
 0 bytes of UDP over IPv4, snapped: short
 1 bytes of UDP over IPv4, snapped: short
