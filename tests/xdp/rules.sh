@@ -130,7 +130,11 @@ try_qualifiers()
 		"$(ip4 $from 6 "$(tcp 22 $SYN_ACK)")" "$(ip4 $from 6 "$(tcp 22 $ACK)")" \
 		"$(ip4 $from 6 "$(tcp 22 $FIN_ACK)")" "$(ip6 ff 6 64 "$(tcp 22 $ACK)")"
 	fate "$mode: no TCP: UDP that looks like SYN, later fragment" PP \
-		"$(ip4 $from 17 "$syn")" "$(ip4 $from 6 "$syn" 2001)"
+		"$(ip4 $from 17 "$syn")" "$(ip4 $from 6 "$syn" 2002)"
+	# The flags are in the padding of the frame, or in what the second
+	# fragment may overwrite.
+	fate "$mode: tiny first fragment, fragment that brings the flags" DD \
+		"$(ip4 $from 6 "${syn:0:16}" 2000)$(zeros 18)" "$(ip4 $from 6 "$syn" 2001)"
 	detach
 
 	only "$mode" vlan 100
