@@ -9,12 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "image_file.h"
+#include "lock.h"
 #include "manifest.h"
 
 static struct baleen_saved_image identify(const struct baleen_filter *filter)
@@ -234,31 +233,13 @@ static int find_target(const char *path, struct target *target)
 	return 0;
 }
 
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
 /* Two writers of one name would make one directory beside it. */
 static int lock_parent(struct target *target)
 {
-	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
-	u64 deadline = now_ms() + BALEEN_LOCK_TIMEOUT_MS;
-
 	target->parent_fd = open(target->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (target->parent_fd < 0)
 		return -errno;
-	while (flock(target->parent_fd, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
-		if (now_ms() >= deadline)
-			return -ETIMEDOUT;
-		nanosleep(&pause, NULL);
-	}
-	return 0;
+	return baleen_lock_within(target->parent_fd, BALEEN_LOCK_TIMEOUT_MS);
 }
 
 static int open_inside(const struct target *target, const char *name)
