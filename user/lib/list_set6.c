@@ -24,16 +24,6 @@ static bool is_same(const struct baleen_prefix6 *a, const struct baleen_prefix6 
 	return a->hi == b->hi && a->lo == b->lo && a->length == b->length;
 }
 
-/* Does @wide cover the first address of @prefix? */
-static bool is_around(const struct baleen_prefix6 *wide, const struct baleen_prefix6 *prefix)
-{
-	u64 hi = wide->hi ^ prefix->hi, lo = wide->lo ^ prefix->lo;
-
-	if (wide->length <= 64)
-		return !wide->length || !(hi >> (64 - wide->length));
-	return !hi && !(lo >> (128 - wide->length));
-}
-
 /* The prefix beside it, with which it makes up a wider one. */
 static struct baleen_prefix6 sibling(struct baleen_prefix6 prefix)
 {
@@ -65,7 +55,7 @@ static void drop_covered(struct baleen_list *list)
 		bool is_repeated = is_same(&last, &prefix);
 
 		last = prefix;
-		while (depth && !is_around(&around[depth - 1], &prefix))
+		while (depth && !baleen_prefix6_is_around(&around[depth - 1], &prefix))
 			depth--;
 		if (is_repeated ||
 		    prefix.is_exception == (depth ? around[depth - 1].is_exception : 1))
@@ -99,7 +89,7 @@ static void forget_first(struct joining *joining, const struct baleen_prefix6 *p
 		struct baleen_prefix6 second =
 			sibling(joining->prefix6[joining->first[joining->n_first - 1]]);
 
-		if (is_around(&second, prefix))
+		if (baleen_prefix6_is_around(&second, prefix))
 			break;
 		joining->n_first--;
 	}
@@ -150,7 +140,7 @@ static void close_all_but(struct joining *joining, const struct baleen_prefix6 *
 		size_t top = joining->open[joining->n_open - 1];
 		const struct baleen_prefix6 *prefix = &joining->prefix6[top];
 
-		if (next && prefix->length != GONE && is_around(prefix, next))
+		if (next && prefix->length != GONE && baleen_prefix6_is_around(prefix, next))
 			return;
 		joining->n_open--;
 		close_prefix(joining, top);

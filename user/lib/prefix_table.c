@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "list_set.h"
 #include "prefix_table.h"
 #include "slots.h"
 
@@ -28,16 +29,16 @@ static struct baleen_ip6 cut(const struct baleen_prefix6 *entry, u32 length)
 	return ip6;
 }
 
-static bool covers(const struct baleen_prefix6 *wide, const struct baleen_prefix6 *narrow)
+static bool is_masked(const struct baleen_prefix6 *entry)
 {
-	struct baleen_ip6 ip6 = cut(narrow, wide->length);
+	struct baleen_ip6 ip6 = cut(entry, entry->length);
 
-	return ip6.hi == wide->hi && ip6.lo == wide->lo;
+	return ip6.hi == entry->hi && ip6.lo == entry->lo;
 }
 
 static void enter(struct enclosing *enclosing, const struct baleen_prefix6 *entry)
 {
-	while (enclosing->n && !covers(enclosing->entry[enclosing->n - 1], entry))
+	while (enclosing->n && !baleen_prefix6_is_around(enclosing->entry[enclosing->n - 1], entry))
 		enclosing->n--;
 	enclosing->entry[enclosing->n++] = entry;
 }
@@ -265,7 +266,7 @@ int baleen_entries_read(const struct baleen_filter *filter, struct baleen_prefix
 			.length = in[i].length,
 			.is_exception = in[i].is_exception,
 		};
-		if (out[i].length > 128 || out[i].is_exception > 1 || !covers(&out[i], &out[i]) ||
+		if (out[i].length > 128 || out[i].is_exception > 1 || !is_masked(&out[i]) ||
 		    !baleen_is_zero(in[i].reserved, sizeof(in[i].reserved)) ||
 		    (i && !is_before(&out[i - 1], &out[i])))
 			return -EINVAL;
