@@ -87,6 +87,21 @@ baleen_inline struct baleen_group_place baleen_group_locate(u32 group)
 }
 
 /**
+ * baleen_leaf_rank() - how many leaves come before that of a group
+ * @counts: word 6 of the group's line
+ * @leaves: low and high bits of its word, of which both are set for a leaf
+ * @place: of the group
+ *
+ * Context: any, BPF-safe.
+ * Return: the rank; of a damaged body any number below 2^25.
+ */
+baleen_inline u64 baleen_leaf_rank(u64 counts, u64 leaves, const struct baleen_group_place *place)
+{
+	return (counts & 0xffffff) + (counts >> (24 + 8 * place->word) & 0xff) +
+	       baleen_popcount64(leaves & ((1ull << place->bit) - 1));
+}
+
+/**
  * baleen_directory_get() - what a directory says of a number
  * @table: a table of kind BALEEN_KIND_DIRECTORY
  * @store: the image (see baleen_store_block())
@@ -105,7 +120,7 @@ baleen_inline u32 baleen_directory_get(const struct baleen_table *table, const v
 	u32 low_bits = 32 - table->group_bits;
 	struct baleen_group_place place = baleen_group_locate(number >> low_bits);
 	const struct baleen_block *block;
-	u64 low, high, rank, counts;
+	u64 low, high, rank;
 
 	block = baleen_store_block(store, table->first_block + place.line);
 	if (!block)
@@ -115,9 +130,7 @@ baleen_inline u32 baleen_directory_get(const struct baleen_table *table, const v
 	high = baleen_le64(block->word[3 + (place.word & 3)]);
 	if (!((low & high) >> place.bit & 1))
 		return (low >> place.bit & 1) | (high >> place.bit & 1) << 1;
-	counts = baleen_le64(block->word[6]);
-	rank = (counts & 0xffffff) + (counts >> (24 + 8 * place.word) & 0xff) +
-	       baleen_popcount64(low & high & ((1ull << place.bit) - 1));
+	rank = baleen_leaf_rank(baleen_le64(block->word[6]), low & high, &place);
 	if (rank >= table->n_buckets)
 		return BALEEN_GROUP_NONE;
 	rank = (rank << low_bits | (number & ((1ull << low_bits) - 1))) * width;

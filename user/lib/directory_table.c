@@ -328,12 +328,11 @@ static u32 read_group(const struct baleen_table *table, const struct baleen_bloc
 	struct baleen_group_place place = baleen_group_locate(group);
 	const u64 *word = blocks[table->first_block + place.line].word;
 	u64 low = baleen_le64(word[place.word]), high = baleen_le64(word[3 + place.word]);
-	u64 counts = baleen_le64(word[6]), rank;
+	u64 rank;
 
 	if (!((low & high) >> place.bit & 1))
 		return (low >> place.bit & 1) | (high >> place.bit & 1) << 1;
-	rank = (counts & 0xffffff) + (counts >> (24 + 8 * place.word) & 0xff) +
-	       baleen_popcount64(low & high & ((1ull << place.bit) - 1));
+	rank = baleen_leaf_rank(baleen_le64(word[6]), low & high, &place);
 	if (rank >= table->n_buckets)
 		return BALEEN_GROUP_NONE;
 	*leaf_bit = rank << (32 - table->group_bits);

@@ -264,9 +264,7 @@ static void set_leaf(struct baleen_filter *filter, const struct baleen_group_pla
 	const struct baleen_block *line = group_line(filter, place);
 	u64 leaves =
 		baleen_le64(line->word[place->word]) & baleen_le64(line->word[3 + place->word]);
-	u64 counts = baleen_le64(line->word[6]);
-	u64 rank = (counts & 0xffffff) + (counts >> (24 + 8 * place->word) & 0xff) +
-		   baleen_popcount64(leaves & ((1ull << place->bit) - 1));
+	u64 rank = baleen_leaf_rank(baleen_le64(line->word[6]), leaves, place);
 	u32 low_bits = 32 - table->group_bits;
 	u64 bit = rank << low_bits | (ip4 & ((1ull << low_bits) - 1));
 	struct baleen_block *leaf = (struct baleen_block *)filter->bytes + table->leaf_block;
