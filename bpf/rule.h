@@ -85,7 +85,7 @@ baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, co
 	if (!is_ip6 || !rule->image.table[BALEEN_IP6_STEMS].kind)
 		return baleen_image_test(&rule->image, store, &key);
 	stem = baleen_stem_get(&rule->image, store, &key);
-	if (stem <= BALEEN_GROUP_ALL || !rule->image.table[BALEEN_IP6_PREFIXES].kind)
+	if (baleen_stem_decides(&rule->image, stem))
 		return stem & 1;
 	return rule_prefixes_test(n, key.hi, key.lo, stem & 1);
 }

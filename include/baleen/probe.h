@@ -67,13 +67,26 @@ baleen_inline u32 baleen_stem_get(const struct baleen_image *image, const void *
 	return baleen_directory_get(&image->table[BALEEN_IP6_STEMS], store, key->hi >> 32, 2);
 }
 
+/**
+ * baleen_stem_decides() - is it known whether the address is in the set?
+ * @image: a checked header with a BALEEN_IP6_STEMS table
+ * @stem: of baleen_stem_get()
+ *
+ * Context: any, BPF-safe.
+ * Return: true: it is @stem & 1; false: baleen_prefixes_test() is to be asked.
+ */
+baleen_inline bool baleen_stem_decides(const struct baleen_image *image, u32 stem)
+{
+	return stem <= BALEEN_GROUP_ALL || !image->table[BALEEN_IP6_PREFIXES].kind;
+}
+
 /* Is the IPv6 address in the set, when the list had prefixes? */
 baleen_inline int baleen_stems_test(const struct baleen_image *image, const void *store,
 				    const struct baleen_key *key)
 {
 	u32 stem = baleen_stem_get(image, store, key);
 
-	if (stem <= BALEEN_GROUP_ALL || !image->table[BALEEN_IP6_PREFIXES].kind)
+	if (baleen_stem_decides(image, stem))
 		return stem & 1;
 	return baleen_prefixes_test(image, store, key->hi, key->lo, stem & 1);
 }
