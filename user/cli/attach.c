@@ -213,7 +213,7 @@ const struct command attach_command = {
 		"  --no-link        as other tools do, so that they can remove or replace it:\n"
 		"                   'ip link set DEV xdp off'; status tells\n"
 		"  --chain          in libxdp's dispatcher, at priority 10, beside other programs; a\n"
-		"                   change asks the old rules and the new ones for a moment\n"
+		"                   change asks old and new rules for a moment, and counts twice\n"
 		"  --force          also when this host would cut itself off\n"
 		"  -j, --json       say how it went as JSON\n\n" LIST_OPTIONS_HELP,
 	.run = run,
