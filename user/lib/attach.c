@@ -74,8 +74,8 @@ static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode
  * `ip netns exec` hides those of its caller.
  */
 static const char ours_elsewhere[] =
-	", as an object with 'ip link set ... xdp off', else with baleen where the pins in " BALEEN_BPFFS
-	" are seen";
+	", as an object with 'ip link set ... xdp off', else with baleen where the pins "
+	"in " BALEEN_BPFFS " are seen";
 
 static int refuse_taken(const struct baleen_seat *seat, const char *device, u32 there_id,
 			struct baleen_error *error)
@@ -139,17 +139,6 @@ static int clear(const struct baleen_pins *pins, const char *device, enum baleen
 	return err;
 }
 
-static int make_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded *loaded,
-		     struct baleen_error *error)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
-		err = baleen_load_map(ruleset->rule[i].name, ruleset->rule[i].filter,
-				      &loaded->rule_fd[i], error);
-	return err;
-}
-
 static int check(const struct baleen_ruleset *ruleset, struct baleen_error *error)
 {
 	int err = baleen_ruleset_check(ruleset, error);
@@ -196,7 +185,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 		return err;
 	err = clear(&pins, device, place, error);
 	if (!err)
-		err = make_maps(ruleset, &loaded, error);
+		err = baleen_load_maps(ruleset, &loaded, error);
 	if (!err)
 		err = attach_some_way(&pins, mode, &config, &loaded, attempts, error);
 	baleen_loaded_close(&loaded);

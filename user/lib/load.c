@@ -13,6 +13,7 @@
 #include "chain.h"
 #include "load.h"
 #include "pins.h"
+#include "ruleset.h"
 
 #include "baleen.skel.h"
 
@@ -139,6 +140,18 @@ int baleen_load_map(const char *name, const struct baleen_filter *filter, int *f
 	munmap(bytes, filter->n_bytes);
 	*fd = map_fd;
 	return 0;
+}
+
+int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded *loaded,
+		     struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
+		if (ruleset->rule[i].filter)
+			err = baleen_load_map(ruleset->rule[i].name, ruleset->rule[i].filter,
+					      &loaded->rule_fd[i], error);
+	return err;
 }
 
 static struct bpf_map *skeleton_rule_map(struct baleen_bpf *skeleton, u32 index)

@@ -10,6 +10,7 @@
 #include "filter.h"
 
 struct baleen_bpf;
+struct baleen_ruleset;
 struct xdp_program;
 
 /**
@@ -47,6 +48,18 @@ struct baleen_loaded {
  */
 int baleen_load_map(const char *name, const struct baleen_filter *filter, int *fd,
 		    struct baleen_error *error);
+
+/**
+ * baleen_load_maps() - a live map for each rule that has a filter
+ * @ruleset: the rules
+ * @loaded: rule_fd is filled in; what is there on failure is for
+ *          baleen_loaded_close()
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded *loaded,
+		     struct baleen_error *error);
 
 /**
  * baleen_load_program() - load the program over existing maps

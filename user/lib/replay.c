@@ -73,9 +73,8 @@ int baleen_replay_open(struct baleen_replay *replay, const struct baleen_ruleset
 	replay->config.sample_interval_ns = 0;
 	baleen_loaded_init(&replay->loaded);
 	err = map_stats(replay, error);
-	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
-		err = baleen_load_map(ruleset->rule[i].name, ruleset->rule[i].filter,
-				      &replay->loaded.rule_fd[i], error);
+	if (!err)
+		err = baleen_load_maps(ruleset, &replay->loaded, error);
 	if (!err)
 		err = baleen_load_program(&replay->config, &replay->loaded, error);
 	if (!err)

@@ -84,18 +84,6 @@ static int take_over(const struct baleen_xdp *xdp, const struct baleen_ruleset *
 	return 0;
 }
 
-static int make_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded *loaded,
-		     struct baleen_error *error)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
-		if (ruleset->rule[i].filter)
-			err = baleen_load_map(ruleset->rule[i].name, ruleset->rule[i].filter,
-					      &loaded->rule_fd[i], error);
-	return err;
-}
-
 static int replace(struct baleen_xdp *xdp, const struct baleen_loaded *loaded,
 		   struct baleen_error *error)
 {
@@ -134,7 +122,7 @@ static int put_on(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 {
 	struct baleen_config config;
 	struct baleen_stats counted;
-	int err = make_maps(ruleset, loaded, error);
+	int err = baleen_load_maps(ruleset, loaded, error);
 
 	/* Counters are read last: what comes in between is not the new rule's. */
 	if (!err)
