@@ -482,13 +482,125 @@ static void test_bloom(void **state)
 	baleen_list_free(&list);
 }
 
+static struct baleen_filter build_text(const char *text, u32 kind, struct baleen_list *list)
+{
+	const struct baleen_build_options options = { .name = "text",
+						      .key_spec = BALEEN_KEY_SRC,
+						      .kind = kind,
+						      .fpp = 1e-3,
+						      .capacity = 100 };
+	struct baleen_filter filter;
+	struct baleen_error error;
+	int fd = open_bytes(text, strlen(text));
+
+	*list = (struct baleen_list){ .key_spec = BALEEN_KEY_SRC };
+	assert_int_equal(baleen_list_read(list, fd, "list", NULL, NULL), 0);
+	assert_int_equal(list->n_bad, 0);
+	assert_int_equal(baleen_list_finish(list), 0);
+	close(fd);
+	if (baleen_build(list, &options, &filter, &error))
+		fail_msg("%s", error.text);
+	return filter;
+}
+
+/* What a Bloom table took it cannot give back: all is refused before any is taken. */
+static void test_bloom_refuses(void **state)
+{
+	static const struct {
+		const char *filter, *change;
+	} cases[] = {
+		{ "192.0.2.1\n", "198.51.100.1\n198.51.100.2\n2001:db8::1\n" },
+		{ "2001:db8::1\n", "198.51.100.1\n2001:db8::2\n" },
+		{ "192.0.2.1\n2001:db8::/32\n", "198.51.100.1\n3fff::1\n" },
+	};
+
+	for (u32 i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct baleen_list list, change;
+		struct baleen_filter filter = build_text(cases[i].filter, BALEEN_KIND_BLOOM, &list);
+		struct baleen_filter delta =
+			build_text(cases[i].change, BALEEN_KIND_CUCKOO, &change);
+		struct baleen_filter before, out;
+		struct baleen_error error;
+		u64 n = ~0ull;
+
+		assert_int_equal(baleen_filter_copy(&filter, &before, &error), 0);
+		assert_int_equal(baleen_change_in_place(&filter, &change, BALEEN_SET_UNION, &n),
+				 -ENOSPC);
+		assert_int_equal(n, ~0ull);
+		assert_memory_equal(filter.bytes, before.bytes, filter.n_bytes);
+		assert_true(baleen_filter_edit(&filter, &change, BALEEN_SET_UNION, 0, &out,
+					       &error) < 0);
+		baleen_filter_free(&before);
+		baleen_filter_free(&delta);
+		baleen_filter_free(&filter);
+		baleen_list_free(&change);
+		baleen_list_free(&list);
+	}
+}
+
+/* Hosts beside prefixes: their groups must know of them. */
+static void test_bloom_beside_prefixes(void **state)
+{
+	const struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = 0xcb007101 };
+	struct baleen_list list, change;
+	struct baleen_filter filter =
+		build_text("10.0.0.0/8\n192.0.2.1\n", BALEEN_KIND_BLOOM, &list);
+	struct baleen_filter delta = build_text("203.0.113.1\n", BALEEN_KIND_CUCKOO, &change);
+	struct baleen_filter added;
+	struct baleen_error error;
+	u64 n;
+
+	assert_int_equal(filter.image.table[BALEEN_IP4].kind, BALEEN_KIND_BLOOM);
+	assert_false(baleen_filter_test(&filter, &key));
+	assert_int_equal(baleen_filter_edit(&filter, &change, BALEEN_SET_UNION, 0, &added, &error),
+			 0);
+	assert_true(baleen_filter_test(&added, &key));
+	assert_sealed(&added);
+	assert_int_equal(baleen_change_in_place(&filter, &change, BALEEN_SET_UNION, &n), 0);
+	assert_true(baleen_filter_test(&filter, &key));
+	baleen_filter_free(&added);
+	baleen_filter_free(&delta);
+	baleen_filter_free(&filter);
+	baleen_list_free(&change);
+	baleen_list_free(&list);
+}
+
+/* A positive of tables that keep little may be another key's. */
+static void test_idle_unknown(void **state)
+{
+	static const u32 kinds[] = { BALEEN_KIND_BLOOM, BALEEN_KIND_CUCKOO };
+
+	for (u32 i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct baleen_list list;
+		struct baleen_filter filter =
+			build_text("192.0.2.1\n2001:db8::1\n", kinds[i], &list);
+		struct baleen_idle idle;
+		struct baleen_error error;
+
+		assert_int_equal(baleen_change_find_idle(&filter, &list, BALEEN_SET_UNION, &idle,
+							 &error),
+				 0);
+		/* IPv4 in a cuckoo table is exact. */
+		assert_int_equal(idle.n, kinds[i] == BALEEN_KIND_BLOOM ? 0 : 1);
+		assert_int_equal(idle.n_entries, 2);
+		baleen_filter_free(&filter);
+		baleen_list_free(&list);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_edit),  cmocka_unit_test(test_change),
-		cmocka_unit_test(test_grow),  cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_merge), cmocka_unit_test(test_resize),
+		cmocka_unit_test(test_edit),
+		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_grow),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_bloom),
+		cmocka_unit_test(test_bloom_refuses),
+		cmocka_unit_test(test_bloom_beside_prefixes),
+		cmocka_unit_test(test_idle_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,28 @@ static int find_idle_prefixes(const struct baleen_filter *filter, const struct b
 	return err;
 }
 
+static bool is_narrow_hash(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	return domain != BALEEN_IP4 && table->kind == BALEEN_KIND_CUCKOO && table->slot_bits < 64;
+}
+
+/* What such a table has is as likely a stranger that looks the same. */
+static bool is_vague(const struct baleen_filter *filter, u32 domain)
+{
+	return filter->image.table[domain].kind == BALEEN_KIND_BLOOM ||
+	       is_narrow_hash(filter, domain);
+}
+
+static bool is_idle(const struct baleen_filter *filter, const struct baleen_key *key,
+		    enum baleen_set_op op)
+{
+	if (op == BALEEN_SET_UNION)
+		return !is_vague(filter, key->domain) && baleen_filter_test(filter, key);
+	return !baleen_filter_test(filter, key);
+}
+
 int baleen_change_find_idle(const struct baleen_filter *filter, const struct baleen_list *change,
 			    enum baleen_set_op op, struct baleen_idle *idle,
 			    struct baleen_error *error)
@@ -194,7 +216,7 @@ int baleen_change_find_idle(const struct baleen_filter *filter, const struct bal
 	for (u64 i = 0; i < n; i++) {
 		struct baleen_key key = single(change, i);
 
-		if (!!baleen_filter_test(filter, &key) != (op == BALEEN_SET_UNION))
+		if (!is_idle(filter, &key, op))
 			continue;
 		baleen_key_format(&key, filter->image.key_spec, text);
 		note(&found, text);
@@ -208,19 +230,24 @@ int baleen_change_find_idle(const struct baleen_filter *filter, const struct bal
 
 /* --- in place -------------------------------------------------------------- */
 
-static bool is_narrow_hash(const struct baleen_filter *filter, u32 domain)
+/* May this addition be refused when others have been made? */
+static bool may_be_refused(const struct baleen_filter *filter, const struct baleen_key *key)
 {
-	const struct baleen_table *table = &filter->image.table[domain];
+	const struct baleen_table *table = filter->image.table;
 
-	return domain != BALEEN_IP4 && table->kind == BALEEN_KIND_CUCKOO && table->slot_bits < 64;
+	if (key->domain == BALEEN_IP6 && table[BALEEN_IP6_STEMS].kind)
+		return true;
+	return table[key->domain].kind != BALEEN_KIND_BLOOM;
 }
 
 /* What stands in the way whatever room there is; of the rest only additions to
- * a cuckoo table can be refused, and those can be taken back.
+ * a cuckoo table can be refused, and those can be taken back: where there is a
+ * Bloom table, which takes nothing back, they do not even begin.
  */
 static int check_in_place(const struct baleen_filter *filter, const struct baleen_list *change,
 			  enum baleen_set_op op)
 {
+	bool has_bloom = baleen_filter_has_bloom(filter);
 	u64 n = n_single(change);
 
 	if (has_prefixes(change))
@@ -230,6 +257,8 @@ static int check_in_place(const struct baleen_filter *filter, const struct balee
 
 		if (op == BALEEN_SET_UNION && key.domain > BALEEN_IP6 &&
 		    !filter->image.table[key.domain].kind)
+			return -ENOSPC;
+		if (op == BALEEN_SET_UNION && has_bloom && may_be_refused(filter, &key))
 			return -ENOSPC;
 		/* It would take others with it. */
 		if (op == BALEEN_SET_DIFFERENCE && is_narrow_hash(filter, key.domain))
@@ -318,11 +347,10 @@ int baleen_filter_resize(const struct baleen_filter *filter, u64 capacity,
 {
 	const struct baleen_list nothing = { .key_spec = filter->image.key_spec };
 
-	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
-		if (filter->image.table[domain].kind == BALEEN_KIND_BLOOM)
-			return baleen_fail(error, EOPNOTSUPP,
-					   "a Bloom filter cannot be resized: build it again from "
-					   "its lists");
+	if (baleen_filter_has_bloom(filter))
+		return baleen_fail(error, EOPNOTSUPP,
+				   "a Bloom filter cannot be resized: build it again from its "
+				   "lists");
 	return baleen_filter_edit(filter, &nothing, BALEEN_SET_UNION, capacity, out, error);
 }
 

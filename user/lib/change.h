@@ -29,7 +29,8 @@ struct baleen_idle {
  * baleen_change_find_idle() - what is there already, or is not there at all
  * @filter: the filter, live ones too
  * @change: a finished list of the same key, without exceptions
- * @op: BALEEN_SET_UNION looks for what is wholly in @filter,
+ * @op: BALEEN_SET_UNION looks for what is wholly in @filter, as far as tables
+ *      say so: of a Bloom table and of 16-bit hashes it names none,
  *      BALEEN_SET_DIFFERENCE for what nothing of is in it
  * @idle: filled in
  * @error: filled in on failure

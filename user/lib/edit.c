@@ -17,10 +17,10 @@ static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };
 
 #define N_HASHED (sizeof(hashed) / sizeof(hashed[0]))
 
-static bool has_kind(const struct baleen_filter *filter, u32 kind)
+bool baleen_filter_has_bloom(const struct baleen_filter *filter)
 {
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
-		if (filter->image.table[domain].kind == kind)
+		if (filter->image.table[domain].kind == BALEEN_KIND_BLOOM)
 			return true;
 	return false;
 }
@@ -99,15 +99,22 @@ static int forget_hash(struct baleen_filter *filter, const struct baleen_key *ke
 static int add_bit(struct baleen_filter *filter, const struct baleen_key *key,
 		   struct baleen_error *error)
 {
-	size_t n_done;
+	struct baleen_table *table = &filter->image.table[key->domain];
+	bool changed;
 
-	if (!filter->image.table[key->domain].kind)
+	/* Beside prefixes a key is more than its bits. */
+	if (!baleen_live_add(filter, key, &changed)) {
+		if (table->kind == BALEEN_KIND_BLOOM)
+			table->n_entries += changed;
+		return 0;
+	}
+	if (!table->kind)
 		return baleen_fail(error, EOPNOTSUPP,
 				   "the Bloom filter has no table for this family: build it again "
 				   "from its lists");
-	if (!baleen_filter_test(filter, key) && baleen_filter_insert(filter, key, 1, &n_done))
-		return baleen_fail(error, ENOSPC, "the keys find no room");
-	return 0;
+	return baleen_fail(error, ENOSPC,
+			   "the keys find no room beside what it has: build it again from its "
+			   "lists");
 }
 
 /* --- edit ------------------------------------------------------------------ */
@@ -126,6 +133,8 @@ static int edit_bloom(const struct baleen_filter *filter, const struct baleen_li
 		baleen_filter_free(&copy);
 		return err;
 	}
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		copy.image.table[domain].n_entries = baleen_filter_count(&copy, domain);
 	baleen_filter_seal(&copy);
 	*out = copy;
 	return 0;
@@ -188,7 +197,7 @@ int baleen_filter_check_edit(const struct baleen_filter *filter, const struct ba
 {
 	if (change->key_spec && change->key_spec != filter->image.key_spec)
 		return baleen_fail(error, EINVAL, "the keys are other ones than the filter's");
-	if (has_kind(filter, BALEEN_KIND_BLOOM))
+	if (baleen_filter_has_bloom(filter))
 		return check_bloom(change, op, error);
 	return has_hashes(filter) ? check_hashed(filter, change, op, error) : 0;
 }
@@ -200,7 +209,7 @@ int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_l
 	struct baleen_list listed = { 0 }, changed = { 0 };
 	int err = baleen_filter_check_edit(filter, change, op, error);
 
-	if (!err && has_kind(filter, BALEEN_KIND_BLOOM))
+	if (!err && baleen_filter_has_bloom(filter))
 		return edit_bloom(filter, change, out, error);
 	if (!err)
 		err = baleen_filter_list_exact(filter, &listed, error);
@@ -341,8 +350,8 @@ int baleen_filter_merge(const struct baleen_filter *a, const struct baleen_filte
 		return baleen_fail(error, EINVAL, "they have different keys");
 	if (is_only_bloom(a) && is_only_bloom(b) && is_twin(&a->image, &b->image))
 		return merge_bits(a, b, out, error);
-	if (has_hashes(a) && has_hashes(b) && !has_kind(a, BALEEN_KIND_BLOOM) &&
-	    !has_kind(b, BALEEN_KIND_BLOOM))
+	if (has_hashes(a) && has_hashes(b) && !baleen_filter_has_bloom(a) &&
+	    !baleen_filter_has_bloom(b))
 		return merge_hashed(a, b, out, error);
 	/* The one that can be listed goes into the one that cannot. */
 	err = baleen_filter_to_list(b, &list, error);

@@ -9,6 +9,14 @@
 #include "list_combine.h"
 
 /**
+ * baleen_filter_has_bloom() - is any table a Bloom filter?
+ * @filter: the filter
+ *
+ * Return: whether; then keys can be added, and never be taken out again.
+ */
+bool baleen_filter_has_bloom(const struct baleen_filter *filter);
+
+/**
  * baleen_filter_list_exact() - the set of the tables that can be listed
  * @filter: the filter, live ones too
  * @list: filled in, as by baleen_filter_to_list(); without IPv6 hosts and keys
