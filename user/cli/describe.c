@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "edit.h"
 #include "plan.h"
 #include "xdp.h"
 
@@ -26,6 +27,17 @@ struct baleen_image counted_image(const struct baleen_filter *filter)
 		image.n_entries += image.table[domain].n_entries;
 	}
 	return image;
+}
+
+/* Its bits do not tell, and its header what it was loaded with. */
+static bool is_uncounted_table(const struct baleen_filter *filter, u32 domain)
+{
+	return filter->is_mapped && filter->image.table[domain].kind == BALEEN_KIND_BLOOM;
+}
+
+bool is_uncounted(const struct baleen_filter *filter)
+{
+	return filter->is_mapped && baleen_filter_has_bloom(filter);
 }
 
 static bool has_prefixes(const struct baleen_image *image)
@@ -102,14 +114,17 @@ static void describe_geometry(json_t *json, const struct baleen_filter *filter, 
 static json_t *describe_table(const struct baleen_filter *filter, const struct baleen_table *table,
 			      u32 domain)
 {
+	bool is_counted = !is_uncounted_table(filter, domain);
 	json_t *json = json_object();
 
 	json_object_set_new(json, "family", json_string(domain_text[domain]));
 	json_object_set_new(json, "kind", json_string(kind_text[table->kind]));
-	json_object_set_new(json, "entries", json_integer(table->n_entries));
+	json_object_set_new(json, "entries",
+			    is_counted ? json_integer(table->n_entries) : json_null());
 	json_object_set_new(json, "bytes",
 			    json_integer((json_int_t)table->n_blocks * BALEEN_BLOCK_BYTES));
-	json_object_set_new(json, "bits_per_key", json_real(bits_per_key(table)));
+	json_object_set_new(json, "bits_per_key",
+			    is_counted ? json_real(bits_per_key(table)) : json_null());
 	json_object_set_new(json, "exact",
 			    json_boolean(baleen_table_is_exact(&filter->image, domain)));
 	json_object_set_new(json, "fpp", json_real(baleen_filter_fpp(filter, domain)));
@@ -128,7 +143,8 @@ json_t *describe_filter(const struct baleen_filter *filter)
 					      describe_table(filter, &image.table[domain], domain));
 	json_object_set_new(json, "name", json_string(image.name));
 	json_object_set_new(json, "key", json_string(key_spec_text(image.key_spec)));
-	json_object_set_new(json, "entries", json_integer(image.n_entries));
+	json_object_set_new(json, "entries",
+			    is_uncounted(filter) ? json_null() : json_integer(image.n_entries));
 	json_object_set_new(json, "listed", json_integer(image.n_listed));
 	json_object_set_new(json, "covered", json_integer(image.n_covered));
 	json_object_set_new(json, "bytes",
@@ -185,15 +201,18 @@ static void print_keys(FILE *stream, const struct baleen_filter *filter,
 		       const struct baleen_table *table, u32 domain)
 {
 	char blocks[NUMBER_TEXT];
+	bool is_counted = !is_uncounted_table(filter, domain);
 
-	print_count(stream, table->n_entries, "entry", "entries");
+	if (is_counted)
+		print_count(stream, table->n_entries, "entry", "entries");
 	fprintf(stream, "%s, ", kind_text[table->kind]);
 	if (table->kind == BALEEN_KIND_CUCKOO)
 		print_slots(stream, filter, domain);
 	else
 		fprintf(stream, "%s blocks of 64 bytes, %u bits set per key, ",
 			format_count(table->n_blocks, blocks), table->n_hashes);
-	fprintf(stream, "%.1f bits a key, ", bits_per_key(table));
+	if (is_counted)
+		fprintf(stream, "%.1f bits a key, ", bits_per_key(table));
 }
 
 static void print_table(FILE *stream, const struct baleen_filter *filter,

@@ -60,7 +60,7 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	}
 	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
 	json_object_set_new(json, "name", json_string(rule->image.name));
-	json_object_set_new(json, "action", json_string(action_text(rule->action)));
+	json_object_set_new(json, "action", json_string(baleen_action_text(rule->action)));
 	json_object_set_new(json, "qualifiers", json_string(qualifiers));
 	json_object_set_new(json, "packets", json_integer(counted.packets));
 	json_object_set_new(json, "packet_bytes", json_integer(counted.bytes));
@@ -172,7 +172,7 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct bal
 	struct baleen_rule_stats counted = baleen_xdp_rule_stats(xdp, index, stats);
 	char kind[80], qualifiers[BALEEN_QUALIFIERS_TEXT];
 
-	printf("  %-5s %-12s ", action_text(rule->action), rule->image.name);
+	printf("  %-5s %-12s ", baleen_action_text(rule->action), rule->image.name);
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
 		printf("DAMAGED: %s", error.text);
 		*sound = false;
@@ -180,8 +180,10 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct bal
 		struct baleen_image image = counted_image(&filter);
 
 		describe_kind(&filter, kind, sizeof(kind));
-		printf("%s entries, key %s, %s, %s", format_count(image.n_entries, entries),
-		       key_spec_text(image.key_spec), kind, format_bytes(filter.n_bytes, size));
+		if (!is_uncounted(&filter))
+			printf("%s entries, ", format_count(image.n_entries, entries));
+		printf("key %s, %s, %s", key_spec_text(image.key_spec), kind,
+		       format_bytes(filter.n_bytes, size));
 		baleen_filter_free(&filter);
 	}
 	baleen_qualifiers_format(&rule->qualifiers, qualifiers);

@@ -117,6 +117,10 @@ static int report(const struct swap *swap)
 
 	if (swap->json)
 		return print_json(describe_filter(filter));
+	if (is_uncounted(filter)) {
+		printf("%s:%s: swapped\n", swap->device, swap->rule);
+		return finish_output(EXIT_DONE);
+	}
 	n = counted_image(filter).n_entries;
 	printf("%s:%s: swapped, %s entr%s\n", swap->device, swap->rule, format_count(n, entries),
 	       n == 1 ? "y" : "ies");
