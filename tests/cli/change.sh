@@ -72,7 +72,8 @@ refuses "merge other keys" \
 is_unchanged "all of that"
 for usage in "add" "add a.bln" "del" "del --fixed a.bln 192.0.2.1" "add --wait x a.bln 192.0.2.9" \
 	"add --wait -1 a.bln 192.0.2.9" "resize a.bln" "resize --capacity 0 a.bln" \
-	"resize --capacity 9" "merge a.bln" "merge -o - a.bln a.bln"; do
+	"resize --capacity 9" "merge a.bln" "merge -o - a.bln a.bln" \
+	"merge --accept-fpp 1 a.bln a.bln" "add --accept-fpp x a.bln 192.0.2.9"; do
 	# shellcheck disable=SC2086
 	check_status "usage: $usage" 2 baleen $usage
 done
@@ -132,8 +133,25 @@ refuses "a prefix into one" \
 	baleen add a.bln 10.0.0.0/8
 refuses "resize one" "a.bln: a Bloom filter cannot be resized: build it again from its lists" \
 	baleen resize --capacity 100 a.bln
-prints "add to one" "a.bln: 1 added in place" baleen add a.bln 192.0.2.9
+rate=$(info a.bln .fpp)
+check "add to one" baleen add a.bln 192.0.2.9
+is "says so" "$(<"$TMP/out")" "a.bln: 1 added in place"
+is "and what the rate is" "$(<"$TMP/err")" "baleen: a.bln: false positive rate $(
+	printf '%.3g, before %.3g' "$(info a.bln .fpp)" "$rate")"
 is "counts" "$(info a.bln .entries)" 4
+# What it has may be another key's: that is no reason to refuse a third.
+check "add what it seems to have, and another" baleen add a.bln 192.0.2.9 192.0.2.10
+is "one is new" "$(<"$TMP/out")" "a.bln: 1 added in place"
+echo 192.0.2.1 >one.txt
+fresh one.txt --kind bloom --fpp 1e-6
+keep
+refuses "add a family it has no table for" \
+	"a.bln: the Bloom filter has no table for this family: build it again from its lists" \
+	baleen add a.bln 198.51.100.1 2001:db8::1
+is_unchanged "add a family it has no table for"
+is "del --accept-fpp" "$(baleen del --accept-fpp 0.1 a.bln 192.0.2.1 2>&1; echo $?)" \
+	"baleen: del: --accept-fpp: deletions do not raise it (see 'baleen help del')
+2"
 
 fresh hosts.txt --fpp 0.001
 refuses "del from slots of 16 bits of hashes" \

@@ -160,6 +160,43 @@ is "adds" "$(dropped 192.0.2.{1,2,3} 2001:db8::{1,2,3})" DDPDDP
 check "merge to a file" baleen merge -o "$TMP/out.bln" veth-b:listed "$TMP/more"
 is "has all" "$("$BALEEN" match -c -f "$TMP/many" "$TMP/out.bln")" ${#many[@]}
 
+# --- Bloom filters: what goes in stays, and each key raises the rate ---
+
+# bloom FILE LIST: an image with a rate of up to 1 %
+bloom() { "$BALEEN" build --kind bloom --fpp 0.01 -o "$1" "$2" 2>"$TMP/err" || bail "$(<"$TMP/err")"; }
+
+# raise COMMAND...: the number that it refuses to raise the rate to, or what it says
+raise()
+{
+	"$@" 2>&1 >/dev/null | sed -E 's/^baleen: veth-b:listed: would raise the false positive rate to ([0-9.e-]+), accepted [0-9.e-]+: build it larger \(--accept-fpp takes it\)$/\1/'
+}
+
+seq -f '203.0.113.%g' 1 250 >"$TMP/bloom"
+seq -f '198.18.0.%g' 1 250 >"$TMP/more"
+bloom "$TMP/bloom.bln" "$TMP/bloom"
+fresh src 192.0.2.1
+is "merge of a Bloom filter into an exact rule is refused" \
+	"$(raise baleen merge veth-b:listed "$TMP/bloom.bln" | grep -cE '^0\.0[0-9]+$')" 1
+is "the rule is exact" "$(rule .fpp) $(rule .entries)" "0.0 1"
+check "accepted" baleen merge --accept-fpp 0.05 veth-b:listed "$TMP/bloom.bln"
+is "is merged" "$(dropped 192.0.2.1 203.0.113.{1,250})" DDD
+check "no more is accepted for what raises nothing" baleen merge veth-b:listed "$TMP/bloom.bln"
+is "the keys are not counted" "$(rule .entries) $(rule .tables[0].entries)" "null null"
+is "nor in words" "$(baleen status veth-b | grep -cE '^  drop +listed +key src, bloom, ')" 1
+is "to add many is refused" "$(raise baleen add --accept-fpp 0.05 -f "$TMP/more" veth-b:listed |
+	grep -cE '^0\.[0-9]+$')" 1
+is "also in place" "$(raise baleen add veth-b:listed 198.18.0.{1..9} | grep -cE '^0\.0[0-9]+$')" 1
+is "nothing has changed" "$(baleen match -c -f "$TMP/bloom" veth-b:listed)" 250
+prints "what is there raises nothing" "veth-b:listed: 0 added in place" \
+	baleen add veth-b:listed 203.0.113.1
+before=$(baleen match -c -f "$TMP/more" veth-b:listed)
+refuses "a family without a table" \
+	"veth-b:listed: the Bloom filter has no table for this family: build it again from its lists" \
+	baleen add --accept-fpp 0.5 -f "$TMP/more" veth-b:listed 2001:db8::1
+is "of nothing" "$(baleen match -c -f "$TMP/more" veth-b:listed)" "$before"
+check "accepted, they come in" baleen add --accept-fpp 0.5 veth-b:listed 198.18.0.{1..250}
+is "all" "$(baleen match -c -f "$TMP/more" veth-b:listed)" 250
+
 # --- what would cut the host off ---
 
 fresh src 192.0.2.1

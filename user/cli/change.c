@@ -19,6 +19,7 @@ enum {
 	OPTION_FIXED,
 	OPTION_WAIT,
 	OPTION_FORCE,
+	OPTION_ACCEPT_FPP,
 };
 
 /**
@@ -32,6 +33,7 @@ enum {
  * @fixed: do not grow
  * @force: also when this host would cut itself off
  * @json: report as JSON
+ * @accept_fpp: a false positive rate that a live Bloom filter may come to
  * @wait_ms: for other writers
  * @lists: how to read @file
  * @list: the keys
@@ -44,6 +46,7 @@ struct change {
 	const char *argument;
 	const char *file;
 	bool exist, atomic, fixed, force, json;
+	double accept_fpp;
 	u64 wait_ms;
 	struct list_options lists;
 	struct baleen_list list;
@@ -183,6 +186,30 @@ static int check_host(const struct change *change, const struct target *target)
 	return err;
 }
 
+/* A Bloom filter takes any number of keys and gives none back: what it would come
+ * to is looked at first. Of a file it is told, a live rule asks whether it may.
+ */
+static int check_rate(const struct change *change, const struct target *target)
+{
+	struct baleen_filter after;
+	struct baleen_error error;
+	int err = 0;
+
+	if (change->op != BALEEN_SET_UNION || !baleen_filter_has_bloom(&target->filter))
+		return 0;
+	if (baleen_filter_edit(&target->filter, &change->list, change->op, 0, &after, &error)) {
+		complain("%s: %s", target->argument, error.text);
+		return EXIT_FAILED;
+	}
+	if (target->is_live)
+		err = guard_raise(target->argument, &target->filter, &after, change->accept_fpp);
+	else
+		complain("%s: false positive rate %.3g, before %.3g", target->argument,
+			 baleen_filter_worst_fpp(&after), baleen_filter_worst_fpp(&target->filter));
+	baleen_filter_free(&after);
+	return err;
+}
+
 static int build_aside(struct change *change, struct target *target, bool is_full)
 {
 	struct baleen_filter built;
@@ -232,7 +259,7 @@ static int change_target(struct change *change, struct target *target)
 		change->in_place = true;
 		return 0;
 	}
-	if (check_host(change, target))
+	if (check_rate(change, target) || check_host(change, target))
 		return EXIT_FAILED;
 	return make_change(change, target);
 }
@@ -269,6 +296,8 @@ static int take_option(struct change *change, int option)
 	case OPTION_FIXED: change->fixed = true; return 0;
 	case OPTION_FORCE: change->force = true; return 0;
 	case OPTION_WAIT: return take_wait(change->command, optarg, &change->wait_ms);
+	case OPTION_ACCEPT_FPP:
+		return take_accept_fpp(change->command, optarg, &change->accept_fpp);
 	case 'f': change->file = optarg; return 0;
 	case 'j': change->json = true; return 0;
 	default: return list_option_take(change->command, &change->lists, option, optarg);
@@ -286,6 +315,7 @@ static int parse(struct change *change, int argc, char **argv)
 		{ "file", required_argument, NULL, 'f' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "fixed", no_argument, NULL, OPTION_FIXED },
+		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
 		{ 0 },
 	};
 	int option, err = 0;
@@ -296,6 +326,8 @@ static int parse(struct change *change, int argc, char **argv)
 		return err;
 	if (change->fixed && change->op != BALEEN_SET_UNION)
 		return complain_usage(change->command, "--fixed: what shrinks does not grow");
+	if (change->accept_fpp != DEFAULT_ACCEPT_FPP && change->op != BALEEN_SET_UNION)
+		return complain_usage(change->command, "--accept-fpp: deletions do not raise it");
 	if (optind == argc)
 		return complain_usage(change->command, "no IMAGE or DEV:RULE given");
 	if (optind + 1 == argc && !change->file)
@@ -330,6 +362,7 @@ static int run_add(int argc, char **argv)
 {
 	struct change change = { .command = &add_command,
 				 .op = BALEEN_SET_UNION,
+				 .accept_fpp = DEFAULT_ACCEPT_FPP,
 				 .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
 
 	return run(&change, argc, argv);
@@ -339,6 +372,7 @@ static int run_del(int argc, char **argv)
 {
 	struct change change = { .command = &del_command,
 				 .op = BALEEN_SET_DIFFERENCE,
+				 .accept_fpp = DEFAULT_ACCEPT_FPP,
 				 .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
 
 	return run(&change, argc, argv);
@@ -362,7 +396,9 @@ const struct command add_command = {
 	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE [KEY...]",
 	.help = "Adds keys to an image or a live rule. A prefix is added whole, whatever of it was\n"
 		"there.\n" CHANGE_HELP
-		"  --exist          a key that is there already is fine; else nothing changes\n"
+		"  --exist          a key that is there already is fine; else nothing changes,\n"
+		"                   save in a Bloom filter, which cannot tell\n"
+		"  --accept-fpp P   let a live Bloom filter come to a false positive rate of P (1e-9)\n"
 		"  --fixed          refuse what finds no room, instead of growing\n" CHANGE_OPTIONS_HELP,
 	.run = run_add,
 };

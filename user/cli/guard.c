@@ -28,6 +28,19 @@ int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
 	return EXIT_FAILED;
 }
 
+int guard_raise(const char *name, const struct baleen_filter *before,
+		const struct baleen_filter *after, double accept_fpp)
+{
+	double fpp = baleen_filter_worst_fpp(after);
+
+	if (fpp <= accept_fpp || fpp <= baleen_filter_worst_fpp(before))
+		return 0;
+	complain("%s: would raise the false positive rate to %.3g, accepted %.3g: build it larger "
+		 "(--accept-fpp takes it)",
+		 name, fpp, accept_fpp);
+	return EXIT_FAILED;
+}
+
 int guard_rates(const struct rules *rules, double accept_fpp)
 {
 	for (u32 i = 0; i < rules->n; i++) {

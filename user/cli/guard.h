@@ -20,6 +20,12 @@ int take_accept_fpp(const struct command *command, const char *argument, double 
 /* 0, or EXIT_FAILED after saying how many innocents the filter would hit. */
 int guard_rate(const char *name, u32 action, const struct baleen_filter *filter, double accept_fpp);
 
+/* 0, or EXIT_FAILED after saying that @after would hit more innocents than both
+ * @before and what is accepted.
+ */
+int guard_raise(const char *name, const struct baleen_filter *before,
+		const struct baleen_filter *after, double accept_fpp);
+
 /* guard_rate() of each rule. */
 int guard_rates(const struct rules *rules, double accept_fpp);
 

@@ -15,6 +15,7 @@
 enum {
 	OPTION_FORCE = OPTION_OF_COMMAND,
 	OPTION_WAIT,
+	OPTION_ACCEPT_FPP,
 };
 
 /**
@@ -34,6 +35,7 @@ struct merge {
 	char name[BALEEN_NAME_BYTES];
 	u64 wait_ms;
 	bool force, json;
+	double accept_fpp;
 	struct list_options lists;
 	struct operand *operand; /* of paths 1 to n_paths - 1 */
 	struct baleen_filter merged;
@@ -44,6 +46,7 @@ static int take_option(struct merge *merge, int option)
 	switch (option) {
 	case OPTION_FORCE: merge->force = true; return 0;
 	case OPTION_WAIT: return take_wait(&merge_command, optarg, &merge->wait_ms);
+	case OPTION_ACCEPT_FPP: return take_accept_fpp(&merge_command, optarg, &merge->accept_fpp);
 	case 'o': merge->out = optarg; return 0;
 	case 'j': merge->json = true; return 0;
 	default: return list_option_take(&merge_command, &merge->lists, option, optarg);
@@ -59,6 +62,7 @@ static int parse(struct merge *merge, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "force", no_argument, NULL, OPTION_FORCE },
 		{ "wait", required_argument, NULL, OPTION_WAIT },
+		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
 		{ "json", no_argument, NULL, 'j' },
 		{ 0 },
 	};
@@ -179,6 +183,9 @@ static int merge_into_target(struct merge *merge)
 		return err;
 	baleen_live_repair(&target.filter);
 	err = merge_all(merge, &target.filter);
+	if (!err && target.is_live)
+		err = guard_raise(target.argument, &target.filter, &merge->merged,
+				  merge->accept_fpp);
 	for (int i = 1; target.is_live && !merge->force && i < merge->n_paths && !err; i++)
 		err = guard_operand(&target, &merge->operand[i]);
 	if (!err)
@@ -209,19 +216,26 @@ static int merge_to_file(struct merge *merge)
 
 static int report(const struct merge *merge)
 {
+	const char *path = merge->out ? merge->out : merge->paths[0];
 	u64 n = merge->merged.image.n_entries;
 	char entries[NUMBER_TEXT];
 
 	if (merge->json)
 		return print_json(describe_filter(&merge->merged));
-	printf("%s: merged, %s entr%s\n", merge->out ? merge->out : merge->paths[0],
-	       format_count(n, entries), n == 1 ? "y" : "ies");
+	/* What two Bloom filters have in common nobody knows. */
+	if (baleen_filter_has_bloom(&merge->merged))
+		printf("%s: merged, false positive rate %.2g\n", path,
+		       baleen_filter_worst_fpp(&merge->merged));
+	else
+		printf("%s: merged, %s entr%s\n", path, format_count(n, entries),
+		       n == 1 ? "y" : "ies");
 	return finish_output(EXIT_DONE);
 }
 
 static int run(int argc, char **argv)
 {
-	struct merge merge = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
+	struct merge merge = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
+			       .accept_fpp = DEFAULT_ACCEPT_FPP };
 	int err;
 
 	list_options_init(&merge.lists);
@@ -244,7 +258,7 @@ const struct command merge_command = {
 		"  -o OUT           write an image there instead\n"
 		"  --key SPEC       the fields of the keys, when A is a list\n"
 		"  --skip-bad       pass over bad lines; otherwise they refuse the list\n"
-		"  --allow-empty    take a list without a single key\n" WAIT_HELP
+		"  --allow-empty    take a list without a single key\n" WAIT_HELP ACCEPT_FPP_HELP
 		"  --force          also when this host would cut itself off\n"
 		"  -j, --json       describe the result as JSON\n",
 	.run = run,
