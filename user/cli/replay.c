@@ -244,8 +244,8 @@ static void print_totals(const struct replay *replay, const struct baleen_trace 
 		printf(", %s of them snapped", format_count(replay->n_snapped, number));
 	putchar('\n');
 	for (u32 i = 0; i < replay->rules.n; i++)
-		print_total(action_text(replay->rules.rule[i].action), replay->rules.rule[i].name,
-			    &replay->rule[i]);
+		print_total(baleen_action_text(replay->rules.rule[i].action),
+			    replay->rules.rule[i].name, &replay->rule[i]);
 	for (u32 i = BALEEN_OUTCOME_UNMATCHED; i < BALEEN_N_OUTCOMES; i++)
 		if (replay->outcome[i].frames || i == BALEEN_OUTCOME_UNMATCHED)
 			print_total(is_default_drop && i != BALEEN_OUTCOME_VITAL ? "drop" : "pass",
@@ -269,7 +269,7 @@ static int print_totals_json(const struct replay *replay, u64 n_frames)
 
 		json_object_set_new(rule, "name", json_string(replay->rules.rule[i].name));
 		json_object_set_new(rule, "action",
-				    json_string(action_text(replay->rules.rule[i].action)));
+				    json_string(baleen_action_text(replay->rules.rule[i].action)));
 		json_array_append_new(rules, rule);
 	}
 	for (u32 i = BALEEN_OUTCOME_NOT_IP; i < BALEEN_N_OUTCOMES; i++)

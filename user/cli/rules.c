@@ -13,13 +13,6 @@
 /* The IMAGE that lists every address. */
 static const char any[] = "any";
 
-const char *action_text(u32 action)
-{
-	static const char *const text[] = { "drop", "allow", "count" };
-
-	return text[action];
-}
-
 /* NAME=IMAGE, where NAME has no slash; otherwise the name of the file. */
 static const char *split_name(const char *argument, const char **path, char *name)
 {

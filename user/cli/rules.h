@@ -105,7 +105,4 @@ void rules_warn_vlan(const struct rules *rules, const char *device);
 
 void rules_close(struct rules *rules);
 
-/* The action as a word. */
-const char *action_text(u32 action);
-
 #endif /* BALEEN_CLI_RULES_H */

@@ -17,12 +17,6 @@
 /* Sixteen rules with all qualifiers need a tenth of it. */
 #define MAX_BYTES 65536
 
-static const char *const actions[] = {
-	[BALEEN_ACTION_DROP] = "drop",
-	[BALEEN_ACTION_ALLOW] = "allow",
-	[BALEEN_ACTION_COUNT] = "count",
-};
-
 static const char *const defaults[] = { "pass", "drop" };
 
 static const char *const modes[] = {
@@ -51,6 +45,19 @@ static int find_word(const char *word, const char *const *words, u32 n_words, co
 	return baleen_fail(error, EINVAL, "%s '%.40s' is unknown", what, word);
 }
 
+static int find_action(const char *word, u32 *action, struct baleen_error *error)
+{
+	const char *text;
+
+	for (u32 i = 0; (text = baleen_action_text(i)); i++) {
+		if (!strcmp(text, word)) {
+			*action = i;
+			return 0;
+		}
+	}
+	return baleen_fail(error, EINVAL, "action '%.40s' is unknown", word);
+}
+
 /* --- to text --- */
 
 /* The name of a device is any bytes, a JSON string is UTF-8. */
@@ -74,9 +81,9 @@ static json_t *json_rule(const struct baleen_saved *saved, u32 i)
 	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
 	baleen_saved_file(rule->name, file);
 	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "name", rule->name, "action",
-			 actions[rule->action], "qualifiers", qualifiers, "image", file, "entries",
-			 (json_int_t)image->n_entries, "header_crc", (json_int_t)image->header_crc,
-			 "body_crc", (json_int_t)image->body_crc);
+			 baleen_action_text(rule->action), "qualifiers", qualifiers, "image", file,
+			 "entries", (json_int_t)image->n_entries, "header_crc",
+			 (json_int_t)image->header_crc, "body_crc", (json_int_t)image->body_crc);
 }
 
 /* Of one form of the same values, so that blanks and order do not matter. */
@@ -146,7 +153,7 @@ static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct bal
 	*image = (struct baleen_saved_image){ n_entries, header_crc, body_crc };
 	rule->filter = &saved->filter[i];
 	rule->live = BALEEN_RULE_NEW;
-	err = find_word(action, actions, N_WORDS(actions), "action", &rule->action, error);
+	err = find_action(action, &rule->action, error);
 	if (!err)
 		err = baleen_qualifiers_parse(qualifiers, &rule->qualifiers, error);
 	return err;

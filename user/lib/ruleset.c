@@ -7,6 +7,17 @@
 #include "qualifiers.h"
 #include "ruleset.h"
 
+const char *baleen_action_text(u32 action)
+{
+	static const char *const text[] = {
+		[BALEEN_ACTION_DROP] = "drop",
+		[BALEEN_ACTION_ALLOW] = "allow",
+		[BALEEN_ACTION_COUNT] = "count",
+	};
+
+	return action < sizeof(text) / sizeof(text[0]) ? text[action] : NULL;
+}
+
 void baleen_ruleset_from_xdp(const struct baleen_xdp *xdp, struct baleen_ruleset *ruleset)
 {
 	const struct baleen_config *config = &xdp->config;

@@ -53,6 +53,14 @@ struct baleen_ruleset {
 };
 
 /**
+ * baleen_action_text() - an action as a word
+ * @action: enum baleen_action
+ *
+ * Return: "drop", "allow" or "count"; NULL for any other number.
+ */
+const char *baleen_action_text(u32 action);
+
+/**
  * baleen_ruleset_from_xdp() - the ruleset that a device has
  * @xdp: opened
  * @ruleset: filled in: rule i keeps the live map of rule i
