@@ -286,6 +286,128 @@ baleen: veth-b: nothing changed, since this host would cut itself off (--force d
 	prints "detach" "$detached" baleen detach veth-b
 }
 
+# --- the same by keys of several fields ---
+
+# The ports of every session: REMOTE is that of $A, LOCAL that of $B
+REMOTE=40022
+LOCAL=50001
+
+# ports NAMESPACE RANGE: those that sockets get
+ports()
+{
+	in_ns "$1" tee /proc/sys/net/ipv4/ip_local_port_range <<<"$2" >/dev/null ||
+		bail "cannot set the range of ports"
+}
+
+# try_flow SPEC ENTRY HARMLESS ADDRESS ROLE [COMMAND...]: ENTRY is refused, HARMLESS is not
+try_flow()
+{
+	local rule=flow
+	local attach=("${@:6}" nsenter "--net=/run/netns/$B" -- "$BALEEN" attach veth-b --key "$1")
+
+	echo "$2" >ok.txt
+	printf '%s\n%s\n' "$3" "$2" >flow.txt
+	refuses "key $1: $2 is refused" "$(cut flow.txt "$2" "$4" "$5")" \
+		"${attach[@]}" --drop flow.txt
+	nothing_attached "key $1"
+	prints "key $1: an allow rule before it helps" "$attached" \
+		"${attach[@]}" --allow ok.txt --drop flow.txt
+	prints "key $1: detach" "$detached" baleen detach veth-b
+	echo "$3" >flow.txt
+	prints "key $1: $3 is not" "$attached" "${attach[@]}" --drop flow.txt
+	prints "key $1: detach it" "$detached" baleen detach veth-b
+}
+
+try_flow_sessions()
+{
+	local role="peer of a TCP session"
+	local open=("$SESSION" "/run/netns/$A" "/run/netns/$B")
+	local four=(10.66.0.1 "$role" "${open[@]}" 10.66.0.1)
+	local six=(fd66::1 "$role" "${open[@]}" fd66::1)
+
+	try_flow proto tcp udp "${four[@]}"
+	try_flow dport $LOCAL $REMOTE "${four[@]}"
+	try_flow sport $REMOTE $LOCAL "${four[@]}"
+	try_flow src,dport 10.66.0.1,$LOCAL 10.66.0.1,22 "${four[@]}"
+	try_flow dst,dport 10.66.0.2,$LOCAL 10.66.0.1,$LOCAL "${four[@]}"
+	try_flow src,dst 10.66.0.1,10.66.0.2 10.66.0.2,10.66.0.1 "${four[@]}"
+	try_flow proto,src tcp,10.66.0.1 udp,10.66.0.1 "${four[@]}"
+	try_flow flow tcp,10.66.0.1,10.66.0.2,$REMOTE,$LOCAL \
+		tcp,10.66.0.1,10.66.0.2,$LOCAL,$REMOTE "${four[@]}"
+	try_flow dport $LOCAL $REMOTE "${six[@]}"
+	try_flow src,dport fd66::1,$LOCAL fd66::1,22 "${six[@]}"
+	try_flow flow tcp,fd66::1,fd66::2,$REMOTE,$LOCAL tcp,fd66::1,fd66::2,$REMOTE,22 "${six[@]}"
+}
+
+# gateways and resolvers
+try_flow_others()
+{
+	check "flows: a gateway" ip -n "$B" route add default via 10.66.0.254
+	try_flow sport,dport 0,0 0,53 10.66.0.254 gateway
+	check "flows: an IPv6 gateway" ip -n "$B" route add default via fd66::fe
+	try_flow proto icmp udp 10.66.0.254 gateway
+	try_flow proto ipv6-icmp tcp fd66::fe gateway
+	try_flow proto,dst icmp,10.66.0.2 icmp,10.66.0.254 10.66.0.254 gateway
+	try_flow proto,src ipv6-icmp,fd66::fe icmp,10.66.0.250 fd66::fe gateway
+	check "flows: no gateway" ip -n "$B" route del default
+	check "flows: no IPv6 gateway" ip -n "$B" -6 route del default
+	if [ ! -f /etc/resolv.conf ]; then
+		skip "flows: resolver" "no /etc/resolv.conf to replace"
+		return
+	fi
+	echo "nameserver 10.53.0.1" >resolv.conf
+	try_flow proto,src,sport udp,10.53.0.1,53 tcp,10.53.0.1,53 10.53.0.1 resolver
+	try_flow proto,src,dst udp,10.53.0.1,10.66.0.2 udp,10.53.0.1,10.66.0.1 10.53.0.1 resolver
+	echo 10.53.0.1,53 >flow.txt
+	prints "to which port it answers is not known" "$attached" \
+		baleen attach veth-b --key src,dport --drop flow.txt
+	prints "flows: detach" "$detached" baleen detach veth-b
+	: >resolv.conf
+}
+
+# qualifiers, the default, and changes
+try_flow_rules()
+{
+	local open=("$SESSION" "/run/netns/$A" "/run/netns/$B" 10.66.0.1 "$BALEEN")
+	local peer="10.66.0.1, peer of a TCP session of this host"
+	local cut="baleen: veth-b: nothing changed, since this host would cut itself off \
+(--force does it)"
+
+	echo 10.66.0.1,$LOCAL >flow.txt
+	prints "it goes on when those that are opened are dropped" "$attached" \
+		"${open[@]}" attach veth-b --key src,dport --drop flow.txt tcp-syn
+	prints "flows: detach that" "$detached" baleen detach veth-b
+	prints "what a list of flows allows is not dropped by default" "$attached" \
+		"${open[@]}" attach veth-b --default drop --key src,dport --allow flow.txt
+	refuses "until it is taken out" "veth-b: $peer, would be dropped by the default
+$cut" "${open[@]}" del veth-b:flow 10.66.0.1,$LOCAL
+	prints "flows: detach the default" "$detached" baleen detach veth-b
+	echo 10.66.0.1,22 >flow.txt
+	refuses "another flow does not help" "veth-b: $peer, would be dropped by the default
+$cut" "${open[@]}" attach veth-b --default drop --key src,dport --allow flow.txt
+	nothing_attached "another flow"
+	prints "another flow" "$attached" "${open[@]}" attach veth-b --key src,dport --drop flow.txt
+	refuses "one that cuts a session is not added" "veth-b: rule 'flow' would drop $peer
+$cut" "${open[@]}" add veth-b:flow 10.66.0.1,$LOCAL
+	prints "a third one is" "veth-b:flow: 1 added in place" \
+		"${open[@]}" add veth-b:flow 10.66.0.1,23
+	prints "flows: detach in the end" "$detached" baleen detach veth-b
+}
+
+try_flows()
+{
+	local range
+
+	range=$(in_ns "$B" cat /proc/sys/net/ipv4/ip_local_port_range)
+	ports "$A" "$REMOTE $REMOTE"
+	ports "$B" "$LOCAL $LOCAL"
+	try_flow_sessions
+	try_flow_others
+	try_flow_rules
+	ports "$A" "$range"
+	ports "$B" "$range"
+}
+
 # --- innocents ---
 
 # innocents NAME IMAGE ACCEPTED: the refusal of what errs more often than accepted
@@ -615,6 +737,7 @@ try_privileges
 try_occupied
 try_modes
 try_guards
+try_flows
 try_innocents
 try_swaps
 try_live

@@ -57,6 +57,9 @@ int guard_rates(const struct rules *rules, double accept_fpp)
 /* Addresses that are named; reading a list again for each takes its time. */
 #define MAX_NAMED 20
 
+/* Where resolvers answer from (RFC 1035 section 4.2.1). */
+#define DNS_PORT 53
+
 /**
  * struct guarded - a ruleset about to go live, and the host it would be on
  * @device: its name
@@ -83,10 +86,14 @@ struct guarded {
 	size_t n;
 };
 
-/* What is known of the packets that come from an address; port 0 is unknown. */
+/**
+ * struct packet - what is known of the packets that come from an address
+ * @fields: the fields; the destination is filled in when it is asked for
+ * @known: enum baleen_key_spec of those that are known
+ */
 struct packet {
-	u32 proto;
-	u32 port;
+	struct baleen_fields fields;
+	u32 known;
 };
 
 enum answer {
@@ -95,19 +102,48 @@ enum answer {
 	YES,
 };
 
+static enum answer lesser(enum answer a, enum answer b)
+{
+	return a < b ? a : b;
+}
+
+static void split_address(const struct baleen_key *key, u64 *hi, u64 *lo)
+{
+	*hi = key->hi;
+	*lo = key->domain == BALEEN_IP4 ? key->ip4 : key->lo;
+}
+
 /* A session lives on established segments, a resolver answers by UDP to a port
- * of our choice, of a gateway all that is needed is ICMP.
+ * of our choice, of a gateway all that is needed is ICMP. An own address is for
+ * everybody, by TCP at least.
  */
 static struct packet packet_of(const struct baleen_host_address *address)
 {
-	bool is_ip6 = address->key.domain == BALEEN_IP6;
+	struct packet packet = { .known = BALEEN_KEY_FLOW };
+	struct baleen_fields *fields = &packet.fields;
 
+	fields->is_ip6 = address->key.domain == BALEEN_IP6;
+	split_address(&address->key, &fields->src_hi, &fields->src_lo);
 	switch (address->role) {
 	case BALEEN_HOST_GATEWAY:
-		return (struct packet){ .proto = is_ip6 ? BALEEN_PROTO_ICMP6 : IPPROTO_ICMP };
-	case BALEEN_HOST_RESOLVER: return (struct packet){ .proto = BALEEN_PROTO_UDP };
-	default: return (struct packet){ BALEEN_PROTO_TCP, address->port };
+		fields->proto = fields->is_ip6 ? BALEEN_PROTO_ICMP6 : IPPROTO_ICMP;
+		break;
+	case BALEEN_HOST_RESOLVER:
+		fields->proto = BALEEN_PROTO_UDP;
+		fields->sport = DNS_PORT;
+		packet.known &= ~BALEEN_KEY_DPORT;
+		break;
+	case BALEEN_HOST_PEER:
+		fields->proto = BALEEN_PROTO_TCP;
+		fields->sport = address->session.peer_port;
+		fields->dport = address->session.port;
+		break;
+	default:
+		fields->proto = BALEEN_PROTO_TCP;
+		packet.known = 0;
+		break;
 	}
+	return packet;
 }
 
 /* What asks for ports leaves alone who is not known to have one of them. */
@@ -119,10 +155,11 @@ static bool asks_for(const struct baleen_qualifiers *asked, u32 port)
 	return false;
 }
 
-static enum answer qualifies(const struct baleen_qualifiers *asked, const struct packet *packet)
+static enum answer qualifies(const struct baleen_qualifiers *asked,
+			     const struct baleen_fields *fields)
 {
-	if (asked->tcp_syn || (asked->has_proto && asked->proto != packet->proto) ||
-	    (asked->n_dports && !asks_for(asked, packet->port)))
+	if (asked->tcp_syn || (asked->has_proto && asked->proto != fields->proto) ||
+	    (asked->n_dports && !asks_for(asked, fields->dport)))
 		return NO;
 	/* By which VLAN an address is reached is not known. */
 	return asked->has_vlan ? MAYBE : YES;
@@ -135,42 +172,74 @@ static bool lists(const struct guarded *guarded, u32 index, const struct baleen_
 	return baleen_filter_test(guarded->filter[index], key);
 }
 
-/* Are all own addresses of this family listed? Packets go to one of them. */
-static bool lists_own(const struct guarded *guarded, u32 index, u32 domain)
+/* @key: the key, when it is listed */
+static bool lists_fields(const struct guarded *guarded, u32 index, struct baleen_fields fields,
+			 const struct baleen_key *own, struct baleen_key *key)
 {
-	bool has_any = false;
+	struct baleen_key asked;
+
+	split_address(own, &fields.dst_hi, &fields.dst_lo);
+	asked = baleen_key_fields(guarded->filter[index]->image.key_spec, &fields);
+	if (!lists(guarded, index, &asked))
+		return false;
+	*key = asked;
+	return true;
+}
+
+/* To which of the own addresses it is sent is not known: to all, some, none listed? */
+static enum answer lists_to_own(const struct guarded *guarded, u32 index,
+				const struct baleen_host_address *address,
+				const struct baleen_fields *fields, struct baleen_key *key)
+{
+	size_t n_own = 0, n_listed = 0;
 
 	for (size_t i = 0; i < guarded->n; i++) {
 		const struct baleen_host_address *own = &guarded->address[i];
 
-		if (own->role != BALEEN_HOST_OWN || own->key.domain != domain)
+		if (own->role != BALEEN_HOST_OWN || own->key.domain != address->key.domain)
 			continue;
-		if (!lists(guarded, index, &own->key))
-			return false;
-		has_any = true;
+		n_own++;
+		n_listed += lists_fields(guarded, index, *fields, &own->key, key);
 	}
-	return has_any;
+	if (!n_listed)
+		return NO;
+	return n_listed == n_own ? YES : MAYBE;
 }
 
-/* Is it surely, maybe or not a packet of this address that a rule matches? */
-static enum answer matches(const struct guarded *guarded, u32 index,
-			   const struct baleen_host_address *address)
+/* Does the filter of a rule list the packets of this address?
+ * @key: one that is listed, if any is
+ */
+static enum answer lists_packet(const struct guarded *guarded, u32 index,
+				const struct baleen_host_address *address,
+				const struct packet *packet, struct baleen_key *key)
 {
-	const struct baleen_ruleset_rule *rule = &guarded->ruleset->rule[index];
-	const struct baleen_filter *filter = guarded->filter[index];
-	const struct packet packet = packet_of(address);
-	bool is_listed;
+	u32 spec = guarded->filter[index]->image.key_spec;
 
-	/* Keys of several fields are of single flows. */
-	if (!baleen_spec_is_address(filter->image.key_spec))
+	if (address->role == BALEEN_HOST_OWN && baleen_spec_is_address(spec)) {
+		*key = address->key;
+		return lists(guarded, index, key) ? YES : NO;
+	}
+	/* What asks for fields that are not known is taken to be of single flows. */
+	if (spec & ~packet->known)
 		return NO;
-	if (filter->image.key_spec == BALEEN_KEY_DST && address->role != BALEEN_HOST_OWN)
-		/* What drops them is told of the own addresses. */
-		is_listed = rule->action == BALEEN_ACTION_ALLOW &&
-			    lists_own(guarded, index, address->key.domain);
-	else
-		is_listed = lists(guarded, index, &address->key);
-	return is_listed ? qualifies(&rule->qualifiers, &packet) : NO;
+	/* What drops them is told of the own addresses. */
+	if (spec == BALEEN_KEY_DST && guarded->ruleset->rule[index].action == BALEEN_ACTION_DROP)
+		return NO;
+	if (spec & BALEEN_KEY_DST && address->role != BALEEN_HOST_PEER)
+		return lists_to_own(guarded, index, address, &packet->fields, key);
+	return lists_fields(guarded, index, packet->fields, &address->session.own, key) ? YES : NO;
+}
+
+/* Is it surely, maybe or not a packet of this address that a rule matches?
+ * @key: the key it is listed by, unless it is not
+ */
+static enum answer matches(const struct guarded *guarded, u32 index,
+			   const struct baleen_host_address *address, struct baleen_key *key)
+{
+	const struct packet packet = packet_of(address);
+
+	return lesser(lists_packet(guarded, index, address, &packet, key),
+		      qualifies(&guarded->ruleset->rule[index].qualifiers, &packet.fields));
 }
 
 #define BY_DEFAULT BALEEN_MAX_RULES
@@ -183,11 +252,12 @@ static u32 dropped_by(const struct guarded *guarded, const struct baleen_host_ad
 
 	for (u32 i = 0; i < ruleset->n_rules; i++) {
 		u32 action = ruleset->rule[i].action;
+		struct baleen_key key;
 		enum answer answer;
 
 		if (action == BALEEN_ACTION_COUNT)
 			continue;
-		answer = matches(guarded, i, address);
+		answer = matches(guarded, i, address, &key);
 		if (action == BALEEN_ACTION_DROP && answer != NO)
 			return i;
 		if (action == BALEEN_ACTION_ALLOW && answer == YES)
@@ -207,6 +277,7 @@ static void complain_of(const struct guarded *guarded, u32 index,
 		address->role == BALEEN_HOST_OWN || address->role == BALEEN_HOST_GATEWAY ?
 			guarded->device :
 			"this host";
+	struct baleen_key key = address->key;
 	const struct rule_argument *from;
 	u64 line;
 
@@ -217,7 +288,8 @@ static void complain_of(const struct guarded *guarded, u32 index,
 		return;
 	}
 	from = guarded->rules ? rules_find(guarded->rules, rule) : NULL;
-	if (from && input_find_line(&from->input, &address->key, &line, entry, sizeof(entry)))
+	matches(guarded, index, address, &key);
+	if (from && input_find_line(&from->input, &key, &line, entry, sizeof(entry)))
 		complain("%s:%llu: '%s': rule '%s' would drop %s, %s of %s", from->path,
 			 (unsigned long long)line, entry, rule->name, text, role, whose);
 	else

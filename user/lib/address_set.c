@@ -9,6 +9,18 @@
 #include "address_set.h"
 #include "key_text.h"
 
+static int compare_sessions(const struct baleen_host_session *a,
+			    const struct baleen_host_session *b)
+{
+	int order = baleen_key_compare(&a->own, &b->own);
+
+	if (order)
+		return order;
+	if (a->port != b->port)
+		return a->port < b->port ? -1 : 1;
+	return (a->peer_port > b->peer_port) - (a->peer_port < b->peer_port);
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct baleen_host_address *a = left, *b = right;
@@ -17,7 +29,7 @@ static int compare(const void *left, const void *right)
 	if (a->role != b->role)
 		return a->role < b->role ? -1 : 1;
 	order = baleen_key_compare(&a->key, &b->key);
-	return order ? order : (a->port > b->port) - (a->port < b->port);
+	return order ? order : compare_sessions(&a->session, &b->session);
 }
 
 void baleen_address_set_sort(struct baleen_address_set *set)
@@ -76,8 +88,9 @@ static bool is_nobody(const struct baleen_key *key)
 }
 
 int baleen_address_set_add(struct baleen_address_set *set, enum baleen_host_role role,
-			   const struct baleen_key *key, u16 port)
+			   const struct baleen_key *key, const struct baleen_host_session *session)
 {
+	struct baleen_host_address *added;
 	int err;
 
 	if (is_nobody(key))
@@ -85,6 +98,9 @@ int baleen_address_set_add(struct baleen_address_set *set, enum baleen_host_role
 	err = make_room(set);
 	if (err)
 		return err;
-	set->address[set->n++] = (struct baleen_host_address){ role, *key, port };
+	added = &set->address[set->n++];
+	*added = (struct baleen_host_address){ .role = role, .key = *key };
+	if (session)
+		added->session = *session;
 	return 0;
 }

@@ -36,15 +36,15 @@ bool baleen_address_key(const void *bytes, size_t n_bytes, struct baleen_key *ke
  * @set: the set
  * @role: why it must not be dropped
  * @key: the address; a loopback or unspecified one is passed over
- * @port: of a peer's session, or 0
+ * @session: with a peer, or NULL
  *
  * Return: 0 or -ENOMEM.
  */
 int baleen_address_set_add(struct baleen_address_set *set, enum baleen_host_role role,
-			   const struct baleen_key *key, u16 port);
+			   const struct baleen_key *key, const struct baleen_host_session *session);
 
 /**
- * baleen_address_set_sort() - sort by role, address and port, drop duplicates
+ * baleen_address_set_sort() - sort by role, address and session, drop duplicates
  * @set: the set
  */
 void baleen_address_set_sort(struct baleen_address_set *set);

@@ -58,7 +58,7 @@ static int add(struct survey *survey, enum baleen_host_role role, const void *by
 
 	if (!baleen_address_key(bytes, n_bytes, &key))
 		return 0;
-	return baleen_address_set_add(&survey->set, role, &key, 0);
+	return baleen_address_set_add(&survey->set, role, &key, NULL);
 }
 
 /* What a visitor returns; errno is that of the failed allocation. */
@@ -157,7 +157,7 @@ static int add_object_gateway(struct survey *survey, u32 id)
 	for (size_t i = 0; i < survey->n_hops; i++)
 		if (survey->hop[i].id == id && !survey->hop[i].member)
 			return baleen_address_set_add(&survey->set, BALEEN_HOST_GATEWAY,
-						      &survey->hop[i].gateway, 0);
+						      &survey->hop[i].gateway, NULL);
 	return 0;
 }
 
@@ -245,15 +245,19 @@ static int visit_route(const struct nlmsghdr *message, void *data)
 static int visit_socket(const struct nlmsghdr *message, void *data)
 {
 	const struct inet_diag_msg *socket = mnl_nlmsg_get_payload(message);
+	struct baleen_host_session session;
 	struct survey *survey = data;
-	struct baleen_key key;
+	struct baleen_key peer;
+	size_t n_bytes;
 
-	if (!has_header(message, sizeof(*socket)) ||
-	    !baleen_address_key(socket->id.idiag_dst, socket->idiag_family == AF_INET ? 4 : 16,
-				&key))
+	if (!has_header(message, sizeof(*socket)))
 		return MNL_CB_OK;
-	return visited(baleen_address_set_add(&survey->set, BALEEN_HOST_PEER, &key,
-					      ntohs(socket->id.idiag_sport)));
+	n_bytes = socket->idiag_family == AF_INET ? 4 : 16;
+	baleen_address_key(socket->id.idiag_dst, n_bytes, &peer);
+	baleen_address_key(socket->id.idiag_src, n_bytes, &session.own);
+	session.port = ntohs(socket->id.idiag_sport);
+	session.peer_port = ntohs(socket->id.idiag_dport);
+	return visited(baleen_address_set_add(&survey->set, BALEEN_HOST_PEER, &peer, &session));
 }
 
 static int add_peers(struct survey *survey, u8 family)

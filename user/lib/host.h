@@ -25,15 +25,27 @@ enum baleen_host_role {
 };
 
 /**
+ * struct baleen_host_session - what else is known of a TCP session with a peer
+ * @own: our address
+ * @port: our port
+ * @peer_port: the peer's port
+ */
+struct baleen_host_session {
+	struct baleen_key own;
+	u16 port;
+	u16 peer_port;
+};
+
+/**
  * struct baleen_host_address - one address that must not be dropped
  * @role: why
  * @key: the address
- * @port: of a peer: the session's port on our side; else 0
+ * @session: of a peer; else all zeros
  */
 struct baleen_host_address {
 	enum baleen_host_role role;
 	struct baleen_key key;
-	u16 port;
+	struct baleen_host_session session;
 };
 
 /**
@@ -48,7 +60,7 @@ const char *baleen_host_role_text(enum baleen_host_role role);
  * baleen_host_addresses() - what must not be dropped on a device
  * @ifindex: the device, in the network namespace of the caller
  * @out: array of addresses, to be freed by the caller, sorted; each at most
- *       once per role and port; loopback addresses and unspecified addresses
+ *       once per role and session; loopback addresses and unspecified addresses
  *       are left out
  * @n: how many
  * @error: filled in on failure
