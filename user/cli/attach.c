@@ -28,18 +28,6 @@ struct attach {
 	bool json;
 };
 
-static int take_mode(struct attach *attach, const char *argument)
-{
-	for (enum baleen_mode mode = BALEEN_MODE_AUTO; mode <= BALEEN_MODE_GENERIC; mode++) {
-		if (!strcmp(argument, baleen_mode_text(mode))) {
-			attach->mode = mode;
-			return 0;
-		}
-	}
-	return complain_usage(&attach_command, "--mode '%s': not auto, native or generic",
-			      argument);
-}
-
 static int take_place(struct attach *attach, enum baleen_place place)
 {
 	if (attach->place != BALEEN_PLACE_LINK && attach->place != place)
@@ -73,7 +61,7 @@ static int take_option(struct attach *attach, int option, const char *argument)
 
 	switch (option) {
 	case 1: return take_word(attach, argument);
-	case OPTION_MODE: return take_mode(attach, argument);
+	case OPTION_MODE: return take_mode(&attach_command, argument, &attach->mode);
 	case OPTION_NO_LINK: return take_place(attach, BALEEN_PLACE_NETLINK);
 	case OPTION_CHAIN: return take_place(attach, BALEEN_PLACE_CHAIN);
 	case OPTION_ACCEPT_FPP:

@@ -53,6 +53,17 @@ static int parse_interval(const char *text, u64 *interval_ns)
 	return -EINVAL;
 }
 
+int take_mode(const struct command *command, const char *argument, enum baleen_mode *mode)
+{
+	for (enum baleen_mode i = BALEEN_MODE_AUTO; i <= BALEEN_MODE_GENERIC; i++) {
+		if (!strcmp(argument, baleen_mode_text(i))) {
+			*mode = i;
+			return 0;
+		}
+	}
+	return complain_usage(command, "--mode '%s': not auto, native or generic", argument);
+}
+
 static int take_default(const struct command *command, struct policy *policy, const char *argument)
 {
 	if (strcmp(argument, "pass") && strcmp(argument, "drop"))

@@ -51,6 +51,9 @@ enum policy_option {
 int policy_option_take(const struct command *command, struct policy *policy, int option,
 		       const char *argument);
 
+/* Takes the argument of --mode; 0, or EXIT_USAGE after a message. */
+int take_mode(const struct command *command, const char *argument, enum baleen_mode *mode);
+
 /* Changes what was said. */
 void policy_apply(const struct policy *policy, struct baleen_ruleset *ruleset);
 

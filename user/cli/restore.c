@@ -6,6 +6,7 @@
 
 #include "attach.h"
 #include "guard.h"
+#include "policy.h"
 #include "saved.h"
 #include "update.h"
 
@@ -17,22 +18,11 @@ enum {
 struct restore {
 	const char *device;
 	const char *directory;
-	int mode; /* enum baleen_mode, or -1 for the saved one */
+	enum baleen_mode mode;
+	bool is_mode_given; /* else the saved one */
 	bool force;
 	bool json;
 };
-
-static int take_mode(struct restore *restore, const char *argument)
-{
-	for (enum baleen_mode mode = BALEEN_MODE_AUTO; mode <= BALEEN_MODE_GENERIC; mode++) {
-		if (!strcmp(argument, baleen_mode_text(mode))) {
-			restore->mode = mode;
-			return 0;
-		}
-	}
-	return complain_usage(&restore_command, "--mode '%s': not auto, native or generic",
-			      argument);
-}
 
 static int parse(struct restore *restore, int argc, char **argv)
 {
@@ -46,7 +36,10 @@ static int parse(struct restore *restore, int argc, char **argv)
 
 	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
 		switch (option) {
-		case OPTION_MODE: err = take_mode(restore, optarg); break;
+		case OPTION_MODE:
+			restore->is_mode_given = true;
+			err = take_mode(&restore_command, optarg, &restore->mode);
+			break;
 		case OPTION_FORCE: restore->force = true; break;
 		case 'j': restore->json = true; break;
 		default: fprintf(stderr, "baleen: see 'baleen help restore'\n"); err = EXIT_USAGE;
@@ -174,7 +167,7 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 
 static int run(int argc, char **argv)
 {
-	struct restore restore = { .mode = -1 };
+	struct restore restore = { 0 };
 	struct baleen_saved saved;
 	struct baleen_error error;
 	int ifindex, err = parse(&restore, argc, argv);
@@ -187,7 +180,7 @@ static int run(int argc, char **argv)
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	if (restore.mode >= 0)
+	if (restore.is_mode_given)
 		saved.mode = restore.mode;
 	if (!restore.force && guard_ruleset(restore.device, NULL, &saved.ruleset, NULL))
 		err = EXIT_FAILED;
