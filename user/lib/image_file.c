@@ -14,6 +14,9 @@
 /* Times a file is written again because another writer came in between. */
 #define MAX_TRIES 100
 
+/* A page of any file system, or several. */
+#define HOLE_BYTES 65536
+
 #define MAGIC_BYTES (sizeof(BALEEN_MAGIC) - 1)
 
 /* Wrong bytes with which a magic is still one, damaged, and not text. */
@@ -78,6 +81,31 @@ static int write_all(int fd, const void *bytes, size_t n_bytes)
 		n += put;
 	}
 	return 0;
+}
+
+static bool is_zero(const u8 *bytes, size_t n_bytes)
+{
+	return !*bytes && !memcmp(bytes, bytes + 1, n_bytes - 1);
+}
+
+/* Into an empty file. Room for keys to come is left as holes: gigabytes of it
+ * need no time and no disk.
+ */
+static int write_new(int fd, const u8 *bytes, size_t n_bytes)
+{
+	size_t at = 0, size;
+	int err = 0;
+
+	if (ftruncate(fd, n_bytes))
+		return -errno;
+	for (; at < n_bytes && !err; at += size) {
+		size = n_bytes - at < HOLE_BYTES ? n_bytes - at : HOLE_BYTES;
+		if (!is_zero(bytes + at, size))
+			err = write_all(fd, bytes + at, size);
+		else if (lseek(fd, size, SEEK_CUR) < 0)
+			err = -errno;
+	}
+	return err;
 }
 
 int baleen_image_file_read(int fd, const char *name, struct baleen_filter *filter,
@@ -173,7 +201,7 @@ static int replace_unnamed(const char *path, const char *directory, const void *
 
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, bytes, n_bytes);
+	err = write_new(fd, bytes, n_bytes);
 	if (!err && (fchmod(fd, mode) || fsync(fd)))
 		err = -errno;
 	if (!err)
@@ -194,7 +222,7 @@ static int replace_named(const char *path, const void *bytes, size_t n_bytes, un
 	fd = open(beside, O_CREAT | O_TRUNC | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, bytes, n_bytes);
+	err = write_new(fd, bytes, n_bytes);
 	if (!err && (fchmod(fd, mode) || fsync(fd)))
 		err = -errno;
 	if (close(fd) && !err)
