@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A filter in memory: allocation, sealing, counts and rates. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -11,16 +13,55 @@
 #include "plan.h"
 #include "slots.h"
 
+/* A filter that may be more than there is memory. */
+#define LARGE_BYTES (1ul << 30)
+
+/* A kernel promises more memory than there is, and kills whoever takes it. */
+static bool is_available(size_t n_bytes)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	unsigned long long kib = ULLONG_MAX / 1024;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return n_bytes <= kib * 1024;
+}
+
+/* What is large is not touched before it is used. */
+static void *alloc_zeros(size_t n_bytes, bool is_large)
+{
+	void *bytes;
+
+	if (is_large) {
+		bytes = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
+		return bytes == MAP_FAILED ? NULL : bytes;
+	}
+	bytes = aligned_alloc(BALEEN_BLOCK_BYTES, n_bytes);
+	if (bytes)
+		memset(bytes, 0, n_bytes);
+	return bytes;
+}
+
 int baleen_filter_alloc(struct baleen_filter *filter, const struct baleen_image *image,
 			struct baleen_error *error)
 {
 	size_t n_bytes = (size_t)image->n_blocks * BALEEN_BLOCK_BYTES;
-	void *bytes = aligned_alloc(BALEEN_BLOCK_BYTES, n_bytes);
+	bool is_large = n_bytes >= LARGE_BYTES;
+	void *bytes = is_large && !is_available(n_bytes) ? NULL : alloc_zeros(n_bytes, is_large);
 
 	if (!bytes)
 		return baleen_fail(error, ENOMEM, "no memory for a filter of %zu bytes", n_bytes);
-	memset(bytes, 0, n_bytes);
-	*filter = (struct baleen_filter){ .image = *image, .bytes = bytes, .n_bytes = n_bytes };
+	*filter = (struct baleen_filter){
+		.image = *image,
+		.bytes = bytes,
+		.n_bytes = n_bytes,
+		.is_large = is_large,
+	};
 	filter->image.n_entries = 0;
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		filter->image.table[domain].n_entries = 0;
@@ -61,7 +102,7 @@ int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter 
 
 void baleen_filter_free(struct baleen_filter *filter)
 {
-	if (filter->is_mapped)
+	if (filter->is_mapped || filter->is_large)
 		munmap(filter->bytes, filter->n_bytes);
 	else
 		free(filter->bytes);

@@ -19,12 +19,14 @@ struct baleen_list;
  *         baleen_filter_seal()
  * @n_bytes: size of @bytes
  * @is_mapped: @bytes is a mapping of a live map, not allocated memory
+ * @is_large: @bytes is memory, but not of the heap
  */
 struct baleen_filter {
 	struct baleen_image image;
 	void *bytes;
 	size_t n_bytes;
 	bool is_mapped;
+	bool is_large;
 };
 
 /**
