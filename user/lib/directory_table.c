@@ -152,7 +152,6 @@ static u64 host_blocks(const struct baleen_host_cost *cost, double per_bloom_key
 {
 	struct baleen_table table;
 
-	n = max_of(n, cost->room);
 	if (!n)
 		return 0;
 	if (per_bloom_key)
@@ -382,6 +381,8 @@ bool baleen_directory_next(const struct baleen_filter *filter, u64 *number, stru
 {
 	u64 first = find_number(filter, *number, true);
 
+	/* Not to be searched again by who asks again. */
+	*number = first;
 	if (first > UINT32_MAX)
 		return false;
 	*number = find_number(filter, first, false);

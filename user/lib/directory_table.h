@@ -40,12 +40,10 @@ struct baleen_runs {
  * struct baleen_host_cost - what it costs to have addresses in the table of hosts
  * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM
  * @fpp: rate of a Bloom table
- * @room: the table has room for this many whatever is in it
  */
 struct baleen_host_cost {
 	u32 kind;
 	double fpp;
-	u64 room;
 };
 
 /**

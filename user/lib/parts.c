@@ -77,9 +77,6 @@ static int plan_groups(struct baleen_parts *parts, const struct baleen_build_opt
 
 	if (err)
 		return err;
-	cost.room = share(parts, BALEEN_IP4, options->capacity);
-	if (cost.room <= parts->n[BALEEN_IP4])
-		cost.room = 0;
 	parts->groups_plan = baleen_directory_plan(&parts->groups, BALEEN_IP4_GROUPS, &cost);
 	parts->n[BALEEN_IP4] = parts->groups_plan.n_hosts;
 	if (!parts->n[BALEEN_IP4])
