@@ -501,6 +501,12 @@ try_swaps()
 	send "which is in force" --listed many.txt --unlisted listed.txt
 	check "swap to one of the other family" baleen swap veth-b:listed six.txt
 	send "which is in force, too" --listed six.txt --unlisted listed.txt
+	check "an image of nothing" baleen build --allow-empty -o nothing.bln empty.txt
+	refuses "swap to an image of nothing" \
+		"nothing.bln: holds not a single key: refused (--allow-empty takes it)" \
+		baleen swap veth-b:listed nothing.bln
+	refuses "a rule where a device is asked for" "veth-b:listed: no such device" \
+		baleen status veth-b:listed
 	check "swap to nothing at all" baleen swap --allow-empty veth-b:listed empty.txt
 	send "which drops nothing" --unlisted listed.txt
 	check "swap back" baleen swap veth-b:listed listed.bln

@@ -72,12 +72,22 @@ static int check_action(const struct swap *swap, const struct baleen_xdp *xdp, u
 	return EXIT_FAILED;
 }
 
+/* An image of an empty list would disarm the rule without a word. */
+static int check_empty(const struct swap *swap, const struct baleen_filter *filter)
+{
+	if (swap->lists.allow_empty || counted_image(filter).n_entries)
+		return 0;
+	complain("%s: holds not a single key: refused (--allow-empty takes it)",
+		 swap->rules.rule[0].path);
+	return EXIT_FAILED;
+}
+
 static int check(const struct swap *swap, const struct baleen_xdp *xdp, int index)
 {
 	const struct baleen_rule *rule = &xdp->config.rule[index];
 	const struct input *input = &swap->rules.rule[0].input;
 
-	if (check_action(swap, xdp, index) ||
+	if (check_empty(swap, &input->filter) || check_action(swap, xdp, index) ||
 	    guard_rate(swap->rule, rule->action, &input->filter, swap->accept_fpp))
 		return EXIT_FAILED;
 	return 0;

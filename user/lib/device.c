@@ -51,9 +51,17 @@ int baleen_device_privileges(struct baleen_error *error)
 	return 0;
 }
 
+unsigned int baleen_device_index(const char *device)
+{
+	/* The kernel takes eth0:x for eth0, as in the days of alias devices; no
+	 * device is called so.
+	 */
+	return strchr(device, ':') ? 0 : if_nametoindex(device);
+}
+
 int baleen_device_ifindex(const char *device, int *ifindex, struct baleen_error *error)
 {
-	unsigned int index = if_nametoindex(device);
+	unsigned int index = baleen_device_index(device);
 
 	if (!index)
 		return baleen_fail(error, ENODEV, "%s: no such device", device);

@@ -52,6 +52,14 @@ const char *baleen_mode_text(enum baleen_mode mode);
 int baleen_device_privileges(struct baleen_error *error);
 
 /**
+ * baleen_device_index() - the number of a device
+ * @device: name of a device of this network namespace, and not of an alias
+ *
+ * Return: its index, or 0 when there is no such device.
+ */
+unsigned int baleen_device_index(const char *device);
+
+/**
  * baleen_device_ifindex() - the device of a name
  * @device: name of a device of this network namespace
  * @ifindex: its index

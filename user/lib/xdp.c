@@ -241,7 +241,7 @@ static int match_old_name(const struct baleen_pins *pins, void *data)
  */
 static int find_pins(const char *device, struct baleen_pins *pins, struct baleen_error *error)
 {
-	unsigned int ifindex = if_nametoindex(device);
+	unsigned int ifindex = baleen_device_index(device);
 	struct search search = { .device = device, .gone_only = ifindex };
 	int err;
 
