@@ -160,7 +160,7 @@ check-kernels: all tests
 	tests/run kernels
 
 check: deps-test
-	$(MAKE) check-all
+	$(MAKE) -j$$(nproc) check-all
 
 check-all: all tests
 	tests/run unit fuzz xdp kernels
