@@ -207,3 +207,11 @@ make_list crowd.txt 500000 0 1
 prints "--like a Bloom filter of one block, 500,000 keys, ends" "" \
 	user timeout 60 "$TMP/baleen" build --like bloom.bln -o crowd.bln crowd.txt
 is "with a rate of 1" "$(info crowd.bln .fpp)" 1.0
+
+# --- the wrong file ---------------------------------------------------------
+
+seq -f 'line %g' 1000 >wrong.txt
+"$BALEEN" build -o wrong.bln wrong.txt 2>err
+is "of a thousand bad lines 20 are shown, and how many there are" \
+	"$(wc -l <err) $(tail -n 1 err)" \
+	"22 baleen: wrong.txt: 1000 bad lines of 1000: list refused (--skip-bad goes on without them)"

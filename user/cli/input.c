@@ -12,6 +12,9 @@
 #include "input.h"
 #include "key_spec.h"
 
+/* Bad lines shown of one list: the wrong file is not worth a mailbox. */
+#define MAX_REPORTED 20
+
 void list_options_init(struct list_options *options)
 {
 	*options = (struct list_options){
@@ -151,9 +154,14 @@ static int open_live(struct input *input, const char *device, const char *rule,
 
 static void report_bad(void *data, const struct baleen_list_problem *problem)
 {
-	const struct list_options *options = data;
+	struct list_options *options = data;
 
-	if (!options->skip_bad)
+	if (options->skip_bad || options->n_reported > MAX_REPORTED)
+		return;
+	if (options->n_reported++ == MAX_REPORTED)
+		complain("%s: and so on; only the first %d bad lines are shown", problem->file,
+			 MAX_REPORTED);
+	else
 		complain("%s:%llu: '%s': %s", problem->file, (unsigned long long)problem->line,
 			 problem->text, problem->reason);
 }
@@ -243,6 +251,7 @@ static int read_list(struct baleen_list *list, int fd, const char *path,
 		complain("%s: %s", name, reason);
 		return EXIT_FAILED;
 	}
+	options->n_reported = 0;
 	if (baleen_list_read(list, fd, name, &reader, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;

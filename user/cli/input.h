@@ -13,6 +13,7 @@
  * struct list_options - how lists are read and built
  * @skip_bad: count bad lines instead of refusing the list
  * @allow_empty: take a list without a key
+ * @n_reported: bad lines of the list at hand that were printed
  * @looks_at_live: a live rule is looked at as it changes, not copied between
  *                 two changes
  * @build: kind, key, rate, capacity
@@ -25,6 +26,7 @@ struct list_options {
 	bool skip_bad;
 	bool allow_empty;
 	bool looks_at_live;
+	u64 n_reported;
 	struct baleen_build_options build;
 	const char *shaped_by;
 	bool is_key_given;
