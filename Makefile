@@ -35,7 +35,7 @@ BASE_CFLAGS = -std=gnu11 $(WARN)
 # The rules are unrolled: clang's own limit would make a loop of all 16, whose
 # constants the verifier then does not see.
 BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -I include -I bpf -I /usr/include/$(MULTIARCH) -mllvm -pragma-unroll-threshold=200000
-LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lz -lm
+LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lcurl -lcsv -lsqlite3 -lz -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 LIB_SRC := $(wildcard user/lib/*.c)
