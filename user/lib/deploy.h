@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * State and device as one thing, changed together.
+ *
+ * Whoever changes a device with a state comes through here, so that entries and
+ * packets agree, whatever is killed in between.
+ */
+#ifndef BALEEN_DEPLOY_H
+#define BALEEN_DEPLOY_H
+
+#include "attach.h"
+#include "derive.h"
+#include "update.h"
+
+/**
+ * struct baleen_deploy - a device and its state, held against other writers
+ * @state: opened for writing
+ * @has_xdp: the device is attached, and @xdp opened for writing
+ * @xdp: the device
+ */
+struct baleen_deploy {
+	struct baleen_state state;
+	bool has_xdp;
+	struct baleen_xdp xdp;
+};
+
+/**
+ * baleen_deploy_open() - become the only writer of a device with a state
+ * @deploy: filled in; close with baleen_deploy_close()
+ * @device: name of the device
+ * @timeout_ms: how long to wait for another writer, for each of the two locks
+ * @error: filled in on failure
+ *
+ * What a killed writer left half-way is put right first: maps that were being
+ * changed are derived anew. Single entries whose time has come are taken out.
+ *
+ * Return: 0; -ENOENT when there is no state; else as baleen_state_open() and
+ * baleen_xdp_open().
+ */
+int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 timeout_ms,
+		       struct baleen_error *error);
+
+/**
+ * baleen_deploy_close() - let the next writer in
+ * @deploy: opened
+ */
+void baleen_deploy_close(struct baleen_deploy *deploy);
+
+/**
+ * enum baleen_single_op - what is done with a single entry
+ * @BALEEN_SINGLE_PUT: added, or given another reason and time
+ * @BALEEN_SINGLE_REMOVE: forgotten; an empty origin means all origins
+ */
+enum baleen_single_op {
+	BALEEN_SINGLE_PUT,
+	BALEEN_SINGLE_REMOVE,
+};
+
+/**
+ * struct baleen_single_change - one change of a batch
+ * @op: what is done
+ * @single: the entry
+ * @result: filled in: 0; -EEXIST when a put found one of this key and origin (and
+ *          renewed it); -ENOENT when there was none to remove; -EPERM when it is
+ *          withheld and so was not added
+ * @withheld: filled in with -EPERM
+ */
+struct baleen_single_change {
+	enum baleen_single_op op;
+	struct baleen_single single;
+	int result;
+	struct baleen_withheld withheld;
+};
+
+/**
+ * struct baleen_batch - changes of one rule that are made together
+ * @rule: name of the rule
+ * @change: what to do, in order
+ * @n: how many
+ * @cuts_sessions: peers of TCP sessions may be banned
+ * @snapshot_of: all entries of this origin that are not put by the batch are
+ *               forgotten; NULL to leave them
+ * @flush_of: all entries of this origin are forgotten first; NULL to leave them
+ * @n_flushed: filled in: entries that @snapshot_of or @flush_of made go
+ * @in_place: filled in: the live map was changed in place, not replaced
+ */
+struct baleen_batch {
+	const char *rule;
+	struct baleen_single_change *change;
+	size_t n;
+	bool cuts_sessions;
+	const char *snapshot_of;
+	const char *flush_of;
+	u64 n_flushed;
+	bool in_place;
+};
+
+/**
+ * baleen_deploy_batch() - change single entries and what packets see of them
+ * @deploy: opened
+ * @batch: what to do; results are filled in
+ * @error: filled in on failure
+ *
+ * Hosts change in place, one after the other; anything else, and what finds no
+ * room, is derived anew and put on in one step. What other entries hold stays
+ * in force. On disk when this returns. A device that is not attached has its
+ * state changed.
+ *
+ * Return: 0, also when single changes were refused; -ENOENT for no such rule;
+ * a negative errno, then nothing has changed.
+ */
+int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
+			struct baleen_error *error);
+
+/**
+ * baleen_deploy_expire() - take out the entries whose time has come
+ * @deploy: opened
+ * @now_ms: the time
+ * @n: how many there were
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
+			 struct baleen_error *error);
+
+/**
+ * struct baleen_deploy_plan - what is to be put on
+ * @rules: rules and policy afterwards; the state has them, and their feeds,
+ *         already, in the open transaction
+ * @rebuild: rule i is to be derived anew; others keep their live map where they
+ *           continue one (same name and key)
+ * @renamed_from: rule i continues this rule of the device; empty for its own name
+ */
+struct baleen_deploy_plan {
+	struct baleen_state_rules rules;
+	bool rebuild[BALEEN_MAX_RULES];
+	char renamed_from[BALEEN_MAX_RULES][BALEEN_NAME_BYTES];
+};
+
+/**
+ * baleen_deploy_put() - make the device what the state says, and commit
+ * @deploy: opened, with a transaction that has all changes of the state
+ * @plan: what is to be derived
+ * @attempts: filled in when the device had to be attached; may be NULL
+ * @check: asked before anything goes live, with the whole ruleset; a nonzero
+ *         return refuses it and is passed on; may be NULL
+ * @data: passed to @check
+ * @error: filled in on failure
+ *
+ * One update of an attached device, or an attach of another. Afterwards the
+ * state is committed; on failure it is rolled back and the device as it was.
+ *
+ * Return: 0; a negative errno.
+ */
+int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_plan *plan,
+		      struct baleen_attempts *attempts,
+		      int (*check)(void *data, const struct baleen_ruleset *ruleset), void *data,
+		      struct baleen_error *error);
+
+/**
+ * baleen_deploy_restore() - attach a device again, as its state says
+ * @deploy: opened
+ * @attempts: filled in
+ * @error: filled in on failure
+ *
+ * Without network: from the last good copies. Does nothing when it is attached.
+ *
+ * Return: 0; a negative errno.
+ */
+int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *attempts,
+			  struct baleen_error *error);
+
+#endif /* BALEEN_DEPLOY_H */

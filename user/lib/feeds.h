@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The feeds of a rule: where each comes from, how it is read, and the last good
+ * copy of it.
+ */
+#ifndef BALEEN_FEEDS_H
+#define BALEEN_FEEDS_H
+
+#include "list.h"
+#include "state.h"
+
+#define BALEEN_SOURCE_BYTES 1024
+#define BALEEN_FEED_OPTION_BYTES 256
+
+/**
+ * enum baleen_feed_format - what a feed is made of
+ * @BALEEN_FEED_LIST: a list (list.h), gzipped or not
+ * @BALEEN_FEED_CSV: a table (csv.h), gzipped or not
+ * @BALEEN_FEED_IMAGE: an image
+ */
+enum baleen_feed_format {
+	BALEEN_FEED_LIST,
+	BALEEN_FEED_CSV,
+	BALEEN_FEED_IMAGE,
+};
+
+/**
+ * struct baleen_feed_source - what is asked for
+ * @source: a path, a directory of lists, or an http or https URL; "-" was a pipe,
+ *          which cannot be read again
+ * @column: of a table: the column of the keys; empty for a list
+ * @where: of a table: COLUMN=VALUE, several with newlines between
+ * @delimiter: of a table: its character; 0 to find out
+ * @skip_bad: bad lines are passed over
+ * @every_s: baleend looks for a new one this often; 0 for never
+ * @timeout_s: of a download; 0 for the default
+ */
+struct baleen_feed_source {
+	char source[BALEEN_SOURCE_BYTES];
+	char column[BALEEN_FEED_OPTION_BYTES];
+	char where[BALEEN_FEED_OPTION_BYTES];
+	char delimiter;
+	bool skip_bad;
+	u32 every_s;
+	u32 timeout_s;
+};
+
+/**
+ * struct baleen_feed - a feed of a rule, as the state has it
+ * @id: its number in the state; the last good copy is feeds/<id>
+ * @rule: name of the rule
+ * @wanted: where it comes from
+ * @format: enum baleen_feed_format of the last good copy
+ * @etag: of the last good copy; may be empty
+ * @last_modified: of the last good copy; may be empty
+ * @n_entries: entries of the last good copy
+ * @n_ip4: IPv4 addresses that it covers
+ * @n_bytes: size of the last good copy
+ * @n_special: entries in special-purpose ranges that were taken out of it
+ * @checked_ms: when it was looked for last; 0 for never
+ * @received_ms: when the last good copy came; 0 when there is none
+ * @confirmed_ms: when the source last said that it is still good
+ * @n_failures: failures since then; 0 when it is well
+ * @failure: the last one, in a line; empty when it is well
+ *
+ * A directory is one feed per file in it, each with the same @wanted but for
+ * its path in @file.
+ */
+struct baleen_feed {
+	u64 id;
+	char rule[BALEEN_NAME_BYTES];
+	struct baleen_feed_source wanted;
+	char file[BALEEN_SOURCE_BYTES];
+	u32 format;
+	char etag[BALEEN_FEED_OPTION_BYTES];
+	char last_modified[64];
+	u64 n_entries;
+	u64 n_ip4;
+	u64 n_bytes;
+	u64 n_special;
+	u64 checked_ms;
+	u64 received_ms;
+	u64 confirmed_ms;
+	u32 n_failures;
+	char failure[1024];
+};
+
+/**
+ * baleen_feeds_each() - the feeds of a rule, in the order they were added
+ * @state: opened
+ * @rule: name of the rule; NULL for all rules
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_feeds_each(const struct baleen_state *state, const char *rule,
+		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
+		      struct baleen_error *error);
+
+/**
+ * baleen_feeds_put() - add a feed, or change what is known of one
+ * @state: with a transaction
+ * @feed: id 0 adds it, and is filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_feeds_put(struct baleen_state *state, struct baleen_feed *feed,
+		     struct baleen_error *error);
+
+/**
+ * baleen_feeds_remove() - forget a feed
+ * @state: with a transaction; the copy goes with the commit
+ * @id: of the feed
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_feeds_remove(struct baleen_state *state, u64 id, struct baleen_error *error);
+
+/**
+ * baleen_feed_take() - make bytes the last good copy of a feed
+ * @state: with a transaction
+ * @feed: of the state
+ * @fd: the bytes as received, read from the start; a pipe is for the caller to
+ *      spool
+ * @error: filled in on failure
+ *
+ * The file is written aside, synced and given its name by the commit: a copy of
+ * a transaction that was undone is never read. feeds/<id>.<generation> is its
+ * name, and the row says which generation counts.
+ *
+ * Return: 0 or a negative errno (-ENOSPC on a full disk).
+ */
+int baleen_feed_take(struct baleen_state *state, struct baleen_feed *feed, int fd,
+		     struct baleen_error *error);
+
+/**
+ * baleen_feed_open() - the last good copy, as received
+ * @state: opened
+ * @feed: of the state
+ * @error: filled in on failure
+ *
+ * Return: a descriptor; -ENOENT when there is none; a negative errno.
+ */
+int baleen_feed_open(const struct baleen_state *state, const struct baleen_feed *feed,
+		     struct baleen_error *error);
+
+/**
+ * baleen_feed_open_lines() - the same as a list: unpacked, a table turned into lines
+ * @state: opened
+ * @feed: of the state, not an image
+ * @error: filled in on failure
+ *
+ * Line N of what is read is line N of what was received.
+ *
+ * Return: a descriptor; a negative errno.
+ */
+int baleen_feed_open_lines(const struct baleen_state *state, const struct baleen_feed *feed,
+			   struct baleen_error *error);
+
+/**
+ * baleen_feed_read() - bytes as received, as a set
+ * @fd: open for reading, seekable
+ * @name: of the source in messages
+ * @wanted: how it is read
+ * @key_spec: enum baleen_key_spec of the rule
+ * @reader: what to do with bad lines; may be NULL
+ * @list: filled in with a finished list
+ * @error: filled in on failure: the first bad line, if that is why
+ *
+ * Return: 0; -EINVAL for bad lines, unless they may be skipped; -ENOMEM; a negative
+ * errno.
+ */
+int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *wanted,
+		     u32 key_spec, const struct baleen_list_reader *reader,
+		     struct baleen_list *list, struct baleen_error *error);
+
+/**
+ * baleen_feed_name() - what a feed is called in messages
+ * @feed: the feed
+ *
+ * Return: its file, path or URL.
+ */
+const char *baleen_feed_name(const struct baleen_feed *feed);
+
+#endif /* BALEEN_FEEDS_H */

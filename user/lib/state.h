@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the rules of a device were made of: a directory with a database.
+ *
+ *      /var/lib/baleen/DEV/                    kept: put on again at boot
+ *      /run/baleen/ns<cookie>-if<ifindex>/     volatile: ends with the filter, at a reboot
+ *        state.db          rules, policy, feeds, single entries (SQLite)
+ *        feeds/<id>        each feed as it was received last, and taken
+ *        never.list        the never-drop list as it was last good
+ *
+ * The state is the truth and live maps are derived from it (derive.h). One
+ * writer at a time: the lock of the directory comes before that of the device's
+ * pins. Feeds are files of their own and not rows: they are read as a whole,
+ * and a list of a million lines need not go through SQL.
+ *
+ * A change in place touches the database and the map. Before it begins, a mark
+ * is set in memory (/run); who finds one derives everything anew. So whoever is
+ * killed leaves what was before or what was to come, and a power cut, which
+ * ends the map, too, costs no second write to the disk.
+ */
+#ifndef BALEEN_STATE_H
+#define BALEEN_STATE_H
+
+#include <sqlite3.h>
+
+#include "device.h"
+#include "feed_guard.h"
+#include "ruleset.h"
+
+#define BALEEN_STATE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
+#define BALEEN_RUN_ROOT "/run/baleen" /* BALEEN_RUN_DIR */
+#define BALEEN_STATE_PATH_BYTES 512
+
+/**
+ * struct baleen_state - the state of one device, opened
+ * @path: of its directory
+ * @device: name of the device
+ * @is_kept: it is put on again at boot
+ * @lock_fd: the locked directory, or -1 when it is only read
+ * @db: the database
+ */
+struct baleen_state {
+	char path[BALEEN_STATE_PATH_BYTES];
+	char device[BALEEN_DEVICE_BYTES];
+	bool is_kept;
+	int lock_fd;
+	sqlite3 *db;
+};
+
+/**
+ * struct baleen_state_rule - a rule as the state has it
+ * @name: as in struct baleen_ruleset_rule
+ * @action: enum baleen_action
+ * @qualifiers: what else a frame has to have
+ * @key_spec: enum baleen_key_spec
+ * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM
+ * @fpp: false positive rate allowed
+ * @capacity: room asked for; 0 for what is needed
+ * @is_any: every address, whatever the entries
+ * @limits: what its feeds have to keep to
+ * @guards_feeds: special-purpose ranges and the never-drop list are taken out of
+ *                its feeds; false for what was attached by hand
+ */
+struct baleen_state_rule {
+	char name[BALEEN_NAME_BYTES];
+	u32 action;
+	struct baleen_qualifiers qualifiers;
+	u32 key_spec;
+	u32 kind;
+	double fpp;
+	u64 capacity;
+	bool is_any;
+	struct baleen_feed_limits limits;
+	bool guards_feeds;
+};
+
+/**
+ * struct baleen_state_rules - the rules of a device and its policy, as the state
+ *                             has them
+ * @n_rules: 0 to BALEEN_MAX_RULES
+ * @rule: in order of evaluation
+ * @default_drop: as in struct baleen_ruleset
+ * @dry_run: as in struct baleen_ruleset
+ * @sample_interval_ns: as in struct baleen_ruleset
+ * @mode: enum baleen_mode, as the attach is asked for
+ * @place: enum baleen_place
+ * @never_path: the never-drop list; empty for none
+ */
+struct baleen_state_rules {
+	u32 n_rules;
+	struct baleen_state_rule rule[BALEEN_MAX_RULES];
+	bool default_drop;
+	bool dry_run;
+	u64 sample_interval_ns;
+	u32 mode;
+	u32 place;
+	char never_path[BALEEN_STATE_PATH_BYTES];
+};
+
+/**
+ * baleen_state_open() - open the state of a device
+ * @state: filled in; close with baleen_state_close()
+ * @device: name of the device, which need not be there if its state is kept
+ * @timeout_ms: how long to wait to be the only writer; 0 opens it for reading
+ *              only, which never waits for writers
+ * @error: filled in on failure
+ *
+ * The kept state comes first, then the volatile one. A kept state that belongs
+ * to a device of this name in another network namespace is not this device's.
+ *
+ * Return: 0; -ENOENT when there is none; -ETIMEDOUT; -EPROTO when a newer
+ * release made it; -EINVAL when it is damaged; a negative errno.
+ */
+int baleen_state_open(struct baleen_state *state, const char *device, u64 timeout_ms,
+		      struct baleen_error *error);
+
+/**
+ * baleen_state_create() - make an empty state and become its writer
+ * @state: filled in; close with baleen_state_close()
+ * @device: name of the device; a volatile state needs it to be there
+ * @is_kept: which of the two
+ * @timeout_ms: how long to wait to be the only writer
+ * @error: filled in on failure
+ *
+ * Return: 0; -EEXIST when there is one already; as baleen_state_open().
+ */
+int baleen_state_create(struct baleen_state *state, const char *device, bool is_kept,
+			u64 timeout_ms, struct baleen_error *error);
+
+/**
+ * baleen_state_close() - let go; what was not committed is undone
+ * @state: opened
+ */
+void baleen_state_close(struct baleen_state *state);
+
+/**
+ * baleen_state_remove() - forget it, with all feeds and entries
+ * @state: opened for writing; closed afterwards
+ */
+void baleen_state_remove(struct baleen_state *state);
+
+/**
+ * baleen_state_each() - the devices that have a state
+ * @visit: called with the name of each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Kept states that are not another network namespace's, and the volatile ones
+ * of this one.
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_state_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
+		      struct baleen_error *error);
+
+/**
+ * baleen_state_begin() - begin a transaction
+ * @state: opened for writing
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno (-ENOSPC on a full disk).
+ */
+int baleen_state_begin(struct baleen_state *state, struct baleen_error *error);
+
+/**
+ * baleen_state_commit() - end a transaction: it is on disk afterwards
+ * @state: with a transaction
+ * @error: filled in on failure; the transaction is undone then
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_commit(struct baleen_state *state, struct baleen_error *error);
+
+/**
+ * baleen_state_rollback() - undo a transaction, if there is one
+ * @state: opened for writing
+ */
+void baleen_state_rollback(struct baleen_state *state);
+
+/**
+ * baleen_state_get_rules() - rules and policy
+ * @state: opened
+ * @rules: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_get_rules(const struct baleen_state *state, struct baleen_state_rules *rules,
+			   struct baleen_error *error);
+
+/**
+ * baleen_state_set_rules() - other rules and another policy
+ * @state: with a transaction
+ * @rules: afterwards; feeds and single entries of rules that are not among them
+ *         are forgotten
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_set_rules(struct baleen_state *state, const struct baleen_state_rules *rules,
+			   struct baleen_error *error);
+
+/**
+ * baleen_state_get_text() - a named text, such as "conf" (the one applied last)
+ * @state: opened
+ * @name: of it
+ * @text: to be freed by the caller; NULL when there is none
+ *
+ * Known: "conf", "applied" (seconds of the day it was), "confirm" (until when),
+ * "image_time RULE" (when its image was derived).
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_get_text(const struct baleen_state *state, const char *name, char **text);
+
+/**
+ * baleen_state_set_text() - set a named text
+ * @state: with a transaction
+ * @name: of it
+ * @text: or NULL to forget it
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_set_text(struct baleen_state *state, const char *name, const char *text,
+			  struct baleen_error *error);
+
+/**
+ * baleen_state_mark() - say that a map is about to change in place
+ * @state: opened for writing
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_mark(const struct baleen_state *state, struct baleen_error *error);
+
+/**
+ * baleen_state_unmark() - say that map and database agree
+ * @state: opened for writing
+ */
+void baleen_state_unmark(const struct baleen_state *state);
+
+/**
+ * baleen_state_is_marked() - was a change in place begun and not finished?
+ * @state: opened
+ *
+ * Return: true when the live maps are to be derived anew.
+ */
+bool baleen_state_is_marked(const struct baleen_state *state);
+
+/**
+ * baleen_state_copy() - a copy of it as it is, elsewhere
+ * @state: opened
+ * @path: of a directory that is made, or replaced if a copy was there
+ * @error: filled in on failure
+ *
+ * Whole or not at all; feeds are linked, not copied.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_copy(const struct baleen_state *state, const char *path,
+		      struct baleen_error *error);
+
+/**
+ * baleen_state_replace() - take a copy back
+ * @state: opened for writing; becomes what the copy is
+ * @path: of the copy, which is gone afterwards
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_replace(struct baleen_state *state, const char *path, struct baleen_error *error);
+
+#endif /* BALEEN_STATE_H */
