@@ -2,13 +2,18 @@
 /* What the XDP program would do with a frame. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "replay.h"
 
 /* Longer than any page that a kernel puts a frame in. */
 #define PROBE_BYTES 66000
+
+/* What a program that takes no frames of several buffers is run with. */
+#define ONE_BUFFER_BYTES 1500
 
 /* Where the program counts each outcome; each frame is counted once. */
 static const size_t counters[BALEEN_N_OUTCOMES] = {
@@ -79,6 +84,60 @@ int baleen_replay_open(struct baleen_replay *replay, const struct baleen_ruleset
 		err = baleen_load_program(&replay->config, &replay->loaded, error);
 	if (!err)
 		err = find_readable(replay, error);
+	if (err)
+		baleen_replay_close(replay);
+	return err;
+}
+
+/* The constants stay those of the device, so that the instructions do, but for
+ * the place: no program of a chain can be run.
+ */
+static void configure_live(struct baleen_replay *replay, const struct baleen_xdp *xdp)
+{
+	*replay = (struct baleen_replay){ .config = xdp->config, .n_readable = ONE_BUFFER_BYTES };
+	replay->config.place = BALEEN_PLACE_LINK;
+	baleen_loaded_init(&replay->loaded);
+}
+
+static int share_rules(struct baleen_replay *replay, const struct baleen_xdp *xdp,
+		       struct baleen_error *error)
+{
+	for (u32 i = 0; i < xdp->config.n_rules; i++) {
+		replay->loaded.rule_fd[i] = fcntl(xdp->rule_fd[i], F_DUPFD_CLOEXEC, 0);
+		if (replay->loaded.rule_fd[i] < 0)
+			return baleen_fail(error, errno, "%s: cannot share its maps: %m",
+					   xdp->device);
+	}
+	return 0;
+}
+
+/* A place for events that nobody reads, the smallest there is. */
+static int make_events(struct baleen_replay *replay, struct baleen_error *error)
+{
+	int fd;
+
+	if (!replay->config.sample_interval_ns)
+		return 0;
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "bln_replay", 0, 0, getpagesize(), NULL);
+	if (fd < 0)
+		return baleen_fail(error, -fd, "cannot create a map for events: %s", strerror(-fd));
+	replay->loaded.events_fd = fd;
+	return 0;
+}
+
+int baleen_replay_open_live(struct baleen_replay *replay, const struct baleen_xdp *xdp,
+			    struct baleen_error *error)
+{
+	int err;
+
+	configure_live(replay, xdp);
+	err = share_rules(replay, xdp, error);
+	if (!err)
+		err = map_stats(replay, error);
+	if (!err)
+		err = make_events(replay, error);
+	if (!err)
+		err = baleen_load_program(&replay->config, &replay->loaded, error);
 	if (err)
 		baleen_replay_close(replay);
 	return err;

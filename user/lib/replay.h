@@ -106,6 +106,21 @@ int baleen_replay_open(struct baleen_replay *replay, const struct baleen_ruleset
 		       struct baleen_error *error);
 
 /**
+ * baleen_replay_open_live() - load the rules of a device once more, to be asked
+ * @replay: filled in; close with baleen_replay_close()
+ * @xdp: opened; its program's constants and the maps of its rules are used, its
+ *       counters and events are not
+ * @error: filled in on failure
+ *
+ * In a dry run nothing is dropped, here as there. Frames of several buffers are
+ * not for it.
+ *
+ * Return: 0; -EPERM; a negative errno.
+ */
+int baleen_replay_open_live(struct baleen_replay *replay, const struct baleen_xdp *xdp,
+			    struct baleen_error *error);
+
+/**
  * baleen_replay_frame() - judge one frame
  * @replay: opened
  * @frame: from its destination MAC address on
