@@ -6,10 +6,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-
-#ifndef BALEEN_RELEASE
-#define BALEEN_RELEASE "0.1"
-#endif
+#include "release.h"
 
 static const struct command *const commands[] = {
 	&build_command,	 &info_command,	  &match_command,  &dump_command,   &compile_command,

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A table of comma or tab separated values as a list of keys.
+ *
+ * Line N of the list is made of line N of the table: the key, or nothing when
+ * the row is not wanted. So what is said of a line of the list is true of the
+ * table. A row whose quoted field has newlines in it stands in its first line.
+ *
+ * Commas and semicolons: RFC 4180. Tabs: no quotes, as in IANA's
+ * text/tab-separated-values. Lines that start with '#' between rows, blank
+ * lines and a UTF-8 byte order mark are passed over.
+ *
+ * A column is called by its number, from 1, or by its name in the first row, in
+ * any case; where no row has names, "start", "end", "country", "asn" and
+ * "as_name" are known of the tables of DB-IP and iptoasn by their shape. "asn"
+ * and "country" also find columns that are called autonomous_system_number,
+ * as_number, country_iso_code or country_code.
+ *
+ * The first row has the names when what it has for a key holds no digit, or
+ * neither '.' nor ':'; else it is the first key.
+ *
+ * A key that is no address, prefix or range comes out so that it is a bad line
+ * of the list. Rows that lack a column that is asked for, and bad quotes, are
+ * errors of the table.
+ */
+#ifndef BALEEN_CSV_H
+#define BALEEN_CSV_H
+
+#include <baleen/port.h>
+
+#include "error.h"
+
+#define BALEEN_CSV_MAX_WHERE 8
+
+/**
+ * struct baleen_csv_options - what of a table is the list
+ * @column: of the key: "network", "1"; or of the first and the last address of
+ *          a range: "1-2", "start-end". NULL is 1, or 1-2 of the known tables
+ * @where: "COLUMN=VALUE": only rows where the column has this value; case and,
+ *         before a number, "AS" make no difference
+ * @n_where: how many; all must hold
+ * @delimiter: between columns; '\0' is a tab when the name ends in .tsv or the
+ *             first row has one, else a comma
+ *
+ * All zeros: no table is meant. Strings belong to the caller.
+ */
+struct baleen_csv_options {
+	const char *column;
+	const char *where[BALEEN_CSV_MAX_WHERE];
+	u32 n_where;
+	char delimiter;
+};
+
+/**
+ * struct baleen_csv_counts - rows of a table
+ * @n_rows: without the one that has the names
+ * @n_wanted: of them, those where all of &struct baleen_csv_options.where hold
+ */
+struct baleen_csv_counts {
+	u64 n_rows;
+	u64 n_wanted;
+};
+
+/**
+ * baleen_csv_is_wanted() - do options speak of a table?
+ * @options: the options
+ *
+ * Return: true unless they are all zeros.
+ */
+static inline bool baleen_csv_is_wanted(const struct baleen_csv_options *options)
+{
+	return options->column || options->n_where || options->delimiter;
+}
+
+/**
+ * baleen_csv_take_column() - check and set the column of the key
+ * @options: set; untouched on failure
+ * @text: as typed
+ * @error: filled in on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_csv_take_column(struct baleen_csv_options *options, const char *text,
+			   struct baleen_error *error);
+
+/**
+ * baleen_csv_take_where() - check and add a condition
+ * @options: added to; untouched on failure
+ * @text: COLUMN=VALUE as typed
+ * @error: filled in on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_csv_take_where(struct baleen_csv_options *options, const char *text,
+			  struct baleen_error *error);
+
+/**
+ * baleen_csv_take_delimiter() - check and set the delimiter
+ * @options: set; untouched on failure
+ * @text: "tab" or one of , ; |
+ * @error: filled in on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_csv_take_delimiter(struct baleen_csv_options *options, const char *text,
+			      struct baleen_error *error);
+
+/**
+ * baleen_csv_read() - the list in a table
+ * @fd: of a file or memfd open for reading; read from its start; stays open
+ * @name: of the table in messages; tells .tsv
+ * @options: what of it is wanted
+ * @counts: of the rows; may be NULL
+ * @out: a memfd of the list, at its start, to be closed by the caller
+ * @error: filled in on failure: names the line and, where there is one, the
+ *         column
+ *
+ * Outputs are untouched on failure.
+ *
+ * Return: 0; -EINVAL for a table that is damaged or lacks a column; -ENOMEM;
+ * the negative errno of a failed read or write.
+ */
+int baleen_csv_read(int fd, const char *name, const struct baleen_csv_options *options,
+		    struct baleen_csv_counts *counts, int *out, struct baleen_error *error);
+
+#endif /* BALEEN_CSV_H */

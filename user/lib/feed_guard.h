@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Is a new version of a feed too poor, or too much, to be put in force?
+ */
+#ifndef BALEEN_FEED_GUARD_H
+#define BALEEN_FEED_GUARD_H
+
+#include "error.h"
+#include "list.h"
+
+/**
+ * struct baleen_feed_limits - what a feed must stay within
+ * @min_entries: fewest entries
+ * @max_shrink: greatest share of its entries or IPv4 addresses that it may lose
+ *              from one version to the next, 0 to 1
+ * @max_coverage: greatest share of the IPv4 space, or of what is given out of
+ *                IPv6 (2000::/3), that it may cover, 0 to 1
+ * @keep_special: special-purpose ranges (special.h) are not taken out
+ */
+struct baleen_feed_limits {
+	u64 min_entries;
+	double max_shrink;
+	double max_coverage;
+	bool keep_special;
+};
+
+/**
+ * struct baleen_feed_counts - the size of a feed
+ * @n_entries: as listed, without those that others make superfluous; 0 when
+ *             nothing is left of them
+ * @n_ip4: IPv4 addresses
+ * @ip6_share: of 2000::/3, 0 to 1
+ */
+struct baleen_feed_counts {
+	u64 n_entries;
+	u64 n_ip4;
+	double ip6_share;
+};
+
+/**
+ * baleen_feed_limits_default() - the limits of a feed when nothing is said
+ *
+ * Return: one entry at least, half of it lost at most, a quarter of the space,
+ * no special-purpose ranges.
+ */
+struct baleen_feed_limits baleen_feed_limits_default(void);
+
+/**
+ * baleen_feed_count() - measure a feed
+ * @list: finished, special-purpose ranges removed
+ *
+ * Return: the counts.
+ */
+struct baleen_feed_counts baleen_feed_count(const struct baleen_list *list);
+
+/**
+ * baleen_feed_check() - may this version follow that one?
+ * @limits: of the feed
+ * @before: the version in force, or NULL when there is none
+ * @now: the new version
+ * @error: filled in on refusal: the figure, the limit and its option
+ *         (min-entries, max-shrink or max-coverage), without the feed's name
+ *
+ * Return: 0 or -ERANGE.
+ */
+int baleen_feed_check(const struct baleen_feed_limits *limits,
+		      const struct baleen_feed_counts *before,
+		      const struct baleen_feed_counts *now, struct baleen_error *error);
+
+#endif /* BALEEN_FEED_GUARD_H */

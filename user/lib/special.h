@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Addresses that no list of strangers may hold: private, link-local, multicast
+ * and the other special-purpose ranges of IANA's registries (RFC 6890).
+ *
+ * In the table is what is not globally reachable. Not in it, though registered:
+ *
+ * - 64:ff9b::/96 and 2002::/16, and Teredo's 2001::/32: each address there
+ *   stands for one IPv4 host and sends packets as that host. A list that names
+ *   some means them.
+ * - AS112, AMT and other anycast services (192.31.196.0/24, 2001:1::/32, ...):
+ *   they are hosts of the internet as any other.
+ */
+#ifndef BALEEN_SPECIAL_H
+#define BALEEN_SPECIAL_H
+
+#include "error.h"
+#include "list.h"
+
+#define BALEEN_N_SPECIAL 30
+
+/**
+ * struct baleen_special - a special-purpose range
+ * @prefix: as text
+ * @name: what it is for
+ * @source: the RFC
+ *
+ * No two of them overlap.
+ */
+struct baleen_special {
+	const char *prefix;
+	const char *name;
+	const char *source;
+};
+
+/* IPv4 before IPv6, in ascending order. */
+extern const struct baleen_special baleen_special[BALEEN_N_SPECIAL];
+
+/**
+ * struct baleen_special_removed - what was taken out of a set
+ * @n_entries: by range, as in baleen_special: hosts and, of IPv4, disjoint
+ *             intervals, of IPv6 prefixes, that were in the range or reached
+ *             into it
+ * @n_ip4: by range: IPv4 addresses
+ * @n_ranges: how many ranges had any
+ */
+struct baleen_special_removed {
+	u64 n_entries[BALEEN_N_SPECIAL];
+	u64 n_ip4[BALEEN_N_SPECIAL];
+	u32 n_ranges;
+};
+
+/**
+ * baleen_special_find() - which range is an address in?
+ * @key: of domain BALEEN_IP4 or BALEEN_IP6
+ *
+ * Return: one of baleen_special, or NULL.
+ */
+const struct baleen_special *baleen_special_find(const struct baleen_key *key);
+
+/**
+ * baleen_special_remove() - take the special-purpose ranges out of a set
+ * @list: finished; keys of several fields are left alone. Its counts of lines
+ *        and entries stay what they were
+ * @removed: filled in
+ *
+ * Both are untouched on failure.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_special_remove(struct baleen_list *list, struct baleen_special_removed *removed);
+
+#endif /* BALEEN_SPECIAL_H */
