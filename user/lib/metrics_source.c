@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Metrics of the devices as they are. */
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "image_file.h"
+#include "metrics_source.h"
+#include "plan.h"
+#include "ruleset.h"
+
+#define NS_PER_S 1000000000ull
+
+/**
+ * struct collection - devices on their way into a source
+ * @source: gets them
+ * @counts: as for baleen_metrics_collect()
+ * @in_force: of this walk: devices whose filter is in force, or the others
+ */
+struct collection {
+	struct baleen_metrics_source *source;
+	struct baleen_metrics_counts *counts;
+	bool in_force;
+};
+
+/* --- programs -------------------------------------------------------------- */
+
+static u64 clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* When the program was loaded, in seconds since 1970; the kernel tells
+ * CLOCK_BOOTTIME.
+ */
+static u64 loaded_s(const struct baleen_xdp *xdp)
+{
+	struct bpf_prog_info info = { 0 };
+	u32 bytes = sizeof(info);
+	int fd = baleen_pins_open(&xdp->pins, xdp->program_id, "prog");
+	u64 ago_ns;
+
+	if (fd < 0)
+		return BALEEN_METRICS_UNKNOWN;
+	if (bpf_obj_get_info_by_fd(fd, &info, &bytes))
+		info.load_time = 0;
+	close(fd);
+	ago_ns = clock_ns(CLOCK_BOOTTIME) - info.load_time;
+	return info.load_time ? (clock_ns(CLOCK_REALTIME) - ago_ns) / NS_PER_S :
+				BALEEN_METRICS_UNKNOWN;
+}
+
+static bool is_in_force(const struct baleen_xdp *xdp)
+{
+	return xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED;
+}
+
+static void set_program(struct baleen_metrics_device *row, const struct baleen_xdp *xdp)
+{
+	row->attached = is_in_force(xdp);
+	/* The first of enum baleen_metrics_state are those of enum baleen_xdp_state. */
+	row->state = xdp->state;
+	if (xdp->state == BALEEN_XDP_ATTACHED)
+		row->mode = xdp->there.mode;
+	row->dry_run = xdp->config.dry_run != 0;
+	row->default_drop = xdp->config.default_drop != 0;
+	row->has_program = 1;
+	row->loaded_s = loaded_s(xdp);
+	snprintf(row->program_id, sizeof(row->program_id), "%u", xdp->program_id);
+	snprintf(row->place, sizeof(row->place), "%s", baleen_place_text(xdp->seat.place));
+}
+
+/* --- rules ----------------------------------------------------------------- */
+
+static int add_tables(struct collection *to, const struct baleen_xdp *xdp,
+		      const struct baleen_filter *filter, const struct baleen_metrics_count *count)
+{
+	static const char *const names[] = { "ipv4", "ipv6", "short", "long" };
+
+	for (u32 domain = 0; domain < sizeof(names) / sizeof(names[0]); domain++) {
+		const struct baleen_table *table = &filter->image.table[domain];
+		struct baleen_metrics_table *row;
+
+		if (table->kind != BALEEN_KIND_CUCKOO)
+			continue;
+		row = baleen_metrics_add_table(to->source, xdp->device, filter->image.name,
+					       names[domain]);
+		if (!row)
+			return -ENOMEM;
+		row->used = count->used[domain];
+		row->capacity = baleen_table_capacity(table);
+	}
+	return 0;
+}
+
+/* A damaged map leaves the counters, and says so. */
+static int add_image(struct collection *to, const struct baleen_xdp *xdp, u32 index,
+		     struct baleen_metrics_rule *row)
+{
+	struct baleen_metrics_count count;
+	struct baleen_filter filter;
+	int err;
+
+	row->sound = !baleen_xdp_map_rule(xdp, index, &filter, NULL);
+	if (!row->sound)
+		return 0;
+	baleen_metrics_count(to->counts, &filter, xdp->rule_fd[index], &count);
+	row->entries = count.n_entries;
+	row->image_bytes = filter.n_bytes;
+	row->fpp = count.fpp;
+	err = add_tables(to, xdp, &filter, &count);
+	baleen_filter_free(&filter);
+	return err;
+}
+
+static int add_rule(struct collection *to, const struct baleen_xdp *xdp, u32 index,
+		    const struct baleen_stats *stats)
+{
+	const struct baleen_rule *rule = &xdp->config.rule[index];
+	struct baleen_metrics_rule *row =
+		baleen_metrics_add_rule(to->source, xdp->device, rule->image.name,
+					baleen_action_text(rule->action));
+
+	if (!row)
+		return -ENOMEM;
+	if (stats) {
+		struct baleen_rule_stats counted = baleen_xdp_rule_stats(xdp, index, stats);
+
+		row->packets = counted.packets;
+		row->bytes = counted.bytes;
+	}
+	return add_image(to, xdp, index, row);
+}
+
+/* --- devices --------------------------------------------------------------- */
+
+static int add_xdp(struct collection *to, const struct baleen_xdp *xdp)
+{
+	struct baleen_metrics_device *row = baleen_metrics_add_device(to->source, xdp->device);
+	struct baleen_stats stats;
+	bool has_stats;
+	int err = 0;
+
+	/* One that is gone may have had the name of another. */
+	if (!row)
+		return 0;
+	set_program(row, xdp);
+	has_stats = !baleen_xdp_stats(xdp, &stats, NULL);
+	if (has_stats)
+		row->stats = stats;
+	for (u32 i = 0; i < xdp->config.n_rules && !err; i++)
+		err = add_rule(to, xdp, i, has_stats ? &stats : NULL);
+	return err;
+}
+
+static void add_missing(struct collection *to, const char *device, enum baleen_metrics_state state)
+{
+	struct baleen_metrics_device *row = baleen_metrics_add_device(to->source, device);
+
+	if (!row)
+		return;
+	row->attached = 0;
+	row->state = state;
+}
+
+/* What cannot be read does not tell its name at attach. */
+static void add_unreadable(struct collection *to, const struct baleen_pins *pins)
+{
+	char name[IF_NAMESIZE];
+
+	if (!if_indextoname(pins->ifindex, name))
+		snprintf(name, sizeof(name), "if%d", pins->ifindex);
+	add_missing(to, name, BALEEN_METRICS_UNREADABLE);
+}
+
+/* Two walks: what is in force comes first, since it owns its name. */
+static int visit_pins(const struct baleen_pins *pins, void *data)
+{
+	struct collection *to = data;
+	struct baleen_xdp xdp;
+	int err = baleen_xdp_open_pins(&xdp, pins, NULL);
+
+	/* An attach that was killed left this behind. */
+	if (err == -ENOENT)
+		return 0;
+	if (err) {
+		if (!to->in_force)
+			add_unreadable(to, pins);
+		return 0;
+	}
+	if (is_in_force(&xdp) == to->in_force)
+		err = add_xdp(to, &xdp);
+	baleen_xdp_close(&xdp);
+	return err;
+}
+
+static int collect_all(struct collection *to, struct baleen_error *error)
+{
+	int err;
+
+	to->in_force = true;
+	err = baleen_pins_each(visit_pins, to, error);
+	to->in_force = false;
+	return err ? err : baleen_pins_each(visit_pins, to, error);
+}
+
+static int collect_one(struct collection *to, const char *device)
+{
+	struct baleen_xdp xdp;
+	int err = baleen_xdp_open(&xdp, device, false, NULL);
+
+	if (err) {
+		add_missing(to, device,
+			    err == -ENOENT || err == -ENODEV ? BALEEN_METRICS_ABSENT :
+							       BALEEN_METRICS_UNREADABLE);
+		return 0;
+	}
+	err = add_xdp(to, &xdp);
+	baleen_xdp_close(&xdp);
+	return err;
+}
+
+int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *devices,
+			   size_t n_devices, struct baleen_metrics_counts *counts,
+			   struct baleen_error *error)
+{
+	struct collection to = { .source = source, .counts = counts };
+	int err = 0;
+
+	for (size_t i = 0; i < n_devices && !err; i++)
+		err = collect_one(&to, devices[i]);
+	if (!n_devices)
+		err = collect_all(&to, error);
+	if (counts)
+		baleen_metrics_counts_forget(counts);
+	return err == -ENOMEM ? baleen_fail(error, ENOMEM, "no memory for metrics") : err;
+}
+
+/* --- files ----------------------------------------------------------------- */
+
+int baleen_metrics_write(const struct baleen_metrics_source *source,
+			 enum baleen_metrics_format format, const char *path,
+			 struct baleen_error *error)
+{
+	char *text;
+	size_t n_bytes;
+	int err = baleen_metrics_format(source, format, &text, &n_bytes, error);
+
+	if (err)
+		return err;
+	err = baleen_file_write(path, text, n_bytes, 0644, error);
+	free(text);
+	return err;
+}
