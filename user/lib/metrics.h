@@ -125,7 +125,7 @@ struct baleen_metrics_rule {
  * @device: of it
  * @rule: its name
  * @table: "ipv4", "ipv6", "short" or "long": the keys in it
- * @used: slots in use
+ * @used: keys in it
  * @capacity: keys it was made for
  */
 struct baleen_metrics_table {
@@ -207,7 +207,7 @@ struct baleen_metrics_release {
 
 /**
  * struct baleen_metrics_source - what there is to tell
- * @release: whose output it is; NULL for none
+ * @release: which baleen it is that tells; NULL for none
  * @daemon: NULL when no daemon speaks
  * @device: rows, and so on
  * @n_devices: how many

@@ -9,6 +9,7 @@
 #include "image_file.h"
 #include "metrics_source.h"
 #include "plan.h"
+#include "release.h"
 #include "ruleset.h"
 
 #define NS_PER_S 1000000000ull
@@ -229,9 +230,11 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
 			   size_t n_devices, struct baleen_metrics_counts *counts,
 			   struct baleen_error *error)
 {
+	static const struct baleen_metrics_release release = { BALEEN_RELEASE, 1 };
 	struct collection to = { .source = source, .counts = counts };
 	int err = 0;
 
+	source->release = &release;
 	for (size_t i = 0; i < n_devices && !err; i++)
 		err = collect_one(&to, devices[i]);
 	if (!n_devices)
