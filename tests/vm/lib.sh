@@ -1,0 +1,87 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What the two kinds of virtual machine share: $image, the kernel's tree; $root,
+# the initramfs in the making; $work, the directory of this run; the emulator.
+
+# shellcheck disable=SC2034,SC2154 # of those who source this
+machine=
+
+# A signal ends a wait at once, and only a wait.
+end()
+{
+	[ -z "$machine" ] || kill "$machine" 2>/dev/null || true
+	rm -rf "$work"
+}
+
+# add_libraries FILE: what a program loads, at the same paths as here
+add_libraries()
+{
+	local file
+
+	for file in $(ldd "$1" 2>/dev/null | grep -o '/[^ ]*'); do
+		mkdir -p "$root${file%/*}"
+		cp -L "$file" "$root$file"
+	done
+}
+
+# add_modules MODULE...: and what they depend on, in the order of loading
+add_modules()
+{
+	local release path
+
+	mkdir -p "$root/modules"
+	release=$(basename "$image"/lib/modules/*)
+	[ -f "$image/lib/modules/$release/modules.dep" ] || depmod -b "$image" "$release"
+	for path in $(modprobe -d "$image" -S "$release" --show-depends -a "$@" |
+		      awk '$1 == "insmod" && !seen[$2]++ { print $2 }'); do
+		cp "$path" "$root/modules/"
+		path=$root/modules/${path##*/}
+		case $path in *.xz) unxz "$path" ;; esac
+		path=${path%.xz}
+		echo "${path#"$root"}" >>"$root/modules.load"
+	done
+}
+
+# pack FILE: the initramfs; not compressed, since unpacking costs the emulated
+# processor more than reading
+pack()
+{
+	(cd "$root" && find . | cpio --quiet -o -H newc) >"$1"
+}
+
+# emulate LOG INITRAMFS ARGUMENTS OPTION...: starts the machine, whose process is
+# $machine. Its first serial port is the kernel's and writes LOG; ARGUMENTS are the
+# kernel's. The software watchdogs measure how busy this host is, so they are off.
+# One thread for both processors: with one each the emulator ran a stale int3 of
+# the kernel's own code patching (Oops in bpf_dispatcher_xdp_func), and once
+# left cmpxchg16b half done.
+emulate()
+{
+	timeout --foreground --kill-after=5 "${VM_TIMEOUT:-600}" \
+		qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
+		-accel tcg,thread=single -cpu max,la57=off -smp 2 -m 2048 \
+		-kernel "$image"/boot/vmlinuz-* -initrd "$2" \
+		-append "console=ttyS0 loglevel=6 panic=-1 oops=panic nowatchdog $3" \
+		-serial "file:$1" \
+		-chardev stdio,id=script,signal=off -serial chardev:script "${@:4}" </dev/null &
+	machine=$!
+}
+
+# verdict LOG: the status of the script, if the kernel has nothing to add
+verdict()
+{
+	local status
+
+	tr -d '\r' <"$1" >"$1.txt"
+	status=$(sed -n 's/.*vm: script ended with status \([0-9]*\)$/\1/p' "$1.txt")
+	if [ -z "$status" ]; then
+		echo "# vm: the machine ended before the script did"
+	elif grep -qwE 'BUG|WARNING|Oops' "$1.txt"; then
+		echo "# vm: the kernel complained"
+	else
+		return "$status"
+	fi
+	sed 's/^/# /' "$1.txt"
+	return 125
+}
