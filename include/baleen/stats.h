@@ -36,12 +36,16 @@ struct baleen_rule_stats {
  * @sampled: frames that became events; these three count in addition
  * @not_sampled: frames that would have, had the rate allowed it
  * @sample_lost: frames whose event found no room in the ring buffer
+ * @reserved: zero, until a later release gives one a name
  * @rule: one per slot; see struct baleen_rule
  *
  * Each frame is counted in exactly one packet counter: that of the rule that
  * decided, or one of the first eight. Rules of BALEEN_ACTION_COUNT count in
  * addition. Unparsed frames have the default verdict. One map entry holds the
  * whole struct, so that bpftool prints it with these names.
+ *
+ * The map goes from one program of a device to the next, also to that of another
+ * release, so its size never changes and no counter another meaning.
  */
 struct baleen_stats {
 	u64 unmatched;
@@ -55,6 +59,7 @@ struct baleen_stats {
 	u64 sampled;
 	u64 not_sampled;
 	u64 sample_lost;
+	u64 reserved[5];
 	struct baleen_rule_stats rule[BALEEN_MAX_RULES];
 };
 
@@ -157,6 +162,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 }
 
 #define BALEEN_CONFIG_VERSION 2
+#define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
 /**
@@ -173,6 +179,13 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  * @sample_interval_ns: least time between two events; 0 for no events
  * @device: name of the device at attach, for status after it was renamed
  * @rule: the rules in order of evaluation, first match wins
+ *
+ * A release manages what an earlier one attached. So what is here stays, with
+ * all that is in struct baleen_rule and in the image in it. A new constant comes
+ * with a new version, at the end (of the rules: as an array of its own), and
+ * zero means what was done before there was one: the constants of an earlier
+ * version are a prefix of those of a later one. user/lib/config.c lists where
+ * each version ends. An earlier release refuses what a later one attached.
  */
 struct baleen_config {
 	u32 version;
@@ -216,6 +229,9 @@ enum baleen_place {
  * @dry_run: what is dropped has passed
  * @reserved: zero
  * @frame: its first bytes
+ *
+ * Readers and programs may be of different releases: as for struct baleen_stats,
+ * size and meaning stay.
  *
  * Sampled are frames that are dropped (or would be, in a dry run) and frames
  * that a rule only counts.

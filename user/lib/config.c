@@ -6,8 +6,59 @@
 
 #include "config.h"
 
+/* The size of each version: up to the end of its last member. */
+#define END_OF(member) \
+	(offsetof(struct baleen_config, member) + sizeof(((struct baleen_config *)0)->member))
+
+static const size_t version_bytes[] = {
+	[2 - BALEEN_CONFIG_OLDEST] = END_OF(rule),
+};
+
+_Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==
+		       BALEEN_CONFIG_VERSION - BALEEN_CONFIG_OLDEST + 1,
+	       "each version that is understood has its size above");
+
+static bool is_size_of(u32 version, size_t n_bytes)
+{
+	return version >= BALEEN_CONFIG_OLDEST && version <= BALEEN_CONFIG_VERSION &&
+	       n_bytes == version_bytes[version - BALEEN_CONFIG_OLDEST];
+}
+
+static bool is_sound(const struct baleen_config *config)
+{
+	if (config->n_rules > BALEEN_MAX_RULES || config->place > BALEEN_PLACE_CHAIN)
+		return false;
+	for (u32 i = 0; i < config->n_rules; i++) {
+		const struct baleen_rule *rule = &config->rule[i];
+
+		if (rule->slot >= BALEEN_MAX_RULES || rule->action > BALEEN_ACTION_COUNT ||
+		    rule->qualifiers.n_dports > BALEEN_MAX_PORTS)
+			return false;
+	}
+	return true;
+}
+
+int baleen_config_decode(const void *value, size_t n_bytes, struct baleen_config *config)
+{
+	struct baleen_config read = { 0 };
+
+	if (n_bytes < sizeof(read.version) || n_bytes > sizeof(read))
+		return -EPROTO;
+	memcpy(&read, value, n_bytes);
+	if (!is_size_of(read.version, n_bytes) || !is_sound(&read))
+		return -EPROTO;
+	/* Names end where their room does, whoever made this map. */
+	read.device[sizeof(read.device) - 1] = '\0';
+	for (u32 i = 0; i < read.n_rules; i++)
+		read.rule[i].image.name[BALEEN_NAME_BYTES - 1] = '\0';
+	read.version = BALEEN_CONFIG_VERSION;
+	*config = read;
+	return 0;
+}
+
 int baleen_config_read(const struct baleen_pins *pins, u32 program_id, struct baleen_config *config)
 {
+	struct baleen_config value;
 	struct bpf_map_info info = { 0 };
 	u32 zero = 0, bytes = sizeof(info);
 	int fd = baleen_pins_open(pins, program_id, "config");
@@ -17,23 +68,8 @@ int baleen_config_read(const struct baleen_pins *pins, u32 program_id, struct ba
 		return fd;
 	err = bpf_obj_get_info_by_fd(fd, &info, &bytes);
 	if (!err)
-		err = info.value_size == sizeof(*config) ? bpf_map_lookup_elem(fd, &zero, config) :
-							   -EPROTO;
-	if (!err && (config->version != BALEEN_CONFIG_VERSION ||
-		     config->n_rules > BALEEN_MAX_RULES || config->place > BALEEN_PLACE_CHAIN))
-		err = -EPROTO;
+		err = info.value_size <= sizeof(value) ? bpf_map_lookup_elem(fd, &zero, &value) :
+							 -EPROTO;
 	close(fd);
-	if (err)
-		return err;
-	/* Names end where their room does, whoever made this map. */
-	config->device[sizeof(config->device) - 1] = '\0';
-	for (u32 i = 0; i < config->n_rules; i++) {
-		struct baleen_rule *rule = &config->rule[i];
-
-		rule->image.name[BALEEN_NAME_BYTES - 1] = '\0';
-		if (rule->slot >= BALEEN_MAX_RULES || rule->action > BALEEN_ACTION_COUNT ||
-		    rule->qualifiers.n_dports > BALEEN_MAX_PORTS)
-			return -EPROTO;
-	}
-	return 0;
+	return err ? err : baleen_config_decode(&value, info.value_size, config);
 }

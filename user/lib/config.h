@@ -10,13 +10,24 @@
 #include "pins.h"
 
 /**
+ * baleen_config_decode() - the constants of this release or an earlier one
+ * @value: what their map holds
+ * @n_bytes: how much that is
+ * @config: filled in, its names and numbers checked; of an earlier version with
+ *          zeros where that had nothing; untouched on failure
+ *
+ * Return: 0; -EPROTO when it was made by a later release, or by none.
+ */
+int baleen_config_decode(const void *value, size_t n_bytes, struct baleen_config *config);
+
+/**
  * baleen_config_read() - read the constants of a pinned program
  * @pins: of the device
  * @program_id: of the program
- * @config: filled in, its names and numbers checked
+ * @config: filled in as by baleen_config_decode()
  *
- * Return: 0; -ENOENT when it is not pinned; -EPROTO when another version of
- * Baleen made it; a negative errno.
+ * Return: 0; -ENOENT when it is not pinned; -EPROTO when a version of Baleen
+ * made it that is not understood; a negative errno.
  */
 int baleen_config_read(const struct baleen_pins *pins, u32 program_id,
 		       struct baleen_config *config);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The constants of a program, as they are read back: what is refused, what is filled in. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config.h"
+
+static struct baleen_config sample(void)
+{
+	struct baleen_config config = {
+		.version = BALEEN_CONFIG_VERSION,
+		.n_rules = 2,
+		.place = BALEEN_PLACE_NETLINK,
+		.device = "eth0",
+		.rule = { { .slot = 5, .image.name = "first" },
+			  { .slot = 1, .action = BALEEN_ACTION_COUNT, .image.name = "second" } },
+	};
+
+	return config;
+}
+
+static void assert_refused(const struct baleen_config *config, size_t n_bytes)
+{
+	struct baleen_config out, poison;
+
+	memset(&poison, 0xa5, sizeof(poison));
+	out = poison;
+	assert_int_equal(baleen_config_decode(config, n_bytes, &out), -EPROTO);
+	assert_memory_equal(&out, &poison, sizeof(out));
+}
+
+static void test_refuses_other_versions(void **state)
+{
+	struct baleen_config config = sample();
+
+	config.version = BALEEN_CONFIG_VERSION + 1;
+	assert_refused(&config, sizeof(config));
+	config.version = BALEEN_CONFIG_OLDEST - 1;
+	assert_refused(&config, sizeof(config));
+	config.version = 0;
+	assert_refused(&config, sizeof(config));
+	config.version = ~0u;
+	assert_refused(&config, sizeof(config));
+}
+
+static void test_refuses_other_sizes(void **state)
+{
+	struct baleen_config larger[2] = { sample() };
+
+	assert_refused(larger, 0);
+	assert_refused(larger, sizeof(u32) - 1);
+	assert_refused(larger, sizeof(u32));
+	assert_refused(larger, sizeof(larger[0]) - 8);
+	assert_refused(larger, sizeof(larger[0]) + 8);
+}
+
+static void test_refuses_nonsense(void **state)
+{
+	struct baleen_config config = sample();
+
+	config.n_rules = BALEEN_MAX_RULES + 1;
+	assert_refused(&config, sizeof(config));
+	config = sample();
+	config.place = BALEEN_PLACE_CHAIN + 1;
+	assert_refused(&config, sizeof(config));
+	config = sample();
+	config.rule[1].slot = BALEEN_MAX_RULES;
+	assert_refused(&config, sizeof(config));
+	config = sample();
+	config.rule[0].action = BALEEN_ACTION_COUNT + 1;
+	assert_refused(&config, sizeof(config));
+	config = sample();
+	config.rule[1].qualifiers.n_dports = BALEEN_MAX_PORTS + 1;
+	assert_refused(&config, sizeof(config));
+}
+
+/* What is behind the last rule is not looked at. */
+static void test_reads(void **state)
+{
+	struct baleen_config config = sample(), out;
+
+	config.rule[2].slot = ~0u;
+	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
+	assert_memory_equal(&out, &config, sizeof(out));
+}
+
+static void test_ends_names(void **state)
+{
+	struct baleen_config config = sample(), out;
+
+	memset(config.device, 'x', sizeof(config.device));
+	memset(config.rule[1].image.name, 'y', BALEEN_NAME_BYTES);
+	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
+	assert_int_equal(strlen(out.device), sizeof(out.device) - 1);
+	assert_int_equal(strlen(out.rule[1].image.name), BALEEN_NAME_BYTES - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refuses_other_versions),
+		cmocka_unit_test(test_refuses_other_sizes),
+		cmocka_unit_test(test_refuses_nonsense),
+		cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_ends_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
