@@ -43,7 +43,7 @@ int baleen_unpacker_start(struct baleen_unpacker *unpacker, int fd, u64 max_byte
  * baleen_unpacker_take() - unpack a piece
  * @unpacker: the stream
  * @bytes: the piece
- * @n_bytes: its length
+ * @n_bytes: its length, below 4 GiB
  * @reason: why not, a constant string; untouched on success
  *
  * Several members one after the other are one stream, as for gunzip.

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Addresses that no list of strangers may hold. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "list_combine.h"
+#include "list_set.h"
+#include "special.h"
+
+/*
+ * Source: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890,
+ * updated by RFC 8190), IPv4 and IPv6 multicast address space, and fec0::/10.
+ */
+const struct baleen_special baleen_special[BALEEN_N_SPECIAL] = {
+	{ "0.0.0.0/8", "this network", "RFC 791" },
+	{ "10.0.0.0/8", "private use", "RFC 1918" },
+	{ "100.64.0.0/10", "shared address space", "RFC 6598" },
+	{ "127.0.0.0/8", "loopback", "RFC 1122" },
+	{ "169.254.0.0/16", "link local", "RFC 3927" },
+	{ "172.16.0.0/12", "private use", "RFC 1918" },
+	{ "192.0.0.0/24", "IETF protocol assignments", "RFC 6890" },
+	{ "192.0.2.0/24", "documentation", "RFC 5737" },
+	{ "192.88.99.0/24", "6to4 relay anycast, deprecated", "RFC 7526" },
+	{ "192.168.0.0/16", "private use", "RFC 1918" },
+	{ "198.18.0.0/15", "benchmarking", "RFC 2544" },
+	{ "198.51.100.0/24", "documentation", "RFC 5737" },
+	{ "203.0.113.0/24", "documentation", "RFC 5737" },
+	{ "224.0.0.0/4", "multicast", "RFC 5771" },
+	{ "240.0.0.0/4", "reserved, with limited broadcast", "RFC 1112" },
+	{ "::/128", "unspecified address", "RFC 4291" },
+	{ "::1/128", "loopback", "RFC 4291" },
+	{ "::ffff:0.0.0.0/96", "IPv4-mapped", "RFC 4291" },
+	{ "64:ff9b:1::/48", "local IPv4/IPv6 translation", "RFC 8215" },
+	{ "100::/64", "discard only", "RFC 6666" },
+	{ "100:0:0:1::/64", "dummy prefix", "RFC 9780" },
+	{ "2001:2::/48", "benchmarking", "RFC 5180" },
+	{ "2001:10::/28", "ORCHID, deprecated", "RFC 4843" },
+	{ "2001:db8::/32", "documentation", "RFC 3849" },
+	{ "3fff::/20", "documentation", "RFC 9637" },
+	{ "5f00::/16", "segment routing", "RFC 9602" },
+	{ "fc00::/7", "unique local", "RFC 4193" },
+	{ "fe80::/10", "link local", "RFC 4291" },
+	{ "fec0::/10", "site local, deprecated", "RFC 3879" },
+	{ "ff00::/8", "multicast", "RFC 4291" },
+};
+
+static struct baleen_span span_of(u32 i)
+{
+	struct baleen_span span = { 0 };
+	const char *reason;
+
+	baleen_span_parse(baleen_special[i].prefix, strlen(baleen_special[i].prefix), &span,
+			  &reason);
+	return span;
+}
+
+const struct baleen_special *baleen_special_find(const struct baleen_key *key)
+{
+	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++) {
+		struct baleen_span span = span_of(i);
+
+		if (baleen_span_holds(&span, key))
+			return &baleen_special[i];
+	}
+	return NULL;
+}
+
+/* --- ranges as a set --- */
+
+static struct baleen_prefix6 prefix6_of(u32 i)
+{
+	struct baleen_span rest = span_of(i), prefix;
+	u32 length = baleen_span_take(&rest, &prefix);
+
+	return (struct baleen_prefix6){ prefix.first.hi, prefix.first.lo, length, false };
+}
+
+static void add_range(struct baleen_list *ranges, u32 i)
+{
+	struct baleen_span rest = span_of(i), prefix;
+
+	if (rest.is_ip6)
+		ranges->prefix6[ranges->n_prefix6++] = prefix6_of(i);
+	else
+		ranges->prefix4[ranges->n_prefix4++] =
+			(struct baleen_prefix4){ rest.first.lo, baleen_span_take(&rest, &prefix),
+						 false };
+}
+
+/* All of the table; to be freed also on failure. */
+static int make_ranges(struct baleen_list *ranges, u32 key_spec)
+{
+	*ranges = (struct baleen_list){
+		.key_spec = key_spec,
+		.prefix4 = calloc(BALEEN_N_SPECIAL, sizeof(*ranges->prefix4)),
+		.room_prefix4 = BALEEN_N_SPECIAL,
+		.prefix6 = calloc(BALEEN_N_SPECIAL, sizeof(*ranges->prefix6)),
+		.room_prefix6 = BALEEN_N_SPECIAL,
+	};
+	if (!ranges->prefix4 || !ranges->prefix6)
+		return -ENOMEM;
+	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++)
+		add_range(ranges, i);
+	return baleen_list_finish(ranges);
+}
+
+/* --- counting --- */
+
+static void count_ip4(const struct baleen_list *list, u32 i, struct baleen_special_removed *removed)
+{
+	struct baleen_span span = span_of(i);
+	u32 low = span.first.lo, high = span.last.lo;
+
+	for (size_t n = 0; n < list->n_ip4; n++)
+		if (list->ip4[n] >= low && list->ip4[n] <= high) {
+			removed->n_entries[i]++;
+			removed->n_ip4[i]++;
+		}
+	for (size_t n = 0; n < list->n_net4; n++) {
+		u32 first = list->net4[n].first, last = list->net4[n].last;
+
+		if (first > high || last < low)
+			continue;
+		first = first < low ? low : first;
+		last = last > high ? high : last;
+		removed->n_entries[i]++;
+		removed->n_ip4[i] += (u64)last - first + 1;
+	}
+}
+
+static bool do_overlap(const struct baleen_prefix6 *a, const struct baleen_prefix6 *b)
+{
+	return a->length <= b->length ? baleen_prefix6_is_around(a, b) :
+					baleen_prefix6_is_around(b, a);
+}
+
+static void count_ip6(const struct baleen_list *list, u32 i, struct baleen_special_removed *removed)
+{
+	struct baleen_prefix6 range = prefix6_of(i);
+
+	for (size_t n = 0; n < list->n_ip6; n++) {
+		struct baleen_prefix6 host = { list->ip6[n].hi, list->ip6[n].lo, 128, false };
+
+		removed->n_entries[i] += do_overlap(&range, &host);
+	}
+	for (size_t n = 0; n < list->n_prefix6; n++)
+		removed->n_entries[i] +=
+			!list->prefix6[n].is_exception && do_overlap(&range, &list->prefix6[n]);
+}
+
+static struct baleen_special_removed count(const struct baleen_list *list)
+{
+	struct baleen_special_removed removed = { 0 };
+
+	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++) {
+		if (span_of(i).is_ip6)
+			count_ip6(list, i, &removed);
+		else
+			count_ip4(list, i, &removed);
+		removed.n_ranges += !!removed.n_entries[i];
+	}
+	return removed;
+}
+
+/* --- removing --- */
+
+static void replace(struct baleen_list *list, struct baleen_list *by)
+{
+	by->n_lines = list->n_lines;
+	by->n_bad = list->n_bad;
+	by->n_listed = list->n_listed;
+	by->n_covered = list->n_covered;
+	baleen_list_free(list);
+	*list = *by;
+}
+
+static int take_out(struct baleen_list *list, const struct baleen_list *ranges,
+		    struct baleen_special_removed *removed)
+{
+	struct baleen_list inside, outside;
+	struct baleen_special_removed counts;
+	int err = baleen_list_combine(list, ranges, BALEEN_SET_INTERSECTION, &inside);
+
+	if (err)
+		return err;
+	counts = count(&inside);
+	baleen_list_free(&inside);
+	if (counts.n_ranges) {
+		err = baleen_list_combine(list, ranges, BALEEN_SET_DIFFERENCE, &outside);
+		if (err)
+			return err;
+		replace(list, &outside);
+	}
+	*removed = counts;
+	return 0;
+}
+
+int baleen_special_remove(struct baleen_list *list, struct baleen_special_removed *removed)
+{
+	struct baleen_list ranges;
+	int err;
+
+	if (!baleen_spec_is_address(list->key_spec)) {
+		*removed = (struct baleen_special_removed){ 0 };
+		return 0;
+	}
+	err = make_ranges(&ranges, list->key_spec);
+	if (!err)
+		err = take_out(list, &ranges, removed);
+	baleen_list_free(&ranges);
+	return err;
+}
