@@ -15,7 +15,7 @@
 /**
  * enum baleen_feed_format - what a feed is made of
  * @BALEEN_FEED_LIST: a list (list.h), gzipped or not
- * @BALEEN_FEED_CSV: a table (csv.h), gzipped or not
+ * @BALEEN_FEED_CSV: a table (csv_table.h), gzipped or not
  * @BALEEN_FEED_IMAGE: an image
  */
 enum baleen_feed_format {

@@ -23,8 +23,8 @@
  * of the list. Rows that lack a column that is asked for, and bad quotes, are
  * errors of the table.
  */
-#ifndef BALEEN_CSV_H
-#define BALEEN_CSV_H
+#ifndef BALEEN_CSV_TABLE_H
+#define BALEEN_CSV_TABLE_H
 
 #include <baleen/port.h>
 
@@ -123,4 +123,4 @@ int baleen_csv_take_delimiter(struct baleen_csv_options *options, const char *te
 int baleen_csv_read(int fd, const char *name, const struct baleen_csv_options *options,
 		    struct baleen_csv_counts *counts, int *out, struct baleen_error *error);
 
-#endif /* BALEEN_CSV_H */
+#endif /* BALEEN_CSV_TABLE_H */
