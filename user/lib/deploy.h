@@ -80,7 +80,9 @@ struct baleen_single_change {
  * @cuts_sessions: peers of TCP sessions may be banned
  * @snapshot_of: all entries of this origin that are not put by the batch are
  *               forgotten; NULL to leave them
- * @flush_of: all entries of this origin are forgotten first; NULL to leave them
+ * @flush_of: all entries of this origin are forgotten first, of every origin when
+ *            it is empty; NULL to leave them
+ * @atomic: derived anew and put on in one step, also what could change in place
  * @n_flushed: filled in: entries that @snapshot_of or @flush_of made go
  * @in_place: filled in: the live map was changed in place, not replaced
  */
@@ -91,6 +93,7 @@ struct baleen_batch {
 	bool cuts_sessions;
 	const char *snapshot_of;
 	const char *flush_of;
+	bool atomic;
 	u64 n_flushed;
 	bool in_place;
 };
