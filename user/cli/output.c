@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Messages, numbers for people, numbers from people. */
 #include <baleen/key.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "cli.h"
 #include "key_spec.h"
+#include "number.h"
 
 void complain(const char *format, ...)
 {
@@ -102,44 +102,12 @@ const char *format_bytes(u64 n, char *text)
 
 int parse_rate(const char *text, double *rate)
 {
-	char *end;
-	double value;
-
-	errno = 0;
-	value = strtod(text, &end);
-	if (end == text || *end || errno == ERANGE || !(value >= 0 && value < 1))
-		return -EINVAL;
-	*rate = value;
-	return 0;
+	return baleen_rate_parse(text, rate);
 }
 
 int parse_count(const char *text, u64 *count)
 {
-	unsigned long long value, scale = 1;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	switch (*end) {
-	case 'k':
-		scale = 1000;
-		end++;
-		break;
-	case 'M':
-		scale = 1000000;
-		end++;
-		break;
-	case 'G':
-		scale = 1000000000;
-		end++;
-		break;
-	}
-	if (*end || errno || !value || value > (1ull << 40) / scale)
-		return -EINVAL;
-	*count = value * scale;
-	return 0;
+	return baleen_count_parse(text, count);
 }
 
 const char *key_spec_text(u32 key_spec)

@@ -2,55 +2,16 @@
 /* baleen policy: what becomes of packets that no rule decides, dry run, sampling. */
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "guard.h"
+#include "number.h"
 #include "policy.h"
 #include "update.h"
 
-#define SECOND_NS 1000000000ull
-#define MAX_RATE 1000000
-
-static const struct {
-	char unit;
-	u64 ns;
-} units[] = { { 's', SECOND_NS }, { 'm', 60 * SECOND_NS }, { 'h', 3600 * SECOND_NS } };
-
-#define N_UNITS (sizeof(units) / sizeof(units[0]))
-
 const char *format_interval(u64 interval_ns, char *text)
 {
-	for (size_t i = 0; i < N_UNITS; i++) {
-		u64 n = (units[i].ns + interval_ns / 2) / interval_ns;
-
-		if (!n || units[i].ns / n != interval_ns)
-			continue;
-		snprintf(text, NUMBER_TEXT, "%llu/%c", (unsigned long long)n, units[i].unit);
-		return text;
-	}
-	snprintf(text, NUMBER_TEXT, "1 in %.3g s", (double)interval_ns / SECOND_NS);
-	return text;
-}
-
-/* N/s, N/m or N/h. */
-static int parse_interval(const char *text, u64 *interval_ns)
-{
-	char *end;
-	unsigned long n;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	n = strtoul(text, &end, 10);
-	if (!n || n > MAX_RATE || *end != '/' || !end[1] || end[2])
-		return -EINVAL;
-	for (size_t i = 0; i < N_UNITS; i++) {
-		if (end[1] == units[i].unit) {
-			*interval_ns = units[i].ns / n;
-			return 0;
-		}
-	}
-	return -EINVAL;
+	return baleen_interval_format(interval_ns, text);
 }
 
 int take_mode(const struct command *command, const char *argument, enum baleen_mode *mode)
@@ -86,7 +47,7 @@ static int take_sample(const struct command *command, struct policy *policy, con
 {
 	if (policy->is_sample_given)
 		return complain_usage(command, "sampling is asked for twice");
-	if (argument && parse_interval(argument, &policy->sample_interval_ns))
+	if (argument && baleen_interval_parse(argument, &policy->sample_interval_ns))
 		return complain_usage(command,
 				      "--sample '%s': not a rate such as 100/s, 6/m or 1/h",
 				      argument);
