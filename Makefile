@@ -10,7 +10,8 @@
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
-# make install    DESTDIR= prefix=/usr/local
+# make install    DESTDIR= prefix=/usr/local sbindir= libdir= mandir= unitdir= sysconfdir=
+# make deb        Debian packages into build/deb/, RELEASE= for another version
 # make clean
 
 SHELL := /bin/bash
@@ -21,7 +22,20 @@ MAKEFLAGS += --no-builtin-rules
 .SECONDARY:
 .DELETE_ON_ERROR:
 
+# debian/changelog is the one place that says which release this is.
+RELEASE ?= $(shell sed -n '1s/^baleen (\(.*\)) .*/\1/p' debian/changelog)
+# What user/api/libbaleen.map calls LIBBALEEN_0.1.
+API_VERSION := 0.1
+API_SONAME := libbaleen.so.0
+
 prefix ?= /usr/local
+sbindir ?= $(prefix)/sbin
+includedir ?= $(prefix)/include
+libdir ?= $(prefix)/lib
+datadir ?= $(prefix)/share
+mandir ?= $(datadir)/man
+unitdir ?= $(prefix)/lib/systemd/system
+sysconfdir ?= /etc
 CC := gcc
 CLANG ?= clang
 BPFTOOL ?= bpftool
@@ -29,9 +43,10 @@ BPFTOOL ?= bpftool
 MULTIARCH = $(shell $(CC) -print-multiarch)
 
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
-CPPFLAGS = -D_GNU_SOURCE -I include -I build -I user/lib
+CPPFLAGS += -D_GNU_SOURCE -I include -I build -I user/lib -I user/api
 CFLAGS ?= -O2 -g
-BASE_CFLAGS = -std=gnu11 $(WARN)
+# One object serves the programs and the shared library, which shows only its API.
+BASE_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(WARN)
 # The rules are unrolled: clang's own limit would make a loop of all 16, whose
 # constants the verifier then does not see.
 BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -I include -I bpf -I /usr/include/$(MULTIARCH) -mllvm -pragma-unroll-threshold=200000
@@ -40,28 +55,35 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 
 LIB_SRC := $(wildcard user/lib/*.c)
 CLI_SRC := $(wildcard user/cli/*.c)
+API_SRC := $(wildcard user/api/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 TOOL_SRC := $(wildcard tests/tools/*.c)
+UNITS := $(wildcard user/systemd/*.service user/systemd/*.timer user/systemd/*.path)
+SHARED := $(wildcard user/adapters/* user/grafana/*)
 BENCH_SRC := $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 TEST_BPF_SRC := $(wildcard tests/worlds/*.bpf.c tests/bench/*.bpf.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=build/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=build/%.o)
-ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o)
+API_OBJ := $(API_SRC:%.c=build/%.o)
+API_LIB := build/api/libbaleen.so.$(API_VERSION) build/api/libbaleen.a
+ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o)
 FUZZ_OBJ := $(LIB_SRC:%.c=build/fuzzed/%.o)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o)
 SKELETONS := $(patsubst bpf/%.bpf.c,build/%.skel.h,$(BPF_SRC))
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
+# The daemon is one of them as soon as it is there.
+PROGRAMS := build/baleen
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%)
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all unit check check-xdp check-kernels check-all bench bench-xdp bench-path demo docs install clean tests
-.PHONY: deps-build deps-demo deps-test deps-bench
-all: build/baleen build/libbaleen.a $(BPF_OBJ)
+.PHONY: all unit check check-xdp check-kernels check-all bench bench-xdp bench-path demo docs install deb clean tests
+.PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
+all: build/baleen build/libbaleen.a $(API_LIB) $(BPF_OBJ)
 tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
 
 # --- packages -------------------------------------------------------------
@@ -83,9 +105,11 @@ deps-build:
 deps-demo:
 	@$(call install,build demo)
 deps-test:
-	@$(call install,build demo test)
+	@$(call install,build demo test deb)
 deps-bench:
 	@$(call install,build demo test bench)
+deps-deb:
+	@$(call install,build deb)
 
 # --- BPF ------------------------------------------------------------------
 
@@ -109,7 +133,13 @@ build/tests/%.skel.h: build/tests/%.bpf.o
 
 # --- library and command line ---------------------------------------------
 
-build/user/%.o: user/%.c $(SKELETONS)
+# Written when it says another release, so that only who shows it is built anew.
+build/release.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define BALEEN_RELEASE "$(RELEASE)"' | cmp -s - $@ || \
+		echo '#define BALEEN_RELEASE "$(RELEASE)"' >$@
+
+build/user/%.o: user/%.c $(SKELETONS) | build/release.h
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -c $< -o $@
 
@@ -120,9 +150,27 @@ build/libbaleen.a: $(LIB_OBJ)
 build/baleen: $(CLI_OBJ) build/libbaleen.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# --- the library for others ------------------------------------------------
+
+# Of the archive the linker takes what the API needs.
+build/api/libbaleen.so.$(API_VERSION): $(API_OBJ) build/libbaleen.a user/api/libbaleen.map
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(API_SONAME) \
+		-Wl,--version-script=user/api/libbaleen.map -Wl,-z,defs -Wl,--as-needed \
+		-o $@ $(API_OBJ) build/libbaleen.a $(LIBS)
+
+# One object, whose inner names are nobody else's.
+build/api/libbaleen.a: $(API_OBJ) build/libbaleen.a user/api/libbaleen.map
+	@mkdir -p $(@D)
+	sed -n 's/^\t\(baleen_.*\);$$/\1/p' user/api/libbaleen.map >build/api/names
+	$(LD) -r -o build/api/libbaleen.o $(API_OBJ) build/libbaleen.a
+	objcopy --keep-global-symbols=build/api/names build/api/libbaleen.o
+	rm -f $@
+	ar rcs $@ build/api/libbaleen.o
+
 # --- tests ----------------------------------------------------------------
 
-build/asan/%.o: %.c $(SKELETONS)
+build/asan/%.o: %.c $(SKELETONS) | build/release.h
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O1 -g $(SANITIZE) $(CPPFLAGS) -MMD -c $< -o $@
 
@@ -187,11 +235,35 @@ docs:
 
 # --- install --------------------------------------------------------------
 
+INSTALL_FILE = install -m 0644 -t
+share = $(datadir)/baleen
+
+# What others add to these directories is installed with them.
 install: all
-	install -D -m 0755 build/baleen $(DESTDIR)$(prefix)/sbin/baleen
-	install -D -m 0644 -t $(DESTDIR)$(prefix)/include/baleen include/baleen/*.h
+	install -d $(addprefix $(DESTDIR),$(sbindir) $(libdir)/pkgconfig $(includedir)/baleen \
+		$(mandir)/man3 $(mandir)/man5 $(mandir)/man8 $(unitdir) $(share) \
+		$(datadir)/bash-completion/completions $(sysconfdir)/baleen)
+	install -t $(DESTDIR)$(sbindir) $(PROGRAMS)
+	$(INSTALL_FILE) $(DESTDIR)$(includedir)/baleen include/baleen/*.h user/api/libbaleen.h
+	$(INSTALL_FILE) $(DESTDIR)$(libdir) $(API_LIB)
+	ln -sf libbaleen.so.$(API_VERSION) $(DESTDIR)$(libdir)/$(API_SONAME)
+	ln -sf $(API_SONAME) $(DESTDIR)$(libdir)/libbaleen.so
+	sed -e 's|@includedir@|$(includedir)|; s|@libdir@|$(libdir)|; s|@version@|$(API_VERSION)|' \
+		user/api/libbaleen.pc.in >$(DESTDIR)$(libdir)/pkgconfig/libbaleen.pc
+	for section in 3 5 8; do \
+		$(INSTALL_FILE) $(DESTDIR)$(mandir)/man$$section user/man/*.$$section; \
+	done
+	$(INSTALL_FILE) $(DESTDIR)$(datadir)/bash-completion/completions user/completion/baleen
+	for unit in $(UNITS); do \
+		sed 's|/usr/sbin/|$(sbindir)/|' $$unit >$(DESTDIR)$(unitdir)/$${unit##*/}; \
+	done
+	$(if $(SHARED),cp -rt $(DESTDIR)$(share) $(SHARED))
+	$(INSTALL_FILE) $(DESTDIR)$(sysconfdir)/baleen user/conf/*
+
+deb: deps-deb
+	debian/build $(RELEASE)
 
 clean:
 	rm -rf build
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find build -path build/deb -prune -o -name '*.d' -print 2>/dev/null)

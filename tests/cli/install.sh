@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# `make install` puts everything where it is told, and nothing else anywhere.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+# installed DIRECTORY: the files below it, sorted
+installed()
+{
+	(cd "$TMP/$1" && find . ! -type d | sed 's|^\./||' | sort)
+}
+
+# there NAME FILE: it is installed
+there()
+{
+	check "$1" test -s "$TMP/dest/$2"
+}
+
+check "make install" make -s install DESTDIR="$TMP/dest" prefix=/usr libdir=/usr/lib/here \
+	unitdir=/lib/systemd/system
+there "the command" usr/sbin/baleen
+is "which anybody may run" "$(stat -c %a "$TMP/dest/usr/sbin/baleen")" 755
+is "it says its release" "$("$TMP/dest/usr/sbin/baleen" --version)" \
+	"baleen $(sed -n '1s/^baleen (\(.*\)) .*/\1/p' debian/changelog)"
+there "the library" usr/lib/here/libbaleen.so.0
+there "and how to link it" usr/lib/here/pkgconfig/libbaleen.pc
+there "its header" usr/include/baleen/libbaleen.h
+there "the completion" usr/share/bash-completion/completions/baleen
+there "addresses never to be dropped" etc/baleen/never.list
+is "of which none is in force" "$(grep -c '^[^#]' "$TMP/dest/etc/baleen/never.list")" 0
+is "every manual page" "$(find "$TMP/dest/usr/share/man" -type f -printf '%f\n' | sort)" \
+	"$(find user/man -type f -printf '%f\n' | sort)"
+for unit in user/systemd/*.service; do
+	[ ! -e "$unit" ] || there "${unit##*/}" "lib/systemd/system/${unit##*/}"
+done
+for file in user/adapters/* user/grafana/*; do
+	[ ! -e "$file" ] || check "${file##*/}" test -e "$TMP/dest/usr/share/baleen/${file##*/}"
+done
+is "nothing that all may write" "$(find "$TMP/dest" -perm /022 ! -type l)" ""
+
+check "other places" make -s install DESTDIR="$TMP/other" prefix=/opt/b sbindir=/opt/b/bin \
+	mandir=/opt/man unitdir=/opt/units sysconfdir=/opt/etc
+is "are taken" "$(installed other | grep -vE '^opt/(b|man|units|etc)/')" ""
+check "there too" test -x "$TMP/other/opt/b/bin/baleen"
+is "and the units know" "$(grep -rl /usr/sbin/ "$TMP/other/opt/units")" ""

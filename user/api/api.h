@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the files of the public library share; the contract is libbaleen.h.
+ */
+#ifndef BALEEN_API_H
+#define BALEEN_API_H
+
+#include <stdio.h>
+
+#include "list.h"
+
+/* All else is hidden: see BASE_CFLAGS in the Makefile. */
+#pragma GCC visibility push(default)
+#include "libbaleen.h"
+#pragma GCC visibility pop
+
+/**
+ * struct baleen_keys - keys as they are collected
+ * @list: what was read so far
+ * @lines: entries that were added one by one, to be read; NULL when there are none
+ * @is_final: @list is finished, and has all of them
+ * @has_exceptions: it had some
+ */
+struct baleen_keys {
+	struct baleen_list list;
+	FILE *lines;
+	bool is_final;
+	bool has_exceptions;
+};
+
+/**
+ * api_error() - where this thread's failures are told
+ *
+ * Return: the error that baleen_error_text() shows.
+ */
+struct baleen_error *api_error(void);
+
+/**
+ * api_keys_finish() - make the set of all keys
+ * @keys: the keys; final afterwards
+ *
+ * Return: 0 or a negative errno.
+ */
+int api_keys_finish(struct baleen_keys *keys);
+
+#endif /* BALEEN_API_H */

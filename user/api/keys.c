@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Keys that a set is to be made of, or changed by. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api.h"
+#include "key_spec.h"
+#include "list_entry.h"
+
+int baleen_keys_new(const char *key, struct baleen_keys **keys)
+{
+	u32 spec = BALEEN_KEY_SRC;
+	struct baleen_keys *made;
+	int err;
+
+	err = key ? baleen_key_spec_parse(key, &spec, api_error()) : 0;
+	if (err)
+		return err;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return baleen_fail(api_error(), ENOMEM, "no memory for keys");
+	made->list.key_spec = spec;
+	*keys = made;
+	return 0;
+}
+
+void baleen_keys_free(struct baleen_keys *keys)
+{
+	if (!keys)
+		return;
+	if (keys->lines)
+		fclose(keys->lines);
+	baleen_list_free(&keys->list);
+	free(keys);
+}
+
+static int check_open(const struct baleen_keys *keys)
+{
+	return keys->is_final ? baleen_fail(api_error(), EBUSY, "the keys are in use by now") : 0;
+}
+
+/* Lines are kept as text until they are needed: lists are read from files. */
+static int open_lines(struct baleen_keys *keys)
+{
+	int fd;
+
+	if (keys->lines)
+		return 0;
+	fd = memfd_create("baleen-keys", MFD_CLOEXEC);
+	keys->lines = fd < 0 ? NULL : fdopen(fd, "w+");
+	if (keys->lines)
+		return 0;
+	if (fd >= 0)
+		close(fd);
+	return baleen_fail(api_error(), ENOMEM, "cannot keep the keys: %m");
+}
+
+/* @line ends with a newline at @length. */
+static int check_entry(const struct baleen_keys *keys, const char *line, size_t length)
+{
+	struct baleen_entry entry;
+	const char *reason = NULL;
+
+	baleen_entry_parse(&entry, keys->list.key_spec, line, line + length);
+	if (entry.kind == BALEEN_ENTRY_BAD)
+		reason = entry.reason;
+	else if (entry.kind == BALEEN_ENTRY_NONE || entry.length != length)
+		reason = "not a key";
+	return reason ? baleen_fail(api_error(), EINVAL, "'%.*s': %s", (int)length, line, reason) :
+			0;
+}
+
+int baleen_keys_add(struct baleen_keys *keys, const char *entry)
+{
+	char line[2 * BALEEN_KEY_TEXT];
+	size_t length = strlen(entry);
+	int err = check_open(keys);
+
+	if (err)
+		return err;
+	if (length + 1 >= sizeof(line) || strchr(entry, '\n'))
+		return baleen_fail(api_error(), EINVAL, "'%.40s...': not a key", entry);
+	memcpy(line, entry, length);
+	line[length] = '\n';
+	err = check_entry(keys, line, length);
+	if (!err)
+		err = open_lines(keys);
+	if (!err && fwrite(line, 1, length + 1, keys->lines) != length + 1)
+		err = baleen_fail(api_error(), ENOMEM, "cannot keep the keys: %m");
+	return err;
+}
+
+int baleen_keys_add_address(struct baleen_keys *keys, int family, const void *address,
+			    unsigned int length)
+{
+	unsigned int bits = family == AF_INET ? 32 : 128;
+	char entry[INET6_ADDRSTRLEN + sizeof("/128")];
+
+	if (!baleen_spec_is_address(keys->list.key_spec))
+		return baleen_fail(api_error(), EINVAL, "the keys are not addresses");
+	if ((family != AF_INET && family != AF_INET6) || length > bits)
+		return baleen_fail(api_error(), EINVAL, "not an address and a prefix length");
+	inet_ntop(family, address, entry, sizeof(entry));
+	if (length < bits)
+		sprintf(entry + strlen(entry), "/%u", length);
+	return baleen_keys_add(keys, entry);
+}
+
+static void keep_first(void *data, const struct baleen_list_problem *problem)
+{
+	bool *is_bad = data;
+
+	if (!*is_bad)
+		baleen_fail(api_error(), EINVAL, "%s:%llu: '%s': %s", problem->file,
+			    (unsigned long long)problem->line, problem->text, problem->reason);
+	*is_bad = true;
+}
+
+int baleen_keys_read(struct baleen_keys *keys, const char *path)
+{
+	bool is_bad = false;
+	const struct baleen_list_reader reader = { .on_bad = keep_first, .data = &is_bad };
+	int fd, err = check_open(keys);
+
+	if (err)
+		return err;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return baleen_fail(api_error(), errno, "%s: %m", path);
+	err = baleen_list_read(&keys->list, fd, path, &reader, api_error());
+	close(fd);
+	return !err && is_bad ? -EINVAL : err;
+}
+
+static bool has_exceptions(const struct baleen_list *list)
+{
+	for (size_t i = 0; i < list->n_prefix4; i++)
+		if (list->prefix4[i].is_exception)
+			return true;
+	for (size_t i = 0; i < list->n_prefix6; i++)
+		if (list->prefix6[i].is_exception)
+			return true;
+	return false;
+}
+
+static int read_lines(struct baleen_keys *keys)
+{
+	int err = 0;
+
+	if (!keys->lines)
+		return 0;
+	if (fflush(keys->lines) || lseek(fileno(keys->lines), 0, SEEK_SET))
+		err = baleen_fail(api_error(), ENOMEM, "cannot keep the keys: %m");
+	if (!err)
+		err = baleen_list_read(&keys->list, fileno(keys->lines), "keys", NULL, api_error());
+	fclose(keys->lines);
+	keys->lines = NULL;
+	return err;
+}
+
+int api_keys_finish(struct baleen_keys *keys)
+{
+	int err;
+
+	if (keys->is_final)
+		return 0;
+	err = read_lines(keys);
+	if (err)
+		return err;
+	keys->has_exceptions = has_exceptions(&keys->list);
+	if (baleen_list_finish(&keys->list))
+		return baleen_fail(api_error(), ENOMEM, "no memory for the keys");
+	keys->is_final = true;
+	return 0;
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A set: an image in memory, or the live map of a rule. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api.h"
+#include "build.h"
+#include "change.h"
+#include "image_file.h"
+#include "key_spec.h"
+#include "xdp.h"
+
+/**
+ * struct baleen_set - the handle
+ * @filter: the image, or a view of the map
+ * @is_live: which of them
+ * @device: of a live set
+ * @rule: its rule
+ * @map_id: its map
+ */
+struct baleen_set {
+	struct baleen_filter filter;
+	bool is_live;
+	char device[IF_NAMESIZE];
+	char rule[BALEEN_NAME_BYTES];
+	u32 map_id;
+};
+
+static int no_memory(void)
+{
+	return baleen_fail(api_error(), ENOMEM, "no memory for a set");
+}
+
+void baleen_set_close(struct baleen_set *set)
+{
+	if (!set)
+		return;
+	baleen_filter_free(&set->filter);
+	free(set);
+}
+
+/* --- built ----------------------------------------------------------------- */
+
+static int take_kind(const char *kind, u32 *value)
+{
+	if (!kind || !strcmp(kind, "cuckoo"))
+		*value = BALEEN_KIND_CUCKOO;
+	else if (!strcmp(kind, "bloom"))
+		*value = BALEEN_KIND_BLOOM;
+	else
+		return baleen_fail(api_error(), EINVAL, "kind '%s': not cuckoo or bloom", kind);
+	return 0;
+}
+
+static int check_name(const char *name)
+{
+	size_t length = 0;
+
+	while (name && name[length] >= ' ' && name[length] <= '~')
+		length++;
+	if (name && (name[length] || length >= BALEEN_NAME_BYTES))
+		return baleen_fail(api_error(), EINVAL, "a name is up to 31 printable characters");
+	return 0;
+}
+
+static int take_options(const struct baleen_set_options *from, struct baleen_build_options *to)
+{
+	int err;
+
+	*to = (struct baleen_build_options){ .kind = BALEEN_KIND_CUCKOO };
+	if (!from)
+		return 0;
+	if (from->size < sizeof(*from))
+		return baleen_fail(api_error(), EINVAL, "options of %zu bytes", from->size);
+	if (!(from->fpp >= 0 && from->fpp < 1))
+		return baleen_fail(api_error(), EINVAL, "%g is not a rate from 0 to below 1",
+				   from->fpp);
+	err = take_kind(from->kind, &to->kind);
+	if (!err)
+		err = check_name(from->name);
+	if (!err && to->kind == BALEEN_KIND_BLOOM && !from->fpp)
+		err = baleen_fail(api_error(), EINVAL, "a Bloom filter needs a rate");
+	if (err)
+		return err;
+	to->name = from->name;
+	to->fpp = from->fpp;
+	to->capacity = from->capacity;
+	return 0;
+}
+
+int baleen_set_build(struct baleen_keys *keys, const struct baleen_set_options *options,
+		     struct baleen_set **set)
+{
+	struct baleen_build_options build;
+	struct baleen_set *made;
+	int err;
+
+	err = take_options(options, &build);
+	if (!err)
+		err = api_keys_finish(keys);
+	if (err)
+		return err;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return no_memory();
+	build.key_spec = keys->list.key_spec;
+	err = baleen_build(&keys->list, &build, &made->filter, api_error());
+	if (err)
+		free(made);
+	else
+		*set = made;
+	return err;
+}
+
+/* --- a file ---------------------------------------------------------------- */
+
+static int read_image(const char *path, struct baleen_filter *filter)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return baleen_fail(api_error(), errno, "%s: %m", path);
+	if (baleen_image_file_is(fd))
+		err = baleen_image_file_read(fd, path, filter, api_error());
+	else
+		err = baleen_fail(api_error(), EINVAL, "%s: is not an image", path);
+	close(fd);
+	return err;
+}
+
+int baleen_set_open(const char *path, struct baleen_set **set)
+{
+	struct baleen_set *made = calloc(1, sizeof(*made));
+	int err;
+
+	if (!made)
+		return no_memory();
+	err = read_image(path, &made->filter);
+	if (err)
+		free(made);
+	else
+		*set = made;
+	return err;
+}
+
+/* Who saves what packets change meanwhile could miss a key that moves. */
+static int copy_live(const struct baleen_set *set, struct baleen_filter *copy)
+{
+	struct baleen_filter view;
+	struct baleen_xdp xdp;
+	int index, err;
+
+	err = baleen_xdp_open(&xdp, set->device, true, api_error());
+	if (err)
+		return err;
+	index = baleen_xdp_rule_index(&xdp, set->rule);
+	if (index < 0)
+		err = baleen_fail(api_error(), ENOENT, "%s has no rule '%s'", set->device,
+				  set->rule);
+	else
+		err = baleen_xdp_map_rule(&xdp, index, &view, api_error());
+	if (!err) {
+		err = baleen_filter_copy(&view, copy, api_error());
+		baleen_filter_free(&view);
+	}
+	baleen_xdp_close(&xdp);
+	return err;
+}
+
+int baleen_set_save(const struct baleen_set *set, const char *path, unsigned int mode)
+{
+	struct baleen_filter copy = { 0 };
+	const struct baleen_filter *image = set->is_live ? &copy : &set->filter;
+	int err = 0;
+
+	if (!baleen_file_may_replace(path, BALEEN_MAGIC, sizeof(BALEEN_MAGIC) - 1))
+		return baleen_fail(api_error(), EEXIST, "%s: exists and is not an image", path);
+	if (set->is_live)
+		err = copy_live(set, &copy);
+	if (!err)
+		err = baleen_file_write(path, image->bytes, image->n_bytes, mode, api_error());
+	baleen_filter_free(&copy);
+	return err;
+}
+
+/* --- a live rule ----------------------------------------------------------- */
+
+static int split(const char *text, struct baleen_set *set)
+{
+	const char *colon = strrchr(text, ':');
+	size_t length = colon ? (size_t)(colon - text) : 0;
+
+	if (!length || length >= sizeof(set->device) || baleen_rule_name_check(colon + 1))
+		return baleen_fail(api_error(), EINVAL, "'%s': not DEV:RULE", text);
+	memcpy(set->device, text, length);
+	strcpy(set->rule, colon + 1);
+	return 0;
+}
+
+static int take_map(struct baleen_set *set, const struct baleen_xdp *xdp)
+{
+	int index = baleen_xdp_rule_index(xdp, set->rule);
+	struct bpf_map_info info = { 0 };
+	u32 info_bytes = sizeof(info);
+
+	if (xdp->state != BALEEN_XDP_ATTACHED && xdp->state != BALEEN_XDP_MOVED)
+		return baleen_fail(api_error(), ENOENT, "%s: its filter is not in force (%s)",
+				   set->device, baleen_xdp_state_text(xdp->state));
+	if (index < 0)
+		return baleen_fail(api_error(), ENOENT, "%s has no rule '%s'", set->device,
+				   set->rule);
+	if (bpf_obj_get_info_by_fd(xdp->rule_fd[index], &info, &info_bytes))
+		return baleen_fail(api_error(), errno, "%s: its map cannot be read: %m",
+				   set->device);
+	set->map_id = info.id;
+	return baleen_xdp_map_rule(xdp, index, &set->filter, api_error());
+}
+
+/* Fills in the map and the view of it. */
+static int look_at(struct baleen_set *set)
+{
+	struct baleen_xdp xdp;
+	int err;
+
+	err = baleen_xdp_open(&xdp, set->device, false, api_error());
+	if (err)
+		return err;
+	err = take_map(set, &xdp);
+	baleen_xdp_close(&xdp);
+	return err;
+}
+
+int baleen_set_open_rule(const char *rule, struct baleen_set **set)
+{
+	struct baleen_set *made = calloc(1, sizeof(*made));
+	int err;
+
+	if (!made)
+		return no_memory();
+	made->is_live = true;
+	err = split(rule, made);
+	if (!err)
+		err = look_at(made);
+	if (err)
+		free(made);
+	else
+		*set = made;
+	return err;
+}
+
+int baleen_set_refresh(struct baleen_set *set)
+{
+	struct baleen_set now = *set;
+	bool is_other;
+	int err;
+
+	if (!set->is_live)
+		return 0;
+	err = look_at(&now);
+	if (err)
+		return err;
+	is_other = now.map_id != set->map_id;
+	baleen_filter_free(&set->filter);
+	*set = now;
+	return is_other;
+}
+
+/* --- asked ----------------------------------------------------------------- */
+
+int baleen_set_test(const struct baleen_set *set, const char *key)
+{
+	struct baleen_key parsed;
+	const char *reason;
+
+	if (baleen_key_parse(key, strlen(key), set->filter.image.key_spec, &parsed, &reason))
+		return baleen_fail(api_error(), EINVAL, "'%.64s': %s", key, reason);
+	return baleen_filter_test(&set->filter, &parsed);
+}
+
+/* Dual-stack sockets tell the addresses of IPv4 peers so. */
+static bool is_mapped(const void *address)
+{
+	static const u8 prefix[12] = { [10] = 0xff, [11] = 0xff };
+
+	return !memcmp(address, prefix, sizeof(prefix));
+}
+
+int baleen_set_test_address(const struct baleen_set *set, int family, const void *address)
+{
+	struct baleen_key key;
+
+	if (!baleen_spec_is_address(set->filter.image.key_spec))
+		return baleen_fail(api_error(), EINVAL, "the keys of the set are not addresses");
+	if (family == AF_INET)
+		key = baleen_key_ip4(address);
+	else if (family == AF_INET6 && is_mapped(address))
+		key = baleen_key_ip4((const u8 *)address + 12);
+	else if (family == AF_INET6)
+		key = baleen_key_ip6(address);
+	else
+		return baleen_fail(api_error(), EAFNOSUPPORT, "address family %d", family);
+	return baleen_filter_test(&set->filter, &key);
+}
+
+static const char *kind_of(const struct baleen_filter *filter)
+{
+	const struct baleen_table *table = filter->image.table;
+
+	if (table[BALEEN_IP4_GROUPS].kind || table[BALEEN_IP6_STEMS].kind)
+		return "prefixes";
+	return baleen_filter_has_bloom(filter) ? "bloom" : "cuckoo";
+}
+
+static u64 count(const struct baleen_filter *filter)
+{
+	u64 n = 0;
+
+	if (filter->is_mapped && baleen_filter_has_bloom(filter))
+		return BALEEN_SET_UNKNOWN;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		n += baleen_filter_count(filter, domain);
+	return n;
+}
+
+int baleen_set_info(const struct baleen_set *set, struct baleen_set_info *info)
+{
+	const struct baleen_filter *filter = &set->filter;
+
+	if (info->size < sizeof(*info))
+		return baleen_fail(api_error(), EINVAL, "info of %zu bytes", info->size);
+	*info = (struct baleen_set_info){
+		.size = sizeof(*info),
+		.n_entries = count(filter),
+		.n_bytes = (u64)filter->image.n_blocks * BALEEN_BLOCK_BYTES,
+		.fpp = baleen_filter_worst_fpp(filter),
+		.is_exact = baleen_image_is_exact(&filter->image),
+		.is_live = set->is_live,
+	};
+	strcpy(info->kind, kind_of(filter));
+	baleen_key_spec_text(filter->image.key_spec, info->key);
+	strcpy(info->name, filter->image.name);
+	return 0;
+}
+
+/* --- changed --------------------------------------------------------------- */
+
+static int check_change(const struct baleen_set *set, struct baleen_keys *keys)
+{
+	int err;
+
+	if (set->is_live)
+		return baleen_fail(api_error(), EROFS,
+				   "%s:%s is live: 'baleen add' and 'baleen del' change it",
+				   set->device, set->rule);
+	if (keys->list.key_spec != set->filter.image.key_spec)
+		return baleen_fail(api_error(), EINVAL, "the keys are of other fields");
+	err = api_keys_finish(keys);
+	if (!err && keys->has_exceptions)
+		err = baleen_fail(api_error(), EINVAL,
+				  "exceptions can be neither added nor deleted");
+	return err;
+}
+
+static int change(struct baleen_set *set, struct baleen_keys *keys, enum baleen_set_op op)
+{
+	struct baleen_filter *filter = &set->filter, built;
+	u64 n_changed;
+	int err = check_change(set, keys);
+
+	if (err)
+		return err;
+	err = baleen_change_in_place(filter, &keys->list, op, &n_changed);
+	if (!err) {
+		baleen_change_seal(filter);
+		return 0;
+	}
+	err = baleen_change_aside(filter, &keys->list, op, err == -ENOSPC, false, &built,
+				  api_error());
+	if (err)
+		return err;
+	baleen_filter_free(filter);
+	*filter = built;
+	return 0;
+}
+
+int baleen_set_add(struct baleen_set *set, struct baleen_keys *keys)
+{
+	return change(set, keys, BALEEN_SET_UNION);
+}
+
+int baleen_set_del(struct baleen_set *set, struct baleen_keys *keys)
+{
+	return change(set, keys, BALEEN_SET_DIFFERENCE);
+}
