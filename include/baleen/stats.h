@@ -36,7 +36,6 @@ struct baleen_rule_stats {
  * @sampled: frames that became events; these three count in addition
  * @not_sampled: frames that would have, had the rate allowed it
  * @sample_lost: frames whose event found no room in the ring buffer
- * @reserved: zero, until a later release gives one a name
  * @rule: one per slot; see struct baleen_rule
  *
  * Each frame is counted in exactly one packet counter: that of the rule that
@@ -45,7 +44,8 @@ struct baleen_rule_stats {
  * whole struct, so that bpftool prints it with these names.
  *
  * The map goes from one program of a device to the next, also to that of another
- * release, so its size never changes and no counter another meaning.
+ * release, so its size never changes and no counter gets another meaning: more
+ * counters take a map of their own.
  */
 struct baleen_stats {
 	u64 unmatched;
@@ -59,7 +59,6 @@ struct baleen_stats {
 	u64 sampled;
 	u64 not_sampled;
 	u64 sample_lost;
-	u64 reserved[5];
 	struct baleen_rule_stats rule[BALEEN_MAX_RULES];
 };
 
@@ -161,7 +160,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 	}
 }
 
-#define BALEEN_CONFIG_VERSION 2
+#define BALEEN_CONFIG_VERSION 3
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
@@ -179,6 +178,8 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  * @sample_interval_ns: least time between two events; 0 for no events
  * @device: name of the device at attach, for status after it was renamed
  * @rule: the rules in order of evaluation, first match wins
+ * @code: of the release whose program it is; see baleen_load_code(). Version 3;
+ *        0 of an earlier one
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes
@@ -199,6 +200,7 @@ struct baleen_config {
 	u64 sample_interval_ns;
 	char device[BALEEN_DEVICE_BYTES];
 	struct baleen_rule rule[BALEEN_MAX_RULES];
+	u64 code;
 };
 
 /**

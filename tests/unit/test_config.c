@@ -79,6 +79,23 @@ static void test_refuses_nonsense(void **state)
 	assert_refused(&config, sizeof(config));
 }
 
+/* Each version is as long as it was, and what it had not is zero. */
+static void test_reads_version_2(void **state)
+{
+	size_t n_bytes = offsetof(struct baleen_config, code);
+	struct baleen_config config = sample(), out;
+
+	config.version = 2;
+	config.code = 7;
+	assert_refused(&config, sizeof(config));
+	assert_int_equal(baleen_config_decode(&config, n_bytes, &out), 0);
+	assert_int_equal(out.version, BALEEN_CONFIG_VERSION);
+	assert_int_equal(out.code, 0);
+	assert_string_equal(out.rule[1].image.name, "second");
+	config.version = 3;
+	assert_refused(&config, n_bytes);
+}
+
 /* What is behind the last rule is not looked at. */
 static void test_reads(void **state)
 {
@@ -106,6 +123,7 @@ int main(void)
 		cmocka_unit_test(test_refuses_other_versions),
 		cmocka_unit_test(test_refuses_other_sizes),
 		cmocka_unit_test(test_refuses_nonsense),
+		cmocka_unit_test(test_reads_version_2),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_ends_names),
 	};

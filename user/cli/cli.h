@@ -33,7 +33,7 @@ extern const struct command build_command, info_command, match_command, dump_com
 	compile_command, attach_command, swap_command, detach_command, status_command,
 	replay_command, rule_command, policy_command, watch_command, save_command, restore_command,
 	add_command, del_command, merge_command, resize_command,
-	metrics_command;
+	metrics_command, refresh_command;
 
 /* Prints `baleen: ` and one line to stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

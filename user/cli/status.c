@@ -118,6 +118,7 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 			    json_string(baleen_mode_text(xdp->config.mode)));
 	json_object_set_new(json, "place", json_string(baleen_place_text(xdp->seat.place)));
 	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
+	json_object_set_new(json, "program_is_current", json_boolean(baleen_xdp_is_current(xdp)));
 	describe_verdicts(xdp, stats, json, sound);
 	if (xdp->there.id)
 		json_object_set_new(json, "program_on_device",
@@ -227,6 +228,10 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 	char count[NUMBER_TEXT], vital[NUMBER_TEXT];
 
 	print_state(xdp);
+	if (!baleen_xdp_is_current(xdp))
+		printf("  the program is of another version of baleen: 'baleen refresh %s' puts this "
+		       "one's on\n",
+		       xdp->device);
 	if (xdp->config.dry_run)
 		puts("  DRY RUN: nothing is dropped; what is called dropped here has passed");
 	for (u32 i = 0; i < xdp->config.n_rules; i++)

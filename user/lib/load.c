@@ -241,10 +241,19 @@ static int keep(struct baleen_bpf *skeleton, struct baleen_loaded *loaded)
 	return err;
 }
 
-/* What follows from the rules. */
+u64 baleen_load_code(void)
+{
+	size_t n_bytes;
+	const void *object = baleen_bpf__elf_bytes(&n_bytes);
+
+	return (u64)n_bytes << 32 | baleen_crc32c(0, object, n_bytes);
+}
+
+/* What follows from the rules and from this release. */
 static void complete_config(struct baleen_config *config)
 {
 	config->version = BALEEN_CONFIG_VERSION;
+	config->code = baleen_load_code();
 	config->needs_transport = 0;
 	for (u32 i = 0; i < config->n_rules; i++)
 		config->needs_transport |= config->rule[i].needs_transport;

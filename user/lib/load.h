@@ -63,8 +63,8 @@ int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded 
 
 /**
  * baleen_load_program() - load the program over existing maps
- * @config: constants; its version and needs_transport are filled in here. Its
- *          place decides what kind of program it becomes
+ * @config: constants; its version, code and needs_transport are filled in here.
+ *          Its place decides what kind of program it becomes
  * @loaded: in: rule_fd, and stats_fd, events_fd and sampler_fd or -1 for new
  *          ones; out: the rest
  * @error: filled in on failure
@@ -75,6 +75,13 @@ int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded 
  */
 int baleen_load_program(const struct baleen_config *config, struct baleen_loaded *loaded,
 			struct baleen_error *error);
+
+/**
+ * baleen_load_code() - a number for the code of the program of this release
+ *
+ * Return: the same for two programs whose object files are the same; not 0.
+ */
+u64 baleen_load_code(void);
 
 /**
  * baleen_loaded_init() - no descriptors

@@ -110,6 +110,7 @@ static void become(struct baleen_xdp *xdp, const struct baleen_config *config,
 {
 	xdp->program_id = loaded->program_id;
 	xdp->config = *config;
+	xdp->config.code = baleen_load_code();
 	swap_fd(&xdp->stats_fd, &loaded->stats_fd);
 	swap_fd(&xdp->events_fd, &loaded->events_fd);
 	swap_fd(&xdp->sampler_fd, &loaded->sampler_fd);

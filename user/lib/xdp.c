@@ -397,6 +397,11 @@ struct baleen_rule_stats baleen_xdp_rule_stats(const struct baleen_xdp *xdp, u32
 	};
 }
 
+bool baleen_xdp_is_current(const struct baleen_xdp *xdp)
+{
+	return xdp->config.code == baleen_load_code();
+}
+
 /* --- detach ---------------------------------------------------------------- */
 
 int baleen_xdp_detach(const char *device, struct baleen_error *error)

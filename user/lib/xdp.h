@@ -178,6 +178,14 @@ struct baleen_rule_stats baleen_xdp_rule_stats(const struct baleen_xdp *xdp, u32
 					       const struct baleen_stats *stats);
 
 /**
+ * baleen_xdp_is_current() - is the program that of this release?
+ * @xdp: opened
+ *
+ * Return: false when another release attached it, whose code is not the same.
+ */
+bool baleen_xdp_is_current(const struct baleen_xdp *xdp);
+
+/**
  * baleen_xdp_detach() - take the filter off a device and forget it
  * @device: its name now, or at attach
  * @error: filled in on failure
