@@ -23,41 +23,15 @@ struct output {
 	bool is_begun;
 };
 
-/* How long the UTF-8 character is that starts here; 0 when none does. Shortest
- * form, no surrogates, up to U+10FFFF (RFC 3629).
- */
-static u32 character_bytes(const char *text)
-{
-	const u8 *c = (const u8 *)text;
-	u32 n = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
-
-	if (c[0] < 0x80)
-		return 1;
-	if (c[0] < 0xc2 || c[0] > 0xf4)
-		return 0;
-	for (u32 i = 1; i < n; i++)
-		if ((c[i] & 0xc0) != 0x80)
-			return 0;
-	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
-	    (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 static void print_escaped(FILE *stream, const char *text)
 {
-	while (*text) {
-		u32 n = character_bytes(text);
-
+	for (; *text; text++) {
 		if (*text == '\n')
 			fputs("\\n", stream);
 		else if (*text == '\\' || *text == '"')
 			fprintf(stream, "\\%c", *text);
-		else if (!n || (u8)*text < ' ' || *text == 0x7f)
-			fputc('?', stream);
 		else
-			fwrite(text, 1, n, stream);
-		text += n ? n : 1;
+			fputc(*text, stream);
 	}
 }
 

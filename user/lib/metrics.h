@@ -220,7 +220,8 @@ struct baleen_metrics_release {
  * @origin: by rule
  * @n_origins: how many
  *
- * All zeros is an empty source. Rows come from the baleen_metrics_add functions.
+ * All zeros is an empty source. Rows come from the baleen_metrics_add functions,
+ * which write what is no UTF-8, and control characters, as '?'.
  */
 struct baleen_metrics_source {
 	const struct baleen_metrics_release *release;
@@ -243,7 +244,7 @@ struct baleen_metrics_source {
  * @device: its name
  *
  * Return: the row, all unknown, valid until the next is added; NULL when there
- * is no memory or a row of that name.
+ * is no memory, or a row with these labels.
  */
 struct baleen_metrics_device *baleen_metrics_add_device(struct baleen_metrics_source *source,
 							const char *device);
@@ -317,7 +318,7 @@ void baleen_metrics_free(struct baleen_metrics_source *source);
  * @error: filled in on failure
  *
  * A family without samples is left out. The numbers have a point whatever the
- * locale. Label values are escaped; what is no UTF-8 in them becomes '?'.
+ * locale. Label values are escaped.
  *
  * Return: 0 or -ENOMEM.
  */

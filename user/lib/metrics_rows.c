@@ -3,178 +3,212 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "metrics.h"
+#include "metrics_families.h"
 
-/* One more row, in which every number is unknown and every real one not a number:
- * all ones says both.
+/* How long the UTF-8 character is that starts here; 0 when none does. Shortest
+ * form, no surrogates, up to U+10FFFF (RFC 3629).
  */
-static void *grow(void *rows, size_t n, size_t row_bytes)
+static u32 character_bytes(const char *text)
 {
-	u8 *grown = reallocarray(rows, n + 1, row_bytes);
+	const u8 *c = (const u8 *)text;
+	u32 n = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
 
-	if (grown)
-		memset(grown + n * row_bytes, 0xff, row_bytes);
-	return grown;
+	if (c[0] < 0x80)
+		return 1;
+	if (c[0] < 0xc2 || c[0] > 0xf4)
+		return 0;
+	for (u32 i = 1; i < n; i++)
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
+	    (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
+		return 0;
+	return n;
 }
 
+/* Two names that are shown alike are one name, so it is here that what is no UTF-8,
+ * or a control character, becomes '?'.
+ */
 static void set_label(char *label, size_t bytes, const char *text)
 {
 	snprintf(label, bytes, "%s", text);
+	while (*label) {
+		u32 n = character_bytes(label);
+
+		if (!n || ((u8)*label < ' ' && *label != '\n') || *label == 0x7f)
+			*label = '?';
+		label += n ? n : 1;
+	}
 }
 
 /* scheme://name:password@host/path?query#fragment as scheme://host/path */
-static void set_public(char *label, const char *address)
+static void make_public(const char *address, char *text, size_t bytes)
 {
-	const char *host = strstr(address, "://"), *path, *at;
+	const char *host = strstr(address, "://"), *at;
+	int n_scheme;
 
 	if (!host || strcspn(address, "/") < (size_t)(host - address)) {
-		set_label(label, BALEEN_METRICS_LABEL, address);
+		snprintf(text, bytes, "%s", address);
 		return;
 	}
 	host += 3;
-	path = host + strcspn(host, "/?#");
-	at = memrchr(host, '@', path - host);
-	snprintf(label, BALEEN_METRICS_LABEL, "%.*s%.*s", (int)(host - address), address,
-		 (int)strcspn(at ? at + 1 : host, "?#"), at ? at + 1 : host);
+	n_scheme = host - address;
+	at = memrchr(host, '@', strcspn(host, "/?#"));
+	if (at)
+		host = at + 1;
+	snprintf(text, bytes, "%.*s%.*s", n_scheme, address, (int)strcspn(host, "?#"), host);
 }
 
-/* The label with a number behind it, which takes the place of its end. */
+/* The label of this text, or from @number 2 on with that behind it, which takes the
+ * place of its end.
+ */
 static void number_label(char *label, const char *text, u32 number)
 {
-	char end[16];
-	int n = snprintf(end, sizeof(end), "#%u", number);
+	char numbered[BALEEN_METRICS_LABEL], end[16] = "";
 
-	snprintf(label, BALEEN_METRICS_LABEL, "%.*s%s", BALEEN_METRICS_LABEL - 1 - n, text, end);
+	if (number > 1)
+		snprintf(end, sizeof(end), "#%u", number);
+	snprintf(numbered, sizeof(numbered), "%.*s%s", (int)(sizeof(numbered) - 1 - strlen(end)),
+		 text, end);
+	set_label(label, BALEEN_METRICS_LABEL, numbered);
+}
+
+/* --- rows ------------------------------------------------------------------ */
+
+/* Has one of the rows all labels of this one? */
+static bool is_there(enum baleen_metrics_set set, const void *rows, size_t n, size_t row_bytes,
+		     const void *row)
+{
+	const struct baleen_metrics_label *label = baleen_metrics_labels[set];
+
+	for (size_t i = 0; i < n; i++) {
+		const u8 *other = (const u8 *)rows + i * row_bytes;
+		u32 same = 0;
+
+		while (same < BALEEN_METRICS_LABELS && label[same].name &&
+		       !strcmp((const char *)other + label[same].at,
+			       (const char *)row + label[same].at))
+			same++;
+		if (same == BALEEN_METRICS_LABELS || !label[same].name)
+			return true;
+	}
+	return false;
+}
+
+/* With one row more, unless there is one of its labels; NULL then. */
+static void *grow(enum baleen_metrics_set set, void *rows, size_t n, size_t row_bytes,
+		  const void *row)
+{
+	u8 *grown = NULL;
+
+	if (!is_there(set, rows, n, row_bytes, row))
+		grown = reallocarray(rows, n + 1, row_bytes);
+	if (grown)
+		memcpy(grown + n * row_bytes, row, row_bytes);
+	return grown;
+}
+
+/* All ones are an unknown number, and no number when they are a real one. */
+static void forget(void *row, size_t bytes)
+{
+	memset(row, 0xff, bytes);
 }
 
 struct baleen_metrics_device *baleen_metrics_add_device(struct baleen_metrics_source *source,
 							const char *device)
 {
-	struct baleen_metrics_device *rows, *row;
+	struct baleen_metrics_device *rows, row;
 
-	for (size_t i = 0; i < source->n_devices; i++)
-		if (!strncmp(source->device[i].device, device, IF_NAMESIZE - 1))
-			return NULL;
-	rows = grow(source->device, source->n_devices, sizeof(*rows));
+	forget(&row, sizeof(row));
+	set_label(row.device, sizeof(row.device), device);
+	row.program_id[0] = row.place[0] = '\0';
+
+	rows = grow(BALEEN_METRICS_DEVICES, source->device, source->n_devices, sizeof(row), &row);
 	if (!rows)
 		return NULL;
 	source->device = rows;
-	row = &rows[source->n_devices++];
-	set_label(row->device, sizeof(row->device), device);
-	row->program_id[0] = row->place[0] = '\0';
-	return row;
+	return &rows[source->n_devices++];
 }
 
 struct baleen_metrics_rule *baleen_metrics_add_rule(struct baleen_metrics_source *source,
 						    const char *device, const char *rule,
 						    const char *action)
 {
-	struct baleen_metrics_rule *rows, *row;
+	struct baleen_metrics_rule *rows, row;
 
-	for (size_t i = 0; i < source->n_rules; i++)
-		if (!strcmp(source->rule[i].device, device) && !strcmp(source->rule[i].rule, rule))
-			return NULL;
-	rows = grow(source->rule, source->n_rules, sizeof(*rows));
+	forget(&row, sizeof(row));
+	set_label(row.device, sizeof(row.device), device);
+	set_label(row.rule, sizeof(row.rule), rule);
+	set_label(row.action, sizeof(row.action), action);
+
+	rows = grow(BALEEN_METRICS_RULES, source->rule, source->n_rules, sizeof(row), &row);
 	if (!rows)
 		return NULL;
 	source->rule = rows;
-	row = &rows[source->n_rules++];
-	set_label(row->device, sizeof(row->device), device);
-	set_label(row->rule, sizeof(row->rule), rule);
-	set_label(row->action, sizeof(row->action), action);
-	return row;
+	return &rows[source->n_rules++];
 }
 
 struct baleen_metrics_table *baleen_metrics_add_table(struct baleen_metrics_source *source,
 						      const char *device, const char *rule,
 						      const char *table)
 {
-	struct baleen_metrics_table *rows, *row;
+	struct baleen_metrics_table *rows, row;
 
-	for (size_t i = 0; i < source->n_tables; i++) {
-		row = &source->table[i];
-		if (!strcmp(row->device, device) && !strcmp(row->rule, rule) &&
-		    !strcmp(row->table, table))
-			return NULL;
-	}
-	rows = grow(source->table, source->n_tables, sizeof(*rows));
+	forget(&row, sizeof(row));
+	set_label(row.device, sizeof(row.device), device);
+	set_label(row.rule, sizeof(row.rule), rule);
+	set_label(row.table, sizeof(row.table), table);
+
+	rows = grow(BALEEN_METRICS_TABLES, source->table, source->n_tables, sizeof(row), &row);
 	if (!rows)
 		return NULL;
 	source->table = rows;
-	row = &rows[source->n_tables++];
-	set_label(row->device, sizeof(row->device), device);
-	set_label(row->rule, sizeof(row->rule), rule);
-	set_label(row->table, sizeof(row->table), table);
-	return row;
-}
-
-static bool is_feed_taken(const struct baleen_metrics_source *source, const char *device,
-			  const char *rule, const char *label)
-{
-	for (size_t i = 0; i < source->n_feeds; i++) {
-		const struct baleen_metrics_feed *row = &source->feed[i];
-
-		if (!strcmp(row->device, device) && !strcmp(row->rule, rule) &&
-		    !strcmp(row->feed, label))
-			return true;
-	}
-	return false;
+	return &rows[source->n_tables++];
 }
 
 struct baleen_metrics_feed *baleen_metrics_add_feed(struct baleen_metrics_source *source,
 						    const char *device, const char *rule,
 						    const char *feed)
 {
-	char address[BALEEN_METRICS_LABEL], label[BALEEN_METRICS_LABEL];
-	struct baleen_metrics_feed *rows, *row;
+	struct baleen_metrics_feed *rows, row;
+	char public[BALEEN_METRICS_LABEL];
+	u32 number = 0;
 
-	set_public(address, feed);
-	set_label(label, sizeof(label), address);
-	for (u32 i = 2; is_feed_taken(source, device, rule, label); i++)
-		number_label(label, address, i);
-	rows = grow(source->feed, source->n_feeds, sizeof(*rows));
+	forget(&row, sizeof(row));
+	set_label(row.device, sizeof(row.device), device);
+	set_label(row.rule, sizeof(row.rule), rule);
+	make_public(feed, public, sizeof(public));
+	do {
+		number_label(row.feed, public, ++number);
+	} while (is_there(BALEEN_METRICS_FEEDS, source->feed, source->n_feeds, sizeof(row), &row));
+
+	rows = grow(BALEEN_METRICS_FEEDS, source->feed, source->n_feeds, sizeof(row), &row);
 	if (!rows)
 		return NULL;
 	source->feed = rows;
-	row = &rows[source->n_feeds++];
-	set_label(row->device, sizeof(row->device), device);
-	set_label(row->rule, sizeof(row->rule), rule);
-	set_label(row->feed, sizeof(row->feed), label);
-	return row;
-}
-
-static bool is_origin_taken(const struct baleen_metrics_source *source, const char *device,
-			    const char *rule, const char *label)
-{
-	for (size_t i = 0; i < source->n_origins; i++) {
-		const struct baleen_metrics_origin *row = &source->origin[i];
-
-		if (!strcmp(row->device, device) && !strcmp(row->rule, rule) &&
-		    !strcmp(row->origin, label))
-			return true;
-	}
-	return false;
+	return &rows[source->n_feeds++];
 }
 
 struct baleen_metrics_origin *baleen_metrics_add_origin(struct baleen_metrics_source *source,
 							const char *device, const char *rule,
 							const char *origin)
 {
-	char label[BALEEN_METRICS_LABEL];
-	struct baleen_metrics_origin *rows, *row;
+	struct baleen_metrics_origin *rows, row;
+	u32 number = 0;
 
-	set_label(label, sizeof(label), origin);
-	for (u32 i = 2; is_origin_taken(source, device, rule, label); i++)
-		number_label(label, origin, i);
-	rows = grow(source->origin, source->n_origins, sizeof(*rows));
+	forget(&row, sizeof(row));
+	set_label(row.device, sizeof(row.device), device);
+	set_label(row.rule, sizeof(row.rule), rule);
+	do {
+		number_label(row.origin, origin, ++number);
+	} while (is_there(BALEEN_METRICS_ORIGINS, source->origin, source->n_origins, sizeof(row),
+			  &row));
+
+	rows = grow(BALEEN_METRICS_ORIGINS, source->origin, source->n_origins, sizeof(row), &row);
 	if (!rows)
 		return NULL;
 	source->origin = rows;
-	row = &rows[source->n_origins++];
-	set_label(row->device, sizeof(row->device), device);
-	set_label(row->rule, sizeof(row->rule), rule);
-	set_label(row->origin, sizeof(row->origin), label);
-	return row;
+	return &rows[source->n_origins++];
 }
 
 void baleen_metrics_free(struct baleen_metrics_source *source)
