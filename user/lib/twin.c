@@ -53,8 +53,10 @@ static int open_live(const struct baleen_xdp *xdp, int *live_fd, struct baleen_e
 int baleen_twin_open(const struct baleen_xdp *xdp, struct baleen_twin *twin,
 		     struct baleen_error *error)
 {
-	int err = open_live(xdp, &twin->live_fd, error);
+	int err = baleen_device_privileges(error);
 
+	if (!err)
+		err = open_live(xdp, &twin->live_fd, error);
 	if (err)
 		return err;
 	err = baleen_replay_open_live(&twin->replay, xdp, error);
