@@ -90,7 +90,7 @@ static int batch_add(void *data, void *bytes, size_t n_bytes)
 	return batch->n == BATCH_EVENTS ? -ENOBUFS : 0;
 }
 
-static int start(struct baleen_events *events, struct baleen_error *error)
+static int start(struct baleen_events *events, u64 since_ns, struct baleen_error *error)
 {
 	const struct baleen_xdp *xdp = &events->xdp;
 	int err;
@@ -109,7 +109,7 @@ static int start(struct baleen_events *events, struct baleen_error *error)
 	events->batch = calloc(1, sizeof(*events->batch));
 	if (!events->batch)
 		return baleen_fail(error, ENOMEM, "no memory for events");
-	events->batch->since_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
+	events->batch->since_ns = since_ns;
 	err = map_id(xdp->events_fd, &events->ring_id);
 	if (err)
 		return baleen_fail(error, -err, "%s: events: %s", xdp->device, strerror(-err));
@@ -120,11 +120,13 @@ static int start(struct baleen_events *events, struct baleen_error *error)
 	if (err)
 		return err;
 	/* A ring that nobody read is full: make room at once. */
-	ring_buffer__consume(events->ring);
+	if (since_ns)
+		ring_buffer__consume(events->ring);
 	return 0;
 }
 
-int baleen_events_open(struct baleen_events *events, const char *device, struct baleen_error *error)
+static int open_since(struct baleen_events *events, const char *device, u64 since_ns,
+		      struct baleen_error *error)
 {
 	int err;
 
@@ -133,10 +135,21 @@ int baleen_events_open(struct baleen_events *events, const char *device, struct 
 	err = baleen_xdp_open(&events->xdp, device, false, error);
 	if (err)
 		return err;
-	err = start(events, error);
+	err = start(events, since_ns, error);
 	if (err)
 		baleen_events_close(events);
 	return err;
+}
+
+int baleen_events_open(struct baleen_events *events, const char *device, struct baleen_error *error)
+{
+	return open_since(events, device, clock_ns(CLOCK_MONOTONIC_COARSE), error);
+}
+
+int baleen_events_resume(struct baleen_events *events, const char *device,
+			 struct baleen_error *error)
+{
+	return open_since(events, device, 0, error);
 }
 
 void baleen_events_close(struct baleen_events *events)

@@ -88,6 +88,20 @@ int baleen_events_open(struct baleen_events *events, const char *device,
 		       struct baleen_error *error);
 
 /**
+ * baleen_events_resume() - go on watching a device
+ * @events: filled in; close with baleen_events_close()
+ * @device: its name now, or at attach
+ * @error: filled in on failure
+ *
+ * What waits in the ring buffer from before comes first: for who looks in now
+ * and then, and lets others watch in between.
+ *
+ * Return: as baleen_events_open().
+ */
+int baleen_events_resume(struct baleen_events *events, const char *device,
+			 struct baleen_error *error);
+
+/**
  * baleen_events_close() - let another watch
  * @events: opened
  */
