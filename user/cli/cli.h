@@ -29,11 +29,27 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
-extern const struct command build_command, info_command, match_command, dump_command,
-	compile_command, attach_command, swap_command, detach_command, status_command,
-	replay_command, rule_command, policy_command, watch_command, save_command, restore_command,
-	add_command, del_command, merge_command, resize_command,
-	metrics_command, refresh_command;
+extern const struct command build_command;
+extern const struct command info_command;
+extern const struct command match_command;
+extern const struct command dump_command;
+extern const struct command compile_command;
+extern const struct command attach_command;
+extern const struct command swap_command;
+extern const struct command detach_command;
+extern const struct command status_command;
+extern const struct command replay_command;
+extern const struct command rule_command;
+extern const struct command policy_command;
+extern const struct command watch_command;
+extern const struct command save_command;
+extern const struct command restore_command;
+extern const struct command add_command;
+extern const struct command del_command;
+extern const struct command merge_command;
+extern const struct command resize_command;
+extern const struct command metrics_command;
+extern const struct command refresh_command;
 
 /* Prints `baleen: ` and one line to stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -8,13 +8,31 @@
 #include "cli.h"
 #include "release.h"
 
+/* clang-format off: a line each, so that two who add one do not collide. */
 static const struct command *const commands[] = {
-	&build_command,	  &info_command,   &match_command,  &dump_command,   &compile_command,
-	&attach_command,  &swap_command,   &detach_command, &status_command, &replay_command,
-	&rule_command,	  &policy_command, &watch_command,  &save_command,   &restore_command,
-	&add_command,	  &del_command,	   &merge_command,  &resize_command, &metrics_command,
+	&build_command,
+	&info_command,
+	&match_command,
+	&dump_command,
+	&compile_command,
+	&attach_command,
+	&swap_command,
+	&detach_command,
+	&status_command,
+	&replay_command,
+	&rule_command,
+	&policy_command,
+	&watch_command,
+	&save_command,
+	&restore_command,
+	&add_command,
+	&del_command,
+	&merge_command,
+	&resize_command,
+	&metrics_command,
 	&refresh_command,
 };
+/* clang-format on */
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
