@@ -2,6 +2,7 @@
 /* Waiting for another writer, for so long and no longer. */
 #include <errno.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "lock.h"
@@ -28,4 +29,12 @@ int baleen_lock_within(int fd, u64 timeout_ms)
 		nanosleep(&pause, NULL);
 	}
 	return 0;
+}
+
+bool baleen_lock_is_of(int fd, const char *path)
+{
+	struct stat opened, named;
+
+	return !fstat(fd, &opened) && !stat(path, &named) && opened.st_ino == named.st_ino &&
+	       opened.st_dev == named.st_dev;
 }

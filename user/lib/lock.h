@@ -16,4 +16,15 @@
  */
 int baleen_lock_within(int fd, u64 timeout_ms);
 
+/**
+ * baleen_lock_is_of() - is what was locked still what has the name?
+ * @fd: of the file or directory
+ * @path: its name, when it was opened
+ *
+ * Who waited may hold the lock of something that is gone.
+ *
+ * Return: true when it is.
+ */
+bool baleen_lock_is_of(int fd, const char *path);
+
 #endif /* BALEEN_LOCK_H */

@@ -98,15 +98,6 @@ int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error 
 	return 0;
 }
 
-/* A writer that waited may hold the lock of a directory that is gone. */
-static bool is_still_there(int fd, const char *path)
-{
-	struct stat opened, named;
-
-	return !fstat(fd, &opened) && !stat(path, &named) && opened.st_ino == named.st_ino &&
-	       opened.st_dev == named.st_dev;
-}
-
 int baleen_pins_lock(struct baleen_pins *pins, u64 timeout_ms, struct baleen_error *error)
 {
 	int err = make_root(error);
@@ -124,7 +115,7 @@ int baleen_pins_lock(struct baleen_pins *pins, u64 timeout_ms, struct baleen_err
 		if (fd < 0)
 			return baleen_fail(error, errno, "%s: %m", pins->path);
 		err = baleen_lock_within(fd, timeout_ms);
-		if (!err && is_still_there(fd, pins->path)) {
+		if (!err && baleen_lock_is_of(fd, pins->path)) {
 			pins->lock_fd = fd;
 			return 0;
 		}

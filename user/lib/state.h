@@ -28,23 +28,42 @@
 #include "ruleset.h"
 
 #define BALEEN_STATE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
-#define BALEEN_RUN_ROOT "/run/baleen" /* BALEEN_RUN_DIR */
+#define BALEEN_RUN_ROOT "/run/baleen"	    /* BALEEN_RUN_DIR */
 #define BALEEN_STATE_PATH_BYTES 512
+
+/* The database, and statements of it at a time that are kept prepared. */
+#define BALEEN_STATE_DB "state.db"
+#define BALEEN_STATE_FEEDS "feeds"
+#define BALEEN_MAX_STATEMENTS 48
+
+/**
+ * struct baleen_state_statement - a prepared statement that waits for its next use
+ * @sql: its text, a constant: known by its address
+ * @statement: the statement; NULL while it is used
+ */
+struct baleen_state_statement {
+	const char *sql;
+	sqlite3_stmt *statement;
+};
 
 /**
  * struct baleen_state - the state of one device, opened
  * @path: of its directory
  * @device: name of the device
  * @is_kept: it is put on again at boot
+ * @is_new: nothing was committed yet; closed like this, nothing is left
  * @lock_fd: the locked directory, or -1 when it is only read
  * @db: the database
+ * @statements: prepared, in no order; to be changed also where the state is not
  */
 struct baleen_state {
 	char path[BALEEN_STATE_PATH_BYTES];
 	char device[BALEEN_DEVICE_BYTES];
 	bool is_kept;
+	bool is_new;
 	int lock_fd;
 	sqlite3 *db;
+	struct baleen_state_statement *statements;
 };
 
 /**
@@ -122,7 +141,11 @@ int baleen_state_open(struct baleen_state *state, const char *device, u64 timeou
  * @timeout_ms: how long to wait to be the only writer
  * @error: filled in on failure
  *
- * Return: 0; -EEXIST when there is one already; as baleen_state_open().
+ * Nobody sees it before its first commit; closed without one, nothing is left.
+ *
+ * Return: 0; -EEXIST when there is one of this kind already; -EXDEV when there is
+ * one of a device of this name that is attached in another network namespace;
+ * -ENODEV; else as baleen_state_open().
  */
 int baleen_state_create(struct baleen_state *state, const char *device, bool is_kept,
 			u64 timeout_ms, struct baleen_error *error);
@@ -155,7 +178,7 @@ int baleen_state_each(int (*visit)(const char *device, bool is_kept, void *data)
 
 /**
  * baleen_state_begin() - begin a transaction
- * @state: opened for writing
+ * @state: opened; one that is only read stays as it is until the commit
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno (-ENOSPC on a full disk).
@@ -192,13 +215,27 @@ int baleen_state_get_rules(const struct baleen_state *state, struct baleen_state
  * baleen_state_set_rules() - other rules and another policy
  * @state: with a transaction
  * @rules: afterwards; feeds and single entries of rules that are not among them
- *         are forgotten
+ *         are forgotten, and the single entries of a rule whose key has other
+ *         fields now
  * @error: filled in on failure
  *
- * Return: 0 or a negative errno.
+ * Return: 0; -EINVAL for a rule that cannot be; a negative errno.
  */
 int baleen_state_set_rules(struct baleen_state *state, const struct baleen_state_rules *rules,
 			   struct baleen_error *error);
+
+/**
+ * baleen_state_rename_rule() - another name, with all that belongs to it
+ * @state: with a transaction
+ * @from: its name
+ * @to: its name afterwards
+ * @error: filled in on failure
+ *
+ * Return: 0; -ENOENT for no such rule; -EEXIST when @to is taken; -EINVAL when no
+ * rule can be called so; a negative errno.
+ */
+int baleen_state_rename_rule(struct baleen_state *state, const char *from, const char *to,
+			     struct baleen_error *error);
 
 /**
  * baleen_state_get_text() - a named text, such as "conf" (the one applied last)

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the rules of a device were made of: a directory with a database. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lock.h"
+#include "state_path.h"
+#include "state_schema.h"
+#include "state_sql.h"
+
+/* In the directory of a state that has never been committed. */
+#define UNFINISHED "unfinished"
+
+static bool has(const struct baleen_state *state, const char *name)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", state->path, name);
+	return !access(path, F_OK);
+}
+
+static void unlink_in(const struct baleen_state *state, const char *name)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%s", state->path, name);
+	unlink(path);
+}
+
+/* --- locks --- */
+
+static int lock_failed(const char *path, u64 timeout_ms, int err, struct baleen_error *error)
+{
+	if (err == -ETIMEDOUT)
+		return baleen_fail(error, ETIMEDOUT,
+				   "%s: another command has been changing it for %llu s", path,
+				   (unsigned long long)timeout_ms / 1000);
+	return baleen_fail(error, -err, "%s: %s", path, strerror(-err));
+}
+
+/* Another state may have got the name while this one was waited for. */
+static int lock(struct baleen_state *state, u64 timeout_ms, bool makes, struct baleen_error *error)
+{
+	for (;;) {
+		int fd, err;
+
+		if (makes && mkdir(state->path, 0700) && errno != EEXIST)
+			return baleen_fail(error, errno, "%s: %m", state->path);
+		fd = open(state->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT && makes)
+			continue;
+		if (fd < 0)
+			return baleen_fail(error, errno, "%s: %m", state->path);
+		err = baleen_lock_within(fd, timeout_ms);
+		if (!err && baleen_lock_is_of(fd, state->path)) {
+			state->lock_fd = fd;
+			return 0;
+		}
+		close(fd);
+		if (err)
+			return lock_failed(state->path, timeout_ms, err, error);
+	}
+}
+
+static void unlock(struct baleen_state *state)
+{
+	if (state->lock_fd >= 0)
+		close(state->lock_fd);
+	state->lock_fd = -1;
+}
+
+/* --- feeds that no row speaks of --- */
+
+static bool is_copy_wanted(const struct baleen_state *state, const char *name)
+{
+	unsigned long long id, generation;
+	int end = 0;
+
+	if (sscanf(name, "%llu.%llu%n", &id, &generation, &end) != 2 || name[end])
+		return true;
+	return baleen_sql_do(state, "SELECT 1 FROM feed WHERE id = ? AND generation = ?", NULL,
+			     NULL,
+			     BALEEN_SQL_VALUES(baleen_sql_number(id),
+					       baleen_sql_number(generation))) != 0;
+}
+
+/* Those of before the commit, or of one that never came. */
+static void remove_old_copies(const struct baleen_state *state)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	struct dirent *entry;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "%s/" BALEEN_STATE_FEEDS, state->path);
+	directory = opendir(path);
+	while (directory && (entry = readdir(directory)))
+		if (!is_copy_wanted(state, entry->d_name))
+			unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+}
+
+/* --- open and close --- */
+
+static int get_owner(const struct baleen_state *state, struct baleen_state_owner *owner,
+		     struct baleen_error *error)
+{
+	static const char sql[] = "SELECT boot, netns_cookie, ifindex FROM owner";
+	sqlite3_stmt *statement;
+	int ret = baleen_sql_take(state, sql, &statement, error, NULL, 0);
+
+	if (ret)
+		return ret;
+	ret = baleen_sql_step(state, statement, error);
+	if (ret > 0 && !baleen_sql_column(statement, 0, owner->boot, sizeof(owner->boot)))
+		ret = baleen_sql_damaged(state, "owner", error);
+	if (ret > 0) {
+		owner->netns_cookie = sqlite3_column_int64(statement, 1);
+		owner->ifindex = sqlite3_column_int(statement, 2);
+	}
+	baleen_sql_give(state, sql, statement);
+	return ret < 0 ? ret : 0;
+}
+
+/* Return: 0; -EXDEV when another network namespace's device of this name has it. */
+static int check_owner(const struct baleen_state *state, struct baleen_error *error)
+{
+	struct baleen_state_owner was = { .ifindex = 0 }, is;
+	int err = get_owner(state, &was, error);
+
+	if (!err)
+		err = baleen_state_owner(state->device, &is, error);
+	if (err || !state->is_kept || !baleen_state_is_foreign(&was, &is))
+		return err;
+	return baleen_fail(error, EXDEV, "%s: is of the %s of another network namespace",
+			   state->path, state->device);
+}
+
+static int check_version(const struct baleen_state *state, struct baleen_error *error)
+{
+	u64 version;
+	int ret = baleen_sql_do(state, "PRAGMA user_version", &version, error, NULL, 0);
+
+	if (ret < 0)
+		return ret;
+	if (version > BALEEN_STATE_SCHEMA)
+		return baleen_fail(error, EPROTO,
+				   "%s/" BALEEN_STATE_DB ": made by a newer release of Baleen",
+				   state->path);
+	if (version)
+		return 0;
+	if (!has(state, UNFINISHED))
+		return baleen_sql_damaged(state, "it is empty", error);
+	return baleen_fail(error, ENOENT, "%s: was never finished", state->path);
+}
+
+/* A database without its directory's other half, or the other way round, is no
+ * state that was never there.
+ */
+static int check_there(const struct baleen_state *state, struct baleen_error *error)
+{
+	if (has(state, BALEEN_STATE_DB))
+		return 0;
+	if (has(state, BALEEN_STATE_FEEDS) && !has(state, UNFINISHED))
+		return baleen_fail(error, EINVAL, "%s/" BALEEN_STATE_DB ": is missing",
+				   state->path);
+	return baleen_fail(error, ENOENT, "%s: no state", state->path);
+}
+
+static int open_database(struct baleen_state *state, struct baleen_error *error)
+{
+	int err = check_there(state, error);
+
+	if (!err)
+		err = baleen_sql_open(state, error);
+	if (err)
+		return err;
+	err = check_version(state, error);
+	if (!err)
+		err = check_owner(state, error);
+	if (err)
+		baleen_sql_close(state);
+	return err;
+}
+
+/* A reader holds no lock: when another directory came into place meanwhile, it
+ * could have the database of the one and the log of the other.
+ */
+static int open_to_read(struct baleen_state *state, struct baleen_error *error)
+{
+	for (;;) {
+		int fd = open(state->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		bool is_same;
+		int err;
+
+		if (fd < 0)
+			return baleen_fail(error, errno, "%s: %m", state->path);
+		err = open_database(state, error);
+		is_same = baleen_lock_is_of(fd, state->path);
+		close(fd);
+		if (is_same)
+			return err;
+		baleen_sql_close(state);
+	}
+}
+
+static int open_to_write(struct baleen_state *state, u64 timeout_ms, struct baleen_error *error)
+{
+	int err = lock(state, timeout_ms, false, error);
+
+	if (!err)
+		err = open_database(state, error);
+	if (err) {
+		unlock(state);
+		return err;
+	}
+	unlink_in(state, UNFINISHED);
+	remove_old_copies(state);
+	return 0;
+}
+
+static int name_state(struct baleen_state *state, const char *device, bool is_kept,
+		      struct baleen_error *error)
+{
+	*state = (struct baleen_state){ .is_kept = is_kept, .lock_fd = -1 };
+	snprintf(state->device, sizeof(state->device), "%s", device);
+	return baleen_state_name(device, is_kept, state->path, error);
+}
+
+static int open_one(struct baleen_state *state, const char *device, bool is_kept, u64 timeout_ms,
+		    struct baleen_error *error)
+{
+	int err = name_state(state, device, is_kept, error);
+
+	if (err)
+		return err;
+	return timeout_ms ? open_to_write(state, timeout_ms, error) : open_to_read(state, error);
+}
+
+int baleen_state_open(struct baleen_state *state, const char *device, u64 timeout_ms,
+		      struct baleen_error *error)
+{
+	struct baleen_state opened;
+	int err = open_one(&opened, device, true, timeout_ms, error);
+
+	if (err == -ENOENT || err == -EXDEV)
+		err = open_one(&opened, device, false, timeout_ms, error);
+	if (err == -ENOENT || err == -ENODEV)
+		return baleen_fail(error, ENOENT, "%s: has no state", device);
+	if (!err)
+		*state = opened;
+	return err;
+}
+
+static int make_file(const struct baleen_state *state, const char *name, struct baleen_error *error)
+{
+	int fd = openat(state->lock_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return baleen_fail(error, errno, "%s/%s: %m", state->path, name);
+	close(fd);
+	return 0;
+}
+
+static int make_files(struct baleen_state *state, struct baleen_error *error)
+{
+	int err = make_file(state, UNFINISHED, error);
+
+	/* What is left of one that was never finished, if that is where we are. */
+	unlink_in(state, BALEEN_STATE_DB "-wal");
+	unlink_in(state, BALEEN_STATE_DB "-shm");
+	if (err)
+		return err;
+	if (mkdirat(state->lock_fd, BALEEN_STATE_FEEDS, 0700) && errno != EEXIST)
+		return baleen_fail(error, errno, "%s/" BALEEN_STATE_FEEDS ": %m", state->path);
+	err = make_file(state, BALEEN_STATE_DB, error);
+	if (!err && state->is_kept && baleen_state_sync_parent(state->path))
+		err = baleen_fail(error, errno, "%s: %m", state->path);
+	return err;
+}
+
+static int make_tables(struct baleen_state *state, struct baleen_error *error)
+{
+	static const char sql[] = "PRAGMA journal_mode = WAL;"
+				  "BEGIN;" BALEEN_STATE_TABLES "COMMIT;";
+
+	if (sqlite3_exec(state->db, sql, NULL, NULL, NULL))
+		return baleen_sql_fail(state, error);
+	return 0;
+}
+
+/* In a locked directory that holds nothing, or what was never finished. */
+static int make_state(struct baleen_state *state, struct baleen_error *error)
+{
+	int err;
+
+	unlink_in(state, UNFINISHED);
+	unlink_in(state, BALEEN_STATE_DB);
+	state->is_new = true;
+	err = make_files(state, error);
+	if (!err)
+		err = baleen_sql_open(state, error);
+	return err ? err : make_tables(state, error);
+}
+
+/* @err: of opening it as if it were there */
+static int make_unless_there(struct baleen_state *state, int err, struct baleen_error *error)
+{
+	if (!err)
+		return baleen_fail(error, EEXIST, "%s: there is a state already", state->path);
+	return err == -ENOENT ? make_state(state, error) : err;
+}
+
+int baleen_state_create(struct baleen_state *state, const char *device, bool is_kept,
+			u64 timeout_ms, struct baleen_error *error)
+{
+	struct baleen_error why = { "" };
+	struct baleen_state made;
+	int err = name_state(&made, device, is_kept, error);
+
+	if (!err)
+		err = baleen_state_make_root(is_kept, error);
+	if (!err)
+		err = lock(&made, timeout_ms, true, error);
+	if (err)
+		return err;
+	err = open_database(&made, &why);
+	if (!err)
+		baleen_sql_close(&made);
+	err = make_unless_there(&made, err, &why);
+	if (err) {
+		baleen_state_close(&made);
+		return baleen_fail(error, -err, "%s", why.text);
+	}
+	*state = made;
+	return 0;
+}
+
+/* The name goes first, so that it is there as a whole or not at all. */
+static void remove_directory(const struct baleen_state *state)
+{
+	char aside[BALEEN_STATE_NAME_BYTES];
+
+	snprintf(aside, sizeof(aside), "%s" BALEEN_STATE_ASIDE, state->path);
+	baleen_state_remove_tree(aside);
+	if (rename(state->path, aside))
+		return;
+	baleen_state_remove_tree(aside);
+	if (state->is_kept)
+		baleen_state_sync_parent(state->path);
+}
+
+void baleen_state_close(struct baleen_state *state)
+{
+	baleen_sql_close(state);
+	if (state->is_new)
+		remove_directory(state);
+	unlock(state);
+}
+
+void baleen_state_remove(struct baleen_state *state)
+{
+	baleen_state_unmark(state);
+	baleen_sql_close(state);
+	remove_directory(state);
+	unlock(state);
+}
+
+/* --- all states --- */
+
+static bool is_there(const char *device, bool is_kept)
+{
+	struct baleen_state state;
+	int err = open_one(&state, device, is_kept, 0, NULL);
+
+	if (!err)
+		baleen_state_close(&state);
+	/* What is damaged is there, too. */
+	return err != -ENOENT && err != -EXDEV && err != -ENOTDIR && err != -ENODEV;
+}
+
+/* The device of a volatile state; false for those of other namespaces. */
+static bool volatile_device(const char *name, char *device)
+{
+	char path[BALEEN_STATE_PATH_BYTES];
+	unsigned long long cookie;
+	const char *base;
+	int ifindex;
+
+	if (sscanf(name, "ns%llu-if%d", &cookie, &ifindex) != 2 || ifindex <= 0 ||
+	    !if_indextoname(ifindex, device) || baleen_state_name(device, false, path, NULL))
+		return false;
+	base = strrchr(path, '/') + 1;
+	return !strcmp(base, name);
+}
+
+static int visit_entry(const char *name, bool is_kept,
+		       int (*visit)(const char *device, bool is_kept, void *data), void *data)
+{
+	char device[IF_NAMESIZE];
+
+	if (name[0] == '.' && (!name[1] || !strcmp(name, "..")))
+		return 0;
+	if (is_kept && strlen(name) >= sizeof(device))
+		return 0;
+	if (is_kept)
+		strcpy(device, name);
+	else if (!volatile_device(name, device) || is_there(device, true))
+		return 0;
+	return is_there(device, is_kept) ? visit(device, is_kept, data) : 0;
+}
+
+static int visit_root(bool is_kept, int (*visit)(const char *device, bool is_kept, void *data),
+		      void *data, struct baleen_error *error)
+{
+	const char *root = baleen_state_root(is_kept);
+	DIR *directory = opendir(root);
+	struct dirent *entry;
+	int ret = 0;
+
+	if (!directory)
+		return errno == ENOENT ? 0 : baleen_fail(error, errno, "%s: %m", root);
+	while (!ret && (entry = readdir(directory)))
+		ret = visit_entry(entry->d_name, is_kept, visit, data);
+	closedir(directory);
+	return ret;
+}
+
+int baleen_state_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
+		      struct baleen_error *error)
+{
+	int ret = visit_root(true, visit, data, error);
+
+	return ret ? ret : visit_root(false, visit, data, error);
+}
+
+/* --- transactions --- */
+
+/* Who commits is in the device's namespace; a device that is not there has no
+ * namespace.
+ */
+static int put_owner(const struct baleen_state *state, struct baleen_error *error)
+{
+	static const char sql[] = "INSERT OR REPLACE INTO owner VALUES (1, ?, ?, ?, ?)";
+	struct baleen_state_owner was = { .ifindex = 0 }, is;
+	int err = get_owner(state, &was, error);
+
+	if (!err)
+		err = baleen_state_owner(state->device, &is, error);
+	if (err || (!is.ifindex && *was.boot) ||
+	    (!strcmp(was.boot, is.boot) && was.netns_cookie == is.netns_cookie &&
+	     was.ifindex == is.ifindex))
+		return err;
+	return baleen_sql_do(state, sql, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(state->device),
+					       baleen_sql_text(is.boot),
+					       baleen_sql_number(is.netns_cookie),
+					       baleen_sql_number(is.ifindex)));
+}
+
+static int begin_to_write(struct baleen_state *state, struct baleen_error *error)
+{
+	static const char sql[] = "PRAGMA user_version = " BALEEN_STATE_SCHEMA_TEXT;
+	int err = baleen_sql_do(state, "BEGIN IMMEDIATE", NULL, error, NULL, 0);
+
+	if (!err && state->is_new)
+		err = baleen_sql_do(state, sql, NULL, error, NULL, 0);
+	if (!err)
+		err = put_owner(state, error);
+	if (err)
+		baleen_state_rollback(state);
+	return err;
+}
+
+int baleen_state_begin(struct baleen_state *state, struct baleen_error *error)
+{
+	if (state->lock_fd < 0)
+		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
+	return begin_to_write(state, error);
+}
+
+int baleen_state_commit(struct baleen_state *state, struct baleen_error *error)
+{
+	int err = baleen_sql_do(state, "COMMIT", NULL, error, NULL, 0);
+
+	if (err) {
+		baleen_state_rollback(state);
+		return err;
+	}
+	if (state->lock_fd < 0)
+		return 0;
+	if (state->is_new)
+		unlink_in(state, UNFINISHED);
+	state->is_new = false;
+	remove_old_copies(state);
+	return 0;
+}
+
+void baleen_state_rollback(struct baleen_state *state)
+{
+	if (!sqlite3_get_autocommit(state->db))
+		baleen_sql_do(state, "ROLLBACK", NULL, NULL, NULL, 0);
+}
+
+/* --- marks --- */
+
+int baleen_state_mark(const struct baleen_state *state, struct baleen_error *error)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	int err = baleen_state_mark_name(state->device, path, error);
+	int fd;
+
+	if (err)
+		return err == -ENODEV ? 0 : err;
+	err = baleen_state_make_root(false, error);
+	if (err)
+		return err;
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return baleen_fail(error, errno, "%s: %m", path);
+	close(fd);
+	return 0;
+}
+
+void baleen_state_unmark(const struct baleen_state *state)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+
+	if (!baleen_state_mark_name(state->device, path, NULL))
+		unlink(path);
+}
+
+bool baleen_state_is_marked(const struct baleen_state *state)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+
+	return !baleen_state_mark_name(state->device, path, NULL) && !access(path, F_OK);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where states are, and whose they are.
+ */
+#ifndef BALEEN_STATE_PATH_H
+#define BALEEN_STATE_PATH_H
+
+#include "state.h"
+
+/* Behind the name of a directory that is being made or removed. Longer than
+ * the name of a device can be, so no state is called so.
+ */
+#define BALEEN_STATE_ASIDE ".baleen-state-aside"
+
+/* Of a path with something behind it. */
+#define BALEEN_STATE_NAME_BYTES (BALEEN_STATE_PATH_BYTES + 64)
+
+/**
+ * struct baleen_state_owner - the device that a state is of
+ * @boot: id of the boot of the kernel
+ * @netns_cookie: of the network namespace; unique in one boot
+ * @ifindex: of the device; 0 when it is not there
+ */
+struct baleen_state_owner {
+	char boot[64];
+	u64 netns_cookie;
+	int ifindex;
+};
+
+/**
+ * baleen_state_root() - the directory of all states
+ * @is_kept: of the kept ones, else of the volatile
+ *
+ * Return: its path.
+ */
+const char *baleen_state_root(bool is_kept);
+
+/**
+ * baleen_state_name() - the directory of the state of a device
+ * @device: name of the device
+ * @is_kept: which of the two
+ * @path: BALEEN_STATE_PATH_BYTES bytes
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL when no device can be called so; -ENODEV when a volatile one
+ * is not there; a negative errno.
+ */
+int baleen_state_name(const char *device, bool is_kept, char *path, struct baleen_error *error);
+
+/**
+ * baleen_state_mark_name() - the file that says that a map is being changed
+ * @device: name of the device
+ * @path: BALEEN_STATE_NAME_BYTES bytes
+ * @error: filled in on failure
+ *
+ * Return: 0; -ENODEV when there is no such device, so no map; a negative errno.
+ */
+int baleen_state_mark_name(const char *device, char *path, struct baleen_error *error);
+
+/**
+ * baleen_state_owner() - who the device of this name is, here and now
+ * @device: name of the device, which need not be there
+ * @owner: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_owner(const char *device, struct baleen_state_owner *owner,
+		       struct baleen_error *error);
+
+/**
+ * baleen_state_is_foreign() - is it the state of another network namespace?
+ * @was: the device when its state was changed last
+ * @is: the device of this name now
+ *
+ * Return: true when that other one is attached.
+ */
+bool baleen_state_is_foreign(const struct baleen_state_owner *was,
+			     const struct baleen_state_owner *is);
+
+/**
+ * baleen_state_make_root() - make the directory of all states, if it is not there
+ * @is_kept: which of the two
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_make_root(bool is_kept, struct baleen_error *error);
+
+/**
+ * baleen_state_remove_tree() - remove a directory that looks like a state
+ * @path: of it; need not be there
+ *
+ * Files, directories of files, and nothing deeper; links are not followed.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_remove_tree(const char *path);
+
+/**
+ * baleen_state_sync_parent() - have the names in a directory on disk
+ * @path: of something in it
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_sync_parent(const char *path);
+
+#endif /* BALEEN_STATE_PATH_H */

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Rules, policy and named texts of a state. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "key_spec.h"
+#include "qualifiers.h"
+#include "state_sql.h"
+
+/* --- what may be written, and be read back --- */
+
+static bool is_share(double share)
+{
+	return share >= 0 && share <= 1;
+}
+
+static const char *rule_fault(const struct baleen_state_rule *rule)
+{
+	const char *fault = baleen_rule_name_check(rule->name);
+
+	if (fault)
+		return fault;
+	if (!baleen_action_text(rule->action))
+		return "no such action";
+	if (baleen_qualifiers_check(&rule->qualifiers, NULL))
+		return "its qualifiers contradict each other";
+	if (!rule->key_spec || rule->key_spec & ~(u32)BALEEN_KEY_FLOW)
+		return "no such key";
+	if (rule->kind != BALEEN_KIND_CUCKOO && rule->kind != BALEEN_KIND_BLOOM)
+		return "no such kind of filter";
+	if (!is_share(rule->fpp) || !is_share(rule->limits.max_shrink) ||
+	    !is_share(rule->limits.max_coverage))
+		return "a share is not between 0 and 1";
+	return NULL;
+}
+
+static int check_rule(const struct baleen_state_rule *rule, struct baleen_error *error)
+{
+	const char *fault = rule_fault(rule);
+
+	return fault ? baleen_fail(error, EINVAL, "rule '%.31s': %s", rule->name, fault) : 0;
+}
+
+static int check_policy(const struct baleen_state_rules *rules, struct baleen_error *error)
+{
+	if (rules->n_rules > BALEEN_MAX_RULES)
+		return baleen_fail(error, E2BIG, "more than %u rules", BALEEN_MAX_RULES);
+	if (rules->mode > BALEEN_MODE_GENERIC || rules->place > BALEEN_PLACE_CHAIN)
+		return baleen_fail(error, EINVAL, "no such mode or place");
+	return 0;
+}
+
+/* --- reading --- */
+
+/* No enumeration has as many. */
+static u32 read_u32(sqlite3_stmt *row, int column)
+{
+	u64 number = sqlite3_column_int64(row, column);
+
+	return number < ~(u32)0 ? number : ~(u32)0;
+}
+
+#define RULE_COLUMNS                                                                    \
+	"name, action, qualifiers, key_spec, kind, fpp, capacity, is_any, min_entries," \
+	"max_shrink, max_coverage, keep_special, guards_feeds"
+
+static bool read_rule(sqlite3_stmt *row, struct baleen_state_rule *rule)
+{
+	char qualifiers[BALEEN_QUALIFIERS_TEXT], key_spec[BALEEN_KEY_SPEC_TEXT];
+
+	if (!baleen_sql_column(row, 0, rule->name, sizeof(rule->name)) ||
+	    !baleen_sql_column(row, 2, qualifiers, sizeof(qualifiers)) ||
+	    !baleen_sql_column(row, 3, key_spec, sizeof(key_spec)) ||
+	    baleen_qualifiers_parse(qualifiers, &rule->qualifiers, NULL) ||
+	    baleen_key_spec_parse(key_spec, &rule->key_spec, NULL))
+		return false;
+	rule->action = read_u32(row, 1);
+	rule->kind = read_u32(row, 4);
+	rule->fpp = sqlite3_column_double(row, 5);
+	rule->capacity = sqlite3_column_int64(row, 6);
+	rule->is_any = sqlite3_column_int(row, 7);
+	rule->limits.min_entries = sqlite3_column_int64(row, 8);
+	rule->limits.max_shrink = sqlite3_column_double(row, 9);
+	rule->limits.max_coverage = sqlite3_column_double(row, 10);
+	rule->limits.keep_special = sqlite3_column_int(row, 11);
+	rule->guards_feeds = sqlite3_column_int(row, 12);
+	return !rule_fault(rule);
+}
+
+static int read_rules(const struct baleen_state *state, struct baleen_state_rules *rules,
+		      struct baleen_error *error)
+{
+	static const char sql[] = "SELECT " RULE_COLUMNS " FROM rule ORDER BY place";
+	sqlite3_stmt *row;
+	int ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
+
+	if (ret)
+		return ret;
+	while ((ret = baleen_sql_step(state, row, error)) > 0) {
+		if (rules->n_rules == BALEEN_MAX_RULES ||
+		    !read_rule(row, &rules->rule[rules->n_rules])) {
+			ret = baleen_sql_damaged(state, "a rule that cannot be", error);
+			break;
+		}
+		rules->n_rules++;
+	}
+	baleen_sql_give(state, sql, row);
+	return ret;
+}
+
+static int read_policy(const struct baleen_state *state, struct baleen_state_rules *rules,
+		       struct baleen_error *error)
+{
+	static const char sql[] =
+		"SELECT default_drop, dry_run, sample_interval_ns, mode, place, never_path"
+		" FROM policy";
+	sqlite3_stmt *row;
+	int ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
+
+	if (ret)
+		return ret;
+	ret = baleen_sql_step(state, row, error);
+	if (ret > 0) {
+		rules->default_drop = sqlite3_column_int(row, 0);
+		rules->dry_run = sqlite3_column_int(row, 1);
+		rules->sample_interval_ns = sqlite3_column_int64(row, 2);
+		rules->mode = read_u32(row, 3);
+		rules->place = read_u32(row, 4);
+		ret = 0;
+		if (!baleen_sql_column(row, 5, rules->never_path, sizeof(rules->never_path)) ||
+		    check_policy(rules, NULL))
+			ret = baleen_sql_damaged(state, "a policy that cannot be", error);
+	}
+	baleen_sql_give(state, sql, row);
+	return ret;
+}
+
+int baleen_state_get_rules(const struct baleen_state *state, struct baleen_state_rules *rules,
+			   struct baleen_error *error)
+{
+	struct baleen_state_rules read = { .n_rules = 0 };
+	bool is_alone = sqlite3_get_autocommit(state->db);
+	int err = 0;
+
+	/* Both as of one commit. */
+	if (is_alone)
+		err = baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
+	if (!err)
+		err = read_policy(state, &read, error);
+	if (!err)
+		err = read_rules(state, &read, error);
+	if (is_alone && !sqlite3_get_autocommit(state->db))
+		baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
+	if (!err)
+		*rules = read;
+	return err;
+}
+
+/* --- writing --- */
+
+static int write_policy(const struct baleen_state *state, const struct baleen_state_rules *rules,
+			struct baleen_error *error)
+{
+	return baleen_sql_do(state, "INSERT OR REPLACE INTO policy VALUES (1, ?, ?, ?, ?, ?, ?)",
+			     NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_number(rules->default_drop),
+					       baleen_sql_number(rules->dry_run),
+					       baleen_sql_number(rules->sample_interval_ns),
+					       baleen_sql_number(rules->mode),
+					       baleen_sql_number(rules->place),
+					       baleen_sql_text(rules->never_path)));
+}
+
+/* An address is an address, be it source or destination. */
+static bool is_same_key(u32 a, u32 b)
+{
+	return a == b || (baleen_spec_is_address(a) && baleen_spec_is_address(b));
+}
+
+/* The key of a rule that is there already; 0 for a new one. */
+static int key_before(const struct baleen_state *state, const char *name, u32 *key_spec,
+		      struct baleen_error *error)
+{
+	static const char sql[] = "SELECT key_spec FROM rule WHERE name = ?";
+	char text[BALEEN_KEY_SPEC_TEXT];
+	sqlite3_stmt *row;
+	int ret =
+		baleen_sql_take(state, sql, &row, error, BALEEN_SQL_VALUES(baleen_sql_text(name)));
+
+	if (ret)
+		return ret;
+	*key_spec = 0;
+	ret = baleen_sql_step(state, row, error);
+	if (ret > 0)
+		ret = baleen_sql_column(row, 0, text, sizeof(text)) &&
+				      !baleen_key_spec_parse(text, key_spec, NULL) ?
+			      0 :
+			      baleen_sql_damaged(state, "a rule that cannot be", error);
+	baleen_sql_give(state, sql, row);
+	return ret;
+}
+
+static int forget_other_keys(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			     struct baleen_error *error)
+{
+	static const char sql[] =
+		"DELETE FROM single WHERE rule = (SELECT id FROM rule WHERE name = ?)";
+	u32 key_spec;
+	int err = key_before(state, rule->name, &key_spec, error);
+
+	if (err || !key_spec || is_same_key(key_spec, rule->key_spec))
+		return err;
+	return baleen_sql_do(state, sql, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(rule->name)));
+}
+
+static int write_rule(const struct baleen_state *state, const struct baleen_state_rule *rule,
+		      u32 place, struct baleen_error *error)
+{
+	static const char sql[] =
+		"INSERT INTO rule (place, " RULE_COLUMNS ")"
+		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+		" ON CONFLICT (name) DO UPDATE SET place = excluded.place,"
+		" action = excluded.action, qualifiers = excluded.qualifiers,"
+		" key_spec = excluded.key_spec, kind = excluded.kind, fpp = excluded.fpp,"
+		" capacity = excluded.capacity, is_any = excluded.is_any,"
+		" min_entries = excluded.min_entries, max_shrink = excluded.max_shrink,"
+		" max_coverage = excluded.max_coverage, keep_special = excluded.keep_special,"
+		" guards_feeds = excluded.guards_feeds";
+	char qualifiers[BALEEN_QUALIFIERS_TEXT], key_spec[BALEEN_KEY_SPEC_TEXT];
+
+	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	baleen_key_spec_text(rule->key_spec, key_spec);
+	return baleen_sql_do(
+		state, sql, NULL, error,
+		BALEEN_SQL_VALUES(baleen_sql_number(place), baleen_sql_text(rule->name),
+				  baleen_sql_number(rule->action), baleen_sql_text(qualifiers),
+				  baleen_sql_text(key_spec), baleen_sql_number(rule->kind),
+				  baleen_sql_real(rule->fpp), baleen_sql_number(rule->capacity),
+				  baleen_sql_number(rule->is_any),
+				  baleen_sql_number(rule->limits.min_entries),
+				  baleen_sql_real(rule->limits.max_shrink),
+				  baleen_sql_real(rule->limits.max_coverage),
+				  baleen_sql_number(rule->limits.keep_special),
+				  baleen_sql_number(rule->guards_feeds)));
+}
+
+static int check_rules(const struct baleen_state_rules *rules, struct baleen_error *error)
+{
+	int err = check_policy(rules, error);
+
+	for (u32 i = 0; !err && i < rules->n_rules; i++) {
+		err = check_rule(&rules->rule[i], error);
+		for (u32 j = 0; !err && j < i; j++)
+			if (!strcmp(rules->rule[i].name, rules->rule[j].name))
+				err = baleen_fail(error, EINVAL, "two rules are called '%s'",
+						  rules->rule[i].name);
+	}
+	return err;
+}
+
+/* Rules keep their number, and by it what belongs to them. */
+int baleen_state_set_rules(struct baleen_state *state, const struct baleen_state_rules *rules,
+			   struct baleen_error *error)
+{
+	int err = check_rules(rules, error);
+
+	if (!err)
+		err = write_policy(state, rules, error);
+	if (!err)
+		err = baleen_sql_do(state, "UPDATE rule SET place = -1", NULL, error, NULL, 0);
+	for (u32 i = 0; !err && i < rules->n_rules; i++) {
+		err = forget_other_keys(state, &rules->rule[i], error);
+		if (!err)
+			err = write_rule(state, &rules->rule[i], i, error);
+	}
+	if (!err)
+		err = baleen_sql_do(state, "DELETE FROM rule WHERE place < 0", NULL, error, NULL,
+				    0);
+	return err;
+}
+
+int baleen_state_rename_rule(struct baleen_state *state, const char *from, const char *to,
+			     struct baleen_error *error)
+{
+	static const char find[] = "SELECT 1 FROM rule WHERE name = ?";
+	static const char rename[] = "UPDATE rule SET name = ? WHERE name = ?";
+	const char *fault = baleen_rule_name_check(to);
+	int ret;
+
+	if (fault)
+		return baleen_fail(error, EINVAL, "'%.64s': %s", to, fault);
+	ret = baleen_sql_do(state, find, NULL, error, BALEEN_SQL_VALUES(baleen_sql_text(to)));
+	if (ret > 0)
+		return baleen_fail(error, EEXIST, "there is a rule '%s' already", to);
+	if (!ret)
+		ret = baleen_sql_do(state, rename, NULL, error,
+				    BALEEN_SQL_VALUES(baleen_sql_text(to), baleen_sql_text(from)));
+	if (!ret && !sqlite3_changes(state->db))
+		return baleen_fail(error, ENOENT, "there is no rule '%.64s'", from);
+	return ret;
+}
+
+/* --- texts --- */
+
+int baleen_state_get_text(const struct baleen_state *state, const char *name, char **text)
+{
+	static const char sql[] = "SELECT value FROM text WHERE name = ?";
+	const char *found;
+	sqlite3_stmt *row;
+	char *copy = NULL;
+	int ret = baleen_sql_take(state, sql, &row, NULL, BALEEN_SQL_VALUES(baleen_sql_text(name)));
+
+	if (ret)
+		return ret;
+	ret = baleen_sql_step(state, row, NULL);
+	if (ret > 0) {
+		found = (const char *)sqlite3_column_text(row, 0);
+		copy = found ? strdup(found) : NULL;
+		ret = copy ? 0 : -ENOMEM;
+	}
+	baleen_sql_give(state, sql, row);
+	if (!ret)
+		*text = copy;
+	return ret;
+}
+
+int baleen_state_set_text(struct baleen_state *state, const char *name, const char *text,
+			  struct baleen_error *error)
+{
+	if (!text)
+		return baleen_sql_do(state, "DELETE FROM text WHERE name = ?", NULL, error,
+				     BALEEN_SQL_VALUES(baleen_sql_text(name)));
+	return baleen_sql_do(state, "INSERT OR REPLACE INTO text VALUES (?, ?)", NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(name), baleen_sql_text(text)));
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The database of a state: the one place that knows how SQLite is asked. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state_sql.h"
+
+/* Writers have the lock of the directory; what is waited for is a reader that
+ * reads the log after a power cut, or a writer that closes.
+ */
+#define BUSY_MS 10000
+
+/* What a connection is told before anything else. A commit of a kept state is on
+ * disk when it returns; a log that a big batch made does not stay big.
+ */
+#define SETTINGS                                                                              \
+	"PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;" \
+	"PRAGMA journal_size_limit = 1048576; PRAGMA cache_size = -16384;"
+#define SETTINGS_KEPT SETTINGS "PRAGMA synchronous = FULL;"
+#define SETTINGS_VOLATILE SETTINGS "PRAGMA synchronous = NORMAL;"
+
+static int errno_of(sqlite3 *db)
+{
+	int system_errno = sqlite3_system_errno(db);
+
+	switch (sqlite3_errcode(db)) {
+	case SQLITE_FULL: return ENOSPC;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB: return EINVAL;
+	case SQLITE_NOMEM: return ENOMEM;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED: return EBUSY;
+	case SQLITE_READONLY: return EROFS;
+	case SQLITE_CANTOPEN:
+	case SQLITE_IOERR: return system_errno ? system_errno : EIO;
+	default: return EIO;
+	}
+}
+
+int baleen_sql_fail(const struct baleen_state *state, struct baleen_error *error)
+{
+	int code = state->db ? errno_of(state->db) : ENOMEM;
+	const char *why = state->db ? sqlite3_errmsg(state->db) : strerror(ENOMEM);
+
+	if (code == EINVAL)
+		return baleen_fail(error, code, "%s/" BALEEN_STATE_DB ": damaged: %s", state->path,
+				   why);
+	/* SQLite's own words are "disk I/O error". */
+	if (state->db && sqlite3_errcode(state->db) == SQLITE_IOERR && code != EIO)
+		why = strerror(code);
+	return baleen_fail(error, code, "%s/" BALEEN_STATE_DB ": %s", state->path, why);
+}
+
+int baleen_sql_damaged(const struct baleen_state *state, const char *what,
+		       struct baleen_error *error)
+{
+	return baleen_fail(error, EINVAL, "%s/" BALEEN_STATE_DB ": damaged: %s", state->path, what);
+}
+
+int baleen_sql_open(struct baleen_state *state, struct baleen_error *error)
+{
+	int flags = state->lock_fd < 0 ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	char path[BALEEN_STATE_PATH_BYTES + sizeof("/" BALEEN_STATE_DB)];
+	int err;
+
+	snprintf(path, sizeof(path), "%s/" BALEEN_STATE_DB, state->path);
+	state->statements = calloc(BALEEN_MAX_STATEMENTS, sizeof(*state->statements));
+	if (!state->statements)
+		return baleen_fail(error, ENOMEM, "no memory for %s", path);
+	err = sqlite3_open_v2(path, &state->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	if (!err)
+		err = sqlite3_busy_timeout(state->db, BUSY_MS);
+	if (!err)
+		err = sqlite3_exec(state->db, state->is_kept ? SETTINGS_KEPT : SETTINGS_VOLATILE,
+				   NULL, NULL, NULL);
+	if (!err)
+		return 0;
+	err = baleen_sql_fail(state, error);
+	baleen_sql_close(state);
+	return err;
+}
+
+void baleen_sql_close(struct baleen_state *state)
+{
+	for (u32 i = 0; state->statements && i < BALEEN_MAX_STATEMENTS; i++)
+		sqlite3_finalize(state->statements[i].statement);
+	free(state->statements);
+	state->statements = NULL;
+	sqlite3_close(state->db);
+	state->db = NULL;
+}
+
+/* The one that waits for its next use, or else a free place, or NULL. */
+static struct baleen_state_statement *find(const struct baleen_state *state, const char *sql)
+{
+	struct baleen_state_statement *entry = state->statements;
+	u32 i = 0;
+
+	while (i < BALEEN_MAX_STATEMENTS && entry[i].sql && entry[i].sql != sql)
+		i++;
+	return i < BALEEN_MAX_STATEMENTS ? &entry[i] : NULL;
+}
+
+static int prepare(const struct baleen_state *state, const char *sql, sqlite3_stmt **statement,
+		   struct baleen_error *error)
+{
+	struct baleen_state_statement *entry = find(state, sql);
+
+	if (entry && entry->statement) {
+		*statement = entry->statement;
+		entry->statement = NULL;
+		return 0;
+	}
+	if (sqlite3_prepare_v3(state->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL))
+		return baleen_sql_fail(state, error);
+	return 0;
+}
+
+/* A second one of the same text, of a walk inside a walk, is not kept. */
+void baleen_sql_give(const struct baleen_state *state, const char *sql, sqlite3_stmt *statement)
+{
+	struct baleen_state_statement *entry = find(state, sql);
+
+	if (!entry || entry->statement) {
+		sqlite3_finalize(statement);
+		return;
+	}
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	entry->sql = sql;
+	entry->statement = statement;
+}
+
+static int bind_value(sqlite3_stmt *statement, int i, const struct baleen_sql_value *value)
+{
+	switch (value->type) {
+	case SQLITE_INTEGER: return sqlite3_bind_int64(statement, i, value->number);
+	case SQLITE_FLOAT: return sqlite3_bind_double(statement, i, value->real);
+	case SQLITE_TEXT:
+		return sqlite3_bind_text(statement, i, value->bytes, value->n_bytes, SQLITE_STATIC);
+	case SQLITE_BLOB:
+		return sqlite3_bind_blob(statement, i, value->bytes, value->n_bytes, SQLITE_STATIC);
+	default: return sqlite3_bind_null(statement, i);
+	}
+}
+
+int baleen_sql_take(const struct baleen_state *state, const char *sql, sqlite3_stmt **statement,
+		    struct baleen_error *error, const struct baleen_sql_value *value,
+		    size_t n_values)
+{
+	sqlite3_stmt *taken = NULL;
+	int err = prepare(state, sql, &taken, error);
+
+	for (size_t i = 0; i < n_values && !err; i++)
+		if (bind_value(taken, i + 1, &value[i]))
+			err = baleen_sql_fail(state, error);
+	if (!err)
+		*statement = taken;
+	else if (taken)
+		baleen_sql_give(state, sql, taken);
+	return err;
+}
+
+int baleen_sql_step(const struct baleen_state *state, sqlite3_stmt *statement,
+		    struct baleen_error *error)
+{
+	switch (sqlite3_step(statement)) {
+	case SQLITE_ROW: return 1;
+	case SQLITE_DONE: return 0;
+	default: return baleen_sql_fail(state, error);
+	}
+}
+
+int baleen_sql_do(const struct baleen_state *state, const char *sql, u64 *number,
+		  struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
+{
+	u64 first = 0;
+	sqlite3_stmt *statement;
+	int ret = baleen_sql_take(state, sql, &statement, error, value, n_values);
+
+	if (ret)
+		return ret;
+	ret = baleen_sql_step(state, statement, error);
+	if (ret > 0)
+		first = sqlite3_column_int64(statement, 0);
+	baleen_sql_give(state, sql, statement);
+	if (ret >= 0 && number)
+		*number = first;
+	return ret;
+}
+
+bool baleen_sql_column(sqlite3_stmt *statement, int column, char *text, size_t n_bytes)
+{
+	const void *found = sqlite3_column_text(statement, column);
+	size_t n = sqlite3_column_bytes(statement, column);
+
+	if (n >= n_bytes || (n && memchr(found, '\0', n)))
+		return false;
+	if (n)
+		memcpy(text, found, n);
+	text[n] = '\0';
+	return true;
+}

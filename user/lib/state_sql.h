@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The database of a state: the one place that knows how SQLite is asked.
+ */
+#ifndef BALEEN_STATE_SQL_H
+#define BALEEN_STATE_SQL_H
+
+#include "state.h"
+
+/**
+ * struct baleen_sql_value - a value of a statement
+ * @type: SQLITE_TEXT, SQLITE_BLOB, SQLITE_INTEGER, SQLITE_FLOAT or SQLITE_NULL
+ * @bytes: of a text or a blob
+ * @n_bytes: of @bytes
+ * @number: an integer
+ * @real: a real number
+ */
+struct baleen_sql_value {
+	int type;
+	const void *bytes;
+	size_t n_bytes;
+	u64 number;
+	double real;
+};
+
+static inline struct baleen_sql_value baleen_sql_number(u64 number)
+{
+	return (struct baleen_sql_value){ .type = SQLITE_INTEGER, .number = number };
+}
+
+static inline struct baleen_sql_value baleen_sql_real(double real)
+{
+	return (struct baleen_sql_value){ .type = SQLITE_FLOAT, .real = real };
+}
+
+static inline struct baleen_sql_value baleen_sql_blob(const void *bytes, size_t n_bytes)
+{
+	return (struct baleen_sql_value){ .type = SQLITE_BLOB, .bytes = bytes, .n_bytes = n_bytes };
+}
+
+/* NULL for NULL. */
+static inline struct baleen_sql_value baleen_sql_text(const char *text)
+{
+	return (struct baleen_sql_value){
+		.type = text ? SQLITE_TEXT : SQLITE_NULL,
+		.bytes = text,
+		.n_bytes = text ? strlen(text) : 0,
+	};
+}
+
+/* The last two arguments of baleen_sql_take() and baleen_sql_do(). */
+#define BALEEN_SQL_VALUES(...)                                             \
+	(const struct baleen_sql_value[]){ __VA_ARGS__ },                  \
+		sizeof((const struct baleen_sql_value[]){ __VA_ARGS__ }) / \
+			sizeof(struct baleen_sql_value)
+
+/**
+ * baleen_sql_open() - open a database
+ * @state: path, is_kept and lock_fd are set; db and statements are filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_sql_open(struct baleen_state *state, struct baleen_error *error);
+
+/**
+ * baleen_sql_close() - close it, if it is open
+ * @state: without a database afterwards
+ */
+void baleen_sql_close(struct baleen_state *state);
+
+/**
+ * baleen_sql_fail() - say what the last failure was
+ * @state: opened
+ * @error: filled in: names the file
+ *
+ * Return: a negative errno: -ENOSPC on a full disk, -EINVAL for what is damaged.
+ */
+int baleen_sql_fail(const struct baleen_state *state, struct baleen_error *error);
+
+/**
+ * baleen_sql_damaged() - refuse a row that nobody wrote like this
+ * @state: opened
+ * @what: it is about
+ * @error: filled in
+ *
+ * Return: -EINVAL.
+ */
+int baleen_sql_damaged(const struct baleen_state *state, const char *what,
+		       struct baleen_error *error);
+
+/**
+ * baleen_sql_take() - a statement to step through
+ * @state: opened
+ * @sql: one statement, a constant
+ * @statement: filled in; to be given back
+ * @error: filled in on failure
+ * @value: its values, which must stay until it is given back
+ * @n_values: how many
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_sql_take(const struct baleen_state *state, const char *sql, sqlite3_stmt **statement,
+		    struct baleen_error *error, const struct baleen_sql_value *value,
+		    size_t n_values);
+
+/**
+ * baleen_sql_give() - give a statement back
+ * @state: that it is of
+ * @sql: as it was taken
+ * @statement: the statement
+ */
+void baleen_sql_give(const struct baleen_state *state, const char *sql, sqlite3_stmt *statement);
+
+/**
+ * baleen_sql_step() - the next row
+ * @state: that it is of
+ * @statement: taken
+ * @error: filled in on failure
+ *
+ * Return: 1 for a row; 0 when there is none; a negative errno.
+ */
+int baleen_sql_step(const struct baleen_state *state, sqlite3_stmt *statement,
+		    struct baleen_error *error);
+
+/**
+ * baleen_sql_do() - a statement that gives one number or none
+ * @state: opened
+ * @sql: one statement, a constant
+ * @number: first column of its first row, 0 without one; may be NULL
+ * @error: filled in on failure
+ * @value: its values
+ * @n_values: how many
+ *
+ * Return: 1 when there was a row; 0 when there was none; a negative errno.
+ */
+int baleen_sql_do(const struct baleen_state *state, const char *sql, u64 *number,
+		  struct baleen_error *error, const struct baleen_sql_value *value,
+		  size_t n_values);
+
+/**
+ * baleen_sql_column() - text of the row
+ * @statement: at a row
+ * @column: from 0
+ * @text: filled in, with a NUL byte
+ * @n_bytes: of @text
+ *
+ * Return: false when it does not fit, or holds a NUL byte: somebody else wrote
+ * it.
+ */
+bool baleen_sql_column(sqlite3_stmt *statement, int column, char *text, size_t n_bytes);
+
+#endif /* BALEEN_STATE_SQL_H */
