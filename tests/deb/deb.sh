@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The packages in a Debian 12 that has neither compiler nor headers: they install
+# and drop a list in two commands; an upgrade and a removal under traffic leave
+# the filter as it is.
+#
+# The packages are built in a copy of the tree. What they depend on is downloaded
+# once, into build/vm/archives.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+
+# A file system of this test's mount namespace: nothing has to be removed.
+DEBIAN=/mnt
+CLONE=$TMP/clone
+LISTED=$DEBIAN/root/list.txt
+RELEASE=$(sed -n '1s/^baleen (\(.*\)) .*/\1/p' debian/changelog)
+NEXT=$RELEASE.1
+traffic=
+
+cleanup()
+{
+	[ -z "$traffic" ] || kill "$traffic" 2>/dev/null
+}
+
+# debian COMMAND...: in the chroot, beside the receiving end of the pair
+debian()
+{
+	in_ns "$B" chroot "$DEBIAN" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+		DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
+}
+
+build_packages()
+{
+	mkdir "$CLONE" && tar -c --exclude=./build --exclude=./.git . | tar -x -C "$CLONE" || return
+	"$CLONE/debian/build" "$RELEASE" && "$CLONE/debian/build" "$NEXT"
+}
+
+make_debian()
+{
+	mount -t tmpfs -o size=1G baleen-debian "$DEBIAN" &&
+		tar -x -C "$DEBIAN" -f "$(tests/deb/base)" &&
+		mount -t proc proc "$DEBIAN/proc" &&
+		mount --rbind /sys "$DEBIAN/sys" &&
+		mount --bind /dev/null "$DEBIAN/dev/null" &&
+		mkdir -p build/vm/archives/partial &&
+		mount --bind build/vm/archives "$DEBIAN/var/cache/apt/archives" &&
+		cp /etc/resolv.conf "$DEBIAN/etc/resolv.conf" &&
+		cp "$CLONE"/build/deb/*.deb "$DEBIAN/root"
+}
+
+# install RELEASE: as a person would, but that the network is the host's; lists of
+# packages are only read when what is needed is not there yet
+install_release()
+{
+	set -- "/root/baleen_$1_amd64.deb" "/root/libbaleen0_$1_amd64.deb"
+	chroot "$DEBIAN" apt-get -q -y --no-download install "$@" && return
+	chroot "$DEBIAN" apt-get -q update &&
+		chroot "$DEBIAN" apt-get -q -y --no-install-recommends install "$@"
+}
+
+# tools: what a compiler or headers would be
+tools()
+{
+	debian sh -c 'ls -d /usr/include/linux /usr/include/stdio.h /lib/modules; command -v cc gcc clang \
+		make bpftool llvm-strip' 2>/dev/null
+}
+
+start_traffic()
+{
+	local line
+
+	mkfifo "$TMP/fifo"
+	"$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" --listed "$LISTED" --random 1000 \
+		--loop --expect -j >"$TMP/fifo" 2>"$TMP/traffic.err" &
+	traffic=$!
+	exec 3<"$TMP/fifo"
+	read -r line <&3
+	is "traffic runs" "$line" running
+}
+
+stop_traffic()
+{
+	kill -INT "$traffic"
+	cat <&3 >"$TMP/result"
+	wait "$traffic"
+	is "$1" "$?$(cat "$TMP/traffic.err")" 0
+	traffic=
+}
+
+# sample: the counters of the rule and of what passed, as jq sorts them
+sample()
+{
+	debian baleen status -j veth-b | jq -c '.[0] | [ .rules[0].packets, .unmatched ]'
+}
+
+# not_less A B
+not_less()
+{
+	# shellcheck disable=SC2016 # of jq
+	jq -ne --argjson a "$1" --argjson b "$2" '[range($a | length) | $a[.] <= $b[.]] | all'
+}
+
+check "the packages are built, and those of the next release" build_packages
+check "a Debian 12" make_debian
+is "has neither compiler nor headers" "$(tools)" ""
+# shellcheck disable=SC2119 # the default pair
+make_pair
+make_list "$LISTED" 1000 0 1
+
+# --- installed -------------------------------------------------------------
+
+check "the packages install" install_release "$RELEASE"
+is "and bring no tools" "$(tools)" ""
+is "baleen runs" "$(debian baleen --version)" "baleen $RELEASE"
+for page in user/man/*.[58]; do
+	page=${page##*/}
+	check "manual page $page" test -s "$DEBIAN/usr/share/man/man${page##*.}/$page.gz"
+done
+check "completion" test -s "$DEBIAN/usr/share/bash-completion/completions/baleen"
+check "a list is attached by a second command" debian baleen attach veth-b --drop /root/list.txt
+program=$(xdp_id "$B" veth-b)
+check "what is listed is dropped, all else passes" "$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" \
+	--listed "$LISTED" --random 1000 --expect
+
+# --- the library -----------------------------------------------------------
+
+dpkg-deb -x "$CLONE/build/deb/libbaleen-dev_${RELEASE}_amd64.deb" "$TMP/dev"
+lib=$TMP/dev/usr/lib/$(gcc -print-multiarch)
+dpkg-deb -x "$CLONE/build/deb/libbaleen0_${RELEASE}_amd64.deb" "$TMP/dev"
+# shellcheck disable=SC2046 # words
+check "a program builds against the library" gcc -o "$DEBIAN/root/ask" \
+	$(PKG_CONFIG_PATH=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$TMP/dev pkg-config --cflags --libs libbaleen) \
+	"$TMP/dev/usr/share/doc/libbaleen-dev/examples/ask.c" -L "$lib" -lbaleen -Wl,-rpath-link,"$lib"
+first=$(head -n 1 "$LISTED")
+check "and asks the live rule where only the library is" debian /root/ask veth-b:list "$first"
+is "as the packets do" "$(tail -n 1 "$TMP/out")" "$first listed"
+
+# --- an upgrade under traffic ----------------------------------------------
+
+start_traffic
+before=$(sample)
+check "the next release installs" install_release "$NEXT"
+is "and runs" "$(debian baleen --version)" "baleen $NEXT"
+is "the program is the same" "$(xdp_id "$B" veth-b)" "$program"
+after=$(sample)
+check "its counters go on" not_less "$before" "$after"
+check "it is managed by the new release" debian baleen add veth-b:list 198.51.100.77
+prints_match=$(debian baleen match veth-b:list 198.51.100.77)
+is "which reads what it adds" "$prints_match" 198.51.100.77
+
+# --- removed ---------------------------------------------------------------
+
+mkdir -p "$DEBIAN/var/lib/baleen/veth-b"
+echo "# mine" >"$DEBIAN/etc/baleen/veth-b.conf"
+check "the package is removed" debian dpkg --remove baleen
+way_out=$(sed -n 's/^baleen: a filter stays on interface .*\. To take it off: //p' "$TMP/out")
+is "and says how to take the filter off" "${way_out%%/baleen/*}" "rm -r /sys/fs/bpf"
+is "which stays" "$(xdp_id "$B" veth-b)" "$program"
+is "with the configuration" "$(ls "$DEBIAN/etc/baleen")" $'never.list\nveth-b.conf'
+check "a purge" debian dpkg --purge baleen
+is "removes that and the state" "$(ls -d "$DEBIAN"/etc/baleen "$DEBIAN"/var/lib/baleen 2>/dev/null)" ""
+is "and no filter" "$(xdp_id "$B" veth-b)" "$program"
+stop_traffic "all the while, all listed dropped, all others passed"
+# shellcheck disable=SC2086 # words
+check "the way out" debian $way_out
+is "is one" "$(xdp_id "$B" veth-b)" ""
