@@ -51,8 +51,8 @@ refuses "an empty list is called so" "empty.txt: not a single key in 0 lines: li
 (--allow-empty takes it)" baleen build -o old.bln empty.txt
 refuses "a list of comments, too" "comments.txt: not a single key in 3 lines: list refused \
 (--allow-empty takes it)" baleen build -o old.bln comments.txt
-refuses "a page, too" "page.html: not a single key in 2 lines: list refused \
-(--allow-empty takes it)" baleen build --skip-bad -o old.bln page.html
+refuses "a page, for what it is" "page.html: is an HTML or XML page, not a list" \
+	baleen build --skip-bad -o old.bln page.html
 refuses "an empty list beside a good one is refused as well" "empty.txt: not a single key in 0 \
 lines: list refused (--allow-empty takes it)" baleen build -o old.bln one.txt empty.txt
 refuses "an empty list where a command takes an image" "empty.txt: not a single key in 0 lines: \
@@ -62,9 +62,10 @@ for list in empty.txt comments.txt; do
 	is "as an image of no entries" "$(info empty.bln .entries)" 0
 	expect "that matches nothing" 1 "" "" baleen match empty.bln 192.0.2.1 0.0.0.0 ::
 done
+printf 'not\nlisted\n' >words.txt
 check_status "--allow-empty alone does not take bad lines" 1 \
-	baleen build --allow-empty -o empty.bln page.html
-check "with --skip-bad it does" baleen build --allow-empty --skip-bad -o empty.bln page.html
+	baleen build --allow-empty -o empty.bln words.txt
+check "with --skip-bad it does" baleen build --allow-empty --skip-bad -o empty.bln words.txt
 
 # --- lists ---
 
@@ -166,8 +167,13 @@ is "is made one" "$(info 'a b=.bln' .name)" a_b_
 # --- what is no list ---
 
 gzip -c twenty.txt >twenty.txt.gz
-refuses "a compressed list" "twenty.txt.gz: is compressed by gzip: unpack it first" \
-	baleen build -o new.bln twenty.txt.gz
+prints "a compressed list is unpacked" "" baleen build -o new.bln twenty.txt.gz
+is "whole" "$(info new.bln .entries)" 20
+gzip -c twenty.txt.gz >twice.gz
+refuses "once, not twice" "twice.gz: is compressed by gzip: unpack it first" \
+	baleen build -o new.bln twice.gz
+head -c 40 twenty.txt.gz >cut.gz
+refuses "a compressed list that was cut" "cut.gz: gzip cut short" baleen build -o new.bln cut.gz
 printf '\377\3761\0' >utf16.txt
 refuses "a list in UTF-16" "utf16.txt: is UTF-16: convert it to UTF-8" baleen info utf16.txt
 is "an image comes through a pipe" "$(user cat old.bln | baleen info -j - | json - '[0].entries')" \

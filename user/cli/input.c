@@ -11,6 +11,7 @@
 #include "image_file.h"
 #include "input.h"
 #include "key_spec.h"
+#include "unpack.h"
 
 /* Bad lines shown of one list: the wrong file is not worth a mailbox. */
 #define MAX_REPORTED 20
@@ -44,12 +45,34 @@ static int take_key(const struct command *command, struct list_options *options,
 	return 0;
 }
 
+static int take_csv(const struct command *command, struct list_options *options, int option,
+		    const char *argument)
+{
+	const char *name = "delimiter";
+	struct baleen_error error;
+	int err;
+
+	if (option == OPTION_COLUMN) {
+		name = "column";
+		err = baleen_csv_take_column(&options->csv, argument, &error);
+	} else if (option == OPTION_WHERE) {
+		name = "where";
+		err = baleen_csv_take_where(&options->csv, argument, &error);
+	} else {
+		err = baleen_csv_take_delimiter(&options->csv, argument, &error);
+	}
+	return err ? complain_usage(command, "--%s '%s': %s", name, argument, error.text) : 0;
+}
+
 int list_option_take(const struct command *command, struct list_options *options, int option,
 		     const char *argument)
 {
 	switch (option) {
 	case OPTION_SKIP_BAD: options->skip_bad = true; return 0;
 	case OPTION_ALLOW_EMPTY: options->allow_empty = true; return 0;
+	case OPTION_COLUMN:
+	case OPTION_WHERE:
+	case OPTION_DELIMITER: return take_csv(command, options, option, argument);
 	case OPTION_LIKE: options->like_path = argument; return 0;
 	case OPTION_KIND:
 		options->shaped_by = "--kind";
@@ -189,12 +212,11 @@ static int make_seekable(int fd)
 	return copy;
 }
 
-/* A file at its start, or -1 after a message. */
-static int open_file(const char *path)
+/* A file or pipe at its start, or -1 after a message. */
+static int open_packed(const char *path, const char *name)
 {
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
 				     fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	const char *name = strcmp(path, "-") ? path : "stdin";
 	struct stat stat;
 	int seekable;
 
@@ -211,51 +233,66 @@ static int open_file(const char *path)
 	return seekable;
 }
 
-/* Why these bytes are no list, or NULL when they may be one. */
-static const char *not_a_list(int fd)
+/* The same, with its gzip taken off. */
+static int open_file(const char *path)
 {
-	static const struct {
-		const char *magic;
-		size_t n_bytes;
-		const char *text;
-	} kinds[] = {
-		{ "\x1f\x8b", 2, "is compressed by gzip: unpack it first" },
-		{ "BZh", 3, "is compressed by bzip2: unpack it first" },
-		{ "\3757zXZ", 5, "is compressed by xz: unpack it first" },
-		{ "\x28\xb5\x2f\xfd", 4, "is compressed by zstd: unpack it first" },
-		{ "PK\x03\x04", 4, "is a zip archive: unpack it first" },
-		{ "\xff\xfe", 2, "is UTF-16: convert it to UTF-8" },
-		{ "\xfe\xff", 2, "is UTF-16: convert it to UTF-8" },
-	};
-	char start[16] = "";
+	const char *name = strcmp(path, "-") ? path : "stdin";
+	int packed = open_packed(path, name), fd = -1;
+	struct baleen_error error;
 
-	if (pread(fd, start, sizeof(start), 0) < 0)
-		return NULL;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!memcmp(start, kinds[i].magic, kinds[i].n_bytes))
-			return kinds[i].text;
-	return NULL;
+	if (packed < 0)
+		return -1;
+	if (baleen_unpack(packed, name, BALEEN_UNPACK_MAX_BYTES, &fd, &error))
+		complain("%s", error.text);
+	close(packed);
+	return fd;
+}
+
+/* Lines of @fd, or of the table that it is; -1 after a message. */
+static int open_lines(int fd, const char *name, const struct baleen_csv_options *csv)
+{
+	struct baleen_error error;
+	int lines = -1;
+
+	if (!baleen_csv_is_wanted(csv))
+		return fd;
+	if (baleen_csv_read(fd, name, csv, NULL, &lines, &error))
+		complain("%s", error.text);
+	return lines;
+}
+
+static int read_lines(struct baleen_list *list, int fd, const char *name,
+		      struct list_options *options)
+{
+	const struct baleen_list_reader reader = { .on_bad = report_bad, .data = options };
+	int lines = open_lines(fd, name, &options->csv), err;
+	struct baleen_error error;
+
+	if (lines < 0)
+		return EXIT_FAILED;
+	err = baleen_list_read(list, lines, name, &reader, &error);
+	if (err)
+		complain("%s", error.text);
+	if (lines != fd)
+		close(lines);
+	return err ? EXIT_FAILED : 0;
 }
 
 /* Appends one list; refuses it when it has no key. */
 static int read_list(struct baleen_list *list, int fd, const char *path,
 		     struct list_options *options)
 {
-	const struct baleen_list_reader reader = { .on_bad = report_bad, .data = options };
 	u64 n_lines = list->n_lines, n_bad = list->n_bad, n_listed = list->n_listed;
 	const char *name = strcmp(path, "-") ? path : "stdin";
-	const char *reason = not_a_list(fd);
-	struct baleen_error error;
+	const char *reason = baleen_unpack_refuse(fd);
 
 	if (reason) {
 		complain("%s: %s", name, reason);
 		return EXIT_FAILED;
 	}
 	options->n_reported = 0;
-	if (baleen_list_read(list, fd, name, &reader, &error)) {
-		complain("%s", error.text);
+	if (read_lines(list, fd, name, options))
 		return EXIT_FAILED;
-	}
 	n_lines = list->n_lines - n_lines;
 	n_bad = list->n_bad - n_bad;
 	if (n_bad && !options->skip_bad) {
@@ -352,7 +389,7 @@ int input_build(struct input *input, char **paths, int n_paths, struct list_opti
 	struct baleen_list list = { 0 };
 	int err = read_like(options);
 
-	*input = (struct input){ .path = paths[0] };
+	*input = (struct input){ .path = paths[0], .csv = options->csv };
 	list.key_spec = list_key_spec(options);
 	for (int i = 0; i < n_paths && !err; i++)
 		err = input_read_list(&list, paths[i], options);
@@ -372,6 +409,10 @@ static int check_image(const struct input *input, const struct list_options *opt
 			 key_spec_text(key_spec), key_spec_text(options->build.key_spec));
 		return EXIT_FAILED;
 	}
+	if (baleen_csv_is_wanted(&options->csv))
+		complain("warning: %s is an image, not a table: --column, --where and --delimiter "
+			 "do not change it",
+			 input->path);
 	if (options->shaped_by && !options->is_key_given)
 		complain("warning: %s is an image: %s does not change it", input->path,
 			 options->shaped_by);
@@ -386,7 +427,7 @@ int input_open_set(struct input *input, struct baleen_list *list, const char *ar
 	const char *rule;
 	int fd, err;
 
-	*input = (struct input){ .path = argument };
+	*input = (struct input){ .path = argument, .csv = options->csv };
 	if (split_live(argument, device, sizeof(device), &rule))
 		return open_live(input, device, rule, options);
 	fd = open_file(argument);
@@ -423,20 +464,37 @@ void input_close(struct input *input)
 	baleen_filter_free(&input->filter);
 }
 
+/* A regular file again; -1 when it is none. A pipe has been read; opening it
+ * again would wait for a writer.
+ */
+static int open_again(const char *path)
+{
+	int packed = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), fd = -1;
+	struct stat stat;
+
+	if (packed < 0)
+		return -1;
+	if (!fstat(packed, &stat) && S_ISREG(stat.st_mode))
+		baleen_unpack(packed, path, BALEEN_UNPACK_MAX_BYTES, &fd, NULL);
+	close(packed);
+	return fd;
+}
+
 bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line, char *text,
 		     size_t text_bytes)
 {
-	struct stat stat;
-	int fd, err;
+	bool is_list = input->is_list && strcmp(input->path, "-");
+	int fd = is_list ? open_again(input->path) : -1, lines = fd, err = 0;
 
-	if (!input->is_list || !strcmp(input->path, "-"))
-		return false;
-	/* A pipe has been read; opening it again would wait for a writer. */
-	fd = open(input->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	err = fstat(fd, &stat) || !S_ISREG(stat.st_mode) ||
-	      baleen_list_find(fd, input->filter.image.key_spec, key, line, text, text_bytes);
+	if (baleen_csv_is_wanted(&input->csv))
+		err = baleen_csv_read(fd, input->path, &input->csv, NULL, &lines, NULL);
+	if (!err)
+		err = baleen_list_find(lines, input->filter.image.key_spec, key, line, text,
+				       text_bytes);
+	if (lines != fd)
+		close(lines);
 	close(fd);
 	return !err;
 }

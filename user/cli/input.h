@@ -7,6 +7,7 @@
 
 #include "build.h"
 #include "cli.h"
+#include "csv_table.h"
 #include "xdp.h"
 
 /**
@@ -16,6 +17,7 @@
  * @n_reported: bad lines of the list at hand that were printed
  * @looks_at_live: a live rule is looked at as it changes, not copied between
  *                 two changes
+ * @csv: of a table: columns and conditions
  * @build: kind, key, rate, capacity
  * @shaped_by: the last option that says what to build, such as "--kind"
  * @is_key_given: --key was one of them
@@ -27,6 +29,7 @@ struct list_options {
 	bool allow_empty;
 	bool looks_at_live;
 	u64 n_reported;
+	struct baleen_csv_options csv;
 	struct baleen_build_options build;
 	const char *shaped_by;
 	bool is_key_given;
@@ -38,6 +41,9 @@ struct list_options {
 enum list_option {
 	OPTION_SKIP_BAD = 0x100,
 	OPTION_ALLOW_EMPTY,
+	OPTION_COLUMN,
+	OPTION_WHERE,
+	OPTION_DELIMITER,
 	OPTION_KIND,
 	OPTION_FPP,
 	OPTION_KEY,
@@ -47,23 +53,30 @@ enum list_option {
 };
 
 /* Entries for getopt_long() of every command that takes lists. */
-#define LIST_OPTIONS                                                      \
-	{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },               \
-		{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY }, \
-		{ "kind", required_argument, NULL, OPTION_KIND },         \
-		{ "fpp", required_argument, NULL, OPTION_FPP },           \
-		{ "key", required_argument, NULL, OPTION_KEY },           \
-	{                                                                 \
-		"capacity", required_argument, NULL, OPTION_CAPACITY      \
+#define LIST_OPTIONS                                                        \
+	{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },                 \
+		{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY },   \
+		{ "column", required_argument, NULL, OPTION_COLUMN },       \
+		{ "where", required_argument, NULL, OPTION_WHERE },         \
+		{ "delimiter", required_argument, NULL, OPTION_DELIMITER }, \
+		{ "kind", required_argument, NULL, OPTION_KIND },           \
+		{ "fpp", required_argument, NULL, OPTION_FPP },             \
+		{ "key", required_argument, NULL, OPTION_KEY },             \
+	{                                                                   \
+		"capacity", required_argument, NULL, OPTION_CAPACITY        \
 	}
 
 #define LIST_OPTIONS_HELP                                                                        \
 	"Lists hold one IPv4 or IPv6 address, prefix or range A-B a line, or with a '!' an\n"    \
 	"exception; the longest prefix decides. What follows, '#' and ';' comments and blank\n"  \
-	"lines are passed over; 'ipset save' files work. Keys of several fields have commas\n"   \
-	"between, in the order proto,src,dst,sport,dport.\n"                                     \
+	"lines are passed over; 'ipset save' files and gzip work. Keys of several fields have\n" \
+	"commas between, in the order proto,src,dst,sport,dport.\n"                              \
 	"  --skip-bad       count bad lines and go on; otherwise they refuse the list\n"         \
 	"  --allow-empty    take a list without a single key\n"                                  \
+	"  --column C       the lists are tables (CSV): the key is in column C, a number or\n"   \
+	"                   a name; 1-2 or start-end for the first and last of a range\n"        \
+	"  --where C=VALUE  only rows with this value in column C; may be repeated\n"            \
+	"  --delimiter D    between columns: tab or one of , ; | (default: what fits)\n"         \
 	"  --kind K         cuckoo (default) or bloom\n"                                         \
 	"  --fpp P          false positive rate allowed, 0 (default) to below 1; IPv4 keys in\n" \
 	"                   a cuckoo table are exact whatever it says\n"                         \
@@ -85,6 +98,7 @@ int list_options_check(const struct command *command, const struct list_options 
  * @path: as typed; points into the arguments
  * @filter: its filter
  * @is_list: it was a list, built on the way
+ * @csv: how it was read, if it was a table
  * @n_lines: of the list
  * @n_bad: bad lines skipped
  * @n_listed: entries of the list
@@ -94,6 +108,7 @@ struct input {
 	const char *path;
 	struct baleen_filter filter;
 	bool is_list;
+	struct baleen_csv_options csv;
 	u64 n_lines;
 	u64 n_bad;
 	u64 n_listed;
