@@ -486,6 +486,22 @@ int baleen_state_begin(struct baleen_state *state, struct baleen_error *error)
 	return begin_to_write(state, error);
 }
 
+/* baleend watches it. What it misses it finds at its next look. */
+static void announce(void)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	int fd;
+
+	if (baleen_state_make_root(false, NULL))
+		return;
+	snprintf(path, sizeof(path), "%s/changed", baleen_state_root(false));
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	futimens(fd, NULL);
+	close(fd);
+}
+
 int baleen_state_commit(struct baleen_state *state, struct baleen_error *error)
 {
 	int err = baleen_sql_do(state, "COMMIT", NULL, error, NULL, 0);
@@ -500,6 +516,7 @@ int baleen_state_commit(struct baleen_state *state, struct baleen_error *error)
 		unlink_in(state, UNFINISHED);
 	state->is_new = false;
 	remove_old_copies(state);
+	announce();
 	return 0;
 }
 
