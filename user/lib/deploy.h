@@ -78,6 +78,8 @@ struct baleen_single_change {
  * @change: what to do, in order
  * @n: how many
  * @cuts_sessions: peers of TCP sessions may be banned
+ * @forces: what is withheld is added all the same, to a rule whose feeds are not
+ *          guarded
  * @snapshot_of: all entries of this origin that are not put by the batch are
  *               forgotten; NULL to leave them
  * @flush_of: all entries of this origin are forgotten first, of every origin when
@@ -91,6 +93,7 @@ struct baleen_batch {
 	struct baleen_single_change *change;
 	size_t n;
 	bool cuts_sessions;
+	bool forces;
 	const char *snapshot_of;
 	const char *flush_of;
 	bool atomic;

@@ -11,7 +11,8 @@
  *
  *      set = ((F - X) u L) - W
  *
- * W is taken out of rules that drop, and only of those. Peers are taken out of F
+ * W is taken out of rules that drop and whose feeds are guarded, and only of
+ * those; special-purpose ranges are taken out of F there. Peers are taken out of F
  * alone: who asks for a ban in so many words means it, above all when the
  * session is still open.
  */
@@ -20,44 +21,7 @@
 
 #include "feeds.h"
 #include "filter.h"
-#include "singles.h"
-
-/**
- * enum baleen_withheld_role - why addresses are taken out of a rule
- * @BALEEN_WITHHELD_NEVER: in the never-drop list
- * @BALEEN_WITHHELD_HOST: own address, gateway or resolver
- * @BALEEN_WITHHELD_PEER: peer of a TCP session at the last update
- * @BALEEN_WITHHELD_SPECIAL: special-purpose range of a feed
- */
-enum baleen_withheld_role {
-	BALEEN_WITHHELD_NEVER,
-	BALEEN_WITHHELD_HOST,
-	BALEEN_WITHHELD_PEER,
-	BALEEN_WITHHELD_SPECIAL,
-};
-
-/**
- * struct baleen_withheld - addresses that are not to be dropped
- * @role: why
- * @what: the entry of the never-drop list, or the role of a host's address
- *        (baleen_host_role_text()), or the name of a special-purpose range
- * @key: address, prefix or range
- */
-struct baleen_withheld {
-	enum baleen_withheld_role role;
-	char what[128];
-	char key[BALEEN_SINGLE_TEXT];
-};
-
-/**
- * baleen_withheld_refresh() - find out anew what is to be withheld
- * @state: with a transaction
- * @error: filled in on failure: a never-drop list that cannot be read, naming
- *         the line; the last good one stays
- *
- * Return: 0; -EINVAL; a negative errno.
- */
-int baleen_withheld_refresh(struct baleen_state *state, struct baleen_error *error);
+#include "withheld.h"
 
 /**
  * baleen_withheld_find() - is an address withheld?
@@ -65,6 +29,9 @@ int baleen_withheld_refresh(struct baleen_state *state, struct baleen_error *err
  * @rule: of the state
  * @key: an address
  * @withheld: filled in when it is
+ *
+ * Peers and special-purpose ranges are not, where single entries say what is to
+ * become of them.
  *
  * Return: 1 or 0, or a negative errno.
  */
@@ -103,6 +70,49 @@ struct baleen_derived {
 int baleen_derive(const struct baleen_state *state, const struct baleen_state_rule *rule,
 		  u64 now_ms, struct baleen_filter *filter, struct baleen_derived *derived,
 		  struct baleen_error *error);
+
+/**
+ * baleen_derive_roomy() - the same, with room for more hosts and keys
+ * @state: as for baleen_derive()
+ * @rule: as for baleen_derive()
+ * @now_ms: as for baleen_derive()
+ * @filter: as for baleen_derive()
+ * @error: filled in on failure
+ *
+ * For a rule whose map found no room for what was added in place: half as much
+ * again as it needs.
+ *
+ * Return: as baleen_derive().
+ */
+int baleen_derive_roomy(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			u64 now_ms, struct baleen_filter *filter, struct baleen_error *error);
+
+/**
+ * enum baleen_decision - what single entries say of a key
+ * @BALEEN_UNDECIDED: nothing: the feeds decide
+ * @BALEEN_DECIDED_IN: it is in the set
+ * @BALEEN_DECIDED_OUT: it is not
+ */
+enum baleen_decision {
+	BALEEN_UNDECIDED,
+	BALEEN_DECIDED_IN,
+	BALEEN_DECIDED_OUT,
+};
+
+/**
+ * baleen_derive_decides() - do single entries decide of a key?
+ * @state: opened, a transaction included
+ * @rule: of the state
+ * @key: an address, or a key of several fields
+ * @now_ms: as for baleen_derive()
+ * @decision: filled in; what is withheld is not asked
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_derive_decides(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			  const struct baleen_key *key, u64 now_ms, enum baleen_decision *decision,
+			  struct baleen_error *error);
 
 /**
  * baleen_derive_holds() - shall the rule hold this address?

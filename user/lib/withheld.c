@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Addresses that a rule is not to drop. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host.h"
+#include "withheld.h"
+
+/* A never-drop list is written by hand. */
+#define MAX_NEVER_BYTES (16u << 20)
+
+#define CONF_ROOT "/etc/baleen" /* BALEEN_CONF_DIR in the environment */
+#define DEFAULT_NEVER "never.list"
+
+/* Named texts of the state, by role. */
+static const char *const text_name[BALEEN_N_WITHHELD] = {
+	[BALEEN_WITHHELD_NEVER] = "never",
+	[BALEEN_WITHHELD_HOST] = "host",
+	[BALEEN_WITHHELD_PEER] = "peers",
+};
+
+/* In messages. */
+static const char *const list_name[BALEEN_N_WITHHELD] = {
+	[BALEEN_WITHHELD_NEVER] = "never-drop list",
+	[BALEEN_WITHHELD_HOST] = "addresses of this host",
+	[BALEEN_WITHHELD_PEER] = "peers of this host",
+};
+
+bool baleen_withheld_applies(const struct baleen_state_rule *rule)
+{
+	return rule->action == BALEEN_ACTION_DROP && rule->guards_feeds &&
+	       baleen_spec_is_address(rule->key_spec);
+}
+
+/* --- the never-drop list --------------------------------------------------- */
+
+static bool is_default_never(const char *path)
+{
+	const char *root = getenv("BALEEN_CONF_DIR");
+	char expected[BALEEN_STATE_PATH_BYTES];
+
+	snprintf(expected, sizeof(expected), "%s/" DEFAULT_NEVER, root ? root : CONF_ROOT);
+	return !strcmp(path, expected);
+}
+
+/* Return: -EINVAL when there is a NUL byte in it, as in no text. */
+static int read_whole(int fd, size_t n_bytes, char **text)
+{
+	char *bytes = malloc(n_bytes + 1);
+	size_t done = 0;
+	ssize_t n = 1;
+
+	if (!bytes)
+		return -ENOMEM;
+	while (done < n_bytes && n > 0) {
+		n = read(fd, bytes + done, n_bytes - done);
+		done += n > 0 ? n : 0;
+	}
+	if (n < 0) {
+		free(bytes);
+		return -errno;
+	}
+	bytes[done] = '\0';
+	if (strlen(bytes) != done) {
+		free(bytes);
+		return -EINVAL;
+	}
+	*text = bytes;
+	return 0;
+}
+
+/* @text: NULL when there is no list */
+static int read_never(const char *path, char **text, struct baleen_error *error)
+{
+	struct stat stat;
+	int fd, err;
+
+	*text = NULL;
+	if (!path[0])
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT && is_default_never(path))
+		return 0;
+	if (fd < 0)
+		return baleen_fail(error, errno, "%.600s: %m", path);
+	if (fstat(fd, &stat))
+		err = baleen_fail(error, errno, "%.600s: %m", path);
+	else if (!S_ISREG(stat.st_mode) || stat.st_size > MAX_NEVER_BYTES)
+		err = baleen_fail(error, EINVAL, "%.600s: no file, or too long for a never-drop list",
+				  path);
+	else if ((err = read_whole(fd, stat.st_size, text)))
+		baleen_fail(error, -err, "%.600s: %s", path,
+			    err == -EINVAL ? "a NUL byte: not a list" : strerror(-err));
+	close(fd);
+	return err;
+}
+
+static int refresh_never(struct baleen_state *state, struct baleen_error *error)
+{
+	struct baleen_state_rules *rules = malloc(sizeof(*rules));
+	struct baleen_list list = { 0 };
+	char *text = NULL;
+	int err;
+
+	if (!rules)
+		return baleen_fail(error, ENOMEM, "no memory for the rules");
+	err = baleen_state_get_rules(state, rules, error);
+	if (!err)
+		err = read_never(rules->never_path, &text, error);
+	if (!err)
+		err = baleen_list_from_text(text, rules->never_path, BALEEN_KEY_SRC, &list, error);
+	if (!err)
+		err = baleen_state_set_text(state, text_name[BALEEN_WITHHELD_NEVER], text, error);
+	baleen_list_free(&list);
+	free(text);
+	free(rules);
+	return err;
+}
+
+/* --- this host ------------------------------------------------------------- */
+
+/* Lists of a host's addresses, each with its role behind it. */
+struct host_texts {
+	char *host;
+	char *peers;
+};
+
+static void write_host(FILE *stream, const struct baleen_host_address *address)
+{
+	char text[BALEEN_KEY_TEXT];
+
+	baleen_key_format(&address->key, BALEEN_KEY_SRC, text);
+	fprintf(stream, "%s %s\n", text, baleen_host_role_text(address->role));
+}
+
+/* Sessions of one peer come one after the other. */
+static bool is_repeated(const struct baleen_host_address *address, size_t i)
+{
+	return i && address[i].role == address[i - 1].role &&
+	       !baleen_key_compare(&address[i].key, &address[i - 1].key);
+}
+
+static int write_texts(const struct baleen_host_address *address, size_t n,
+		       struct host_texts *texts)
+{
+	size_t ignored;
+	FILE *host = open_memstream(&texts->host, &ignored);
+	FILE *peers = open_memstream(&texts->peers, &ignored);
+	bool is_bad = !host || !peers;
+
+	for (size_t i = 0; i < n && !is_bad; i++)
+		if (!is_repeated(address, i))
+			write_host(address[i].role == BALEEN_HOST_PEER ? peers : host, &address[i]);
+	is_bad |= host && fclose(host);
+	is_bad |= peers && fclose(peers);
+	return is_bad ? -ENOMEM : 0;
+}
+
+static void free_texts(struct host_texts *texts)
+{
+	free(texts->host);
+	free(texts->peers);
+}
+
+/* Return: -ENODEV when there is no such device now. */
+static int find_host(const struct baleen_state *state, struct host_texts *texts,
+		     struct baleen_error *error)
+{
+	struct baleen_host_address *address = NULL;
+	struct host_texts made = { 0 };
+	size_t n = 0;
+	int ifindex = baleen_device_index(state->device), err;
+
+	if (!ifindex)
+		return baleen_fail(error, ENODEV, "%s: no such device", state->device);
+	err = baleen_host_addresses(ifindex, &address, &n, error);
+	if (!err && write_texts(address, n, &made))
+		err = baleen_fail(error, ENOMEM, "no memory for the addresses of this host");
+	free(address);
+	if (err)
+		free_texts(&made);
+	else
+		*texts = made;
+	return err;
+}
+
+static int refresh_host(struct baleen_state *state, struct baleen_error *error)
+{
+	struct host_texts texts;
+	int err = find_host(state, &texts, error);
+
+	if (err)
+		return err == -ENODEV ? 0 : err;
+	err = baleen_state_set_text(state, text_name[BALEEN_WITHHELD_HOST], texts.host, error);
+	if (!err)
+		err = baleen_state_set_text(state, text_name[BALEEN_WITHHELD_PEER], texts.peers,
+					    error);
+	free_texts(&texts);
+	return err;
+}
+
+int baleen_withheld_refresh(struct baleen_state *state, struct baleen_error *error)
+{
+	int err = refresh_never(state, error);
+
+	return err ? err : refresh_host(state, error);
+}
+
+/* --- what is withheld ------------------------------------------------------ */
+
+static int make_sets(struct baleen_withheld_set *set, struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err; role++)
+		err = baleen_list_from_text(set->text[role], list_name[role], BALEEN_KEY_SRC,
+					   &set->set[role], error);
+	return err;
+}
+
+static int get_texts(const struct baleen_state *state, struct baleen_withheld_set *set,
+		     struct baleen_error *error)
+{
+	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++) {
+		int err = baleen_state_get_text(state, text_name[role], &set->text[role]);
+
+		if (err)
+			return baleen_fail(error, -err, "%s: cannot read its %s: %s", state->path,
+					   list_name[role], strerror(-err));
+	}
+	return 0;
+}
+
+/* What was found at the last update stays withheld: it may be in the filter. */
+static int add_now(const struct baleen_state *state, struct baleen_withheld_set *set,
+		   struct baleen_error *error)
+{
+	char *before = set->text[BALEEN_WITHHELD_HOST], *both;
+	struct host_texts texts;
+	int err = find_host(state, &texts, error);
+
+	if (err)
+		return err == -ENODEV ? 0 : err;
+	free(set->text[BALEEN_WITHHELD_PEER]);
+	set->text[BALEEN_WITHHELD_PEER] = texts.peers;
+	if (asprintf(&both, "%s%s", texts.host, before ? before : "") < 0)
+		err = baleen_fail(error, ENOMEM, "no memory for the addresses of this host");
+	else
+		set->text[BALEEN_WITHHELD_HOST] = both;
+	free(texts.host);
+	if (!err)
+		free(before);
+	return err;
+}
+
+static int load(const struct baleen_state *state, bool is_now, struct baleen_withheld_set *set,
+		struct baleen_error *error)
+{
+	struct baleen_withheld_set loaded = { 0 };
+	int err = get_texts(state, &loaded, error);
+
+	if (!err && is_now)
+		err = add_now(state, &loaded, error);
+	if (!err)
+		err = make_sets(&loaded, error);
+	if (err)
+		baleen_withheld_free(&loaded);
+	else
+		*set = loaded;
+	return err;
+}
+
+int baleen_withheld_load(const struct baleen_state *state, struct baleen_withheld_set *set,
+			 struct baleen_error *error)
+{
+	return load(state, false, set, error);
+}
+
+int baleen_withheld_load_now(const struct baleen_state *state, struct baleen_withheld_set *set,
+			     struct baleen_error *error)
+{
+	return load(state, true, set, error);
+}
+
+void baleen_withheld_free(struct baleen_withheld_set *set)
+{
+	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++) {
+		free(set->text[role]);
+		baleen_list_free(&set->set[role]);
+	}
+	*set = (struct baleen_withheld_set){ 0 };
+}
+
+/* What stands behind an address in its line. */
+static void copy_role(const char *text, u64 line, char *what, size_t what_bytes)
+{
+	while (--line && (text = strchr(text, '\n')))
+		text++;
+	if (text)
+		text = strchr(text, ' ');
+	if (text)
+		snprintf(what, what_bytes, "%.*s", (int)strcspn(text + 1, "\n"), text + 1);
+}
+
+void baleen_withheld_describe(const struct baleen_withheld_set *set, enum baleen_withheld_role role,
+			      const struct baleen_key *key, struct baleen_withheld *withheld)
+{
+	const char *text = set->text[role];
+	char entry[BALEEN_LIST_TEXT] = "";
+	u64 line = 0;
+	int fd = baleen_text_open(text, strlen(text));
+
+	withheld->role = role;
+	snprintf(withheld->what, sizeof(withheld->what), "%s", list_name[role]);
+	if (fd < 0)
+		return;
+	if (!baleen_list_find(fd, BALEEN_KEY_SRC, key, &line, entry, sizeof(entry))) {
+		if (role == BALEEN_WITHHELD_NEVER)
+			snprintf(withheld->what, sizeof(withheld->what), "%.*s",
+				 (int)sizeof(withheld->what) - 1, entry);
+		else
+			copy_role(text, line, withheld->what, sizeof(withheld->what));
+	}
+	close(fd);
+}
+
+int baleen_withheld_meets(const struct baleen_withheld_set *set, enum baleen_withheld_role role,
+			  const struct baleen_list *keys, u64 *n, struct baleen_withheld *withheld)
+{
+	struct baleen_list asked = *keys;
+	struct baleen_key first;
+	int err;
+
+	asked.key_spec = BALEEN_KEY_SRC;
+	err = baleen_list_meets(&asked, &set->set[role], n, withheld->key, &first);
+	if (!err && *n)
+		baleen_withheld_describe(set, role, &first, withheld);
+	return err;
+}

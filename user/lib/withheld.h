@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Addresses that a rule is not to drop: the never-drop list, those of this host,
+ * its gateways and resolvers, the peers of its TCP sessions.
+ *
+ * The state keeps them as lists, as they were found at the last update, so that
+ * a filter is derived of the same at boot, without a network.
+ */
+#ifndef BALEEN_WITHHELD_H
+#define BALEEN_WITHHELD_H
+
+#include "list_algebra.h"
+#include "singles.h"
+#include "state.h"
+
+/**
+ * enum baleen_withheld_role - why addresses are taken out of a rule
+ * @BALEEN_WITHHELD_NEVER: in the never-drop list
+ * @BALEEN_WITHHELD_HOST: own address, gateway or resolver
+ * @BALEEN_WITHHELD_PEER: peer of a TCP session at the last update
+ * @BALEEN_WITHHELD_SPECIAL: special-purpose range of a feed
+ */
+enum baleen_withheld_role {
+	BALEEN_WITHHELD_NEVER,
+	BALEEN_WITHHELD_HOST,
+	BALEEN_WITHHELD_PEER,
+	BALEEN_WITHHELD_SPECIAL,
+};
+
+/* Roles that the state keeps; special-purpose ranges are the same everywhere. */
+#define BALEEN_N_WITHHELD 3
+
+/**
+ * struct baleen_withheld - addresses that are not to be dropped
+ * @role: why
+ * @what: the entry of the never-drop list, or the role of a host's address
+ *        (baleen_host_role_text()), or the name of a special-purpose range
+ * @key: address, prefix or range
+ */
+struct baleen_withheld {
+	enum baleen_withheld_role role;
+	char what[128];
+	char key[BALEEN_SINGLE_TEXT];
+};
+
+/**
+ * struct baleen_withheld_set - what is withheld, to be asked more than once
+ * @text: lists by role; NULL for none
+ * @set: finished lists of these, of BALEEN_KEY_SRC
+ *
+ * All zeros withholds nothing.
+ */
+struct baleen_withheld_set {
+	char *text[BALEEN_N_WITHHELD];
+	struct baleen_list set[BALEEN_N_WITHHELD];
+};
+
+/**
+ * baleen_withheld_applies() - is anything taken out of a rule?
+ * @rule: of the state
+ *
+ * Return: true of guarded rules that drop, and are keyed by an address.
+ */
+bool baleen_withheld_applies(const struct baleen_state_rule *rule);
+
+/**
+ * baleen_withheld_refresh() - find out anew what is to be withheld
+ * @state: with a transaction
+ * @error: filled in on failure: a never-drop list that cannot be read, naming
+ *         the line; the last good one stays
+ *
+ * A default never-drop list need not be there. Without the device its addresses
+ * stay what they were.
+ *
+ * Return: 0; -EINVAL; a negative errno.
+ */
+int baleen_withheld_refresh(struct baleen_state *state, struct baleen_error *error);
+
+/**
+ * baleen_withheld_load() - what was found at the last update
+ * @state: opened
+ * @set: filled in; free with baleen_withheld_free()
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_withheld_load(const struct baleen_state *state, struct baleen_withheld_set *set,
+			 struct baleen_error *error);
+
+/**
+ * baleen_withheld_load_now() - the same, and what the host has now
+ * @state: opened
+ * @set: filled in; free with baleen_withheld_free()
+ * @error: filled in on failure
+ *
+ * Peers are those of now alone.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_withheld_load_now(const struct baleen_state *state, struct baleen_withheld_set *set,
+			     struct baleen_error *error);
+
+/**
+ * baleen_withheld_free() - free what was loaded
+ * @set: loaded, or all zeros
+ */
+void baleen_withheld_free(struct baleen_withheld_set *set);
+
+/**
+ * baleen_withheld_describe() - why is an address withheld?
+ * @set: loaded
+ * @role: of the list it is in
+ * @key: the address
+ * @withheld: its role and what it is are filled in
+ */
+void baleen_withheld_describe(const struct baleen_withheld_set *set, enum baleen_withheld_role role,
+			      const struct baleen_key *key, struct baleen_withheld *withheld);
+
+/**
+ * baleen_withheld_meets() - does a set hold any of what is withheld?
+ * @set: loaded
+ * @role: of the list that is asked
+ * @keys: a finished list of addresses, whatever part of a packet they are of
+ * @n: entries of it
+ * @withheld: the first of them; untouched when there is none
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_withheld_meets(const struct baleen_withheld_set *set, enum baleen_withheld_role role,
+			  const struct baleen_list *keys, u64 *n, struct baleen_withheld *withheld);
+
+#endif /* BALEEN_WITHHELD_H */
