@@ -8,7 +8,7 @@
 static char root[] = "/tmp/baleen-state.XXXXXX";
 static char run[] = "/tmp/baleen-run.XXXXXX";
 
-static const char *in_root(const char *name)
+static inline const char *in_root(const char *name)
 {
 	static char path[256];
 
@@ -36,7 +36,7 @@ static int make_roots(void **unused)
 	return setenv("BALEEN_STATE_DIR", root, 1) || setenv("BALEEN_RUN_DIR", run, 1);
 }
 
-static int clean_root(void **unused)
+static inline int clean_root(void **unused)
 {
 	char command[256];
 

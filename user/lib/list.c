@@ -291,6 +291,20 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 	return ret ? baleen_fail(error, -ret, "%s: %s", name, strerror(-ret)) : 0;
 }
 
+int baleen_list_add(struct baleen_list *list, const char *text, const char **reason)
+{
+	struct baleen_entry entry;
+
+	if (!list->key_spec)
+		list->key_spec = BALEEN_KEY_SRC;
+	baleen_entry_parse(&entry, list->key_spec, text, text + strlen(text));
+	if (entry.kind == BALEEN_ENTRY_BAD) {
+		*reason = entry.reason;
+		return -EINVAL;
+	}
+	return list_append(list, &entry);
+}
+
 void baleen_list_free(struct baleen_list *list)
 {
 	free(list->ip4);

@@ -172,6 +172,16 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		     const struct baleen_list_reader *reader, struct baleen_error *error);
 
 /**
+ * baleen_list_add() - append the key of one line
+ * @list: appended to
+ * @text: the line, without its end
+ * @reason: why it is bad, a constant string; untouched otherwise
+ *
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int baleen_list_add(struct baleen_list *list, const char *text, const char **reason);
+
+/**
  * baleen_list_finish() - make the set: sort, merge, cut out the exceptions
  * @list: as read; untouched on failure but for the order of its arrays
  *

@@ -127,8 +127,8 @@ int baleen_singles_flush(struct baleen_state *state, const char *rule, const cha
  * Return: 0, what @visit returned, or a negative errno.
  */
 int baleen_singles_expired(const struct baleen_state *state, const char *rule, u64 now_ms,
-			   int (*visit)(const struct baleen_single *single, void *data),
-			   void *data, struct baleen_error *error);
+			   int (*visit)(const struct baleen_single *single, void *data), void *data,
+			   struct baleen_error *error);
 
 /**
  * baleen_singles_next_expiry() - when the next entry of any rule ends

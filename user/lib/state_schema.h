@@ -17,7 +17,9 @@
 /* A single entry is found by its address: `first` is 4 and the IPv4 address, 6 and
  * the IPv6 address, or a key of several fields as text; `last` is the same of the
  * last address, and empty for one address alone. So IPv4 sorts before IPv6, and a
- * prefix is one look. Whoever looks for an origin, an end or a range has an index.
+ * prefix is one look. `length` tells which looks are worth it: the length of an
+ * IPv4 prefix, 1000 more of an IPv6 prefix, -1 of a range, none of what is alone.
+ * Whoever looks for an origin or an end has an index, too.
  */
 #define BALEEN_STATE_TABLES                                                          \
 	"CREATE TABLE owner ("                                                       \
@@ -83,7 +85,7 @@
 	"	first BLOB NOT NULL,"                                                      \
 	"	last BLOB NOT NULL,"                                                       \
 	"	is_exception INTEGER NOT NULL,"                                            \
-	"	is_range INTEGER NOT NULL,"                                                \
+	"	length INTEGER,"                                                           \
 	"	origin TEXT NOT NULL,"                                                     \
 	"	key TEXT NOT NULL,"                                                        \
 	"	reason TEXT NOT NULL,"                                                     \
@@ -92,6 +94,7 @@
 	"	PRIMARY KEY (rule, first, last, is_exception, origin)) WITHOUT ROWID;"     \
 	"CREATE INDEX single_origin ON single (rule, origin);"                       \
 	"CREATE INDEX single_end ON single (rule, expires_ms) WHERE expires_ms > 0;" \
-	"CREATE INDEX single_range ON single (rule, first, last) WHERE is_range;"
+	"CREATE INDEX single_net ON single (rule, length, first, last)"              \
+	" WHERE length IS NOT NULL;"
 
 #endif /* BALEEN_STATE_SCHEMA_H */

@@ -1,0 +1,697 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Single entries: keys in their shortest form, several origins, ends, and which
+ * of them hold an address.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <singles.h>
+
+#include "random.h"
+#include "states.h"
+
+#define FLOW "tcp,192.0.2.1,198.51.100.2,40000,443"
+
+static struct baleen_error error;
+static struct baleen_state state;
+
+/* What a walk saw: keys with ! and origins. */
+static char seen[4096];
+
+/* Opened, with rules "drop" and "other" of src and "flow", and a transaction. */
+static int open_state(void **unused)
+{
+	struct baleen_state_rules rules = { .n_rules = 3 };
+
+	seen[0] = '\0';
+	rules.rule[0] = state_rule("drop");
+	rules.rule[1] = state_rule("other");
+	rules.rule[2] = state_rule("flow");
+	rules.rule[2].key_spec = BALEEN_KEY_FLOW;
+	if (baleen_state_create(&state, DEVICE, true, 1, &error) ||
+	    baleen_state_begin(&state, &error) || baleen_state_set_rules(&state, &rules, &error) ||
+	    baleen_state_commit(&state, &error))
+		return -1;
+	return baleen_state_begin(&state, &error);
+}
+
+static int close_state(void **unused)
+{
+	baleen_state_remove(&state);
+	return 0;
+}
+
+static struct baleen_single single(const char *key, const char *origin)
+{
+	struct baleen_single made = { .added_ms = 1000 };
+	u32 key_spec = strchr(key, ',') ? BALEEN_KEY_FLOW : BALEEN_KEY_SRC;
+
+	assert_int_equal(baleen_single_parse(key, key_spec, false, &made, NULL, &error), 0);
+	strcpy(made.origin, origin);
+	return made;
+}
+
+static void put(const char *rule, const char *key, const char *origin, u64 expires_ms)
+{
+	struct baleen_single made = single(key, origin);
+	bool is_new;
+
+	made.expires_ms = expires_ms;
+	assert_int_equal(baleen_singles_put(&state, rule, &made, &is_new, &error), 0);
+}
+
+static u64 take_out(const char *rule, const char *key, const char *origin)
+{
+	struct baleen_single made = single(key, "any");
+	u64 n = 77;
+
+	assert_int_equal(baleen_singles_remove(&state, rule, &made, origin, &n, &error), 0);
+	return n;
+}
+
+static int note(const struct baleen_single *found, void *data)
+{
+	sprintf(seen + strlen(seen), "%s%s:%s ", found->is_exception ? "!" : "", found->key,
+		found->origin);
+	return !strcmp(found->origin, "stop") ? 77 : 0;
+}
+
+static void assert_seen(const char *want)
+{
+	assert_string_equal(seen, want);
+	seen[0] = '\0';
+}
+
+static void find(const char *rule, u32 key_spec, const char *text, u64 now_ms, const char *want)
+{
+	const char *reason = "";
+	struct baleen_key key;
+
+	if (baleen_key_parse(text, strlen(text), key_spec, &key, &reason))
+		fail_msg("%s: %s", text, reason);
+	assert_int_equal(baleen_singles_find(&state, rule, &key, now_ms, note, NULL, &error), 0);
+	assert_seen(want);
+}
+
+static void each(const char *rule, const char *origin, const char *want)
+{
+	assert_int_equal(baleen_singles_each(&state, rule, origin, note, NULL, &error), 0);
+	assert_seen(want);
+}
+
+/* --- keys --- */
+
+static void refused_keys(void **unused)
+{
+	static const struct {
+		const char *text;
+		u32 key_spec;
+	} refused[] = {
+		{ "", BALEEN_KEY_SRC },
+		{ "!", BALEEN_KEY_SRC },
+		{ "!!192.0.2.1", BALEEN_KEY_SRC },
+		{ " 192.0.2.1", BALEEN_KEY_SRC },
+		{ "192.0.2.1 ", BALEEN_KEY_SRC },
+		{ "192.0.2.1\n", BALEEN_KEY_SRC },
+		{ "192.0.2.300", BALEEN_KEY_SRC },
+		{ "192.0.2.1/33", BALEEN_KEY_SRC },
+		{ "192.0.2.9-192.0.2.1", BALEEN_KEY_SRC },
+		{ "192.0.2.1,443", BALEEN_KEY_SRC },
+		{ "example.com", BALEEN_KEY_SRC },
+		{ "fe80::1%lo", BALEEN_KEY_DST },
+		{ "192.0.2.1", BALEEN_KEY_FLOW },
+		{ "!" FLOW, BALEEN_KEY_FLOW },
+		{ FLOW ",1", BALEEN_KEY_FLOW },
+		{ "tcp,192.0.2.0/24,198.51.100.2,40000,443", BALEEN_KEY_FLOW },
+		{ "65536", BALEEN_KEY_DPORT },
+	};
+	struct baleen_single poison, made;
+
+	memset(&poison, 0x5a, sizeof(poison));
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		bool is_widened = true;
+
+		made = poison;
+		if (baleen_single_parse(refused[i].text, refused[i].key_spec, true, &made,
+					&is_widened, &error) != -EINVAL)
+			fail_msg("accepted: %s", refused[i].text);
+		assert_memory_equal(&made, &poison, sizeof(made));
+		assert_true(is_widened);
+		assert_non_null(strstr(error.text, "': "));
+	}
+}
+
+static void shortest_keys(void **unused)
+{
+	static const struct {
+		const char *text;
+		u32 key_spec;
+		const char *key;
+		bool is_exception;
+		const char *wide;
+	} keys[] = {
+		{ "192.0.2.1", BALEEN_KEY_SRC, "192.0.2.1", false, NULL },
+		{ "192.0.2.1/32", BALEEN_KEY_DST, "192.0.2.1", false, NULL },
+		{ "192.0.2.77/24", BALEEN_KEY_SRC, "192.0.2.0/24", false, NULL },
+		{ "!192.0.2.77/24", BALEEN_KEY_SRC, "192.0.2.0/24", true, NULL },
+		{ "1.2.3.4/0", BALEEN_KEY_SRC, "0.0.0.0/0", false, NULL },
+		{ "192.0.2.0-192.0.2.255", BALEEN_KEY_SRC, "192.0.2.0/24", false, NULL },
+		{ "192.0.2.1-192.0.2.255", BALEEN_KEY_SRC, "192.0.2.1-192.0.2.255", false, NULL },
+		{ "192.0.2.1-192.0.2.1", BALEEN_KEY_SRC, "192.0.2.1", false, NULL },
+		{ "0.0.0.0-255.255.255.255", BALEEN_KEY_SRC, "0.0.0.0/0", false, NULL },
+		{ "::ffff:192.0.2.1", BALEEN_KEY_SRC, "192.0.2.1", false, NULL },
+		{ "::ffff:c000:201/128", BALEEN_KEY_SRC, "192.0.2.1", false, NULL },
+		{ "::ffff:1.2.3.4-::ffff:1.2.3.4", BALEEN_KEY_SRC, "1.2.3.4", false, NULL },
+		{ "::ffff:0:0/96", BALEEN_KEY_SRC, "::ffff:0.0.0.0/96", false, NULL },
+		{ "2001:DB8:0:0::1", BALEEN_KEY_SRC, "2001:db8::1", false, "2001:db8::/64" },
+		{ "2001:db8::1/128", BALEEN_KEY_SRC, "2001:db8::1", false, NULL },
+		{ "!2001:db8::1", BALEEN_KEY_SRC, "2001:db8::1", true, NULL },
+		{ "2001:db8::1/64", BALEEN_KEY_SRC, "2001:db8::/64", false, NULL },
+		{ "2001:db8::-2001:db8::1", BALEEN_KEY_SRC, "2001:db8::/127", false, NULL },
+		{ "2001:db8::1-2001:db8::2", BALEEN_KEY_SRC, "2001:db8::1-2001:db8::2", false,
+		  NULL },
+		{ "::/0", BALEEN_KEY_SRC, "::/0", false, NULL },
+		{ "6,192.0.2.1,198.51.100.2,40000,443", BALEEN_KEY_FLOW, FLOW, false, NULL },
+		{ "443", BALEEN_KEY_DPORT, "443", false, NULL },
+		{ "2001:DB8::1,443", BALEEN_KEY_SRC | BALEEN_KEY_DPORT, "2001:db8::1,443", false,
+		  NULL },
+	};
+	struct baleen_single made;
+	bool is_widened;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		for (int widens = 0; widens < 2; widens++) {
+			const char *want = widens && keys[i].wide ? keys[i].wide : keys[i].key;
+
+			assert_int_equal(baleen_single_parse(keys[i].text, keys[i].key_spec, widens,
+							     &made, &is_widened, &error),
+					 0);
+			assert_string_equal(made.key, want);
+			assert_int_equal(made.is_exception, keys[i].is_exception);
+			assert_int_equal(is_widened, widens && keys[i].wide);
+			/* Once more, it stays as it is. */
+			assert_int_equal(baleen_single_parse(want, keys[i].key_spec, false, &made,
+							     NULL, &error),
+					 0);
+			assert_string_equal(made.key, want);
+		}
+	}
+}
+
+static void origins_and_reasons(void **unused)
+{
+	static const char *const bad_origins[] = {
+		"", " ", "a b", "a\tb", "a\n", "\x7f", "\xc3\xa4"
+	};
+	static const char *const bad_reasons[] = {
+		"\n",
+		"a\x1b[31m",
+		"\x7f",
+		"\x80",
+		"\xc3",
+		"\xc3(",
+		"\xc0\xaf",
+		"\xe0\x80\xaf",
+		"\xed\xa0\x80",
+		"\xf4\x90\x80\x80",
+		"\xf8\x88\x80\x80\x80",
+		"\xc2\x85",
+		"\xf0\x82\x82\xac",
+		"\xfe",
+	};
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(bad_origins) / sizeof(bad_origins[0]); i++)
+		assert_int_equal(baleen_single_check(bad_origins[i], "", &error), -EINVAL);
+	for (size_t i = 0; i < sizeof(bad_reasons) / sizeof(bad_reasons[0]); i++)
+		if (baleen_single_check("a", bad_reasons[i], &error) != -EINVAL)
+			fail_msg("accepted reason %zu", i);
+	memset(text, 'x', sizeof(text));
+	text[BALEEN_ORIGIN_BYTES] = '\0';
+	assert_int_equal(baleen_single_check(text, "", &error), -EINVAL);
+	assert_int_equal(baleen_single_check(text + 1, "", &error), 0);
+	text[BALEEN_ORIGIN_BYTES] = 'x';
+	text[BALEEN_REASON_BYTES] = '\0';
+	assert_int_equal(baleen_single_check("a", text, &error), -EINVAL);
+	assert_int_equal(baleen_single_check("a", text + 1, &error), 0);
+	assert_int_equal(baleen_single_check("fail2ban:sshd", "", &error), 0);
+	assert_int_equal(baleen_single_check("~!a",
+					     "three times: \xc3\xa4 \xe2\x82\xac "
+					     "\xf0\x9f\x90\x8b \xef\xbf\xbd",
+					     &error),
+			 0);
+}
+
+/* --- put and remove --- */
+
+static void no_such_rule(void **unused)
+{
+	struct baleen_single made = single("192.0.2.1", "manual");
+	bool is_new = true;
+	u64 n = 77;
+
+	assert_int_equal(baleen_singles_put(&state, "none", &made, &is_new, &error), -ENOENT);
+	assert_true(is_new);
+	assert_int_equal(baleen_singles_remove(&state, "none", &made, NULL, &n, &error), 0);
+	assert_int_equal(n, 0);
+	made.origin[0] = '\0';
+	assert_int_equal(baleen_singles_put(&state, "drop", &made, &is_new, &error), -EINVAL);
+	assert_int_equal(baleen_singles_count(&state, "drop", NULL), 0);
+}
+
+static int copy(const struct baleen_single *found, void *data)
+{
+	*(struct baleen_single *)data = *found;
+	return 0;
+}
+
+static void renewed(void **unused)
+{
+	struct baleen_single made = single("!192.0.2.0/24", "manual"), back;
+	bool is_new = false;
+
+	strcpy(made.reason, "first");
+	made.added_ms = 1;
+	assert_int_equal(baleen_singles_put(&state, "drop", &made, &is_new, &error), 0);
+	assert_true(is_new);
+	strcpy(made.reason, "second");
+	made.added_ms = 2;
+	made.expires_ms = 3000;
+	assert_int_equal(baleen_singles_put(&state, "drop", &made, &is_new, &error), 0);
+	assert_false(is_new);
+	assert_int_equal(baleen_singles_count(&state, "drop", NULL), 1);
+	assert_int_equal(baleen_singles_each(&state, "drop", NULL, copy, &back, &error), 0);
+	assert_string_equal(back.key, "192.0.2.0/24");
+	assert_true(back.is_exception);
+	assert_string_equal(back.origin, "manual");
+	assert_string_equal(back.reason, "second");
+	assert_int_equal(back.added_ms, 1);
+	assert_int_equal(back.expires_ms, 3000);
+}
+
+static void several_origins(void **unused)
+{
+	put("drop", "192.0.2.1", "manual", 0);
+	put("drop", "192.0.2.1", "fail2ban", 0);
+	put("drop", "!192.0.2.1", "manual", 0);
+	put("drop", "192.0.2.0/24", "manual", 0);
+	put("drop", "192.0.2.0-192.0.2.1", "manual", 0);
+	put("other", "192.0.2.1", "manual", 0);
+	put("flow", FLOW, "manual", 0);
+	assert_int_equal(baleen_singles_count(&state, "drop", NULL), 5);
+	assert_int_equal(baleen_singles_count(&state, "drop", "manual"), 4);
+	assert_int_equal(baleen_singles_count(&state, "drop", "none"), 0);
+	assert_int_equal(take_out("drop", "192.0.2.1", "none"), 0);
+	assert_int_equal(take_out("drop", "192.0.2.1", "manual"), 1);
+	each("drop", NULL,
+	     "192.0.2.1:fail2ban 192.0.2.0/31:manual 192.0.2.0/24:manual !192.0.2.1:manual ");
+	put("drop", "192.0.2.1", "manual", 0);
+	assert_int_equal(take_out("drop", "192.0.2.1", NULL), 2);
+	assert_int_equal(take_out("drop", "192.0.2.1", NULL), 0);
+	assert_int_equal(take_out("flow", FLOW, "manual"), 1);
+	each("drop", "manual", "192.0.2.0/31:manual 192.0.2.0/24:manual !192.0.2.1:manual ");
+	each("other", NULL, "192.0.2.1:manual ");
+}
+
+static void forget_all(void)
+{
+	assert_int_equal(sqlite3_exec(state.db, "DELETE FROM single", NULL, NULL, NULL), SQLITE_OK);
+}
+
+static void flushed(void **unused)
+{
+	u64 n = 77;
+
+	put("drop", "192.0.2.1", "a", 0);
+	put("drop", "192.0.2.2", "a", 0);
+	put("drop", "192.0.2.1", "b", 0);
+	put("other", "192.0.2.1", "a", 0);
+	assert_int_equal(baleen_singles_flush(&state, "drop", "c", &n, &error), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(baleen_singles_flush(&state, "drop", "a", &n, &error), 0);
+	assert_int_equal(n, 2);
+	each("drop", NULL, "192.0.2.1:b ");
+	each("other", NULL, "192.0.2.1:a ");
+	assert_int_equal(baleen_singles_flush(&state, "drop", NULL, &n, &error), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(baleen_singles_flush(&state, "other", NULL, &n, &error), 0);
+	assert_int_equal(n, 1);
+}
+
+static int add_up(const char *origin, u64 n, void *data)
+{
+	sprintf(seen + strlen(seen), "%s=%llu ", origin, (unsigned long long)n);
+	return 0;
+}
+
+static void origins(void **unused)
+{
+	put("drop", "192.0.2.1", "b", 0);
+	put("drop", "192.0.2.1", "a", 0);
+	put("drop", "!192.0.2.1", "b", 0);
+	put("other", "192.0.2.1", "c", 0);
+	assert_int_equal(baleen_singles_origins(&state, "drop", add_up, NULL, &error), 0);
+	assert_seen("a=1 b=2 ");
+	assert_int_equal(baleen_singles_origins(&state, "none", add_up, NULL, &error), 0);
+	assert_seen("");
+}
+
+static void ends(void **unused)
+{
+	assert_int_equal(baleen_singles_next_expiry(&state), 0);
+	put("drop", "192.0.2.1", "a", 0);
+	assert_int_equal(baleen_singles_next_expiry(&state), 0);
+	put("drop", "192.0.2.2", "a", 3000);
+	put("drop", "192.0.2.3", "a", 2000);
+	put("other", "192.0.2.4", "a", 1000);
+	assert_int_equal(baleen_singles_next_expiry(&state), 1000);
+	assert_int_equal(take_out("other", "192.0.2.4", NULL), 1);
+	assert_int_equal(baleen_singles_next_expiry(&state), 2000);
+	assert_int_equal(baleen_singles_expired(&state, "drop", 1999, note, NULL, &error), 0);
+	assert_seen("");
+	assert_int_equal(baleen_singles_expired(&state, "drop", 2000, note, NULL, &error), 0);
+	assert_seen("192.0.2.3:a ");
+	assert_int_equal(baleen_singles_expired(&state, "drop", ~0ull >> 1, note, NULL, &error), 0);
+	assert_seen("192.0.2.3:a 192.0.2.2:a ");
+	put("drop", "192.0.2.2", "a", 0);
+	put("drop", "192.0.2.3", "a", 0);
+	assert_int_equal(baleen_singles_next_expiry(&state), 0);
+}
+
+static void stopped(void **unused)
+{
+	put("drop", "192.0.2.0/24", "a", 1);
+	put("drop", "192.0.2.1", "stop", 1);
+	put("drop", "192.0.2.0/30", "z", 1);
+	assert_int_equal(baleen_singles_each(&state, "drop", NULL, note, NULL, &error), 77);
+	assert_seen("192.0.2.0/24:a 192.0.2.1:stop ");
+}
+
+/* --- found --- */
+
+static void found(void **unused)
+{
+	put("drop", "192.0.2.1", "b", 0);
+	put("drop", "192.0.2.1", "a", 0);
+	put("drop", "!192.0.2.1", "z", 0);
+	put("drop", "192.0.2.0/24", "a", 5000);
+	put("drop", "0.0.0.0/0", "a", 0);
+	put("drop", "192.0.2.1-192.0.2.6", "a", 0);
+	put("drop", "!::/0", "a", 0);
+	put("drop", "2001:db8::/32", "a", 0);
+	put("drop", "::ffff:0:0/96", "a", 0);
+	find("drop", BALEEN_KEY_SRC, "192.0.2.1", 4999,
+	     "!192.0.2.1:z 192.0.2.1:a 192.0.2.1-192.0.2.6:a 192.0.2.1:b 192.0.2.0/24:a "
+	     "0.0.0.0/0:a ");
+	find("drop", BALEEN_KEY_SRC, "192.0.2.1", 5000,
+	     "!192.0.2.1:z 192.0.2.1:a 192.0.2.1-192.0.2.6:a 192.0.2.1:b 0.0.0.0/0:a ");
+	find("drop", BALEEN_KEY_SRC, "192.0.2.7", 0, "192.0.2.0/24:a 0.0.0.0/0:a ");
+	find("drop", BALEEN_KEY_SRC, "2001:db8::1", 0, "2001:db8::/32:a !::/0:a ");
+	find("drop", BALEEN_KEY_SRC, "2001:db9::1", 0, "!::/0:a ");
+	find("other", BALEEN_KEY_SRC, "192.0.2.1", 0, "");
+	find("none", BALEEN_KEY_SRC, "192.0.2.1", 0, "");
+	put("flow", FLOW, "a", 0);
+	find("flow", BALEEN_KEY_FLOW, FLOW, 0, FLOW ":a ");
+	find("flow", BALEEN_KEY_FLOW, "udp,192.0.2.1,198.51.100.2,40000,443", 0, "");
+}
+
+/* A small world, so that everything overlaps. */
+static void random_entry(struct random *random, char *text)
+{
+	const char *mark = random_below(random, 4) ? "" : "!";
+	u32 a = random_below(random, 64), b = random_below(random, 64);
+
+	switch (random_below(random, 6)) {
+	case 0: sprintf(text, "%s192.0.2.%u", mark, a); break;
+	case 1: sprintf(text, "%s192.0.2.%u/%u", mark, a, 26 + b % 7); break;
+	case 2: sprintf(text, "%s192.0.2.%u-192.0.2.%u", mark, a < b ? a : b, a < b ? b : a); break;
+	case 3: sprintf(text, "%s2001:db8::%x", mark, a); break;
+	case 4: sprintf(text, "%s2001:db8::%x/%u", mark, a, 122 + b % 7); break;
+	case 5:
+		sprintf(text, "%s2001:db8::%x-2001:db8::%x", mark, a < b ? a : b, a < b ? b : a);
+		break;
+	}
+}
+
+struct slow {
+	char text[BALEEN_SINGLE_TEXT];
+	struct baleen_span span;
+	u64 expires_ms;
+};
+
+/* Length of the longest of the prefixes of @span that holds the key. */
+static u32 slow_length(struct baleen_span span, const struct baleen_key *key)
+{
+	struct baleen_span prefix;
+	u32 length;
+
+	do
+		length = baleen_span_take(&span, &prefix);
+	while (!baleen_span_holds(&prefix, key));
+	return length;
+}
+
+/* All that hold it are found, no other, and in order: the first decides as a list
+ * of them would.
+ */
+static void assert_finds(const struct slow *slow, size_t n, const char *text, u64 now_ms)
+{
+	struct baleen_list keys = { 0 }, exceptions = { 0 };
+	u32 n_found = 0, n_want = 0, length, last = 999;
+	bool holds = false, is_in_list = false;
+	const char *reason;
+	char *entry, *rest = NULL;
+	struct baleen_key key;
+
+	assert_int_equal(baleen_key_parse(text, strlen(text), BALEEN_KEY_SRC, &key, &reason), 0);
+	for (size_t i = 0; i < n; i++)
+		n_want += (!slow[i].expires_ms || slow[i].expires_ms > now_ms) &&
+			  baleen_span_holds(&slow[i].span, &key);
+	assert_int_equal(baleen_singles_find(&state, "drop", &key, now_ms, note, NULL, &error), 0);
+	for (entry = strtok_r(seen, " ", &rest); entry; entry = strtok_r(NULL, " ", &rest)) {
+		struct baleen_span span = { 0 };
+
+		*strrchr(entry, ':') = '\0';
+		assert_int_equal(baleen_span_parse(entry + (*entry == '!'),
+						   strlen(entry) - (*entry == '!'), &span, &reason),
+				 0);
+		assert_true(baleen_span_holds(&span, &key));
+		length = slow_length(span, &key);
+		assert_true(length <= last);
+		last = length;
+		if (!n_found++)
+			holds = *entry != '!';
+	}
+	seen[0] = '\0';
+	assert_int_equal(n_found, n_want);
+	assert_int_equal(baleen_singles_to_lists(&state, "drop", BALEEN_KEY_SRC, now_ms, &keys,
+						 &exceptions, &error),
+			 0);
+	for (size_t i = 0; i < keys.n_ip4 && key.domain == BALEEN_IP4; i++)
+		is_in_list |= keys.ip4[i] == key.ip4;
+	for (size_t i = 0; i < keys.n_net4 && key.domain == BALEEN_IP4; i++)
+		is_in_list |= keys.net4[i].first <= key.ip4 && key.ip4 <= keys.net4[i].last;
+	baleen_list_free(&exceptions);
+	baleen_list_free(&keys);
+	if (key.domain == BALEEN_IP4)
+		assert_int_equal(is_in_list, holds);
+}
+
+static void random_entries(void **unused)
+{
+	struct random random = random_from(0x51e5);
+	struct slow slow[40];
+	char text[64];
+
+	for (int round = 0; round < 30; round++) {
+		size_t n = 0;
+		u64 ignored;
+
+		baleen_singles_flush(&state, "drop", NULL, &ignored, &error);
+		for (int i = 0; i < 40; i++) {
+			struct baleen_single made;
+			const char *reason;
+			bool is_new;
+
+			random_entry(&random, text);
+			made = single(text, "a");
+			made.expires_ms =
+				random_below(&random, 2) ? 0 : 1 + random_below(&random, 9);
+			assert_int_equal(baleen_singles_put(&state, "drop", &made, &is_new, &error),
+					 0);
+			for (size_t j = 0; j < n && !is_new; j++)
+				if (!strcmp(slow[j].text + 1, made.key) &&
+				    (slow[j].text[0] == '!') == made.is_exception)
+					slow[j].expires_ms = made.expires_ms;
+			if (!is_new)
+				continue;
+			sprintf(slow[n].text, "%c%s", made.is_exception ? '!' : '.', made.key);
+			slow[n].expires_ms = made.expires_ms;
+			assert_int_equal(baleen_span_parse(made.key, strlen(made.key),
+							   &slow[n++].span, &reason),
+					 0);
+		}
+		assert_int_equal(baleen_singles_count(&state, "drop", NULL), n);
+		for (u32 i = 0; i < 66; i++) {
+			sprintf(text, "192.0.2.%u", i);
+			assert_finds(slow, n, text, 1 + random_below(&random, 9));
+			sprintf(text, "2001:db8::%x", i);
+			assert_finds(slow, n, text, 1 + random_below(&random, 9));
+		}
+	}
+}
+
+/* --- lists --- */
+
+static void lists(void **unused)
+{
+	struct baleen_list keys, exceptions;
+
+	put("drop", "192.0.2.0/30", "a", 0);
+	put("drop", "!192.0.2.1", "b", 0);
+	put("drop", "!198.51.100.0/24", "b", 0);
+	put("drop", "203.0.113.1", "a", 50);
+	put("flow", FLOW, "a", 0);
+	assert_int_equal(baleen_singles_to_lists(&state, "drop", BALEEN_KEY_SRC, 50, &keys,
+						 &exceptions, &error),
+			 0);
+	assert_int_equal(keys.n_ip4, 1);
+	assert_int_equal(keys.ip4[0], 0xc0000200);
+	assert_int_equal(keys.n_net4, 1);
+	assert_int_equal(keys.net4[0].first, 0xc0000202);
+	assert_int_equal(exceptions.n_ip4, 1);
+	assert_int_equal(exceptions.n_net4, 1);
+	baleen_list_free(&keys);
+	baleen_list_free(&exceptions);
+	assert_int_equal(baleen_singles_to_lists(&state, "flow", BALEEN_KEY_FLOW, 0, &keys,
+						 &exceptions, &error),
+			 0);
+	assert_int_equal(keys.n_key, 1);
+	baleen_list_free(&keys);
+	baleen_list_free(&exceptions);
+}
+
+static void damaged_rows(void **unused)
+{
+	static const char *const damage[] = {
+		"UPDATE single SET key = 'garbage'",
+		"UPDATE single SET key = printf('%.*c', 5000, '1')",
+		"UPDATE single SET origin = printf('%.*c', 5000, '1')",
+		"UPDATE single SET reason = CAST(x'610062' AS TEXT)",
+	};
+	struct baleen_list keys = { .n_ip4 = 77 }, exceptions = { .n_ip4 = 77 };
+
+	for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
+		put("drop", "192.0.2.1", "a", 0);
+		assert_int_equal(sqlite3_exec(state.db, damage[i], NULL, NULL, NULL), SQLITE_OK);
+		assert_int_equal(baleen_singles_to_lists(&state, "drop", BALEEN_KEY_SRC, 0, &keys,
+							 &exceptions, &error),
+				 -EINVAL);
+		assert_non_null(strstr(error.text, "/state.db: damaged"));
+		assert_int_equal(keys.n_ip4 + exceptions.n_ip4, 2 * 77);
+		forget_all();
+	}
+}
+
+/* --- with their rules --- */
+
+static void set_rules(u32 n, const char *first, u32 key_spec)
+{
+	struct baleen_state_rules rules = { .n_rules = n };
+
+	rules.rule[0] = state_rule(first);
+	rules.rule[0].key_spec = key_spec;
+	rules.rule[1] = state_rule("other");
+	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
+}
+
+static void rules_come_and_go(void **unused)
+{
+	put("drop", "192.0.2.1", "a", 0);
+	put("other", "192.0.2.2", "a", 0);
+	set_rules(2, "drop", BALEEN_KEY_DST);
+	each("drop", NULL, "192.0.2.1:a ");
+	assert_int_equal(baleen_state_rename_rule(&state, "drop", "block", &error), 0);
+	set_rules(2, "block", BALEEN_KEY_DST);
+	each("block", NULL, "192.0.2.1:a ");
+	set_rules(2, "block", BALEEN_KEY_DPORT);
+	each("block", NULL, "");
+	each("other", NULL, "192.0.2.2:a ");
+	set_rules(1, "block", BALEEN_KEY_DPORT);
+	set_rules(2, "block", BALEEN_KEY_DPORT);
+	each("other", NULL, "");
+}
+
+static void undone(void **unused)
+{
+	put("drop", "192.0.2.1", "a", 0);
+	baleen_state_rollback(&state);
+	each("drop", NULL, "");
+}
+
+/* Nothing is looked for by reading everything, and nothing sorted. */
+static void by_index(void **unused)
+{
+	char sql[2048];
+	u32 n = 0;
+
+	static void (*const all[])(void **unused) = { flushed, several_origins, origins, found,
+						      ends };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		forget_all();
+		all[i](unused);
+	}
+	for (u32 i = 0; i < BALEEN_MAX_STATEMENTS && state.statements[i].sql; i++) {
+		sqlite3_stmt *plan;
+
+		snprintf(sql, sizeof(sql), "EXPLAIN QUERY PLAN %s", state.statements[i].sql);
+		assert_int_equal(sqlite3_prepare_v2(state.db, sql, -1, &plan, NULL), SQLITE_OK);
+		while (sqlite3_step(plan) == SQLITE_ROW) {
+			const char *step = (const char *)sqlite3_column_text(plan, 3);
+
+			if (strstr(step, "SCAN single") || strstr(step, "TEMP B-TREE"))
+				fail_msg("%s: %s", state.statements[i].sql, step);
+			n++;
+		}
+		sqlite3_finalize(plan);
+	}
+	assert_true(n > 20);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_state, close_state)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refused_keys),
+		cmocka_unit_test(shortest_keys),
+		cmocka_unit_test(origins_and_reasons),
+		TEST(no_such_rule),
+		TEST(renewed),
+		TEST(several_origins),
+		TEST(flushed),
+		TEST(origins),
+		TEST(ends),
+		TEST(stopped),
+		TEST(found),
+		TEST(random_entries),
+		TEST(lists),
+		TEST(damaged_rows),
+		TEST(rules_come_and_go),
+		TEST(undone),
+		TEST(by_index),
+	};
+
+	return cmocka_run_group_tests(tests, make_roots, remove_roots);
+}

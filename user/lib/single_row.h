@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A row of the database as a single entry.
+ */
+#ifndef BALEEN_SINGLE_ROW_H
+#define BALEEN_SINGLE_ROW_H
+
+#include "singles.h"
+#include "state_sql.h"
+
+/* Of a statement whose rows baleen_single_row() reads. */
+#define BALEEN_SINGLE_COLUMNS "key, is_exception, origin, reason, added_ms, expires_ms"
+
+/**
+ * baleen_single_row() - read a row
+ * @state: that it is of
+ * @row: a statement with BALEEN_SINGLE_COLUMNS first, at a row
+ * @single: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or -EINVAL when it is damaged.
+ */
+int baleen_single_row(const struct baleen_state *state, sqlite3_stmt *row,
+		      struct baleen_single *single, struct baleen_error *error);
+
+#endif /* BALEEN_SINGLE_ROW_H */

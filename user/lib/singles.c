@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Single entries of a rule: added, taken back, listed. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "single_key.h"
+#include "single_row.h"
+
+#define RULE "(SELECT id FROM rule WHERE name = ?1)"
+
+u64 baleen_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+/* --- what may be written --- */
+
+/* Bytes of the character that begins here: printable, UTF-8; 0 when it is not. */
+static size_t character_bytes(const u8 *text)
+{
+	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 : *text >> 4 == 14 ? 3 : 4;
+	u32 character = n == 1 ? *text : *text & (0x7f >> n);
+
+	if (n == 4 && *text >> 3 != 30)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if (text[i] >> 6 != 2)
+			return 0;
+		character = character << 6 | (text[i] & 0x3f);
+	}
+	if (character < least[n] || character > 0x10ffff || character >> 11 == 0xd800 >> 11)
+		return 0;
+	return character < ' ' || (character >= 0x7f && character < 0xa0) ? 0 : n;
+}
+
+static bool is_printable(const char *text)
+{
+	size_t n = 1;
+
+	for (; *text && n; text += n)
+		n = character_bytes((const u8 *)text);
+	return n;
+}
+
+static bool is_graphic_ascii(const char *text)
+{
+	for (; *text; text++)
+		if (*text <= ' ' || *text > '~')
+			return false;
+	return true;
+}
+
+int baleen_single_check(const char *origin, const char *reason, struct baleen_error *error)
+{
+	if (!*origin || strlen(origin) >= BALEEN_ORIGIN_BYTES)
+		return baleen_fail(error, EINVAL, "an origin has 1 to %d bytes",
+				   BALEEN_ORIGIN_BYTES - 1);
+	if (!is_graphic_ascii(origin))
+		return baleen_fail(error, EINVAL, "an origin is printable ASCII without blanks");
+	if (strlen(reason) >= BALEEN_REASON_BYTES)
+		return baleen_fail(error, EINVAL, "a reason has %d bytes at most",
+				   BALEEN_REASON_BYTES - 1);
+	if (!is_printable(reason))
+		return baleen_fail(error, EINVAL, "a reason is UTF-8 without control characters");
+	return 0;
+}
+
+/* --- changes --- */
+
+static int no_such_rule(const char *rule, struct baleen_error *error)
+{
+	return baleen_fail(error, ENOENT, "there is no rule '%.64s'", rule);
+}
+
+static int insert(struct baleen_state *state, const char *rule, const struct baleen_single *single,
+		  const struct baleen_single_key *key, struct baleen_error *error)
+{
+	static const char sql[] =
+		"INSERT OR IGNORE INTO single (rule, first, last, is_exception, origin, key,"
+		" length, reason, added_ms, expires_ms)"
+		" VALUES (" RULE ", ?, ?, ?, ?, ?, NULLIF(?, -2), ?, ?, ?)";
+
+	return baleen_sql_do(
+		state, sql, NULL, error,
+		BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_blob(key->first, key->n_first),
+				  baleen_sql_blob(key->last, key->n_last),
+				  baleen_sql_number(single->is_exception),
+				  baleen_sql_text(single->origin), baleen_sql_text(key->text),
+				  baleen_sql_number(key->length), baleen_sql_text(single->reason),
+				  baleen_sql_number(single->added_ms),
+				  baleen_sql_number(single->expires_ms)));
+}
+
+static int renew(struct baleen_state *state, const char *rule, const struct baleen_single *single,
+		 const struct baleen_single_key *key, struct baleen_error *error)
+{
+	static const char sql[] =
+		"UPDATE single SET reason = ?6, expires_ms = ?7 WHERE rule = " RULE
+		" AND first = ?2 AND last = ?3 AND is_exception = ?4 AND origin = ?5";
+
+	return baleen_sql_do(state, sql, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(rule),
+					       baleen_sql_blob(key->first, key->n_first),
+					       baleen_sql_blob(key->last, key->n_last),
+					       baleen_sql_number(single->is_exception),
+					       baleen_sql_text(single->origin),
+					       baleen_sql_text(single->reason),
+					       baleen_sql_number(single->expires_ms)));
+}
+
+int baleen_singles_put(struct baleen_state *state, const char *rule,
+		       const struct baleen_single *single, bool *is_new, struct baleen_error *error)
+{
+	int err = baleen_single_check(single->origin, single->reason, error);
+	struct baleen_single_key key;
+	bool added;
+
+	if (err)
+		return err;
+	baleen_single_key_of_text(single->key, &key);
+	err = insert(state, rule, single, &key, error);
+	added = !err && sqlite3_changes(state->db);
+	if (!err && !added)
+		err = renew(state, rule, single, &key, error);
+	if (err)
+		return err;
+	if (!sqlite3_changes(state->db))
+		return no_such_rule(rule, error);
+	*is_new = added;
+	return 0;
+}
+
+int baleen_singles_remove(struct baleen_state *state, const char *rule,
+			  const struct baleen_single *single, const char *origin, u64 *n,
+			  struct baleen_error *error)
+{
+	static const char sql[] =
+		"DELETE FROM single WHERE rule = " RULE " AND first = ?2 AND last = ?3"
+		" AND is_exception = ?4 AND (?5 IS NULL OR origin = ?5)";
+	struct baleen_single_key key;
+	int err;
+
+	baleen_single_key_of_text(single->key, &key);
+	err = baleen_sql_do(state, sql, NULL, error,
+			    BALEEN_SQL_VALUES(baleen_sql_text(rule),
+					      baleen_sql_blob(key.first, key.n_first),
+					      baleen_sql_blob(key.last, key.n_last),
+					      baleen_sql_number(single->is_exception),
+					      baleen_sql_text(origin)));
+	if (!err)
+		*n = sqlite3_changes64(state->db);
+	return err;
+}
+
+int baleen_singles_flush(struct baleen_state *state, const char *rule, const char *origin, u64 *n,
+			 struct baleen_error *error)
+{
+	static const char all[] = "DELETE FROM single WHERE rule = " RULE;
+	static const char one[] = "DELETE FROM single WHERE rule = " RULE " AND origin = ?2";
+	int err = origin ? baleen_sql_do(state, one, NULL, error,
+					 BALEEN_SQL_VALUES(baleen_sql_text(rule),
+							   baleen_sql_text(origin))) :
+			   baleen_sql_do(state, all, NULL, error,
+					 BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+
+	if (!err)
+		*n = sqlite3_changes64(state->db);
+	return err;
+}
+
+/* --- walks --- */
+
+int baleen_single_row(const struct baleen_state *state, sqlite3_stmt *row,
+		      struct baleen_single *single, struct baleen_error *error)
+{
+	if (!baleen_sql_column(row, 0, single->key, sizeof(single->key)) ||
+	    !baleen_sql_column(row, 2, single->origin, sizeof(single->origin)) ||
+	    !baleen_sql_column(row, 3, single->reason, sizeof(single->reason)))
+		return baleen_sql_damaged(state, "a single entry that cannot be", error);
+	single->is_exception = sqlite3_column_int(row, 1);
+	single->added_ms = sqlite3_column_int64(row, 4);
+	single->expires_ms = sqlite3_column_int64(row, 5);
+	return 0;
+}
+
+static int walk(const struct baleen_state *state, const char *sql,
+		int (*visit)(const struct baleen_single *single, void *data), void *data,
+		struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
+{
+	struct baleen_single single;
+	sqlite3_stmt *row;
+	int ret = baleen_sql_take(state, sql, &row, error, value, n_values);
+
+	if (ret)
+		return ret;
+	while ((ret = baleen_sql_step(state, row, error)) > 0) {
+		ret = baleen_single_row(state, row, &single, error);
+		if (!ret)
+			ret = visit(&single, data);
+		if (ret)
+			break;
+	}
+	baleen_sql_give(state, sql, row);
+	return ret;
+}
+
+#define SELECT "SELECT " BALEEN_SINGLE_COLUMNS " FROM single WHERE rule = " RULE
+
+int baleen_singles_expired(const struct baleen_state *state, const char *rule, u64 now_ms,
+			   int (*visit)(const struct baleen_single *single, void *data), void *data,
+			   struct baleen_error *error)
+{
+	static const char sql[] =
+		SELECT " AND expires_ms > 0 AND expires_ms <= ?2 ORDER BY expires_ms";
+
+	return walk(state, sql, visit, data, error,
+		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms)));
+}
+
+u64 baleen_singles_next_expiry(const struct baleen_state *state)
+{
+	static const char sql[] = "SELECT min((SELECT min(expires_ms) FROM single"
+				  " WHERE rule = r.id AND expires_ms > 0)) FROM rule AS r";
+	u64 next_ms = 0;
+
+	baleen_sql_do(state, sql, &next_ms, NULL, NULL, 0);
+	return next_ms;
+}
+
+int baleen_singles_each(const struct baleen_state *state, const char *rule, const char *origin,
+			int (*visit)(const struct baleen_single *single, void *data), void *data,
+			struct baleen_error *error)
+{
+	static const char all[] = SELECT " ORDER BY origin, first, last, is_exception";
+	static const char one[] = SELECT " AND origin = ?2 ORDER BY first, last, is_exception";
+
+	if (!origin)
+		return walk(state, all, visit, data, error,
+			    BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+	return walk(state, one, visit, data, error,
+		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_text(origin)));
+}
+
+u64 baleen_singles_count(const struct baleen_state *state, const char *rule, const char *origin)
+{
+	static const char all[] = "SELECT count(*) FROM single WHERE rule = " RULE;
+	static const char one[] =
+		"SELECT count(*) FROM single WHERE rule = " RULE " AND origin = ?2";
+	u64 n = 0;
+
+	if (origin)
+		baleen_sql_do(state, one, &n, NULL,
+			      BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_text(origin)));
+	else
+		baleen_sql_do(state, all, &n, NULL, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+	return n;
+}
+
+int baleen_singles_origins(const struct baleen_state *state, const char *rule,
+			   int (*visit)(const char *origin, u64 n, void *data), void *data,
+			   struct baleen_error *error)
+{
+	static const char sql[] = "SELECT origin, count(*) FROM single WHERE rule = " RULE
+				  " GROUP BY origin ORDER BY origin";
+	char origin[BALEEN_ORIGIN_BYTES];
+	sqlite3_stmt *row;
+	int ret =
+		baleen_sql_take(state, sql, &row, error, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+
+	if (ret)
+		return ret;
+	while ((ret = baleen_sql_step(state, row, error)) > 0) {
+		if (baleen_sql_column(row, 0, origin, sizeof(origin)))
+			ret = visit(origin, sqlite3_column_int64(row, 1), data);
+		else
+			ret = baleen_sql_damaged(state, "an origin that cannot be", error);
+		if (ret)
+			break;
+	}
+	baleen_sql_give(state, sql, row);
+	return ret;
+}
+
+/* --- the set --- */
+
+struct lists {
+	const struct baleen_state *state;
+	struct baleen_error *error;
+	struct baleen_list keys;
+	struct baleen_list exceptions;
+};
+
+static int add_to_list(struct lists *lists, struct baleen_list *list, const char *text)
+{
+	const char *reason;
+	int err = baleen_list_add(list, text, &reason);
+
+	if (err == -EINVAL)
+		return baleen_sql_damaged(lists->state, "the key of a single entry", lists->error);
+	return err ? baleen_fail(lists->error, -err, "%s", strerror(-err)) : 0;
+}
+
+static int add_to_lists(const struct baleen_single *single, void *data)
+{
+	char text[BALEEN_SINGLE_TEXT + 1];
+	struct lists *lists = data;
+	int err;
+
+	snprintf(text, sizeof(text), "!%s", single->key);
+	err = add_to_list(lists, &lists->keys, text + !single->is_exception);
+	if (!err && single->is_exception)
+		err = add_to_list(lists, &lists->exceptions, text + 1);
+	return err;
+}
+
+int baleen_singles_to_lists(const struct baleen_state *state, const char *rule, u32 key_spec,
+			    u64 now_ms, struct baleen_list *keys, struct baleen_list *exceptions,
+			    struct baleen_error *error)
+{
+	static const char sql[] = SELECT " AND (expires_ms = 0 OR expires_ms > ?2)";
+	struct lists lists = {
+		.state = state,
+		.error = error,
+		.keys.key_spec = key_spec,
+		.exceptions.key_spec = key_spec,
+	};
+	int err = walk(state, sql, add_to_lists, &lists, error,
+		       BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms)));
+
+	if (!err && (baleen_list_finish(&lists.keys) || baleen_list_finish(&lists.exceptions)))
+		err = baleen_fail(error, ENOMEM, "no memory for the single entries of '%s'", rule);
+	if (err) {
+		baleen_list_free(&lists.keys);
+		baleen_list_free(&lists.exceptions);
+		return err;
+	}
+	*keys = lists.keys;
+	*exceptions = lists.exceptions;
+	return 0;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Which single entries hold a key: a look for the key itself, one for each length
+ * that prefixes of the rule have, and one at its ranges.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "key_spec.h"
+#include "single_key.h"
+#include "single_row.h"
+
+#define RULE "(SELECT id FROM rule WHERE name = ?1)"
+#define SELECT                                                                                   \
+	"SELECT " BALEEN_SINGLE_COLUMNS " FROM single WHERE rule = " RULE " AND (expires_ms = 0" \
+	" OR expires_ms > ?2)"
+
+struct found {
+	struct baleen_single single;
+	u32 length;
+};
+
+/* The key that is looked for, and what was found. */
+struct search {
+	const struct baleen_state *state;
+	const char *rule;
+	const struct baleen_key *key;
+	u64 now_ms;
+	struct baleen_error *error;
+	struct found *found;
+	size_t n;
+	size_t room;
+};
+
+static int keep(struct search *search, const struct baleen_single *single, u32 length)
+{
+	struct found *found = search->found;
+
+	if (search->n == search->room) {
+		search->room = search->room ? 2 * search->room : 8;
+		found = realloc(found, search->room * sizeof(*found));
+		if (!found)
+			return baleen_fail(search->error, ENOMEM, "no memory for what was found");
+		search->found = found;
+	}
+	found[search->n++] = (struct found){ *single, length };
+	return 0;
+}
+
+/* Length of the prefix of a range that holds the key. */
+static u32 length_in_range(const char *text, const struct baleen_key *key)
+{
+	struct baleen_span rest, prefix;
+	const char *reason;
+	u32 length;
+
+	if (baleen_span_parse(text, strlen(text), &rest, &reason) || !baleen_span_holds(&rest, key))
+		return 0;
+	do
+		length = baleen_span_take(&rest, &prefix);
+	while (!baleen_span_holds(&prefix, key));
+	return length;
+}
+
+/* @length: of all of them; 0 to find out */
+static int collect(struct search *search, const char *sql, bool is_range, u32 length,
+		   const struct baleen_sql_value *value, size_t n_values)
+{
+	struct baleen_single single;
+	sqlite3_stmt *row;
+	int ret = baleen_sql_take(search->state, sql, &row, search->error, value, n_values);
+
+	if (ret)
+		return ret;
+	while ((ret = baleen_sql_step(search->state, row, search->error)) > 0) {
+		ret = baleen_single_row(search->state, row, &single, search->error);
+		if (is_range)
+			length = length_in_range(single.key, search->key);
+		if (!ret)
+			ret = keep(search, &single, length);
+		if (ret)
+			break;
+	}
+	baleen_sql_give(search->state, sql, row);
+	return ret;
+}
+
+static int collect_exactly(struct search *search, const struct baleen_single_key *key, u32 length)
+{
+	static const char sql[] = SELECT " AND first = ?3 AND last = ?4";
+
+	return collect(search, sql, false, length,
+		       BALEEN_SQL_VALUES(baleen_sql_text(search->rule),
+					 baleen_sql_number(search->now_ms),
+					 baleen_sql_blob(key->first, key->n_first),
+					 baleen_sql_blob(key->last, key->n_last)));
+}
+
+/* The prefix of a length that the key is in. */
+static struct baleen_span prefix_of(const struct baleen_key *key, u32 length)
+{
+	bool is_ip6 = key->domain == BALEEN_IP6;
+	u32 n_bits = (is_ip6 ? 128 : 32) - length;
+	u64 hi = n_bits <= 64 ? 0 : n_bits == 128 ? ~0ull : (1ull << (n_bits - 64)) - 1;
+	u64 lo = n_bits >= 64 ? ~0ull : (1ull << n_bits) - 1;
+	struct baleen_ip6 address = { key->hi, key->lo };
+
+	if (!is_ip6)
+		address = baleen_span_of_ip4(key->ip4).first;
+	return (struct baleen_span){
+		.is_ip6 = is_ip6,
+		.first = { address.hi & ~hi, address.lo & ~lo },
+		.last = { address.hi | hi, address.lo | lo },
+	};
+}
+
+static int collect_prefix(struct search *search, u32 length)
+{
+	struct baleen_span span = prefix_of(search->key, length);
+	struct baleen_single_key key;
+
+	baleen_single_key_of_span(&span, &key);
+	return collect_exactly(search, &key, length);
+}
+
+/* The longest below @length that prefixes of the rule have, from @shortest on. */
+static int next_length(struct search *search, u64 shortest, u64 *length)
+{
+	static const char sql[] = "SELECT max(length) + 1 FROM single WHERE rule = " RULE
+				  " AND length IS NOT NULL AND length >= ?2 AND length < ?3";
+	u64 behind;
+	int ret = baleen_sql_do(search->state, sql, &behind, search->error,
+				BALEEN_SQL_VALUES(baleen_sql_text(search->rule),
+						  baleen_sql_number(shortest),
+						  baleen_sql_number(*length)));
+
+	if (ret <= 0 || !behind)
+		return ret < 0 ? ret : 0;
+	*length = behind - 1;
+	return 1;
+}
+
+static int collect_prefixes(struct search *search)
+{
+	bool is_ip6 = search->key->domain == BALEEN_IP6;
+	u64 shortest = is_ip6 ? BALEEN_SINGLE_IP6 : 0, length = shortest + (is_ip6 ? 128 : 32);
+	int ret;
+
+	while ((ret = next_length(search, shortest, &length)) > 0) {
+		ret = collect_prefix(search, length - shortest);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+static int collect_ranges(struct search *search, const struct baleen_single_key *key)
+{
+	static const char sql[] = SELECT " AND length = -1 AND first <= ?3 AND last >= ?3";
+
+	return collect(search, sql, true, 0,
+		       BALEEN_SQL_VALUES(baleen_sql_text(search->rule),
+					 baleen_sql_number(search->now_ms),
+					 baleen_sql_blob(key->first, key->n_first)));
+}
+
+/* The one that decides first: the longest, of two of a length the exception. */
+static int compare(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->length != y->length)
+		return x->length < y->length ? 1 : -1;
+	if (x->single.is_exception != y->single.is_exception)
+		return x->single.is_exception ? -1 : 1;
+	return strcmp(x->single.origin, y->single.origin);
+}
+
+static int collect_address(struct search *search)
+{
+	u32 n_bits = search->key->domain == BALEEN_IP6 ? 128 : 32;
+	struct baleen_span span = prefix_of(search->key, n_bits);
+	struct baleen_single_key alone;
+	int err;
+
+	baleen_single_key_of_span(&span, &alone);
+	err = collect_exactly(search, &alone, n_bits);
+	if (!err)
+		err = collect_prefixes(search);
+	return err ? err : collect_ranges(search, &alone);
+}
+
+/* As text, which takes the fields that the rule has. */
+static int collect_fields(struct search *search)
+{
+	static const char sql[] = "SELECT key_spec FROM rule WHERE name = ?";
+	char fields[BALEEN_KEY_SPEC_TEXT], text[BALEEN_KEY_TEXT];
+	struct baleen_single_key alone;
+	sqlite3_stmt *row;
+	u32 key_spec;
+	int ret = baleen_sql_take(search->state, sql, &row, search->error,
+				  BALEEN_SQL_VALUES(baleen_sql_text(search->rule)));
+
+	if (ret)
+		return ret;
+	ret = baleen_sql_step(search->state, row, search->error);
+	if (ret > 0 && (!baleen_sql_column(row, 0, fields, sizeof(fields)) ||
+			baleen_key_spec_parse(fields, &key_spec, NULL)))
+		ret = baleen_sql_damaged(search->state, "a rule that cannot be", search->error);
+	baleen_sql_give(search->state, sql, row);
+	if (ret <= 0)
+		return ret;
+	baleen_key_format(search->key, key_spec, text);
+	baleen_single_key_of_text(text, &alone);
+	return collect_exactly(search, &alone, 0);
+}
+
+int baleen_singles_find(const struct baleen_state *state, const char *rule,
+			const struct baleen_key *key, u64 now_ms,
+			int (*visit)(const struct baleen_single *single, void *data), void *data,
+			struct baleen_error *error)
+{
+	struct search search = {
+		.state = state,
+		.rule = rule,
+		.key = key,
+		.now_ms = now_ms,
+		.error = error,
+	};
+	int ret = key->domain <= BALEEN_IP6 ? collect_address(&search) : collect_fields(&search);
+
+	if (!ret && search.n)
+		qsort(search.found, search.n, sizeof(*search.found), compare);
+	for (size_t i = 0; i < search.n && !ret; i++)
+		ret = visit(&search.found[i].single, data);
+	free(search.found);
+	return ret;
+}
