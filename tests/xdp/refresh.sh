@@ -67,6 +67,7 @@ version of baleen: detach and attach again" baleen refresh
 	stays "without CAP_NET_ADMIN" "$id"
 	# The magic of the image in the map.
 	check "a damaged map" bpftool map update pinned /sys/fs/bpf/baleen/ns*/"$id"/rule0 \
+	# shellcheck disable=SC2046 # words
 		key 0 0 0 0 value $(printf '0 %.0s' {1..64})
 	check_status "is not taken over" 1 next refresh veth-b
 	stays "a damaged map" "$id"

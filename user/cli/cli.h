@@ -50,6 +50,7 @@ extern const struct command merge_command;
 extern const struct command resize_command;
 extern const struct command metrics_command;
 extern const struct command refresh_command;
+extern const struct command doctor_command;
 
 /* Prints `baleen: ` and one line to stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

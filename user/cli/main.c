@@ -31,6 +31,7 @@ static const struct command *const commands[] = {
 	&resize_command,
 	&metrics_command,
 	&refresh_command,
+	&doctor_command,
 };
 /* clang-format on */
 

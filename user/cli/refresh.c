@@ -6,6 +6,10 @@
 #include "cli.h"
 #include "update.h"
 
+enum {
+	OPTION_FORCE = 256,
+};
+
 /**
  * struct refreshed - what was done to a device
  * @old_id: of its program before
@@ -16,7 +20,8 @@ struct refreshed {
 	u32 id;
 };
 
-static int refresh(const char *device, struct refreshed *refreshed, struct baleen_error *error)
+static int refresh(const char *device, bool force, struct refreshed *refreshed,
+		   struct baleen_error *error)
 {
 	struct baleen_ruleset ruleset;
 	struct baleen_xdp xdp;
@@ -25,7 +30,7 @@ static int refresh(const char *device, struct refreshed *refreshed, struct balee
 	if (err)
 		return err;
 	refreshed->old_id = xdp.program_id;
-	if (!baleen_xdp_is_current(&xdp)) {
+	if (force || !baleen_xdp_is_current(&xdp)) {
 		baleen_ruleset_from_xdp(&xdp, &ruleset);
 		err = baleen_xdp_update(&xdp, &ruleset, error);
 	}
@@ -49,12 +54,12 @@ static void tell(const char *device, const struct refreshed *refreshed, json_t *
 		printf("%s: program %u is of this version already\n", device, refreshed->id);
 }
 
-static int refresh_and_tell(const char *device, json_t *all)
+static int refresh_and_tell(const char *device, bool force, json_t *all)
 {
 	struct refreshed refreshed;
 	struct baleen_error error;
 
-	if (refresh(device, &refreshed, &error)) {
+	if (refresh(device, force, &refreshed, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -63,6 +68,7 @@ static int refresh_and_tell(const char *device, json_t *all)
 }
 
 struct walk {
+	bool force;
 	json_t *all;
 	int result;
 };
@@ -85,14 +91,14 @@ static int refresh_pins(const struct baleen_pins *pins, void *data)
 	}
 	is_attached = xdp.state == BALEEN_XDP_ATTACHED;
 	baleen_xdp_close(&xdp);
-	if (is_attached && refresh_and_tell(xdp.device, walk->all))
+	if (is_attached && refresh_and_tell(xdp.device, walk->force, walk->all))
 		walk->result = EXIT_FAILED;
 	return 0;
 }
 
-static int refresh_all(json_t *all)
+static int refresh_all(bool force, json_t *all)
 {
-	struct walk walk = { .all = all };
+	struct walk walk = { .force = force, .all = all };
 	struct baleen_error error;
 
 	if (baleen_pins_each(refresh_pins, &walk, &error)) {
@@ -105,20 +111,21 @@ static int refresh_all(json_t *all)
 static int run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		{ "force", no_argument, NULL, OPTION_FORCE },
 		{ "json", no_argument, NULL, 'j' },
 		{ 0 },
 	};
 	struct baleen_error error;
-	bool json = false;
+	bool force = false, json = false;
 	json_t *all;
 	int option, err;
 
 	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		if (option != 'j') {
-			fprintf(stderr, "baleen: see 'baleen help refresh'\n");
-			return EXIT_USAGE;
+		switch (option) {
+		case OPTION_FORCE: force = true; break;
+		case 'j': json = true; break;
+		default: fprintf(stderr, "baleen: see 'baleen help refresh'\n"); return EXIT_USAGE;
 		}
-		json = true;
 	}
 	if (argc - optind > 1)
 		return complain_usage(&refresh_command, "at most one device is asked for");
@@ -127,7 +134,7 @@ static int run(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	all = json ? json_array() : NULL;
-	err = optind < argc ? refresh_and_tell(argv[optind], all) : refresh_all(all);
+	err = optind < argc ? refresh_and_tell(argv[optind], force, all) : refresh_all(force, all);
 	if (!all)
 		return finish_output(err);
 	return print_json(all) || err ? EXIT_FAILED : EXIT_DONE;
@@ -135,11 +142,12 @@ static int run(int argc, char **argv)
 
 const struct command refresh_command = {
 	.name = "refresh",
-	.synopsis = "[-j] [DEV]",
+	.synopsis = "[-j] [--force] [DEV]",
 	.help = "Puts the program of this version of baleen on a device where another version's is, as\n"
 		"after an upgrade; without DEV on every device of this network namespace that has a\n"
 		"filter in force. Rules, filters and counters are the same ones, the change is one step,\n"
 		"and no packet is without a filter. A program of this version stays as it is.\n\n"
+		"  --force          also in place of this version's, as after a change of the kernel's JIT\n"
 		"  -j, --json       an array with one object per device\n",
 	.run = run,
 };

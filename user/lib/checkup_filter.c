@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Checkup: the filter, its mode, and programs beside it. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "chain.h"
+#include "checkup_parts.h"
+
+/* What fits in one page beside the head room of XDP, the frame's end and headers
+ * with a tag, as mlx5, ixgbe, veth and others count, give or take 8 bytes.
+ */
+#define ONE_BUFFER_MTU 3498
+
+/* --- the filter ------------------------------------------------------------ */
+
+/* How to take a program off that is not ours. */
+static void describe_removal(const struct baleen_patient *patient, char *text, size_t bytes)
+{
+	u32 link_id = baleen_links_bpf_link(patient->link->ifindex, patient->there.id);
+
+	if (link_id)
+		snprintf(text, bytes, "bpftool link detach id %u", link_id);
+	else
+		snprintf(text, bytes, "ip link set dev %s %s off", patient->link->name,
+			 patient->there.mode == BALEEN_MODE_GENERIC ? "xdpgeneric" : "xdp");
+}
+
+static void check_out_of_force(struct baleen_patient *patient)
+{
+	char removal[64];
+
+	describe_removal(patient, removal, sizeof(removal));
+	baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "filter",
+					       "NOT IN FORCE (%s): this device is not filtered",
+					       baleen_xdp_state_text(patient->xdp.state)),
+			    "%s%s%s", patient->there.id ? removal : "",
+			    patient->there.id ? " && " : "", patient->again);
+}
+
+static void check_rules(struct baleen_patient *patient)
+{
+	struct baleen_filter filter = { 0 };
+	struct baleen_error error;
+
+	for (u32 i = 0; i < patient->xdp.config.n_rules; i++) {
+		if (!baleen_xdp_map_rule(&patient->xdp, i, &filter, &error))
+			baleen_filter_free(&filter);
+		else
+			baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM,
+							       "rules",
+							       "the map of a rule is damaged: %s",
+							       error.text),
+					    "baleen swap %s:%s LIST", patient->link->name,
+					    patient->xdp.config.rule[i].image.name);
+	}
+}
+
+static void check_release(struct baleen_patient *patient)
+{
+	if (baleen_xdp_is_current(&patient->xdp))
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "release",
+				   "program %u is of this version of baleen",
+				   patient->xdp.program_id);
+	else
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "release",
+						       "program %u is of another version of baleen",
+						       patient->xdp.program_id),
+				    "baleen refresh %s", patient->link->name);
+}
+
+static void check_dry_run(struct baleen_patient *patient)
+{
+	if (patient->xdp.config.dry_run)
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "dry-run",
+						       "a dry run: nothing is dropped"),
+				    "baleen policy %s --enforce", patient->link->name);
+}
+
+static bool is_attached(const struct baleen_patient *patient)
+{
+	return patient->has_xdp && patient->xdp.state == BALEEN_XDP_ATTACHED;
+}
+
+static void check_filter(struct baleen_patient *patient)
+{
+	if (patient->why_code == -ENOENT) {
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "filter", "baleen is not attached");
+		return;
+	}
+	if (!patient->has_xdp) {
+		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "filter", "%s",
+				   patient->why.text);
+		return;
+	}
+	if (!is_attached(patient)) {
+		check_out_of_force(patient);
+		return;
+	}
+	baleen_checkup_add(patient, BALEEN_LEVEL_OK, "filter", "in force, rules: %u",
+			   patient->xdp.config.n_rules);
+	check_rules(patient);
+	check_release(patient);
+	check_dry_run(patient);
+}
+
+/* --- its mode -------------------------------------------------------------- */
+
+/* Why a native attach would fail; NULL when there is nothing to be seen. Also
+ * what mends it, as the beginning of a command.
+ */
+static const char *find_obstacle(const struct baleen_patient *patient, char *mend, size_t bytes)
+{
+	const char *name = patient->link->name;
+	bool takes_frags = patient->has_features && patient->features & BALEEN_XDP_RX_SG;
+	struct baleen_ethtool_feature lro;
+
+	mend[0] = '\0';
+	if (!baleen_ethtool_feature(name, "rx-lro", &lro) && lro.is_on) {
+		snprintf(mend, bytes, "ethtool -K %s lro off", name);
+		return "LRO merges packets before a program could see them";
+	}
+	if (!takes_frags && patient->link->mtu > ONE_BUFFER_MTU) {
+		snprintf(mend, bytes, "ip link set dev %s mtu %d", name, ONE_BUFFER_MTU);
+		return "the MTU does not fit in one buffer, and the driver takes no frames of "
+		       "several";
+	}
+	return NULL;
+}
+
+static void check_generic(struct baleen_patient *patient)
+{
+	char mend[64];
+	const char *obstacle = find_obstacle(patient, mend, sizeof(mend));
+
+	if (patient->has_features && !(patient->features & BALEEN_XDP_BASIC))
+		baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "mode",
+				   "generic, behind the driver, since '%s' has no native XDP: "
+				   "several times slower than native",
+				   patient->driver);
+	else if (patient->xdp.config.mode == BALEEN_MODE_GENERIC)
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "mode",
+						       "generic, behind the driver, as asked for: "
+						       "several times slower than native"),
+				    "%s", patient->again);
+	else if (obstacle)
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "mode",
+						       "generic, behind the driver, several times "
+						       "slower than native: %s",
+						       obstacle),
+				    "%s && %s", mend, patient->again);
+	else
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "mode",
+						       "generic, behind the driver, several times "
+						       "slower than native: something was in the "
+						       "way; to attach again tells what"),
+				    "%s", patient->again);
+}
+
+/* What an attach would come to. */
+static void check_prospect(struct baleen_patient *patient)
+{
+	char mend[64];
+	const char *obstacle = find_obstacle(patient, mend, sizeof(mend));
+
+	if (patient->has_features && !(patient->features & BALEEN_XDP_BASIC))
+		baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "mode",
+				   "'%s' has no native XDP: a filter would be generic, behind the "
+				   "driver, several times slower",
+				   patient->driver);
+	else if (obstacle)
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "mode",
+						       "no native XDP as it is: %s", obstacle),
+				    "%s", mend);
+	else if (patient->has_features)
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "mode", "'%s' has native XDP",
+				   patient->driver);
+	else
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "mode",
+				   "'%s': this kernel does not tell whether that has native XDP, "
+				   "'attach' will",
+				   patient->driver);
+}
+
+static void check_mode(struct baleen_patient *patient)
+{
+	if (!is_attached(patient))
+		check_prospect(patient);
+	else if (patient->there.mode == BALEEN_MODE_GENERIC)
+		check_generic(patient);
+	else
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "mode", "%s, in the driver '%s'",
+				   baleen_mode_text(patient->there.mode), patient->driver);
+}
+
+static void check_mtu(struct baleen_patient *patient)
+{
+	u32 mtu = patient->link->mtu;
+
+	if (mtu <= ONE_BUFFER_MTU)
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "mtu",
+				   "%u bytes, which fit in one buffer", mtu);
+	else if (patient->has_features && patient->features & BALEEN_XDP_RX_SG)
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "mtu",
+				   "%u bytes: the driver takes frames of several buffers", mtu);
+	else
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "mtu",
+					   "%u bytes: a driver that takes no frames of several "
+					   "buffers has native XDP for some %d at most",
+					   mtu, ONE_BUFFER_MTU),
+			"ip link set dev %s mtu %d", patient->link->name, ONE_BUFFER_MTU);
+}
+
+/* --- other programs -------------------------------------------------------- */
+
+static void check_other_xdp(struct baleen_patient *patient)
+{
+	const struct baleen_program *there = &patient->there;
+	char removal[64];
+
+	if (!there->id || (is_attached(patient) && there->id == patient->xdp.program_id)) {
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "other-xdp",
+				   "no other XDP program is there");
+		return;
+	}
+	if (baleen_chain_is_there(patient->link->ifindex)) {
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "other-xdp",
+				   "a chain of XDP programs (id %u) is there: 'attach --chain' "
+				   "joins it",
+				   there->id);
+		return;
+	}
+	describe_removal(patient, removal, sizeof(removal));
+	baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "other-xdp",
+					       "the XDP program '%s' (id %u, %s) is there: "
+					       "'attach' would refuse",
+					       there->name[0] ? there->name : "?", there->id,
+					       baleen_mode_text(there->mode)),
+			    "%s", removal);
+}
+
+static void check_tc(struct baleen_patient *patient)
+{
+	u32 n_filters, n_programs;
+
+	if (baleen_links_count_tc(patient->link->ifindex, &n_filters, &n_programs))
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "tc", "tc cannot be asked here");
+	else if (!n_filters && !n_programs)
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "tc",
+				   "nothing of tc looks at what is received");
+	else
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "tc",
+					   "%u tc filters and %u tcx programs look at "
+					   "what is received: they see what this filter "
+					   "lets pass, and may drop it",
+					   n_filters, n_programs),
+			n_filters ? "tc filter show dev %s ingress" : "bpftool net show dev %s",
+			patient->link->name);
+}
+
+void baleen_checkup_filter(struct baleen_patient *patient)
+{
+	check_filter(patient);
+	check_mode(patient);
+	check_mtu(patient);
+	check_other_xdp(patient);
+	check_tc(patient);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Checkup: state, disk, daemon and clock. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include "checkup_parts.h"
+#include "state_path.h"
+
+/* A few large feeds, and the copies that a change needs. */
+#define LEAST_FREE_BYTES (64ull << 20)
+#define DAEMON "baleend"
+
+static void check_state(struct baleen_patient *patient)
+{
+	const char *name = patient->link->name;
+	struct baleen_state state;
+	struct baleen_error error;
+	int err = baleen_state_open(&state, name, 0, &error);
+
+	patient->is_kept = !err && state.is_kept;
+	if (err && err != -ENOENT)
+		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "state", "%s", error.text);
+	else if (patient->is_kept)
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "state",
+				   "kept in %s, and put on again at boot", state.path);
+	else if (patient->has_xdp)
+		baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "state",
+				   "attached by hand: gone after a reboot, unless "
+				   "/etc/baleen/%s.conf is written and applied",
+				   name);
+	else
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "state", "nothing is kept");
+	if (!err && baleen_state_is_marked(&state))
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "interrupted",
+					   "a change of the live rules was interrupted; "
+					   "the next change puts them right"),
+			"baleen update %s", name);
+	if (!err)
+		baleen_state_close(&state);
+}
+
+/* The nearest directory above that exists; @path is cut there. */
+static int look_at_disk(char *path, struct statvfs *disk)
+{
+	while (statvfs(path, disk)) {
+		char *slash = strrchr(path, '/');
+
+		if (!slash || slash == path)
+			return statvfs("/", disk);
+		*slash = '\0';
+	}
+	return 0;
+}
+
+static void check_space(struct baleen_patient *patient)
+{
+	const char *root = baleen_state_root(true);
+	char path[BALEEN_STATE_PATH_BYTES];
+	struct statvfs disk;
+	u64 free_bytes;
+
+	snprintf(path, sizeof(path), "%s", root);
+	if (look_at_disk(path, &disk))
+		return;
+	free_bytes = (u64)disk.f_bavail * disk.f_frsize;
+	if (free_bytes < LEAST_FREE_BYTES)
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "space",
+					   "%llu MB are free for %s: bans and feeds are refused "
+					   "once there are none",
+					   (unsigned long long)free_bytes >> 20, root),
+			"du -xm %s | sort -n | tail -n 20", path);
+	else if (disk.f_flag & ST_RDONLY)
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "space",
+						       "%s is on a file system that is mounted "
+						       "read-only: nothing can be kept",
+						       root),
+				    "mount -o remount,rw \"$(stat -c %%m %s)\"", path);
+	else
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "space", "%llu MB are free for %s",
+				   (unsigned long long)free_bytes >> 20, root);
+}
+
+static bool is_process(const char *id, const char *name)
+{
+	char path[300], comm[32] = "";
+	FILE *file;
+
+	if (!isdigit((unsigned char)*id))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%s/comm", id);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(comm, sizeof(comm), file))
+		comm[0] = '\0';
+	fclose(file);
+	comm[strcspn(comm, "\n")] = '\0';
+	return !strcmp(comm, name);
+}
+
+static bool is_running(const char *name)
+{
+	DIR *processes = opendir("/proc");
+	struct dirent *entry;
+	bool found = false;
+
+	while (processes && !found && (entry = readdir(processes)))
+		found = is_process(entry->d_name, name);
+	if (processes)
+		closedir(processes);
+	return found;
+}
+
+static void check_daemon(struct baleen_patient *patient)
+{
+	if (is_running(DAEMON))
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "daemon", DAEMON " is running");
+	else if (patient->is_kept)
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "daemon",
+						       DAEMON
+						       " is not running: entries do not "
+						       "expire, feeds are not looked for, and a "
+						       "device that comes again has no filter"),
+				    "systemctl enable --now " DAEMON);
+	else
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "daemon",
+				   DAEMON " is not running, and there is nothing for it to do");
+}
+
+static void check_clock(struct baleen_patient *patient)
+{
+	struct timex clock = { 0 };
+
+	if (adjtimex(&clock) == TIME_ERROR || clock.status & STA_UNSYNC)
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "clock",
+						       "the clock is not synchronized: entries "
+						       "expire when it says so"),
+				    "timedatectl set-ntp true");
+	else
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "clock", "the clock is synchronized");
+}
+
+void baleen_checkup_host(struct baleen_patient *patient)
+{
+	check_state(patient);
+	check_space(patient);
+	check_daemon(patient);
+	check_clock(patient);
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Checkup: the kernel, as far as a filter depends on it. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "checkup_parts.h"
+#include "load.h"
+
+#define OLDEST_MAJOR 6
+#define OLDEST_MINOR 1
+#define SYSCTL_ROOT "/proc/sys/"
+#define INIT_NETNS "/proc/1/ns/net"
+
+/* What follows `sysctl` where the setting is not of this network namespace. */
+#define IN_INIT_NETNS "nsenter --net=" INIT_NETNS " "
+
+static void check_privileges(struct baleen_patient *patient)
+{
+	struct baleen_error error;
+
+	if (!baleen_device_privileges(&error))
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "capabilities",
+				   "this process may load and attach");
+	else
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "capabilities",
+					   "%s: it cannot attach, and not all is seen here",
+					   error.text),
+			"sudo baleen doctor %s", patient->link->name);
+}
+
+static void check_version(struct baleen_patient *patient)
+{
+	struct utsname name = { 0 };
+	int major = 0, minor = 0;
+
+	uname(&name);
+	if (sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+	    (major > OLDEST_MAJOR || (major == OLDEST_MAJOR && minor >= OLDEST_MINOR)))
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "kernel", "Linux %s", name.release);
+	else
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "kernel",
+						       "Linux %s: baleen is made for %d.%d and "
+						       "newer",
+						       name.release, OLDEST_MAJOR, OLDEST_MINOR),
+				    "apt-get install linux-image-amd64 && reboot");
+}
+
+/* --- settings -------------------------------------------------------------- */
+
+/* Some settings of the host are shown in its first network namespace alone. The
+ * file that is opened there goes on to be that one's.
+ */
+static int open_in_init_netns(const char *path)
+{
+	int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int there = open(INIT_NETNS, O_RDONLY | O_CLOEXEC);
+	int fd = -1;
+
+	if (here >= 0 && there >= 0 && !setns(there, CLONE_NEWNET)) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		/* What comes next would look at other devices. */
+		if (setns(here, CLONE_NEWNET))
+			abort();
+	}
+	if (here >= 0)
+		close(here);
+	if (there >= 0)
+		close(there);
+	return fd;
+}
+
+/* @prefix: what a command needs in front to change it */
+static int read_setting(const char *name, int *value, const char **prefix)
+{
+	char path[128], text[16] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), SYSCTL_ROOT "%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	*prefix = "";
+	if (fd < 0 && errno == ENOENT) {
+		fd = open_in_init_netns(path);
+		*prefix = IN_INIT_NETNS;
+	}
+	if (fd < 0)
+		return -ENOENT;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	*value = atoi(text);
+	return text[0] ? 0 : -EIO;
+}
+
+/* Loaded is what a program was compiled to then. */
+static const char *reload(const struct baleen_patient *patient, char *text, size_t bytes)
+{
+	text[0] = '\0';
+	if (patient->has_xdp)
+		snprintf(text, bytes, " && baleen refresh --force %s", patient->link->name);
+	return text;
+}
+
+static void check_hardening(struct baleen_patient *patient)
+{
+	const char *prefix;
+	char again[64];
+	int value;
+
+	if (read_setting("net/core/bpf_jit_harden", &value, &prefix))
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "jit-harden",
+				   "net.core.bpf_jit_harden cannot be read from here");
+	else if (value < 2)
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "jit-harden",
+				   "programs of root are compiled as they are");
+	else
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "jit-harden",
+					   "net.core.bpf_jit_harden is 2: constants are hidden in "
+					   "programs of root, too, which makes them slower"),
+			"%ssysctl -w net.core.bpf_jit_harden=1%s", prefix,
+			reload(patient, again, sizeof(again)));
+}
+
+static void check_stats(struct baleen_patient *patient)
+{
+	const char *prefix;
+	int value;
+
+	if (!read_setting("kernel/bpf_stats_enabled", &value, &prefix) && value)
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "bpf-stats",
+					   "the run time of BPF programs is measured: the clock "
+					   "costs each packet more than the filter does"),
+			"sysctl -w kernel.bpf_stats_enabled=0");
+	else
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "bpf-stats",
+				   "no time goes into measuring BPF programs");
+}
+
+/* --- programs -------------------------------------------------------------- */
+
+/* A program without rules, in a place of @place; attached to nothing. */
+static int load_sample(enum baleen_place place, struct baleen_loaded *loaded,
+		       struct baleen_error *error)
+{
+	struct baleen_config config = { .frags = true, .place = place };
+
+	baleen_loaded_init(loaded);
+	return baleen_load_program(&config, loaded, error);
+}
+
+static bool is_compiled(int program_fd)
+{
+	struct bpf_prog_info info = { 0 };
+	u32 bytes = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(program_fd, &info, &bytes) && info.jited_prog_len;
+}
+
+static void check_jit(struct baleen_patient *patient, int program_fd)
+{
+	const char *prefix = "";
+	char again[64];
+	int value;
+
+	if (is_compiled(program_fd)) {
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "jit",
+				   "programs are compiled to machine code");
+		return;
+	}
+	read_setting("net/core/bpf_jit_enable", &value, &prefix);
+	baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "jit",
+					       "BPF programs are interpreted, not compiled: each "
+					       "packet costs several times as much"),
+			    "%ssysctl -w net.core.bpf_jit_enable=1%s", prefix,
+			    reload(patient, again, sizeof(again)));
+}
+
+static void check_program(struct baleen_patient *patient)
+{
+	struct baleen_loaded loaded;
+	struct baleen_error error;
+
+	if (load_sample(BALEEN_PLACE_LINK, &loaded, &error)) {
+		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "program", "%s", error.text);
+		return;
+	}
+	baleen_checkup_add(patient, BALEEN_LEVEL_OK, "program", "the kernel takes the program");
+	check_jit(patient, loaded.program_fd);
+	baleen_loaded_close(&loaded);
+}
+
+static void check_chain(struct baleen_patient *patient)
+{
+	struct baleen_loaded loaded;
+
+	if (!load_sample(BALEEN_PLACE_CHAIN, &loaded, NULL)) {
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "chain",
+				   "'attach --chain' could share the device with other programs");
+		baleen_loaded_close(&loaded);
+		return;
+	}
+	baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "chain",
+			   "no 'attach --chain' here: the kernel %s",
+			   access("/sys/kernel/btf/vmlinux", F_OK) ?
+				   "has no BTF" :
+				   "replaces no functions of programs (freplace)");
+}
+
+/* --- pins ------------------------------------------------------------------ */
+
+static void check_bpffs(struct baleen_patient *patient)
+{
+	struct statfs fs;
+	struct stat root;
+
+	if (statfs(BALEEN_BPFFS, &fs) || (u32)fs.f_type != BPF_FS_MAGIC)
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "bpffs",
+						       "no bpffs on " BALEEN_BPFFS ", so no filter "
+						       "is seen; 'ip netns exec NAME' hides it, "
+						       "'nsenter --net=/run/netns/NAME' does not"),
+				    "mount -t bpf -o mode=0700 bpf " BALEEN_BPFFS);
+	else if (!lstat(BALEEN_PIN_ROOT, &root) &&
+		 (!S_ISDIR(root.st_mode) || root.st_uid || root.st_mode & 077))
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "bpffs",
+						       BALEEN_PIN_ROOT
+						       " is not root's alone: "
+						       "nothing is attached with it there"),
+				    "rm -r " BALEEN_PIN_ROOT);
+	else
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "bpffs",
+				   "filters are kept in " BALEEN_PIN_ROOT);
+}
+
+void baleen_checkup_kernel(struct baleen_patient *patient)
+{
+	check_privileges(patient);
+	check_version(patient);
+	check_bpffs(patient);
+	if (patient->may_load) {
+		check_program(patient);
+		check_chain(patient);
+	}
+	check_hardening(patient);
+	check_stats(patient);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the parts of a checkup share.
+ */
+#ifndef BALEEN_CHECKUP_PARTS_H
+#define BALEEN_CHECKUP_PARTS_H
+
+#include "checkup.h"
+#include "ethtool.h"
+#include "links.h"
+#include "xdp.h"
+
+/**
+ * struct baleen_patient - the device that is looked at
+ * @checkup: where findings go
+ * @links: all devices
+ * @link: this one
+ * @may_load: this process has the capabilities to load programs
+ * @has_xdp: baleen has been attached to it, and @xdp is opened
+ * @why: has not, or why that cannot be told
+ * @why_code: its negative errno; -ENOENT when it has not
+ * @xdp: what is attached
+ * @is_kept: it has a state that is put on again at boot
+ * @there: the XDP program on it, whosever it is
+ * @has_features: the kernel tells @features
+ * @features: BALEEN_XDP_BASIC and others
+ * @driver: name of its driver; may be empty
+ * @again: command line that attaches the filter anew; empty when there is none.
+ *         It was in force before, so it cuts nobody off
+ */
+struct baleen_patient {
+	struct baleen_checkup *checkup;
+	struct baleen_links links;
+	const struct baleen_link *link;
+	bool may_load;
+	bool has_xdp;
+	struct baleen_error why;
+	int why_code;
+	struct baleen_xdp xdp;
+	bool is_kept;
+	struct baleen_program there;
+	bool has_features;
+	u64 features;
+	char driver[BALEEN_DRIVER_BYTES];
+	char again[240];
+};
+
+/**
+ * baleen_checkup_add() - add a finding
+ * @patient: where
+ * @level: how bad it is
+ * @check: a constant word
+ * @format: printf format of the text
+ *
+ * Return: the finding, to which a command may be added.
+ */
+struct baleen_finding *baleen_checkup_add(struct baleen_patient *patient, enum baleen_level level,
+					  const char *check, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/**
+ * baleen_finding_mend() - say what mends it
+ * @finding: added
+ * @format: printf format of the command
+ */
+void baleen_finding_mend(struct baleen_finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/**
+ * baleen_checkup_kernel() - version, JIT, statistics, bpffs, capabilities
+ * @patient: opened
+ */
+void baleen_checkup_kernel(struct baleen_patient *patient);
+
+/**
+ * baleen_checkup_filter() - the filter, its mode, and programs beside it
+ * @patient: opened
+ */
+void baleen_checkup_filter(struct baleen_patient *patient);
+
+/**
+ * baleen_checkup_device() - what driver and stack do to packets before the filter
+ * @patient: opened
+ */
+void baleen_checkup_device(struct baleen_patient *patient);
+
+/**
+ * baleen_checkup_host() - state, disk, daemon and clock
+ * @patient: opened
+ */
+void baleen_checkup_host(struct baleen_patient *patient);
+
+#endif /* BALEEN_CHECKUP_PARTS_H */
