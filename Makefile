@@ -191,6 +191,8 @@ build/tools/%: tests/tools/%.c build/libbaleen.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
 
+build/tools/feed_server: LIBS += -lmicrohttpd
+
 build/bench/%: tests/bench/%.c build/libbaleen.a $(TEST_SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -I build/tests/bench -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)

@@ -120,7 +120,7 @@ struct baleen_fetch_request baleen_fetch_defaults(const char *url, int fd);
  * Ends early when a signal is pending that the caller blocked. After a failure
  * the file holds anything.
  *
- * Return: 0; -EINVAL for a URL or a redirection that is refused; -EFBIG above
+ * Return: 0; -EINVAL for a URL or a redirection that is refused; -E2BIG above
  * @request->max_bytes; -ETIMEDOUT; -EINTR; -ENOMEM; the negative errno of a
  * failed write; -EIO for all else.
  */

@@ -83,7 +83,7 @@ int baleen_import_format_parse(const char *text, enum baleen_import_format *form
  *
  * Return: 0; -EINVAL for what is no such file, has an entry that is not
  * understood, or several sets and none chosen; -ENOENT without that set;
- * -EFBIG; -ENOMEM; the negative errno of a failed read; what
+ * -E2BIG; -ENOMEM; the negative errno of a failed read; what
  * &struct baleen_importer.on_entry returned.
  */
 int baleen_import(const struct baleen_importer *importer, int fd, const char *name,

@@ -35,18 +35,18 @@ static int write_all(int fd, const u8 *bytes, size_t n_bytes)
 	return 0;
 }
 
-static int put(struct baleen_unpacker *unpacker, const u8 *bytes, size_t n_bytes,
-	       const char **reason)
+int baleen_unpacker_copy(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
+			 const char **reason)
 {
 	int err;
 
 	if (n_bytes > unpacker->max_bytes - unpacker->n_bytes) {
-		*reason = "unpacks to more than the limit";
-		return -EFBIG;
+		*reason = "is larger than the limit";
+		return -E2BIG;
 	}
 	err = write_all(unpacker->fd, bytes, n_bytes);
 	if (err)
-		*reason = "cannot be written";
+		*reason = "cannot be stored";
 	else
 		unpacker->n_bytes += n_bytes;
 	return err;
@@ -75,7 +75,7 @@ static int step(struct baleen_unpacker *unpacker, const char **reason)
 		return -EINVAL;
 	}
 	unpacker->is_whole = ret == Z_STREAM_END;
-	return put(unpacker, buffer, sizeof(buffer) - zlib->avail_out, reason);
+	return baleen_unpacker_copy(unpacker, buffer, sizeof(buffer) - zlib->avail_out, reason);
 }
 
 int baleen_unpacker_take(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
@@ -138,8 +138,8 @@ static int unpack_to(int out, int fd, const char *name, u64 max_bytes, struct ba
 		reason = "gzip cut short";
 		err = cut;
 	}
-	if (err == -EFBIG)
-		return baleen_fail(error, EFBIG, "%s: %s of %llu bytes", name, reason,
+	if (err == -E2BIG)
+		return baleen_fail(error, E2BIG, "%s: %s of %llu bytes when unpacked", name, reason,
 				   (unsigned long long)max_bytes);
 	if (err == -EINVAL)
 		return baleen_fail(error, EINVAL, "%s: %s", name, reason);

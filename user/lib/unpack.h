@@ -48,10 +48,22 @@ int baleen_unpacker_start(struct baleen_unpacker *unpacker, int fd, u64 max_byte
  *
  * Several members one after the other are one stream, as for gunzip.
  *
- * Return: 0; -EINVAL for what is no gzip; -EFBIG; -ENOMEM; the negative errno
+ * Return: 0; -EINVAL for what is no gzip; -E2BIG; -ENOMEM; the negative errno
  * of a failed write.
  */
 int baleen_unpacker_take(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
+			 const char **reason);
+
+/**
+ * baleen_unpacker_copy() - write a piece as it is, within the same limit
+ * @unpacker: the stream, of which nothing was unpacked
+ * @bytes: the piece
+ * @n_bytes: its length
+ * @reason: why not, a constant string; untouched on success
+ *
+ * Return: 0; -E2BIG; the negative errno of a failed write.
+ */
+int baleen_unpacker_copy(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
 			 const char **reason);
 
 /**
@@ -71,7 +83,7 @@ int baleen_unpacker_end(struct baleen_unpacker *unpacker);
  *       duplicated when it is not gzip; untouched on failure
  * @error: filled in on failure
  *
- * Return: 0; -EINVAL when the gzip is damaged or cut short; -EFBIG; -ENOMEM;
+ * Return: 0; -EINVAL when the gzip is damaged or cut short; -E2BIG; -ENOMEM;
  * the negative errno of a failed read.
  */
 int baleen_unpack(int fd, const char *name, u64 max_bytes, int *out, struct baleen_error *error);
