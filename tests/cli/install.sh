@@ -35,7 +35,7 @@ is "every manual page" "$(find "$TMP/dest/usr/share/man" -type f -printf '%f\n' 
 for unit in user/systemd/*.service; do
 	[ ! -e "$unit" ] || there "${unit##*/}" "lib/systemd/system/${unit##*/}"
 done
-for file in user/adapters/* user/grafana/*; do
+for file in user/adapters/* user/grafana/* user/prometheus/*; do
 	[ ! -e "$file" ] || check "${file##*/}" test -e "$TMP/dest/usr/share/baleen/${file##*/}"
 done
 is "nothing that all may write" "$(find "$TMP/dest" -perm /022 ! -type l)" ""

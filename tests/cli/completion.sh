@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What bash offers after a tab: commands, options, devices, live rules, files.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+# The command as it is, but for what is live.
+mkdir "$TMP/bin" "$TMP/files"
+cat >"$TMP/bin/baleen" <<END
+#!/bin/sh
+if [ "\$1" = status ]; then
+	cat "$TMP/status"
+else
+	exec "$BALEEN" "\$@"
+fi
+END
+chmod +x "$TMP/bin/baleen"
+cat >"$TMP/status" <<'END'
+[
+  {
+    "device": "eth7",
+    "device_at_attach": "eth7",
+    "rules": [
+      {
+        "name": "office",
+        "action": "allow"
+      },
+      {
+        "name": "bad",
+        "action": "drop"
+      }
+    ]
+  },
+  {
+    "device": "wan",
+    "rules": [
+      {
+        "name": "bad",
+        "action": "drop"
+      }
+    ]
+  }
+]
+END
+touch "$TMP/files/list.txt" "$TMP/files/list.bln"
+
+# shellcheck disable=SC2016 # of the inner bash
+COMPLETE='source "$1"; COMP_LINE=$2 COMP_POINT=${#2}; COMP_WORDBREAKS=$3; _baleen
+	printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd " "'
+
+# offers NAME LINE WANT [WORDBREAKS]: at the end of this line
+offers()
+{
+	is "$1" "$(cd "$TMP/files" && PATH="$TMP/bin:$PATH" bash -c "$COMPLETE" - \
+		"$ROOT/user/completion/baleen" "$2" "${4-}")" "$3"
+}
+
+# offers_some NAME LINE WORD...: these among others
+offers_some()
+{
+	local word got
+
+	got=$(cd "$TMP/files" && PATH="$TMP/bin:$PATH" bash -c "$COMPLETE" - \
+		"$ROOT/user/completion/baleen" "$2" "")
+	for word in "${@:3}"; do
+		check "$1: $word" grep -qw -- "$word" <<<"$got"
+	done
+}
+
+commands=$("$BALEEN" help | sed -n 's/^  baleen \([a-z]*\) .*/\1/p' | sort -u)
+
+check "it is bash" bash -n user/completion/baleen
+offers "every command" "baleen " "$(sort <<<"$commands"$'\nhelp' | paste -sd ' ')"
+offers "what begins so" "baleen me" "merge metrics"
+offers "commands to be helped with" "baleen help res" "resize restore"
+offers "long options" "baleen build --k" "--key --kind"
+offers "an option that has a short one" "baleen match --inv" "--invert"
+for command in $commands; do
+	# shellcheck disable=SC2046 # words
+	offers_some "$command" "baleen $command -" \
+		$("$BALEEN" help "$command" | sed -nE 's/^  (-[a-z], )?(--[a-z0-9-]+).*/\2/p')
+done
+offers "values of an option" "baleen attach lo --mode " "auto generic native"
+offers "kinds" "baleen build --kind b" bloom
+offers "a file for -o" "baleen build -o l" "list.bln list.txt"
+offers "nothing for a number" "baleen build --capacity " ""
+
+offers "a device first" "baleen attach l" lo
+# shellcheck disable=SC2046 # words
+offers_some "the devices" "baleen status " $(ls /sys/class/net)
+offers "lists and rules then" "baleen attach lo --drop li" "list.bln list.txt"
+offers "live rules where images go" "baleen info eth7:" "eth7:bad eth7:office"
+offers "and their rest, as readline has it" "baleen info eth7:" "bad office" ":"
+offers "live rules where only they go" "baleen swap " "eth7:bad eth7:office wan:bad"
+offers "a list for a swap" "baleen swap eth7:bad list.b" list.bln
+offers "of a rule the verbs" "baleen rule " "add del move"
+offers "its device" "baleen rule add l" lo
+offers "its rule" "baleen rule del wan:" wan:bad
+offers "qualifiers" "baleen attach lo --drop list.txt tc" tcp-syn
+offers "a capture for replay" "baleen replay list.bln l" "list.bln list.txt"
+offers "nothing for no command" "baleen frob " ""
+printf '[]\n' >"$TMP/status"
+offers "no rule where none is" "baleen swap " ""

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The manual pages and the help say the same: a page for each command, with the
+# options that its help has.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+
+MAN=user/man
+
+# commands: those of the help
+commands()
+{
+	"$BALEEN" help | sed -n 's/^  baleen \([a-z]*\) .*/\1/p' | sort -u
+}
+
+# help_options COMMAND: short and long ones, a line each
+help_options()
+{
+	"$BALEEN" help "$1" | sed -nE 's/^  (-[A-Za-z0-9])(, | |$)(.*)/\1\n\3/p; s/^  (--.*)/\1/p' |
+		sed -nE 's/^(-[A-Za-z0-9]|--[a-z0-9-]+)(,? .*|$)/\1/p' | sort -u
+}
+
+# page_options PAGE: of the lines that begin what is said of an option
+page_options()
+{
+	sed -nE 's/^\.It (Fl .*)/\1/p' "$1" | grep -oE 'Fl [-A-Za-z0-9]+' | sed 's/^Fl /-/' | sort -u
+}
+
+# references PAGE: to pages of Baleen
+references()
+{
+	sed -nE 's/^\.(It )?Xr ((lib)?baleen[a-z.-]*) ([1-9]).*/\2.\4/p' "$1" | sort -u
+}
+
+for command in $(commands); do
+	page=$MAN/baleen-$command.8
+	if [ ! -e "$page" ]; then
+		not_ok "$command has a page"
+		continue
+	fi
+	is "$command: options of the page are those of the help" "$(page_options "$page")" \
+		"$(help_options "$command")"
+	check "$command: is shown as it is typed" grep -q "^\.Nm baleen $command" "$page"
+	check "$command: its page is named in the overview" \
+		grep -q "^\.It Xr baleen-$command 8$" "$MAN/baleen.8"
+done
+is "no page tells of a command that is not there" \
+	"$(find "$MAN" -name 'baleen-*.8' -printf '%f\n' | sed 's/^baleen-//; s/\.8$//' | sort)" "$(commands)"
+
+for page in "$MAN"/*; do
+	check "${page##*/}: has nothing that mandoc minds" mandoc -Tlint -Wwarning "$page"
+	for reference in $(references "$page"); do
+		check "${page##*/}: $reference is there" test -e "$MAN/$reference"
+	done
+done
+
+# --- the page of the library ---
+
+# shellcheck disable=SC2013 # words
+for function in $(sed -n 's/^\t\(baleen_.*\);$/\1/p' user/api/libbaleen.map); do
+	check "libbaleen.3 tells of $function" grep -q "^\.Fn $function\|^\.Fo $function$" "$MAN/libbaleen.3"
+done
