@@ -103,6 +103,10 @@ not_less()
 	jq -ne --argjson a "$1" --argjson b "$2" '[range($a | length) | $a[.] <= $b[.]] | all'
 }
 
+# gcc, make and the like are there wherever packages are built.
+is "what the build needs is what packages says" \
+	"$(sed -n '/^Build-Depends:/,/^$/s/^ \([a-z0-9.+-]*\).*,$/\1/p' debian/control | grep -v '^debhelper' | sort)" \
+	"$(sed -n 's/^build //p' packages | grep -vxE 'gcc|make|libc6-dev|linux-libc-dev' | sort)"
 check "the packages are built, and those of the next release" build_packages
 check "a Debian 12" make_debian
 is "has neither compiler nor headers" "$(tools)" ""
