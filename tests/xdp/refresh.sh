@@ -46,7 +46,7 @@ try_refused()
 	local id
 
 	check_status "two devices" 2 baleen refresh veth-b lo
-	check_status "an option there is not" 2 baleen refresh --force veth-b
+	check_status "an option there is not" 2 baleen refresh --all veth-b
 	refuses "no such device" "veth-x: no such device" baleen refresh veth-x
 	refuses "nothing is attached" "baleen is not attached to veth-b" baleen refresh veth-b
 	prints "nothing is attached anywhere" "" baleen refresh
@@ -66,8 +66,8 @@ version of baleen: detach and attach again" baleen refresh
 		in_ns "$B" setpriv --bounding-set -all,+bpf,+perfmon -- "$NEXT" refresh veth-b
 	stays "without CAP_NET_ADMIN" "$id"
 	# The magic of the image in the map.
-	check "a damaged map" bpftool map update pinned /sys/fs/bpf/baleen/ns*/"$id"/rule0 \
 	# shellcheck disable=SC2046 # words
+	check "a damaged map" bpftool map update pinned /sys/fs/bpf/baleen/ns*/"$id"/rule0 \
 		key 0 0 0 0 value $(printf '0 %.0s' {1..64})
 	check_status "is not taken over" 1 next refresh veth-b
 	stays "a damaged map" "$id"
@@ -120,6 +120,9 @@ try_settings()
 	prints "again: nothing to do" "veth-b: program $id is of this version already" \
 		next refresh veth-b
 	stays "again" "$id"
+	check "unless it is told to" next refresh --force veth-b
+	is "then it is another" "$([ "$(program)" -gt "$id" ] && echo yes)" yes
+	is "with all as it was" "$(settings next)" "$before"
 	check "detach" next detach veth-b
 }
 

@@ -134,8 +134,8 @@ static void check_generic(struct baleen_patient *patient)
 
 	if (patient->has_features && !(patient->features & BALEEN_XDP_BASIC))
 		baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "mode",
-				   "generic, behind the driver, since '%s' has no native XDP: "
-				   "several times slower than native",
+				   "generic, behind the driver, several times slower than native: "
+				   "'%s', as it is set, has no native XDP",
 				   patient->driver);
 	else if (patient->xdp.config.mode == BALEEN_MODE_GENERIC)
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "mode",
@@ -164,8 +164,8 @@ static void check_prospect(struct baleen_patient *patient)
 
 	if (patient->has_features && !(patient->features & BALEEN_XDP_BASIC))
 		baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "mode",
-				   "'%s' has no native XDP: a filter would be generic, behind the "
-				   "driver, several times slower",
+				   "'%s', as it is set, has no native XDP: a filter would be "
+				   "generic, behind the driver, several times slower",
 				   patient->driver);
 	else if (obstacle)
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "mode",

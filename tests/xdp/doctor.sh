@@ -1,0 +1,296 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What `baleen doctor` finds, and that the command it names mends it: each is run
+# as it is printed. Bonds, VLANs, tc and the settings of a kernel are in
+# tests/kernels/in-vm-doctor.sh.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/words.sh
+source "$ROOT/tests/words.sh"
+# shellcheck source=tests/doctor.sh
+source "$ROOT/tests/doctor.sh"
+NEXT=$(tests/next) || bail "no later release"
+make_pair
+cd "$TMP" || exit 2
+export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run
+
+baleen()
+{
+	in_ns "$B" "$BALEEN" "$@"
+}
+
+# --- refused --------------------------------------------------------------
+
+try_refused()
+{
+	check_status "no device" 2 baleen doctor
+	check_status "two devices" 2 baleen doctor veth-b lo
+	check_status "an option there is not" 2 baleen doctor --fix veth-b
+	refuses "no such device" "veth-x: no such device" baleen doctor veth-x
+	refuses "an alias" "veth-b:0: no such device" baleen doctor veth-b:0
+}
+
+# --- a sound device -------------------------------------------------------
+
+try_sound()
+{
+	local order before
+
+	before=$(ls -A /sys/fs/bpf)
+	check "a sound device" baleen doctor veth-b
+	is "nothing is attached by it" "$(xdp_mode "$B" veth-b) $(ls -A /sys/fs/bpf)" "off $before"
+	is "nor kept" "$(find state run 2>/dev/null)" ""
+	order=$(findings | jq -c 'map(.check)')
+	is "as JSON: what was looked at, in order" "$order" "$(jq -c . <<-'END'
+		["capabilities","kernel","bpffs","program","jit","chain","jit-harden","bpf-stats",
+		"filter","mode","mtu","other-xdp","tc","lro","gro","rx-gro-hw","queues","rxvlan",
+		"promiscuous","state","space","daemon","clock"]
+	END
+	)"
+	is "again the same" "$(findings | jq -c 'map(.check)')" "$order"
+	is "each has all fields" "$(findings | jq -c 'map(keys) | unique')" \
+		'[["check","command","level","text"]]'
+	is "veth has native XDP" "$(text mode)" "'veth' has native XDP"
+	check "attach" baleen attach veth-b --drop listed
+	check "a sound filter" baleen doctor veth-b
+	is "is native" "$(text mode)" "native, in the driver 'veth'"
+	is "and in force" "$(level filter) $(text filter)" "ok in force, rules: 1"
+	check "detach" baleen detach veth-b
+}
+
+# --- privileges -----------------------------------------------------------
+
+try_privileges()
+{
+	local with=(in_ns "$B" setpriv --bounding-set -all -- "$BALEEN")
+
+	check "attach" baleen attach veth-b --drop listed
+	check_status "without capabilities" 1 "${with[@]}" doctor veth-b
+	is "says so" "$(head -n 1 "$TMP/out")" \
+		"problem  capabilities  CAP_BPF is missing: run this as root: it cannot attach, and not \
+all is seen here"
+	is "and what to do" "$(sed -n 2p "$TMP/out" | xargs)" "# sudo baleen doctor veth-b"
+	in_ns "$B" setpriv --reuid 65534 --regid 65534 --clear-groups -- "$BALEEN" doctor -j veth-b \
+		>user.json
+	is "for a user the filter is not unattached" \
+		"$(jq -r '.[] | select(.check == "filter") | .level, .text' user.json)" \
+		"problem"$'\n'"CAP_BPF is missing: run this as root"
+	check "detach" baleen detach veth-b
+}
+
+# --- bpffs ----------------------------------------------------------------
+
+try_bpffs()
+{
+	local n
+
+	# Also those below, which are the host's.
+	for ((n = 0; n < 10; n++)); do
+		umount /sys/fs/bpf 2>/dev/null || break
+	done
+	[ "$(stat -f -c %T /sys/fs/bpf)" != bpf_fs ] || bail "cannot unmount bpffs"
+	mends "no bpffs" bpffs note ok
+	is "it is root's" "$(stat -f -c %T /sys/fs/bpf) $(stat -c %a /sys/fs/bpf)" "bpf_fs 1700"
+	check "a bpffs for everybody" chmod 1777 /sys/fs/bpf
+	check "where somebody was first" setpriv --reuid 65534 --regid 65534 --clear-groups \
+		mkdir /sys/fs/bpf/baleen
+	mends "another's pins" bpffs problem ok
+	check "then attach works" baleen attach veth-b --drop listed
+	check "and detach" baleen detach veth-b
+}
+
+# --- the filter -----------------------------------------------------------
+
+# in_force NAME: and it is what was attached
+in_force()
+{
+	is "$1: in force" "$(baleen status -j veth-b | jq -r '.[0] | .state, .rules[0].name' |
+		paste -sd ' ')" "attached listed"
+}
+
+try_out_of_force()
+{
+	check "attach without a link" baleen attach veth-b --no-link --drop listed
+	check "somebody takes it off" ip -n "$B" link set dev veth-b xdp off
+	mends "detached" filter problem ok
+	in_force "detached"
+	check "somebody takes it off again" ip -n "$B" link set dev veth-b xdp off
+	check "and puts another there" ip -n "$B" link set dev veth-b xdp obj "$OBJECT" sec xdp
+	is "that is told, too" "$(level other-xdp)" problem
+	mends "replaced" filter problem ok
+	in_force "replaced"
+	check "detach" baleen detach veth-b
+
+	check "attach" baleen attach veth-b --drop listed
+	check "its link is detached" bpftool link detach id "$(bpftool -j link show pinned \
+		/sys/fs/bpf/baleen/ns*/link | jq .id)"
+	mends "link detached" filter problem ok
+	in_force "link detached"
+	check "detach" baleen detach veth-b
+}
+
+try_policy()
+{
+	check "attach, a dry run" baleen attach veth-b --drop listed --dry-run
+	mends "dry run" dry-run note ""
+	is "it drops" "$(baleen status -j veth-b | jq '.[0].dry_run')" false
+	BALEEN=$NEXT mends "another release's program" release note ok
+	check "detach" in_ns "$B" "$NEXT" detach veth-b
+}
+
+try_damage()
+{
+	local id
+
+	check "attach" baleen attach veth-b --drop listed
+	id=$(xdp_id "$B" veth-b)
+	is "a map as it should be" "$(level rules)" ""
+	# shellcheck disable=SC2046 # words
+	check "a damaged map" bpftool map update pinned /sys/fs/bpf/baleen/ns*/"$id"/rule0 \
+		key 0 0 0 0 value $(printf '0 %.0s' {1..64})
+	is "is told" "$(level rules)" problem
+	is "with what to do" "$(command_of rules)" "baleen swap veth-b:listed LIST"
+	check "which mends it" baleen swap veth-b:listed listed
+	is "it is as it should be" "$(level rules)" ""
+	check "detach" baleen detach veth-b
+}
+
+# --- mode -----------------------------------------------------------------
+
+try_mode()
+{
+	check "attach, generic as asked for" baleen attach veth-b --drop listed --mode generic
+	mends "generic as asked for" mode note ok
+	in_force "generic as asked for"
+	is "generic as asked for: native" "$(xdp_mode "$B" veth-b)" native
+	check "detach" baleen detach veth-b
+
+	# A veth has no native XDP for fewer queues than its peer sends by.
+	ip -n "$A" link add name veth-q numtxqueues 2 type veth peer name veth-r netns "$B" \
+		numrxqueues 2 && in_ns "$A" ethtool -L veth-q tx 2 && ip -n "$A" link set veth-q up &&
+		ip -n "$B" link set veth-r up || bail "no second pair"
+	DEVICE=veth-r
+	is "one queue of two" "$(level queues)" note
+	check "attach falls back" baleen attach veth-r --drop listed
+	is "to generic" "$(xdp_mode "$B" veth-r)" generic
+	is "the driver has nothing better, as it is" "$(level mode)" note
+	mends "one queue of two" queues note ok
+	mends "a fallback" mode problem ok
+	is "a fallback: native" "$(xdp_mode "$B" veth-r)" native
+	check "detach" baleen detach veth-r
+	DEVICE=veth-b
+}
+
+try_mtu()
+{
+	check "a jumbo MTU" ip -n "$B" link set veth-b mtu 9000
+	is "veth takes it" "$(level mtu) $(text mtu)" \
+		"ok 9000 bytes: the driver takes frames of several buffers"
+	is "natively" "$(level mode)" ok
+	check "back" ip -n "$B" link set veth-b mtu 1500
+}
+
+# --- other programs -------------------------------------------------------
+
+try_others()
+{
+	check "another program" ip -n "$B" link set dev veth-b xdp obj "$OBJECT" sec xdp
+	mends "another program" other-xdp problem ok
+	check "another program, generic" ip -n "$B" link set dev veth-b xdpgeneric obj "$OBJECT" sec xdp
+	mends "another program, generic" other-xdp problem ok
+
+	check "attach" baleen attach veth-b --drop listed
+	check "its link, pinned elsewhere" bpftool link pin \
+		id "$(bpftool -j link show pinned /sys/fs/bpf/baleen/ns*/link | jq .id)" /sys/fs/bpf/other
+	check "and forgotten here" rm -r /sys/fs/bpf/baleen
+	mends "another's link" other-xdp problem ok
+	rm /sys/fs/bpf/other
+
+	mkfifo hold there
+	in_ns "$B" "$ROOT/build/tools/tcx" veth-b <hold >there &
+	exec 4>hold
+	if read -r <there; then
+		is "a tcx program" "$(level tc) $(text tc | cut -d : -f 1)" \
+			"note 0 tc filters and 1 tcx programs look at what is received"
+	else
+		skip "a tcx program" "this kernel has no tcx"
+	fi
+	exec 4>&-
+	wait
+	is "is gone" "$(level tc)" ok
+}
+
+# --- what the driver does -------------------------------------------------
+
+try_offloads()
+{
+	check "attach, generic" baleen attach veth-b --drop listed --mode generic
+	check "GRO" in_ns "$B" ethtool -K veth-b gro on
+	mends "GRO" gro note ok
+	check "GRO again" in_ns "$B" ethtool -K veth-b gro on
+	check "detach" baleen detach veth-b
+	check "attach" baleen attach veth-b --drop listed
+	is "GRO behind native XDP" "$(level gro) $(text gro)" \
+		"ok the kernel merges packets behind native XDP"
+	check "tags are taken off" in_ns "$B" ethtool -K veth-b rxvlan on
+	is "no rule asks for one" "$(level rxvlan)" ok
+	check "a rule asks" baleen rule add veth-b --drop tagged=listed vlan 7
+	mends "tags are taken off" rxvlan problem ok
+	check "promiscuous" ip -n "$B" link set veth-b promisc on
+	mends "promiscuous" promiscuous note ok
+	check "detach" baleen detach veth-b
+}
+
+# --- host -----------------------------------------------------------------
+
+try_host()
+{
+	local daemon
+
+	check "attach" baleen attach veth-b --drop listed
+	mkdir -p state/veth-b
+	echo 'not a database, but long enough to be taken for one' >state/veth-b/state.db
+	is "a damaged state" "$(level state)" problem
+	rm -r state
+
+	check "a disk of 1 MB" mount -t tmpfs -o size=1m,X-mount.mkdir small state
+	is "is too small" "$(level space)" problem
+	check "what looks for more" sh -c "$(command_of space)"
+	umount state
+	check "a disk that is read only" mount -t tmpfs -o ro,X-mount.mkdir small state
+	mends "read only" space problem ok
+	umount state
+	rmdir state
+
+	cp "$(command -v sleep)" baleend
+	./baleend 1000 &
+	daemon=$!
+	# Until it is called so.
+	while [ "$(cat /proc/$daemon/comm)" != baleend ]; do
+		kill -0 $daemon || break
+	done
+	is "the daemon" "$(level daemon) $(text daemon)" "ok baleend is running"
+	kill $daemon
+	wait $daemon
+	check "detach" baleen detach veth-b
+}
+
+make_list listed 10 10 601
+OBJECT=$TMP/object.bpf.o
+check "an object" "$BALEEN" compile -o "$OBJECT" listed
+DEVICE=veth-b
+try_refused
+try_sound
+try_privileges
+try_bpffs
+try_out_of_force
+try_policy
+try_damage
+try_mode
+try_mtu
+try_others
+try_offloads
+try_host
