@@ -5,6 +5,7 @@
 #ifndef BALEEN_API_H
 #define BALEEN_API_H
 
+#include <net/if.h>
 #include <stdio.h>
 
 #include "list.h"
@@ -42,5 +43,24 @@ struct baleen_error *api_error(void);
  * Return: 0 or a negative errno.
  */
 int api_keys_finish(struct baleen_keys *keys);
+
+/**
+ * struct api_rule - a live rule by name
+ * @device: of the rule
+ * @name: of the rule
+ */
+struct api_rule {
+	char device[IF_NAMESIZE];
+	char name[BALEEN_NAME_BYTES];
+};
+
+/**
+ * api_rule_parse() - a live rule from text
+ * @text: DEV:RULE
+ * @rule: filled in; untouched on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int api_rule_parse(const char *text, struct api_rule *rule);
 
 #endif /* BALEEN_API_H */

@@ -19,15 +19,13 @@
  * struct baleen_set - the handle
  * @filter: the image, or a view of the map
  * @is_live: which of them
- * @device: of a live set
- * @rule: its rule
+ * @rule: of a live set
  * @map_id: its map
  */
 struct baleen_set {
 	struct baleen_filter filter;
 	bool is_live;
-	char device[IF_NAMESIZE];
-	char rule[BALEEN_NAME_BYTES];
+	struct api_rule rule;
 	u32 map_id;
 };
 
@@ -155,13 +153,13 @@ static int copy_live(const struct baleen_set *set, struct baleen_filter *copy)
 	struct baleen_xdp xdp;
 	int index, err;
 
-	err = baleen_xdp_open(&xdp, set->device, true, api_error());
+	err = baleen_xdp_open(&xdp, set->rule.device, true, api_error());
 	if (err)
 		return err;
-	index = baleen_xdp_rule_index(&xdp, set->rule);
+	index = baleen_xdp_rule_index(&xdp, set->rule.name);
 	if (index < 0)
-		err = baleen_fail(api_error(), ENOENT, "%s has no rule '%s'", set->device,
-				  set->rule);
+		err = baleen_fail(api_error(), ENOENT, "%s has no rule '%s'", set->rule.device,
+				  set->rule.name);
 	else
 		err = baleen_xdp_map_rule(&xdp, index, &view, api_error());
 	if (!err) {
@@ -190,33 +188,21 @@ int baleen_set_save(const struct baleen_set *set, const char *path, unsigned int
 
 /* --- a live rule ----------------------------------------------------------- */
 
-static int split(const char *text, struct baleen_set *set)
-{
-	const char *colon = strrchr(text, ':');
-	size_t length = colon ? (size_t)(colon - text) : 0;
-
-	if (!length || length >= sizeof(set->device) || baleen_rule_name_check(colon + 1))
-		return baleen_fail(api_error(), EINVAL, "'%s': not DEV:RULE", text);
-	memcpy(set->device, text, length);
-	strcpy(set->rule, colon + 1);
-	return 0;
-}
-
 static int take_map(struct baleen_set *set, const struct baleen_xdp *xdp)
 {
-	int index = baleen_xdp_rule_index(xdp, set->rule);
+	int index = baleen_xdp_rule_index(xdp, set->rule.name);
 	struct bpf_map_info info = { 0 };
 	u32 info_bytes = sizeof(info);
 
 	if (xdp->state != BALEEN_XDP_ATTACHED && xdp->state != BALEEN_XDP_MOVED)
 		return baleen_fail(api_error(), ENOENT, "%s: its filter is not in force (%s)",
-				   set->device, baleen_xdp_state_text(xdp->state));
+				   set->rule.device, baleen_xdp_state_text(xdp->state));
 	if (index < 0)
-		return baleen_fail(api_error(), ENOENT, "%s has no rule '%s'", set->device,
-				   set->rule);
+		return baleen_fail(api_error(), ENOENT, "%s has no rule '%s'", set->rule.device,
+				   set->rule.name);
 	if (bpf_obj_get_info_by_fd(xdp->rule_fd[index], &info, &info_bytes))
 		return baleen_fail(api_error(), errno, "%s: its map cannot be read: %m",
-				   set->device);
+				   set->rule.device);
 	set->map_id = info.id;
 	return baleen_xdp_map_rule(xdp, index, &set->filter, api_error());
 }
@@ -227,7 +213,7 @@ static int look_at(struct baleen_set *set)
 	struct baleen_xdp xdp;
 	int err;
 
-	err = baleen_xdp_open(&xdp, set->device, false, api_error());
+	err = baleen_xdp_open(&xdp, set->rule.device, false, api_error());
 	if (err)
 		return err;
 	err = take_map(set, &xdp);
@@ -243,7 +229,7 @@ int baleen_set_open_rule(const char *rule, struct baleen_set **set)
 	if (!made)
 		return no_memory();
 	made->is_live = true;
-	err = split(rule, made);
+	err = api_rule_parse(rule, &made->rule);
 	if (!err)
 		err = look_at(made);
 	if (err)
@@ -356,7 +342,7 @@ static int check_change(const struct baleen_set *set, struct baleen_keys *keys)
 	if (set->is_live)
 		return baleen_fail(api_error(), EROFS,
 				   "%s:%s is live: 'baleen add' and 'baleen del' change it",
-				   set->device, set->rule);
+				   set->rule.device, set->rule.name);
 	if (keys->list.key_spec != set->filter.image.key_spec)
 		return baleen_fail(api_error(), EINVAL, "the keys are of other fields");
 	err = api_keys_finish(keys);
