@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The entries of a set as ipset and nftables print it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "import_formats.h"
+
+#define CHUNK_BYTES (64 * 1024)
+
+int baleen_import_format_parse(const char *text, enum baleen_import_format *format)
+{
+	if (!strcmp(text, "ipset"))
+		*format = BALEEN_IMPORT_IPSET;
+	else if (!strcmp(text, "nft"))
+		*format = BALEEN_IMPORT_NFT;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+/* --- one of several sets --- */
+
+void baleen_import_sets_add(struct baleen_import_sets *sets, const char *name, bool is_named)
+{
+	size_t room = sizeof(sets->names) - sets->used;
+
+	sets->n_named += is_named;
+	if (sets->used < sizeof(sets->names))
+		sets->used +=
+			snprintf(sets->names + sets->used, room, "%s%s", sets->n ? ", " : "", name);
+	sets->n++;
+}
+
+int baleen_import_sets_choose(const struct baleen_import_sets *sets,
+			      const struct baleen_importer *importer, const char *file,
+			      struct baleen_error *error)
+{
+	const char *more = sets->used < sizeof(sets->names) ? "" : "...";
+
+	if (!sets->n)
+		return baleen_fail(error, ENOENT, "%s: no set in it", file);
+	if (!sets->n_named)
+		return baleen_fail(error, ENOENT, "%s: no set '%s': there are %s%s", file,
+				   importer->set, sets->names, more);
+	if (sets->n_named > 1)
+		return baleen_fail(error, EINVAL, "%s: %u sets%s%s%s: choose one of %s%s", file,
+				   sets->n_named, importer->set ? " '" : "", importer->set ?: "",
+				   importer->set ? "'" : "", sets->names, more);
+	return 0;
+}
+
+/* --- the file --- */
+
+static int grow(struct baleen_import_text *text, size_t *room)
+{
+	size_t more = *room ? 2 * *room : CHUNK_BYTES;
+	char *bytes = realloc(text->bytes, more + 1);
+
+	if (!bytes)
+		return -ENOMEM;
+	text->bytes = bytes;
+	*room = more;
+	return 0;
+}
+
+static int read_text(struct baleen_import_text *text, int fd)
+{
+	size_t room = 0;
+	ssize_t n = 0;
+	int err;
+
+	do {
+		text->n_bytes += n;
+		if (text->n_bytes > BALEEN_IMPORT_MAX_BYTES)
+			return -E2BIG;
+		err = text->n_bytes == room ? grow(text, &room) : 0;
+		if (err)
+			return err;
+		do
+			n = read(fd, text->bytes + text->n_bytes, room - text->n_bytes);
+		while (n < 0 && errno == EINTR);
+	} while (n > 0);
+	text->bytes[text->n_bytes] = '\0';
+	return n < 0 ? -errno : 0;
+}
+
+int baleen_import(const struct baleen_importer *importer, int fd, const char *name,
+		  struct baleen_error *error)
+{
+	struct baleen_import_text text = { .name = name };
+	int err = read_text(&text, fd);
+
+	if (err)
+		err = baleen_fail(error, -err, "%s: %s", name, strerror(-err));
+	else if (strlen(text.bytes) != text.n_bytes)
+		err = baleen_fail(error, EINVAL, "%s: NUL byte", name);
+	else if (importer->format == BALEEN_IMPORT_IPSET)
+		err = baleen_import_ipset(importer, &text, error);
+	else
+		err = baleen_import_nft(importer, &text, error);
+	free(text.bytes);
+	return err;
+}
