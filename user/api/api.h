@@ -5,6 +5,7 @@
 #ifndef BALEEN_API_H
 #define BALEEN_API_H
 
+#include <baleen/image.h>
 #include <net/if.h>
 #include <stdio.h>
 
