@@ -33,8 +33,8 @@ members "first and last" $'192.0.2.0/28\n198.51.100.0' --column 1-2 ranges.csv
 members "of a known table" $'192.0.2.0/28' --where country=BR ranges.csv
 printf '192.0.2.1;a,b\n' >semicolon.csv
 members "--delimiter" 192.0.2.1 --delimiter ';' semicolon.csv
-printf 'x\t192.0.2.1\n' >tabs
-members "tabs" 192.0.2.1 --column 2 tabs
+printf 'x\t192.0.2.1\n' >tabs.txt
+members "tabs" 192.0.2.1 --column 2 tabs.txt
 gzip -k geo.csv
 members "compressed" '198.51.100.0/28' --where country=AR geo.csv.gz
 members "through a pipe" '198.51.100.0/28' --where country=AR - < <(user cat geo.csv.gz)
@@ -72,10 +72,11 @@ printf '192.0.2.1,a "b"\n' >quote.csv
 refuses "a bad quote, even then" \
 	"quote.csv:1: column 2: a quote that neither begins nor ends it" \
 	baleen build -o t.bln --skip-bad --column 1 quote.csv
+# shellcheck disable=SC2089 # the quotes are part of messages
 for words in "--column 0|--column '0': columns have the numbers 1 to 256" \
 	"--where BR|--where 'BR': not COLUMN=VALUE" \
 	"--delimiter x|--delimiter 'x': neither tab nor one of , ; |"; do
-	# shellcheck disable=SC2086 # words
+	# shellcheck disable=SC2086,SC2090 # words
 	expect "${words%%|*}" 2 "" "baleen: build: ${words#*|} (see 'baleen help build')" \
 		baleen build -o t.bln ${words%%|*} geo.csv
 done
