@@ -122,6 +122,21 @@ static int refresh_never(struct baleen_state *state, struct baleen_error *error)
 	return err;
 }
 
+int baleen_withheld_never_differs(const struct baleen_state *state, const char *path,
+				  struct baleen_error *error)
+{
+	char *now = NULL, *last = NULL;
+	int ret = read_never(path, &now, error);
+
+	if (!ret && (ret = baleen_state_get_text(state, text_name[BALEEN_WITHHELD_NEVER], &last)))
+		baleen_fail(error, -ret, "%s: %s", state->path, strerror(-ret));
+	if (!ret)
+		ret = !now != !last || (now && strcmp(now, last));
+	free(now);
+	free(last);
+	return ret;
+}
+
 /* --- this host ------------------------------------------------------------- */
 
 /* Lists of a host's addresses, each with its role behind it. */

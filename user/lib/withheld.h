@@ -77,6 +77,17 @@ bool baleen_withheld_applies(const struct baleen_state_rule *rule);
 int baleen_withheld_refresh(struct baleen_state *state, struct baleen_error *error);
 
 /**
+ * baleen_withheld_never_differs() - is the never-drop list another than the last?
+ * @state: opened
+ * @path: of the list; empty for none
+ * @error: filled in on failure
+ *
+ * Return: 1 or 0; a negative errno when it cannot be read.
+ */
+int baleen_withheld_never_differs(const struct baleen_state *state, const char *path,
+				  struct baleen_error *error);
+
+/**
  * baleen_withheld_load() - what was found at the last update
  * @state: opened
  * @set: filled in; free with baleen_withheld_free()

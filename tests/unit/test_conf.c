@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Configurations: what is refused, where and why, and what is read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "conf.h"
+#include "device.h"
+
+#define R "rule a drop\n"
+#define LONG_256                                                           \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123" \
+	"0123456789012345678901234567890123456789012345678901234567890123"
+#define LONG_512 LONG_256 LONG_256
+#define LONG_1024 LONG_512 LONG_512
+
+static int parse(const char *text, struct baleen_conf *conf, struct baleen_error *error)
+{
+	return baleen_conf_parse(text, strlen(text), "c", conf, error);
+}
+
+/* --- what is refused ------------------------------------------------------- */
+
+static const struct {
+	const char *text;
+	const char *reason;
+} refused[] = {
+	{ "", "c: has no rule" },
+	{ "# nothing\n\n", "c: has no rule" },
+	{ "default drop\n", "c: has no rule" },
+	{ "rules a drop\n", "c:1: 'rules': no statement begins so" },
+	{ "\n\nRule a drop\n", "c:3: 'Rule': no statement begins so" },
+	/* words */
+	{ "rule \"a drop\n",
+	  "c:1: a quoted word is \"...\" with blanks around it, and \\\" or \\\\ "
+	  "inside" },
+	{ "rule a\"b\" drop\n", "c:1: a quoted word is \"...\" with blanks around it, and \\\" or "
+				"\\\\ inside" },
+	{ "rule \"a\"b drop\n", "c:1: a quoted word is \"...\" with blanks around it, and \\\" or "
+				"\\\\ inside" },
+	{ "rule \"a\\n\" drop\n",
+	  "c:1: a quoted word is \"...\" with blanks around it, and \\\" or "
+	  "\\\\ inside" },
+	{ "rule \"\\", "c:1: a quoted word is \"...\" with blanks around it, and \\\" or \\\\ "
+		       "inside" },
+	{ "\"\"\n", "c:1: '': no statement begins so" },
+	/* of the device */
+	{ "default\n", "c:1: default: pass or drop is missing" },
+	{ "default deny\n", "c:1: default 'deny': not pass or drop" },
+	{ "default drop drop\n", "c:1: default: 'drop' is a word too many" },
+	{ "default drop\ndefault drop\n", "c:2: default is given twice" },
+	{ "dry-run yes\n", "c:1: dry-run: 'yes' is a word too many" },
+	{ "dry-run\ndry-run\n", "c:2: dry-run is given twice" },
+	{ "mode fast\n", "c:1: mode 'fast': not auto, native or generic" },
+	{ "no-link\nchain\n", "c:2: no-link and chain exclude each other" },
+	{ "sample 100\n", "c:1: sample '100': not a rate such as 100/s, 6/m or 1/h" },
+	{ "sample 0/s\n", "c:1: sample '0/s': not a rate such as 100/s, 6/m or 1/h" },
+	{ "sample 1000001/s\n", "c:1: sample '1000001/s': not a rate such as 100/s, 6/m or 1/h" },
+	{ "sample -1/s\n", "c:1: sample '-1/s': not a rate such as 100/s, 6/m or 1/h" },
+	{ "never never.list\n", "c:1: never 'never.list': not a whole path, from / on" },
+	{ "never /" LONG_512 "\n", "c:1: never: a path of 512 bytes or more" },
+	{ R "default drop\n", "c:2: default is of the device: it stands before the first rule" },
+	{ R "sample 1/s\n", "c:2: sample is of the device: it stands before the first rule" },
+	/* rules */
+	{ "rule a\n", "c:1: rule: a name, then drop, allow or count is missing" },
+	{ "rule drop\n", "c:1: rule: a name, then drop, allow or count is missing" },
+	{ "rule a deny\n", "c:1: rule 'deny': not drop, allow or count" },
+	{ "rule a:b drop\n",
+	  "c:1: rule 'a:b': a rule's name is made of letters, digits, '.', '_' and '-'" },
+	{ R "rule b drop\nrule a allow\n", "c:3: rule 'a' is in line 1 already" },
+	{ "rule a drop proto\n", "c:1: rule a: proto: its value is missing" },
+	{ "rule a drop feed /x\n",
+	  "c:1: rule a: 'feed': not a qualifier: proto, dport, tcp-syn or vlan" },
+	{ "rule a drop proto icmp dport 1\n",
+	  "c:1: rule a: dport and a protocol without ports: no packet has both" },
+	{ "rule a drop vlan 7 vlan 7\n", "c:1: rule a: vlan is given twice" },
+	{ "any\n", "c:1: any is of a rule: it stands behind one" },
+	{ "feed /x\n" R, "c:1: feed is of a rule: it stands behind one" },
+	{ R "key\n", "c:2: key: fields such as src,dport is missing" },
+	{ R "key source\n", "c:2: key: 'source' is none of proto, src, dst, sport, dport, flow" },
+	{ R "key src\nkey src\n", "c:3: key is given twice" },
+	{ R "kind quotient\n", "c:2: kind 'quotient': not cuckoo or bloom" },
+	{ R "kind bloom\n", "c:1: rule a: kind bloom needs a rate: fpp" },
+	{ R "kind bloom\nfpp 0\n", "c:1: rule a: kind bloom needs a rate: fpp" },
+	{ R "fpp 1\n", "c:2: fpp '1': not a rate from 0 to below 1" },
+	{ R "fpp nan\n", "c:2: fpp 'nan': not a rate from 0 to below 1" },
+	{ R "capacity 0\n", "c:2: capacity '0': not a count from 1 to 2^40" },
+	{ R "capacity 2000G\n", "c:2: capacity '2000G': not a count from 1 to 2^40" },
+	{ R "min-entries -1\n", "c:2: min-entries '-1': not a count" },
+	{ R "max-shrink 0.5\n", "c:2: max-shrink '0.5': not a share from 0% to 100%" },
+	{ R "max-shrink 101%\n", "c:2: max-shrink '101%': not a share from 0% to 100%" },
+	{ R "max-coverage -5%\n", "c:2: max-coverage '-5%': not a share from 0% to 100%" },
+	{ R "max-coverage 5%%\n", "c:2: max-coverage '5%%': not a share from 0% to 100%" },
+	{ R "special\n", "c:2: special: keep or remove is missing" },
+	{ R "special yes\n", "c:2: special 'yes': not remove or keep" },
+	{ R "any\nfeed /x\n", "c:1: rule a: any and feeds exclude each other" },
+	{ R "any\nkey src,dport\n", "c:1: rule a: any is for keys of one address" },
+	/* feeds */
+	{ R "feed\n", "c:2: feed: a path or a URL is missing" },
+	{ R "feed list.txt\n", "c:2: feed 'list.txt': not a whole path, from / on" },
+	{ R "feed -\n", "c:2: feed '-': not a whole path, from / on" },
+	{ R "feed ftp://h/x\n", "c:2: feed 'ftp://h/x': only http:// and https:// are fetched" },
+	{ R "feed \"/a\tb\"\n", "c:2: feed: a tab in its name" },
+	{ R "feed /a\x1b[0m\n", "c:2: a control character" },
+	{ R "feed /a\rb\n", "c:2: a control character" },
+	{ R "feed /" LONG_1024 "\n", "c:2: feed: a path of 1024 bytes or more" },
+	{ R "feed http://h/" LONG_1024 "\n", "c:2: feed: a URL of 1024 bytes or more" },
+	{ R "feed /x evry 1h\n", "c:2: 'evry': not an option of a feed: column, where, delimiter, "
+				 "skip-bad, every or timeout" },
+	{ R "feed /x every\n", "c:2: every: its value is missing" },
+	{ R "feed /x every 1\n",
+	  "c:2: every '1': not a time from 1s to 365d such as 30s, 5m, 1h30m" },
+	{ R "feed /x every 10ms\n",
+	  "c:2: every '10ms': not a time from 1s to 365d such as 30s, 5m, 1h30m" },
+	{ R "feed /x every 366d\n",
+	  "c:2: every '366d': not a time from 1s to 365d such as 30s, 5m, 1h30m" },
+	{ R "feed /x every 1h every 1h\n", "c:2: every is given twice" },
+	{ R "feed /x timeout 1s\n", "c:2: timeout is for what is fetched from a URL" },
+	{ R "feed /x column 1 column 2\n", "c:2: column is given twice" },
+	{ R "feed /x\nfeed /y\nfeed /x every 1h\n", "c:4: feed '/x' is in line 2 already" },
+	{ R "feed /x where a=" LONG_256 "\n", "c:2: where: more than 254 bytes" },
+};
+
+static void test_refused(void **state)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct baleen_conf conf;
+		struct baleen_error error = { "" };
+
+		memset(&conf, 0x5a, sizeof(conf));
+		if (!parse(refused[i].text, &conf, &error))
+			fail_msg("taken: %s", refused[i].text);
+		assert_string_equal(error.text, refused[i].reason);
+		for (size_t byte = 0; byte < sizeof(conf); byte++)
+			assert_int_equal(((unsigned char *)&conf)[byte], 0x5a);
+		assert_true(parse(refused[i].text, &conf, NULL) < 0);
+	}
+}
+
+static void refuses_bytes(const char *text, size_t n, const char *reason)
+{
+	struct baleen_conf conf;
+	struct baleen_error error = { "" };
+
+	assert_int_equal(baleen_conf_parse(text, n, "c", &conf, &error), -EINVAL);
+	assert_string_equal(error.text, reason);
+}
+
+static void test_refused_bytes(void **state)
+{
+	static const char nul[] = "rule a drop\n\0any\n";
+	char *line = malloc(9000);
+
+	refuses_bytes(nul, sizeof(nul) - 1, "c:2: a control character");
+	assert_non_null(line);
+	memset(line, ' ', 9000);
+	refuses_bytes(line, 9000, "c:1: a line of more than 8192 bytes");
+	memset(line, 'x', 9000);
+	for (int i = 1; i < 9000; i += 2)
+		line[i] = ' ';
+	refuses_bytes(line, 8000, "c:1: more than 64 words");
+	free(line);
+}
+
+static void test_too_many(void **state)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	for (int i = 0; i <= BALEEN_MAX_RULES; i++)
+		fprintf(out, "rule r%d count\n", i);
+	fclose(out);
+	refuses_bytes(text, n, "c:17: more than 16 rules");
+	free(text);
+	out = open_memstream(&text, &n);
+	fputs(R, out);
+	for (int i = 0; i <= BALEEN_CONF_MAX_FEEDS; i++)
+		fprintf(out, "feed /%d\n", i);
+	fclose(out);
+	refuses_bytes(text, n, "c:1026: more than 1024 feeds");
+	free(text);
+}
+
+/* --- what is read ---------------------------------------------------------- */
+
+static const char all[] =
+	"# everything\r\n"
+	"default drop   # of packets\n"
+	"dry-run\n"
+	"mode generic\n"
+	"chain\n"
+	"sample 6/m\n"
+	"never \"/etc/my \\\"never\\\\\"\n"
+	"rule good allow\n"
+	"\tfeed /x/good.list\n"
+	"rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7\n"
+	" feed https://example.org/drop.txt#part every 1h timeout 30s\n"
+	" feed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
+	"delimiter ; skip-bad every 1d\n"
+	" key src\n kind cuckoo\n fpp 1e-6\n capacity 2k\n min-entries 0\n max-shrink 100%\n"
+	" max-coverage 0.5%\n special keep\n"
+	"rule rest count\n"
+	"\tany\n"
+	"rule mine drop\n"
+	"key flow\nkind bloom\nfpp 1e-3";
+
+static void test_all(void **state)
+{
+	const struct baleen_state_rule *bad;
+	const struct baleen_feed_source *table;
+	struct baleen_conf conf;
+
+	assert_int_equal(parse(all, &conf, NULL), 0);
+	assert_string_equal(conf.text, all);
+	assert_true(conf.rules.default_drop && conf.rules.dry_run);
+	assert_int_equal(conf.rules.mode, BALEEN_MODE_GENERIC);
+	assert_int_equal(conf.rules.place, BALEEN_PLACE_CHAIN);
+	assert_int_equal(conf.rules.sample_interval_ns, 10000000000ull);
+	assert_string_equal(conf.rules.never_path, "/etc/my \"never\\");
+	assert_int_equal(conf.rules.n_rules, 4);
+	assert_string_equal(conf.rules.rule[0].name, "good");
+	assert_int_equal(conf.rules.rule[0].action, BALEEN_ACTION_ALLOW);
+	bad = &conf.rules.rule[1];
+	assert_int_equal(bad->action, BALEEN_ACTION_DROP);
+	assert_true(bad->qualifiers.tcp_syn && bad->qualifiers.has_vlan && bad->guards_feeds);
+	assert_int_equal(bad->qualifiers.dport[1].last, 90);
+	assert_true(bad->fpp == 1e-6 && bad->capacity == 2000 && bad->limits.keep_special);
+	assert_true(!bad->limits.min_entries && bad->limits.max_shrink == 1 &&
+		    bad->limits.max_coverage == 0.005);
+	assert_true(conf.rules.rule[2].is_any);
+	assert_int_equal(conf.rules.rule[2].action, BALEEN_ACTION_COUNT);
+	assert_int_equal(conf.rules.rule[3].key_spec, BALEEN_KEY_FLOW);
+	assert_int_equal(conf.rules.rule[3].kind, BALEEN_KIND_BLOOM);
+	assert_int_equal(conf.n_feeds, 3);
+	assert_int_equal(conf.feed[1].rule, 1);
+	assert_int_equal(conf.feed[1].line, 11);
+	assert_string_equal(conf.feed[1].wanted.source, "https://example.org/drop.txt#part");
+	assert_int_equal(conf.feed[1].wanted.every_s, 3600);
+	assert_int_equal(conf.feed[1].wanted.timeout_s, 30);
+	table = &conf.feed[2].wanted;
+	assert_string_equal(table->column, "1-2");
+	assert_string_equal(table->where, "country=BR\nname=Korea, Republic of");
+	assert_true(table->delimiter == ';' && table->skip_bad && table->every_s == 86400);
+	baleen_conf_free(&conf);
+	assert_null(conf.feed);
+}
+
+/* What is not said. */
+static void test_defaults(void **state)
+{
+	const struct baleen_feed_limits usual = baleen_feed_limits_default();
+	const struct baleen_state_rule *rule;
+	struct baleen_conf conf;
+
+	assert_int_equal(unsetenv("BALEEN_CONF_DIR"), 0);
+	assert_int_equal(parse(R, &conf, NULL), 0);
+	assert_false(conf.rules.default_drop || conf.rules.dry_run);
+	assert_int_equal(conf.rules.mode, BALEEN_MODE_AUTO);
+	assert_int_equal(conf.rules.place, BALEEN_PLACE_LINK);
+	assert_int_equal(conf.rules.sample_interval_ns, 0);
+	assert_string_equal(conf.rules.never_path, "/etc/baleen/never.list");
+	rule = &conf.rules.rule[0];
+	assert_int_equal(rule->key_spec, BALEEN_KEY_SRC);
+	assert_int_equal(rule->kind, BALEEN_KIND_CUCKOO);
+	assert_true(rule->fpp == 0 && !rule->capacity && !rule->is_any && rule->guards_feeds);
+	assert_true(rule->limits.min_entries == usual.min_entries &&
+		    rule->limits.max_shrink == usual.max_shrink &&
+		    rule->limits.max_coverage == usual.max_coverage && !rule->limits.keep_special);
+	assert_int_equal(conf.n_feeds, 0);
+	baleen_conf_free(&conf);
+	assert_int_equal(setenv("BALEEN_CONF_DIR", "/elsewhere", 1), 0);
+	assert_int_equal(parse("never none\n" R, &conf, NULL), 0);
+	assert_string_equal(conf.rules.never_path, "");
+	baleen_conf_free(&conf);
+	assert_int_equal(parse(R, &conf, NULL), 0);
+	assert_string_equal(conf.rules.never_path, "/elsewhere/never.list");
+	baleen_conf_free(&conf);
+	assert_int_equal(unsetenv("BALEEN_CONF_DIR"), 0);
+}
+
+/* --- back to text ---------------------------------------------------------- */
+
+static const char formatted[] =
+	"default drop\ndry-run\nmode generic\nchain\nsample 6/m\nnever \"/etc/my \\\"never\\\\\"\n"
+	"rule good allow\n"
+	"\tfeed /x/good.list\n"
+	"rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7\n"
+	"\tfeed https://example.org/drop.txt#part every 3600s timeout 30s\n"
+	"\tfeed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
+	"delimiter ; skip-bad every 86400s\n"
+	"\tfpp 1e-06\n"
+	"\tcapacity 2000\n\tmin-entries 0\n\tmax-shrink 100%\n\tmax-coverage 0.5%\n\tspecial keep\n"
+	"rule rest count\n\tany\n"
+	"rule mine drop\n\tkey flow\n\tkind bloom\n\tfpp 0.001\n";
+
+static void test_format(void **state)
+{
+	struct baleen_conf conf, again;
+	char *text, *same;
+
+	assert_int_equal(parse(all, &conf, NULL), 0);
+	text = baleen_conf_format(&conf);
+	assert_non_null(text);
+	assert_string_equal(text, formatted);
+	assert_int_equal(parse(text, &again, NULL), 0);
+	assert_int_equal(again.rules.n_rules, conf.rules.n_rules);
+	same = baleen_conf_format(&again);
+	assert_non_null(same);
+	assert_string_equal(same, text);
+	free(text);
+	free(same);
+	baleen_conf_free(&again);
+	baleen_conf_free(&conf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_refused_bytes),
+		cmocka_unit_test(test_too_many), cmocka_unit_test(test_all),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_format),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Configurations of devices as files. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf.h"
+
+#define SUFFIX ".conf"
+
+static int read_file(int fd, const char *path, char *text, size_t *n_bytes,
+		     struct baleen_error *error)
+{
+	size_t n = 0;
+
+	while (n <= BALEEN_CONF_MAX_BYTES) {
+		ssize_t got = read(fd, text + n, BALEEN_CONF_MAX_BYTES + 1 - n);
+
+		if (got < 0)
+			return baleen_fail(error, errno, "%s: %m", path);
+		if (!got) {
+			*n_bytes = n;
+			return 0;
+		}
+		n += got;
+	}
+	return baleen_fail(error, E2BIG, "%s: larger than %u bytes", path, BALEEN_CONF_MAX_BYTES);
+}
+
+int baleen_conf_read(const char *path, struct baleen_conf *conf, struct baleen_error *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = NULL;
+	size_t n_bytes = 0;
+	int err = 0;
+
+	if (fd < 0)
+		return baleen_fail(error, errno, "%s: %m", path);
+	text = malloc(BALEEN_CONF_MAX_BYTES + 1);
+	if (!text)
+		err = baleen_fail(error, ENOMEM, "%s: no memory", path);
+	if (!err)
+		err = read_file(fd, path, text, &n_bytes, error);
+	if (!err)
+		err = baleen_conf_parse(text, n_bytes, path, conf, error);
+	free(text);
+	close(fd);
+	return err;
+}
+
+void baleen_conf_free(struct baleen_conf *conf)
+{
+	free(conf->feed);
+	free(conf->text);
+	*conf = (struct baleen_conf){ 0 };
+}
+
+/* --- where they are ------------------------------------------------------------------ */
+
+const char *baleen_conf_dir(void)
+{
+	const char *dir = getenv("BALEEN_CONF_DIR");
+
+	return dir && *dir ? dir : BALEEN_CONF_ROOT;
+}
+
+int baleen_conf_path(const char *device, char *path, size_t n_bytes)
+{
+	int n = snprintf(path, n_bytes, "%s/%s%s", baleen_conf_dir(), device, SUFFIX);
+
+	return n < 0 || (size_t)n >= n_bytes ? -ENAMETOOLONG : 0;
+}
+
+static int is_conf(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name), suffix = strlen(SUFFIX);
+
+	return entry->d_name[0] != '.' && length > suffix && length - suffix < IF_NAMESIZE &&
+	       !strcmp(entry->d_name + length - suffix, SUFFIX);
+}
+
+int baleen_conf_each(int (*visit)(const char *device, void *data), void *data,
+		     struct baleen_error *error)
+{
+	struct dirent **entry;
+	int n = scandir(baleen_conf_dir(), &entry, is_conf, alphasort), ret = 0;
+
+	if (n < 0)
+		return baleen_fail(error, errno, "%s: %m", baleen_conf_dir());
+	for (int i = 0; i < n; i++) {
+		char *suffix = entry[i]->d_name + strlen(entry[i]->d_name) - strlen(SUFFIX);
+
+		*suffix = '\0';
+		if (!ret)
+			ret = visit(entry[i]->d_name, data);
+		free(entry[i]);
+	}
+	free(entry);
+	return ret;
+}

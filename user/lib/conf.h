@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * /etc/baleen/DEV.conf: what a device shall enforce, as a file.
+ *
+ *      # Statements of the device stand before the first rule.
+ *      default pass                      or drop: what no rule decides
+ *      dry-run                           count what would be dropped, drop nothing
+ *      sample 100/s                      events, at most so many
+ *      mode auto                         native, generic
+ *      no-link | chain                   where the program is, as for attach
+ *      never /etc/baleen/never.list      or none; this one, if it is there, is the default
+ *
+ *      # Rules are evaluated in the order they stand in.
+ *      rule friends allow
+ *              feed /etc/baleen/friends.list
+ *      rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7
+ *              feed https://example.org/drop.txt every 1h timeout 30s
+ *              feed /var/lib/lists skip-bad
+ *              feed https://example.org/geo.csv.gz column 1-2 where country=XX every 1d
+ *              min-entries 100
+ *              max-shrink 50%
+ *              max-coverage 25%
+ *              special keep              private and other such ranges stay in
+ *      rule flows drop
+ *              key src,dport
+ *              capacity 1M
+ *              kind bloom                or cuckoo
+ *              fpp 1e-6                  consents to it, too
+ *      rule rest count
+ *              any                       every address
+ *
+ * One statement a line, words with blanks between, comments from a `#` at the
+ * start of a word; blanks in front mean nothing. "..." makes one word of what
+ * has blanks in it; inside, \" and \\ stand for " and \. A rule without feeds
+ * holds single entries. A path is whole, from / on: whoever reads the file, from
+ * wherever, reads the same lists.
+ */
+#ifndef BALEEN_CONF_H
+#define BALEEN_CONF_H
+
+#include "feeds.h"
+#include "state.h"
+
+#define BALEEN_CONF_ROOT "/etc/baleen" /* BALEEN_CONF_DIR in the environment */
+#define BALEEN_NEVER_FILE "never.list"
+
+/* Larger files are no configurations. */
+#define BALEEN_CONF_MAX_BYTES (1u << 20)
+#define BALEEN_CONF_MAX_FEEDS 1024
+
+/**
+ * struct baleen_conf_feed - a feed of a rule
+ * @rule: index of the rule
+ * @wanted: where it comes from, how it is read
+ * @line: where that stands; 0 when it does not come from a file
+ */
+struct baleen_conf_feed {
+	u32 rule;
+	struct baleen_feed_source wanted;
+	u64 line;
+};
+
+/**
+ * struct baleen_conf - a configuration
+ * @rules: rules and policy
+ * @feed: feeds, rule by rule
+ * @n_feeds: how many
+ * @text: the file, NUL-terminated
+ */
+struct baleen_conf {
+	struct baleen_state_rules rules;
+	struct baleen_conf_feed *feed;
+	size_t n_feeds;
+	char *text;
+};
+
+/**
+ * baleen_conf_parse() - a configuration from text
+ * @text: its bytes
+ * @n_bytes: how many
+ * @name: of the file in messages
+ * @conf: filled in, to be freed with baleen_conf_free(); untouched on failure
+ * @error: filled in on failure: names file and line
+ *
+ * Return: 0; -EINVAL; -E2BIG; -ENOMEM.
+ */
+int baleen_conf_parse(const char *text, size_t n_bytes, const char *name, struct baleen_conf *conf,
+		      struct baleen_error *error);
+
+/**
+ * baleen_conf_read() - a configuration from a file
+ * @path: of the file
+ * @conf: as for baleen_conf_parse()
+ * @error: as for baleen_conf_parse()
+ *
+ * Return: as baleen_conf_parse(), or a negative errno.
+ */
+int baleen_conf_read(const char *path, struct baleen_conf *conf, struct baleen_error *error);
+
+/**
+ * baleen_conf_free() - free what a configuration points to
+ * @conf: parsed, or all zeros
+ */
+void baleen_conf_free(struct baleen_conf *conf);
+
+/**
+ * baleen_conf_format() - a configuration as text that says every thing one way
+ * @conf: of any origin; its text is not asked
+ *
+ * What is as it would be anyway is left out. Parsed again it is the same.
+ *
+ * Return: to be freed by the caller; NULL without memory.
+ */
+char *baleen_conf_format(const struct baleen_conf *conf);
+
+/**
+ * baleen_conf_dir() - where configurations are
+ *
+ * Return: BALEEN_CONF_DIR of the environment, or BALEEN_CONF_ROOT.
+ */
+const char *baleen_conf_dir(void);
+
+/**
+ * baleen_conf_path() - the configuration of a device
+ * @device: its name
+ * @path: filled in
+ * @n_bytes: size of @path
+ *
+ * Return: 0 or -ENAMETOOLONG.
+ */
+int baleen_conf_path(const char *device, char *path, size_t n_bytes);
+
+/**
+ * baleen_conf_each() - the devices that have a configuration
+ * @visit: called with each in alphabetical order; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_conf_each(int (*visit)(const char *device, void *data), void *data,
+		     struct baleen_error *error);
+
+#endif /* BALEEN_CONF_H */

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A configuration as text. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf.h"
+#include "device.h"
+#include "duration.h"
+#include "key_spec.h"
+#include "number.h"
+#include "qualifiers.h"
+
+/* Quoted where a bare word would be read otherwise. */
+static void put_word(FILE *out, const char *word)
+{
+	if (*word && *word != '#' && !strpbrk(word, " \t\"")) {
+		fputs(word, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *word; word++) {
+		if (*word == '"' || *word == '\\')
+			fputc('\\', out);
+		fputc(*word, out);
+	}
+	fputc('"', out);
+}
+
+static void put_device(FILE *out, const struct baleen_conf *conf)
+{
+	const struct baleen_state_rules *rules = &conf->rules;
+	char rate[BALEEN_INTERVAL_TEXT];
+
+	fprintf(out, "default %s\n", rules->default_drop ? "drop" : "pass");
+	if (rules->dry_run)
+		fputs("dry-run\n", out);
+	if (rules->mode != BALEEN_MODE_AUTO)
+		fprintf(out, "mode %s\n", baleen_mode_text(rules->mode));
+	if (rules->place != BALEEN_PLACE_LINK)
+		fputs(rules->place == BALEEN_PLACE_CHAIN ? "chain\n" : "no-link\n", out);
+	if (rules->sample_interval_ns)
+		fprintf(out, "sample %s\n",
+			baleen_interval_format(rules->sample_interval_ns, rate));
+	fputs("never ", out);
+	put_word(out, rules->never_path[0] ? rules->never_path : "none");
+	fputc('\n', out);
+}
+
+static void put_where(FILE *out, const char *where)
+{
+	while (*where) {
+		size_t length = strcspn(where, "\n");
+		char *one = strndup(where, length);
+
+		fputs(" where ", out);
+		put_word(out, one ? one : "");
+		free(one);
+		where += length + (where[length] == '\n');
+	}
+}
+
+static void put_seconds(FILE *out, const char *word, u32 seconds)
+{
+	if (seconds)
+		fprintf(out, " %s %us", word, seconds);
+}
+
+static void put_feed(FILE *out, const struct baleen_feed_source *wanted)
+{
+	fputs("\tfeed ", out);
+	put_word(out, wanted->source);
+	if (wanted->column[0]) {
+		fputs(" column ", out);
+		put_word(out, wanted->column);
+	}
+	put_where(out, wanted->where);
+	if (wanted->delimiter == '\t')
+		fputs(" delimiter tab", out);
+	else if (wanted->delimiter)
+		fprintf(out, " delimiter %c", wanted->delimiter);
+	if (wanted->skip_bad)
+		fputs(" skip-bad", out);
+	put_seconds(out, "every", wanted->every_s);
+	put_seconds(out, "timeout", wanted->timeout_s);
+	fputc('\n', out);
+}
+
+static void put_limits(FILE *out, const struct baleen_feed_limits *limits)
+{
+	const struct baleen_feed_limits usual = baleen_feed_limits_default();
+
+	if (limits->min_entries != usual.min_entries)
+		fprintf(out, "\tmin-entries %llu\n", (unsigned long long)limits->min_entries);
+	if (limits->max_shrink != usual.max_shrink)
+		fprintf(out, "\tmax-shrink %.15g%%\n", limits->max_shrink * 100);
+	if (limits->max_coverage != usual.max_coverage)
+		fprintf(out, "\tmax-coverage %.15g%%\n", limits->max_coverage * 100);
+	if (limits->keep_special != usual.keep_special)
+		fprintf(out, "\tspecial %s\n", limits->keep_special ? "keep" : "remove");
+}
+
+/* As short as it reads back the same. */
+static void put_rate(FILE *out, double rate)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.15g", rate);
+	fprintf(out, strtod(text, NULL) == rate ? "\tfpp %.15g\n" : "\tfpp %.17g\n", rate);
+}
+
+static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index)
+{
+	const struct baleen_state_rule *rule = &conf->rules.rule[index];
+	char qualifiers[BALEEN_QUALIFIERS_TEXT], spec[BALEEN_KEY_SPEC_TEXT];
+
+	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	fprintf(out, "rule %s %s%s%s\n", rule->name, baleen_action_text(rule->action),
+		*qualifiers ? " " : "", qualifiers);
+	for (size_t i = 0; i < conf->n_feeds; i++)
+		if (conf->feed[i].rule == index)
+			put_feed(out, &conf->feed[i].wanted);
+	if (rule->key_spec != BALEEN_KEY_SRC)
+		fprintf(out, "\tkey %s\n", baleen_key_spec_text(rule->key_spec, spec));
+	if (rule->kind == BALEEN_KIND_BLOOM)
+		fputs("\tkind bloom\n", out);
+	if (rule->fpp > 0)
+		put_rate(out, rule->fpp);
+	if (rule->capacity)
+		fprintf(out, "\tcapacity %llu\n", (unsigned long long)rule->capacity);
+	put_limits(out, &rule->limits);
+	if (rule->is_any)
+		fputs("\tany\n", out);
+}
+
+char *baleen_conf_format(const struct baleen_conf *conf)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+	int err;
+
+	if (!out)
+		return NULL;
+	put_device(out, conf);
+	for (u32 i = 0; i < conf->rules.n_rules; i++)
+		put_rule(out, conf, i);
+	err = ferror(out);
+	if (fclose(out) || err) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
