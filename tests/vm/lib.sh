@@ -25,21 +25,34 @@ add_libraries()
 	done
 }
 
-# add_modules MODULE...: and what they depend on, in the order of loading
-add_modules()
+# module_files MODULE...: what they depend on and they, in the order of loading
+module_files()
 {
-	local release path
+	local release
 
-	mkdir -p "$root/modules"
 	release=$(basename "$image"/lib/modules/*)
 	[ -f "$image/lib/modules/$release/modules.dep" ] || depmod -b "$image" "$release"
-	for path in $(modprobe -d "$image" -S "$release" --show-depends -a "$@" |
-		      awk '$1 == "insmod" && !seen[$2]++ { print $2 }'); do
-		cp "$path" "$root/modules/"
-		path=$root/modules/${path##*/}
-		case $path in *.xz) unxz "$path" ;; esac
-		path=${path%.xz}
-		echo "${path#"$root"}" >>"$root/modules.load"
+	modprobe -d "$image" -S "$release" --show-depends -a "$@" |
+		awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
+}
+
+# copy_module FILE DIRECTORY: unpacked, since not every insmod can do that
+copy_module()
+{
+	mkdir -p "$2"
+	cp "$1" "$2/"
+	case $1 in *.xz) unxz "$2/${1##*/}" ;; esac
+}
+
+# add_modules MODULE...: to be loaded by init
+add_modules()
+{
+	local path
+
+	for path in $(module_files "$@"); do
+		copy_module "$path" "$root/modules"
+		path=${path##*/}
+		echo "/modules/${path%.xz}" >>"$root/modules.load"
 	done
 }
 

@@ -1,0 +1,58 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Inside the machine of device.sh: lan0 goes and comes, three times.
+
+# shellcheck source=tests/boot/guest.sh
+source tests/boot/guest.sh
+
+N_TIMES=3
+
+is_as_before()
+{
+	comparable lan0 | cmp -s - "$TMP/before"
+}
+
+# networkd takes it up
+is_up()
+{
+	grep -q up /sys/class/net/lan0/operstate
+}
+
+# go_and_come NUMBER
+go_and_come()
+{
+	check "$1: lan0 goes" ip link del lan0
+	check_status "$1: it has no status" 1 "$BALEEN" status lan0
+	check "$1: lan0 comes" tests/boot/lan
+	if ! until_true is_as_before; then
+		comparable lan0 | diff "$TMP/before" - >"$TMP/out"
+		not_ok "$1: its filter is back" "$(cat "$TMP/out")"
+		return
+	fi
+	ok "$1: its filter is back"
+	check "$1: it is up" until_true is_up
+	judges "$1"
+}
+
+check_units()
+{
+	local unit
+
+	for unit in /usr/lib/systemd/system/baleen*; do
+		check_status "systemd-analyze verify ${unit##*/}" 0 systemd-analyze verify "$unit"
+		is "${unit##*/}: without a word" "$(cat "$TMP/err")" ""
+	done
+	systemd-analyze security --no-pager baleend.service | tail -n 1 | sed 's/^/# /'
+}
+
+check_status "apply" 3 "$BALEEN" apply lan0
+ban_all
+comparable lan0 >"$TMP/before"
+judges "at first"
+for ((i = 1; i <= N_TIMES; i++)); do
+	go_and_come "$i"
+done
+check_units
+is "no unit failed" "$(failed_units)" ""
+is "the system runs" "$(systemctl is-system-running)" running
