@@ -149,7 +149,7 @@ build/libbaleen.a: $(LIB_OBJ)
 	ar rcs $@ $^
 
 build/baleen: $(CLI_OBJ) build/libbaleen.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lncursesw -ltinfo
 
 # --- the library for others ------------------------------------------------
 

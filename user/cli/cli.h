@@ -48,7 +48,7 @@ extern const struct command add_command;
 extern const struct command del_command;
 extern const struct command merge_command;
 extern const struct command resize_command;
-extern const struct command metrics_command;
+extern const struct command metrics_command, top_command;
 extern const struct command refresh_command;
 extern const struct command doctor_command;
 

@@ -29,7 +29,7 @@ static const struct command *const commands[] = {
 	&del_command,
 	&merge_command,
 	&resize_command,
-	&metrics_command,
+	&metrics_command, &top_command,
 	&refresh_command,
 	&doctor_command,
 };

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The keys that occur most often in a stream. */
+#include <stdlib.h>
+
+#include "hitters.h"
+
+/* FNV-1a by words: who crafts collisions makes this slow, not wrong. */
+static u64 hash_of(const struct baleen_hitter *hitter)
+{
+	const struct baleen_key *key = &hitter->key;
+	const u64 words[] = { (u64)key->domain << 32 | key->ip4,
+			      key->hi,
+			      key->lo,
+			      key->dst_hi,
+			      key->dst_lo,
+			      key->rest,
+			      (u64)hitter->key_spec << 32 | hitter->slot };
+	u64 hash = 0xcbf29ce484222325ull;
+
+	for (u32 i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		hash = (hash ^ words[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+static bool is_same(const struct baleen_hitter *a, const struct baleen_hitter *b)
+{
+	return a->slot == b->slot && a->key_spec == b->key_spec && a->key.domain == b->key.domain &&
+	       a->key.ip4 == b->key.ip4 && a->key.hi == b->key.hi && a->key.lo == b->key.lo &&
+	       a->key.dst_hi == b->key.dst_hi && a->key.dst_lo == b->key.dst_lo &&
+	       a->key.rest == b->key.rest;
+}
+
+static u32 find(const struct baleen_hitters *hitters, const struct baleen_hitter *one, u64 hash)
+{
+	u32 i = 0;
+
+	while (i < hitters->n && (hitters->hash[i] != hash || !is_same(&hitters->hitter[i], one)))
+		i++;
+	return i;
+}
+
+static u32 find_smallest(const struct baleen_hitters *hitters)
+{
+	u32 smallest = 0;
+
+	for (u32 i = 1; i < hitters->n; i++)
+		if (hitters->hitter[i].count < hitters->hitter[smallest].count)
+			smallest = i;
+	return smallest;
+}
+
+void baleen_hitters_add(struct baleen_hitters *hitters, const struct baleen_key *key, u32 key_spec,
+			u32 slot)
+{
+	struct baleen_hitter one = { .key = *key, .key_spec = key_spec, .slot = slot };
+	u64 hash = hash_of(&one);
+	u32 i = find(hitters, &one, hash);
+
+	hitters->n_events++;
+	if (i == BALEEN_HITTERS) {
+		i = find_smallest(hitters);
+		one.count = one.error = hitters->hitter[i].count;
+		hitters->hitter[i] = one;
+	} else if (i == hitters->n) {
+		hitters->hitter[i] = one;
+		hitters->n++;
+	}
+	hitters->hash[i] = hash;
+	hitters->hitter[i].count++;
+}
+
+/* By what is sure of it, among those of one count. */
+static int compare(const void *left, const void *right)
+{
+	const struct baleen_hitter *a = *(const struct baleen_hitter *const *)left;
+	const struct baleen_hitter *b = *(const struct baleen_hitter *const *)right;
+
+	if (a->count != b->count)
+		return a->count < b->count ? 1 : -1;
+	return (a->error > b->error) - (a->error < b->error);
+}
+
+u32 baleen_hitters_top(const struct baleen_hitters *hitters, const struct baleen_hitter **top,
+		       u32 n)
+{
+	const struct baleen_hitter *all[BALEEN_HITTERS];
+
+	for (u32 i = 0; i < hitters->n; i++)
+		all[i] = &hitters->hitter[i];
+	qsort(all, hitters->n, sizeof(all[0]), compare);
+	if (n > hitters->n)
+		n = hitters->n;
+	memcpy(top, all, n * sizeof(all[0]));
+	return n;
+}
+
+u64 baleen_hitters_bound(const struct baleen_hitters *hitters)
+{
+	return hitters->n < BALEEN_HITTERS ? 0 : hitters->hitter[find_smallest(hitters)].count;
+}
