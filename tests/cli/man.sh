@@ -56,6 +56,13 @@ for page in "$MAN"/*; do
 	done
 done
 
+# --- the page of the configuration ---
+
+statements=$(sed -n 's/^\t{ "\([a-z-]*\)", \(OF\|BEGINS\)_.*/\1/p' user/lib/conf_parse.c
+	sed -n '/ feed_words\[\]/,/;/p' user/lib/conf_parse.c | grep -o '"[a-z-]*"' | tr -d '"')
+is "baleen.conf.5 has the statements that are read" \
+	"$(sed -n 's/^\.It Cm \([a-z-]*\).*/\1/p' "$MAN/baleen.conf.5" | sort)" "$(sort <<<"$statements")"
+
 # --- the page of the library ---
 
 # shellcheck disable=SC2013 # words
