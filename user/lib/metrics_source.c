@@ -8,9 +8,11 @@
 
 #include "image_file.h"
 #include "metrics_source.h"
+#include "metrics_state.h"
 #include "plan.h"
 #include "release.h"
 #include "ruleset.h"
+#include "state.h"
 
 #define NS_PER_S 1000000000ull
 
@@ -200,6 +202,14 @@ static int visit_pins(const struct baleen_pins *pins, void *data)
 	return err;
 }
 
+/* Rules are kept, but the kernel has none of them. */
+static int visit_state(const char *device, bool is_kept, void *data)
+{
+	if (is_kept)
+		add_missing(data, device, BALEEN_METRICS_ABSENT);
+	return 0;
+}
+
 static int collect_all(struct collection *to, struct baleen_error *error)
 {
 	int err;
@@ -207,7 +217,11 @@ static int collect_all(struct collection *to, struct baleen_error *error)
 	to->in_force = true;
 	err = baleen_pins_each(visit_pins, to, error);
 	to->in_force = false;
-	return err ? err : baleen_pins_each(visit_pins, to, error);
+	if (!err)
+		err = baleen_pins_each(visit_pins, to, error);
+	if (!err)
+		baleen_state_each(visit_state, to, NULL);
+	return err;
 }
 
 static int collect_one(struct collection *to, const char *device)
@@ -239,6 +253,8 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
 		err = collect_one(&to, devices[i]);
 	if (!n_devices)
 		err = collect_all(&to, error);
+	for (size_t i = 0; i < source->n_devices && !err; i++)
+		err = baleen_metrics_add_state(source, source->device[i].device);
 	if (counts)
 		baleen_metrics_counts_forget(counts);
 	return err == -ENOMEM ? baleen_fail(error, ENOMEM, "no memory for metrics") : err;

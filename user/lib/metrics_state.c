@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Metrics of what is kept of a device. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "feeds.h"
+#include "metrics_state.h"
+#include "singles.h"
+
+#define MS_PER_S 1000
+
+/**
+ * struct walk - through a state
+ * @source: gets what it tells
+ * @state: opened
+ * @device: the device
+ * @rule: the rule that is looked at
+ */
+struct walk {
+	struct baleen_metrics_source *source;
+	const struct baleen_state *state;
+	const char *device;
+	const char *rule;
+};
+
+/* Of a named text that is a number. */
+static u64 number_of(const struct baleen_state *state, const char *name)
+{
+	u64 number = BALEEN_METRICS_UNKNOWN;
+	char *text = NULL, *end;
+
+	if (baleen_state_get_text(state, name, &text) || !text)
+		return BALEEN_METRICS_UNKNOWN;
+	if (*text >= '0' && *text <= '9') {
+		number = strtoull(text, &end, 10);
+		if (*end)
+			number = BALEEN_METRICS_UNKNOWN;
+	}
+	free(text);
+	return number;
+}
+
+static u64 seconds(u64 ms)
+{
+	return ms ? ms / MS_PER_S : BALEEN_METRICS_UNKNOWN;
+}
+
+static int add_feed(const struct baleen_feed *feed, void *data)
+{
+	const struct walk *walk = data;
+	struct baleen_metrics_feed *row =
+		baleen_metrics_add_feed(walk->source, walk->device, feed->rule,
+					baleen_feed_name(feed));
+
+	if (!row)
+		return -ENOMEM;
+	if (feed->received_ms)
+		row->entries = feed->n_entries;
+	if (feed->wanted.every_s)
+		row->interval_s = feed->wanted.every_s;
+	row->succeeded_s = seconds(feed->confirmed_ms > feed->received_ms ? feed->confirmed_ms :
+									    feed->received_ms);
+	if (feed->n_failures)
+		row->failed_s = seconds(feed->checked_ms);
+	row->changed_s = seconds(feed->received_ms);
+	row->n_errors = feed->n_failures;
+	return 0;
+}
+
+static int add_origin(const char *origin, u64 n, void *data)
+{
+	const struct walk *walk = data;
+	struct baleen_metrics_origin *row =
+		baleen_metrics_add_origin(walk->source, walk->device, walk->rule, origin);
+
+	if (!row)
+		return -ENOMEM;
+	row->n = n;
+	return 0;
+}
+
+static int add_rule(struct walk *walk, const char *rule)
+{
+	char name[BALEEN_NAME_BYTES + 16];
+
+	walk->rule = rule;
+	snprintf(name, sizeof(name), "image_time %s", rule);
+	for (size_t i = 0; i < walk->source->n_rules; i++) {
+		struct baleen_metrics_rule *row = &walk->source->rule[i];
+
+		if (!strcmp(row->device, walk->device) && !strcmp(row->rule, rule))
+			row->changed_s = number_of(walk->state, name);
+	}
+	return baleen_singles_origins(walk->state, rule, add_origin, walk, NULL);
+}
+
+static void set_device(const struct walk *walk)
+{
+	for (size_t i = 0; i < walk->source->n_devices; i++) {
+		struct baleen_metrics_device *row = &walk->source->device[i];
+
+		if (strcmp(row->device, walk->device))
+			continue;
+		row->applied_s = number_of(walk->state, "applied");
+		row->confirm_s = number_of(walk->state, "confirm");
+		row->n_expired = number_of(walk->state, "expired");
+	}
+}
+
+static int add_all(struct walk *walk)
+{
+	struct baleen_state_rules *rules = malloc(sizeof(*rules));
+	int err = rules ? 0 : -ENOMEM;
+
+	set_device(walk);
+	if (!err)
+		err = baleen_feeds_each(walk->state, NULL, add_feed, walk, NULL);
+	if (!err)
+		err = baleen_state_get_rules(walk->state, rules, NULL);
+	for (u32 i = 0; !err && i < rules->n_rules; i++)
+		err = add_rule(walk, rules->rule[i].name);
+	free(rules);
+	return err;
+}
+
+int baleen_metrics_add_state(struct baleen_metrics_source *source, const char *device)
+{
+	struct baleen_state state;
+	struct walk walk = { .source = source, .state = &state, .device = device };
+	int err;
+
+	if (baleen_state_open(&state, device, 0, NULL))
+		return 0;
+	err = add_all(&walk);
+	baleen_state_close(&state);
+	return err == -ENOMEM ? err : 0;
+}
