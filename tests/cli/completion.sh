@@ -80,7 +80,7 @@ offers "an option that has a short one" "baleen match --inv" "--invert"
 for command in $commands; do
 	# shellcheck disable=SC2046 # words
 	offers_some "$command" "baleen $command -" \
-		$("$BALEEN" help "$command" | sed -nE 's/^  (-[a-z], )?(--[a-z0-9-]+).*/\2/p')
+		$("$BALEEN" help "$command" | sed -nE 's/^ {2}( {4})?(-[a-z], )?(--[a-z0-9-]+).*/\3/p')
 done
 offers "values of an option" "baleen attach lo --mode " "auto generic native"
 offers "kinds" "baleen build --kind b" bloom

@@ -18,7 +18,7 @@ commands()
 # help_options COMMAND: short and long ones, a line each
 help_options()
 {
-	"$BALEEN" help "$1" | sed -nE 's/^  (-[A-Za-z0-9])(, | |$)(.*)/\1\n\3/p; s/^  (--.*)/\1/p' |
+	"$BALEEN" help "$1" | sed -nE 's/^  (-[A-Za-z0-9])(, | |$)(.*)/\1\n\3/p; s/^ {2}( {4})?(--.*)/\2/p' |
 		sed -nE 's/^(-[A-Za-z0-9]|--[a-z0-9-]+)(,? .*|$)/\1/p' | sort -u
 }
 
