@@ -4,28 +4,29 @@
 # What the tests of `baleen doctor` share: what it found on $DEVICE in $B, and
 # whether the command that it names mends that. Sourced after tests/lib.sh.
 
-# findings: all of them, as JSON; the exit status is that of the levels
-findings()
+# look: asks doctor anew; the exit status is that of the levels
+look()
 {
 	local status
 
 	in_ns "$B" "$BALEEN" doctor -j "$DEVICE" >"$TMP/findings"
 	status=$?
-	jq . "$TMP/findings"
 	[ "$status" -eq "$(jq 'if map(.level) | index("problem") then 1 else 0 end' "$TMP/findings")" ]
 }
 
 # field CHECK FIELD: of the first finding of that check; nothing when there is none
 field()
 {
-	findings | jq -r --arg check "$1" "map(select(.check == \$check))[0].$2 // empty"
+	jq -r --arg check "$1" "map(select(.check == \$check))[0].$2 // empty" "$TMP/findings"
 }
 
+# level CHECK: as it is now
 level()
 {
-	field "$1" level
+	look && field "$1" level
 }
 
+# text CHECK, command_of CHECK: as it was when level was asked last
 text()
 {
 	field "$1" text

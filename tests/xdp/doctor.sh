@@ -43,20 +43,22 @@ try_sound()
 	check "a sound device" baleen doctor veth-b
 	is "nothing is attached by it" "$(xdp_mode "$B" veth-b) $(ls -A /sys/fs/bpf)" "off $before"
 	is "nor kept" "$(find state run 2>/dev/null)" ""
-	order=$(findings | jq -c 'map(.check)')
+	look
+	order=$(jq -c 'map(.check)' findings)
 	is "as JSON: what was looked at, in order" "$order" "$(jq -c . <<-'END'
 		["capabilities","kernel","bpffs","program","jit","chain","jit-harden","bpf-stats",
 		"filter","mode","mtu","other-xdp","tc","lro","gro","rx-gro-hw","queues","rxvlan",
 		"promiscuous","state","space","daemon","clock"]
 	END
 	)"
-	is "again the same" "$(findings | jq -c 'map(.check)')" "$order"
-	is "each has all fields" "$(findings | jq -c 'map(keys) | unique')" \
+	check "again" look
+	is "again the same" "$(jq -c 'map(.check)' findings)" "$order"
+	is "each has all fields" "$(jq -c 'map(keys) | unique' findings)" \
 		'[["check","command","level","text"]]'
 	is "veth has native XDP" "$(text mode)" "'veth' has native XDP"
 	check "attach" baleen attach veth-b --drop listed
 	check "a sound filter" baleen doctor veth-b
-	is "is native" "$(text mode)" "native, in the driver 'veth'"
+	is "is native" "$(level mode) $(text mode)" "ok native, in the driver 'veth'"
 	is "and in force" "$(level filter) $(text filter)" "ok in force, rules: 1"
 	check "detach" baleen detach veth-b
 }

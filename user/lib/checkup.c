@@ -35,10 +35,14 @@ struct baleen_finding *baleen_checkup_add(struct baleen_patient *patient, enum b
 void baleen_finding_mend(struct baleen_finding *finding, const char *format, ...)
 {
 	va_list args;
+	int length;
 
 	va_start(args, format);
-	vsnprintf(finding->command, sizeof(finding->command), format, args);
+	length = vsnprintf(finding->command, sizeof(finding->command), format, args);
 	va_end(args);
+	/* Half a command is worse than none. */
+	if (length >= (int)sizeof(finding->command))
+		finding->command[0] = '\0';
 }
 
 /* By what it is saved as; `restore` tries the modes in turn and says what the
@@ -49,9 +53,9 @@ static void describe_again(struct baleen_patient *patient)
 	const char *name = patient->link->name;
 
 	snprintf(patient->again, sizeof(patient->again),
-		 "d=$(mktemp -d) && baleen save %s -o $d/%s && baleen detach %s && "
-		 "baleen restore %s $d/%s --mode auto --force",
-		 name, name, name, name, name);
+		 "d=$(mktemp -d) && baleen save %s -o $d/filter && baleen detach %s && "
+		 "baleen restore %s $d/filter --mode auto --force",
+		 name, name, name);
 }
 
 static int open_patient(struct baleen_patient *patient, u32 ifindex, struct baleen_error *error)

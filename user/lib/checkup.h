@@ -40,7 +40,7 @@ struct baleen_finding {
 	enum baleen_level level;
 	const char *check;
 	char text[320];
-	char command[320];
+	char command[512];
 };
 
 /**

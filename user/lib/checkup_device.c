@@ -7,7 +7,7 @@
 
 #include "checkup_parts.h"
 
-#define NAMES_BYTES 160
+#define NAMES_BYTES 400
 
 static bool is_on(const struct baleen_patient *patient, const char *name,
 		  struct baleen_ethtool_feature *feature)
@@ -136,54 +136,55 @@ static void check_tags(struct baleen_patient *patient)
 
 /* --- devices above and below ----------------------------------------------- */
 
-static void append(char *names, const char *name)
+static void append(char *names, const char *format, const char *name)
 {
 	size_t length = strlen(names);
 
-	snprintf(names + length, NAMES_BYTES - length, "%s%s", length ? " " : "", name);
+	snprintf(names + length, NAMES_BYTES - length, format, name);
 }
 
-/* Ports of a bond or bridge, or what a VLAN is made of. */
-static u32 find_lowers(const struct baleen_patient *patient, u32 ifindex, u32 lower, u32 but,
-		       char *names)
+/* Ports of a bridge or team, or what a VLAN is made of. */
+static bool is_below(const struct baleen_patient *patient, const struct baleen_link *link)
 {
-	u32 n = 0;
+	return link->master == patient->link->ifindex || link->ifindex == patient->link->lower;
+}
 
-	names[0] = '\0';
-	for (size_t i = 0; i < patient->links.n; i++) {
-		const struct baleen_link *link = &patient->links.link[i];
+/* The kernel has no program above another, so the filter goes first. */
+static void mend_lowers(struct baleen_patient *patient, struct baleen_finding *finding)
+{
+	const char *name = patient->link->name;
+	char restores[NAMES_BYTES] = "";
 
-		if ((link->master == ifindex || link->ifindex == lower) && link->ifindex != but) {
-			append(names, link->name);
-			n++;
-		}
-	}
-	return n;
+	for (size_t i = 0; i < patient->links.n; i++)
+		if (is_below(patient, &patient->links.link[i]))
+			append(restores, " && baleen restore %s $d/filter --force",
+			       patient->links.link[i].name);
+	if (strlen(restores) + 1 < sizeof(restores))
+		baleen_finding_mend(finding,
+				    "d=$(mktemp -d) && baleen save %s -o $d/filter && "
+				    "baleen detach %s%s",
+				    name, name, restores);
 }
 
 /* A bond hands native programs on to its ports; others have none of their own. */
 static void check_lowers(struct baleen_patient *patient)
 {
-	const struct baleen_link *link = patient->link;
-	const char *name = link->name;
+	const char *name = patient->link->name, *kind = patient->link->kind;
 	struct baleen_finding *finding;
-	char names[NAMES_BYTES];
+	char names[NAMES_BYTES] = "";
 
-	if (!find_lowers(patient, link->ifindex, link->lower, 0, names) ||
-	    !strcmp(link->kind, "bond"))
+	for (size_t i = 0; i < patient->links.n; i++)
+		if (is_below(patient, &patient->links.link[i]))
+			append(names, names[0] ? " %s" : "%s", patient->links.link[i].name);
+	if (!names[0] || !strcmp(kind, "bond"))
 		return;
-	finding = baleen_checkup_add(patient,
-				     patient->has_xdp ? BALEEN_LEVEL_PROBLEM : BALEEN_LEVEL_NOTE,
-				     "below",
-				     "%s, a %s, is above %s: a filter belongs there, where "
-				     "it is native and drops before the %s works",
-				     name, link->kind, names, link->kind);
+	finding = baleen_checkup_add(
+		patient, patient->has_xdp ? BALEEN_LEVEL_PROBLEM : BALEEN_LEVEL_NOTE, "below",
+		"%s, a %s, is above %s: a filter belongs there, where it is native and drops "
+		"before the %s works",
+		name, kind, names, kind);
 	if (patient->has_xdp)
-		baleen_finding_mend(finding,
-				    "d=$(mktemp -d) && baleen save %s -o $d/%s && for p in %s; do "
-				    "baleen restore $p $d/%s --mode auto || break; done && "
-				    "baleen detach %s",
-				    name, name, names, name, name);
+		mend_lowers(patient, finding);
 }
 
 /* What comes in by the other ports of a bond is for the same addresses. */
@@ -193,8 +194,6 @@ static void check_ports(struct baleen_patient *patient)
 		patient->link->master ? baleen_links_find(&patient->links, patient->link->master) :
 					NULL;
 	const char *name = patient->link->name;
-	struct baleen_finding *finding;
-	char names[NAMES_BYTES];
 	struct baleen_program there;
 
 	if (!master || strcmp(master->kind, "bond") || !patient->has_xdp)
@@ -205,15 +204,15 @@ static void check_ports(struct baleen_patient *patient)
 		if (port->master != master->ifindex || port == patient->link ||
 		    (!baleen_device_program(port->ifindex, &there) && there.id))
 			continue;
-		snprintf(names, sizeof(names), "%s", port->name);
-		finding = baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "bond",
-					     "packets for %s come in by %s, too, and are not "
-					     "filtered there",
-					     master->name, names);
-		baleen_finding_mend(finding,
-				    "d=$(mktemp -d) && baleen save %s -o $d/%s && "
-				    "baleen restore %s $d/%s",
-				    name, name, names, name);
+		baleen_finding_mend(
+			baleen_checkup_add(
+				patient, BALEEN_LEVEL_PROBLEM, "bond",
+				"packets for %s come in by %s, too, and are not filtered "
+				"there",
+				master->name, port->name),
+			"d=$(mktemp -d) && baleen save %s -o $d/filter && "
+			"baleen restore %s $d/filter --force",
+			name, port->name);
 	}
 }
 

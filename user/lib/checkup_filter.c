@@ -105,13 +105,22 @@ static void check_filter(struct baleen_patient *patient)
 
 /* --- its mode -------------------------------------------------------------- */
 
+/* Where the kernel does not tell what the driver can, a filter that had to be
+ * generic does.
+ */
+static bool lacks_frags(const struct baleen_patient *patient)
+{
+	if (patient->has_features)
+		return !(patient->features & BALEEN_XDP_RX_SG);
+	return is_attached(patient) && patient->there.mode == BALEEN_MODE_GENERIC;
+}
+
 /* Why a native attach would fail; NULL when there is nothing to be seen. Also
  * what mends it, as the beginning of a command.
  */
 static const char *find_obstacle(const struct baleen_patient *patient, char *mend, size_t bytes)
 {
 	const char *name = patient->link->name;
-	bool takes_frags = patient->has_features && patient->features & BALEEN_XDP_RX_SG;
 	struct baleen_ethtool_feature lro;
 
 	mend[0] = '\0';
@@ -119,7 +128,7 @@ static const char *find_obstacle(const struct baleen_patient *patient, char *men
 		snprintf(mend, bytes, "ethtool -K %s lro off", name);
 		return "LRO merges packets before a program could see them";
 	}
-	if (!takes_frags && patient->link->mtu > ONE_BUFFER_MTU) {
+	if (patient->link->mtu > ONE_BUFFER_MTU && lacks_frags(patient)) {
 		snprintf(mend, bytes, "ip link set dev %s mtu %d", name, ONE_BUFFER_MTU);
 		return "the MTU does not fit in one buffer, and the driver takes no frames of "
 		       "several";
