@@ -13,6 +13,7 @@ enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1, /* or no match */
 	EXIT_USAGE = 2,
+	EXIT_CHANGED = 3, /* of commands that may find nothing to do */
 };
 
 /**
@@ -48,6 +49,9 @@ extern const struct command add_command;
 extern const struct command del_command;
 extern const struct command merge_command;
 extern const struct command resize_command;
+extern const struct command update_command;
+extern const struct command confirm_command;
+extern const struct command apply_command;
 extern const struct command metrics_command, top_command;
 extern const struct command refresh_command;
 extern const struct command doctor_command;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Bytes that were received as a feed: can they be read, and what is in them? */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "feed_judge.h"
+#include "image_file.h"
+#include "list_combine.h"
+#include "special.h"
+
+/**
+ * struct contents - what is in a feed
+ * @list: its entries; empty when an image keeps too little to be listed
+ * @n_special: entries in special-purpose ranges, taken out of @list
+ * @counts: of what is left
+ */
+struct contents {
+	struct baleen_list list;
+	u64 n_special;
+	struct baleen_feed_counts counts;
+};
+
+static bool takes_special_out(const struct baleen_state_rule *rule)
+{
+	return rule->guards_feeds && rule->action == BALEEN_ACTION_DROP &&
+	       !rule->limits.keep_special;
+}
+
+static int measure(const struct baleen_state_rule *rule, struct contents *contents)
+{
+	struct baleen_special_removed removed;
+
+	if (takes_special_out(rule)) {
+		if (baleen_special_remove(&contents->list, &removed))
+			return -ENOMEM;
+		for (u32 i = 0; i < BALEEN_N_SPECIAL; i++)
+			contents->n_special += removed.n_entries[i];
+	}
+	contents->counts = baleen_feed_count(&contents->list);
+	return 0;
+}
+
+/* --- formats ------------------------------------------------------------------ */
+
+static int read_image(const struct baleen_state_rule *rule, int fd, const char *name,
+		      struct contents *contents, struct baleen_error *error)
+{
+	struct baleen_filter filter;
+	int err = baleen_image_file_read(fd, name, &filter, error);
+
+	if (err)
+		return err;
+	if (filter.image.key_spec != rule->key_spec)
+		err = baleen_fail(error, EINVAL,
+				  "%.600s: its keys are other ones than those of rule '%s'", name,
+				  rule->name);
+	else
+		err = baleen_filter_to_list(&filter, &contents->list, NULL);
+	if (!err)
+		err = measure(rule, contents);
+	else if (err == -EOPNOTSUPP) {
+		/* A Bloom filter, or one of hashes, knows no addresses. */
+		contents->counts.n_entries = filter.image.n_entries;
+		err = 0;
+	}
+	baleen_filter_free(&filter);
+	return err;
+}
+
+static int read_list(const struct baleen_state_rule *rule, int fd, const char *name,
+		     const struct baleen_feed_source *wanted, struct contents *contents,
+		     struct baleen_error *error)
+{
+	int err = baleen_feed_read(fd, name, wanted, rule->key_spec, NULL, &contents->list, error);
+
+	return err ? err : measure(rule, contents);
+}
+
+static int read_contents(const struct baleen_state_rule *rule, int fd, u32 format,
+			 const struct baleen_feed *feed, struct contents *contents,
+			 struct baleen_error *error)
+{
+	char name[BALEEN_SOURCE_BYTES];
+
+	baleen_feed_shown(feed, name);
+	if (format == BALEEN_FEED_IMAGE)
+		return read_image(rule, fd, name, contents, error);
+	return read_list(rule, fd, name, &feed->wanted, contents, error);
+}
+
+static u32 format_of(int fd, const struct baleen_feed_source *wanted)
+{
+	if (lseek(fd, 0, SEEK_SET) == 0 && baleen_image_file_is(fd))
+		return BALEEN_FEED_IMAGE;
+	return wanted->column[0] || wanted->where[0] || wanted->delimiter ? BALEEN_FEED_CSV :
+									    BALEEN_FEED_LIST;
+}
+
+/* --- what differs ---------------------------------------------------------------- */
+
+static u64 count_entries(const struct baleen_list *list)
+{
+	u64 n = list->n_ip4 + list->n_net4 + list->n_ip6 + list->n_key;
+
+	for (size_t i = 0; i < list->n_prefix6; i++)
+		n += !list->prefix6[i].is_exception;
+	return n;
+}
+
+/* Entries that it takes to list what only the first has: an address more in the
+ * midst of a range is one, however the range is cut.
+ */
+static u64 count_only(const struct baleen_list *a, const struct baleen_list *b)
+{
+	struct baleen_list only;
+	u64 n;
+
+	if (baleen_list_combine(a, b, BALEEN_SET_DIFFERENCE, &only))
+		return 0;
+	n = count_entries(&only);
+	baleen_list_free(&only);
+	return n;
+}
+
+/* A copy that cannot be read any more has nothing to be compared with. */
+static void compare_last(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			 const struct baleen_feed *last, const struct contents *now,
+			 struct baleen_feed_version *version)
+{
+	struct contents before = { 0 };
+	int fd = last ? baleen_feed_open(state, last, NULL) : -1;
+
+	if (fd >= 0 && read_contents(rule, fd, last->format, last, &before, NULL))
+		before.counts = (struct baleen_feed_counts){ .n_entries = last->n_entries,
+							     .n_ip4 = last->n_ip4 };
+	before.list.key_spec = now->list.key_spec;
+	version->n_added = count_only(&now->list, &before.list);
+	version->n_removed = count_only(&before.list, &now->list);
+	version->before = before.counts;
+	baleen_list_free(&before.list);
+	if (fd >= 0)
+		close(fd);
+}
+
+int baleen_feed_judge(const struct baleen_state *state, const struct baleen_state_rule *rule,
+		      const struct baleen_feed *last, struct baleen_feed_version *version,
+		      struct baleen_error *error)
+{
+	struct baleen_feed *feed = &version->feed;
+	struct contents now = { 0 };
+	struct stat stat;
+	int err;
+
+	feed->format = format_of(version->fd, &feed->wanted);
+	err = fstat(version->fd, &stat) ? -errno : 0;
+	if (!err)
+		err = read_contents(rule, version->fd, feed->format, feed, &now, error);
+	if (!err) {
+		feed->n_entries = now.counts.n_entries;
+		feed->n_ip4 = now.counts.n_ip4;
+		feed->n_special = now.n_special;
+		feed->n_bytes = stat.st_size;
+		version->now = now.counts;
+		compare_last(state, rule, last, &now, version);
+	}
+	baleen_list_free(&now.list);
+	return err;
+}

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* New versions of feeds: received, judged, and only then taken. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "feed_judge.h"
+#include "feed_update.h"
+#include "fetch.h"
+#include "singles.h"
+
+/* Of a directory; more are somebody's home and no feed. */
+#define MAX_FILES 1024
+
+/**
+ * struct source - a source that is being asked
+ * @ask: which, and how
+ * @out: where versions go
+ * @first: of its own among them
+ * @row: what the state has of it
+ * @n_rows: how many
+ * @error: filled in on failure
+ */
+struct source {
+	const struct baleen_feed_ask *ask;
+	struct baleen_feed_versions *out;
+	size_t first;
+	struct baleen_feed *row;
+	size_t n_rows;
+	struct baleen_error *error;
+};
+
+bool baleen_feed_is_of(const struct baleen_feed *feed, const char *rule,
+		       const struct baleen_feed_source *wanted)
+{
+	return !strcmp(feed->rule, rule) && !strcmp(feed->wanted.source, wanted->source) &&
+	       !strcmp(feed->wanted.column, wanted->column) &&
+	       !strcmp(feed->wanted.where, wanted->where);
+}
+
+const char *baleen_feed_shown(const struct baleen_feed *feed, char *name)
+{
+	if (!feed->file[0] && baleen_fetch_is_url(feed->wanted.source))
+		baleen_fetch_name(feed->wanted.source, name);
+	else
+		snprintf(name, BALEEN_SOURCE_BYTES, "%s", baleen_feed_name(feed));
+	return name;
+}
+
+/* --- rows and versions ------------------------------------------------------- */
+
+static int no_memory(struct baleen_error *error)
+{
+	return baleen_fail(error, ENOMEM, "no memory for feeds");
+}
+
+static int keep_row(const struct baleen_feed *feed, void *data)
+{
+	struct source *source = data;
+	struct baleen_feed *rows;
+
+	if (!baleen_feed_is_of(feed, source->ask->rule->name, source->ask->wanted))
+		return 0;
+	rows = reallocarray(source->row, source->n_rows + 1, sizeof(*rows));
+	if (!rows)
+		return no_memory(source->error);
+	source->row = rows;
+	source->row[source->n_rows++] = *feed;
+	return 0;
+}
+
+static const struct baleen_feed *find_row(const struct source *source, const char *file)
+{
+	for (size_t i = 0; i < source->n_rows; i++)
+		if (!strcmp(source->row[i].file, file))
+			return &source->row[i];
+	return NULL;
+}
+
+/* A version with what the state has of the feed, if it has any. */
+static struct baleen_feed_version *add_version(struct source *source, const char *file)
+{
+	struct baleen_feed_versions *out = source->out;
+	const struct baleen_feed *row = find_row(source, file);
+	struct baleen_feed_version *version;
+
+	if (out->n == out->room) {
+		size_t room = out->room ? 2 * out->room : 4;
+		void *versions = reallocarray(out->version, room, sizeof(*out->version));
+
+		if (!versions)
+			return NULL;
+		out->version = versions;
+		out->room = room;
+	}
+	version = &out->version[out->n++];
+	memset(version, 0, sizeof(*version));
+	version->fd = -1;
+	if (row)
+		version->feed = *row;
+	snprintf(version->feed.rule, sizeof(version->feed.rule), "%s", source->ask->rule->name);
+	snprintf(version->feed.file, sizeof(version->feed.file), "%s", file);
+	version->feed.wanted = *source->ask->wanted;
+	version->feed.checked_ms = baleen_now_ms();
+	return version;
+}
+
+void baleen_feed_version_fail(struct baleen_feed_version *version, const char *why)
+{
+	if (version->fd >= 0)
+		close(version->fd);
+	version->fd = -1;
+	version->outcome = BALEEN_FEED_FAILED;
+	snprintf(version->error.text, sizeof(version->error.text), "%s", why);
+}
+
+static bool has_copy(const struct baleen_feed *feed)
+{
+	return feed->id && feed->received_ms;
+}
+
+/* --- what was received --------------------------------------------------------- */
+
+static bool is_same_file(int a, int b)
+{
+	char bytes_a[16384], bytes_b[sizeof(bytes_a)];
+	struct stat stat_a, stat_b;
+	off_t at = 0;
+
+	if (fstat(a, &stat_a) || fstat(b, &stat_b) || stat_a.st_size != stat_b.st_size)
+		return false;
+	while (at < stat_a.st_size) {
+		ssize_t n = pread(a, bytes_a, sizeof(bytes_a), at);
+
+		if (n <= 0 || pread(b, bytes_b, n, at) != n || memcmp(bytes_a, bytes_b, n))
+			return false;
+		at += n;
+	}
+	return true;
+}
+
+/* Another way to read it makes another list of the same bytes. */
+static bool is_read_alike(const struct baleen_feed_source *a, const struct baleen_feed_source *b)
+{
+	return a->delimiter == b->delimiter && a->skip_bad == b->skip_bad;
+}
+
+static bool is_last_copy(const struct source *source, const struct baleen_feed_version *version)
+{
+	const struct baleen_feed *row = find_row(source, version->feed.file);
+	bool is_same;
+	int fd;
+
+	if (!row || !has_copy(row) || !is_read_alike(&row->wanted, &version->feed.wanted))
+		return false;
+	fd = baleen_feed_open(source->ask->state, row, NULL);
+	is_same = fd >= 0 && is_same_file(fd, version->fd);
+	if (fd >= 0)
+		close(fd);
+	return is_same;
+}
+
+static void take_as_same(struct baleen_feed_version *version)
+{
+	if (version->fd >= 0)
+		close(version->fd);
+	version->fd = -1;
+	version->outcome = BALEEN_FEED_SAME;
+	version->now = version->before = (struct baleen_feed_counts){
+		.n_entries = version->feed.n_entries,
+		.n_ip4 = version->feed.n_ip4,
+	};
+}
+
+/* Judged alone; the limits are asked when all of the source is there. */
+static int judge(const struct source *source, struct baleen_feed_version *version)
+{
+	const struct baleen_feed *row = find_row(source, version->feed.file);
+	struct baleen_error why;
+	int err;
+
+	if (is_last_copy(source, version)) {
+		take_as_same(version);
+		return 0;
+	}
+	version->outcome = row && has_copy(row) ? BALEEN_FEED_CHANGED : BALEEN_FEED_NEW;
+	err = baleen_feed_judge(source->ask->state, source->ask->rule,
+				version->outcome == BALEEN_FEED_CHANGED ? row : NULL, version,
+				&why);
+	if (err == -ENOMEM)
+		return no_memory(source->error);
+	if (err)
+		baleen_feed_version_fail(version, why.text);
+	return 0;
+}
+
+/* --- files ------------------------------------------------------------------------ */
+
+static int copy_bytes(int from, int to, const char *path, struct baleen_error *error)
+{
+	char bytes[65536];
+	u64 n_bytes = 0;
+	ssize_t n;
+
+	while ((n = read(from, bytes, sizeof(bytes))) > 0) {
+		n_bytes += n;
+		if (n_bytes > BALEEN_FETCH_MAX_BYTES)
+			return baleen_fail(error, EFBIG, "%s: larger than %llu MB", path,
+					   BALEEN_FETCH_MAX_BYTES >> 20);
+		if (write(to, bytes, n) != n)
+			return baleen_fail(error, errno, "%s: cannot copy it: %m", path);
+	}
+	if (n < 0)
+		return baleen_fail(error, errno, "%s: %m", path);
+	return 0;
+}
+
+/* What is judged is what is taken, whoever writes to the file meanwhile. */
+static int copy_file(const char *path, struct baleen_error *error)
+{
+	int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -1, err;
+	struct stat stat;
+
+	if (from < 0 || fstat(from, &stat))
+		err = baleen_fail(error, errno, "%s: %m", path);
+	else if (!S_ISREG(stat.st_mode))
+		err = baleen_fail(error, EINVAL, "%s: neither a file nor a directory", path);
+	else if ((to = memfd_create("baleen-feed", MFD_CLOEXEC)) < 0)
+		err = baleen_fail(error, errno, "%s: memfd: %m", path);
+	else
+		err = copy_bytes(from, to, path, error);
+	if (from >= 0)
+		close(from);
+	if (err && to >= 0)
+		close(to);
+	return err ? err : to;
+}
+
+static int receive_file(struct source *source, const char *path, const char *file)
+{
+	struct baleen_feed_version *version = add_version(source, file);
+	struct baleen_error why;
+
+	if (!version)
+		return no_memory(source->error);
+	version->fd = copy_file(path, &why);
+	if (version->fd < 0) {
+		version->fd = -1;
+		baleen_feed_version_fail(version, why.text);
+		return 0;
+	}
+	return judge(source, version);
+}
+
+/* --- URLs ------------------------------------------------------------------------- */
+
+static void keep_validators(struct baleen_feed *feed, const struct baleen_fetch_result *result)
+{
+	snprintf(feed->etag, sizeof(feed->etag), "%s", result->etag);
+	feed->last_modified[0] = '\0';
+	if (strlen(result->last_modified) < sizeof(feed->last_modified))
+		strcpy(feed->last_modified, result->last_modified);
+}
+
+static int fetch(const struct baleen_feed_ask *ask, const struct baleen_feed_version *version,
+		 struct baleen_fetch_result *result, struct baleen_error *error)
+{
+	struct baleen_fetch_request request =
+		baleen_fetch_defaults(ask->wanted->source, version->fd);
+	const struct baleen_feed *feed = &version->feed;
+
+	if (ask->wanted->timeout_s)
+		request.timeout_ms = 1000 * ask->wanted->timeout_s;
+	request.on_progress = ask->on_progress;
+	request.data = ask->data;
+	/* Without a copy at hand there is nothing that could be unchanged. */
+	if (has_copy(feed)) {
+		request.etag = feed->etag[0] ? feed->etag : NULL;
+		request.last_modified = feed->last_modified[0] ? feed->last_modified : NULL;
+	}
+	return baleen_fetch(&request, result, error);
+}
+
+static int receive_url(struct source *source)
+{
+	struct baleen_feed_version *version = add_version(source, "");
+	const struct baleen_feed *row = find_row(source, "");
+	struct baleen_fetch_result result;
+	struct baleen_error why;
+	int err;
+
+	if (!version)
+		return no_memory(source->error);
+	/* Read in another way the old bytes are asked for again. */
+	if (row && !is_read_alike(&row->wanted, source->ask->wanted))
+		version->feed.etag[0] = version->feed.last_modified[0] = '\0';
+	version->fd = memfd_create("baleen-feed", MFD_CLOEXEC);
+	if (version->fd < 0)
+		return baleen_fail(source->error, errno, "memfd: %m");
+	err = fetch(source->ask, version, &result, &why);
+	if (err == -EINTR)
+		return baleen_fail(source->error, EINTR, "%s", why.text);
+	if (err) {
+		baleen_feed_version_fail(version, why.text);
+		return 0;
+	}
+	keep_validators(&version->feed, &result);
+	if (!result.is_unchanged)
+		return judge(source, version);
+	take_as_same(version);
+	return 0;
+}
+
+/* --- directories ------------------------------------------------------------------- */
+
+static int is_wanted(const struct dirent *entry)
+{
+	const char *name = entry->d_name;
+	size_t length = strlen(name);
+
+	return name[0] != '.' && name[length - 1] != '~' &&
+	       (length < 4 || strcmp(name + length - 4, ".tmp"));
+}
+
+static int receive_entry(struct source *source, const char *name)
+{
+	const char *directory = source->ask->wanted->source;
+	char path[BALEEN_SOURCE_BYTES];
+	struct stat entry;
+	bool has_slash = directory[strlen(directory) - 1] == '/';
+
+	if (snprintf(path, sizeof(path), "%s%s%s", directory, has_slash ? "" : "/", name) >=
+	    (int)sizeof(path))
+		return baleen_fail(source->error, ENAMETOOLONG, "%s/%s: too long a path", directory,
+				   name);
+	/* What is no regular file is none of the feed; a file that vanished is gone. */
+	if (stat(path, &entry) || !S_ISREG(entry.st_mode))
+		return 0;
+	return receive_file(source, path, path);
+}
+
+static bool was_received(const struct source *source, const char *file)
+{
+	for (size_t i = source->first; i < source->out->n; i++)
+		if (!strcmp(source->out->version[i].feed.file, file))
+			return true;
+	return false;
+}
+
+/* What the directory does not have any more, and its row of before the first file. */
+static int add_gone(struct source *source)
+{
+	for (size_t i = 0; i < source->n_rows; i++) {
+		struct baleen_feed_version *version;
+
+		if (was_received(source, source->row[i].file))
+			continue;
+		version = add_version(source, source->row[i].file);
+		if (!version)
+			return no_memory(source->error);
+		version->outcome = BALEEN_FEED_GONE;
+		version->n_removed = version->before.n_entries = version->feed.n_entries;
+		version->before.n_ip4 = version->feed.n_ip4;
+	}
+	return 0;
+}
+
+/* One that the state knows nothing of, so that it is not forgotten. */
+static int add_empty(struct source *source)
+{
+	struct baleen_feed_version *version = add_version(source, "");
+
+	if (!version)
+		return no_memory(source->error);
+	version->outcome = BALEEN_FEED_SAME;
+	return 0;
+}
+
+static int receive_directory(struct source *source)
+{
+	struct dirent **entry;
+	int n = scandir(source->ask->wanted->source, &entry, is_wanted, alphasort), err = 0;
+
+	if (n < 0)
+		return baleen_fail(source->error, errno, "%s: %m", source->ask->wanted->source);
+	if (n > MAX_FILES)
+		err = baleen_fail(source->error, E2BIG, "%s: more than %d files",
+				  source->ask->wanted->source, MAX_FILES);
+	for (int i = 0; i < n; i++) {
+		if (!err)
+			err = receive_entry(source, entry[i]->d_name);
+		free(entry[i]);
+	}
+	free(entry);
+	if (!err && source->out->n == source->first && !source->ask->rule->limits.min_entries)
+		err = add_empty(source);
+	return err ? err : add_gone(source);
+}
+
+/* --- the source as a whole ----------------------------------------------------------- */
+
+/* A failed file takes its directory with it: half of a list is none. Those that
+ * did not fail themselves are as they were.
+ */
+static void fail_all(struct source *source, const char *why)
+{
+	for (size_t i = source->first; i < source->out->n; i++) {
+		struct baleen_feed_version *version = &source->out->version[i];
+
+		if (version->outcome != BALEEN_FEED_FAILED)
+			baleen_feed_version_fail(version, why);
+	}
+}
+
+static const struct baleen_feed_version *first_failed(const struct source *source)
+{
+	for (size_t i = source->first; i < source->out->n; i++)
+		if (source->out->version[i].outcome == BALEEN_FEED_FAILED)
+			return &source->out->version[i];
+	return NULL;
+}
+
+static void add_counts(struct baleen_feed_counts *sum, const struct baleen_feed_counts *counts)
+{
+	sum->n_entries += counts->n_entries;
+	sum->n_ip4 += counts->n_ip4;
+	sum->ip6_share += counts->ip6_share;
+}
+
+static bool has_changed(const struct source *source)
+{
+	for (size_t i = source->first; i < source->out->n; i++)
+		if (source->out->version[i].outcome != BALEEN_FEED_SAME)
+			return true;
+	return false;
+}
+
+static void check_limits(struct source *source)
+{
+	const struct baleen_feed shown = { .wanted = *source->ask->wanted };
+	struct baleen_feed_counts before = { 0 }, now = { 0 };
+	char name[BALEEN_SOURCE_BYTES];
+	struct baleen_error why, text;
+
+	for (size_t i = source->first; i < source->out->n; i++) {
+		add_counts(&before, &source->out->version[i].before);
+		add_counts(&now, &source->out->version[i].now);
+	}
+	if (!baleen_feed_check(&source->ask->rule->limits, before.n_entries ? &before : NULL, &now,
+			       &why))
+		return;
+	baleen_fail(&text, ERANGE, "%.600s: refused: %.400s", baleen_feed_shown(&shown, name),
+		    why.text);
+	fail_all(source, text.text);
+}
+
+static void judge_whole(struct source *source)
+{
+	const struct baleen_feed_version *failed = first_failed(source);
+	struct baleen_error why;
+
+	if (failed) {
+		why = failed->error;
+		fail_all(source, why.text);
+	} else if (has_changed(source) && !source->ask->ignores_limits) {
+		check_limits(source);
+	}
+}
+
+/* What is no matter of one file: all that the state has of the source failed. */
+static int fail_source(struct source *source, const char *why)
+{
+	size_t n = 0;
+
+	source->out->n = source->first;
+	do {
+		const char *file = source->n_rows ? source->row[n].file : "";
+		struct baleen_feed_version *version = add_version(source, file);
+
+		if (!version)
+			return no_memory(source->error);
+		baleen_feed_version_fail(version, why);
+	} while (++n < source->n_rows);
+	return 0;
+}
+
+static bool is_fatal(int err)
+{
+	return err == -ENOMEM || err == -EINTR;
+}
+
+static void close_versions(struct baleen_feed_versions *versions, size_t first)
+{
+	for (size_t i = first; i < versions->n; i++)
+		if (versions->version[i].fd >= 0)
+			close(versions->version[i].fd);
+	versions->n = first;
+}
+
+static int receive_from(struct source *source)
+{
+	const char *path = source->ask->wanted->source;
+	struct baleen_error why = { "" };
+	struct stat stat_;
+	int err;
+
+	if (baleen_fetch_is_url(path))
+		return receive_url(source);
+	if (stat(path, &stat_) || !S_ISDIR(stat_.st_mode)) {
+		/* It was a directory: its files are not one that cannot be read. */
+		if (source->n_rows && source->row[0].file[0]) {
+			baleen_fail(&why, ENOTDIR, "%s: is no directory any more", path);
+			return fail_source(source, why.text);
+		}
+		return receive_file(source, path, "");
+	}
+	err = receive_directory(source);
+	if (!err || is_fatal(err))
+		return err;
+	why = *source->error;
+	close_versions(source->out, source->first);
+	return fail_source(source, why.text);
+}
+
+int baleen_feed_receive(const struct baleen_feed_ask *ask, struct baleen_feed_versions *out,
+			struct baleen_error *error)
+{
+	struct baleen_error unused;
+	struct source source = {
+		.ask = ask, .out = out, .first = out->n, .error = error ? error : &unused
+	};
+	int err = 0;
+
+	if (ask->state)
+		err = baleen_feeds_each(ask->state, ask->rule->name, keep_row, &source,
+					source.error);
+	if (!err)
+		err = receive_from(&source);
+	if (!err)
+		judge_whole(&source);
+	else
+		close_versions(out, source.first);
+	free(source.row);
+	return err;
+}
+
+void baleen_feed_versions_free(struct baleen_feed_versions *versions)
+{
+	close_versions(versions, 0);
+	free(versions->version);
+	*versions = (struct baleen_feed_versions){ 0 };
+}
