@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From the state of a rule to its filter. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "build.h"
+#include "derive.h"
+#include "edit.h"
+#include "image_file.h"
+#include "special.h"
+
+/* Room beside what there is: a ban need not be built anew for at once. */
+#define SPARE_KEYS 64
+#define SPARE_SHARE 1.5
+
+/* Lists that wait to be united with one of their size: enough for any number. */
+#define MAX_WAITING 64
+
+/**
+ * struct derivation - a filter on its way
+ * @state: of the device
+ * @rule: whose filter it is
+ * @now_ms: single entries that have ended by then take no part
+ * @is_roomy: there shall be room for half as much again
+ * @withheld: what is not to be dropped; nothing where that does not apply
+ * @waiting: lists of feeds, each at least twice as long as the next
+ * @n_waiting: how many
+ * @has_image: there are images among the feeds
+ * @image: the union of these
+ * @keys: single entries
+ * @exceptions: what exceptions among these cover
+ * @derived: what came of it
+ * @error: of the caller
+ */
+struct derivation {
+	const struct baleen_state *state;
+	const struct baleen_state_rule *rule;
+	u64 now_ms;
+	bool is_roomy;
+	struct baleen_withheld_set withheld;
+	struct baleen_list waiting[MAX_WAITING];
+	u32 n_waiting;
+	bool has_image;
+	struct baleen_filter image;
+	struct baleen_list keys;
+	struct baleen_list exceptions;
+	struct baleen_derived derived;
+	struct baleen_error *error;
+};
+
+static int no_memory(struct derivation *work)
+{
+	return baleen_fail(work->error, ENOMEM, "rule '%s': no memory for its entries",
+			   work->rule->name);
+}
+
+static u64 n_entries(const struct baleen_list *list)
+{
+	return list->n_ip4 + list->n_net4 + list->n_ip6 + list->n_prefix6 + list->n_key;
+}
+
+/* --- feeds ----------------------------------------------------------------- */
+
+/* The last two become one. */
+static int unite_last(struct derivation *work)
+{
+	struct baleen_list *last = &work->waiting[--work->n_waiting];
+	int err = baleen_list_unite(last - 1, last);
+
+	baleen_list_free(last);
+	return err ? no_memory(work) : 0;
+}
+
+/* Each key is copied as often as the number of feeds can be halved. */
+static int add_list(struct derivation *work, struct baleen_list *list)
+{
+	int err = 0;
+
+	work->waiting[work->n_waiting++] = *list;
+	while (work->n_waiting > 1 && !err) {
+		const struct baleen_list *last = &work->waiting[work->n_waiting - 1];
+
+		if (work->n_waiting < MAX_WAITING && n_entries(last - 1) >= 2 * n_entries(last))
+			break;
+		err = unite_last(work);
+	}
+	return err;
+}
+
+static int add_image(struct derivation *work, struct baleen_filter *image)
+{
+	struct baleen_filter merged;
+	int err;
+
+	if (!work->has_image) {
+		work->image = *image;
+		work->has_image = true;
+		return 0;
+	}
+	err = baleen_filter_merge(&work->image, image, &merged, work->error);
+	baleen_filter_free(image);
+	if (err)
+		return err;
+	baleen_filter_free(&work->image);
+	work->image = merged;
+	return 0;
+}
+
+static int read_image(struct derivation *work, int fd, const struct baleen_feed *feed)
+{
+	const char *name = baleen_feed_name(feed);
+	struct baleen_filter image;
+	int err = baleen_image_file_read(fd, name, &image, work->error);
+
+	if (err)
+		return err;
+	if (image.image.key_spec != work->rule->key_spec) {
+		baleen_filter_free(&image);
+		return baleen_fail(work->error, EINVAL,
+				   "%.600s: its keys are other ones than those of rule '%s'", name,
+				   work->rule->name);
+	}
+	return add_image(work, &image);
+}
+
+static int read_list(struct derivation *work, int fd, const struct baleen_feed *feed)
+{
+	struct baleen_list list;
+	int err = baleen_feed_read(fd, baleen_feed_name(feed), &feed->wanted, work->rule->key_spec,
+				   NULL, &list, work->error);
+
+	if (err)
+		return err;
+	list.key_spec = work->rule->key_spec;
+	return add_list(work, &list);
+}
+
+static int read_feed(const struct baleen_feed *feed, void *data)
+{
+	struct derivation *work = data;
+	int fd = baleen_feed_open(work->state, feed, work->error), err;
+
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return fd;
+	work->derived.n_feeds++;
+	err = feed->format == BALEEN_FEED_IMAGE ? read_image(work, fd, feed) :
+						  read_list(work, fd, feed);
+	close(fd);
+	return err;
+}
+
+/* Afterwards work->waiting[0] is the union of all lists. */
+static int read_feeds(struct derivation *work)
+{
+	int err = baleen_feeds_each(work->state, work->rule->name, read_feed, work, work->error);
+
+	while (work->n_waiting > 1 && !err)
+		err = unite_last(work);
+	work->waiting[0].key_spec = work->rule->key_spec;
+	return err;
+}
+
+/* --- lists ----------------------------------------------------------------- */
+
+/* What is found of a part of what is withheld. */
+static int count_withheld(struct derivation *work, const struct baleen_list *set,
+			  enum baleen_withheld_role role)
+{
+	struct baleen_withheld first;
+	u64 n = 0;
+
+	if (baleen_withheld_meets(&work->withheld, role, set, &n, &first))
+		return no_memory(work);
+	if (n && !work->derived.n_withheld)
+		work->derived.first_withheld = first;
+	work->derived.n_withheld += n;
+	return 0;
+}
+
+/* Takes a part of what is withheld out of a set. */
+static int withhold(struct derivation *work, struct baleen_list *set,
+		    enum baleen_withheld_role role)
+{
+	struct baleen_list out = work->withheld.set[role];
+	u64 n_before = work->derived.n_withheld;
+	int err;
+
+	if (baleen_list_is_empty(&out))
+		return 0;
+	err = count_withheld(work, set, role);
+	if (err || work->derived.n_withheld == n_before)
+		return err;
+	out.key_spec = set->key_spec;
+	return baleen_list_subtract(set, &out) ? no_memory(work) : 0;
+}
+
+static int guard_feeds(struct derivation *work, struct baleen_list *set)
+{
+	struct baleen_special_removed removed;
+
+	if (!baleen_withheld_applies(work->rule))
+		return 0;
+	if (!work->rule->limits.keep_special && baleen_special_remove(set, &removed))
+		return no_memory(work);
+	return withhold(work, set, BALEEN_WITHHELD_PEER);
+}
+
+static int add_singles(struct derivation *work, struct baleen_list *set)
+{
+	if ((!baleen_list_is_empty(&work->exceptions) &&
+	     baleen_list_subtract(set, &work->exceptions)) ||
+	    baleen_list_unite(set, &work->keys))
+		return no_memory(work);
+	return 0;
+}
+
+static int guard_set(struct derivation *work, struct baleen_list *set)
+{
+	int err = withhold(work, set, BALEEN_WITHHELD_NEVER);
+
+	return err ? err : withhold(work, set, BALEEN_WITHHELD_HOST);
+}
+
+static u64 room(const struct derivation *work, u64 n)
+{
+	u64 n_singles = work->keys.n_ip4 + work->keys.n_ip6 + work->keys.n_key;
+	u64 spare = (work->is_roomy ? n : n_singles) * (SPARE_SHARE - 1) + SPARE_KEYS;
+
+	return n + spare > work->rule->capacity ? n + spare : work->rule->capacity;
+}
+
+static int build(struct derivation *work, struct baleen_filter *filter)
+{
+	struct baleen_list *set = &work->waiting[0];
+	struct baleen_build_options options = {
+		.name = work->rule->name,
+		.key_spec = work->rule->key_spec,
+		.kind = work->rule->kind,
+		.fpp = work->rule->fpp,
+	};
+	int err = guard_set(work, set);
+
+	if (err)
+		return err;
+	options.capacity = room(work, set->n_ip4 + set->n_ip6 + set->n_key);
+	return baleen_build(set, &options, filter, work->error);
+}
+
+static int derive_of_lists(struct derivation *work, struct baleen_filter *filter)
+{
+	int err = guard_feeds(work, &work->waiting[0]);
+
+	if (!err)
+		err = add_singles(work, &work->waiting[0]);
+	return err ? err : build(work, filter);
+}
+
+static int derive_everything(struct derivation *work, struct baleen_filter *filter)
+{
+	int err = baleen_list_from_text("0.0.0.0/0\n::/0\n", "every address", work->rule->key_spec,
+					&work->waiting[0], work->error);
+
+	return err ? err : build(work, filter);
+}
+
+/* --- images ---------------------------------------------------------------- */
+
+/* The special-purpose ranges as a set. */
+static int list_special(u32 key_spec, struct baleen_list *set, struct baleen_error *error)
+{
+	char text[BALEEN_N_SPECIAL * BALEEN_KEY_TEXT];
+	size_t used = 0;
+
+	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++)
+		used += snprintf(text + used, sizeof(text) - used, "%s\n",
+				 baleen_special[i].prefix);
+	return baleen_list_from_text(text, "special-purpose ranges", key_spec, set, error);
+}
+
+/* The hosts of @set that an image holds. */
+static int held_hosts(const struct baleen_filter *image, const struct baleen_list *set,
+		      struct baleen_list *held)
+{
+	struct baleen_key key = { .domain = BALEEN_IP4 };
+
+	held->ip4 = calloc(set->n_ip4 + 1, sizeof(*held->ip4));
+	held->ip6 = calloc(set->n_ip6 + 1, sizeof(*held->ip6));
+	held->key = calloc(set->n_key + 1, sizeof(*held->key));
+	if (!held->ip4 || !held->ip6 || !held->key)
+		return -ENOMEM;
+	held->room_ip4 = set->n_ip4 + 1;
+	held->room_ip6 = set->n_ip6 + 1;
+	held->room_key = set->n_key + 1;
+	for (size_t i = 0; i < set->n_ip4; i++) {
+		key.ip4 = set->ip4[i];
+		if (baleen_filter_test(image, &key))
+			held->ip4[held->n_ip4++] = key.ip4;
+	}
+	key = (struct baleen_key){ .domain = BALEEN_IP6 };
+	for (size_t i = 0; i < set->n_ip6; i++) {
+		key.hi = set->ip6[i].hi;
+		key.lo = set->ip6[i].lo;
+		if (baleen_filter_test(image, &key))
+			held->ip6[held->n_ip6++] = set->ip6[i];
+	}
+	for (size_t i = 0; i < set->n_key; i++)
+		if (baleen_filter_test(image, &set->key[i]))
+			held->key[held->n_key++] = set->key[i];
+	return 0;
+}
+
+/* The prefixes of @set, as far as the image has them. */
+static int held_prefixes(struct derivation *work, const struct baleen_list *set,
+			 struct baleen_list *held)
+{
+	struct baleen_list listed = { 0 }, prefixes = *set, common = { 0 };
+	int err = baleen_filter_list_exact(&work->image, &listed, work->error);
+
+	if (err)
+		return err;
+	listed.key_spec = set->key_spec;
+	prefixes.n_ip4 = prefixes.n_ip6 = prefixes.n_key = 0;
+	if (baleen_list_combine(&prefixes, &listed, BALEEN_SET_INTERSECTION, &common) ||
+	    baleen_list_unite(held, &common))
+		err = no_memory(work);
+	baleen_list_free(&common);
+	baleen_list_free(&listed);
+	return err;
+}
+
+static int refuse_edit(struct derivation *work, const struct baleen_error *why, int err)
+{
+	return baleen_fail(work->error, -err, "rule '%s': its image: %.900s", work->rule->name,
+			   why->text);
+}
+
+static int edit_image(struct derivation *work, const struct baleen_list *change,
+		      enum baleen_set_op op)
+{
+	struct baleen_filter edited;
+	struct baleen_error why;
+	u64 capacity = baleen_filter_room(&work->image);
+	u64 n = op == BALEEN_SET_UNION ? change->n_ip4 + change->n_ip6 + change->n_key : 0;
+	int err;
+
+	if (baleen_list_is_empty(change))
+		return 0;
+	err = baleen_filter_edit(&work->image, change, op, capacity + n, &edited, &why);
+	if (err)
+		return refuse_edit(work, &why, err);
+	baleen_filter_free(&work->image);
+	work->image = edited;
+	return 0;
+}
+
+/* Prefixes need an image that can be listed. @is_optional: else they are passed
+ * over
+ */
+static int find_held(struct derivation *work, const struct baleen_list *set, bool is_optional,
+		     struct baleen_list *held)
+{
+	struct baleen_error why;
+	int err;
+
+	if (held_hosts(&work->image, set, held))
+		return no_memory(work);
+	if (!set->n_net4 && !set->n_prefix6)
+		return 0;
+	err = baleen_filter_check_edit(&work->image, set, BALEEN_SET_DIFFERENCE, &why);
+	if (err)
+		return is_optional ? 0 : refuse_edit(work, &why, err);
+	return held_prefixes(work, set, held);
+}
+
+static int cut_image(struct derivation *work, const struct baleen_list *set, bool is_optional)
+{
+	struct baleen_list held = { .key_spec = work->rule->key_spec }, asked = *set;
+	int err;
+
+	asked.key_spec = held.key_spec;
+	err = find_held(work, &asked, is_optional, &held);
+	if (!err)
+		err = edit_image(work, &held, BALEEN_SET_DIFFERENCE);
+	baleen_list_free(&held);
+	return err;
+}
+
+static int cut_special(struct derivation *work)
+{
+	struct baleen_list special;
+	int err;
+
+	if (work->rule->limits.keep_special)
+		return 0;
+	err = list_special(work->rule->key_spec, &special, work->error);
+	if (err)
+		return err;
+	err = cut_image(work, &special, true);
+	baleen_list_free(&special);
+	return err;
+}
+
+/* As withhold() does of lists. */
+static int cut_withheld(struct derivation *work, enum baleen_withheld_role role)
+{
+	struct baleen_list held = { .key_spec = work->rule->key_spec };
+	struct baleen_list asked = work->withheld.set[role];
+	int err;
+
+	if (baleen_list_is_empty(&asked))
+		return 0;
+	asked.key_spec = held.key_spec;
+	err = find_held(work, &asked, false, &held);
+	if (!err)
+		err = count_withheld(work, &held, role);
+	if (!err)
+		err = edit_image(work, &held, BALEEN_SET_DIFFERENCE);
+	baleen_list_free(&held);
+	return err;
+}
+
+static int cut_feeds(struct derivation *work)
+{
+	int err = 0;
+
+	if (baleen_withheld_applies(work->rule)) {
+		err = cut_special(work);
+		if (!err)
+			err = cut_withheld(work, BALEEN_WITHHELD_PEER);
+	}
+	return err ? err : cut_image(work, &work->exceptions, false);
+}
+
+/* Each step is passed over when it would change nothing, so an image that is
+ * alone stays as it was received.
+ */
+static int derive_of_image(struct derivation *work, struct baleen_filter *filter)
+{
+	struct baleen_list *set = &work->waiting[0];
+	int err = guard_feeds(work, set);
+
+	if (!err)
+		err = cut_feeds(work);
+	if (!err)
+		err = add_singles(work, set);
+	if (!err)
+		err = edit_image(work, set, BALEEN_SET_UNION);
+	if (!err)
+		err = cut_withheld(work, BALEEN_WITHHELD_NEVER);
+	if (!err)
+		err = cut_withheld(work, BALEEN_WITHHELD_HOST);
+	if (err)
+		return err;
+	*filter = work->image;
+	work->image = (struct baleen_filter){ 0 };
+	return 0;
+}
+
+/* --- all ------------------------------------------------------------------- */
+
+static int prepare(struct derivation *work)
+{
+	const struct baleen_state_rule *rule = work->rule;
+	int err = 0;
+
+	if (baleen_withheld_applies(rule))
+		err = baleen_withheld_load(work->state, &work->withheld, work->error);
+	work->waiting[0].key_spec = rule->key_spec;
+	work->keys.key_spec = work->exceptions.key_spec = rule->key_spec;
+	if (err || rule->is_any)
+		return err;
+	err = baleen_singles_to_lists(work->state, rule->name, rule->key_spec, work->now_ms,
+				      &work->keys, &work->exceptions, work->error);
+	work->derived.n_singles = baleen_singles_count(work->state, rule->name, NULL);
+	return err ? err : read_feeds(work);
+}
+
+static void clean(struct derivation *work)
+{
+	for (u32 i = 0; i < MAX_WAITING; i++)
+		baleen_list_free(&work->waiting[i]);
+	baleen_list_free(&work->keys);
+	baleen_list_free(&work->exceptions);
+	baleen_filter_free(&work->image);
+	baleen_withheld_free(&work->withheld);
+}
+
+static int derive(struct derivation *work, struct baleen_filter *filter)
+{
+	int err = prepare(work);
+
+	if (!err && work->rule->is_any)
+		err = derive_everything(work, filter);
+	else if (!err && work->has_image)
+		err = derive_of_image(work, filter);
+	else if (!err)
+		err = derive_of_lists(work, filter);
+	clean(work);
+	return err;
+}
+
+int baleen_derive(const struct baleen_state *state, const struct baleen_state_rule *rule,
+		  u64 now_ms, struct baleen_filter *filter, struct baleen_derived *derived,
+		  struct baleen_error *error)
+{
+	struct derivation work = { .state = state, .rule = rule, .now_ms = now_ms, .error = error };
+	int err = derive(&work, filter);
+
+	if (!err && derived)
+		*derived = work.derived;
+	return err;
+}
+
+int baleen_derive_roomy(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			u64 now_ms, struct baleen_filter *filter, struct baleen_error *error)
+{
+	struct derivation work = {
+		.state = state, .rule = rule, .now_ms = now_ms, .is_roomy = true, .error = error
+	};
+
+	return derive(&work, filter);
+}
