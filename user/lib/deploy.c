@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* State and device as one thing, changed together. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "deploy_step.h"
+
+/* --- open ------------------------------------------------------------------ */
+
+/* A device that is not there, or that somebody took the filter off, has none:
+ * to open it puts nothing on.
+ */
+static int open_xdp(struct baleen_deploy *deploy, const char *device, u64 timeout_ms,
+		    struct baleen_error *error)
+{
+	int err = baleen_xdp_open_within(&deploy->xdp, device, timeout_ms, error);
+
+	deploy->has_xdp = !err && deploy->xdp.state == BALEEN_XDP_ATTACHED;
+	if (!err && !deploy->has_xdp)
+		baleen_xdp_close(&deploy->xdp);
+	return err == -ENOENT || err == -ENODEV ? 0 : err;
+}
+
+/* What a killed writer left half-way, or another tool has changed. */
+static int repair(struct baleen_deploy *deploy, struct baleen_error *error)
+{
+	bool is_marked = baleen_state_is_marked(&deploy->state);
+	struct baleen_state_rules rules;
+	int err = baleen_state_get_rules(&deploy->state, &rules, error);
+
+	if (!err && deploy->has_xdp && rules.n_rules &&
+	    (is_marked || baleen_deploy_differs(deploy, &rules)))
+		err = baleen_deploy_follow(deploy, baleen_now_ms(), error);
+	if (!err && is_marked)
+		baleen_state_unmark(&deploy->state);
+	return err;
+}
+
+int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 timeout_ms,
+		       struct baleen_error *error)
+{
+	struct baleen_deploy opened = { 0 };
+	u64 n;
+	int err = baleen_state_open(&opened.state, device, timeout_ms ? timeout_ms : 1, error);
+
+	if (err)
+		return err;
+	err = open_xdp(&opened, device, timeout_ms, error);
+	if (!err)
+		err = repair(&opened, error);
+	if (err) {
+		baleen_deploy_close(&opened);
+		return err;
+	}
+	/* On a full disk the rows stay, and mean nothing. */
+	baleen_deploy_expire(&opened, baleen_now_ms(), &n, NULL);
+	*deploy = opened;
+	return 0;
+}
+
+void baleen_deploy_close(struct baleen_deploy *deploy)
+{
+	if (deploy->has_xdp)
+		baleen_xdp_close(&deploy->xdp);
+	deploy->has_xdp = false;
+	baleen_state_close(&deploy->state);
+}
+
+/* --- put ------------------------------------------------------------------- */
+
+static int note_applied(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
+			struct baleen_error *error)
+{
+	char time[24];
+
+	snprintf(time, sizeof(time), "%llu", (unsigned long long)step->now_ms / 1000);
+	return baleen_state_set_text(&deploy->state, "applied", time, error);
+}
+
+/* What goes live is live; the state was not committed, so it goes back. */
+static int take_back(struct baleen_deploy *deploy, bool was_attached, struct baleen_error *error)
+{
+	if (was_attached)
+		return baleen_deploy_follow(deploy, baleen_now_ms(), error);
+	if (deploy->has_xdp)
+		baleen_xdp_close(&deploy->xdp);
+	deploy->has_xdp = false;
+	return baleen_xdp_detach(deploy->state.device, error);
+}
+
+/* From here on the device is another one until the state says so, too. */
+static int switch_and_commit(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
+			     struct baleen_attempts *attempts, struct baleen_error *error)
+{
+	bool was_attached = deploy->has_xdp;
+	struct baleen_error first, second;
+	int err = baleen_state_mark(&deploy->state, error);
+
+	if (err)
+		return err;
+	err = was_attached ? baleen_deploy_switch(deploy, step, error) :
+			     baleen_deploy_attach(deploy, step, attempts, error);
+	if (!err) {
+		err = baleen_state_commit(&deploy->state, &first);
+		/* With the mark left behind the next one tries again. */
+		if (err && take_back(deploy, was_attached, &second))
+			return baleen_fail(error, -err, "%.500s; nor to go back: %.400s",
+					   first.text, second.text);
+		if (err)
+			baleen_fail(error, -err, "%s", first.text);
+	}
+	baleen_state_unmark(&deploy->state);
+	return err;
+}
+
+int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_plan *plan,
+		      struct baleen_attempts *attempts,
+		      int (*check)(void *data, const struct baleen_ruleset *ruleset), void *data,
+		      struct baleen_error *error)
+{
+	struct baleen_deploy_step step = { .plan = plan, .now_ms = baleen_now_ms() };
+	struct baleen_attempts ignored;
+	int err = baleen_deploy_prepare(deploy, &step, error);
+
+	if (!err && check)
+		err = check(data, &step.ruleset);
+	if (!err)
+		err = baleen_deploy_note_times(deploy, &step, error);
+	if (!err)
+		err = note_applied(deploy, &step, error);
+	if (!err)
+		err = switch_and_commit(deploy, &step, attempts ? attempts : &ignored, error);
+	if (err)
+		baleen_state_rollback(&deploy->state);
+	baleen_deploy_step_free(&step);
+	return err;
+}
+
+int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *attempts,
+			  struct baleen_error *error)
+{
+	struct baleen_deploy_plan plan = { 0 };
+	struct baleen_deploy_step step = { .plan = &plan, .now_ms = baleen_now_ms() };
+	int err;
+
+	memset(attempts, 0, sizeof(*attempts));
+	if (deploy->has_xdp)
+		return 0;
+	/* Nothing is written: a full disk is no reason to be without a filter. */
+	err = baleen_state_get_rules(&deploy->state, &plan.rules, error);
+	if (!err)
+		err = baleen_deploy_prepare(deploy, &step, error);
+	if (!err)
+		err = baleen_deploy_attach(deploy, &step, attempts, error);
+	baleen_deploy_step_free(&step);
+	return err;
+}

@@ -1,0 +1,721 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Changes of single entries, in the state and in what packets see.
+ *
+ * A change of an entry is not yet a change of the set: another entry, or a feed,
+ * may hold the key, too. So rows are changed first, in a transaction; then each
+ * key that they name is asked for anew, and put into the map or taken out of it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "change.h"
+#include "deploy_step.h"
+
+/* Keys that are looked for in feeds one by one: to read a million lines for one of
+ * them takes 0.08 s, to derive the filter anew and put it on 0.55 s.
+ */
+#define MAX_SOUGHT 6
+
+/**
+ * struct work - a batch on its way
+ * @deploy: device and state
+ * @batch: what to do; NULL when entries end
+ * @rules: of the state
+ * @index: of the rule among them
+ * @now_ms: the time for all of it
+ * @touched: lines of the keys whose place may have changed
+ * @touched_text: what it wrote
+ * @touched_bytes: length of that
+ * @is_changed: a row was changed
+ * @guards: additions are asked about
+ * @withheld: what must not be added
+ * @error: of the caller
+ */
+struct work {
+	struct baleen_deploy *deploy;
+	struct baleen_batch *batch;
+	struct baleen_state_rules rules;
+	u32 index;
+	u64 now_ms;
+	FILE *touched;
+	char *touched_text;
+	size_t touched_bytes;
+	bool is_changed;
+	bool guards;
+	struct baleen_withheld_set withheld;
+	struct baleen_error *error;
+};
+
+static const struct baleen_state_rule *rule_of(const struct work *work)
+{
+	return &work->rules.rule[work->index];
+}
+
+static int no_memory(struct work *work)
+{
+	return baleen_fail(work->error, ENOMEM, "no memory for the entries");
+}
+
+static int touch(struct work *work, const struct baleen_single *single)
+{
+	return fprintf(work->touched, "%s\n", single->key) < 0 ? no_memory(work) : 0;
+}
+
+/* --- what must not be added ------------------------------------------------- */
+
+static int start_guard(struct work *work)
+{
+	const struct baleen_state_rule *rule = rule_of(work);
+
+	work->guards = rule->action == BALEEN_ACTION_DROP &&
+		       baleen_spec_is_address(rule->key_spec) &&
+		       (rule->guards_feeds || !work->batch->forces);
+	return work->guards ? baleen_withheld_load_now(&work->deploy->state, &work->withheld,
+						       work->error) :
+			      0;
+}
+
+/* The first part of what is withheld that a set of keys meets. */
+static int find_withheld(struct work *work, const struct baleen_list *keys, bool *is_found,
+			 struct baleen_withheld *withheld)
+{
+	u32 n_roles = work->batch->cuts_sessions ? BALEEN_WITHHELD_PEER : BALEEN_N_WITHHELD;
+	u64 n = 0;
+
+	for (u32 role = 0; role < n_roles && !n; role++)
+		if (baleen_withheld_meets(&work->withheld, role, keys, &n, withheld))
+			return no_memory(work);
+	*is_found = n;
+	return 0;
+}
+
+static int find_withheld_text(struct work *work, const char *text, bool *is_found,
+			      struct baleen_withheld *withheld)
+{
+	struct baleen_list keys;
+	int err = baleen_list_from_text(text, "key", BALEEN_KEY_SRC, &keys, work->error);
+
+	if (err)
+		return err;
+	err = find_withheld(work, &keys, is_found, withheld);
+	baleen_list_free(&keys);
+	return err;
+}
+
+static bool is_addition(const struct baleen_single_change *change)
+{
+	return change->op == BALEEN_SINGLE_PUT && !change->single.is_exception;
+}
+
+static int refuse_one(struct work *work, struct baleen_single_change *change)
+{
+	bool is_found = false;
+	int err;
+
+	if (!is_addition(change))
+		return 0;
+	err = find_withheld_text(work, change->single.key, &is_found, &change->withheld);
+	if (!err && is_found)
+		change->result = -EPERM;
+	return err;
+}
+
+/* Most batches hold nothing of it: asked as a whole. */
+static int is_all_fine(struct work *work, bool *is_fine)
+{
+	struct baleen_withheld ignored;
+	bool is_found = false;
+	size_t n_bytes;
+	char *text = NULL;
+	FILE *stream = open_memstream(&text, &n_bytes);
+	int err;
+
+	if (!stream)
+		return no_memory(work);
+	for (size_t i = 0; i < work->batch->n; i++)
+		if (is_addition(&work->batch->change[i]))
+			fprintf(stream, "%s\n", work->batch->change[i].single.key);
+	err = fclose(stream) ? no_memory(work) :
+			       find_withheld_text(work, text, &is_found, &ignored);
+	free(text);
+	if (!err)
+		*is_fine = !is_found;
+	return err;
+}
+
+static int refuse_withheld(struct work *work)
+{
+	bool is_fine = true;
+	int err = start_guard(work);
+
+	if (!err && work->guards)
+		err = is_all_fine(work, &is_fine);
+	for (size_t i = 0; i < work->batch->n && !err && !is_fine; i++)
+		err = refuse_one(work, &work->batch->change[i]);
+	return err;
+}
+
+/* --- rows ------------------------------------------------------------------ */
+
+static int put_row(struct work *work, struct baleen_single_change *change)
+{
+	bool is_new = false;
+	int err = baleen_singles_put(&work->deploy->state, work->batch->rule, &change->single,
+				     &is_new, work->error);
+
+	if (err)
+		return err;
+	change->result = is_new ? 0 : -EEXIST;
+	work->is_changed = true;
+	return touch(work, &change->single);
+}
+
+static int remove_row(struct work *work, const struct baleen_single *single, u64 *n)
+{
+	int err = baleen_singles_remove(&work->deploy->state, rule_of(work)->name, single,
+					single->origin[0] ? single->origin : NULL, n, work->error);
+
+	if (err || !*n)
+		return err;
+	work->is_changed = true;
+	return touch(work, single);
+}
+
+static int change_rows(struct work *work)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < work->batch->n && !err; i++) {
+		struct baleen_single_change *change = &work->batch->change[i];
+		u64 n = 0;
+
+		if (change->result == -EPERM)
+			continue;
+		if (change->op == BALEEN_SINGLE_PUT) {
+			err = put_row(work, change);
+			continue;
+		}
+		err = remove_row(work, &change->single, &n);
+		change->result = n ? 0 : -ENOENT;
+	}
+	return err;
+}
+
+static int touch_each(const struct baleen_single *single, void *data)
+{
+	return touch(data, single);
+}
+
+static int flush_rows(struct work *work)
+{
+	const char *origin =
+		work->batch->flush_of && work->batch->flush_of[0] ? work->batch->flush_of : NULL;
+	struct baleen_state *state = &work->deploy->state;
+	int err;
+
+	if (!work->batch->flush_of)
+		return 0;
+	err = baleen_singles_each(state, work->batch->rule, origin, touch_each, work, work->error);
+	if (!err)
+		err = baleen_singles_flush(state, work->batch->rule, origin,
+					   &work->batch->n_flushed, work->error);
+	work->is_changed |= work->batch->n_flushed;
+	return err;
+}
+
+/* --- snapshots ------------------------------------------------------------- */
+
+/**
+ * struct leftovers - entries of an origin that a snapshot does not name
+ * @put: the entries that it names, sorted
+ * @n_put: how many
+ * @single: those that it does not
+ * @n: how many
+ * @room: allocated
+ */
+struct leftovers {
+	const struct baleen_single **put;
+	size_t n_put;
+	struct baleen_single *single;
+	size_t n, room;
+};
+
+static int compare_single(const void *a, const void *b)
+{
+	const struct baleen_single *x = *(const struct baleen_single *const *)a;
+	const struct baleen_single *y = *(const struct baleen_single *const *)b;
+	int order = strcmp(x->key, y->key);
+
+	return order ? order : x->is_exception - y->is_exception;
+}
+
+static int keep_leftover(const struct baleen_single *single, void *data)
+{
+	struct leftovers *left = data;
+	struct baleen_single *grown;
+
+	if (left->n_put &&
+	    bsearch(&single, left->put, left->n_put, sizeof(*left->put), compare_single))
+		return 0;
+	if (left->n == left->room) {
+		grown = reallocarray(left->single, left->room * 2 + 64, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		left->single = grown;
+		left->room = left->room * 2 + 64;
+	}
+	left->single[left->n++] = *single;
+	return 0;
+}
+
+static void sort_put(const struct work *work, struct leftovers *left)
+{
+	for (size_t i = 0; i < work->batch->n; i++) {
+		const struct baleen_single_change *change = &work->batch->change[i];
+
+		if (change->op == BALEEN_SINGLE_PUT && change->result != -EPERM &&
+		    !strcmp(change->single.origin, work->batch->snapshot_of))
+			left->put[left->n_put++] = &change->single;
+	}
+	qsort(left->put, left->n_put, sizeof(*left->put), compare_single);
+}
+
+static int remove_leftovers(struct work *work, const struct leftovers *left, u64 *n_removed)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < left->n && !err; i++) {
+		u64 n = 0;
+
+		err = remove_row(work, &left->single[i], &n);
+		*n_removed += n;
+	}
+	return err;
+}
+
+static int finish_snapshot(struct work *work)
+{
+	struct leftovers left = { 0 };
+	int err;
+
+	if (!work->batch->snapshot_of)
+		return 0;
+	left.put = calloc(work->batch->n + 1, sizeof(*left.put));
+	if (!left.put)
+		return no_memory(work);
+	sort_put(work, &left);
+	err = baleen_singles_each(&work->deploy->state, work->batch->rule, work->batch->snapshot_of,
+				  keep_leftover, &left, work->error);
+	if (err == -ENOMEM)
+		no_memory(work);
+	if (!err)
+		err = remove_leftovers(work, &left, &work->batch->n_flushed);
+	free(left.single);
+	free(left.put);
+	return err;
+}
+
+/* --- what changes in the map ----------------------------------------------- */
+
+/**
+ * struct moves - hosts and keys that go into the map and out of it
+ * @in: they are to be in it
+ * @out: they are not
+ * @stored: what is withheld from the rule
+ * @has_feeds: the rule has feeds
+ * @n_sought: keys that were looked for in these
+ */
+struct moves {
+	struct baleen_list in;
+	struct baleen_list out;
+	struct baleen_withheld_set stored;
+	bool has_feeds;
+	u32 n_sought;
+};
+
+static void append(struct baleen_list *list, const struct baleen_key *key)
+{
+	switch (key->domain) {
+	case BALEEN_IP4: list->ip4[list->n_ip4++] = key->ip4; break;
+	case BALEEN_IP6: list->ip6[list->n_ip6++] = (struct baleen_ip6){ key->hi, key->lo }; break;
+	default: list->key[list->n_key++] = *key; break;
+	}
+}
+
+static int make_room(struct baleen_list *list, const struct baleen_list *like)
+{
+	list->key_spec = like->key_spec;
+	list->ip4 = calloc(like->n_ip4 + 1, sizeof(*list->ip4));
+	list->ip6 = calloc(like->n_ip6 + 1, sizeof(*list->ip6));
+	list->key = calloc(like->n_key + 1, sizeof(*list->key));
+	return list->ip4 && list->ip6 && list->key ? 0 : -ENOMEM;
+}
+
+static void free_moves(struct moves *moves)
+{
+	baleen_list_free(&moves->in);
+	baleen_list_free(&moves->out);
+	baleen_withheld_free(&moves->stored);
+}
+
+static int stop(const struct baleen_feed *feed, void *data)
+{
+	return 1;
+}
+
+static int start_moves(struct work *work, const struct baleen_list *touched, struct moves *moves)
+{
+	const struct baleen_state_rule *rule = rule_of(work);
+	int err = 0;
+
+	*moves = (struct moves){ 0 };
+	if (make_room(&moves->in, touched) || make_room(&moves->out, touched))
+		return no_memory(work);
+	if (baleen_withheld_applies(rule))
+		err = baleen_withheld_load(&work->deploy->state, &moves->stored, work->error);
+	if (!err)
+		err = baleen_feeds_each(&work->deploy->state, rule->name, stop, NULL, work->error);
+	moves->has_feeds = err == 1;
+	return err < 0 ? err : 0;
+}
+
+static bool is_withheld(const struct moves *moves, const struct baleen_key *key)
+{
+	return baleen_list_has(&moves->stored.set[BALEEN_WITHHELD_NEVER], key) ||
+	       baleen_list_has(&moves->stored.set[BALEEN_WITHHELD_HOST], key);
+}
+
+/* Return: -EAGAIN when it is cheaper to derive all anew. */
+static int move(struct work *work, const struct baleen_key *key, struct moves *moves)
+{
+	const struct baleen_state *state = &work->deploy->state;
+	enum baleen_decision decision;
+	bool holds = false;
+	int err = baleen_derive_decides(state, rule_of(work), key, work->now_ms, &decision,
+					work->error);
+
+	if (err)
+		return err;
+	if (decision == BALEEN_DECIDED_IN) {
+		holds = !is_withheld(moves, key);
+	} else if (decision == BALEEN_UNDECIDED && moves->has_feeds) {
+		if (moves->n_sought++ == MAX_SOUGHT)
+			return -EAGAIN;
+		err = baleen_derive_holds(state, rule_of(work), key, work->now_ms, &holds,
+					  work->error);
+	}
+	if (!err)
+		append(holds ? &moves->in : &moves->out, key);
+	return err;
+}
+
+static int move_all(struct work *work, const struct baleen_list *touched, struct moves *moves)
+{
+	int err = start_moves(work, touched, moves);
+	struct baleen_key key = { .domain = BALEEN_IP4 };
+
+	for (size_t i = 0; i < touched->n_ip4 && !err; i++) {
+		key.ip4 = touched->ip4[i];
+		err = move(work, &key, moves);
+	}
+	key = (struct baleen_key){ .domain = BALEEN_IP6 };
+	for (size_t i = 0; i < touched->n_ip6 && !err; i++) {
+		key.hi = touched->ip6[i].hi;
+		key.lo = touched->ip6[i].lo;
+		err = move(work, &key, moves);
+	}
+	for (size_t i = 0; i < touched->n_key && !err; i++)
+		err = move(work, &touched->key[i], moves);
+	return err;
+}
+
+/* --- the map --------------------------------------------------------------- */
+
+/* The rule on the device, or a negative number. */
+static int live_index(const struct work *work)
+{
+	return work->deploy->has_xdp ?
+		       baleen_xdp_rule_index(&work->deploy->xdp, rule_of(work)->name) :
+		       -ENOENT;
+}
+
+/* Is it that a table was full? Where there are prefixes, no room would help. */
+static bool is_for_room(const struct baleen_filter *filter, const struct moves *moves, int err)
+{
+	return err == -ENOSPC && (moves->in.n_ip4 || moves->in.n_key ||
+				  (moves->in.n_ip6 && !filter->image.table[BALEEN_IP6_STEMS].kind));
+}
+
+/* What is in both the old set and the new one is never missing.
+ * Return: as baleen_change_in_place(). @is_full: room would help
+ */
+static int change_map(struct work *work, const struct moves *moves, bool *is_full)
+{
+	struct baleen_filter filter;
+	u64 ignored;
+	int err = baleen_xdp_map_rule_writable(&work->deploy->xdp, live_index(work), &filter,
+					       work->error);
+
+	if (err)
+		return err;
+	/* Its rate would go up with each key, unseen. */
+	if (baleen_filter_has_bloom(&filter)) {
+		err = -EOPNOTSUPP;
+	} else {
+		err = baleen_change_in_place(&filter, &moves->in, BALEEN_SET_UNION, &ignored);
+		*is_full = is_for_room(&filter, moves, err);
+	}
+	if (!err)
+		err = baleen_change_in_place(&filter, &moves->out, BALEEN_SET_DIFFERENCE, &ignored);
+	baleen_filter_free(&filter);
+	return err;
+}
+
+/* Return: -EAGAIN, -ENOSPC or -EOPNOTSUPP when it takes more than that. */
+static int agree_in_place(struct work *work, const struct baleen_list *touched, bool *is_full)
+{
+	struct moves moves;
+	int err;
+
+	*is_full = false;
+	if (touched->n_net4 || touched->n_prefix6)
+		return -EAGAIN;
+	err = move_all(work, touched, &moves);
+	if (!err)
+		err = change_map(work, &moves, is_full);
+	free_moves(&moves);
+	return err;
+}
+
+static int agree_anew(struct work *work, bool is_roomy)
+{
+	struct baleen_deploy_plan plan = { .rules = work->rules };
+	struct baleen_deploy_step step = { .plan = &plan,
+					   .now_ms = work->now_ms,
+					   .is_roomy = is_roomy };
+	int err;
+
+	plan.rebuild[work->index] = true;
+	err = baleen_deploy_prepare(work->deploy, &step, work->error);
+	if (!err)
+		err = baleen_deploy_note_times(work->deploy, &step, work->error);
+	if (!err)
+		err = baleen_deploy_switch(work->deploy, &step, work->error);
+	baleen_deploy_step_free(&step);
+	return err;
+}
+
+/* The keys that rows named, as a set. */
+static int read_touched(struct work *work, struct baleen_list *touched)
+{
+	if (fflush(work->touched))
+		return no_memory(work);
+	return baleen_list_from_text(work->touched_text, "keys", rule_of(work)->key_spec, touched,
+				     work->error);
+}
+
+/* Makes the map what the rows say. */
+static int agree(struct work *work, bool is_atomic, bool *in_place)
+{
+	struct baleen_list touched;
+	bool is_full = false;
+	int err;
+
+	*in_place = true;
+	if (rule_of(work)->is_any || live_index(work) < 0)
+		return 0;
+	err = read_touched(work, &touched);
+	if (err)
+		return err;
+	err = is_atomic ? -EAGAIN : agree_in_place(work, &touched, &is_full);
+	if (err == -EAGAIN || err == -ENOSPC || err == -EOPNOTSUPP) {
+		*in_place = false;
+		err = agree_anew(work, is_full);
+	}
+	baleen_list_free(&touched);
+	return err;
+}
+
+/* The rows are what they were before; the map becomes it again. */
+static int undo(struct work *work, bool in_place)
+{
+	struct baleen_list touched;
+	bool ignored;
+	int err = in_place ? read_touched(work, &touched) : -EAGAIN;
+
+	if (!err) {
+		err = agree_in_place(work, &touched, &ignored);
+		baleen_list_free(&touched);
+	}
+	return err ? baleen_deploy_follow(work->deploy, work->now_ms, work->error) : 0;
+}
+
+/* --- batch ----------------------------------------------------------------- */
+
+static int start(struct work *work)
+{
+	work->touched = open_memstream(&work->touched_text, &work->touched_bytes);
+	return work->touched ? 0 : no_memory(work);
+}
+
+static void finish(struct work *work)
+{
+	if (work->touched)
+		fclose(work->touched);
+	work->touched = NULL;
+	free(work->touched_text);
+	work->touched_text = NULL;
+	baleen_withheld_free(&work->withheld);
+}
+
+static int find_rule(struct work *work)
+{
+	int err = baleen_state_get_rules(&work->deploy->state, &work->rules, work->error);
+
+	if (err)
+		return err;
+	for (work->index = 0; work->index < work->rules.n_rules; work->index++)
+		if (!strcmp(rule_of(work)->name, work->batch->rule))
+			return 0;
+	return baleen_fail(work->error, ENOENT, "%s has no rule '%s'", work->deploy->state.device,
+			   work->batch->rule);
+}
+
+static int change_state(struct work *work)
+{
+	int err = refuse_withheld(work);
+
+	if (!err)
+		err = flush_rows(work);
+	if (!err)
+		err = change_rows(work);
+	return err ? err : finish_snapshot(work);
+}
+
+/* From the mark on map and rows may differ, until both are new, or both old. */
+static int put_in_force(struct work *work)
+{
+	struct baleen_state *state = &work->deploy->state;
+	struct baleen_error first;
+	bool in_place = true;
+	int err = baleen_state_mark(state, work->error);
+
+	if (err)
+		return err;
+	err = agree(work, work->batch->atomic, &in_place);
+	if (!err)
+		err = baleen_state_commit(state, work->error);
+	if (err) {
+		first = *work->error;
+		baleen_state_rollback(state);
+		/* With the mark left behind the next one tries again. */
+		if (undo(work, in_place))
+			return baleen_fail(work->error, -err, "%s", first.text);
+		baleen_fail(work->error, -err, "%s", first.text);
+	}
+	baleen_state_unmark(state);
+	if (!err)
+		work->batch->in_place = in_place;
+	return err;
+}
+
+static int run(struct work *work)
+{
+	int err = find_rule(work);
+
+	if (!err)
+		err = start(work);
+	if (!err)
+		err = baleen_state_begin(&work->deploy->state, work->error);
+	if (err)
+		return err;
+	err = change_state(work);
+	if (!err && work->is_changed)
+		return put_in_force(work);
+	baleen_state_rollback(&work->deploy->state);
+	return err;
+}
+
+int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
+			struct baleen_error *error)
+{
+	struct baleen_error ignored;
+	struct work work = { .deploy = deploy,
+			     .batch = batch,
+			     .now_ms = baleen_now_ms(),
+			     .error = error ? error : &ignored };
+	int err;
+
+	for (size_t i = 0; i < batch->n; i++)
+		batch->change[i].result = 0;
+	batch->n_flushed = 0;
+	batch->in_place = true;
+	err = run(&work);
+	finish(&work);
+	return err;
+}
+
+/* --- expiry ---------------------------------------------------------------- */
+
+static int remove_expired(struct work *work, u64 *n_removed)
+{
+	struct leftovers expired = { 0 };
+	int err = baleen_singles_expired(&work->deploy->state, rule_of(work)->name, work->now_ms,
+					 keep_leftover, &expired, work->error);
+
+	if (err == -ENOMEM)
+		no_memory(work);
+	if (!err)
+		err = remove_leftovers(work, &expired, n_removed);
+	free(expired.single);
+	return err;
+}
+
+static int expire_rule(struct work *work, u64 *n_removed)
+{
+	bool ignored;
+	int err = start(work);
+
+	work->is_changed = false;
+	if (!err)
+		err = remove_expired(work, n_removed);
+	if (!err && work->is_changed)
+		err = agree(work, false, &ignored);
+	finish(work);
+	return err;
+}
+
+/* What has ended is in the set no more, whatever becomes of its row: so there is
+ * no mark, and a map that was changed is not changed back.
+ */
+int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
+			 struct baleen_error *error)
+{
+	struct baleen_error ignored;
+	struct work work = { .deploy = deploy,
+			     .now_ms = now_ms,
+			     .error = error ? error : &ignored };
+	u64 next = baleen_singles_next_expiry(&deploy->state), n_removed = 0;
+	int err;
+
+	*n = 0;
+	if (!next || next > now_ms)
+		return 0;
+	err = baleen_state_get_rules(&deploy->state, &work.rules, work.error);
+	if (!err)
+		err = baleen_state_begin(&deploy->state, work.error);
+	if (err)
+		return err;
+	for (; work.index < work.rules.n_rules && !err; work.index++)
+		err = expire_rule(&work, &n_removed);
+	if (!err)
+		err = baleen_state_commit(&deploy->state, work.error);
+	if (err)
+		baleen_state_rollback(&deploy->state);
+	else
+		*n = n_removed;
+	return err;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One step of a device: from what it enforces to what its state says. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "deploy_step.h"
+
+/* How long to wait for the pins that were just let go of. */
+#define REOPEN_TIMEOUT_MS BALEEN_LOCK_TIMEOUT_MS
+
+/* --- prepare --------------------------------------------------------------- */
+
+/* The rule of the device that this one continues. */
+static int live_of(const struct baleen_deploy *deploy, const struct baleen_deploy_plan *plan, u32 i)
+{
+	const struct baleen_state_rule *rule = &plan->rules.rule[i];
+	const char *name = plan->renamed_from[i][0] ? plan->renamed_from[i] : rule->name;
+	int live = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, name) : -ENOENT;
+
+	if (live < 0 || deploy->xdp.config.rule[live].image.key_spec != rule->key_spec)
+		return BALEEN_RULE_NEW;
+	return live;
+}
+
+static int prepare_rule(const struct baleen_deploy *deploy, struct baleen_deploy_step *step, u32 i,
+			struct baleen_error *error)
+{
+	const struct baleen_state_rule *rule = &step->plan->rules.rule[i];
+	struct baleen_ruleset_rule *out = &step->ruleset.rule[i];
+
+	memcpy(out->name, rule->name, sizeof(out->name));
+	out->action = rule->action;
+	out->qualifiers = rule->qualifiers;
+	out->live = live_of(deploy, step->plan, i);
+	if (out->live != BALEEN_RULE_NEW && !step->plan->rebuild[i])
+		return 0;
+	out->filter = &step->filter[i];
+	if (step->is_roomy)
+		return baleen_derive_roomy(&deploy->state, rule, step->now_ms, &step->filter[i],
+					   error);
+	return baleen_derive(&deploy->state, rule, step->now_ms, &step->filter[i], NULL, error);
+}
+
+int baleen_deploy_prepare(const struct baleen_deploy *deploy, struct baleen_deploy_step *step,
+			  struct baleen_error *error)
+{
+	const struct baleen_state_rules *rules = &step->plan->rules;
+	int err = 0;
+
+	step->ruleset = (struct baleen_ruleset){ .n_rules = rules->n_rules,
+						 .default_drop = rules->default_drop,
+						 .dry_run = rules->dry_run,
+						 .sample_interval_ns = rules->sample_interval_ns };
+	memset(step->filter, 0, sizeof(step->filter));
+	for (u32 i = 0; i < rules->n_rules && !err; i++)
+		err = prepare_rule(deploy, step, i, error);
+	return err;
+}
+
+void baleen_deploy_step_free(struct baleen_deploy_step *step)
+{
+	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
+		baleen_filter_free(&step->filter[i]);
+}
+
+int baleen_deploy_note_times(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
+			     struct baleen_error *error)
+{
+	char name[BALEEN_NAME_BYTES + sizeof("image_time ")], time[24];
+	int err = 0;
+
+	snprintf(time, sizeof(time), "%llu", (unsigned long long)step->now_ms / 1000);
+	for (u32 i = 0; i < step->ruleset.n_rules && !err; i++) {
+		if (!step->ruleset.rule[i].filter)
+			continue;
+		snprintf(name, sizeof(name), "image_time %s", step->ruleset.rule[i].name);
+		err = baleen_state_set_text(&deploy->state, name, time, error);
+	}
+	return err;
+}
+
+/* --- switch ---------------------------------------------------------------- */
+
+int baleen_deploy_switch(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
+			 struct baleen_error *error)
+{
+	return baleen_xdp_update(&deploy->xdp, &step->ruleset, error);
+}
+
+int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
+			 struct baleen_attempts *attempts, struct baleen_error *error)
+{
+	const struct baleen_state_rules *rules = &step->plan->rules;
+	int err = baleen_xdp_attach(deploy->state.device, &step->ruleset, rules->mode, rules->place,
+				    attempts, error);
+
+	/* It is on, whether we can look at it or not. */
+	if (!err)
+		deploy->has_xdp = !baleen_xdp_open_within(&deploy->xdp, deploy->state.device,
+							  REOPEN_TIMEOUT_MS, NULL);
+	return err;
+}
+
+/* --- follow ---------------------------------------------------------------- */
+
+int baleen_deploy_follow(struct baleen_deploy *deploy, u64 now_ms, struct baleen_error *error)
+{
+	struct baleen_deploy_plan plan = { 0 };
+	struct baleen_deploy_step step = { .plan = &plan, .now_ms = now_ms };
+	int err = baleen_state_get_rules(&deploy->state, &plan.rules, error);
+
+	if (err || !plan.rules.n_rules)
+		return err;
+	memset(plan.rebuild, true, sizeof(plan.rebuild));
+	err = baleen_deploy_prepare(deploy, &step, error);
+	if (!err)
+		err = baleen_deploy_switch(deploy, &step, error);
+	baleen_deploy_step_free(&step);
+	return err;
+}
+
+static bool rule_differs(const struct baleen_rule *live, const struct baleen_state_rule *rule)
+{
+	return strcmp(live->image.name, rule->name) || live->action != rule->action ||
+	       live->image.key_spec != rule->key_spec ||
+	       memcmp(&live->qualifiers, &rule->qualifiers, sizeof(rule->qualifiers));
+}
+
+bool baleen_deploy_differs(const struct baleen_deploy *deploy,
+			   const struct baleen_state_rules *rules)
+{
+	const struct baleen_config *config = &deploy->xdp.config;
+
+	if (config->n_rules != rules->n_rules || !config->default_drop != !rules->default_drop ||
+	    !config->dry_run != !rules->dry_run ||
+	    config->sample_interval_ns != rules->sample_interval_ns)
+		return true;
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if (rule_differs(&config->rule[i], &rules->rule[i]))
+			return true;
+	return false;
+}

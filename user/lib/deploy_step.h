@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One step of a device: from what it enforces to what its state says.
+ *
+ *      mark    prepare    switch    commit    unmark
+ *
+ * Until the switch nothing has happened. Who dies between it and the commit
+ * leaves the mark, and whoever finds that puts the device back to what the state
+ * says. Nothing here takes a filter off a device that had one.
+ */
+#ifndef BALEEN_DEPLOY_STEP_H
+#define BALEEN_DEPLOY_STEP_H
+
+#include "deploy.h"
+
+/**
+ * struct baleen_deploy_step - a ruleset that is about to go live
+ * @plan: what it shall be
+ * @now_ms: single entries that have ended by then take no part
+ * @is_roomy: filters get room for half as much again
+ * @ruleset: the rules; points to @filter
+ * @filter: of the rules that were derived anew
+ */
+struct baleen_deploy_step {
+	const struct baleen_deploy_plan *plan;
+	u64 now_ms;
+	bool is_roomy;
+	struct baleen_ruleset ruleset;
+	struct baleen_filter filter[BALEEN_MAX_RULES];
+};
+
+/**
+ * baleen_deploy_prepare() - derive what is to be derived
+ * @deploy: opened
+ * @step: the first three are given, the rest is filled in; free with
+ *        baleen_deploy_step_free() also on failure
+ * @error: filled in on failure
+ *
+ * Rules that the device does not have, or with another key, are derived whether
+ * the plan says so or not.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_deploy_prepare(const struct baleen_deploy *deploy, struct baleen_deploy_step *step,
+			  struct baleen_error *error);
+
+/**
+ * baleen_deploy_step_free() - free the filters
+ * @step: prepared
+ */
+void baleen_deploy_step_free(struct baleen_deploy_step *step);
+
+/**
+ * baleen_deploy_note_times() - write down when which image was derived
+ * @deploy: with a transaction
+ * @step: prepared
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_deploy_note_times(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
+			     struct baleen_error *error);
+
+/**
+ * baleen_deploy_switch() - put it on
+ * @deploy: opened, attached
+ * @step: prepared
+ * @error: filled in on failure: what was on is on
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_deploy_switch(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
+			 struct baleen_error *error);
+
+/**
+ * baleen_deploy_attach() - put it on a device that has nothing
+ * @deploy: opened, not attached; afterwards it is
+ * @step: prepared
+ * @attempts: filled in
+ * @error: filled in on failure: nothing is on
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
+			 struct baleen_attempts *attempts, struct baleen_error *error);
+
+/**
+ * baleen_deploy_follow() - derive everything anew, as the state is
+ * @deploy: opened, attached
+ * @now_ms: single entries that have ended by then take no part
+ * @error: filled in on failure: what was on is on
+ *
+ * A state without rules has nothing to say.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_deploy_follow(struct baleen_deploy *deploy, u64 now_ms, struct baleen_error *error);
+
+/**
+ * baleen_deploy_differs() - are the rules of the device others than its state's?
+ * @deploy: opened, attached
+ * @rules: of the state
+ *
+ * Rules, their order and policy; not what the rules hold.
+ *
+ * Return: true or false.
+ */
+bool baleen_deploy_differs(const struct baleen_deploy *deploy,
+			   const struct baleen_state_rules *rules);
+
+#endif /* BALEEN_DEPLOY_STEP_H */
