@@ -33,7 +33,7 @@ static void bad_text(void **unused)
 
 	error.text[0] = '\0';
 	assert_int_equal(baleen_list_from_text("10.0.0.1\nnonsense\n10.0.0.300\n", "test",
-					      BALEEN_KEY_SRC, &set, &error),
+					       BALEEN_KEY_SRC, &set, &error),
 			 -EINVAL);
 	assert_int_equal(set.n_lines, 77);
 	assert_ptr_equal(strstr(error.text, "test:2: 'nonsense': "), error.text);
@@ -106,8 +106,9 @@ static void has_keys(void **unused)
 	struct baleen_list set = { .key_spec = BALEEN_KEY_DPORT };
 
 	assert_false(baleen_list_has(&set, &key));
-	assert_int_equal(
-		baleen_list_from_text("5\n6\n7\n", "ports", BALEEN_KEY_DPORT, &set, &error), 0);
+	assert_int_equal(baleen_list_from_text("5\n6\n7\n", "ports", BALEEN_KEY_DPORT, &set,
+					       &error),
+			 0);
 	assert_true(baleen_list_has(&set, &key));
 	key.lo = 8;
 	assert_false(baleen_list_has(&set, &key));
@@ -188,9 +189,9 @@ static void random_sets(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_text),   cmocka_unit_test(no_text),
-		cmocka_unit_test(other_keys), cmocka_unit_test(hosts_stay_hosts),
-		cmocka_unit_test(meets),      cmocka_unit_test(has_keys),
+		cmocka_unit_test(bad_text),    cmocka_unit_test(no_text),
+		cmocka_unit_test(other_keys),  cmocka_unit_test(hosts_stay_hosts),
+		cmocka_unit_test(meets),       cmocka_unit_test(has_keys),
 		cmocka_unit_test(random_sets),
 	};
 

@@ -42,7 +42,7 @@ static void note_bad(void *data, const struct baleen_list_problem *problem)
 }
 
 int baleen_list_from_text(const char *text, const char *name, u32 key_spec, struct baleen_list *set,
-			 struct baleen_error *error)
+			  struct baleen_error *error)
 {
 	const struct baleen_list_reader reader = { .on_bad = note_bad, .data = error };
 	struct baleen_list list = { .key_spec = key_spec };
@@ -121,9 +121,7 @@ bool baleen_list_has(const struct baleen_list *set, const struct baleen_key *key
 	switch (key->domain) {
 	case BALEEN_IP4: return has_ip4(set, key->ip4);
 	case BALEEN_IP6: return has_ip6(set, (struct baleen_ip6){ key->hi, key->lo });
-	default:
-		return set->n_key &&
-		       bsearch(key, set->key, set->n_key, sizeof(*key), compare_key);
+	default: return set->n_key && bsearch(key, set->key, set->n_key, sizeof(*key), compare_key);
 	}
 }
 
@@ -165,7 +163,7 @@ static void describe_first(const struct baleen_list *set, char *text, struct bal
 }
 
 int baleen_list_meets(const struct baleen_list *set, const struct baleen_list *other, u64 *n,
-		     char *text, struct baleen_key *first)
+		      char *text, struct baleen_key *first)
 {
 	struct baleen_list both;
 	int err = baleen_list_combine(set, other, BALEEN_SET_INTERSECTION, &both);

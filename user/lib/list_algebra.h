@@ -30,7 +30,7 @@ int baleen_text_open(const char *text, size_t n_bytes);
  * Return: 0; -EINVAL for a bad line; -ENOMEM; a negative errno.
  */
 int baleen_list_from_text(const char *text, const char *name, u32 key_spec, struct baleen_list *set,
-			 struct baleen_error *error);
+			  struct baleen_error *error);
 
 /**
  * baleen_list_is_empty() - has it no key at all?
@@ -65,7 +65,7 @@ bool baleen_list_has(const struct baleen_list *set, const struct baleen_key *key
  * Return: 0 or -ENOMEM.
  */
 int baleen_list_meets(const struct baleen_list *set, const struct baleen_list *other, u64 *n,
-		     char *text, struct baleen_key *first);
+		      char *text, struct baleen_key *first);
 
 /**
  * baleen_list_unite() - add a set to another

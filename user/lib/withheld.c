@@ -91,8 +91,8 @@ static int read_never(const char *path, char **text, struct baleen_error *error)
 	if (fstat(fd, &stat))
 		err = baleen_fail(error, errno, "%.600s: %m", path);
 	else if (!S_ISREG(stat.st_mode) || stat.st_size > MAX_NEVER_BYTES)
-		err = baleen_fail(error, EINVAL, "%.600s: no file, or too long for a never-drop list",
-				  path);
+		err = baleen_fail(error, EINVAL,
+				  "%.600s: no file, or too long for a never-drop list", path);
 	else if ((err = read_whole(fd, stat.st_size, text)))
 		baleen_fail(error, -err, "%.600s: %s", path,
 			    err == -EINVAL ? "a NUL byte: not a list" : strerror(-err));
@@ -234,7 +234,7 @@ static int make_sets(struct baleen_withheld_set *set, struct baleen_error *error
 
 	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err; role++)
 		err = baleen_list_from_text(set->text[role], list_name[role], BALEEN_KEY_SRC,
-					   &set->set[role], error);
+					    &set->set[role], error);
 	return err;
 }
 
