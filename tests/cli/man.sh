@@ -15,10 +15,10 @@ commands()
 	"$BALEEN" help | sed -n 's/^  baleen \([a-z]*\) .*/\1/p' | sort -u
 }
 
-# help_options COMMAND: short and long ones, a line each
+# help_options: those that a help on stdin tells of, short and long, a line each
 help_options()
 {
-	"$BALEEN" help "$1" | sed -nE 's/^  (-[A-Za-z0-9])(, | |$)(.*)/\1\n\3/p; s/^ {2}( {4})?(--.*)/\2/p' |
+	sed -nE 's/^  (-[A-Za-z0-9])(, | |$)(.*)/\1\n\3/p; s/^ {2}( {4})?(--.*)/\2/p' |
 		sed -nE 's/^(-[A-Za-z0-9]|--[a-z0-9-]+)(,? .*|$)/\1/p' | sort -u
 }
 
@@ -41,7 +41,7 @@ for command in $(commands); do
 		continue
 	fi
 	is "$command: options of the page are those of the help" "$(page_options "$page")" \
-		"$(help_options "$command")"
+		"$("$BALEEN" help "$command" | help_options)"
 	check "$command: is shown as it is typed" grep -q "^\.Nm baleen $command" "$page"
 	check "$command: its page is named in the overview" \
 		grep -q "^\.It Xr baleen-$command 8$" "$MAN/baleen.8"
@@ -55,6 +55,13 @@ for page in "$MAN"/*; do
 		check "${page##*/}: $reference is there" test -e "$MAN/$reference"
 	done
 done
+
+# --- the page of the daemon ---
+
+if [ -d user/daemon ]; then
+	is "baleend: options of the page are those of the help" "$(page_options "$MAN/baleend.8")" \
+		"$(build/baleend --help | help_options)"
+fi
 
 # --- the page of the configuration ---
 
