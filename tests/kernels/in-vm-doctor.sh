@@ -136,7 +136,7 @@ test_bond()
 	DEVICE=veth-b
 	is "nothing is filtered, so no port is left out" "$(level bond)" ""
 	check "attach to one port of a bond" on_b "$BALEEN" attach veth-b --drop drop="$LISTED"
-	is "the other is named" "$(level bond) $(text bond | grep -c 'come in by veth-b2, too')" 1
+	is "the other is named" "$(level bond) $(text bond | grep -c 'come in by veth-b2, too')" "problem 1"
 	mends "one port of a bond" bond problem ""
 	is "both have it" "$(mode_of veth-b) $(mode_of veth-b2)" "native native"
 	check "detach one" on_b "$BALEEN" detach veth-b

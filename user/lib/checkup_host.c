@@ -143,7 +143,7 @@ static void check_clock(struct baleen_patient *patient)
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "clock",
 						       "the clock is not synchronized: entries "
 						       "expire when it says so"),
-				    "timedatectl set-ntp true");
+				    "timedatectl set-ntp true || apt-get install systemd-timesyncd");
 	else
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "clock", "the clock is synchronized");
 }
