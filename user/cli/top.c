@@ -411,8 +411,8 @@ const struct command top_command = {
 		"  -b, --batch          print page after page, for scripts; as wide as COLUMNS says\n"
 		"  -j, --json           the same as one object per line\n"
 		"  -n, --count N        end after N pages\n"
-		"      --once           the same as -b -n 1: the rates of one interval\n"
-		"      --sort WHAT      rules by order (default), packets or bytes\n"
-		"      --ascii          no block characters, whatever the locale says\n",
+		"  --once               the same as -b -n 1: the rates of one interval\n"
+		"  --sort WHAT          rules by order (default), packets or bytes\n"
+		"  --ascii              no block characters, whatever the locale says\n",
 	.run = run,
 };
