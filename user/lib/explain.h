@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Why a packet is dropped or passes.
+ *
+ * The answer is the packet path's: the program itself judges a frame (twin.h). The
+ * explanation comes from the entries of the state (derive.h). Where the two do
+ * not agree, that is said and not smoothed over.
+ */
+#ifndef BALEEN_EXPLAIN_H
+#define BALEEN_EXPLAIN_H
+
+#include "derive.h"
+#include "drops.h"
+#include "frame.h"
+#include "twin.h"
+
+/* Entries of one rule that are told. */
+#define BALEEN_MAX_REASONS 16
+
+/**
+ * enum baleen_opinion - what the state says of a rule and a key
+ * @BALEEN_OPINION_NONE: there is no state, or the rule is not in it
+ * @BALEEN_OPINION_ABSENT: the rule shall not hold the key
+ * @BALEEN_OPINION_HOLDS: it shall
+ */
+enum baleen_opinion {
+	BALEEN_OPINION_NONE,
+	BALEEN_OPINION_ABSENT,
+	BALEEN_OPINION_HOLDS,
+};
+
+/**
+ * struct baleen_explained_rule - one rule and the packet
+ * @holds: the live filter holds the key
+ * @is_exact: it cannot do so by error
+ * @matches: it holds the key and the packet has what the qualifiers ask for
+ * @opinion: what the state says
+ * @is_withheld: the key is kept out of the rule
+ * @withheld: why
+ * @n_reasons: entries that hold the key
+ * @reason: the first of them; the one that decides is the first
+ */
+struct baleen_explained_rule {
+	bool holds;
+	bool is_exact;
+	bool matches;
+	enum baleen_opinion opinion;
+	bool is_withheld;
+	struct baleen_withheld withheld;
+	u32 n_reasons;
+	struct baleen_reason reason[BALEEN_MAX_REASONS];
+};
+
+/**
+ * struct baleen_question - a packet
+ * @fields: addresses, protocol and ports
+ * @vlan: BALEEN_VLAN_NONE for none
+ * @is_established: a TCP segment of a session, not one that opens it
+ */
+struct baleen_question {
+	struct baleen_fields fields;
+	u32 vlan;
+	bool is_established;
+};
+
+/**
+ * struct baleen_explanation - what becomes of it, and why
+ * @answer: of the packet path
+ * @would_drop: it is dropped, or were it not for a dry run
+ * @is_other_version: the program on the device is not this release's
+ * @has_state: the rules have a state
+ * @is_changing: and it is being changed right now
+ * @rule: of each rule of the device
+ * @has_drop: a sampled drop of the source is known
+ * @drop: the last one
+ */
+struct baleen_explanation {
+	struct baleen_twin_answer answer;
+	bool would_drop;
+	bool is_other_version;
+	bool has_state;
+	bool is_changing;
+	struct baleen_explained_rule rule[BALEEN_MAX_RULES];
+	bool has_drop;
+	struct baleen_drop drop;
+};
+
+/**
+ * baleen_explain() - what becomes of a packet, and why
+ * @xdp: opened
+ * @question: the packet
+ * @explanation: filled in
+ * @error: filled in on failure
+ *
+ * No counter of the device moves, unless its program is of another version.
+ *
+ * Return: 0; -EINVAL for a damaged map; a negative errno.
+ */
+int baleen_explain(const struct baleen_xdp *xdp, const struct baleen_question *question,
+		   struct baleen_explanation *explanation, struct baleen_error *error);
+
+/**
+ * baleen_explained_differs() - do packet path and state disagree about a rule?
+ * @explained: the rule
+ *
+ * Return: true or false.
+ */
+static inline bool baleen_explained_differs(const struct baleen_explained_rule *explained)
+{
+	return explained->opinion != BALEEN_OPINION_NONE &&
+	       explained->holds != (explained->opinion == BALEEN_OPINION_HOLDS);
+}
+
+#endif /* BALEEN_EXPLAIN_H */
