@@ -68,6 +68,8 @@ TEST_BPF_SRC := $(wildcard tests/worlds/*.bpf.c tests/bench/*.bpf.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=build/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=build/%.o)
+DAEMON_SRC := $(wildcard user/daemon/*.c)
+DAEMON_OBJ := $(DAEMON_SRC:%.c=build/%.o)
 API_OBJ := $(API_SRC:%.c=build/%.o)
 API_LIB := build/api/libbaleen.so.$(API_VERSION) build/api/libbaleen.a
 ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o)
@@ -75,7 +77,11 @@ FUZZ_OBJ := $(LIB_SRC:%.c=build/fuzzed/%.o)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o)
 SKELETONS := $(patsubst bpf/%.bpf.c,build/%.skel.h,$(BPF_SRC))
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
+<<<<<<< Makefile
+PROGRAMS := build/baleen
+=======
 PROGRAMS := build/baleen $(if $(wildcard user/daemon/*.c),build/baleend)
+>>>>>>> /tmp/t.mk
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%)
@@ -83,7 +89,7 @@ BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
 .PHONY: all unit check check-xdp check-kernels check-deb check-all bench bench-xdp bench-path demo docs install deb clean tests
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
-all: build/baleen build/libbaleen.a $(API_LIB) $(BPF_OBJ)
+all: $(PROGRAMS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
 tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
 
 # --- packages -------------------------------------------------------------
@@ -149,6 +155,9 @@ build/libbaleen.a: $(LIB_OBJ)
 
 build/baleen: $(CLI_OBJ) build/libbaleen.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lncursesw -ltinfo
+
+build/baleend: $(DAEMON_OBJ) build/libbaleen.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lsystemd -lmicrohttpd $(LIBS)
 
 # --- the library for others ------------------------------------------------
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Sampled drops to the journal, and to what 'baleen why' looks up. */
+#include <errno.h>
+#include <syslog.h>
+#include <systemd/sd-journal.h>
+
+#include "daemon.h"
+#include "drops.h"
+#include "key_text.h"
+#include "pins.h"
+
+/* Looked at once a second: in between 'baleen watch' may have them. */
+#define ROUND_US 1000000ull
+/* Of one device and round; the rate of sampling is the operator's. */
+#define MAX_EVENTS 10000
+
+static void to_journal(const struct daemon *daemon, const struct baleen_sighting *sighting,
+		       const char *device)
+{
+	const struct baleen_fields *fields = &sighting->fields;
+	struct baleen_key source = baleen_key_fields(BALEEN_KEY_SRC, fields);
+	const char *rule = sighting->rule ? sighting->rule->image.name : "default";
+	char text[BALEEN_KEY_TEXT];
+
+	if (sighting->parse > BALEEN_PARSE_IP6)
+		return;
+	baleen_key_format(&source, BALEEN_KEY_SRC, text);
+	sd_journal_send("PRIORITY=%i", LOG_INFO, "MESSAGE=%s: rule %s: %s %s, proto %u, port %u",
+			device, rule, text,
+			sighting->event->dry_run ? "would be dropped" : "dropped", fields->proto,
+			fields->dport, "BALEEN_DEVICE=%s", device, "BALEEN_RULE=%s", rule,
+			"BALEEN_SOURCE=%s", text, "BALEEN_PROTO=%u", fields->proto,
+			"BALEEN_PORT=%u", fields->dport, NULL);
+}
+
+static bool is_drop(const struct baleen_sighting *sighting)
+{
+	return sighting->event->action == BALEEN_ACTION_DROP;
+}
+
+static void read_device(struct daemon *daemon, const char *device)
+{
+	struct baleen_sighting sighting;
+	struct baleen_events events;
+
+	/* Not attached, samples nothing, or somebody else watches. */
+	if (baleen_events_resume(&events, device, NULL))
+		return;
+	baleen_drops_begin(daemon->seen);
+	for (u32 i = 0; i < MAX_EVENTS; i++) {
+		if (baleen_events_next(&events, 0, &sighting, NULL) <= 0)
+			break;
+		if (!is_drop(&sighting))
+			continue;
+		daemon->me.n_events++;
+		to_journal(daemon, &sighting, device);
+		baleen_drops_add(daemon->seen, events.xdp.pins.netns_cookie,
+				 events.xdp.pins.ifindex, &sighting);
+	}
+	baleen_drops_end(daemon->seen);
+	baleen_events_close(&events);
+}
+
+static int read_pins(const struct baleen_pins *pins, void *data)
+{
+	struct baleen_xdp xdp;
+	char device[IF_NAMESIZE];
+	bool samples;
+
+	if (baleen_xdp_open_pins(&xdp, pins, NULL))
+		return 0;
+	samples = xdp.state == BALEEN_XDP_ATTACHED && xdp.config.sample_interval_ns;
+	memcpy(device, xdp.device, sizeof(device));
+	baleen_xdp_close(&xdp);
+	if (samples)
+		read_device(data, device);
+	return 0;
+}
+
+static int look(sd_event_source *timer, uint64_t usec, void *data)
+{
+	baleen_pins_each(read_pins, data, NULL);
+	timer_set(timer, ROUND_US);
+	return 0;
+}
+
+int drops_start(struct daemon *daemon)
+{
+	struct baleen_error error;
+	sd_event_source *timer = NULL;
+	int err;
+
+	if (daemon->options.no_drops)
+		return 0;
+	err = baleen_drops_open(&daemon->seen, true, &error);
+	if (err) {
+		tell(daemon, LOG_ERR, NULL, "%s", error.text);
+		return err;
+	}
+	err = timer_make(daemon, &timer, ROUND_US, look);
+	return err < 0 ? err : 0;
+}
+
+void drops_stop(struct daemon *daemon)
+{
+	baleen_drops_close(daemon->seen);
+}

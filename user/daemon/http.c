@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Metrics over HTTP on loopback, and as a file for node_exporter. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "daemon.h"
+#include "release.h"
+
+#define TEXTFILE_US 15000000ull
+#define MAX_CLIENTS 16
+#define CLIENT_TIMEOUT_S 10
+
+static const struct baleen_metrics_release release = { .version = BALEEN_RELEASE, .is_set = 1 };
+
+static int collect(struct daemon *daemon, struct baleen_metrics_source *source,
+		   struct baleen_error *error)
+{
+	*source = (struct baleen_metrics_source){ .release = &release, .daemon = &daemon->me };
+	return baleen_metrics_collect(source, NULL, 0, &daemon->counts, error);
+}
+
+/* --- file ------------------------------------------------------------------ */
+
+static int write_file(sd_event_source *timer, uint64_t usec, void *data)
+{
+	struct daemon *daemon = data;
+	struct baleen_metrics_source source;
+	struct baleen_error error;
+	int err = collect(daemon, &source, &error);
+
+	if (!err)
+		err = baleen_metrics_write(&source, BALEEN_METRICS_PROMETHEUS,
+					   daemon->options.textfile, &error);
+	if (err)
+		tell(daemon, LOG_ERR, NULL, "%s", error.text);
+	baleen_metrics_free(&source);
+	timer_set(timer, TEXTFILE_US);
+	return 0;
+}
+
+/* --- HTTP ------------------------------------------------------------------ */
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int status,
+			      const char *type, char *text, size_t n_bytes,
+			      enum MHD_ResponseMemoryMode mode)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(n_bytes, text, mode);
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, "Content-Type", type);
+	result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result answer_metrics(struct daemon *daemon, struct MHD_Connection *connection)
+{
+	enum baleen_metrics_format format = baleen_metrics_accepted(
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept"));
+	struct baleen_metrics_source source;
+	struct baleen_error error;
+	size_t n_bytes = 0;
+	char *text = NULL;
+	int err = collect(daemon, &source, &error);
+
+	if (!err)
+		err = baleen_metrics_format(&source, format, &text, &n_bytes, &error);
+	baleen_metrics_free(&source);
+	if (!err)
+		return answer(connection, MHD_HTTP_OK, baleen_metrics_content_type(format), text,
+			      n_bytes, MHD_RESPMEM_MUST_FREE);
+	tell(daemon, LOG_ERR, NULL, "%s", error.text);
+	return answer(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "text/plain", error.text,
+		      strlen(error.text), MHD_RESPMEM_MUST_COPY);
+}
+
+static enum MHD_Result on_request(void *data, struct MHD_Connection *connection, const char *url,
+				  const char *method, const char *version, const char *upload,
+				  size_t *upload_bytes, void **context)
+{
+	static char where[] = "metrics are at /metrics\n", how[] = "GET only\n";
+
+	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
+		return answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", how,
+			      sizeof(how) - 1, MHD_RESPMEM_PERSISTENT);
+	if (strcmp(url, "/metrics"))
+		return answer(connection, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK,
+			      "text/plain", where, sizeof(where) - 1, MHD_RESPMEM_PERSISTENT);
+	return answer_metrics(data, connection);
+}
+
+static int on_traffic(sd_event_source *source, int fd, uint32_t events, void *data)
+{
+	struct daemon *daemon = data;
+
+	MHD_run(daemon->http);
+	return 0;
+}
+
+/* ADDRESS:PORT, an IPv6 address in brackets. */
+static int parse_listen(const char *text, struct sockaddr_storage *address)
+{
+	struct sockaddr_in6 *ip6 = (struct sockaddr_in6 *)address;
+	struct sockaddr_in *ip4 = (struct sockaddr_in *)address;
+	const char *colon = strrchr(text, ':');
+	char host[64], *end;
+	unsigned long port;
+
+	if (!colon || colon - text >= (ptrdiff_t)sizeof(host) || colon == text)
+		return -EINVAL;
+	port = strtoul(colon + 1, &end, 10);
+	if (!colon[1] || *end || port > 65535)
+		return -EINVAL;
+	memset(address, 0, sizeof(*address));
+	memcpy(host, text, colon - text);
+	host[colon - text] = '\0';
+	if (inet_pton(AF_INET, host, &ip4->sin_addr) == 1) {
+		ip4->sin_family = AF_INET;
+		ip4->sin_port = htons(port);
+		return 0;
+	}
+	if (*host != '[' || host[strlen(host) - 1] != ']')
+		return -EINVAL;
+	host[strlen(host) - 1] = '\0';
+	ip6->sin6_family = AF_INET6;
+	ip6->sin6_port = htons(port);
+	return inet_pton(AF_INET6, host + 1, &ip6->sin6_addr) == 1 ? 0 : -EINVAL;
+}
+
+static int listen_http(struct daemon *daemon)
+{
+	const char *where = daemon->options.listen;
+	const union MHD_DaemonInfo *info;
+	struct sockaddr_storage address;
+	int err;
+
+	if (parse_listen(where, &address)) {
+		tell(daemon, LOG_ERR, NULL, "--listen '%s': not ADDRESS:PORT or off", where);
+		return -EINVAL;
+	}
+	daemon->http = MHD_start_daemon(
+		MHD_USE_EPOLL | (address.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, NULL, NULL,
+		on_request, daemon, MHD_OPTION_SOCK_ADDR, &address,
+		MHD_OPTION_CONNECTION_LIMIT, MAX_CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT,
+		CLIENT_TIMEOUT_S, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1, MHD_OPTION_END);
+	info = daemon->http ? MHD_get_daemon_info(daemon->http, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+	if (!info) {
+		/* A port that is taken is no reason to let bans run on. */
+		tell(daemon, LOG_ERR, NULL, "cannot serve metrics at %s: %m", where);
+		return 0;
+	}
+	err = sd_event_add_io(daemon->event, NULL, info->epoll_fd, EPOLLIN, on_traffic, daemon);
+	return err < 0 ? err : 0;
+}
+
+int http_start(struct daemon *daemon)
+{
+	sd_event_source *timer = NULL;
+	int err = 0;
+
+	if (daemon->options.textfile)
+		err = timer_make(daemon, &timer, 0, write_file);
+	if (err >= 0 && daemon->options.listen)
+		err = listen_http(daemon);
+	return err < 0 ? err : 0;
+}
+
+void http_stop(struct daemon *daemon)
+{
+	if (daemon->http)
+		MHD_stop_daemon(daemon->http);
+}

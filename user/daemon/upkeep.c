@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Single entries that end, and changes that nobody confirms. */
+#include <errno.h>
+#include <string.h>
+#include <syslog.h>
+
+#include "confirm.h"
+#include "daemon.h"
+#include "deploy.h"
+
+/**
+ * struct round - one look at all states
+ * @daemon: the daemon
+ * @now_ms: the time of it
+ * @next_ms: when the next one is due
+ */
+struct round {
+	struct daemon *daemon;
+	u64 now_ms;
+	u64 next_ms;
+};
+
+static void due(struct round *round, u64 at_ms)
+{
+	if (at_ms && at_ms < round->next_ms)
+		round->next_ms = at_ms;
+}
+
+/* Opening a state takes out what has ended; whoever else holds it will, too. */
+static void expire(struct round *round, const char *device)
+{
+	struct baleen_deploy deploy;
+	struct baleen_error error;
+	int err = baleen_deploy_open(&deploy, device, DAEMON_LOCK_MS, &error);
+
+	if (!err) {
+		due(round, baleen_singles_next_expiry(&deploy.state));
+		baleen_deploy_close(&deploy);
+		return;
+	}
+	if (err == -ENOENT)
+		return;
+	due(round, round->now_ms + DAEMON_RETRY_US / 1000);
+	if (err == -ETIMEDOUT)
+		return;
+	/* Ten times a second would fill the journal. */
+	round->next_ms = round->now_ms + DAEMON_RESCAN_US / 1000;
+	tell(round->daemon, LOG_ERR, device, "%s", error.text);
+}
+
+static void roll_back(struct round *round, const char *device)
+{
+	struct baleen_error error;
+	u64 deadline_ms = 0;
+	int did = baleen_confirm_check(device, DAEMON_LOCK_MS, &deadline_ms, &error);
+
+	if (did > 0) {
+		round->daemon->me.n_rolled_back++;
+		tell(round->daemon, LOG_WARNING, device,
+		     "was not confirmed: the previous state is back in force");
+	} else if (did == -ETIMEDOUT) {
+		due(round, round->now_ms + DAEMON_RETRY_US / 1000);
+	} else if (did < 0) {
+		tell(round->daemon, LOG_ERR, device, "cannot put the previous state back: %s",
+		     error.text);
+		due(round, round->now_ms + 1000);
+	} else {
+		due(round, deadline_ms);
+	}
+}
+
+static int look_at(const char *device, bool is_kept, void *data)
+{
+	struct round *round = data;
+	struct baleen_state state;
+	u64 next_ms;
+
+	if (is_kept)
+		roll_back(round, device);
+	if (baleen_state_open(&state, device, 0, NULL))
+		return 0;
+	next_ms = baleen_singles_next_expiry(&state);
+	baleen_state_close(&state);
+	if (next_ms && next_ms <= round->now_ms)
+		expire(round, device);
+	else
+		due(round, next_ms);
+	return 0;
+}
+
+static int look(sd_event_source *timer, uint64_t usec, void *data)
+{
+	struct daemon *daemon = data;
+	struct round round = { .daemon = daemon, .now_ms = baleen_now_ms() };
+	struct baleen_error error;
+	u64 now_ms;
+
+	round.next_ms = round.now_ms + DAEMON_RESCAN_US / 1000;
+	if (baleen_state_each(look_at, &round, &error))
+		tell(daemon, LOG_ERR, NULL, "%s", error.text);
+	now_ms = baleen_now_ms();
+	timer_set(daemon->upkeep, round.next_ms > now_ms ? (round.next_ms - now_ms) * 1000 : 1000);
+	return 0;
+}
+
+void upkeep_now(struct daemon *daemon)
+{
+	timer_set(daemon->upkeep, 0);
+}
+
+int upkeep_start(struct daemon *daemon)
+{
+	int err = timer_make(daemon, &daemon->upkeep, 0, look);
+
+	return err < 0 ? err : 0;
+}
