@@ -143,6 +143,7 @@ isolate()
 	mkdir -p /run/netns
 	mount -t tmpfs -o mode=0755 baleen-test /run/netns || bail "no tmpfs on /run/netns"
 	mount -t bpf baleen-test /sys/fs/bpf || bail "no bpffs on /sys/fs/bpf"
+	export BALEEN_RUN_DIR=$TMP/run BALEEN_STATE_DIR=$TMP/state BALEEN_CONF_DIR=$TMP/conf
 }
 
 # in_ns NAMESPACE COMMAND...

@@ -6,12 +6,14 @@
 
 #include "attach.h"
 #include "guard.h"
+#include "hold.h"
 #include "policy.h"
 
 enum {
 	OPTION_MODE = OPTION_OF_POLICY_COMMAND,
 	OPTION_NO_LINK,
 	OPTION_CHAIN,
+	OPTION_NO_STATE,
 	OPTION_FORCE,
 	OPTION_ACCEPT_FPP,
 };
@@ -24,6 +26,7 @@ struct attach {
 	enum baleen_mode mode;
 	enum baleen_place place;
 	double accept_fpp;
+	bool no_state;
 	bool force;
 	bool json;
 };
@@ -66,6 +69,7 @@ static int take_option(struct attach *attach, int option, const char *argument)
 	case OPTION_CHAIN: return take_place(attach, BALEEN_PLACE_CHAIN);
 	case OPTION_ACCEPT_FPP:
 		return take_accept_fpp(&attach_command, argument, &attach->accept_fpp);
+	case OPTION_NO_STATE: attach->no_state = true; return 0;
 	case OPTION_FORCE: attach->force = true; return 0;
 	case 'j': attach->json = true; return 0;
 	}
@@ -86,6 +90,7 @@ static int parse(struct attach *attach, int argc, char **argv)
 		{ "mode", required_argument, NULL, OPTION_MODE },
 		{ "no-link", no_argument, NULL, OPTION_NO_LINK },
 		{ "chain", no_argument, NULL, OPTION_CHAIN },
+		{ "no-state", no_argument, NULL, OPTION_NO_STATE },
 		{ "force", no_argument, NULL, OPTION_FORCE },
 		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
 		{ "json", no_argument, NULL, 'j' },
@@ -151,6 +156,23 @@ static int attach_ruleset(const struct attach *attach, const struct baleen_rules
 	return report(attach, &attempts);
 }
 
+/* The state is on disk before the filter is there, so no filter lacks its own. */
+static int attach_with_state(const struct attach *attach, const struct baleen_ruleset *ruleset)
+{
+	struct hold hold;
+	int err = hold_create(&hold, attach->device, ruleset, attach->mode, attach->place,
+			      &attach->rules, &attach->lists);
+
+	if (err)
+		return err;
+	err = attach_ruleset(attach, ruleset);
+	if (err)
+		hold_undo(&hold);
+	else
+		hold_close(&hold);
+	return err;
+}
+
 static int attach_rules(struct attach *attach)
 {
 	struct baleen_ruleset ruleset = { 0 };
@@ -163,7 +185,9 @@ static int attach_rules(struct attach *attach)
 		return EXIT_FAILED;
 	rules_warn_dead(&attach->rules, &ruleset);
 	rules_warn_vlan(&attach->rules, attach->device);
-	return attach_ruleset(attach, &ruleset);
+	if (attach->no_state)
+		return attach_ruleset(attach, &ruleset);
+	return attach_with_state(attach, &ruleset);
 }
 
 static int run(int argc, char **argv)
@@ -202,6 +226,8 @@ const struct command attach_command = {
 		"                   'ip link set DEV xdp off'; status tells\n"
 		"  --chain          in libxdp's dispatcher, at priority 10, beside other programs; a\n"
 		"                   change asks old and new rules for a moment, and counts twice\n"
+		"  --no-state       remember nothing of the lists: no single entries beside them, no\n"
+		"                   'why'; add and del then change the filter alone\n"
 		"  --force          also when this host would cut itself off\n"
 		"  -j, --json       say how it went as JSON\n\n" LIST_OPTIONS_HELP,
 	.run = run,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "change.h"
+#include "change_entries.h"
 #include "describe.h"
 #include "guard.h"
 #include "list_entry.h"
@@ -35,6 +36,7 @@ enum {
  * @json: report as JSON
  * @accept_fpp: a false positive rate that a live Bloom filter may come to
  * @wait_ms: for other writers
+ * @entry: origin, reason and end of single entries
  * @lists: how to read @file
  * @list: the keys
  * @n_changed: keys that changed in place
@@ -48,6 +50,7 @@ struct change {
 	bool exist, atomic, fixed, force, json;
 	double accept_fpp;
 	u64 wait_ms;
+	struct entry_options entry;
 	struct list_options lists;
 	struct baleen_list list;
 	u64 n_changed;
@@ -181,7 +184,7 @@ static int check_host(const struct change *change, const struct target *target)
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	err = guard_change(&target->xdp, target->index, &delta, change->op);
+	err = guard_change(target->xdp, target->index, &delta, change->op);
 	baleen_filter_free(&delta);
 	return err;
 }
@@ -290,6 +293,10 @@ static int report(const struct change *change)
 
 static int take_option(struct change *change, int option)
 {
+	int err = entry_option_take(change->command, &change->entry, option, optarg);
+
+	if (err != -ENOENT)
+		return err;
 	switch (option) {
 	case OPTION_EXIST: change->exist = true; return 0;
 	case OPTION_ATOMIC: change->atomic = true; return 0;
@@ -307,6 +314,7 @@ static int take_option(struct change *change, int option)
 static int parse(struct change *change, int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		ENTRY_OPTIONS,
 		{ "exist", no_argument, NULL, OPTION_EXIST },
 		{ "atomic", no_argument, NULL, OPTION_ATOMIC },
 		{ "wait", required_argument, NULL, OPTION_WAIT },
@@ -328,6 +336,8 @@ static int parse(struct change *change, int argc, char **argv)
 		return complain_usage(change->command, "--fixed: what shrinks does not grow");
 	if (change->accept_fpp != DEFAULT_ACCEPT_FPP && change->op != BALEEN_SET_UNION)
 		return complain_usage(change->command, "--accept-fpp: deletions do not raise it");
+	if ((change->entry.ttl_ms || change->entry.reason) && change->op != BALEEN_SET_UNION)
+		return complain_usage(change->command, "--ttl and --reason are for what is added");
 	if (optind == argc)
 		return complain_usage(change->command, "no IMAGE or DEV:RULE given");
 	if (optind + 1 == argc && !change->file)
@@ -336,13 +346,62 @@ static int parse(struct change *change, int argc, char **argv)
 	return 0;
 }
 
+/* Of a rule that remembers what it is made of. */
+static int change_state(const struct change *change, const char *device, const char *rule,
+			char **keys, int n_keys)
+{
+	const struct entry_change entries = {
+		.command = change->command,
+		.op = change->op,
+		.target = change->argument,
+		.device = device,
+		.rule = rule,
+		.key = keys,
+		.n_keys = n_keys,
+		.file = change->file,
+		.skip_bad = change->lists.skip_bad,
+		.exist = change->exist,
+		.force = change->force,
+		.json = change->json,
+		.wait_ms = change->wait_ms,
+		.options = change->entry,
+	};
+	struct baleen_error error;
+
+	if (change->fixed || change->accept_fpp != DEFAULT_ACCEPT_FPP) {
+		complain("%s: is derived from its entries: --fixed and --accept-fpp are for images "
+			 "and rules without a state",
+			 change->argument);
+		return EXIT_FAILED;
+	}
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return change_entries(&entries);
+}
+
+static int complain_stateless(const struct change *change)
+{
+	complain("%s: remembers no entries, only keys: --ttl, --origin and --reason are for rules "
+		 "with a state, not for images or 'attach --no-state'",
+		 change->argument);
+	return EXIT_FAILED;
+}
+
 static int run(struct change *change, int argc, char **argv)
 {
+	char device[IF_NAMESIZE];
 	struct target target;
+	const char *rule;
 	int err;
 
 	list_options_init(&change->lists);
 	err = parse(change, argc, argv);
+	if (!err && has_entries(change->argument, device, &rule))
+		return change_state(change, device, rule, argv + optind + 1, argc - optind - 1);
+	if (!err && change->entry.is_ban)
+		return complain_stateless(change);
 	if (!err)
 		err = target_key_spec(change->argument, &change->list.key_spec);
 	/* The keys are read before the lock is taken: reading may wait. */
@@ -382,14 +441,18 @@ static int run_del(int argc, char **argv)
 	"KEY is what a line of a list can be: an address, prefix, range A-B, or a key of\n"     \
 	"several fields. An image file is replaced as a whole. In a live rule hosts and keys\n" \
 	"change in place, one after the other; prefixes, and what finds no room, are built\n"   \
-	"aside and put on in one step.\n\n"
+	"aside and put on in one step.\n"                                                      \
+	"A live rule remembers who listed a key, unless attached with --no-state: lists\n"     \
+	"stay as they are, and beside them are single entries, one for each key and origin.\n" \
+	"There !KEY is an exception: what it holds is taken out of the lists.\n\n"
 
 #define CHANGE_OPTIONS_HELP                                                                    \
 	"  --atomic         all keys in one step: build the live rule aside\n"                 \
 	"  -f, --file FILE  more keys from a list, in one step; '-' is stdin\n"                \
 	"  --skip-bad       pass over bad lines of FILE; otherwise they refuse it\n" WAIT_HELP \
 	"  --force          also when this host would cut itself off\n"                        \
-	"  -j, --json       report as JSON\n"
+	"  -j, --json       report as JSON\n"                                                  \
+	"Of a rule that remembers its entries:\n"
 
 const struct command add_command = {
 	.name = "add",
@@ -399,15 +462,18 @@ const struct command add_command = {
 		"  --exist          a key that is there already is fine; else nothing changes,\n"
 		"                   save in a Bloom filter, which cannot tell\n"
 		"  --accept-fpp P   let a live Bloom filter come to a false positive rate of P (1e-9)\n"
-		"  --fixed          refuse what finds no room, instead of growing\n" CHANGE_OPTIONS_HELP,
+		"  --fixed          refuse what finds no room, instead of growing\n" CHANGE_OPTIONS_HELP
+			ENTRY_OPTIONS_HELP,
 	.run = run_add,
 };
 
 const struct command del_command = {
 	.name = "del",
 	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE [KEY...]",
-	.help = "Deletes keys from an image or a live rule: nothing of them is left, also of what\n"
-		"wider prefixes hold.\n" CHANGE_HELP
-		"  --exist          a key that is not there is fine; else nothing changes\n" CHANGE_OPTIONS_HELP,
+	.help = "Deletes keys from an image or a live rule without a state: nothing of them is left,\n"
+		"also of what wider prefixes hold. Of a rule with one the entries of these keys.\n" CHANGE_HELP
+		"  --exist          a key that is not there is fine; else nothing changes\n" CHANGE_OPTIONS_HELP
+		"  --origin NAME    the entries of NAME; without it those of manual. What lists and\n"
+		"                   other origins hold stays in force, and is named\n",
 	.run = run_del,
 };

@@ -52,7 +52,12 @@ extern const struct command resize_command;
 extern const struct command update_command;
 extern const struct command confirm_command;
 extern const struct command apply_command;
-extern const struct command metrics_command, top_command;
+extern const struct command metrics_command;
+extern const struct command top_command;
+extern const struct command flush_command;
+extern const struct command feed_command;
+extern const struct command import_command;
+extern const struct command why_command;
 extern const struct command refresh_command;
 extern const struct command doctor_command;
 

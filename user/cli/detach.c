@@ -4,17 +4,50 @@
 
 #include "cli.h"
 #include "gone.h"
+#include "state.h"
 #include "xdp.h"
 
 enum {
 	OPTION_GONE = 256,
+	OPTION_FORGET,
 };
 
-static int detach(const char *device, bool json)
+/* What was attached by hand is over; what was applied comes back at boot. */
+static int settle_state(const char *device, bool forget, struct baleen_error *error)
+{
+	struct baleen_state state;
+	int err = baleen_state_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, error);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (!state.is_kept || forget) {
+		baleen_state_remove(&state);
+		return 0;
+	}
+	complain("%s: what was applied comes back at boot: 'baleen detach --forget %s' forgets it",
+		 device, device);
+	baleen_state_close(&state);
+	return 0;
+}
+
+/* A device that is not attached may still have a state to forget. */
+static int take_off(const char *device, bool forget, struct baleen_error *error)
+{
+	struct baleen_state state;
+	int err = baleen_xdp_detach(device, error);
+
+	if (err != -ENOENT || !forget || baleen_state_open(&state, device, 0, error))
+		return err;
+	baleen_state_close(&state);
+	return 0;
+}
+
+static int detach(const char *device, bool forget, bool json)
 {
 	struct baleen_error error;
 
-	if (baleen_device_privileges(&error) || baleen_xdp_detach(device, &error)) {
+	if (baleen_device_privileges(&error) || take_off(device, forget, &error) ||
+	    settle_state(device, forget, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -57,15 +90,17 @@ static int run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "gone", no_argument, NULL, OPTION_GONE },
+		{ "forget", no_argument, NULL, OPTION_FORGET },
 		{ "json", no_argument, NULL, 'j' },
 		{ 0 },
 	};
-	bool gone = false, json = false;
+	bool gone = false, forget = false, json = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
 		switch (option) {
 		case OPTION_GONE: gone = true; break;
+		case OPTION_FORGET: forget = true; break;
 		case 'j': json = true; break;
 		default: fprintf(stderr, "baleen: see 'baleen help detach'\n"); return EXIT_USAGE;
 		}
@@ -76,14 +111,15 @@ static int run(int argc, char **argv)
 		return forget_gone(json);
 	if (argc - optind != 1)
 		return complain_usage(&detach_command, "one device is asked for");
-	return detach(argv[optind], json);
+	return detach(argv[optind], forget, json);
 }
 
 const struct command detach_command = {
 	.name = "detach",
-	.synopsis = "[-j] DEV | --gone",
+	.synopsis = "[--forget] [-j] DEV | --gone",
 	.help = "Takes the filter off a device and removes its pins. Also for a device that is gone,\n"
 		"by the name it had.\n\n"
+		"  --forget         forget also what was applied to it, which else comes back at boot\n"
 		"  --gone           forget every filter whose link has lost its device, in all network\n"
 		"                   namespaces, also deleted ones; a namespace is told by its cookie\n"
 		"  -j, --json       say so as JSON; with --gone, an array\n",

@@ -444,7 +444,7 @@ int input_open_set(struct input *input, struct baleen_list *list, const char *ar
 		list->key_spec = list_key_spec(options);
 		err = read_list(list, fd, argument, options);
 	}
-	close(fd);
+	input->received_fd = fd;
 	return err ? EXIT_FAILED : 0;
 }
 
@@ -462,6 +462,9 @@ int input_open(struct input *input, const char *argument, struct list_options *o
 void input_close(struct input *input)
 {
 	baleen_filter_free(&input->filter);
+	if (input->received_fd)
+		close(input->received_fd);
+	input->received_fd = 0;
 }
 
 /* A regular file again; -1 when it is none. A pipe has been read; opening it

@@ -97,6 +97,7 @@ int list_options_check(const struct command *command, const struct list_options 
  * struct input - an IMAGE argument, opened
  * @path: as typed; points into the arguments
  * @filter: its filter
+ * @received_fd: what was read, as it was received; 0 when it was no file
  * @is_list: it was a list, built on the way
  * @csv: how it was read, if it was a table
  * @n_lines: of the list
@@ -107,6 +108,7 @@ int list_options_check(const struct command *command, const struct list_options 
 struct input {
 	const char *path;
 	struct baleen_filter filter;
+	int received_fd;
 	bool is_list;
 	struct baleen_csv_options csv;
 	u64 n_lines;

@@ -29,7 +29,12 @@ static const struct command *const commands[] = {
 	&del_command,
 	&merge_command,
 	&resize_command,
-	&metrics_command, &top_command,
+	&flush_command,
+	&feed_command,
+	&import_command,
+	&why_command,
+	&metrics_command,
+	&top_command,
 	&refresh_command,
 	&doctor_command,
 };

@@ -158,14 +158,26 @@ static int guard_operand(const struct target *target, const struct operand *oper
 	int err;
 
 	if (!operand->input.is_list)
-		return guard_change(&target->xdp, target->index, &operand->input.filter,
+		return guard_change(target->xdp, target->index, &operand->input.filter,
 				    BALEEN_SET_UNION);
 	if (baleen_build(&operand->list, &options, &built, &error)) {
 		complain("%s: %s", operand->input.path, error.text);
 		return EXIT_FAILED;
 	}
-	err = guard_change(&target->xdp, target->index, &built, BALEEN_SET_UNION);
+	err = guard_change(target->xdp, target->index, &built, BALEEN_SET_UNION);
 	baleen_filter_free(&built);
+	return err;
+}
+
+/* They become feeds of a rule that remembers what it is made of. */
+static int remember_operands(const struct merge *merge, struct target *target)
+{
+	const struct baleen_state_rule *rule = target_state_rule(target);
+	int err = 0;
+
+	for (int i = 1; rule && i < merge->n_paths && !err; i++)
+		err = hold_add_feed(&target->hold, rule->name, &merge->operand[i].input,
+				    &merge->lists);
 	return err;
 }
 
@@ -188,6 +200,8 @@ static int merge_into_target(struct merge *merge)
 				  merge->accept_fpp);
 	for (int i = 1; target.is_live && !merge->force && i < merge->n_paths && !err; i++)
 		err = guard_operand(&target, &merge->operand[i]);
+	if (!err)
+		err = remember_operands(merge, &target);
 	if (!err)
 		err = target_put(&target, &merge->merged);
 	target_close(&target);

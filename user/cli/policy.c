@@ -7,7 +7,7 @@
 #include "guard.h"
 #include "number.h"
 #include "policy.h"
-#include "update.h"
+#include "hold.h"
 
 const char *format_interval(u64 interval_ns, char *text)
 {
@@ -160,45 +160,62 @@ static int report(const struct change *change, const struct baleen_xdp *xdp)
 	return finish_output(EXIT_DONE);
 }
 
-static int apply(const struct change *change, struct baleen_xdp *xdp)
+static int apply(const struct change *change, struct hold *hold)
 {
+	const struct baleen_xdp *xdp = &hold->deploy.xdp;
 	struct baleen_ruleset ruleset;
-	struct baleen_error error;
 
 	baleen_ruleset_from_xdp(xdp, &ruleset);
 	policy_apply(&change->policy, &ruleset);
 	if (!change->force && is_stricter(&change->policy) &&
 	    guard_ruleset(xdp->device, xdp, &ruleset, NULL))
 		return EXIT_FAILED;
-	if (baleen_xdp_update(xdp, &ruleset, &error)) {
+	return hold_put(hold, &ruleset, NULL, NULL);
+}
+
+static int change_policy(const struct change *change)
+{
+	struct baleen_error error;
+	struct hold hold;
+	int err;
+
+	if (baleen_device_privileges(&error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	return 0;
+	err = hold_open(&hold, change->device, BALEEN_LOCK_TIMEOUT_MS);
+	if (err)
+		return err == -ENOENT ? complain_not_attached(change->device) : err;
+	err = apply(change, &hold);
+	if (!err)
+		err = report(change, &hold.deploy.xdp);
+	hold_close(&hold);
+	return err;
+}
+
+static int show_policy(const struct change *change)
+{
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err;
+
+	if (baleen_xdp_open(&xdp, change->device, false, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = report(change, &xdp);
+	baleen_xdp_close(&xdp);
+	return err;
 }
 
 static int run(int argc, char **argv)
 {
 	struct change change = { 0 };
-	struct baleen_error error;
-	struct baleen_xdp xdp;
-	bool is_change;
 	int err = parse(&change, argc, argv);
 
 	if (err)
 		return err;
-	is_change = changes_anything(&change.policy);
-	if ((is_change && baleen_device_privileges(&error)) ||
-	    baleen_xdp_open(&xdp, change.device, is_change, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
-	if (is_change)
-		err = apply(&change, &xdp);
-	if (!err)
-		err = report(&change, &xdp);
-	baleen_xdp_close(&xdp);
-	return err;
+	return changes_anything(&change.policy) ? change_policy(&change) : show_policy(&change);
 }
 
 const struct command policy_command = {

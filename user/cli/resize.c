@@ -81,6 +81,10 @@ static int build(struct resize *resize, struct target *target)
 
 static int put(struct resize *resize, struct target *target)
 {
+	struct baleen_state_rule *rule = target_state_rule(target);
+
+	if (!resize->out && rule)
+		rule->capacity = resize->capacity;
 	if (!resize->out)
 		return target_put(target, &resize->built);
 	memcpy(resize->built.image.name, resize->name, sizeof(resize->name));

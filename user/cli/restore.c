@@ -2,10 +2,12 @@
 /* baleen restore: onto a device what was saved. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
 #include "attach.h"
 #include "guard.h"
+#include "hold.h"
 #include "policy.h"
 #include "saved.h"
 #include "update.h"
@@ -129,40 +131,76 @@ static void continue_rules(const struct baleen_xdp *xdp, struct baleen_ruleset *
 	}
 }
 
-static int update(const struct restore *restore, struct baleen_xdp *xdp, struct baleen_saved *saved)
+static int update(const struct restore *restore, struct hold *hold, struct baleen_saved *saved,
+		  const struct rules *rules, const struct list_options *lists)
 {
-	struct baleen_error error;
+	const struct baleen_xdp *xdp = &hold->deploy.xdp;
 
 	if (check_way(xdp, saved))
 		return EXIT_FAILED;
 	continue_rules(xdp, &saved->ruleset);
-	if (baleen_xdp_update(xdp, &saved->ruleset, &error)) {
-		complain("%s", error.text);
+	if (hold_put(hold, &saved->ruleset, rules, lists))
 		return EXIT_FAILED;
-	}
 	return report(restore, saved, "updated", xdp->there.mode);
+}
+
+static int attach_with_state(const struct restore *restore, const struct baleen_saved *saved,
+			     const struct rules *rules, const struct list_options *lists)
+{
+	struct hold hold;
+	int err = hold_create(&hold, restore->device, &saved->ruleset, saved->mode, saved->place,
+			      rules, lists);
+
+	if (err)
+		return err;
+	err = attach(restore, saved);
+	if (err)
+		hold_undo(&hold);
+	else
+		hold_close(&hold);
+	return err;
+}
+
+/* The saved rules as if they had been typed. */
+static void name_images(const struct restore *restore, struct baleen_saved *saved,
+			struct rules *rules, char (*path)[PATH_MAX])
+{
+	rules->n = saved->ruleset.n_rules;
+	for (u32 i = 0; i < rules->n; i++) {
+		struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
+		char file[BALEEN_SAVED_FILE_BYTES];
+
+		baleen_saved_file(rule->name, file);
+		snprintf(path[i], sizeof(path[i]), "%s/%s", restore->directory, file);
+		rules->rule[i].path = path[i];
+		rules->rule[i].input = (struct input){ .path = path[i], .filter = *rule->filter };
+		rule->filter = &rules->rule[i].input.filter;
+	}
 }
 
 static int put_on(const struct restore *restore, struct baleen_saved *saved)
 {
-	struct baleen_error error;
-	struct baleen_xdp xdp;
-	int err = baleen_xdp_open(&xdp, restore->device, true, &error);
+	char path[BALEEN_MAX_RULES][PATH_MAX];
+	struct rules rules = { 0 };
+	struct list_options lists;
+	struct hold hold;
+	int err;
 
-	if (err && err != -ENOENT) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	list_options_init(&lists);
+	name_images(restore, saved, &rules, path);
+	err = hold_open(&hold, restore->device, BALEEN_LOCK_TIMEOUT_MS);
+	if (err == -ENOENT)
+		return attach_with_state(restore, saved, &rules, &lists);
 	if (err)
-		return attach(restore, saved);
-	if (xdp.state == BALEEN_XDP_ATTACHED) {
-		err = update(restore, &xdp, saved);
-		baleen_xdp_close(&xdp);
+		return err;
+	if (hold.deploy.xdp.state == BALEEN_XDP_ATTACHED) {
+		err = update(restore, &hold, saved, &rules, &lists);
+		hold_close(&hold);
 		return err;
 	}
 	/* A filter that is out of force is replaced, or attach says why not. */
-	baleen_xdp_close(&xdp);
-	return attach(restore, saved);
+	hold_close(&hold);
+	return attach_with_state(restore, saved, &rules, &lists);
 }
 
 static int run(int argc, char **argv)

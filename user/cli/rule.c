@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "guard.h"
-#include "update.h"
+#include "hold.h"
 
 enum {
 	OPTION_FIRST = OPTION_OF_RULE_COMMAND,
@@ -269,10 +269,10 @@ static int move(const struct change *change, struct baleen_ruleset *ruleset)
 
 /* --- the command ---------------------------------------------------------- */
 
-static int put_on(const struct change *change, struct baleen_xdp *xdp)
+static int put_on(const struct change *change, struct hold *hold)
 {
+	const struct baleen_xdp *xdp = &hold->deploy.xdp;
 	struct baleen_ruleset ruleset;
-	struct baleen_error error;
 
 	baleen_ruleset_from_xdp(xdp, &ruleset);
 	if (change->verb->edit(change, &ruleset))
@@ -282,11 +282,7 @@ static int put_on(const struct change *change, struct baleen_xdp *xdp)
 		return EXIT_FAILED;
 	rules_warn_dead(&change->rules, &ruleset);
 	rules_warn_vlan(&change->rules, xdp->device);
-	if (baleen_xdp_update(xdp, &ruleset, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
-	return 0;
+	return hold_put(hold, &ruleset, &change->rules, &change->lists);
 }
 
 static int report(const struct change *change, const struct baleen_xdp *xdp)
@@ -309,22 +305,20 @@ static int report(const struct change *change, const struct baleen_xdp *xdp)
 
 static int change_device(struct change *change)
 {
-	struct baleen_error error;
-	struct baleen_xdp xdp;
+	struct hold hold;
 	int err;
 
 	/* Lists are read before the lock is taken: reading may wait. */
 	if (rules_open(&change->rules, &change->lists) ||
 	    guard_rates(&change->rules, change->accept_fpp))
 		return EXIT_FAILED;
-	if (baleen_xdp_open(&xdp, change->device, true, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
-	err = put_on(change, &xdp);
+	err = hold_open(&hold, change->device, BALEEN_LOCK_TIMEOUT_MS);
+	if (err)
+		return err == -ENOENT ? complain_not_attached(change->device) : err;
+	err = put_on(change, &hold);
 	if (!err)
-		err = report(change, &xdp);
-	baleen_xdp_close(&xdp);
+		err = report(change, &hold.deploy.xdp);
+	hold_close(&hold);
 	return err;
 }
 

@@ -206,7 +206,7 @@ const struct rule_argument *rules_find(const struct rules *rules,
 
 /* --- warnings ------------------------------------------------------------- */
 
-static bool is_any(const struct rule_argument *argument)
+bool is_any_argument(const struct rule_argument *argument)
 {
 	return argument && !strcmp(argument->path, any);
 }
@@ -232,7 +232,7 @@ static bool hides(const struct rules *rules, const struct baleen_ruleset_rule *e
 	if (earlier->action == BALEEN_ACTION_COUNT)
 		return false;
 	if (is_unqualified(earlier))
-		return is_any(from) || is_same_image(from, rules_find(rules, rule));
+		return is_any_argument(from) || is_same_image(from, rules_find(rules, rule));
 	return is_same_image(from, rules_find(rules, rule)) &&
 	       !memcmp(&earlier->qualifiers, &rule->qualifiers, sizeof(rule->qualifiers));
 }
@@ -247,7 +247,7 @@ static void warn_if_hidden(const struct rules *rules, const struct baleen_rulese
 			continue;
 		complain("warning: rule '%s' can never match: rule '%s' before it lists %s",
 			 rule->name, ruleset->rule[i].name,
-			 is_any(rules_find(rules, &ruleset->rule[i])) ? "every address" :
+			 is_any_argument(rules_find(rules, &ruleset->rule[i])) ? "every address" :
 									"the same");
 		return;
 	}

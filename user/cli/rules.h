@@ -97,6 +97,9 @@ int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 
 const struct rule_argument *rules_find(const struct rules *rules,
 				       const struct baleen_ruleset_rule *rule);
 
+/* Is it 'any', every address? */
+bool is_any_argument(const struct rule_argument *argument);
+
 /* Warns of rules that can never match, as far as the arguments tell. */
 void rules_warn_dead(const struct rules *rules, const struct baleen_ruleset *ruleset);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "made_of.h"
 #include "policy.h"
 #include "qualifiers.h"
 
@@ -83,12 +84,17 @@ static json_t *describe_sampling(const struct baleen_xdp *xdp, const struct bale
 
 /* What the rules decided, and what they did not. */
 static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
-			      json_t *json, bool *sound)
+			      const struct baleen_state *state, json_t *json, bool *sound)
 {
 	json_t *rules = json_array(), *others = json_object();
 
-	for (u32 i = 0; i < xdp->config.n_rules; i++)
-		json_array_append_new(rules, describe_rule(xdp, i, stats, sound));
+	for (u32 i = 0; i < xdp->config.n_rules; i++) {
+		json_t *rule = describe_rule(xdp, i, stats, sound);
+
+		if (state)
+			describe_made_of(state, xdp->config.rule[i].image.name, rule);
+		json_array_append_new(rules, rule);
+	}
 	for (size_t i = 0; i < N_UNPARSED; i++)
 		json_object_set_new(others, unparsed[i].name,
 				    json_integer(unparsed_count(stats, i)));
@@ -104,7 +110,7 @@ static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_
 }
 
 static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
-			       bool *sound)
+			       const struct baleen_state *state, bool *sound)
 {
 	json_t *json = json_object();
 
@@ -119,7 +125,9 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	json_object_set_new(json, "place", json_string(baleen_place_text(xdp->seat.place)));
 	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
 	json_object_set_new(json, "program_is_current", json_boolean(baleen_xdp_is_current(xdp)));
-	describe_verdicts(xdp, stats, json, sound);
+	if (state)
+		describe_state(state, json);
+	describe_verdicts(xdp, stats, state, json, sound);
 	if (xdp->there.id)
 		json_object_set_new(json, "program_on_device",
 				    json_pack("{s:I, s:s, s:s}", "id", (json_int_t)xdp->there.id,
@@ -223,7 +231,7 @@ static void print_sampling(const struct baleen_xdp *xdp, const struct baleen_sta
 }
 
 static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
-			 bool *sound)
+			 const struct baleen_state *state, bool *sound)
 {
 	char count[NUMBER_TEXT], vital[NUMBER_TEXT];
 
@@ -234,8 +242,11 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 		       xdp->device);
 	if (xdp->config.dry_run)
 		puts("  DRY RUN: nothing is dropped; what is called dropped here has passed");
-	for (u32 i = 0; i < xdp->config.n_rules; i++)
+	for (u32 i = 0; i < xdp->config.n_rules; i++) {
 		print_rule(xdp, i, stats, sound);
+		if (state)
+			print_made_of(state, xdp->config.rule[i].image.name);
+	}
 	if (xdp->config.default_drop)
 		printf("  default drop: %s packets matched no rule, dropped; %s vital passed\n",
 		       format_count(stats->unmatched, count), format_count(stats->vital, vital));
@@ -252,18 +263,29 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 /* Prints or collects one device; EXIT_FAILED when something is not in force. */
 static int show(const struct baleen_xdp *xdp, json_t *all)
 {
+	struct baleen_state opened, *state = NULL;
 	bool sound = is_enforced(xdp);
 	struct baleen_stats stats;
 	struct baleen_error error;
+	int err = -ENOENT;
 
 	if (baleen_xdp_stats(xdp, &stats, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
+	/* Status is of what is in force: a state that cannot be read does not hide it. */
+	if (xdp->state == BALEEN_XDP_ATTACHED)
+		err = baleen_state_open(&opened, xdp->device, 0, &error);
+	if (!err)
+		state = &opened;
+	else if (err != -ENOENT)
+		complain("warning: %s", error.text);
 	if (all)
-		json_array_append_new(all, describe_device(xdp, &stats, &sound));
+		json_array_append_new(all, describe_device(xdp, &stats, state, &sound));
 	else
-		print_device(xdp, &stats, &sound);
+		print_device(xdp, &stats, state, &sound);
+	if (state)
+		baleen_state_close(state);
 	return sound ? EXIT_DONE : EXIT_FAILED;
 }
 

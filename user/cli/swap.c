@@ -5,7 +5,7 @@
 
 #include "describe.h"
 #include "guard.h"
-#include "update.h"
+#include "hold.h"
 
 enum {
 	OPTION_FORCE = OPTION_OF_RULE_COMMAND,
@@ -93,12 +93,12 @@ static int check(const struct swap *swap, const struct baleen_xdp *xdp, int inde
 	return 0;
 }
 
-static int swap_rule(const struct swap *swap, struct baleen_xdp *xdp)
+static int swap_rule(const struct swap *swap, struct hold *hold)
 {
 	const struct input *input = &swap->rules.rule[0].input;
+	const struct baleen_xdp *xdp = &hold->deploy.xdp;
 	int index = baleen_xdp_rule_index(xdp, swap->rule);
 	struct baleen_ruleset ruleset;
-	struct baleen_error error;
 
 	if (index < 0) {
 		complain("%s has no rule '%s': see 'baleen status %s'", swap->device, swap->rule,
@@ -112,11 +112,7 @@ static int swap_rule(const struct swap *swap, struct baleen_xdp *xdp)
 	if (xdp->state == BALEEN_XDP_ATTACHED && !swap->force &&
 	    guard_ruleset(xdp->device, xdp, &ruleset, &swap->rules))
 		return EXIT_FAILED;
-	if (baleen_xdp_update(xdp, &ruleset, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
-	return 0;
+	return hold_put(hold, &ruleset, &swap->rules, &swap->lists);
 }
 
 static int report(const struct swap *swap)
@@ -141,7 +137,7 @@ static int run(int argc, char **argv)
 {
 	struct swap swap = { .action = -1, .accept_fpp = DEFAULT_ACCEPT_FPP };
 	struct baleen_error error;
-	struct baleen_xdp xdp;
+	struct hold hold;
 	int err;
 
 	list_options_init(&swap.lists);
@@ -155,12 +151,12 @@ static int run(int argc, char **argv)
 	/* The list is read before the lock is taken: reading may wait. */
 	if (rules_open(&swap.rules, &swap.lists))
 		return EXIT_FAILED;
-	if (baleen_xdp_open(&xdp, swap.device, true, &error)) {
-		complain("%s", error.text);
-		err = EXIT_FAILED;
-	} else {
-		err = swap_rule(&swap, &xdp);
-		baleen_xdp_close(&xdp);
+	err = hold_open(&hold, swap.device, BALEEN_LOCK_TIMEOUT_MS);
+	if (err == -ENOENT) {
+		err = complain_not_attached(swap.device);
+	} else if (!err) {
+		err = swap_rule(&swap, &hold);
+		hold_close(&hold);
 	}
 	if (!err)
 		err = report(&swap);

@@ -100,34 +100,28 @@ static int open_image(struct target *target, u64 wait_ms)
 
 static int open_device(struct target *target, const char *device, u64 wait_ms)
 {
-	struct baleen_error error;
-	int err = baleen_xdp_open_within(&target->xdp, device, 0, &error);
+	int err = hold_open(&target->hold, device, wait_ms);
 
-	if (err == -ETIMEDOUT && wait_ms) {
-		say_waiting(target->argument);
-		err = baleen_xdp_open_within(&target->xdp, device, wait_ms, &error);
-	}
-	if (err)
-		complain("%s", error.text);
-	return err ? EXIT_FAILED : 0;
+	target->xdp = &target->hold.deploy.xdp;
+	return err == -ENOENT ? complain_not_attached(device) : err;
 }
 
 static int find_rule(struct target *target, const char *device, const char *rule)
 {
-	int index = baleen_xdp_rule_index(&target->xdp, rule);
+	int index = baleen_xdp_rule_index(target->xdp, rule);
 	struct baleen_error error;
 
 	if (index < 0) {
 		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
 		return EXIT_FAILED;
 	}
-	if (target->xdp.state != BALEEN_XDP_ATTACHED) {
+	if (target->xdp->state != BALEEN_XDP_ATTACHED) {
 		complain("%s: the filter is not in force here (%s)", device,
-			 baleen_xdp_state_text(target->xdp.state));
+			 baleen_xdp_state_text(target->xdp->state));
 		return EXIT_FAILED;
 	}
 	target->index = index;
-	if (baleen_xdp_map_rule_writable(&target->xdp, index, &target->filter, &error)) {
+	if (baleen_xdp_map_rule_writable(target->xdp, index, &target->filter, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -146,7 +140,7 @@ static int open_live(struct target *target, const char *device, const char *rule
 		return EXIT_FAILED;
 	target->is_live = true;
 	/* Who changes nothing but the map would leave what killed commands left. */
-	baleen_seat_tidy(&target->xdp.seat, &target->xdp.pins);
+	baleen_seat_tidy(&target->xdp->seat, &target->xdp->pins);
 	return find_rule(target, device, rule);
 }
 
@@ -191,18 +185,43 @@ int target_open(struct target *target, const char *argument, u64 wait_ms)
 	return err;
 }
 
-static int put_live(struct target *target, const struct baleen_filter *filter)
+struct baleen_state_rule *target_state_rule(struct target *target)
 {
-	struct baleen_ruleset ruleset;
+	struct baleen_state_rules *rules = &target->hold.plan.rules;
+	const char *name;
+
+	if (!target->is_live || !target->hold.has_state)
+		return NULL;
+	name = target->xdp->config.rule[target->index].image.name;
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if (!strcmp(rules->rule[i].name, name))
+			return &rules->rule[i];
+	return NULL;
+}
+
+static int put_derived(struct target *target, const struct baleen_state_rule *rule)
+{
+	struct hold *hold = &target->hold;
 	struct baleen_error error;
 
-	baleen_ruleset_from_xdp(&target->xdp, &ruleset);
-	ruleset.rule[target->index].filter = filter;
-	if (baleen_xdp_update(&target->xdp, &ruleset, &error)) {
+	hold->plan.rebuild[rule - hold->plan.rules.rule] = true;
+	if (baleen_state_set_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	return 0;
+	return hold_put_plan(hold);
+}
+
+static int put_live(struct target *target, const struct baleen_filter *filter)
+{
+	const struct baleen_state_rule *rule = target_state_rule(target);
+	struct baleen_ruleset ruleset;
+
+	if (rule)
+		return put_derived(target, rule);
+	baleen_ruleset_from_xdp(target->xdp, &ruleset);
+	ruleset.rule[target->index].filter = filter;
+	return hold_put(&target->hold, &ruleset, NULL, NULL);
 }
 
 int target_put(struct target *target, const struct baleen_filter *filter)
@@ -215,7 +234,7 @@ void target_close(struct target *target)
 {
 	baleen_filter_free(&target->filter);
 	if (target->is_live)
-		baleen_xdp_close(&target->xdp);
+		hold_close(&target->hold);
 	if (target->fd >= 0)
 		close(target->fd);
 	target->is_live = false;

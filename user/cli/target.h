@@ -6,15 +6,15 @@
 #ifndef BALEEN_CLI_TARGET_H
 #define BALEEN_CLI_TARGET_H
 
-#include "input.h"
-#include "update.h"
+#include "hold.h"
 
 /**
  * struct target - an opened target
  * @argument: DEV:RULE or the path of an image file, as typed
  * @is_live: which of them
  * @filter: a writable view of the live map, or the image in memory
- * @xdp: of a live rule: its device, opened for writing
+ * @hold: of a live rule: its device
+ * @xdp: the device, opened for writing
  * @index: of the rule
  * @fd: the image file, locked
  * @mode: its permissions
@@ -23,7 +23,8 @@ struct target {
 	const char *argument;
 	bool is_live;
 	struct baleen_filter filter;
-	struct baleen_xdp xdp;
+	struct hold hold;
+	struct baleen_xdp *xdp;
 	u32 index;
 	int fd;
 	unsigned int mode;
@@ -42,8 +43,12 @@ int target_key_spec(const char *argument, u32 *key_spec);
 /* Opens it once nobody else changes it; 0, or EXIT_FAILED after a message. */
 int target_open(struct target *target, const char *argument, u64 wait_ms);
 
+/* The rule of the state of a live rule; NULL when it has none. */
+struct baleen_state_rule *target_state_rule(struct target *target);
+
 /* Puts another filter in its place, or the one in memory back into its file;
- * 0, or EXIT_FAILED after a message.
+ * 0, or EXIT_FAILED after a message. A rule with a state is derived anew from
+ * that instead, so that it holds the rest of what it is made of, too.
  */
 int target_put(struct target *target, const struct baleen_filter *filter);
 

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Single entries of a live rule: origins, ends, exceptions, bans, flush, feed,
+# import; what they say, and what is then dropped.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+make_pair
+# shellcheck source=tests/words.sh
+source "$ROOT/tests/words.sh"
+
+VERDICT=$ROOT/build/tools/verdict
+mkdir -p "$BALEEN_CONF_DIR"
+
+baleen() { in_ns "$B" "$BALEEN" "$@"; }
+
+# dropped: a letter for each address
+dropped() { in_ns "$B" "$VERDICT" veth-b "$@"; }
+
+# origins: of the first rule, as JSON
+origins() { baleen status -j veth-b | jq -c '.[0].rules[0].origins'; }
+
+# fresh KEY...: a rule that drops these
+fresh()
+{
+	[ -z "$(xdp_id "$B" veth-b)" ] || baleen detach veth-b >"$TMP/out"
+	printf '%s\n' "$@" >"$TMP/list"
+	baleen attach veth-b --capacity 1000 --drop "bad=$TMP/list" >"$TMP/out" 2>"$TMP/err" ||
+		bail "cannot attach: $(<"$TMP/err")"
+}
+
+# --- what is refused ---
+
+fresh 192.0.2.1
+for words in \
+	"an end that is none|baleen: add: --ttl '0s': not a time such as 30s, 1h or 2d (see 'baleen help add')|--ttl 0s veth-b:bad 192.0.2.2" \
+	"an end without a unit|baleen: add: --ttl '60': not a time such as 30s, 1h or 2d (see 'baleen help add')|--ttl 60 veth-b:bad 192.0.2.2"; do
+	IFS='|' read -r name text arguments <<<"$words"
+	# shellcheck disable=SC2086
+	check_status "$name" 2 baleen add $arguments
+	is "$name: says so" "$(head -n 1 "$TMP/err")" "$text"
+done
+check_status "an origin with a blank" 1 baleen add --origin "a b" veth-b:bad 192.0.2.2
+check_status "an end for what is deleted" 2 baleen del --ttl 1h veth-b:bad 192.0.2.1
+check_status "a rule that is not there" 1 baleen add --origin x veth-b:other 192.0.2.2
+check_status "a key that is none" 1 baleen add veth-b:bad 192.0.2.300
+is "nothing has changed" "$(dropped 192.0.2.{1,2})" DP
+is "nobody has an entry" "$(origins)" '{}'
+
+# --- origins ---
+
+check "two origins list one key" baleen add veth-b:bad 192.0.2.9 --origin one --reason "first"
+check "the other" baleen add veth-b:bad 192.0.2.9 --origin two
+check_status "again is said" 1 baleen add veth-b:bad 192.0.2.9 --origin two
+check "or taken" baleen add veth-b:bad 192.0.2.9 --origin two --exist
+is "each has its own" "$(origins)" '{"one":1,"two":1}'
+check "one takes it back" baleen del veth-b:bad 192.0.2.9 --origin one
+is "the other still holds it" "$(dropped 192.0.2.9)" D
+check_status "who has none cannot take it back" 1 baleen del veth-b:bad 192.0.2.9 --origin one
+grep -q "origin two" "$TMP/err"
+is "it says who has" $? 0
+check "the other takes it back" baleen del veth-b:bad 192.0.2.9 --origin two
+is "it passes" "$(dropped 192.0.2.9)" P
+check_status "what a list holds is no entry" 1 baleen del veth-b:bad 192.0.2.1
+grep -q "line 1 of" "$TMP/err"
+is "it says which line" $? 0
+is "and stays" "$(dropped 192.0.2.1)" D
+
+# --- prefixes within each other ---
+
+fresh 192.0.2.1 198.51.100.7
+check "a prefix" baleen add veth-b:bad 198.51.100.0/24
+check "a host in it" baleen add veth-b:bad 198.51.100.9
+check "a wider one" baleen add veth-b:bad 198.51.0.0/16 --origin wide
+is "all of it is dropped" "$(dropped 198.51.100.{7,9,10} 198.51.7.7)" DDDD
+check "the wide one goes" baleen del veth-b:bad 198.51.0.0/16 --origin wide
+is "the narrower stay" "$(dropped 198.51.100.{7,9,10} 198.51.7.7)" DDDP
+check "the prefix goes" baleen del veth-b:bad 198.51.100.0/24
+is "the hosts in it stay, by list and by entry" "$(dropped 198.51.100.{7,9,10})" DDP
+check "an exception takes out what a list holds" baleen add veth-b:bad '!198.51.100.0/24'
+is "but not what an entry does" "$(dropped 198.51.100.{7,9} 192.0.2.1)" PDD
+check "it goes" baleen del veth-b:bad '!198.51.100.0/24'
+is "as before" "$(dropped 198.51.100.{7,9,10})" DDP
+
+# --- bans ---
+
+fresh 192.0.2.1
+check "a ban of an IPv6 address" baleen add veth-b:bad 2001:db8:1:2::3 --ttl 1h
+grep -q "2001:db8:1:2::/64" "$TMP/err"
+is "it says that it is widened" $? 0
+is "its neighbours are banned" "$(dropped 2001:db8:1:2::3 2001:db8:1:2::4 2001:db8:1:3::3)" DDP
+check "lifted by the address" baleen del veth-b:bad 2001:db8:1:2::3
+is "all of it" "$(dropped 2001:db8:1:2::3 2001:db8:1:2::4)" PP
+check "a single one, if so said" baleen add veth-b:bad 2001:db8:1:2::3/128 --ttl 1h
+is "one" "$(dropped 2001:db8:1:2::3 2001:db8:1:2::4)" DP
+check "flush wants to know whose" baleen add veth-b:bad 192.0.2.5 --origin other
+check_status "flush of nobody" 2 baleen flush veth-b:bad
+check "flush" baleen flush veth-b:bad --origin manual
+is "only those" "$(dropped 2001:db8:1:2::3 192.0.2.5)" PD
+check "flush all" baleen flush veth-b:bad --all
+is "the list stays" "$(dropped 192.0.2.5 192.0.2.1)" PD
+
+# --- the host ---
+
+echo 203.0.113.0/24 >"$BALEEN_CONF_DIR/never.list"
+check_status "this host is never banned" 1 baleen add veth-b:bad 10.66.0.2 --origin x
+is "10.66.0.2 passes" "$(dropped 10.66.0.2)" P
+
+# --- feed ---
+
+fresh 192.0.2.1
+printf '%s\n' 'add 192.0.2.7 ttl=1h origin=gate reason="a ban, two words"' 'add 192.0.2.8' \
+	'del 192.0.2.9' 'add 192.0.2.300' 'frob' 'add 192.0.2.10 ttl=x' 'add 192.0.2.8' >"$TMP/lines"
+baleen feed veth-b:bad - --origin tool <"$TMP/lines" >"$TMP/out" 2>"$TMP/err"
+is "feed: bad lines are a failure" $? 1
+is "feed: a reply for each line" "$(cut -d ' ' -f 1-2 "$TMP/out" | cut -c 1-6 | tr '\n' '|')" \
+	"ok|ok|ok abs|bad '1|bad no|bad tt|ok ren|"
+is "feed: in force" "$(dropped 192.0.2.{7,8,9,10})" DDPP
+is "feed: by origin" "$(origins)" '{"gate":1,"tool":1}'
+printf '%s\n' begin 'add 192.0.2.20' 'add 192.0.2.21' commit >"$TMP/lines"
+check "feed: a snapshot" bash -c 'exec "${@:2}" <"$1"' - "$TMP/lines" \
+	nsenter --net="/run/netns/$B" "$BALEEN" feed veth-b:bad - --origin tool
+is "feed: ok for the snapshot" "$(<"$TMP/out")" "ok 2 entries, 0 refused, 1 deleted"
+is "feed: it replaces what the origin had, and only that" "$(dropped 192.0.2.{7,8,20,21})" DPDD
+printf '%s\n' begin 'add 192.0.2.30' >"$TMP/lines"
+baleen feed veth-b:bad - --origin tool <"$TMP/lines" >"$TMP/out" 2>"$TMP/err"
+is "feed: half a snapshot is none" "$?$(dropped 192.0.2.{20,30})" 1DP
+
+# --- import ---
+
+cat >"$TMP/set" <<'SET'
+create bad hash:net family inet hashsize 1024 maxelem 65536 timeout 0 comment
+add bad 198.51.100.0/24 timeout 3600 comment "from ipset"
+add bad 198.51.100.7 timeout 0 nomatch
+SET
+check "import: ipset" baleen import veth-b:bad --format ipset "$TMP/set"
+is "import: nomatch" "$(dropped 198.51.100.{6,7})" DP
+check "import: a snapshot" baleen import veth-b:bad --format ipset --snapshot "$TMP/set"
+cat >"$TMP/set" <<'SET'
+{"nftables": [{"metainfo": {"version": "1.0.6"}}, {"set": {"family": "inet", "name": "bad",
+"table": "filter", "type": "ipv4_addr", "handle": 2, "flags": ["interval", "timeout"],
+"elem": [{"elem": {"val": {"prefix": {"addr": "203.0.113.0", "len": 25}}, "timeout": 3600,
+"expires": 1800, "comment": "from nft"}}, {"range": ["192.0.2.40", "192.0.2.43"]}]}}]}
+SET
+check "import: nft" baleen import veth-b:bad --format nft --origin nft "$TMP/set"
+is "import: prefix and range" "$(dropped 203.0.113.{5,200} 192.0.2.{40,43,44})" DPDDP
+
+# --- without a state ---
+
+baleen detach veth-b >"$TMP/out"
+check "attach --no-state" baleen attach veth-b --no-state --drop "bad=$TMP/list"
+check_status "it has no bans" 1 baleen add veth-b:bad 192.0.2.5 --ttl 1h
+check "but keys" baleen add veth-b:bad 192.0.2.5
+check "as before" baleen del veth-b:bad 192.0.2.1
+is "a key of the list is taken out" "$(dropped 192.0.2.{1,5})" PD

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a rule is made of, for status: its feeds and who has entries in it.
+ */
+#ifndef BALEEN_CLI_MADE_OF_H
+#define BALEEN_CLI_MADE_OF_H
+
+#include "cli.h"
+#include "state.h"
+
+/* Prints a line for the entries and one for each feed that is not well; nothing
+ * without a state.
+ */
+void print_made_of(const struct baleen_state *state, const char *rule);
+
+/* Adds "feeds" and "origins" to the JSON of a rule. */
+void describe_made_of(const struct baleen_state *state, const char *rule, json_t *json);
+
+/* Adds "state" to the JSON of a device: where it is, and when it was applied. */
+void describe_state(const struct baleen_state *state, json_t *json);
+
+#endif /* BALEEN_CLI_MADE_OF_H */
