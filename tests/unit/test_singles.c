@@ -669,6 +669,47 @@ static void by_index(void **unused)
 	assert_true(n > 20);
 }
 
+/* Of all statements, since the last time. */
+static int n_steps(void)
+{
+	int n = 0;
+
+	for (u32 i = 0; i < BALEEN_MAX_STATEMENTS && state.statements[i].sql; i++)
+		n += sqlite3_stmt_status(state.statements[i].statement, SQLITE_STMTSTATUS_VM_STEP,
+					 1);
+	return n;
+}
+
+/* However many entries there are, what finds one takes as long. */
+static void steps_of_many(void **unused)
+{
+	char text[64];
+	u64 n;
+
+	for (u32 i = 0; i < 5000; i++) {
+		sprintf(text, "10.0.%u.%u", i / 250, i % 250);
+		put("drop", text, "a", i);
+		sprintf(text, "10.%u.%u.0/24", 1 + i / 250, i % 250);
+		put("drop", text, "a", 0);
+		put("other", text, "b", i);
+	}
+	put("drop", "10.0.0.0/8", "b", 0);
+	n_steps();
+	find("drop", BALEEN_KEY_SRC, "10.20.249.1", 10, "10.20.249.0/24:a 10.0.0.0/8:b ");
+	find("drop", BALEEN_KEY_SRC, "10.0.9.9", 10000, "10.0.0.0/8:b ");
+	find("drop", BALEEN_KEY_SRC, "2001:db8::1", 10, "");
+	assert_int_equal(baleen_singles_next_expiry(&state), 1);
+	assert_int_equal(baleen_singles_expired(&state, "drop", 1, note, NULL, &error), 0);
+	assert_seen("10.0.0.1:a ");
+	each("drop", "b", "10.0.0.0/8:b ");
+	assert_int_equal(take_out("drop", "10.0.0.2", "a"), 1);
+	put("drop", "10.0.0.2", "a", 7);
+	assert_int_equal(baleen_singles_count(&state, "drop", "b"), 1);
+	assert_int_equal(baleen_singles_flush(&state, "drop", "b", &n, &error), 0);
+	assert_int_equal(n, 1);
+	assert_in_range(n_steps(), 100, 2000);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_state, close_state)
 
 int main(void)
@@ -691,6 +732,7 @@ int main(void)
 		TEST(rules_come_and_go),
 		TEST(undone),
 		TEST(by_index),
+		TEST(steps_of_many),
 	};
 
 	return cmocka_run_group_tests(tests, make_roots, remove_roots);

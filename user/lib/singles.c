@@ -162,7 +162,8 @@ int baleen_singles_flush(struct baleen_state *state, const char *rule, const cha
 			 struct baleen_error *error)
 {
 	static const char all[] = "DELETE FROM single WHERE rule = " RULE;
-	static const char one[] = "DELETE FROM single WHERE rule = " RULE " AND origin = ?2";
+	static const char one[] = "DELETE FROM single INDEXED BY single_origin"
+				  " WHERE rule = " RULE " AND origin = ?2";
 	int err = origin ? baleen_sql_do(state, one, NULL, error,
 					 BALEEN_SQL_VALUES(baleen_sql_text(rule),
 							   baleen_sql_text(origin))) :
@@ -210,14 +211,17 @@ static int walk(const struct baleen_state *state, const char *sql,
 	return ret;
 }
 
-#define SELECT "SELECT " BALEEN_SINGLE_COLUMNS " FROM single WHERE rule = " RULE
+/* The index is named where SQLite, which keeps no statistics, would rather read all
+ * entries of the rule than sort a few.
+ */
+#define SELECT(INDEX) "SELECT " BALEEN_SINGLE_COLUMNS " FROM single" INDEX " WHERE rule = " RULE
 
 int baleen_singles_expired(const struct baleen_state *state, const char *rule, u64 now_ms,
 			   int (*visit)(const struct baleen_single *single, void *data), void *data,
 			   struct baleen_error *error)
 {
-	static const char sql[] =
-		SELECT " AND expires_ms > 0 AND expires_ms <= ?2 ORDER BY expires_ms";
+	static const char sql[] = SELECT(
+		" INDEXED BY single_end") " AND expires_ms > 0 AND expires_ms <= ?2 ORDER BY expires_ms";
 
 	return walk(state, sql, visit, data, error,
 		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms)));
@@ -237,8 +241,10 @@ int baleen_singles_each(const struct baleen_state *state, const char *rule, cons
 			int (*visit)(const struct baleen_single *single, void *data), void *data,
 			struct baleen_error *error)
 {
-	static const char all[] = SELECT " ORDER BY origin, first, last, is_exception";
-	static const char one[] = SELECT " AND origin = ?2 ORDER BY first, last, is_exception";
+	static const char all[] =
+		SELECT(" INDEXED BY single_origin") " ORDER BY origin, first, last, is_exception";
+	static const char one[] = SELECT(
+		" INDEXED BY single_origin") " AND origin = ?2 ORDER BY first, last, is_exception";
 
 	if (!origin)
 		return walk(state, all, visit, data, error,
@@ -249,9 +255,10 @@ int baleen_singles_each(const struct baleen_state *state, const char *rule, cons
 
 u64 baleen_singles_count(const struct baleen_state *state, const char *rule, const char *origin)
 {
-	static const char all[] = "SELECT count(*) FROM single WHERE rule = " RULE;
-	static const char one[] =
-		"SELECT count(*) FROM single WHERE rule = " RULE " AND origin = ?2";
+	static const char all[] = "SELECT count(*) FROM single INDEXED BY single_origin"
+				  " WHERE rule = " RULE;
+	static const char one[] = "SELECT count(*) FROM single INDEXED BY single_origin"
+				  " WHERE rule = " RULE " AND origin = ?2";
 	u64 n = 0;
 
 	if (origin)
@@ -323,7 +330,7 @@ int baleen_singles_to_lists(const struct baleen_state *state, const char *rule, 
 			    u64 now_ms, struct baleen_list *keys, struct baleen_list *exceptions,
 			    struct baleen_error *error)
 {
-	static const char sql[] = SELECT " AND (expires_ms = 0 OR expires_ms > ?2)";
+	static const char sql[] = SELECT("") " AND (expires_ms = 0 OR expires_ms > ?2)";
 	struct lists lists = {
 		.state = state,
 		.error = error,

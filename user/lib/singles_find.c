@@ -12,9 +12,9 @@
 #include "single_row.h"
 
 #define RULE "(SELECT id FROM rule WHERE name = ?1)"
-#define SELECT                                                                                   \
-	"SELECT " BALEEN_SINGLE_COLUMNS " FROM single WHERE rule = " RULE " AND (expires_ms = 0" \
-	" OR expires_ms > ?2)"
+#define SELECT(INDEX)                                                              \
+	"SELECT " BALEEN_SINGLE_COLUMNS " FROM single" INDEX " WHERE rule = " RULE \
+	" AND (expires_ms = 0 OR expires_ms > ?2)"
 
 struct found {
 	struct baleen_single single;
@@ -88,7 +88,7 @@ static int collect(struct search *search, const char *sql, bool is_range, u32 le
 
 static int collect_exactly(struct search *search, const struct baleen_single_key *key, u32 length)
 {
-	static const char sql[] = SELECT " AND first = ?3 AND last = ?4";
+	static const char sql[] = SELECT("") " AND first = ?3 AND last = ?4";
 
 	return collect(search, sql, false, length,
 		       BALEEN_SQL_VALUES(baleen_sql_text(search->rule),
@@ -127,18 +127,19 @@ static int collect_prefix(struct search *search, u32 length)
 /* The longest below @length that prefixes of the rule have, from @shortest on. */
 static int next_length(struct search *search, u64 shortest, u64 *length)
 {
-	static const char sql[] = "SELECT max(length) + 1 FROM single WHERE rule = " RULE
-				  " AND length IS NOT NULL AND length >= ?2 AND length < ?3";
+	static const char sql[] =
+		"SELECT length + 1 FROM single INDEXED BY single_net"
+		" WHERE rule = " RULE " AND length IS NOT NULL AND length >= ?2 AND length < ?3"
+		" ORDER BY length DESC LIMIT 1";
 	u64 behind;
 	int ret = baleen_sql_do(search->state, sql, &behind, search->error,
 				BALEEN_SQL_VALUES(baleen_sql_text(search->rule),
 						  baleen_sql_number(shortest),
 						  baleen_sql_number(*length)));
 
-	if (ret <= 0 || !behind)
-		return ret < 0 ? ret : 0;
-	*length = behind - 1;
-	return 1;
+	if (ret > 0)
+		*length = behind - 1;
+	return ret;
 }
 
 static int collect_prefixes(struct search *search)
@@ -157,7 +158,8 @@ static int collect_prefixes(struct search *search)
 
 static int collect_ranges(struct search *search, const struct baleen_single_key *key)
 {
-	static const char sql[] = SELECT " AND length = -1 AND first <= ?3 AND last >= ?3";
+	static const char sql[] =
+		SELECT(" INDEXED BY single_net") " AND length = -1 AND first <= ?3 AND last >= ?3";
 
 	return collect(search, sql, true, 0,
 		       BALEEN_SQL_VALUES(baleen_sql_text(search->rule),
