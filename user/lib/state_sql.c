@@ -17,7 +17,7 @@
  */
 #define SETTINGS                                                                              \
 	"PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;" \
-	"PRAGMA journal_size_limit = 1048576; PRAGMA cache_size = -16384;"
+	"PRAGMA journal_size_limit = 1048576; PRAGMA cache_size = -65536;"
 #define SETTINGS_KEPT SETTINGS "PRAGMA synchronous = FULL;"
 #define SETTINGS_VOLATILE SETTINGS "PRAGMA synchronous = NORMAL;"
 
