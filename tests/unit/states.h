@@ -16,6 +16,7 @@ static inline const char *in_root(const char *name)
 	return path;
 }
 
+/* Without what each commit touches. */
 static inline u32 n_files(const char *path)
 {
 	DIR *directory = opendir(path);
@@ -23,7 +24,7 @@ static inline u32 n_files(const char *path)
 	u32 n = 0;
 
 	while (directory && (entry = readdir(directory)))
-		n += entry->d_name[0] != '.';
+		n += entry->d_name[0] != '.' && strcmp(entry->d_name, "changed");
 	if (directory)
 		closedir(directory);
 	return n;

@@ -107,6 +107,24 @@ static void remove_old_copies(const struct baleen_state *state)
 		closedir(directory);
 }
 
+/* --- news --- */
+
+/* baleend watches it. What it misses it finds at its next look. */
+static void announce(void)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	int fd;
+
+	if (baleen_state_make_root(false, NULL))
+		return;
+	snprintf(path, sizeof(path), "%s/changed", baleen_state_root(false));
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	futimens(fd, NULL);
+	close(fd);
+}
+
 /* --- open and close --- */
 
 static int get_owner(const struct baleen_state *state, struct baleen_state_owner *owner,
@@ -179,7 +197,7 @@ static int open_database(struct baleen_state *state, struct baleen_error *error)
 	int err = check_there(state, error);
 
 	if (!err)
-		err = baleen_sql_open(state, error);
+		err = baleen_sql_open(state, state->lock_fd >= 0, error);
 	if (err)
 		return err;
 	err = check_version(state, error);
@@ -222,6 +240,7 @@ static int open_to_write(struct baleen_state *state, u64 timeout_ms, struct bale
 		return err;
 	}
 	unlink_in(state, UNFINISHED);
+	unlink_in(state, BALEEN_STATE_COPY_MARK);
 	remove_old_copies(state);
 	return 0;
 }
@@ -306,7 +325,7 @@ static int make_state(struct baleen_state *state, struct baleen_error *error)
 	state->is_new = true;
 	err = make_files(state, error);
 	if (!err)
-		err = baleen_sql_open(state, error);
+		err = baleen_sql_open(state, true, error);
 	return err ? err : make_tables(state, error);
 }
 
@@ -363,6 +382,7 @@ void baleen_state_close(struct baleen_state *state)
 	if (state->is_new)
 		remove_directory(state);
 	unlock(state);
+	announce();
 }
 
 void baleen_state_remove(struct baleen_state *state)
@@ -371,6 +391,7 @@ void baleen_state_remove(struct baleen_state *state)
 	baleen_sql_close(state);
 	remove_directory(state);
 	unlock(state);
+	announce();
 }
 
 /* --- all states --- */
@@ -484,22 +505,6 @@ int baleen_state_begin(struct baleen_state *state, struct baleen_error *error)
 	if (state->lock_fd < 0)
 		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
 	return begin_to_write(state, error);
-}
-
-/* baleend watches it. What it misses it finds at its next look. */
-static void announce(void)
-{
-	char path[BALEEN_STATE_NAME_BYTES];
-	int fd;
-
-	if (baleen_state_make_root(false, NULL))
-		return;
-	snprintf(path, sizeof(path), "%s/changed", baleen_state_root(false));
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return;
-	futimens(fd, NULL);
-	close(fd);
 }
 
 int baleen_state_commit(struct baleen_state *state, struct baleen_error *error)

@@ -287,11 +287,13 @@ bool baleen_state_is_marked(const struct baleen_state *state);
 
 /**
  * baleen_state_copy() - a copy of it as it is, elsewhere
- * @state: opened
+ * @state: opened, without a transaction; best for writing: a reader that a writer
+ *         overtakes may fail
  * @path: of a directory that is made, or replaced if a copy was there
  * @error: filled in on failure
  *
- * Whole or not at all; feeds are linked, not copied.
+ * Whole or not at all; feeds are linked, not copied, on one file system. Opened as
+ * a state, under a name of one, it becomes a state.
  *
  * Return: 0 or a negative errno.
  */
@@ -300,11 +302,15 @@ int baleen_state_copy(const struct baleen_state *state, const char *path,
 
 /**
  * baleen_state_replace() - take a copy back
- * @state: opened for writing; becomes what the copy is
- * @path: of the copy, which is gone afterwards
+ * @state: opened for writing, without a transaction; becomes what the copy is, and
+ *         is to be closed on failure
+ * @path: of the copy, on the same file system; gone afterwards
  * @error: filled in on failure
  *
- * Return: 0 or a negative errno.
+ * Killed in between, the state is what it was, and the copy is there, or it is what
+ * the copy was, and a directory at @path is none.
+ *
+ * Return: 0; -ENOENT when there is no copy; a negative errno.
  */
 int baleen_state_replace(struct baleen_state *state, const char *path, struct baleen_error *error);
 

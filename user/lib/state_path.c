@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "pins.h"
 #include "state_path.h"
 
+#define PIECE_BYTES (1 << 20)
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
 const char *baleen_state_root(bool is_kept)
@@ -175,4 +177,18 @@ int baleen_state_sync_parent(const char *path)
 		err = -errno;
 	close(fd);
 	return err;
+}
+
+int baleen_state_copy_bytes(int from, int to, u64 *n_bytes)
+{
+	off_t at = 0;
+	ssize_t n;
+
+	do
+		n = sendfile(to, from, &at, PIECE_BYTES);
+	while (n > 0 || (n < 0 && errno == EINTR));
+	if (n < 0)
+		return -errno;
+	*n_bytes = at;
+	return 0;
 }

@@ -12,6 +12,9 @@
  */
 #define BALEEN_STATE_ASIDE ".baleen-state-aside"
 
+/* In a directory that can be taken back, and not in what took its place. */
+#define BALEEN_STATE_COPY_MARK "copy"
+
 /* Of a path with something behind it. */
 #define BALEEN_STATE_NAME_BYTES (BALEEN_STATE_PATH_BYTES + 64)
 
@@ -104,5 +107,15 @@ int baleen_state_remove_tree(const char *path);
  * Return: 0 or a negative errno.
  */
 int baleen_state_sync_parent(const char *path);
+
+/**
+ * baleen_state_copy_bytes() - the bytes of one file into another
+ * @from: a file or memfd open for reading; read from its start, its position stays
+ * @to: an empty file open for writing
+ * @n_bytes: how many
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_state_copy_bytes(int from, int to, u64 *n_bytes);
 
 #endif /* BALEEN_STATE_PATH_H */

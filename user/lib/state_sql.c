@@ -59,9 +59,9 @@ int baleen_sql_damaged(const struct baleen_state *state, const char *what,
 	return baleen_fail(error, EINVAL, "%s/" BALEEN_STATE_DB ": damaged: %s", state->path, what);
 }
 
-int baleen_sql_open(struct baleen_state *state, struct baleen_error *error)
+int baleen_sql_open(struct baleen_state *state, bool for_writing, struct baleen_error *error)
 {
-	int flags = state->lock_fd < 0 ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	int flags = for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
 	char path[BALEEN_STATE_PATH_BYTES + sizeof("/" BALEEN_STATE_DB)];
 	int err;
 

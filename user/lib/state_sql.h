@@ -56,12 +56,13 @@ static inline struct baleen_sql_value baleen_sql_text(const char *text)
 
 /**
  * baleen_sql_open() - open a database
- * @state: path, is_kept and lock_fd are set; db and statements are filled in
+ * @state: path and is_kept are set; db and statements are filled in
+ * @for_writing: by the only writer, else for reading
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_sql_open(struct baleen_state *state, struct baleen_error *error);
+int baleen_sql_open(struct baleen_state *state, bool for_writing, struct baleen_error *error);
 
 /**
  * baleen_sql_close() - close it, if it is open

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From the bytes of a feed to lines, and to a set. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "csv_table.h"
+#include "feeds.h"
+#include "unpack.h"
+
+/* Options of a table, and the text that they point into. */
+struct table {
+	struct baleen_csv_options options;
+	char where[BALEEN_FEED_OPTION_BYTES];
+};
+
+static int table_of(const struct baleen_feed_source *wanted, struct table *table,
+		    struct baleen_error *error)
+{
+	char *condition, *rest = NULL;
+	int err = 0;
+
+	memset(table, 0, sizeof(*table));
+	snprintf(table->where, sizeof(table->where), "%s", wanted->where);
+	table->options.delimiter = wanted->delimiter;
+	if (*wanted->column)
+		err = baleen_csv_take_column(&table->options, wanted->column, error);
+	for (condition = strtok_r(table->where, "\n", &rest); condition && !err;
+	     condition = strtok_r(NULL, "\n", &rest))
+		err = baleen_csv_take_where(&table->options, condition, error);
+	return err;
+}
+
+/* Unpacked, and a table turned into lines. */
+static int open_lines(int fd, const char *name, const struct baleen_feed_source *wanted, int *out,
+		      struct baleen_error *error)
+{
+	struct table table;
+	const char *reason;
+	int plain, err;
+
+	err = table_of(wanted, &table, error);
+	if (!err)
+		err = baleen_unpack(fd, name, BALEEN_UNPACK_MAX_BYTES, &plain, error);
+	if (err)
+		return err;
+	reason = baleen_unpack_refuse(plain);
+	if (reason)
+		err = baleen_fail(error, EINVAL, "%s: %s", name, reason);
+	if (err || !baleen_csv_is_wanted(&table.options)) {
+		if (err)
+			close(plain);
+		else
+			*out = plain;
+		return err;
+	}
+	err = baleen_csv_read(plain, name, &table.options, NULL, out, error);
+	close(plain);
+	return err;
+}
+
+int baleen_feed_open_lines(const struct baleen_state *state, const struct baleen_feed *feed,
+			   struct baleen_error *error)
+{
+	int fd = baleen_feed_open(state, feed, error), lines, err;
+
+	if (fd < 0)
+		return fd;
+	err = open_lines(fd, baleen_feed_name(feed), &feed->wanted, &lines, error);
+	close(fd);
+	return err ? err : lines;
+}
+
+/* The first bad line is the reason, whoever else wants to know of all. */
+struct first_bad {
+	const struct baleen_list_reader *reader;
+	struct baleen_error why;
+};
+
+static void note_bad(void *data, const struct baleen_list_problem *problem)
+{
+	struct first_bad *first = data;
+
+	if (!*first->why.text)
+		baleen_fail(&first->why, EINVAL, "%.512s:%llu: '%s': %s", problem->file,
+			    (unsigned long long)problem->line, problem->text, problem->reason);
+	if (first->reader && first->reader->on_bad)
+		first->reader->on_bad(first->reader->data, problem);
+}
+
+static int read_lines(int fd, const char *name, bool skip_bad,
+		      const struct baleen_list_reader *reader, struct baleen_list *list,
+		      struct baleen_error *error)
+{
+	struct first_bad first = { .reader = reader };
+	const struct baleen_list_reader noting = { note_bad, &first };
+	int err = baleen_list_read(list, fd, name, &noting, error);
+
+	if (!err && list->n_bad && !skip_bad)
+		err = baleen_fail(error, EINVAL, "%.900s; %llu bad line%s of %llu", first.why.text,
+				  (unsigned long long)list->n_bad, list->n_bad == 1 ? "" : "s",
+				  (unsigned long long)list->n_lines);
+	if (!err && baleen_list_finish(list))
+		err = baleen_fail(error, ENOMEM, "%s: %s", name, strerror(ENOMEM));
+	return err;
+}
+
+int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *wanted,
+		     u32 key_spec, const struct baleen_list_reader *reader,
+		     struct baleen_list *list, struct baleen_error *error)
+{
+	struct baleen_list read = { .key_spec = key_spec };
+	int lines, err = open_lines(fd, name, wanted, &lines, error);
+
+	if (err)
+		return err;
+	err = read_lines(lines, name, wanted->skip_bad, reader, &read, error);
+	close(lines);
+	if (err)
+		baleen_list_free(&read);
+	else
+		*list = read;
+	return err;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A state as it is, put aside and taken back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lock.h"
+#include "state_path.h"
+#include "state_sql.h"
+
+static int fail_at(struct baleen_error *error, const char *path, int err)
+{
+	return baleen_fail(error, -err, "%s: %s", path, strerror(-err));
+}
+
+static int make_file(const char *directory, const char *name, struct baleen_error *error)
+{
+	char path[BALEEN_STATE_NAME_BYTES + 16];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fail_at(error, path, -errno);
+	close(fd);
+	return 0;
+}
+
+/* --- putting aside --- */
+
+/* The pages of the database, its log included. */
+static int copy_database(const struct baleen_state *state, const char *aside,
+			 struct baleen_error *error)
+{
+	struct baleen_state copy = { .is_kept = true, .lock_fd = -1 };
+	sqlite3_backup *backup;
+	int err = make_file(aside, BALEEN_STATE_DB, error);
+
+	snprintf(copy.path, sizeof(copy.path), "%s", aside);
+	if (!err)
+		err = baleen_sql_open(&copy, true, error);
+	if (err)
+		return err;
+	backup = sqlite3_backup_init(copy.db, "main", state->db, "main");
+	if (backup) {
+		sqlite3_backup_step(backup, -1);
+		sqlite3_backup_finish(backup);
+	}
+	if (sqlite3_errcode(copy.db) != SQLITE_OK)
+		err = baleen_sql_fail(&copy, error);
+	baleen_sql_close(&copy);
+	return err;
+}
+
+/* To another file system. */
+static int copy_file(const char *from, const char *to)
+{
+	int from_fd = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), to_fd, err;
+	u64 n_bytes;
+
+	if (from_fd < 0)
+		return -errno;
+	to_fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	err = to_fd < 0 ? -errno : baleen_state_copy_bytes(from_fd, to_fd, &n_bytes);
+	if (!err && fsync(to_fd))
+		err = -errno;
+	if (to_fd >= 0)
+		close(to_fd);
+	close(from_fd);
+	return err;
+}
+
+/* Files of feeds never change, so a second name is a copy. */
+static int copy_feed(const struct baleen_state *state, const char *aside, const char *name,
+		     struct baleen_error *error)
+{
+	char from[BALEEN_STATE_NAME_BYTES + 64], to[BALEEN_STATE_NAME_BYTES + 64];
+	int err = 0;
+
+	snprintf(from, sizeof(from), "%s/" BALEEN_STATE_FEEDS "/%s", state->path, name);
+	snprintf(to, sizeof(to), "%s/" BALEEN_STATE_FEEDS "/%s", aside, name);
+	if (link(from, to))
+		err = errno == EXDEV ? copy_file(from, to) : -errno;
+	return err ? fail_at(error, from, err) : 0;
+}
+
+static int copy_feeds(const struct baleen_state *state, const char *aside,
+		      struct baleen_error *error)
+{
+	static const char sql[] = "SELECT id || '.' || generation FROM feed WHERE generation > 0";
+	char feeds[BALEEN_STATE_NAME_BYTES], name[64];
+	sqlite3_stmt *row;
+	int ret;
+
+	snprintf(feeds, sizeof(feeds), "%s/" BALEEN_STATE_FEEDS, aside);
+	if (mkdir(feeds, 0700))
+		return fail_at(error, feeds, -errno);
+	ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
+	if (ret)
+		return ret;
+	while ((ret = baleen_sql_step(state, row, error)) > 0) {
+		ret = baleen_sql_column(row, 0, name, sizeof(name)) ?
+			      copy_feed(state, aside, name, error) :
+			      baleen_sql_damaged(state, "a feed that cannot be", error);
+		if (ret)
+			break;
+	}
+	baleen_sql_give(state, sql, row);
+	return ret;
+}
+
+/* Of one moment; a reader that was overtaken by a writer misses a feed. */
+static int copy_inside(const struct baleen_state *state, const char *aside,
+		       struct baleen_error *error)
+{
+	int err = baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
+
+	if (err)
+		return err;
+	err = copy_feeds(state, aside, error);
+	if (!err)
+		err = copy_database(state, aside, error);
+	baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
+	return err ? err : make_file(aside, BALEEN_STATE_COPY_MARK, error);
+}
+
+static int sync_tree(const char *aside)
+{
+	char inside[BALEEN_STATE_NAME_BYTES + 64];
+	int err;
+
+	snprintf(inside, sizeof(inside), "%s/" BALEEN_STATE_FEEDS "/.", aside);
+	err = baleen_state_sync_parent(inside);
+	snprintf(inside, sizeof(inside), "%s/" BALEEN_STATE_FEEDS, aside);
+	return err ? err : baleen_state_sync_parent(inside);
+}
+
+/* What was there goes once the new one is. */
+static int put_in_place(const char *aside, const char *path, struct baleen_error *error)
+{
+	int err = renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_EXCHANGE);
+
+	if (!err)
+		baleen_state_remove_tree(aside);
+	else if (errno == ENOENT)
+		err = rename(aside, path);
+	if (err)
+		return fail_at(error, path, -errno);
+	err = baleen_state_sync_parent(path);
+	return err ? fail_at(error, path, err) : 0;
+}
+
+int baleen_state_copy(const struct baleen_state *state, const char *path,
+		      struct baleen_error *error)
+{
+	char aside[BALEEN_STATE_PATH_BYTES];
+	int err;
+
+	if (snprintf(aside, sizeof(aside), "%s" BALEEN_STATE_ASIDE, path) >= (int)sizeof(aside))
+		return fail_at(error, path, -ENAMETOOLONG);
+	baleen_state_remove_tree(aside);
+	if (mkdir(aside, 0700))
+		return fail_at(error, aside, -errno);
+	err = copy_inside(state, aside, error);
+	if (!err && sync_tree(aside))
+		err = fail_at(error, aside, -errno);
+	if (!err)
+		err = put_in_place(aside, path, error);
+	if (err)
+		baleen_state_remove_tree(aside);
+	return err;
+}
+
+/* --- taking back --- */
+
+/* Locked before it gets the name, so that nobody comes in between. */
+static int open_copy(const char *path, int *fd, struct baleen_error *error)
+{
+	char mark[BALEEN_STATE_NAME_BYTES];
+	int opened, err;
+
+	snprintf(mark, sizeof(mark), "%s/" BALEEN_STATE_COPY_MARK, path);
+	if (access(mark, F_OK))
+		return baleen_fail(error, errno, "%s: is no copy of a state", path);
+	opened = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (opened < 0)
+		return fail_at(error, path, -errno);
+	err = baleen_lock_within(opened, 0);
+	if (err) {
+		close(opened);
+		return fail_at(error, path, err);
+	}
+	*fd = opened;
+	return 0;
+}
+
+/* The mark goes with the copy: what has its name afterwards, and what a kill leaves
+ * there, is the state of before, and can not be taken for a copy. No database is
+ * open while directories change names, for its log goes by name.
+ */
+int baleen_state_replace(struct baleen_state *state, const char *path, struct baleen_error *error)
+{
+	int fd, err = open_copy(path, &fd, error);
+
+	if (err)
+		return err;
+	baleen_sql_close(state);
+	if (renameat2(AT_FDCWD, path, AT_FDCWD, state->path, RENAME_EXCHANGE)) {
+		err = fail_at(error, path, -errno);
+		close(fd);
+		baleen_sql_open(state, true, NULL);
+		return err;
+	}
+	close(state->lock_fd);
+	state->lock_fd = fd;
+	unlinkat(fd, BALEEN_STATE_COPY_MARK, 0);
+	err = baleen_state_sync_parent(state->path);
+	baleen_state_remove_tree(path);
+	return err ? fail_at(error, state->path, err) : baleen_sql_open(state, true, error);
+}
