@@ -11,6 +11,7 @@
 #include "image_file.h"
 #include "input.h"
 #include "key_spec.h"
+#include "progress.h"
 #include "unpack.h"
 
 /* Bad lines shown of one list: the wrong file is not worth a mailbox. */
@@ -192,17 +193,21 @@ static void report_bad(void *data, const struct baleen_list_problem *problem)
 /* What cannot be sought, such as a pipe, as a file that can: so an image is
  * told from a list there, too. -1 with errno on failure.
  */
-static int make_seekable(int fd)
+static int make_seekable(int fd, const char *name)
 {
 	int copy = memfd_create("baleen-input", MFD_CLOEXEC);
 	char chunk[65536];
 	ssize_t n = 0;
 
+	/* Who types sees that nothing comes. */
+	if (copy >= 0 && !isatty(fd))
+		progress_begin_reading(name, copy);
 	while (copy >= 0 && (n = read(fd, chunk, sizeof(chunk))) > 0) {
 		n = write(copy, chunk, n) == n ? n : -1;
 		if (n < 0)
 			break;
 	}
+	progress_end();
 	if (copy >= 0 && n < 0) {
 		close(copy);
 		return -1;
@@ -226,7 +231,7 @@ static int open_packed(const char *path, const char *name)
 	}
 	if (S_ISREG(stat.st_mode))
 		return fd;
-	seekable = make_seekable(fd);
+	seekable = make_seekable(fd, name);
 	if (seekable < 0)
 		complain("%s: %m", name);
 	close(fd);
@@ -237,12 +242,15 @@ static int open_packed(const char *path, const char *name)
 static int open_file(const char *path)
 {
 	const char *name = strcmp(path, "-") ? path : "stdin";
-	int packed = open_packed(path, name), fd = -1;
+	int packed = open_packed(path, name), fd = -1, err;
 	struct baleen_error error;
 
 	if (packed < 0)
 		return -1;
-	if (baleen_unpack(packed, name, BALEEN_UNPACK_MAX_BYTES, &fd, &error))
+	progress_begin("unpacking");
+	err = baleen_unpack(packed, name, BALEEN_UNPACK_MAX_BYTES, &fd, &error);
+	progress_end();
+	if (err)
 		complain("%s", error.text);
 	close(packed);
 	return fd;
@@ -270,7 +278,9 @@ static int read_lines(struct baleen_list *list, int fd, const char *name,
 
 	if (lines < 0)
 		return EXIT_FAILED;
+	progress_begin_reading(name, lines);
 	err = baleen_list_read(list, lines, name, &reader, &error);
+	progress_end();
 	if (err)
 		complain("%s", error.text);
 	if (lines != fd)
@@ -329,8 +339,12 @@ static bool is_empty(const struct baleen_list *list)
 static int build_filter(struct input *input, struct baleen_list *list, struct list_options *options)
 {
 	struct baleen_error error;
+	int err;
 
-	if (baleen_list_finish(list)) {
+	progress_begin("sorting the list");
+	err = baleen_list_finish(list);
+	progress_end();
+	if (err) {
 		complain("%s: %s", input->path, strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
@@ -345,7 +359,10 @@ static int build_filter(struct input *input, struct baleen_list *list, struct li
 	input->n_bad = list->n_bad;
 	input->n_listed = list->n_listed;
 	input->n_covered = list->n_covered;
-	if (baleen_build(list, &options->build, &input->filter, &error)) {
+	progress_begin("building the image");
+	err = baleen_build(list, &options->build, &input->filter, &error);
+	progress_end();
+	if (err) {
 		complain("%s: %s", input->path, error.text);
 		return EXIT_FAILED;
 	}

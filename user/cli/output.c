@@ -6,12 +6,14 @@
 
 #include "cli.h"
 #include "key_spec.h"
+#include "progress.h"
 #include "number.h"
 
 void complain(const char *format, ...)
 {
 	va_list args;
 
+	progress_hide();
 	fputs("baleen: ", stderr);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
