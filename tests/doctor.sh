@@ -48,6 +48,6 @@ mends()
 	mkdir -p "$TMP/bin"
 	ln -sf "$BALEEN" "$TMP/bin/baleen"
 	check "$1: # $command" env PATH="$TMP/bin:$PATH" nsenter --net="/run/netns/$B" -- \
-		sh -c "${command:-false}"
+		bash -c "${command:-false}"
 	is "$1: is mended" "$(level "$2")" "$4"
 }

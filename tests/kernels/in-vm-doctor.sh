@@ -50,14 +50,14 @@ test_kernel()
 
 test_tc()
 {
-	check "a qdisc for tc" on_b tc qdisc add dev veth-b clsact
+	check "a qdisc for tc" on_b /vm/tc qdisc add dev veth-b clsact
 	is "no filter yet" "$(level tc)" ok
-	check "a filter of tc" on_b tc filter add dev veth-b ingress matchall action pass
-	check "and another" on_b tc filter add dev veth-b ingress prio 7 matchall action pass
+	check "a filter of tc" on_b /vm/tc filter add dev veth-b ingress matchall action pass
+	check "and another" on_b /vm/tc filter add dev veth-b ingress prio 7 matchall action pass
 	is "tc is noted" "$(level tc) $(text tc | cut -d ' ' -f -3)" "note 2 tc filters"
-	check "what shows them" on_b sh -c "$(command_of tc)"
+	check "what shows them" on_b bash -c "$(command_of tc)"
 	is "shows them" "$(grep -c 'filter .*matchall.*handle' "$TMP/out")" 2
-	check "no more tc" on_b tc qdisc del dev veth-b clsact
+	check "no more tc" on_b /vm/tc qdisc del dev veth-b clsact
 }
 
 test_mode()
