@@ -35,6 +35,9 @@ static const struct command *const commands[] = {
 	&why_command,
 	&metrics_command,
 	&top_command,
+	&apply_command,
+	&confirm_command,
+	&update_command,
 	&refresh_command,
 	&doctor_command,
 };

@@ -9,13 +9,19 @@
 #include "guard.h"
 #include "hold.h"
 #include "policy.h"
+#include "restore.h"
 #include "saved.h"
-#include "update.h"
+#include "target.h"
 
 enum {
 	OPTION_MODE = OPTION_OF_COMMAND,
 	OPTION_FORCE,
+	OPTION_BOOT,
+	OPTION_WAIT,
 };
+
+/* Longer than it takes a card to come up, shorter than anybody waits for a boot. */
+#define BOOT_WAIT_MS 10000
 
 struct restore {
 	const char *device;
@@ -24,34 +30,54 @@ struct restore {
 	bool is_mode_given; /* else the saved one */
 	bool force;
 	bool json;
+	bool is_boot;
+	u64 wait_ms;
 };
+
+static int check_arguments(const struct restore *restore, int n)
+{
+	if (restore->is_boot && (restore->is_mode_given || restore->force || restore->json))
+		return complain_usage(&restore_command, "--boot takes no option but --wait");
+	if (!restore->is_boot && restore->wait_ms != BOOT_WAIT_MS)
+		return complain_usage(&restore_command, "--wait is for --boot");
+	if (!restore->is_boot && n != 2)
+		return complain_usage(&restore_command,
+				      "one device and one directory are asked for");
+	return 0;
+}
 
 static int parse(struct restore *restore, int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "mode", required_argument, NULL, OPTION_MODE },
 		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "boot", no_argument, NULL, OPTION_BOOT },
+		{ "wait", required_argument, NULL, OPTION_WAIT },
 		{ "json", no_argument, NULL, 'j' },
 		{ 0 },
 	};
 	int option, err = 0;
 
+	restore->wait_ms = BOOT_WAIT_MS;
 	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
 		switch (option) {
 		case OPTION_MODE:
 			restore->is_mode_given = true;
 			err = take_mode(&restore_command, optarg, &restore->mode);
 			break;
+		case OPTION_BOOT: restore->is_boot = true; break;
+		case OPTION_WAIT:
+			err = take_wait(&restore_command, optarg, &restore->wait_ms);
+			break;
 		case OPTION_FORCE: restore->force = true; break;
 		case 'j': restore->json = true; break;
 		default: fprintf(stderr, "baleen: see 'baleen help restore'\n"); err = EXIT_USAGE;
 		}
 	}
-	if (err)
+	if (!err)
+		err = check_arguments(restore, argc - optind);
+	if (err || restore->is_boot)
 		return err;
-	if (argc - optind != 2)
-		return complain_usage(&restore_command,
-				      "one device and one directory are asked for");
 	restore->device = argv[optind];
 	restore->directory = argv[optind + 1];
 	return 0;
@@ -212,6 +238,8 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
+	if (restore.is_boot)
+		return restore_boot(argv + optind, argc - optind, restore.wait_ms);
 	if (baleen_device_privileges(&error) ||
 	    baleen_device_ifindex(restore.device, &ifindex, &error) ||
 	    baleen_saved_read(restore.directory, &saved, &error)) {
@@ -230,16 +258,21 @@ static int run(int argc, char **argv)
 
 const struct command restore_command = {
 	.name = "restore",
-	.synopsis = "DEV DIR [--mode MODE] [--force] [-j]",
+	.synopsis = "DEV DIR [--mode MODE] [--force] [-j] | --boot [--wait SECONDS] [DEV...]",
 	.help = "Puts on a device what 'baleen save' wrote: rules, their order, actions and qualifiers,\n"
 		"and the policy. DIR is checked whole first, and refused when a file is missing, damaged,\n"
 		"exchanged, changed by hand or one too many. A device without a filter is attached to in\n"
 		"the saved mode; else all changes in one step, each packet sees the old rules or the new\n"
 		"ones, and rules that keep name and key keep their counters. When anything fails, what is\n"
 		"in force stays. DEV may be another device than was saved.\n"
-		"Refuses what would cut this host off, as attach does.\n\n"
+		"Refuses what would cut this host off, as attach does.\n"
+		"--boot is what a boot runs: every device that 'baleen apply' configured gets the rules,\n"
+		"feeds and entries it had, from the last good copies and without a network. What waited\n"
+		"to be confirmed is taken back first.\n\n"
 		"  --mode MODE      auto, native or generic instead of the saved mode\n"
 		"  --force          also when this host would cut itself off\n"
-		"  -j, --json       say how it went as JSON\n",
+		"  -j, --json       say how it went as JSON\n"
+		"  --boot           devices with a kept state; all of them when none is named\n"
+		"  --wait SECONDS   wait so long for devices that are not there yet (10)\n",
 	.run = run,
 };

@@ -371,11 +371,21 @@ static int add_gone(struct source *source)
 	return 0;
 }
 
-/* One that the state knows nothing of, so that it is not forgotten. */
+/* What had files loses them all: that is for the limits to refuse. */
+static bool may_be_empty(const struct source *source)
+{
+	return !source->ask->rule->limits.min_entries || !source->n_rows || !source->row[0].file[0];
+}
+
+/* So that a directory is not forgotten while it has no file. */
 static int add_empty(struct source *source)
 {
-	struct baleen_feed_version *version = add_version(source, "");
+	struct baleen_feed_version *version;
 
+	if (source->ask->rule->limits.min_entries)
+		return baleen_fail(source->error, ENOENT, "%s: refused: not a single file",
+				   source->ask->wanted->source);
+	version = add_version(source, "");
 	if (!version)
 		return no_memory(source->error);
 	version->outcome = BALEEN_FEED_SAME;
@@ -398,7 +408,7 @@ static int receive_directory(struct source *source)
 		free(entry[i]);
 	}
 	free(entry);
-	if (!err && source->out->n == source->first && !source->ask->rule->limits.min_entries)
+	if (!err && source->out->n == source->first && may_be_empty(source))
 		err = add_empty(source);
 	return err ? err : add_gone(source);
 }

@@ -1,0 +1,420 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# A device becomes what its configuration says, in one step, or stays as it was.
+#
+# Every refusal is followed by a look at device and state: nothing has changed.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/words.sh
+source "$ROOT/tests/words.sh"
+make_pair
+if [ -f /etc/resolv.conf ]; then
+	: >"$TMP/resolv.conf"
+	mount --bind "$TMP/resolv.conf" /etc/resolv.conf || bail "cannot replace resolv.conf"
+fi
+
+export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run BALEEN_CONF_DIR=$TMP/conf
+mkdir "$TMP/conf" "$TMP/lists"
+CONF=$TMP/conf/veth-b.conf
+L=$TMP/lists
+VERDICT=$ROOT/build/tools/verdict
+ASKED=(192.88.99.1 8.8.8.8 8.8.8.9 9.9.9.9 9.9.9.1 1.2.3.4 2a00::1 2a00::2)
+
+baleen() { in_ns "$B" "$BALEEN" "$@"; }
+verdicts() { in_ns "$B" "$VERDICT" veth-b "${ASKED[@]}"; }
+program() { xdp_id "$B" veth-b; }
+
+# conf LINE...: the configuration of veth-b
+conf() { printf '%s\n' "$@" >"$CONF"; }
+
+# stored: names and bytes of all states, but for what readers of a database leave
+stored()
+{
+	[ -d "$TMP/state" ] || return
+	(cd "$TMP/state" && find . -type f -size +0 ! -name '*-shm' -exec md5sum {} + | sort)
+}
+
+# what_is: all that a refusal must leave alone
+what_is() { echo "$(program) $(stored)"; }
+
+# leaves NAME MESSAGE COMMAND...: refused, and all is as before
+leaves()
+{
+	local before
+	before=$(what_is)
+	refuses "$@"
+	is "$1: nothing changed" "$(what_is)" "$before"
+}
+
+# changes NAME LINES COMMAND...: exit 3, and prints these lines, each with the device
+changes()
+{
+	local out
+	out=$(sed 's/^/veth-b: /' <<<"$2")
+	expect "$1" 3 "$out" "" "${@:3}"
+}
+
+# same NAME: a second run finds nothing to do, and leaves no trace
+same()
+{
+	local before
+	before=$(what_is)
+	prints "$1: a second run" "veth-b: unchanged, native" baleen apply
+	is "$1: leaves no trace" "$(what_is)" "$before"
+}
+
+# --- refused ----------------------------------------------------------------
+
+try_refused()
+{
+	refuses "no configuration" "$CONF: No such file or directory" baleen apply veth-b
+	prints "no configuration at all" "" baleen apply
+	refuses "no device" "veth-x: no such device" baleen apply veth-x
+	conf "rule bad drop" "fede $L/bad"
+	leaves "an unknown word" "$CONF:2: 'fede': no statement begins so" baleen apply
+	conf "rule bad drop" "feed $L/none"
+	leaves "a feed that is not there" "$CONF:2: $L/none: No such file or directory" \
+		baleen apply
+	echo '10.0.0.300' >"$L/wrong"
+	conf "rule bad drop" "feed $L/wrong"
+	leaves "a feed with a bad line" "$CONF:2: $L/wrong:1: '10.0.0.300': octet above 255; \
+1 bad line of 1" baleen apply
+	conf "never $L/none" "rule bad drop"
+	leaves "a never-drop list that is not there" "$L/none: No such file or directory" \
+		baleen apply
+	conf "default drop" "rule good allow" "feed $L/good"
+	echo 9.9.9.9 >"$L/good"
+	ip -n "$B" route add default via 10.66.0.1
+	leaves "what cuts this host off" "veth-b: 10.66.0.1, gateway of veth-b, would be dropped by \
+the default
+baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)" \
+		baleen apply
+	is "nothing is attached" "$(xdp_mode "$B" veth-b)" off
+	is "and there is no state" "$(stored)" ""
+	check_status "-c of no device" 2 baleen apply -c "$L/good"
+	check_status "--check --confirm" 2 baleen apply --check --confirm 60s
+	check_status "--confirm for ever" 2 baleen apply --confirm 2d
+}
+
+# --- from nothing -------------------------------------------------------------
+
+try_first()
+{
+	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 2a00::1 10.1.2.3 >"$L/bad"
+	conf "sample 10/s" "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
+	changes "--check" "+ attach: no filter is in force
++ rule good: allow
++ rule bad: drop
++ rule good: feed $L/good: +1
++ rule bad: feed $L/bad: +3, without 1 special-purpose
+would change" baleen apply --check
+	changes "--diff" "+default pass
++sample 10/s
++never $TMP/conf/never.list
++rule good allow
++	feed $L/good
++rule bad drop
++	feed $L/bad
++ attach: no filter is in force
++ rule good: feed $L/good: +1
++ rule bad: feed $L/bad: +3, without 1 special-purpose
+would change" baleen apply --diff
+	is "neither attaches" "$(xdp_mode "$B" veth-b)$(stored)" off
+	changes "apply" "+ attach: no filter is in force
++ rule good: allow
++ rule bad: drop
++ rule good: feed $L/good: +1
++ rule bad: feed $L/bad: +3, without 1 special-purpose
+changed, native" baleen apply
+	is "enforces it" "$(verdicts)" PDDPDPDP
+	same "apply"
+	expect "--check finds nothing" 0 "veth-b: unchanged" "" baleen apply --check
+	expect "--diff neither" 0 "veth-b: unchanged" "" baleen apply --diff
+	is "-j" "$(baleen apply -j | jq -c '.[0] | [.device, .changed, .changes, .mode]')" \
+		'["veth-b",false,[],"native"]'
+}
+
+# --- changes -------------------------------------------------------------------
+
+packets() { baleen status -j veth-b | jq ".[0].rules[] | select(.name == \"$1\") | .packets"; }
+
+try_rules()
+{
+	local n
+
+	n=$(packets bad)
+	echo 1.2.3.0/24 >"$L/more"
+	conf "rule bad drop proto tcp" "  feed $L/bad" "rule more drop" "  feed $L/more" \
+		"rule good allow" "  feed $L/good"
+	changes "rules move, come and change" "~ sample nothing
+~ rule bad: proto tcp
++ rule more: drop
+~ rule good: from 1 to 3
++ rule more: feed $L/more: +1
+would change" baleen apply --check
+	check_status "apply" 3 baleen apply
+	is "what is no TCP passes" "$(verdicts)" PPPPPDPP
+	is "the counters go on" "$(packets bad)" "$n"
+	same "rules"
+	conf "rule bad drop" "  feed $L/bad" "rule good allow" "  feed $L/good"
+	changes "a rule goes" "- rule more: drop
+~ rule bad: no qualifiers
+changed, native" baleen apply
+	is "bad is before good now" "$(verdicts)" PDDDDPDP
+	conf "rule bad allow" "  feed $L/bad" "rule good drop" "  feed $L/good"
+	changes "each does the other's" "~ rule bad: allow
+~ rule good: drop
+changed, native" baleen apply
+	is "the first allows" "$(verdicts)" PPPPPPPP
+	conf "rule all drop" "  any" "default pass"
+	leaves "default behind a rule" "$CONF:3: default is of the device: it stands before the \
+first rule" baleen apply
+	conf "rule all drop proto udp" "  any"
+	check_status "any, and nothing else" 3 baleen apply
+	is "drops all" "$(verdicts)" PPPPPPPP
+	same "any"
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
+	check_status "back" 3 baleen apply
+	is "as before" "$(verdicts)" PDDPDPDP
+}
+
+try_policy()
+{
+	conf "default drop" "dry-run" "sample 6/m" "rule good allow" "  feed $L/good" \
+		"rule bad drop" "  feed $L/bad"
+	changes "policy" "~ default drop
+~ dry-run
+~ sample 6/m
+changed, native, DRY RUN: drops nothing" baleen apply
+	is "is that of the device" "$(baleen policy veth-b)" \
+		"veth-b: default drop, DRY RUN, sampling 6/m"
+	prints "a second run" "veth-b: unchanged, native, DRY RUN: drops nothing" baleen apply
+	conf "mode generic" "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
+	leaves "another mode" "veth-b: is attached native, and mode generic is asked for: 'baleen \
+detach veth-b' first" baleen apply
+	conf "no-link" "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
+	leaves "another place" "veth-b: is attached by link, and netlink is asked for: 'baleen \
+detach veth-b' first" baleen apply
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
+	check_status "back" 3 baleen apply
+}
+
+# --- feeds -----------------------------------------------------------------------
+
+try_feeds()
+{
+	echo 1.2.3.4 >>"$L/bad"
+	changes "a file changed" "~ rule bad: feed $L/bad: +1, without 1 special-purpose
+changed, native" baleen apply
+	is "is in force" "$(verdicts)" PDDPDDDP
+	echo 1.2.3.5 >"$L/bad"
+	leaves "a file that shrank" "$CONF:4: $L/bad: refused: entries fell by 80.0 %, from 5 to 1: \
+more than max-shrink 50% allows" baleen apply
+	changes "unless it is forced" "~ rule bad: feed $L/bad: +1 -4
+changed, native" baleen apply --force
+	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 2a00::1 1.2.3.4 >"$L/bad"
+	check_status "it grows again" 3 baleen apply
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad" \
+		"  feed $L/more every 1h"
+	changes "a feed more" "+ rule bad: feed $L/more: +1
+changed, native" baleen apply
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad" \
+		"  feed $L/more every 2h skip-bad"
+	changes "read otherwise" "~ rule bad: feed $L/more: +0
+~ rule bad: feed $L/more: read otherwise, or at other times
+changed, native" baleen apply
+	same "feeds"
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/more every 2h skip-bad"
+	changes "a feed less" "- rule bad: feed $L/bad: -4
+changed, native" baleen apply
+	is "what only that had is free" "$(verdicts)" PPPPPDPP
+	rm "$L/more"
+	leaves "a file that is gone" "$CONF:4: $L/more: No such file or directory" baleen apply
+	conf "rule good allow" "  feed $L/good" "rule bad drop"
+	changes "a rule without feeds" "- rule bad: feed $L/more: -1
+changed, native" baleen apply
+	is "is empty" "$(verdicts)" PPPPPPPP
+}
+
+try_directory()
+{
+	mkdir "$L/d"
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/d"
+	leaves "an empty directory" "$CONF:4: $L/d: refused: not a single file" baleen apply
+	echo 8.8.8.8 >"$L/d/a"
+	echo 9.9.9.1 >"$L/d/b"
+	echo wrong | tee "$L/d/.hidden" "$L/d/c~" >"$L/d/c.tmp"
+	mkdir "$L/d/deeper"
+	changes "a directory" "+ rule bad: feed $L/d/a: +1
++ rule bad: feed $L/d/b: +1
+changed, native" baleen apply
+	is "has the entries of all files" "$(verdicts)" PDPPDPPP
+	same "a directory"
+	mv "$L/d/b" "$L/d/e"
+	changes "a file is called otherwise" "+ rule bad: feed $L/d/e: +1
+- rule bad: feed $L/d/b: -1
+changed, native" baleen apply
+	is "has the same entries" "$(verdicts)" PDPPDPPP
+	echo 8.8.8.9 >"$L/d/c"
+	echo wrong >"$L/d/f"
+	leaves "one bad file" "$CONF:4: $L/d/f:1: 'wrong': a host name, not an address; 1 bad line \
+of 1" baleen apply
+	rm "$L/d/f" "$L/d/a"
+	changes "files come and go" "+ rule bad: feed $L/d/c: +1
+- rule bad: feed $L/d/a: -1
+changed, native" baleen apply
+	is "entries, too" "$(verdicts)" PPDPDPPP
+	rm -r "$L/d"
+	leaves "a directory that is gone" "$CONF:4: $L/d: is no directory any more" baleen apply
+	is "is still in force" "$(verdicts)" PPDPDPPP
+}
+
+try_never()
+{
+	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 10.66.0.1 >"$L/bad"
+	conf "rule bad drop" "  feed $L/bad" "  special keep"
+	check_status "a list with the gateway in it" 3 baleen apply
+	is "does not drop it" "$(in_ns "$B" "$VERDICT" veth-b 10.66.0.1 8.8.8.8)" PD
+	echo 8.8.8.8 >"$TMP/conf/never.list"
+	changes "a never-drop list comes" "~ never $TMP/conf/never.list
+changed, native" baleen apply
+	is "is not dropped" "$(verdicts)" PPDDDPPP
+	same "never"
+	echo nonsense >"$TMP/conf/never.list"
+	check_status "a bad never-drop list" 1 baleen apply
+	is "leaves the last one in force" "$(verdicts)" PPDDDPPP
+	rm "$TMP/conf/never.list"
+	changes "it goes" "~ never $TMP/conf/never.list
+changed, native" baleen apply
+	is "is dropped again" "$(verdicts)" PDDDDPPP
+}
+
+# --- what others did ----------------------------------------------------------------
+
+try_drift()
+{
+	check "somebody takes the link off" rm -r /sys/fs/bpf/baleen
+	is "nothing is on" "$(xdp_mode "$B" veth-b)" off
+	changes "apply puts it back" "+ attach: no filter is in force
+changed, native" baleen apply
+	is "all of it" "$(verdicts)" PDDDDPPP
+	same "put back"
+	# A build that knows nothing of states, as it were.
+	BALEEN_STATE_DIR=$TMP/other BALEEN_RUN_DIR=$TMP/other baleen policy veth-b --dry-run >"$TMP/out"
+	changes "somebody else's policy" "~ live: has other rules than its state
+changed, native" baleen apply
+	is "is put right" "$(verdicts)" PDDDDPPP
+	same "put right"
+}
+
+try_take_over()
+{
+	local n
+
+	check "detach" baleen detach veth-b
+	rm -rf "$TMP/state" "$TMP/run"
+	BALEEN_STATE_DIR=$TMP/other BALEEN_RUN_DIR=$TMP/other baleen attach veth-b \
+		--drop "bad=$L/good" >"$TMP/out"
+	is "attached without a state of ours" "$(verdicts)" PPPDPPPP
+	n=$(packets bad)
+	changes "is taken over" "+ keep: attached without a state
++ rule bad: drop
++ rule bad: feed $L/bad: +3
+changed, native" baleen apply
+	is "has the new entries" "$(verdicts)" PDDDDPPP
+	check "and goes on counting" test "$(packets bad)" -ge "$n"
+	same "taken over"
+}
+
+# --- more than one -------------------------------------------------------------------
+
+try_devices()
+{
+	ip -n "$B" link add veth-c type veth peer name veth-d || bail "no second pair"
+	ip -n "$B" link set veth-c up
+	echo "rule none drop" >"$TMP/conf/veth-c.conf"
+	echo "rule" >"$CONF"
+	expect "one bad, one good" 1 "veth-c: + attach: no filter is in force
+veth-c: + rule none: drop
+veth-c: changed, native" \
+		"baleen: $CONF:1: rule: a name, then drop, allow or count is missing" baleen apply
+	is "the good one is done" "$(xdp_mode "$B" veth-c)" native
+	is "the bad one is as it was" "$(verdicts)" PDDDDPPP
+	rm "$TMP/conf/veth-c.conf"
+	ip -n "$B" link del veth-c
+	mkdir "$TMP/elsewhere"
+	printf '%s\n' "rule bad drop" "feed $L/good" >"$TMP/elsewhere/veth-b.conf"
+	check_status "-c DEV.conf" 3 baleen apply -c "$TMP/elsewhere/veth-b.conf" --force
+	is "is applied" "$(verdicts)" PPPDPPPP
+	mv "$TMP/elsewhere/veth-b.conf" "$TMP/elsewhere/x"
+	check_status "-c FILE DEV" 0 baleen apply veth-b -c "$TMP/elsewhere/x"
+}
+
+# --- obstacles --------------------------------------------------------------------------
+
+try_disk()
+{
+	local m=$TMP/small
+
+	mkdir "$m"
+	mount -t tmpfs -o size=400k baleen-test "$m" || bail "no tmpfs"
+	cp -a "$TMP/state" "$m/state"
+	export BALEEN_STATE_DIR=$m/state
+	conf "rule bad drop" "  feed $L/good"
+	check_status "on a small disk" 0 baleen apply
+	make_list "$L/large" 30000 0 7
+	conf "rule bad drop" "  feed $L/large" "  special keep"
+	check_status "a feed that finds no room" 1 baleen apply
+	is "says so" "$(grep -c 'No space left on device' "$TMP/err")" 1
+	is "leaves the old filter" "$(verdicts)" PPPDPPPP
+	conf "rule bad drop" "  feed $L/good"
+	prints "and the old state" "veth-b: unchanged, native" baleen apply
+	export BALEEN_STATE_DIR=$TMP/state
+	umount "$m"
+}
+
+# Killed at any step: the old filter or the new one, and the next run finishes it.
+try_kill()
+{
+	local call when status n=0
+
+	printf '%s\n' 8.8.8.8 >"$L/one"
+	printf '%s\n' 9.9.9.9 >"$L/two"
+	for call in fsync,fdatasync:1 fsync,fdatasync:2 fsync,fdatasync:3 fsync,fdatasync:4 \
+		rename,renameat,renameat2:1 bpf:40 bpf:60 bpf:80 bpf:100 unlink,unlinkat:1; do
+		when=${call##*:}
+		conf "rule bad drop" "  feed $L/one"
+		baleen apply --force >"$TMP/out" 2>&1
+		conf "rule bad drop" "  feed $L/two"
+		in_ns "$B" strace -qq -f -o /dev/null -e "trace=${call%:*}" \
+			-e "inject=${call%:*}:signal=KILL:when=$when" \
+			"$BALEEN" apply --force >"$TMP/out" 2>&1
+		status=$?
+		[ "$status" -eq 137 ] && n=$((n + 1))
+		case $(verdicts) in
+		PDPPPPPP | PPPDPPPP) ok "killed at $call (status $status): old or new" ;;
+		*) not_ok "killed at $call (status $status): old or new" "$(verdicts)" ;;
+		esac
+		baleen apply --force >"$TMP/out" 2>&1
+		is "killed at $call: the next run finishes it" "$(verdicts)" PPPDPPPP
+		expect "killed at $call: and there is nothing more" 0 "veth-b: unchanged, native" \
+			"" baleen apply
+	done
+	check "most were killed" test "$n" -ge 6
+}
+
+try_refused
+try_first
+try_rules
+try_policy
+try_feeds
+try_directory
+try_never
+try_drift
+try_take_over
+try_devices
+try_disk
+try_kill

@@ -1,0 +1,255 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# A change on trial stays when it is confirmed and goes when it is not, whoever
+# was killed meanwhile. That an hour has passed is told by a time namespace, that
+# the machine was rebooted by another boot id.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/words.sh
+source "$ROOT/tests/words.sh"
+make_pair
+if [ -f /etc/resolv.conf ]; then
+	: >"$TMP/resolv.conf"
+	mount --bind "$TMP/resolv.conf" /etc/resolv.conf || bail "cannot replace resolv.conf"
+fi
+
+export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run BALEEN_CONF_DIR=$TMP/conf
+mkdir "$TMP/conf"
+CONF=$TMP/conf/veth-b.conf
+RECORD=$TMP/state/veth-b.baleen-confirm
+VERDICT=$ROOT/build/tools/verdict
+
+baleen() { in_ns "$B" "$BALEEN" "$@"; }
+verdicts() { in_ns "$B" "$VERDICT" veth-b 8.8.8.8 9.9.9.9; }
+later() { in_ns "$B" unshare --time --boottime 7200 --fork -- "$BALEEN" "$@"; }
+
+# rules LIST: the configuration drops what LIST says
+rules() { printf '%s\n' "rule bad drop" "  feed $TMP/$1" >"$CONF"; }
+
+# on_trial TIME LIST: applied, to be confirmed within TIME
+on_trial()
+{
+	rules "$2"
+	check_status "apply --confirm $1" 3 baleen apply --force --confirm "$1"
+}
+
+# waiters: processes that wait for a confirmation: of a session of their own
+waiters()
+{
+	local pid
+
+	for pid in /proc/[0-9]*; do
+		[ "$(readlink "$pid/exe" 2>/dev/null)" = "$BALEEN" ] && echo "${pid#/proc/}"
+	done
+}
+
+kill_waiters()
+{
+	local pids
+	pids=$(waiters)
+	# shellcheck disable=SC2086 # words
+	[ -z "$pids" ] || kill -KILL $pids
+}
+
+cleanup() { kill_waiters; }
+
+# wait_gone FILE: a bound in steps, of a minute
+wait_gone()
+{
+	local n
+
+	for ((n = 0; n < 1200; n++)); do
+		[ -e "$1" ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# at_boot COMMAND...: as if the machine had been rebooted: nothing is attached, and
+# the boot has another id
+at_boot()
+{
+	rm -rf /sys/fs/bpf/baleen "$TMP/run"
+	cat /proc/sys/kernel/random/uuid >"$TMP/boot_id"
+	mount --bind "$TMP/boot_id" /proc/sys/kernel/random/boot_id || bail "no other boot id"
+	"$@"
+	umount /proc/sys/kernel/random/boot_id
+}
+
+echo 8.8.8.8 >"$TMP/one"
+echo 9.9.9.9 >"$TMP/two"
+
+# --- nothing before -------------------------------------------------------------
+
+try_nothing()
+{
+	refuses "nothing to confirm" "veth-b: nothing waits to be confirmed" baleen confirm veth-b
+	rules one
+	expect "apply on trial" 3 "veth-b: + attach: no filter is in force
+veth-b: + rule bad: drop
+veth-b: + rule bad: feed $TMP/one: +1
+veth-b: changed, native
+veth-b: back to what was in 1h, unless 'baleen confirm veth-b'" "" baleen apply --confirm 1h
+	is "is in force" "$(verdicts)" DP
+	is "somebody waits" "$(waiters | wc -l)" 1
+	kill_waiters
+	check_status "nobody confirmed it in time" 0 later restore --boot
+	is "so there is nothing, as before" "$(xdp_mode "$B" veth-b)$(ls "$TMP/state")" off
+}
+
+# --- confirmed --------------------------------------------------------------------
+
+try_confirmed()
+{
+	rules one
+	check_status "apply" 3 baleen apply
+	is "nobody waits for that" "$(waiters)" ""
+	on_trial 1h two
+	is "the new is in force" "$(verdicts)" PD
+	refuses "another apply would be lost" "veth-b: goes back to what was in 59m59s: 'baleen \
+confirm veth-b' first, or --confirm" sh -c "echo 1.1.1.1 >>$TMP/two
+		nsenter --net=/run/netns/$B $BALEEN apply --force 2>&1 |
+		sed 's/in [0-9ms]*:/in 59m59s:/' >&2; exit 1"
+	echo 9.9.9.9 >"$TMP/two"
+	prints "one without a change is none" "veth-b: unchanged, native" baleen apply
+	prints "confirm" "veth-b: confirmed" baleen confirm veth-b
+	is "leaves nothing behind" "$(ls "$TMP/state")" veth-b
+	kill_waiters
+	check_status "later" 0 later restore --boot
+	is "it is in force still" "$(verdicts)" PD
+	refuses "confirm again" "veth-b: nothing waits to be confirmed" baleen confirm veth-b
+}
+
+# --- not confirmed ------------------------------------------------------------------
+
+try_timer()
+{
+	on_trial 1s one
+	is "the new is in force, or its time is over" "$([ -e "$RECORD" ] && verdicts || echo DP)" DP
+	check "who waits takes it back" wait_gone "$RECORD"
+	is "the old is in force" "$(verdicts)" PD
+	rules two
+	prints "which the state says, too" "veth-b: unchanged, native" baleen apply
+	is "and nothing is left behind" "$(ls "$TMP/state")" veth-b
+}
+
+# The terminal closes: the group of its processes gets SIGHUP, then SIGKILL.
+try_terminal()
+{
+	local id
+
+	rules one
+	in_ns "$B" setsid --wait script -qec "$BALEEN apply --force --confirm 2s; echo \$\$ >$TMP/id
+		kill -HUP 0; kill -KILL 0" /dev/null >"$TMP/out" 2>&1
+	id=$(<"$TMP/id")
+	check "the terminal is gone" test -n "$id" -a ! -d "/proc/$id"
+	check "the change is taken back all the same" wait_gone "$RECORD"
+	is "the old is in force after a hangup" "$(verdicts)" PD
+}
+
+# Killed between the switch and the end, the command cannot say what it did.
+try_killed()
+{
+	local when
+
+	for when in 1 2 3 4; do
+		rules one
+		in_ns "$B" strace -qq -o /dev/null -e trace=fsync,fdatasync \
+			-e inject="fsync,fdatasync:signal=KILL:when=$((4 + when * 2))" \
+			"$BALEEN" apply --force --confirm 1s >"$TMP/out" 2>&1
+		check "killed at sync $when: nothing waits for ever" wait_gone "$RECORD"
+		rules two
+		baleen apply --force >"$TMP/out" 2>&1
+		is "killed at sync $when: the old is in force" "$(verdicts)" PD
+		kill_waiters
+	done
+}
+
+try_waiter_killed()
+{
+	on_trial 1h one
+	kill_waiters
+	is "nobody waits any more" "$(waiters)" ""
+	check "a look within the window" baleen restore --boot
+	is "changes nothing" "$(verdicts)" DP
+	rules one
+	expect "a look after it takes it back" 0 "veth-b: is attached already" \
+		"baleen: veth-b: was not confirmed: the previous state is back" later restore --boot
+	is "the old is in force, whoever looked" "$(verdicts)" PD
+	on_trial 1h one
+	kill_waiters
+	rules two
+	expect "the next apply, too" 0 "veth-b: unchanged, native" \
+		"baleen: veth-b: was not confirmed: the previous state is back in force" later apply
+	is "the old is in force, and applied" "$(verdicts)" PD
+}
+
+try_reboot()
+{
+	on_trial 1h one
+	kill_waiters
+	at_boot expect "a reboot within the window" 0 "veth-b: attached, native, 1 rule" \
+		"baleen: veth-b: was not confirmed: the previous state is back" \
+		baleen restore --boot
+	is "the old comes up" "$(verdicts)" PD
+	is "nothing is left behind" "$(ls "$TMP/state")" veth-b
+	at_boot prints "a reboot without one" "veth-b: attached, native, 1 rule" \
+		baleen restore --boot
+	is "brings up the same" "$(verdicts)" PD
+}
+
+# Tries one after the other are one change.
+try_extended()
+{
+	on_trial 1h one
+	printf '%s\n' 8.8.8.8 9.9.9.9 >"$TMP/both"
+	on_trial 1h both
+	is "the last is in force" "$(verdicts)" DD
+	kill_waiters
+	check "later" later restore --boot
+	is "what was before the first is back" "$(verdicts)" PD
+}
+
+# What was refused opens no window.
+try_refused()
+{
+	rules none
+	check_status "a bad feed on trial" 1 baleen apply --confirm 1h
+	is "opens no window" "$(ls "$TMP/state")$(waiters)" veth-b
+	printf '%s\n' "default drop" "rule bad drop" >"$CONF"
+	ip -n "$B" route add default via 10.66.0.1
+	check_status "what cuts off on trial" 1 baleen apply --confirm 1h
+	is "opens none, either" "$(ls "$TMP/state")$(waiters)" veth-b
+	is "the old is in force, after refusals" "$(verdicts)" PD
+}
+
+# A rule, a policy and a second device more are all taken back.
+try_all_of_it()
+{
+	local before
+	# shellcheck disable=SC2016 # of jq
+	before=$(baleen status -j veth-b | jq -c '.[0] | [.default, .dry_run, [.rules[].name]]')
+	printf '%s\n' "dry-run" "rule more allow" "feed $TMP/one" "rule bad drop proto tcp" \
+		"feed $TMP/two" >"$CONF"
+	check_status "much on trial" 3 baleen apply --confirm 1h
+	kill_waiters
+	check "later" later restore --boot
+	is "is taken back" \
+		"$(baleen status -j veth-b | jq -c '.[0] | [.default, .dry_run, [.rules[].name]]')" \
+		"$before"
+	is "with what it drops" "$(verdicts)" PD
+}
+
+try_nothing
+try_confirmed
+try_timer
+try_terminal
+try_killed
+try_waiter_killed
+try_reboot
+try_extended
+try_refused
+try_all_of_it

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A configuration onto its device, in one step. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf_apply.h"
+#include "confirm.h"
+#include "state_path.h"
+#include "withhold.h"
+
+/* --- open ---------------------------------------------------------------------- */
+
+/**
+ * struct taken - a device whose state is about to be changed
+ * @deploy: opened
+ * @had_state: it had one before
+ * @was_kept: which was put on again at boot
+ */
+struct taken {
+	struct baleen_deploy deploy;
+	bool had_state;
+	bool was_kept;
+};
+
+/* What was attached by hand gets a kept state with the same in it, which comes first
+ * from then on. The volatile one goes when the change is done.
+ */
+static int take_over(const struct baleen_conf_apply *apply, struct taken *taken,
+		     struct baleen_error *error)
+{
+	char path[BALEEN_STATE_PATH_BYTES];
+	struct baleen_state state;
+	int err = baleen_state_open(&state, apply->device, apply->timeout_ms, error);
+
+	taken->had_state = !err;
+	taken->was_kept = !err && state.is_kept;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (!state.is_kept) {
+		err = baleen_state_name(apply->device, true, path, error);
+		if (!err)
+			err = baleen_state_make_root(true, error);
+		if (!err)
+			err = baleen_state_copy(&state, path, error);
+	}
+	baleen_state_close(&state);
+	return err;
+}
+
+static void forget_copy(const char *device, bool is_kept)
+{
+	char path[BALEEN_STATE_PATH_BYTES];
+
+	if (!baleen_state_name(device, is_kept, path, NULL))
+		baleen_state_remove_tree(path);
+}
+
+static int create(const struct baleen_conf_apply *apply, struct baleen_deploy *deploy,
+		  struct baleen_error *error)
+{
+	struct baleen_deploy made = { 0 };
+	int err = baleen_state_create(&made.state, apply->device, true, apply->timeout_ms, error);
+
+	if (err)
+		return err;
+	err = baleen_xdp_open_within(&made.xdp, apply->device, apply->timeout_ms, error);
+	made.has_xdp = !err && made.xdp.state == BALEEN_XDP_ATTACHED;
+	if (!err && !made.has_xdp)
+		baleen_xdp_close(&made.xdp);
+	if (err && err != -ENOENT) {
+		baleen_state_close(&made.state);
+		return err;
+	}
+	*deploy = made;
+	return 0;
+}
+
+static int open_device(const struct baleen_conf_apply *apply, struct taken *taken,
+		       struct baleen_error *error)
+{
+	int err = take_over(apply, taken, error);
+
+	if (err)
+		return err;
+	if (!taken->had_state)
+		return create(apply, &taken->deploy, error);
+	err = baleen_deploy_open(&taken->deploy, apply->device, apply->timeout_ms, error);
+	if (err && !taken->was_kept)
+		forget_copy(apply->device, true);
+	return err;
+}
+
+/* A kept state that was only made for a change that did not come about goes. */
+static void close_device(struct taken *taken, bool is_done)
+{
+	struct baleen_deploy *deploy = &taken->deploy;
+	bool is_copy = taken->had_state && !taken->was_kept;
+
+	if (is_copy && !is_done) {
+		if (deploy->has_xdp)
+			baleen_xdp_close(&deploy->xdp);
+		baleen_state_remove(&deploy->state);
+		return;
+	}
+	if (is_copy)
+		forget_copy(deploy->state.device, false);
+	baleen_deploy_close(deploy);
+}
+
+/* --- the state -------------------------------------------------------------------- */
+
+/**
+ * struct edit - the feeds of a state on the way to those of a configuration
+ * @goal: what is asked for
+ * @state: with a transaction
+ * @error: filled in on failure
+ */
+struct edit {
+	const struct baleen_conf_goal *goal;
+	struct baleen_state *state;
+	struct baleen_error *error;
+};
+
+static bool has_version(const struct baleen_feed_versions *versions, const struct baleen_feed *feed)
+{
+	for (size_t i = 0; i < versions->n; i++)
+		if (baleen_feed_is_of(&versions->version[i].feed, feed->rule, &feed->wanted))
+			return true;
+	return false;
+}
+
+/* What has a version is written with that. */
+static int edit_feed(const struct baleen_feed *feed, void *data)
+{
+	struct edit *edit = data;
+	const struct baleen_conf_feed *wanted =
+		baleen_conf_find_source(edit->goal->conf, feed->rule, &feed->wanted);
+	struct baleen_feed changed = *feed;
+
+	if (!wanted)
+		return baleen_feeds_remove(edit->state, feed->id, edit->error);
+	if (has_version(edit->goal->versions, feed))
+		return 0;
+	changed.wanted = wanted->wanted;
+	return baleen_feeds_put(edit->state, &changed, edit->error);
+}
+
+static int edit_state(struct baleen_conf_apply *apply, struct baleen_state *state,
+		      struct baleen_error *error)
+{
+	const struct baleen_feed_versions *versions = apply->goal.versions;
+	const struct baleen_conf *conf = apply->goal.conf;
+	struct edit edit = { .goal = &apply->goal, .state = state, .error = error };
+	int err = baleen_state_set_rules(state, &conf->rules, error);
+
+	if (!err)
+		err = baleen_feeds_each(state, NULL, edit_feed, &edit, error);
+	for (size_t i = 0; i < versions->n && !err; i++)
+		err = baleen_feed_version_take(state, &versions->version[i], error);
+	if (!err)
+		err = baleen_state_set_text(state, "conf", conf->text, error);
+	return err ? err : baleen_withhold(state, &apply->plan.deploy, error);
+}
+
+/* --- the device ---------------------------------------------------------------------- */
+
+/**
+ * struct asking - who has to agree
+ * @apply: has the question
+ * @xdp: the filter that is on; NULL for none
+ */
+struct asking {
+	const struct baleen_conf_apply *apply;
+	const struct baleen_xdp *xdp;
+};
+
+static int ask(void *data, const struct baleen_ruleset *ruleset)
+{
+	const struct asking *asking = data;
+
+	return asking->apply->check(asking->apply->data, asking->xdp, ruleset);
+}
+
+static int put(struct baleen_conf_apply *apply, struct baleen_deploy *deploy,
+	       struct baleen_error *error)
+{
+	struct asking asking = { .apply = apply, .xdp = deploy->has_xdp ? &deploy->xdp : NULL };
+	int err = baleen_state_begin(&deploy->state, error);
+
+	if (!err)
+		err = edit_state(apply, &deploy->state, error);
+	if (err) {
+		baleen_state_rollback(&deploy->state);
+		return err;
+	}
+	return baleen_deploy_put(deploy, &apply->plan.deploy, &apply->attempts,
+				 apply->check ? ask : NULL, &asking, error);
+}
+
+static int put_to_be_confirmed(struct baleen_conf_apply *apply, struct taken *taken,
+			       struct baleen_error *error)
+{
+	const struct baleen_state *before = taken->had_state ? &taken->deploy.state : NULL;
+	bool was_open = baleen_confirm_deadline(apply->device);
+	int err;
+
+	if (!before && taken->deploy.has_xdp)
+		return baleen_fail(error, EINVAL,
+				   "%s: was attached without a state, which could not come back: "
+				   "apply without --confirm",
+				   apply->device);
+	err = baleen_confirm_begin(before, apply->device, taken->was_kept, apply->confirm_ms,
+				   error);
+	if (err)
+		return err;
+	err = put(apply, &taken->deploy, error);
+	if (err && !was_open)
+		baleen_confirm_cancel(apply->device);
+	return err;
+}
+
+/* --- look ------------------------------------------------------------------------------ */
+
+static int look_at_xdp(const char *device, struct baleen_xdp *xdp, bool *has_xdp,
+		       struct baleen_error *error)
+{
+	int err = baleen_xdp_open(xdp, device, false, error);
+
+	*has_xdp = !err && xdp->state == BALEEN_XDP_ATTACHED;
+	if (!err && !*has_xdp)
+		baleen_xdp_close(xdp);
+	return err == -ENOENT ? 0 : err;
+}
+
+int baleen_conf_look(struct baleen_conf_apply *apply, struct baleen_error *error)
+{
+	struct baleen_state state;
+	struct baleen_xdp xdp;
+	bool has_xdp, has_state;
+	int err = baleen_state_open(&state, apply->device, 0, error);
+
+	has_state = !err;
+	if (err && err != -ENOENT)
+		return err;
+	err = look_at_xdp(apply->device, &xdp, &has_xdp, error);
+	if (!err)
+		err = baleen_conf_compare(&apply->goal, has_state ? &state : NULL,
+					  has_xdp ? &xdp : NULL, &apply->plan, error);
+	if (has_xdp)
+		baleen_xdp_close(&xdp);
+	if (has_state)
+		baleen_state_close(&state);
+	return err;
+}
+
+/* --- apply ----------------------------------------------------------------------------- */
+
+static bool is_of_device(const struct baleen_conf_change *change)
+{
+	return change->kind <= BALEEN_CONF_LIVE;
+}
+
+static bool has_kind(const struct baleen_conf_plan *plan, enum baleen_conf_change_kind kind)
+{
+	for (size_t i = 0; i < plan->n_changes; i++)
+		if (plan->change[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* What opening the device has mended, or taken over, is told all the same. */
+static int add_mended(struct baleen_conf_plan *plan, const struct baleen_conf_plan *before,
+		      struct baleen_error *error)
+{
+	size_t room = plan->n_changes + before->n_changes;
+	struct baleen_conf_change *all = calloc(room + 1, sizeof(*all));
+	size_t n = 0;
+
+	if (!all)
+		return baleen_fail(error, ENOMEM, "no memory for the changes");
+	for (size_t i = 0; i < before->n_changes; i++)
+		if (is_of_device(&before->change[i]) && !has_kind(plan, before->change[i].kind))
+			all[n++] = before->change[i];
+	if (plan->n_changes)
+		memcpy(all + n, plan->change, plan->n_changes * sizeof(*all));
+	free(plan->change);
+	plan->change = all;
+	plan->n_changes += n;
+	plan->room = room + 1;
+	return 0;
+}
+
+static int carry_out(struct baleen_conf_apply *apply, const struct baleen_conf_plan *before,
+		     struct baleen_error *error)
+{
+	struct taken taken = { 0 };
+	struct baleen_deploy *deploy = &taken.deploy;
+	int err = open_device(apply, &taken, error);
+
+	if (err)
+		return err;
+	err = baleen_conf_compare(&apply->goal, taken.had_state ? &deploy->state : NULL,
+				  deploy->has_xdp ? &deploy->xdp : NULL, &apply->plan, error);
+	if (!err)
+		err = add_mended(&apply->plan, before, error);
+	if (!err && apply->plan.n_changes)
+		err = apply->confirm_ms ? put_to_be_confirmed(apply, &taken, error) :
+					  put(apply, deploy, error);
+	close_device(&taken, !err);
+	return err;
+}
+
+int baleen_conf_apply(struct baleen_conf_apply *apply, struct baleen_error *error)
+{
+	struct baleen_conf_plan before;
+	int err = baleen_conf_look(apply, error);
+
+	if (err || !apply->plan.n_changes)
+		return err;
+	before = apply->plan;
+	apply->plan = (struct baleen_conf_plan){ 0 };
+	err = carry_out(apply, &before, error);
+	baleen_conf_plan_free(&before);
+	if (err)
+		baleen_conf_plan_free(&apply->plan);
+	return err;
+}

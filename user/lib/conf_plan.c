@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From what a device has to what its configuration asks for. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf_plan.h"
+#include "deploy_step.h"
+#include "key_spec.h"
+#include "number.h"
+#include "qualifiers.h"
+#include "withheld.h"
+
+/**
+ * struct comparison - what is compared
+ * @goal: what is asked for
+ * @state: of the device; NULL when it has none
+ * @xdp: its filter; NULL when none is in force
+ * @old: what the state says; all zeros without one
+ * @plan: filled in
+ * @error: filled in on failure
+ */
+struct comparison {
+	const struct baleen_conf_goal *goal;
+	const struct baleen_state *state;
+	const struct baleen_xdp *xdp;
+	struct baleen_conf old;
+	struct baleen_conf_plan *plan;
+	struct baleen_error *error;
+};
+
+const char *baleen_conf_change_text(enum baleen_conf_change_kind kind)
+{
+	static const char *const text[] = {
+		[BALEEN_CONF_ATTACH] = "attach",
+		[BALEEN_CONF_KEEP] = "keep",
+		[BALEEN_CONF_LIVE] = "live",
+		[BALEEN_CONF_POLICY] = "policy",
+		[BALEEN_CONF_RULE_ADDED] = "rule-added",
+		[BALEEN_CONF_RULE_REMOVED] = "rule-removed",
+		[BALEEN_CONF_RULE_MOVED] = "rule-moved",
+		[BALEEN_CONF_RULE_CHANGED] = "rule-changed",
+		[BALEEN_CONF_FEED_ADDED] = "feed-added",
+		[BALEEN_CONF_FEED_REMOVED] = "feed-removed",
+		[BALEEN_CONF_FEED_CHANGED] = "feed-changed",
+		[BALEEN_CONF_FEED_READ] = "feed-read",
+	};
+
+	return text[kind];
+}
+
+void baleen_conf_plan_free(struct baleen_conf_plan *plan)
+{
+	free(plan->change);
+	*plan = (struct baleen_conf_plan){ 0 };
+}
+
+static int no_memory(struct comparison *work)
+{
+	return baleen_fail(work->error, ENOMEM, "no memory to compare configurations");
+}
+
+static int add_change(struct comparison *work, enum baleen_conf_change_kind kind, const char *rule,
+		      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static int add_change(struct comparison *work, enum baleen_conf_change_kind kind, const char *rule,
+		      const char *format, ...)
+{
+	struct baleen_conf_plan *plan = work->plan;
+	struct baleen_conf_change *change;
+	va_list args;
+
+	if (plan->n_changes == plan->room) {
+		size_t room = plan->room ? 2 * plan->room : 16;
+
+		change = reallocarray(plan->change, room, sizeof(*change));
+		if (!change)
+			return no_memory(work);
+		plan->change = change;
+		plan->room = room;
+	}
+	change = &plan->change[plan->n_changes++];
+	*change = (struct baleen_conf_change){ .kind = kind };
+	snprintf(change->rule, sizeof(change->rule), "%s", rule);
+	va_start(args, format);
+	vsnprintf(change->what, sizeof(change->what), format, args);
+	va_end(args);
+	return 0;
+}
+
+/* --- the state as a configuration --------------------------------------------- */
+
+static int rule_index(const struct baleen_state_rules *rules, const char *name)
+{
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if (!strcmp(rules->rule[i].name, name))
+			return i;
+	return -ENOENT;
+}
+
+const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf *conf,
+						       const char *rule,
+						       const struct baleen_feed_source *wanted)
+{
+	struct baleen_feed feed = { .wanted = *wanted };
+
+	snprintf(feed.rule, sizeof(feed.rule), "%s", rule);
+	for (size_t i = 0; i < conf->n_feeds; i++)
+		if (baleen_feed_is_of(&feed, conf->rules.rule[conf->feed[i].rule].name,
+				      &conf->feed[i].wanted))
+			return &conf->feed[i];
+	return NULL;
+}
+
+static int add_source(const struct baleen_feed *feed, void *data)
+{
+	struct baleen_conf *conf = data;
+	int rule = rule_index(&conf->rules, feed->rule);
+	struct baleen_conf_feed *feeds;
+
+	/* The files of a directory are one source. */
+	if (rule < 0 || baleen_conf_find_source(conf, feed->rule, &feed->wanted))
+		return 0;
+	feeds = reallocarray(conf->feed, conf->n_feeds + 1, sizeof(*feeds));
+	if (!feeds)
+		return -ENOMEM;
+	conf->feed = feeds;
+	conf->feed[conf->n_feeds++] =
+		(struct baleen_conf_feed){ .rule = rule, .wanted = feed->wanted };
+	return 0;
+}
+
+int baleen_conf_from_state(const struct baleen_state *state, struct baleen_conf *conf,
+			   struct baleen_error *error)
+{
+	struct baleen_conf made = { 0 };
+	int err = baleen_state_get_rules(state, &made.rules, error);
+
+	if (!err) {
+		err = baleen_feeds_each(state, NULL, add_source, &made, error);
+		if (err == -ENOMEM)
+			baleen_fail(error, ENOMEM, "no memory for feeds");
+	}
+	if (err)
+		baleen_conf_free(&made);
+	else
+		*conf = made;
+	return err;
+}
+
+/* --- policy ------------------------------------------------------------------- */
+
+/* Mode and place are changed by no update: that takes a moment without any filter,
+ * which is for the operator to choose.
+ */
+static int check_way(const struct comparison *work)
+{
+	const struct baleen_state_rules *rules = &work->goal->conf->rules;
+	const struct baleen_xdp *xdp = work->xdp;
+
+	if (!xdp)
+		return 0;
+	if (rules->mode != BALEEN_MODE_AUTO && rules->mode != xdp->there.mode)
+		return baleen_fail(work->error, EBUSY,
+				   "%s: is attached %s, and mode %s is asked for: 'baleen detach "
+				   "%s' first",
+				   xdp->device, baleen_mode_text(xdp->there.mode),
+				   baleen_mode_text(rules->mode), xdp->device);
+	if (rules->place != xdp->config.place)
+		return baleen_fail(work->error, EBUSY,
+				   "%s: is attached by %s, and %s is asked for: 'baleen detach %s' "
+				   "first",
+				   xdp->device, baleen_place_text(xdp->config.place),
+				   baleen_place_text(rules->place), xdp->device);
+	return 0;
+}
+
+static int compare_never(struct comparison *work, bool *differs)
+{
+	const char *path = work->goal->conf->rules.never_path;
+
+	int ret = strcmp(path, work->old.rules.never_path) ?
+			  1 :
+			  baleen_withheld_never_differs(work->state, path, work->error);
+
+	if (ret < 0)
+		return ret;
+	*differs = ret;
+	if (!*differs)
+		return 0;
+	return add_change(work, BALEEN_CONF_POLICY, "", "never %s", *path ? path : "none");
+}
+
+/* Of a device without a state everything is new, and not told one by one. */
+static int compare_policy(struct comparison *work, bool *never_differs)
+{
+	const struct baleen_state_rules *new = &work->goal->conf->rules, *old = &work->old.rules;
+	char rate[BALEEN_INTERVAL_TEXT];
+	int err = 0;
+
+	*never_differs = true;
+	if (!work->state)
+		return 0;
+	if (new->default_drop != old->default_drop)
+		err = add_change(work, BALEEN_CONF_POLICY, "", "default %s",
+				 new->default_drop ? "drop" : "pass");
+	if (!err && new->dry_run != old->dry_run)
+		err = add_change(work, BALEEN_CONF_POLICY, "",
+				 new->dry_run ? "dry-run" : "no dry-run");
+	if (!err && new->sample_interval_ns != old->sample_interval_ns)
+		err = add_change(work, BALEEN_CONF_POLICY, "", "sample %s",
+				 new->sample_interval_ns ?
+					 baleen_interval_format(new->sample_interval_ns, rate) :
+					 "nothing");
+	if (!err && new->mode != old->mode)
+		err = add_change(work, BALEEN_CONF_POLICY, "", "mode %s",
+				 baleen_mode_text(new->mode));
+	if (!err && new->place != old->place)
+		err = add_change(work, BALEEN_CONF_POLICY, "", "place %s",
+				 baleen_place_text(new->place));
+	return err ? err : compare_never(work, never_differs);
+}
+
+/* --- rules -------------------------------------------------------------------- */
+
+static int add_rule(struct comparison *work, const struct baleen_state_rule *rule)
+{
+	char qualifiers[BALEEN_QUALIFIERS_TEXT];
+
+	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	return add_change(work, BALEEN_CONF_RULE_ADDED, rule->name, "%s%s%s",
+			  baleen_action_text(rule->action), *qualifiers ? " " : "", qualifiers);
+}
+
+static int compare_qualifiers(struct comparison *work, const struct baleen_state_rule *old,
+			      const struct baleen_state_rule *new)
+{
+	char text_old[BALEEN_QUALIFIERS_TEXT], text_new[BALEEN_QUALIFIERS_TEXT];
+
+	baleen_qualifiers_format(&old->qualifiers, text_old);
+	baleen_qualifiers_format(&new->qualifiers, text_new);
+	if (!strcmp(text_old, text_new))
+		return 0;
+	return add_change(work, BALEEN_CONF_RULE_CHANGED, new->name, "%s",
+			  *text_new ? text_new : "no qualifiers");
+}
+
+static int compare_limits(struct comparison *work, const struct baleen_state_rule *old,
+			  const struct baleen_state_rule *new)
+{
+	const struct baleen_feed_limits *a = &old->limits, *b = &new->limits;
+	const char *name = new->name;
+	int err = 0;
+
+	if (a->min_entries != b->min_entries)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "min-entries %llu",
+				 (unsigned long long)b->min_entries);
+	if (!err && a->max_shrink != b->max_shrink)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "max-shrink %.15g%%",
+				 b->max_shrink * 100);
+	if (!err && a->max_coverage != b->max_coverage)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "max-coverage %.15g%%",
+				 b->max_coverage * 100);
+	return err;
+}
+
+/* What is said of the filter itself: what differs there is built anew. */
+static int compare_filter(struct comparison *work, const struct baleen_state_rule *old,
+			  const struct baleen_state_rule *new)
+{
+	char spec[BALEEN_KEY_SPEC_TEXT];
+	const char *name = new->name;
+	int err = 0;
+
+	if (old->action != new->action)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "%s",
+				 baleen_action_text(new->action));
+	if (!err && old->key_spec != new->key_spec)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "key %s",
+				 baleen_key_spec_text(new->key_spec, spec));
+	if (!err && old->kind != new->kind)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "kind %s",
+				 new->kind == BALEEN_KIND_BLOOM ? "bloom" : "cuckoo");
+	if (!err && old->fpp != new->fpp)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "fpp %.15g", new->fpp);
+	if (!err && old->capacity != new->capacity)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "capacity %llu",
+				 (unsigned long long)new->capacity);
+	if (!err && old->is_any != new->is_any)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "%s",
+				 new->is_any ? "any" : "no longer any");
+	if (!err && old->guards_feeds != new->guards_feeds)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "guarded");
+	if (!err && old->limits.keep_special != new->limits.keep_special)
+		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "special %s",
+				 new->limits.keep_special ? "keep" : "remove");
+	return err;
+}
+
+static int compare_rule(struct comparison *work, u32 index)
+{
+	const struct baleen_state_rule *new = &work->goal->conf->rules.rule[index];
+	int at = rule_index(&work->old.rules, new->name);
+	const struct baleen_state_rule *old;
+	size_t n = work->plan->n_changes;
+	int err;
+
+	if (at < 0) {
+		work->plan->deploy.rebuild[index] = true;
+		return add_rule(work, new);
+	}
+	old = &work->old.rules.rule[at];
+	err = compare_filter(work, old, new);
+	work->plan->deploy.rebuild[index] = work->plan->n_changes > n;
+	if (!err)
+		err = compare_qualifiers(work, old, new);
+	return err ? err : compare_limits(work, old, new);
+}
+
+/**
+ * mark_kept_order() - the most rules that may stay where they are
+ * @place: of each rule in the old order, or negative for a new one
+ * @n: how many
+ * @stays: filled in
+ *
+ * The longest increasing subsequence: all others are told as moved.
+ */
+static void mark_kept_order(const int *place, u32 n, bool *stays)
+{
+	u32 length[BALEEN_MAX_RULES];
+	int before[BALEEN_MAX_RULES], best = -1;
+
+	for (u32 i = 0; i < n; i++) {
+		stays[i] = false;
+		length[i] = 1;
+		before[i] = -1;
+		if (place[i] < 0)
+			continue;
+		for (u32 j = 0; j < i; j++) {
+			if (place[j] < 0 || place[j] > place[i] || length[j] < length[i])
+				continue;
+			length[i] = length[j] + 1;
+			before[i] = j;
+		}
+		if (best < 0 || length[i] > length[best])
+			best = i;
+	}
+	for (; best >= 0; best = before[best])
+		stays[best] = true;
+}
+
+static int compare_order(struct comparison *work)
+{
+	const struct baleen_state_rules *new = &work->goal->conf->rules;
+	int place[BALEEN_MAX_RULES], err = 0;
+	bool stays[BALEEN_MAX_RULES];
+
+	for (u32 i = 0; i < new->n_rules; i++)
+		place[i] = rule_index(&work->old.rules, new->rule[i].name);
+	mark_kept_order(place, new->n_rules, stays);
+	for (u32 i = 0; i < new->n_rules && !err; i++)
+		if (place[i] >= 0 && !stays[i])
+			err = add_change(work, BALEEN_CONF_RULE_MOVED, new->rule[i].name,
+					 "from %d to %u", place[i] + 1, i + 1);
+	return err;
+}
+
+static int compare_rules(struct comparison *work)
+{
+	const struct baleen_state_rules *old = &work->old.rules, *new = &work->goal->conf->rules;
+	int err = 0;
+
+	for (u32 i = 0; i < old->n_rules && !err; i++)
+		if (rule_index(new, old->rule[i].name) < 0)
+			err = add_change(work, BALEEN_CONF_RULE_REMOVED, old->rule[i].name, "%s",
+					 baleen_action_text(old->rule[i].action));
+	for (u32 i = 0; i < new->n_rules && !err; i++)
+		err = compare_rule(work, i);
+	return err ? err : compare_order(work);
+}
+
+/* --- feeds -------------------------------------------------------------------- */
+
+static void rebuild(struct comparison *work, const char *rule)
+{
+	int index = rule_index(&work->goal->conf->rules, rule);
+
+	if (index >= 0)
+		work->plan->deploy.rebuild[index] = true;
+}
+
+static int compare_version(struct comparison *work, const struct baleen_feed_version *version)
+{
+	static const enum baleen_conf_change_kind kinds[] = {
+		[BALEEN_FEED_NEW] = BALEEN_CONF_FEED_ADDED,
+		[BALEEN_FEED_CHANGED] = BALEEN_CONF_FEED_CHANGED,
+		[BALEEN_FEED_GONE] = BALEEN_CONF_FEED_REMOVED,
+	};
+	char name[BALEEN_SOURCE_BYTES];
+	struct baleen_conf_change *change;
+
+	if (version->outcome == BALEEN_FEED_SAME)
+		return 0;
+	rebuild(work, version->feed.rule);
+	baleen_feed_shown(&version->feed, name);
+	if (add_change(work, kinds[version->outcome], version->feed.rule, "%s", name))
+		return -ENOMEM;
+	change = &work->plan->change[work->plan->n_changes - 1];
+	change->n_added = version->n_added;
+	change->n_removed = version->n_removed;
+	change->n_special = version->outcome == BALEEN_FEED_GONE ? 0 : version->feed.n_special;
+	return 0;
+}
+
+/* What is in the state and no longer asked for; files that a directory lost have a
+ * version that says so.
+ */
+static int compare_row(const struct baleen_feed *feed, void *data)
+{
+	struct comparison *work = data;
+	char name[BALEEN_SOURCE_BYTES];
+
+	if (rule_index(&work->goal->conf->rules, feed->rule) < 0 ||
+	    baleen_conf_find_source(work->goal->conf, feed->rule, &feed->wanted))
+		return 0;
+	rebuild(work, feed->rule);
+	baleen_feed_shown(feed, name);
+	if (add_change(work, BALEEN_CONF_FEED_REMOVED, feed->rule, "%s", name))
+		return -ENOMEM;
+	work->plan->change[work->plan->n_changes - 1].n_removed = feed->n_entries;
+	return 0;
+}
+
+static int compare_reading(struct comparison *work, const struct baleen_conf_feed *new)
+{
+	const char *rule = work->goal->conf->rules.rule[new->rule].name;
+	const struct baleen_conf_feed *old =
+		baleen_conf_find_source(&work->old, rule, &new->wanted);
+	const struct baleen_feed_source *a, *b = &new->wanted;
+	const struct baleen_feed feed = { .wanted = *b };
+	char name[BALEEN_SOURCE_BYTES];
+
+	if (!old)
+		return 0;
+	a = &old->wanted;
+	if (a->delimiter == b->delimiter && a->skip_bad == b->skip_bad &&
+	    a->every_s == b->every_s && a->timeout_s == b->timeout_s)
+		return 0;
+	if (a->delimiter != b->delimiter || a->skip_bad != b->skip_bad)
+		rebuild(work, rule);
+	return add_change(work, BALEEN_CONF_FEED_READ, rule, "%s", baleen_feed_shown(&feed, name));
+}
+
+static int compare_feeds(struct comparison *work)
+{
+	const struct baleen_conf *conf = work->goal->conf;
+	int err = 0;
+
+	if (work->state)
+		err = baleen_feeds_each(work->state, NULL, compare_row, work, work->error);
+	for (size_t i = 0; i < work->goal->versions->n && !err; i++)
+		err = compare_version(work, &work->goal->versions->version[i]);
+	for (size_t i = 0; i < conf->n_feeds && !err; i++)
+		err = compare_reading(work, &conf->feed[i]);
+	return err;
+}
+
+/* --- the device ---------------------------------------------------------------- */
+
+static int compare_live(struct comparison *work)
+{
+	struct baleen_deploy live = { .has_xdp = true };
+
+	if (!work->xdp)
+		return add_change(work, BALEEN_CONF_ATTACH, "", "no filter is in force");
+	if (!work->state)
+		return add_change(work, BALEEN_CONF_KEEP, "", "attached without a state");
+	if (!work->state->is_kept && add_change(work, BALEEN_CONF_KEEP, "", "attached by hand"))
+		return -ENOMEM;
+	live.xdp = *work->xdp;
+	if (baleen_deploy_differs(&live, &work->old.rules))
+		return add_change(work, BALEEN_CONF_LIVE, "", "has other rules than its state");
+	if (baleen_state_is_marked(work->state))
+		return add_change(work, BALEEN_CONF_LIVE, "", "a change of it was cut short");
+	return 0;
+}
+
+static int compare(struct comparison *work)
+{
+	const struct baleen_state_rules *rules = &work->goal->conf->rules;
+	bool never_differs;
+	int err = check_way(work);
+
+	if (!err)
+		err = compare_live(work);
+	if (!err)
+		err = compare_policy(work, &never_differs);
+	if (!err)
+		err = compare_rules(work);
+	if (!err)
+		err = compare_feeds(work);
+	if (err)
+		return err;
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if (never_differs && baleen_withheld_applies(&rules->rule[i]))
+			work->plan->deploy.rebuild[i] = true;
+	work->plan->deploy.rules = *rules;
+	return 0;
+}
+
+int baleen_conf_compare(const struct baleen_conf_goal *goal, const struct baleen_state *state,
+			const struct baleen_xdp *xdp, struct baleen_conf_plan *plan,
+			struct baleen_error *error)
+{
+	struct baleen_conf_plan made = { 0 };
+	struct comparison work = {
+		.goal = goal, .state = state, .xdp = xdp, .plan = &made, .error = error
+	};
+	int err = 0;
+
+	if (state)
+		err = baleen_conf_from_state(state, &work.old, error);
+	if (!err)
+		err = compare(&work);
+	baleen_conf_free(&work.old);
+	if (err)
+		baleen_conf_plan_free(&made);
+	else
+		*plan = made;
+	return err;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From what a device has to what its configuration asks for.
+ *
+ *      conf ------\
+ *      versions ---> compare --> changes, for people --> carry out, in one step
+ *      state -----/              and a plan for deploy
+ *      live filter
+ *
+ * To compare takes no lock and changes nothing, so a run that finds nothing to do
+ * leaves no trace. What is carried out is compared anew under the lock.
+ */
+#ifndef BALEEN_CONF_PLAN_H
+#define BALEEN_CONF_PLAN_H
+
+#include "conf.h"
+#include "deploy.h"
+#include "feed_update.h"
+
+/**
+ * enum baleen_conf_change_kind - what changes
+ * @BALEEN_CONF_ATTACH: the device has no filter in force
+ * @BALEEN_CONF_KEEP: what was attached by hand is put on again at boot from now on
+ * @BALEEN_CONF_LIVE: the device has other rules than its state, or a killed writer's
+ * @BALEEN_CONF_POLICY: default, dry run, sampling, mode, place, never-drop list
+ * @BALEEN_CONF_RULE_ADDED: a rule
+ * @BALEEN_CONF_RULE_REMOVED: a rule, with its feeds and single entries
+ * @BALEEN_CONF_RULE_MOVED: its place among the others
+ * @BALEEN_CONF_RULE_CHANGED: what else is said of it
+ * @BALEEN_CONF_FEED_ADDED: a feed
+ * @BALEEN_CONF_FEED_REMOVED: a feed
+ * @BALEEN_CONF_FEED_CHANGED: its entries
+ * @BALEEN_CONF_FEED_READ: how it is read, or when
+ */
+enum baleen_conf_change_kind {
+	BALEEN_CONF_ATTACH,
+	BALEEN_CONF_KEEP,
+	BALEEN_CONF_LIVE,
+	BALEEN_CONF_POLICY,
+	BALEEN_CONF_RULE_ADDED,
+	BALEEN_CONF_RULE_REMOVED,
+	BALEEN_CONF_RULE_MOVED,
+	BALEEN_CONF_RULE_CHANGED,
+	BALEEN_CONF_FEED_ADDED,
+	BALEEN_CONF_FEED_REMOVED,
+	BALEEN_CONF_FEED_CHANGED,
+	BALEEN_CONF_FEED_READ,
+};
+
+/**
+ * struct baleen_conf_change - one thing that changes
+ * @kind: what it is
+ * @rule: of which rule; empty when it is of the device
+ * @what: in words, such as "default drop"; of a feed its name
+ * @n_added: of a feed: entries that come
+ * @n_removed: of a feed: entries that go
+ * @n_special: of a feed: entries in special-purpose ranges, that are taken out
+ */
+struct baleen_conf_change {
+	enum baleen_conf_change_kind kind;
+	char rule[BALEEN_NAME_BYTES];
+	char what[BALEEN_SOURCE_BYTES];
+	u64 n_added;
+	u64 n_removed;
+	u64 n_special;
+};
+
+/**
+ * struct baleen_conf_plan - all that changes
+ * @deploy: what is to be put on
+ * @change: for people, in the order of the configuration
+ * @n_changes: how many; 0 when the device has what it should have
+ * @room: allocated
+ */
+struct baleen_conf_plan {
+	struct baleen_deploy_plan deploy;
+	struct baleen_conf_change *change;
+	size_t n_changes, room;
+};
+
+/**
+ * struct baleen_conf_goal - what is asked for
+ * @conf: the configuration
+ * @versions: of its feeds, as received, none of them a failure; a feed without a
+ *            version keeps its last good copy
+ */
+struct baleen_conf_goal {
+	const struct baleen_conf *conf;
+	const struct baleen_feed_versions *versions;
+};
+
+/**
+ * baleen_conf_compare() - what has to change
+ * @goal: what is asked for
+ * @state: of the device; NULL when it has none
+ * @xdp: its filter; NULL when none is in force
+ * @plan: filled in; free with baleen_conf_plan_free()
+ * @error: filled in on failure
+ *
+ * Return: 0; -EBUSY for a mode or place that an attached filter does not change to;
+ * -ENOMEM; a negative errno.
+ */
+int baleen_conf_compare(const struct baleen_conf_goal *goal, const struct baleen_state *state,
+			const struct baleen_xdp *xdp, struct baleen_conf_plan *plan,
+			struct baleen_error *error);
+
+/**
+ * baleen_conf_plan_free() - free the changes
+ * @plan: filled in, or all zeros
+ */
+void baleen_conf_plan_free(struct baleen_conf_plan *plan);
+
+/**
+ * baleen_conf_change_text() - a kind of change as a word
+ * @kind: the kind
+ *
+ * Return: such as "rule-added".
+ */
+const char *baleen_conf_change_text(enum baleen_conf_change_kind kind);
+
+/**
+ * baleen_conf_from_state() - what a state would say as a configuration
+ * @state: opened
+ * @conf: filled in, without a text; free with baleen_conf_free()
+ * @error: filled in on failure
+ *
+ * Return: 0; -ENOMEM; a negative errno.
+ */
+int baleen_conf_from_state(const struct baleen_state *state, struct baleen_conf *conf,
+			   struct baleen_error *error);
+
+/**
+ * baleen_conf_find_source() - the first feed of a configuration that is this source
+ * @conf: the configuration
+ * @rule: name of a rule
+ * @wanted: the source
+ *
+ * Return: the feed, or NULL.
+ */
+const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf *conf,
+						       const char *rule,
+						       const struct baleen_feed_source *wanted);
+
+#endif /* BALEEN_CONF_PLAN_H */

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A change that is taken back unless it is confirmed in time. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "confirm.h"
+#include "deploy.h"
+#include "image_file.h"
+#include "state_path.h"
+#include "state_sql.h"
+
+/* With a name in front they are longer than that of a device, so no state is
+ * called so.
+ */
+#define RECORD ".baleen-confirm"
+#define PREVIOUS ".baleen-previous"
+#define FORMAT "1"
+
+/**
+ * enum previous - what comes back
+ * @NOTHING: the device had no state: it is detached
+ * @BY_HAND: what was attached by hand, unless that ended with its boot
+ * @KEPT: a kept state
+ */
+enum previous {
+	NOTHING,
+	BY_HAND,
+	KEPT,
+	N_PREVIOUS,
+};
+
+static const char *const previous_text[N_PREVIOUS] = { "nothing", "by-hand", "kept" };
+
+/**
+ * struct window - an open window
+ * @owner: the device when it was opened
+ * @deadline_ms: its end, in time since boot
+ * @previous: what comes back
+ */
+struct window {
+	struct baleen_state_owner owner;
+	u64 deadline_ms;
+	enum previous previous;
+};
+
+/* Goes on while the machine sleeps, and is set by nobody. */
+static u64 boot_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+static int name_file(const char *device, const char *suffix, char *path, struct baleen_error *error)
+{
+	char state[BALEEN_STATE_PATH_BYTES];
+	int err = baleen_state_name(device, true, state, error);
+
+	if (!err)
+		snprintf(path, BALEEN_STATE_NAME_BYTES, "%s%s", state, suffix);
+	return err;
+}
+
+/* --- the record ------------------------------------------------------------- */
+
+static int write_window(const char *device, const struct window *window, struct baleen_error *error)
+{
+	char path[BALEEN_STATE_NAME_BYTES], text[256];
+	int n, err = name_file(device, RECORD, path, error);
+
+	if (err)
+		return err;
+	n = snprintf(text, sizeof(text), FORMAT " %s %llu %llu %s\n", window->owner.boot,
+		     (unsigned long long)window->owner.netns_cookie,
+		     (unsigned long long)window->deadline_ms, previous_text[window->previous]);
+	err = baleen_file_write(path, text, n, 0600, error);
+	if (!err && baleen_state_sync_parent(path))
+		err = baleen_fail(error, EIO, "%s: cannot be synced", path);
+	return err;
+}
+
+static int parse_window(FILE *file, struct window *window)
+{
+	unsigned long long cookie, deadline_ms;
+	char previous[16];
+
+	if (fscanf(file, FORMAT " %63s %llu %llu %15s", window->owner.boot, &cookie, &deadline_ms,
+		   previous) != 4)
+		return -EINVAL;
+	window->owner.netns_cookie = cookie;
+	window->deadline_ms = deadline_ms;
+	for (u32 i = 0; i < N_PREVIOUS; i++) {
+		if (!strcmp(previous, previous_text[i])) {
+			window->previous = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* Return: -ENOENT also for that of a device in another network namespace. */
+static int read_window(const char *device, struct window *window, struct baleen_error *error)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	struct baleen_state_owner is;
+	FILE *file;
+	int err = name_file(device, RECORD, path, error);
+
+	if (err)
+		return err;
+	file = fopen(path, "re");
+	if (!file)
+		return baleen_fail(error, errno, "%s: %m", path);
+	err = parse_window(file, window);
+	fclose(file);
+	if (err)
+		return baleen_fail(error, EINVAL, "%s: damaged", path);
+	err = baleen_state_owner(device, &is, error);
+	if (!err && !strcmp(is.boot, window->owner.boot) &&
+	    is.netns_cookie != window->owner.netns_cookie)
+		err = baleen_fail(error, ENOENT, "%s: of another network namespace", path);
+	return err;
+}
+
+/* The copy first: a record without one is of what is back already. */
+static void forget_window(const char *device)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+
+	if (!name_file(device, PREVIOUS, path, NULL))
+		baleen_state_remove_tree(path);
+	if (name_file(device, RECORD, path, NULL))
+		return;
+	unlink(path);
+	baleen_state_sync_parent(path);
+}
+
+static bool is_of_this_boot(const struct window *window)
+{
+	struct baleen_state_owner is;
+
+	return !baleen_state_owner("lo", &is, NULL) && !strcmp(is.boot, window->owner.boot);
+}
+
+static bool is_due(const struct window *window)
+{
+	return !is_of_this_boot(window) || boot_ms() >= window->deadline_ms;
+}
+
+static u64 deadline_of_day(const struct window *window)
+{
+	return baleen_now_ms() + window->deadline_ms - boot_ms();
+}
+
+/* --- begin and end ------------------------------------------------------------ */
+
+int baleen_confirm_begin(const struct baleen_state *state, const char *device, bool was_kept,
+			 u64 window_ms, struct baleen_error *error)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	struct window window;
+	int err = read_window(device, &window, error);
+	bool is_open = !err && !is_due(&window);
+
+	if (err && err != -ENOENT)
+		return err;
+	if (!err && !is_open)
+		return baleen_fail(error, EAGAIN,
+				   "%s: was not confirmed in time, and is being taken back",
+				   device);
+	err = baleen_state_owner(device, &window.owner, error);
+	if (!err)
+		err = baleen_state_make_root(true, error);
+	if (err)
+		return err;
+	if (!is_open) {
+		forget_window(device);
+		window.previous = !state ? NOTHING : was_kept ? KEPT : BY_HAND;
+	}
+	if (!is_open && state) {
+		err = name_file(device, PREVIOUS, path, error);
+		if (!err)
+			err = baleen_state_copy(state, path, error);
+	}
+	window.deadline_ms = boot_ms() + window_ms;
+	return err ? err : write_window(device, &window, error);
+}
+
+void baleen_confirm_cancel(const char *device)
+{
+	forget_window(device);
+}
+
+static int end_window(const char *device, struct baleen_error *error)
+{
+	struct window window;
+	int err = read_window(device, &window, error);
+
+	if (err == -ENOENT)
+		return baleen_fail(error, ENOENT, "%s: nothing waits to be confirmed", device);
+	if (err)
+		return err;
+	if (is_due(&window))
+		return baleen_fail(error, ETIME, "%s: too late: it is being taken back", device);
+	forget_window(device);
+	return 0;
+}
+
+int baleen_confirm_end(const char *device, struct baleen_error *error)
+{
+	struct baleen_state state;
+	int err = baleen_state_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, error);
+
+	if (err && err != -ENOENT)
+		return err;
+	if (err)
+		return end_window(device, error);
+	err = end_window(device, error);
+	baleen_state_close(&state);
+	return err;
+}
+
+u64 baleen_confirm_deadline(const char *device)
+{
+	struct window window;
+
+	if (read_window(device, &window, NULL))
+		return 0;
+	return is_due(&window) ? baleen_now_ms() : deadline_of_day(&window);
+}
+
+/* Under the lock: whoever had it before may have confirmed, or begun anew. */
+static bool is_still_due(const char *device)
+{
+	struct window window;
+
+	return !read_window(device, &window, NULL) && is_due(&window);
+}
+
+/* --- take back: to nothing ----------------------------------------------------- */
+
+/* Under the lock of the state, so that nobody puts it on again meanwhile. */
+static int detach(const char *device, struct baleen_error *error)
+{
+	int err;
+
+	if (!baleen_device_index(device))
+		return 0;
+	err = baleen_xdp_detach(device, error);
+	return err == -ENOENT ? 0 : err;
+}
+
+static int take_back_to_nothing(const char *device, u64 timeout_ms, struct baleen_error *error)
+{
+	struct baleen_state state;
+	int err = baleen_state_open(&state, device, timeout_ms, error);
+	bool is_due;
+
+	if (err)
+		return err == -ENOENT ? detach(device, error) : err;
+	is_due = is_still_due(device);
+	if (is_due)
+		err = detach(device, error);
+	if (!is_due || err)
+		baleen_state_close(&state);
+	else
+		baleen_state_remove(&state);
+	return err;
+}
+
+/* --- take back: to a state ------------------------------------------------------ */
+
+/**
+ * struct moving - single entries on their way into the copy
+ * @from: the state that goes
+ * @to: the copy, with a transaction
+ * @rule: whose entries
+ * @error: filled in on failure
+ */
+struct moving {
+	const struct baleen_state *from;
+	struct baleen_state *to;
+	const char *rule;
+	struct baleen_error *error;
+};
+
+static int move_single(const struct baleen_single *single, void *data)
+{
+	struct moving *moving = data;
+	bool is_new;
+
+	return baleen_singles_put(moving->to, moving->rule, single, &is_new, moving->error);
+}
+
+static bool has_rule(const struct baleen_state_rules *rules, const struct baleen_state_rule *like)
+{
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if (!strcmp(rules->rule[i].name, like->name))
+			return rules->rule[i].key_spec == like->key_spec;
+	return false;
+}
+
+/* Of the rules that both have. */
+static int move_singles(struct moving *moving)
+{
+	struct baleen_state_rules from, to;
+	u64 n;
+	int err = baleen_state_get_rules(moving->from, &from, moving->error);
+
+	if (!err)
+		err = baleen_state_get_rules(moving->to, &to, moving->error);
+	for (u32 i = 0; i < to.n_rules && !err; i++) {
+		if (!has_rule(&from, &to.rule[i]))
+			continue;
+		moving->rule = to.rule[i].name;
+		err = baleen_singles_flush(moving->to, moving->rule, NULL, &n, moving->error);
+		if (!err)
+			err = baleen_singles_each(moving->from, moving->rule, NULL, move_single,
+						  moving, moving->error);
+	}
+	return err;
+}
+
+/* Into the copy, and then that takes its place: whoever dies in between begins again. */
+static int carry_singles(const struct baleen_state *state, const char *path,
+			 struct baleen_error *error)
+{
+	struct baleen_state copy = { .is_kept = true, .lock_fd = -1 };
+	struct moving moving = { .from = state, .to = &copy, .error = error };
+	int err;
+
+	if (strlen(path) >= sizeof(copy.path))
+		return baleen_fail(error, ENAMETOOLONG, "%s: name too long", path);
+	strcpy(copy.path, path);
+	strcpy(copy.device, state->device);
+	err = baleen_sql_open(&copy, true, error);
+	if (err)
+		return err;
+	err = baleen_state_begin(&copy, error);
+	if (!err)
+		err = move_singles(&moving);
+	if (!err)
+		err = baleen_state_commit(&copy, error);
+	else
+		baleen_state_rollback(&copy);
+	baleen_sql_close(&copy);
+	return err;
+}
+
+static int put_on(struct baleen_deploy *deploy, struct baleen_error *error)
+{
+	struct baleen_deploy_plan plan = { 0 };
+	int err = baleen_state_get_rules(&deploy->state, &plan.rules, error);
+
+	/* Where no filter is, whoever attaches derives one of the state. */
+	if (err || !deploy->has_xdp || !plan.rules.n_rules)
+		return err;
+	memset(plan.rebuild, true, sizeof(plan.rebuild));
+	err = baleen_state_begin(&deploy->state, error);
+	return err ? err : baleen_deploy_put(deploy, &plan, NULL, NULL, NULL, error);
+}
+
+static int replace(struct baleen_deploy *deploy, const char *device, struct baleen_error *error)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	int err = name_file(device, PREVIOUS, path, error);
+
+	if (!err && !access(path, F_OK)) {
+		err = carry_singles(&deploy->state, path, error);
+		/* Who dies behind it leaves a filter that is not of the state. */
+		if (!err)
+			err = baleen_state_mark(&deploy->state, error);
+		if (!err)
+			err = baleen_state_replace(&deploy->state, path, error);
+	}
+	return err ? err : put_on(deploy, error);
+}
+
+/* What was attached by hand ends with this boot again; closes it. */
+static int make_volatile(struct baleen_deploy *deploy, struct baleen_error *error)
+{
+	char path[BALEEN_STATE_PATH_BYTES];
+	int err = baleen_state_name(deploy->state.device, false, path, error);
+
+	if (!err)
+		err = baleen_state_make_root(false, error);
+	if (!err)
+		err = baleen_state_copy(&deploy->state, path, error);
+	if (err) {
+		baleen_deploy_close(deploy);
+		return err;
+	}
+	if (deploy->has_xdp)
+		baleen_xdp_close(&deploy->xdp);
+	baleen_state_remove(&deploy->state);
+	return 0;
+}
+
+static int take_back_to_state(const char *device, const struct window *window, u64 timeout_ms,
+			      struct baleen_error *error)
+{
+	struct baleen_deploy deploy;
+	int err = baleen_deploy_open(&deploy, device, timeout_ms, error);
+
+	/* Somebody detached it and forgot its state: that is the last word. */
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (is_still_due(device)) {
+		err = replace(&deploy, device, error);
+		if (!err && window->previous == BY_HAND)
+			return make_volatile(&deploy, error);
+	}
+	baleen_deploy_close(&deploy);
+	return err;
+}
+
+/* --- check ----------------------------------------------------------------------- */
+
+static int take_back(const char *device, const struct window *window, u64 timeout_ms,
+		     struct baleen_error *error)
+{
+	bool ended_with_boot = window->previous == BY_HAND && !is_of_this_boot(window);
+	int err;
+
+	if (window->previous == NOTHING || ended_with_boot)
+		err = take_back_to_nothing(device, timeout_ms, error);
+	else
+		err = take_back_to_state(device, window, timeout_ms, error);
+	if (err)
+		return err;
+	/* Extended at the last moment: nothing was taken back. */
+	if (!is_still_due(device))
+		return 0;
+	forget_window(device);
+	return 1;
+}
+
+int baleen_confirm_check(const char *device, u64 timeout_ms, u64 *deadline_ms,
+			 struct baleen_error *error)
+{
+	struct window window;
+	int err = read_window(device, &window, error);
+
+	*deadline_ms = 0;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (is_due(&window))
+		return take_back(device, &window, timeout_ms, error);
+	*deadline_ms = deadline_of_day(&window);
+	return 0;
+}
