@@ -77,7 +77,7 @@ FUZZ_OBJ := $(LIB_SRC:%.c=build/fuzzed/%.o)
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o)
 SKELETONS := $(patsubst bpf/%.bpf.c,build/%.skel.h,$(BPF_SRC))
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
-PROGRAMS := build/baleen build/baleend
+PROGRAMS := build/baleen $(if $(wildcard user/lib/confirm.c),build/baleend)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%)

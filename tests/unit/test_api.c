@@ -166,6 +166,27 @@ static void test_open_refused(void **state)
 	baleen_set_close(NULL);
 }
 
+static void test_rule_refused(void **state)
+{
+	static const struct baleen_entry_options bad[] = {
+		{ .size = 8 },
+		{ .size = sizeof(bad[0]), .origin = "" },
+		{ .size = sizeof(bad[0]), .origin = "two words" },
+		{ .size = sizeof(bad[0]), .reason = "a\nb" },
+		{ .size = sizeof(bad[0]), .ttl_s = UINT64_MAX },
+		{ .size = sizeof(bad[0]), .flags = 2 },
+	};
+	static const char *const entries[] = { "192.0.2.1" };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(baleen_rule_add("no-device:list", entries, 1, &bad[i]), -EINVAL);
+	assert_int_equal(baleen_rule_add("no-device", entries, 1, NULL), -EINVAL);
+	assert_int_equal(baleen_rule_add("no-device:list", entries, 1, NULL), -ENOENT);
+	assert_int_equal(baleen_rule_del("no-device:list", entries, 1, ""), -EINVAL);
+	assert_int_equal(baleen_rule_del("no-device:list", entries, 1, NULL), -ENOENT);
+	assert_int_equal(baleen_rule_flush(":list", NULL), -EINVAL);
+}
+
 /* --- asked ----------------------------------------------------------------- */
 
 static void test_ask(void **state)
@@ -351,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_bad_list),
 		cmocka_unit_test(test_options_refused),
 		cmocka_unit_test(test_open_refused),
+		cmocka_unit_test(test_rule_refused),
 		cmocka_unit_test(test_ask),
 		cmocka_unit_test(test_binary_keys),
 		cmocka_unit_test(test_fields),

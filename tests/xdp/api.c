@@ -4,6 +4,7 @@
  *
  * Reads lines, and says of each what came out:
  *	test KEY | refresh | entries | save FILE | add KEY | del KEY
+ *	ban KEY | bans KEY (that the peer of a session may be) | unban KEY | flush
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +33,27 @@ static int entries(const struct baleen_set *set)
 	return err ? err : info.is_live ? (int)info.n_entries : -1;
 }
 
-static int obey(struct baleen_set *set, const char *word, const char *argument)
+static int ban(const char *rule, const char *word, const char *key)
 {
+	const struct baleen_entry_options options = {
+		.size = sizeof(options),
+		.origin = "api",
+		.reason = "a test",
+		.ttl_s = 3600,
+		.flags = strcmp(word, "bans") ? 0 : BALEEN_ENTRY_CUTS_SESSIONS,
+	};
+
+	if (!strcmp(word, "unban"))
+		return baleen_rule_del(rule, &key, 1, "api");
+	if (!strcmp(word, "flush"))
+		return baleen_rule_flush(rule, "api");
+	return baleen_rule_add(rule, &key, 1, &options);
+}
+
+static int obey(const char *rule, struct baleen_set *set, const char *word, const char *argument)
+{
+	if (strstr(word, "ban") || !strcmp(word, "flush"))
+		return ban(rule, word, argument);
 	if (!strcmp(word, "test"))
 		return baleen_set_test(set, argument);
 	if (!strcmp(word, "refresh"))
@@ -61,7 +81,7 @@ int main(int argc, char **argv)
 		*argument = '\0';
 		if (sscanf(line, "%15s %199s", word, argument) < 1)
 			return 2;
-		result = obey(set, word, argument);
+		result = obey(argv[1], set, word, argument);
 		printf("%d %s\n", result, result < 0 ? baleen_error_text() : "");
 	}
 	baleen_set_close(set);

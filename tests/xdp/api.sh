@@ -31,7 +31,7 @@ check "the program builds" gcc -Wall -I user/api -o "$TMP/api" tests/xdp/api.c \
 ln -s "$ROOT/build/api/libbaleen.so.0.1" "$TMP/libbaleen.so.0"
 check_status "a device without a filter" 1 in_ns "$B" "$TMP/api" veth-b:list
 is "is told" "$(<"$TMP/err")" "baleen is not attached to veth-b"
-check "attach" in_ns "$B" "$BALEEN" attach veth-b --drop "list=$TMP/list.txt"
+check "attach" in_ns "$B" "$BALEEN" attach veth-b --no-state --drop "list=$TMP/list.txt"
 check_status "a rule that is not there" 1 in_ns "$B" "$TMP/api" veth-b:no
 is "is told of" "$(<"$TMP/err")" "veth-b has no rule 'no'"
 
@@ -55,11 +55,51 @@ says "a refresh takes the new one" 1 refresh
 says "which is asked then" 1 "test 198.51.100.1"
 says "and not the old one" 0 "test 192.0.2.1"
 ask "add 192.0.2.9"
-is "a rule without a state is not changed" "${answer%% *} ${answer#*: }" \
-	"-30 'baleen add' and 'baleen del' change it"
+is "a live set is not changed so" "${answer%% *} ${answer#*: }" \
+	"-30 baleen_rule_add() lists entries in it"
+ask "ban 192.0.2.9"
+is "and without a state nor are there entries" "${answer%% *}" -2
 check "detach" in_ns "$B" "$BALEEN" detach veth-b
 ask refresh
 is "a filter that is gone is told of" "$answer" "-2 baleen is not attached to veth-b"
 says "and the last map stays" 1 "test 198.51.100.1"
+exec 3>&-
+wait $!
+
+# --- entries ---------------------------------------------------------------
+
+# entry KEY: who lists it, why, and whether that ends
+entry()
+{
+	in_ns "$B" "$BALEEN" why veth-b "$1" -j |
+		jq -c '[.. | objects | select(has("origin")) | [.origin, .reason, .expires_ms != null]] | first'
+}
+
+export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run
+mkdir "$TMP/state" "$TMP/run"
+check "attach, with a state" in_ns "$B" "$BALEEN" attach veth-b --drop "list=$TMP/list.txt"
+in_ns "$B" "$TMP/api" veth-b:list <"$TMP/to" >"$TMP/from" 2>&1 &
+exec 3>"$TMP/to" 4<"$TMP/from"
+says "an entry" 0 "ban 203.0.113.5"
+says "is in force" 1 "test 203.0.113.5"
+is "with origin, reason and end" "$(entry 203.0.113.5)" '["api","a test",true]'
+says "again" 0 "ban 203.0.113.5"
+says "a lone IPv6 address" 0 "ban 2001:db8:7::1"
+ask refresh
+says "stands for its /64" 1 "test 2001:db8:7::2"
+says "an entry that a list has, too" 0 "ban 192.0.2.1"
+says "is taken back" 0 "unban 192.0.2.1"
+ask refresh
+says "and the list has it still" 1 "test 192.0.2.1"
+ask "ban x"
+is "what is no key is refused" "${answer%% *}" -22
+ask "ban 10.66.0.2"
+is "so is an address of this host" "$answer" "-1 10.66.0.2: must not be dropped: address"
+says "what is not there is taken back" 0 "unban 203.0.113.99"
+says "flush" 0 flush
+ask refresh
+says "takes back the others" 0 "test 203.0.113.5"
+says "all of them" 0 "test 2001:db8:7::2"
+says "and nothing else" 1 "test 192.0.2.2"
 exec 3>&-
 wait $!

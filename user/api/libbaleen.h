@@ -4,7 +4,8 @@
  *
  * Keys are collected from text, addresses or lists, and built into a set; or a
  * set is opened, from an image file or as the live filter of a rule. A set is
- * asked, changed, described and saved.
+ * asked, changed, described and saved. Single entries are listed in a live rule
+ * by baleen_rule_add().
  *
  *      struct baleen_keys *keys;
  *      struct baleen_set *set;
@@ -39,6 +40,9 @@ extern "C" {
 
 /* A number of entries that is not known. */
 #define BALEEN_SET_UNKNOWN UINT64_MAX
+
+/* Peers of TCP sessions of this host may be listed, too. */
+#define BALEEN_ENTRY_CUTS_SESSIONS 1
 
 struct baleen_keys;
 struct baleen_set;
@@ -82,6 +86,23 @@ struct baleen_set_info {
 	char kind[16];
 	char key[32];
 	char name[32];
+};
+
+/**
+ * struct baleen_entry_options - what is kept with entries of a live rule
+ * @size: sizeof(struct baleen_entry_options)
+ * @origin: who lists them, 1 to 63 printable bytes without blanks; NULL is
+ *          "manual"
+ * @reason: why, UTF-8 of up to 255 bytes; may be NULL
+ * @ttl_s: seconds until they end; 0 for never
+ * @flags: BALEEN_ENTRY_CUTS_SESSIONS or 0
+ */
+struct baleen_entry_options {
+	size_t size;
+	const char *origin;
+	const char *reason;
+	uint64_t ttl_s;
+	uint64_t flags;
 };
 
 /**
@@ -273,6 +294,50 @@ int baleen_set_save(const struct baleen_set *set, const char *path, unsigned int
  * @set: the set; may be NULL
  */
 void baleen_set_close(struct baleen_set *set);
+
+/**
+ * baleen_rule_add() - list entries in a live rule: ban them
+ * @rule: DEV:RULE
+ * @entries: keys as in a list; a lone IPv6 address stands for its /64
+ * @n: how many
+ * @options: who, why and how long; NULL for "manual", for ever
+ *
+ * An entry that this origin has listed gets the new reason and time. They are on
+ * disk, and packets see them, when this returns; the state of the device
+ * keeps them beside what its feeds hold, as 'baleen add' does. What must not be
+ * dropped (the never-drop list, addresses of this host, its gateways and
+ * resolvers, and peers of its TCP sessions unless a flag says so) is not added.
+ *
+ * Return: 0; -EPERM when some of them must not be dropped: the others are
+ * listed; -EINVAL for an entry that is no key; -ENOENT when there is no such
+ * rule, or no state of its device; -ETIMEDOUT when another program keeps
+ * changing it; a negative errno. But for -EPERM nothing has changed on failure.
+ */
+int baleen_rule_add(const char *rule, const char *const *entries, size_t n,
+		    const struct baleen_entry_options *options);
+
+/**
+ * baleen_rule_del() - take back entries of a live rule
+ * @rule: DEV:RULE
+ * @entries: as they were added
+ * @n: how many
+ * @origin: whose; NULL for "manual"
+ *
+ * What feeds, other origins and other entries list stays in force. What is not
+ * there is fine.
+ *
+ * Return: as baleen_rule_add(), but for -EPERM.
+ */
+int baleen_rule_del(const char *rule, const char *const *entries, size_t n, const char *origin);
+
+/**
+ * baleen_rule_flush() - take back all entries of an origin
+ * @rule: DEV:RULE
+ * @origin: whose; NULL for "manual"
+ *
+ * Return: as baleen_rule_del().
+ */
+int baleen_rule_flush(const char *rule, const char *origin);
 
 #ifdef __cplusplus
 }

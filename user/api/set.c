@@ -341,7 +341,7 @@ static int check_change(const struct baleen_set *set, struct baleen_keys *keys)
 
 	if (set->is_live)
 		return baleen_fail(api_error(), EROFS,
-				   "%s:%s is live: 'baleen add' and 'baleen del' change it",
+				   "%s:%s is live: baleen_rule_add() lists entries in it",
 				   set->rule.device, set->rule.name);
 	if (keys->list.key_spec != set->filter.image.key_spec)
 		return baleen_fail(api_error(), EINVAL, "the keys are of other fields");

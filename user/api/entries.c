@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Single entries of a live rule, through the state of its device. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "deploy.h"
+
+/**
+ * struct request - a change of the entries of a rule
+ * @rule: the rule
+ * @op: what is done with each entry
+ * @entries: as the caller has them
+ * @options: origin, reason and time of all of them
+ * @batch: the same as deploy.h has it
+ */
+struct request {
+	struct api_rule rule;
+	enum baleen_single_op op;
+	const char *const *entries;
+	struct baleen_entry_options options;
+	struct baleen_batch batch;
+};
+
+static int take_options(struct request *request, const struct baleen_entry_options *options)
+{
+	struct baleen_entry_options *taken = &request->options;
+
+	*taken = (struct baleen_entry_options){ .origin = NULL };
+	if (options && options->size < sizeof(*options))
+		return baleen_fail(api_error(), EINVAL, "options of %zu bytes", options->size);
+	if (options)
+		*taken = *options;
+	if (!taken->origin)
+		taken->origin = BALEEN_ORIGIN_MANUAL;
+	if (!taken->reason)
+		taken->reason = "";
+	if (taken->flags & ~(uint64_t)BALEEN_ENTRY_CUTS_SESSIONS)
+		return baleen_fail(api_error(), EINVAL, "flags that this release does not know");
+	request->batch.cuts_sessions = taken->flags & BALEEN_ENTRY_CUTS_SESSIONS;
+	if (taken->ttl_s > BALEEN_MAX_TTL_S)
+		return baleen_fail(api_error(), EINVAL, "longer than a thousand years");
+	return baleen_single_check(taken->origin, taken->reason, api_error());
+}
+
+static int find_key_spec(const struct baleen_deploy *deploy, const struct api_rule *rule,
+			 u32 *key_spec)
+{
+	struct baleen_state_rules *rules = malloc(sizeof(*rules));
+	int err;
+
+	if (!rules)
+		return baleen_fail(api_error(), ENOMEM, "no memory for rules");
+	err = baleen_state_get_rules(&deploy->state, rules, api_error());
+	for (u32 i = 0; !err && i < rules->n_rules; i++)
+		if (!strcmp(rules->rule[i].name, rule->name)) {
+			*key_spec = rules->rule[i].key_spec;
+			free(rules);
+			return 0;
+		}
+	free(rules);
+	return err ? err :
+		     baleen_fail(api_error(), ENOENT, "%s has no rule '%s'", rule->device,
+				 rule->name);
+}
+
+static int fill_in(struct request *request, u32 key_spec)
+{
+	u64 now_ms = baleen_now_ms();
+	int err = 0;
+
+	for (size_t i = 0; i < request->batch.n && !err; i++) {
+		struct baleen_single_change *change = &request->batch.change[i];
+		struct baleen_single *single = &change->single;
+
+		change->op = request->op;
+		err = baleen_single_parse(request->entries[i], key_spec, true, single, NULL,
+					  api_error());
+		strcpy(single->origin, request->options.origin);
+		strcpy(single->reason, request->options.reason);
+		single->added_ms = now_ms;
+		if (request->options.ttl_s)
+			single->expires_ms = now_ms + request->options.ttl_s * 1000;
+	}
+	return err;
+}
+
+/* The first entry that was refused. */
+static int check_results(const struct request *request)
+{
+	for (size_t i = 0; i < request->batch.n; i++)
+		if (request->batch.change[i].result == -EPERM)
+			return baleen_fail(api_error(), EPERM, "%s: must not be dropped: %s",
+					   request->entries[i],
+					   request->batch.change[i].withheld.what);
+	return 0;
+}
+
+static int make(struct request *request, struct baleen_deploy *deploy)
+{
+	u32 key_spec = 0;
+	int err;
+
+	err = find_key_spec(deploy, &request->rule, &key_spec);
+	if (!err)
+		err = fill_in(request, key_spec);
+	if (!err)
+		err = baleen_deploy_batch(deploy, &request->batch, api_error());
+	return err ? err : check_results(request);
+}
+
+static int carry_out(struct request *request, const char *rule, size_t n)
+{
+	struct baleen_deploy deploy;
+	int err;
+
+	err = api_rule_parse(rule, &request->rule);
+	if (err)
+		return err;
+	request->batch.rule = request->rule.name;
+	request->batch.n = n;
+	request->batch.change = calloc(n ? n : 1, sizeof(*request->batch.change));
+	if (!request->batch.change)
+		return baleen_fail(api_error(), ENOMEM, "no memory for %zu entries", n);
+	err = baleen_deploy_open(&deploy, request->rule.device, BALEEN_LOCK_TIMEOUT_MS,
+				 api_error());
+	if (!err) {
+		err = make(request, &deploy);
+		baleen_deploy_close(&deploy);
+	}
+	free(request->batch.change);
+	return err;
+}
+
+int baleen_rule_add(const char *rule, const char *const *entries, size_t n,
+		    const struct baleen_entry_options *options)
+{
+	struct request request = { .op = BALEEN_SINGLE_PUT, .entries = entries };
+	int err = take_options(&request, options);
+
+	return err ? err : carry_out(&request, rule, n);
+}
+
+int baleen_rule_del(const char *rule, const char *const *entries, size_t n, const char *origin)
+{
+	const struct baleen_entry_options options = { .size = sizeof(options), .origin = origin };
+	struct request request = { .op = BALEEN_SINGLE_REMOVE, .entries = entries };
+	int err = take_options(&request, &options);
+
+	return err ? err : carry_out(&request, rule, n);
+}
+
+int baleen_rule_flush(const char *rule, const char *origin)
+{
+	const struct baleen_entry_options options = { .size = sizeof(options), .origin = origin };
+	struct request request = { .op = BALEEN_SINGLE_REMOVE };
+	int err = take_options(&request, &options);
+
+	request.batch.flush_of = request.options.origin;
+	return err ? err : carry_out(&request, rule, 0);
+}
