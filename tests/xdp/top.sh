@@ -188,15 +188,13 @@ start()
 	rm -f before after
 	cat >run.sh <<-END
 		stty -g >before
-		LC_ALL=$1 TERM=$terminal nsenter --net=/run/netns/$B -- \
-			$BALEEN top -i 100ms ${*:4} veth-b &
-		echo \$! >pid
-		fg %1 >/dev/null
+		sh -c 'echo \$\$ >pid; LC_ALL=$1 TERM=$terminal exec nsenter --net=/run/netns/$B -- \
+			$BALEEN top -i 100ms ${*:4} veth-b'
 		echo "ended \$?"
 		stty -g >after
 		read -r
 	END
-	tm new-session -d -x "$2" -y "$3" "bash --norc -m $TMP/run.sh" || bail "no tmux"
+	tm new-session -d -x "$2" -y "$3" "bash --norc $TMP/run.sh" || bail "no tmux"
 }
 
 # shown: the screen, without what is blank at its end
@@ -225,11 +223,16 @@ see()
 	fi
 }
 
-# restored NAME STATUS [TEXT]: it has ended so, and the terminal is as it was
+# said NAME [TEXT]: all that is left to be read when it has ended
+said()
+{
+	is "$1: this was said" "$(grep -v '^ended' shown | grep -v '^$')" "${2-}"
+}
+
+# restored NAME STATUS: it has ended so, and the terminal is as it was
 restored()
 {
 	see "$1" "^ended $2\$"
-	is "$1: this was said" "$(grep -v '^ended' shown | grep -v '^$')" "${3-}"
 	is "$1: the screen is the shell's, with a cursor" \
 		"$(tm display-message -p '#{alternate_on} #{cursor_flag}')" "0 1"
 	until [ -s after ] || [ "$SECONDS" -gt 600 ]; do :; done
@@ -308,6 +311,7 @@ try_keys()
 	check "is deleted" baleen rule del veth-b:extra
 	see "the others stay" "^bad +drop"
 	tm send-keys q
+	# Of a screen that was resized tmux may show lines again that were there before.
 	restored "q" 0
 }
 
@@ -317,22 +321,26 @@ try_ends()
 	see "for Ctrl-C" "^bad .*[1-9]"
 	tm send-keys C-c
 	restored "Ctrl-C" 0
+	said "Ctrl-C"
 	for signal in TERM HUP QUIT; do
 		start C.UTF-8 80 24
 		see "for SIG$signal" "^bad .*[1-9]"
 		kill "-$signal" "$(<pid)"
 		restored "SIG$signal" 0
+		said "SIG$signal"
 	done
 	terminal=nosuch
 	start C.UTF-8 80 24
-	restored "an unknown terminal" 1 \
+	restored "an unknown terminal" 1
+	said "an unknown terminal" \
 		"baleen: this terminal is of an unknown kind: use --batch, or set TERM"
 	terminal=screen-256color
 
 	start C.UTF-8 80 24
 	see "for a detach" "^bad .*[1-9]"
 	check "detach" baleen detach veth-b
-	restored "detached" 1 "baleen: baleen is not attached to veth-b"
+	restored "detached" 1
+	said "detached" "baleen: baleen is not attached to veth-b"
 
 	check "attach again" baleen attach veth-b --dry-run --drop bad.txt
 	start C.UTF-8 80 24
@@ -340,7 +348,8 @@ try_ends()
 	kill "$traffic"
 	wait "$traffic"
 	check "delete the device" ip -n "$B" link del veth-b
-	restored "the device is gone" 1 "baleen: veth-b: the filter is not in force (gone)"
+	restored "the device is gone" 1
+	said "the device is gone" "baleen: veth-b: the filter is not in force (gone)"
 }
 
 make_pair
