@@ -260,6 +260,14 @@ static void note_refusal(struct device *device, struct baleen_deploy *deploy, co
 		baleen_state_rollback(&deploy->state);
 }
 
+static bool has_change(const struct baleen_feed_versions *versions)
+{
+	for (size_t i = 0; i < versions->n; i++)
+		if (is_change(&versions->version[i]))
+			return true;
+	return false;
+}
+
 static int put_all(struct device *device)
 {
 	struct baleen_deploy deploy;
@@ -271,7 +279,8 @@ static int put_all(struct device *device)
 		return EXIT_FAILED;
 	}
 	err = put(device, &deploy, &error);
-	if (err < 0)
+	/* Else each feed that would have changed says it. */
+	if (err < 0 && !has_change(&device->versions))
 		complain("%s: %s", device->name, error.text);
 	if (err)
 		note_refusal(device, &deploy,
