@@ -124,6 +124,10 @@ for page in user/man/*.[58]; do
 	check "manual page $page" test -s "$DEBIAN/usr/share/man/man${page##*.}/$page.gz"
 done
 check "completion" test -s "$DEBIAN/usr/share/bash-completion/completions/baleen"
+check "baleend" debian baleend --version
+check "filters are put on again at boot" test -L \
+	"$DEBIAN/etc/systemd/system/sysinit.target.wants/baleen.service"
+check "and maintained" test -L "$DEBIAN/etc/systemd/system/multi-user.target.wants/baleend.service"
 check "a list is attached by a second command" debian baleen attach veth-b --drop /root/list.txt
 program=$(xdp_id "$B" veth-b)
 check "what is listed is dropped, all else passes" "$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" \
@@ -151,9 +155,8 @@ is "and runs" "$(debian baleen --version)" "baleen $NEXT"
 is "the program is the same" "$(xdp_id "$B" veth-b)" "$program"
 after=$(sample)
 check "its counters go on" not_less "$before" "$after"
-check "it is managed by the new release" debian baleen add veth-b:list 198.51.100.77
-prints_match=$(debian baleen match veth-b:list 198.51.100.77)
-is "which reads what it adds" "$prints_match" 198.51.100.77
+check "it is managed by the new release" debian baleen add --ttl 1h veth-b:list 198.51.100.77
+is "which reads what it adds" "$(debian baleen match veth-b:list 198.51.100.77)" 198.51.100.77
 
 # --- removed ---------------------------------------------------------------
 
