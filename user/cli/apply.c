@@ -154,14 +154,16 @@ static int receive(const struct apply *apply, const char *path, const struct bal
 					       .on_progress = feed_progress,
 					       .data = (void *)feed->wanted.source };
 		size_t first = versions->n;
+		int err;
 
 		if (!needs_version(state, rule->name, &feed->wanted))
 			continue;
-		if (baleen_feed_receive(&ask, versions, &error)) {
+		err = baleen_feed_receive(&ask, versions, &error);
+		feed_progress_end();
+		if (err) {
 			complain("%s", error.text);
 			return EXIT_FAILED;
 		}
-		feed_progress_end();
 		if (complain_of_failures(path, feed, versions, first))
 			return EXIT_FAILED;
 	}

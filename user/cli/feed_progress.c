@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* How far a download is. */
-#include <unistd.h>
+#include <stdio.h>
 
-#include "cli.h"
 #include "feed_progress.h"
 #include "fetch.h"
+#include "progress.h"
 
-static bool is_shown;
+static bool is_begun;
 
 void feed_progress(void *data, u64 n_received, u64 n_total)
 {
-	char name[BALEEN_FETCH_NAME], received[NUMBER_TEXT], total[NUMBER_TEXT];
+	char name[BALEEN_FETCH_NAME], what[sizeof(name) + sizeof("fetching ")];
 
-	if (!isatty(STDERR_FILENO))
-		return;
-	fprintf(stderr, "\r\033[K%s: %s", baleen_fetch_name(data, name),
-		format_bytes(n_received, received));
-	if (n_total)
-		fprintf(stderr, " of %s", format_bytes(n_total, total));
-	is_shown = true;
+	if (!is_begun) {
+		snprintf(what, sizeof(what), "fetching %s", baleen_fetch_name(data, name));
+		progress_begin(what);
+	}
+	is_begun = true;
+	progress_set(n_received, n_total);
 }
 
 void feed_progress_end(void)
 {
-	if (is_shown)
-		fputs("\r\033[K", stderr);
-	is_shown = false;
+	if (is_begun)
+		progress_end();
+	is_begun = false;
 }

@@ -187,11 +187,6 @@ void progress_set(u64 n_done, u64 n_total)
 	pthread_mutex_unlock(&work.lock);
 }
 
-void progress_on_fetch(void *data, u64 n_received, u64 n_total)
-{
-	progress_set(n_received, n_total);
-}
-
 /* Leaves errno to who asks what has become of the work. */
 void progress_end(void)
 {

@@ -28,7 +28,4 @@ void progress_end(void);
 /* Takes the line away until the next look: before anything else is printed. */
 void progress_hide(void);
 
-/* progress_set() for struct baleen_fetch_request; between begin and end. */
-void progress_on_fetch(void *data, u64 n_received, u64 n_total);
-
 #endif /* BALEEN_CLI_PROGRESS_H */

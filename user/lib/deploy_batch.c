@@ -688,6 +688,20 @@ static int expire_rule(struct work *work, u64 *n_removed)
 	return err;
 }
 
+/* For who counts over months: the state outlives all processes. */
+static int note_expired(struct work *work, u64 n)
+{
+	struct baleen_state *state = &work->deploy->state;
+	char *text = NULL, sum[24];
+	int err = baleen_state_get_text(state, "expired", &text);
+
+	if (err)
+		return baleen_fail(work->error, -err, "%s: %s", state->path, strerror(-err));
+	snprintf(sum, sizeof(sum), "%llu", (text ? strtoull(text, NULL, 10) : 0) + n);
+	free(text);
+	return baleen_state_set_text(state, "expired", sum, work->error);
+}
+
 /* What has ended is in the set no more, whatever becomes of its row: so there is
  * no mark, and a map that was changed is not changed back.
  */
@@ -711,6 +725,8 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 		return err;
 	for (; work.index < work.rules.n_rules && !err; work.index++)
 		err = expire_rule(&work, &n_removed);
+	if (!err)
+		err = note_expired(&work, n_removed);
 	if (!err)
 		err = baleen_state_commit(&deploy->state, work.error);
 	if (err)

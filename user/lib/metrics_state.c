@@ -104,6 +104,8 @@ static void set_device(const struct walk *walk)
 		row->applied_s = number_of(walk->state, "applied");
 		row->confirm_s = number_of(walk->state, "confirm");
 		row->n_expired = number_of(walk->state, "expired");
+		if (row->n_expired == BALEEN_METRICS_UNKNOWN)
+			row->n_expired = 0;
 	}
 }
 

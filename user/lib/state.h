@@ -244,7 +244,8 @@ int baleen_state_rename_rule(struct baleen_state *state, const char *from, const
  * @text: to be freed by the caller; NULL when there is none
  *
  * Known: "conf", "applied" (seconds of the day it was), "confirm" (until when),
- * "image_time RULE" (when its image was derived).
+ * "image_time RULE" (when its image was derived), "expired" (how many entries have
+ * ended).
  *
  * Return: 0 or a negative errno.
  */
