@@ -50,6 +50,7 @@ struct baleen_feed_source {
  * @id: its number in the state; the last good copy is feeds/<id>
  * @rule: name of the rule
  * @wanted: where it comes from
+ * @file: of a directory the path of the file in it; else empty
  * @format: enum baleen_feed_format of the last good copy
  * @etag: of the last good copy; may be empty
  * @last_modified: of the last good copy; may be empty
