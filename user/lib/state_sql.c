@@ -59,22 +59,42 @@ int baleen_sql_damaged(const struct baleen_state *state, const char *what,
 	return baleen_fail(error, EINVAL, "%s/" BALEEN_STATE_DB ": damaged: %s", state->path, what);
 }
 
-int baleen_sql_open(struct baleen_state *state, bool for_writing, struct baleen_error *error)
+/* Looks into the database, too: whether that is possible shows only then. */
+static int open_with(struct baleen_state *state, int flags, const char *locking)
 {
-	int flags = for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
 	char path[BALEEN_STATE_PATH_BYTES + sizeof("/" BALEEN_STATE_DB)];
 	int err;
 
 	snprintf(path, sizeof(path), "%s/" BALEEN_STATE_DB, state->path);
-	state->statements = calloc(BALEEN_MAX_STATEMENTS, sizeof(*state->statements));
-	if (!state->statements)
-		return baleen_fail(error, ENOMEM, "no memory for %s", path);
 	err = sqlite3_open_v2(path, &state->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (!err)
 		err = sqlite3_busy_timeout(state->db, BUSY_MS);
 	if (!err)
+		err = sqlite3_exec(state->db, locking, NULL, NULL, NULL);
+	if (!err)
 		err = sqlite3_exec(state->db, state->is_kept ? SETTINGS_KEPT : SETTINGS_VOLATILE,
 				   NULL, NULL, NULL);
+	if (!err)
+		err = sqlite3_exec(state->db, "PRAGMA user_version", NULL, NULL, NULL);
+	return err;
+}
+
+int baleen_sql_open(struct baleen_state *state, bool for_writing, struct baleen_error *error)
+{
+	int flags = for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+	int err;
+
+	state->statements = calloc(BALEEN_MAX_STATEMENTS, sizeof(*state->statements));
+	if (!state->statements)
+		return baleen_fail(error, ENOMEM, "no memory for %s", state->path);
+	err = open_with(state, flags, "");
+	/* On a full disk there is no room for what its users share in memory: then it
+	 * is for one alone. A filter is to be restored on a full disk, too.
+	 */
+	if (err && errno_of(state->db) == ENOSPC) {
+		sqlite3_close(state->db);
+		err = open_with(state, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE");
+	}
 	if (!err)
 		return 0;
 	err = baleen_sql_fail(state, error);
