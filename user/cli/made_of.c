@@ -125,7 +125,7 @@ void describe_state(const struct baleen_state *state, json_t *json)
 	char *applied = NULL;
 
 	baleen_state_get_text(state, "applied", &applied);
-	json_object_set_new(json, "state",
+	json_object_set_new(json, "made_of",
 			    json_pack("{s:o, s:b, s:o}", "path", json_text(state->path), "kept",
 				      state->is_kept, "applied",
 				      applied ? json_integer(atoll(applied)) : json_null()));
