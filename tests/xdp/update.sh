@@ -229,7 +229,6 @@ try_interrupt()
 	local pid before request
 
 	serve
-	cp "$F/b" "$F/stall"
 	printf '%s\n' "rule first drop" "  feed $F/a" "  feed $URL/b" >"$CONF"
 	check_status "apply" 3 baleen apply --force
 	asked >"$TMP/out"
@@ -243,7 +242,7 @@ try_interrupt()
 	is "waits for the server" "${request%% *}" /stall
 	kill -TERM "$pid"
 	wait "$pid"
-	is "a signal ends it" $? 1
+	is "a signal ends it" "$? $(<"$TMP/err")" "1 baleen: veth-b: $URL/stall: interrupted"
 	is "and changes nothing" "$(program) $(verdicts)" "$before DDDDP"
 	check "back to the page" sqlite3 "$TMP/state/veth-b/state.db" \
 		"UPDATE feed SET source = '$F/b' WHERE source = '$URL/stall'"
