@@ -180,6 +180,86 @@ try_name_twice()
 	check "that is all" baleen detach veth-x
 }
 
+# --- what is kept ----------------------------------------------------------
+
+# since NAME LABEL...: are the times of these samples of the last minutes?
+since()
+{
+	local at now
+
+	now=$(date +%s)
+	[ -n "$(value "$@")" ] || return
+	for at in $(value "$@"); do
+		[ "$at" -le "$now" ] && [ "$at" -gt $((now - 600)) ] || return
+	done
+}
+
+# expired: waits for an entry to have ended, by looking at the state again and again
+expired()
+{
+	local deadline=$((SECONDS + 60))
+
+	while fresh && [ "$(value baleen_expired_entries_total)" != 1 ]; do
+		[ "$SECONDS" -lt "$deadline" ] || return 1
+		baleen add veth-b:bad --exist 203.0.113.7 --origin other || return 1
+	done
+}
+
+try_state()
+{
+	local port pins url
+
+	coproc SERVER { exec nsenter "--net=/run/netns/$B" "$ROOT/build/tools/feed_server" "$TMP"; }
+	read -r -t 30 -u "${SERVER[0]}" port || bail "the server does not start"
+	url=http://u:secret@127.0.0.1:$port/bad.txt
+	check "detach" baleen detach veth-b
+	mkdir -p "$BALEEN_CONF_DIR"
+	printf '%s\n' "rule bad drop" "  special keep" "  feed $url?key=secret every 1h" "  feed $url?key=other" \
+		"rule good allow" "  feed $TMP/good.txt" >"$BALEEN_CONF_DIR/veth-b.conf"
+	check_status "apply" 3 baleen apply veth-b
+	fresh
+	is "each feed is told of, without secrets" \
+		"$(sed -n 's/^baleen_feed_entries{.*rule="\(.*\)",feed="\(.*\)"} \(.*\)/\1 \2 \3/p' metrics)" \
+		"bad http://127.0.0.1:$port/bad.txt 2
+bad http://127.0.0.1:$port/bad.txt#2 2
+good $TMP/good.txt 1"
+	is "no secret anywhere" "$(grep -c secret metrics)" 0
+	is "how often it is fetched" "$(value baleen_feed_interval_seconds)" 3600
+	check "it was fetched now" since baleen_feed_success_timestamp_seconds 'txt"'
+	check "and has changed now" since baleen_feed_change_timestamp_seconds 'txt"'
+	is "without errors" "$(value baleen_feed_consecutive_errors | sort -u)" 0
+	check "applied now" since baleen_apply_success_timestamp_seconds
+	check "its image was made now" since baleen_rule_image_timestamp_seconds 'rule="bad"'
+	is "nothing has expired" "$(value baleen_expired_entries_total)" 0
+
+	mv bad.txt away.txt
+	check_status "an update fails" 1 baleen update veth-b
+	fresh
+	is "errors of the feeds that failed" "$(value baleen_feed_consecutive_errors | paste -s -d ' ')" \
+		"1 1 0"
+	check "it has failed now" since baleen_feed_failure_timestamp_seconds 'txt"'
+	is "the good one has not" "$(grep -c 'baleen_feed_failure.*good.txt' metrics)" 0
+	mv away.txt bad.txt
+
+	check "a ban" baleen add veth-b:bad 203.0.113.1 203.0.113.2 --origin fail2ban --ttl 1h
+	check "another" baleen add veth-b:bad 203.0.113.1
+	check "a short one" baleen add veth-b:bad 203.0.113.3 --origin other --ttl 10ms
+	check "which ends" expired
+	is "entries by origin" "$(sed -n 's/^baleen_single_entries{.*origin="\(.*\)"} /\1 /p' metrics)" \
+		"fail2ban 2
+manual 1
+other 1"
+	is "all of them are in the rule" "$(value baleen_rule_entries 'device="veth-b",rule="bad"')" 5
+
+	pins=$(echo /sys/fs/bpf/baleen/ns*-if"$(ip -n "$B" -o link show veth-b | cut -d: -f1)")
+	check "what the kernel has goes" rm -r "$pins"
+	fresh
+	is "what is kept is not in force" "$(values baleen_device_attached) $(value \
+		baleen_device_state '"veth-b"' '="absent"')" "0 1"
+	is "feeds are told of all the same" "$(grep -c '^baleen_feed_entries' metrics)" 3
+	check_status "apply again" 3 baleen apply veth-b
+}
+
 # --- output ----------------------------------------------------------------
 
 try_output()
@@ -284,3 +364,4 @@ try_others
 try_name_twice
 try_output
 try_prometheus
+try_state
