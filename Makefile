@@ -247,6 +247,9 @@ docs:
 
 INSTALL_FILE = install -m 0644 -t
 share = $(datadir)/baleen
+# Units and adapters name the programs where packages have them.
+ELSEWHERE = $(filter-out /usr/sbin,$(sbindir))
+PLACES = $(if $(ELSEWHERE),s|/usr/sbin/baleend|$(sbindir)/baleend --command $(sbindir)/baleen|; s|/usr/sbin/|$(sbindir)/|)
 
 # What others add to these directories is installed with them.
 install: all
@@ -265,9 +268,10 @@ install: all
 	done
 	$(INSTALL_FILE) $(DESTDIR)$(datadir)/bash-completion/completions user/completion/baleen
 	for unit in $(UNITS); do \
-		sed 's|/usr/sbin/|$(sbindir)/|' $$unit >$(DESTDIR)$(unitdir)/$${unit##*/}; \
+		sed '$(PLACES)' $$unit >$(DESTDIR)$(unitdir)/$${unit##*/}; \
 	done
-	$(if $(SHARED),cp -rt $(DESTDIR)$(share) $(SHARED))
+	cp -rt $(DESTDIR)$(share) $(SHARED)
+	sed -i '$(PLACES)' $(DESTDIR)$(share)/*
 	$(INSTALL_FILE) $(DESTDIR)$(sysconfdir)/baleen user/conf/*
 
 deb: deps-deb

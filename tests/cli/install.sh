@@ -44,4 +44,7 @@ check "other places" make -s install DESTDIR="$TMP/other" prefix=/opt/b sbindir=
 	mandir=/opt/man unitdir=/opt/units sysconfdir=/opt/etc
 is "are taken" "$(installed other | grep -vE '^opt/(b|man|units|etc)/')" ""
 check "there too" test -x "$TMP/other/opt/b/bin/baleen"
-is "and the units know" "$(grep -rl /usr/sbin/ "$TMP/other/opt/units")" ""
+is "units and adapters know" "$(grep -rl /usr/sbin/ "$TMP/other/opt/units" \
+	"$TMP/other/opt/b/share")" ""
+is "and the daemon, what it runs" "$(sed -n 's/^ExecStart=//p' "$TMP/other/opt/units/baleend.service")" \
+	"/opt/b/bin/baleend --command /opt/b/bin/baleen \$OPTIONS"
