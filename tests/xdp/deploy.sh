@@ -234,3 +234,41 @@ is "what was in force is" "$(dropped 30.0.0.1 20.1.1.1 30.0.1.1)" DDP
 is "expiry needs no room" "$(deploy expire 2000000 >/dev/null 2>&1; dropped 30.0.0.1 20.1.1.1)" PD
 rm -f "$TMP/full/fill"
 is "then there is" "$(deploy batch ban +30.0.1.1) $(dropped 30.0.1.1 20.1.1.1)" "ok in-place DD"
+
+# --- a disk that fails: whatever it shows the next time, packets see the same ---
+
+export BALEEN_STATE_DIR=$TMP/state
+echo 20.1.1.2 >"$TMP/feed2"
+
+# on_bad_disk N WORD...: from the Nth sync of the database on nothing comes to the
+# disk. A commit makes three: of the head of the log, its directory, its body.
+on_bad_disk()
+{
+	in_ns "$B" strace -qq -o /dev/null -e trace=fdatasync \
+		-e inject=fdatasync:error=EIO:when="$1+" "$DEPLOY" "$2" veth-b "${@:3}"
+}
+
+# fails NAME WORD...: the command fails, and packets see what they saw
+fails()
+{
+	local n before
+
+	for n in 1 3; do
+		before=$(dropped "${keys[@]}")
+		check_status "$1, sync $n" 1 on_bad_disk $n "${@:2}"
+		is "$1, sync $n: nothing has changed" "$(dropped "${keys[@]}")" "$before"
+		check "$1, sync $n: then it is looked at" deploy open
+		is "$1, sync $n: packets and state agree" "$(dropped "${keys[@]}")" \
+			"$(holds "${keys[@]}" | tr yn DP)"
+	done
+}
+
+keys=(20.1.1.1 20.1.1.2 30.0.0.1 31.0.0.1)
+fresh drop:ban="$TMP/feed"
+fails "a host" batch ban +30.0.0.1
+is "what came to the disk after all is in force" "$(dropped 30.0.0.1)" D
+fails "a prefix" batch ban +31.0.0.0/16
+fails "a feed" update ban "$TMP/feed2"
+rm -rf "$TMP/state" "$TMP/run" /sys/fs/bpf/baleen
+check_status "an attach" 1 on_bad_disk 8 make kept "drop:ban=$TMP/feed"
+is "an attach: nothing is attached" "$(dropped 20.1.1.1)" none

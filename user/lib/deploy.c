@@ -89,27 +89,38 @@ static int take_back(struct baleen_deploy *deploy, bool was_attached, struct bal
 	return baleen_xdp_detach(deploy->state.device, error);
 }
 
+/* A commit that failed may show when the disk is read again: so the mark stays,
+ * and the next writer goes by what is there.
+ */
+static int commit(struct baleen_deploy *deploy, bool was_attached, struct baleen_error *error)
+{
+	struct baleen_error first, second;
+	int err = baleen_state_commit(&deploy->state, &first);
+
+	if (!err) {
+		baleen_state_unmark(&deploy->state);
+		return 0;
+	}
+	baleen_state_rollback(&deploy->state);
+	if (take_back(deploy, was_attached, &second))
+		return baleen_fail(error, -err, "%.500s; nor is there a way back: %.400s",
+				   first.text, second.text);
+	return baleen_fail(error, -err, "%s", first.text);
+}
+
 /* From here on the device is another one until the state says so, too. */
 static int switch_and_commit(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
 			     struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	bool was_attached = deploy->has_xdp;
-	struct baleen_error first, second;
 	int err = baleen_state_mark(&deploy->state, error);
 
 	if (err)
 		return err;
 	err = was_attached ? baleen_deploy_switch(deploy, step, error) :
 			     baleen_deploy_attach(deploy, step, attempts, error);
-	if (!err) {
-		err = baleen_state_commit(&deploy->state, &first);
-		/* With the mark left behind the next one tries again. */
-		if (err && take_back(deploy, was_attached, &second))
-			return baleen_fail(error, -err, "%.500s; nor to go back: %.400s",
-					   first.text, second.text);
-		if (err)
-			baleen_fail(error, -err, "%s", first.text);
-	}
+	if (!err)
+		return commit(deploy, was_attached, error);
 	baleen_state_unmark(&deploy->state);
 	return err;
 }

@@ -595,28 +595,32 @@ static int change_state(struct work *work)
 	return err ? err : finish_snapshot(work);
 }
 
-/* From the mark on map and rows may differ, until both are new, or both old. */
+/* From the mark on map and rows may differ, until both are new, or both old. A
+ * commit that failed may show when the disk is read again: so the mark stays, and
+ * the next writer goes by what is there.
+ */
 static int put_in_force(struct work *work)
 {
 	struct baleen_state *state = &work->deploy->state;
+	bool in_place = true, is_unsure = false;
 	struct baleen_error first;
-	bool in_place = true;
 	int err = baleen_state_mark(state, work->error);
 
 	if (err)
 		return err;
 	err = agree(work, work->batch->atomic, &in_place);
-	if (!err)
+	if (!err) {
 		err = baleen_state_commit(state, work->error);
+		is_unsure = err;
+	}
 	if (err) {
 		first = *work->error;
 		baleen_state_rollback(state);
-		/* With the mark left behind the next one tries again. */
-		if (undo(work, in_place))
-			return baleen_fail(work->error, -err, "%s", first.text);
-		baleen_fail(work->error, -err, "%s", first.text);
+		is_unsure |= undo(work, in_place) != 0;
+		*work->error = first;
 	}
-	baleen_state_unmark(state);
+	if (!is_unsure)
+		baleen_state_unmark(state);
 	if (!err)
 		work->batch->in_place = in_place;
 	return err;
