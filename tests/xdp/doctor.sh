@@ -15,7 +15,7 @@ source "$ROOT/tests/doctor.sh"
 NEXT=$(tests/next) || bail "no later release"
 make_pair
 cd "$TMP" || exit 2
-export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run
+export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run BALEEN_CONF_DIR=$TMP/conf
 
 baleen()
 {
@@ -127,10 +127,58 @@ try_out_of_force()
 	check "detach" baleen detach veth-b
 
 	check "attach" baleen attach veth-b --drop listed
-	check "its link is detached" bpftool link detach id "$(bpftool -j link show pinned \
-		/sys/fs/bpf/baleen/ns*/link | jq .id)"
+	check "its link is detached" detach_link
 	mends "link detached" filter problem ok
 	in_force "link detached"
+	check "detach" baleen detach veth-b
+}
+
+# detach_link: as nobody should
+detach_link()
+{
+	bpftool link detach id "$(bpftool -j link show pinned /sys/fs/bpf/baleen/ns*/link | jq .id)"
+}
+
+# origins: of the single entries, and how many each has
+origins()
+{
+	baleen status -j veth-b | jq -c '.[0].rules[0].origins'
+}
+
+# What was applied comes back with its entries; what was attached by hand has
+# them in its image, and it is said that they are not what they were.
+try_state()
+{
+	mkdir -p conf
+	printf 'rule listed drop\n\tfeed %s/listed\n' "$TMP" >conf/veth-b.conf
+	check_status "apply" 3 baleen apply veth-b
+	is "it is kept" "$(level state) $(text state)" \
+		"ok kept in $TMP/state/veth-b, and put on again at boot"
+	check "a ban" baleen add veth-b:listed 192.0.2.99 --ttl 1h --origin fail2ban
+	check "its link is detached" detach_link
+	mends "detached, kept" filter problem ok
+	in_force "detached, kept"
+	is "bans are what they were" "$(origins)" '{"fail2ban":1}'
+	# shellcheck disable=SC2046 # words
+	check "a damaged map" bpftool map update \
+		pinned /sys/fs/bpf/baleen/ns*/"$(xdp_id "$B" veth-b)"/rule0 \
+		key 0 0 0 0 value $(printf '0 %.0s' {1..64})
+	mends "a damaged map, kept" rules problem ""
+	is "bans are what they were still" "$(origins)" '{"fail2ban":1}'
+	check "a mark of one who was killed" touch "run/$(basename /sys/fs/bpf/baleen/ns*).changing"
+	mends "a mark of one who was killed" interrupted note ""
+	in_force "a mark of one who was killed"
+	check "detach" baleen detach --forget veth-b
+
+	check "attach by hand" baleen attach veth-b --drop listed --mode generic
+	is "it is not kept" "$(level state)" note
+	is "nothing is lost" "$(level mode) $(text mode | grep -c 'are forgotten')" "note 0"
+	check "a ban" baleen add veth-b:listed 192.0.2.99 --ttl 1h --origin fail2ban
+	is "a ban would lose its end" "$(level mode) $(text mode)" "note generic, behind the driver, \
+several times slower than native, as asked for (1 single entries become part of the lists: \
+origin and end are forgotten)"
+	mends "by hand" mode note ok
+	check "the ban is there" baleen match veth-b:listed 192.0.2.99
 	check "detach" baleen detach veth-b
 }
 
@@ -289,6 +337,7 @@ try_sound
 try_privileges
 try_bpffs
 try_out_of_force
+try_state
 try_policy
 try_damage
 try_mode

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "checkup_parts.h"
+#include "singles.h"
 
 const char *baleen_level_text(enum baleen_level level)
 {
@@ -45,17 +46,53 @@ void baleen_finding_mend(struct baleen_finding *finding, const char *format, ...
 		finding->command[0] = '\0';
 }
 
-/* By what it is saved as; `restore` tries the modes in turn and says what the
- * driver said.
+void baleen_finding_mend_again(const struct baleen_patient *patient, struct baleen_finding *finding,
+			       const char *first)
+{
+	size_t length = strlen(finding->text);
+
+	baleen_finding_mend(finding, "%s%s%s", first, *first ? " && " : "", patient->again);
+	if (!patient->is_kept && patient->n_singles)
+		snprintf(finding->text + length, sizeof(finding->text) - length,
+			 " (%llu single entries become part of the lists: origin and end are "
+			 "forgotten)",
+			 (unsigned long long)patient->n_singles);
+}
+
+/* A state that is kept comes back as at boot. Else by what it is saved as; that
+ * was in force, so it cuts nobody off.
  */
 static void describe_again(struct baleen_patient *patient)
 {
 	const char *name = patient->link->name;
 
-	snprintf(patient->again, sizeof(patient->again),
-		 "d=$(mktemp -d) && baleen save %s -o $d/filter && baleen detach %s && "
-		 "baleen restore %s $d/filter --mode auto --force",
-		 name, name, name);
+	if (patient->is_kept)
+		snprintf(patient->again, sizeof(patient->again),
+			 "baleen detach %s && baleen restore --boot %s", name, name);
+	else
+		snprintf(patient->again, sizeof(patient->again),
+			 "d=$(mktemp -d) && baleen save %s -o $d/filter && baleen detach %s && "
+			 "baleen restore %s $d/filter --mode auto --force",
+			 name, name, name);
+}
+
+static void look_at_state(struct baleen_patient *patient)
+{
+	struct baleen_state_rules rules;
+	struct baleen_state state;
+
+	patient->state_code =
+		baleen_state_open(&state, patient->link->name, 0, &patient->state_error);
+	if (patient->state_code)
+		return;
+	patient->is_kept = state.is_kept;
+	patient->is_marked = baleen_state_is_marked(&state);
+	snprintf(patient->state_path, sizeof(patient->state_path), "%s", state.path);
+	if (!baleen_state_get_rules(&state, &rules, NULL))
+		for (u32 i = 0; i < rules.n_rules; i++)
+			patient->n_singles +=
+				baleen_singles_count(&state, rules.rule[i].name, NULL);
+	baleen_state_close(&state);
 }
 
 static int open_patient(struct baleen_patient *patient, u32 ifindex, struct baleen_error *error)
@@ -89,6 +126,7 @@ int baleen_checkup_run(const char *device, struct baleen_checkup *checkup,
 	if (err)
 		goto out;
 	checkup->n = 0;
+	look_at_state(&patient);
 	baleen_checkup_kernel(&patient);
 	patient.why_code = baleen_xdp_open(&patient.xdp, device, false, &patient.why);
 	patient.has_xdp = !patient.why_code;

@@ -162,7 +162,7 @@ static void mend_lowers(struct baleen_patient *patient, struct baleen_finding *f
 	if (strlen(restores) + 1 < sizeof(restores))
 		baleen_finding_mend(finding,
 				    "d=$(mktemp -d) && baleen save %s -o $d/filter && "
-				    "baleen detach %s%s",
+				    "baleen detach --forget %s%s",
 				    name, name, restores);
 }
 

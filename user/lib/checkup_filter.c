@@ -27,14 +27,29 @@ static void describe_removal(const struct baleen_patient *patient, char *text, s
 
 static void check_out_of_force(struct baleen_patient *patient)
 {
-	char removal[64];
+	char removal[64] = "";
 
-	describe_removal(patient, removal, sizeof(removal));
-	baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "filter",
-					       "NOT IN FORCE (%s): this device is not filtered",
-					       baleen_xdp_state_text(patient->xdp.state)),
-			    "%s%s%s", patient->there.id ? removal : "",
-			    patient->there.id ? " && " : "", patient->again);
+	if (patient->there.id)
+		describe_removal(patient, removal, sizeof(removal));
+	baleen_finding_mend_again(patient,
+				  baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "filter",
+						     "NOT IN FORCE (%s): this device is not "
+						     "filtered",
+						     baleen_xdp_state_text(patient->xdp.state)),
+				  removal);
+}
+
+/* What a kept state says of the rule can be put on anew. */
+static void complain_of_map(struct baleen_patient *patient, const char *rule, const char *why)
+{
+	struct baleen_finding *finding =
+		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "rules",
+				   "the map of a rule is damaged: %s", why);
+
+	if (patient->is_kept)
+		baleen_finding_mend_again(patient, finding, "");
+	else
+		baleen_finding_mend(finding, "baleen swap %s:%s LIST", patient->link->name, rule);
 }
 
 static void check_rules(struct baleen_patient *patient)
@@ -46,12 +61,8 @@ static void check_rules(struct baleen_patient *patient)
 		if (!baleen_xdp_map_rule(&patient->xdp, i, &filter, &error))
 			baleen_filter_free(&filter);
 		else
-			baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM,
-							       "rules",
-							       "the map of a rule is damaged: %s",
-							       error.text),
-					    "baleen swap %s:%s LIST", patient->link->name,
-					    patient->xdp.config.rule[i].image.name);
+			complain_of_map(patient, patient->xdp.config.rule[i].image.name,
+					error.text);
 	}
 }
 
@@ -136,6 +147,23 @@ static const char *find_obstacle(const struct baleen_patient *patient, char *men
 	return NULL;
 }
 
+/* As asked for on the command line, or in the configuration that was applied. */
+static void check_generic_asked(struct baleen_patient *patient)
+{
+	if (patient->is_kept)
+		baleen_checkup_add(
+			patient, BALEEN_LEVEL_NOTE, "mode",
+			"generic, behind the driver, several times slower than native, as "
+			"its configuration says");
+	else
+		baleen_finding_mend_again(patient,
+					  baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "mode",
+							     "generic, behind the driver, several "
+							     "times slower than native, as asked "
+							     "for"),
+					  "");
+}
+
 static void check_generic(struct baleen_patient *patient)
 {
 	char mend[64];
@@ -147,22 +175,17 @@ static void check_generic(struct baleen_patient *patient)
 				   "'%s', as it is set, has no native XDP",
 				   patient->driver);
 	else if (patient->xdp.config.mode == BALEEN_MODE_GENERIC)
-		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "mode",
-						       "generic, behind the driver, as asked for: "
-						       "several times slower than native"),
-				    "%s", patient->again);
-	else if (obstacle)
-		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "mode",
-						       "generic, behind the driver, several times "
-						       "slower than native: %s",
-						       obstacle),
-				    "%s && %s", mend, patient->again);
+		check_generic_asked(patient);
 	else
-		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "mode",
-						       "generic, behind the driver, several times "
-						       "slower than native: something was in the "
-						       "way; to attach again tells what"),
-				    "%s", patient->again);
+		baleen_finding_mend_again(patient,
+					  baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "mode",
+							     "generic, behind the driver, several "
+							     "times slower than native: %s",
+							     obstacle ?
+								     obstacle :
+								     "something was in the way, "
+								     "to attach again tells what"),
+					  mend);
 }
 
 /* What an attach would come to. */

@@ -19,16 +19,13 @@
 static void check_state(struct baleen_patient *patient)
 {
 	const char *name = patient->link->name;
-	struct baleen_state state;
-	struct baleen_error error;
-	int err = baleen_state_open(&state, name, 0, &error);
 
-	patient->is_kept = !err && state.is_kept;
-	if (err && err != -ENOENT)
-		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "state", "%s", error.text);
+	if (patient->state_code && patient->state_code != -ENOENT)
+		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "state", "%s",
+				   patient->state_error.text);
 	else if (patient->is_kept)
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "state",
-				   "kept in %s, and put on again at boot", state.path);
+				   "kept in %s, and put on again at boot", patient->state_path);
 	else if (patient->has_xdp)
 		baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "state",
 				   "attached by hand: gone after a reboot, unless "
@@ -36,14 +33,12 @@ static void check_state(struct baleen_patient *patient)
 				   name);
 	else
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "state", "nothing is kept");
-	if (!err && baleen_state_is_marked(&state))
+	if (patient->is_marked)
 		baleen_finding_mend(
 			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "interrupted",
 					   "a change of the live rules was interrupted; "
 					   "the next change puts them right"),
 			"baleen update %s", name);
-	if (!err)
-		baleen_state_close(&state);
 }
 
 /* The nearest directory above that exists; @path is cut there. */
@@ -140,10 +135,11 @@ static void check_clock(struct baleen_patient *patient)
 	struct timex clock = { 0 };
 
 	if (adjtimex(&clock) == TIME_ERROR || clock.status & STA_UNSYNC)
-		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "clock",
-						       "the clock is not synchronized: entries "
-						       "expire when it says so"),
-				    "timedatectl set-ntp true || apt-get install systemd-timesyncd");
+		baleen_finding_mend(
+			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "clock",
+					   "the clock is not synchronized: entries "
+					   "expire when it says so"),
+			"timedatectl set-ntp true || apt-get install systemd-timesyncd");
 	else
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "clock", "the clock is synchronized");
 }

@@ -8,6 +8,7 @@
 #include "checkup.h"
 #include "ethtool.h"
 #include "links.h"
+#include "state.h"
 #include "xdp.h"
 
 /**
@@ -20,7 +21,13 @@
  * @why: has not, or why that cannot be told
  * @why_code: its negative errno; -ENOENT when it has not
  * @xdp: what is attached
- * @is_kept: it has a state that is put on again at boot
+ * @state_code: 0 when it has a state; -ENOENT when it has none; else why that
+ *              cannot be told
+ * @state_error: in words
+ * @state_path: of the directory of the state
+ * @is_kept: the state is put on again at boot
+ * @is_marked: a change of the live rules was interrupted
+ * @n_singles: single entries of the state
  * @there: the XDP program on it, whosever it is
  * @has_features: the kernel tells @features
  * @features: BALEEN_XDP_BASIC and others
@@ -37,7 +44,12 @@ struct baleen_patient {
 	struct baleen_error why;
 	int why_code;
 	struct baleen_xdp xdp;
+	int state_code;
+	struct baleen_error state_error;
+	char state_path[BALEEN_STATE_PATH_BYTES];
 	bool is_kept;
+	bool is_marked;
+	u64 n_singles;
 	struct baleen_program there;
 	bool has_features;
 	u64 features;
@@ -65,6 +77,16 @@ struct baleen_finding *baleen_checkup_add(struct baleen_patient *patient, enum b
  */
 void baleen_finding_mend(struct baleen_finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/**
+ * baleen_finding_mend_again() - say that attaching anew mends it
+ * @patient: attached
+ * @finding: added; its text is added to where entries would lose what is known of
+ *           them
+ * @first: what has to be done before: a command; may be empty
+ */
+void baleen_finding_mend_again(const struct baleen_patient *patient, struct baleen_finding *finding,
+			       const char *first);
 
 /**
  * baleen_checkup_kernel() - version, JIT, statistics, bpffs, capabilities
