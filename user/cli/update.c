@@ -47,33 +47,32 @@ struct device {
 
 /* --- receive ------------------------------------------------------------------- */
 
-struct age {
+struct due {
 	const char *rule;
 	const struct baleen_feed_source *wanted;
-	u64 checked_ms;
+	u64 now_ms;
+	u64 due_ms;
 };
 
-static int find_age(const struct baleen_feed *feed, void *data)
+static int find_due(const struct baleen_feed *feed, void *data)
 {
-	struct age *age = data;
+	struct due *due = data;
 
-	if (!baleen_feed_is_of(feed, age->rule, age->wanted))
+	if (!baleen_feed_is_of(feed, due->rule, due->wanted))
 		return 0;
-	age->checked_ms = feed->checked_ms;
+	due->due_ms = baleen_feed_due_ms(feed, due->now_ms);
 	return 1;
 }
 
-/* By the clock of the day, which may be set back: then it is due. */
 static bool is_due(const struct baleen_state *state, const char *rule,
 		   const struct baleen_feed_source *wanted)
 {
-	struct age age = { .rule = rule, .wanted = wanted };
-	u64 now_ms = baleen_now_ms();
+	struct due due = { .rule = rule, .wanted = wanted, .now_ms = baleen_now_ms() };
 
 	if (!wanted->every_s)
 		return false;
-	baleen_feeds_each(state, rule, find_age, &age, NULL);
-	return age.checked_ms > now_ms || now_ms - age.checked_ms >= wanted->every_s * 1000ull;
+	baleen_feeds_each(state, rule, find_due, &due, NULL);
+	return due.due_ms <= due.now_ms;
 }
 
 static bool is_asked_for(const struct device *device, const struct baleen_state *state,
@@ -483,7 +482,8 @@ const struct command update_command = {
 		"step. What is withheld (addresses of this host, its gateways, resolvers and peers, the\n"
 		"never-drop list) is found anew.\n"
 		"Exit: 0 nothing changed, 3 something did, 1 a feed failed.\n\n"
-		"  --due            only feeds whose 'every' has passed since they were asked last\n"
+		"  --due            only feeds whose 'every' has passed since they were asked last, or\n"
+		"                   5 minutes when they failed\n"
 		"  --force          also what is beyond its limits, or would cut this host off\n"
 		"  -j, --json       an array with one object per feed\n",
 	.run = run,

@@ -11,8 +11,10 @@
 
 /* Looked at once a second: in between 'baleen watch' may have them. */
 #define ROUND_US 1000000ull
-/* Of one device and round; the rate of sampling is the operator's. */
-#define MAX_EVENTS 10000
+/* Of one device and round: others wait. More stay in the ring buffer, or are lost
+ * and counted.
+ */
+#define MAX_EVENTS 2048
 
 static void to_journal(const struct daemon *daemon, const struct baleen_sighting *sighting,
 		       const char *device)
@@ -46,7 +48,8 @@ static void read_device(struct daemon *daemon, const char *device)
 	/* Not attached, samples nothing, or somebody else watches. */
 	if (baleen_events_resume(&events, device, NULL))
 		return;
-	baleen_drops_begin(daemon->seen);
+	if (daemon->seen)
+		baleen_drops_begin(daemon->seen);
 	for (u32 i = 0; i < MAX_EVENTS; i++) {
 		if (baleen_events_next(&events, 0, &sighting, NULL) <= 0)
 			break;
@@ -54,10 +57,12 @@ static void read_device(struct daemon *daemon, const char *device)
 			continue;
 		daemon->me.n_events++;
 		to_journal(daemon, &sighting, device);
-		baleen_drops_add(daemon->seen, events.xdp.pins.netns_cookie,
-				 events.xdp.pins.ifindex, &sighting);
+		if (daemon->seen)
+			baleen_drops_add(daemon->seen, events.xdp.pins.netns_cookie,
+					 events.xdp.pins.ifindex, &sighting);
 	}
-	baleen_drops_end(daemon->seen);
+	if (daemon->seen)
+		baleen_drops_end(daemon->seen);
 	baleen_events_close(&events);
 }
 
@@ -79,7 +84,11 @@ static int read_pins(const struct baleen_pins *pins, void *data)
 
 static int look(sd_event_source *timer, uint64_t usec, void *data)
 {
-	baleen_pins_each(read_pins, data, NULL);
+	struct baleen_error error;
+
+	/* Without bpffs there is nothing to look at. */
+	if (baleen_pins_each(read_pins, data, &error) < 0)
+		tell(data, LOG_ERR, NULL, "%s", error.text);
 	timer_set(timer, ROUND_US);
 	return 0;
 }
@@ -92,16 +101,15 @@ int drops_start(struct daemon *daemon)
 
 	if (daemon->options.no_drops)
 		return 0;
-	err = baleen_drops_open(&daemon->seen, true, &error);
-	if (err) {
+	/* The journal has them all the same. */
+	if (baleen_drops_open(&daemon->seen, true, &error))
 		tell(daemon, LOG_ERR, NULL, "%s", error.text);
-		return err;
-	}
 	err = timer_make(daemon, &timer, ROUND_US, look);
 	return err < 0 ? err : 0;
 }
 
 void drops_stop(struct daemon *daemon)
 {
-	baleen_drops_close(daemon->seen);
+	if (daemon->seen)
+		baleen_drops_close(daemon->seen);
 }

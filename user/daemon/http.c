@@ -98,11 +98,27 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 	return answer_metrics(data, connection);
 }
 
-static int on_traffic(sd_event_source *source, int fd, uint32_t events, void *data)
+/* Who is slow is let go in time, also when nobody else comes. */
+static void serve(struct daemon *daemon)
 {
-	struct daemon *daemon = data;
+	MHD_UNSIGNED_LONG_LONG wait_ms;
 
 	MHD_run(daemon->http);
+	if (MHD_get_timeout(daemon->http, &wait_ms) == MHD_YES)
+		timer_set(daemon->http_timer, wait_ms * 1000);
+	else
+		sd_event_source_set_enabled(daemon->http_timer, SD_EVENT_OFF);
+}
+
+static int on_traffic(sd_event_source *source, int fd, uint32_t events, void *data)
+{
+	serve(data);
+	return 0;
+}
+
+static int on_silence(sd_event_source *timer, uint64_t usec, void *data)
+{
+	serve(data);
 	return 0;
 }
 
@@ -158,7 +174,10 @@ static int listen_http(struct daemon *daemon)
 		tell(daemon, LOG_ERR, NULL, "cannot serve metrics at %s: %m", where);
 		return 0;
 	}
-	err = sd_event_add_io(daemon->event, NULL, info->epoll_fd, EPOLLIN, on_traffic, daemon);
+	err = timer_make(daemon, &daemon->http_timer, 0, on_silence);
+	if (err >= 0)
+		err = sd_event_add_io(daemon->event, NULL, info->epoll_fd, EPOLLIN, on_traffic,
+				      daemon);
 	return err < 0 ? err : 0;
 }
 

@@ -1,82 +1,287 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Devices that re-appear: what was applied to them is put on again. */
+/* Devices that re-appear: what was applied to them is put on again.
+ *
+ * Only on a device that has come: who took the filter off by hand meant it. So what
+ * was there is remembered by number and name, in /run, also while nobody runs: what
+ * came meanwhile is found at the start. One that was given another name has come, too.
+ */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <syslog.h>
 
 #include "daemon.h"
 #include "deploy.h"
+#include "state_path.h"
 
-static void restore(struct daemon *daemon, const char *device)
+/* A driver may not be ready yet, or another writer at work: for half a minute. */
+#define AGAIN_US 500000ull
+#define MAX_ATTEMPTS 60
+
+/**
+ * struct known_link - a device that is there
+ * @index: its number
+ * @name: its name
+ * @is_new: it has come, and its filter was not looked at yet
+ * @is_seen: by the present look at all
+ * @n_attempts: to put its filter on
+ */
+struct known_link {
+	int index;
+	char name[IF_NAMESIZE];
+	bool is_new;
+	bool is_seen;
+	u32 n_attempts;
+};
+
+/**
+ * struct known - the devices that are there
+ * @n: how many
+ * @room: allocated
+ * @link: in no order
+ */
+struct known {
+	size_t n, room;
+	struct known_link link[];
+};
+
+static struct known_link *find(struct known *known, int index)
+{
+	for (size_t i = 0; i < known->n; i++)
+		if (known->link[i].index == index)
+			return &known->link[i];
+	return NULL;
+}
+
+static struct known_link *append(struct daemon *daemon, int index)
+{
+	struct known *known = daemon->known;
+
+	if (known->n == known->room) {
+		size_t room = known->room * 2;
+
+		known = realloc(known, sizeof(*known) + room * sizeof(known->link[0]));
+		if (!known)
+			return NULL;
+		known->room = room;
+		daemon->known = known;
+	}
+	known->link[known->n] = (struct known_link){ .index = index };
+	return &known->link[known->n++];
+}
+
+/* Return: it is new, or has another name. */
+static bool learn(struct daemon *daemon, int index, const char *name, bool is_new)
+{
+	struct known_link *link = find(daemon->known, index);
+
+	if (link)
+		link->is_seen = true;
+	if (link && !strcmp(link->name, name))
+		return false;
+	if (!link)
+		link = append(daemon, index);
+	if (!link)
+		return false;
+	snprintf(link->name, sizeof(link->name), "%s", name);
+	link->is_new = link->is_seen = is_new;
+	link->n_attempts = 0;
+	return true;
+}
+
+static void forget(struct known *known, int index)
+{
+	struct known_link *link = find(known, index);
+
+	if (link)
+		*link = known->link[--known->n];
+}
+
+/* --- memory ---------------------------------------------------------------- */
+
+static int memory_path(char *path, size_t n)
+{
+	struct baleen_state_owner owner;
+
+	if (baleen_state_owner("lo", &owner, NULL))
+		return -ENOENT;
+	snprintf(path, n, "%s/devices-ns%llu", baleen_state_root(false),
+		 (unsigned long long)owner.netns_cookie);
+	return 0;
+}
+
+/* One that is still new will be so after a restart. */
+static void remember(struct daemon *daemon)
+{
+	char path[BALEEN_STATE_NAME_BYTES], aside[BALEEN_STATE_NAME_BYTES + 8];
+	FILE *file;
+
+	if (memory_path(path, sizeof(path)))
+		return;
+	snprintf(aside, sizeof(aside), "%s.new", path);
+	file = fopen(aside, "we");
+	if (!file)
+		return;
+	for (size_t i = 0; i < daemon->known->n; i++)
+		if (!daemon->known->link[i].is_new)
+			fprintf(file, "%d %s\n", daemon->known->link[i].index,
+				daemon->known->link[i].name);
+	if (!fclose(file))
+		rename(aside, path);
+}
+
+static void recall(struct daemon *daemon)
+{
+	char path[BALEEN_STATE_NAME_BYTES], name[IF_NAMESIZE];
+	FILE *file;
+	int index;
+
+	if (memory_path(path, sizeof(path)))
+		return;
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	while (fscanf(file, "%d %15s", &index, name) == 2)
+		learn(daemon, index, name, false);
+	fclose(file);
+}
+
+/* --- restore --------------------------------------------------------------- */
+
+static int put_on(const char *device, struct baleen_attempts *attempts, bool *did,
+		  struct baleen_error *error)
+{
+	struct baleen_deploy deploy;
+	int err = baleen_deploy_open(&deploy, device, DAEMON_LOCK_MS, error);
+
+	*did = false;
+	if (err)
+		return err;
+	if (deploy.state.is_kept && !deploy.has_xdp) {
+		err = baleen_deploy_restore(&deploy, attempts, error);
+		*did = !err;
+	}
+	baleen_deploy_close(&deploy);
+	return err;
+}
+
+/* Return: true when there is nothing more to do. */
+static bool restore(struct daemon *daemon, const char *device, bool is_last)
 {
 	struct baleen_attempts attempts = { 0 };
-	struct baleen_deploy deploy;
+	struct baleen_state state;
 	struct baleen_error error;
-	int err = baleen_deploy_open(&deploy, device, BALEEN_LOCK_TIMEOUT_MS, &error);
-	bool was_attached;
+	bool did, is_kept;
+	int err = baleen_state_open(&state, device, 0, &error);
 
-	if (err == -ENOENT)
-		return;
 	if (!err) {
-		was_attached = deploy.has_xdp && deploy.xdp.state == BALEEN_XDP_ATTACHED;
-		if (deploy.state.is_kept && !was_attached)
-			err = baleen_deploy_restore(&deploy, &attempts, &error);
-		else
-			was_attached = true;
-		baleen_deploy_close(&deploy);
+		is_kept = state.is_kept;
+		baleen_state_close(&state);
+		if (!is_kept)
+			return true;
+		err = put_on(device, &attempts, &did, &error);
 	}
-	if (err) {
-		tell(daemon, LOG_ERR, device, "cannot put its rules on again: %s", error.text);
-	} else if (!was_attached) {
+	if (err == -ENOENT || err == -ENODEV)
+		return true;
+	if (!err && did) {
 		daemon->me.n_reattached++;
 		tell(daemon, LOG_NOTICE, device, "is back: its rules are in force again, %s",
 		     baleen_mode_text(attempts.mode));
 	}
+	if (err && (err != -ETIMEDOUT || is_last))
+		tell(daemon, LOG_ERR, device, "cannot put its rules on again: %s", error.text);
+	return !err || is_last;
+}
+
+static int look(sd_event_source *timer, uint64_t usec, void *data)
+{
+	struct daemon *daemon = data;
+	bool is_left = false;
+
+	for (size_t i = 0; i < daemon->known->n; i++) {
+		struct known_link *link = &daemon->known->link[i];
+
+		if (!link->is_new)
+			continue;
+		link->is_new = !restore(daemon, link->name, ++link->n_attempts == MAX_ATTEMPTS);
+		is_left |= link->is_new;
+	}
+	remember(daemon);
+	if (is_left)
+		timer_set(daemon->arrivals, AGAIN_US);
+	return 0;
+}
+
+/* --- news ------------------------------------------------------------------ */
+
+/* All that is there, when news was lost. */
+static void look_at_all(struct daemon *daemon)
+{
+	struct if_nameindex *all = if_nameindex();
+
+	if (!all) {
+		tell(daemon, LOG_ERR, NULL, "cannot list the devices: %m");
+		return;
+	}
+	for (size_t i = 0; i < daemon->known->n; i++)
+		daemon->known->link[i].is_seen = false;
+	for (struct if_nameindex *one = all; one->if_index; one++)
+		learn(daemon, one->if_index, one->if_name, true);
+	if_freenameindex(all);
+	for (size_t i = daemon->known->n; i--;)
+		if (!daemon->known->link[i].is_seen)
+			forget(daemon->known, daemon->known->link[i].index);
+	timer_sooner(daemon, daemon->arrivals, 0);
 }
 
 static int take_name(const struct nlattr *attribute, void *data)
 {
-	char *name = data;
-
 	if (mnl_attr_get_type(attribute) == IFLA_IFNAME &&
 	    !mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING))
-		strncpy(name, mnl_attr_get_str(attribute), IF_NAMESIZE - 1);
+		snprintf(data, IF_NAMESIZE, "%s", mnl_attr_get_str(attribute));
 	return MNL_CB_OK;
 }
 
-/* Only of a device that was not there before: who detached one by hand meant it. */
 static int take_news(const struct nlmsghdr *message, void *data)
 {
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
+	struct daemon *daemon = data;
 	char name[IF_NAMESIZE] = "";
 
-	if (message->nlmsg_type != RTM_NEWLINK || info->ifi_change != ~0u)
+	/* A bridge tells of its ports in the same words. */
+	if (mnl_nlmsg_get_payload_len(message) < sizeof(*info) || info->ifi_family != AF_UNSPEC)
+		return MNL_CB_OK;
+	if (message->nlmsg_type == RTM_DELLINK) {
+		forget(daemon->known, info->ifi_index);
+		timer_sooner(daemon, daemon->arrivals, 0);
+	}
+	if (message->nlmsg_type != RTM_NEWLINK)
 		return MNL_CB_OK;
 	mnl_attr_parse(message, sizeof(*info), take_name, name);
-	if (*name)
-		restore(data, name);
+	if (*name && learn(daemon, info->ifi_index, name, true))
+		timer_sooner(daemon, daemon->arrivals, 0);
 	return MNL_CB_OK;
 }
 
 static int on_news(sd_event_source *source, int fd, uint32_t events, void *data)
 {
 	struct daemon *daemon = data;
-	char news[8192] __attribute__((aligned(8)));
-	ssize_t n = mnl_socket_recvfrom(daemon->link, news, sizeof(news));
+	char news[32768] __attribute__((aligned(8)));
+	ssize_t n;
 
-	/* What was lost was news: devices that came meanwhile are found by name. */
-	if (n < 0 && errno != ENOBUFS)
-		tell(daemon, LOG_ERR, NULL, "news of devices: %m");
-	if (n > 0)
+	while ((n = mnl_socket_recvfrom(daemon->link, news, sizeof(news))) > 0)
 		mnl_cb_run(news, n, 0, 0, take_news, daemon);
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		look_at_all(daemon);
 	return 0;
 }
 
-int links_start(struct daemon *daemon)
+static int hear(struct daemon *daemon)
 {
 	int err;
 
@@ -86,13 +291,31 @@ int links_start(struct daemon *daemon)
 		tell(daemon, LOG_ERR, NULL, "cannot hear of devices: %m");
 		return err;
 	}
-	err = sd_event_add_io(daemon->event, NULL, mnl_socket_get_fd(daemon->link), EPOLLIN,
-			      on_news, daemon);
-	return err < 0 ? err : 0;
+	return sd_event_add_io(daemon->event, NULL, mnl_socket_get_fd(daemon->link), EPOLLIN,
+			       on_news, daemon);
+}
+
+int links_start(struct daemon *daemon)
+{
+	int err;
+
+	daemon->known = calloc(1, sizeof(*daemon->known) + 16 * sizeof(struct known_link));
+	if (!daemon->known)
+		return -ENOMEM;
+	daemon->known->room = 16;
+	err = timer_make(daemon, &daemon->arrivals, 0, look);
+	if (err >= 0)
+		err = hear(daemon);
+	if (err < 0)
+		return err;
+	recall(daemon);
+	look_at_all(daemon);
+	return 0;
 }
 
 void links_stop(struct daemon *daemon)
 {
 	if (daemon->link)
 		mnl_socket_close(daemon->link);
+	free(daemon->known);
 }

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>
@@ -18,7 +19,7 @@
 #include "daemon.h"
 #include "device.h"
 #include "release.h"
-#include "state.h"
+#include "state_path.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:9733"
 #define DEFAULT_COMMAND "/usr/sbin/baleen"
@@ -34,6 +35,33 @@ static bool has_journal(void)
 	return answer;
 }
 
+static u64 hash(const char *text, u64 from)
+{
+	/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+	while (*text)
+		from = (from ^ (u8)*text++) * 0x100000001b3;
+	return from;
+}
+
+/* What is tried again and again fails in the same words. */
+static bool is_told(struct daemon *daemon, const char *device, const char *text)
+{
+	u64 what = hash(text, hash(device ? device : "", 0xcbf29ce484222325));
+	u64 now = now_us(daemon);
+	struct daemon_told *oldest = daemon->told;
+
+	for (size_t i = 0; i < DAEMON_MAX_TOLD; i++) {
+		struct daemon_told *told = &daemon->told[i];
+
+		if (told->at_us && told->what == what && now - told->at_us < DAEMON_REPEAT_US)
+			return true;
+		if (told->at_us < oldest->at_us)
+			oldest = told;
+	}
+	*oldest = (struct daemon_told){ .what = what, .at_us = now };
+	return false;
+}
+
 void tell(struct daemon *daemon, int priority, const char *device, const char *format, ...)
 {
 	char text[1024];
@@ -42,8 +70,9 @@ void tell(struct daemon *daemon, int priority, const char *device, const char *f
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (priority <= LOG_ERR)
-		daemon->me.n_errors++;
+	if (priority <= LOG_ERR && is_told(daemon, device, text))
+		return;
+	daemon->me.n_errors += priority <= LOG_ERR;
 	if (has_journal())
 		sd_journal_send("PRIORITY=%i", priority, "MESSAGE=%s%s%s", device ? device : "",
 				device ? ": " : "", text, "BALEEN_DEVICE=%s", device ? device : "",
@@ -58,7 +87,6 @@ void tell(struct daemon *daemon, int priority, const char *device, const char *f
 int timer_make(struct daemon *daemon, sd_event_source **timer, u64 after_us,
 	       sd_event_time_handler_t handler)
 {
-	/* Real time: entries end by the clock on the wall, also when that is set. */
 	return sd_event_add_time_relative(daemon->event, timer, CLOCK_MONOTONIC, after_us, 1000,
 					  handler, daemon);
 }
@@ -69,8 +97,29 @@ void timer_set(sd_event_source *timer, u64 after_us)
 	sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
 
+u64 now_us(struct daemon *daemon)
+{
+	uint64_t now = 0;
+
+	sd_event_now(daemon->event, CLOCK_MONOTONIC, &now);
+	return now;
+}
+
+void timer_sooner(struct daemon *daemon, sd_event_source *timer, u64 after_us)
+{
+	int enabled = SD_EVENT_OFF;
+	uint64_t at;
+
+	if (!sd_event_source_get_enabled(timer, &enabled) || enabled == SD_EVENT_OFF ||
+	    sd_event_source_get_time(timer, &at) < 0 || at > now_us(daemon) + after_us)
+		timer_set(timer, after_us);
+}
+
+/* Many files live in that directory; an overrun of the kernel's queue has no name. */
 static int on_change(sd_event_source *source, const struct inotify_event *event, void *data)
 {
+	if (event->len && strcmp(event->name, "changed"))
+		return 0;
 	upkeep_now(data);
 	refresh_now(data);
 	return 0;
@@ -79,21 +128,54 @@ static int on_change(sd_event_source *source, const struct inotify_event *event,
 /* Writers touch a file there when they have committed. */
 static int watch_states(struct daemon *daemon)
 {
-	const char *root = getenv("BALEEN_RUN_DIR");
-	int err;
+	const char *root = baleen_state_root(false);
+	struct baleen_error error;
+	int err = baleen_state_make_root(false, &error);
 
-	if (!root)
-		root = BALEEN_RUN_ROOT;
-	if (mkdir(root, 0700) && errno != EEXIST) {
-		err = -errno;
-		tell(daemon, LOG_ERR, NULL, "%s: %m", root);
+	if (err) {
+		tell(daemon, LOG_ERR, NULL, "%s", error.text);
 		return err;
 	}
-	err = sd_event_add_inotify(daemon->event, NULL, root,
-				   IN_ATTRIB | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_TO,
-				   on_change, daemon);
+	err = sd_event_add_inotify(daemon->event, NULL, root, IN_ATTRIB | IN_CLOSE_WRITE, on_change,
+				   daemon);
 	if (err < 0)
 		tell(daemon, LOG_ERR, NULL, "%s: %s", root, strerror(-err));
+	return err < 0 ? err : 0;
+}
+
+/* A timer that never fires, but is cancelled when somebody sets the clock. */
+static int arm_clock(struct daemon *daemon)
+{
+	const struct itimerspec never = { .it_value.tv_sec = INT32_MAX };
+
+	return timerfd_settime(daemon->clock, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never,
+			       NULL);
+}
+
+static int on_clock(sd_event_source *source, int fd, uint32_t events, void *data)
+{
+	uint64_t n;
+
+	if (read(fd, &n, sizeof(n)) < 0 && errno != ECANCELED)
+		return 0;
+	arm_clock(data);
+	upkeep_now(data);
+	refresh_now(data);
+	return 0;
+}
+
+/* Entries end, and feeds are due, by the time of day; timers wait for so long. */
+static int watch_clock(struct daemon *daemon)
+{
+	int err;
+
+	daemon->clock = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (daemon->clock < 0 || arm_clock(daemon)) {
+		err = -errno;
+		tell(daemon, LOG_ERR, NULL, "cannot watch the clock: %m");
+		return err;
+	}
+	err = sd_event_add_io(daemon->event, NULL, daemon->clock, EPOLLIN, on_clock, daemon);
 	return err < 0 ? err : 0;
 }
 
@@ -120,6 +202,8 @@ static int start(struct daemon *daemon)
 	if (!err)
 		err = watch_states(daemon);
 	if (!err)
+		err = watch_clock(daemon);
+	if (!err)
 		err = upkeep_start(daemon);
 	if (!err)
 		err = refresh_start(daemon);
@@ -145,9 +229,12 @@ static int loop(struct daemon *daemon)
 		err = sd_event_loop(daemon->event);
 		sd_notify(false, "STOPPING=1");
 	}
+	refresh_stop(daemon);
 	http_stop(daemon);
 	drops_stop(daemon);
 	links_stop(daemon);
+	if (daemon->clock >= 0)
+		close(daemon->clock);
 	baleen_metrics_counts_free(&daemon->counts);
 	sd_event_unref(daemon->event);
 	return err;
@@ -201,7 +288,8 @@ static int parse(struct daemon_options *options, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct daemon daemon = { .options = { .listen = DEFAULT_LISTEN,
-					      .command = DEFAULT_COMMAND } };
+					      .command = DEFAULT_COMMAND },
+				 .clock = -1 };
 	struct baleen_error error;
 	int err = parse(&daemon.options, argc, argv);
 

@@ -13,22 +13,29 @@
 #include "feeds.h"
 #include "singles.h"
 
-/* One after the other: a download is slow, and the network is shared. */
-#define MAX_CHILDREN 1
-/* After a failure, and with the exit status of a change. */
-#define RETRY_MS 300000ull
+/* Downloads have their own limits, far below; a pipe or a network disk has none. */
+#define MAX_UPDATE_US 1800000000ull
+#define SOON_US 1000000ull
+/* What failed and is due again at once was not even looked at. */
+#define AGAIN_US 10000000ull
+/* Of 'baleen update', when it changed something. */
 #define EXIT_CHANGED 3
 
 extern char **environ;
 
 /**
- * struct update - an update that runs
+ * struct update - an update that runs: one after the other, since a download is
+ *                 slow, and the network is shared
  * @daemon: the daemon
  * @device: of it
+ * @child: the process
+ * @limit: when it has taken too long
  */
 struct update {
 	struct daemon *daemon;
 	char device[BALEEN_DEVICE_BYTES];
+	sd_event_source *child;
+	sd_event_source *limit;
 };
 
 /**
@@ -45,21 +52,12 @@ struct search {
 	char current[BALEEN_DEVICE_BYTES];
 };
 
-static u64 due_of(const struct baleen_feed *feed)
-{
-	u64 every_ms = feed->wanted.every_s * 1000ull;
-
-	if (feed->n_failures && every_ms > RETRY_MS)
-		every_ms = RETRY_MS;
-	return feed->checked_ms + every_ms;
-}
-
 static int look_at_feed(const struct baleen_feed *feed, void *data)
 {
 	struct search *search = data;
-	u64 due_ms = due_of(feed);
+	u64 due_ms = baleen_feed_due_ms(feed, search->now_ms);
 
-	if (!feed->wanted.every_s || (*search->device && due_ms >= search->due_ms))
+	if (!due_ms || (*search->device && due_ms >= search->due_ms))
 		return 0;
 	search->due_ms = due_ms;
 	memcpy(search->device, search->current, sizeof(search->device));
@@ -79,6 +77,14 @@ static int look_at_state(const char *device, bool is_kept, void *data)
 	return 0;
 }
 
+static void free_update(struct update *update)
+{
+	sd_event_source_disable_unref(update->child);
+	sd_event_source_disable_unref(update->limit);
+	update->daemon->update = NULL;
+	free(update);
+}
+
 static int on_exit_of_update(sd_event_source *source, const siginfo_t *info, void *data)
 {
 	struct update *update = data;
@@ -86,17 +92,23 @@ static int on_exit_of_update(sd_event_source *source, const siginfo_t *info, voi
 	bool is_good = info->si_code == CLD_EXITED &&
 		       (!info->si_status || info->si_status == EXIT_CHANGED);
 
-	daemon->n_children--;
-	if (is_good)
+	if (is_good) {
 		daemon->me.n_updates++;
-	else
+	} else {
 		daemon->me.n_failed_updates++;
-	if (!is_good)
 		tell(daemon, LOG_WARNING, update->device,
 		     "the update of the feeds failed: the last good ones stay in force");
-	free(update);
-	sd_event_source_unref(source);
-	refresh_now(daemon);
+	}
+	free_update(update);
+	timer_set(daemon->refresh, is_good ? SOON_US : AGAIN_US);
+	return 0;
+}
+
+static int on_limit(sd_event_source *timer, uint64_t usec, void *data)
+{
+	struct update *update = data;
+
+	sd_event_source_send_child_signal(update->child, SIGKILL, NULL, 0);
 	return 0;
 }
 
@@ -116,29 +128,38 @@ static int spawn(struct daemon *daemon, const char *device, pid_t *pid)
 	return -err;
 }
 
+static int start_update(struct update *update)
+{
+	struct daemon *daemon = update->daemon;
+	pid_t pid;
+	int err = sd_event_add_time_relative(daemon->event, &update->limit, CLOCK_MONOTONIC,
+					     MAX_UPDATE_US, 0, on_limit, update);
+
+	if (err >= 0)
+		err = spawn(daemon, update->device, &pid);
+	if (err >= 0)
+		err = sd_event_add_child(daemon->event, &update->child, pid, WEXITED,
+					 on_exit_of_update, update);
+	return err;
+}
+
 static int run_update(struct daemon *daemon, const char *device)
 {
 	struct update *update = calloc(1, sizeof(*update));
-	sd_event_source *source = NULL;
-	pid_t pid;
 	int err;
 
 	if (!update)
 		return -ENOMEM;
 	update->daemon = daemon;
 	snprintf(update->device, sizeof(update->device), "%s", device);
-	err = spawn(daemon, device, &pid);
-	if (!err)
-		err = sd_event_add_child(daemon->event, &source, pid, WEXITED, on_exit_of_update,
-					 update);
-	if (err < 0) {
-		tell(daemon, LOG_ERR, device, "cannot run '%s update': %s",
-		     daemon->options.command, strerror(-err));
-		free(update);
-		return err;
-	}
-	daemon->n_children++;
-	return 0;
+	daemon->update = update;
+	err = start_update(update);
+	if (err >= 0)
+		return 0;
+	tell(daemon, LOG_ERR, device, "cannot run '%s update': %s", daemon->options.command,
+	     strerror(-err));
+	free_update(update);
+	return err;
 }
 
 static int look(sd_event_source *timer, uint64_t usec, void *data)
@@ -148,7 +169,7 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 	u64 wait_us = DAEMON_RESCAN_US;
 
 	/* Its end comes here again. */
-	if (daemon->n_children >= MAX_CHILDREN)
+	if (daemon->update)
 		return 0;
 	baleen_state_each(look_at_state, &search, NULL);
 	if (*search.device && search.due_ms <= search.now_ms) {
@@ -164,12 +185,21 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 void refresh_now(struct daemon *daemon)
 {
 	/* Not at once: a writer may be adding one feed after the other. */
-	timer_set(daemon->refresh, 1000000);
+	timer_sooner(daemon, daemon->refresh, SOON_US);
 }
 
 int refresh_start(struct daemon *daemon)
 {
-	int err = timer_make(daemon, &daemon->refresh, 1000000, look);
+	int err = timer_make(daemon, &daemon->refresh, SOON_US, look);
 
 	return err < 0 ? err : 0;
+}
+
+/* A download ends, a change is finished first: nobody needs to wait for it. */
+void refresh_stop(struct daemon *daemon)
+{
+	if (!daemon->update)
+		return;
+	sd_event_source_send_child_signal(daemon->update->child, SIGTERM, NULL, 0);
+	free_update(daemon->update);
 }

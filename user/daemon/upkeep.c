@@ -26,26 +26,34 @@ static void due(struct round *round, u64 at_ms)
 		round->next_ms = at_ms;
 }
 
-/* Opening a state takes out what has ended; whoever else holds it will, too. */
+/* Another writer takes out what has ended, too: when it opens the state. */
+static void try_again(struct round *round, const char *device, const char *what, int err,
+		      const struct baleen_error *error)
+{
+	bool is_busy = err == -ETIMEDOUT;
+
+	due(round, round->now_ms + (is_busy ? DAEMON_RETRY_US : DAEMON_FAILED_US) / 1000);
+	if (!is_busy)
+		tell(round->daemon, LOG_ERR, device, "%s: %s", what, error->text);
+}
+
 static void expire(struct round *round, const char *device)
 {
 	struct baleen_deploy deploy;
 	struct baleen_error error;
+	u64 n;
 	int err = baleen_deploy_open(&deploy, device, DAEMON_LOCK_MS, &error);
 
-	if (!err) {
-		due(round, baleen_singles_next_expiry(&deploy.state));
-		baleen_deploy_close(&deploy);
-		return;
-	}
 	if (err == -ENOENT)
 		return;
-	due(round, round->now_ms + DAEMON_RETRY_US / 1000);
-	if (err == -ETIMEDOUT)
-		return;
-	/* Ten times a second would fill the journal. */
-	round->next_ms = round->now_ms + DAEMON_RESCAN_US / 1000;
-	tell(round->daemon, LOG_ERR, device, "%s", error.text);
+	if (!err) {
+		err = baleen_deploy_expire(&deploy, baleen_now_ms(), &n, &error);
+		if (!err)
+			due(round, baleen_singles_next_expiry(&deploy.state));
+		baleen_deploy_close(&deploy);
+	}
+	if (err)
+		try_again(round, device, "cannot take out what has ended", err, &error);
 }
 
 static void roll_back(struct round *round, const char *device)
@@ -58,12 +66,8 @@ static void roll_back(struct round *round, const char *device)
 		round->daemon->me.n_rolled_back++;
 		tell(round->daemon, LOG_WARNING, device,
 		     "was not confirmed: the previous state is back in force");
-	} else if (did == -ETIMEDOUT) {
-		due(round, round->now_ms + DAEMON_RETRY_US / 1000);
 	} else if (did < 0) {
-		tell(round->daemon, LOG_ERR, device, "cannot put the previous state back: %s",
-		     error.text);
-		due(round, round->now_ms + 1000);
+		try_again(round, device, "cannot put the previous state back", did, &error);
 	} else {
 		due(round, deadline_ms);
 	}
@@ -73,11 +77,16 @@ static int look_at(const char *device, bool is_kept, void *data)
 {
 	struct round *round = data;
 	struct baleen_state state;
+	struct baleen_error error;
 	u64 next_ms;
+	int err;
 
 	if (is_kept)
 		roll_back(round, device);
-	if (baleen_state_open(&state, device, 0, NULL))
+	err = baleen_state_open(&state, device, 0, &error);
+	if (err && err != -ENOENT)
+		try_again(round, device, "cannot read its state", err, &error);
+	if (err)
 		return 0;
 	next_ms = baleen_singles_next_expiry(&state);
 	baleen_state_close(&state);
@@ -99,13 +108,15 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 	if (baleen_state_each(look_at, &round, &error))
 		tell(daemon, LOG_ERR, NULL, "%s", error.text);
 	now_ms = baleen_now_ms();
+	/* Set back meanwhile, the clock makes a long wait; to set it brings us here. */
 	timer_set(daemon->upkeep, round.next_ms > now_ms ? (round.next_ms - now_ms) * 1000 : 1000);
 	return 0;
 }
 
 void upkeep_now(struct daemon *daemon)
 {
-	timer_set(daemon->upkeep, 0);
+	/* Bans that come by the hundred are one look. */
+	timer_sooner(daemon, daemon->upkeep, 50000);
 }
 
 int upkeep_start(struct daemon *daemon)

@@ -2,26 +2,17 @@
 /* When a source was last seen being dropped. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "drops.h"
 #include "key_text.h"
-#include "state.h"
+#include "state_path.h"
 
 static const char schema[] = "CREATE TABLE IF NOT EXISTS seen ("
 			     "  netns INTEGER, ifindex INTEGER, source TEXT, rule TEXT,"
 			     "  last_ms INTEGER, n INTEGER, dport INTEGER, proto INTEGER,"
 			     "  PRIMARY KEY (netns, ifindex, source, rule)) WITHOUT ROWID;"
 			     "CREATE INDEX IF NOT EXISTS seen_last ON seen (last_ms);";
-
-static const char *root(void)
-{
-	const char *path = getenv("BALEEN_RUN_DIR");
-
-	return path ? path : BALEEN_RUN_ROOT;
-}
 
 static int fail(sqlite3 *db, const char *path, struct baleen_error *error)
 {
@@ -38,9 +29,10 @@ int baleen_drops_open(sqlite3 **db, bool for_writing, struct baleen_error *error
 	sqlite3 *opened = NULL;
 	int err;
 
-	snprintf(path, sizeof(path), "%s/drops.db", root());
-	if (for_writing && mkdir(root(), 0700) && errno != EEXIST)
-		return baleen_fail(error, errno, "%s: %m", root());
+	snprintf(path, sizeof(path), "%s/drops.db", baleen_state_root(false));
+	err = for_writing ? baleen_state_make_root(false, error) : 0;
+	if (err)
+		return err;
 	err = sqlite3_open_v2(path, &opened, flags, NULL);
 	if (err == SQLITE_CANTOPEN && !for_writing) {
 		sqlite3_close(opened);

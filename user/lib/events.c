@@ -11,6 +11,8 @@
 
 #define BATCH_EVENTS 256
 #define NS_PER_S 1000000000ull
+/* How long to wait for another to go away. */
+#define WAIT_NS (NS_PER_S / 2)
 
 /**
  * struct baleen_event_batch - events copied out of the ring buffer
@@ -67,6 +69,20 @@ static int lock_watch(const char *path)
 	return err;
 }
 
+/* Who only looks in, as baleend does, is gone in a moment. */
+static int lock_watch_within(const char *path, u64 timeout_ns)
+{
+	const struct timespec nap = { .tv_nsec = 5000000 };
+	u64 end_ns = clock_ns(CLOCK_MONOTONIC) + timeout_ns;
+	int fd = lock_watch(path);
+
+	while (fd == -EBUSY && clock_ns(CLOCK_MONOTONIC) < end_ns) {
+		nanosleep(&nap, NULL);
+		fd = lock_watch(path);
+	}
+	return fd;
+}
+
 static int map_id(int fd, u32 *id)
 {
 	struct bpf_map_info info = { 0 };
@@ -100,7 +116,7 @@ static int start(struct baleen_events *events, u64 since_ns, struct baleen_error
 				   "%s samples no events: 'baleen policy %s --sample 100/s' "
 				   "starts it",
 				   xdp->device, xdp->device);
-	events->lock_fd = lock_watch(xdp->pins.path);
+	events->lock_fd = lock_watch_within(xdp->pins.path, since_ns ? WAIT_NS : 0);
 	if (events->lock_fd == -EBUSY)
 		return baleen_fail(error, EBUSY, "somebody else is watching %s", xdp->device);
 	if (events->lock_fd < 0)

@@ -23,6 +23,19 @@ const char *baleen_feed_name(const struct baleen_feed *feed)
 	return *feed->file ? feed->file : feed->wanted.source;
 }
 
+u64 baleen_feed_due_ms(const struct baleen_feed *feed, u64 now_ms)
+{
+	u64 wait_ms = feed->wanted.every_s * 1000ull;
+
+	if (!wait_ms || !strcmp(feed->wanted.source, "-"))
+		return 0;
+	if (feed->checked_ms > now_ms)
+		return now_ms;
+	if (feed->n_failures && wait_ms > BALEEN_FEED_RETRY_MS)
+		wait_ms = BALEEN_FEED_RETRY_MS;
+	return feed->checked_ms + wait_ms;
+}
+
 /* --- rows --- */
 
 /* Behind the name of the rule and the number of the feed. */

@@ -100,6 +100,20 @@ int baleen_feeds_each(const struct baleen_state *state, const char *rule,
 		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
 		      struct baleen_error *error);
 
+/* A feed that failed is asked again after so long, if it is not due before. */
+#define BALEEN_FEED_RETRY_MS 300000ull
+
+/**
+ * baleen_feed_due_ms() - when a feed is to be looked for
+ * @feed: the feed
+ * @now_ms: the time; a feed that was looked for later than that, before the clock
+ *          was set back, is due
+ *
+ * Return: milliseconds since the epoch; 0 for never: it has no interval, or came
+ * through a pipe.
+ */
+u64 baleen_feed_due_ms(const struct baleen_feed *feed, u64 now_ms);
+
 /**
  * baleen_feeds_put() - add a feed, or change what is known of one
  * @state: with a transaction
