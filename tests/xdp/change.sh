@@ -29,7 +29,7 @@ fresh()
 {
 	[ -z "$(xdp_id "$B" veth-b)" ] || baleen detach veth-b >"$TMP/out"
 	printf '%s\n' "${@:2}" >"$TMP/list"
-	baleen attach veth-b --key "$1" --capacity $((10 * ($# - 1))) --drop "listed=$TMP/list" \
+	baleen attach veth-b --no-state --key "$1" --capacity $((10 * ($# - 1))) --drop "listed=$TMP/list" \
 		>"$TMP/out" 2>"$TMP/err" || bail "cannot attach: $(<"$TMP/err")"
 	id=$(xdp_id "$B" veth-b)
 }
@@ -214,7 +214,7 @@ check "nor one to take it out" baleen del veth-b:listed 10.66.0.2
 baleen detach veth-b >"$TMP/out"
 printf '10.66.0.0/24\nfd66::/64\n' >"$TMP/own"
 echo 0.0.0.0/0 >"$TMP/any"
-baleen attach veth-b --allow "listed=$TMP/own" --drop "all=$TMP/any" --force >"$TMP/out" 2>&1
+baleen attach veth-b --no-state --allow "listed=$TMP/own" --drop "all=$TMP/any" --force >"$TMP/out" 2>&1
 refuses "to take an own address off an allow rule" \
 	"veth-b: rule 'all' would drop 10.66.0.2, address of veth-b
 baleen: $guarded" baleen del veth-b:listed 10.66.0.2

@@ -76,7 +76,7 @@ start()
 	printf '%s\n' "${@:2}" >"$TMP/list"
 	mkdir -p "$TMP/dir"
 	baleen build -o "$TMP/dir/a.bln" --capacity 100 --key "$1" "$TMP/list"
-	baleen attach veth-b --drop "$RULE=$TMP/dir/a.bln" || bail "cannot attach"
+	baleen attach veth-b --no-state --drop "$RULE=$TMP/dir/a.bln" || bail "cannot attach"
 	NS=$(basename "$PINS"/ns*)
 	now=attached
 	target=veth-b:$RULE

@@ -19,7 +19,7 @@ ASKED=(192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.9 198.51.100.7 2001:db8::1 2001:db8
 	203.0.113.1 203.0.113.9 2001:db8:7::1 2001:db8:7::9)
 # shellcheck disable=SC2016 # of jq
 UNCOUNTED='.[0] | [ .device_at_attach, .requested_mode, .default, .dry_run, .sample.rate,
-	[.rules[] | del(.packets, .packet_bytes)] ]'
+	[.rules[] | del(.packets, .packet_bytes, .feeds, .origins)] ]'
 
 baleen() { in_ns "$B" "$BALEEN" "$@"; }
 

@@ -361,6 +361,7 @@ static int change_state(const struct change *change, const char *device, const c
 		.file = change->file,
 		.skip_bad = change->lists.skip_bad,
 		.exist = change->exist,
+		.atomic = change->atomic || change->file,
 		.force = change->force,
 		.json = change->json,
 		.wait_ms = change->wait_ms,

@@ -354,6 +354,7 @@ static int make_change(const struct entry_change *change, struct hold *hold,
 	struct baleen_batch batch = { .rule = change->rule,
 				      .change = entries->change,
 				      .n = entries->n,
+				      .atomic = change->atomic,
 				      .cuts_sessions = true,
 				      .forces = change->force };
 	struct baleen_error error;

@@ -20,6 +20,7 @@
  * @file: further keys, one a line, or NULL
  * @skip_bad: bad lines of @file are passed over
  * @exist: what is there already, or is not there, is fine
+ * @atomic: all of them in one step
  * @force: also what would cut this host off
  * @json: report as JSON
  * @wait_ms: for other writers
@@ -34,7 +35,7 @@ struct entry_change {
 	char **key;
 	int n_keys;
 	const char *file;
-	bool skip_bad, exist, force, json;
+	bool skip_bad, exist, atomic, force, json;
 	u64 wait_ms;
 	struct entry_options options;
 };

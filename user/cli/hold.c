@@ -11,7 +11,16 @@
 
 int complain_not_attached(const char *device)
 {
-	complain("baleen is not attached to %s", device);
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+
+	if (baleen_xdp_open(&xdp, device, false, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	complain("%s: the filter is not in force here (%s)", device,
+		 baleen_xdp_state_text(xdp.state));
+	baleen_xdp_close(&xdp);
 	return EXIT_FAILED;
 }
 
