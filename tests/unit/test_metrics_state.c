@@ -85,7 +85,7 @@ static void told(void **unused)
 
 	make_state();
 	make_source(&source);
-	assert_int_equal(baleen_metrics_add_state(&source, DEVICE), 0);
+	assert_int_equal(baleen_metrics_add_state(&source, DEVICE, NULL), 0);
 	assert_int_equal(source.device[0].applied_s, 1700000000);
 	assert_int_equal(source.device[0].confirm_s, BALEEN_METRICS_UNKNOWN);
 	assert_int_equal(source.rule[0].changed_s, 1700000001);
@@ -116,12 +116,56 @@ static void told(void **unused)
 	baleen_metrics_free(&source);
 }
 
+/* Many entries are counted now and then, few each time. */
+static void remembered(void **unused)
+{
+	struct baleen_metrics_counts counts = { 0 };
+	struct baleen_state_rules rules = { .n_rules = 1 };
+	struct baleen_metrics_source source;
+	struct baleen_state state;
+	char key[32];
+
+	rules.rule[0] = state_rule("bad");
+	assert_int_equal(baleen_state_create(&state, DEVICE, true, 1, &error), 0);
+	assert_int_equal(baleen_state_begin(&state, &error), 0);
+	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
+	for (u32 n = 1; n <= BALEEN_METRICS_MANY_ENTRIES + 1; n++) {
+		snprintf(key, sizeof(key), "11.0.%u.%u", n / 256, n % 256);
+		put_single(&state, key, "some");
+		if (n < BALEEN_METRICS_MANY_ENTRIES - 1)
+			continue;
+		assert_int_equal(baleen_state_commit(&state, &error), 0);
+		source = (struct baleen_metrics_source){ 0 };
+		assert_int_equal(baleen_metrics_add_state(&source, DEVICE, &counts), 0);
+		assert_int_equal(source.n_origins, 1);
+		assert_string_equal(source.origin[0].origin, "some");
+		assert_int_equal(source.origin[0].n, n <= BALEEN_METRICS_MANY_ENTRIES ?
+							     n :
+							     BALEEN_METRICS_MANY_ENTRIES);
+		baleen_metrics_free(&source);
+		baleen_metrics_counts_forget(&counts);
+		assert_int_equal(baleen_state_begin(&state, &error), 0);
+	}
+	/* What is old is counted again. */
+	counts.origins[0].counted_s -= BALEEN_METRICS_COUNT_S;
+	source = (struct baleen_metrics_source){ 0 };
+	assert_int_equal(baleen_metrics_add_state(&source, DEVICE, &counts), 0);
+	assert_int_equal(source.origin[0].n, BALEEN_METRICS_MANY_ENTRIES + 1);
+	assert_int_equal(counts.n_origins, 1);
+	counts.origins[0].counted_s -= BALEEN_METRICS_COUNT_S;
+	baleen_metrics_counts_forget(&counts);
+	assert_int_equal(counts.n_origins, 0);
+	baleen_metrics_free(&source);
+	baleen_metrics_counts_free(&counts);
+	baleen_state_close(&state);
+}
+
 static void none(void **unused)
 {
 	struct baleen_metrics_source source = { 0 };
 
 	make_source(&source);
-	assert_int_equal(baleen_metrics_add_state(&source, DEVICE), 0);
+	assert_int_equal(baleen_metrics_add_state(&source, DEVICE, NULL), 0);
 	assert_int_equal(source.n_feeds + source.n_origins, 0);
 	assert_int_equal(source.n_rules, 3);
 	baleen_metrics_free(&source);
@@ -136,7 +180,7 @@ static void damaged(void **unused)
 	make_state();
 	ask(DEVICE, "DROP TABLE single");
 	make_source(&source);
-	assert_int_equal(baleen_metrics_add_state(&source, DEVICE), 0);
+	assert_int_equal(baleen_metrics_add_state(&source, DEVICE, NULL), 0);
 	assert_int_equal(source.n_feeds, 3);
 	assert_int_equal(source.n_origins, 0);
 	baleen_metrics_free(&source);
@@ -146,7 +190,7 @@ static void damaged(void **unused)
 	assert_int_equal(fwrite("no database, by any means", 1, 25, stream), 25);
 	assert_int_equal(fclose(stream), 0);
 	make_source(&source);
-	assert_int_equal(baleen_metrics_add_state(&source, DEVICE), 0);
+	assert_int_equal(baleen_metrics_add_state(&source, DEVICE, NULL), 0);
 	assert_int_equal(source.n_rules, 3);
 	baleen_metrics_free(&source);
 }
@@ -155,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(told, clean_root),
+		cmocka_unit_test_teardown(remembered, clean_root),
 		cmocka_unit_test_teardown(none, clean_root),
 		cmocka_unit_test_teardown(damaged, clean_root),
 	};

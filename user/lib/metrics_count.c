@@ -2,6 +2,7 @@
 /* How full a rule is, for metrics. */
 #include <bpf/bpf.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -40,7 +41,6 @@ static void look(const struct baleen_filter *filter, struct baleen_metrics_count
 							baleen_filter_count(filter, domain);
 	}
 	count->fpp = baleen_filter_worst_fpp(filter);
-	count->counted_s = now_s();
 }
 
 static struct baleen_metrics_count *find(struct baleen_metrics_counts *counts, u32 id)
@@ -67,39 +67,131 @@ static void keep(struct baleen_metrics_counts *counts, const struct baleen_metri
 	counts->count = grown;
 }
 
-static bool is_old(const struct baleen_metrics_count *count)
+static bool is_old(u64 counted_s)
 {
-	return now_s() >= count->counted_s + BALEEN_METRICS_COUNT_S;
+	return now_s() >= counted_s + BALEEN_METRICS_COUNT_S;
 }
 
-void baleen_metrics_count(struct baleen_metrics_counts *counts, const struct baleen_filter *filter,
-			  int map_fd, struct baleen_metrics_count *count)
+static void look_into(const struct baleen_xdp *xdp, u32 index, struct baleen_metrics_count *count)
 {
-	u32 id = counts && filter->n_bytes >= BALEEN_METRICS_LARGE_BYTES ? map_id(map_fd) : 0;
+	struct baleen_filter filter;
+
+	count->counted_s = now_s();
+	count->is_sound = !baleen_xdp_map_rule(xdp, index, &filter, NULL);
+	if (!count->is_sound)
+		return;
+	look(&filter, count);
+	baleen_filter_free(&filter);
+}
+
+/* Mapping alone takes the kernel 0.5 ms for each MiB: what is known is not mapped. */
+void baleen_metrics_count(struct baleen_metrics_counts *counts, const struct baleen_xdp *xdp,
+			  u32 index, struct baleen_metrics_count *count)
+{
+	u64 n_bytes = (u64)xdp->config.rule[index].image.n_blocks * BALEEN_BLOCK_BYTES;
+	u32 id = counts && n_bytes >= BALEEN_METRICS_LARGE_BYTES ? map_id(xdp->rule_fd[index]) : 0;
 	const struct baleen_metrics_count *known = id ? find(counts, id) : NULL;
 
-	if (known && !is_old(known)) {
+	if (known && !is_old(known->counted_s)) {
 		*count = *known;
 		return;
 	}
-	count->map_id = id;
-	look(filter, count);
+	*count = (struct baleen_metrics_count){ .map_id = id };
+	look_into(xdp, index, count);
 	if (id)
 		keep(counts, count);
 }
+
+/* --- single entries -------------------------------------------------------- */
+
+static struct baleen_metrics_origins *find_origins(const struct baleen_metrics_counts *counts,
+						   const char *device, const char *rule)
+{
+	for (size_t i = 0; i < counts->n_origins; i++)
+		if (!strcmp(counts->origins[i].device, device) &&
+		    !strcmp(counts->origins[i].rule, rule))
+			return &counts->origins[i];
+	return NULL;
+}
+
+const struct baleen_metrics_origins *
+baleen_metrics_recall_origins(const struct baleen_metrics_counts *counts, const char *device,
+			      const char *rule)
+{
+	const struct baleen_metrics_origins *known =
+		counts ? find_origins(counts, device, rule) : NULL;
+
+	return known && !is_old(known->counted_s) ? known : NULL;
+}
+
+static struct baleen_metrics_origins *add_origins(struct baleen_metrics_counts *counts,
+						  const char *device, const char *rule)
+{
+	struct baleen_metrics_origins *known = find_origins(counts, device, rule), *grown;
+
+	if (known)
+		return known;
+	grown = reallocarray(counts->origins, counts->n_origins + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	counts->origins = grown;
+	known = &grown[counts->n_origins++];
+	*known = (struct baleen_metrics_origins){ .n = 0 };
+	snprintf(known->device, sizeof(known->device), "%s", device);
+	snprintf(known->rule, sizeof(known->rule), "%s", rule);
+	return known;
+}
+
+void baleen_metrics_keep_origins(struct baleen_metrics_counts *counts, const char *device,
+				 const char *rule, const struct baleen_metrics_origin *row,
+				 size_t n)
+{
+	struct baleen_metrics_origins *kept;
+	struct baleen_metrics_origin *copy;
+	u64 sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += row[i].n;
+	if (!counts || sum < BALEEN_METRICS_MANY_ENTRIES)
+		return;
+	copy = reallocarray(NULL, n, sizeof(*copy));
+	kept = copy ? add_origins(counts, device, rule) : NULL;
+	if (!kept) {
+		free(copy);
+		return;
+	}
+	memcpy(copy, row, n * sizeof(*copy));
+	free(kept->row);
+	kept->row = copy;
+	kept->n = n;
+	kept->counted_s = now_s();
+}
+
+/* --- forgetting ------------------------------------------------------------ */
 
 void baleen_metrics_counts_forget(struct baleen_metrics_counts *counts)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < counts->n; i++)
-		if (!is_old(&counts->count[i]))
+		if (!is_old(counts->count[i].counted_s))
 			counts->count[n++] = counts->count[i];
 	counts->n = n;
+	n = 0;
+	for (size_t i = 0; i < counts->n_origins; i++) {
+		if (is_old(counts->origins[i].counted_s))
+			free(counts->origins[i].row);
+		else
+			counts->origins[n++] = counts->origins[i];
+	}
+	counts->n_origins = n;
 }
 
 void baleen_metrics_counts_free(struct baleen_metrics_counts *counts)
 {
+	for (size_t i = 0; i < counts->n_origins; i++)
+		free(counts->origins[i].row);
+	free(counts->origins);
 	free(counts->count);
 	*counts = (struct baleen_metrics_counts){ 0 };
 }

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How full a rule is, for metrics: counted, and remembered for a while, since
- * counting reads all of a map.
+ * counting reads all of a map, or of a table of single entries.
  */
 #ifndef BALEEN_METRICS_COUNT_H
 #define BALEEN_METRICS_COUNT_H
 
-#include "filter.h"
+#include "metrics.h"
+#include "xdp.h"
 
-/* A map from this size on is counted no more often than that. */
+/* A map of that size, or so many entries, are counted no more often than that. */
 #define BALEEN_METRICS_LARGE_BYTES (256 << 10)
+#define BALEEN_METRICS_MANY_ENTRIES 10000
 #define BALEEN_METRICS_COUNT_S 60
 
 /**
  * struct baleen_metrics_count - what a map holds
  * @map_id: the kernel's number of the map
  * @counted_s: when it was counted, of CLOCK_MONOTONIC
+ * @is_sound: the map holds a valid image; else nothing else is known
  * @n_entries: keys and prefixes; UINT64_MAX when a table does not tell
  * @used: slots in use, by domain
  * @fpp: the false positive rate of the worst table
@@ -23,32 +26,77 @@
 struct baleen_metrics_count {
 	u32 map_id;
 	u64 counted_s;
+	bool is_sound;
 	u64 n_entries;
 	u64 used[BALEEN_N_DOMAINS];
 	double fpp;
 };
 
 /**
+ * struct baleen_metrics_origins - the single entries of a rule
+ * @device: of the rule
+ * @rule: its name
+ * @counted_s: when they were counted, of CLOCK_MONOTONIC
+ * @row: by origin
+ * @n: how many
+ */
+struct baleen_metrics_origins {
+	char device[IF_NAMESIZE];
+	char rule[BALEEN_NAME_BYTES];
+	u64 counted_s;
+	struct baleen_metrics_origin *row;
+	size_t n;
+};
+
+/**
  * struct baleen_metrics_counts - what was counted lately
  * @count: by map
  * @n: how many
+ * @origins: by rule
+ * @n_origins: how many
  *
  * All zeros is empty.
  */
 struct baleen_metrics_counts {
 	struct baleen_metrics_count *count;
 	size_t n;
+	struct baleen_metrics_origins *origins;
+	size_t n_origins;
 };
 
 /**
- * baleen_metrics_count() - what a live filter holds
+ * baleen_metrics_count() - what the filter of a rule holds
  * @counts: remembers it; NULL counts every time
- * @filter: a view of the map
- * @map_fd: the map
+ * @xdp: opened
+ * @index: of the rule
  * @count: filled in
  */
-void baleen_metrics_count(struct baleen_metrics_counts *counts, const struct baleen_filter *filter,
-			  int map_fd, struct baleen_metrics_count *count);
+void baleen_metrics_count(struct baleen_metrics_counts *counts, const struct baleen_xdp *xdp,
+			  u32 index, struct baleen_metrics_count *count);
+
+/**
+ * baleen_metrics_recall_origins() - the single entries of a rule, from memory
+ * @counts: remembers them; may be NULL
+ * @device: of the rule
+ * @rule: its name
+ *
+ * Return: what was counted lately; NULL when they are to be counted.
+ */
+const struct baleen_metrics_origins *
+baleen_metrics_recall_origins(const struct baleen_metrics_counts *counts, const char *device,
+			      const char *rule);
+
+/**
+ * baleen_metrics_keep_origins() - remember the single entries of a rule
+ * @counts: remembers them, when there are many; may be NULL
+ * @device: of the rule
+ * @rule: its name
+ * @row: by origin; copied
+ * @n: how many
+ */
+void baleen_metrics_keep_origins(struct baleen_metrics_counts *counts, const char *device,
+				 const char *rule, const struct baleen_metrics_origin *row,
+				 size_t n);
 
 /**
  * baleen_metrics_counts_forget() - forget what is too old to be used

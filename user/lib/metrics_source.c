@@ -81,18 +81,17 @@ static void set_program(struct baleen_metrics_device *row, const struct baleen_x
 /* --- rules ----------------------------------------------------------------- */
 
 static int add_tables(struct collection *to, const struct baleen_xdp *xdp,
-		      const struct baleen_filter *filter, const struct baleen_metrics_count *count)
+		      const struct baleen_image *image, const struct baleen_metrics_count *count)
 {
 	static const char *const names[] = { "ipv4", "ipv6", "short", "long" };
 
 	for (u32 domain = 0; domain < sizeof(names) / sizeof(names[0]); domain++) {
-		const struct baleen_table *table = &filter->image.table[domain];
+		const struct baleen_table *table = &image->table[domain];
 		struct baleen_metrics_table *row;
 
 		if (table->kind != BALEEN_KIND_CUCKOO)
 			continue;
-		row = baleen_metrics_add_table(to->source, xdp->device, filter->image.name,
-					       names[domain]);
+		row = baleen_metrics_add_table(to->source, xdp->device, image->name, names[domain]);
 		if (!row)
 			return -ENOMEM;
 		row->used = count->used[domain];
@@ -105,20 +104,17 @@ static int add_tables(struct collection *to, const struct baleen_xdp *xdp,
 static int add_image(struct collection *to, const struct baleen_xdp *xdp, u32 index,
 		     struct baleen_metrics_rule *row)
 {
+	const struct baleen_image *image = &xdp->config.rule[index].image;
 	struct baleen_metrics_count count;
-	struct baleen_filter filter;
-	int err;
 
-	row->sound = !baleen_xdp_map_rule(xdp, index, &filter, NULL);
-	if (!row->sound)
+	baleen_metrics_count(to->counts, xdp, index, &count);
+	row->sound = count.is_sound;
+	if (!count.is_sound)
 		return 0;
-	baleen_metrics_count(to->counts, &filter, xdp->rule_fd[index], &count);
 	row->entries = count.n_entries;
-	row->image_bytes = filter.n_bytes;
+	row->image_bytes = (u64)image->n_blocks * BALEEN_BLOCK_BYTES;
 	row->fpp = count.fpp;
-	err = add_tables(to, xdp, &filter, &count);
-	baleen_filter_free(&filter);
-	return err;
+	return add_tables(to, xdp, image, &count);
 }
 
 static int add_rule(struct collection *to, const struct baleen_xdp *xdp, u32 index,
@@ -254,7 +250,7 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
 	if (!n_devices)
 		err = collect_all(&to, error);
 	for (size_t i = 0; i < source->n_devices && !err; i++)
-		err = baleen_metrics_add_state(source, source->device[i].device);
+		err = baleen_metrics_add_state(source, source->device[i].device, counts);
 	if (counts)
 		baleen_metrics_counts_forget(counts);
 	return err == -ENOMEM ? baleen_fail(error, ENOMEM, "no memory for metrics") : err;

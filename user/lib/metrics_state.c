@@ -15,9 +15,11 @@
  * @state: opened
  * @device: the device
  * @rule: the rule that is looked at
+ * @counts: remembers what was counted
  */
 struct walk {
 	struct baleen_metrics_source *source;
+	struct baleen_metrics_counts *counts;
 	const struct baleen_state *state;
 	const char *device;
 	const char *rule;
@@ -79,6 +81,25 @@ static int add_origin(const char *origin, u64 n, void *data)
 	return 0;
 }
 
+static int add_origins(struct walk *walk)
+{
+	const struct baleen_metrics_origins *known =
+		baleen_metrics_recall_origins(walk->counts, walk->device, walk->rule);
+	size_t first = walk->source->n_origins;
+	int err = 0;
+
+	for (size_t i = 0; known && i < known->n && !err; i++)
+		err = add_origin(known->row[i].origin, known->row[i].n, walk);
+	if (known)
+		return err;
+	err = baleen_singles_origins(walk->state, walk->rule, add_origin, walk, NULL);
+	if (!err)
+		baleen_metrics_keep_origins(walk->counts, walk->device, walk->rule,
+					    walk->source->origin + first,
+					    walk->source->n_origins - first);
+	return err;
+}
+
 static int add_rule(struct walk *walk, const char *rule)
 {
 	char name[BALEEN_NAME_BYTES + 16];
@@ -91,7 +112,7 @@ static int add_rule(struct walk *walk, const char *rule)
 		if (!strcmp(row->device, walk->device) && !strcmp(row->rule, rule))
 			row->changed_s = number_of(walk->state, name);
 	}
-	return baleen_singles_origins(walk->state, rule, add_origin, walk, NULL);
+	return add_origins(walk);
 }
 
 static void set_device(const struct walk *walk)
@@ -125,10 +146,13 @@ static int add_all(struct walk *walk)
 	return err;
 }
 
-int baleen_metrics_add_state(struct baleen_metrics_source *source, const char *device)
+int baleen_metrics_add_state(struct baleen_metrics_source *source, const char *device,
+			     struct baleen_metrics_counts *counts)
 {
 	struct baleen_state state;
-	struct walk walk = { .source = source, .state = &state, .device = device };
+	struct walk walk = {
+		.source = source, .counts = counts, .state = &state, .device = device
+	};
 	int err;
 
 	if (baleen_state_open(&state, device, 0, NULL))
