@@ -16,7 +16,7 @@ void print_made_of(const struct baleen_state *state, const char *rule);
 /* Adds "feeds" and "origins" to the JSON of a rule. */
 void describe_made_of(const struct baleen_state *state, const char *rule, json_t *json);
 
-/* Adds "state_directory" to the JSON of a device: where it is, and when it was applied. */
+/* Adds "made_of" to the JSON of a device: where it is, and when it was applied. */
 void describe_state(const struct baleen_state *state, json_t *json);
 
 #endif /* BALEEN_CLI_MADE_OF_H */
