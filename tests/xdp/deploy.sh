@@ -206,6 +206,17 @@ is "who is meant" "$(in_session "$DEPLOY" batch veth-b ban --cut +10.66.0.1)" "o
 is "is dropped" "$(dropped 10.66.0.1)" D
 is "a peer no more" "$(deploy batch ban -10.66.0.1 +10.66.0.1)" "ok ok in-place"
 
+# --- several at a time ---
+
+id=$(xdp_id "$B" veth-b)
+for i in {1..8}; do
+	deploy batch ban @origin$i +40.0.$i.1 +40.0.$i.2 +40.0.0.9 -40.0.$i.2 &
+done >"$TMP/said" 2>&1
+wait
+is "all come through" "$(sort -u "$TMP/said")" "ok ok ok ok in-place"
+is "all is in force" "$(dropped 40.0.{1..8}.1 40.0.{1..8}.2 40.0.0.9)" DDDDDDDDPPPPPPPPD
+is_swapped "several" no
+
 # --- any ---
 
 fresh drop+guarded+any:ban
@@ -232,6 +243,8 @@ is "it is not in force" "$(dropped 31.0.0.1 30.0.1.1 30.0.0.1 20.1.1.1)" PPDD
 check_status "nor for another feed" 1 deploy update ban "$ROOT/build/baleen"
 is "what was in force is" "$(dropped 30.0.0.1 20.1.1.1 30.0.1.1)" DDP
 is "expiry needs no room" "$(deploy expire 2000000 >/dev/null 2>&1; dropped 30.0.0.1 20.1.1.1)" PD
+rm -rf /sys/fs/bpf/baleen/ns*
+is "nor does a restore" "$(deploy restore 2>&1) $(dropped 20.1.1.1 30.0.1.1)" "attached DP"
 rm -f "$TMP/full/fill"
 is "then there is" "$(deploy batch ban +30.0.1.1) $(dropped 30.0.1.1 20.1.1.1)" "ok in-place DD"
 
