@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Changes of single entries, in the state and in what packets see.
- *
- * A change of an entry is not yet a change of the set: another entry, or a feed,
- * may hold the key, too. So rows are changed first, in a transaction; then each
- * key that they name is asked for anew, and put into the map or taken out of it.
- */
+/* Changes of single entries, in the state and in what packets see. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "change.h"
-#include "deploy_step.h"
-
-/* Keys that are looked for in feeds one by one: to read a million lines for one of
- * them takes 0.08 s, to derive the filter anew and put it on 0.55 s.
- */
-#define MAX_SOUGHT 6
+#include "deploy_touched.h"
 
 /**
  * struct work - a batch on its way
  * @deploy: device and state
  * @batch: what to do; NULL when entries end
  * @rules: of the state
- * @index: of the rule among them
- * @now_ms: the time for all of it
- * @touched: lines of the keys whose place may have changed
- * @touched_text: what it wrote
- * @touched_bytes: length of that
+ * @touched: keys of changed rows
  * @is_changed: a row was changed
  * @guards: additions are asked about
  * @withheld: what must not be added
@@ -38,11 +22,7 @@ struct work {
 	struct baleen_deploy *deploy;
 	struct baleen_batch *batch;
 	struct baleen_state_rules rules;
-	u32 index;
-	u64 now_ms;
-	FILE *touched;
-	char *touched_text;
-	size_t touched_bytes;
+	struct baleen_touched touched;
 	bool is_changed;
 	bool guards;
 	struct baleen_withheld_set withheld;
@@ -51,7 +31,7 @@ struct work {
 
 static const struct baleen_state_rule *rule_of(const struct work *work)
 {
-	return &work->rules.rule[work->index];
+	return &work->rules.rule[work->touched.index];
 }
 
 static int no_memory(struct work *work)
@@ -61,7 +41,18 @@ static int no_memory(struct work *work)
 
 static int touch(struct work *work, const struct baleen_single *single)
 {
-	return fprintf(work->touched, "%s\n", single->key) < 0 ? no_memory(work) : 0;
+	return baleen_touched_add(&work->touched, single);
+}
+
+/* Keys of rows are of this rule from now on. */
+static int start(struct work *work, u32 index, u64 now_ms)
+{
+	work->touched = (struct baleen_touched){ .deploy = work->deploy,
+						 .rules = &work->rules,
+						 .index = index,
+						 .now_ms = now_ms,
+						 .error = work->error };
+	return baleen_touched_start(&work->touched);
 }
 
 /* --- what must not be added ------------------------------------------------- */
@@ -318,268 +309,17 @@ static int finish_snapshot(struct work *work)
 	return err;
 }
 
-/* --- what changes in the map ----------------------------------------------- */
-
-/**
- * struct moves - hosts and keys that go into the map and out of it
- * @in: they are to be in it
- * @out: they are not
- * @stored: what is withheld from the rule
- * @has_feeds: the rule has feeds
- * @n_sought: keys that were looked for in these
- */
-struct moves {
-	struct baleen_list in;
-	struct baleen_list out;
-	struct baleen_withheld_set stored;
-	bool has_feeds;
-	u32 n_sought;
-};
-
-static void append(struct baleen_list *list, const struct baleen_key *key)
-{
-	switch (key->domain) {
-	case BALEEN_IP4: list->ip4[list->n_ip4++] = key->ip4; break;
-	case BALEEN_IP6: list->ip6[list->n_ip6++] = (struct baleen_ip6){ key->hi, key->lo }; break;
-	default: list->key[list->n_key++] = *key; break;
-	}
-}
-
-static int make_room(struct baleen_list *list, const struct baleen_list *like)
-{
-	list->key_spec = like->key_spec;
-	list->ip4 = calloc(like->n_ip4 + 1, sizeof(*list->ip4));
-	list->ip6 = calloc(like->n_ip6 + 1, sizeof(*list->ip6));
-	list->key = calloc(like->n_key + 1, sizeof(*list->key));
-	return list->ip4 && list->ip6 && list->key ? 0 : -ENOMEM;
-}
-
-static void free_moves(struct moves *moves)
-{
-	baleen_list_free(&moves->in);
-	baleen_list_free(&moves->out);
-	baleen_withheld_free(&moves->stored);
-}
-
-static int stop(const struct baleen_feed *feed, void *data)
-{
-	return 1;
-}
-
-static int start_moves(struct work *work, const struct baleen_list *touched, struct moves *moves)
-{
-	const struct baleen_state_rule *rule = rule_of(work);
-	int err = 0;
-
-	*moves = (struct moves){ 0 };
-	if (make_room(&moves->in, touched) || make_room(&moves->out, touched))
-		return no_memory(work);
-	if (baleen_withheld_applies(rule))
-		err = baleen_withheld_load(&work->deploy->state, &moves->stored, work->error);
-	if (!err)
-		err = baleen_feeds_each(&work->deploy->state, rule->name, stop, NULL, work->error);
-	moves->has_feeds = err == 1;
-	return err < 0 ? err : 0;
-}
-
-static bool is_withheld(const struct moves *moves, const struct baleen_key *key)
-{
-	return baleen_list_has(&moves->stored.set[BALEEN_WITHHELD_NEVER], key) ||
-	       baleen_list_has(&moves->stored.set[BALEEN_WITHHELD_HOST], key);
-}
-
-/* Return: -EAGAIN when it is cheaper to derive all anew. */
-static int move(struct work *work, const struct baleen_key *key, struct moves *moves)
-{
-	const struct baleen_state *state = &work->deploy->state;
-	enum baleen_decision decision;
-	bool holds = false;
-	int err = baleen_derive_decides(state, rule_of(work), key, work->now_ms, &decision,
-					work->error);
-
-	if (err)
-		return err;
-	if (decision == BALEEN_DECIDED_IN) {
-		holds = !is_withheld(moves, key);
-	} else if (decision == BALEEN_UNDECIDED && moves->has_feeds) {
-		if (moves->n_sought++ == MAX_SOUGHT)
-			return -EAGAIN;
-		err = baleen_derive_holds(state, rule_of(work), key, work->now_ms, &holds,
-					  work->error);
-	}
-	if (!err)
-		append(holds ? &moves->in : &moves->out, key);
-	return err;
-}
-
-static int move_all(struct work *work, const struct baleen_list *touched, struct moves *moves)
-{
-	int err = start_moves(work, touched, moves);
-	struct baleen_key key = { .domain = BALEEN_IP4 };
-
-	for (size_t i = 0; i < touched->n_ip4 && !err; i++) {
-		key.ip4 = touched->ip4[i];
-		err = move(work, &key, moves);
-	}
-	key = (struct baleen_key){ .domain = BALEEN_IP6 };
-	for (size_t i = 0; i < touched->n_ip6 && !err; i++) {
-		key.hi = touched->ip6[i].hi;
-		key.lo = touched->ip6[i].lo;
-		err = move(work, &key, moves);
-	}
-	for (size_t i = 0; i < touched->n_key && !err; i++)
-		err = move(work, &touched->key[i], moves);
-	return err;
-}
-
-/* --- the map --------------------------------------------------------------- */
-
-/* The rule on the device, or a negative number. */
-static int live_index(const struct work *work)
-{
-	return work->deploy->has_xdp ?
-		       baleen_xdp_rule_index(&work->deploy->xdp, rule_of(work)->name) :
-		       -ENOENT;
-}
-
-/* Is it that a table was full? Where there are prefixes, no room would help. */
-static bool is_for_room(const struct baleen_filter *filter, const struct moves *moves, int err)
-{
-	return err == -ENOSPC && (moves->in.n_ip4 || moves->in.n_key ||
-				  (moves->in.n_ip6 && !filter->image.table[BALEEN_IP6_STEMS].kind));
-}
-
-/* What is in both the old set and the new one is never missing.
- * Return: as baleen_change_in_place(). @is_full: room would help
- */
-static int change_map(struct work *work, const struct moves *moves, bool *is_full)
-{
-	struct baleen_filter filter;
-	u64 ignored;
-	int err = baleen_xdp_map_rule_writable(&work->deploy->xdp, live_index(work), &filter,
-					       work->error);
-
-	if (err)
-		return err;
-	/* Its rate would go up with each key, unseen. */
-	if (baleen_filter_has_bloom(&filter)) {
-		err = -EOPNOTSUPP;
-	} else {
-		err = baleen_change_in_place(&filter, &moves->in, BALEEN_SET_UNION, &ignored);
-		*is_full = is_for_room(&filter, moves, err);
-	}
-	if (!err)
-		err = baleen_change_in_place(&filter, &moves->out, BALEEN_SET_DIFFERENCE, &ignored);
-	baleen_filter_free(&filter);
-	return err;
-}
-
-/* Return: -EAGAIN, -ENOSPC or -EOPNOTSUPP when it takes more than that. */
-static int agree_in_place(struct work *work, const struct baleen_list *touched, bool *is_full)
-{
-	struct moves moves;
-	int err;
-
-	*is_full = false;
-	if (touched->n_net4 || touched->n_prefix6)
-		return -EAGAIN;
-	err = move_all(work, touched, &moves);
-	if (!err)
-		err = change_map(work, &moves, is_full);
-	free_moves(&moves);
-	return err;
-}
-
-static int agree_anew(struct work *work, bool is_roomy)
-{
-	struct baleen_deploy_plan plan = { .rules = work->rules };
-	struct baleen_deploy_step step = { .plan = &plan,
-					   .now_ms = work->now_ms,
-					   .is_roomy = is_roomy };
-	int err;
-
-	plan.rebuild[work->index] = true;
-	err = baleen_deploy_prepare(work->deploy, &step, work->error);
-	if (!err)
-		err = baleen_deploy_note_times(work->deploy, &step, work->error);
-	if (!err)
-		err = baleen_deploy_switch(work->deploy, &step, work->error);
-	baleen_deploy_step_free(&step);
-	return err;
-}
-
-/* The keys that rows named, as a set. */
-static int read_touched(struct work *work, struct baleen_list *touched)
-{
-	if (fflush(work->touched))
-		return no_memory(work);
-	return baleen_list_from_text(work->touched_text, "keys", rule_of(work)->key_spec, touched,
-				     work->error);
-}
-
-/* Makes the map what the rows say. */
-static int agree(struct work *work, bool is_atomic, bool *in_place)
-{
-	struct baleen_list touched;
-	bool is_full = false;
-	int err;
-
-	*in_place = true;
-	if (rule_of(work)->is_any || live_index(work) < 0)
-		return 0;
-	err = read_touched(work, &touched);
-	if (err)
-		return err;
-	err = is_atomic ? -EAGAIN : agree_in_place(work, &touched, &is_full);
-	if (err == -EAGAIN || err == -ENOSPC || err == -EOPNOTSUPP) {
-		*in_place = false;
-		err = agree_anew(work, is_full);
-	}
-	baleen_list_free(&touched);
-	return err;
-}
-
-/* The rows are what they were before; the map becomes it again. */
-static int undo(struct work *work, bool in_place)
-{
-	struct baleen_list touched;
-	bool ignored;
-	int err = in_place ? read_touched(work, &touched) : -EAGAIN;
-
-	if (!err) {
-		err = agree_in_place(work, &touched, &ignored);
-		baleen_list_free(&touched);
-	}
-	return err ? baleen_deploy_follow(work->deploy, work->now_ms, work->error) : 0;
-}
-
 /* --- batch ----------------------------------------------------------------- */
 
-static int start(struct work *work)
-{
-	work->touched = open_memstream(&work->touched_text, &work->touched_bytes);
-	return work->touched ? 0 : no_memory(work);
-}
-
-static void finish(struct work *work)
-{
-	if (work->touched)
-		fclose(work->touched);
-	work->touched = NULL;
-	free(work->touched_text);
-	work->touched_text = NULL;
-	baleen_withheld_free(&work->withheld);
-}
-
-static int find_rule(struct work *work)
+static int start_batch(struct work *work)
 {
 	int err = baleen_state_get_rules(&work->deploy->state, &work->rules, work->error);
 
 	if (err)
 		return err;
-	for (work->index = 0; work->index < work->rules.n_rules; work->index++)
-		if (!strcmp(rule_of(work)->name, work->batch->rule))
-			return 0;
+	for (u32 i = 0; i < work->rules.n_rules; i++)
+		if (!strcmp(work->rules.rule[i].name, work->batch->rule))
+			return start(work, i, baleen_now_ms());
 	return baleen_fail(work->error, ENOENT, "%s has no rule '%s'", work->deploy->state.device,
 			   work->batch->rule);
 }
@@ -608,7 +348,7 @@ static int put_in_force(struct work *work)
 
 	if (err)
 		return err;
-	err = agree(work, work->batch->atomic, &in_place);
+	err = baleen_touched_agree(&work->touched, work->batch->atomic, &in_place);
 	if (!err) {
 		err = baleen_state_commit(state, work->error);
 		is_unsure = err;
@@ -616,7 +356,7 @@ static int put_in_force(struct work *work)
 	if (err) {
 		first = *work->error;
 		baleen_state_rollback(state);
-		is_unsure |= undo(work, in_place) != 0;
+		is_unsure |= baleen_touched_undo(&work->touched, in_place) != 0;
 		*work->error = first;
 	}
 	if (!is_unsure)
@@ -628,10 +368,8 @@ static int put_in_force(struct work *work)
 
 static int run(struct work *work)
 {
-	int err = find_rule(work);
+	int err = start_batch(work);
 
-	if (!err)
-		err = start(work);
 	if (!err)
 		err = baleen_state_begin(&work->deploy->state, work->error);
 	if (err)
@@ -647,10 +385,7 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 			struct baleen_error *error)
 {
 	struct baleen_error ignored;
-	struct work work = { .deploy = deploy,
-			     .batch = batch,
-			     .now_ms = baleen_now_ms(),
-			     .error = error ? error : &ignored };
+	struct work work = { .deploy = deploy, .batch = batch, .error = error ? error : &ignored };
 	int err;
 
 	for (size_t i = 0; i < batch->n; i++)
@@ -658,7 +393,8 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 	batch->n_flushed = 0;
 	batch->in_place = true;
 	err = run(&work);
-	finish(&work);
+	baleen_touched_end(&work.touched);
+	baleen_withheld_free(&work.withheld);
 	return err;
 }
 
@@ -667,8 +403,9 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 static int remove_expired(struct work *work, u64 *n_removed)
 {
 	struct leftovers expired = { 0 };
-	int err = baleen_singles_expired(&work->deploy->state, rule_of(work)->name, work->now_ms,
-					 keep_leftover, &expired, work->error);
+	int err =
+		baleen_singles_expired(&work->deploy->state, rule_of(work)->name,
+				       work->touched.now_ms, keep_leftover, &expired, work->error);
 
 	if (err == -ENOMEM)
 		no_memory(work);
@@ -678,17 +415,17 @@ static int remove_expired(struct work *work, u64 *n_removed)
 	return err;
 }
 
-static int expire_rule(struct work *work, u64 *n_removed)
+static int expire_rule(struct work *work, u32 index, u64 now_ms, u64 *n_removed)
 {
 	bool ignored;
-	int err = start(work);
+	int err = start(work, index, now_ms);
 
 	work->is_changed = false;
 	if (!err)
 		err = remove_expired(work, n_removed);
 	if (!err && work->is_changed)
-		err = agree(work, false, &ignored);
-	finish(work);
+		err = baleen_touched_agree(&work->touched, false, &ignored);
+	baleen_touched_end(&work->touched);
 	return err;
 }
 
@@ -713,9 +450,7 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 			 struct baleen_error *error)
 {
 	struct baleen_error ignored;
-	struct work work = { .deploy = deploy,
-			     .now_ms = now_ms,
-			     .error = error ? error : &ignored };
+	struct work work = { .deploy = deploy, .error = error ? error : &ignored };
 	u64 next = baleen_singles_next_expiry(&deploy->state), n_removed = 0;
 	int err;
 
@@ -727,8 +462,8 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 		err = baleen_state_begin(&deploy->state, work.error);
 	if (err)
 		return err;
-	for (; work.index < work.rules.n_rules && !err; work.index++)
-		err = expire_rule(&work, &n_removed);
+	for (u32 i = 0; i < work.rules.n_rules && !err; i++)
+		err = expire_rule(&work, i, now_ms, &n_removed);
 	if (!err)
 		err = note_expired(&work, n_removed);
 	if (!err)

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Keys whose rows were changed: what becomes of them in the map. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "change.h"
+#include "deploy_step.h"
+#include "deploy_touched.h"
+
+/* Keys that are looked for in feeds one by one: to read a million lines for one of
+ * them takes 0.08 s, to derive the filter anew and put it on 0.55 s.
+ */
+#define MAX_SOUGHT 6
+
+static const struct baleen_state_rule *rule_of(const struct baleen_touched *touched)
+{
+	return &touched->rules->rule[touched->index];
+}
+
+static int no_memory(struct baleen_touched *touched)
+{
+	return baleen_fail(touched->error, ENOMEM, "no memory for the entries");
+}
+
+int baleen_touched_start(struct baleen_touched *touched)
+{
+	touched->stream = open_memstream(&touched->text, &touched->n_bytes);
+	return touched->stream ? 0 : no_memory(touched);
+}
+
+int baleen_touched_add(struct baleen_touched *touched, const struct baleen_single *single)
+{
+	return fprintf(touched->stream, "%s\n", single->key) < 0 ? no_memory(touched) : 0;
+}
+
+void baleen_touched_end(struct baleen_touched *touched)
+{
+	if (touched->stream)
+		fclose(touched->stream);
+	touched->stream = NULL;
+	free(touched->text);
+	touched->text = NULL;
+}
+
+/* --- what changes in the map ----------------------------------------------- */
+
+/**
+ * struct moves - hosts and keys that go into the map and out of it
+ * @in: they are to be in it
+ * @out: they are not
+ * @stored: what is withheld from the rule
+ * @has_feeds: the rule has feeds
+ * @n_sought: keys that were looked for in these
+ */
+struct moves {
+	struct baleen_list in;
+	struct baleen_list out;
+	struct baleen_withheld_set stored;
+	bool has_feeds;
+	u32 n_sought;
+};
+
+static void append(struct baleen_list *list, const struct baleen_key *key)
+{
+	switch (key->domain) {
+	case BALEEN_IP4: list->ip4[list->n_ip4++] = key->ip4; break;
+	case BALEEN_IP6: list->ip6[list->n_ip6++] = (struct baleen_ip6){ key->hi, key->lo }; break;
+	default: list->key[list->n_key++] = *key; break;
+	}
+}
+
+static int make_room(struct baleen_list *list, const struct baleen_list *like)
+{
+	list->key_spec = like->key_spec;
+	list->ip4 = calloc(like->n_ip4 + 1, sizeof(*list->ip4));
+	list->ip6 = calloc(like->n_ip6 + 1, sizeof(*list->ip6));
+	list->key = calloc(like->n_key + 1, sizeof(*list->key));
+	return list->ip4 && list->ip6 && list->key ? 0 : -ENOMEM;
+}
+
+static void free_moves(struct moves *moves)
+{
+	baleen_list_free(&moves->in);
+	baleen_list_free(&moves->out);
+	baleen_withheld_free(&moves->stored);
+}
+
+static int stop(const struct baleen_feed *feed, void *data)
+{
+	return 1;
+}
+
+static int start_moves(struct baleen_touched *touched, const struct baleen_list *keys,
+		       struct moves *moves)
+{
+	const struct baleen_state_rule *rule = rule_of(touched);
+	int err = 0;
+
+	*moves = (struct moves){ 0 };
+	if (make_room(&moves->in, keys) || make_room(&moves->out, keys))
+		return no_memory(touched);
+	if (baleen_withheld_applies(rule))
+		err = baleen_withheld_load(&touched->deploy->state, &moves->stored, touched->error);
+	if (!err)
+		err = baleen_feeds_each(&touched->deploy->state, rule->name, stop, NULL,
+					touched->error);
+	moves->has_feeds = err == 1;
+	return err < 0 ? err : 0;
+}
+
+static bool is_withheld(const struct moves *moves, const struct baleen_key *key)
+{
+	return baleen_list_has(&moves->stored.set[BALEEN_WITHHELD_NEVER], key) ||
+	       baleen_list_has(&moves->stored.set[BALEEN_WITHHELD_HOST], key);
+}
+
+/* Return: -EAGAIN when it is cheaper to derive all anew. */
+static int move(struct baleen_touched *touched, const struct baleen_key *key, struct moves *moves)
+{
+	const struct baleen_state *state = &touched->deploy->state;
+	enum baleen_decision decision;
+	bool holds = false;
+	int err = baleen_derive_decides(state, rule_of(touched), key, touched->now_ms, &decision,
+					touched->error);
+
+	if (err)
+		return err;
+	if (decision == BALEEN_DECIDED_IN) {
+		holds = !is_withheld(moves, key);
+	} else if (decision == BALEEN_UNDECIDED && moves->has_feeds) {
+		if (moves->n_sought++ == MAX_SOUGHT)
+			return -EAGAIN;
+		err = baleen_derive_holds(state, rule_of(touched), key, touched->now_ms, &holds,
+					  touched->error);
+	}
+	if (!err)
+		append(holds ? &moves->in : &moves->out, key);
+	return err;
+}
+
+static int move_all(struct baleen_touched *touched, const struct baleen_list *keys,
+		    struct moves *moves)
+{
+	int err = start_moves(touched, keys, moves);
+	struct baleen_key key = { .domain = BALEEN_IP4 };
+
+	for (size_t i = 0; i < keys->n_ip4 && !err; i++) {
+		key.ip4 = keys->ip4[i];
+		err = move(touched, &key, moves);
+	}
+	key = (struct baleen_key){ .domain = BALEEN_IP6 };
+	for (size_t i = 0; i < keys->n_ip6 && !err; i++) {
+		key.hi = keys->ip6[i].hi;
+		key.lo = keys->ip6[i].lo;
+		err = move(touched, &key, moves);
+	}
+	for (size_t i = 0; i < keys->n_key && !err; i++)
+		err = move(touched, &keys->key[i], moves);
+	return err;
+}
+
+/* --- the map --------------------------------------------------------------- */
+
+/* The rule on the device, or a negative number. */
+static int live_index(const struct baleen_touched *touched)
+{
+	return touched->deploy->has_xdp ?
+		       baleen_xdp_rule_index(&touched->deploy->xdp, rule_of(touched)->name) :
+		       -ENOENT;
+}
+
+/* Is it that a table was full? Where there are prefixes, no room would help. */
+static bool is_for_room(const struct baleen_filter *filter, const struct moves *moves, int err)
+{
+	return err == -ENOSPC && (moves->in.n_ip4 || moves->in.n_key ||
+				  (moves->in.n_ip6 && !filter->image.table[BALEEN_IP6_STEMS].kind));
+}
+
+/* What is in both the old set and the new one is never missing.
+ * Return: as baleen_change_in_place(). @is_full: room would help
+ */
+static int change_map(struct baleen_touched *touched, const struct moves *moves, bool *is_full)
+{
+	struct baleen_filter filter;
+	u64 ignored;
+	int err = baleen_xdp_map_rule_writable(&touched->deploy->xdp, live_index(touched), &filter,
+					       touched->error);
+
+	if (err)
+		return err;
+	/* Its rate would go up with each key, unseen. */
+	if (baleen_filter_has_bloom(&filter)) {
+		err = -EOPNOTSUPP;
+	} else {
+		err = baleen_change_in_place(&filter, &moves->in, BALEEN_SET_UNION, &ignored);
+		*is_full = is_for_room(&filter, moves, err);
+	}
+	if (!err)
+		err = baleen_change_in_place(&filter, &moves->out, BALEEN_SET_DIFFERENCE, &ignored);
+	baleen_filter_free(&filter);
+	return err;
+}
+
+/* Return: -EAGAIN, -ENOSPC or -EOPNOTSUPP when it takes more than that. */
+static int agree_in_place(struct baleen_touched *touched, const struct baleen_list *keys,
+			  bool *is_full)
+{
+	struct moves moves;
+	int err;
+
+	*is_full = false;
+	if (keys->n_net4 || keys->n_prefix6)
+		return -EAGAIN;
+	err = move_all(touched, keys, &moves);
+	if (!err)
+		err = change_map(touched, &moves, is_full);
+	free_moves(&moves);
+	return err;
+}
+
+static int agree_anew(struct baleen_touched *touched, bool is_roomy)
+{
+	struct baleen_deploy_plan plan = { .rules = *touched->rules };
+	struct baleen_deploy_step step = { .plan = &plan,
+					   .now_ms = touched->now_ms,
+					   .is_roomy = is_roomy };
+	int err;
+
+	plan.rebuild[touched->index] = true;
+	err = baleen_deploy_prepare(touched->deploy, &step, touched->error);
+	if (!err)
+		err = baleen_deploy_note_times(touched->deploy, &step, touched->error);
+	if (!err)
+		err = baleen_deploy_switch(touched->deploy, &step, touched->error);
+	baleen_deploy_step_free(&step);
+	return err;
+}
+
+/* The keys that rows named, as a set. */
+static int read_keys(struct baleen_touched *touched, struct baleen_list *keys)
+{
+	if (fflush(touched->stream))
+		return no_memory(touched);
+	return baleen_list_from_text(touched->text, "keys", rule_of(touched)->key_spec, keys,
+				     touched->error);
+}
+
+/* Makes the map what the rows say. */
+int baleen_touched_agree(struct baleen_touched *touched, bool is_atomic, bool *in_place)
+{
+	struct baleen_list keys;
+	bool is_full = false;
+	int err;
+
+	*in_place = true;
+	if (rule_of(touched)->is_any || live_index(touched) < 0)
+		return 0;
+	err = read_keys(touched, &keys);
+	if (err)
+		return err;
+	err = is_atomic ? -EAGAIN : agree_in_place(touched, &keys, &is_full);
+	if (err == -EAGAIN || err == -ENOSPC || err == -EOPNOTSUPP) {
+		*in_place = false;
+		err = agree_anew(touched, is_full);
+	}
+	baleen_list_free(&keys);
+	return err;
+}
+
+/* The rows are what they were before; the map becomes it again. */
+int baleen_touched_undo(struct baleen_touched *touched, bool in_place)
+{
+	struct baleen_list keys;
+	bool ignored;
+	int err = in_place ? read_keys(touched, &keys) : -EAGAIN;
+
+	if (!err) {
+		err = agree_in_place(touched, &keys, &ignored);
+		baleen_list_free(&keys);
+	}
+	return err ? baleen_deploy_follow(touched->deploy, touched->now_ms, touched->error) : 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Keys whose rows were changed: what becomes of them in the map.
+ *
+ * A change of an entry is not yet a change of the set: another entry, or a feed,
+ * may hold the key, too. So rows are changed first, in a transaction; then each
+ * key that they name is asked for anew, and put into the map or taken out of it.
+ */
+#ifndef BALEEN_DEPLOY_TOUCHED_H
+#define BALEEN_DEPLOY_TOUCHED_H
+
+#include <stdio.h>
+
+#include "deploy.h"
+
+/**
+ * struct baleen_touched - keys of a rule whose place may have changed
+ * @deploy: device and state, with a transaction
+ * @rules: of the state
+ * @index: of the rule among them
+ * @now_ms: single entries that have ended by then take no part
+ * @error: of the caller, filled in by all that fails
+ * @stream: takes a line for each key
+ * @text: what it wrote
+ * @n_bytes: length of that
+ *
+ * The first five are given.
+ */
+struct baleen_touched {
+	struct baleen_deploy *deploy;
+	const struct baleen_state_rules *rules;
+	u32 index;
+	u64 now_ms;
+	struct baleen_error *error;
+	FILE *stream;
+	char *text;
+	size_t n_bytes;
+};
+
+/**
+ * baleen_touched_start() - begin with no keys
+ * @touched: end with baleen_touched_end()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_touched_start(struct baleen_touched *touched);
+
+/**
+ * baleen_touched_add() - add the key of an entry
+ * @touched: started
+ * @single: the entry
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_touched_add(struct baleen_touched *touched, const struct baleen_single *single);
+
+/**
+ * baleen_touched_end() - free the keys
+ * @touched: started, or all zeros but for what was given
+ */
+void baleen_touched_end(struct baleen_touched *touched);
+
+/**
+ * baleen_touched_agree() - make the map what the rows say
+ * @touched: started
+ * @is_atomic: in one step, also what could change in place
+ * @in_place: filled in, also on failure: the map was changed in place, not replaced
+ *
+ * Hosts that go in come before those that go out. Does nothing when the rule is
+ * not on the device.
+ *
+ * Return: 0 or a negative errno; then part of it may have been done in place.
+ */
+int baleen_touched_agree(struct baleen_touched *touched, bool is_atomic, bool *in_place);
+
+/**
+ * baleen_touched_undo() - make the map again what the rows say
+ * @touched: started; its rows are what they were before
+ * @in_place: as baleen_touched_agree() said
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_touched_undo(struct baleen_touched *touched, bool in_place);
+
+#endif /* BALEEN_DEPLOY_TOUCHED_H */
