@@ -11,7 +11,7 @@
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
-# make install    DESTDIR= prefix=/usr/local sbindir= libdir= mandir= unitdir= sysconfdir=
+# make install    DESTDIR= prefix=/usr/local sbindir= libdir= mandir= unitdir= udevdir= sysconfdir=
 # make deb        Debian packages into build/deb/, RELEASE= for another version
 # make clean
 
@@ -36,6 +36,7 @@ libdir ?= $(prefix)/lib
 datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
 unitdir ?= $(prefix)/lib/systemd/system
+udevdir ?= $(prefix)/lib/udev/rules.d
 sysconfdir ?= /etc
 CC := gcc
 CLANG ?= clang
@@ -61,6 +62,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 TOOL_SRC := $(wildcard tests/tools/*.c)
 UNITS := $(wildcard user/systemd/*.service user/systemd/*.timer user/systemd/*.path)
+UDEV_RULES := $(wildcard user/udev/*.rules)
 SHARED := $(wildcard user/adapters/* user/grafana/* user/prometheus/*)
 BENCH_SRC := $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))
 BPF_SRC := $(wildcard bpf/*.bpf.c)
@@ -254,7 +256,7 @@ PLACES = $(if $(ELSEWHERE),s|/usr/sbin/baleend|$(sbindir)/baleend --command $(sb
 # What others add to these directories is installed with them.
 install: all
 	install -d $(addprefix $(DESTDIR),$(sbindir) $(libdir)/pkgconfig $(includedir)/baleen \
-		$(mandir)/man3 $(mandir)/man5 $(mandir)/man8 $(unitdir) $(share) \
+		$(mandir)/man3 $(mandir)/man5 $(mandir)/man8 $(unitdir) $(udevdir) $(share) \
 		$(datadir)/bash-completion/completions $(sysconfdir)/baleen)
 	install -t $(DESTDIR)$(sbindir) $(PROGRAMS)
 	$(INSTALL_FILE) $(DESTDIR)$(includedir)/baleen include/baleen/*.h user/api/libbaleen.h
@@ -269,6 +271,9 @@ install: all
 	$(INSTALL_FILE) $(DESTDIR)$(datadir)/bash-completion/completions user/completion/baleen
 	for unit in $(UNITS); do \
 		sed '$(PLACES)' $$unit >$(DESTDIR)$(unitdir)/$${unit##*/}; \
+	done
+	for rules in $(UDEV_RULES); do \
+		sed '$(PLACES)' $$rules >$(DESTDIR)$(udevdir)/$${rules##*/}; \
 	done
 	cp -rt $(DESTDIR)$(share) $(SHARED)
 	sed -i '$(PLACES)' $(DESTDIR)$(share)/*

@@ -31,7 +31,7 @@ comparable()
 {
 	"$BALEEN" status -j "$1" | jq -MS '.[].rules |= map(select(.name != "storm")) | walk(if type == "object" then
 		del(.packets, .packet_bytes, .unmatched, .vital, .unparsed, .no_filter,
-			.sampled, .not_sampled, .lost, .program_id, .ifindex) else . end)'
+			.sampled, .not_sampled, .lost, .program_id, .program_on_device.id, .ifindex) else . end)'
 }
 
 # judges NAME: frames on lan0 fare as the lists say

@@ -82,14 +82,11 @@ make_lists()
 	cat "$lists/friends.list" "$TMP/elsewhere" >>"$lists/unlisted"
 }
 
-# in_machine KERNEL SCRIPT FILE...: prints its results, numbered on
+# in_machine KERNEL SCRIPT FILE...: shows its results as they come, numbered on
 in_machine()
 {
-	local line status
+	local line
 
-	tests/vm/boot "$1" "$2" --tree "$TREE" tests/lib.sh tests/boot/{lan,seen,guest.sh} \
-		"${VM_TOOLS[@]}" "${@:3}" >"$TMP/results" 2>"$TMP/err"
-	status=$?
 	while IFS= read -r line; do
 		case $line in
 		"1.."*) ;;
@@ -97,6 +94,7 @@ in_machine()
 		"not ok "*) not_ok "${line#*- }" ;;
 		*) echo "$line" ;;
 		esac
-	done <"$TMP/results"
-	is "$1: the script ended, the kernel log is clean" "$status$(cat "$TMP/err")" 0
+	done < <(tests/vm/boot "$1" "$2" --tree "$TREE" tests/lib.sh tests/boot/{lan,seen,guest.sh} \
+		"${VM_TOOLS[@]}" "${@:3}" 2>"$TMP/err"; echo $? >"$TMP/status")
+	is "$1: the script ended, the kernel log is clean" "$(cat "$TMP/status" "$TMP/err")" 0
 }

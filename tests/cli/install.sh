@@ -38,6 +38,7 @@ done
 for file in user/adapters/* user/grafana/* user/prometheus/*; do
 	[ ! -e "$file" ] || check "${file##*/}" test -e "$TMP/dest/usr/share/baleen/${file##*/}"
 done
+there "the rule of udev" usr/lib/udev/rules.d/60-baleen.rules
 is "nothing that all may write" "$(find "$TMP/dest" -perm /022 ! -type l)" ""
 
 check "other places" make -s install DESTDIR="$TMP/other" prefix=/opt/b sbindir=/opt/b/bin \

@@ -273,6 +273,7 @@ const struct command restore_command = {
 		"  --force          also when this host would cut itself off\n"
 		"  -j, --json       say how it went as JSON\n"
 		"  --boot           devices with a kept state; all of them when none is named\n"
-		"  --wait SECONDS   wait so long for devices that are not there yet (10)\n",
+		"  --wait SECONDS   wait so long for devices that are not there yet (10),\n"
+		"                   which are no failure with 0\n",
 	.run = run,
 };

@@ -163,13 +163,18 @@ static u32 restore_present(struct boot *boot)
 	return n_missing;
 }
 
-static void complain_of_missing(struct boot *boot)
+/* Who does not wait leaves them to the rule of udev. */
+static void tell_of_missing(struct boot *boot, bool did_wait)
 {
 	char why[64];
 
 	for (u32 i = 0; i < boot->n; i++) {
 		if (boot->is_done[i])
 			continue;
+		if (!did_wait) {
+			printf("%s: not there yet\n", boot->device[i]);
+			continue;
+		}
 		snprintf(why, sizeof(why), "%s: no such device", boot->device[i]);
 		fail(boot, i, why);
 	}
@@ -193,7 +198,7 @@ int restore_boot(char **devices, int n, u64 wait_ms)
 			take_back(&boot, i);
 		while (restore_present(&boot) && now_ms() < deadline_ms)
 			baleen_link_wait(fd, deadline_ms - now_ms());
-		complain_of_missing(&boot);
+		tell_of_missing(&boot, wait_ms);
 	}
 	if (fd >= 0)
 		close(fd);
