@@ -2,17 +2,16 @@
 /* baleen apply: configurations onto their devices. */
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apply.h"
 #include "conf_apply.h"
+#include "conf_guard.h"
 #include "confirm.h"
 #include "duration.h"
 #include "feed_progress.h"
 #include "fetch.h"
-#include "guard.h"
 
 /* A window below a second cannot be confirmed by anybody, one above a day is none. */
 #define MIN_CONFIRM_MS 1000
@@ -192,30 +191,11 @@ struct device {
 	struct baleen_conf_apply work;
 };
 
-static const struct baleen_state_rule *find_rule(const struct baleen_state_rules *rules,
-						 const char *name)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (!strcmp(rules->rule[i].name, name))
-			return &rules->rule[i];
-	return NULL;
-}
-
-/* What was built is asked about; what stays was asked about then. */
 static int check(void *data, const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset)
 {
 	const struct device *device = data;
 
-	for (u32 i = 0; i < ruleset->n_rules; i++) {
-		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
-		const struct baleen_state_rule *asked = find_rule(&device->conf.rules, rule->name);
-
-		if (rule->filter && asked &&
-		    guard_rate(rule->name, rule->action, rule->filter,
-			       fmax(asked->fpp, DEFAULT_ACCEPT_FPP)))
-			return EXIT_FAILED;
-	}
-	return device->apply->force ? 0 : guard_ruleset(device->name, xdp, ruleset, NULL);
+	return guard_conf(device->name, &device->conf.rules, xdp, ruleset, device->apply->force);
 }
 
 static const char *mode_now(const struct device *device)

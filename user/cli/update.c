@@ -2,15 +2,14 @@
 /* baleen update: new versions of feeds. */
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf_guard.h"
 #include "conf_plan.h"
 #include "feed_progress.h"
 #include "feed_update.h"
-#include "guard.h"
 #include "withhold.h"
 
 /**
@@ -174,18 +173,8 @@ static int check(void *data, const struct baleen_ruleset *ruleset)
 {
 	const struct asking *asking = data;
 
-	for (u32 i = 0; i < ruleset->n_rules; i++) {
-		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
-		int index = rule_index(asking->rules, rule->name);
-
-		if (rule->filter && index >= 0 &&
-		    guard_rate(rule->name, rule->action, rule->filter,
-			       fmax(asking->rules->rule[index].fpp, DEFAULT_ACCEPT_FPP)))
-			return EXIT_FAILED;
-	}
-	if (asking->device->update->force)
-		return 0;
-	return guard_ruleset(asking->device->name, asking->xdp, ruleset, NULL);
+	return guard_conf(asking->device->name, asking->rules, asking->xdp, ruleset,
+			  asking->device->update->force);
 }
 
 static bool is_change(const struct baleen_feed_version *version)

@@ -90,64 +90,12 @@ static int add_change(struct comparison *work, enum baleen_conf_change_kind kind
 	return 0;
 }
 
-/* --- the state as a configuration --------------------------------------------- */
-
 static int rule_index(const struct baleen_state_rules *rules, const char *name)
 {
 	for (u32 i = 0; i < rules->n_rules; i++)
 		if (!strcmp(rules->rule[i].name, name))
 			return i;
 	return -ENOENT;
-}
-
-const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf *conf,
-						       const char *rule,
-						       const struct baleen_feed_source *wanted)
-{
-	struct baleen_feed feed = { .wanted = *wanted };
-
-	snprintf(feed.rule, sizeof(feed.rule), "%s", rule);
-	for (size_t i = 0; i < conf->n_feeds; i++)
-		if (baleen_feed_is_of(&feed, conf->rules.rule[conf->feed[i].rule].name,
-				      &conf->feed[i].wanted))
-			return &conf->feed[i];
-	return NULL;
-}
-
-static int add_source(const struct baleen_feed *feed, void *data)
-{
-	struct baleen_conf *conf = data;
-	int rule = rule_index(&conf->rules, feed->rule);
-	struct baleen_conf_feed *feeds;
-
-	/* The files of a directory are one source. */
-	if (rule < 0 || baleen_conf_find_source(conf, feed->rule, &feed->wanted))
-		return 0;
-	feeds = reallocarray(conf->feed, conf->n_feeds + 1, sizeof(*feeds));
-	if (!feeds)
-		return -ENOMEM;
-	conf->feed = feeds;
-	conf->feed[conf->n_feeds++] =
-		(struct baleen_conf_feed){ .rule = rule, .wanted = feed->wanted };
-	return 0;
-}
-
-int baleen_conf_from_state(const struct baleen_state *state, struct baleen_conf *conf,
-			   struct baleen_error *error)
-{
-	struct baleen_conf made = { 0 };
-	int err = baleen_state_get_rules(state, &made.rules, error);
-
-	if (!err) {
-		err = baleen_feeds_each(state, NULL, add_source, &made, error);
-		if (err == -ENOMEM)
-			baleen_fail(error, ENOMEM, "no memory for feeds");
-	}
-	if (err)
-		baleen_conf_free(&made);
-	else
-		*conf = made;
-	return err;
 }
 
 /* --- policy ------------------------------------------------------------------- */

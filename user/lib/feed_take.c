@@ -40,22 +40,51 @@ static int put_failure(struct baleen_state *state, const struct baleen_feed_vers
 	return baleen_feeds_put(state, found, error);
 }
 
-/* The times and the end of all failures; the copy, if it is another. */
-static int put_success(struct baleen_state *state, const struct baleen_feed_version *version,
-		       u64 id, struct baleen_error *error)
+static void end_failures(struct baleen_feed *feed, u64 now_ms)
+{
+	feed->checked_ms = feed->confirmed_ms = now_ms;
+	feed->n_failures = 0;
+	feed->failure[0] = '\0';
+}
+
+/* What the state has may be newer than what was compared: its copy stays its own. */
+static int put_same(struct baleen_state *state, const struct baleen_feed_version *version,
+		    struct baleen_feed *found, struct baleen_error *error)
+{
+	bool is_compared = found->received_ms == version->feed.received_ms;
+
+	found->wanted = version->feed.wanted;
+	if (is_compared) {
+		end_failures(found, version->feed.checked_ms);
+		memcpy(found->etag, version->feed.etag, sizeof(found->etag));
+		memcpy(found->last_modified, version->feed.last_modified,
+		       sizeof(found->last_modified));
+	}
+	return baleen_feeds_put(state, found, error);
+}
+
+static int put_new(struct baleen_state *state, const struct baleen_feed_version *version, u64 id,
+		   struct baleen_error *error)
 {
 	struct baleen_feed feed = version->feed;
-	bool has_bytes = version->outcome != BALEEN_FEED_SAME;
 	int err;
 
 	feed.id = id;
-	feed.n_failures = 0;
-	feed.failure[0] = '\0';
-	feed.confirmed_ms = feed.checked_ms;
-	if (has_bytes)
-		feed.received_ms = feed.checked_ms;
+	end_failures(&feed, feed.checked_ms);
+	feed.received_ms = feed.checked_ms;
 	err = baleen_feeds_put(state, &feed, error);
-	return err || !has_bytes ? err : baleen_feed_take(state, &feed, version->fd, error);
+	return err ? err : baleen_feed_take(state, &feed, version->fd, error);
+}
+
+/* Without a row: a directory that has no file yet. */
+static int put_unchanged(struct baleen_state *state, const struct baleen_feed_version *version,
+			 struct search *search, struct baleen_error *error)
+{
+	if (!search->is_found) {
+		search->found = version->feed;
+		search->found.id = 0;
+	}
+	return put_same(state, version, &search->found, error);
 }
 
 static bool has_rule(const struct baleen_state_rules *rules, const char *name)
@@ -83,6 +112,7 @@ int baleen_feed_version_take(struct baleen_state *state, const struct baleen_fee
 		return search.is_found ? put_failure(state, version, &search.found, error) : 0;
 	case BALEEN_FEED_GONE:
 		return search.is_found ? baleen_feeds_remove(state, search.found.id, error) : 0;
-	default: return put_success(state, version, search.is_found ? search.found.id : 0, error);
+	case BALEEN_FEED_SAME: return put_unchanged(state, version, &search, error);
+	default: return put_new(state, version, search.is_found ? search.found.id : 0, error);
 	}
 }

@@ -2,7 +2,6 @@
 /* New versions of feeds: received, judged, and only then taken. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "feed_file.h"
 #include "feed_judge.h"
 #include "feed_update.h"
 #include "fetch.h"
@@ -127,24 +127,6 @@ static bool has_copy(const struct baleen_feed *feed)
 
 /* --- what was received --------------------------------------------------------- */
 
-static bool is_same_file(int a, int b)
-{
-	char bytes_a[16384], bytes_b[sizeof(bytes_a)];
-	struct stat stat_a, stat_b;
-	off_t at = 0;
-
-	if (fstat(a, &stat_a) || fstat(b, &stat_b) || stat_a.st_size != stat_b.st_size)
-		return false;
-	while (at < stat_a.st_size) {
-		ssize_t n = pread(a, bytes_a, sizeof(bytes_a), at);
-
-		if (n <= 0 || pread(b, bytes_b, n, at) != n || memcmp(bytes_a, bytes_b, n))
-			return false;
-		at += n;
-	}
-	return true;
-}
-
 /* Another way to read it makes another list of the same bytes. */
 static bool is_read_alike(const struct baleen_feed_source *a, const struct baleen_feed_source *b)
 {
@@ -160,7 +142,7 @@ static bool is_last_copy(const struct source *source, const struct baleen_feed_v
 	if (!row || !has_copy(row) || !is_read_alike(&row->wanted, &version->feed.wanted))
 		return false;
 	fd = baleen_feed_open(source->ask->state, row, NULL);
-	is_same = fd >= 0 && is_same_file(fd, version->fd);
+	is_same = fd >= 0 && baleen_feed_is_same_file(fd, version->fd);
 	if (fd >= 0)
 		close(fd);
 	return is_same;
@@ -202,46 +184,6 @@ static int judge(const struct source *source, struct baleen_feed_version *versio
 
 /* --- files ------------------------------------------------------------------------ */
 
-static int copy_bytes(int from, int to, const char *path, struct baleen_error *error)
-{
-	char bytes[65536];
-	u64 n_bytes = 0;
-	ssize_t n;
-
-	while ((n = read(from, bytes, sizeof(bytes))) > 0) {
-		n_bytes += n;
-		if (n_bytes > BALEEN_FETCH_MAX_BYTES)
-			return baleen_fail(error, EFBIG, "%s: larger than %llu MB", path,
-					   BALEEN_FETCH_MAX_BYTES >> 20);
-		if (write(to, bytes, n) != n)
-			return baleen_fail(error, errno, "%s: cannot copy it: %m", path);
-	}
-	if (n < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
-	return 0;
-}
-
-/* What is judged is what is taken, whoever writes to the file meanwhile. */
-static int copy_file(const char *path, struct baleen_error *error)
-{
-	int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -1, err;
-	struct stat stat;
-
-	if (from < 0 || fstat(from, &stat))
-		err = baleen_fail(error, errno, "%s: %m", path);
-	else if (!S_ISREG(stat.st_mode))
-		err = baleen_fail(error, EINVAL, "%s: neither a file nor a directory", path);
-	else if ((to = memfd_create("baleen-feed", MFD_CLOEXEC)) < 0)
-		err = baleen_fail(error, errno, "%s: memfd: %m", path);
-	else
-		err = copy_bytes(from, to, path, error);
-	if (from >= 0)
-		close(from);
-	if (err && to >= 0)
-		close(to);
-	return err ? err : to;
-}
-
 static int receive_file(struct source *source, const char *path, const char *file)
 {
 	struct baleen_feed_version *version = add_version(source, file);
@@ -249,7 +191,7 @@ static int receive_file(struct source *source, const char *path, const char *fil
 
 	if (!version)
 		return no_memory(source->error);
-	version->fd = copy_file(path, &why);
+	version->fd = baleen_feed_copy_file(path, &why);
 	if (version->fd < 0) {
 		version->fd = -1;
 		baleen_feed_version_fail(version, why.text);

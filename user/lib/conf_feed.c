@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The statement of a configuration that names a feed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf_parse.h"
+#include "csv_table.h"
+#include "duration.h"
+#include "fetch.h"
+
+/* A year: none waits for a feed that comes more seldom. */
+#define MAX_PERIOD_MS 31536000000ull
+
+static int take_period(struct baleen_conf_parser *parser, const char *word, const char *value,
+		       u32 *seconds)
+{
+	u64 ms;
+
+	if (baleen_duration_parse(value, &ms) || ms < 1000 || ms > MAX_PERIOD_MS)
+		return baleen_conf_refuse(
+			parser, "%s '%s': not a time from 1s to 365d such as 30s, 5m, 1h30m", word,
+			value);
+	*seconds = ms / 1000;
+	return 0;
+}
+
+/* Conditions are kept as one text, a line each. */
+static int add_where(struct baleen_conf_parser *parser, struct baleen_feed_source *wanted,
+		     const char *value)
+{
+	size_t length = strlen(wanted->where);
+
+	if (length + 1 + strlen(value) >= sizeof(wanted->where))
+		return baleen_conf_refuse(parser, "where: more than %zu bytes",
+					  sizeof(wanted->where) - 2);
+	if (length)
+		wanted->where[length++] = '\n';
+	strcpy(wanted->where + length, value);
+	return 0;
+}
+
+static int take_table_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
+			     struct baleen_feed_source *wanted, const char *word, const char *value)
+{
+	struct baleen_error why;
+
+	if (!strcmp(word, "column")) {
+		if (baleen_csv_take_column(table, value, &why))
+			return baleen_conf_refuse(parser, "%s", why.text);
+		if (strlen(value) >= sizeof(wanted->column))
+			return baleen_conf_refuse(parser, "column: %zu bytes or more",
+						  sizeof(wanted->column));
+		strcpy(wanted->column, value);
+	} else if (!strcmp(word, "where")) {
+		if (baleen_csv_take_where(table, value, &why))
+			return baleen_conf_refuse(parser, "%s", why.text);
+		return add_where(parser, wanted, value);
+	} else {
+		if (baleen_csv_take_delimiter(table, value, &why))
+			return baleen_conf_refuse(parser, "%s", why.text);
+		wanted->delimiter = table->delimiter;
+	}
+	return 0;
+}
+
+enum feed_word { COLUMN, WHERE, DELIMITER, SKIP_BAD, EVERY, TIMEOUT, N_FEED_WORDS };
+
+static const char *const feed_words[] = { "column",   "where", "delimiter",
+					  "skip-bad", "every", "timeout" };
+
+/* One option at word @i; returns how many words it took, or a negative errno. */
+static int take_feed_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
+			    struct baleen_feed_source *wanted, u32 i, u32 *given)
+{
+	const char *word = parser->word[i], *value = parser->word[i + 1];
+	u32 option = 0;
+	int err;
+
+	while (option < N_FEED_WORDS && strcmp(word, feed_words[option]))
+		option++;
+	if (option == N_FEED_WORDS)
+		return baleen_conf_refuse(
+			parser,
+			"'%s': not an option of a feed: column, where, delimiter, "
+			"skip-bad, every or timeout",
+			word);
+	if (*given & 1u << option && option != WHERE)
+		return baleen_conf_refuse(parser, "%s is given twice", word);
+	*given |= 1u << option;
+	if (option == SKIP_BAD) {
+		wanted->skip_bad = true;
+		return 1;
+	}
+	if (!value)
+		return baleen_conf_refuse(parser, "%s: its value is missing", word);
+	switch (option) {
+	case EVERY: err = take_period(parser, word, value, &wanted->every_s); break;
+	case TIMEOUT: err = take_period(parser, word, value, &wanted->timeout_s); break;
+	default: err = take_table_option(parser, table, wanted, word, value);
+	}
+	return err ? err : 2;
+}
+
+static int check_source(struct baleen_conf_parser *parser, const char *source, u32 given)
+{
+	bool is_url = baleen_fetch_is_url(source);
+
+	if (is_url && strlen(source) >= BALEEN_SOURCE_BYTES)
+		return baleen_conf_refuse(parser, "feed: a URL of %d bytes or more",
+					  BALEEN_SOURCE_BYTES);
+	if (!is_url && strstr(source, "://"))
+		return baleen_conf_refuse(parser,
+					  "feed '%s': only http:// and https:// are fetched",
+					  source);
+	if (strchr(source, '\t'))
+		return baleen_conf_refuse(parser, "feed: a tab in its name");
+	if (!is_url && baleen_conf_check_path(parser, source, BALEEN_SOURCE_BYTES))
+		return -EINVAL;
+	if (!is_url && given & 1u << TIMEOUT)
+		return baleen_conf_refuse(parser, "timeout is for what is fetched from a URL");
+	return 0;
+}
+
+static bool is_same_source(const struct baleen_feed_source *a, const struct baleen_feed_source *b)
+{
+	return !strcmp(a->source, b->source) && !strcmp(a->column, b->column) &&
+	       !strcmp(a->where, b->where);
+}
+
+static int add_feed(struct baleen_conf_parser *parser, const struct baleen_feed_source *wanted)
+{
+	struct baleen_conf *conf = parser->conf;
+	struct baleen_conf_feed feed = { .rule = conf->rules.n_rules - 1,
+					 .wanted = *wanted,
+					 .line = parser->line };
+
+	for (size_t i = 0; i < conf->n_feeds; i++)
+		if (conf->feed[i].rule == feed.rule &&
+		    is_same_source(&conf->feed[i].wanted, wanted))
+			return baleen_conf_refuse(parser, "feed '%s' is in line %llu already",
+						  wanted->source,
+						  (unsigned long long)conf->feed[i].line);
+	if (conf->n_feeds == BALEEN_CONF_MAX_FEEDS)
+		return baleen_conf_refuse(parser, "more than %d feeds", BALEEN_CONF_MAX_FEEDS);
+	if (conf->n_feeds == parser->room_feeds) {
+		size_t room = parser->room_feeds ? 2 * parser->room_feeds : 8;
+		void *feeds = realloc(conf->feed, room * sizeof(*conf->feed));
+
+		if (!feeds)
+			return baleen_fail(parser->error, ENOMEM, "%s: no memory", parser->name);
+		conf->feed = feeds;
+		parser->room_feeds = room;
+	}
+	conf->feed[conf->n_feeds++] = feed;
+	return 0;
+}
+
+int baleen_conf_take_feed(struct baleen_conf_parser *parser)
+{
+	struct baleen_feed_source wanted = { 0 };
+	struct baleen_csv_options table = { 0 };
+	u32 given = 0, i = 2;
+
+	while (i < parser->n_words) {
+		int n = take_feed_option(parser, &table, &wanted, i, &given);
+
+		if (n < 0)
+			return n;
+		i += n;
+	}
+	if (check_source(parser, parser->word[1], given))
+		return -EINVAL;
+	strcpy(wanted.source, parser->word[1]);
+	return add_feed(parser, &wanted);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where the reading of a configuration has come to.
+ */
+#ifndef BALEEN_CONF_PARSE_H
+#define BALEEN_CONF_PARSE_H
+
+#include "conf.h"
+
+#define BALEEN_CONF_MAX_LINE 8192
+#define BALEEN_CONF_MAX_WORDS 64
+
+/**
+ * struct baleen_conf_parser - where the reading has come to
+ * @name: of the file
+ * @line: number of the line
+ * @conf: what was read
+ * @room_feeds: allocated
+ * @rule: the rule that statements are of; NULL before the first
+ * @rule_line: where each rule stands
+ * @given: statements that were given, by index; those of rules since the last rule
+ * @text: the line
+ * @buffer: its words
+ * @word: them
+ * @n_words: how many
+ * @error: filled in on failure
+ */
+struct baleen_conf_parser {
+	const char *name;
+	u64 line;
+	struct baleen_conf *conf;
+	size_t room_feeds;
+	struct baleen_state_rule *rule;
+	u64 rule_line[BALEEN_MAX_RULES];
+	u32 given;
+	char text[BALEEN_CONF_MAX_LINE + 1];
+	char buffer[BALEEN_CONF_MAX_LINE + 1];
+	char *word[BALEEN_CONF_MAX_WORDS + 1];
+	u32 n_words;
+	struct baleen_error *error;
+};
+
+/**
+ * baleen_conf_refuse() - say what is wrong with the line
+ * @parser: at the line
+ * @format: printf format of what is wrong
+ *
+ * Return: -EINVAL.
+ */
+int baleen_conf_refuse(struct baleen_conf_parser *parser, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/**
+ * baleen_conf_check_path() - is it a whole path?
+ * @parser: at the line
+ * @path: the path
+ * @room: bytes that there are for it
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_conf_check_path(struct baleen_conf_parser *parser, const char *path, size_t room);
+
+/**
+ * baleen_conf_take_feed() - take a line that names a feed
+ * @parser: at the line, of a rule; its words are at hand
+ *
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int baleen_conf_take_feed(struct baleen_conf_parser *parser);
+
+#endif /* BALEEN_CONF_PARSE_H */

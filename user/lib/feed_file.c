@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Feeds as files: copied, and compared. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "feed_file.h"
+#include "fetch.h"
+
+static int copy_bytes(int from, int to, const char *path, struct baleen_error *error)
+{
+	char bytes[65536];
+	u64 n_bytes = 0;
+	ssize_t n;
+
+	while ((n = read(from, bytes, sizeof(bytes))) > 0) {
+		n_bytes += n;
+		if (n_bytes > BALEEN_FETCH_MAX_BYTES)
+			return baleen_fail(error, EFBIG, "%s: larger than %llu MB", path,
+					   BALEEN_FETCH_MAX_BYTES >> 20);
+		if (write(to, bytes, n) != n)
+			return baleen_fail(error, errno, "%s: cannot copy it: %m", path);
+	}
+	if (n < 0)
+		return baleen_fail(error, errno, "%s: %m", path);
+	return 0;
+}
+
+int baleen_feed_copy_file(const char *path, struct baleen_error *error)
+{
+	int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), to = -1, err;
+	struct stat stat;
+
+	if (from < 0 || fstat(from, &stat))
+		err = baleen_fail(error, errno, "%s: %m", path);
+	else if (!S_ISREG(stat.st_mode))
+		err = baleen_fail(error, EINVAL, "%s: neither a file nor a directory", path);
+	else if ((to = memfd_create("baleen-feed", MFD_CLOEXEC)) < 0)
+		err = baleen_fail(error, errno, "%s: memfd: %m", path);
+	else
+		err = copy_bytes(from, to, path, error);
+	if (from >= 0)
+		close(from);
+	if (err && to >= 0)
+		close(to);
+	return err ? err : to;
+}
+
+bool baleen_feed_is_same_file(int a, int b)
+{
+	char bytes_a[16384], bytes_b[sizeof(bytes_a)];
+	struct stat stat_a, stat_b;
+	off_t at = 0;
+
+	if (fstat(a, &stat_a) || fstat(b, &stat_b) || stat_a.st_size != stat_b.st_size)
+		return false;
+	while (at < stat_a.st_size) {
+		ssize_t n = pread(a, bytes_a, sizeof(bytes_a), at);
+
+		if (n <= 0 || pread(b, bytes_b, n, at) != n || memcmp(bytes_a, bytes_b, n))
+			return false;
+		at += n;
+	}
+	return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Feeds as files: copied, and compared.
+ */
+#ifndef BALEEN_FEED_FILE_H
+#define BALEEN_FEED_FILE_H
+
+#include <baleen/port.h>
+
+#include "error.h"
+
+/**
+ * baleen_feed_copy_file() - a file as it is now, in memory
+ * @path: of a regular file
+ * @error: filled in on failure
+ *
+ * What is judged is what is taken, whoever writes to the file meanwhile.
+ *
+ * Return: a descriptor to be closed by the caller; -EINVAL for what is no regular
+ * file; -EFBIG; a negative errno.
+ */
+int baleen_feed_copy_file(const char *path, struct baleen_error *error);
+
+/**
+ * baleen_feed_is_same_file() - have two files the same bytes?
+ * @a: open for reading
+ * @b: open for reading
+ *
+ * Return: true; false also when one cannot be read.
+ */
+bool baleen_feed_is_same_file(int a, int b);
+
+#endif /* BALEEN_FEED_FILE_H */
