@@ -329,6 +329,59 @@ changed, native" baleen apply
 	same "taken over"
 }
 
+# Attached by hand it ends with the boot; applied it is kept, with its bans.
+try_by_hand()
+{
+	check "detach for good" baleen detach --forget veth-b
+	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 >"$L/bad"
+	check "attach by hand" baleen attach veth-b --drop "bad=$L/bad"
+	check "a ban" baleen add veth-b:bad 1.2.3.4 --ttl 1h --origin test
+	is "is in force by hand" "$(verdicts)" PDDDDDPP
+	is "its state ends with the boot" "$([ -d "$TMP/state/veth-b" ] || ls "$TMP/run" | grep -c ns)" 1
+	conf "rule bad drop" "  feed $L/none"
+	leaves "what is refused" "$CONF:2: $L/none: No such file or directory" baleen apply
+	conf "default drop" "rule bad drop" "  feed $L/bad"
+	check_status "what would cut off" 1 baleen apply
+	is "leaves it as it was" "$([ -d "$TMP/state/veth-b" ] || ls "$TMP/run" | grep -c ns)" 1
+	conf "rule bad drop" "  feed $L/bad"
+	changes "is taken over with its state" "+ keep: attached by hand
+~ never $TMP/conf/never.list
+~ rule bad: guarded
+changed, native" baleen apply
+	is "bans stay" "$(verdicts)" PDDDDDPP
+	is "its state is kept" "$(ls "$TMP/state")$(find "$TMP/run" -name 'ns*')" veth-b
+	same "by hand"
+}
+
+try_kinds()
+{
+	check "an image" baleen build -o "$L/image.bln" "$L/good"
+	conf "rule bad drop" "  feed $L/image.bln" "  feed $L/bad"
+	check_status "is a feed, too" 3 baleen apply
+	is "beside a list" "$(verdicts)" PDDDDDPP
+	same "an image"
+	make_list "$L/many" 2000 0 3
+	check "a Bloom filter" baleen build --kind bloom --fpp 1e-3 -o "$L/bloom.bln" "$L/many"
+	conf "rule bad drop" "  feed $L/bloom.bln"
+	check_status "that hits innocents" 1 baleen apply --force
+	is "is refused" "$(grep -c "'fpp .*' in its configuration consents to it" "$TMP/err")" 1
+	conf "rule bad drop" "  feed $L/bloom.bln" "  fpp 1e-2"
+	check_status "unless that is said" 3 baleen apply --force
+	printf '10.1.1.1,22\n8.8.8.8,22\n' >"$L/flows"
+	conf "rule bad drop" "  key src,dport" "  feed $L/flows"
+	check_status "keys of two fields" 3 baleen apply
+	same "two fields"
+	printf 'network,country\n8.8.8.0/24,BR\n9.9.9.9/32,US\n' | gzip >"$L/table.gz"
+	conf "rule bad drop" "  feed $L/table.gz column network where country=br"
+	check_status "a table" 3 baleen apply
+	is "by its column" "$(verdicts)" PDDPPPPP
+	conf "rule bad drop" "  feed $L/table.gz column network where country=us"
+	check_status "by another country" 3 baleen apply
+	is "is another feed" "$(verdicts)" PPPDPPPP
+	conf "rule bad drop" "  feed $L/bad"
+	check_status "back to the list" 3 baleen apply
+}
+
 # --- more than one -------------------------------------------------------------------
 
 try_devices()
@@ -415,6 +468,8 @@ try_directory
 try_never
 try_drift
 try_take_over
+try_by_hand
+try_kinds
 try_devices
 try_disk
 try_kill

@@ -243,6 +243,24 @@ try_all_of_it()
 	is "with what it drops" "$(verdicts)" PD
 }
 
+# What was attached by hand comes back as such, with the bans of the meantime.
+try_by_hand()
+{
+	check "detach for good" baleen detach --forget veth-b
+	check "attach by hand" baleen attach veth-b --drop "bad=$TMP/two"
+	on_trial 1h one
+	is "taken over" "$(verdicts)$(find "$TMP/run" -name 'ns*')" DP
+	check "a ban in the meantime" baleen add veth-b:bad 7.7.7.7 --ttl 1h --origin test
+	kill_waiters
+	check "later" later restore --boot
+	is "the old is in force, by hand" "$(verdicts)$(ls "$TMP/state")" PD
+	is "with the ban" "$(in_ns "$B" "$VERDICT" veth-b 7.7.7.7)" D
+	on_trial 1h one
+	kill_waiters
+	at_boot check "a reboot within the window" baleen restore --boot
+	is "nothing was to come up" "$(xdp_mode "$B" veth-b)$(ls "$TMP/state")" off
+}
+
 try_nothing
 try_confirmed
 try_timer
@@ -253,3 +271,4 @@ try_reboot
 try_extended
 try_refused
 try_all_of_it
+try_by_hand
