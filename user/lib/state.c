@@ -125,6 +125,30 @@ static void announce(void)
 	close(fd);
 }
 
+/* --- the end --- */
+
+static void remove_gone(const struct baleen_state *state)
+{
+	char gone[BALEEN_STATE_NAME_BYTES];
+
+	snprintf(gone, sizeof(gone), "%s" BALEEN_STATE_GONE, state->path);
+	baleen_state_remove_tree(gone);
+}
+
+/* The name goes first, so that it is there as a whole or not at all. */
+static void remove_directory(const struct baleen_state *state)
+{
+	char gone[BALEEN_STATE_NAME_BYTES];
+
+	snprintf(gone, sizeof(gone), "%s" BALEEN_STATE_GONE, state->path);
+	remove_gone(state);
+	if (rename(state->path, gone))
+		return;
+	remove_gone(state);
+	if (state->is_kept)
+		baleen_state_sync_parent(state->path);
+}
+
 /* --- open and close --- */
 
 static int get_owner(const struct baleen_state *state, struct baleen_state_owner *owner,
@@ -208,6 +232,18 @@ static int open_database(struct baleen_state *state, struct baleen_error *error)
 	return err;
 }
 
+/* Whoever was killed, or lost its power, before the first commit may have left
+ * anything.
+ */
+static int open_finished(struct baleen_state *state, struct baleen_error *error)
+{
+	int err = open_database(state, error);
+
+	if ((err == -EINVAL || err == -EROFS) && has(state, UNFINISHED))
+		return baleen_fail(error, ENOENT, "%s: was never finished", state->path);
+	return err;
+}
+
 /* A reader holds no lock: when another directory came into place meanwhile, it
  * could have the database of the one and the log of the other.
  */
@@ -220,7 +256,7 @@ static int open_to_read(struct baleen_state *state, struct baleen_error *error)
 
 		if (fd < 0)
 			return baleen_fail(error, errno, "%s: %m", state->path);
-		err = open_database(state, error);
+		err = open_finished(state, error);
 		is_same = baleen_lock_is_of(fd, state->path);
 		close(fd);
 		if (is_same)
@@ -234,7 +270,7 @@ static int open_to_write(struct baleen_state *state, u64 timeout_ms, struct bale
 	int err = lock(state, timeout_ms, false, error);
 
 	if (!err)
-		err = open_database(state, error);
+		err = open_finished(state, error);
 	if (err) {
 		unlock(state);
 		return err;
@@ -350,7 +386,8 @@ int baleen_state_create(struct baleen_state *state, const char *device, bool is_
 		err = lock(&made, timeout_ms, true, error);
 	if (err)
 		return err;
-	err = open_database(&made, &why);
+	remove_gone(&made);
+	err = open_finished(&made, &why);
 	if (!err)
 		baleen_sql_close(&made);
 	err = make_unless_there(&made, err, &why);
@@ -360,20 +397,6 @@ int baleen_state_create(struct baleen_state *state, const char *device, bool is_
 	}
 	*state = made;
 	return 0;
-}
-
-/* The name goes first, so that it is there as a whole or not at all. */
-static void remove_directory(const struct baleen_state *state)
-{
-	char aside[BALEEN_STATE_NAME_BYTES];
-
-	snprintf(aside, sizeof(aside), "%s" BALEEN_STATE_ASIDE, state->path);
-	baleen_state_remove_tree(aside);
-	if (rename(state->path, aside))
-		return;
-	baleen_state_remove_tree(aside);
-	if (state->is_kept)
-		baleen_state_sync_parent(state->path);
 }
 
 void baleen_state_close(struct baleen_state *state)

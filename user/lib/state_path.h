@@ -7,10 +7,11 @@
 
 #include "state.h"
 
-/* Behind the name of a directory that is being made or removed. Longer than
- * the name of a device can be, so no state is called so.
+/* Behind the name of a directory that is being made, and of one that is being
+ * removed. Longer than the name of a device can be, so no state is called so.
  */
 #define BALEEN_STATE_ASIDE ".baleen-state-aside"
+#define BALEEN_STATE_GONE ".baleen-state-gone"
 
 /* In a directory that can be taken back, and not in what took its place. */
 #define BALEEN_STATE_COPY_MARK "copy"

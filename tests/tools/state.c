@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * One change of the state of a device, to be killed on the way:
+ *
+ *      state make DEV              there is none: one with all of it old
+ *      state change DEV            text, feed and single entry become new
+ *      state copy DEV PATH         put aside
+ *      state replace DEV PATH      taken back
+ *      state remove DEV
+ *      state show DEV              "TEXT FEED ENTRY", or "none"
+ */
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <feeds.h>
+#include <singles.h>
+
+#define TIMEOUT_MS 1000
+#define RULE "drop"
+
+static struct baleen_error error;
+
+static void must(int code)
+{
+	if (code < 0)
+		errx(1, "%s", error.text);
+}
+
+static int bytes_fd(const char *text)
+{
+	int fd = memfd_create("feed", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		err(1, "memfd");
+	return fd;
+}
+
+static void open_state(struct baleen_state *state, const char *device)
+{
+	must(baleen_state_open(state, device, TIMEOUT_MS, &error));
+}
+
+static int take_feed(const struct baleen_feed *feed, void *data)
+{
+	*(struct baleen_feed *)data = *feed;
+	return 0;
+}
+
+/* Everything in one transaction: it is called by one word. */
+static void write_all(struct baleen_state *state, const char *word)
+{
+	struct baleen_feed feed = { .rule = RULE, .wanted.source = "feed" };
+	struct baleen_single single = { .key = "192.0.2.1", .origin = "manual" };
+	int fd = bytes_fd(word);
+	bool is_new;
+	u64 n;
+
+	must(baleen_state_set_text(state, "conf", word, &error));
+	must(baleen_feeds_each(state, RULE, take_feed, &feed, &error));
+	must(baleen_feeds_put(state, &feed, &error));
+	must(baleen_feed_take(state, &feed, fd, &error));
+	must(baleen_singles_flush(state, RULE, NULL, &n, &error));
+	strcpy(single.reason, word);
+	must(baleen_singles_put(state, RULE, &single, &is_new, &error));
+	close(fd);
+}
+
+static void make(const char *device)
+{
+	static struct baleen_state_rules rules = { .n_rules = 1 };
+	struct baleen_state state;
+
+	rules.rule[0] = (struct baleen_state_rule){ .name = RULE,
+						    .key_spec = BALEEN_KEY_SRC,
+						    .kind = BALEEN_KIND_CUCKOO };
+	must(baleen_state_create(&state, device, true, TIMEOUT_MS, &error));
+	must(baleen_state_begin(&state, &error));
+	must(baleen_state_set_rules(&state, &rules, &error));
+	write_all(&state, "old");
+	must(baleen_state_commit(&state, &error));
+	baleen_state_close(&state);
+}
+
+static void change(const char *device)
+{
+	struct baleen_state state;
+
+	open_state(&state, device);
+	must(baleen_state_begin(&state, &error));
+	write_all(&state, "new");
+	must(baleen_state_commit(&state, &error));
+	baleen_state_close(&state);
+}
+
+static int print_feed(const struct baleen_feed *feed, void *data)
+{
+	int fd = baleen_feed_open(data, feed, &error);
+	char text[64] = "";
+
+	must(fd);
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		err(1, "%s", feed->wanted.source);
+	printf(" %s", text);
+	close(fd);
+	return 0;
+}
+
+static int print_single(const struct baleen_single *single, void *data)
+{
+	printf(" %s", single->reason);
+	return 0;
+}
+
+static void show(const char *device)
+{
+	struct baleen_state state;
+	int code = baleen_state_open(&state, device, 0, &error);
+	char *text;
+
+	if (code == -ENOENT) {
+		puts("none");
+		return;
+	}
+	must(code);
+	must(baleen_state_get_text(&state, "conf", &text));
+	printf("%s", text ? text : "nothing");
+	must(baleen_feeds_each(&state, NULL, print_feed, &state, &error));
+	must(baleen_singles_each(&state, RULE, NULL, print_single, NULL, &error));
+	puts("");
+	free(text);
+	baleen_state_close(&state);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "", *device = argv[2];
+	struct baleen_state state;
+
+	if (argc == 3 && !strcmp(what, "make")) {
+		make(device);
+	} else if (argc == 3 && !strcmp(what, "change")) {
+		change(device);
+	} else if (argc == 3 && !strcmp(what, "show")) {
+		show(device);
+	} else if (argc == 3 && !strcmp(what, "remove")) {
+		open_state(&state, device);
+		baleen_state_remove(&state);
+	} else if (argc == 4 && !strcmp(what, "copy")) {
+		open_state(&state, device);
+		must(baleen_state_copy(&state, argv[3], &error));
+		baleen_state_close(&state);
+	} else if (argc == 4 && !strcmp(what, "replace")) {
+		open_state(&state, device);
+		must(baleen_state_replace(&state, argv[3], &error));
+		baleen_state_close(&state);
+	} else {
+		errx(2, "usage: state make|change|copy|replace|remove|show DEV [PATH]");
+	}
+	return 0;
+}
