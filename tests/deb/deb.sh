@@ -151,6 +151,7 @@ is "as the packets do" "$(tail -n 1 "$TMP/out")" "$first listed"
 start_traffic
 before=$(sample)
 check "the next release installs" install_release "$NEXT"
+is "and says how to move to its program" "$(grep -c "^baleen: .* 'baleen refresh'" "$TMP/out")" 1
 is "and runs" "$(debian baleen --version)" "baleen $NEXT"
 is "the program is the same" "$(xdp_id "$B" veth-b)" "$program"
 after=$(sample)
@@ -168,6 +169,7 @@ is "and says how to take the filter off" "${way_out%%/baleen/*}" "rm -r /sys/fs/
 is "which stays" "$(xdp_id "$B" veth-b)" "$program"
 is "with the configuration" "$(ls "$DEBIAN/etc/baleen")" $'never.list\nveth-b.conf'
 check "a purge" debian dpkg --purge baleen
+is "tells of the filter, too" "$(grep -c '^baleen: filters stay' "$TMP/out")" 1
 is "removes that and the state" "$(ls -d "$DEBIAN"/etc/baleen "$DEBIAN"/var/lib/baleen 2>/dev/null)" ""
 is "and no filter" "$(xdp_id "$B" veth-b)" "$program"
 stop_traffic "all the while, all listed dropped, all others passed"
