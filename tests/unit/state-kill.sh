@@ -89,7 +89,7 @@ must_list()
 	[ "$found" = "$*${1:+ }" ] || fail "left $found"
 }
 
-whole=(./$DEV ./$DEV/feeds)
+whole=("./$DEV" "./$DEV/feeds")
 
 after_make()
 {

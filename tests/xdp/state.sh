@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# States that need more than a directory: a full disk, two network namespaces with a
+# device of one name, and readers beside a writer.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+make_netns "$A" "$B"
+
+STATE=$ROOT/build/tools/state
+OLD="old old old" NEW="new new new"
+
+# state NAMESPACE WORD...
+state() { in_ns "$1" "$STATE" "${@:2}"; }
+
+# shows NAME NAMESPACE TEXT
+shows() { is "$1" "$(state "$2" show dev0 2>&1)" "$3"; }
+
+# --- a full disk ------------------------------------------------------------
+
+mkdir "$BALEEN_STATE_DIR"
+mount -t tmpfs -o size=1m,mode=0700 baleen-test "$BALEEN_STATE_DIR" || bail "no tmpfs"
+check "make a state" state "$A" make dev0
+head -c 2M /dev/zero >"$BALEEN_STATE_DIR/filling" 2>"$TMP/err"
+check_status "no change on a full disk" 1 state "$A" change dev0
+is "it names the file" "$(grep -c "$BALEEN_STATE_DIR/dev0/.*\(full\|No space\)" "$TMP/err")" 1
+check_status "no copy on a full disk" 1 state "$A" copy dev0 "$BALEEN_STATE_DIR/dev0.baleen-previous"
+shows "what was there is there" "$A" "$OLD"
+check_status "no other state on a full disk" 1 state "$A" make dev1
+rm "$BALEEN_STATE_DIR/filling"
+is "nothing is left of what failed" "$(ls "$BALEEN_STATE_DIR")" dev0
+check "a change when there is room again" state "$A" change dev0
+shows "it is there" "$A" "$NEW"
+umount "$BALEEN_STATE_DIR"
+
+# --- two namespaces ---------------------------------------------------------
+
+for ns in "$A" "$B"; do
+	ip -n "$ns" link add dev0 type veth peer name dev1 || bail "cannot make a device"
+done
+echo 192.0.2.1 >"$TMP/list"
+check "a kept state of a device in one namespace" state "$A" make dev0
+shows "which is not attached, so it is anybody's" "$B" "$OLD"
+check "attached there" in_ns "$A" "$BALEEN" attach dev0 --no-state --drop "$TMP/list"
+shows "it is not the other one's" "$B" none
+check_status "who can not make one of this name" 1 state "$B" make dev0
+is "and is told why" "$(grep -c "dev0 of another network namespace" "$TMP/err")" 1
+shows "it is still the first one's" "$A" "$OLD"
+check "detached there" in_ns "$A" "$BALEEN" detach dev0
+shows "anybody's again" "$B" "$OLD"
+
+# --- readers beside a writer ------------------------------------------------
+
+# Each sees all of one commit; what it says of a feed is of the next, if that came.
+for reader in 1 2; do
+	for _ in {1..60}; do
+		state "$A" show dev0
+	done >"$TMP/reader.$reader" 2>&1 &
+done
+for _ in {1..30}; do
+	state "$A" change dev0 || not_ok "a change beside readers" "$(cat "$TMP/err")"
+done
+wait
+is "readers beside a writer see what is there" \
+	"$(grep -vcE '^(old|new) (old|new) (old|new)$' "$TMP"/reader.* | tr '\n' ' ')" \
+	"$TMP/reader.1:0 $TMP/reader.2:0 "
