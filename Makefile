@@ -263,21 +263,23 @@ install: all
 	$(INSTALL_FILE) $(DESTDIR)$(libdir) $(API_LIB)
 	ln -sf libbaleen.so.$(API_VERSION) $(DESTDIR)$(libdir)/$(API_SONAME)
 	ln -sf $(API_SONAME) $(DESTDIR)$(libdir)/libbaleen.so
-	sed -e 's|@includedir@|$(includedir)|; s|@libdir@|$(libdir)|; s|@version@|$(API_VERSION)|' \
+	umask 022 && sed -e 's|@includedir@|$(includedir)|; s|@libdir@|$(libdir)|; s|@version@|$(API_VERSION)|' \
 		user/api/libbaleen.pc.in >$(DESTDIR)$(libdir)/pkgconfig/libbaleen.pc
 	for section in 3 5 8; do \
 		$(INSTALL_FILE) $(DESTDIR)$(mandir)/man$$section user/man/*.$$section; \
 	done
 	$(INSTALL_FILE) $(DESTDIR)$(datadir)/bash-completion/completions user/completion/baleen
-	for unit in $(UNITS); do \
+	umask 022 && for unit in $(UNITS); do \
 		sed '$(PLACES)' $$unit >$(DESTDIR)$(unitdir)/$${unit##*/}; \
 	done
-	for rules in $(UDEV_RULES); do \
+	umask 022 && for rules in $(UDEV_RULES); do \
 		sed '$(PLACES)' $$rules >$(DESTDIR)$(udevdir)/$${rules##*/}; \
 	done
 	cp -rt $(DESTDIR)$(share) $(SHARED)
 	sed -i '$(PLACES)' $(DESTDIR)$(share)/*
-	$(INSTALL_FILE) $(DESTDIR)$(sysconfdir)/baleen user/conf/*
+	chmod -R u=rwX,go=rX $(DESTDIR)$(share)
+	[ -e $(DESTDIR)$(sysconfdir)/baleen/never.list ] || \
+		$(INSTALL_FILE) $(DESTDIR)$(sysconfdir)/baleen user/conf/never.list
 
 deb: deps-deb
 	debian/build $(RELEASE)

@@ -6,6 +6,9 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 
+# Whatever the user lets the group do.
+umask 002
+
 # installed DIRECTORY: the files below it, sorted
 installed()
 {
@@ -40,6 +43,11 @@ for file in user/adapters/* user/grafana/* user/prometheus/*; do
 done
 there "the rule of udev" usr/lib/udev/rules.d/60-baleen.rules
 is "nothing that all may write" "$(find "$TMP/dest" -perm /022 ! -type l)" ""
+
+echo 192.0.2.17 >>"$TMP/dest/etc/baleen/never.list"
+check "make install, once more" make -s install DESTDIR="$TMP/dest" prefix=/usr libdir=/usr/lib/here \
+	unitdir=/lib/systemd/system
+is "leaves the addresses that were added" "$(grep '^[^#]' "$TMP/dest/etc/baleen/never.list")" 192.0.2.17
 
 check "other places" make -s install DESTDIR="$TMP/other" prefix=/opt/b sbindir=/opt/b/bin \
 	mandir=/opt/man unitdir=/opt/units sysconfdir=/opt/etc
