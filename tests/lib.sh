@@ -206,6 +206,19 @@ xdp_id()
 	ip -n "$1" link show dev "$2" | sed -n 's/.*prog\/xdp id \([0-9]*\).*/\1/p'
 }
 
+# take_off NAMESPACE DEVICE: its filter goes with all pins; the kernel frees it late
+take_off()
+{
+	local i
+
+	rm -rf /sys/fs/bpf/baleen
+	for i in {1..200}; do
+		[ -n "$(xdp_id "$1" "$2")" ] || return
+		sleep 0.05
+	done
+	bail "the filter does not go"
+}
+
 # xdp_mode NAMESPACE DEVICE: native, generic or off
 xdp_mode()
 {

@@ -33,7 +33,8 @@ holds() { deploy holds ban "$@"; }
 # fresh RULE...: another state and device
 fresh()
 {
-	rm -rf "$TMP/state" "$TMP/run" /sys/fs/bpf/baleen
+	take_off "$B" veth-b
+	rm -rf "$TMP/state" "$TMP/run"
 	deploy make kept "$@" >"$TMP/out" 2>&1 || bail "cannot make: $(<"$TMP/out")"
 	id=$(xdp_id "$B" veth-b)
 }
@@ -160,7 +161,7 @@ is "nor in the state" "$(holds 20.1.1.{1,2} 22.0.0.1)" nyy
 
 keys=(20.1.1.1 20.1.1.2 22.0.0.1 31.0.0.1 70.0.0.1 2500::1 10.66.0.2 1.2.3.4)
 before=$(dropped "${keys[@]}")
-rm -rf /sys/fs/bpf/baleen/ns*
+take_off "$B" veth-b
 is "taken off" "$(dropped 31.0.0.1)" none
 is "a look does not put it on" "$(deploy open) $(dropped 31.0.0.1)" "not attached none"
 batch "its state changes" "ok in-place" +80.0.0.1
@@ -243,7 +244,7 @@ is "it is not in force" "$(dropped 31.0.0.1 30.0.1.1 30.0.0.1 20.1.1.1)" PPDD
 check_status "nor for another feed" 1 deploy update ban "$ROOT/build/baleen"
 is "what was in force is" "$(dropped 30.0.0.1 20.1.1.1 30.0.1.1)" DDP
 is "expiry needs no room" "$(deploy expire 2000000 >/dev/null 2>&1; dropped 30.0.0.1 20.1.1.1)" PD
-rm -rf /sys/fs/bpf/baleen/ns*
+take_off "$B" veth-b
 is "nor does a restore" "$(deploy restore 2>&1) $(dropped 20.1.1.1 30.0.1.1)" "attached DP"
 rm -f "$TMP/full/fill"
 is "then there is" "$(deploy batch ban +30.0.1.1) $(dropped 30.0.1.1 20.1.1.1)" "ok in-place DD"
@@ -282,6 +283,7 @@ fails "a host" batch ban +30.0.0.1
 is "what came to the disk after all is in force" "$(dropped 30.0.0.1)" D
 fails "a prefix" batch ban +31.0.0.0/16
 fails "a feed" update ban "$TMP/feed2"
-rm -rf "$TMP/state" "$TMP/run" /sys/fs/bpf/baleen
+take_off "$B" veth-b
+rm -rf "$TMP/state" "$TMP/run"
 check_status "an attach" 1 on_bad_disk 8 make kept "drop:ban=$TMP/feed"
 is "an attach: nothing is attached" "$(dropped 20.1.1.1)" none

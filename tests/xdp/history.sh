@@ -13,7 +13,8 @@ make_pair
 # history SEED OPERATIONS CHANGES
 history()
 {
-	rm -rf "$BALEEN_STATE_DIR" "$BALEEN_RUN_DIR" /sys/fs/bpf/baleen
+	take_off "$B" veth-b
+	rm -rf "$BALEEN_STATE_DIR" "$BALEEN_RUN_DIR"
 	check "seed $1, $2 operations, about $3 at a time" \
 		in_ns "$B" "$ROOT/build/tools/history" veth-b "$1" "$2" "$3"
 	sed 's/^/# /' "$TMP/out"

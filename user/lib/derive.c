@@ -8,7 +8,7 @@
 
 #include "build.h"
 #include "derive.h"
-#include "edit.h"
+#include "derive_image.h"
 #include "image_file.h"
 #include "special.h"
 
@@ -282,110 +282,28 @@ static int list_special(u32 key_spec, struct baleen_list *set, struct baleen_err
 	return baleen_list_from_text(text, "special-purpose ranges", key_spec, set, error);
 }
 
-/* The hosts of @set that an image holds. */
-static int held_hosts(const struct baleen_filter *image, const struct baleen_list *set,
-		      struct baleen_list *held)
-{
-	struct baleen_key key = { .domain = BALEEN_IP4 };
-
-	held->ip4 = calloc(set->n_ip4 + 1, sizeof(*held->ip4));
-	held->ip6 = calloc(set->n_ip6 + 1, sizeof(*held->ip6));
-	held->key = calloc(set->n_key + 1, sizeof(*held->key));
-	if (!held->ip4 || !held->ip6 || !held->key)
-		return -ENOMEM;
-	held->room_ip4 = set->n_ip4 + 1;
-	held->room_ip6 = set->n_ip6 + 1;
-	held->room_key = set->n_key + 1;
-	for (size_t i = 0; i < set->n_ip4; i++) {
-		key.ip4 = set->ip4[i];
-		if (baleen_filter_test(image, &key))
-			held->ip4[held->n_ip4++] = key.ip4;
-	}
-	key = (struct baleen_key){ .domain = BALEEN_IP6 };
-	for (size_t i = 0; i < set->n_ip6; i++) {
-		key.hi = set->ip6[i].hi;
-		key.lo = set->ip6[i].lo;
-		if (baleen_filter_test(image, &key))
-			held->ip6[held->n_ip6++] = set->ip6[i];
-	}
-	for (size_t i = 0; i < set->n_key; i++)
-		if (baleen_filter_test(image, &set->key[i]))
-			held->key[held->n_key++] = set->key[i];
-	return 0;
-}
-
-/* The prefixes of @set, as far as the image has them. */
-static int held_prefixes(struct derivation *work, const struct baleen_list *set,
-			 struct baleen_list *held)
-{
-	struct baleen_list listed = { 0 }, prefixes = *set, common = { 0 };
-	int err = baleen_filter_list_exact(&work->image, &listed, work->error);
-
-	if (err)
-		return err;
-	listed.key_spec = set->key_spec;
-	prefixes.n_ip4 = prefixes.n_ip6 = prefixes.n_key = 0;
-	if (baleen_list_combine(&prefixes, &listed, BALEEN_SET_INTERSECTION, &common) ||
-	    baleen_list_unite(held, &common))
-		err = no_memory(work);
-	baleen_list_free(&common);
-	baleen_list_free(&listed);
-	return err;
-}
-
-static int refuse_edit(struct derivation *work, const struct baleen_error *why, int err)
+static int refuse(struct derivation *work, const struct baleen_error *why, int err)
 {
 	return baleen_fail(work->error, -err, "rule '%s': its image: %.900s", work->rule->name,
 			   why->text);
 }
 
-static int edit_image(struct derivation *work, const struct baleen_list *change,
-		      enum baleen_set_op op)
+/* Takes a set out of the image; with a @role it is counted as withheld. */
+static int cut_image(struct derivation *work, const struct baleen_list *set, bool is_optional,
+		     const enum baleen_withheld_role *role)
 {
-	struct baleen_filter edited;
-	struct baleen_error why;
-	u64 capacity = baleen_filter_room(&work->image);
-	u64 n = op == BALEEN_SET_UNION ? change->n_ip4 + change->n_ip6 + change->n_key : 0;
-	int err;
-
-	if (baleen_list_is_empty(change))
-		return 0;
-	err = baleen_filter_edit(&work->image, change, op, capacity + n, &edited, &why);
-	if (err)
-		return refuse_edit(work, &why, err);
-	baleen_filter_free(&work->image);
-	work->image = edited;
-	return 0;
-}
-
-/* Prefixes need an image that can be listed. @is_optional: else they are passed
- * over
- */
-static int find_held(struct derivation *work, const struct baleen_list *set, bool is_optional,
-		     struct baleen_list *held)
-{
+	struct baleen_list held = { 0 }, asked = *set;
 	struct baleen_error why;
 	int err;
 
-	if (held_hosts(&work->image, set, held))
-		return no_memory(work);
-	if (!set->n_net4 && !set->n_prefix6)
-		return 0;
-	err = baleen_filter_check_edit(&work->image, set, BALEEN_SET_DIFFERENCE, &why);
-	if (err)
-		return is_optional ? 0 : refuse_edit(work, &why, err);
-	return held_prefixes(work, set, held);
-}
-
-static int cut_image(struct derivation *work, const struct baleen_list *set, bool is_optional)
-{
-	struct baleen_list held = { .key_spec = work->rule->key_spec }, asked = *set;
-	int err;
-
-	asked.key_spec = held.key_spec;
-	err = find_held(work, &asked, is_optional, &held);
+	asked.key_spec = work->rule->key_spec;
+	err = baleen_derive_held(&work->image, &asked, is_optional, &held, &why);
 	if (!err)
-		err = edit_image(work, &held, BALEEN_SET_DIFFERENCE);
+		err = baleen_derive_edit(&work->image, &held, BALEEN_SET_DIFFERENCE, &why);
+	if (err)
+		refuse(work, &why, err);
+	else if (role)
+		err = count_withheld(work, &held, *role);
 	baleen_list_free(&held);
 	return err;
 }
@@ -400,7 +318,7 @@ static int cut_special(struct derivation *work)
 	err = list_special(work->rule->key_spec, &special, work->error);
 	if (err)
 		return err;
-	err = cut_image(work, &special, true);
+	err = cut_image(work, &special, true, NULL);
 	baleen_list_free(&special);
 	return err;
 }
@@ -408,20 +326,7 @@ static int cut_special(struct derivation *work)
 /* As withhold() does of lists. */
 static int cut_withheld(struct derivation *work, enum baleen_withheld_role role)
 {
-	struct baleen_list held = { .key_spec = work->rule->key_spec };
-	struct baleen_list asked = work->withheld.set[role];
-	int err;
-
-	if (baleen_list_is_empty(&asked))
-		return 0;
-	asked.key_spec = held.key_spec;
-	err = find_held(work, &asked, false, &held);
-	if (!err)
-		err = count_withheld(work, &held, role);
-	if (!err)
-		err = edit_image(work, &held, BALEEN_SET_DIFFERENCE);
-	baleen_list_free(&held);
-	return err;
+	return cut_image(work, &work->withheld.set[role], false, &role);
 }
 
 static int cut_feeds(struct derivation *work)
@@ -433,7 +338,15 @@ static int cut_feeds(struct derivation *work)
 		if (!err)
 			err = cut_withheld(work, BALEEN_WITHHELD_PEER);
 	}
-	return err ? err : cut_image(work, &work->exceptions, false);
+	return err ? err : cut_image(work, &work->exceptions, false, NULL);
+}
+
+static int unite_image(struct derivation *work, const struct baleen_list *set)
+{
+	struct baleen_error why;
+	int err = baleen_derive_edit(&work->image, set, BALEEN_SET_UNION, &why);
+
+	return err ? refuse(work, &why, err) : 0;
 }
 
 /* Each step is passed over when it would change nothing, so an image that is
@@ -449,7 +362,7 @@ static int derive_of_image(struct derivation *work, struct baleen_filter *filter
 	if (!err)
 		err = add_singles(work, set);
 	if (!err)
-		err = edit_image(work, set, BALEEN_SET_UNION);
+		err = unite_image(work, set);
 	if (!err)
 		err = cut_withheld(work, BALEEN_WITHHELD_NEVER);
 	if (!err)
