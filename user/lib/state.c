@@ -11,12 +11,10 @@
 #include <unistd.h>
 
 #include "lock.h"
+#include "state_commit.h"
 #include "state_path.h"
 #include "state_schema.h"
 #include "state_sql.h"
-
-/* In the directory of a state that has never been committed. */
-#define UNFINISHED "unfinished"
 
 static bool has(const struct baleen_state *state, const char *name)
 {
@@ -76,55 +74,6 @@ static void unlock(struct baleen_state *state)
 	state->lock_fd = -1;
 }
 
-/* --- feeds that no row speaks of --- */
-
-static bool is_copy_wanted(const struct baleen_state *state, const char *name)
-{
-	unsigned long long id, generation;
-	int end = 0;
-
-	if (sscanf(name, "%llu.%llu%n", &id, &generation, &end) != 2 || name[end])
-		return true;
-	return baleen_sql_do(state, "SELECT 1 FROM feed WHERE id = ? AND generation = ?", NULL,
-			     NULL,
-			     BALEEN_SQL_VALUES(baleen_sql_number(id),
-					       baleen_sql_number(generation))) != 0;
-}
-
-/* Those of before the commit, or of one that never came. */
-static void remove_old_copies(const struct baleen_state *state)
-{
-	char path[BALEEN_STATE_NAME_BYTES];
-	struct dirent *entry;
-	DIR *directory;
-
-	snprintf(path, sizeof(path), "%s/" BALEEN_STATE_FEEDS, state->path);
-	directory = opendir(path);
-	while (directory && (entry = readdir(directory)))
-		if (!is_copy_wanted(state, entry->d_name))
-			unlinkat(dirfd(directory), entry->d_name, 0);
-	if (directory)
-		closedir(directory);
-}
-
-/* --- news --- */
-
-/* baleend watches it. What it misses it finds at its next look. */
-static void announce(void)
-{
-	char path[BALEEN_STATE_NAME_BYTES];
-	int fd;
-
-	if (baleen_state_make_root(false, NULL))
-		return;
-	snprintf(path, sizeof(path), "%s/changed", baleen_state_root(false));
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return;
-	futimens(fd, NULL);
-	close(fd);
-}
-
 /* --- the end --- */
 
 static void remove_gone(const struct baleen_state *state)
@@ -151,31 +100,11 @@ static void remove_directory(const struct baleen_state *state)
 
 /* --- open and close --- */
 
-static int get_owner(const struct baleen_state *state, struct baleen_state_owner *owner,
-		     struct baleen_error *error)
-{
-	static const char sql[] = "SELECT boot, netns_cookie, ifindex FROM owner";
-	sqlite3_stmt *statement;
-	int ret = baleen_sql_take(state, sql, &statement, error, NULL, 0);
-
-	if (ret)
-		return ret;
-	ret = baleen_sql_step(state, statement, error);
-	if (ret > 0 && !baleen_sql_column(statement, 0, owner->boot, sizeof(owner->boot)))
-		ret = baleen_sql_damaged(state, "owner", error);
-	if (ret > 0) {
-		owner->netns_cookie = sqlite3_column_int64(statement, 1);
-		owner->ifindex = sqlite3_column_int(statement, 2);
-	}
-	baleen_sql_give(state, sql, statement);
-	return ret < 0 ? ret : 0;
-}
-
 /* Return: 0; -EXDEV when another network namespace's device of this name has it. */
 static int check_owner(const struct baleen_state *state, struct baleen_error *error)
 {
 	struct baleen_state_owner was = { .ifindex = 0 }, is;
-	int err = get_owner(state, &was, error);
+	int err = baleen_state_read_owner(state, &was, error);
 
 	if (!err)
 		err = baleen_state_owner(state->device, &is, error);
@@ -198,7 +127,7 @@ static int check_version(const struct baleen_state *state, struct baleen_error *
 				   state->path);
 	if (version)
 		return 0;
-	if (!has(state, UNFINISHED))
+	if (!has(state, BALEEN_STATE_UNFINISHED))
 		return baleen_sql_damaged(state, "it is empty", error);
 	return baleen_fail(error, ENOENT, "%s: was never finished", state->path);
 }
@@ -210,7 +139,7 @@ static int check_there(const struct baleen_state *state, struct baleen_error *er
 {
 	if (has(state, BALEEN_STATE_DB))
 		return 0;
-	if (has(state, BALEEN_STATE_FEEDS) && !has(state, UNFINISHED))
+	if (has(state, BALEEN_STATE_FEEDS) && !has(state, BALEEN_STATE_UNFINISHED))
 		return baleen_fail(error, EINVAL, "%s/" BALEEN_STATE_DB ": is missing",
 				   state->path);
 	return baleen_fail(error, ENOENT, "%s: no state", state->path);
@@ -239,7 +168,7 @@ static int open_finished(struct baleen_state *state, struct baleen_error *error)
 {
 	int err = open_database(state, error);
 
-	if ((err == -EINVAL || err == -EROFS) && has(state, UNFINISHED))
+	if ((err == -EINVAL || err == -EROFS) && has(state, BALEEN_STATE_UNFINISHED))
 		return baleen_fail(error, ENOENT, "%s: was never finished", state->path);
 	return err;
 }
@@ -275,9 +204,9 @@ static int open_to_write(struct baleen_state *state, u64 timeout_ms, struct bale
 		unlock(state);
 		return err;
 	}
-	unlink_in(state, UNFINISHED);
+	unlink_in(state, BALEEN_STATE_UNFINISHED);
 	unlink_in(state, BALEEN_STATE_COPY_MARK);
-	remove_old_copies(state);
+	baleen_state_sweep(state);
 	return 0;
 }
 
@@ -326,7 +255,7 @@ static int make_file(const struct baleen_state *state, const char *name, struct 
 
 static int make_files(struct baleen_state *state, struct baleen_error *error)
 {
-	int err = make_file(state, UNFINISHED, error);
+	int err = make_file(state, BALEEN_STATE_UNFINISHED, error);
 
 	/* What is left of one that was never finished, if that is where we are. */
 	unlink_in(state, BALEEN_STATE_DB "-wal");
@@ -356,7 +285,7 @@ static int make_state(struct baleen_state *state, struct baleen_error *error)
 {
 	int err;
 
-	unlink_in(state, UNFINISHED);
+	unlink_in(state, BALEEN_STATE_UNFINISHED);
 	unlink_in(state, BALEEN_STATE_DB);
 	state->is_new = true;
 	err = make_files(state, error);
@@ -405,7 +334,7 @@ void baleen_state_close(struct baleen_state *state)
 	if (state->is_new)
 		remove_directory(state);
 	unlock(state);
-	announce();
+	baleen_state_announce();
 }
 
 void baleen_state_remove(struct baleen_state *state)
@@ -414,7 +343,7 @@ void baleen_state_remove(struct baleen_state *state)
 	baleen_sql_close(state);
 	remove_directory(state);
 	unlock(state);
-	announce();
+	baleen_state_announce();
 }
 
 /* --- all states --- */
@@ -483,108 +412,4 @@ int baleen_state_each(int (*visit)(const char *device, bool is_kept, void *data)
 	int ret = visit_root(true, visit, data, error);
 
 	return ret ? ret : visit_root(false, visit, data, error);
-}
-
-/* --- transactions --- */
-
-/* Who commits is in the device's namespace; a device that is not there has no
- * namespace.
- */
-static int put_owner(const struct baleen_state *state, struct baleen_error *error)
-{
-	static const char sql[] = "INSERT OR REPLACE INTO owner VALUES (1, ?, ?, ?, ?)";
-	struct baleen_state_owner was = { .ifindex = 0 }, is;
-	int err = get_owner(state, &was, error);
-
-	if (!err)
-		err = baleen_state_owner(state->device, &is, error);
-	if (err || (!is.ifindex && *was.boot) ||
-	    (!strcmp(was.boot, is.boot) && was.netns_cookie == is.netns_cookie &&
-	     was.ifindex == is.ifindex))
-		return err;
-	return baleen_sql_do(state, sql, NULL, error,
-			     BALEEN_SQL_VALUES(baleen_sql_text(state->device),
-					       baleen_sql_text(is.boot),
-					       baleen_sql_number(is.netns_cookie),
-					       baleen_sql_number(is.ifindex)));
-}
-
-static int begin_to_write(struct baleen_state *state, struct baleen_error *error)
-{
-	static const char sql[] = "PRAGMA user_version = " BALEEN_STATE_SCHEMA_TEXT;
-	int err = baleen_sql_do(state, "BEGIN IMMEDIATE", NULL, error, NULL, 0);
-
-	if (!err && state->is_new)
-		err = baleen_sql_do(state, sql, NULL, error, NULL, 0);
-	if (!err)
-		err = put_owner(state, error);
-	if (err)
-		baleen_state_rollback(state);
-	return err;
-}
-
-int baleen_state_begin(struct baleen_state *state, struct baleen_error *error)
-{
-	if (state->lock_fd < 0)
-		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
-	return begin_to_write(state, error);
-}
-
-int baleen_state_commit(struct baleen_state *state, struct baleen_error *error)
-{
-	int err = baleen_sql_do(state, "COMMIT", NULL, error, NULL, 0);
-
-	if (err) {
-		baleen_state_rollback(state);
-		return err;
-	}
-	if (state->lock_fd < 0)
-		return 0;
-	if (state->is_new)
-		unlink_in(state, UNFINISHED);
-	state->is_new = false;
-	remove_old_copies(state);
-	announce();
-	return 0;
-}
-
-void baleen_state_rollback(struct baleen_state *state)
-{
-	if (!sqlite3_get_autocommit(state->db))
-		baleen_sql_do(state, "ROLLBACK", NULL, NULL, NULL, 0);
-}
-
-/* --- marks --- */
-
-int baleen_state_mark(const struct baleen_state *state, struct baleen_error *error)
-{
-	char path[BALEEN_STATE_NAME_BYTES];
-	int err = baleen_state_mark_name(state->device, path, error);
-	int fd;
-
-	if (err)
-		return err == -ENODEV ? 0 : err;
-	err = baleen_state_make_root(false, error);
-	if (err)
-		return err;
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
-	close(fd);
-	return 0;
-}
-
-void baleen_state_unmark(const struct baleen_state *state)
-{
-	char path[BALEEN_STATE_NAME_BYTES];
-
-	if (!baleen_state_mark_name(state->device, path, NULL))
-		unlink(path);
-}
-
-bool baleen_state_is_marked(const struct baleen_state *state)
-{
-	char path[BALEEN_STATE_NAME_BYTES];
-
-	return !baleen_state_mark_name(state->device, path, NULL) && !access(path, F_OK);
 }

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Transactions of a state, what a commit makes go, and the mark of a change. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "state_commit.h"
+#include "state_schema.h"
+#include "state_sql.h"
+
+/* --- feeds that no row speaks of --- */
+
+static bool is_copy_wanted(const struct baleen_state *state, const char *name)
+{
+	unsigned long long id, generation;
+	int end = 0;
+
+	if (sscanf(name, "%llu.%llu%n", &id, &generation, &end) != 2 || name[end])
+		return true;
+	return baleen_sql_do(state, "SELECT 1 FROM feed WHERE id = ? AND generation = ?", NULL,
+			     NULL,
+			     BALEEN_SQL_VALUES(baleen_sql_number(id),
+					       baleen_sql_number(generation))) != 0;
+}
+
+void baleen_state_sweep(const struct baleen_state *state)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	struct dirent *entry;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "%s/" BALEEN_STATE_FEEDS, state->path);
+	directory = opendir(path);
+	while (directory && (entry = readdir(directory)))
+		if (!is_copy_wanted(state, entry->d_name))
+			unlinkat(dirfd(directory), entry->d_name, 0);
+	if (directory)
+		closedir(directory);
+}
+
+void baleen_state_announce(void)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	int fd;
+
+	if (baleen_state_make_root(false, NULL))
+		return;
+	snprintf(path, sizeof(path), "%s/changed", baleen_state_root(false));
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	futimens(fd, NULL);
+	close(fd);
+}
+
+/* --- whose it is --- */
+
+int baleen_state_read_owner(const struct baleen_state *state, struct baleen_state_owner *owner,
+			    struct baleen_error *error)
+{
+	static const char sql[] = "SELECT boot, netns_cookie, ifindex FROM owner";
+	sqlite3_stmt *statement;
+	int ret = baleen_sql_take(state, sql, &statement, error, NULL, 0);
+
+	if (ret)
+		return ret;
+	ret = baleen_sql_step(state, statement, error);
+	if (ret > 0 && !baleen_sql_column(statement, 0, owner->boot, sizeof(owner->boot)))
+		ret = baleen_sql_damaged(state, "owner", error);
+	if (ret > 0) {
+		owner->netns_cookie = sqlite3_column_int64(statement, 1);
+		owner->ifindex = sqlite3_column_int(statement, 2);
+	}
+	baleen_sql_give(state, sql, statement);
+	return ret < 0 ? ret : 0;
+}
+
+/* --- transactions --- */
+
+/* Who commits is in the device's namespace; a device that is not there has no
+ * namespace.
+ */
+static int put_owner(const struct baleen_state *state, struct baleen_error *error)
+{
+	static const char sql[] = "INSERT OR REPLACE INTO owner VALUES (1, ?, ?, ?, ?)";
+	struct baleen_state_owner was = { .ifindex = 0 }, is;
+	int err = baleen_state_read_owner(state, &was, error);
+
+	if (!err)
+		err = baleen_state_owner(state->device, &is, error);
+	if (err || (!is.ifindex && *was.boot) ||
+	    (!strcmp(was.boot, is.boot) && was.netns_cookie == is.netns_cookie &&
+	     was.ifindex == is.ifindex))
+		return err;
+	return baleen_sql_do(state, sql, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(state->device),
+					       baleen_sql_text(is.boot),
+					       baleen_sql_number(is.netns_cookie),
+					       baleen_sql_number(is.ifindex)));
+}
+
+static int begin_to_write(struct baleen_state *state, struct baleen_error *error)
+{
+	static const char sql[] = "PRAGMA user_version = " BALEEN_STATE_SCHEMA_TEXT;
+	int err = baleen_sql_do(state, "BEGIN IMMEDIATE", NULL, error, NULL, 0);
+
+	if (!err && state->is_new)
+		err = baleen_sql_do(state, sql, NULL, error, NULL, 0);
+	if (!err)
+		err = put_owner(state, error);
+	if (err)
+		baleen_state_rollback(state);
+	return err;
+}
+
+int baleen_state_begin(struct baleen_state *state, struct baleen_error *error)
+{
+	if (state->lock_fd < 0)
+		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
+	return begin_to_write(state, error);
+}
+
+int baleen_state_commit(struct baleen_state *state, struct baleen_error *error)
+{
+	int err = baleen_sql_do(state, "COMMIT", NULL, error, NULL, 0);
+
+	if (err) {
+		baleen_state_rollback(state);
+		return err;
+	}
+	if (state->lock_fd < 0)
+		return 0;
+	if (state->is_new)
+		unlinkat(state->lock_fd, BALEEN_STATE_UNFINISHED, 0);
+	state->is_new = false;
+	baleen_state_sweep(state);
+	baleen_state_announce();
+	return 0;
+}
+
+void baleen_state_rollback(struct baleen_state *state)
+{
+	if (!sqlite3_get_autocommit(state->db))
+		baleen_sql_do(state, "ROLLBACK", NULL, NULL, NULL, 0);
+}
+
+/* --- marks --- */
+
+int baleen_state_mark(const struct baleen_state *state, struct baleen_error *error)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	int err = baleen_state_mark_name(state->device, path, error);
+	int fd;
+
+	if (err)
+		return err == -ENODEV ? 0 : err;
+	err = baleen_state_make_root(false, error);
+	if (err)
+		return err;
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return baleen_fail(error, errno, "%s: %m", path);
+	close(fd);
+	return 0;
+}
+
+void baleen_state_unmark(const struct baleen_state *state)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+
+	if (!baleen_state_mark_name(state->device, path, NULL))
+		unlink(path);
+}
+
+bool baleen_state_is_marked(const struct baleen_state *state)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+
+	return !baleen_state_mark_name(state->device, path, NULL) && !access(path, F_OK);
+}
