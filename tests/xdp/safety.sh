@@ -378,7 +378,7 @@ try_flow_rules()
 		"${open[@]}" attach veth-b --key src,dport --drop flow.txt tcp-syn
 	prints "flows: detach that" "$detached" baleen detach veth-b
 	prints "what a list of flows allows is not dropped by default" "$attached" \
-		"${open[@]}" attach veth-b --default drop --key src,dport --allow flow.txt
+		"${open[@]}" attach veth-b --no-state --default drop --key src,dport --allow flow.txt
 	refuses "until it is taken out" "veth-b: $peer, would be dropped by the default
 $cut" "${open[@]}" del veth-b:flow 10.66.0.1,$LOCAL
 	prints "flows: detach the default" "$detached" baleen detach veth-b
@@ -386,7 +386,7 @@ $cut" "${open[@]}" del veth-b:flow 10.66.0.1,$LOCAL
 	refuses "another flow does not help" "veth-b: $peer, would be dropped by the default
 $cut" "${open[@]}" attach veth-b --default drop --key src,dport --allow flow.txt
 	nothing_attached "another flow"
-	prints "another flow" "$attached" "${open[@]}" attach veth-b --key src,dport --drop flow.txt
+	prints "another flow" "$attached" "${open[@]}" attach veth-b --no-state --key src,dport --drop flow.txt
 	refuses "one that cuts a session is not added" "veth-b: rule 'flow' would drop $peer
 $cut" "${open[@]}" add veth-b:flow 10.66.0.1,$LOCAL
 	prints "a third one is" "veth-b:flow: 1 added in place" \
@@ -480,7 +480,7 @@ try_swaps()
 		is "leaves the program" "$(xdp_id "$B" veth-b)" "$id"
 	done
 	refuses "swap to a page, bad lines skipped" \
-		"page.html: not a single key in 1 line: list refused (--allow-empty takes it)" \
+		"page.html: is an HTML or XML page, not a list" \
 		baleen swap --skip-bad veth-b:listed page.html
 	refuses "swap to another key" "veth-b:listed is keyed by src, the new image by dst" \
 		baleen swap veth-b:listed dst.bln
@@ -639,7 +639,8 @@ try_memory()
 		limited nsenter "--net=/run/netns/$B" -- "$BALEEN" attach veth-b --drop large.bln
 	nothing_attached "no memory"
 	prints "no memory: attach something small" "$attached" \
-		limited nsenter "--net=/run/netns/$B" -- "$BALEEN" attach veth-b --drop listed.bln
+		limited nsenter "--net=/run/netns/$B" -- "$BALEEN" attach veth-b --no-state \
+		--drop listed.bln
 	refuses "no memory for a map: swap" \
 		"listed: cannot create a map of 67368960 bytes: Cannot allocate memory" \
 		limited nsenter "--net=/run/netns/$B" -- "$BALEEN" swap veth-b:listed large.bln

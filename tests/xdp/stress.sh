@@ -106,7 +106,7 @@ try_changes()
 	local traffic line
 
 	mkfifo "$TMP/fifo"
-	check "attach" baleen attach veth-b --drop "hosts=$TMP/small.bln" --drop "$TMP/nets.bln"
+	check "attach" baleen attach veth-b --no-state --drop "hosts=$TMP/small.bln" --drop "$TMP/nets.bln"
 	"$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" --listed "$TMP/listed" \
 		--unlisted "$TMP/unlisted" --loop --expect -j >"$TMP/fifo" 2>"$TMP/traffic.err" &
 	traffic=$!
@@ -162,7 +162,7 @@ try_parallel()
 	local middle
 
 	: >"$TMP/odd"
-	check "attach" baleen attach veth-b --drop "hosts=$TMP/small.bln"
+	check "attach" baleen attach veth-b --no-state --drop "hosts=$TMP/small.bln"
 	adds 1 $((N_ADDS / 2))
 	baleen "${@:3}" >/dev/null 2>>"$TMP/odd" &
 	middle=$!

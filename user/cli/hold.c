@@ -187,6 +187,8 @@ int hold_add_feed(struct hold *hold, const char *rule, const struct input *input
 		  const struct list_options *lists)
 {
 	bool is_image = !input->is_list || lists->build.like;
+	/* An image file is copied from where it is, not by way of memory. */
+	bool is_made = is_image && (input->is_list || !input->received_fd);
 	struct baleen_error error;
 	struct baleen_feed feed;
 	int fd, err;
@@ -195,7 +197,7 @@ int hold_add_feed(struct hold *hold, const char *rule, const struct input *input
 		return 0;
 	if (describe_feed(&feed, rule, input, lists, is_image))
 		return EXIT_FAILED;
-	fd = is_image ? image_fd(input) : input->received_fd;
+	fd = is_made ? image_fd(input) : input->received_fd;
 	if (fd < 0)
 		return EXIT_FAILED;
 	err = baleen_feeds_put(&hold->deploy.state, &feed, &error);
@@ -203,7 +205,7 @@ int hold_add_feed(struct hold *hold, const char *rule, const struct input *input
 		err = baleen_feed_take(&hold->deploy.state, &feed, fd, &error);
 	if (err)
 		complain("%s", error.text);
-	if (is_image)
+	if (is_made)
 		close(fd);
 	return err ? EXIT_FAILED : 0;
 }
@@ -312,13 +314,37 @@ int hold_put_plan(struct hold *hold)
 	return 0;
 }
 
+/* A rule that goes on keeps what its entries and counters are about. */
+static int check_keys(const struct hold *hold, const struct baleen_ruleset *ruleset)
+{
+	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+
+	for (u32 i = 0; i < ruleset->n_rules; i++) {
+		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
+		u32 before, after;
+
+		if (rule->live == BALEEN_RULE_NEW || !rule->filter)
+			continue;
+		before = xdp->config.rule[rule->live].image.key_spec;
+		after = rule->filter->image.key_spec;
+		if (before == after)
+			continue;
+		complain("%s:%s is keyed by %s, the new image by %s", xdp->device, rule->name,
+			 key_spec_text(before), key_spec_text(after));
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
 int hold_put(struct hold *hold, const struct baleen_ruleset *ruleset, const struct rules *rules,
 	     const struct list_options *lists)
 {
 	struct baleen_error error;
 
 	if (hold->has_state)
-		return set_rules(hold, ruleset, rules, lists) ? EXIT_FAILED : hold_put_plan(hold);
+		return check_keys(hold, ruleset) || set_rules(hold, ruleset, rules, lists) ?
+			       EXIT_FAILED :
+			       hold_put_plan(hold);
 	if (baleen_xdp_update(&hold->deploy.xdp, ruleset, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
@@ -358,19 +384,40 @@ static int is_attached(const char *device)
 	return xdp.state == BALEEN_XDP_ATTACHED;
 }
 
+/* Of two that attach at once one makes the state, and the other finds it. */
+#define MAX_CREATIONS 3
+
+/* Return: -EBUSY when a filter is there: the attach will say so. */
+static int create_state(struct baleen_state *state, const char *device, struct baleen_error *error)
+{
+	int err = -EEXIST;
+
+	for (u32 i = 0; i < MAX_CREATIONS && err == -EEXIST; i++) {
+		if (is_attached(device))
+			return -EBUSY;
+		err = remove_old(device, error);
+		if (!err)
+			err = baleen_state_create(state, device, false, BALEEN_LOCK_TIMEOUT_MS,
+						  error);
+		else if (err == -EEXIST)
+			return -EPERM;
+	}
+	return err;
+}
+
 int hold_create(struct hold *hold, const char *device, const struct baleen_ruleset *ruleset,
 		enum baleen_mode mode, enum baleen_place place, const struct rules *rules,
 		const struct list_options *lists)
 {
 	struct baleen_state *state = &hold->deploy.state;
 	struct baleen_error error;
+	int err;
 
 	*hold = (struct hold){ 0 };
-	/* The attach will say what is there. */
-	if (is_attached(device))
+	err = create_state(state, device, &error);
+	if (err == -EBUSY)
 		return 0;
-	if (remove_old(device, &error) ||
-	    baleen_state_create(state, device, false, BALEEN_LOCK_TIMEOUT_MS, &error)) {
+	if (err) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
