@@ -95,6 +95,9 @@ veth-b: changed, native
 veth-b: back to what was in 1h, unless 'baleen confirm veth-b'" "" baleen apply --confirm 1h
 	is "is in force" "$(verdicts)" DP
 	is "somebody waits" "$(waiters | wc -l)" 1
+	check "a metric says until when" test "$(baleen metrics veth-b |
+		awk '/^baleen_confirm_deadline_timestamp_seconds/ { printf "%d", $NF }')" -gt \
+		"$(date +%s)"
 	kill_waiters
 	check_status "nobody confirmed it in time" 0 later restore --boot
 	is "so there is nothing, as before" "$(xdp_mode "$B" veth-b)$(ls "$TMP/state")" off

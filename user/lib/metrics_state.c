@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "confirm.h"
 #include "feeds.h"
 #include "metrics_state.h"
 #include "singles.h"
@@ -117,13 +118,15 @@ static int add_rule(struct walk *walk, const char *rule)
 
 static void set_device(const struct walk *walk)
 {
+	u64 deadline_ms = baleen_confirm_deadline(walk->device);
+
 	for (size_t i = 0; i < walk->source->n_devices; i++) {
 		struct baleen_metrics_device *row = &walk->source->device[i];
 
 		if (strcmp(row->device, walk->device))
 			continue;
 		row->applied_s = number_of(walk->state, "applied");
-		row->confirm_s = number_of(walk->state, "confirm");
+		row->confirm_s = deadline_ms ? deadline_ms / 1000 : BALEEN_METRICS_UNKNOWN;
 		row->n_expired = number_of(walk->state, "expired");
 		if (row->n_expired == BALEEN_METRICS_UNKNOWN)
 			row->n_expired = 0;

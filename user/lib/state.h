@@ -243,7 +243,7 @@ int baleen_state_rename_rule(struct baleen_state *state, const char *from, const
  * @name: of it
  * @text: to be freed by the caller; NULL when there is none
  *
- * Known: "conf", "applied" (seconds of the day it was), "confirm" (until when),
+ * Known: "conf", "applied" (seconds of the day it was),
  * "image_time RULE" (when its image was derived), "expired" (how many entries have
  * ended).
  *
