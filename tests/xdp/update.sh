@@ -199,6 +199,9 @@ try_guard()
 		"$(baleen metrics veth-b | awk '/^baleen_feed_consecutive_errors/ { print $NF }')" 1
 	check_status "unless it is forced" 3 baleen update --force
 	is "then it is in force" "$(verdicts)" PPDPD
+	echo 5.5.5.5 >>"$F/allowed"
+	check_status "what was forced is not asked about again" 3 baleen update
+	is "the next version comes" "$(verdicts)" PPDPP
 	ip -n "$B" route del default
 }
 

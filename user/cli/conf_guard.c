@@ -36,5 +36,5 @@ int guard_conf(const char *device, const struct baleen_state_rules *rules,
 		if (guard_fpp(device, rule, accepted_fpp(rules, rule->name)))
 			return EXIT_FAILED;
 	}
-	return force ? 0 : guard_ruleset(device, xdp, ruleset, NULL);
+	return force ? 0 : guard_update(device, xdp, ruleset);
 }

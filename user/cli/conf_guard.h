@@ -9,7 +9,8 @@
 #include "state.h"
 
 /* 0, or EXIT_FAILED after a message: a rule that was built and hits more innocents
- * than its fpp says, or, unless forced, a ruleset that would cut this host off.
+ * than its fpp says, or, unless forced, a ruleset that would cut this host off where
+ * it is not cut off already.
  */
 int guard_conf(const char *device, const struct baleen_state_rules *rules,
 	       const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset, bool force);

@@ -70,6 +70,8 @@ int guard_rates(const struct rules *rules, double accept_fpp)
  * @delta: what would be added to a rule or taken out of it; NULL for nothing
  * @changed: the rule
  * @op: which of them
+ * @before: what is on the device now, of which each address that it drops already is
+ *          not asked about again; may be NULL
  * @address: what must not be dropped
  * @n: how many
  */
@@ -82,6 +84,7 @@ struct guarded {
 	const struct baleen_filter *delta;
 	u32 changed;
 	enum baleen_set_op op;
+	struct guarded *before;
 	struct baleen_host_address *address;
 	size_t n;
 };
@@ -306,6 +309,8 @@ static u32 newly_dropped_by(const struct guarded *guarded,
 	before.delta = NULL;
 	if (guarded->delta && dropped_by(&before, address) != BY_NOBODY)
 		return BY_NOBODY;
+	if (guarded->before && dropped_by(guarded->before, address) != BY_NOBODY)
+		return BY_NOBODY;
 	return dropped_by(guarded, address);
 }
 
@@ -360,6 +365,27 @@ static int look_at_host(struct guarded *guarded, struct baleen_error *error)
 	return err ? err : baleen_host_addresses(ifindex, &guarded->address, &guarded->n, error);
 }
 
+static void free_live(struct guarded *guarded)
+{
+	for (u32 i = 0; i < guarded->ruleset->n_rules; i++)
+		baleen_filter_free(&guarded->live[i]);
+}
+
+/* A dry run drops nobody yet, and a map that is damaged nobody in particular. */
+static void look_at_before(struct guarded *guarded, const struct baleen_xdp *xdp)
+{
+	struct guarded *before = guarded->before;
+
+	if (!before)
+		return;
+	before->address = guarded->address;
+	before->n = guarded->n;
+	if (!before->ruleset->dry_run && !look_at_filters(before, xdp, NULL))
+		return;
+	free_live(before);
+	guarded->before = NULL;
+}
+
 static int guard(struct guarded *guarded, const struct baleen_xdp *xdp)
 {
 	struct baleen_error error;
@@ -371,12 +397,15 @@ static int guard(struct guarded *guarded, const struct baleen_xdp *xdp)
 	err = look_at_filters(guarded, xdp, &error);
 	if (!err)
 		err = look_at_host(guarded, &error);
+	if (!err)
+		look_at_before(guarded, xdp);
 	if (err)
 		complain("%s", error.text);
 	else
 		n_dropped = complain_of_all(guarded);
-	for (u32 i = 0; i < guarded->ruleset->n_rules; i++)
-		baleen_filter_free(&guarded->live[i]);
+	free_live(guarded);
+	if (!err && guarded->before)
+		free_live(guarded->before);
 	free(guarded->address);
 	if (n_dropped > MAX_NAMED)
 		complain("%s: and %zu more addresses", guarded->device, n_dropped - MAX_NAMED);
@@ -392,6 +421,20 @@ int guard_ruleset(const char *device, const struct baleen_xdp *xdp,
 {
 	struct guarded guarded = { .device = device, .ruleset = ruleset, .rules = rules };
 
+	return guard(&guarded, xdp);
+}
+
+int guard_update(const char *device, const struct baleen_xdp *xdp,
+		 const struct baleen_ruleset *ruleset)
+{
+	struct baleen_ruleset now;
+	struct guarded before = { .device = device, .ruleset = &now };
+	struct guarded guarded = { .device = device,
+				   .ruleset = ruleset,
+				   .before = xdp ? &before : NULL };
+
+	if (xdp)
+		baleen_ruleset_from_xdp(xdp, &now);
 	return guard(&guarded, xdp);
 }
 

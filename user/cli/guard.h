@@ -36,6 +36,12 @@ int guard_rates(const struct rules *rules, double accept_fpp);
 int guard_ruleset(const char *device, const struct baleen_xdp *xdp,
 		  const struct baleen_ruleset *ruleset, const struct rules *rules);
 
+/* The same, of addresses that @xdp does not drop already: what was forced upon the
+ * host before is not asked about again.
+ */
+int guard_update(const char *device, const struct baleen_xdp *xdp,
+		 const struct baleen_ruleset *ruleset);
+
 /* 0, or EXIT_FAILED after naming each address of the host that would be dropped
  * and is not now, were the keys of @delta added to a rule or taken out of it.
  */

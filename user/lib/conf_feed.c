@@ -9,18 +9,20 @@
 #include "duration.h"
 #include "fetch.h"
 
-/* A year: none waits for a feed that comes more seldom. */
-#define MAX_PERIOD_MS 31536000000ull
+/* None waits for a feed that comes more seldom, or for an answer that takes longer. */
+#define MAX_EVERY_MS 31536000000ull
+#define MAX_TIMEOUT_MS 3600000ull
 
 static int take_period(struct baleen_conf_parser *parser, const char *word, const char *value,
-		       u32 *seconds)
+		       u64 max_ms, u32 *seconds)
 {
+	char most[BALEEN_DURATION_TEXT];
 	u64 ms;
 
-	if (baleen_duration_parse(value, &ms) || ms < 1000 || ms > MAX_PERIOD_MS)
-		return baleen_conf_refuse(
-			parser, "%s '%s': not a time from 1s to 365d such as 30s, 5m, 1h30m", word,
-			value);
+	if (baleen_duration_parse(value, &ms) || ms < 1000 || ms > max_ms)
+		return baleen_conf_refuse(parser,
+					  "%s '%s': not a time from 1s to %s such as 30s, 5m", word,
+					  value, baleen_duration_format(max_ms, most));
 	*seconds = ms / 1000;
 	return 0;
 }
@@ -95,8 +97,10 @@ static int take_feed_option(struct baleen_conf_parser *parser, struct baleen_csv
 	if (!value)
 		return baleen_conf_refuse(parser, "%s: its value is missing", word);
 	switch (option) {
-	case EVERY: err = take_period(parser, word, value, &wanted->every_s); break;
-	case TIMEOUT: err = take_period(parser, word, value, &wanted->timeout_s); break;
+	case EVERY: err = take_period(parser, word, value, MAX_EVERY_MS, &wanted->every_s); break;
+	case TIMEOUT:
+		err = take_period(parser, word, value, MAX_TIMEOUT_MS, &wanted->timeout_s);
+		break;
 	default: err = take_table_option(parser, table, wanted, word, value);
 	}
 	return err ? err : 2;
