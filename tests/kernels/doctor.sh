@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 trap '[ ${#machines[@]} -eq 0 ] || kill "${machines[@]}"; exit 143' TERM INT HUP
 
 for kernel in "${kernels[@]}"; do
-	VM_MODULES="sch_ingress cls_matchall act_gact bridge" tests/vm/run "$kernel" \
+	VM_TIMEOUT=${VM_TIMEOUT:-850} VM_MODULES="sch_ingress cls_matchall act_gact bridge" tests/vm/run "$kernel" \
 		tests/kernels/in-vm-doctor.sh "${files[@]}" >"$work/$kernel" &
 	machines+=($!)
 done
