@@ -323,10 +323,12 @@ static int cut_special(struct derivation *work)
 	return err;
 }
 
-/* As withhold() does of lists. */
+/* As withhold() does of lists; what was not loaded has no key, either. */
 static int cut_withheld(struct derivation *work, enum baleen_withheld_role role)
 {
-	return cut_image(work, &work->withheld.set[role], false, &role);
+	const struct baleen_list *set = &work->withheld.set[role];
+
+	return baleen_list_is_empty(set) ? 0 : cut_image(work, set, false, &role);
 }
 
 static int cut_feeds(struct derivation *work)
