@@ -70,6 +70,9 @@ seen/drop rule nets counted seen/pass unmatched" \
 	says "is seen at once" "same/drop rule nets" "icmp,192.0.2.2,$to4,0,0"
 	check "a dry run" baleen policy veth-b --dry-run
 	says "drops nothing" "same/pass rule nets" "icmp,192.0.2.2,$to4,0,0"
+	check "an end of the events" baleen policy veth-b --no-sample
+	says "leaves the program of this release" "same/pass rule nets" "icmp,192.0.2.2,$to4,0,0"
+	uncounted "and no counter has moved yet"
 	check "detach" baleen detach veth-b
 
 	check "attach, default drop" baleen attach veth-b --allow office=one --default drop --force

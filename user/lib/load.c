@@ -174,6 +174,7 @@ static int use_map(struct bpf_map *map, int fd, bool is_used)
 static int use_maps(struct baleen_bpf *skeleton, const struct baleen_config *config,
 		    const struct baleen_loaded *loaded)
 {
+	const bool samples = config->sample_interval_ns;
 	int err = 0;
 
 	for (u32 i = 0; i < BALEEN_MAX_RULES && !err; i++) {
@@ -183,12 +184,12 @@ static int use_maps(struct baleen_bpf *skeleton, const struct baleen_config *con
 	}
 	if (!err)
 		err = use_map(skeleton->maps.baleen_stats, loaded->stats_fd, true);
+	/* Without events the code is the same, whether there were any before or not. */
 	if (!err)
-		err = use_map(skeleton->maps.baleen_events, loaded->events_fd,
-			      config->sample_interval_ns);
+		err = use_map(skeleton->maps.baleen_events, samples ? loaded->events_fd : -1, samples);
 	if (!err)
-		err = use_map(skeleton->maps.baleen_sampler, loaded->sampler_fd,
-			      config->sample_interval_ns);
+		err = use_map(skeleton->maps.baleen_sampler, samples ? loaded->sampler_fd : -1,
+			      samples);
 	return err;
 }
 
