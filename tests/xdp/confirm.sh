@@ -112,12 +112,16 @@ try_confirmed()
 	is "nobody waits for that" "$(waiters)" ""
 	on_trial 1h two
 	is "the new is in force" "$(verdicts)" PD
-	refuses "another apply would be lost" "veth-b: goes back to what was in 59m59s: 'baleen \
+	refuses "another apply would be lost" "veth-b: goes back to what was in 1h: 'baleen \
 confirm veth-b' first, or --confirm" sh -c "echo 1.1.1.1 >>$TMP/two
 		nsenter --net=/run/netns/$B $BALEEN apply --force 2>&1 |
-		sed 's/in [0-9ms]*:/in 59m59s:/' >&2; exit 1"
+		sed 's/in [0-9hms]*:/in 1h:/' >&2; exit 1"
 	echo 9.9.9.9 >"$TMP/two"
-	prints "one without a change is none" "veth-b: unchanged, native" baleen apply
+	prints "one without a change is none" "veth-b: unchanged, native
+veth-b: back to what was in 1h, unless 'baleen confirm veth-b'" sh -c \
+		"nsenter --net=/run/netns/$B $BALEEN apply | sed 's/in [0-9hms]*,/in 1h,/'"
+	is "status says so" "$(baleen status veth-b | sed -n 's/in [0-9hms]*,/in 1h,/; 2p')" \
+		"  back to what was in 1h, unless 'baleen confirm veth-b'"
 	prints "confirm" "veth-b: confirmed" baleen confirm veth-b
 	is "leaves nothing behind" "$(ls "$TMP/state")" veth-b
 	kill_waiters

@@ -150,6 +150,8 @@ is "import: prefix and range" "$(dropped 203.0.113.{5,200} 192.0.2.{40,43,44})" 
 # --- without a state ---
 
 baleen detach veth-b >"$TMP/out"
+check_status "a ban where nothing is attached" 1 baleen add veth-b:bad 192.0.2.5 --ttl 1h
+is "which it says" "$(cat "$TMP/err")" "baleen: baleen is not attached to veth-b"
 check "attach --no-state" baleen attach veth-b --no-state --drop "bad=$TMP/list"
 check_status "it has no bans" 1 baleen add veth-b:bad 192.0.2.5 --ttl 1h
 check "but keys" baleen add veth-b:bad 192.0.2.5

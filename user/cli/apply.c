@@ -211,10 +211,21 @@ static const char *mode_now(const struct device *device)
 	return mode;
 }
 
+/* How long a change that waits to be confirmed stays; 0 when none does. */
+static u64 open_window_ms(const char *device)
+{
+	u64 deadline_ms = baleen_confirm_deadline(device), now_ms = baleen_now_ms();
+
+	if (!deadline_ms)
+		return 0;
+	return deadline_ms > now_ms ? deadline_ms - now_ms : 1;
+}
+
 static void report_words(const struct device *device, bool is_changed)
 {
 	const struct apply *apply = device->apply;
 	const char *mode = mode_now(device);
+	u64 left_ms = is_changed ? apply->confirm_ms : open_window_ms(device->name);
 	char window[BALEEN_DURATION_TEXT];
 
 	if (!apply->shows_lines)
@@ -225,9 +236,9 @@ static void report_words(const struct device *device, bool is_changed)
 		printf("%s: %s%s%s%s\n", device->name, is_changed ? "changed" : "unchanged",
 		       *mode ? ", " : "", mode,
 		       device->conf.rules.dry_run ? ", DRY RUN: drops nothing" : "");
-	if (is_changed && apply->confirm_ms)
+	if (left_ms)
 		printf("%s: back to what was in %s, unless 'baleen confirm %s'\n", device->name,
-		       baleen_duration_format(apply->confirm_ms, window), device->name);
+		       format_span(left_ms, window), device->name);
 }
 
 static void report_json(const struct device *device, bool is_changed)
@@ -279,15 +290,13 @@ static int report(const struct device *device)
 /* What waits to be confirmed is confirmed or tried on, never left to be lost. */
 static int check_window(const struct device *device)
 {
-	u64 deadline_ms = baleen_confirm_deadline(device->name), now_ms = baleen_now_ms();
+	u64 left_ms = open_window_ms(device->name);
 	char left[BALEEN_DURATION_TEXT];
 
-	if (!deadline_ms || device->apply->confirm_ms)
+	if (!left_ms || device->apply->confirm_ms)
 		return 0;
 	complain("%s: goes back to what was in %s: 'baleen confirm %s' first, or --confirm",
-		 device->name,
-		 baleen_duration_format(deadline_ms > now_ms ? deadline_ms - now_ms : 0, left),
-		 device->name);
+		 device->name, format_span(left_ms, left), device->name);
 	return EXIT_FAILED;
 }
 

@@ -384,6 +384,11 @@ static int change_state(const struct change *change, const char *device, const c
 
 static int complain_stateless(const struct change *change)
 {
+	u32 key_spec;
+	int err = target_key_spec(change->argument, &key_spec);
+
+	if (err)
+		return err;
 	complain("%s: remembers no entries, only keys: --ttl, --origin and --reason are for rules "
 		 "with a state, not for images or 'attach --no-state'",
 		 change->argument);

@@ -88,6 +88,11 @@ const char *format_count(u64 n, char *text);
 /* 1234567 as 1.2 MB, into at least NUMBER_TEXT bytes; returns @text. */
 const char *format_bytes(u64 n, char *text);
 
+/* A span of time to the second, such as 1h30m, into at least BALEEN_DURATION_TEXT bytes;
+ * returns @text.
+ */
+const char *format_span(u64 ms, char *text);
+
 /* A rate from text: 0 to below 1. Returns 0 or -EINVAL. */
 int parse_rate(const char *text, double *rate);
 

@@ -139,7 +139,7 @@ const char *format_expiry(u64 expires_ms, char *text)
 
 	if (!expires_ms)
 		return strcpy(text, "never");
-	baleen_duration_format(expires_ms > now ? expires_ms - now : 1, span);
+	format_span(expires_ms > now ? expires_ms - now : 1, span);
 	sprintf(text, "in %s", span);
 	return text;
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "confirm.h"
+#include "duration.h"
 #include "feeds.h"
 #include "made_of.h"
 #include "singles.h"
@@ -87,6 +89,17 @@ void print_made_of(const struct baleen_state *state, const char *rule)
 	baleen_feeds_each(state, rule, print_failure, NULL, NULL);
 }
 
+void print_confirm(const struct baleen_state *state, const char *device)
+{
+	u64 deadline_ms = state->is_kept ? baleen_confirm_deadline(device) : 0;
+	u64 now_ms = baleen_now_ms();
+	char left[BALEEN_DURATION_TEXT];
+
+	if (deadline_ms)
+		printf("  back to what was in %s, unless 'baleen confirm %s'\n",
+		       format_span(deadline_ms > now_ms ? deadline_ms - now_ms : 0, left), device);
+}
+
 /* --- JSON ------------------------------------------------------------------ */
 
 static int describe_feed(const struct baleen_feed *feed, void *feeds)
@@ -120,14 +133,17 @@ void describe_made_of(const struct baleen_state *state, const char *rule, json_t
 	json_object_set_new(json, "origins", origins);
 }
 
-void describe_state(const struct baleen_state *state, json_t *json)
+void describe_state(const struct baleen_state *state, const char *device, json_t *json)
 {
+	u64 deadline_ms = state->is_kept ? baleen_confirm_deadline(device) : 0;
 	char *applied = NULL;
 
 	baleen_state_get_text(state, "applied", &applied);
 	json_object_set_new(json, "made_of",
-			    json_pack("{s:o, s:b, s:o}", "path", json_text(state->path), "kept",
-				      state->is_kept, "applied",
-				      applied ? json_integer(atoll(applied)) : json_null()));
+			    json_pack("{s:o, s:b, s:o, s:o}", "path", json_text(state->path),
+				      "kept", state->is_kept, "applied",
+				      applied ? json_integer(atoll(applied)) : json_null(),
+				      "confirm_until_ms",
+				      deadline_ms ? json_integer(deadline_ms) : json_null()));
 	free(applied);
 }

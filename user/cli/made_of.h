@@ -16,7 +16,12 @@ void print_made_of(const struct baleen_state *state, const char *rule);
 /* Adds "feeds" and "origins" to the JSON of a rule. */
 void describe_made_of(const struct baleen_state *state, const char *rule, json_t *json);
 
-/* Adds "made_of" to the JSON of a device: where it is, and when it was applied. */
-void describe_state(const struct baleen_state *state, json_t *json);
+/* Prints a line when the device goes back to what was unless that is confirmed. */
+void print_confirm(const struct baleen_state *state, const char *device);
+
+/* Adds "made_of" to the JSON of a device: where it is, when it was applied, and until
+ * when that has to be confirmed.
+ */
+void describe_state(const struct baleen_state *state, const char *device, json_t *json);
 
 #endif /* BALEEN_CLI_MADE_OF_H */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
+#include "duration.h"
 #include "key_spec.h"
 #include "progress.h"
 #include "number.h"
@@ -86,6 +87,11 @@ const char *format_count(u64 n, char *text)
 	}
 	*out = '\0';
 	return text;
+}
+
+const char *format_span(u64 ms, char *text)
+{
+	return baleen_duration_format(ms < 1000 ? ms : (ms + 500) / 1000 * 1000, text);
 }
 
 const char *format_bytes(u64 n, char *text)

@@ -126,7 +126,7 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
 	json_object_set_new(json, "program_is_current", json_boolean(baleen_xdp_is_current(xdp)));
 	if (state)
-		describe_state(state, json);
+		describe_state(state, xdp->device, json);
 	describe_verdicts(xdp, stats, state, json, sound);
 	if (xdp->there.id)
 		json_object_set_new(json, "program_on_device",
@@ -242,6 +242,8 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 		       xdp->device);
 	if (xdp->config.dry_run)
 		puts("  DRY RUN: nothing is dropped; what is called dropped here has passed");
+	if (state)
+		print_confirm(state, xdp->device);
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
 		print_rule(xdp, i, stats, sound);
 		if (state)

@@ -154,9 +154,9 @@ static const char *format_distance(u64 ms, char *text)
 	char span[BALEEN_DURATION_TEXT];
 
 	if (ms > now)
-		sprintf(text, "in %s", baleen_duration_format(ms - now, span));
+		sprintf(text, "in %s", format_span(ms - now, span));
 	else
-		sprintf(text, "%s ago", baleen_duration_format(now - ms + 1, span));
+		sprintf(text, "%s ago", format_span(now - ms + 1, span));
 	return text;
 }
 
@@ -248,8 +248,10 @@ static void print_reasons(const struct baleen_explained_rule *explained)
 			print_single_reason(&explained->reason[i].single);
 	}
 	if (explained->is_withheld)
-		printf("    %-20s never dropped: %s, %s\n", withheld->key, roles[withheld->role],
-		       withheld->what);
+		printf("    %-20s %s: %s, %s\n", withheld->key,
+		       withheld->role == BALEEN_WITHHELD_SPECIAL ? "not taken from feeds" :
+								   "never dropped",
+		       roles[withheld->role], withheld->what);
 }
 
 static void print_rule(const struct baleen_xdp *xdp, u32 index,
@@ -261,7 +263,7 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 	bool decides = judgement->outcome == BALEEN_OUTCOME_RULE && judgement->rule == index;
 	char qualifiers[BALEEN_QUALIFIERS_TEXT];
 
-	if (!decides && !explained->holds && !explained->n_reasons && !explained->is_withheld)
+	if (!decides && !explained->holds && !explained->n_reasons)
 		return;
 	printf("  rule '%s' (%s, %u of %u) ", rule->image.name, baleen_action_text(rule->action),
 	       index + 1, xdp->config.n_rules);
