@@ -14,8 +14,8 @@
 #include "release.h"
 
 #define TEXTFILE_US 15000000ull
-#define MAX_CLIENTS 16
-#define CLIENT_TIMEOUT_S 10
+#define MAX_CLIENTS 32
+#define CLIENT_TIMEOUT_S 5
 
 static const struct baleen_metrics_release release = { .version = BALEEN_RELEASE, .is_set = 1 };
 
