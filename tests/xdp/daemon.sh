@@ -252,7 +252,7 @@ try_again()
 	start_baleend "$B"
 	new_pair
 	await "a device that comes back has its rules" are DP 8.8.8.20 8.8.8.21
-	is "which is told" "$(grep -c 'veth-b: is back' "$TMP/baleend.log")" 1
+	await "which is told" grep -q 'veth-b: is back' "$TMP/baleend.log"
 	await "and counted" metric_is baleen_daemon_reattachments_total 1
 	check "detach" baleen detach veth-b
 	ip -n "$B" link set veth-b down && ip -n "$B" link set veth-b up

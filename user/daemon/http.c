@@ -104,6 +104,8 @@ static void serve(struct daemon *daemon)
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 
 	MHD_run(daemon->http);
+	/* Full, it does not listen, and begins again only in the round after. */
+	MHD_run(daemon->http);
 	if (MHD_get_timeout(daemon->http, &wait_ms) == MHD_YES)
 		timer_set(daemon->http_timer, wait_ms * 1000);
 	else
