@@ -19,7 +19,7 @@ until_true()
 {
 	local i
 
-	for ((i = 0; i < 2000; i++)); do
+	for ((i = 0; i < 300; i++)); do
 		"$@" >"$TMP/out" 2>"$TMP/err" && return 0
 	done
 	return 1
@@ -48,6 +48,12 @@ ban_all()
 
 	mapfile -t addresses </lists/banned
 	check "bans" "$BALEEN" add lan0:bans "${addresses[@]}" --ttl 1h --origin fail2ban --reason ssh
+}
+
+# unfiltered_links: of the changes of devices those that leave one up without a filter
+unfiltered_links()
+{
+	awk '/ (lan0|eth0)[:@].*[<,]UP[,>]/ && !/^Deleted / && !/ xdp\/id:/'
 }
 
 failed_units()

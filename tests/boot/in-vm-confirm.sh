@@ -13,6 +13,12 @@ lock_out()
 	printf '%s\n' "default drop" "rule office allow" "	feed /lists/friends.list"
 }
 
+# rules_of_lan0: and all else but when they came, since taking back is a change, too
+rules_of_lan0()
+{
+	comparable lan0 | jq -M 'map(del(.applied))'
+}
+
 # start_session: its client says a line and waits for the echo, as often as it is
 # told to by a line on descriptor 7; echoes arrive on 8
 start_session()
@@ -61,7 +67,7 @@ is_cut()
 
 is_back()
 {
-	comparable lan0 | cmp -s - "$NOTES/before"
+	rules_of_lan0 | cmp -s - "$NOTES/before"
 }
 
 kill_nothing()
@@ -69,10 +75,17 @@ kill_nothing()
 	:
 }
 
-kill_both()
+# Also who waits in the place of apply.
+kill_all()
 {
-	kill -KILL "$apply"
-	systemctl kill --signal=KILL baleend
+	local exe pids=()
+
+	for exe in /proc/[0-9]*/exe; do
+		case $(readlink "$exe") in
+		/usr/sbin/baleen | /usr/sbin/baleend) pids+=("$(basename "${exe%/exe}")") ;;
+		esac
+	done
+	check "$1: they are killed" kill -KILL "${pids[@]}"
 }
 
 # lock_out_and_wait NAME KILL: the session is cut, and what is killed changes nothing
@@ -86,8 +99,10 @@ lock_out_and_wait()
 	until_true is_default drop || not_ok "$1: the rules are on" "$(cat "$TMP/apply")"
 	say "$1"
 	check "$1: the session is cut" until_true is_cut
-	"kill_$2"
-	check "$1: the rules before are back" until_true is_back
+	"kill_$2" "$1"
+	until_true is_back
+	rules_of_lan0 >"$TMP/now"
+	check "$1: the rules before are back" diff "$NOTES/before" "$TMP/now"
 	echo "# $1: back $((SECONDS - began)) s after apply began, with a window of 10 s"
 	session_is "$1: the session goes on" 60
 	wait "$apply"
@@ -96,14 +111,14 @@ lock_out_and_wait()
 first()
 {
 	check_status "apply" 3 "$BALEEN" apply lan0
-	comparable lan0 >"$NOTES/before"
+	rules_of_lan0 >"$NOTES/before"
 	lock_out >"$TMP/lock-out"
 	start_session
 	say hello
 	session_is "there is a session" 60
 	check_status "what cuts a session is refused" 1 "$BALEEN" apply lan0 -c "$TMP/lock-out"
 	lock_out_and_wait "nobody confirms" nothing
-	lock_out_and_wait "apply and the daemon are killed" both
+	lock_out_and_wait "apply and the daemon are killed" all
 	check "the daemon is started again" until_true systemctl --quiet is-active baleend
 	"$BALEEN" apply lan0 -c "$TMP/lock-out" --force --confirm 1h >"$TMP/apply" 2>&1 &
 	check "rules are on, for an hour" until_true is_default drop
@@ -113,14 +128,15 @@ first()
 
 second()
 {
-	check "a boot within the window: the rules before are back" is_back
+	rules_of_lan0 >"$TMP/now"
+	check "a boot within the window: the rules before are back" diff "$NOTES/before" "$TMP/now"
 	check_status "nothing is left to confirm" 1 "$BALEEN" confirm lan0
 	judges "after the boot"
 	sed 's/^sample .*/dry-run/' /etc/baleen/lan0.conf >"$TMP/other"
 	"$BALEEN" apply lan0 -c "$TMP/other" --confirm 1h >"$TMP/apply" 2>&1 &
 	check "other rules are on" until_true dry_run
 	check "they are confirmed" "$BALEEN" confirm lan0
-	comparable lan0 >"$NOTES/confirmed"
+	rules_of_lan0 >"$NOTES/confirmed"
 	cut_the_power
 }
 
@@ -131,7 +147,7 @@ dry_run()
 
 third()
 {
-	comparable lan0 >"$TMP/now"
+	rules_of_lan0 >"$TMP/now"
 	check "what was confirmed is in force after a power cut" diff "$NOTES/confirmed" "$TMP/now"
 	is "no unit failed" "$(failed_units)" ""
 }

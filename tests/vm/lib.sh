@@ -65,7 +65,8 @@ pack()
 
 # emulate LOG INITRAMFS ARGUMENTS OPTION...: starts the machine, whose process is
 # $machine. Its first serial port is the kernel's and writes LOG; ARGUMENTS are the
-# kernel's. The software watchdogs measure how busy this host is, so they are off.
+# kernel's. The software watchdogs and the check of the timer measure how busy this
+# host is, so they are off.
 # One thread for both processors: with one each the emulator ran a stale int3 of
 # the kernel's own code patching (Oops in bpf_dispatcher_xdp_func), and once
 # left cmpxchg16b half done. Nor does the kernel check that its timer ticks in time:
