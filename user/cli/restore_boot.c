@@ -13,6 +13,11 @@
 
 #define MAX_DEVICES 256
 
+/* baleend may be putting on the same, and a busy machine takes its time; udev waits
+ * three minutes.
+ */
+#define LOCK_MS 60000
+
 /**
  * struct boot - the devices of this machine that are to be filtered again
  * @device: names
@@ -92,7 +97,7 @@ static void take_back(struct boot *boot, u32 index)
 	const char *device = boot->device[index];
 	struct baleen_error error;
 	u64 deadline_ms;
-	int did = baleen_confirm_check(device, BALEEN_LOCK_TIMEOUT_MS, &deadline_ms, &error);
+	int did = baleen_confirm_check(device, LOCK_MS, &deadline_ms, &error);
 
 	if (did < 0) {
 		fail(boot, index, error.text);
@@ -129,7 +134,7 @@ static void restore_device(struct boot *boot, u32 index)
 	struct baleen_deploy deploy;
 	struct baleen_error error;
 	bool was_attached;
-	int err = baleen_deploy_open(&deploy, device, BALEEN_LOCK_TIMEOUT_MS, &error);
+	int err = baleen_deploy_open(&deploy, device, LOCK_MS, &error);
 
 	if (err) {
 		fail(boot, index, error.text);
