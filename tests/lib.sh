@@ -229,6 +229,20 @@ xdp_mode()
 	esac
 }
 
+# unpin NAMESPACE: removes all pins, as the end of the power does; the kernel takes
+# what was pinned off the devices a moment later
+unpin()
+{
+	local n
+
+	rm -rf /sys/fs/bpf/baleen
+	for ((n = 0; n < 1200; n++)); do
+		in_ns "$1" ip link show | grep -q prog/xdp || return 0
+		sleep 0.05
+	done
+	bail "a filter stays without its pins"
+}
+
 # counters NAMESPACE DEVICE: as one line, of the first rule its packets and
 # their bytes; then unmatched, not IP, and all that was not examined for another
 # reason

@@ -296,7 +296,7 @@ changed, native" baleen apply
 
 try_drift()
 {
-	check "somebody takes the link off" rm -r /sys/fs/bpf/baleen
+	check "somebody takes the link off" unpin "$B"
 	is "nothing is on" "$(xdp_mode "$B" veth-b)" off
 	changes "apply puts it back" "+ attach: no filter is in force
 changed, native" baleen apply

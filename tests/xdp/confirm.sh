@@ -72,7 +72,8 @@ wait_gone()
 # the boot has another id
 at_boot()
 {
-	rm -rf /sys/fs/bpf/baleen "$TMP/run"
+	unpin "$B"
+	rm -rf "$TMP/run"
 	cat /proc/sys/kernel/random/uuid >"$TMP/boot_id"
 	mount --bind "$TMP/boot_id" /proc/sys/kernel/random/boot_id || bail "no other boot id"
 	"$@"

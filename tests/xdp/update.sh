@@ -152,7 +152,7 @@ try_no_server()
 	check_status "update says that it is down" 1 baleen update veth-b:first
 	is "in a line" "$(grep -c 'its last good copy stays in force$' "$TMP/err")" 1
 	is "what it gave is in force" "$(verdicts)" DDDDP
-	rm -rf /sys/fs/bpf/baleen "$F.away"
+	unpin "$B"
 	mv "$F" "$F.away"
 	prints "restore --boot asks nobody" "veth-b: attached, native, 2 rules" \
 		baleen restore --boot

@@ -33,6 +33,8 @@
  * @keys: single entries
  * @exceptions: what exceptions among these cover
  * @derived: what came of it
+ * @n_listed: entries of the feed, if there is one; the image tells it
+ * @n_covered: of them, superfluous ones
  * @error: of the caller
  */
 struct derivation {
@@ -48,6 +50,7 @@ struct derivation {
 	struct baleen_list keys;
 	struct baleen_list exceptions;
 	struct baleen_derived derived;
+	u64 n_listed, n_covered;
 	struct baleen_error *error;
 };
 
@@ -234,6 +237,15 @@ static u64 room(const struct derivation *work, u64 n)
 	return n + spare > work->rule->capacity ? n + spare : work->rule->capacity;
 }
 
+/* Of the feeds as they are listed: single entries come and go in place, and an image
+ * that is derived anew shall be what it was.
+ */
+static void note_counts(struct derivation *work)
+{
+	work->n_listed = work->waiting[0].n_listed;
+	work->n_covered = work->waiting[0].n_covered;
+}
+
 static int build(struct derivation *work, struct baleen_filter *filter)
 {
 	struct baleen_list *set = &work->waiting[0];
@@ -247,14 +259,18 @@ static int build(struct derivation *work, struct baleen_filter *filter)
 
 	if (err)
 		return err;
+	set->n_listed = work->n_listed;
+	set->n_covered = work->n_covered;
 	options.capacity = room(work, set->n_ip4 + set->n_ip6 + set->n_key);
 	return baleen_build(set, &options, filter, work->error);
 }
 
 static int derive_of_lists(struct derivation *work, struct baleen_filter *filter)
 {
-	int err = guard_feeds(work, &work->waiting[0]);
+	int err;
 
+	note_counts(work);
+	err = guard_feeds(work, &work->waiting[0]);
 	if (!err)
 		err = add_singles(work, &work->waiting[0]);
 	return err ? err : build(work, filter);
@@ -265,6 +281,7 @@ static int derive_everything(struct derivation *work, struct baleen_filter *filt
 	int err = baleen_list_from_text("0.0.0.0/0\n::/0\n", "every address", work->rule->key_spec,
 					&work->waiting[0], work->error);
 
+	note_counts(work);
 	return err ? err : build(work, filter);
 }
 
