@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# soak.sh [SECONDS]: baleend for a minute, or as long as is asked for (1800), under
-# all at once: feeds that change, bans that end, snapshots, swaps of a rule by apply,
+# soak.sh [MINUTES]: baleend for a minute, or as long as is asked for (30), under all
+# at once: feeds that change, bans that end, snapshots, swaps of a rule by apply,
 # watchers, scrapes. Afterwards there is not one program, map or link more than there
 # was, and no more memory in baleend than it took for its work in the first third.
 #
@@ -17,7 +17,7 @@ source "$ROOT/tests/baleend.sh"
 make_pair
 : >"$TMP/resolv.conf"
 [ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
-FOR_S=${1:-60}
+FOR_S=$((${1:-1} * 60))
 mkdir "$TMP/conf" "$TMP/feeds"
 CONF=$TMP/conf/veth-b.conf
 FRAME=$ROOT/build/tools/frame

@@ -16,6 +16,8 @@
 #define TEXTFILE_US 15000000ull
 #define MAX_CLIENTS 32
 #define CLIENT_TIMEOUT_S 5
+/* Full, the server does not listen, and begins again rounds after it has room. */
+#define TICK_MS 1000
 
 static const struct baleen_metrics_release release = { .version = BALEEN_RELEASE, .is_set = 1 };
 
@@ -104,12 +106,9 @@ static void serve(struct daemon *daemon)
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 
 	MHD_run(daemon->http);
-	/* Full, it does not listen, and begins again only in the round after. */
-	MHD_run(daemon->http);
-	if (MHD_get_timeout(daemon->http, &wait_ms) == MHD_YES)
-		timer_set(daemon->http_timer, wait_ms * 1000);
-	else
-		sd_event_source_set_enabled(daemon->http_timer, SD_EVENT_OFF);
+	if (MHD_get_timeout(daemon->http, &wait_ms) != MHD_YES || wait_ms > TICK_MS)
+		wait_ms = TICK_MS;
+	timer_set(daemon->http_timer, wait_ms * 1000);
 }
 
 static int on_traffic(sd_event_source *source, int fd, uint32_t events, void *data)
