@@ -107,11 +107,13 @@ int baleen_feed_version_take(struct baleen_state *state, const struct baleen_fee
 	err = baleen_feeds_each(state, version->feed.rule, find, &search, error);
 	if (err < 0)
 		return err;
+	/* Somebody took the feed out of the rule while it was received. */
+	if (version->feed.id && !search.is_found)
+		return 0;
 	switch (version->outcome) {
 	case BALEEN_FEED_FAILED:
 		return search.is_found ? put_failure(state, version, &search.found, error) : 0;
-	case BALEEN_FEED_GONE:
-		return search.is_found ? baleen_feeds_remove(state, search.found.id, error) : 0;
+	case BALEEN_FEED_GONE: return baleen_feeds_remove(state, search.found.id, error);
 	case BALEEN_FEED_SAME: return put_unchanged(state, version, &search, error);
 	default: return put_new(state, version, search.is_found ? search.found.id : 0, error);
 	}

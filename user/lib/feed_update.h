@@ -110,7 +110,7 @@ int baleen_feed_receive(const struct baleen_feed_ask *ask, struct baleen_feed_ve
  * @error: filled in on failure
  *
  * The feed is looked for anew: the state may have changed since. Versions of
- * rules that the state does not have are passed over.
+ * rules, and of feeds, that the state does not have any more are passed over.
  *
  * Return: 0 or a negative errno.
  */
