@@ -254,6 +254,8 @@ try_again()
 	await "a device that comes back has its rules" are DP 8.8.8.20 8.8.8.21
 	await "which is told" grep -q 'veth-b: is back' "$TMP/baleend.log"
 	await "and counted" metric_is baleen_daemon_reattachments_total 1
+	is "what was on the one before is forgotten" \
+		"$(baleen status | grep -c "is gone")" 0
 	check "detach" baleen detach veth-b
 	ip -n "$B" link set veth-b down && ip -n "$B" link set veth-b up
 	stop_baleend

@@ -179,7 +179,7 @@ try_deleted()
 	check "the device is deleted" ip -n "$B" link del eth7
 	is "it is known to be gone" "$(state eth7)" "gone false"
 	is "in words, too" "$(head_line eth7)" \
-		"eth7: NOT IN FORCE: device $gone is gone; 'baleen detach eth7' forgets it"
+		"eth7: NOT IN FORCE: device $gone is gone; 'baleen detach --gone' forgets it"
 	is "without its name" "$(baleen status | head -n 1)" "$(head_line eth7)"
 	refuses "it cannot be swapped" "eth7: the filter is not in force here (gone)" \
 		baleen swap eth7:one two.txt

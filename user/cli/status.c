@@ -153,8 +153,9 @@ static void print_state(const struct baleen_xdp *xdp)
 			printf(", was %s at attach", xdp->config.device);
 		break;
 	case BALEEN_XDP_GONE:
-		printf("NOT IN FORCE: device %d is gone; 'baleen detach %s' forgets it",
-		       xdp->pins.ifindex, device);
+		/* Not by its name, which another device may have by now. */
+		printf("NOT IN FORCE: device %d is gone; 'baleen detach --gone' forgets it",
+		       xdp->pins.ifindex);
 		break;
 	case BALEEN_XDP_MOVED:
 		printf("attached, but to a device that is now in another network namespace; "

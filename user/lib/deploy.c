@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "deploy_step.h"
+#include "gone.h"
 
 /* --- open ------------------------------------------------------------------ */
 
@@ -164,6 +165,9 @@ int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *
 		err = baleen_deploy_prepare(deploy, &step, error);
 	if (!err)
 		err = baleen_deploy_attach(deploy, &step, attempts, error);
+	/* A device that comes and goes leaves no filters behind. */
+	if (!err)
+		baleen_gone_forget_name(deploy->state.device);
 	baleen_deploy_step_free(&step);
 	return err;
 }

@@ -171,6 +171,8 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
  * @error: filled in on failure
  *
  * Without network: from the last good copies. Does nothing when it is attached.
+ * What is left of a device of its name that is gone is removed.
+ * What is left of a device of its name that is gone is removed.
  *
  * Return: 0; a negative errno.
  */

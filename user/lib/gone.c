@@ -81,3 +81,32 @@ int baleen_gone_forget(void (*tell)(const struct baleen_gone *gone, void *data),
 
 	return baleen_pins_every(visit, &walk, error);
 }
+
+static void ignore(const struct baleen_gone *gone, void *data)
+{
+}
+
+static int visit_name(const struct baleen_pins *pins, void *device)
+{
+	const struct walk walk = { .tell = ignore };
+	struct baleen_pins locked = *pins;
+	char name[IF_NAMESIZE];
+	struct baleen_gone gone;
+
+	if (if_indextoname(pins->ifindex, name) || has_device(pins, NULL) == 1)
+		return 0;
+	describe(pins, &gone);
+	if (strcmp(gone.device, device) || baleen_pins_lock(&locked, 0, NULL))
+		return 0;
+	forget(&locked, &walk);
+	baleen_pins_unlock(&locked);
+	return 0;
+}
+
+void baleen_gone_forget_name(const char *device)
+{
+	char name[IF_NAMESIZE];
+
+	snprintf(name, sizeof(name), "%s", device);
+	baleen_pins_each(visit_name, name, NULL);
+}

@@ -39,4 +39,13 @@ struct baleen_gone {
 int baleen_gone_forget(void (*tell)(const struct baleen_gone *gone, void *data), void *data,
 		       struct baleen_error *error);
 
+/**
+ * baleen_gone_forget_name() - remove the pins of a device that is gone
+ * @device: its name at attach, in this network namespace
+ *
+ * For one that has come back under another number. What another command holds is
+ * left.
+ */
+void baleen_gone_forget_name(const char *device);
+
 #endif /* BALEEN_GONE_H */
