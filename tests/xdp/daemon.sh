@@ -237,7 +237,7 @@ try_feeds()
 	echo 8.8.8.11 >"$TMP/feeds/bad"
 	await "a feed that is due is asked" are PD 8.8.8.10 8.8.8.11
 	await "which is counted" said "changed"
-	is "by baleend" "$(($(metric baleen_daemon_updates_total) > 0))" 1
+	is "by baleend" "$(($(metric 'baleen_daemon_updates_total{result="done"}') > 0))" 1
 	rm "$TMP/feeds/bad"
 	await "one that fails is told" said "the last good ones stay in force"
 	is "and they do" "$(verdicts 8.8.8.11)" D

@@ -157,3 +157,16 @@ check_status "it has no bans" 1 baleen add veth-b:bad 192.0.2.5 --ttl 1h
 check "but keys" baleen add veth-b:bad 192.0.2.5
 check "as before" baleen del veth-b:bad 192.0.2.1
 is "a key of the list is taken out" "$(dropped 192.0.2.{1,5})" PD
+
+# --- applied, and taken off ---
+
+baleen detach veth-b >"$TMP/out"
+echo "rule bans drop" >"$BALEEN_CONF_DIR/veth-b.conf"
+check_status "apply" 3 baleen apply
+check "detach" baleen detach veth-b
+check "a ban is kept" baleen add veth-b:bans 198.51.100.9 --ttl 1h
+is "but not in force, which it says" "$(cat "$TMP/err")" \
+	"baleen: warning: veth-b: nothing is attached: in force when 'baleen apply' puts it on"
+check_status "apply again" 3 baleen apply
+is "it is in force" "$(dropped 198.51.100.{9,10})" DP
+check "forget it" baleen detach --forget veth-b

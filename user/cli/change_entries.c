@@ -366,6 +366,9 @@ static int make_change(const struct entry_change *change, struct hold *hold,
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
+	if (!hold->deploy.has_xdp)
+		complain("warning: %s: nothing is attached: in force when 'baleen apply' puts it on",
+			 change->device);
 	outcome->in_place = batch.in_place;
 	count_results(change, entries, outcome);
 	for (size_t i = 0; !is_add(change) && !change->json && entries->n <= MAX_EXPLAINED &&
@@ -379,7 +382,8 @@ static int report(const struct entry_change *change, const struct entries *entri
 		  const struct outcome *outcome)
 {
 	const char *what = is_add(change) ? "added" : "deleted";
-	u64 expires = is_add(change) && entries->n ? entries->change[0].single.expires_ms : 0;
+	u64 expires = is_add(change) && outcome->n_changed ? entries->change[0].single.expires_ms :
+							      0;
 	char n[NUMBER_TEXT], end[BALEEN_DURATION_TEXT + 8];
 	json_t *json;
 	int err;

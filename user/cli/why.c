@@ -254,6 +254,12 @@ static void print_reasons(const struct baleen_explained_rule *explained)
 		       roles[withheld->role], withheld->what);
 }
 
+/* Whoever it is; special-purpose ranges only tell what feeds cannot bring. */
+static bool is_guarded(const struct baleen_explained_rule *explained)
+{
+	return explained->is_withheld && explained->withheld.role != BALEEN_WITHHELD_SPECIAL;
+}
+
 static void print_rule(const struct baleen_xdp *xdp, u32 index,
 		       const struct baleen_explanation *explanation)
 {
@@ -263,7 +269,7 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 	bool decides = judgement->outcome == BALEEN_OUTCOME_RULE && judgement->rule == index;
 	char qualifiers[BALEEN_QUALIFIERS_TEXT];
 
-	if (!decides && !explained->holds && !explained->n_reasons)
+	if (!decides && !explained->holds && !explained->n_reasons && !is_guarded(explained))
 		return;
 	printf("  rule '%s' (%s, %u of %u) ", rule->image.name, baleen_action_text(rule->action),
 	       index + 1, xdp->config.n_rules);
