@@ -197,7 +197,7 @@ build/tools/%: tests/tools/%.c build/libbaleen.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
 
-build/tools/feed_server: LIBS += -lmicrohttpd
+build/tools/feed_server build/tools/lapi: LIBS += -lmicrohttpd
 
 build/bench/%: tests/bench/%.c build/libbaleen.a $(TEST_SKELETONS)
 	@mkdir -p $(@D)
