@@ -426,7 +426,7 @@ static void reasons(void **unused)
 	add_single("20.1.2.3", "old", 5);
 	assert_int_equal(baleen_derive_reasons(&state, rule, &key, NOW_MS, note, text, &error), 0);
 	assert_string_equal(text, "!20.1.2.0/26@manual 20.1.2.0/25@ban 3:20.1.0.0/16 "
-				  "2:20.1.2.0/24 ");
+				  "2:20.0.0.0/8 2:20.1.2.0/24 2:!20.1.2.3 1:20.1.2.3 ");
 }
 
 /* --- random entries against what each says ---------------------------------- */

@@ -28,8 +28,11 @@ enum {
 
 struct why {
 	const char *device;
-	const char *address;
-	bool has_dst;
+	char *const *address;
+	u32 n_addresses;
+	const char *dst;
+	bool has_sport;
+	bool has_dport;
 	bool json;
 	struct baleen_question question;
 };
@@ -76,23 +79,23 @@ static int take_address(const char *text, bool is_src, struct baleen_fields *fie
 	if (baleen_address_parse(text, &key, &reason))
 		return complain_usage(&why_command, "'%s': %s", text, reason);
 	if (!is_src && fields->is_ip6 != (key.domain == BALEEN_IP6))
-		return complain_usage(&why_command, "--dst %s: is of another family than the source",
-				      text);
+		return complain_usage(&why_command,
+				      "--dst %s: is of another family than the source", text);
 	fields->is_ip6 = key.domain == BALEEN_IP6;
 	*hi = fields->is_ip6 ? key.hi : 0;
 	*lo = fields->is_ip6 ? key.lo : key.ip4;
 	return 0;
 }
 
-static int take_option(struct why *why, int option, const char **dst)
+static int take_option(struct why *why, int option)
 {
 	struct baleen_fields *fields = &why->question.fields;
 
 	switch (option) {
-	case OPTION_DPORT: return take_port("dport", optarg, &fields->dport);
-	case OPTION_SPORT: return take_port("sport", optarg, &fields->sport);
+	case OPTION_DPORT: why->has_dport = true; return take_port("dport", optarg, &fields->dport);
+	case OPTION_SPORT: why->has_sport = true; return take_port("sport", optarg, &fields->sport);
 	case OPTION_VLAN: return take_vlan(why, optarg);
-	case OPTION_DST: *dst = optarg; return 0;
+	case OPTION_DST: why->dst = optarg; return 0;
 	case OPTION_ESTABLISHED: why->question.is_established = true; return 0;
 	case 'j': why->json = true; return 0;
 	case OPTION_PROTO:
@@ -101,6 +104,33 @@ static int take_option(struct why *why, int option, const char **dst)
 		return 0;
 	default: fprintf(stderr, "baleen: see 'baleen help why'\n"); return EXIT_USAGE;
 	}
+}
+
+/* What the protocol has not, the packet has not. */
+static int fit_protocol(struct why *why)
+{
+	struct baleen_fields *fields = &why->question.fields;
+	char protocol[BALEEN_PROTOCOL_TEXT];
+
+	if (why->question.is_established && fields->proto != BALEEN_PROTO_TCP)
+		return complain_usage(&why_command, "--established: is of tcp");
+	if (baleen_proto_has_ports(fields->proto))
+		return 0;
+	if (why->has_dport || why->has_sport)
+		return complain_usage(&why_command, "--%s: %s has no ports",
+				      why->has_dport ? "dport" : "sport",
+				      baleen_protocol_text(fields->proto, protocol));
+	fields->sport = 0;
+	return 0;
+}
+
+static int take_addresses(struct why *why, const char *address)
+{
+	int err = take_address(address, true, &why->question.fields);
+
+	if (!err && why->dst)
+		err = take_address(why->dst, false, &why->question.fields);
+	return err;
 }
 
 static int parse(struct why *why, int argc, char **argv)
@@ -115,21 +145,20 @@ static int parse(struct why *why, int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ 0 },
 	};
-	const char *dst = NULL;
 	int option, err = 0;
 
 	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1)
-		err = take_option(why, option, &dst);
+		err = take_option(why, option);
 	if (err)
 		return err;
-	if (argc - optind != 2)
-		return complain_usage(&why_command, "DEV and one address are asked for");
+	if (argc - optind < 2)
+		return complain_usage(&why_command, "DEV and an address are asked for");
 	why->device = argv[optind];
-	why->address = argv[optind + 1];
-	why->has_dst = dst;
-	err = take_address(why->address, true, &why->question.fields);
-	if (!err && dst)
-		err = take_address(dst, false, &why->question.fields);
+	why->address = argv + optind + 1;
+	why->n_addresses = argc - optind - 1;
+	err = fit_protocol(why);
+	for (u32 i = 0; i < why->n_addresses && !err; i++)
+		err = take_addresses(why, why->address[i]);
 	return err;
 }
 
@@ -147,16 +176,15 @@ static const char *format_time(u64 ms, char *text)
 	return text;
 }
 
-/* "3m ago" or "in 3m". */
+/* "3m ago" or "in 3m", in whole seconds. */
 static const char *format_distance(u64 ms, char *text)
 {
-	u64 now = baleen_now_ms();
+	u64 now = baleen_now_ms(), distance = ms > now ? ms - now : now - ms;
 	char span[BALEEN_DURATION_TEXT];
 
-	if (ms > now)
-		sprintf(text, "in %s", format_span(ms - now, span));
-	else
-		sprintf(text, "%s ago", format_span(now - ms + 1, span));
+	if (distance < 1000)
+		return strcpy(text, "now");
+	sprintf(text, ms > now ? "in %s" : "%s ago", format_span(distance, span));
 	return text;
 }
 
@@ -164,7 +192,7 @@ static const char *verdict_text(const struct baleen_explanation *explanation)
 {
 	if (explanation->answer.is_live_drop)
 		return "dropped";
-	return explanation->would_drop ? "passes, DRY RUN: else dropped" : "passes";
+	return explanation->would_drop ? "passes, but only since this is a dry run" : "passes";
 }
 
 static const char *outcome_text(enum baleen_outcome outcome)
@@ -187,14 +215,13 @@ static bool asks_for_dst(const struct baleen_xdp *xdp)
 
 /* --- text ------------------------------------------------------------------ */
 
-static void print_packet(const struct why *why)
+static void print_packet(const struct why *why, const char *address)
 {
 	const struct baleen_question *question = &why->question;
 	const struct baleen_fields *fields = &question->fields;
-	char protocol[16];
+	char protocol[BALEEN_PROTOCOL_TEXT];
 
-	printf("%s to %s, %s", why->address, why->device,
-	       baleen_protocol_text(fields->proto, protocol));
+	printf("%s to %s, %s", address, why->device, baleen_protocol_text(fields->proto, protocol));
 	if (fields->dport)
 		printf(" port %u", fields->dport);
 	if (fields->proto == BALEEN_PROTO_TCP)
@@ -211,9 +238,12 @@ static void print_feed_reason(const struct baleen_reason *reason)
 		printf("    %-20s line %llu of %s", reason->text, (unsigned long long)reason->line,
 		       baleen_feed_name(&reason->feed));
 	else
-		printf("    %-20s %s", reason->text, baleen_feed_name(&reason->feed));
-	printf(", received %s (%s)\n", format_time(reason->feed.received_ms, when),
+		printf("    %-20s %s", "(an image)", baleen_feed_name(&reason->feed));
+	printf(", received %s (%s)", format_time(reason->feed.received_ms, when),
 	       format_distance(reason->feed.received_ms, distance));
+	if (reason->feed.n_failures)
+		printf(", not renewed since: %s", reason->feed.failure);
+	putchar('\n');
 }
 
 static void print_single_reason(const struct baleen_single *single)
@@ -241,12 +271,16 @@ static void print_reasons(const struct baleen_explained_rule *explained)
 	};
 	const struct baleen_withheld *withheld = &explained->withheld;
 
-	for (u32 i = 0; i < explained->n_reasons; i++) {
+	if (explained->is_any)
+		puts("    any                  every address");
+	for (u32 i = 0; i < explained->n_told; i++) {
 		if (explained->reason[i].is_feed)
 			print_feed_reason(&explained->reason[i]);
 		else
 			print_single_reason(&explained->reason[i].single);
 	}
+	if (explained->n_reasons > explained->n_told)
+		printf("    and %u more\n", explained->n_reasons - explained->n_told);
 	if (explained->is_withheld)
 		printf("    %-20s %s: %s, %s\n", withheld->key,
 		       withheld->role == BALEEN_WITHHELD_SPECIAL ? "not taken from feeds" :
@@ -302,7 +336,20 @@ static void print_difference(const struct baleen_xdp *xdp, u32 index,
 		printf("  DISAGREEMENT: the live filter of rule '%s' %s it, its entries say it %s%s\n",
 		       name, explained->holds ? "holds" : "does not hold",
 		       explained->holds ? "should not" : "should",
-		       explanation->is_changing ? " (it is being changed right now)" : "");
+		       explanation->is_changing ? " (a change goes on, or was cut off)" : "");
+}
+
+static void print_differences(const struct baleen_xdp *xdp,
+			      const struct baleen_explanation *explanation)
+{
+	const struct baleen_twin_answer *answer = &explanation->answer;
+
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		print_difference(xdp, i, explanation);
+	if (answer->judgement.is_drop != answer->is_live_drop)
+		printf("  DISAGREEMENT: the program %s it, this version's would %s it\n",
+		       answer->is_live_drop ? "drops" : "passes",
+		       answer->judgement.is_drop ? "drop" : "pass");
 }
 
 static void print_others(const struct why *why, const struct baleen_xdp *xdp,
@@ -322,16 +369,16 @@ static void print_others(const struct why *why, const struct baleen_xdp *xdp,
 		       explanation->answer.is_live_asked ?
 			       "; it was asked itself and has counted a packet" :
 			       "");
-	if (!why->has_dst && asks_for_dst(xdp))
+	if (!why->dst && asks_for_dst(xdp))
 		puts("  a rule looks at the destination, too: --dst ADDR");
 }
 
-static void print_all(const struct why *why, const struct baleen_xdp *xdp,
-		      const struct baleen_explanation *explanation)
+static void print_text(const struct why *why, const char *address, const struct baleen_xdp *xdp,
+		       const struct baleen_explanation *explanation)
 {
 	enum baleen_outcome outcome = explanation->answer.judgement.outcome;
 
-	print_packet(why);
+	print_packet(why, address);
 	printf(": %s\n", verdict_text(explanation));
 	if (outcome == BALEEN_OUTCOME_VITAL)
 		puts("  passes by default, since no host lives without it");
@@ -340,8 +387,7 @@ static void print_all(const struct why *why, const struct baleen_xdp *xdp,
 		       xdp->config.default_drop ? "drop" : "pass");
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
 		print_rule(xdp, i, explanation);
-	for (u32 i = 0; i < xdp->config.n_rules; i++)
-		print_difference(xdp, i, explanation);
+	print_differences(xdp, explanation);
 	print_others(why, xdp, explanation);
 }
 
@@ -359,11 +405,15 @@ static json_t *describe_reason(const struct baleen_reason *reason)
 	json_t *json = json_object();
 
 	if (reason->is_feed) {
-		json_object_set_new(json, "entry", json_text(reason->text));
+		json_object_set_new(json, "entry",
+				    reason->line ? json_text(reason->text) : json_null());
 		json_object_set_new(json, "feed", json_text(baleen_feed_name(&reason->feed)));
 		json_object_set_new(json, "line",
 				    reason->line ? json_integer(reason->line) : json_null());
 		json_object_set_new(json, "received_ms", json_integer(reason->feed.received_ms));
+		json_object_set_new(json, "failure",
+				    reason->feed.n_failures ? json_text(reason->feed.failure) :
+							      json_null());
 		return json;
 	}
 	snprintf(key, sizeof(key), "%s%s", single->is_exception ? "!" : "", single->key);
@@ -381,7 +431,7 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	static const char *const roles[] = { "never", "host", "peer", "special" };
 	json_t *json = json_object(), *reasons = json_array();
 
-	for (u32 i = 0; i < explained->n_reasons; i++)
+	for (u32 i = 0; i < explained->n_told; i++)
 		json_array_append_new(reasons, describe_reason(&explained->reason[i]));
 	json_object_set_new(json, "rule", json_text(xdp->config.rule[index].image.name));
 	json_object_set_new(json, "action",
@@ -389,7 +439,9 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	json_object_set_new(json, "holds", json_boolean(explained->holds));
 	json_object_set_new(json, "matches", json_boolean(explained->matches));
 	json_object_set_new(json, "differs", json_boolean(baleen_explained_differs(explained)));
+	json_object_set_new(json, "any", json_boolean(explained->is_any));
 	json_object_set_new(json, "entries", reasons);
+	json_object_set_new(json, "n_entries", json_integer(explained->n_reasons));
 	json_object_set_new(json, "withheld",
 			    explained->is_withheld ?
 				    json_pack("{s:s, s:o, s:o}", "role",
@@ -400,36 +452,19 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	return json;
 }
 
-static int print_as_json(const struct why *why, const struct baleen_xdp *xdp,
-			 const struct baleen_explanation *explanation)
+static json_t *describe_drop(const struct baleen_explanation *explanation)
 {
-	const struct baleen_judgement *judgement = &explanation->answer.judgement;
-	bool by_rule = judgement->outcome == BALEEN_OUTCOME_RULE;
-	json_t *json = json_object(), *rules = json_array();
+	const struct baleen_drop *drop = &explanation->drop;
+	json_t *json;
 
-	for (u32 i = 0; i < xdp->config.n_rules; i++)
-		json_array_append_new(rules, describe_rule(xdp, i, &explanation->rule[i]));
-	json_object_set_new(json, "device", json_text(why->device));
-	json_object_set_new(json, "address", json_text(why->address));
-	json_object_set_new(json, "verdict",
-			    json_string(explanation->answer.is_live_drop ? "drop" : "pass"));
-	json_object_set_new(json, "would_drop", json_boolean(explanation->would_drop));
-	json_object_set_new(json, "because", json_string(outcome_text(judgement->outcome)));
-	json_object_set_new(json, "rule",
-			    by_rule ? json_text(xdp->config.rule[judgement->rule].image.name) :
-				      json_null());
-	json_object_set_new(json, "default", json_string(xdp->config.default_drop ? "drop" : "pass"));
-	json_object_set_new(json, "dry_run", json_boolean(xdp->config.dry_run));
-	json_object_set_new(json, "has_state", json_boolean(explanation->has_state));
-	json_object_set_new(json, "other_version", json_boolean(explanation->is_other_version));
-	json_object_set_new(json, "rules", rules);
-	json_object_set_new(json, "last_drop_ms",
-			    explanation->has_drop ? json_integer(explanation->drop.last_ms) :
-						    json_null());
-	return print_json(json);
+	if (!explanation->has_drop)
+		return json_null();
+	json = json_object();
+	json_object_set_new(json, "last_ms", json_integer(drop->last_ms));
+	json_object_set_new(json, "rule", *drop->rule ? json_text(drop->rule) : json_null());
+	json_object_set_new(json, "sampled", json_integer(drop->n));
+	return json;
 }
-
-/* --- command --------------------------------------------------------------- */
 
 static bool differs(const struct baleen_xdp *xdp, const struct baleen_explanation *explanation)
 {
@@ -439,28 +474,102 @@ static bool differs(const struct baleen_xdp *xdp, const struct baleen_explanatio
 	return explanation->answer.judgement.is_drop != explanation->answer.is_live_drop;
 }
 
-static int explain(const struct why *why, const struct baleen_xdp *xdp)
+static json_t *describe(const struct why *why, const char *address, const struct baleen_xdp *xdp,
+			const struct baleen_explanation *explanation)
+{
+	const struct baleen_judgement *judgement = &explanation->answer.judgement;
+	bool by_rule = judgement->outcome == BALEEN_OUTCOME_RULE;
+	json_t *json = json_object(), *rules = json_array();
+
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		json_array_append_new(rules, describe_rule(xdp, i, &explanation->rule[i]));
+	json_object_set_new(json, "device", json_text(why->device));
+	json_object_set_new(json, "address", json_text(address));
+	json_object_set_new(json, "verdict",
+			    json_string(explanation->answer.is_live_drop ? "drop" : "pass"));
+	json_object_set_new(json, "would_drop", json_boolean(explanation->would_drop));
+	json_object_set_new(json, "because", json_string(outcome_text(judgement->outcome)));
+	json_object_set_new(json, "rule",
+			    by_rule ? json_text(xdp->config.rule[judgement->rule].image.name) :
+				      json_null());
+	json_object_set_new(json, "default",
+			    json_string(xdp->config.default_drop ? "drop" : "pass"));
+	json_object_set_new(json, "dry_run", json_boolean(xdp->config.dry_run));
+	json_object_set_new(json, "differs", json_boolean(differs(xdp, explanation)));
+	json_object_set_new(json, "has_state", json_boolean(explanation->has_state));
+	json_object_set_new(json, "changing", json_boolean(explanation->is_changing));
+	json_object_set_new(json, "other_version", json_boolean(explanation->is_other_version));
+	json_object_set_new(json, "rules", rules);
+	json_object_set_new(json, "last_drop", describe_drop(explanation));
+	return json;
+}
+
+/* --- command --------------------------------------------------------------- */
+
+/* @all: descriptions, appended to; NULL for text */
+static int explain_one(struct why *why, const char *address, struct baleen_explainer *explainer,
+		       struct baleen_explanation *explanation, json_t *all)
+{
+	const struct baleen_xdp *xdp = explainer->xdp;
+	struct baleen_error error;
+
+	/* Has been parsed before. */
+	take_addresses(why, address);
+	if (baleen_explain(explainer, &why->question, explanation, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (all)
+		json_array_append_new(all, describe(why, address, xdp, explanation));
+	else
+		print_text(why, address, xdp, explanation);
+	return differs(xdp, explanation) ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Of one address an object, as it was asked for. */
+static int print_as_json(const struct why *why, json_t *all)
+{
+	json_t *one;
+
+	if (why->n_addresses > 1)
+		return print_json(all);
+	one = json_incref(json_array_get(all, 0));
+	json_decref(all);
+	return one ? print_json(one) : EXIT_FAILED;
+}
+
+static int explain_all(struct why *why, struct baleen_explainer *explainer)
 {
 	struct baleen_explanation *explanation = malloc(sizeof(*explanation));
-	struct baleen_error error;
-	int result;
+	json_t *all = why->json ? json_array() : NULL;
+	int result = EXIT_DONE;
 
 	if (!explanation) {
 		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
-	if (baleen_explain(xdp, &why->question, explanation, &error)) {
-		complain("%s", error.text);
 		result = EXIT_FAILED;
-	} else {
-		result = differs(xdp, explanation) ? EXIT_FAILED : EXIT_DONE;
-		if (!why->json)
-			print_all(why, xdp, explanation);
-		else if (print_as_json(why, xdp, explanation))
-			result = EXIT_FAILED;
 	}
+	for (u32 i = 0; i < why->n_addresses && explanation; i++)
+		if (explain_one(why, why->address[i], explainer, explanation, all))
+			result = EXIT_FAILED;
+	if (all && print_as_json(why, all))
+		result = EXIT_FAILED;
 	free(explanation);
 	return finish_output(result);
+}
+
+static int explain(struct why *why, const struct baleen_xdp *xdp)
+{
+	struct baleen_explainer explainer;
+	struct baleen_error error;
+	int result;
+
+	if (baleen_explainer_open(&explainer, xdp, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	result = explain_all(why, &explainer);
+	baleen_explainer_close(&explainer);
+	return result;
 }
 
 static int run(int argc, char **argv)
@@ -491,7 +600,7 @@ static int run(int argc, char **argv)
 
 const struct command why_command = {
 	.name = "why",
-	.synopsis = "DEV ADDR [--proto P] [--dport N] [OPTION...]",
+	.synopsis = "DEV ADDR... [--proto P] [--dport N] [OPTION...]",
 	.help = "Says what becomes of a packet from ADDR, by asking the program itself, and because of\n"
 		"which rule and entry: the prefix, file and line or origin, reason, since when and\n"
 		"until when; of what passes, because of which rule, qualifier, default or dry run.\n"
@@ -503,6 +612,6 @@ const struct command why_command = {
 		"  --dst ADDR       its destination, for rules that look at it\n"
 		"  --vlan N         its outermost VLAN\n"
 		"  --established    a TCP segment of a session; else one that opens it\n"
-		"  -j, --json       as JSON\n",
+		"  -j, --json       as JSON; an array for several addresses\n",
 	.run = run,
 };

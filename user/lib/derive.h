@@ -135,13 +135,17 @@ int baleen_derive_holds(const struct baleen_state *state, const struct baleen_st
 /**
  * struct baleen_reason - an entry that speaks for or against a key
  * @is_feed: a line of a feed; else a single entry
+ * @is_exception: it takes the key out: of all feeds and shorter entries when it is
+ *                a single entry, of its own feed when it is a line
  * @feed: of a line
- * @line: its number
- * @text: the entry as it stands there
+ * @line: its number; 0 of an image, which does not say by what it holds a key
+ * @text: the entry as it stands there, behind `!` when it is an exception; empty
+ *        of an image
  * @single: of a single entry
  */
 struct baleen_reason {
 	bool is_feed;
+	bool is_exception;
 	struct baleen_feed feed;
 	u64 line;
 	char text[BALEEN_SINGLE_TEXT];
@@ -149,14 +153,18 @@ struct baleen_reason {
 };
 
 /**
- * baleen_derive_reasons() - all entries that hold a key
+ * baleen_derive_reasons() - all entries that cover a key
  * @state: opened
  * @rule: of the state
  * @key: an address, or a key of several fields
  * @now_ms: as for baleen_derive()
- * @visit: called with each, the one that decides first; a nonzero return ends the walk
+ * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
+ *
+ * The one that decides comes first: single entries before lines, the longest prefix
+ * before shorter ones. Then feed by feed, those that hold the key before those where
+ * an exception takes it out; in each its lines as they decide.
  *
  * Return: 0, what @visit returned, or a negative errno.
  */

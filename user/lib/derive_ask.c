@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One key of a rule: shall it be in the set, and why? */
+/* One key of a rule: shall it be in the set? */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "derive.h"
-#include "image_file.h"
+#include "derive_image.h"
 #include "special.h"
 
 /* --- single entries -------------------------------------------------------- */
@@ -110,96 +110,51 @@ int baleen_withheld_find(const struct baleen_state *state, const struct baleen_s
 
 /* --- feeds ----------------------------------------------------------------- */
 
-/**
- * struct asking - a key looked for in feeds
- * @state: of the device
- * @rule: of the feeds
- * @key: what is looked for
- * @visit: called with each entry that holds it
- * @data: passed to @visit
- * @error: of the caller
- */
+/* A key looked for in feeds. */
 struct asking {
 	const struct baleen_state *state;
 	const struct baleen_state_rule *rule;
 	const struct baleen_key *key;
-	int (*visit)(const struct baleen_reason *reason, void *data);
-	void *data;
 	struct baleen_error *error;
 };
 
-static int fail_feed(const struct asking *asking, const struct baleen_feed *feed, int err)
+static int ask_list(const struct asking *asking, const struct baleen_feed *feed)
 {
-	return baleen_fail(asking->error, -err, "%.600s: %s", baleen_feed_name(feed),
-			   strerror(-err));
-}
-
-static int ask_image(const struct asking *asking, struct baleen_reason *reason)
-{
-	const struct baleen_feed *feed = &reason->feed;
-	int fd = baleen_feed_open(asking->state, feed, asking->error), err;
-	struct baleen_filter image;
+	int fd = baleen_feed_open_lines(asking->state, feed, asking->error), err;
+	char text[BALEEN_SINGLE_TEXT];
+	u64 line;
 
 	if (fd < 0)
 		return fd;
-	err = baleen_image_file_read(fd, baleen_feed_name(feed), &image, asking->error);
+	err = baleen_list_find(fd, asking->rule->key_spec, asking->key, &line, text, sizeof(text));
 	close(fd);
-	if (err)
-		return err;
-	if (image.image.key_spec != asking->rule->key_spec ||
-	    !baleen_filter_test(&image, asking->key))
-		err = -ENOENT;
-	baleen_filter_free(&image);
-	return err;
-}
-
-static int ask_list(const struct asking *asking, struct baleen_reason *reason)
-{
-	int fd = baleen_feed_open_lines(asking->state, &reason->feed, asking->error), err;
-
-	if (fd < 0)
-		return fd;
-	err = baleen_list_find(fd, asking->rule->key_spec, asking->key, &reason->line, reason->text,
-			       sizeof(reason->text));
-	close(fd);
-	return err && err != -ENOENT ? fail_feed(asking, &reason->feed, err) : err;
+	if (err && err != -ENOENT)
+		baleen_fail(asking->error, -err, "%.600s: %s", baleen_feed_name(feed),
+			    strerror(-err));
+	return err ? err : 1;
 }
 
 /* -ENOENT goes on: there is no copy yet, or the key is not in it. */
 static int ask_feed(const struct baleen_feed *feed, void *data)
 {
-	struct asking *asking = data;
-	struct baleen_reason reason = { .is_feed = true, .feed = *feed };
-	int err = feed->format == BALEEN_FEED_IMAGE ? ask_image(asking, &reason) :
-						      ask_list(asking, &reason);
+	const struct asking *asking = data;
+	int ret = feed->format == BALEEN_FEED_IMAGE ?
+			  baleen_derive_image_holds(asking->state, feed, asking->rule->key_spec,
+						    asking->key, asking->error) :
+			  ask_list(asking, feed);
 
-	if (err == -ENOENT)
-		return 0;
-	return err ? err : asking->visit(&reason, asking->data);
-}
-
-static int ask_feeds(struct asking *asking)
-{
-	return baleen_feeds_each(asking->state, asking->rule->name, ask_feed, asking,
-				 asking->error);
+	return ret == -ENOENT ? 0 : ret;
 }
 
 /* --- questions ------------------------------------------------------------- */
-
-static int stop(const struct baleen_reason *reason, void *data)
-{
-	return 1;
-}
 
 /* Return: 1 or 0, or a negative errno. */
 static int feeds_hold(const struct baleen_state *state, const struct baleen_state_rule *rule,
 		      const struct baleen_key *key, struct baleen_error *error)
 {
-	struct asking asking = {
-		.state = state, .rule = rule, .key = key, .visit = stop, .error = error
-	};
+	struct asking asking = { .state = state, .rule = rule, .key = key, .error = error };
 
-	return ask_feeds(&asking);
+	return baleen_feeds_each(state, rule->name, ask_feed, &asking, error);
 }
 
 int baleen_derive_holds(const struct baleen_state *state, const struct baleen_state_rule *rule,
@@ -225,31 +180,4 @@ int baleen_derive_holds(const struct baleen_state *state, const struct baleen_st
 		return err < 0 ? err : found;
 	*holds = found;
 	return 0;
-}
-
-static int tell_single(const struct baleen_single *single, void *data)
-{
-	const struct asking *asking = data;
-	const struct baleen_reason reason = { .single = *single };
-
-	return asking->visit(&reason, asking->data);
-}
-
-int baleen_derive_reasons(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			  const struct baleen_key *key, u64 now_ms,
-			  int (*visit)(const struct baleen_reason *reason, void *data), void *data,
-			  struct baleen_error *error)
-{
-	struct asking asking = { .state = state,
-				 .rule = rule,
-				 .key = key,
-				 .visit = visit,
-				 .data = data,
-				 .error = error };
-	int err;
-
-	if (rule->is_any)
-		return 0;
-	err = baleen_singles_find(state, rule->name, key, now_ms, tell_single, &asking, error);
-	return err ? err : ask_feeds(&asking);
 }

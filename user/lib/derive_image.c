@@ -2,8 +2,10 @@
 /* Images among the feeds of a rule: what they hold of a set, and without it. */
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "derive_image.h"
+#include "image_file.h"
 #include "list_algebra.h"
 
 static int no_memory(struct baleen_error *error)
@@ -93,4 +95,22 @@ int baleen_derive_edit(struct baleen_filter *image, const struct baleen_list *ch
 	baleen_filter_free(image);
 	*image = edited;
 	return 0;
+}
+
+int baleen_derive_image_holds(const struct baleen_state *state, const struct baleen_feed *feed,
+			      u32 key_spec, const struct baleen_key *key,
+			      struct baleen_error *error)
+{
+	int fd = baleen_feed_open(state, feed, error), ret;
+	struct baleen_filter image;
+
+	if (fd < 0)
+		return fd;
+	ret = baleen_image_file_read(fd, baleen_feed_name(feed), &image, error);
+	close(fd);
+	if (ret)
+		return ret;
+	ret = image.image.key_spec == key_spec && baleen_filter_test(&image, key);
+	baleen_filter_free(&image);
+	return ret;
 }

@@ -6,6 +6,7 @@
 #define BALEEN_DERIVE_IMAGE_H
 
 #include "edit.h"
+#include "feeds.h"
 
 /**
  * baleen_derive_held() - the part of a set that an image holds
@@ -32,5 +33,19 @@ int baleen_derive_held(const struct baleen_filter *image, const struct baleen_li
  */
 int baleen_derive_edit(struct baleen_filter *image, const struct baleen_list *change,
 		       enum baleen_set_op op, struct baleen_error *error);
+
+/**
+ * baleen_derive_image_holds() - does an image among the feeds hold a key?
+ * @state: opened
+ * @feed: of the state, an image
+ * @key_spec: enum baleen_key_spec of the rule; an image of another key holds none
+ * @key: the key
+ * @error: filled in on failure
+ *
+ * Return: 1 or 0, -ENOENT when there is no copy of it, a negative errno.
+ */
+int baleen_derive_image_holds(const struct baleen_state *state, const struct baleen_feed *feed,
+			      u32 key_spec, const struct baleen_key *key,
+			      struct baleen_error *error);
 
 #endif /* BALEEN_DERIVE_IMAGE_H */

@@ -7,21 +7,16 @@
 
 /* --- packet path ----------------------------------------------------------- */
 
-static int ask(const struct baleen_xdp *xdp, const struct baleen_question *question,
+static int ask(struct baleen_explainer *explainer, const struct baleen_question *question,
 	       struct baleen_explanation *explanation, struct baleen_error *error)
 {
 	u8 flags = question->is_established ? BALEEN_TCP_ACK : BALEEN_TCP_SYN;
 	struct baleen_frame frame;
-	struct baleen_twin twin;
-	int err = baleen_twin_open(xdp, &twin, error);
 
-	if (err)
-		return err;
 	baleen_frame_make(&question->fields, question->vlan, flags, &frame);
-	err = baleen_twin_ask(&twin, frame.bytes, frame.n_bytes, &explanation->answer, error);
-	explanation->is_other_version = !twin.is_same;
-	baleen_twin_close(&twin);
-	return err;
+	explanation->is_other_version = !explainer->twin.is_same;
+	return baleen_twin_ask(&explainer->twin, frame.bytes, frame.n_bytes, &explanation->answer,
+			       error);
 }
 
 static bool would_drop(const struct baleen_config *config, const struct baleen_judgement *judgement)
@@ -48,28 +43,22 @@ static bool is_qualified(const struct baleen_qualifiers *asked,
 	const struct baleen_fields *fields = &question->fields;
 	bool opens = fields->proto == BALEEN_PROTO_TCP && !question->is_established;
 
-	return (!asked->has_proto || asked->proto == fields->proto) &&
-	       (!asked->tcp_syn || opens) &&
-	       (!asked->has_vlan || asked->vlan == question->vlan) && has_port(asked, fields->dport);
+	return (!asked->has_proto || asked->proto == fields->proto) && (!asked->tcp_syn || opens) &&
+	       (!asked->has_vlan || asked->vlan == question->vlan) &&
+	       has_port(asked, fields->dport);
 }
 
-static int look_at_map(const struct baleen_xdp *xdp, u32 index,
-		       const struct baleen_question *question,
-		       struct baleen_explained_rule *explained, struct baleen_error *error)
+static void look_at_map(const struct baleen_explainer *explainer, u32 index,
+			const struct baleen_question *question,
+			struct baleen_explained_rule *explained)
 {
-	const struct baleen_rule *rule = &xdp->config.rule[index];
-	struct baleen_filter filter = { 0 };
-	struct baleen_key key;
-	int err = baleen_xdp_map_rule(xdp, index, &filter, error);
+	const struct baleen_rule *rule = &explainer->xdp->config.rule[index];
+	const struct baleen_filter *filter = &explainer->filter[index];
+	struct baleen_key key = baleen_key_fields(rule->image.key_spec, &question->fields);
 
-	if (err)
-		return err;
-	key = baleen_key_fields(rule->image.key_spec, &question->fields);
-	explained->holds = baleen_filter_test(&filter, &key);
-	explained->is_exact = baleen_filter_worst_fpp(&filter) <= 0;
+	explained->holds = baleen_filter_test(filter, &key);
+	explained->is_exact = baleen_filter_worst_fpp(filter) <= 0;
 	explained->matches = explained->holds && is_qualified(&rule->qualifiers, question);
-	baleen_filter_free(&filter);
-	return 0;
 }
 
 /* --- state ----------------------------------------------------------------- */
@@ -78,8 +67,9 @@ static int take_reason(const struct baleen_reason *reason, void *data)
 {
 	struct baleen_explained_rule *explained = data;
 
-	if (explained->n_reasons < BALEEN_MAX_REASONS)
-		explained->reason[explained->n_reasons++] = *reason;
+	if (explained->n_told < BALEEN_MAX_REASONS)
+		explained->reason[explained->n_told++] = *reason;
+	explained->n_reasons++;
 	return 0;
 }
 
@@ -97,6 +87,7 @@ static int look_at_rule(const struct baleen_state *state, const struct baleen_st
 					    error);
 	if (err)
 		return err;
+	explained->is_any = rule->is_any;
 	explained->opinion = holds ? BALEEN_OPINION_HOLDS : BALEEN_OPINION_ABSENT;
 	err = baleen_withheld_find(state, rule, &key, &explained->withheld);
 	explained->is_withheld = err > 0;
@@ -112,66 +103,123 @@ static const struct baleen_state_rule *find_rule(const struct baleen_state_rules
 	return NULL;
 }
 
-static int look_at_rules(const struct baleen_state *state, const struct baleen_xdp *xdp,
-			 const struct baleen_question *question,
+static int look_at_state(struct baleen_explainer *explainer, const struct baleen_question *question,
 			 struct baleen_explanation *explanation, struct baleen_error *error)
 {
-	struct baleen_state_rules rules;
-	int err = baleen_state_get_rules(state, &rules, error);
+	const struct baleen_xdp *xdp = explainer->xdp;
+	int err = 0;
 
+	explanation->has_state = explainer->has_state;
+	if (!explainer->has_state)
+		return 0;
 	for (u32 i = 0; i < xdp->config.n_rules && !err; i++) {
 		const struct baleen_state_rule *rule =
-			find_rule(&rules, xdp->config.rule[i].image.name);
+			find_rule(&explainer->rules, xdp->config.rule[i].image.name);
 
 		if (rule && rule->key_spec == xdp->config.rule[i].image.key_spec)
-			err = look_at_rule(state, rule, question, &explanation->rule[i], error);
+			err = look_at_rule(&explainer->state, rule, question, &explanation->rule[i],
+					   error);
 	}
-	explanation->has_state = true;
-	explanation->is_changing = baleen_state_is_marked(state);
+	explanation->is_changing = baleen_state_is_marked(&explainer->state);
 	return err;
 }
 
-static int look_at_state(const struct baleen_xdp *xdp, const struct baleen_question *question,
-			 struct baleen_explanation *explanation, struct baleen_error *error)
-{
-	struct baleen_state state;
-	int err = baleen_state_open(&state, xdp->device, 0, error);
-
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	err = look_at_rules(&state, xdp, question, explanation, error);
-	baleen_state_close(&state);
-	return err;
-}
-
-/* Nobody need have written any. */
-static void look_at_drops(const struct baleen_xdp *xdp, const struct baleen_question *question,
+static void look_at_drops(const struct baleen_explainer *explainer,
+			  const struct baleen_question *question,
 			  struct baleen_explanation *explanation)
 {
 	struct baleen_key source = baleen_key_fields(BALEEN_KEY_SRC, &question->fields);
-	sqlite3 *db;
+	const struct baleen_pins *pins = &explainer->xdp->pins;
 
-	if (baleen_drops_open(&db, false, NULL))
-		return;
-	explanation->has_drop = baleen_drops_find(db, xdp->pins.netns_cookie, xdp->pins.ifindex,
-						  &source, &explanation->drop) > 0;
-	baleen_drops_close(db);
+	explanation->has_drop = explainer->drops &&
+				baleen_drops_find(explainer->drops, pins->netns_cookie,
+						  pins->ifindex, &source, &explanation->drop) > 0;
 }
 
-int baleen_explain(const struct baleen_xdp *xdp, const struct baleen_question *question,
-		   struct baleen_explanation *explanation, struct baleen_error *error)
+/* --- questions ------------------------------------------------------------- */
+
+static void free_filters(struct baleen_explainer *explainer)
+{
+	for (u32 i = 0; i < explainer->xdp->config.n_rules; i++)
+		baleen_filter_free(&explainer->filter[i]);
+}
+
+static int open_filters(struct baleen_explainer *explainer, struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < explainer->xdp->config.n_rules && !err; i++)
+		err = baleen_xdp_map_rule(explainer->xdp, i, &explainer->filter[i], error);
+	if (err)
+		free_filters(explainer);
+	return err;
+}
+
+static int open_state(struct baleen_explainer *explainer, struct baleen_error *error)
+{
+	int err = baleen_state_open(&explainer->state, explainer->xdp->device, 0, error);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = baleen_state_get_rules(&explainer->state, &explainer->rules, error);
+	if (err)
+		baleen_state_close(&explainer->state);
+	explainer->has_state = !err;
+	return err;
+}
+
+int baleen_explainer_open(struct baleen_explainer *explainer, const struct baleen_xdp *xdp,
+			  struct baleen_error *error)
 {
 	int err;
 
-	memset(explanation, 0, sizeof(*explanation));
-	err = ask(xdp, question, explanation, error);
-	for (u32 i = 0; i < xdp->config.n_rules && !err; i++)
-		err = look_at_map(xdp, i, question, &explanation->rule[i], error);
-	if (!err)
-		err = look_at_state(xdp, question, explanation, error);
+	memset(explainer, 0, sizeof(*explainer));
+	explainer->xdp = xdp;
+	err = baleen_twin_open(xdp, &explainer->twin, error);
 	if (err)
 		return err;
-	look_at_drops(xdp, question, explanation);
-	explanation->would_drop = would_drop(&xdp->config, &explanation->answer.judgement);
+	err = open_filters(explainer, error);
+	if (err)
+		goto close_twin;
+	err = open_state(explainer, error);
+	if (err)
+		goto close_filters;
+	/* Nobody need have written any. */
+	if (baleen_drops_open(&explainer->drops, false, NULL))
+		explainer->drops = NULL;
 	return 0;
+
+close_filters:
+	free_filters(explainer);
+close_twin:
+	baleen_twin_close(&explainer->twin);
+	return err;
+}
+
+int baleen_explain(struct baleen_explainer *explainer, const struct baleen_question *question,
+		   struct baleen_explanation *explanation, struct baleen_error *error)
+{
+	const struct baleen_config *config = &explainer->xdp->config;
+	int err;
+
+	memset(explanation, 0, sizeof(*explanation));
+	err = ask(explainer, question, explanation, error);
+	for (u32 i = 0; i < config->n_rules && !err; i++)
+		look_at_map(explainer, i, question, &explanation->rule[i]);
+	if (!err)
+		err = look_at_state(explainer, question, explanation, error);
+	if (err)
+		return err;
+	look_at_drops(explainer, question, explanation);
+	explanation->would_drop = would_drop(config, &explanation->answer.judgement);
+	return 0;
+}
+
+void baleen_explainer_close(struct baleen_explainer *explainer)
+{
+	baleen_drops_close(explainer->drops);
+	if (explainer->has_state)
+		baleen_state_close(&explainer->state);
+	free_filters(explainer);
+	baleen_twin_close(&explainer->twin);
 }

@@ -14,7 +14,7 @@
 #include "frame.h"
 #include "twin.h"
 
-/* Entries of one rule that are told. */
+/* Entries of one rule that are told; more are counted. */
 #define BALEEN_MAX_REASONS 16
 
 /**
@@ -35,25 +35,29 @@ enum baleen_opinion {
  * @is_exact: it cannot do so by error
  * @matches: it holds the key and the packet has what the qualifiers ask for
  * @opinion: what the state says
+ * @is_any: it is for every address, whatever the entries
  * @is_withheld: the key is kept out of the rule
  * @withheld: why
- * @n_reasons: entries that hold the key
- * @reason: the first of them; the one that decides is the first
+ * @n_reasons: entries that cover the key, exceptions among them
+ * @n_told: how many of them are here
+ * @reason: they; the first is the one that decides, unless the key is withheld
  */
 struct baleen_explained_rule {
 	bool holds;
 	bool is_exact;
 	bool matches;
 	enum baleen_opinion opinion;
+	bool is_any;
 	bool is_withheld;
 	struct baleen_withheld withheld;
 	u32 n_reasons;
+	u32 n_told;
 	struct baleen_reason reason[BALEEN_MAX_REASONS];
 };
 
 /**
  * struct baleen_question - a packet
- * @fields: addresses, protocol and ports
+ * @fields: addresses, protocol and ports; those of a protocol without ports are 0
  * @vlan: BALEEN_VLAN_NONE for none
  * @is_established: a TCP segment of a session, not one that opens it
  */
@@ -86,18 +90,56 @@ struct baleen_explanation {
 };
 
 /**
+ * struct baleen_explainer - what answers questions about a device
+ * @xdp: the device, which stays the caller's
+ * @twin: of its program
+ * @filter: of each of its rules, as it is live
+ * @has_state: the rules have a state
+ * @state: opened for reading
+ * @rules: of the state
+ * @drops: sampled drops; NULL when nobody has written any
+ */
+struct baleen_explainer {
+	const struct baleen_xdp *xdp;
+	struct baleen_twin twin;
+	struct baleen_filter filter[BALEEN_MAX_RULES];
+	bool has_state;
+	struct baleen_state state;
+	struct baleen_state_rules rules;
+	sqlite3 *drops;
+};
+
+/**
+ * baleen_explainer_open() - make ready for questions
+ * @explainer: filled in; close with baleen_explainer_close()
+ * @xdp: opened, attached; to be closed after the explainer
+ * @error: filled in on failure
+ *
+ * Return: 0; -ESTALE when a swap took the program away; -EINVAL for a damaged map
+ * or state; a negative errno.
+ */
+int baleen_explainer_open(struct baleen_explainer *explainer, const struct baleen_xdp *xdp,
+			  struct baleen_error *error);
+
+/**
  * baleen_explain() - what becomes of a packet, and why
- * @xdp: opened
+ * @explainer: opened
  * @question: the packet
  * @explanation: filled in
  * @error: filled in on failure
  *
  * No counter of the device moves, unless its program is of another version.
  *
- * Return: 0; -EINVAL for a damaged map; a negative errno.
+ * Return: 0 or a negative errno.
  */
-int baleen_explain(const struct baleen_xdp *xdp, const struct baleen_question *question,
+int baleen_explain(struct baleen_explainer *explainer, const struct baleen_question *question,
 		   struct baleen_explanation *explanation, struct baleen_error *error);
+
+/**
+ * baleen_explainer_close() - no more questions
+ * @explainer: opened
+ */
+void baleen_explainer_close(struct baleen_explainer *explainer);
 
 /**
  * baleen_explained_differs() - do packet path and state disagree about a rule?

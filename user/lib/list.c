@@ -378,3 +378,40 @@ int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *li
 	snprintf(text, text_bytes, "%s", finding.text);
 	return 0;
 }
+
+static void line_take(struct baleen_list_line *line, u64 number, u32 length,
+		      const struct baleen_entry *entry)
+{
+	bool is_unmarked = entry->is_exception && *entry->text != '!';
+
+	line->number = number;
+	line->length = length;
+	line->is_exception = entry->is_exception;
+	snprintf(line->text, sizeof(line->text), "%s%.*s", is_unmarked ? "!" : "",
+		 (int)entry->length, entry->text);
+}
+
+int baleen_list_find_each(int fd, u32 key_spec, const struct baleen_key *key,
+			  int (*visit)(const struct baleen_list_line *line, void *data),
+			  void *data)
+{
+	struct baleen_list_line line;
+	struct baleen_entry entry;
+	struct scanner scan;
+	int ret, length;
+
+	ret = scan_start(&scan, fd, key_spec);
+	if (ret)
+		return ret;
+	while ((ret = scan_next(&scan, &entry)) > 0) {
+		length = covering_length(&entry, key);
+		if (length < 0)
+			continue;
+		line_take(&line, scan.line, length, &entry);
+		ret = visit(&line, data);
+		if (ret)
+			break;
+	}
+	scan_stop(&scan);
+	return ret;
+}

@@ -214,4 +214,32 @@ void baleen_list_free(struct baleen_list *list);
 int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *line, char *text,
 		     size_t text_bytes);
 
+/**
+ * struct baleen_list_line - a line of a list that covers a key
+ * @number: of the line, from 1
+ * @length: of the prefix of it that covers the key; 0 for a key of several fields
+ * @is_exception: what it covers is not in the set
+ * @text: the entry as it stands there, behind `!` when it is an exception
+ */
+struct baleen_list_line {
+	u64 number;
+	u32 length;
+	bool is_exception;
+	char text[2 * BALEEN_KEY_TEXT];
+};
+
+/**
+ * baleen_list_find_each() - all lines of a list that cover a key
+ * @fd: open for reading; read from where it is
+ * @key_spec: enum baleen_key_spec of the list
+ * @key: the key to look for
+ * @visit: called with each, in the order of the file; a nonzero return ends the walk
+ * @data: passed to @visit
+ *
+ * Return: 0, what @visit returned, -ENOMEM, or the negative errno of a failed read.
+ */
+int baleen_list_find_each(int fd, u32 key_spec, const struct baleen_key *key,
+			  int (*visit)(const struct baleen_list_line *line, void *data),
+			  void *data);
+
 #endif /* BALEEN_LIST_H */

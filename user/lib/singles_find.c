@@ -171,12 +171,14 @@ static int collect_ranges(struct search *search, const struct baleen_single_key 
 static int compare(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
+	int order;
 
 	if (x->length != y->length)
 		return x->length < y->length ? 1 : -1;
 	if (x->single.is_exception != y->single.is_exception)
 		return x->single.is_exception ? -1 : 1;
-	return strcmp(x->single.origin, y->single.origin);
+	order = strcmp(x->single.origin, y->single.origin);
+	return order ? order : strcmp(x->single.key, y->single.key);
 }
 
 static int collect_address(struct search *search)

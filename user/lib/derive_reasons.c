@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One key of a rule: which entries cover it? */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "derive.h"
+#include "derive_image.h"
+
+/**
+ * struct line - a line of a feed that covers the key
+ * @feed: number of the feed in the rule, from 0
+ * @feed_holds: the feed holds the key
+ * @length: of the prefix that covers it
+ * @reason: what is told of it
+ */
+struct line {
+	u32 feed;
+	bool feed_holds;
+	u32 length;
+	struct baleen_reason reason;
+};
+
+/**
+ * struct asking - the key that is looked for, and what was found
+ * @state: of the device
+ * @rule: of the feeds
+ * @key: what is looked for
+ * @visit: called with single entries
+ * @data: passed to @visit
+ * @error: of the caller
+ * @feed: that is being read
+ * @n_feeds: that have been begun
+ * @line: that were found
+ * @n: how many
+ * @room: allocated
+ */
+struct asking {
+	const struct baleen_state *state;
+	const struct baleen_state_rule *rule;
+	const struct baleen_key *key;
+	int (*visit)(const struct baleen_reason *reason, void *data);
+	void *data;
+	struct baleen_error *error;
+	const struct baleen_feed *feed;
+	u32 n_feeds;
+	struct line *line;
+	size_t n;
+	size_t room;
+};
+
+static int tell_single(const struct baleen_single *single, void *data)
+{
+	const struct asking *asking = data;
+	const struct baleen_reason reason = { .is_exception = single->is_exception,
+					      .single = *single };
+
+	return asking->visit(&reason, asking->data);
+}
+
+/* --- lines ----------------------------------------------------------------- */
+
+static struct line *add_line(struct asking *asking)
+{
+	size_t room = asking->room ? 2 * asking->room : 8;
+	struct line *line = asking->line;
+
+	if (asking->n == asking->room) {
+		line = realloc(line, room * sizeof(*line));
+		if (!line)
+			return NULL;
+		asking->line = line;
+		asking->room = room;
+	}
+	line += asking->n++;
+	*line = (struct line){ .feed = asking->n_feeds,
+			       .reason = { .is_feed = true, .feed = *asking->feed } };
+	return line;
+}
+
+static int take_line(const struct baleen_list_line *found, void *data)
+{
+	struct line *line = add_line(data);
+
+	if (!line)
+		return -ENOMEM;
+	line->length = found->length;
+	line->reason.is_exception = found->is_exception;
+	line->reason.line = found->number;
+	strcpy(line->reason.text, found->text);
+	return 0;
+}
+
+/* The longest decides; of two of a length the exception; then the first. */
+static int compare_lines(const struct line *a, const struct line *b)
+{
+	if (a->length != b->length)
+		return a->length < b->length ? 1 : -1;
+	if (a->reason.is_exception != b->reason.is_exception)
+		return a->reason.is_exception ? -1 : 1;
+	return a->reason.line < b->reason.line ? -1 : a->reason.line > b->reason.line;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->feed_holds != y->feed_holds)
+		return x->feed_holds ? -1 : 1;
+	if (x->feed != y->feed)
+		return x->feed < y->feed ? -1 : 1;
+	return compare_lines(x, y);
+}
+
+/* --- feeds ----------------------------------------------------------------- */
+
+static int ask_image(struct asking *asking)
+{
+	int ret = baleen_derive_image_holds(asking->state, asking->feed, asking->rule->key_spec,
+					    asking->key, asking->error);
+	struct line *line;
+
+	if (ret <= 0)
+		return ret;
+	line = add_line(asking);
+	if (!line)
+		return baleen_fail(asking->error, ENOMEM, "no memory for what was found");
+	line->feed_holds = true;
+	return 0;
+}
+
+static int ask_list(struct asking *asking)
+{
+	int fd = baleen_feed_open_lines(asking->state, asking->feed, asking->error), err;
+	size_t first = asking->n, decides = first;
+
+	if (fd < 0)
+		return fd;
+	err = baleen_list_find_each(fd, asking->rule->key_spec, asking->key, take_line, asking);
+	close(fd);
+	if (err)
+		return baleen_fail(asking->error, -err, "%.600s: %s",
+				   baleen_feed_name(asking->feed), strerror(-err));
+	for (size_t i = first; i < asking->n; i++)
+		if (compare_lines(&asking->line[i], &asking->line[decides]) < 0)
+			decides = i;
+	for (size_t i = first; i < asking->n; i++)
+		asking->line[i].feed_holds = !asking->line[decides].reason.is_exception;
+	return 0;
+}
+
+/* -ENOENT goes on: there is no copy yet. */
+static int ask_feed(const struct baleen_feed *feed, void *data)
+{
+	struct asking *asking = data;
+	int err;
+
+	asking->feed = feed;
+	err = feed->format == BALEEN_FEED_IMAGE ? ask_image(asking) : ask_list(asking);
+	asking->n_feeds++;
+	return err == -ENOENT ? 0 : err;
+}
+
+int baleen_derive_reasons(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			  const struct baleen_key *key, u64 now_ms,
+			  int (*visit)(const struct baleen_reason *reason, void *data), void *data,
+			  struct baleen_error *error)
+{
+	struct asking asking = { .state = state,
+				 .rule = rule,
+				 .key = key,
+				 .visit = visit,
+				 .data = data,
+				 .error = error };
+	int ret;
+
+	if (rule->is_any)
+		return 0;
+	ret = baleen_singles_find(state, rule->name, key, now_ms, tell_single, &asking, error);
+	if (!ret)
+		ret = baleen_feeds_each(state, rule->name, ask_feed, &asking, error);
+	if (!ret && asking.n)
+		qsort(asking.line, asking.n, sizeof(*asking.line), compare);
+	for (size_t i = 0; i < asking.n && !ret; i++)
+		ret = visit(&asking.line[i].reason, data);
+	free(asking.line);
+	return ret;
+}
