@@ -195,6 +195,33 @@ try_waiter_killed()
 	is "the old is in force, and applied" "$(verdicts)" PD
 }
 
+# Whoever takes it back is killed at each name that changes or goes, until nothing is
+# left; the next one goes on from there.
+try_taking_back_killed()
+{
+	local call k bad="" n=0
+
+	for call in renameat2 unlinkat rmdir unlink; do
+		for ((k = 1; k <= 24; k++)); do
+			rules one
+			baleen apply --force --confirm 1h >"$TMP/out" 2>&1
+			kill_waiters
+			{ in_ns "$B" strace -f -qq -o /dev/null -e trace="$call" \
+				-e inject="$call:signal=KILL:when=$k" \
+				unshare --time --boottime 7200 --fork -- "$BALEEN" restore --boot \
+				>"$TMP/out" 2>&1; } 2>/dev/null
+			[ -e "$RECORD" ] || break
+			later restore --boot >"$TMP/out" 2>&1
+			[ "$(verdicts)$(ls "$TMP/state")" = PDveth-b ] && continue
+			bad="$call $k: $(cat "$TMP/out")"
+			break 2
+		done
+		n=$((n + k - 1))
+	done
+	is "killed wherever it takes it back, the old comes back" "$bad" ""
+	check "killed in many places" test "$n" -gt 20
+}
+
 try_reboot()
 {
 	on_trial 1h one
@@ -275,6 +302,7 @@ try_timer
 try_terminal
 try_killed
 try_waiter_killed
+try_taking_back_killed
 try_reboot
 try_extended
 try_refused

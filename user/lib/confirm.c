@@ -127,17 +127,19 @@ static int read_window(const char *device, struct window *window, struct baleen_
 	return err;
 }
 
-/* The copy first: a record without one is of what is back already. */
+/* The record first, for it goes as a whole: half of a copy cannot be taken back. A
+ * copy without a record means nothing, and the next window makes its own.
+ */
 static void forget_window(const char *device)
 {
 	char path[BALEEN_STATE_NAME_BYTES];
 
+	if (!name_file(device, RECORD, path, NULL)) {
+		unlink(path);
+		baleen_state_sync_parent(path);
+	}
 	if (!name_file(device, PREVIOUS, path, NULL))
 		baleen_state_remove_tree(path);
-	if (name_file(device, RECORD, path, NULL))
-		return;
-	unlink(path);
-	baleen_state_sync_parent(path);
 }
 
 static bool is_of_this_boot(const struct window *window)
@@ -370,7 +372,8 @@ static int replace(struct baleen_deploy *deploy, const char *device, struct bale
 	char path[BALEEN_STATE_NAME_BYTES];
 	int err = name_file(device, PREVIOUS, path, error);
 
-	if (!err && !access(path, F_OK)) {
+	/* What is no copy is of before: it was exchanged already, by one who died. */
+	if (!err && baleen_state_is_copy(path)) {
 		err = carry_singles(&deploy->state, path, error);
 		/* Who dies behind it leaves a filter that is not of the state. */
 		if (!err)

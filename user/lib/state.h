@@ -302,6 +302,14 @@ int baleen_state_copy(const struct baleen_state *state, const char *path,
 		      struct baleen_error *error);
 
 /**
+ * baleen_state_is_copy() - can it be taken back?
+ * @path: of a directory, which need not be there
+ *
+ * Return: true when it is a whole copy of a state.
+ */
+bool baleen_state_is_copy(const char *path);
+
+/**
  * baleen_state_replace() - take a copy back
  * @state: opened for writing, without a transaction; becomes what the copy is, and
  *         is to be closed on failure

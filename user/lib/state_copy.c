@@ -176,15 +176,21 @@ int baleen_state_copy(const struct baleen_state *state, const char *path,
 
 /* --- taking back --- */
 
+bool baleen_state_is_copy(const char *path)
+{
+	char mark[BALEEN_STATE_NAME_BYTES];
+
+	snprintf(mark, sizeof(mark), "%s/" BALEEN_STATE_COPY_MARK, path);
+	return !access(mark, F_OK);
+}
+
 /* Locked before it gets the name, so that nobody comes in between. */
 static int open_copy(const char *path, int *fd, struct baleen_error *error)
 {
-	char mark[BALEEN_STATE_NAME_BYTES];
 	int opened, err;
 
-	snprintf(mark, sizeof(mark), "%s/" BALEEN_STATE_COPY_MARK, path);
-	if (access(mark, F_OK))
-		return baleen_fail(error, errno, "%s: is no copy of a state", path);
+	if (!baleen_state_is_copy(path))
+		return baleen_fail(error, ENOENT, "%s: is no copy of a state", path);
 	opened = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (opened < 0)
 		return fail_at(error, path, -errno);
