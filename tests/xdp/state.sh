@@ -40,7 +40,7 @@ umount "$BALEEN_STATE_DIR"
 for ns in "$A" "$B"; do
 	ip -n "$ns" link add dev0 type veth peer name dev1 || bail "cannot make a device"
 done
-echo 192.0.2.1 >"$TMP/list"
+echo 8.8.8.8 >"$TMP/list"
 check "a kept state of a device in one namespace" state "$A" make dev0
 shows "which is not attached, so it is anybody's" "$B" "$OLD"
 check "attached there" in_ns "$A" "$BALEEN" attach dev0 --no-state --drop "$TMP/list"
@@ -48,12 +48,47 @@ shows "it is not the other one's" "$B" none
 check_status "who can not make one of this name" 1 state "$B" make dev0
 is "and is told why" "$(grep -c "dev0 of another network namespace" "$TMP/err")" 1
 shows "it is still the first one's" "$A" "$OLD"
+check "attached by hand in the other one" in_ns "$B" "$BALEEN" attach dev0 --drop "$TMP/list"
+export BALEEN_CONF_DIR=$TMP/conf
+mkdir "$TMP/conf"
+printf '%s\n' "rule bad drop" "  feed $TMP/list" >"$TMP/conf/dev0.conf"
+check_status "which cannot be applied to" 1 in_ns "$B" "$BALEEN" apply dev0
+is "and says why" "$(grep -c "dev0 of another network namespace" "$TMP/err")" 1
+shows "for it would be the first one's" "$A" "$OLD"
+check "detached in the other one" in_ns "$B" "$BALEEN" detach dev0
 check "detached there" in_ns "$A" "$BALEEN" detach dev0
 shows "anybody's again" "$B" "$OLD"
+
+# --- a writer that an apply overtakes ------------------------------------------
+
+# An apply copies what was attached by hand, under its lock, into a kept state: who
+# waits for that lock meanwhile goes on with the kept one.
+check "forget it" state "$A" remove dev0
+check "attached by hand" in_ns "$A" "$BALEEN" attach dev0 --drop "$TMP/list"
+VOLATILE=$(echo "$BALEEN_RUN_DIR"/ns*-if*[0-9])
+exec 9<"$VOLATILE"
+flock 9
+nsenter --net="/run/netns/$A" "$BALEEN" add dev0:list 9.9.9.9 --origin test --ttl 1h \
+	--wait 60 9<&- >"$TMP/add" 2>&1 &
+writer=$!
+waits() { find "/proc/$writer/fd" -lname "$VOLATILE" 2>/dev/null | grep -q .; }
+for ((n = 0; n < 600; n++)); do
+	waits && break
+	sleep 0.05
+done
+check "somebody waits for it" waits
+cp -a "$VOLATILE" "$BALEEN_STATE_DIR/dev0"
+exec 9<&-
+wait "$writer"
+is "who waited is done" $? 0
+rm -r "$VOLATILE"
+check "and has written to the kept one" in_ns "$A" "$BALEEN" del dev0:list 9.9.9.9 --origin test
+check "detached for good" in_ns "$A" "$BALEEN" detach --forget dev0
 
 # --- readers beside a writer ------------------------------------------------
 
 # Each sees all of one commit; what it says of a feed is of the next, if that came.
+check "make it again" state "$A" make dev0
 for reader in 1 2; do
 	for _ in {1..60}; do
 		state "$A" show dev0

@@ -39,6 +39,10 @@ static int take_over(const struct baleen_conf_apply *apply, struct taken *taken,
 		return err == -ENOENT ? 0 : err;
 	if (!state.is_kept) {
 		err = baleen_state_name(apply->device, true, path, error);
+		if (!err && state.is_beside)
+			err = baleen_fail(error, EXDEV,
+					  "%s: is of the %s of another network namespace", path,
+					  apply->device);
 		if (!err)
 			err = baleen_state_make_root(true, error);
 		if (!err)

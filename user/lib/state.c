@@ -228,14 +228,41 @@ static int open_one(struct baleen_state *state, const char *device, bool is_kept
 	return timeout_ms ? open_to_write(state, timeout_ms, error) : open_to_read(state, error);
 }
 
+static int open_either(struct baleen_state *state, const char *device, u64 timeout_ms,
+		       struct baleen_error *error)
+{
+	int err = open_one(state, device, true, timeout_ms, error);
+	bool is_beside = err == -EXDEV;
+
+	if (err != -ENOENT && err != -EXDEV)
+		return err;
+	err = open_one(state, device, false, timeout_ms, error);
+	state->is_beside = is_beside;
+	return err;
+}
+
+static bool has_kept(const char *device)
+{
+	struct baleen_state kept;
+
+	return !name_state(&kept, device, true, NULL) && has(&kept, BALEEN_STATE_DB);
+}
+
+/* Who looks or waits for a volatile state can be overtaken by an apply, which makes
+ * it a kept one: what was written to the volatile one then would be lost.
+ */
 int baleen_state_open(struct baleen_state *state, const char *device, u64 timeout_ms,
 		      struct baleen_error *error)
 {
 	struct baleen_state opened;
-	int err = open_one(&opened, device, true, timeout_ms, error);
+	int err = open_either(&opened, device, timeout_ms, error);
+	bool is_second = err == -ENOENT || (!err && !opened.is_kept && !opened.is_beside);
 
-	if (err == -ENOENT || err == -EXDEV)
-		err = open_one(&opened, device, false, timeout_ms, error);
+	if (is_second && has_kept(device)) {
+		if (!err)
+			baleen_state_close(&opened);
+		err = open_either(&opened, device, timeout_ms, error);
+	}
 	if (err == -ENOENT || err == -ENODEV)
 		return baleen_fail(error, ENOENT, "%s: has no state", device);
 	if (!err)

@@ -52,6 +52,8 @@ struct baleen_state_statement {
  * @device: name of the device
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
+ * @is_beside: a volatile one, and the kept state of this name is that of a device in
+ *             another network namespace
  * @lock_fd: the locked directory, or -1 when it is only read
  * @db: the database
  * @statements: prepared, in no order; to be changed also where the state is not
@@ -61,6 +63,7 @@ struct baleen_state {
 	char device[BALEEN_DEVICE_BYTES];
 	bool is_kept;
 	bool is_new;
+	bool is_beside;
 	int lock_fd;
 	sqlite3 *db;
 	struct baleen_state_statement *statements;

@@ -209,7 +209,7 @@ static int open_copy(const char *path, int *fd, struct baleen_error *error)
  */
 int baleen_state_replace(struct baleen_state *state, const char *path, struct baleen_error *error)
 {
-	int fd, err = open_copy(path, &fd, error);
+	int fd = -1, err = open_copy(path, &fd, error);
 
 	if (err)
 		return err;
