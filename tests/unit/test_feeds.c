@@ -549,6 +549,39 @@ static void copied_by_a_reader(void **unused)
 	assert_int_equal(system(command), 0);
 }
 
+static int take_twice(const struct baleen_feed *feed, void *reader)
+{
+	struct baleen_feed changed = *feed;
+
+	begin();
+	take(&changed, "new");
+	commit();
+	assert_copy(reader, feed, "new");
+	begin();
+	take(&changed, "newer");
+	commit();
+	begin();
+	take(&changed, "never");
+	assert_copy(reader, feed, "newer");
+	baleen_state_rollback(&state);
+	return 0;
+}
+
+/* The rows of a reader stay as they were when it began to read them. */
+static void overtaken_reader(void **unused)
+{
+	struct baleen_state reader;
+	struct baleen_feed feed;
+
+	begin();
+	feed = added("drop", "a");
+	take(&feed, "old");
+	commit();
+	assert_int_equal(baleen_state_open(&reader, DEVICE, 0, &error), 0);
+	assert_int_equal(baleen_feeds_each(&reader, "drop", take_twice, &reader, &error), 0);
+	baleen_state_close(&reader);
+}
+
 static void no_copies(void **unused)
 {
 	char path[1024];
@@ -583,6 +616,7 @@ int main(void)
 		TEST(copied),
 		TEST(copied_to_a_state),
 		TEST(copied_by_a_reader),
+		TEST(overtaken_reader),
 		TEST(no_copies),
 	};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The feeds of a rule, and the last good copy of each. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -257,33 +258,50 @@ int baleen_feed_take(struct baleen_state *state, struct baleen_feed *feed, int f
 	return ret;
 }
 
-/* A reader can be told of a copy that a writer removes before it is opened; then
- * there is a newer one.
+/* The oldest copy after one that is gone; 0 when there is none. */
+static u64 next_generation(const struct baleen_state *state, u64 id, u64 gone)
+{
+	char path[BALEEN_STATE_NAME_BYTES];
+	u64 next = 0, feed, generation;
+	struct dirent *entry;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "%s/" BALEEN_STATE_FEEDS, state->path);
+	directory = opendir(path);
+	while (directory && (entry = readdir(directory)))
+		if (baleen_state_is_feed_name(entry->d_name, &feed, &generation) && feed == id &&
+		    generation > gone && (!next || generation < next))
+			next = generation;
+	if (directory)
+		closedir(directory);
+	return next;
+}
+
+/* A reader sees rows of one moment, and a writer may have removed the copy that they
+ * speak of since. The oldest of the newer ones is of a commit, too: what a transaction
+ * has written comes behind it.
  */
 int baleen_feed_open(const struct baleen_state *state, const struct baleen_feed *feed,
 		     struct baleen_error *error)
 {
 	static const char sql[] = "SELECT generation FROM feed WHERE id = ?";
-	u64 generation, last = 0;
 	struct copy_name name;
-	int ret, fd;
-
-	for (;;) {
-		ret = baleen_sql_do(state, sql, &generation, error,
+	u64 generation;
+	int fd, ret = baleen_sql_do(state, sql, &generation, error,
 				    BALEEN_SQL_VALUES(baleen_sql_number(feed->id)));
-		if (ret <= 0)
-			return ret ? ret : no_such_feed(feed->id, error);
-		if (!generation)
-			return baleen_fail(error, ENOENT, "%s: was never received",
-					   baleen_feed_name(feed));
+
+	if (ret <= 0)
+		return ret ? ret : no_such_feed(feed->id, error);
+	if (!generation)
+		return baleen_fail(error, ENOENT, "%s: was never received", baleen_feed_name(feed));
+	while (generation) {
 		name = name_copy(state, feed->id, generation);
 		fd = open(name.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd >= 0)
 			return fd;
 		if (errno != ENOENT)
 			return baleen_fail(error, errno, "%s: %m", name.path);
-		if (generation == last)
-			return baleen_fail(error, EINVAL, "%s: is missing", name.path);
-		last = generation;
+		generation = state->lock_fd < 0 ? next_generation(state, feed->id, generation) : 0;
 	}
+	return baleen_fail(error, EINVAL, "%s: is missing", name.path);
 }

@@ -16,10 +16,9 @@
 
 static bool is_copy_wanted(const struct baleen_state *state, const char *name)
 {
-	unsigned long long id, generation;
-	int end = 0;
+	u64 id, generation;
 
-	if (sscanf(name, "%llu.%llu%n", &id, &generation, &end) != 2 || name[end])
+	if (!baleen_state_is_feed_name(name, &id, &generation))
 		return true;
 	return baleen_sql_do(state, "SELECT 1 FROM feed WHERE id = ? AND generation = ?", NULL,
 			     NULL,

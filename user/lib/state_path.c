@@ -179,6 +179,18 @@ int baleen_state_sync_parent(const char *path)
 	return err;
 }
 
+bool baleen_state_is_feed_name(const char *name, u64 *id, u64 *generation)
+{
+	unsigned long long feed, copy;
+	int end = 0;
+
+	if (sscanf(name, "%llu.%llu%n", &feed, &copy, &end) != 2 || name[end])
+		return false;
+	*id = feed;
+	*generation = copy;
+	return true;
+}
+
 int baleen_state_copy_bytes(int from, int to, u64 *n_bytes)
 {
 	off_t at = 0;

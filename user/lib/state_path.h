@@ -110,6 +110,16 @@ int baleen_state_remove_tree(const char *path);
 int baleen_state_sync_parent(const char *path);
 
 /**
+ * baleen_state_is_feed_name() - is a file the copy of a feed?
+ * @name: of the file
+ * @id: of the feed, when it is
+ * @generation: which of its copies
+ *
+ * Return: true when it is.
+ */
+bool baleen_state_is_feed_name(const char *name, u64 *id, u64 *generation);
+
+/**
  * baleen_state_copy_bytes() - the bytes of one file into another
  * @from: a file or memfd open for reading; read from its start, its position stays
  * @to: an empty file open for writing
