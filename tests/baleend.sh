@@ -9,6 +9,9 @@
 
 BALEEND=$ROOT/build/baleend
 LISTEN=127.0.0.1:9733
+# As the unit has them.
+CAPABILITIES=-all$(sed -n 's/^CapabilityBoundingSet=//p' "$ROOT/user/systemd/baleend.service" |
+	tr A-Z a-z | sed 's/\(^\| *\)cap_/,+/g')
 baleend_pid=
 
 # await NAME COMMAND...: until it succeeds, for a minute at most (AWAIT_S)
@@ -39,13 +42,15 @@ play_systemd()
 	await "somebody plays systemd" grep -q '^ready$' "$TMP/systemd"
 }
 
-# start_baleend NAMESPACE [OPTION...]: until it says that it is ready
+# start_baleend NAMESPACE [OPTION...]: until it says that it is ready; with no more
+# capabilities than its unit gives it
 start_baleend()
 {
 	local n
 
 	n=$(grep -c READY=1 "$TMP/systemd")
-	nsenter --net="/run/netns/$1" -- "$BALEEND" --command "$BALEEN" --listen "$LISTEN" \
+	nsenter --net="/run/netns/$1" -- setpriv --bounding-set "$CAPABILITIES" \
+		"$BALEEND" --command "$BALEEN" --listen "$LISTEN" \
 		"${@:2}" >>"$TMP/baleend.log" 2>&1 {systemd_end}>&- &
 	baleend_pid=$!
 	await "baleend is ready" is_ready "$((n + 1))"

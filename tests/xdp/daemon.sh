@@ -128,7 +128,7 @@ try_busy()
 
 try_http()
 {
-	local answer fds=() fd n
+	local answer n
 
 	answer=$(http "$B" GET /metrics)
 	is "GET /metrics" "$(grep -ci '^content-type: text/plain; version=0.0.4' <<<"$answer")" 1
@@ -143,6 +143,7 @@ try_http()
 	is "POST" "$(http "$B" POST /metrics | head -1)" $'HTTP/1.1 405 Method Not Allowed\r'
 	is "another path" "$(http "$B" GET /etc/passwd | head -1)" $'HTTP/1.1 404 Not Found\r'
 	# As many as it lets in say nothing; it does not wait for them for ever.
+	# shellcheck disable=SC2016 # for the inner shell
 	in_ns "$B" bash -c 'for n in $(seq 40); do
 			exec {fd}<>"/dev/tcp/${0%:*}/${0##*:}" || exit; printf "GET /" >&"$fd"
 		done; touch "$1"; sleep 60' "$LISTEN" "$TMP/slow" &
