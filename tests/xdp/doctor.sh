@@ -165,6 +165,9 @@ try_state()
 		key 0 0 0 0 value $(printf '0 %.0s' {1..64})
 	mends "a damaged map, kept" rules problem ""
 	is "bans are what they were still" "$(origins)" '{"fail2ban":1}'
+	check "taken off by hand" baleen detach veth-b
+	mends "taken off by hand, kept" filter problem ok
+	in_force "taken off by hand, kept"
 	check "a mark of one who was killed" touch "run/$(basename /sys/fs/bpf/baleen/ns*).changing"
 	mends "a mark of one who was killed" interrupted note ""
 	in_force "a mark of one who was killed"

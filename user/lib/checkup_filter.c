@@ -94,6 +94,13 @@ static bool is_attached(const struct baleen_patient *patient)
 
 static void check_filter(struct baleen_patient *patient)
 {
+	if (patient->why_code == -ENOENT && patient->is_kept) {
+		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "filter",
+						       "NOT IN FORCE: what was applied was taken "
+						       "off"),
+				    "baleen restore --boot %s", patient->link->name);
+		return;
+	}
 	if (patient->why_code == -ENOENT) {
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "filter", "baleen is not attached");
 		return;
