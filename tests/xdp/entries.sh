@@ -170,3 +170,22 @@ is "but not in force, which it says" "$(cat "$TMP/err")" \
 check_status "apply again" 3 baleen apply
 is "it is in force" "$(dropped 198.51.100.{9,10})" DP
 check "forget it" baleen detach --forget veth-b
+
+# --- what is left ---
+
+baleen detach veth-b >"$TMP/out"
+is "detach leaves no state" "$(find "$BALEEN_RUN_DIR" -name 'ns*')" ""
+make_netns "$A-x"
+ip -n "$A-x" link add gone type veth peer name peer || bail "cannot make a device"
+check "attach to a device that will go" nsenter --net="/run/netns/$A-x" "$BALEEN" attach gone \
+	--mode generic --drop "bad=$TMP/list"
+is "it has a state" "$(find "$BALEEN_RUN_DIR" -maxdepth 1 -name 'ns*' -type d | wc -l)" 1
+ip -n "$A-x" link del gone
+check "detach by the name it had" nsenter --net="/run/netns/$A-x" "$BALEEN" detach gone
+is "its state goes, too" "$(find "$BALEEN_RUN_DIR" -name 'ns*')" ""
+ip -n "$A-x" link add gone type veth peer name peer
+check "once more" nsenter --net="/run/netns/$A-x" "$BALEEN" attach gone --mode generic \
+	--drop "bad=$TMP/list"
+ip -n "$A-x" link del gone
+check "forget" nsenter --net="/run/netns/$A-x" "$BALEEN" detach --gone
+is "or with --gone" "$(find "$BALEEN_RUN_DIR" -name 'ns*')" ""

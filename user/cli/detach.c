@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen detach: take the filter off a device. */
+#include <errno.h>
 #include <getopt.h>
 
 #include "cli.h"
@@ -13,41 +14,66 @@ enum {
 };
 
 /* What was attached by hand is over; what was applied comes back at boot. */
-static int settle_state(const char *device, bool forget, struct baleen_error *error)
+static void settle_state(struct baleen_state *state, bool forget)
 {
-	struct baleen_state state;
-	int err = baleen_state_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, error);
-
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	if (!state.is_kept || forget) {
-		baleen_state_remove(&state);
-		return 0;
+	if (!state->is_kept || forget) {
+		baleen_state_remove(state);
+		return;
 	}
 	complain("%s: what was applied comes back at boot: 'baleen detach --forget %s' forgets it",
-		 device, device);
-	baleen_state_close(&state);
+		 state->device, state->device);
+	baleen_state_close(state);
+}
+
+/* Of a device that is gone nobody finds the state by its name any more. */
+static void forget_state(const char *device, const struct baleen_pins *pins)
+{
+	if (!baleen_device_index(device))
+		baleen_state_forget(pins->netns_cookie, pins->ifindex);
+}
+
+static int find_pins(const char *device, struct baleen_pins *pins)
+{
+	struct baleen_xdp xdp;
+
+	if (baleen_xdp_open(&xdp, device, false, NULL))
+		return EXIT_FAILED;
+	*pins = xdp.pins;
+	baleen_xdp_close(&xdp);
 	return 0;
 }
 
-/* A device that is not attached may still have a state to forget. */
+/* The state is held meanwhile, so that who attaches next makes another. One that
+ * cannot be had does not keep a filter on. A device that is not attached may still
+ * have one to forget.
+ */
 static int take_off(const char *device, bool forget, struct baleen_error *error)
 {
+	struct baleen_error no_state;
 	struct baleen_state state;
+	struct baleen_pins pins = { 0 };
+	bool has_pins = !find_pins(device, &pins);
+	int held = baleen_state_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, &no_state);
 	int err = baleen_xdp_detach(device, error);
 
-	if (err != -ENOENT || !forget || baleen_state_open(&state, device, 0, error))
-		return err;
-	baleen_state_close(&state);
-	return 0;
+	if (err == -ENOENT && forget && !held)
+		err = 0;
+	if (held && held != -ENOENT)
+		complain("warning: %s", no_state.text);
+	if (!err && !held)
+		settle_state(&state, forget);
+	else if (!held)
+		baleen_state_close(&state);
+	else if (!err && has_pins)
+		forget_state(device, &pins);
+	return err;
 }
 
 static int detach(const char *device, bool forget, bool json)
 {
 	struct baleen_error error;
 
-	if (baleen_device_privileges(&error) || take_off(device, forget, &error) ||
-	    settle_state(device, forget, &error)) {
+	if (baleen_device_privileges(&error) || take_off(device, forget, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -62,6 +88,7 @@ static void tell(const struct baleen_gone *gone, void *data)
 {
 	const char *device = gone->device[0] ? gone->device : "?";
 
+	baleen_state_forget(gone->netns_cookie, gone->ifindex);
 	if (data)
 		json_array_append_new(data, json_pack("{s:o, s:i, s:I}", "device",
 						      json_text(device), "ifindex", gone->ifindex,

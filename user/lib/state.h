@@ -166,6 +166,13 @@ void baleen_state_close(struct baleen_state *state);
 void baleen_state_remove(struct baleen_state *state);
 
 /**
+ * baleen_state_forget() - forget the volatile state of a device that is gone
+ * @netns_cookie: of its network namespace, which may be gone, too
+ * @ifindex: its number
+ */
+void baleen_state_forget(u64 netns_cookie, int ifindex);
+
+/**
  * baleen_state_each() - the devices that have a state
  * @visit: called with the name of each; a nonzero return ends the walk
  * @data: passed to @visit

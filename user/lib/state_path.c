@@ -56,6 +56,15 @@ static int volatile_name(const char *device, const char *suffix, char *path, siz
 	return 0;
 }
 
+void baleen_state_forget(u64 netns_cookie, int ifindex)
+{
+	char path[BALEEN_STATE_PATH_BYTES];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/ns%llu-if%d", baleen_state_root(false),
+			     (unsigned long long)netns_cookie, ifindex) < sizeof(path))
+		baleen_state_remove_tree(path);
+}
+
 int baleen_state_name(const char *device, bool is_kept, char *path, struct baleen_error *error)
 {
 	const char *root = baleen_state_root(is_kept);
