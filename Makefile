@@ -6,6 +6,7 @@
 # make unit       unit, worlds-without-kernel and command line tests, no root
 # make check-xdp  tests on real devices in network namespaces, as root
 # make check-kernels  load and attach under kernels 6.1 and 6.12, in a VM
+# make check-boot  power cuts, boots and upgrades of a virtual machine, as root
 # make check-deb  build the packages, install, upgrade and remove them, as root
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
@@ -85,7 +86,7 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%)
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all unit check check-xdp check-kernels check-deb check-all bench bench-xdp bench-path demo docs install deb clean tests
+.PHONY: all unit check check-xdp check-kernels check-boot check-deb check-all bench bench-xdp bench-path demo docs install deb clean tests
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 all: $(PROGRAMS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
 tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
@@ -216,6 +217,9 @@ check-xdp: all tests
 check-kernels: all tests
 	tests/run kernels
 
+check-boot: all tests
+	tests/run boot
+
 check-deb: deps-test all tests
 	tests/run deb
 
@@ -223,7 +227,7 @@ check: deps-test
 	$(MAKE) -j$$(nproc) check-all
 
 check-all: all tests
-	tests/run unit fuzz xdp kernels deb
+	tests/run unit fuzz xdp kernels boot deb
 
 demo: deps-demo
 	$(MAKE) all build/tools/traffic
