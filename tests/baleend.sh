@@ -11,23 +11,24 @@ BALEEND=$ROOT/build/baleend
 LISTEN=127.0.0.1:9733
 # As the unit has them.
 CAPABILITIES=-all$(sed -n 's/^CapabilityBoundingSet=//p' "$ROOT/user/systemd/baleend.service" |
-	tr A-Z a-z | sed 's/\(^\| *\)cap_/,+/g')
+	tr '[:upper:]' '[:lower:]' | sed 's/\(^\| *\)cap_/,+/g')
 baleend_pid=
 
-# await NAME COMMAND...: until it succeeds, for a minute at most (AWAIT_S)
+# await NAME COMMAND...: until it succeeds; a bound in steps, of a minute or more
 await()
 {
-	local end=$((SECONDS + ${AWAIT_S:-60}))
+	local n
 
-	until "${@:2}" >/dev/null 2>&1; do
-		if [ "$SECONDS" -ge "$end" ]; then
-			not_ok "$1" "did not happen: ${*:2}"
-			[ ! -f "$TMP/baleend.log" ] || tail -n 5 "$TMP/baleend.log" | sed 's/^/# /'
-			return 1
+	for ((n = 0; n < ${AWAIT_STEPS:-1200}; n++)); do
+		if "${@:2}" >/dev/null 2>&1; then
+			ok "$1"
+			return
 		fi
 		sleep 0.05
 	done
-	ok "$1"
+	not_ok "$1" "did not happen: ${*:2}"
+	[ ! -f "$TMP/baleend.log" ] || tail -n 5 "$TMP/baleend.log" | sed 's/^/# /'
+	return 1
 }
 
 # play_systemd: its sockets, where systemd has them; only for what this test starts
