@@ -10,6 +10,7 @@ source "$(dirname "$0")/../lib.sh"
 isolate "$@"
 # shellcheck source=tests/words.sh
 source "$ROOT/tests/words.sh"
+# shellcheck disable=SC2119 # the default pair
 make_pair
 if [ -f /etc/resolv.conf ]; then
 	: >"$TMP/resolv.conf"
@@ -89,9 +90,10 @@ compare_answers()
 		unique | tostring" -r)" "[true]"
 }
 
-# xargs because of the length of a command line
+# frames FILE: a letter for each
 frames()
 {
+	# shellcheck disable=SC2046 # words
 	"$ROOT/build/tools/frame" -v "$A:veth-a" "$B:veth-b" $(<"$1")
 }
 

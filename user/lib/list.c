@@ -392,8 +392,7 @@ static void line_take(struct baleen_list_line *line, u64 number, u32 length,
 }
 
 int baleen_list_find_each(int fd, u32 key_spec, const struct baleen_key *key,
-			  int (*visit)(const struct baleen_list_line *line, void *data),
-			  void *data)
+			  int (*visit)(const struct baleen_list_line *line, void *data), void *data)
 {
 	struct baleen_list_line line;
 	struct baleen_entry entry;
