@@ -85,14 +85,6 @@ const char *entry_refusal(const struct baleen_single_change *change, char *text)
 	return text;
 }
 
-const struct baleen_state_rule *state_rule(const struct baleen_state_rules *rules, const char *name)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (!strcmp(rules->rule[i].name, name))
-			return &rules->rule[i];
-	return NULL;
-}
-
 bool has_entries(const char *argument, char *device, const char **rule)
 {
 	struct baleen_state state;
@@ -109,11 +101,10 @@ bool has_entries(const char *argument, char *device, const char **rule)
 
 int entries_rule(const char *device, const char *name, struct baleen_state_rule *rule)
 {
-	const struct baleen_state_rule *found = NULL;
 	struct baleen_state_rules rules;
 	struct baleen_state state;
 	struct baleen_error error;
-	int err = baleen_state_open(&state, device, 0, &error);
+	int index, err = baleen_state_open(&state, device, 0, &error);
 
 	if (!err) {
 		err = baleen_state_get_rules(&state, &rules, &error);
@@ -123,12 +114,12 @@ int entries_rule(const char *device, const char *name, struct baleen_state_rule 
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	found = state_rule(&rules, name);
-	if (!found) {
+	index = baleen_state_find_rule(&rules, name);
+	if (index < 0) {
 		complain("%s has no rule '%s': see 'baleen status %s'", device, name, device);
 		return EXIT_FAILED;
 	}
-	*rule = *found;
+	*rule = rules.rule[index];
 	return 0;
 }
 

@@ -71,10 +71,6 @@ int entry_make(const char *text, u32 key_spec, const struct entry_options *optio
 #define ENTRY_REFUSAL 512
 const char *entry_refusal(const struct baleen_single_change *change, char *text);
 
-/* A rule of a state by name; NULL when there is none. */
-const struct baleen_state_rule *state_rule(const struct baleen_state_rules *rules,
-					   const char *name);
-
 /* Does this stand for a live rule whose device has a state? Splits it then. */
 bool has_entries(const char *argument, char *device, const char **rule);
 

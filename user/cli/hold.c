@@ -217,15 +217,6 @@ static int forget_feed(const struct baleen_feed *feed, void *state)
 
 /* --- rules ----------------------------------------------------------------- */
 
-static const struct baleen_state_rule *find_rule(const struct baleen_state_rules *rules,
-						 const char *name)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (!strcmp(rules->rule[i].name, name))
-			return &rules->rule[i];
-	return NULL;
-}
-
 static void shape_rule(struct baleen_state_rule *rule, const struct rule_argument *argument,
 		       const struct list_options *lists)
 {
@@ -253,10 +244,10 @@ static void plan_rules(struct hold *hold, const struct baleen_ruleset *ruleset,
 	for (u32 i = 0; i < ruleset->n_rules; i++) {
 		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
 		const struct rule_argument *argument = rules ? rules_find(rules, rule) : NULL;
-		const struct baleen_state_rule *old = find_rule(&before, rule->name);
 		struct baleen_state_rule *new = &after->rule[i];
+		int old = baleen_state_find_rule(&before, rule->name);
 
-		*new = old ? *old : (struct baleen_state_rule){ 0 };
+		*new = old >= 0 ? before.rule[old] : (struct baleen_state_rule){ 0 };
 		memcpy(new->name, rule->name, sizeof(new->name));
 		new->action = rule->action;
 		new->qualifiers = rule->qualifiers;

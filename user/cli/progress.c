@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "progress.h"
 
 #define FIRST_MS 500
@@ -43,14 +44,6 @@ static struct progress {
 	u64 begun_ms;
 } work = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
 /* A line that wraps could not be taken away. */
 static int terminal_width(void)
 {
@@ -74,7 +67,7 @@ static void put_line(void)
 {
 	off_t position = work.fd < 0 ? -1 : lseek(work.fd, 0, SEEK_CUR);
 	u64 n = position < 0 ? work.n_done : (u64)position;
-	u64 gone_ms = now_ms() - work.begun_ms;
+	u64 gone_ms = baleen_monotonic_ms() - work.begun_ms;
 	char line[MAX_WIDTH + 1], done[NUMBER_TEXT], rate[NUMBER_TEXT];
 
 	if (n && work.n_total)
@@ -94,7 +87,7 @@ static void put_line(void)
 
 static bool wait_until_over(u64 wait_ms)
 {
-	u64 end_ms = now_ms() + wait_ms;
+	u64 end_ms = baleen_monotonic_ms() + wait_ms;
 	struct timespec end = { .tv_sec = end_ms / 1000, .tv_nsec = end_ms % 1000 * 1000000 };
 	int err = 0;
 
@@ -156,7 +149,7 @@ static void begin(const char *what, int fd, u64 total)
 	work.fd = fd;
 	work.n_done = 0;
 	work.n_total = total;
-	work.begun_ms = now_ms();
+	work.begun_ms = baleen_monotonic_ms();
 	work.is_running = true;
 	/* Without a thread there is no progress to be seen, but there is some. */
 	if (pthread_create(&work.thread, NULL, look, NULL))

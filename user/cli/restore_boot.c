@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "confirm.h"
 #include "deploy.h"
 #include "link_wait.h"
@@ -31,14 +31,6 @@ struct boot {
 	u32 n;
 	int result;
 };
-
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
 
 static int fail(struct boot *boot, u32 index, const char *why)
 {
@@ -189,7 +181,7 @@ int restore_boot(char **devices, int n, u64 wait_ms)
 {
 	struct boot boot = { 0 };
 	struct baleen_error error;
-	u64 deadline_ms = now_ms() + wait_ms;
+	u64 deadline_ms = baleen_monotonic_ms() + wait_ms;
 	/* Before the first look, so that none comes in between. */
 	int fd = baleen_link_wait_open(&error);
 
@@ -201,8 +193,8 @@ int restore_boot(char **devices, int n, u64 wait_ms)
 	} else {
 		for (u32 i = 0; i < boot.n; i++)
 			take_back(&boot, i);
-		while (restore_present(&boot) && now_ms() < deadline_ms)
-			baleen_link_wait(fd, deadline_ms - now_ms());
+		while (restore_present(&boot) && baleen_monotonic_ms() < deadline_ms)
+			baleen_link_wait(fd, deadline_ms - baleen_monotonic_ms());
 		tell_of_missing(&boot, wait_ms);
 	}
 	if (fd >= 0)

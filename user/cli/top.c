@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "duration.h"
 #include "events.h"
 #include "number.h"
@@ -70,14 +70,6 @@ static void catch_signals(void)
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &action, NULL);
-}
-
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
 }
 
 /* --- events ---------------------------------------------------------------- */
@@ -174,7 +166,7 @@ static void wait_for_event(struct top *top, u64 timeout_ms)
 /* Takes keys and events until it is time to look again; whether it is over. */
 static bool wait_for_look(struct top *top)
 {
-	u64 now = now_ms(), keys_ms = 0;
+	u64 now = baleen_monotonic_ms(), keys_ms = 0;
 	bool is_over = false;
 
 	while (!stopped && !is_over && now < top->next_ms) {
@@ -185,7 +177,7 @@ static bool wait_for_look(struct top *top)
 			wait_for_event(top, left_ms < KEY_MS ? left_ms : KEY_MS);
 		else
 			wait_for_key(top, left_ms);
-		now = now_ms();
+		now = baleen_monotonic_ms();
 		/* A storm of events is no reason to ask for a key after each. */
 		if (!top->is_screen || (top->has_events && now < keys_ms + KEY_MS))
 			continue;
@@ -253,8 +245,8 @@ static int run_view(struct top *top)
 	for (;;) {
 		top->next_ms += top->view.interval_ms;
 		/* After a suspend there is nothing to catch up with. */
-		if (top->next_ms < now_ms())
-			top->next_ms = now_ms() + top->view.interval_ms;
+		if (top->next_ms < baleen_monotonic_ms())
+			top->next_ms = baleen_monotonic_ms() + top->view.interval_ms;
 		if (wait_for_look(top))
 			return EXIT_DONE;
 		if (top->view.is_paused)
@@ -284,7 +276,7 @@ static int start(struct top *top)
 		top->is_screen = true;
 		top_screen_draw(&top->view, &top->page);
 	}
-	top->next_ms = now_ms();
+	top->next_ms = baleen_monotonic_ms();
 	return EXIT_DONE;
 }
 

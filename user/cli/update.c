@@ -115,10 +115,7 @@ static int receive(struct device *device, const struct baleen_state *state)
 
 static int check_rule(const struct device *device)
 {
-	for (u32 i = 0; i < device->conf.rules.n_rules; i++)
-		if (device->rule && !strcmp(device->conf.rules.rule[i].name, device->rule))
-			return 0;
-	if (!device->rule)
+	if (!device->rule || baleen_state_find_rule(&device->conf.rules, device->rule) >= 0)
 		return 0;
 	complain("%s has no rule '%s': see 'baleen status %s'", device->name, device->rule,
 		 device->name);
@@ -148,14 +145,6 @@ static int receive_all(struct device *device)
 }
 
 /* --- put ------------------------------------------------------------------------- */
-
-static int rule_index(const struct baleen_state_rules *rules, const char *name)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (!strcmp(rules->rule[i].name, name))
-			return i;
-	return -ENOENT;
-}
 
 /**
  * struct asking - who has to agree
@@ -189,7 +178,7 @@ static int take(struct device *device, struct baleen_state *state, struct baleen
 
 	for (size_t i = 0; i < device->versions.n && !err; i++) {
 		const struct baleen_feed_version *version = &device->versions.version[i];
-		int rule = rule_index(&plan->rules, version->feed.rule);
+		int rule = baleen_state_find_rule(&plan->rules, version->feed.rule);
 
 		err = baleen_feed_version_take(state, version, error);
 		if (rule >= 0 && is_change(version))

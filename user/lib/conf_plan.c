@@ -90,14 +90,6 @@ static int add_change(struct comparison *work, enum baleen_conf_change_kind kind
 	return 0;
 }
 
-static int rule_index(const struct baleen_state_rules *rules, const char *name)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (!strcmp(rules->rule[i].name, name))
-			return i;
-	return -ENOENT;
-}
-
 /* --- policy ------------------------------------------------------------------- */
 
 /* Mode and place are changed by no update: that takes a moment without any filter,
@@ -250,7 +242,7 @@ static int compare_filter(struct comparison *work, const struct baleen_state_rul
 static int compare_rule(struct comparison *work, u32 index)
 {
 	const struct baleen_state_rule *new = &work->goal->conf->rules.rule[index];
-	int at = rule_index(&work->old.rules, new->name);
+	int at = baleen_state_find_rule(&work->old.rules, new->name);
 	const struct baleen_state_rule *old;
 	size_t n = work->plan->n_changes;
 	int err;
@@ -306,7 +298,7 @@ static int compare_order(struct comparison *work)
 	bool stays[BALEEN_MAX_RULES];
 
 	for (u32 i = 0; i < new->n_rules; i++)
-		place[i] = rule_index(&work->old.rules, new->rule[i].name);
+		place[i] = baleen_state_find_rule(&work->old.rules, new->rule[i].name);
 	mark_kept_order(place, new->n_rules, stays);
 	for (u32 i = 0; i < new->n_rules && !err; i++)
 		if (place[i] >= 0 && !stays[i])
@@ -321,7 +313,7 @@ static int compare_rules(struct comparison *work)
 	int err = 0;
 
 	for (u32 i = 0; i < old->n_rules && !err; i++)
-		if (rule_index(new, old->rule[i].name) < 0)
+		if (baleen_state_find_rule(new, old->rule[i].name) < 0)
 			err = add_change(work, BALEEN_CONF_RULE_REMOVED, old->rule[i].name, "%s",
 					 baleen_action_text(old->rule[i].action));
 	for (u32 i = 0; i < new->n_rules && !err; i++)
@@ -333,7 +325,7 @@ static int compare_rules(struct comparison *work)
 
 static void rebuild(struct comparison *work, const char *rule)
 {
-	int index = rule_index(&work->goal->conf->rules, rule);
+	int index = baleen_state_find_rule(&work->goal->conf->rules, rule);
 
 	if (index >= 0)
 		work->plan->deploy.rebuild[index] = true;
@@ -370,7 +362,7 @@ static int compare_row(const struct baleen_feed *feed, void *data)
 	struct comparison *work = data;
 	char name[BALEEN_SOURCE_BYTES];
 
-	if (rule_index(&work->goal->conf->rules, feed->rule) < 0 ||
+	if (baleen_state_find_rule(&work->goal->conf->rules, feed->rule) < 0 ||
 	    baleen_conf_find_source(work->goal->conf, feed->rule, &feed->wanted))
 		return 0;
 	rebuild(work, feed->rule);

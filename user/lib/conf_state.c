@@ -7,14 +7,6 @@
 
 #include "conf_plan.h"
 
-static int rule_index(const struct baleen_state_rules *rules, const char *name)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (!strcmp(rules->rule[i].name, name))
-			return i;
-	return -ENOENT;
-}
-
 const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf *conf,
 						       const char *rule,
 						       const struct baleen_feed_source *wanted)
@@ -32,7 +24,7 @@ const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf 
 static int add_source(const struct baleen_feed *feed, void *data)
 {
 	struct baleen_conf *conf = data;
-	int rule = rule_index(&conf->rules, feed->rule);
+	int rule = baleen_state_find_rule(&conf->rules, feed->rule);
 	struct baleen_conf_feed *feeds;
 
 	/* The files of a directory are one source. */

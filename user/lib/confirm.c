@@ -301,10 +301,9 @@ static int move_single(const struct baleen_single *single, void *data)
 
 static bool has_rule(const struct baleen_state_rules *rules, const struct baleen_state_rule *like)
 {
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (!strcmp(rules->rule[i].name, like->name))
-			return rules->rule[i].key_spec == like->key_spec;
-	return false;
+	int at = baleen_state_find_rule(rules, like->name);
+
+	return at >= 0 && rules->rule[at].key_spec == like->key_spec;
 }
 
 /* Of the rules that both have. */

@@ -314,12 +314,13 @@ static int finish_snapshot(struct work *work)
 static int start_batch(struct work *work)
 {
 	int err = baleen_state_get_rules(&work->deploy->state, &work->rules, work->error);
+	int index;
 
 	if (err)
 		return err;
-	for (u32 i = 0; i < work->rules.n_rules; i++)
-		if (!strcmp(work->rules.rule[i].name, work->batch->rule))
-			return start(work, i, baleen_now_ms());
+	index = baleen_state_find_rule(&work->rules, work->batch->rule);
+	if (index >= 0)
+		return start(work, index, baleen_now_ms());
 	return baleen_fail(work->error, ENOENT, "%s has no rule '%s'", work->deploy->state.device,
 			   work->batch->rule);
 }

@@ -94,15 +94,6 @@ static int look_at_rule(const struct baleen_state *state, const struct baleen_st
 	return 0;
 }
 
-static const struct baleen_state_rule *find_rule(const struct baleen_state_rules *rules,
-						 const char *name)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (!strcmp(rules->rule[i].name, name))
-			return &rules->rule[i];
-	return NULL;
-}
-
 static int look_at_state(struct baleen_explainer *explainer, const struct baleen_question *question,
 			 struct baleen_explanation *explanation, struct baleen_error *error)
 {
@@ -113,12 +104,12 @@ static int look_at_state(struct baleen_explainer *explainer, const struct baleen
 	if (!explainer->has_state)
 		return 0;
 	for (u32 i = 0; i < xdp->config.n_rules && !err; i++) {
-		const struct baleen_state_rule *rule =
-			find_rule(&explainer->rules, xdp->config.rule[i].image.name);
+		const struct baleen_image *image = &xdp->config.rule[i].image;
+		int at = baleen_state_find_rule(&explainer->rules, image->name);
 
-		if (rule && rule->key_spec == xdp->config.rule[i].image.key_spec)
-			err = look_at_rule(&explainer->state, rule, question, &explanation->rule[i],
-					   error);
+		if (at >= 0 && explainer->rules.rule[at].key_spec == image->key_spec)
+			err = look_at_rule(&explainer->state, &explainer->rules.rule[at], question,
+					   &explanation->rule[i], error);
 	}
 	explanation->is_changing = baleen_state_is_marked(&explainer->state);
 	return err;

@@ -87,14 +87,6 @@ static int put_unchanged(struct baleen_state *state, const struct baleen_feed_ve
 	return put_same(state, version, &search->found, error);
 }
 
-static bool has_rule(const struct baleen_state_rules *rules, const char *name)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (!strcmp(rules->rule[i].name, name))
-			return true;
-	return false;
-}
-
 int baleen_feed_version_take(struct baleen_state *state, const struct baleen_feed_version *version,
 			     struct baleen_error *error)
 {
@@ -102,7 +94,7 @@ int baleen_feed_version_take(struct baleen_state *state, const struct baleen_fee
 	struct baleen_state_rules rules;
 	int err = baleen_state_get_rules(state, &rules, error);
 
-	if (err || !has_rule(&rules, version->feed.rule))
+	if (err || baleen_state_find_rule(&rules, version->feed.rule) < 0)
 		return err;
 	err = baleen_feeds_each(state, version->feed.rule, find, &search, error);
 	if (err < 0)

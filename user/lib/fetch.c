@@ -10,11 +10,11 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <curl/curl.h>
 
+#include "clock.h"
 #include "fetch.h"
 #include "release.h"
 #include "unpack.h"
@@ -108,17 +108,9 @@ struct baleen_fetch_request baleen_fetch_defaults(const char *url, int fd)
 
 /* --- time and signals --- */
 
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
-
 static u64 left_ms(const struct transfer *transfer)
 {
-	u64 now = now_ms();
+	u64 now = baleen_monotonic_ms();
 
 	return now < transfer->deadline_ms ? transfer->deadline_ms - now : 0;
 }
@@ -466,7 +458,7 @@ int baleen_fetch(const struct baleen_fetch_request *request, struct baleen_fetch
 {
 	struct transfer transfer = {
 		.request = request,
-		.deadline_ms = now_ms() + request->timeout_ms,
+		.deadline_ms = baleen_monotonic_ms() + request->timeout_ms,
 	};
 	int err;
 

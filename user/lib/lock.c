@@ -5,26 +5,19 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "clock.h"
 #include "lock.h"
-
-static u64 now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
-}
 
 /* flock() has no time limit of its own, so ask every 20 ms. */
 int baleen_lock_within(int fd, u64 timeout_ms)
 {
 	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
-	u64 deadline = now_ms() + timeout_ms;
+	u64 deadline = baleen_monotonic_ms() + timeout_ms;
 
 	while (flock(fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
-		if (now_ms() >= deadline)
+		if (baleen_monotonic_ms() >= deadline)
 			return -ETIMEDOUT;
 		nanosleep(&pause, NULL);
 	}

@@ -222,6 +222,15 @@ int baleen_state_get_rules(const struct baleen_state *state, struct baleen_state
 			   struct baleen_error *error);
 
 /**
+ * baleen_state_find_rule() - a rule by its name
+ * @rules: among which
+ * @name: of it
+ *
+ * Return: its place, or -ENOENT.
+ */
+int baleen_state_find_rule(const struct baleen_state_rules *rules, const char *name);
+
+/**
  * baleen_state_set_rules() - other rules and another policy
  * @state: with a transaction
  * @rules: afterwards; feeds and single entries of rules that are not among them

@@ -158,6 +158,14 @@ int baleen_state_get_rules(const struct baleen_state *state, struct baleen_state
 	return err;
 }
 
+int baleen_state_find_rule(const struct baleen_state_rules *rules, const char *name)
+{
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if (!strcmp(rules->rule[i].name, name))
+			return i;
+	return -ENOENT;
+}
+
 /* --- writing --- */
 
 static int write_policy(const struct baleen_state *state, const struct baleen_state_rules *rules,
