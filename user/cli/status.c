@@ -320,6 +320,31 @@ static int show_pins(const struct baleen_pins *pins, void *data)
 	return 0;
 }
 
+/* A device that was applied to, and has nothing of it. */
+static int show_detached(const char *device, bool is_kept, void *data)
+{
+	struct walk *walk = data;
+	struct baleen_xdp xdp;
+
+	if (!is_kept)
+		return 0;
+	if (!baleen_xdp_open(&xdp, device, false, NULL)) {
+		baleen_xdp_close(&xdp);
+		return 0;
+	}
+	if (walk->all)
+		json_array_append_new(walk->all,
+				      json_pack("{s:o, s:s, s:b}", "device", json_text(device),
+						"state", "not attached", "enforced", false));
+	else
+		printf("%s: NOT IN FORCE: what was applied is not attached; 'baleen apply %s' puts "
+		       "it on\n",
+		       device, device);
+	walk->n_shown++;
+	walk->result = EXIT_FAILED;
+	return 0;
+}
+
 static int status_all(json_t *all)
 {
 	struct walk walk = { .all = all, .result = EXIT_DONE };
@@ -332,6 +357,7 @@ static int status_all(json_t *all)
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
+	baleen_state_each(show_detached, &walk, NULL);
 	if (!walk.n_shown && walk.result == EXIT_DONE && !all)
 		puts("nothing is attached in this network namespace");
 	return walk.result;

@@ -68,12 +68,21 @@ static int read_image(const struct baleen_state_rule *rule, int fd, const char *
 	return err;
 }
 
+/* The limits are of a directory as a whole, where a file that lost all it had may
+ * not weigh enough.
+ */
 static int read_list(const struct baleen_state_rule *rule, int fd, const char *name,
-		     const struct baleen_feed_source *wanted, struct contents *contents,
+		     const struct baleen_feed *feed, struct contents *contents,
 		     struct baleen_error *error)
 {
-	int err = baleen_feed_read(fd, name, wanted, rule->key_spec, NULL, &contents->list, error);
+	int err = baleen_feed_read(fd, name, &feed->wanted, rule->key_spec, NULL, &contents->list,
+				   error);
 
+	if (!err && *feed->file && !contents->list.n_listed && rule->limits.min_entries)
+		err = baleen_fail(error, EINVAL,
+				  "%.600s: not a single key in a file of a directory (min-entries "
+				  "0 takes it)",
+				  name);
 	return err ? err : measure(rule, contents);
 }
 
@@ -86,7 +95,7 @@ static int read_contents(const struct baleen_state_rule *rule, int fd, u32 forma
 	baleen_feed_shown(feed, name);
 	if (format == BALEEN_FEED_IMAGE)
 		return read_image(rule, fd, name, contents, error);
-	return read_list(rule, fd, name, &feed->wanted, contents, error);
+	return read_list(rule, fd, name, feed, contents, error);
 }
 
 static u32 format_of(int fd, const struct baleen_feed_source *wanted)
