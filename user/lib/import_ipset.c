@@ -276,8 +276,9 @@ static int make_key(const struct reader *reader, const struct set *set, const ch
 {
 	bool is_masked = set->netmask && !strpbrk(word, "/-");
 
-	if (*word == '!' || snprintf(key, bytes, "%s%s%s", word, is_masked ? "/" : "",
-				     is_masked ? set->netmask : "") >= (int)bytes)
+	if (*word == '!' || *word == '"' ||
+	    snprintf(key, bytes, "%s%s%s", word, is_masked ? "/" : "",
+		     is_masked ? set->netmask : "") >= (int)bytes)
 		return fail_line(reader, "'%s': not an address", word);
 	return check_key(reader, set, key);
 }
