@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Inside the machine of device.sh: lan0 goes and comes, three times.
+# Inside the machine of device.sh: lan0 goes and comes, three times, and once more
+# under the name that its driver has for it.
 
 # shellcheck source=tests/boot/guest.sh
 source tests/boot/guest.sh
@@ -36,6 +37,18 @@ go_and_come()
 	judges "$1"
 }
 
+# baleend, which hears of a new name, too, stands by: the rule of udev is first.
+come_renamed()
+{
+	check "renamed: baleend stops" systemctl stop baleend.service
+	check "renamed: lan0 goes" ip link del lan0
+	check "renamed: lan0 comes as raw0" tests/boot/lan raw0
+	check "renamed: it is up" until_true is_up
+	check "renamed: its filter is back" is_as_before
+	judges renamed
+	check "renamed: baleend starts" systemctl start baleend.service
+}
+
 check_units()
 {
 	local unit
@@ -54,6 +67,7 @@ judges "at first"
 for ((i = 1; i <= N_TIMES; i++)); do
 	go_and_come "$i"
 done
+come_renamed
 check_units
 is "no unit failed" "$(failed_units)" ""
 is "the system runs" "$(systemctl is-system-running)" running

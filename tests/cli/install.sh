@@ -41,7 +41,7 @@ done
 for file in user/adapters/* user/grafana/* user/prometheus/*; do
 	[ ! -e "$file" ] || check "${file##*/}" test -e "$TMP/dest/usr/share/baleen/${file##*/}"
 done
-there "the rule of udev" usr/lib/udev/rules.d/60-baleen.rules
+there "the rule of udev" usr/lib/udev/rules.d/85-baleen.rules
 is "nothing that all may write" "$(find "$TMP/dest" -perm /022 ! -type l)" ""
 
 echo 192.0.2.17 >>"$TMP/dest/etc/baleen/never.list"
