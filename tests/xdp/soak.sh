@@ -31,7 +31,14 @@ baleen() { in_ns "$B" timeout 120 "$BALEEN" "$@"; }
 pins() { find /sys/fs/bpf/baleen -type f | wc -l; }
 
 rss_kb() { awk '/^VmRSS/ { print $2 }' "/proc/$baleend_pid/status"; }
-open_files() { find "/proc/$baleend_pid/fd" -mindepth 1 2>/dev/null | wc -l; }
+
+# open_files: between two looks at the ring buffer, for which it opens some
+open_files()
+{
+	for _ in $(seq 50); do
+		find "/proc/$baleend_pid/fd" -mindepth 1 2>/dev/null | wc -l
+	done | sort -n | head -1
+}
 
 # kernel TYPE: how many the kernel has of those that are pinned here
 kernel()

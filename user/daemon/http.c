@@ -164,11 +164,11 @@ static int listen_http(struct daemon *daemon)
 		tell(daemon, LOG_ERR, NULL, "--listen '%s': not ADDRESS:PORT or off", where);
 		return -EINVAL;
 	}
-	daemon->http = MHD_start_daemon(
-		MHD_USE_EPOLL | (address.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0, NULL, NULL,
-		on_request, daemon, MHD_OPTION_SOCK_ADDR, &address,
-		MHD_OPTION_CONNECTION_LIMIT, MAX_CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT,
-		CLIENT_TIMEOUT_S, MHD_OPTION_END);
+	daemon->http =
+		MHD_start_daemon(MHD_USE_EPOLL | (address.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0),
+				 0, NULL, NULL, on_request, daemon, MHD_OPTION_SOCK_ADDR, &address,
+				 MHD_OPTION_CONNECTION_LIMIT, MAX_CLIENTS,
+				 MHD_OPTION_CONNECTION_TIMEOUT, CLIENT_TIMEOUT_S, MHD_OPTION_END);
 	info = daemon->http ? MHD_get_daemon_info(daemon->http, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info) {
 		/* A port that is taken is no reason to let bans run on. */

@@ -73,8 +73,7 @@ void baleen_drops_end(sqlite3 *db)
 
 static void source_text(const struct baleen_sighting *sighting, char *text)
 {
-	struct baleen_key key =
-		baleen_key_fields(BALEEN_KEY_SRC, &sighting->fields);
+	struct baleen_key key = baleen_key_fields(BALEEN_KEY_SRC, &sighting->fields);
 
 	baleen_key_format(&key, BALEEN_KEY_SRC, text);
 }
@@ -110,8 +109,7 @@ int baleen_drops_add(sqlite3 *db, u64 netns_cookie, int ifindex,
 
 static void take_row(sqlite3_stmt *row, struct baleen_drop *drop)
 {
-	snprintf(drop->rule, sizeof(drop->rule), "%s",
-		 (const char *)sqlite3_column_text(row, 0));
+	snprintf(drop->rule, sizeof(drop->rule), "%s", (const char *)sqlite3_column_text(row, 0));
 	drop->last_ms = sqlite3_column_int64(row, 1);
 	drop->n = sqlite3_column_int64(row, 2);
 	drop->dport = sqlite3_column_int(row, 3);
@@ -121,8 +119,9 @@ static void take_row(sqlite3_stmt *row, struct baleen_drop *drop)
 int baleen_drops_find(sqlite3 *db, u64 netns_cookie, int ifindex, const struct baleen_key *source,
 		      struct baleen_drop *drop)
 {
-	static const char sql[] = "SELECT rule, last_ms, n, dport, proto FROM seen WHERE netns = ?1 "
-				  "AND ifindex = ?2 AND source = ?3 ORDER BY last_ms DESC LIMIT 1";
+	static const char sql[] =
+		"SELECT rule, last_ms, n, dport, proto FROM seen WHERE netns = ?1 "
+		"AND ifindex = ?2 AND source = ?3 ORDER BY last_ms DESC LIMIT 1";
 	char text[BALEEN_KEY_TEXT];
 	sqlite3_stmt *query;
 	int err;
