@@ -16,7 +16,7 @@ lock_out()
 # rules_of_lan0: and all else but when they came, since taking back is a change, too
 rules_of_lan0()
 {
-	comparable lan0 | jq -M 'map(del(.applied))'
+	comparable lan0 | jq -M 'del(.. | .applied?)'
 }
 
 # start_session: its client says a line and waits for the echo, as often as it is
@@ -111,6 +111,7 @@ lock_out_and_wait()
 first()
 {
 	check_status "apply" 3 "$BALEEN" apply lan0
+	ban_all
 	rules_of_lan0 >"$NOTES/before"
 	lock_out >"$TMP/lock-out"
 	start_session
