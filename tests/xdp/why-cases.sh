@@ -286,6 +286,25 @@ try_drops()
 	check "detach" baleen detach veth-b
 }
 
+# --- what has ended ---------------------------------------------------------------
+
+# Nobody takes it out: a question changes nothing, and there is no baleend.
+try_ended()
+{
+	local i
+
+	echo 1.2.3.5 >"$L"
+	check "attach" baleen attach veth-b --drop bad="$L"
+	check "a ban that ends at once" baleen add veth-b:bad 9.9.9.9 --ttl 100ms --origin soc
+	for ((i = 0; i < 100; i++)); do
+		baleen why veth-b 9.9.9.9 >"$TMP/out" || break
+	done
+	is "it has ended, and is still dropped" "$(grep -c "dropped\$" "$TMP/out") $(
+		sed -n '/DISAGREEMENT/s/^ *//p' "$TMP/out")" "1 DISAGREEMENT: rule 'bad' holds it, its \
+entry 9.9.9.9 of soc has ended and nobody has taken it out: is baleend running?"
+	check "detach" baleen detach veth-b
+}
+
 # --- another release --------------------------------------------------------------
 
 try_other_release()
@@ -310,4 +329,5 @@ try_fields
 try_error
 try_no_state
 try_drops
+try_ended
 try_other_release

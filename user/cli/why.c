@@ -329,7 +329,11 @@ static void print_difference(const struct baleen_xdp *xdp, u32 index,
 
 	if (!baleen_explained_differs(explained))
 		return;
-	if (explained->holds && !explained->is_exact)
+	if (explained->has_ended)
+		printf("  DISAGREEMENT: rule '%s' holds it, its entry %s of %s has ended and nobody has "
+		       "taken it out: is baleend running?\n",
+		       name, explained->ended.key, explained->ended.origin);
+	else if (explained->holds && !explained->is_exact)
 		printf("  DISAGREEMENT: rule '%s' holds it by error of its filter, no entry does\n",
 		       name);
 	else

@@ -73,6 +73,37 @@ static int take_reason(const struct baleen_reason *reason, void *data)
 	return 0;
 }
 
+/**
+ * struct ended - an entry whose time has come, looked for
+ * @now_ms: the time
+ * @explained: gets it
+ */
+struct ended {
+	u64 now_ms;
+	struct baleen_explained_rule *explained;
+};
+
+static int take_ended(const struct baleen_single *single, void *data)
+{
+	struct ended *ended = data;
+
+	if (single->is_exception || !single->expires_ms || single->expires_ms > ended->now_ms)
+		return 0;
+	ended->explained->ended = *single;
+	ended->explained->has_ended = true;
+	return 1;
+}
+
+/* What nobody has taken out yet is in the filter still. */
+static void look_for_ended(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			   const struct baleen_key *key, u64 now_ms,
+			   struct baleen_explained_rule *explained)
+{
+	struct ended ended = { .now_ms = now_ms, .explained = explained };
+
+	baleen_singles_find(state, rule->name, key, 0, take_ended, &ended, NULL);
+}
+
 static int look_at_rule(const struct baleen_state *state, const struct baleen_state_rule *rule,
 			const struct baleen_question *question,
 			struct baleen_explained_rule *explained, struct baleen_error *error)
@@ -89,6 +120,8 @@ static int look_at_rule(const struct baleen_state *state, const struct baleen_st
 		return err;
 	explained->is_any = rule->is_any;
 	explained->opinion = holds ? BALEEN_OPINION_HOLDS : BALEEN_OPINION_ABSENT;
+	if (explained->holds && !holds)
+		look_for_ended(state, rule, &key, now_ms, explained);
 	err = baleen_withheld_find(state, rule, &key, &explained->withheld);
 	explained->is_withheld = err > 0;
 	return 0;

@@ -38,6 +38,8 @@ enum baleen_opinion {
  * @is_any: it is for every address, whatever the entries
  * @is_withheld: the key is kept out of the rule
  * @withheld: why
+ * @has_ended: an entry that has ended and is still there holds the key
+ * @ended: that entry
  * @n_reasons: entries that cover the key, exceptions among them
  * @n_told: how many of them are here
  * @reason: they; the first is the one that decides, unless the key is withheld
@@ -50,6 +52,8 @@ struct baleen_explained_rule {
 	bool is_any;
 	bool is_withheld;
 	struct baleen_withheld withheld;
+	bool has_ended;
+	struct baleen_single ended;
 	u32 n_reasons;
 	u32 n_told;
 	struct baleen_reason reason[BALEEN_MAX_REASONS];
