@@ -32,18 +32,21 @@ static int ask(const char *device, void *command)
 
 static int count_features(const char *device, u32 *n)
 {
-	struct {
-		struct ethtool_sset_info info;
-		u32 n;
-	} sets = { .info = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_FEATURES } };
-	int err = ask(device, &sets);
+	size_t bytes = sizeof(struct ethtool_sset_info) + sizeof(u32);
+	struct ethtool_sset_info *info = calloc(1, bytes);
+	int err;
 
-	if (err)
-		return err;
-	if (!sets.info.sset_mask || sets.n > MAX_FEATURES)
-		return -EOPNOTSUPP;
-	*n = sets.n;
-	return 0;
+	if (!info)
+		return -ENOMEM;
+	info->cmd = ETHTOOL_GSSET_INFO;
+	info->sset_mask = 1ull << ETH_SS_FEATURES;
+	err = ask(device, info);
+	if (!err && (!info->sset_mask || info->data[0] > MAX_FEATURES))
+		err = -EOPNOTSUPP;
+	if (!err)
+		*n = info->data[0];
+	free(info);
+	return err;
 }
 
 /* The number of a feature; -ENOENT when the kernel has none of that name. */
