@@ -146,7 +146,7 @@ try_http()
 	# shellcheck disable=SC2016 # for the inner shell
 	in_ns "$B" bash -c 'for n in $(seq 40); do
 			exec {fd}<>"/dev/tcp/${0%:*}/${0##*:}" || exit; printf "GET /" >&"$fd"
-		done; touch "$1"; sleep 60' "$LISTEN" "$TMP/slow" &
+		done; touch "$1"; exec sleep 60' "$LISTEN" "$TMP/slow" &
 	n=$!
 	await "forty slow clients" test -e "$TMP/slow"
 	check "do not keep it from expiry" baleen add veth-b:bad 9.9.9.9 --ttl 1s
