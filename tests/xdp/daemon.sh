@@ -144,7 +144,7 @@ try_http()
 	is "another path" "$(http "$B" GET /etc/passwd | head -1)" $'HTTP/1.1 404 Not Found\r'
 	# As many as it lets in say nothing; it does not wait for them for ever.
 	# shellcheck disable=SC2016 # for the inner shell
-	in_ns "$B" bash -c 'for n in $(seq 40); do
+	nsenter --net="/run/netns/$B" -- bash -c 'for n in $(seq 40); do
 			exec {fd}<>"/dev/tcp/${0%:*}/${0##*:}" || exit; printf "GET /" >&"$fd"
 		done; touch "$1"; exec sleep 60' "$LISTEN" "$TMP/slow" &
 	n=$!
