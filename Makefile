@@ -227,7 +227,7 @@ check: deps-test
 	$(MAKE) -j$$(nproc) check-all
 
 check-all: all tests
-	tests/run unit fuzz xdp kernels boot deb
+	tests/run kernels boot deb fuzz xdp unit
 
 demo: deps-demo
 	$(MAKE) all build/tools/traffic
