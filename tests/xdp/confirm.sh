@@ -133,10 +133,20 @@ veth-b: back to what was in 1h, unless 'baleen confirm veth-b'" sh -c \
 
 # --- not confirmed ------------------------------------------------------------------
 
+# in_force_or_over: DP, also when the second was over before it was looked at
+in_force_or_over()
+{
+	local now
+
+	now=$(verdicts)
+	[ "$now" = DP ] || ! wait_gone "$RECORD" || now=DP
+	echo "$now"
+}
+
 try_timer()
 {
 	on_trial 1s one
-	is "the new is in force, or its time is over" "$([ -e "$RECORD" ] && verdicts || echo DP)" DP
+	is "the new is in force, or its time is over" "$(in_force_or_over)" DP
 	check "who waits takes it back" wait_gone "$RECORD"
 	is "the old is in force" "$(verdicts)" PD
 	rules two

@@ -62,10 +62,12 @@ start_bouncer()
 	bouncer=$!
 }
 
+# It ends by the signal, or by its own hand when it has learnt to.
 stop_bouncer()
 {
 	kill "$bouncer"
 	wait "$bouncer" 2>/dev/null
+	return 0
 }
 
 cleanup()
