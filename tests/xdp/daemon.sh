@@ -308,7 +308,7 @@ try_confirm()
 {
 	conf "rule bad drop" "  feed $TMP/list"
 	echo 8.8.8.30 >"$TMP/list"
-	check_status "apply on trial" 3 baleen apply --confirm 2s
+	check_status "apply on trial" 3 baleen apply --confirm 8s
 	is "is in force" "$(verdicts 8.8.8.30)" D
 	kill_waiters
 	await "without confirmation baleend takes it back" are P 8.8.8.30
