@@ -81,13 +81,14 @@ run_killed()
 # find_points FILE FROM TO COMMAND...: runs it and writes its calls, a line
 # `GROUP NAME K` for the Kth call of NAME: all from the line that matches FROM
 # to the one that matches TO, grouped by name, and of those before every 10th
+# How often the heap grows and SQLite syncs is not the same in the next run.
 find_points()
 {
 	in_ns "$B" strace -o "$TMP/log" "${@:4}" >"$TMP/out" || bail "${*:5:1} fails under strace"
 	awk -v from="$2" -v to="$3" '
 		!/^[a-z]/ || /^execve/ { next }
 		{ name = $0; sub(/\(.*/, "", name); k = ++n[name] }
-		name == "brk" || name == "mremap" { next }
+		name == "brk" || name == "mremap" || name == "fdatasync" { next }
 		$0 ~ from { on = 1 }
 		on { print name, name, k }
 		!on && NR % 10 == 0 { print "startup", name, k }
