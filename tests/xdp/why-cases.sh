@@ -295,8 +295,8 @@ try_ended()
 
 	echo 1.2.3.5 >"$L"
 	check "attach" baleen attach veth-b --drop bad="$L"
-	check "a ban that ends at once" baleen add veth-b:bad 9.9.9.9 --ttl 100ms --origin soc
-	for ((i = 0; i < 100; i++)); do
+	check "a ban that ends soon" baleen add veth-b:bad 9.9.9.9 --ttl 2s --origin soc
+	for ((i = 0; i < 2000; i++)); do
 		baleen why veth-b 9.9.9.9 >"$TMP/out" || break
 	done
 	is "it has ended, and is still dropped" "$(grep -c "dropped\$" "$TMP/out") $(
