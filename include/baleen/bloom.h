@@ -8,7 +8,7 @@
  * Papers: Bloom 1970; Putze, Sanders, Singler, "Cache-, Hash- and
  * Space-Efficient Bloom Filters" (WEA 2007), section 3 (blocking).
  *
- *      hash (64 bits) = [ hi:32 | lo:32 ]     block = hi * n_blocks >> 32
+ *      hash (64 bits) = [ hi:32 | lo:32 ]     block = hi * n_buckets >> 32
  *      g = hash * odd:
  *      [ 5 unused | bits of word 2: 4 x 6 | bits of word 1: 4 x 6 | d:8 | a:3 ]
  *      word 1 = a, word 2 = a xor (1 + d * 7 / 256)
@@ -54,7 +54,7 @@ baleen_inline u64 baleen_bloom_mask(u64 g, u32 n_bits)
 
 /**
  * baleen_bloom_locate() - block, words and bits of a key
- * @table: a Bloom table of @key's domain
+ * @table: a Bloom table of @key's domain, or a blocked counting one
  * @seed: the filter's seed
  * @key: the key
  *
@@ -71,7 +71,7 @@ baleen_inline struct baleen_bloom_place baleen_bloom_locate(const struct baleen_
 
 	/* The high bits of a product are the mixed ones. */
 	g ^= g >> 32;
-	place.block = table->first_block + (u32)((hash >> 32) * table->n_blocks >> 32);
+	place.block = table->first_block + (u32)((hash >> 32) * table->n_buckets >> 32);
 	place.word[0] = g & 7;
 	place.word[1] = (g & 7) ^ (u32)(1 + ((g >> 3 & 255) * 7 >> 8));
 	place.mask[0] = baleen_bloom_mask(g >> 11, table->n_hashes / 2);
@@ -81,7 +81,7 @@ baleen_inline struct baleen_bloom_place baleen_bloom_locate(const struct baleen_
 
 /**
  * baleen_bloom_test() - may the key be in the filter?
- * @table: a Bloom table of @key's domain
+ * @table: a Bloom table of @key's domain, or a blocked counting one
  * @seed: the filter's seed
  * @store: the image (see baleen_store_block())
  * @key: the key

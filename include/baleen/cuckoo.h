@@ -101,7 +101,7 @@ baleen_inline struct baleen_cuckoo_place baleen_cuckoo_locate_hash(const struct 
 	if (slot_bits == 64)
 		tag = (u64)((u32)product >> table->log2_buckets) << 32 | (u32)hash;
 	else
-		tag = (u32)hash >> 18;
+		tag = (u32)hash >> (34 - slot_bits);
 	place.home = product >> 32;
 	place.other = baleen_cuckoo_other(table, place.home, tag);
 	place.slot = tag | baleen_cuckoo_side(slot_bits) << 1;
@@ -233,6 +233,23 @@ baleen_inline int baleen_cuckoo_test_slots(const struct baleen_table *table,
 	differ &=
 		baleen_bucket_lacks(bucket, slot_bits, place.slot | baleen_cuckoo_side(slot_bits));
 	return (differ & tops) != tops;
+}
+
+/**
+ * baleen_cuckoo_test() - is the key in a table of any geometry?
+ * @table: a cuckoo table of @key's domain
+ * @seed: the filter's seed
+ * @store: the image (see baleen_store_block())
+ * @key: the key
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 it is (or another key looks the same), 0 surely not.
+ */
+baleen_inline int baleen_cuckoo_test(const struct baleen_table *table,
+				     const struct baleen_seed *seed, const void *store,
+				     const struct baleen_key *key)
+{
+	return baleen_cuckoo_test_slots(table, seed, store, key, table->slot_bits);
 }
 
 #endif /* BALEEN_CUCKOO_H */

@@ -14,6 +14,7 @@
  *                                                  this field taken as zero
  *     16  body_crc                            u32  CRC-32C of the rest; 0 live
  *     20  flags                               u32  bit 0: live
+ *                                                  bit 1: copies of a key count
  *     24  n_blocks                            u32  header included
  *     28  key_spec                            u32  enum baleen_key_spec
  *     32  n_entries                           u64  sum of the tables; 0 live
@@ -28,8 +29,8 @@
  *    256  table[8], one per enum baleen_domain, 32 bytes each:
  *           0 kind (0: no table)  u8      12 n_buckets   u32
  *           1 slot_bits           u8      16 n_entries   u64; 0 live
- *           2 n_hashes            u8      24 reserved    8 bytes
- *           3 group_bits          u8
+ *           2 n_hashes            u8      24 extra       u32, of the kind
+ *           3 shape, of the kind  u8      28 reserved    4 bytes
  *           4 first_block         u32
  *           8 n_blocks            u32
  *    512  body
@@ -50,6 +51,7 @@
 #define BALEEN_HEADER_BLOCKS (BALEEN_HEADER_BYTES / BALEEN_BLOCK_BYTES)
 #define BALEEN_NAME_BYTES 32
 #define BALEEN_FLAG_LIVE 1u
+#define BALEEN_FLAG_COPIES 2u
 
 /* 2^28 blocks are 16 GiB; block and bucket numbers stay far inside 32 bits. */
 #define BALEEN_MAX_BLOCKS (1u << 28)
@@ -62,8 +64,12 @@
  * @BALEEN_KIND_DIRECTORY: see directory.h
  * @BALEEN_KIND_PREFIXES: see prefixes.h
  * @BALEEN_KIND_ENTRIES: an array of struct baleen_entry6, sorted
+ * @BALEEN_KIND_CLASSIC: see classic.h
+ * @BALEEN_KIND_COUNTING: see counting.h
+ * @BALEEN_KIND_QUOTIENT: see quotient.h
  *
- * A user chooses between cuckoo and Bloom; the others come with prefixes.
+ * A user does not choose DIRECTORY, PREFIXES and ENTRIES: they come with
+ * prefixes, beside a cuckoo or Bloom table of the hosts.
  */
 enum baleen_kind {
 	BALEEN_KIND_NONE = 0,
@@ -72,7 +78,38 @@ enum baleen_kind {
 	BALEEN_KIND_DIRECTORY = 3,
 	BALEEN_KIND_PREFIXES = 4,
 	BALEEN_KIND_ENTRIES = 5,
+	BALEEN_KIND_CLASSIC = 6,
+	BALEEN_KIND_COUNTING = 7,
+	BALEEN_KIND_QUOTIENT = 8,
+	BALEEN_N_KINDS = 9,
 };
+
+/**
+ * enum baleen_hash - how a classic or counting table makes positions of a key
+ * @BALEEN_HASH_BLOCKED: counting only: words and bits as in bloom.h
+ * @BALEEN_HASH_KEYED: by the seed of the filter
+ * @BALEEN_HASH_MURMUR3: see classic.h; without a secret
+ * @BALEEN_HASH_MURMUR3_FNV1A: two positions; without a secret
+ */
+enum baleen_hash {
+	BALEEN_HASH_BLOCKED = 0,
+	BALEEN_HASH_KEYED = 1,
+	BALEEN_HASH_MURMUR3 = 2,
+	BALEEN_HASH_MURMUR3_FNV1A = 3,
+	BALEEN_N_HASHES = 4,
+};
+
+/* Positions of a key in a classic or counting table at the most. */
+#define BALEEN_MAX_POSITIONS 32
+
+/* Slots of the stash of a cuckoo table: one block. */
+#define BALEEN_STASH_SLOTS BALEEN_BLOCK_WORDS
+
+/* Bits of metadata beside a remainder; the shape of a quotient table. */
+#define BALEEN_QUOTIENT_META 3
+
+/* Blocks of counters for each block of bits, four bits a bit. */
+#define BALEEN_COUNTER_BITS 4
 
 /* Groups in a line of a directory, and the widest and narrowest groups. */
 #define BALEEN_LINE_GROUPS 192
@@ -106,12 +143,13 @@ struct baleen_image_table {
 	u8 kind;
 	u8 slot_bits;
 	u8 n_hashes;
-	u8 group_bits;
+	u8 shape;
 	u32 first_block_le;
 	u32 n_blocks_le;
 	u32 n_buckets_le;
 	u64 n_entries_le;
-	u64 reserved;
+	u32 extra_le;
+	u32 reserved;
 };
 
 struct baleen_image_header {
@@ -140,28 +178,56 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
 /**
  * struct baleen_table - one table of an image, checked and in host order
  * @kind: enum baleen_kind; BALEEN_KIND_NONE when the domain has no table
- * @slot_bits: cuckoo: 16, 32 or 64; prefixes: 64; else 0
- * @n_hashes: Bloom: bits set per key, 2, 4, 6 or 8; else 0
- * @log2_buckets: cuckoo, prefixes: floor(log2(@n_buckets)); else 0
- * @group_bits: directory: bits of a group's number, 8 to 24; else 0
+ * @slot_bits: cuckoo: 8, 12, 16, 32 or 64; prefixes: 64; quotient: bits of a
+ *             remainder, 1 to 63; else 0
+ * @n_hashes: bits set per key; Bloom and blocked counting: 2, 4, 6 or 8;
+ *            classic and other counting: 1 to BALEEN_MAX_POSITIONS; else 0
+ * @log2_buckets: cuckoo, prefixes: floor(log2(@n_buckets)); quotient: bits of a
+ *                quotient, 1 to 31; else 0
+ * @group_bits: directory: bits of a group's number, 8 to 24
+ * @bucket_slots: cuckoo: slots of a bucket: 1 or 2; 4 is 0 in slots of 16 bits
+ *                and more, and 4 in narrower ones. See baleen_bucket_slots()
+ * @hash: classic, counting: enum baleen_hash
+ * @shape: the same byte, whatever the kind calls it; quotient:
+ *         BALEEN_QUOTIENT_META; else 0
  * @leaf_block: directory: index of its first block of leaves in the image
+ * @n_stash: cuckoo: slots of the stash in use, 0 to BALEEN_STASH_SLOTS. When
+ *           there are any, the last block of the table is the stash
+ * @longest_cluster: quotient: slots of the longest cluster
+ * @n_spare_bits: classic, counting: bits of the last block of the bit plane
+ *                that are no positions, 0 to 511
+ * @extra: the same word, whatever the kind calls it; else 0
  * @first_block: index of the table's first block in the image
  * @n_blocks: blocks of the table, at least 1
- * @n_buckets: cuckoo, prefixes: buckets of four slots; Bloom: same as
- *             @n_blocks; directory: leaves; entries: how many
+ * @n_buckets: cuckoo, prefixes: buckets; Bloom, classic, counting: blocks of
+ *             the bit plane; quotient: slots, 2^@log2_buckets; directory:
+ *             leaves; entries: how many
  * @reserved: zero
- * @n_entries: keys stored; 0 in a live image. Cuckoo and Bloom: keys;
- *             directory of groups: prefixes that make up the set without the
- *             hosts; entries: entries. The tables that serve another (stems
- *             and prefixes) have 0
+ * @n_entries: keys stored; 0 in a live image. Directory of groups: prefixes that
+ *             make up the set without the hosts; entries: entries. The tables
+ *             that serve another (stems and prefixes) have 0
+ *
+ * Where @shape and @extra are zero the table is plain: it is one of those that
+ * the packet path is tuned for (see probe.h).
  */
 struct baleen_table {
 	u32 kind;
 	u32 slot_bits;
 	u32 n_hashes;
 	u32 log2_buckets;
-	u32 group_bits;
-	u32 leaf_block;
+	union {
+		u32 shape;
+		u32 group_bits;
+		u32 bucket_slots;
+		u32 hash;
+	};
+	union {
+		u32 extra;
+		u32 leaf_block;
+		u32 n_stash;
+		u32 longest_cluster;
+		u32 n_spare_bits;
+	};
 	u32 first_block;
 	u32 n_blocks;
 	u32 n_buckets;
@@ -173,7 +239,7 @@ struct baleen_table {
  * struct baleen_image - the header of an image, checked and in host order
  * @n_blocks: blocks of the whole image, header included
  * @key_spec: enum baleen_key_spec
- * @flags: BALEEN_FLAG_LIVE or 0
+ * @flags: BALEEN_FLAG_LIVE, BALEEN_FLAG_COPIES or both
  * @body_crc: CRC-32C of the body; 0 in a live image
  * @n_entries: keys stored in all tables; 0 in a live image
  * @n_listed: entries of the lists it was built of; 0 when not known
@@ -275,7 +341,71 @@ baleen_inline u32 baleen_key_bits(u32 domain)
 	return domain == BALEEN_IP4 ? 32 : 64;
 }
 
+/* Slots of a bucket where the table is plain; others: baleen_bucket_slots(). */
 #define BALEEN_BUCKET_SLOTS 4
+
+/**
+ * baleen_bucket_slots() - slots of a bucket
+ * @table: a cuckoo table or one of prefixes
+ *
+ * Context: any, BPF-safe.
+ * Return: 1, 2 or 4.
+ */
+baleen_inline u32 baleen_bucket_slots(const struct baleen_table *table)
+{
+	return table->bucket_slots ? table->bucket_slots : BALEEN_BUCKET_SLOTS;
+}
+
+/**
+ * baleen_cuckoo_per_block() - buckets in one block, whatever the geometry
+ * @table: a cuckoo table or one of prefixes
+ *
+ * A bucket is never in two blocks: of slots of 12 bits 32 or 8 bits are left
+ * over at the end of each.
+ *
+ * Context: any.
+ * Return: 2 to 64.
+ */
+baleen_inline u32 baleen_cuckoo_per_block(const struct baleen_table *table)
+{
+	return BALEEN_BLOCK_BYTES * 8 / (baleen_bucket_slots(table) * table->slot_bits);
+}
+
+/**
+ * baleen_table_bits() - positions of a bit plane
+ * @table: a Bloom, classic or counting table
+ *
+ * Context: any, BPF-safe.
+ * Return: m of the textbooks.
+ */
+baleen_inline u64 baleen_table_bits(const struct baleen_table *table)
+{
+	return ((u64)table->n_buckets << 9) - table->n_spare_bits;
+}
+
+/**
+ * baleen_table_blocks() - blocks that a table of this geometry takes
+ * @table: kind and geometry are set; not a directory nor entries
+ *
+ * Context: any but BPF.
+ * Return: how many.
+ */
+baleen_inline u64 baleen_table_blocks(const struct baleen_table *table)
+{
+	u64 n = table->n_buckets, n_words;
+
+	switch (table->kind) {
+	case BALEEN_KIND_CUCKOO:
+	case BALEEN_KIND_PREFIXES:
+		return (n - 1) / baleen_cuckoo_per_block(table) + 1 +
+		       (table->kind == BALEEN_KIND_CUCKOO && table->n_stash);
+	case BALEEN_KIND_COUNTING: return n * (1 + BALEEN_COUNTER_BITS);
+	case BALEEN_KIND_QUOTIENT:
+		n_words = ((n - 1) / 64 + 1) * (BALEEN_QUOTIENT_META + table->slot_bits);
+		return (n_words - 1) / BALEEN_BLOCK_WORDS + 1;
+	default: return n;
+	}
+}
 
 /**
  * baleen_block_shift() - binary logarithm of the cuckoo buckets in a block

@@ -19,33 +19,94 @@ static inline bool baleen_is_zero(const u8 *bytes, u32 n_bytes)
 	return !all;
 }
 
+static inline const char *baleen_bucket_check(const struct baleen_table *table)
+{
+	bool is_narrow = table->slot_bits < 16;
+	u32 slots = table->bucket_slots;
+
+	if (slots != 1 && slots != 2 && slots != (is_narrow ? 4 : 0))
+		return "number of slots of a bucket is not 1, 2 or 4";
+	return NULL;
+}
+
 static inline const char *baleen_cuckoo_check(const struct baleen_table *table, u32 domain)
 {
 	u32 slot_bits = table->slot_bits;
+	const char *reason;
 
-	if (slot_bits != 16 && slot_bits != 32 && slot_bits != 64)
-		return "slot width is not 16, 32 or 64 bits";
+	if (slot_bits != 8 && slot_bits != 12 && slot_bits != 16 && slot_bits != 32 &&
+	    slot_bits != 64)
+		return "slot width is not 8, 12, 16, 32 or 64 bits";
 	if (domain == BALEEN_IP4 && slot_bits == 64)
 		return "64-bit slots for a 32-bit key";
-	if (domain != BALEEN_IP4 && slot_bits == 32)
-		return "32-bit slots for a hashed key";
-	if (domain == BALEEN_IP4 && table->log2_buckets + slot_bits - 2 < baleen_key_bits(domain))
+	if (domain == BALEEN_IP4 && slot_bits >= 16 &&
+	    table->log2_buckets + slot_bits - 2 < baleen_key_bits(domain))
 		return "slots too narrow for an exact table";
 	if (slot_bits == 64 && table->log2_buckets < 2)
 		return "fewer than 4 buckets of 64-bit slots";
-	if ((table->n_buckets - 1) / baleen_buckets_per_block(slot_bits) + 1 != table->n_blocks)
+	reason = baleen_bucket_check(table);
+	if (reason)
+		return reason;
+	if (table->n_stash > BALEEN_STASH_SLOTS)
+		return "more slots in the stash than it has";
+	if (baleen_table_blocks(table) != table->n_blocks)
 		return "number of buckets and blocks disagree";
-	if (table->n_entries > (u64)table->n_buckets * BALEEN_BUCKET_SLOTS)
+	if (table->n_entries >
+	    (u64)table->n_buckets * baleen_bucket_slots(table) + table->n_stash)
 		return "more entries than slots";
 	return NULL;
 }
 
-static inline const char *baleen_bloom_check(const struct baleen_table *table)
+static inline const char *baleen_blocked_check(const struct baleen_table *table)
 {
 	if (table->n_hashes < 2 || table->n_hashes > 8 || table->n_hashes % 2)
 		return "number of hashes is not 2, 4, 6 or 8";
-	if (table->n_buckets != table->n_blocks)
+	if (table->n_spare_bits)
+		return "blocks that are not full";
+	if (baleen_table_blocks(table) != table->n_blocks)
 		return "number of buckets and blocks disagree";
+	return NULL;
+}
+
+static inline const char *baleen_classic_check(const struct baleen_table *table, u32 domain)
+{
+	if (table->hash == BALEEN_HASH_BLOCKED && table->kind == BALEEN_KIND_COUNTING)
+		return baleen_blocked_check(table);
+	if (table->hash == BALEEN_HASH_BLOCKED || table->hash >= BALEEN_N_HASHES)
+		return "unknown hash";
+	if (!table->n_hashes || table->n_hashes > BALEEN_MAX_POSITIONS)
+		return "number of hashes is not 1 to 32";
+	if (table->hash == BALEEN_HASH_MURMUR3_FNV1A && table->n_hashes != 2)
+		return "number of hashes is not 2";
+	if (table->n_spare_bits >= BALEEN_BLOCK_BYTES * 8)
+		return "more bits to spare than a block has";
+	if (table->hash != BALEEN_HASH_KEYED && baleen_table_bits(table) > 1ull << 32)
+		return "more bits than a hash of 32 bits can choose of";
+	if (table->hash != BALEEN_HASH_KEYED && domain == BALEEN_WORD)
+		return "a hash of bytes for keys of several fields";
+	if (baleen_table_blocks(table) != table->n_blocks)
+		return "number of buckets and blocks disagree";
+	return NULL;
+}
+
+static inline const char *baleen_quotient_check(struct baleen_table *table, u32 domain)
+{
+	u32 log2 = baleen_log2(table->n_buckets);
+
+	if (table->shape != BALEEN_QUOTIENT_META)
+		return "slots without their three bits";
+	if (!log2 || table->n_buckets != 1u << log2)
+		return "number of slots is not a power of two";
+	if (!table->slot_bits || table->slot_bits > 63 ||
+	    log2 + table->slot_bits > baleen_key_bits(domain))
+		return "fingerprints longer than the keys";
+	if (table->longest_cluster > table->n_buckets)
+		return "a cluster longer than the table";
+	if (baleen_table_blocks(table) != table->n_blocks)
+		return "number of slots and blocks disagree";
+	if (table->n_entries > table->n_buckets)
+		return "more entries than slots";
+	table->log2_buckets = log2;
 	return NULL;
 }
 
@@ -89,17 +150,33 @@ static inline const char *baleen_entries_check(const struct baleen_table *table)
 /* Fields that a kind does not have are zero. */
 static inline const char *baleen_table_unused(const struct baleen_table *table)
 {
-	bool has_slots = table->kind == BALEEN_KIND_CUCKOO || table->kind == BALEEN_KIND_PREFIXES;
+	u32 kind = table->kind;
+	bool has_slots = kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_PREFIXES ||
+			 kind == BALEEN_KIND_QUOTIENT;
+	bool has_hashes = kind == BALEEN_KIND_BLOOM || kind == BALEEN_KIND_CLASSIC ||
+			  kind == BALEEN_KIND_COUNTING;
 
 	if (table->slot_bits && !has_slots)
 		return "slots in a table that has none";
-	if (table->n_hashes && table->kind != BALEEN_KIND_BLOOM)
+	if (table->n_hashes && !has_hashes)
 		return "a number of hashes in a table that has none";
-	if (table->group_bits && table->kind != BALEEN_KIND_DIRECTORY)
+	if (table->shape && (kind == BALEEN_KIND_BLOOM || kind == BALEEN_KIND_PREFIXES ||
+			     kind == BALEEN_KIND_ENTRIES))
 		return "groups in a table that has none";
-	if (!table->n_buckets && table->kind != BALEEN_KIND_DIRECTORY)
+	if (table->extra && (kind == BALEEN_KIND_BLOOM || kind == BALEEN_KIND_PREFIXES ||
+			     kind == BALEEN_KIND_ENTRIES || kind == BALEEN_KIND_DIRECTORY))
+		return "a number that the table has no use for";
+	if (!table->n_buckets && kind != BALEEN_KIND_DIRECTORY)
 		return "a table without buckets";
 	return NULL;
+}
+
+/* Kinds of the tables of hosts and keys. */
+static inline bool baleen_kind_has_keys(u32 kind)
+{
+	return kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_BLOOM ||
+	       kind == BALEEN_KIND_CLASSIC || kind == BALEEN_KIND_COUNTING ||
+	       kind == BALEEN_KIND_QUOTIENT;
 }
 
 /* What makes a table usable: nothing here reads the body. */
@@ -115,14 +192,16 @@ static inline const char *baleen_table_check(struct baleen_table *table, u32 dom
 
 	if (reason)
 		return reason;
-	if (kind_of[domain] ? table->kind != kind_of[domain] :
-			      table->kind != BALEEN_KIND_CUCKOO && table->kind != BALEEN_KIND_BLOOM)
+	if (kind_of[domain] ? table->kind != kind_of[domain] : !baleen_kind_has_keys(table->kind))
 		return "a table of a kind that its keys cannot have";
 	if (table->kind == BALEEN_KIND_CUCKOO || table->kind == BALEEN_KIND_PREFIXES)
 		table->log2_buckets = baleen_log2(table->n_buckets);
 	switch (table->kind) {
 	case BALEEN_KIND_CUCKOO: return baleen_cuckoo_check(table, domain);
-	case BALEEN_KIND_BLOOM: return baleen_bloom_check(table);
+	case BALEEN_KIND_BLOOM: return baleen_blocked_check(table);
+	case BALEEN_KIND_CLASSIC:
+	case BALEEN_KIND_COUNTING: return baleen_classic_check(table, domain);
+	case BALEEN_KIND_QUOTIENT: return baleen_quotient_check(table, domain);
 	case BALEEN_KIND_DIRECTORY: return baleen_directory_check(table, domain);
 	case BALEEN_KIND_PREFIXES: return baleen_prefixes_check(table);
 	default: return baleen_entries_check(table);
@@ -210,7 +289,8 @@ static inline const char *baleen_image_check_tables(const struct baleen_image_he
 		table->kind = raw->kind;
 		table->slot_bits = raw->slot_bits;
 		table->n_hashes = raw->n_hashes;
-		table->group_bits = raw->group_bits;
+		table->shape = raw->shape;
+		table->extra = baleen_le32(raw->extra_le);
 		table->first_block = baleen_le32(raw->first_block_le);
 		table->n_blocks = baleen_le32(raw->n_blocks_le);
 		table->n_buckets = baleen_le32(raw->n_buckets_le);
@@ -314,11 +394,11 @@ static inline int baleen_header_check(const void *bytes, u64 total_bytes, struct
 		why = "longer than its header says";
 	else if (image.n_blocks > BALEEN_MAX_BLOCKS)
 		why = "too large";
-	else if (image.flags & ~BALEEN_FLAG_LIVE)
+	else if (image.flags & ~(BALEEN_FLAG_LIVE | BALEEN_FLAG_COPIES))
 		why = "unknown flags";
 	else if ((image.flags & BALEEN_FLAG_LIVE) && (image.body_crc || image.n_entries))
 		why = "a live image with a checksum or a count";
-	else if (!image.key_spec || image.key_spec > BALEEN_KEY_FLOW)
+	else if (baleen_spec_is_bad(image.key_spec))
 		why = "unknown key";
 	else if (image.n_covered > image.n_listed)
 		why = "more entries inside others than entries";
@@ -405,7 +485,10 @@ static inline void baleen_header_write(const struct baleen_image *image, void *o
 		raw->kind = table->kind;
 		raw->slot_bits = table->slot_bits;
 		raw->n_hashes = table->n_hashes;
-		raw->group_bits = table->group_bits;
+		raw->shape = table->shape;
+		/* Of a directory it follows from the rest. */
+		if (table->kind != BALEEN_KIND_DIRECTORY)
+			raw->extra_le = baleen_le32(table->extra);
 		raw->first_block_le = baleen_le32(table->first_block);
 		raw->n_blocks_le = baleen_le32(table->n_blocks);
 		raw->n_buckets_le = baleen_le32(table->n_buckets);

@@ -53,6 +53,7 @@ enum baleen_domain {
  * @BALEEN_KEY_PROTO: protocol above IP
  * @BALEEN_KEY_PORTS: either port
  * @BALEEN_KEY_FLOW: all five
+ * @BALEEN_KEY_STRING: no field of a packet but a string of bytes; alone
  */
 enum baleen_key_spec {
 	BALEEN_KEY_SRC = 1,
@@ -62,6 +63,7 @@ enum baleen_key_spec {
 	BALEEN_KEY_PROTO = 16,
 	BALEEN_KEY_PORTS = BALEEN_KEY_SPORT | BALEEN_KEY_DPORT,
 	BALEEN_KEY_FLOW = 31,
+	BALEEN_KEY_STRING = 32,
 };
 
 /**
@@ -151,6 +153,18 @@ baleen_inline bool baleen_spec_is_address(u32 spec)
 }
 
 /**
+ * baleen_spec_is_bad() - is this no specification of keys?
+ * @spec: any number
+ *
+ * Context: any.
+ * Return: true or false.
+ */
+baleen_inline bool baleen_spec_is_bad(u32 spec)
+{
+	return !spec || (spec > BALEEN_KEY_FLOW && spec != BALEEN_KEY_STRING);
+}
+
+/**
  * baleen_spec_bits() - bits of a key
  * @spec: enum baleen_key_spec
  * @is_ip6: of an IPv6 packet
@@ -179,6 +193,8 @@ baleen_inline u32 baleen_spec_domain(u32 spec, bool is_ip6)
 {
 	if (baleen_spec_is_address(spec))
 		return is_ip6 ? BALEEN_IP6 : BALEEN_IP4;
+	if (spec == BALEEN_KEY_STRING)
+		return BALEEN_TUPLE;
 	return baleen_spec_bits(spec, is_ip6) <= 64 ? BALEEN_WORD : BALEEN_TUPLE;
 }
 

@@ -6,12 +6,29 @@
 #define BALEEN_PROBE_H
 
 #include <baleen/bloom.h>
+#include <baleen/classic.h>
+#include <baleen/counting.h>
 #include <baleen/prefixes.h>
+#include <baleen/quotient.h>
 
 /**
- * baleen_table_test() - is the key in this table?
- * @table: the cuckoo or Bloom table of @key's domain; BALEEN_KIND_NONE holds
- *         nothing
+ * baleen_table_is_plain() - is this one of the tables that are tuned for?
+ * @table: a table of keys, or BALEEN_KIND_NONE
+ *
+ * These are the cuckoo tables of four slots of 16, 32 or 64 bits without a stash,
+ * and the blocked Bloom filter, counting or not.
+ *
+ * Context: any, BPF-safe.
+ * Return: true or false.
+ */
+baleen_inline bool baleen_table_is_plain(const struct baleen_table *table)
+{
+	return !table->shape && !table->extra;
+}
+
+/**
+ * baleen_table_test_plain() - is the key in this table?
+ * @table: the plain table of @key's domain; BALEEN_KIND_NONE holds nothing
  * @seed: the filter's seed
  * @store: the image (see baleen_store_block())
  * @key: the key
@@ -22,20 +39,64 @@
  * Context: any, BPF-safe.
  * Return: 1 maybe (yes, when the table is exact), 0 surely not.
  */
-baleen_inline int baleen_table_test(const struct baleen_table *table,
-				    const struct baleen_seed *seed, const void *store,
-				    const struct baleen_key *key)
+baleen_inline int baleen_table_test_plain(const struct baleen_table *table,
+					  const struct baleen_seed *seed, const void *store,
+					  const struct baleen_key *key)
 {
 	/* Only a cuckoo table has slots, only a Bloom table has hashes. */
 	if (table->slot_bits == 16)
 		return baleen_cuckoo_test_slots(table, seed, store, key, 16);
-	if (table->slot_bits == 32 && key->domain == BALEEN_IP4)
+	if (table->slot_bits == 32)
 		return baleen_cuckoo_test_slots(table, seed, store, key, 32);
 	if (table->slot_bits == 64 && key->domain != BALEEN_IP4)
 		return baleen_cuckoo_test_slots(table, seed, store, key, 64);
 	if (table->n_hashes)
 		return baleen_bloom_test(table, seed, store, key);
 	return 0;
+}
+
+/**
+ * baleen_table_test_other() - is the key in this table?
+ * @table: a table of @key's domain that is not plain
+ * @seed: the filter's seed
+ * @store: the image (see baleen_store_block())
+ * @key: the key
+ *
+ * Long: a packet program has it once per rule, out of line.
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 maybe (yes, when the table is exact), 0 surely not.
+ */
+baleen_inline int baleen_table_test_other(const struct baleen_table *table,
+					  const struct baleen_seed *seed, const void *store,
+					  const struct baleen_key *key)
+{
+	switch (table->kind) {
+	case BALEEN_KIND_CUCKOO: return baleen_cuckoo_test(table, seed, store, key);
+	case BALEEN_KIND_CLASSIC: return baleen_classic_test(table, seed, store, key);
+	case BALEEN_KIND_COUNTING: return baleen_counting_test(table, seed, store, key);
+	case BALEEN_KIND_QUOTIENT: return baleen_quotient_test(table, seed, store, key);
+	default: return 0;
+	}
+}
+
+/**
+ * baleen_table_test() - is the key in this table?
+ * @table: the table of @key's domain; BALEEN_KIND_NONE holds nothing
+ * @seed: the filter's seed
+ * @store: the image (see baleen_store_block())
+ * @key: the key
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 maybe (yes, when the table is exact), 0 surely not.
+ */
+baleen_inline int baleen_table_test(const struct baleen_table *table,
+				    const struct baleen_seed *seed, const void *store,
+				    const struct baleen_key *key)
+{
+	if (baleen_table_is_plain(table))
+		return baleen_table_test_plain(table, seed, store, key);
+	return baleen_table_test_other(table, seed, store, key);
 }
 
 /* Is the IPv4 address in the set, when the list had prefixes? */

@@ -4,6 +4,7 @@
 
 #include "describe.h"
 #include "edit.h"
+#include "kind.h"
 #include "plan.h"
 #include "xdp.h"
 
@@ -12,9 +13,6 @@ static const char *const domain_text[BALEEN_N_DOMAINS] = {
 };
 static const char *const domain_title[BALEEN_N_DOMAINS] = {
 	"IPv4", "IPv6", "keys of up to 64 bits", "longer keys", "IPv4", "IPv6", "IPv6", "IPv6",
-};
-static const char *const kind_text[] = {
-	"none", "cuckoo", "bloom", "directory", "prefixes", "entries",
 };
 
 struct baleen_image counted_image(const struct baleen_filter *filter)
@@ -118,7 +116,7 @@ static json_t *describe_table(const struct baleen_filter *filter, const struct b
 	json_t *json = json_object();
 
 	json_object_set_new(json, "family", json_string(domain_text[domain]));
-	json_object_set_new(json, "kind", json_string(kind_text[table->kind]));
+	json_object_set_new(json, "kind", json_string(baleen_kind_ops(table->kind)->name));
 	json_object_set_new(json, "entries",
 			    is_counted ? json_integer(table->n_entries) : json_null());
 	json_object_set_new(json, "bytes",
@@ -205,7 +203,7 @@ static void print_keys(FILE *stream, const struct baleen_filter *filter,
 
 	if (is_counted)
 		print_count(stream, table->n_entries, "entry", "entries");
-	fprintf(stream, "%s, ", kind_text[table->kind]);
+	fprintf(stream, "%s, ", baleen_kind_ops(table->kind)->name);
 	if (table->kind == BALEEN_KIND_CUCKOO)
 		print_slots(stream, filter, domain);
 	else
@@ -254,7 +252,7 @@ void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes)
 
 	while (domain < BALEEN_TUPLE && image->table[domain].kind == BALEEN_KIND_NONE)
 		domain++;
-	kind = has_prefixes(image) ? "prefixes" : kind_text[image->table[domain].kind];
+	kind = has_prefixes(image) ? "prefixes" : baleen_kind_ops(image->table[domain].kind)->name;
 	if (baleen_image_is_exact(image))
 		snprintf(text, bytes, "%s, exact", kind);
 	else

@@ -11,6 +11,7 @@
 #include "image_file.h"
 #include "input.h"
 #include "key_spec.h"
+#include "kind.h"
 #include "progress.h"
 #include "unpack.h"
 
@@ -27,12 +28,14 @@ void list_options_init(struct list_options *options)
 static int take_kind(const struct command *command, struct list_options *options,
 		     const char *argument)
 {
-	if (!strcmp(argument, "cuckoo"))
-		options->build.kind = BALEEN_KIND_CUCKOO;
-	else if (!strcmp(argument, "bloom"))
-		options->build.kind = BALEEN_KIND_BLOOM;
-	else
-		return complain_usage(command, "--kind '%s': not cuckoo or bloom", argument);
+	u32 kind = baleen_kind_find(argument);
+
+	if (kind == BALEEN_KIND_NONE)
+		return complain_usage(command,
+				      "--kind '%s': not bloom, classic, counting, cuckoo or "
+				      "quotient",
+				      argument);
+	options->build.kind = kind;
 	return 0;
 }
 

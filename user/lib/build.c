@@ -213,7 +213,9 @@ static int build_new(const struct baleen_parts *parts, const struct baleen_build
 		double worst;
 
 		err = baleen_parts_plan(parts, options, fpp, &image, error);
-		if (!err)
+		if (!err && options->seed)
+			image.seed = *options->seed;
+		else if (!err)
 			err = new_seed(&image.seed, error);
 		if (err)
 			return err;

@@ -6,6 +6,7 @@
 #define BALEEN_BUILD_H
 
 #include "filter.h"
+#include "kind.h"
 #include "list.h"
 #include "plan.h"
 
@@ -14,9 +15,11 @@
  * @name: name in the image, printable ASCII below BALEEN_NAME_BYTES; may be
  *        NULL
  * @key_spec: enum baleen_key_spec; that of the list
- * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM: how hosts and keys are
- *        stored. What prefixes and exceptions need comes with them and is
- *        exact up to /64
+ * @kind: enum baleen_kind, one that has keys: how hosts and keys are stored. What
+ *        prefixes and exceptions need comes with them and is exact up to /64
+ * @shape: geometry that was asked for
+ * @seed: the seed to take, so that two filters merge; NULL for a new one
+ * @copies: store a key as many times as it is listed, see BALEEN_FLAG_COPIES
  * @fpp: false positive rate allowed; see baleen_plan_table()
  * @capacity: room for this many hosts and keys in all; 0 for as many as are
  *            listed. It is shared out between the families as the list is; an
@@ -33,6 +36,9 @@ struct baleen_build_options {
 	const char *name;
 	u32 key_spec;
 	u32 kind;
+	struct baleen_shape shape;
+	const struct baleen_seed *seed;
+	bool copies;
 	double fpp;
 	u64 capacity;
 	const struct baleen_image *like;

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "directory_table.h"
+#include "kind.h"
 #include "live.h"
 #include "plan.h"
-#include "slots.h"
 
 /* A filter that may be more than there is memory. */
 #define LARGE_BYTES (1ul << 30)
@@ -72,10 +71,15 @@ void baleen_filter_seal(struct baleen_filter *filter)
 {
 	struct baleen_image *image = &filter->image;
 
-	image->flags = 0;
+	image->flags &= ~BALEEN_FLAG_LIVE;
 	image->n_entries = 0;
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		const struct baleen_kind_ops *ops = baleen_kind_ops(image->table[domain].kind);
+
+		if (ops->seal)
+			ops->seal(filter, domain);
 		image->n_entries += image->table[domain].n_entries;
+	}
 	image->body_crc = baleen_crc32c(0, (u8 *)filter->bytes + BALEEN_HEADER_BYTES,
 					filter->n_bytes - BALEEN_HEADER_BYTES);
 	baleen_header_write(image, filter->bytes);
@@ -111,70 +115,39 @@ void baleen_filter_free(struct baleen_filter *filter)
 
 u64 baleen_filter_used(const struct baleen_filter *filter, u32 domain)
 {
-	struct baleen_slots slots = baleen_slots_of(filter, domain);
-	u64 n = 0;
+	const struct baleen_kind_ops *ops = baleen_kind_ops(filter->image.table[domain].kind);
 
-	if (!slots.table->slot_bits)
-		return 0;
-	for (u32 bucket = 0; bucket < slots.table->n_buckets; bucket++)
-		for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++)
-			n += baleen_slots_get(&slots, bucket, i) != 0;
-	return n;
+	return ops->used ? ops->used(filter, domain) : 0;
 }
 
 u64 baleen_filter_count(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
+	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
 
-	switch (table->kind) {
-	case BALEEN_KIND_CUCKOO: return baleen_filter_used(filter, domain);
-	case BALEEN_KIND_BLOOM: return table->n_entries;
-	case BALEEN_KIND_ENTRIES: return table->n_buckets;
-	case BALEEN_KIND_DIRECTORY:
-		return domain == BALEEN_IP4_GROUPS ? baleen_directory_count(filter) : 0;
-	default: return 0;
-	}
+	return ops->count ? ops->count(filter, domain) : table->n_entries;
 }
 
-/* The chance that a random key's bits are set in this block: it chooses two
- * words, any two alike, and n_hashes / 2 bits in each.
- */
-static double block_fpp(const struct baleen_block *block, const double share[65])
+int baleen_filter_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
+			 size_t *n_done)
 {
-	double sum = 0, squares = 0;
-
-	for (u32 i = 0; i < BALEEN_BLOCK_WORDS; i++) {
-		double word = share[__builtin_popcountll(block->word[i])];
-
-		sum += word;
-		squares += word * word;
-	}
-	/* The mean over ordered pairs of different words. */
-	return (sum * sum - squares) / (BALEEN_BLOCK_WORDS * (BALEEN_BLOCK_WORDS - 1));
-}
-
-static double bloom_fpp(const struct baleen_filter *filter, const struct baleen_table *table)
-{
-	const struct baleen_block *block = filter->bytes;
-	double share[65], sum = 0;
-
-	for (u32 ones = 0; ones <= 64; ones++)
-		share[ones] = pow(ones / 64., table->n_hashes / 2);
-	for (u32 i = 0; i < table->n_blocks; i++)
-		sum += block_fpp(&block[table->first_block + i], share);
-	return sum / table->n_blocks;
+	*n_done = n;
+	if (!n)
+		return 0;
+	return baleen_kind_ops(filter->image.table[keys[0].domain].kind)
+		->insert(filter, keys, n, n_done);
 }
 
 double baleen_filter_fpp(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_image *image = &filter->image;
-	const struct baleen_table *table = &image->table[domain];
+	const struct baleen_kind_ops *ops = baleen_kind_ops(image->table[domain].kind);
 
 	/* Before the slots are counted: that reads all of a large table. */
-	if (table->kind == BALEEN_KIND_NONE || baleen_table_is_exact(image, domain))
+	if (image->table[domain].kind == BALEEN_KIND_NONE || baleen_table_is_exact(image, domain))
 		return 0;
-	if (table->kind == BALEEN_KIND_BLOOM)
-		return bloom_fpp(filter, table);
+	if (ops->measure)
+		return ops->measure(filter, domain);
 	return baleen_table_fpp(image, domain, baleen_filter_used(filter, domain));
 }
 

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cuckoo_table.h"
 #include "hashes.h"
+#include "kind.h"
 #include "slots.h"
 
 static int read_slots(const struct baleen_slots *slots, struct baleen_hashes *hashes, u64 room)
@@ -24,22 +26,14 @@ static int read_slots(const struct baleen_slots *slots, struct baleen_hashes *ha
 	return 0;
 }
 
-int baleen_hashes_read(const struct baleen_filter *filter, u32 domain, struct baleen_hashes *hashes,
-		       struct baleen_error *error)
+int baleen_cuckoo_hashes(const struct baleen_filter *filter, u32 domain,
+			 struct baleen_hashes *hashes, struct baleen_error *error)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
 	struct baleen_hashes read = { 0 };
 	u64 room;
 
-	if (table->kind == BALEEN_KIND_NONE) {
-		*hashes = read;
-		return 0;
-	}
-	if (table->kind != BALEEN_KIND_CUCKOO)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "a Bloom filter keeps neither keys nor hashes: build it again "
-				   "from its lists");
 	if (table->slot_bits != 64)
 		return baleen_fail(error, EOPNOTSUPP,
 				   "slots of 16 bits keep too little of a key to move it: build "
@@ -57,8 +51,25 @@ int baleen_hashes_read(const struct baleen_filter *filter, u32 domain, struct ba
 	return 0;
 }
 
-int baleen_hashes_insert(struct baleen_filter *filter, u32 domain,
-			 const struct baleen_hashes *hashes)
+int baleen_hashes_read(const struct baleen_filter *filter, u32 domain, struct baleen_hashes *hashes,
+		       struct baleen_error *error)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
+
+	if (table->kind == BALEEN_KIND_NONE) {
+		*hashes = (struct baleen_hashes){ 0 };
+		return 0;
+	}
+	if (!ops->hashes)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "a Bloom filter keeps neither keys nor hashes: build it again "
+				   "from its lists");
+	return ops->hashes(filter, domain, hashes, error);
+}
+
+int baleen_cuckoo_put_hashes(struct baleen_filter *filter, u32 domain,
+			     const struct baleen_hashes *hashes)
 {
 	struct baleen_table *table = &filter->image.table[domain];
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
@@ -74,4 +85,10 @@ int baleen_hashes_insert(struct baleen_filter *filter, u32 domain,
 		table->n_entries += is_new;
 	}
 	return 0;
+}
+
+int baleen_hashes_insert(struct baleen_filter *filter, u32 domain,
+			 const struct baleen_hashes *hashes)
+{
+	return baleen_kind_ops(filter->image.table[domain].kind)->put_hashes(filter, domain, hashes);
 }

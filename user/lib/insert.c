@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Adding keys to the tables of a filter in memory. */
+/* Adding keys to a cuckoo table in memory. */
 #include <errno.h>
 
+#include "cuckoo_table.h"
 #include "slots.h"
 
 /* At 95 % of a table of 4 M keys a walk takes 4 steps in the mean, 331 at the
@@ -101,8 +102,8 @@ int baleen_slots_insert(const struct baleen_slots *slots, const struct baleen_cu
 	return 0;
 }
 
-static int cuckoo_insert_all(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
-			     size_t *n_done)
+int baleen_cuckoo_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
+			 size_t *n_done)
 {
 	u32 domain = keys[0].domain;
 	struct baleen_table *table = &filter->image.table[domain];
@@ -129,32 +130,5 @@ static int cuckoo_insert_all(struct baleen_filter *filter, const struct baleen_k
 			__builtin_prefetch(slots.start + (size_t)place->other * bucket_bytes);
 		}
 	}
-	return 0;
-}
-
-static void bloom_insert_all(struct baleen_filter *filter, const struct baleen_key *keys, size_t n)
-{
-	struct baleen_table *table = &filter->image.table[keys[0].domain];
-	struct baleen_block *blocks = filter->bytes;
-
-	for (size_t i = 0; i < n; i++) {
-		struct baleen_bloom_place place =
-			baleen_bloom_locate(table, &filter->image.seed, &keys[i]);
-
-		for (int half = 0; half < 2; half++)
-			blocks[place.block].word[place.word[half]] |= baleen_le64(place.mask[half]);
-	}
-	table->n_entries += n;
-}
-
-int baleen_filter_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
-			 size_t *n_done)
-{
-	*n_done = n;
-	if (!n)
-		return 0;
-	if (filter->image.table[keys[0].domain].kind == BALEEN_KIND_CUCKOO)
-		return cuckoo_insert_all(filter, keys, n, n_done);
-	bloom_insert_all(filter, keys, n);
 	return 0;
 }

@@ -2,6 +2,8 @@
 /* Changing the keys of a filter in place, while packet programs read it. */
 #include <errno.h>
 
+#include "cuckoo_table.h"
+#include "kind.h"
 #include "live.h"
 #include "slots.h"
 
@@ -180,53 +182,47 @@ static bool cuckoo_del(const struct baleen_slots *slots, const struct baleen_cuc
 	return clear_slots(slots, place->other, place->slot | side) || was_home;
 }
 
-static int bloom_add(struct baleen_filter *filter, const struct baleen_table *table,
-		     const struct baleen_key *key, bool *changed)
+int baleen_cuckoo_live_add(struct baleen_filter *filter, const struct baleen_key *key,
+			   bool *changed)
 {
-	struct baleen_bloom_place place = baleen_bloom_locate(table, &filter->image.seed, key);
-	struct baleen_block *block = (struct baleen_block *)filter->bytes + place.block;
-	u64 missing = 0;
+	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
+	struct baleen_cuckoo_place place =
+		baleen_cuckoo_locate(slots.table, &filter->image.seed, key);
 
-	for (int half = 0; half < 2; half++) {
-		u64 mask = baleen_le64(place.mask[half]);
-		u64 *word = &block->word[place.word[half]];
+	return cuckoo_add(&slots, &place, changed);
+}
 
-		missing |= mask & ~__atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
-	}
-	*changed = missing != 0;
+int baleen_cuckoo_live_del(struct baleen_filter *filter, const struct baleen_key *key,
+			   bool *changed)
+{
+	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
+	struct baleen_cuckoo_place place =
+		baleen_cuckoo_locate(slots.table, &filter->image.seed, key);
+
+	*changed = cuckoo_del(&slots, &place);
 	return 0;
 }
 
 static int table_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
 {
 	const struct baleen_table *table = &filter->image.table[key->domain];
-	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
-	struct baleen_cuckoo_place place;
+	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
 
-	switch (table->kind) {
-	case BALEEN_KIND_NONE: return -ENOSPC;
-	case BALEEN_KIND_CUCKOO:
-		place = baleen_cuckoo_locate(table, &filter->image.seed, key);
-		return cuckoo_add(&slots, &place, changed);
-	case BALEEN_KIND_BLOOM: return bloom_add(filter, table, key, changed);
-	default: return -EOPNOTSUPP;
-	}
+	if (table->kind == BALEEN_KIND_NONE)
+		return -ENOSPC;
+	return ops->add ? ops->add(filter, key, changed) : -EOPNOTSUPP;
 }
 
 static int table_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
 {
 	const struct baleen_table *table = &filter->image.table[key->domain];
-	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
-	struct baleen_cuckoo_place place;
+	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
 
-	switch (table->kind) {
-	case BALEEN_KIND_NONE: *changed = false; return 0;
-	case BALEEN_KIND_CUCKOO:
-		place = baleen_cuckoo_locate(table, &filter->image.seed, key);
-		*changed = cuckoo_del(&slots, &place);
+	if (table->kind == BALEEN_KIND_NONE) {
+		*changed = false;
 		return 0;
-	default: return -EOPNOTSUPP;
 	}
+	return ops->del ? ops->del(filter, key, changed) : -EOPNOTSUPP;
 }
 
 /* --- a directory of IPv4 groups beside the table of hosts ------------------ */

@@ -193,7 +193,8 @@ static int plan_table(const struct baleen_parts *parts, const struct baleen_buil
 		return 0;
 	}
 	n = share(parts, domain, options->capacity);
-	return n ? baleen_plan_table(domain, options->kind, n, fpp, table, error) : 0;
+	return n ? baleen_plan_shaped(domain, options->kind, n, fpp, &options->shape, table, error) :
+		   0;
 }
 
 /* An empty list makes a filter in which nothing is. */
@@ -205,8 +206,8 @@ static int plan_empty(const struct baleen_build_options *options, double fpp,
 	for (u32 i = 0; i < BALEEN_N_DOMAINS; i++)
 		if (image->table[i].kind != BALEEN_KIND_NONE)
 			return 0;
-	return baleen_plan_table(domain, options->kind, options->capacity ? options->capacity : 1,
-				 fpp, &image->table[domain], error);
+	return baleen_plan_shaped(domain, options->kind, options->capacity ? options->capacity : 1,
+				  fpp, &options->shape, &image->table[domain], error);
 }
 
 static int plan_tables(const struct baleen_parts *parts, const struct baleen_build_options *options,

@@ -9,6 +9,9 @@
 
 #include "error.h"
 
+struct baleen_filter;
+struct baleen_shape;
+
 /* Share of slots that a cuckoo table of four-slot buckets is planned to
  * fill; the threshold is 0.9804 (Sanders, Egner, Korst 2003 for b = 4).
  */
@@ -36,6 +39,31 @@
  */
 int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_table *table,
 		      struct baleen_error *error);
+
+/**
+ * baleen_plan_shaped() - the smallest table of a geometry that was asked for
+ * @domain: as for baleen_plan_table()
+ * @kind: enum baleen_kind, not a directory
+ * @n: as for baleen_plan_table()
+ * @fpp: as for baleen_plan_table()
+ * @shape: what was asked for; NULL for nothing
+ * @table: as for baleen_plan_table()
+ * @error: filled in on failure
+ *
+ * Return: as baleen_plan_table(); -EINVAL also for a shape that the kind or the
+ * keys cannot have, saying which.
+ */
+int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct baleen_shape *shape,
+		       struct baleen_table *table, struct baleen_error *error);
+
+/**
+ * baleen_plan_too_many() - the error of a plan beyond BALEEN_MAX_BLOCKS
+ * @n: keys asked for
+ * @error: filled in
+ *
+ * Return: -E2BIG.
+ */
+int baleen_plan_too_many(u64 n, struct baleen_error *error);
 
 /**
  * baleen_table_capacity() - keys that a cuckoo table is planned to hold
@@ -98,5 +126,15 @@ double baleen_image_fpp(const struct baleen_image *image);
  * Return: the rate.
  */
 double baleen_bloom_fpp(u64 n_blocks, u32 n_hashes, u64 n);
+
+/**
+ * baleen_bloom_measure() - false positive rate of a plane of blocks as it is
+ * @filter: the filter
+ * @domain: of a Bloom table or a blocked counting one
+ *
+ * Return: the mean over the blocks of the probability that a random key finds
+ * all its bits set.
+ */
+double baleen_bloom_measure(const struct baleen_filter *filter, u32 domain);
 
 #endif /* BALEEN_PLAN_H */
