@@ -17,6 +17,7 @@
  */
 #define BLOOM_SATURATED 4096
 
+#define BLOCK_BITS (BALEEN_BLOCK_BYTES * 8)
 #define WORD_BITS 64
 #define MAX_BITS_PER_WORD 4
 
@@ -106,35 +107,74 @@ static u64 bloom_blocks(u32 n_hashes, u64 n, double fpp)
 	return low;
 }
 
+/* Fewest blocks for the rate, and the hashes that go with them. */
+static u64 choose_blocks(u64 n, double fpp, u32 n_hashes, u32 *best)
+{
+	u64 least = UINT64_MAX;
+
+	for (u32 k = 2; k <= 2 * MAX_BITS_PER_WORD; k += 2) {
+		u64 n_blocks = n_hashes && n_hashes != k ? UINT64_MAX : bloom_blocks(k, n, fpp);
+
+		if (n_blocks < least) {
+			least = n_blocks;
+			*best = k;
+		}
+	}
+	return least;
+}
+
+/* The hashes with the lowest rate in so many blocks. */
+static u32 choose_hashes(u64 n_blocks, u64 n)
+{
+	u32 best = 2;
+
+	for (u32 k = 4; k <= 2 * MAX_BITS_PER_WORD; k += 2)
+		if (baleen_bloom_fpp(n_blocks, k, n) < baleen_bloom_fpp(n_blocks, best, n))
+			best = k;
+	return best;
+}
+
+static int check_shape(double fpp, const struct baleen_shape *shape, struct baleen_error *error)
+{
+	if (shape->n_hashes % 2 || shape->n_hashes > 2 * MAX_BITS_PER_WORD)
+		return baleen_fail(error, EINVAL,
+				   "a blocked Bloom filter has 2, 4, 6 or 8 hashes, not %u: use "
+				   "--kind classic",
+				   shape->n_hashes);
+	if (shape->n_bits > (u64)BALEEN_MAX_BLOCKS * BLOCK_BITS)
+		return baleen_fail(error, E2BIG, "%llu bits are too many for one filter",
+				   (unsigned long long)shape->n_bits);
+	if (!shape->n_bits && fpp <= 0)
+		return baleen_fail(error, EINVAL,
+				   "a Bloom filter needs a false positive rate: --fpp");
+	return 0;
+}
+
 static int bloom_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
 		      struct baleen_table *table, struct baleen_error *error)
 {
-	u64 least = UINT64_MAX;
-	u32 n_hashes = 0;
+	u64 n_blocks = divide_up(shape->n_bits, BLOCK_BITS);
+	u32 n_hashes = shape->n_hashes;
+	int err = check_shape(fpp, shape, error);
 
-	if (fpp <= 0)
-		return baleen_fail(error, EINVAL,
-				   "a Bloom filter needs a false positive rate: --fpp");
-	for (u32 k = 2; k <= 2 * MAX_BITS_PER_WORD; k += 2) {
-		u64 n_blocks = bloom_blocks(k, n, fpp);
-
-		if (n_blocks < least && (!shape->n_hashes || shape->n_hashes == k)) {
-			least = n_blocks;
-			n_hashes = k;
-		}
-	}
-	if (!n_hashes)
+	if (err)
+		return err;
+	if (!n_blocks)
+		n_blocks = choose_blocks(n, fpp, shape->n_hashes, &n_hashes);
+	else if (!n_hashes)
+		n_hashes = choose_hashes(n_blocks, n);
+	if (n_blocks == UINT64_MAX)
 		return baleen_fail(error, EINVAL,
 				   "a Bloom filter cannot reach a false positive rate of %g in %d "
 				   "bits a key: use --kind cuckoo",
 				   fpp, BLOOM_MAX_BITS_PER_KEY);
-	if (least > BALEEN_MAX_BLOCKS)
+	if (n_blocks > BALEEN_MAX_BLOCKS)
 		return baleen_plan_too_many(n, error);
 	*table = (struct baleen_table){
 		.kind = BALEEN_KIND_BLOOM,
 		.n_hashes = n_hashes,
-		.n_blocks = least,
-		.n_buckets = least,
+		.n_blocks = n_blocks,
+		.n_buckets = n_blocks,
 	};
 	return 0;
 }

@@ -1,7 +1,121 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The classic filter: plan, rates and keys. */
+/* The classic Bloom filter: plan, rates and keys. */
+#include <errno.h>
+#include <math.h>
+
+#include "bloom_math.h"
 #include "kind.h"
+#include "plan.h"
+#include "positions.h"
+
+#define BLOCK_BITS (BALEEN_BLOCK_BYTES * 8)
+
+/* --- plan ------------------------------------------------------------------ */
+
+static int check_shape(u32 domain, double fpp, const struct baleen_shape *shape,
+		       struct baleen_error *error)
+{
+	bool is_keyed = shape->hash <= BALEEN_HASH_KEYED;
+
+	if (shape->n_hashes > BALEEN_MAX_POSITIONS)
+		return baleen_fail(error, EINVAL, "a Bloom filter has 1 to %d hashes, not %u",
+				   BALEEN_MAX_POSITIONS, shape->n_hashes);
+	if (shape->hash == BALEEN_HASH_MURMUR3_FNV1A && shape->n_hashes && shape->n_hashes != 2)
+		return baleen_fail(error, EINVAL, "murmur3 and FNV-1a are 2 hashes, not %u",
+				   shape->n_hashes);
+	if (!is_keyed && domain == BALEEN_WORD)
+		return baleen_fail(error, EINVAL,
+				   "murmur3 hashes addresses and strings, not keys of several "
+				   "fields");
+	if (!is_keyed && shape->n_bits > 1ull << 32)
+		return baleen_fail(error, EINVAL,
+				   "murmur3 has 32 bits and chooses of 2^32 at most, not of %llu: "
+				   "use --hash keyed",
+				   (unsigned long long)shape->n_bits);
+	if (shape->n_bits > (u64)BALEEN_MAX_BLOCKS * BLOCK_BITS)
+		return baleen_fail(error, E2BIG, "%llu bits are too many for one filter",
+				   (unsigned long long)shape->n_bits);
+	if (!shape->n_bits && fpp <= 0)
+		return baleen_fail(error, EINVAL,
+				   "a Bloom filter needs a false positive rate or a size: --fpp "
+				   "or --bits");
+	return 0;
+}
+
+/* As many bits as the rate needs, up to the end of a block: they are there. */
+static int choose_bits(u64 n, double fpp, u32 hash, u32 n_hashes, u64 *n_bits,
+		       struct baleen_error *error)
+{
+	double n_blocks = ceil(baleen_classic_bits(n, fpp, n_hashes) / BLOCK_BITS);
+
+	if (n_blocks > BALEEN_MAX_BLOCKS)
+		return baleen_plan_too_many(n, error);
+	if (hash != BALEEN_HASH_KEYED && n_blocks * BLOCK_BITS > 1ull << 32)
+		return baleen_fail(error, EINVAL,
+				   "murmur3 has 32 bits, which is too little for %llu keys at "
+				   "this rate: use --hash keyed",
+				   (unsigned long long)n);
+	*n_bits = n_blocks * BLOCK_BITS;
+	return 0;
+}
+
+static int classic_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
+			struct baleen_table *table, struct baleen_error *error)
+{
+	u32 hash = shape->hash ? shape->hash : BALEEN_HASH_KEYED, n_hashes = shape->n_hashes;
+	u64 n_bits = shape->n_bits, n_blocks;
+	int err = check_shape(domain, fpp, shape, error);
+
+	if (hash == BALEEN_HASH_MURMUR3_FNV1A)
+		n_hashes = 2;
+	if (!err && !n_bits)
+		err = choose_bits(n, fpp, hash, n_hashes, &n_bits, error);
+	if (err)
+		return err;
+	n_blocks = (n_bits - 1) / BLOCK_BITS + 1;
+	*table = (struct baleen_table){
+		.kind = BALEEN_KIND_CLASSIC,
+		.hash = hash,
+		.n_hashes = n_hashes ? n_hashes : baleen_classic_hashes(n_bits, n),
+		.n_blocks = n_blocks,
+		.n_buckets = n_blocks,
+		.n_spare_bits = n_blocks * BLOCK_BITS - n_bits,
+	};
+	return 0;
+}
+
+/* --- rates ------------------------------------------------------------------ */
+
+static double classic_fpp(const struct baleen_table *table, u32 domain, u64 n)
+{
+	return baleen_classic_fpp(baleen_table_bits(table), table->n_hashes, n);
+}
+
+static double classic_measure(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	return pow((double)baleen_positions_count(filter, domain) / baleen_table_bits(table),
+		   table->n_hashes);
+}
+
+/* --- keys ------------------------------------------------------------------- */
+
+static int classic_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+{
+	struct baleen_positions positions;
+	int err = baleen_positions_of(&filter->image, key, &positions);
+
+	if (!err)
+		*changed = baleen_positions_add(filter, key->domain, &positions);
+	return err;
+}
 
 const struct baleen_kind_ops baleen_classic_ops = {
 	.name = "classic",
+	.plan = classic_plan,
+	.fpp = classic_fpp,
+	.measure = classic_measure,
+	.insert = baleen_positions_insert,
+	.add = classic_add,
 };

@@ -1,7 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The counting filter: plan, rates and keys. */
+/* The counting Bloom filter: plan, rates and keys. */
+#include <errno.h>
+
 #include "kind.h"
+#include "plan.h"
+#include "positions.h"
+
+/* What its plane of bits would be alone. */
+static const struct baleen_kind_ops *plane_ops(u32 hash)
+{
+	return hash == BALEEN_HASH_BLOCKED ? &baleen_bloom_ops : &baleen_classic_ops;
+}
+
+static int counting_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
+			 struct baleen_table *table, struct baleen_error *error)
+{
+	struct baleen_table planned;
+	int err = plane_ops(shape->hash)->plan(domain, n, fpp, shape, &planned, error);
+
+	if (err)
+		return err;
+	planned.kind = BALEEN_KIND_COUNTING;
+	if (baleen_table_blocks(&planned) > BALEEN_MAX_BLOCKS)
+		return baleen_plan_too_many(n, error);
+	planned.n_blocks = baleen_table_blocks(&planned);
+	*table = planned;
+	return 0;
+}
+
+static double counting_fpp(const struct baleen_table *table, u32 domain, u64 n)
+{
+	return plane_ops(table->hash)->fpp(table, domain, n);
+}
+
+static double counting_measure(const struct baleen_filter *filter, u32 domain)
+{
+	return plane_ops(filter->image.table[domain].hash)->measure(filter, domain);
+}
+
+/* A copy of a key is counted when the filter is one of copies; else a key that
+ * is there, as far as its bits say, stays as it is.
+ */
+static int counting_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+{
+	struct baleen_positions positions;
+	int err = baleen_positions_of(&filter->image, key, &positions);
+
+	if (err)
+		return err;
+	*changed = (filter->image.flags & BALEEN_FLAG_COPIES) ||
+		   !baleen_positions_test(filter, key->domain, &positions);
+	if (*changed)
+		baleen_positions_add(filter, key->domain, &positions);
+	return 0;
+}
+
+static int counting_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+{
+	struct baleen_positions positions;
+	int err = baleen_positions_of(&filter->image, key, &positions);
+
+	if (!err)
+		*changed = baleen_positions_del(filter, key->domain, &positions);
+	return err;
+}
 
 const struct baleen_kind_ops baleen_counting_ops = {
 	.name = "counting",
+	.plan = counting_plan,
+	.fpp = counting_fpp,
+	.measure = counting_measure,
+	.insert = baleen_positions_insert,
+	.add = counting_add,
+	.del = counting_del,
 };
