@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "saved.h"
+#include "signals.h"
 
 struct save {
 	const char *device;
@@ -34,22 +35,6 @@ static int parse(struct save *save, int argc, char **argv)
 		return complain_usage(&save_command, "one device is asked for");
 	save->device = argv[optind];
 	return 0;
-}
-
-/* Ctrl-C ends the writing, not the process in the midst of it. Who ignores a
- * signal, as under nohup, goes on to.
- */
-static void hold_signals(sigset_t *before)
-{
-	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
-	struct sigaction action;
-	sigset_t held;
-
-	sigemptyset(&held);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (!sigaction(signals[i], NULL, &action) && action.sa_handler != SIG_IGN)
-			sigaddset(&held, signals[i]);
-	sigprocmask(SIG_BLOCK, &held, before);
 }
 
 static int take(const struct save *save, struct baleen_saved *saved)
@@ -106,7 +91,8 @@ static int run(int argc, char **argv)
 	}
 	if (take(&save, &saved))
 		return EXIT_FAILED;
-	hold_signals(&before);
+	/* Ctrl-C ends the writing, not the process in the midst of it. */
+	baleen_signals_hold(&before);
 	err = baleen_saved_write(&saved, save.directory, &error);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (err) {

@@ -2,7 +2,6 @@
 /* baleen update: new versions of feeds. */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "conf_plan.h"
 #include "feed_progress.h"
 #include "feed_update.h"
+#include "signals.h"
 #include "withhold.h"
 
 /**
@@ -378,20 +378,6 @@ static int update_each(const char *name, bool is_kept, void *data)
 	return 0;
 }
 
-/* A download ends early, a change is finished. Who ignores a signal goes on to. */
-static void hold_signals(void)
-{
-	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
-	struct sigaction action;
-	sigset_t held;
-
-	sigemptyset(&held);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (!sigaction(signals[i], NULL, &action) && action.sa_handler != SIG_IGN)
-			sigaddset(&held, signals[i]);
-	sigprocmask(SIG_BLOCK, &held, NULL);
-}
-
 static int update_all(struct update *update, int argc, char **argv)
 {
 	struct baleen_error error;
@@ -442,7 +428,8 @@ static int run(int argc, char **argv)
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	hold_signals();
+	/* A download ends early, a change is finished. */
+	baleen_signals_hold(NULL);
 	err = update_all(&update, argc, argv);
 	if (!update.json)
 		return finish_output(err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "events.h"
 
 #define BATCH_EVENTS 256
@@ -27,14 +28,6 @@ struct baleen_event_batch {
 	u64 since_ns;
 	struct baleen_event event[BATCH_EVENTS];
 };
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 static u64 tick_ns(void)
 {
@@ -73,10 +66,10 @@ static int lock_watch(const char *path)
 static int lock_watch_within(const char *path, u64 timeout_ns)
 {
 	const struct timespec nap = { .tv_nsec = 5000000 };
-	u64 end_ns = clock_ns(CLOCK_MONOTONIC) + timeout_ns;
+	u64 end_ns = baleen_clock_ns(CLOCK_MONOTONIC) + timeout_ns;
 	int fd = lock_watch(path);
 
-	while (fd == -EBUSY && clock_ns(CLOCK_MONOTONIC) < end_ns) {
+	while (fd == -EBUSY && baleen_clock_ns(CLOCK_MONOTONIC) < end_ns) {
 		nanosleep(&nap, NULL);
 		fd = lock_watch(path);
 	}
@@ -159,7 +152,7 @@ static int open_since(struct baleen_events *events, const char *device, u64 sinc
 
 int baleen_events_open(struct baleen_events *events, const char *device, struct baleen_error *error)
 {
-	return open_since(events, device, clock_ns(CLOCK_MONOTONIC_COARSE), error);
+	return open_since(events, device, baleen_clock_ns(CLOCK_MONOTONIC_COARSE), error);
 }
 
 int baleen_events_resume(struct baleen_events *events, const char *device,
@@ -198,7 +191,7 @@ static u64 program_loaded_ns(const struct baleen_pins *pins, u32 program_id)
 		info.load_time = 0;
 	close(fd);
 	return info.load_time ?
-		       info.load_time + clock_ns(CLOCK_MONOTONIC) - clock_ns(CLOCK_BOOTTIME) :
+		       info.load_time + baleen_clock_ns(CLOCK_MONOTONIC) - baleen_clock_ns(CLOCK_BOOTTIME) :
 		       0;
 }
 
@@ -248,7 +241,7 @@ static int read_batch(struct baleen_events *events, int timeout_ms, struct balee
 	if (err < 0 && err != -EINTR && err != -ENOBUFS)
 		return baleen_fail(error, -err, "%s: events: %s", events->xdp.device,
 				   strerror(-err));
-	events->time_of_day_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	events->time_of_day_ns = baleen_clock_ns(CLOCK_REALTIME) - baleen_clock_ns(CLOCK_MONOTONIC);
 	err = look_again(events, error);
 	/* What ends the watch has time until all is told. */
 	return batch->n ? 0 : err;

@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "fetch.h"
 #include "release.h"
+#include "signals.h"
 #include "unpack.h"
 
 #define MAX_REDIRECTS 5L
@@ -116,13 +117,6 @@ static u64 left_ms(const struct transfer *transfer)
 }
 
 /* By a signal that the caller blocked. */
-static bool is_interrupted(void)
-{
-	sigset_t pending;
-
-	return !sigpending(&pending) && !sigisemptyset(&pending);
-}
-
 /* Until the time is over or a blocked signal is pending, which stays so. */
 static void pause_for(u64 ms)
 {
@@ -183,7 +177,7 @@ static int on_progress(void *data, curl_off_t n_total, curl_off_t n_received, cu
 {
 	struct transfer *transfer = data;
 
-	if (is_interrupted())
+	if (baleen_signals_came())
 		return 1;
 	if (transfer->request->on_progress)
 		transfer->request->on_progress(transfer->request->data, n_received, n_total);
@@ -419,7 +413,7 @@ static int attempt_all(struct transfer *transfer, struct baleen_error *error)
 		if (pause >= left_ms(transfer))
 			break;
 		pause_for(pause);
-		if (is_interrupted())
+		if (baleen_signals_came())
 			return baleen_fail(error, EINTR, "%s: interrupted", transfer->name);
 		err = attempt(transfer, error);
 	}

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "image_file.h"
 #include "metrics_source.h"
 #include "metrics_state.h"
@@ -30,14 +31,6 @@ struct collection {
 
 /* --- programs -------------------------------------------------------------- */
 
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 /* When the program was loaded, in seconds since 1970; the kernel tells
  * CLOCK_BOOTTIME.
  */
@@ -53,8 +46,8 @@ static u64 loaded_s(const struct baleen_xdp *xdp)
 	if (bpf_obj_get_info_by_fd(fd, &info, &bytes))
 		info.load_time = 0;
 	close(fd);
-	ago_ns = clock_ns(CLOCK_BOOTTIME) - info.load_time;
-	return info.load_time ? (clock_ns(CLOCK_REALTIME) - ago_ns) / NS_PER_S :
+	ago_ns = baleen_clock_ns(CLOCK_BOOTTIME) - info.load_time;
+	return info.load_time ? (baleen_clock_ns(CLOCK_REALTIME) - ago_ns) / NS_PER_S :
 				BALEEN_METRICS_UNKNOWN;
 }
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "image_file.h"
 #include "lock.h"
 #include "manifest.h"
+#include "signals.h"
 
 static struct baleen_saved_image identify(const struct baleen_filter *filter)
 {
@@ -293,19 +293,12 @@ static int remove_inside(const struct target *target, const char *name)
 }
 
 /* Of a signal that the caller blocked. */
-static bool is_interrupted(void)
-{
-	sigset_t pending;
-
-	return !sigpending(&pending) && !sigisemptyset(&pending);
-}
-
 static int write_file(const struct target *target, const char *file, const void *bytes,
 		      size_t n_bytes, struct baleen_error *error)
 {
 	char path[PATH_MAX + 2 * NAME_MAX];
 
-	if (is_interrupted())
+	if (baleen_signals_came())
 		return baleen_fail(error, EINTR, "interrupted: nothing saved");
 	snprintf(path, sizeof(path), "%s/%s/%s", target->parent, target->beside, file);
 	return baleen_file_write(path, bytes, n_bytes, 0600, error);
