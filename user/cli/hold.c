@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "hold.h"
+#include "store.h"
 
 int complain_not_attached(const char *device)
 {
@@ -131,10 +132,11 @@ static int image_fd(const struct input *input)
 {
 	const struct baleen_filter *filter = &input->filter;
 	int fd = memfd_create("baleen-image", MFD_CLOEXEC);
+	int err = fd < 0 ? -errno : baleen_store_bytes(fd, filter->bytes, filter->n_bytes);
 
-	if (fd >= 0 && write(fd, filter->bytes, filter->n_bytes) == (ssize_t)filter->n_bytes)
+	if (!err)
 		return fd;
-	complain("%s: cannot keep the image: %m", input->path);
+	complain("%s: cannot keep the image: %s", input->path, strerror(-err));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -152,8 +154,8 @@ static bool append_line(char *text, size_t bytes, const char *line)
 static int describe_table(struct baleen_feed *feed, const struct baleen_csv_options *csv)
 {
 	struct baleen_feed_source *wanted = &feed->wanted;
-	bool fits = append_line(wanted->column, sizeof(wanted->column),
-				csv->column ? csv->column : "");
+	bool fits =
+		append_line(wanted->column, sizeof(wanted->column), csv->column ? csv->column : "");
 
 	for (u32 i = 0; i < csv->n_where; i++)
 		fits &= append_line(wanted->where, sizeof(wanted->where), csv->where[i]);
@@ -354,10 +356,11 @@ static int remove_old(const char *device, struct baleen_error *error)
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	if (old.is_kept) {
-		err = baleen_fail(error, EEXIST,
-				  "%s has an applied configuration in %s: 'baleen apply %s' puts it "
-				  "on again, 'baleen detach --forget %s' forgets it",
-				  device, old.path, device, device);
+		err = baleen_fail(
+			error, EEXIST,
+			"%s has an applied configuration in %s: 'baleen apply %s' puts it "
+			"on again, 'baleen detach --forget %s' forgets it",
+			device, old.path, device, device);
 		baleen_state_close(&old);
 		return err;
 	}

@@ -9,20 +9,24 @@
 
 #include "feed_file.h"
 #include "fetch.h"
+#include "store.h"
 
 static int copy_bytes(int from, int to, const char *path, struct baleen_error *error)
 {
 	char bytes[65536];
 	u64 n_bytes = 0;
 	ssize_t n;
+	int err;
 
 	while ((n = read(from, bytes, sizeof(bytes))) > 0) {
 		n_bytes += n;
 		if (n_bytes > BALEEN_FETCH_MAX_BYTES)
 			return baleen_fail(error, EFBIG, "%s: larger than %llu MB", path,
 					   BALEEN_FETCH_MAX_BYTES >> 20);
-		if (write(to, bytes, n) != n)
-			return baleen_fail(error, errno, "%s: cannot copy it: %m", path);
+		err = baleen_store_bytes(to, bytes, n);
+		if (err)
+			return baleen_fail(error, -err, "%s: cannot copy it: %s", path,
+					   strerror(-err));
 	}
 	if (n < 0)
 		return baleen_fail(error, errno, "%s: %m", path);

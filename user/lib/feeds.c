@@ -11,6 +11,7 @@
 #include "feeds.h"
 #include "state_path.h"
 #include "state_sql.h"
+#include "store.h"
 
 #define COLUMNS                                                                           \
 	"source, key_column, key_where, delimiter, skip_bad, every_s, timeout_s, file, "  \
@@ -199,15 +200,17 @@ static struct copy_name name_copy(const struct baleen_state *state, u64 id, u64 
 /* The name of the file is on disk before the row that speaks of it. */
 static int sync_copy(const struct baleen_state *state, int fd)
 {
-	int directory, err = 0;
+	int directory, err;
 
 	if (!state->is_kept)
 		return 0;
 	directory = openat(state->lock_fd, BALEEN_STATE_FEEDS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return -errno;
-	if (fsync(fd) || (fsync(directory) && errno != EINVAL))
+	if (fsync(fd))
 		err = -errno;
+	else
+		err = baleen_store_names(directory);
 	close(directory);
 	return err;
 }

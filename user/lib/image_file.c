@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "image_file.h"
+#include "store.h"
 
 /* Times a file is written again because another writer came in between. */
 #define MAX_TRIES 100
@@ -67,22 +68,6 @@ static int read_all(int fd, void *bytes, size_t n_bytes)
 	return 0;
 }
 
-static int write_all(int fd, const void *bytes, size_t n_bytes)
-{
-	size_t n = 0;
-
-	while (n < n_bytes) {
-		ssize_t put = write(fd, (const char *)bytes + n, n_bytes - n);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		n += put;
-	}
-	return 0;
-}
-
 static bool is_zero(const u8 *bytes, size_t n_bytes)
 {
 	return !*bytes && !memcmp(bytes, bytes + 1, n_bytes - 1);
@@ -101,7 +86,7 @@ static int write_new(int fd, const u8 *bytes, size_t n_bytes)
 	for (; at < n_bytes && !err; at += size) {
 		size = n_bytes - at < HOLE_BYTES ? n_bytes - at : HOLE_BYTES;
 		if (!is_zero(bytes + at, size))
-			err = write_all(fd, bytes + at, size);
+			err = baleen_store_bytes(fd, bytes + at, size);
 		else if (lseek(fd, size, SEEK_CUR) < 0)
 			err = -errno;
 	}
@@ -234,20 +219,6 @@ static int replace_named(const char *path, const void *bytes, size_t n_bytes, un
 	return err;
 }
 
-static int sync_directory(const char *directory)
-{
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	/* Some file systems cannot sync a directory and say EINVAL. */
-	if (fsync(fd) && errno != EINVAL)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 static int write_directly(const char *path, const void *bytes, size_t n_bytes)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -255,7 +226,7 @@ static int write_directly(const char *path, const void *bytes, size_t n_bytes)
 
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, bytes, n_bytes);
+	err = baleen_store_bytes(fd, bytes, n_bytes);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
@@ -308,7 +279,7 @@ int baleen_file_write(const char *path, const void *bytes, size_t n_bytes, unsig
 	if (err == -EOPNOTSUPP || err == -EISDIR || err == -ENOENT)
 		err = replace_named(target, bytes, n_bytes, mode);
 	if (!err)
-		err = sync_directory(directory);
+		err = baleen_store_names_at(directory);
 out:
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", path, strerror(-err));

@@ -7,25 +7,20 @@
 
 #include "list_set.h"
 #include "list_algebra.h"
+#include "store.h"
 
 /* --- text ------------------------------------------------------------------ */
 
 int baleen_text_open(const char *text, size_t n_bytes)
 {
-	int fd = memfd_create("baleen-text", MFD_CLOEXEC);
+	int fd = memfd_create("baleen-text", MFD_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
-	for (size_t done = 0; done < n_bytes;) {
-		ssize_t n = write(fd, text + done, n_bytes - done);
-
-		if (n < 0) {
-			int err = -errno;
-
-			close(fd);
-			return err;
-		}
-		done += n;
+	err = baleen_store_bytes(fd, text, n_bytes);
+	if (err) {
+		close(fd);
+		return err;
 	}
 	lseek(fd, 0, SEEK_SET);
 	return fd;

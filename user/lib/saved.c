@@ -15,6 +15,7 @@
 #include "lock.h"
 #include "manifest.h"
 #include "signals.h"
+#include "store.h"
 
 static struct baleen_saved_image identify(const struct baleen_filter *filter)
 {
@@ -354,10 +355,8 @@ static int finish(const struct target *target, const char *path, struct baleen_e
 	if (err)
 		return baleen_fail(error, -err, "%s: saved, but %s/%s cannot be removed: %s", path,
 				   target->parent, target->beside, strerror(-err));
-	/* Some file systems cannot sync a directory and say EINVAL. */
-	if (fsync(target->parent_fd) && errno != EINVAL)
-		return baleen_fail(error, errno, "%s: %m", path);
-	return 0;
+	err = baleen_store_names(target->parent_fd);
+	return err ? baleen_fail(error, -err, "%s: %s", path, strerror(-err)) : 0;
 }
 
 static int write_beside(const struct baleen_saved *saved, struct target *target, const char *path,

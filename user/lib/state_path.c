@@ -13,6 +13,7 @@
 
 #include "pins.h"
 #include "state_path.h"
+#include "store.h"
 
 #define PIECE_BYTES (1 << 20)
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
@@ -175,17 +176,9 @@ int baleen_state_remove_tree(const char *path)
 int baleen_state_sync_parent(const char *path)
 {
 	char copy[BALEEN_STATE_NAME_BYTES];
-	int fd, err = 0;
 
 	snprintf(copy, sizeof(copy), "%s", path);
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	/* Some file systems cannot sync a directory and say EINVAL. */
-	if (fsync(fd) && errno != EINVAL)
-		err = -errno;
-	close(fd);
-	return err;
+	return baleen_store_names_at(dirname(copy));
 }
 
 bool baleen_state_is_feed_name(const char *name, u64 *id, u64 *generation)

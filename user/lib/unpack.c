@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "store.h"
 #include "unpack.h"
 
 #define CHUNK_BYTES (64 * 1024)
@@ -20,21 +21,6 @@ int baleen_unpacker_start(struct baleen_unpacker *unpacker, int fd, u64 max_byte
 	return inflateInit2(&unpacker->zlib, MAX_WBITS + GZIP_ONLY) == Z_OK ? 0 : -ENOMEM;
 }
 
-static int write_all(int fd, const u8 *bytes, size_t n_bytes)
-{
-	while (n_bytes) {
-		ssize_t n = write(fd, bytes, n_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		n_bytes -= n;
-	}
-	return 0;
-}
-
 int baleen_unpacker_copy(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
 			 const char **reason)
 {
@@ -44,7 +30,7 @@ int baleen_unpacker_copy(struct baleen_unpacker *unpacker, const void *bytes, si
 		*reason = "is larger than the limit";
 		return -E2BIG;
 	}
-	err = write_all(unpacker->fd, bytes, n_bytes);
+	err = baleen_store_bytes(unpacker->fd, bytes, n_bytes);
 	if (err)
 		*reason = "cannot be stored";
 	else
