@@ -260,7 +260,7 @@ PLACES = $(if $(ELSEWHERE),s|/usr/sbin/baleend|$(sbindir)/baleend --command $(sb
 # What others add to these directories is installed with them.
 install: all
 	install -d $(addprefix $(DESTDIR),$(sbindir) $(libdir)/pkgconfig $(includedir)/baleen \
-		$(mandir)/man3 $(mandir)/man5 $(mandir)/man8 $(unitdir) $(udevdir) $(share) \
+		$(mandir)/man3 $(mandir)/man5 $(mandir)/man7 $(mandir)/man8 $(unitdir) $(udevdir) $(share) \
 		$(datadir)/bash-completion/completions $(sysconfdir)/baleen)
 	install -t $(DESTDIR)$(sbindir) $(PROGRAMS)
 	$(INSTALL_FILE) $(DESTDIR)$(includedir)/baleen include/baleen/*.h user/api/libbaleen.h
@@ -269,7 +269,7 @@ install: all
 	ln -sf $(API_SONAME) $(DESTDIR)$(libdir)/libbaleen.so
 	umask 022 && sed -e 's|@includedir@|$(includedir)|; s|@libdir@|$(libdir)|; s|@version@|$(API_VERSION)|' \
 		user/api/libbaleen.pc.in >$(DESTDIR)$(libdir)/pkgconfig/libbaleen.pc
-	for section in 3 5 8; do \
+	for section in 3 5 7 8; do \
 		$(INSTALL_FILE) $(DESTDIR)$(mandir)/man$$section user/man/*.$$section; \
 	done
 	$(INSTALL_FILE) $(DESTDIR)$(datadir)/bash-completion/completions user/completion/baleen

@@ -2,7 +2,6 @@
 /* What stands where a command says IMAGE: an image, a list or a live rule. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -10,111 +9,11 @@
 
 #include "image_file.h"
 #include "input.h"
-#include "key_spec.h"
-#include "kind.h"
 #include "progress.h"
 #include "unpack.h"
 
 /* Bad lines shown of one list: the wrong file is not worth a mailbox. */
 #define MAX_REPORTED 20
-
-void list_options_init(struct list_options *options)
-{
-	*options = (struct list_options){
-		.build = { .kind = BALEEN_KIND_CUCKOO, .key_spec = BALEEN_KEY_SRC },
-	};
-}
-
-static int take_kind(const struct command *command, struct list_options *options,
-		     const char *argument)
-{
-	u32 kind = baleen_kind_find(argument);
-
-	if (kind == BALEEN_KIND_NONE)
-		return complain_usage(command,
-				      "--kind '%s': not bloom, classic, counting, cuckoo or "
-				      "quotient",
-				      argument);
-	options->build.kind = kind;
-	return 0;
-}
-
-static int take_key(const struct command *command, struct list_options *options,
-		    const char *argument)
-{
-	struct baleen_error error;
-
-	if (baleen_key_spec_parse(argument, &options->build.key_spec, &error))
-		return complain_usage(command, "--key %s: %s", argument, error.text);
-	return 0;
-}
-
-static int take_csv(const struct command *command, struct list_options *options, int option,
-		    const char *argument)
-{
-	const char *name = "delimiter";
-	struct baleen_error error;
-	int err;
-
-	if (option == OPTION_COLUMN) {
-		name = "column";
-		err = baleen_csv_take_column(&options->csv, argument, &error);
-	} else if (option == OPTION_WHERE) {
-		name = "where";
-		err = baleen_csv_take_where(&options->csv, argument, &error);
-	} else {
-		err = baleen_csv_take_delimiter(&options->csv, argument, &error);
-	}
-	return err ? complain_usage(command, "--%s '%s': %s", name, argument, error.text) : 0;
-}
-
-int list_option_take(const struct command *command, struct list_options *options, int option,
-		     const char *argument)
-{
-	switch (option) {
-	case OPTION_SKIP_BAD: options->skip_bad = true; return 0;
-	case OPTION_ALLOW_EMPTY: options->allow_empty = true; return 0;
-	case OPTION_COLUMN:
-	case OPTION_WHERE:
-	case OPTION_DELIMITER: return take_csv(command, options, option, argument);
-	case OPTION_LIKE: options->like_path = argument; return 0;
-	case OPTION_KIND:
-		options->shaped_by = "--kind";
-		return take_kind(command, options, argument);
-	case OPTION_KEY:
-		options->shaped_by = "--key";
-		options->is_key_given = true;
-		return take_key(command, options, argument);
-	case OPTION_FPP:
-		options->shaped_by = "--fpp";
-		if (parse_rate(argument, &options->build.fpp))
-			return complain_usage(command, "--fpp '%s': not a rate from 0 to below 1",
-					      argument);
-		return 0;
-	case OPTION_CAPACITY:
-		options->shaped_by = "--capacity";
-		if (parse_count(argument, &options->build.capacity))
-			return complain_usage(command, "--capacity '%s': not a number of keys",
-					      argument);
-		return 0;
-	default:
-		/* getopt_long() has said what is wrong. */
-		fprintf(stderr, "baleen: see 'baleen help %s'\n", command->name);
-		return EXIT_USAGE;
-	}
-}
-
-int list_options_check(const struct command *command, const struct list_options *options)
-{
-	if (options->like_path && options->shaped_by)
-		return complain_usage(command,
-				      "--like takes everything from the image: %s "
-				      "contradicts it",
-				      options->shaped_by);
-	if (options->build.kind == BALEEN_KIND_BLOOM && !options->build.fpp)
-		return complain_usage(command, "--kind bloom needs a false positive rate: --fpp");
-	return 0;
-}
 
 bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule)
 {

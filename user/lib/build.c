@@ -117,8 +117,14 @@ static int build_once(const struct baleen_parts *parts, const struct baleen_imag
 
 /* --- build ---------------------------------------------------------------- */
 
-static int new_seed(struct baleen_seed *seed, struct baleen_error *error)
+/* The seed that was given, or a new one. */
+static int take_seed(const struct baleen_seed *given, struct baleen_seed *seed,
+		     struct baleen_error *error)
 {
+	if (given) {
+		*seed = *given;
+		return 0;
+	}
 	if (getrandom(seed->word, sizeof(seed->word), 0) != sizeof(seed->word))
 		return baleen_fail(error, errno, "no random seed: %m");
 	baleen_seed_expand(seed);
@@ -158,6 +164,7 @@ static int build_like(const struct baleen_parts *parts, const struct baleen_buil
 
 	/* What the image to be like has no table for is exact. */
 	planned.kind = BALEEN_KIND_CUCKOO;
+	planned.shape = (struct baleen_shape){ 0 };
 	if (!err)
 		err = baleen_parts_plan(parts, &planned, 0, &image, error);
 	if (err)
@@ -166,12 +173,16 @@ static int build_like(const struct baleen_parts *parts, const struct baleen_buil
 	return build_once(parts, &image, filter, error);
 }
 
-/* The seed is given: what finds no room needs more of it. */
+/* With a given seed, what finds no room needs more of it. */
+static void give_room(const struct baleen_parts *parts, struct baleen_build_options *options)
+{
+	options->capacity = fmax(options->capacity, baleen_parts_count(parts)) * 1.05 + 1;
+}
+
 static int build_kept(const struct baleen_parts *parts, const struct baleen_build_options *options,
 		      struct baleen_filter *filter, struct baleen_error *error)
 {
 	struct baleen_build_options roomier = *options;
-	u64 n_keys = baleen_parts_count(parts);
 	struct baleen_image image;
 	int err = -ENOSPC;
 
@@ -181,29 +192,33 @@ static int build_kept(const struct baleen_parts *parts, const struct baleen_buil
 			return err;
 		image.seed = options->keep->image.seed;
 		err = build_once(parts, &image, filter, error);
-		roomier.capacity = fmax(roomier.capacity, n_keys) * 1.05 + 1;
+		give_room(parts, &roomier);
 	}
 	return err;
 }
 
-/* What the other tables err is settled by their plan. */
-static double worst_bloom(const struct baleen_filter *filter)
+/* What tables err in which keys share bits; that of others is settled by their
+ * plan.
+ */
+static double worst_measured(const struct baleen_filter *filter)
 {
 	double worst = 0;
 
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
-		if (filter->image.table[domain].kind == BALEEN_KIND_BLOOM)
+		if (baleen_kind_ops(filter->image.table[domain].kind)->measure)
 			worst = fmax(worst, baleen_filter_fpp(filter, domain));
 	return worst;
 }
 
 /* One seed may leave a key without room, or put more keys than usual into few
- * Bloom blocks: a new one then, and for Bloom a plan as much stricter as the
- * rate came out too high.
+ * Bloom blocks: a new one then, or more room when the seed is given, and for
+ * Bloom kinds a plan as much stricter as the rate came out too high. With a
+ * given number of bits the rate is what comes out.
  */
 static int build_new(const struct baleen_parts *parts, const struct baleen_build_options *options,
 		     struct baleen_filter *filter, struct baleen_error *error)
 {
+	struct baleen_build_options roomier = *options;
 	double fpp = options->fpp;
 	int err = 0;
 
@@ -212,20 +227,21 @@ static int build_new(const struct baleen_parts *parts, const struct baleen_build
 		struct baleen_image image;
 		double worst;
 
-		err = baleen_parts_plan(parts, options, fpp, &image, error);
-		if (!err && options->seed)
-			image.seed = *options->seed;
-		else if (!err)
-			err = new_seed(&image.seed, error);
+		err = baleen_parts_plan(parts, &roomier, fpp, &image, error);
+		if (!err)
+			err = take_seed(options->seed, &image.seed, error);
 		if (err)
 			return err;
 		err = build_once(parts, &image, &built, error);
-		if (err == -ENOSPC)
+		if (err == -ENOSPC) {
+			if (options->seed)
+				give_room(parts, &roomier);
 			continue;
+		}
 		if (err)
 			return err;
-		worst = worst_bloom(&built);
-		if (worst <= options->fpp) {
+		worst = worst_measured(&built);
+		if (worst <= options->fpp || options->shape.n_bits) {
 			*filter = built;
 			return 0;
 		}

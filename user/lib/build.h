@@ -52,8 +52,9 @@ struct baleen_build_options {
  * @filter: the filter, to be freed by the caller; untouched on failure
  * @error: filled in on failure
  *
- * The seed comes from getrandom(); when a key finds no room although the
- * table is not full, the build starts again with a new one.
+ * Unless it is given the seed comes from getrandom(); when a key finds no room
+ * although the table is not full, the build starts again with a new one, or with
+ * a given one with more room.
  *
  * Return: 0; -ENOSPC when the list is larger than the capacity, saying how
  * many keys fit; -ENOMEM, -EINVAL, -E2BIG.

@@ -193,7 +193,8 @@ static int plan_table(const struct baleen_parts *parts, const struct baleen_buil
 		return 0;
 	}
 	n = share(parts, domain, options->capacity);
-	return n ? baleen_plan_shaped(domain, options->kind, n, fpp, &options->shape, table, error) :
+	return n ? baleen_plan_shaped(domain, options->kind, n, fpp, &options->shape, table,
+				      error) :
 		   0;
 }
 
@@ -283,6 +284,8 @@ int baleen_parts_plan(const struct baleen_parts *parts, const struct baleen_buil
 	int err;
 
 	memset(image, 0, sizeof(*image));
+	if (options->like ? options->like->flags & BALEEN_FLAG_COPIES : options->copies)
+		image->flags = BALEEN_FLAG_COPIES;
 	reason = set_key(parts, key_spec, image);
 	if (reason)
 		return baleen_fail(error, EINVAL, "%s", reason);
