@@ -38,8 +38,8 @@ static double counting_measure(const struct baleen_filter *filter, u32 domain)
 	return plane_ops(filter->image.table[domain].hash)->measure(filter, domain);
 }
 
-/* A copy of a key is counted when the filter is one of copies; else a key that
- * is there, as far as its bits say, stays as it is.
+/* Always counted, also when its bits are all set: they may be those of other keys,
+ * and a key that had not counted would go when they do.
  */
 static int counting_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
 {
@@ -48,10 +48,8 @@ static int counting_add(struct baleen_filter *filter, const struct baleen_key *k
 
 	if (err)
 		return err;
-	*changed = (filter->image.flags & BALEEN_FLAG_COPIES) ||
-		   !baleen_positions_test(filter, key->domain, &positions);
-	if (*changed)
-		baleen_positions_add(filter, key->domain, &positions);
+	baleen_positions_add(filter, key->domain, &positions);
+	*changed = true;
 	return 0;
 }
 
