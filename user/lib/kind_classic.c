@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "bloom_bits.h"
 #include "bloom_math.h"
 #include "kind.h"
 #include "plan.h"
@@ -95,7 +96,7 @@ static double classic_measure(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 
-	return pow((double)baleen_positions_count(filter, domain) / baleen_table_bits(table),
+	return pow((double)baleen_bits_count(filter, domain) / baleen_table_bits(table),
 		   table->n_hashes);
 }
 

@@ -173,13 +173,3 @@ int baleen_positions_insert(struct baleen_filter *filter, const struct baleen_ke
 	}
 	return 0;
 }
-
-u64 baleen_positions_count(const struct baleen_filter *filter, u32 domain)
-{
-	u64 n_words = (u64)filter->image.table[domain].n_buckets * BALEEN_BLOCK_WORDS, n = 0;
-	const u64 *word = plane_word(filter, domain, 0);
-
-	for (u64 i = 0; i < n_words; i++)
-		n += __builtin_popcountll(word[i]);
-	return n;
-}

@@ -110,13 +110,4 @@ u32 baleen_counter_get(const struct baleen_filter *filter, u32 domain, u64 posit
 int baleen_positions_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
 			    size_t *n_done);
 
-/**
- * baleen_positions_count() - bits that are set
- * @filter: the filter
- * @domain: of a Bloom, classic or counting table
- *
- * Return: how many of baleen_table_bits().
- */
-u64 baleen_positions_count(const struct baleen_filter *filter, u32 domain);
-
 #endif /* BALEEN_POSITIONS_H */
