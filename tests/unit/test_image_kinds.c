@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The validator: geometries of each kind of table, right and wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <baleen/image_check.h>
+
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The header of an image of one table. */
+static u64 write_header(u32 domain, const struct baleen_table *table, struct baleen_image *image,
+			u8 *bytes)
+{
+	static const u32 spec[] = { BALEEN_KEY_SRC, BALEEN_KEY_DST, BALEEN_KEY_PORTS,
+				    BALEEN_KEY_STRING };
+
+	memset(image, 0, sizeof(*image));
+	image->n_blocks = BALEEN_HEADER_BLOCKS + table->n_blocks;
+	image->key_spec = spec[domain];
+	image->n_entries = table->n_entries;
+	image->table[domain] = *table;
+	image->table[domain].first_block = BALEEN_HEADER_BLOCKS;
+	baleen_seed_expand(&image->seed);
+	baleen_header_write(image, bytes);
+	return (u64)image->n_blocks * BALEEN_BLOCK_BYTES;
+}
+
+static void assert_table_refused(u32 domain, const struct baleen_table *table, const char *why)
+{
+	struct baleen_image image, out, poison;
+	u8 bytes[BALEEN_HEADER_BYTES];
+	u64 n_bytes = write_header(domain, table, &image, bytes);
+	const char *reason = "accepted";
+
+	memset(&out, 0xa5, sizeof(out));
+	memset(&poison, 0xa5, sizeof(poison));
+	assert_int_equal(baleen_header_check(bytes, n_bytes, &out, &reason), -EINVAL);
+	assert_string_equal(reason, why);
+	assert_memory_equal(&out, &poison, sizeof(out));
+}
+
+static void assert_table_accepted(u32 domain, const struct baleen_table *table)
+{
+	u8 bytes[BALEEN_HEADER_BYTES];
+	struct baleen_image image, out;
+	u64 n_bytes = write_header(domain, table, &image, bytes);
+	const char *reason;
+
+	if (baleen_header_check(bytes, n_bytes, &out, &reason))
+		fail_msg("%s", reason);
+	assert_memory_equal(&out, &image, sizeof(out));
+}
+
+struct geometry {
+	u32 domain;
+	struct baleen_table table;
+	const char *reason;
+};
+
+static void assert_all_refused(const struct geometry *geometry, u32 n)
+{
+	for (u32 i = 0; i < n; i++)
+		assert_table_refused(geometry[i].domain, &geometry[i].table, geometry[i].reason);
+}
+
+static void assert_all_accepted(const struct geometry *geometry, u32 n)
+{
+	for (u32 i = 0; i < n; i++)
+		assert_table_accepted(geometry[i].domain, &geometry[i].table);
+}
+
+#define DISAGREE "number of buckets and blocks disagree"
+#define POSITIONS "number of hashes is not 1 to 32"
+#define HASHES "number of hashes is not 2, 4, 6 or 8"
+#define TOO_MANY "more bits than a hash of 32 bits can choose of"
+
+/* domain, hash, hashes, blocks of bits, spare bits, blocks */
+#define CLASSIC(d, h, k, n, spare, total)                      \
+	.domain = (d), .table = { .kind = BALEEN_KIND_CLASSIC, \
+				  .hash = BALEEN_HASH_##h,     \
+				  .n_hashes = (k),             \
+				  .n_buckets = (n),            \
+				  .n_spare_bits = (spare),     \
+				  .n_blocks = (total) }
+#define COUNTING(d, h, k, n, spare, total)                      \
+	.domain = (d), .table = { .kind = BALEEN_KIND_COUNTING, \
+				  .hash = BALEEN_HASH_##h,      \
+				  .n_hashes = (k),              \
+				  .n_buckets = (n),             \
+				  .n_spare_bits = (spare),      \
+				  .n_blocks = (total) }
+
+static void test_refused_bits(void **state)
+{
+	static const struct geometry wrong[] = {
+		{ CLASSIC(0, BLOCKED, 6, 3, 0, 3), "unknown hash" },
+		{ CLASSIC(0, KEYED + 3, 6, 3, 0, 3), "unknown hash" },
+		{ CLASSIC(0, KEYED, 0, 3, 0, 3), POSITIONS },
+		{ CLASSIC(0, KEYED, 33, 3, 0, 3), POSITIONS },
+		{ CLASSIC(0, KEYED, 7, 3, 512, 3), "more bits to spare than a block has" },
+		{ CLASSIC(0, KEYED, 7, 3, 0xffffffff, 3), "more bits to spare than a block has" },
+		{ CLASSIC(0, KEYED, 7, 3, 0, 4), DISAGREE },
+		{ CLASSIC(0, KEYED, 7, 3, 0, 15), DISAGREE },
+		{ CLASSIC(0, KEYED, 7, 0, 0, 3), "a table without buckets" },
+		{ CLASSIC(1, MURMUR3_FNV1A, 3, 3, 0, 3), "number of hashes is not 2" },
+		{ CLASSIC(1, MURMUR3_FNV1A, 1, 3, 0, 3), "number of hashes is not 2" },
+		{ CLASSIC(1, MURMUR3, 3, (1 << 23) + 1, 511, (1 << 23) + 1), TOO_MANY },
+		{ CLASSIC(2, MURMUR3, 3, 3, 0, 3), "a hash of bytes for keys of several fields" },
+		{ COUNTING(0, KEYED + 3, 6, 3, 0, 15), "unknown hash" },
+		{ COUNTING(0, BLOCKED, 0, 3, 0, 15), HASHES },
+		{ COUNTING(0, BLOCKED, 7, 3, 0, 15), HASHES },
+		{ COUNTING(0, BLOCKED, 10, 3, 0, 15), HASHES },
+		{ COUNTING(0, BLOCKED, 6, 3, 1, 15), "blocks that are not full" },
+		{ COUNTING(0, BLOCKED, 6, 3, 0, 3), DISAGREE },
+		{ COUNTING(0, BLOCKED, 6, 3, 0, 14), DISAGREE },
+		{ COUNTING(0, KEYED, 0, 3, 0, 15), POSITIONS },
+		{ COUNTING(0, KEYED, 7, 3, 9, 16), DISAGREE },
+		{ COUNTING(3, MURMUR3_FNV1A, 3, 3, 0, 15), "number of hashes is not 2" },
+	};
+
+	assert_all_refused(wrong, N_OF(wrong));
+}
+
+static void test_accepted_bits(void **state)
+{
+	static const struct geometry right[] = {
+		{ CLASSIC(0, KEYED, 1, 1, 511, 1) },
+		{ CLASSIC(1, KEYED, 32, 3, 0, 3) },
+		{ CLASSIC(2, KEYED, 7, (1 << 23) + 1, 0, (1 << 23) + 1) },
+		{ CLASSIC(3, MURMUR3, 7, 1 << 23, 0, 1 << 23) },
+		{ CLASSIC(1, MURMUR3_FNV1A, 2, 3, 100, 3) },
+		{ COUNTING(0, BLOCKED, 8, 3, 0, 15) },
+		{ COUNTING(1, KEYED, 32, 3, 511, 15) },
+		{ COUNTING(3, MURMUR3, 5, 3, 17, 15) },
+		{ COUNTING(0, MURMUR3_FNV1A, 2, 1, 0, 5) },
+	};
+
+	assert_all_accepted(right, N_OF(right));
+}
+
+/* domain, slot bits, slots of a bucket, buckets, in the stash, blocks */
+#define CUCKOO(d, w, b, n, s, total)                          \
+	.domain = (d), .table = { .kind = BALEEN_KIND_CUCKOO, \
+				  .slot_bits = (w),           \
+				  .bucket_slots = (b),        \
+				  .n_buckets = (n),           \
+				  .n_stash = (s),             \
+				  .n_blocks = (total) }
+/* domain, quotient bits, remainder bits, longest cluster, blocks */
+#define QUOTIENT(d, q, r, longest, total)                        \
+	.domain = (d), .table = { .kind = BALEEN_KIND_QUOTIENT,  \
+				  .shape = BALEEN_QUOTIENT_META, \
+				  .log2_buckets = (q),           \
+				  .slot_bits = (r),              \
+				  .n_buckets = 1u << (q),        \
+				  .longest_cluster = (longest),  \
+				  .n_blocks = (total) }
+
+static void test_refused_slots(void **state)
+{
+	static const char bucket[] = "number of slots of a bucket is not 1, 2 or 4";
+	static const char longer[] = "fingerprints longer than the keys";
+	static const struct geometry wrong[] = {
+		{ CUCKOO(1, 8, 0, 4, 0, 1), bucket },
+		{ CUCKOO(1, 12, 3, 4, 0, 1), bucket },
+		{ CUCKOO(1, 16, 4, 8, 0, 1), bucket },
+		{ CUCKOO(1, 10, 4, 8, 0, 1), "slot width is not 8, 12, 16, 32 or 64 bits" },
+		{ CUCKOO(1, 8, 4, 17, 0, 1), DISAGREE },
+		{ CUCKOO(1, 12, 4, 11, 0, 1), DISAGREE },
+		{ CUCKOO(1, 16, 1, 33, 0, 1), DISAGREE },
+		{ CUCKOO(1, 16, 0, 8, 1, 1), DISAGREE },
+		{ CUCKOO(1, 16, 0, 8, 0, 2), DISAGREE },
+		{ CUCKOO(1, 16, 0, 8, 9, 2), "more slots in the stash than it has" },
+		{ QUOTIENT(0, 3, 30, 0, 5), longer },
+		{ QUOTIENT(1, 3, 62, 0, 9), longer },
+		{ QUOTIENT(1, 3, 0, 0, 1), longer },
+		{ QUOTIENT(0, 3, 29, 9, 4), "a cluster longer than the table" },
+		{ QUOTIENT(0, 3, 29, 0, 5), "number of slots and blocks disagree" },
+		{ QUOTIENT(0, 7, 2, 0, 1), "number of slots and blocks disagree" },
+		{ QUOTIENT(0, 0, 5, 0, 1), "number of slots is not a power of two" },
+	};
+	struct geometry odd = { QUOTIENT(0, 3, 29, 0, 4), NULL };
+
+	assert_all_refused(wrong, N_OF(wrong));
+	odd.table.n_buckets = 7;
+	assert_table_refused(0, &odd.table, "number of slots is not a power of two");
+	odd.table.n_buckets = 8;
+	odd.table.n_entries = 9;
+	assert_table_refused(0, &odd.table, "more entries than slots");
+	odd.table.n_entries = 8;
+	assert_table_accepted(0, &odd.table);
+}
+
+static void test_accepted_slots(void **state)
+{
+	static const struct geometry right[] = {
+		{ CUCKOO(1, 8, 4, 16, 0, 1) },	{ CUCKOO(1, 12, 4, 10, 0, 1) },
+		{ CUCKOO(0, 12, 2, 21, 0, 1) }, { CUCKOO(0, 8, 1, 64, 0, 1) },
+		{ CUCKOO(1, 16, 1, 32, 0, 1) }, { CUCKOO(3, 16, 2, 16, 8, 2) },
+		{ CUCKOO(2, 64, 1, 8, 1, 2) },	{ CUCKOO(2, 32, 0, 4, 0, 1) },
+		{ QUOTIENT(0, 3, 29, 8, 4) },	{ QUOTIENT(1, 1, 63, 2, 9) },
+		{ QUOTIENT(2, 7, 2, 100, 2) },	{ QUOTIENT(3, 6, 5, 1, 1) },
+	};
+
+	for (u32 i = 0; i < N_OF(right); i++) {
+		struct baleen_table table = right[i].table;
+
+		table.log2_buckets = baleen_log2(table.n_buckets);
+		assert_table_accepted(right[i].domain, &table);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused_bits),
+		cmocka_unit_test(test_accepted_bits),
+		cmocka_unit_test(test_refused_slots),
+		cmocka_unit_test(test_accepted_slots),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
