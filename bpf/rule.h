@@ -56,8 +56,54 @@ baleen_inline int qualifies(const struct baleen_qualifiers *asked, u32 vlan,
 	return transport->has_ports && port_is_asked;
 }
 
+/* What each object has for each of its rules, @n a constant of the call. */
+baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details);
+baleen_inline int rule_fields_match(u32 n, const struct details *details);
+baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer);
+baleen_inline int rule_other_test(u32 n, const struct baleen_key *key);
+
+/* @domain is a constant of the call. What the path is not tuned for is out of
+ * line, and has a copy of the key, so that this one stays in registers.
+ */
+baleen_inline int rule_table_test(u32 n, const struct baleen_image *image, const void *store,
+				  const struct baleen_key *key, u32 domain)
+{
+	struct baleen_key copy;
+
+	if (baleen_table_is_plain(&image->table[domain]))
+		return baleen_table_test_plain(&image->table[domain], &image->seed, store, key);
+	copy = *key;
+	return rule_other_test(n, &copy);
+}
+
+/* The table of the key's domain, when it is not plain. Each branch has a pointer
+ * of its own, so that the verifier knows the table's constants behind it; clang
+ * would multiply the domain.
+ */
+baleen_inline const struct baleen_table *other_table(const struct baleen_image *image, u32 domain)
+{
+	const struct baleen_table *table = NULL;
+
+#pragma clang loop unroll(full)
+	for (u32 i = BALEEN_IP4; i <= BALEEN_TUPLE; i++) {
+		if (domain == i && !baleen_table_is_plain(&image->table[i])) {
+			table = &image->table[i];
+			asm volatile("" : "+r"(table));
+		}
+	}
+	return table;
+}
+
+baleen_inline int other_test(const struct baleen_image *image, const void *store,
+			     const struct baleen_key *key)
+{
+	const struct baleen_table *table = other_table(image, key->domain);
+
+	return table ? baleen_table_test_other(table, &image->seed, store, key) : 0;
+}
+
 /* A key of several fields; a WORD and a TUPLE have their own tables. */
-baleen_inline int fields_match(const struct baleen_image *image, const void *store,
+baleen_inline int fields_match(u32 n, const struct baleen_image *image, const void *store,
 			       const struct details *details)
 {
 	struct baleen_key key;
@@ -66,26 +112,26 @@ baleen_inline int fields_match(const struct baleen_image *image, const void *sto
 		return 0;
 	key = baleen_key_fields(image->key_spec, &details->fields);
 	if (key.domain == BALEEN_WORD)
-		return baleen_table_test(&image->table[BALEEN_WORD], &image->seed, store, &key);
-	return baleen_table_test(&image->table[BALEEN_TUPLE], &image->seed, store, &key);
+		return rule_table_test(n, image, store, &key, BALEEN_WORD);
+	return rule_table_test(n, image, store, &key, BALEEN_TUPLE);
 }
-
-/* What each object has for each of its rules, @n a constant of the call. */
-baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details);
-baleen_inline int rule_fields_match(u32 n, const struct details *details);
-baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer);
 
 baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, const void *store,
 				       const u8 *ip, bool is_ip6)
 {
-	u32 domain = is_ip6 ? BALEEN_IP6 : BALEEN_IP4;
+	u32 domain = is_ip6 ? BALEEN_IP6 : BALEEN_IP4, group, stem;
 	struct baleen_key key = baleen_packet_key(ip, rule->key_offset[domain], domain);
-	u32 stem;
+	const struct baleen_image *image = &rule->image;
 
-	if (!is_ip6 || !rule->image.table[BALEEN_IP6_STEMS].kind)
-		return baleen_image_test(&rule->image, store, &key);
-	stem = baleen_stem_get(&rule->image, store, &key);
-	if (baleen_stem_decides(&rule->image, stem))
+	if (!is_ip6 && image->table[BALEEN_IP4_GROUPS].kind) {
+		group = baleen_directory_get(&image->table[BALEEN_IP4_GROUPS], store, key.ip4, 1);
+		if (group != BALEEN_GROUP_HOSTS)
+			return group;
+	}
+	if (!is_ip6 || !image->table[BALEEN_IP6_STEMS].kind)
+		return rule_table_test(n, image, store, &key, domain);
+	stem = baleen_stem_get(image, store, &key);
+	if (baleen_stem_decides(image, stem))
 		return stem & 1;
 	return rule_prefixes_test(n, key.hi, key.lo, stem & 1);
 }
