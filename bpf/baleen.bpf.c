@@ -18,47 +18,49 @@ struct baleen_config config SEC(".rodata.config");
  * empty, because its map is not there either. BPF_F_MMAPABLE makes the blocks
  * page-aligned: none straddles a line.
  */
-#define RULE(n)                                                                                  \
-	struct {                                                                                 \
-		__uint(type, BPF_MAP_TYPE_ARRAY);                                                \
-		__uint(map_flags, BPF_F_MMAPABLE);                                               \
-		__uint(max_entries, 1);                                                          \
-		__type(key, u32);                                                                \
-		__type(value, struct baleen_block);                                              \
-	} baleen_rule_##n SEC(".maps");                                                          \
-                                                                                                 \
-	__noinline int rule_qualifies_##n(u32 vlan, const struct details *details)               \
-	{                                                                                        \
-		const struct baleen_rule *rule = &config.rule[n];                                \
-                                                                                                 \
-		return details && rule->is_qualified ?                                           \
-			       qualifies(&rule->qualifiers, vlan, details) :                     \
-			       0;                                                                \
-	}                                                                                        \
-                                                                                                 \
-	__noinline int rule_other_test_##n(const struct baleen_key *key)                         \
-	{                                                                                        \
-		const struct baleen_image *image = &config.rule[n].image;                        \
-                                                                                                 \
-		return key && n < config.n_rules ? other_test(image, &baleen_rule_##n, key) : 0; \
-	}                                                                                        \
-                                                                                                 \
-	__noinline int rule_fields_match_##n(const struct details *details)                      \
-	{                                                                                        \
-		const struct baleen_image *image = &config.rule[n].image;                        \
-                                                                                                 \
-		return details && n < config.n_rules ?                                           \
-			       fields_match(n, image, &baleen_rule_##n, details) :               \
-			       0;                                                                \
-	}                                                                                        \
-                                                                                                 \
-	__noinline int rule_prefixes_test_##n(u64 hi, u64 lo, u32 answer)                        \
-	{                                                                                        \
-		const struct baleen_image *image = &config.rule[n].image;                        \
-                                                                                                 \
-		return image->table[BALEEN_IP6_PREFIXES].kind ?                                  \
-			       baleen_prefixes_test(image, &baleen_rule_##n, hi, lo, answer) :   \
-			       0;                                                                \
+#define RULE(n)                                                                                \
+	struct {                                                                               \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                                              \
+		__uint(map_flags, BPF_F_MMAPABLE);                                             \
+		__uint(max_entries, 1);                                                        \
+		__type(key, u32);                                                              \
+		__type(value, struct baleen_block);                                            \
+	} baleen_rule_##n SEC(".maps");                                                        \
+                                                                                               \
+	__noinline int rule_qualifies_##n(u32 vlan, const struct details *details)             \
+	{                                                                                      \
+		const struct baleen_rule *rule = &config.rule[n];                              \
+                                                                                               \
+		return details && rule->is_qualified ?                                         \
+			       qualifies(&rule->qualifiers, vlan, details) :                   \
+			       0;                                                              \
+	}                                                                                      \
+                                                                                               \
+	__noinline int rule_other_test_##n(u64 hi, u64 lo, u32 is_ip6)                         \
+	{                                                                                      \
+		const struct baleen_image *image = &config.rule[n].image;                      \
+                                                                                               \
+		return n < config.n_rules ?                                                    \
+			       other_address_test(image, &baleen_rule_##n, hi, lo, is_ip6) :   \
+			       0;                                                              \
+	}                                                                                      \
+                                                                                               \
+	__noinline int rule_fields_match_##n(const struct details *details)                    \
+	{                                                                                      \
+		const struct baleen_image *image = &config.rule[n].image;                      \
+                                                                                               \
+		return details && n < config.n_rules ?                                         \
+			       fields_match(image, &baleen_rule_##n, details) :                \
+			       0;                                                              \
+	}                                                                                      \
+                                                                                               \
+	__noinline int rule_prefixes_test_##n(u64 hi, u64 lo, u32 answer)                      \
+	{                                                                                      \
+		const struct baleen_image *image = &config.rule[n].image;                      \
+                                                                                               \
+		return image->table[BALEEN_IP6_PREFIXES].kind ?                                \
+			       baleen_prefixes_test(image, &baleen_rule_##n, hi, lo, answer) : \
+			       0;                                                              \
 	}
 
 RULE(0)
@@ -112,9 +114,9 @@ baleen_inline int rule_fields_match(u32 n, const struct details *details)
 	return OF_RULE(n, rule_fields_match_)(details);
 }
 
-baleen_inline int rule_other_test(u32 n, const struct baleen_key *key)
+baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
 {
-	return OF_RULE(n, rule_other_test_)(key);
+	return OF_RULE(n, rule_other_test_)(hi, lo, is_ip6);
 }
 
 baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)

@@ -60,21 +60,7 @@ baleen_inline int qualifies(const struct baleen_qualifiers *asked, u32 vlan,
 baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details);
 baleen_inline int rule_fields_match(u32 n, const struct details *details);
 baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer);
-baleen_inline int rule_other_test(u32 n, const struct baleen_key *key);
-
-/* @domain is a constant of the call. What the path is not tuned for is out of
- * line, and has a copy of the key, so that this one stays in registers.
- */
-baleen_inline int rule_table_test(u32 n, const struct baleen_image *image, const void *store,
-				  const struct baleen_key *key, u32 domain)
-{
-	struct baleen_key copy;
-
-	if (baleen_table_is_plain(&image->table[domain]))
-		return baleen_table_test_plain(&image->table[domain], &image->seed, store, key);
-	copy = *key;
-	return rule_other_test(n, &copy);
-}
+baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6);
 
 /* The table of the key's domain, when it is not plain. Each branch has a pointer
  * of its own, so that the verifier knows the table's constants behind it; clang
@@ -103,17 +89,32 @@ baleen_inline int other_test(const struct baleen_image *image, const void *store
 }
 
 /* A key of several fields; a WORD and a TUPLE have their own tables. */
-baleen_inline int fields_match(u32 n, const struct baleen_image *image, const void *store,
+baleen_inline int fields_match(const struct baleen_image *image, const void *store,
 			       const struct details *details)
 {
+	const struct baleen_table *word = &image->table[BALEEN_WORD];
+	const struct baleen_table *tuple = &image->table[BALEEN_TUPLE];
 	struct baleen_key key;
 
 	if (!baleen_packet_has_key(&details->transport, image->key_spec))
 		return 0;
 	key = baleen_key_fields(image->key_spec, &details->fields);
-	if (key.domain == BALEEN_WORD)
-		return rule_table_test(n, image, store, &key, BALEEN_WORD);
-	return rule_table_test(n, image, store, &key, BALEEN_TUPLE);
+	if (key.domain == BALEEN_WORD && baleen_table_is_plain(word))
+		return baleen_table_test_plain(word, &image->seed, store, &key);
+	if (key.domain == BALEEN_TUPLE && baleen_table_is_plain(tuple))
+		return baleen_table_test_plain(tuple, &image->seed, store, &key);
+	return other_test(image, store, &key);
+}
+
+/* An address in a table that the packet path is not tuned for: out of line. */
+baleen_inline int other_address_test(const struct baleen_image *image, const void *store, u64 hi,
+				     u64 lo, u32 is_ip6)
+{
+	struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = lo };
+
+	if (is_ip6)
+		key = (struct baleen_key){ .domain = BALEEN_IP6, .hi = hi, .lo = lo };
+	return other_test(image, store, &key);
 }
 
 baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, const void *store,
@@ -129,7 +130,10 @@ baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, co
 			return group;
 	}
 	if (!is_ip6 || !image->table[BALEEN_IP6_STEMS].kind)
-		return rule_table_test(n, image, store, &key, domain);
+		return baleen_table_is_plain(&image->table[domain]) ?
+			       baleen_table_test_plain(&image->table[domain], &image->seed, store,
+						       &key) :
+			       rule_other_test(n, key.hi, is_ip6 ? key.lo : key.ip4, is_ip6);
 	stem = baleen_stem_get(image, store, &key);
 	if (baleen_stem_decides(image, stem))
 		return stem & 1;

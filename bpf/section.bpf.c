@@ -26,18 +26,18 @@ struct baleen_block baleen_filter[BALEEN_HEADER_BLOCKS] SEC(".data.filter");
 		.bytes = (u64)baleen_rule.image.n_blocks * BALEEN_BLOCK_BYTES, \
 	})
 
-__noinline int rule_other_test_0(const struct baleen_key *key)
+__noinline int rule_other_test_0(u64 hi, u64 lo, u32 is_ip6)
 {
 	const struct baleen_section store = STORE;
 
-	return key ? other_test(&baleen_rule.image, &store, key) : 0;
+	return other_address_test(&baleen_rule.image, &store, hi, lo, is_ip6);
 }
 
 __noinline int rule_fields_match_0(const struct details *details)
 {
 	const struct baleen_section store = STORE;
 
-	return details ? fields_match(0, &baleen_rule.image, &store, details) : 0;
+	return details ? fields_match(&baleen_rule.image, &store, details) : 0;
 }
 
 __noinline int rule_prefixes_test_0(u64 hi, u64 lo, u32 answer)
@@ -58,9 +58,9 @@ baleen_inline int rule_fields_match(u32 n, const struct details *details)
 	return rule_fields_match_0(details);
 }
 
-baleen_inline int rule_other_test(u32 n, const struct baleen_key *key)
+baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
 {
-	return rule_other_test_0(key);
+	return rule_other_test_0(hi, lo, is_ip6);
 }
 
 baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)

@@ -23,7 +23,8 @@
  */
 baleen_inline bool baleen_table_is_plain(const struct baleen_table *table)
 {
-	return !table->shape && !table->extra;
+	/* Both in one load. */
+	return !BALEEN_LOAD(u64, (const u8 *)table + offsetof(struct baleen_table, shape));
 }
 
 /**

@@ -160,7 +160,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 	}
 }
 
-#define BALEEN_CONFIG_VERSION 3
+#define BALEEN_CONFIG_VERSION 4
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
@@ -179,7 +179,8 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  * @device: name of the device at attach, for status after it was renamed
  * @rule: the rules in order of evaluation, first match wins
  * @code: of the release whose program it is; see baleen_load_code(). Version 3;
- *        0 of an earlier one
+ *        0 of an earlier one. Version 4 ends where version 3 does: the tables of
+ *        its images have kinds and shapes that an earlier release does not know
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes

@@ -13,6 +13,7 @@
 static const size_t version_bytes[] = {
 	[2 - BALEEN_CONFIG_OLDEST] = END_OF(rule),
 	[3 - BALEEN_CONFIG_OLDEST] = END_OF(code),
+	[4 - BALEEN_CONFIG_OLDEST] = END_OF(code),
 };
 
 _Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==
