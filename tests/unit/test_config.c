@@ -96,6 +96,19 @@ static void test_reads_version_2(void **state)
 	assert_refused(&config, n_bytes);
 }
 
+/* Of the same length: what differs is what the tables of its images may be. */
+static void test_reads_version_3(void **state)
+{
+	struct baleen_config config = sample(), out;
+
+	config.version = 3;
+	config.code = 7;
+	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
+	assert_int_equal(out.version, BALEEN_CONFIG_VERSION);
+	assert_int_equal(out.code, 7);
+	assert_true(out.version > 3);
+}
+
 /* What is behind the last rule is not looked at. */
 static void test_reads(void **state)
 {
@@ -124,6 +137,7 @@ int main(void)
 		cmocka_unit_test(test_refuses_other_sizes),
 		cmocka_unit_test(test_refuses_nonsense),
 		cmocka_unit_test(test_reads_version_2),
+		cmocka_unit_test(test_reads_version_3),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_ends_names),
 	};

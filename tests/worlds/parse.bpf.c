@@ -21,6 +21,11 @@ baleen_inline int rule_fields_match(u32 n, const struct details *details)
 	return 0;
 }
 
+baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
+{
+	return 0;
+}
+
 baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
 {
 	return 0;
