@@ -48,7 +48,7 @@ static int run(int argc, char **argv)
 	int option, err = 0;
 
 	list_options_init(&options);
-	while ((option = getopt_long(argc, argv, "o:jv", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "o:jv0", long_options, NULL)) != -1) {
 		switch (option) {
 		case OPTION_OUT: out = optarg; break;
 		case OPTION_JSON: json = true; break;

@@ -174,7 +174,9 @@ static int open_lines(int fd, const char *name, const struct baleen_csv_options 
 static int read_lines(struct baleen_list *list, int fd, const char *name,
 		      struct list_options *options)
 {
-	const struct baleen_list_reader reader = { .on_bad = report_bad, .data = options };
+	const struct baleen_list_reader reader = { .on_bad = report_bad,
+						   .data = options,
+						   .ends_with_nul = options->ends_with_nul };
 	int lines = open_lines(fd, name, &options->csv), err;
 	struct baleen_error error;
 
@@ -234,7 +236,8 @@ static u32 list_key_spec(const struct list_options *options)
 
 static bool is_empty(const struct baleen_list *list)
 {
-	return !(list->n_ip4 || list->n_net4 || list->n_ip6 || list->n_prefix6 || list->n_key);
+	return !(list->n_ip4 || list->n_net4 || list->n_ip6 || list->n_prefix6 || list->n_key ||
+		 list->strings.n);
 }
 
 /* A list becomes a set, and that a filter. */

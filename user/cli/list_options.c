@@ -227,6 +227,7 @@ int list_option_take(const struct command *command, struct list_options *options
 	switch (option) {
 	case OPTION_SKIP_BAD: options->skip_bad = true; return 0;
 	case OPTION_ALLOW_EMPTY: options->allow_empty = true; return 0;
+	case OPTION_NULL: options->ends_with_nul = true; return 0;
 	case OPTION_COLUMN:
 	case OPTION_WHERE:
 	case OPTION_DELIMITER: return take_csv(command, options, option, argument);

@@ -11,6 +11,7 @@
 
 /* Codes above every character for long options without a letter. */
 enum list_option {
+	OPTION_NULL = '0',
 	OPTION_SKIP_BAD = 0x100,
 	OPTION_ALLOW_EMPTY,
 	OPTION_COLUMN,
@@ -40,6 +41,7 @@ enum list_option {
  * struct list_options - how lists are read and built
  * @skip_bad: count bad lines instead of refusing the list
  * @allow_empty: take a list without a key
+ * @ends_with_nul: a string ends with a NUL byte, not with its line
  * @n_reported: bad lines of the list at hand that were printed
  * @looks_at_live: a live rule is looked at as it changes, not copied between
  *                 two changes
@@ -58,6 +60,7 @@ enum list_option {
 struct list_options {
 	bool skip_bad;
 	bool allow_empty;
+	bool ends_with_nul;
 	bool looks_at_live;
 	u64 n_reported;
 	struct baleen_csv_options csv;
@@ -95,6 +98,7 @@ struct list_options {
 #define LIST_OPTIONS                                                      \
 	{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },               \
 		{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY }, \
+		{ "null", no_argument, NULL, OPTION_NULL },               \
 		{ "column", required_argument, NULL, OPTION_COLUMN },     \
 		{ "where", required_argument, NULL, OPTION_WHERE },       \
 		{ "delimiter", required_argument, NULL, OPTION_DELIMITER }, SHAPE_OPTIONS
@@ -126,6 +130,7 @@ struct list_options {
 	"commas between, in the order proto,src,dst,sport,dport.\n"                              \
 	"  --skip-bad       count bad lines and go on; otherwise they refuse the list\n"         \
 	"  --allow-empty    take a list without a single key\n"                                  \
+	"  -0, --null       strings end with a NUL byte, not with the line\n"                    \
 	"  --column C       the lists are tables (CSV): the key is in column C, a number or\n"   \
 	"                   a name; 1-2 or start-end for the first and last of a range\n"        \
 	"  --where C=VALUE  only rows with this value in column C; may be repeated\n"            \

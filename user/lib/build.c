@@ -16,13 +16,26 @@
 
 /* --- fill ----------------------------------------------------------------- */
 
+static size_t next_strings(const struct baleen_strings *strings, const struct baleen_filter *filter,
+			   size_t *at, struct baleen_key *keys)
+{
+	struct baleen_string string;
+	size_t n = 0;
+
+	while (n < CHUNK && baleen_strings_next(strings, at, &string))
+		keys[n++] = baleen_string_key(filter, string);
+	return n;
+}
+
 /* The next keys of one domain, at most CHUNK of them. */
-static size_t next_keys(const struct baleen_parts *parts, u32 domain, size_t *at,
-			struct baleen_key *keys)
+static size_t next_keys(const struct baleen_parts *parts, const struct baleen_filter *filter,
+			u32 domain, size_t *at, struct baleen_key *keys)
 {
 	const struct baleen_list *list = parts->list;
 	size_t n = 0;
 
+	if (domain == BALEEN_TUPLE && list->strings.n)
+		return next_strings(&list->strings, filter, at, keys);
 	if (domain > BALEEN_IP6) {
 		for (; n < CHUNK && *at < list->n_key; ++*at)
 			if (list->key[*at].domain == domain)
@@ -51,7 +64,7 @@ static int fill_domain(const struct baleen_parts *parts, u32 domain, struct bale
 
 	if (parts->kept[domain].n)
 		err = baleen_hashes_insert(filter, domain, &parts->kept[domain]);
-	while (!err && (n = next_keys(parts, domain, &at, keys))) {
+	while (!err && (n = next_keys(parts, filter, domain, &at, keys))) {
 		err = baleen_filter_insert(filter, keys, n, &n_done);
 		*n_fit += n_done;
 	}
@@ -256,7 +269,7 @@ static int build_new(const struct baleen_parts *parts, const struct baleen_build
 int baleen_build(const struct baleen_list *list, const struct baleen_build_options *options,
 		 struct baleen_filter *filter, struct baleen_error *error)
 {
-	u64 n_keys = list->n_ip4 + list->n_ip6 + list->n_key;
+	u64 n_keys = list->n_ip4 + list->n_ip6 + (list->strings.n ? list->strings.n : list->n_key);
 	struct baleen_parts parts;
 	int err;
 

@@ -94,7 +94,7 @@ static int read_lines(int fd, const char *name, bool skip_bad,
 		      struct baleen_error *error)
 {
 	struct first_bad first = { .reader = reader };
-	const struct baleen_list_reader noting = { note_bad, &first };
+	const struct baleen_list_reader noting = { .on_bad = note_bad, .data = &first };
 	int err = baleen_list_read(list, fd, name, &noting, error);
 
 	if (!err && list->n_bad && !skip_bad)

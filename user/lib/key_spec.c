@@ -27,14 +27,19 @@ int baleen_key_spec_parse(const char *text, u32 *spec, struct baleen_error *erro
 {
 	u32 all = 0;
 
+	if (!strcmp(text, "string")) {
+		*spec = BALEEN_KEY_STRING;
+		return 0;
+	}
 	for (;;) {
 		int length = strcspn(text, ",");
 		u32 one = word_spec(text, length);
 
 		if (!one)
-			return baleen_fail(error, EINVAL,
-					   "'%.*s' is none of proto, src, dst, sport, dport, flow",
-					   length, text);
+			return baleen_fail(
+				error, EINVAL,
+				"'%.*s' is none of proto, src, dst, sport, dport, flow, string",
+				length, text);
 		if (all & one)
 			return baleen_fail(error, EINVAL, "'%.*s' is there already", length, text);
 		all |= one;
@@ -53,6 +58,8 @@ const char *baleen_key_spec_text(u32 spec, char *text)
 	text[0] = '\0';
 	if (spec == BALEEN_KEY_FLOW)
 		return strcpy(text, "flow");
+	if (spec == BALEEN_KEY_STRING)
+		return strcpy(text, "string");
 	for (size_t i = 0; i < N_FIELDS; i++)
 		if (spec & words[i].spec)
 			n += sprintf(text + n, "%s%s", n ? "," : "", words[i].name);

@@ -288,6 +288,8 @@ int baleen_key_parse(const char *text, size_t length, u32 spec, struct baleen_ke
 	struct baleen_fields fields = { 0 };
 	char copy[TEXT_ROOM];
 
+	if (spec == BALEEN_KEY_STRING)
+		return invalid(reason, "a string, whose key depends on the filter");
 	if (memchr(text, '\0', length))
 		return invalid(reason, "NUL byte");
 	if (length >= TEXT_ROOM)
@@ -386,6 +388,10 @@ void baleen_key_format(const struct baleen_key *key, u32 spec, char *text)
 	struct baleen_fields fields;
 	bool is_first = true;
 
+	if (spec == BALEEN_KEY_STRING) {
+		sprintf(text, "string of hash %016llx", (unsigned long long)key->hi);
+		return;
+	}
 	if (key->domain <= BALEEN_IP6) {
 		bool is_ip6 = key->domain == BALEEN_IP6;
 

@@ -20,7 +20,7 @@
  * baleen_key_parse() - a key from text
  * @text: the fields of the key and nothing else
  * @length: bytes of @text
- * @spec: enum baleen_key_spec
+ * @spec: enum baleen_key_spec; not BALEEN_KEY_STRING, see baleen_string_key()
  * @key: the key; untouched on failure
  * @reason: why not, a constant string; untouched on success
  *
@@ -37,7 +37,8 @@ int baleen_key_parse(const char *text, size_t length, u32 spec, struct baleen_ke
  * baleen_key_format() - a key as text
  * @key: the key
  * @spec: enum baleen_key_spec that it was made with
- * @text: at least BALEEN_KEY_TEXT bytes; addresses in the form of RFC 5952
+ * @text: at least BALEEN_KEY_TEXT bytes; addresses in the form of RFC 5952; of a
+ *        string, which a key does not hold, its hash
  */
 void baleen_key_format(const struct baleen_key *key, u32 spec, char *text);
 

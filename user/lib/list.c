@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lines.h"
 #include "list.h"
 #include "list_entry.h"
 
@@ -218,6 +219,17 @@ static int append_key(struct baleen_list *list, const struct baleen_key *key)
 	return 0;
 }
 
+/* An empty line is no string. */
+static int append_string(struct baleen_list *list, const char *bytes, size_t n_bytes)
+{
+	if (!n_bytes)
+		return 0;
+	if (baleen_strings_add(&list->strings, bytes, n_bytes))
+		return -ENOMEM;
+	list->n_listed++;
+	return 0;
+}
+
 /* IPv4 hosts of a range stay with its prefixes, so that they join them. */
 static int append_span(struct baleen_list *list, struct baleen_span rest, bool is_exception)
 {
@@ -265,18 +277,45 @@ static void report(const struct baleen_list_reader *reader, const char *name, u6
 	reader->on_bad(reader->data, &problem);
 }
 
-int baleen_list_read(struct baleen_list *list, int fd, const char *name,
-		     const struct baleen_list_reader *reader, struct baleen_error *error)
+/* Return: 0, -ENOMEM, or the errno of read(). */
+static int read_strings(struct baleen_list *list, int fd, const char *name,
+			const struct baleen_list_reader *reader)
+{
+	bool has_cr = !reader || !reader->ends_with_nul;
+	struct baleen_lines lines;
+	u64 number = 0;
+	int ret = baleen_lines_start(&lines, fd, has_cr ? '\n' : '\0');
+
+	while (ret >= 0 && (ret = baleen_lines_fill(&lines)) > 0) {
+		struct baleen_entry entry = { .reason = "line longer than 1 MiB" };
+
+		while (ret > 0 && (entry.text = baleen_lines_next(&lines, &entry.length))) {
+			number++;
+			if (entry.length > BALEEN_LINE_MAX) {
+				list->n_bad++;
+				report(reader, name, number, &entry);
+				continue;
+			}
+			if (has_cr)
+				entry.length = baleen_string_length(entry.text, entry.length);
+			if (append_string(list, entry.text, entry.length))
+				ret = -ENOMEM;
+		}
+	}
+	list->n_lines += number;
+	baleen_lines_stop(&lines);
+	return ret;
+}
+
+static int read_entries(struct baleen_list *list, int fd, const char *name,
+			const struct baleen_list_reader *reader)
 {
 	struct baleen_entry entry;
 	struct scanner scan;
-	int ret;
+	int ret = scan_start(&scan, fd, list->key_spec);
 
-	if (!list->key_spec)
-		list->key_spec = BALEEN_KEY_SRC;
-	ret = scan_start(&scan, fd, list->key_spec);
 	if (ret)
-		return baleen_fail(error, -ret, "%s: %s", name, strerror(-ret));
+		return ret;
 	while ((ret = scan_next(&scan, &entry)) > 0) {
 		if (entry.kind == BALEEN_ENTRY_BAD) {
 			list->n_bad++;
@@ -288,7 +327,21 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 	}
 	list->n_lines += scan.line;
 	scan_stop(&scan);
-	return ret ? baleen_fail(error, -ret, "%s: %s", name, strerror(-ret)) : 0;
+	return ret;
+}
+
+int baleen_list_read(struct baleen_list *list, int fd, const char *name,
+		     const struct baleen_list_reader *reader, struct baleen_error *error)
+{
+	int err;
+
+	if (!list->key_spec)
+		list->key_spec = BALEEN_KEY_SRC;
+	if (list->key_spec == BALEEN_KEY_STRING)
+		err = read_strings(list, fd, name, reader);
+	else
+		err = read_entries(list, fd, name, reader);
+	return err ? baleen_fail(error, -err, "%s: %s", name, strerror(-err)) : 0;
 }
 
 int baleen_list_add(struct baleen_list *list, const char *text, const char **reason)
@@ -297,6 +350,8 @@ int baleen_list_add(struct baleen_list *list, const char *text, const char **rea
 
 	if (!list->key_spec)
 		list->key_spec = BALEEN_KEY_SRC;
+	if (list->key_spec == BALEEN_KEY_STRING)
+		return append_string(list, text, strlen(text));
 	baleen_entry_parse(&entry, list->key_spec, text, text + strlen(text));
 	if (entry.kind == BALEEN_ENTRY_BAD) {
 		*reason = entry.reason;
@@ -313,6 +368,7 @@ void baleen_list_free(struct baleen_list *list)
 	free(list->prefix6);
 	free(list->key);
 	free(list->prefix4);
+	baleen_strings_free(&list->strings);
 	*list = (struct baleen_list){ 0 };
 }
 

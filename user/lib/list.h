@@ -17,6 +17,9 @@
  * prefixes nor ranges nor exceptions. ipset's `192.0.2.1,tcp:443` is read for
  * keys of proto, one address and one port (key_text.h).
  *
+ * A string is its line as it stands, without a carriage return at its end: any
+ * bytes, and no comments. Empty lines are passed over.
+ *
  * What could be meant in two ways is a bad line, never a guess: 010.0.0.1,
  * `A - B` with white space, zones, a carriage return or NUL byte in the line,
  * more than 4096 bytes.
@@ -27,6 +30,7 @@
 #include "error.h"
 #include "key_text.h"
 #include "span.h"
+#include "string_keys.h"
 
 /**
  * struct baleen_net4 - an interval of IPv4 addresses
@@ -87,6 +91,7 @@ struct baleen_prefix6 {
  *           baleen_list_finish()
  * @n_prefix4: how many
  * @room_prefix4: allocated
+ * @strings: strings; @key is empty but for baleen_list_resolve()
  * @n_lines: lines read
  * @n_bad: bad lines that were passed over
  * @n_listed: entries read; a range counts as its prefixes
@@ -122,6 +127,7 @@ struct baleen_list {
 	size_t n_key, room_key;
 	struct baleen_prefix4 *prefix4;
 	size_t n_prefix4, room_prefix4;
+	struct baleen_strings strings;
 	u64 n_lines;
 	u64 n_bad;
 	u64 n_listed;
@@ -145,13 +151,15 @@ struct baleen_list_problem {
 };
 
 /**
- * struct baleen_list_reader - what to do with bad lines
+ * struct baleen_list_reader - what to do with bad lines, and what ends one
  * @on_bad: called for each bad line; may be NULL
  * @data: passed to @on_bad
+ * @ends_with_nul: strings end with NUL bytes, and newlines are part of them
  */
 struct baleen_list_reader {
 	void (*on_bad)(void *data, const struct baleen_list_problem *problem);
 	void *data;
+	bool ends_with_nul;
 };
 
 /**
@@ -183,7 +191,8 @@ int baleen_list_add(struct baleen_list *list, const char *text, const char **rea
 
 /**
  * baleen_list_finish() - make the set: sort, merge, cut out the exceptions
- * @list: as read; untouched on failure but for the order of its arrays
+ * @list: as read; untouched on failure but for the order of its arrays. Strings
+ *        stay in their order
  *
  * A list without prefixes needs no further memory. No more lists may be read
  * after it.

@@ -5,6 +5,15 @@
 #include "list_set.h"
 #include "list_sort.h"
 
+static int strings_finish(struct baleen_list *list)
+{
+	u64 n = list->strings.n;
+	int err = baleen_strings_unique(&list->strings);
+
+	list->n_covered += n - list->strings.n;
+	return err;
+}
+
 static void keys_finish(struct baleen_list *list)
 {
 	size_t kept = 0;
@@ -21,6 +30,8 @@ int baleen_list_finish(struct baleen_list *list)
 	struct baleen_set4 set4;
 	int err;
 
+	if (list->strings.n)
+		return strings_finish(list);
 	baleen_list_sort(list);
 	err = baleen_set4_make(list, &set4);
 	if (err)

@@ -126,8 +126,10 @@ static int split(const struct baleen_list *list, const struct baleen_build_optio
 		.ip4 = list->ip4,
 		.entries = { list->prefix6, list->n_prefix6 },
 	};
-	for (size_t i = 0; i < list->n_key; i++)
+	/* The keys of strings are made for each filter anew. */
+	for (size_t i = 0; !list->strings.n && i < list->n_key; i++)
 		parts->n[list->key[i].domain]++;
+	parts->n[BALEEN_TUPLE] += list->strings.n;
 	if (list->n_net4)
 		err = plan_groups(parts, options);
 	if (!err && list->n_ip6 && like && like->table[BALEEN_IP6_STEMS].kind)
@@ -262,6 +264,8 @@ static const char *set_key(const struct baleen_parts *parts, u32 key_spec,
 	const struct baleen_list *list = parts->list;
 
 	image->key_spec = key_spec;
+	if (list->strings.n)
+		return key_spec == BALEEN_KEY_STRING ? NULL : "the list has strings, not keys";
 	if (list->n_key ? baleen_spec_is_address(key_spec) ||
 				  (list->key_spec && list->key_spec != key_spec) :
 			  !baleen_spec_is_address(key_spec) &&
