@@ -50,23 +50,26 @@
  * @other: second bucket; may equal @home
  * @slot: what a slot of the home bucket holds when the key is there; a slot
  *        of the other bucket holds this plus the side bit
+ * @hash: what the stash holds when the key is there: all of its hash
  */
 struct baleen_cuckoo_place {
 	u32 home;
 	u32 other;
 	u64 slot;
+	u64 hash;
 };
 
 /**
  * baleen_cuckoo_side() - the side bit of a slot
- * @slot_bits: 16, 32 or 64
+ * @slot_bits: 8, 12, 16, 32 or 64
  *
  * Context: any, BPF-safe.
- * Return: the bit set in slots that hold a key outside its home bucket.
+ * Return: the bit set in slots that hold a key outside its home bucket; 0 for
+ * slots of 8 and 12 bits, which have none.
  */
 baleen_inline u64 baleen_cuckoo_side(u32 slot_bits)
 {
-	return 1ull << (slot_bits - 2);
+	return slot_bits < 16 ? 0 : 1ull << (slot_bits - 2);
 }
 
 /**
@@ -91,19 +94,45 @@ baleen_inline u32 baleen_cuckoo_other(const struct baleen_table *table, u32 buck
 	return other + (table->n_buckets & (u32)((int)other >> 31));
 }
 
+/* The other bucket of the tag of a slot of any width. Fibonacci hashing makes
+ * neighbours of neighbours, so that keys of the few tags of 8 bits would get no
+ * further than some hundred buckets: a first multiplication scatters them.
+ */
+baleen_inline u32 baleen_cuckoo_partner(const struct baleen_table *table, u32 bucket, u64 tag,
+					u32 slot_bits)
+{
+	if (slot_bits < 16) {
+		tag = (u32)tag * 0x85ebca6bu;
+		tag ^= tag >> 15;
+	}
+	return baleen_cuckoo_other(table, bucket, tag);
+}
+
+/* What a slot keeps of a key that was hashed or permuted to 64 bits, beside its
+ * home bucket, which @product is of.
+ */
+baleen_inline u64 baleen_cuckoo_tag(const struct baleen_table *table, u64 hash, u64 product,
+				    u32 slot_bits)
+{
+	if (slot_bits == 64)
+		return (u64)((u32)product >> table->log2_buckets) << 32 | (u32)hash;
+	/* 1 to 2^slot_bits - 1, one as often as the other. */
+	if (slot_bits < 16)
+		return 1 + ((u64)(u32)hash * ((1u << slot_bits) - 1) >> 32);
+	return (u32)hash >> (34 - slot_bits);
+}
+
 /* Where a key that was hashed or permuted to 64 bits belongs. */
 baleen_inline struct baleen_cuckoo_place baleen_cuckoo_locate_hash(const struct baleen_table *table,
 								   u64 hash, u32 slot_bits)
 {
-	u64 product = (hash >> 32) * table->n_buckets, tag;
+	u64 product = (hash >> 32) * table->n_buckets;
+	u64 tag = baleen_cuckoo_tag(table, hash, product, slot_bits);
 	struct baleen_cuckoo_place place;
 
-	if (slot_bits == 64)
-		tag = (u64)((u32)product >> table->log2_buckets) << 32 | (u32)hash;
-	else
-		tag = (u32)hash >> (34 - slot_bits);
+	place.hash = hash;
 	place.home = product >> 32;
-	place.other = baleen_cuckoo_other(table, place.home, tag);
+	place.other = baleen_cuckoo_partner(table, place.home, tag, slot_bits);
 	place.slot = tag | baleen_cuckoo_side(slot_bits) << 1;
 	return place;
 }
@@ -116,12 +145,11 @@ baleen_cuckoo_locate_slots(const struct baleen_table *table, const struct baleen
 	struct baleen_cuckoo_place place;
 	u64 product, tag;
 
-	if (key->domain == BALEEN_IP4) {
-		product = (u64)baleen_permute32(seed, key->ip4) * table->n_buckets;
-		tag = (u32)product >> table->log2_buckets;
-	} else {
+	if (key->domain != BALEEN_IP4 || slot_bits < 16)
 		return baleen_cuckoo_locate_hash(table, baleen_hash64(seed, key), slot_bits);
-	}
+	place.hash = baleen_permute32(seed, key->ip4);
+	product = place.hash * table->n_buckets;
+	tag = (u32)product >> table->log2_buckets;
 	place.home = product >> 32;
 	place.other = baleen_cuckoo_other(table, place.home, tag);
 	place.slot = tag | baleen_cuckoo_side(slot_bits) << 1;
@@ -235,6 +263,107 @@ baleen_inline int baleen_cuckoo_test_slots(const struct baleen_table *table,
 	return (differ & tops) != tops;
 }
 
+/* --- any geometry ---------------------------------------------------------- */
+
+/**
+ * struct baleen_bucket_spot - where a bucket begins
+ * @block: block of the table
+ * @bit: bit of this block; buckets of more than a word begin at a word
+ */
+struct baleen_bucket_spot {
+	u32 block;
+	u32 bit;
+};
+
+/**
+ * baleen_bucket_find() - where a bucket begins
+ * @table: a cuckoo table
+ * @bucket: below table->n_buckets, which is 2^31 at the most
+ *
+ * Of 12-bit slots there are 42, 21 or 10 buckets in a block. The division by
+ * these is a multiplication by 2^36 / 42 and so on, rounded up; what that is
+ * too large by, 20 / 2^36, 20 / 2^36 and 4 / 2^36 of a bucket, is less than 2^-31.
+ *
+ * Context: any, BPF-safe.
+ * Return: the spot.
+ * Source: Granlund and Montgomery 1994, theorem 4.2.
+ */
+baleen_inline struct baleen_bucket_spot baleen_bucket_find(const struct baleen_table *table,
+							   u32 bucket)
+{
+	u32 slots = baleen_bucket_slots(table), bits = slots * table->slot_bits;
+	u32 per_block = slots == 1 ? 42 : slots == 2 ? 21 : 10;
+	u64 inverse = slots == 1 ? 1636178018ull : slots == 2 ? 3272356036ull : 6871947674ull;
+	struct baleen_bucket_spot spot;
+
+	if (table->slot_bits == 12) {
+		spot.block = bucket * inverse >> 36;
+		spot.bit = (bucket - spot.block * per_block) * bits;
+	} else {
+		spot.block = (u64)bucket * bits >> 9;
+		spot.bit = bucket * bits & 511;
+	}
+	return spot;
+}
+
+/* One bit for each lane of the first word of a bucket. */
+baleen_inline u64 baleen_bucket_ones(u32 slots, u32 slot_bits)
+{
+	u64 ones = 1;
+
+	if (slots > 1 && slot_bits <= 32)
+		ones |= 1ull << slot_bits;
+	if (slots > 2 && slot_bits <= 16)
+		ones |= ones << 2 * slot_bits;
+	return ones;
+}
+
+/* As baleen_bucket_lacks() in a table of any geometry. A store without the
+ * bucket's block lacks everything.
+ */
+baleen_inline u64 baleen_bucket_lacks_any(const struct baleen_table *table, const void *store,
+					  u32 bucket, u64 slot)
+{
+	u32 slots = baleen_bucket_slots(table), slot_bits = table->slot_bits;
+	u32 bits = slots * slot_bits;
+	u64 ones = baleen_bucket_ones(slots, slot_bits), lanes = slot * ones, value, differ;
+	struct baleen_bucket_spot spot = baleen_bucket_find(table, bucket);
+	const struct baleen_block *block =
+		baleen_store_block(store, table->first_block + spot.block);
+	u32 word = spot.bit >> 6, shift = spot.bit & 63;
+
+	if (!block)
+		return ~0ull;
+	value = baleen_le64(baleen_bucket_word(&block->word[word & 7])) >> shift;
+	if (slot_bits == 12)
+		value |= baleen_le64(baleen_bucket_word(&block->word[(word + 1) & 7]))
+			 << 1 << (63 - shift);
+	differ = baleen_lanes_differ(baleen_le64(value), lanes, ones);
+	for (u32 i = 1; i < 4; i++)
+		if (bits > 64 * i)
+			differ &= baleen_lanes_differ(baleen_bucket_word(
+							      &block->word[(word + i) & 7]),
+						      lanes, ones);
+	return differ;
+}
+
+/* Whether the stash, the last block of the table, has the hash. */
+baleen_inline int baleen_stash_has(const struct baleen_table *table, const void *store, u64 hash)
+{
+	const struct baleen_block *block =
+		baleen_store_block(store, table->first_block + table->n_blocks - 1);
+	u64 differ = 1;
+
+	if (!block || !hash)
+		return 0;
+	for (u32 i = 0; i < BALEEN_STASH_SLOTS; i++) {
+		u64 x = baleen_le64(baleen_bucket_word(&block->word[i])) ^ hash;
+
+		differ &= (x | -x) >> 63;
+	}
+	return !differ;
+}
+
 /**
  * baleen_cuckoo_test() - is the key in a table of any geometry?
  * @table: a cuckoo table of @key's domain
@@ -249,7 +378,16 @@ baleen_inline int baleen_cuckoo_test(const struct baleen_table *table,
 				     const struct baleen_seed *seed, const void *store,
 				     const struct baleen_key *key)
 {
-	return baleen_cuckoo_test_slots(table, seed, store, key, table->slot_bits);
+	struct baleen_cuckoo_place place = baleen_cuckoo_locate(table, seed, key);
+	u32 slot_bits = table->slot_bits;
+	u64 tops = baleen_bucket_ones(baleen_bucket_slots(table), slot_bits) << (slot_bits - 1);
+	u64 differ = baleen_bucket_lacks_any(table, store, place.home, place.slot);
+
+	differ &= baleen_bucket_lacks_any(table, store, place.other,
+					  place.slot | baleen_cuckoo_side(slot_bits));
+	if ((differ & tops) != tops)
+		return 1;
+	return table->n_stash ? baleen_stash_has(table, store, place.hash) : 0;
 }
 
 #endif /* BALEEN_CUCKOO_H */

@@ -21,30 +21,39 @@ struct kick {
 	u64 evicted;
 };
 
-/* The first slot of @bucket that holds @slot, or BALEEN_BUCKET_SLOTS. The answer
- * of a prefix is no part of what it is.
- */
+/* The answer of a prefix is no part of what it is. */
+static u64 slot_mask(const struct baleen_slots *slots)
+{
+	return slots->table->kind == BALEEN_KIND_PREFIXES ? ~BALEEN_PREFIX_ANSWER : ~0ull;
+}
+
+/* The first slot of @bucket that holds @slot, or how many slots it has. */
 static u32 find_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
-	u64 mask = slots->table->kind == BALEEN_KIND_PREFIXES ? ~BALEEN_PREFIX_ANSWER : ~0ull;
-	u32 i = 0;
+	u32 n_slots = baleen_bucket_slots(slots->table), i = 0;
+	u64 mask = slot_mask(slots);
 
-	while (i < BALEEN_BUCKET_SLOTS && (baleen_slots_get(slots, bucket, i) ^ slot) & mask)
+	while (i < n_slots && (baleen_slots_get(slots, bucket, i) ^ slot) & mask)
 		i++;
 	return i;
+}
+
+static bool has_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	return find_slot(slots, bucket, slot) < baleen_bucket_slots(slots->table);
 }
 
 static bool put_if_free(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
 	u32 i = find_slot(slots, bucket, 0);
 
-	if (i == BALEEN_BUCKET_SLOTS)
+	if (i == baleen_bucket_slots(slots->table))
 		return false;
 	baleen_slots_set(slots, bucket, i, slot);
 	return true;
 }
 
-/* Xorshift (Marsaglia 2003): which of four slots gives way needs no secret. */
+/* Xorshift (Marsaglia 2003): which slot gives way needs no secret. */
 static u32 next_random(u32 *state)
 {
 	*state ^= *state << 13;
@@ -58,7 +67,8 @@ static u32 next_random(u32 *state)
  */
 static int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
-	u64 side = baleen_cuckoo_side(slots->table->slot_bits);
+	u32 slot_bits = slots->table->slot_bits, n_slots = baleen_bucket_slots(slots->table);
+	u64 side = baleen_cuckoo_side(slot_bits);
 	struct kick path[MAX_KICKS];
 	u32 random = bucket + (u32)slot * 2 + 1;
 	int n = 0;
@@ -69,12 +79,12 @@ static int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot)
 		if (n == MAX_KICKS)
 			goto undo;
 		kick->bucket = bucket;
-		kick->i = next_random(&random) % BALEEN_BUCKET_SLOTS;
+		kick->i = next_random(&random) % n_slots;
 		kick->evicted = baleen_slots_get(slots, bucket, kick->i);
 		baleen_slots_set(slots, bucket, kick->i, slot);
 		slot = kick->evicted ^ side;
-		bucket = baleen_cuckoo_other(slots->table, bucket,
-					     baleen_slot_tag(slots->table, slot));
+		bucket = baleen_cuckoo_partner(slots->table, bucket,
+					       baleen_slot_tag(slots->table, slot), slot_bits);
 		n++;
 	}
 	return 0;
@@ -84,22 +94,94 @@ undo:
 	return -ENOSPC;
 }
 
+u32 baleen_stash_find(const struct baleen_slots *slots, u64 hash)
+{
+	u32 i = 0;
+
+	while (i < slots->table->n_stash && baleen_le64(baleen_slots_stash(slots)[i]) != hash)
+		i++;
+	return i;
+}
+
+/* A hash of 0 is what a free slot of the stash looks like. */
+static int stash_in(const struct baleen_slots *slots, u64 hash)
+{
+	u32 i = baleen_stash_find(slots, 0);
+
+	if (i == slots->table->n_stash || !hash)
+		return -ENOSPC;
+	baleen_slots_stash(slots)[i] = baleen_le64(hash);
+	return 0;
+}
+
+/* Whether the key is in its buckets or in the stash. */
+static bool has_place(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
+{
+	u32 n_stash = slots->table->n_stash;
+
+	return has_slot(slots, place->home, place->slot) ||
+	       has_slot(slots, place->other,
+			place->slot | baleen_cuckoo_side(slots->table->slot_bits)) ||
+	       (n_stash && place->hash && baleen_stash_find(slots, place->hash) < n_stash);
+}
+
+static int put_in(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
+{
+	u64 away = place->slot | baleen_cuckoo_side(slots->table->slot_bits);
+
+	if (put_if_free(slots, place->home, place->slot) || !kick_in(slots, place->other, away))
+		return 0;
+	return stash_in(slots, place->hash);
+}
+
 int baleen_slots_insert(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place,
 			bool *is_new)
 {
-	u64 away = place->slot | baleen_cuckoo_side(slots->table->slot_bits);
 	int err;
 
-	if (find_slot(slots, place->home, place->slot) < BALEEN_BUCKET_SLOTS ||
-	    find_slot(slots, place->other, away) < BALEEN_BUCKET_SLOTS)
+	if (has_place(slots, place))
 		return 0;
-	if (!put_if_free(slots, place->home, place->slot)) {
-		err = kick_in(slots, place->other, away);
-		if (err)
-			return err;
-	}
-	*is_new = true;
-	return 0;
+	err = put_in(slots, place);
+	if (!err)
+		*is_new = true;
+	return err;
+}
+
+static u32 count_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < baleen_bucket_slots(slots->table); i++)
+		n += baleen_slots_get(slots, bucket, i) == slot;
+	return n;
+}
+
+u32 baleen_slots_copies(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
+{
+	u64 side = baleen_cuckoo_side(slots->table->slot_bits);
+	u32 n = count_slot(slots, place->home, place->slot);
+
+	if (side || place->other != place->home)
+		n += count_slot(slots, place->other, place->slot | side);
+	for (u32 i = 0; place->hash && i < slots->table->n_stash; i++)
+		n += baleen_le64(baleen_slots_stash(slots)[i]) == place->hash;
+	return n;
+}
+
+int baleen_slots_insert_copy(const struct baleen_slots *slots,
+			     const struct baleen_cuckoo_place *place)
+{
+	u32 most = baleen_bucket_slots(slots->table) << (place->home != place->other);
+
+	if (baleen_slots_copies(slots, place) >= most)
+		return -ENOSPC;
+	return put_in(slots, place);
+}
+
+static void prefetch(const struct baleen_slots *slots, u32 bucket)
+{
+	__builtin_prefetch(slots->start + (size_t)baleen_bucket_find(slots->table, bucket).block *
+						  BALEEN_BLOCK_BYTES);
 }
 
 int baleen_cuckoo_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
@@ -109,15 +191,16 @@ int baleen_cuckoo_insert(struct baleen_filter *filter, const struct baleen_key *
 	struct baleen_table *table = &filter->image.table[domain];
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
 	struct baleen_cuckoo_place ring[AHEAD];
-	u32 bucket_bytes = BALEEN_BUCKET_SLOTS * table->slot_bits / 8;
+	bool has_copies = filter->image.flags & BALEEN_FLAG_COPIES;
 
 	*n_done = 0;
 	for (size_t i = 0; i < n + AHEAD; i++) {
 		struct baleen_cuckoo_place *place = &ring[i % AHEAD];
 
 		if (i >= AHEAD) {
-			bool is_new = false;
-			int err = baleen_slots_insert(&slots, place, &is_new);
+			bool is_new = has_copies;
+			int err = has_copies ? baleen_slots_insert_copy(&slots, place) :
+					       baleen_slots_insert(&slots, place, &is_new);
 
 			if (err)
 				return err;
@@ -126,8 +209,8 @@ int baleen_cuckoo_insert(struct baleen_filter *filter, const struct baleen_key *
 		}
 		if (i < n) {
 			*place = baleen_cuckoo_locate(table, &filter->image.seed, &keys[i]);
-			__builtin_prefetch(slots.start + (size_t)place->home * bucket_bytes);
-			__builtin_prefetch(slots.start + (size_t)place->other * bucket_bytes);
+			prefetch(&slots, place->home);
+			prefetch(&slots, place->other);
 		}
 	}
 	return 0;

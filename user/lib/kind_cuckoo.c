@@ -121,8 +121,10 @@ static u64 slots_used(const struct baleen_filter *filter, u32 domain)
 	u64 n = 0;
 
 	for (u32 bucket = 0; bucket < slots.table->n_buckets; bucket++)
-		for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++)
+		for (u32 i = 0; i < baleen_bucket_slots(slots.table); i++)
 			n += baleen_slots_get(&slots, bucket, i) != 0;
+	for (u32 i = 0; i < slots.table->n_stash; i++)
+		n += baleen_slots_stash(&slots)[i] != 0;
 	return n;
 }
 

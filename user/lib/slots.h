@@ -29,26 +29,67 @@ static inline struct baleen_slots baleen_slots_of(const struct baleen_filter *fi
 	};
 }
 
+/* Where a slot of 12 bits begins, in bits from bucket 0. */
+static inline u64 baleen_slots_bit(const struct baleen_slots *slots, u32 bucket, u32 i)
+{
+	struct baleen_bucket_spot spot = baleen_bucket_find(slots->table, bucket);
+
+	return (u64)spot.block * BALEEN_BLOCK_BYTES * 8 + spot.bit + i * 12;
+}
+
+static inline u64 baleen_slots_get12(const struct baleen_slots *slots, u32 bucket, u32 i)
+{
+	u64 bit = baleen_slots_bit(slots, bucket, i);
+	const u64 *word = (const u64 *)slots->start + bit / 64;
+	u64 value = baleen_le64(word[0]) >> bit % 64;
+
+	if (bit % 64 > 52)
+		value |= baleen_le64(word[1]) << (64 - bit % 64);
+	return value & 0xfff;
+}
+
 static inline u64 baleen_slots_get(const struct baleen_slots *slots, u32 bucket, u32 i)
 {
-	size_t index = (size_t)bucket * BALEEN_BUCKET_SLOTS + i;
+	size_t index = (size_t)bucket * baleen_bucket_slots(slots->table) + i;
 
 	switch (slots->table->slot_bits) {
+	case 8: return slots->start[index];
+	case 12: return baleen_slots_get12(slots, bucket, i);
 	case 16: return baleen_le16(((const u16 *)slots->start)[index]);
 	case 32: return baleen_le32(((const u32 *)slots->start)[index]);
 	default: return baleen_le64(((const u64 *)slots->start)[index]);
 	}
 }
 
+static inline void baleen_slots_set12(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
+{
+	u64 bit = baleen_slots_bit(slots, bucket, i), mask = 0xfff;
+	u64 *word = (u64 *)slots->start + bit / 64;
+	u32 shift = bit % 64;
+
+	word[0] = baleen_le64((baleen_le64(word[0]) & ~(mask << shift)) | slot << shift);
+	if (shift > 52)
+		word[1] = baleen_le64((baleen_le64(word[1]) & ~(mask >> (64 - shift))) |
+				      slot >> (64 - shift));
+}
+
 static inline void baleen_slots_set(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
 {
-	size_t index = (size_t)bucket * BALEEN_BUCKET_SLOTS + i;
+	size_t index = (size_t)bucket * baleen_bucket_slots(slots->table) + i;
 
 	switch (slots->table->slot_bits) {
+	case 8: slots->start[index] = slot; break;
+	case 12: baleen_slots_set12(slots, bucket, i, slot); break;
 	case 16: ((u16 *)slots->start)[index] = baleen_le16(slot); break;
 	case 32: ((u32 *)slots->start)[index] = baleen_le32(slot); break;
 	default: ((u64 *)slots->start)[index] = baleen_le64(slot); break;
 	}
+}
+
+/* The stash of a cuckoo table, of which n_stash is not 0. */
+static inline u64 *baleen_slots_stash(const struct baleen_slots *slots)
+{
+	return (u64 *)(slots->start + (size_t)(slots->table->n_blocks - 1) * BALEEN_BLOCK_BYTES);
 }
 
 /* The number that baleen_cuckoo_locate() made a place of: the permuted IPv4
@@ -92,11 +133,40 @@ static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
  *          answer is the same
  *
  * Slots that are in the way move to their other bucket; when that ends nowhere
- * every move is undone.
+ * every move is undone, and the key goes to the stash, if there is one.
  *
  * Return: 0 or -ENOSPC.
  */
 int baleen_slots_insert(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place,
 			bool *is_new);
+
+/**
+ * baleen_slots_insert_copy() - put a slot in, however often it is there
+ * @slots: a cuckoo table
+ * @place: as for baleen_slots_insert()
+ *
+ * Return: 0; -ENOSPC when there is no room, or when all slots of both buckets
+ * would not hold one more.
+ */
+int baleen_slots_insert_copy(const struct baleen_slots *slots,
+			     const struct baleen_cuckoo_place *place);
+
+/**
+ * baleen_slots_copies() - how often a key is in the table
+ * @slots: a cuckoo table
+ * @place: as for baleen_slots_insert()
+ *
+ * Return: slots that hold it, those of the stash included.
+ */
+u32 baleen_slots_copies(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place);
+
+/**
+ * baleen_stash_find() - where the stash holds a hash
+ * @slots: a cuckoo table or one of prefixes
+ * @hash: the hash; 0 finds a free slot
+ *
+ * Return: the first such slot; n_stash when there is none.
+ */
+u32 baleen_stash_find(const struct baleen_slots *slots, u64 hash);
 
 #endif /* BALEEN_SLOTS_H */
