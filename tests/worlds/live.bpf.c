@@ -3,7 +3,7 @@
  * A reader that asks for the same listed keys over and over, while live.c
  * changes the filter: counts the answers, and those that were no.
  */
-#include <baleen/probe.h>
+#include "by_domain.h"
 
 #define MAX_KEYS 64
 /* What bpf_loop() allows. */
@@ -38,7 +38,7 @@ static long read_one(u32 i, void *context __attribute__((unused)))
 	held = hold;
 	if (held)
 		return stop != 0;
-	n_missed += !baleen_image_test(header, &filter, &keys[i % n_keys & (MAX_KEYS - 1)]);
+	n_missed += !test_by_domain(header, &filter, &keys[i % n_keys & (MAX_KEYS - 1)]);
 	n_reads++;
 	return 0;
 }

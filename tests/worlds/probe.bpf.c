@@ -3,7 +3,7 @@
  * The probe in the BPF world, asked by BPF_PROG_TEST_RUN: a batch of keys
  * against a filter in an array map, one answer per key.
  */
-#include <baleen/probe.h>
+#include "by_domain.h"
 
 #define BATCH 65536
 
@@ -34,20 +34,6 @@ struct {
 	__type(value, u64);
 } answers SEC(".maps");
 
-/* By domains, as packets ask: so that the verifier knows the table's constants. */
-baleen_inline u64 test(const struct baleen_image *header, const struct baleen_key *key)
-{
-	struct baleen_key known = *key;
-
-#pragma clang loop unroll(full)
-	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
-		known.domain = domain;
-		if (key->domain == domain)
-			return baleen_image_test(header, &filter, &known);
-	}
-	return 0;
-}
-
 static long answer(u32 i, void *context __attribute__((unused)))
 {
 	const struct baleen_image *header = (const struct baleen_image *)&image;
@@ -58,7 +44,7 @@ static long answer(u32 i, void *context __attribute__((unused)))
 	asm volatile("" : "+r"(header));
 	if (!key || !out)
 		return 1;
-	*out = test(header, key);
+	*out = test_by_domain(header, &filter, key);
 	return 0;
 }
 
