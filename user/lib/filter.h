@@ -77,6 +77,21 @@ static inline int baleen_filter_test(const struct baleen_filter *filter,
 }
 
 /**
+ * baleen_filter_test_many() - which of these keys are in the filter?
+ * @filter: the filter, live ones too
+ * @keys: the keys; those of one domain are best side by side
+ * @n: how many
+ * @found: filled in with @n answers of baleen_filter_test()
+ *
+ * The memory of one key is fetched while others are hashed: in a filter larger
+ * than the caches several times as fast as one key after the other.
+ *
+ * Return: how many are.
+ */
+size_t baleen_filter_test_many(const struct baleen_filter *filter, const struct baleen_key *keys,
+			       size_t n, u8 *found);
+
+/**
  * baleen_filter_insert() - add keys of one domain
  * @filter: the filter
  * @keys: the keys, all of one domain that the filter has a table for
