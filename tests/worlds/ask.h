@@ -198,7 +198,7 @@ static inline void send_frames(int program_fd, const struct baleen_filter *filte
 			       const struct questions *questions, struct tally *tally)
 {
 	/* Odd, so that listed and unlisted keys take turns. */
-	u32 step = questions->n / MAX_FRAMES | 1;
+	u32 step = questions->n / MAX_FRAMES | 7;
 
 	for (u32 i = 0; i < questions->n; i += step) {
 		u8 frame[FRAME_BYTES];

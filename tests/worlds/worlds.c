@@ -6,18 +6,11 @@
  * alike, no listed key may be missed, and what is exact must equal the set.
  */
 #include "ask.h"
+#include "shapes.h"
 
 #define SEED 0x62616c65656eull
 
-/* n_entries of a table is how many keys are listed; as many others are asked.
- * Loads are near 95 %, where buckets are full and keys are away from home.
- */
-struct world {
-	const char *name;
-	struct baleen_table table[BALEEN_TUPLE + 1];
-	u32 key_spec;
-};
-
+/* Loads are near 95 %, where buckets are full and keys are away from home. */
 #define CUCKOO(bits, buckets, n)                                                     \
 	{                                                                            \
 		.kind = BALEEN_KIND_CUCKOO, .slot_bits = bits, .n_buckets = buckets, \
@@ -80,10 +73,11 @@ static const struct world worlds[] = {
 
 /* --- the set -------------------------------------------------------------- */
 
-/* The keys of one table. */
+/* The keys of one table: of the first 2 * n_listed every other one is listed. */
 struct keys {
 	u32 key_spec;
 	u32 domain;
+	u32 n_listed;
 };
 
 /* A tuple of a flow is of either family by turns. */
@@ -119,15 +113,12 @@ static void fields_at(const struct keys *keys, u32 i, struct baleen_fields *fiel
 	fields->proto = i % 3 ? BALEEN_PROTO_TCP : BALEEN_PROTO_UDP;
 }
 
-static bool is_listed(u32 i)
-{
-	return i % 2 == 0;
-}
-
 static void question_at(const void *data, u32 i, struct question *question)
 {
-	fields_at(data, i, &question->fields);
-	question->is_listed = is_listed(i);
+	const struct keys *keys = data;
+
+	fields_at(keys, i, &question->fields);
+	question->is_listed = i % 2 == 0 && i / 2 < keys->n_listed;
 }
 
 /* --- the filter ----------------------------------------------------------- */
@@ -144,38 +135,38 @@ static void make_image(const struct world *world, struct baleen_image *image)
 	baleen_seed_expand(&image->seed);
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
 		struct baleen_table *table = &image->table[domain];
-		u32 per_block = 1;
 
 		*table = world->table[domain];
 		if (table->kind == BALEEN_KIND_NONE)
 			continue;
-		if (table->kind == BALEEN_KIND_CUCKOO)
-			per_block = baleen_buckets_per_block(table->slot_bits);
-		table->n_blocks = (table->n_buckets + per_block - 1) / per_block;
-		if (table->kind == BALEEN_KIND_CUCKOO)
+		table->n_blocks = baleen_table_blocks(table);
+		if (table->slot_bits)
 			table->log2_buckets = baleen_log2(table->n_buckets);
 		table->first_block = image->n_blocks;
 		image->n_blocks += table->n_blocks;
 	}
 }
 
-static void insert_keys(const struct world *world, struct baleen_filter *filter, u32 domain)
+/* Lists as many as the world says, or as a table with a stash has room for. */
+static void insert_keys(const struct world *world, struct baleen_filter *filter, struct keys *keys)
 {
-	struct keys keys = { filter->image.key_spec, domain };
+	const struct baleen_table *table = &world->table[keys->domain];
+	struct baleen_fields fields;
+	struct baleen_key key;
+	size_t done;
 
-	for (u32 i = 0; i < 2 * world->table[domain].n_entries; i++) {
-		struct baleen_fields fields;
-		struct baleen_key key;
-		size_t done;
-
-		fields_at(&keys, i, &fields);
-		key = baleen_key_fields(keys.key_spec, &fields);
-		if (is_listed(i) && baleen_filter_insert(filter, &key, 1, &done))
-			errx(1, "%s: no room for key %u", world->name, i);
+	for (keys->n_listed = 0; keys->n_listed < table->n_entries; keys->n_listed++) {
+		fields_at(keys, 2 * keys->n_listed, &fields);
+		key = baleen_key_fields(keys->key_spec, &fields);
+		if (baleen_filter_insert(filter, &key, 1, &done))
+			break;
 	}
+	if (table->kind == BALEEN_KIND_CUCKOO &&
+	    (keys->n_listed == table->n_entries) == !!table->n_stash)
+		errx(1, "%s: room for %u keys", world->name, keys->n_listed);
 }
 
-static void make_filter(const struct world *world, struct baleen_filter *filter)
+static void make_filter(const struct world *world, struct baleen_filter *filter, struct keys *keys)
 {
 	struct baleen_image image, checked;
 	struct baleen_error error;
@@ -184,8 +175,10 @@ static void make_filter(const struct world *world, struct baleen_filter *filter)
 	make_image(world, &image);
 	if (baleen_filter_alloc(filter, &image, &error))
 		errx(1, "%s", error.text);
-	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
-		insert_keys(world, filter, domain);
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
+		keys[domain] = (struct keys){ image.key_spec, domain, 0 };
+		insert_keys(world, filter, &keys[domain]);
+	}
 	baleen_filter_seal(filter);
 	if (baleen_image_check(filter->bytes, filter->n_bytes, &checked, &reason))
 		errx(1, "%s: %s", world->name, reason);
@@ -198,25 +191,22 @@ static void try_world(const struct world *world)
 	struct baleen_filter filter;
 	u32 n = 0;
 
-	make_filter(world, &filter);
-	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
-		u32 n_keys = 2 * world->table[domain].n_entries;
-
-		keys[domain] = (struct keys){ filter.image.key_spec, domain };
-		if (n_keys)
-			questions[n++] = (struct questions){ n_keys, question_at, &keys[domain] };
-	}
+	make_filter(world, &filter, keys);
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		if (keys[domain].n_listed)
+			questions[n++] = (struct questions){ 2 * keys[domain].n_listed, question_at,
+							     &keys[domain] };
 	ask(world->name, &filter, questions, n, baleen_image_fpp(&filter.image));
 	baleen_filter_free(&filter);
 }
 
 int main(void)
 {
-	u32 n_worlds = sizeof(worlds) / sizeof(worlds[0]);
-
 	printf("# seed 0x%llx\n", SEED);
-	for (u32 i = 0; i < n_worlds; i++)
+	for (u32 i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++)
 		try_world(&worlds[i]);
+	for (u32 i = 0; i < sizeof(shape_worlds) / sizeof(shape_worlds[0]); i++)
+		try_world(&shape_worlds[i]);
 	printf("1..%u\n", tap_n);
 	return !!tap_failed;
 }
