@@ -7,6 +7,16 @@
 
 enum { OPTION_OUT = 'o', OPTION_JSON = 'j', OPTION_VERBOSE = 'v' };
 
+/* What the command decided on, and what its caller should know. */
+static void explain(const struct list_options *options)
+{
+	if (*options->choice.why)
+		complain("%s", options->choice.why);
+	if (options->seed_text)
+		complain("the seed is as secret as the text of --seed: who knows it can craft keys "
+			 "that fill a bucket");
+}
+
 static int report(const struct input *input, const char *out, bool json, bool verbose)
 {
 	if (json) {
@@ -33,6 +43,7 @@ static int run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		LIST_OPTIONS,
+		{ "need", required_argument, NULL, OPTION_NEED },
 		{ "like", required_argument, NULL, OPTION_LIKE },
 		{ "output", required_argument, NULL, OPTION_OUT },
 		{ "json", no_argument, NULL, OPTION_JSON },
@@ -48,6 +59,7 @@ static int run(int argc, char **argv)
 	int option, err = 0;
 
 	list_options_init(&options);
+	options.chooses = true;
 	while ((option = getopt_long(argc, argv, "o:jv0", long_options, NULL)) != -1) {
 		switch (option) {
 		case OPTION_OUT: out = optarg; break;
@@ -70,6 +82,8 @@ static int run(int argc, char **argv)
 		err = input_build(&input, stdin_only, 1, &options);
 	else
 		err = input_build(&input, argv + optind, argc - optind, &options);
+	if (!err && verbose)
+		explain(&options);
 	if (!err)
 		err = output_write(out, &input.filter, 0600);
 	if (!err)
@@ -83,9 +97,11 @@ const struct command build_command = {
 	.synopsis = "-o IMAGE [OPTION...] [LIST...]",
 	.help = "Builds one image of all the lists; '-' or no LIST is standard input. The image is\n"
 		"0600, because who knows its seed can craft keys that fill a bucket.\n\n" LIST_OPTIONS_HELP
+		"  --need WHAT      choose a kind that can: delete, merge, resize, with commas\n"
+		"                   between; with --fpp the smallest of them\n"
 		"  --like IMAGE     take kind, geometry, key and seed from another image\n"
 		"  -o IMAGE         where to write; the old file stays until the new one is whole\n"
 		"  -j, --json       describe the image as JSON\n"
-		"  -v, --verbose    describe the image on stderr\n",
+		"  -v, --verbose    describe the image, and why it is of this kind, on stderr\n",
 	.run = run,
 };

@@ -32,6 +32,7 @@ struct command {
 
 extern const struct command build_command;
 extern const struct command info_command;
+extern const struct command plan_command;
 extern const struct command match_command;
 extern const struct command dump_command;
 extern const struct command compile_command;

@@ -240,6 +240,22 @@ static bool is_empty(const struct baleen_list *list)
 		 list->strings.n);
 }
 
+static int choose_kind(const struct baleen_list *list, struct list_options *options,
+		       struct baleen_error *error)
+{
+	struct baleen_choice *choice = &options->choice;
+	int err;
+
+	if (!options->chooses || options->build.like || (options->is_kind_given && !options->needs))
+		return 0;
+	err = baleen_choose(list, &options->build, options->kinds, options->needs, choice, error);
+	if (err)
+		return err;
+	options->build.kind = choice->kind;
+	options->build.fpp = choice->fpp;
+	return 0;
+}
+
 /* A list becomes a set, and that a filter. */
 static int build_filter(struct input *input, struct baleen_list *list, struct list_options *options)
 {
@@ -265,7 +281,9 @@ static int build_filter(struct input *input, struct baleen_list *list, struct li
 	input->n_listed = list->n_listed;
 	input->n_covered = list->n_covered;
 	progress_begin("building the image");
-	err = baleen_build(list, &options->build, &input->filter, &error);
+	err = choose_kind(list, options, &error);
+	if (!err)
+		err = baleen_build(list, &options->build, &input->filter, &error);
 	progress_end();
 	if (err) {
 		complain("%s: %s", input->path, error.text);

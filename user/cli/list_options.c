@@ -31,7 +31,7 @@ static const struct {
 };
 
 /* In the order in which a shape without --kind finds its kind. */
-static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_CLASSIC, BALEEN_KIND_BLOOM,
+static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_CLASSIC,
 			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT };
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -193,6 +193,16 @@ static void take_seed(struct list_options *options, const char *argument)
 	options->build.seed = &options->seed;
 }
 
+static int take_needs(const struct command *command, struct list_options *options,
+		      const char *argument)
+{
+	options->shaped_by = "--need";
+	if (baleen_needs_parse(argument, &options->needs))
+		return complain_usage(command, "--need '%s': not of delete, merge and resize",
+				      argument);
+	return 0;
+}
+
 /* What is to be built, and from which keys. */
 static int take_build(const struct command *command, struct list_options *options, int option,
 		      const char *argument)
@@ -232,6 +242,7 @@ int list_option_take(const struct command *command, struct list_options *options
 	case OPTION_WHERE:
 	case OPTION_DELIMITER: return take_csv(command, options, option, argument);
 	case OPTION_LIKE: options->like_path = argument; return 0;
+	case OPTION_NEED: return take_needs(command, options, argument);
 	case OPTION_KIND:
 	case OPTION_KEY:
 	case OPTION_FPP:
@@ -272,25 +283,32 @@ static int refuse_pair(const struct command *command, const struct list_options 
 			      shapes[find_misfit(options, kinds[i])].name);
 }
 
-static int check_shape(const struct command *command, struct list_options *options)
+static int refuse_misfit(const struct command *command, const struct list_options *options)
 {
 	u32 misfit = find_misfit(options, options->build.kind);
+	const char *text = options->shape_text[misfit];
 
-	if (misfit == N_SHAPE_OPTIONS)
-		return 0;
-	if (options->is_kind_given)
-		return complain_usage(command, "%s%s%s: %s has no %s", shapes[misfit].name,
-				      *options->shape_text[misfit] ? " " : "",
-				      options->shape_text[misfit],
-				      baleen_kind_ops(options->build.kind)->name,
-				      shapes[misfit].what);
-	for (u32 i = 0; i < N_KINDS; i++) {
-		if (find_misfit(options, kinds[i]) == N_SHAPE_OPTIONS) {
-			options->build.kind = kinds[i];
-			return 0;
-		}
+	return complain_usage(command, "%s%s%s: %s has no %s", shapes[misfit].name,
+			      *text ? " " : "", text, baleen_kind_ops(options->build.kind)->name,
+			      shapes[misfit].what);
+}
+
+int list_options_find_kinds(const struct command *command, struct list_options *options)
+{
+	u32 given = options->build.kind;
+
+	options->kinds = 0;
+	for (u32 i = N_KINDS; i-- > 0;) {
+		if (find_misfit(options, kinds[i]) < N_SHAPE_OPTIONS ||
+		    (options->is_kind_given && kinds[i] != given))
+			continue;
+		options->kinds |= 1u << kinds[i];
+		options->build.kind = kinds[i];
 	}
-	return refuse_pair(command, options);
+	if (options->kinds)
+		return 0;
+	return options->is_kind_given ? refuse_misfit(command, options) :
+					refuse_pair(command, options);
 }
 
 static int check_rate(const struct command *command, const struct list_options *options)
@@ -313,6 +331,6 @@ int list_options_check(const struct command *command, struct list_options *optio
 				      "--like takes everything from the image: %s "
 				      "contradicts it",
 				      options->shaped_by);
-	err = check_shape(command, options);
+	err = list_options_find_kinds(command, options);
 	return err ? err : check_rate(command, options);
 }

@@ -6,6 +6,7 @@
 #define BALEEN_CLI_LIST_OPTIONS_H
 
 #include "build.h"
+#include "choose.h"
 #include "cli.h"
 #include "csv_table.h"
 
@@ -22,6 +23,7 @@ enum list_option {
 	OPTION_KEY,
 	OPTION_CAPACITY,
 	OPTION_LIKE,
+	OPTION_NEED,
 	OPTION_SEED,
 	OPTION_BITS, /* from here to OPTION_LOAD: the shape of a table */
 	OPTION_HASHES,
@@ -49,6 +51,11 @@ enum list_option {
  * @build: kind, key, rate, capacity, geometry
  * @shaped_by: the last option that says what to build, such as "--kind"
  * @is_kind_given: --kind was one of them
+ * @kinds: kinds that have all that was asked for, a bit each
+ * @needs: --need: what the filter has to do
+ * @chooses: the kind is chosen to fit, and why goes to @choice; otherwise it is
+ *           the first of @kinds
+ * @choice: storage for that
  * @is_key_given: --key was one of them
  * @shape_text: the options about the shape of a table as they were typed, from
  *              OPTION_BITS on; NULL where one was not given
@@ -67,6 +74,10 @@ struct list_options {
 	struct baleen_build_options build;
 	const char *shaped_by;
 	bool is_kind_given;
+	u32 kinds;
+	u32 needs;
+	bool chooses;
+	struct baleen_choice choice;
 	bool is_key_given;
 	const char *shape_text[N_SHAPE_OPTIONS];
 	const char *like_path;
@@ -142,9 +153,12 @@ void list_options_init(struct list_options *options);
 int list_option_take(const struct command *command, struct list_options *options, int option,
 		     const char *argument);
 
-/* Options that contradict each other; 0, or EXIT_USAGE after a message. Without
- * --kind the kind becomes the first that has all that was asked for.
+/* Finds the kinds that have all that was asked for, of which the first becomes
+ * that of the build; 0, or EXIT_USAGE after a message.
  */
+int list_options_find_kinds(const struct command *command, struct list_options *options);
+
+/* The same, and what else may contradict. */
 int list_options_check(const struct command *command, struct list_options *options);
 
 #endif /* BALEEN_CLI_LIST_OPTIONS_H */

@@ -12,6 +12,7 @@
 static const struct command *const commands[] = {
 	&build_command,
 	&info_command,
+	&plan_command,
 	&match_command,
 	&dump_command,
 	&compile_command,

@@ -225,12 +225,13 @@ static double worst_measured(const struct baleen_filter *filter)
 
 /* One seed may leave a key without room, or put more keys than usual into few
  * Bloom blocks: a new one then, or more room when the seed is given, and for
- * Bloom kinds a plan as much stricter as the rate came out too high. With a
- * given number of bits the rate is what comes out.
+ * Bloom kinds a plan as much stricter as the rate came out too high. Of a shape
+ * that was asked for the rate is what comes out.
  */
 static int build_new(const struct baleen_parts *parts, const struct baleen_build_options *options,
 		     struct baleen_filter *filter, struct baleen_error *error)
 {
+	bool is_rated = options->fpp && !options->shape.n_bits && !options->shape.remainder_bits;
 	struct baleen_build_options roomier = *options;
 	double fpp = options->fpp;
 	int err = 0;
@@ -254,7 +255,7 @@ static int build_new(const struct baleen_parts *parts, const struct baleen_build
 		if (err)
 			return err;
 		worst = worst_measured(&built);
-		if (worst <= options->fpp || options->shape.n_bits) {
+		if (!is_rated || worst <= options->fpp) {
 			*filter = built;
 			return 0;
 		}

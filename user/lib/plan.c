@@ -17,13 +17,16 @@ int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct bal
 		       struct baleen_table *table, struct baleen_error *error)
 {
 	static const struct baleen_shape any;
+	const struct baleen_kind_ops *ops = baleen_kind_ops(kind);
 
+	if (!ops->plan)
+		return baleen_fail(error, EINVAL, "no plan is made of tables of kind %s", ops->name);
 	if (!(fpp >= 0 && fpp < 1))
 		return baleen_fail(error, EINVAL, "a false positive rate is 0 or more, below 1");
 	/* Far above what any geometry holds, so that nothing below overflows. */
 	if (n > (u64)BALEEN_MAX_BLOCKS * BALEEN_BLOCK_BYTES)
 		return baleen_plan_too_many(n, error);
-	return baleen_kind_ops(kind)->plan(domain, n, fpp, shape ? shape : &any, table, error);
+	return ops->plan(domain, n, fpp, shape ? shape : &any, table, error);
 }
 
 int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_table *table,

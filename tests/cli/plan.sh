@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What each kind would cost, and which is chosen: plan and build without a kind.
+
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "$0")/lib.bash"
+
+# refuses_plan NAME TEXT ARGUMENT...
+refuses_plan()
+{
+	expect "$1" 2 "" "baleen: plan: $2 (see 'baleen help plan')" baleen plan "${@:3}"
+}
+
+# planned FILTER ARGUMENT...: what jq makes of the JSON
+planned()
+{
+	baleen plan -j "${@:2}" | jq -c "$1"
+}
+
+# --- refused ---
+
+refuses_plan "no capacity" "--capacity N is missing" --fpp 0.01
+refuses_plan "a list" "'list.txt': a plan is made of numbers, not lists" --capacity 9 list.txt
+refuses_plan "a rate and bits" "--bits-per-key and --fpp: each follows from the other" \
+	--capacity 9 --fpp 0.1 --bits-per-key 8
+refuses_plan "no bits" "--bits-per-key '0': not a number above 0, up to 1024" \
+	--capacity 9 --bits-per-key 0
+refuses_plan "an IPv6 port" "-6: the key is not an address" --capacity 9 -6 --key dport
+refuses_plan "slots of a Bloom filter" "--slot-bits 12: bloom has no slots" \
+	--capacity 9 --kind bloom --slot-bits 12
+
+# --- the textbooks ---
+
+while read -r bits hashes fpp; do
+	is "the best of $bits bits a key" \
+		"$(planned '.[0].textbook | [.hashes, (.fpp * 1e6 | floor)]' --capacity 1M \
+			--bits-per-key "$bits" --kind classic)" "[$hashes,$fpp]"
+done <<-EOF
+	6 4 56056
+	8 6 21577
+	12 8 3142
+	16 11 458
+EOF
+billion=(--capacity 1G --fpp 0.02 --key flow)
+is "a billion keys at 2 %, Bloom" \
+	"$(planned '.[] | select(.kind == "classic").textbook.bits' "${billion[@]}")" 8142363337
+is "quotient" "$(planned '.[] | select(.kind == "quotient").textbook |
+	[.quotient_bits, .remainder_bits, .bits]' "${billion[@]}")" "[30,6,$((9 << 30))]"
+is "cuckoo" "$(planned '.[] | select(.kind == "cuckoo").textbook |
+	[.bucket_slots, .slot_bits, .buckets, .buckets_at_84_percent]' "${billion[@]}")" \
+	"[2,8,$((1 << 29)),595238096]"
+is "the textbook's power of two is too full to be built" \
+	"$(planned '.[] | select(.kind == "cuckoo").textbook.load * 1000 | floor' "${billion[@]}")" 931
+is "the bounds" "$(planned '[.[] | select(.bound) | [.bound, .bits]]' "${billion[@]}")" \
+	'[["any filter",5643856190],["Bloom filter",8142363337]]'
+bound=$(planned '.[] | select(.bound == "any filter").bits' "${billion[@]}")
+is "no kind is below its bound" "$(planned ".[] | select(.bits and .bits < $bound).kind" \
+	"${billion[@]}")" ""
+
+# --- each kind ---
+
+all='["cuckoo","bloom","classic","counting","quotient"]'
+is "every kind has a row" "$(planned '[.[].kind | select(.)]' --capacity 1M --fpp 0.01)" "$all"
+is "no rate is above what is allowed" \
+	"$(planned '.[] | select(.fpp > 0.01)' --capacity 1M --fpp 0.01 -6)" ""
+is "without a rate some are exact" \
+	"$(planned '[.[] | select(.exact).kind]' --capacity 1M)" '["cuckoo","quotient"]'
+is "and the others say what they need" "$(planned '[.[] | select(.reason).kind]' --capacity 1M)" \
+	'["bloom","classic","counting"]'
+is "what is over 16 GiB says so" \
+	"$(planned '[.[] | select(.kind).reason] | unique' --capacity 1000G --fpp 0.01)" \
+	'["over 16 GiB"]'
+is "so many bits a key are not passed" \
+	"$(planned '.[] | select(.bits > 16001024).kind' --capacity 1M --bits-per-key 16 -6)" ""
+is "--kind shows one" "$(planned '[.[].kind | select(.)]' --capacity 1M --kind quotient)" \
+	'["quotient"]'
+is "a shape shows those that have it" \
+	"$(planned '[.[].kind | select(.)]' --capacity 1M --fpp 0.01 --hashes 6)" \
+	'["bloom","classic","counting"]'
+check "the table" baleen plan --capacity 2G --fpp 0.01 -6
+is "fits into 80 columns" "$(grep -cE '.{81}' "$TMP/out")" 0
+is "and has kinds and bounds" "$(grep -c . "$TMP/out")" 8
+
+# A plan is what a build makes.
+seq -f '2001:db8::%.0f' 1 2000 >six.txt
+for kind in cuckoo bloom classic counting quotient; do
+	check "$kind: build" baleen build --seed 1 --kind "$kind" --fpp 0.01 -o six.bln six.txt
+	planned=$(planned '.[0].bytes' --kind "$kind" --capacity 2000 --fpp 0.01 -6)
+	bytes=$(info six.bln .tables[0].bytes)
+	# More only where the keys at hand came out above the rate.
+	check "$kind: $bytes bytes are as planned" \
+		test "$planned" -le "$bytes" -a "$bytes" -le "$((planned * 21 / 20))"
+done
+
+# --- the kind that fits ---
+
+# chooses NAME KIND WHY LIST OPTION...
+chooses()
+{
+	check "$1" baleen build -v -o chosen.bln "${@:5}" "$4"
+	is "$1: the kind" "$(info chosen.bln .tables[0].kind)" "$2"
+	is "$1: why" "$(grep -cF "$3" "$TMP/err")" 1
+}
+
+seq -f '192.0.2.%.0f' 1 200 >four.txt
+chooses "nothing asked for" cuckoo "cuckoo errs least" six.txt
+chooses "IPv4 at a rate" cuckoo "cuckoo has IPv4 addresses exactly" four.txt --fpp 0.01
+chooses "IPv6 at a rate" bloom "bloom is the smallest" six.txt --fpp 0.1
+for need in delete merge resize delete,merge,resize; do
+	check "--need $need" baleen build -v -o chosen.bln --fpp 0.001 --need "$need" six.txt
+	kind=$(info chosen.bln .tables[0].kind)
+	is "--need $need: $kind can" "$(planned ".[0].can | contains(\"$need\" | split(\",\"))" \
+		--kind "$kind" --capacity 2000 --fpp 0.001 -6)" true
+done
+chooses "a shape that one kind has" quotient "quotient is the smallest" six.txt --remainder-bits 8
+refuses "a kind that cannot" "six.txt: bloom cannot be had in this shape, at this rate, able to delete" \
+	baleen build -o new.bln --kind bloom --fpp 0.01 --need delete six.txt
+misuse "a need of nothing" build "--need 'wings': not of delete, merge and resize" \
+	--need wings -o new.bln six.txt
+
+# --- seed ---
+
+check "a seed" baleen build -v --seed 1 -o a.bln four.txt
+is "which is no secret, is told of" "$(grep -c "as secret as the text" "$TMP/err")" 1
+is "its words are those of SplitMix64" "$(od -An -tx8 -j 96 -N 24 a.bln | tr -d '\n')" \
+	" 910a2dec89025cc1 beeb8da1658eec67 f893a2eefb32555e"
+check "the same seed" baleen build --seed 1 -o b.bln four.txt
+check "makes the same image" cmp <(tail -c +97 a.bln) <(tail -c +97 b.bln)
+check "another seed" baleen build --seed one -o c.bln four.txt
+check_status "makes another" 1 cmp -s <(tail -c +97 a.bln) <(tail -c +97 c.bln)

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The kind of filter that fits what is needed of it. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "choose.h"
+#include "parts.h"
+
+static const char *const need_names[BALEEN_N_NEEDS] = { "delete", "merge", "resize" };
+
+struct candidate {
+	u32 kind;
+	double fpp;
+	u64 n_blocks;
+};
+
+/* --- needs ------------------------------------------------------------------ */
+
+const char *baleen_need_name(u32 i)
+{
+	return need_names[i];
+}
+
+static u32 need_of(const char *word, size_t length)
+{
+	for (u32 i = 0; i < BALEEN_N_NEEDS; i++)
+		if (strlen(need_names[i]) == length && !memcmp(need_names[i], word, length))
+			return 1u << i;
+	return 0;
+}
+
+int baleen_needs_parse(const char *text, u32 *needs)
+{
+	u32 all = 0;
+
+	for (;;) {
+		size_t length = strcspn(text, ",");
+		u32 one = need_of(text, length);
+
+		if (!one)
+			return -EINVAL;
+		all |= one;
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	*needs = all;
+	return 0;
+}
+
+u32 baleen_table_can(const struct baleen_image *image, u32 domain)
+{
+	const struct baleen_table *table = &image->table[domain];
+	const u32 all = BALEEN_NEED_DELETE | BALEEN_NEED_MERGE | BALEEN_NEED_RESIZE;
+
+	switch (table->kind) {
+	case BALEEN_KIND_CUCKOO:
+		/* Whole keys or whole hashes can be put elsewhere. */
+		return baleen_table_is_exact(image, domain) || table->slot_bits == 64 ?
+			       all :
+			       BALEEN_NEED_DELETE;
+	case BALEEN_KIND_BLOOM:
+	case BALEEN_KIND_CLASSIC: return BALEEN_NEED_MERGE;
+	case BALEEN_KIND_COUNTING: return BALEEN_NEED_DELETE | BALEEN_NEED_MERGE;
+	case BALEEN_KIND_QUOTIENT: return all;
+	default: return 0;
+	}
+}
+
+/* --- choice ----------------------------------------------------------------- */
+
+static bool image_can(const struct baleen_image *image, u32 needs)
+{
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		if (image->table[domain].kind != BALEEN_KIND_NONE &&
+		    (baleen_table_can(image, domain) & needs) != needs)
+			return false;
+	return true;
+}
+
+/* Plans a filter of this kind; false when it cannot be or cannot do it. */
+static bool try_kind(const struct baleen_list *list, const struct baleen_build_options *options,
+		     u32 needs, struct candidate *candidate)
+{
+	struct baleen_build_options wanted = *options;
+	struct baleen_parts parts;
+	struct baleen_image image;
+	bool fits = false;
+
+	wanted.kind = candidate->kind;
+	wanted.fpp = candidate->fpp;
+	if (!baleen_parts_make(list, &wanted, &parts, NULL))
+		fits = !baleen_parts_plan(&parts, &wanted, wanted.fpp, &image, NULL) &&
+		       image_can(&image, needs);
+	baleen_parts_free(&parts);
+	if (fits)
+		candidate->n_blocks = image.n_blocks;
+	return fits;
+}
+
+/* A cuckoo table of short slots is small, one of whole hashes can do more. */
+static bool try_rates(const struct baleen_list *list, const struct baleen_build_options *options,
+		      u32 needs, struct candidate *candidate)
+{
+	candidate->fpp = options->fpp;
+	if (try_kind(list, options, needs, candidate))
+		return true;
+	candidate->fpp = 0;
+	return candidate->kind == BALEEN_KIND_CUCKOO && options->fpp &&
+	       try_kind(list, options, needs, candidate);
+}
+
+static void needs_text(u32 needs, char *text)
+{
+	*text = '\0';
+	for (u32 i = 0; i < BALEEN_N_NEEDS; i++)
+		if (needs & 1u << i)
+			sprintf(text + strlen(text), "%s%s", *text ? ", " : "", need_names[i]);
+}
+
+static void tell_smallest(const struct candidate *all, u32 n, const struct candidate *best,
+			  u32 needs, double fpp, struct baleen_choice *choice)
+{
+	char can[64], rate[64] = "";
+	size_t length;
+
+	needs_text(needs, can);
+	if (fpp)
+		snprintf(rate, sizeof(rate), " at a false positive rate of %g", fpp);
+	length = snprintf(choice->why, sizeof(choice->why),
+			  "%s is the smallest%s%s%s:", baleen_kind_ops(best->kind)->name, rate,
+			  needs ? " that can " : "", can);
+	for (u32 i = 0; i < n && length < sizeof(choice->why); i++)
+		length += snprintf(choice->why + length, sizeof(choice->why) - length,
+				   "%s %s %llu bytes", i ? "," : "",
+				   baleen_kind_ops(all[i].kind)->name,
+				   (unsigned long long)all[i].n_blocks * BALEEN_BLOCK_BYTES);
+}
+
+static bool is_one(u32 kinds)
+{
+	return !(kinds & (kinds - 1));
+}
+
+static int refuse(u32 kinds, u32 needs, struct baleen_error *error)
+{
+	char can[64];
+
+	needs_text(needs, can);
+	return baleen_fail(error, EINVAL, "%s cannot be had in this shape, at this rate%s%s",
+			   is_one(kinds) ? baleen_kind_ops(baleen_log2(kinds))->name : "a filter",
+			   needs ? ", able to " : "", can);
+}
+
+static int choose_smallest(const struct baleen_list *list,
+			   const struct baleen_build_options *options, u32 kinds, u32 needs,
+			   struct baleen_choice *choice, struct baleen_error *error)
+{
+	struct candidate all[BALEEN_N_KINDS], *best = NULL;
+	u32 n = 0;
+
+	for (u32 kind = 0; kind < BALEEN_N_KINDS; kind++) {
+		struct candidate *candidate = &all[n];
+
+		candidate->kind = kind;
+		if (!(kinds & 1u << kind) || !try_rates(list, options, needs, candidate))
+			continue;
+		n++;
+		if (!best || candidate->n_blocks < best->n_blocks)
+			best = candidate;
+	}
+	if (!best)
+		return refuse(kinds, needs, error);
+	choice->kind = best->kind;
+	choice->fpp = best->fpp;
+	tell_smallest(all, n, best, needs, options->fpp, choice);
+	return 0;
+}
+
+int baleen_choose(const struct baleen_list *list, const struct baleen_build_options *options,
+		  u32 kinds, u32 needs, struct baleen_choice *choice, struct baleen_error *error)
+{
+	const char *why = NULL;
+
+	if (!(kinds & 1u << BALEEN_KIND_CUCKOO) || (needs && is_one(kinds)))
+		return choose_smallest(list, options, kinds, needs, choice, error);
+	if (is_one(kinds))
+		why = "cuckoo is the kind with what was asked for";
+	else if (!options->fpp)
+		why = "cuckoo errs least, and not at all with keys of up to 64 bits and IPv4";
+	else if (!needs && (list->n_ip4 || list->n_net4))
+		why = "cuckoo has IPv4 addresses exactly, whatever rate is allowed";
+	if (!why)
+		return choose_smallest(list, options, kinds & ~(1u << BALEEN_KIND_CLASSIC), needs,
+				       choice, error);
+	choice->kind = BALEEN_KIND_CUCKOO;
+	choice->fpp = options->fpp;
+	snprintf(choice->why, sizeof(choice->why), "%s", why);
+	return 0;
+}

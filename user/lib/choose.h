@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kind of filter that fits what is needed of it.
+ *
+ * Without a rate: cuckoo, which is exact or errs least, and can do everything.
+ * With a rate: the smallest of the kinds that can do what is needed. Two are
+ * left out unless their shape is asked for: the classic filter, which for a few
+ * bits less reads up to k lines a probe, and all but the cuckoo table for IPv4
+ * addresses of which nothing is needed, since these can be had exactly.
+ */
+#ifndef BALEEN_CHOOSE_H
+#define BALEEN_CHOOSE_H
+
+#include "build.h"
+
+/* What a filter may have to do; combined by |. */
+enum baleen_need {
+	BALEEN_NEED_DELETE = 1, /* forget a key */
+	BALEEN_NEED_MERGE = 2,	/* become the union with another, without the keys */
+	BALEEN_NEED_RESIZE = 4, /* take another size, without the keys */
+	BALEEN_N_NEEDS = 3,
+};
+
+/**
+ * baleen_need_name() - a need as it is typed
+ * @i: the need 1 << @i, below BALEEN_N_NEEDS
+ *
+ * Return: the word.
+ */
+const char *baleen_need_name(u32 i);
+
+/**
+ * baleen_needs_parse() - needs from text
+ * @text: words with commas between
+ * @needs: enum baleen_need; untouched on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_needs_parse(const char *text, u32 *needs);
+
+/**
+ * baleen_table_can() - what a table can do
+ * @image: a checked or planned header
+ * @domain: of the table, one of keys
+ *
+ * Return: enum baleen_need.
+ */
+u32 baleen_table_can(const struct baleen_image *image, u32 domain);
+
+/**
+ * struct baleen_choice - the kind that was chosen
+ * @kind: enum baleen_kind
+ * @fpp: rate to build with: what was asked for, or 0 where the kind can do what
+ *       is needed only then
+ * @why: in one line
+ */
+struct baleen_choice {
+	u32 kind;
+	double fpp;
+	char why[256];
+};
+
+/**
+ * baleen_choose() - the kind that fits
+ * @list: a finished list
+ * @options: what to build; the kind is ignored
+ * @kinds: kinds to choose from, a bit each
+ * @needs: enum baleen_need
+ * @choice: filled in; untouched on failure
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL when no kind can do all of it; -ENOMEM.
+ */
+int baleen_choose(const struct baleen_list *list, const struct baleen_build_options *options,
+		  u32 kinds, u32 needs, struct baleen_choice *choice, struct baleen_error *error);
+
+#endif /* BALEEN_CHOOSE_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What each kind of filter would cost, without making one. */
+#include <errno.h>
+#include <math.h>
+
+#include "bloom_math.h"
+#include "plan_kinds.h"
+
+/* Below 2^-62 no kind has another rate to offer but none at all. */
+#define LEAST_LOG2 (-62.)
+
+/* Halvings of that interval, to one part in 10^7 of a rate. */
+#define HALVINGS 30
+
+#define TEXTBOOK_SLOTS 2
+#define TEXTBOOK_LOAD 0.84
+
+/* --- plans of Baleen ------------------------------------------------------- */
+
+void baleen_cost_plan(u32 domain, u32 kind, u64 n, double fpp, const struct baleen_shape *shape,
+		      struct baleen_cost *cost)
+{
+	struct baleen_image image = { 0 };
+
+	*cost = (struct baleen_cost){ .table.kind = kind };
+	cost->err = baleen_plan_shaped(domain, kind, n, fpp, shape, &cost->table, &cost->error);
+	if (cost->err)
+		return;
+	image.table[domain] = cost->table;
+	cost->n_bytes = (u64)cost->table.n_blocks * BALEEN_BLOCK_BYTES;
+	cost->n_bits =
+		kind == BALEEN_KIND_CLASSIC ? baleen_table_bits(&cost->table) : cost->n_bytes * 8;
+	cost->bits_per_key = (double)cost->n_bits / n;
+	cost->is_exact = baleen_table_is_exact(&image, domain);
+	cost->fpp = baleen_table_fpp(&image, domain, n);
+}
+
+/* Blocks are filled up: what the last one has left over is not counted. */
+static bool is_within(const struct baleen_cost *cost, double n_bits)
+{
+	return !cost->err && cost->n_bits < n_bits + BALEEN_BLOCK_BYTES * 8;
+}
+
+void baleen_cost_fill(u32 domain, u32 kind, u64 n, double bits_per_key,
+		      const struct baleen_shape *shape, struct baleen_cost *cost)
+{
+	double low = LEAST_LOG2, high = 0;
+	struct baleen_shape sized = *shape;
+	struct baleen_cost tried;
+
+	if (kind == BALEEN_KIND_CLASSIC) {
+		sized.n_bits = sized.n_bits ? sized.n_bits : bits_per_key * n;
+		baleen_cost_plan(domain, kind, n, 0, &sized, cost);
+		return;
+	}
+	*cost = (struct baleen_cost){ .table.kind = kind };
+	cost->err =
+		baleen_fail(&cost->error, EINVAL, "takes more than %g bits a key", bits_per_key);
+	if (kind != BALEEN_KIND_BLOOM && kind != BALEEN_KIND_COUNTING) {
+		baleen_cost_plan(domain, kind, n, 0, shape, &tried);
+		if (is_within(&tried, bits_per_key * n)) {
+			*cost = tried;
+			return;
+		}
+	}
+	for (int i = 0; i < HALVINGS; i++) {
+		double middle = (low + high) / 2;
+
+		baleen_cost_plan(domain, kind, n, exp2(middle), shape, &tried);
+		if (is_within(&tried, bits_per_key * n)) {
+			*cost = tried;
+			high = middle;
+		} else {
+			low = middle;
+		}
+	}
+}
+
+/* --- plans of the textbooks ------------------------------------------------- */
+
+double baleen_any_bound(double n, double fpp)
+{
+	return n * log2(1 / fpp);
+}
+
+static struct baleen_textbook textbook_bloom(double n, double fpp)
+{
+	double m = baleen_classic_bound(n, fpp);
+	u32 k = baleen_classic_hashes(m, n);
+
+	return (struct baleen_textbook){
+		.n_bits = m,
+		.n_hashes = k,
+		.fpp = baleen_classic_fpp(m, k, n),
+	};
+}
+
+static struct baleen_textbook textbook_quotient(double n, double fpp)
+{
+	u32 q = ceil(log2(n)), r = ceil(log2(1 / fpp));
+	double load = ldexp(n, -(int)q);
+
+	return (struct baleen_textbook){
+		.n_bits = ldexp(r + BALEEN_QUOTIENT_META, q),
+		.log2_buckets = q,
+		.slot_bits = r,
+		.load = load,
+		.fpp = -expm1(-ldexp(load, -(int)r)),
+	};
+}
+
+static struct baleen_textbook textbook_cuckoo(double n, double fpp)
+{
+	double n_buckets = n / (TEXTBOOK_SLOTS * TEXTBOOK_LOAD);
+	u32 log2_buckets = fmax(0, round(log2(n_buckets)));
+	u32 slot_bits = ceil(log2(2 * TEXTBOOK_SLOTS / fpp));
+	double n_slots = ldexp(TEXTBOOK_SLOTS, log2_buckets), load = n / n_slots;
+
+	return (struct baleen_textbook){
+		.n_bits = n_slots * slot_bits,
+		.log2_buckets = log2_buckets,
+		.slot_bits = slot_bits,
+		.load = load,
+		.n_buckets_any = ceil(n_buckets),
+		/* Of the slots of two buckets, as many as are full. */
+		.fpp = -expm1(2 * TEXTBOOK_SLOTS * load * log1p(-ldexp(1, -(int)slot_bits))),
+	};
+}
+
+struct baleen_textbook baleen_textbook_plan(u32 kind, double n, double fpp)
+{
+	struct baleen_textbook plan;
+
+	switch (kind) {
+	case BALEEN_KIND_QUOTIENT: return textbook_quotient(n, fpp);
+	case BALEEN_KIND_CUCKOO: return textbook_cuckoo(n, fpp);
+	case BALEEN_KIND_COUNTING:
+		plan = textbook_bloom(n, fpp);
+		plan.n_bits *= BALEEN_COUNTER_BITS;
+		return plan;
+	default: return textbook_bloom(n, fpp);
+	}
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What each kind of filter would cost, without making one.
+ *
+ * Beside the plan of Baleen stands the one of the textbooks, by their formulas
+ * alone; of n keys at a rate of P:
+ *
+ *   any filter   n log2(1/P) bits at least (Carter et al. 1978)
+ *   Bloom        m = n log2(e) log2(1/P), k = m/n ln 2 (Bloom 1970; Mitzenmacher
+ *                and Broder 2004)
+ *   quotient     q = ceil(log2 n), r = ceil(log2 1/P), 2^q (r + 3) bits (Bender et
+ *                al. 2012)
+ *   cuckoo       buckets of 2 slots, 84 % of them full, slots of
+ *                ceil(log2(4/P)) bits, a power of two of buckets (Fan et al. 2014)
+ *
+ * A billion keys at 2 %: any filter 5.64e9 bits; Bloom 8.14e9; quotient q = 30,
+ * r = 6, 9 x 2^30; cuckoo n / (2 x 0.84) = 2^29.15 buckets, of which the nearest
+ * power of two is 2^29, of 2 x 8 bits. That many are 93 % full, past the
+ * threshold of 89.7 %, so that it cannot be built; Baleen takes any number of
+ * buckets, and with the same slots 2^29.15 of them.
+ */
+#ifndef BALEEN_PLAN_KINDS_H
+#define BALEEN_PLAN_KINDS_H
+
+#include "kind.h"
+#include "plan.h"
+
+/**
+ * struct baleen_cost - what a kind would cost
+ * @err: 0, or why it cannot be: a negative errno value
+ * @error: the same in words
+ * @table: kind and geometry; only the kind when it cannot be
+ * @n_bytes: of the table
+ * @n_bits: of what can hold keys; of a classic table m, else as many as bytes hold
+ * @bits_per_key: @n_bits over the keys
+ * @fpp: expected rate with all the keys in it; 0 when it is exact
+ * @is_exact: it has no false positives at all
+ */
+struct baleen_cost {
+	int err;
+	struct baleen_error error;
+	struct baleen_table table;
+	u64 n_bytes;
+	u64 n_bits;
+	double bits_per_key;
+	double fpp;
+	bool is_exact;
+};
+
+/**
+ * baleen_cost_plan() - the cost of the smallest table of a kind
+ * @domain: enum baleen_domain, of keys
+ * @kind: enum baleen_kind, one that a user may choose
+ * @n: keys, 1 or more
+ * @fpp: false positive rate allowed; 0 for the least the kind has
+ * @shape: geometry that was asked for
+ * @cost: filled in
+ */
+void baleen_cost_plan(u32 domain, u32 kind, u64 n, double fpp, const struct baleen_shape *shape,
+		      struct baleen_cost *cost);
+
+/**
+ * baleen_cost_fill() - the least rate that a kind has in so many bits
+ * @domain: as for baleen_cost_plan()
+ * @kind: as for baleen_cost_plan()
+ * @n: as for baleen_cost_plan()
+ * @bits_per_key: bits that a key may cost, above 0
+ * @shape: as for baleen_cost_plan()
+ * @cost: filled in
+ */
+void baleen_cost_fill(u32 domain, u32 kind, u64 n, double bits_per_key,
+		      const struct baleen_shape *shape, struct baleen_cost *cost);
+
+/**
+ * baleen_any_bound() - bits of any filter at least
+ * @n: keys
+ * @fpp: rate, above 0 and below 1
+ *
+ * Return: n log2(1/fpp).
+ * Source: Carter, Floyd, Gill, Markowsky and Wegman, "Exact and approximate
+ * membership testers", STOC 1978.
+ */
+double baleen_any_bound(double n, double fpp);
+
+/**
+ * struct baleen_textbook - a filter as the textbooks plan it
+ * @n_bits: in all
+ * @fpp: rate with all the keys in it
+ * @load: quotient, cuckoo: share of the slots in use
+ * @n_hashes: Bloom: k
+ * @log2_buckets: quotient: q; cuckoo: binary logarithm of the buckets
+ * @slot_bits: quotient: r; cuckoo: bits of a slot
+ * @n_buckets_any: cuckoo: buckets at 84 %, whatever number that is
+ */
+struct baleen_textbook {
+	double n_bits;
+	double fpp;
+	double load;
+	u32 n_hashes;
+	u32 log2_buckets;
+	u32 slot_bits;
+	double n_buckets_any;
+};
+
+/**
+ * baleen_textbook_plan() - a filter as the textbooks plan it
+ * @kind: enum baleen_kind, one that a user may choose
+ * @n: keys
+ * @fpp: rate, above 0 and below 1
+ *
+ * Counting: a Bloom filter with four bits in the place of each.
+ *
+ * Return: the plan.
+ */
+struct baleen_textbook baleen_textbook_plan(u32 kind, double n, double fpp);
+
+#endif /* BALEEN_PLAN_KINDS_H */
