@@ -2,7 +2,9 @@
 /* A filter in words and in JSON. */
 #include <string.h>
 
+#include "bloom_bits.h"
 #include "describe.h"
+#include "describe_table.h"
 #include "edit.h"
 #include "kind.h"
 #include "plan.h"
@@ -27,26 +29,17 @@ struct baleen_image counted_image(const struct baleen_filter *filter)
 	return image;
 }
 
-/* Its bits do not tell, and its header what it was loaded with. */
-static bool is_uncounted_table(const struct baleen_filter *filter, u32 domain)
-{
-	return filter->is_mapped && filter->image.table[domain].kind == BALEEN_KIND_BLOOM;
-}
-
 bool is_uncounted(const struct baleen_filter *filter)
 {
-	return filter->is_mapped && baleen_filter_has_bloom(filter);
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		if (is_uncounted_table(filter, domain))
+			return true;
+	return false;
 }
 
 static bool has_prefixes(const struct baleen_image *image)
 {
 	return image->table[BALEEN_IP4_GROUPS].kind || image->table[BALEEN_IP6_STEMS].kind;
-}
-
-static double fill_of(const struct baleen_filter *filter, u32 domain)
-{
-	return (double)baleen_filter_used(filter, domain) /
-	       ((double)filter->image.table[domain].n_buckets * BALEEN_BUCKET_SLOTS);
 }
 
 static double bits_per_key(const struct baleen_table *table)
@@ -73,38 +66,25 @@ static json_t *describe_lengths(const struct baleen_image *image)
 	return lengths;
 }
 
-static void describe_slots(json_t *json, const struct baleen_filter *filter, u32 domain)
+static void describe_directory(json_t *json, const struct baleen_table *table)
 {
-	const struct baleen_table *table = &filter->image.table[domain];
-
-	json_object_set_new(json, "buckets", json_integer(table->n_buckets));
-	json_object_set_new(json, "slots_per_bucket", json_integer(BALEEN_BUCKET_SLOTS));
-	json_object_set_new(json, "slot_bits", json_integer(table->slot_bits));
-	json_object_set_new(json, "fill", json_real(fill_of(filter, domain)));
+	json_object_set_new(json, "group_bits", json_integer(table->group_bits));
+	json_object_set_new(json, "leaves", json_integer(table->n_buckets));
 }
 
 /* What only tables of this kind have. */
-static void describe_geometry(json_t *json, const struct baleen_filter *filter, u32 domain)
+static void describe_shape(json_t *json, const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 
 	switch (table->kind) {
-	case BALEEN_KIND_CUCKOO:
-		describe_slots(json, filter, domain);
-		json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
-		break;
-	case BALEEN_KIND_BLOOM:
-		json_object_set_new(json, "blocks", json_integer(table->n_blocks));
-		json_object_set_new(json, "hashes", json_integer(table->n_hashes));
-		break;
-	case BALEEN_KIND_DIRECTORY:
-		json_object_set_new(json, "group_bits", json_integer(table->group_bits));
-		json_object_set_new(json, "leaves", json_integer(table->n_buckets));
-		break;
+	case BALEEN_KIND_DIRECTORY: describe_directory(json, table); break;
+	case BALEEN_KIND_ENTRIES: break;
 	case BALEEN_KIND_PREFIXES:
-		describe_slots(json, filter, domain);
+		describe_geometry(json, filter, domain);
 		json_object_set_new(json, "lengths", describe_lengths(&filter->image));
 		break;
+	default: describe_geometry(json, filter, domain); break;
 	}
 }
 
@@ -126,7 +106,7 @@ static json_t *describe_table(const struct baleen_filter *filter, const struct b
 	json_object_set_new(json, "exact",
 			    json_boolean(baleen_table_is_exact(&filter->image, domain)));
 	json_object_set_new(json, "fpp", json_real(baleen_filter_fpp(filter, domain)));
-	describe_geometry(json, filter, domain);
+	describe_shape(json, filter, domain);
 	return json;
 }
 
@@ -162,16 +142,6 @@ static void print_count(FILE *stream, u64 n, const char *one, const char *many)
 	fprintf(stream, "%s %s, ", format_count(n, text), n == 1 ? one : many);
 }
 
-static void print_slots(FILE *stream, const struct baleen_filter *filter, u32 domain)
-{
-	const struct baleen_table *table = &filter->image.table[domain];
-	char buckets[NUMBER_TEXT];
-
-	fprintf(stream, "%s buckets of %d slots of %u bits, %.1f %% full, ",
-		format_count(table->n_buckets, buckets), BALEEN_BUCKET_SLOTS, table->slot_bits,
-		100 * fill_of(filter, domain));
-}
-
 static void print_directory(FILE *stream, const struct baleen_table *table, u32 domain)
 {
 	if (domain == BALEEN_IP4_GROUPS)
@@ -191,26 +161,36 @@ static void print_prefixes(FILE *stream, const struct baleen_filter *filter)
 		if (has_length(&filter->image, length))
 			fprintf(stream, " %u", length);
 	fputs(", ", stream);
-	print_slots(stream, filter, BALEEN_IP6_PREFIXES);
+	print_geometry(stream, filter, BALEEN_IP6_PREFIXES);
 }
 
 /* Hosts and keys. */
 static void print_keys(FILE *stream, const struct baleen_filter *filter,
 		       const struct baleen_table *table, u32 domain)
 {
-	char blocks[NUMBER_TEXT];
 	bool is_counted = !is_uncounted_table(filter, domain);
 
 	if (is_counted)
 		print_count(stream, table->n_entries, "entry", "entries");
 	fprintf(stream, "%s, ", baleen_kind_ops(table->kind)->name);
-	if (table->kind == BALEEN_KIND_CUCKOO)
-		print_slots(stream, filter, domain);
-	else
-		fprintf(stream, "%s blocks of 64 bytes, %u bits set per key, ",
-			format_count(table->n_blocks, blocks), table->n_hashes);
+	print_geometry(stream, filter, domain);
 	if (is_counted)
 		fprintf(stream, "%.1f bits a key, ", bits_per_key(table));
+}
+
+/* The rate as it is, and as a plan expects it where that may be another. */
+static void print_rate(FILE *stream, const struct baleen_filter *filter,
+		       const struct baleen_table *table, u32 domain)
+{
+	if (baleen_table_is_exact(&filter->image, domain)) {
+		fputs("exact\n", stream);
+		return;
+	}
+	fprintf(stream, "false positive rate %.2g", baleen_filter_fpp(filter, domain));
+	if (baleen_table_is_plane(table) && !is_uncounted_table(filter, domain))
+		fprintf(stream, " (%.2g expected)",
+			baleen_table_fpp(&filter->image, domain, table->n_entries));
+	fputc('\n', stream);
 }
 
 static void print_table(FILE *stream, const struct baleen_filter *filter,
@@ -226,10 +206,7 @@ static void print_table(FILE *stream, const struct baleen_filter *filter,
 		break;
 	default: print_keys(stream, filter, table, domain); break;
 	}
-	if (baleen_table_is_exact(&filter->image, domain))
-		fputs("exact\n", stream);
-	else
-		fprintf(stream, "false positive rate %.2g\n", baleen_filter_fpp(filter, domain));
+	print_rate(stream, filter, table, domain);
 }
 
 /* Where there is something to tell. */
