@@ -51,8 +51,10 @@ static inline const char *baleen_cuckoo_check(const struct baleen_table *table, 
 		return "more slots in the stash than it has";
 	if (baleen_table_blocks(table) != table->n_blocks)
 		return "number of buckets and blocks disagree";
-	if (table->n_entries >
-	    (u64)table->n_buckets * baleen_bucket_slots(table) + table->n_stash)
+	/* Differences of bucket numbers are signed: baleen_cuckoo_other(). */
+	if (table->n_buckets > 1u << 31)
+		return "more than 2^31 buckets";
+	if (table->n_entries > (u64)table->n_buckets * baleen_bucket_slots(table) + table->n_stash)
 		return "more entries than slots";
 	return NULL;
 }
@@ -68,7 +70,7 @@ static inline const char *baleen_blocked_check(const struct baleen_table *table)
 	return NULL;
 }
 
-static inline const char *baleen_classic_check(const struct baleen_table *table, u32 domain)
+static inline const char *baleen_classic_check(const struct baleen_table *table)
 {
 	if (table->hash == BALEEN_HASH_BLOCKED && table->kind == BALEEN_KIND_COUNTING)
 		return baleen_blocked_check(table);
@@ -82,8 +84,6 @@ static inline const char *baleen_classic_check(const struct baleen_table *table,
 		return "more bits to spare than a block has";
 	if (table->hash != BALEEN_HASH_KEYED && baleen_table_bits(table) > 1ull << 32)
 		return "more bits than a hash of 32 bits can choose of";
-	if (table->hash != BALEEN_HASH_KEYED && domain == BALEEN_WORD)
-		return "a hash of bytes for keys of several fields";
 	if (baleen_table_blocks(table) != table->n_blocks)
 		return "number of buckets and blocks disagree";
 	return NULL;
@@ -200,12 +200,19 @@ static inline const char *baleen_table_check(struct baleen_table *table, u32 dom
 	case BALEEN_KIND_CUCKOO: return baleen_cuckoo_check(table, domain);
 	case BALEEN_KIND_BLOOM: return baleen_blocked_check(table);
 	case BALEEN_KIND_CLASSIC:
-	case BALEEN_KIND_COUNTING: return baleen_classic_check(table, domain);
+	case BALEEN_KIND_COUNTING: return baleen_classic_check(table);
 	case BALEEN_KIND_QUOTIENT: return baleen_quotient_check(table, domain);
 	case BALEEN_KIND_DIRECTORY: return baleen_directory_check(table, domain);
 	case BALEEN_KIND_PREFIXES: return baleen_prefixes_check(table);
 	default: return baleen_entries_check(table);
 	}
+}
+
+/* Are its positions made of the bytes of a key, not of its hash? */
+static inline bool baleen_needs_bytes(const struct baleen_table *table)
+{
+	return (table->kind == BALEEN_KIND_CLASSIC || table->kind == BALEEN_KIND_COUNTING) &&
+	       table->hash > BALEEN_HASH_KEYED;
 }
 
 /* Which tables may stand together. */
@@ -219,6 +226,10 @@ static inline const char *baleen_tables_agree(const struct baleen_image *image)
 		if (table[domain].kind && baleen_spec_domain(spec, false) != domain &&
 		    baleen_spec_domain(spec, true) != domain)
 			return "tables of keys that the key is not";
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
+		if (baleen_needs_bytes(&table[domain]) && !baleen_spec_is_address(spec) &&
+		    spec != BALEEN_KEY_STRING)
+			return "a hash of bytes for keys of several fields";
 	if (!baleen_spec_is_address(spec) && (table[BALEEN_IP4_GROUPS].kind || has_stems))
 		return "prefixes of keys that are not an address";
 	if (has_stems && table[BALEEN_IP6].kind)

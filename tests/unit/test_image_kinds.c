@@ -171,6 +171,7 @@ static void test_refused_slots(void **state)
 		{ CUCKOO(1, 10, 4, 8, 0, 1), "slot width is not 8, 12, 16, 32 or 64 bits" },
 		{ CUCKOO(1, 8, 4, 17, 0, 1), DISAGREE },
 		{ CUCKOO(1, 12, 4, 11, 0, 1), DISAGREE },
+		{ CUCKOO(1, 8, 1, (1u << 31) + 1, 0, (1 << 25) + 1), "more than 2^31 buckets" },
 		{ CUCKOO(1, 16, 1, 33, 0, 1), DISAGREE },
 		{ CUCKOO(1, 16, 0, 8, 1, 1), DISAGREE },
 		{ CUCKOO(1, 16, 0, 8, 0, 2), DISAGREE },
@@ -193,6 +194,22 @@ static void test_refused_slots(void **state)
 	assert_table_refused(0, &odd.table, "more entries than slots");
 	odd.table.n_entries = 8;
 	assert_table_accepted(0, &odd.table);
+}
+
+/* The bytes of a string are there, those of a flow are not. */
+static void test_hash_of_bytes(void **state)
+{
+	static const struct geometry murmur3 = { CLASSIC(3, MURMUR3, 7, 3, 0, 3), NULL };
+	struct baleen_image image, out;
+	u8 bytes[BALEEN_HEADER_BYTES];
+	u64 n_bytes = write_header(3, &murmur3.table, &image, bytes);
+	const char *reason = "accepted";
+
+	assert_int_equal(baleen_header_check(bytes, n_bytes, &out, &reason), 0);
+	image.key_spec = BALEEN_KEY_FLOW;
+	baleen_header_write(&image, bytes);
+	assert_int_equal(baleen_header_check(bytes, n_bytes, &out, &reason), -EINVAL);
+	assert_string_equal(reason, "a hash of bytes for keys of several fields");
 }
 
 static void test_accepted_slots(void **state)
@@ -221,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_accepted_bits),
 		cmocka_unit_test(test_refused_slots),
 		cmocka_unit_test(test_accepted_slots),
+		cmocka_unit_test(test_hash_of_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
