@@ -314,6 +314,11 @@ static void test_kinds(void **state)
 {
 	check_kind(BALEEN_KIND_CUCKOO, 0, 60);
 	check_kind(BALEEN_KIND_BLOOM, 0, 60);
+	check_kind(BALEEN_KIND_CLASSIC, BALEEN_HASH_KEYED, 60);
+	check_kind(BALEEN_KIND_CLASSIC, BALEEN_HASH_MURMUR3, 60);
+	check_kind(BALEEN_KIND_COUNTING, BALEEN_HASH_BLOCKED, 60);
+	check_kind(BALEEN_KIND_COUNTING, BALEEN_HASH_MURMUR3, 60);
+	check_kind(BALEEN_KIND_COUNTING, BALEEN_HASH_MURMUR3_FNV1A, 60);
 }
 
 static void test_resolve(void **state)

@@ -63,6 +63,9 @@ void baleen_filter_seal(struct baleen_filter *filter);
  */
 void baleen_filter_free(struct baleen_filter *filter);
 
+/* The same of a string: see string_keys.h. */
+int baleen_filter_test_string(const struct baleen_filter *filter, const struct baleen_key *key);
+
 /**
  * baleen_filter_test() - is the key in the filter?
  * @filter: the filter
@@ -73,6 +76,8 @@ void baleen_filter_free(struct baleen_filter *filter);
 static inline int baleen_filter_test(const struct baleen_filter *filter,
 				     const struct baleen_key *key)
 {
+	if (filter->image.key_spec == BALEEN_KEY_STRING)
+		return baleen_filter_test_string(filter, key);
 	return baleen_image_test(&filter->image, filter->bytes, key);
 }
 

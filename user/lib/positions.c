@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "positions.h"
+#include "string_keys.h"
 
 /* Two positions of a key may be the same bit, which is counted once. */
 static void append(struct baleen_positions *positions, u64 bit)
@@ -35,8 +36,14 @@ int baleen_positions_of(const struct baleen_image *image, const struct baleen_ke
 		append_blocked(table, &image->seed, key, positions);
 		return 0;
 	}
-	if (!baleen_classic_knows(table, key->domain))
-		return -EOPNOTSUPP;
+	if (!baleen_classic_knows(table, key->domain)) {
+		struct baleen_string string = baleen_key_string(key);
+
+		if (image->key_spec != BALEEN_KEY_STRING)
+			return -EOPNOTSUPP;
+		baleen_positions_of_bytes(table, string.bytes, string.n_bytes, positions);
+		return 0;
+	}
 	positions->n = 0;
 	hash = baleen_hash64(&image->seed, key);
 	for (u32 i = 0; i < table->n_hashes; i++)

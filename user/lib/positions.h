@@ -27,8 +27,7 @@ struct baleen_positions {
  * @key: the key; its table is a Bloom, classic or counting one
  * @positions: filled in; untouched on failure
  *
- * Return: 0; -EOPNOTSUPP for a string where the hash is not keyed: see
- * baleen_positions_of_bytes().
+ * Return: 0; -EOPNOTSUPP for a key of several fields where the hash is not keyed.
  */
 int baleen_positions_of(const struct baleen_image *image, const struct baleen_key *key,
 			struct baleen_positions *positions);

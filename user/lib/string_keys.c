@@ -214,6 +214,17 @@ struct baleen_string baleen_key_string(const struct baleen_key *key)
 	return (struct baleen_string){ (const u8 *)(uintptr_t)key->lo, key->dst_hi };
 }
 
+int baleen_filter_test_string(const struct baleen_filter *filter, const struct baleen_key *key)
+{
+	const struct baleen_table *table = &filter->image.table[BALEEN_TUPLE];
+	struct baleen_string string;
+
+	if (!hashes_bytes(filter))
+		return baleen_table_test(table, &filter->image.seed, filter->bytes, key);
+	string = baleen_key_string(key);
+	return baleen_classic_test_bytes(table, filter->bytes, string.bytes, string.n_bytes);
+}
+
 int baleen_list_resolve(struct baleen_list *list, const struct baleen_filter *filter)
 {
 	struct baleen_string string;

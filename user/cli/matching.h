@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Keys asked of a filter, many at a time, and those printed that are wanted.
+ */
+#ifndef BALEEN_CLI_MATCHING_H
+#define BALEEN_CLI_MATCHING_H
+
+#include "cli.h"
+#include "filter.h"
+
+/**
+ * struct matching - one run of match
+ * @filter: the set
+ * @inverted: what is not a member is wanted
+ * @count_only: nothing is printed
+ * @ends_with_nul: keys end with NUL bytes, read and printed
+ * @found: the keys, when they are wanted as JSON; else NULL
+ * @n_matched: keys that were, or would have been, printed
+ * @n_bad: keys that could not be read
+ * @write_error: errno of output that did not arrive
+ */
+struct matching {
+	const struct baleen_filter *filter;
+	bool inverted;
+	bool count_only;
+	bool ends_with_nul;
+	json_t *found;
+	u64 n_matched;
+	u64 n_bad;
+	int write_error;
+};
+
+/* Asks for one key, without its end. */
+void matching_key(struct matching *matching, char *text, size_t n_bytes);
+
+/* Asks for the keys of a file, '-' is stdin; 0, or EXIT_FAILED after a message. */
+int matching_file(struct matching *matching, const char *path);
+
+#endif /* BALEEN_CLI_MATCHING_H */
