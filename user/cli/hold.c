@@ -283,11 +283,32 @@ static int replace_feeds(struct hold *hold, const struct baleen_ruleset *ruleset
 	return 0;
 }
 
+/* A rule that is kept is built again of its lists, and the state has no shapes. */
+static int refuse_shape(const struct hold *hold, const struct rules *rules,
+			const struct list_options *lists)
+{
+	bool has_shape = lists->seed_text;
+
+	for (u32 i = 0; i < N_SHAPE_OPTIONS; i++)
+		has_shape |= lists->shape_text[i] != NULL;
+	for (u32 i = 0; has_shape && hold->has_state && rules && i < rules->n; i++) {
+		if (!rules->rule[i].input.is_list)
+			continue;
+		complain("%s: of a rule that is kept only --kind, --fpp, --key and --capacity are: "
+			 "build an image with %s and name that",
+			 rules->rule[i].input.path, lists->shaped_by);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
 static int set_rules(struct hold *hold, const struct baleen_ruleset *ruleset,
 		     const struct rules *rules, const struct list_options *lists)
 {
 	struct baleen_error error;
 
+	if (refuse_shape(hold, rules, lists))
+		return EXIT_FAILED;
 	plan_rules(hold, ruleset, rules, lists);
 	if (baleen_state_set_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
 		complain("%s", error.text);

@@ -24,7 +24,7 @@
  *      rule flows drop
  *              key src,dport
  *              capacity 1M
- *              kind bloom                or cuckoo
+ *              kind bloom                or cuckoo, classic, counting, quotient
  *              fpp 1e-6                  consents to it, too
  *      rule rest count
  *              any                       every address

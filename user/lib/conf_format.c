@@ -8,6 +8,7 @@
 #include "device.h"
 #include "duration.h"
 #include "key_spec.h"
+#include "kind.h"
 #include "number.h"
 #include "qualifiers.h"
 
@@ -122,8 +123,8 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index)
 			put_feed(out, &conf->feed[i].wanted);
 	if (rule->key_spec != BALEEN_KEY_SRC)
 		fprintf(out, "\tkey %s\n", baleen_key_spec_text(rule->key_spec, spec));
-	if (rule->kind == BALEEN_KIND_BLOOM)
-		fputs("\tkind bloom\n", out);
+	if (rule->kind != BALEEN_KIND_CUCKOO)
+		fprintf(out, "\tkind %s\n", baleen_kind_ops(rule->kind)->name);
 	if (rule->fpp > 0)
 		put_rate(out, rule->fpp);
 	if (rule->capacity)

@@ -8,6 +8,7 @@
 
 #include "conf_parse.h"
 #include "key_spec.h"
+#include "kind.h"
 #include "number.h"
 #include "qualifiers.h"
 
@@ -223,19 +224,21 @@ static int take_key(struct baleen_conf_parser *parser)
 
 	if (baleen_key_spec_parse(parser->word[1], &parser->rule->key_spec, &why))
 		return baleen_conf_refuse(parser, "key: %s", why.text);
+	if (parser->rule->key_spec == BALEEN_KEY_STRING)
+		return baleen_conf_refuse(parser, "key: a string is no field of a packet");
 	return 0;
 }
 
 static int take_kind(struct baleen_conf_parser *parser)
 {
-	static const char *const words[] = { "cuckoo", "bloom" };
-	static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM };
-	u32 choice = 0;
-	int err = choose(parser, parser->word[1], words, 2, &choice);
+	u32 kind = baleen_kind_find(parser->word[1]);
 
-	if (!err)
-		parser->rule->kind = kinds[choice];
-	return err;
+	if (!kind)
+		return baleen_conf_refuse(
+			parser, "kind '%s': not cuckoo, bloom, classic, counting or quotient",
+			parser->word[1]);
+	parser->rule->kind = kind;
+	return 0;
 }
 
 static int take_fpp(struct baleen_conf_parser *parser)
@@ -334,7 +337,7 @@ static const struct statement {
 	{ "rule", BEGINS_RULE, 3, MANY, true, "a name, then drop, allow or count", take_rule },
 	{ "feed", OF_RULE, 2, MANY, true, "a path or a URL", baleen_conf_take_feed },
 	{ "key", OF_RULE, 2, 2, false, "fields such as src,dport", take_key },
-	{ "kind", OF_RULE, 2, 2, false, "cuckoo or bloom", take_kind },
+	{ "kind", OF_RULE, 2, 2, false, "cuckoo, bloom, classic, counting or quotient", take_kind },
 	{ "fpp", OF_RULE, 2, 2, false, "a rate such as 1e-6", take_fpp },
 	{ "capacity", OF_RULE, 2, 2, false, "a count", take_capacity },
 	{ "min-entries", OF_RULE, 2, 2, false, "a count", take_min_entries },
@@ -414,9 +417,10 @@ static int check_rule(struct baleen_conf_parser *parser, u32 index)
 	const struct baleen_state_rule *rule = &parser->conf->rules.rule[index];
 
 	parser->line = parser->rule_line[index];
-	if (rule->kind == BALEEN_KIND_BLOOM && rule->fpp <= 0)
-		return baleen_conf_refuse(parser, "rule %s: kind bloom needs a rate: fpp",
-					  rule->name);
+	if (rule->kind != BALEEN_KIND_CUCKOO && rule->kind != BALEEN_KIND_QUOTIENT &&
+	    rule->fpp <= 0)
+		return baleen_conf_refuse(parser, "rule %s: kind %s needs a rate: fpp", rule->name,
+					  baleen_kind_ops(rule->kind)->name);
 	if (!rule->is_any)
 		return 0;
 	if (has_feed(parser->conf, index))

@@ -176,6 +176,21 @@ static bool is_for_room(const struct baleen_filter *filter, const struct moves *
 				  (moves->in.n_ip6 && !filter->image.table[BALEEN_IP6_STEMS].kind));
 }
 
+/* Can keys come and go in place, whether they were there or not? A Bloom table's
+ * rate would go up with each key, unseen; one that counts would count those that
+ * are there already; a quotient table cannot.
+ */
+static bool is_set(const struct baleen_filter *filter)
+{
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
+		u32 kind = filter->image.table[domain].kind;
+
+		if (kind != BALEEN_KIND_NONE && kind != BALEEN_KIND_CUCKOO)
+			return false;
+	}
+	return !(filter->image.flags & BALEEN_FLAG_COPIES);
+}
+
 /* What is in both the old set and the new one is never missing.
  * Return: as baleen_change_in_place(). @is_full: room would help
  */
@@ -188,8 +203,7 @@ static int change_map(struct baleen_touched *touched, const struct moves *moves,
 
 	if (err)
 		return err;
-	/* Its rate would go up with each key, unseen. */
-	if (baleen_filter_has_bloom(&filter)) {
+	if (!is_set(&filter)) {
 		err = -EOPNOTSUPP;
 	} else {
 		err = baleen_change_in_place(&filter, &moves->in, BALEEN_SET_UNION, &ignored);

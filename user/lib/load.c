@@ -114,14 +114,25 @@ static void write_live_header(const struct baleen_image *image, void *bytes)
 	baleen_header_write(&live, bytes);
 }
 
+int baleen_load_check(const struct baleen_image *image, struct baleen_error *error)
+{
+	if (image->key_spec == BALEEN_KEY_STRING)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "its keys are strings, which are no field of a packet");
+	return 0;
+}
+
 int baleen_load_map(const char *name, const struct baleen_filter *filter, int *fd,
 		    struct baleen_error *error)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	char short_name[BPF_OBJ_NAME_LEN];
+	struct baleen_error why;
 	void *bytes;
 	int map_fd;
 
+	if (baleen_load_check(&filter->image, &why))
+		return baleen_fail(error, EOPNOTSUPP, "%s: %s", name, why.text);
 	map_name(name, short_name, sizeof(short_name));
 	map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, short_name, sizeof(u32),
 				sizeof(struct baleen_block), filter->image.n_blocks, &options);

@@ -38,13 +38,22 @@ struct baleen_loaded {
 };
 
 /**
+ * baleen_load_check() - can packets be looked up in a filter?
+ * @image: its checked header
+ * @error: says why not
+ *
+ * Return: 0 or -EOPNOTSUPP.
+ */
+int baleen_load_check(const struct baleen_image *image, struct baleen_error *error);
+
+/**
  * baleen_load_map() - a live map that holds a filter
  * @name: of the rule; becomes part of the map's name
  * @filter: the filter
  * @fd: the map
  * @error: filled in on failure
  *
- * Return: 0 or a negative errno.
+ * Return: 0; -EOPNOTSUPP as baleen_load_check(); a negative errno.
  */
 int baleen_load_map(const char *name, const struct baleen_filter *filter, int *fd,
 		    struct baleen_error *error);

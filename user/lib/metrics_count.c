@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "edit.h"
+#include "kind.h"
 #include "metrics_count.h"
 
 static u64 now_s(void)
@@ -26,19 +26,22 @@ static u32 map_id(int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &bytes) ? 0 : info.id;
 }
 
-/* A live Bloom table does not know what was put into it. */
+/* Of keys that a live table cannot count, as a Bloom filter, nothing is said. */
 static void look(const struct baleen_filter *filter, struct baleen_metrics_count *count)
 {
-	bool is_known = !baleen_filter_has_bloom(filter);
-
-	count->n_entries = is_known ? 0 : UINT64_MAX;
+	count->n_entries = 0;
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
-		bool has_slots = filter->image.table[domain].kind == BALEEN_KIND_CUCKOO;
+		u32 kind = filter->image.table[domain].kind;
+		const struct baleen_kind_ops *ops = baleen_kind_ops(kind);
+		/* One pass over the table where both are the same. */
+		bool is_used = baleen_kind_has_keys(kind) && ops->used;
 
-		count->used[domain] = has_slots ? baleen_filter_used(filter, domain) : 0;
-		if (is_known)
-			count->n_entries += has_slots ? count->used[domain] :
-							baleen_filter_count(filter, domain);
+		count->used[domain] = is_used ? ops->used(filter, domain) : 0;
+		if (baleen_kind_has_keys(kind) && !ops->count)
+			count->n_entries = UINT64_MAX;
+		if (count->n_entries != UINT64_MAX)
+			count->n_entries += is_used ? count->used[domain] :
+						      baleen_filter_count(filter, domain);
 	}
 	count->fpp = baleen_filter_worst_fpp(filter);
 }

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "image_file.h"
+#include "kind.h"
 #include "metrics_source.h"
 #include "metrics_state.h"
 #include "plan.h"
@@ -82,7 +83,7 @@ static int add_tables(struct collection *to, const struct baleen_xdp *xdp,
 		const struct baleen_table *table = &image->table[domain];
 		struct baleen_metrics_table *row;
 
-		if (table->kind != BALEEN_KIND_CUCKOO)
+		if (!baleen_kind_has_keys(table->kind) || !baleen_kind_ops(table->kind)->used)
 			continue;
 		row = baleen_metrics_add_table(to->source, xdp->device, image->name, names[domain]);
 		if (!row)

@@ -20,6 +20,7 @@
 
 #include <baleen/stats.h>
 
+#include "load.h"
 #include "object.h"
 #include "section.skel.h"
 
@@ -102,7 +103,7 @@ static int check_rule(size_t n_bytes, const struct baleen_rule *rule, struct bal
 				   "image of %zu bytes: the kernel takes at most %u in an object, "
 				   "use `baleen attach`",
 				   n_bytes, OBJECT_MAX_IMAGE);
-	return 0;
+	return baleen_load_check(&rule->image, error);
 }
 
 int baleen_object_make(const void *bytes, size_t n_bytes, const struct baleen_rule *rule,

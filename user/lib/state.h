@@ -75,7 +75,7 @@ struct baleen_state {
  * @action: enum baleen_action
  * @qualifiers: what else a frame has to have
  * @key_spec: enum baleen_key_spec
- * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM
+ * @kind: enum baleen_kind, one that has keys; its shape is left to the plan
  * @fpp: false positive rate allowed
  * @capacity: room asked for; 0 for what is needed
  * @is_any: every address, whatever the entries

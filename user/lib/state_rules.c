@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <baleen/image_check.h>
+
 #include "key_spec.h"
 #include "qualifiers.h"
 #include "state_sql.h"
@@ -28,7 +30,7 @@ static const char *rule_fault(const struct baleen_state_rule *rule)
 		return "its qualifiers contradict each other";
 	if (!rule->key_spec || rule->key_spec & ~(u32)BALEEN_KEY_FLOW)
 		return "no such key";
-	if (rule->kind != BALEEN_KIND_CUCKOO && rule->kind != BALEEN_KIND_BLOOM)
+	if (!baleen_kind_has_keys(rule->kind))
 		return "no such kind of filter";
 	if (!is_share(rule->fpp) || !is_share(rule->limits.max_shrink) ||
 	    !is_share(rule->limits.max_coverage))
