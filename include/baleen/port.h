@@ -98,14 +98,61 @@ baleen_inline u64 baleen_load_be64(const void *p)
 	return baleen_be64(BALEEN_LOAD(u64, p));
 }
 
-baleen_inline u32 baleen_popcount64(u64 x)
+/* How many bits are set of each byte. */
+baleen_inline u64 baleen_byte_counts(u64 x)
 {
 	/* Warren, "Hacker's Delight", figure 5-2; no world has to link for it. */
 	x -= x >> 1 & 0x5555555555555555ull;
 	x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
-	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
-	return x * 0x0101010101010101ull >> 56;
+	return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
 }
+
+baleen_inline u32 baleen_popcount64(u64 x)
+{
+	return baleen_byte_counts(x) * 0x0101010101010101ull >> 56;
+}
+
+/*
+ * baleen_lowest64(x), baleen_highest64(x): the position of the lowest and of the
+ * highest bit set of x, which is not 0. BPF has no instruction for it.
+ */
+#if defined(__bpf__)
+baleen_inline u32 baleen_lowest64(u64 x)
+{
+	return baleen_popcount64((x & -x) - 1);
+}
+
+baleen_inline u32 baleen_highest64(u64 x)
+{
+	x |= x >> 1;
+	x |= x >> 2;
+	x |= x >> 4;
+	x |= x >> 8;
+	x |= x >> 16;
+	x |= x >> 32;
+	return baleen_popcount64(x) - 1;
+}
+#else
+baleen_inline u32 baleen_lowest64(u64 x)
+{
+	return __builtin_ctzll(x);
+}
+
+baleen_inline u32 baleen_highest64(u64 x)
+{
+	return 63 - __builtin_clzll(x);
+}
+#endif
+
+/*
+ * Rounds of a loop over the blocks of a filter: a verifier follows each one, so
+ * a packet program takes no filter that needs more.
+ */
+#if defined(__bpf__)
+#define BALEEN_MAX_ROUNDS 18
+#else
+#define BALEEN_MAX_ROUNDS (~0u)
+#endif
 
 /*
  * baleen_store_block(store, index): the block at @index of a filter, or NULL

@@ -1,7 +1,151 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The quotient filter: plan, rates and keys. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "hashes.h"
 #include "kind.h"
+#include "plan.h"
+#include "quotient_slots.h"
+#include "quotient_table.h"
+
+/* The widest quotient and remainder that an image holds. */
+#define MAX_LOG2 31
+#define MAX_REMAINDER_BITS 63
+
+/* --- plan ------------------------------------------------------------------ */
+
+/* Bits of the smallest table that n keys fill no further than this. */
+static u32 quotient_bits(u64 n, double load)
+{
+	u32 log2 = 1;
+
+	while (log2 <= MAX_LOG2 && n > ldexp(load, log2))
+		log2++;
+	return log2;
+}
+
+/* The least r with 1 - e^(-n / 2^(q + r)) <= fpp. */
+static u32 remainder_bits(u64 n, double fpp, u32 log2, u32 key_bits)
+{
+	u32 r = 1;
+
+	while (r < key_bits - log2 && -expm1(-ldexp(n, -(int)(log2 + r))) > fpp)
+		r++;
+	return r;
+}
+
+static int check_shape(u64 n, double fpp, u32 log2, u32 key_bits, const struct baleen_shape *shape,
+		       struct baleen_error *error)
+{
+	double rate = -expm1(-ldexp(n, -(int)(log2 + shape->remainder_bits)));
+
+	if (shape->remainder_bits > MAX_REMAINDER_BITS || log2 + shape->remainder_bits > key_bits)
+		return baleen_fail(error, EINVAL,
+				   "remainders of %u bits: %u bits of a key of %u are left beside "
+				   "%llu slots",
+				   shape->remainder_bits, key_bits - log2, key_bits, 1ull << log2);
+	/* All bits of a key err in no key, or as rarely as can be. */
+	if (fpp && rate > fpp && log2 + shape->remainder_bits < key_bits)
+		return baleen_fail(error, EINVAL,
+				   "remainders of %u bits err at a rate of %g, more than %g",
+				   shape->remainder_bits, rate, fpp);
+	return 0;
+}
+
+static int quotient_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
+			 struct baleen_table *table, struct baleen_error *error)
+{
+	u32 key_bits = baleen_key_bits(domain);
+	u32 log2 = quotient_bits(n, shape->load ? shape->load : BALEEN_QUOTIENT_LOAD);
+	struct baleen_table made = { .kind = BALEEN_KIND_QUOTIENT, .shape = BALEEN_QUOTIENT_META };
+	int err;
+
+	if (log2 > MAX_LOG2)
+		return baleen_plan_too_many(n, error);
+	if (shape->remainder_bits) {
+		err = check_shape(n, fpp, log2, key_bits, shape, error);
+		if (err)
+			return err;
+	}
+	made.log2_buckets = log2;
+	made.n_buckets = 1u << log2;
+	made.slot_bits = shape->remainder_bits ? shape->remainder_bits :
+			 fpp		       ? remainder_bits(n, fpp, log2, key_bits) :
+						 key_bits - log2;
+	if (baleen_table_blocks(&made) > BALEEN_MAX_BLOCKS)
+		return baleen_plan_too_many(n, error);
+	made.n_blocks = baleen_table_blocks(&made);
+	*table = made;
+	return 0;
+}
+
+static u64 quotient_capacity(const struct baleen_table *table)
+{
+	return table->n_buckets * BALEEN_QUOTIENT_LOAD;
+}
+
+/* --- rates ----------------------------------------------------------------- */
+
+static bool quotient_is_exact(const struct baleen_table *table, u32 domain)
+{
+	return (domain == BALEEN_IP4 || domain == BALEEN_WORD) &&
+	       table->log2_buckets + table->slot_bits == baleen_key_bits(domain);
+}
+
+static double quotient_fpp(const struct baleen_table *table, u32 domain, u64 n)
+{
+	return -expm1(-ldexp(n, -(int)(table->log2_buckets + table->slot_bits)));
+}
+
+static u64 quotient_used(const struct baleen_filter *filter, u32 domain)
+{
+	struct baleen_quotient quotient = baleen_quotient_of(filter, domain);
+	u64 n = 0;
+
+	for (u32 group = 0; group < baleen_quotient_groups(quotient.table); group++)
+		n += baleen_popcount64(baleen_quotient_used(&quotient, group));
+	return n;
+}
+
+/* Every fingerprint is in one slot, and a random key has any of them. */
+static double quotient_measure(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	return ldexp(quotient_used(filter, domain), -(int)(table->log2_buckets + table->slot_bits));
+}
+
+/* --- keys ------------------------------------------------------------------ */
+
+static int quotient_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
+			   size_t *n_done)
+{
+	for (*n_done = 0; *n_done < n; ++*n_done) {
+		bool changed;
+		int err = baleen_quotient_add(filter, &keys[*n_done], &changed);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void quotient_seal(struct baleen_filter *filter, u32 domain)
+{
+	filter->image.table[domain].longest_cluster = baleen_quotient_longest(filter, domain);
+}
 
 const struct baleen_kind_ops baleen_quotient_ops = {
 	.name = "quotient",
+	.plan = quotient_plan,
+	.capacity = quotient_capacity,
+	.is_exact = quotient_is_exact,
+	.fpp = quotient_fpp,
+	.measure = quotient_measure,
+	.used = quotient_used,
+	.count = quotient_used,
+	.insert = quotient_insert,
+	.seal = quotient_seal,
 };
