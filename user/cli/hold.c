@@ -287,11 +287,11 @@ static int replace_feeds(struct hold *hold, const struct baleen_ruleset *ruleset
 static int refuse_shape(const struct hold *hold, const struct rules *rules,
 			const struct list_options *lists)
 {
-	bool has_shape = lists->seed_text;
+	bool has_shape = rules && lists->seed_text;
 
-	for (u32 i = 0; i < N_SHAPE_OPTIONS; i++)
+	for (u32 i = 0; rules && i < N_SHAPE_OPTIONS; i++)
 		has_shape |= lists->shape_text[i] != NULL;
-	for (u32 i = 0; has_shape && hold->has_state && rules && i < rules->n; i++) {
+	for (u32 i = 0; has_shape && hold->has_state && i < rules->n; i++) {
 		if (!rules->rule[i].input.is_list)
 			continue;
 		complain("%s: of a rule that is kept only --kind, --fpp, --key and --capacity are: "
