@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "kind.h"
+#include "plan.h"
 #include "tables.h"
 
 #define N_KEYS 20000
@@ -57,7 +59,7 @@ static void assert_place(const struct baleen_table *table, const struct baleen_s
 
 static void test_locate(void **state)
 {
-	static const u32 n_blocks[] = {1, 2, 3, 7, 4096, 15625, BALEEN_MAX_BLOCKS - 8};
+	static const u32 n_blocks[] = { 1, 2, 3, 7, 4096, 15625, BALEEN_MAX_BLOCKS - 8 };
 	struct random random = random_from(1);
 
 	for (u32 i = 0; i < 4 * sizeof(n_blocks) / sizeof(n_blocks[0]); i++) {
@@ -166,12 +168,72 @@ static void test_example(void **state)
 	assert_int_equal(baleen_bloom_mask(63 << 18 | 3 << 12 | 2 << 6 | 1, 4), 0xe | 1ull << 63);
 }
 
+/* --- plan -------------------------------------------------------------------- */
+
+static void test_plan_refused(void **state)
+{
+	static const struct {
+		double fpp;
+		struct baleen_shape shape;
+		int err;
+		const char *word;
+	} plans[] = {
+		{ 0, { 0 }, -EINVAL, "--fpp" },
+		{ 0, { .n_hashes = 4 }, -EINVAL, "--fpp" },
+		{ 0.01, { .n_hashes = 3 }, -EINVAL, "not 3: use --kind classic" },
+		{ 0.01, { .n_hashes = 10 }, -EINVAL, "not 10" },
+		{ 1e-30, { 0 }, -EINVAL, "128 bits a key" },
+		{ 0, { .n_bits = (1ull << 37) + 1 }, -E2BIG, "137438953473 bits" },
+	};
+	struct baleen_table table, poison;
+
+	memset(&table, 0xa5, sizeof(table));
+	memset(&poison, 0xa5, sizeof(poison));
+	for (u32 i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+		struct baleen_error error;
+
+		assert_int_equal(baleen_plan_shaped(BALEEN_IP4, BALEEN_KIND_BLOOM, 1000,
+						    plans[i].fpp, &plans[i].shape, &table, &error),
+				 plans[i].err);
+		if (!strstr(error.text, plans[i].word))
+			fail_msg("'%s' does not name '%s'", error.text, plans[i].word);
+		assert_memory_equal(&table, &poison, sizeof(table));
+	}
+}
+
+/* The hashes and the size that are asked for, and the best of what is not. */
+static void test_plan(void **state)
+{
+	struct baleen_table best, table;
+
+	assert_int_equal(baleen_plan_table(0, BALEEN_KIND_BLOOM, 100000, 0.01, &best, NULL), 0);
+	for (u32 k = 2; k <= 8; k += 2) {
+		struct baleen_shape shape = { .n_hashes = k };
+
+		assert_int_equal(baleen_plan_shaped(0, BALEEN_KIND_BLOOM, 100000, 0.01, &shape,
+						    &table, NULL),
+				 0);
+		assert_int_equal(table.n_hashes, k);
+		assert_true(baleen_bloom_fpp(table.n_buckets, k, 100000) <= 0.01);
+		assert_true(baleen_bloom_fpp(table.n_buckets - 1, k, 100000) > 0.01);
+		assert_true(table.n_blocks >= best.n_blocks);
+		shape = (struct baleen_shape){ .n_bits = 512 * 2000 - 5 };
+		assert_int_equal(baleen_plan_shaped(0, BALEEN_KIND_BLOOM, 100000, 0, &shape, &table,
+						    NULL),
+				 0);
+		assert_int_equal(table.n_blocks, 2000);
+		assert_true(baleen_bloom_fpp(2000, table.n_hashes, 100000) <=
+			    baleen_bloom_fpp(2000, k, 100000));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_locate),	cmocka_unit_test(test_insert),
 		cmocka_unit_test(test_test),	cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_example), cmocka_unit_test(test_plan_refused),
+		cmocka_unit_test(test_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
