@@ -104,6 +104,12 @@ static const struct world shape_worlds[] = {
 	  { [BALEEN_WORD] = SLOTS(4, 64, STASH, 16411, 66666),
 	    [BALEEN_TUPLE] = SLOTS(4, 64, STASH, 16411, 66666) },
 	  BALEEN_KEY_SRC | BALEEN_KEY_DST },
+	{ "quotient, exact", { QUOTIENT(20, 12, 780000) }, BALEEN_KEY_SRC },
+	{ "quotient, lossy", { QUOTIENT(17, 9, 98000), QUOTIENT(17, 1, 98000) }, BALEEN_KEY_SRC },
+	{ "quotient, src,dst",
+	  { [BALEEN_WORD] = QUOTIENT(16, 48, 49000), [BALEEN_TUPLE] = QUOTIENT(16, 13, 49000) },
+	  BALEEN_KEY_SRC | BALEEN_KEY_DST },
+	{ "quotient, flow", { [BALEEN_TUPLE] = QUOTIENT(16, 47, 49000) }, BALEEN_KEY_FLOW },
 };
 
 #endif /* BALEEN_TESTS_SHAPES_H */
