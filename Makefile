@@ -10,6 +10,7 @@
 # make check-deb  build the packages, install, upgrade and remove them, as root
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
+# make bench-lib  nanoseconds per key of the filters in userspace and of their peers
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
 # make install    DESTDIR= prefix=/usr/local sbindir= libdir= mandir= unitdir= udevdir= sysconfdir=
@@ -86,7 +87,7 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%)
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all unit check check-xdp check-kernels check-boot check-deb check-all bench bench-xdp bench-path demo docs install deb clean tests
+.PHONY: all unit check check-xdp check-kernels check-boot check-deb check-all bench bench-xdp bench-path bench-lib demo docs install deb clean tests
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 all: $(PROGRAMS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
 tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
@@ -200,6 +201,8 @@ build/tools/%: tests/tools/%.c build/libbaleen.a
 
 build/tools/feed_server build/tools/lapi: LIBS += -lmicrohttpd
 
+build/bench/bench_lib: LIBS += -lbloom
+
 build/bench/%: tests/bench/%.c build/libbaleen.a $(TEST_SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -I build/tests/bench -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
@@ -241,10 +244,16 @@ bench-path: deps-bench
 	$(MAKE) all $(BENCH_BIN)
 	tests/bench/bench-path
 
+# CUCKOOFILTER_DIR and FASTFILTER_DIR: sources of others to measure beside ours.
+bench-lib: deps-bench
+	$(MAKE) build/bench/bench_lib
+	tests/bench/bench-lib
+
 # One after the other, whatever -j says.
 bench: deps-bench
 	$(MAKE) bench-xdp
 	$(MAKE) bench-path
+	$(MAKE) bench-lib
 
 docs:
 	tests/docs
