@@ -214,7 +214,7 @@ static void measure_ours(struct subject *subject, const struct keys *keys, u32 r
 	const uint64_t *from = shaped->domain == BALEEN_IP4 ? keys->ip4 : keys->word;
 	struct baleen_filter filter;
 	double at[N_FIGURES + 1];
-	size_t n = keys->n, n_found, n_positive;
+	size_t n = keys->n, n_found, n_positive, n_single;
 
 	at[BUILD] = now();
 	filter = shaped_filter(shaped, n, round);
@@ -224,13 +224,15 @@ static void measure_ours(struct subject *subject, const struct keys *keys, u32 r
 	at[MISSES] = now();
 	n_positive = test_all(&filter, shaped->domain, from + n, n);
 	at[ONE_BY_ONE] = now();
-	test_one_by_one(&filter, shaped->domain, from + n, n);
+	n_single = test_one_by_one(&filter, shaped->domain, from + n, n);
 	at[N_FIGURES] = now();
 	for (u32 i = 0; i < N_FIGURES; i++)
 		subject->ns[i][round] = (at[i + 1] - at[i]) / n;
 	subject->bytes = filter.n_bytes;
 	subject->fpp = (double)n_positive / n;
 	baleen_filter_free(&filter);
+	if (n_single != n_positive)
+		errx(1, "%s: one by one there are others", shaped->name);
 	if (!subject->refused)
 		check_found(shaped->name, n_found, n);
 }
