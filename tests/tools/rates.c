@@ -124,10 +124,10 @@ struct sample {
 /* Probability of @n or fewer when @mean are expected. */
 static double poisson_below(double mean, u64 n)
 {
-	double term = exp(-mean), sum = term;
+	double sum = 0;
 
-	for (u64 i = 1; i <= n; i++)
-		sum += term *= mean / i;
+	for (u64 i = 0; i <= n; i++)
+		sum += exp(i * log(mean) - mean - lgamma(i + 1.));
 	return sum;
 }
 
@@ -173,11 +173,20 @@ static void judge(const char *name, double fill, const struct sample *sample)
 	result(is_good, name, what);
 }
 
+/* Where slots are lossy and keys share them, the rate of a cuckoo table is one of
+ * slots, that of a quotient table one of keys.
+ */
+static double expected_rate(const struct baleen_filter *filter, const struct shaped *shaped, u64 n)
+{
+	if (shaped->kind == BALEEN_KIND_CUCKOO)
+		n = baleen_filter_used(filter, shaped->domain);
+	return baleen_table_fpp(&filter->image, shaped->domain, n);
+}
+
 /* Fills a filter in steps, and probes it after each. */
 static void probe_filter(const struct shaped *shaped, u32 number, struct sample *samples)
 {
 	struct baleen_filter filter = shaped_filter(shaped, N_KEYS, number);
-	const struct baleen_kind_ops *ops = baleen_kind_ops(shaped->kind);
 	u64 first = number * FILTER_INDICES, n = 0;
 
 	for (u32 i = 0; i < N_FILLS; i++) {
@@ -188,8 +197,7 @@ static void probe_filter(const struct shaped *shaped, u32 number, struct sample 
 		if (n < wanted)
 			errx(1, "%s: full with %llu of %u keys", shaped->name,
 			     (unsigned long long)n, N_KEYS);
-		expected = baleen_table_fpp(&filter.image, shaped->domain,
-					    ops->used ? ops->used(&filter, shaped->domain) : n);
+		expected = expected_rate(&filter, shaped, n);
 		n_positive = shaped_test(&filter, shaped->domain, first + PROBES_AT, N_PROBES);
 		samples[i].n_positive += n_positive;
 		samples[i].n_expected += expected * N_PROBES;
