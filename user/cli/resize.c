@@ -5,12 +5,15 @@
 
 #include "change.h"
 #include "describe.h"
+#include "guard.h"
 #include "live.h"
+#include "resize.h"
 #include "target.h"
 
 enum {
 	OPTION_ROOM = OPTION_OF_COMMAND,
 	OPTION_WAIT,
+	OPTION_ACCEPT_FPP,
 };
 
 struct resize {
@@ -19,6 +22,7 @@ struct resize {
 	char name[BALEEN_NAME_BYTES];
 	u64 capacity;
 	u64 wait_ms;
+	double accept_fpp;
 	bool json;
 	struct baleen_filter built;
 };
@@ -27,6 +31,8 @@ static int take_option(struct resize *resize, int option)
 {
 	switch (option) {
 	case OPTION_WAIT: return take_wait(&resize_command, optarg, &resize->wait_ms);
+	case OPTION_ACCEPT_FPP:
+		return take_accept_fpp(&resize_command, optarg, &resize->accept_fpp);
 	case 'o': resize->out = optarg; return 0;
 	case 'j': resize->json = true; return 0;
 	case OPTION_ROOM:
@@ -44,6 +50,7 @@ static int parse(struct resize *resize, int argc, char **argv)
 		{ "capacity", required_argument, NULL, OPTION_ROOM },
 		{ "output", required_argument, NULL, 'o' },
 		{ "wait", required_argument, NULL, OPTION_WAIT },
+		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
 		{ "json", no_argument, NULL, 'j' },
 		{ 0 },
 	};
@@ -79,6 +86,20 @@ static int build(struct resize *resize, struct target *target)
 	return 0;
 }
 
+/* Half the bits err more, of which a live rule asks whether it may. */
+static int check_rate(const struct resize *resize, const struct target *target)
+{
+	if (!baleen_filter_has_bloom(&target->filter))
+		return 0;
+	if (target->is_live && !resize->out)
+		return guard_raise(target->argument, &target->filter, &resize->built,
+				   resize->accept_fpp);
+	complain("%s: false positive rate %.3g, before %.3g",
+		 resize->out ? resize->out : target->argument,
+		 baleen_filter_worst_fpp(&resize->built), baleen_filter_worst_fpp(&target->filter));
+	return 0;
+}
+
 static int put(struct resize *resize, struct target *target)
 {
 	struct baleen_state_rule *rule = target_state_rule(target);
@@ -105,7 +126,8 @@ static int report(const struct resize *resize)
 
 static int run(int argc, char **argv)
 {
-	struct resize resize = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
+	struct resize resize = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
+				 .accept_fpp = DEFAULT_ACCEPT_FPP };
 	struct target target;
 	int err = parse(&resize, argc, argv);
 
@@ -115,6 +137,8 @@ static int run(int argc, char **argv)
 		return EXIT_FAILED;
 	baleen_live_repair(&target.filter);
 	err = build(&resize, &target);
+	if (!err)
+		err = check_rate(&resize, &target);
 	if (!err)
 		err = put(&resize, &target);
 	target_close(&target);
@@ -129,9 +153,12 @@ const struct command resize_command = {
 	.synopsis = "--capacity N [-o OUT] IMAGE|DEV:RULE",
 	.help = "Makes room for N hosts and keys, more or fewer than now, but for all that are there;\n"
 		"prefixes do not count. It is built aside and replaces the image, or the live rule's\n"
-		"in one step. A Bloom filter, and slots of 16 bits, keep too little for it.\n\n"
+		"in one step. Exact tables, 64-bit hashes and quotient filters need no list for it.\n"
+		"A Bloom filter is folded in half as often as half of it has room for N keys, that\n"
+		"is as its bits are m ln 2 / k or more; an odd number of blocks or bits cannot be.\n"
+		"Slots of 8, 12 and 16 bits keep too little of a key.\n\n"
 		"  --capacity N     room for N keys\n"
-		"  -o OUT           write an image there instead\n" WAIT_HELP
+		"  -o OUT           write an image there instead\n" WAIT_HELP ACCEPT_FPP_HELP
 		"  -j, --json       describe the new image as JSON\n",
 	.run = run,
 };

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bloom_bits.h"
 #include "change.h"
 #include "directory_table.h"
+#include "fit.h"
 #include "list_set.h"
 #include "live.h"
 #include "plan.h"
@@ -182,18 +184,25 @@ static int find_idle_prefixes(const struct baleen_filter *filter, const struct b
 	return err;
 }
 
-static bool is_narrow_hash(const struct baleen_filter *filter, u32 domain)
+static bool is_narrow(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 
-	return domain != BALEEN_IP4 && table->kind == BALEEN_KIND_CUCKOO && table->slot_bits < 64;
+	return table->kind == BALEEN_KIND_CUCKOO && !baleen_table_keeps_hashes(table, domain);
 }
 
-/* What such a table has is as likely a stranger that looks the same. */
+/* What such a table has is as likely a stranger that looks the same; or, where
+ * copies count, one of them.
+ */
 static bool is_vague(const struct baleen_filter *filter, u32 domain)
 {
-	return filter->image.table[domain].kind == BALEEN_KIND_BLOOM ||
-	       is_narrow_hash(filter, domain);
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	if (filter->image.flags & BALEEN_FLAG_COPIES)
+		return true;
+	return baleen_table_is_plane(table) || is_narrow(filter, domain) ||
+	       (table->kind == BALEEN_KIND_QUOTIENT &&
+		!baleen_table_is_exact(&filter->image, domain));
 }
 
 static bool is_idle(const struct baleen_filter *filter, const struct baleen_key *key,
@@ -237,7 +246,7 @@ static bool may_be_refused(const struct baleen_filter *filter, const struct bale
 
 	if (key->domain == BALEEN_IP6 && table[BALEEN_IP6_STEMS].kind)
 		return true;
-	return table[key->domain].kind != BALEEN_KIND_BLOOM;
+	return !baleen_table_is_plane(&table[key->domain]);
 }
 
 /* What stands in the way whatever room there is; of the rest only additions to
@@ -260,8 +269,9 @@ static int check_in_place(const struct baleen_filter *filter, const struct balee
 			return -ENOSPC;
 		if (op == BALEEN_SET_UNION && has_bloom && may_be_refused(filter, &key))
 			return -ENOSPC;
-		/* It would take others with it. */
-		if (op == BALEEN_SET_DIFFERENCE && is_narrow_hash(filter, key.domain))
+		/* It would take others with it, which only copies do not. */
+		if (op == BALEEN_SET_DIFFERENCE && is_narrow(filter, key.domain) &&
+		    !(filter->image.flags & BALEEN_FLAG_COPIES))
 			return -EOPNOTSUPP;
 	}
 	return 0;
@@ -309,8 +319,9 @@ int baleen_change_in_place(struct baleen_filter *filter, const struct baleen_lis
 		if (err)
 			take_back(filter, change, op, changed, i);
 		sum += changed[i];
-		if (filter->image.table[key.domain].kind == BALEEN_KIND_BLOOM)
-			filter->image.table[key.domain].n_entries += changed[i];
+		if (baleen_table_is_plane(&filter->image.table[key.domain]))
+			filter->image.table[key.domain].n_entries +=
+				op == BALEEN_SET_UNION ? changed[i] : -(u64)changed[i];
 	}
 	free(changed);
 	if (!err)
@@ -342,18 +353,6 @@ u64 baleen_filter_keys(const struct baleen_filter *filter)
 	return n;
 }
 
-int baleen_filter_resize(const struct baleen_filter *filter, u64 capacity,
-			 struct baleen_filter *out, struct baleen_error *error)
-{
-	const struct baleen_list nothing = { .key_spec = filter->image.key_spec };
-
-	if (baleen_filter_has_bloom(filter))
-		return baleen_fail(error, EOPNOTSUPP,
-				   "a Bloom filter cannot be resized: build it again from its "
-				   "lists");
-	return baleen_filter_edit(filter, &nothing, BALEEN_SET_UNION, capacity, out, error);
-}
-
 /* Was it for want of room that it was refused in place? Not where there is no
  * table that could be full.
  */
@@ -364,7 +363,8 @@ static bool is_for_room(const struct baleen_filter *filter, const struct baleen_
 	for (u64 i = 0; i < n && !has_prefixes(change); i++) {
 		struct baleen_key key = single(change, i);
 
-		if (filter->image.table[key.domain].kind == BALEEN_KIND_CUCKOO)
+		if (filter->image.table[key.domain].kind == BALEEN_KIND_CUCKOO ||
+		    filter->image.table[key.domain].kind == BALEEN_KIND_QUOTIENT)
 			return true;
 	}
 	return false;

@@ -86,18 +86,6 @@ int baleen_change_aside(const struct baleen_filter *filter, const struct baleen_
 			struct baleen_error *error);
 
 /**
- * baleen_filter_resize() - another filter of the same set, with other room
- * @filter: the filter, live ones too
- * @capacity: room for this many hosts and keys, baleen_filter_keys() or more
- * @out: a sealed filter, to be freed by the caller; untouched on failure
- * @error: filled in on failure
- *
- * Return: as baleen_filter_edit(); -EOPNOTSUPP for a Bloom filter.
- */
-int baleen_filter_resize(const struct baleen_filter *filter, u64 capacity,
-			 struct baleen_filter *out, struct baleen_error *error);
-
-/**
  * baleen_filter_keys() - hosts and keys in the tables, by looking
  * @filter: the filter
  *

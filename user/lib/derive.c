@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "algebra.h"
 #include "build.h"
 #include "derive.h"
 #include "derive_image.h"

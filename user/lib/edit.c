@@ -1,26 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A filter with a change made, built aside. */
 #include <errno.h>
-#include <stdlib.h>
 
+#include "bloom_bits.h"
 #include "build.h"
 #include "edit.h"
-#include "hashes.h"
+#include "fit.h"
 #include "live.h"
-#include "plan.h"
+#include "resize.h"
 
 /* Tables of keys that are stored as hashes. */
 static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };
-
-/* Times as much room as keys that a merge tries before it gives up. */
-#define MAX_SPARE 1000
 
 #define N_HASHED (sizeof(hashed) / sizeof(hashed[0]))
 
 bool baleen_filter_has_bloom(const struct baleen_filter *filter)
 {
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
-		if (filter->image.table[domain].kind == BALEEN_KIND_BLOOM)
+		if (baleen_table_is_plane(&filter->image.table[domain]))
+			return true;
+	return false;
+}
+
+/* Is it changed key by key, since it can be neither listed nor moved? */
+static bool is_copied(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	if (!table->kind)
+		return false;
+	if (filter->image.flags & BALEEN_FLAG_COPIES)
+		return true;
+	return !baleen_table_is_exact(&filter->image, domain) &&
+	       !baleen_table_keeps_hashes(table, domain);
+}
+
+static bool has_copied(const struct baleen_filter *filter)
+{
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		if (is_copied(filter, domain))
 			return true;
 	return false;
 }
@@ -48,7 +66,8 @@ u64 baleen_filter_room(const struct baleen_filter *filter)
 	u64 room = 0;
 
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
-		if (filter->image.table[domain].kind == BALEEN_KIND_CUCKOO)
+		if (filter->image.table[domain].kind == BALEEN_KIND_CUCKOO ||
+		    filter->image.table[domain].kind == BALEEN_KIND_QUOTIENT)
 			room += baleen_table_capacity(&filter->image.table[domain]);
 	return room;
 }
@@ -96,39 +115,102 @@ static int forget_hash(struct baleen_filter *filter, const struct baleen_key *ke
 	return 0;
 }
 
-static int add_bit(struct baleen_filter *filter, const struct baleen_key *key,
+static void count_change(struct baleen_table *table, int by)
+{
+	if (baleen_table_is_plane(table))
+		table->n_entries += by;
+}
+
+static int add_key(struct baleen_filter *filter, const struct baleen_key *key,
 		   struct baleen_error *error)
 {
 	struct baleen_table *table = &filter->image.table[key->domain];
-	bool changed;
+	bool changed = false;
+	size_t n_done;
+	int err;
 
 	/* Beside prefixes a key is more than its bits. */
-	if (!baleen_live_add(filter, key, &changed)) {
-		if (table->kind == BALEEN_KIND_BLOOM)
-			table->n_entries += changed;
+	if (table->kind == BALEEN_KIND_QUOTIENT && !filter->image.table[BALEEN_IP4_GROUPS].kind)
+		err = baleen_filter_insert(filter, key, 1, &n_done);
+	else
+		err = baleen_live_add(filter, key, &changed);
+	if (!err) {
+		count_change(table, changed);
 		return 0;
 	}
 	if (!table->kind)
 		return baleen_fail(error, EOPNOTSUPP,
-				   "the Bloom filter has no table for this family: build it again "
-				   "from its lists");
+				   "the %s filter has no table for this family: build it again "
+				   "from its lists",
+				   baleen_filter_has_bloom(filter) ? "Bloom" : "lossy");
 	return baleen_fail(error, ENOSPC,
 			   "the keys find no room beside what it has: build it again from its "
 			   "lists");
 }
 
-/* --- edit ------------------------------------------------------------------ */
-
-static int edit_bloom(const struct baleen_filter *filter, const struct baleen_list *change,
-		      struct baleen_filter *out, struct baleen_error *error)
+static int forget_key(struct baleen_filter *filter, const struct baleen_key *key,
+		      struct baleen_error *error)
 {
+	struct baleen_table *table = &filter->image.table[key->domain];
+	bool changed = false;
+	int err;
+
+	err = baleen_live_del(filter, key, &changed);
+	if (err)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "part of a prefix beside hosts that cannot be listed: build it "
+				   "again from its lists");
+	count_change(table, -changed);
+	return 0;
+}
+
+/* --- edit: a copy changed key by key ---------------------------------------- */
+
+/* What has too few slots, and keeps enough of its keys, gets more of them. */
+static int make_room(struct baleen_filter *filter, const struct baleen_list *change,
+		     struct baleen_error *error)
+{
+	u64 n[BALEEN_TUPLE + 1] = { [BALEEN_IP4] = change->n_ip4, [BALEEN_IP6] = change->n_ip6 };
+	bool is_full = false;
+	struct baleen_filter roomy;
+	int err;
+
+	for (size_t i = 0; i < change->n_key; i++)
+		n[change->key[i].domain]++;
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
+		const struct baleen_table *table = &filter->image.table[domain];
+
+		n[domain] += baleen_filter_count(filter, domain);
+		if (n[domain] <= baleen_table_capacity(table) ||
+		    !(table->kind == BALEEN_KIND_QUOTIENT ||
+		      baleen_table_keeps_hashes(table, domain)))
+			n[domain] = 0;
+		is_full |= n[domain] != 0;
+	}
+	if (!is_full)
+		return 0;
+	err = baleen_filter_refit(filter, n, &roomy, error);
+	if (err)
+		return err;
+	baleen_filter_free(filter);
+	*filter = roomy;
+	return 0;
+}
+
+static int edit_copied(const struct baleen_filter *filter, const struct baleen_list *change,
+		       enum baleen_set_op op, struct baleen_filter *out, struct baleen_error *error)
+{
+	bool adds = op == BALEEN_SET_UNION;
 	struct baleen_filter copy;
 	int err;
 
 	err = baleen_filter_copy(filter, &copy, error);
 	if (err)
 		return err;
-	err = each_key(change, &copy, add_bit, error);
+	if (adds)
+		err = make_room(&copy, change, error);
+	if (!err)
+		err = each_key(change, &copy, adds ? add_key : forget_key, error);
 	if (err) {
 		baleen_filter_free(&copy);
 		return err;
@@ -140,18 +222,40 @@ static int edit_bloom(const struct baleen_filter *filter, const struct baleen_li
 	return 0;
 }
 
-static int check_bloom(const struct baleen_list *change, enum baleen_set_op op,
-		       struct baleen_error *error)
+static int check_copied(const struct baleen_filter *filter, const struct baleen_list *change,
+			enum baleen_set_op op, struct baleen_error *error)
 {
-	if (op != BALEEN_SET_UNION)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "a Bloom filter cannot forget: build it again from its lists");
-	if (change->n_net4 || change->n_prefix6)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "prefixes cannot be added to a Bloom filter: build it again "
-				   "from its lists");
+	bool has_copies = filter->image.flags & BALEEN_FLAG_COPIES;
+
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
+		const struct baleen_table *table = &filter->image.table[domain];
+		bool is_bloom = baleen_table_is_plane(table);
+
+		if (!is_copied(filter, domain))
+			continue;
+		if (is_bloom && op != BALEEN_SET_UNION && table->kind != BALEEN_KIND_COUNTING)
+			return baleen_fail(error, EOPNOTSUPP,
+					   "a Bloom filter cannot forget: build it again from its "
+					   "lists");
+		if (table->kind == BALEEN_KIND_CUCKOO && !has_copies && op != BALEEN_SET_UNION)
+			return baleen_fail(error, EOPNOTSUPP,
+					   "slots of %u bits keep too little of a key to move it: "
+					   "build the filter again from its lists",
+					   table->slot_bits);
+		if (op == BALEEN_SET_INTERSECTION)
+			return baleen_fail(error, EOPNOTSUPP,
+					   "its keys cannot be listed: build it from lists");
+		if (change->n_net4 || change->n_prefix6)
+			return baleen_fail(error, EOPNOTSUPP,
+					   "prefixes cannot be %s a %s filter: build it again "
+					   "from its lists",
+					   op == BALEEN_SET_UNION ? "added to" : "deleted from",
+					   is_bloom ? "Bloom" : "lossy");
+	}
 	return 0;
 }
+
+/* --- edit: a list built again ------------------------------------------------ */
 
 static int check_hashed(const struct baleen_filter *filter, const struct baleen_list *change,
 			enum baleen_set_op op, struct baleen_error *error)
@@ -166,13 +270,28 @@ static int check_hashed(const struct baleen_filter *filter, const struct baleen_
 	return 0;
 }
 
+/* Tables of the same kind and shape; those that fit others go on to do so. */
+static void take_shape(const struct baleen_filter *filter, struct baleen_build_options *options)
+{
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
+		const struct baleen_table *table = &filter->image.table[domain];
+
+		if (!table->kind)
+			continue;
+		options->kind = table->kind;
+		baleen_table_shape(table, &options->shape);
+	}
+	if (options->kind == BALEEN_KIND_QUOTIENT)
+		options->seed = &filter->image.seed;
+}
+
 /* What was @listed, changed, and what cannot be listed beside it. */
 static int build_changed(const struct baleen_filter *filter, const struct baleen_list *change,
 			 const struct baleen_list *changed, enum baleen_set_op op, u64 capacity,
 			 struct baleen_filter *out, struct baleen_error *error)
 {
 	u64 n = changed->n_ip4 + changed->n_ip6 + changed->n_key;
-	const struct baleen_build_options options = {
+	struct baleen_build_options options = {
 		.name = filter->image.name,
 		.key_spec = filter->image.key_spec,
 		.kind = BALEEN_KIND_CUCKOO,
@@ -180,8 +299,10 @@ static int build_changed(const struct baleen_filter *filter, const struct baleen
 		.keep = has_hashes(filter) ? filter : NULL,
 	};
 	struct baleen_filter built;
-	int err = baleen_build(changed, &options, &built, error);
+	int err;
 
+	take_shape(filter, &options);
+	err = baleen_build(changed, &options, &built, error);
 	if (err)
 		return err;
 	if (op == BALEEN_SET_DIFFERENCE && options.keep) {
@@ -197,8 +318,8 @@ int baleen_filter_check_edit(const struct baleen_filter *filter, const struct ba
 {
 	if (change->key_spec && change->key_spec != filter->image.key_spec)
 		return baleen_fail(error, EINVAL, "the keys are other ones than the filter's");
-	if (baleen_filter_has_bloom(filter))
-		return check_bloom(change, op, error);
+	if (has_copied(filter))
+		return check_copied(filter, change, op, error);
 	return has_hashes(filter) ? check_hashed(filter, change, op, error) : 0;
 }
 
@@ -209,8 +330,8 @@ int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_l
 	struct baleen_list listed = { 0 }, changed = { 0 };
 	int err = baleen_filter_check_edit(filter, change, op, error);
 
-	if (!err && baleen_filter_has_bloom(filter))
-		return edit_bloom(filter, change, out, error);
+	if (!err && has_copied(filter))
+		return edit_copied(filter, change, op, out, error);
 	if (!err)
 		err = baleen_filter_list_exact(filter, &listed, error);
 	if (err)
@@ -225,151 +346,4 @@ int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_l
 	baleen_list_free(&changed);
 	baleen_list_free(&listed);
 	return err;
-}
-
-/* --- merge ----------------------------------------------------------------- */
-
-static bool is_twin(const struct baleen_image *a, const struct baleen_image *b)
-{
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
-		if (memcmp(&a->table[domain], &b->table[domain],
-			   offsetof(struct baleen_table, n_entries)))
-			return false;
-	return !memcmp(a->seed.word, b->seed.word, sizeof(a->seed.word));
-}
-
-/* Bloom tables of one geometry and seed: the bits of both. Beside them there
- * may be no other tables, whose bits mean something else.
- */
-static int merge_bits(const struct baleen_filter *a, const struct baleen_filter *b,
-		      struct baleen_filter *out, struct baleen_error *error)
-{
-	struct baleen_filter copy;
-	u64 *to;
-	const u64 *from = b->bytes;
-	int err = baleen_filter_copy(a, &copy, error);
-
-	if (err)
-		return err;
-	to = copy.bytes;
-	for (size_t i = BALEEN_HEADER_BYTES / 8; i < copy.n_bytes / 8; i++)
-		to[i] |= from[i];
-	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
-		copy.image.table[domain].n_entries += b->image.table[domain].n_entries;
-	baleen_filter_seal(&copy);
-	*out = copy;
-	return 0;
-}
-
-static bool is_only_bloom(const struct baleen_filter *filter)
-{
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
-		if (filter->image.table[domain].kind &&
-		    filter->image.table[domain].kind != BALEEN_KIND_BLOOM)
-			return false;
-	return true;
-}
-
-/* @b's hashes into @built, which has @a's and the same seed. */
-static int add_hashes(const struct baleen_filter *b, struct baleen_filter *built,
-		      struct baleen_error *error)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < N_HASHED && !err; i++) {
-		struct baleen_hashes hashes = { 0 };
-
-		err = baleen_hashes_read(b, hashed[i], &hashes, error);
-		if (!err && hashes.n && baleen_hashes_insert(built, hashed[i], &hashes))
-			err = baleen_fail(error, ENOSPC, "the merged keys find no room");
-		free(hashes.hash);
-	}
-	if (!err)
-		baleen_filter_seal(built);
-	return err;
-}
-
-/* With this capacity; -ENOSPC when it leaves too little for @b's hashes. */
-static int merge_within(const struct baleen_filter *a, const struct baleen_filter *b,
-			const struct baleen_list *rest, u64 capacity, struct baleen_filter *out,
-			struct baleen_error *error)
-{
-	struct baleen_filter built;
-	int err = baleen_filter_edit(a, rest, BALEEN_SET_UNION, capacity, &built, error);
-
-	if (err)
-		return err;
-	err = add_hashes(b, &built, error);
-	if (err)
-		baleen_filter_free(&built);
-	else
-		*out = built;
-	return err;
-}
-
-/* Both have hashes: of one seed they are as good as keys. */
-static int merge_hashed(const struct baleen_filter *a, const struct baleen_filter *b,
-			struct baleen_filter *out, struct baleen_error *error)
-{
-	struct baleen_list rest = { 0 };
-	u64 n = 0, capacity;
-	int err;
-
-	if (memcmp(a->image.seed.word, b->image.seed.word, sizeof(a->image.seed.word)))
-		return baleen_fail(error, EOPNOTSUPP,
-				   "both keep hashes of their keys, with different seeds: build "
-				   "one --like the other");
-	for (u32 i = 0; i < N_HASHED; i++)
-		if (!a->image.table[hashed[i]].kind != !b->image.table[hashed[i]].kind)
-			return baleen_fail(error, EOPNOTSUPP,
-					   "only one of them has a table of hashed keys of this "
-					   "family: build one --like the other");
-	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
-		n += baleen_filter_used(a, domain) + baleen_filter_used(b, domain);
-	err = baleen_filter_list_exact(b, &rest, error);
-	if (err)
-		return err;
-	/* The seed is settled, and @b's share of hashes may be another than @a's. */
-	capacity = n + n / 10 + 16;
-	do {
-		err = merge_within(a, b, &rest, capacity, out, error);
-		capacity *= 2;
-	} while (err == -ENOSPC && capacity < n * MAX_SPARE);
-	baleen_list_free(&rest);
-	return err;
-}
-
-int baleen_filter_merge(const struct baleen_filter *a, const struct baleen_filter *b,
-			struct baleen_filter *out, struct baleen_error *error)
-{
-	struct baleen_list list = { 0 };
-	struct baleen_filter made;
-	int err;
-
-	if (a->image.key_spec != b->image.key_spec)
-		return baleen_fail(error, EINVAL, "they have different keys");
-	if (is_only_bloom(a) && is_only_bloom(b) && is_twin(&a->image, &b->image))
-		return merge_bits(a, b, out, error);
-	if (has_hashes(a) && has_hashes(b) && !baleen_filter_has_bloom(a) &&
-	    !baleen_filter_has_bloom(b))
-		return merge_hashed(a, b, out, error);
-	/* The one that can be listed goes into the one that cannot. */
-	err = baleen_filter_to_list(b, &list, error);
-	if (!err) {
-		err = baleen_filter_edit(a, &list, BALEEN_SET_UNION, baleen_filter_room(a), out,
-					 error);
-		baleen_list_free(&list);
-		return err;
-	}
-	err = baleen_filter_to_list(a, &list, error);
-	if (!err)
-		err = baleen_filter_edit(b, &list, BALEEN_SET_UNION, baleen_filter_room(b), &made,
-					 error);
-	baleen_list_free(&list);
-	if (err)
-		return err;
-	memcpy(made.image.name, a->image.name, sizeof(made.image.name));
-	baleen_filter_seal(&made);
-	*out = made;
-	return 0;
 }

@@ -9,10 +9,11 @@
 #include "list_combine.h"
 
 /**
- * baleen_filter_has_bloom() - is any table a Bloom filter?
+ * baleen_filter_has_bloom() - is any table a Bloom filter, of any kind?
  * @filter: the filter
  *
- * Return: whether; then keys can be added, and never be taken out again.
+ * Return: whether; then its keys share bits, any number of them can be added, and
+ * only counting ones can be taken out again.
  */
 bool baleen_filter_has_bloom(const struct baleen_filter *filter);
 
@@ -52,8 +53,10 @@ int baleen_filter_check_edit(const struct baleen_filter *filter, const struct ba
  *
  * What can be listed is listed, changed and built again. Keys that are stored
  * as 64-bit hashes are taken over by their hash, and the seed stays; keys of
- * @change are added to them or taken away one by one. A Bloom table can be
- * added to, in its size, and nothing else.
+ * @change are added to them or taken away one by one. What keeps less is changed
+ * key by key in a copy: Bloom tables and narrow slots in their size, quotient tables
+ * in as many slots as it takes. Keys can be taken out of counting and quotient
+ * tables, and of narrow slots that count copies.
  *
  * Return: 0; -EINVAL for another key; -EOPNOTSUPP for what the tables keep too
  * little for, saying what; -ENOSPC, -ENOMEM, -E2BIG.
@@ -66,24 +69,8 @@ int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_l
  * baleen_filter_room() - room for hosts and keys
  * @filter: the filter
  *
- * Return: what the cuckoo tables are planned to hold.
+ * Return: what the tables of slots are planned to hold.
  */
 u64 baleen_filter_room(const struct baleen_filter *filter);
-
-/**
- * baleen_filter_merge() - the union of two filters
- * @a: one filter, live ones too; name and key are taken from it
- * @b: the other, of the same key
- * @out: a sealed filter, to be freed by the caller; untouched on failure
- * @error: filled in on failure
- *
- * Filters of the same seed and geometry merge whatever their kind: Bloom
- * filters by OR, hashes by insertion. Otherwise one of them has to be listed.
- * The room that the other one has stays.
- *
- * Return: as baleen_filter_edit().
- */
-int baleen_filter_merge(const struct baleen_filter *a, const struct baleen_filter *b,
-			struct baleen_filter *out, struct baleen_error *error);
 
 #endif /* BALEEN_EDIT_H */

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Union, intersection and difference of two filters. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "algebra.h"
+#include "algebra_table.h"
+#include "bloom_bits.h"
+#include "build.h"
+#include "derive_image.h"
+#include "estimate.h"
+#include "fit.h"
+#include "list_algebra.h"
+#include "plan.h"
+
+#define N_KEYED (BALEEN_TUPLE + 1)
+
+/**
+ * enum how - how the tables of hosts and keys of one domain are combined
+ * @HOW_NONE: there are none
+ * @HOW_LIST: as lists
+ * @HOW_TABLE: as tables
+ * @HOW_MIXED: one of them can be listed, the other not
+ */
+enum how {
+	HOW_NONE,
+	HOW_LIST,
+	HOW_TABLE,
+	HOW_MIXED,
+};
+
+/**
+ * struct pair - two filters that are combined
+ * @a: the first, not live
+ * @b: the other, not live
+ * @op: what is kept
+ * @a_name: in messages
+ * @how: by domain
+ * @part: what was made so far
+ * @n_parts: how many
+ */
+struct pair {
+	const struct baleen_filter *a;
+	const struct baleen_filter *b;
+	enum baleen_set_op op;
+	const char *a_name;
+	enum how how[N_KEYED];
+	struct baleen_filter part[N_KEYED + 1];
+	u32 n_parts;
+};
+
+/* --- how ------------------------------------------------------------------- */
+
+static bool is_listed(const struct baleen_filter *filter, u32 domain)
+{
+	/* A list has no copies. */
+	return baleen_table_is_exact(&filter->image, domain) &&
+	       !(filter->image.flags & BALEEN_FLAG_COPIES);
+}
+
+static enum how how_to(const struct pair *pair, u32 domain)
+{
+	bool has_a = pair->a->image.table[domain].kind, has_b = pair->b->image.table[domain].kind;
+	bool list_a = is_listed(pair->a, domain), list_b = is_listed(pair->b, domain);
+
+	if (!has_a && !has_b)
+		return HOW_NONE;
+	if (has_a && has_b && list_a != list_b)
+		return HOW_MIXED;
+	return list_a || list_b ? HOW_LIST : HOW_TABLE;
+}
+
+static bool has_any(const struct pair *pair, enum how how)
+{
+	for (u32 domain = 0; domain < N_KEYED; domain++)
+		if (pair->how[domain] == how)
+			return true;
+	return false;
+}
+
+static bool either_has(const struct pair *pair, u32 domain)
+{
+	return pair->a->image.table[domain].kind || pair->b->image.table[domain].kind;
+}
+
+/* Of whom a table that is not listed is taken as it is: of the other, alone? */
+static bool takes_tables(const struct pair *pair, bool of_b_alone)
+{
+	for (u32 domain = 0; domain < N_KEYED; domain++) {
+		bool has_a = pair->a->image.table[domain].kind;
+
+		if (pair->how[domain] == HOW_TABLE && has_a != of_b_alone)
+			return true;
+	}
+	return false;
+}
+
+/* All tables of a filter have one seed. */
+static const struct baleen_seed *seed_of(const struct pair *pair)
+{
+	if (pair->op == BALEEN_SET_UNION && !takes_tables(pair, false) && takes_tables(pair, true))
+		return &pair->b->image.seed;
+	return &pair->a->image.seed;
+}
+
+/* Do the tables go together? */
+static int check_pair(const struct pair *pair, struct baleen_error *error)
+{
+	const struct baleen_image *a = &pair->a->image, *b = &pair->b->image;
+	int err = 0;
+
+	if (either_has(pair, BALEEN_IP6_STEMS) && either_has(pair, BALEEN_IP6))
+		return baleen_fail(error, EOPNOTSUPP,
+				   "its IPv6 hosts are stored as hashes, which prefixes cannot "
+				   "change: build it again from its lists");
+	if (either_has(pair, BALEEN_IP4_GROUPS) && pair->how[BALEEN_IP4] == HOW_TABLE)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "prefixes stand beside hosts that cannot be listed: build it "
+				   "again from its lists");
+	for (u32 domain = 0; domain < N_KEYED && !err; domain++)
+		if (pair->how[domain] == HOW_TABLE && a->table[domain].kind &&
+		    b->table[domain].kind)
+			err = baleen_fit_tables(a, b, domain, pair->a_name, error);
+	if (!err && pair->op == BALEEN_SET_UNION && takes_tables(pair, false) &&
+	    takes_tables(pair, true))
+		err = baleen_fit_seeds(a, b, pair->a_name, error);
+	return err;
+}
+
+/* --- as lists -------------------------------------------------------------- */
+
+static int list_of(const struct pair *pair, const struct baleen_filter *filter,
+		   struct baleen_list *list, struct baleen_error *error)
+{
+	struct baleen_filter rest = *filter;
+
+	for (u32 domain = 0; domain < N_KEYED; domain++)
+		if (pair->how[domain] != HOW_LIST)
+			rest.image.table[domain].kind = BALEEN_KIND_NONE;
+	return baleen_filter_to_list(&rest, list, error);
+}
+
+/* Kind, shape and room of the tables that the lists came from. */
+static void set_options(const struct pair *pair, const struct baleen_list *list,
+			struct baleen_build_options *options)
+{
+	u64 room = 0, n = list->n_ip4 + list->n_ip6 + list->n_key;
+
+	for (u32 domain = 0; domain < N_KEYED; domain++) {
+		const struct baleen_table *table = &pair->a->image.table[domain];
+
+		if (pair->how[domain] != HOW_LIST)
+			continue;
+		if (table->kind)
+			room += baleen_table_capacity(table);
+		else
+			table = &pair->b->image.table[domain];
+		options->kind = table->kind;
+		baleen_table_shape(table, &options->shape);
+	}
+	options->capacity = room > n ? room : 0;
+	/* So that it goes on to fit what it was made like. */
+	if (takes_tables(pair, false) || takes_tables(pair, true) ||
+	    options->kind == BALEEN_KIND_QUOTIENT)
+		options->seed = seed_of(pair);
+}
+
+static int build_list(struct pair *pair, const struct baleen_list *list, struct baleen_error *error)
+{
+	struct baleen_build_options options = { .key_spec = pair->a->image.key_spec,
+						.kind = BALEEN_KIND_CUCKOO };
+
+	if (baleen_list_is_empty(list))
+		return 0;
+	set_options(pair, list, &options);
+	return baleen_build(list, &options, &pair->part[pair->n_parts++], error);
+}
+
+static int combine_lists(struct pair *pair, struct baleen_error *error)
+{
+	struct baleen_list of_a = { 0 }, of_b = { 0 }, kept = { 0 };
+	int err = list_of(pair, pair->a, &of_a, error);
+
+	if (!err)
+		err = list_of(pair, pair->b, &of_b, error);
+	if (!err && baleen_list_combine(&of_a, &of_b, pair->op, &kept))
+		err = baleen_fail(error, ENOMEM, "no memory for the combined list");
+	if (!err)
+		err = build_list(pair, &kept, error);
+	baleen_list_free(&kept);
+	baleen_list_free(&of_b);
+	baleen_list_free(&of_a);
+	return err;
+}
+
+/* --- all tables ------------------------------------------------------------ */
+
+/* In which nothing is. */
+static int make_empty(struct pair *pair, struct baleen_error *error)
+{
+	const struct baleen_image *image = &pair->a->image;
+	const struct baleen_build_options options = { .key_spec = image->key_spec,
+						      .kind = BALEEN_KIND_CUCKOO };
+	const struct baleen_list nothing = { .key_spec = image->key_spec };
+	struct baleen_filter *part = &pair->part[pair->n_parts++];
+
+	for (u32 domain = 0; domain < N_KEYED; domain++)
+		if (image->table[domain].kind)
+			return baleen_table_alone(image, &image->table[domain], domain, part,
+						  error);
+	return baleen_build(&nothing, &options, part, error);
+}
+
+static int combine_tables(struct pair *pair, struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 domain = 0; domain < N_KEYED && !err; domain++) {
+		struct baleen_filter *part = &pair->part[pair->n_parts];
+
+		if (pair->how[domain] != HOW_TABLE)
+			continue;
+		err = baleen_tables_combine(pair->a, pair->b, domain, pair->op, part, error);
+		pair->n_parts += part->bytes != NULL;
+	}
+	if (!err)
+		err = combine_lists(pair, error);
+	if (!err && !pair->n_parts)
+		err = make_empty(pair, error);
+	return err;
+}
+
+static int combine_pair(struct pair *pair, struct baleen_filter *out, struct baleen_error *error)
+{
+	int err = check_pair(pair, error);
+
+	if (!err)
+		err = combine_tables(pair, error);
+	if (!err)
+		err = baleen_tables_assemble(pair->part, pair->n_parts, &pair->a->image, out,
+					     error);
+	for (u32 i = 0; i < pair->n_parts; i++)
+		baleen_filter_free(&pair->part[i]);
+	return err;
+}
+
+/* --- one of them as a list ------------------------------------------------- */
+
+static void take_name(const struct baleen_filter *from, struct baleen_filter *filter)
+{
+	memcpy(filter->image.name, from->image.name, sizeof(filter->image.name));
+	baleen_filter_seal(filter);
+}
+
+/* What of the list the filter holds, in a filter like that. */
+static int keep_held(const struct baleen_filter *a, const struct baleen_list *list,
+		     struct baleen_filter *out, struct baleen_error *error)
+{
+	const struct baleen_build_options options = { .name = a->image.name, .like = &a->image };
+	struct baleen_list held = { 0 };
+	int err;
+
+	if (list->n_net4 || list->n_prefix6)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "prefixes cannot be looked up in a filter that cannot be "
+				   "listed");
+	err = baleen_derive_held(a, list, false, &held, error);
+	if (!err)
+		err = baleen_build(&held, &options, out, error);
+	baleen_list_free(&held);
+	return err;
+}
+
+static bool has_counting(const struct baleen_filter *filter)
+{
+	for (u32 domain = 0; domain < N_KEYED; domain++)
+		if (filter->image.table[domain].kind == BALEEN_KIND_COUNTING)
+			return true;
+	return false;
+}
+
+int baleen_filter_combine_list(const struct baleen_filter *a, const struct baleen_list *list,
+			       enum baleen_set_op op, struct baleen_filter *out,
+			       struct baleen_error *error)
+{
+	bool is_whole = true;
+
+	for (u32 domain = 0; domain < N_KEYED; domain++)
+		if (a->image.table[domain].kind && !is_listed(a, domain))
+			is_whole = false;
+	if (op == BALEEN_SET_DIFFERENCE && has_counting(a))
+		return baleen_fail(error, EOPNOTSUPP, "%s", baleen_no_count_down);
+	if (op == BALEEN_SET_INTERSECTION && !is_whole)
+		return keep_held(a, list, out, error);
+	return baleen_filter_edit(a, list, op, baleen_filter_room(a), out, error);
+}
+
+/* The one that can be listed goes into the one that cannot. */
+static int combine_mixed(const struct pair *pair, struct baleen_filter *out,
+			 struct baleen_error *error)
+{
+	struct baleen_list list = { 0 };
+	int err = baleen_filter_to_list(pair->b, &list, error);
+
+	if (!err) {
+		err = baleen_filter_combine_list(pair->a, &list, pair->op, out, error);
+		baleen_list_free(&list);
+		return err;
+	}
+	if (pair->op == BALEEN_SET_DIFFERENCE)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "cannot be listed, and what only looks as if it were in it "
+				   "would be taken out as well");
+	err = baleen_filter_to_list(pair->a, &list, error);
+	if (err)
+		return err;
+	err = baleen_filter_combine_list(pair->b, &list, pair->op, out, error);
+	baleen_list_free(&list);
+	if (!err)
+		take_name(pair->a, out);
+	return err;
+}
+
+/* --- combine --------------------------------------------------------------- */
+
+static void make_pair(struct pair *pair)
+{
+	for (u32 domain = 0; domain < N_KEYED; domain++)
+		pair->how[domain] = how_to(pair, domain);
+}
+
+int baleen_filter_combine(const struct baleen_filter *a, const struct baleen_filter *b,
+			  enum baleen_set_op op, const char *a_name, struct baleen_filter *out,
+			  struct baleen_error *error)
+{
+	struct pair pair = { .a = a, .b = b, .op = op, .a_name = a_name };
+	int err = baleen_fit_keys(&a->image, &b->image, a_name, error);
+
+	if (err)
+		return err;
+	make_pair(&pair);
+	return has_any(&pair, HOW_MIXED) ? combine_mixed(&pair, out, error) :
+					   combine_pair(&pair, out, error);
+}
+
+const char *baleen_combine_caveat(const struct baleen_filter *made, enum baleen_set_op op)
+{
+	bool has_bits = false, is_vague = false;
+
+	for (u32 domain = 0; domain < N_KEYED; domain++) {
+		const struct baleen_table *table = &made->image.table[domain];
+
+		has_bits |= baleen_table_is_plane(table);
+		is_vague |= table->kind && !is_listed(made, domain) &&
+			    !baleen_table_keeps_hashes(table, domain);
+	}
+	if (op == BALEEN_SET_INTERSECTION && has_bits)
+		return "the bits that both have are also such that no common key has set: it errs "
+		       "more than a filter built of the common keys";
+	if (op == BALEEN_SET_INTERSECTION && is_vague)
+		return "keys of one whose fingerprint is that of another key of the other are in "
+		       "it";
+	if (op == BALEEN_SET_DIFFERENCE && is_vague)
+		return "keys whose fingerprint is that of a key that was taken out are gone as "
+		       "well";
+	return NULL;
+}
+
+/* --- compare --------------------------------------------------------------- */
+
+/* Addresses and keys. An entry says the opposite of the next wider one. */
+static double size_of(const struct baleen_list *list)
+{
+	double n = list->n_ip4 + list->n_ip6 + list->n_key;
+
+	for (size_t i = 0; i < list->n_net4; i++)
+		n += list->net4[i].last - list->net4[i].first + 1.;
+	for (size_t i = 0; i < list->n_prefix6; i++)
+		n += ldexp(list->prefix6[i].is_exception ? -1 : 1, 128 - list->prefix6[i].length);
+	return n;
+}
+
+int baleen_lists_compare(const struct baleen_list *a, const struct baleen_list *b,
+			 struct baleen_comparison *comparison)
+{
+	struct baleen_list both;
+	int err = baleen_list_combine(a, b, BALEEN_SET_INTERSECTION, &both);
+
+	if (err)
+		return err;
+	*comparison = (struct baleen_comparison){ .n_a = size_of(a),
+						  .n_b = size_of(b),
+						  .n_both = size_of(&both) };
+	baleen_list_free(&both);
+	return 0;
+}
+
+static int compare_listed(const struct pair *pair, struct baleen_comparison *sum,
+			  struct baleen_error *error)
+{
+	struct baleen_list of_a = { 0 }, of_b = { 0 };
+	int err = list_of(pair, pair->a, &of_a, error);
+
+	if (!err)
+		err = list_of(pair, pair->b, &of_b, error);
+	if (!err && baleen_lists_compare(&of_a, &of_b, sum))
+		err = baleen_fail(error, ENOMEM, "no memory for what both have");
+	baleen_list_free(&of_b);
+	baleen_list_free(&of_a);
+	return err;
+}
+
+/* Keys of a table, as far as it says. */
+static double keys_of(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	return baleen_table_is_plane(table) ? baleen_estimate_keys(filter, domain) :
+					      baleen_filter_count(filter, domain);
+}
+
+static int compare_tables(const struct pair *pair, u32 domain, struct baleen_comparison *sum,
+			  struct baleen_error *error)
+{
+	const struct baleen_table *a = &pair->a->image.table[domain];
+	const struct baleen_table *b = &pair->b->image.table[domain];
+	struct baleen_overlap overlap;
+	struct baleen_filter both;
+	int err;
+
+	sum->is_estimate |= baleen_table_is_plane(a) || baleen_table_is_plane(b);
+	sum->rate = fmax(sum->rate, fmax(baleen_filter_fpp(pair->a, domain),
+					 baleen_filter_fpp(pair->b, domain)));
+	sum->n_a += keys_of(pair->a, domain);
+	sum->n_b += keys_of(pair->b, domain);
+	if (!a->kind || !b->kind)
+		return 0;
+	if (baleen_table_is_plane(a)) {
+		baleen_estimate_overlap(pair->a, pair->b, domain, &overlap);
+		sum->n_both += overlap.both;
+		return 0;
+	}
+	err = baleen_tables_combine(pair->a, pair->b, domain, BALEEN_SET_INTERSECTION, &both,
+				    error);
+	if (err)
+		return err;
+	sum->n_both += baleen_filter_count(&both, domain);
+	baleen_filter_free(&both);
+	return 0;
+}
+
+int baleen_filters_compare(const struct baleen_filter *a, const struct baleen_filter *b,
+			   const char *a_name, struct baleen_comparison *comparison,
+			   struct baleen_error *error)
+{
+	struct pair pair = { .a = a, .b = b, .op = BALEEN_SET_INTERSECTION, .a_name = a_name };
+	struct baleen_comparison sum = { 0 };
+	int err = baleen_fit_keys(&a->image, &b->image, a_name, error);
+
+	make_pair(&pair);
+	for (u32 domain = 0; domain < N_KEYED && !err; domain++)
+		if (pair.how[domain] == HOW_MIXED)
+			err = baleen_fit_tables(&a->image, &b->image, domain, a_name, error);
+	if (!err)
+		err = check_pair(&pair, error);
+	if (!err)
+		err = compare_listed(&pair, &sum, error);
+	for (u32 domain = 0; domain < N_KEYED && !err; domain++)
+		if (pair.how[domain] == HOW_TABLE)
+			err = compare_tables(&pair, domain, &sum, error);
+	if (!err)
+		*comparison = sum;
+	return err;
+}
