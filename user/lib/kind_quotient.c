@@ -7,7 +7,7 @@
 #include "hashes.h"
 #include "kind.h"
 #include "plan.h"
-#include "quotient_slots.h"
+#include "quotient_stream.h"
 #include "quotient_table.h"
 
 /* The widest quotient and remainder that an image holds. */
@@ -132,6 +132,59 @@ static int quotient_insert(struct baleen_filter *filter, const struct baleen_key
 	return 0;
 }
 
+/* Hashes that are kept whole: the permuted address, or all 64 bits. */
+static int quotient_hashes(const struct baleen_filter *filter, u32 domain,
+			   struct baleen_hashes *hashes, struct baleen_error *error)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	struct baleen_quotient_reader reader;
+	struct baleen_hashes read = { 0 };
+	u64 room = quotient_used(filter, domain) + 1;
+	int err;
+
+	if (table->log2_buckets + table->slot_bits != baleen_key_bits(domain))
+		return baleen_fail(error, EOPNOTSUPP,
+				   "fingerprints of %u bits keep too little of a key to move it: "
+				   "build the filter again from its lists",
+				   table->log2_buckets + table->slot_bits);
+	err = baleen_quotient_check_body(filter, domain, error);
+	if (err)
+		return err;
+	read.hash = malloc(room * sizeof(*read.hash));
+	if (!read.hash)
+		return baleen_fail(error, ENOMEM, "no memory for %llu hashes",
+				   (unsigned long long)room);
+	reader = baleen_quotient_reader(filter, domain);
+	while (baleen_quotient_read(&reader))
+		read.hash[read.n++] = reader.value;
+	*hashes = read;
+	return 0;
+}
+
+static int quotient_put_hashes(struct baleen_filter *filter, u32 domain,
+			       const struct baleen_hashes *hashes)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	u64 *fingerprint = NULL;
+	int err = 0;
+
+	if (!table->n_entries)
+		fingerprint = malloc((hashes->n + 1) * sizeof(*fingerprint));
+	for (size_t i = 0; i < hashes->n && !err; i++) {
+		u64 folded = baleen_quotient_fold(table, domain, hashes->hash[i]);
+		bool changed;
+
+		if (fingerprint)
+			fingerprint[i] = folded;
+		else
+			err = baleen_quotient_insert(filter, domain, folded, &changed);
+	}
+	if (fingerprint)
+		err = baleen_quotient_fill(filter, domain, fingerprint, hashes->n);
+	free(fingerprint);
+	return err;
+}
+
 static void quotient_seal(struct baleen_filter *filter, u32 domain)
 {
 	filter->image.table[domain].longest_cluster = baleen_quotient_longest(filter, domain);
@@ -147,5 +200,7 @@ const struct baleen_kind_ops baleen_quotient_ops = {
 	.used = quotient_used,
 	.count = quotient_used,
 	.insert = quotient_insert,
+	.hashes = quotient_hashes,
+	.put_hashes = quotient_put_hashes,
 	.seal = quotient_seal,
 };
