@@ -2,7 +2,8 @@
 /*
  * Any bytes as a list, the first of them as its fields: an address is in the
  * finished set when the longest of the entries that were read says so, and then
- * a line is found for it; the text of each key is read back as itself.
+ * a line is found for it; the text of each key is read back as itself. Strings
+ * are what stands between newlines or NUL bytes, each once.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -125,7 +126,9 @@ static void check_address(int fd, const struct baleen_list *list, const struct e
 	bool want = slow_test(read, is_ip6, address);
 
 	if (is_ip6)
-		key = (struct baleen_key){.domain = BALEEN_IP6, .hi = address >> 64, .lo = address};
+		key = (struct baleen_key){ .domain = BALEEN_IP6,
+					   .hi = address >> 64,
+					   .lo = address };
 	check(slow_test(made, is_ip6, address) == want);
 	/* The text of a single IPv4-mapped address is an IPv4 address. */
 	if (!is_ip6 || address >> 32 != 0xffff)
@@ -180,6 +183,77 @@ static void check_problem(void *data, const struct baleen_list_problem *problem)
 	*last_line = problem->line;
 }
 
+/* --- strings --- */
+
+/* The next piece of what ends with @end, without it and without a carriage return. */
+static struct baleen_string next_piece(const uint8_t **p, const uint8_t *stop, uint8_t end)
+{
+	const uint8_t *start = *p, *found = memchr(start, end, stop - start);
+	size_t length = (found ? found : stop) - start;
+
+	*p = found ? found + 1 : stop;
+	if (end == '\n' && length && start[length - 1] == '\r')
+		length--;
+	return (struct baleen_string){ start, length };
+}
+
+static bool is_same(struct baleen_string a, struct baleen_string b)
+{
+	return a.n_bytes == b.n_bytes && !memcmp(a.bytes, b.bytes, a.n_bytes);
+}
+
+/* Is there one like it before it? */
+static bool is_again(const uint8_t *bytes, const uint8_t *before, uint8_t end,
+		     struct baleen_string string)
+{
+	while (bytes < before)
+		if (is_same(next_piece(&bytes, before, end), string))
+			return true;
+	return false;
+}
+
+static void check_strings(const struct baleen_list *list, const uint8_t *bytes, size_t n_bytes,
+			  uint8_t end)
+{
+	const uint8_t *p = bytes, *stop = bytes + n_bytes;
+	struct baleen_string string;
+	u64 n_listed = 0, n = 0;
+	size_t at = 0;
+
+	while (p < stop) {
+		const uint8_t *start = p;
+		struct baleen_string piece = next_piece(&p, stop, end);
+
+		if (!piece.n_bytes)
+			continue;
+		n_listed++;
+		if (is_again(bytes, start, end, piece))
+			continue;
+		check(baleen_strings_next(&list->strings, &at, &string) && is_same(string, piece));
+		n++;
+	}
+	check(!baleen_strings_next(&list->strings, &at, &string));
+	check(list->strings.n == n && list->n_listed == n_listed);
+	check(list->n_covered == n_listed - n && !list->n_bad);
+}
+
+static void fuzz_strings(const uint8_t *bytes, size_t n_bytes, bool ends_with_nul)
+{
+	const struct baleen_list_reader reader = { .ends_with_nul = ends_with_nul };
+	struct baleen_list list = { .key_spec = BALEEN_KEY_STRING };
+	int fd = memfd_create("strings", MFD_CLOEXEC);
+
+	check(fd >= 0 && write(fd, bytes, n_bytes) == (ssize_t)n_bytes);
+	check(!lseek(fd, 0, SEEK_SET));
+	check(!baleen_list_read(&list, fd, "fuzz", &reader, NULL));
+	check(!baleen_list_finish(&list));
+	check_strings(&list, bytes, n_bytes, ends_with_nul ? '\0' : '\n');
+	baleen_list_free(&list);
+	close(fd);
+}
+
+/* --- any --- */
+
 /* Most lists are of addresses: what is no other spec is src. */
 static u32 spec_of(uint8_t byte)
 {
@@ -196,6 +270,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 
 	if (!n_bytes || n_bytes > MAX_BYTES)
 		return 0;
+	if (*bytes == BALEEN_KEY_STRING || *bytes == BALEEN_KEY_STRING + 1) {
+		fuzz_strings(bytes + 1, n_bytes - 1, *bytes == BALEEN_KEY_STRING);
+		return 0;
+	}
 	list.key_spec = spec_of(*bytes);
 	n_bytes--;
 	fd = memfd_create("list", MFD_CLOEXEC);

@@ -247,6 +247,28 @@ static void test_fields(void **state)
 	baleen_set_close(set);
 }
 
+static void test_strings(void **state)
+{
+	struct baleen_keys *more = keys_of("string", (const char *const[]){ "squid\n", NULL });
+	struct baleen_set *set;
+
+	set = set_of(keys_of("string", (const char *const[]){ "krill", "# shrimp", "krill", NULL }),
+		     NULL);
+	assert_string_equal(info_of(set).key, "string");
+	assert_int_equal(info_of(set).n_entries, 2);
+	assert_int_equal(baleen_set_test(set, "krill"), 1);
+	assert_int_equal(baleen_set_test(set, "# shrimp"), 1);
+	assert_int_equal(baleen_set_test(set, "shrimp"), 0);
+	assert_int_equal(baleen_set_test(set, "squid\n"), 0);
+	assert_int_equal(baleen_set_add(set, more), 0);
+	assert_int_equal(baleen_set_test(set, "squid\n"), 1);
+	assert_int_equal(baleen_set_del(set, more), 0);
+	assert_int_equal(baleen_set_test(set, "squid\n"), 0);
+	assert_int_equal(baleen_set_test(set, "krill"), 1);
+	baleen_keys_free(more);
+	baleen_set_close(set);
+}
+
 static void test_bloom(void **state)
 {
 	const struct baleen_set_options options = {
@@ -376,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_ask),
 		cmocka_unit_test(test_binary_keys),
 		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_bloom),
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_grow),

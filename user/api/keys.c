@@ -80,10 +80,15 @@ int baleen_keys_add(struct baleen_keys *keys, const char *entry)
 {
 	char line[2 * BALEEN_KEY_TEXT];
 	size_t length = strlen(entry);
+	const char *ignored;
 	int err = check_open(keys);
 
 	if (err)
 		return err;
+	if (keys->list.key_spec == BALEEN_KEY_STRING) {
+		err = baleen_list_add(&keys->list, entry, &ignored);
+		return err ? baleen_fail(api_error(), -err, "no memory for keys") : 0;
+	}
 	if (length + 1 >= sizeof(line) || strchr(entry, '\n'))
 		return baleen_fail(api_error(), EINVAL, "'%.40s...': not a key", entry);
 	memcpy(line, entry, length);

@@ -123,7 +123,8 @@ const char *baleen_error_text(void);
 /**
  * baleen_keys_new() - an empty collection of keys
  * @key: the fields of a packet that make a key: "src" (as NULL), "dst", or any
- *       of proto,src,dst,sport,dport with commas between
+ *       of proto,src,dst,sport,dport with commas between; or "string": no field
+ *       of a packet, but any text
  * @keys: filled in; free with baleen_keys_free()
  *
  * Return: 0; -EINVAL for other fields; -ENOMEM.
@@ -134,7 +135,7 @@ int baleen_keys_new(const char *key, struct baleen_keys **keys);
  * baleen_keys_add() - add an entry, as a line of a list would have it
  * @keys: the keys
  * @entry: an address, prefix, range A-B, '!' and one of these as an exception,
- *         or the fields of a key with commas between
+ *         or the fields of a key with commas between; or the text of a string
  *
  * Return: 0; -EINVAL, and nothing was added; -EBUSY after the keys were used
  * for a set; -ENOMEM.
@@ -220,7 +221,8 @@ int baleen_set_refresh(struct baleen_set *set);
 /**
  * baleen_set_test() - is a key in the set?
  * @set: the set
- * @key: an address, or the fields of the set's key with commas between
+ * @key: an address, the fields of the set's key with commas between, or the text
+ *       of a string
  *
  * Return: 1 yes (or maybe, when the set is not exact), 0 surely not; -EINVAL for
  * what is no key of this set.

@@ -260,9 +260,14 @@ int baleen_set_refresh(struct baleen_set *set)
 
 int baleen_set_test(const struct baleen_set *set, const char *key)
 {
+	const struct baleen_string string = { (const u8 *)key, strlen(key) };
 	struct baleen_key parsed;
 	const char *reason;
 
+	if (set->filter.image.key_spec == BALEEN_KEY_STRING) {
+		parsed = baleen_string_key(&set->filter, string);
+		return baleen_filter_test(&set->filter, &parsed);
+	}
 	if (baleen_key_parse(key, strlen(key), set->filter.image.key_spec, &parsed, &reason))
 		return baleen_fail(api_error(), EINVAL, "'%.64s': %s", key, reason);
 	return baleen_filter_test(&set->filter, &parsed);
@@ -349,6 +354,8 @@ static int check_change(const struct baleen_set *set, struct baleen_keys *keys)
 	if (!err && keys->has_exceptions)
 		err = baleen_fail(api_error(), EINVAL,
 				  "exceptions can be neither added nor deleted");
+	if (!err && baleen_list_resolve(&keys->list, &set->filter))
+		err = no_memory();
 	return err;
 }
 

@@ -97,6 +97,20 @@ static int write_argument(const struct change *change, const char *argument, FIL
 	return 0;
 }
 
+/* A string is what was typed, whatever bytes are in it. */
+static int take_strings(struct change *change, char **arguments, int n)
+{
+	const char *ignored;
+
+	for (int i = 0; i < n; i++) {
+		if (!baleen_list_add(&change->list, arguments[i], &ignored))
+			continue;
+		complain("%s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
 /* Arguments are read as the lines of a list would be. */
 static int read_arguments(struct change *change, char **arguments, int n)
 {
@@ -132,8 +146,12 @@ static bool has_exceptions(const struct baleen_list *list)
 
 static int read_keys(struct change *change, char **arguments, int n)
 {
-	int err = read_arguments(change, arguments, n);
+	int err;
 
+	if (change->list.key_spec == BALEEN_KEY_STRING)
+		err = take_strings(change, arguments, n);
+	else
+		err = read_arguments(change, arguments, n);
 	if (!err && change->file)
 		err = input_read_list(&change->list, change->file, &change->lists);
 	if (!err && has_exceptions(&change->list)) {
@@ -256,6 +274,10 @@ static int change_target(struct change *change, struct target *target)
 		complain("%s: its keys are other ones by now", target->argument);
 		return EXIT_FAILED;
 	}
+	if (baleen_list_resolve(&change->list, &target->filter)) {
+		complain("%s: %s", target->argument, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
 	if (check_idle(change, target, &is_idle))
 		return EXIT_FAILED;
 	if (is_idle) {
@@ -320,6 +342,7 @@ static int parse(struct change *change, int argc, char **argv)
 		{ "wait", required_argument, NULL, OPTION_WAIT },
 		{ "force", no_argument, NULL, OPTION_FORCE },
 		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
+		{ "null", no_argument, NULL, OPTION_NULL },
 		{ "file", required_argument, NULL, 'f' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "fixed", no_argument, NULL, OPTION_FIXED },
@@ -328,7 +351,7 @@ static int parse(struct change *change, int argc, char **argv)
 	};
 	int option, err = 0;
 
-	while (!err && (option = getopt_long(argc, argv, "jf:", long_options, NULL)) != -1)
+	while (!err && (option = getopt_long(argc, argv, "jf:0", long_options, NULL)) != -1)
 		err = take_option(change, option);
 	if (err)
 		return err;
@@ -447,17 +470,18 @@ static int run_del(int argc, char **argv)
 	"KEY is what a line of a list can be: an address, prefix, range A-B, or a key of\n"     \
 	"several fields. An image file is replaced as a whole. In a live rule hosts and keys\n" \
 	"change in place, one after the other; prefixes, and what finds no room, are built\n"   \
-	"aside and put on in one step.\n"                                                      \
-	"A live rule remembers who listed a key, unless attached with --no-state: lists\n"     \
-	"stay as they are, and beside them are single entries, one for each key and origin.\n" \
+	"aside and put on in one step.\n"                                                       \
+	"A live rule remembers who listed a key, unless attached with --no-state: lists\n"      \
+	"stay as they are, and beside them are single entries, one for each key and origin.\n"  \
 	"There !KEY is an exception: what it holds is taken out of the lists.\n\n"
 
-#define CHANGE_OPTIONS_HELP                                                                    \
-	"  --atomic         all keys in one step: build the live rule aside\n"                 \
-	"  -f, --file FILE  more keys from a list, in one step; '-' is stdin\n"                \
-	"  --skip-bad       pass over bad lines of FILE; otherwise they refuse it\n" WAIT_HELP \
-	"  --force          also when this host would cut itself off\n"                        \
-	"  -j, --json       report as JSON\n"                                                  \
+#define CHANGE_OPTIONS_HELP                                                                     \
+	"  --atomic         all keys in one step: build the live rule aside\n"                  \
+	"  -f, --file FILE  more keys from a list, in one step; '-' is stdin\n"                 \
+	"  --skip-bad       pass over bad lines of FILE; otherwise they refuse it\n"            \
+	"  -0, --null       strings of FILE end with a NUL byte, not with the line\n" WAIT_HELP \
+	"  --force          also when this host would cut itself off\n"                         \
+	"  -j, --json       report as JSON\n"                                                   \
 	"Of a rule that remembers its entries:\n"
 
 const struct command add_command = {

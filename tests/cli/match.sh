@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# match as a filter of streams: strings of any bytes, NUL-separated keys, long
+# lines, what is printed byte for byte, and output that does not arrive.
+
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "$0")/lib.bash"
+
+# --- strings: refused ---
+
+printf 'whale\nkrill\n' >words.txt
+check "an image of strings" baleen build --key string -o words.bln words.txt
+is "says so" "$(info words.bln .key) $(info words.bln .entries)" "string 2"
+refuses "dump of it" "words.bln: keys stored as hashes cannot be listed back (table of keys longer \
+than 64 bits)" baleen dump words.bln
+refuses "another key than the image's" \
+	"words.bln: is an image keyed by string: --key src contradicts it" \
+	baleen match --key src words.bln whale
+check_status "a string beside fields" 2 baleen build --key src,string -o x.bln words.txt
+refuses "an empty list" \
+	"/dev/null: not a single key in 0 lines: list refused (--allow-empty takes it)" \
+	baleen build --key string -o x.bln /dev/null
+head -c 1100000 /dev/zero | tr '\0' x >long.txt
+check_status "a line of more than 1 MiB" 1 baleen build --key string -o x.bln long.txt
+is "is shown cut" "$(head -n 1 "$TMP/err")" \
+	"baleen: long.txt:1: '$(head -c 64 long.txt)...': line longer than 1 MiB"
+check "unless bad lines are skipped" \
+	baleen build --key string --skip-bad --allow-empty -o x.bln long.txt
+check_status "nor is it a key" 1 baleen match -f long.txt words.bln
+is "and match says so" "$(cut -d : -f 1-3 "$TMP/err")" "baleen: long.txt:1"
+
+# --- strings: found ---
+
+prints "a member" whale baleen match words.bln whale
+expect "no member, exit 1" 1 "" "" baleen match words.bln Whale
+prints "-v" $'Whale\nwhal\nwhalewhale' baleen match -v words.bln Whale whal whale whalewhale
+prints "a list works as well" krill baleen match --key string words.txt krill shrimp
+check "-j of any bytes" baleen match -v -j words.bln $'a"\xff' 'ß'
+is "is JSON" "$(json "$TMP/out" '[0]') $(json "$TMP/out" '[1]')" 'a"? ß'
+printf '# not a comment\nhttp://example.org/#a\n  spaces  \n192.0.2.0/24\n!x\nadd a b\n' >odd.txt
+check "lines as they stand" baleen build --key string -o odd.bln odd.txt
+check "are keys, all of them" baleen match -f odd.txt odd.bln
+cp "$TMP/out" got.txt
+check "printed as they stand" cmp odd.txt got.txt
+expect "and not what other lists would make of them" 1 "" "" \
+	baleen match odd.bln spaces 192.0.2.1 http://example.org/ x b ""
+
+# --- bytes ---
+
+printf 'krill\r\nwhale\r\nsea\r\n\r\nwhale' >crlf.txt
+check "CRLF" baleen match -f crlf.txt words.bln
+is "is no part of a key, and is printed" "$(od -An -c "$TMP/out" | tr -d ' \n')" \
+	'krill\r\nwhale\r\nwhale\n'
+printf 'krill\r\nwhale\n' >crlf-list.txt
+check "nor in a list" baleen build --key string -o crlf.bln crlf-list.txt
+prints "where both are found" $'whale\nkrill' baleen match crlf.bln whale krill
+printf 'a\0b\n\xff\xfe\n' >bytes.txt
+check "NUL bytes and what is no UTF-8" baleen build --key string -o bytes.bln bytes.txt
+check "are found" baleen match -f bytes.txt bytes.bln
+cp "$TMP/out" got.txt
+check "byte for byte" cmp bytes.txt got.txt
+expect "as a whole" 1 "" "" baleen match bytes.bln a b $'\xff'
+
+printf 'two\nlines\0one\0\0one' >nul.txt
+check "-0: a list" baleen build --key string -0 -o nul.bln nul.txt
+is "of strings with newlines" "$(info nul.bln .entries)" 2
+check "-0: keys" baleen match -0 -f nul.txt nul.bln
+is "come out with NUL" "$(od -An -c "$TMP/out" | tr -d ' \n')" 'two\nlines\0one\0one\0'
+check "-0 -v" bash -c 'printf "two\0one\0" | "$0" match -0 -v nul.bln' "$TMP/baleen"
+is "the others" "$(od -An -c "$TMP/out" | tr -d ' \n')" 'two\0'
+printf '192.0.2.1\n2001:db8::1\n' >addresses.txt
+check "an image of addresses" baleen build -o addresses.bln addresses.txt
+check "-0 of addresses" bash -c \
+	'printf "%s\0" 192.0.2.1 192.0.2.2 " 2001:db8::1 # x" "" | "$0" match -0 addresses.bln' \
+	"$TMP/baleen"
+is "the same" "$(od -An -c "$TMP/out" | tr -d ' \n')" '192.0.2.1\02001:db8::1\0'
+printf ' 192.0.2.1 # first\n\t2001:db8::1\t1\r\n192.0.2.1;\n192.0.2.1' >decorated.txt
+prints "of a decorated line the key" $'192.0.2.1\n2001:db8::1\n192.0.2.1\n192.0.2.1' \
+	baleen match -f decorated.txt addresses.bln
+printf '192.0.2.1\n192.0.2.1x\n192.0.2.1\0\n192.0.2\n192.0.2.1\n' >damaged.txt
+expect "bad lines between good ones" 1 $'192.0.2.1\n192.0.2.1' \
+	"baleen: damaged.txt:2: '192.0.2.1x': text behind the address
+baleen: damaged.txt:3: '192.0.2.1?': NUL byte
+baleen: damaged.txt:4: '192.0.2': fewer than four octets" \
+	baleen match -f damaged.txt addresses.bln
+
+# --- duplicates ---
+
+printf 'a\nb\na\na\r\n' >twice.txt
+check_status "strings listed twice" 0 baleen build --key string -o twice.bln twice.txt
+is "are told" "$(<"$TMP/err")" \
+	"baleen: 2 of 4 entries superfluous: listed twice, or others cover them"
+is "and counted once" "$(info twice.bln .entries) $(info twice.bln .listed)" "2 4"
+
+# --- many: against grep -Fx, kind by kind ---
+
+# Lengths of all sorts, some beyond what is read at a time; every third is a member.
+awk 'BEGIN { srand(7); for (i = 0; i < 29991; i++) printf "%x-%d\n", rand() * 2^31, i }' >many.txt
+for n in 1000 65536 65537 262143 262144 262145 300000 524288 1000000; do
+	head -c "$n" /dev/zero | tr '\0' y
+	echo "$n"
+done >>many.txt
+awk 'NR % 3 == 0' many.txt >third.txt
+grep -vFxf third.txt many.txt >others.txt
+# Rates, and a seed, at which no stranger is taken for a member.
+for kind in cuckoo "bloom --fpp 1e-6" "classic --fpp 1e-9" "counting --fpp 1e-6" \
+	"classic --hash murmur3 --fpp 1e-9" "quotient --fpp 1e-9"; do
+	# shellcheck disable=SC2086
+	check "build --kind $kind" baleen build --key string --seed fish --kind $kind -o third.bln third.txt
+	baleen match -f many.txt third.bln >"$TMP/work/in.txt"
+	check "prints the members" cmp third.txt in.txt
+	baleen match -v -f many.txt third.bln >"$TMP/work/out.txt"
+	check "and -v the others" cmp others.txt out.txt
+	prints "-c counts them" 10000 baleen match -c -f many.txt third.bln
+done
+prints "from a pipe that is slow to come" 10000 bash -c \
+	'dd if=many.txt bs=777 status=none | "$0" match -c third.bln' "$TMP/baleen"
+
+# --- changes ---
+
+cp third.txt base.txt
+for kind in cuckoo "counting --fpp 1e-6" "counting --hash murmur3 --fpp 1e-9"; do
+	# shellcheck disable=SC2086
+	check "build --kind $kind" \
+		baleen build --key string --seed fish --kind $kind --capacity 20000 -o change.bln base.txt
+	check "add" baleen add change.bln "new string" "# another"
+	prints "and they are in" $'new string\n# another' \
+		baleen match change.bln "new string" "# another"
+	check "del" baleen del change.bln "new string"
+	prints "and it is out, the other not" "# another" \
+		baleen match change.bln "new string" "# another"
+	check_status "a string that is not there" 1 baleen del change.bln "new string"
+	is "is refused" "$(<"$TMP/err")" \
+		"baleen: change.bln: 'new string' is not in it: nothing changed (--exist takes it)"
+	check "add -f" baleen add -f others.txt change.bln
+	prints "all of them" 30000 baleen match -c -f many.txt change.bln
+	check "del -f" baleen del -f base.txt change.bln
+	baleen match -f many.txt change.bln >"$TMP/work/left.txt"
+	check "leaves the others" cmp others.txt left.txt
+done
+check "a classic filter takes more" baleen build --key string --kind classic --hash murmur3 \
+	--bits 100000 --hashes 5 -o classic.bln words.txt
+check "add" baleen add classic.bln shrimp
+prints "and has them" $'whale\nshrimp' baleen match classic.bln whale shrimp squid
+
+# --- output that does not arrive ---
+
+full()
+{
+	"$TMP/baleen" match "$@" many.txt third.bln >/dev/full 2>"$TMP/err"
+	is "match $* into a full device" "$? $(<"$TMP/err")" \
+		"1 baleen: cannot write the output: No space left on device"
+}
+baleen build --key string -o third.bln third.txt
+full -f
+full -c -f
+full -v -f
+seen=$(baleen match -f many.txt third.bln 2>"$TMP/err" | head -n 1
+	echo "${PIPESTATUS[0]} $(<"$TMP/err")")
+is "a reader that has seen enough ends it without a word" "$seen" "$(head -n 1 third.txt)
+1 "
+"$TMP/baleen" match -f many.txt third.bln >&- 2>"$TMP/err"
+is "a closed output" "$? $(<"$TMP/err")" \
+	"1 baleen: cannot write the output: Bad file descriptor"
+expect "a file that ends in the midst" 1 "" "baleen: .: Is a directory" \
+	baleen match -f . third.bln
+# As when it is typed: what has come is answered before more is asked for.
+mkfifo asked answered
+"$TMP/baleen" match -c words.bln <asked >answered 2>/dev/null &
+exec 7>asked 8<answered
+printf 'whale\nkr' >&7
+printf 'ill' >&7
+exec 7>&-
+read -r -u 8 count
+exec 8<&-
+wait $!
+is "a last line in pieces and without its end" "$count" 2
