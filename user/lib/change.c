@@ -213,6 +213,24 @@ static bool is_idle(const struct baleen_filter *filter, const struct baleen_key 
 	return !baleen_filter_test(filter, key);
 }
 
+/* The key of a list as it was typed, in quotes when it is a string. */
+static void single_text(const struct baleen_filter *filter, const struct baleen_list *list, u64 i,
+			char *text)
+{
+	struct baleen_key key = single(list, i);
+	struct baleen_string string;
+	size_t at = 0;
+
+	if (!list->strings.n) {
+		baleen_key_format(&key, filter->image.key_spec, text);
+		return;
+	}
+	do
+		baleen_strings_next(&list->strings, &at, &string);
+	while (i--);
+	baleen_string_show(string, text);
+}
+
 int baleen_change_find_idle(const struct baleen_filter *filter, const struct baleen_list *change,
 			    enum baleen_set_op op, struct baleen_idle *idle,
 			    struct baleen_error *error)
@@ -227,7 +245,8 @@ int baleen_change_find_idle(const struct baleen_filter *filter, const struct bal
 
 		if (!is_idle(filter, &key, op))
 			continue;
-		baleen_key_format(&key, filter->image.key_spec, text);
+		if (!found.n)
+			single_text(filter, change, i, text);
 		note(&found, text);
 	}
 	if (has_prefixes(change))

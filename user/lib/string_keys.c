@@ -12,6 +12,9 @@
 #define FIRST_ROOM 4096
 #define MAX_LENGTH_BYTES 10
 
+/* Of a string in a message. */
+#define SHOWN_BYTES 64
+
 /* Strings whose place is computed, and its line asked for, ahead of the search. */
 #define AHEAD 16
 
@@ -212,6 +215,16 @@ struct baleen_key baleen_string_key(const struct baleen_filter *filter, struct b
 struct baleen_string baleen_key_string(const struct baleen_key *key)
 {
 	return (struct baleen_string){ (const u8 *)(uintptr_t)key->lo, key->dst_hi };
+}
+
+void baleen_string_show(struct baleen_string string, char *text)
+{
+	size_t n = string.n_bytes < SHOWN_BYTES ? string.n_bytes : SHOWN_BYTES;
+
+	*text++ = '\'';
+	for (size_t i = 0; i < n; i++)
+		*text++ = string.bytes[i] >= ' ' && string.bytes[i] <= '~' ? string.bytes[i] : '?';
+	strcpy(text, n < string.n_bytes ? "...'" : "'");
 }
 
 int baleen_filter_test_string(const struct baleen_filter *filter, const struct baleen_key *key)

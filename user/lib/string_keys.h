@@ -112,6 +112,14 @@ struct baleen_key baleen_string_key(const struct baleen_filter *filter,
 struct baleen_string baleen_key_string(const struct baleen_key *key);
 
 /**
+ * baleen_string_show() - a string in a message
+ * @string: the string
+ * @text: at least BALEEN_KEY_TEXT bytes: printable ASCII in quotes, cut when it
+ *        is long
+ */
+void baleen_string_show(struct baleen_string string, char *text);
+
+/**
  * baleen_list_resolve() - the keys that the strings of a list are in a filter
  * @list: finished; its keys are made anew, its strings stay
  * @filter: the filter that the list is to change or to be compared with
