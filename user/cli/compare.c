@@ -122,7 +122,7 @@ static void close_sides(struct compare *compare)
 static int build_like(struct side *side, const struct baleen_filter *like)
 {
 	struct baleen_build_options options = { .like = &like->image };
-	u64 n = side->list.n_ip4 + side->list.n_ip6 + side->list.n_key;
+	u64 n = side->list.n_ip4 + side->list.n_ip6 + side->list.n_key + side->list.strings.n;
 	struct baleen_filter larger = { 0 };
 	struct baleen_error error;
 	int err = baleen_build(&side->list, &options, &side->input.filter, &error);
@@ -140,8 +140,12 @@ static int build_like(struct side *side, const struct baleen_filter *like)
 static int compare_lists(struct compare *compare)
 {
 	struct side *a = &compare->side[0], *b = &compare->side[1];
-	int err = baleen_lists_compare(&a->list, &b->list, &compare->found);
+	int err = baleen_list_resolve(&a->list, NULL);
 
+	if (!err)
+		err = baleen_list_resolve(&b->list, NULL);
+	if (!err)
+		err = baleen_lists_compare(&a->list, &b->list, &compare->found);
 	if (!err)
 		return 0;
 	complain("%s: %s", b->input.path, err == -EINVAL ? "has other keys" : strerror(-err));

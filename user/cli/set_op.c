@@ -140,13 +140,15 @@ static void close_operands(struct set_op *set)
 
 /* --- combine --------------------------------------------------------------- */
 
-static int combine_one(const struct set_op *set, const struct baleen_filter *a,
-		       const struct operand *b, struct baleen_filter *made)
+static int combine_one(const struct set_op *set, const struct baleen_filter *a, struct operand *b,
+		       struct baleen_filter *made)
 {
 	struct baleen_error error;
 	int err;
 
-	if (b->input.is_list)
+	if (baleen_list_resolve(&b->list, a))
+		err = baleen_fail(&error, ENOMEM, "%s", strerror(ENOMEM));
+	else if (b->input.is_list)
 		err = baleen_filter_combine_list(a, &b->list, set->op, made, &error);
 	else
 		err = baleen_filter_combine(a, &b->input.filter, set->op, set->paths[0], made,

@@ -214,21 +214,16 @@ static bool is_idle(const struct baleen_filter *filter, const struct baleen_key 
 }
 
 /* The key of a list as it was typed, in quotes when it is a string. */
-static void single_text(const struct baleen_filter *filter, const struct baleen_list *list, u64 i,
-			char *text)
+static void key_text(const struct baleen_filter *filter, const struct baleen_list *list,
+		     const struct baleen_key *key, char *text)
 {
-	struct baleen_key key = single(list, i);
 	struct baleen_string string;
 	size_t at = 0;
 
-	if (!list->strings.n) {
-		baleen_key_format(&key, filter->image.key_spec, text);
-		return;
-	}
-	do
-		baleen_strings_next(&list->strings, &at, &string);
-	while (i--);
-	baleen_string_show(string, text);
+	baleen_key_format(key, filter->image.key_spec, text);
+	while (baleen_strings_next(&list->strings, &at, &string))
+		if (baleen_string_key(filter, string).hi == key->hi)
+			baleen_string_show(string, text);
 }
 
 int baleen_change_find_idle(const struct baleen_filter *filter, const struct baleen_list *change,
@@ -246,7 +241,7 @@ int baleen_change_find_idle(const struct baleen_filter *filter, const struct bal
 		if (!is_idle(filter, &key, op))
 			continue;
 		if (!found.n)
-			single_text(filter, change, i, text);
+			key_text(filter, change, &key, text);
 		note(&found, text);
 	}
 	if (has_prefixes(change))

@@ -7,6 +7,7 @@
 
 #include "filter.h"
 #include "list.h"
+#include "list_sort.h"
 #include "string_keys.h"
 
 #define FIRST_ROOM 4096
@@ -240,6 +241,7 @@ int baleen_filter_test_string(const struct baleen_filter *filter, const struct b
 
 int baleen_list_resolve(struct baleen_list *list, const struct baleen_filter *filter)
 {
+	static const struct baleen_filter none;
 	struct baleen_string string;
 	struct baleen_key *keys;
 	size_t at = 0, n = 0;
@@ -250,9 +252,10 @@ int baleen_list_resolve(struct baleen_list *list, const struct baleen_filter *fi
 	if (!keys)
 		return -ENOMEM;
 	while (baleen_strings_next(&list->strings, &at, &string))
-		keys[n++] = baleen_string_key(filter, string);
+		keys[n++] = baleen_string_key(filter ? filter : &none, string);
 	free(list->key);
 	list->key = keys;
 	list->n_key = list->room_key = n;
+	baleen_list_sort(list);
 	return 0;
 }

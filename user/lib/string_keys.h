@@ -121,8 +121,9 @@ void baleen_string_show(struct baleen_string string, char *text);
 
 /**
  * baleen_list_resolve() - the keys that the strings of a list are in a filter
- * @list: finished; its keys are made anew, its strings stay
- * @filter: the filter that the list is to change or to be compared with
+ * @list: finished; its keys are made anew and sorted, its strings stay
+ * @filter: the filter that the list is to change or to be compared with; NULL for
+ *          keys that are good for comparing two lists
  *
  * What changes a filter by a list goes by its keys. Of a list without strings
  * nothing changes.
