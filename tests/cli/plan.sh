@@ -116,8 +116,8 @@ done
 chooses "a shape that one kind has" quotient "quotient is the smallest" six.txt --remainder-bits 8
 refuses "a kind that cannot" "six.txt: bloom cannot be had in this shape, at this rate, able to delete" \
 	baleen build -o new.bln --kind bloom --fpp 0.01 --need delete six.txt
-misuse "a need of nothing" build "--need 'wings': not of delete, merge and resize" \
-	--need wings -o new.bln six.txt
+expect "a need of nothing" 2 "" "baleen: build: --need 'wings': not of delete, merge and resize \
+(see 'baleen help build')" baleen build --need wings -o new.bln six.txt
 
 # --- seed ---
 

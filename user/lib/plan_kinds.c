@@ -12,6 +12,9 @@
 /* Halvings of that interval, to one part in 10^7 of a rate. */
 #define HALVINGS 30
 
+/* Of a filter that says yes to all but one in a million. */
+#define MOST_RATE 0.999999
+
 #define TEXTBOOK_SLOTS 2
 #define TEXTBOOK_LOAD 0.84
 
@@ -41,27 +44,39 @@ static bool is_within(const struct baleen_cost *cost, double n_bits)
 	return !cost->err && cost->n_bits < n_bits + BALEEN_BLOCK_BYTES * 8;
 }
 
-void baleen_cost_fill(u32 domain, u32 kind, u64 n, double bits_per_key,
-		      const struct baleen_shape *shape, struct baleen_cost *cost)
+/* As many bits as there may be, and the best rate that these have. */
+static void fill_plane(u32 domain, u32 kind, u64 n, double bits_per_key,
+		       const struct baleen_shape *shape, struct baleen_cost *cost)
 {
-	double low = LEAST_LOG2, high = 0;
+	double n_bits = kind == BALEEN_KIND_COUNTING ?
+				bits_per_key * n / (1 + BALEEN_COUNTER_BITS) :
+				bits_per_key * n;
 	struct baleen_shape sized = *shape;
-	struct baleen_cost tried;
+	u64 n_blocks = n_bits / (BALEEN_BLOCK_BYTES * 8);
+	double least = 1;
 
-	if (kind == BALEEN_KIND_CLASSIC) {
-		sized.n_bits = sized.n_bits ? sized.n_bits : bits_per_key * n;
+	if (kind == BALEEN_KIND_CLASSIC || shape->hash || shape->n_bits) {
+		sized.n_bits = shape->n_bits ? shape->n_bits : n_bits;
 		baleen_cost_plan(domain, kind, n, 0, &sized, cost);
 		return;
 	}
-	*cost = (struct baleen_cost){ .table.kind = kind };
-	cost->err =
-		baleen_fail(&cost->error, EINVAL, "takes more than %g bits a key", bits_per_key);
-	if (kind != BALEEN_KIND_BLOOM && kind != BALEEN_KIND_COUNTING) {
-		baleen_cost_plan(domain, kind, n, 0, shape, &tried);
-		if (is_within(&tried, bits_per_key * n)) {
-			*cost = tried;
-			return;
-		}
+	for (u32 k = 2; k <= 8 && n_blocks; k += 2)
+		if (!shape->n_hashes || shape->n_hashes == k)
+			least = fmin(least, baleen_bloom_fpp(n_blocks, k, n));
+	/* Next to it, where sums of the same come out otherwise. */
+	baleen_cost_plan(domain, kind, n, fmin(least * (1 + 1e-9), MOST_RATE), shape, cost);
+}
+
+static void fill_slots(u32 domain, u32 kind, u64 n, double bits_per_key,
+		       const struct baleen_shape *shape, struct baleen_cost *cost)
+{
+	double low = LEAST_LOG2, high = 0;
+	struct baleen_cost tried;
+
+	baleen_cost_plan(domain, kind, n, 0, shape, &tried);
+	if (is_within(&tried, bits_per_key * n)) {
+		*cost = tried;
+		return;
 	}
 	for (int i = 0; i < HALVINGS; i++) {
 		double middle = (low + high) / 2;
@@ -74,6 +89,23 @@ void baleen_cost_fill(u32 domain, u32 kind, u64 n, double bits_per_key,
 			low = middle;
 		}
 	}
+}
+
+void baleen_cost_fill(u32 domain, u32 kind, u64 n, double bits_per_key,
+		      const struct baleen_shape *shape, struct baleen_cost *cost)
+{
+	struct baleen_cost found = { .err = -EINVAL };
+
+	if (kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_QUOTIENT)
+		fill_slots(domain, kind, n, bits_per_key, shape, &found);
+	else
+		fill_plane(domain, kind, n, bits_per_key, shape, &found);
+	*cost = found;
+	if (!found.err && is_within(&found, bits_per_key * n))
+		return;
+	*cost = (struct baleen_cost){ .table.kind = kind };
+	cost->err =
+		baleen_fail(&cost->error, EINVAL, "takes more than %g bits a key", bits_per_key);
 }
 
 /* --- plans of the textbooks ------------------------------------------------- */
