@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "algebra.h"
 #include "bloom_bits.h"
 #include "change.h"
 #include "live.h"
 #include "quotient_table.h"
+#include "resize.h"
 #include "set.h"
 #include "shaped.h"
 
