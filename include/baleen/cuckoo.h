@@ -137,23 +137,30 @@ baleen_inline struct baleen_cuckoo_place baleen_cuckoo_locate_hash(const struct 
 	return place;
 }
 
+/* Where an IPv4 key that was permuted to 32 bits belongs, in an exact table. */
+baleen_inline struct baleen_cuckoo_place
+baleen_cuckoo_locate_permuted(const struct baleen_table *table, u32 permuted, u32 slot_bits)
+{
+	u64 product = (u64)permuted * table->n_buckets;
+	u64 tag = (u32)product >> table->log2_buckets;
+	struct baleen_cuckoo_place place;
+
+	place.hash = permuted;
+	place.home = product >> 32;
+	place.other = baleen_cuckoo_other(table, place.home, tag);
+	place.slot = tag | baleen_cuckoo_side(slot_bits) << 1;
+	return place;
+}
+
 /* @slot_bits is table->slot_bits; the probe passes it as a constant. */
 baleen_inline struct baleen_cuckoo_place
 baleen_cuckoo_locate_slots(const struct baleen_table *table, const struct baleen_seed *seed,
 			   const struct baleen_key *key, u32 slot_bits)
 {
-	struct baleen_cuckoo_place place;
-	u64 product, tag;
-
-	if (key->domain != BALEEN_IP4 || slot_bits < 16)
-		return baleen_cuckoo_locate_hash(table, baleen_hash64(seed, key), slot_bits);
-	place.hash = baleen_permute32(seed, key->ip4);
-	product = place.hash * table->n_buckets;
-	tag = (u32)product >> table->log2_buckets;
-	place.home = product >> 32;
-	place.other = baleen_cuckoo_other(table, place.home, tag);
-	place.slot = tag | baleen_cuckoo_side(slot_bits) << 1;
-	return place;
+	if (key->domain == BALEEN_IP4 && slot_bits >= 16)
+		return baleen_cuckoo_locate_permuted(table, baleen_permute32(seed, key->ip4),
+						     slot_bits);
+	return baleen_cuckoo_locate_hash(table, baleen_hash64(seed, key), slot_bits);
 }
 
 /**
@@ -276,9 +283,10 @@ struct baleen_bucket_spot {
 };
 
 /**
- * baleen_bucket_find() - where a bucket begins
- * @table: a cuckoo table
- * @bucket: below table->n_buckets, which is 2^31 at the most
+ * baleen_bucket_spot() - where a bucket begins
+ * @bucket: below BALEEN_MAX_BUCKETS
+ * @slots: of a bucket
+ * @slot_bits: of a slot
  *
  * Of 12-bit slots there are 42, 21 or 10 buckets in a block. The division by
  * these is a multiplication by 2^36 / 42 and so on, rounded up; what that is
@@ -288,15 +296,13 @@ struct baleen_bucket_spot {
  * Return: the spot.
  * Source: Granlund and Montgomery 1994, theorem 4.2.
  */
-baleen_inline struct baleen_bucket_spot baleen_bucket_find(const struct baleen_table *table,
-							   u32 bucket)
+baleen_inline struct baleen_bucket_spot baleen_bucket_spot(u32 bucket, u32 slots, u32 slot_bits)
 {
-	u32 slots = baleen_bucket_slots(table), bits = slots * table->slot_bits;
-	u32 per_block = slots == 1 ? 42 : slots == 2 ? 21 : 10;
+	u32 per_block = slots == 1 ? 42 : slots == 2 ? 21 : 10, bits = slots * slot_bits;
 	u64 inverse = slots == 1 ? 1636178018ull : slots == 2 ? 3272356036ull : 6871947674ull;
 	struct baleen_bucket_spot spot;
 
-	if (table->slot_bits == 12) {
+	if (slot_bits == 12) {
 		spot.block = bucket * inverse >> 36;
 		spot.bit = (bucket - spot.block * per_block) * bits;
 	} else {
@@ -322,12 +328,10 @@ baleen_inline u64 baleen_bucket_ones(u32 slots, u32 slot_bits)
  * bucket's block lacks everything.
  */
 baleen_inline u64 baleen_bucket_lacks_any(const struct baleen_table *table, const void *store,
-					  u32 bucket, u64 slot)
+					  u32 bucket, u64 slot, u32 slots, u32 slot_bits)
 {
-	u32 slots = baleen_bucket_slots(table), slot_bits = table->slot_bits;
-	u32 bits = slots * slot_bits;
 	u64 ones = baleen_bucket_ones(slots, slot_bits), lanes = slot * ones, value, differ;
-	struct baleen_bucket_spot spot = baleen_bucket_find(table, bucket);
+	struct baleen_bucket_spot spot = baleen_bucket_spot(bucket, slots, slot_bits);
 	const struct baleen_block *block =
 		baleen_store_block(store, table->first_block + spot.block);
 	u32 word = spot.bit >> 6, shift = spot.bit & 63;
@@ -340,7 +344,7 @@ baleen_inline u64 baleen_bucket_lacks_any(const struct baleen_table *table, cons
 			 << 1 << (63 - shift);
 	differ = baleen_lanes_differ(baleen_le64(value), lanes, ones);
 	for (u32 i = 1; i < 4; i++)
-		if (bits > 64 * i)
+		if (slots * slot_bits > 64 * i)
 			differ &= baleen_lanes_differ(baleen_bucket_word(
 							      &block->word[(word + i) & 7]),
 						      lanes, ones);
@@ -365,6 +369,35 @@ baleen_inline int baleen_stash_has(const struct baleen_table *table, const void 
 }
 
 /**
+ * baleen_cuckoo_test_shape() - is the key in a table of this geometry?
+ * @table: a cuckoo table of @key's domain
+ * @seed: the filter's seed
+ * @store: the image (see baleen_store_block())
+ * @key: the key
+ * @slots: baleen_bucket_slots() of the table
+ * @slot_bits: table->slot_bits; a third faster when both are constants
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 it is (or another key looks the same), 0 surely not.
+ */
+baleen_inline int baleen_cuckoo_test_shape(const struct baleen_table *table,
+					   const struct baleen_seed *seed, const void *store,
+					   const struct baleen_key *key, u32 slots, u32 slot_bits)
+{
+	struct baleen_cuckoo_place place = baleen_cuckoo_locate_slots(table, seed, key, slot_bits);
+	u64 tops = baleen_bucket_ones(slots, slot_bits) << (slot_bits - 1);
+	u64 differ =
+		baleen_bucket_lacks_any(table, store, place.home, place.slot, slots, slot_bits);
+
+	differ &= baleen_bucket_lacks_any(table, store, place.other,
+					  place.slot | baleen_cuckoo_side(slot_bits), slots,
+					  slot_bits);
+	if ((differ & tops) != tops)
+		return 1;
+	return table->n_stash ? baleen_stash_has(table, store, place.hash) : 0;
+}
+
+/**
  * baleen_cuckoo_test() - is the key in a table of any geometry?
  * @table: a cuckoo table of @key's domain
  * @seed: the filter's seed
@@ -378,16 +411,8 @@ baleen_inline int baleen_cuckoo_test(const struct baleen_table *table,
 				     const struct baleen_seed *seed, const void *store,
 				     const struct baleen_key *key)
 {
-	struct baleen_cuckoo_place place = baleen_cuckoo_locate(table, seed, key);
-	u32 slot_bits = table->slot_bits;
-	u64 tops = baleen_bucket_ones(baleen_bucket_slots(table), slot_bits) << (slot_bits - 1);
-	u64 differ = baleen_bucket_lacks_any(table, store, place.home, place.slot);
-
-	differ &= baleen_bucket_lacks_any(table, store, place.other,
-					  place.slot | baleen_cuckoo_side(slot_bits));
-	if ((differ & tops) != tops)
-		return 1;
-	return table->n_stash ? baleen_stash_has(table, store, place.hash) : 0;
+	return baleen_cuckoo_test_shape(table, seed, store, key, baleen_bucket_slots(table),
+					table->slot_bits);
 }
 
 #endif /* BALEEN_CUCKOO_H */

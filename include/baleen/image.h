@@ -56,6 +56,9 @@
 /* 2^28 blocks are 16 GiB; block and bucket numbers stay far inside 32 bits. */
 #define BALEEN_MAX_BLOCKS (1u << 28)
 
+/* Of cuckoo tables: the other bucket is computed in 32 bits with a sign. */
+#define BALEEN_MAX_BUCKETS (1u << 31)
+
 /**
  * enum baleen_kind - how a table stores its keys
  * @BALEEN_KIND_NONE: the image holds no keys of this domain
@@ -191,8 +194,8 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
  * @shape: the same byte, whatever the kind calls it; quotient:
  *         BALEEN_QUOTIENT_META; else 0
  * @leaf_block: directory: index of its first block of leaves in the image
- * @n_stash: cuckoo: slots of the stash in use, 0 to BALEEN_STASH_SLOTS. When
- *           there are any, the last block of the table is the stash
+ * @n_stash: cuckoo: slots of the stash, in use or not, 0 to BALEEN_STASH_SLOTS.
+ *           When there are any, the last block of the table is the stash
  * @longest_cluster: quotient: slots of the longest cluster
  * @n_spare_bits: classic, counting: bits of the last block of the bit plane
  *                that are no positions, 0 to 511

@@ -47,6 +47,8 @@ static inline const char *baleen_cuckoo_check(const struct baleen_table *table, 
 	reason = baleen_bucket_check(table);
 	if (reason)
 		return reason;
+	if (table->n_buckets > BALEEN_MAX_BUCKETS)
+		return "more than 2^31 buckets";
 	if (table->n_stash > BALEEN_STASH_SLOTS)
 		return "more slots in the stash than it has";
 	if (baleen_table_blocks(table) != table->n_blocks)

@@ -326,7 +326,10 @@ static void test_bucket_holds(void **state)
 		u32 slot_bits = 16 << round % 3;
 		struct baleen_table table = cuckoo_table(slot_bits, 1);
 		struct baleen_block block;
-		struct baleen_slots slots = {.table = &table, .start = (u8 *)&block};
+		struct baleen_slots slots = {.table = &table,
+					     .start = (u8 *)&block,
+					     .slot_bits = slot_bits,
+					     .n_slots = BALEEN_BUCKET_SLOTS};
 		u64 slot = random_word(&random, slot_bits), differ;
 		bool want = false;
 

@@ -2,44 +2,20 @@
 /* The set of an exact filter, back as a list. */
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "hashes.h"
+#include "kind.h"
+#include "plan.h"
 #include "prefix_table.h"
-#include "slots.h"
-
-static bool slot_to_key(const struct baleen_filter *filter, u32 domain, u32 bucket, u64 slot,
-			struct baleen_key *key)
-{
-	u64 hash;
-
-	if (!baleen_slot_hash(&filter->image.table[domain], bucket, slot, &hash))
-		return false;
-	*key = (struct baleen_key){ .domain = domain };
-	if (domain == BALEEN_IP4)
-		key->ip4 = baleen_unpermute32(&filter->image.seed, hash);
-	else
-		key->lo = baleen_unpermute64(&filter->image.seed, hash);
-	return true;
-}
 
 static int no_memory(struct baleen_error *error)
 {
 	return baleen_fail(error, ENOMEM, "no memory for the list");
 }
 
-/* --- cuckoo tables -------------------------------------------------------- */
-
-static int alloc_keys(struct baleen_list *list, u32 domain, u64 n, struct baleen_error *error)
-{
-	if (domain == BALEEN_IP4) {
-		list->ip4 = malloc(n * sizeof(*list->ip4));
-		list->room_ip4 = n;
-		return list->ip4 ? 0 : no_memory(error);
-	}
-	list->key = malloc(n * sizeof(*list->key));
-	list->room_key = n;
-	return list->key ? 0 : no_memory(error);
-}
+/* --- tables that keep whole hashes ------------------------------------------ */
 
 /* With a directory only those count that it sends the probe to. */
 static bool is_reached(const struct baleen_filter *filter, const struct baleen_key *key)
@@ -50,35 +26,52 @@ static bool is_reached(const struct baleen_filter *filter, const struct baleen_k
 	       baleen_directory_get(groups, filter->bytes, key->ip4, 1) == BALEEN_GROUP_HOSTS;
 }
 
-static int list_slots(const struct baleen_filter *filter, u32 domain, struct baleen_list *list,
-		      struct baleen_error *error)
+static void list_ip4(const struct baleen_filter *filter, const struct baleen_hashes *hashes,
+		     struct baleen_list *list)
 {
-	struct baleen_slots slots = baleen_slots_of(filter, domain);
-	u64 room = baleen_filter_count(filter, domain) + 1, n = 0;
-	int err = alloc_keys(list, domain, room, error);
+	for (size_t i = 0; i < hashes->n; i++) {
+		struct baleen_key key = {
+			.domain = BALEEN_IP4,
+			.ip4 = baleen_unpermute32(&filter->image.seed, hashes->hash[i]),
+		};
 
-	for (u32 bucket = 0; bucket < slots.table->n_buckets && !err; bucket++) {
-		for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++) {
-			u64 slot = baleen_slots_get(&slots, bucket, i);
-			struct baleen_key key;
-
-			/* A live map may have gained a key since the count. */
-			if (!slot || n == room)
-				continue;
-			if (!slot_to_key(filter, domain, bucket, slot, &key))
-				return baleen_fail(error, EINVAL,
-						   "bucket %u holds a slot that no key makes: "
-						   "damaged",
-						   bucket);
-			if (!is_reached(filter, &key))
-				continue;
-			if (domain == BALEEN_IP4)
-				list->ip4[list->n_ip4++] = key.ip4;
-			else
-				list->key[list->n_key++] = key;
-			n++;
-		}
+		if (is_reached(filter, &key))
+			list->ip4[list->n_ip4++] = key.ip4;
 	}
+}
+
+static void list_words(const struct baleen_filter *filter, const struct baleen_hashes *hashes,
+		       struct baleen_list *list)
+{
+	for (size_t i = 0; i < hashes->n; i++)
+		list->key[list->n_key++] = (struct baleen_key){
+			.domain = BALEEN_WORD,
+			.lo = baleen_unpermute64(&filter->image.seed, hashes->hash[i]),
+		};
+}
+
+static int list_hashes(const struct baleen_filter *filter, u32 domain, struct baleen_list *list,
+		       struct baleen_error *error)
+{
+	struct baleen_hashes hashes;
+	int err = baleen_hashes_read(filter, domain, &hashes, error);
+
+	if (err)
+		return err;
+	if (domain == BALEEN_IP4) {
+		list->room_ip4 = hashes.n + 1;
+		list->ip4 = malloc(list->room_ip4 * sizeof(*list->ip4));
+	} else {
+		list->room_key = hashes.n + 1;
+		list->key = malloc(list->room_key * sizeof(*list->key));
+	}
+	if (domain == BALEEN_IP4 && list->ip4)
+		list_ip4(filter, &hashes, list);
+	else if (domain == BALEEN_WORD && list->key)
+		list_words(filter, &hashes, list);
+	else
+		err = no_memory(error);
+	free(hashes.hash);
 	return err;
 }
 
@@ -191,18 +184,42 @@ static int list_entries(const struct baleen_filter *filter, struct baleen_list *
 
 /* --- all ------------------------------------------------------------------ */
 
-static const char *why_not(const struct baleen_image *image)
+/* The first table that does not keep whole keys; BALEEN_N_DOMAINS: none. */
+static u32 find_lossy(const struct baleen_image *image)
 {
+	static const u32 exact[] = { BALEEN_IP4, BALEEN_WORD };
+
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
-		if (image->table[domain].kind == BALEEN_KIND_BLOOM)
-			return "Bloom table";
+		if (image->table[domain].kind &&
+		    !baleen_kind_ops(image->table[domain].kind)->hashes)
+			return domain;
 	if (image->table[BALEEN_IP6].kind)
-		return "IPv6 table";
+		return BALEEN_IP6;
 	if (image->table[BALEEN_TUPLE].kind)
-		return "table of keys longer than 64 bits";
-	if (image->table[BALEEN_WORD].kind && image->table[BALEEN_WORD].slot_bits != 64)
-		return "table of 16-bit slots";
-	return NULL;
+		return BALEEN_TUPLE;
+	for (u32 i = 0; i < 2; i++)
+		if (image->table[exact[i]].kind && !baleen_table_is_exact(image, exact[i]))
+			return exact[i];
+	return BALEEN_N_DOMAINS;
+}
+
+static int fail_lossy(const struct baleen_image *image, u32 domain, struct baleen_error *error)
+{
+	const struct baleen_table *table = &image->table[domain];
+	const char *what = "IPv6 table";
+	char text[64];
+
+	if (!baleen_kind_ops(table->kind)->hashes) {
+		what = "Bloom table";
+	} else if (domain == BALEEN_TUPLE) {
+		what = "table of keys longer than 64 bits";
+	} else if (domain != BALEEN_IP6) {
+		snprintf(text, sizeof(text), "table of %u-bit %s", table->slot_bits,
+			 table->kind == BALEEN_KIND_CUCKOO ? "slots" : "remainders");
+		what = text;
+	}
+	return baleen_fail(error, EOPNOTSUPP, "keys stored as hashes cannot be listed back (%s)",
+			   what);
 }
 
 int baleen_filter_to_list(const struct baleen_filter *filter, struct baleen_list *out,
@@ -210,17 +227,16 @@ int baleen_filter_to_list(const struct baleen_filter *filter, struct baleen_list
 {
 	const struct baleen_image *image = &filter->image;
 	struct baleen_list list = { .key_spec = image->key_spec };
-	const char *reason = why_not(image);
+	u32 lossy = find_lossy(image);
 	int err = 0;
 
-	if (reason)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "keys stored as hashes cannot be listed back (%s)", reason);
+	if (lossy < BALEEN_N_DOMAINS)
+		return fail_lossy(image, lossy, error);
 	if (image->table[BALEEN_IP4].kind)
-		err = list_slots(filter, BALEEN_IP4, &list, error);
+		err = list_hashes(filter, BALEEN_IP4, &list, error);
 	if (!err && image->table[BALEEN_WORD].kind)
-		err = list_slots(filter, BALEEN_WORD, &list, error);
-	/* Sorts, and drops what a killed writer left in two places. */
+		err = list_hashes(filter, BALEEN_WORD, &list, error);
+	/* Sorts, and drops copies and what a killed writer left in two places. */
 	if (!err && baleen_list_finish(&list))
 		err = no_memory(error);
 	if (!err && image->table[BALEEN_IP4_GROUPS].kind)

@@ -8,20 +8,31 @@
 #include "kind.h"
 #include "slots.h"
 
-static int read_slots(const struct baleen_slots *slots, struct baleen_hashes *hashes, u64 room)
+/* Of a live map no more than there were when they were counted. */
+static int read_slots(const struct baleen_slots *slots, struct baleen_hashes *hashes, u64 room,
+		      struct baleen_error *error)
 {
-	hashes->n = 0;
+	u32 n_slots = slots->n_slots;
+
 	for (u32 bucket = 0; bucket < slots->table->n_buckets; bucket++) {
-		for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++) {
+		for (u32 i = 0; i < n_slots; i++) {
 			u64 slot = baleen_slots_get(slots, bucket, i);
 
-			/* A live map may have gained a key since the count. */
 			if (!slot || hashes->n == room)
 				continue;
 			if (!baleen_slot_hash(slots->table, bucket, slot, &hashes->hash[hashes->n]))
-				return -EINVAL;
+				return baleen_fail(error, EINVAL,
+						   "bucket %u holds a slot that no key makes: "
+						   "damaged",
+						   bucket);
 			hashes->n++;
 		}
+	}
+	for (u32 i = 0; i < slots->table->n_stash; i++) {
+		u64 hash = baleen_le64(baleen_slots_stash(slots)[i]);
+
+		if (hash && hashes->n < room)
+			hashes->hash[hashes->n++] = hash;
 	}
 	return 0;
 }
@@ -33,22 +44,24 @@ int baleen_cuckoo_hashes(const struct baleen_filter *filter, u32 domain,
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
 	struct baleen_hashes read = { 0 };
 	u64 room;
+	int err;
 
-	if (table->slot_bits != 64)
+	if (table->slot_bits != 64 && (domain != BALEEN_IP4 || table->slot_bits < 16))
 		return baleen_fail(error, EOPNOTSUPP,
-				   "slots of 16 bits keep too little of a key to move it: build "
-				   "the filter again from its lists");
+				   "slots of %u bits keep too little of a key to move it: build "
+				   "the filter again from its lists",
+				   table->slot_bits);
 	room = baleen_filter_used(filter, domain) + 1;
 	read.hash = malloc(room * sizeof(*read.hash));
 	if (!read.hash)
 		return baleen_fail(error, ENOMEM, "no memory for %llu hashes",
 				   (unsigned long long)room);
-	if (read_slots(&slots, &read, room)) {
+	err = read_slots(&slots, &read, room, error);
+	if (err)
 		free(read.hash);
-		return baleen_fail(error, EINVAL, "a slot that no key makes: damaged");
-	}
-	*hashes = read;
-	return 0;
+	else
+		*hashes = read;
+	return err;
 }
 
 int baleen_hashes_read(const struct baleen_filter *filter, u32 domain, struct baleen_hashes *hashes,
@@ -73,12 +86,17 @@ int baleen_cuckoo_put_hashes(struct baleen_filter *filter, u32 domain,
 {
 	struct baleen_table *table = &filter->image.table[domain];
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
+	bool has_copies = filter->image.flags & BALEEN_FLAG_COPIES;
 
 	for (size_t i = 0; i < hashes->n; i++) {
 		struct baleen_cuckoo_place place =
-			baleen_cuckoo_locate_hash(table, hashes->hash[i], 64);
-		bool is_new = false;
-		int err = baleen_slots_insert(&slots, &place, &is_new);
+			domain == BALEEN_IP4 && table->slot_bits >= 16 ?
+				baleen_cuckoo_locate_permuted(table, hashes->hash[i],
+							      table->slot_bits) :
+				baleen_cuckoo_locate_hash(table, hashes->hash[i], table->slot_bits);
+		bool is_new = has_copies;
+		int err = has_copies ? baleen_slots_insert_copy(&slots, &place) :
+				       baleen_slots_insert(&slots, &place, &is_new);
 
 		if (err)
 			return err;
@@ -90,5 +108,6 @@ int baleen_cuckoo_put_hashes(struct baleen_filter *filter, u32 domain,
 int baleen_hashes_insert(struct baleen_filter *filter, u32 domain,
 			 const struct baleen_hashes *hashes)
 {
-	return baleen_kind_ops(filter->image.table[domain].kind)->put_hashes(filter, domain, hashes);
+	return baleen_kind_ops(filter->image.table[domain].kind)
+		->put_hashes(filter, domain, hashes);
 }

@@ -34,33 +34,47 @@ struct search {
 	struct node node[MAX_NODES];
 };
 
-/* The first slot of @bucket that holds @slot, or BALEEN_BUCKET_SLOTS. */
+static u64 side_of(const struct baleen_slots *slots)
+{
+	return baleen_cuckoo_side(slots->slot_bits);
+}
+
+/* The first slot of @bucket that holds @slot, or how many it has. */
 static u32 find_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
-	u32 i = 0;
+	u32 n_slots = slots->n_slots, i = 0;
 
-	while (i < BALEEN_BUCKET_SLOTS && baleen_slots_get(slots, bucket, i) != slot)
+	while (i < n_slots && baleen_slots_get(slots, bucket, i) != slot)
 		i++;
 	return i;
 }
 
 static bool has_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
-	return find_slot(slots, bucket, slot) < BALEEN_BUCKET_SLOTS;
+	return find_slot(slots, bucket, slot) < slots->n_slots;
+}
+
+static void store_bits(u64 *word, u64 mask, u64 bits)
+{
+	u64 value = (baleen_le64(*word) & ~mask) | bits;
+
+	__atomic_store_n(word, baleen_le64(value), __ATOMIC_RELEASE);
 }
 
 /* Readers load whole words, so that is what they must see change; and each
- * change after those before it.
+ * change after those before it. A slot of 12 bits may be in two words: until
+ * the second is stored it looks like one of another key.
  */
 static void store_slot(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
 {
-	u32 slot_bits = slots->table->slot_bits;
-	u64 bit = ((u64)bucket * BALEEN_BUCKET_SLOTS + i) * slot_bits;
+	u64 bit = baleen_slots_bit(slots, bucket, i);
+	u32 slot_bits = slots->slot_bits, shift = bit % 64;
 	u64 *word = (u64 *)slots->start + bit / 64;
-	u64 mask = ~0ull >> (64 - slot_bits) << bit % 64;
-	u64 value = (baleen_le64(*word) & ~mask) | slot << bit % 64;
+	u64 mask = ~0ull >> (64 - slot_bits);
 
-	__atomic_store_n(word, baleen_le64(value), __ATOMIC_RELEASE);
+	store_bits(word, mask << shift, slot << shift);
+	if (shift + slot_bits > 64)
+		store_bits(word + 1, mask >> (64 - shift), slot >> (64 - shift));
 }
 
 /* Whether it was there. */
@@ -68,7 +82,7 @@ static bool clear_slots(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
 	bool found = false;
 
-	for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++) {
+	for (u32 i = 0; i < slots->n_slots; i++) {
 		if (baleen_slots_get(slots, bucket, i) == slot) {
 			store_slot(slots, bucket, i, 0);
 			found = true;
@@ -79,7 +93,8 @@ static bool clear_slots(const struct baleen_slots *slots, u32 bucket, u64 slot)
 
 static u32 other_bucket(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
-	return baleen_cuckoo_other(slots->table, bucket, baleen_slot_tag(slots->table, slot));
+	return baleen_cuckoo_partner(slots->table, bucket, baleen_slot_tag(slots->table, slot),
+				     slots->slot_bits);
 }
 
 static void reach(struct search *search, u32 bucket, u32 parent, u32 i)
@@ -91,16 +106,17 @@ static void reach(struct search *search, u32 bucket, u32 parent, u32 i)
 		search->node[search->n++] = (struct node){ bucket, parent, i };
 }
 
-/* A slot of this bucket that may be overwritten, or BALEEN_BUCKET_SLOTS; then
- * the search goes on at the other buckets of the keys that are at home.
+/* A slot of this bucket that may be overwritten, or how many it has; then the
+ * search goes on at the other buckets of the keys that are at home. A slot that
+ * does not say where it is at home stays.
  */
 static u32 visit(const struct baleen_slots *slots, struct search *search, u32 node)
 {
-	u64 side = baleen_cuckoo_side(slots->table->slot_bits);
-	u32 bucket = search->node[node].bucket;
+	u32 bucket = search->node[node].bucket, n_slots = slots->n_slots;
+	u64 side = side_of(slots);
 	u32 found = find_slot(slots, bucket, 0);
 
-	for (u32 i = 0; found == BALEEN_BUCKET_SLOTS && i < BALEEN_BUCKET_SLOTS; i++) {
+	for (u32 i = 0; found == n_slots && i < n_slots && side; i++) {
 		u64 slot = baleen_slots_get(slots, bucket, i);
 		u32 other = other_bucket(slots, bucket, slot);
 
@@ -121,7 +137,7 @@ static u32 visit(const struct baleen_slots *slots, struct search *search, u32 no
 static void move_along(const struct baleen_slots *slots, const struct search *search, u32 node,
 		       u32 i, const struct baleen_cuckoo_place *place)
 {
-	u64 side = baleen_cuckoo_side(slots->table->slot_bits);
+	u64 side = side_of(slots);
 	const struct node *at = &search->node[node];
 
 	while (at->parent != NO_PARENT) {
@@ -136,6 +152,32 @@ static void move_along(const struct baleen_slots *slots, const struct search *se
 		   at->bucket == place->home ? place->slot : place->slot | side);
 }
 
+/* --- the stash -------------------------------------------------------------- */
+
+static bool is_stashed(const struct baleen_slots *slots, u64 hash)
+{
+	u32 n_stash = slots->table->n_stash;
+
+	return hash && n_stash && baleen_stash_find(slots, hash) < n_stash;
+}
+
+static void store_stash(const struct baleen_slots *slots, u32 i, u64 hash)
+{
+	__atomic_store_n(&baleen_slots_stash(slots)[i], baleen_le64(hash), __ATOMIC_RELEASE);
+}
+
+static int stash_add(const struct baleen_slots *slots, u64 hash)
+{
+	u32 i = baleen_stash_find(slots, 0);
+
+	if (i == slots->table->n_stash || !hash)
+		return -ENOSPC;
+	store_stash(slots, i, hash);
+	return 0;
+}
+
+/* --- keys -------------------------------------------------------------------- */
+
 static int cuckoo_insert(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
 {
 	struct search search;
@@ -146,25 +188,26 @@ static int cuckoo_insert(const struct baleen_slots *slots, const struct baleen_c
 	for (u32 node = 0; node < search.n; node++) {
 		u32 i = visit(slots, &search, node);
 
-		if (i < BALEEN_BUCKET_SLOTS) {
+		if (i < slots->n_slots) {
 			move_along(slots, &search, node, i, place);
 			return 0;
 		}
 	}
-	return -ENOSPC;
+	return stash_add(slots, place->hash);
 }
 
 static int cuckoo_add(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place,
 		      bool *changed)
 {
-	u64 side = baleen_cuckoo_side(slots->table->slot_bits);
-	bool is_away = has_slot(slots, place->other, place->slot | side);
+	u64 away = place->slot | side_of(slots);
+	bool is_away = has_slot(slots, place->other, away);
 	int err;
 
 	/* In both places: a move that was not finished. */
-	if (is_away)
+	if (is_away && away != place->slot)
 		clear_slots(slots, place->home, place->slot);
-	if (is_away || has_slot(slots, place->home, place->slot)) {
+	if (is_away || has_slot(slots, place->home, place->slot) ||
+	    is_stashed(slots, place->hash)) {
 		*changed = false;
 		return 0;
 	}
@@ -176,10 +219,46 @@ static int cuckoo_add(const struct baleen_slots *slots, const struct baleen_cuck
 
 static bool cuckoo_del(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
 {
-	u64 side = baleen_cuckoo_side(slots->table->slot_bits);
-	bool was_home = clear_slots(slots, place->home, place->slot);
+	bool was_there = clear_slots(slots, place->home, place->slot);
 
-	return clear_slots(slots, place->other, place->slot | side) || was_home;
+	was_there |= clear_slots(slots, place->other, place->slot | side_of(slots));
+	if (!is_stashed(slots, place->hash))
+		return was_there;
+	store_stash(slots, baleen_stash_find(slots, place->hash), 0);
+	return true;
+}
+
+/* --- a cuckoo table of copies, or that is in memory ------------------------- */
+
+static bool is_live(const struct baleen_filter *filter)
+{
+	return filter->is_mapped || filter->image.flags & BALEEN_FLAG_LIVE;
+}
+
+static bool has_copies(const struct baleen_filter *filter)
+{
+	return filter->image.flags & BALEEN_FLAG_COPIES;
+}
+
+static bool clear_first(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	u32 i = find_slot(slots, bucket, slot);
+
+	if (i == slots->n_slots)
+		return false;
+	store_slot(slots, bucket, i, 0);
+	return true;
+}
+
+/* From the stash first: it has the fewest slots. */
+static bool del_copy(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
+{
+	if (is_stashed(slots, place->hash)) {
+		store_stash(slots, baleen_stash_find(slots, place->hash), 0);
+		return true;
+	}
+	return clear_first(slots, place->other, place->slot | side_of(slots)) ||
+	       clear_first(slots, place->home, place->slot);
 }
 
 int baleen_cuckoo_live_add(struct baleen_filter *filter, const struct baleen_key *key,
@@ -188,8 +267,21 @@ int baleen_cuckoo_live_add(struct baleen_filter *filter, const struct baleen_key
 	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
 	struct baleen_cuckoo_place place =
 		baleen_cuckoo_locate(slots.table, &filter->image.seed, key);
+	bool is_new = has_copies(filter);
+	int err;
 
-	return cuckoo_add(&slots, &place, changed);
+	/* A copy that a killed writer left could not be told from one that counts. */
+	if (has_copies(filter) && is_live(filter))
+		return -EOPNOTSUPP;
+	if (has_copies(filter))
+		err = baleen_slots_insert_copy(&slots, &place);
+	else if (!side_of(&slots) && !is_live(filter))
+		err = baleen_slots_insert(&slots, &place, &is_new);
+	else
+		err = cuckoo_add(&slots, &place, &is_new);
+	if (!err)
+		*changed = is_new;
+	return err;
 }
 
 int baleen_cuckoo_live_del(struct baleen_filter *filter, const struct baleen_key *key,
@@ -199,7 +291,9 @@ int baleen_cuckoo_live_del(struct baleen_filter *filter, const struct baleen_key
 	struct baleen_cuckoo_place place =
 		baleen_cuckoo_locate(slots.table, &filter->image.seed, key);
 
-	*changed = cuckoo_del(&slots, &place);
+	if (has_copies(filter) && is_live(filter))
+		return -EOPNOTSUPP;
+	*changed = has_copies(filter) ? del_copy(&slots, &place) : cuckoo_del(&slots, &place);
 	return 0;
 }
 
@@ -349,10 +443,11 @@ int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, 
 
 static u64 cuckoo_repair(const struct baleen_slots *slots)
 {
-	u64 side = baleen_cuckoo_side(slots->table->slot_bits), n = 0;
+	u32 n_slots = slots->n_slots;
+	u64 side = side_of(slots), n = 0;
 
-	for (u32 bucket = 0; bucket < slots->table->n_buckets; bucket++) {
-		for (u32 i = 0; i < BALEEN_BUCKET_SLOTS; i++) {
+	for (u32 bucket = 0; bucket < slots->table->n_buckets && side; bucket++) {
+		for (u32 i = 0; i < n_slots; i++) {
 			u64 slot = baleen_slots_get(slots, bucket, i);
 
 			if (slot & side)
@@ -370,7 +465,7 @@ u64 baleen_live_repair(struct baleen_filter *filter)
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		struct baleen_slots slots = baleen_slots_of(filter, domain);
 
-		if (slots.table->kind == BALEEN_KIND_CUCKOO)
+		if (slots.table->kind == BALEEN_KIND_CUCKOO && !has_copies(filter))
 			n += cuckoo_repair(&slots);
 	}
 	return n;

@@ -20,7 +20,11 @@
  * account. Writers must exclude each other; readers do nothing.
  *
  * Stores become visible in their order, and loads must be made in theirs:
- * x86 does that. The price is that only keys at home can give way.
+ * x86 does that. The price is that only keys at home can give way. Slots of 8
+ * and 12 bits do not say where they are at home, so none of them gives way: a
+ * live one takes a key while one of its two buckets, or the stash, has room.
+ * Images with copies do not change in place while they are live: a copy that a
+ * killed writer left could not be told from one that counts.
  */
 #ifndef BALEEN_LIVE_H
 #define BALEEN_LIVE_H
@@ -34,7 +38,8 @@
  * @changed: whether it was not there before; untouched on failure
  *
  * Counts and checksums of the header are left alone: a live image has none,
- * others are for the caller to count and seal.
+ * others are for the caller to count and seal. In an image with copies each
+ * addition is another copy.
  *
  * Context: one writer at a time.
  * With a directory of IPv4 groups an address goes where its group has its
@@ -42,7 +47,8 @@
  *
  * Return: 0; -ENOSPC when there is no room for the key, no table for its
  * domain, or IPv6 prefixes, which cannot change in place: nothing has changed,
- * and the filter must be built anew.
+ * and the filter must be built anew; -EOPNOTSUPP for a kind that cannot change in
+ * place, or a live image with copies.
  */
 int baleen_live_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed);
 
@@ -53,12 +59,16 @@ int baleen_live_add(struct baleen_filter *filter, const struct baleen_key *key, 
  * @changed: whether it was there before; untouched on failure
  *
  * From a table that is not exact this removes every key with the same tag and
- * buckets: of 16-bit slots of hashed keys about one in 2^12 deletions takes
- * another listed key with it, of 64-bit slots n in 2^64.
+ * buckets: as often as the table errs, a deletion takes another listed key with
+ * it (16-bit slots of hashed keys: one in 2^12; 64-bit slots: n in 2^64). Where
+ * the image has copies, keys that look the same have a slot each and one of
+ * these goes, so who deletes only what was added hides nothing. Deleting a key
+ * that was never added may hide another one all the same: the caller tests.
  *
  * Context: one writer at a time; see baleen_live_add() for the header.
  * Return: 0; -ENOSPC for a part of a prefix, which the filter must be built
- * anew for; -EOPNOTSUPP for a Bloom table, which cannot forget.
+ * anew for; -EOPNOTSUPP for a Bloom table, which cannot forget, and for a live
+ * image with copies.
  */
 int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed);
 
@@ -68,7 +78,7 @@ int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, 
  *
  * Removes the home copy of every key that is in both its buckets; each slot
  * is looked at. Only those who count or list slots need this, adding and
- * removing keys does not.
+ * removing keys does not. Copies of an image that counts them stay.
  *
  * Context: one writer at a time.
  * Return: number of copies removed.

@@ -11,12 +11,17 @@
  * struct baleen_slots - a cuckoo table, or one of prefixes, as an array of slots
  * @table: its geometry
  * @start: first slot of bucket 0
+ * @slot_bits: of @table
+ * @n_slots: of a bucket; these two are constants where a loop is compiled for them
  *
- * Buckets follow each other without gaps, in blocks as between them.
+ * Buckets follow each other without gaps, in blocks as between them; of slots
+ * of 12 bits only in blocks.
  */
 struct baleen_slots {
 	const struct baleen_table *table;
 	u8 *start;
+	u32 slot_bits;
+	u32 n_slots;
 };
 
 static inline struct baleen_slots baleen_slots_of(const struct baleen_filter *filter, u32 domain)
@@ -26,15 +31,18 @@ static inline struct baleen_slots baleen_slots_of(const struct baleen_filter *fi
 	return (struct baleen_slots){
 		.table = table,
 		.start = (u8 *)filter->bytes + (size_t)table->first_block * BALEEN_BLOCK_BYTES,
+		.slot_bits = table->slot_bits,
+		.n_slots = baleen_bucket_slots(table),
 	};
 }
 
-/* Where a slot of 12 bits begins, in bits from bucket 0. */
+/* Where a slot begins, in bits from bucket 0. */
 static inline u64 baleen_slots_bit(const struct baleen_slots *slots, u32 bucket, u32 i)
 {
-	struct baleen_bucket_spot spot = baleen_bucket_find(slots->table, bucket);
+	struct baleen_bucket_spot spot =
+		baleen_bucket_spot(bucket, slots->n_slots, slots->slot_bits);
 
-	return (u64)spot.block * BALEEN_BLOCK_BYTES * 8 + spot.bit + i * 12;
+	return (u64)spot.block * BALEEN_BLOCK_BYTES * 8 + spot.bit + i * slots->slot_bits;
 }
 
 static inline u64 baleen_slots_get12(const struct baleen_slots *slots, u32 bucket, u32 i)
@@ -48,11 +56,11 @@ static inline u64 baleen_slots_get12(const struct baleen_slots *slots, u32 bucke
 	return value & 0xfff;
 }
 
-static inline u64 baleen_slots_get(const struct baleen_slots *slots, u32 bucket, u32 i)
+baleen_inline u64 baleen_slots_get(const struct baleen_slots *slots, u32 bucket, u32 i)
 {
-	size_t index = (size_t)bucket * baleen_bucket_slots(slots->table) + i;
+	size_t index = (size_t)bucket * slots->n_slots + i;
 
-	switch (slots->table->slot_bits) {
+	switch (slots->slot_bits) {
 	case 8: return slots->start[index];
 	case 12: return baleen_slots_get12(slots, bucket, i);
 	case 16: return baleen_le16(((const u16 *)slots->start)[index]);
@@ -73,11 +81,11 @@ static inline void baleen_slots_set12(const struct baleen_slots *slots, u32 buck
 				      slot >> (64 - shift));
 }
 
-static inline void baleen_slots_set(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
+baleen_inline void baleen_slots_set(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
 {
-	size_t index = (size_t)bucket * baleen_bucket_slots(slots->table) + i;
+	size_t index = (size_t)bucket * slots->n_slots + i;
 
-	switch (slots->table->slot_bits) {
+	switch (slots->slot_bits) {
 	case 8: slots->start[index] = slot; break;
 	case 12: baleen_slots_set12(slots, bucket, i, slot); break;
 	case 16: ((u16 *)slots->start)[index] = baleen_le16(slot); break;
