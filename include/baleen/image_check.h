@@ -47,14 +47,12 @@ static inline const char *baleen_cuckoo_check(const struct baleen_table *table, 
 	reason = baleen_bucket_check(table);
 	if (reason)
 		return reason;
-	if (table->n_buckets > BALEEN_MAX_BUCKETS)
-		return "more than 2^31 buckets";
 	if (table->n_stash > BALEEN_STASH_SLOTS)
 		return "more slots in the stash than it has";
 	if (baleen_table_blocks(table) != table->n_blocks)
 		return "number of buckets and blocks disagree";
 	/* Differences of bucket numbers are signed: baleen_cuckoo_other(). */
-	if (table->n_buckets > 1u << 31)
+	if (table->n_buckets > BALEEN_MAX_BUCKETS)
 		return "more than 2^31 buckets";
 	if (table->n_entries > (u64)table->n_buckets * baleen_bucket_slots(table) + table->n_stash)
 		return "more entries than slots";
