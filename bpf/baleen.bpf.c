@@ -36,7 +36,7 @@ struct baleen_config config SEC(".rodata.config");
 			       0;                                                              \
 	}                                                                                      \
                                                                                                \
-	__noinline int rule_other_test_##n(u64 hi, u64 lo, u32 is_ip6)                         \
+	HAS_LOOPS int rule_other_test_##n(u64 hi, u64 lo, u32 is_ip6)                          \
 	{                                                                                      \
 		const struct baleen_image *image = &config.rule[n].image;                      \
                                                                                                \
@@ -45,7 +45,7 @@ struct baleen_config config SEC(".rodata.config");
 			       0;                                                              \
 	}                                                                                      \
                                                                                                \
-	__noinline int rule_fields_match_##n(const struct details *details)                    \
+	HAS_LOOPS int rule_fields_match_##n(const struct details *details)                     \
 	{                                                                                      \
 		const struct baleen_image *image = &config.rule[n].image;                      \
                                                                                                \

@@ -17,6 +17,11 @@
  * and constants cannot be passed to them, so each rule has its own.
  */
 
+/* Where size counts clang begins a loop with its head. Elsewhere it may put the end
+ * of the body before that, without a jump, and kernel 6.1 takes no other way back.
+ */
+#define HAS_LOOPS __attribute__((minsize)) __noinline
+
 __noinline int find_details(struct xdp_md *ctx, u32 ip_offset, u32 is_ip6, struct details *details)
 {
 	const u8 *end = (const u8 *)(long)ctx->data_end;

@@ -26,14 +26,14 @@ struct baleen_block baleen_filter[BALEEN_HEADER_BLOCKS] SEC(".data.filter");
 		.bytes = (u64)baleen_rule.image.n_blocks * BALEEN_BLOCK_BYTES, \
 	})
 
-__noinline int rule_other_test_0(u64 hi, u64 lo, u32 is_ip6)
+HAS_LOOPS int rule_other_test_0(u64 hi, u64 lo, u32 is_ip6)
 {
 	const struct baleen_section store = STORE;
 
 	return other_address_test(&baleen_rule.image, &store, hi, lo, is_ip6);
 }
 
-__noinline int rule_fields_match_0(const struct details *details)
+HAS_LOOPS int rule_fields_match_0(const struct details *details)
 {
 	const struct baleen_section store = STORE;
 

@@ -63,6 +63,25 @@ count_sixteen()
 	count_rules rules-16-both "${rules[@]}"
 }
 
+# count_sixteen_of CONFIGURATION IMAGE: of rules that are all of this image
+count_sixteen_of()
+{
+	local rules=() i
+
+	for i in {1..16}; do
+		rules+=(--drop "rule$i=$2")
+	done
+	count_rules "$1" "${rules[@]}"
+}
+
+# count_kind KIND OPTION...: tables of both families that are not those of every day,
+# alone and as many as there can be
+count_kind()
+{
+	count_image "both-$1" "$COUNTED/both" "${@:2}"
+	count_sixteen_of "rules-16-$1" "$COUNTED/both-$1.bln"
+}
+
 # The names say: rules, families, kind, bits of a slot. The rate of the Bloom
 # filter asks for the most hashes there are: near the border between two plans
 # the random seed of the build decides which is taken.
@@ -80,6 +99,12 @@ count_all()
 	count_image ip6-cuckoo-16 "$COUNTED/ip6" --capacity 1000000 --fpp 0.001
 	count_image both-cuckoo "$COUNTED/both"
 	count_sixteen "$COUNTED/lines"
+	count_kind classic --kind classic --bits 65537 --hashes 7
+	count_kind classic-murmur3 --kind classic --bits 65537 --hashes 7 --hash murmur3
+	count_kind counting --kind counting --bits 65537 --hashes 7 --hash keyed
+	count_kind cuckoo-2x12 --kind cuckoo --slot-bits 12 --bucket-slots 2 --stash --fpp 0.1
+	count_kind quotient --kind quotient --remainder-bits 9
 	count_object object-ip4-cuckoo-16 "$COUNTED/ip4-cuckoo-16.bln"
 	count_object object-both-cuckoo "$COUNTED/both-cuckoo.bln"
+	count_object object-both-quotient "$COUNTED/both-quotient.bln"
 }

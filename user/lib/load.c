@@ -119,6 +119,15 @@ int baleen_load_check(const struct baleen_image *image, struct baleen_error *err
 	if (image->key_spec == BALEEN_KEY_STRING)
 		return baleen_fail(error, EOPNOTSUPP,
 				   "its keys are strings, which are no field of a packet");
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
+		const struct baleen_table *table = &image->table[domain];
+
+		if (table->kind == BALEEN_KIND_QUOTIENT && !baleen_quotient_fits_packets(table))
+			return baleen_fail(error, EOPNOTSUPP,
+					   "it has a cluster of %u slots, and packets are looked "
+					   "up in %d at most: resize it to more room",
+					   table->longest_cluster, BALEEN_QUOTIENT_SCAN);
+	}
 	return 0;
 }
 
