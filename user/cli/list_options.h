@@ -125,7 +125,7 @@ struct list_options {
 	"  --capacity N     leave room for N keys\n"                                             \
 	"  --bits M         classic, counting: M positions in all\n"                             \
 	"  --hashes K       bloom, classic, counting: K bits set per key\n"                      \
-	"  --hash H         classic, counting: keyed (default), murmur3 or murmur3-fnv1a\n"      \
+	"  --hash H         classic, counting: keyed, murmur3 or murmur3-fnv1a\n"                \
 	"  --slot-bits N    cuckoo: slots of 8, 12, 16, 32 or 64 bits\n"                         \
 	"  --bucket-slots N  cuckoo: 1, 2 or 4 (default) slots in a bucket\n"                    \
 	"  --stash          cuckoo: 8 more places for keys that find no room\n"                  \
