@@ -291,6 +291,27 @@ static void test_halve_del(void **state)
 	}
 }
 
+/* Bits and counters behind the last one, as no filter of ours has them. */
+static void test_halve_hostile(void **state)
+{
+	for (u32 i = 0; i < N_OF(geometries); i++) {
+		struct geometry small = geometries[i];
+		struct baleen_filter filter, half;
+
+		if (small.hash == BALEEN_HASH_BLOCKED)
+			continue;
+		small.n_bits = 514;
+		filter = empty(&small, i);
+		memset((u8 *)filter.bytes + BALEEN_HEADER_BYTES, 0xff,
+		       filter.n_bytes - BALEEN_HEADER_BYTES);
+		assert_true(baleen_filter_fpp(&filter, small.domain) == 1);
+		assert_int_equal(baleen_filter_halve(&filter, &half, NULL), 0);
+		assert_int_equal(baleen_bits_count(&half, small.domain), 257);
+		baleen_filter_free(&filter);
+		baleen_filter_free(&half);
+	}
+}
+
 /* Two families in one image, folded twice: tables move up. */
 static void test_halve_two_tables(void **state)
 {
@@ -327,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_intersect),     cmocka_unit_test(test_saturating),
 		cmocka_unit_test(test_halve_refused), cmocka_unit_test(test_halve),
 		cmocka_unit_test(test_halve_del),     cmocka_unit_test(test_halve_two_tables),
+		cmocka_unit_test(test_halve_hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

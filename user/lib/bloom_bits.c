@@ -247,14 +247,18 @@ static u64 half_position(const struct baleen_table *half, u64 position)
 
 static void fold_bits(const struct baleen_filter *filter, struct baleen_filter *half, u32 domain)
 {
-	const struct baleen_table *table = &half->image.table[domain];
+	u64 n_bits = baleen_table_bits(&filter->image.table[domain]);
 	const u64 *from = plane_of(filter, domain);
 	u64 *to = plane_of(half, domain), n_words = plane_words(filter, domain);
 
 	for (u64 i = 0; i < n_words; i++) {
 		for (u64 word = baleen_le64(from[i]); word; word &= word - 1) {
-			u64 at = half_position(table, i * 64 + __builtin_ctzll(word));
+			u64 bit = i * 64 + __builtin_ctzll(word), at;
 
+			/* Behind the last one a file may have anything. */
+			if (bit >= n_bits)
+				return;
+			at = half_position(&half->image.table[domain], bit);
 			to[at / 64] |= baleen_le64(1ull << at % 64);
 		}
 	}
@@ -265,6 +269,7 @@ static void fold_counters(const struct baleen_filter *filter, struct baleen_filt
 			  u32 domain)
 {
 	const struct baleen_table *table = &half->image.table[domain];
+	u64 n_bits = baleen_table_bits(&filter->image.table[domain]);
 	const u64 *from = counters_of(filter, domain);
 	u64 *to = counters_of(half, domain), n_words = counter_words(filter, domain);
 
@@ -272,9 +277,12 @@ static void fold_counters(const struct baleen_filter *filter, struct baleen_filt
 		for (u64 word = baleen_le64(from[i]); word;) {
 			u32 shift = __builtin_ctzll(word) & ~(BALEEN_COUNTER_BITS - 1);
 			u64 count = word & (u64)BALEEN_COUNTER_MAX << shift;
-			u64 at = half_position(table, (i * 64 + shift) / BALEEN_COUNTER_BITS);
-			u64 *sum = &to[at / BALEEN_WORD_COUNTERS];
+			u64 bit = (i * 64 + shift) / BALEEN_COUNTER_BITS, at, *sum;
 
+			if (bit >= n_bits)
+				return;
+			at = half_position(table, bit);
+			sum = &to[at / BALEEN_WORD_COUNTERS];
 			word ^= count;
 			count = (count >> shift) << at % BALEEN_WORD_COUNTERS * BALEEN_COUNTER_BITS;
 			*sum = combine_counters(*sum, baleen_le64(count), true);

@@ -18,12 +18,12 @@
  *
  * Source: Swamidass and Baldi, "Mathematical Correction for Fingerprint
  * Similarity Measures to Improve Chemical Retrieval" (J. Chem. Inf. Model.
- * 2007), equation 4, with their ends: 0 below k, 1 at k, m/k when all are set.
+ * 2007), with their ends: 0 below k, 1 at k, m/k when all are set.
  * The blocked form is ours; test_estimate.c holds both against known sets.
  *
  * Error: the number of set bits has a variance below that of m independent
  * throws. At half full, a million keys in a classic filter of k = 7: a standard
- * deviation of 0.05 %. Near to full the estimate says little, at full nothing.
+ * deviation of 0.03 %. Near to full the estimate says little, at full nothing.
  */
 #ifndef BALEEN_ESTIMATE_H
 #define BALEEN_ESTIMATE_H

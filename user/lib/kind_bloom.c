@@ -21,6 +21,9 @@
 #define WORD_BITS 64
 #define MAX_BITS_PER_WORD 4
 
+/* Keys whose block is asked for ahead of insertion. */
+#define AHEAD 16
+
 static u64 divide_up(u64 a, u64 b)
 {
 	return (a + b - 1) / b;
@@ -223,13 +226,19 @@ static int bloom_insert(struct baleen_filter *filter, const struct baleen_key *k
 {
 	struct baleen_table *table = &filter->image.table[keys[0].domain];
 	struct baleen_block *blocks = filter->bytes;
+	struct baleen_bloom_place ring[AHEAD];
 
-	for (size_t i = 0; i < n; i++) {
-		struct baleen_bloom_place place =
-			baleen_bloom_locate(table, &filter->image.seed, &keys[i]);
+	for (size_t i = 0; i < n + AHEAD; i++) {
+		struct baleen_bloom_place *place = &ring[i % AHEAD];
 
-		for (int half = 0; half < 2; half++)
-			blocks[place.block].word[place.word[half]] |= baleen_le64(place.mask[half]);
+		if (i >= AHEAD)
+			for (int half = 0; half < 2; half++)
+				blocks[place->block].word[place->word[half]] |=
+					baleen_le64(place->mask[half]);
+		if (i < n) {
+			*place = baleen_bloom_locate(table, &filter->image.seed, &keys[i]);
+			__builtin_prefetch(&blocks[place->block], 1);
+		}
 	}
 	table->n_entries += n;
 	*n_done = n;

@@ -95,9 +95,10 @@ static double classic_fpp(const struct baleen_table *table, u32 domain, u64 n)
 static double classic_measure(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
+	double share = (double)baleen_bits_count(filter, domain) / baleen_table_bits(table);
 
-	return pow((double)baleen_bits_count(filter, domain) / baleen_table_bits(table),
-		   table->n_hashes);
+	/* Behind the last bit a file may have others. */
+	return pow(fmin(share, 1), table->n_hashes);
 }
 
 /* --- keys ------------------------------------------------------------------- */

@@ -5,6 +5,9 @@
 #include "positions.h"
 #include "string_keys.h"
 
+/* Keys whose bits are computed, and lines asked for, ahead of insertion. */
+#define AHEAD 16
+
 /* Two positions of a key may be the same bit, which is counted once. */
 static void append(struct baleen_positions *positions, u64 bit)
 {
@@ -162,21 +165,41 @@ bool baleen_positions_del(struct baleen_filter *filter, u32 domain,
 	return true;
 }
 
+static void prefetch(const struct baleen_filter *filter, u32 domain,
+		     const struct baleen_positions *positions)
+{
+	bool is_counting = filter->image.table[domain].kind == BALEEN_KIND_COUNTING;
+
+	for (u32 i = 0; i < positions->n; i++) {
+		__builtin_prefetch(plane_word(filter, domain, positions->bit[i]), 1);
+		if (is_counting)
+			__builtin_prefetch(counter_word(filter, domain, positions->bit[i]), 1);
+	}
+}
+
 int baleen_positions_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
 			    size_t *n_done)
 {
+	struct baleen_positions ring[AHEAD];
 	u32 domain = keys[0].domain;
 
 	*n_done = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct baleen_positions positions;
-		int err = baleen_positions_of(&filter->image, &keys[i], &positions);
+	for (size_t i = 0; i < n + AHEAD; i++) {
+		struct baleen_positions *positions = &ring[i % AHEAD];
+		int err;
 
+		if (i >= AHEAD) {
+			baleen_positions_add(filter, domain, positions);
+			filter->image.table[domain].n_entries++;
+			++*n_done;
+		}
+		if (i >= n)
+			continue;
+		/* What the first key is refused for holds for all. */
+		err = baleen_positions_of(&filter->image, &keys[i], positions);
 		if (err)
 			return err;
-		baleen_positions_add(filter, domain, &positions);
-		filter->image.table[domain].n_entries++;
-		++*n_done;
+		prefetch(filter, domain, positions);
 	}
 	return 0;
 }
