@@ -41,6 +41,45 @@ static void test_bloom(const struct batch *batch)
 	}
 }
 
+/* Position by position: of the keys whose bit is set the next line is asked for, and
+ * the others cost no more.
+ */
+static void test_classic(const struct batch *batch)
+{
+	/* A copy, which no store to @found could change. */
+	const struct baleen_table table = *batch->table;
+	const struct baleen_block *plane =
+		(const struct baleen_block *)batch->filter->bytes + table.first_block;
+	u64 hash[AHEAD], at[AHEAD];
+	size_t left[AHEAD], n_left = batch->n;
+
+	for (size_t i = 0; i < batch->n; i++) {
+		hash[i] = baleen_hash64(&batch->filter->image.seed, &batch->key[i]);
+		left[i] = i;
+	}
+	memset(batch->found, 1, batch->n);
+	for (u32 k = 0; k < table.n_hashes; k++) {
+		size_t n = n_left;
+
+		for (size_t j = 0; j < n; j++) {
+			u64 position = baleen_classic_position(&table, hash[left[j]],
+							       &batch->key[left[j]], k);
+
+			at[j] = position;
+			__builtin_prefetch(&plane[position >> 9]);
+		}
+		n_left = 0;
+		for (size_t j = 0; j < n; j++) {
+			u64 word = baleen_le64(plane[at[j] >> 9].word[at[j] >> 6 & 7]);
+			bool is_set = word >> (at[j] & 63) & 1;
+
+			batch->found[left[j]] = is_set;
+			left[n_left] = left[j];
+			n_left += is_set;
+		}
+	}
+}
+
 /* The order home, other holds for the keys of a live map here, too. */
 baleen_inline void test_cuckoo(const struct batch *batch, u32 slot_bits)
 {
@@ -89,6 +128,9 @@ static void test_batch(const struct batch *batch)
 	else if (table->kind == BALEEN_KIND_BLOOM ||
 		 (table->kind == BALEEN_KIND_COUNTING && table->hash == BALEEN_HASH_BLOCKED))
 		test_bloom(batch);
+	else if ((table->kind == BALEEN_KIND_CLASSIC || table->kind == BALEEN_KIND_COUNTING) &&
+		 baleen_classic_knows(table, batch->key->domain))
+		test_classic(batch);
 	else if (is_plain && table->slot_bits == 16)
 		test_cuckoo(batch, 16);
 	else if (is_plain && table->slot_bits == 32)
