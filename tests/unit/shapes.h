@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Cuckoo tables of every geometry.
+ */
+#ifndef BALEEN_TESTS_SHAPES_H
+#define BALEEN_TESTS_SHAPES_H
+
+#include "slots.h"
+#include "tables.h"
+
+struct geometry {
+	u32 domain, slot_bits, bucket_slots, n_buckets;
+};
+
+static inline struct baleen_table geometry_table(const struct geometry *geometry, u32 n_stash)
+{
+	u32 slots = geometry->bucket_slots;
+	struct baleen_table table = {
+		.kind = BALEEN_KIND_CUCKOO,
+		.slot_bits = geometry->slot_bits,
+		.bucket_slots = slots == 4 && geometry->slot_bits >= 16 ? 0 : slots,
+		.n_buckets = geometry->n_buckets,
+		.log2_buckets = baleen_log2(geometry->n_buckets),
+		.n_stash = n_stash,
+		.first_block = BALEEN_HEADER_BLOCKS,
+	};
+
+	table.n_blocks = baleen_table_blocks(&table);
+	return table;
+}
+
+static inline struct baleen_filter geometry_filter(const struct geometry *geometry, u32 n_stash,
+						   struct random *random)
+{
+	struct baleen_table table = geometry_table(geometry, n_stash);
+	struct baleen_filter filter = table_filter(&table, geometry->domain, random);
+
+	if (geometry->domain == BALEEN_WORD)
+		filter.image.key_spec = BALEEN_KEY_SRC | BALEEN_KEY_DPORT;
+	return filter;
+}
+
+typedef void each_fn(const struct geometry *geometry, struct random *random);
+
+/* All that the validator allows, in tables small enough to fill up. */
+static inline void each_geometry(each_fn *visit, struct random *random)
+{
+	static const u32 widths[] = { 8, 12, 16, 32, 64 }, n_buckets[] = { 4, 7, 42, 64, 101 };
+
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
+		for (u32 i = 0; i < 5 * 3 * 5; i++) {
+			struct geometry geometry = { domain, widths[i / 15], 1 << i / 5 % 3,
+						     n_buckets[i % 5] };
+
+			if (domain == BALEEN_IP4 &&
+			    (geometry.slot_bits == 64 || geometry.slot_bits == 16))
+				continue;
+			visit(&geometry, random);
+		}
+	}
+}
+
+#endif /* BALEEN_TESTS_SHAPES_H */
