@@ -144,6 +144,32 @@ check "a classic filter takes more" baleen build --key string --kind classic --h
 check "add" baleen add classic.bln shrimp
 prints "and has them" $'whale\nshrimp' baleen match classic.bln whale shrimp squid
 
+# --- two sets ---
+
+seq -f 'a%g' 1 1000 >a.txt
+seq -f 'a%g' 501 1500 >b.txt
+for kind in cuckoo "bloom --fpp 1e-3" "classic --hash murmur3 --fpp 1e-9" "counting --fpp 1e-3"; do
+	# shellcheck disable=SC2086
+	check "build --kind $kind" \
+		baleen build --key string --seed fish --kind $kind --capacity 3000 -o a.bln a.txt
+	check "and another like it" baleen build --like a.bln -o b.bln b.txt
+	for b in b.bln b.txt; do
+		check "merge with $b" baleen merge -o merged.bln a.bln "$b"
+		prints "has all of both" 1500 bash -c \
+			'sort -u a.txt b.txt | "$0" match -c merged.bln' "$TMP/baleen"
+		check "intersect with $b" baleen intersect -o both.bln a.bln "$b"
+		prints "has what is in both" 500 bash -c \
+			'grep -Fxf a.txt b.txt | "$0" match -c both.bln' "$TMP/baleen"
+	done
+done
+check "subtract" baleen build --key string -o a.bln a.txt
+check "a list" baleen subtract -o only.bln a.bln b.txt
+prints "leaves the rest" "$(head -n 500 a.txt)" baleen match -f a.txt only.bln
+check "compare -j of lists" baleen compare -j --key string a.txt b.txt
+is "is exact" "$(json "$TMP/out" .both) $(json "$TMP/out" .either)" "500 1500"
+check "compare of an image and a list" baleen compare -j a.bln b.txt
+is "as well" "$(json "$TMP/out" .both) $(json "$TMP/out" .either)" "500 1500"
+
 # --- output that does not arrive ---
 
 full()

@@ -138,20 +138,32 @@ static bool parse_key(struct matching *matching, const struct source *source, co
 static void add_key(struct matching *matching, struct source *source, struct batch *batch,
 		    char *line, size_t n_bytes)
 {
-	struct baleen_key *key = &batch->key[batch->n];
+	line = cut_key(line, &n_bytes);
+	if (!n_bytes || !parse_key(matching, source, line, n_bytes, &batch->key[batch->n]))
+		return;
+	batch->text[batch->n] = line;
+	batch->n_bytes[batch->n++] = n_bytes;
+}
+
+/* Most lines of most files: an IPv4 address and nothing else, which its parser
+ * finds the end of. False when the next line is none.
+ */
+static bool add_ip4(struct source *source, struct batch *batch)
+{
+	struct baleen_lines *lines = &source->lines;
+	char *start = lines->buffer + lines->next;
 	const char *end, *ignored;
 	u32 ip4;
 
-	if (baleen_spec_is_address(matching->filter->image.key_spec) &&
-	    (end = baleen_ip4_scan(line, &ip4, &ignored)) && end == line + n_bytes) {
-		*key = (struct baleen_key){ .domain = BALEEN_IP4, .ip4 = ip4 };
-	} else {
-		line = cut_key(line, &n_bytes);
-		if (!n_bytes || !parse_key(matching, source, line, n_bytes, key))
-			return;
-	}
-	batch->text[batch->n] = line;
-	batch->n_bytes[batch->n++] = n_bytes;
+	end = baleen_ip4_scan(start, &ip4, &ignored);
+	if (!end || *end != lines->end)
+		return false;
+	lines->next += end + 1 - start;
+	source->number++;
+	batch->key[batch->n] = (struct baleen_key){ .domain = BALEEN_IP4, .ip4 = ip4 };
+	batch->text[batch->n] = start;
+	batch->n_bytes[batch->n++] = end - start;
+	return true;
 }
 
 /* A string is printed as it stands, with a carriage return that is no part of it. */
@@ -175,14 +187,18 @@ static void add_string(struct matching *matching, struct source *source, struct 
 
 static void read_batch(struct matching *matching, struct source *source, struct batch *batch)
 {
-	bool is_string = matching->filter->image.key_spec == BALEEN_KEY_STRING;
-	size_t n_bytes;
+	u32 key_spec = matching->filter->image.key_spec;
+	bool is_address = baleen_spec_is_address(key_spec);
+	size_t n_bytes = 0;
 	char *line;
 
 	batch->n = 0;
-	while (batch->n < BATCH && (line = baleen_lines_next(&source->lines, &n_bytes))) {
+	while (batch->n < BATCH && source->lines.next < source->lines.complete) {
+		if (is_address && add_ip4(source, batch))
+			continue;
+		line = baleen_lines_next(&source->lines, &n_bytes);
 		source->number++;
-		if (is_string)
+		if (key_spec == BALEEN_KEY_STRING)
 			add_string(matching, source, batch, line, n_bytes);
 		else
 			add_key(matching, source, batch, line, n_bytes);
