@@ -282,8 +282,13 @@ baleen_inline struct baleen_quotient_run baleen_quotient_find(const struct balee
 		return run;
 	first = group * 64 + baleen_select64(bits, n_runs);
 	bits &= ~1ull << (first & 63);
-	n_runs = 0;
-	if (!baleen_quotient_skip(table, store, &group, &bits, &n_runs))
+	/* The run ends before the next one that is not continued. */
+	BALEEN_LOOP
+	for (u32 i = 0; !bits && i < rounds && i < BALEEN_MAX_ROUNDS; i++) {
+		group++;
+		bits = ~baleen_quotient_bits(table, store, group, BALEEN_QUOTIENT_CONTINUED);
+	}
+	if (!bits)
 		return run;
 	run.first = first & (table->n_buckets - 1);
 	run.n = group * 64 + baleen_lowest64(bits) - first;

@@ -2,6 +2,7 @@
 /* From a list of keys to a filter. */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 #include "parts.h"
@@ -54,6 +55,33 @@ static size_t next_keys(const struct baleen_parts *parts, const struct baleen_fi
 	return n;
 }
 
+/* Puts all keys of one domain into an empty table in one pass. */
+static int fill_sorted(const struct baleen_parts *parts, u32 domain, struct baleen_filter *filter,
+		       u64 *n_fit)
+{
+	const struct baleen_hashes *kept = &parts->kept[domain];
+	const struct baleen_seed *seed = &filter->image.seed;
+	size_t room = parts->n[domain], at = 0, n;
+	struct baleen_hashes all = { .hash = malloc((room + 1) * sizeof(*all.hash)) };
+	struct baleen_key keys[CHUNK];
+	int err;
+
+	if (!all.hash)
+		return -ENOMEM;
+	for (; all.n < kept->n; all.n++)
+		all.hash[all.n] = kept->hash[all.n];
+	while ((n = next_keys(parts, filter, domain, &at, keys)))
+		for (size_t i = 0; i < n && all.n < room; i++)
+			all.hash[all.n++] = domain == BALEEN_IP4 ?
+						    baleen_permute32(seed, keys[i].ip4) :
+						    baleen_hash64(seed, &keys[i]);
+	err = baleen_hashes_insert(filter, domain, &all);
+	if (!err)
+		*n_fit += all.n;
+	free(all.hash);
+	return err;
+}
+
 /* Inserts all keys of one domain; adds to *n_fit how many found room. */
 static int fill_domain(const struct baleen_parts *parts, u32 domain, struct baleen_filter *filter,
 		       u64 *n_fit)
@@ -62,6 +90,10 @@ static int fill_domain(const struct baleen_parts *parts, u32 domain, struct bale
 	size_t at = 0, n, n_done;
 	int err = 0;
 
+	/* Where they do not fit, or memory does not suffice, one by one tells how many. */
+	if (parts->n[domain] && baleen_kind_ops(filter->image.table[domain].kind)->sorts &&
+	    !fill_sorted(parts, domain, filter, n_fit))
+		return 0;
 	if (parts->kept[domain].n)
 		err = baleen_hashes_insert(filter, domain, &parts->kept[domain]);
 	while (!err && (n = next_keys(parts, filter, domain, &at, keys))) {

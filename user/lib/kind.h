@@ -56,6 +56,8 @@ struct baleen_shape {
  * @hashes: all hashes of the keys, whole (see hashes.h); NULL: it keeps too little
  *          of them, whatever the geometry. -EOPNOTSUPP: in this geometry
  * @put_hashes: as baleen_hashes_insert()
+ * @sorts: @put_hashes sorts what it puts into an empty table, which is faster than
+ *         @insert
  * @seal: bring up to date what the header says of the body beyond the count,
  *        after changes; may be NULL
  */
@@ -77,6 +79,7 @@ struct baleen_kind_ops {
 		      struct baleen_error *error);
 	int (*put_hashes)(struct baleen_filter *filter, u32 domain,
 			  const struct baleen_hashes *hashes);
+	bool sorts;
 	void (*seal)(struct baleen_filter *filter, u32 domain);
 };
 

@@ -14,6 +14,9 @@
 #define MAX_LOG2 31
 #define MAX_REMAINDER_BITS 63
 
+/* Keys whose lines are asked for ahead of insertion, as in insert.c. */
+#define AHEAD 16
+
 /* --- plan ------------------------------------------------------------------ */
 
 /* Bits of the smallest table that n keys fill no further than this. */
@@ -119,15 +122,41 @@ static double quotient_measure(const struct baleen_filter *filter, u32 domain)
 
 /* --- keys ------------------------------------------------------------------ */
 
+/* The lines that say where a run is, and where its remainders are likely to be. */
+static void prefetch(const struct baleen_quotient *quotient, u64 fingerprint)
+{
+	u32 r = quotient->table->slot_bits, home = fingerprint >> r;
+	const u64 *group = baleen_quotient_group(quotient, home / 64);
+
+	__builtin_prefetch(group);
+	__builtin_prefetch(group + BALEEN_QUOTIENT_META + (home % 64 * r >> 6));
+}
+
 static int quotient_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
 			   size_t *n_done)
 {
-	for (*n_done = 0; *n_done < n; ++*n_done) {
-		bool changed;
-		int err = baleen_quotient_add(filter, &keys[*n_done], &changed);
+	u32 domain = keys[0].domain;
+	const struct baleen_table *table = &filter->image.table[domain];
+	struct baleen_quotient quotient = baleen_quotient_of(filter, domain);
+	u64 ring[AHEAD];
 
-		if (err)
-			return err;
+	*n_done = 0;
+	for (size_t i = 0; i < n + AHEAD; i++) {
+		u64 *fingerprint = &ring[i % AHEAD];
+
+		if (i >= AHEAD) {
+			bool changed;
+			int err = baleen_quotient_insert(filter, domain, *fingerprint, &changed);
+
+			if (err)
+				return err;
+			++*n_done;
+		}
+		if (i < n) {
+			*fingerprint =
+				baleen_quotient_fingerprint(table, &filter->image.seed, &keys[i]);
+			prefetch(&quotient, *fingerprint);
+		}
 	}
 	return 0;
 }
@@ -202,5 +231,6 @@ const struct baleen_kind_ops baleen_quotient_ops = {
 	.insert = quotient_insert,
 	.hashes = quotient_hashes,
 	.put_hashes = quotient_put_hashes,
+	.sorts = true,
 	.seal = quotient_seal,
 };
