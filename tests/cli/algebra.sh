@@ -40,7 +40,7 @@ like() { baleen build --like a.bln -o "$2" "$1" 2>err || bail "$2: $(<err)"; }
 
 # --- exact kinds ---
 
-for kind in "cuckoo" "cuckoo --bucket-slots 2 --stash"; do
+for kind in "cuckoo" "cuckoo --bucket-slots 2 --stash" "quotient"; do
 	# shellcheck disable=SC2086
 	pair --kind $kind
 	check "$kind: merge" baleen merge -o made.bln a.bln b.bln
@@ -66,6 +66,17 @@ for kind in "cuckoo" "cuckoo --bucket-slots 2 --stash"; do
 	done | paste -s -d ' ')" \
 		"$(count a.txt) $(count b.txt) $(count both) $(count union) $(count only)"
 done
+
+baleen build --kind quotient --seed 7 --capacity 40000 -o a.bln a.txt 2>err || bail "$(<err)"
+baleen build --kind quotient --seed 7 --capacity 40000 -o b.bln b.txt 2>err || bail "$(<err)"
+check "quotient filters of one --seed merge" baleen merge -o made.bln a.bln b.bln
+like union fresh.bln
+check "byte for byte as built of all keys" cmp -i 512 made.bln fresh.bln
+check "three at once" baleen merge -o three.bln a.bln b.bln made.bln
+check "are the same" cmp -i 512 three.bln fresh.bln
+check "resized up" baleen resize --capacity 100k made.bln
+check "and down" baleen resize --capacity 30000 made.bln
+check "it is what it was" cmp -i 512 made.bln fresh.bln
 
 # --- Bloom filters ---
 

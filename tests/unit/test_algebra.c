@@ -83,6 +83,24 @@ static const struct world {
 	  { .hash = BALEEN_HASH_KEYED },
 	  1e-3,
 	  CANONICAL },
+	{ "quotient of words",
+	  BALEEN_KEY_DST | BALEEN_KEY_DPORT,
+	  BALEEN_KIND_QUOTIENT,
+	  { 0 },
+	  0,
+	  EXACT | CANONICAL | FORGETS | RESIZES },
+	{ "quotient",
+	  BALEEN_KEY_SRC,
+	  BALEEN_KIND_QUOTIENT,
+	  { .remainder_bits = 20 },
+	  0.01,
+	  CANONICAL | FORGETS | RESIZES },
+	{ "quotient of flows",
+	  BALEEN_KEY_FLOW,
+	  BALEEN_KIND_QUOTIENT,
+	  { 0 },
+	  0,
+	  EXACT | CANONICAL | FORGETS | RESIZES },
 };
 
 #define N_WORLDS (sizeof(worlds) / sizeof(worlds[0]))
@@ -332,7 +350,7 @@ static void test_ends(void **state)
 /* Leaves of a tree, nodes that are the OR of their children, and the root. */
 static void test_tree(void **state)
 {
-	static const u32 kinds[] = { 7, 9 };
+	static const u32 kinds[] = { 7, 9, 14 };
 	struct random random = random_from(3);
 
 	for (u32 i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -11,6 +11,7 @@
 #include "describe.h"
 #include "guard.h"
 #include "live.h"
+#include "quotient_table.h"
 #include "target.h"
 
 enum {
@@ -158,7 +159,7 @@ static int combine_one(const struct set_op *set, const struct baleen_filter *a, 
 	return err ? EXIT_FAILED : 0;
 }
 
-static int combine_all(struct set_op *set, const struct baleen_filter *first)
+static int combine_in_turn(struct set_op *set, const struct baleen_filter *first)
 {
 	int err = 0;
 
@@ -171,6 +172,40 @@ static int combine_all(struct set_op *set, const struct baleen_filter *first)
 		baleen_filter_free(&set->made);
 		set->made = more;
 	}
+	return err;
+}
+
+/* Quotient filters that fit, any number of them, in one sorted pass. */
+static int combine_at_once(struct set_op *set, const struct baleen_filter *const *filters)
+{
+	struct baleen_error error;
+
+	if (!baleen_quotient_merge(filters, set->n_paths, set->op, 0, &set->made, &error))
+		return 0;
+	complain("%s: %s", set->paths[0], error.text);
+	return EXIT_FAILED;
+}
+
+static int combine_all(struct set_op *set, const struct baleen_filter *first)
+{
+	const struct baleen_filter **filters = calloc(set->n_paths, sizeof(*filters));
+	bool has_list = false;
+	int err;
+
+	if (!filters) {
+		complain("%s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	filters[0] = first;
+	for (int i = 1; i < set->n_paths; i++) {
+		filters[i] = &set->operand[i].input.filter;
+		has_list |= set->operand[i].input.is_list;
+	}
+	if (!has_list && baleen_filters_are_one_pass(filters, set->n_paths))
+		err = combine_at_once(set, filters);
+	else
+		err = combine_in_turn(set, first);
+	free(filters);
 	if (!err)
 		set->caveat = baleen_combine_caveat(&set->made, set->op);
 	return err;

@@ -13,6 +13,7 @@
 #include "fit.h"
 #include "list_algebra.h"
 #include "plan.h"
+#include "quotient_table.h"
 
 #define N_KEYED (BALEEN_TUPLE + 1)
 
@@ -59,6 +60,16 @@ static bool is_listed(const struct baleen_filter *filter, u32 domain)
 	       !(filter->image.flags & BALEEN_FLAG_COPIES);
 }
 
+/* Fingerprints of one seed and length are sorted already. */
+static bool is_one_pass(const struct pair *pair, u32 domain)
+{
+	const struct baleen_image *a = &pair->a->image, *b = &pair->b->image;
+
+	return a->table[domain].kind == BALEEN_KIND_QUOTIENT && !a->table[BALEEN_IP4_GROUPS].kind &&
+	       !b->table[BALEEN_IP4_GROUPS].kind &&
+	       !baleen_fit_tables(a, b, domain, pair->a_name, NULL);
+}
+
 static enum how how_to(const struct pair *pair, u32 domain)
 {
 	bool has_a = pair->a->image.table[domain].kind, has_b = pair->b->image.table[domain].kind;
@@ -66,6 +77,8 @@ static enum how how_to(const struct pair *pair, u32 domain)
 
 	if (!has_a && !has_b)
 		return HOW_NONE;
+	if (has_a && has_b && is_one_pass(pair, domain))
+		return HOW_TABLE;
 	if (has_a && has_b && list_a != list_b)
 		return HOW_MIXED;
 	return list_a || list_b ? HOW_LIST : HOW_TABLE;
@@ -137,7 +150,7 @@ static int list_of(const struct pair *pair, const struct baleen_filter *filter,
 
 	for (u32 domain = 0; domain < N_KEYED; domain++)
 		if (pair->how[domain] != HOW_LIST)
-			rest.image.table[domain].kind = BALEEN_KIND_NONE;
+			rest.image.table[domain] = (struct baleen_table){ 0 };
 	return baleen_filter_to_list(&rest, list, error);
 }
 
@@ -344,6 +357,31 @@ int baleen_filter_combine(const struct baleen_filter *a, const struct baleen_fil
 					   combine_pair(&pair, out, error);
 }
 
+/* Tables of @a and @b that are there fit, and are quotient tables. */
+static bool is_quotient_pair(const struct baleen_image *a, const struct baleen_image *b)
+{
+	if (baleen_fit_keys(a, b, "", NULL) || baleen_fit_seeds(a, b, "", NULL))
+		return false;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		const struct baleen_table *x = &a->table[domain], *y = &b->table[domain];
+
+		if ((x->kind && x->kind != BALEEN_KIND_QUOTIENT) ||
+		    (y->kind && y->kind != BALEEN_KIND_QUOTIENT) ||
+		    (x->kind && y->kind && baleen_fit_tables(a, b, domain, "", NULL)))
+			return false;
+	}
+	return true;
+}
+
+bool baleen_filters_are_one_pass(const struct baleen_filter *const *filters, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (!is_quotient_pair(&filters[i]->image, &filters[j]->image))
+				return false;
+	return true;
+}
+
 const char *baleen_combine_caveat(const struct baleen_filter *made, enum baleen_set_op op)
 {
 	bool has_bits = false, is_vague = false;
@@ -420,14 +458,34 @@ static double keys_of(const struct baleen_filter *filter, u32 domain)
 					      baleen_filter_count(filter, domain);
 }
 
+static int count_both(const struct pair *pair, u32 domain, double *n, struct baleen_error *error)
+{
+	const struct baleen_filter a = baleen_table_view(pair->a, domain);
+	const struct baleen_filter b = baleen_table_view(pair->b, domain);
+	const struct baleen_filter *const filters[] = { &a, &b };
+	struct baleen_filter both;
+	u64 n_both = 0;
+	int err;
+
+	if (a.image.table[domain].kind == BALEEN_KIND_QUOTIENT) {
+		err = baleen_quotient_count(filters, 2, BALEEN_SET_INTERSECTION, &n_both, error);
+	} else {
+		err = baleen_tables_combine(&a, &b, domain, BALEEN_SET_INTERSECTION, &both, error);
+		if (!err) {
+			n_both = baleen_filter_count(&both, domain);
+			baleen_filter_free(&both);
+		}
+	}
+	*n += n_both;
+	return err;
+}
+
 static int compare_tables(const struct pair *pair, u32 domain, struct baleen_comparison *sum,
 			  struct baleen_error *error)
 {
 	const struct baleen_table *a = &pair->a->image.table[domain];
 	const struct baleen_table *b = &pair->b->image.table[domain];
 	struct baleen_overlap overlap;
-	struct baleen_filter both;
-	int err;
 
 	sum->is_estimate |= baleen_table_is_plane(a) || baleen_table_is_plane(b);
 	sum->rate = fmax(sum->rate, fmax(baleen_filter_fpp(pair->a, domain),
@@ -441,13 +499,7 @@ static int compare_tables(const struct pair *pair, u32 domain, struct baleen_com
 		sum->n_both += overlap.both;
 		return 0;
 	}
-	err = baleen_tables_combine(pair->a, pair->b, domain, BALEEN_SET_INTERSECTION, &both,
-				    error);
-	if (err)
-		return err;
-	sum->n_both += baleen_filter_count(&both, domain);
-	baleen_filter_free(&both);
-	return 0;
+	return count_both(pair, domain, &sum->n_both, error);
 }
 
 int baleen_filters_compare(const struct baleen_filter *a, const struct baleen_filter *b,

@@ -7,6 +7,7 @@
 #include "bloom_bits.h"
 #include "fit.h"
 #include "plan.h"
+#include "quotient_table.h"
 #include "prints.h"
 
 /* Times that a table which finds no room for a hash gets more. */
@@ -139,6 +140,29 @@ static int combine_bits(const struct baleen_filter *a, const struct baleen_filte
 	return 0;
 }
 
+/* --- quotient -------------------------------------------------------------- */
+
+struct baleen_filter baleen_table_view(const struct baleen_filter *filter, u32 domain)
+{
+	struct baleen_filter view = *filter;
+
+	for (u32 other = 0; other < BALEEN_N_DOMAINS; other++)
+		if (other != domain)
+			view.image.table[other] = (struct baleen_table){ 0 };
+	return view;
+}
+
+static int combine_quotient(const struct baleen_filter *a, const struct baleen_filter *b,
+			    u32 domain, enum baleen_set_op op, struct baleen_filter *part,
+			    struct baleen_error *error)
+{
+	const struct baleen_filter of_a = baleen_table_view(a, domain);
+	const struct baleen_filter of_b = baleen_table_view(b, domain);
+	const struct baleen_filter *const both[] = { &of_a, &of_b };
+
+	return baleen_quotient_merge(both, 2, op, 0, part, error);
+}
+
 /* --- any kind -------------------------------------------------------------- */
 
 static bool is_narrow(const struct baleen_table *table, u32 domain)
@@ -193,6 +217,8 @@ int baleen_tables_combine(const struct baleen_filter *a, const struct baleen_fil
 		err = op == BALEEN_SET_DIFFERENCE ? check_difference(b, domain, error) : 0;
 		if (!err && baleen_table_is_plane(&a->image.table[domain]))
 			err = combine_bits(a, b, domain, op, &made, error);
+		else if (!err && a->image.table[domain].kind == BALEEN_KIND_QUOTIENT)
+			err = combine_quotient(a, b, domain, op, &made, error);
 		else if (!err)
 			err = combine_cuckoo(a, b, domain, op, &made, error);
 	}

@@ -36,6 +36,15 @@ int baleen_table_copy(const struct baleen_filter *filter, u32 domain, struct bal
 		      struct baleen_error *error);
 
 /**
+ * baleen_table_view() - a filter as if it had one table
+ * @filter: the filter
+ * @domain: of the table
+ *
+ * Return: what has the bytes of @filter, and is not to be freed.
+ */
+struct baleen_filter baleen_table_view(const struct baleen_filter *filter, u32 domain);
+
+/**
  * baleen_table_put() - a table of hashes, of any size
  * @like: header with the seed that they were made with, and a table to be like
  * @domain: of the table, whose slots keep all of a hash

@@ -7,6 +7,8 @@
 #include "edit.h"
 #include "fit.h"
 #include "live.h"
+#include "plan.h"
+#include "quotient_table.h"
 #include "resize.h"
 
 /* Tables of keys that are stored as hashes. */
@@ -57,7 +59,7 @@ int baleen_filter_list_exact(const struct baleen_filter *filter, struct baleen_l
 	struct baleen_filter rest = *filter;
 
 	for (u32 i = 0; i < N_HASHED; i++)
-		rest.image.table[hashed[i]].kind = BALEEN_KIND_NONE;
+		rest.image.table[hashed[i]] = (struct baleen_table){ 0 };
 	return baleen_filter_to_list(&rest, list, error);
 }
 
@@ -125,13 +127,12 @@ static int add_key(struct baleen_filter *filter, const struct baleen_key *key,
 		   struct baleen_error *error)
 {
 	struct baleen_table *table = &filter->image.table[key->domain];
-	bool changed = false;
-	size_t n_done;
+	bool changed;
 	int err;
 
 	/* Beside prefixes a key is more than its bits. */
 	if (table->kind == BALEEN_KIND_QUOTIENT && !filter->image.table[BALEEN_IP4_GROUPS].kind)
-		err = baleen_filter_insert(filter, key, 1, &n_done);
+		err = baleen_quotient_add(filter, key, &changed);
 	else
 		err = baleen_live_add(filter, key, &changed);
 	if (!err) {
@@ -155,7 +156,10 @@ static int forget_key(struct baleen_filter *filter, const struct baleen_key *key
 	bool changed = false;
 	int err;
 
-	err = baleen_live_del(filter, key, &changed);
+	if (table->kind == BALEEN_KIND_QUOTIENT && !filter->image.table[BALEEN_IP4_GROUPS].kind)
+		err = baleen_quotient_del(filter, key, &changed);
+	else
+		err = baleen_live_del(filter, key, &changed);
 	if (err)
 		return baleen_fail(error, EOPNOTSUPP,
 				   "part of a prefix beside hosts that cannot be listed: build it "

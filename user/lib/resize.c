@@ -9,6 +9,7 @@
 #include "change.h"
 #include "fit.h"
 #include "plan.h"
+#include "quotient_table.h"
 #include "resize.h"
 
 #define N_KEYED (BALEEN_TUPLE + 1)
@@ -73,11 +74,16 @@ static int refit_table(const struct baleen_filter *filter, u32 domain, u64 n,
 		       struct baleen_filter *part, struct baleen_error *error)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
+	struct baleen_filter view;
 
 	if (!n)
 		return baleen_table_copy(filter, domain, part, error);
 	if (baleen_table_is_plane(table))
 		return fold(filter, domain, n, part, error);
+	if (table->kind == BALEEN_KIND_QUOTIENT) {
+		view = baleen_table_view(filter, domain);
+		return baleen_quotient_resize(&view, n, part, error);
+	}
 	if (baleen_table_keeps_hashes(table, domain))
 		return move_hashes(filter, domain, n, part, error);
 	return baleen_fail(error, EOPNOTSUPP,
