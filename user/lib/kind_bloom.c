@@ -153,6 +153,17 @@ static int check_shape(double fpp, const struct baleen_shape *shape, struct bale
 	return 0;
 }
 
+/* Up to a number that can be halved again and again, see bloom_bits.h, until it is
+ * small: below 0.8 % more, of a table below 256 blocks one more.
+ */
+static u64 round_blocks(u64 n_blocks)
+{
+	u32 log2 = baleen_log2(n_blocks);
+	u64 unit = 1ull << (log2 > 7 ? log2 - 7 : log2 > 4);
+
+	return divide_up(n_blocks, unit) * unit;
+}
+
 static int bloom_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
 		      struct baleen_table *table, struct baleen_error *error)
 {
@@ -173,6 +184,8 @@ static int bloom_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *
 				   fpp, BLOOM_MAX_BITS_PER_KEY);
 	if (n_blocks > BALEEN_MAX_BLOCKS)
 		return baleen_plan_too_many(n, error);
+	if (!shape->n_bits)
+		n_blocks = round_blocks(n_blocks);
 	*table = (struct baleen_table){
 		.kind = BALEEN_KIND_BLOOM,
 		.n_hashes = n_hashes,

@@ -33,7 +33,8 @@ struct baleen_shape;
  *
  * Cuckoo, IPv4: exact, 32-bit slots below 2^18 buckets, 16-bit above or
  * where they are smaller. Cuckoo, longer keys: 64-bit slots, or 16-bit slots
- * when @fpp allows their error. Bloom: the k of 2, 4, 6, 8 that needs least.
+ * when @fpp allows their error. Bloom: the k of 2, 4, 6, 8 that needs least, in a
+ * number of blocks that can be halved (see bloom_bits.h): below 0.8 % more.
  *
  * Return: 0, -EINVAL for a rate out of range, -E2BIG beyond BALEEN_MAX_BLOCKS.
  */
