@@ -21,8 +21,10 @@
  * m (e ln 2 / 16)^16, with k at its optimum: 1.37e-15 m, for a billion counters
  * one in a million.
  *
- * To delete a key that is not in would take bits away from others. Most such keys
- * are refused, since a bit of theirs is zero; one in 1/fpp is not.
+ * A key that is added twice counts twice, since nobody can tell whether its bits are
+ * its own, and has to be deleted twice. To delete a key that is not in would take
+ * bits away from others. Most such keys are refused, since a bit of theirs is zero;
+ * one in 1/fpp is not.
  *
  * Example: positions 3 and 20 of a key in an empty filter: bit 3 and bit 20 of
  * word 0 of the plane; counters: word 0 is 1 << 12, word 1 is 1 << 16.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Whole planes of bits: which fit, union, intersection, and half a filter. */
+/* Whole planes of bits: union, intersection, and half a filter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -53,55 +53,6 @@ static void make_keys(const struct geometry *geometry, struct random *random,
 {
 	for (u32 i = 0; i < N_KEYS; i++)
 		keys[i] = random_key(random, geometry->domain);
-}
-
-/* --- which fit ------------------------------------------------------------------- */
-
-static void assert_differ(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
-			  const char *words)
-{
-	struct baleen_error error = { .text = "" };
-
-	assert_int_equal(baleen_bits_agree(a, b, domain, &error), -EINVAL);
-	if (!strstr(error.text, words))
-		fail_msg("'%s' does not say '%s'", error.text, words);
-}
-
-static void test_agree(void **state)
-{
-	static const struct {
-		struct geometry geometry;
-		const char *words;
-	} others[] = {
-		{ { BALEEN_KIND_COUNTING, 1, 7, 20004, BALEEN_IP6 },
-		  "kind is classic and counting" },
-		{ { BALEEN_KIND_CLASSIC, 2, 7, 20004, BALEEN_IP6 }, "hash is keyed and murmur3" },
-		{ { BALEEN_KIND_CLASSIC, 1, 6, 20004, BALEEN_IP6 }, "hashes is 7 and 6" },
-		{ { BALEEN_KIND_CLASSIC, 1, 7, 20005, BALEEN_IP6 }, "bits is 20004 and 20005" },
-		{ { BALEEN_KIND_CLASSIC, 1, 7, 20004, BALEEN_IP4 }, "kind is classic and none" },
-	};
-	struct baleen_filter a = empty(&geometries[1], 1), other;
-	struct baleen_image image = a.image;
-
-	for (u32 i = 0; i < N_OF(others); i++) {
-		other = empty(&others[i].geometry, 1);
-		assert_differ(&a.image, &other.image, BALEEN_IP6, others[i].words);
-		baleen_filter_free(&other);
-	}
-	image.key_spec = BALEEN_KEY_DST;
-	assert_differ(&a.image, &image, BALEEN_IP6, "key is src and dst");
-	image = a.image;
-	image.seed.word[11] ^= 1;
-	assert_differ(&a.image, &image, BALEEN_IP6, "word 11 of the seed is 0x");
-	assert_differ(&a.image, &a.image, BALEEN_IP4, "none is no filter of bits");
-	assert_int_equal(baleen_bits_agree(&a.image, &a.image, BALEEN_IP6, NULL), 0);
-	baleen_filter_free(&a);
-	/* The bits of murmur3 are the same under any seed. */
-	a = empty(&geometries[3], 1);
-	other = empty(&geometries[3], 2);
-	assert_int_equal(baleen_bits_agree(&a.image, &other.image, BALEEN_IP4, NULL), 0);
-	baleen_filter_free(&a);
-	baleen_filter_free(&other);
 }
 
 /* --- union and intersection --------------------------------------------------------- */
@@ -344,10 +295,13 @@ static void test_halve_two_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_agree),	      cmocka_unit_test(test_unite),
-		cmocka_unit_test(test_intersect),     cmocka_unit_test(test_saturating),
-		cmocka_unit_test(test_halve_refused), cmocka_unit_test(test_halve),
-		cmocka_unit_test(test_halve_del),     cmocka_unit_test(test_halve_two_tables),
+		cmocka_unit_test(test_unite),
+		cmocka_unit_test(test_intersect),
+		cmocka_unit_test(test_saturating),
+		cmocka_unit_test(test_halve_refused),
+		cmocka_unit_test(test_halve),
+		cmocka_unit_test(test_halve_del),
+		cmocka_unit_test(test_halve_two_tables),
 		cmocka_unit_test(test_halve_hostile),
 	};
 

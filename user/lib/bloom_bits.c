@@ -5,7 +5,6 @@
 
 #include "bloom_bits.h"
 #include "estimate.h"
-#include "key_spec.h"
 #include "kind.h"
 
 /* The lower nibble of each byte. */
@@ -41,65 +40,6 @@ static u64 counter_words(const struct baleen_filter *filter, u32 domain)
 	bool is_counting = filter->image.table[domain].kind == BALEEN_KIND_COUNTING;
 
 	return is_counting ? plane_words(filter, domain) * BALEEN_COUNTER_BITS : 0;
-}
-
-/* --- which fit ---------------------------------------------------------------- */
-
-static int differ(struct baleen_error *error, const char *what, u64 a, u64 b)
-{
-	return baleen_fail(error, EINVAL, "the filters do not fit: %s is %llu and %llu", what,
-			   (unsigned long long)a, (unsigned long long)b);
-}
-
-static int differ_text(struct baleen_error *error, const char *what, const char *a, const char *b)
-{
-	return baleen_fail(error, EINVAL, "the filters do not fit: %s is %s and %s", what, a, b);
-}
-
-static const char *hash_name(const struct baleen_table *table)
-{
-	static const char *const name[BALEEN_N_HASHES] = { "blocked", "keyed", "murmur3",
-							   "murmur3-fnv1a" };
-
-	return name[table->hash];
-}
-
-static int seeds_agree(const struct baleen_image *a, const struct baleen_image *b,
-		       struct baleen_error *error)
-{
-	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
-		if (a->seed.word[i] != b->seed.word[i])
-			return baleen_fail(error, EINVAL,
-					   "the filters do not fit: word %u of the seed is "
-					   "0x%016llx and 0x%016llx",
-					   i, (unsigned long long)a->seed.word[i],
-					   (unsigned long long)b->seed.word[i]);
-	return 0;
-}
-
-int baleen_bits_agree(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
-		      struct baleen_error *error)
-{
-	const struct baleen_table *x = &a->table[domain], *y = &b->table[domain];
-	char spec[2][BALEEN_KEY_SPEC_TEXT];
-
-	if (a->key_spec != b->key_spec)
-		return differ_text(error, "the key", baleen_key_spec_text(a->key_spec, spec[0]),
-				   baleen_key_spec_text(b->key_spec, spec[1]));
-	if (x->kind != y->kind)
-		return differ_text(error, "the kind", baleen_kind_ops(x->kind)->name,
-				   baleen_kind_ops(y->kind)->name);
-	if (!baleen_table_is_plane(x))
-		return baleen_fail(error, EINVAL, "%s is no filter of bits",
-				   baleen_kind_ops(x->kind)->name);
-	if (x->hash != y->hash)
-		return differ_text(error, "the hash", hash_name(x), hash_name(y));
-	if (baleen_table_bits(x) != baleen_table_bits(y))
-		return differ(error, "the number of bits", baleen_table_bits(x),
-			      baleen_table_bits(y));
-	if (x->n_hashes != y->n_hashes)
-		return differ(error, "the number of hashes", x->n_hashes, y->n_hashes);
-	return x->hash <= BALEEN_HASH_KEYED ? seeds_agree(a, b, error) : 0;
 }
 
 /* --- counts ------------------------------------------------------------------- */

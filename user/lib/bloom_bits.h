@@ -30,20 +30,6 @@
 bool baleen_table_is_plane(const struct baleen_table *table);
 
 /**
- * baleen_bits_agree() - do two planes put a key at the same bits?
- * @a: a checked header
- * @b: a checked header
- * @domain: of the tables
- * @error: filled in on failure: what differs, with both values
- *
- * The seed counts where the hash is keyed.
- *
- * Return: 0, or -EINVAL.
- */
-int baleen_bits_agree(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
-		      struct baleen_error *error);
-
-/**
  * baleen_bits_count() - bits that are set
  * @filter: the filter
  * @domain: of the table
@@ -55,7 +41,7 @@ u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain);
 /**
  * baleen_bits_count_either() - bits that are set in any of two planes
  * @a: a filter
- * @b: a filter whose table agrees
+ * @b: a filter whose table fits, see fit.h
  * @domain: of the tables
  *
  * Return: how many.
@@ -66,7 +52,7 @@ u64 baleen_bits_count_either(const struct baleen_filter *a, const struct baleen_
 /**
  * baleen_bits_unite() - what is in another filter comes into this one
  * @filter: a writable mapping of a live map, or a filter in memory
- * @other: a filter whose table agrees
+ * @other: a filter whose table fits, see fit.h
  * @domain: of the tables
  *
  * The number of entries becomes an estimate. Readers see a key of @filter at
@@ -79,7 +65,7 @@ void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter 
 /**
  * baleen_bits_intersect() - what is not in another filter goes
  * @filter: a writable mapping of a live map, or a filter in memory
- * @other: a filter whose table agrees
+ * @other: a filter whose table fits, see fit.h
  * @domain: of the tables
  *
  * The number of entries becomes an estimate. Readers see a key of both at any

@@ -80,7 +80,7 @@ double baleen_estimate_keys(const struct baleen_filter *filter, u32 domain);
  * baleen_estimate_overlap() - what two filters share
  * @a: the first
  * @b: the second
- * @domain: of two tables that fit, see baleen_bits_agree()
+ * @domain: of two tables that fit, see fit.h
  * @overlap: filled in
  *
  * The union is what the bits of both say; the rest follows by inclusion and

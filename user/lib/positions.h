@@ -76,8 +76,9 @@ bool baleen_positions_add(struct baleen_filter *filter, u32 domain,
  *
  * Does nothing unless all of them are set. Bits that only this key has are cleared
  * first: who is killed from then on leaves counters that are too high, but
- * a second try finds the key gone, and does not count anything down twice. A bit
- * without a count is what a killed writer left, and is cleared.
+ * a second try finds the key gone, and does not count anything down twice. Of a key
+ * without such a bit, a false positive from then on, nobody can tell. A bit without a
+ * count is what a killed writer left, and is cleared.
  *
  * Context: one writer at a time.
  * Return: whether all of them were set.
