@@ -119,6 +119,28 @@ refuses "a kind that cannot" "six.txt: bloom cannot be had in this shape, at thi
 expect "a need of nothing" 2 "" "baleen: build: --need 'wings': not of delete, merge and resize \
 (see 'baleen help build')" baleen build --need wings -o new.bln six.txt
 
+# --- what info tells of each ---
+
+# told KIND FILTER WANT OPTION...: of six.txt built so
+told()
+{
+	check "$1 ${*:4}: build" baleen build --kind "$1" --seed 1 -o told.bln "${@:4}" six.txt
+	is "$1 ${*:4}: info tells" "$(baleen info -j told.bln | jq -c ".[0].tables[0] | $2")" "$3"
+	check "$1 ${*:4}: in words" baleen info told.bln
+	is "$1 ${*:4}: with a rate" "$(grep -c 'false positive rate' "$TMP/out")" 1
+}
+
+told cuckoo '[.slots_per_bucket, .slot_bits, .stash, .copies]' '[2,8,8,true]' \
+	--fpp 0.1 --bucket-slots 2 --slot-bits 8 --stash --copies
+told bloom '[.hashes, .positions == .blocks * 512]' '[4,true]' --fpp 0.05 --hashes 4
+told classic '[.positions, .hashes, .hash]' '[20001,7,"murmur3"]' --bits 20001 --hash murmur3
+told counting '[.counter_bits, .overflow < 1e-9, .copies]' '[4,true,false]' --fpp 0.01
+told quotient '[.quotient_bits, .remainder_bits, .slots, .longest_cluster > 0]' \
+	'[12,6,4096,true]' --remainder-bits 6
+check "an estimate" baleen build --kind classic --fpp 0.01 --seed 1 -o told.bln six.txt
+is "of 2000 keys is within 5 %" \
+	"$(baleen info -j told.bln | jq '.[0].tables[0].estimated_entries | . > 1900 and . < 2100')" true
+
 # --- seed ---
 
 check "a seed" baleen build -v --seed 1 -o a.bln four.txt

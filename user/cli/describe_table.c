@@ -5,6 +5,7 @@
 #include "describe_table.h"
 #include "estimate.h"
 #include "plan.h"
+#include "slots.h"
 
 /* As --hash has them; a blocked table has none to choose. */
 static const char *const hash_name[BALEEN_N_HASHES] = {
@@ -35,6 +36,17 @@ static bool has_copies(const struct baleen_filter *filter)
 	return filter->image.flags & BALEEN_FLAG_COPIES;
 }
 
+/* Keys in the stash of a cuckoo table. */
+static u32 count_stashed(const struct baleen_filter *filter, u32 domain)
+{
+	struct baleen_slots slots = baleen_slots_of(filter, domain);
+	u32 n = 0;
+
+	for (u32 i = 0; i < slots.table->n_stash; i++)
+		n += baleen_slots_stash(&slots)[i] != 0;
+	return n;
+}
+
 /* --- JSON ------------------------------------------------------------------ */
 
 static void describe_slots(json_t *json, const struct baleen_filter *filter, u32 domain)
@@ -48,6 +60,7 @@ static void describe_slots(json_t *json, const struct baleen_filter *filter, u32
 	if (table->kind == BALEEN_KIND_PREFIXES)
 		return;
 	json_object_set_new(json, "stash", json_integer(table->n_stash));
+	json_object_set_new(json, "stashed", json_integer(count_stashed(filter, domain)));
 	json_object_set_new(json, "copies", json_boolean(has_copies(filter)));
 	json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
 }
@@ -113,7 +126,8 @@ static void print_slots(FILE *stream, const struct baleen_filter *filter, u32 do
 		baleen_bucket_slots(table) == 1 ? "" : "s", table->slot_bits,
 		100 * table_fill(filter, domain));
 	if (table->n_stash)
-		fprintf(stream, "%u in the stash of %d, ", table->n_stash, BALEEN_STASH_SLOTS);
+		fprintf(stream, "%u of %u in the stash, ", count_stashed(filter, domain),
+			table->n_stash);
 }
 
 static void print_quotient(FILE *stream, const struct baleen_filter *filter, u32 domain)
