@@ -70,6 +70,7 @@
  * @BALEEN_KIND_CLASSIC: see classic.h
  * @BALEEN_KIND_COUNTING: see counting.h
  * @BALEEN_KIND_QUOTIENT: see quotient.h
+ * @BALEEN_N_KINDS: how many
  *
  * A user does not choose DIRECTORY, PREFIXES and ENTRIES: they come with
  * prefixes, beside a cuckoo or Bloom table of the hosts.
@@ -93,6 +94,7 @@ enum baleen_kind {
  * @BALEEN_HASH_KEYED: by the seed of the filter
  * @BALEEN_HASH_MURMUR3: see classic.h; without a secret
  * @BALEEN_HASH_MURMUR3_FNV1A: two positions; without a secret
+ * @BALEEN_N_HASHES: how many
  */
 enum baleen_hash {
 	BALEEN_HASH_BLOCKED = 0,
