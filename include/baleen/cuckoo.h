@@ -30,8 +30,28 @@
  * 32-bit slots). Longer keys are hashed to 64 bits, (hi, lo): hi is x and
  * the 64-bit slot keeps (low >> L) and all of lo, so it stores the hash
  * exactly and errs only when two hashes collide, n / 2^64 for n entries. A
- * 16-bit slot keeps 14 bits of lo: at load a the error is at most
- * 8 a 2^-15, about 2^-12.
+ * slot of w = 16 or 32 bits keeps w - 2 bits of lo: of m 2^(w-2) keys that look
+ * different n are taken, so the error is b a 2^-(w-2) at load a with b slots a
+ * bucket, about 2^-12 for 16 bits.
+ *
+ * Other geometries, for who asks for them: 1 or 2 slots a bucket, of which the
+ * first keys without room come at a load of 0.5 and 0.89 (four: 0.97), and slots
+ * of w = 8 and 12 bits. Those hold a fingerprint of 1 to 2^w - 1 of a hash of any
+ * key and nothing else, as in Fan et al.: two bits of bookkeeping would make
+ * their error twice as large. Of both buckets they look the same, so the
+ * error is 2 b a / (2^w - 1): 3.0 % for 8 bits, 0.19 % for 12, at 95 % and b = 4.
+ *
+ * A stash, one block behind the buckets, holds whole hashes of up to eight keys
+ * that found no room, where the table was planned with one: a key in an unlucky
+ * bucket is not refused. A hash of 0 cannot be there.
+ *
+ * Without BALEEN_FLAG_COPIES keys that look the same share a slot, and to delete
+ * one hides the others. With it each insertion takes a slot, up to 2 b for
+ * one key, and each deletion frees one: safe for keys that were inserted.
+ *
+ * Hash compaction (Wolper and Leroy 1993) is this table with slots of 64 bits. A
+ * small Bloom filter in front of it was faster only for keys of which none was in
+ * the set: see baleen-kinds(7).
  *
  * Example: m = 2^18, x = 0x12345678: p >> 32 = 0x48d1 is the home bucket,
  * the low half is 0x59e00000, the tag 0x59e00000 >> 18 = 0x1678.

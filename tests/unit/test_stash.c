@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "build.h"
 #include "list.h"
 #include "live.h"
 #include "plan.h"
@@ -129,6 +130,44 @@ static void test_stash_zero(void **state)
 	baleen_filter_free(&filter);
 }
 
+/* A filter like another has its seed: what it has no room for goes to a stash that
+ * the other need not have, and what that does not hold is refused.
+ */
+static void test_like(void **state)
+{
+	struct random random = random_from(12);
+	struct geometry geometry = { BALEEN_IP4, 32, 4, 16 };
+	struct baleen_filter like = geometry_filter(&geometry, 0, &random), filter;
+	struct baleen_build_options options = { .key_spec = BALEEN_KEY_SRC, .like = &like.image };
+	struct baleen_list list = { .key_spec = BALEEN_KEY_SRC };
+	struct baleen_error error;
+	u32 n_slots = geometry.n_buckets * geometry.bucket_slots;
+
+	list.room_ip4 = n_slots + BALEEN_STASH_SLOTS + 1;
+	list.ip4 = calloc(list.room_ip4, sizeof(*list.ip4));
+	for (u32 n = 1; n <= n_slots + BALEEN_STASH_SLOTS + 1; n++) {
+		list.ip4[list.n_ip4++] = random_next(&random);
+		if (n < n_slots / 2)
+			continue;
+		assert_int_equal(baleen_list_finish(&list), 0);
+		if (baleen_build(&list, &options, &filter, &error))
+			break;
+		assert_memory_equal(&filter.image.seed, &like.image.seed, sizeof(like.image.seed));
+		assert_int_equal(filter.image.n_entries, n);
+		assert_int_equal(filter.image.table[BALEEN_IP4].n_stash,
+				 n_stashed(&filter, BALEEN_IP4) ? BALEEN_STASH_SLOTS : 0);
+		for (u32 i = 0; i < n; i++) {
+			struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = list.ip4[i] };
+
+			assert_int_equal(baleen_filter_test(&filter, &key), 1);
+		}
+		baleen_filter_free(&filter);
+	}
+	assert_in_range(list.n_ip4, n_slots, n_slots + BALEEN_STASH_SLOTS + 1);
+	baleen_list_free(&list);
+	baleen_filter_free(&like);
+}
+
 /* --- listed back --------------------------------------------------------------- */
 
 static int compare_u64(const void *a, const void *b)
@@ -228,7 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stash_zero), cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_stash),	   cmocka_unit_test(test_list),
-		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_live),	   cmocka_unit_test(test_like),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

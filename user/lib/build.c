@@ -200,22 +200,43 @@ static int check_like(const struct baleen_parts *parts, const struct baleen_imag
 			   family);
 }
 
+/* Room for the keys of a few unlucky buckets, where seed and buckets are given. */
+static void give_stash(struct baleen_image *like)
+{
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
+		struct baleen_table *table = &like->table[domain];
+
+		if (table->kind == BALEEN_KIND_CUCKOO && !table->n_stash) {
+			table->n_stash = BALEEN_STASH_SLOTS;
+			table->n_blocks++;
+		}
+	}
+}
+
 static int build_like(const struct baleen_parts *parts, const struct baleen_build_options *options,
 		      struct baleen_filter *filter, struct baleen_error *error)
 {
 	struct baleen_build_options planned = *options;
-	struct baleen_image image;
+	struct baleen_image like = *options->like, image;
 	int err = check_like(parts, options->like, error);
 
+	if (err)
+		return err;
 	/* What the image to be like has no table for is exact. */
 	planned.kind = BALEEN_KIND_CUCKOO;
 	planned.shape = (struct baleen_shape){ 0 };
-	if (!err)
+	planned.like = &like;
+	for (int i = 0; i < 2; i++) {
 		err = baleen_parts_plan(parts, &planned, 0, &image, error);
-	if (err)
-		return err;
-	image.seed = options->like->seed;
-	return build_once(parts, &image, filter, error);
+		if (err)
+			return err;
+		image.seed = like.seed;
+		err = build_once(parts, &image, filter, error);
+		if (err != -ENOSPC)
+			return err;
+		give_stash(&like);
+	}
+	return err;
 }
 
 /* With a given seed, what finds no room needs more of it. */
