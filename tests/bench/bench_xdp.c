@@ -14,6 +14,7 @@
 
 #include "section_hosts.h"
 #include "section_ip6.h"
+#include "section_kinds.h"
 #include "section_options.h"
 #include "section_prefixes.h"
 #include "section_rules.h"
@@ -68,13 +69,18 @@ static void run_section_options(const struct options *options)
 	run_options(&options->effort);
 }
 
+static void run_section_kinds(const struct options *options)
+{
+	run_kinds(&options->effort);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(const struct options *options);
 } sections[] = {
 	{ "hosts", run_section_hosts },	    { "prefixes", run_section_prefixes },
 	{ "ip6", run_section_ip6 },	    { "rules", run_section_rules },
-	{ "options", run_section_options },
+	{ "options", run_section_options }, { "kinds", run_section_kinds },
 };
 
 #define N_SECTIONS (sizeof(sections) / sizeof(*sections))
@@ -99,7 +105,7 @@ static void print_machine_and_effort(const struct effort *effort, int cpu)
 static void usage(void)
 {
 	fprintf(stderr,
-		"usage: bench_xdp [--quick] [--section hosts|prefixes|ip6|rules|options]...\n"
+		"usage: bench_xdp [--quick] [--section hosts|prefixes|ip6|rules|options|kinds]...\n"
 		"                 [--loads N] [--rounds N] [--packets N] [--size HOSTS]\n");
 	exit(2);
 }

@@ -27,26 +27,32 @@ static void filter_build(const struct baleen_list *list, u32 key_spec, u32 kind,
 }
 
 /* The hosts with the indices from @first on. */
-static void filter_of_hosts(bool is_ip6, u32 first, u32 n, u32 kind, struct baleen_filter *filter)
+static void list_of_hosts(bool is_ip6, u32 first, u32 n, struct baleen_list *list)
 {
-	struct baleen_list list = { .n_listed = n };
-
+	*list = (struct baleen_list){ .n_listed = n };
 	if (is_ip6) {
-		list.ip6 = malloc(n * sizeof(*list.ip6));
-		list.n_ip6 = list.room_ip6 = n;
+		list->ip6 = malloc(n * sizeof(*list->ip6));
+		list->n_ip6 = list->room_ip6 = n;
 	} else {
-		list.ip4 = malloc(n * sizeof(*list.ip4));
-		list.n_ip4 = list.room_ip4 = n;
+		list->ip4 = malloc(n * sizeof(*list->ip4));
+		list->n_ip4 = list->room_ip4 = n;
 	}
-	if (!list.ip4 && !list.ip6)
+	if (!list->ip4 && !list->ip6)
 		err(1, "memory");
 	for (u32 i = 0; is_ip6 && i < n; i++)
-		list.ip6[i] =
+		list->ip6[i] =
 			(struct baleen_ip6){ bench_ip6_hi(first + i), bench_ip6_lo(first + i) };
 	for (u32 i = 0; !is_ip6 && i < n; i++)
-		list.ip4[i] = bench_ip4(first + i);
-	if (baleen_list_finish(&list))
+		list->ip4[i] = bench_ip4(first + i);
+	if (baleen_list_finish(list))
 		errx(1, "memory");
+}
+
+static void filter_of_hosts(bool is_ip6, u32 first, u32 n, u32 kind, struct baleen_filter *filter)
+{
+	struct baleen_list list;
+
+	list_of_hosts(is_ip6, first, n, &list);
 	filter_build(&list, BALEEN_KEY_SRC, kind, filter);
 	baleen_list_free(&list);
 }
