@@ -227,7 +227,7 @@ static void print_cost(const struct plan *plan, u32 kind)
 		return;
 	}
 	snprintf(rate, sizeof(rate), "%.2g", cost.fpp);
-	printf("%-11s%15s%8s%8.3g  %-9s%s\n", baleen_kind_ops(kind)->name,
+	printf("%-11s%15s%8s %7.3g  %-9s%s\n", baleen_kind_ops(kind)->name,
 	       format_count(cost.n_bits, bits), format_bytes(cost.n_bytes, bytes),
 	       cost.bits_per_key, cost.is_exact ? "exact" : rate,
 	       geometry_text(&cost.table, geometry, sizeof(geometry)));
@@ -237,7 +237,7 @@ static void print_bound(const struct plan *plan, const char *of, double n_bits, 
 {
 	char bits[NUMBER_TEXT], bytes[NUMBER_TEXT];
 
-	printf("%-11s%15s%8s%8.3g  %s\n", of, format_count(ceil(n_bits), bits),
+	printf("%-11s%15s%8s %7.3g  %s\n", of, format_count(ceil(n_bits), bits),
 	       format_bytes(ceil(n_bits / 8), bytes), n_bits / plan->lists.build.capacity, formula);
 }
 

@@ -63,7 +63,13 @@ void baleen_filter_seal(struct baleen_filter *filter);
  */
 void baleen_filter_free(struct baleen_filter *filter);
 
-/* The same of a string: see string_keys.h. */
+/**
+ * baleen_filter_test_string() - is the string in the filter?
+ * @filter: the filter, one of strings
+ * @key: the string, see string_keys.h
+ *
+ * Return: as baleen_filter_test().
+ */
 int baleen_filter_test_string(const struct baleen_filter *filter, const struct baleen_key *key);
 
 /**
