@@ -201,3 +201,24 @@ is "keeps name and permissions" "$(info a.bln .name) $(stat -c %a a.bln)" "a 640
 baleen build --like before.bln -o c.bln union
 check "more than two" baleen merge -o made.bln before.bln b.bln c.bln
 check "are merged" cmp -i 512 made.bln c.bln
+
+# --- add, del, dump ---
+
+printf '192.0.2.%s\n' 1 2 3 >few.txt
+for kind in quotient "counting --fpp 1e-6" "cuckoo --copies --slot-bits 12"; do
+	# shellcheck disable=SC2086
+	check "$kind" baleen build --kind $kind --capacity 100 -o few.bln few.txt
+	check "add" baleen add few.bln 192.0.2.7 192.0.2.8
+	check "del" baleen del few.bln 192.0.2.2 192.0.2.8
+	is "has what is left" "$(baleen match few.bln 192.0.2.{1..9} | paste -s -d ' ')" \
+		"192.0.2.1 192.0.2.3 192.0.2.7"
+	is "and counts it" "$(info few.bln .entries)" 3
+	refuses "del what is not there" \
+		"few.bln: 192.0.2.9 is not in it: nothing changed (--exist takes it)" \
+		baleen del few.bln 192.0.2.1 192.0.2.9
+done
+check "an exact quotient filter" baleen build --kind quotient --capacity 100 -o few.bln few.txt
+check "takes more than it was made for" baleen add -f b.txt few.bln
+is "and gives it back" "$(baleen dump few.bln | sort | cmp - <(sort -u few.txt b.txt) 2>&1)" ""
+check "prefixes as well" baleen add few.bln 198.51.100.0/24
+is "which it has" "$(baleen match -c few.bln 198.51.100.{0,255})" 2

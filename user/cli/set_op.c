@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "algebra.h"
+#include "algebra_table.h"
 #include "change.h"
 #include "describe.h"
 #include "guard.h"

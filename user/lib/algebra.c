@@ -357,67 +357,38 @@ int baleen_filter_combine(const struct baleen_filter *a, const struct baleen_fil
 					   combine_pair(&pair, out, error);
 }
 
-/* Tables of @a and @b that are there fit, and are quotient tables. */
-static bool is_quotient_pair(const struct baleen_image *a, const struct baleen_image *b)
+/* Do keys look the same that are not? Of a whole hash hardly ever. */
+static bool is_vague(const struct baleen_filter *filter, u32 domain)
 {
-	if (baleen_fit_keys(a, b, "", NULL) || baleen_fit_seeds(a, b, "", NULL))
-		return false;
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
-		const struct baleen_table *x = &a->table[domain], *y = &b->table[domain];
+	const struct baleen_table *table = &filter->image.table[domain];
 
-		if ((x->kind && x->kind != BALEEN_KIND_QUOTIENT) ||
-		    (y->kind && y->kind != BALEEN_KIND_QUOTIENT) ||
-		    (x->kind && y->kind && baleen_fit_tables(a, b, domain, "", NULL)))
-			return false;
-	}
-	return true;
-}
-
-bool baleen_filters_are_one_pass(const struct baleen_filter *const *filters, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < i; j++)
-			if (!is_quotient_pair(&filters[i]->image, &filters[j]->image))
-				return false;
-	return true;
+	return table->kind && !baleen_table_keeps_hashes(table, domain) &&
+	       table->log2_buckets + table->slot_bits < baleen_key_bits(domain);
 }
 
 const char *baleen_combine_caveat(const struct baleen_filter *made, enum baleen_set_op op)
 {
-	bool has_bits = false, is_vague = false;
+	bool has_bits = false, has_vague = false;
 
 	for (u32 domain = 0; domain < N_KEYED; domain++) {
-		const struct baleen_table *table = &made->image.table[domain];
+		bool is_plane = baleen_table_is_plane(&made->image.table[domain]);
 
-		has_bits |= baleen_table_is_plane(table);
-		is_vague |= table->kind && !is_listed(made, domain) &&
-			    !baleen_table_keeps_hashes(table, domain);
+		has_bits |= is_plane;
+		has_vague |= !is_plane && is_vague(made, domain);
 	}
 	if (op == BALEEN_SET_INTERSECTION && has_bits)
 		return "the bits that both have are also such that no common key has set: it errs "
 		       "more than a filter built of the common keys";
-	if (op == BALEEN_SET_INTERSECTION && is_vague)
+	if (op == BALEEN_SET_INTERSECTION && has_vague)
 		return "keys of one whose fingerprint is that of another key of the other are in "
 		       "it";
-	if (op == BALEEN_SET_DIFFERENCE && is_vague)
+	if (op == BALEEN_SET_DIFFERENCE && has_vague)
 		return "keys whose fingerprint is that of a key that was taken out are gone as "
 		       "well";
 	return NULL;
 }
 
 /* --- compare --------------------------------------------------------------- */
-
-/* Addresses and keys. An entry says the opposite of the next wider one. */
-static double size_of(const struct baleen_list *list)
-{
-	double n = list->n_ip4 + list->n_ip6 + list->n_key;
-
-	for (size_t i = 0; i < list->n_net4; i++)
-		n += list->net4[i].last - list->net4[i].first + 1.;
-	for (size_t i = 0; i < list->n_prefix6; i++)
-		n += ldexp(list->prefix6[i].is_exception ? -1 : 1, 128 - list->prefix6[i].length);
-	return n;
-}
 
 int baleen_lists_compare(const struct baleen_list *a, const struct baleen_list *b,
 			 struct baleen_comparison *comparison)
@@ -427,9 +398,9 @@ int baleen_lists_compare(const struct baleen_list *a, const struct baleen_list *
 
 	if (err)
 		return err;
-	*comparison = (struct baleen_comparison){ .n_a = size_of(a),
-						  .n_b = size_of(b),
-						  .n_both = size_of(&both) };
+	*comparison = (struct baleen_comparison){ .n_a = baleen_list_size(a),
+						  .n_b = baleen_list_size(b),
+						  .n_both = baleen_list_size(&both) };
 	baleen_list_free(&both);
 	return 0;
 }

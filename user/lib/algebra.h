@@ -65,15 +65,6 @@ static inline int baleen_filter_merge(const struct baleen_filter *a, const struc
 }
 
 /**
- * baleen_filters_are_one_pass() - are these quotient filters that fit?
- * @filters: the filters
- * @n: how many
- *
- * Return: true when baleen_quotient_merge() takes all of them at once.
- */
-bool baleen_filters_are_one_pass(const struct baleen_filter *const *filters, size_t n);
-
-/**
  * baleen_combine_caveat() - what is not as in a set
  * @made: by baleen_filter_combine()
  * @op: how

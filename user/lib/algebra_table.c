@@ -163,6 +163,31 @@ static int combine_quotient(const struct baleen_filter *a, const struct baleen_f
 	return baleen_quotient_merge(both, 2, op, 0, part, error);
 }
 
+/* Tables of @a and @b that are there fit, and are quotient tables. */
+static bool is_quotient_pair(const struct baleen_image *a, const struct baleen_image *b)
+{
+	if (baleen_fit_keys(a, b, "", NULL) || baleen_fit_seeds(a, b, "", NULL))
+		return false;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		const struct baleen_table *x = &a->table[domain], *y = &b->table[domain];
+
+		if ((x->kind && x->kind != BALEEN_KIND_QUOTIENT) ||
+		    (y->kind && y->kind != BALEEN_KIND_QUOTIENT) ||
+		    (x->kind && y->kind && baleen_fit_tables(a, b, domain, "", NULL)))
+			return false;
+	}
+	return true;
+}
+
+bool baleen_filters_are_one_pass(const struct baleen_filter *const *filters, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (!is_quotient_pair(&filters[i]->image, &filters[j]->image))
+				return false;
+	return true;
+}
+
 /* --- any kind -------------------------------------------------------------- */
 
 static bool is_narrow(const struct baleen_table *table, u32 domain)

@@ -78,6 +78,15 @@ int baleen_tables_combine(const struct baleen_filter *a, const struct baleen_fil
 			  struct baleen_error *error);
 
 /**
+ * baleen_filters_are_one_pass() - are these quotient filters that fit?
+ * @filters: the filters
+ * @n: how many
+ *
+ * Return: true when baleen_quotient_merge() takes all of them at once.
+ */
+bool baleen_filters_are_one_pass(const struct baleen_filter *const *filters, size_t n);
+
+/**
  * baleen_tables_assemble() - one filter of several tables
  * @parts: filters with no table in common
  * @n_parts: how many

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Union, intersection and difference of two lists as sets. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "list_combine.h"
@@ -284,4 +285,16 @@ int baleen_list_combine(const struct baleen_list *a, const struct baleen_list *b
 	made.n_covered = 0;
 	*out = made;
 	return 0;
+}
+
+/* An entry says the opposite of the next wider one. */
+double baleen_list_size(const struct baleen_list *list)
+{
+	double n = list->n_ip4 + list->n_ip6 + list->n_key;
+
+	for (size_t i = 0; i < list->n_net4; i++)
+		n += list->net4[i].last - list->net4[i].first + 1.;
+	for (size_t i = 0; i < list->n_prefix6; i++)
+		n += ldexp(list->prefix6[i].is_exception ? -1 : 1, 128 - list->prefix6[i].length);
+	return n;
 }

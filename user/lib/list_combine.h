@@ -36,4 +36,12 @@ enum baleen_set_op {
 int baleen_list_combine(const struct baleen_list *a, const struct baleen_list *b,
 			enum baleen_set_op op, struct baleen_list *out);
 
+/**
+ * baleen_list_size() - how many addresses and keys are in a set
+ * @list: a finished list
+ *
+ * Return: the number, those inside prefixes included; rounded above 2^53.
+ */
+double baleen_list_size(const struct baleen_list *list);
+
 #endif /* BALEEN_LIST_COMBINE_H */
