@@ -148,7 +148,8 @@ prints "and has them" $'whale\nshrimp' baleen match classic.bln whale shrimp squ
 
 seq -f 'a%g' 1 1000 >a.txt
 seq -f 'a%g' 501 1500 >b.txt
-for kind in cuckoo "bloom --fpp 1e-3" "classic --hash murmur3 --fpp 1e-9" "counting --fpp 1e-3"; do
+for kind in cuckoo "bloom --fpp 1e-3" "classic --hash murmur3 --fpp 1e-9" "counting --fpp 1e-3" \
+	"quotient --fpp 1e-6"; do
 	# shellcheck disable=SC2086
 	check "build --kind $kind" \
 		baleen build --key string --seed fish --kind $kind --capacity 3000 -o a.bln a.txt

@@ -319,6 +319,7 @@ static void test_kinds(void **state)
 	check_kind(BALEEN_KIND_COUNTING, BALEEN_HASH_BLOCKED, 60);
 	check_kind(BALEEN_KIND_COUNTING, BALEEN_HASH_MURMUR3, 60);
 	check_kind(BALEEN_KIND_COUNTING, BALEEN_HASH_MURMUR3_FNV1A, 60);
+	check_kind(BALEEN_KIND_QUOTIENT, 0, 60);
 }
 
 static void test_resolve(void **state)
