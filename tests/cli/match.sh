@@ -18,6 +18,9 @@ refuses "another key than the image's" \
 	"words.bln: is an image keyed by string: --key src contradicts it" \
 	baleen match --key src words.bln whale
 check_status "a string beside fields" 2 baleen build --key src,string -o x.bln words.txt
+refuses "a table" \
+	"words.txt: no table is read for --key string: give it the column alone" \
+	baleen build --key string --column 1 -o x.bln words.txt
 refuses "an empty list" \
 	"/dev/null: not a single key in 0 lines: list refused (--allow-empty takes it)" \
 	baleen build --key string -o x.bln /dev/null

@@ -177,9 +177,15 @@ static int read_lines(struct baleen_list *list, int fd, const char *name,
 	const struct baleen_list_reader reader = { .on_bad = report_bad,
 						   .data = options,
 						   .ends_with_nul = options->ends_with_nul };
-	int lines = open_lines(fd, name, &options->csv), err;
 	struct baleen_error error;
+	int lines, err;
 
+	/* Its first row would be names or a string, who knows. */
+	if (list->key_spec == BALEEN_KEY_STRING && baleen_csv_is_wanted(&options->csv)) {
+		complain("%s: no table is read for --key string: give it the column alone", name);
+		return EXIT_FAILED;
+	}
+	lines = open_lines(fd, name, &options->csv);
 	if (lines < 0)
 		return EXIT_FAILED;
 	progress_begin_reading(name, lines);
