@@ -35,8 +35,10 @@ static const struct geometry geometries[] = {
 static struct baleen_filter geometry_filter(const struct geometry *geometry, struct random *random)
 {
 	struct baleen_table table = cuckoo_table(geometry->slot_bits, geometry->n_buckets);
+	struct baleen_filter filter = table_filter(&table, geometry->domain, random);
 
-	return table_filter(&table, geometry->domain, random);
+	filter.image.flags = BALEEN_FLAG_LIVE;
+	return filter;
 }
 
 static struct baleen_cuckoo_place place_of(const struct baleen_filter *filter,

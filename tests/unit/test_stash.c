@@ -217,6 +217,26 @@ static void test_list(void **state)
 	each_geometry(list_back, &random);
 }
 
+/* --- in memory ------------------------------------------------------------------ */
+
+/* A table that cannot be built aside takes all that its slots hold. */
+static void test_last_slot(void **state)
+{
+	struct geometry geometry = { BALEEN_IP6, 16, 4, 64 };
+	struct random random = random_from(13);
+	struct baleen_filter filter = geometry_filter(&geometry, 0, &random);
+	u32 n_added = 0;
+	bool changed;
+
+	for (u32 i = 0; i < 20000; i++) {
+		struct baleen_key key = random_key(&random, BALEEN_IP6);
+
+		n_added += !baleen_live_add(&filter, &key, &changed) && changed;
+	}
+	assert_in_range(n_added, 64 * 4 - 1, 64 * 4);
+	baleen_filter_free(&filter);
+}
+
 /* --- live, without a side bit ---------------------------------------------------- */
 
 /* No slot that is in use changes: nothing moves. */
@@ -268,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_stash_zero), cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_stash),	   cmocka_unit_test(test_list),
 		cmocka_unit_test(test_live),	   cmocka_unit_test(test_like),
+		cmocka_unit_test(test_last_slot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

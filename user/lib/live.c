@@ -240,6 +240,12 @@ static bool has_copies(const struct baleen_filter *filter)
 	return filter->image.flags & BALEEN_FLAG_COPIES;
 }
 
+/* Where there is no way to build it aside with more room, all may move. */
+static bool keeps_too_little(const struct baleen_slots *slots, u32 domain)
+{
+	return slots->slot_bits < (domain == BALEEN_IP4 ? 16 : 64);
+}
+
 static bool clear_first(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
 	u32 i = find_slot(slots, bucket, slot);
@@ -275,7 +281,7 @@ int baleen_cuckoo_live_add(struct baleen_filter *filter, const struct baleen_key
 		return -EOPNOTSUPP;
 	if (has_copies(filter))
 		err = baleen_slots_insert_copy(&slots, &place);
-	else if (!side_of(&slots) && !is_live(filter))
+	else if (keeps_too_little(&slots, key->domain) && !is_live(filter))
 		err = baleen_slots_insert(&slots, &place, &is_new);
 	else
 		err = cuckoo_add(&slots, &place, &is_new);
