@@ -105,8 +105,52 @@ baleen_inline void test_cuckoo(const struct batch *batch, u32 slot_bits)
 	}
 }
 
+static void ask_for_word(const struct baleen_filter *filter, const struct baleen_table *table,
+			 u64 word)
+{
+	__builtin_prefetch((const u64 *)filter->bytes +
+			   (u64)table->first_block * BALEEN_BLOCK_WORDS + word);
+}
+
+static void ask_for_quotient(const struct baleen_filter *filter, const struct baleen_table *table,
+			     const struct baleen_key *key)
+{
+	u64 fingerprint = baleen_quotient_fingerprint(table, &filter->image.seed, key);
+	u64 slot = fingerprint >> table->slot_bits;
+	u64 word = (slot >> 6) * (BALEEN_QUOTIENT_META + table->slot_bits);
+
+	ask_for_word(filter, table, word);
+	ask_for_word(filter, table,
+		     word + BALEEN_QUOTIENT_META + ((slot & 63) * table->slot_bits >> 6));
+}
+
+static void ask_for_bucket(const struct baleen_filter *filter, const struct baleen_table *table,
+			   u32 bucket)
+{
+	struct baleen_bucket_spot spot =
+		baleen_bucket_spot(bucket, baleen_bucket_slots(table), table->slot_bits);
+
+	ask_for_word(filter, table, (u64)spot.block * BALEEN_BLOCK_WORDS);
+}
+
+static void ask_for_cuckoo(const struct baleen_filter *filter, const struct baleen_table *table,
+			   const struct baleen_key *key)
+{
+	struct baleen_cuckoo_place place = baleen_cuckoo_locate(table, &filter->image.seed, key);
+
+	ask_for_bucket(filter, table, place.home);
+	ask_for_bucket(filter, table, place.other);
+}
+
+/* Whatever the geometry is; what is asked for is what a test reads first. */
 static void test_each(const struct batch *batch)
 {
+	for (size_t i = 0; i < batch->n; i++) {
+		if (batch->table->kind == BALEEN_KIND_CUCKOO)
+			ask_for_cuckoo(batch->filter, batch->table, &batch->key[i]);
+		else if (batch->table->kind == BALEEN_KIND_QUOTIENT)
+			ask_for_quotient(batch->filter, batch->table, &batch->key[i]);
+	}
 	for (size_t i = 0; i < batch->n; i++)
 		batch->found[i] = baleen_filter_test(batch->filter, &batch->key[i]);
 }
