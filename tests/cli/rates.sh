@@ -3,4 +3,4 @@
 #
 # False positive rates: what is measured is what the formulas say.
 
-exec "$(dirname "$0")/../../build/tools/rates" bloom classic counting quotient
+exec "$(dirname "$0")/../../build/tools/rates"

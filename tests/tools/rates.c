@@ -22,7 +22,7 @@
 #define N_FILTERS 20
 #define N_PROBES 500000ull
 #define N_EXACT_PROBES 10000000ull
-#define N_FEW 1000
+#define N_FEW 2000
 #define MAX_WIDTH 0.12
 
 /* Two-sided 99.9 %: Student with N_FILTERS - 1 degrees of freedom, and one tail. */
