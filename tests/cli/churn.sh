@@ -3,4 +3,4 @@
 #
 # Millions of inserts, deletes, resizes and merges: each kind holds what a plain set does.
 
-exec "$(dirname "$0")/../../build/tools/churn" bloom classic counting cuckoo
+exec "$(dirname "$0")/../../build/tools/churn"
