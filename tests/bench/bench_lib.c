@@ -29,6 +29,7 @@ enum figure { BUILD, HITS, MISSES, ONE_BY_ONE, N_FIGURES };
 
 /**
  * struct subject - a filter that is measured
+ * @about: rate of the section it stands in
  * @shaped: ours; NULL: @peer
  * @peer: of somebody else
  * @ns: time per key of each round
@@ -37,6 +38,7 @@ enum figure { BUILD, HITS, MISSES, ONE_BY_ONE, N_FIGURES };
  * @refused: it did not take all keys
  */
 struct subject {
+	double about;
 	const struct shaped *shaped;
 	const struct lib_peer *peer;
 	double ns[N_FIGURES][MAX_ROUNDS];
@@ -52,30 +54,40 @@ struct keys {
 	uint64_t *ip4;
 };
 
-#define OURS(name, kind, fpp, ...)                                          \
-	{                                                                   \
-		name, BALEEN_WORD, BALEEN_KIND_##kind, { __VA_ARGS__ }, fpp \
+/* The section it stands in, and the filter; slots of a width err as they do. */
+struct ours {
+	double about;
+	struct shaped shaped;
+};
+
+#define OURS(about, name, kind, fpp, ...)                                           \
+	{                                                                           \
+		about,                                                              \
+		{                                                                   \
+			name, BALEEN_WORD, BALEEN_KIND_##kind, { __VA_ARGS__ }, fpp \
+		}                                                                   \
 	}
 
-static const struct shaped ours[] = {
-	OURS("bloom", BLOOM, 0.02, 0),
-	OURS("classic", CLASSIC, 0.02, 0),
-	OURS("counting", COUNTING, 0.02, 0),
-	OURS("cuckoo 2x8", CUCKOO, 0.02, .slot_bits = 8, .bucket_slots = 2),
-	OURS("quotient", QUOTIENT, 0.02, 0),
-	OURS("bloom", BLOOM, 0.001, 0),
-	OURS("classic", CLASSIC, 0.001, 0),
-	OURS("counting", COUNTING, 0.001, 0),
-	OURS("cuckoo 4x12", CUCKOO, 0.001, .slot_bits = 12, .bucket_slots = 4),
-	OURS("quotient", QUOTIENT, 0.001, 0),
-	OURS("bloom", BLOOM, 0.000244, 0),
-	OURS("classic", CLASSIC, 0.000244, 0),
-	OURS("cuckoo 4x16", CUCKOO, 0.000244, .slot_bits = 16),
-	OURS("quotient", QUOTIENT, 0.000244, 0),
-	OURS("cuckoo 4x64", CUCKOO, 0, 0),
-	OURS("quotient", QUOTIENT, 0, 0),
-	{ "cuckoo 4x16 of IPv4", BALEEN_IP4, BALEEN_KIND_CUCKOO, { 0 }, 0 },
-	{ "quotient of IPv4", BALEEN_IP4, BALEEN_KIND_QUOTIENT, { 0 }, 0 },
+static const struct ours ours[] = {
+	OURS(0.02, "bloom", BLOOM, 0.02, 0),
+	OURS(0.02, "classic", CLASSIC, 0.02, 0),
+	OURS(0.02, "counting", COUNTING, 0.02, 0),
+	OURS(0.02, "cuckoo 2x8", CUCKOO, 0.5, .slot_bits = 8, .bucket_slots = 2),
+	OURS(0.02, "cuckoo 4x8", CUCKOO, 0.5, .slot_bits = 8, .bucket_slots = 4),
+	OURS(0.02, "quotient", QUOTIENT, 0.02, 0),
+	OURS(0.001, "bloom", BLOOM, 0.001, 0),
+	OURS(0.001, "classic", CLASSIC, 0.001, 0),
+	OURS(0.001, "counting", COUNTING, 0.001, 0),
+	OURS(0.001, "cuckoo 4x12", CUCKOO, 0.5, .slot_bits = 12, .bucket_slots = 4),
+	OURS(0.001, "quotient", QUOTIENT, 0.001, 0),
+	OURS(0.000244, "bloom", BLOOM, 0.000244, 0),
+	OURS(0.000244, "classic", CLASSIC, 0.000244, 0),
+	OURS(0.000244, "cuckoo 4x16", CUCKOO, 0.5, .slot_bits = 16, .bucket_slots = 4),
+	OURS(0.000244, "quotient", QUOTIENT, 0.000244, 0),
+	OURS(0, "cuckoo 4x64", CUCKOO, 0, 0),
+	OURS(0, "quotient", QUOTIENT, 0, 0),
+	{ 0, { "cuckoo of IPv4", BALEEN_IP4, BALEEN_KIND_CUCKOO, { 0 }, 0 } },
+	{ 0, { "quotient of IPv4", BALEEN_IP4, BALEEN_KIND_QUOTIENT, { 0 }, 0 } },
 };
 
 static const double sections[] = { 0.02, 0.001, 0.000244, 0 };
@@ -212,12 +224,14 @@ static void measure_ours(struct subject *subject, const struct keys *keys, u32 r
 {
 	const struct shaped *shaped = subject->shaped;
 	const uint64_t *from = shaped->domain == BALEEN_IP4 ? keys->ip4 : keys->word;
+	size_t n = keys->n, n_found, n_positive, n_single;
+	struct baleen_image image = shaped_image(shaped, n, round);
 	struct baleen_filter filter;
 	double at[N_FIGURES + 1];
-	size_t n = keys->n, n_found, n_positive, n_single;
 
 	at[BUILD] = now();
-	filter = shaped_filter(shaped, n, round);
+	if (baleen_filter_alloc(&filter, &image, NULL))
+		errx(1, "%s: no memory", shaped->name);
 	subject->refused = !insert_all(&filter, shaped->domain, from, n);
 	at[HITS] = now();
 	n_found = test_all(&filter, shaped->domain, from, n);
@@ -282,17 +296,12 @@ static void print_subject(struct subject *subject, const struct keys *keys, u32 
 	printf("\n");
 }
 
-static double section_of(const struct subject *subject)
-{
-	return subject->shaped ? subject->shaped->fpp : subject->peer->fpp;
-}
-
 static void measure_section(double fpp, struct subject *subjects, u32 n_subjects,
 			    const struct keys *keys, u32 n_rounds)
 {
 	for (u32 round = 0; round < n_rounds; round++) {
 		for (u32 i = 0; i < n_subjects; i++) {
-			if (section_of(&subjects[i]) != fpp)
+			if (subjects[i].about != fpp)
 				continue;
 			if (subjects[i].shaped)
 				measure_ours(&subjects[i], keys, round);
@@ -302,7 +311,7 @@ static void measure_section(double fpp, struct subject *subjects, u32 n_subjects
 	}
 	printf(fpp ? "at about %g\n" : "exact\n", fpp);
 	for (u32 i = 0; i < n_subjects; i++)
-		if (section_of(&subjects[i]) == fpp)
+		if (subjects[i].about == fpp)
 			print_subject(&subjects[i], keys, n_rounds);
 	fflush(stdout);
 }
@@ -342,8 +351,10 @@ static void measure_size(size_t n, struct subject *subjects, u32 n_subjects, u32
 
 static u32 add_peers(struct subject *subjects, u32 n, const struct lib_peer *peers)
 {
-	for (; peers->name && n < MAX_SUBJECTS; peers++)
-		subjects[n++].peer = peers;
+	for (; peers->name && n < MAX_SUBJECTS; peers++, n++) {
+		subjects[n].about = peers->fpp;
+		subjects[n].peer = peers;
+	}
 	return n;
 }
 
@@ -385,8 +396,10 @@ int main(int argc, char **argv)
 	}
 	if (!n_rounds || n_rounds > MAX_ROUNDS)
 		usage();
-	for (; n < N_OURS; n++)
-		subjects[n].shaped = &ours[n];
+	for (; n < N_OURS; n++) {
+		subjects[n].about = ours[n].about;
+		subjects[n].shaped = &ours[n].shaped;
+	}
 	n = add_peers(subjects, n, libbloom);
 	for (int i = optind; i < argc; i++)
 		n = add_peers(subjects, n, load_peers(argv[i]));

@@ -43,15 +43,14 @@ static inline struct baleen_seed shaped_seed(u64 number)
 	return seed;
 }
 
-/* An empty filter with room for @n keys. */
-static inline struct baleen_filter shaped_filter(const struct shaped *shaped, u64 n, u64 seed)
+/* The header of a filter with room for @n keys. */
+static inline struct baleen_image shaped_image(const struct shaped *shaped, u64 n, u64 seed)
 {
 	struct baleen_image image = {
 		.key_spec = shaped->domain == BALEEN_IP4 ? BALEEN_KEY_SRC : BALEEN_KEY_FLOW,
 		.seed = shaped_seed(seed),
 	};
 	struct baleen_table *table = &image.table[shaped->domain];
-	struct baleen_filter filter;
 	struct baleen_error error;
 
 	if (baleen_plan_shaped(shaped->domain, shaped->kind, n, shaped->fpp, &shaped->shape, table,
@@ -59,6 +58,16 @@ static inline struct baleen_filter shaped_filter(const struct shaped *shaped, u6
 		errx(1, "%s: %s", shaped->name, error.text);
 	table->first_block = BALEEN_HEADER_BLOCKS;
 	image.n_blocks = BALEEN_HEADER_BLOCKS + table->n_blocks;
+	return image;
+}
+
+/* An empty filter with room for @n keys. */
+static inline struct baleen_filter shaped_filter(const struct shaped *shaped, u64 n, u64 seed)
+{
+	struct baleen_image image = shaped_image(shaped, n, seed);
+	struct baleen_filter filter;
+	struct baleen_error error;
+
 	if (baleen_filter_alloc(&filter, &image, &error))
 		errx(1, "%s: %s", shaped->name, error.text);
 	return filter;
