@@ -60,6 +60,8 @@ static void fill_plane(u32 domain, u32 kind, u64 n, double bits_per_key,
 		baleen_cost_plan(domain, kind, n, 0, &sized, cost);
 		return;
 	}
+	/* A plan takes a little more, so that it can be folded in halves. */
+	n_blocks -= n_blocks / 64 + (n_blocks > 1);
 	for (u32 k = 2; k <= 8 && n_blocks; k += 2)
 		if (!shape->n_hashes || shape->n_hashes == k)
 			least = fmin(least, baleen_bloom_fpp(n_blocks, k, n));
