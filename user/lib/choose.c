@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "choose.h"
+#include "fit.h"
 #include "parts.h"
 
 static const char *const need_names[BALEEN_N_NEEDS] = { "delete", "merge", "resize" };
@@ -52,17 +53,18 @@ u32 baleen_table_can(const struct baleen_image *image, u32 domain)
 {
 	const struct baleen_table *table = &image->table[domain];
 	const u32 all = BALEEN_NEED_DELETE | BALEEN_NEED_MERGE | BALEEN_NEED_RESIZE;
+	bool is_whole = baleen_table_tells_apart(table, domain);
 
 	switch (table->kind) {
 	case BALEEN_KIND_CUCKOO:
-		/* Whole keys or whole hashes can be put elsewhere. */
-		return baleen_table_is_exact(image, domain) || table->slot_bits == 64 ?
-			       all :
-			       BALEEN_NEED_DELETE;
+		/* Whole keys or whole hashes can be put elsewhere, and are of one key. */
+		if (is_whole)
+			return all;
+		return image->flags & BALEEN_FLAG_COPIES ? BALEEN_NEED_DELETE : 0;
 	case BALEEN_KIND_BLOOM:
 	case BALEEN_KIND_CLASSIC: return BALEEN_NEED_MERGE;
 	case BALEEN_KIND_COUNTING: return BALEEN_NEED_DELETE | BALEEN_NEED_MERGE;
-	case BALEEN_KIND_QUOTIENT: return all;
+	case BALEEN_KIND_QUOTIENT: return is_whole ? all : BALEEN_NEED_MERGE | BALEEN_NEED_RESIZE;
 	default: return 0;
 	}
 }
