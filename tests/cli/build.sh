@@ -221,3 +221,17 @@ seq -f 'line %g' 1000 >wrong.txt
 is "of a thousand bad lines 20 are shown, and how many there are" \
 	"$(wc -l <err) $(tail -n 1 err)" \
 	"22 baleen: wrong.txt: 1000 bad lines of 1000: list refused (--skip-bad goes on without them)"
+
+# --- copies -----------------------------------------------------------------
+
+printf '%s\n' 192.0.2.7 192.0.2.7 192.0.2.8 >twice.txt
+for kind in "cuckoo" "cuckoo --slot-bits 8" "counting --fpp 0.01"; do
+	# shellcheck disable=SC2086 # options are words
+	prints "a key listed twice, in $kind" "" \
+		baleen build --copies --kind $kind -o copies.bln twice.txt
+	is "is there twice" "$(info copies.bln .entries)" 3
+	"$BALEEN" del copies.bln 192.0.2.7 >/dev/null
+	prints "and once when it was deleted once" 192.0.2.7 baleen match copies.bln 192.0.2.7
+	"$BALEEN" del copies.bln 192.0.2.7 >/dev/null
+	expect "and not when it was deleted twice" 1 "" "" baleen match copies.bln 192.0.2.7
+done

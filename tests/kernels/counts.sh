@@ -96,7 +96,7 @@ count_all()
 	count_image ip4-cuckoo-16 "$COUNTED/ip4" --capacity 1000000
 	count_image ip4-bloom "$COUNTED/ip4" --kind bloom --fpp 0.00001
 	count_image ip6-cuckoo-64 "$COUNTED/ip6"
-	count_image ip6-cuckoo-16 "$COUNTED/ip6" --capacity 1000000 --fpp 0.001
+	count_image ip6-cuckoo-16 "$COUNTED/ip6" --capacity 1000000 --kind cuckoo --slot-bits 16
 	count_image both-cuckoo "$COUNTED/both"
 	count_sixteen "$COUNTED/lines"
 	count_kind classic --kind classic --bits 65537 --hashes 7

@@ -208,7 +208,7 @@ test_attach generic
 test_rules
 test_geometry "32- and 64-bit slots"
 test_geometry "16- and 64-bit slots" --capacity 1000000
-test_geometry "16-bit slots" --capacity 1000000 --fpp 0.001
+test_geometry "16-bit slots" --capacity 1000000 --kind cuckoo --slot-bits 16
 test_geometry "Bloom" --kind bloom --fpp 0.001
 test_vlan
 test_bond

@@ -332,7 +332,7 @@ int input_read_list(struct baleen_list *list, const char *path, struct list_opti
 
 int input_build(struct input *input, char **paths, int n_paths, struct list_options *options)
 {
-	struct baleen_list list = { 0 };
+	struct baleen_list list = { .keeps_copies = options->build.copies };
 	int err = read_like(options);
 
 	*input = (struct input){ .path = paths[0], .csv = options->csv };
@@ -396,7 +396,7 @@ int input_open_set(struct input *input, struct baleen_list *list, const char *ar
 
 int input_open(struct input *input, const char *argument, struct list_options *options)
 {
-	struct baleen_list list = { 0 };
+	struct baleen_list list = { .keeps_copies = options->build.copies };
 	int err = input_open_set(input, &list, argument, options);
 
 	if (!err && input->is_list)

@@ -129,7 +129,7 @@ struct list_options {
 	"  --slot-bits N    cuckoo: slots of 8, 12, 16, 32 or 64 bits\n"                         \
 	"  --bucket-slots N  cuckoo: 1, 2 or 4 (default) slots in a bucket\n"                    \
 	"  --stash          cuckoo: 8 more places for keys that find no room\n"                  \
-	"  --copies         cuckoo, counting: a key listed twice is held twice\n"                \
+	"  --copies         cuckoo, counting: what is listed twice is there twice\n"             \
 	"  --remainder-bits R  quotient: remainders of R bits\n"                                 \
 	"  --load L         cuckoo, quotient: share of the slots to fill, above 0, up to 1\n"    \
 	"  --seed TEXT      make the seed of TEXT, so that others with the same can merge\n"

@@ -92,6 +92,9 @@ struct baleen_prefix6 {
  * @n_prefix4: how many
  * @room_prefix4: allocated
  * @strings: strings; @key is empty but for baleen_list_resolve()
+ * @keeps_copies: set before the first list is read: what is listed twice stays
+ *                twice, where no prefixes are listed beside it; for a filter of
+ *                copies only
  * @n_lines: lines read
  * @n_bad: bad lines that were passed over
  * @n_listed: entries read; a range counts as its prefixes
@@ -128,6 +131,7 @@ struct baleen_list {
 	struct baleen_prefix4 *prefix4;
 	size_t n_prefix4, room_prefix4;
 	struct baleen_strings strings;
+	bool keeps_copies;
 	u64 n_lines;
 	u64 n_bad;
 	u64 n_listed;

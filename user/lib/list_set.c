@@ -30,6 +30,10 @@ int baleen_list_finish(struct baleen_list *list)
 	struct baleen_set4 set4;
 	int err;
 
+	if (list->keeps_copies && !list->n_prefix4 && !list->n_prefix6) {
+		baleen_list_sort(list);
+		return 0;
+	}
 	if (list->strings.n)
 		return strings_finish(list);
 	baleen_list_sort(list);
