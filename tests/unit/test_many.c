@@ -90,6 +90,26 @@ static void test_cuckoo(void **state)
 	check_same(BALEEN_KIND_CUCKOO, &ANY_SHAPE, 0.01);
 }
 
+static void test_shapes(void **state)
+{
+	static const u32 widths[] = { 8, 12, 16, 32, 64 };
+
+	for (u32 i = 0; i < 5; i++)
+		for (u32 slots = 1; slots <= 4; slots *= 2)
+			for (u32 stash = 0; stash < 2; stash++)
+				check_same(BALEEN_KIND_CUCKOO,
+					   &(struct baleen_shape){ .slot_bits = widths[i],
+								   .bucket_slots = slots,
+								   .has_stash = stash },
+					   0);
+}
+
+static void test_quotient(void **state)
+{
+	check_same(BALEEN_KIND_QUOTIENT, &ANY_SHAPE, 0);
+	check_same(BALEEN_KIND_QUOTIENT, &ANY_SHAPE, 0.01);
+}
+
 static void test_classic(void **state)
 {
 	check_same(BALEEN_KIND_CLASSIC, &ANY_SHAPE, 0.3);
@@ -104,10 +124,9 @@ static void test_counting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bloom),
-		cmocka_unit_test(test_cuckoo),
-		cmocka_unit_test(test_classic),
-		cmocka_unit_test(test_counting),
+		cmocka_unit_test(test_bloom),	cmocka_unit_test(test_cuckoo),
+		cmocka_unit_test(test_shapes),	cmocka_unit_test(test_quotient),
+		cmocka_unit_test(test_classic), cmocka_unit_test(test_counting),
 	};
 
 	return cmocka_run_group_tests_name("many", tests, NULL, NULL);

@@ -108,6 +108,56 @@ baleen_inline void test_cuckoo(const struct batch *batch, u32 slot_bits)
 	}
 }
 
+/* The same for another geometry, whose two numbers are constants here. */
+baleen_inline void test_shape(const struct batch *batch, u32 slots, u32 slot_bits)
+{
+	/* A copy, which no store to @found could change. */
+	const struct baleen_table table = *batch->table;
+	const void *store = batch->filter->bytes;
+	const struct baleen_block *first = (const struct baleen_block *)store + table.first_block;
+	u64 tops = baleen_bucket_ones(slots, slot_bits) << (slot_bits - 1);
+	struct baleen_cuckoo_place place[AHEAD];
+
+	for (size_t i = 0; i < batch->n; i++) {
+		place[i] = baleen_cuckoo_locate_slots(&table, &batch->filter->image.seed,
+						      &batch->key[i], slot_bits);
+		__builtin_prefetch(
+			&first[baleen_bucket_spot(place[i].home, slots, slot_bits).block]);
+		__builtin_prefetch(
+			&first[baleen_bucket_spot(place[i].other, slots, slot_bits).block]);
+	}
+	for (size_t i = 0; i < batch->n; i++) {
+		u64 side = baleen_cuckoo_side(slot_bits);
+		u64 differ = baleen_bucket_lacks_any(&table, store, place[i].home, place[i].slot,
+						     slots, slot_bits);
+
+		differ &= baleen_bucket_lacks_any(&table, store, place[i].other,
+						  place[i].slot | side, slots, slot_bits);
+		batch->found[i] = (differ & tops) != tops ||
+				  (table.n_stash && baleen_stash_has(&table, store, place[i].hash));
+	}
+}
+
+baleen_inline void test_slots(const struct batch *batch, u32 slot_bits)
+{
+	switch (baleen_bucket_slots(batch->table)) {
+	case 1: test_shape(batch, 1, slot_bits); break;
+	case 2: test_shape(batch, 2, slot_bits); break;
+	default: test_shape(batch, 4, slot_bits); break;
+	}
+}
+
+static void test_shapes(const struct batch *batch)
+{
+	switch (batch->table->slot_bits) {
+	case 8: test_slots(batch, 8); break;
+	case 12: test_slots(batch, 12); break;
+	case 16: test_slots(batch, 16); break;
+	case 32: test_slots(batch, 32); break;
+	default: test_slots(batch, 64); break;
+	}
+}
+
 static void ask_for_word(const struct baleen_filter *filter, const struct baleen_table *table,
 			 u64 word)
 {
@@ -127,24 +177,6 @@ static void ask_for_quotient(const struct baleen_filter *filter, const struct ba
 		     word + BALEEN_QUOTIENT_META + ((slot & 63) * table->slot_bits >> 6));
 }
 
-static void ask_for_bucket(const struct baleen_filter *filter, const struct baleen_table *table,
-			   u32 bucket)
-{
-	struct baleen_bucket_spot spot =
-		baleen_bucket_spot(bucket, baleen_bucket_slots(table), table->slot_bits);
-
-	ask_for_word(filter, table, (u64)spot.block * BALEEN_BLOCK_WORDS);
-}
-
-static void ask_for_cuckoo(const struct baleen_filter *filter, const struct baleen_table *table,
-			   const struct baleen_key *key)
-{
-	struct baleen_cuckoo_place place = baleen_cuckoo_locate(table, &filter->image.seed, key);
-
-	ask_for_bucket(filter, table, place.home);
-	ask_for_bucket(filter, table, place.other);
-}
-
 /* Whatever the geometry is; what is asked for is what a test reads first. To hash keys
  * twice is worth it where the table is larger than the caches.
  */
@@ -152,12 +184,9 @@ static void test_each(const struct batch *batch)
 {
 	bool is_large = batch->table->n_blocks > LARGE_BLOCKS;
 
-	for (size_t i = 0; i < batch->n && is_large; i++) {
-		if (batch->table->kind == BALEEN_KIND_CUCKOO)
-			ask_for_cuckoo(batch->filter, batch->table, &batch->key[i]);
-		else if (batch->table->kind == BALEEN_KIND_QUOTIENT)
+	for (size_t i = 0; i < batch->n && is_large; i++)
+		if (batch->table->kind == BALEEN_KIND_QUOTIENT)
 			ask_for_quotient(batch->filter, batch->table, &batch->key[i]);
-	}
 	for (size_t i = 0; i < batch->n; i++)
 		batch->found[i] = baleen_filter_test(batch->filter, &batch->key[i]);
 }
@@ -188,6 +217,8 @@ static void test_batch(const struct batch *batch)
 		test_cuckoo(batch, 32);
 	else if (is_plain && table->slot_bits == 64)
 		test_cuckoo(batch, 64);
+	else if (table->kind == BALEEN_KIND_CUCKOO)
+		test_shapes(batch);
 	else
 		test_each(batch);
 }
