@@ -335,6 +335,8 @@ int input_build(struct input *input, char **paths, int n_paths, struct list_opti
 	struct baleen_list list = { .keeps_copies = options->build.copies };
 	int err = read_like(options);
 
+	if (!err && options->build.like)
+		list.keeps_copies = options->build.like->flags & BALEEN_FLAG_COPIES;
 	*input = (struct input){ .path = paths[0], .csv = options->csv };
 	list.key_spec = list_key_spec(options);
 	for (int i = 0; i < n_paths && !err; i++)

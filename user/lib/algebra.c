@@ -362,8 +362,7 @@ static bool is_vague(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 
-	return table->kind && !baleen_table_keeps_hashes(table, domain) &&
-	       table->log2_buckets + table->slot_bits < baleen_key_bits(domain);
+	return table->kind && !baleen_table_tells_apart(table, domain);
 }
 
 const char *baleen_combine_caveat(const struct baleen_filter *made, enum baleen_set_op op)

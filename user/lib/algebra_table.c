@@ -206,7 +206,7 @@ static int check_difference(const struct baleen_filter *b, u32 domain, struct ba
 			error, EOPNOTSUPP,
 			"a Bloom filter cannot forget: a bit that is cleared for one key "
 			"is lost for all others that have set it");
-	if (is_narrow(table, domain) && !(b->image.flags & BALEEN_FLAG_COPIES))
+	if (is_narrow(table, domain))
 		return baleen_fail(
 			error, EOPNOTSUPP,
 			"slots of %u bits keep too little of a key: those that only look "

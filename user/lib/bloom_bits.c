@@ -104,6 +104,7 @@ static void combine_all_counters(struct baleen_filter *filter, const struct bale
 void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter *other, u32 domain)
 {
 	u64 *x = plane_of(filter, domain), n_words = plane_words(filter, domain);
+	struct baleen_table *table = &filter->image.table[domain];
 	const u64 *y = plane_of(other, domain);
 	struct baleen_overlap overlap;
 
@@ -112,7 +113,12 @@ void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter 
 	combine_all_counters(filter, other, domain, true);
 	for (u64 i = 0; i < n_words; i++)
 		__atomic_store_n(&x[i], x[i] | y[i], __ATOMIC_RELEASE);
-	filter->image.table[domain].n_entries = llround(overlap.either);
+	/* What both have was inserted twice, and takes two to delete. */
+	if (table->kind == BALEEN_KIND_COUNTING && table->n_entries &&
+	    other->image.table[domain].n_entries)
+		table->n_entries += other->image.table[domain].n_entries;
+	else
+		table->n_entries = llround(overlap.either);
 }
 
 void baleen_bits_intersect(struct baleen_filter *filter, const struct baleen_filter *other,

@@ -308,7 +308,8 @@ static int build_new(const struct baleen_parts *parts, const struct baleen_build
 		if (err)
 			return err;
 		worst = worst_measured(&built);
-		if (!is_rated || worst <= options->fpp) {
+		/* Filters of one seed and one plan shall merge: it stays what it is. */
+		if (!is_rated || options->seed || worst <= options->fpp) {
 			*filter = built;
 			return 0;
 		}

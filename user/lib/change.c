@@ -333,9 +333,8 @@ int baleen_change_in_place(struct baleen_filter *filter, const struct baleen_lis
 		if (err)
 			take_back(filter, change, op, changed, i);
 		sum += changed[i];
-		if (baleen_table_is_plane(&filter->image.table[key.domain]))
-			filter->image.table[key.domain].n_entries +=
-				op == BALEEN_SET_UNION ? changed[i] : -(u64)changed[i];
+		if (changed[i])
+			baleen_filter_note_change(filter, key.domain, op);
 	}
 	free(changed);
 	if (!err)

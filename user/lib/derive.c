@@ -10,6 +10,7 @@
 #include "build.h"
 #include "derive.h"
 #include "derive_image.h"
+#include "fit.h"
 #include "image_file.h"
 #include "special.h"
 
@@ -306,6 +307,30 @@ static int refuse(struct derivation *work, const struct baleen_error *why, int e
 			   why->text);
 }
 
+/* Would taking out a key that only looks as if it were in take others with it? */
+static bool counts_down(const struct baleen_filter *image, u32 domain)
+{
+	const struct baleen_table *table = &image->image.table[domain];
+
+	return table->kind == BALEEN_KIND_COUNTING ||
+	       (table->kind == BALEEN_KIND_CUCKOO && !baleen_table_tells_apart(table, domain));
+}
+
+/* Who deletes a key knows that it was in; of what is withheld nobody does. */
+static int check_withheld(const struct baleen_filter *image, const struct baleen_list *held,
+			  struct baleen_error *error)
+{
+	bool is_vague = (held->n_ip4 && counts_down(image, BALEEN_IP4)) ||
+			(held->n_ip6 && counts_down(image, BALEEN_IP6));
+
+	for (size_t i = 0; i < held->n_key; i++)
+		is_vague |= counts_down(image, held->key[i].domain);
+	return is_vague ? baleen_fail(error, EOPNOTSUPP,
+				      "it may hold what must not be dropped, and taking that out "
+				      "could lose other keys: build it again without") :
+			  0;
+}
+
 /* Takes a set out of the image; with a @role it is counted as withheld. */
 static int cut_image(struct derivation *work, const struct baleen_list *set, bool is_optional,
 		     const enum baleen_withheld_role *role)
@@ -316,6 +341,8 @@ static int cut_image(struct derivation *work, const struct baleen_list *set, boo
 
 	asked.key_spec = work->rule->key_spec;
 	err = baleen_derive_held(&work->image, &asked, is_optional, &held, &why);
+	if (!err && role)
+		err = check_withheld(&work->image, &held, &why);
 	if (!err)
 		err = baleen_derive_edit(&work->image, &held, BALEEN_SET_DIFFERENCE, &why);
 	if (err)

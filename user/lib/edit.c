@@ -117,10 +117,21 @@ static int forget_hash(struct baleen_filter *filter, const struct baleen_key *ke
 	return 0;
 }
 
-static void count_change(struct baleen_table *table, int by)
+void baleen_filter_note_change(struct baleen_filter *filter, u32 domain, enum baleen_set_op op)
 {
-	if (baleen_table_is_plane(table))
-		table->n_entries += by;
+	struct baleen_table *table = &filter->image.table[domain];
+
+	if (!baleen_table_is_plane(table))
+		return;
+	if (op == BALEEN_SET_UNION)
+		table->n_entries++;
+	else if (table->n_entries)
+		table->n_entries--;
+}
+
+static bool is_beside_prefixes(const struct baleen_filter *filter, u32 domain)
+{
+	return domain == BALEEN_IP4 && filter->image.table[BALEEN_IP4_GROUPS].kind;
 }
 
 static int add_key(struct baleen_filter *filter, const struct baleen_key *key,
@@ -131,12 +142,13 @@ static int add_key(struct baleen_filter *filter, const struct baleen_key *key,
 	int err;
 
 	/* Beside prefixes a key is more than its bits. */
-	if (table->kind == BALEEN_KIND_QUOTIENT && !filter->image.table[BALEEN_IP4_GROUPS].kind)
+	if (table->kind == BALEEN_KIND_QUOTIENT && !is_beside_prefixes(filter, key->domain))
 		err = baleen_quotient_add(filter, key, &changed);
 	else
 		err = baleen_live_add(filter, key, &changed);
 	if (!err) {
-		count_change(table, changed);
+		if (changed)
+			baleen_filter_note_change(filter, key->domain, BALEEN_SET_UNION);
 		return 0;
 	}
 	if (!table->kind)
@@ -144,6 +156,10 @@ static int add_key(struct baleen_filter *filter, const struct baleen_key *key,
 				   "the %s filter has no table for this family: build it again "
 				   "from its lists",
 				   baleen_filter_has_bloom(filter) ? "Bloom" : "lossy");
+	if (err == -EOPNOTSUPP)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "hosts beside IPv4 prefixes cannot be added to a quotient "
+				   "filter: build it again from its lists");
 	return baleen_fail(error, ENOSPC,
 			   "the keys find no room beside what it has: build it again from its "
 			   "lists");
@@ -156,7 +172,7 @@ static int forget_key(struct baleen_filter *filter, const struct baleen_key *key
 	bool changed = false;
 	int err;
 
-	if (table->kind == BALEEN_KIND_QUOTIENT && !filter->image.table[BALEEN_IP4_GROUPS].kind)
+	if (table->kind == BALEEN_KIND_QUOTIENT && !is_beside_prefixes(filter, key->domain))
 		err = baleen_quotient_del(filter, key, &changed);
 	else
 		err = baleen_live_del(filter, key, &changed);
@@ -164,7 +180,8 @@ static int forget_key(struct baleen_filter *filter, const struct baleen_key *key
 		return baleen_fail(error, EOPNOTSUPP,
 				   "part of a prefix beside hosts that cannot be listed: build it "
 				   "again from its lists");
-	count_change(table, -changed);
+	if (changed)
+		baleen_filter_note_change(filter, key->domain, BALEEN_SET_DIFFERENCE);
 	return 0;
 }
 
@@ -201,6 +218,17 @@ static int make_room(struct baleen_filter *filter, const struct baleen_list *cha
 	return 0;
 }
 
+/* A body that makes no sense would be searched for ever. */
+static int check_quotients(const struct baleen_filter *filter, struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 domain = 0; domain <= BALEEN_TUPLE && !err; domain++)
+		if (filter->image.table[domain].kind == BALEEN_KIND_QUOTIENT)
+			err = baleen_quotient_check_body(filter, domain, error);
+	return err;
+}
+
 static int edit_copied(const struct baleen_filter *filter, const struct baleen_list *change,
 		       enum baleen_set_op op, struct baleen_filter *out, struct baleen_error *error)
 {
@@ -208,7 +236,9 @@ static int edit_copied(const struct baleen_filter *filter, const struct baleen_l
 	struct baleen_filter copy;
 	int err;
 
-	err = baleen_filter_copy(filter, &copy, error);
+	err = check_quotients(filter, error);
+	if (!err)
+		err = baleen_filter_copy(filter, &copy, error);
 	if (err)
 		return err;
 	if (adds)
@@ -253,8 +283,9 @@ static int check_copied(const struct baleen_filter *filter, const struct baleen_
 					   table->log2_buckets + table->slot_bits);
 		if (table->kind == BALEEN_KIND_CUCKOO && !has_copies && op != BALEEN_SET_UNION)
 			return baleen_fail(error, EOPNOTSUPP,
-					   "slots of %u bits keep too little of a key to move it: "
-					   "build the filter again from its lists",
+					   "in slots of %u bits two keys may look the same, and "
+					   "deleting one would lose the other: build the filter "
+					   "again from its lists, or with --copies",
 					   table->slot_bits);
 		if (op == BALEEN_SET_INTERSECTION)
 			return baleen_fail(error, EOPNOTSUPP,

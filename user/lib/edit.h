@@ -18,6 +18,17 @@
 bool baleen_filter_has_bloom(const struct baleen_filter *filter);
 
 /**
+ * baleen_filter_note_change() - count a key in or out of a Bloom kind's table
+ * @filter: its header is changed
+ * @domain: of the key
+ * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
+ *
+ * Of other kinds the body tells. The count of a merged filter is an estimate, and
+ * a counter that stuck lets go of no key, so more may be taken out than there are.
+ */
+void baleen_filter_note_change(struct baleen_filter *filter, u32 domain, enum baleen_set_op op);
+
+/**
  * baleen_filter_list_exact() - the set of the tables that can be listed
  * @filter: the filter, live ones too
  * @list: filled in, as by baleen_filter_to_list(); without IPv6 hosts and keys

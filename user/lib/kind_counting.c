@@ -15,9 +15,14 @@ static const struct baleen_kind_ops *plane_ops(u32 hash)
 static int counting_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
 			 struct baleen_table *table, struct baleen_error *error)
 {
+	struct baleen_shape wanted = *shape;
 	struct baleen_table planned;
-	int err = plane_ops(shape->hash)->plan(domain, n, fpp, shape, &planned, error);
+	int err;
 
+	/* Blocks have no number of bits but multiples of their own. */
+	if (wanted.n_bits && !wanted.hash)
+		wanted.hash = BALEEN_HASH_KEYED;
+	err = plane_ops(wanted.hash)->plan(domain, n, fpp, &wanted, &planned, error);
 	if (err)
 		return err;
 	planned.kind = BALEEN_KIND_COUNTING;
