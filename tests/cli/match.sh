@@ -107,7 +107,7 @@ done >>many.txt
 awk 'NR % 3 == 0' many.txt >third.txt
 grep -vFxf third.txt many.txt >others.txt
 # Rates, and a seed, at which no stranger is taken for a member.
-for kind in cuckoo "bloom --fpp 1e-6" "classic --fpp 1e-9" "counting --fpp 1e-6" \
+for kind in cuckoo "bloom --fpp 1e-7" "classic --fpp 1e-9" "counting --fpp 1e-7" \
 	"classic --hash murmur3 --fpp 1e-9" "quotient --fpp 1e-9"; do
 	# shellcheck disable=SC2086
 	check "build --kind $kind" baleen build --key string --seed fish --kind $kind -o third.bln third.txt
