@@ -195,7 +195,10 @@ is "maps" "$maps2" "$maps"
 is "links" "$links2" "$links"
 is "something is pinned" "$((programs > 0 && maps > 0 && files > 0))" 1
 is "pins" "$files2" "$files"
-is "files that baleend has open" "$fds2" "$fds"
+# A connection or the pipe of a child may be open at either time; a leak is one file
+# for each of some dozen jobs.
+is "files that baleend has open: $fds2, $fds before, at most 3 apart" \
+	"$((fds2 - fds <= 3 && fds - fds2 <= 3))" 1
 is "memory of baleend" "$((rss2 <= rss + RSS_SLACK_KB))" 1
 updates=$(http "$B" GET /metrics |
 	sed -n 's/^baleen_daemon_updates_total.*done.* \([0-9]*\)\r*$/\1/p')
