@@ -8,6 +8,14 @@
  */
 #include "rule.h"
 
+/* Rules that the program has room for. The kernel reads every instruction of an
+ * object before it removes what is not used, so there is a smaller one for fewer
+ * rules: see user/lib/load.c.
+ */
+#ifndef BALEEN_PROGRAM_RULES
+#define BALEEN_PROGRAM_RULES BALEEN_MAX_RULES
+#endif
+
 /* Constant for the kernel, since libbpf freezes every map called .rodata, but
  * not for clang, which would take the zeros of this file for the value. A
  * section of its own, so that its map holds this struct and nothing else.
@@ -18,55 +26,58 @@ struct baleen_config config SEC(".rodata.config");
  * empty, because its map is not there either. BPF_F_MMAPABLE makes the blocks
  * page-aligned: none straddles a line.
  */
-#define RULE(n)                                                                                \
-	struct {                                                                               \
-		__uint(type, BPF_MAP_TYPE_ARRAY);                                              \
-		__uint(map_flags, BPF_F_MMAPABLE);                                             \
-		__uint(max_entries, 1);                                                        \
-		__type(key, u32);                                                              \
-		__type(value, struct baleen_block);                                            \
-	} baleen_rule_##n SEC(".maps");                                                        \
-                                                                                               \
-	__noinline int rule_qualifies_##n(u32 vlan, const struct details *details)             \
-	{                                                                                      \
-		const struct baleen_rule *rule = &config.rule[n];                              \
-                                                                                               \
-		return details && rule->is_qualified ?                                         \
-			       qualifies(&rule->qualifiers, vlan, details) :                   \
-			       0;                                                              \
-	}                                                                                      \
-                                                                                               \
-	HAS_LOOPS int rule_other_test_##n(u64 hi, u64 lo, u32 is_ip6)                          \
-	{                                                                                      \
-		const struct baleen_image *image = &config.rule[n].image;                      \
-                                                                                               \
-		return n < config.n_rules ?                                                    \
-			       other_address_test(image, &baleen_rule_##n, hi, lo, is_ip6) :   \
-			       0;                                                              \
-	}                                                                                      \
-                                                                                               \
-	HAS_LOOPS int rule_fields_match_##n(const struct details *details)                     \
-	{                                                                                      \
-		const struct baleen_image *image = &config.rule[n].image;                      \
-                                                                                               \
-		return details && n < config.n_rules ?                                         \
-			       fields_match(image, &baleen_rule_##n, details) :                \
-			       0;                                                              \
-	}                                                                                      \
-                                                                                               \
-	__noinline int rule_prefixes_test_##n(u64 hi, u64 lo, u32 answer)                      \
-	{                                                                                      \
-		const struct baleen_image *image = &config.rule[n].image;                      \
-                                                                                               \
-		return image->table[BALEEN_IP6_PREFIXES].kind ?                                \
-			       baleen_prefixes_test(image, &baleen_rule_##n, hi, lo, answer) : \
-			       0;                                                              \
+#define RULE(n)                                                                                 \
+	struct {                                                                                \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                                               \
+		__uint(map_flags, BPF_F_MMAPABLE);                                              \
+		__uint(max_entries, 1);                                                         \
+		__type(key, u32);                                                               \
+		__type(value, struct baleen_block);                                             \
+	} baleen_rule_##n SEC(".maps");                                                         \
+                                                                                                \
+	__noinline int rule_qualifies_##n(u32 vlan, const struct details *details)              \
+	{                                                                                       \
+		const struct baleen_rule *rule = &config.rule[n];                               \
+                                                                                                \
+		return details && rule->is_qualified ?                                          \
+			       baleen_qualifies(&rule->qualifiers, vlan, &details->transport) : \
+			       0;                                                               \
+	}                                                                                       \
+                                                                                                \
+	HAS_LOOPS int rule_other_test_##n(u64 hi, u64 lo, u32 is_ip6)                           \
+	{                                                                                       \
+		const struct baleen_image *image = &config.rule[n].image;                       \
+                                                                                                \
+		return n < config.n_rules ?                                                     \
+			       other_address_test(image, &baleen_rule_##n, hi, lo, is_ip6) :    \
+			       0;                                                               \
+	}                                                                                       \
+                                                                                                \
+	HAS_LOOPS int rule_fields_match_##n(const struct details *details)                      \
+	{                                                                                       \
+		const struct baleen_image *image = &config.rule[n].image;                       \
+                                                                                                \
+		return details && n < config.n_rules ?                                          \
+			       fields_match(image, &baleen_rule_##n, details) :                 \
+			       0;                                                               \
+	}                                                                                       \
+                                                                                                \
+	__noinline int rule_prefixes_test_##n(u64 hi, u64 lo, u32 answer)                       \
+	{                                                                                       \
+		const struct baleen_image *image = &config.rule[n].image;                       \
+                                                                                                \
+		return image->table[BALEEN_IP6_PREFIXES].kind ?                                 \
+			       baleen_prefixes_test(image, &baleen_rule_##n, hi, lo, answer) :  \
+			       0;                                                               \
 	}
 
 RULE(0)
+#if BALEEN_PROGRAM_RULES > 1
 RULE(1)
 RULE(2)
 RULE(3)
+#endif
+#if BALEEN_PROGRAM_RULES > 4
 RULE(4)
 RULE(5)
 RULE(6)
@@ -79,8 +90,14 @@ RULE(12)
 RULE(13)
 RULE(14)
 RULE(15)
+#endif
 
 /* What @name##_N is for the rule of a number that is a constant. */
+#if BALEEN_PROGRAM_RULES == 1
+#define OF_RULE(n, name) (name##0)
+#elif BALEEN_PROGRAM_RULES == 4
+#define OF_RULE(n, name) ((n) == 0 ? name##0 : (n) == 1 ? name##1 : (n) == 2 ? name##2 : name##3)
+#else
 #define OF_RULE(n, name)        \
 	((n) == 0  ? name##0 :  \
 	 (n) == 1  ? name##1 :  \
@@ -98,6 +115,7 @@ RULE(15)
 	 (n) == 13 ? name##13 : \
 	 (n) == 14 ? name##14 : \
 		     name##15)
+#endif
 
 baleen_inline void *rule_map(u32 n)
 {
@@ -246,7 +264,7 @@ baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 		frame->stats->vital++;
 		return XDP_PASS;
 	}
-	count_unparsed(frame->stats, parse);
+	baleen_count_unparsed(frame->stats, parse);
 	if (!config.default_drop)
 		return XDP_PASS;
 	sample_if_asked(frame, BALEEN_EVENT_UNPARSED, BALEEN_ACTION_DROP);
@@ -258,7 +276,7 @@ baleen_inline int judge(struct frame *frame, bool is_ip6)
 	if (config.needs_transport)
 		look_closer(frame, is_ip6);
 #pragma clang loop unroll(full)
-	for (u32 n = 0; n < BALEEN_MAX_RULES; n++) {
+	for (u32 n = 0; n < BALEEN_PROGRAM_RULES; n++) {
 		const struct baleen_rule *rule = &config.rule[n];
 
 		/* The first is always asked: where there are no rules it has no

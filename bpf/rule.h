@@ -36,31 +36,6 @@ __noinline int find_details(struct xdp_md *ctx, u32 ip_offset, u32 is_ip6, struc
 	return 1;
 }
 
-baleen_inline int qualifies(const struct baleen_qualifiers *asked, u32 vlan,
-			    const struct details *details)
-{
-	const struct baleen_transport *transport = &details->transport;
-	int port_is_asked = 0;
-
-	if (asked->has_vlan && vlan != asked->vlan)
-		return 0;
-	if (asked->has_proto && (!transport->has_proto || transport->proto != asked->proto))
-		return 0;
-	if (asked->tcp_syn &&
-	    (!transport->has_proto || transport->proto != BALEEN_PROTO_TCP ||
-	     (transport->tcp_flags & (BALEEN_TCP_SYN | BALEEN_TCP_ACK)) != BALEEN_TCP_SYN))
-		return 0;
-	if (!asked->n_dports)
-		return 1;
-#pragma clang loop unroll(full)
-	for (u32 i = 0; i < BALEEN_MAX_PORTS; i++) {
-		if (i < asked->n_dports)
-			port_is_asked |= transport->dport >= asked->dport[i].first &&
-					 transport->dport <= asked->dport[i].last;
-	}
-	return transport->has_ports && port_is_asked;
-}
-
 /* What each object has for each of its rules, @n a constant of the call. */
 baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details);
 baleen_inline int rule_fields_match(u32 n, const struct details *details);

@@ -70,7 +70,7 @@ baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
 
 baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 {
-	count_unparsed(frame->stats, parse);
+	baleen_count_unparsed(frame->stats, parse);
 	return XDP_PASS;
 }
 

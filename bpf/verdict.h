@@ -73,17 +73,6 @@ baleen_inline u64 frame_bytes(const struct frame *frame)
 			      frame->ctx->data_end - frame->ctx->data;
 }
 
-baleen_inline void count_unparsed(struct baleen_stats *stats, enum baleen_parse parse)
-{
-	switch (parse) {
-	case BALEEN_PARSE_MPLS: stats->mpls++; break;
-	case BALEEN_PARSE_TAGS: stats->tags++; break;
-	case BALEEN_PARSE_VERSION: stats->version++; break;
-	case BALEEN_PARSE_SHORT: stats->too_short++; break;
-	default: stats->not_ip++; break;
-	}
-}
-
 baleen_inline void count_rule(const struct frame *frame, u32 slot)
 {
 	struct baleen_rule_stats *stats = &frame->stats->rule[slot & (BALEEN_MAX_RULES - 1)];

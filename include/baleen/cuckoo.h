@@ -220,7 +220,7 @@ baleen_inline u64 baleen_lane_ones(u32 slot_bits)
 }
 
 /* Volatile, because a writer may change the filter meanwhile, and the order
- * home, other is what hides none of its keys (user/lib/live.h). clang takes
+ * home, other is what hides none of its keys (search.h). clang takes
  * both buckets in one go otherwise.
  */
 baleen_inline u64 baleen_bucket_word(const u64 *word)

@@ -275,6 +275,28 @@ struct baleen_image {
 };
 
 /**
+ * baleen_kind_name() - a kind as it is typed and shown
+ * @kind: enum baleen_kind
+ *
+ * Context: any but BPF.
+ * Return: its name; "none" of BALEEN_KIND_NONE and of a number that is no kind.
+ */
+static inline __attribute__((unused)) const char *baleen_kind_name(u32 kind)
+{
+	switch (kind) {
+	case BALEEN_KIND_CUCKOO: return "cuckoo";
+	case BALEEN_KIND_BLOOM: return "bloom";
+	case BALEEN_KIND_DIRECTORY: return "directory";
+	case BALEEN_KIND_PREFIXES: return "prefixes";
+	case BALEEN_KIND_ENTRIES: return "entries";
+	case BALEEN_KIND_CLASSIC: return "classic";
+	case BALEEN_KIND_COUNTING: return "counting";
+	case BALEEN_KIND_QUOTIENT: return "quotient";
+	default: return "none";
+	}
+}
+
+/**
  * baleen_log2() - floor of the binary logarithm
  * @x: at least 1
  *
@@ -410,6 +432,36 @@ baleen_inline u64 baleen_table_blocks(const struct baleen_table *table)
 		return (n_words - 1) / BALEEN_BLOCK_WORDS + 1;
 	default: return n;
 	}
+}
+
+/**
+ * baleen_table_keeps_hashes() - can keys move to a table of another geometry?
+ * @table: the table
+ * @domain: of it
+ *
+ * Context: any.
+ * Return: true for a cuckoo table whose slots keep all of a hash or of an address.
+ */
+baleen_inline bool baleen_table_keeps_hashes(const struct baleen_table *table, u32 domain)
+{
+	return table->kind == BALEEN_KIND_CUCKOO &&
+	       (table->slot_bits == 64 || (domain == BALEEN_IP4 && table->slot_bits >= 16));
+}
+
+/**
+ * baleen_table_tells_apart() - is each slot that of one key?
+ * @table: a cuckoo or quotient table
+ * @domain: of it
+ *
+ * Context: any.
+ * Return: true when slots keep all of a hash or of an address, so that deleting a
+ * key takes no other with it.
+ */
+baleen_inline bool baleen_table_tells_apart(const struct baleen_table *table, u32 domain)
+{
+	if (table->kind == BALEEN_KIND_QUOTIENT)
+		return table->log2_buckets + table->slot_bits == baleen_key_bits(domain);
+	return baleen_table_keeps_hashes(table, domain);
 }
 
 /**

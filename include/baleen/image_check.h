@@ -215,6 +215,14 @@ static inline bool baleen_needs_bytes(const struct baleen_table *table)
 	       table->hash > BALEEN_HASH_KEYED;
 }
 
+/* Has it keys that are not to be had from a packet or a struct baleen_key? An address
+ * is its bytes, a string is not its hash.
+ */
+static inline bool baleen_needs_string(const struct baleen_table *table, u32 domain)
+{
+	return domain > BALEEN_IP6 && baleen_needs_bytes(table);
+}
+
 /* Which tables may stand together. */
 static inline const char *baleen_tables_agree(const struct baleen_image *image)
 {
@@ -351,6 +359,98 @@ static inline const char *baleen_image_check_name(const char *name)
 	return NULL;
 }
 
+/* As it was before the field had it. */
+static inline u32 baleen_header_crc(const struct baleen_image_header *header)
+{
+	const u8 *bytes = (const u8 *)header;
+	u32 at = offsetof(struct baleen_image_header, header_crc_le), zero = 0, crc;
+
+	crc = baleen_crc32c(0, bytes, at);
+	crc = baleen_crc32c(crc, &zero, sizeof(zero));
+	at += sizeof(zero);
+	return baleen_crc32c(crc, bytes + at, sizeof(*header) - at);
+}
+
+/* All but the tables and what follows from them. */
+static inline void baleen_header_fields(const struct baleen_image_header *header,
+					struct baleen_image *image)
+{
+	memset(image, 0, sizeof(*image));
+	image->n_blocks = baleen_le32(header->n_blocks_le);
+	image->key_spec = baleen_le32(header->key_spec_le);
+	image->flags = baleen_le32(header->flags_le);
+	image->body_crc = baleen_le32(header->body_crc_le);
+	image->n_entries = baleen_le64(header->n_entries_le);
+	image->n_listed = baleen_le64(header->n_listed_le);
+	image->n_covered = baleen_le64(header->n_covered_le);
+	for (u32 i = 0; i < 2; i++)
+		image->prefix_lengths[i] = baleen_le64(header->prefix_lengths_le[i]);
+	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
+		image->seed.word[i] = baleen_le64(header->seed_le[i]);
+	baleen_seed_expand(&image->seed);
+	memcpy(image->name, header->name, sizeof(image->name));
+}
+
+/* What makes the fields usable; NULL when all is well. */
+static inline const char *baleen_header_reason(const struct baleen_image_header *header,
+					       u64 total_bytes, const struct baleen_image *image)
+{
+	if (memcmp(header->magic, BALEEN_MAGIC, sizeof(header->magic)))
+		return "not a Baleen image";
+	if (baleen_le16(header->version_le) != BALEEN_VERSION)
+		return "image of an unknown version";
+	if (baleen_le16(header->header_bytes_le) != BALEEN_HEADER_BYTES)
+		return "header of an unknown size";
+	if (baleen_header_crc(header) != baleen_le32(header->header_crc_le))
+		return "header checksum does not match: damaged";
+	if ((u64)image->n_blocks * BALEEN_BLOCK_BYTES > total_bytes)
+		return "truncated";
+	if ((u64)image->n_blocks * BALEEN_BLOCK_BYTES < total_bytes)
+		return "longer than its header says";
+	if (image->n_blocks > BALEEN_MAX_BLOCKS)
+		return "too large";
+	if (image->flags & ~(BALEEN_FLAG_LIVE | BALEEN_FLAG_COPIES))
+		return "unknown flags";
+	if ((image->flags & BALEEN_FLAG_LIVE) && (image->body_crc || image->n_entries))
+		return "a live image with a checksum or a count";
+	if (baleen_spec_is_bad(image->key_spec))
+		return "unknown key";
+	if (image->n_covered > image->n_listed)
+		return "more entries inside others than entries";
+	if (header->reserved0 || !baleen_is_zero(header->reserved1, sizeof(header->reserved1)))
+		return "reserved bytes are not zero";
+	return baleen_image_check_name(header->name);
+}
+
+/**
+ * baleen_header_decode() - validate the header of an image where it is
+ * @header: the header; nobody changes it meanwhile
+ * @total_bytes: size of the whole image, header included
+ * @image: the decoded header; not to be used after a failure
+ * @reason: why the image was refused; untouched on success
+ *
+ * Checks everything but the body CRC, in a time that does not depend on the
+ * size of the image. After it every block number that a probe computes is
+ * inside the image. For who has little stack: baleen_header_check() needs 1.5 KiB.
+ *
+ * Context: any but BPF.
+ * Return: 0, or -EINVAL with a reason.
+ */
+static inline int baleen_header_decode(const struct baleen_image_header *header, u64 total_bytes,
+				       struct baleen_image *image, const char **reason)
+{
+	const char *why;
+
+	baleen_header_fields(header, image);
+	why = baleen_header_reason(header, total_bytes, image);
+	if (!why)
+		why = baleen_image_check_tables(header, image);
+	if (!why)
+		return 0;
+	*reason = why;
+	return -EINVAL;
+}
+
 /**
  * baleen_header_check() - validate the header of an image of any origin
  * @bytes: BALEEN_HEADER_BYTES bytes, at any alignment
@@ -358,9 +458,7 @@ static inline const char *baleen_image_check_name(const char *name)
  * @out: the decoded header; untouched on failure
  * @reason: why the image was refused; untouched on success
  *
- * Checks everything but the body CRC, in a time that does not depend on the
- * size of the image. After it every block number that a probe computes is
- * inside the image.
+ * As baleen_header_decode(), of a copy.
  *
  * Context: any but BPF.
  * Return: 0, or -EINVAL with a reason.
@@ -370,61 +468,13 @@ static inline int baleen_header_check(const void *bytes, u64 total_bytes, struct
 {
 	struct baleen_image_header header;
 	struct baleen_image image;
-	const char *why = NULL;
-	u32 header_crc;
+	int err;
 
 	memcpy(&header, bytes, sizeof(header));
-	memset(&image, 0, sizeof(image));
-	header_crc = baleen_le32(header.header_crc_le);
-	header.header_crc_le = 0;
-	image.n_blocks = baleen_le32(header.n_blocks_le);
-	image.key_spec = baleen_le32(header.key_spec_le);
-	image.flags = baleen_le32(header.flags_le);
-	image.body_crc = baleen_le32(header.body_crc_le);
-	image.n_entries = baleen_le64(header.n_entries_le);
-	image.n_listed = baleen_le64(header.n_listed_le);
-	image.n_covered = baleen_le64(header.n_covered_le);
-	for (u32 i = 0; i < 2; i++)
-		image.prefix_lengths[i] = baleen_le64(header.prefix_lengths_le[i]);
-	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
-		image.seed.word[i] = baleen_le64(header.seed_le[i]);
-	baleen_seed_expand(&image.seed);
-	memcpy(image.name, header.name, sizeof(image.name));
-
-	if (memcmp(header.magic, BALEEN_MAGIC, sizeof(header.magic)))
-		why = "not a Baleen image";
-	else if (baleen_le16(header.version_le) != BALEEN_VERSION)
-		why = "image of an unknown version";
-	else if (baleen_le16(header.header_bytes_le) != BALEEN_HEADER_BYTES)
-		why = "header of an unknown size";
-	else if (baleen_crc32c(0, &header, sizeof(header)) != header_crc)
-		why = "header checksum does not match: damaged";
-	else if ((u64)image.n_blocks * BALEEN_BLOCK_BYTES > total_bytes)
-		why = "truncated";
-	else if ((u64)image.n_blocks * BALEEN_BLOCK_BYTES < total_bytes)
-		why = "longer than its header says";
-	else if (image.n_blocks > BALEEN_MAX_BLOCKS)
-		why = "too large";
-	else if (image.flags & ~(BALEEN_FLAG_LIVE | BALEEN_FLAG_COPIES))
-		why = "unknown flags";
-	else if ((image.flags & BALEEN_FLAG_LIVE) && (image.body_crc || image.n_entries))
-		why = "a live image with a checksum or a count";
-	else if (baleen_spec_is_bad(image.key_spec))
-		why = "unknown key";
-	else if (image.n_covered > image.n_listed)
-		why = "more entries inside others than entries";
-	else if (header.reserved0 || !baleen_is_zero(header.reserved1, sizeof(header.reserved1)))
-		why = "reserved bytes are not zero";
-	else
-		why = baleen_image_check_name(header.name);
-	if (!why)
-		why = baleen_image_check_tables(&header, &image);
-	if (why) {
-		*reason = why;
-		return -EINVAL;
-	}
-	*out = image;
-	return 0;
+	err = baleen_header_decode(&header, total_bytes, &image, reason);
+	if (!err)
+		*out = image;
+	return err;
 }
 
 /**
@@ -507,6 +557,25 @@ static inline void baleen_header_write(const struct baleen_image *image, void *o
 	}
 	header.header_crc_le = baleen_le32(baleen_crc32c(0, &header, sizeof(header)));
 	memcpy(out, &header, sizeof(header));
+}
+
+/**
+ * baleen_header_write_live() - encode the header of an image that changes under readers
+ * @image: the decoded header
+ * @out: BALEEN_HEADER_BYTES bytes: live, without counts and checksum
+ *
+ * Context: any but BPF.
+ */
+static inline void baleen_header_write_live(const struct baleen_image *image, void *out)
+{
+	struct baleen_image live = *image;
+
+	live.flags |= BALEEN_FLAG_LIVE;
+	live.body_crc = 0;
+	live.n_entries = 0;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		live.table[domain].n_entries = 0;
+	baleen_header_write(&live, out);
 }
 
 #endif /* BALEEN_IMAGE_CHECK_H */

@@ -89,6 +89,24 @@ struct baleen_key {
 };
 
 /**
+ * baleen_key_is_bad() - is this no canonical key?
+ * @key: from elsewhere
+ *
+ * Context: any.
+ * Return: true when its domain has no keys, or a field is set that is not of it.
+ */
+baleen_inline bool baleen_key_is_bad(const struct baleen_key *key)
+{
+	switch (key->domain) {
+	case BALEEN_IP4: return key->hi | key->lo | key->dst_hi | key->dst_lo | key->rest;
+	case BALEEN_IP6: return key->ip4 || key->dst_hi | key->dst_lo | key->rest;
+	case BALEEN_WORD: return key->ip4 || key->hi | key->dst_hi | key->dst_lo | key->rest;
+	case BALEEN_TUPLE: return key->ip4;
+	default: return true;
+	}
+}
+
+/**
  * struct baleen_fields - what a key of several fields is made of
  * @is_ip6: the addresses are IPv6
  * @src_hi: source address, bits 127..64; 0 for IPv4

@@ -21,6 +21,7 @@
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/crc32c.h>
+#include <asm/barrier.h>
 #else
 #include <linux/types.h>
 #include <errno.h>
@@ -38,11 +39,13 @@ typedef __u64 u64;
 
 #define baleen_inline static inline __attribute__((always_inline, unused))
 
-/* Before a loop that clang shall leave one. */
+/* Before a loop that clang shall leave one, and before one of which it shall leave none. */
 #ifdef __clang__
 #define BALEEN_LOOP _Pragma("clang loop unroll(disable)")
+#define BALEEN_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define BALEEN_LOOP
+#define BALEEN_UNROLL
 #endif
 
 #define BALEEN_BLOCK_BYTES 64
@@ -145,10 +148,10 @@ baleen_inline u32 baleen_highest64(u64 x)
 #endif
 
 /*
- * Rounds of a loop over the blocks of a filter: a verifier follows each one, so
- * a packet program takes no filter that needs more.
+ * Rounds of a loop over the blocks of a filter: a verifier follows each one, and the
+ * kernel cannot wait for long, so what packets are looked up in needs no more.
  */
-#if defined(__bpf__)
+#if defined(__bpf__) || defined(__KERNEL__)
 #define BALEEN_MAX_ROUNDS 18
 #else
 #define BALEEN_MAX_ROUNDS (~0u)
@@ -191,6 +194,23 @@ baleen_inline const struct baleen_block *baleen_store_block(const void *store, u
 baleen_inline const struct baleen_block *baleen_store_block(const void *store, u32 index)
 {
 	return (const struct baleen_block *)store + index;
+}
+#endif
+
+/*
+ * baleen_store_word(word, value): one whole store, seen after all those before it, to
+ * a word that others load meanwhile. There is one writer at a time. Not in BPF, which
+ * changes no filter.
+ */
+#if defined(__KERNEL__)
+baleen_inline void baleen_store_word(u64 *word, u64 value)
+{
+	smp_store_release(word, value);
+}
+#elif !defined(__bpf__)
+baleen_inline void baleen_store_word(u64 *word, u64 value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 #endif
 

@@ -63,6 +63,24 @@ struct baleen_stats {
 };
 
 /**
+ * baleen_count_unparsed() - count a frame that is not IP, or not to be read
+ * @stats: counters that nobody else writes
+ * @parse: what baleen_packet_parse() made of it; not BALEEN_PARSE_IP4 nor _IP6
+ *
+ * Context: any, BPF-safe.
+ */
+baleen_inline void baleen_count_unparsed(struct baleen_stats *stats, enum baleen_parse parse)
+{
+	switch (parse) {
+	case BALEEN_PARSE_MPLS: stats->mpls++; break;
+	case BALEEN_PARSE_TAGS: stats->tags++; break;
+	case BALEEN_PARSE_VERSION: stats->version++; break;
+	case BALEEN_PARSE_SHORT: stats->too_short++; break;
+	default: stats->not_ip++; break;
+	}
+}
+
+/**
  * enum baleen_action - what happens to a frame that a rule matches
  * @BALEEN_ACTION_DROP: it is dropped
  * @BALEEN_ACTION_ALLOW: it passes, later rules are not asked
@@ -107,6 +125,40 @@ struct baleen_qualifiers {
 };
 
 /**
+ * baleen_qualifies() - does a packet have what a rule asks for besides its key?
+ * @asked: qualifiers of the rule
+ * @vlan: of struct baleen_packet
+ * @transport: of the packet; only looked at when protocol or ports are asked for
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 it does, 0 it does not, or that is not to be known.
+ */
+baleen_inline int baleen_qualifies(const struct baleen_qualifiers *asked, u32 vlan,
+				   const struct baleen_transport *transport)
+{
+	int port_is_asked = 0;
+
+	if (asked->has_vlan && vlan != asked->vlan)
+		return 0;
+	if (asked->has_proto && (!transport->has_proto || transport->proto != asked->proto))
+		return 0;
+	if (asked->tcp_syn &&
+	    (!transport->has_proto || transport->proto != BALEEN_PROTO_TCP ||
+	     (transport->tcp_flags & (BALEEN_TCP_SYN | BALEEN_TCP_ACK)) != BALEEN_TCP_SYN))
+		return 0;
+	if (!asked->n_dports)
+		return 1;
+	/* All of them, by a number that is a constant. */
+	BALEEN_UNROLL
+	for (u32 i = 0; i < BALEEN_MAX_PORTS; i++) {
+		if (i < asked->n_dports)
+			port_is_asked |= transport->dport >= asked->dport[i].first &&
+					 transport->dport <= asked->dport[i].last;
+	}
+	return transport->has_ports && port_is_asked;
+}
+
+/**
  * struct baleen_rule - one rule of a device
  * @action: enum baleen_action
  * @slot: of its counters in struct baleen_stats; it keeps it when rules are
@@ -139,7 +191,7 @@ struct baleen_rule {
  * @qualifiers: what else a frame has to have; NULL for nothing
  * @image: the checked header of the rule's filter
  *
- * Context: userspace.
+ * Context: any but BPF.
  */
 baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const char *name,
 				   const struct baleen_qualifiers *qualifiers,

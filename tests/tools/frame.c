@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sends hand-made frames: frame [-v] FROM TO HEX...
+ * Sends hand-made frames: frame [-v] [-n] FROM TO HEX...
  *
  * FROM and TO are NAMESPACE:DEVICE, HEX is a frame from its EtherType on. The
  * addresses before it are those of the two devices. Waits until each has come
  * through; with -v prints a letter for each, P when it came through and D when
  * an LLDP frame sent behind it did without it: under any policy that passes,
- * and one queue keeps the order. Exit: 0 all came through, or have their
- * letter; 1 one did not within ten seconds; 2 bad usage.
+ * and one queue keeps the order. With -n a frame is padded with zeros to
+ * PADDED_BYTES, and all behind its Ethernet header is in other pages: a socket
+ * buffer that is not linear. Exit: 0 all came through, or have their letter; 1 one
+ * did not within ten seconds; 2 bad usage.
  */
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_packet.h>
+#include <linux/virtio_net.h>
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <poll.h>
@@ -23,11 +26,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define TIMEOUT_MS 10000
-#define MAX_FRAME 9014
+#define MAX_FRAME (ETH_HLEN + 65535)
+#define PADDED_BYTES 4200 /* the kernel splits what does not fit into a page */
 #define MACS_BYTES (2 * ETH_ALEN)
 #define TAG_BYTES 4
 
@@ -142,10 +147,30 @@ static void make_marker(struct frame *marker, const struct frame *frame, int num
 	marker->n = ETH_ZLEN;
 }
 
+static int splits;
+
 static void send_frame(int fd, const struct frame *frame, const char *name)
 {
-	if (send(fd, frame->bytes, frame->n, 0) != (ssize_t)frame->n)
+	struct virtio_net_hdr split = { .hdr_len = ETH_HLEN };
+	struct iovec parts[] = { { &split, splits ? sizeof(split) : 0 },
+				 { (void *)frame->bytes, frame->n } };
+
+	if (writev(fd, parts, 2) != (ssize_t)(parts[0].iov_len + frame->n))
 		err(1, "send '%s'", name);
+}
+
+static void set_split(int fd)
+{
+	if (setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &splits, sizeof(splits)))
+		err(1, "PACKET_VNET_HDR");
+}
+
+static void pad(struct frame *frame)
+{
+	if (frame->n >= PADDED_BYTES)
+		return;
+	memset(frame->bytes + frame->n, 0, PADDED_BYTES - frame->n);
+	frame->n = PADDED_BYTES;
 }
 
 static char verdict(int from, int to, const struct frame *frame, const char *name, int number)
@@ -167,22 +192,31 @@ static char verdict(int from, int to, const struct frame *frame, const char *nam
 
 int main(int argc, char **argv)
 {
-	int asks = argc > 1 && !strcmp(argv[1], "-v");
 	struct frame frame;
-	int from, to;
+	int from, to, option, asks = 0;
 
-	argc -= asks;
-	argv += asks;
+	while ((option = getopt(argc, argv, "+vn")) != -1) {
+		if (option == '?')
+			return 2;
+		asks |= option == 'v';
+		splits |= option == 'n';
+	}
+	argc -= optind - 1;
+	argv += optind - 1;
 	if (argc < 4) {
-		fprintf(stderr, "usage: frame [-v] FROM TO HEX...\n");
+		fprintf(stderr, "usage: frame [-v] [-n] FROM TO HEX...\n");
 		return 2;
 	}
 	pin_to_this_cpu();
 	from = socket_open(argv[1], 0, frame.bytes + ETH_ALEN);
 	to = socket_open(argv[2], ETH_P_ALL, frame.bytes);
+	if (splits)
+		set_split(from);
 	for (int i = 3; i < argc; i++) {
 		frame.n = MACS_BYTES;
 		append_hex(&frame, argv[i]);
+		if (splits)
+			pad(&frame);
 		send_frame(from, &frame, argv[i]);
 		if (asks)
 			putchar(verdict(from, to, &frame, argv[i], i));

@@ -333,9 +333,10 @@ static void test_strings(void **state)
 		u64 text[3] = { random_next(&random), i, 5 };
 
 		baleen_positions_of_bytes(&table, text, i % 25, &positions);
-		baleen_positions_add(&filter, BALEEN_TUPLE, &positions);
+		baleen_plane_add(&filter.image.table[BALEEN_TUPLE], filter.bytes, &positions);
 		assert_true(baleen_classic_test_bytes(&table, filter.bytes, text, i % 25));
-		assert_true(baleen_positions_test(&filter, BALEEN_TUPLE, &positions));
+		assert_true(baleen_plane_test(&filter.image.table[BALEEN_TUPLE], filter.bytes,
+					      &positions));
 	}
 	assert_false(baleen_classic_test_bytes(&table, filter.bytes, "absent", 6));
 	baleen_filter_free(&filter);

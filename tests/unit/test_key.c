@@ -249,12 +249,36 @@ static void test_values(void **state)
 	assert_int_equal(key.rest, 0x10612340016ull);
 }
 
+/* Which fields a key of each domain has: ip4, hi, lo, dst_hi, dst_lo, rest. */
+static const char *const fields_of[] = { "100000", "011000", "001000", "011111" };
+
+static void test_bad_keys(void **state)
+{
+	for (u32 domain = 0; domain < 300; domain++) {
+		for (int field = 0; field < 6; field++) {
+			struct baleen_key key = { .domain = domain };
+			u64 *wide[] = { &key.hi, &key.lo, &key.dst_hi, &key.dst_lo, &key.rest };
+			bool own = domain <= BALEEN_TUPLE && fields_of[domain][field] == '1';
+
+			assert_int_equal(baleen_key_is_bad(&key), domain > BALEEN_TUPLE);
+			for (int bit = 0; bit < (field ? 64 : 32); bit++) {
+				if (field)
+					*wide[field - 1] = 1ull << bit;
+				else
+					key.ip4 = 1u << bit;
+				assert_int_equal(baleen_key_is_bad(&key), !own);
+			}
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_domains),	 cmocka_unit_test(test_unused_members),
 		cmocka_unit_test(test_fields),	 cmocka_unit_test(test_back),
 		cmocka_unit_test(test_families), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_bad_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

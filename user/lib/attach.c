@@ -6,6 +6,7 @@
 
 #include "attach.h"
 #include "chain.h"
+#include "kmod_rules.h"
 #include "load.h"
 #include "pins.h"
 
@@ -177,6 +178,11 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 		return err;
 	configure(&config, device, ruleset, mode, place);
 	err = baleen_device_ifindex(device, &ifindex, error);
+	if (!err && baleen_kmod_rules_on(ifindex))
+		err = baleen_fail(error, EBUSY,
+				  "%s has rules of the kernel module already: 'baleen detach %s' "
+				  "takes them off",
+				  device, device);
 	if (!err)
 		err = baleen_pins_name(&pins, ifindex, error);
 	if (!err)

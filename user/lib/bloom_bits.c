@@ -144,7 +144,7 @@ static int halve_table(struct baleen_table *table, struct baleen_error *error)
 
 	if (!baleen_table_is_plane(table))
 		return baleen_fail(error, EOPNOTSUPP, "a table of kind %s is not folded in half",
-				   baleen_kind_ops(table->kind)->name);
+				   baleen_kind_name(table->kind));
 	if (is_blocked ? table->n_buckets % 2 : baleen_table_bits(table) % 2)
 		return baleen_fail(error, EOPNOTSUPP,
 				   "a Bloom filter of %llu %s, an odd number, cannot be folded in "

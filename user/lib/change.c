@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <baleen/change.h>
+
 #include "bloom_bits.h"
 #include "change.h"
 #include "directory_table.h"
@@ -20,12 +22,12 @@
 
 /* --- hosts and keys one by one --------------------------------------------- */
 
-static u64 n_single(const struct baleen_list *list)
+u64 baleen_change_n_keys(const struct baleen_list *list)
 {
 	return list->n_ip4 + list->n_ip6 + list->n_key;
 }
 
-static struct baleen_key single(const struct baleen_list *list, u64 i)
+struct baleen_key baleen_change_key(const struct baleen_list *list, u64 i)
 {
 	struct baleen_key key = { .domain = BALEEN_IP4 };
 
@@ -206,11 +208,9 @@ static bool is_vague(const struct baleen_filter *filter, u32 domain)
 }
 
 static bool is_idle(const struct baleen_filter *filter, const struct baleen_key *key,
-		    enum baleen_set_op op)
+		    enum baleen_set_op op, bool is_in)
 {
-	if (op == BALEEN_SET_UNION)
-		return !is_vague(filter, key->domain) && baleen_filter_test(filter, key);
-	return !baleen_filter_test(filter, key);
+	return op == BALEEN_SET_UNION ? is_in && !is_vague(filter, key->domain) : !is_in;
 }
 
 /* The key of a list as it was typed, in quotes when it is a string. */
@@ -226,24 +226,32 @@ static void key_text(const struct baleen_filter *filter, const struct baleen_lis
 			baleen_string_show(string, text);
 }
 
+void baleen_change_note_idle(const struct baleen_filter *filter, const struct baleen_list *change,
+			     enum baleen_set_op op, const u8 *is_in, struct baleen_idle *idle)
+{
+	u64 n = baleen_change_n_keys(change);
+	char text[BALEEN_KEY_TEXT];
+
+	*idle = (struct baleen_idle){ .n_entries = n + change->n_net4 + change->n_prefix6 };
+	for (u64 i = 0; i < n; i++) {
+		struct baleen_key key = baleen_change_key(change, i);
+
+		if (!is_idle(filter, &key, op, is_in ? is_in[i] : baleen_filter_test(filter, &key)))
+			continue;
+		if (!idle->n)
+			key_text(filter, change, &key, text);
+		note(idle, text);
+	}
+}
+
 int baleen_change_find_idle(const struct baleen_filter *filter, const struct baleen_list *change,
 			    enum baleen_set_op op, struct baleen_idle *idle,
 			    struct baleen_error *error)
 {
-	u64 n = n_single(change);
-	struct baleen_idle found = { .n_entries = n + change->n_net4 + change->n_prefix6 };
-	char text[BALEEN_KEY_TEXT];
+	struct baleen_idle found;
 	int err = 0;
 
-	for (u64 i = 0; i < n; i++) {
-		struct baleen_key key = single(change, i);
-
-		if (!is_idle(filter, &key, op))
-			continue;
-		if (!found.n)
-			key_text(filter, change, &key, text);
-		note(&found, text);
-	}
+	baleen_change_note_idle(filter, change, op, NULL, &found);
 	if (has_prefixes(change))
 		err = find_idle_prefixes(filter, change, op, &found, error);
 	if (!err)
@@ -267,16 +275,16 @@ static bool may_be_refused(const struct baleen_filter *filter, const struct bale
  * a cuckoo table can be refused, and those can be taken back: where there is a
  * Bloom table, which takes nothing back, they do not even begin.
  */
-static int check_in_place(const struct baleen_filter *filter, const struct baleen_list *change,
-			  enum baleen_set_op op)
+int baleen_change_check_in_place(const struct baleen_filter *filter,
+				 const struct baleen_list *change, enum baleen_set_op op)
 {
 	bool has_bloom = baleen_filter_has_bloom(filter);
-	u64 n = n_single(change);
+	u64 n = baleen_change_n_keys(change);
 
 	if (has_prefixes(change))
 		return -ENOSPC;
 	for (u64 i = 0; i < n; i++) {
-		struct baleen_key key = single(change, i);
+		struct baleen_key key = baleen_change_key(change, i);
 
 		if (op == BALEEN_SET_UNION && key.domain > BALEEN_IP6 &&
 		    !filter->image.table[key.domain].kind)
@@ -284,8 +292,8 @@ static int check_in_place(const struct baleen_filter *filter, const struct balee
 		if (op == BALEEN_SET_UNION && has_bloom && may_be_refused(filter, &key))
 			return -ENOSPC;
 		/* It would take others with it, which only copies do not. */
-		if (op == BALEEN_SET_DIFFERENCE && is_narrow(filter, key.domain) &&
-		    !(filter->image.flags & BALEEN_FLAG_COPIES))
+		if (op == BALEEN_SET_DIFFERENCE &&
+		    !baleen_image_may_del(&filter->image, key.domain))
 			return -EOPNOTSUPP;
 	}
 	return 0;
@@ -307,7 +315,7 @@ static void take_back(struct baleen_filter *filter, const struct baleen_list *ch
 	bool ignored;
 
 	while (n--) {
-		struct baleen_key key = single(change, n);
+		struct baleen_key key = baleen_change_key(change, n);
 
 		if (changed[n])
 			change_one(filter, &key, back, &ignored);
@@ -317,9 +325,9 @@ static void take_back(struct baleen_filter *filter, const struct baleen_list *ch
 int baleen_change_in_place(struct baleen_filter *filter, const struct baleen_list *change,
 			   enum baleen_set_op op, u64 *n_changed)
 {
-	u64 n = n_single(change), sum = 0;
+	u64 n = baleen_change_n_keys(change), sum = 0;
 	bool *changed;
-	int err = check_in_place(filter, change, op);
+	int err = baleen_change_check_in_place(filter, change, op);
 
 	if (err)
 		return err;
@@ -327,7 +335,7 @@ int baleen_change_in_place(struct baleen_filter *filter, const struct baleen_lis
 	if (!changed)
 		return -ENOMEM;
 	for (u64 i = 0; i < n && !err; i++) {
-		struct baleen_key key = single(change, i);
+		struct baleen_key key = baleen_change_key(change, i);
 
 		err = change_one(filter, &key, op, &changed[i]);
 		if (err)
@@ -371,10 +379,10 @@ u64 baleen_filter_keys(const struct baleen_filter *filter)
  */
 static bool is_for_room(const struct baleen_filter *filter, const struct baleen_list *change)
 {
-	u64 n = n_single(change);
+	u64 n = baleen_change_n_keys(change);
 
 	for (u64 i = 0; i < n && !has_prefixes(change); i++) {
-		struct baleen_key key = single(change, i);
+		struct baleen_key key = baleen_change_key(change, i);
 
 		if (filter->image.table[key.domain].kind == BALEEN_KIND_CUCKOO ||
 		    filter->image.table[key.domain].kind == BALEEN_KIND_QUOTIENT)
@@ -387,7 +395,8 @@ int baleen_change_aside(const struct baleen_filter *filter, const struct baleen_
 			enum baleen_set_op op, bool is_full, bool fixed, struct baleen_filter *out,
 			struct baleen_error *error)
 {
-	u64 n = baleen_filter_keys(filter) + (op == BALEEN_SET_UNION ? n_single(change) : 0);
+	u64 n = baleen_filter_keys(filter) +
+		(op == BALEEN_SET_UNION ? baleen_change_n_keys(change) : 0);
 	u64 roomy = n * (BALEEN_LOAD_FACTOR / ROOMY_LOAD) + MIN_ROOM;
 	u64 capacity = baleen_filter_room(filter);
 	struct baleen_filter built;

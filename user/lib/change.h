@@ -5,8 +5,8 @@
  * In place it is fast, each key old or new at any moment. Built aside it is
  * all or nothing, takes prefixes, and makes room.
  */
-#ifndef BALEEN_CHANGE_H
-#define BALEEN_CHANGE_H
+#ifndef BALEEN_LIB_CHANGE_H
+#define BALEEN_LIB_CHANGE_H
 
 #include "edit.h"
 
@@ -26,6 +26,34 @@ struct baleen_idle {
 };
 
 /**
+ * baleen_change_n_keys() - hosts and keys of a change, without its prefixes
+ * @list: a finished list
+ *
+ * Return: how many.
+ */
+u64 baleen_change_n_keys(const struct baleen_list *list);
+
+/**
+ * baleen_change_key() - one of them
+ * @list: a finished list
+ * @i: below baleen_change_n_keys()
+ *
+ * Return: the key.
+ */
+struct baleen_key baleen_change_key(const struct baleen_list *list, u64 i);
+
+/**
+ * baleen_change_note_idle() - which keys change nothing, prefixes aside
+ * @filter: the filter; with @is_in its header alone
+ * @change: as for baleen_change_find_idle()
+ * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
+ * @is_in: for each key whether the filter has it; NULL to look
+ * @idle: filled in
+ */
+void baleen_change_note_idle(const struct baleen_filter *filter, const struct baleen_list *change,
+			     enum baleen_set_op op, const u8 *is_in, struct baleen_idle *idle);
+
+/**
  * baleen_change_find_idle() - what is there already, or is not there at all
  * @filter: the filter, live ones too
  * @change: a finished list of the same key, without exceptions
@@ -41,6 +69,17 @@ struct baleen_idle {
 int baleen_change_find_idle(const struct baleen_filter *filter, const struct baleen_list *change,
 			    enum baleen_set_op op, struct baleen_idle *idle,
 			    struct baleen_error *error);
+
+/**
+ * baleen_change_check_in_place() - may it be tried in place?
+ * @filter: the filter, of which only the header is looked at
+ * @change: as for baleen_change_find_idle()
+ * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
+ *
+ * Return: 0; -ENOSPC or -EOPNOTSUPP when this must be built aside.
+ */
+int baleen_change_check_in_place(const struct baleen_filter *filter,
+				 const struct baleen_list *change, enum baleen_set_op op);
 
 /**
  * baleen_change_in_place() - change a filter that packets may be asking
@@ -93,4 +132,4 @@ int baleen_change_aside(const struct baleen_filter *filter, const struct baleen_
  */
 u64 baleen_filter_keys(const struct baleen_filter *filter);
 
-#endif /* BALEEN_CHANGE_H */
+#endif /* BALEEN_LIB_CHANGE_H */

@@ -5,6 +5,7 @@
 
 #include "chain.h"
 #include "checkup_parts.h"
+#include "kmod_rules.h"
 
 /* What fits in one page beside the head room of XDP, the frame's end and headers
  * with a tag, as mlx5, ixgbe, veth and others count, give or take 8 bytes.
@@ -79,12 +80,17 @@ static void check_release(struct baleen_patient *patient)
 				    "baleen refresh %s", patient->link->name);
 }
 
+static void note_dry_run(struct baleen_patient *patient)
+{
+	baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "dry-run",
+					       "a dry run: nothing is dropped"),
+			    "baleen policy %s --enforce", patient->link->name);
+}
+
 static void check_dry_run(struct baleen_patient *patient)
 {
 	if (patient->xdp.config.dry_run)
-		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "dry-run",
-						       "a dry run: nothing is dropped"),
-				    "baleen policy %s --enforce", patient->link->name);
+		note_dry_run(patient);
 }
 
 static bool is_attached(const struct baleen_patient *patient)
@@ -92,8 +98,25 @@ static bool is_attached(const struct baleen_patient *patient)
 	return patient->has_xdp && patient->xdp.state == BALEEN_XDP_ATTACHED;
 }
 
+/* Rules of the module have the device to themselves. */
+static bool check_kmod(struct baleen_patient *patient)
+{
+	struct baleen_kmod_rules rules;
+
+	if (baleen_kmod_rules_open(&rules, patient->link->name, false, NULL))
+		return false;
+	baleen_checkup_add(patient, BALEEN_LEVEL_OK, "filter",
+			   "in force in the kernel module, rules: %u", rules.n_rules);
+	if (rules.dry_run)
+		note_dry_run(patient);
+	baleen_kmod_rules_close(&rules);
+	return true;
+}
+
 static void check_filter(struct baleen_patient *patient)
 {
+	if (patient->why_code == -ENOENT && check_kmod(patient))
+		return;
 	if (patient->why_code == -ENOENT && patient->is_kept) {
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "filter",
 						       "NOT IN FORCE: what was applied was taken "

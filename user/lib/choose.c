@@ -130,12 +130,11 @@ static void tell_smallest(const struct candidate *all, u32 n, const struct candi
 	if (fpp)
 		snprintf(rate, sizeof(rate), " at a false positive rate of %g", fpp);
 	length = snprintf(choice->why, sizeof(choice->why),
-			  "%s is the smallest%s%s%s:", baleen_kind_ops(best->kind)->name, rate,
+			  "%s is the smallest%s%s%s:", baleen_kind_name(best->kind), rate,
 			  needs ? " that can " : "", can);
 	for (u32 i = 0; i < n && length < sizeof(choice->why); i++)
 		length += snprintf(choice->why + length, sizeof(choice->why) - length,
-				   "%s %s %llu bytes", i ? "," : "",
-				   baleen_kind_ops(all[i].kind)->name,
+				   "%s %s %llu bytes", i ? "," : "", baleen_kind_name(all[i].kind),
 				   (unsigned long long)all[i].n_blocks * BALEEN_BLOCK_BYTES);
 }
 
@@ -150,7 +149,7 @@ static int refuse(u32 kinds, u32 needs, struct baleen_error *error)
 
 	needs_text(needs, can);
 	return baleen_fail(error, EINVAL, "%s cannot be had in this shape, at this rate%s%s",
-			   is_one(kinds) ? baleen_kind_ops(baleen_log2(kinds))->name : "a filter",
+			   is_one(kinds) ? baleen_kind_name(baleen_log2(kinds)) : "a filter",
 			   needs ? ", able to " : "", can);
 }
 

@@ -124,7 +124,7 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index)
 	if (rule->key_spec != BALEEN_KEY_SRC)
 		fprintf(out, "\tkey %s\n", baleen_key_spec_text(rule->key_spec, spec));
 	if (rule->kind != BALEEN_KIND_CUCKOO)
-		fprintf(out, "\tkind %s\n", baleen_kind_ops(rule->kind)->name);
+		fprintf(out, "\tkind %s\n", baleen_kind_name(rule->kind));
 	if (rule->fpp > 0)
 		put_rate(out, rule->fpp);
 	if (rule->capacity)

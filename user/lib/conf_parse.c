@@ -420,7 +420,7 @@ static int check_rule(struct baleen_conf_parser *parser, u32 index)
 	if (rule->kind != BALEEN_KIND_CUCKOO && rule->kind != BALEEN_KIND_QUOTIENT &&
 	    rule->fpp <= 0)
 		return baleen_conf_refuse(parser, "rule %s: kind %s needs a rate: fpp", rule->name,
-					  baleen_kind_ops(rule->kind)->name);
+					  baleen_kind_name(rule->kind));
 	if (!rule->is_any)
 		return 0;
 	if (has_feed(parser->conf, index))

@@ -223,7 +223,7 @@ static int compare_filter(struct comparison *work, const struct baleen_state_rul
 				 baleen_key_spec_text(new->key_spec, spec));
 	if (!err && old->kind != new->kind)
 		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "kind %s",
-				 baleen_kind_ops(new->kind)->name);
+				 baleen_kind_name(new->kind));
 	if (!err && old->fpp != new->fpp)
 		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "fpp %.15g", new->fpp);
 	if (!err && old->capacity != new->capacity)

@@ -92,8 +92,7 @@ int baleen_fit_tables(const struct baleen_image *a, const struct baleen_image *b
 
 	if (x->kind != y->kind)
 		return baleen_fail(error, EOPNOTSUPP, "kind %s, %s has %s",
-				   baleen_kind_ops(y->kind)->name, a_name,
-				   baleen_kind_ops(x->kind)->name);
+				   baleen_kind_name(y->kind), a_name, baleen_kind_name(x->kind));
 	if (baleen_table_is_plane(x))
 		err = fit_bits(x, y, a_name, error);
 	else if (x->kind == BALEEN_KIND_QUOTIENT)

@@ -51,34 +51,6 @@ int baleen_fit_tables(const struct baleen_image *a, const struct baleen_image *b
 		      const char *a_name, struct baleen_error *error);
 
 /**
- * baleen_table_keeps_hashes() - can keys move to a table of another geometry?
- * @table: the table
- * @domain: of it
- *
- * Return: true for a cuckoo table whose slots keep all of a hash or of an address.
- */
-static inline bool baleen_table_keeps_hashes(const struct baleen_table *table, u32 domain)
-{
-	return table->kind == BALEEN_KIND_CUCKOO &&
-	       (table->slot_bits == 64 || (domain == BALEEN_IP4 && table->slot_bits >= 16));
-}
-
-/**
- * baleen_table_tells_apart() - is each slot that of one key?
- * @table: a cuckoo or quotient table
- * @domain: of it
- *
- * Return: true when slots keep all of a hash or of an address, so that deleting a
- * key takes no other with it.
- */
-static inline bool baleen_table_tells_apart(const struct baleen_table *table, u32 domain)
-{
-	if (table->kind == BALEEN_KIND_QUOTIENT)
-		return table->log2_buckets + table->slot_bits == baleen_key_bits(domain);
-	return baleen_table_keeps_hashes(table, domain);
-}
-
-/**
  * baleen_table_shape() - what to ask of the plan of a table like this one
  * @table: a cuckoo table that keeps hashes, or another
  * @shape: filled in; the plan of a plain table needs nothing

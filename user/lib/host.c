@@ -84,7 +84,7 @@ static int visit_address(const struct nlmsghdr *message, void *data)
 	if (!has_header(message, sizeof(*header)) ||
 	    !baleen_uppers_has(&survey->devices, header->ifa_index))
 		return MNL_CB_OK;
-	mnl_attr_for_each (attr, message, sizeof(*header)) {
+	mnl_attr_for_each(attr, message, sizeof(*header)) {
 		u16 type = mnl_attr_get_type(attr);
 
 		if (type == IFA_LOCAL || (type == IFA_ADDRESS && !own))
@@ -133,7 +133,7 @@ static int visit_nexthop(const struct nlmsghdr *message, void *data)
 	bool has_gateway = false;
 	u32 ifindex = 0;
 
-	mnl_attr_for_each (attr, message, sizeof(struct nhmsg)) {
+	mnl_attr_for_each(attr, message, sizeof(struct nhmsg)) {
 		switch (mnl_attr_get_type(attr)) {
 		case NHA_ID: hop.id = baleen_netlink_u32(attr); break;
 		case NHA_OIF: ifindex = baleen_netlink_u32(attr); break;
@@ -224,7 +224,7 @@ static int visit_route(const struct nlmsghdr *message, void *data)
 	u32 ifindex = 0;
 	int err = 0;
 
-	mnl_attr_for_each (attr, message, sizeof(struct rtmsg)) {
+	mnl_attr_for_each(attr, message, sizeof(struct rtmsg)) {
 		if (err)
 			break;
 		switch (mnl_attr_get_type(attr)) {

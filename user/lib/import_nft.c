@@ -112,7 +112,7 @@ static int check_members(const struct reader *reader, json_t *elem)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach (elem, name, value) {
+	json_object_foreach(elem, name, value) {
 		size_t i = 0;
 
 		while (i < sizeof(known) / sizeof(known[0]) && strcmp(name, known[i]))
@@ -167,7 +167,7 @@ static int take_elements(const struct reader *reader, const json_t *elements)
 	size_t i;
 	int err = 0;
 
-	json_array_foreach (elements, i, element) {
+	json_array_foreach(elements, i, element) {
 		err = take_element(reader, element);
 		if (err)
 			break;

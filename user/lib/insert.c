@@ -83,8 +83,7 @@ baleen_inline int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot
 		kick->evicted = baleen_slots_get(slots, bucket, kick->i);
 		baleen_slots_set(slots, bucket, kick->i, slot);
 		slot = kick->evicted ^ side;
-		bucket = baleen_cuckoo_partner(slots->table, bucket,
-					       baleen_slot_tag(slots->table, slot), slot_bits);
+		bucket = baleen_slots_other(slots, bucket, slot);
 		n++;
 	}
 	return 0;
@@ -94,35 +93,13 @@ undo:
 	return -ENOSPC;
 }
 
-u32 baleen_stash_find(const struct baleen_slots *slots, u64 hash)
-{
-	u32 i = 0;
-
-	while (i < slots->table->n_stash && baleen_le64(baleen_slots_stash(slots)[i]) != hash)
-		i++;
-	return i;
-}
-
-/* A hash of 0 is what a free slot of the stash looks like. */
-static int stash_in(const struct baleen_slots *slots, u64 hash)
-{
-	u32 i = baleen_stash_find(slots, 0);
-
-	if (i == slots->table->n_stash || !hash)
-		return -ENOSPC;
-	baleen_slots_stash(slots)[i] = baleen_le64(hash);
-	return 0;
-}
-
 /* Whether the key is in its buckets or in the stash. */
 baleen_inline bool has_place(const struct baleen_slots *slots,
 			     const struct baleen_cuckoo_place *place)
 {
-	u32 n_stash = slots->table->n_stash;
-
 	return has_slot(slots, place->home, place->slot) ||
 	       has_slot(slots, place->other, place->slot | baleen_cuckoo_side(slots->slot_bits)) ||
-	       (n_stash && place->hash && baleen_stash_find(slots, place->hash) < n_stash);
+	       baleen_stash_holds(slots, place->hash);
 }
 
 baleen_inline int put_in(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
@@ -131,7 +108,7 @@ baleen_inline int put_in(const struct baleen_slots *slots, const struct baleen_c
 
 	if (put_if_free(slots, place->home, place->slot) || !kick_in(slots, place->other, away))
 		return 0;
-	return stash_in(slots, place->hash);
+	return baleen_stash_add(slots, place->hash);
 }
 
 baleen_inline int insert_new(const struct baleen_slots *slots,

@@ -2,7 +2,7 @@
 /* What each kind of table can do, as a table of functions. */
 #include "kind.h"
 
-static const struct baleen_kind_ops none_ops = { .name = "none" };
+static const struct baleen_kind_ops none_ops;
 
 static const struct baleen_kind_ops *const ops_of[BALEEN_N_KINDS] = {
 	[BALEEN_KIND_NONE] = &none_ops,
@@ -24,7 +24,7 @@ const struct baleen_kind_ops *baleen_kind_ops(u32 kind)
 u32 baleen_kind_find(const char *name)
 {
 	for (u32 kind = 0; kind < BALEEN_N_KINDS; kind++)
-		if (baleen_kind_has_keys(kind) && !strcmp(ops_of[kind]->name, name))
+		if (baleen_kind_has_keys(kind) && !strcmp(baleen_kind_name(kind), name))
 			return kind;
 	return BALEEN_KIND_NONE;
 }

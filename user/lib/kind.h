@@ -39,7 +39,6 @@ struct baleen_shape {
 
 /**
  * struct baleen_kind_ops - what a kind of table can do
- * @name: as it is typed and shown
  * @plan: as baleen_plan_table(), for a count and a rate in range
  * @capacity: keys that a table is planned to hold; NULL: it is never full
  * @is_exact: no false positives at all; NULL: never
@@ -62,7 +61,6 @@ struct baleen_shape {
  *        after changes; may be NULL
  */
 struct baleen_kind_ops {
-	const char *name;
 	int (*plan)(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
 		    struct baleen_table *table, struct baleen_error *error);
 	u64 (*capacity)(const struct baleen_table *table);
@@ -97,7 +95,7 @@ extern const struct baleen_kind_ops baleen_entries_ops;
  * @kind: enum baleen_kind
  *
  * Return: them; of BALEEN_KIND_NONE and of a number that is no kind one without
- * any, called "none".
+ * any.
  */
 const struct baleen_kind_ops *baleen_kind_ops(u32 kind);
 

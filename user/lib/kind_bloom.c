@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include <baleen/plane.h>
+
 #include "kind.h"
 #include "plan.h"
 
@@ -260,23 +262,12 @@ static int bloom_insert(struct baleen_filter *filter, const struct baleen_key *k
 
 static int bloom_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
 {
-	const struct baleen_table *table = &filter->image.table[key->domain];
-	struct baleen_bloom_place place = baleen_bloom_locate(table, &filter->image.seed, key);
-	struct baleen_block *block = (struct baleen_block *)filter->bytes + place.block;
-	u64 missing = 0;
-
-	for (int half = 0; half < 2; half++) {
-		u64 mask = baleen_le64(place.mask[half]);
-		u64 *word = &block->word[place.word[half]];
-
-		missing |= mask & ~__atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
-	}
-	*changed = missing != 0;
+	*changed = baleen_bloom_add(&filter->image.table[key->domain], &filter->image.seed,
+				    filter->bytes, key);
 	return 0;
 }
 
 const struct baleen_kind_ops baleen_bloom_ops = {
-	.name = "bloom",
 	.plan = bloom_plan,
 	.fpp = bloom_fpp,
 	.measure = baleen_bloom_measure,

@@ -109,12 +109,12 @@ static int classic_add(struct baleen_filter *filter, const struct baleen_key *ke
 	int err = baleen_positions_of(&filter->image, key, &positions);
 
 	if (!err)
-		*changed = baleen_positions_add(filter, key->domain, &positions);
+		*changed = baleen_plane_add(&filter->image.table[key->domain], filter->bytes,
+					    &positions);
 	return err;
 }
 
 const struct baleen_kind_ops baleen_classic_ops = {
-	.name = "classic",
 	.plan = classic_plan,
 	.fpp = classic_fpp,
 	.measure = classic_measure,

@@ -43,19 +43,15 @@ static double counting_measure(const struct baleen_filter *filter, u32 domain)
 	return plane_ops(filter->image.table[domain].hash)->measure(filter, domain);
 }
 
-/* Always counted, also when its bits are all set: they may be those of other keys,
- * and a key that had not counted would go when they do.
- */
 static int counting_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
 {
 	struct baleen_positions positions;
 	int err = baleen_positions_of(&filter->image, key, &positions);
 
-	if (err)
-		return err;
-	baleen_positions_add(filter, key->domain, &positions);
-	*changed = true;
-	return 0;
+	if (!err)
+		*changed = baleen_plane_add(&filter->image.table[key->domain], filter->bytes,
+					    &positions);
+	return err;
 }
 
 static int counting_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
@@ -64,12 +60,12 @@ static int counting_del(struct baleen_filter *filter, const struct baleen_key *k
 	int err = baleen_positions_of(&filter->image, key, &positions);
 
 	if (!err)
-		*changed = baleen_positions_del(filter, key->domain, &positions);
+		*changed = baleen_plane_del(&filter->image.table[key->domain], filter->bytes,
+					    &positions);
 	return err;
 }
 
 const struct baleen_kind_ops baleen_counting_ops = {
-	.name = "counting",
 	.plan = counting_plan,
 	.fpp = counting_fpp,
 	.measure = counting_measure,

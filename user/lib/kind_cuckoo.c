@@ -219,7 +219,6 @@ static u64 slots_used(const struct baleen_filter *filter, u32 domain)
 }
 
 const struct baleen_kind_ops baleen_cuckoo_ops = {
-	.name = "cuckoo",
 	.plan = cuckoo_plan,
 	.capacity = cuckoo_capacity,
 	.is_exact = cuckoo_is_exact,
@@ -235,7 +234,6 @@ const struct baleen_kind_ops baleen_cuckoo_ops = {
 
 /* Past /64 it depends on the lengths that occur: see baleen_table_is_exact(). */
 const struct baleen_kind_ops baleen_prefixes_ops = {
-	.name = "prefixes",
 	.plan = prefixes_plan,
 	.fpp = prefixes_fpp,
 	.used = slots_used,

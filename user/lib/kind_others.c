@@ -12,7 +12,6 @@ static u64 directory_count(const struct baleen_filter *filter, u32 domain)
 }
 
 const struct baleen_kind_ops baleen_directory_ops = {
-	.name = "directory",
 	.count = directory_count,
 };
 
@@ -37,7 +36,6 @@ static u64 entries_count(const struct baleen_filter *filter, u32 domain)
 }
 
 const struct baleen_kind_ops baleen_entries_ops = {
-	.name = "entries",
 	.plan = entries_plan,
 	.count = entries_count,
 };

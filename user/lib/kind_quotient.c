@@ -220,7 +220,6 @@ static void quotient_seal(struct baleen_filter *filter, u32 domain)
 }
 
 const struct baleen_kind_ops baleen_quotient_ops = {
-	.name = "quotient",
 	.plan = quotient_plan,
 	.capacity = quotient_capacity,
 	.is_exact = quotient_is_exact,

@@ -36,7 +36,7 @@ static void read_kind(const struct nlattr *info, struct baleen_link *link)
 {
 	const struct nlattr *attr;
 
-	mnl_attr_for_each_nested (attr, info)
+	mnl_attr_for_each_nested(attr, info)
 		if (mnl_attr_get_type(attr) == IFLA_INFO_KIND)
 			copy_text(attr, link->kind, sizeof(link->kind));
 }
@@ -61,7 +61,7 @@ static void read_link(const struct nlmsghdr *message, struct baleen_link *link)
 	bool is_here = true;
 
 	*link = (struct baleen_link){ .ifindex = header->ifi_index, .flags = header->ifi_flags };
-	mnl_attr_for_each (attr, message, sizeof(*header)) {
+	mnl_attr_for_each(attr, message, sizeof(*header)) {
 		switch (mnl_attr_get_type(attr)) {
 		case IFLA_IFNAME: copy_text(attr, link->name, sizeof(link->name)); break;
 		case IFLA_MTU: link->mtu = baleen_netlink_u32(attr); break;
@@ -142,7 +142,7 @@ static int visit_family(const struct nlmsghdr *message, void *data)
 
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct genlmsghdr))
 		return MNL_CB_OK;
-	mnl_attr_for_each (attr, message, sizeof(struct genlmsghdr)) {
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
 		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_NAME)
 			is_it = !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) &&
 				!strcmp(mnl_attr_get_str(attr), NETDEV_FAMILY);
@@ -169,7 +169,7 @@ static int visit_abilities(const struct nlmsghdr *message, void *data)
 
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct genlmsghdr))
 		return MNL_CB_OK;
-	mnl_attr_for_each (attr, message, sizeof(struct genlmsghdr)) {
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
 		if (mnl_attr_get_type(attr) == NETDEV_A_DEV_IFINDEX)
 			ifindex = baleen_netlink_u32(attr);
 		else if (mnl_attr_get_type(attr) == NETDEV_A_DEV_XDP_FEATURES &&

@@ -2,29 +2,10 @@
 /*
  * Changing the keys of a filter in place, while packet programs read it.
  *
- * Idea: the probe looks into a key's home bucket first and into its other
- * bucket second. A writer that moves keys from home to other only, copy
- * first, hides none of them: who does not find the key at home has looked
- * after the copy was made, and finds that.
- *
- *      bucket 3       bucket 8       bucket 5
- *      [ a b c d ]    [ e f g h ]    [ i j k - ]    e's other bucket is 8,
- *                                                   c's 8, f's 5: add x to 3
- *      [ a b c d ]    [ e f g h ]    [ i j k F ]    1. copy f
- *      [ a b c d ]    [ e C g h ]    [ i j k F ]    2. copy c over f
- *      [ a b x d ]    [ e C g h ]    [ i j k F ]    3. x over c
- *
- * Each line is one store of an aligned 64-bit word, so after any of them each
- * old key is in one of its buckets, and at most one is in both. That is legal:
- * a writer that was killed leaves it so, and the next one takes it into
- * account. Writers must exclude each other; readers do nothing.
- *
- * Stores become visible in their order, and loads must be made in theirs:
- * x86 does that. The price is that only keys at home can give way. Slots of 8
- * and 12 bits do not say where they are at home, so none of them gives way: a
- * live one takes a key while one of its two buckets, or the stash, has room.
- * Images with copies do not change in place while they are live: a copy that a
- * killed writer left could not be told from one that counts.
+ * How, and why no reader misses a key, is in <baleen/search.h> for cuckoo tables and
+ * in <baleen/change.h> for the others, which the kernel module goes by as well. What is
+ * in memory and nobody reads meanwhile can change in more ways: keys may move both
+ * ways, and copies may count.
  */
 #ifndef BALEEN_LIVE_H
 #define BALEEN_LIVE_H

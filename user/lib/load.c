@@ -16,8 +16,25 @@
 #include "ruleset.h"
 
 #include "baleen.skel.h"
+#include "baleen_1.skel.h"
+#include "baleen_4.skel.h"
 
 #define EXTACK "Kernel error message: "
+
+/* The same program with room for fewer rules. The kernel reads, checks and copies all
+ * of an object before it removes what is not used, and libbpf relocates it: attach
+ * with one rule took 90 ms with the largest, and takes 35 ms with the smallest.
+ */
+static const struct {
+	u32 n_rules;
+	const void *(*bytes)(size_t *n_bytes);
+} objects[] = {
+	{ 1, baleen_1_bpf__elf_bytes },
+	{ 4, baleen_4_bpf__elf_bytes },
+	{ BALEEN_MAX_RULES, baleen_bpf__elf_bytes },
+};
+
+#define N_OBJECTS (sizeof(objects) / sizeof(objects[0]))
 
 static char log_text[512];
 
@@ -63,7 +80,7 @@ void baleen_loaded_init(struct baleen_loaded *loaded)
 		loaded->rule_fd[i] = -1;
 	loaded->program_id = 0;
 	loaded->component = NULL;
-	loaded->skeleton = NULL;
+	loaded->object = NULL;
 }
 
 static void close_fd(int *fd)
@@ -78,9 +95,9 @@ void baleen_loaded_drop_program(struct baleen_loaded *loaded)
 	close_fd(&loaded->program_fd);
 	close_fd(&loaded->config_fd);
 	xdp_program__close(loaded->component);
-	baleen_bpf__destroy(loaded->skeleton);
+	bpf_object__close(loaded->object);
 	loaded->component = NULL;
-	loaded->skeleton = NULL;
+	loaded->object = NULL;
 }
 
 void baleen_loaded_close(struct baleen_loaded *loaded)
@@ -100,18 +117,6 @@ static void map_name(const char *rule, char *name, size_t bytes)
 	for (; *name; name++)
 		if (!isalnum((unsigned char)*name) && *name != '.')
 			*name = '_';
-}
-
-static void write_live_header(const struct baleen_image *image, void *bytes)
-{
-	struct baleen_image live = *image;
-
-	live.flags |= BALEEN_FLAG_LIVE;
-	live.body_crc = 0;
-	live.n_entries = 0;
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
-		live.table[domain].n_entries = 0;
-	baleen_header_write(&live, bytes);
 }
 
 int baleen_load_check(const struct baleen_image *image, struct baleen_error *error)
@@ -156,7 +161,7 @@ int baleen_load_map(const char *name, const struct baleen_filter *filter, int *f
 	}
 	memcpy((u8 *)bytes + BALEEN_HEADER_BYTES, (u8 *)filter->bytes + BALEEN_HEADER_BYTES,
 	       filter->n_bytes - BALEEN_HEADER_BYTES);
-	write_live_header(&filter->image, bytes);
+	baleen_header_write_live(&filter->image, bytes);
 	munmap(bytes, filter->n_bytes);
 	*fd = map_fd;
 	return 0;
@@ -174,46 +179,41 @@ int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded 
 	return err;
 }
 
-static struct bpf_map *skeleton_rule_map(struct baleen_bpf *skeleton, u32 index)
-{
-	char name[sizeof("baleen_rule_15")];
-
-	snprintf(name, sizeof(name), "baleen_rule_%u", index % BALEEN_MAX_RULES);
-	return bpf_object__find_map_by_name(skeleton->obj, name);
-}
-
 /* A map that is there already, or a new one when it is used at all. */
-static int use_map(struct bpf_map *map, int fd, bool is_used)
+static int use_map(struct bpf_object *object, const char *name, int fd, bool is_used)
 {
+	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+	if (!map)
+		return -ENOENT;
 	if (fd >= 0)
 		return bpf_map__reuse_fd(map, fd);
 	return bpf_map__set_autocreate(map, is_used);
 }
 
 /* Gives every map its descriptor; what the program does not use is not created. */
-static int use_maps(struct baleen_bpf *skeleton, const struct baleen_config *config,
+static int use_maps(struct bpf_object *object, u32 n_rules, const struct baleen_config *config,
 		    const struct baleen_loaded *loaded)
 {
 	const bool samples = config->sample_interval_ns;
+	char name[sizeof("baleen_rule_15")];
 	int err = 0;
 
-	for (u32 i = 0; i < BALEEN_MAX_RULES && !err; i++) {
-		struct bpf_map *map = skeleton_rule_map(skeleton, i);
-
-		err = use_map(map, i < config->n_rules ? loaded->rule_fd[i] : -1, false);
+	for (u32 i = 0; i < n_rules && !err; i++) {
+		snprintf(name, sizeof(name), "baleen_rule_%u", i % BALEEN_MAX_RULES);
+		err = use_map(object, name, i < config->n_rules ? loaded->rule_fd[i] : -1, false);
 	}
 	if (!err)
-		err = use_map(skeleton->maps.baleen_stats, loaded->stats_fd, true);
+		err = use_map(object, "baleen_stats", loaded->stats_fd, true);
 	/* Without events the code is the same, whether there were any before or not. */
 	if (!err)
-		err = use_map(skeleton->maps.baleen_events, samples ? loaded->events_fd : -1, samples);
+		err = use_map(object, "baleen_events", samples ? loaded->events_fd : -1, samples);
 	if (!err)
-		err = use_map(skeleton->maps.baleen_sampler, samples ? loaded->sampler_fd : -1,
-			      samples);
+		err = use_map(object, "baleen_sampler", samples ? loaded->sampler_fd : -1, samples);
 	return err;
 }
 
-/* The skeleton closes its descriptors, so keep a copy unless there is one. */
+/* The object closes its descriptors, so keep a copy unless there is one. */
 static int keep_fd(int fd, int *kept)
 {
 	if (*kept >= 0 || fd < 0)
@@ -235,26 +235,32 @@ static void drop_new(const struct baleen_loaded *before, struct baleen_loaded *l
 		close_fd(&loaded->sampler_fd);
 }
 
-static int keep(struct baleen_bpf *skeleton, struct baleen_loaded *loaded)
+static int map_fd(const struct bpf_object *object, const char *name)
+{
+	return bpf_map__fd(bpf_object__find_map_by_name(object, name));
+}
+
+static int keep(const struct bpf_object *object, const struct bpf_program *program,
+		struct baleen_loaded *loaded)
 {
 	const struct baleen_loaded before = *loaded;
 	struct bpf_prog_info info = { 0 };
 	u32 bytes = sizeof(info);
-	/* libxdp has loaded a component for itself: the skeleton does not know. */
-	int program_fd = loaded->component ? xdp_program__fd(loaded->component) :
-					     bpf_program__fd(skeleton->progs.baleen_xdp);
+	/* libxdp has loaded a component for itself: the object does not know. */
+	int program_fd =
+		loaded->component ? xdp_program__fd(loaded->component) : bpf_program__fd(program);
 	int err = bpf_obj_get_info_by_fd(program_fd, &info, &bytes);
 
 	if (!err)
 		err = keep_fd(program_fd, &loaded->program_fd);
 	if (!err)
-		err = keep_fd(bpf_map__fd(skeleton->maps.rodata_config), &loaded->config_fd);
+		err = keep_fd(map_fd(object, ".rodata.config"), &loaded->config_fd);
 	if (!err)
-		err = keep_fd(bpf_map__fd(skeleton->maps.baleen_stats), &loaded->stats_fd);
+		err = keep_fd(map_fd(object, "baleen_stats"), &loaded->stats_fd);
 	if (!err)
-		err = keep_fd(bpf_map__fd(skeleton->maps.baleen_events), &loaded->events_fd);
+		err = keep_fd(map_fd(object, "baleen_events"), &loaded->events_fd);
 	if (!err)
-		err = keep_fd(bpf_map__fd(skeleton->maps.baleen_sampler), &loaded->sampler_fd);
+		err = keep_fd(map_fd(object, "baleen_sampler"), &loaded->sampler_fd);
 	if (err)
 		drop_new(&before, loaded);
 	else
@@ -264,10 +270,16 @@ static int keep(struct baleen_bpf *skeleton, struct baleen_loaded *loaded)
 
 u64 baleen_load_code(void)
 {
-	size_t n_bytes;
-	const void *object = baleen_bpf__elf_bytes(&n_bytes);
+	size_t n_bytes, n_all = 0;
+	u32 crc = 0;
 
-	return (u64)n_bytes << 32 | baleen_crc32c(0, object, n_bytes);
+	for (size_t i = 0; i < N_OBJECTS; i++) {
+		const void *bytes = objects[i].bytes(&n_bytes);
+
+		crc = baleen_crc32c(crc, bytes, n_bytes);
+		n_all += n_bytes;
+	}
+	return (u64)n_all << 32 | crc;
 }
 
 /* What follows from the rules and from this release. */
@@ -280,25 +292,25 @@ static void complete_config(struct baleen_config *config)
 		config->needs_transport |= config->rule[i].needs_transport;
 }
 
-static int load_alone(struct baleen_bpf *skeleton, bool frags, struct baleen_error *error)
+static int load_alone(struct bpf_object *object, struct bpf_program *program, bool frags,
+		      struct baleen_error *error)
 {
 	int err;
 
 	if (frags)
-		bpf_program__set_flags(skeleton->progs.baleen_xdp, BPF_F_XDP_HAS_FRAGS);
-	err = baleen_bpf__load(skeleton);
+		bpf_program__set_flags(program, BPF_F_XDP_HAS_FRAGS);
+	err = bpf_object__load(object);
 	if (err)
 		return baleen_fail(error, -err, "the kernel refused the XDP program: %s",
 				   baleen_log_reason(err));
 	return 0;
 }
 
-static int load_component(struct baleen_bpf *skeleton, bool frags, struct baleen_loaded *loaded,
-			  struct baleen_error *error)
+static int load_component(struct bpf_object *object, struct bpf_program *program, bool frags,
+			  struct baleen_loaded *loaded, struct baleen_error *error)
 {
 	struct baleen_error why;
-	int err = baleen_chain_load(skeleton->obj, skeleton->progs.baleen_xdp, frags,
-				    &loaded->component, &why);
+	int err = baleen_chain_load(object, program, frags, &loaded->component, &why);
 
 	if (err)
 		return baleen_fail(error, -err,
@@ -307,38 +319,67 @@ static int load_component(struct baleen_bpf *skeleton, bool frags, struct baleen
 	return 0;
 }
 
+/* The smallest object that has room for the rules, with their constants. */
+static struct bpf_object *open_object(const struct baleen_config *config, u32 *n_rules)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "baleen_bpf");
+	struct baleen_config *constants;
+	struct bpf_object *object;
+	const void *bytes;
+	size_t i = 0, n_bytes;
+
+	while (objects[i].n_rules < config->n_rules && i < N_OBJECTS - 1)
+		i++;
+	bytes = objects[i].bytes(&n_bytes);
+	object = bpf_object__open_mem(bytes, n_bytes, &options);
+	if (!object)
+		return NULL;
+	constants = (struct baleen_config *)bpf_map__initial_value(
+		bpf_object__find_map_by_name(object, ".rodata.config"), &n_bytes);
+	if (!constants || n_bytes != sizeof(*constants)) {
+		bpf_object__close(object);
+		errno = EINVAL;
+		return NULL;
+	}
+	*constants = *config;
+	complete_config(constants);
+	*n_rules = objects[i].n_rules;
+	return object;
+}
+
 int baleen_load_program(const struct baleen_config *config, struct baleen_loaded *loaded,
 			struct baleen_error *error)
 {
-	struct baleen_bpf *skeleton;
+	struct bpf_program *program;
+	struct bpf_object *object;
+	u32 n_rules;
 	int err;
 
 	baleen_log_start();
-	skeleton = baleen_bpf__open();
-	if (!skeleton)
+	object = open_object(config, &n_rules);
+	if (!object)
 		return baleen_fail(error, errno, "cannot open the XDP program: %m");
-	skeleton->rodata_config->config = *config;
-	complete_config(&skeleton->rodata_config->config);
-	err = use_maps(skeleton, config, loaded);
+	program = bpf_object__find_program_by_name(object, "baleen_xdp");
+	err = use_maps(object, n_rules, config, loaded);
 	if (err)
 		err = baleen_fail(error, -err, "cannot use the maps: %s", baleen_log_reason(err));
 	else if (config->place == BALEEN_PLACE_CHAIN)
-		err = load_component(skeleton, config->frags, loaded, error);
+		err = load_component(object, program, config->frags, loaded, error);
 	else
-		err = load_alone(skeleton, config->frags, error);
+		err = load_alone(object, program, config->frags, error);
 	if (!err) {
-		err = keep(skeleton, loaded);
+		err = keep(object, program, loaded);
 		if (err)
 			baleen_fail(error, -err, "cannot keep the XDP program: %s", strerror(-err));
 	}
 	if (!err && loaded->component) {
 		/* libxdp goes on to need it. */
-		loaded->skeleton = skeleton;
+		loaded->object = object;
 		return 0;
 	}
 	xdp_program__close(loaded->component);
 	loaded->component = NULL;
-	baleen_bpf__destroy(skeleton);
+	bpf_object__close(object);
 	return err;
 }
 

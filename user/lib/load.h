@@ -9,7 +9,7 @@
 
 #include "filter.h"
 
-struct baleen_bpf;
+struct bpf_object;
 struct baleen_ruleset;
 struct xdp_program;
 
@@ -23,7 +23,7 @@ struct xdp_program;
  * @rule_fd: the filters of its rules; -1 from n_rules on
  * @program_id: the kernel's number of the program
  * @component: what libxdp wants of a program for a chain; NULL of another
- * @skeleton: what @component stands on
+ * @object: what @component stands on
  */
 struct baleen_loaded {
 	int program_fd;
@@ -34,7 +34,7 @@ struct baleen_loaded {
 	int rule_fd[BALEEN_MAX_RULES];
 	u32 program_id;
 	struct xdp_program *component;
-	struct baleen_bpf *skeleton;
+	struct bpf_object *object;
 };
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Metrics of the devices as they are. */
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "clock.h"
 #include "image_file.h"
 #include "kind.h"
+#include "kmod_rules.h"
 #include "metrics_source.h"
 #include "metrics_state.h"
 #include "plan.h"
@@ -151,6 +153,44 @@ static int add_xdp(struct collection *to, const struct baleen_xdp *xdp)
 	return err;
 }
 
+static int add_kmod_rule(struct collection *to, const struct baleen_kmod_rules *rules, u32 index)
+{
+	const struct baleen_dev_bound_rule *rule = &rules->rule[index];
+	struct baleen_metrics_rule *row =
+		baleen_metrics_add_rule(to->source, rules->device, (const char *)rule->name,
+					baleen_action_text(rule->action));
+
+	if (!row)
+		return -ENOMEM;
+	row->packets = rule->packets;
+	row->bytes = rule->bytes;
+	row->sound = 1;
+	row->image_bytes = rule->info.n_bytes;
+	if (rule->info.flags & BALEEN_DEV_COUNT_KNOWN)
+		row->entries = rule->info.n_entries;
+	return 0;
+}
+
+/* Rules of the kernel module: without a program, and no filter is read. */
+static int add_kmod(struct baleen_kmod_rules *rules, void *data)
+{
+	struct collection *to = data;
+	struct baleen_metrics_device *row = baleen_metrics_add_device(to->source, rules->device);
+	int err = 0;
+
+	if (!row)
+		return 0;
+	row->attached = 1;
+	row->state = BALEEN_METRICS_ATTACHED;
+	row->dry_run = rules->dry_run;
+	row->default_drop = rules->default_drop;
+	snprintf(row->place, sizeof(row->place), "netfilter");
+	row->stats = rules->stats;
+	for (u32 i = 0; i < rules->n_rules && !err; i++)
+		err = add_kmod_rule(to, rules, i);
+	return err;
+}
+
 static void add_missing(struct collection *to, const char *device, enum baleen_metrics_state state)
 {
 	struct baleen_metrics_device *row = baleen_metrics_add_device(to->source, device);
@@ -209,8 +249,23 @@ static int collect_all(struct collection *to, struct baleen_error *error)
 	to->in_force = false;
 	if (!err)
 		err = baleen_pins_each(visit_pins, to, error);
+	/* Who may not ask the module tells of XDP all the same. */
+	if (!err && baleen_kmod_rules_each(add_kmod, to, NULL) == -ENOMEM)
+		err = -ENOMEM;
 	if (!err)
 		baleen_state_each(visit_state, to, NULL);
+	return err;
+}
+
+static int collect_kmod(struct collection *to, const char *device)
+{
+	struct baleen_kmod_rules rules;
+	int err = baleen_kmod_rules_open(&rules, device, false, NULL);
+
+	if (err)
+		return err;
+	err = add_kmod(&rules, to);
+	baleen_kmod_rules_close(&rules);
 	return err;
 }
 
@@ -219,6 +274,8 @@ static int collect_one(struct collection *to, const char *device)
 	struct baleen_xdp xdp;
 	int err = baleen_xdp_open(&xdp, device, false, NULL);
 
+	if (err == -ENOENT && !collect_kmod(to, device))
+		return 0;
 	if (err) {
 		add_missing(to, device,
 			    err == -ENOENT || err == -ENODEV ? BALEEN_METRICS_ABSENT :

@@ -20,7 +20,8 @@ int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct bal
 	const struct baleen_kind_ops *ops = baleen_kind_ops(kind);
 
 	if (!ops->plan)
-		return baleen_fail(error, EINVAL, "no plan is made of tables of kind %s", ops->name);
+		return baleen_fail(error, EINVAL, "no plan is made of tables of kind %s",
+				   baleen_kind_name(kind));
 	if (!(fpp >= 0 && fpp < 1))
 		return baleen_fail(error, EINVAL, "a false positive rate is 0 or more, below 1");
 	/* Far above what any geometry holds, so that nothing below overflows. */

@@ -27,6 +27,8 @@
  *          map of rule @live
  * @live: the rule of the device that this one continues: it takes over its
  *        counters and, without a @filter, its map; BALEEN_RULE_NEW for none
+ * @shared: in the kernel module: the filter with a name that it asks, of which
+ *          @filter is a copy then; empty for one of its own
  */
 struct baleen_ruleset_rule {
 	char name[BALEEN_NAME_BYTES];
@@ -34,6 +36,7 @@ struct baleen_ruleset_rule {
 	struct baleen_qualifiers qualifiers;
 	const struct baleen_filter *filter;
 	int live;
+	char shared[BALEEN_NAME_BYTES];
 };
 
 /**

@@ -1,72 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The slots of a table in memory, for those who change or list them.
+ * The slots of a table of a filter in memory: what building and listing do with them
+ * beyond <baleen/slots.h>.
  */
-#ifndef BALEEN_SLOTS_H
-#define BALEEN_SLOTS_H
+#ifndef BALEEN_LIB_SLOTS_H
+#define BALEEN_LIB_SLOTS_H
+
+#include <baleen/slots.h>
 
 #include "filter.h"
 
-/**
- * struct baleen_slots - a cuckoo table, or one of prefixes, as an array of slots
- * @table: its geometry
- * @start: first slot of bucket 0
- * @slot_bits: of @table
- * @n_slots: of a bucket; these two are constants where a loop is compiled for them
- *
- * Buckets follow each other without gaps, in blocks as between them; of slots
- * of 12 bits only in blocks.
- */
-struct baleen_slots {
-	const struct baleen_table *table;
-	u8 *start;
-	u32 slot_bits;
-	u32 n_slots;
-};
-
 static inline struct baleen_slots baleen_slots_of(const struct baleen_filter *filter, u32 domain)
 {
-	const struct baleen_table *table = &filter->image.table[domain];
-
-	return (struct baleen_slots){
-		.table = table,
-		.start = (u8 *)filter->bytes + (size_t)table->first_block * BALEEN_BLOCK_BYTES,
-		.slot_bits = table->slot_bits,
-		.n_slots = baleen_bucket_slots(table),
-	};
-}
-
-/* Where a slot begins, in bits from bucket 0. */
-static inline u64 baleen_slots_bit(const struct baleen_slots *slots, u32 bucket, u32 i)
-{
-	struct baleen_bucket_spot spot =
-		baleen_bucket_spot(bucket, slots->n_slots, slots->slot_bits);
-
-	return (u64)spot.block * BALEEN_BLOCK_BYTES * 8 + spot.bit + i * slots->slot_bits;
-}
-
-static inline u64 baleen_slots_get12(const struct baleen_slots *slots, u32 bucket, u32 i)
-{
-	u64 bit = baleen_slots_bit(slots, bucket, i);
-	const u64 *word = (const u64 *)slots->start + bit / 64;
-	u64 value = baleen_le64(word[0]) >> bit % 64;
-
-	if (bit % 64 > 52)
-		value |= baleen_le64(word[1]) << (64 - bit % 64);
-	return value & 0xfff;
-}
-
-baleen_inline u64 baleen_slots_get(const struct baleen_slots *slots, u32 bucket, u32 i)
-{
-	size_t index = (size_t)bucket * slots->n_slots + i;
-
-	switch (slots->slot_bits) {
-	case 8: return slots->start[index];
-	case 12: return baleen_slots_get12(slots, bucket, i);
-	case 16: return baleen_le16(((const u16 *)slots->start)[index]);
-	case 32: return baleen_le32(((const u32 *)slots->start)[index]);
-	default: return baleen_le64(((const u64 *)slots->start)[index]);
-	}
+	return baleen_slots_at(&filter->image.table[domain], filter->bytes);
 }
 
 static inline void baleen_slots_set12(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
@@ -94,12 +40,6 @@ baleen_inline void baleen_slots_set(const struct baleen_slots *slots, u32 bucket
 	}
 }
 
-/* The stash of a cuckoo table, of which n_stash is not 0. */
-static inline u64 *baleen_slots_stash(const struct baleen_slots *slots)
-{
-	return (u64 *)(slots->start + (size_t)(slots->table->n_blocks - 1) * BALEEN_BLOCK_BYTES);
-}
-
 /* The number that baleen_cuckoo_locate() made a place of: the permuted IPv4
  * address, or the 64-bit hash, of which slots of 16 bits keep too little. False
  * for a slot that nothing makes.
@@ -121,16 +61,6 @@ static inline bool baleen_slot_hash(const struct baleen_table *table, u32 bucket
 		return false;
 	*hash = table->slot_bits == 64 ? x << 32 | (u32)tag : x;
 	return true;
-}
-
-/* The tag of a slot: what is left without the used and the side bit, and in a
- * table of prefixes without answer and class.
- */
-static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
-{
-	if (table->kind == BALEEN_KIND_PREFIXES)
-		return slot & ((1ull << BALEEN_PREFIX_CLASS_SHIFT) - 1);
-	return slot & (baleen_cuckoo_side(table->slot_bits) - 1);
 }
 
 /**
@@ -168,13 +98,4 @@ int baleen_slots_insert_copy(const struct baleen_slots *slots,
  */
 u32 baleen_slots_copies(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place);
 
-/**
- * baleen_stash_find() - where the stash holds a hash
- * @slots: a cuckoo table or one of prefixes
- * @hash: the hash; 0 finds a free slot
- *
- * Return: the first such slot; n_stash when there is none.
- */
-u32 baleen_stash_find(const struct baleen_slots *slots, u64 hash);
-
-#endif /* BALEEN_SLOTS_H */
+#endif /* BALEEN_LIB_SLOTS_H */

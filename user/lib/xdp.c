@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "kmod_rules.h"
 #include "load.h"
 #include "xdp.h"
 
@@ -260,6 +261,17 @@ static int find_pins(const char *device, struct baleen_pins *pins, struct baleen
 	return 0;
 }
 
+/* Who asks for XDP where the module filters has a command that the module has not. */
+static int not_attached(const char *device, struct baleen_error *error)
+{
+	if (baleen_kmod_rules_on(baleen_device_index(device)))
+		return baleen_fail(error, ENOENT,
+				   "the rules of %s are the kernel module's, which only have keys "
+				   "and counters: this is for rules of XDP",
+				   device);
+	return baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+}
+
 static int open_device(struct baleen_xdp *xdp, const char *device, bool for_writing, u64 timeout_ms,
 		       struct baleen_error *error)
 {
@@ -269,7 +281,7 @@ static int open_device(struct baleen_xdp *xdp, const char *device, bool for_writ
 	if (err)
 		return err;
 	if (access(pins.path, F_OK) && errno == ENOENT)
-		return baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+		return not_attached(device, error);
 	if (for_writing) {
 		err = baleen_pins_lock(&pins, timeout_ms, error);
 		if (err)
@@ -277,7 +289,7 @@ static int open_device(struct baleen_xdp *xdp, const char *device, bool for_writ
 	}
 	err = baleen_xdp_open_pins(xdp, &pins, error);
 	if (err == -ENOENT)
-		err = baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+		err = not_attached(device, error);
 	if (err)
 		baleen_pins_unlock(&pins);
 	return err;
@@ -414,7 +426,7 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 	if (err)
 		return err;
 	if (access(pins.path, F_OK) && errno == ENOENT)
-		return baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+		return not_attached(device, error);
 	err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
 		return err;
@@ -424,7 +436,7 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 		goto unlock;
 	}
 	if (err)
-		baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
+		not_attached(device, error);
 	baleen_seat_tidy(&seat, &pins);
 	if (!err)
 		err = baleen_seat_leave(&seat, &pins, error);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The slots of a cuckoo table in memory, for those who change or list them.
+ *
+ * Not for packet programs, which do neither.
+ */
+#ifndef BALEEN_SLOTS_H
+#define BALEEN_SLOTS_H
+
+#include <baleen/cuckoo.h>
+#include <baleen/prefixes.h>
+
+/**
+ * struct baleen_slots - a cuckoo table, or one of prefixes, as an array of slots
+ * @table: its geometry
+ * @start: first slot of bucket 0
+ * @slot_bits: of @table
+ * @n_slots: of a bucket; these two are constants where a loop is compiled for them
+ *
+ * Buckets follow each other without gaps, in blocks as between them; of slots
+ * of 12 bits only in blocks.
+ *
+ * Every function here stays inside the table for a bucket below table->n_buckets and
+ * a slot below @n_slots, whatever the table holds: the validator has compared
+ * buckets and blocks.
+ */
+struct baleen_slots {
+	const struct baleen_table *table;
+	u8 *start;
+	u32 slot_bits;
+	u32 n_slots;
+};
+
+/* @bytes is the whole image. */
+static inline struct baleen_slots baleen_slots_at(const struct baleen_table *table, void *bytes)
+{
+	return (struct baleen_slots){
+		.table = table,
+		.start = (u8 *)bytes + (size_t)table->first_block * BALEEN_BLOCK_BYTES,
+		.slot_bits = table->slot_bits,
+		.n_slots = baleen_bucket_slots(table),
+	};
+}
+
+/* Where a slot begins, in bits from bucket 0. */
+static inline u64 baleen_slots_bit(const struct baleen_slots *slots, u32 bucket, u32 i)
+{
+	struct baleen_bucket_spot spot =
+		baleen_bucket_spot(bucket, slots->n_slots, slots->slot_bits);
+
+	return (u64)spot.block * BALEEN_BLOCK_BYTES * 8 + spot.bit + i * slots->slot_bits;
+}
+
+static inline u64 baleen_slots_get12(const struct baleen_slots *slots, u32 bucket, u32 i)
+{
+	u64 bit = baleen_slots_bit(slots, bucket, i);
+	const u64 *word = (const u64 *)slots->start + bit / 64;
+	u64 value = baleen_le64(word[0]) >> bit % 64;
+
+	if (bit % 64 > 52)
+		value |= baleen_le64(word[1]) << (64 - bit % 64);
+	return value & 0xfff;
+}
+
+baleen_inline u64 baleen_slots_get(const struct baleen_slots *slots, u32 bucket, u32 i)
+{
+	size_t index = (size_t)bucket * slots->n_slots + i;
+
+	switch (slots->slot_bits) {
+	case 8: return slots->start[index];
+	case 12: return baleen_slots_get12(slots, bucket, i);
+	case 16: return baleen_le16(((const u16 *)slots->start)[index]);
+	case 32: return baleen_le32(((const u32 *)slots->start)[index]);
+	default: return baleen_le64(((const u64 *)slots->start)[index]);
+	}
+}
+
+static inline void baleen_word_replace(u64 *word, u64 mask, u64 bits)
+{
+	baleen_store_word(word, baleen_le64((baleen_le64(*word) & ~mask) | bits));
+}
+
+/* Readers load whole words, so that is what they must see change; and each
+ * change after those before it. A slot of 12 bits may be in two words: until
+ * the second is stored it looks like one of another key.
+ */
+static inline void baleen_slots_store(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
+{
+	u64 bit = baleen_slots_bit(slots, bucket, i);
+	u32 slot_bits = slots->slot_bits, shift = bit % 64;
+	u64 *word = (u64 *)slots->start + bit / 64;
+	u64 mask = ~0ull >> (64 - slot_bits);
+
+	baleen_word_replace(word, mask << shift, slot << shift);
+	if (shift + slot_bits > 64)
+		baleen_word_replace(word + 1, mask >> (64 - shift), slot >> (64 - shift));
+}
+
+/* The first slot of @bucket that holds @slot, or how many it has. */
+static inline u32 baleen_slots_find(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	u32 n_slots = slots->n_slots, i = 0;
+
+	while (i < n_slots && baleen_slots_get(slots, bucket, i) != slot)
+		i++;
+	return i;
+}
+
+static inline bool baleen_slots_has(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	return baleen_slots_find(slots, bucket, slot) < slots->n_slots;
+}
+
+/* Whether it was there. */
+static inline bool baleen_slots_clear(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	bool found = false;
+
+	for (u32 i = 0; i < slots->n_slots; i++) {
+		if (baleen_slots_get(slots, bucket, i) == slot) {
+			baleen_slots_store(slots, bucket, i, 0);
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* The tag of a slot: what is left without the used and the side bit, and in a
+ * table of prefixes without answer and class.
+ */
+static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
+{
+	if (table->kind == BALEEN_KIND_PREFIXES)
+		return slot & ((1ull << BALEEN_PREFIX_CLASS_SHIFT) - 1);
+	return slot & (baleen_cuckoo_side(table->slot_bits) - 1);
+}
+
+/**
+ * baleen_slots_other() - the other bucket of what a slot holds
+ * @slots: the table
+ * @bucket: where the slot is
+ * @slot: what it holds
+ *
+ * Context: any but BPF.
+ * Return: a bucket of the table, also of what no key makes: baleen_cuckoo_other()
+ * takes any tag.
+ */
+static inline u32 baleen_slots_other(const struct baleen_slots *slots, u32 bucket, u64 slot)
+{
+	return baleen_cuckoo_partner(slots->table, bucket, baleen_slot_tag(slots->table, slot),
+				     slots->slot_bits);
+}
+
+/* --- the stash -------------------------------------------------------------- */
+
+/* The stash of a cuckoo table, of which n_stash is not 0. */
+static inline u64 *baleen_slots_stash(const struct baleen_slots *slots)
+{
+	return (u64 *)(slots->start + (size_t)(slots->table->n_blocks - 1) * BALEEN_BLOCK_BYTES);
+}
+
+/**
+ * baleen_stash_find() - where the stash holds a hash
+ * @slots: a cuckoo table or one of prefixes
+ * @hash: the hash; 0 finds a free slot
+ *
+ * Context: any but BPF.
+ * Return: the first such slot; n_stash when there is none.
+ */
+static inline u32 baleen_stash_find(const struct baleen_slots *slots, u64 hash)
+{
+	u32 i = 0;
+
+	while (i < slots->table->n_stash && baleen_le64(baleen_slots_stash(slots)[i]) != hash)
+		i++;
+	return i;
+}
+
+/* A hash of 0 is what a free slot of the stash looks like. */
+static inline bool baleen_stash_holds(const struct baleen_slots *slots, u64 hash)
+{
+	return hash && baleen_stash_find(slots, hash) < slots->table->n_stash;
+}
+
+static inline void baleen_stash_store(const struct baleen_slots *slots, u32 i, u64 hash)
+{
+	baleen_store_word(&baleen_slots_stash(slots)[i], baleen_le64(hash));
+}
+
+static inline int baleen_stash_add(const struct baleen_slots *slots, u64 hash)
+{
+	u32 i = baleen_stash_find(slots, 0);
+
+	if (i == slots->table->n_stash || !hash)
+		return -ENOSPC;
+	baleen_stash_store(slots, i, hash);
+	return 0;
+}
+
+/* Whether it was there; once, where it is there more often. */
+static inline bool baleen_stash_del(const struct baleen_slots *slots, u64 hash)
+{
+	if (!baleen_stash_holds(slots, hash))
+		return false;
+	baleen_stash_store(slots, baleen_stash_find(slots, hash), 0);
+	return true;
+}
+
+#endif /* BALEEN_SLOTS_H */
