@@ -4,16 +4,22 @@
 # make demo       as root: install what is missing, build, drop real traffic
 # make check      as root: install what is missing, run every test
 # make unit       unit, worlds-without-kernel and command line tests, no root
+# make kmod       the kernel module, into build/kmod/RELEASE/, KDIR= for another kernel
 # make check-xdp  tests on real devices in network namespaces, as root
+# make check-kmod  the kernel module under kernels 6.1 and 6.12, in a VM
+# make check-kasan  the same under a kernel with KASAN, lockdep, kmemleak and UBSAN
+# make fuzz-kmod  the ioctls and writes of the kernel module, in a VM, FUZZ_SECONDS=300
 # make check-kernels  load and attach under kernels 6.1 and 6.12, in a VM
 # make check-boot  power cuts, boots and upgrades of a virtual machine, as root
 # make check-deb  build the packages, install, upgrade and remove them, as root
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
 # make bench-lib  nanoseconds per key of the filters in userspace and of their peers
+# make bench-kmod  instructions per query of the kernel module and of the XDP program
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
 # make install    DESTDIR= prefix=/usr/local sbindir= libdir= mandir= unitdir= udevdir= sysconfdir=
+# make install-dkms  DESTDIR= the module's sources for DKMS, into /usr/src
 # make deb        Debian packages into build/deb/, RELEASE= for another version
 # make clean
 
@@ -47,7 +53,7 @@ BPFTOOL ?= bpftool
 MULTIARCH = $(shell $(CC) -print-multiarch)
 
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
-CPPFLAGS += -D_GNU_SOURCE -I include -I build -I user/lib -I user/api
+CPPFLAGS += -D_GNU_SOURCE -I include -I include/uapi -I build -I user/lib -I user/api
 CFLAGS ?= -O2 -g
 # One object serves the programs and the shared library, which shows only its API.
 BASE_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(WARN)
@@ -63,12 +69,13 @@ API_SRC := $(wildcard user/api/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 TOOL_SRC := $(wildcard tests/tools/*.c)
+KMOD_TEST_SRC := $(filter-out %.bpf.c,$(wildcard tests/kmod/*.c))
 UNITS := $(wildcard user/systemd/*.service user/systemd/*.timer user/systemd/*.path)
 UDEV_RULES := $(wildcard user/udev/*.rules)
 SHARED := $(wildcard user/adapters/* user/grafana/* user/prometheus/*)
 BENCH_SRC := $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))
 BPF_SRC := $(wildcard bpf/*.bpf.c)
-TEST_BPF_SRC := $(wildcard tests/worlds/*.bpf.c tests/bench/*.bpf.c)
+TEST_BPF_SRC := $(wildcard tests/worlds/*.bpf.c tests/bench/*.bpf.c tests/kmod/kfunc/*.bpf.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=build/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=build/%.o)
@@ -78,19 +85,26 @@ API_OBJ := $(API_SRC:%.c=build/%.o)
 API_LIB := build/api/libbaleen.so.$(API_VERSION) build/api/libbaleen.a
 ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o)
 FUZZ_OBJ := $(LIB_SRC:%.c=build/fuzzed/%.o)
-BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o)
-SKELETONS := $(patsubst bpf/%.bpf.c,build/%.skel.h,$(BPF_SRC))
+# The program with room for 1 and for 4 rules, besides 16: see user/lib/load.c.
+SMALLER := 1 4
+BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(SMALLER:%=build/baleen_%.bpf.o)
+SKELETONS := $(BPF_OBJ:%.bpf.o=%.skel.h)
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
 PROGRAMS := build/baleen $(if $(wildcard user/lib/confirm.c),build/baleend)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%)
+KFUNC_TEST_BIN := $(patsubst tests/kmod/kfunc/%.c,build/kmod-test/kfunc/%,$(filter-out %.bpf.c,$(wildcard tests/kmod/kfunc/*.c)))
+KMOD_TEST_BIN := $(foreach bits,32 64,$(KMOD_TEST_SRC:tests/kmod/%.c=build/kmod-test/$(bits)/%))
+KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
+KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all unit check check-xdp check-kernels check-boot check-deb check-all bench bench-xdp bench-path bench-lib demo docs install deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-all bench bench-xdp bench-path bench-lib bench-kmod demo docs install install-dkms deb clean tests
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
+.PHONY: check-kasan fuzz-kmod deps-kasan
 all: $(PROGRAMS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
-tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
+tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) $(KMOD_TEST_BIN) $(KFUNC_TEST_BIN) $(KMOD_STRESS_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
 
 # --- packages -------------------------------------------------------------
 
@@ -114,6 +128,8 @@ deps-test:
 	@$(call install,build demo test deb)
 deps-bench:
 	@$(call install,build demo test bench)
+deps-kasan:
+	@$(call install,build demo test kasan)
 deps-deb:
 	@$(call install,build deb)
 
@@ -126,10 +142,15 @@ build/%.bpf.o: bpf/%.bpf.c $(HEADERS)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@.tmp
 	llvm-strip -g $@.tmp && mv $@.tmp $@
 
+build/baleen_%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -D BALEEN_PROGRAM_RULES=$* -c $< -o $@.tmp
+	llvm-strip -g $@.tmp && mv $@.tmp $@
+
 build/%.skel.h: build/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
 
-build/tests/%.bpf.o: tests/%.bpf.c $(HEADERS) $(wildcard tests/bench/*.h tests/worlds/*.h)
+build/tests/%.bpf.o: tests/%.bpf.c $(HEADERS) $(wildcard tests/bench/*.h tests/worlds/*.h tests/kmod/kfunc/*.h include/uapi/linux/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@.tmp
 	llvm-strip -g $@.tmp && mv $@.tmp $@
@@ -177,6 +198,27 @@ build/api/libbaleen.a: $(API_OBJ) build/libbaleen.a user/api/libbaleen.map
 	rm -f $@
 	ar rcs $@ build/api/libbaleen.o
 
+# --- the kernel module ------------------------------------------------------
+
+# Kbuild leaves its files beside the sources, so it gets copies of them. What does
+# not change keeps its time.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+KMOD_DIR ?= build/kmod
+
+kmod:
+	@[ -r $(KDIR)/include/generated/utsrelease.h ] || { \
+		echo "no kernel headers in $(KDIR): 'apt-get install linux-headers-$$(uname -r)', or KDIR= says where they are" >&2; exit 1; }
+	release=$$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h) && \
+		tree=$(abspath $(KMOD_DIR))/$$release && mkdir -p $$tree && \
+		cp -ru --preserve=timestamps Kbuild kmod include $$tree && \
+		$(MAKE) -C $(KDIR) M=$$tree modules
+
+# For the kernels of the virtual machines.
+kmod-vm:
+	for kernel in 6.1 6.12; do \
+		$(MAKE) kmod KDIR="$$(tests/vm/fetch headers $$kernel)" || exit; \
+	done
+
 # --- tests ----------------------------------------------------------------
 
 build/asan/%.o: %.c $(SKELETONS) | build/release.h
@@ -203,6 +245,30 @@ build/tools/feed_server build/tools/lapi: LIBS += -lmicrohttpd
 
 build/bench/bench_lib: LIBS += -lbloom
 
+# They speak to the module alone and go into a virtual machine, so they bring all
+# that they need. The 32-bit ones are what a 32-bit process sees.
+build/kmod-test/64/%: tests/kmod/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -static -pthread -fno-strict-aliasing -MMD -MF $@.d -o $@ $<
+
+build/kmod-test/32/%: tests/kmod/%.c
+	@mkdir -p $(@D)
+	$(CC) -m32 -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -static -pthread -fno-strict-aliasing -MMD -MF $@.d -o $@ $<
+
+# With libbpf, which is not to be had for 32 bits.
+build/kmod-test/kfunc/%: tests/kmod/kfunc/%.c build/tests/kmod/kfunc/calls.skel.h build/tests/kmod/kfunc/guard.skel.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -I build/tests/kmod/kfunc -pthread -MMD -MF $@.d -o $@ $< -lbpf
+
+build/kmod-test/stress/%: tests/kmod/stress/%.c build/libbaleen.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -static -pthread -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm
+
+# Anywhere in memory, where a number that is no address seldom is one.
+build/kmod-test/fuzz/fuzz: $(wildcard tests/kmod/fuzz/*) tests/kmod/dev.h
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -static-pie -pthread -o $@ $(filter %.c,$^)
+
 build/bench/%: tests/bench/%.c build/libbaleen.a $(TEST_SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -I build/tests/bench -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
@@ -217,6 +283,18 @@ unit: all tests
 check-xdp: all tests
 	tests/run xdp
 
+check-kmod: all tests kmod-vm
+	tests/run kmod
+
+# FUZZ_SECONDS, FUZZ_SEED, FUZZ_KERNELS: see tests/kmod/fuzz.sh
+fuzz-kmod: build/baleen build/kmod-test/fuzz/fuzz kmod-vm
+	tests/kmod/fuzz.sh
+
+# Not part of check: it takes its time, see tests/kasan/kasan.sh.
+check-kasan: deps-kasan
+	$(MAKE) all tests kmod-vm
+	tests/kasan/kasan.sh
+
 check-kernels: all tests
 	tests/run kernels
 
@@ -229,8 +307,8 @@ check-deb: deps-test all tests
 check: deps-test
 	$(MAKE) -j$$(nproc) check-all
 
-check-all: all tests
-	tests/run kernels boot deb fuzz xdp unit
+check-all: all tests kmod-vm
+	tests/run kmod kernels boot deb fuzz xdp unit
 
 demo: deps-demo
 	$(MAKE) all build/tools/traffic
@@ -249,11 +327,17 @@ bench-lib: deps-bench
 	$(MAKE) build/bench/bench_lib
 	tests/bench/bench-lib
 
+bench-kmod: deps-test deps-bench
+	$(MAKE) all build/bench/bench_kmod
+	$(MAKE) kmod KDIR="$$(tests/vm/fetch headers 6.12)"
+	tests/bench/bench-kmod
+
 # One after the other, whatever -j says.
 bench: deps-bench
 	$(MAKE) bench-xdp
 	$(MAKE) bench-path
 	$(MAKE) bench-lib
+	$(MAKE) bench-kmod
 
 docs:
 	tests/docs
@@ -294,10 +378,20 @@ install: all
 	[ -e $(DESTDIR)$(sysconfdir)/baleen/never.list ] || \
 		$(INSTALL_FILE) $(DESTDIR)$(sysconfdir)/baleen user/conf/never.list
 
+DKMS_DIR = $(DESTDIR)/usr/src/baleen-$(RELEASE)
+
+install-dkms:
+	install -d $(addprefix $(DKMS_DIR)/,kmod include/baleen include/uapi/linux)
+	umask 022 && sed 's/#MODULE_VERSION#/$(RELEASE)/' dkms.conf >$(DKMS_DIR)/dkms.conf
+	$(INSTALL_FILE) $(DKMS_DIR) Kbuild LICENSE
+	$(INSTALL_FILE) $(DKMS_DIR)/kmod kmod/*.[ch]
+	$(INSTALL_FILE) $(DKMS_DIR)/include/baleen include/baleen/*.h
+	$(INSTALL_FILE) $(DKMS_DIR)/include/uapi/linux include/uapi/linux/*.h
+
 deb: deps-deb
 	debian/build $(RELEASE)
 
 clean:
 	rm -rf build
 
--include $(shell find build -path build/deb -prune -o -path build/vm -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find build -path build/deb -prune -o -path build/kasan -prune -o -path build/vm -prune -o -name '*.d' -print 2>/dev/null)

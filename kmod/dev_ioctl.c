@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The ioctls of the device: arguments in, the command, outputs out. */
+#include <linux/fs.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "dev.h"
+#include "filter.h"
+#include "hook.h"
+#include "load.h"
+
+static_assert(BALEEN_DEV_NAME_BYTES == BALEEN_NAME_BYTES);
+
+/* --- targets ----------------------------------------------------------------- */
+
+static int check_target(const struct baleen_dev_target *target)
+{
+	const char *name = (const char *)target->name;
+
+	return target->reserved || !*name || baleen_image_check_name(name) ? -EINVAL : 0;
+}
+
+/* A filter that has a name of its own. */
+static int check_named(const struct baleen_dev_target *target)
+{
+	return target->ifindex ? -EINVAL : check_target(target);
+}
+
+static int find_target(struct net *net, const struct baleen_dev_target *target,
+		       struct baleen_filter **filter)
+{
+	struct baleen_filter *found;
+	int err = check_target(target);
+
+	if (err)
+		return err;
+	found = target->ifindex ? baleen_hook_filter(net, target) :
+				  baleen_filter_find((const char *)target->name);
+	if (!found)
+		return -ENOENT;
+	*filter = found;
+	return 0;
+}
+
+/* --- commands: the argument is in the kernel, and so is what comes out ------- */
+
+static int put_infos(struct baleen_filter **list, u32 n, struct baleen_dev_info __user *infos)
+{
+	struct baleen_dev_info info;
+
+	for (u32 i = 0; i < n; i++) {
+		baleen_filter_info(list[i], &info, NULL);
+		if (copy_to_user(infos + i, &info, sizeof(info)))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int do_list(struct baleen_dev_list *arg)
+{
+	struct baleen_filter **list;
+	u32 n;
+	int err = baleen_filter_list(&list, &n);
+
+	if (err)
+		return err;
+	err = put_infos(list, min(n, arg->room), u64_to_user_ptr(arg->infos));
+	baleen_filter_list_free(list, n);
+	arg->n = n;
+	return err;
+}
+
+static int do_get(struct net *net, struct baleen_dev_get *arg)
+{
+	struct baleen_filter *filter;
+	int err = find_target(net, &arg->target, &filter);
+
+	if (err)
+		return err;
+	baleen_filter_info(filter, &arg->info, arg->header);
+	baleen_filter_put(filter);
+	/* A rule's own filter has none. */
+	if (!arg->info.name[0])
+		memcpy(arg->info.name, arg->target.name, sizeof(arg->info.name));
+	return 0;
+}
+
+static int do_create(const struct baleen_dev_image *arg)
+{
+	struct baleen_filter *filter;
+	struct baleen_body *body;
+	int err;
+
+	if (arg->version || arg->reserved)
+		return -EINVAL;
+	err = check_named(&arg->target);
+	if (err)
+		return err;
+	err = baleen_load_whole(u64_to_user_ptr(arg->image), arg->n_bytes, &body);
+	if (err)
+		return err;
+	err = baleen_filter_create((const char *)arg->target.name, body, &filter);
+	if (err)
+		baleen_body_free(body);
+	else
+		baleen_filter_put(filter);
+	return err;
+}
+
+static int do_destroy(const struct baleen_dev_target *arg)
+{
+	int err = check_named(arg);
+
+	return err ? err : baleen_filter_destroy((const char *)arg->name);
+}
+
+static int do_swap(struct net *net, const struct baleen_dev_image *arg)
+{
+	struct baleen_filter *filter;
+	struct baleen_body *body;
+	int err;
+
+	if (arg->reserved)
+		return -EINVAL;
+	err = find_target(net, &arg->target, &filter);
+	if (err)
+		return err;
+	err = baleen_load_whole(u64_to_user_ptr(arg->image), arg->n_bytes, &body);
+	if (err)
+		goto no_body;
+	err = baleen_filter_swap(filter, body, arg->version);
+	if (err)
+		baleen_body_free(body);
+no_body:
+	baleen_filter_put(filter);
+	return err;
+}
+
+static int do_export(struct net *net, struct baleen_dev_image *arg)
+{
+	struct baleen_filter *filter;
+	int err;
+
+	if (arg->reserved)
+		return -EINVAL;
+	err = find_target(net, &arg->target, &filter);
+	if (err)
+		return err;
+	err = baleen_filter_export(filter, u64_to_user_ptr(arg->image), arg->n_bytes,
+				   &arg->version);
+	baleen_filter_put(filter);
+	return err;
+}
+
+static int do_keys(struct net *net, unsigned int command, struct baleen_dev_keys *arg)
+{
+	struct baleen_filter *filter;
+	int err;
+
+	if (arg->reserved || !arg->n || arg->n > BALEEN_DEV_MAX_KEYS)
+		return -EINVAL;
+	if (command == BALEEN_DEV_QUERY && !arg->answers)
+		return -EFAULT;
+	err = find_target(net, &arg->target, &filter);
+	if (err)
+		return err;
+	err = baleen_filter_keys(filter, command, u64_to_user_ptr(arg->keys),
+				 u64_to_user_ptr(arg->answers), arg->n, &arg->n_done);
+	baleen_filter_put(filter);
+	return err;
+}
+
+static int do_counters(struct net *net, struct baleen_dev_count *arg)
+{
+	struct baleen_filter *filter;
+	int err = find_target(net, &arg->target, &filter);
+
+	if (err)
+		return err;
+	baleen_filter_counters(filter, &arg->counters);
+	baleen_filter_put(filter);
+	return 0;
+}
+
+/* --- which is which ---------------------------------------------------------- */
+
+/* The argument of any command. */
+union argument {
+	struct baleen_dev_list list;
+	struct baleen_dev_get get;
+	struct baleen_dev_image image;
+	struct baleen_dev_target target;
+	struct baleen_dev_keys keys;
+	struct baleen_dev_count count;
+	struct baleen_dev_bind bind;
+	struct baleen_dev_unbind unbind;
+	struct baleen_dev_binding binding;
+	struct baleen_dev_bindings bindings;
+};
+
+/* How the file has to be open; 0 for what is no command. */
+static fmode_t mode_of(unsigned int command)
+{
+	switch (command) {
+	case BALEEN_DEV_LIST:
+	case BALEEN_DEV_GET:
+	case BALEEN_DEV_EXPORT:
+	case BALEEN_DEV_QUERY:
+	case BALEEN_DEV_COUNTERS:
+	case BALEEN_DEV_BINDING:
+	case BALEEN_DEV_BINDINGS: return FMODE_READ;
+	case BALEEN_DEV_CREATE:
+	case BALEEN_DEV_DESTROY:
+	case BALEEN_DEV_SWAP:
+	case BALEEN_DEV_INSERT:
+	case BALEEN_DEV_DELETE:
+	case BALEEN_DEV_BIND:
+	case BALEEN_DEV_UNBIND: return FMODE_WRITE;
+	default: return 0;
+	}
+}
+
+static int run(struct net *net, unsigned int command, union argument *arg)
+{
+	switch (command) {
+	case BALEEN_DEV_LIST: return do_list(&arg->list);
+	case BALEEN_DEV_GET: return do_get(net, &arg->get);
+	case BALEEN_DEV_CREATE: return do_create(&arg->image);
+	case BALEEN_DEV_DESTROY: return do_destroy(&arg->target);
+	case BALEEN_DEV_SWAP: return do_swap(net, &arg->image);
+	case BALEEN_DEV_EXPORT: return do_export(net, &arg->image);
+	case BALEEN_DEV_QUERY:
+	case BALEEN_DEV_INSERT:
+	case BALEEN_DEV_DELETE: return do_keys(net, command, &arg->keys);
+	case BALEEN_DEV_COUNTERS: return do_counters(net, &arg->count);
+	case BALEEN_DEV_BIND: return baleen_hook_bind(net, &arg->bind);
+	case BALEEN_DEV_UNBIND: return baleen_hook_unbind(net, &arg->unbind);
+	case BALEEN_DEV_BINDING: return baleen_hook_binding(net, &arg->binding);
+	case BALEEN_DEV_BINDINGS: return baleen_hook_bindings(net, &arg->bindings);
+	default: return -ENOTTY;
+	}
+}
+
+/* The number says how large the argument is, and whether something comes out. All of
+ * it is read, also where there are only outputs: one that ends too early is known
+ * before half of it has changed.
+ */
+long baleen_dev_ioctl(struct file *file, unsigned int command, unsigned long user)
+{
+	fmode_t mode = mode_of(command);
+	size_t n_bytes = _IOC_SIZE(command);
+	union argument arg;
+	int err;
+
+	if (!mode)
+		return -ENOTTY;
+	if (!(file->f_mode & mode))
+		return -EBADF;
+	if (copy_from_user(&arg, (void __user *)user, n_bytes))
+		return -EFAULT;
+	err = run(current->nsproxy->net_ns, command, &arg);
+	if (!err && _IOC_DIR(command) & _IOC_READ &&
+	    copy_to_user((void __user *)user, &arg, n_bytes))
+		err = -EFAULT;
+	return err;
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One filter: its life, its body, and what is told of it. */
+#include <linux/export.h>
+#include <linux/rtnetlink.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "filter.h"
+#include "load.h"
+#include "names.h"
+
+/* Bytes copied to a process at a time. */
+#define PIECE_BYTES 65536
+
+/* Frees what was retired. */
+static struct workqueue_struct *retired;
+
+/* One for all filters: that of a filter is never that of another of its name. */
+static atomic64_t last_version;
+
+static u64 next_version(void)
+{
+	return atomic64_inc_return(&last_version);
+}
+
+/* --- bodies ------------------------------------------------------------------ */
+
+static void free_body(struct work_struct *work)
+{
+	baleen_body_free(container_of(to_rcu_work(work), struct baleen_body, work));
+}
+
+void baleen_body_retire(struct baleen_body *body)
+{
+	INIT_RCU_WORK(&body->work, free_body);
+	queue_rcu_work(retired, &body->work);
+}
+
+/* Readers see the body whole: it is published after all that is in it. */
+static struct baleen_body *publish(struct baleen_filter *filter, struct baleen_body *body)
+{
+	struct baleen_body *old;
+
+	spin_lock(&filter->state);
+	old = rcu_replace_pointer(filter->body, body, lockdep_is_held(&filter->state));
+	filter->n_entries = body->image.n_entries;
+	filter->count_known = !(body->image.flags & BALEEN_FLAG_LIVE);
+	filter->changed = false;
+	filter->version = next_version();
+	spin_unlock(&filter->state);
+	return old;
+}
+
+void baleen_filter_note(struct baleen_filter *filter, s64 n_keys)
+{
+	spin_lock(&filter->state);
+	/* What the header said of a body need not be true. */
+	filter->n_entries =
+		n_keys < 0 && filter->n_entries < -n_keys ? 0 : filter->n_entries + n_keys;
+	filter->changed = true;
+	filter->version = next_version();
+	spin_unlock(&filter->state);
+}
+
+/* --- life -------------------------------------------------------------------- */
+
+/* After a grace period: those who found it by its hash are gone. */
+static void free_filter(struct work_struct *work)
+{
+	struct baleen_filter *filter = container_of(to_rcu_work(work), struct baleen_filter, rcu);
+
+	baleen_body_free(rcu_dereference_protected(filter->body, true));
+	free_percpu(filter->counters);
+	kfree(filter);
+}
+
+static void retire_filter(struct kref *refs)
+{
+	struct baleen_filter *filter = container_of(refs, struct baleen_filter, refs);
+
+	INIT_RCU_WORK(&filter->rcu, free_filter);
+	queue_rcu_work(retired, &filter->rcu);
+}
+
+void baleen_filter_put(struct baleen_filter *filter)
+{
+	if (filter)
+		kref_put(&filter->refs, retire_filter);
+}
+EXPORT_SYMBOL_GPL(baleen_filter_put);
+
+static struct baleen_filter *new_filter(const char *name)
+{
+	struct baleen_filter *filter = kzalloc(sizeof(*filter), GFP_KERNEL_ACCOUNT);
+
+	if (!filter)
+		return NULL;
+	filter->counters = alloc_percpu_gfp(struct baleen_dev_counters, GFP_KERNEL_ACCOUNT);
+	if (!filter->counters) {
+		kfree(filter);
+		return NULL;
+	}
+	kref_init(&filter->refs);
+	mutex_init(&filter->lock);
+	spin_lock_init(&filter->state);
+	if (name)
+		strscpy_pad(filter->name, name, sizeof(filter->name));
+	return filter;
+}
+
+int baleen_filter_create(const char *name, struct baleen_body *body, struct baleen_filter **filter)
+{
+	struct baleen_filter *new = new_filter(name);
+	int err;
+
+	if (!new)
+		return -ENOMEM;
+	publish(new, body);
+	err = name ? baleen_names_add(new) : 0;
+	if (err) {
+		/* No reader has seen it, and the body stays the caller's. */
+		free_percpu(new->counters);
+		kfree(new);
+		return err;
+	}
+	*filter = new;
+	return 0;
+}
+
+/* --- other images ------------------------------------------------------------ */
+
+/* A rule took from the image which fields of a packet are its keys. RTNL holds off
+ * new rules.
+ */
+static int swap_fields(struct baleen_filter *filter, struct baleen_body *body,
+		       struct baleen_body **old)
+{
+	int err = 0;
+
+	if (rtnl_lock_killable())
+		return -EINTR;
+	if (filter->n_rules)
+		err = -EINVAL;
+	else
+		*old = publish(filter, body);
+	rtnl_unlock();
+	return err;
+}
+
+static int swap_locked(struct baleen_filter *filter, struct baleen_body *body, u64 version,
+		       struct baleen_body **old)
+{
+	const struct baleen_body *now =
+		rcu_dereference_protected(filter->body, lockdep_is_held(&filter->lock));
+
+	if (version && version != filter->version)
+		return -ESTALE;
+	if (now->image.key_spec != body->image.key_spec)
+		return swap_fields(filter, body, old);
+	*old = publish(filter, body);
+	return 0;
+}
+
+int baleen_filter_swap(struct baleen_filter *filter, struct baleen_body *body, u64 version)
+{
+	struct baleen_body *old;
+	int err;
+
+	if (mutex_lock_killable(&filter->lock))
+		return -EINTR;
+	err = swap_locked(filter, body, version, &old);
+	mutex_unlock(&filter->lock);
+	if (!err)
+		baleen_body_retire(old);
+	return err;
+}
+
+int baleen_filter_store(const char *name, struct baleen_body *body)
+{
+	struct baleen_filter *filter;
+	int err;
+
+	/* Again when another took the name in between. */
+	do {
+		filter = baleen_filter_find(name);
+		err = filter ? baleen_filter_swap(filter, body, 0) :
+			       baleen_filter_create(name, body, &filter);
+		if (err != -EEXIST)
+			baleen_filter_put(filter);
+	} while (err == -EEXIST);
+	return err;
+}
+
+/* --- asked by other modules -------------------------------------------------- */
+
+int baleen_filter_ask(struct baleen_filter *filter, const struct baleen_key *key, u64 bytes)
+{
+	int hit;
+
+	if (baleen_key_is_bad(key))
+		return -EINVAL;
+	rcu_read_lock();
+	hit = baleen_filter_test(filter, key);
+	rcu_read_unlock();
+	baleen_filter_count(filter, bytes, hit);
+	return hit;
+}
+EXPORT_SYMBOL_GPL(baleen_filter_ask);
+
+/* --- what is told of it ------------------------------------------------------ */
+
+static void describe_header(const struct baleen_body *body, bool changed, void *header)
+{
+	if (changed)
+		baleen_header_write_live(&body->image, header);
+	else
+		memcpy(header, body->bytes, BALEEN_HEADER_BYTES);
+}
+
+static int copy_out(u8 __user *to, const u8 *from, size_t n_bytes)
+{
+	for (size_t at = 0, piece; at < n_bytes; at += piece) {
+		piece = min_t(size_t, n_bytes - at, PIECE_BYTES);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (copy_to_user(to + at, from + at, piece))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int export_locked(const struct baleen_filter *filter, u8 __user *image, u64 n_bytes)
+{
+	const struct baleen_body *body =
+		rcu_dereference_protected(filter->body, lockdep_is_held(&filter->lock));
+	u8 header[BALEEN_HEADER_BYTES];
+
+	if (body->n_bytes > n_bytes)
+		return -EMSGSIZE;
+	describe_header(body, filter->changed, header);
+	if (copy_to_user(image, header, sizeof(header)))
+		return -EFAULT;
+	return copy_out(image + sizeof(header), (const u8 *)body->bytes + sizeof(header),
+			body->n_bytes - sizeof(header));
+}
+
+int baleen_filter_export(struct baleen_filter *filter, void __user *image, u64 n_bytes,
+			 u64 *version)
+{
+	int err;
+
+	if (mutex_lock_killable(&filter->lock))
+		return -EINTR;
+	err = export_locked(filter, image, n_bytes);
+	if (!err)
+		*version = filter->version;
+	mutex_unlock(&filter->lock);
+	return err;
+}
+
+void baleen_filter_counters(const struct baleen_filter *filter,
+			    struct baleen_dev_counters *counters)
+{
+	int cpu;
+
+	memset(counters, 0, sizeof(*counters));
+	for_each_possible_cpu(cpu) {
+		const struct baleen_dev_counters *one = per_cpu_ptr(filter->counters, cpu);
+
+		counters->packets += READ_ONCE(one->packets);
+		counters->bytes += READ_ONCE(one->bytes);
+		counters->hits += READ_ONCE(one->hits);
+		counters->queries += READ_ONCE(one->queries);
+		counters->query_hits += READ_ONCE(one->query_hits);
+	}
+}
+
+static u32 kind_of(const struct baleen_image *image)
+{
+	u32 domain = 0;
+
+	while (!image->table[domain].kind)
+		domain++;
+	return image->table[domain].kind;
+}
+
+static void describe_body(const struct baleen_body *body, struct baleen_dev_info *info)
+{
+	info->kind = kind_of(&body->image);
+	info->key_spec = body->image.key_spec;
+	info->n_bytes = body->n_bytes;
+}
+
+void baleen_filter_info(struct baleen_filter *filter, struct baleen_dev_info *info, void *header)
+{
+	const struct baleen_body *body;
+	bool changed;
+
+	memset(info, 0, sizeof(*info));
+	memcpy(info->name, filter->name, sizeof(info->name));
+	info->n_rules = READ_ONCE(filter->n_rules);
+	rcu_read_lock();
+	spin_lock(&filter->state);
+	body = rcu_dereference(filter->body);
+	changed = filter->changed;
+	info->n_entries = filter->n_entries;
+	info->flags = filter->count_known ? BALEEN_DEV_COUNT_KNOWN : 0;
+	info->version = filter->version;
+	spin_unlock(&filter->state);
+	describe_body(body, info);
+	if (header)
+		describe_header(body, changed, header);
+	rcu_read_unlock();
+	baleen_filter_counters(filter, &info->counters);
+}
+
+/* --- all of them ------------------------------------------------------------- */
+
+void baleen_filters_settle(void)
+{
+	/* What is retired becomes work at the end of its grace period. */
+	rcu_barrier();
+	flush_workqueue(retired);
+}
+
+int baleen_filters_init(void)
+{
+	baleen_load_init();
+	retired = alloc_workqueue("baleen", WQ_UNBOUND, 0);
+	return retired ? 0 : -ENOMEM;
+}
+
+void baleen_filters_exit(void)
+{
+	baleen_names_clear();
+	baleen_filters_settle();
+	destroy_workqueue(retired);
+}

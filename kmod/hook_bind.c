@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Devices get rules, other rules, and lose them. */
+#include <linux/capability.h>
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter_netdev.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "binding.h"
+#include "hook.h"
+
+LIST_HEAD(baleen_bindings);
+
+/* Of the last binding, under RTNL: no two have the same. */
+static u64 last_version;
+
+struct baleen_binding *baleen_binding_find(const struct net *net, u32 ifindex)
+{
+	struct baleen_binding *binding;
+
+	ASSERT_RTNL();
+	list_for_each_entry(binding, &baleen_bindings, list) {
+		const struct net_device *dev = binding->ops.dev;
+
+		if (dev->ifindex == ifindex && net_eq(dev_net(dev), net))
+			return binding;
+	}
+	return NULL;
+}
+
+static bool may_bind(const struct net *net)
+{
+	return ns_capable(net->user_ns, CAP_NET_ADMIN);
+}
+
+static int check_bind(const struct baleen_dev_bind *arg)
+{
+	const u32 known = BALEEN_DEV_DEFAULT_DROP | BALEEN_DEV_DRY_RUN | BALEEN_DEV_REPLACE;
+
+	if (arg->flags & ~known || !arg->n_rules || arg->n_rules > BALEEN_DEV_MAX_RULES)
+		return -EINVAL;
+	if (arg->flags & BALEEN_DEV_REPLACE ? arg->priority != 0 : arg->version != 0)
+		return -EINVAL;
+	return 0;
+}
+
+/* Takes a binding off its device; no packet asks it afterwards. The module is not
+ * freed under who called this: commands hold their file, and the notifier is
+ * waited for.
+ */
+static void remove_binding(struct baleen_binding *binding)
+{
+	list_del(&binding->list);
+	nf_unregister_net_hook(dev_net(binding->ops.dev), &binding->ops);
+	synchronize_net();
+	baleen_hook_rules_retire(rtnl_dereference(binding->rules));
+	free_percpu(binding->stats);
+	kfree(binding);
+	module_put(THIS_MODULE);
+}
+
+static int add_binding(struct net_device *dev, s32 priority, struct baleen_hook_rules *rules)
+{
+	struct baleen_binding *binding = kzalloc(sizeof(*binding), GFP_KERNEL_ACCOUNT);
+	int err = -ENOMEM;
+
+	if (!binding)
+		return -ENOMEM;
+	binding->stats = alloc_percpu_gfp(struct baleen_stats, GFP_KERNEL_ACCOUNT);
+	if (!binding->stats)
+		goto no_stats;
+	binding->version = ++last_version;
+	binding->ops = (struct nf_hook_ops){
+		.hook = baleen_hook_packet,
+		.dev = dev,
+		.priv = binding,
+		.pf = NFPROTO_NETDEV,
+		.hooknum = NF_NETDEV_INGRESS,
+		.priority = priority,
+	};
+	RCU_INIT_POINTER(binding->rules, rules);
+	err = nf_register_net_hook(dev_net(dev), &binding->ops);
+	if (err)
+		goto no_hook;
+	/* Packets ask them from here on, but nobody can take a filter away. */
+	baleen_hook_rules_follow(NULL, rules);
+	__module_get(THIS_MODULE);
+	list_add(&binding->list, &baleen_bindings);
+	return 0;
+no_hook:
+	free_percpu(binding->stats);
+no_stats:
+	kfree(binding);
+	return err;
+}
+
+static void replace_rules(struct baleen_binding *binding, struct baleen_hook_rules *rules)
+{
+	struct baleen_hook_rules *old = rtnl_dereference(binding->rules);
+
+	baleen_hook_rules_follow(old, rules);
+	rcu_assign_pointer(binding->rules, rules);
+	binding->version = ++last_version;
+	synchronize_net();
+	baleen_hook_rules_retire(old);
+}
+
+/* May the rules of @binding, NULL for none, be what @arg wants to put in place? */
+static int check_state(const struct baleen_binding *binding, const struct baleen_dev_bind *arg)
+{
+	if (!(arg->flags & BALEEN_DEV_REPLACE))
+		return binding ? -EEXIST : 0;
+	if (!binding)
+		return -ENOENT;
+	return arg->version && arg->version != binding->version ? -ESTALE : 0;
+}
+
+static int bind_rules(struct net *net, const struct baleen_dev_bind *arg,
+		      const struct baleen_dev_rule *asked, struct baleen_hook_rules *rules)
+{
+	struct net_device *dev = __dev_get_by_index(net, arg->ifindex);
+	struct baleen_binding *binding;
+	int err;
+
+	if (!dev)
+		return -ENODEV;
+	if (dev->type != ARPHRD_ETHER)
+		return -EOPNOTSUPP;
+	binding = baleen_binding_find(net, arg->ifindex);
+	err = check_state(binding, arg);
+	if (err)
+		return err;
+	err = baleen_hook_rules_complete(asked, binding ? rtnl_dereference(binding->rules) : NULL,
+					 rules);
+	if (err)
+		return err;
+	if (!binding)
+		return add_binding(dev, arg->priority, rules);
+	replace_rules(binding, rules);
+	return 0;
+}
+
+int baleen_hook_bind(struct net *net, const struct baleen_dev_bind *arg)
+{
+	struct baleen_hook_rules *rules;
+	struct baleen_dev_rule *asked;
+	int err = check_bind(arg);
+
+	if (err)
+		return err;
+	if (!may_bind(net))
+		return -EPERM;
+	err = baleen_hook_rules_take(u64_to_user_ptr(arg->rules), arg->n_rules, &asked, &rules);
+	if (err)
+		return err;
+	rules->flags = arg->flags & (BALEEN_DEV_DEFAULT_DROP | BALEEN_DEV_DRY_RUN);
+	rtnl_lock();
+	err = bind_rules(net, arg, asked, rules);
+	rtnl_unlock();
+	if (err)
+		baleen_hook_rules_free(rules);
+	kfree(asked);
+	return err;
+}
+
+int baleen_hook_unbind(struct net *net, const struct baleen_dev_unbind *arg)
+{
+	struct baleen_binding *binding;
+
+	if (arg->reserved)
+		return -EINVAL;
+	if (!may_bind(net))
+		return -EPERM;
+	rtnl_lock();
+	binding = baleen_binding_find(net, arg->ifindex);
+	if (binding)
+		remove_binding(binding);
+	rtnl_unlock();
+	return binding ? 0 : -ENOENT;
+}
+
+/* A device goes away, or to another namespace, where its rules do not follow. */
+static int on_netdev_event(struct notifier_block *notifier, unsigned long event, void *info)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(info);
+	struct baleen_binding *binding;
+
+	if (event != NETDEV_UNREGISTER)
+		return NOTIFY_DONE;
+	binding = baleen_binding_find(dev_net(dev), dev->ifindex);
+	if (binding)
+		remove_binding(binding);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = { .notifier_call = on_netdev_event };
+
+int baleen_hook_init(void)
+{
+	int err = baleen_hook_packets_init();
+
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&netdev_notifier);
+	if (err)
+		baleen_hook_packets_exit();
+	return err;
+}
+
+/* No binding is left: each holds a reference to the module. */
+void baleen_hook_exit(void)
+{
+	unregister_netdevice_notifier(&netdev_notifier);
+	baleen_hook_packets_exit();
+}

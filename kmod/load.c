@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* An image on its way into the kernel: checked, charged, and copied once. */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "load.h"
+
+/* Bytes copied and summed up at a time. */
+#define PIECE_BYTES 65536
+
+#define MAX_BYTES_DEFAULT ULONG_MAX
+
+static unsigned long max_bytes = MAX_BYTES_DEFAULT;
+module_param(max_bytes, ulong, 0644);
+MODULE_PARM_DESC(max_bytes,
+		 "bytes of all images together; 0: no limit; default: a quarter of memory");
+
+static DEFINE_SPINLOCK(used_lock);
+static u64 used_bytes; /* of all images, under used_lock */
+
+void baleen_load_init(void)
+{
+	if (max_bytes == MAX_BYTES_DEFAULT)
+		max_bytes = (totalram_pages() << PAGE_SHIFT) / 4;
+}
+
+/* --- memory ------------------------------------------------------------------ */
+
+static int reserve(size_t n_bytes)
+{
+	u64 limit = READ_ONCE(max_bytes);
+	int err = 0;
+
+	spin_lock(&used_lock);
+	if (limit && (used_bytes > limit || n_bytes > limit - used_bytes))
+		err = -ENOSPC;
+	else
+		used_bytes += n_bytes;
+	spin_unlock(&used_lock);
+	return err;
+}
+
+static void unreserve(size_t n_bytes)
+{
+	spin_lock(&used_lock);
+	used_bytes -= n_bytes;
+	spin_unlock(&used_lock);
+}
+
+/* Large pages where the kernel can; no process is killed for an image, and the
+ * caller's control group is charged.
+ */
+static int try_body(const struct baleen_image *image, struct baleen_body **body)
+{
+	size_t n_bytes = (size_t)image->n_blocks * BALEEN_BLOCK_BYTES;
+	struct baleen_body *new;
+	int err = reserve(n_bytes);
+
+	if (err)
+		return err;
+	err = -ENOMEM;
+	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+	if (!new)
+		goto no_body;
+	new->bytes = vmalloc_huge(n_bytes, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	if (!new->bytes)
+		goto no_bytes;
+	new->n_bytes = n_bytes;
+	new->image = *image;
+	*body = new;
+	return 0;
+no_bytes:
+	kfree(new);
+no_body:
+	unreserve(n_bytes);
+	return err;
+}
+
+/* Images that were replaced a moment ago still have their memory. */
+static int new_body(const struct baleen_image *image, struct baleen_body **body)
+{
+	int err = try_body(image, body);
+
+	if (!err)
+		return 0;
+	baleen_filters_settle();
+	return try_body(image, body);
+}
+
+void baleen_body_free(struct baleen_body *body)
+{
+	if (!body)
+		return;
+	vfree(body->bytes);
+	unreserve(body->n_bytes);
+	kfree(body);
+}
+
+/* --- checks ------------------------------------------------------------------ */
+
+static int baleen_refuse(const char *reason, int err)
+{
+	pr_info_ratelimited("baleen: image refused: %s\n", reason);
+	return err;
+}
+
+/* What the module has no way to look a key up in. */
+static int check_tables(const struct baleen_image *image)
+{
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
+		const struct baleen_table *table = &image->table[domain];
+
+		if (baleen_needs_string(table, domain))
+			return baleen_refuse("its hash needs the bytes of a string", -EOPNOTSUPP);
+		if (table->kind == BALEEN_KIND_QUOTIENT && !baleen_quotient_fits_packets(table))
+			return baleen_refuse("a cluster is longer than a packet may read",
+					     -EOPNOTSUPP);
+	}
+	return 0;
+}
+
+/* @n_bytes is what the image has to have, 0 for what its header says. */
+static int check_header(const struct baleen_image_header *header, u64 n_bytes,
+			struct baleen_image *image)
+{
+	const char *reason;
+
+	if (!n_bytes)
+		n_bytes = (u64)baleen_le32(header->n_blocks_le) * BALEEN_BLOCK_BYTES;
+	if (baleen_header_decode(header, n_bytes, image, &reason))
+		return baleen_refuse(reason, -EBADMSG);
+	return check_tables(image);
+}
+
+static int check_body(const struct baleen_load *load)
+{
+	const struct baleen_image *image = &load->body->image;
+
+	if (!(image->flags & BALEEN_FLAG_LIVE) && image->body_crc != load->crc)
+		return baleen_refuse("body checksum does not match: damaged", -EBADMSG);
+	return 0;
+}
+
+/* --- pieces ------------------------------------------------------------------ */
+
+static int start(struct baleen_load *load)
+{
+	struct baleen_image *image = kmalloc(sizeof(*image), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!image)
+		return err;
+	err = check_header((const struct baleen_image_header *)load->header, load->n_total, image);
+	if (!err && load->needs_name && !image->name[0])
+		err = baleen_refuse("it has no name", -EINVAL);
+	if (!err)
+		err = new_body(image, &load->body);
+	if (!err)
+		memcpy(load->body->bytes, load->header, sizeof(load->header));
+	kfree(image);
+	return err;
+}
+
+/* What cannot become one is refused before its header is whole: nobody would hear of
+ * a line of text that was written by mistake.
+ */
+static bool is_image_so_far(const struct baleen_load *load)
+{
+	return !memcmp(load->header, BALEEN_MAGIC,
+		       min_t(size_t, load->n_done, sizeof(BALEEN_MAGIC) - 1));
+}
+
+static int feed_header(struct baleen_load *load, const u8 __user *from, size_t n_bytes,
+		       size_t *n_taken)
+{
+	size_t n = min(n_bytes, sizeof(load->header) - load->n_done);
+
+	if (copy_from_user(load->header + load->n_done, from, n))
+		return -EFAULT;
+	load->n_done += n;
+	*n_taken = n;
+	if (!is_image_so_far(load))
+		return baleen_refuse("not a Baleen image", -EBADMSG);
+	return load->n_done == sizeof(load->header) ? start(load) : 0;
+}
+
+static int feed_body(struct baleen_load *load, const u8 __user *from, size_t n_bytes,
+		     size_t *n_taken)
+{
+	size_t n = min(n_bytes, load->body->n_bytes - load->n_done), piece;
+
+	for (size_t at = 0; at < n; at += piece) {
+		u8 *to = (u8 *)load->body->bytes + load->n_done;
+
+		piece = min_t(size_t, n - at, PIECE_BYTES);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (copy_from_user(to, from + at, piece))
+			return -EFAULT;
+		load->crc = baleen_crc32c(load->crc, to, piece);
+		load->n_done += piece;
+		cond_resched();
+	}
+	*n_taken += n;
+	return 0;
+}
+
+static int feed(struct baleen_load *load, const u8 __user *from, size_t n_bytes, size_t *n_taken)
+{
+	int err = 0;
+
+	*n_taken = 0;
+	if (!load->body)
+		err = feed_header(load, from, n_bytes, n_taken);
+	if (err || !load->body)
+		return err;
+	err = feed_body(load, from + *n_taken, n_bytes - *n_taken, n_taken);
+	if (err || load->n_done < load->body->n_bytes)
+		return err;
+	return check_body(load);
+}
+
+int baleen_load_feed(struct baleen_load *load, const void __user *from, size_t n_bytes,
+		     size_t *n_taken, struct baleen_body **body)
+{
+	size_t n;
+	int err = feed(load, from, n_bytes, &n);
+
+	if (err) {
+		baleen_load_drop(load);
+		return err;
+	}
+	*n_taken = n;
+	*body = NULL;
+	if (load->body && load->n_done == load->body->n_bytes) {
+		*body = load->body;
+		load->body = NULL;
+		baleen_load_drop(load);
+	}
+	return 0;
+}
+
+int baleen_load_whole(const void __user *from, u64 n_bytes, struct baleen_body **body)
+{
+	struct baleen_load *load;
+	struct baleen_body *new;
+	size_t n_taken;
+	int err;
+
+	if (n_bytes < BALEEN_HEADER_BYTES || n_bytes % BALEEN_BLOCK_BYTES)
+		return -EINVAL;
+	load = kzalloc(sizeof(*load), GFP_KERNEL);
+	if (!load)
+		return -ENOMEM;
+	load->n_total = n_bytes;
+	err = baleen_load_feed(load, from, n_bytes, &n_taken, &new);
+	kfree(load);
+	if (!err)
+		*body = new;
+	return err;
+}
+
+void baleen_load_drop(struct baleen_load *load)
+{
+	baleen_body_free(load->body);
+	load->body = NULL;
+	load->n_done = 0;
+	load->crc = 0;
+}

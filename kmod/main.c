@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The module: what it is made of, in the order it starts. */
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include "dev.h"
+#include "filter.h"
+#include "hook.h"
+#include "kfunc.h"
+
+static int __init baleen_init(void)
+{
+	int err;
+
+	/* What a reader sees of a change in place is by the order of stores of x86. */
+	BUILD_BUG_ON(!IS_ENABLED(CONFIG_X86_64));
+	err = baleen_filters_init();
+	if (err)
+		return err;
+	err = baleen_hook_init();
+	if (err)
+		goto no_hook;
+	err = baleen_dev_init();
+	if (err)
+		goto no_dev;
+	baleen_kfunc_init();
+	return 0;
+no_dev:
+	baleen_hook_exit();
+no_hook:
+	baleen_filters_exit();
+	return err;
+}
+
+static void __exit baleen_exit(void)
+{
+	baleen_dev_exit();
+	baleen_hook_exit();
+	baleen_filters_exit();
+}
+
+module_init(baleen_init);
+module_exit(baleen_exit);
+MODULE_DESCRIPTION("Packet filtering by set membership");
+MODULE_LICENSE("Dual BSD/GPL");
