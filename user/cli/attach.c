@@ -2,11 +2,14 @@
 /* baleen attach: rules onto a device. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "attach.h"
 #include "guard.h"
 #include "hold.h"
+#include "kmod_device.h"
 #include "policy.h"
 
 enum {
@@ -16,8 +19,27 @@ enum {
 	OPTION_NO_STATE,
 	OPTION_FORCE,
 	OPTION_ACCEPT_FPP,
+	OPTION_BACKEND,
+	OPTION_PRIORITY,
 };
 
+/**
+ * struct attach - what is asked for
+ * @device: where
+ * @rules: the rules
+ * @policy: of them
+ * @lists: how lists are read
+ * @mode: of XDP
+ * @place: of XDP
+ * @xdp_only: an option that only XDP has, or NULL
+ * @is_kmod: rules of the kernel module, not of XDP
+ * @priority: of its hook
+ * @has_priority: it was given
+ * @accept_fpp: highest rate of a rule
+ * @no_state: remember nothing
+ * @force: also what would cut this host off
+ * @json: report as JSON
+ */
 struct attach {
 	const char *device;
 	struct rules rules;
@@ -25,6 +47,10 @@ struct attach {
 	struct list_options lists;
 	enum baleen_mode mode;
 	enum baleen_place place;
+	const char *xdp_only;
+	bool is_kmod;
+	int priority;
+	bool has_priority;
 	double accept_fpp;
 	bool no_state;
 	bool force;
@@ -36,6 +62,30 @@ static int take_place(struct attach *attach, enum baleen_place place)
 	if (attach->place != BALEEN_PLACE_LINK && attach->place != place)
 		return complain_usage(&attach_command, "--no-link and --chain exclude each other");
 	attach->place = place;
+	attach->xdp_only = place == BALEEN_PLACE_CHAIN ? "--chain" : "--no-link";
+	return 0;
+}
+
+static int take_backend(struct attach *attach, const char *argument)
+{
+	if (strcmp(argument, "xdp") && strcmp(argument, "kmod"))
+		return complain_usage(&attach_command, "--backend '%s': not xdp or kmod", argument);
+	attach->is_kmod = !strcmp(argument, "kmod");
+	return 0;
+}
+
+static int take_priority(struct attach *attach, const char *argument)
+{
+	char *end;
+	long priority;
+
+	errno = 0;
+	priority = strtol(argument, &end, 10);
+	if (end == argument || *end || errno || priority < INT_MIN || priority > INT_MAX)
+		return complain_usage(&attach_command, "--priority '%s': not a number of 32 bits",
+				      argument);
+	attach->priority = priority;
+	attach->has_priority = true;
 	return 0;
 }
 
@@ -64,7 +114,11 @@ static int take_option(struct attach *attach, int option, const char *argument)
 
 	switch (option) {
 	case 1: return take_word(attach, argument);
-	case OPTION_MODE: return take_mode(&attach_command, argument, &attach->mode);
+	case OPTION_BACKEND: return take_backend(attach, argument);
+	case OPTION_PRIORITY: return take_priority(attach, argument);
+	case OPTION_MODE:
+		attach->xdp_only = "--mode";
+		return take_mode(&attach_command, argument, &attach->mode);
 	case OPTION_NO_LINK: return take_place(attach, BALEEN_PLACE_NETLINK);
 	case OPTION_CHAIN: return take_place(attach, BALEEN_PLACE_CHAIN);
 	case OPTION_ACCEPT_FPP:
@@ -81,12 +135,26 @@ static int take_option(struct attach *attach, int option, const char *argument)
 	return err;
 }
 
+static int check_backend(const struct attach *attach)
+{
+	const char *xdp_only = attach->policy.is_sample_given ? "--sample" : attach->xdp_only;
+
+	if (attach->is_kmod && xdp_only)
+		return complain_usage(&attach_command,
+				      "%s is for rules of XDP, not for --backend kmod", xdp_only);
+	if (!attach->is_kmod && attach->has_priority)
+		return complain_usage(&attach_command, "--priority is for --backend kmod");
+	return 0;
+}
+
 static int parse(struct attach *attach, int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		LIST_OPTIONS,
 		RULE_OPTIONS,
 		POLICY_OPTIONS,
+		{ "backend", required_argument, NULL, OPTION_BACKEND },
+		{ "priority", required_argument, NULL, OPTION_PRIORITY },
 		{ "mode", required_argument, NULL, OPTION_MODE },
 		{ "no-link", no_argument, NULL, OPTION_NO_LINK },
 		{ "chain", no_argument, NULL, OPTION_CHAIN },
@@ -104,6 +172,8 @@ static int parse(struct attach *attach, int argc, char **argv)
 		err = take_word(attach, argv[optind]);
 	if (!err)
 		err = rules_check(&attach_command, &attach->rules);
+	if (!err)
+		err = check_backend(attach);
 	if (err)
 		return err;
 	if (!attach->device)
@@ -173,6 +243,39 @@ static int attach_with_state(const struct attach *attach, const struct baleen_ru
 	return err;
 }
 
+static int report_kmod(const struct attach *attach)
+{
+	json_t *json;
+
+	if (!attach->json) {
+		printf("%s: attached, kmod, priority %d%s\n", attach->device, attach->priority,
+		       attach->policy.dry_run ? ", DRY RUN: drops nothing" : "");
+		return finish_output(EXIT_DONE);
+	}
+	json = json_object();
+	json_object_set_new(json, "device", json_text(attach->device));
+	json_object_set_new(json, "mode", json_string("kmod"));
+	json_object_set_new(json, "place", json_string("netfilter"));
+	json_object_set_new(json, "priority", json_integer(attach->priority));
+	json_object_set_new(json, "degraded", json_false());
+	json_object_set_new(json, "dry_run", json_boolean(attach->policy.dry_run));
+	json_object_set_new(json, "failed", json_array());
+	return print_json(json);
+}
+
+/* A state of rules of XDP would be taken for one of these. */
+static int attach_kmod(const struct attach *attach, const struct baleen_ruleset *ruleset)
+{
+	struct baleen_error error;
+
+	if (hold_remove_old(attach->device, &error) ||
+	    baleen_kmod_attach(attach->device, ruleset, attach->priority, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return report_kmod(attach);
+}
+
 static int attach_rules(struct attach *attach)
 {
 	struct baleen_ruleset ruleset = { 0 };
@@ -184,25 +287,37 @@ static int attach_rules(struct attach *attach)
 	    (!attach->force && guard_ruleset(attach->device, NULL, &ruleset, &attach->rules)))
 		return EXIT_FAILED;
 	rules_warn_dead(&attach->rules, &ruleset);
+	if (attach->is_kmod)
+		return attach_kmod(attach, &ruleset);
 	rules_warn_vlan(&attach->rules, attach->device);
 	if (attach->no_state)
 		return attach_ruleset(attach, &ruleset);
 	return attach_with_state(attach, &ruleset);
 }
 
+/* Says what is missing before a long list is read. */
+static int check_device(const struct attach *attach, struct baleen_error *error)
+{
+	int ifindex;
+
+	if (attach->is_kmod)
+		return baleen_kmod_attach_check(attach->device, error);
+	if (baleen_device_privileges(error))
+		return -EPERM;
+	return baleen_device_ifindex(attach->device, &ifindex, error);
+}
+
 static int run(int argc, char **argv)
 {
 	struct attach attach = { .accept_fpp = DEFAULT_ACCEPT_FPP };
 	struct baleen_error error;
-	int err, ifindex;
+	int err;
 
 	list_options_init(&attach.lists);
 	err = parse(&attach, argc, argv);
 	if (err)
 		return err;
-	/* Say what is missing before a long list is read. */
-	if (baleen_device_privileges(&error) ||
-	    baleen_device_ifindex(attach.device, &ifindex, &error)) {
+	if (check_device(&attach, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -226,6 +341,10 @@ const struct command attach_command = {
 		"                   'ip link set DEV xdp off'; status tells\n"
 		"  --chain          in libxdp's dispatcher, at priority 10, beside other programs; a\n"
 		"                   change asks old and new rules for a moment, and counts twice\n"
+		"  --backend B      xdp (default), or kmod: the hook of netfilter in the kernel module,\n"
+		"                   for devices without XDP; IMAGE kmod:NAME is asked itself there,\n"
+		"                   not copied. No state, no --mode, --no-link, --chain, --sample\n"
+		"  --priority N     of that hook among others on the device, lower ones first (0)\n"
 		"  --no-state       remember nothing of the lists: no single entries beside them, no\n"
 		"                   'why'; add and del then change the filter alone\n"
 		"  --force          also when this host would cut itself off\n"

@@ -100,7 +100,8 @@ const struct command build_command = {
 		"  --need WHAT      choose a kind that can: delete, merge, resize, with commas\n"
 		"                   between; with --fpp the smallest of them\n"
 		"  --like IMAGE     take kind, geometry, key and seed from another image\n"
-		"  -o IMAGE         where to write; the old file stays until the new one is whole\n"
+		"  -o IMAGE         where to write; the old file stays until the new one is whole; kmod:NAME\n"
+		"                   is a filter of the kernel module\n"
 		"  -j, --json       describe the image as JSON\n"
 		"  -v, --verbose    describe the image, and why it is of this kind, on stderr\n",
 	.run = run,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* baleen add, baleen del: keys into an image or a live rule, and out of it. */
+/* baleen add, baleen del: keys into an image, a live rule or a filter of the module, and out
+ * of it.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
@@ -10,6 +12,8 @@
 #include "change_entries.h"
 #include "describe.h"
 #include "guard.h"
+#include "kmod_change.h"
+#include "kmod_device.h"
 #include "list_entry.h"
 #include "live.h"
 #include "target.h"
@@ -41,6 +45,7 @@ enum {
  * @list: the keys
  * @n_changed: keys that changed in place
  * @in_place: nothing was built aside
+ * @refusal: of the kernel to change its filter in place; 0 when it was not asked
  */
 struct change {
 	const struct command *command;
@@ -55,6 +60,7 @@ struct change {
 	struct baleen_list list;
 	u64 n_changed;
 	bool in_place;
+	int refusal;
 };
 
 /* --- keys ------------------------------------------------------------------ */
@@ -168,6 +174,24 @@ static int read_keys(struct change *change, char **arguments, int n)
 
 /* --- the change ------------------------------------------------------------ */
 
+static bool is_file(const struct target *target)
+{
+	return !target->is_live && !target->is_kmod;
+}
+
+/* A file is replaced as a whole anyway. */
+static bool is_aside(const struct change *change, const struct target *target)
+{
+	return !is_file(target) && (change->atomic || change->file);
+}
+
+static int complain_idle(const struct change *change, const struct baleen_idle *idle)
+{
+	complain("%s: %s %s: nothing changed (--exist takes it)", change->argument, idle->text,
+		 change->op == BALEEN_SET_UNION ? "is in it already" : "is not in it");
+	return EXIT_FAILED;
+}
+
 /* Says whether there is anything to do. */
 static int check_idle(const struct change *change, const struct target *target, bool *is_idle)
 {
@@ -178,14 +202,17 @@ static int check_idle(const struct change *change, const struct target *target, 
 		complain("%s: %s", target->argument, error.text);
 		return EXIT_FAILED;
 	}
-	if (idle.n && !change->exist) {
-		complain("%s: %s %s: nothing changed (--exist takes it)", target->argument,
-			 idle.text,
-			 change->op == BALEEN_SET_UNION ? "is in it already" : "is not in it");
-		return EXIT_FAILED;
-	}
+	if (idle.n && !change->exist)
+		return complain_idle(change, &idle);
 	*is_idle = idle.n == idle.n_entries;
 	return 0;
+}
+
+static int guard_delta_of(const struct change *change, const struct target *target,
+			  const struct baleen_filter *delta)
+{
+	return target->is_kmod ? kmod_guard_change(&target->kmod, delta, change->op) :
+				 guard_change(target->xdp, target->index, delta, change->op);
 }
 
 static int check_host(const struct change *change, const struct target *target)
@@ -196,19 +223,19 @@ static int check_host(const struct change *change, const struct target *target)
 	struct baleen_error error;
 	int err;
 
-	if (!target->is_live || change->force)
+	if (change->force || is_file(target))
 		return 0;
 	if (baleen_build(&change->list, &options, &delta, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	err = guard_change(target->xdp, target->index, &delta, change->op);
+	err = guard_delta_of(change, target, &delta);
 	baleen_filter_free(&delta);
 	return err;
 }
 
 /* A Bloom filter takes any number of keys and gives none back: what it would come
- * to is looked at first. Of a file it is told, a live rule asks whether it may.
+ * to is looked at first. Of a file it is told, what is live asks whether it may.
  */
 static int check_rate(const struct change *change, const struct target *target)
 {
@@ -222,7 +249,7 @@ static int check_rate(const struct change *change, const struct target *target)
 		complain("%s: %s", target->argument, error.text);
 		return EXIT_FAILED;
 	}
-	if (target->is_live)
+	if (!is_file(target))
 		err = guard_raise(target->argument, &target->filter, &after, change->accept_fpp);
 	else
 		complain("%s: false positive rate %.3g, before %.3g", target->argument,
@@ -248,15 +275,38 @@ static int build_aside(struct change *change, struct target *target, bool is_ful
 	return err;
 }
 
+/* 0 when the kernel has made the change; @refusal is set when it cannot. */
+static int change_in_kernel(struct change *change, struct target *target)
+{
+	struct baleen_error error;
+	struct baleen_idle idle;
+	int err = baleen_kmod_change(target->kmod.fd, &target->kmod.target, &target->filter,
+				     &change->list, change->op, change->exist, &idle,
+				     &change->n_changed, &error);
+
+	change->in_place = !err;
+	change->refusal = err == -ENOSPC || err == -EOPNOTSUPP ? err : 0;
+	if (err == -EALREADY)
+		return complain_idle(change, &idle);
+	if (err && !change->refusal)
+		kmod_complain(&target->kmod, err, &error);
+	return err ? EXIT_FAILED : 0;
+}
+
 static int make_change(struct change *change, struct target *target)
 {
-	/* A file is replaced as a whole anyway. */
-	bool aside = target->is_live && (change->atomic || change->file);
-	int err = -ECANCELED;
+	bool aside = is_aside(change, target) || change->refusal;
+	int err = change->refusal ? change->refusal : -ECANCELED;
 
-	if (!aside)
+	if (!aside && target->is_kmod) {
+		err = change_in_kernel(change, target);
+		if (!change->refusal)
+			return err;
+		err = change->refusal;
+	} else if (!aside) {
 		err = baleen_change_in_place(&target->filter, &change->list, change->op,
 					     &change->n_changed);
+	}
 	if (err)
 		return build_aside(change, target, err == -ENOSPC);
 	change->in_place = true;
@@ -266,10 +316,9 @@ static int make_change(struct change *change, struct target *target)
 	return target_put(target, &target->filter);
 }
 
-static int change_target(struct change *change, struct target *target)
+/* The keys as they are in this filter. */
+static int fit_keys(struct change *change, const struct target *target)
 {
-	bool is_idle;
-
 	if (target->filter.image.key_spec != change->list.key_spec) {
 		complain("%s: its keys are other ones by now", target->argument);
 		return EXIT_FAILED;
@@ -278,7 +327,14 @@ static int change_target(struct change *change, struct target *target)
 		complain("%s: %s", target->argument, strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
-	if (check_idle(change, target, &is_idle))
+	return 0;
+}
+
+static int change_loaded(struct change *change, struct target *target)
+{
+	bool is_idle;
+
+	if (fit_keys(change, target) || check_idle(change, target, &is_idle))
 		return EXIT_FAILED;
 	if (is_idle) {
 		change->in_place = true;
@@ -287,6 +343,33 @@ static int change_target(struct change *change, struct target *target)
 	if (check_rate(change, target) || check_host(change, target))
 		return EXIT_FAILED;
 	return make_change(change, target);
+}
+
+/* What the kernel can do by itself need not be read. */
+static bool is_for_kernel(const struct change *change, const struct target *target)
+{
+	return target->is_kmod && !is_aside(change, target) &&
+	       (change->op == BALEEN_SET_DIFFERENCE || !baleen_filter_has_bloom(&target->filter));
+}
+
+static int change_target(struct target *target, void *data)
+{
+	struct change *change = data;
+	int err;
+
+	change->n_changed = 0;
+	change->in_place = false;
+	change->refusal = 0;
+	if (fit_keys(change, target))
+		return EXIT_FAILED;
+	if (is_for_kernel(change, target)) {
+		if (check_host(change, target))
+			return EXIT_FAILED;
+		err = change_in_kernel(change, target);
+		if (!change->refusal)
+			return err;
+	}
+	return target_load(target) ? EXIT_FAILED : change_loaded(change, target);
 }
 
 /* --- command --------------------------------------------------------------- */
@@ -362,7 +445,7 @@ static int parse(struct change *change, int argc, char **argv)
 	if ((change->entry.ttl_ms || change->entry.reason) && change->op != BALEEN_SET_UNION)
 		return complain_usage(change->command, "--ttl and --reason are for what is added");
 	if (optind == argc)
-		return complain_usage(change->command, "no IMAGE or DEV:RULE given");
+		return complain_usage(change->command, "no IMAGE, DEV:RULE or kmod:NAME given");
 	if (optind + 1 == argc && !change->file)
 		return complain_usage(change->command, "no KEY given");
 	change->argument = argv[optind];
@@ -421,7 +504,6 @@ static int complain_stateless(const struct change *change)
 static int run(struct change *change, int argc, char **argv)
 {
 	char device[IF_NAMESIZE];
-	struct target target;
 	const char *rule;
 	int err;
 
@@ -437,11 +519,7 @@ static int run(struct change *change, int argc, char **argv)
 	if (!err)
 		err = read_keys(change, argv + optind + 1, argc - optind - 1);
 	if (!err)
-		err = target_open(&target, change->argument, change->wait_ms);
-	if (!err) {
-		err = change_target(change, &target);
-		target_close(&target);
-	}
+		err = target_change(change->argument, change->wait_ms, change_target, change);
 	baleen_list_free(&change->list);
 	return err ? err : report(change);
 }
@@ -466,13 +544,14 @@ static int run_del(int argc, char **argv)
 	return run(&change, argc, argv);
 }
 
-#define CHANGE_HELP                                                                             \
-	"KEY is what a line of a list can be: an address, prefix, range A-B, or a key of\n"     \
-	"several fields. An image file is replaced as a whole. In a live rule hosts and keys\n" \
-	"change in place, one after the other; prefixes, and what finds no room, are built\n"   \
-	"aside and put on in one step.\n"                                                       \
-	"A live rule remembers who listed a key, unless attached with --no-state: lists\n"      \
-	"stay as they are, and beside them are single entries, one for each key and origin.\n"  \
+#define CHANGE_HELP                                                                               \
+	"KEY is what a line of a list can be: an address, prefix, range A-B, or a key of\n"       \
+	"several fields. An image file is replaced as a whole. In a live rule, and in a filter\n" \
+	"of the kernel module (kmod:NAME), hosts and keys\n"                                      \
+	"change in place, one after the other; prefixes, and what finds no room, are built\n"     \
+	"aside and put on in one step.\n"                                                         \
+	"A live rule remembers who listed a key, unless attached with --no-state: lists\n"        \
+	"stay as they are, and beside them are single entries, one for each key and origin.\n"    \
 	"There !KEY is an exception: what it holds is taken out of the lists.\n\n"
 
 #define CHANGE_OPTIONS_HELP                                                                     \
@@ -486,7 +565,7 @@ static int run_del(int argc, char **argv)
 
 const struct command add_command = {
 	.name = "add",
-	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE [KEY...]",
+	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE|kmod:NAME [KEY...]",
 	.help = "Adds keys to an image or a live rule. A prefix is added whole, whatever of it was\n"
 		"there.\n" CHANGE_HELP
 		"  --exist          a key that is there already is fine; else nothing changes,\n"
@@ -499,7 +578,7 @@ const struct command add_command = {
 
 const struct command del_command = {
 	.name = "del",
-	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE [KEY...]",
+	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE|kmod:NAME [KEY...]",
 	.help = "Deletes keys from an image or a live rule without a state: nothing of them is left,\n"
 		"also of what wider prefixes hold. Of a rule with one the entries of these keys.\n" CHANGE_HELP
 		"  --exist          a key that is not there is fine; else nothing changes\n" CHANGE_OPTIONS_HELP

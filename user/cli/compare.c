@@ -71,7 +71,7 @@ static bool is_image(const char *path)
 	bool is = false;
 	int fd;
 
-	if (split_live(path, device, sizeof(device), &rule))
+	if (split_kmod(path, &rule) || split_live(path, device, sizeof(device), &rule))
 		return true;
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0) {

@@ -46,7 +46,7 @@ static int run(int argc, char **argv)
 	};
 	double accept_fpp = DEFAULT_ACCEPT_FPP;
 	struct list_options options;
-	const char *out = NULL;
+	const char *name, *out = NULL;
 	struct input input;
 	bool json = false;
 	int option, err = 0;
@@ -68,6 +68,10 @@ static int run(int argc, char **argv)
 		return complain_usage(&compile_command, "-o OBJECT is missing");
 	if (argc - optind != 1)
 		return complain_usage(&compile_command, "one IMAGE is asked for");
+	if (split_kmod(out, &name))
+		return complain_usage(&compile_command,
+				      "-o '%s': an object is a file, not a filter of the module",
+				      out);
 	if (!baleen_file_may_replace(out,
 				     "\x7f"
 				     "ELF",

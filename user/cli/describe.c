@@ -96,7 +96,7 @@ static json_t *describe_table(const struct baleen_filter *filter, const struct b
 	json_t *json = json_object();
 
 	json_object_set_new(json, "family", json_string(domain_text[domain]));
-	json_object_set_new(json, "kind", json_string(baleen_kind_ops(table->kind)->name));
+	json_object_set_new(json, "kind", json_string(baleen_kind_name(table->kind)));
 	json_object_set_new(json, "entries",
 			    is_counted ? json_integer(table->n_entries) : json_null());
 	json_object_set_new(json, "bytes",
@@ -172,7 +172,7 @@ static void print_keys(FILE *stream, const struct baleen_filter *filter,
 
 	if (is_counted)
 		print_count(stream, table->n_entries, "entry", "entries");
-	fprintf(stream, "%s, ", baleen_kind_ops(table->kind)->name);
+	fprintf(stream, "%s, ", baleen_kind_name(table->kind));
 	print_geometry(stream, filter, domain);
 	if (is_counted)
 		fprintf(stream, "%.1f bits a key, ", bits_per_key(table));
@@ -229,7 +229,7 @@ void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes)
 
 	while (domain < BALEEN_TUPLE && image->table[domain].kind == BALEEN_KIND_NONE)
 		domain++;
-	kind = has_prefixes(image) ? "prefixes" : baleen_kind_ops(image->table[domain].kind)->name;
+	kind = has_prefixes(image) ? "prefixes" : baleen_kind_name(image->table[domain].kind);
 	if (baleen_image_is_exact(image))
 		snprintf(text, bytes, "%s, exact", kind);
 	else

@@ -5,6 +5,8 @@
 
 #include "cli.h"
 #include "gone.h"
+#include "kmod_named.h"
+#include "kmod_rules.h"
 #include "state.h"
 #include "xdp.h"
 
@@ -69,18 +71,41 @@ static int take_off(const char *device, bool forget, struct baleen_error *error)
 	return err;
 }
 
+/* Who may not ask the module hears from XDP what he may not. */
+static int take_off_kmod(const char *device, struct baleen_error *error)
+{
+	int err = baleen_kmod_detach(device, error);
+
+	return err == -EACCES ? -ENOENT : err;
+}
+
+static int take_off_xdp(const char *device, bool forget, struct baleen_error *error)
+{
+	int err = baleen_device_privileges(error);
+
+	return err ? err : take_off(device, forget, error);
+}
+
+static int report(const char *what, bool json)
+{
+	if (json)
+		return print_json(json_pack("{s:o}", "detached", json_text(what)));
+	printf("%s: detached\n", what);
+	return finish_output(EXIT_DONE);
+}
+
 static int detach(const char *device, bool forget, bool json)
 {
 	struct baleen_error error;
+	int err = take_off_kmod(device, &error);
 
-	if (baleen_device_privileges(&error) || take_off(device, forget, &error)) {
+	if (err == -ENOENT)
+		err = take_off_xdp(device, forget, &error);
+	if (err) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	if (json)
-		return print_json(json_pack("{s:o}", "detached", json_text(device)));
-	printf("%s: detached\n", device);
-	return finish_output(EXIT_DONE);
+	return report(device, json);
 }
 
 /* @data: the JSON array, or NULL to print. */
@@ -122,7 +147,8 @@ static int run(int argc, char **argv)
 		{ 0 },
 	};
 	bool gone = false, forget = false, json = false;
-	int option;
+	const char *filter;
+	int option, err;
 
 	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
 		switch (option) {
@@ -138,14 +164,20 @@ static int run(int argc, char **argv)
 		return forget_gone(json);
 	if (argc - optind != 1)
 		return complain_usage(&detach_command, "one device is asked for");
-	return detach(argv[optind], forget, json);
+	if (!split_kmod(argv[optind], &filter))
+		return detach(argv[optind], forget, json);
+	if (forget)
+		return complain_usage(&detach_command, "--forget is for devices");
+	err = kmod_detach(argv[optind], filter);
+	return err ? err : report(argv[optind], json);
 }
 
 const struct command detach_command = {
 	.name = "detach",
-	.synopsis = "[--forget] [-j] DEV | --gone",
-	.help = "Takes the filter off a device and removes its pins. Also for a device that is gone,\n"
-		"by the name it had.\n\n"
+	.synopsis = "[--forget] [-j] DEV|kmod:NAME | --gone",
+	.help = "Takes the filter off a device and removes its pins, or its rules out of the kernel\n"
+		"module. Also for a device that is gone, by the name it had. kmod:NAME is a filter with a\n"
+		"name, which goes out of the module when no rule asks it.\n\n"
 		"  --forget         forget also what was applied to it, which else comes back at boot\n"
 		"  --gone           forget every filter whose link has lost its device, in all network\n"
 		"                   namespaces, also deleted ones; a namespace is told by its cookie\n"

@@ -438,16 +438,22 @@ int guard_update(const char *device, const struct baleen_xdp *xdp,
 	return guard(&guarded, xdp);
 }
 
+int guard_delta(const char *device, const struct baleen_xdp *xdp,
+		const struct baleen_ruleset *ruleset, u32 index, const struct baleen_filter *delta,
+		enum baleen_set_op op)
+{
+	struct guarded guarded = {
+		.device = device, .ruleset = ruleset, .delta = delta, .changed = index, .op = op
+	};
+
+	return guard(&guarded, xdp);
+}
+
 int guard_change(const struct baleen_xdp *xdp, u32 index, const struct baleen_filter *delta,
 		 enum baleen_set_op op)
 {
 	struct baleen_ruleset ruleset;
-	struct guarded guarded = { .device = xdp->device,
-				   .ruleset = &ruleset,
-				   .delta = delta,
-				   .changed = index,
-				   .op = op };
 
 	baleen_ruleset_from_xdp(xdp, &ruleset);
-	return guard(&guarded, xdp);
+	return guard_delta(xdp->device, xdp, &ruleset, index, delta, op);
 }

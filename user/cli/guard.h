@@ -48,4 +48,9 @@ int guard_update(const char *device, const struct baleen_xdp *xdp,
 int guard_change(const struct baleen_xdp *xdp, u32 index, const struct baleen_filter *delta,
 		 enum baleen_set_op op);
 
+/* The same of a ruleset, whose filters @xdp holds if it has them not itself. */
+int guard_delta(const char *device, const struct baleen_xdp *xdp,
+		const struct baleen_ruleset *ruleset, u32 index, const struct baleen_filter *delta,
+		enum baleen_set_op op);
+
 #endif /* BALEEN_CLI_GUARD_H */

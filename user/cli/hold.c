@@ -368,8 +368,7 @@ int hold_put(struct hold *hold, const struct baleen_ruleset *ruleset, const stru
 
 /* --- attach ---------------------------------------------------------------- */
 
-/* A volatile state without a filter is of one that is no more. */
-static int remove_old(const char *device, struct baleen_error *error)
+int hold_remove_old(const char *device, struct baleen_error *error)
 {
 	struct baleen_state old;
 	int err = baleen_state_open(&old, device, BALEEN_LOCK_TIMEOUT_MS, error);
@@ -410,7 +409,7 @@ static int create_state(struct baleen_state *state, const char *device, struct b
 	for (u32 i = 0; i < MAX_CREATIONS && err == -EEXIST; i++) {
 		if (is_attached(device))
 			return -EBUSY;
-		err = remove_old(device, error);
+		err = hold_remove_old(device, error);
 		if (!err)
 			err = baleen_state_create(state, device, false, BALEEN_LOCK_TIMEOUT_MS,
 						  error);

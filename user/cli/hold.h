@@ -59,4 +59,9 @@ int hold_create(struct hold *hold, const char *device, const struct baleen_rules
 		const struct list_options *lists);
 void hold_undo(struct hold *hold);
 
+/* Forgets the state of a device that is not attached: a volatile one is of a filter that
+ * is no more; -EEXIST of one that was applied, another negative errno.
+ */
+int hold_remove_old(const char *device, struct baleen_error *error);
+
 #endif /* BALEEN_CLI_HOLD_H */

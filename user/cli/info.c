@@ -4,6 +4,34 @@
 
 #include "describe.h"
 #include "input.h"
+#include "kmod_named.h"
+
+/* @all: the JSON array, or NULL to print. */
+static int tell_file(const char *path, struct list_options *options, json_t *all)
+{
+	struct input input;
+	json_t *json;
+	int err = input_open(&input, path, options);
+
+	if (!err && all) {
+		json = describe_filter(&input.filter);
+		json_object_set_new(json, "file", json_text(path));
+		json_array_append_new(all, json);
+	} else if (!err) {
+		print_filter(stdout, path, &input.filter);
+	}
+	input_close(&input);
+	return err;
+}
+
+static int tell(const char *argument, struct list_options *options, json_t *all)
+{
+	const char *name;
+
+	if (!split_kmod(argument, &name))
+		return tell_file(argument, options, all);
+	return *name ? kmod_describe(argument, name, all) : kmod_describe_all(all);
+}
 
 static int run(int argc, char **argv)
 {
@@ -32,21 +60,9 @@ static int run(int argc, char **argv)
 		err = list_options_check(&info_command, &options);
 	if (err)
 		goto out;
-	for (int i = optind; i < argc; i++) {
-		struct input input;
-
-		if (input_open(&input, argv[i], &options)) {
+	for (int i = optind; i < argc; i++)
+		if (tell(argv[i], &options, json ? all : NULL))
 			result = EXIT_FAILED;
-		} else if (json) {
-			json_t *description = describe_filter(&input.filter);
-
-			json_object_set_new(description, "file", json_text(argv[i]));
-			json_array_append_new(all, description);
-		} else {
-			print_filter(stdout, argv[i], &input.filter);
-		}
-		input_close(&input);
-	}
 	if (json)
 		err = print_json(json_incref(all)) ? EXIT_FAILED : result;
 	else
@@ -60,7 +76,8 @@ const struct command info_command = {
 	.name = "info",
 	.synopsis = "[-j] IMAGE...",
 	.help = "Prints kind, key, geometry, entries, fill, bits per key and predicted error, and how\n"
-		"many entries of the lists were superfluous.\n\n" LIST_OPTIONS_HELP
+		"many entries of the lists were superfluous. Of a filter of the kernel module (kmod:NAME)\n"
+		"also its version and its counters; 'kmod:' lists all of them.\n\n" LIST_OPTIONS_HELP
 		"  -j, --json       an array with one object per image\n",
 	.run = run,
 };

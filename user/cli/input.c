@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What stands where a command says IMAGE: an image, a list or a live rule. */
+/* What stands where a command says IMAGE: an image, a list, a live rule or a filter of the
+ * kernel module.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,6 +11,7 @@
 
 #include "image_file.h"
 #include "input.h"
+#include "kmod_device.h"
 #include "progress.h"
 #include "unpack.h"
 
@@ -18,9 +21,10 @@
 bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule)
 {
 	const char *colon = strrchr(argument, ':');
+	const char *ignored;
 	size_t length;
 
-	if (*argument == '/' || *argument == '.' || !colon)
+	if (*argument == '/' || *argument == '.' || !colon || split_kmod(argument, &ignored))
 		return false;
 	length = colon - argument;
 	if (!length || length >= device_bytes || !colon[1])
@@ -76,6 +80,39 @@ static int open_live(struct input *input, const char *device, const char *rule,
 		err = copy_live(input);
 	baleen_xdp_close(&xdp);
 	return err ? EXIT_FAILED : 0;
+}
+
+/* Who looks at what is live asks the kernel. */
+static int read_kmod(struct input *input, struct kmod_filter *kmod,
+		     const struct list_options *options)
+{
+	int err;
+
+	if (options->looks_at_live) {
+		err = kmod_head(kmod, &input->filter.image, NULL);
+		input->kmod = *kmod;
+		return err;
+	}
+	err = kmod_read(kmod, &input->filter);
+	kmod_close(kmod);
+	return err;
+}
+
+static int open_kmod(struct input *input, const char *name, const struct list_options *options)
+{
+	struct kmod_filter kmod;
+	int err = kmod_open(&kmod, input->path, name, false);
+
+	return err ? err : read_kmod(input, &kmod, options);
+}
+
+static int open_kmod_rule(struct input *input, const char *device, const char *rule,
+			  const struct list_options *options)
+{
+	struct kmod_filter kmod;
+	int err = kmod_rule_open(&kmod, input->path, device, rule, false);
+
+	return err ? err : read_kmod(input, &kmod, options);
 }
 
 static void report_bad(void *data, const struct baleen_list_problem *problem)
@@ -376,8 +413,13 @@ int input_open_set(struct input *input, struct baleen_list *list, const char *ar
 	int fd, err;
 
 	*input = (struct input){ .path = argument, .csv = options->csv };
+	if (split_kmod(argument, &rule)) {
+		err = open_kmod(input, rule, options);
+		return err ? err : check_image(input, options);
+	}
 	if (split_live(argument, device, sizeof(device), &rule))
-		return open_live(input, device, rule, options);
+		return is_kmod_device(device) ? open_kmod_rule(input, device, rule, options) :
+						open_live(input, device, rule, options);
 	fd = open_file(argument);
 	if (fd < 0)
 		return EXIT_FAILED;
@@ -410,6 +452,7 @@ int input_open(struct input *input, const char *argument, struct list_options *o
 void input_close(struct input *input)
 {
 	baleen_filter_free(&input->filter);
+	kmod_close(&input->kmod);
 	if (input->received_fd)
 		close(input->received_fd);
 	input->received_fd = 0;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stands where a command says IMAGE: an image, a list or a live rule.
+ * What stands where a command says IMAGE: an image, a list, a live rule or a filter of
+ * the kernel module.
  */
 #ifndef BALEEN_CLI_INPUT_H
 #define BALEEN_CLI_INPUT_H
 
+#include "kmod_filter.h"
 #include "list_options.h"
 #include "xdp.h"
 
 /**
  * struct input - an IMAGE argument, opened
  * @path: as typed; points into the arguments
- * @filter: its filter
+ * @filter: its filter; without its body when @kmod is open
+ * @kmod: where it is asked, of options that look at what is live
  * @received_fd: what was read, as it was received; 0 when it was no file
  * @is_list: it was a list, built on the way
  * @csv: how it was read, if it was a table
@@ -23,6 +26,7 @@
 struct input {
 	const char *path;
 	struct baleen_filter filter;
+	struct kmod_filter kmod;
 	int received_fd;
 	bool is_list;
 	struct baleen_csv_options csv;
@@ -32,7 +36,7 @@ struct input {
 	u64 n_covered;
 };
 
-/* Splits DEV:RULE; false when @argument is a file. */
+/* Splits DEV:RULE; false when @argument is a file, or kmod:NAME. */
 bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule);
 
 /* Opens an IMAGE argument; 0, or EXIT_FAILED after a message. */

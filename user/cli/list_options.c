@@ -289,7 +289,7 @@ static int refuse_misfit(const struct command *command, const struct list_option
 	const char *text = options->shape_text[misfit];
 
 	return complain_usage(command, "%s%s%s: %s has no %s", shapes[misfit].name,
-			      *text ? " " : "", text, baleen_kind_ops(options->build.kind)->name,
+			      *text ? " " : "", text, baleen_kind_name(options->build.kind),
 			      shapes[misfit].what);
 }
 
@@ -319,7 +319,7 @@ static int check_rate(const struct command *command, const struct list_options *
 	    build->fpp || build->shape.n_bits)
 		return 0;
 	return complain_usage(command, "--kind %s needs a false positive rate: --fpp",
-			      baleen_kind_ops(build->kind)->name);
+			      baleen_kind_name(build->kind));
 }
 
 int list_options_check(const struct command *command, struct list_options *options)

@@ -73,14 +73,18 @@ static int match_keys(struct match *match, char **keys, int n_keys)
 	int err = 0;
 
 	matching->filter = &match->input.filter;
+	if (match->input.kmod.fd)
+		matching->kmod = &match->input.kmod;
 	matching->ends_with_nul = match->options.ends_with_nul;
 	if (match->json)
 		matching->found = json_array();
 	buffer_output();
-	for (int i = 0; i < n_keys; i++)
+	for (int i = 0; i < n_keys && !matching->is_lost; i++)
 		matching_key(matching, keys[i], strlen(keys[i]));
-	if (match->file || !n_keys)
+	if (!matching->is_lost && (match->file || !n_keys))
 		err = matching_file(matching, match->file ? match->file : "-");
+	if (matching->is_lost)
+		err = EXIT_FAILED;
 	if (!err)
 		err = finish(match);
 	json_decref(matching->found);
@@ -108,7 +112,8 @@ const struct command match_command = {
 	.name = "match",
 	.synopsis = "[-vcj0] [-f FILE] IMAGE [KEY...]",
 	.help = "Prints the keys that are in the set: grep for sets. Without KEY and -f it reads\n"
-		"standard input. On a live rule (DEV:RULE) it reads the live map.\n"
+		"standard input. On a live rule (DEV:RULE) it reads the live map, and of a filter of\n"
+		"the kernel module (kmod:NAME) it asks the kernel.\n"
 		"Exit: 0 when a key was printed, 1 when none was or a key could not be read.\n\n" LIST_OPTIONS_HELP
 		"  -v, --invert     print the keys that are not in the set\n"
 		"  -c, --count      print how many, not which\n"

@@ -19,12 +19,14 @@
  * @text: where each is; behind it is a byte that may be overwritten
  * @n_bytes: without that byte
  * @key: what it is
+ * @string: the same, of a set of strings
  */
 struct batch {
 	u32 n;
 	char *text[BATCH];
 	size_t n_bytes[BATCH];
 	struct baleen_key key[BATCH];
+	struct baleen_string string[BATCH];
 };
 
 /**
@@ -181,6 +183,7 @@ static void add_string(struct matching *matching, struct source *source, struct 
 		return;
 	}
 	batch->key[batch->n] = baleen_string_key(matching->filter, string);
+	batch->string[batch->n] = string;
 	batch->text[batch->n] = line;
 	batch->n_bytes[batch->n++] = n_bytes;
 }
@@ -205,11 +208,55 @@ static void read_batch(struct matching *matching, struct source *source, struct 
 	}
 }
 
-static void ask_batch(struct matching *matching, struct source *source, const struct batch *batch)
+/* Strings are hashed by the seed of the filter, which a swap may have changed. */
+static bool was_reseeded(struct matching *matching, struct batch *batch)
+{
+	struct baleen_image *image = &matching->filter->image;
+	struct baleen_seed before = image->seed;
+
+	if (image->key_spec != BALEEN_KEY_STRING)
+		return false;
+	if (kmod_head(matching->kmod, image, NULL)) {
+		matching->is_lost = true;
+		return false;
+	}
+	if (!memcmp(&before, &image->seed, sizeof(before)))
+		return false;
+	for (u32 i = 0; i < batch->n; i++)
+		batch->key[i] = baleen_string_key(matching->filter, batch->string[i]);
+	return true;
+}
+
+static void ask_kernel(struct matching *matching, struct batch *batch, u8 *is_in)
+{
+	const struct kmod_filter *kmod = matching->kmod;
+	struct baleen_error error;
+	size_t n_done;
+	int err;
+
+	do {
+		err = baleen_kmod_keys(kmod->fd, &kmod->target, BALEEN_DEV_QUERY, batch->key,
+				       batch->n, is_in, &n_done);
+		if (err) {
+			baleen_fail(&error, -err, "%s", baleen_kmod_explain(err));
+			kmod_complain(kmod, err, &error);
+			matching->is_lost = true;
+			return;
+		}
+	} while (was_reseeded(matching, batch));
+}
+
+static void ask_batch(struct matching *matching, struct source *source, struct batch *batch)
 {
 	u8 is_in[BATCH];
 
-	baleen_filter_test_many(matching->filter, batch->key, batch->n, is_in);
+	if (matching->kmod) {
+		ask_kernel(matching, batch, is_in);
+		if (matching->is_lost)
+			return;
+	} else {
+		baleen_filter_test_many(matching->filter, batch->key, batch->n, is_in);
+	}
 	for (u32 i = 0; i < batch->n; i++)
 		if (is_in[i] != matching->inverted)
 			take(matching, source, batch->text[i], batch->n_bytes[i]);
@@ -220,18 +267,18 @@ static void ask_batch(struct matching *matching, struct source *source, const st
 void matching_key(struct matching *matching, char *text, size_t n_bytes)
 {
 	bool is_string = matching->filter->image.key_spec == BALEEN_KEY_STRING;
-	const struct baleen_string string = { (u8 *)text, n_bytes };
 	struct source source = { .lines.end = matching->ends_with_nul ? '\0' : '\n' };
-	struct baleen_key key;
+	struct batch batch = { .n = 1,
+			       .text = { text },
+			       .n_bytes = { n_bytes },
+			       .string = { { (u8 *)text, n_bytes } } };
 
 	if (is_string)
-		key = baleen_string_key(matching->filter, string);
-	else if (!parse_key(matching, NULL, text, n_bytes, &key))
-		return;
-	if (!!baleen_filter_test(matching->filter, &key) == matching->inverted)
+		batch.key[0] = baleen_string_key(matching->filter, batch.string[0]);
+	else if (!parse_key(matching, NULL, text, n_bytes, &batch.key[0]))
 		return;
 	/* The NUL behind an argument is there to be overwritten. */
-	take(matching, &source, text, n_bytes);
+	ask_batch(matching, &source, &batch);
 	print_run(matching, &source);
 }
 
@@ -240,7 +287,8 @@ static int match_lines(struct matching *matching, struct source *source)
 	struct batch batch;
 	int ret = 0;
 
-	while (!matching->write_error && (ret = baleen_lines_fill(&source->lines)) > 0) {
+	while (!matching->write_error && !matching->is_lost &&
+	       (ret = baleen_lines_fill(&source->lines)) > 0) {
 		do {
 			read_batch(matching, source, &batch);
 			ask_batch(matching, source, &batch);

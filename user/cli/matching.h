@@ -6,27 +6,31 @@
 #define BALEEN_CLI_MATCHING_H
 
 #include "cli.h"
-#include "filter.h"
+#include "kmod_filter.h"
 
 /**
  * struct matching - one run of match
- * @filter: the set
+ * @filter: the set; of one in the kernel its header
+ * @kmod: asked instead; or NULL
  * @inverted: what is not a member is wanted
  * @count_only: nothing is printed
  * @ends_with_nul: keys end with NUL bytes, read and printed
  * @found: the keys, when they are wanted as JSON; else NULL
  * @n_matched: keys that were, or would have been, printed
  * @n_bad: keys that could not be read
+ * @is_lost: the kernel answers no more, of which was a message
  * @write_error: errno of output that did not arrive
  */
 struct matching {
-	const struct baleen_filter *filter;
+	struct baleen_filter *filter;
+	const struct kmod_filter *kmod;
 	bool inverted;
 	bool count_only;
 	bool ends_with_nul;
 	json_t *found;
 	u64 n_matched;
 	u64 n_bad;
+	bool is_lost;
 	int write_error;
 };
 

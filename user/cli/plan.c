@@ -150,7 +150,7 @@ static json_t *describe_cost(const struct plan *plan, u32 kind)
 	struct baleen_cost cost;
 
 	cost_of(plan, kind, &cost);
-	json_object_set_new(json, "kind", json_string(baleen_kind_ops(kind)->name));
+	json_object_set_new(json, "kind", json_string(baleen_kind_name(kind)));
 	json_object_set_new(json, "reason", cost.err ? json_string(reason_of(&cost)) : json_null());
 	if (!cost.err) {
 		set_integer(json, "bits", cost.n_bits);
@@ -223,11 +223,11 @@ static void print_cost(const struct plan *plan, u32 kind)
 
 	cost_of(plan, kind, &cost);
 	if (cost.err) {
-		printf("%-11s%s\n", baleen_kind_ops(kind)->name, reason_of(&cost));
+		printf("%-11s%s\n", baleen_kind_name(kind), reason_of(&cost));
 		return;
 	}
 	snprintf(rate, sizeof(rate), "%.2g", cost.fpp);
-	printf("%-11s%15s%8s %7.3g  %-9s%s\n", baleen_kind_ops(kind)->name,
+	printf("%-11s%15s%8s %7.3g  %-9s%s\n", baleen_kind_name(kind),
 	       format_count(cost.n_bits, bits), format_bytes(cost.n_bytes, bytes),
 	       cost.bits_per_key, cost.is_exact ? "exact" : rate,
 	       geometry_text(&cost.table, geometry, sizeof(geometry)));

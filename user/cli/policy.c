@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "guard.h"
+#include "hold.h"
+#include "kmod_device.h"
 #include "number.h"
 #include "policy.h"
-#include "hold.h"
 
 const char *format_interval(u64 interval_ns, char *text)
 {
@@ -136,27 +137,26 @@ static bool is_stricter(const struct policy *policy)
 	       (policy->is_dry_run_given && !policy->dry_run);
 }
 
-static int report(const struct change *change, const struct baleen_xdp *xdp)
+static int report(const struct change *change, const struct baleen_ruleset *ruleset)
 {
-	const struct baleen_config *config = &xdp->config;
 	char rate[NUMBER_TEXT] = "no events";
+	u64 interval = ruleset->sample_interval_ns;
 	json_t *json;
 
-	if (config->sample_interval_ns)
-		format_interval(config->sample_interval_ns, rate);
+	if (interval)
+		format_interval(interval, rate);
 	if (change->json) {
 		json = json_object();
-		json_object_set_new(json, "device", json_text(xdp->device));
+		json_object_set_new(json, "device", json_text(change->device));
 		json_object_set_new(json, "default",
-				    json_string(config->default_drop ? "drop" : "pass"));
-		json_object_set_new(json, "dry_run", json_boolean(config->dry_run));
-		json_object_set_new(json, "sample",
-				    config->sample_interval_ns ? json_string(rate) : json_null());
+				    json_string(ruleset->default_drop ? "drop" : "pass"));
+		json_object_set_new(json, "dry_run", json_boolean(ruleset->dry_run));
+		json_object_set_new(json, "sample", interval ? json_string(rate) : json_null());
 		return print_json(json);
 	}
-	printf("%s: default %s, %s, %s%s\n", xdp->device, config->default_drop ? "drop" : "pass",
-	       config->dry_run ? "DRY RUN" : "enforced",
-	       config->sample_interval_ns ? "sampling " : "", rate);
+	printf("%s: default %s, %s, %s%s\n", change->device,
+	       ruleset->default_drop ? "drop" : "pass", ruleset->dry_run ? "DRY RUN" : "enforced",
+	       interval ? "sampling " : "", rate);
 	return finish_output(EXIT_DONE);
 }
 
@@ -173,8 +173,9 @@ static int apply(const struct change *change, struct hold *hold)
 	return hold_put(hold, &ruleset, NULL, NULL);
 }
 
-static int change_policy(const struct change *change)
+static int change_xdp(const struct change *change)
 {
+	struct baleen_ruleset after;
 	struct baleen_error error;
 	struct hold hold;
 	int err;
@@ -187,25 +188,57 @@ static int change_policy(const struct change *change)
 	if (err)
 		return err == -ENOENT ? complain_not_attached(change->device) : err;
 	err = apply(change, &hold);
-	if (!err)
-		err = report(change, &hold.deploy.xdp);
+	baleen_ruleset_from_xdp(&hold.deploy.xdp, &after);
 	hold_close(&hold);
-	return err;
+	return err ? err : report(change, &after);
 }
 
-static int show_policy(const struct change *change)
+static int edit_kmod(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
+		     const void *policy)
 {
+	policy_apply(policy, ruleset);
+	return 0;
+}
+
+static int change_kmod(const struct change *change)
+{
+	struct kmod_edit edit = { .edit = edit_kmod,
+				  .data = &change->policy,
+				  .is_unguarded = change->force || !is_stricter(&change->policy) };
+
+	if (kmod_device_edit(change->device, &edit))
+		return EXIT_FAILED;
+	return report(change, &edit.after);
+}
+
+static int show_xdp(const struct change *change)
+{
+	struct baleen_ruleset ruleset;
 	struct baleen_error error;
 	struct baleen_xdp xdp;
-	int err;
 
 	if (baleen_xdp_open(&xdp, change->device, false, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	err = report(change, &xdp);
+	baleen_ruleset_from_xdp(&xdp, &ruleset);
 	baleen_xdp_close(&xdp);
-	return err;
+	return report(change, &ruleset);
+}
+
+static int show_kmod(const struct change *change)
+{
+	struct baleen_kmod_rules rules;
+	struct baleen_ruleset ruleset;
+	struct baleen_error error;
+
+	if (baleen_kmod_rules_open(&rules, change->device, false, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	baleen_ruleset_from_kmod(&rules, &ruleset);
+	baleen_kmod_rules_close(&rules);
+	return report(change, &ruleset);
 }
 
 static int run(int argc, char **argv)
@@ -215,7 +248,9 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	return changes_anything(&change.policy) ? change_policy(&change) : show_policy(&change);
+	if (is_kmod_device(change.device))
+		return changes_anything(&change.policy) ? change_kmod(&change) : show_kmod(&change);
+	return changes_anything(&change.policy) ? change_xdp(&change) : show_xdp(&change);
 }
 
 const struct command policy_command = {

@@ -91,7 +91,7 @@ static int check_rate(const struct resize *resize, const struct target *target)
 {
 	if (!baleen_filter_has_bloom(&target->filter))
 		return 0;
-	if (target->is_live && !resize->out)
+	if ((target->is_live || target->is_kmod) && !resize->out)
 		return guard_raise(target->argument, &target->filter, &resize->built,
 				   resize->accept_fpp);
 	complain("%s: false positive rate %.3g, before %.3g",
@@ -113,6 +113,21 @@ static int put(struct resize *resize, struct target *target)
 	return output_write(resize->out, &resize->built, 0600);
 }
 
+static int resize_target(struct target *target, void *data)
+{
+	struct resize *resize = data;
+	int err = target_load(target);
+
+	if (err)
+		return err;
+	baleen_filter_free(&resize->built);
+	baleen_live_repair(&target->filter);
+	err = build(resize, target);
+	if (!err)
+		err = check_rate(resize, target);
+	return err ? err : put(resize, target);
+}
+
 static int report(const struct resize *resize)
 {
 	char bytes[NUMBER_TEXT], n[NUMBER_TEXT];
@@ -128,20 +143,11 @@ static int run(int argc, char **argv)
 {
 	struct resize resize = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
 				 .accept_fpp = DEFAULT_ACCEPT_FPP };
-	struct target target;
 	int err = parse(&resize, argc, argv);
 
 	if (err)
 		return err;
-	if (target_open(&target, resize.argument, resize.wait_ms))
-		return EXIT_FAILED;
-	baleen_live_repair(&target.filter);
-	err = build(&resize, &target);
-	if (!err)
-		err = check_rate(&resize, &target);
-	if (!err)
-		err = put(&resize, &target);
-	target_close(&target);
+	err = target_change(resize.argument, resize.wait_ms, resize_target, &resize);
 	if (!err)
 		err = report(&resize);
 	baleen_filter_free(&resize.built);
@@ -150,7 +156,7 @@ static int run(int argc, char **argv)
 
 const struct command resize_command = {
 	.name = "resize",
-	.synopsis = "--capacity N [-o OUT] IMAGE|DEV:RULE",
+	.synopsis = "--capacity N [-o OUT] IMAGE|DEV:RULE|kmod:NAME",
 	.help = "Makes room for N hosts and keys, more or fewer than now, but for all that are there;\n"
 		"prefixes do not count. It is built aside and replaces the image, or the live rule's\n"
 		"in one step. Exact tables, 64-bit hashes and quotient filters need no list for it.\n"

@@ -6,6 +6,7 @@
 
 #include "guard.h"
 #include "hold.h"
+#include "kmod_device.h"
 
 enum {
 	OPTION_FIRST = OPTION_OF_RULE_COMMAND,
@@ -285,41 +286,65 @@ static int put_on(const struct change *change, struct hold *hold)
 	return hold_put(hold, &ruleset, &change->rules, &change->lists);
 }
 
-static int report(const struct change *change, const struct baleen_xdp *xdp)
+static int report(const struct change *change, const struct baleen_ruleset *ruleset)
 {
-	const struct baleen_config *config = &xdp->config;
 	json_t *names = json_array();
 
-	for (u32 i = 0; i < config->n_rules; i++)
-		json_array_append_new(names, json_string(config->rule[i].image.name));
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		json_array_append_new(names, json_string(ruleset->rule[i].name));
 	if (change->json)
-		return print_json(
-			json_pack("{s:o, s:o}", "device", json_text(xdp->device), "rules", names));
+		return print_json(json_pack("{s:o, s:o}", "device", json_text(change->device),
+					    "rules", names));
 	json_decref(names);
-	printf("%s: %s, rules now:", xdp->device, change->verb->done);
-	for (u32 i = 0; i < config->n_rules; i++)
-		printf(" %s", config->rule[i].image.name);
+	printf("%s: %s, rules now:", change->device, change->verb->done);
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		printf(" %s", ruleset->rule[i].name);
 	putchar('\n');
 	return finish_output(EXIT_DONE);
 }
 
+static int edit_kmod(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
+		     const void *data)
+{
+	const struct change *change = data;
+
+	return change->verb->edit(change, ruleset);
+}
+
+static int change_kmod(const struct change *change)
+{
+	struct kmod_edit edit = { .edit = edit_kmod,
+				  .data = change,
+				  .rules = &change->rules,
+				  .is_unguarded = change->force };
+
+	if (kmod_device_edit(change->device, &edit))
+		return EXIT_FAILED;
+	rules_warn_dead(&change->rules, &edit.after);
+	return report(change, &edit.after);
+}
+
+static int change_xdp(const struct change *change)
+{
+	struct baleen_ruleset after;
+	struct hold hold;
+	int err = hold_open(&hold, change->device, BALEEN_LOCK_TIMEOUT_MS);
+
+	if (err)
+		return err == -ENOENT ? complain_not_attached(change->device) : err;
+	err = put_on(change, &hold);
+	baleen_ruleset_from_xdp(&hold.deploy.xdp, &after);
+	hold_close(&hold);
+	return err ? err : report(change, &after);
+}
+
 static int change_device(struct change *change)
 {
-	struct hold hold;
-	int err;
-
 	/* Lists are read before the lock is taken: reading may wait. */
 	if (rules_open(&change->rules, &change->lists) ||
 	    guard_rates(&change->rules, change->accept_fpp))
 		return EXIT_FAILED;
-	err = hold_open(&hold, change->device, BALEEN_LOCK_TIMEOUT_MS);
-	if (err)
-		return err == -ENOENT ? complain_not_attached(change->device) : err;
-	err = put_on(change, &hold);
-	if (!err)
-		err = report(change, &hold.deploy.xdp);
-	hold_close(&hold);
-	return err;
+	return is_kmod_device(change->device) ? change_kmod(change) : change_xdp(change);
 }
 
 static int run(int argc, char **argv)
@@ -332,7 +357,7 @@ static int run(int argc, char **argv)
 	err = parse(&change, argc, argv);
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error)) {
+	if (!is_kmod_device(change.device) && baleen_device_privileges(&error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}

@@ -30,7 +30,7 @@ static const char *split_name(const char *argument, const char **path, char *nam
 		name[equals - argument] = '\0';
 		return baleen_rule_name_check(name);
 	}
-	if (split_live(argument, device, sizeof(device), &rule)) {
+	if (split_kmod(argument, &rule) || split_live(argument, device, sizeof(device), &rule)) {
 		snprintf(name, BALEEN_NAME_BYTES, "%s", rule);
 		return baleen_rule_name_check(name);
 	}
@@ -175,6 +175,16 @@ int rules_open(struct rules *rules, struct list_options *options)
 	return err ? EXIT_FAILED : 0;
 }
 
+/* Rules of XDP have copies of the module's filters, those of the module ask them. */
+void rules_share(const struct rule_argument *argument, struct baleen_ruleset_rule *rule)
+{
+	const char *shared;
+
+	if (!split_kmod(argument->path, &shared))
+		shared = "";
+	snprintf(rule->shared, sizeof(rule->shared), "%s", shared);
+}
+
 int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 place)
 {
 	struct baleen_error error;
@@ -187,6 +197,7 @@ int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 
 						    .live = BALEEN_RULE_NEW };
 
 		memcpy(rule.name, argument->name, sizeof(rule.name));
+		rules_share(argument, &rule);
 		if (baleen_ruleset_insert(ruleset, place + i, &rule, &error)) {
 			complain("%s", error.text);
 			return EXIT_FAILED;
@@ -248,7 +259,7 @@ static void warn_if_hidden(const struct rules *rules, const struct baleen_rulese
 		complain("warning: rule '%s' can never match: rule '%s' before it lists %s",
 			 rule->name, ruleset->rule[i].name,
 			 is_any_argument(rules_find(rules, &ruleset->rule[i])) ? "every address" :
-									"the same");
+										 "the same");
 		return;
 	}
 }

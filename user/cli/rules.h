@@ -93,6 +93,11 @@ int rules_open(struct rules *rules, struct list_options *options);
  */
 int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 place);
 
+/* Has the rule of a ruleset ask the filter of the module that is typed as kmod:NAME,
+ * if it is.
+ */
+void rules_share(const struct rule_argument *argument, struct baleen_ruleset_rule *rule);
+
 /* The argument that a rule of a ruleset came from, or NULL. */
 const struct rule_argument *rules_find(const struct rules *rules,
 				       const struct baleen_ruleset_rule *rule);

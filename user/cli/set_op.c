@@ -11,6 +11,7 @@
 #include "change.h"
 #include "describe.h"
 #include "guard.h"
+#include "kmod_device.h"
 #include "live.h"
 #include "quotient_table.h"
 #include "target.h"
@@ -274,36 +275,48 @@ static int replace_live(struct set_op *set, struct target *target)
 	return hold_put(&target->hold, &ruleset, &rules, &set->lists);
 }
 
+static int put_kmod(const struct set_op *set, struct target *target)
+{
+	if (!set->force && kmod_guard_image(&target->kmod, &set->made))
+		return EXIT_FAILED;
+	return target_put(target, &set->made);
+}
+
 static int put(struct set_op *set, struct target *target)
 {
 	int err;
 
-	if (!target->is_live)
+	if (!target->is_live && !target->is_kmod)
 		return target_put(target, &set->made);
 	err = guard_raise(target->argument, &target->filter, &set->made, set->accept_fpp);
 	if (err)
 		return err;
+	if (target->is_kmod)
+		return put_kmod(set, target);
 	return set->op == BALEEN_SET_UNION ? merge_live(set, target) : replace_live(set, target);
+}
+
+static int combine_target(struct target *target, void *data)
+{
+	struct set_op *set = data;
+	int err = target_load(target);
+
+	if (err)
+		return err;
+	baleen_filter_free(&set->made);
+	baleen_live_repair(&target->filter);
+	err = combine_all(set, &target->filter);
+	return err ? err : put(set, target);
 }
 
 /* Which nobody else changes meanwhile. */
 static int combine_into_target(struct set_op *set)
 {
-	struct target target;
 	int err = target_key_spec(set->paths[0], &set->lists.build.key_spec);
 
 	if (!err)
 		err = open_operands(set);
-	if (!err)
-		err = target_open(&target, set->paths[0], set->wait_ms);
-	if (err)
-		return err;
-	baleen_live_repair(&target.filter);
-	err = combine_all(set, &target.filter);
-	if (!err)
-		err = put(set, &target);
-	target_close(&target);
-	return err;
+	return err ? err : target_change(set->paths[0], set->wait_ms, combine_target, set);
 }
 
 static int combine_to_file(struct set_op *set)

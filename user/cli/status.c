@@ -4,30 +4,9 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "describe.h"
 #include "made_of.h"
 #include "policy.h"
-#include "qualifiers.h"
-
-/* Frames that were not examined, by the names of their counters. */
-static const struct {
-	const char *name;
-	const char *text;
-	size_t offset;
-} unparsed[] = {
-	{ "not_ip", "not IP", offsetof(struct baleen_stats, not_ip) },
-	{ "mpls", "MPLS", offsetof(struct baleen_stats, mpls) },
-	{ "tags", "more than 4 VLAN tags", offsetof(struct baleen_stats, tags) },
-	{ "version", "wrong IP version", offsetof(struct baleen_stats, version) },
-	{ "short", "cut short", offsetof(struct baleen_stats, too_short) },
-};
-
-#define N_UNPARSED (sizeof(unparsed) / sizeof(unparsed[0]))
-
-static u64 unparsed_count(const struct baleen_stats *stats, size_t i)
-{
-	return *(const u64 *)((const u8 *)stats + unparsed[i].offset);
-}
+#include "status_rules.h"
 
 static bool is_enforced(const struct baleen_xdp *xdp)
 {
@@ -40,73 +19,59 @@ static bool is_degraded(const struct baleen_xdp *xdp)
 }
 
 /* A rule's filter as it is now; of a damaged one, why it is, and *sound is
- * cleared.
+ * cleared. Prints it, or returns it as JSON.
  */
-static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
-			     const struct baleen_stats *stats, bool *sound)
+static json_t *show_rule(const struct baleen_xdp *xdp, u32 index, const struct baleen_stats *stats,
+			 bool as_json, bool *sound)
 {
-	const struct baleen_rule *rule = &xdp->config.rule[index];
-	struct baleen_error error = { "" };
+	const struct baleen_rule *configured = &xdp->config.rule[index];
+	struct status_rule rule = { .name = configured->image.name,
+				    .action = configured->action,
+				    .qualifiers = configured->qualifiers,
+				    .counted = baleen_xdp_rule_stats(xdp, index, stats) };
 	struct baleen_filter filter = { 0 };
-	struct baleen_rule_stats counted = baleen_xdp_rule_stats(xdp, index, stats);
-	char qualifiers[BALEEN_QUALIFIERS_TEXT];
-	json_t *json;
+	struct baleen_error error = { "" };
+	json_t *json = NULL;
 
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
-		json = json_pack("{s:s}", "error", error.text);
+		rule.damage = error.text;
 		*sound = false;
 	} else {
-		json = describe_filter(&filter);
-		baleen_filter_free(&filter);
+		rule.filter = &filter;
 	}
-	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
-	json_object_set_new(json, "name", json_string(rule->image.name));
-	json_object_set_new(json, "action", json_string(baleen_action_text(rule->action)));
-	json_object_set_new(json, "qualifiers", json_string(qualifiers));
-	json_object_set_new(json, "packets", json_integer(counted.packets));
-	json_object_set_new(json, "packet_bytes", json_integer(counted.bytes));
+	if (as_json)
+		json = describe_status_rule(&rule);
+	else
+		print_status_rule(&rule);
+	baleen_filter_free(&filter);
 	return json;
 }
 
-static json_t *describe_sampling(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
+static struct status_verdicts verdicts_of(const struct baleen_xdp *xdp,
+					  const struct baleen_stats *stats)
 {
-	char rate[NUMBER_TEXT];
-	u64 interval = xdp->config.sample_interval_ns;
-	json_t *json = json_object();
-
-	json_object_set_new(json, "rate",
-			    interval ? json_string(format_interval(interval, rate)) : json_null());
-	json_object_set_new(json, "sampled", json_integer(stats->sampled));
-	json_object_set_new(json, "not_sampled", json_integer(stats->not_sampled));
-	json_object_set_new(json, "lost", json_integer(stats->sample_lost));
-	return json;
+	return (struct status_verdicts){ .default_drop = xdp->config.default_drop,
+					 .dry_run = xdp->config.dry_run,
+					 .sample_interval_ns = xdp->config.sample_interval_ns,
+					 .stats = stats };
 }
 
 /* What the rules decided, and what they did not. */
 static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
 			      const struct baleen_state *state, json_t *json, bool *sound)
 {
-	json_t *rules = json_array(), *others = json_object();
+	struct status_verdicts verdicts = verdicts_of(xdp, stats);
+	json_t *rules = json_array();
 
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
-		json_t *rule = describe_rule(xdp, i, stats, sound);
+		json_t *rule = show_rule(xdp, i, stats, true, sound);
 
 		if (state)
 			describe_made_of(state, xdp->config.rule[i].image.name, rule);
 		json_array_append_new(rules, rule);
 	}
-	for (size_t i = 0; i < N_UNPARSED; i++)
-		json_object_set_new(others, unparsed[i].name,
-				    json_integer(unparsed_count(stats, i)));
 	json_object_set_new(json, "rules", rules);
-	json_object_set_new(json, "default",
-			    json_string(xdp->config.default_drop ? "drop" : "pass"));
-	json_object_set_new(json, "dry_run", json_boolean(xdp->config.dry_run));
-	json_object_set_new(json, "unmatched", json_integer(stats->unmatched));
-	json_object_set_new(json, "vital", json_integer(stats->vital));
-	json_object_set_new(json, "unparsed", others);
-	json_object_set_new(json, "no_filter", json_integer(stats->no_filter));
-	json_object_set_new(json, "sample", describe_sampling(xdp, stats));
+	describe_status_verdicts(&verdicts, json);
 }
 
 static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
@@ -172,95 +137,25 @@ static void print_state(const struct baleen_xdp *xdp)
 	putchar('\n');
 }
 
-static void print_rule(const struct baleen_xdp *xdp, u32 index, const struct baleen_stats *stats,
-		       bool *sound)
-{
-	const struct baleen_rule *rule = &xdp->config.rule[index];
-	char entries[NUMBER_TEXT], size[NUMBER_TEXT], packets[NUMBER_TEXT], bytes[NUMBER_TEXT];
-	struct baleen_error error;
-	struct baleen_filter filter = { 0 };
-	struct baleen_rule_stats counted = baleen_xdp_rule_stats(xdp, index, stats);
-	char kind[80], qualifiers[BALEEN_QUALIFIERS_TEXT];
-
-	printf("  %-5s %-12s ", baleen_action_text(rule->action), rule->image.name);
-	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
-		printf("DAMAGED: %s", error.text);
-		*sound = false;
-	} else {
-		struct baleen_image image = counted_image(&filter);
-
-		describe_kind(&filter, kind, sizeof(kind));
-		if (!is_uncounted(&filter))
-			printf("%s entries, ", format_count(image.n_entries, entries));
-		printf("key %s, %s, %s", key_spec_text(image.key_spec), kind,
-		       format_bytes(filter.n_bytes, size));
-		baleen_filter_free(&filter);
-	}
-	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
-	if (qualifiers[0])
-		printf("\n        only %s", qualifiers);
-	printf("\n        %s packets, %s\n", format_count(counted.packets, packets),
-	       format_bytes(counted.bytes, bytes));
-}
-
-static void print_unparsed(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
-{
-	char count[NUMBER_TEXT];
-	bool any = false;
-
-	printf("  %s unexamined:", xdp->config.default_drop ? "dropped" : "passed");
-	for (size_t i = 0; i < N_UNPARSED; i++) {
-		if (unparsed_count(stats, i)) {
-			printf("%s %s %s", any ? "," : "",
-			       format_count(unparsed_count(stats, i), count), unparsed[i].text);
-			any = true;
-		}
-	}
-	puts(any ? "" : " none");
-}
-
-static void print_sampling(const struct baleen_xdp *xdp, const struct baleen_stats *stats)
-{
-	char rate[NUMBER_TEXT], sampled[NUMBER_TEXT], not [NUMBER_TEXT], lost[NUMBER_TEXT];
-
-	if (!xdp->config.sample_interval_ns)
-		return;
-	printf("  sampling %s: %s sampled, %s not sampled, %s lost\n",
-	       format_interval(xdp->config.sample_interval_ns, rate),
-	       format_count(stats->sampled, sampled), format_count(stats->not_sampled, not ),
-	       format_count(stats->sample_lost, lost));
-}
-
 static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
 			 const struct baleen_state *state, bool *sound)
 {
-	char count[NUMBER_TEXT], vital[NUMBER_TEXT];
+	struct status_verdicts verdicts = verdicts_of(xdp, stats);
 
 	print_state(xdp);
 	if (!baleen_xdp_is_current(xdp))
 		printf("  the program is of another version of baleen: 'baleen refresh %s' puts this "
 		       "one's on\n",
 		       xdp->device);
-	if (xdp->config.dry_run)
-		puts("  DRY RUN: nothing is dropped; what is called dropped here has passed");
+	print_status_dry_run(xdp->config.dry_run);
 	if (state)
 		print_confirm(state, xdp->device);
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
-		print_rule(xdp, i, stats, sound);
+		show_rule(xdp, i, stats, false, sound);
 		if (state)
 			print_made_of(state, xdp->config.rule[i].image.name);
 	}
-	if (xdp->config.default_drop)
-		printf("  default drop: %s packets matched no rule, dropped; %s vital passed\n",
-		       format_count(stats->unmatched, count), format_count(stats->vital, vital));
-	else
-		printf("  default pass: %s packets matched no rule, passed\n",
-		       format_count(stats->unmatched, count));
-	print_unparsed(xdp, stats);
-	if (stats->no_filter)
-		printf("  NO RULES LOADED: %s packets passed\n",
-		       format_count(stats->no_filter, count));
-	print_sampling(xdp, stats);
+	print_status_verdicts(&verdicts);
 }
 
 /* Prints or collects one device; EXIT_FAILED when something is not in force. */
@@ -358,24 +253,37 @@ static int status_all(json_t *all)
 		return EXIT_FAILED;
 	}
 	baleen_state_each(show_detached, &walk, NULL);
+	if (status_kmod_all(all, &walk.n_shown))
+		walk.result = EXIT_FAILED;
 	if (!walk.n_shown && walk.result == EXIT_DONE && !all)
 		puts("nothing is attached in this network namespace");
 	return walk.result;
 }
 
+/* A device with rules of the module has no filter of XDP, unless somebody put one
+ * there in the same moment: then both are shown.
+ */
 static int status_one(const char *device, json_t *all)
 {
 	struct baleen_error error;
 	struct baleen_xdp xdp;
-	int err;
+	const char *filter;
+	int of_module, err;
 
+	if (split_kmod(device, &filter)) {
+		complain("%s: a filter, not a device: 'baleen info %s' shows it", device, device);
+		return EXIT_FAILED;
+	}
+	of_module = status_kmod(device, all);
 	if (baleen_xdp_open(&xdp, device, false, &error)) {
+		if (of_module != -ENOENT)
+			return of_module;
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
 	err = show(&xdp, all);
 	baleen_xdp_close(&xdp);
-	return err;
+	return of_module == EXIT_FAILED ? of_module : err;
 }
 
 static int run(int argc, char **argv)
@@ -412,7 +320,8 @@ const struct command status_command = {
 		"mode, rules, their entries and counters, and what passed unexamined and why. Tells\n"
 		"when the device was deleted or renamed, or another program is there. Exit: 1 when a\n"
 		"filter is not in force or its map is damaged, or DEV has none; 0 when no DEV is\n"
-		"given and nothing is attached.\n\n"
+		"given and nothing is attached. Rules of the kernel module have the mode kmod; bytes\n"
+		"of theirs are those of packets that were merged on the way.\n\n"
 		"  -j, --json       an array with one object per device\n",
 	.run = run,
 };

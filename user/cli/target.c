@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The filter that a command changes: a live rule or an image file. */
+/* The filter that a command changes: a live rule, an image file or one of the module. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "describe.h"
 #include "image_file.h"
+#include "kmod_device.h"
 #include "lock.h"
 #include "target.h"
 
@@ -144,7 +146,62 @@ static int open_live(struct target *target, const char *device, const char *rule
 	return find_rule(target, device, rule);
 }
 
-/* --- both ------------------------------------------------------------------ */
+/* --- filters of the module --------------------------------------------------- */
+
+static int open_kmod(struct target *target, const char *name)
+{
+	int err = kmod_open(&target->kmod, target->argument, name, true);
+
+	if (err)
+		return err;
+	target->is_kmod = true;
+	return kmod_head(&target->kmod, &target->filter.image, NULL);
+}
+
+/* Rules of the module have a filter of it each. */
+static int open_kmod_rule(struct target *target, const char *device, const char *rule)
+{
+	int err = kmod_rule_open(&target->kmod, target->argument, device, rule, true);
+
+	if (err)
+		return err;
+	target->is_kmod = true;
+	return kmod_head(&target->kmod, &target->filter.image, NULL);
+}
+
+static void complain_overtaken(const char *argument, u64 wait_ms)
+{
+	complain("%s: other commands have been changing it for %llu s", argument,
+		 (unsigned long long)wait_ms / 1000);
+}
+
+/* Who makes an image aside waits for the others that do, or all but one of them would
+ * have made theirs for nothing. Others, who change the filter in place or write an image,
+ * do not wait, and are noticed by the version.
+ */
+static int take_turn(const struct target *target)
+{
+	int err = baleen_lock_within(target->kmod.fd, 0);
+
+	if (err == -ETIMEDOUT && target->wait_ms) {
+		say_waiting(target->argument);
+		err = baleen_lock_within(target->kmod.fd, target->wait_ms);
+	}
+	if (err == -ETIMEDOUT)
+		complain_overtaken(target->argument, target->wait_ms);
+	else if (err)
+		complain("%s: %s", target->argument, strerror(-err));
+	return err ? EXIT_FAILED : 0;
+}
+
+int target_load(struct target *target)
+{
+	if (!target->is_kmod || target->filter.bytes)
+		return 0;
+	return take_turn(target) ? EXIT_FAILED : kmod_read(&target->kmod, &target->filter);
+}
+
+/* --- all ------------------------------------------------------------------- */
 
 int target_key_spec(const char *argument, u32 *key_spec)
 {
@@ -175,14 +232,36 @@ int target_open(struct target *target, const char *argument, u64 wait_ms)
 	const char *rule;
 	int err;
 
-	*target = (struct target){ .argument = argument, .fd = -1 };
-	if (split_live(argument, device, sizeof(device), &rule))
-		err = open_live(target, device, rule, wait_ms);
+	*target = (struct target){ .argument = argument, .fd = -1, .wait_ms = wait_ms };
+	if (split_kmod(argument, &rule))
+		err = open_kmod(target, rule);
+	else if (split_live(argument, device, sizeof(device), &rule))
+		err = is_kmod_device(device) ? open_kmod_rule(target, device, rule) :
+					       open_live(target, device, rule, wait_ms);
 	else
 		err = open_image(target, wait_ms);
 	if (err)
 		target_close(target);
 	return err;
+}
+
+int target_change(const char *argument, u64 wait_ms,
+		  int (*change)(struct target *target, void *data), void *data)
+{
+	u64 until_ms = baleen_monotonic_ms() + wait_ms;
+	struct target target;
+	int err;
+
+	do {
+		err = target_open(&target, argument, wait_ms);
+		if (err)
+			return err;
+		err = change(&target, data);
+		target_close(&target);
+	} while (err == -ESTALE && baleen_monotonic_ms() < until_ms);
+	if (err == -ESTALE)
+		complain_overtaken(argument, wait_ms);
+	return err == -ESTALE ? EXIT_FAILED : err;
 }
 
 struct baleen_state_rule *target_state_rule(struct target *target)
@@ -226,6 +305,8 @@ static int put_live(struct target *target, const struct baleen_filter *filter)
 
 int target_put(struct target *target, const struct baleen_filter *filter)
 {
+	if (target->is_kmod)
+		return kmod_swap(&target->kmod, filter);
 	return target->is_live ? put_live(target, filter) :
 				 output_write(target->argument, filter, target->mode);
 }
@@ -237,16 +318,39 @@ void target_close(struct target *target)
 		hold_close(&target->hold);
 	if (target->fd >= 0)
 		close(target->fd);
+	kmod_close(&target->kmod);
 	target->is_live = false;
+	target->is_kmod = false;
 	target->fd = -1;
 }
 
 /* --- -o -------------------------------------------------------------------- */
 
+/* That it cannot be written is known before a list is read. */
+static int check_kmod(const struct command *command, const char *path, const char *filter_name,
+		      char *name)
+{
+	const char *reason = baleen_kmod_name_check(filter_name);
+	struct kmod_filter kmod;
+	int err;
+
+	if (reason)
+		return complain_usage(command, "-o '%s': %s", path, reason);
+	err = kmod_open(&kmod, path, filter_name, true);
+	if (err)
+		return err;
+	kmod_close(&kmod);
+	strcpy(name, filter_name);
+	return 0;
+}
+
 int output_check(const struct command *command, const char *path, char *name)
 {
-	const char *reason = rule_name_from_path(path, name);
+	const char *reason, *filter_name;
 
+	if (split_kmod(path, &filter_name))
+		return check_kmod(command, path, filter_name, name);
+	reason = rule_name_from_path(path, name);
 	if (!strcmp(path, "-"))
 		return complain_usage(command, "-o -: for standard output say /dev/stdout");
 	if (*path && path[strlen(path) - 1] == '/')
@@ -263,7 +367,10 @@ int output_check(const struct command *command, const char *path, char *name)
 int output_write(const char *path, const struct baleen_filter *filter, unsigned int mode)
 {
 	struct baleen_error error;
+	const char *name;
 
+	if (split_kmod(path, &name))
+		return kmod_write(path, name, filter);
 	if (baleen_file_write(path, filter->bytes, filter->n_bytes, mode, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
