@@ -191,7 +191,7 @@ baleen_inline int judge(struct frame *frame, bool is_ip6)
 
 baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 {
-	count_unparsed(frame->stats, parse);
+	baleen_count_unparsed(frame->stats, parse);
 	return XDP_PASS;
 }
 

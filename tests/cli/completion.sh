@@ -12,6 +12,8 @@ cat >"$TMP/bin/baleen" <<END
 #!/bin/sh
 if [ "\$1" = status ]; then
 	cat "$TMP/status"
+elif [ "\$*" = "info -j kmod:" ]; then
+	cat "$TMP/kmod"
 else
 	exec "$BALEEN" "\$@"
 fi
@@ -41,6 +43,18 @@ cat >"$TMP/status" <<'END'
         "action": "drop"
       }
     ]
+  }
+]
+END
+cat >"$TMP/kmod" <<'END'
+[
+  {
+    "file": "kmod:bogon",
+    "kind": "cuckoo"
+  },
+  {
+    "file": "kmod:two words",
+    "kind": "cuckoo"
   }
 ]
 END
@@ -93,7 +107,11 @@ offers_some "the devices" "baleen status " $(ls /sys/class/net)
 offers "lists and rules then" "baleen attach lo --drop li" "list.bln list.txt"
 offers "live rules where images go" "baleen info eth7:" "eth7:bad eth7:office"
 offers "and their rest, as readline has it" "baleen info eth7:" "bad office" ":"
-offers "live rules where only they go" "baleen swap " "eth7:bad eth7:office wan:bad"
+offers "live rules where only they go" "baleen swap " \
+	"eth7:bad eth7:office kmod:bogon wan:bad"
+offers "filters of the module" "baleen info kmod:" kmod:bogon
+offers "and the rest of one" "baleen info kmod:b" bogon ":"
+offers "where only they go" "baleen detach kmod" kmod:bogon
 offers "a list for a swap" "baleen swap eth7:bad list.b" list.bln
 offers "of a rule the verbs" "baleen rule " "add del move"
 offers "its device" "baleen rule add l" lo
@@ -102,4 +120,5 @@ offers "qualifiers" "baleen attach lo --drop list.txt tc" tcp-syn
 offers "a capture for replay" "baleen replay list.bln l" "list.bln list.txt"
 offers "nothing for no command" "baleen frob " ""
 printf '[]\n' >"$TMP/status"
+printf '[]\n' >"$TMP/kmod"
 offers "no rule where none is" "baleen swap " ""

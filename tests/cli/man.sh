@@ -46,8 +46,9 @@ for command in $(commands); do
 	check "$command: its page is named in the overview" \
 		grep -q "^\.It Xr baleen-$command 8$" "$MAN/baleen.8"
 done
+# That of the module is about no command.
 is "no page tells of a command that is not there" \
-	"$(find "$MAN" -name 'baleen-*.8' -printf '%f\n' | sed 's/^baleen-//; s/\.8$//' | sort)" "$(commands)"
+	"$(find "$MAN" -name 'baleen-*.8' ! -name baleen-kmod.8 -printf '%f\n' | sed 's/^baleen-//; s/\.8$//' | sort)" "$(commands)"
 
 for page in "$MAN"/*; do
 	check "${page##*/}: has nothing that mandoc minds" mandoc -Tlint -Wwarning "$page"

@@ -78,13 +78,19 @@ misuse "attach to nothing" attach "one device is asked for" --drop list.txt
 misuse "attach to two" attach "'list.txt' is a second device: did you mean --drop list.txt?" \
 	lo list.txt
 misuse "attach nothing" attach "no --drop, --allow or --count given" lo
-misuse "swap of nothing" swap "DEV:RULE and one IMAGE are asked for" lo:drop
-misuse "swap without a rule" swap "'lo' is not DEV:RULE" lo list.txt
+misuse "swap of nothing" swap "DEV:RULE or kmod:NAME and one IMAGE are asked for" lo:drop
+misuse "swap without a rule" swap "'lo' is neither DEV:RULE nor kmod:NAME" lo list.txt
+misuse "swap of a filter that is no rule" swap "--allow, --drop and --count are for rules" --drop \
+	kmod:drop list.txt
+misuse "detach to forget a filter" detach "--forget is for devices" --forget kmod:drop
+misuse "a filter without a name" build "-o 'kmod:': a filter's name cannot be empty" -o kmod: list.txt
+misuse "an object in the module" compile \
+	"-o 'kmod:x': an object is a file, not a filter of the module" -o kmod:x list.txt
 misuse "detach of nothing" detach "one device is asked for"
 misuse "detach of two" detach "one device is asked for" lo lo
 misuse "status of two" status "at most one device is asked for" lo lo
-misuse "save to nowhere" save "-o DIR is missing" lo
-misuse "save of nothing" save "one device is asked for" -o dir
+misuse "save to nowhere" save "-o is missing" lo
+misuse "save of nothing" save "one device or filter is asked for" -o dir
 misuse "restore of nothing" restore "one device and one directory are asked for" lo
 misuse "restore in no mode" restore "--mode 'fast': not auto, native or generic" lo dir --mode fast
 

@@ -103,9 +103,10 @@ not_less()
 	jq -ne --argjson a "$1" --argjson b "$2" '[range($a | length) | $a[.] <= $b[.]] | all'
 }
 
-# gcc, make and the like are there wherever packages are built.
+# gcc, make and the like are there wherever packages are built; debhelper's parts are of the
+# group deb.
 is "what the build needs is what packages says" \
-	"$(sed -n '/^Build-Depends:/,/^$/s/^ \([a-z0-9.+-]*\).*,$/\1/p' debian/control | grep -v '^debhelper' | sort)" \
+	"$(sed -n '/^Build-Depends:/,/^$/s/^ \([a-z0-9.+-]*\).*,$/\1/p' debian/control | grep -vE '^(debhelper|dh-)' | sort)" \
 	"$(sed -n 's/^build //p' packages | grep -vxE 'gcc|make|libc6-dev|linux-libc-dev' | sort)"
 check "the packages are built, and those of the next release" build_packages
 check "a Debian 12" make_debian
@@ -145,6 +146,14 @@ check "a program builds against the library" gcc -o "$DEBIAN/root/ask" \
 first=$(head -n 1 "$LISTED")
 check "and asks the live rule where only the library is" debian /root/ask veth-b:list "$first"
 is "as the packets do" "$(tail -n 1 "$TMP/out")" "$first listed"
+
+# --- the module ------------------------------------------------------------
+
+# tests/kmod/dkms.sh builds it of them.
+dpkg-deb -x "$CLONE/build/deb/baleen-dkms_${RELEASE}_all.deb" "$TMP/dkms"
+rm -r "$TMP/dkms/usr/share"
+make -s install-dkms DESTDIR="$TMP/sources" || bail "make install-dkms"
+check "the package of the module holds its sources" diff -r "$TMP/sources" "$TMP/dkms"
 
 # --- an upgrade under traffic ----------------------------------------------
 

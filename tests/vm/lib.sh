@@ -73,13 +73,15 @@ pack()
 # on a busy host it does not, and the kernel panics as it starts.
 emulate()
 {
+	# shellcheck disable=SC2086 # words
 	timeout --foreground --kill-after=5 "${VM_TIMEOUT:-600}" \
 		qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
-		-accel tcg,thread=single -cpu max,la57=off -smp 2 -m 2048 \
+		-accel tcg,thread=single -cpu max,la57=off -smp 2 -m "${VM_MEMORY:-2048}" \
 		-kernel "$image"/boot/vmlinuz-* -initrd "$2" \
 		-append "console=ttyS0 loglevel=6 panic=-1 oops=panic nowatchdog no_timer_check $3" \
 		-serial "file:$1" \
-		-chardev stdio,id=script,signal=off -serial chardev:script "${@:4}" </dev/null &
+		-chardev stdio,id=script,signal=off -serial chardev:script "${@:4}" \
+		${VM_EMULATOR-} </dev/null &
 	machine=$!
 }
 
@@ -92,7 +94,7 @@ verdict()
 	status=$(sed -n 's/.*vm: script ended with status \([0-9]*\)$/\1/p' "$1.txt")
 	if [ -z "$status" ]; then
 		echo "# vm: the machine ended before the script did"
-	elif grep -qwE 'BUG|WARNING|Oops' "$1.txt"; then
+	elif grep -qwE 'BUG|WARNING|Oops|UBSAN|suspected memory leaks' "$1.txt"; then
 		echo "# vm: the kernel complained"
 	else
 		return "$status"

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The ingress hook of the module under each kernel: tests/kmod/in-vm-hook.sh in a
+# machine, and tests/kmod/in-vm-bind.sh in another. After `make kmod-vm`.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+source tests/kmod/host.sh
+source tests/frames.sh
+source tests/shapes.sh
+
+# Made here, ten times as fast.
+shapes=build/kmod-test/shapes
+mkdir -p "$shapes"
+for class in "${!SOURCE4[@]}"; do
+	(cd "$shapes" && make_shapes "$class")
+done
+export VM_MODULES="macvlan nf_tables ipip sch_ingress cls_matchall act_mirred"
+export VM_TIMEOUT=${VM_TIMEOUT:-1500}
+for script in ${HOOK_SCRIPTS:-in-vm-hook.sh in-vm-bind.sh}; do
+	for kernel in "${kernels[@]}"; do
+		start "$kernel" "tests/kmod/$script" tests/frames.sh tests/kernels/devices.sh \
+			tests/kmod/hook-*.sh "$shapes"/* build/baleen \
+			build/tools/{traffic,frame,json} build/kmod-test/{32,64}/hook_refused \
+			build/kmod-test/64/{bind,hook_stream} "$(command -v nft)" "$(command -v tc)"
+	done
+	join
+done
+exit "$failed"
