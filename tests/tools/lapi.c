@@ -3,7 +3,8 @@
  * The part of CrowdSec's local API that bouncers ask: lapi DIR KEY
  *
  *      GET /v1/decisions/stream?startup=true     the file DIR/startup
- *      GET /v1/decisions/stream                  the file DIR/next, once; then nothing new
+ *      GET /v1/decisions/stream                  the file DIR/next, until an answer with
+ *                                                it went out whole; then nothing new
  *
  * Listens on 127.0.0.1 and prints its port, then a line for each request; ends when
  * its input does. The files are as https://docs.crowdsec.net/docs/local_api/bouncers/
@@ -42,8 +43,21 @@ static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned i
 						      MHD_RESPMEM_PERSISTENT));
 }
 
+/* Takes DIR/next away, unless the test has put another one there meanwhile. */
+static void on_completed(void *data, struct MHD_Connection *connection, void **context,
+			 enum MHD_RequestTerminationCode how)
+{
+	char path[4096];
+	struct stat now;
+
+	snprintf(path, sizeof(path), "%s/next", directory);
+	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK && *context && !stat(path, &now) &&
+	    now.st_ino == (ino_t)(uintptr_t)*context)
+		unlink(path);
+}
+
 static enum MHD_Result answer_file(struct MHD_Connection *connection, const char *name,
-				   bool is_once)
+				   void **context)
 {
 	char path[4096];
 	struct stat file;
@@ -53,8 +67,7 @@ static enum MHD_Result answer_file(struct MHD_Connection *connection, const char
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &file))
 		return answer_text(connection, MHD_HTTP_OK, "{\"new\": null, \"deleted\": null}");
-	if (is_once)
-		unlink(path);
+	*context = (void *)(uintptr_t)file.st_ino;
 	return answer(connection, MHD_HTTP_OK, MHD_create_response_from_fd(file.st_size, fd));
 }
 
@@ -66,6 +79,7 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 	const char *startup =
 		MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "startup");
 	bool is_start = startup && !strcmp(startup, "true");
+	void *none;
 
 	if (strcmp(method, "GET") || strcmp(url, "/v1/decisions/stream"))
 		return answer_text(connection, MHD_HTTP_NOT_FOUND, "{}");
@@ -74,7 +88,8 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 				   "{\"message\": \"access forbidden\"}");
 	printf("%s\n", is_start ? "startup" : "stream");
 	fflush(stdout);
-	return answer_file(connection, is_start ? "startup" : "next", !is_start);
+	return is_start ? answer_file(connection, "startup", &none) :
+			  answer_file(connection, "next", context);
 }
 
 int main(int argc, char **argv)
@@ -89,7 +104,8 @@ int main(int argc, char **argv)
 	directory = argv[1];
 	key = argv[2];
 	server = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, on_request, NULL,
-				  MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_END);
+				  MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_NOTIFY_COMPLETED,
+				  on_completed, NULL, MHD_OPTION_END);
 	info = server ? MHD_get_daemon_info(server, MHD_DAEMON_INFO_BIND_PORT) : NULL;
 	if (!info)
 		errx(1, "cannot listen");

@@ -72,7 +72,8 @@ stop_bouncer()
 
 cleanup()
 {
-	[ "$tap_failed" -eq 0 ] || tail -n 20 "$TMP/bouncer.log" | sed 's/^/# /'
+	[ "$tap_failed" -eq 0 ] || grep -v "'0' decisions" "$TMP/bouncer.log" "$TMP/logged" |
+		tail -n 40 | sed 's/^/# /'
 }
 
 # --- the script alone ------------------------------------------------------------
@@ -89,7 +90,7 @@ try_script()
 {
 	printf '%s\n' '#!/bin/sh' 'sed "s/^/$* < /"' >"$TMP/fake"
 	chmod +x "$TMP/fake"
-	local to="feed veth-b:bad - --origin crowdsec <" action='"action":"add"}'
+	local to="feed veth-b:bad - --origin crowdsec --wait 60 <" action='"action":"add"}'
 	local n
 
 	for n in 3h59m57.638s=3h59m57s 1h=1h 0.2s=1s 638ms=1s 9.1µs=1s -1s=1s 57s=57s; do
