@@ -11,11 +11,13 @@
 # make fuzz-kmod  the ioctls and writes of the kernel module, in a VM, FUZZ_SECONDS=300
 # make check-kernels  load and attach under kernels 6.1 and 6.12, in a VM
 # make check-boot  power cuts, boots and upgrades of a virtual machine, as root
+# make check-squid  ICP, digests and feeds with real Squids in network namespaces, as root
 # make check-deb  build the packages, install, upgrade and remove them, as root
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
 # make bench-lib  nanoseconds per key of the filters in userspace and of their peers
 # make bench-kmod  instructions per query of the kernel module and of the XDP program
+# make bench-squid  answers to ICP queries, and what they cost a Squid, as root
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
 # make install    DESTDIR= prefix=/usr/local sbindir= libdir= mandir= unitdir= udevdir= sysconfdir=
@@ -100,7 +102,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-all bench bench-xdp bench-path bench-lib bench-kmod demo docs install install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-path bench-lib bench-kmod bench-squid demo docs install install-dkms deb clean tests
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
 all: $(PROGRAMS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
@@ -301,6 +303,9 @@ check-kernels: all tests
 check-boot: all tests
 	tests/run boot
 
+check-squid: deps-test all tests
+	tests/run squid
+
 check-deb: deps-test all tests
 	tests/run deb
 
@@ -308,7 +313,7 @@ check: deps-test
 	$(MAKE) -j$$(nproc) check-all
 
 check-all: all tests kmod-vm
-	tests/run kmod kernels boot deb fuzz xdp unit
+	tests/run kmod kernels boot deb fuzz squid xdp unit
 
 demo: deps-demo
 	$(MAKE) all build/tools/traffic
@@ -326,6 +331,10 @@ bench-path: deps-bench
 bench-lib: deps-bench
 	$(MAKE) build/bench/bench_lib
 	tests/bench/bench-lib
+
+bench-squid: deps-test deps-bench
+	$(MAKE) all tests $(BENCH_BIN)
+	tests/bench/bench-squid
 
 bench-kmod: deps-test deps-bench
 	$(MAKE) all build/bench/bench_kmod

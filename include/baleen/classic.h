@@ -19,6 +19,7 @@
  *      keyed:         p_i = mix64(hash + i * odd) * m >> 64
  *      murmur3:       p_i = murmur3(bytes, seed i) % m
  *      murmur3-fnv1a: p_0 = murmur3(bytes, seed 0) % m, p_1 = fnv1a(bytes) % m
+ *      squid:         p_i = the i-th 32 bits of the key, an MD5, % m; k = 4
  *
  * The bytes of an address are its 4 or 16 in network order. Python's mmh3.hash()
  * returns a signed number, and % there is never negative, so it is the signed
@@ -82,14 +83,25 @@ baleen_inline u64 baleen_signed_modulo(u32 hash, u64 m)
  * @table: a classic table, or a counting one that is not blocked
  * @domain: of the key
  *
- * Of a string a BALEEN_TUPLE has but a keyed hash, no bytes.
+ * Of a string a BALEEN_TUPLE has but a keyed hash, no bytes. Squid's hash is of keys of
+ * BALEEN_KEY_SQUID, as the validator sees to.
  *
  * Context: any, BPF-safe.
  * Return: true or false.
  */
 baleen_inline bool baleen_classic_knows(const struct baleen_table *table, u32 domain)
 {
+	if (table->hash == BALEEN_HASH_SQUID)
+		return domain == BALEEN_TUPLE;
 	return table->hash == BALEEN_HASH_KEYED || domain <= BALEEN_IP6;
+}
+
+/* One of the four quarters of an MD5; see squid.h. */
+baleen_inline u32 baleen_squid_quarter(const struct baleen_key *key, u32 i)
+{
+	u64 half = i & 2 ? key->lo : key->hi;
+
+	return i & 1 ? half : half >> 32;
 }
 
 /* One of the positions that the seed of the filter makes of a 64-bit hash. */
@@ -116,6 +128,8 @@ baleen_inline u64 baleen_classic_position(const struct baleen_table *table, u64 
 
 	if (table->hash == BALEEN_HASH_KEYED)
 		return baleen_classic_keyed(table, hash, i);
+	if (table->hash == BALEEN_HASH_SQUID)
+		return baleen_squid_quarter(key, i) % m;
 	if (table->hash == BALEEN_HASH_MURMUR3_FNV1A && i)
 		return baleen_fnv1a_key(key) % m;
 	return baleen_signed_modulo(baleen_murmur3_key(key, i), m);

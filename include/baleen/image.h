@@ -94,6 +94,8 @@ enum baleen_kind {
  * @BALEEN_HASH_KEYED: by the seed of the filter
  * @BALEEN_HASH_MURMUR3: see classic.h; without a secret
  * @BALEEN_HASH_MURMUR3_FNV1A: two positions; without a secret
+ * @BALEEN_HASH_SQUID: of keys of BALEEN_KEY_SQUID: four positions, those of Squid's
+ *                     cache digests; without a secret
  * @BALEEN_N_HASHES: how many
  */
 enum baleen_hash {
@@ -101,7 +103,8 @@ enum baleen_hash {
 	BALEEN_HASH_KEYED = 1,
 	BALEEN_HASH_MURMUR3 = 2,
 	BALEEN_HASH_MURMUR3_FNV1A = 3,
-	BALEEN_N_HASHES = 4,
+	BALEEN_HASH_SQUID = 4,
+	BALEEN_N_HASHES = 5,
 };
 
 /* Positions of a key in a classic or counting table at the most. */

@@ -80,6 +80,8 @@ static inline const char *baleen_classic_check(const struct baleen_table *table)
 		return "number of hashes is not 1 to 32";
 	if (table->hash == BALEEN_HASH_MURMUR3_FNV1A && table->n_hashes != 2)
 		return "number of hashes is not 2";
+	if (table->hash == BALEEN_HASH_SQUID && table->n_hashes != 4)
+		return "number of hashes is not 4";
 	if (table->n_spare_bits >= BALEEN_BLOCK_BYTES * 8)
 		return "more bits to spare than a block has";
 	if (table->hash != BALEEN_HASH_KEYED && baleen_table_bits(table) > 1ull << 32)
@@ -212,7 +214,14 @@ static inline const char *baleen_table_check(struct baleen_table *table, u32 dom
 static inline bool baleen_needs_bytes(const struct baleen_table *table)
 {
 	return (table->kind == BALEEN_KIND_CLASSIC || table->kind == BALEEN_KIND_COUNTING) &&
-	       table->hash > BALEEN_HASH_KEYED;
+	       (table->hash == BALEEN_HASH_MURMUR3 || table->hash == BALEEN_HASH_MURMUR3_FNV1A);
+}
+
+/* Are its positions those that Squid makes of an MD5? */
+static inline bool baleen_needs_md5(const struct baleen_table *table)
+{
+	return (table->kind == BALEEN_KIND_CLASSIC || table->kind == BALEEN_KIND_COUNTING) &&
+	       table->hash == BALEEN_HASH_SQUID;
 }
 
 /* Has it keys that are not to be had from a packet or a struct baleen_key? An address
@@ -238,6 +247,9 @@ static inline const char *baleen_tables_agree(const struct baleen_image *image)
 		if (baleen_needs_bytes(&table[domain]) && !baleen_spec_is_address(spec) &&
 		    spec != BALEEN_KEY_STRING)
 			return "a hash of bytes for keys of several fields";
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
+		if (baleen_needs_md5(&table[domain]) && spec != BALEEN_KEY_SQUID)
+			return "Squid's hash for other keys than Squid's";
 	if (!baleen_spec_is_address(spec) && (table[BALEEN_IP4_GROUPS].kind || has_stems))
 		return "prefixes of keys that are not an address";
 	if (has_stems && table[BALEEN_IP6].kind)

@@ -54,6 +54,8 @@ enum baleen_domain {
  * @BALEEN_KEY_PORTS: either port
  * @BALEEN_KEY_FLOW: all five
  * @BALEEN_KEY_STRING: no field of a packet but a string of bytes; alone
+ * @BALEEN_KEY_SQUID: what Squid calls an object, the MD5 of method and URL; alone.
+ *                    See squid.h
  */
 enum baleen_key_spec {
 	BALEEN_KEY_SRC = 1,
@@ -64,6 +66,7 @@ enum baleen_key_spec {
 	BALEEN_KEY_PORTS = BALEEN_KEY_SPORT | BALEEN_KEY_DPORT,
 	BALEEN_KEY_FLOW = 31,
 	BALEEN_KEY_STRING = 32,
+	BALEEN_KEY_SQUID = 64,
 };
 
 /**
@@ -179,7 +182,8 @@ baleen_inline bool baleen_spec_is_address(u32 spec)
  */
 baleen_inline bool baleen_spec_is_bad(u32 spec)
 {
-	return !spec || (spec > BALEEN_KEY_FLOW && spec != BALEEN_KEY_STRING);
+	return !spec || (spec > BALEEN_KEY_FLOW && spec != BALEEN_KEY_STRING &&
+			 spec != BALEEN_KEY_SQUID);
 }
 
 /**
@@ -211,7 +215,7 @@ baleen_inline u32 baleen_spec_domain(u32 spec, bool is_ip6)
 {
 	if (baleen_spec_is_address(spec))
 		return is_ip6 ? BALEEN_IP6 : BALEEN_IP4;
-	if (spec == BALEEN_KEY_STRING)
+	if (spec == BALEEN_KEY_STRING || spec == BALEEN_KEY_SQUID)
 		return BALEEN_TUPLE;
 	return baleen_spec_bits(spec, is_ip6) <= 64 ? BALEEN_WORD : BALEEN_TUPLE;
 }

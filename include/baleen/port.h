@@ -35,6 +35,7 @@ typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
+typedef __s64 s64;
 #endif
 
 #define baleen_inline static inline __attribute__((always_inline, unused))

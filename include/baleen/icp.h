@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ICP, by which caches ask each other for objects, and what the program that answers
+ * for them is told and counts.
+ *
+ * A message (RFC 2186 section 3), all fields big-endian:
+ *
+ *      0 opcode u8 | 1 version u8, 2 | 2 length u16, of the whole message
+ *      4 request number u32 | 8 options u32 | 12 option data u32 | 16 sender host u32
+ *      20 query: requester host u32, then the URL and a zero byte
+ *      20 answer: the URL and a zero byte: four bytes less than the query
+ *
+ * Squid takes an answer from the address and port that it asked, by its request number,
+ * and does not look at the URL in it.
+ *
+ *        asker                     XDP: baleen_icp              sibling
+ *        query ------------------> hit, miss: back again
+ *                                  anything else -------------> its Squid
+ *        store.log over UDP                baleen_icp_feed <--- its Squid
+ *                                          inserts, deletes
+ *
+ * Sources: RFC 2186; Squid 5.7, src/ICP.h, icp_v2.cc; Fan, Cao, Almeida and Broder,
+ * "Summary Cache: A Scalable Wide-Area Web Cache Sharing Protocol" (SIGCOMM 1998).
+ */
+#ifndef BALEEN_ICP_H
+#define BALEEN_ICP_H
+
+#include <baleen/image.h>
+#include <baleen/squid.h>
+
+#define BALEEN_ICP_PORT 3130
+#define BALEEN_ICP_VERSION 2
+#define BALEEN_ICP_HEADER_BYTES 20
+
+/* A query has the requester's address more. */
+#define BALEEN_ICP_QUERY_BYTES 24
+
+/* The longest URL that is hashed, without its zero byte: with the method byte and the
+ * padding of MD5 that is 23 blocks. A datagram of an MTU of 1,500 has room for 1,447.
+ */
+#define BALEEN_ICP_MAX_URL 1462
+
+enum baleen_icp_opcode {
+	BALEEN_ICP_QUERY = 1,
+	BALEEN_ICP_HIT = 2,
+	BALEEN_ICP_MISS = 3,
+	BALEEN_ICP_ERR = 4,
+	BALEEN_ICP_MISS_NOFETCH = 21,
+	BALEEN_ICP_DENIED = 22,
+};
+
+#define BALEEN_ICP_MAX_SIBLINGS 16
+#define BALEEN_ICP_MAX_FEEDERS 16
+#define BALEEN_ICP_NAME_BYTES 32
+
+/**
+ * enum baleen_icp_mode - what is done with queries to a sibling
+ * @BALEEN_ICP_ANSWER: hits and misses are answered
+ * @BALEEN_ICP_CONFIRM: misses are answered, hits are left to the sibling: no false hit
+ * @BALEEN_ICP_OBSERVE: nothing is answered, and the sibling's answers are compared
+ * @BALEEN_ICP_N_MODES: how many
+ */
+enum baleen_icp_mode {
+	BALEEN_ICP_ANSWER = 0,
+	BALEEN_ICP_CONFIRM = 1,
+	BALEEN_ICP_OBSERVE = 2,
+	BALEEN_ICP_N_MODES = 3,
+};
+
+/**
+ * struct baleen_icp_sibling - a cache that is answered for
+ * @image: geometry and seed of its filter, of BALEEN_KEY_SQUID
+ * @address_hi: its address as the queries have it, bits 127..64; 0 for IPv4
+ * @address_lo: bits 63..0; IPv4 is mapped (RFC 4291 section 2.5.5.2)
+ * @mode: enum baleen_icp_mode
+ * @feeders: bit n: feeder n tells what it has
+ * @name: for people
+ */
+struct baleen_icp_sibling {
+	struct baleen_image image;
+	u64 address_hi;
+	u64 address_lo;
+	u32 mode;
+	u32 feeders;
+	char name[BALEEN_ICP_NAME_BYTES];
+};
+
+/**
+ * struct baleen_icp_feeder - who may send lines of store.log
+ * @address_hi: the source of its datagrams, bits 127..64
+ * @address_lo: bits 63..0; IPv4 is mapped
+ * @siblings: bit n: what it tells is of sibling n; a parent's summary has several
+ *            feeders, its children
+ * @reserved: zero
+ */
+struct baleen_icp_feeder {
+	u64 address_hi;
+	u64 address_lo;
+	u32 siblings;
+	u32 reserved;
+};
+
+#define BALEEN_ICP_CONFIG_VERSION 1
+
+/**
+ * struct baleen_icp_config - constants of one load
+ * @version: BALEEN_ICP_CONFIG_VERSION
+ * @generation: counted up by each replacement; of the events that it records
+ * @stale_ns: silence of a sibling after which its queries pass; 0: never
+ * @n_siblings: how many
+ * @n_feeders: how many
+ * @port: UDP port of queries
+ * @feed_port: UDP port of lines of store.log; 0: none
+ * @sibling: the first @n_siblings are set
+ * @feeder: the first @n_feeders are set
+ */
+struct baleen_icp_config {
+	u32 version;
+	u32 generation;
+	u64 stale_ns;
+	u32 n_siblings;
+	u32 n_feeders;
+	u16 port;
+	u16 feed_port;
+	u32 reserved;
+	struct baleen_icp_sibling sibling[BALEEN_ICP_MAX_SIBLINGS];
+	struct baleen_icp_feeder feeder[BALEEN_ICP_MAX_FEEDERS];
+};
+
+/**
+ * struct baleen_icp_sibling_stats - what became of datagrams for one sibling
+ * @hits: answered: hit
+ * @misses: answered: miss
+ * @confirmed: hits left to the sibling, mode confirm
+ * @observed: queries left to it, mode observe
+ * @stale: passed: nothing was heard of it for too long
+ * @strangers: passed: the asker is not on the list
+ * @fragments: passed: a fragment, or IP options
+ * @too_long: passed: URL above BALEEN_ICP_MAX_URL
+ * @malformed: passed: lengths that disagree, another version, no zero byte at the end
+ * @other_opcodes: passed: no query
+ * @with_options: passed: ICP options that are for the sibling to answer
+ * @odd_urls: passed: a URL that Squid may answer with an error
+ * @failed: passed: the frame could not be changed
+ * @agreed_hits: mode observe: the sibling said hit, and so would we
+ * @agreed_misses: both miss
+ * @false_hits: we would have said hit, it said miss
+ * @false_misses: we would have said miss, it said hit
+ * @inserted: objects that came, by its feeders
+ * @deleted: objects that went
+ * @again: inserted, but there already: a delete was lost, or it came twice
+ * @absent: deleted, but not there: an insert was lost
+ * @no_room: not inserted, for lack of room: misses until a resync with more
+ *
+ * A datagram to a sibling's ICP port counts in exactly one of the first thirteen.
+ */
+struct baleen_icp_sibling_stats {
+	u64 hits;
+	u64 misses;
+	u64 confirmed;
+	u64 observed;
+	u64 stale;
+	u64 strangers;
+	u64 fragments;
+	u64 too_long;
+	u64 malformed;
+	u64 other_opcodes;
+	u64 with_options;
+	u64 odd_urls;
+	u64 failed;
+	u64 agreed_hits;
+	u64 agreed_misses;
+	u64 false_hits;
+	u64 false_misses;
+	u64 inserted;
+	u64 deleted;
+	u64 again;
+	u64 absent;
+	u64 no_room;
+};
+
+/**
+ * struct baleen_icp_feeder_stats - datagrams of one feeder
+ * @inserts: lines that insert
+ * @deletes: lines that delete
+ * @others: lines of store.log that change nothing
+ * @malformed: no line of store.log: dropped, and no sign of life
+ * @lost: datagrams that never came: gaps in the numbers that Linux gives to the IPv4
+ *        datagrams of a connected socket; 0 for IPv6, which has none
+ * @reordered: datagrams that came late; they are not lost
+ */
+struct baleen_icp_feeder_stats {
+	u64 inserts;
+	u64 deletes;
+	u64 others;
+	u64 malformed;
+	u64 lost;
+	u64 reordered;
+};
+
+/**
+ * struct baleen_icp_stats - counters, per CPU: one map entry
+ * @others: frames that are for nobody here: passed
+ * @feed_strangers: datagrams to the feed port from elsewhere: passed
+ * @sibling: of each
+ * @feeder: of each
+ */
+struct baleen_icp_stats {
+	u64 others;
+	u64 feed_strangers;
+	struct baleen_icp_sibling_stats sibling[BALEEN_ICP_MAX_SIBLINGS];
+	struct baleen_icp_feeder_stats feeder[BALEEN_ICP_MAX_FEEDERS];
+};
+
+/**
+ * struct baleen_icp_heard - a feeder, as last heard
+ * @at_ns: CLOCK_MONOTONIC; 0: never
+ * @last_id: of its last IPv4 datagram
+ * @has_id: there was one
+ */
+struct baleen_icp_heard {
+	u64 at_ns;
+	u32 last_id;
+	u32 has_id;
+};
+
+/**
+ * struct baleen_icp_state - what changes while programs run: one entry, mapped
+ * @synced_ns: when a sibling was last seeded, CLOCK_MONOTONIC; 0: never
+ * @synced_wall_ns: the same, CLOCK_REALTIME
+ * @base: objects that were there before inserted and deleted began to count, less
+ *        what these said then: entries now are base + inserted - deleted
+ * @heard: feeders, as last heard
+ * @is_recording: events go into the log, for who builds a filter meanwhile
+ * @reserved: zero
+ * @n_unrecorded: events that found no room there
+ */
+struct baleen_icp_state {
+	u64 synced_ns[BALEEN_ICP_MAX_SIBLINGS];
+	u64 synced_wall_ns[BALEEN_ICP_MAX_SIBLINGS];
+	s64 base[BALEEN_ICP_MAX_SIBLINGS];
+	struct baleen_icp_heard heard[BALEEN_ICP_MAX_FEEDERS];
+	u32 is_recording;
+	u32 reserved;
+	u64 n_unrecorded;
+};
+
+/**
+ * struct baleen_icp_event - one change of a filter, as recorded
+ * @key_hi: see squid.h
+ * @key_lo: see squid.h
+ * @siblings: bit n: of filter n
+ * @changed: bit n: filter n changed: the key was not there before, or was
+ * @generation: of the program that made the change, and so of its filters
+ * @event: BALEEN_STORE_INSERT or BALEEN_STORE_DELETE
+ */
+struct baleen_icp_event {
+	u64 key_hi;
+	u64 key_lo;
+	u32 siblings;
+	u32 changed;
+	u32 generation;
+	u32 event;
+};
+
+/* Changes in one call of the program baleen_icp_apply. */
+#define BALEEN_ICP_BATCH 64
+
+/**
+ * struct baleen_icp_batch - changes that userspace makes: the context of a program of
+ * type syscall, so that a filter has writers of one sort only
+ * @siblings: bit n: of filter n
+ * @n: changes, up to BALEEN_ICP_BATCH
+ * @event: BALEEN_STORE_INSERT or BALEEN_STORE_DELETE, of each; on return
+ *         BALEEN_STORE_OTHER where nothing changed
+ * @key: two words each, hi and lo
+ */
+struct baleen_icp_batch {
+	u32 siblings;
+	u32 n;
+	u32 event[BALEEN_ICP_BATCH];
+	u64 key[BALEEN_ICP_BATCH][2];
+};
+
+/**
+ * struct baleen_icp_asker - key of the map of askers, a trie of prefixes
+ * @length: bits of @address that count; an IPv4 /24 is 96 + 24
+ * @address: in network order; IPv4 is mapped
+ *
+ * The value is a u32: bit n: may ask sibling n.
+ */
+struct baleen_icp_asker {
+	u32 length;
+	u8 address[16];
+};
+
+#endif /* BALEEN_ICP_H */
