@@ -59,7 +59,7 @@ static void on_completed(void *data, struct MHD_Connection *connection, void **c
 static enum MHD_Result answer_file(struct MHD_Connection *connection, const char *name,
 				   void **context)
 {
-	char path[4096];
+	char path[4096], *text;
 	struct stat file;
 	int fd;
 
@@ -67,8 +67,13 @@ static enum MHD_Result answer_file(struct MHD_Connection *connection, const char
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &file))
 		return answer_text(connection, MHD_HTTP_OK, "{\"new\": null, \"deleted\": null}");
+	text = malloc(file.st_size + 1);
+	if (!text || read(fd, text, file.st_size) != file.st_size)
+		err(1, "%s", path);
+	close(fd);
 	*context = (void *)(uintptr_t)file.st_ino;
-	return answer(connection, MHD_HTTP_OK, MHD_create_response_from_fd(file.st_size, fd));
+	return answer(connection, MHD_HTTP_OK,
+		      MHD_create_response_from_buffer(file.st_size, text, MHD_RESPMEM_MUST_FREE));
 }
 
 static enum MHD_Result on_request(void *data, struct MHD_Connection *connection, const char *url,
