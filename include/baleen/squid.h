@@ -66,6 +66,115 @@ enum baleen_store_event {
 	BALEEN_STORE_BAD,
 };
 
+/* Tags as Squid pads them, seven bytes in network order. */
+#define BALEEN_STORE_CREATE 0x43524541544520ull
+#define BALEEN_STORE_SWAPIN 0x53574150494e20ull
+#define BALEEN_STORE_SWAPOUT 0x535741504f5554ull
+#define BALEEN_STORE_RELEASE 0x52454c45415345ull
+#define BALEEN_STORE_SO_FAIL 0x534f5f4641494cull
+#define BALEEN_STORE_TAG_BYTES 7
+
+/* Of the directory of what is not on disk, "-1". */
+#define BALEEN_STORE_NO_DIR 0x2d31
+
+/* 1 when the byte is none of 0 to 9; without a branch, of which the verifier would
+ * follow both ways for each byte of a line.
+ */
+baleen_inline u32 baleen_store_no_digit(u32 byte)
+{
+	return ((byte - '0') | ('9' - byte)) >> 31;
+}
+
+/* 1 when the byte is no hexadecimal digit. */
+baleen_inline u32 baleen_store_no_hex(u32 byte)
+{
+	u32 small = byte | 0x20;
+
+	return baleen_store_no_digit(byte) & ((small - 'a') | ('f' - small)) >> 31;
+}
+
+/* Up to eight bytes as a number in network order. */
+baleen_inline u64 baleen_store_bytes(const u8 *bytes, u32 n)
+{
+	u64 number = 0;
+
+	BALEEN_LOOP
+	for (u32 i = 0; i < n; i++)
+		number = number << 8 | bytes[i];
+	return number;
+}
+
+/* Up to 16 hexadecimal digits as a number; @bad is set to 1 by a byte that is none. */
+baleen_inline u64 baleen_store_hex(const u8 *digits, u32 n, u32 *bad)
+{
+	u64 number = 0;
+
+	BALEEN_LOOP
+	for (u32 i = 0; i < n; i++) {
+		u32 byte = digits[i];
+
+		*bad |= baleen_store_no_hex(byte);
+		number = number << 4 | ((byte & 15) + 9 * (byte >> 6 & 1));
+	}
+	return number;
+}
+
+/* 0 when there is a time, "1700000000.123 ", and a space behind each of the others. */
+baleen_inline u32 baleen_store_columns(const u8 *line)
+{
+	u32 bad = (line[10] ^ '.') | (line[BALEEN_STORE_TAG_AT - 1] ^ ' ') |
+		  (line[BALEEN_STORE_DIR_AT - 1] ^ ' ') | (line[25] ^ ' ') |
+		  (line[BALEEN_STORE_KEY_AT - 1] ^ ' ');
+
+	BALEEN_LOOP
+	for (u32 i = 0; i < 10; i++)
+		bad |= baleen_store_no_digit(line[i]);
+	BALEEN_LOOP
+	for (u32 i = 11; i < 14; i++)
+		bad |= baleen_store_no_digit(line[i]);
+	return bad;
+}
+
+/**
+ * baleen_store_parse() - what a line of store.log says
+ * @line: BALEEN_STORE_LINE_BYTES bytes of it; those behind them do not matter
+ * @hi: the first half of the object's key
+ * @lo: the second half; both untouched when the line is bad
+ *
+ * The columns have to be as Squid prints them, "%9d.%03d %-7s %02d %08X %s", since
+ * the year 2001, when the time came to ten digits. A swap-out that is on no disk is
+ * nothing that others could fetch, nor is a key of zeros, which an object without a
+ * name has.
+ *
+ * Context: any, BPF-safe.
+ * Return: enum baleen_store_event.
+ * Source: Squid 5.7, src/store_log.cc.
+ */
+baleen_inline enum baleen_store_event baleen_store_parse(const u8 *line, u64 *hi, u64 *lo)
+{
+	u64 tag = baleen_store_bytes(line + BALEEN_STORE_TAG_AT, BALEEN_STORE_TAG_BYTES);
+	u32 dir = baleen_store_bytes(line + BALEEN_STORE_DIR_AT, 2);
+	u32 bad = baleen_store_columns(line);
+	u64 key_hi, key_lo;
+
+	baleen_store_hex(line + 26, 8, &bad);
+	key_hi = baleen_store_hex(line + BALEEN_STORE_KEY_AT, 16, &bad);
+	key_lo = baleen_store_hex(line + BALEEN_STORE_KEY_AT + 16, 16, &bad);
+	if (dir != BALEEN_STORE_NO_DIR)
+		bad |= baleen_store_no_digit(dir >> 8) | baleen_store_no_digit(dir & 255);
+	if (bad || (tag != BALEEN_STORE_SWAPOUT && tag != BALEEN_STORE_RELEASE &&
+		    tag != BALEEN_STORE_CREATE && tag != BALEEN_STORE_SWAPIN &&
+		    tag != BALEEN_STORE_SO_FAIL))
+		return BALEEN_STORE_BAD;
+	*hi = key_hi;
+	*lo = key_lo;
+	if (dir == BALEEN_STORE_NO_DIR || !(key_hi | key_lo))
+		return BALEEN_STORE_OTHER;
+	if (tag == BALEEN_STORE_SWAPOUT)
+		return BALEEN_STORE_INSERT;
+	return tag == BALEEN_STORE_RELEASE ? BALEEN_STORE_DELETE : BALEEN_STORE_OTHER;
+}
+
 /* --- cache digests ------------------------------------------------------------ */
 
 #define BALEEN_DIGEST_HEAD_BYTES 128
