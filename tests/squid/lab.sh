@@ -1,0 +1,341 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# A lab of real Squids: an origin and any number of nodes on one switch. Sourced after
+# tests/lib.sh and isolate.
+#
+#      $SW  br0 10.9.0.254, fd09::fe
+#      +-----------------------------------------------------------+
+#      |   port origin      port sibling     port asker   port ... |
+#      +--------|----------------|---------------|------------|----+
+#               | veth           |               |            |
+#             eth0 .3          eth0 .1         eth0 .2      eth0 .N
+#             nginx            Squid 3128,     Squid and    another
+#             http://10.9.0.3  ICP on 3130     its client   node
+#
+# XDP on eth0 of sibling shields it; XDP on the port asker of the switch sees what
+# the asker asks before it reaches anybody. Datagrams to 10.9.0.254 come in by the port of
+# their sender, so a feed of sibling can be received on the port sibling of $SW.
+#
+#      lab_start                     the switch and the origin, without any Squid
+#      lab_node NAME N               a node: namespace $(lab_ns NAME), eth0 10.9.0.N/24 and
+#                                    fd09::N/64 (N below 100), port NAME of the switch
+#      lab_ns NAME                   prints the namespace of a node
+#      lab_in NAME COMMAND...        runs a command there
+#      lab_native NAME               GRO on both ends of its cable, so native XDP can transmit
+#      squid_start NAME [LINE...]    a Squid on the node; lines are added to its configuration
+#      squid_run NAME                the same again, with the same configuration and disk
+#      squid_stop NAME [SIGNAL]      ends it (default TERM) and waits until it is gone
+#      squid_mgr NAME PAGE           a page of its cache manager: info, counters, objects ...
+#      squid_counter NAME COUNTER    a number of mgr:counters, such as icp.queries_recv
+#      icp_counter NAME              ICP queries that it received: the one that must not move
+#      squid_on_disk NAME            "on-disk objects" of mgr:info
+#      squid_store_keys NAME         what its store.log (lines `cache_store_log stdio:...`, see
+#                                    squid_store_log) leaves: live keys, HEX, sorted
+#      squid_sibling NAME N...       the lines of an asker: cache_peer, N of 10.9.0.N, no trap
+#      lab_get NAME URL...           fetches through the Squid of a node, as its client: prints
+#                                    a status per URL, in order; `lab_get NAME -` reads URLs
+#      lab_purge NAME URL...         the same with PURGE
+#      squid_routes NAME             of its access.log: how often each result and route, as
+#                                    "N TCP_MISS/200 SIBLING_HIT"
+#      obj FIRST LAST                URLs http://10.9.0.3/obj/N
+#      wait_for WHAT COMMAND...      until the command succeeds, 20 seconds at most, or bails
+#
+# The origin answers /obj/ANYTHING with a short body that may be cached for an hour, and
+# /big/ANYTHING with 16 KiB. Files of NAME are in $TMP/NAME: squid.conf, cache.log,
+# access.log, store.log, cache/.
+#
+# Four ways in which such a lab works without testing anything are kept out here: after one
+# connection Debian's Squid goes direct to what is near (minimum_direct_rtt 0,
+# minimum_direct_hops 0); a peer that was silent for dead_peer_timeout is asked, but not waited
+# for (10 minutes in squid_sibling); `cache deny all` at the asker turns ICP off (proxy-only
+# instead); a slow origin. The fifth is native XDP on veth: see lab_native.
+
+# shellcheck disable=SC2034 # for the tests
+LAB=bln$$
+SW=$LAB-sw
+ORIGIN=10.9.0.3
+declare -A squid_pid lab_host
+
+# lab_missing: what the lab needs and is not there, one line
+lab_missing()
+{
+	local command
+
+	for command in squid nginx curl ip nsenter; do
+		command -v "$command" >/dev/null || echo "$command"
+	done | paste -sd ' '
+}
+
+# lab_start: see the top; a test without Squid is skipped
+lab_start()
+{
+	local missing
+
+	missing=$(lab_missing)
+	if [ -n "$missing" ]; then
+		skip "${SELF##*/}" "needs $missing"
+		exit 0
+	fi
+	# Squid and nginx give up root for the user proxy.
+	chmod 711 "$TMP"
+	make_netns "$SW"
+	if ! ip -n "$SW" link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0 ||
+		! ip -n "$SW" address add 10.9.0.254/24 dev br0 ||
+		! ip -n "$SW" address add fd09::fe/64 dev br0 nodad ||
+		! ip -n "$SW" link set br0 up; then
+		bail "cannot make the switch"
+	fi
+	lab_node origin 3
+	origin_start
+}
+
+# lab_ns NAME
+lab_ns()
+{
+	echo "$LAB-$1"
+}
+
+# lab_in NAME COMMAND...
+lab_in()
+{
+	in_ns "$LAB-$1" "${@:2}"
+}
+
+# lab_node NAME N
+lab_node()
+{
+	local ns=$LAB-$1
+
+	lab_host[$1]=$2
+	make_netns "$ns"
+	mkdir -p "$TMP/$1"
+	if ! ip -n "$SW" link add name "$1" type veth peer name eth0 netns "$ns" ||
+		! ip -n "$ns" address add "10.9.0.$2/24" dev eth0 ||
+		! ip -n "$ns" address add "fd09::$2/64" dev eth0 nodad ||
+		! ip -n "$ns" link set eth0 up ||
+		! ip -n "$SW" link set "$1" master br0 up; then
+		bail "cannot make node $1"
+	fi
+}
+
+# lab_native NAME: what is transmitted by native XDP on a veth gets lost unless the other
+# end has a program or GRO on
+lab_native()
+{
+	if ! lab_in "$1" ethtool -K eth0 gro on || ! in_ns "$SW" ethtool -K "$1" gro on; then
+		bail "no GRO on the cable of $1"
+	fi
+}
+
+# wait_for WHAT COMMAND...
+wait_for()
+{
+	local i
+
+	for ((i = 0; i < 400; i++)); do
+		"${@:2}" >/dev/null 2>&1 && return 0
+		sleep 0.05
+	done
+	bail "no $1 within 20 seconds"
+}
+
+# --- the origin -----------------------------------------------------------
+
+origin_start()
+{
+	local dir=$TMP/origin
+
+	mkdir -p "$dir/big"
+	head -c 16384 /dev/zero | tr '\0' B >"$dir/big/body"
+	cat >"$dir/nginx.conf" <<-END
+		user proxy proxy;
+		worker_processes 1;
+		daemon off;
+		pid $dir/pid;
+		error_log $dir/error.log;
+		events { worker_connections 1024; }
+		http {
+			access_log off;
+			keepalive_requests 100000;
+			large_client_header_buffers 8 64k;
+			client_body_temp_path $dir/body;
+			proxy_temp_path $dir/proxy;
+			fastcgi_temp_path $dir/fastcgi;
+			uwsgi_temp_path $dir/uwsgi;
+			scgi_temp_path $dir/scgi;
+			add_header Cache-Control "public, max-age=3600";
+			add_header Last-Modified "Thu, 01 Jan 2026 00:00:00 GMT";
+			server {
+				listen 80;
+				listen [::]:80;
+				location /big/ {
+					root $dir;
+					try_files /big/body =404;
+				}
+				location / { return 200 "\$request_uri\n"; }
+			}
+		}
+	END
+	lab_in origin nginx -e "$dir/error.log" -c "$dir/nginx.conf" >"$dir/out" 2>&1 &
+	wait_for "origin" lab_in origin curl -sf -o "$dir/first" "http://$ORIGIN/obj/0"
+}
+
+# obj FIRST LAST
+obj()
+{
+	seq -f "http://$ORIGIN/obj/%.0f" "$1" "$2"
+}
+
+# --- Squids ---------------------------------------------------------------
+
+# squid_config NAME [LINE...]
+squid_config()
+{
+	local dir=$TMP/$1
+
+	cat <<-END
+		visible_hostname $1
+		http_port 3128
+		icp_port 3130
+		http_access allow all
+		icp_access allow all
+		minimum_direct_rtt 0
+		minimum_direct_hops 0
+		cache_effective_user proxy
+		pid_filename $dir/pid
+		cache_log $dir/cache.log
+		access_log stdio:$dir/access.log
+		coredump_dir $dir
+		pinger_enable off
+		netdb_filename none
+		dns_nameservers 127.0.0.1
+		hosts_file none
+		shutdown_lifetime 0 seconds
+		max_filedescriptors 1024
+		cache_mem 8 MB
+	END
+	grep -q '^cache_dir ' <<<"$(printf '%s\n' "${@:2}")" ||
+		echo "cache_dir ufs $dir/cache 64 4 16"
+	printf '%s\n' "${@:2}"
+}
+
+# squid_start NAME [LINE...]
+squid_start()
+{
+	local dir=$TMP/$1
+
+	mkdir -p "$dir"
+	chown proxy:proxy "$dir"
+	squid_config "$@" >"$dir/squid.conf"
+	lab_in "$1" squid -N -n "$LAB$1" -z -f "$dir/squid.conf" >"$dir/out" 2>&1 ||
+		bail "squid -z: $(tail -n 5 "$dir/out" "$dir/cache.log" 2>&1)"
+	squid_run "$1"
+}
+
+# squid_run NAME
+squid_run()
+{
+	local dir=$TMP/$1
+
+	# The shell that is asked to enter the namespace becomes Squid itself.
+	nsenter --net="/run/netns/$LAB-$1" -- squid -N -n "$LAB$1" -f "$dir/squid.conf" \
+		>>"$dir/out" 2>&1 &
+	squid_pid[$1]=$!
+	wait_for "Squid of $1" squid_mgr "$1" info
+}
+
+# squid_stop NAME [SIGNAL]
+squid_stop()
+{
+	kill "-${2:-TERM}" "${squid_pid[$1]}"
+	wait "${squid_pid[$1]}" 2>/dev/null
+	unset "squid_pid[$1]"
+	rm -f "$TMP/$1/pid"
+}
+
+# squid_store_log NAME: the line that makes it write store.log
+squid_store_log()
+{
+	echo "cache_store_log stdio:$TMP/$1/store.log"
+}
+
+# squid_sibling NAME N...: NAME is for the reader
+squid_sibling()
+{
+	local n
+
+	for n in "${@:2}"; do
+		echo "cache_peer 10.9.0.$n sibling 3128 3130 no-digest proxy-only name=peer$n"
+	done
+	echo "dead_peer_timeout 10 minutes"
+	# How long a Squid waits for answers while the machine has other things to do.
+	echo "icp_query_timeout 5000"
+}
+
+# squid_mgr NAME PAGE
+squid_mgr()
+{
+	lab_in "$1" curl -sf --max-time 20 -H "Host: $1:3128" \
+		"http://10.9.0.${lab_host[$1]}:3128/squid-internal-mgr/$2"
+}
+
+# squid_counter NAME COUNTER
+squid_counter()
+{
+	squid_mgr "$1" counters | awk -v name="$2" '$1 == name { print $3 }'
+}
+
+# icp_counter NAME
+icp_counter()
+{
+	squid_counter "$1" icp.queries_recv
+}
+
+# squid_on_disk NAME
+squid_on_disk()
+{
+	squid_mgr "$1" info | awk '/on-disk objects/ { print $1 }'
+}
+
+# squid_store_keys NAME
+squid_store_keys()
+{
+	awk '$2 == "SWAPOUT" { live[$5] = 1 }
+		$2 == "RELEASE" && $3 != "-1" { delete live[$5] }
+		END { for (key in live) print key }' "$TMP/$1/store.log" | sort
+}
+
+# squid_routes NAME
+squid_routes()
+{
+	awk '{ split($9, route, "/"); n[$4 " " route[1]]++ }
+		END { for (name in n) print n[name], name }' "$TMP/$1/access.log" | sort -k 2
+}
+
+# --- clients --------------------------------------------------------------
+
+# lab_fetch NAME METHOD URL...: - reads them
+lab_fetch()
+{
+	local proxy="http://10.9.0.${lab_host[$1]}:3128"
+
+	if [ "$3" = - ]; then
+		cat
+	else
+		printf '%s\n' "${@:3}"
+	fi | awk -v null="$TMP/$1/body" '{ print "url = \"" $0 "\"\noutput = \"" null "\"" }' |
+		lab_in "$1" curl -s -g -X "$2" --max-time 60 -x "$proxy" -w '%{http_code}\n' -K -
+}
+
+# lab_get NAME URL...
+lab_get()
+{
+	lab_fetch "$1" GET "${@:2}"
+}
+
+# lab_purge NAME URL...
+lab_purge()
+{
+	lab_fetch "$1" PURGE "${@:2}"
+}
