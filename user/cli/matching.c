@@ -136,11 +136,26 @@ static bool parse_key(struct matching *matching, const struct source *source, co
 	return false;
 }
 
+/* A URL has them in it, but for white space. */
+static char *cut_url(char *line, size_t *n_bytes)
+{
+	char *end = line + *n_bytes, *start = line;
+
+	while (start < end && (*start == ' ' || *start == '\t'))
+		start++;
+	while (end > start && strchr(" \t\r", end[-1]) && end[-1])
+		end--;
+	*n_bytes = start < end && (*start == '#' || *start == ';') ? 0 : end - start;
+	return start;
+}
+
 /* Appends the key of a line, if it has one. */
 static void add_key(struct matching *matching, struct source *source, struct batch *batch,
 		    char *line, size_t n_bytes)
 {
-	line = cut_key(line, &n_bytes);
+	bool is_url = matching->filter->image.key_spec == BALEEN_KEY_SQUID;
+
+	line = is_url ? cut_url(line, &n_bytes) : cut_key(line, &n_bytes);
 	if (!n_bytes || !parse_key(matching, source, line, n_bytes, &batch->key[batch->n]))
 		return;
 	batch->text[batch->n] = line;

@@ -31,6 +31,10 @@ int baleen_key_spec_parse(const char *text, u32 *spec, struct baleen_error *erro
 		*spec = BALEEN_KEY_STRING;
 		return 0;
 	}
+	if (!strcmp(text, "squid")) {
+		*spec = BALEEN_KEY_SQUID;
+		return 0;
+	}
 	for (;;) {
 		int length = strcspn(text, ",");
 		u32 one = word_spec(text, length);
@@ -38,7 +42,7 @@ int baleen_key_spec_parse(const char *text, u32 *spec, struct baleen_error *erro
 		if (!one)
 			return baleen_fail(
 				error, EINVAL,
-				"'%.*s' is none of proto, src, dst, sport, dport, flow, string",
+				"'%.*s' is none of proto, src, dst, sport, dport, flow, string, squid",
 				length, text);
 		if (all & one)
 			return baleen_fail(error, EINVAL, "'%.*s' is there already", length, text);
@@ -60,6 +64,8 @@ const char *baleen_key_spec_text(u32 spec, char *text)
 		return strcpy(text, "flow");
 	if (spec == BALEEN_KEY_STRING)
 		return strcpy(text, "string");
+	if (spec == BALEEN_KEY_SQUID)
+		return strcpy(text, "squid");
 	for (size_t i = 0; i < N_FIELDS; i++)
 		if (spec & words[i].spec)
 			n += sprintf(text + n, "%s%s", n ? "," : "", words[i].name);

@@ -9,6 +9,7 @@
 
 #include "key_text.h"
 #include "protocol.h"
+#include "squid_key.h"
 
 /* Every key that can be right fits, and a NUL. */
 #define TEXT_ROOM BALEEN_KEY_TEXT
@@ -290,6 +291,8 @@ int baleen_key_parse(const char *text, size_t length, u32 spec, struct baleen_ke
 
 	if (spec == BALEEN_KEY_STRING)
 		return invalid(reason, "a string, whose key depends on the filter");
+	if (spec == BALEEN_KEY_SQUID)
+		return baleen_squid_key_text(text, length, key, reason);
 	if (memchr(text, '\0', length))
 		return invalid(reason, "NUL byte");
 	if (length >= TEXT_ROOM)
@@ -390,6 +393,10 @@ void baleen_key_format(const struct baleen_key *key, u32 spec, char *text)
 
 	if (spec == BALEEN_KEY_STRING) {
 		sprintf(text, "string of hash %016llx", (unsigned long long)key->hi);
+		return;
+	}
+	if (spec == BALEEN_KEY_SQUID) {
+		baleen_squid_key_format(key, text);
 		return;
 	}
 	if (key->domain <= BALEEN_IP6) {

@@ -7,7 +7,8 @@
  * `tcp,192.0.2.1,198.51.100.2,40000,443` for flow. Protocols go by name or
  * number (protocol.h). ipset's `192.0.2.1,tcp:443` is read for keys of proto,
  * one address and one port; without proto in the key it would be tcp and udp
- * alike, so it is refused there.
+ * alike, so it is refused there. A key of Squid is a URL or 32 hexadecimal digits
+ * (squid_key.h).
  */
 #ifndef BALEEN_KEY_TEXT_H
 #define BALEEN_KEY_TEXT_H
@@ -38,7 +39,7 @@ int baleen_key_parse(const char *text, size_t length, u32 spec, struct baleen_ke
  * @key: the key
  * @spec: enum baleen_key_spec that it was made with
  * @text: at least BALEEN_KEY_TEXT bytes; addresses in the form of RFC 5952; of a
- *        string, which a key does not hold, its hash
+ *        string, which a key does not hold, its hash; of Squid, hexadecimal digits
  */
 void baleen_key_format(const struct baleen_key *key, u32 spec, char *text);
 

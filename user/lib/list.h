@@ -20,9 +20,13 @@
  * A string is its line as it stands, without a carriage return at its end: any
  * bytes, and no comments. Empty lines are passed over.
  *
+ * A key of Squid is a URL or 32 hexadecimal digits, alone in its line but for white
+ * space around it. `#` and `;` start a comment only where the line begins: URLs have
+ * them.
+ *
  * What could be meant in two ways is a bad line, never a guess: 010.0.0.1,
  * `A - B` with white space, zones, a carriage return or NUL byte in the line,
- * more than 4096 bytes.
+ * more than 4096 bytes; of a URL 8191.
  */
 #ifndef BALEEN_LIST_H
 #define BALEEN_LIST_H
@@ -84,7 +88,7 @@ struct baleen_prefix6 {
  * @prefix6: IPv6 prefixes and exceptions
  * @n_prefix6: how many
  * @room_prefix6: allocated
- * @key: keys of several fields
+ * @key: keys of several fields, or of Squid
  * @n_key: how many
  * @room_key: allocated
  * @prefix4: IPv4 prefixes and exceptions as read; empty after

@@ -118,6 +118,19 @@ static bool is_spaced_range(u32 key_spec, const char *p, const char *end)
 	return !baleen_key_parse(word.start, word.end - word.start, key_spec, &key, &reason);
 }
 
+/* URLs have `#`, `;` and `!` in them, and nothing behind them. */
+static void squid_parse(struct baleen_entry *entry, const char *p, const char *end)
+{
+	struct word word = { p, end };
+	const char *reason;
+
+	entry->kind = BALEEN_ENTRY_KEY;
+	entry->is_exception = false;
+	entry_text(entry, word);
+	if (baleen_key_parse(p, end - p, BALEEN_KEY_SQUID, &entry->key, &reason))
+		entry_bad(entry, word, reason);
+}
+
 /* `create NAME TYPE ...` or `add NAME KEY [timeout N] [comment "..."] [nomatch]`,
  * with -exist or -! anywhere.
  */
@@ -163,7 +176,7 @@ void baleen_entry_parse(struct baleen_entry *entry, u32 key_spec, const char *li
 	struct word word = { p, end };
 
 	entry->kind = BALEEN_ENTRY_NONE;
-	if (end - p > LINE_BYTES) {
+	if (end - p > LINE_BYTES && key_spec != BALEEN_KEY_SQUID) {
 		entry_bad(entry, word, "line longer than " STRING(LINE_BYTES) " bytes");
 		return;
 	}
@@ -184,7 +197,9 @@ void baleen_entry_parse(struct baleen_entry *entry, u32 key_spec, const char *li
 	word = entry_word(p, end);
 	if (p == end || is_comment(*p))
 		return;
-	if (is_ipset(word))
+	if (key_spec == BALEEN_KEY_SQUID)
+		squid_parse(entry, p, end);
+	else if (is_ipset(word))
 		ipset_parse(entry, key_spec, p, end);
 	else if (is_spaced_range(key_spec, word.end, end))
 		entry_bad(entry, word, "range with white space: write it A-B");

@@ -12,7 +12,7 @@
  * enum baleen_entry_kind - sort of a line
  * @BALEEN_ENTRY_NONE: blank, a comment, or ipset's create
  * @BALEEN_ENTRY_SPAN: an address, prefix or range
- * @BALEEN_ENTRY_KEY: a key of several fields
+ * @BALEEN_ENTRY_KEY: a key of several fields, or of Squid
  * @BALEEN_ENTRY_BAD: none of these
  */
 enum baleen_entry_kind {
@@ -28,6 +28,7 @@ enum baleen_entry_kind {
  * @is_exception: what @span holds shall not be in the set
  * @text: the entry as it stands in the line, or what is bad
  * @length: of @text in bytes; below BALEEN_KEY_TEXT unless bad
+ *          or a URL
  * @span: of BALEEN_ENTRY_SPAN
  * @key: of BALEEN_ENTRY_KEY
  * @reason: of BALEEN_ENTRY_BAD, a constant string
