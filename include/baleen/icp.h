@@ -111,6 +111,9 @@ struct baleen_icp_feeder {
  * @n_feeders: how many
  * @port: UDP port of queries
  * @feed_port: UDP port of lines of store.log; 0: none
+ * @frags: the program takes multi-buffer frames
+ * @device: at attach, for people
+ * @feed_device: where the feed comes in, when that is another one; else empty
  * @sibling: the first @n_siblings are set
  * @feeder: the first @n_feeders are set
  */
@@ -122,7 +125,9 @@ struct baleen_icp_config {
 	u32 n_feeders;
 	u16 port;
 	u16 feed_port;
-	u32 reserved;
+	u32 frags;
+	char device[16];
+	char feed_device[16];
 	struct baleen_icp_sibling sibling[BALEEN_ICP_MAX_SIBLINGS];
 	struct baleen_icp_feeder feeder[BALEEN_ICP_MAX_FEEDERS];
 };

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The instance that answers ICP queries on one device: opened, read, taken off. What
+ * puts one on is in icp_attach.h, what replaces a filter of it in icp_next.h.
+ *
+ *      /sys/fs/bpf/baleen-icp/                  0700
+ *        ns<cookie>-if<ifindex>/                the lock of its writers
+ *          link                                 of the program that answers
+ *          feed                                 of the one on another device, if any
+ *          clsact                               a directory: the clsact is ours
+ *          <program id>/                        one generation, by the answering program
+ *            prog feed egress apply config stats state askers log
+ *            sibling0 ... sibling15
+ *
+ * In force is the generation whose program the link has. Where a command was killed
+ * after it switched the feed and before it switched the answer, the next one that opens
+ * for writing finishes that; a generation that neither link has is removed.
+ */
+#ifndef BALEEN_ICP_INSTANCE_H
+#define BALEEN_ICP_INSTANCE_H
+
+#include <net/if.h>
+
+#include "icp_load.h"
+#include "xdp.h"
+
+#define BALEEN_ICP_PIN_ROOT BALEEN_BPFFS "/baleen-icp"
+
+/**
+ * struct baleen_icp - the instance of one device, as found
+ * @pins: its directory
+ * @device: the device's name now; the name at attach when it is gone
+ * @life: what has become of it
+ * @there: the XDP program on the device now, whosever it is
+ * @feed_device: where the feed comes in, when that is another device; else empty
+ * @is_fed: the feed comes in, where there is to be one
+ * @is_observing: the program on the way out is there, where there is to be one
+ * @now: the generation in force
+ * @state: mapped: what programs change and userspace may, see baleen_icp_state; programs
+ *         write to it meanwhile
+ * @link_fd: of the answering program
+ * @feed_link_fd: of the program on another device; -1: none
+ */
+struct baleen_icp {
+	struct baleen_pins pins;
+	char device[IF_NAMESIZE];
+	enum baleen_xdp_state life;
+	struct baleen_program there;
+	char feed_device[IF_NAMESIZE];
+	bool is_fed;
+	bool is_observing;
+	struct baleen_icp_loaded now;
+	struct baleen_icp_state *state;
+	int link_fd;
+	int feed_link_fd;
+};
+
+/**
+ * baleen_icp_open() - the instance of a device
+ * @icp: filled in; close with baleen_icp_close()
+ * @device: its name now, or at attach
+ * @for_writing: become the only writer, and finish what a killed one began: recording of
+ *               events is off then
+ * @error: filled in on failure
+ *
+ * Return: 0; -ENOENT when there is none; -EPROTO when another version of Baleen made
+ * it; -ETIMEDOUT when another writer held on; a negative errno.
+ */
+int baleen_icp_open(struct baleen_icp *icp, const char *device, bool for_writing,
+		    struct baleen_error *error);
+
+/**
+ * baleen_icp_open_pins() - the instance of these pins, to be read
+ * @icp: filled in; close with baleen_icp_close()
+ * @pins: from baleen_icp_each(), or locked; now owned by @icp
+ * @error: filled in on failure
+ *
+ * Return: as baleen_icp_open().
+ */
+int baleen_icp_open_pins(struct baleen_icp *icp, const struct baleen_pins *pins,
+			 struct baleen_error *error);
+
+/**
+ * baleen_icp_close() - let go
+ * @icp: opened
+ */
+void baleen_icp_close(struct baleen_icp *icp);
+
+/**
+ * baleen_icp_each() - visit the devices of this namespace that have an instance
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_icp_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		    struct baleen_error *error);
+
+/**
+ * baleen_icp_sibling() - the sibling of a name
+ * @icp: opened
+ * @name: as given at attach
+ *
+ * Return: its number, or -ENOENT.
+ */
+int baleen_icp_sibling(const struct baleen_icp *icp, const char *name);
+
+/**
+ * baleen_icp_is_fed_kind() - can a feed change such a filter?
+ * @image: its checked header
+ * @error: says why not; may be NULL
+ *
+ * Return: 0 or -EOPNOTSUPP.
+ */
+int baleen_icp_is_fed_kind(const struct baleen_image *image, struct baleen_error *error);
+
+/**
+ * baleen_icp_filter() - the live filter of a sibling
+ * @icp: opened
+ * @n: the sibling
+ * @filter: a read-only view of the map, to be freed by the caller
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL when the map holds no valid image; a negative errno.
+ */
+int baleen_icp_filter(const struct baleen_icp *icp, u32 n, struct baleen_filter *filter,
+		      struct baleen_error *error);
+
+/**
+ * baleen_icp_stats() - the counters, summed over the CPUs
+ * @icp: opened
+ * @stats: filled in
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_icp_stats(const struct baleen_icp *icp, struct baleen_icp_stats *stats,
+		     struct baleen_error *error);
+
+/**
+ * baleen_icp_entries() - objects of a sibling, as its filter has them
+ * @icp: opened
+ * @n: the sibling
+ * @stats: from baleen_icp_stats()
+ *
+ * Return: how many; 0 also when more went than came.
+ */
+u64 baleen_icp_entries(const struct baleen_icp *icp, u32 n, const struct baleen_icp_stats *stats);
+
+/**
+ * baleen_icp_synced() - a sibling's filter is what it has, from now on
+ * @icp: opened for writing
+ * @n: the sibling
+ * @n_entries: objects in its filter
+ * @stats: read when it had these: what is inserted and deleted from then on counts
+ */
+void baleen_icp_synced(const struct baleen_icp *icp, u32 n, u64 n_entries,
+		       const struct baleen_icp_stats *stats);
+
+/**
+ * baleen_icp_is_fresh() - is a sibling answered for at this moment?
+ * @icp: opened
+ * @n: the sibling
+ *
+ * Return: true when it is, by the rule that the program goes by.
+ */
+bool baleen_icp_is_fresh(const struct baleen_icp *icp, u32 n);
+
+/**
+ * baleen_icp_detach() - take the instance off a device and forget it
+ * @device: its name now, or at attach
+ * @error: filled in on failure
+ *
+ * What killed commands left is removed, too.
+ *
+ * Return: 0; -ENOENT when there is none; a negative errno.
+ */
+int baleen_icp_detach(const char *device, struct baleen_error *error);
+
+#endif /* BALEEN_ICP_INSTANCE_H */
