@@ -93,18 +93,37 @@ static __noinline int sibling_change(u32 n, u64 hi, u64 lo, u32 event)
 	OF_SIBLING(n, CHANGE)
 }
 
+baleen_inline int icp_is_for_nobody(void)
+{
+	struct baleen_icp_stats *stats = icp_stats();
+
+	if (stats)
+		stats->others++;
+	return XDP_PASS;
+}
+
 /* On the device where queries come in; the feed may come in there, too. */
 SEC("xdp")
 int baleen_icp(struct xdp_md *ctx)
 {
-	return icp_answer(ctx);
+	struct icp_datagram datagram;
+
+	if (!icp_parse(ctx, &datagram))
+		return icp_is_for_nobody();
+	if (datagram.dport == config.port)
+		return icp_answer(ctx, &datagram);
+	return icp_feed(ctx, &datagram);
 }
 
 /* On another device where the feed comes in. */
 SEC("xdp")
 int baleen_icp_feed(struct xdp_md *ctx)
 {
-	return icp_feed(ctx);
+	struct icp_datagram datagram;
+
+	if (!icp_parse(ctx, &datagram) || datagram.dport != config.feed_port)
+		return icp_is_for_nobody();
+	return icp_feed(ctx, &datagram);
 }
 
 /* The answers of siblings that are observed, on their way out by that device. */

@@ -5,9 +5,10 @@
 #ifndef BALEEN_BPF_ICP_ANSWER_H
 #define BALEEN_BPF_ICP_ANSWER_H
 
-#include "icp.h"
+#include "icp_parse.h"
 
-baleen_inline int icp_answer(struct xdp_md *ctx)
+/* A datagram to config.port, for anybody. */
+baleen_inline int icp_answer(struct xdp_md *ctx, const struct icp_datagram *datagram)
 {
 	return XDP_PASS;
 }

@@ -5,9 +5,10 @@
 #ifndef BALEEN_BPF_ICP_FEED_H
 #define BALEEN_BPF_ICP_FEED_H
 
-#include "icp.h"
+#include "icp_parse.h"
 
-baleen_inline int icp_feed(struct xdp_md *ctx)
+/* A datagram to config.feed_port, from anybody. */
+baleen_inline int icp_feed(struct xdp_md *ctx, const struct icp_datagram *datagram)
 {
 	return XDP_PASS;
 }
