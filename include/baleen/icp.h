@@ -255,9 +255,15 @@ struct baleen_icp_state {
  * @key_hi: see squid.h
  * @key_lo: see squid.h
  * @siblings: bit n: of filter n
- * @changed: bit n: filter n changed: the key was not there before, or was
+ * @changed: bit n: filter n changed: the key was not there before, or was; a filter
+ *           that counts also changes by a key that was there
  * @generation: of the program that made the change, and so of its filters
  * @event: BALEEN_STORE_INSERT or BALEEN_STORE_DELETE
+ * @feeder: who told; two children of a parent may have the same object
+ *
+ * Recorded behind the change and its counters, in the order of each feeder. What
+ * baleen_icp_apply changes is neither recorded nor counted as inserted or deleted: who
+ * calls it knows, and corrects what the feed did.
  */
 struct baleen_icp_event {
 	u64 key_hi;
@@ -265,7 +271,8 @@ struct baleen_icp_event {
 	u32 siblings;
 	u32 changed;
 	u32 generation;
-	u32 event;
+	u16 event;
+	u16 feeder;
 };
 
 /* Changes in one call of the program baleen_icp_apply. */
