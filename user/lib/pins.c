@@ -39,15 +39,14 @@ static bool is_bpffs(void)
 /* Where bpffs is 1777, as mount(8) makes it, anybody can have been here first,
  * and whoever owns the directory can take the pins or put links in their place.
  */
-static int check_owner(struct baleen_error *error)
+static int check_owner(const char *root, struct baleen_error *error)
 {
-	struct stat root;
+	struct stat stat;
 
-	if (lstat(BALEEN_PIN_ROOT, &root))
-		return baleen_fail(error, errno, BALEEN_PIN_ROOT ": %m");
-	if (!S_ISDIR(root.st_mode) || root.st_uid != 0 || root.st_mode & 077)
-		return baleen_fail(error, EPERM,
-				   BALEEN_PIN_ROOT " is not root's alone: remove it first");
+	if (lstat(root, &stat))
+		return baleen_fail(error, errno, "%s: %m", root);
+	if (!S_ISDIR(stat.st_mode) || stat.st_uid != 0 || stat.st_mode & 077)
+		return baleen_fail(error, EPERM, "%s is not root's alone: remove it first", root);
 	return 0;
 }
 
@@ -71,7 +70,7 @@ static bool is_passing_mount_namespace(void)
 	return is_other_mount_namespace("/proc/1/ns/mnt") || is_other_mount_namespace(parent);
 }
 
-static int make_root(struct baleen_error *error)
+static int make_root(const char *root, struct baleen_error *error)
 {
 	if (!is_bpffs() && is_passing_mount_namespace())
 		return baleen_fail(error, EXDEV,
@@ -80,27 +79,35 @@ static int make_root(struct baleen_error *error)
 				   "'nsenter --net=/run/netns/NAME', or mount it yourself");
 	if (!is_bpffs() && mount("bpf", BALEEN_BPFFS, "bpf", 0, "mode=0700"))
 		return baleen_fail(error, errno, "cannot mount bpffs on " BALEEN_BPFFS ": %m");
-	if (mkdir(BALEEN_PIN_ROOT, 0700) && errno != EEXIST)
-		return baleen_fail(error, errno, BALEEN_PIN_ROOT ": %m");
-	return check_owner(error);
+	if (mkdir(root, 0700) && errno != EEXIST)
+		return baleen_fail(error, errno, "%s: %m", root);
+	return check_owner(root, error);
 }
 
-int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error *error)
+int baleen_pins_name_in(const char *root, struct baleen_pins *pins, int ifindex,
+			struct baleen_error *error)
 {
 	u64 cookie;
 	int err = netns_cookie(&cookie, error);
 
 	if (err)
 		return err;
-	*pins = (struct baleen_pins){ .netns_cookie = cookie, .ifindex = ifindex, .lock_fd = -1 };
-	snprintf(pins->path, sizeof(pins->path), BALEEN_PIN_ROOT "/ns%llu-if%d",
-		 (unsigned long long)cookie, ifindex);
+	*pins = (struct baleen_pins){
+		.root = root, .netns_cookie = cookie, .ifindex = ifindex, .lock_fd = -1
+	};
+	snprintf(pins->path, sizeof(pins->path), "%s/ns%llu-if%d", root, (unsigned long long)cookie,
+		 ifindex);
 	return 0;
+}
+
+int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error *error)
+{
+	return baleen_pins_name_in(BALEEN_PIN_ROOT, pins, ifindex, error);
 }
 
 int baleen_pins_lock(struct baleen_pins *pins, u64 timeout_ms, struct baleen_error *error)
 {
-	int err = make_root(error);
+	int err = make_root(pins->root, error);
 
 	if (err)
 		return err;
@@ -221,58 +228,71 @@ u32 baleen_pins_programs(const struct baleen_pins *pins, u32 *ids)
 }
 
 /* @where: cookie of the only namespace to visit, or NULL */
-static int visit_pins(const u64 *where, int (*visit)(const struct baleen_pins *pins, void *data),
-		      void *data, struct baleen_error *error)
+static int visit_pins(const char *root, const u64 *where,
+		      int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		      struct baleen_error *error)
 {
-	int err = check_owner(error);
+	int err = check_owner(root, error);
 	struct dirent *entry;
 	DIR *directory;
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	directory = opendir(BALEEN_PIN_ROOT);
+	directory = opendir(root);
 	if (!directory)
-		return baleen_fail(error, errno, BALEEN_PIN_ROOT ": %m");
+		return baleen_fail(error, errno, "%s: %m", root);
 	while (!err && (entry = readdir(directory))) {
-		struct baleen_pins pins = { .lock_fd = -1 };
+		struct baleen_pins pins = { .root = root, .lock_fd = -1 };
 		unsigned long long cookie;
 
 		if (sscanf(entry->d_name, "ns%llu-if%d", &cookie, &pins.ifindex) != 2 ||
 		    (where && cookie != *where))
 			continue;
 		pins.netns_cookie = cookie;
-		snprintf(pins.path, sizeof(pins.path), BALEEN_PIN_ROOT "/%.60s", entry->d_name);
+		snprintf(pins.path, sizeof(pins.path), "%.64s/%.60s", root, entry->d_name);
 		err = visit(&pins, data);
 	}
 	closedir(directory);
 	return err;
 }
 
-int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
-		     struct baleen_error *error)
+int baleen_pins_each_in(const char *root, int (*visit)(const struct baleen_pins *pins, void *data),
+			void *data, struct baleen_error *error)
 {
 	u64 here;
 	int err = netns_cookie(&here, error);
 
-	return err ? err : visit_pins(&here, visit, data, error);
+	return err ? err : visit_pins(root, &here, visit, data, error);
+}
+
+int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		     struct baleen_error *error)
+{
+	return baleen_pins_each_in(BALEEN_PIN_ROOT, visit, data, error);
 }
 
 int baleen_pins_every(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
 		      struct baleen_error *error)
 {
-	return visit_pins(NULL, visit, data, error);
+	return visit_pins(BALEEN_PIN_ROOT, NULL, visit, data, error);
 }
 
 int baleen_pins_open_link(const struct baleen_pins *pins, struct bpf_link_info *info)
 {
-	char path[BALEEN_PIN_BYTES + 8];
+	return baleen_pins_open_link_as(pins, "link", info);
+}
+
+int baleen_pins_open_link_as(const struct baleen_pins *pins, const char *name,
+			     struct bpf_link_info *info)
+{
+	char path[BALEEN_PIN_BYTES + 16];
 	u32 bytes = sizeof(*info);
 	int fd, err;
 
-	err = check_owner(NULL);
+	err = check_owner(pins->root, NULL);
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "%s/link", pins->path);
+	snprintf(path, sizeof(path), "%s/%s", pins->path, name);
 	fd = bpf_obj_get(path);
 	if (fd < 0)
 		return fd;

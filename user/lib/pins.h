@@ -30,12 +30,14 @@
 
 /**
  * struct baleen_pins - the directory of one device
+ * @root: the directory that it is in, BALEEN_PIN_ROOT or one beside it
  * @path: of the directory
  * @netns_cookie: the network namespace's
  * @ifindex: the device's
  * @lock_fd: the locked directory, or -1
  */
 struct baleen_pins {
+	const char *root;
 	char path[BALEEN_PIN_BYTES];
 	u64 netns_cookie;
 	int ifindex;
@@ -51,6 +53,18 @@ struct baleen_pins {
  * Return: 0 or a negative errno.
  */
 int baleen_pins_name(struct baleen_pins *pins, int ifindex, struct baleen_error *error);
+
+/**
+ * baleen_pins_name_in() - the same of what is kept elsewhere
+ * @root: a directory of bpffs that lives as long as the pins, up to 64 bytes
+ * @pins: filled in, not locked
+ * @ifindex: the device
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_pins_name_in(const char *root, struct baleen_pins *pins, int ifindex,
+			struct baleen_error *error);
 
 /**
  * baleen_pins_lock() - make the directory and become its only writer
@@ -101,6 +115,18 @@ int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), v
 		     struct baleen_error *error);
 
 /**
+ * baleen_pins_each_in() - the same of what is kept elsewhere
+ * @root: as for baleen_pins_name_in()
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_pins_each_in(const char *root, int (*visit)(const struct baleen_pins *pins, void *data),
+			void *data, struct baleen_error *error);
+
+/**
  * baleen_pins_every() - visit the devices of all namespaces that have pins
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
@@ -139,6 +165,17 @@ u32 baleen_pins_programs(const struct baleen_pins *pins, u32 *ids);
  * Return: a descriptor or a negative errno.
  */
 int baleen_pins_open_link(const struct baleen_pins *pins, struct bpf_link_info *info);
+
+/**
+ * baleen_pins_open_link_as() - open a pinned link of another name
+ * @pins: as named
+ * @name: of the pin, up to 15 bytes
+ * @info: filled in; its ifindex is 0 when the link has lost its device
+ *
+ * Return: a descriptor or a negative errno.
+ */
+int baleen_pins_open_link_as(const struct baleen_pins *pins, const char *name,
+			     struct bpf_link_info *info);
 
 /**
  * baleen_pins_open() - open a pin of a program's directory

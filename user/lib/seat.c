@@ -158,16 +158,24 @@ static int make_link(int ifindex, int program_fd, u32 flags, int *link_fd)
 	return fd;
 }
 
+int baleen_seat_link(int ifindex, int program_fd, enum baleen_mode mode, int *link_fd,
+		     struct baleen_error *error)
+{
+	int err = make_link(ifindex, program_fd, mode_flags(mode), link_fd);
+
+	return err ? baleen_fail(error, -err, "%s", baleen_log_reason(err)) : 0;
+}
+
 /* The link is pinned last: without it nothing outlives this process. */
 static int take_by_link(const struct baleen_pins *pins, const struct baleen_loaded *loaded,
 			enum baleen_mode mode, struct baleen_error *error)
 {
 	char path[BALEEN_PIN_BYTES + 8];
 	int link_fd = -1;
-	int err = make_link(pins->ifindex, loaded->program_fd, mode_flags(mode), &link_fd);
+	int err = baleen_seat_link(pins->ifindex, loaded->program_fd, mode, &link_fd, error);
 
 	if (err)
-		return baleen_fail(error, -err, "%s", baleen_log_reason(err));
+		return err;
 	snprintf(path, sizeof(path), "%s/link", pins->path);
 	err = bpf_obj_pin(link_fd, path);
 	if (err)

@@ -82,6 +82,19 @@ bool baleen_seat_is_same(const struct baleen_seat *a, const struct baleen_seat *
 void baleen_seat_tidy(const struct baleen_seat *seat, const struct baleen_pins *pins);
 
 /**
+ * baleen_seat_link() - put a program on a device by a link
+ * @ifindex: the device
+ * @program_fd: the program
+ * @mode: native or generic
+ * @link_fd: filled in: as long as nobody pins it, the link ends with its descriptor
+ * @error: filled in on failure: the driver's or kernel's reason and no more
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_seat_link(int ifindex, int program_fd, enum baleen_mode mode, int *link_fd,
+		     struct baleen_error *error);
+
+/**
  * baleen_seat_take() - put a program on a device
  * @place: where
  * @pins: of the device, locked, without another program
