@@ -5,29 +5,18 @@
  * Usage: rates [KIND]...: prints TAP
  *
  * A rate: 10 M keys that are in none of 20 filters of other seeds and other
- * members, half a million for each. The difference of measured and expected rate
- * has a spread over the filters, which comes of the probes and of the filters
- * themselves; its mean must be 0 within the 99.9 % interval of Student. Where
- * fewer than N_FEW positives are expected the probes are all of the spread, and
- * the 99.9 % interval is that of Poisson. An interval wider than MAX_WIDTH of a
- * rate would show nothing, and fails.
+ * members, half a million for each, judged as in sample.h.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "rate_sample.h"
 #include "shaped.h"
 
 #define N_KEYS 50000
-#define N_FILTERS 20
 #define N_PROBES 500000ull
 #define N_EXACT_PROBES 10000000ull
-#define N_FEW 2000
-#define MAX_WIDTH 0.12
-
-/* Two-sided 99.9 %: Student with N_FILTERS - 1 degrees of freedom, and one tail. */
-#define STUDENT 3.8834
-#define TAIL 0.0005
 
 /* Indices of a filter's members and of its probes, away from those of others. */
 #define FILTER_INDICES (1ull << 27)
@@ -109,68 +98,19 @@ static void result(bool is_good, const char *name, const char *what)
 
 /* --- rates ----------------------------------------------------------------- */
 
-/**
- * struct sample - what the filters of one geometry and fill did
- * @n_positive: probes that were positive, in all
- * @n_expected: probes that are expected to be
- * @difference: of measured and expected rate, of each filter
- */
-struct sample {
-	u64 n_positive;
-	double n_expected;
-	double difference[N_FILTERS];
-};
-
-/* Probability of @n or fewer when @mean are expected. */
-static double poisson_below(double mean, u64 n)
-{
-	double sum = 0;
-
-	for (u64 i = 0; i <= n; i++)
-		sum += exp(i * log(mean) - mean - lgamma(i + 1.));
-	return sum;
-}
-
-static bool is_poisson(const struct sample *sample)
-{
-	double mean = sample->n_expected;
-	u64 n = sample->n_positive;
-
-	return poisson_below(mean, n) > TAIL && (!n || 1 - poisson_below(mean, n - 1) > TAIL);
-}
-
-/* Half the width of the interval of the mean difference. */
-static double student_width(const struct sample *sample, double *mean)
-{
-	double sum = 0, squares = 0;
-
-	for (u32 i = 0; i < N_FILTERS; i++)
-		sum += sample->difference[i];
-	*mean = sum / N_FILTERS;
-	for (u32 i = 0; i < N_FILTERS; i++)
-		squares += pow(sample->difference[i] - *mean, 2);
-	return STUDENT * sqrt(squares / (N_FILTERS - 1) / N_FILTERS);
-}
-
 static void judge(const char *name, double fill, const struct sample *sample)
 {
-	double n_probes = (double)N_FILTERS * N_PROBES, mean, width;
-	double rate = sample->n_expected / n_probes;
-	bool is_good;
+	struct judged judged = sample_judge(sample, N_PROBES);
 	char what[160];
 
-	if (sample->n_expected < N_FEW) {
-		is_good = is_poisson(sample);
+	if (judged.is_few)
 		snprintf(what, sizeof(what), "%.0f %% full, %.2f expected of 10 M, %llu came",
 			 fill * 100, sample->n_expected, (unsigned long long)sample->n_positive);
-	} else {
-		width = student_width(sample, &mean);
-		is_good = fabs(mean) <= width && width <= MAX_WIDTH * rate;
+	else
 		snprintf(what, sizeof(what),
-			 "%.0f %% full, %.4g expected, %.4g came, within %.1f %%", fill * 100, rate,
-			 rate + mean, 100 * width / rate);
-	}
-	result(is_good, name, what);
+			 "%.0f %% full, %.4g expected, %.4g came, within %.1f %%", fill * 100,
+			 judged.expected, judged.measured, 100 * judged.width / judged.expected);
+	result(judged.is_good, name, what);
 }
 
 /* Where slots are lossy and keys share them, the rate of a cuckoo table is one of

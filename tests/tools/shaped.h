@@ -20,7 +20,7 @@
 /**
  * struct shaped - a filter to make
  * @name: for people
- * @domain: of its keys: BALEEN_IP4 or BALEEN_WORD
+ * @domain: of its keys: BALEEN_IP4, BALEEN_WORD, or BALEEN_TUPLE for those of Squid
  * @kind: enum baleen_kind
  * @shape: its geometry
  * @fpp: the rate that it is planned for
@@ -47,7 +47,9 @@ static inline struct baleen_seed shaped_seed(u64 number)
 static inline struct baleen_image shaped_image(const struct shaped *shaped, u64 n, u64 seed)
 {
 	struct baleen_image image = {
-		.key_spec = shaped->domain == BALEEN_IP4 ? BALEEN_KEY_SRC : BALEEN_KEY_FLOW,
+		.key_spec = shaped->domain == BALEEN_IP4   ? BALEEN_KEY_SRC :
+			    shaped->domain == BALEEN_TUPLE ? BALEEN_KEY_SQUID :
+							     BALEEN_KEY_FLOW,
 		.seed = shaped_seed(seed),
 	};
 	struct baleen_table *table = &image.table[shaped->domain];
