@@ -171,7 +171,7 @@ static int set_rule(const struct baleen_dev_rule *asked, struct baleen_hook_rule
 	baleen_rule_set(&rule->rule, asked->action, (const char *)asked->name, &qualifiers,
 			&body->image);
 	rcu_read_unlock();
-	return rule->rule.image.key_spec == BALEEN_KEY_STRING ? -EOPNOTSUPP : 0;
+	return baleen_spec_has_fields(rule->rule.image.key_spec) ? 0 : -EOPNOTSUPP;
 }
 
 int baleen_hook_rules_complete(const struct baleen_dev_rule *asked, struct baleen_hook_rules *old,

@@ -174,6 +174,20 @@ baleen_inline bool baleen_spec_is_address(u32 spec)
 }
 
 /**
+ * baleen_spec_has_fields() - is the key made of fields of a packet?
+ * @spec: enum baleen_key_spec
+ *
+ * Others are asked for by programs, and no rule can have them.
+ *
+ * Context: any, BPF-safe.
+ * Return: true or false.
+ */
+baleen_inline bool baleen_spec_has_fields(u32 spec)
+{
+	return spec && spec <= BALEEN_KEY_FLOW;
+}
+
+/**
  * baleen_spec_is_bad() - is this no specification of keys?
  * @spec: any number
  *
@@ -182,8 +196,8 @@ baleen_inline bool baleen_spec_is_address(u32 spec)
  */
 baleen_inline bool baleen_spec_is_bad(u32 spec)
 {
-	return !spec || (spec > BALEEN_KEY_FLOW && spec != BALEEN_KEY_STRING &&
-			 spec != BALEEN_KEY_SQUID);
+	return !baleen_spec_has_fields(spec) && spec != BALEEN_KEY_STRING &&
+	       spec != BALEEN_KEY_SQUID;
 }
 
 /**

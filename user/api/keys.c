@@ -78,8 +78,9 @@ static int check_entry(const struct baleen_keys *keys, const char *line, size_t 
 
 int baleen_keys_add(struct baleen_keys *keys, const char *entry)
 {
-	char line[2 * BALEEN_KEY_TEXT];
-	size_t length = strlen(entry);
+	bool is_url = keys->list.key_spec == BALEEN_KEY_SQUID;
+	size_t length = strlen(entry), room = is_url ? BALEEN_ENTRY_ROOM : 2 * BALEEN_KEY_TEXT;
+	char line[BALEEN_ENTRY_ROOM];
 	const char *ignored;
 	int err = check_open(keys);
 
@@ -89,7 +90,7 @@ int baleen_keys_add(struct baleen_keys *keys, const char *entry)
 		err = baleen_list_add(&keys->list, entry, &ignored);
 		return err ? baleen_fail(api_error(), -err, "no memory for keys") : 0;
 	}
-	if (length + 1 >= sizeof(line) || strchr(entry, '\n'))
+	if (length + 1 >= room || strchr(entry, '\n'))
 		return baleen_fail(api_error(), EINVAL, "'%.40s...': not a key", entry);
 	memcpy(line, entry, length);
 	line[length] = '\n';

@@ -124,7 +124,8 @@ const char *baleen_error_text(void);
  * baleen_keys_new() - an empty collection of keys
  * @key: the fields of a packet that make a key: "src" (as NULL), "dst", or any
  *       of proto,src,dst,sport,dport with commas between; or "string": no field
- *       of a packet, but any text
+ *       of a packet, but any text; or "squid": what Squid calls an object, a URL
+ *       or 32 hexadecimal digits
  * @keys: filled in; free with baleen_keys_free()
  *
  * Return: 0; -EINVAL for other fields; -ENOMEM.
@@ -135,7 +136,8 @@ int baleen_keys_new(const char *key, struct baleen_keys **keys);
  * baleen_keys_add() - add an entry, as a line of a list would have it
  * @keys: the keys
  * @entry: an address, prefix, range A-B, '!' and one of these as an exception,
- *         or the fields of a key with commas between; or the text of a string
+ *         or the fields of a key with commas between; or the text of a string;
+ *         or a URL
  *
  * Return: 0; -EINVAL, and nothing was added; -EBUSY after the keys were used
  * for a set; -ENOMEM.

@@ -88,10 +88,11 @@ static int check_argument(const struct change *change, const char *line, size_t 
 
 static int write_argument(const struct change *change, const char *argument, FILE *stream)
 {
-	char line[2 * BALEEN_KEY_TEXT];
-	size_t length = strlen(argument);
+	bool is_url = change->list.key_spec == BALEEN_KEY_SQUID;
+	size_t length = strlen(argument), room = is_url ? BALEEN_ENTRY_ROOM : 2 * BALEEN_KEY_TEXT;
+	char line[BALEEN_ENTRY_ROOM];
 
-	if (length + 1 >= sizeof(line) || strchr(argument, '\n')) {
+	if (length + 1 >= room || strchr(argument, '\n')) {
 		complain("'%.40s...': not a key", argument);
 		return EXIT_FAILED;
 	}

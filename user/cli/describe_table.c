@@ -12,6 +12,7 @@ static const char *const hash_name[BALEEN_N_HASHES] = {
 	[BALEEN_HASH_KEYED] = "keyed",
 	[BALEEN_HASH_MURMUR3] = "murmur3",
 	[BALEEN_HASH_MURMUR3_FNV1A] = "murmur3-fnv1a",
+	[BALEEN_HASH_SQUID] = "squid",
 };
 
 static u64 slots_of(const struct baleen_table *table)

@@ -90,21 +90,22 @@ static int take_csv(const struct command *command, struct list_options *options,
 	return err ? complain_usage(command, "--%s '%s': %s", name, argument, error.text) : 0;
 }
 
-static const char *take_hash(const char *argument, u32 *hash)
+static const char *take_hash(const char *argument, struct baleen_shape *shape)
 {
 	static const char *const names[BALEEN_N_HASHES] = {
-		[BALEEN_HASH_KEYED] = "keyed",
-		[BALEEN_HASH_MURMUR3] = "murmur3",
-		[BALEEN_HASH_MURMUR3_FNV1A] = "murmur3-fnv1a",
+		[BALEEN_HASH_BLOCKED] = "blocked", [BALEEN_HASH_KEYED] = "keyed",
+		[BALEEN_HASH_MURMUR3] = "murmur3", [BALEEN_HASH_MURMUR3_FNV1A] = "murmur3-fnv1a",
+		[BALEEN_HASH_SQUID] = "squid",
 	};
 
-	for (u32 i = BALEEN_HASH_KEYED; i < BALEEN_N_HASHES; i++) {
+	for (u32 i = 0; i < BALEEN_N_HASHES; i++) {
 		if (!strcmp(argument, names[i])) {
-			*hash = i;
+			shape->hash = i;
+			shape->is_blocked = i == BALEEN_HASH_BLOCKED;
 			return NULL;
 		}
 	}
-	return "not keyed, murmur3 or murmur3-fnv1a";
+	return "not blocked, keyed, murmur3, murmur3-fnv1a or squid";
 }
 
 static const char *take_load(const char *argument, double *load)
@@ -159,7 +160,7 @@ static const char *read_shape(struct baleen_build_options *build, int option, co
 	case OPTION_HASHES:
 		return take_up_to(argument, BALEEN_MAX_POSITIONS, "not a number from 1 to 32",
 				  &shape->n_hashes);
-	case OPTION_HASH: return take_hash(argument, &shape->hash);
+	case OPTION_HASH: return take_hash(argument, shape);
 	case OPTION_SLOT_BITS:
 		return take_one_of(argument, widths, "not 8, 12, 16, 32 or 64", &shape->slot_bits);
 	case OPTION_BUCKET_SLOTS:

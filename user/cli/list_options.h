@@ -120,12 +120,14 @@ struct list_options {
 	"  --fpp P          false positive rate allowed, 0 (default) to below 1; IPv4 keys in\n" \
 	"                   a cuckoo table are exact whatever it says\n"                         \
 	"  --key SPEC       the fields of a packet that are looked up: src (default), or any\n"  \
-	"                   of proto,src,dst,sport,dport; flow is all of them; or string, a\n"   \
-	"                   line of bytes, which no packet has\n"                                \
+	"                   of proto,src,dst,sport,dport; flow is all of them; or what no\n"     \
+	"                   packet has: string, a line of bytes, or squid, a URL or key of\n"    \
+	"                   a cached object\n"                                                   \
 	"  --capacity N     leave room for N keys\n"                                             \
 	"  --bits M         classic, counting: M positions in all\n"                             \
 	"  --hashes K       bloom, classic, counting: K bits set per key\n"                      \
-	"  --hash H         classic, counting: keyed, murmur3 or murmur3-fnv1a\n"                \
+	"  --hash H         classic, counting: keyed, murmur3, murmur3-fnv1a or squid;\n"        \
+	"                   counting: blocked\n"                                                 \
 	"  --slot-bits N    cuckoo: slots of 8, 12, 16, 32 or 64 bits\n"                         \
 	"  --bucket-slots N  cuckoo: 1, 2 or 4 (default) slots in a bucket\n"                    \
 	"  --stash          cuckoo: 8 more places for keys that find no room\n"                  \

@@ -120,7 +120,7 @@ int parse_count(const char *text, u64 *count)
 
 const char *key_spec_text(u32 key_spec)
 {
-	static char text[BALEEN_KEY_FLOW + 1][BALEEN_KEY_SPEC_TEXT];
+	static char text[BALEEN_KEY_SQUID + 1][BALEEN_KEY_SPEC_TEXT];
 
-	return baleen_key_spec_text(key_spec, text[key_spec & BALEEN_KEY_FLOW]);
+	return baleen_key_spec_text(key_spec, text[key_spec & (2 * BALEEN_KEY_SQUID - 1)]);
 }

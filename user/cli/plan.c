@@ -35,13 +35,17 @@ static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_
 static void cost_of(const struct plan *plan, u32 kind, struct baleen_cost *cost)
 {
 	const struct baleen_build_options *build = &plan->lists.build;
+	struct baleen_shape shape = build->shape;
 
+	*cost = (struct baleen_cost){ .table.kind = kind };
+	cost->err = baleen_shape_for_keys(build->key_spec, kind, &shape, &cost->error);
+	if (cost->err)
+		return;
 	if (plan->bits_per_key)
-		baleen_cost_fill(plan->domain, kind, build->capacity, plan->bits_per_key,
-				 &build->shape, cost);
-	else
-		baleen_cost_plan(plan->domain, kind, build->capacity, build->fpp, &build->shape,
+		baleen_cost_fill(plan->domain, kind, build->capacity, plan->bits_per_key, &shape,
 				 cost);
+	else
+		baleen_cost_plan(plan->domain, kind, build->capacity, build->fpp, &shape, cost);
 }
 
 static u32 can(const struct plan *plan, const struct baleen_cost *cost)

@@ -151,6 +151,11 @@ static int halve_table(struct baleen_table *table, struct baleen_error *error)
 				   "half: build it again from its lists",
 				   is_blocked ? table->n_buckets : baleen_table_bits(table),
 				   is_blocked ? "blocks" : "bits");
+	if (table->hash == BALEEN_HASH_SQUID && n_bits % 8)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "half of a digest of %llu bits is not of whole bytes: build it "
+				   "again from its lists",
+				   (unsigned long long)n_bits * 2);
 	table->n_buckets = (n_bits - 1) / (BALEEN_BLOCK_BYTES * 8) + 1;
 	table->n_spare_bits = ((u64)table->n_buckets << 9) - n_bits;
 	table->n_blocks = baleen_table_blocks(table);

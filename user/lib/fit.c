@@ -10,10 +10,9 @@
 typedef unsigned long long ull;
 
 static const char *const hash_text[BALEEN_N_HASHES] = {
-	[BALEEN_HASH_BLOCKED] = "blocked",
-	[BALEEN_HASH_KEYED] = "keyed",
-	[BALEEN_HASH_MURMUR3] = "murmur3",
-	[BALEEN_HASH_MURMUR3_FNV1A] = "murmur3-fnv1a",
+	[BALEEN_HASH_BLOCKED] = "blocked", [BALEEN_HASH_KEYED] = "keyed",
+	[BALEEN_HASH_MURMUR3] = "murmur3", [BALEEN_HASH_MURMUR3_FNV1A] = "murmur3-fnv1a",
+	[BALEEN_HASH_SQUID] = "squid",
 };
 
 /* With both numbers, where they differ. */

@@ -71,3 +71,12 @@ const char *baleen_key_spec_text(u32 spec, char *text)
 			n += sprintf(text + n, "%s%s", n ? "," : "", words[i].name);
 	return text;
 }
+
+const char *baleen_key_spec_refuse(u32 spec)
+{
+	if (spec == BALEEN_KEY_STRING)
+		return "its keys are strings, which are no field of a packet";
+	if (spec == BALEEN_KEY_SQUID)
+		return "its keys are Squid's, which are no field of a packet";
+	return baleen_spec_has_fields(spec) ? NULL : "no such key";
+}

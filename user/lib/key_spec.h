@@ -35,4 +35,12 @@ int baleen_key_spec_parse(const char *text, u32 *spec, struct baleen_error *erro
  */
 const char *baleen_key_spec_text(u32 spec, char *text);
 
+/**
+ * baleen_key_spec_refuse() - why packets have no such keys
+ * @spec: enum baleen_key_spec
+ *
+ * Return: NULL when they have, or the reason, a constant string.
+ */
+const char *baleen_key_spec_refuse(u32 spec);
+
 #endif /* BALEEN_KEY_SPEC_H */

@@ -18,7 +18,8 @@ struct baleen_hashes;
  * @n_bits: classic, counting: m
  * @n_hashes: Bloom kinds: bits set per key, k
  * @hash: classic, counting: enum baleen_hash; 0 is keyed for classic, blocked
- *        for counting
+ *        for counting; see baleen_shape_for_keys()
+ * @is_blocked: counting: 0 is no default but what was asked for
  * @slot_bits: cuckoo: 8, 12, 16, 32 or 64
  * @bucket_slots: cuckoo: 1, 2 or 4
  * @has_stash: cuckoo: a key that finds no room goes to a stash
@@ -30,6 +31,7 @@ struct baleen_shape {
 	u64 n_bits;
 	u32 n_hashes;
 	u32 hash;
+	bool is_blocked;
 	u32 slot_bits;
 	u32 bucket_slots;
 	bool has_stash;

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include <baleen/squid.h>
+
 #include "bloom_bits.h"
 #include "bloom_math.h"
 #include "kind.h"
@@ -12,6 +14,34 @@
 #define BLOCK_BITS (BALEEN_BLOCK_BYTES * 8)
 
 /* --- plan ------------------------------------------------------------------ */
+
+/* Positions of a hash that has no choice of them, or 0. */
+static u32 fixed_hashes(u32 hash)
+{
+	if (hash == BALEEN_HASH_SQUID)
+		return BALEEN_DIGEST_HASHES;
+	return hash == BALEEN_HASH_MURMUR3_FNV1A ? 2 : 0;
+}
+
+static const char *hash_noun(u32 hash)
+{
+	return hash == BALEEN_HASH_SQUID ? "Squid's hash" : "murmur3";
+}
+
+static int check_squid(u32 domain, const struct baleen_shape *shape, struct baleen_error *error)
+{
+	if (domain != BALEEN_TUPLE)
+		return baleen_fail(error, EINVAL, "Squid's hash is for keys of Squid");
+	if (shape->n_hashes && shape->n_hashes != BALEEN_DIGEST_HASHES)
+		return baleen_fail(error, EINVAL,
+				   "Squid's hash has 4 positions, not %u: use --hash keyed",
+				   shape->n_hashes);
+	if (shape->n_bits % 8)
+		return baleen_fail(error, EINVAL,
+				   "Squid's digests are whole bytes, which %llu bits are not",
+				   (unsigned long long)shape->n_bits);
+	return 0;
+}
 
 static int check_shape(u32 domain, double fpp, const struct baleen_shape *shape,
 		       struct baleen_error *error)
@@ -30,9 +60,9 @@ static int check_shape(u32 domain, double fpp, const struct baleen_shape *shape,
 				   "fields");
 	if (!is_keyed && shape->n_bits > 1ull << 32)
 		return baleen_fail(error, EINVAL,
-				   "murmur3 has 32 bits and chooses of 2^32 at most, not of %llu: "
+				   "%s has 32 bits and chooses of 2^32 at most, not of %llu: "
 				   "use --hash keyed",
-				   (unsigned long long)shape->n_bits);
+				   hash_noun(shape->hash), (unsigned long long)shape->n_bits);
 	if (shape->n_bits > (u64)BALEEN_MAX_BLOCKS * BLOCK_BITS)
 		return baleen_fail(error, E2BIG, "%llu bits are too many for one filter",
 				   (unsigned long long)shape->n_bits);
@@ -53,9 +83,9 @@ static int choose_bits(u64 n, double fpp, u32 hash, u32 n_hashes, u64 *n_bits,
 		return baleen_plan_too_many(n, error);
 	if (hash != BALEEN_HASH_KEYED && n_blocks * BLOCK_BITS > 1ull << 32)
 		return baleen_fail(error, EINVAL,
-				   "murmur3 has 32 bits, which is too little for %llu keys at "
+				   "%s has 32 bits, which is too little for %llu keys at "
 				   "this rate: use --hash keyed",
-				   (unsigned long long)n);
+				   hash_noun(hash), (unsigned long long)n);
 	*n_bits = n_blocks * BLOCK_BITS;
 	return 0;
 }
@@ -65,10 +95,12 @@ static int classic_plan(u32 domain, u64 n, double fpp, const struct baleen_shape
 {
 	u32 hash = shape->hash ? shape->hash : BALEEN_HASH_KEYED, n_hashes = shape->n_hashes;
 	u64 n_bits = shape->n_bits, n_blocks;
-	int err = check_shape(domain, fpp, shape, error);
+	int err = hash == BALEEN_HASH_SQUID ? check_squid(domain, shape, error) : 0;
 
-	if (hash == BALEEN_HASH_MURMUR3_FNV1A)
-		n_hashes = 2;
+	if (!err)
+		err = check_shape(domain, fpp, shape, error);
+	if (fixed_hashes(hash))
+		n_hashes = fixed_hashes(hash);
 	if (!err && !n_bits)
 		err = choose_bits(n, fpp, hash, n_hashes, &n_bits, error);
 	if (err)

@@ -20,6 +20,9 @@ static int counting_plan(u32 domain, u64 n, double fpp, const struct baleen_shap
 	int err;
 
 	/* Blocks have no number of bits but multiples of their own. */
+	if (wanted.n_bits && wanted.is_blocked)
+		return baleen_fail(error, EINVAL,
+				   "a blocked filter has no number of bits to choose");
 	if (wanted.n_bits && !wanted.hash)
 		wanted.hash = BALEEN_HASH_KEYED;
 	err = plane_ops(wanted.hash)->plan(domain, n, fpp, &wanted, &planned, error);

@@ -286,7 +286,7 @@ static int explain_image(const struct baleen_filter *filter, int err, struct bal
 				error, EOPNOTSUPP,
 				"its hash is not keyed, and such strings cannot be asked "
 				"in the kernel: build it with a keyed one");
-	if (err == -EOPNOTSUPP && image->key_spec != BALEEN_KEY_STRING &&
+	if (err == -EOPNOTSUPP && baleen_spec_has_fields(image->key_spec) &&
 	    baleen_load_check(image, error))
 		return err;
 	if (err == -EINVAL)

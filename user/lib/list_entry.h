@@ -8,6 +8,9 @@
 #include "key_text.h"
 #include "span.h"
 
+/* Room for any entry and its newline. */
+#define BALEEN_ENTRY_ROOM 8193
+
 /**
  * enum baleen_entry_kind - sort of a line
  * @BALEEN_ENTRY_NONE: blank, a comment, or ipset's create

@@ -11,6 +11,7 @@
 #include <xdp/libxdp.h>
 
 #include "chain.h"
+#include "key_spec.h"
 #include "load.h"
 #include "pins.h"
 #include "ruleset.h"
@@ -121,9 +122,10 @@ static void map_name(const char *rule, char *name, size_t bytes)
 
 int baleen_load_check(const struct baleen_image *image, struct baleen_error *error)
 {
-	if (image->key_spec == BALEEN_KEY_STRING)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "its keys are strings, which are no field of a packet");
+	const char *reason = baleen_key_spec_refuse(image->key_spec);
+
+	if (reason)
+		return baleen_fail(error, EOPNOTSUPP, "%s", reason);
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
 		const struct baleen_table *table = &image->table[domain];
 

@@ -284,6 +284,7 @@ int baleen_parts_plan(const struct baleen_parts *parts, const struct baleen_buil
 		      double fpp, struct baleen_image *image, struct baleen_error *error)
 {
 	u32 key_spec = options->like ? options->like->key_spec : options->key_spec;
+	struct baleen_build_options shaped = *options;
 	const char *reason;
 	int err;
 
@@ -298,8 +299,10 @@ int baleen_parts_plan(const struct baleen_parts *parts, const struct baleen_buil
 	if (parts->list->n_covered <= image->n_listed)
 		image->n_covered = parts->list->n_covered;
 	set_name(image, options->name);
-	err = plan_tables(parts, options, fpp, image, error);
+	err = baleen_shape_for_keys(key_spec, options->kind, &shaped.shape, error);
 	if (!err)
-		err = plan_empty(options, fpp, image, error);
+		err = plan_tables(parts, &shaped, fpp, image, error);
+	if (!err)
+		err = plan_empty(&shaped, fpp, image, error);
 	return err ? err : place_tables(image, error);
 }

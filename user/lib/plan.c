@@ -13,6 +13,26 @@ int baleen_plan_too_many(u64 n, struct baleen_error *error)
 			   (unsigned long long)n);
 }
 
+int baleen_shape_for_keys(u32 key_spec, u32 kind, struct baleen_shape *shape,
+			  struct baleen_error *error)
+{
+	bool is_squid = key_spec == BALEEN_KEY_SQUID;
+	bool has_hash = kind == BALEEN_KIND_CLASSIC || kind == BALEEN_KIND_COUNTING;
+
+	if (shape->hash == BALEEN_HASH_SQUID && !is_squid)
+		return baleen_fail(error, EINVAL,
+				   "the hash squid is for keys of Squid: --key squid");
+	if (is_squid && shape->hash > BALEEN_HASH_KEYED && shape->hash != BALEEN_HASH_SQUID)
+		return baleen_fail(error, EINVAL,
+				   "murmur3 hashes addresses and strings, not keys of Squid");
+	if (shape->is_blocked && kind == BALEEN_KIND_CLASSIC)
+		return baleen_fail(error, EINVAL,
+				   "a classic filter is not blocked: --kind bloom is");
+	if (is_squid && has_hash && !shape->hash && !shape->is_blocked)
+		shape->hash = BALEEN_HASH_SQUID;
+	return 0;
+}
+
 int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct baleen_shape *shape,
 		       struct baleen_table *table, struct baleen_error *error)
 {

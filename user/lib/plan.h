@@ -58,6 +58,20 @@ int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct bal
 		       struct baleen_table *table, struct baleen_error *error);
 
 /**
+ * baleen_shape_for_keys() - the hash that a table of such keys has
+ * @key_spec: enum baleen_key_spec
+ * @kind: enum baleen_kind, not a directory
+ * @shape: what was asked for; where that leaves the hash of a classic or counting
+ *         table open and the keys are Squid's, it becomes Squid's, so that the filter
+ *         is a cache digest; untouched on failure
+ * @error: filled in on failure
+ *
+ * Return: 0, or -EINVAL for a hash of other keys or of another kind.
+ */
+int baleen_shape_for_keys(u32 key_spec, u32 kind, struct baleen_shape *shape,
+			  struct baleen_error *error);
+
+/**
  * baleen_plan_too_many() - the error of a plan beyond BALEEN_MAX_BLOCKS
  * @n: keys asked for
  * @error: filled in

@@ -57,6 +57,8 @@ static void fill_plane(u32 domain, u32 kind, u64 n, double bits_per_key,
 
 	if (kind == BALEEN_KIND_CLASSIC || shape->hash || shape->n_bits) {
 		sized.n_bits = shape->n_bits ? shape->n_bits : n_bits;
+		if (shape->hash == BALEEN_HASH_SQUID && !shape->n_bits)
+			sized.n_bits -= sized.n_bits % 8;
 		baleen_cost_plan(domain, kind, n, 0, &sized, cost);
 		return;
 	}

@@ -56,6 +56,21 @@ static bool has_white_space(const char *text, size_t n_bytes)
 	return false;
 }
 
+/* RFC 3986 section 3.1. */
+static bool is_scheme(const char *text, size_t n_bytes)
+{
+	for (size_t i = 0; i < n_bytes; i++) {
+		char lower = text[i] | 0x20;
+		bool is_letter = lower >= 'a' && lower <= 'z';
+		bool is_other = (text[i] >= '0' && text[i] <= '9') || text[i] == '+' ||
+				text[i] == '-' || text[i] == '.';
+
+		if (!is_letter && (!i || !is_other))
+			return false;
+	}
+	return n_bytes;
+}
+
 static bool is_hex(const char *text, size_t n_bytes)
 {
 	for (size_t i = 0; i < n_bytes; i++)
@@ -76,7 +91,7 @@ int baleen_squid_key_text(const char *text, size_t n_bytes, struct baleen_key *k
 		*reason = "not 32 hexadecimal digits";
 	else if (!colon)
 		*reason = "neither a URL, which has ://, nor 32 hexadecimal digits";
-	else if (colon == text)
+	else if (!is_scheme(text, colon - text))
 		*reason = "a URL without a scheme";
 	else if (has_white_space(text, n_bytes))
 		*reason = "white space in a URL";

@@ -28,10 +28,8 @@ static const char *rule_fault(const struct baleen_state_rule *rule)
 		return "no such action";
 	if (baleen_qualifiers_check(&rule->qualifiers, NULL))
 		return "its qualifiers contradict each other";
-	if (rule->key_spec == BALEEN_KEY_STRING)
-		return "its keys are strings, which are no field of a packet";
-	if (!rule->key_spec || rule->key_spec & ~(u32)BALEEN_KEY_FLOW)
-		return "no such key";
+	if (baleen_key_spec_refuse(rule->key_spec))
+		return baleen_key_spec_refuse(rule->key_spec);
 	if (!baleen_kind_has_keys(rule->kind))
 		return "no such kind of filter";
 	if (!is_share(rule->fpp) || !is_share(rule->limits.max_shrink) ||

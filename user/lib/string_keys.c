@@ -193,10 +193,7 @@ int baleen_strings_unique(struct baleen_strings *strings)
 
 static bool hashes_bytes(const struct baleen_filter *filter)
 {
-	const struct baleen_table *table = &filter->image.table[BALEEN_TUPLE];
-
-	return (table->kind == BALEEN_KIND_CLASSIC || table->kind == BALEEN_KIND_COUNTING) &&
-	       table->hash >= BALEEN_HASH_MURMUR3;
+	return baleen_needs_bytes(&filter->image.table[BALEEN_TUPLE]);
 }
 
 struct baleen_key baleen_string_key(const struct baleen_filter *filter, struct baleen_string string)
