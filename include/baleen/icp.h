@@ -250,6 +250,33 @@ struct baleen_icp_state {
 	u64 n_unrecorded;
 };
 
+/* Positions of a key in a counting table that is fed. */
+#define BALEEN_ICP_MAX_HASHES 16
+
+/**
+ * baleen_icp_may_feed() - can the packet program change the keys of this image?
+ * @image: a checked header, of BALEEN_KEY_SQUID
+ *
+ * Counting tables of up to BALEEN_ICP_MAX_HASHES positions, and cuckoo tables of four
+ * slots of 64 bits a bucket, without a stash: of narrower slots two keys may share
+ * one, and to delete one would hide the other.
+ *
+ * Context: any, BPF-safe.
+ * Return: true or false.
+ */
+baleen_inline bool baleen_icp_may_feed(const struct baleen_image *image)
+{
+	const struct baleen_table *table = &image->table[BALEEN_TUPLE];
+
+	if (image->flags & BALEEN_FLAG_COPIES)
+		return false;
+	if (table->kind == BALEEN_KIND_COUNTING)
+		return table->n_hashes <= BALEEN_ICP_MAX_HASHES &&
+		       (table->hash <= BALEEN_HASH_KEYED || table->hash == BALEEN_HASH_SQUID);
+	return table->kind == BALEEN_KIND_CUCKOO && table->slot_bits == 64 && !table->shape &&
+	       !table->extra;
+}
+
 /**
  * struct baleen_icp_event - one change of a filter, as recorded
  * @key_hi: see squid.h
