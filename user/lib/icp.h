@@ -107,13 +107,14 @@ int baleen_icp_each(int (*visit)(const struct baleen_pins *pins, void *data), vo
 int baleen_icp_sibling(const struct baleen_icp *icp, const char *name);
 
 /**
- * baleen_icp_is_fed_kind() - can a feed change such a filter?
+ * baleen_icp_check() - can a sibling have such a filter?
  * @image: its checked header
+ * @feeders: bit n: feeder n tells what the sibling has
  * @error: says why not; may be NULL
  *
  * Return: 0 or -EOPNOTSUPP.
  */
-int baleen_icp_is_fed_kind(const struct baleen_image *image, struct baleen_error *error);
+int baleen_icp_check(const struct baleen_image *image, u32 feeders, struct baleen_error *error);
 
 /**
  * baleen_icp_filter() - the live filter of a sibling
@@ -159,6 +160,13 @@ void baleen_icp_synced(const struct baleen_icp *icp, u32 n, u64 n_entries,
 		       const struct baleen_icp_stats *stats);
 
 /**
+ * baleen_icp_now_ns() - the clock of synced_ns and of heard
+ *
+ * Return: CLOCK_MONOTONIC.
+ */
+u64 baleen_icp_now_ns(void);
+
+/**
  * baleen_icp_is_fresh() - is a sibling answered for at this moment?
  * @icp: opened
  * @n: the sibling
@@ -166,6 +174,12 @@ void baleen_icp_synced(const struct baleen_icp *icp, u32 n, u64 n_entries,
  * Return: true when it is, by the rule that the program goes by.
  */
 bool baleen_icp_is_fresh(const struct baleen_icp *icp, u32 n);
+
+/**
+ * baleen_icp_empty() - take everything off that these pins hold
+ * @pins: locked, and it stays so
+ */
+void baleen_icp_empty(const struct baleen_pins *pins);
 
 /**
  * baleen_icp_detach() - take the instance off a device and forget it

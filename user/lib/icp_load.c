@@ -162,9 +162,8 @@ static int use_maps(struct bpf_object *object, const struct baleen_icp_loaded *l
 static int set_config(struct bpf_object *object, const struct baleen_icp_config *config)
 {
 	size_t bytes;
-	void *constants =
-		bpf_map__initial_value(bpf_object__find_map_by_name(object, ".rodata.config"),
-				       &bytes);
+	void *constants = (void *)bpf_map__initial_value(
+		bpf_object__find_map_by_name(object, ".rodata.config"), &bytes);
 
 	if (!constants || bytes != sizeof(*config))
 		return -EINVAL;
@@ -405,8 +404,8 @@ int baleen_icp_loaded_open(struct baleen_icp_loaded *loaded, const struct baleen
 int baleen_icp_apply(const struct baleen_icp_loaded *loaded, struct baleen_icp_batch *batch,
 		     struct baleen_error *error)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = batch, .ctx_out = batch,
-		    .ctx_size_in = sizeof(*batch), .ctx_size_out = sizeof(*batch));
+	/* A program of this type has its context copied back by the kernel. */
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = batch, .ctx_size_in = sizeof(*batch));
 	int err;
 
 	if (loaded->apply_fd < 0)

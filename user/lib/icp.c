@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The instance that answers ICP queries on one device: opened and taken off. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "icp_links.h"
+#include "icp_next.h"
+#include "load.h"
+
+/* Times a reader starts again because a writer took the program it looked at. */
+#define MAX_READ_RETRIES 100
+
+/* --- look ------------------------------------------------------------------ */
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void close_all(struct baleen_icp *icp)
+{
+	if (icp->state)
+		munmap(icp->state, sizeof(*icp->state));
+	icp->state = NULL;
+	baleen_icp_loaded_close(&icp->now);
+	close_fd(&icp->link_fd);
+	close_fd(&icp->feed_link_fd);
+}
+
+static void find_life(struct baleen_icp *icp, const struct bpf_link_info *link)
+{
+	bool exists = if_indextoname(icp->pins.ifindex, icp->device);
+
+	if (!exists)
+		memcpy(icp->device, icp->now.config.device, sizeof(icp->device));
+	if (exists && baleen_device_program(icp->pins.ifindex, &icp->there))
+		exists = false;
+	if (link->xdp.ifindex && exists && icp->there.id == link->prog_id)
+		icp->life = BALEEN_XDP_ATTACHED;
+	else if (link->xdp.ifindex)
+		icp->life = BALEEN_XDP_MOVED;
+	else if (!exists)
+		icp->life = BALEEN_XDP_GONE;
+	else if (icp->there.id)
+		icp->life = BALEEN_XDP_REPLACED;
+	else
+		icp->life = BALEEN_XDP_DETACHED;
+}
+
+/* A feed that comes in by the device that answers is there when that is. */
+static void find_feed(struct baleen_icp *icp)
+{
+	const struct baleen_icp_config *config = &icp->now.config;
+	bool is_here = icp->life == BALEEN_XDP_ATTACHED || icp->life == BALEEN_XDP_MOVED;
+	struct bpf_link_info info = { 0 };
+
+	memcpy(icp->feed_device, config->feed_device, sizeof(icp->feed_device));
+	icp->is_fed = is_here;
+	if (!config->feed_device[0])
+		return;
+	icp->feed_link_fd = baleen_pins_open_link_as(&icp->pins, "feed", &info);
+	icp->is_fed = icp->feed_link_fd >= 0 && info.xdp.ifindex;
+	if (icp->is_fed && icp->life == BALEEN_XDP_ATTACHED)
+		if_indextoname(info.xdp.ifindex, icp->feed_device);
+}
+
+static int map_state(struct baleen_icp *icp)
+{
+	void *state = mmap(NULL, sizeof(*icp->state), PROT_READ | PROT_WRITE, MAP_SHARED,
+			   icp->now.state_fd, 0);
+
+	if (state == MAP_FAILED)
+		return -errno;
+	icp->state = state;
+	return 0;
+}
+
+static bool is_unchanged(const struct baleen_icp *icp, const struct bpf_link_info *link)
+{
+	struct bpf_link_info now;
+	int fd = baleen_pins_open_link(&icp->pins, &now);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return now.id == link->id && now.prog_id == link->prog_id &&
+	       now.xdp.ifindex == link->xdp.ifindex;
+}
+
+/* -EAGAIN when a writer came in between: without the lock, link and pins are two looks
+ * at what moves.
+ */
+static int try_open(struct baleen_icp *icp, bool *is_found)
+{
+	struct bpf_link_info link;
+	int err;
+
+	icp->link_fd = baleen_pins_open_link(&icp->pins, &link);
+	*is_found = icp->link_fd >= 0;
+	if (icp->link_fd < 0)
+		return icp->link_fd;
+	err = baleen_icp_loaded_open(&icp->now, &icp->pins, link.prog_id);
+	if (!err)
+		err = map_state(icp);
+	if (err)
+		return err == -ENOENT ? -EAGAIN : err;
+	find_life(icp, &link);
+	find_feed(icp);
+	icp->is_observing = !icp->now.egress_id ||
+			    (icp->life == BALEEN_XDP_ATTACHED &&
+			     baleen_icp_egress_id(icp->pins.ifindex) == icp->now.egress_id);
+	return is_unchanged(icp, &link) ? 0 : -EAGAIN;
+}
+
+/* A path that was denied helps nobody: say which capability opens it. */
+static int explain_denial(int err, struct baleen_error *error)
+{
+	if (err == -EACCES || err == -EPERM)
+		baleen_device_privileges(error);
+	return err;
+}
+
+int baleen_icp_open_pins(struct baleen_icp *icp, const struct baleen_pins *pins,
+			 struct baleen_error *error)
+{
+	bool is_found = false;
+	int err = -EAGAIN;
+
+	memset(icp, 0, sizeof(*icp));
+	icp->pins = *pins;
+	icp->link_fd = icp->feed_link_fd = -1;
+	baleen_icp_loaded_init(&icp->now);
+	for (int i = 0; i < MAX_READ_RETRIES && err == -EAGAIN; i++) {
+		close_all(icp);
+		err = try_open(icp, &is_found);
+	}
+	if (!err)
+		return 0;
+	close_all(icp);
+	if (!is_found) {
+		err = baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+		return explain_denial(err, error);
+	}
+	if (err == -EPROTO)
+		return baleen_fail(error, EPROTO,
+				   "%s was made by another version of baleen: "
+				   "detach and attach again",
+				   pins->path);
+	/* Not ENOENT, which says that nothing is attached: the link is there. */
+	if (err == -EAGAIN)
+		return baleen_fail(error, ESTALE, "%s: pins are missing: detach and attach again",
+				   pins->path);
+	return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+}
+
+int baleen_icp_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		    struct baleen_error *error)
+{
+	return explain_denial(baleen_pins_each_in(BALEEN_ICP_PIN_ROOT, visit, data, error), error);
+}
+
+/* --- find ------------------------------------------------------------------ */
+
+struct search {
+	const char *device;
+	bool gone_only;
+	bool is_found;
+	struct baleen_pins found;
+};
+
+static int match_old_name(const struct baleen_pins *pins, void *data)
+{
+	struct search *search = data;
+	struct baleen_icp icp;
+
+	if (baleen_icp_open_pins(&icp, pins, NULL))
+		return 0;
+	if (!strcmp(icp.now.config.device, search->device) &&
+	    (!search->gone_only || icp.life == BALEEN_XDP_GONE)) {
+		search->found = *pins;
+		search->is_found = true;
+	}
+	close_all(&icp);
+	return 0;
+}
+
+static int not_there(const char *device, struct baleen_error *error)
+{
+	return baleen_fail(error, ENOENT, "nothing answers ICP on %s: 'baleen icp attach' does",
+			   device);
+}
+
+/* By the name the device has; by the one it had, while no device bears that; or what a
+ * gone device left, when the one that bears its name now has nothing.
+ */
+static int find_pins(const char *device, struct baleen_pins *pins, struct baleen_error *error)
+{
+	unsigned int ifindex = baleen_device_index(device);
+	struct search search = { .device = device, .gone_only = ifindex };
+	int err;
+
+	if (ifindex) {
+		err = baleen_pins_name_in(BALEEN_ICP_PIN_ROOT, pins, ifindex, error);
+		if (err || !access(pins->path, F_OK))
+			return err;
+	}
+	err = baleen_icp_each(match_old_name, &search, error);
+	if (err)
+		return err;
+	if (search.is_found) {
+		*pins = search.found;
+		return 0;
+	}
+	if (!ifindex)
+		return baleen_fail(error, ENODEV, "%s: no such device", device);
+	return not_there(device, error);
+}
+
+/* --- write ----------------------------------------------------------------- */
+
+/* The generation whose feed program has that number. */
+static int find_fed(const struct baleen_icp *icp, u32 feed_id, struct baleen_icp_loaded *next)
+{
+	u32 ids[BALEEN_MAX_PINNED], n = baleen_pins_programs(&icp->pins, ids);
+
+	for (u32 i = 0; i < n; i++) {
+		if (baleen_icp_loaded_open(next, &icp->pins, ids[i]))
+			continue;
+		if (next->feed_id == feed_id)
+			return 0;
+		baleen_icp_loaded_close(next);
+	}
+	return -ENOENT;
+}
+
+/* Forward: the filters of the next generation have all but the few events between the
+ * snapshot and the switch, those in force have none of what was fed since.
+ */
+static int finish_switch(struct baleen_icp *icp, struct baleen_error *error)
+{
+	struct baleen_icp_loaded next;
+	struct bpf_link_info info = { 0 };
+	int fd;
+
+	if (icp->feed_link_fd < 0)
+		return 0;
+	fd = baleen_pins_open_link_as(&icp->pins, "feed", &info);
+	close_fd(&fd);
+	if (!info.xdp.ifindex || info.prog_id == icp->now.feed_id)
+		return 0;
+	if (find_fed(icp, info.prog_id, &next))
+		return baleen_fail(error, ESTALE,
+				   "%s: the feed has a program of nobody: detach and attach again",
+				   icp->device);
+	return baleen_icp_enter_answer(icp, &next, error);
+}
+
+/* What killed commands left, finished or removed. */
+static int tidy(struct baleen_icp *icp, struct baleen_error *error)
+{
+	int err = finish_switch(icp, error);
+
+	if (!err && icp->life == BALEEN_XDP_ATTACHED && icp->now.egress_fd >= 0 &&
+	    baleen_icp_egress_id(icp->pins.ifindex) != icp->now.egress_id)
+		err = baleen_icp_egress_put(&icp->pins, icp->now.egress_fd, error);
+	if (err)
+		return err;
+	__atomic_store_n(&icp->state->is_recording, 0, __ATOMIC_RELEASE);
+	baleen_pins_clean(&icp->pins, icp->now.program_id);
+	return 0;
+}
+
+int baleen_icp_open(struct baleen_icp *icp, const char *device, bool for_writing,
+		    struct baleen_error *error)
+{
+	struct baleen_pins pins;
+	int err = find_pins(device, &pins, error);
+
+	if (!err && access(pins.path, F_OK))
+		err = not_there(device, error);
+	if (!err && for_writing)
+		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
+	if (err)
+		return err;
+	err = baleen_icp_open_pins(icp, &pins, error);
+	if (err == -ENOENT)
+		not_there(device, error);
+	if (!err && for_writing) {
+		err = tidy(icp, error);
+		if (err)
+			close_all(icp);
+	}
+	if (err)
+		baleen_pins_unlock(&pins);
+	return err;
+}
+
+void baleen_icp_close(struct baleen_icp *icp)
+{
+	close_all(icp);
+	baleen_pins_unlock(&icp->pins);
+}
+
+/* --- detach ---------------------------------------------------------------- */
+
+static void drop_link(const struct baleen_pins *pins, const char *name)
+{
+	char path[BALEEN_PIN_BYTES + 16];
+	struct bpf_link_info info;
+	int fd = baleen_pins_open_link_as(pins, name, &info);
+
+	/* At once, not when the last reference goes. */
+	if (fd >= 0) {
+		bpf_link_detach(fd);
+		close(fd);
+	}
+	snprintf(path, sizeof(path), "%s/%s", pins->path, name);
+	unlink(path);
+}
+
+void baleen_icp_empty(const struct baleen_pins *pins)
+{
+	if (baleen_pins_are_here(pins))
+		baleen_icp_egress_remove(pins);
+	drop_link(pins, "link");
+	drop_link(pins, "feed");
+	baleen_pins_empty(pins);
+}
+
+static bool has_link(const struct baleen_pins *pins)
+{
+	struct bpf_link_info info;
+	int fd = baleen_pins_open_link(pins, &info);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int baleen_icp_detach(const char *device, struct baleen_error *error)
+{
+	struct baleen_pins pins;
+	int err = find_pins(device, &pins, error);
+
+	if (!err && access(pins.path, F_OK))
+		err = not_there(device, error);
+	if (!err)
+		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
+	if (err)
+		return explain_denial(err, error);
+	if (!has_link(&pins))
+		err = not_there(device, error);
+	baleen_icp_empty(&pins);
+	baleen_pins_unlock(&pins);
+	return err;
+}

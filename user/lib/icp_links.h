@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where the programs of an instance of ICP sit: BPF links of XDP, and a filter of tc
+ * on what leaves a device.
+ */
+#ifndef BALEEN_ICP_LINKS_H
+#define BALEEN_ICP_LINKS_H
+
+#include "device.h"
+#include "icp_load.h"
+
+/**
+ * baleen_icp_link_switch() - give a link another program
+ * @link_fd: the link
+ * @program_fd: the program
+ * @old_fd: the one that it has
+ * @error: filled in on failure: the reason and no more
+ *
+ * When this returns the old one runs nowhere any more.
+ *
+ * Return: 0; -EPERM when it has another one; a negative errno.
+ */
+int baleen_icp_link_switch(int link_fd, int program_fd, int old_fd, struct baleen_error *error);
+
+/**
+ * baleen_icp_link_pin() - keep a link
+ * @pins: of the device, locked
+ * @name: "link" or "feed"
+ * @link_fd: the link
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_icp_link_pin(const struct baleen_pins *pins, const char *name, int link_fd,
+			struct baleen_error *error);
+
+/**
+ * baleen_icp_egress_put() - have a device's own answers seen
+ * @pins: of the device, locked; remembers whether its clsact is ours
+ * @egress_fd: the program; replaces one of ours
+ * @error: filled in on failure
+ *
+ * It comes first of what others have there, and whatever it sees goes on to them.
+ *
+ * Return: 0; -EBUSY when somebody else has its place; a negative errno.
+ */
+int baleen_icp_egress_put(const struct baleen_pins *pins, int egress_fd,
+			  struct baleen_error *error);
+
+/**
+ * baleen_icp_egress_id() - the program in our place on what leaves a device
+ * @ifindex: the device
+ *
+ * Return: its number; 0 when there is none.
+ */
+u32 baleen_icp_egress_id(int ifindex);
+
+/**
+ * baleen_icp_egress_remove() - the opposite of baleen_icp_egress_put()
+ * @pins: of the device, locked
+ *
+ * What is in our place goes if it is a program of these pins. A clsact that is ours
+ * goes with it, unless somebody uses it meanwhile.
+ */
+void baleen_icp_egress_remove(const struct baleen_pins *pins);
+
+#endif /* BALEEN_ICP_LINKS_H */

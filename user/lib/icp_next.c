@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Another filter for a sibling. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "icp_links.h"
+#include "icp_next.h"
+#include "load.h"
+
+/* --- load ------------------------------------------------------------------ */
+
+static int copy_fd(int from, int *to)
+{
+	*to = fcntl(from, F_DUPFD_CLOEXEC, 0);
+	return *to < 0 ? -errno : 0;
+}
+
+static int share_maps(const struct baleen_icp_loaded *now, u32 n, struct baleen_icp_loaded *next)
+{
+	int err = copy_fd(now->stats_fd, &next->stats_fd);
+
+	if (!err)
+		err = copy_fd(now->state_fd, &next->state_fd);
+	if (!err)
+		err = copy_fd(now->askers_fd, &next->askers_fd);
+	if (!err)
+		err = copy_fd(now->log_fd, &next->log_fd);
+	for (u32 i = 0; i < now->config.n_siblings && !err; i++)
+		if (i != n)
+			err = copy_fd(now->sibling_fd[i], &next->sibling_fd[i]);
+	return err;
+}
+
+static int make(struct baleen_icp *icp, u32 n, const struct baleen_filter *filter,
+		struct baleen_icp_loaded *next, struct baleen_error *error)
+{
+	struct baleen_icp_sibling *sibling = &next->config.sibling[n];
+	int err = share_maps(&icp->now, n, next);
+
+	if (err)
+		return baleen_fail(error, -err, "%s: %s", icp->device, strerror(-err));
+	next->config.generation++;
+	sibling->image = filter->image;
+	err = baleen_load_map(sibling->name, filter, &next->sibling_fd[n], error);
+	if (!err)
+		err = baleen_icp_load(next, next->config.frags, error);
+	if (!err)
+		err = baleen_icp_loaded_pin(next, &icp->pins, error);
+	return err;
+}
+
+int baleen_icp_next(struct baleen_icp *icp, u32 n, const struct baleen_filter *filter,
+		    struct baleen_icp_loaded *next, struct baleen_error *error)
+{
+	const struct baleen_icp_sibling *sibling = &icp->now.config.sibling[n];
+	struct baleen_icp_loaded made;
+	struct baleen_error why;
+	int err = baleen_icp_check(&filter->image, sibling->feeders, &why);
+
+	if (err)
+		return baleen_fail(error, -err, "%s:%s: %s", icp->device, sibling->name, why.text);
+	baleen_icp_loaded_init(&made);
+	made.config = icp->now.config;
+	err = make(icp, n, filter, &made, error);
+	if (err) {
+		baleen_icp_loaded_close(&made);
+		baleen_pins_clean(&icp->pins, icp->now.program_id);
+		return err;
+	}
+	*next = made;
+	return 0;
+}
+
+/* --- switch ---------------------------------------------------------------- */
+
+static int failed(const struct baleen_icp *icp, int err, const struct baleen_error *why,
+		  struct baleen_error *error)
+{
+	return baleen_fail(error, -err, "%s: cannot switch to the new filter: %s", icp->device,
+			   why->text);
+}
+
+int baleen_icp_enter_feed(struct baleen_icp *icp, const struct baleen_icp_loaded *next,
+			  struct baleen_error *error)
+{
+	struct baleen_error why;
+	int err;
+
+	if (icp->feed_link_fd < 0)
+		return 0;
+	err = baleen_icp_link_switch(icp->feed_link_fd, next->feed_fd, icp->now.feed_fd, &why);
+	return err ? failed(icp, err, &why, error) : 0;
+}
+
+/* What leaves the device first: until the link is switched the old generation is in
+ * force, and the next writer puts its program back.
+ */
+int baleen_icp_enter_answer(struct baleen_icp *icp, struct baleen_icp_loaded *next,
+			    struct baleen_error *error)
+{
+	struct baleen_error why;
+	int err = 0;
+
+	if (next->egress_fd >= 0 && icp->life == BALEEN_XDP_ATTACHED)
+		err = baleen_icp_egress_put(&icp->pins, next->egress_fd, &why);
+	if (!err) {
+		err = baleen_icp_link_switch(icp->link_fd, next->answer_fd, icp->now.answer_fd,
+					     &why);
+		if (err && icp->now.egress_fd >= 0 && icp->life == BALEEN_XDP_ATTACHED)
+			baleen_icp_egress_put(&icp->pins, icp->now.egress_fd, NULL);
+	}
+	if (err)
+		return failed(icp, err, &why, error);
+	baleen_icp_loaded_close(&icp->now);
+	icp->now = *next;
+	baleen_icp_loaded_init(next);
+	icp->there.id = icp->now.program_id;
+	baleen_pins_clean(&icp->pins, icp->now.program_id);
+	return 0;
+}
+
+void baleen_icp_abandon(struct baleen_icp *icp, struct baleen_icp_loaded *next)
+{
+	/* Refused when the link never had the next program. */
+	if (icp->feed_link_fd >= 0 && next->feed_fd >= 0)
+		baleen_icp_link_switch(icp->feed_link_fd, icp->now.feed_fd, next->feed_fd, NULL);
+	baleen_icp_loaded_close(next);
+	baleen_pins_clean(&icp->pins, icp->now.program_id);
+}

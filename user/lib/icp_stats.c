@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What an instance of ICP has counted, and the filters of its siblings. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "icp.h"
+
+int baleen_icp_sibling(const struct baleen_icp *icp, const char *name)
+{
+	for (u32 i = 0; i < icp->now.config.n_siblings; i++)
+		if (!strcmp(icp->now.config.sibling[i].name, name))
+			return i;
+	return -ENOENT;
+}
+
+/* --- filters --------------------------------------------------------------- */
+
+static int check_fed(const struct baleen_table *table, struct baleen_error *error)
+{
+	if (table->kind == BALEEN_KIND_COUNTING)
+		return 0;
+	if (table->kind != BALEEN_KIND_CUCKOO)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "kind %s cannot follow a feed: counting and cuckoo can",
+				   baleen_kind_name(table->kind));
+	if (table->slot_bits != 64)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "slots of %u bits cannot follow a feed: those of 64 can",
+				   table->slot_bits);
+	if (table->n_stash)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "a cuckoo table with a stash cannot follow a feed");
+	return 0;
+}
+
+int baleen_icp_check(const struct baleen_image *image, u32 feeders, struct baleen_error *error)
+{
+	const struct baleen_table *table = &image->table[BALEEN_TUPLE];
+	int err;
+
+	if (image->key_spec != BALEEN_KEY_SQUID)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "its keys are no objects of Squid: build it with --key squid");
+	if (table->kind == BALEEN_KIND_QUOTIENT && !baleen_quotient_fits_packets(table))
+		return baleen_fail(error, EOPNOTSUPP,
+				   "it has a cluster of %u slots, and queries are looked up in %d "
+				   "at most: resize it to more room",
+				   table->longest_cluster, BALEEN_QUOTIENT_SCAN);
+	if (!feeders)
+		return 0;
+	err = check_fed(table, error);
+	if (!err && image->flags & BALEEN_FLAG_COPIES && table->kind == BALEEN_KIND_CUCKOO)
+		err = baleen_fail(error, EOPNOTSUPP,
+				  "a cuckoo table with copies cannot follow a feed");
+	/* A set cannot know that two of them have one object, and would forget it with
+	 * the first that does.
+	 */
+	if (!err && feeders & (feeders - 1) && table->kind != BALEEN_KIND_COUNTING)
+		err = baleen_fail(error, EOPNOTSUPP,
+				  "only kind counting can follow several feeders");
+	return err;
+}
+
+static bool same_geometry(const struct baleen_image *a, const struct baleen_image *b)
+{
+	return a->n_blocks == b->n_blocks && a->key_spec == b->key_spec &&
+	       !memcmp(&a->seed, &b->seed, sizeof(a->seed)) &&
+	       !memcmp(&a->table[BALEEN_TUPLE], &b->table[BALEEN_TUPLE],
+		       offsetof(struct baleen_table, n_entries));
+}
+
+int baleen_icp_filter(const struct baleen_icp *icp, u32 n, struct baleen_filter *filter,
+		      struct baleen_error *error)
+{
+	const struct baleen_icp_sibling *sibling = &icp->now.config.sibling[n];
+	struct baleen_filter mapped = { .is_mapped = true };
+	const char *reason = "header and program disagree";
+
+	mapped.n_bytes = (size_t)sibling->image.n_blocks * BALEEN_BLOCK_BYTES;
+	mapped.bytes = mmap(NULL, mapped.n_bytes, PROT_READ, MAP_SHARED, icp->now.sibling_fd[n], 0);
+	if (mapped.bytes == MAP_FAILED)
+		return baleen_fail(error, errno, "%s:%s: %m", icp->device, sibling->name);
+	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason) ||
+	    !same_geometry(&mapped.image, &sibling->image)) {
+		munmap(mapped.bytes, mapped.n_bytes);
+		return baleen_fail(error, EINVAL, "%s:%s: %s", icp->device, sibling->name, reason);
+	}
+	/* The program goes by the constants of its load, so do we. */
+	mapped.image = sibling->image;
+	*filter = mapped;
+	return 0;
+}
+
+/* --- counters -------------------------------------------------------------- */
+
+int baleen_icp_stats(const struct baleen_icp *icp, struct baleen_icp_stats *stats,
+		     struct baleen_error *error)
+{
+	const size_t n_counters = sizeof(*stats) / sizeof(u64);
+	int n_cpus = libbpf_num_possible_cpus();
+	u64 *per_cpu;
+	u32 zero = 0;
+	int err;
+
+	if (n_cpus < 0)
+		return baleen_fail(error, -n_cpus, "cannot count the CPUs: %s", strerror(-n_cpus));
+	per_cpu = calloc(n_cpus, sizeof(*stats));
+	if (!per_cpu)
+		return baleen_fail(error, ENOMEM, "no memory for counters");
+	err = bpf_map_lookup_elem(icp->now.stats_fd, &zero, per_cpu);
+	if (!err) {
+		memset(stats, 0, sizeof(*stats));
+		for (size_t i = 0; i < n_cpus * n_counters; i++)
+			((u64 *)stats)[i % n_counters] += per_cpu[i];
+	}
+	free(per_cpu);
+	if (err)
+		return baleen_fail(error, -err, "%s: cannot read the counters: %s", icp->device,
+				   strerror(-err));
+	return 0;
+}
+
+u64 baleen_icp_entries(const struct baleen_icp *icp, u32 n, const struct baleen_icp_stats *stats)
+{
+	s64 base = __atomic_load_n(&icp->state->base[n], __ATOMIC_RELAXED);
+	s64 entries = base + (s64)(stats->sibling[n].inserted - stats->sibling[n].deleted);
+
+	return entries > 0 ? entries : 0;
+}
+
+/* --- freshness ------------------------------------------------------------- */
+
+static u64 clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+u64 baleen_icp_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+void baleen_icp_synced(const struct baleen_icp *icp, u32 n, u64 n_entries,
+		       const struct baleen_icp_stats *stats)
+{
+	const struct baleen_icp_sibling_stats *counted = &stats->sibling[n];
+	struct baleen_icp_state *state = icp->state;
+
+	__atomic_store_n(&state->base[n], (s64)(n_entries - (counted->inserted - counted->deleted)),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&state->synced_wall_ns[n], clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
+	__atomic_store_n(&state->synced_ns[n], clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+}
+
+static bool is_recent(u64 then_ns, u64 now_ns, u64 stale_ns)
+{
+	return then_ns && (then_ns > now_ns || now_ns - then_ns < stale_ns);
+}
+
+bool baleen_icp_is_fresh(const struct baleen_icp *icp, u32 n)
+{
+	const struct baleen_icp_config *config = &icp->now.config;
+	const struct baleen_icp_state *state = icp->state;
+	u32 feeders = config->sibling[n].feeders;
+	u64 now_ns = baleen_icp_now_ns();
+	bool is_heard = feeders;
+
+	if (!config->stale_ns || is_recent(__atomic_load_n(&state->synced_ns[n], __ATOMIC_RELAXED),
+					   now_ns, config->stale_ns))
+		return true;
+	for (u32 i = 0; i < config->n_feeders; i++)
+		if (feeders & 1u << i)
+			is_heard &=
+				is_recent(__atomic_load_n(&state->heard[i].at_ns, __ATOMIC_RELAXED),
+					  now_ns, config->stale_ns);
+	return is_heard;
+}
