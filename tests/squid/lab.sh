@@ -34,10 +34,18 @@
 #                                    squid_store_log) leaves: live keys, HEX, sorted
 #      squid_sibling NAME N...       the lines of an asker: cache_peer, N of 10.9.0.N, no trap
 #      lab_get NAME URL...           fetches through the Squid of a node, as its client: prints
-#                                    a status per URL, in order; `lab_get NAME -` reads URLs
+#                                    a status per URL, in order; `lab_get NAME -` reads URLs;
+#                                    $TMP/NAME/bodies has what came
+#      lab_reload NAME URL...        the same, as by the reload of a browser
 #      lab_purge NAME URL...         the same with PURGE
+#      counted                       equal lines of the input, as "N LINE,N LINE"
 #      squid_routes NAME             of its access.log: how often each result and route, as
-#                                    "N TCP_MISS/200 SIBLING_HIT"
+#                                    "N TCP_MISS/200 SIBLING_HIT,N ..."
+#      squid_forget NAME             empties its access.log
+#      squid_seed NAME IMAGE OPTION...  an image of the objects of a Squid, by mgr:objects
+#      icp_status NODE DEV WHO NAME  a counter of the instance on DEV of a node (the switch is
+#                                    the node sw), of the sibling or feeder WHO; "" for neither
+#      icp_delta NAME COMMAND...     runs it, prints by how much icp.pkts_recv of NAME moved
 #      obj FIRST LAST                URLs http://10.9.0.3/obj/N
 #      wait_for WHAT COMMAND...      until the command succeeds, 20 seconds at most, or bails
 #
@@ -292,6 +300,31 @@ icp_counter()
 	squid_counter "$1" icp.queries_recv
 }
 
+# icp_delta NAME COMMAND...: messages of ICP, whatever they are
+icp_delta()
+{
+	local before
+
+	before=$(squid_counter "$1" icp.pkts_recv)
+	"${@:2}" >/dev/null || return
+	echo $(($(squid_counter "$1" icp.pkts_recv) - before))
+}
+
+# squid_seed NAME IMAGE OPTION...
+squid_seed()
+{
+	lab_in "$1" "$BALEEN" icp seed -o "$2" "http://10.9.0.${lab_host[$1]}:3128" \
+		--from objects "${@:3}"
+}
+
+# icp_status NODE DEV WHO NAME
+icp_status()
+{
+	lab_in "$1" "$BALEEN" icp status -j "$2" | jq -r --arg who "$3" --arg name "$4" '
+		if $who == "" then . else [.. | objects | select(.name? == $who or .address? == $who)][0] end |
+		[.. | objects | .[$name]? | values][0]'
+}
+
 # squid_on_disk NAME
 squid_on_disk()
 {
@@ -309,33 +342,59 @@ squid_store_keys()
 # squid_routes NAME
 squid_routes()
 {
-	awk '{ split($9, route, "/"); n[$4 " " route[1]]++ }
-		END { for (name in n) print n[name], name }' "$TMP/$1/access.log" | sort -k 2
+	awk '{ split($9, route, "/"); print $4, route[1] }' "$TMP/$1/access.log" | counted
+}
+
+# squid_forget NAME: Squid appends, so it goes on at the beginning
+squid_forget()
+{
+	: >"$TMP/$1/access.log"
 }
 
 # --- clients --------------------------------------------------------------
 
-# lab_fetch NAME METHOD URL...: - reads them
+# lab_fetch NAME OPTION... -- URL...: OPTION of curl; - reads them
 lab_fetch()
 {
-	local proxy="http://10.9.0.${lab_host[$1]}:3128"
+	local name=$1 options=() dir=$TMP/$1
+	shift
 
-	if [ "$3" = - ]; then
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	if [ "$1" = - ]; then
 		cat
 	else
-		printf '%s\n' "${@:3}"
-	fi | awk -v null="$TMP/$1/body" '{ print "url = \"" $0 "\"\noutput = \"" null "\"" }' |
-		lab_in "$1" curl -s -g -X "$2" --max-time 60 -x "$proxy" -w '%{http_code}\n' -K -
+		printf '%s\n' "$@"
+	fi | sed 's/.*/url = "&"/' >"$dir/urls"
+	lab_in "$name" curl -s -g --max-time 60 -x "http://10.9.0.${lab_host[$name]}:3128" \
+		"${options[@]}" -w '%{stderr}%{http_code}\n' -K "$dir/urls" \
+		>"$dir/bodies" 2>"$dir/statuses"
+	cat "$dir/statuses"
 }
 
 # lab_get NAME URL...
 lab_get()
 {
-	lab_fetch "$1" GET "${@:2}"
+	lab_fetch "$1" -- "${@:2}"
+}
+
+# lab_reload NAME URL...
+lab_reload()
+{
+	lab_fetch "$1" -H "Cache-Control: no-cache" -- "${@:2}"
 }
 
 # lab_purge NAME URL...
 lab_purge()
 {
-	lab_fetch "$1" PURGE "${@:2}"
+	lab_fetch "$1" -X PURGE -- "${@:2}"
+}
+
+# counted: equal lines of the input, as "N LINE,N LINE"
+counted()
+{
+	sort | uniq -c | sed 's/^ *//' | paste -sd ,
 }
