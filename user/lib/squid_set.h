@@ -70,8 +70,10 @@ int baleen_squid_set_put(struct baleen_squid_set *set, u64 hi, u64 lo,
 /**
  * baleen_squid_set_finish() - sort, and leave what is in
  * @set: as it was put together; finished again is the same
+ *
+ * Return: 0 or -ENOMEM.
  */
-void baleen_squid_set_finish(struct baleen_squid_set *set);
+int baleen_squid_set_finish(struct baleen_squid_set *set);
 
 /**
  * baleen_squid_set_add() - append all objects of another set
