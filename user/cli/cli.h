@@ -21,12 +21,15 @@ enum exit_code {
  * @name: as typed
  * @synopsis: its arguments
  * @help: what it does, for `baleen help NAME`
+ * @verbs: NULL, or the verbs that it has, called as "icp attach", up to a NULL; their
+ *         synopses and helps follow its own
  * @run: gets the arguments from the command's name on; returns an exit code
  */
 struct command {
 	const char *name;
 	const char *synopsis;
 	const char *help;
+	const struct command *const *verbs;
 	int (*run)(int argc, char **argv);
 };
 
@@ -64,6 +67,7 @@ extern const struct command import_command;
 extern const struct command why_command;
 extern const struct command refresh_command;
 extern const struct command doctor_command;
+extern const struct command icp_command;
 
 /* Prints `baleen: ` and one line to stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -72,8 +76,11 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int complain_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Prints the usage of a command. */
+/* Prints the usage of a command, and of its verbs. */
 void print_usage(FILE *stream, const struct command *command);
+
+/* The verb of a command; NULL when it has none of that name. */
+const struct command *find_verb(const struct command *command, const char *name);
 
 /* A JSON string of any bytes: what is no UTF-8 is shown as '?'. */
 json_t *json_text(const char *text);

@@ -44,6 +44,7 @@ static const struct command *const commands[] = {
 	&update_command,
 	&refresh_command,
 	&doctor_command,
+	&icp_command,
 };
 /* clang-format on */
 
@@ -77,6 +78,13 @@ static int help(int argc, char **argv)
 	if (argc > 2 && !command) {
 		complain("no command '%s': see 'baleen help'", argv[2]);
 		return EXIT_USAGE;
+	}
+	if (argc > 3 && command->verbs) {
+		command = find_verb(command, argv[3]);
+		if (!command) {
+			complain("no '%s' in %s: see 'baleen help %s'", argv[3], argv[2], argv[2]);
+			return EXIT_USAGE;
+		}
 	}
 	if (command)
 		print_usage(stdout, command);

@@ -44,7 +44,7 @@ static int make(struct baleen_icp *icp, u32 n, const struct baleen_filter *filte
 		return baleen_fail(error, -err, "%s: %s", icp->device, strerror(-err));
 	next->config.generation++;
 	sibling->image = filter->image;
-	err = baleen_load_map(sibling->name, filter, &next->sibling_fd[n], error);
+	err = baleen_load_copy(sibling->name, filter, &next->sibling_fd[n], error);
 	if (!err)
 		err = baleen_icp_load(next, next->config.frags, error);
 	if (!err)

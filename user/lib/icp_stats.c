@@ -20,28 +20,31 @@ int baleen_icp_sibling(const struct baleen_icp *icp, const char *name)
 
 /* --- filters --------------------------------------------------------------- */
 
-static int check_fed(const struct baleen_table *table, struct baleen_error *error)
+/* Says why baleen_icp_may_feed() says no. */
+static int cannot_feed(const struct baleen_image *image, struct baleen_error *error)
 {
-	if (table->kind == BALEEN_KIND_COUNTING)
-		return 0;
-	if (table->kind != BALEEN_KIND_CUCKOO)
+	const struct baleen_table *table = &image->table[BALEEN_TUPLE];
+
+	if (table->kind != BALEEN_KIND_COUNTING && table->kind != BALEEN_KIND_CUCKOO)
 		return baleen_fail(error, EOPNOTSUPP,
 				   "kind %s cannot follow a feed: counting and cuckoo can",
 				   baleen_kind_name(table->kind));
-	if (table->slot_bits != 64)
+	if (image->flags & BALEEN_FLAG_COPIES)
+		return baleen_fail(error, EOPNOTSUPP, "a filter with copies cannot follow a feed");
+	if (table->kind == BALEEN_KIND_COUNTING)
 		return baleen_fail(error, EOPNOTSUPP,
-				   "slots of %u bits cannot follow a feed: those of 64 can",
-				   table->slot_bits);
-	if (table->n_stash)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "a cuckoo table with a stash cannot follow a feed");
-	return 0;
+				   "only hashes keyed, squid and blocked, and up to %d bits a key, "
+				   "can follow a feed",
+				   BALEEN_ICP_MAX_HASHES);
+	return baleen_fail(
+		error, EOPNOTSUPP,
+		"only a cuckoo table of 64-bit slots, four a bucket and without a stash, "
+		"can follow a feed");
 }
 
 int baleen_icp_check(const struct baleen_image *image, u32 feeders, struct baleen_error *error)
 {
 	const struct baleen_table *table = &image->table[BALEEN_TUPLE];
-	int err;
 
 	if (image->key_spec != BALEEN_KEY_SQUID)
 		return baleen_fail(error, EOPNOTSUPP,
@@ -51,19 +54,15 @@ int baleen_icp_check(const struct baleen_image *image, u32 feeders, struct balee
 				   "it has a cluster of %u slots, and queries are looked up in %d "
 				   "at most: resize it to more room",
 				   table->longest_cluster, BALEEN_QUOTIENT_SCAN);
-	if (!feeders)
-		return 0;
-	err = check_fed(table, error);
-	if (!err && image->flags & BALEEN_FLAG_COPIES && table->kind == BALEEN_KIND_CUCKOO)
-		err = baleen_fail(error, EOPNOTSUPP,
-				  "a cuckoo table with copies cannot follow a feed");
+	if (feeders && !baleen_icp_may_feed(image))
+		return cannot_feed(image, error);
 	/* A set cannot know that two of them have one object, and would forget it with
 	 * the first that does.
 	 */
-	if (!err && feeders & (feeders - 1) && table->kind != BALEEN_KIND_COUNTING)
-		err = baleen_fail(error, EOPNOTSUPP,
-				  "only kind counting can follow several feeders");
-	return err;
+	if (feeders & (feeders - 1) && table->kind != BALEEN_KIND_COUNTING)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "only kind counting can follow several feeders");
+	return 0;
 }
 
 static bool same_geometry(const struct baleen_image *a, const struct baleen_image *b)

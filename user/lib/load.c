@@ -141,14 +141,21 @@ int baleen_load_check(const struct baleen_image *image, struct baleen_error *err
 int baleen_load_map(const char *name, const struct baleen_filter *filter, int *fd,
 		    struct baleen_error *error)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-	char short_name[BPF_OBJ_NAME_LEN];
 	struct baleen_error why;
-	void *bytes;
-	int map_fd;
 
 	if (baleen_load_check(&filter->image, &why))
 		return baleen_fail(error, EOPNOTSUPP, "%s: %s", name, why.text);
+	return baleen_load_copy(name, filter, fd, error);
+}
+
+int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *fd,
+		     struct baleen_error *error)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	char short_name[BPF_OBJ_NAME_LEN];
+	void *bytes;
+	int map_fd;
+
 	map_name(name, short_name, sizeof(short_name));
 	map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, short_name, sizeof(u32),
 				sizeof(struct baleen_block), filter->image.n_blocks, &options);

@@ -59,6 +59,18 @@ int baleen_load_map(const char *name, const struct baleen_filter *filter, int *f
 		    struct baleen_error *error);
 
 /**
+ * baleen_load_copy() - the same of a filter that packets are not looked up in
+ * @name: becomes part of the map's name
+ * @filter: the filter, whatever its keys
+ * @fd: the map
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *fd,
+		     struct baleen_error *error);
+
+/**
  * baleen_load_maps() - a live map for each rule that has a filter
  * @ruleset: the rules
  * @loaded: rule_fd is filled in; what is there on failure is for

@@ -271,6 +271,12 @@ int baleen_pins_each(int (*visit)(const struct baleen_pins *pins, void *data), v
 	return baleen_pins_each_in(BALEEN_PIN_ROOT, visit, data, error);
 }
 
+int baleen_pins_every_in(const char *root, int (*visit)(const struct baleen_pins *pins, void *data),
+			 void *data, struct baleen_error *error)
+{
+	return visit_pins(root, NULL, visit, data, error);
+}
+
 int baleen_pins_every(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
 		      struct baleen_error *error)
 {

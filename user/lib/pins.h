@@ -138,6 +138,18 @@ int baleen_pins_every(int (*visit)(const struct baleen_pins *pins, void *data), 
 		      struct baleen_error *error);
 
 /**
+ * baleen_pins_every_in() - the same of what is kept elsewhere
+ * @root: as for baleen_pins_name_in()
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_pins_every_in(const char *root, int (*visit)(const struct baleen_pins *pins, void *data),
+			 void *data, struct baleen_error *error);
+
+/**
  * baleen_pins_are_here() - is the device of this network namespace?
  * @pins: as named
  *

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Putting an instance that answers ICP queries on a device. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "icp_attach.h"
+#include "icp_links.h"
+#include "links.h"
+#include "load.h"
+
+/* --- check ----------------------------------------------------------------- */
+
+static int check_sibling(const struct baleen_icp_config *config, u32 n, struct baleen_error *error)
+{
+	const struct baleen_icp_sibling *sibling = &config->sibling[n];
+	const char *reason = baleen_rule_name_check(sibling->name);
+
+	if (reason)
+		return baleen_fail(error, EINVAL, "sibling '%s': %s", sibling->name, reason);
+	if (!sibling->address_hi && !(u32)sibling->address_lo)
+		return baleen_fail(error, EINVAL, "sibling '%s': nobody has that address",
+				   sibling->name);
+	for (u32 i = 0; i < n; i++) {
+		const struct baleen_icp_sibling *other = &config->sibling[i];
+
+		if (!strcmp(other->name, sibling->name))
+			return baleen_fail(error, EEXIST, "sibling '%s' is there twice",
+					   sibling->name);
+		if (other->address_hi == sibling->address_hi &&
+		    other->address_lo == sibling->address_lo)
+			return baleen_fail(error, EEXIST, "siblings '%s' and '%s' have one address",
+					   other->name, sibling->name);
+	}
+	return 0;
+}
+
+static int check_feeders(const struct baleen_icp_config *config, struct baleen_error *error)
+{
+	for (u32 i = 0; i < config->n_feeders; i++)
+		for (u32 n = 0; n < BALEEN_ICP_MAX_SIBLINGS; n++) {
+			bool tells = config->feeder[i].siblings & 1u << n;
+			bool is_told =
+				n < config->n_siblings && config->sibling[n].feeders & 1u << i;
+
+			if (tells != is_told)
+				return baleen_fail(error, EINVAL,
+						   "feeder %u and sibling %u disagree", i, n);
+		}
+	if (config->n_feeders && !config->feed_port)
+		return baleen_fail(error, EINVAL, "no port for the feed");
+	if (!config->n_feeders && config->feed_port)
+		return baleen_fail(error, EINVAL, "a port for the feed, and no feeder");
+	if (config->n_feeders && config->feed_port == config->port)
+		return baleen_fail(error, EINVAL, "queries and the feed cannot have one port");
+	return 0;
+}
+
+int baleen_icp_plan_check(const struct baleen_icp_plan *plan, struct baleen_error *error)
+{
+	const struct baleen_icp_config *config = &plan->config;
+	int err = 0;
+
+	if (!config->n_siblings || config->n_siblings > BALEEN_ICP_MAX_SIBLINGS ||
+	    config->n_feeders > BALEEN_ICP_MAX_FEEDERS)
+		return baleen_fail(error, EINVAL, "1 to %d siblings and up to %d feeders",
+				   BALEEN_ICP_MAX_SIBLINGS, BALEEN_ICP_MAX_FEEDERS);
+	if (!config->port)
+		return baleen_fail(error, EINVAL, "no port for queries");
+	if (!plan->n_askers)
+		return baleen_fail(error, EINVAL, "nobody may ask");
+	for (u32 i = 0; i < config->n_siblings && !err; i++)
+		err = check_sibling(config, i, error);
+	return err ? err : check_feeders(config, error);
+}
+
+static int check_filters(const struct baleen_icp_plan *plan, struct baleen_error *error)
+{
+	for (u32 i = 0; i < plan->config.n_siblings; i++) {
+		const struct baleen_icp_sibling *sibling = &plan->config.sibling[i];
+		struct baleen_error why;
+		int err = baleen_icp_check(&plan->filter[i]->image, sibling->feeders, &why);
+
+		if (err)
+			return baleen_fail(error, -err, "sibling '%s': %s", sibling->name,
+					   why.text);
+	}
+	return 0;
+}
+
+/* --- what is there --------------------------------------------------------- */
+
+static int refuse_occupied(const char *device, int ifindex, struct baleen_error *error)
+{
+	struct baleen_program there;
+	const char *command = NULL;
+	int err = baleen_device_program(ifindex, &there);
+
+	if (err)
+		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
+	if (!there.id)
+		return 0;
+	if (!strcmp(there.name, "baleen_xdp"))
+		command = "baleen detach";
+	else if (!strncmp(there.name, "baleen_icp", strlen("baleen_icp")))
+		command = "baleen icp detach";
+	if (command)
+		return baleen_fail(error, EBUSY,
+				   "%s runs the XDP program '%s' (id %u, %s) already, and there is "
+				   "room for one: '%s' takes it off",
+				   device, there.name, there.id, baleen_mode_text(there.mode),
+				   command);
+	return baleen_fail(
+		error, EBUSY,
+		"%s runs the XDP program '%s' (id %u, %s) already, and there is room for "
+		"one: detach it first",
+		device, there.name[0] ? there.name : "?", there.id, baleen_mode_text(there.mode));
+}
+
+/* Leaves the pins empty, for what is to come. */
+static int clear(const struct baleen_icp_plan *plan, const struct baleen_pins *pins,
+		 int feed_ifindex, struct baleen_error *error)
+{
+	struct bpf_link_info link;
+	int fd = baleen_pins_open_link(pins, &link), err;
+
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && link.xdp.ifindex)
+		return baleen_fail(error, EBUSY,
+				   "%s answers ICP already: 'baleen icp detach %s' takes it off, "
+				   "'baleen icp resync' changes a filter",
+				   plan->device, plan->device);
+	baleen_icp_empty(pins);
+	err = refuse_occupied(plan->device, pins->ifindex, error);
+	if (!err && feed_ifindex)
+		err = refuse_occupied(plan->feed_device, feed_ifindex, error);
+	return err;
+}
+
+static bool is_veth(int ifindex)
+{
+	const struct baleen_link *link;
+	struct baleen_links links;
+	bool found = false;
+
+	if (baleen_links_read(&links, NULL))
+		return false;
+	link = baleen_links_find(&links, ifindex);
+	found = link && !strcmp(link->kind, "veth");
+	baleen_links_free(&links);
+	return found;
+}
+
+/* --- maps ------------------------------------------------------------------ */
+
+static int make_filters(const struct baleen_icp_plan *plan, struct baleen_icp_loaded *loaded,
+			struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < plan->config.n_siblings && !err; i++) {
+		loaded->config.sibling[i].image = plan->filter[i]->image;
+		err = baleen_load_copy(plan->config.sibling[i].name, plan->filter[i],
+				       &loaded->sibling_fd[i], error);
+	}
+	return err;
+}
+
+/* Before the program is on the device: nobody is refused in between. */
+static int let_ask(const struct baleen_icp_plan *plan, const struct baleen_icp_loaded *loaded,
+		   struct baleen_error *error)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < plan->n_askers && !err; i++) {
+		struct baleen_icp_grant grant = plan->asker[i];
+		u32 before = 0;
+
+		/* The longest prefix is the one that is asked. */
+		bpf_map_lookup_elem(loaded->askers_fd, &grant.prefix, &before);
+		grant.siblings |= before;
+		err = bpf_map_update_elem(loaded->askers_fd, &grant.prefix, &grant.siblings,
+					  BPF_ANY);
+	}
+	return err ? baleen_fail(error, -err, "cannot let %u prefixes ask: %s", plan->n_askers,
+				 strerror(-err)) :
+		     0;
+}
+
+static int set_synced(const struct baleen_icp_plan *plan, const struct baleen_icp_loaded *loaded,
+		      struct baleen_error *error)
+{
+	const struct baleen_icp_stats none = { 0 };
+	struct baleen_icp icp = { .now = *loaded };
+
+	icp.state = mmap(NULL, sizeof(*icp.state), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 loaded->state_fd, 0);
+	if (icp.state == MAP_FAILED)
+		return baleen_fail(error, errno, "cannot map the state: %m");
+	for (u32 i = 0; i < plan->config.n_siblings; i++)
+		if (plan->has_content & 1u << i)
+			baleen_icp_synced(&icp, i, plan->filter[i]->image.n_entries, &none);
+	munmap(icp.state, sizeof(*icp.state));
+	return 0;
+}
+
+/* --- attach ---------------------------------------------------------------- */
+
+struct attempt {
+	const char *what;
+	enum baleen_mode mode;
+	bool frags;
+};
+
+static const struct attempt attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
+	{ "native with multi-buffer frames", BALEEN_MODE_NATIVE, true },
+	{ "native", BALEEN_MODE_NATIVE, false },
+	{ "generic", BALEEN_MODE_GENERIC, true },
+};
+
+/**
+ * struct seats - the links of an attach, before they are pinned
+ * @pins: of the device
+ * @feed_ifindex: the other device; 0: none
+ * @link_fd: of the program that answers
+ * @feed_fd: of the other
+ */
+struct seats {
+	const struct baleen_pins *pins;
+	int feed_ifindex;
+	int link_fd;
+	int feed_fd;
+};
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static int link_feed(const struct baleen_icp_plan *plan, struct seats *seats, int program_fd,
+		     struct baleen_icp_report *report, struct baleen_error *error)
+{
+	struct baleen_error why;
+	int err = -EINVAL;
+
+	for (enum baleen_mode mode = BALEEN_MODE_NATIVE; mode <= BALEEN_MODE_GENERIC && err;
+	     mode++) {
+		if (plan->mode != BALEEN_MODE_AUTO && plan->mode != mode)
+			continue;
+		err = baleen_seat_link(seats->feed_ifindex, program_fd, mode, &seats->feed_fd,
+				       &why);
+		report->feed_mode = mode;
+	}
+	return err ? baleen_fail(error, -err, "%s: %s", plan->feed_device, why.text) : 0;
+}
+
+static int take_seats(const struct baleen_icp_plan *plan, struct seats *seats,
+		      const struct baleen_icp_loaded *loaded, enum baleen_mode mode,
+		      struct baleen_icp_report *report, struct baleen_error *error)
+{
+	int err = baleen_seat_link(seats->pins->ifindex, loaded->answer_fd, mode, &seats->link_fd,
+				   error);
+
+	if (!err && seats->feed_ifindex)
+		err = link_feed(plan, seats, loaded->feed_fd, report, error);
+	if (!err && loaded->egress_fd >= 0)
+		err = baleen_icp_egress_put(seats->pins, loaded->egress_fd, error);
+	if (!err && seats->feed_ifindex)
+		err = baleen_icp_link_pin(seats->pins, "feed", seats->feed_fd, error);
+	/* Last: with it the instance is there, and without it nothing outlives this process
+	 * but what the next one removes.
+	 */
+	return err ? err : baleen_icp_link_pin(seats->pins, "link", seats->link_fd, error);
+}
+
+/* The pins come first: what is on the device is always known. */
+static int try_attach(const struct baleen_icp_plan *plan, const struct attempt *attempt,
+		      struct seats *seats, struct baleen_icp_loaded *loaded,
+		      struct baleen_icp_report *report, struct baleen_error *error)
+{
+	struct baleen_attempts *attempts = &report->attempts;
+	u32 n = attempts->n_failed;
+	int err = baleen_icp_load(loaded, attempt->frags, error);
+
+	if (!err)
+		err = baleen_icp_loaded_pin(loaded, seats->pins, error);
+	if (!err)
+		err = let_ask(plan, loaded, error);
+	if (!err)
+		err = set_synced(plan, loaded, error);
+	if (!err)
+		err = take_seats(plan, seats, loaded, attempt->mode, report, error);
+	close_fd(&seats->link_fd);
+	close_fd(&seats->feed_fd);
+	if (err) {
+		baleen_icp_loaded_close_programs(loaded);
+		baleen_icp_empty(seats->pins);
+		snprintf(attempts->failed[n].reason, sizeof(attempts->failed[n].reason), "%.200s",
+			 error->text);
+		attempts->failed[n].what = attempt->what;
+		attempts->n_failed++;
+		return err;
+	}
+	attempts->mode = attempt->mode;
+	attempts->frags = attempt->frags;
+	return 0;
+}
+
+static int attach_some_way(const struct baleen_icp_plan *plan, enum baleen_mode mode,
+			   struct seats *seats, struct baleen_icp_loaded *loaded,
+			   struct baleen_icp_report *report, struct baleen_error *error)
+{
+	int err = -EINVAL;
+
+	for (u32 i = 0; i < BALEEN_MAX_ATTEMPTS && err; i++) {
+		const struct attempt *attempt = &attempts_to_make[i];
+
+		if (mode != BALEEN_MODE_AUTO && mode != attempt->mode)
+			continue;
+		err = try_attach(plan, attempt, seats, loaded, report, error);
+		if (err == -ENOMEM || err == -EPERM || err == -ENOSPC)
+			break;
+	}
+	if (err)
+		return baleen_fail(error, -err, "cannot attach to %s: %s", plan->device,
+				   report->attempts.failed[report->attempts.n_failed - 1].reason);
+	return 0;
+}
+
+static int attach(const struct baleen_icp_plan *plan, struct seats *seats,
+		  struct baleen_icp_report *report, struct baleen_error *error)
+{
+	struct baleen_icp_loaded loaded;
+	enum baleen_mode mode = plan->mode;
+	int err;
+
+	baleen_icp_loaded_init(&loaded);
+	loaded.config = plan->config;
+	snprintf(loaded.config.device, sizeof(loaded.config.device), "%s", plan->device);
+	if (seats->feed_ifindex)
+		snprintf(loaded.config.feed_device, sizeof(loaded.config.feed_device), "%s",
+			 plan->feed_device);
+	report->is_veth = mode == BALEEN_MODE_AUTO && is_veth(seats->pins->ifindex);
+	if (report->is_veth)
+		mode = BALEEN_MODE_GENERIC;
+	err = make_filters(plan, &loaded, error);
+	if (!err)
+		err = attach_some_way(plan, mode, seats, &loaded, report, error);
+	baleen_icp_loaded_close(&loaded);
+	return err;
+}
+
+/* The same device, named twice, is one device. */
+static int find_feed(const struct baleen_icp_plan *plan, int ifindex, int *feed_ifindex,
+		     struct baleen_error *error)
+{
+	int err = 0;
+
+	*feed_ifindex = 0;
+	if (plan->feed_device)
+		err = baleen_device_ifindex(plan->feed_device, feed_ifindex, error);
+	if (*feed_ifindex == ifindex)
+		*feed_ifindex = 0;
+	return err;
+}
+
+int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_report *report,
+		      struct baleen_error *error)
+{
+	struct baleen_pins pins = { .lock_fd = -1 };
+	struct seats seats = { .pins = &pins, .link_fd = -1, .feed_fd = -1 };
+	int ifindex = 0, err;
+
+	memset(report, 0, sizeof(*report));
+	err = baleen_icp_plan_check(plan, error);
+	if (!err)
+		err = check_filters(plan, error);
+	if (!err)
+		err = baleen_device_ifindex(plan->device, &ifindex, error);
+	if (!err)
+		err = find_feed(plan, ifindex, &seats.feed_ifindex, error);
+	if (!err)
+		err = baleen_pins_name_in(BALEEN_ICP_PIN_ROOT, &pins, ifindex, error);
+	if (!err)
+		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
+	if (err)
+		return err;
+	err = clear(plan, &pins, seats.feed_ifindex, error);
+	if (!err)
+		err = attach(plan, &seats, report, error);
+	baleen_pins_unlock(&pins);
+	return err;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Putting an instance that answers ICP queries on a device.
+ */
+#ifndef BALEEN_ICP_ATTACH_H
+#define BALEEN_ICP_ATTACH_H
+
+#include "attach.h"
+#include "icp.h"
+
+/**
+ * struct baleen_icp_grant - who may ask which siblings
+ * @prefix: of addresses
+ * @siblings: bit n: sibling n
+ */
+struct baleen_icp_grant {
+	struct baleen_icp_asker prefix;
+	u32 siblings;
+};
+
+/**
+ * struct baleen_icp_plan - what is to be put on a device
+ * @config: constants: names, addresses, modes, feeders of siblings and siblings of
+ *          feeders, ports, stale_ns; device, feed_device, images and the rest are
+ *          filled in
+ * @device: where queries come in
+ * @feed_device: where the feed comes in; NULL: there, too
+ * @filter: of each sibling, owned by the caller, and copied to the kernel
+ * @has_content: bit n: the filter of sibling n says what it has
+ * @asker: who may ask; a prefix that is there twice may ask the siblings of both
+ * @n_askers: how many
+ * @mode: native, generic, or auto: native where it works
+ */
+struct baleen_icp_plan {
+	struct baleen_icp_config config;
+	const char *device;
+	const char *feed_device;
+	const struct baleen_filter *filter[BALEEN_ICP_MAX_SIBLINGS];
+	u32 has_content;
+	const struct baleen_icp_grant *asker;
+	u32 n_askers;
+	enum baleen_mode mode;
+};
+
+/**
+ * struct baleen_icp_report - how an attach went
+ * @attempts: on the device where queries come in
+ * @is_veth: native was not tried there: see baleen_icp_attach()
+ * @feed_mode: on the other device where the feed comes in
+ */
+struct baleen_icp_report {
+	struct baleen_attempts attempts;
+	bool is_veth;
+	enum baleen_mode feed_mode;
+};
+
+/**
+ * baleen_icp_plan_check() - may a device have this?
+ * @plan: without filters
+ * @error: filled in on failure
+ *
+ * Names, addresses, ports, and that feeders and siblings know of each other.
+ *
+ * Return: 0; -EINVAL; -EEXIST for what is there twice.
+ */
+int baleen_icp_plan_check(const struct baleen_icp_plan *plan, struct baleen_error *error);
+
+/**
+ * baleen_icp_attach() - put an instance on a device that has no XDP program
+ * @plan: the plan
+ * @report: filled in also on failure
+ * @error: filled in on failure
+ *
+ * Frames that a native program sends back by a veth are lost, unless the driver polls
+ * at the other end: where that has GRO on or a program of its own, which nobody here can
+ * see. So auto is generic there.
+ *
+ * Return: 0; -EBUSY when a program is there already, naming it; -ENODEV; -EPERM;
+ * -ENOMEM; -EINVAL and -EEXIST of baleen_icp_plan_check(); -EOPNOTSUPP of
+ * baleen_icp_check(); the errno of the last attempt. On failure nothing is left.
+ */
+int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_report *report,
+		      struct baleen_error *error);
+
+#endif /* BALEEN_ICP_ATTACH_H */
