@@ -7,6 +7,7 @@
 /* clang-format off: a line each, so that two who add one do not collide. */
 static const struct command *const verbs[] = {
 	&icp_detach_command,
+	&icp_resync_command,
 	NULL,
 };
 /* clang-format on */
