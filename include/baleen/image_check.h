@@ -84,7 +84,7 @@ static inline const char *baleen_classic_check(const struct baleen_table *table)
 		return "number of hashes is not 4";
 	/* A cache digest is of whole bytes. */
 	if (table->hash == BALEEN_HASH_SQUID && table->n_spare_bits % 8)
-		return "number of bits is not one of bytes";
+		return "bits that are not whole bytes";
 	if (table->n_spare_bits >= BALEEN_BLOCK_BYTES * 8)
 		return "more bits to spare than a block has";
 	if (table->hash != BALEEN_HASH_KEYED && baleen_table_bits(table) > 1ull << 32)

@@ -5,6 +5,8 @@
 #ifndef BALEEN_TESTS_TABLES_H
 #define BALEEN_TESTS_TABLES_H
 
+#include <baleen/image_check.h>
+
 #include "filter.h"
 #include "random.h"
 
@@ -53,6 +55,8 @@ static inline struct baleen_filter table_filter(const struct baleen_table *table
 	struct baleen_image image = { .key_spec = is_address ? BALEEN_KEY_SRC : BALEEN_KEY_FLOW };
 	struct baleen_filter filter;
 
+	if (baleen_needs_md5(table))
+		image.key_spec = BALEEN_KEY_SQUID;
 	image.seed = random_seed(random);
 	image.table[domain] = *table;
 	image.n_blocks = table->first_block + table->n_blocks;

@@ -18,6 +18,7 @@
 #include "random.h"
 #include "resize.h"
 #include "seed.h"
+#include "squid_key.h"
 
 /* --- the slow reference: a small universe of keys, each in or out ---------- */
 
@@ -83,6 +84,14 @@ static const struct world {
 	  { .hash = BALEEN_HASH_KEYED },
 	  1e-3,
 	  CANONICAL },
+	{ "cuckoo of Squid's",
+	  BALEEN_KEY_SQUID,
+	  BALEEN_KIND_CUCKOO,
+	  { 0 },
+	  0,
+	  EXACT | FORGETS | RESIZES },
+	{ "digest", BALEEN_KEY_SQUID, BALEEN_KIND_CLASSIC, { 0 }, 1e-3, CANONICAL },
+	{ "counting digest", BALEEN_KEY_SQUID, BALEEN_KIND_COUNTING, { 0 }, 1e-3, CANONICAL },
 	{ "quotient of words",
 	  BALEEN_KEY_DST | BALEEN_KEY_DPORT,
 	  BALEEN_KIND_QUOTIENT,
@@ -117,6 +126,12 @@ static struct baleen_key key_of(const struct world *world, u32 i)
 		.proto = 6,
 	};
 
+	if (world->key_spec == BALEEN_KEY_SQUID) {
+		struct baleen_key key;
+
+		baleen_squid_key_url((const char *)&fields, sizeof(fields), &key);
+		return key;
+	}
 	if (fields.is_ip6)
 		fields.src_hi = fields.dst_hi = 0x20010db800000000ull;
 	return baleen_key_fields(world->key_spec, &fields);
@@ -630,6 +645,9 @@ static void test_fit_seeds(void **state)
 		   "seed 0000000000005678..., a.bln has 0000000000001234...: build one --like the "
 		   "other");
 	a.table[BALEEN_IP4].hash = b.table[BALEEN_IP4].hash = BALEEN_HASH_MURMUR3;
+	assert_fit(&a, &b, BALEEN_IP4, NULL);
+	/* As two digests of two Squids are. */
+	a.table[BALEEN_IP4].hash = b.table[BALEEN_IP4].hash = BALEEN_HASH_SQUID;
 	assert_fit(&a, &b, BALEEN_IP4, NULL);
 	b.flags = BALEEN_FLAG_COPIES;
 	assert_fit(&a, &b, BALEEN_IP4, "copies of a key count, a.bln has each once");

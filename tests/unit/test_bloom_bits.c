@@ -26,6 +26,8 @@ static const struct geometry {
 	{ BALEEN_KIND_COUNTING, BALEEN_HASH_BLOCKED, 8, 512 * 44, BALEEN_IP6 },
 	{ BALEEN_KIND_COUNTING, BALEEN_HASH_KEYED, 7, 20004, BALEEN_IP4 },
 	{ BALEEN_KIND_COUNTING, BALEEN_HASH_MURMUR3, 3, 20006, BALEEN_IP6 },
+	{ BALEEN_KIND_CLASSIC, BALEEN_HASH_SQUID, 4, 20016, BALEEN_TUPLE },
+	{ BALEEN_KIND_COUNTING, BALEEN_HASH_SQUID, 4, 512 * 40, BALEEN_TUPLE },
 };
 
 /* An empty filter; of the same @seed are those that fit. */
@@ -207,7 +209,7 @@ static void test_halve(void **state)
 						plane_counter(&want, small.domain, bit), 15);
 		if (small.hash == BALEEN_HASH_BLOCKED)
 			assert_memory_equal(half.bytes, want.bytes, want.n_bytes);
-		if (small.domain <= BALEEN_IP6)
+		if (small.domain <= BALEEN_IP6 || small.hash == BALEEN_HASH_SQUID)
 			assert_sealed(&half);
 		baleen_filter_free(&big);
 		baleen_filter_free(&half);
@@ -251,13 +253,13 @@ static void test_halve_hostile(void **state)
 
 		if (small.hash == BALEEN_HASH_BLOCKED)
 			continue;
-		small.n_bits = 514;
+		small.n_bits = small.hash == BALEEN_HASH_SQUID ? 528 : 514;
 		filter = empty(&small, i);
 		memset((u8 *)filter.bytes + BALEEN_HEADER_BYTES, 0xff,
 		       filter.n_bytes - BALEEN_HEADER_BYTES);
 		assert_true(baleen_filter_fpp(&filter, small.domain) == 1);
 		assert_int_equal(baleen_filter_halve(&filter, &half, NULL), 0);
-		assert_int_equal(baleen_bits_count(&half, small.domain), 257);
+		assert_int_equal(baleen_bits_count(&half, small.domain), small.n_bits / 2);
 		baleen_filter_free(&filter);
 		baleen_filter_free(&half);
 	}

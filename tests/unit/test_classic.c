@@ -252,6 +252,9 @@ static u64 slow_position(const struct baleen_filter *filter, const struct baleen
 	u8 bytes[16];
 	u32 n;
 
+	/* Bytes 4 i to 4 i + 3 of the MD5, as a number in network order. */
+	if (table->hash == BALEEN_HASH_SQUID)
+		return (u32)((i < 2 ? key->hi : key->lo) >> (i % 2 ? 0 : 32)) % m;
 	if (table->hash == BALEEN_HASH_KEYED) {
 		u64 x = baleen_hash64(&filter->image.seed, key) + i * 0x9e3779b97f4a7c15ull;
 
@@ -292,7 +295,7 @@ static void try_table(u32 domain, u32 hash, u32 n_hashes, u64 m, struct random *
 	}
 	assert_true(n_yes < N_KEYS / 2);
 	assert_int_equal(filter.image.table[domain].n_entries, N_KEYS);
-	if (domain <= BALEEN_IP6)
+	if (domain <= BALEEN_IP6 || hash == BALEEN_HASH_SQUID)
 		assert_sealed(&filter);
 	free(want);
 	free(keys);
@@ -312,6 +315,8 @@ static void test_keys(void **state)
 		try_table(domain, BALEEN_HASH_MURMUR3, 1, 1 << 15, &random);
 		try_table(domain, BALEEN_HASH_MURMUR3_FNV1A, 2, 30011, &random);
 	}
+	try_table(BALEEN_TUPLE, BALEEN_HASH_SQUID, 4, 30008, &random);
+	try_table(BALEEN_TUPLE, BALEEN_HASH_SQUID, 4, 1 << 15, &random);
 }
 
 /* A string has no key that murmur3 could hash, and its bytes can. */

@@ -33,6 +33,7 @@ static const struct geometry {
 	{ BALEEN_TUPLE, BALEEN_HASH_KEYED, 3, 512 * 25 },
 	{ BALEEN_IP6, BALEEN_HASH_MURMUR3, 7, 30011 },
 	{ BALEEN_IP4, BALEEN_HASH_MURMUR3_FNV1A, 2, 9999 },
+	{ BALEEN_TUPLE, BALEEN_HASH_SQUID, 4, 20008 },
 };
 
 static struct baleen_filter make_filter(const struct geometry *geometry, struct random *random)

@@ -21,6 +21,8 @@ static u64 write_header(u32 domain, const struct baleen_table *table, struct bal
 	memset(image, 0, sizeof(*image));
 	image->n_blocks = BALEEN_HEADER_BLOCKS + table->n_blocks;
 	image->key_spec = spec[domain];
+	if (domain == BALEEN_TUPLE && baleen_needs_md5(table))
+		image->key_spec = BALEEN_KEY_SQUID;
 	image->n_entries = table->n_entries;
 	image->table[domain] = *table;
 	image->table[domain].first_block = BALEEN_HEADER_BLOCKS;
@@ -76,6 +78,7 @@ static void assert_all_accepted(const struct geometry *geometry, u32 n)
 #define DISAGREE "number of buckets and blocks disagree"
 #define POSITIONS "number of hashes is not 1 to 32"
 #define HASHES "number of hashes is not 2, 4, 6 or 8"
+#define OTHER_KEYS "Squid's hash for other keys than Squid's"
 #define TOO_MANY "more bits than a hash of 32 bits can choose of"
 
 /* domain, hash, hashes, blocks of bits, spare bits, blocks */
@@ -98,7 +101,7 @@ static void test_refused_bits(void **state)
 {
 	static const struct geometry wrong[] = {
 		{ CLASSIC(0, BLOCKED, 6, 3, 0, 3), "unknown hash" },
-		{ CLASSIC(0, KEYED + 3, 6, 3, 0, 3), "unknown hash" },
+		{ CLASSIC(0, KEYED + 4, 6, 3, 0, 3), "unknown hash" },
 		{ CLASSIC(0, KEYED, 0, 3, 0, 3), POSITIONS },
 		{ CLASSIC(0, KEYED, 33, 3, 0, 3), POSITIONS },
 		{ CLASSIC(0, KEYED, 7, 3, 512, 3), "more bits to spare than a block has" },
@@ -110,7 +113,7 @@ static void test_refused_bits(void **state)
 		{ CLASSIC(1, MURMUR3_FNV1A, 1, 3, 0, 3), "number of hashes is not 2" },
 		{ CLASSIC(1, MURMUR3, 3, (1 << 23) + 1, 511, (1 << 23) + 1), TOO_MANY },
 		{ CLASSIC(2, MURMUR3, 3, 3, 0, 3), "a hash of bytes for keys of several fields" },
-		{ COUNTING(0, KEYED + 3, 6, 3, 0, 15), "unknown hash" },
+		{ COUNTING(0, KEYED + 4, 6, 3, 0, 15), "unknown hash" },
 		{ COUNTING(0, BLOCKED, 0, 3, 0, 15), HASHES },
 		{ COUNTING(0, BLOCKED, 7, 3, 0, 15), HASHES },
 		{ COUNTING(0, BLOCKED, 10, 3, 0, 15), HASHES },
@@ -120,6 +123,18 @@ static void test_refused_bits(void **state)
 		{ COUNTING(0, KEYED, 0, 3, 0, 15), POSITIONS },
 		{ COUNTING(0, KEYED, 7, 3, 9, 16), DISAGREE },
 		{ COUNTING(3, MURMUR3_FNV1A, 3, 3, 0, 15), "number of hashes is not 2" },
+		{ CLASSIC(3, SQUID, 0, 3, 0, 3), POSITIONS },
+		{ CLASSIC(3, SQUID, 3, 3, 0, 3), "number of hashes is not 4" },
+		{ CLASSIC(3, SQUID, 5, 3, 0, 3), "number of hashes is not 4" },
+		{ CLASSIC(3, SQUID, 4, 3, 1, 3), "bits that are not whole bytes" },
+		{ CLASSIC(3, SQUID, 4, 3, 508, 3), "bits that are not whole bytes" },
+		{ CLASSIC(3, SQUID, 4, 3, 512, 3), "more bits to spare than a block has" },
+		{ CLASSIC(3, SQUID, 4, (1 << 23) + 1, 504, (1 << 23) + 1), TOO_MANY },
+		{ CLASSIC(0, SQUID, 4, 3, 0, 3), OTHER_KEYS },
+		{ CLASSIC(2, SQUID, 4, 3, 0, 3), OTHER_KEYS },
+		{ COUNTING(1, SQUID, 4, 3, 0, 15), OTHER_KEYS },
+		{ COUNTING(3, SQUID, 8, 3, 0, 15), "number of hashes is not 4" },
+		{ COUNTING(3, SQUID, 4, 3, 20, 15), "bits that are not whole bytes" },
 	};
 
 	assert_all_refused(wrong, N_OF(wrong));
@@ -137,6 +152,9 @@ static void test_accepted_bits(void **state)
 		{ COUNTING(1, KEYED, 32, 3, 511, 15) },
 		{ COUNTING(3, MURMUR3, 5, 3, 17, 15) },
 		{ COUNTING(0, MURMUR3_FNV1A, 2, 1, 0, 5) },
+		{ CLASSIC(3, SQUID, 4, 1, 504, 1) },
+		{ CLASSIC(3, SQUID, 4, 1 << 23, 0, 1 << 23) },
+		{ COUNTING(3, SQUID, 4, 3, 8, 15) },
 	};
 
 	assert_all_accepted(right, N_OF(right));
@@ -212,6 +230,33 @@ static void test_hash_of_bytes(void **state)
 	assert_string_equal(reason, "a hash of bytes for keys of several fields");
 }
 
+/* Squid's hash is of its keys, which have others besides. */
+static void test_hash_of_md5(void **state)
+{
+	static const u32 others[] = { BALEEN_KEY_STRING, BALEEN_KEY_FLOW,
+				      BALEEN_KEY_SRC | BALEEN_KEY_DST };
+	static const struct geometry squid = { CLASSIC(3, SQUID, 4, 3, 0, 3), NULL };
+	struct baleen_image image, out;
+	u8 bytes[BALEEN_HEADER_BYTES];
+	u64 n_bytes = write_header(3, &squid.table, &image, bytes);
+	const char *reason = "accepted";
+
+	for (u32 i = 0; i < N_OF(others); i++) {
+		image.key_spec = others[i];
+		baleen_header_write(&image, bytes);
+		assert_int_equal(baleen_header_check(bytes, n_bytes, &out, &reason), -EINVAL);
+		assert_string_equal(reason, OTHER_KEYS);
+	}
+	image.key_spec = BALEEN_KEY_SQUID;
+	image.table[3].hash = BALEEN_HASH_KEYED;
+	baleen_header_write(&image, bytes);
+	assert_int_equal(baleen_header_check(bytes, n_bytes, &out, &reason), 0);
+	image.table[3].hash = BALEEN_HASH_MURMUR3;
+	baleen_header_write(&image, bytes);
+	assert_int_equal(baleen_header_check(bytes, n_bytes, &out, &reason), -EINVAL);
+	assert_string_equal(reason, "a hash of bytes for keys of several fields");
+}
+
 static void test_accepted_slots(void **state)
 {
 	static const struct geometry right[] = {
@@ -234,11 +279,9 @@ static void test_accepted_slots(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused_bits),
-		cmocka_unit_test(test_accepted_bits),
-		cmocka_unit_test(test_refused_slots),
-		cmocka_unit_test(test_accepted_slots),
-		cmocka_unit_test(test_hash_of_bytes),
+		cmocka_unit_test(test_refused_bits),  cmocka_unit_test(test_accepted_bits),
+		cmocka_unit_test(test_refused_slots), cmocka_unit_test(test_accepted_slots),
+		cmocka_unit_test(test_hash_of_bytes), cmocka_unit_test(test_hash_of_md5),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

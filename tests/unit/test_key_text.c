@@ -21,14 +21,14 @@
 static void test_refused_specs(void **state)
 {
 	static const char *const refused[][2] = {
-		{"", "'' is none of proto, src, dst, sport, dport, flow, string"},
-		{"source", "'source' is none of proto, src, dst, sport, dport, flow, string"},
-		{"src,", "'' is none of proto, src, dst, sport, dport, flow, string"},
-		{",src", "'' is none of proto, src, dst, sport, dport, flow, string"},
-		{"src, dst", "' dst' is none of proto, src, dst, sport, dport, flow, string"},
-		{"SRC", "'SRC' is none of proto, src, dst, sport, dport, flow, string"},
-		{"sr", "'sr' is none of proto, src, dst, sport, dport, flow, string"},
-		{"dst,srcs", "'srcs' is none of proto, src, dst, sport, dport, flow, string"},
+		{"", "'' is none of proto, src, dst, sport, dport, flow, string, squid"},
+		{"source", "'source' is none of proto, src, dst, sport, dport, flow, string, squid"},
+		{"src,", "'' is none of proto, src, dst, sport, dport, flow, string, squid"},
+		{",src", "'' is none of proto, src, dst, sport, dport, flow, string, squid"},
+		{"src, dst", "' dst' is none of proto, src, dst, sport, dport, flow, string, squid"},
+		{"SRC", "'SRC' is none of proto, src, dst, sport, dport, flow, string, squid"},
+		{"sr", "'sr' is none of proto, src, dst, sport, dport, flow, string, squid"},
+		{"dst,srcs", "'srcs' is none of proto, src, dst, sport, dport, flow, string, squid"},
 		{"src,dst,src", "'src' is there already"},
 		{"flow,src", "'src' is there already"},
 		{"proto,flow", "'flow' is there already"},
