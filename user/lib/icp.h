@@ -26,6 +26,11 @@
 
 #define BALEEN_ICP_PIN_ROOT BALEEN_BPFFS "/baleen-icp"
 
+/* Share of the slots that the capacity of a fed cuckoo table fills: the program that
+ * inserts moves two keys for a third at the most, see bpf/icp_change.h.
+ */
+#define BALEEN_ICP_CUCKOO_LOAD 0.75
+
 /**
  * struct baleen_icp - the instance of one device, as found
  * @pins: its directory
