@@ -209,10 +209,24 @@ static struct baleen_digest choose(u64 m, u64 count)
 	};
 }
 
+static void write_head(const struct baleen_digest *digest, void *bytes)
+{
+	struct baleen_digest_head head = {
+		.current_be = baleen_be16(BALEEN_DIGEST_CURRENT),
+		.required_be = baleen_be16(BALEEN_DIGEST_REQUIRED),
+		.capacity_be = baleen_be32(digest->capacity),
+		.count_be = baleen_be32(digest->count),
+		.mask_bytes_be = baleen_be32(digest->mask_bytes),
+		.bits_per_entry = digest->bits_per_entry,
+		.n_hashes = BALEEN_DIGEST_HASHES,
+	};
+
+	memcpy(bytes, &head, sizeof(head));
+}
+
 int baleen_digest_encode(const struct baleen_filter *filter, void **bytes, size_t *n_bytes,
 			 struct baleen_digest *digest, struct baleen_error *error)
 {
-	struct baleen_digest_head head = { 0 };
 	struct baleen_digest chosen;
 	int err = baleen_digest_fits(&filter->image, error);
 	u8 *made;
@@ -221,21 +235,31 @@ int baleen_digest_encode(const struct baleen_filter *filter, void **bytes, size_
 		return err;
 	chosen = choose(baleen_table_bits(&filter->image.table[BALEEN_TUPLE]),
 			count_entries(filter));
-	made = malloc(sizeof(head) + chosen.mask_bytes);
+	made = malloc(BALEEN_DIGEST_HEAD_BYTES + chosen.mask_bytes);
 	if (!made)
 		return baleen_fail(error, ENOMEM, "no memory for a digest of %u bytes",
 				   chosen.mask_bytes);
-	head.current_be = baleen_be16(BALEEN_DIGEST_CURRENT);
-	head.required_be = baleen_be16(BALEEN_DIGEST_REQUIRED);
-	head.capacity_be = baleen_be32(chosen.capacity);
-	head.count_be = baleen_be32(chosen.count);
-	head.mask_bytes_be = baleen_be32(chosen.mask_bytes);
-	head.bits_per_entry = chosen.bits_per_entry;
-	head.n_hashes = BALEEN_DIGEST_HASHES;
-	memcpy(made, &head, sizeof(head));
-	memcpy(made + sizeof(head), plane_of(filter), chosen.mask_bytes);
+	write_head(&chosen, made);
+	memcpy(made + BALEEN_DIGEST_HEAD_BYTES, plane_of(filter), chosen.mask_bytes);
 	*bytes = made;
-	*n_bytes = sizeof(head) + chosen.mask_bytes;
+	*n_bytes = BALEEN_DIGEST_HEAD_BYTES + chosen.mask_bytes;
 	*digest = chosen;
+	return 0;
+}
+
+int baleen_digest_unite(void *bytes, size_t n_bytes, const void *other, size_t n_other,
+			struct baleen_digest *digest)
+{
+	const u8 *from = other;
+	u64 m, n_set = 0;
+	u8 *to = bytes;
+
+	if (n_bytes != n_other || n_bytes <= BALEEN_DIGEST_HEAD_BYTES)
+		return -EINVAL;
+	for (size_t i = BALEEN_DIGEST_HEAD_BYTES; i < n_bytes; i++)
+		n_set += __builtin_popcount(to[i] |= from[i]);
+	m = (n_bytes - BALEEN_DIGEST_HEAD_BYTES) * 8;
+	*digest = choose(m, llround(baleen_estimate_bits(m, BALEEN_DIGEST_HASHES, n_set)));
+	write_head(digest, bytes);
 	return 0;
 }

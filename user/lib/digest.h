@@ -96,6 +96,19 @@ int baleen_digest_encode(const struct baleen_filter *filter, void **bytes, size_
 			 struct baleen_digest *digest, struct baleen_error *error);
 
 /**
+ * baleen_digest_unite() - what is in another digest comes into this one
+ * @bytes: a digest, from baleen_digest_encode(); untouched on failure
+ * @n_bytes: of it
+ * @other: another, of one size with it
+ * @n_other: of that
+ * @digest: filled in: the new head, with an estimate of the entries
+ *
+ * Return: 0; -EINVAL when the sizes differ: a key has other bits in each.
+ */
+int baleen_digest_unite(void *bytes, size_t n_bytes, const void *other, size_t n_other,
+			struct baleen_digest *digest);
+
+/**
  * baleen_digest_share() - bits that are set of those that are there
  * @filter: one that fits
  *
