@@ -8,6 +8,7 @@
 static const struct command *const verbs[] = {
 	&icp_attach_command,
 	&icp_detach_command,
+	&icp_seed_command,
 	&icp_resync_command,
 	NULL,
 };
