@@ -177,7 +177,7 @@ build/libbaleen.a: $(LIB_OBJ)
 	ar rcs $@ $^
 
 build/baleen: $(CLI_OBJ) build/libbaleen.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lncursesw -ltinfo
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lmicrohttpd $(LIBS) -lncursesw -ltinfo
 
 build/baleend: $(DAEMON_OBJ) build/libbaleen.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lsystemd -lmicrohttpd $(LIBS)

@@ -10,6 +10,7 @@ static const struct command *const verbs[] = {
 	&icp_detach_command,
 	&icp_seed_command,
 	&icp_resync_command,
+	&icp_serve_command,
 	NULL,
 };
 /* clang-format on */
