@@ -38,6 +38,7 @@
 #                                    $TMP/NAME/bodies has what came
 #      lab_reload NAME URL...        the same, as by the reload of a browser
 #      lab_purge NAME URL...         the same with PURGE
+#      are NAME FILE                 a test: the input is what the file has
 #      counted                       equal lines of the input, as "N LINE,N LINE"
 #      squid_routes NAME             of its access.log: how often each result and route, as
 #                                    "N TCP_MISS/200 SIBLING_HIT,N ..."
@@ -49,7 +50,7 @@
 #      obj FIRST LAST                URLs http://10.9.0.3/obj/N
 #      wait_for WHAT COMMAND...      until the command succeeds, 20 seconds at most, or bails
 #
-# The origin answers /obj/ANYTHING with a short body that may be cached for an hour, and
+# The origin answers /obj/ANYTHING with a short body that may be cached for a day, and
 # /big/ANYTHING with 16 KiB. Files of NAME are in $TMP/NAME: squid.conf, cache.log,
 # access.log, store.log, cache/.
 #
@@ -172,7 +173,7 @@ origin_start()
 			fastcgi_temp_path $dir/fastcgi;
 			uwsgi_temp_path $dir/uwsgi;
 			scgi_temp_path $dir/scgi;
-			add_header Cache-Control "public, max-age=3600";
+			add_header Cache-Control "public, max-age=86400";
 			add_header Last-Modified "Thu, 01 Jan 2026 00:00:00 GMT";
 			server {
 				listen 80;
@@ -185,7 +186,9 @@ origin_start()
 			}
 		}
 	END
-	lab_in origin nginx -e "$dir/error.log" -c "$dir/nginx.conf" >"$dir/out" 2>&1 &
+	# No function here, nor below: it would be a shell that ends without its command.
+	nsenter --net="/run/netns/$LAB-origin" -- nginx -e "$dir/error.log" \
+		-c "$dir/nginx.conf" >"$dir/out" 2>&1 &
 	wait_for "origin" lab_in origin curl -sf -o "$dir/first" "http://$ORIGIN/obj/0"
 }
 
@@ -206,6 +209,7 @@ squid_config()
 		visible_hostname $1
 		http_port 3128
 		icp_port 3130
+		acl purge method PURGE
 		http_access allow all
 		icp_access allow all
 		minimum_direct_rtt 0
@@ -246,7 +250,6 @@ squid_run()
 {
 	local dir=$TMP/$1
 
-	# The shell that is asked to enter the namespace becomes Squid itself.
 	nsenter --net="/run/netns/$LAB-$1" -- squid -N -n "$LAB$1" -f "$dir/squid.conf" \
 		>>"$dir/out" 2>&1 &
 	squid_pid[$1]=$!
@@ -397,4 +400,14 @@ lab_purge()
 counted()
 {
 	sort | uniq -c | sed 's/^ *//' | paste -sd ,
+}
+
+# are NAME FILE
+are()
+{
+	if cmp -s - "$2" < <(tee "$TMP/are"); then
+		ok "$1"
+	else
+		not_ok "$1" "$(diff "$TMP/are" "$2" | head -n 10 | cut -c 1-300)"
+	fi
 }
