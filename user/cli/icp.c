@@ -7,6 +7,7 @@
 /* clang-format off: a line each, so that two who add one do not collide. */
 static const struct command *const verbs[] = {
 	&icp_attach_command,
+	&icp_status_command,
 	&icp_detach_command,
 	&icp_seed_command,
 	&icp_resync_command,

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "icp_verbs.h"
 #include "made_of.h"
 #include "policy.h"
 #include "status_rules.h"
@@ -255,6 +256,8 @@ static int status_all(json_t *all)
 	baleen_state_each(show_detached, &walk, NULL);
 	if (status_kmod_all(all, &walk.n_shown))
 		walk.result = EXIT_FAILED;
+	if (!all)
+		walk.n_shown += icp_mention();
 	if (!walk.n_shown && walk.result == EXIT_DONE && !all)
 		puts("nothing is attached in this network namespace");
 	return walk.result;

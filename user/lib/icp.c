@@ -66,6 +66,7 @@ static void find_feed(struct baleen_icp *icp)
 		return;
 	icp->feed_link_fd = baleen_pins_open_link_as(&icp->pins, "feed", &info);
 	icp->is_fed = icp->feed_link_fd >= 0 && info.xdp.ifindex;
+	icp->is_switching = icp->is_fed && info.prog_id != icp->now.feed_id;
 	if (icp->is_fed && icp->life == BALEEN_XDP_ATTACHED)
 		if_indextoname(info.xdp.ifindex, icp->feed_device);
 }

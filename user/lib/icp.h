@@ -39,6 +39,8 @@
  * @there: the XDP program on the device now, whosever it is
  * @feed_device: where the feed comes in, when that is another device; else empty
  * @is_fed: the feed comes in, where there is to be one
+ * @is_switching: the feed changes filters that are not in force yet: another command is
+ *                at it, or was killed
  * @is_observing: the program on the way out is there, where there is to be one
  * @now: the generation in force
  * @state: mapped: what programs change and userspace may, see baleen_icp_state; programs
@@ -53,6 +55,7 @@ struct baleen_icp {
 	struct baleen_program there;
 	char feed_device[IF_NAMESIZE];
 	bool is_fed;
+	bool is_switching;
 	bool is_observing;
 	struct baleen_icp_loaded now;
 	struct baleen_icp_state *state;
