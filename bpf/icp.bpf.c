@@ -11,6 +11,7 @@
 #include "icp_answer.h"
 #include "icp_change.h"
 #include "icp_feed.h"
+#include "icp_observe.h"
 
 struct baleen_icp_config config SEC(".rodata.config");
 

@@ -110,31 +110,42 @@ __attribute__((minsize)) __noinline u32 icp_find_port(struct xdp_md *ctx, u32 ip
 									    0x10000;
 }
 
-baleen_inline bool icp_parse_ip6(struct xdp_md *ctx, const u8 *ip, const u8 *end,
-				 struct icp_datagram *datagram)
+baleen_inline void icp_set_addresses(const u8 *ip, struct icp_datagram *datagram)
 {
-	const u8 *udp = ip + BALEEN_IP6_BYTES;
-
-	datagram->has_options = ip[6] != BALEEN_PROTO_UDP;
-	if (datagram->has_options) {
-		if (!baleen_is_extension(ip[6]))
-			return false;
-		datagram->dport = icp_find_port(ctx, datagram->ip_at);
-	} else {
-		if (udp + ICP_UDP_BYTES > end)
-			return false;
-		datagram->dport = baleen_be16(BALEEN_LOAD(u16, udp + 2));
-		datagram->sport = baleen_be16(BALEEN_LOAD(u16, udp));
-	}
-	if (!icp_is_port(datagram->dport))
-		return false;
 	datagram->source_hi = baleen_load_be64(ip + 8);
 	datagram->source_lo = baleen_load_be64(ip + 16);
 	datagram->dest_hi = baleen_load_be64(ip + 24);
 	datagram->dest_lo = baleen_load_be64(ip + 32);
 	datagram->is_ip6 = true;
-	if (datagram->has_options)
-		return true;
+}
+
+baleen_inline bool icp_parse_extended(struct xdp_md *ctx, const u8 *ip,
+				      struct icp_datagram *datagram)
+{
+	if (!baleen_is_extension(ip[6]))
+		return false;
+	datagram->dport = icp_find_port(ctx, datagram->ip_at);
+	if (!icp_is_port(datagram->dport))
+		return false;
+	datagram->has_options = true;
+	icp_set_addresses(ip, datagram);
+	return true;
+}
+
+baleen_inline bool icp_parse_ip6(struct xdp_md *ctx, const u8 *ip, const u8 *end,
+				 struct icp_datagram *datagram)
+{
+	const u8 *udp = ip + BALEEN_IP6_BYTES;
+
+	if (ip[6] != BALEEN_PROTO_UDP)
+		return icp_parse_extended(ctx, ip, datagram);
+	if (udp + ICP_UDP_BYTES > end)
+		return false;
+	datagram->dport = baleen_be16(BALEEN_LOAD(u16, udp + 2));
+	if (!icp_is_port(datagram->dport))
+		return false;
+	datagram->sport = baleen_be16(BALEEN_LOAD(u16, udp));
+	icp_set_addresses(ip, datagram);
 	datagram->payload_at = datagram->ip_at + BALEEN_IP6_BYTES + ICP_UDP_BYTES;
 	icp_set_lengths(ctx, BALEEN_IP6_BYTES + baleen_be16(BALEEN_LOAD(u16, ip + 4)), udp,
 			datagram);
