@@ -97,6 +97,19 @@ static void follow_keys(const struct recipe *recipe, u32 domain, struct baleen_t
 	table->n_buckets = table->n_blocks * per_block - recipe->table[domain].n_spare % per_block;
 }
 
+/* A digest of Squid's, now and then with a position too many. */
+static void follow_digest(const struct recipe *recipe, struct baleen_table *table)
+{
+	u32 kind = recipe->table[BALEEN_TUPLE].kind;
+
+	table->kind = kind / 4 % 2 ? BALEEN_KIND_COUNTING : BALEEN_KIND_CLASSIC;
+	table->hash = BALEEN_HASH_SQUID;
+	table->n_hashes = 4 + (recipe->table[BALEEN_TUPLE].width == 255);
+	table->n_buckets = 1 + recipe->table[BALEEN_TUPLE].n_blocks % MAX_TABLE_BLOCKS;
+	table->n_spare_bits = recipe->table[BALEEN_TUPLE].n_spare % 64 * 8;
+	table->n_blocks = baleen_table_blocks(table);
+}
+
 /* Of the tables that come with prefixes. */
 static void follow_prefixes(const struct recipe *recipe, u32 domain, struct baleen_table *table)
 {
@@ -131,13 +144,17 @@ static void follow_recipe(const struct recipe *recipe, struct baleen_image *imag
 	memset(image, 0, sizeof(*image));
 	image->n_blocks = BALEEN_HEADER_BLOCKS;
 	image->key_spec = 1 + recipe->key_spec % BALEEN_KEY_FLOW;
+	if (recipe->key_spec >= 224)
+		image->key_spec = BALEEN_KEY_SQUID;
 	image->flags = recipe->flags & BALEEN_FLAG_LIVE;
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		struct baleen_table *table = &image->table[domain];
 
 		if (recipe->table[domain].kind % 2 == 0)
 			continue;
-		if (domain <= BALEEN_TUPLE)
+		if (domain == BALEEN_TUPLE && image->key_spec == BALEEN_KEY_SQUID)
+			follow_digest(recipe, table);
+		else if (domain <= BALEEN_TUPLE)
 			follow_keys(recipe, domain, table);
 		else
 			follow_prefixes(recipe, domain, table);

@@ -257,6 +257,8 @@ static void fuzz_strings(const uint8_t *bytes, size_t n_bytes, bool ends_with_nu
 /* Most lists are of addresses: what is no other spec is src. */
 static u32 spec_of(uint8_t byte)
 {
+	if (byte == BALEEN_KEY_SQUID)
+		return BALEEN_KEY_SQUID;
 	return byte < BALEEN_KEY_FLOW ? byte + 1 : BALEEN_KEY_SRC;
 }
 

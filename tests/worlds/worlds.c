@@ -157,7 +157,7 @@ static void insert_keys(const struct world *world, struct baleen_filter *filter,
 
 	for (keys->n_listed = 0; keys->n_listed < table->n_entries; keys->n_listed++) {
 		fields_at(keys, 2 * keys->n_listed, &fields);
-		key = baleen_key_fields(keys->key_spec, &fields);
+		key = question_key(keys->key_spec, &fields);
 		if (baleen_filter_insert(filter, &key, 1, &done))
 			break;
 	}
