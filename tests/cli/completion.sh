@@ -14,6 +14,8 @@ if [ "\$1" = status ]; then
 	cat "$TMP/status"
 elif [ "\$*" = "info -j kmod:" ]; then
 	cat "$TMP/kmod"
+elif [ "\$*" = "icp status -j" ]; then
+	cat "$TMP/icp"
 else
 	exec "$BALEEN" "\$@"
 fi
@@ -55,6 +57,27 @@ cat >"$TMP/kmod" <<'END'
   {
     "file": "kmod:two words",
     "kind": "cuckoo"
+  }
+]
+END
+cat >"$TMP/icp" <<'END'
+[
+  {
+    "device": "eth7",
+    "feed": {
+      "device": "lo",
+      "port": 3131
+    },
+    "siblings": [
+      {
+        "name": "north",
+        "feeders": []
+      },
+      {
+        "name": "south",
+        "feeders": []
+      }
+    ]
   }
 ]
 END
@@ -116,6 +139,13 @@ offers "a list for a swap" "baleen swap eth7:bad list.b" list.bln
 offers "of a rule the verbs" "baleen rule " "add del move"
 offers "its device" "baleen rule add l" lo
 offers "its rule" "baleen rule del wan:" wan:bad
+offers_some "the verbs of icp" "baleen icp " attach detach resync status
+offers "a verb to be helped with" "baleen help icp att" attach
+offers "options of a verb" "baleen icp attach lo --as" --asker
+offers "those of no other verb" "baleen icp detach --as" ""
+offers "a device for a verb" "baleen icp detach l" lo
+offers "live siblings" "baleen icp resync " "eth7:north eth7:south"
+offers "hashes" "baleen icp attach lo --hash sq" squid
 offers "qualifiers" "baleen attach lo --drop list.txt tc" tcp-syn
 offers "a capture for replay" "baleen replay list.bln l" "list.bln list.txt"
 offers "nothing for no command" "baleen frob " ""

@@ -299,23 +299,29 @@ static int report_text(const struct attach *attach, const struct baleen_icp_repo
 	return finish_output(EXIT_DONE);
 }
 
-static void warn(const struct attach *attach, const struct baleen_icp_report *report)
+static void warn_sibling(const struct attach *attach, const struct baleen_icp_sibling *sibling,
+			 const char *image)
 {
 	char span[BALEEN_DURATION_TEXT];
 
+	if (!image)
+		complain("warning: %s:%s starts empty: what its cache has already is a miss, until "
+			 "'baleen icp resync'",
+			 attach->device, sibling->name);
+	else if (!sibling->feeders && attach->stale_ms)
+		complain("warning: %s:%s has no feeder and goes stale in %s, so that its queries "
+			 "pass, unless 'baleen icp resync' is faster",
+			 attach->device, sibling->name, format_span(attach->stale_ms, span));
+}
+
+static void warn(const struct attach *attach, const struct baleen_icp_report *report)
+{
 	if (report->is_veth)
 		complain("%s: generic, since answers of a native program are lost on a veth unless "
 			 "its other end has GRO on or a program: --mode native tries that",
 			 attach->device);
-	for (u32 i = 0; i < attach->words.config.n_siblings && attach->stale_ms; i++) {
-		const struct baleen_icp_sibling *sibling = &attach->words.config.sibling[i];
-
-		if (!sibling->feeders)
-			complain("warning: %s:%s has no feeder and goes stale in %s, so that its "
-				 "queries pass, unless 'baleen icp resync' is faster",
-				 attach->device, sibling->name,
-				 format_span(attach->stale_ms, span));
-	}
+	for (u32 i = 0; i < attach->words.config.n_siblings; i++)
+		warn_sibling(attach, &attach->words.config.sibling[i], attach->words.image[i]);
 }
 
 /* --- attach ---------------------------------------------------------------- */

@@ -162,17 +162,14 @@ static const char *take_part(struct icp_words *words, u32 n, const char *part)
 static const char *take_name(struct baleen_icp_sibling *sibling, char *word, const char **at)
 {
 	char *equals = strchr(word, '=');
-	const char *reason;
 	bool is_ip4;
 
 	*at = word;
 	if (!equals)
 		return "not NAME=ADDRESS";
 	*equals = '\0';
-	reason = baleen_rule_name_check(word);
-	if (reason)
-		return strstr(reason, "name") ? "not a name: up to 31 of A-Z a-z 0-9 . _ -" :
-						reason;
+	if (baleen_rule_name_check(word))
+		return "not a name: up to 31 of A-Z a-z 0-9 . _ -";
 	snprintf(sibling->name, sizeof(sibling->name), "%s", word);
 	*at = equals + 1;
 	return read_address(equals + 1, &sibling->address_hi, &sibling->address_lo, &is_ip4);
