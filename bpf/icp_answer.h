@@ -28,6 +28,8 @@ baleen_inline void icp_count(struct baleen_icp_stats *stats, u32 n, u32 counter)
 /* Copies a URL of a valid length and what follows it behind the method byte. */
 baleen_inline int icp_url_load(struct xdp_md *ctx, u32 at, u32 n_url, struct icp_scratch *scratch)
 {
+	/* clang would compare what n_url was made of, and the verifier see no bound. */
+	asm volatile("" : "+r"(n_url));
 	if (n_url > BALEEN_ICP_MAX_URL)
 		return -EINVAL;
 	return bpf_xdp_load_bytes(ctx, at, scratch->message.byte + ICP_URL_AT, n_url + 1);
