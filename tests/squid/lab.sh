@@ -38,7 +38,7 @@
 #                                    $TMP/NAME/bodies has what came
 #      lab_reload NAME URL...        the same, as by the reload of a browser
 #      lab_purge NAME URL...         the same with PURGE
-#      are NAME FILE                 a test: the input is what the file has
+#      are NAME FILE < <(COMMAND)    a test: what the command prints is what the file has
 #      counted                       equal lines of the input, as "N LINE,N LINE"
 #      squid_routes NAME             of its access.log: how often each result and route, as
 #                                    "N TCP_MISS/200 SIBLING_HIT,N ..."
@@ -58,7 +58,8 @@
 # connection Debian's Squid goes direct to what is near (minimum_direct_rtt 0,
 # minimum_direct_hops 0); a peer that was silent for dead_peer_timeout is asked, but not waited
 # for (10 minutes in squid_sibling); `cache deny all` at the asker turns ICP off (proxy-only
-# instead); a slow origin. The fifth is native XDP on veth: see lab_native.
+# instead); a slow origin. The fifth is native XDP on veth: see lab_native. And mgr:objects
+# stops in the middle for ever when it is longer than read_ahead_gap.
 
 # shellcheck disable=SC2034 # for the tests
 LAB=bln$$
@@ -226,6 +227,7 @@ squid_config()
 		shutdown_lifetime 0 seconds
 		max_filedescriptors 1024
 		cache_mem 8 MB
+		read_ahead_gap 512 MB
 	END
 	grep -q '^cache_dir ' <<<"$(printf '%s\n' "${@:2}")" ||
 		echo "cache_dir ufs $dir/cache 64 4 16"
@@ -402,7 +404,7 @@ counted()
 	sort | uniq -c | sed 's/^ *//' | paste -sd ,
 }
 
-# are NAME FILE
+# are NAME FILE: no pipe ends here, since its last part is a shell that forgets its results
 are()
 {
 	if cmp -s - "$2" < <(tee "$TMP/are"); then

@@ -54,7 +54,8 @@ struct attach {
 static int take_stale(struct attach *attach, const char *argument)
 {
 	attach->stale_ms = 0;
-	if (!strcmp(argument, "never") || !baleen_duration_parse(argument, &attach->stale_ms))
+	if (!strcmp(argument, "never") || !strcmp(argument, "0") ||
+	    !baleen_duration_parse(argument, &attach->stale_ms))
 		return 0;
 	return complain_usage(&icp_attach_command,
 			      "--stale '%s': not a span of time such as 30s, or never", argument);
