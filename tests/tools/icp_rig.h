@@ -27,6 +27,7 @@
 #define COUNTER(name) (offsetof(struct baleen_icp_sibling_stats, name) / sizeof(u64))
 #define OTHERS N_COUNTERS
 #define N_SIBLINGS 4
+#define SEED 0x737175696421ull
 
 struct rig {
 	struct baleen_icp_loaded loaded;
@@ -101,7 +102,7 @@ static inline void filter_make(const struct baleen_table *table, struct baleen_f
 				      .n_blocks = BALEEN_HEADER_BLOCKS };
 	struct baleen_table *made = &image.table[BALEEN_TUPLE];
 	struct baleen_error error;
-	u64 state = 7;
+	u64 state = SEED;
 
 	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
 		image.seed.word[i] = next_random(&state);
