@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 for kernel in 6.1 6.12; do
 	result=ok
 	VM_TIMEOUT=${VM_TIMEOUT:-400} tests/vm/run "$kernel" tests/kernels/in-vm-icp.sh \
-		build/tools/icp >"$work/$kernel" || result="not ok" failed=1
+		build/tools/{icp,icp_kinds} >"$work/$kernel" || result="not ok" failed=1
 	# Each machine counts from 1.
 	sed -E "/^1\.\./d; s/^((not )?ok) [0-9]+ - /\1 - $kernel: /" "$work/$kernel"
 	echo "$result - $kernel: the script ended, the kernel log is clean"

@@ -5,4 +5,4 @@
 #
 # Not executable, because it is for the machines of icp.sh.
 
-build/tools/icp
+build/tools/icp && build/tools/icp_kinds 2000
