@@ -269,6 +269,38 @@ static void test_strings(void **state)
 	baleen_set_close(set);
 }
 
+static void test_squid(void **state)
+{
+	char url[8000] = "http://a.example/";
+	struct baleen_keys *keys, *more;
+	struct baleen_set *set;
+
+	memset(url + 17, 'x', sizeof(url) - 18);
+	url[sizeof(url) - 1] = '\0';
+	keys = keys_of("squid", (const char *const[]){ "http://10.9.0.3/obj/1", url, NULL });
+	more = keys_of("squid", (const char *const[]){ "http://b.example/;#!", NULL });
+	assert_int_equal(baleen_keys_add(keys, "krill"), -EINVAL);
+	assert_string_equal(baleen_error_text(),
+			    "'krill': neither a URL, which has ://, nor 32 hexadecimal digits");
+	assert_int_equal(baleen_keys_add(keys, "# http://a/"), -EINVAL);
+	assert_int_equal(baleen_keys_add(keys, " http://a/"), -EINVAL);
+	set = set_of(keys, NULL);
+	assert_string_equal(info_of(set).key, "squid");
+	assert_int_equal(info_of(set).n_entries, 2);
+	assert_int_equal(baleen_set_test(set, "http://10.9.0.3/obj/1"), 1);
+	assert_int_equal(baleen_set_test(set, "271b10fa47f72704cf53f2c5eacd81b0"), 1);
+	assert_int_equal(baleen_set_test(set, url), 1);
+	assert_int_equal(baleen_set_test(set, "http://b.example/;#!"), 0);
+	assert_int_equal(baleen_set_test(set, "krill"), -EINVAL);
+	assert_int_equal(test_address(set, AF_INET, "192.0.2.1"), -EINVAL);
+	assert_int_equal(baleen_set_add(set, more), 0);
+	assert_int_equal(baleen_set_test(set, "http://b.example/;#!"), 1);
+	assert_int_equal(baleen_set_del(set, more), 0);
+	assert_int_equal(baleen_set_test(set, "http://b.example/;#!"), 0);
+	baleen_keys_free(more);
+	baleen_set_close(set);
+}
+
 static void test_bloom(void **state)
 {
 	const struct baleen_set_options options = {
@@ -399,6 +431,7 @@ int main(void)
 		cmocka_unit_test(test_binary_keys),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_squid),
 		cmocka_unit_test(test_bloom),
 		cmocka_unit_test(test_change),
 		cmocka_unit_test(test_grow),
