@@ -221,12 +221,12 @@ struct baleen_icp_stats {
  * struct baleen_icp_heard - a feeder, as last heard
  * @at_ns: CLOCK_MONOTONIC; 0: never
  * @last_id: of its last IPv4 datagram
- * @has_id: there was one
+ * @last_port: source port of that; 0: there was none
  */
 struct baleen_icp_heard {
 	u64 at_ns;
 	u32 last_id;
-	u32 has_id;
+	u32 last_port;
 };
 
 /**
