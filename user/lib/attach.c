@@ -115,6 +115,11 @@ static int refuse_occupied(const struct baleen_pins *pins, const struct baleen_s
 				   "%s runs a chain of XDP programs (id %u, %s) already: --chain "
 				   "joins it",
 				   device, there.id, baleen_mode_text(there.mode));
+	if (!strncmp(there.name, "baleen_icp", strlen("baleen_icp")))
+		return baleen_fail(error, EBUSY,
+				   "%s runs the XDP program '%s' (id %u, %s) already: 'baleen icp "
+				   "detach' takes it off",
+				   device, there.name, there.id, baleen_mode_text(there.mode));
 	return baleen_fail(error, EBUSY,
 			   "%s runs the XDP program '%s' (id %u, %s) already: detach it first%s",
 			   device, there.name[0] ? there.name : "?", there.id,

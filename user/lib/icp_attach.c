@@ -97,13 +97,16 @@ static int refuse_occupied(const char *device, int ifindex, struct baleen_error 
 {
 	struct baleen_program there;
 	const char *command = NULL;
+	struct baleen_pins rules;
 	int err = baleen_device_program(ifindex, &there);
 
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
 	if (!there.id)
 		return 0;
-	if (!strcmp(there.name, "baleen_xdp"))
+	/* Without pins it is an object of `baleen compile`. */
+	if (!strcmp(there.name, "baleen_xdp") && !baleen_pins_name(&rules, ifindex, NULL) &&
+	    !access(rules.path, F_OK))
 		command = "baleen detach";
 	else if (!strncmp(there.name, "baleen_icp", strlen("baleen_icp")))
 		command = "baleen icp detach";

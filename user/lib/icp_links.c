@@ -165,8 +165,12 @@ void baleen_icp_egress_remove(const struct baleen_pins *pins)
 	baleen_log_start();
 	if (there && is_of(pins, there))
 		bpf_tc_detach(&hook, &options);
-	if (!rmdir(clsact_path(pins, path, sizeof(path))) && is_unused(pins->ifindex)) {
+	if (access(clsact_path(pins, path, sizeof(path)), F_OK))
+		return;
+	if (is_unused(pins->ifindex)) {
 		hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
 		bpf_tc_hook_destroy(&hook);
 	}
+	/* Only now: who is killed before leaves it to the next one. */
+	rmdir(path);
 }
