@@ -15,7 +15,7 @@ cd "$TMP" || exit 2
 
 PINS=/sys/fs/bpf/baleen-icp
 VETH="baleen: veth-b: generic, since answers of a native program are lost on a veth unless \
-its other end has GRO on or a program: --mode native tries that"
+its other end has an XDP program: --mode native tries that"
 
 # baleen ARGUMENT...: in the namespace that receives
 baleen()

@@ -319,7 +319,7 @@ static void warn(const struct attach *attach, const struct baleen_icp_report *re
 {
 	if (report->is_veth)
 		complain("%s: generic, since answers of a native program are lost on a veth unless "
-			 "its other end has GRO on or a program: --mode native tries that",
+			 "its other end has an XDP program: --mode native tries that",
 			 attach->device);
 	for (u32 i = 0; i < attach->words.config.n_siblings; i++)
 		warn_sibling(attach, &attach->words.config.sibling[i], attach->words.image[i]);

@@ -71,9 +71,9 @@ int baleen_icp_plan_check(const struct baleen_icp_plan *plan, struct baleen_erro
  * @report: filled in also on failure
  * @error: filled in on failure
  *
- * Frames that a native program sends back by a veth are lost, unless the driver polls
- * at the other end: where that has GRO on or a program of its own, which nobody here can
- * see. So auto is generic there.
+ * Frames that a native program sends back by a veth are lost, unless the other end has
+ * an XDP program, too, which nobody here can see (GRO is not enough: 80 sent back, none
+ * seen). So auto is generic there.
  *
  * Return: 0; -EBUSY when a program is there already, naming it; -ENODEV; -EPERM;
  * -ENOMEM; -EINVAL and -EEXIST of baleen_icp_plan_check(); -EOPNOTSUPP of
