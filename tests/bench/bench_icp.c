@@ -156,7 +156,7 @@ static void run_rate(struct run *run, u64 begin, u64 end)
 
 	while ((now = now_ns()) < end) {
 		n_due = (now - begin) * run->rate / 1000000000ull;
-		/* What a sender that was held up could not send is not made up for. */
+		/* Who was held up makes up for it by so many at a time. */
 		if (n_due > run->n_sent + MAX_WINDOW)
 			n_due = run->n_sent + MAX_WINDOW;
 		while (run->n_sent < n_due) {
