@@ -39,16 +39,16 @@ until_true()
 
 # --- the store that is played -------------------------------------------------
 
-# start_play NAMESPACE FROM TO [OPTION...]: a store at FROM that feeds TO
+# start_play NAMESPACE FROM TO [OPTION...]: a store at FROM that feeds TO. No function
+# in between, so that the process is the store itself.
 start_play()
 {
-	in_ns "$1" "$PLAY" -s "$N_STAY" -a "$2" "${@:4}" "$3" "$TMP/keys.$2" >"$TMP/play.$2" \
-		2>"$TMP/play.err" &
+	nsenter --net="/run/netns/$1" -- "$PLAY" -s "$N_STAY" -a "$2" "${@:4}" "$3" "$TMP/keys.$2" \
+		>"$TMP/play.$2" 2>"$TMP/play.err" &
 	PLAY_PID=$!
 	until_true "the store is there" grep -q ready "$TMP/play.$2"
 }
 
-# nsenter becomes what it runs, so the number is that of the store.
 # end_play FROM PID: writes its keys
 end_play()
 {
@@ -112,14 +112,14 @@ attach()
 
 detach() { check "detach" baleen icp detach veth-b; }
 
-resync() { baleen icp resync -j veth-b:a "$URL/${1-}" --from objects >"$TMP/report" 2>"$TMP/said"; }
+resync() { baleen icp resync -j veth-b:a "$URL" --from objects >"$TMP/report" 2>"$TMP/said"; }
 report() { jq "$1" "$TMP/report"; }
 
 # ask_on: asks for all that stays until there is $TMP/enough
 ask_on()
 {
 	while [ ! -e "$TMP/enough" ]; do
-		in_ns "$A" "$ASK" -w 16 -t 10000 "$TARGET" <"$TMP/urls" >>"$TMP/answers"
+		in_ns "$A" "$ASK" -w 64 -t 2000 "$TARGET" <"$TMP/urls" >>"$TMP/answers"
 	done
 }
 
@@ -162,3 +162,176 @@ in_a_row cuckoo one 20
 in_a_row counting one 8
 in_a_row cuckoo two 8
 in_a_row counting two 20
+
+# --- drift, said and mended ---------------------------------------------------------
+
+# send_lines TAG FIRST LAST: store.log says that of these objects that stay, or of others
+send_lines()
+{
+	local n
+
+	for ((n = $2; n <= $3; n++)); do
+		printf '1700000000.123 %-7s 00 00000011 %s' "$1" \
+			"$(printf '\1http://play/stay/%d' "$n" | md5sum | cut -c 1-32)" \
+			>"$TMP/line"
+		# shellcheck disable=SC2016 # of that shell
+		nsenter --net="/run/netns/$SIDE" -- bash -c 'cat "$1" >"/dev/udp/$2/3131"' \
+			- "$TMP/line" "$TO"
+	done
+}
+
+# drifts KIND: seven that are not there, five that are and were taken out
+drifts()
+{
+	local n
+
+	lay_out one
+	attach "$1" ",feeder=$FROM"
+	start_play "$SIDE" "$FROM" "$TO" -r 0
+	check "$1: seeded" resync
+	is "$1: nobody told of anything" "$(report .events)" 0
+	n=$(report .entries)
+	send_lines SWAPOUT 10001 10007
+	send_lines RELEASE 1 5
+	until_true "these are heard" status_is "heard 12"
+	check "$1: mended" resync
+	is "$1: what was missing, gone, and is there" "$(report -c '[.missing, .gone, .entries]')" \
+		"[5,7,$n]"
+	check "$1: again" resync
+	is "$1: nothing is wrong any more" "$(report -c '[.missing, .gone, .entries]')" "[0,0,$n]"
+	end_play "$FROM" "$PLAY_PID"
+	check "$1: the filter is what the store holds" look
+	detach
+	forget_plays
+}
+
+drifts cuckoo
+drifts counting
+
+# --- two children ---------------------------------------------------------------------
+
+ip -n "$A" address add 10.66.0.3/24 dev veth-a
+lay_out one
+attach counting ",feeder=10.66.0.1,feeder=10.66.0.3"
+start_play "$A" 10.66.0.1 10.66.0.2 -r 2000
+first=$PLAY_PID
+start_play "$A" 10.66.0.3 10.66.0.2 -r 2000 -S 2
+check_status "a parent of two needs two sources" 1 resync
+is "and says so" "$(<"$TMP/said")" "baleen: veth-b:a: it has 2 feeders: give a source of each"
+for ((i = 0; i < 5; i++)); do
+	check "a resync of two children, number $i" baleen icp resync -j veth-b:a \
+		http://10.66.0.3:3128 "$URL" --from objects
+done
+end_play 10.66.0.1 "$first"
+end_play 10.66.0.3 "$PLAY_PID"
+same "two children"
+detach
+forget_plays
+
+# --- what fails ---------------------------------------------------------------------------
+
+lay_out one
+attach cuckoo ",feeder=$FROM"
+start_play "$SIDE" "$FROM" "$TO" -r 2000
+check "seeded" resync
+
+# fails NAME MESSAGE COMMAND...: status 1, one line, and nothing has changed
+fails()
+{
+	check_status "$1: fails" 1 "${@:3}"
+	is "$1: in one line" "$(wc -l <"$TMP/said")" 1
+	check "$1: which says why" grep -q "^baleen: .*$2" "$TMP/said"
+	check "$1: the old filter is in force" status_is "generation $generation recording 0"
+}
+
+# resync_of SOURCE OPTION...
+resync_of() { baleen icp resync veth-b:a "$@" >"$TMP/out" 2>"$TMP/said"; }
+
+# in_small: with a /tmp that takes no report
+in_small() { TMPDIR=$TMP/small resync_of "$URL" --from objects; }
+
+look
+generation=$(field generation)
+mkdir "$TMP/small"
+mount -t tmpfs -o size=64k baleen-test "$TMP/small" || bail "no small tmpfs"
+printf '\0\5\0\3\0\0\0\10\0\0\0\0\0\0\0\0\0\0\0\5\5\4\0\0' >"$TMP/digest"
+head -c 109 /dev/zero >>"$TMP/digest"
+fails "no source" "refused\|connect" resync_of http://"$FROM":1 --from objects
+fails "a source that dies" "$FROM" resync_of "$URL/die" --from objects
+fails "a report that is cut off" "cut off" resync_of "$URL/cut" --from objects
+fails "no room for the report" "No space" in_small
+fails "a digest, where there is a feed" "fed" resync_of "$TMP/digest" --from digest
+fails "no file" "No such file" resync_of "$TMP/nothing"
+check_status "no such sibling" 1 baleen icp resync veth-b:b "$URL" --from objects
+
+# stop_by SIGNAL: sent while the report is read
+stop_by()
+{
+	local pid
+
+	nsenter --net="/run/netns/$B" -- "$BALEEN" icp resync veth-b:a "$URL/slow" --from objects \
+		>"$TMP/out" 2>"$TMP/said" &
+	pid=$!
+	until_true "it records" status_is "recording 1"
+	kill "-$1" "$pid"
+	wait "$pid"
+}
+fails "SIGTERM" "" stop_by TERM
+fails "SIGHUP" "" stop_by HUP
+
+# --- a log that is full ------------------------------------------------------------------------
+
+# A resync during which the log is full N times
+full_log()
+{
+	local pid n
+
+	nsenter --net="/run/netns/$B" -- "$BALEEN" icp resync -j veth-b:a "$URL/slow" \
+		--from objects >"$TMP/report" 2>"$TMP/said" &
+	pid=$!
+	for ((n = 0; n < $1; n++)); do
+		until_true "it records" status_is "recording 1"
+		in_ns "$B" "$CHECK" --unrecorded veth-b
+		until_true "it begins again" status_is "recording 0"
+	done
+	wait "$pid"
+}
+check "a log that was full once" full_log 1
+is "makes a second attempt" "$(report .attempts)" 2
+generation=$((generation + 1))
+fails "a log that is always full" "faster than they can be recorded" full_log 3
+
+# --- killed -----------------------------------------------------------------------------------
+
+# Where it is killed is chance; what is found afterwards is not.
+RANDOM=7
+for ((i = 0; i < 30; i++)); do
+	nsenter --net="/run/netns/$B" -- "$BALEEN" icp resync veth-b:a "$URL" --from objects \
+		>/dev/null 2>&1 &
+	pid=$!
+	sleep "0.$(printf %03d $((RANDOM % 700)))"
+	kill -KILL "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	look
+	if [ "$(field generation)" != "$generation" ]; then
+		generation=$((generation + 1))
+		is "killed: the next generation" "$(field generation)" "$generation"
+	fi
+	if [ $((i % 6)) -eq 5 ]; then
+		check "killed: the next resync works" resync
+		look
+		generation=$(field generation)
+	fi
+done
+resync_two()
+{
+	local pid status=0
+
+	resync_of "$URL" --from objects &
+	pid=$!
+	baleen icp resync veth-b:a "$URL" --from objects >/dev/null || status=1
+	wait "$pid" && return "$status"
+}
+check "two at a time: one after the other" resync_two
+end_play "$FROM" "$PLAY_PID"
+same "after all that"

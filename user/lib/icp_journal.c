@@ -155,8 +155,10 @@ int baleen_icp_journal_event(struct baleen_icp_journal *journal,
 		if (!key->is_new)
 			key->before = key->present;
 		key->is_new = true;
-		if (event->changed & bit)
+		if (event->changed & bit) {
 			key->n_in += is_insert ? 1 : -1;
+			journal->n_new += is_insert ? 1 : -1;
+		}
 	}
 	key->told |= 1u << event->feeder;
 	if (is_insert)

@@ -62,6 +62,7 @@ struct baleen_icp_journal_key {
  * @counts: the filter counts: an object of two feeders is there twice
  * @is_built: the new filter has been made of it
  * @generation: of the new filter's program
+ * @n_new: entries that its events added, less those that they took
  * @key: every object that was heard of
  * @n_keys: how many
  * @room: allocated
@@ -82,6 +83,7 @@ struct baleen_icp_journal {
 	bool counts;
 	bool is_built;
 	u32 generation;
+	long long n_new;
 	struct baleen_icp_journal_key *key;
 	size_t n_keys, room;
 	u32 *slot;

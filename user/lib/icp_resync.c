@@ -35,7 +35,7 @@
  * @journal: what it has
  * @recorder: without feeders all zeros
  * @old: view of its old filter; all zeros where there is none to see
- * @n_old: entries by its counters; while the feed goes on a few are too many or few
+ * @n_old: entries that its counters say it had when the feed left it
  * @filter: the new one
  * @next: the new generation
  * @is_loaded: @next is there
@@ -268,6 +268,8 @@ static int set_synced(struct work *work, struct baleen_error *error)
 			break;
 	}
 	if (!err)
+		work->n_old = baleen_icp_entries(&work->icp, work->n, &stats) - work->journal.n_new;
+	if (!err)
 		baleen_icp_synced(&work->icp, work->n, work->report.n_entries, &stats);
 	work->report.n_events = work->recorder.n_events;
 	baleen_icp_recorder_unlock(&work->recorder);
@@ -331,9 +333,8 @@ static void compare(struct work *work)
 static int find_sibling(struct work *work, struct baleen_error *error)
 {
 	int n = baleen_icp_sibling(&work->icp, work->resync->sibling);
-	struct baleen_icp_stats stats;
+	struct baleen_error why;
 	u32 kind;
-	int err;
 
 	if (n < 0)
 		return baleen_fail(error, -n, "%s: no sibling '%s' there", work->resync->device,
@@ -342,12 +343,8 @@ static int find_sibling(struct work *work, struct baleen_error *error)
 	work->sibling = work->icp.now.config.sibling[n];
 	kind = work->sibling.image.table[BALEEN_TUPLE].kind;
 	baleen_icp_journal_init(&work->journal, n, kind == BALEEN_KIND_COUNTING);
-	err = baleen_icp_stats(&work->icp, &stats, error);
-	if (err)
-		return err;
 	/* One that is damaged can be replaced, but not compared. */
-	if (!baleen_icp_filter(&work->icp, n, &work->old, error))
-		work->n_old = baleen_icp_entries(&work->icp, n, &stats);
+	baleen_icp_filter(&work->icp, n, &work->old, &why);
 	return 0;
 }
 
