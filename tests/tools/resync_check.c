@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Compares the live filter of a sibling with a list of keys: resync_check DEV NAME FILE...
+ * Compares the live filter of a sibling with a list of keys: resync_check DEV NAME [FILE]...
  *
  * A FILE has a key in hexadecimal digits a line; what is there twice counts twice. Prints
  * what it found as one line:
@@ -105,8 +105,8 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "--unrecorded"))
 		return play_full_log(argv[2]);
-	if (argc < 4)
-		errx(2, "usage: resync_check DEV NAME FILE...");
+	if (argc < 3)
+		errx(2, "usage: resync_check DEV NAME [FILE]...");
 	if (baleen_icp_open(&icp, argv[1], false, &error))
 		errx(2, "%s", error.text);
 	n = baleen_icp_sibling(&icp, argv[2]);

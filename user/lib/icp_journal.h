@@ -83,7 +83,7 @@ struct baleen_icp_journal {
 	bool counts;
 	bool is_built;
 	u32 generation;
-	long long n_new;
+	s64 n_new;
 	struct baleen_icp_journal_key *key;
 	size_t n_keys, room;
 	u32 *slot;
