@@ -36,29 +36,29 @@ are_routes()
 	is "$1" "$(routes "$2")" "$3"
 }
 
-# capture: ICP that comes to the asker, to $TMP/replies
+# capture WHAT N: begins to write down the first N replies that come to the asker
 capture()
 {
+	file=$TMP/${1%% *}
 	# The shell that is asked to enter the namespace becomes tcpdump itself.
-	nsenter --net="/run/netns/$(lab_ns asker)" -- tcpdump -i eth0 -n -vvv -l --immediate-mode \
-		ip6 and src host fd09::1 and udp src port 3130 >"$TMP/replies" 2>"$TMP/tcpdump" &
+	nsenter --net="/run/netns/$(lab_ns asker)" -- tcpdump -i eth0 -n -vvv --immediate-mode \
+		-c "$2" ip6 and src host fd09::1 and udp src port 3130 >"$file.replies" 2>"$file.tcpdump" &
 	captor=$!
-	wait_for "capture" grep -q "listening on" "$TMP/tcpdump"
+	wait_for "capture" grep -q "listening on" "$file.tcpdump"
 }
 
-# captured N: ends it when there are N replies; prints how many, and how many have a
-# checksum that is right
+has_ended()
+{
+	! kill -0 "$1"
+}
+
+# captured WHAT N: all of them came, with a right checksum each
 captured()
 {
-	wait_for "$1 replies" has_replies "$1"
-	kill "$captor"
-	wait "$captor" 2>/dev/null
-	echo "$(grep -c 'fd09::1.3130 >' "$TMP/replies") $(grep -c '\[udp sum ok\]' "$TMP/replies")"
-}
-
-has_replies()
-{
-	[ "$(grep -c 'fd09::1.3130 >' "$TMP/replies")" -ge "$1" ]
+	wait_for "$2 replies" has_ended "$captor"
+	is "$1: answers, and of them with a right checksum" \
+		"$(grep -c 'fd09::1.3130 > fd09::2.3130' "$file.replies") $(grep -c '\[udp sum ok\]' "$file.replies")" \
+		"$2 $2"
 }
 
 lab_start
@@ -91,10 +91,10 @@ place()
 		--sibling "sibling=fd09::1,image=$TMP/sibling.bln" --mode generic
 	before=$(icp_counter sibling)
 	hits=$((hits + 100))
-	capture
+	capture "$1" 200
 	is "$1: all is fetched" "$(obj 1 100 | statuses asker -) $(obj "$4" $(($4 + 99)) | statuses asker -)" \
 		"100 200 100 200"
-	is "$1: answers, and of them with a right checksum" "$(captured 200)" "200 200"
+	captured "$1" 200
 	are_routes "$1: hits" "/obj/(.|..|100)$" "$hits SIBLING_HIT/fd09::1"
 	are_routes "$1: misses" "/obj/${4%00}..$" "100 HIER_DIRECT/$ORIGIN"
 	is "$1: the Squid was not asked" $(($(icp_counter sibling) - before)) 0
@@ -104,3 +104,47 @@ place()
 hits=10
 place "shield" "$(lab_ns sibling)" eth0 1100
 place "summary" "$SW" asker 1200
+
+# --- a feed ---------------------------------------------------------------
+
+# number NAME: of the sibling, as status says
+number()
+{
+	in_ns "$SW" "$BALEEN" icp status -j asker | jq ".[0].siblings[0].$1"
+}
+
+is_number()
+{
+	[ "$(number "$1")" -eq "$2" ]
+}
+
+# Before somebody listens a line that is sent comes back as an error, and for that error
+# the next line is not sent.
+hears()
+{
+	lab_get sibling "http://$ORIGIN/first/$((hear++))" >/dev/null
+	[ "$(number inserted)" -gt 0 ]
+}
+
+hear=0
+check "feed: attached" in_ns "$SW" "$BALEEN" icp attach asker --asker fd09::/64 --stale 10m \
+	--mode generic --feed sibling:3131 --sibling sibling=fd09::1,feeder=fd09::1 --capacity 2000
+wait_for "line of the sibling" hears
+check "feed: what it had before" in_ns "$SW" "$BALEEN" icp resync asker:sibling "http://[fd09::1]:3128" \
+	--from objects
+entries=$(number entries)
+is "feed: all that it has" "$entries" "$(squid_on_disk sibling)"
+before=$(number inserted)
+is "feed: new objects" "$(obj 2001 2050 | statuses sibling -)" "50 200"
+wait_for "50 inserts" is_number inserted $((before + 50))
+before=$(number deleted)
+is "feed: objects that go" "$(obj 2001 2010 | lab_purge sibling - | sort | uniq -c | xargs)" "10 200"
+wait_for "10 deletes" is_number deleted $((before + 10))
+is "feed: entries" "$(number entries)" $((entries + 40))
+queries=$(icp_counter sibling)
+capture "feed" 50
+is "feed: all is fetched" "$(obj 2001 2050 | statuses asker -)" "50 200"
+captured "feed" 50
+are_routes "feed: hits and misses" "/obj/2...$" "10 HIER_DIRECT/$ORIGIN 40 SIBLING_HIT/fd09::1"
+is "feed: the Squid was not asked" $(($(icp_counter sibling) - queries)) 0
+check "feed: taken off" in_ns "$SW" "$BALEEN" icp detach asker

@@ -173,15 +173,103 @@ is "top: objects of all leaves" \
 are_routes "top goes to the right mid" top "/obj/1...$" "10 SIBLING_HIT/10.9.0.11"
 are_routes "top goes to the other one" top "/obj/4...$" "10 SIBLING_HIT/10.9.0.12"
 
-# A parent that says no is asked to get it; a sibling is not.
+# A parent that says no is asked to get it; a sibling is not. In the log of root that is no
+# miss: it names what the connection to the parent was opened for.
 is "root: objects that nobody has" "$(obj 9001 9100 | lab_get root - | sort | uniq -c | xargs)" "100 200"
 is "top: objects that nobody has" "$(obj 8001 8100 | lab_get top - | sort | uniq -c | xargs)" "100 200"
 are_routes "top goes to the origin" top "/obj/8...$" "100 HIER_DIRECT/$ORIGIN"
 is "a mid goes there for root" "$(direct "/obj/9...$")" 100
+is "root had 400 hits and 100 times no" \
+	"$(icp status -j root | jq -c '[.[0].siblings[] | [.hits, .misses]]')" "[[200,300],[200,300]]"
 for leaf in $LEAVES; do
 	is "$leaf is not asked for them" "$(routes "$leaf" "/obj/[89]...$")" ""
 done
 is "no query reached a mid or a leaf" $(($(asked) - before)) 0
+
+# --- a summary that follows -----------------------------------------------
+
 for port in root top mid1 mid2; do
 	check "$port: taken off" icp detach "$port"
 done
+
+# number NAME: of mid1, as status says
+number()
+{
+	icp status -j root | jq ".[0].siblings[] | select(.name == \"mid1\") | .$1"
+}
+
+# is_number NAME N
+is_number()
+{
+	[ "$(number "$1")" -eq "$2" ]
+}
+
+# hears LEAF: a new object of the leaf is told of. Before somebody listens a line that is
+# sent comes back as an error, and for that error the next line is not sent.
+hears()
+{
+	local before
+
+	before=$(number inserted)
+	lab_get "$1" "http://$ORIGIN/first/$1/$((hear++))" >/dev/null
+	[ "$(number inserted)" -gt "$before" ]
+}
+
+# Both leaves tell of themselves; the leaves themselves answer mid1. What comes for the
+# switch comes in by its own device, from whatever port.
+hear=0
+check "root has mid1, which leaf1 and leaf2 feed" icp attach root --asker 10.9.0.10 --stale 10m \
+	--mode generic --feed br0:3131 --kind counting --hash squid --capacity 2000 --fpp 1e-6 \
+	--sibling mid1=10.9.0.11,feeder=10.9.0.21,feeder=10.9.0.22
+wait_for "line of leaf1" hears leaf1
+wait_for "line of leaf2" hears leaf2
+check "what they had before" icp resync root:mid1 http://10.9.0.21:3128 http://10.9.0.22:3128 \
+	--from objects
+is "all of both is in the summary" "$(number entries)" \
+	"$(($(squid_on_disk leaf1) + $(squid_on_disk leaf2)))"
+
+# root_gets WHAT N ROUTE: object N, by a hit of mid1 and this way from there
+root_gets()
+{
+	local hits
+
+	hits=$(number hits)
+	is "root: $1" "$(lab_get root "http://$ORIGIN/obj/$2")" 200
+	is "root: a hit" "$(number hits)" $((hits + 1))
+	are_routes "mid1: the way to $1" mid1 "/obj/$2$" "$3"
+}
+
+# fetches LEAF N, purges LEAF N: and the summary has heard of it
+fetches()
+{
+	local n
+
+	n=$(number inserted)
+	is "$1 fetches object $2" "$(lab_get "$1" "http://$ORIGIN/obj/$2")" 200
+	wait_for "insert of object $2" is_number inserted $((n + 1))
+}
+
+purges()
+{
+	local n
+
+	n=$(number deleted)
+	is "$1 purges object $2" "$(lab_purge "$1" "http://$ORIGIN/obj/$2")" 200
+	wait_for "delete of object $2" is_number deleted $((n + 1))
+}
+
+root_gets "an old object of leaf1" 1050 "2 SIBLING_HIT/10.9.0.21"
+root_gets "an old object of leaf2" 2050 "2 SIBLING_HIT/10.9.0.22"
+fetches leaf1 7001
+root_gets "a new object of leaf1" 7001 "1 SIBLING_HIT/10.9.0.21"
+fetches leaf1 7002
+fetches leaf2 7002
+purges leaf1 7002
+root_gets "an object that leaf2 has still" 7002 "1 SIBLING_HIT/10.9.0.22"
+purges leaf2 7002
+misses=$(number misses)
+is "root: an object that no leaf has any more" "$(lab_get root "http://$ORIGIN/obj/7002")" 200
+is "root: no hit" "$(number misses)" $((misses + 1))
+are_routes "mid1 goes to the origin" mid1 "/obj/7002$" \
+	"1 HIER_DIRECT/$ORIGIN 1 SIBLING_HIT/10.9.0.22"
+check "root: taken off" icp detach root
