@@ -175,13 +175,15 @@ static const char *take_name(struct baleen_icp_sibling *sibling, char *word, con
 	return read_address(equals + 1, &sibling->address_hi, &sibling->address_lo, &is_ip4);
 }
 
-static const char *check_twice(const struct baleen_icp_config *config, u32 n)
+static const char *check_twice(const struct baleen_icp_config *config, u32 n, const char **at)
 {
 	const struct baleen_icp_sibling *sibling = &config->sibling[n];
 
 	for (u32 i = 0; i < n; i++) {
-		if (!strcmp(config->sibling[i].name, sibling->name))
+		if (!strcmp(config->sibling[i].name, sibling->name)) {
+			*at = sibling->name;
 			return "the name of a sibling before";
+		}
 		if (config->sibling[i].address_hi == sibling->address_hi &&
 		    config->sibling[i].address_lo == sibling->address_lo)
 			return "the address of a sibling before";
@@ -198,7 +200,7 @@ static const char *take_words(struct icp_words *words, char *text, const char **
 
 	reason = take_name(&config->sibling[n], strsep(&rest, ","), at);
 	if (!reason)
-		reason = check_twice(config, n);
+		reason = check_twice(config, n, at);
 	while (!reason && rest) {
 		*at = strsep(&rest, ",");
 		reason = take_part(words, n, *at);
