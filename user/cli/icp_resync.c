@@ -242,8 +242,7 @@ static int run(int argc, char **argv)
 
 const struct command icp_resync_command = {
 	.name = "icp resync",
-	.synopsis = "[-j] DEV:NAME SOURCE... [--from digest|log|objects] [--every TIME]\n"
-		    "[--capacity N]",
+	.synopsis = "[OPTION...] DEV:NAME SOURCE...",
 	.help = "Makes the live filter of a sibling anew, of what its cache says that it holds, and\n"
 		"puts it in the place of the old one: what the feed says meanwhile is in it, and no\n"
 		"query waits. Says how far the old one had drifted. What fails leaves that in force.\n\n"
