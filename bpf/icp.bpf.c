@@ -105,7 +105,9 @@ baleen_inline int icp_is_for_nobody(void)
 	return XDP_PASS;
 }
 
-/* On the device where queries come in; the feed may come in there, too. */
+/* On the device where queries come in, and the feed, unless that has another one: then what
+ * claims to be a feeder here is not, such as 127.0.0.1 where it comes in by lo.
+ */
 SEC("xdp")
 int baleen_icp(struct xdp_md *ctx)
 {
@@ -115,6 +117,8 @@ int baleen_icp(struct xdp_md *ctx)
 		return icp_is_for_nobody();
 	if (datagram.dport == config.port)
 		return icp_answer(ctx, &datagram);
+	if (config.feed_device[0])
+		return icp_is_for_nobody();
 	return icp_feed(ctx, &datagram);
 }
 

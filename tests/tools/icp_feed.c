@@ -150,6 +150,22 @@ static void bad_lines_do_nothing(struct live *live)
 	result(live->state->heard[0].at_ns > 5, WORLD, "any good line is a sign of life");
 }
 
+/* The feed has a device of its own, and whoever sends to the other one is no feeder. */
+static void other_device_passes(struct live *live)
+{
+	struct sender from = { FEEDER(0), 1000, 2 };
+	u64 before = live_stats(live).others;
+	int feed_fd = live->loaded.feed_fd;
+	bool right;
+
+	live->loaded.feed_fd = live->loaded.answer_fd;
+	right = send_line(live, &from, swapout) == XDP_PASS;
+	live->loaded.feed_fd = feed_fd;
+	result(right && live_stats(live).others == before + 1 &&
+		       both_have(live, &example, false, false),
+	       WORLD, "a line by the device of queries passes and changes nothing");
+}
+
 static void strangers_pass(struct live *live)
 {
 	struct sender from = { FEEDER(2), 1000, 2 };
@@ -296,6 +312,7 @@ int main(void)
 	many_lines(&live);
 	bad_lines_do_nothing(&live);
 	strangers_pass(&live);
+	other_device_passes(&live);
 	losses_are_counted(&live);
 	events_are_recorded(&live);
 	what_finds_no_room_is_counted(&live);
