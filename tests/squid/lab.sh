@@ -32,6 +32,7 @@
 #      squid_on_disk NAME            "on-disk objects" of mgr:info
 #      squid_store_keys NAME         what its store.log (lines `cache_store_log stdio:...`, see
 #                                    squid_store_log) leaves: live keys, HEX, sorted
+#      squid_keys                    the keys of the URLs of the input, by nothing of Baleen
 #      squid_sibling NAME N...       the lines of an asker: cache_peer, N of 10.9.0.N, no trap
 #      lab_get NAME URL...           fetches through the Squid of a node, as its client: prints
 #                                    a status per URL, in order; `lab_get NAME -` reads URLs;
@@ -273,6 +274,14 @@ squid_store_log()
 	echo "cache_store_log stdio:$TMP/$1/store.log"
 }
 
+# squid_keys
+squid_keys()
+{
+	python3 -c 'import hashlib, sys
+for line in sys.stdin.buffer:
+    print(hashlib.md5(b"\1" + line.rstrip(b"\n")).hexdigest().upper())'
+}
+
 # squid_sibling NAME N...: NAME is for the reader
 squid_sibling()
 {
@@ -325,9 +334,10 @@ squid_seed()
 # icp_status NODE DEV WHO NAME
 icp_status()
 {
-	lab_in "$1" "$BALEEN" icp status -j "$2" | jq -r --arg who "$3" --arg name "$4" '
-		if $who == "" then . else [.. | objects | select(.name? == $who or .address? == $who)][0] end |
-		[.. | objects | .[$name]? | values][0]'
+	lab_in "$1" "$BALEEN" icp status -j "$2" | jq -r --arg who "$3" --arg name "$4" '.[0] |
+		if $who == "" then .
+		else (.siblings[] | select(.name == $who)), (.feeders[] | select(.address == $who))
+		end | [.. | objects | .[$name]? | values][0]'
 }
 
 # squid_on_disk NAME

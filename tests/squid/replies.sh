@@ -193,7 +193,6 @@ lab_start
 lab_node sibling 1
 lab_node asker 2
 lab_node stranger 9
-lab_native asker
 lab_native sibling
 squid_start sibling
 is "every length is fetched" "$(urls p 22 1447 | lab_get sibling - | counted)" "1426 200"
