@@ -43,16 +43,6 @@ make_history()
 	is "some are reloaded" "$(obj 1 20 | lab_reload sibling - | counted)" "20 200"
 }
 
-# keys: of the URLs of the input, by nothing of Baleen
-keys()
-{
-	local url
-
-	while read -r url; do
-		printf '\1%s' "$url" | md5sum
-	done | cut -c 1-32 | tr a-f A-F
-}
-
 # The keys that store.log leaves, and their URLs by its last lines; but for the digest
 # that Squid keeps as an object, and which XDP would not know.
 read_history()
@@ -68,9 +58,10 @@ read_history()
 		obj 971 1000
 		obj 5001 5970
 	} >"$TMP/absent.urls"
-	keys <"$TMP/absent.urls" >"$TMP/absent"
+	squid_keys <"$TMP/absent.urls" >"$TMP/absent"
 	is "there are so many" "$(wc -l <"$TMP/live")" 1070
-	are "a key is what this test takes it for" "$TMP/live" < <(keys <"$TMP/live.urls")
+	are "a key is what this test takes it for" "$TMP/live" \
+		< <(squid_keys <"$TMP/live.urls")
 	are "Squid lists the same" "$TMP/live" < <(squid_mgr sibling objects | awk '
 		/^KEY/ { key = $2 }
 		/SWAPOUT_DONE/ { live[key] = 1 }

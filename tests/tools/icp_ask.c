@@ -4,6 +4,7 @@
  *
  *      -p PORT     that it asks, 3130
  *      -s PORT     that it asks from, any
+ *      -a ADDRESS  that it asks from, any
  *      -n N        request number of the first query, 1; the next have the next
  *      -w N        queries on the way at a time, 1
  *      -t MS       how long it waits for an answer, 5000
@@ -42,7 +43,7 @@
 #define UDP_HEADER_BYTES 8
 
 struct options {
-	const char *port, *from, *device, *address;
+	const char *port, *from, *source, *device, *address;
 	u32 first, window, timeout_ms, opcode, flags;
 	bool has_ip_options, is_quiet, is_hex;
 };
@@ -133,7 +134,9 @@ static void query_send(struct asker *asker, u32 i)
 					    message_of_url(message, asker->options, i, query->url);
 
 	query->sent_ms = now_ms();
-	if (send(asker->fd, message, n, 0) < 0)
+	/* The first send may only bring what became of the one before. */
+	if (send(asker->fd, message, n, 0) < 0 &&
+	    (errno != ECONNREFUSED || send(asker->fd, message, n, 0) < 0))
 		err(1, "%s", asker->options->address);
 }
 
@@ -329,7 +332,7 @@ static void udp_open(struct asker *asker)
 {
 	const struct options *options = asker->options;
 	struct addrinfo *to = address_of(options->address, options->port, AF_UNSPEC);
-	struct addrinfo *from = address_of(NULL, options->from, to->ai_family);
+	struct addrinfo *from = address_of(options->source, options->from, to->ai_family);
 	int room = 4 << 20;
 
 	asker->family = to->ai_family;
@@ -379,10 +382,11 @@ static void options_parse(struct options *options, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "p:s:n:w:t:o:f:iqxd:")) >= 0) {
+	while ((option = getopt(argc, argv, "p:s:a:n:w:t:o:f:iqxd:")) >= 0) {
 		switch (option) {
 		case 'p': options->port = optarg; break;
 		case 's': options->from = optarg; break;
+		case 'a': options->source = optarg; break;
 		case 'n': options->first = number(optarg, 10); break;
 		case 'w': options->window = number(optarg, 10); break;
 		case 't': options->timeout_ms = number(optarg, 10); break;
