@@ -48,11 +48,13 @@ struct transfer {
  * @how: what was asked for
  * @http: libmicrohttpd's part
  * @transfers: those on their way
+ * @is_ending: nobody pauses any more
  */
 struct server {
 	const struct digest_server *how;
 	struct MHD_Daemon *http;
 	struct transfer *transfers;
+	bool is_ending;
 };
 
 /* --- the body --------------------------------------------------------------------- */
@@ -77,7 +79,8 @@ static ssize_t next_piece(void *data, uint64_t at, char *buffer, size_t room)
 	u64 end = at < BALEEN_DIGEST_HEAD_BYTES ? BALEEN_DIGEST_HEAD_BYTES : document->n_bytes;
 	size_t n = end - at < room ? end - at : room;
 
-	if (at >= BALEEN_DIGEST_HEAD_BYTES && !transfer->has_paused) {
+	if (at >= BALEEN_DIGEST_HEAD_BYTES && !transfer->has_paused &&
+	    !transfer->server->is_ending) {
 		flush(transfer->connection);
 		transfer->has_paused = transfer->is_suspended = true;
 		transfer->resume_at_ms = baleen_monotonic_ms() + transfer->server->how->pause_ms;
@@ -296,6 +299,7 @@ static int run(struct server *server,
 	err = loop(server, epoll->epoll_fd, signal_fd);
 	close(signal_fd);
 	/* The library does not stop with connections that it was told to leave alone. */
+	server->is_ending = true;
 	resume(server, true);
 	MHD_run(server->http);
 	return err;

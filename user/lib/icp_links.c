@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "icp_links.h"
@@ -22,6 +23,14 @@
 #define EGRESS_HANDLE 0xba1e
 #define EGRESS_PRIORITY 1
 
+void baleen_icp_wait_for_programs(void)
+{
+	struct timespec second = { .tv_sec = 1 };
+
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		nanosleep(&second, NULL);
+}
+
 int baleen_icp_link_switch(int link_fd, int program_fd, int old_fd, struct baleen_error *error)
 {
 	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE, .old_prog_fd = old_fd);
@@ -29,8 +38,7 @@ int baleen_icp_link_switch(int link_fd, int program_fd, int old_fd, struct balee
 
 	if (err)
 		return baleen_fail(error, -err, "%s", strerror(-err));
-	/* Waits for an RCU grace period, so for programs that still run. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	baleen_icp_wait_for_programs();
 	return 0;
 }
 

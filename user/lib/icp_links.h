@@ -10,6 +10,14 @@
 #include "icp_load.h"
 
 /**
+ * baleen_icp_wait_for_programs() - until every program that runs now has ended
+ *
+ * An RCU grace period; where the kernel has no call for that, with processors that have
+ * no tick (nohz_full), a second, in which no program of ours is at work.
+ */
+void baleen_icp_wait_for_programs(void);
+
+/**
  * baleen_icp_link_switch() - give a link another program
  * @link_fd: the link
  * @program_fd: the program

@@ -2,13 +2,12 @@
 /* Reads the events that the programs record. */
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "icp_links.h"
 #include "icp_recorder.h"
 
 static int take_event(void *data, void *bytes, size_t n_bytes)
@@ -25,12 +24,6 @@ static int take_event(void *data, void *bytes, size_t n_bytes)
 	if (err && !recorder->err)
 		recorder->err = err;
 	return 0;
-}
-
-/* Waits for an RCU grace period, so for programs that still run. */
-static void wait_for_programs(void)
-{
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 u32 baleen_icp_recorder_read(struct baleen_icp_recorder *recorder)
@@ -61,7 +54,7 @@ static void *read_on(void *data)
 /* Recording is off, but a program may have seen that it was on. */
 static void discard(struct baleen_icp_recorder *recorder)
 {
-	wait_for_programs();
+	baleen_icp_wait_for_programs();
 	recorder->is_discarding = true;
 	while (baleen_icp_recorder_read(recorder))
 		;
@@ -134,7 +127,7 @@ int baleen_icp_recorder_catch_up(struct baleen_icp_recorder *recorder)
 {
 	if (!recorder->ring)
 		return 0;
-	wait_for_programs();
+	baleen_icp_wait_for_programs();
 	baleen_icp_recorder_read(recorder);
 	if (__atomic_load_n(&recorder->state->n_unrecorded, __ATOMIC_ACQUIRE) !=
 	    recorder->n_unrecorded)

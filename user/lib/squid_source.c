@@ -141,7 +141,7 @@ static int fetch_source(const char *url, const struct baleen_squid_read *read, i
 		from = BALEEN_SQUID_FROM_OBJECTS;
 	request = baleen_fetch_defaults(whole, spool);
 	request.timeout_ms = read->timeout_ms ?: TIMEOUT_MS;
-	request.max_bytes = MAX_BYTES;
+	request.max_bytes = from == BALEEN_SQUID_FROM_DIGEST ? MAX_DIGEST_BYTES : MAX_BYTES;
 	request.n_retries = read->n_retries;
 	request.on_progress = read->on_progress;
 	request.data = read->data;
@@ -193,7 +193,9 @@ static int open_file(const char *path, const char *name, int *fd, struct baleen_
 	else if (S_ISDIR(stat.st_mode))
 		err = baleen_fail(error, EISDIR, "%s: %s", name, strerror(EISDIR));
 	else if (!S_ISREG(stat.st_mode) && !(err = spool_pipe(packed, name, &plain, error)))
-		err = dup2(plain, packed) < 0 || close(plain) ? -errno : 0;
+		err = dup3(plain, packed, O_CLOEXEC) < 0 || close(plain) ?
+			      baleen_fail(error, errno, "%s: %m", name) :
+			      0;
 	if (!err)
 		err = baleen_unpack(packed, name, BALEEN_UNPACK_MAX_BYTES, fd, error);
 	if (packed >= 0)
