@@ -116,6 +116,12 @@ int baleen_icp_stats(const struct baleen_icp *icp, struct baleen_icp_stats *stat
 		memset(stats, 0, sizeof(*stats));
 		for (size_t i = 0; i < n_cpus * n_counters; i++)
 			((u64 *)stats)[i % n_counters] += per_cpu[i];
+		/* A late datagram takes back a loss, also one that was not counted: of the
+		 * time before the first datagram, or because it came twice.
+		 */
+		for (u32 n = 0; n < BALEEN_ICP_MAX_FEEDERS; n++)
+			if ((s64)stats->feeder[n].lost < 0)
+				stats->feeder[n].lost = 0;
 	}
 	free(per_cpu);
 	if (err)
