@@ -90,7 +90,8 @@ static __noinline int sibling_test(u32 n, u64 hi, u64 lo)
 	OF_SIBLING(n, TEST)
 }
 
-static __noinline int sibling_change(u32 n, u64 hi, u64 lo, u32 event)
+/* In line, since a frame of its own would be 32 bytes of the stack to kernel 6.1. */
+static __always_inline int sibling_change(u32 n, u64 hi, u64 lo, u32 event)
 {
 #define CHANGE(i) sibling_change_##i(hi, lo, event)
 	OF_SIBLING(n, CHANGE)

@@ -104,8 +104,10 @@ baleen_inline u32 icp_decide(const struct icp_datagram *datagram, u32 n, u32 n_u
 	return answer;
 }
 
-/* A datagram to config.port, for anybody. */
-baleen_inline int icp_answer(struct xdp_md *ctx, const struct icp_datagram *datagram)
+/* A datagram to config.port, for anybody. Out of line, so that what it has on the stack is
+ * not below the filters that the feed changes: kernel 6.1 counts in steps of 32 bytes.
+ */
+static __noinline int icp_answer(struct xdp_md *ctx, const struct icp_datagram *datagram)
 {
 	u32 n = icp_find_sibling(datagram->dest_hi, datagram->dest_lo), n_url, counter, opcode;
 	struct baleen_icp_stats *stats = icp_stats();

@@ -32,36 +32,75 @@ baleen_inline void icp_count_change(struct baleen_icp_sibling_stats *stats, u32 
 		is_insert ? stats->again++ : stats->absent++;
 }
 
-/* Changes the filters of some siblings: bit n: filter n changed. @is_told: by a feeder,
- * so it counts.
+/**
+ * struct icp_change - an object that came or went
+ * @hi: first half of its key
+ * @lo: second half
+ * @event: BALEEN_STORE_INSERT or BALEEN_STORE_DELETE
+ * @siblings: bit n: change filter n
+ * @changed: bit n: filter n changed
+ * @is_told: by a feeder, so it counts
  */
+struct icp_change {
+	u64 hi;
+	u64 lo;
+	u32 event;
+	u32 siblings;
+	u32 changed;
+	u32 is_told;
+};
+
+/* For bpf_loop(): one sibling. */
+static long icp_change_one(u32 n, struct icp_change *change)
+{
+	struct baleen_icp_stats *stats = icp_stats();
+	int result;
+
+	n &= BALEEN_ICP_MAX_SIBLINGS - 1;
+	if (!stats || !(change->siblings >> n & 1))
+		return 0;
+	result = sibling_change(n, change->hi, change->lo, change->event);
+	if (change->is_told)
+		icp_count_change(&stats->sibling[n], change->event, result);
+	if (result > 0)
+		change->changed |= 1u << n;
+	return 0;
+}
+
+/* Changes the filters of some siblings, and says which did change. */
 __attribute__((minsize)) __noinline u32 icp_change_siblings(u32 siblings, u64 hi, u64 lo, u32 event,
 							    u32 is_told)
 {
-	struct baleen_icp_stats *stats = icp_stats();
-	u32 changed = 0;
+	struct icp_change change = {
+		.hi = hi,
+		.lo = lo,
+		.event = event,
+		.siblings = siblings,
+		.is_told = is_told,
+	};
 
-	if (!stats)
-		return 0;
-	BALEEN_LOOP
-	for (u32 n = 0; n < BALEEN_ICP_MAX_SIBLINGS && n < config.n_siblings; n++) {
-		int result;
-
-		if (!(siblings >> n & 1))
-			continue;
-		result = sibling_change(n, hi, lo, event);
-		if (is_told)
-			icp_count_change(&stats->sibling[n], event, result);
-		changed |= (u32)(result > 0) << n;
-	}
-	return changed;
+	bpf_loop(config.n_siblings, icp_change_one, &change, 0);
+	return change.changed;
 }
 
-baleen_inline void icp_record(struct baleen_icp_state *state, const struct baleen_icp_event *event)
+/* Out of line, so that the event is off the stack when filters change. */
+static __noinline int icp_record(u64 hi, u64 lo, u32 changed, u32 event, u32 feeder)
 {
-	if (state->is_recording &&
-	    bpf_ringbuf_output(&baleen_icp_log, (void *)event, sizeof(*event), 0))
+	struct baleen_icp_state *state = icp_state();
+	struct baleen_icp_event record = {
+		.key_hi = hi,
+		.key_lo = lo,
+		.siblings = config.feeder[feeder & (BALEEN_ICP_MAX_FEEDERS - 1)].siblings,
+		.changed = changed,
+		.generation = config.generation,
+		.event = event,
+		.feeder = feeder,
+	};
+
+	if (state && state->is_recording &&
+	    bpf_ringbuf_output(&baleen_icp_log, &record, sizeof(record), 0))
 		__sync_fetch_and_add(&state->n_unrecorded, 1);
+	return 0;
 }
 
 /* --- signs of life ---------------------------------------------------------------- */
@@ -121,18 +160,18 @@ static __noinline u32 icp_read_line(struct xdp_md *ctx, u32 at, u64 *hi, u64 *lo
 	return baleen_store_parse(line, hi, lo);
 }
 
-baleen_inline void icp_take_event(struct baleen_icp_state *state,
-				  struct baleen_icp_feeder_stats *stats,
-				  struct baleen_icp_event *event)
+baleen_inline void icp_take_line(struct baleen_icp_feeder_stats *stats, u32 feeder, u64 hi, u64 lo,
+				 u32 event)
 {
-	if (event->event == BALEEN_STORE_OTHER) {
+	u32 changed;
+
+	if (event == BALEEN_STORE_OTHER) {
 		stats->others++;
 		return;
 	}
-	event->event == BALEEN_STORE_INSERT ? stats->inserts++ : stats->deletes++;
-	event->changed = icp_change_siblings(event->siblings, event->key_hi, event->key_lo,
-					     event->event, true);
-	icp_record(state, event);
+	event == BALEEN_STORE_INSERT ? stats->inserts++ : stats->deletes++;
+	changed = icp_change_siblings(config.feeder[feeder].siblings, hi, lo, event, true);
+	icp_record(hi, lo, changed, event, feeder);
 }
 
 /* A datagram to config.feed_port, from anybody. */
@@ -141,7 +180,7 @@ baleen_inline int icp_feed(struct xdp_md *ctx, const struct icp_datagram *datagr
 	u32 feeder = icp_feeder_of(datagram->source_hi, datagram->source_lo);
 	struct baleen_icp_state *state = icp_state();
 	struct baleen_icp_stats *stats = icp_stats();
-	struct baleen_icp_event event = { 0 };
+	u32 event = BALEEN_STORE_BAD;
 	u64 hi = 0, lo = 0;
 
 	if (!state || !stats)
@@ -150,20 +189,14 @@ baleen_inline int icp_feed(struct xdp_md *ctx, const struct icp_datagram *datagr
 		stats->feed_strangers++;
 		return XDP_PASS;
 	}
-	event.event = BALEEN_STORE_BAD;
 	if (datagram->payload_bytes >= BALEEN_STORE_LINE_BYTES)
-		event.event = icp_read_line(ctx, datagram->payload_at, &hi, &lo);
-	if (event.event == BALEEN_STORE_BAD) {
+		event = icp_read_line(ctx, datagram->payload_at, &hi, &lo);
+	if (event == BALEEN_STORE_BAD) {
 		stats->feeder[feeder].malformed++;
 		return XDP_DROP;
 	}
-	event.key_hi = hi;
-	event.key_lo = lo;
-	event.siblings = config.feeder[feeder].siblings;
-	event.generation = config.generation;
-	event.feeder = feeder;
 	icp_hear(state, &stats->feeder[feeder], feeder, datagram);
-	icp_take_event(state, &stats->feeder[feeder], &event);
+	icp_take_line(&stats->feeder[feeder], feeder, hi, lo, event);
 	return XDP_DROP;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Runs the queries of tests/xdp/icp.sh under each kernel that Baleen promises to run on.
+# Runs the queries of tests/xdp/icp.sh, and the feed of icp-feed.sh, under each kernel that Baleen promises to run on.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 for kernel in 6.1 6.12; do
 	result=ok
 	VM_TIMEOUT=${VM_TIMEOUT:-400} tests/vm/run "$kernel" tests/kernels/in-vm-icp.sh \
-		build/tools/{icp,icp_kinds} >"$work/$kernel" || result="not ok" failed=1
+		build/tools/{icp,icp_kinds,icp_feed} >"$work/$kernel" || result="not ok" failed=1
 	# Each machine counts from 1.
 	sed -E "/^1\.\./d; s/^((not )?ok) [0-9]+ - /\1 - $kernel: /" "$work/$kernel"
 	echo "$result - $kernel: the script ended, the kernel log is clean"

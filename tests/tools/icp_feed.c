@@ -302,6 +302,23 @@ static void bad_batches_are_refused(struct live *live)
 	result(right && odd.event[0] == BALEEN_STORE_OTHER, WORLD, "bad batches are refused");
 }
 
+/* Each is another program to the verifier. */
+static void each_kind_is_fed(u32 kind, u32 hash, const char *what)
+{
+	struct baleen_image image = make_image(kind, hash, N_LINES);
+	struct sender from = { FEEDER(1), 1001, 1 };
+	struct live live;
+	bool right;
+
+	live_open(&live, &image, 2);
+	send_line(&live, &from, swapout);
+	right = both_have(&live, &example, true, true);
+	send_event(&live, &from, "RELEASE", &example);
+	right &= both_have(&live, &example, false, false);
+	result(right, what, "an object comes and goes");
+	live_close(&live);
+}
+
 int main(void)
 {
 	struct baleen_image image = make_image(BALEEN_KIND_CUCKOO, 0, 2 * N_LINES);
@@ -318,5 +335,8 @@ int main(void)
 	what_finds_no_room_is_counted(&live);
 	bad_batches_are_refused(&live);
 	live_close(&live);
+	each_kind_is_fed(BALEEN_KIND_COUNTING, BALEEN_HASH_BLOCKED, "counting, blocked");
+	each_kind_is_fed(BALEEN_KIND_COUNTING, BALEEN_HASH_KEYED, "counting, keyed");
+	each_kind_is_fed(BALEEN_KIND_COUNTING, BALEEN_HASH_SQUID, "counting, squid");
 	return finish_tests();
 }
