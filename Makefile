@@ -347,6 +347,7 @@ bench: deps-bench
 	$(MAKE) bench-path
 	$(MAKE) bench-lib
 	$(MAKE) bench-kmod
+	$(MAKE) bench-squid
 
 docs:
 	tests/docs
