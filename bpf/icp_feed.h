@@ -79,7 +79,10 @@ __attribute__((minsize)) __noinline u32 icp_change_siblings(u32 siblings, u64 hi
 		.is_told = is_told,
 	};
 
-	bpf_loop(config.n_siblings, icp_change_one, &change, 0);
+	/* Kernel 6.12 stumbles over a loop that is sure to have no round ("verifier bug. No
+	 * program starts at insn"), as before the constants are set.
+	 */
+	bpf_loop(config.n_siblings ? config.n_siblings : 1, icp_change_one, &change, 0);
 	return change.changed;
 }
 
