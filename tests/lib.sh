@@ -206,6 +206,30 @@ xdp_id()
 	ip -n "$1" link show dev "$2" | sed -n 's/.*prog\/xdp id \([0-9]*\).*/\1/p'
 }
 
+# waiters: ids of the processes of Baleen that this test has left waiting, sessions of
+# their own. Other tests run the same program at the same time: those of this test are
+# in the mount namespace that isolate made.
+waiters()
+{
+	local exe world
+
+	world=$(readlink /proc/self/ns/mnt)
+	for exe in /proc/[0-9]*/exe; do
+		[ "$(readlink "$exe" 2>/dev/null)" = "$BALEEN" ] &&
+			[ "$(readlink "${exe%exe}ns/mnt" 2>/dev/null)" = "$world" ] &&
+			basename "${exe%/exe}"
+	done
+}
+
+kill_waiters()
+{
+	local pids
+
+	pids=$(waiters)
+	# shellcheck disable=SC2086 # words
+	[ -z "$pids" ] || kill -KILL $pids
+}
+
 # take_off NAMESPACE DEVICE: its filter goes with all pins; the kernel frees it late
 take_off()
 {

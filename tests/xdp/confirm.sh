@@ -36,24 +36,6 @@ on_trial()
 	check_status "apply --confirm $1" 3 baleen apply --force --confirm "$1"
 }
 
-# waiters: processes that wait for a confirmation: of a session of their own
-waiters()
-{
-	local pid
-
-	for pid in /proc/[0-9]*; do
-		[ "$(readlink "$pid/exe" 2>/dev/null)" = "$BALEEN" ] && echo "${pid#/proc/}"
-	done
-}
-
-kill_waiters()
-{
-	local pids
-	pids=$(waiters)
-	# shellcheck disable=SC2086 # words
-	[ -z "$pids" ] || kill -KILL $pids
-}
-
 cleanup() { kill_waiters; }
 
 # wait_gone FILE: a bound in steps, of a minute

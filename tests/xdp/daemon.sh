@@ -310,21 +310,12 @@ try_confirm()
 	echo 8.8.8.30 >"$TMP/list"
 	check_status "apply on trial" 3 baleen apply --confirm 8s
 	is "is in force" "$(verdicts 8.8.8.30)" D
+	# Of apply --confirm, so that nobody but baleend is left.
 	kill_waiters
 	await "without confirmation baleend takes it back" are P 8.8.8.30
 	await "and tells" said "was not confirmed"
 	await "and counts" metric_is baleen_daemon_rollbacks_total 1
 	is "what was banned stays so" "$(verdicts 8.8.8.20)" D
-}
-
-# kill_waiters: of apply --confirm, so that nobody but baleend is left
-kill_waiters()
-{
-	local pid
-
-	for pid in /proc/[0-9]*; do
-		[ "$(readlink "$pid/exe" 2>/dev/null)" != "$BALEEN" ] || kill -KILL "${pid#/proc/}"
-	done
 }
 
 try_damage()
