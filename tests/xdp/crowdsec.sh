@@ -27,6 +27,8 @@ baleen() { in_ns "$B" timeout 60 "$BALEEN" "$@"; }
 # are VERDICTS ADDRESS...
 are() { [ "$(in_ns "$B" "$VERDICT" veth-b "${@:2}")" = "$1" ]; }
 
+feeds() { [ -n "$(waiters)" ]; }
+
 # decision VALUE DURATION [SCOPE TYPE SCENARIO]
 decision()
 {
@@ -140,6 +142,10 @@ await "IPv6 goes, too" are P 2a00:1:2:3::4
 stream next "$(jq -nc --argjson like "$(decision 9.9.9.9 1h)" 'range(2000) as $n |
 	$like + { value: "9.8.\($n / 250 | floor).\($n % 250)" }')" ""
 await "two thousand at once" are DDD 9.8.0.1 9.8.4.0 9.8.7.249
+kill_waiters
+await "a feed that was killed is started again" feeds
+stream next "$(decision 9.9.9.6 1h)" ""
+await "and no decision is lost" are D 9.9.9.6
 stop_bouncer
 is "without the bouncer they stay" "$(are DD 9.8.0.1 9.9.9.3 && echo yes)" yes
 stream startup "$(decision 9.9.9.5 1h)" "$(decision 9.9.9.3 -1s)"
