@@ -10,35 +10,18 @@
 #include "load.h"
 #include "pins.h"
 
-struct attempt {
-	const char *what;
-	enum baleen_mode mode;
-	bool frags;
-};
-
-static const struct attempt attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
+const struct baleen_attempt baleen_attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
 	{ "native with multi-buffer frames", BALEEN_MODE_NATIVE, true },
 	{ "native", BALEEN_MODE_NATIVE, false },
 	{ "generic", BALEEN_MODE_GENERIC, true },
 };
 
-/* The pins come first: what is on the device is always known. */
-static int try_attach(const struct baleen_pins *pins, const struct attempt *attempt,
-		      struct baleen_config *config, struct baleen_loaded *loaded,
-		      struct baleen_attempts *attempts, struct baleen_error *error)
+int baleen_attempt_note(struct baleen_attempts *attempts, const struct baleen_attempt *attempt,
+			int err, const struct baleen_error *error)
 {
 	u32 n = attempts->n_failed;
-	int err;
 
-	config->frags = attempt->frags;
-	err = baleen_load_program(config, loaded, error);
-	if (!err)
-		err = baleen_loaded_pin(loaded, pins->path, error);
-	if (!err)
-		err = baleen_seat_take(config->place, pins, loaded, attempt->mode, error);
 	if (err) {
-		baleen_loaded_drop_program(loaded);
-		baleen_pins_clean(pins, 0);
 		snprintf(attempts->failed[n].reason, sizeof(attempts->failed[n].reason), "%.200s",
 			 error->text);
 		attempts->failed[n].what = attempt->what;
@@ -50,6 +33,26 @@ static int try_attach(const struct baleen_pins *pins, const struct attempt *atte
 	return 0;
 }
 
+/* The pins come first: what is on the device is always known. */
+static int try_attach(const struct baleen_pins *pins, const struct baleen_attempt *attempt,
+		      struct baleen_config *config, struct baleen_loaded *loaded,
+		      struct baleen_attempts *attempts, struct baleen_error *error)
+{
+	int err;
+
+	config->frags = attempt->frags;
+	err = baleen_load_program(config, loaded, error);
+	if (!err)
+		err = baleen_loaded_pin(loaded, pins->path, error);
+	if (!err)
+		err = baleen_seat_take(config->place, pins, loaded, attempt->mode, error);
+	if (err) {
+		baleen_loaded_drop_program(loaded);
+		baleen_pins_clean(pins, 0);
+	}
+	return baleen_attempt_note(attempts, attempt, err, error);
+}
+
 static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode,
 			   struct baleen_config *config, struct baleen_loaded *loaded,
 			   struct baleen_attempts *attempts, struct baleen_error *error)
@@ -57,7 +60,7 @@ static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode
 	int err = -EINVAL;
 
 	for (u32 i = 0; i < BALEEN_MAX_ATTEMPTS && err; i++) {
-		const struct attempt *attempt = &attempts_to_make[i];
+		const struct baleen_attempt *attempt = &baleen_attempts_to_make[i];
 
 		if (mode != BALEEN_MODE_AUTO && mode != attempt->mode)
 			continue;

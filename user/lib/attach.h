@@ -11,6 +11,21 @@
 #define BALEEN_MAX_ATTEMPTS 3
 
 /**
+ * struct baleen_attempt - a way of attaching
+ * @what: for people
+ * @mode: native or generic
+ * @frags: multi-buffer frames are let in
+ */
+struct baleen_attempt {
+	const char *what;
+	enum baleen_mode mode;
+	bool frags;
+};
+
+/* What auto tries, in this order. */
+extern const struct baleen_attempt baleen_attempts_to_make[BALEEN_MAX_ATTEMPTS];
+
+/**
  * struct baleen_attempts - how an attach went
  * @mode: the mode that worked
  * @frags: multi-buffer frames are let in
@@ -26,6 +41,18 @@ struct baleen_attempts {
 		char reason[256];
 	} failed[BALEEN_MAX_ATTEMPTS];
 };
+
+/**
+ * baleen_attempt_note() - how an attempt went
+ * @attempts: to be noted in
+ * @attempt: what was tried
+ * @err: 0, or a negative errno
+ * @error: the reason, with @err
+ *
+ * Return: @err.
+ */
+int baleen_attempt_note(struct baleen_attempts *attempts, const struct baleen_attempt *attempt,
+			int err, const struct baleen_error *error);
 
 /**
  * baleen_xdp_attach() - put rules on a device that has no XDP program

@@ -213,18 +213,6 @@ static int set_synced(const struct baleen_icp_plan *plan, const struct baleen_ic
 
 /* --- attach ---------------------------------------------------------------- */
 
-struct attempt {
-	const char *what;
-	enum baleen_mode mode;
-	bool frags;
-};
-
-static const struct attempt attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
-	{ "native with multi-buffer frames", BALEEN_MODE_NATIVE, true },
-	{ "native", BALEEN_MODE_NATIVE, false },
-	{ "generic", BALEEN_MODE_GENERIC, true },
-};
-
 /**
  * struct seats - the links of an attach, before they are pinned
  * @pins: of the device
@@ -283,12 +271,10 @@ static int take_seats(const struct baleen_icp_plan *plan, struct seats *seats,
 }
 
 /* The pins come first: what is on the device is always known. */
-static int try_attach(const struct baleen_icp_plan *plan, const struct attempt *attempt,
+static int try_attach(const struct baleen_icp_plan *plan, const struct baleen_attempt *attempt,
 		      struct seats *seats, struct baleen_icp_loaded *loaded,
 		      struct baleen_icp_report *report, struct baleen_error *error)
 {
-	struct baleen_attempts *attempts = &report->attempts;
-	u32 n = attempts->n_failed;
 	int err = baleen_icp_load(loaded, attempt->frags, error);
 
 	if (!err)
@@ -304,15 +290,8 @@ static int try_attach(const struct baleen_icp_plan *plan, const struct attempt *
 	if (err) {
 		baleen_icp_loaded_close_programs(loaded);
 		baleen_icp_empty(seats->pins);
-		snprintf(attempts->failed[n].reason, sizeof(attempts->failed[n].reason), "%.200s",
-			 error->text);
-		attempts->failed[n].what = attempt->what;
-		attempts->n_failed++;
-		return err;
 	}
-	attempts->mode = attempt->mode;
-	attempts->frags = attempt->frags;
-	return 0;
+	return baleen_attempt_note(&report->attempts, attempt, err, error);
 }
 
 static int attach_some_way(const struct baleen_icp_plan *plan, enum baleen_mode mode,
@@ -322,7 +301,7 @@ static int attach_some_way(const struct baleen_icp_plan *plan, enum baleen_mode 
 	int err = -EINVAL;
 
 	for (u32 i = 0; i < BALEEN_MAX_ATTEMPTS && err; i++) {
-		const struct attempt *attempt = &attempts_to_make[i];
+		const struct baleen_attempt *attempt = &baleen_attempts_to_make[i];
 
 		if (mode != BALEEN_MODE_AUTO && mode != attempt->mode)
 			continue;
