@@ -300,6 +300,25 @@ static inline __attribute__((unused)) const char *baleen_kind_name(u32 kind)
 }
 
 /**
+ * baleen_hash_name() - a way of hashing as it is typed and shown
+ * @hash: enum baleen_hash
+ *
+ * Context: any but BPF.
+ * Return: its name; "none" of a number that is no way.
+ */
+static inline __attribute__((unused)) const char *baleen_hash_name(u32 hash)
+{
+	switch (hash) {
+	case BALEEN_HASH_BLOCKED: return "blocked";
+	case BALEEN_HASH_KEYED: return "keyed";
+	case BALEEN_HASH_MURMUR3: return "murmur3";
+	case BALEEN_HASH_MURMUR3_FNV1A: return "murmur3-fnv1a";
+	case BALEEN_HASH_SQUID: return "squid";
+	default: return "none";
+	}
+}
+
+/**
  * baleen_log2() - floor of the binary logarithm
  * @x: at least 1
  *

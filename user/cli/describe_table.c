@@ -7,14 +7,6 @@
 #include "plan.h"
 #include "slots.h"
 
-/* As --hash has them; a blocked table has none to choose. */
-static const char *const hash_name[BALEEN_N_HASHES] = {
-	[BALEEN_HASH_KEYED] = "keyed",
-	[BALEEN_HASH_MURMUR3] = "murmur3",
-	[BALEEN_HASH_MURMUR3_FNV1A] = "murmur3-fnv1a",
-	[BALEEN_HASH_SQUID] = "squid",
-};
-
 static u64 slots_of(const struct baleen_table *table)
 {
 	if (table->kind == BALEEN_KIND_QUOTIENT)
@@ -91,7 +83,7 @@ static void describe_plane(json_t *json, const struct baleen_filter *filter, u32
 	json_object_set_new(json, "estimated_entries",
 			    json_real(baleen_estimate_keys(filter, domain)));
 	if (table->hash)
-		json_object_set_new(json, "hash", json_string(hash_name[table->hash]));
+		json_object_set_new(json, "hash", json_string(baleen_hash_name(table->hash)));
 	if (!is_uncounted_table(filter, domain))
 		json_object_set_new(json, "expected_fpp",
 				    json_real(baleen_table_fpp(&filter->image, domain,
@@ -148,7 +140,7 @@ static void print_plane(FILE *stream, const struct baleen_filter *filter, u32 do
 	if (table->hash)
 		fprintf(stream, "%s bits, %u positions per key (%s), ",
 			format_count(baleen_table_bits(table), count), table->n_hashes,
-			hash_name[table->hash]);
+			baleen_hash_name(table->hash));
 	else
 		fprintf(stream, "%s blocks of 64 bytes, %u bits set per key, ",
 			format_count(table->n_buckets, count), table->n_hashes);

@@ -92,14 +92,8 @@ static int take_csv(const struct command *command, struct list_options *options,
 
 static const char *take_hash(const char *argument, struct baleen_shape *shape)
 {
-	static const char *const names[BALEEN_N_HASHES] = {
-		[BALEEN_HASH_BLOCKED] = "blocked", [BALEEN_HASH_KEYED] = "keyed",
-		[BALEEN_HASH_MURMUR3] = "murmur3", [BALEEN_HASH_MURMUR3_FNV1A] = "murmur3-fnv1a",
-		[BALEEN_HASH_SQUID] = "squid",
-	};
-
 	for (u32 i = 0; i < BALEEN_N_HASHES; i++) {
-		if (!strcmp(argument, names[i])) {
+		if (!strcmp(argument, baleen_hash_name(i))) {
 			shape->hash = i;
 			shape->is_blocked = i == BALEEN_HASH_BLOCKED;
 			return NULL;

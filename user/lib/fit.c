@@ -9,12 +9,6 @@
 
 typedef unsigned long long ull;
 
-static const char *const hash_text[BALEEN_N_HASHES] = {
-	[BALEEN_HASH_BLOCKED] = "blocked", [BALEEN_HASH_KEYED] = "keyed",
-	[BALEEN_HASH_MURMUR3] = "murmur3", [BALEEN_HASH_MURMUR3_FNV1A] = "murmur3-fnv1a",
-	[BALEEN_HASH_SQUID] = "squid",
-};
-
 /* With both numbers, where they differ. */
 static int fit_numbers(u64 a, u64 b, const char *before, const char *behind, const char *a_name,
 		       struct baleen_error *error)
@@ -58,8 +52,8 @@ static int fit_bits(const struct baleen_table *a, const struct baleen_table *b, 
 	int err = 0;
 
 	if (a->hash != b->hash)
-		return baleen_fail(error, EOPNOTSUPP, "hash %s, %s has %s", hash_text[b->hash],
-				   a_name, hash_text[a->hash]);
+		return baleen_fail(error, EOPNOTSUPP, "hash %s, %s has %s",
+				   baleen_hash_name(b->hash), a_name, baleen_hash_name(a->hash));
 	err = fit_numbers(a->n_hashes, b->n_hashes, "", "hashes", a_name, error);
 	return err ? err :
 		     fit_numbers(baleen_table_bits(a), baleen_table_bits(b), "", "bits", a_name,
