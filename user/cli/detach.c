@@ -4,7 +4,7 @@
 #include <getopt.h>
 
 #include "cli.h"
-#include "gone.h"
+#include "forget_gone.h"
 #include "kmod_named.h"
 #include "kmod_rules.h"
 #include "state.h"
@@ -108,34 +108,9 @@ static int detach(const char *device, bool forget, bool json)
 	return report(device, json);
 }
 
-/* @data: the JSON array, or NULL to print. */
-static void tell(const struct baleen_gone *gone, void *data)
+static void forget_state_of(const struct baleen_gone *gone)
 {
-	const char *device = gone->device[0] ? gone->device : "?";
-
 	baleen_state_forget(gone->netns_cookie, gone->ifindex);
-	if (data)
-		json_array_append_new(data, json_pack("{s:o, s:i, s:I}", "device",
-						      json_text(device), "ifindex", gone->ifindex,
-						      "namespace", (json_int_t)gone->netns_cookie));
-	else
-		printf("%s: forgotten (namespace %llu)\n", device,
-		       (unsigned long long)gone->netns_cookie);
-}
-
-static int forget_gone(bool json)
-{
-	json_t *all = json ? json_array() : NULL;
-	struct baleen_error error;
-	int result = EXIT_DONE;
-
-	if (baleen_device_privileges(&error) || baleen_gone_forget(tell, all, &error)) {
-		complain("%s", error.text);
-		result = EXIT_FAILED;
-	}
-	if (!all)
-		return finish_output(result);
-	return print_json(all) || result ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
@@ -161,7 +136,7 @@ static int run(int argc, char **argv)
 	if (gone && optind < argc)
 		return complain_usage(&detach_command, "--gone takes no device");
 	if (gone)
-		return forget_gone(json);
+		return forget_gone(baleen_gone_forget, forget_state_of, json);
 	if (argc - optind != 1)
 		return complain_usage(&detach_command, "one device is asked for");
 	if (!split_kmod(argv[optind], &filter))

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 
+#include "forget_gone.h"
 #include "icp_gone.h"
 #include "icp_verbs.h"
 
@@ -29,35 +30,6 @@ static int detach(const char *device, bool json)
 	return report(device, json);
 }
 
-/* @data: the JSON array, or NULL to print. */
-static void tell(const struct baleen_gone *gone, void *data)
-{
-	const char *device = gone->device[0] ? gone->device : "?";
-
-	if (data)
-		json_array_append_new(data, json_pack("{s:o, s:i, s:I}", "device",
-						      json_text(device), "ifindex", gone->ifindex,
-						      "namespace", (json_int_t)gone->netns_cookie));
-	else
-		printf("%s: forgotten (namespace %llu)\n", device,
-		       (unsigned long long)gone->netns_cookie);
-}
-
-static int forget_gone(bool json)
-{
-	json_t *all = json ? json_array() : NULL;
-	struct baleen_error error;
-	int result = EXIT_DONE;
-
-	if (baleen_device_privileges(&error) || baleen_icp_forget_gone(tell, all, &error)) {
-		complain("%s", error.text);
-		result = EXIT_FAILED;
-	}
-	if (!all)
-		return finish_output(result);
-	return print_json(all) || result ? EXIT_FAILED : EXIT_DONE;
-}
-
 static int run(int argc, char **argv)
 {
 	static const struct option long_options[] = {
@@ -80,7 +52,7 @@ static int run(int argc, char **argv)
 	if (gone && optind < argc)
 		return complain_usage(&icp_detach_command, "--gone takes no device");
 	if (gone)
-		return forget_gone(json);
+		return forget_gone(baleen_icp_forget_gone, NULL, json);
 	if (argc - optind != 1)
 		return complain_usage(&icp_detach_command, "one device is asked for");
 	return detach(argv[optind], json);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * detach --gone: what is left of devices that no longer exist.
+ */
+#ifndef BALEEN_CLI_FORGET_GONE_H
+#define BALEEN_CLI_FORGET_GONE_H
+
+#include "gone.h"
+
+/* baleen_gone_forget() or baleen_icp_forget_gone(). */
+typedef int gone_forget(void (*tell)(const struct baleen_gone *gone, void *data), void *data,
+			struct baleen_error *error);
+
+/**
+ * forget_gone() - forget them and tell which
+ * @forget: how
+ * @also: what to do besides for each that is told, or NULL
+ * @json: as an array of JSON
+ *
+ * Return: an exit code, after a message.
+ */
+int forget_gone(gone_forget *forget, void (*also)(const struct baleen_gone *gone), bool json);
+
+#endif /* BALEEN_CLI_FORGET_GONE_H */
