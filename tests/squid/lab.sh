@@ -202,20 +202,14 @@ obj()
 
 # --- Squids ---------------------------------------------------------------
 
-# squid_config NAME [LINE...]
-squid_config()
+# squid_site NAME: what every site has of its own: its places, and nobody asked outside
+squid_site()
 {
 	local dir=$TMP/$1
 
 	cat <<-END
 		visible_hostname $1
-		http_port 3128
-		icp_port 3130
-		acl purge method PURGE
 		http_access allow all
-		icp_access allow all
-		minimum_direct_rtt 0
-		minimum_direct_hops 0
 		cache_effective_user proxy
 		pid_filename $dir/pid
 		cache_log $dir/cache.log
@@ -227,11 +221,25 @@ squid_config()
 		hosts_file none
 		shutdown_lifetime 0 seconds
 		max_filedescriptors 1024
+	END
+}
+
+# squid_config NAME [LINE...]
+squid_config()
+{
+	squid_site "$1"
+	cat <<-END
+		http_port 3128
+		icp_port 3130
+		acl purge method PURGE
+		icp_access allow all
+		minimum_direct_rtt 0
+		minimum_direct_hops 0
 		cache_mem 8 MB
 		read_ahead_gap 512 MB
 	END
 	grep -q '^cache_dir ' <<<"$(printf '%s\n' "${@:2}")" ||
-		echo "cache_dir ufs $dir/cache 64 4 16"
+		echo "cache_dir ufs $TMP/$1/cache 64 4 16"
 	printf '%s\n' "${@:2}"
 }
 

@@ -27,21 +27,7 @@ start()
 
 	{
 		block "$2" | sed "s|/var/spool/squid|$dir/cache|"
-		cat <<-END
-			visible_hostname $1
-			http_access allow all
-			cache_effective_user proxy
-			pid_filename $dir/pid
-			cache_log $dir/cache.log
-			access_log stdio:$dir/access.log
-			coredump_dir $dir
-			pinger_enable off
-			netdb_filename none
-			dns_nameservers 127.0.0.1
-			hosts_file none
-			shutdown_lifetime 0 seconds
-			max_filedescriptors 1024
-		END
+		squid_site "$1"
 	} >"$dir/squid.conf"
 	chown proxy:proxy "$dir"
 	check "$1: Squid takes its configuration" squid -k parse -f "$dir/squid.conf"
