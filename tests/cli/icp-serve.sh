@@ -75,11 +75,23 @@ check "say what to do" grep -q 'build them of one geometry (--like)' why
 refuses "what cannot be read twice" \
 	"/dev/null: not a regular file, so it cannot be read again when it changes" \
 	baleen icp serve /dev/null
+refuses "an address of another host" "cannot listen on 192.0.2.1:8129: Cannot assign requested \
+address" baleen icp serve --listen 192.0.2.1:8129 classic.bln
+if [ "$(</proc/sys/net/ipv4/ip_unprivileged_port_start)" -gt 1 ]; then
+	refuses "a port of root" "cannot listen on 127.0.0.1:1: Permission denied: a port below 1024 \
+takes root or CAP_NET_BIND_SERVICE" baleen icp serve --listen 1 classic.bln
+else
+	skip "a port of root" "here any user may have it"
+fi
 
 # --- what is served -----------------------------------------------------------
 
 serve --pause 0 --max-age 90s classic.bln
 is "a digest is there" "$(get digest "$url")" 200
+port=${url#http://127.0.0.1:} port=${port%%/*}
+# A limit, since what is not refused goes on.
+refuses "the port is taken" "cannot listen on 127.0.0.1:$port: Address already in use" \
+	user timeout 60 "$TMP/baleen" icp serve --listen "$port" classic.bln
 is "and at any path that ends so" "$(get again "${url%%/squid*}/x/store_digest?y")" 200
 check "the same" cmp digest again
 is "nothing elsewhere" "$(get no "${url%%/squid*}/")" 404

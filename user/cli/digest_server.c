@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A cache digest over HTTP, as Squid fetches it. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -56,6 +57,33 @@ struct server {
 	struct transfer *transfers;
 	bool is_ending;
 };
+
+/* --- addresses -------------------------------------------------------------------- */
+
+const char *digest_address_text(const struct digest_server *server, u32 port, char *text)
+{
+	const struct sockaddr_in6 *ip6 = (const struct sockaddr_in6 *)&server->address;
+	const struct sockaddr_in *ip4 = (const struct sockaddr_in *)&server->address;
+	bool is_ip6 = server->address.ss_family == AF_INET6;
+	char host[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(server->address.ss_family,
+		  is_ip6 ? (const void *)&ip6->sin6_addr : (const void *)&ip4->sin_addr, host,
+		  sizeof(host));
+	snprintf(text, DIGEST_ADDRESS_TEXT, is_ip6 ? "[%s]:%u" : "%s:%u", host, port);
+	return text;
+}
+
+/* Both families have the port in one place. */
+static void complain_listen(const struct digest_server *server, int err)
+{
+	const struct sockaddr_in *address = (const struct sockaddr_in *)&server->address;
+	char text[DIGEST_ADDRESS_TEXT];
+
+	complain("cannot listen on %s: %s%s",
+		 digest_address_text(server, ntohs(address->sin_port), text), strerror(err),
+		 err == EACCES ? ": a port below 1024 takes root or CAP_NET_BIND_SERVICE" : "");
+}
 
 /* --- the body --------------------------------------------------------------------- */
 
@@ -317,10 +345,9 @@ int digest_serve(const struct digest_server *how,
 	server.http =
 		MHD_start_daemon(flags, 0, NULL, NULL, on_request, &server, MHD_OPTION_SOCK_ADDR,
 				 &how->address, MHD_OPTION_CONNECTION_LIMIT, MAX_CLIENTS,
-				 MHD_OPTION_CONNECTION_TIMEOUT, CLIENT_TIMEOUT_S,
-				 MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+				 MHD_OPTION_CONNECTION_TIMEOUT, CLIENT_TIMEOUT_S, MHD_OPTION_END);
 	if (!server.http) {
-		complain("cannot listen: %m");
+		complain_listen(how, errno);
 		return EXIT_FAILED;
 	}
 	err = run(&server, on_ready);

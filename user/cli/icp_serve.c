@@ -150,20 +150,6 @@ static int parse(struct serve *serve, int argc, char **argv)
 
 /* --- serving ---------------------------------------------------------------------- */
 
-static void format_url(const struct digest_server *server, u32 port, char *url, size_t bytes)
-{
-	const struct sockaddr_in6 *ip6 = (const struct sockaddr_in6 *)&server->address;
-	const struct sockaddr_in *ip4 = (const struct sockaddr_in *)&server->address;
-	bool is_ip6 = server->address.ss_family == AF_INET6;
-	char host[INET6_ADDRSTRLEN] = "";
-
-	inet_ntop(server->address.ss_family,
-		  is_ip6 ? (const void *)&ip6->sin6_addr : (const void *)&ip4->sin_addr, host,
-		  sizeof(host));
-	snprintf(url, bytes, "http://%s%s%s:%u" DIGEST_PATH, is_ip6 ? "[" : "", host,
-		 is_ip6 ? "]" : "", port);
-}
-
 static json_t *describe(const char *url, const struct digest_document *document)
 {
 	const struct baleen_digest *digest = &document->digest;
@@ -181,8 +167,10 @@ static void on_ready(const struct digest_server *server, u32 port)
 	const struct digest_document *document = serve->maker.now;
 	const struct baleen_digest *digest = &document->digest;
 	char url[128], bits[NUMBER_TEXT], count[NUMBER_TEXT], capacity[NUMBER_TEXT];
+	char address[DIGEST_ADDRESS_TEXT];
 
-	format_url(server, port, url, sizeof(url));
+	snprintf(url, sizeof(url), "http://%s" DIGEST_PATH,
+		 digest_address_text(server, port, address));
 	if (serve->json) {
 		json_t *json = describe(url, document);
 
