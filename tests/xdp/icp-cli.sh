@@ -129,7 +129,7 @@ check "rules are put on" baleen attach veth-b --drop hosts.txt
 baleen icp attach veth-b "${FED[@]}" >"$TMP/out" 2>"$TMP/err"
 is "rules are there" "$? $(sed 's/(id [0-9]*/(id N/' "$TMP/err")" \
 	"1 baleen: veth-b runs the XDP program 'baleen_xdp' (id N, native) already, and there is room \
-for one: 'baleen detach' takes it off"
+for one: 'baleen detach veth-b' takes it off"
 check "rules are taken off" baleen detach veth-b
 nothing "a device with rules"
 
@@ -159,8 +159,8 @@ refuses "a second one" "veth-b answers ICP already: 'baleen icp detach veth-b' t
 'baleen icp resync' changes a filter" baleen icp attach veth-b "${FED[@]}"
 baleen attach veth-b --drop hosts.txt >"$TMP/out" 2>"$TMP/err"
 is "no rules beside it" "$? $(sed 's/(id [0-9]*/(id N/' "$TMP/err")" \
-	"1 baleen: veth-b runs the XDP program 'baleen_icp' (id N, generic) already: 'baleen icp detach' \
-takes it off"
+	"1 baleen: veth-b runs the XDP program 'baleen_icp' (id N, generic) already: 'baleen icp detach \
+veth-b' takes it off"
 prints "plain status tells" "veth-b: answers ICP for 1 sibling: 'baleen icp status' tells more" \
 	baleen status
 prints "detach" "veth-b: detached" baleen icp detach veth-b
@@ -191,7 +191,11 @@ check "tc has it" grep -q baleen_icp_egre <(in_ns "$B" tc filter show dev veth-b
 baleen icp attach lo --sibling u=127.0.0.1,image=urls.txt --asker 127.0.0.0/8 >"$TMP/out" 2>"$TMP/err"
 is "no other instance where the feed comes in" "$? $(sed 's/(id [0-9]*/(id N/' "$TMP/err")" \
 	"1 baleen: lo runs the XDP program 'baleen_icp_feed' (id N, generic) already, and there is \
-room for one: 'baleen icp detach' takes it off"
+room for one: 'baleen icp detach veth-b' takes it off"
+baleen attach lo --drop hosts.txt >"$TMP/out" 2>"$TMP/err"
+is "nor rules" "$? $(sed 's/(id [0-9]*/(id N/' "$TMP/err")" \
+	"1 baleen: lo runs the XDP program 'baleen_icp_feed' (id N, generic) already, for another \
+device that answers ICP: 'baleen icp status' says which"
 prints "detach all" "veth-b: detached" baleen icp detach veth-b
 nothing "detach of all"
 

@@ -118,10 +118,16 @@ static int refuse_occupied(const struct baleen_pins *pins, const struct baleen_s
 				   "%s runs a chain of XDP programs (id %u, %s) already: --chain "
 				   "joins it",
 				   device, there.id, baleen_mode_text(there.mode));
-	if (!strncmp(there.name, "baleen_icp", strlen("baleen_icp")))
+	if (!strcmp(there.name, "baleen_icp"))
 		return baleen_fail(error, EBUSY,
 				   "%s runs the XDP program '%s' (id %u, %s) already: 'baleen icp "
-				   "detach' takes it off",
+				   "detach %s' takes it off",
+				   device, there.name, there.id, baleen_mode_text(there.mode),
+				   device);
+	if (!strcmp(there.name, "baleen_icp_feed"))
+		return baleen_fail(error, EBUSY,
+				   "%s runs the XDP program '%s' (id %u, %s) already, for another "
+				   "device that answers ICP: 'baleen icp status' says which",
 				   device, there.name, there.id, baleen_mode_text(there.mode));
 	return baleen_fail(error, EBUSY,
 			   "%s runs the XDP program '%s' (id %u, %s) already: detach it first%s",

@@ -93,34 +93,65 @@ static int check_filters(const struct baleen_icp_plan *plan, struct baleen_error
 
 /* --- what is there --------------------------------------------------------- */
 
+/**
+ * struct owner - whose instance a program is of
+ * @program_id: of the program
+ * @device: that answers; empty when it is of none whose pins are seen here
+ */
+struct owner {
+	u32 program_id;
+	char device[IF_NAMESIZE];
+};
+
+static int match_program(const struct baleen_pins *pins, void *data)
+{
+	struct owner *owner = data;
+	struct baleen_icp icp;
+
+	if (baleen_icp_open_pins(&icp, pins, NULL))
+		return 0;
+	if (icp.now.program_id == owner->program_id || icp.now.feed_id == owner->program_id)
+		memcpy(owner->device, icp.device, sizeof(owner->device));
+	baleen_icp_close(&icp);
+	return 0;
+}
+
+/* What takes a program off, as far as that is known here: the feed of an instance goes with
+ * the device that answers, and rules without pins are an object of `baleen compile`.
+ */
+static void name_remedy(const char *device, int ifindex, const struct baleen_program *there,
+			char *remedy, size_t bytes)
+{
+	struct owner owner = { .program_id = there->id };
+	struct baleen_pins rules;
+
+	snprintf(remedy, bytes, "detach it first");
+	if (!strcmp(there->name, "baleen_xdp") && !baleen_pins_name(&rules, ifindex, NULL) &&
+	    !access(rules.path, F_OK))
+		snprintf(remedy, bytes, "'baleen detach %s' takes it off", device);
+	if (strncmp(there->name, "baleen_icp", strlen("baleen_icp")))
+		return;
+	baleen_icp_each(match_program, &owner, NULL);
+	if (owner.device[0])
+		snprintf(remedy, bytes, "'baleen icp detach %s' takes it off", owner.device);
+}
+
 static int refuse_occupied(const char *device, int ifindex, struct baleen_error *error)
 {
 	struct baleen_program there;
-	const char *command = NULL;
-	struct baleen_pins rules;
+	char remedy[64];
 	int err = baleen_device_program(ifindex, &there);
 
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
 	if (!there.id)
 		return 0;
-	/* Without pins it is an object of `baleen compile`. */
-	if (!strcmp(there.name, "baleen_xdp") && !baleen_pins_name(&rules, ifindex, NULL) &&
-	    !access(rules.path, F_OK))
-		command = "baleen detach";
-	else if (!strncmp(there.name, "baleen_icp", strlen("baleen_icp")))
-		command = "baleen icp detach";
-	if (command)
-		return baleen_fail(error, EBUSY,
-				   "%s runs the XDP program '%s' (id %u, %s) already, and there is "
-				   "room for one: '%s' takes it off",
-				   device, there.name, there.id, baleen_mode_text(there.mode),
-				   command);
-	return baleen_fail(
-		error, EBUSY,
-		"%s runs the XDP program '%s' (id %u, %s) already, and there is room for "
-		"one: detach it first",
-		device, there.name[0] ? there.name : "?", there.id, baleen_mode_text(there.mode));
+	name_remedy(device, ifindex, &there, remedy, sizeof(remedy));
+	return baleen_fail(error, EBUSY,
+			   "%s runs the XDP program '%s' (id %u, %s) already, and there is room "
+			   "for one: %s",
+			   device, there.name[0] ? there.name : "?", there.id,
+			   baleen_mode_text(there.mode), remedy);
 }
 
 /* Leaves the pins empty, for what is to come. */
