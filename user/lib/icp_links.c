@@ -72,14 +72,19 @@ static const char *clsact_path(const struct baleen_pins *pins, char *path, size_
 	return path;
 }
 
-/* That it is ours is known before it is there. */
+/* That it is ours is known before it is there, or nobody would take it away. */
 static int make_clsact(const struct baleen_pins *pins, struct baleen_error *error)
 {
 	struct bpf_tc_hook hook = hook_of(pins->ifindex);
 	char path[BALEEN_PIN_BYTES + 16];
-	bool was_ours = mkdir(clsact_path(pins, path, sizeof(path)), 0700) && errno == EEXIST;
+	bool was_ours = false;
 	int err;
 
+	if (mkdir(clsact_path(pins, path, sizeof(path)), 0700)) {
+		was_ours = errno == EEXIST;
+		if (!was_ours)
+			return baleen_fail(error, errno, "%s: %m", path);
+	}
 	baleen_log_start();
 	err = bpf_tc_hook_create(&hook);
 	if (err && !was_ours)
