@@ -6,6 +6,9 @@
 #
 # After each an instance is there as a whole, or not; `status` says so; and the next
 # command works and leaves one generation: what the links and tc have is what is pinned.
+#
+# An attach that hears a signal, or whose call fails, leaves the instance as a whole, or
+# nothing, without the next command.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -101,7 +104,8 @@ kill_at()
 	[ "$result" -eq 137 ]
 }
 
-# points COMMAND: `CALL K` for each of its calls that change something
+# points COMMAND WHICH: `CALL K` for each of its calls that change something; of bpf WHICH,
+# an expression, and of its many calls that look for features of the kernel a few
 points()
 {
 	local -a words
@@ -109,9 +113,8 @@ points()
 	mapfile -t words < <("command_$1")
 	in_ns "$B" strace -o log -e trace="$CALLS" "$BALEEN" "${words[@]}" >"$TMP/out" 2>"$TMP/err" ||
 		bail "$1 fails under strace: $(<"$TMP/err")"
-	# Of the many calls that look for features of the kernel, a few.
-	awk '/^[a-z]/ { name = $0; sub(/\(.*/, "", name); k = ++n[name]; all++
-		if ($0 ~ /OBJ_PIN|LINK_|PROG_LOAD|MAP_CREATE/ || name != "bpf" || k % 10 == 0)
+	awk -v which="$2" '/^[a-z]/ { name = $0; sub(/\(.*/, "", name); k = ++n[name]; all++
+		if ($0 ~ which || name != "bpf" || k % 10 == 0)
 			print name, k }' log
 }
 
@@ -156,9 +159,48 @@ try_detach()
 	[ -z "$(left)" ] || fail "left $(left | paste -sd ' ')"
 }
 
+# try_end HOW: attach, with HOW done to its call $k of $call; $ended counts those that ended so
+try_end()
+{
+	local -a words
+	local result there
+
+	mapfile -t words < <(command_attach)
+	start_none
+	{ in_ns "$B" strace -qq -o /dev/null -e trace="$call" -e inject="$call:$1:when=$k" \
+		"$BALEEN" "${words[@]}"; } >"$TMP/out" 2>"$TMP/err"
+	result=$?
+	there=$(left)
+	if [ -n "$there" ]; then
+		is_whole || fail "$1: status $result, left $(paste -sd ' ' <<<"$there")"
+		[ "$result" -eq 0 ] || grep -q '^veth-b: attached' "$TMP/out" ||
+			fail "$1: status $result, and attached"
+	else
+		[ "$result" -ne 0 ] || fail "$1: done, and nothing there"
+		ended=$((ended + 1))
+	fi
+}
+
+start_none
+points attach 'OBJ_PIN|LINK_' >found
+# Without a lock nothing is done, and what cannot be removed is left.
+grep -v 'flock\|unlink\|rmdir' found >failing
+bad='' ended=0
+while read -r call k; do
+	try_end signal=INT
+done <found
+[ "$ended" -gt 5 ] || bad+=" only $ended ended"
+is "attach that is interrupted leaves nothing, or all" "$bad" ""
+bad='' ended=0
+while read -r call k; do
+	try_end error=ENOMEM
+done <failing
+[ "$ended" -gt 5 ] || bad+=" only $ended ended"
+is "attach that fails leaves nothing" "$bad" ""
+
 start_none
 for command in attach resync detach; do
-	points "$command" >found
+	points "$command" 'OBJ_PIN|LINK_|PROG_LOAD|MAP_CREATE' >found
 	bad='' n=0
 	while read -r call k; do
 		"try_$command"

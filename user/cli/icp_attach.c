@@ -11,6 +11,7 @@
 #include "input.h"
 #include "key_text.h"
 #include "policy.h"
+#include "signals.h"
 
 #define DEFAULT_STALE_MS 30000
 #define DEFAULT_CAPACITY 1000000
@@ -342,7 +343,7 @@ static int attach_plan(struct attach *attach)
 	plan->n_askers = attach->words.n_askers;
 	plan->mode = attach->mode;
 	err = baleen_icp_attach(plan, &report, &error);
-	for (u32 i = 0; i < report.attempts.n_failed; i++)
+	for (u32 i = 0; i < report.attempts.n_failed && err != -EINTR; i++)
 		complain("%s: %s failed: %s", attach->device, report.attempts.failed[i].what,
 			 report.attempts.failed[i].reason);
 	if (err) {
@@ -351,6 +352,20 @@ static int attach_plan(struct attach *attach)
 	}
 	warn(attach, &report);
 	return attach->json ? report_json(attach, &report) : report_text(attach, &report);
+}
+
+/* A signal does not end this in the middle, where pins would be left: it takes back what it
+ * did, or says what is in force, and the signal comes to its own after that.
+ */
+static int attach_whole(struct attach *attach)
+{
+	sigset_t before;
+	int err;
+
+	baleen_signals_hold(&before);
+	err = attach_plan(attach);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
 }
 
 /* Says what is missing before a long list is read. */
@@ -383,7 +398,7 @@ static int run(int argc, char **argv)
 	for (u32 i = 0; i < attach.words.config.n_siblings && !err; i++)
 		err = open_filter(&attach, i);
 	if (!err)
-		err = attach_plan(&attach);
+		err = attach_whole(&attach);
 	close_filters(&attach);
 	icp_words_free(&attach.words);
 	return err;

@@ -11,6 +11,7 @@
 #include "icp_links.h"
 #include "links.h"
 #include "load.h"
+#include "signals.h"
 
 /* --- check ----------------------------------------------------------------- */
 
@@ -191,12 +192,21 @@ static bool is_veth(int ifindex)
 
 /* --- maps ------------------------------------------------------------------ */
 
+/* Until the last step, who gives up has nothing in force. */
+static int check_signals(struct baleen_error *error)
+{
+	return baleen_signals_came() ? baleen_fail(error, EINTR, "interrupted") : 0;
+}
+
 static int make_filters(const struct baleen_icp_plan *plan, struct baleen_icp_loaded *loaded,
 			struct baleen_error *error)
 {
 	int err = 0;
 
 	for (u32 i = 0; i < plan->config.n_siblings && !err; i++) {
+		err = check_signals(error);
+		if (err)
+			break;
 		loaded->config.sibling[i].image = plan->filter[i]->image;
 		err = baleen_load_copy(plan->config.sibling[i].name, plan->filter[i],
 				       &loaded->sibling_fd[i], error);
@@ -315,6 +325,8 @@ static int try_attach(const struct baleen_icp_plan *plan, const struct baleen_at
 	if (!err)
 		err = set_synced(plan, loaded, error);
 	if (!err)
+		err = check_signals(error);
+	if (!err)
 		err = take_seats(plan, seats, loaded, attempt->mode, report, error);
 	close_fd(&seats->link_fd);
 	close_fd(&seats->feed_fd);
@@ -337,7 +349,7 @@ static int attach_some_way(const struct baleen_icp_plan *plan, enum baleen_mode 
 		if (mode != BALEEN_MODE_AUTO && mode != attempt->mode)
 			continue;
 		err = try_attach(plan, attempt, seats, loaded, report, error);
-		if (err == -ENOMEM || err == -EPERM || err == -ENOSPC)
+		if (err == -ENOMEM || err == -EPERM || err == -ENOSPC || err == -EINTR)
 			break;
 	}
 	if (err)

@@ -75,7 +75,10 @@ int baleen_icp_plan_check(const struct baleen_icp_plan *plan, struct baleen_erro
  * an XDP program, too, which nobody here can see (GRO is not enough: 80 sent back, none
  * seen). So auto is generic there.
  *
- * Return: 0; -EBUSY when a program is there already, naming it; -ENODEV; -EPERM;
+ * With signals held back (signals.h), one that comes before the instance is in force ends
+ * it, and nothing is left.
+ *
+ * Return: 0; -EINTR then; -EBUSY when a program is there already, naming it; -ENODEV; -EPERM;
  * -ENOMEM; -EINVAL and -EEXIST of baleen_icp_plan_check(); -EOPNOTSUPP of
  * baleen_icp_check(); the errno of the last attempt. On failure nothing is left.
  */
