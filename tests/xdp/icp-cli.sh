@@ -273,6 +273,84 @@ is "it is native" "$(xdp_mode "$B" veth-b) $(status .mode)" "native native"
 check "detach native" baleen icp detach veth-b
 nothing "native"
 
+# --- JSON is what the page says ---
+
+# documented VERB: `MEMBER TYPE` of each in the page, in order
+documented()
+{
+	awk -v verb="$1" '/^\.S[sh] / { here = $2 == verb } here && /^\.It Cm .* Pq / {
+		sub(/^\.It Cm /, ""); split($0, part, / Pq /); n = split(part[1], name, / , /)
+		m = split(part[2], type, / or /)
+		for (i = 1; i <= n; i++) for (k = 1; k <= m; k++) print name[i], type[k]
+	}' "$ROOT/user/man/baleen-icp.8" | sort -u
+}
+
+# members FILE...: the same of documents
+members()
+{
+	jq -r 'paths as $p | getpath($p) as $v |
+		($p | map(if type == "number" then "[]" else "." + . end) | join("") | ltrimstr(".")) +
+		" " + ($v | type)' "$@" | grep -v '\[\] ' | sort -u
+}
+
+# of_filter VERB PREFIX: members that the page leaves to `baleen info -j`
+of_filter()
+{
+	members filters | sed -n "s/^\\[\\]\\./$2/p" | grep -Fvxf <(documented "$1")
+}
+
+# same VERB PREFIX FILE...: what the page says is what comes, but for what is of a filter
+same()
+{
+	is "the JSON of icp $1" "$(members "${@:3}" | grep -Fvxf <(of_filter "$1" "$2"))" \
+		"$(documented "$1")"
+}
+
+key=$(printf '\1http://10.66.0.2/obj/1' | md5sum | cut -c1-32 | tr a-f A-F)
+printf '%s\n' "KEY $key" "	STORE_OK      IN_MEMORY     SWAPOUT_DONE PING_NONE" \
+	"	DISPATCHED,VALIDATED" "	LV:1 LU:1 LM:1 EX:-1" "	0 locks, 0 clients, 1 refs" \
+	"	Swap Dir 0, File 0X00003B" "	GET http://10.66.0.2/obj/1" "" >objects.txt
+printf '1700000000.001 SWAPOUT 00 00000001 %s  200 1700000000 -1 -1 text/plain 1/1 GET %s\n' \
+	"$key" http://10.66.0.2/obj/1 >store.log
+"$BALEEN" info -j counting.bln set.bln classic.bln >filters
+
+in_ns "$B" "$BALEEN" icp serve --listen 0 -j classic.bln >served 2>/dev/null &
+for ((i = 0; i < 1200; i++)); do
+	[ ! -s served ] || break
+	sleep 0.05
+done
+same serve "" served
+check "a digest" in_ns "$B" curl -s -o one.digest "$(jq -r .url served)"
+
+for source in objects.txt store.log one.digest; do
+	check "an image of $source" "$BALEEN" icp seed -j -o seeded.bln "$source"
+	cp "$TMP/out" "seed.$source"
+done
+same seed "" seed.*
+
+check "attach" baleen icp attach -j veth-b --sibling s=10.66.0.2,image=counting.bln,feeder=10.66.0.2 \
+	--sibling t=10.66.0.3,image=set.bln "${ASK[@]}" --feed 3131
+cp "$TMP/out" attach.one
+check "attach where native does not go" baleen icp attach -j lo --sibling s=127.0.0.1,image=set.bln \
+	"${ASK[@]}"
+cp "$TMP/out" attach.two
+same attach 'siblings[].' attach.*
+
+check "resync" baleen icp resync -j veth-b:s store.log
+cp "$TMP/out" resync.json
+is "the JSON of icp resync" "$(members resync.json)" \
+	"$(documented resync | grep -v '^unsettled ')" # of which there are none
+
+check "detach" baleen icp detach -j lo
+cp "$TMP/out" detach.one
+check "and the other" baleen icp detach veth-b
+check "a device to go" ip -n "$B" link add gone0 type veth peer name gone1
+check "attach to it" baleen icp attach gone0 --sibling s=10.66.0.2,image=set.bln "${ASK[@]}"
+check "it goes" ip -n "$B" link del gone0
+check "it is forgotten" baleen icp detach --gone -j
+cp "$TMP/out" detach.gone
+same detach "" detach.*
+
 # --- no room on bpffs is no success ---
 
 check "a bpffs that others may read" chmod 0755 /sys/fs/bpf
