@@ -163,6 +163,22 @@ is "no rules beside it" "$? $(sed 's/(id [0-9]*/(id N/' "$TMP/err")" \
 veth-b' takes it off"
 prints "plain status tells" "veth-b: answers ICP for 1 sibling: 'baleen icp status' tells more" \
 	baleen status
+check "and in JSON" baleen status -j
+is "with what each device has" "$(jq -c . "$TMP/out")" '[{"device":"veth-b","state":"attached",'\
+'"enforced":true,"rules":[],"icp":{"port":3130,"siblings":["s"]}}]'
+check "a reader that knows of filters only goes on" jq -e \
+	'[.[] | .rules[] | .packets] == [] and all(.[]; .enforced)' "$TMP/out"
+refuses "status of a filter that is not there" \
+	"veth-b has no filter; it answers ICP queries: see 'baleen icp status veth-b'" \
+	baleen status veth-b
+refuses "nor to be taken off" \
+	"veth-b has no filter; it answers ICP queries: 'baleen icp detach veth-b' ends that" \
+	baleen detach veth-b
+check "rules on another device" baleen attach lo --drop hosts.txt
+check "status of both" baleen status -j
+is "the filter comes first" "$(jq -c 'map([.device, has("mode") or has("requested_mode"), has("icp")])' \
+	"$TMP/out")" '[["lo",true,false],["veth-b",false,true]]'
+check "they are taken off" baleen detach lo
 prints "detach" "veth-b: detached" baleen icp detach veth-b
 nothing "detach"
 

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "forget_gone.h"
+#include "icp_verbs.h"
 #include "kmod_named.h"
 #include "kmod_rules.h"
 #include "state.h"
@@ -101,11 +102,13 @@ static int detach(const char *device, bool forget, bool json)
 
 	if (err == -ENOENT)
 		err = take_off_xdp(device, forget, &error);
-	if (err) {
+	if (err == -ENOENT && icp_is_there(device))
+		complain("%s has no filter; it answers ICP queries: 'baleen icp detach %s' ends "
+			 "that",
+			 device, device);
+	else if (err)
 		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
-	return report(device, json);
+	return err ? EXIT_FAILED : report(device, json);
 }
 
 static void forget_state_of(const struct baleen_gone *gone)

@@ -256,8 +256,7 @@ static int status_all(json_t *all)
 	baleen_state_each(show_detached, &walk, NULL);
 	if (status_kmod_all(all, &walk.n_shown))
 		walk.result = EXIT_FAILED;
-	if (!all)
-		walk.n_shown += icp_mention();
+	walk.n_shown += icp_mention(all);
 	if (!walk.n_shown && walk.result == EXIT_DONE && !all)
 		puts("nothing is attached in this network namespace");
 	return walk.result;
@@ -278,12 +277,16 @@ static int status_one(const char *device, json_t *all)
 		return EXIT_FAILED;
 	}
 	of_module = status_kmod(device, all);
-	if (baleen_xdp_open(&xdp, device, false, &error)) {
-		if (of_module != -ENOENT)
-			return of_module;
+	err = baleen_xdp_open(&xdp, device, false, &error);
+	if (err && of_module != -ENOENT)
+		return of_module;
+	if (err == -ENOENT && icp_is_there(device))
+		complain("%s has no filter; it answers ICP queries: see 'baleen icp status %s'",
+			 device, device);
+	else if (err)
 		complain("%s", error.text);
+	if (err)
 		return EXIT_FAILED;
-	}
 	err = show(&xdp, all);
 	baleen_xdp_close(&xdp);
 	return of_module == EXIT_FAILED ? of_module : err;
