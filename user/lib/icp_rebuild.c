@@ -68,6 +68,18 @@ static double room_of(const struct baleen_table *table)
 	}
 }
 
+/* The rate that the new table is planned for. Of keyed positions their number tells it;
+ * four of Squid's and the words of a block go with any rate.
+ */
+static double rate_of(const struct baleen_table *table)
+{
+	double rate = exp2(-(double)table->n_hashes);
+
+	if (table->kind != BALEEN_KIND_BLOOM && table->hash == BALEEN_HASH_KEYED)
+		return rate;
+	return fmin(rate, BALEEN_ICP_BUILD_FPP);
+}
+
 static void plan(const struct baleen_table *table, u64 capacity,
 		 struct baleen_build_options *options)
 {
@@ -81,8 +93,19 @@ static void plan(const struct baleen_table *table, u64 capacity,
 	/* Of the classic kinds; that of blocked ones is what makes them so. */
 	if (table->kind != BALEEN_KIND_BLOOM)
 		options->shape.hash = table->hash;
+	options->shape.is_blocked =
+		table->kind == BALEEN_KIND_COUNTING && table->hash == BALEEN_HASH_BLOCKED;
 	options->capacity = capacity;
-	options->fpp = exp2(-(double)table->n_hashes);
+	options->fpp = rate_of(table);
+}
+
+/* Said here in the number that was asked for: a plan has its own. */
+static int check_capacity(const struct baleen_list *list, u64 capacity, struct baleen_error *error)
+{
+	if (!capacity || list->n_key <= capacity)
+		return 0;
+	return baleen_fail(error, ENOSPC, "there are %zu objects, and room was asked for %llu",
+			   list->n_key, (unsigned long long)capacity);
 }
 
 int baleen_icp_rebuild(const struct baleen_icp_journal *journal, const struct baleen_image *old,
@@ -103,7 +126,9 @@ int baleen_icp_rebuild(const struct baleen_icp_journal *journal, const struct ba
 		options.like = old;
 	else
 		plan(table, capacity ? capacity : list.n_key + list.n_key / 2, &options);
-	err = baleen_build(&list, &options, &built, error);
+	err = check_capacity(&list, capacity, error);
+	if (!err)
+		err = baleen_build(&list, &options, &built, error);
 	baleen_list_free(&list);
 	if (err)
 		return err;

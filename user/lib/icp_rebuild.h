@@ -18,6 +18,11 @@
  */
 #define BALEEN_ICP_BUILD_EXCESS 1.25
 
+/* Rate of a Bloom table with another geometry whose old one does not tell what it was to
+ * be: that of `icp attach`, unless it had to be better.
+ */
+#define BALEEN_ICP_BUILD_FPP 0.001
+
 /**
  * baleen_icp_rebuild() - a filter of what a journal wants
  * @journal: not built
@@ -29,7 +34,7 @@
  * @has_grown: whether it has another geometry; untouched on failure
  * @error: filled in on failure
  *
- * Return: as baleen_build().
+ * Return: -ENOSPC when @capacity is below what there is; as baleen_build().
  */
 int baleen_icp_rebuild(const struct baleen_icp_journal *journal, const struct baleen_image *old,
 		       u64 capacity, struct baleen_filter *filter, bool *has_grown,
