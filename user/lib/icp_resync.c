@@ -80,6 +80,13 @@ static int catch_up(struct work *work, struct baleen_error *error)
 
 /* --- sources -------------------------------------------------------------------- */
 
+/* But for the entries, which are no part of it. */
+static bool same_geometry(const struct baleen_image *a, const struct baleen_image *b)
+{
+	return !memcmp(&a->table[BALEEN_TUPLE], &b->table[BALEEN_TUPLE],
+		       offsetof(struct baleen_table, n_entries));
+}
+
 static int take_digest(struct work *work, struct baleen_squid_source *source,
 		       struct baleen_error *error)
 {
@@ -93,8 +100,14 @@ static int take_digest(struct work *work, struct baleen_squid_source *source,
 			    "a digest can only be the one source: merge images of them, or give "
 			    "objects",
 			    error);
+	if (work->resync->capacity)
+		return fail(work, -EINVAL,
+			    "a digest has the room that its Squid gave it: give objects or its "
+			    "store.log where a capacity is asked for",
+			    error);
 	work->filter = source->filter;
 	source->filter = (struct baleen_filter){ 0 };
+	work->report.has_grown = !same_geometry(&work->filter.image, &work->sibling.image);
 	work->report.n_entries = source->digest.count;
 	return 0;
 }
