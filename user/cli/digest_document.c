@@ -66,6 +66,20 @@ static int encode(struct digest_maker *maker, const char *path, const struct bal
 	return 0;
 }
 
+/* Its header has the entries of the moment when it was loaded. */
+static int read_live(const struct baleen_icp *icp, u32 n, struct baleen_filter *filter,
+		     struct baleen_error *error)
+{
+	struct baleen_icp_stats stats;
+	int err = baleen_icp_stats(icp, &stats, error);
+
+	if (!err)
+		err = baleen_icp_filter(icp, n, filter, error);
+	if (!err)
+		filter->image.table[BALEEN_TUPLE].n_entries = baleen_icp_entries(icp, n, &stats);
+	return err;
+}
+
 static int make_live(struct digest_maker *maker, const char *path, struct digest_document *made)
 {
 	struct baleen_filter filter;
@@ -81,7 +95,7 @@ static int make_live(struct digest_maker *maker, const char *path, struct digest
 	n = baleen_icp_sibling(&icp, name);
 	if (n < 0) {
 		err = fail(maker, "%s: no sibling '%s'", device, name);
-	} else if (baleen_icp_filter(&icp, n, &filter, &error)) {
+	} else if (read_live(&icp, n, &filter, &error)) {
 		err = fail(maker, "%s: %s", path, error.text);
 	} else {
 		err = encode(maker, path, &filter, made);
