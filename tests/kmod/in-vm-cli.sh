@@ -115,6 +115,33 @@ cp file.bln kmod:set
 check "./ means a file" baleen match ./kmod:set 192.0.2.1
 rm kmod:set
 
+# --- objects of Squid -------------------------------------------------------
+
+printf 'http://h/%s\n' {1..20} >urls.txt
+printf '\1http://h/7' | md5sum | cut -c 1-32 >seventh.txt
+printf '\1http://h/77' | md5sum | cut -c 1-32 >absent.txt
+for shape in "--kind cuckoo" "--kind counting --hash squid --fpp 0.0001" \
+	"--kind classic --hash squid --fpp 0.0001"; do
+	# shellcheck disable=SC2086 # words
+	fresh urls.txt --key squid $shape
+	prints "$shape: URLs, one of which is there" http://h/7 \
+		baleen match kmod:set http://h/7 http://h/77
+	prints "$shape: a key of 32 digits" "$(<seventh.txt)" baleen match kmod:set "$(<seventh.txt)"
+	expect "$shape: one that is not there" 1 "" "" baleen match kmod:set "$(<absent.txt)"
+	is "$shape: all of them" "$(baleen match -c -f urls.txt kmod:set)" 20
+	is "$shape: the kernel was asked" \
+		"$(info kmod:set .counters.queries) $(info kmod:set .counters.query_hits)" "24 22"
+	is "$shape: its key and entries" \
+		"$(info kmod:set .key) $(info kmod:set .entries) $(listed set)" \
+		"squid 20 $(info set.bln .tables[0].kind) squid 20"
+	same "$shape: match -v" baleen match -v @ http://h/7 http://h/77 "$(<absent.txt)"
+	same "$shape: match -j" baleen match -j @ http://h/7 "$(<absent.txt)"
+	same "$shape: match of no URL" baleen match @ 192.0.2.1
+	same "$shape: dump" baleen dump @
+	# Its counters stay when another image takes its place.
+	check "$shape: goes" baleen detach kmod:set
+done
+
 # --- hosts, as of a file ----------------------------------------------------
 
 fresh hosts.txt
