@@ -74,7 +74,7 @@ status()
 # ask: what becomes of a query for each of the URLs 1 to 300
 ask()
 {
-	urls 1 300 | in_ns "$A" "$ASK" -w 64 -t 1000 10.66.0.9 >answers
+	urls 1 300 | in_ns "$A" "$ASK" -w 100 -t 1000 10.66.0.9 >answers
 }
 
 # answered FIRST LAST: what to these
@@ -85,6 +85,18 @@ answers_are()
 {
 	ask
 	[ "$(answered 1 100), $(answered 101 200), $(answered 201 300)" = "$1" ]
+}
+
+# until_answers WHAT WANT: the same in fewer steps, each of which waits for answers
+until_answers()
+{
+	local n
+
+	for ((n = 0; n < 60; n++)); do
+		answers_are "$2" && return
+		sleep 0.05
+	done
+	bail "waited in vain until $1"
 }
 
 OLD="100 HIT, 100 HIT, 100 MISS"
@@ -176,15 +188,15 @@ check "detach" baleen icp detach veth-b
 # --- again and again, in front of a gate ---
 
 attach 3s
-until_true "it is stale" answers_are "$NONE"
+until_answers "it is stale" "$NONE"
 ok "without a resync it goes stale"
 has old.txt
 source_up
 resync_on
-until_true "the first is there" answers_are "$OLD"
+until_answers "the first is there" "$OLD"
 ok "the first round opens the gate"
 has new.txt
-until_true "what is new is answered" answers_are "$NEW"
+until_answers "what is new is answered" "$NEW"
 ok "a later one has what is new, and no more what is gone"
 n=$(wc -l <rounds)
 until_true "three rounds more" has_lines rounds $((n + 3))
@@ -192,7 +204,7 @@ is "each has as many" "$(jq .entries rounds | sort | uniq -c | awk '{ print $2 }
 source_down
 until_true "a round fails" has_lines said 1
 n=$(status .generation)
-until_true "it is stale" answers_are "$NONE"
+until_answers "it is stale" "$NONE"
 ok "without a source it goes stale"
 is "not fresh, the same, not empty" \
 	"$(status .siblings[0].{fresh,entries} .generation)" "false 200 $n"
@@ -202,7 +214,7 @@ is "queries that go up are counted" "$(($(status .siblings[0].stale) - n))" 300
 check "each round that fails says so" test "$(grep -c '^baleen: ' said)" -ge 1
 has old.txt
 source_up
-until_true "it is answered again" answers_are "$OLD"
+until_answers "it is answered again" "$OLD"
 ok "when the source is back it is answered, of what it has by then"
 resync_off
 is "each round that succeeded was a generation" "$(status .generation)" "$(wc -l <rounds)"
