@@ -6,7 +6,8 @@
 # FUZZ_SECONDS (60) and FUZZ_SEED (1) are the fuzzer's.
 #
 # In these machines the kernel starts in a minute, and everything takes some five times
-# as long as in the others; see tests/kasan/build for how long that is built.
+# as long as in the others: 43 minutes in all, on two processors that had other tests to
+# run besides. See tests/kasan/build for how long that is built.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
