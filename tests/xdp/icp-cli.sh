@@ -330,7 +330,8 @@ printf '1700000000.001 SWAPOUT 00 00000001 %s  200 1700000000 -1 -1 text/plain 1
 	"$key" http://10.66.0.2/obj/1 >store.log
 "$BALEEN" info -j counting.bln set.bln classic.bln >filters
 
-in_ns "$B" "$BALEEN" icp serve --listen 0 -j classic.bln >served 2>/dev/null &
+# Not by in_ns: what finish kills is the server itself then, not the shell that waits for it.
+nsenter --net="/run/netns/$B" -- "$BALEEN" icp serve --listen 0 -j classic.bln >served 2>/dev/null &
 for ((i = 0; i < 1200; i++)); do
 	[ ! -s served ] || break
 	sleep 0.05
