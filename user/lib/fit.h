@@ -6,6 +6,9 @@
 #ifndef BALEEN_FIT_H
 #define BALEEN_FIT_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "kind.h"
 
 /**
@@ -49,6 +52,18 @@ int baleen_fit_seeds(const struct baleen_image *a, const struct baleen_image *b,
  */
 int baleen_fit_tables(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
 		      const char *a_name, struct baleen_error *error);
+
+/**
+ * baleen_same_geometry() - have two tables the same geometry, whatever is in them?
+ * @a: a table of a header
+ * @b: the other
+ *
+ * Return: whether all but their entries is the same.
+ */
+static inline bool baleen_same_geometry(const struct baleen_table *a, const struct baleen_table *b)
+{
+	return !memcmp(a, b, offsetof(struct baleen_table, n_entries));
+}
 
 /**
  * baleen_table_shape() - what to ask of the plan of a table like this one

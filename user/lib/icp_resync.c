@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "fit.h"
 #include "icp_feeders.h"
 #include "icp_next.h"
 #include "icp_rebuild.h"
@@ -80,13 +81,6 @@ static int catch_up(struct work *work, struct baleen_error *error)
 
 /* --- sources -------------------------------------------------------------------- */
 
-/* But for the entries, which are no part of it. */
-static bool same_geometry(const struct baleen_image *a, const struct baleen_image *b)
-{
-	return !memcmp(&a->table[BALEEN_TUPLE], &b->table[BALEEN_TUPLE],
-		       offsetof(struct baleen_table, n_entries));
-}
-
 static int take_digest(struct work *work, struct baleen_squid_source *source,
 		       struct baleen_error *error)
 {
@@ -107,7 +101,8 @@ static int take_digest(struct work *work, struct baleen_squid_source *source,
 			    error);
 	work->filter = source->filter;
 	source->filter = (struct baleen_filter){ 0 };
-	work->report.has_grown = !same_geometry(&work->filter.image, &work->sibling.image);
+	work->report.has_grown = !baleen_same_geometry(&work->filter.image.table[BALEEN_TUPLE],
+						       &work->sibling.image.table[BALEEN_TUPLE]);
 	work->report.n_entries = source->digest.count;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "fit.h"
 #include "icp.h"
 
 int baleen_icp_sibling(const struct baleen_icp *icp, const char *name)
@@ -65,12 +66,11 @@ int baleen_icp_check(const struct baleen_image *image, u32 feeders, struct balee
 	return 0;
 }
 
-static bool same_geometry(const struct baleen_image *a, const struct baleen_image *b)
+static bool same_header(const struct baleen_image *a, const struct baleen_image *b)
 {
 	return a->n_blocks == b->n_blocks && a->key_spec == b->key_spec &&
 	       !memcmp(&a->seed, &b->seed, sizeof(a->seed)) &&
-	       !memcmp(&a->table[BALEEN_TUPLE], &b->table[BALEEN_TUPLE],
-		       offsetof(struct baleen_table, n_entries));
+	       baleen_same_geometry(&a->table[BALEEN_TUPLE], &b->table[BALEEN_TUPLE]);
 }
 
 int baleen_icp_filter(const struct baleen_icp *icp, u32 n, struct baleen_filter *filter,
@@ -85,7 +85,7 @@ int baleen_icp_filter(const struct baleen_icp *icp, u32 n, struct baleen_filter 
 	if (mapped.bytes == MAP_FAILED)
 		return baleen_fail(error, errno, "%s:%s: %m", icp->device, sibling->name);
 	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason) ||
-	    !same_geometry(&mapped.image, &sibling->image)) {
+	    !same_header(&mapped.image, &sibling->image)) {
 		munmap(mapped.bytes, mapped.n_bytes);
 		return baleen_fail(error, EINVAL, "%s:%s: %s", icp->device, sibling->name, reason);
 	}

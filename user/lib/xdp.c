@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "fit.h"
 #include "kmod_rules.h"
 #include "load.h"
 #include "xdp.h"
@@ -321,11 +322,10 @@ int baleen_xdp_rule_index(const struct baleen_xdp *xdp, const char *name)
 	return -ENOENT;
 }
 
-static bool same_geometry(const struct baleen_image *a, const struct baleen_image *b)
+static bool same_header(const struct baleen_image *a, const struct baleen_image *b)
 {
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
-		if (memcmp(&a->table[domain], &b->table[domain],
-			   offsetof(struct baleen_table, n_entries)))
+		if (!baleen_same_geometry(&a->table[domain], &b->table[domain]))
 			return false;
 	return a->n_blocks == b->n_blocks && a->key_spec == b->key_spec;
 }
@@ -347,7 +347,7 @@ static int map_rule(const struct baleen_xdp *xdp, u32 index, int protection,
 	}
 	if (memcmp(&mapped.image.seed, &xdp->config.rule[index].image.seed,
 		   sizeof(mapped.image.seed)) ||
-	    !same_geometry(&mapped.image, &xdp->config.rule[index].image)) {
+	    !same_header(&mapped.image, &xdp->config.rule[index].image)) {
 		munmap(mapped.bytes, mapped.n_bytes);
 		return baleen_fail(error, EINVAL, "%s:%s: header and program disagree", xdp->device,
 				   name);
