@@ -10,27 +10,11 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
-# shellcheck source=tests/words.sh
-source "$ROOT/tests/words.sh"
+# shellcheck source=tests/icp.sh
+source "$ROOT/tests/icp.sh"
 # shellcheck disable=SC2119 # as in the picture
 make_pair
 cd "$TMP" || exit 2
-
-ASK=$ROOT/build/tools/icp_ask
-
-baleen() { in_ns "$B" "$BALEEN" "$@"; }
-
-# until_true WHAT COMMAND...: a bound in steps, not in time
-until_true()
-{
-	local n
-
-	for ((n = 0; n < 400; n++)); do
-		"${@:2}" && return
-		sleep 0.05
-	done
-	bail "waited in vain until $1"
-}
 
 # urls FIRST LAST
 urls() { seq -f 'http://h/%.0f' "$1" "$2"; }
@@ -59,17 +43,6 @@ source_down()
 }
 
 URL=http://127.0.0.1:8129
-
-# status PATH...: values of the sibling
-status()
-{
-	local path
-
-	baleen icp status -j >json 2>/dev/null
-	for path in "$@"; do
-		json json "[0]$path"
-	done | paste -sd ' '
-}
 
 # ask: what becomes of a query for each of the URLs 1 to 300
 ask()
@@ -141,7 +114,7 @@ has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; }
 attach 10m
 has old.txt
 source_up
-is "it begins as a set of ten" "$(status .siblings[0].{entries,fresh,tables[0].kind} .generation)" \
+is "it begins as a set of ten" "$(instance .siblings[0].{entries,fresh,tables[0].kind} .generation)" \
 	"10 true cuckoo 0"
 check "and answers by it" answers_are "10 HIT 90 MISS, 100 MISS, 100 MISS"
 check "a resync" baleen icp resync -j veth-b:s "$URL" --from digest
@@ -149,13 +122,13 @@ is "says what it was" "$(for path in .from .entries .has_grown .events .attempts
 	json "$TMP/out" "$path"
 done | paste -sd ' ')" "digest 200 true 0 1"
 is "and of no drift, which nobody knows" "$(grep -c '"missing"\|"gone"' "$TMP/out")" 0
-is "it is full, fresh, of bits" "$(status .siblings[0].{entries,fresh,tables[0].{kind,hash}} .generation)" \
+is "it is full, fresh, of bits" "$(instance .siblings[0].{entries,fresh,tables[0].{kind,hash}} .generation)" \
 	"200 true classic squid 1"
 check "what the digest has is a hit, all else a miss" answers_are "$OLD"
 has new.txt
 check "another resync" baleen icp resync -j veth-b:s "$URL" --from digest
 is "of the same size" "$(json "$TMP/out" .has_grown)" false
-is "puts another in its place" "$(status .generation .siblings[0].entries)" "2 200"
+is "puts another in its place" "$(instance .generation .siblings[0].entries)" "2 200"
 check "what is no more in the digest is a miss" answers_are "$NEW"
 refuses "a capacity with it" "veth-b:s: a digest has the room that its Squid gave it: give objects or \
 its store.log where a capacity is asked for" \
@@ -170,7 +143,7 @@ fails()
 	cp err why
 	is "$1: in one line" "$(wc -l <why)" 1
 	check "$1: which says why" grep -q "^baleen: .*$2" why
-	is "$1: nothing has changed" "$(status .generation .siblings[0].{entries,fresh})" "2 200 true"
+	is "$1: nothing has changed" "$(instance .generation .siblings[0].{entries,fresh})" "2 200 true"
 	check "$1: the old filter answers" answers_are "$NEW"
 }
 
@@ -203,19 +176,19 @@ until_true "three rounds more" has_lines rounds $((n + 3))
 is "each has as many" "$(jq .entries rounds | sort | uniq -c | awk '{ print $2 }')" 200
 source_down
 until_true "a round fails" has_lines said 1
-n=$(status .generation)
+n=$(instance .generation)
 until_answers "it is stale" "$NONE"
 ok "without a source it goes stale"
 is "not fresh, the same, not empty" \
-	"$(status .siblings[0].{fresh,entries} .generation)" "false 200 $n"
-n=$(status .siblings[0].stale)
+	"$(instance .siblings[0].{fresh,entries} .generation)" "false 200 $n"
+n=$(instance .siblings[0].stale)
 ask
-is "queries that go up are counted" "$(($(status .siblings[0].stale) - n))" 300
+is "queries that go up are counted" "$(($(instance .siblings[0].stale) - n))" 300
 check "each round that fails says so" test "$(grep -c '^baleen: ' said)" -ge 1
 has old.txt
 source_up
 until_answers "it is answered again" "$OLD"
 ok "when the source is back it is answered, of what it has by then"
 resync_off
-is "each round that succeeded was a generation" "$(status .generation)" "$(wc -l <rounds)"
+is "each round that succeeded was a generation" "$(instance .generation)" "$(wc -l <rounds)"
 source_down

@@ -14,29 +14,15 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
+# shellcheck source=tests/icp.sh
+source "$ROOT/tests/icp.sh"
+# shellcheck disable=SC2119 # as in the picture
 make_pair
 
-PLAY=$ROOT/build/tools/store_play
-CHECK=$ROOT/build/tools/resync_check
-ASK=$ROOT/build/tools/icp_ask
-N_STAY=2000
+UNTIL_STEPS=1200
 shopt -s nullglob
 
-baleen() { in_ns "$B" "$BALEEN" "$@"; }
-
 for ((i = 1; i <= N_STAY; i++)); do echo "http://play/stay/$i"; done >"$TMP/urls"
-
-# until_true WHAT COMMAND...: a bound in steps, not in time
-until_true()
-{
-	local n
-
-	for ((n = 0; n < 1200; n++)); do
-		"${@:2}" && return
-		sleep 0.05
-	done
-	bail "waited in vain until $1"
-}
 
 # --- the store that is played -------------------------------------------------
 
@@ -62,12 +48,6 @@ end_play()
 sent()
 {
 	cat "$TMP"/play.10.* "$TMP"/play.127.* 2>/dev/null | awk '/events/ { n += $1 } END { print n + 0 }'
-}
-
-# field NAME: of the last line of CHECK
-field()
-{
-	sed -n "s/.*\b$1 \([0-9]*\).*/\1/p" "$TMP/checked"
 }
 
 look() { in_ns "$B" "$CHECK" veth-b a "$TMP"/keys.* >"$TMP/checked" 2>&1; }

@@ -10,56 +10,24 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
-# shellcheck source=tests/words.sh
-source "$ROOT/tests/words.sh"
+# shellcheck source=tests/icp.sh
+source "$ROOT/tests/icp.sh"
 # shellcheck disable=SC2119 # as in the picture
 make_pair
 cd "$TMP" || exit 2
 
-PLAY=$ROOT/build/tools/store_play
-CHECK=$ROOT/build/tools/resync_check
-ASK=$ROOT/build/tools/icp_ask
-N_STAY=2000
 URL=http://10.66.0.1:3128
-
-baleen() { in_ns "$B" "$BALEEN" "$@"; }
-
-# until_true WHAT COMMAND...: a bound in steps, not in time
-until_true()
-{
-	local n
-
-	for ((n = 0; n < 400; n++)); do
-		"${@:2}" && return
-		sleep 0.05
-	done
-	bail "waited in vain until $1"
-}
 
 seq -f 'http://play/stay/%.0f' 1 $N_STAY >stay.txt
 ip -n "$A" neigh replace 10.66.0.9 lladdr "$(mac "$B" veth-b)" dev veth-a nud permanent
 
-# status PATH...: values of the sibling
-status()
-{
-	local path
-
-	baleen icp status -j >json 2>/dev/null
-	for path in "$@"; do
-		json json "[0].siblings[0]$path"
-	done | paste -sd ' '
-}
-
-generation() { baleen icp status -j | jq '.[0].generation'; }
+generation() { instance .generation; }
 
 # is_full: the feed has brought more than there is room for
 is_full() { [ "$(status .no_room)" -gt 0 ]; }
 
 # look: the filter is what the store holds
 look() { in_ns "$B" "$CHECK" veth-b a keys >checked 2>&1; }
-
-# field NAME: of what look found
-field() { sed -n "s/.*\b$1 \([0-9]*\).*/\1/p" checked; }
 
 # heard_all: what was sent, and look goes by it
 heard_all()

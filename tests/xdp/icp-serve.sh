@@ -10,30 +10,13 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
-# shellcheck source=tests/words.sh
-source "$ROOT/tests/words.sh"
+# shellcheck source=tests/icp.sh
+source "$ROOT/tests/icp.sh"
 # shellcheck disable=SC2119 # as in the picture
 make_pair
 cd "$TMP" || exit 2
 
-PLAY=$ROOT/build/tools/store_play
-CHECK=$ROOT/build/tools/resync_check
-N_STAY=2000
 STORE=http://10.66.0.1:3128
-
-baleen() { in_ns "$B" "$BALEEN" "$@"; }
-
-# until_true WHAT COMMAND...: a bound in steps, not in time
-until_true()
-{
-	local n
-
-	for ((n = 0; n < 400; n++)); do
-		"${@:2}" && return
-		sleep 0.05
-	done
-	bail "waited in vain until $1"
-}
 
 # serve FILE IMAGE...: in $B; the process is $server, the URL $url
 serve()
@@ -56,12 +39,6 @@ number() { od -An -t u4 --endian=big -j "$2" -N 4 "$1" | tr -d ' '; }
 n_in()
 {
 	"$BALEEN" icp seed -o got.bln "$1" --from digest && "$BALEEN" match -c -f "$2" got.bln
-}
-
-# status PATH: a value of the sibling a
-status()
-{
-	baleen icp status -j >"$TMP/json" 2>/dev/null && json "$TMP/json" "[0].siblings[0]$1"
 }
 
 look() { in_ns "$B" "$CHECK" veth-b a keys >checked 2>&1; }
