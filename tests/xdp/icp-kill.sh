@@ -181,22 +181,23 @@ try_end()
 	fi
 }
 
+# try_ends NAME HOW POINTS: at each of them
+try_ends()
+{
+	bad='' ended=0
+	while read -r call k; do
+		try_end "$2"
+	done <"$3"
+	[ "$ended" -gt 5 ] || bad+=" only $ended ended"
+	is "$1" "$bad" ""
+}
+
 start_none
 points attach 'OBJ_PIN|LINK_' >found
 # Without a lock nothing is done, and what cannot be removed is left.
 grep -v 'flock\|unlink\|rmdir' found >failing
-bad='' ended=0
-while read -r call k; do
-	try_end signal=INT
-done <found
-[ "$ended" -gt 5 ] || bad+=" only $ended ended"
-is "attach that is interrupted leaves nothing, or all" "$bad" ""
-bad='' ended=0
-while read -r call k; do
-	try_end error=ENOMEM
-done <failing
-[ "$ended" -gt 5 ] || bad+=" only $ended ended"
-is "attach that fails leaves nothing" "$bad" ""
+try_ends "attach that is interrupted leaves nothing, or all" signal=INT found
+try_ends "attach that fails leaves nothing" error=ENOMEM failing
 
 start_none
 for command in attach resync detach; do
