@@ -270,7 +270,8 @@ try_drops()
 	echo 1.2.3.4 >"$TMP/listed"
 	check "a frame is dropped" "$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" \
 		--listed "$TMP/listed" --expect
-	in_ns "$B" "$ROOT/build/baleend" --listen off >"$TMP/daemon" 2>&1 &
+	# Not by in_ns: what is killed is the daemon, not the shell that waits for it.
+	nsenter --net="/run/netns/$B" -- "$ROOT/build/baleend" --listen off >"$TMP/daemon" 2>&1 &
 	daemon=$!
 	for _ in {1..200}; do
 		seen && break
