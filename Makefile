@@ -65,8 +65,8 @@ BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -I 
 LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lcurl -lcsv -lsqlite3 -lz -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-LIB_SRC := $(wildcard user/lib/*.c)
-CLI_SRC := $(wildcard user/cli/*.c)
+LIB_SRC := $(wildcard user/lib/*.c user/lib/*/*.c)
+CLI_SRC := $(wildcard user/cli/*.c user/cli/*/*.c)
 API_SRC := $(wildcard user/api/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -92,7 +92,7 @@ SMALLER := 1 4
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(SMALLER:%=build/baleen_%.bpf.o)
 SKELETONS := $(BPF_OBJ:%.bpf.o=%.skel.h)
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
-PROGRAMS := build/baleen $(if $(wildcard user/lib/confirm.c),build/baleend)
+PROGRAMS := build/baleen build/baleend
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%)
@@ -227,7 +227,11 @@ build/asan/%.o: %.c $(SKELETONS) | build/release.h
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O1 -g $(SANITIZE) $(CPPFLAGS) -MMD -c $< -o $@
 
-build/unit/%: build/asan/tests/unit/%.o $(ASAN_OBJ)
+build/asan/libbaleen.a: $(ASAN_OBJ)
+	rm -f $@
+	ar rcs $@ $^
+
+build/unit/%: build/asan/tests/unit/%.o build/asan/libbaleen.a
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lm $(LIBS)
 
@@ -235,7 +239,11 @@ build/fuzzed/%.o: %.c $(SKELETONS)
 	@mkdir -p $(@D)
 	$(CLANG) $(BASE_CFLAGS) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -MMD -c $< -o $@
 
-build/fuzz/%: build/fuzzed/tests/fuzz/%.o $(FUZZ_OBJ)
+build/fuzzed/libbaleen.a: $(FUZZ_OBJ)
+	rm -f $@
+	ar rcs $@ $^
+
+build/fuzz/%: build/fuzzed/tests/fuzz/%.o build/fuzzed/libbaleen.a
 	@mkdir -p $(@D)
 	$(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $^ -lm $(LIBS)
 
