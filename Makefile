@@ -170,7 +170,7 @@ build/release.h: FORCE
 
 build/user/%.o: user/%.c $(SKELETONS) | build/release.h
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -c $< -o $@
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 build/libbaleen.a: $(LIB_OBJ)
 	rm -f $@
@@ -225,7 +225,7 @@ kmod-vm:
 
 build/asan/%.o: %.c $(SKELETONS) | build/release.h
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -O1 -g $(SANITIZE) $(CPPFLAGS) -MMD -c $< -o $@
+	$(CC) $(BASE_CFLAGS) -O1 -g $(SANITIZE) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 build/asan/libbaleen.a: $(ASAN_OBJ)
 	rm -f $@
@@ -237,7 +237,7 @@ build/unit/%: build/asan/tests/unit/%.o build/asan/libbaleen.a
 
 build/fuzzed/%.o: %.c $(SKELETONS)
 	@mkdir -p $(@D)
-	$(CLANG) $(BASE_CFLAGS) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -MMD -c $< -o $@
+	$(CLANG) $(BASE_CFLAGS) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 build/fuzzed/libbaleen.a: $(FUZZ_OBJ)
 	rm -f $@
@@ -249,7 +249,7 @@ build/fuzz/%: build/fuzzed/tests/fuzz/%.o build/fuzzed/libbaleen.a
 
 build/tools/%: tests/tools/%.c build/libbaleen.a
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
 
 build/tools/feed_server build/tools/lapi: LIBS += -lmicrohttpd
 
@@ -259,20 +259,20 @@ build/bench/bench_lib: LIBS += -lbloom
 # that they need. The 32-bit ones are what a 32-bit process sees.
 build/kmod-test/64/%: tests/kmod/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -static -pthread -fno-strict-aliasing -MMD -MF $@.d -o $@ $<
+	$(CC) -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -static -pthread -fno-strict-aliasing -MMD -MP -MF $@.d -o $@ $<
 
 build/kmod-test/32/%: tests/kmod/%.c
 	@mkdir -p $(@D)
-	$(CC) -m32 -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -static -pthread -fno-strict-aliasing -MMD -MF $@.d -o $@ $<
+	$(CC) -m32 -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -static -pthread -fno-strict-aliasing -MMD -MP -MF $@.d -o $@ $<
 
 # With libbpf, which is not to be had for 32 bits.
 build/kmod-test/kfunc/%: tests/kmod/kfunc/%.c build/tests/kmod/kfunc/calls.skel.h build/tests/kmod/kfunc/guard.skel.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -I build/tests/kmod/kfunc -pthread -MMD -MF $@.d -o $@ $< -lbpf
+	$(CC) -std=gnu11 $(WARN) $(CFLAGS) $(CPPFLAGS) -I build/tests/kmod/kfunc -pthread -MMD -MP -MF $@.d -o $@ $< -lbpf
 
 build/kmod-test/stress/%: tests/kmod/stress/%.c build/libbaleen.a
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -static -pthread -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -static -pthread -MMD -MP -MF $@.d -o $@ $< build/libbaleen.a -lm
 
 # Anywhere in memory, where a number that is no address seldom is one.
 build/kmod-test/fuzz/fuzz: $(wildcard tests/kmod/fuzz/*) tests/kmod/dev.h
@@ -281,11 +281,11 @@ build/kmod-test/fuzz/fuzz: $(wildcard tests/kmod/fuzz/*) tests/kmod/dev.h
 
 build/bench/%: tests/bench/%.c build/libbaleen.a $(TEST_SKELETONS)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -I build/tests/bench -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -I build/tests/bench -MMD -MP -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
 
 build/worlds/%: tests/worlds/%.c build/libbaleen.a $(TEST_SKELETONS)
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -I build/tests/worlds -MMD -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -I build/tests/worlds -MMD -MP -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
 
 unit: all tests
 	tests/run unit
