@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fetch.h"
+#include "util/fetch.h"
 
 static void block_signals(void)
 {

@@ -34,8 +34,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "squid_key.h"
+#include "util/clock.h"
 
 #include "../unit/random.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "duration.h"
+#include "util/duration.h"
 
 static void what_is_no_span_is_refused(void **state)
 {

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include <hitters.h>
+#include <util/top_k.h>
 
 #include "random.h"
 

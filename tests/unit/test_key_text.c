@@ -11,8 +11,8 @@
 
 #include "key_spec.h"
 #include "key_text.h"
-#include "protocol.h"
 #include "random.h"
+#include "util/protocol.h"
 
 #define SEED 0x7761746572ull
 

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "md5_stream.h"
 #include "random.h"
 #include "slow_md5.h"
+#include "util/md5_stream.h"
 
 #define N_MESSAGES 10000
 #define MAX_BYTES 1500

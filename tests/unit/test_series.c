@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include <series.h>
-#include <sparkline.h>
+#include <util/series.h>
+#include <util/sparkline.h>
 
 #define S 1000000000ull
 

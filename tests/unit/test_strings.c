@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "build.h"
-#include "lines.h"
 #include "lists.h"
 #include "random.h"
+#include "util/lines.h"
 
 #define N_STRINGS 3000
 

@@ -9,7 +9,7 @@
 
 #include "lists.h"
 #include "random.h"
-#include "unpack.h"
+#include "util/unpack.h"
 
 #define SEED 0x756e7061636bull
 #define LARGE 200000

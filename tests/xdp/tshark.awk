@@ -27,7 +27,7 @@ BEGIN {
 	split("6 17 33 132 136", number, " ")
 	for (i in number)
 		has_ports[number[i]] = 1
-	# The names that user/lib/protocol.c writes.
+	# The names that user/lib/util/protocol.c writes.
 	split("1 icmp 2 igmp 4 ipip 6 tcp 8 egp 17 udp 33 dccp 41 ipv6 46 rsvp 47 gre 50 esp " \
 	      "51 ah 58 icmpv6 88 eigrp 89 ospf 97 etherip 103 pim 108 ipcomp 112 vrrp " \
 	      "115 l2tp 132 sctp 136 udplite", name, " ")

@@ -9,9 +9,9 @@
 #include "conf_apply.h"
 #include "conf_guard.h"
 #include "confirm.h"
-#include "duration.h"
 #include "feed_progress.h"
-#include "fetch.h"
+#include "util/duration.h"
+#include "util/fetch.h"
 
 /* A window below a second cannot be confirmed by anybody, one above a day is none. */
 #define MIN_CONFIRM_MS 1000

@@ -8,8 +8,8 @@
 
 #include "build.h"
 #include "change_entries.h"
-#include "duration.h"
 #include "guard.h"
+#include "util/duration.h"
 
 /* Of so many keys it is said what else holds them. */
 #define MAX_EXPLAINED 20

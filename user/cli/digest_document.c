@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "clock.h"
 #include "digest_document.h"
 #include "icp.h"
 #include "input.h"
+#include "util/clock.h"
 
 /* So long a copy of a live filter is new enough, however many ask. */
 #define LIVE_MS 1000

@@ -12,8 +12,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "digest_server.h"
+#include "util/clock.h"
 
 #define MAX_CLIENTS 256
 #define CLIENT_TIMEOUT_S 30

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "duration.h"
 #include "entries.h"
+#include "util/duration.h"
 
 int entry_option_take(const struct command *command, struct entry_options *options, int option,
 		      const char *argument)

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "duration.h"
 #include "entries.h"
 #include "target.h"
+#include "util/duration.h"
 
 /* Changes that are made together at most; what has been read by then is made at
  * once, so a lone line does not wait for others.

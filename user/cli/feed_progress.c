@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "feed_progress.h"
-#include "fetch.h"
 #include "progress.h"
+#include "util/fetch.h"
 
 static bool is_begun;
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "hold.h"
-#include "store.h"
+#include "util/write_file.h"
 
 int complain_not_attached(const char *device)
 {

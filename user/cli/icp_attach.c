@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "describe.h"
-#include "duration.h"
 #include "icp_verbs.h"
 #include "icp_words.h"
 #include "input.h"
 #include "key_text.h"
 #include "policy.h"
-#include "signals.h"
+#include "util/duration.h"
+#include "util/signals.h"
 
 #define DEFAULT_STALE_MS 30000
 #define DEFAULT_CAPACITY 1000000

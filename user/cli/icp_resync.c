@@ -7,13 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock.h"
-#include "duration.h"
 #include "icp.h"
 #include "icp_resync.h"
 #include "icp_verbs.h"
 #include "progress.h"
-#include "signals.h"
+#include "util/clock.h"
+#include "util/duration.h"
+#include "util/signals.h"
 
 /**
  * struct options - what is asked for

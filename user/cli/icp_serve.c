@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "digest_server.h"
-#include "duration.h"
 #include "icp_verbs.h"
-#include "signals.h"
+#include "util/duration.h"
+#include "util/signals.h"
 
 /* On this host, and none of the ports that Squid has. */
 #define DEFAULT_ADDRESS "127.0.0.1"

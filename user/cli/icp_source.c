@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What stands where a verb of `baleen icp` says SOURCE. */
 #include "feed_progress.h"
-#include "fetch.h"
 #include "icp_source.h"
 #include "progress.h"
+#include "util/fetch.h"
 
 int take_from(const struct command *command, const char *argument, enum baleen_squid_from *from)
 {

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "describe.h"
-#include "duration.h"
 #include "icp_counters.h"
 #include "icp_verbs.h"
 #include "icp_words.h"
 #include "key_text.h"
+#include "util/duration.h"
 
 /**
  * struct view - an instance at a moment

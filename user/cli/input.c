@@ -13,7 +13,7 @@
 #include "input.h"
 #include "kmod_device.h"
 #include "progress.h"
-#include "unpack.h"
+#include "util/unpack.h"
 
 /* Bad lines shown of one list: the wrong file is not worth a mailbox. */
 #define MAX_REPORTED 20

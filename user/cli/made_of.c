@@ -5,10 +5,10 @@
 #include <time.h>
 
 #include "confirm.h"
-#include "duration.h"
 #include "feeds.h"
 #include "made_of.h"
 #include "singles.h"
+#include "util/duration.h"
 
 #define TIME_TEXT 32
 

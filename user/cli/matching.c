@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "key_text.h"
-#include "lines.h"
 #include "matching.h"
 #include "string_keys.h"
+#include "util/lines.h"
 
 /* Keys whose lines are on their way at once; they stay in the L1 cache. */
 #define BATCH 64

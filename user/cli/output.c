@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "duration.h"
 #include "key_spec.h"
 #include "progress.h"
-#include "number.h"
+#include "util/duration.h"
+#include "util/number.h"
 
 void complain(const char *format, ...)
 {

@@ -7,8 +7,8 @@
 #include "guard.h"
 #include "hold.h"
 #include "kmod_device.h"
-#include "number.h"
 #include "policy.h"
+#include "util/number.h"
 
 const char *format_interval(u64 interval_ns, char *text)
 {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "clock.h"
 #include "progress.h"
+#include "util/clock.h"
 
 #define FIRST_MS 500
 #define NEXT_MS 200

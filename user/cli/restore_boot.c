@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "confirm.h"
 #include "deploy.h"
 #include "link_wait.h"
 #include "restore.h"
+#include "util/clock.h"
 
 #define MAX_DEVICES 256
 

@@ -5,8 +5,8 @@
 
 #include "describe.h"
 #include "saved.h"
-#include "signals.h"
 #include "target.h"
+#include "util/signals.h"
 
 struct save {
 	const char *device; /* or DEV:RULE or kmod:NAME */

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "describe.h"
 #include "image_file.h"
 #include "kmod_device.h"
-#include "lock.h"
 #include "target.h"
+#include "util/clock.h"
+#include "util/lock.h"
 
 #define MAX_WAIT_S 86400
 

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "duration.h"
 #include "events.h"
-#include "number.h"
 #include "top.h"
+#include "util/clock.h"
+#include "util/duration.h"
+#include "util/number.h"
 
 #define DEFAULT_INTERVAL_MS 1000
 #define MIN_INTERVAL_MS 100

@@ -6,8 +6,8 @@
 #define BALEEN_CLI_TOP_H
 
 #include "cli.h"
-#include "hitters.h"
 #include "rates.h"
+#include "util/top_k.h"
 #include "watcher.h"
 
 enum top_sort {

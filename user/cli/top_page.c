@@ -6,10 +6,10 @@
 #include <time.h>
 
 #include "key_text.h"
-#include "number.h"
 #include "ruleset.h"
-#include "sparkline.h"
 #include "top.h"
+#include "util/number.h"
+#include "util/sparkline.h"
 
 /* Narrower than this there is no room for action and total. */
 #define WIDE 60

@@ -9,7 +9,7 @@
 #include "conf_plan.h"
 #include "feed_progress.h"
 #include "feed_update.h"
-#include "signals.h"
+#include "util/signals.h"
 #include "withhold.h"
 
 /**

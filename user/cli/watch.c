@@ -10,7 +10,7 @@
 #include "cli.h"
 #include "events.h"
 #include "key_text.h"
-#include "protocol.h"
+#include "util/protocol.h"
 
 /* How long a signal or the end of a filter may go unnoticed. */
 #define LOOK_MS 250

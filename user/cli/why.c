@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "key_text.h"
-#include "protocol.h"
+#include "util/protocol.h"
 #include "why.h"
 
 enum {

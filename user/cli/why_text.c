@@ -4,10 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "duration.h"
-#include "protocol.h"
 #include "qualifiers.h"
 #include "ruleset.h"
+#include "util/duration.h"
+#include "util/protocol.h"
 #include "why.h"
 
 #define TIME_TEXT 32

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * struct baleen_capture - a capture file that is being written

@@ -11,7 +11,7 @@
 
 #include <baleen/port.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * enum baleen_level - how bad it is

@@ -6,8 +6,8 @@
 
 #include "conf_parse.h"
 #include "csv_table.h"
-#include "duration.h"
-#include "fetch.h"
+#include "util/duration.h"
+#include "util/fetch.h"
 
 /* None waits for a feed that comes more seldom, or for an answer that takes longer. */
 #define MAX_EVERY_MS 31536000000ull

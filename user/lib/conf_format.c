@@ -6,11 +6,11 @@
 
 #include "conf.h"
 #include "device.h"
-#include "duration.h"
 #include "key_spec.h"
 #include "kind.h"
-#include "number.h"
 #include "qualifiers.h"
+#include "util/duration.h"
+#include "util/number.h"
 
 /* Quoted where a bare word would be read otherwise. */
 static void put_word(FILE *out, const char *word)

@@ -9,8 +9,8 @@
 #include "conf_parse.h"
 #include "key_spec.h"
 #include "kind.h"
-#include "number.h"
 #include "qualifiers.h"
+#include "util/number.h"
 
 int baleen_conf_refuse(struct baleen_conf_parser *parser, const char *format, ...)
 {

@@ -10,8 +10,8 @@
 #include "deploy_step.h"
 #include "key_spec.h"
 #include "kind.h"
-#include "number.h"
 #include "qualifiers.h"
+#include "util/number.h"
 #include "withheld.h"
 
 /**

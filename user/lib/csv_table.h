@@ -28,7 +28,7 @@
 
 #include <baleen/port.h>
 
-#include "error.h"
+#include "util/error.h"
 
 #define BALEEN_CSV_MAX_WHERE 8
 

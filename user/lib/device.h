@@ -7,7 +7,7 @@
 
 #include <baleen/port.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * enum baleen_mode - where on the receive path the program runs

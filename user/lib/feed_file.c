@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "feed_file.h"
-#include "fetch.h"
-#include "store.h"
+#include "util/fetch.h"
+#include "util/write_file.h"
 
 static int copy_bytes(int from, int to, const char *path, struct baleen_error *error)
 {

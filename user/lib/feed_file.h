@@ -7,7 +7,7 @@
 
 #include <baleen/port.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * baleen_feed_copy_file() - a file as it is now, in memory

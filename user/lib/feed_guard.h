@@ -5,8 +5,8 @@
 #ifndef BALEEN_FEED_GUARD_H
 #define BALEEN_FEED_GUARD_H
 
-#include "error.h"
 #include "list.h"
+#include "util/error.h"
 
 /**
  * struct baleen_feed_limits - what a feed must stay within

@@ -7,7 +7,7 @@
 
 #include "csv_table.h"
 #include "feeds.h"
-#include "unpack.h"
+#include "util/unpack.h"
 
 /* Options of a table, and the text that they point into. */
 struct table {

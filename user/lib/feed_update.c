@@ -12,8 +12,8 @@
 #include "feed_file.h"
 #include "feed_judge.h"
 #include "feed_update.h"
-#include "fetch.h"
 #include "singles.h"
+#include "util/fetch.h"
 
 /* Of a directory; more are somebody's home and no feed. */
 #define MAX_FILES 1024

@@ -11,7 +11,7 @@
 #include "feeds.h"
 #include "state_path.h"
 #include "state_sql.h"
-#include "store.h"
+#include "util/write_file.h"
 
 #define COLUMNS                                                                           \
 	"source, key_column, key_where, delimiter, skip_bad, every_s, timeout_s, file, "  \

@@ -8,7 +8,7 @@
 #include <baleen/image_check.h>
 #include <baleen/probe.h>
 
-#include "error.h"
+#include "util/error.h"
 
 struct baleen_list;
 

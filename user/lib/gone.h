@@ -8,7 +8,7 @@
 #include <baleen/port.h>
 #include <net/if.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * struct baleen_gone - what a filter was attached to

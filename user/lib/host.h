@@ -8,7 +8,7 @@
 
 #include <baleen/key.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * enum baleen_host_role - why an address must not be dropped

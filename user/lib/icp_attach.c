@@ -11,7 +11,7 @@
 #include "icp_links.h"
 #include "links.h"
 #include "load.h"
-#include "signals.h"
+#include "util/signals.h"
 
 /* --- check ----------------------------------------------------------------- */
 

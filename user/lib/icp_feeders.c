@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fetch.h"
 #include "icp_feeders.h"
+#include "util/fetch.h"
 
 /* The address of a host as numbers, IPv4 mapped; false for a name. */
 static bool parse_host(const char *host, u64 *hi, u64 *lo)

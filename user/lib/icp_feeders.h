@@ -7,7 +7,7 @@
 
 #include <baleen/icp.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * baleen_icp_feeders_match() - whose objects each source has

@@ -7,9 +7,9 @@
 
 #include <baleen/icp.h>
 
-#include "error.h"
 #include "filter.h"
 #include "pins.h"
+#include "util/error.h"
 
 /**
  * struct baleen_icp_loaded - one generation of programs and maps

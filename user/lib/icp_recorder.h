@@ -7,8 +7,8 @@
 
 #include <pthread.h>
 
-#include "error.h"
 #include "icp_journal.h"
+#include "util/error.h"
 
 struct ring_buffer;
 

@@ -3,14 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "clock.h"
 #include "fit.h"
 #include "icp_feeders.h"
 #include "icp_next.h"
 #include "icp_rebuild.h"
 #include "icp_recorder.h"
 #include "icp_resync.h"
-#include "signals.h"
+#include "util/clock.h"
+#include "util/signals.h"
 
 /* Times that a resync is begun before it gives up on the log. */
 #define MAX_ATTEMPTS 3

@@ -13,8 +13,8 @@
 #ifndef BALEEN_ICP_RESYNC_H
 #define BALEEN_ICP_RESYNC_H
 
-#include "error.h"
 #include "squid_source.h"
+#include "util/error.h"
 
 /**
  * struct baleen_icp_resync - whose filter, of what

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "image_file.h"
-#include "store.h"
+#include "util/write_file.h"
 
 /* Times a file is written again because another writer came in between. */
 #define MAX_TRIES 100

@@ -14,7 +14,7 @@
 
 #include <baleen/port.h>
 
-#include "error.h"
+#include "util/error.h"
 
 #define BALEEN_IMPORT_MAX_BYTES (256ull << 20)
 

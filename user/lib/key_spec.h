@@ -12,7 +12,7 @@
 
 #include <baleen/key.h>
 
-#include "error.h"
+#include "util/error.h"
 
 #define BALEEN_KEY_SPEC_TEXT 32
 

@@ -8,8 +8,8 @@
 #include <baleen/packet.h>
 
 #include "key_text.h"
-#include "protocol.h"
 #include "squid_key.h"
+#include "util/protocol.h"
 
 /* Every key that can be right fits, and a NUL. */
 #define TEXT_ROOM BALEEN_KEY_TEXT

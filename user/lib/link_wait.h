@@ -7,7 +7,7 @@
 
 #include <baleen/port.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * baleen_link_wait_open() - listen from now on

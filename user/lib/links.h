@@ -10,7 +10,7 @@
 
 #include <baleen/port.h>
 
-#include "error.h"
+#include "util/error.h"
 
 #define BALEEN_LINK_KIND_BYTES 16
 

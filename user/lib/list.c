@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lines.h"
 #include "list.h"
 #include "list_entry.h"
+#include "util/lines.h"
 
 #define BUFFER_BYTES (256 * 1024)
 #define PROBLEM_BYTES 64

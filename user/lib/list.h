@@ -31,10 +31,10 @@
 #ifndef BALEEN_LIST_H
 #define BALEEN_LIST_H
 
-#include "error.h"
 #include "key_text.h"
 #include "span.h"
 #include "string_keys.h"
+#include "util/error.h"
 
 /**
  * struct baleen_net4 - an interval of IPv4 addresses

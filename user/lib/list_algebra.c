@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "list_set.h"
 #include "list_algebra.h"
-#include "store.h"
+#include "list_set.h"
+#include "util/write_file.h"
 
 /* --- text ------------------------------------------------------------------ */
 

@@ -19,7 +19,7 @@
 #include <net/if.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /* A value that is not known has no sample: this, and NAN for a real number. */
 #define BALEEN_METRICS_UNKNOWN UINT64_MAX

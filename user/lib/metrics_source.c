@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "image_file.h"
 #include "kind.h"
 #include "kmod_rules.h"
@@ -17,6 +16,7 @@
 #include "release.h"
 #include "ruleset.h"
 #include "state.h"
+#include "util/clock.h"
 
 #define NS_PER_S 1000000000ull
 

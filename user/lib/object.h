@@ -7,7 +7,7 @@
 
 #include <baleen/stats.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * baleen_object_make() - an ELF object that drops what an image lists

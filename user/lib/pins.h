@@ -19,7 +19,7 @@
 #include <baleen/port.h>
 #include <linux/bpf.h>
 
-#include "error.h"
+#include "util/error.h"
 
 #define BALEEN_BPFFS "/sys/fs/bpf"
 #define BALEEN_PIN_ROOT BALEEN_BPFFS "/baleen"

@@ -7,7 +7,7 @@
 
 #include <baleen/image.h>
 
-#include "error.h"
+#include "util/error.h"
 
 struct baleen_filter;
 struct baleen_shape;

@@ -8,7 +8,7 @@
 
 #include <baleen/stats.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /* Every qualifier at once, with ranges of five digits, and the NUL byte. */
 #define BALEEN_QUALIFIERS_TEXT 160

@@ -5,7 +5,7 @@
 #ifndef BALEEN_RATES_H
 #define BALEEN_RATES_H
 
-#include "series.h"
+#include "util/series.h"
 #include "xdp.h"
 
 /**

@@ -11,8 +11,8 @@
 
 #include <baleen/stats.h>
 
-#include "error.h"
 #include "filter.h"
+#include "util/error.h"
 #include "xdp.h"
 
 /* A rule that the device does not have yet. */

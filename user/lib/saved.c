@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "image_file.h"
-#include "lock.h"
 #include "manifest.h"
-#include "signals.h"
-#include "store.h"
+#include "util/lock.h"
+#include "util/signals.h"
+#include "util/write_file.h"
 
 static struct baleen_saved_image identify(const struct baleen_filter *filter)
 {

@@ -14,8 +14,8 @@
 #ifndef BALEEN_SPECIAL_H
 #define BALEEN_SPECIAL_H
 
-#include "error.h"
 #include "list.h"
+#include "util/error.h"
 
 #define BALEEN_N_SPECIAL 30
 

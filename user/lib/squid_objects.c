@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lines.h"
 #include "squid_objects.h"
+#include "util/lines.h"
 
 #define KEY_DIGITS 32
 

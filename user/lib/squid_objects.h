@@ -25,8 +25,8 @@
 #ifndef BALEEN_SQUID_OBJECTS_H
 #define BALEEN_SQUID_OBJECTS_H
 
-#include "error.h"
 #include "squid_set.h"
+#include "util/error.h"
 
 /**
  * struct baleen_squid_objects - what was in a report

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fetch.h"
 #include "squid_source.h"
-#include "unpack.h"
+#include "util/fetch.h"
+#include "util/unpack.h"
 
 /* Of what is fetched: a store of 100 million objects. */
 #define MAX_BYTES (64ull << 30)

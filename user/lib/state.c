@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lock.h"
 #include "state_commit.h"
 #include "state_path.h"
 #include "state_schema.h"
 #include "state_sql.h"
+#include "util/lock.h"
 
 static bool has(const struct baleen_state *state, const char *name)
 {

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lock.h"
 #include "state_path.h"
 #include "state_sql.h"
+#include "util/lock.h"
 
 static int fail_at(struct baleen_error *error, const char *path, int err)
 {

@@ -13,7 +13,7 @@
 
 #include "pins.h"
 #include "state_path.h"
-#include "store.h"
+#include "util/write_file.h"
 
 #define PIECE_BYTES (1 << 20)
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"

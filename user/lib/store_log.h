@@ -7,8 +7,8 @@
 #ifndef BALEEN_STORE_LOG_H
 #define BALEEN_STORE_LOG_H
 
-#include "error.h"
 #include "squid_set.h"
+#include "util/error.h"
 
 /**
  * struct baleen_store_log - what was in a log

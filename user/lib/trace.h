@@ -14,7 +14,7 @@
 #include <baleen/port.h>
 #include <stdio.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /* What tcpdump and Wireshark never exceed. */
 #define BALEEN_TRACE_FRAME_BYTES 262144

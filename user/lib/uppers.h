@@ -11,7 +11,7 @@
 
 #include <baleen/port.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /**
  * struct baleen_uppers - a device and those above it

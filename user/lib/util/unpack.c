@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "store.h"
-#include "unpack.h"
+#include "util/unpack.h"
+#include "util/write_file.h"
 
 #define CHUNK_BYTES (64 * 1024)
 #define GZIP_ONLY 16 /* added to the window bits of inflateInit2() */

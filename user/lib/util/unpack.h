@@ -8,7 +8,7 @@
 #include <baleen/port.h>
 #include <zlib.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /* What a list may come to: a few kilobytes of gzip unpack to gigabytes. */
 #define BALEEN_UNPACK_MAX_BYTES (1ull << 30)

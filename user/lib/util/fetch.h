@@ -16,7 +16,7 @@
 
 #include <baleen/port.h>
 
-#include "error.h"
+#include "util/error.h"
 
 #define BALEEN_FETCH_MAX_BYTES (256ull << 20)
 

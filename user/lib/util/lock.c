@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "clock.h"
-#include "lock.h"
+#include "util/clock.h"
+#include "util/lock.h"
 
 /* flock() has no time limit of its own, so ask every 20 ms. */
 int baleen_lock_within(int fd, u64 timeout_ms)

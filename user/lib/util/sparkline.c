@@ -2,7 +2,7 @@
 /* A few numbers as a picture in one line of text. */
 #include <math.h>
 
-#include "sparkline.h"
+#include "util/sparkline.h"
 
 static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const ascii[] = { " ", "_", ".", "-", "=", "+", "*", "#" };

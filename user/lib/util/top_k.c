@@ -2,7 +2,7 @@
 /* The keys that occur most often in a stream. */
 #include <stdlib.h>
 
-#include "hitters.h"
+#include "util/top_k.h"
 
 /* FNV-1a by words: who crafts collisions makes this slow, not wrong. */
 static u64 hash_of(const struct baleen_hitter *hitter)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "protocol.h"
+#include "util/protocol.h"
 
 /* Of two names of one protocol the first is shown. */
 static const struct {

@@ -2,7 +2,7 @@
 /* MD5 of messages of any length, which come in parts. */
 #include <string.h>
 
-#include "md5_stream.h"
+#include "util/md5_stream.h"
 
 /* Of the last block, where the length of the message is not. */
 #define TEXT_BYTES (BALEEN_MD5_BLOCK_BYTES - 8)

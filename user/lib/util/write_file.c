@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "store.h"
+#include "util/write_file.h"
 
 int baleen_store_bytes(int fd, const void *bytes, size_t n_bytes)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lines.h"
+#include "util/lines.h"
 
 /* Stays in the L2 cache between the kernel's copy and us. */
 #define FIRST_ROOM (256 * 1024)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The rate of a counter over time. */
-#include "series.h"
+#include "util/series.h"
 
 void baleen_series_push(struct baleen_series *series, double rate)
 {

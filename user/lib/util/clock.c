@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Clocks, in one number. */
-#include "clock.h"
+#include "util/clock.h"
 
 u64 baleen_clock_ns(clockid_t clock)
 {

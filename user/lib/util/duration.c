@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "duration.h"
+#include "util/duration.h"
 
 static const struct {
 	const char *name;

@@ -14,11 +14,11 @@
 
 #include <curl/curl.h>
 
-#include "clock.h"
-#include "fetch.h"
 #include "release.h"
-#include "signals.h"
-#include "unpack.h"
+#include "util/clock.h"
+#include "util/fetch.h"
+#include "util/signals.h"
+#include "util/unpack.h"
 
 #define MAX_REDIRECTS 5L
 #define MAX_RETRY_AFTER_S 60

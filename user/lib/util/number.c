@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "number.h"
+#include "util/number.h"
 
 #define MAX_COUNT (1ull << 40)
 #define SECOND_NS 1000000000ull

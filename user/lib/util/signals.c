@@ -2,7 +2,7 @@
 /* Signals that end a command, held back until what it does is whole. */
 #include <stddef.h>
 
-#include "signals.h"
+#include "util/signals.h"
 
 void baleen_signals_hold(sigset_t *before)
 {

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "error.h"
+#include "util/error.h"
 
 int baleen_fail(struct baleen_error *error, int code, const char *format, ...)
 {
