@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "icp_load.h"
+#include "key/squid_key.h"
 #include "load.h"
-#include "squid_key.h"
 
 #include "icp_frames.h"
 

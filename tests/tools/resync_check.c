@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "icp.h"
+#include "key/squid_key.h"
 #include "live.h"
-#include "squid_key.h"
 
 struct found {
 	u64 n_keys, n_missing;

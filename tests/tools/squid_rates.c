@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "key/squid_key.h"
 #include "rate_sample.h"
 #include "shaped.h"
-#include "squid_key.h"
 
 #define N_KEYS 59000ull
 #define N_STRANGERS 250000ull

@@ -34,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "squid_key.h"
+#include "key/squid_key.h"
 #include "util/clock.h"
 
 #include "../unit/random.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "frame.h"
-#include "key_text.h"
+#include "key/key_text.h"
 #include "twin.h"
 
 static const char *const outcomes[BALEEN_N_OUTCOMES] = {

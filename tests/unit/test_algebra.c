@@ -14,11 +14,11 @@
 #include "build.h"
 #include "change.h"
 #include "fit.h"
+#include "key/squid_key.h"
 #include "plan.h"
 #include "random.h"
 #include "resize.h"
 #include "seed.h"
-#include "squid_key.h"
 
 /* --- the slow reference: a small universe of keys, each in or out ---------- */
 

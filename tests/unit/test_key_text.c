@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "key_spec.h"
-#include "key_text.h"
+#include "key/key_spec.h"
+#include "key/key_text.h"
 #include "random.h"
 #include "util/protocol.h"
 

@@ -12,11 +12,11 @@
 
 #include "build.h"
 #include "filter.h"
-#include "key_spec.h"
+#include "key/key_spec.h"
+#include "key/squid_key.h"
 #include "list.h"
 #include "planes.h"
 #include "slow_md5.h"
-#include "squid_key.h"
 
 #define URL "http://10.9.0.3/obj/1"
 #define HEX "271B10FA47F72704CF53F2C5EACD81B0"

@@ -18,9 +18,9 @@
 #include <baleen/packet.h>
 
 #include "filter.h"
+#include "key/squid_key.h"
 #include "load.h"
 #include "plan.h"
-#include "squid_key.h"
 
 #include "probe.skel.h"
 

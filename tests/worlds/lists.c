@@ -9,7 +9,7 @@
  */
 #include "ask.h"
 #include "build.h"
-#include "key_text.h"
+#include "key/key_text.h"
 
 #define SEED 0x6c697374ull
 #define N_KEYS 1000000

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "api.h"
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "list_entry.h"
 
 int baleen_keys_new(const char *key, struct baleen_keys **keys)

@@ -12,7 +12,7 @@
 #include "build.h"
 #include "change.h"
 #include "image_file.h"
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "xdp.h"
 
 /**

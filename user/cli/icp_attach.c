@@ -8,7 +8,7 @@
 #include "icp_verbs.h"
 #include "icp_words.h"
 #include "input.h"
-#include "key_text.h"
+#include "key/key_text.h"
 #include "policy.h"
 #include "util/duration.h"
 #include "util/signals.h"

@@ -9,7 +9,7 @@
 #include "icp_counters.h"
 #include "icp_verbs.h"
 #include "icp_words.h"
-#include "key_text.h"
+#include "key/key_text.h"
 #include "util/duration.h"
 
 /**

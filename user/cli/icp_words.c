@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "icp_words.h"
-#include "key_text.h"
+#include "key/key_text.h"
 
 #define IP4_MAPPED 0xffff00000000ull
 

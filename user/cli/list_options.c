@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "kind.h"
 #include "list_options.h"
 #include "seed.h"

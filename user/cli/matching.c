@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "key_text.h"
+#include "key/key_text.h"
 #include "matching.h"
 #include "string_keys.h"
 #include "util/lines.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "progress.h"
 #include "util/duration.h"
 #include "util/number.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "key_text.h"
+#include "key/key_text.h"
 #include "ruleset.h"
 #include "top.h"
 

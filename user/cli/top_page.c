@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "key_text.h"
+#include "key/key_text.h"
 #include "ruleset.h"
 #include "top.h"
 #include "util/number.h"

@@ -9,7 +9,7 @@
 #include "capture.h"
 #include "cli.h"
 #include "events.h"
-#include "key_text.h"
+#include "key/key_text.h"
 #include "util/protocol.h"
 
 /* How long a signal or the end of a filter may go unnoticed. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "key_text.h"
+#include "key/key_text.h"
 #include "util/protocol.h"
 #include "why.h"
 

@@ -6,7 +6,7 @@
 
 #include "daemon.h"
 #include "drops.h"
-#include "key_text.h"
+#include "key/key_text.h"
 #include "pins.h"
 
 /* Looked at once a second: in between 'baleen watch' may have them. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "address_set.h"
-#include "key_text.h"
+#include "key/key_text.h"
 
 static int compare_sessions(const struct baleen_host_session *a,
 			    const struct baleen_host_session *b)

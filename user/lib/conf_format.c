@@ -6,7 +6,7 @@
 
 #include "conf.h"
 #include "device.h"
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "kind.h"
 #include "qualifiers.h"
 #include "util/duration.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "conf_parse.h"
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "kind.h"
 #include "qualifiers.h"
 #include "util/number.h"

@@ -8,7 +8,7 @@
 
 #include "conf_plan.h"
 #include "deploy_step.h"
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "kind.h"
 #include "qualifiers.h"
 #include "util/number.h"

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "csv_columns.h"
-#include "key_text.h"
+#include "key/key_text.h"
 
 #define KNOWN_COLUMNS 8
 #define NO_COLUMN BALEEN_CSV_NO_COLUMN

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "drops.h"
-#include "key_text.h"
+#include "key/key_text.h"
 #include "state_path.h"
 
 static const char schema[] = "CREATE TABLE IF NOT EXISTS seen ("

@@ -4,7 +4,7 @@
 
 #include "bloom_bits.h"
 #include "fit.h"
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "kind.h"
 
 typedef unsigned long long ull;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "import_formats.h"
-#include "span.h"
+#include "key/span.h"
 
 #define MAX_WORDS 32
 #define MAX_SETS 1024

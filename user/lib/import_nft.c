@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "import_formats.h"
-#include "span.h"
+#include "key/span.h"
 
 #define NAME_BYTES 256
 #define KEY_BYTES 128

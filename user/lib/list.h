@@ -31,8 +31,8 @@
 #ifndef BALEEN_LIST_H
 #define BALEEN_LIST_H
 
-#include "key_text.h"
-#include "span.h"
+#include "key/key_text.h"
+#include "key/span.h"
 #include "string_keys.h"
 #include "util/error.h"
 

@@ -5,8 +5,8 @@
 #ifndef BALEEN_LIST_ENTRY_H
 #define BALEEN_LIST_ENTRY_H
 
-#include "key_text.h"
-#include "span.h"
+#include "key/key_text.h"
+#include "key/span.h"
 
 /* Room for any entry and its newline. */
 #define BALEEN_ENTRY_ROOM 8193

@@ -11,7 +11,7 @@
 #include <xdp/libxdp.h>
 
 #include "chain.h"
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "load.h"
 #include "pins.h"
 #include "ruleset.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "single_key.h"
 #include "single_row.h"
 

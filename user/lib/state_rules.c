@@ -7,7 +7,7 @@
 
 #include <baleen/image_check.h>
 
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "qualifiers.h"
 #include "state_sql.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "key_spec.h"
+#include "key/key_spec.h"
 #include "load.h"
 #include "update.h"
 

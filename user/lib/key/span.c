@@ -2,8 +2,8 @@
 /* The addresses that one entry of a list stands for. */
 #include <stdlib.h>
 
-#include "key_text.h"
-#include "span.h"
+#include "key/key_text.h"
+#include "key/span.h"
 
 /* Two IPv6 addresses of 45 bytes, a dash and a NUL fit. */
 #define TEXT_ROOM 96

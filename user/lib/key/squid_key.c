@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "squid_key.h"
+#include "key/squid_key.h"
 #include "util/md5_stream.h"
 
 void baleen_squid_key_url(const char *url, size_t n_bytes, struct baleen_key *key)

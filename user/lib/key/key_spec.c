@@ -2,7 +2,7 @@
 /* Which fields of a packet make the key, as text. */
 #include <stdio.h>
 
-#include "key_spec.h"
+#include "key/key_spec.h"
 
 static const struct {
 	u32 spec;

@@ -7,8 +7,8 @@
 
 #include <baleen/packet.h>
 
-#include "key_text.h"
-#include "squid_key.h"
+#include "key/key_text.h"
+#include "key/squid_key.h"
 #include "util/protocol.h"
 
 /* Every key that can be right fits, and a NUL. */
