@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "keys.h"
-#include "list.h"
+#include "list/list.h"
 
 typedef unsigned __int128 u128;
 

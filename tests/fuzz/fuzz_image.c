@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 #include "filter.h"
-#include "list.h"
-#include "list.h"
+#include "list/list.h"
+#include "list/list.h"
 #include "plan.h"
 
 #define N_KEYS 64

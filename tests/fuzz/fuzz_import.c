@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "import.h"
+#include "list/import.h"
 
 #define MAX_BYTES 4096
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "list.h"
+#include "list/list.h"
 
 /* Entries of which the addresses at both ends are tried. */
 #define N_CHECKED 8

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "csv_table.h"
-#include "list.h"
+#include "list/csv_table.h"
+#include "list/list.h"
 
 #define MAX_BYTES 4096
 

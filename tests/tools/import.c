@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "import.h"
+#include "list/import.h"
 
 static int print_entry(void *data, const struct baleen_import_entry *entry,
 		       struct baleen_error *error)

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "list.h"
+#include "list/list.h"
 
 static inline int open_bytes(const void *bytes, size_t n_bytes)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "csv_table.h"
+#include "list/csv_table.h"
 #include "lists.h"
 #include "random.h"
 

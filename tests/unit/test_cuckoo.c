@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "list.h"
+#include "list/list.h"
 #include "slots.h"
 #include "tables.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "import.h"
+#include "list/import.h"
 #include "lists.h"
 
 /* @entries: KEY[/exception]@SECONDS#COMMENT:LINE of each, or the error */

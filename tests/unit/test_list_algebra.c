@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include <list_algebra.h>
+#include <list/list_algebra.h>
 
 #include "lists.h"
 #include "random.h"

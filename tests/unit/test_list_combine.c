@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "list_combine.h"
+#include "list/list_combine.h"
 #include "random.h"
 
 #define SETS 300

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "kind.h"
-#include "list.h"
+#include "list/list.h"
 #include "plan.h"
 #include "quotients.h"
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "list/special.h"
 #include "lists.h"
 #include "random.h"
-#include "special.h"
 
 #define SEED 0x7370656369616cull
 

@@ -14,7 +14,7 @@
 #include "filter.h"
 #include "key/key_spec.h"
 #include "key/squid_key.h"
-#include "list.h"
+#include "list/list.h"
 #include "planes.h"
 #include "slow_md5.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "list.h"
+#include "list/list.h"
 #include "random.h"
 #include "squid_source.h"
 

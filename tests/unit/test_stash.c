@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "build.h"
-#include "list.h"
+#include "list/list.h"
 #include "live.h"
 #include "plan.h"
 #include "shapes.h"

@@ -9,7 +9,7 @@
 #include <net/if.h>
 #include <stdio.h>
 
-#include "list.h"
+#include "list/list.h"
 
 /* All else is hidden: see BASE_CFLAGS in the Makefile. */
 #pragma GCC visibility push(default)

@@ -11,7 +11,7 @@
 
 #include "api.h"
 #include "key/key_spec.h"
-#include "list_entry.h"
+#include "list/list_entry.h"
 
 int baleen_keys_new(const char *key, struct baleen_keys **keys)
 {

@@ -14,7 +14,7 @@
 #include "guard.h"
 #include "kmod_change.h"
 #include "kmod_device.h"
-#include "list_entry.h"
+#include "list/list_entry.h"
 #include "live.h"
 #include "target.h"
 

@@ -6,7 +6,7 @@
 #define BALEEN_CLI_CHANGE_ENTRIES_H
 
 #include "entries.h"
-#include "list_combine.h"
+#include "list/list_combine.h"
 
 /**
  * struct entry_change - what is asked for

@@ -5,7 +5,7 @@
 #ifndef BALEEN_CLI_GUARD_H
 #define BALEEN_CLI_GUARD_H
 
-#include "list_combine.h"
+#include "list/list_combine.h"
 #include "rules.h"
 
 /* Exact images and 64-bit slots pass, anything else has to be asked for. */

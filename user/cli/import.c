@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "entries.h"
-#include "import.h"
+#include "list/import.h"
 #include "target.h"
 
 enum {

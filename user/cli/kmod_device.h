@@ -7,7 +7,7 @@
 
 #include "kmod_filter.h"
 #include "kmod_rules.h"
-#include "list_combine.h"
+#include "list/list_combine.h"
 #include "rules.h"
 
 /* Are the rules of this device the module's? Not when XDP filters there, too. */

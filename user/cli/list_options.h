@@ -8,7 +8,7 @@
 #include "build.h"
 #include "choose.h"
 #include "cli.h"
-#include "csv_table.h"
+#include "list/csv_table.h"
 
 /* Codes above every character for long options without a letter. */
 enum list_option {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "key/key_text.h"
+#include "list/string_keys.h"
 #include "matching.h"
-#include "string_keys.h"
 #include "util/lines.h"
 
 /* Keys whose lines are on their way at once; they stay in the L1 cache. */

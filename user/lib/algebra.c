@@ -11,7 +11,7 @@
 #include "derive_image.h"
 #include "estimate.h"
 #include "fit.h"
-#include "list_algebra.h"
+#include "list/list_algebra.h"
 #include "plan.h"
 #include "quotient_table.h"
 

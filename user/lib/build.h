@@ -7,7 +7,7 @@
 
 #include "filter.h"
 #include "kind.h"
-#include "list.h"
+#include "list/list.h"
 #include "plan.h"
 
 /**

@@ -10,7 +10,7 @@
 #include "change.h"
 #include "directory_table.h"
 #include "fit.h"
-#include "list_set.h"
+#include "list/list_set.h"
 #include "live.h"
 #include "plan.h"
 

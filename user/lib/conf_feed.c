@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "conf_parse.h"
-#include "csv_table.h"
+#include "list/csv_table.h"
 #include "util/duration.h"
 #include "util/fetch.h"
 

@@ -12,7 +12,7 @@
 #include "derive_image.h"
 #include "fit.h"
 #include "image_file.h"
-#include "special.h"
+#include "list/special.h"
 
 /* Room beside what there is: a ban need not be built anew for at once. */
 #define SPARE_KEYS 64

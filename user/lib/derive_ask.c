@@ -7,7 +7,7 @@
 
 #include "derive.h"
 #include "derive_image.h"
-#include "special.h"
+#include "list/special.h"
 
 /* --- single entries -------------------------------------------------------- */
 

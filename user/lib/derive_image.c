@@ -6,7 +6,7 @@
 
 #include "derive_image.h"
 #include "image_file.h"
-#include "list_algebra.h"
+#include "list/list_algebra.h"
 
 static int no_memory(struct baleen_error *error)
 {

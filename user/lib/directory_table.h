@@ -10,7 +10,7 @@
 #define BALEEN_DIRECTORY_TABLE_H
 
 #include "filter.h"
-#include "list.h"
+#include "list/list.h"
 
 /**
  * struct baleen_run - numbers side by side that are in one state

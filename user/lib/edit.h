@@ -6,7 +6,7 @@
 #define BALEEN_EDIT_H
 
 #include "filter.h"
-#include "list_combine.h"
+#include "list/list_combine.h"
 
 /**
  * baleen_filter_has_bloom() - is any table a Bloom filter, of any kind?

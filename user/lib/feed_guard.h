@@ -5,7 +5,7 @@
 #ifndef BALEEN_FEED_GUARD_H
 #define BALEEN_FEED_GUARD_H
 
-#include "list.h"
+#include "list/list.h"
 #include "util/error.h"
 
 /**

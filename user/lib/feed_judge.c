@@ -6,8 +6,8 @@
 
 #include "feed_judge.h"
 #include "image_file.h"
-#include "list_combine.h"
-#include "special.h"
+#include "list/list_combine.h"
+#include "list/special.h"
 
 /**
  * struct contents - what is in a feed

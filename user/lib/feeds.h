@@ -6,7 +6,7 @@
 #ifndef BALEEN_FEEDS_H
 #define BALEEN_FEEDS_H
 
-#include "list.h"
+#include "list/list.h"
 #include "state.h"
 
 #define BALEEN_SOURCE_BYTES 1024

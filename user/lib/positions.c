@@ -2,8 +2,8 @@
 /* The bits of a key in a plane of bits, as a list of positions. */
 #include <errno.h>
 
+#include "list/string_keys.h"
 #include "positions.h"
-#include "string_keys.h"
 
 /* Keys whose bits are computed, and lines asked for, ahead of insertion. */
 #define AHEAD 16

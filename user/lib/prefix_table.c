@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "list_set.h"
+#include "list/list_set.h"
 #include "prefix_table.h"
 #include "slots.h"
 

@@ -11,7 +11,7 @@
 #define BALEEN_PRINTS_H
 
 #include "filter.h"
-#include "list_combine.h"
+#include "list/list_combine.h"
 
 /**
  * struct baleen_prints - what tells the keys of one table apart

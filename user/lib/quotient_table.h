@@ -10,7 +10,7 @@
 #define BALEEN_QUOTIENT_TABLE_H
 
 #include "filter.h"
-#include "list_combine.h"
+#include "list/list_combine.h"
 
 /* Share of the slots that a table is planned to fill; see the bound of the scan
  * in quotient.h.

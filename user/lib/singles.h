@@ -10,7 +10,7 @@
 #ifndef BALEEN_SINGLES_H
 #define BALEEN_SINGLES_H
 
-#include "list.h"
+#include "list/list.h"
 #include "state.h"
 
 #define BALEEN_ORIGIN_BYTES 64

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "list.h"
+#include "list/list.h"
 
 #include "squid_set.h"
 

@@ -9,7 +9,7 @@
 #ifndef BALEEN_WITHHELD_H
 #define BALEEN_WITHHELD_H
 
-#include "list_algebra.h"
+#include "list/list_algebra.h"
 #include "singles.h"
 #include "state.h"
 

@@ -2,8 +2,8 @@
 /* The last step of reading a list: its entries become a set. */
 #include <stdlib.h>
 
-#include "list_set.h"
-#include "list_sort.h"
+#include "list/list_set.h"
+#include "list/list_sort.h"
 
 static int strings_finish(struct baleen_list *list)
 {

@@ -33,7 +33,7 @@
 
 #include "key/key_text.h"
 #include "key/span.h"
-#include "string_keys.h"
+#include "list/string_keys.h"
 #include "util/error.h"
 
 /**

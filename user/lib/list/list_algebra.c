@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "list_algebra.h"
-#include "list_set.h"
+#include "list/list_algebra.h"
+#include "list/list_set.h"
 #include "util/write_file.h"
 
 /* --- text ------------------------------------------------------------------ */

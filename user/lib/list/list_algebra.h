@@ -5,7 +5,7 @@
 #ifndef BALEEN_LIST_ALGEBRA_H
 #define BALEEN_LIST_ALGEBRA_H
 
-#include "list_combine.h"
+#include "list/list_combine.h"
 
 /* An entry of a set as text: two IPv6 addresses and a dash. */
 #define BALEEN_LIST_TEXT (2 * BALEEN_KEY_TEXT)

@@ -5,7 +5,7 @@
 #ifndef BALEEN_LIST_SORT_H
 #define BALEEN_LIST_SORT_H
 
-#include "list.h"
+#include "list/list.h"
 
 /**
  * baleen_list_sort() - sort what has been read

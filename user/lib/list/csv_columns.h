@@ -5,7 +5,7 @@
 #ifndef BALEEN_CSV_COLUMNS_H
 #define BALEEN_CSV_COLUMNS_H
 
-#include "csv_table.h"
+#include "list/csv_table.h"
 
 #define BALEEN_CSV_MAX_COLUMNS 256
 #define BALEEN_CSV_NO_COLUMN (~0u)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import_formats.h"
 #include "key/span.h"
+#include "list/import_formats.h"
 
 #define NAME_BYTES 256
 #define KEY_BYTES 128

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "list_combine.h"
-#include "list_set.h"
-#include "list_sort.h"
+#include "list/list_combine.h"
+#include "list/list_set.h"
+#include "list/list_sort.h"
 
 #define ALL_IP4 (1ull << 32)
 #define MAX_DEPTH 129

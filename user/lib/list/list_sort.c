@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The arrays of a list in order. */
-#include "list_sort.h"
+#include "list/list_sort.h"
 
 /*
  * American flag sort (McIlroy, Bostic, McIlroy, "Engineering Radix Sort",

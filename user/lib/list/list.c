@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "list.h"
-#include "list_entry.h"
+#include "list/list.h"
+#include "list/list_entry.h"
 #include "util/lines.h"
 
 #define BUFFER_BYTES (256 * 1024)

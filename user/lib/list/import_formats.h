@@ -5,7 +5,7 @@
 #ifndef BALEEN_IMPORT_FORMATS_H
 #define BALEEN_IMPORT_FORMATS_H
 
-#include "import.h"
+#include "list/import.h"
 
 /**
  * struct baleen_import_text - a file in memory

@@ -5,7 +5,7 @@
 #ifndef BALEEN_LIST_COMBINE_H
 #define BALEEN_LIST_COMBINE_H
 
-#include "list.h"
+#include "list/list.h"
 
 /**
  * enum baleen_set_op - what of two sets is kept

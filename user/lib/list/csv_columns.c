@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "csv_columns.h"
 #include "key/key_text.h"
+#include "list/csv_columns.h"
 
 #define KNOWN_COLUMNS 8
 #define NO_COLUMN BALEEN_CSV_NO_COLUMN

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "import_formats.h"
+#include "list/import_formats.h"
 
 #define CHUNK_BYTES (64 * 1024)
 

@@ -14,7 +14,7 @@
 #ifndef BALEEN_SPECIAL_H
 #define BALEEN_SPECIAL_H
 
-#include "list.h"
+#include "list/list.h"
 #include "util/error.h"
 
 #define BALEEN_N_SPECIAL 30

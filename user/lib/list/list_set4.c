@@ -13,7 +13,7 @@
  */
 #include <stdlib.h>
 
-#include "list_set.h"
+#include "list/list_set.h"
 
 #define ALL_IP4 (1ull << 32)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What one line of a list says. */
-#include "list_entry.h"
+#include "list/list_entry.h"
 
 #define LINE_BYTES 4096
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "list_combine.h"
-#include "list_set.h"
-#include "special.h"
+#include "list/list_combine.h"
+#include "list/list_set.h"
+#include "list/special.h"
 
 /*
  * Source: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890,

@@ -6,7 +6,7 @@
 #ifndef BALEEN_LIST_SET_H
 #define BALEEN_LIST_SET_H
 
-#include "list.h"
+#include "list/list.h"
 
 /**
  * struct baleen_set4 - what the IPv4 prefixes of a list come to

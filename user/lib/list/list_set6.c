@@ -11,8 +11,8 @@
  */
 #include <stdlib.h>
 
-#include "list_set.h"
-#include "list_sort.h"
+#include "list/list_set.h"
+#include "list/list_sort.h"
 
 #define MAX_DEPTH 129
 

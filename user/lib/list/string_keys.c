@@ -6,9 +6,9 @@
 #include <sys/random.h>
 
 #include "filter.h"
-#include "list.h"
-#include "list_sort.h"
-#include "string_keys.h"
+#include "list/list.h"
+#include "list/list_sort.h"
+#include "list/string_keys.h"
 
 #define FIRST_ROOM 4096
 #define MAX_LENGTH_BYTES 10
