@@ -21,7 +21,7 @@
 #include <bpf/bpf.h>
 
 #include <deploy.h>
-#include <frame.h>
+#include <net/frame.h>
 
 #include "history_model.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <host.h>
+#include <net/host.h>
 
 static void print(const struct baleen_host_address *address)
 {

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
 #include "key/key_text.h"
+#include "net/frame.h"
 #include "twin.h"
 
 static const char *const outcomes[BALEEN_N_OUTCOMES] = {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "conf.h"
-#include "device.h"
+#include "net/device.h"
 
 #define R "rule a drop\n"
 #define LONG_256                                                           \

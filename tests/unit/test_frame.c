@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "frame.h"
+#include "net/frame.h"
 
 static const u8 protocols[] = { 0, 1, 2, 6, 17, 33, 43, 44, 47, 50, 51, 58, 60, 132, 136, 255 };
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include <address_set.h>
-#include <host.h>
+#include <net/address_set.h>
+#include <net/host.h>
 
 /* A file with this text; the caller removes it. */
 static void make_file(char *path, const char *text)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Which addresses of a host must not be dropped (user/lib/host.h).
+# Which addresses of a host must not be dropped (user/lib/net/host.h).
 #
 #      namespace $A                                       namespace $B
 #      veth-a  10.66.0.1, fd66::1  ====================== veth-b  10.66.0.2, fd66::2

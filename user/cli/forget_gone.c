@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* detach --gone: what is left of devices that no longer exist. */
 #include "cli.h"
-#include "device.h"
 #include "forget_gone.h"
+#include "net/device.h"
 
 /**
  * struct telling - how they are told

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "guard.h"
-#include "host.h"
+#include "net/host.h"
 #include "plan.h"
 
 int take_accept_fpp(const struct command *command, const char *argument, double *accept_fpp)

@@ -4,11 +4,11 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "device.h"
+#include "net/device.h"
+#include "net/trace.h"
 #include "policy.h"
 #include "qualifiers.h"
 #include "replay.h"
-#include "trace.h"
 
 /* The outcomes by the names that the counters have in the map and in status. */
 static const struct {

@@ -7,7 +7,7 @@
 
 #include "confirm.h"
 #include "deploy.h"
-#include "link_wait.h"
+#include "net/link_wait.h"
 #include "restore.h"
 #include "util/clock.h"
 

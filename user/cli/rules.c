@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "describe.h"
-#include "device.h"
+#include "net/device.h"
 #include "qualifiers.h"
 #include "rules.h"
 

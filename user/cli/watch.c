@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture.h"
 #include "cli.h"
 #include "events.h"
 #include "key/key_text.h"
+#include "net/capture.h"
 #include "util/protocol.h"
 
 /* How long a signal or the end of a filter may go unnoticed. */

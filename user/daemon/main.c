@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "daemon.h"
-#include "device.h"
+#include "net/device.h"
 #include "release.h"
 #include "state_path.h"
 

@@ -5,7 +5,7 @@
 #ifndef BALEEN_ATTACH_H
 #define BALEEN_ATTACH_H
 
-#include "device.h"
+#include "net/device.h"
 #include "ruleset.h"
 
 #define BALEEN_MAX_ATTEMPTS 3

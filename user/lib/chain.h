@@ -20,7 +20,7 @@
 
 #include <bpf/libbpf.h>
 
-#include "device.h"
+#include "net/device.h"
 #include "pins.h"
 
 /* Before programs of the default priority, 50: what is dropped costs them nothing. */

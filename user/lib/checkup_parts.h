@@ -6,8 +6,8 @@
 #define BALEEN_CHECKUP_PARTS_H
 
 #include "checkup.h"
-#include "ethtool.h"
-#include "links.h"
+#include "net/ethtool.h"
+#include "net/links.h"
 #include "state.h"
 #include "xdp.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "conf.h"
-#include "device.h"
 #include "key/key_spec.h"
 #include "kind.h"
+#include "net/device.h"
 #include "qualifiers.h"
 #include "util/duration.h"
 #include "util/number.h"

@@ -11,7 +11,7 @@
 
 #include "derive.h"
 #include "drops.h"
-#include "frame.h"
+#include "net/frame.h"
 #include "twin.h"
 
 /* Entries of one rule that are told; more are counted. */

@@ -9,8 +9,8 @@
 
 #include "icp_attach.h"
 #include "icp_links.h"
-#include "links.h"
 #include "load.h"
+#include "net/links.h"
 #include "util/signals.h"
 
 /* --- check ----------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 
 #include "icp_links.h"
 #include "load.h"
-#include "netlink.h"
+#include "net/netlink.h"
 
 /* Of our filter. The first priority, because a filter of another that accepts a frame
  * ends the walk; who has that priority, too, has another handle.

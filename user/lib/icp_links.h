@@ -6,8 +6,8 @@
 #ifndef BALEEN_ICP_LINKS_H
 #define BALEEN_ICP_LINKS_H
 
-#include "device.h"
 #include "icp_load.h"
+#include "net/device.h"
 
 /**
  * baleen_icp_wait_for_programs() - until every program that runs now has ended

@@ -14,7 +14,7 @@
 #ifndef BALEEN_SAVED_H
 #define BALEEN_SAVED_H
 
-#include "device.h"
+#include "net/device.h"
 #include "ruleset.h"
 
 #define BALEEN_SAVED_MANIFEST "rules.json"

@@ -16,8 +16,8 @@
 
 #include <baleen/stats.h>
 
-#include "device.h"
 #include "load.h"
+#include "net/device.h"
 #include "pins.h"
 
 /**

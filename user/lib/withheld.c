@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "net/host.h"
 #include "withheld.h"
 
 /* A never-drop list is written by hand. */

@@ -12,8 +12,8 @@
 #include <baleen/stats.h>
 #include <net/if.h>
 
-#include "device.h"
 #include "filter.h"
+#include "net/device.h"
 #include "pins.h"
 #include "seat.h"
 

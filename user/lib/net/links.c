@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "links.h"
-#include "netlink.h"
+#include "net/links.h"
+#include "net/netlink.h"
 
 /* Of linux/netdev.h, Linux 6.3, and linux/bpf.h, Linux 6.6. */
 #define NETDEV_FAMILY "netdev"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "address_set.h"
 #include "key/key_text.h"
+#include "net/address_set.h"
 
 static int compare_sessions(const struct baleen_host_session *a,
 			    const struct baleen_host_session *b)

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "link_wait.h"
+#include "net/link_wait.h"
 
 int baleen_link_wait_open(struct baleen_error *error)
 {

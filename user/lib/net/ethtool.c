@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ethtool.h"
+#include "net/ethtool.h"
 
 /* Linux 6.18 has 61. */
 #define MAX_FEATURES 1024

@@ -15,10 +15,10 @@
 
 #include <libmnl/libmnl.h>
 
-#include "address_set.h"
-#include "host.h"
-#include "netlink.h"
-#include "uppers.h"
+#include "net/address_set.h"
+#include "net/host.h"
+#include "net/netlink.h"
+#include "net/upper_devices.h"
 
 /* Sessions that would be cut. Not SYN_RECV: a flood of forged SYNs, the very
  * reason to attach, must not look like peers.

@@ -5,7 +5,7 @@
 #ifndef BALEEN_ADDRESS_SET_H
 #define BALEEN_ADDRESS_SET_H
 
-#include "host.h"
+#include "net/host.h"
 
 /**
  * struct baleen_address_set - addresses and their roles

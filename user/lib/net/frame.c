@@ -2,7 +2,7 @@
 /* A frame made of what a question names. */
 #include <string.h>
 
-#include "frame.h"
+#include "net/frame.h"
 
 #define HOP_LIMIT 64
 #define ETHER_MIN_BYTES 60 /* IEEE 802.3, without the FCS */

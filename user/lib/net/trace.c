@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace.h"
+#include "net/trace.h"
 
 #define PCAP_MAGIC 0xa1b2c3d4u
 #define PCAP_MAGIC_NS 0xa1b23c4du

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture.h"
+#include "net/capture.h"
 
 #define MAGIC_NS 0xa1b23c4d
 #define LINK_ETHERNET 1

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "links.h"
-#include "uppers.h"
+#include "net/links.h"
+#include "net/upper_devices.h"
 
 static void add_distinct(struct baleen_uppers *uppers, u32 ifindex)
 {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "netlink.h"
+#include "net/netlink.h"
 
 /* The kernel fills at most 32 KiB at a time. */
 #define DUMP_BYTES 32768
