@@ -6,7 +6,7 @@
 #define BENCH_FILTERS_H
 
 #include "build.h"
-#include "directory_table.h"
+#include "filter/directory_table.h"
 #include "nets.h"
 
 #define BLOOM_FPP 0.002

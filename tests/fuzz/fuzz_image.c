@@ -15,10 +15,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "filter.h"
+#include "filter/filter.h"
+#include "filter/plan.h"
 #include "list/list.h"
 #include "list/list.h"
-#include "plan.h"
 
 #define N_KEYS 64
 #define MAX_TABLE_BLOCKS 16

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "algebra.h"
-#include "bloom_bits.h"
 #include "change.h"
-#include "live.h"
-#include "quotient_table.h"
+#include "filter/bloom_bits.h"
+#include "filter/live.h"
+#include "filter/quotient_table.h"
 #include "resize.h"
 #include "set.h"
 #include "shaped.h"

@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "filter/live.h"
+#include "filter/slots.h"
 #include "icp_live.h"
-#include "live.h"
-#include "slots.h"
 
 #define N_OPS 200000
 #define N_KEYS 20000

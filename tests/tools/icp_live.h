@@ -16,9 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "filter/kind.h"
+#include "filter/plan.h"
 #include "icp_load.h"
-#include "kind.h"
-#include "plan.h"
 
 #define SEED 0x69637066656564ull
 #define FEED_PORT 4000

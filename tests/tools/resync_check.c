@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter/live.h"
 #include "icp.h"
 #include "key/squid_key.h"
-#include "live.h"
 
 struct found {
 	u64 n_keys, n_missing;

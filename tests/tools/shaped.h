@@ -11,8 +11,8 @@
 #include <err.h>
 #include <stdlib.h>
 
-#include "kind.h"
-#include "plan.h"
+#include "filter/kind.h"
+#include "filter/plan.h"
 
 /* Keys at a time: they stay in the L1 cache. */
 #define SHAPED_CHUNK 256

@@ -5,8 +5,8 @@
 #ifndef BALEEN_TESTS_QUOTIENTS_H
 #define BALEEN_TESTS_QUOTIENTS_H
 
-#include "quotient_stream.h"
-#include "quotient_table.h"
+#include "filter/quotient_stream.h"
+#include "filter/quotient_table.h"
 #include "tables.h"
 
 /* What fingerprints are of does not matter, so long as there are 64 bits. */

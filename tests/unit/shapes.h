@@ -5,7 +5,7 @@
 #ifndef BALEEN_TESTS_SHAPES_H
 #define BALEEN_TESTS_SHAPES_H
 
-#include "slots.h"
+#include "filter/slots.h"
 #include "tables.h"
 
 struct geometry {

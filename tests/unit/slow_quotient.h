@@ -7,7 +7,7 @@
 #ifndef BALEEN_TESTS_SLOW_QUOTIENT_H
 #define BALEEN_TESTS_SLOW_QUOTIENT_H
 
-#include "quotient_slots.h"
+#include "filter/quotient_slots.h"
 #include "random.h"
 
 /**

@@ -7,7 +7,7 @@
 
 #include <baleen/image_check.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "random.h"
 
 /* The rest of the geometry from kind, slot_bits, n_hashes and n_buckets. */

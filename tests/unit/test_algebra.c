@@ -10,12 +10,12 @@
 #include <cmocka.h>
 
 #include "algebra.h"
-#include "bloom_bits.h"
 #include "build.h"
 #include "change.h"
-#include "fit.h"
+#include "filter/bloom_bits.h"
+#include "filter/compat.h"
+#include "filter/plan.h"
 #include "key/squid_key.h"
-#include "plan.h"
 #include "random.h"
 #include "resize.h"
 #include "seed.h"

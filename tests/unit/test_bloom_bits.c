@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "kind.h"
-#include "live.h"
+#include "filter/kind.h"
+#include "filter/live.h"
 #include "planes.h"
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -14,7 +14,7 @@
 #include <baleen/change.h>
 
 #include "build.h"
-#include "live.h"
+#include "filter/live.h"
 #include "planes.h"
 #include "quotients.h"
 #include "shapes.h"

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "bloom_math.h"
-#include "kind.h"
-#include "plan.h"
+#include "filter/bloom_math.h"
+#include "filter/kind.h"
+#include "filter/plan.h"
+#include "filter/positions.h"
 #include "planes.h"
-#include "positions.h"
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define N_KEYS 3000

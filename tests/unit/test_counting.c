@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
-#include "kind.h"
-#include "live.h"
-#include "plan.h"
+#include "filter/kind.h"
+#include "filter/live.h"
+#include "filter/plan.h"
+#include "filter/positions.h"
 #include "planes.h"
-#include "positions.h"
 
 #define N_KEYS 3000
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "filter/slots.h"
 #include "list/list.h"
-#include "slots.h"
 #include "tables.h"
 
 #define POISON 0xa5

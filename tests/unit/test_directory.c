@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "directory_table.h"
+#include "filter/directory_table.h"
 #include "slow_prefixes.h"
 
 #define LISTS "../shared/data/lists/"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "estimate.h"
+#include "filter/estimate.h"
 #include "planes.h"
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))

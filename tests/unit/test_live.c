@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "build.h"
+#include "filter/live.h"
+#include "filter/slots.h"
 #include "lists.h"
-#include "live.h"
-#include "slots.h"
 #include "tables.h"
 
 struct geometry {

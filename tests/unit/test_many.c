@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "kind.h"
-#include "plan.h"
+#include "filter/kind.h"
+#include "filter/plan.h"
 #include "tables.h"
 
 #define N_MEMBERS 500

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "plan.h"
+#include "filter/plan.h"
 #include "slow_prefixes.h"
 
 #define N_EACH 1000000

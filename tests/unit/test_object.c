@@ -12,7 +12,7 @@
 #include <bpf/libbpf.h>
 #include <gelf.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "object.h"
 
 #define N_KEYS 1000

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "plan.h"
+#include "filter/plan.h"
 #include "tables.h"
 
 #define POISON 0xa5

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "bloom_math.h"
 #include "choose.h"
+#include "filter/bloom_math.h"
 #include "plan_kinds.h"
 #include "seed.h"
 

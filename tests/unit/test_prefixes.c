@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "prefix_table.h"
-#include "slots.h"
+#include "filter/prefix_table.h"
+#include "filter/slots.h"
 #include "slow_prefixes.h"
 
 #define LISTS "../shared/data/lists/"

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "hashes.h"
-#include "kind.h"
+#include "filter/hashes.h"
+#include "filter/kind.h"
 #include "quotients.h"
 
 #define MAX 4096

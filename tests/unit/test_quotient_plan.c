@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "kind.h"
+#include "filter/kind.h"
+#include "filter/plan.h"
 #include "list/list.h"
-#include "plan.h"
 #include "quotients.h"
 
 /* --- geometry ---------------------------------------------------------------- */

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "kind.h"
-#include "live.h"
-#include "plan.h"
+#include "filter/kind.h"
+#include "filter/live.h"
+#include "filter/plan.h"
 #include "shapes.h"
 
 #define POISON 0xa5

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "build.h"
-#include "filter.h"
+#include "filter/filter.h"
 #include "key/key_spec.h"
 #include "key/squid_key.h"
 #include "list/list.h"

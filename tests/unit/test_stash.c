@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "build.h"
+#include "filter/live.h"
+#include "filter/plan.h"
 #include "list/list.h"
-#include "live.h"
-#include "plan.h"
 #include "shapes.h"
 
 #define POISON 0xa5

@@ -17,10 +17,10 @@
 
 #include <baleen/packet.h>
 
-#include "filter.h"
+#include "filter/filter.h"
+#include "filter/plan.h"
 #include "key/squid_key.h"
 #include "load.h"
-#include "plan.h"
 
 #include "probe.skel.h"
 

@@ -18,9 +18,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "live.h"
+#include "filter/live.h"
+#include "filter/slots.h"
 #include "load.h"
-#include "slots.h"
 
 #include "live.skel.h"
 

@@ -11,11 +11,11 @@
 #include "change.h"
 #include "change_entries.h"
 #include "describe.h"
+#include "filter/live.h"
 #include "guard.h"
 #include "kmod_change.h"
 #include "kmod_device.h"
 #include "list/list_entry.h"
-#include "live.h"
 #include "target.h"
 
 enum {

@@ -2,12 +2,12 @@
 /* A filter in words and in JSON. */
 #include <string.h>
 
-#include "bloom_bits.h"
 #include "describe.h"
 #include "describe_table.h"
 #include "edit.h"
-#include "kind.h"
-#include "plan.h"
+#include "filter/bloom_bits.h"
+#include "filter/kind.h"
+#include "filter/plan.h"
 #include "xdp.h"
 
 static const char *const domain_text[BALEEN_N_DOMAINS] = {

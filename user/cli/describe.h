@@ -6,7 +6,7 @@
 #define BALEEN_CLI_DESCRIBE_H
 
 #include "cli.h"
-#include "filter.h"
+#include "filter/filter.h"
 
 /* Kind, key, geometry, entries, overlap, fill, bits per key and error, as JSON. */
 json_t *describe_filter(const struct baleen_filter *filter);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The geometry of a table of keys in words and in JSON. */
-#include "bloom_bits.h"
-#include "bloom_math.h"
 #include "describe_table.h"
-#include "estimate.h"
-#include "plan.h"
-#include "slots.h"
+#include "filter/bloom_bits.h"
+#include "filter/bloom_math.h"
+#include "filter/estimate.h"
+#include "filter/plan.h"
+#include "filter/slots.h"
 
 static u64 slots_of(const struct baleen_table *table)
 {

@@ -6,7 +6,7 @@
 #define BALEEN_CLI_DESCRIBE_TABLE_H
 
 #include "cli.h"
-#include "filter.h"
+#include "filter/filter.h"
 
 /* Share of the slots of a table that are in use. */
 double table_fill(const struct baleen_filter *filter, u32 domain);

@@ -3,7 +3,7 @@
 #include <getopt.h>
 
 #include "describe.h"
-#include "directory_table.h"
+#include "filter/directory_table.h"
 #include "input.h"
 
 /* With the "/128" of a prefix and the "!" of an exception. */

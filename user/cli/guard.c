@@ -3,9 +3,9 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
+#include "filter/plan.h"
 #include "guard.h"
 #include "net/host.h"
-#include "plan.h"
 
 int take_accept_fpp(const struct command *command, const char *argument, double *accept_fpp)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter/kind.h"
 #include "key/key_spec.h"
-#include "kind.h"
 #include "list_options.h"
 #include "seed.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bloom_math.h"
+#include "filter/bloom_math.h"
 #include "list_options.h"
 #include "plan_kinds.h"
 

@@ -5,8 +5,8 @@
 
 #include "change.h"
 #include "describe.h"
+#include "filter/live.h"
 #include "guard.h"
-#include "live.h"
 #include "resize.h"
 #include "target.h"
 

@@ -10,10 +10,10 @@
 #include "algebra_table.h"
 #include "change.h"
 #include "describe.h"
+#include "filter/live.h"
+#include "filter/quotient_table.h"
 #include "guard.h"
 #include "kmod_device.h"
-#include "live.h"
-#include "quotient_table.h"
 #include "target.h"
 
 enum {

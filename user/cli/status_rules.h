@@ -9,7 +9,7 @@
 #include <baleen/stats.h>
 
 #include "cli.h"
-#include "filter.h"
+#include "filter/filter.h"
 
 /**
  * struct status_rule - a rule as it is

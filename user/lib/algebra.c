@@ -6,14 +6,14 @@
 
 #include "algebra.h"
 #include "algebra_table.h"
-#include "bloom_bits.h"
 #include "build.h"
 #include "derive_image.h"
-#include "estimate.h"
-#include "fit.h"
+#include "filter/bloom_bits.h"
+#include "filter/compat.h"
+#include "filter/estimate.h"
+#include "filter/plan.h"
+#include "filter/quotient_table.h"
 #include "list/list_algebra.h"
-#include "plan.h"
-#include "quotient_table.h"
 
 #define N_KEYED (BALEEN_TUPLE + 1)
 

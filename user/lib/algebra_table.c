@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "algebra_table.h"
-#include "bloom_bits.h"
-#include "fit.h"
-#include "plan.h"
-#include "quotient_table.h"
-#include "prints.h"
+#include "filter/bloom_bits.h"
+#include "filter/compat.h"
+#include "filter/fingerprints.h"
+#include "filter/plan.h"
+#include "filter/quotient_table.h"
 
 /* Times that a table which finds no room for a hash gets more. */
 #define MAX_TRIES 64

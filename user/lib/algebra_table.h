@@ -5,7 +5,7 @@
 #ifndef BALEEN_ALGEBRA_TABLE_H
 #define BALEEN_ALGEBRA_TABLE_H
 
-#include "prints.h"
+#include "filter/fingerprints.h"
 
 /* Why nothing is subtracted from a counting filter. */
 extern const char baleen_no_count_down[];

@@ -5,10 +5,10 @@
 #ifndef BALEEN_BUILD_H
 #define BALEEN_BUILD_H
 
-#include "filter.h"
-#include "kind.h"
+#include "filter/filter.h"
+#include "filter/kind.h"
+#include "filter/plan.h"
 #include "list/list.h"
-#include "plan.h"
 
 /**
  * struct baleen_build_options - what to build

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "choose.h"
-#include "fit.h"
+#include "filter/compat.h"
 #include "parts.h"
 
 static const char *const need_names[BALEEN_N_NEEDS] = { "delete", "merge", "resize" };

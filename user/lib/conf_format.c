@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "conf.h"
+#include "filter/kind.h"
 #include "key/key_spec.h"
-#include "kind.h"
 #include "net/device.h"
 #include "qualifiers.h"
 #include "util/duration.h"

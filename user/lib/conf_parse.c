@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "conf_parse.h"
+#include "filter/kind.h"
 #include "key/key_spec.h"
-#include "kind.h"
 #include "qualifiers.h"
 #include "util/number.h"
 

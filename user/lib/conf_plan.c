@@ -8,8 +8,8 @@
 
 #include "conf_plan.h"
 #include "deploy_step.h"
+#include "filter/kind.h"
 #include "key/key_spec.h"
-#include "kind.h"
 #include "qualifiers.h"
 #include "util/number.h"
 #include "withheld.h"

@@ -10,7 +10,7 @@
 #include "build.h"
 #include "derive.h"
 #include "derive_image.h"
-#include "fit.h"
+#include "filter/compat.h"
 #include "image_file.h"
 #include "list/special.h"
 

@@ -20,7 +20,7 @@
 #define BALEEN_DERIVE_H
 
 #include "feeds.h"
-#include "filter.h"
+#include "filter/filter.h"
 #include "withheld.h"
 
 /**

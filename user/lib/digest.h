@@ -15,7 +15,7 @@
 
 #include <baleen/squid.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 
 /* Squid aborts on a digest that needs this many bits (CacheDigest.cc, CalcMaskSize). */
 #define BALEEN_DIGEST_MAX_BITS 0x7fffffffull

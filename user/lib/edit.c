@@ -2,13 +2,13 @@
 /* A filter with a change made, built aside. */
 #include <errno.h>
 
-#include "bloom_bits.h"
 #include "build.h"
 #include "edit.h"
-#include "fit.h"
-#include "live.h"
-#include "plan.h"
-#include "quotient_table.h"
+#include "filter/bloom_bits.h"
+#include "filter/compat.h"
+#include "filter/live.h"
+#include "filter/plan.h"
+#include "filter/quotient_table.h"
 #include "resize.h"
 
 /* Tables of keys that are stored as hashes. */

@@ -5,7 +5,7 @@
 #ifndef BALEEN_EDIT_H
 #define BALEEN_EDIT_H
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "list/list_combine.h"
 
 /**

@@ -7,7 +7,7 @@
 
 #include <baleen/icp.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "pins.h"
 #include "util/error.h"
 

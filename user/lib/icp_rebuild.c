@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "build.h"
+#include "filter/live.h"
 #include "icp_rebuild.h"
-#include "live.h"
 
 /* --- keys --------------------------------------------------------------------- */
 

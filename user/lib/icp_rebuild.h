@@ -5,7 +5,7 @@
 #ifndef BALEEN_ICP_REBUILD_H
 #define BALEEN_ICP_REBUILD_H
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "icp_journal.h"
 
 /* Share of slots of a cuckoo table that a build may fill: the programs, which have to

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fit.h"
+#include "filter/compat.h"
 #include "icp_feeders.h"
 #include "icp_next.h"
 #include "icp_rebuild.h"

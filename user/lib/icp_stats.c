@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "fit.h"
+#include "filter/compat.h"
 #include "icp.h"
 
 int baleen_icp_sibling(const struct baleen_icp *icp, const char *name)

@@ -6,7 +6,7 @@
 #ifndef BALEEN_IMAGE_FILE_H
 #define BALEEN_IMAGE_FILE_H
 
-#include "filter.h"
+#include "filter/filter.h"
 
 /**
  * baleen_image_file_is() - does the file start like an image?

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bloom_bits.h"
 #include "change.h"
-#include "estimate.h"
+#include "filter/bloom_bits.h"
+#include "filter/estimate.h"
 #include "kmod.h"
 #include "load.h"
 

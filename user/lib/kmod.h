@@ -7,7 +7,7 @@
 
 #include <linux/baleen.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 
 /**
  * baleen_kmod_open() - the device

@@ -7,7 +7,7 @@
 
 #include <baleen/stats.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 
 struct bpf_object;
 struct baleen_ruleset;

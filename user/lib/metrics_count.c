@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "kind.h"
+#include "filter/kind.h"
 #include "metrics_count.h"
 
 static u64 now_s(void)

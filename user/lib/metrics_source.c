@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "filter/kind.h"
+#include "filter/plan.h"
 #include "image_file.h"
-#include "kind.h"
 #include "kmod_rules.h"
 #include "metrics_source.h"
 #include "metrics_state.h"
-#include "plan.h"
 #include "release.h"
 #include "ruleset.h"
 #include "state.h"

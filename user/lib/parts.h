@@ -7,8 +7,8 @@
 #define BALEEN_PARTS_H
 
 #include "build.h"
-#include "hashes.h"
-#include "prefix_table.h"
+#include "filter/hashes.h"
+#include "filter/prefix_table.h"
 
 /**
  * struct baleen_parts - a list, as it goes into the tables

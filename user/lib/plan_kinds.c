@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "bloom_math.h"
+#include "filter/bloom_math.h"
 #include "plan_kinds.h"
 
 /* Below 2^-62 no kind has another rate to offer but none at all. */

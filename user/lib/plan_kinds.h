@@ -22,8 +22,8 @@
 #ifndef BALEEN_PLAN_KINDS_H
 #define BALEEN_PLAN_KINDS_H
 
-#include "kind.h"
-#include "plan.h"
+#include "filter/kind.h"
+#include "filter/plan.h"
 
 /**
  * struct baleen_cost - what a kind would cost

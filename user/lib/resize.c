@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "algebra_table.h"
-#include "bloom_bits.h"
 #include "change.h"
-#include "fit.h"
-#include "plan.h"
-#include "quotient_table.h"
+#include "filter/bloom_bits.h"
+#include "filter/compat.h"
+#include "filter/plan.h"
+#include "filter/quotient_table.h"
 #include "resize.h"
 
 #define N_KEYED (BALEEN_TUPLE + 1)

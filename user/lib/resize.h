@@ -12,7 +12,7 @@
 #ifndef BALEEN_RESIZE_H
 #define BALEEN_RESIZE_H
 
-#include "filter.h"
+#include "filter/filter.h"
 
 /**
  * baleen_filter_resize() - another filter of the same set, with other room

@@ -11,7 +11,7 @@
 
 #include <baleen/stats.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "util/error.h"
 #include "xdp.h"
 

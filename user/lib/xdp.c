@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "fit.h"
+#include "filter/compat.h"
 #include "kmod_rules.h"
 #include "load.h"
 #include "xdp.h"

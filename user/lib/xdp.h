@@ -12,7 +12,7 @@
 #include <baleen/stats.h>
 #include <net/if.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "net/device.h"
 #include "pins.h"
 #include "seat.h"

@@ -14,7 +14,7 @@
 #include <linux/module.h>
 #include <linux/pgtable.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 
 static char *filter = "";
 module_param(filter, charp, 0444);

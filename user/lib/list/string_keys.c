@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "filter.h"
+#include "filter/filter.h"
 #include "list/list.h"
 #include "list/list_sort.h"
 #include "list/string_keys.h"

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Whole planes of bits: what can be done with Bloom filters without their keys.
+ *
+ * The OR of two filters is, bit for bit, the filter of the union. Their AND
+ * has the intersection in it, and may have bits besides that a key of each set: it
+ * errs more than a filter of the intersection. Counters add up, as far as they
+ * count; in an intersection the lower one is kept, which is at least as high as
+ * it must be.
+ *
+ * Half a filter: a blocked filter of n blocks puts a key into block
+ * hash * n >> 32, one of n / 2 into half of that, so neighbours fold onto each other;
+ * so do neighbouring bits of a keyed classic filter, position mix * m >> 64. A
+ * remainder modulo m is the same modulo m / 2, whatever its sign was, so the second
+ * half of a murmur3 filter folds onto the first. The halves are bit for bit the
+ * filter of the same keys and seed in half the size. It needs an even number
+ * of blocks, or bits.
+ */
+#ifndef BALEEN_BLOOM_BITS_H
+#define BALEEN_BLOOM_BITS_H
+
+#include "filter/filter.h"
+
+/**
+ * baleen_table_is_plane() - is this a table of bits?
+ * @table: the table
+ *
+ * Return: true for Bloom, classic and counting tables.
+ */
+bool baleen_table_is_plane(const struct baleen_table *table);
+
+/**
+ * baleen_bits_count() - bits that are set
+ * @filter: the filter
+ * @domain: of the table
+ *
+ * Return: how many of baleen_table_bits().
+ */
+u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain);
+
+/**
+ * baleen_bits_count_either() - bits that are set in any of two planes
+ * @a: a filter
+ * @b: a filter whose table fits, see fit.h
+ * @domain: of the tables
+ *
+ * Return: how many.
+ */
+u64 baleen_bits_count_either(const struct baleen_filter *a, const struct baleen_filter *b,
+			     u32 domain);
+
+/**
+ * baleen_bits_unite() - what is in another filter comes into this one
+ * @filter: a writable mapping of a live map, or a filter in memory
+ * @other: a filter whose table fits, see fit.h
+ * @domain: of the tables
+ *
+ * The number of entries becomes an estimate. Readers see a key of @filter at
+ * any time.
+ *
+ * Context: one writer at a time.
+ */
+void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter *other, u32 domain);
+
+/**
+ * baleen_bits_intersect() - what is not in another filter goes
+ * @filter: a writable mapping of a live map, or a filter in memory
+ * @other: a filter whose table fits, see fit.h
+ * @domain: of the tables
+ *
+ * The number of entries becomes an estimate. Readers see a key of both at any
+ * time.
+ *
+ * Context: one writer at a time.
+ */
+void baleen_bits_intersect(struct baleen_filter *filter, const struct baleen_filter *other,
+			   u32 domain);
+
+/**
+ * baleen_filter_halve() - a filter with every plane of bits folded in half
+ * @filter: the filter, live ones too; tables that come with prefixes are copied
+ * @half: a sealed filter, to be freed by the caller; untouched on failure
+ * @error: filled in on failure
+ *
+ * Counters of bits that fold onto each other add up. A key that has both of them
+ * was counted twice then, which a filter of half the size would not do: it can only
+ * be a bit that stays.
+ *
+ * Return: 0; -EOPNOTSUPP for an odd number of blocks or bits and for tables of
+ * slots, saying so; -ENOMEM.
+ */
+int baleen_filter_halve(const struct baleen_filter *filter, struct baleen_filter *half,
+			struct baleen_error *error);
+
+#endif /* BALEEN_BLOOM_BITS_H */

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What two filters must have in common to be combined. */
+#include <errno.h>
+
+#include "filter/bloom_bits.h"
+#include "filter/compat.h"
+#include "filter/kind.h"
+#include "key/key_spec.h"
+
+typedef unsigned long long ull;
+
+/* With both numbers, where they differ. */
+static int fit_numbers(u64 a, u64 b, const char *before, const char *behind, const char *a_name,
+		       struct baleen_error *error)
+{
+	if (a == b)
+		return 0;
+	return baleen_fail(error, EOPNOTSUPP, "%s%llu %s, %s has %llu", before, (ull)b, behind,
+			   a_name, (ull)a);
+}
+
+int baleen_fit_keys(const struct baleen_image *a, const struct baleen_image *b, const char *a_name,
+		    struct baleen_error *error)
+{
+	char a_spec[BALEEN_KEY_SPEC_TEXT], b_spec[BALEEN_KEY_SPEC_TEXT];
+	bool a_copies = a->flags & BALEEN_FLAG_COPIES, b_copies = b->flags & BALEEN_FLAG_COPIES;
+
+	if (a->key_spec != b->key_spec)
+		return baleen_fail(error, EINVAL, "key %s, %s has %s",
+				   baleen_key_spec_text(b->key_spec, b_spec), a_name,
+				   baleen_key_spec_text(a->key_spec, a_spec));
+	if (a_copies != b_copies)
+		return baleen_fail(error, EINVAL, "%s, %s has %s",
+				   b_copies ? "copies of a key count" : "each key once", a_name,
+				   a_copies ? "copies" : "each once");
+	return 0;
+}
+
+int baleen_fit_seeds(const struct baleen_image *a, const struct baleen_image *b, const char *a_name,
+		     struct baleen_error *error)
+{
+	if (!memcmp(a->seed.word, b->seed.word, sizeof(a->seed.word)))
+		return 0;
+	return baleen_fail(error, EOPNOTSUPP,
+			   "seed %016llx..., %s has %016llx...: build one --like the other",
+			   (ull)b->seed.word[0], a_name, (ull)a->seed.word[0]);
+}
+
+static int fit_bits(const struct baleen_table *a, const struct baleen_table *b, const char *a_name,
+		    struct baleen_error *error)
+{
+	int err = 0;
+
+	if (a->hash != b->hash)
+		return baleen_fail(error, EOPNOTSUPP, "hash %s, %s has %s",
+				   baleen_hash_name(b->hash), a_name, baleen_hash_name(a->hash));
+	err = fit_numbers(a->n_hashes, b->n_hashes, "", "hashes", a_name, error);
+	return err ? err :
+		     fit_numbers(baleen_table_bits(a), baleen_table_bits(b), "", "bits", a_name,
+				 error);
+}
+
+static int fit_slots(const struct baleen_table *a, const struct baleen_table *b, const char *a_name,
+		     struct baleen_error *error)
+{
+	int err = fit_numbers(a->slot_bits, b->slot_bits, "slots of ", "bits", a_name, error);
+
+	if (!err)
+		err = fit_numbers(baleen_bucket_slots(a), baleen_bucket_slots(b), "",
+				  "slots a bucket", a_name, error);
+	return err ? err : fit_numbers(a->n_buckets, b->n_buckets, "", "buckets", a_name, error);
+}
+
+static bool has_seed(const struct baleen_table *table)
+{
+	return !baleen_table_is_plane(table) || table->hash == BALEEN_HASH_BLOCKED ||
+	       table->hash == BALEEN_HASH_KEYED;
+}
+
+int baleen_fit_tables(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
+		      const char *a_name, struct baleen_error *error)
+{
+	const struct baleen_table *x = &a->table[domain], *y = &b->table[domain];
+	int err = 0;
+
+	if (x->kind != y->kind)
+		return baleen_fail(error, EOPNOTSUPP, "kind %s, %s has %s",
+				   baleen_kind_name(y->kind), a_name, baleen_kind_name(x->kind));
+	if (baleen_table_is_plane(x))
+		err = fit_bits(x, y, a_name, error);
+	else if (x->kind == BALEEN_KIND_QUOTIENT)
+		err = fit_numbers(x->log2_buckets + x->slot_bits, y->log2_buckets + y->slot_bits,
+				  "fingerprints of ", "bits", a_name, error);
+	else if (!baleen_table_keeps_hashes(x, domain) || !baleen_table_keeps_hashes(y, domain))
+		err = fit_slots(x, y, a_name, error);
+	return err || !has_seed(x) ? err : baleen_fit_seeds(a, b, a_name, error);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A filter in memory: allocation, sealing, counts and rates. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "filter/kind.h"
+#include "filter/live.h"
+#include "filter/plan.h"
+
+/* A filter that may be more than there is memory. */
+#define LARGE_BYTES (1ul << 30)
+
+/* A kernel promises more memory than there is, and kills whoever takes it. */
+static bool is_available(size_t n_bytes)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	unsigned long long kib = ULLONG_MAX / 1024;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return n_bytes <= kib * 1024;
+}
+
+/* What is large is not touched before it is used. */
+static void *alloc_zeros(size_t n_bytes, bool is_large)
+{
+	void *bytes;
+
+	if (is_large) {
+		bytes = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
+		return bytes == MAP_FAILED ? NULL : bytes;
+	}
+	bytes = aligned_alloc(BALEEN_BLOCK_BYTES, n_bytes);
+	if (bytes)
+		memset(bytes, 0, n_bytes);
+	return bytes;
+}
+
+int baleen_filter_alloc(struct baleen_filter *filter, const struct baleen_image *image,
+			struct baleen_error *error)
+{
+	size_t n_bytes = (size_t)image->n_blocks * BALEEN_BLOCK_BYTES;
+	bool is_large = n_bytes >= LARGE_BYTES;
+	void *bytes = is_large && !is_available(n_bytes) ? NULL : alloc_zeros(n_bytes, is_large);
+
+	if (!bytes)
+		return baleen_fail(error, ENOMEM, "no memory for a filter of %zu bytes", n_bytes);
+	*filter = (struct baleen_filter){
+		.image = *image,
+		.bytes = bytes,
+		.n_bytes = n_bytes,
+		.is_large = is_large,
+	};
+	filter->image.n_entries = 0;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		filter->image.table[domain].n_entries = 0;
+	return 0;
+}
+
+void baleen_filter_seal(struct baleen_filter *filter)
+{
+	struct baleen_image *image = &filter->image;
+
+	image->flags &= ~BALEEN_FLAG_LIVE;
+	image->n_entries = 0;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		const struct baleen_kind_ops *ops = baleen_kind_ops(image->table[domain].kind);
+
+		if (ops->seal)
+			ops->seal(filter, domain);
+		image->n_entries += image->table[domain].n_entries;
+	}
+	image->body_crc = baleen_crc32c(0, (u8 *)filter->bytes + BALEEN_HEADER_BYTES,
+					filter->n_bytes - BALEEN_HEADER_BYTES);
+	baleen_header_write(image, filter->bytes);
+}
+
+int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter *copy,
+		       struct baleen_error *error)
+{
+	int err = baleen_filter_alloc(copy, &filter->image, error);
+
+	if (err)
+		return err;
+	/* What is counted is the copy, which no writer changes; a Bloom table
+	 * goes by its header.
+	 */
+	memcpy(copy->bytes, filter->bytes, filter->n_bytes);
+	copy->image = filter->image;
+	baleen_live_repair(copy);
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		copy->image.table[domain].n_entries = baleen_filter_count(copy, domain);
+	baleen_filter_seal(copy);
+	return 0;
+}
+
+void baleen_filter_free(struct baleen_filter *filter)
+{
+	if (filter->is_mapped || filter->is_large)
+		munmap(filter->bytes, filter->n_bytes);
+	else
+		free(filter->bytes);
+	*filter = (struct baleen_filter){ 0 };
+}
+
+u64 baleen_filter_used(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_kind_ops *ops = baleen_kind_ops(filter->image.table[domain].kind);
+
+	return ops->used ? ops->used(filter, domain) : 0;
+}
+
+u64 baleen_filter_count(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
+
+	return ops->count ? ops->count(filter, domain) : table->n_entries;
+}
+
+int baleen_filter_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
+			 size_t *n_done)
+{
+	*n_done = n;
+	if (!n)
+		return 0;
+	return baleen_kind_ops(filter->image.table[keys[0].domain].kind)
+		->insert(filter, keys, n, n_done);
+}
+
+double baleen_filter_fpp(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_image *image = &filter->image;
+	const struct baleen_kind_ops *ops = baleen_kind_ops(image->table[domain].kind);
+
+	/* Before the slots are counted: that reads all of a large table. */
+	if (image->table[domain].kind == BALEEN_KIND_NONE || baleen_table_is_exact(image, domain))
+		return 0;
+	if (ops->measure)
+		return ops->measure(filter, domain);
+	return baleen_table_fpp(image, domain, baleen_filter_used(filter, domain));
+}
+
+double baleen_filter_worst_fpp(const struct baleen_filter *filter)
+{
+	double worst = 0;
+
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		worst = fmax(worst, baleen_filter_fpp(filter, domain));
+	return worst;
+}

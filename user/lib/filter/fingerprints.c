@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What the slots of a cuckoo table say of its keys, as a sorted set. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "filter/compat.h"
+#include "filter/fingerprints.h"
+#include "filter/slots.h"
+
+static struct baleen_cuckoo_place place_of_hash(const struct baleen_filter *filter, u32 domain,
+						u64 hash)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	struct baleen_key key = { .domain = domain };
+
+	if (domain != BALEEN_IP4 || table->slot_bits < 16)
+		return baleen_cuckoo_locate_hash(table, hash, table->slot_bits);
+	key.ip4 = baleen_unpermute32(&filter->image.seed, hash);
+	return baleen_cuckoo_locate(table, &filter->image.seed, &key);
+}
+
+/* --- narrow slots ---------------------------------------------------------- */
+
+static u64 print_of_slot(const struct baleen_table *table, u32 bucket, u64 slot)
+{
+	u64 side = baleen_cuckoo_side(table->slot_bits), tag = baleen_slot_tag(table, slot);
+	u32 other = baleen_cuckoo_partner(table, bucket, tag, table->slot_bits);
+	bool is_away = side ? slot & side : other < bucket;
+
+	return (u64)(is_away ? other : bucket) << 32 | tag;
+}
+
+/* Without a hash: what finds no room cannot go to the stash. */
+static struct baleen_cuckoo_place place_of_print(const struct baleen_table *table, u64 print)
+{
+	u32 home = print >> 32, tag = print;
+
+	return (struct baleen_cuckoo_place){
+		.home = home,
+		.other = baleen_cuckoo_partner(table, home, tag, table->slot_bits),
+		.slot = tag | baleen_cuckoo_side(table->slot_bits) << 1,
+	};
+}
+
+/* --- read ------------------------------------------------------------------ */
+
+static int compare_prints(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int read_slots(const struct baleen_filter *filter, u32 domain, struct baleen_prints *prints)
+{
+	struct baleen_slots slots = baleen_slots_of(filter, domain);
+	const struct baleen_table *table = slots.table;
+	bool is_whole = baleen_table_keeps_hashes(table, domain);
+
+	for (u32 bucket = 0; bucket < table->n_buckets; bucket++) {
+		for (u32 i = 0; i < baleen_bucket_slots(table); i++) {
+			u64 slot = baleen_slots_get(&slots, bucket, i);
+			u64 *print = &prints->print[prints->n];
+
+			if (!slot)
+				continue;
+			if (!is_whole)
+				*print = print_of_slot(table, bucket, slot);
+			else if (!baleen_slot_hash(table, bucket, slot, print))
+				return -EINVAL;
+			prints->n++;
+		}
+	}
+	for (u32 i = 0; i < table->n_stash; i++) {
+		u64 hash = baleen_le64(baleen_slots_stash(&slots)[i]);
+		struct baleen_cuckoo_place place = place_of_hash(filter, domain, hash);
+
+		if (hash)
+			prints->print[prints->n++] =
+				is_whole ? hash : print_of_slot(table, place.home, place.slot);
+	}
+	return 0;
+}
+
+int baleen_prints_read(const struct baleen_filter *filter, u32 domain, struct baleen_prints *prints,
+		       struct baleen_error *error)
+{
+	u64 room = baleen_filter_used(filter, domain);
+	struct baleen_prints read = { 0 };
+
+	if (!room) {
+		*prints = read;
+		return 0;
+	}
+	read.print = malloc(room * sizeof(*read.print));
+	if (!read.print)
+		return baleen_fail(error, ENOMEM, "no memory for %llu hashes",
+				   (unsigned long long)room);
+	if (read_slots(filter, domain, &read)) {
+		free(read.print);
+		return baleen_fail(error, EINVAL, "a slot that no key makes: damaged");
+	}
+	qsort(read.print, read.n, sizeof(*read.print), compare_prints);
+	*prints = read;
+	return 0;
+}
+
+/* --- combine, put ---------------------------------------------------------- */
+
+static bool keeps(enum baleen_set_op op, bool in_a, bool in_b)
+{
+	switch (op) {
+	case BALEEN_SET_UNION: return in_a || in_b;
+	case BALEEN_SET_INTERSECTION: return in_a && in_b;
+	default: return in_a && !in_b;
+	}
+}
+
+int baleen_prints_combine(const struct baleen_prints *a, const struct baleen_prints *b,
+			  enum baleen_set_op op, bool copies, struct baleen_prints *out,
+			  struct baleen_error *error)
+{
+	bool adds = copies && op == BALEEN_SET_UNION;
+	u64 *print = malloc((a->n + b->n + 1) * sizeof(*print));
+	size_t i = 0, j = 0, n = 0;
+
+	if (!print)
+		return baleen_fail(error, ENOMEM, "no memory for %zu hashes", a->n + b->n);
+	while (i < a->n || j < b->n) {
+		bool in_a = i < a->n && (j == b->n || a->print[i] <= b->print[j]);
+		bool in_b = j < b->n && (i == a->n || b->print[j] <= a->print[i]);
+
+		/* One by one, all are kept. */
+		if (adds && in_a)
+			in_b = false;
+		if (keeps(op, in_a, in_b))
+			print[n++] = in_a ? a->print[i] : b->print[j];
+		i += in_a;
+		j += in_b;
+	}
+	*out = (struct baleen_prints){ print, n };
+	return 0;
+}
+
+int baleen_prints_put(const struct baleen_prints *prints, struct baleen_filter *filter, u32 domain)
+{
+	struct baleen_slots slots = baleen_slots_of(filter, domain);
+	struct baleen_table *table = &filter->image.table[domain];
+	bool is_whole = baleen_table_keeps_hashes(table, domain);
+	bool copies = filter->image.flags & BALEEN_FLAG_COPIES;
+
+	for (size_t i = 0; i < prints->n; i++) {
+		struct baleen_cuckoo_place place =
+			is_whole ? place_of_hash(filter, domain, prints->print[i]) :
+				   place_of_print(table, prints->print[i]);
+		bool is_new = copies;
+		int err = copies ? baleen_slots_insert_copy(&slots, &place) :
+				   baleen_slots_insert(&slots, &place, &is_new);
+
+		if (err)
+			return err;
+		table->n_entries += is_new;
+	}
+	return 0;
+}

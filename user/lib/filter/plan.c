@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From a count and an error rate to the geometry of a table, and back. */
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+
+#include "filter/kind.h"
+#include "filter/plan.h"
+
+int baleen_plan_too_many(u64 n, struct baleen_error *error)
+{
+	return baleen_fail(error, E2BIG, "%llu keys are too many for one filter",
+			   (unsigned long long)n);
+}
+
+int baleen_shape_for_keys(u32 key_spec, u32 kind, struct baleen_shape *shape,
+			  struct baleen_error *error)
+{
+	bool is_squid = key_spec == BALEEN_KEY_SQUID;
+	bool has_hash = kind == BALEEN_KIND_CLASSIC || kind == BALEEN_KIND_COUNTING;
+
+	if (shape->hash == BALEEN_HASH_SQUID && !is_squid)
+		return baleen_fail(error, EINVAL,
+				   "the hash squid is for keys of Squid: --key squid");
+	if (is_squid && shape->hash > BALEEN_HASH_KEYED && shape->hash != BALEEN_HASH_SQUID)
+		return baleen_fail(error, EINVAL,
+				   "murmur3 hashes addresses and strings, not keys of Squid");
+	if (shape->is_blocked && kind == BALEEN_KIND_CLASSIC)
+		return baleen_fail(error, EINVAL,
+				   "a classic filter is not blocked: --kind bloom is");
+	if (is_squid && has_hash && !shape->hash && !shape->is_blocked)
+		shape->hash = BALEEN_HASH_SQUID;
+	return 0;
+}
+
+int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct baleen_shape *shape,
+		       struct baleen_table *table, struct baleen_error *error)
+{
+	static const struct baleen_shape any;
+	const struct baleen_kind_ops *ops = baleen_kind_ops(kind);
+
+	if (!ops->plan)
+		return baleen_fail(error, EINVAL, "no plan is made of tables of kind %s",
+				   baleen_kind_name(kind));
+	if (!(fpp >= 0 && fpp < 1))
+		return baleen_fail(error, EINVAL, "a false positive rate is 0 or more, below 1");
+	/* Far above what any geometry holds, so that nothing below overflows. */
+	if (n > (u64)BALEEN_MAX_BLOCKS * BALEEN_BLOCK_BYTES)
+		return baleen_plan_too_many(n, error);
+	return ops->plan(domain, n, fpp, shape ? shape : &any, table, error);
+}
+
+int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_table *table,
+		      struct baleen_error *error)
+{
+	return baleen_plan_shaped(domain, kind, n, fpp, NULL, table, error);
+}
+
+u64 baleen_table_capacity(const struct baleen_table *table)
+{
+	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
+
+	return ops->capacity ? ops->capacity(table) : UINT64_MAX;
+}
+
+bool baleen_table_is_exact(const struct baleen_image *image, u32 domain)
+{
+	const struct baleen_table *table = &image->table[domain];
+	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
+
+	if (table->kind == BALEEN_KIND_NONE)
+		return false;
+	if (table->kind == BALEEN_KIND_PREFIXES)
+		return !image->prefix_lengths[1];
+	return !ops->fpp || (ops->is_exact && ops->is_exact(table, domain));
+}
+
+bool baleen_image_is_exact(const struct baleen_image *image)
+{
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		if (image->table[domain].kind != BALEEN_KIND_NONE &&
+		    !baleen_table_is_exact(image, domain))
+			return false;
+	return true;
+}
+
+double baleen_table_fpp(const struct baleen_image *image, u32 domain, u64 n)
+{
+	const struct baleen_table *table = &image->table[domain];
+
+	if (table->kind == BALEEN_KIND_NONE || baleen_table_is_exact(image, domain))
+		return 0;
+	return baleen_kind_ops(table->kind)->fpp(table, domain, n);
+}
+
+double baleen_image_fpp(const struct baleen_image *image)
+{
+	double worst = 0;
+
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		const struct baleen_table *table = &image->table[domain];
+		u64 n = table->kind == BALEEN_KIND_PREFIXES ?
+				(u64)table->n_buckets * BALEEN_BUCKET_SLOTS :
+				table->n_entries;
+
+		worst = fmax(worst, baleen_table_fpp(image, domain, n));
+	}
+	return worst;
+}

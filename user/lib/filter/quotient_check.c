@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Does the body of a quotient table make sense? */
+#include <errno.h>
+
+#include "filter/quotient_stream.h"
+#include "filter/quotient_table.h"
+
+/**
+ * struct tally - what the slots have of each
+ * @n_runs: occupied bits
+ * @n_continued: continued bits
+ * @n_shifted: shifted bits
+ * @n_used: slots with any of them
+ */
+struct tally {
+	u64 n_runs;
+	u64 n_continued;
+	u64 n_shifted;
+	u64 n_used;
+};
+
+static bool count_bits(const struct baleen_quotient *quotient, struct tally *tally)
+{
+	u64 outside = 0;
+
+	*tally = (struct tally){ 0 };
+	for (u32 group = 0; group < baleen_quotient_groups(quotient->table); group++) {
+		const u64 *word = baleen_quotient_group(quotient, group);
+
+		for (u32 plane = 0; plane < BALEEN_QUOTIENT_META; plane++)
+			outside |= baleen_le64(word[plane]) & ~baleen_quotient_all(quotient->table);
+		tally->n_runs += baleen_popcount64(word[BALEEN_QUOTIENT_OCCUPIED]);
+		tally->n_continued += baleen_popcount64(word[BALEEN_QUOTIENT_CONTINUED]);
+		tally->n_shifted += baleen_popcount64(word[BALEEN_QUOTIENT_SHIFTED]);
+		tally->n_used += baleen_popcount64(baleen_quotient_used(quotient, group));
+	}
+	return !outside;
+}
+
+/* Every fingerprint stands where it belongs, and there is nothing beside them. */
+static bool is_sound(const struct baleen_filter *filter, u32 domain)
+{
+	struct baleen_quotient_reader reader = baleen_quotient_reader(filter, domain);
+	const struct baleen_quotient *quotient = &reader.quotient;
+	u64 n = quotient->table->n_buckets, first = reader.at, home = reader.home, last = 0;
+	struct tally tally, read = { 0 };
+	bool in_run = false;
+
+	if (!count_bits(quotient, &tally) ||
+	    baleen_quotient_longest(filter, domain) > quotient->table->longest_cluster)
+		return false;
+	while (baleen_quotient_read(&reader)) {
+		u64 at = reader.at - 1;
+
+		if ((in_run && reader.value <= last) || at - reader.home >= n ||
+		    baleen_quotient_bit(quotient, at, BALEEN_QUOTIENT_CONTINUED) != in_run ||
+		    baleen_quotient_bit(quotient, at, BALEEN_QUOTIENT_SHIFTED) !=
+			    (at != reader.home))
+			return false;
+		read.n_runs += !in_run;
+		read.n_continued += in_run;
+		read.n_shifted += at != reader.home;
+		read.n_used++;
+		last = reader.value;
+		in_run = reader.in_run;
+	}
+	/* What is before the first one goes on from the last slot. */
+	if (read.n_used && reader.at > n + home ? first != reader.at - n : first != home)
+		return false;
+	return !in_run && tally.n_runs == read.n_runs && tally.n_continued == read.n_continued &&
+	       tally.n_shifted == read.n_shifted && tally.n_used == read.n_used;
+}
+
+int baleen_quotient_check_body(const struct baleen_filter *filter, u32 domain,
+			       struct baleen_error *error)
+{
+	if (is_sound(filter, domain))
+		return 0;
+	return baleen_fail(error, EINVAL, "a quotient table that no keys make: damaged");
+}
