@@ -24,12 +24,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "build.h"
 #include "drive.skel.h"
 #include "keys.h"
 #include "kmod.h"
 #include "kmod.skel.h"
 #include "load.h"
+#include "ops/build.h"
 
 #define N_LISTED 20000
 #define N_PACKETS 1000

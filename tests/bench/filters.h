@@ -5,9 +5,9 @@
 #ifndef BENCH_FILTERS_H
 #define BENCH_FILTERS_H
 
-#include "build.h"
 #include "filter/directory_table.h"
 #include "nets.h"
+#include "ops/build.h"
 
 #define BLOOM_FPP 0.002
 

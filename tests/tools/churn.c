@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "algebra.h"
-#include "change.h"
 #include "filter/bloom_bits.h"
 #include "filter/live.h"
 #include "filter/quotient_table.h"
-#include "resize.h"
+#include "ops/algebra.h"
+#include "ops/change.h"
+#include "ops/resize.h"
 #include "set.h"
 #include "shaped.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "build.h"
+#include "ops/build.h"
 #include "random.h"
 
 /* IPv4 entries have their address in the highest bits of hi, as prefixes of up

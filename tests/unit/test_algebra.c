@@ -9,16 +9,16 @@
 
 #include <cmocka.h>
 
-#include "algebra.h"
-#include "build.h"
-#include "change.h"
 #include "filter/bloom_bits.h"
 #include "filter/compat.h"
 #include "filter/plan.h"
 #include "key/squid_key.h"
+#include "ops/algebra.h"
+#include "ops/build.h"
+#include "ops/change.h"
+#include "ops/resize.h"
+#include "ops/seed.h"
 #include "random.h"
-#include "resize.h"
-#include "seed.h"
 
 /* --- the slow reference: a small universe of keys, each in or out ---------- */
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "build.h"
+#include "ops/build.h"
 #include "tables.h"
 
 #define POISON 0xa5

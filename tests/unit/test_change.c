@@ -13,8 +13,8 @@
 
 #include <baleen/change.h>
 
-#include "build.h"
 #include "filter/live.h"
+#include "ops/build.h"
 #include "planes.h"
 #include "quotients.h"
 #include "shapes.h"

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include <build.h>
+#include <ops/build.h>
 #include <derive.h>
-#include <edit.h>
+#include <ops/edit.h>
 
 #include "lists.h"
 #include "random.h"

@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "algebra.h"
-#include "build.h"
-#include "change.h"
 #include "lists.h"
+#include "ops/algebra.h"
+#include "ops/build.h"
+#include "ops/change.h"
+#include "ops/resize.h"
 #include "random.h"
-#include "resize.h"
 
 /* --- the slow reference: a small universe of keys, each in or out ---------- */
 

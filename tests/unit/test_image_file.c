@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "image_file.h"
+#include "ops/image_file.h"
 #include "tables.h"
 
 #define POISON 0xa5

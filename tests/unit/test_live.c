@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "build.h"
 #include "filter/live.h"
 #include "filter/slots.h"
 #include "lists.h"
+#include "ops/build.h"
 #include "tables.h"
 
 struct geometry {

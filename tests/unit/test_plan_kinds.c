@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "choose.h"
 #include "filter/bloom_math.h"
-#include "plan_kinds.h"
-#include "seed.h"
+#include "ops/choose.h"
+#include "ops/plan_kinds.h"
+#include "ops/seed.h"
 
 static const struct baleen_shape any;
 static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_CLASSIC,

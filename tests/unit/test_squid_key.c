@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "build.h"
 #include "filter/filter.h"
 #include "key/key_spec.h"
 #include "key/squid_key.h"
 #include "list/list.h"
+#include "ops/build.h"
 #include "planes.h"
 #include "slow_md5.h"
 

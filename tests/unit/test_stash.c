@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "build.h"
 #include "filter/live.h"
 #include "filter/plan.h"
 #include "list/list.h"
+#include "ops/build.h"
 #include "shapes.h"
 
 #define POISON 0xa5

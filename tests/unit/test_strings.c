@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "build.h"
 #include "lists.h"
+#include "ops/build.h"
 #include "random.h"
 #include "util/lines.h"
 

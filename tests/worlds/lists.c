@@ -8,8 +8,8 @@
  * member in one bit or are random.
  */
 #include "ask.h"
-#include "build.h"
 #include "key/key_text.h"
+#include "ops/build.h"
 
 #define SEED 0x6c697374ull
 #define N_KEYS 1000000

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "api.h"
-#include "build.h"
-#include "change.h"
-#include "image_file.h"
 #include "key/key_spec.h"
+#include "ops/build.h"
+#include "ops/change.h"
+#include "ops/image_file.h"
 #include "xdp.h"
 
 /**

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "change.h"
 #include "change_entries.h"
 #include "describe.h"
 #include "filter/live.h"
@@ -16,6 +15,7 @@
 #include "kmod_change.h"
 #include "kmod_device.h"
 #include "list/list_entry.h"
+#include "ops/change.h"
 #include "target.h"
 
 enum {

@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "build.h"
 #include "change_entries.h"
 #include "guard.h"
+#include "ops/build.h"
 #include "util/duration.h"
 
 /* Of so many keys it is said what else holds them. */

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "algebra.h"
-#include "image_file.h"
 #include "input.h"
-#include "resize.h"
+#include "ops/algebra.h"
+#include "ops/image_file.h"
+#include "ops/resize.h"
 
 /* Doubles hold whole numbers up to here. */
 #define WHOLE_MAX 0x1p53

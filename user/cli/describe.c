@@ -4,10 +4,10 @@
 
 #include "describe.h"
 #include "describe_table.h"
-#include "edit.h"
 #include "filter/bloom_bits.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
+#include "ops/edit.h"
 #include "xdp.h"
 
 static const char *const domain_text[BALEEN_N_DOMAINS] = {

@@ -3,11 +3,11 @@
 #include <getopt.h>
 #include <stdlib.h>
 
-#include "algebra.h"
 #include "describe.h"
 #include "icp_source.h"
 #include "icp_verbs.h"
 #include "input.h"
+#include "ops/algebra.h"
 #include "progress.h"
 #include "target.h"
 

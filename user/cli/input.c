@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image_file.h"
 #include "input.h"
 #include "kmod_device.h"
+#include "ops/image_file.h"
 #include "progress.h"
 #include "util/unpack.h"
 

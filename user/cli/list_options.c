@@ -7,7 +7,7 @@
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "list_options.h"
-#include "seed.h"
+#include "ops/seed.h"
 
 #define KIND(name) (1u << BALEEN_KIND_##name)
 

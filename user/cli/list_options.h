@@ -5,10 +5,10 @@
 #ifndef BALEEN_CLI_LIST_OPTIONS_H
 #define BALEEN_CLI_LIST_OPTIONS_H
 
-#include "build.h"
-#include "choose.h"
 #include "cli.h"
 #include "list/csv_table.h"
+#include "ops/build.h"
+#include "ops/choose.h"
 
 /* Codes above every character for long options without a letter. */
 enum list_option {

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "image_file.h"
 #include "metrics_source.h"
 #include "net/device.h"
+#include "ops/image_file.h"
 
 enum { OPTION_OUT = 'o', OPTION_OPENMETRICS = 0x100 };
 

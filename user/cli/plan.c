@@ -7,7 +7,7 @@
 
 #include "filter/bloom_math.h"
 #include "list_options.h"
-#include "plan_kinds.h"
+#include "ops/plan_kinds.h"
 
 enum { OPTION_JSON = 'j', OPTION_IPV6 = '6', OPTION_BITS_PER_KEY = OPTION_OF_COMMAND };
 

@@ -3,11 +3,11 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "change.h"
 #include "describe.h"
 #include "filter/live.h"
 #include "guard.h"
-#include "resize.h"
+#include "ops/change.h"
+#include "ops/resize.h"
 #include "target.h"
 
 enum {

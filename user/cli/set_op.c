@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algebra.h"
-#include "algebra_table.h"
-#include "change.h"
 #include "describe.h"
 #include "filter/live.h"
 #include "filter/quotient_table.h"
 #include "guard.h"
 #include "kmod_device.h"
+#include "ops/algebra.h"
+#include "ops/algebra_table.h"
+#include "ops/change.h"
 #include "target.h"
 
 enum {

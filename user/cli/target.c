@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "describe.h"
-#include "image_file.h"
 #include "kmod_device.h"
+#include "ops/image_file.h"
 #include "target.h"
 #include "util/clock.h"
 #include "util/lock.h"

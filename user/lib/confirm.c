@@ -9,7 +9,7 @@
 
 #include "confirm.h"
 #include "deploy.h"
-#include "image_file.h"
+#include "ops/image_file.h"
 #include "state_path.h"
 #include "state_sql.h"
 

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "change.h"
 #include "deploy_step.h"
 #include "deploy_touched.h"
+#include "ops/change.h"
 
 /* Keys that are looked for in feeds one by one: to read a million lines for one of
  * them takes 0.08 s, to derive the filter anew and put it on 0.55 s.

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "algebra.h"
-#include "build.h"
 #include "derive.h"
 #include "derive_image.h"
 #include "filter/compat.h"
-#include "image_file.h"
 #include "list/special.h"
+#include "ops/algebra.h"
+#include "ops/build.h"
+#include "ops/image_file.h"
 
 /* Room beside what there is: a ban need not be built anew for at once. */
 #define SPARE_KEYS 64

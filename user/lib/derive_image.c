@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "derive_image.h"
-#include "image_file.h"
 #include "list/list_algebra.h"
+#include "ops/image_file.h"
 
 static int no_memory(struct baleen_error *error)
 {

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "feed_judge.h"
-#include "image_file.h"
 #include "list/list_combine.h"
 #include "list/special.h"
+#include "ops/image_file.h"
 
 /**
  * struct contents - what is in a feed

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "build.h"
 #include "filter/live.h"
 #include "icp_rebuild.h"
+#include "ops/build.h"
 
 /* --- keys --------------------------------------------------------------------- */
 

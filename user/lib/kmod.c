@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "change.h"
 #include "filter/bloom_bits.h"
 #include "filter/estimate.h"
 #include "kmod.h"
 #include "load.h"
+#include "ops/change.h"
 
 #define DEVICE "/dev/baleen"
 #define MAX_BYTES "/sys/module/baleen/parameters/max_bytes"

@@ -5,8 +5,8 @@
 #ifndef BALEEN_KMOD_CHANGE_H
 #define BALEEN_KMOD_CHANGE_H
 
-#include "change.h"
 #include "kmod.h"
+#include "ops/change.h"
 
 /**
  * baleen_kmod_change() - add or delete the keys of a list in the kernel

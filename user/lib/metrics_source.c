@@ -9,10 +9,10 @@
 
 #include "filter/kind.h"
 #include "filter/plan.h"
-#include "image_file.h"
 #include "kmod_rules.h"
 #include "metrics_source.h"
 #include "metrics_state.h"
+#include "ops/image_file.h"
 #include "release.h"
 #include "ruleset.h"
 #include "state.h"

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image_file.h"
 #include "manifest.h"
+#include "ops/image_file.h"
 #include "util/lock.h"
 #include "util/signals.h"
 #include "util/write_file.h"

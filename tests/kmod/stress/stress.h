@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "../dev.h"
-#include "build.h"
+#include "ops/build.h"
 
 #define SET_KEYS 4096
 #define SET_BITS 12

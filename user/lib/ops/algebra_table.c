@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "algebra_table.h"
 #include "filter/bloom_bits.h"
 #include "filter/compat.h"
 #include "filter/fingerprints.h"
 #include "filter/plan.h"
 #include "filter/quotient_table.h"
+#include "ops/algebra_table.h"
 
 /* Times that a table which finds no room for a hash gets more. */
 #define MAX_TRIES 64

@@ -8,7 +8,7 @@
 #ifndef BALEEN_LIB_CHANGE_H
 #define BALEEN_LIB_CHANGE_H
 
-#include "edit.h"
+#include "ops/edit.h"
 
 /* What an entry may be as text: two IPv6 addresses and a dash. */
 #define BALEEN_ENTRY_TEXT (2 * BALEEN_KEY_TEXT)

@@ -17,7 +17,7 @@
 #ifndef BALEEN_ALGEBRA_H
 #define BALEEN_ALGEBRA_H
 
-#include "edit.h"
+#include "ops/edit.h"
 
 /**
  * baleen_filter_combine() - one filter made of two

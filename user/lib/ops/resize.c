@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "algebra_table.h"
-#include "change.h"
 #include "filter/bloom_bits.h"
 #include "filter/compat.h"
 #include "filter/plan.h"
 #include "filter/quotient_table.h"
-#include "resize.h"
+#include "ops/algebra_table.h"
+#include "ops/change.h"
+#include "ops/resize.h"
 
 #define N_KEYED (BALEEN_TUPLE + 1)
 

@@ -6,13 +6,13 @@
 
 #include <baleen/change.h>
 
-#include "change.h"
 #include "filter/bloom_bits.h"
 #include "filter/compat.h"
 #include "filter/directory_table.h"
 #include "filter/live.h"
 #include "filter/plan.h"
 #include "list/list_set.h"
+#include "ops/change.h"
 
 /* Up to this load keys are reliably added in place, and rarely move. */
 #define ROOMY_LOAD 0.65

@@ -6,9 +6,9 @@
 #ifndef BALEEN_PARTS_H
 #define BALEEN_PARTS_H
 
-#include "build.h"
 #include "filter/hashes.h"
 #include "filter/prefix_table.h"
+#include "ops/build.h"
 
 /**
  * struct baleen_parts - a list, as it goes into the tables

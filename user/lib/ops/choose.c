@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "choose.h"
 #include "filter/compat.h"
-#include "parts.h"
+#include "ops/choose.h"
+#include "ops/layout.h"
 
 static const char *const need_names[BALEEN_N_NEEDS] = { "delete", "merge", "resize" };
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image_file.h"
+#include "ops/image_file.h"
 #include "util/write_file.h"
 
 /* Times a file is written again because another writer came in between. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "parts.h"
+#include "ops/layout.h"
 
 static int no_memory(struct baleen_error *error)
 {

@@ -4,9 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "algebra.h"
-#include "algebra_table.h"
-#include "build.h"
 #include "derive_image.h"
 #include "filter/bloom_bits.h"
 #include "filter/compat.h"
@@ -14,6 +11,9 @@
 #include "filter/plan.h"
 #include "filter/quotient_table.h"
 #include "list/list_algebra.h"
+#include "ops/algebra.h"
+#include "ops/algebra_table.h"
+#include "ops/build.h"
 
 #define N_KEYED (BALEEN_TUPLE + 1)
 

@@ -2,14 +2,14 @@
 /* A filter with a change made, built aside. */
 #include <errno.h>
 
-#include "build.h"
-#include "edit.h"
 #include "filter/bloom_bits.h"
 #include "filter/compat.h"
 #include "filter/live.h"
 #include "filter/plan.h"
 #include "filter/quotient_table.h"
-#include "resize.h"
+#include "ops/build.h"
+#include "ops/edit.h"
+#include "ops/resize.h"
 
 /* Tables of keys that are stored as hashes. */
 static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };

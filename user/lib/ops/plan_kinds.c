@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "filter/bloom_math.h"
-#include "plan_kinds.h"
+#include "ops/plan_kinds.h"
 
 /* Below 2^-62 no kind has another rate to offer but none at all. */
 #define LEAST_LOG2 (-62.)

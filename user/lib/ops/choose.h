@@ -11,7 +11,7 @@
 #ifndef BALEEN_CHOOSE_H
 #define BALEEN_CHOOSE_H
 
-#include "build.h"
+#include "ops/build.h"
 
 /* What a filter may have to do; combined by |. */
 enum baleen_need {

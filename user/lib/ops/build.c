@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "parts.h"
+#include "ops/layout.h"
 
 /* Keys converted to canonical form at a time: they stay in the L1 cache. */
 #define CHUNK 512
