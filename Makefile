@@ -87,7 +87,7 @@ API_OBJ := $(API_SRC:%.c=build/%.o)
 API_LIB := build/api/libbaleen.so.$(API_VERSION) build/api/libbaleen.a
 ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o)
 FUZZ_OBJ := $(LIB_SRC:%.c=build/fuzzed/%.o)
-# The program with room for 1 and for 4 rules, besides 16: see user/lib/load.c.
+# The program with room for 1 and for 4 rules, besides 16: see user/lib/xdp/load.c.
 SMALLER := 1 4
 BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(SMALLER:%=build/baleen_%.bpf.o)
 SKELETONS := $(BPF_OBJ:%.bpf.o=%.skel.h)

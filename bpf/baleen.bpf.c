@@ -10,7 +10,7 @@
 
 /* Rules that the program has room for. The kernel reads every instruction of an
  * object before it removes what is not used, so there is a smaller one for fewer
- * rules: see user/lib/load.c.
+ * rules: see user/lib/xdp/load.c.
  */
 #ifndef BALEEN_PROGRAM_RULES
 #define BALEEN_PROGRAM_RULES BALEEN_MAX_RULES

@@ -3,7 +3,7 @@
  * The template of `baleen compile`: an XDP object of one rule that carries
  * its filter in its own data section, for `ip link`, bpftool and xdp-loader.
  *
- * user/lib/object.c replaces .data.filter by an image and sets rule; as it
+ * user/lib/xdp/object.c replaces .data.filter by an image and sets rule; as it
  * stands here the object has no filter and passes everything.
  */
 #define BALEEN_STORE_SECTION

@@ -238,7 +238,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  * all that is in struct baleen_rule and in the image in it. A new constant comes
  * with a new version, at the end (of the rules: as an array of its own), and
  * zero means what was done before there was one: the constants of an earlier
- * version are a prefix of those of a later one. user/lib/config.c lists where
+ * version are a prefix of those of a later one. user/lib/xdp/config.c lists where
  * each version ends. An earlier release refuses what a later one attached.
  */
 struct baleen_config {

@@ -28,8 +28,8 @@
 #include "keys.h"
 #include "kmod.h"
 #include "kmod.skel.h"
-#include "load.h"
 #include "ops/build.h"
+#include "xdp/load.h"
 
 #define N_LISTED 20000
 #define N_PACKETS 1000

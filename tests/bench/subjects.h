@@ -15,8 +15,8 @@
 #include <bpf/libbpf.h>
 
 #include "drive.skel.h"
-#include "load.h"
 #include "peers.skel.h"
+#include "xdp/load.h"
 
 #define MAX_SUBJECTS 16
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "conf.h"
-#include "qualifiers.h"
+#include "xdp/qualifiers.h"
 
 #define MAX_BYTES 1024
 

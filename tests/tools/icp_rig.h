@@ -19,7 +19,7 @@
 
 #include "icp_load.h"
 #include "key/squid_key.h"
-#include "load.h"
+#include "xdp/load.h"
 
 #include "icp_frames.h"
 

@@ -17,7 +17,7 @@
 
 #include "key/key_text.h"
 #include "net/frame.h"
-#include "twin.h"
+#include "xdp/shadow_prog.h"
 
 static const char *const outcomes[BALEEN_N_OUTCOMES] = {
 	[BALEEN_OUTCOME_RULE] = "rule",	      [BALEEN_OUTCOME_UNMATCHED] = "unmatched",

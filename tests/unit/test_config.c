@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "config.h"
+#include "xdp/config.h"
 
 static struct baleen_config sample(void)
 {

@@ -13,7 +13,7 @@
 #include <gelf.h>
 
 #include "filter/filter.h"
-#include "object.h"
+#include "xdp/object.h"
 
 #define N_KEYS 1000
 

@@ -20,7 +20,7 @@
 #include "filter/filter.h"
 #include "filter/plan.h"
 #include "key/squid_key.h"
-#include "load.h"
+#include "xdp/load.h"
 
 #include "probe.skel.h"
 

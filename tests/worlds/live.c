@@ -20,7 +20,7 @@
 
 #include "filter/live.h"
 #include "filter/slots.h"
-#include "load.h"
+#include "xdp/load.h"
 
 #include "live.skel.h"
 

@@ -13,7 +13,7 @@
 #include "ops/build.h"
 #include "ops/change.h"
 #include "ops/image_file.h"
-#include "xdp.h"
+#include "xdp/xdp.h"
 
 /**
  * struct baleen_set - the handle

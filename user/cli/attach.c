@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach.h"
 #include "guard.h"
 #include "hold.h"
 #include "kmod_device.h"
 #include "policy.h"
+#include "xdp/attach.h"
 
 enum {
 	OPTION_MODE = OPTION_OF_POLICY_COMMAND,

@@ -6,8 +6,8 @@
 
 #include "describe.h"
 #include "guard.h"
-#include "object.h"
 #include "ops/image_file.h"
+#include "xdp/object.h"
 
 static int compile(struct input *input, const char *out)
 {

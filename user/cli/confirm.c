@@ -13,7 +13,7 @@
 
 #include "apply.h"
 #include "confirm.h"
-#include "pins.h"
+#include "xdp/pins.h"
 
 /* --- the process that waits ---------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "kmod_named.h"
 #include "kmod_rules.h"
 #include "state.h"
-#include "xdp.h"
+#include "xdp/xdp.h"
 
 enum {
 	OPTION_GONE = 256,

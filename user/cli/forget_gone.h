@@ -5,7 +5,7 @@
 #ifndef BALEEN_CLI_FORGET_GONE_H
 #define BALEEN_CLI_FORGET_GONE_H
 
-#include "gone.h"
+#include "xdp/stale_pins.h"
 
 /* baleen_gone_forget() or baleen_icp_forget_gone(). */
 typedef int gone_forget(void (*tell)(const struct baleen_gone *gone, void *data), void *data,

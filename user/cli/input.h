@@ -8,7 +8,7 @@
 
 #include "kmod_filter.h"
 #include "list_options.h"
-#include "xdp.h"
+#include "xdp/xdp.h"
 
 /**
  * struct input - an IMAGE argument, opened

@@ -4,7 +4,7 @@
 #include <getopt.h>
 
 #include "cli.h"
-#include "update.h"
+#include "xdp/update.h"
 
 enum {
 	OPTION_FORCE = 256,

@@ -7,8 +7,8 @@
 #include "net/device.h"
 #include "net/trace.h"
 #include "policy.h"
-#include "qualifiers.h"
-#include "replay.h"
+#include "xdp/qualifiers.h"
+#include "xdp/replay.h"
 
 /* The outcomes by the names that the counters have in the map and in status. */
 static const struct {

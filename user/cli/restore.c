@@ -5,13 +5,13 @@
 #include <limits.h>
 #include <string.h>
 
-#include "attach.h"
 #include "guard.h"
 #include "hold.h"
 #include "policy.h"
 #include "restore.h"
 #include "saved.h"
 #include "target.h"
+#include "xdp/attach.h"
 
 enum {
 	OPTION_MODE = OPTION_OF_COMMAND,

@@ -7,8 +7,8 @@
 
 #include "describe.h"
 #include "net/device.h"
-#include "qualifiers.h"
 #include "rules.h"
+#include "xdp/qualifiers.h"
 
 /* The IMAGE that lists every address. */
 static const char any[] = "any";

@@ -6,7 +6,7 @@
 #define BALEEN_CLI_RULES_H
 
 #include "input.h"
-#include "ruleset.h"
+#include "xdp/ruleset.h"
 
 /**
  * struct rule_argument - one --allow, --drop or --count

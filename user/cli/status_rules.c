@@ -2,8 +2,8 @@
 /* What status says of rules and of packets that none decided. */
 #include "describe.h"
 #include "policy.h"
-#include "qualifiers.h"
 #include "status_rules.h"
+#include "xdp/qualifiers.h"
 
 /* Frames that were not examined, by the names of their counters. */
 static const struct {

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "events.h"
 #include "top.h"
 #include "util/clock.h"
 #include "util/duration.h"
 #include "util/number.h"
+#include "xdp/events.h"
 
 #define DEFAULT_INTERVAL_MS 1000
 #define MIN_INTERVAL_MS 100

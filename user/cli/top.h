@@ -6,9 +6,9 @@
 #define BALEEN_CLI_TOP_H
 
 #include "cli.h"
-#include "rates.h"
 #include "util/top_k.h"
-#include "watcher.h"
+#include "xdp/rates.h"
+#include "xdp/watcher.h"
 
 enum top_sort {
 	TOP_SORT_ORDER,

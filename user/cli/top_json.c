@@ -4,8 +4,8 @@
 #include <time.h>
 
 #include "key/key_text.h"
-#include "ruleset.h"
 #include "top.h"
+#include "xdp/ruleset.h"
 
 static double sort_value(const struct top_view *view, u32 rule)
 {

@@ -6,10 +6,10 @@
 #include <time.h>
 
 #include "key/key_text.h"
-#include "ruleset.h"
 #include "top.h"
 #include "util/number.h"
 #include "util/sparkline.h"
+#include "xdp/ruleset.h"
 
 /* Narrower than this there is no room for action and total. */
 #define WIDE 60

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "cli.h"
-#include "events.h"
 #include "key/key_text.h"
 #include "net/capture.h"
 #include "util/protocol.h"
+#include "xdp/events.h"
 
 /* How long a signal or the end of a filter may go unnoticed. */
 #define LOOK_MS 250

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What becomes of a packet and because of which entry, in JSON. */
-#include "qualifiers.h"
-#include "ruleset.h"
 #include "util/duration.h"
 #include "why.h"
+#include "xdp/qualifiers.h"
+#include "xdp/ruleset.h"
 
 static const char *outcome_text(enum baleen_outcome outcome)
 {

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "qualifiers.h"
-#include "ruleset.h"
 #include "util/duration.h"
 #include "util/protocol.h"
 #include "why.h"
+#include "xdp/qualifiers.h"
+#include "xdp/ruleset.h"
 
 #define TIME_TEXT 32
 

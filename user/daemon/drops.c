@@ -7,7 +7,7 @@
 #include "daemon.h"
 #include "drops.h"
 #include "key/key_text.h"
-#include "pins.h"
+#include "xdp/pins.h"
 
 /* Looked at once a second: in between 'baleen watch' may have them. */
 #define ROUND_US 1000000ull

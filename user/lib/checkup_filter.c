@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "chain.h"
 #include "checkup_parts.h"
 #include "kmod_rules.h"
+#include "xdp/dispatcher.h"
 
 /* What fits in one page beside the head room of XDP, the frame's end and headers
  * with a tag, as mlx5, ixgbe, veth and others count, give or take 8 bytes.

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "checkup_parts.h"
-#include "load.h"
+#include "xdp/load.h"
 
 #define OLDEST_MAJOR 6
 #define OLDEST_MINOR 1

@@ -9,7 +9,7 @@
 #include "net/ethtool.h"
 #include "net/links.h"
 #include "state.h"
-#include "xdp.h"
+#include "xdp/xdp.h"
 
 /**
  * struct baleen_patient - the device that is looked at

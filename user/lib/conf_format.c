@@ -8,9 +8,9 @@
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "net/device.h"
-#include "qualifiers.h"
 #include "util/duration.h"
 #include "util/number.h"
+#include "xdp/qualifiers.h"
 
 /* Quoted where a bare word would be read otherwise. */
 static void put_word(FILE *out, const char *word)

@@ -9,8 +9,8 @@
 #include "conf_parse.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
-#include "qualifiers.h"
 #include "util/number.h"
+#include "xdp/qualifiers.h"
 
 int baleen_conf_refuse(struct baleen_conf_parser *parser, const char *format, ...)
 {

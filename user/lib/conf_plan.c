@@ -10,9 +10,9 @@
 #include "deploy_step.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
-#include "qualifiers.h"
 #include "util/number.h"
 #include "withheld.h"
+#include "xdp/qualifiers.h"
 
 /**
  * struct comparison - what is compared

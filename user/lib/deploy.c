@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "deploy_step.h"
-#include "gone.h"
+#include "xdp/stale_pins.h"
 
 /* --- open ------------------------------------------------------------------ */
 

@@ -8,9 +8,9 @@
 #ifndef BALEEN_DEPLOY_H
 #define BALEEN_DEPLOY_H
 
-#include "attach.h"
 #include "derive.h"
-#include "update.h"
+#include "xdp/attach.h"
+#include "xdp/update.h"
 
 /**
  * struct baleen_deploy - a device and its state, held against other writers

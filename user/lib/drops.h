@@ -10,7 +10,7 @@
 
 #include <sqlite3.h>
 
-#include "events.h"
+#include "xdp/events.h"
 
 /* Sources remembered of a device; those not seen for longest give way. */
 #define BALEEN_MAX_DROPS 10000

@@ -12,7 +12,7 @@
 #include "derive.h"
 #include "drops.h"
 #include "net/frame.h"
-#include "twin.h"
+#include "xdp/shadow_prog.h"
 
 /* Entries of one rule that are told; more are counted. */
 #define BALEEN_MAX_REASONS 16

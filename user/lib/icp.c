@@ -9,7 +9,7 @@
 
 #include "icp_links.h"
 #include "icp_next.h"
-#include "load.h"
+#include "xdp/load.h"
 
 /* Times a reader starts again because a writer took the program it looked at. */
 #define MAX_READ_RETRIES 100

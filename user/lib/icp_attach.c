@@ -9,9 +9,9 @@
 
 #include "icp_attach.h"
 #include "icp_links.h"
-#include "load.h"
 #include "net/links.h"
 #include "util/signals.h"
+#include "xdp/load.h"
 
 /* --- check ----------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
 #ifndef BALEEN_ICP_ATTACH_H
 #define BALEEN_ICP_ATTACH_H
 
-#include "attach.h"
 #include "icp.h"
+#include "xdp/attach.h"
 
 /**
  * struct baleen_icp_grant - who may ask which siblings

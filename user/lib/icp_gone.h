@@ -5,8 +5,8 @@
 #ifndef BALEEN_ICP_GONE_H
 #define BALEEN_ICP_GONE_H
 
-#include "gone.h"
 #include "icp.h"
+#include "xdp/stale_pins.h"
 
 /**
  * baleen_icp_forget_gone() - remove the pins of every instance that has no device

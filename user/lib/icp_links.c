@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "icp_links.h"
-#include "load.h"
 #include "net/netlink.h"
+#include "xdp/load.h"
 
 /* Of our filter. The first priority, because a filter of another that accepts a frame
  * ends the walk; who has that priority, too, has another handle.

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "icp_load.h"
-#include "load.h"
+#include "xdp/load.h"
 
 #include "icp.skel.h"
 

@@ -8,8 +8,8 @@
 #include <baleen/icp.h>
 
 #include "filter/filter.h"
-#include "pins.h"
 #include "util/error.h"
+#include "xdp/pins.h"
 
 /**
  * struct baleen_icp_loaded - one generation of programs and maps

@@ -8,7 +8,7 @@
 
 #include "icp_links.h"
 #include "icp_next.h"
-#include "load.h"
+#include "xdp/load.h"
 
 /* --- load ------------------------------------------------------------------ */
 

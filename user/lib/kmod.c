@@ -15,8 +15,8 @@
 #include "filter/bloom_bits.h"
 #include "filter/estimate.h"
 #include "kmod.h"
-#include "load.h"
 #include "ops/change.h"
+#include "xdp/load.h"
 
 #define DEVICE "/dev/baleen"
 #define MAX_BYTES "/sys/module/baleen/parameters/max_bytes"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "kmod_rules.h"
-#include "load.h"
-#include "xdp.h"
+#include "xdp/load.h"
+#include "xdp/xdp.h"
 
 _Static_assert(BALEEN_DEV_MAX_RULES == BALEEN_MAX_RULES, "as many rules in the module as in XDP");
 _Static_assert(sizeof(struct baleen_dev_qualifiers) == sizeof(struct baleen_qualifiers),

@@ -11,7 +11,7 @@
 #include <net/if.h>
 
 #include "kmod.h"
-#include "ruleset.h"
+#include "xdp/ruleset.h"
 
 /**
  * struct baleen_kmod_rules - the rules of a device, as found

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "manifest.h"
-#include "qualifiers.h"
+#include "xdp/qualifiers.h"
 
 #define FORMAT "baleen rules"
 #define VERSION 1

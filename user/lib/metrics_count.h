@@ -7,7 +7,7 @@
 #define BALEEN_METRICS_COUNT_H
 
 #include "metrics.h"
-#include "xdp.h"
+#include "xdp/xdp.h"
 
 /* A map of that size, or so many entries, are counted no more often than that. */
 #define BALEEN_METRICS_LARGE_BYTES (256 << 10)

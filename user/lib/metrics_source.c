@@ -14,9 +14,9 @@
 #include "metrics_state.h"
 #include "ops/image_file.h"
 #include "release.h"
-#include "ruleset.h"
 #include "state.h"
 #include "util/clock.h"
+#include "xdp/ruleset.h"
 
 #define NS_PER_S 1000000000ull
 

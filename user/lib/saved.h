@@ -15,7 +15,7 @@
 #define BALEEN_SAVED_H
 
 #include "net/device.h"
-#include "ruleset.h"
+#include "xdp/ruleset.h"
 
 #define BALEEN_SAVED_MANIFEST "rules.json"
 

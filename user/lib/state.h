@@ -25,7 +25,7 @@
 
 #include "feed_guard.h"
 #include "net/device.h"
-#include "ruleset.h"
+#include "xdp/ruleset.h"
 
 #define BALEEN_STATE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
 #define BALEEN_RUN_ROOT "/run/baleen"	    /* BALEEN_RUN_DIR */

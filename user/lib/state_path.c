@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pins.h"
 #include "state_path.h"
 #include "util/write_file.h"
+#include "xdp/pins.h"
 
 #define PIECE_BYTES (1 << 20)
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"

@@ -8,8 +8,8 @@
 #include <baleen/image_check.h>
 
 #include "key/key_spec.h"
-#include "qualifiers.h"
 #include "state_sql.h"
+#include "xdp/qualifiers.h"
 
 /* --- what may be written, and be read back --- */
 

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "load.h"
 #include "net/device.h"
+#include "xdp/load.h"
 
 const char *baleen_mode_text(enum baleen_mode mode)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "config.h"
+#include "xdp/config.h"
 
 /* The size of each version: up to the end of its last member. */
 #define END_OF(member) \

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "pins.h"
+#include "xdp/pins.h"
 
 /**
  * struct baleen_watcher - a process

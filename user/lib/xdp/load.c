@@ -10,11 +10,11 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
-#include "chain.h"
 #include "key/key_spec.h"
-#include "load.h"
-#include "pins.h"
-#include "ruleset.h"
+#include "xdp/dispatcher.h"
+#include "xdp/load.h"
+#include "xdp/pins.h"
+#include "xdp/ruleset.h"
 
 #include "baleen.skel.h"
 #include "baleen_1.skel.h"

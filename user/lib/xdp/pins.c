@@ -13,8 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "pins.h"
 #include "util/lock.h"
+#include "xdp/pins.h"
 
 static int netns_cookie(u64 *cookie, struct baleen_error *error)
 {

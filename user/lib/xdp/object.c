@@ -20,9 +20,9 @@
 
 #include <baleen/stats.h>
 
-#include "load.h"
-#include "object.h"
 #include "section.skel.h"
+#include "xdp/load.h"
+#include "xdp/object.h"
 
 /* The verifier reaches no further into a map value: BPF_MAX_VAR_OFF in Linux,
  * include/linux/bpf_verifier.h. 2^29 bytes load on 6.18, one block more do not.

@@ -18,8 +18,8 @@
 #ifndef BALEEN_TWIN_H
 #define BALEEN_TWIN_H
 
-#include "replay.h"
-#include "xdp.h"
+#include "xdp/replay.h"
+#include "xdp/xdp.h"
 
 /**
  * struct baleen_twin - a twin

@@ -6,7 +6,7 @@
 #define BALEEN_RATES_H
 
 #include "util/series.h"
-#include "xdp.h"
+#include "xdp/xdp.h"
 
 /**
  * struct baleen_rule_rates - of one rule

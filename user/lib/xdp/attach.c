@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attach.h"
-#include "chain.h"
 #include "kmod_rules.h"
-#include "load.h"
-#include "pins.h"
+#include "xdp/attach.h"
+#include "xdp/dispatcher.h"
+#include "xdp/load.h"
+#include "xdp/pins.h"
 
 const struct baleen_attempt baleen_attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
 	{ "native with multi-buffer frames", BALEEN_MODE_NATIVE, true },

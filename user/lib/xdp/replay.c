@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "replay.h"
+#include "xdp/replay.h"
 
 /* Longer than any page that a kernel puts a frame in. */
 #define PROBE_BYTES 66000

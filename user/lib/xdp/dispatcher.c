@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
-#include "chain.h"
-#include "load.h"
 #include "slot.skel.h"
+#include "xdp/dispatcher.h"
+#include "xdp/load.h"
 
 #define CHAIN_ROOT BALEEN_BPFFS "/xdp"
 

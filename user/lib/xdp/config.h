@@ -7,7 +7,7 @@
 
 #include <baleen/stats.h>
 
-#include "pins.h"
+#include "xdp/pins.h"
 
 /**
  * baleen_config_decode() - the constants of this release or an earlier one

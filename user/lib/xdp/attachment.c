@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chain.h"
-#include "config.h"
-#include "seat.h"
+#include "xdp/attachment.h"
+#include "xdp/config.h"
+#include "xdp/dispatcher.h"
 
 const char *baleen_place_text(enum baleen_place place)
 {

@@ -13,7 +13,7 @@
 
 #include "filter/filter.h"
 #include "util/error.h"
-#include "xdp.h"
+#include "xdp/xdp.h"
 
 /* A rule that the device does not have yet. */
 #define BALEEN_RULE_NEW (-1)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "events.h"
 #include "util/clock.h"
+#include "xdp/events.h"
 
 #define BATCH_EVENTS 256
 #define NS_PER_S 1000000000ull

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "qualifiers.h"
 #include "util/protocol.h"
+#include "xdp/qualifiers.h"
 
 /* A number of digits only, at the start of @text; NULL when there is none. */
 static const char *scan_number(const char *text, u32 max, u32 *number)

@@ -6,7 +6,7 @@
 #define BALEEN_ATTACH_H
 
 #include "net/device.h"
-#include "ruleset.h"
+#include "xdp/ruleset.h"
 
 #define BALEEN_MAX_ATTEMPTS 3
 

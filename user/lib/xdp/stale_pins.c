@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "chain.h"
-#include "gone.h"
-#include "xdp.h"
+#include "xdp/dispatcher.h"
+#include "xdp/stale_pins.h"
+#include "xdp/xdp.h"
 
 struct walk {
 	void (*tell)(const struct baleen_gone *gone, void *data);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "watcher.h"
+#include "xdp/watcher.h"
 
 /* Does /proc/PID/fdinfo/FD tell of a read lock of an open file? Like
  * "lock:	1: OFDLCK  ADVISORY  READ -1 00:1c:4711 0 EOF".

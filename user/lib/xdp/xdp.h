@@ -14,8 +14,8 @@
 
 #include "filter/filter.h"
 #include "net/device.h"
-#include "pins.h"
-#include "seat.h"
+#include "xdp/attachment.h"
+#include "xdp/pins.h"
 
 /**
  * enum baleen_xdp_state - what has become of an attached filter

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "twin.h"
+#include "xdp/shadow_prog.h"
 
 #define MAX_FRAME_BYTES 1500
 

@@ -18,7 +18,7 @@
 #include <baleen/stats.h>
 #include <time.h>
 
-#include "xdp.h"
+#include "xdp/xdp.h"
 
 struct baleen_event_batch;
 struct ring_buffer;

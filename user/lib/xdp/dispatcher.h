@@ -21,7 +21,7 @@
 #include <bpf/libbpf.h>
 
 #include "net/device.h"
-#include "pins.h"
+#include "xdp/pins.h"
 
 /* Before programs of the default priority, 50: what is dropped costs them nothing. */
 #define BALEEN_CHAIN_PRIORITY 10

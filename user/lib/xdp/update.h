@@ -5,7 +5,7 @@
 #ifndef BALEEN_UPDATE_H
 #define BALEEN_UPDATE_H
 
-#include "ruleset.h"
+#include "xdp/ruleset.h"
 
 /**
  * baleen_xdp_update() - put a ruleset on an attached device, atomically

@@ -8,11 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "filter/compat.h"
 #include "kmod_rules.h"
-#include "load.h"
-#include "xdp.h"
+#include "xdp/config.h"
+#include "xdp/load.h"
+#include "xdp/xdp.h"
 
 /* Times a reader starts again because a swap took the program it looked at. */
 #define MAX_READ_RETRIES 100

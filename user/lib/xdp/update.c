@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "key/key_spec.h"
-#include "load.h"
-#include "update.h"
+#include "xdp/load.h"
+#include "xdp/update.h"
 
 static int check_kept(const struct baleen_xdp *xdp, u32 live, struct baleen_error *error)
 {

@@ -13,8 +13,8 @@
 
 #include <baleen/stats.h>
 
-#include "load.h"
-#include "ruleset.h"
+#include "xdp/load.h"
+#include "xdp/ruleset.h"
 
 /**
  * enum baleen_outcome - what decided on a frame

@@ -16,9 +16,9 @@
 
 #include <baleen/stats.h>
 
-#include "load.h"
 #include "net/device.h"
-#include "pins.h"
+#include "xdp/load.h"
+#include "xdp/pins.h"
 
 /**
  * struct baleen_seat - a seat, as found

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "rates.h"
+#include "xdp/rates.h"
 
 #define NS_PER_S 1000000000ull
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "qualifiers.h"
-#include "ruleset.h"
+#include "xdp/qualifiers.h"
+#include "xdp/ruleset.h"
 
 const char *baleen_action_text(u32 action)
 {
