@@ -26,8 +26,8 @@
 
 #include "drive.skel.h"
 #include "keys.h"
-#include "kmod.h"
 #include "kmod.skel.h"
+#include "kmod/kmod.h"
 #include "ops/build.h"
 #include "xdp/load.h"
 

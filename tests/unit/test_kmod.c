@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "kmod.h"
+#include "kmod/kmod.h"
 
 #define POISON 0x5a
 

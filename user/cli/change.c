@@ -12,7 +12,7 @@
 #include "describe.h"
 #include "filter/live.h"
 #include "guard.h"
-#include "kmod_change.h"
+#include "kmod/kmod_change.h"
 #include "kmod_device.h"
 #include "list/list_entry.h"
 #include "ops/change.h"

@@ -6,8 +6,8 @@
 #include "cli.h"
 #include "forget_gone.h"
 #include "icp_verbs.h"
+#include "kmod/kmod_rules.h"
 #include "kmod_named.h"
-#include "kmod_rules.h"
 #include "state.h"
 #include "xdp/xdp.h"
 

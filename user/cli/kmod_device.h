@@ -5,8 +5,8 @@
 #ifndef BALEEN_CLI_KMOD_DEVICE_H
 #define BALEEN_CLI_KMOD_DEVICE_H
 
+#include "kmod/kmod_rules.h"
 #include "kmod_filter.h"
-#include "kmod_rules.h"
 #include "list/list_combine.h"
 #include "rules.h"
 

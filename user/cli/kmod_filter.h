@@ -6,7 +6,7 @@
 #define BALEEN_CLI_KMOD_FILTER_H
 
 #include "cli.h"
-#include "kmod.h"
+#include "kmod/kmod.h"
 
 /**
  * struct kmod_filter - a filter of the module, opened

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kmod_rules.h"
+#include "kmod/kmod_rules.h"
 #include "status_rules.h"
 
 /* @all: the array, or NULL to print. */

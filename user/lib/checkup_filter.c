@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "checkup_parts.h"
-#include "kmod_rules.h"
+#include "kmod/kmod_rules.h"
 #include "xdp/dispatcher.h"
 
 /* What fits in one page beside the head room of XDP, the frame's end and headers

@@ -9,7 +9,7 @@
 
 #include "filter/kind.h"
 #include "filter/plan.h"
-#include "kmod_rules.h"
+#include "kmod/kmod_rules.h"
 #include "metrics_source.h"
 #include "metrics_state.h"
 #include "ops/image_file.h"

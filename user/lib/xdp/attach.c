@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kmod_rules.h"
+#include "kmod/kmod_rules.h"
 #include "xdp/attach.h"
 #include "xdp/dispatcher.h"
 #include "xdp/load.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "filter/compat.h"
-#include "kmod_rules.h"
+#include "kmod/kmod_rules.h"
 #include "xdp/config.h"
 #include "xdp/load.h"
 #include "xdp/xdp.h"

@@ -14,7 +14,7 @@
 
 #include "filter/bloom_bits.h"
 #include "filter/estimate.h"
-#include "kmod.h"
+#include "kmod/kmod.h"
 #include "ops/change.h"
 #include "xdp/load.h"
 

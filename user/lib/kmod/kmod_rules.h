@@ -10,7 +10,7 @@
 
 #include <net/if.h>
 
-#include "kmod.h"
+#include "kmod/kmod.h"
 #include "xdp/ruleset.h"
 
 /**

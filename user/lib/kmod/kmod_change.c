@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "kmod_change.h"
+#include "kmod/kmod_change.h"
 
 /**
  * struct pass - one change

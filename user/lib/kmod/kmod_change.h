@@ -5,7 +5,7 @@
 #ifndef BALEEN_KMOD_CHANGE_H
 #define BALEEN_KMOD_CHANGE_H
 
-#include "kmod.h"
+#include "kmod/kmod.h"
 #include "ops/change.h"
 
 /**

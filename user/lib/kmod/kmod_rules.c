@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kmod_rules.h"
+#include "kmod/kmod_rules.h"
 #include "xdp/load.h"
 #include "xdp/xdp.h"
 
