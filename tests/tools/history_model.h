@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <singles.h>
+#include <state/entries.h>
 
 #define N_HOSTS 200
 #define N_PREFIXES 60

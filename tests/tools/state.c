@@ -17,8 +17,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <feeds.h>
-#include <singles.h>
+#include <state/feeds.h>
+#include <state/entries.h>
 
 #define TIMEOUT_MS 1000
 #define RULE "drop"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* States for tests, in directories of their own: of the loopback device. */
 #include <sqlite3.h>
-#include <state.h>
+#include <state/rule_store.h>
 
 #define DEVICE "lo"
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "feed_guard.h"
 #include "lists.h"
+#include "state/feed_guard.h"
 
 /* --- measuring --- */
 

@@ -21,8 +21,8 @@
 
 #include <cmocka.h>
 
-#include <feeds.h>
-#include <singles.h>
+#include <state/feeds.h>
+#include <state/entries.h>
 
 #include "states.h"
 

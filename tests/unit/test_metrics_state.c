@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include <feeds.h>
+#include <state/feeds.h>
 #include <metrics_state.h>
-#include <singles.h>
+#include <state/entries.h>
 
 #include "states.h"
 

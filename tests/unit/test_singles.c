@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include <singles.h>
+#include <state/entries.h>
 
 #include "random.h"
 #include "states.h"

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include <state.h>
+#include <state/rule_store.h>
 
 #include "states.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include <withheld.h>
+#include <state/protected.h>
 
 #include "states.h"
 

@@ -6,7 +6,7 @@
 #define BALEEN_CLI_CONF_GUARD_H
 
 #include "guard.h"
-#include "state.h"
+#include "state/rule_store.h"
 
 /* 0, or EXIT_FAILED after a message: a rule that was built and hits more innocents
  * than its fpp says, or, unless forced, a ruleset that would cut this host off where

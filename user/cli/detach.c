@@ -8,7 +8,7 @@
 #include "icp_verbs.h"
 #include "kmod/kmod_rules.h"
 #include "kmod_named.h"
-#include "state.h"
+#include "state/rule_store.h"
 #include "xdp/xdp.h"
 
 enum {

@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "confirm.h"
-#include "feeds.h"
 #include "made_of.h"
-#include "singles.h"
+#include "state/entries.h"
+#include "state/feeds.h"
 #include "util/duration.h"
 
 #define TIME_TEXT 32

@@ -6,7 +6,7 @@
 #define BALEEN_CLI_MADE_OF_H
 
 #include "cli.h"
-#include "state.h"
+#include "state/rule_store.h"
 
 /* Prints a line for the entries and one for each feed that is not well; nothing
  * without a state.

@@ -8,7 +8,7 @@
 #include "conf_guard.h"
 #include "conf_plan.h"
 #include "feed_progress.h"
-#include "feed_update.h"
+#include "state/feed_update.h"
 #include "util/signals.h"
 #include "withhold.h"
 

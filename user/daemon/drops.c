@@ -5,8 +5,8 @@
 #include <systemd/sd-journal.h>
 
 #include "daemon.h"
-#include "drops.h"
 #include "key/key_text.h"
+#include "state/drops.h"
 #include "xdp/pins.h"
 
 /* Looked at once a second: in between 'baleen watch' may have them. */

@@ -17,7 +17,7 @@
 
 #include "daemon.h"
 #include "deploy.h"
-#include "state_path.h"
+#include "state/rule_store_path.h"
 
 /* A driver may not be ready yet, or another writer at work: for half a minute. */
 #define AGAIN_US 500000ull

@@ -19,7 +19,7 @@
 #include "daemon.h"
 #include "net/device.h"
 #include "release.h"
-#include "state_path.h"
+#include "state/rule_store_path.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:9733"
 #define DEFAULT_COMMAND "/usr/sbin/baleen"

@@ -10,8 +10,8 @@
 #include <syslog.h>
 
 #include "daemon.h"
-#include "feeds.h"
-#include "singles.h"
+#include "state/entries.h"
+#include "state/feeds.h"
 
 /* Downloads have their own limits, far below; a pipe or a network disk has none. */
 #define MAX_UPDATE_US 1800000000ull

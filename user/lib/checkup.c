@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "checkup_parts.h"
-#include "singles.h"
+#include "state/entries.h"
 
 const char *baleen_level_text(enum baleen_level level)
 {

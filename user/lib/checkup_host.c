@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "checkup_parts.h"
-#include "state_path.h"
+#include "state/rule_store_path.h"
 
 /* A few large feeds, and the copies that a change needs. */
 #define LEAST_FREE_BYTES (64ull << 20)

@@ -8,7 +8,7 @@
 #include "checkup.h"
 #include "net/ethtool.h"
 #include "net/links.h"
-#include "state.h"
+#include "state/rule_store.h"
 #include "xdp/xdp.h"
 
 /**

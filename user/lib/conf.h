@@ -38,8 +38,8 @@
 #ifndef BALEEN_CONF_H
 #define BALEEN_CONF_H
 
-#include "feeds.h"
-#include "state.h"
+#include "state/feeds.h"
+#include "state/rule_store.h"
 
 #define BALEEN_CONF_ROOT "/etc/baleen" /* BALEEN_CONF_DIR in the environment */
 #define BALEEN_NEVER_FILE "never.list"

@@ -6,7 +6,7 @@
 
 #include "conf_apply.h"
 #include "confirm.h"
-#include "state_path.h"
+#include "state/rule_store_path.h"
 #include "withhold.h"
 
 /* --- open ---------------------------------------------------------------------- */

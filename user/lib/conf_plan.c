@@ -10,8 +10,8 @@
 #include "deploy_step.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
+#include "state/protected.h"
 #include "util/number.h"
-#include "withheld.h"
 #include "xdp/qualifiers.h"
 
 /**

@@ -15,7 +15,7 @@
 
 #include "conf.h"
 #include "deploy.h"
-#include "feed_update.h"
+#include "state/feed_update.h"
 
 /**
  * enum baleen_conf_change_kind - what changes

@@ -10,8 +10,8 @@
 #include "confirm.h"
 #include "deploy.h"
 #include "ops/image_file.h"
-#include "state_path.h"
-#include "state_sql.h"
+#include "state/rule_store_path.h"
+#include "state/sql.h"
 
 /* With a name in front they are longer than that of a device, so no state is
  * called so.

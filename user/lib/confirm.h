@@ -19,7 +19,7 @@
 #ifndef BALEEN_CONFIRM_H
 #define BALEEN_CONFIRM_H
 
-#include "state.h"
+#include "state/rule_store.h"
 
 /**
  * baleen_confirm_begin() - keep the previous state

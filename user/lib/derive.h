@@ -19,9 +19,9 @@
 #ifndef BALEEN_DERIVE_H
 #define BALEEN_DERIVE_H
 
-#include "feeds.h"
 #include "filter/filter.h"
-#include "withheld.h"
+#include "state/feeds.h"
+#include "state/protected.h"
 
 /**
  * baleen_withheld_find() - is an address withheld?

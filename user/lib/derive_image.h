@@ -5,8 +5,8 @@
 #ifndef BALEEN_DERIVE_IMAGE_H
 #define BALEEN_DERIVE_IMAGE_H
 
-#include "feeds.h"
 #include "ops/edit.h"
+#include "state/feeds.h"
 
 /**
  * baleen_derive_held() - the part of a set that an image holds

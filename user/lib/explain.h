@@ -10,8 +10,8 @@
 #define BALEEN_EXPLAIN_H
 
 #include "derive.h"
-#include "drops.h"
 #include "net/frame.h"
+#include "state/drops.h"
 #include "xdp/shadow_prog.h"
 
 /* Entries of one rule that are told; more are counted. */

@@ -14,7 +14,7 @@
 #include "metrics_state.h"
 #include "ops/image_file.h"
 #include "release.h"
-#include "state.h"
+#include "state/rule_store.h"
 #include "util/clock.h"
 #include "xdp/ruleset.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "confirm.h"
-#include "feeds.h"
 #include "metrics_state.h"
-#include "singles.h"
+#include "state/entries.h"
+#include "state/feeds.h"
 
 #define MS_PER_S 1000
 

@@ -5,7 +5,7 @@
 #ifndef BALEEN_STATE_PATH_H
 #define BALEEN_STATE_PATH_H
 
-#include "state.h"
+#include "state/rule_store.h"
 
 /* Behind the name of a directory that is being made, and of one that is being
  * removed. Longer than the name of a device can be, so no state is called so.

@@ -11,7 +11,7 @@
 #define BALEEN_SINGLES_H
 
 #include "list/list.h"
-#include "state.h"
+#include "state/rule_store.h"
 
 #define BALEEN_ORIGIN_BYTES 64
 #define BALEEN_REASON_BYTES 256

@@ -10,8 +10,8 @@
 #define BALEEN_WITHHELD_H
 
 #include "list/list_algebra.h"
-#include "singles.h"
-#include "state.h"
+#include "state/entries.h"
+#include "state/rule_store.h"
 
 /**
  * enum baleen_withheld_role - why addresses are taken out of a rule

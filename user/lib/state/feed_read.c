@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "feeds.h"
 #include "list/csv_table.h"
+#include "state/feeds.h"
 #include "util/unpack.h"
 
 /* Options of a table, and the text that they point into. */

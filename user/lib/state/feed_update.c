@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "feed_file.h"
-#include "feed_judge.h"
-#include "feed_update.h"
-#include "singles.h"
+#include "state/entries.h"
+#include "state/feed_file.h"
+#include "state/feed_judge.h"
+#include "state/feed_update.h"
 #include "util/fetch.h"
 
 /* Of a directory; more are somebody's home and no feed. */

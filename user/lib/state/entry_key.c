@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "single_key.h"
+#include "state/entry_key.h"
 
 #define FAMILY_IP4 4
 #define FAMILY_IP6 6

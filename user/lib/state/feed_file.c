@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "feed_file.h"
+#include "state/feed_file.h"
 #include "util/fetch.h"
 #include "util/write_file.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "key/key_spec.h"
-#include "single_key.h"
-#include "single_row.h"
+#include "state/entry_key.h"
+#include "state/entry_row.h"
 
 #define RULE "(SELECT id FROM rule WHERE name = ?1)"
 #define SELECT(INDEX)                                                              \

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "state_path.h"
+#include "state/rule_store_path.h"
 #include "util/write_file.h"
 #include "xdp/pins.h"
 

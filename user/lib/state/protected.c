@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "net/host.h"
-#include "withheld.h"
+#include "state/protected.h"
 
 /* A never-drop list is written by hand. */
 #define MAX_NEVER_BYTES (16u << 20)

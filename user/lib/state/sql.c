@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state_sql.h"
+#include "state/sql.h"
 
 /* Writers have the lock of the directory; what is waited for is a reader that
  * reads the log after a power cut, or a writer that closes.

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "feed_guard.h"
+#include "state/feed_guard.h"
 
 #define ALL_IP4 4294967296.0
 

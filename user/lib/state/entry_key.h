@@ -6,7 +6,7 @@
 #ifndef BALEEN_SINGLE_KEY_H
 #define BALEEN_SINGLE_KEY_H
 
-#include "singles.h"
+#include "state/entries.h"
 
 /* Lengths of IPv6 prefixes stand apart from those of IPv4. */
 #define BALEEN_SINGLE_IP6 1000

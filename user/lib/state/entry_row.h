@@ -5,8 +5,8 @@
 #ifndef BALEEN_SINGLE_ROW_H
 #define BALEEN_SINGLE_ROW_H
 
-#include "singles.h"
-#include "state_sql.h"
+#include "state/entries.h"
+#include "state/sql.h"
 
 /* Of a statement whose rows baleen_single_row() reads. */
 #define BALEEN_SINGLE_COLUMNS "key, is_exception, origin, reason, added_ms, expires_ms"

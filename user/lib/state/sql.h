@@ -5,7 +5,7 @@
 #ifndef BALEEN_STATE_SQL_H
 #define BALEEN_STATE_SQL_H
 
-#include "state.h"
+#include "state/rule_store.h"
 
 /**
  * struct baleen_sql_value - a value of a statement

@@ -5,7 +5,7 @@
 #ifndef BALEEN_FEED_JUDGE_H
 #define BALEEN_FEED_JUDGE_H
 
-#include "feed_update.h"
+#include "state/feed_update.h"
 
 /**
  * baleen_feed_judge() - read a version and compare it with the last good copy

@@ -5,7 +5,7 @@
 #ifndef BALEEN_STATE_COMMIT_H
 #define BALEEN_STATE_COMMIT_H
 
-#include "state_path.h"
+#include "state/rule_store_path.h"
 
 /* In the directory of a state that has never been committed. */
 #define BALEEN_STATE_UNFINISHED "unfinished"

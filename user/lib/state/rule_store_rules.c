@@ -8,7 +8,7 @@
 #include <baleen/image_check.h>
 
 #include "key/key_spec.h"
-#include "state_sql.h"
+#include "state/sql.h"
 #include "xdp/qualifiers.h"
 
 /* --- what may be written, and be read back --- */

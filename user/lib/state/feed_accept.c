@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "feed_update.h"
+#include "state/feed_update.h"
 
 /**
  * struct search - a feed that is looked for

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "feeds.h"
-#include "state_path.h"
-#include "state_sql.h"
+#include "state/feeds.h"
+#include "state/rule_store_path.h"
+#include "state/sql.h"
 #include "util/write_file.h"
 
 #define COLUMNS                                                                           \

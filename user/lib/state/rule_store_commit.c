@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "state_commit.h"
-#include "state_schema.h"
-#include "state_sql.h"
+#include "state/rule_store_commit.h"
+#include "state/rule_store_schema.h"
+#include "state/sql.h"
 
 /* --- feeds that no row speaks of --- */
 

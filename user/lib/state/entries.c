@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "single_key.h"
-#include "single_row.h"
+#include "state/entry_key.h"
+#include "state/entry_row.h"
 
 /* A million hosts of one origin in one transaction: 10 us each, 0.3 s for the commit,
  * 81 bytes on disk, 121 with an end; one among them is found in 32 us.

@@ -7,7 +7,7 @@
 #define BALEEN_FEEDS_H
 
 #include "list/list.h"
-#include "state.h"
+#include "state/rule_store.h"
 
 #define BALEEN_SOURCE_BYTES 1024
 #define BALEEN_FEED_OPTION_BYTES 256

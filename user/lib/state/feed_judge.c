@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "feed_judge.h"
 #include "list/list_combine.h"
 #include "list/special.h"
 #include "ops/image_file.h"
+#include "state/feed_judge.h"
 
 /**
  * struct contents - what is in a feed

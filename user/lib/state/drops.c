@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drops.h"
 #include "key/key_text.h"
-#include "state_path.h"
+#include "state/drops.h"
+#include "state/rule_store_path.h"
 
 static const char schema[] = "CREATE TABLE IF NOT EXISTS seen ("
 			     "  netns INTEGER, ifindex INTEGER, source TEXT, rule TEXT,"

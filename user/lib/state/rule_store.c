@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "state_commit.h"
-#include "state_path.h"
-#include "state_schema.h"
-#include "state_sql.h"
+#include "state/rule_store_commit.h"
+#include "state/rule_store_path.h"
+#include "state/rule_store_schema.h"
+#include "state/sql.h"
 #include "util/lock.h"
 
 static bool has(const struct baleen_state *state, const char *name)

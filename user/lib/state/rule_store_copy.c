@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "state_path.h"
-#include "state_sql.h"
+#include "state/rule_store_path.h"
+#include "state/sql.h"
 #include "util/lock.h"
 
 static int fail_at(struct baleen_error *error, const char *path, int err)

@@ -23,8 +23,8 @@
 
 #include <sqlite3.h>
 
-#include "feed_guard.h"
 #include "net/device.h"
+#include "state/feed_guard.h"
 #include "xdp/ruleset.h"
 
 #define BALEEN_STATE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */

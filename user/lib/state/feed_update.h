@@ -19,8 +19,8 @@
 #ifndef BALEEN_FEED_UPDATE_H
 #define BALEEN_FEED_UPDATE_H
 
-#include "feed_guard.h"
-#include "feeds.h"
+#include "state/feed_guard.h"
+#include "state/feeds.h"
 
 /**
  * enum baleen_feed_outcome - what came of asking a source
