@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "digest.h"
+#include "icp/digest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
 

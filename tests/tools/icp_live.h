@@ -18,7 +18,7 @@
 
 #include "filter/kind.h"
 #include "filter/plan.h"
-#include "icp_load.h"
+#include "icp/icp_load.h"
 
 #define SEED 0x69637066656564ull
 #define FEED_PORT 4000

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "icp_load.h"
+#include "icp/icp_load.h"
 #include "key/squid_key.h"
 #include "xdp/load.h"
 

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "filter/live.h"
-#include "icp.h"
+#include "icp/icp.h"
 #include "key/squid_key.h"
 
 struct found {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "digest.h"
+#include "icp/digest.h"
 #include "planes.h"
 
 #define HEAD_BYTES BALEEN_DIGEST_HEAD_BYTES

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include <icp_journal.h>
+#include <icp/icp_journal.h>
 
 #include "random.h"
 

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
+#include "icp/squid_source.h"
 #include "list/list.h"
 #include "random.h"
-#include "squid_source.h"
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "digest_document.h"
-#include "icp.h"
+#include "icp/icp.h"
 #include "input.h"
 #include "util/clock.h"
 

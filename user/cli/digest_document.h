@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#include "digest.h"
+#include "icp/digest.h"
 #include "list_options.h"
 
 /**

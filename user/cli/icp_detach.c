@@ -4,7 +4,7 @@
 #include <getopt.h>
 
 #include "forget_gone.h"
-#include "icp_gone.h"
+#include "icp/icp_stale.h"
 #include "icp_verbs.h"
 
 enum {

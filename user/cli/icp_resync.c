@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "icp.h"
-#include "icp_resync.h"
+#include "icp/icp.h"
+#include "icp/icp_resync.h"
 #include "icp_verbs.h"
 #include "progress.h"
 #include "util/clock.h"

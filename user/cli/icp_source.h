@@ -6,7 +6,7 @@
 #define BALEEN_CLI_ICP_SOURCE_H
 
 #include "cli.h"
-#include "squid_source.h"
+#include "icp/squid_source.h"
 
 #define FROM_HELP                                                                              \
 	"  --from WHAT      every SOURCE is a digest, a log (store.log) or objects (Squid's\n" \

@@ -6,7 +6,7 @@
 #define BALEEN_CLI_ICP_WORDS_H
 
 #include "cli.h"
-#include "icp_attach.h"
+#include "icp/icp_attach.h"
 
 #define MAX_ASKERS 256
 

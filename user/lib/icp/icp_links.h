@@ -6,7 +6,7 @@
 #ifndef BALEEN_ICP_LINKS_H
 #define BALEEN_ICP_LINKS_H
 
-#include "icp_load.h"
+#include "icp/icp_load.h"
 #include "net/device.h"
 
 /**

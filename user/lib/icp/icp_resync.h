@@ -13,7 +13,7 @@
 #ifndef BALEEN_ICP_RESYNC_H
 #define BALEEN_ICP_RESYNC_H
 
-#include "squid_source.h"
+#include "icp/squid_source.h"
 #include "util/error.h"
 
 /**

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "squid_objects.h"
+#include "icp/squid_objects.h"
 #include "util/lines.h"
 
 #define KEY_DIGITS 32

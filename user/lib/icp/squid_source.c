@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "squid_source.h"
+#include "icp/squid_source.h"
 #include "util/fetch.h"
 #include "util/unpack.h"
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "filter/compat.h"
-#include "icp_feeders.h"
-#include "icp_next.h"
-#include "icp_rebuild.h"
-#include "icp_recorder.h"
-#include "icp_resync.h"
+#include "icp/icp_feeders.h"
+#include "icp/icp_next.h"
+#include "icp/icp_rebuild.h"
+#include "icp/icp_recorder.h"
+#include "icp/icp_resync.h"
 #include "util/clock.h"
 #include "util/signals.h"
 

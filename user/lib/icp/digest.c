@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "digest.h"
 #include "filter/bloom_bits.h"
 #include "filter/estimate.h"
+#include "icp/digest.h"
 
 #define BLOCK_BITS (BALEEN_BLOCK_BYTES * 8)
 

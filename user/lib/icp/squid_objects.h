@@ -25,7 +25,7 @@
 #ifndef BALEEN_SQUID_OBJECTS_H
 #define BALEEN_SQUID_OBJECTS_H
 
-#include "squid_set.h"
+#include "icp/squid_set.h"
 #include "util/error.h"
 
 /**

@@ -6,7 +6,7 @@
 #define BALEEN_ICP_REBUILD_H
 
 #include "filter/filter.h"
-#include "icp_journal.h"
+#include "icp/icp_journal.h"
 
 /* Share of slots of a cuckoo table that a build may fill: the programs, which have to
  * find room for more keys, move one key at most.

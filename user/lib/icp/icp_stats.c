@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "filter/compat.h"
-#include "icp.h"
+#include "icp/icp.h"
 
 int baleen_icp_sibling(const struct baleen_icp *icp, const char *name)
 {

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "icp_links.h"
-#include "icp_next.h"
+#include "icp/icp_links.h"
+#include "icp/icp_next.h"
 #include "xdp/load.h"
 
 /* Times a reader starts again because a writer took the program it looked at. */

@@ -17,7 +17,7 @@
 #ifndef BALEEN_ICP_NEXT_H
 #define BALEEN_ICP_NEXT_H
 
-#include "icp.h"
+#include "icp/icp.h"
 
 /**
  * baleen_icp_next() - load the next generation

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "icp_journal.h"
+#include "icp/icp_journal.h"
 
 #define FIRST_SLOTS 1024
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "icp_load.h"
+#include "icp/icp_load.h"
 #include "xdp/load.h"
 
 #include "icp.skel.h"

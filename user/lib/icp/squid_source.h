@@ -10,10 +10,10 @@
 #ifndef BALEEN_SQUID_SOURCE_H
 #define BALEEN_SQUID_SOURCE_H
 
-#include "digest.h"
-#include "squid_objects.h"
-#include "squid_set.h"
-#include "store_log.h"
+#include "icp/digest.h"
+#include "icp/squid_objects.h"
+#include "icp/squid_set.h"
+#include "icp/store_log.h"
 
 /* Room for baleen_squid_source_text(). */
 #define BALEEN_SQUID_SOURCE_TEXT 256

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "icp_attach.h"
-#include "icp_links.h"
+#include "icp/icp_attach.h"
+#include "icp/icp_links.h"
 #include "net/links.h"
 #include "util/signals.h"
 #include "xdp/load.h"

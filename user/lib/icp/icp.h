@@ -21,7 +21,7 @@
 
 #include <net/if.h>
 
-#include "icp_load.h"
+#include "icp/icp_load.h"
 #include "xdp/xdp.h"
 
 #define BALEEN_ICP_PIN_ROOT BALEEN_BPFFS "/baleen-icp"

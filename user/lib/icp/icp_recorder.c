@@ -7,8 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "icp_links.h"
-#include "icp_recorder.h"
+#include "icp/icp_links.h"
+#include "icp/icp_recorder.h"
 
 static int take_event(void *data, void *bytes, size_t n_bytes)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icp_links.h"
-#include "icp_next.h"
+#include "icp/icp_links.h"
+#include "icp/icp_next.h"
 #include "xdp/load.h"
 
 /* --- load ------------------------------------------------------------------ */

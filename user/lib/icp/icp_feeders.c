@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "icp_feeders.h"
+#include "icp/icp_feeders.h"
 #include "util/fetch.h"
 
 /* The address of a host as numbers, IPv4 mapped; false for a name. */

@@ -5,7 +5,7 @@
 #ifndef BALEEN_ICP_GONE_H
 #define BALEEN_ICP_GONE_H
 
-#include "icp.h"
+#include "icp/icp.h"
 #include "xdp/stale_pins.h"
 
 /**

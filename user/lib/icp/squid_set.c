@@ -5,7 +5,7 @@
 
 #include "list/list.h"
 
-#include "squid_set.h"
+#include "icp/squid_set.h"
 
 /* Events at first, and the least that are sorted on the way. */
 #define MIN_EVENTS 65536

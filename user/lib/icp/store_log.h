@@ -7,7 +7,7 @@
 #ifndef BALEEN_STORE_LOG_H
 #define BALEEN_STORE_LOG_H
 
-#include "squid_set.h"
+#include "icp/squid_set.h"
 #include "util/error.h"
 
 /**

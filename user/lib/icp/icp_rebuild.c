@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "filter/live.h"
-#include "icp_rebuild.h"
+#include "icp/icp_rebuild.h"
 #include "ops/build.h"
 
 /* --- keys --------------------------------------------------------------------- */

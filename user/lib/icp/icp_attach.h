@@ -5,7 +5,7 @@
 #ifndef BALEEN_ICP_ATTACH_H
 #define BALEEN_ICP_ATTACH_H
 
-#include "icp.h"
+#include "icp/icp.h"
 #include "xdp/attach.h"
 
 /**

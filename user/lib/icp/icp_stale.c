@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "icp_gone.h"
+#include "icp/icp_stale.h"
 
 struct walk {
 	void (*tell)(const struct baleen_gone *gone, void *data);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "store_log.h"
+#include "icp/store_log.h"
 #include "util/lines.h"
 
 static enum baleen_store_event parse(const char *line, size_t n_bytes, u64 *hi, u64 *lo)

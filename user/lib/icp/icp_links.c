@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "icp_links.h"
+#include "icp/icp_links.h"
 #include "net/netlink.h"
 #include "xdp/load.h"
 

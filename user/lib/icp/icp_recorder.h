@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "icp_journal.h"
+#include "icp/icp_journal.h"
 #include "util/error.h"
 
 struct ring_buffer;
