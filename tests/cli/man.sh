@@ -66,8 +66,8 @@ fi
 
 # --- the page of the configuration ---
 
-statements=$(sed -n 's/^\t{ "\([a-z-]*\)", \(OF\|BEGINS\)_.*/\1/p' user/lib/conf_*.c
-	sed -n '/ feed_words\[\]/,/;/p' user/lib/conf_*.c | grep -o '"[a-z-]*"' | tr -d '"')
+statements=$(sed -n 's/^\t{ "\([a-z-]*\)", \(OF\|BEGINS\)_.*/\1/p' user/lib/deploy/conf_*.c
+	sed -n '/ feed_words\[\]/,/;/p' user/lib/deploy/conf_*.c | grep -o '"[a-z-]*"' | tr -d '"')
 is "baleen.conf.5 has the statements that are read" \
 	"$(sed -n 's/^\.It Cm \([a-z-]*\).*/\1/p' "$MAN/baleen.conf.5" | sort)" "$(sort <<<"$statements")"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf.h"
+#include "deploy/conf.h"
 #include "xdp/qualifiers.h"
 
 #define MAX_BYTES 1024

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <deploy.h>
+#include <deploy/deploy.h>
 
 #define TIMEOUT_MS 10000
 

@@ -20,7 +20,7 @@
 
 #include <bpf/bpf.h>
 
-#include <deploy.h>
+#include <deploy/deploy.h>
 #include <net/frame.h>
 
 #include "history_model.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "conf.h"
+#include "deploy/conf.h"
 #include "net/device.h"
 
 #define R "rule a drop\n"

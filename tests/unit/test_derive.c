@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include <ops/build.h>
-#include <derive.h>
+#include <deploy/derive.h>
 #include <ops/edit.h>
 
 #include "lists.h"

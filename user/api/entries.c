@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "deploy.h"
+#include "deploy/deploy.h"
 
 /**
  * struct request - a change of the entries of a rule

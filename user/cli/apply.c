@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "apply.h"
-#include "conf_apply.h"
 #include "conf_guard.h"
-#include "confirm.h"
+#include "deploy/conf_apply.h"
+#include "deploy/confirm.h"
 #include "feed_progress.h"
 #include "util/duration.h"
 #include "util/fetch.h"

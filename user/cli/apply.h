@@ -6,7 +6,7 @@
 #define BALEEN_CLI_APPLY_H
 
 #include "cli.h"
-#include "conf_plan.h"
+#include "deploy/conf_plan.h"
 
 /* One line a change, each beginning with the device. */
 void print_changes(const char *device, const struct baleen_conf_plan *plan);

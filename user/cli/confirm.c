@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "apply.h"
-#include "confirm.h"
+#include "deploy/confirm.h"
 #include "xdp/pins.h"
 
 /* --- the process that waits ---------------------------------------------------- */

@@ -6,7 +6,7 @@
 #ifndef BALEEN_CLI_HOLD_H
 #define BALEEN_CLI_HOLD_H
 
-#include "deploy.h"
+#include "deploy/deploy.h"
 #include "rules.h"
 
 /**

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "confirm.h"
+#include "deploy/confirm.h"
 #include "made_of.h"
 #include "state/entries.h"
 #include "state/feeds.h"

@@ -5,11 +5,11 @@
 #include <limits.h>
 #include <string.h>
 
+#include "deploy/saved.h"
 #include "guard.h"
 #include "hold.h"
 #include "policy.h"
 #include "restore.h"
-#include "saved.h"
 #include "target.h"
 #include "xdp/attach.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "confirm.h"
-#include "deploy.h"
+#include "deploy/confirm.h"
+#include "deploy/deploy.h"
 #include "net/link_wait.h"
 #include "restore.h"
 #include "util/clock.h"

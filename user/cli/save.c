@@ -3,8 +3,8 @@
 #include <getopt.h>
 #include <signal.h>
 
+#include "deploy/saved.h"
 #include "describe.h"
-#include "saved.h"
 #include "target.h"
 #include "util/signals.h"
 

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "conf_guard.h"
-#include "conf_plan.h"
+#include "deploy/conf_plan.h"
+#include "deploy/protect.h"
 #include "feed_progress.h"
 #include "state/feed_update.h"
 #include "util/signals.h"
-#include "withhold.h"
 
 /**
  * struct update - what is asked for

@@ -6,7 +6,7 @@
 #define BALEEN_CLI_WHY_H
 
 #include "cli.h"
-#include "explain.h"
+#include "deploy/explain.h"
 
 /**
  * struct why - one run of why

@@ -16,7 +16,7 @@
 #include <syslog.h>
 
 #include "daemon.h"
-#include "deploy.h"
+#include "deploy/deploy.h"
 #include "state/rule_store_path.h"
 
 /* A driver may not be ready yet, or another writer at work: for half a minute. */

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <syslog.h>
 
-#include "confirm.h"
 #include "daemon.h"
-#include "deploy.h"
+#include "deploy/confirm.h"
+#include "deploy/deploy.h"
 
 /**
  * struct round - one look at all states

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "confirm.h"
+#include "deploy/confirm.h"
 #include "metrics_state.h"
 #include "state/entries.h"
 #include "state/feeds.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "derive_image.h"
+#include "deploy/derive_image.h"
 #include "filter/bloom_bits.h"
 #include "filter/compat.h"
 #include "filter/estimate.h"

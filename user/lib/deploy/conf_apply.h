@@ -5,7 +5,7 @@
 #ifndef BALEEN_CONF_APPLY_H
 #define BALEEN_CONF_APPLY_H
 
-#include "conf_plan.h"
+#include "deploy/conf_plan.h"
 
 /**
  * struct baleen_conf_apply - what is to be done, and what was

@@ -9,7 +9,7 @@
 #ifndef BALEEN_EXPLAIN_H
 #define BALEEN_EXPLAIN_H
 
-#include "derive.h"
+#include "deploy/derive.h"
 #include "net/frame.h"
 #include "state/drops.h"
 #include "xdp/shadow_prog.h"

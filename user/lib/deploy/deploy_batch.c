@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deploy_touched.h"
+#include "deploy/dirty_keys.h"
 
 /**
  * struct work - a batch on its way

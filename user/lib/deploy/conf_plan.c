@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf_plan.h"
-#include "deploy_step.h"
+#include "deploy/conf_plan.h"
+#include "deploy/deploy_step.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "state/protected.h"

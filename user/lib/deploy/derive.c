@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "derive.h"
-#include "derive_image.h"
+#include "deploy/derive.h"
+#include "deploy/derive_image.h"
 #include "filter/compat.h"
 #include "list/special.h"
 #include "ops/algebra.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "conf.h"
+#include "deploy/conf.h"
 
 #define SUFFIX ".conf"
 

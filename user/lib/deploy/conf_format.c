@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf.h"
+#include "deploy/conf.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "net/device.h"

@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "confirm.h"
-#include "deploy.h"
+#include "deploy/confirm.h"
+#include "deploy/deploy.h"
 #include "ops/image_file.h"
 #include "state/rule_store_path.h"
 #include "state/sql.h"

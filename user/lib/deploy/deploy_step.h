@@ -11,7 +11,7 @@
 #ifndef BALEEN_DEPLOY_STEP_H
 #define BALEEN_DEPLOY_STEP_H
 
-#include "deploy.h"
+#include "deploy/deploy.h"
 
 /**
  * struct baleen_deploy_step - a ruleset that is about to go live

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "deploy_step.h"
-#include "deploy_touched.h"
+#include "deploy/deploy_step.h"
+#include "deploy/dirty_keys.h"
 #include "ops/change.h"
 
 /* Keys that are looked for in feeds one by one: to read a million lines for one of

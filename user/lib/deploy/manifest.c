@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "manifest.h"
+#include "deploy/manifest.h"
 #include "xdp/qualifiers.h"
 
 #define FORMAT "baleen rules"

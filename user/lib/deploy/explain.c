@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "explain.h"
+#include "deploy/explain.h"
 
 /* --- packet path ----------------------------------------------------------- */
 

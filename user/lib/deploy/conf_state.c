@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf_plan.h"
+#include "deploy/conf_plan.h"
 
 const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf *conf,
 						       const char *rule,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "derive_image.h"
+#include "deploy/derive_image.h"
 #include "list/list_algebra.h"
 #include "ops/image_file.h"
 

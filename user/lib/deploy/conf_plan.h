@@ -13,8 +13,8 @@
 #ifndef BALEEN_CONF_PLAN_H
 #define BALEEN_CONF_PLAN_H
 
-#include "conf.h"
-#include "deploy.h"
+#include "deploy/conf.h"
+#include "deploy/deploy.h"
 #include "state/feed_update.h"
 
 /**

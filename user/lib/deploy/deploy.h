@@ -8,7 +8,7 @@
 #ifndef BALEEN_DEPLOY_H
 #define BALEEN_DEPLOY_H
 
-#include "derive.h"
+#include "deploy/derive.h"
 #include "xdp/attach.h"
 #include "xdp/update.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "deploy_step.h"
+#include "deploy/deploy_step.h"
 
 /* How long to wait for the pins that were just let go of. */
 #define REOPEN_TIMEOUT_MS BALEEN_LOCK_TIMEOUT_MS

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf_apply.h"
-#include "confirm.h"
+#include "deploy/conf_apply.h"
+#include "deploy/confirm.h"
+#include "deploy/protect.h"
 #include "state/rule_store_path.h"
-#include "withhold.h"
 
 /* --- open ---------------------------------------------------------------------- */
 

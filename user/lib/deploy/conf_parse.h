@@ -5,7 +5,7 @@
 #ifndef BALEEN_CONF_PARSE_H
 #define BALEEN_CONF_PARSE_H
 
-#include "conf.h"
+#include "deploy/conf.h"
 
 #define BALEEN_CONF_MAX_LINE 8192
 #define BALEEN_CONF_MAX_WORDS 64

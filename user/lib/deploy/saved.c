@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "manifest.h"
+#include "deploy/manifest.h"
 #include "ops/image_file.h"
 #include "util/lock.h"
 #include "util/signals.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "derive.h"
-#include "derive_image.h"
+#include "deploy/derive.h"
+#include "deploy/derive_image.h"
 
 /**
  * struct line - a line of a feed that covers the key

@@ -2,8 +2,8 @@
 /* Finding out anew what is withheld. */
 #include <string.h>
 
+#include "deploy/protect.h"
 #include "state/protected.h"
-#include "withhold.h"
 
 static bool is_same(const struct baleen_withheld_set *a, const struct baleen_withheld_set *b)
 {

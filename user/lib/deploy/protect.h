@@ -5,7 +5,7 @@
 #ifndef BALEEN_WITHHOLD_H
 #define BALEEN_WITHHOLD_H
 
-#include "deploy.h"
+#include "deploy/deploy.h"
 
 /**
  * baleen_withhold() - refresh what is withheld

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "deploy.h"
+#include "deploy/deploy.h"
 
 /**
  * struct baleen_touched - keys of a rule whose place may have changed

@@ -5,7 +5,7 @@
 #ifndef BALEEN_MANIFEST_H
 #define BALEEN_MANIFEST_H
 
-#include "saved.h"
+#include "deploy/saved.h"
 
 /**
  * baleen_manifest_format() - the manifest as text

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conf_parse.h"
+#include "deploy/conf_parse.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "util/number.h"
