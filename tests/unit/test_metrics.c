@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include <metrics_families.h>
+#include <report/metrics_families.h>
 
 #define DASHBOARD "user/grafana/dashboard.json"
 #define ALERTS "user/prometheus/baleen.rules.yml"

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include <state/feeds.h>
-#include <metrics_state.h>
+#include <report/metrics_state.h>
 #include <state/entries.h>
 
 #include "states.h"

@@ -2,8 +2,8 @@
 /* baleen doctor: what is wrong with a device, and what mends it. */
 #include <getopt.h>
 
-#include "checkup.h"
 #include "cli.h"
+#include "report/checkup.h"
 
 static void print(const struct baleen_finding *finding)
 {

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "metrics_source.h"
 #include "net/device.h"
 #include "ops/image_file.h"
+#include "report/metrics_source.h"
 
 enum { OPTION_OUT = 'o', OPTION_OPENMETRICS = 0x100 };
 

@@ -19,7 +19,7 @@
 #include <sqlite3.h>
 #include <systemd/sd-event.h>
 
-#include "metrics_source.h"
+#include "report/metrics_source.h"
 
 /* What another writer kept us from is tried again. */
 #define DAEMON_RETRY_US 100000ull

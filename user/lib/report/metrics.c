@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "metrics_families.h"
+#include "report/metrics_families.h"
 
 /* --- text ------------------------------------------------------------------ */
 

@@ -9,7 +9,7 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include "checkup_parts.h"
+#include "report/checkup_parts.h"
 #include "state/rule_store_path.h"
 
 /* A few large feeds, and the copies that a change needs. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checkup_parts.h"
+#include "report/checkup_parts.h"
 
 #define NAMES_BYTES 400
 

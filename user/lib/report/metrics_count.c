@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "filter/kind.h"
-#include "metrics_count.h"
+#include "report/metrics_count.h"
 
 static u64 now_s(void)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "deploy/confirm.h"
-#include "metrics_state.h"
+#include "report/metrics_state.h"
 #include "state/entries.h"
 #include "state/feeds.h"
 

@@ -5,7 +5,7 @@
 #ifndef BALEEN_METRICS_STATE_H
 #define BALEEN_METRICS_STATE_H
 
-#include "metrics_count.h"
+#include "report/metrics_count.h"
 
 /**
  * baleen_metrics_add_state() - what the state of a device tells

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The table of metric families. */
-#include "metrics_families.h"
 #include "net/device.h"
+#include "report/metrics_families.h"
 
 #define OF_DEVICE(member) offsetof(struct baleen_metrics_device, member)
 #define OF_RULE(member) offsetof(struct baleen_metrics_rule, member)

@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "checkup_parts.h"
+#include "report/checkup_parts.h"
 #include "xdp/load.h"
 
 #define OLDEST_MAJOR 6

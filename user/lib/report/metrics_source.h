@@ -16,8 +16,8 @@
 #ifndef BALEEN_METRICS_SOURCE_H
 #define BALEEN_METRICS_SOURCE_H
 
-#include "metrics.h"
-#include "metrics_count.h"
+#include "report/metrics.h"
+#include "report/metrics_count.h"
 
 /**
  * baleen_metrics_collect() - metrics of the devices of this network namespace

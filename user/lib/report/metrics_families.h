@@ -5,7 +5,7 @@
 #ifndef BALEEN_METRICS_FAMILIES_H
 #define BALEEN_METRICS_FAMILIES_H
 
-#include "metrics.h"
+#include "report/metrics.h"
 
 #define BALEEN_METRICS_LABELS 3
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "checkup_parts.h"
+#include "report/checkup_parts.h"
 #include "state/entries.h"
 
 const char *baleen_level_text(enum baleen_level level)

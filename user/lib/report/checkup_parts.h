@@ -5,9 +5,9 @@
 #ifndef BALEEN_CHECKUP_PARTS_H
 #define BALEEN_CHECKUP_PARTS_H
 
-#include "checkup.h"
 #include "net/ethtool.h"
 #include "net/links.h"
+#include "report/checkup.h"
 #include "state/rule_store.h"
 #include "xdp/xdp.h"
 

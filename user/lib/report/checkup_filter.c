@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "checkup_parts.h"
 #include "kmod/kmod_rules.h"
+#include "report/checkup_parts.h"
 #include "xdp/dispatcher.h"
 
 /* What fits in one page beside the head room of XDP, the frame's end and headers
