@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "filter/filter_strings.h"
 #include "lists.h"
 #include "ops/build.h"
 #include "random.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "filter/filter_strings.h"
 #include "key/key_spec.h"
 #include "ops/build.h"
 #include "ops/change.h"

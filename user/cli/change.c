@@ -10,6 +10,7 @@
 
 #include "change_entries.h"
 #include "describe.h"
+#include "filter/filter_strings.h"
 #include "filter/live.h"
 #include "guard.h"
 #include "kmod/kmod_change.h"

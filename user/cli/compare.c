@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filter/filter_strings.h"
 #include "input.h"
 #include "ops/algebra.h"
 #include "ops/image_file.h"

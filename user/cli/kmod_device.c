@@ -5,6 +5,7 @@
 
 #include "guard.h"
 #include "kmod_device.h"
+#include "net/kmod_hook.h"
 
 /* Times that another command may be faster: each of them is done then. */
 #define MAX_TRIES 100
@@ -14,7 +15,7 @@ bool is_kmod_device(const char *device)
 	unsigned int ifindex = baleen_device_index(device);
 	struct baleen_xdp xdp;
 
-	if (!ifindex || !baleen_kmod_rules_on(ifindex))
+	if (!ifindex || !baleen_kmod_has_rules(ifindex))
 		return false;
 	if (baleen_xdp_open(&xdp, device, false, NULL))
 		return true;

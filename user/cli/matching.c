@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filter/filter_strings.h"
 #include "key/key_text.h"
 #include "list/string_keys.h"
 #include "matching.h"

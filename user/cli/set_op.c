@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "describe.h"
+#include "filter/filter_strings.h"
 #include "filter/live.h"
 #include "filter/quotient_table.h"
 #include "guard.h"

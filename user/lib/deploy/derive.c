@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "deploy/derive.h"
-#include "deploy/derive_image.h"
 #include "filter/compat.h"
 #include "list/special.h"
 #include "ops/algebra.h"
 #include "ops/build.h"
+#include "ops/edit.h"
 #include "ops/image_file.h"
 
 /* Room beside what there is: a ban need not be built anew for at once. */
@@ -340,11 +340,11 @@ static int cut_image(struct derivation *work, const struct baleen_list *set, boo
 	int err;
 
 	asked.key_spec = work->rule->key_spec;
-	err = baleen_derive_held(&work->image, &asked, is_optional, &held, &why);
+	err = baleen_filter_held(&work->image, &asked, is_optional, &held, &why);
 	if (!err && role)
 		err = check_withheld(&work->image, &held, &why);
 	if (!err)
-		err = baleen_derive_edit(&work->image, &held, BALEEN_SET_DIFFERENCE, &why);
+		err = baleen_filter_edit_self(&work->image, &held, BALEEN_SET_DIFFERENCE, &why);
 	if (err)
 		refuse(work, &why, err);
 	else if (role)
@@ -391,7 +391,7 @@ static int cut_feeds(struct derivation *work)
 static int unite_image(struct derivation *work, const struct baleen_list *set)
 {
 	struct baleen_error why;
-	int err = baleen_derive_edit(&work->image, set, BALEEN_SET_UNION, &why);
+	int err = baleen_filter_edit_self(&work->image, set, BALEEN_SET_UNION, &why);
 
 	return err ? refuse(work, &why, err) : 0;
 }

@@ -10,6 +10,7 @@
 #include "icp/icp_attach.h"
 #include "icp/icp_links.h"
 #include "net/links.h"
+#include "util/libbpf_log.h"
 #include "util/signals.h"
 #include "xdp/load.h"
 

@@ -15,6 +15,7 @@
 
 #include "icp/icp_links.h"
 #include "net/netlink.h"
+#include "util/libbpf_log.h"
 #include "xdp/load.h"
 
 /* Of our filter. The first priority, because a filter of another that accepts a frame

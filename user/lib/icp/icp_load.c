@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "icp/icp_load.h"
+#include "util/libbpf_log.h"
 #include "xdp/load.h"
 
 #include "icp.skel.h"

@@ -15,10 +15,10 @@
 #include "filter/bloom_bits.h"
 #include "filter/estimate.h"
 #include "kmod/kmod.h"
+#include "net/kmod_hook.h"
 #include "ops/change.h"
 #include "xdp/load.h"
 
-#define DEVICE "/dev/baleen"
 #define MAX_BYTES "/sys/module/baleen/parameters/max_bytes"
 
 /* Times that what changes meanwhile is looked at again. */
@@ -48,15 +48,15 @@ static int refuse_open(int code, struct baleen_error *error)
 	case EACCES:
 	case EPERM:
 		return baleen_fail(error, EACCES,
-				   DEVICE ": %s: the filters of the module are for root",
+				   BALEEN_KMOD_NODE ": %s: the filters of the module are for root",
 				   strerror(code));
-	default: return baleen_fail(error, code, DEVICE ": %s", strerror(code));
+	default: return baleen_fail(error, code, BALEEN_KMOD_NODE ": %s", strerror(code));
 	}
 }
 
 int baleen_kmod_open(bool for_writing, int *fd, struct baleen_error *error)
 {
-	int opened = open(DEVICE, (for_writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
+	int opened = open(BALEEN_KMOD_NODE, (for_writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
 	struct stat stat;
 
 	if (opened < 0)
@@ -65,7 +65,7 @@ int baleen_kmod_open(bool for_writing, int *fd, struct baleen_error *error)
 	if (fstat(opened, &stat) || !S_ISCHR(stat.st_mode)) {
 		close(opened);
 		return baleen_fail(error, ENODEV,
-				   DEVICE " is a file, not the device of the module: remove it, "
+				   BALEEN_KMOD_NODE " is a file, not the device of the module: remove it, "
 					  "then 'modprobe -r baleen; modprobe baleen'");
 	}
 	*fd = opened;

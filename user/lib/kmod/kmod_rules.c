@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "kmod/kmod_rules.h"
+#include "net/kmod_hook.h"
 #include "xdp/load.h"
 #include "xdp/xdp.h"
 
@@ -106,18 +107,6 @@ void baleen_kmod_rules_close(struct baleen_kmod_rules *rules)
 {
 	close(rules->fd);
 	rules->fd = -1;
-}
-
-bool baleen_kmod_rules_on(unsigned int ifindex)
-{
-	struct baleen_dev_binding binding = { .ifindex = ifindex };
-	int fd, err;
-
-	if (baleen_kmod_open(false, &fd, NULL))
-		return false;
-	err = baleen_kmod_command(fd, BALEEN_DEV_BINDING, &binding);
-	close(fd);
-	return !err;
 }
 
 /* Devices come and go between the two calls: once more for those that came. */
@@ -329,7 +318,7 @@ static int open_free(const char *device, int *fd, int *ifindex, struct baleen_er
 		err = baleen_kmod_open(true, fd, error);
 	if (err)
 		return err;
-	if (baleen_kmod_rules_on(*ifindex))
+	if (baleen_kmod_has_rules(*ifindex))
 		err = explain_bind(-EEXIST, device, error);
 	else
 		err = refuse_xdp(device, *ifindex, error);

@@ -68,14 +68,6 @@ int baleen_kmod_rules_again(struct baleen_kmod_rules *rules, struct baleen_error
 void baleen_kmod_rules_close(struct baleen_kmod_rules *rules);
 
 /**
- * baleen_kmod_rules_on() - has the module rules on a device?
- * @ifindex: of the device
- *
- * Return: true when it has; false when not, or when it cannot be asked.
- */
-bool baleen_kmod_rules_on(unsigned int ifindex);
-
-/**
  * baleen_kmod_rules_each() - all devices of this network namespace that have some
  * @fn: called for each; anything but 0 ends the walk
  * @data: for @fn

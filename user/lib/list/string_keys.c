@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "filter/filter.h"
-#include "list/list.h"
-#include "list/list_sort.h"
 #include "list/string_keys.h"
 
 #define FIRST_ROOM 4096
@@ -191,25 +188,6 @@ int baleen_strings_unique(struct baleen_strings *strings)
 
 /* --- keys ------------------------------------------------------------------ */
 
-static bool hashes_bytes(const struct baleen_filter *filter)
-{
-	return baleen_needs_bytes(&filter->image.table[BALEEN_TUPLE]);
-}
-
-struct baleen_key baleen_string_key(const struct baleen_filter *filter, struct baleen_string string)
-{
-	struct baleen_key key = {
-		.domain = BALEEN_TUPLE,
-		.hi = baleen_hash_string(&filter->image.seed, string.bytes, string.n_bytes),
-	};
-
-	if (hashes_bytes(filter)) {
-		key.lo = (uintptr_t)string.bytes;
-		key.dst_hi = string.n_bytes;
-	}
-	return key;
-}
-
 struct baleen_string baleen_key_string(const struct baleen_key *key)
 {
 	return (struct baleen_string){ (const u8 *)(uintptr_t)key->lo, key->dst_hi };
@@ -223,36 +201,4 @@ void baleen_string_show(struct baleen_string string, char *text)
 	for (size_t i = 0; i < n; i++)
 		*text++ = string.bytes[i] >= ' ' && string.bytes[i] <= '~' ? string.bytes[i] : '?';
 	strcpy(text, n < string.n_bytes ? "...'" : "'");
-}
-
-int baleen_filter_test_string(const struct baleen_filter *filter, const struct baleen_key *key)
-{
-	const struct baleen_table *table = &filter->image.table[BALEEN_TUPLE];
-	struct baleen_string string;
-
-	if (!hashes_bytes(filter))
-		return baleen_table_test(table, &filter->image.seed, filter->bytes, key);
-	string = baleen_key_string(key);
-	return baleen_classic_test_bytes(table, filter->bytes, string.bytes, string.n_bytes);
-}
-
-int baleen_list_resolve(struct baleen_list *list, const struct baleen_filter *filter)
-{
-	static const struct baleen_filter none;
-	struct baleen_string string;
-	struct baleen_key *keys;
-	size_t at = 0, n = 0;
-
-	if (!list->strings.n)
-		return 0;
-	keys = calloc(list->strings.n, sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	while (baleen_strings_next(&list->strings, &at, &string))
-		keys[n++] = baleen_string_key(filter ? filter : &none, string);
-	free(list->key);
-	list->key = keys;
-	list->n_key = list->room_key = n;
-	baleen_list_sort(list);
-	return 0;
 }

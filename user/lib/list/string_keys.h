@@ -17,9 +17,6 @@
 
 #include <baleen/siphash.h>
 
-struct baleen_filter;
-struct baleen_list;
-
 /**
  * struct baleen_strings - strings of a list
  * @bytes: see above
@@ -92,18 +89,6 @@ int baleen_strings_unique(struct baleen_strings *strings);
 void baleen_strings_free(struct baleen_strings *strings);
 
 /**
- * baleen_string_key() - the key of a string in a filter
- * @filter: the filter
- * @string: has to stay where it is for as long as the key
- *
- * Return: a BALEEN_TUPLE whose hi is baleen_hash_string(). Where the filter
- * hashes the string's own bytes (BALEEN_HASH_MURMUR3), lo and dst_hi say where
- * they are: see baleen_key_string().
- */
-struct baleen_key baleen_string_key(const struct baleen_filter *filter,
-				    struct baleen_string string);
-
-/**
  * baleen_key_string() - where the bytes of such a key are
  * @key: of baleen_string_key() and a filter that hashes the bytes
  *
@@ -118,18 +103,5 @@ struct baleen_string baleen_key_string(const struct baleen_key *key);
  *        is long
  */
 void baleen_string_show(struct baleen_string string, char *text);
-
-/**
- * baleen_list_resolve() - the keys that the strings of a list are in a filter
- * @list: finished; its keys are made anew and sorted, its strings stay
- * @filter: the filter that the list is to change or to be compared with; NULL for
- *          keys that are good for comparing two lists
- *
- * What changes a filter by a list goes by its keys. Of a list without strings
- * nothing changes.
- *
- * Return: 0 or -ENOMEM.
- */
-int baleen_list_resolve(struct baleen_list *list, const struct baleen_filter *filter);
 
 #endif /* BALEEN_STRING_KEYS_H */

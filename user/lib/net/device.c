@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "net/device.h"
-#include "xdp/load.h"
+#include "util/libbpf_log.h"
 
 const char *baleen_mode_text(enum baleen_mode mode)
 {

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "deploy/derive_image.h"
 #include "filter/bloom_bits.h"
 #include "filter/compat.h"
 #include "filter/estimate.h"
@@ -278,7 +277,7 @@ static int keep_held(const struct baleen_filter *a, const struct baleen_list *li
 		return baleen_fail(error, EOPNOTSUPP,
 				   "prefixes cannot be looked up in a filter that cannot be "
 				   "listed");
-	err = baleen_derive_held(a, list, false, &held, error);
+	err = baleen_filter_held(a, list, false, &held, error);
 	if (!err)
 		err = baleen_build(&held, &options, out, error);
 	baleen_list_free(&held);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "filter/filter_strings.h"
 #include "ops/layout.h"
 
 /* Keys converted to canonical form at a time: they stay in the L1 cache. */

@@ -9,6 +9,7 @@
 #include "filter/bloom_bits.h"
 #include "filter/compat.h"
 #include "filter/directory_table.h"
+#include "filter/filter_strings.h"
 #include "filter/live.h"
 #include "filter/plan.h"
 #include "list/list_set.h"

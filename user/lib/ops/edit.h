@@ -84,4 +84,30 @@ int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_l
  */
 u64 baleen_filter_room(const struct baleen_filter *filter);
 
+/**
+ * baleen_filter_held() - the part of a set that an image holds
+ * @image: the image
+ * @set: a finished list of the same key
+ * @is_optional: prefixes are passed over where the image cannot be listed
+ * @held: a finished list, to be freed also on failure
+ * @error: filled in on failure
+ *
+ * Return: 0; -EOPNOTSUPP when @set has prefixes, and the image keeps too little to
+ * tell, or to be changed so; -ENOMEM.
+ */
+int baleen_filter_held(const struct baleen_filter *image, const struct baleen_list *set,
+		       bool is_optional, struct baleen_list *held, struct baleen_error *error);
+
+/**
+ * baleen_filter_edit_self() - change an image, unless there is nothing to change
+ * @image: replaced by the changed one; untouched on failure
+ * @change: a finished list of the same key
+ * @op: what of both is kept
+ * @error: filled in on failure
+ *
+ * Return: as baleen_filter_edit().
+ */
+int baleen_filter_edit_self(struct baleen_filter *image, const struct baleen_list *change,
+		       enum baleen_set_op op, struct baleen_error *error);
+
 #endif /* BALEEN_EDIT_H */

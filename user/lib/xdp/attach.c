@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kmod/kmod_rules.h"
+#include "net/kmod_hook.h"
+#include "util/libbpf_log.h"
 #include "xdp/attach.h"
 #include "xdp/dispatcher.h"
 #include "xdp/load.h"
@@ -192,7 +193,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 		return err;
 	configure(&config, device, ruleset, mode, place);
 	err = baleen_device_ifindex(device, &ifindex, error);
-	if (!err && baleen_kmod_rules_on(ifindex))
+	if (!err && baleen_kmod_has_rules(ifindex))
 		err = baleen_fail(error, EBUSY,
 				  "%s has rules of the kernel module already: 'baleen detach %s' "
 				  "takes them off",

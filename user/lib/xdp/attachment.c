@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/libbpf_log.h"
 #include "xdp/attachment.h"
 #include "xdp/config.h"
 #include "xdp/dispatcher.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "util/libbpf_log.h"
 #include "slot.skel.h"
 #include "xdp/dispatcher.h"
 #include "xdp/load.h"

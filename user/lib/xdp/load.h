@@ -134,19 +134,4 @@ void baleen_loaded_close(struct baleen_loaded *loaded);
 int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 		      struct baleen_error *error);
 
-/**
- * baleen_log_start() - collect what libbpf says instead of printing it
- *
- * Process-wide, as libbpf's print function is.
- */
-void baleen_log_start(void);
-
-/**
- * baleen_log_reason() - the kernel's own words about the last failure
- * @err: a negative errno, for when the kernel had none
- *
- * Return: a line that is valid until the next baleen_log_start().
- */
-const char *baleen_log_reason(int err);
-
 #endif /* BALEEN_LOAD_H */

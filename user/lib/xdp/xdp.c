@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "filter/compat.h"
-#include "kmod/kmod_rules.h"
+#include "net/kmod_hook.h"
 #include "xdp/config.h"
 #include "xdp/load.h"
 #include "xdp/xdp.h"
@@ -265,7 +265,7 @@ static int find_pins(const char *device, struct baleen_pins *pins, struct baleen
 /* Who asks for XDP where the module filters has a command that the module has not. */
 static int not_attached(const char *device, struct baleen_error *error)
 {
-	if (baleen_kmod_rules_on(baleen_device_index(device)))
+	if (baleen_kmod_has_rules(baleen_device_index(device)))
 		return baleen_fail(error, ENOENT,
 				   "the rules of %s are the kernel module's, which only have keys "
 				   "and counters: this is for rules of XDP",

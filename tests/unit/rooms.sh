@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The rooms of user/lib stand on floors: a room includes only rooms below it. No file
+# is in a circle of includes, and each outside library is asked by few rooms.
+# `tests/unit/rooms.sh --graph` prints which room includes which.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+# FLOOR ROOM...
+floors=(
+	"1 util"
+	"2 key"
+	"3 list net"
+	"4 filter"
+	"5 ops xdp"
+	"6 kmod state icp"
+	"7 deploy"
+	"8 report"
+)
+
+# HEADER ROOM...: the rooms that may include a header of an outside library
+outside=(
+	"sqlite3.h state"
+	"xdp/libxdp.h xdp"
+	"bpf/ util net xdp icp report"
+	"curl/ util icp"
+	"csv.h list"
+	"jansson.h list state deploy icp report"
+	"libmnl/ net"
+	"zlib.h util"
+)
+
+# Nouns that are still in circles. One stays: a filter asks the table of kinds, and
+# each kind knows the filter.
+blessed=(
+	deploy/deploy deploy/deploy_step deploy/derive deploy/manifest deploy/saved
+	filter/bloom_bits filter/compat filter/cuckoo_table filter/directory_table filter/estimate filter/filter filter/filter_strings filter/fingerprints filter/hashes filter/kind filter/live filter/plan filter/prefix_table filter/quotient_slots filter/quotient_table filter/slots
+	icp/icp icp/icp_links icp/icp_load icp/icp_next
+	list/csv_columns list/csv_table list/import list/import_formats
+	net/address_set net/host
+	ops/algebra ops/algebra_table ops/build ops/change ops/edit ops/image_file ops/layout ops/resize
+	report/checkup report/checkup_parts report/metrics report/metrics_families
+	state/entries state/entry_key state/entry_row state/feed_judge state/feed_update state/feeds state/protected state/rule_store state/rule_store_commit state/rule_store_path state/sql
+	xdp/attach xdp/attachment xdp/dispatcher xdp/load xdp/ruleset xdp/stale_pins xdp/update xdp/xdp
+)
+
+n=0 failed=0
+
+# result NAME [DIAGNOSTICS]: passes when there are no diagnostics
+result()
+{
+	n=$((n + 1))
+	if [ -z "${2-}" ]; then
+		echo "ok $n - $1"
+	else
+		failed=$((failed + 1))
+		echo "not ok $n - $1"
+		sed 's/^/# /' <<<"$2"
+	fi
+}
+
+# includes: FILE INCLUDED, for each include of one file of the library by another
+includes()
+{
+	grep -oHE '^#include "[a-z]+/[a-z0-9_]+\.h"' user/lib/*/*.[ch] |
+		sed -E 's|^user/lib/([^:]*):#include "(.*)"|\1 \2|'
+}
+
+floor_of()
+{
+	local line
+
+	for line in "${floors[@]}"; do
+		case " ${line#* } " in *" $1 "*) echo "${line%% *}" && return ;; esac
+	done
+}
+
+if [ "${1-}" = --graph ]; then
+	includes | sed 's|/[^ ]*||g' | sort | uniq -c | awk '$2 != $3 { print $2, "->", $3, "(" $1 ")" }'
+	exit
+fi
+
+# --- rooms ---
+
+unknown=$(for room in user/lib/*/; do
+	room=$(basename "$room")
+	[ -n "$(floor_of "$room")" ] || echo "user/lib/$room has no floor"
+done)
+result "each room has a floor" "$unknown"
+result "no file lies outside of the rooms" "$(ls user/lib/*.[ch] 2>/dev/null)"
+result "each include names its room" \
+	"$(grep -nE '^#include "[^/"]+"' user/lib/*/*.[ch] | grep -vE '\.skel\.h"|"release\.h"')"
+result "nothing below user/cli includes it" \
+	"$(grep -nE '^#include "(cli|daemon)/' -r user/lib user/api)"
+
+# --- floors ---
+
+up=$(includes | while read -r from to; do
+	a=${from%%/*} b=${to%%/*}
+	[ "$a" = "$b" ] || [ "$(floor_of "$b")" -lt "$(floor_of "$a")" ] || echo "$from includes $to"
+done)
+result "a room includes only rooms on lower floors (${#floors[@]} floors)" "$up"
+
+# A pair of .c and .h is one noun. Nouns that include nothing, or that nothing includes,
+# are taken away again and again: circles are left, and what lies between two of them.
+circles=$(includes | sed -E 's/\.[ch]//g' | awk '$1 != $2' | sort -u | awk '
+	{ from[NR] = $1; to[NR] = $2; n = NR }
+	END {
+		do {
+			delete includes; delete included
+			for (i = 1; i <= n; i++)
+				if (i in from) { includes[from[i]] = 1; included[to[i]] = 1 }
+			changed = 0
+			for (i = 1; i <= n; i++)
+				if (i in from && (!(to[i] in includes) || !(from[i] in included))) {
+					delete from[i]
+					changed = 1
+				}
+		} while (changed)
+		for (i in from)
+			print from[i]
+	}' | sort -u | grep -vxF "$(printf '%s\n' "${blessed[@]}")")
+result "no two nouns include each other, but for the table of kinds" "$circles"
+
+# --- outside ---
+
+for line in "${outside[@]}"; do
+	header=${line%% *}
+	stray=$(grep -nE "^#include <$header" user/lib/*/*.[ch] | while IFS=: read -r file rest; do
+		room=${file#user/lib/}
+		case " ${line#* } " in *" ${room%%/*} "*) ;; *) echo "$file:$rest" ;; esac
+	done)
+	result "<$header> is included in ${line#* } only" "$stray"
+done
+
+echo "1..$n"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The keys that strings are in a filter, whose seed and hash decide them.
+ */
+#ifndef BALEEN_FILTER_STRINGS_H
+#define BALEEN_FILTER_STRINGS_H
+
+#include "filter/filter.h"
+#include "list/string_keys.h"
+
+/**
+ * baleen_string_key() - the key of a string in a filter
+ * @filter: the filter
+ * @string: has to stay where it is for as long as the key
+ *
+ * Return: a BALEEN_TUPLE whose hi is baleen_hash_string(). Where the filter
+ * hashes the string's own bytes (BALEEN_HASH_MURMUR3), lo and dst_hi say where
+ * they are: see baleen_key_string().
+ */
+struct baleen_key baleen_string_key(const struct baleen_filter *filter,
+				    struct baleen_string string);
+
+/**
+ * baleen_list_resolve() - the keys that the strings of a list are in a filter
+ * @list: finished; its keys are made anew and sorted, its strings stay
+ * @filter: the filter that the list is to change or to be compared with; NULL for
+ *          keys that are good for comparing two lists
+ *
+ * What changes a filter by a list goes by its keys. Of a list without strings
+ * nothing changes.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_list_resolve(struct baleen_list *list, const struct baleen_filter *filter);
+
+#endif /* BALEEN_FILTER_STRINGS_H */
