@@ -83,7 +83,7 @@ cat >dictionary.txt <<-END
 	project projects reci-procity re-cog-ni-zance ref-or-ma-tion ret-ri-bu-tion ta-ble
 END
 tr -d - <dictionary.txt | tr -s ' \t' '\n' >exceptions.txt
-(tr -cs 'A-Za-z' '\n' <"$ROOT/README.md" | tr '[:upper:]' '[:lower:]'
+(cat "$ROOT"/README.md "$ROOT"/docs/*.md | tr -cs 'A-Za-z' '\n' | tr '[:upper:]' '[:lower:]'
 	cat exceptions.txt) | sort -u | sed '/^$/d' >words.txt
 use "Hyphenation"
 check "no exception goes by rules" test -z "$(grep -Fxf exceptions.txt by-rules.txt)"

@@ -15,7 +15,7 @@ source "$ROOT/tests/shapes.sh"
 cd "$TMP" || exit 2
 
 # What becomes of a frame, and which counter says so, under `--drop listed
-# --allow allowed`; P passes, D is dropped. The README has it, too.
+# --allow allowed`; P passes, D is dropped. docs/frames.md has it, too.
 #
 #      row        default pass   default drop
 TABLE="
@@ -150,6 +150,25 @@ try_mode()
 	done
 }
 
+# documented: the rows of docs/frames.md in the words of TABLE, which has one more
+documented()
+{
+	sed -n '/^## The table/,/^## /p' "$ROOT/docs/frames.md" | grep '^| ' | sed 1d | awk -F ' *[|] *' '
+		function letter(word) { return word == "passes" ? "P" : word == "dropped" ? "D" : word }
+		{
+			pass = tolower($5)
+			gsub("not ip", "not_ip", pass)
+			drop = pass
+			if (split(pass, both, "; under drop: ") == 2) {
+				pass = both[1]
+				drop = both[2]
+			}
+			print letter($3), pass, letter($4), drop
+		}'
+}
+
+is "docs/frames.md has the table" "$(documented)" "$(sed '/^ *$/d; s/^ *[a-z_]* *//; s/ \+/ /g' <<<"$TABLE" |
+	sed '$d; s/listed\|allowed/that rule/g')"
 make_pair
 printf '%s\n' 192.0.2.1 2001:db8:a::bad1 >listed.txt
 printf '%s\n' 192.0.2.2 2001:db8:a::d2 >allowed.txt
