@@ -20,7 +20,7 @@
 # make bench-squid  answers to ICP queries, and what they cost a Squid, as root
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
-# make install    DESTDIR= prefix=/usr/local sbindir= libdir= mandir= unitdir= udevdir= sysconfdir=
+# make install    DESTDIR= prefix=/usr/local sbindir= libdir= docdir= mandir= unitdir= udevdir= sysconfdir=
 # make install-dkms  DESTDIR= the module's sources for DKMS, into /usr/src
 # make deb        Debian packages into build/deb/, RELEASE= for another version
 # make clean
@@ -44,6 +44,7 @@ sbindir ?= $(prefix)/sbin
 includedir ?= $(prefix)/include
 libdir ?= $(prefix)/lib
 datadir ?= $(prefix)/share
+docdir ?= $(datadir)/doc/baleen
 mandir ?= $(datadir)/man
 unitdir ?= $(prefix)/lib/systemd/system
 udevdir ?= $(prefix)/lib/udev/rules.d
@@ -372,7 +373,7 @@ PLACES = $(if $(ELSEWHERE),s|/usr/sbin/baleend|$(sbindir)/baleend --command $(sb
 install: all
 	install -d $(addprefix $(DESTDIR),$(sbindir) $(libdir)/pkgconfig $(includedir)/baleen \
 		$(mandir)/man3 $(mandir)/man5 $(mandir)/man7 $(mandir)/man8 $(unitdir) $(udevdir) $(share) \
-		$(datadir)/bash-completion/completions $(sysconfdir)/baleen)
+		$(docdir)/docs $(datadir)/bash-completion/completions $(sysconfdir)/baleen)
 	install -t $(DESTDIR)$(sbindir) $(PROGRAMS)
 	$(INSTALL_FILE) $(DESTDIR)$(includedir)/baleen include/baleen/*.h user/api/libbaleen.h
 	$(INSTALL_FILE) $(DESTDIR)$(libdir) $(API_LIB)
@@ -383,6 +384,8 @@ install: all
 	for section in 3 5 7 8; do \
 		$(INSTALL_FILE) $(DESTDIR)$(mandir)/man$$section user/man/*.$$section; \
 	done
+	$(INSTALL_FILE) $(DESTDIR)$(docdir) README.md CONTRIBUTING.md
+	$(INSTALL_FILE) $(DESTDIR)$(docdir)/docs docs/*.md
 	$(INSTALL_FILE) $(DESTDIR)$(datadir)/bash-completion/completions user/completion/baleen
 	umask 022 && for unit in $(UNITS); do \
 		sed '$(PLACES)' $$unit >$(DESTDIR)$(unitdir)/$${unit##*/}; \

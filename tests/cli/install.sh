@@ -35,6 +35,9 @@ there "addresses never to be dropped" etc/baleen/never.list
 is "of which none is in force" "$(grep -c '^[^#]' "$TMP/dest/etc/baleen/never.list")" 0
 is "every manual page" "$(find "$TMP/dest/usr/share/man" -type f -printf '%f\n' | sort)" \
 	"$(find user/man -type f -printf '%f\n' | sort)"
+# The links are held to the tree by docs.sh.
+is "every document, as far from each other as in the tree" \
+	"$(installed dest/usr/share/doc/baleen)" "$(printf '%s\n' CONTRIBUTING.md README.md docs/*.md | sort)"
 for unit in user/systemd/*.service; do
 	[ ! -e "$unit" ] || there "${unit##*/}" "lib/systemd/system/${unit##*/}"
 done

@@ -124,6 +124,9 @@ for page in user/man/*.[58]; do
 	page=${page##*/}
 	check "manual page $page" test -s "$DEBIAN/usr/share/man/man${page##*.}/$page.gz"
 done
+for doc in README.md CONTRIBUTING.md docs/*.md; do
+	check "$doc" test -s "$DEBIAN/usr/share/doc/baleen/$doc"
+done
 check "completion" test -s "$DEBIAN/usr/share/bash-completion/completions/baleen"
 check "baleend" debian baleend --version
 check "filters are put on again at boot" test -L \
