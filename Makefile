@@ -2,7 +2,10 @@
 #
 # make            build everything into build/, no root needed
 # make demo       as root: install what is missing, build, drop real traffic
-# make check      as root: install what is missing, run every test
+# make check      as root: install what is missing, run every test; slow ones take samples
+# make check-all  the same, and the slow ones try everything: CONTRIBUTING.md says what
+# make check T=why  only the tests whose names hold `why`, or the unit tests of the room
+#                 user/lib/why; of check-all, too
 # make unit       unit, worlds-without-kernel and command line tests, no root
 # make kmod       the kernel module, into build/kmod/RELEASE/, KDIR= for another kernel
 # make check-xdp  tests on real devices in network namespaces, as root
@@ -104,6 +107,7 @@ KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stres
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
 .PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-path bench-lib bench-kmod bench-squid demo docs install install-dkms deb clean tests
+.PHONY: check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
 all: $(PROGRAMS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
@@ -318,11 +322,29 @@ check-squid: deps-test all tests
 check-deb: deps-test all tests
 	tests/run deb
 
-check: deps-test
-	$(MAKE) -j$$(nproc) check-all
+CHECK_GROUPS := kmod kernels boot deb fuzz squid xdp unit
 
-check-all: all tests kmod-vm
-	tests/run kmod kernels boot deb fuzz squid xdp unit
+ifdef T
+# What these tests need, and no more.
+CHOSEN := $(shell tests/run --list --only '$(T)' $(CHECK_GROUPS))
+CHOSEN_NEEDS := all $(patsubst %,build/%,$(filter unit/test_%,$(CHOSEN))) \
+	$(if $(filter %.sh,$(CHOSEN)),$(TOOL_BIN)) \
+	$(if $(filter fuzz/%,$(CHOSEN)),$(FUZZ_BIN)) \
+	$(if $(filter xdp/%,$(CHOSEN)),build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists) \
+	$(if $(filter kmod/%,$(CHOSEN)),$(KMOD_TEST_BIN) $(KFUNC_TEST_BIN) $(KMOD_STRESS_BIN) kmod-vm)
+
+check check-all:
+	$(MAKE) -j$$(nproc) check-chosen RUN_ALL=$(if $(filter check-all,$@),--all)
+check-chosen: $(CHOSEN_NEEDS)
+	tests/run $(RUN_ALL) --only '$(T)' $(CHECK_GROUPS)
+else
+check check-all: deps-test
+	$(MAKE) -j$$(nproc) $@-now
+check-now: all tests kmod-vm
+	tests/run $(CHECK_GROUPS)
+check-all-now: all tests kmod-vm
+	tests/run --all $(CHECK_GROUPS)
+endif
 
 demo: deps-demo
 	$(MAKE) all build/tools/traffic

@@ -1,12 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# kill -9 at each system call of a command. Sourced after lib.sh and make_pair.
-#
-# strace delivers the signal on entry, so the call does not happen: before
-# call n + 1 is after call n, and every call from the first that concerns what
-# is tried counts, whatever its name, but for those that only move the memory
-# of the process. What comes earlier, such as the loader and netlink, is sampled.
+# kill -9 at the system calls of a command that change something: see
+# tests/killed.awk; at each call of it in `make check-all`. Sourced after lib.sh and
+# make_pair. strace delivers the signal on entry, so the call does not happen.
 #
 # A test defines a command_NAME for each command: it prints the command that
 # puts SET, its argument, a word a line. try_live tries $command.
@@ -85,22 +82,27 @@ run_killed()
 	return 1
 }
 
-# find_points FILE FROM TO COMMAND...: runs it and writes its calls, a line
-# `GROUP NAME K` for the Kth call of NAME: all from the line that matches FROM
-# to the one that matches TO, grouped by name, and of those before every 10th
-# How often the heap grows and SQLite syncs is not the same in the next run.
+# find_points FILE FROM TO COMMAND...: runs it and writes the calls to kill it at, a
+# line `GROUP NAME K` for the Kth call of NAME, grouped by name: of those from the line
+# that matches FROM to the one that matches TO, and of those before
 find_points()
 {
 	in_ns "$B" strace -o "$TMP/log" "${@:4}" >"$TMP/out" || bail "${*:5:1} fails under strace"
-	awk -v from="$2" -v to="$3" '
-		!/^[a-z]/ || /^execve/ { next }
-		{ name = $0; sub(/\(.*/, "", name); k = ++n[name] }
-		name == "brk" || name == "mremap" || name == "fdatasync" { next }
-		$0 ~ from { on = 1 }
-		on { print name, name, k }
-		!on && NR % 10 == 0 { print "startup", name, k }
-		on && $0 ~ to { exit }' "$TMP/log" | sort -s -k 1,1 >"$1"
+	awk -v from="$2" -v to="$3" -v all="$(pick 0 1)" -f "$ROOT/tests/killed.awk" "$TMP/log" \
+		2>"$TMP/n" | sort -s -k 1,1 >"$1"
 	grep -q -v startup "$1" || bail "found no calls of ${*:5:1}"
+	echo "# ${*:5:1}: killed at $(grep -c -v startup "$1") of $(<"$TMP/n") calls"
+}
+
+# thin N FILE: of the points in it each Nth, in `make check` when there are so many that
+# 12 remain
+thin()
+{
+	local n
+
+	n=$(wc -l <"$2")
+	awk -v n="$(pick $((n > 12 * $1 ? $1 : (n + 11) / 12)) "$1")" 'NR % n == 0' "$2" >"$TMP/some" &&
+		mv "$TMP/some" "$2"
 }
 
 # --- what must hold -------------------------------------------------------

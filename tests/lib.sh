@@ -126,6 +126,21 @@ is()
 	fi
 }
 
+# --- samples ----------------------------------------------------------------
+
+# So that `make check` takes 20 minutes slow tests try samples, always the same ones, and
+# say how many. With TEST_ALL=1, which `make check-all` sets, they try everything.
+
+# tests_all: this test is to try everything
+tests_all() { [ "${TEST_ALL-}" = 1 ]; }
+
+# pick SOME ALL: the second in `make check-all`, else the first
+pick() { tests_all && echo "$2" || echo "$1"; }
+
+# is_sample N OF EVERY: whether to try the Nth of OF: the first, the last and each EVERYth,
+# or any
+is_sample() { tests_all || [ "$1" -eq 1 ] || [ "$1" -eq "$2" ] || [ $(($1 % $3)) -eq 0 ]; }
+
 # --- network --------------------------------------------------------------
 
 # isolate "$@": see the top; a test without root is skipped

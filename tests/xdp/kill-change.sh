@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# kill -9 at each system call of add, in place and built aside, and at every
-# tenth of del and merge, for each kind of key.
+# kill -9 at the system calls of add, in place and built aside, of del and merge, for
+# each kind of key: those that change something, or, in `make check-all`, each of
+# add and each tenth of the others.
 #
 # After each kill the rule holds what it held before or what it was to hold; the
 # same command with --exist then works, and leaves nothing of the dead one. The
@@ -51,9 +52,6 @@ try_change()
 	[ "$(held)" = "$before" ] || fail "back is $(held)"
 }
 
-# every N FILE: the Nth points of it
-every() { awk -v n="$1" 'NR % n == 0' "$2" >"$TMP/some" && mv "$TMP/some" "$2"; }
-
 # try_kind NAME N FROM: by the arrays keys, change, again and back; each Nth call
 # from one that matches FROM
 try_kind()
@@ -62,7 +60,7 @@ try_kind()
 
 	before=$(held)
 	find_points "$TMP/points" "$3" never "$BALEEN" "${change[@]}"
-	every "$2" "$TMP/points"
+	[ "$2" -eq 1 ] || thin "$2" "$TMP/points"
 	changed=$(held)
 	baleen "${back[@]}" || bail "$1: cannot be taken back: $(cat "$TMP/err")"
 	is "$1: changes, and is taken back" "$([ "$before" != "$changed" ] && held)" "$before"

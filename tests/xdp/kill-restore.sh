@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# kill -9 at each system call of restore and save.
+# kill -9 at the system calls of restore and save that change something, or, in
+# `make check-all`, at each.
 #
 # After each kill of restore one complete set is enforced, the old one or the
 # new one, and the next command works, be it another restore or `detach`. What

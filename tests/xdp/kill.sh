@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# kill -9 at each system call of attach, swap, detach and build. With the way of
-# attaching in KILL_WAY, --no-link, of those but build.
+# kill -9 at the system calls of attach, swap, detach and build that change something,
+# or, in `make check-all`, at each. With the way of attaching in KILL_WAY, --no-link, of
+# those but build.
 #
 # After each kill one complete set is enforced, the old one or the new one;
 # `status` says the same; and the next command works and leaves nothing of
@@ -46,7 +47,7 @@ kill_in_a_row()
 		kill_at "$name" "$k" old new
 		n=$((n + 1))
 		[ "$may_end" = ended ] || n_killed=$((n_killed + 1))
-	done < <(awk 'NR % 7 == 0' "$1")
+	done < <(awk -v n="$(pick 3 7)" 'NR % n == 0' "$1")
 	may_end=no
 	[ "$n_killed" -gt $((n * 3 / 4)) ] || fail "only $n_killed of $n were killed"
 	next_goes_on
