@@ -59,7 +59,7 @@ BPFTOOL ?= bpftool
 MULTIARCH = $(shell $(CC) -print-multiarch)
 
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
-CPPFLAGS += -D_GNU_SOURCE -I include -I include/uapi -I build -I user/lib -I user/api
+CPPFLAGS += -D_GNU_SOURCE -I include -I include/uapi -I build -I user -I user/lib -I user/api
 CFLAGS ?= -O2 -g
 # One object serves the programs and the shared library, which shows only its API.
 BASE_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(WARN)

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* add and del of a rule that remembers what it is made of. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/ban/ban.h"
+#include "cli/open/guard.h"
+#include "ops/build.h"
+#include "util/duration.h"
+
+/* Of so many keys it is said what else holds them. */
+#define MAX_EXPLAINED 20
+
+static bool is_add(const struct entry_change *change)
+{
+	return change->op == BALEEN_SET_UNION;
+}
+
+/* --- keys ------------------------------------------------------------------ */
+
+/* One key; an address that is deleted may have been widened when it was added. */
+static int take_key(const struct entry_change *change, const char *text, u32 key_spec,
+		    struct entries *entries, struct baleen_error *error)
+{
+	struct entry_options options = change->options;
+	struct baleen_single single;
+	bool is_widened;
+	int err;
+
+	options.is_ban = options.is_ban && is_add(change);
+	err = entry_make(text, key_spec, &options, &single, &is_widened, error);
+	if (err)
+		return err;
+	entries->n_widened += is_widened;
+	if (is_widened && !change->json && entries->n < MAX_EXPLAINED)
+		complain("%s: %s stands for %s (say %s/128 for less)", change->target, text,
+			 single.key, text);
+	return entries_append(entries, is_add(change) ? BALEEN_SINGLE_PUT : BALEEN_SINGLE_REMOVE,
+			      &single);
+}
+
+static int take_arguments(const struct entry_change *change, u32 key_spec, struct entries *entries)
+{
+	struct baleen_error error;
+
+	for (int i = 0; i < change->n_keys; i++) {
+		int err = take_key(change, change->key[i], key_spec, entries, &error);
+
+		if (err < 0)
+			complain("%s", error.text);
+		if (err)
+			return EXIT_FAILED;
+	}
+	return 0;
+}
+
+/* The key of a line: what stands before white space or a comment; false when
+ * there is none.
+ */
+static bool cut_line(char *line)
+{
+	char *start = line + strspn(line, " \t");
+
+	memmove(line, start, strlen(start) + 1);
+	line[strcspn(line, " \t\r\n#;")] = '\0';
+	return *line;
+}
+
+static int take_lines(const struct entry_change *change, FILE *stream, u32 key_spec,
+		      struct entries *entries)
+{
+	const char *name = strcmp(change->file, "-") ? change->file : "stdin";
+	struct baleen_error error;
+	u64 n_bad = 0, number = 0;
+	char *line = NULL;
+	size_t room = 0;
+	int err = 0;
+
+	while (err <= 0 && getline(&line, &room, stream) >= 0) {
+		number++;
+		if (!cut_line(line))
+			continue;
+		err = take_key(change, line, key_spec, entries, &error);
+		if (err < 0 && !change->skip_bad)
+			complain("%s:%llu: %s", name, (unsigned long long)number, error.text);
+		n_bad += err < 0;
+	}
+	free(line);
+	if (err > 0)
+		return EXIT_FAILED;
+	if (n_bad && !change->skip_bad)
+		return EXIT_FAILED;
+	if (n_bad)
+		complain("%s: skipped %llu bad lines", name, (unsigned long long)n_bad);
+	return 0;
+}
+
+static int take_file(const struct entry_change *change, u32 key_spec, struct entries *entries)
+{
+	bool is_stdin = !strcmp(change->file, "-");
+	FILE *stream = is_stdin ? stdin : fopen(change->file, "re");
+	int err;
+
+	if (!stream) {
+		complain("%s: %m", change->file);
+		return EXIT_FAILED;
+	}
+	err = take_lines(change, stream, key_spec, entries);
+	if (!is_stdin)
+		fclose(stream);
+	return err;
+}
+
+/* --- what is there already ------------------------------------------------- */
+
+/**
+ * struct search - an entry looked for
+ * @single: its key and origin
+ * @found: it is there
+ * @elsewhere: origin of another with the same key; empty when there is none
+ */
+struct search {
+	const struct baleen_single *single;
+	bool found;
+	char elsewhere[BALEEN_ORIGIN_BYTES];
+};
+
+static int compare_single(const struct baleen_single *there, void *data)
+{
+	struct search *search = data;
+
+	if (there->is_exception != search->single->is_exception ||
+	    strcmp(there->key, search->single->key))
+		return 0;
+	if (!strcmp(there->origin, search->single->origin))
+		search->found = true;
+	else
+		strcpy(search->elsewhere, there->origin);
+	return 0;
+}
+
+/* The first key that an entry holds, by which others are found. */
+static int first_key(const struct baleen_single *single, u32 key_spec, struct baleen_key *key)
+{
+	struct baleen_span span;
+	const char *reason;
+
+	if (!baleen_spec_is_address(key_spec))
+		return baleen_key_parse(single->key, strlen(single->key), key_spec, key, &reason);
+	if (baleen_span_parse(single->key, strlen(single->key), &span, &reason))
+		return -EINVAL;
+	*key = (struct baleen_key){ .domain = span.is_ip6 ? BALEEN_IP6 : BALEEN_IP4 };
+	if (span.is_ip6) {
+		key->hi = span.first.hi;
+		key->lo = span.first.lo;
+	} else {
+		key->ip4 = span.first.lo;
+	}
+	return 0;
+}
+
+static int say_reason(const struct baleen_reason *reason, void *data)
+{
+	const char *target = data;
+
+	if (reason->is_feed)
+		complain("%s: %s stays in force: line %llu of %s", target, reason->text,
+			 (unsigned long long)reason->line, baleen_feed_name(&reason->feed));
+	else
+		complain("%s: %s%s stays in force: entry of origin '%s'", target,
+			 reason->single.is_exception ? "!" : "", reason->single.key,
+			 reason->single.origin);
+	return 0;
+}
+
+/* Says what else holds the key of an entry that is gone or never was. */
+static void explain(const struct entry_change *change, const struct baleen_state *state,
+		    const struct baleen_state_rule *rule, const struct baleen_single *single)
+{
+	struct baleen_key key;
+
+	if (!first_key(single, rule->key_spec, &key))
+		baleen_derive_reasons(state, rule, &key, baleen_now_ms(), say_reason,
+				      (void *)change->target, NULL);
+}
+
+static int complain_there(const struct entry_change *change, const struct search *search)
+{
+	complain("%s: %s is an entry of origin '%s' already: nothing changed (--exist renews it)",
+		 change->target, search->single->key, search->single->origin);
+	return EXIT_FAILED;
+}
+
+static int complain_absent(const struct entry_change *change, const struct baleen_state *state,
+			   const struct baleen_state_rule *rule, const struct search *search)
+{
+	complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
+		 change->target, search->single->key, search->single->origin);
+	explain(change, state, rule, search->single);
+	if (*search->elsewhere)
+		complain("%s: 'baleen del --origin %s' is for that one", change->target,
+			 search->elsewhere);
+	else
+		complain("%s: 'baleen add %s !%s' takes out what lists hold", change->target,
+			 change->target, search->single->key);
+	return EXIT_FAILED;
+}
+
+/* An address that was widened when it was added is deleted as what it became. */
+static void widen_like_added(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			     struct search *search, struct baleen_single *single)
+{
+	struct baleen_single wide = *single;
+	struct baleen_key key;
+	bool is_widened;
+
+	if (search->found || first_key(single, rule->key_spec, &key) ||
+	    baleen_single_parse(single->key, rule->key_spec, true, &wide, &is_widened, NULL) ||
+	    !is_widened)
+		return;
+	wide.is_exception = single->is_exception;
+	search->single = &wide;
+	baleen_singles_find(state, rule->name, &key, 0, compare_single, search, NULL);
+	search->single = single;
+	if (search->found)
+		*single = wide;
+}
+
+static int check_one(const struct entry_change *change, const struct baleen_state *state,
+		     const struct baleen_state_rule *rule, struct baleen_single *single)
+{
+	struct search search = { .single = single };
+	struct baleen_key key;
+
+	if (first_key(single, rule->key_spec, &key))
+		return 0;
+	baleen_singles_find(state, rule->name, &key, 0, compare_single, &search, NULL);
+	if (!is_add(change))
+		widen_like_added(state, rule, &search, single);
+	if (change->exist || search.found != is_add(change))
+		return 0;
+	return is_add(change) ? complain_there(change, &search) :
+				complain_absent(change, state, rule, &search);
+}
+
+static int check_all(const struct entry_change *change, const struct baleen_state *state,
+		     const struct baleen_state_rule *rule, struct entries *entries)
+{
+	/* Renewing needs no look, and a million of them would take their time. */
+	if (change->exist && is_add(change))
+		return 0;
+	for (size_t i = 0; i < entries->n; i++)
+		if (check_one(change, state, rule, &entries->change[i].single))
+			return EXIT_FAILED;
+	return 0;
+}
+
+/* --- the host -------------------------------------------------------------- */
+
+static int write_keys(const struct entries *entries, FILE *stream)
+{
+	for (size_t i = 0; i < entries->n; i++)
+		if (!entries->change[i].single.is_exception)
+			fprintf(stream, "%s\n", entries->change[i].single.key);
+	return fflush(stream) || fseek(stream, 0, SEEK_SET);
+}
+
+static int list_keys(const struct entries *entries, struct baleen_list *list)
+{
+	int fd = memfd_create("baleen-keys", MFD_CLOEXEC);
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w+");
+	struct baleen_error error;
+	int err = -errno;
+
+	if (!stream)
+		return err;
+	err = write_keys(entries, stream);
+	if (!err)
+		err = baleen_list_read(list, fd, "keys", NULL, &error);
+	if (!err)
+		err = baleen_list_finish(list);
+	fclose(stream);
+	return err;
+}
+
+static int guard_keys(const struct baleen_xdp *xdp, u32 index, const struct baleen_list *list,
+		      enum baleen_set_op op)
+{
+	const struct baleen_build_options options = { .key_spec = list->key_spec,
+						      .kind = BALEEN_KIND_CUCKOO };
+	struct baleen_filter delta;
+	struct baleen_error error;
+	int err;
+
+	if (baleen_build(list, &options, &delta, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = guard_change(xdp, index, &delta, op);
+	baleen_filter_free(&delta);
+	return err;
+}
+
+static int check_host(const struct entry_change *change, const struct baleen_deploy *deploy,
+		      u32 key_spec, const struct entries *entries)
+{
+	struct baleen_list list = { .key_spec = key_spec };
+	int index = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, change->rule) : -ENOENT;
+	int err;
+
+	if (change->force || index < 0 || deploy->xdp.state != BALEEN_XDP_ATTACHED)
+		return 0;
+	if (list_keys(entries, &list)) {
+		complain("cannot keep the keys: %m");
+		err = EXIT_FAILED;
+	} else {
+		err = guard_keys(&deploy->xdp, index, &list, change->op);
+	}
+	baleen_list_free(&list);
+	return err;
+}
+
+/* --- the change ------------------------------------------------------------ */
+
+struct outcome {
+	u64 n_changed, n_refused;
+	bool in_place;
+};
+
+static void count_results(const struct entry_change *change, const struct entries *entries,
+			  struct outcome *outcome)
+{
+	char why[ENTRY_REFUSAL];
+
+	for (size_t i = 0; i < entries->n; i++) {
+		const struct baleen_single_change *one = &entries->change[i];
+
+		outcome->n_changed += !one->result || one->result == -EEXIST;
+		if (one->result != -EPERM)
+			continue;
+		if (outcome->n_refused++ < MAX_EXPLAINED)
+			complain("%s: '%s' not added: %s", change->target, one->single.key,
+				 entry_refusal(one, why));
+	}
+}
+
+static int make_change(const struct entry_change *change, struct hold *hold,
+		       const struct baleen_state_rule *rule, struct entries *entries,
+		       struct outcome *outcome)
+{
+	struct baleen_batch batch = { .rule = change->rule,
+				      .change = entries->change,
+				      .n = entries->n,
+				      .atomic = change->atomic,
+				      .cuts_sessions = true,
+				      .forces = change->force };
+	struct baleen_error error;
+
+	if (check_all(change, &hold->deploy.state, rule, entries) ||
+	    check_host(change, &hold->deploy, rule->key_spec, entries))
+		return EXIT_FAILED;
+	if (baleen_deploy_batch(&hold->deploy, &batch, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (!hold->deploy.has_xdp)
+		complain("warning: %s: nothing is attached: in force when 'baleen apply' puts it on",
+			 change->device);
+	outcome->in_place = batch.in_place;
+	count_results(change, entries, outcome);
+	for (size_t i = 0; !is_add(change) && !change->json && entries->n <= MAX_EXPLAINED &&
+			   i < entries->n;
+	     i++)
+		explain(change, &hold->deploy.state, rule, &entries->change[i].single);
+	return 0;
+}
+
+static int report(const struct entry_change *change, const struct entries *entries,
+		  const struct outcome *outcome)
+{
+	const char *what = is_add(change) ? "added" : "deleted";
+	u64 expires = is_add(change) && outcome->n_changed ? entries->change[0].single.expires_ms :
+							      0;
+	char n[NUMBER_TEXT], end[BALEEN_DURATION_TEXT + 8];
+	json_t *json;
+	int err;
+
+	if (!change->json) {
+		printf("%s: %s %s%s%s%s%s\n", change->target,
+		       format_count(outcome->n_changed, n), what, expires ? ", ends " : "",
+		       expires ? format_expiry(expires, end) : "",
+		       outcome->in_place ? "" : ", built anew",
+		       outcome->n_refused ? ", others refused" : "");
+		err = finish_output(EXIT_DONE);
+	} else {
+		json = json_object();
+		json_object_set_new(json, "target", json_text(change->target));
+		json_object_set_new(json, "in_place", json_boolean(outcome->in_place));
+		json_object_set_new(json, what, json_integer(outcome->n_changed));
+		json_object_set_new(json, "refused", json_integer(outcome->n_refused));
+		json_object_set_new(json, "widened", json_integer(entries->n_widened));
+		err = print_json(json);
+	}
+	return outcome->n_refused ? EXIT_FAILED : err;
+}
+
+static int put(const struct entry_change *change, const struct baleen_state_rule *rule,
+	       struct entries *entries, struct outcome *outcome)
+{
+	struct hold hold;
+	int err = hold_open_state(&hold, change->device, change->wait_ms);
+
+	if (err)
+		return err == -ENOENT ? complain_not_attached(change->device) : err;
+	err = make_change(change, &hold, rule, entries, outcome);
+	hold_close(&hold);
+	return err;
+}
+
+int change_entries(const struct entry_change *change)
+{
+	struct outcome outcome = { 0 };
+	struct entries entries = { 0 };
+	struct baleen_state_rule rule;
+	int err = entries_rule(change->device, change->rule, &rule);
+
+	/* The keys are read before the lock is taken: reading may wait. */
+	if (!err)
+		err = take_arguments(change, rule.key_spec, &entries);
+	if (!err && change->file)
+		err = take_file(change, rule.key_spec, &entries);
+	if (!err)
+		err = put(change, &rule, &entries, &outcome);
+	if (!err)
+		err = report(change, &entries, &outcome);
+	entries_free(&entries);
+	return err;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * add and del of a rule that remembers what it is made of.
+ */
+#ifndef BALEEN_CLI_CHANGE_ENTRIES_H
+#define BALEEN_CLI_CHANGE_ENTRIES_H
+
+#include "cli/open/entries.h"
+#include "list/list_combine.h"
+
+/**
+ * struct entry_change - what is asked for
+ * @command: add or del
+ * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
+ * @target: DEV:RULE as typed
+ * @device: its device
+ * @rule: its rule
+ * @key: the keys
+ * @n_keys: how many
+ * @file: further keys, one a line, or NULL
+ * @skip_bad: bad lines of @file are passed over
+ * @exist: what is there already, or is not there, is fine
+ * @atomic: all of them in one step
+ * @force: also what would cut this host off
+ * @json: report as JSON
+ * @wait_ms: for other writers
+ * @options: origin, reason and end
+ */
+struct entry_change {
+	const struct command *command;
+	enum baleen_set_op op;
+	const char *target;
+	const char *device;
+	const char *rule;
+	char **key;
+	int n_keys;
+	const char *file;
+	bool skip_bad, exist, atomic, force, json;
+	u64 wait_ms;
+	struct entry_options options;
+};
+
+/* Makes the change and reports it; an exit code. */
+int change_entries(const struct entry_change *change);
+
+#endif /* BALEEN_CLI_CHANGE_ENTRIES_H */

@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen add, baleen del: keys into an image, a live rule or a filter of the module, and out
+ * of it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/ban/ban.h"
+#include "cli/common/describe.h"
+#include "cli/open/filter_target.h"
+#include "cli/open/guard.h"
+#include "cli/open/kmod_device.h"
+#include "filter/filter_strings.h"
+#include "filter/live.h"
+#include "kmod/kmod_change.h"
+#include "list/list_entry.h"
+#include "ops/change.h"
+
+enum {
+	OPTION_EXIST = OPTION_OF_COMMAND,
+	OPTION_ATOMIC,
+	OPTION_FIXED,
+	OPTION_WAIT,
+	OPTION_FORCE,
+	OPTION_ACCEPT_FPP,
+};
+
+/**
+ * struct change - one run of add or del
+ * @command: which of them
+ * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
+ * @argument: what to change
+ * @file: list of further keys, or NULL
+ * @exist: what changes nothing is fine
+ * @atomic: build it aside
+ * @fixed: do not grow
+ * @force: also when this host would cut itself off
+ * @json: report as JSON
+ * @accept_fpp: a false positive rate that a live Bloom filter may come to
+ * @wait_ms: for other writers
+ * @entry: origin, reason and end of single entries
+ * @lists: how to read @file
+ * @list: the keys
+ * @n_changed: keys that changed in place
+ * @in_place: nothing was built aside
+ * @refusal: of the kernel to change its filter in place; 0 when it was not asked
+ */
+struct change {
+	const struct command *command;
+	enum baleen_set_op op;
+	const char *argument;
+	const char *file;
+	bool exist, atomic, fixed, force, json;
+	double accept_fpp;
+	u64 wait_ms;
+	struct entry_options entry;
+	struct list_options lists;
+	struct baleen_list list;
+	u64 n_changed;
+	bool in_place;
+	int refusal;
+};
+
+/* --- keys ------------------------------------------------------------------ */
+
+/* @line is an argument with a newline. */
+static int check_argument(const struct change *change, const char *line, size_t length)
+{
+	struct baleen_entry entry;
+	const char *reason = NULL;
+
+	baleen_entry_parse(&entry, change->list.key_spec, line, line + length);
+	if (entry.kind == BALEEN_ENTRY_BAD)
+		reason = entry.reason;
+	else if (entry.kind == BALEEN_ENTRY_NONE || entry.length != length)
+		reason = "not a key";
+	else if (entry.is_exception)
+		reason = change->op == BALEEN_SET_UNION ?
+				 "an exception cannot be added: 'baleen del' it" :
+				 "an exception cannot be deleted: 'baleen add' the key";
+	if (!reason)
+		return 0;
+	complain("'%.*s': %s", (int)length, line, reason);
+	return EXIT_FAILED;
+}
+
+static int write_argument(const struct change *change, const char *argument, FILE *stream)
+{
+	bool is_url = change->list.key_spec == BALEEN_KEY_SQUID;
+	size_t length = strlen(argument), room = is_url ? BALEEN_ENTRY_ROOM : 2 * BALEEN_KEY_TEXT;
+	char line[BALEEN_ENTRY_ROOM];
+
+	if (length + 1 >= room || strchr(argument, '\n')) {
+		complain("'%.40s...': not a key", argument);
+		return EXIT_FAILED;
+	}
+	memcpy(line, argument, length);
+	line[length] = '\n';
+	if (check_argument(change, line, length))
+		return EXIT_FAILED;
+	fwrite(line, 1, length + 1, stream);
+	return 0;
+}
+
+/* A string is what was typed, whatever bytes are in it. */
+static int take_strings(struct change *change, char **arguments, int n)
+{
+	const char *ignored;
+
+	for (int i = 0; i < n; i++) {
+		if (!baleen_list_add(&change->list, arguments[i], &ignored))
+			continue;
+		complain("%s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+/* Arguments are read as the lines of a list would be. */
+static int read_arguments(struct change *change, char **arguments, int n)
+{
+	int fd = memfd_create("baleen-keys", MFD_CLOEXEC), err = 0;
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w+");
+	struct baleen_error error;
+
+	if (!stream) {
+		complain("cannot keep the keys: %m");
+		return EXIT_FAILED;
+	}
+	for (int i = 0; i < n && !err; i++)
+		err = write_argument(change, arguments[i], stream);
+	if (!err && (fflush(stream) || lseek(fd, 0, SEEK_SET) ||
+		     baleen_list_read(&change->list, fd, "keys", NULL, &error))) {
+		complain("cannot read the keys: %m");
+		err = EXIT_FAILED;
+	}
+	fclose(stream);
+	return err;
+}
+
+static bool has_exceptions(const struct baleen_list *list)
+{
+	for (size_t i = 0; i < list->n_prefix4; i++)
+		if (list->prefix4[i].is_exception)
+			return true;
+	for (size_t i = 0; i < list->n_prefix6; i++)
+		if (list->prefix6[i].is_exception)
+			return true;
+	return false;
+}
+
+static int read_keys(struct change *change, char **arguments, int n)
+{
+	int err;
+
+	if (change->list.key_spec == BALEEN_KEY_STRING)
+		err = take_strings(change, arguments, n);
+	else
+		err = read_arguments(change, arguments, n);
+	if (!err && change->file)
+		err = input_read_list(&change->list, change->file, &change->lists);
+	if (!err && has_exceptions(&change->list)) {
+		complain("%s: has exceptions, which can be neither added nor deleted",
+			 change->file);
+		err = EXIT_FAILED;
+	}
+	if (!err && baleen_list_finish(&change->list)) {
+		complain("%s", strerror(ENOMEM));
+		err = EXIT_FAILED;
+	}
+	return err;
+}
+
+/* --- the change ------------------------------------------------------------ */
+
+static bool is_file(const struct target *target)
+{
+	return !target->is_live && !target->is_kmod;
+}
+
+/* A file is replaced as a whole anyway. */
+static bool is_aside(const struct change *change, const struct target *target)
+{
+	return !is_file(target) && (change->atomic || change->file);
+}
+
+static int complain_idle(const struct change *change, const struct baleen_idle *idle)
+{
+	complain("%s: %s %s: nothing changed (--exist takes it)", change->argument, idle->text,
+		 change->op == BALEEN_SET_UNION ? "is in it already" : "is not in it");
+	return EXIT_FAILED;
+}
+
+/* Says whether there is anything to do. */
+static int check_idle(const struct change *change, const struct target *target, bool *is_idle)
+{
+	struct baleen_idle idle;
+	struct baleen_error error;
+
+	if (baleen_change_find_idle(&target->filter, &change->list, change->op, &idle, &error)) {
+		complain("%s: %s", target->argument, error.text);
+		return EXIT_FAILED;
+	}
+	if (idle.n && !change->exist)
+		return complain_idle(change, &idle);
+	*is_idle = idle.n == idle.n_entries;
+	return 0;
+}
+
+static int guard_delta_of(const struct change *change, const struct target *target,
+			  const struct baleen_filter *delta)
+{
+	return target->is_kmod ? kmod_guard_change(&target->kmod, delta, change->op) :
+				 guard_change(target->xdp, target->index, delta, change->op);
+}
+
+static int check_host(const struct change *change, const struct target *target)
+{
+	const struct baleen_build_options options = { .key_spec = change->list.key_spec,
+						      .kind = BALEEN_KIND_CUCKOO };
+	struct baleen_filter delta;
+	struct baleen_error error;
+	int err;
+
+	if (change->force || is_file(target))
+		return 0;
+	if (baleen_build(&change->list, &options, &delta, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = guard_delta_of(change, target, &delta);
+	baleen_filter_free(&delta);
+	return err;
+}
+
+/* A Bloom filter takes any number of keys and gives none back: what it would come
+ * to is looked at first. Of a file it is told, what is live asks whether it may.
+ */
+static int check_rate(const struct change *change, const struct target *target)
+{
+	struct baleen_filter after;
+	struct baleen_error error;
+	int err = 0;
+
+	if (change->op != BALEEN_SET_UNION || !baleen_filter_has_bloom(&target->filter))
+		return 0;
+	if (baleen_filter_edit(&target->filter, &change->list, change->op, 0, &after, &error)) {
+		complain("%s: %s", target->argument, error.text);
+		return EXIT_FAILED;
+	}
+	if (!is_file(target))
+		err = guard_raise(target->argument, &target->filter, &after, change->accept_fpp);
+	else
+		complain("%s: false positive rate %.3g, before %.3g", target->argument,
+			 baleen_filter_worst_fpp(&after), baleen_filter_worst_fpp(&target->filter));
+	baleen_filter_free(&after);
+	return err;
+}
+
+static int build_aside(struct change *change, struct target *target, bool is_full)
+{
+	struct baleen_filter built;
+	struct baleen_error error;
+	int err;
+
+	baleen_live_repair(&target->filter);
+	if (baleen_change_aside(&target->filter, &change->list, change->op, is_full, change->fixed,
+				&built, &error)) {
+		complain("%s: %s", target->argument, error.text);
+		return EXIT_FAILED;
+	}
+	err = target_put(target, &built);
+	baleen_filter_free(&built);
+	return err;
+}
+
+/* 0 when the kernel has made the change; @refusal is set when it cannot. */
+static int change_in_kernel(struct change *change, struct target *target)
+{
+	struct baleen_error error;
+	struct baleen_idle idle;
+	int err = baleen_kmod_change(target->kmod.fd, &target->kmod.target, &target->filter,
+				     &change->list, change->op, change->exist, &idle,
+				     &change->n_changed, &error);
+
+	change->in_place = !err;
+	change->refusal = err == -ENOSPC || err == -EOPNOTSUPP ? err : 0;
+	if (err == -EALREADY)
+		return complain_idle(change, &idle);
+	if (err && !change->refusal)
+		kmod_complain(&target->kmod, err, &error);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int make_change(struct change *change, struct target *target)
+{
+	bool aside = is_aside(change, target) || change->refusal;
+	int err = change->refusal ? change->refusal : -ECANCELED;
+
+	if (!aside && target->is_kmod) {
+		err = change_in_kernel(change, target);
+		if (!change->refusal)
+			return err;
+		err = change->refusal;
+	} else if (!aside) {
+		err = baleen_change_in_place(&target->filter, &change->list, change->op,
+					     &change->n_changed);
+	}
+	if (err)
+		return build_aside(change, target, err == -ENOSPC);
+	change->in_place = true;
+	if (target->is_live)
+		return 0;
+	baleen_change_seal(&target->filter);
+	return target_put(target, &target->filter);
+}
+
+/* The keys as they are in this filter. */
+static int fit_keys(struct change *change, const struct target *target)
+{
+	if (target->filter.image.key_spec != change->list.key_spec) {
+		complain("%s: its keys are other ones by now", target->argument);
+		return EXIT_FAILED;
+	}
+	if (baleen_list_resolve(&change->list, &target->filter)) {
+		complain("%s: %s", target->argument, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int change_loaded(struct change *change, struct target *target)
+{
+	bool is_idle;
+
+	if (fit_keys(change, target) || check_idle(change, target, &is_idle))
+		return EXIT_FAILED;
+	if (is_idle) {
+		change->in_place = true;
+		return 0;
+	}
+	if (check_rate(change, target) || check_host(change, target))
+		return EXIT_FAILED;
+	return make_change(change, target);
+}
+
+/* What the kernel can do by itself need not be read. */
+static bool is_for_kernel(const struct change *change, const struct target *target)
+{
+	return target->is_kmod && !is_aside(change, target) &&
+	       (change->op == BALEEN_SET_DIFFERENCE || !baleen_filter_has_bloom(&target->filter));
+}
+
+static int change_target(struct target *target, void *data)
+{
+	struct change *change = data;
+	int err;
+
+	change->n_changed = 0;
+	change->in_place = false;
+	change->refusal = 0;
+	if (fit_keys(change, target))
+		return EXIT_FAILED;
+	if (is_for_kernel(change, target)) {
+		if (check_host(change, target))
+			return EXIT_FAILED;
+		err = change_in_kernel(change, target);
+		if (!change->refusal)
+			return err;
+	}
+	return target_load(target) ? EXIT_FAILED : change_loaded(change, target);
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static int report(const struct change *change)
+{
+	char n[NUMBER_TEXT];
+	const char *what = change->op == BALEEN_SET_UNION ? "added" : "deleted";
+
+	if (change->json) {
+		json_t *json = json_object();
+
+		json_object_set_new(json, "target", json_text(change->argument));
+		json_object_set_new(json, "in_place", json_boolean(change->in_place));
+		if (change->in_place)
+			json_object_set_new(json, what, json_integer(change->n_changed));
+		return print_json(json);
+	}
+	if (change->in_place)
+		printf("%s: %s %s in place\n", change->argument, format_count(change->n_changed, n),
+		       what);
+	else
+		printf("%s: %s, built anew\n", change->argument, what);
+	return finish_output(EXIT_DONE);
+}
+
+static int take_option(struct change *change, int option)
+{
+	int err = entry_option_take(change->command, &change->entry, option, optarg);
+
+	if (err != -ENOENT)
+		return err;
+	switch (option) {
+	case OPTION_EXIST: change->exist = true; return 0;
+	case OPTION_ATOMIC: change->atomic = true; return 0;
+	case OPTION_FIXED: change->fixed = true; return 0;
+	case OPTION_FORCE: change->force = true; return 0;
+	case OPTION_WAIT: return take_wait(change->command, optarg, &change->wait_ms);
+	case OPTION_ACCEPT_FPP:
+		return take_accept_fpp(change->command, optarg, &change->accept_fpp);
+	case 'f': change->file = optarg; return 0;
+	case 'j': change->json = true; return 0;
+	default: return list_option_take(change->command, &change->lists, option, optarg);
+	}
+}
+
+static int parse(struct change *change, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		ENTRY_OPTIONS,
+		{ "exist", no_argument, NULL, OPTION_EXIST },
+		{ "atomic", no_argument, NULL, OPTION_ATOMIC },
+		{ "wait", required_argument, NULL, OPTION_WAIT },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
+		{ "null", no_argument, NULL, OPTION_NULL },
+		{ "file", required_argument, NULL, 'f' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "fixed", no_argument, NULL, OPTION_FIXED },
+		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "jf:0", long_options, NULL)) != -1)
+		err = take_option(change, option);
+	if (err)
+		return err;
+	if (change->fixed && change->op != BALEEN_SET_UNION)
+		return complain_usage(change->command, "--fixed: what shrinks does not grow");
+	if (change->accept_fpp != DEFAULT_ACCEPT_FPP && change->op != BALEEN_SET_UNION)
+		return complain_usage(change->command, "--accept-fpp: deletions do not raise it");
+	if ((change->entry.ttl_ms || change->entry.reason) && change->op != BALEEN_SET_UNION)
+		return complain_usage(change->command, "--ttl and --reason are for what is added");
+	if (optind == argc)
+		return complain_usage(change->command, "no IMAGE, DEV:RULE or kmod:NAME given");
+	if (optind + 1 == argc && !change->file)
+		return complain_usage(change->command, "no KEY given");
+	change->argument = argv[optind];
+	return 0;
+}
+
+/* Of a rule that remembers what it is made of. */
+static int change_state(const struct change *change, const char *device, const char *rule,
+			char **keys, int n_keys)
+{
+	const struct entry_change entries = {
+		.command = change->command,
+		.op = change->op,
+		.target = change->argument,
+		.device = device,
+		.rule = rule,
+		.key = keys,
+		.n_keys = n_keys,
+		.file = change->file,
+		.skip_bad = change->lists.skip_bad,
+		.exist = change->exist,
+		.atomic = change->atomic || change->file,
+		.force = change->force,
+		.json = change->json,
+		.wait_ms = change->wait_ms,
+		.options = change->entry,
+	};
+	struct baleen_error error;
+
+	if (change->fixed || change->accept_fpp != DEFAULT_ACCEPT_FPP) {
+		complain("%s: is derived from its entries: --fixed and --accept-fpp are for images "
+			 "and rules without a state",
+			 change->argument);
+		return EXIT_FAILED;
+	}
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return change_entries(&entries);
+}
+
+static int complain_stateless(const struct change *change)
+{
+	u32 key_spec;
+	int err = target_key_spec(change->argument, &key_spec);
+
+	if (err)
+		return err;
+	complain("%s: remembers no entries, only keys: --ttl, --origin and --reason are for rules "
+		 "with a state, not for images or 'attach --no-state'",
+		 change->argument);
+	return EXIT_FAILED;
+}
+
+static int run(struct change *change, int argc, char **argv)
+{
+	char device[IF_NAMESIZE];
+	const char *rule;
+	int err;
+
+	list_options_init(&change->lists);
+	err = parse(change, argc, argv);
+	if (!err && has_entries(change->argument, device, &rule))
+		return change_state(change, device, rule, argv + optind + 1, argc - optind - 1);
+	if (!err && change->entry.is_ban)
+		return complain_stateless(change);
+	if (!err)
+		err = target_key_spec(change->argument, &change->list.key_spec);
+	/* The keys are read before the lock is taken: reading may wait. */
+	if (!err)
+		err = read_keys(change, argv + optind + 1, argc - optind - 1);
+	if (!err)
+		err = target_change(change->argument, change->wait_ms, change_target, change);
+	baleen_list_free(&change->list);
+	return err ? err : report(change);
+}
+
+static int run_add(int argc, char **argv)
+{
+	struct change change = { .command = &add_command,
+				 .op = BALEEN_SET_UNION,
+				 .accept_fpp = DEFAULT_ACCEPT_FPP,
+				 .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
+
+	return run(&change, argc, argv);
+}
+
+static int run_del(int argc, char **argv)
+{
+	struct change change = { .command = &del_command,
+				 .op = BALEEN_SET_DIFFERENCE,
+				 .accept_fpp = DEFAULT_ACCEPT_FPP,
+				 .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
+
+	return run(&change, argc, argv);
+}
+
+#define CHANGE_HELP                                                                               \
+	"KEY is what a line of a list can be: an address, prefix, range A-B, or a key of\n"       \
+	"several fields. An image file is replaced as a whole. In a live rule, and in a filter\n" \
+	"of the kernel module (kmod:NAME), hosts and keys\n"                                      \
+	"change in place, one after the other; prefixes, and what finds no room, are built\n"     \
+	"aside and put on in one step.\n"                                                         \
+	"A live rule remembers who listed a key, unless attached with --no-state: lists\n"        \
+	"stay as they are, and beside them are single entries, one for each key and origin.\n"    \
+	"There !KEY is an exception: what it holds is taken out of the lists.\n\n"
+
+#define CHANGE_OPTIONS_HELP                                                                     \
+	"  --atomic         all keys in one step: build the live rule aside\n"                  \
+	"  -f, --file FILE  more keys from a list, in one step; '-' is stdin\n"                 \
+	"  --skip-bad       pass over bad lines of FILE; otherwise they refuse it\n"            \
+	"  -0, --null       strings of FILE end with a NUL byte, not with the line\n" WAIT_HELP \
+	"  --force          also when this host would cut itself off\n"                         \
+	"  -j, --json       report as JSON\n"                                                   \
+	"Of a rule that remembers its entries:\n"
+
+const struct command add_command = {
+	.name = "add",
+	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE|kmod:NAME [KEY...]",
+	.help = "Adds keys to an image or a live rule. A prefix is added whole, whatever of it was\n"
+		"there.\n" CHANGE_HELP
+		"  --exist          a key that is there already is fine; else nothing changes,\n"
+		"                   save in a Bloom filter, which cannot tell\n"
+		"  --accept-fpp P   let a live Bloom filter come to a false positive rate of P (1e-9)\n"
+		"  --fixed          refuse what finds no room, instead of growing\n" CHANGE_OPTIONS_HELP
+			ENTRY_OPTIONS_HELP,
+	.run = run_add,
+};
+
+const struct command del_command = {
+	.name = "del",
+	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE|kmod:NAME [KEY...]",
+	.help = "Deletes keys from an image or a live rule without a state: nothing of them is left,\n"
+		"also of what wider prefixes hold. Of a rule with one the entries of these keys.\n" CHANGE_HELP
+		"  --exist          a key that is not there is fine; else nothing changes\n" CHANGE_OPTIONS_HELP
+		"  --origin NAME    the entries of NAME; without it those of manual. What lists and\n"
+		"                   other origins hold stays in force, and is named\n",
+	.run = run_del,
+};

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen confirm: a change that was applied on trial stays. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/ban/apply.h"
+#include "deploy/confirm.h"
+#include "xdp/pins.h"
+
+/* --- the process that waits ---------------------------------------------------- */
+
+/* Of attempts to take a change back, a second apart. */
+#define MAX_FAILURES 3600
+
+/* It looks this often, should the clock and the deadline disagree. */
+#define MAX_PAUSE_MS 60000
+
+static void pause_ms(u64 ms)
+{
+	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	clock_nanosleep(CLOCK_BOOTTIME, 0, &time, NULL);
+}
+
+/* Return: 1 when it was taken back, 0 when nothing waits any more; else a message. */
+static int wait_for_end(const char *device)
+{
+	struct baleen_error error;
+	u32 n_failures = 0;
+
+	while (n_failures < MAX_FAILURES) {
+		u64 deadline_ms, now_ms;
+		int did =
+			baleen_confirm_check(device, BALEEN_LOCK_TIMEOUT_MS, &deadline_ms, &error);
+
+		if (did > 0 || (!did && !deadline_ms))
+			return did;
+		now_ms = baleen_now_ms();
+		if (did < 0) {
+			/* The first and the last are enough for a journal. */
+			if (!n_failures++)
+				syslog(LOG_ERR, "%s: cannot put the previous state back: %s",
+				       device, error.text);
+			pause_ms(1000);
+		} else if (deadline_ms > now_ms) {
+			u64 left_ms = deadline_ms - now_ms;
+
+			pause_ms(left_ms < MAX_PAUSE_MS ? left_ms : MAX_PAUSE_MS);
+		}
+	}
+	syslog(LOG_CRIT, "%s: gave up putting the previous state back: %s", device, error.text);
+	return -1;
+}
+
+/* Nothing of the terminal, nothing of who started it: neither locks nor pipes. */
+static void let_go(int fd)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	sigset_t none;
+	int null;
+
+	setsid();
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], i ? SIG_DFL : SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (chdir("/"))
+		syslog(LOG_WARNING, "cannot change to /: %m");
+	null = open("/dev/null", O_RDWR);
+	for (int i = 0; i <= STDERR_FILENO && null >= 0; i++)
+		dup2(null, i);
+	dup2(fd, STDERR_FILENO + 1);
+	close_range(STDERR_FILENO + 2, ~0u, 0);
+}
+
+static void wait_as_child(const char *device, int fd)
+{
+	char byte;
+
+	let_go(fd);
+	openlog("baleen", LOG_PID, LOG_DAEMON);
+	/* Also who was killed closes it. */
+	if (read(STDERR_FILENO + 1, &byte, 1) == 1)
+		_exit(0);
+	close(STDERR_FILENO + 1);
+	if (wait_for_end(device) > 0)
+		syslog(LOG_WARNING, "%s: was not confirmed: the previous state is back in force",
+		       device);
+	_exit(0);
+}
+
+int start_waiter(struct waiter *waiter, const char *device)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC)) {
+		complain("%s: pipe: %m", device);
+		return EXIT_FAILED;
+	}
+	waiter->pid = fork();
+	if (!waiter->pid) {
+		close(fds[1]);
+		wait_as_child(device, fds[0]);
+	}
+	close(fds[0]);
+	waiter->fd = fds[1];
+	if (waiter->pid > 0)
+		return 0;
+	complain("%s: fork: %m", device);
+	waiter->pid = 0;
+	close(waiter->fd);
+	return EXIT_FAILED;
+}
+
+void release_waiter(struct waiter *waiter, bool is_needed)
+{
+	if (!waiter->pid)
+		return;
+	if (!is_needed && write(waiter->fd, "", 1) == 1)
+		waitpid(waiter->pid, NULL, 0);
+	close(waiter->fd);
+	waiter->pid = 0;
+}
+
+/* --- the command ---------------------------------------------------------------- */
+
+static int confirm(const char *device, bool json)
+{
+	struct baleen_error error;
+
+	if (baleen_device_privileges(&error) || baleen_confirm_end(device, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (json)
+		return print_json(json_pack("{s:o}", "confirmed", json_text(device)));
+	printf("%s: confirmed\n", device);
+	return finish_output(EXIT_DONE);
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	bool json = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		if (option != 'j') {
+			fprintf(stderr, "baleen: see 'baleen help confirm'\n");
+			return EXIT_USAGE;
+		}
+		json = true;
+	}
+	if (argc - optind != 1)
+		return complain_usage(&confirm_command, "one device is asked for");
+	return confirm(argv[optind], json);
+}
+
+const struct command confirm_command = {
+	.name = "confirm",
+	.synopsis = "[-j] DEV",
+	.help = "Says that what 'baleen apply --confirm' has put on a device shall stay. Without it the\n"
+		"previous rules, feeds and policy come back when the time is over, also when the command,\n"
+		"its terminal or the machine is gone by then.\n\n"
+		"  -j, --json       say so as JSON\n",
+	.run = run,
+};

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen feed: single entries from another program, line by line. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/open/entries.h"
+#include "cli/open/filter_target.h"
+#include "util/duration.h"
+
+/* Changes that are made together at most; what has been read by then is made at
+ * once, so a lone line does not wait for others.
+ */
+#define MAX_BATCH 4096
+#define LINE_BYTES 1024
+#define READ_BYTES 65536
+
+enum {
+	OPTION_KEEP_SESSIONS = OPTION_OF_COMMAND,
+	OPTION_WAIT,
+};
+
+enum line_kind {
+	LINE_BAD,
+	LINE_CHANGE,
+	LINE_SILENT,
+};
+
+/**
+ * struct feed - a feed that is being read
+ * @target: DEV:RULE as typed
+ * @device: its device
+ * @rule: its rule
+ * @key_spec: of the rule
+ * @options: origin of lines that name none
+ * @keeps_sessions: refuse to ban peers of TCP sessions
+ * @wait_ms: for other writers
+ * @entries: changes that wait
+ * @in_snapshot: between begin and commit
+ * @is_spoiled: a line of the snapshot was bad
+ * @failed: something was refused
+ * @text: what was read
+ * @n: bytes of @text
+ * @skipping: in the middle of a line that is too long
+ */
+struct feed {
+	const char *target;
+	char device[IF_NAMESIZE];
+	const char *rule;
+	u32 key_spec;
+	struct entry_options options;
+	bool keeps_sessions;
+	u64 wait_ms;
+	struct entries entries;
+	bool in_snapshot, is_spoiled, failed;
+	char text[READ_BYTES];
+	size_t n;
+	bool skipping;
+};
+
+/* --- replies --------------------------------------------------------------- */
+
+static void reply(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void reply(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	putchar('\n');
+}
+
+static void reply_to(struct feed *feed, const struct baleen_single_change *change)
+{
+	char why[ENTRY_REFUSAL];
+
+	switch (change->result) {
+	case 0: reply("ok"); break;
+	case -EEXIST: reply("ok renewed"); break;
+	case -ENOENT: reply("ok absent"); break;
+	default:
+		feed->failed = true;
+		reply("refused %s", entry_refusal(change, why));
+	}
+}
+
+/* --- batches --------------------------------------------------------------- */
+
+static int put_batch(struct feed *feed, struct baleen_batch *batch)
+{
+	struct baleen_error error;
+	struct hold hold;
+	int err = hold_open_state(&hold, feed->device, feed->wait_ms);
+
+	if (err)
+		return err == -ENOENT ? complain_not_attached(feed->device) : err;
+	err = baleen_deploy_batch(&hold.deploy, batch, &error);
+	hold_close(&hold);
+	if (!err)
+		return 0;
+	complain("%s", error.text);
+	return EXIT_FAILED;
+}
+
+/* Makes what waits; 0, or EXIT_FAILED after a message: then none of it is made. */
+static int flush(struct feed *feed)
+{
+	struct baleen_batch batch = { .rule = feed->rule,
+				      .change = feed->entries.change,
+				      .n = feed->entries.n,
+				      .cuts_sessions = !feed->keeps_sessions };
+
+	if (!feed->entries.n)
+		return 0;
+	if (put_batch(feed, &batch))
+		return EXIT_FAILED;
+	for (size_t i = 0; i < feed->entries.n; i++)
+		reply_to(feed, &feed->entries.change[i]);
+	feed->entries.n = 0;
+	return fflush(stdout) ? finish_output(EXIT_FAILED) : 0;
+}
+
+static int commit(struct feed *feed)
+{
+	struct baleen_batch batch = { .rule = feed->rule,
+				      .change = feed->entries.change,
+				      .n = feed->entries.n,
+				      .snapshot_of = feed->options.origin,
+				      .cuts_sessions = !feed->keeps_sessions };
+	u64 n_refused = 0;
+
+	feed->in_snapshot = false;
+	if (feed->is_spoiled) {
+		feed->failed = true;
+		feed->entries.n = 0;
+		reply("refused the snapshot has bad lines: nothing changed");
+		return 0;
+	}
+	if (put_batch(feed, &batch))
+		return EXIT_FAILED;
+	for (size_t i = 0; i < feed->entries.n; i++)
+		n_refused += feed->entries.change[i].result == -EPERM;
+	reply("ok %llu entries, %llu refused, %llu deleted",
+	      (unsigned long long)(feed->entries.n - n_refused), (unsigned long long)n_refused,
+	      (unsigned long long)batch.n_flushed);
+	feed->failed |= n_refused;
+	feed->entries.n = 0;
+	return 0;
+}
+
+/* --- lines ----------------------------------------------------------------- */
+
+static int bad(struct feed *feed, const char *reason, const char *text)
+{
+	/* Replies come in the order of the lines. */
+	if (!feed->in_snapshot && flush(feed))
+		return EXIT_FAILED;
+	feed->is_spoiled = feed->in_snapshot;
+	feed->failed = true;
+	reply("bad %s%s%s", reason, *text ? ": " : "", text);
+	return 0;
+}
+
+/* The word at the start, cut off; the rest begins at the next one. */
+static char *take_word(char **rest)
+{
+	char *word = *rest + strspn(*rest, " \t");
+
+	*rest = word + strcspn(word, " \t");
+	if (**rest)
+		*(*rest)++ = '\0';
+	*rest += strspn(*rest, " \t");
+	return word;
+}
+
+/* What follows reason= is all of it, with or without quotes around it. */
+static const char *unquote(char *text)
+{
+	size_t n = strlen(text);
+
+	if (n < 2 || *text != '"' || text[n - 1] != '"')
+		return text;
+	text[n - 1] = '\0';
+	return text + 1;
+}
+
+/* ttl=, origin= and, as the last one, reason=; NULL, or what is wrong. */
+static const char *take_values(struct entry_options *options, char *rest)
+{
+	while (*rest) {
+		char *word;
+
+		if (!strncmp(rest, "reason=", 7)) {
+			options->reason = unquote(rest + 7);
+			return NULL;
+		}
+		word = take_word(&rest);
+		if (!strncmp(word, "origin=", 7))
+			options->origin = word + 7;
+		else if (strncmp(word, "ttl=", 4))
+			return "not ttl=, origin= or reason=";
+		else if (baleen_duration_parse(word + 4, &options->ttl_ms))
+			return "ttl= is not a time such as 30s, 1h or 2d";
+	}
+	return NULL;
+}
+
+static int take_change(struct feed *feed, enum baleen_single_op op, char *rest)
+{
+	struct entry_options options = feed->options;
+	const char *key = take_word(&rest);
+	const char *reason = take_values(&options, rest);
+	struct baleen_single single;
+	struct baleen_error error;
+	bool is_widened;
+
+	if (!*key)
+		return bad(feed, "no key", "");
+	if (reason)
+		return bad(feed, reason, "");
+	if (feed->in_snapshot && strcmp(options.origin, feed->options.origin))
+		return bad(feed, "a snapshot has one origin", options.origin);
+	if (feed->in_snapshot && op != BALEEN_SINGLE_PUT)
+		return bad(feed, "a snapshot has what is to be there, not del", "");
+	if (entry_make(key, feed->key_spec, &options, &single, &is_widened, &error))
+		return bad(feed, error.text, "");
+	if (entries_append(&feed->entries, op, &single))
+		return EXIT_FAILED;
+	return !feed->in_snapshot && feed->entries.n == MAX_BATCH ? flush(feed) : 0;
+}
+
+static int begin(struct feed *feed)
+{
+	if (feed->in_snapshot)
+		return bad(feed, "begin within a snapshot", "");
+	if (flush(feed))
+		return EXIT_FAILED;
+	feed->in_snapshot = true;
+	feed->is_spoiled = false;
+	return 0;
+}
+
+static int take_line(struct feed *feed, char *line)
+{
+	char *rest = line, *word;
+
+	line[strcspn(line, "\r")] = '\0';
+	word = take_word(&rest);
+	if (!*word || *word == '#')
+		return 0;
+	if (!strcmp(word, "add"))
+		return take_change(feed, BALEEN_SINGLE_PUT, rest);
+	if (!strcmp(word, "del"))
+		return take_change(feed, BALEEN_SINGLE_REMOVE, rest);
+	if (!strcmp(word, "begin"))
+		return begin(feed);
+	if (!strcmp(word, "commit"))
+		return feed->in_snapshot ? commit(feed) : bad(feed, "commit without begin", "");
+	return bad(feed, "not add, del, begin or commit", word);
+}
+
+/* The lines that are there whole. */
+static int take_lines(struct feed *feed)
+{
+	char *line = feed->text, *end = feed->text + feed->n, *newline;
+	int err = 0;
+
+	while (!err && (newline = memchr(line, '\n', end - line))) {
+		*newline = '\0';
+		if (feed->skipping || newline - line >= LINE_BYTES || memchr(line, 0, newline - line))
+			err = bad(feed, "not a line of text below 1024 bytes", "");
+		else
+			err = take_line(feed, line);
+		feed->skipping = false;
+		line = newline + 1;
+	}
+	feed->n = end - line;
+	memmove(feed->text, line, feed->n);
+	if (feed->n == sizeof(feed->text)) {
+		feed->skipping = true;
+		feed->n = 0;
+	}
+	if (!err && !feed->in_snapshot)
+		err = flush(feed);
+	return err || fflush(stdout) ? EXIT_FAILED : 0;
+}
+
+static int read_all(struct feed *feed, int fd)
+{
+	ssize_t n;
+	int err = 0;
+
+	while (!err) {
+		n = read(fd, feed->text + feed->n, sizeof(feed->text) - feed->n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		feed->n += n;
+		err = take_lines(feed);
+	}
+	if (err)
+		return err;
+	if (n < 0) {
+		complain("stdin: %m");
+		return EXIT_FAILED;
+	}
+	if (feed->n)
+		complain("stdin: the last line has no end: not taken");
+	if (feed->in_snapshot)
+		complain("stdin: ended before commit: the snapshot was not taken");
+	return feed->n || feed->in_snapshot || feed->failed ? EXIT_FAILED : 0;
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static int take_option(struct feed *feed, int option)
+{
+	switch (option) {
+	case OPTION_KEEP_SESSIONS: feed->keeps_sessions = true; return 0;
+	case OPTION_WAIT: return take_wait(&feed_command, optarg, &feed->wait_ms);
+	}
+	if (entry_option_take(&feed_command, &feed->options, option, optarg) != -ENOENT)
+		return 0;
+	fprintf(stderr, "baleen: see 'baleen help feed'\n");
+	return EXIT_USAGE;
+}
+
+static int parse(struct feed *feed, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "origin", required_argument, NULL, OPTION_ORIGIN },
+		{ "keep-sessions", no_argument, NULL, OPTION_KEEP_SESSIONS },
+		{ "wait", required_argument, NULL, OPTION_WAIT },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+		err = take_option(feed, option);
+	if (err)
+		return err;
+	if (argc - optind != 2 || strcmp(argv[optind + 1], "-"))
+		return complain_usage(&feed_command, "DEV:RULE and - for stdin are asked for");
+	feed->target = argv[optind];
+	if (!split_live(feed->target, feed->device, sizeof(feed->device), &feed->rule))
+		return complain_usage(&feed_command, "'%s' is not DEV:RULE", feed->target);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct feed feed = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
+				    .options = { .origin = "feed", .is_ban = true } };
+	struct baleen_state_rule rule;
+	struct baleen_error error;
+	int err = parse(&feed, argc, argv);
+
+	if (err)
+		return err;
+	if (baleen_device_privileges(&error) ||
+	    baleen_single_check(feed.options.origin, "", &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (entries_rule(feed.device, feed.rule, &rule))
+		return EXIT_FAILED;
+	feed.key_spec = rule.key_spec;
+	err = read_all(&feed, STDIN_FILENO);
+	entries_free(&feed.entries);
+	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
+}
+
+const struct command feed_command = {
+	.name = "feed",
+	.synopsis = "DEV:RULE - [--origin NAME] [--keep-sessions] [--wait SECONDS]",
+	.help = "Reads changes of single entries from stdin, for other programs to drive. A line is\n"
+		"  add KEY [ttl=1h] [origin=NAME] [reason=TEXT to the end of the line]\n"
+		"  del KEY [origin=NAME]\n"
+		"  begin            what follows up to commit is all that the origin shall have\n"
+		"  commit           ... and is put in force in one step\n"
+		"A lone IPv6 address stands for its /64. Lines that are there together are made\n"
+		"together. Each line has a reply on stdout, in order, when it is in force and on disk:\n"
+		"  ok | ok renewed | ok absent, refused WHY, bad WHY; within begin and commit only\n"
+		"  commit and bad lines have one\n"
+		"Peers of TCP sessions may be banned: who is banned often still has one open.\n\n"
+		"  --origin NAME    of lines that name none (feed), and of snapshots\n"
+		"  --keep-sessions  refuse to ban the peers of TCP sessions\n" WAIT_HELP,
+	.run = run,
+};

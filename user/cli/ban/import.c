@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen import: the entries of a set of ipset or nftables, as single entries. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/open/entries.h"
+#include "cli/open/filter_target.h"
+#include "list/import.h"
+
+enum {
+	OPTION_FORMAT = OPTION_OF_COMMAND,
+	OPTION_SET,
+	OPTION_SNAPSHOT,
+	OPTION_WAIT,
+};
+
+#define MAX_NAMED 20
+
+/**
+ * struct import - what is asked for
+ * @target: DEV:RULE as typed
+ * @device: its device
+ * @rule: its rule
+ * @path: the file, or - for stdin
+ * @has_format: --format was given
+ * @importer: how it is read
+ * @key_spec: of the rule
+ * @options: origin of the entries
+ * @is_snapshot: what the origin has besides is deleted
+ * @json: report as JSON
+ * @wait_ms: for other writers
+ * @entries: those read
+ */
+struct import {
+	const char *target;
+	char device[IF_NAMESIZE];
+	const char *rule;
+	const char *path;
+	bool has_format;
+	struct baleen_importer importer;
+	u32 key_spec;
+	struct entry_options options;
+	bool is_snapshot;
+	bool json;
+	u64 wait_ms;
+	struct entries entries;
+};
+
+/* --- reading --------------------------------------------------------------- */
+
+/* A comment may hold what a reason may not. */
+static void clean_reason(const char *comment, char *reason)
+{
+	size_t n = 0;
+
+	for (; *comment && n + 1 < BALEEN_REASON_BYTES; comment++)
+		reason[n++] = (unsigned char)*comment < ' ' || *comment == 0x7f ? ' ' : *comment;
+	/* Never half of a character. */
+	while (*comment && n && ((unsigned char)reason[n - 1] & 0xc0) == 0x80)
+		n--;
+	if (*comment && n && (unsigned char)reason[n - 1] >= 0xc0)
+		n--;
+	reason[n] = '\0';
+}
+
+static int take_entry(void *data, const struct baleen_import_entry *entry,
+		      struct baleen_error *error)
+{
+	struct import *import = data;
+	struct entry_options options = import->options;
+	char text[BALEEN_SINGLE_TEXT + 2], reason[BALEEN_REASON_BYTES];
+	struct baleen_single single;
+	int err;
+
+	clean_reason(entry->comment, reason);
+	options.reason = reason;
+	options.ttl_ms = entry->expires_s * 1000;
+	snprintf(text, sizeof(text), "%s%s", entry->is_exception ? "!" : "", entry->key);
+	err = entry_make(text, import->key_spec, &options, &single, NULL, error);
+	if (err)
+		return err;
+	return entries_append(&import->entries, BALEEN_SINGLE_PUT, &single) ? -ENOMEM : 0;
+}
+
+static int read_file(struct import *import)
+{
+	bool is_stdin = !strcmp(import->path, "-");
+	int fd = is_stdin ? STDIN_FILENO : open(import->path, O_RDONLY | O_CLOEXEC);
+	struct baleen_error error;
+	int err;
+
+	if (fd < 0) {
+		complain("%s: %m", import->path);
+		return EXIT_FAILED;
+	}
+	import->importer.on_entry = take_entry;
+	import->importer.data = import;
+	err = baleen_import(&import->importer, fd, is_stdin ? "stdin" : import->path, &error);
+	if (err)
+		complain("%s", error.text);
+	if (!is_stdin)
+		close(fd);
+	return err ? EXIT_FAILED : 0;
+}
+
+/* --- putting --------------------------------------------------------------- */
+
+static u64 count_refused(const struct import *import)
+{
+	char why[ENTRY_REFUSAL];
+	u64 n = 0;
+
+	for (size_t i = 0; i < import->entries.n; i++) {
+		const struct baleen_single_change *change = &import->entries.change[i];
+
+		if (change->result == -EPERM && n++ < MAX_NAMED)
+			complain("%s: '%s' not added: %s", import->target, change->single.key,
+				 entry_refusal(change, why));
+	}
+	return n;
+}
+
+static int report(const struct import *import, const struct baleen_batch *batch)
+{
+	u64 n_refused = count_refused(import), n_added = import->entries.n - n_refused;
+	char added[NUMBER_TEXT], flushed[NUMBER_TEXT];
+	int err;
+
+	if (import->json) {
+		err = print_json(json_pack("{s:o, s:I, s:I, s:I}", "target",
+					   json_text(import->target), "added", (json_int_t)n_added,
+					   "refused", (json_int_t)n_refused, "deleted",
+					   (json_int_t)batch->n_flushed));
+	} else {
+		printf("%s: %s added, %s deleted, origin %s\n", import->target,
+		       format_count(n_added, added), format_count(batch->n_flushed, flushed),
+		       import->options.origin);
+		err = finish_output(EXIT_DONE);
+	}
+	return n_refused ? EXIT_FAILED : err;
+}
+
+static int put(const struct import *import)
+{
+	struct baleen_batch batch = { .rule = import->rule,
+				      .change = import->entries.change,
+				      .n = import->entries.n,
+				      .snapshot_of = import->is_snapshot ? import->options.origin :
+									   NULL };
+	struct baleen_error error;
+	struct hold hold;
+	int err = hold_open_state(&hold, import->device, import->wait_ms);
+
+	if (err)
+		return err == -ENOENT ? complain_not_attached(import->device) : err;
+	err = baleen_deploy_batch(&hold.deploy, &batch, &error);
+	hold_close(&hold);
+	if (err) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return report(import, &batch);
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static int take_option(struct import *import, int option)
+{
+	switch (option) {
+	case OPTION_FORMAT:
+		import->has_format = true;
+		if (baleen_import_format_parse(optarg, &import->importer.format))
+			return complain_usage(&import_command, "--format '%s': not ipset or nft",
+					      optarg);
+		return 0;
+	case OPTION_SET: import->importer.set = optarg; return 0;
+	case OPTION_ORIGIN: import->options.origin = optarg; return 0;
+	case OPTION_SNAPSHOT: import->is_snapshot = true; return 0;
+	case OPTION_WAIT: return take_wait(&import_command, optarg, &import->wait_ms);
+	case 'j': import->json = true; return 0;
+	default: fprintf(stderr, "baleen: see 'baleen help import'\n"); return EXIT_USAGE;
+	}
+}
+
+static int parse(struct import *import, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "format", required_argument, NULL, OPTION_FORMAT },
+		{ "set", required_argument, NULL, OPTION_SET },
+		{ "origin", required_argument, NULL, OPTION_ORIGIN },
+		{ "snapshot", no_argument, NULL, OPTION_SNAPSHOT },
+		{ "wait", required_argument, NULL, OPTION_WAIT },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1)
+		err = take_option(import, option);
+	if (err)
+		return err;
+	if (!import->has_format)
+		return complain_usage(&import_command, "--format ipset or --format nft is missing");
+	if (argc - optind != 2)
+		return complain_usage(&import_command, "DEV:RULE and one FILE are asked for");
+	import->target = argv[optind];
+	import->path = argv[optind + 1];
+	if (!split_live(import->target, import->device, sizeof(import->device), &import->rule))
+		return complain_usage(&import_command, "'%s' is not DEV:RULE", import->target);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct import import = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
+				 .options = { .origin = "import" } };
+	struct baleen_state_rule rule;
+	struct baleen_error error;
+	int err = parse(&import, argc, argv);
+
+	if (err)
+		return err;
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = entries_rule(import.device, import.rule, &rule);
+	import.key_spec = rule.key_spec;
+	/* The file is read before the lock is taken: reading may wait. */
+	if (!err)
+		err = read_file(&import);
+	if (!err)
+		err = put(&import);
+	entries_free(&import.entries);
+	return err;
+}
+
+const struct command import_command = {
+	.name = "import",
+	.synopsis = "DEV:RULE --format ipset|nft [--set NAME] [OPTION...] FILE",
+	.help = "Adds the elements of a set to a rule, as single entries, in one step: timeouts, nomatch,\n"
+		"intervals and comments (as reasons) come with them. FILE is what 'ipset save' or\n"
+		"'nft -j list set' print; '-' is stdin. Addresses are taken as they are.\n\n"
+		"  --format F       ipset or nft\n"
+		"  --set NAME       which set of FILE, if it has several; of nft also\n"
+		"                   FAMILY/TABLE/NAME\n"
+		"  --origin NAME    who has the entries (import)\n"
+		"  --snapshot       delete what the origin has besides\n" WAIT_HELP
+		"  -j, --json       report as JSON\n",
+	.run = run,
+};

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen update: new versions of feeds. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ban/feed_progress.h"
+#include "cli/open/conf_guard.h"
+#include "deploy/conf_plan.h"
+#include "deploy/protect.h"
+#include "state/feed_update.h"
+#include "util/signals.h"
+
+/**
+ * struct update - what is asked for
+ * @force: also what is beyond its limits, or would cut this host off
+ * @due: only what baleend should look for by now
+ * @json: an array of objects, filled in; NULL for words
+ * @result: exit code so far
+ */
+struct update {
+	bool force;
+	bool due;
+	json_t *json;
+	int result;
+};
+
+/**
+ * struct device - a device whose feeds are asked for
+ * @update: what is asked for
+ * @name: of it
+ * @rule: the only rule, or NULL for all
+ * @conf: what its state says, as a configuration
+ * @versions: of the feeds
+ * @is_changed: any of them, or what is withheld
+ */
+struct device {
+	const struct update *update;
+	const char *name;
+	const char *rule;
+	struct baleen_conf conf;
+	struct baleen_feed_versions versions;
+	bool is_changed;
+};
+
+/* --- receive ------------------------------------------------------------------- */
+
+struct due {
+	const char *rule;
+	const struct baleen_feed_source *wanted;
+	u64 now_ms;
+	u64 due_ms;
+};
+
+static int find_due(const struct baleen_feed *feed, void *data)
+{
+	struct due *due = data;
+
+	if (!baleen_feed_is_of(feed, due->rule, due->wanted))
+		return 0;
+	due->due_ms = baleen_feed_due_ms(feed, due->now_ms);
+	return 1;
+}
+
+static bool is_due(const struct baleen_state *state, const char *rule,
+		   const struct baleen_feed_source *wanted)
+{
+	struct due due = { .rule = rule, .wanted = wanted, .now_ms = baleen_now_ms() };
+
+	if (!wanted->every_s)
+		return false;
+	baleen_feeds_each(state, rule, find_due, &due, NULL);
+	return due.due_ms <= due.now_ms;
+}
+
+static bool is_asked_for(const struct device *device, const struct baleen_state *state,
+			 const struct baleen_conf_feed *feed)
+{
+	const char *rule = device->conf.rules.rule[feed->rule].name;
+
+	/* What came through a pipe cannot come again. */
+	if (!strcmp(feed->wanted.source, "-") || (device->rule && strcmp(device->rule, rule)))
+		return false;
+	return !device->update->due || is_due(state, rule, &feed->wanted);
+}
+
+static int receive(struct device *device, const struct baleen_state *state)
+{
+	struct baleen_error error;
+
+	for (size_t i = 0; i < device->conf.n_feeds; i++) {
+		const struct baleen_conf_feed *feed = &device->conf.feed[i];
+		const struct baleen_feed_ask ask = {
+			.state = state,
+			.rule = &device->conf.rules.rule[feed->rule],
+			.wanted = &feed->wanted,
+			.ignores_limits = device->update->force,
+			.on_progress = feed_progress,
+			.data = (void *)feed->wanted.source,
+		};
+		int err;
+
+		if (!is_asked_for(device, state, feed))
+			continue;
+		err = baleen_feed_receive(&ask, &device->versions, &error);
+		feed_progress_end();
+		if (err) {
+			complain("%s: %s", device->name, error.text);
+			return EXIT_FAILED;
+		}
+	}
+	return 0;
+}
+
+static int check_rule(const struct device *device)
+{
+	if (!device->rule || baleen_state_find_rule(&device->conf.rules, device->rule) >= 0)
+		return 0;
+	complain("%s has no rule '%s': see 'baleen status %s'", device->name, device->rule,
+		 device->name);
+	return EXIT_FAILED;
+}
+
+static int receive_all(struct device *device)
+{
+	struct baleen_error error;
+	struct baleen_state state;
+	int err = baleen_state_open(&state, device->name, 0, &error);
+
+	if (!err) {
+		err = baleen_conf_from_state(&state, &device->conf, &error);
+		if (err)
+			baleen_state_close(&state);
+	}
+	if (err) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = check_rule(device);
+	if (!err)
+		err = receive(device, &state);
+	baleen_state_close(&state);
+	return err;
+}
+
+/* --- put ------------------------------------------------------------------------- */
+
+/**
+ * struct asking - who has to agree
+ * @device: the device
+ * @rules: of its state
+ * @xdp: the filter that is on; NULL for none
+ */
+struct asking {
+	const struct device *device;
+	const struct baleen_state_rules *rules;
+	const struct baleen_xdp *xdp;
+};
+
+static int check(void *data, const struct baleen_ruleset *ruleset)
+{
+	const struct asking *asking = data;
+
+	return guard_conf(asking->device->name, asking->rules, asking->xdp, ruleset,
+			  asking->device->update->force);
+}
+
+static bool is_change(const struct baleen_feed_version *version)
+{
+	return version->outcome != BALEEN_FEED_SAME && version->outcome != BALEEN_FEED_FAILED;
+}
+
+static int take(struct device *device, struct baleen_state *state, struct baleen_deploy_plan *plan,
+		struct baleen_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < device->versions.n && !err; i++) {
+		const struct baleen_feed_version *version = &device->versions.version[i];
+		int rule = baleen_state_find_rule(&plan->rules, version->feed.rule);
+
+		err = baleen_feed_version_take(state, version, error);
+		if (rule >= 0 && is_change(version))
+			plan->rebuild[rule] = true;
+	}
+	return err ? err : baleen_withhold(state, plan, error);
+}
+
+static bool rebuilds(const struct baleen_deploy_plan *plan)
+{
+	for (u32 i = 0; i < plan->rules.n_rules; i++)
+		if (plan->rebuild[i])
+			return true;
+	return false;
+}
+
+/* Without a change of any rule only times are written down. */
+static int put(struct device *device, struct baleen_deploy *deploy, struct baleen_error *error)
+{
+	struct baleen_deploy_plan plan = { 0 };
+	struct asking asking = { .device = device,
+				 .rules = &plan.rules,
+				 .xdp = deploy->has_xdp ? &deploy->xdp : NULL };
+	int err = baleen_state_get_rules(&deploy->state, &plan.rules, error);
+
+	if (!err)
+		err = baleen_state_begin(&deploy->state, error);
+	if (err)
+		return err;
+	err = take(device, &deploy->state, &plan, error);
+	if (err)
+		baleen_state_rollback(&deploy->state);
+	else if (!rebuilds(&plan) || !deploy->has_xdp)
+		err = baleen_state_commit(&deploy->state, error);
+	else
+		err = baleen_deploy_put(deploy, &plan, NULL, check, &asking, error);
+	return err;
+}
+
+/* What was refused as a whole is a failure of each that would have changed. */
+static void note_refusal(struct device *device, struct baleen_deploy *deploy, const char *why)
+{
+	int err = baleen_state_begin(&deploy->state, NULL);
+
+	for (size_t i = 0; i < device->versions.n; i++) {
+		struct baleen_feed_version *version = &device->versions.version[i];
+
+		if (is_change(version))
+			baleen_feed_version_fail(version, why);
+		if (!err)
+			err = baleen_feed_version_take(&deploy->state, version, NULL);
+	}
+	if (!err)
+		baleen_state_commit(&deploy->state, NULL);
+	else
+		baleen_state_rollback(&deploy->state);
+}
+
+static bool has_change(const struct baleen_feed_versions *versions)
+{
+	for (size_t i = 0; i < versions->n; i++)
+		if (is_change(&versions->version[i]))
+			return true;
+	return false;
+}
+
+static int put_all(struct device *device)
+{
+	struct baleen_deploy deploy;
+	struct baleen_error error;
+	int err = baleen_deploy_open(&deploy, device->name, BALEEN_LOCK_TIMEOUT_MS, &error);
+
+	if (err) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = put(device, &deploy, &error);
+	/* Else each feed that would have changed says it. */
+	if (err < 0 && !has_change(&device->versions))
+		complain("%s: %s", device->name, error.text);
+	if (err)
+		note_refusal(device, &deploy,
+			     err < 0 ? error.text : "refused: this host would cut itself off");
+	baleen_deploy_close(&deploy);
+	return err ? EXIT_FAILED : 0;
+}
+
+/* --- report ------------------------------------------------------------------------ */
+
+static const char *outcome_text(enum baleen_feed_outcome outcome)
+{
+	static const char *const text[] = {
+		[BALEEN_FEED_SAME] = "same",	   [BALEEN_FEED_NEW] = "new",
+		[BALEEN_FEED_CHANGED] = "changed", [BALEEN_FEED_GONE] = "gone",
+		[BALEEN_FEED_FAILED] = "failed",
+	};
+
+	return text[outcome];
+}
+
+static void report_words(const struct device *device, const struct baleen_feed_version *version)
+{
+	char added[NUMBER_TEXT], removed[NUMBER_TEXT], now[NUMBER_TEXT];
+	char name[BALEEN_SOURCE_BYTES];
+
+	if (version->outcome == BALEEN_FEED_FAILED) {
+		complain("%s:%s: %s%s", device->name, version->feed.rule, version->error.text,
+			 version->feed.received_ms ? "; its last good copy stays in force" : "");
+		return;
+	}
+	printf("%s:%s: %s: ", device->name, version->feed.rule,
+	       baleen_feed_shown(&version->feed, name));
+	if (version->outcome == BALEEN_FEED_SAME) {
+		puts("unchanged");
+		return;
+	}
+	printf("%s, +%s -%s: %s entries", outcome_text(version->outcome),
+	       format_count(version->n_added, added), format_count(version->n_removed, removed),
+	       format_count(version->now.n_entries, now));
+	if (version->feed.n_special && version->outcome != BALEEN_FEED_GONE)
+		printf(", without %s special-purpose",
+		       format_count(version->feed.n_special, added));
+	putchar('\n');
+}
+
+static void report_json(const struct device *device, const struct baleen_feed_version *version)
+{
+	char name[BALEEN_SOURCE_BYTES];
+	json_t *one = json_object();
+
+	json_object_set_new(one, "device", json_text(device->name));
+	json_object_set_new(one, "rule", json_text(version->feed.rule));
+	json_object_set_new(one, "feed", json_text(baleen_feed_shown(&version->feed, name)));
+	json_object_set_new(one, "result", json_string(outcome_text(version->outcome)));
+	json_object_set_new(one, "entries", json_integer(version->now.n_entries));
+	json_object_set_new(one, "added", json_integer(version->n_added));
+	json_object_set_new(one, "removed", json_integer(version->n_removed));
+	json_object_set_new(one, "special", json_integer(version->feed.n_special));
+	json_object_set_new(one, "error",
+			    version->outcome == BALEEN_FEED_FAILED ?
+				    json_text(version->error.text) :
+				    json_null());
+	json_array_append_new(device->update->json, one);
+}
+
+static bool is_told_already(const struct baleen_feed_versions *versions, size_t i)
+{
+	return i && versions->version[i].outcome == BALEEN_FEED_FAILED &&
+	       versions->version[i - 1].outcome == BALEEN_FEED_FAILED &&
+	       !strcmp(versions->version[i].error.text, versions->version[i - 1].error.text);
+}
+
+static int report(const struct device *device)
+{
+	int result = EXIT_DONE;
+
+	for (size_t i = 0; i < device->versions.n; i++) {
+		const struct baleen_feed_version *version = &device->versions.version[i];
+
+		if (device->update->json)
+			report_json(device, version);
+		else if (!is_told_already(&device->versions, i))
+			report_words(device, version);
+		if (version->outcome == BALEEN_FEED_FAILED)
+			result = EXIT_FAILED;
+		else if (is_change(version) && result == EXIT_DONE)
+			result = EXIT_CHANGED;
+	}
+	return result;
+}
+
+/* --- the command --------------------------------------------------------------------- */
+
+static void add_result(struct update *update, int result)
+{
+	if (result == EXIT_FAILED || update->result == EXIT_DONE)
+		update->result = result;
+}
+
+static void update_device(struct update *update, const char *name, const char *rule)
+{
+	struct device device = { .update = update, .name = name, .rule = rule };
+	int err = receive_all(&device), result;
+
+	/* With nothing due, not even what is withheld is looked at. */
+	if (!err && (device.versions.n || !update->due))
+		err = put_all(&device);
+	result = report(&device);
+	add_result(update, err ? EXIT_FAILED : result);
+	baleen_feed_versions_free(&device.versions);
+	baleen_conf_free(&device.conf);
+}
+
+static int update_each(const char *name, bool is_kept, void *data)
+{
+	update_device(data, name, NULL);
+	return 0;
+}
+
+static int update_all(struct update *update, int argc, char **argv)
+{
+	struct baleen_error error;
+	int n = argc - optind;
+
+	for (; optind < argc; optind++) {
+		char device[IF_NAMESIZE];
+		const char *rule;
+
+		if (split_live(argv[optind], device, sizeof(device), &rule))
+			update_device(update, device, rule);
+		else
+			update_device(update, argv[optind], NULL);
+	}
+	if (!n && baleen_state_each(update_each, update, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return update->result;
+}
+
+enum {
+	OPTION_FORCE = 0x100,
+	OPTION_DUE,
+};
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "due", no_argument, NULL, OPTION_DUE },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	struct update update = { 0 };
+	struct baleen_error error;
+	int option, err;
+
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_FORCE: update.force = true; break;
+		case OPTION_DUE: update.due = true; break;
+		case 'j': update.json = json_array(); break;
+		default: fprintf(stderr, "baleen: see 'baleen help update'\n"); return EXIT_USAGE;
+		}
+	}
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	/* A download ends early, a change is finished. */
+	baleen_signals_hold(NULL);
+	err = update_all(&update, argc, argv);
+	if (!update.json)
+		return finish_output(err);
+	return print_json(update.json) ? EXIT_FAILED : err;
+}
+
+const struct command update_command = {
+	.name = "update",
+	.synopsis = "[DEV[:RULE]...] [--due] [--force] [-j]",
+	.help = "Asks the feeds of rules for new versions, of all devices when none is named: files,\n"
+		"directories (each regular file in them, not hidden, not ending in ~ or .tmp) and URLs.\n"
+		"What came is judged first: can it be read, and is it within the limits of its rule\n"
+		"(min-entries, max-shrink, max-coverage)? What is refused, or does not come, leaves the\n"
+		"last good copy in force, and the others go on. All that came goes on the device in one\n"
+		"step. What is withheld (addresses of this host, its gateways, resolvers and peers, the\n"
+		"never-drop list) is found anew.\n"
+		"Exit: 0 nothing changed, 3 something did, 1 a feed failed.\n\n"
+		"  --due            only feeds whose 'every' has passed since they were asked last, or\n"
+		"                   5 minutes when they failed\n"
+		"  --force          also what is beyond its limits, or would cut this host off\n"
+		"  -j, --json       an array with one object per feed\n",
+	.run = run,
+};

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen why: what becomes of a packet, and because of which entry. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ban/why.h"
+#include "key/key_text.h"
+#include "util/protocol.h"
+
+enum {
+	OPTION_DPORT = 256,
+	OPTION_SPORT,
+	OPTION_PROTO,
+	OPTION_DST,
+	OPTION_VLAN,
+	OPTION_ESTABLISHED,
+};
+
+/* A port of the range that hosts open connections from (RFC 6056). */
+#define ANY_CLIENT_PORT 50000
+
+/* --- arguments ------------------------------------------------------------- */
+
+static int parse_number(const char *text, unsigned long max, unsigned long *number)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	*number = strtoul(text, &end, 10);
+	return *end || *number > max ? -EINVAL : 0;
+}
+
+static int take_port(const char *option, const char *text, u16 *port)
+{
+	unsigned long number;
+
+	if (parse_number(text, 65535, &number))
+		return complain_usage(&why_command, "--%s '%s': not a port", option, text);
+	*port = number;
+	return 0;
+}
+
+static int take_vlan(struct why *why, const char *text)
+{
+	unsigned long number;
+
+	if (parse_number(text, 4094, &number) || !number)
+		return complain_usage(&why_command, "--vlan '%s': not 1 to 4094", text);
+	why->question.vlan = number;
+	return 0;
+}
+
+static int take_address(const char *text, bool is_src, struct baleen_fields *fields)
+{
+	struct baleen_key key;
+	const char *reason;
+	u64 *hi = is_src ? &fields->src_hi : &fields->dst_hi;
+	u64 *lo = is_src ? &fields->src_lo : &fields->dst_lo;
+
+	if (baleen_address_parse(text, &key, &reason))
+		return complain_usage(&why_command, "'%s': %s", text, reason);
+	if (!is_src && fields->is_ip6 != (key.domain == BALEEN_IP6))
+		return complain_usage(&why_command,
+				      "--dst %s: is of another family than the source", text);
+	fields->is_ip6 = key.domain == BALEEN_IP6;
+	*hi = fields->is_ip6 ? key.hi : 0;
+	*lo = fields->is_ip6 ? key.lo : key.ip4;
+	return 0;
+}
+
+static int take_option(struct why *why, int option)
+{
+	struct baleen_fields *fields = &why->question.fields;
+
+	switch (option) {
+	case OPTION_DPORT: why->has_dport = true; return take_port("dport", optarg, &fields->dport);
+	case OPTION_SPORT: why->has_sport = true; return take_port("sport", optarg, &fields->sport);
+	case OPTION_VLAN: return take_vlan(why, optarg);
+	case OPTION_DST: why->dst = optarg; return 0;
+	case OPTION_ESTABLISHED: why->question.is_established = true; return 0;
+	case 'j': why->json = true; return 0;
+	case OPTION_PROTO:
+		if (baleen_protocol_parse(optarg, &fields->proto))
+			return complain_usage(&why_command, "--proto '%s': no protocol", optarg);
+		return 0;
+	default: fprintf(stderr, "baleen: see 'baleen help why'\n"); return EXIT_USAGE;
+	}
+}
+
+/* What the protocol has not, the packet has not. */
+static int fit_protocol(struct why *why)
+{
+	struct baleen_fields *fields = &why->question.fields;
+	char protocol[BALEEN_PROTOCOL_TEXT];
+
+	if (why->question.is_established && fields->proto != BALEEN_PROTO_TCP)
+		return complain_usage(&why_command, "--established: is of tcp");
+	if (baleen_proto_has_ports(fields->proto))
+		return 0;
+	if (why->has_dport || why->has_sport)
+		return complain_usage(&why_command, "--%s: %s has no ports",
+				      why->has_dport ? "dport" : "sport",
+				      baleen_protocol_text(fields->proto, protocol));
+	fields->sport = 0;
+	return 0;
+}
+
+static int take_addresses(struct why *why, const char *address)
+{
+	int err = take_address(address, true, &why->question.fields);
+
+	if (!err && why->dst)
+		err = take_address(why->dst, false, &why->question.fields);
+	return err;
+}
+
+static int parse(struct why *why, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "dport", required_argument, NULL, OPTION_DPORT },
+		{ "sport", required_argument, NULL, OPTION_SPORT },
+		{ "proto", required_argument, NULL, OPTION_PROTO },
+		{ "dst", required_argument, NULL, OPTION_DST },
+		{ "vlan", required_argument, NULL, OPTION_VLAN },
+		{ "established", no_argument, NULL, OPTION_ESTABLISHED },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1)
+		err = take_option(why, option);
+	if (err)
+		return err;
+	if (argc - optind < 2)
+		return complain_usage(&why_command, "DEV and an address are asked for");
+	why->device = argv[optind];
+	why->address = argv + optind + 1;
+	why->n_addresses = argc - optind - 1;
+	err = fit_protocol(why);
+	for (u32 i = 0; i < why->n_addresses && !err; i++)
+		err = take_addresses(why, why->address[i]);
+	return err;
+}
+
+/* --- command --------------------------------------------------------------- */
+
+/* @all: descriptions, appended to; NULL for text */
+static int explain_one(struct why *why, const char *address, struct baleen_explainer *explainer,
+		       struct baleen_explanation *explanation, json_t *all)
+{
+	const struct baleen_xdp *xdp = explainer->xdp;
+	struct baleen_error error;
+
+	/* Has been parsed before. */
+	take_addresses(why, address);
+	if (baleen_explain(explainer, &why->question, explanation, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (all)
+		json_array_append_new(all, describe_why(why, address, xdp, explanation));
+	else
+		print_why(why, address, xdp, explanation);
+	return why_differs(xdp, explanation) ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Of one address an object, as it was asked for. */
+static int print_as_json(const struct why *why, json_t *all)
+{
+	json_t *one;
+
+	if (why->n_addresses > 1)
+		return print_json(all);
+	one = json_incref(json_array_get(all, 0));
+	json_decref(all);
+	return one ? print_json(one) : EXIT_FAILED;
+}
+
+static int explain_all(struct why *why, struct baleen_explainer *explainer)
+{
+	struct baleen_explanation *explanation = malloc(sizeof(*explanation));
+	json_t *all = why->json ? json_array() : NULL;
+	int result = EXIT_DONE;
+
+	if (!explanation) {
+		complain("%s", strerror(ENOMEM));
+		result = EXIT_FAILED;
+	}
+	for (u32 i = 0; i < why->n_addresses && explanation; i++)
+		if (explain_one(why, why->address[i], explainer, explanation, all))
+			result = EXIT_FAILED;
+	if (all && print_as_json(why, all))
+		result = EXIT_FAILED;
+	free(explanation);
+	return finish_output(result);
+}
+
+static int explain(struct why *why, const struct baleen_xdp *xdp)
+{
+	struct baleen_explainer explainer;
+	struct baleen_error error;
+	int result;
+
+	if (baleen_explainer_open(&explainer, xdp, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	result = explain_all(why, &explainer);
+	baleen_explainer_close(&explainer);
+	return result;
+}
+
+static int run(int argc, char **argv)
+{
+	struct why why = { .question = { .fields = { .proto = BALEEN_PROTO_TCP,
+						     .sport = ANY_CLIENT_PORT },
+					 .vlan = BALEEN_VLAN_NONE } };
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err = parse(&why, argc, argv);
+
+	if (err)
+		return err;
+	if (baleen_device_privileges(&error) || baleen_xdp_open(&xdp, why.device, false, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (xdp.state != BALEEN_XDP_ATTACHED) {
+		complain("%s: the filter is not in force here (%s)", why.device,
+			 baleen_xdp_state_text(xdp.state));
+		err = EXIT_FAILED;
+	} else {
+		err = explain(&why, &xdp);
+	}
+	baleen_xdp_close(&xdp);
+	return err;
+}
+
+const struct command why_command = {
+	.name = "why",
+	.synopsis = "DEV ADDR... [--proto P] [--dport N] [OPTION...]",
+	.help = "Says what becomes of a packet from ADDR, by asking the program itself, and because of\n"
+		"which rule and entry: the prefix, file and line or origin, reason, since when and\n"
+		"until when; of what passes, because of which rule, qualifier, default or dry run.\n"
+		"Nothing is counted. Where packets and entries disagree, it says so.\n"
+		"Exit: 0 answered; 1 also when they disagree.\n\n"
+		"  --proto P        the packet's protocol, by name or number (tcp)\n"
+		"  --dport N        its destination port (0)\n"
+		"  --sport N        its source port (50000)\n"
+		"  --dst ADDR       its destination, for rules that look at it\n"
+		"  --vlan N         its outermost VLAN\n"
+		"  --established    a TCP segment of a session; else one that opens it\n"
+		"  -j, --json       as JSON; an array for several addresses\n",
+	.run = run,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What becomes of a packet and because of which entry, in words and in JSON.
+ */
+#ifndef BALEEN_CLI_WHY_H
+#define BALEEN_CLI_WHY_H
+
+#include "cli/common/cli.h"
+#include "deploy/explain.h"
+
+/**
+ * struct why - one run of why
+ * @device: its name
+ * @address: the addresses that are asked about
+ * @n_addresses: how many
+ * @dst: destination as typed, or NULL
+ * @has_sport: a source port was given
+ * @has_dport: a destination port was given
+ * @json: print JSON
+ * @question: the packet; its addresses are those of the one that is asked about
+ */
+struct why {
+	const char *device;
+	char *const *address;
+	u32 n_addresses;
+	const char *dst;
+	bool has_sport;
+	bool has_dport;
+	bool json;
+	struct baleen_question question;
+};
+
+/* Prints the answer about one address. */
+void print_why(const struct why *why, const char *address, const struct baleen_xdp *xdp,
+	       const struct baleen_explanation *explanation);
+
+/* The same as JSON. */
+json_t *describe_why(const struct why *why, const char *address, const struct baleen_xdp *xdp,
+		     const struct baleen_explanation *explanation);
+
+/* Do packets and entries, or the copy and the live program, disagree? */
+bool why_differs(const struct baleen_xdp *xdp, const struct baleen_explanation *explanation);
+
+#endif /* BALEEN_CLI_WHY_H */

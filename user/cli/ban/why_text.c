@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What becomes of a packet and because of which entry, in words. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/ban/why.h"
+#include "util/duration.h"
+#include "util/protocol.h"
+#include "xdp/qualifiers.h"
+#include "xdp/ruleset.h"
+
+#define TIME_TEXT 32
+
+static const char *format_time(u64 ms, char *text)
+{
+	time_t seconds = ms / 1000;
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	strftime(text, TIME_TEXT, "%Y-%m-%d %H:%M:%S", &local);
+	return text;
+}
+
+/* "3m ago" or "in 3m", in whole seconds. */
+static const char *format_distance(u64 ms, char *text)
+{
+	u64 now = baleen_now_ms(), distance = ms > now ? ms - now : now - ms;
+	char span[BALEEN_DURATION_TEXT];
+
+	if (distance < 1000)
+		return strcpy(text, "now");
+	sprintf(text, ms > now ? "in %s" : "%s ago", format_span(distance, span));
+	return text;
+}
+
+static const char *verdict_text(const struct baleen_explanation *explanation)
+{
+	if (explanation->answer.is_live_drop)
+		return "dropped";
+	return explanation->would_drop ? "passes, but only since this is a dry run" : "passes";
+}
+
+static bool asks_for_dst(const struct baleen_xdp *xdp)
+{
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		if (xdp->config.rule[i].image.key_spec & BALEEN_KEY_DST)
+			return true;
+	return false;
+}
+
+static void print_packet(const struct why *why, const char *address)
+{
+	const struct baleen_question *question = &why->question;
+	const struct baleen_fields *fields = &question->fields;
+	char protocol[BALEEN_PROTOCOL_TEXT];
+
+	printf("%s to %s, %s", address, why->device, baleen_protocol_text(fields->proto, protocol));
+	if (fields->dport)
+		printf(" port %u", fields->dport);
+	if (fields->proto == BALEEN_PROTO_TCP)
+		printf(question->is_established ? ", established" : ", opening");
+	if (question->vlan != BALEEN_VLAN_NONE)
+		printf(", VLAN %u", question->vlan);
+}
+
+static void print_feed_reason(const struct baleen_reason *reason)
+{
+	char when[TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
+
+	if (reason->line)
+		printf("    %-20s line %llu of %s", reason->text, (unsigned long long)reason->line,
+		       baleen_feed_name(&reason->feed));
+	else
+		printf("    %-20s %s", "(an image)", baleen_feed_name(&reason->feed));
+	printf(", received %s (%s)", format_time(reason->feed.received_ms, when),
+	       format_distance(reason->feed.received_ms, distance));
+	if (reason->feed.n_failures)
+		printf(", not renewed since: %s", reason->feed.failure);
+	putchar('\n');
+}
+
+static void print_single_reason(const struct baleen_single *single)
+{
+	char when[TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
+
+	printf("    %s%-*s entry of %s", single->is_exception ? "!" : "",
+	       single->is_exception ? 19 : 20, single->key, single->origin);
+	if (*single->reason)
+		printf(": %s", single->reason);
+	printf(", added %s", format_time(single->added_ms, when));
+	if (single->expires_ms)
+		printf(", ends %s (%s)", format_time(single->expires_ms, when),
+		       format_distance(single->expires_ms, distance));
+	putchar('\n');
+}
+
+static void print_reasons(const struct baleen_explained_rule *explained)
+{
+	static const char *const roles[] = {
+		[BALEEN_WITHHELD_NEVER] = "the never-drop list",
+		[BALEEN_WITHHELD_HOST] = "this host",
+		[BALEEN_WITHHELD_PEER] = "a TCP session",
+		[BALEEN_WITHHELD_SPECIAL] = "special-purpose range",
+	};
+	const struct baleen_withheld *withheld = &explained->withheld;
+
+	if (explained->is_any)
+		puts("    any                  every address");
+	for (u32 i = 0; i < explained->n_told; i++) {
+		if (explained->reason[i].is_feed)
+			print_feed_reason(&explained->reason[i]);
+		else
+			print_single_reason(&explained->reason[i].single);
+	}
+	if (explained->n_reasons > explained->n_told)
+		printf("    and %u more\n", explained->n_reasons - explained->n_told);
+	if (explained->is_withheld)
+		printf("    %-20s %s: %s, %s\n", withheld->key,
+		       withheld->role == BALEEN_WITHHELD_SPECIAL ? "not taken from feeds" :
+								   "never dropped",
+		       roles[withheld->role], withheld->what);
+}
+
+/* Whoever it is; special-purpose ranges only tell what feeds cannot bring. */
+static bool is_guarded(const struct baleen_explained_rule *explained)
+{
+	return explained->is_withheld && explained->withheld.role != BALEEN_WITHHELD_SPECIAL;
+}
+
+static void print_rule(const struct baleen_xdp *xdp, u32 index,
+		       const struct baleen_explanation *explanation)
+{
+	const struct baleen_explained_rule *explained = &explanation->rule[index];
+	const struct baleen_judgement *judgement = &explanation->answer.judgement;
+	const struct baleen_rule *rule = &xdp->config.rule[index];
+	bool decides = judgement->outcome == BALEEN_OUTCOME_RULE && judgement->rule == index;
+	char qualifiers[BALEEN_QUALIFIERS_TEXT];
+
+	if (!decides && !explained->holds && !explained->n_reasons && !is_guarded(explained))
+		return;
+	printf("  rule '%s' (%s, %u of %u) ", rule->image.name, baleen_action_text(rule->action),
+	       index + 1, xdp->config.n_rules);
+	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	if (decides)
+		puts("decides");
+	else if (!explained->holds)
+		puts("does not hold it");
+	else if (!explained->matches)
+		printf("holds it, but is only for %s\n", qualifiers);
+	else if (rule->action == BALEEN_ACTION_COUNT)
+		puts("counts it");
+	else
+		puts("holds it, too, and is not asked any more");
+	print_reasons(explained);
+}
+
+static void print_difference(const struct baleen_xdp *xdp, u32 index,
+			     const struct baleen_explanation *explanation)
+{
+	const struct baleen_explained_rule *explained = &explanation->rule[index];
+	const char *name = xdp->config.rule[index].image.name;
+
+	if (!baleen_explained_differs(explained))
+		return;
+	if (explained->has_ended)
+		printf("  DISAGREEMENT: rule '%s' holds it, its entry %s of %s has ended and nobody has "
+		       "taken it out: is baleend running?\n",
+		       name, explained->ended.key, explained->ended.origin);
+	else if (explained->holds && !explained->is_exact)
+		printf("  DISAGREEMENT: rule '%s' holds it by error of its filter, no entry does\n",
+		       name);
+	else
+		printf("  DISAGREEMENT: the live filter of rule '%s' %s it, its entries say it %s%s\n",
+		       name, explained->holds ? "holds" : "does not hold",
+		       explained->holds ? "should not" : "should",
+		       explanation->is_changing ? " (a change goes on, or was cut off)" : "");
+}
+
+static void print_differences(const struct baleen_xdp *xdp,
+			      const struct baleen_explanation *explanation)
+{
+	const struct baleen_twin_answer *answer = &explanation->answer;
+
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		print_difference(xdp, i, explanation);
+	if (answer->judgement.is_drop != answer->is_live_drop)
+		printf("  DISAGREEMENT: the program %s it, this version's would %s it\n",
+		       answer->is_live_drop ? "drops" : "passes",
+		       answer->judgement.is_drop ? "drop" : "pass");
+}
+
+static void print_others(const struct why *why, const struct baleen_xdp *xdp,
+			 const struct baleen_explanation *explanation)
+{
+	const struct baleen_drop *drop = &explanation->drop;
+	char when[TIME_TEXT];
+
+	if (explanation->has_drop)
+		printf("  last sampled drop: %s by %s%s%s, %llu in all\n",
+		       format_time(drop->last_ms, when), *drop->rule ? "rule '" : "the default",
+		       drop->rule, *drop->rule ? "'" : "", (unsigned long long)drop->n);
+	if (!explanation->has_state)
+		puts("  its lists were not kept (attach --no-state): no entry can be named");
+	if (explanation->is_other_version)
+		printf("  the program is of another version of baleen%s\n",
+		       explanation->answer.is_live_asked ?
+			       "; it was asked itself and has counted a packet" :
+			       "");
+	if (!why->dst && asks_for_dst(xdp))
+		puts("  a rule looks at the destination, too: --dst ADDR");
+}
+
+void print_why(const struct why *why, const char *address, const struct baleen_xdp *xdp,
+	       const struct baleen_explanation *explanation)
+{
+	enum baleen_outcome outcome = explanation->answer.judgement.outcome;
+
+	print_packet(why, address);
+	printf(": %s\n", verdict_text(explanation));
+	if (outcome == BALEEN_OUTCOME_VITAL)
+		puts("  passes by default, since no host lives without it");
+	else if (outcome != BALEEN_OUTCOME_RULE)
+		printf("  no rule decides: default %s\n",
+		       xdp->config.default_drop ? "drop" : "pass");
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		print_rule(xdp, i, explanation);
+	print_differences(xdp, explanation);
+	print_others(why, xdp, explanation);
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A filter in words and in JSON. */
+#include <string.h>
+
+#include "cli/common/describe.h"
+#include "cli/common/describe_table.h"
+#include "filter/bloom_bits.h"
+#include "filter/kind.h"
+#include "filter/plan.h"
+#include "ops/edit.h"
+#include "xdp/xdp.h"
+
+static const char *const domain_text[BALEEN_N_DOMAINS] = {
+	"ipv4", "ipv6", "short", "long", "ipv4", "ipv6", "ipv6", "ipv6",
+};
+static const char *const domain_title[BALEEN_N_DOMAINS] = {
+	"IPv4", "IPv6", "keys of up to 64 bits", "longer keys", "IPv4", "IPv6", "IPv6", "IPv6",
+};
+
+struct baleen_image counted_image(const struct baleen_filter *filter)
+{
+	struct baleen_image image = filter->image;
+
+	image.n_entries = 0;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		image.table[domain].n_entries = baleen_filter_count(filter, domain);
+		image.n_entries += image.table[domain].n_entries;
+	}
+	return image;
+}
+
+bool is_uncounted(const struct baleen_filter *filter)
+{
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		if (is_uncounted_table(filter, domain))
+			return true;
+	return false;
+}
+
+static bool has_prefixes(const struct baleen_image *image)
+{
+	return image->table[BALEEN_IP4_GROUPS].kind || image->table[BALEEN_IP6_STEMS].kind;
+}
+
+static double bits_per_key(const struct baleen_table *table)
+{
+	return table->n_entries ?
+		       (double)table->n_blocks * BALEEN_BLOCK_BYTES * 8 / table->n_entries :
+		       0;
+}
+
+static bool has_length(const struct baleen_image *image, u32 length)
+{
+	return image->prefix_lengths[(length - 1) / 64] >> (length - 1) % 64 & 1;
+}
+
+/* --- JSON ----------------------------------------------------------------- */
+
+static json_t *describe_lengths(const struct baleen_image *image)
+{
+	json_t *lengths = json_array();
+
+	for (u32 length = 1; length <= 128; length++)
+		if (has_length(image, length))
+			json_array_append_new(lengths, json_integer(length));
+	return lengths;
+}
+
+static void describe_directory(json_t *json, const struct baleen_table *table)
+{
+	json_object_set_new(json, "group_bits", json_integer(table->group_bits));
+	json_object_set_new(json, "leaves", json_integer(table->n_buckets));
+}
+
+/* What only tables of this kind have. */
+static void describe_shape(json_t *json, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	switch (table->kind) {
+	case BALEEN_KIND_DIRECTORY: describe_directory(json, table); break;
+	case BALEEN_KIND_ENTRIES: break;
+	case BALEEN_KIND_PREFIXES:
+		describe_geometry(json, filter, domain);
+		json_object_set_new(json, "lengths", describe_lengths(&filter->image));
+		break;
+	default: describe_geometry(json, filter, domain); break;
+	}
+}
+
+/* @table is that of the filter, with its count. */
+static json_t *describe_table(const struct baleen_filter *filter, const struct baleen_table *table,
+			      u32 domain)
+{
+	bool is_counted = !is_uncounted_table(filter, domain);
+	json_t *json = json_object();
+
+	json_object_set_new(json, "family", json_string(domain_text[domain]));
+	json_object_set_new(json, "kind", json_string(baleen_kind_name(table->kind)));
+	json_object_set_new(json, "entries",
+			    is_counted ? json_integer(table->n_entries) : json_null());
+	json_object_set_new(json, "bytes",
+			    json_integer((json_int_t)table->n_blocks * BALEEN_BLOCK_BYTES));
+	json_object_set_new(json, "bits_per_key",
+			    is_counted ? json_real(bits_per_key(table)) : json_null());
+	json_object_set_new(json, "exact",
+			    json_boolean(baleen_table_is_exact(&filter->image, domain)));
+	json_object_set_new(json, "fpp", json_real(baleen_filter_fpp(filter, domain)));
+	describe_shape(json, filter, domain);
+	return json;
+}
+
+json_t *describe_filter(const struct baleen_filter *filter)
+{
+	struct baleen_image image = counted_image(filter);
+	json_t *tables = json_array(), *json = json_object();
+
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		if (image.table[domain].kind != BALEEN_KIND_NONE)
+			json_array_append_new(tables,
+					      describe_table(filter, &image.table[domain], domain));
+	json_object_set_new(json, "name", json_string(image.name));
+	json_object_set_new(json, "key", json_string(key_spec_text(image.key_spec)));
+	json_object_set_new(json, "entries",
+			    is_uncounted(filter) ? json_null() : json_integer(image.n_entries));
+	json_object_set_new(json, "listed", json_integer(image.n_listed));
+	json_object_set_new(json, "covered", json_integer(image.n_covered));
+	json_object_set_new(json, "bytes",
+			    json_integer((json_int_t)image.n_blocks * BALEEN_BLOCK_BYTES));
+	json_object_set_new(json, "exact", json_boolean(baleen_image_is_exact(&image)));
+	json_object_set_new(json, "fpp", json_real(baleen_filter_worst_fpp(filter)));
+	json_object_set_new(json, "tables", tables);
+	return json;
+}
+
+/* --- text ----------------------------------------------------------------- */
+
+static void print_count(FILE *stream, u64 n, const char *one, const char *many)
+{
+	char text[NUMBER_TEXT];
+
+	fprintf(stream, "%s %s, ", format_count(n, text), n == 1 ? one : many);
+}
+
+static void print_directory(FILE *stream, const struct baleen_table *table, u32 domain)
+{
+	if (domain == BALEEN_IP4_GROUPS)
+		print_count(stream, table->n_entries, "prefix", "prefixes");
+	else
+		fputs("stems of /32, ", stream);
+	fprintf(stream, "directory of /%u groups, ", table->group_bits);
+	print_count(stream, table->n_buckets, "leaf", "leaves");
+}
+
+static void print_prefixes(FILE *stream, const struct baleen_filter *filter)
+{
+	print_count(stream, baleen_filter_used(filter, BALEEN_IP6_PREFIXES), "prefix or marker",
+		    "prefixes and markers");
+	fputs("of lengths", stream);
+	for (u32 length = 1; length <= 128; length++)
+		if (has_length(&filter->image, length))
+			fprintf(stream, " %u", length);
+	fputs(", ", stream);
+	print_geometry(stream, filter, BALEEN_IP6_PREFIXES);
+}
+
+/* Hosts and keys. */
+static void print_keys(FILE *stream, const struct baleen_filter *filter,
+		       const struct baleen_table *table, u32 domain)
+{
+	bool is_counted = !is_uncounted_table(filter, domain);
+
+	if (is_counted)
+		print_count(stream, table->n_entries, "entry", "entries");
+	fprintf(stream, "%s, ", baleen_kind_name(table->kind));
+	print_geometry(stream, filter, domain);
+	if (is_counted)
+		fprintf(stream, "%.1f bits a key, ", bits_per_key(table));
+}
+
+/* The rate as it is, and as a plan expects it where that may be another. */
+static void print_rate(FILE *stream, const struct baleen_filter *filter,
+		       const struct baleen_table *table, u32 domain)
+{
+	if (baleen_table_is_exact(&filter->image, domain)) {
+		fputs("exact\n", stream);
+		return;
+	}
+	fprintf(stream, "false positive rate %.2g", baleen_filter_fpp(filter, domain));
+	if (baleen_table_is_plane(table) && !is_uncounted_table(filter, domain))
+		fprintf(stream, " (%.2g expected)",
+			baleen_table_fpp(&filter->image, domain, table->n_entries));
+	fputc('\n', stream);
+}
+
+static void print_table(FILE *stream, const struct baleen_filter *filter,
+			const struct baleen_table *table, u32 domain)
+{
+	fprintf(stream, "  %s  ", domain_title[domain]);
+	switch (table->kind) {
+	case BALEEN_KIND_DIRECTORY: print_directory(stream, table, domain); break;
+	case BALEEN_KIND_PREFIXES: print_prefixes(stream, filter); break;
+	case BALEEN_KIND_ENTRIES:
+		print_count(stream, table->n_entries, "prefix or exception",
+			    "prefixes and exceptions");
+		break;
+	default: print_keys(stream, filter, table, domain); break;
+	}
+	print_rate(stream, filter, table, domain);
+}
+
+/* Where there is something to tell. */
+static void print_overlap(FILE *stream, const struct baleen_image *image)
+{
+	char listed[NUMBER_TEXT], covered[NUMBER_TEXT], left[NUMBER_TEXT];
+
+	if (!image->n_covered && !(image->n_listed && has_prefixes(image)))
+		return;
+	fprintf(stream, "  %s entr%s listed, %s of them twice or inside another; merging left %s\n",
+		format_count(image->n_listed, listed), image->n_listed == 1 ? "y" : "ies",
+		format_count(image->n_covered, covered), format_count(image->n_entries, left));
+}
+
+void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes)
+{
+	const struct baleen_image *image = &filter->image;
+	u32 domain = BALEEN_IP4;
+	const char *kind;
+
+	while (domain < BALEEN_TUPLE && image->table[domain].kind == BALEEN_KIND_NONE)
+		domain++;
+	kind = has_prefixes(image) ? "prefixes" : baleen_kind_name(image->table[domain].kind);
+	if (baleen_image_is_exact(image))
+		snprintf(text, bytes, "%s, exact", kind);
+	else
+		snprintf(text, bytes, "%s, false positive rate %.2g", kind,
+			 baleen_filter_worst_fpp(filter));
+}
+
+void print_filter(FILE *stream, const char *path, const struct baleen_filter *filter)
+{
+	struct baleen_image image = counted_image(filter);
+	char bytes[NUMBER_TEXT];
+
+	fprintf(stream, "%s: key %s, %s\n", path, key_spec_text(image.key_spec),
+		format_bytes((u64)image.n_blocks * BALEEN_BLOCK_BYTES, bytes));
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		if (image.table[domain].kind != BALEEN_KIND_NONE)
+			print_table(stream, filter, &image.table[domain], domain);
+	print_overlap(stream, &image);
+}
+
+const char *rule_name_from_path(const char *path, char *name)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+
+	if (!strcmp(path, "-")) {
+		base = "stdin";
+		length = strlen(base);
+	}
+	if (length >= BALEEN_NAME_BYTES)
+		length = BALEEN_NAME_BYTES - 1;
+	memcpy(name, base, length);
+	name[length] = '\0';
+	for (char *c = name; *c; c++) {
+		char one[2] = { *c, '\0' };
+
+		if (baleen_rule_name_check(one) && !(c > name && *c == '-'))
+			*c = '_';
+	}
+	return baleen_rule_name_check(name);
+}

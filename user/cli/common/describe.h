@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A filter in words and in JSON.
+ */
+#ifndef BALEEN_CLI_DESCRIBE_H
+#define BALEEN_CLI_DESCRIBE_H
+
+#include "cli/common/cli.h"
+#include "filter/filter.h"
+
+/* Kind, key, geometry, entries, overlap, fill, bits per key and error, as JSON. */
+json_t *describe_filter(const struct baleen_filter *filter);
+
+/* The same as a few lines that start with @path. */
+void print_filter(FILE *stream, const char *path, const struct baleen_filter *filter);
+
+/* Kind and exactness in few words, such as "cuckoo, exact". */
+void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes);
+
+/* Has a table of it keys that nobody counted? A live Bloom filter has. */
+bool is_uncounted(const struct baleen_filter *filter);
+
+/* A copy of the decoded header whose counts are what the tables hold now. */
+struct baleen_image counted_image(const struct baleen_filter *filter);
+
+/* A rule's name from a file's: without directory and extension, other
+ * characters replaced. Returns NULL, or what is wrong with it.
+ */
+const char *rule_name_from_path(const char *path, char *name);
+
+#endif /* BALEEN_CLI_DESCRIBE_H */

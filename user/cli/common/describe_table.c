@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The geometry of a table of keys in words and in JSON. */
+#include "cli/common/describe_table.h"
+#include "filter/bloom_bits.h"
+#include "filter/bloom_math.h"
+#include "filter/estimate.h"
+#include "filter/plan.h"
+#include "filter/slots.h"
+
+static u64 slots_of(const struct baleen_table *table)
+{
+	if (table->kind == BALEEN_KIND_QUOTIENT)
+		return table->n_buckets;
+	return (u64)table->n_buckets * baleen_bucket_slots(table);
+}
+
+double table_fill(const struct baleen_filter *filter, u32 domain)
+{
+	return (double)baleen_filter_used(filter, domain) / slots_of(&filter->image.table[domain]);
+}
+
+bool is_uncounted_table(const struct baleen_filter *filter, u32 domain)
+{
+	return filter->is_mapped && baleen_table_is_plane(&filter->image.table[domain]);
+}
+
+static bool has_copies(const struct baleen_filter *filter)
+{
+	return filter->image.flags & BALEEN_FLAG_COPIES;
+}
+
+/* Keys in the stash of a cuckoo table. */
+static u32 count_stashed(const struct baleen_filter *filter, u32 domain)
+{
+	struct baleen_slots slots = baleen_slots_of(filter, domain);
+	u32 n = 0;
+
+	for (u32 i = 0; i < slots.table->n_stash; i++)
+		n += baleen_slots_stash(&slots)[i] != 0;
+	return n;
+}
+
+/* --- JSON ------------------------------------------------------------------ */
+
+static void describe_slots(json_t *json, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	json_object_set_new(json, "buckets", json_integer(table->n_buckets));
+	json_object_set_new(json, "slots_per_bucket", json_integer(baleen_bucket_slots(table)));
+	json_object_set_new(json, "slot_bits", json_integer(table->slot_bits));
+	json_object_set_new(json, "fill", json_real(table_fill(filter, domain)));
+	if (table->kind == BALEEN_KIND_PREFIXES)
+		return;
+	json_object_set_new(json, "stash", json_integer(table->n_stash));
+	json_object_set_new(json, "stashed", json_integer(count_stashed(filter, domain)));
+	json_object_set_new(json, "copies", json_boolean(has_copies(filter)));
+	json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
+}
+
+static void describe_quotient(json_t *json, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	json_object_set_new(json, "slots", json_integer(table->n_buckets));
+	json_object_set_new(json, "quotient_bits", json_integer(table->log2_buckets));
+	json_object_set_new(json, "remainder_bits", json_integer(table->slot_bits));
+	json_object_set_new(json, "fill", json_real(table_fill(filter, domain)));
+	json_object_set_new(json, "longest_cluster", json_integer(table->longest_cluster));
+	json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
+}
+
+static void describe_plane(json_t *json, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	u64 n_bits = baleen_table_bits(table);
+
+	json_object_set_new(json, "blocks", json_integer(table->n_buckets));
+	json_object_set_new(json, "hashes", json_integer(table->n_hashes));
+	json_object_set_new(json, "positions", json_integer(n_bits));
+	json_object_set_new(json, "fill",
+			    json_real((double)baleen_bits_count(filter, domain) / n_bits));
+	json_object_set_new(json, "estimated_entries",
+			    json_real(baleen_estimate_keys(filter, domain)));
+	if (table->hash)
+		json_object_set_new(json, "hash", json_string(baleen_hash_name(table->hash)));
+	if (!is_uncounted_table(filter, domain))
+		json_object_set_new(json, "expected_fpp",
+				    json_real(baleen_table_fpp(&filter->image, domain,
+							       table->n_entries)));
+	if (table->kind != BALEEN_KIND_COUNTING)
+		return;
+	json_object_set_new(json, "counter_bits", json_integer(BALEEN_COUNTER_BITS));
+	json_object_set_new(json, "copies", json_boolean(has_copies(filter)));
+	json_object_set_new(json, "overflow", json_real(baleen_counting_overflow(n_bits)));
+}
+
+void describe_geometry(json_t *json, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	if (table->kind == BALEEN_KIND_QUOTIENT)
+		describe_quotient(json, filter, domain);
+	else if (baleen_table_is_plane(table))
+		describe_plane(json, filter, domain);
+	else
+		describe_slots(json, filter, domain);
+}
+
+/* --- text ------------------------------------------------------------------ */
+
+static void print_slots(FILE *stream, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	char buckets[NUMBER_TEXT];
+
+	fprintf(stream, "%s buckets of %u slot%s of %u bits, %.1f %% full, ",
+		format_count(table->n_buckets, buckets), baleen_bucket_slots(table),
+		baleen_bucket_slots(table) == 1 ? "" : "s", table->slot_bits,
+		100 * table_fill(filter, domain));
+	if (table->n_stash)
+		fprintf(stream, "%u of %u in the stash, ", count_stashed(filter, domain),
+			table->n_stash);
+}
+
+static void print_quotient(FILE *stream, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	fprintf(stream, "2^%u slots, remainders of %u bits, %.1f %% full, longest cluster %u, ",
+		table->log2_buckets, table->slot_bits, 100 * table_fill(filter, domain),
+		table->longest_cluster);
+}
+
+static void print_plane(FILE *stream, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	char count[NUMBER_TEXT];
+
+	if (table->hash)
+		fprintf(stream, "%s bits, %u positions per key (%s), ",
+			format_count(baleen_table_bits(table), count), table->n_hashes,
+			baleen_hash_name(table->hash));
+	else
+		fprintf(stream, "%s blocks of 64 bytes, %u bits set per key, ",
+			format_count(table->n_buckets, count), table->n_hashes);
+	if (table->kind == BALEEN_KIND_COUNTING)
+		fprintf(stream, "counters of %d bits (overflow %.2g at most), ",
+			BALEEN_COUNTER_BITS, baleen_counting_overflow(baleen_table_bits(table)));
+	if (is_uncounted_table(filter, domain))
+		fprintf(stream, "about %s entries, ",
+			format_count(baleen_estimate_keys(filter, domain) + 0.5, count));
+}
+
+void print_geometry(FILE *stream, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	if (table->kind == BALEEN_KIND_QUOTIENT)
+		print_quotient(stream, filter, domain);
+	else if (baleen_table_is_plane(table))
+		print_plane(stream, filter, domain);
+	else
+		print_slots(stream, filter, domain);
+	if (has_copies(filter))
+		fputs("copies count, ", stream);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Messages, numbers for people, numbers from people. */
+#include <baleen/key.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "cli/common/cli.h"
+#include "cli/common/progress.h"
+#include "key/key_spec.h"
+#include "util/duration.h"
+#include "util/number.h"
+
+void complain(const char *format, ...)
+{
+	va_list args;
+
+	progress_hide();
+	fputs("baleen: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+int complain_usage(const struct command *command, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "baleen: %s: ", command->name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, " (see 'baleen help %s')\n", command->name);
+	return EXIT_USAGE;
+}
+
+const struct command *find_verb(const struct command *command, const char *name)
+{
+	size_t prefix = strlen(command->name) + 1;
+
+	for (size_t i = 0; command->verbs && command->verbs[i]; i++)
+		if (!strcmp(command->verbs[i]->name + prefix, name))
+			return command->verbs[i];
+	return NULL;
+}
+
+static void print_verbs(FILE *stream, const struct command *command)
+{
+	const struct command *const *verb;
+	const char *usage = "usage:";
+
+	for (verb = command->verbs; *verb; verb++, usage = "      ")
+		fprintf(stream, "%s baleen %s %s\n", usage, (*verb)->name, (*verb)->synopsis);
+	fprintf(stream, "\n%s", command->help);
+	for (verb = command->verbs; *verb; verb++)
+		fprintf(stream, "\nbaleen %s\n%s", (*verb)->name, (*verb)->help);
+}
+
+void print_usage(FILE *stream, const struct command *command)
+{
+	if (command->verbs)
+		print_verbs(stream, command);
+	else
+		fprintf(stream, "usage: baleen %s %s\n\n%s", command->name, command->synopsis,
+			command->help);
+}
+
+int finish_output(int exit_code)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		/* A reader that has seen enough, as in `| head`, is no news. */
+		if (errno != EPIPE)
+			complain("cannot write the output: %m");
+		return EXIT_FAILED;
+	}
+	return exit_code;
+}
+
+json_t *json_text(const char *text)
+{
+	json_t *json = json_string(text);
+	char shown[256];
+
+	if (json)
+		return json;
+	snprintf(shown, sizeof(shown), "%s", text);
+	for (char *c = shown; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	return json_string(shown);
+}
+
+int print_json(json_t *json)
+{
+	int err = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+
+	json_decref(json);
+	putchar('\n');
+	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
+}
+
+const char *format_count(u64 n, char *text)
+{
+	char digits[NUMBER_TEXT];
+	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	char *out = text;
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return text;
+}
+
+const char *format_span(u64 ms, char *text)
+{
+	return baleen_duration_format(ms < 1000 ? ms : (ms + 500) / 1000 * 1000, text);
+}
+
+const char *format_bytes(u64 n, char *text)
+{
+	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB" };
+	double scaled = n;
+	u32 i = 0;
+
+	while (scaled >= 999.5 && i < 4) {
+		scaled /= 1000;
+		i++;
+	}
+	snprintf(text, NUMBER_TEXT, i && scaled < 99.95 ? "%.1f %s" : "%.0f %s", scaled, unit[i]);
+	return text;
+}
+
+int parse_rate(const char *text, double *rate)
+{
+	return baleen_rate_parse(text, rate);
+}
+
+int parse_count(const char *text, u64 *count)
+{
+	return baleen_count_parse(text, count);
+}
+
+const char *key_spec_text(u32 key_spec)
+{
+	static char text[BALEEN_KEY_SQUID + 1][BALEEN_KEY_SPEC_TEXT];
+
+	return baleen_key_spec_text(key_spec, text[key_spec & (2 * BALEEN_KEY_SQUID - 1)]);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen detach: take the filter off a device. */
+#include <errno.h>
+#include <getopt.h>
+
+#include "cli/common/cli.h"
+#include "cli/device/forget_stale.h"
+#include "cli/icp/icp_verbs.h"
+#include "cli/open/kmod_named.h"
+#include "kmod/kmod_rules.h"
+#include "state/rule_store.h"
+#include "xdp/xdp.h"
+
+enum {
+	OPTION_GONE = 256,
+	OPTION_FORGET,
+};
+
+/* What was attached by hand is over; what was applied comes back at boot. */
+static void settle_state(struct baleen_state *state, bool forget)
+{
+	if (!state->is_kept || forget) {
+		baleen_state_remove(state);
+		return;
+	}
+	complain("%s: what was applied comes back at boot: 'baleen detach --forget %s' forgets it",
+		 state->device, state->device);
+	baleen_state_close(state);
+}
+
+/* Of a device that is gone nobody finds the state by its name any more. */
+static void forget_state(const char *device, const struct baleen_pins *pins)
+{
+	if (!baleen_device_index(device))
+		baleen_state_forget(pins->netns_cookie, pins->ifindex);
+}
+
+static int find_pins(const char *device, struct baleen_pins *pins)
+{
+	struct baleen_xdp xdp;
+
+	if (baleen_xdp_open(&xdp, device, false, NULL))
+		return EXIT_FAILED;
+	*pins = xdp.pins;
+	baleen_xdp_close(&xdp);
+	return 0;
+}
+
+/* The state is held meanwhile, so that who attaches next makes another. One that
+ * cannot be had does not keep a filter on. A device that is not attached may still
+ * have one to forget.
+ */
+static int take_off(const char *device, bool forget, struct baleen_error *error)
+{
+	struct baleen_error no_state;
+	struct baleen_state state;
+	struct baleen_pins pins = { 0 };
+	bool has_pins = !find_pins(device, &pins);
+	int held = baleen_state_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, &no_state);
+	int err = baleen_xdp_detach(device, error);
+
+	if (err == -ENOENT && forget && !held)
+		err = 0;
+	if (held && held != -ENOENT)
+		complain("warning: %s", no_state.text);
+	if (!err && !held)
+		settle_state(&state, forget);
+	else if (!held)
+		baleen_state_close(&state);
+	else if (!err && has_pins)
+		forget_state(device, &pins);
+	return err;
+}
+
+/* Who may not ask the module hears from XDP what he may not. */
+static int take_off_kmod(const char *device, struct baleen_error *error)
+{
+	int err = baleen_kmod_detach(device, error);
+
+	return err == -EACCES ? -ENOENT : err;
+}
+
+static int take_off_xdp(const char *device, bool forget, struct baleen_error *error)
+{
+	int err = baleen_device_privileges(error);
+
+	return err ? err : take_off(device, forget, error);
+}
+
+static int report(const char *what, bool json)
+{
+	if (json)
+		return print_json(json_pack("{s:o}", "detached", json_text(what)));
+	printf("%s: detached\n", what);
+	return finish_output(EXIT_DONE);
+}
+
+static int detach(const char *device, bool forget, bool json)
+{
+	struct baleen_error error;
+	int err = take_off_kmod(device, &error);
+
+	if (err == -ENOENT)
+		err = take_off_xdp(device, forget, &error);
+	if (err == -ENOENT && icp_is_there(device))
+		complain("%s has no filter; it answers ICP queries: 'baleen icp detach %s' ends "
+			 "that",
+			 device, device);
+	else if (err)
+		complain("%s", error.text);
+	return err ? EXIT_FAILED : report(device, json);
+}
+
+static void forget_state_of(const struct baleen_gone *gone)
+{
+	baleen_state_forget(gone->netns_cookie, gone->ifindex);
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "gone", no_argument, NULL, OPTION_GONE },
+		{ "forget", no_argument, NULL, OPTION_FORGET },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	bool gone = false, forget = false, json = false;
+	const char *filter;
+	int option, err;
+
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_GONE: gone = true; break;
+		case OPTION_FORGET: forget = true; break;
+		case 'j': json = true; break;
+		default: fprintf(stderr, "baleen: see 'baleen help detach'\n"); return EXIT_USAGE;
+		}
+	}
+	if (gone && optind < argc)
+		return complain_usage(&detach_command, "--gone takes no device");
+	if (gone)
+		return forget_gone(baleen_gone_forget, forget_state_of, json);
+	if (argc - optind != 1)
+		return complain_usage(&detach_command, "one device is asked for");
+	if (!split_kmod(argv[optind], &filter))
+		return detach(argv[optind], forget, json);
+	if (forget)
+		return complain_usage(&detach_command, "--forget is for devices");
+	err = kmod_detach(argv[optind], filter);
+	return err ? err : report(argv[optind], json);
+}
+
+const struct command detach_command = {
+	.name = "detach",
+	.synopsis = "[--forget] [-j] DEV|kmod:NAME | --gone",
+	.help = "Takes the filter off a device and removes its pins, or its rules out of the kernel\n"
+		"module. Also for a device that is gone, by the name it had. kmod:NAME is a filter with a\n"
+		"name, which goes out of the module when no rule asks it.\n\n"
+		"  --forget         forget also what was applied to it, which else comes back at boot\n"
+		"  --gone           forget every filter whose link has lost its device, in all network\n"
+		"                   namespaces, also deleted ones; a namespace is told by its cookie\n"
+		"  -j, --json       say so as JSON; with --gone, an array\n",
+	.run = run,
+};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen doctor: what is wrong with a device, and what mends it. */
+#include <getopt.h>
+
+#include "cli/common/cli.h"
+#include "report/checkup.h"
+
+static void print(const struct baleen_finding *finding)
+{
+	printf("%-7s  %-12s  %s\n", baleen_level_text(finding->level), finding->check,
+	       finding->text);
+	if (finding->command[0])
+		printf("%-7s  %-12s  # %s\n", "", "", finding->command);
+}
+
+static json_t *describe(const struct baleen_finding *finding)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "check", json_string(finding->check));
+	json_object_set_new(json, "level", json_string(baleen_level_text(finding->level)));
+	json_object_set_new(json, "text", json_text(finding->text));
+	json_object_set_new(json, "command",
+			    finding->command[0] ? json_text(finding->command) : json_null());
+	return json;
+}
+
+static int show(const struct baleen_checkup *checkup, bool json)
+{
+	json_t *all = json ? json_array() : NULL;
+	int result = EXIT_DONE;
+
+	for (u32 i = 0; i < checkup->n; i++) {
+		const struct baleen_finding *finding = &checkup->finding[i];
+
+		if (finding->level == BALEEN_LEVEL_PROBLEM)
+			result = EXIT_FAILED;
+		if (all)
+			json_array_append_new(all, describe(finding));
+		else
+			print(finding);
+	}
+	if (!all)
+		return finish_output(result);
+	return print_json(all) || result ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	struct baleen_checkup checkup;
+	struct baleen_error error;
+	bool json = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		if (option != 'j') {
+			fprintf(stderr, "baleen: see 'baleen help doctor'\n");
+			return EXIT_USAGE;
+		}
+		json = true;
+	}
+	if (argc - optind != 1)
+		return complain_usage(&doctor_command, "one device is asked for");
+	if (baleen_checkup_run(argv[optind], &checkup, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return show(&checkup, json);
+}
+
+const struct command doctor_command = {
+	.name = "doctor",
+	.synopsis = "[-j] DEV",
+	.help = "Looks at a device, with or without a filter, and at its host: native XDP or why not,\n"
+		"MTU, offloads, queues, VLAN tags, devices above and below, other programs, kernel,\n"
+		"privileges, state, disk, clock. Prints a line for each, and behind '#' the command that\n"
+		"mends what can be mended. Changes nothing: a program is loaded to see that it can be,\n"
+		"and attached to nothing.\n\n"
+		"  ok               as it should be\n"
+		"  note             costs speed, or surprises\n"
+		"  problem          packets are not filtered as asked, or several times slower than they\n"
+		"                   could be\n\n"
+		"Exit: 1 when there is a problem.\n\n"
+		"  -j, --json       an array of check, level, text and command, in a fixed order\n",
+	.run = run,
+};

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen metrics: what monitoring wants to know, as text. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/common/cli.h"
+#include "net/device.h"
+#include "ops/image_file.h"
+#include "report/metrics_source.h"
+
+enum { OPTION_OUT = 'o', OPTION_OPENMETRICS = 0x100 };
+
+struct options {
+	const char *out;
+	enum baleen_metrics_format format;
+};
+
+/* A slip of the finger shall not replace a list by metrics. */
+static bool may_replace(const char *path)
+{
+	static const char *const starts[] = { "# HELP baleen_", "# TYPE baleen_", "# EOF" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (baleen_file_may_replace(path, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
+static int put_file(const struct baleen_metrics_source *source, const struct options *options)
+{
+	struct baleen_error error;
+
+	if (!may_replace(options->out)) {
+		complain("%s: exists and holds no metrics: not overwritten", options->out);
+		return EXIT_FAILED;
+	}
+	if (baleen_metrics_write(source, options->format, options->out, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
+static int put_stdout(const struct baleen_metrics_source *source, const struct options *options)
+{
+	struct baleen_error error;
+	size_t n_bytes;
+	char *text;
+
+	if (baleen_metrics_format(source, options->format, &text, &n_bytes, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	fwrite(text, 1, n_bytes, stdout);
+	free(text);
+	return finish_output(EXIT_DONE);
+}
+
+static int put(char **devices, int n_devices, const struct options *options)
+{
+	struct baleen_metrics_source source = { 0 };
+	struct baleen_error error;
+	int err;
+
+	if (baleen_metrics_collect(&source, devices, n_devices, NULL, &error)) {
+		complain("%s", error.text);
+		err = EXIT_FAILED;
+	} else if (options->out) {
+		err = put_file(&source, options);
+	} else {
+		err = put_stdout(&source, options);
+	}
+	baleen_metrics_free(&source);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "openmetrics", no_argument, NULL, OPTION_OPENMETRICS },
+		{ "output", required_argument, NULL, OPTION_OUT },
+		{ 0 },
+	};
+	struct options options = { .format = BALEEN_METRICS_PROMETHEUS };
+	struct baleen_error error;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_OUT: options.out = optarg; break;
+		case OPTION_OPENMETRICS: options.format = BALEEN_METRICS_OPENMETRICS; break;
+		default: fprintf(stderr, "baleen: see 'baleen help metrics'\n"); return EXIT_USAGE;
+		}
+	}
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return put(argv + optind, argc - optind, &options);
+}
+
+const struct command metrics_command = {
+	.name = "metrics",
+	.synopsis = "[--openmetrics] [-o FILE] [DEV...]",
+	.help = "Prints the metrics of these devices, or of all that have a filter or rules that are\n"
+		"kept, for Prometheus and its kin. What is not known is left out; a device that\n"
+		"cannot be read, or has no filter, is one with baleen_device_attached 0, and no\n"
+		"failure. Times are seconds since 1970. Of a feed's URL the name, the password and\n"
+		"the query are left out.\n\n"
+		"  --openmetrics      OpenMetrics 1.0; otherwise the Prometheus text format 0.0.4,\n"
+		"                     which node_exporter's textfile collector reads\n"
+		"  -o, --output FILE  replace FILE, whole or not at all, readable for everybody;\n"
+		"                     another file that is there is not overwritten, unless it\n"
+		"                     holds metrics\n",
+	.run = run,
+};

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen policy: what becomes of packets that no rule decides, dry run, sampling. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/device/policy.h"
+#include "cli/open/device_session.h"
+#include "cli/open/guard.h"
+#include "cli/open/kmod_device.h"
+#include "util/number.h"
+
+const char *format_interval(u64 interval_ns, char *text)
+{
+	return baleen_interval_format(interval_ns, text);
+}
+
+int take_mode(const struct command *command, const char *argument, enum baleen_mode *mode)
+{
+	for (enum baleen_mode i = BALEEN_MODE_AUTO; i <= BALEEN_MODE_GENERIC; i++) {
+		if (!strcmp(argument, baleen_mode_text(i))) {
+			*mode = i;
+			return 0;
+		}
+	}
+	return complain_usage(command, "--mode '%s': not auto, native or generic", argument);
+}
+
+static int take_default(const struct command *command, struct policy *policy, const char *argument)
+{
+	if (strcmp(argument, "pass") && strcmp(argument, "drop"))
+		return complain_usage(command, "--default '%s': not pass or drop", argument);
+	policy->is_default_given = true;
+	policy->default_drop = !strcmp(argument, "drop");
+	return 0;
+}
+
+static int take_dry_run(const struct command *command, struct policy *policy, bool dry_run)
+{
+	if (policy->is_dry_run_given && policy->dry_run != dry_run)
+		return complain_usage(command, "--dry-run and --enforce contradict each other");
+	policy->is_dry_run_given = true;
+	policy->dry_run = dry_run;
+	return 0;
+}
+
+static int take_sample(const struct command *command, struct policy *policy, const char *argument)
+{
+	if (policy->is_sample_given)
+		return complain_usage(command, "sampling is asked for twice");
+	if (argument && baleen_interval_parse(argument, &policy->sample_interval_ns))
+		return complain_usage(command,
+				      "--sample '%s': not a rate such as 100/s, 6/m or 1/h",
+				      argument);
+	policy->is_sample_given = true;
+	return 0;
+}
+
+int policy_option_take(const struct command *command, struct policy *policy, int option,
+		       const char *argument)
+{
+	switch (option) {
+	case OPTION_DEFAULT: return take_default(command, policy, argument);
+	case OPTION_DRY_RUN: return take_dry_run(command, policy, true);
+	case OPTION_ENFORCE: return take_dry_run(command, policy, false);
+	case OPTION_SAMPLE: return take_sample(command, policy, argument);
+	case OPTION_NO_SAMPLE: return take_sample(command, policy, NULL);
+	default: return -ENOENT;
+	}
+}
+
+void policy_apply(const struct policy *policy, struct baleen_ruleset *ruleset)
+{
+	if (policy->is_default_given)
+		ruleset->default_drop = policy->default_drop;
+	if (policy->is_dry_run_given)
+		ruleset->dry_run = policy->dry_run;
+	if (policy->is_sample_given)
+		ruleset->sample_interval_ns = policy->sample_interval_ns;
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+enum {
+	OPTION_FORCE = OPTION_OF_POLICY_COMMAND,
+};
+
+struct change {
+	const char *device;
+	struct policy policy;
+	bool force;
+	bool json;
+};
+
+static int parse(struct change *change, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		POLICY_OPTIONS,
+		{ "enforce", no_argument, NULL, OPTION_ENFORCE },
+		{ "no-sample", no_argument, NULL, OPTION_NO_SAMPLE },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'j': change->json = true; break;
+		case OPTION_FORCE: change->force = true; break;
+		default:
+			err = policy_option_take(&policy_command, &change->policy, option, optarg);
+			/* getopt_long() has said what is wrong. */
+			if (err == -ENOENT) {
+				fprintf(stderr, "baleen: see 'baleen help policy'\n");
+				err = EXIT_USAGE;
+			}
+		}
+	}
+	if (err)
+		return err;
+	if (argc - optind != 1)
+		return complain_usage(&policy_command, "one device is asked for");
+	change->device = argv[optind];
+	return 0;
+}
+
+static bool changes_anything(const struct policy *policy)
+{
+	return policy->is_default_given || policy->is_dry_run_given || policy->is_sample_given;
+}
+
+/* What was forced upon the host before is not asked about again. */
+static bool is_stricter(const struct policy *policy)
+{
+	return (policy->is_default_given && policy->default_drop) ||
+	       (policy->is_dry_run_given && !policy->dry_run);
+}
+
+static int report(const struct change *change, const struct baleen_ruleset *ruleset)
+{
+	char rate[NUMBER_TEXT] = "no events";
+	u64 interval = ruleset->sample_interval_ns;
+	json_t *json;
+
+	if (interval)
+		format_interval(interval, rate);
+	if (change->json) {
+		json = json_object();
+		json_object_set_new(json, "device", json_text(change->device));
+		json_object_set_new(json, "default",
+				    json_string(ruleset->default_drop ? "drop" : "pass"));
+		json_object_set_new(json, "dry_run", json_boolean(ruleset->dry_run));
+		json_object_set_new(json, "sample", interval ? json_string(rate) : json_null());
+		return print_json(json);
+	}
+	printf("%s: default %s, %s, %s%s\n", change->device,
+	       ruleset->default_drop ? "drop" : "pass", ruleset->dry_run ? "DRY RUN" : "enforced",
+	       interval ? "sampling " : "", rate);
+	return finish_output(EXIT_DONE);
+}
+
+static int apply(const struct change *change, struct hold *hold)
+{
+	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+	struct baleen_ruleset ruleset;
+
+	baleen_ruleset_from_xdp(xdp, &ruleset);
+	policy_apply(&change->policy, &ruleset);
+	if (!change->force && is_stricter(&change->policy) &&
+	    guard_ruleset(xdp->device, xdp, &ruleset, NULL))
+		return EXIT_FAILED;
+	return hold_put(hold, &ruleset, NULL, NULL);
+}
+
+static int change_xdp(const struct change *change)
+{
+	struct baleen_ruleset after;
+	struct baleen_error error;
+	struct hold hold;
+	int err;
+
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = hold_open(&hold, change->device, BALEEN_LOCK_TIMEOUT_MS);
+	if (err)
+		return err == -ENOENT ? complain_not_attached(change->device) : err;
+	err = apply(change, &hold);
+	baleen_ruleset_from_xdp(&hold.deploy.xdp, &after);
+	hold_close(&hold);
+	return err ? err : report(change, &after);
+}
+
+static int edit_kmod(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
+		     const void *policy)
+{
+	policy_apply(policy, ruleset);
+	return 0;
+}
+
+static int change_kmod(const struct change *change)
+{
+	struct kmod_edit edit = { .edit = edit_kmod,
+				  .data = &change->policy,
+				  .is_unguarded = change->force || !is_stricter(&change->policy) };
+
+	if (kmod_device_edit(change->device, &edit))
+		return EXIT_FAILED;
+	return report(change, &edit.after);
+}
+
+static int show_xdp(const struct change *change)
+{
+	struct baleen_ruleset ruleset;
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+
+	if (baleen_xdp_open(&xdp, change->device, false, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	baleen_ruleset_from_xdp(&xdp, &ruleset);
+	baleen_xdp_close(&xdp);
+	return report(change, &ruleset);
+}
+
+static int show_kmod(const struct change *change)
+{
+	struct baleen_kmod_rules rules;
+	struct baleen_ruleset ruleset;
+	struct baleen_error error;
+
+	if (baleen_kmod_rules_open(&rules, change->device, false, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	baleen_ruleset_from_kmod(&rules, &ruleset);
+	baleen_kmod_rules_close(&rules);
+	return report(change, &ruleset);
+}
+
+static int run(int argc, char **argv)
+{
+	struct change change = { 0 };
+	int err = parse(&change, argc, argv);
+
+	if (err)
+		return err;
+	if (is_kmod_device(change.device))
+		return changes_anything(&change.policy) ? change_kmod(&change) : show_kmod(&change);
+	return changes_anything(&change.policy) ? change_xdp(&change) : show_xdp(&change);
+}
+
+const struct command policy_command = {
+	.name = "policy",
+	.synopsis = "DEV [--default pass|drop] [--dry-run|--enforce] [--sample N/s|--no-sample] "
+		    "[OPTION...]",
+	.help = "Changes the policy of a device that has rules, atomically; what is not named stays.\n"
+		"Without an option it says what the policy is. Refuses what would cut this host off.\n"
+		"The counters go on.\n\n" POLICY_OPTIONS_HELP
+		"  --enforce        end a dry run: drop again\n"
+		"  --no-sample      no events any more\n"
+		"  --force          also when this host would cut itself off\n"
+		"  -j, --json       the policy as JSON\n",
+	.run = run,
+};

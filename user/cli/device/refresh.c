@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen refresh: the program of this version for what another attached. */
+#include <errno.h>
+#include <getopt.h>
+
+#include "cli/common/cli.h"
+#include "xdp/update.h"
+
+enum {
+	OPTION_FORCE = 256,
+};
+
+/**
+ * struct refreshed - what was done to a device
+ * @old_id: of its program before
+ * @id: of its program now; the same when it was this version's already
+ */
+struct refreshed {
+	u32 old_id;
+	u32 id;
+};
+
+static int refresh(const char *device, bool force, struct refreshed *refreshed,
+		   struct baleen_error *error)
+{
+	struct baleen_ruleset ruleset;
+	struct baleen_xdp xdp;
+	int err = baleen_xdp_open(&xdp, device, true, error);
+
+	if (err)
+		return err;
+	refreshed->old_id = xdp.program_id;
+	if (force || !baleen_xdp_is_current(&xdp)) {
+		baleen_ruleset_from_xdp(&xdp, &ruleset);
+		err = baleen_xdp_update(&xdp, &ruleset, error);
+	}
+	refreshed->id = xdp.program_id;
+	baleen_xdp_close(&xdp);
+	return err;
+}
+
+static void tell(const char *device, const struct refreshed *refreshed, json_t *all)
+{
+	bool changed = refreshed->id != refreshed->old_id;
+
+	if (all)
+		json_array_append_new(all, json_pack("{s:o, s:b, s:I}", "device", json_text(device),
+						     "changed", changed, "program_id",
+						     (json_int_t)refreshed->id));
+	else if (changed)
+		printf("%s: program %u of this version in place of program %u\n", device,
+		       refreshed->id, refreshed->old_id);
+	else
+		printf("%s: program %u is of this version already\n", device, refreshed->id);
+}
+
+static int refresh_and_tell(const char *device, bool force, json_t *all)
+{
+	struct refreshed refreshed;
+	struct baleen_error error;
+
+	if (refresh(device, force, &refreshed, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	tell(device, &refreshed, all);
+	return EXIT_DONE;
+}
+
+struct walk {
+	bool force;
+	json_t *all;
+	int result;
+};
+
+/* What is out of force has no packets to see a program. */
+static int refresh_pins(const struct baleen_pins *pins, void *data)
+{
+	struct walk *walk = data;
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	bool is_attached;
+	int err = baleen_xdp_open_pins(&xdp, pins, &error);
+
+	if (err == -ENOENT)
+		return 0;
+	if (err) {
+		complain("%s", error.text);
+		walk->result = EXIT_FAILED;
+		return 0;
+	}
+	is_attached = xdp.state == BALEEN_XDP_ATTACHED;
+	baleen_xdp_close(&xdp);
+	if (is_attached && refresh_and_tell(xdp.device, walk->force, walk->all))
+		walk->result = EXIT_FAILED;
+	return 0;
+}
+
+static int refresh_all(bool force, json_t *all)
+{
+	struct walk walk = { .force = force, .all = all };
+	struct baleen_error error;
+
+	if (baleen_pins_each(refresh_pins, &walk, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return walk.result;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	struct baleen_error error;
+	bool force = false, json = false;
+	json_t *all;
+	int option, err;
+
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_FORCE: force = true; break;
+		case 'j': json = true; break;
+		default: fprintf(stderr, "baleen: see 'baleen help refresh'\n"); return EXIT_USAGE;
+		}
+	}
+	if (argc - optind > 1)
+		return complain_usage(&refresh_command, "at most one device is asked for");
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	all = json ? json_array() : NULL;
+	err = optind < argc ? refresh_and_tell(argv[optind], force, all) : refresh_all(force, all);
+	if (!all)
+		return finish_output(err);
+	return print_json(all) || err ? EXIT_FAILED : EXIT_DONE;
+}
+
+const struct command refresh_command = {
+	.name = "refresh",
+	.synopsis = "[-j] [--force] [DEV]",
+	.help = "Puts the program of this version of baleen on a device where another version's is, as\n"
+		"after an upgrade; without DEV on every device of this network namespace that has a\n"
+		"filter in force. Rules, filters and counters are the same ones, the change is one step,\n"
+		"and no packet is without a filter. A program of this version stays as it is.\n\n"
+		"  --force          also in place of this version's, as after a change of the kernel's JIT\n"
+		"  -j, --json       an array with one object per device\n",
+	.run = run,
+};

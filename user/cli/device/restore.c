@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen restore: onto a device what was saved. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+
+#include "cli/device/policy.h"
+#include "cli/device/restore.h"
+#include "cli/open/device_session.h"
+#include "cli/open/filter_target.h"
+#include "cli/open/guard.h"
+#include "deploy/saved.h"
+#include "xdp/attach.h"
+
+enum {
+	OPTION_MODE = OPTION_OF_COMMAND,
+	OPTION_FORCE,
+	OPTION_BOOT,
+	OPTION_WAIT,
+};
+
+/* Longer than it takes a card to come up, shorter than anybody waits for a boot. */
+#define BOOT_WAIT_MS 10000
+
+struct restore {
+	const char *device;
+	const char *directory;
+	enum baleen_mode mode;
+	bool is_mode_given; /* else the saved one */
+	bool force;
+	bool json;
+	bool is_boot;
+	u64 wait_ms;
+};
+
+static int check_arguments(const struct restore *restore, int n)
+{
+	if (restore->is_boot && (restore->is_mode_given || restore->force || restore->json))
+		return complain_usage(&restore_command, "--boot takes no option but --wait");
+	if (!restore->is_boot && restore->wait_ms != BOOT_WAIT_MS)
+		return complain_usage(&restore_command, "--wait is for --boot");
+	if (!restore->is_boot && n != 2)
+		return complain_usage(&restore_command,
+				      "one device and one directory are asked for");
+	return 0;
+}
+
+static int parse(struct restore *restore, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "mode", required_argument, NULL, OPTION_MODE },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "boot", no_argument, NULL, OPTION_BOOT },
+		{ "wait", required_argument, NULL, OPTION_WAIT },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	restore->wait_ms = BOOT_WAIT_MS;
+	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_MODE:
+			restore->is_mode_given = true;
+			err = take_mode(&restore_command, optarg, &restore->mode);
+			break;
+		case OPTION_BOOT: restore->is_boot = true; break;
+		case OPTION_WAIT:
+			err = take_wait(&restore_command, optarg, &restore->wait_ms);
+			break;
+		case OPTION_FORCE: restore->force = true; break;
+		case 'j': restore->json = true; break;
+		default: fprintf(stderr, "baleen: see 'baleen help restore'\n"); err = EXIT_USAGE;
+		}
+	}
+	if (!err)
+		err = check_arguments(restore, argc - optind);
+	if (err || restore->is_boot)
+		return err;
+	restore->device = argv[optind];
+	restore->directory = argv[optind + 1];
+	return 0;
+}
+
+static int report(const struct restore *restore, const struct baleen_saved *saved, const char *how,
+		  enum baleen_mode mode)
+{
+	u32 n = saved->ruleset.n_rules;
+	json_t *json;
+
+	if (!restore->json) {
+		printf("%s: restored %u rule%s, %s, %s%s%s\n", restore->device, n,
+		       n == 1 ? "" : "s", how, baleen_mode_text(mode),
+		       mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
+		       saved->ruleset.dry_run ? ", DRY RUN: drops nothing" : "");
+		return finish_output(EXIT_DONE);
+	}
+	json = json_object();
+	json_object_set_new(json, "device", json_text(restore->device));
+	json_object_set_new(json, "device_at_save", json_text(saved->device));
+	json_object_set_new(json, "how", json_string(how));
+	json_object_set_new(json, "rules", json_integer(n));
+	json_object_set_new(json, "mode", json_string(baleen_mode_text(mode)));
+	json_object_set_new(json, "degraded", json_boolean(mode == BALEEN_MODE_GENERIC));
+	json_object_set_new(json, "dry_run", json_boolean(saved->ruleset.dry_run));
+	return print_json(json);
+}
+
+static int attach(const struct restore *restore, const struct baleen_saved *saved)
+{
+	struct baleen_attempts attempts;
+	struct baleen_error error;
+	int err = baleen_xdp_attach(restore->device, &saved->ruleset, saved->mode, saved->place,
+				    &attempts, &error);
+
+	for (u32 i = 0; i < attempts.n_failed; i++)
+		complain("%s: %s failed: %s", restore->device, attempts.failed[i].what,
+			 attempts.failed[i].reason);
+	if (err) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return report(restore, saved, "attached", attempts.mode);
+}
+
+/* Mode and place are changed by no update: that takes a moment without any
+ * filter, which is for the operator to choose.
+ */
+static int check_way(const struct baleen_xdp *xdp, const struct baleen_saved *saved)
+{
+	if (saved->mode != BALEEN_MODE_AUTO && saved->mode != xdp->there.mode) {
+		complain("%s: is attached %s, and the rules ask for %s: 'baleen detach %s' first, "
+			 "or --mode auto",
+			 xdp->device, baleen_mode_text(xdp->there.mode),
+			 baleen_mode_text(saved->mode), xdp->device);
+		return EXIT_FAILED;
+	}
+	if (saved->place != xdp->config.place) {
+		complain("%s: is attached in another way than was saved: 'baleen detach %s' first",
+			 xdp->device, xdp->device);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+/* Rules of the same name and key go on counting. */
+static void continue_rules(const struct baleen_xdp *xdp, struct baleen_ruleset *ruleset)
+{
+	for (u32 i = 0; i < ruleset->n_rules; i++) {
+		struct baleen_ruleset_rule *rule = &ruleset->rule[i];
+		int index = baleen_xdp_rule_index(xdp, rule->name);
+
+		if (index >= 0 &&
+		    xdp->config.rule[index].image.key_spec == rule->filter->image.key_spec)
+			rule->live = index;
+	}
+}
+
+static int update(const struct restore *restore, struct hold *hold, struct baleen_saved *saved,
+		  const struct rules *rules, const struct list_options *lists)
+{
+	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+
+	if (check_way(xdp, saved))
+		return EXIT_FAILED;
+	continue_rules(xdp, &saved->ruleset);
+	if (hold_put(hold, &saved->ruleset, rules, lists))
+		return EXIT_FAILED;
+	return report(restore, saved, "updated", xdp->there.mode);
+}
+
+static int attach_with_state(const struct restore *restore, const struct baleen_saved *saved,
+			     const struct rules *rules, const struct list_options *lists)
+{
+	struct hold hold;
+	int err = hold_create(&hold, restore->device, &saved->ruleset, saved->mode, saved->place,
+			      rules, lists);
+
+	if (err)
+		return err;
+	err = attach(restore, saved);
+	if (err)
+		hold_undo(&hold);
+	else
+		hold_close(&hold);
+	return err;
+}
+
+/* The saved rules as if they had been typed. */
+static void name_images(const struct restore *restore, struct baleen_saved *saved,
+			struct rules *rules, char (*path)[PATH_MAX])
+{
+	rules->n = saved->ruleset.n_rules;
+	for (u32 i = 0; i < rules->n; i++) {
+		struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
+		char file[BALEEN_SAVED_FILE_BYTES];
+
+		baleen_saved_file(rule->name, file);
+		snprintf(path[i], sizeof(path[i]), "%s/%s", restore->directory, file);
+		rules->rule[i].path = path[i];
+		rules->rule[i].input = (struct input){ .path = path[i], .filter = *rule->filter };
+		rule->filter = &rules->rule[i].input.filter;
+	}
+}
+
+static int put_on(const struct restore *restore, struct baleen_saved *saved)
+{
+	char path[BALEEN_MAX_RULES][PATH_MAX];
+	struct rules rules = { 0 };
+	struct list_options lists;
+	struct hold hold;
+	int err;
+
+	list_options_init(&lists);
+	name_images(restore, saved, &rules, path);
+	err = hold_open(&hold, restore->device, BALEEN_LOCK_TIMEOUT_MS);
+	if (err == -ENOENT)
+		return attach_with_state(restore, saved, &rules, &lists);
+	if (err)
+		return err;
+	if (hold.deploy.xdp.state == BALEEN_XDP_ATTACHED) {
+		err = update(restore, &hold, saved, &rules, &lists);
+		hold_close(&hold);
+		return err;
+	}
+	/* A filter that is out of force is replaced, or attach says why not. */
+	hold_close(&hold);
+	return attach_with_state(restore, saved, &rules, &lists);
+}
+
+static int run(int argc, char **argv)
+{
+	struct restore restore = { 0 };
+	struct baleen_saved saved;
+	struct baleen_error error;
+	int ifindex, err = parse(&restore, argc, argv);
+
+	if (err)
+		return err;
+	if (restore.is_boot)
+		return restore_boot(argv + optind, argc - optind, restore.wait_ms);
+	if (baleen_device_privileges(&error) ||
+	    baleen_device_ifindex(restore.device, &ifindex, &error) ||
+	    baleen_saved_read(restore.directory, &saved, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (restore.is_mode_given)
+		saved.mode = restore.mode;
+	if (!restore.force && guard_ruleset(restore.device, NULL, &saved.ruleset, NULL))
+		err = EXIT_FAILED;
+	else
+		err = put_on(&restore, &saved);
+	baleen_saved_free(&saved);
+	return err;
+}
+
+const struct command restore_command = {
+	.name = "restore",
+	.synopsis = "DEV DIR [--mode MODE] [--force] [-j] | --boot [--wait SECONDS] [DEV...]",
+	.help = "Puts on a device what 'baleen save' wrote: rules, their order, actions and qualifiers,\n"
+		"and the policy. DIR is checked whole first, and refused when a file is missing, damaged,\n"
+		"exchanged, changed by hand or one too many. A device without a filter is attached to in\n"
+		"the saved mode; else all changes in one step, each packet sees the old rules or the new\n"
+		"ones, and rules that keep name and key keep their counters. When anything fails, what is\n"
+		"in force stays. DEV may be another device than was saved.\n"
+		"Refuses what would cut this host off, as attach does.\n"
+		"--boot is what a boot runs: every device that 'baleen apply' configured gets the rules,\n"
+		"feeds and entries it had, from the last good copies and without a network. What waited\n"
+		"to be confirmed is taken back first.\n\n"
+		"  --mode MODE      auto, native or generic instead of the saved mode\n"
+		"  --force          also when this host would cut itself off\n"
+		"  -j, --json       say how it went as JSON\n"
+		"  --boot           devices with a kept state; all of them when none is named\n"
+		"  --wait SECONDS   wait so long for devices that are not there yet (10),\n"
+		"                   which are no failure with 0\n",
+	.run = run,
+};

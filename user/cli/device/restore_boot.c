@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen restore --boot: every device with a kept state, as it was. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/device/restore.h"
+#include "deploy/confirm.h"
+#include "deploy/deploy.h"
+#include "net/link_wait.h"
+#include "util/clock.h"
+
+#define MAX_DEVICES 256
+
+/* baleend may be putting on the same, and a busy machine takes its time; udev waits
+ * three minutes.
+ */
+#define LOCK_MS 60000
+
+/**
+ * struct boot - the devices of this machine that are to be filtered again
+ * @device: names
+ * @is_done: restored, or failed
+ * @n: how many
+ * @result: exit code so far
+ */
+struct boot {
+	char device[MAX_DEVICES][IF_NAMESIZE];
+	bool is_done[MAX_DEVICES];
+	u32 n;
+	int result;
+};
+
+static int fail(struct boot *boot, u32 index, const char *why)
+{
+	complain("%s", why);
+	boot->is_done[index] = true;
+	boot->result = EXIT_FAILED;
+	return EXIT_FAILED;
+}
+
+/* --- which ---------------------------------------------------------------------- */
+
+static int add_device(const char *device, bool is_kept, void *data)
+{
+	struct boot *boot = data;
+
+	if (!is_kept)
+		return 0;
+	if (boot->n == MAX_DEVICES || strlen(device) >= IF_NAMESIZE) {
+		complain("%s: a name too long, or more than %d devices: not restored", device,
+			 MAX_DEVICES);
+		boot->result = EXIT_FAILED;
+		return 0;
+	}
+	strcpy(boot->device[boot->n++], device);
+	return 0;
+}
+
+static int find_devices(struct boot *boot, char **devices, int n)
+{
+	struct baleen_error error;
+
+	for (int i = 0; i < n; i++)
+		add_device(devices[i], true, boot);
+	if (!n && baleen_state_each(add_device, boot, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+/* --- windows ------------------------------------------------------------------------ */
+
+static bool has_state(const char *device)
+{
+	struct baleen_state state;
+	int err = baleen_state_open(&state, device, 0, NULL);
+
+	if (!err)
+		baleen_state_close(&state);
+	return err != -ENOENT;
+}
+
+/* What nobody confirmed before the reboot does not come up again. */
+static void take_back(struct boot *boot, u32 index)
+{
+	const char *device = boot->device[index];
+	struct baleen_error error;
+	u64 deadline_ms;
+	int did = baleen_confirm_check(device, LOCK_MS, &deadline_ms, &error);
+
+	if (did < 0) {
+		fail(boot, index, error.text);
+	} else if (did > 0) {
+		complain("%s: was not confirmed: the previous state is back", device);
+		if (!has_state(device))
+			boot->is_done[index] = true;
+	}
+}
+
+/* --- one device ---------------------------------------------------------------------- */
+
+static void tell(const char *device, const struct baleen_deploy *deploy, bool was_attached,
+		 const struct baleen_attempts *attempts)
+{
+	u32 n = deploy->xdp.config.n_rules;
+
+	for (u32 i = 0; i < attempts->n_failed; i++)
+		complain("%s: %s failed: %s", device, attempts->failed[i].what,
+			 attempts->failed[i].reason);
+	if (was_attached)
+		printf("%s: is attached already\n", device);
+	else
+		printf("%s: attached, %s, %u rule%s%s\n", device, baleen_mode_text(attempts->mode),
+		       n, n == 1 ? "" : "s",
+		       deploy->has_xdp && deploy->xdp.config.dry_run ? ", DRY RUN: drops nothing" :
+								       "");
+}
+
+static void restore_device(struct boot *boot, u32 index)
+{
+	const char *device = boot->device[index];
+	struct baleen_attempts attempts;
+	struct baleen_deploy deploy;
+	struct baleen_error error;
+	bool was_attached;
+	int err = baleen_deploy_open(&deploy, device, LOCK_MS, &error);
+
+	if (err) {
+		fail(boot, index, error.text);
+		return;
+	}
+	was_attached = deploy.has_xdp;
+	err = baleen_deploy_restore(&deploy, &attempts, &error);
+	if (err)
+		fail(boot, index, error.text);
+	else
+		tell(device, &deploy, was_attached, &attempts);
+	baleen_deploy_close(&deploy);
+	boot->is_done[index] = true;
+}
+
+/* --- all of them ------------------------------------------------------------------------ */
+
+/* Those that are there; returns how many are not. */
+static u32 restore_present(struct boot *boot)
+{
+	u32 n_missing = 0;
+
+	for (u32 i = 0; i < boot->n; i++) {
+		if (boot->is_done[i])
+			continue;
+		if (baleen_device_index(boot->device[i]))
+			restore_device(boot, i);
+		else
+			n_missing++;
+	}
+	return n_missing;
+}
+
+/* Who does not wait leaves them to the rule of udev. */
+static void tell_of_missing(struct boot *boot, bool did_wait)
+{
+	char why[64];
+
+	for (u32 i = 0; i < boot->n; i++) {
+		if (boot->is_done[i])
+			continue;
+		if (!did_wait) {
+			printf("%s: not there yet\n", boot->device[i]);
+			continue;
+		}
+		snprintf(why, sizeof(why), "%s: no such device", boot->device[i]);
+		fail(boot, i, why);
+	}
+}
+
+int restore_boot(char **devices, int n, u64 wait_ms)
+{
+	struct boot boot = { 0 };
+	struct baleen_error error;
+	u64 deadline_ms = baleen_monotonic_ms() + wait_ms;
+	/* Before the first look, so that none comes in between. */
+	int fd = baleen_link_wait_open(&error);
+
+	if (fd < 0 || baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		boot.result = EXIT_FAILED;
+	} else if (find_devices(&boot, devices, n)) {
+		boot.result = EXIT_FAILED;
+	} else {
+		for (u32 i = 0; i < boot.n; i++)
+			take_back(&boot, i);
+		while (restore_present(&boot) && baleen_monotonic_ms() < deadline_ms)
+			baleen_link_wait(fd, deadline_ms - baleen_monotonic_ms());
+		tell_of_missing(&boot, wait_ms);
+	}
+	if (fd >= 0)
+		close(fd);
+	return finish_output(boot.result);
+}

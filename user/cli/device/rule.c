@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen rule: add, remove and reorder the rules of a device. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/open/device_session.h"
+#include "cli/open/guard.h"
+#include "cli/open/kmod_device.h"
+
+enum {
+	OPTION_FIRST = OPTION_OF_RULE_COMMAND,
+	OPTION_BEFORE,
+	OPTION_AFTER,
+	OPTION_LAST,
+	OPTION_FORCE,
+	OPTION_ACCEPT_FPP,
+};
+
+struct change;
+
+static int add(const struct change *change, struct baleen_ruleset *ruleset);
+static int del(const struct change *change, struct baleen_ruleset *ruleset);
+static int move(const struct change *change, struct baleen_ruleset *ruleset);
+
+/* Each edits the ruleset of the device: 0, or EXIT_FAILED after a message. */
+static const struct verb {
+	const char *name;
+	const char *done;
+	int (*edit)(const struct change *change, struct baleen_ruleset *ruleset);
+} verbs[] = {
+	{ "add", "added", add },
+	{ "del", "deleted", del },
+	{ "move", "moved", move },
+};
+
+/**
+ * struct change - what is asked for
+ * @verb: first word
+ * @device: of add; of the others the one of their DEV:RULE
+ * @target: the rules of DEV:RULE, for del and move
+ * @n_targets: how many
+ * @rules: for add
+ * @place: code of the option that says where to, or 0
+ * @anchor: its rule
+ * @lists: how lists are read
+ * @accept_fpp: highest rate of a rule
+ * @force: also what would cut this host off
+ * @json: report as JSON
+ */
+struct change {
+	const struct verb *verb;
+	char device[IF_NAMESIZE];
+	const char *target[BALEEN_MAX_RULES];
+	u32 n_targets;
+	struct rules rules;
+	int place;
+	const char *anchor;
+	struct list_options lists;
+	double accept_fpp;
+	bool force;
+	bool json;
+};
+
+/* --- arguments ------------------------------------------------------------ */
+
+static int take_verb(struct change *change, const char *word)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (!strcmp(word, verbs[i].name)) {
+			change->verb = &verbs[i];
+			return 0;
+		}
+	}
+	return complain_usage(&rule_command, "'%s': not add, del or move", word);
+}
+
+static int take_device(struct change *change, const char *word)
+{
+	if (strlen(word) >= sizeof(change->device) || strchr(word, ':'))
+		return complain_usage(&rule_command, "'%s' is not DEV", word);
+	snprintf(change->device, sizeof(change->device), "%s", word);
+	return 0;
+}
+
+static int take_target(struct change *change, const char *word)
+{
+	char device[IF_NAMESIZE];
+	const char *rule;
+
+	if (!split_live(word, device, sizeof(device), &rule))
+		return complain_usage(&rule_command, "'%s' is not DEV:RULE", word);
+	if (change->device[0] && strcmp(change->device, device))
+		return complain_usage(&rule_command, "'%s' is of another device than %s", word,
+				      change->device);
+	if (change->n_targets == BALEEN_MAX_RULES)
+		return complain_usage(&rule_command, "more than %d rules", BALEEN_MAX_RULES);
+	memcpy(change->device, device, sizeof(device));
+	change->target[change->n_targets++] = rule;
+	return 0;
+}
+
+static int take_word(struct change *change, const char *word)
+{
+	int err;
+
+	if (!change->verb)
+		return take_verb(change, word);
+	err = rules_word_take(&rule_command, &change->rules, word);
+	if (err != -ENOENT)
+		return err;
+	if (change->verb->edit != add)
+		return take_target(change, word);
+	if (!change->device[0])
+		return take_device(change, word);
+	return complain_usage(&rule_command,
+			      "'%s' is neither an option nor a qualifier: proto, dport, tcp-syn "
+			      "or vlan",
+			      word);
+}
+
+static int take_place(struct change *change, int option, const char *argument)
+{
+	if (change->place)
+		return complain_usage(&rule_command, "one place is asked for: --first, --last, "
+						     "--before RULE or --after RULE");
+	change->place = option;
+	change->anchor = argument;
+	return 0;
+}
+
+static int take_option(struct change *change, int option, const char *argument)
+{
+	int err;
+
+	switch (option) {
+	case 1: return take_word(change, argument);
+	case OPTION_FIRST:
+	case OPTION_BEFORE:
+	case OPTION_AFTER:
+	case OPTION_LAST: return take_place(change, option, argument);
+	case OPTION_ACCEPT_FPP:
+		return take_accept_fpp(&rule_command, argument, &change->accept_fpp);
+	case OPTION_FORCE: change->force = true; return 0;
+	case 'j': change->json = true; return 0;
+	}
+	err = rules_option_take(&rule_command, &change->rules, option, argument);
+	return err == -ENOENT ? list_option_take(&rule_command, &change->lists, option, argument) :
+				err;
+}
+
+static int check_arguments(const struct change *change)
+{
+	bool is_add = change->verb && change->verb->edit == add;
+	bool is_move = change->verb && change->verb->edit == move;
+
+	if (!change->verb)
+		return complain_usage(&rule_command, "add, del or move is asked for");
+	if (is_add && !change->device[0])
+		return complain_usage(&rule_command, "one device is asked for");
+	if (is_add && !change->rules.n)
+		return complain_usage(&rule_command, "no --drop, --allow or --count given");
+	if (!is_add && change->rules.n)
+		return complain_usage(&rule_command, "--drop, --allow and --count are for add");
+	if (!is_add && !change->n_targets)
+		return complain_usage(&rule_command, "DEV:RULE is asked for");
+	if (is_move && change->n_targets > 1)
+		return complain_usage(&rule_command, "one DEV:RULE is asked for");
+	if (is_move && !change->place)
+		return complain_usage(&rule_command, "where to? --first, --last, --before RULE or "
+						     "--after RULE");
+	if (!is_add && !is_move && change->place)
+		return complain_usage(&rule_command, "a place is for add and move");
+	return 0;
+}
+
+static int parse(struct change *change, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		LIST_OPTIONS,
+		RULE_OPTIONS,
+		{ "first", no_argument, NULL, OPTION_FIRST },
+		{ "before", required_argument, NULL, OPTION_BEFORE },
+		{ "after", required_argument, NULL, OPTION_AFTER },
+		{ "last", no_argument, NULL, OPTION_LAST },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "-j", long_options, NULL)) != -1)
+		err = take_option(change, option, optarg);
+	for (; !err && optind < argc; optind++)
+		err = take_word(change, argv[optind]);
+	if (!err)
+		err = rules_check(&rule_command, &change->rules);
+	if (!err)
+		err = check_arguments(change);
+	if (!err)
+		err = list_options_check(&rule_command, &change->lists);
+	return err;
+}
+
+/* --- edits ---------------------------------------------------------------- */
+
+/* The place of a rule, or -ENOENT after a message. */
+static int find(const struct change *change, const struct baleen_ruleset *ruleset, const char *name)
+{
+	int place = baleen_ruleset_find(ruleset, name);
+
+	if (place < 0)
+		complain("%s has no rule '%s': see 'baleen status %s'", change->device, name,
+			 change->device);
+	return place;
+}
+
+/* Before which rule of the ruleset, or -ENOENT after a message. */
+static int find_place(const struct change *change, const struct baleen_ruleset *ruleset)
+{
+	int anchor = 0;
+
+	if (change->anchor)
+		anchor = find(change, ruleset, change->anchor);
+	if (anchor < 0)
+		return anchor;
+	switch (change->place) {
+	case OPTION_FIRST: return 0;
+	case OPTION_BEFORE: return anchor;
+	case OPTION_AFTER: return anchor + 1;
+	default: return ruleset->n_rules;
+	}
+}
+
+static int add(const struct change *change, struct baleen_ruleset *ruleset)
+{
+	int place = find_place(change, ruleset);
+
+	return place < 0 ? EXIT_FAILED : rules_insert(&change->rules, ruleset, place);
+}
+
+static int del(const struct change *change, struct baleen_ruleset *ruleset)
+{
+	for (u32 i = 0; i < change->n_targets; i++) {
+		int place = find(change, ruleset, change->target[i]);
+
+		if (place < 0)
+			return EXIT_FAILED;
+		baleen_ruleset_remove(ruleset, place);
+	}
+	if (ruleset->n_rules)
+		return 0;
+	complain("%s would have no rule left: 'baleen detach %s' takes the filter off",
+		 change->device, change->device);
+	return EXIT_FAILED;
+}
+
+static int move(const struct change *change, struct baleen_ruleset *ruleset)
+{
+	int from = find(change, ruleset, change->target[0]);
+	int place = from < 0 ? from : find_place(change, ruleset);
+
+	if (place < 0)
+		return EXIT_FAILED;
+	/* The rules behind it have moved up by one. */
+	baleen_ruleset_move(ruleset, from, place > from ? place - 1 : place);
+	return 0;
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static int put_on(const struct change *change, struct hold *hold)
+{
+	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+	struct baleen_ruleset ruleset;
+
+	baleen_ruleset_from_xdp(xdp, &ruleset);
+	if (change->verb->edit(change, &ruleset))
+		return EXIT_FAILED;
+	if (xdp->state == BALEEN_XDP_ATTACHED && !change->force &&
+	    guard_ruleset(xdp->device, xdp, &ruleset, &change->rules))
+		return EXIT_FAILED;
+	rules_warn_dead(&change->rules, &ruleset);
+	rules_warn_vlan(&change->rules, xdp->device);
+	return hold_put(hold, &ruleset, &change->rules, &change->lists);
+}
+
+static int report(const struct change *change, const struct baleen_ruleset *ruleset)
+{
+	json_t *names = json_array();
+
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		json_array_append_new(names, json_string(ruleset->rule[i].name));
+	if (change->json)
+		return print_json(json_pack("{s:o, s:o}", "device", json_text(change->device),
+					    "rules", names));
+	json_decref(names);
+	printf("%s: %s, rules now:", change->device, change->verb->done);
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		printf(" %s", ruleset->rule[i].name);
+	putchar('\n');
+	return finish_output(EXIT_DONE);
+}
+
+static int edit_kmod(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
+		     const void *data)
+{
+	const struct change *change = data;
+
+	return change->verb->edit(change, ruleset);
+}
+
+static int change_kmod(const struct change *change)
+{
+	struct kmod_edit edit = { .edit = edit_kmod,
+				  .data = change,
+				  .rules = &change->rules,
+				  .is_unguarded = change->force };
+
+	if (kmod_device_edit(change->device, &edit))
+		return EXIT_FAILED;
+	rules_warn_dead(&change->rules, &edit.after);
+	return report(change, &edit.after);
+}
+
+static int change_xdp(const struct change *change)
+{
+	struct baleen_ruleset after;
+	struct hold hold;
+	int err = hold_open(&hold, change->device, BALEEN_LOCK_TIMEOUT_MS);
+
+	if (err)
+		return err == -ENOENT ? complain_not_attached(change->device) : err;
+	err = put_on(change, &hold);
+	baleen_ruleset_from_xdp(&hold.deploy.xdp, &after);
+	hold_close(&hold);
+	return err ? err : report(change, &after);
+}
+
+static int change_device(struct change *change)
+{
+	/* Lists are read before the lock is taken: reading may wait. */
+	if (rules_open(&change->rules, &change->lists) ||
+	    guard_rates(&change->rules, change->accept_fpp))
+		return EXIT_FAILED;
+	return is_kmod_device(change->device) ? change_kmod(change) : change_xdp(change);
+}
+
+static int run(int argc, char **argv)
+{
+	struct change change = { .accept_fpp = DEFAULT_ACCEPT_FPP };
+	struct baleen_error error;
+	int err;
+
+	list_options_init(&change.lists);
+	err = parse(&change, argc, argv);
+	if (err)
+		return err;
+	if (!is_kmod_device(change.device) && baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = change_device(&change);
+	rules_close(&change.rules);
+	return err;
+}
+
+const struct command rule_command = {
+	.name = "rule",
+	.synopsis =
+		"add DEV [PLACE] {--allow|--drop|--count} [NAME=]IMAGE [QUALIFIER...]... [OPTION...]\n"
+		"  baleen rule del DEV:RULE... [OPTION...]\n"
+		"  baleen rule move DEV:RULE PLACE [OPTION...]",
+	.help = "Adds, deletes or moves rules of a device that has a filter, atomically: each packet\n"
+		"sees the old rules or the new ones. Counters of the others go on. Refuses what would\n"
+		"cut this host off, as attach does. When anything fails the old rules stay in force.\n\n"
+		"PLACE, of add by default --last:\n"
+		"  --first          before all others\n"
+		"  --last           behind all others\n"
+		"  --before RULE    before this one\n"
+		"  --after RULE     behind this one\n\n" RULE_OPTIONS_HELP "\n" ACCEPT_FPP_HELP
+		"  --force          also when this host would cut itself off\n"
+		"  -j, --json       the rules in their order as JSON\n\n" LIST_OPTIONS_HELP,
+	.run = run,
+};

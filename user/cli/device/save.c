@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen save: what a device enforces as a directory, or one filter of it as an image. */
+#include <getopt.h>
+#include <signal.h>
+
+#include "cli/common/describe.h"
+#include "cli/open/filter_target.h"
+#include "deploy/saved.h"
+#include "util/signals.h"
+
+struct save {
+	const char *device; /* or DEV:RULE or kmod:NAME */
+	const char *out;
+	bool json;
+};
+
+static int parse(struct save *save, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:j", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'o': save->out = optarg; break;
+		case 'j': save->json = true; break;
+		default: fprintf(stderr, "baleen: see 'baleen help save'\n"); return EXIT_USAGE;
+		}
+	}
+	if (!save->out)
+		return complain_usage(&save_command, "-o is missing");
+	if (argc - optind != 1)
+		return complain_usage(&save_command, "one device or filter is asked for");
+	save->device = argv[optind];
+	return 0;
+}
+
+static int take(const struct save *save, struct baleen_saved *saved)
+{
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err = baleen_xdp_open(&xdp, save->device, true, &error);
+
+	if (!err) {
+		if (xdp.state != BALEEN_XDP_ATTACHED && xdp.state != BALEEN_XDP_MOVED)
+			complain("warning: %s: saves what is not in force (%s)", save->device,
+				 baleen_xdp_state_text(xdp.state));
+		err = baleen_saved_from_xdp(&xdp, saved, &error);
+		baleen_xdp_close(&xdp);
+	}
+	if (err)
+		complain("%s", error.text);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int report(const struct save *save, const struct baleen_saved *saved)
+{
+	u32 n = saved->ruleset.n_rules;
+	json_t *json, *rules;
+
+	if (!save->json) {
+		printf("%s: saved %u rule%s to %s\n", save->device, n, n == 1 ? "" : "s",
+		       save->out);
+		return finish_output(EXIT_DONE);
+	}
+	rules = json_array();
+	for (u32 i = 0; i < n; i++)
+		json_array_append_new(rules, json_string(saved->ruleset.rule[i].name));
+	json = json_object();
+	json_object_set_new(json, "device", json_text(save->device));
+	json_object_set_new(json, "directory", json_text(save->out));
+	json_object_set_new(json, "rules", rules);
+	return print_json(json);
+}
+
+static int save_device(const struct save *save)
+{
+	struct baleen_saved saved;
+	struct baleen_error error;
+	sigset_t before;
+	int err;
+
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (take(save, &saved))
+		return EXIT_FAILED;
+	/* Ctrl-C ends the writing, not the process in the midst of it. */
+	baleen_signals_hold(&before);
+	err = baleen_saved_write(&saved, save->out, &error);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (err) {
+		complain("%s", error.text);
+		err = EXIT_FAILED;
+	} else {
+		err = report(save, &saved);
+	}
+	baleen_saved_free(&saved);
+	return err;
+}
+
+static int report_filter(const struct save *save, const struct baleen_filter *filter)
+{
+	char bytes[NUMBER_TEXT];
+	json_t *json;
+
+	if (!save->json) {
+		printf("%s: saved to %s, %s\n", save->device, save->out,
+		       format_bytes(filter->n_bytes, bytes));
+		return finish_output(EXIT_DONE);
+	}
+	json = describe_filter(filter);
+	json_object_set_new(json, "file", json_text(save->out));
+	return print_json(json);
+}
+
+/* As it is: of an image that did not change, every byte. */
+static int save_filter(const struct save *save)
+{
+	char ignored[BALEEN_NAME_BYTES];
+	struct list_options none;
+	struct input input;
+	int err = output_check(&save_command, save->out, ignored);
+
+	if (err)
+		return err;
+	list_options_init(&none);
+	err = input_open(&input, save->device, &none);
+	if (!err)
+		err = output_write(save->out, &input.filter, 0600);
+	if (!err)
+		err = report_filter(save, &input.filter);
+	input_close(&input);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	char device[IF_NAMESIZE];
+	struct save save = { 0 };
+	const char *name;
+	int err = parse(&save, argc, argv);
+
+	if (err)
+		return err;
+	if (split_kmod(save.device, &name) ||
+	    split_live(save.device, device, sizeof(device), &name))
+		return save_filter(&save);
+	return save_device(&save);
+}
+
+const struct command save_command = {
+	.name = "save",
+	.synopsis = "-o DIR|IMAGE [-j] DEV|DEV:RULE|kmod:NAME",
+	.help = "Writes what a device enforces into a directory: an image for each rule, and in\n"
+		"rules.json their order, actions, qualifiers, the policy, mode and place, with checksums\n"
+		"of it all. DIR is written whole or not at all; one that is there is replaced only when\n"
+		"it is empty or was saved before and holds nothing else. Counters are not saved.\n"
+		"Of a live rule or a filter of the kernel module the image is written to a file.\n\n"
+		"  -o DIR, IMAGE    where to write\n"
+		"  -j, --json       say what was saved as JSON\n",
+	.run = run,
+};

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen status: what is in force, and what it has counted. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/device/policy.h"
+#include "cli/device/status_rules.h"
+#include "cli/icp/icp_verbs.h"
+#include "cli/open/made_of.h"
+
+static bool is_enforced(const struct baleen_xdp *xdp)
+{
+	return xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED;
+}
+
+static bool is_degraded(const struct baleen_xdp *xdp)
+{
+	return xdp->state == BALEEN_XDP_ATTACHED && xdp->there.mode == BALEEN_MODE_GENERIC;
+}
+
+/* A rule's filter as it is now; of a damaged one, why it is, and *sound is
+ * cleared. Prints it, or returns it as JSON.
+ */
+static json_t *show_rule(const struct baleen_xdp *xdp, u32 index, const struct baleen_stats *stats,
+			 bool as_json, bool *sound)
+{
+	const struct baleen_rule *configured = &xdp->config.rule[index];
+	struct status_rule rule = { .name = configured->image.name,
+				    .action = configured->action,
+				    .qualifiers = configured->qualifiers,
+				    .counted = baleen_xdp_rule_stats(xdp, index, stats) };
+	struct baleen_filter filter = { 0 };
+	struct baleen_error error = { "" };
+	json_t *json = NULL;
+
+	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
+		rule.damage = error.text;
+		*sound = false;
+	} else {
+		rule.filter = &filter;
+	}
+	if (as_json)
+		json = describe_status_rule(&rule);
+	else
+		print_status_rule(&rule);
+	baleen_filter_free(&filter);
+	return json;
+}
+
+static struct status_verdicts verdicts_of(const struct baleen_xdp *xdp,
+					  const struct baleen_stats *stats)
+{
+	return (struct status_verdicts){ .default_drop = xdp->config.default_drop,
+					 .dry_run = xdp->config.dry_run,
+					 .sample_interval_ns = xdp->config.sample_interval_ns,
+					 .stats = stats };
+}
+
+/* What the rules decided, and what they did not. */
+static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
+			      const struct baleen_state *state, json_t *json, bool *sound)
+{
+	struct status_verdicts verdicts = verdicts_of(xdp, stats);
+	json_t *rules = json_array();
+
+	for (u32 i = 0; i < xdp->config.n_rules; i++) {
+		json_t *rule = show_rule(xdp, i, stats, true, sound);
+
+		if (state)
+			describe_made_of(state, xdp->config.rule[i].image.name, rule);
+		json_array_append_new(rules, rule);
+	}
+	json_object_set_new(json, "rules", rules);
+	describe_status_verdicts(&verdicts, json);
+}
+
+static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
+			       const struct baleen_state *state, bool *sound)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "device", json_text(xdp->device));
+	json_object_set_new(json, "device_at_attach", json_text(xdp->config.device));
+	json_object_set_new(json, "ifindex", json_integer(xdp->pins.ifindex));
+	json_object_set_new(json, "state", json_string(baleen_xdp_state_text(xdp->state)));
+	json_object_set_new(json, "enforced", json_boolean(is_enforced(xdp)));
+	json_object_set_new(json, "degraded", json_boolean(is_degraded(xdp)));
+	json_object_set_new(json, "requested_mode",
+			    json_string(baleen_mode_text(xdp->config.mode)));
+	json_object_set_new(json, "place", json_string(baleen_place_text(xdp->seat.place)));
+	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
+	json_object_set_new(json, "program_is_current", json_boolean(baleen_xdp_is_current(xdp)));
+	if (state)
+		describe_state(state, xdp->device, json);
+	describe_verdicts(xdp, stats, state, json, sound);
+	if (xdp->there.id)
+		json_object_set_new(json, "program_on_device",
+				    json_pack("{s:I, s:s, s:s}", "id", (json_int_t)xdp->there.id,
+					      "name", xdp->there.name, "mode",
+					      baleen_mode_text(xdp->there.mode)));
+	return json;
+}
+
+static void print_state(const struct baleen_xdp *xdp)
+{
+	const char *device = xdp->device;
+
+	printf("%s: ", device);
+	switch (xdp->state) {
+	case BALEEN_XDP_ATTACHED:
+		printf("attached, %s%s, program %u", baleen_mode_text(xdp->there.mode),
+		       is_degraded(xdp) ? " (degraded: behind the driver)" : "", xdp->program_id);
+		if (xdp->seat.place == BALEEN_PLACE_CHAIN)
+			printf(" in the chain of program %u", xdp->there.id);
+		else if (xdp->seat.place == BALEEN_PLACE_NETLINK)
+			printf(", without a link");
+		if (strncmp(device, xdp->config.device, sizeof(xdp->config.device)))
+			printf(", was %s at attach", xdp->config.device);
+		break;
+	case BALEEN_XDP_GONE:
+		/* Not by its name, which another device may have by now. */
+		printf("NOT IN FORCE: device %d is gone; 'baleen detach --gone' forgets it",
+		       xdp->pins.ifindex);
+		break;
+	case BALEEN_XDP_MOVED:
+		printf("attached, but to a device that is now in another network namespace; "
+		       "'baleen detach %s' takes the filter off",
+		       device);
+		break;
+	case BALEEN_XDP_DETACHED: printf("NOT IN FORCE: somebody detached it; attach again"); break;
+	case BALEEN_XDP_REPLACED:
+		printf("NOT IN FORCE: program '%s' (id %u, %s) is there instead",
+		       xdp->there.name[0] ? xdp->there.name : "?", xdp->there.id,
+		       baleen_mode_text(xdp->there.mode));
+		break;
+	}
+	putchar('\n');
+}
+
+static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
+			 const struct baleen_state *state, bool *sound)
+{
+	struct status_verdicts verdicts = verdicts_of(xdp, stats);
+
+	print_state(xdp);
+	if (!baleen_xdp_is_current(xdp))
+		printf("  the program is of another version of baleen: 'baleen refresh %s' puts this "
+		       "one's on\n",
+		       xdp->device);
+	print_status_dry_run(xdp->config.dry_run);
+	if (state)
+		print_confirm(state, xdp->device);
+	for (u32 i = 0; i < xdp->config.n_rules; i++) {
+		show_rule(xdp, i, stats, false, sound);
+		if (state)
+			print_made_of(state, xdp->config.rule[i].image.name);
+	}
+	print_status_verdicts(&verdicts);
+}
+
+/* Prints or collects one device; EXIT_FAILED when something is not in force. */
+static int show(const struct baleen_xdp *xdp, json_t *all)
+{
+	struct baleen_state opened, *state = NULL;
+	bool sound = is_enforced(xdp);
+	struct baleen_stats stats;
+	struct baleen_error error;
+	int err = -ENOENT;
+
+	if (baleen_xdp_stats(xdp, &stats, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	/* Status is of what is in force: a state that cannot be read does not hide it. */
+	if (xdp->state == BALEEN_XDP_ATTACHED)
+		err = baleen_state_open(&opened, xdp->device, 0, &error);
+	if (!err)
+		state = &opened;
+	else if (err != -ENOENT)
+		complain("warning: %s", error.text);
+	if (all)
+		json_array_append_new(all, describe_device(xdp, &stats, state, &sound));
+	else
+		print_device(xdp, &stats, state, &sound);
+	if (state)
+		baleen_state_close(state);
+	return sound ? EXIT_DONE : EXIT_FAILED;
+}
+
+struct walk {
+	json_t *all;
+	u32 n_shown;
+	int result;
+};
+
+static int show_pins(const struct baleen_pins *pins, void *data)
+{
+	struct walk *walk = data;
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int err = baleen_xdp_open_pins(&xdp, pins, &error);
+
+	/* An attach that was killed left no link; the next one cleans up. */
+	if (err == -ENOENT)
+		return 0;
+	if (err) {
+		complain("%s", error.text);
+		walk->result = EXIT_FAILED;
+		return 0;
+	}
+	if (show(&xdp, walk->all))
+		walk->result = EXIT_FAILED;
+	baleen_xdp_close(&xdp);
+	walk->n_shown++;
+	return 0;
+}
+
+/* A device that was applied to, and has nothing of it. */
+static int show_detached(const char *device, bool is_kept, void *data)
+{
+	struct walk *walk = data;
+	struct baleen_xdp xdp;
+
+	if (!is_kept)
+		return 0;
+	if (!baleen_xdp_open(&xdp, device, false, NULL)) {
+		baleen_xdp_close(&xdp);
+		return 0;
+	}
+	if (walk->all)
+		json_array_append_new(walk->all,
+				      json_pack("{s:o, s:s, s:b}", "device", json_text(device),
+						"state", "not attached", "enforced", false));
+	else
+		printf("%s: NOT IN FORCE: what was applied is not attached; 'baleen apply %s' puts "
+		       "it on\n",
+		       device, device);
+	walk->n_shown++;
+	walk->result = EXIT_FAILED;
+	return 0;
+}
+
+static int status_all(json_t *all)
+{
+	struct walk walk = { .all = all, .result = EXIT_DONE };
+	struct baleen_error error;
+	int err = baleen_pins_each(show_pins, &walk, &error);
+
+	if (err) {
+		if (err == -EACCES)
+			baleen_device_privileges(&error);
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	baleen_state_each(show_detached, &walk, NULL);
+	if (status_kmod_all(all, &walk.n_shown))
+		walk.result = EXIT_FAILED;
+	walk.n_shown += icp_mention(all);
+	if (!walk.n_shown && walk.result == EXIT_DONE && !all)
+		puts("nothing is attached in this network namespace");
+	return walk.result;
+}
+
+/* A device with rules of the module has no filter of XDP, unless somebody put one
+ * there in the same moment: then both are shown.
+ */
+static int status_one(const char *device, json_t *all)
+{
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	const char *filter;
+	int of_module, err;
+
+	if (split_kmod(device, &filter)) {
+		complain("%s: a filter, not a device: 'baleen info %s' shows it", device, device);
+		return EXIT_FAILED;
+	}
+	of_module = status_kmod(device, all);
+	err = baleen_xdp_open(&xdp, device, false, &error);
+	if (err && of_module != -ENOENT)
+		return of_module;
+	if (err == -ENOENT && icp_is_there(device))
+		complain("%s has no filter; it answers ICP queries: see 'baleen icp status %s'",
+			 device, device);
+	else if (err)
+		complain("%s", error.text);
+	if (err)
+		return EXIT_FAILED;
+	err = show(&xdp, all);
+	baleen_xdp_close(&xdp);
+	return of_module == EXIT_FAILED ? of_module : err;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	json_t *all = NULL;
+	int option, err;
+
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		if (option != 'j') {
+			fprintf(stderr, "baleen: see 'baleen help status'\n");
+			return EXIT_USAGE;
+		}
+		if (!all)
+			all = json_array();
+	}
+	if (argc - optind > 1) {
+		json_decref(all);
+		return complain_usage(&status_command, "at most one device is asked for");
+	}
+	err = optind < argc ? status_one(argv[optind], all) : status_all(all);
+	if (!all)
+		return finish_output(err);
+	return print_json(all) || err ? EXIT_FAILED : EXIT_DONE;
+}
+
+const struct command status_command = {
+	.name = "status",
+	.synopsis = "[-j] [DEV]",
+	.help = "Prints what is in force on a device, or on every device of this network namespace:\n"
+		"mode, rules, their entries and counters, and what passed unexamined and why. Tells\n"
+		"when the device was deleted or renamed, or another program is there. Exit: 1 when a\n"
+		"filter is not in force or its map is damaged, or DEV has none; 0 when no DEV is\n"
+		"given and nothing is attached. Rules of the kernel module have the mode kmod; bytes\n"
+		"of theirs are those of packets that were merged on the way.\n\n"
+		"  -j, --json       an array with one object per device\n",
+	.run = run,
+};

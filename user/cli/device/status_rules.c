@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What status says of rules and of packets that none decided. */
+#include "cli/common/describe.h"
+#include "cli/device/policy.h"
+#include "cli/device/status_rules.h"
+#include "xdp/qualifiers.h"
+
+/* Frames that were not examined, by the names of their counters. */
+static const struct {
+	const char *name;
+	const char *text;
+	size_t offset;
+} unparsed[] = {
+	{ "not_ip", "not IP", offsetof(struct baleen_stats, not_ip) },
+	{ "mpls", "MPLS", offsetof(struct baleen_stats, mpls) },
+	{ "tags", "more than 4 VLAN tags", offsetof(struct baleen_stats, tags) },
+	{ "version", "wrong IP version", offsetof(struct baleen_stats, version) },
+	{ "short", "cut short", offsetof(struct baleen_stats, too_short) },
+};
+
+#define N_UNPARSED (sizeof(unparsed) / sizeof(unparsed[0]))
+
+static u64 unparsed_count(const struct baleen_stats *stats, size_t i)
+{
+	return *(const u64 *)((const u8 *)stats + unparsed[i].offset);
+}
+
+/* --- rules ----------------------------------------------------------------- */
+
+json_t *describe_status_rule(const struct status_rule *rule)
+{
+	char qualifiers[BALEEN_QUALIFIERS_TEXT];
+	json_t *json = rule->filter ? describe_filter(rule->filter) :
+				      json_pack("{s:s}", "error", rule->damage);
+
+	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	json_object_set_new(json, "name", json_string(rule->name));
+	json_object_set_new(json, "action", json_string(baleen_action_text(rule->action)));
+	json_object_set_new(json, "qualifiers", json_string(qualifiers));
+	json_object_set_new(json, "packets", json_integer(rule->counted.packets));
+	json_object_set_new(json, "packet_bytes", json_integer(rule->counted.bytes));
+	if (rule->shared)
+		json_object_set_new(json, "asks",
+				    *rule->shared ? json_text(rule->shared) : json_null());
+	return json;
+}
+
+static void print_filter_line(const struct baleen_filter *filter)
+{
+	struct baleen_image image = counted_image(filter);
+	char entries[NUMBER_TEXT], size[NUMBER_TEXT];
+	char kind[80];
+
+	describe_kind(filter, kind, sizeof(kind));
+	if (!is_uncounted(filter))
+		printf("%s entries, ", format_count(image.n_entries, entries));
+	printf("key %s, %s, %s", key_spec_text(image.key_spec), kind,
+	       format_bytes(filter->n_bytes, size));
+}
+
+void print_status_rule(const struct status_rule *rule)
+{
+	char packets[NUMBER_TEXT], bytes[NUMBER_TEXT];
+	char qualifiers[BALEEN_QUALIFIERS_TEXT];
+
+	printf("  %-5s %-12s ", baleen_action_text(rule->action), rule->name);
+	if (rule->filter)
+		print_filter_line(rule->filter);
+	else
+		printf("DAMAGED: %s", rule->damage);
+	if (rule->shared && *rule->shared)
+		printf("\n        asks kmod:%s", rule->shared);
+	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	if (qualifiers[0])
+		printf("\n        only %s", qualifiers);
+	printf("\n        %s packets, %s\n", format_count(rule->counted.packets, packets),
+	       format_bytes(rule->counted.bytes, bytes));
+}
+
+/* --- verdicts -------------------------------------------------------------- */
+
+static json_t *describe_sampling(const struct status_verdicts *verdicts)
+{
+	const struct baleen_stats *stats = verdicts->stats;
+	u64 interval = verdicts->sample_interval_ns;
+	json_t *json = json_object();
+	char rate[NUMBER_TEXT];
+
+	json_object_set_new(json, "rate",
+			    interval ? json_string(format_interval(interval, rate)) : json_null());
+	json_object_set_new(json, "sampled", json_integer(stats->sampled));
+	json_object_set_new(json, "not_sampled", json_integer(stats->not_sampled));
+	json_object_set_new(json, "lost", json_integer(stats->sample_lost));
+	return json;
+}
+
+void describe_status_verdicts(const struct status_verdicts *verdicts, json_t *json)
+{
+	const struct baleen_stats *stats = verdicts->stats;
+	json_t *others = json_object();
+
+	for (size_t i = 0; i < N_UNPARSED; i++)
+		json_object_set_new(others, unparsed[i].name,
+				    json_integer(unparsed_count(stats, i)));
+	json_object_set_new(json, "default", json_string(verdicts->default_drop ? "drop" : "pass"));
+	json_object_set_new(json, "dry_run", json_boolean(verdicts->dry_run));
+	json_object_set_new(json, "unmatched", json_integer(stats->unmatched));
+	json_object_set_new(json, "vital", json_integer(stats->vital));
+	json_object_set_new(json, "unparsed", others);
+	json_object_set_new(json, "no_filter", json_integer(stats->no_filter));
+	json_object_set_new(json, "sample", describe_sampling(verdicts));
+}
+
+static void print_default(const struct status_verdicts *verdicts)
+{
+	const struct baleen_stats *stats = verdicts->stats;
+	char count[NUMBER_TEXT], vital[NUMBER_TEXT];
+
+	if (verdicts->default_drop)
+		printf("  default drop: %s packets matched no rule, dropped; %s vital passed\n",
+		       format_count(stats->unmatched, count), format_count(stats->vital, vital));
+	else
+		printf("  default pass: %s packets matched no rule, passed\n",
+		       format_count(stats->unmatched, count));
+}
+
+static void print_unparsed(const struct status_verdicts *verdicts)
+{
+	char count[NUMBER_TEXT];
+	bool any = false;
+
+	printf("  %s unexamined:", verdicts->default_drop ? "dropped" : "passed");
+	for (size_t i = 0; i < N_UNPARSED; i++) {
+		u64 n = unparsed_count(verdicts->stats, i);
+
+		if (!n)
+			continue;
+		printf("%s %s %s", any ? "," : "", format_count(n, count), unparsed[i].text);
+		any = true;
+	}
+	puts(any ? "" : " none");
+}
+
+static void print_sampling(const struct status_verdicts *verdicts)
+{
+	char rate[NUMBER_TEXT], sampled[NUMBER_TEXT], not [NUMBER_TEXT], lost[NUMBER_TEXT];
+	const struct baleen_stats *stats = verdicts->stats;
+
+	if (!verdicts->sample_interval_ns)
+		return;
+	printf("  sampling %s: %s sampled, %s not sampled, %s lost\n",
+	       format_interval(verdicts->sample_interval_ns, rate),
+	       format_count(stats->sampled, sampled), format_count(stats->not_sampled, not ),
+	       format_count(stats->sample_lost, lost));
+}
+
+void print_status_verdicts(const struct status_verdicts *verdicts)
+{
+	char count[NUMBER_TEXT];
+
+	print_default(verdicts);
+	print_unparsed(verdicts);
+	if (verdicts->stats->no_filter)
+		printf("  NO RULES LOADED: %s packets passed\n",
+		       format_count(verdicts->stats->no_filter, count));
+	print_sampling(verdicts);
+}
+
+void print_status_dry_run(bool dry_run)
+{
+	if (dry_run)
+		puts("  DRY RUN: nothing is dropped; what is called dropped here has passed");
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen swap: another image for a live rule. */
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/common/describe.h"
+#include "cli/open/device_session.h"
+#include "cli/open/guard.h"
+#include "cli/open/kmod_device.h"
+#include "cli/open/kmod_named.h"
+
+enum {
+	OPTION_FORCE = OPTION_OF_RULE_COMMAND,
+	OPTION_ACCEPT_FPP,
+};
+
+struct swap {
+	char device[IF_NAMESIZE];
+	const char *rule;
+	bool is_named;	    /* kmod:RULE, a filter of the module; no rule */
+	struct rules rules; /* one: the image */
+	struct list_options lists;
+	int action; /* enum baleen_action that the rule has to have, or -1 */
+	double accept_fpp;
+	bool force;
+	bool json;
+};
+
+static int parse(struct swap *swap, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		LIST_OPTIONS,
+		{ "allow", no_argument, NULL, OPTION_ALLOW },
+		{ "drop", no_argument, NULL, OPTION_DROP },
+		{ "count", no_argument, NULL, OPTION_COUNT },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_ALLOW: swap->action = BALEEN_ACTION_ALLOW; break;
+		case OPTION_DROP: swap->action = BALEEN_ACTION_DROP; break;
+		case OPTION_COUNT: swap->action = BALEEN_ACTION_COUNT; break;
+		case OPTION_FORCE: swap->force = true; break;
+		case 'j': swap->json = true; break;
+		case OPTION_ACCEPT_FPP:
+			err = take_accept_fpp(&swap_command, optarg, &swap->accept_fpp);
+			break;
+		default: err = list_option_take(&swap_command, &swap->lists, option, optarg);
+		}
+	}
+	if (err)
+		return err;
+	if (argc - optind != 2)
+		return complain_usage(&swap_command,
+				      "DEV:RULE or kmod:NAME and one IMAGE are asked for");
+	swap->is_named = split_kmod(argv[optind], &swap->rule);
+	if (swap->is_named)
+		strcpy(swap->device, "kmod");
+	else if (!split_live(argv[optind], swap->device, sizeof(swap->device), &swap->rule))
+		return complain_usage(&swap_command, "'%s' is neither DEV:RULE nor kmod:NAME",
+				      argv[optind]);
+	if (swap->is_named && swap->action >= 0)
+		return complain_usage(&swap_command, "--allow, --drop and --count are for rules");
+	swap->rules.rule[0].path = argv[optind + 1];
+	swap->rules.n = 1;
+	return list_options_check(&swap_command, &swap->lists);
+}
+
+static int check_action(const struct swap *swap, u32 action)
+{
+	static const char *const text[] = { "a drop", "an allow", "a count" };
+
+	if (swap->action < 0 || action == (u32)swap->action)
+		return 0;
+	complain("%s:%s is %s rule: 'baleen rule' deletes it and adds another", swap->device,
+		 swap->rule, text[action]);
+	return EXIT_FAILED;
+}
+
+/* An image of an empty list would disarm the rule without a word. */
+static int check_empty(const struct swap *swap, const struct baleen_filter *filter)
+{
+	if (swap->lists.allow_empty || counted_image(filter).n_entries)
+		return 0;
+	complain("%s: holds not a single key: refused (--allow-empty takes it)",
+		 swap->rules.rule[0].path);
+	return EXIT_FAILED;
+}
+
+/* The rule of a ruleset, or NULL after a message. */
+static struct baleen_ruleset_rule *find_rule(const struct swap *swap,
+					     struct baleen_ruleset *ruleset)
+{
+	int place = baleen_ruleset_find(ruleset, swap->rule);
+
+	if (place >= 0)
+		return &ruleset->rule[place];
+	complain("%s has no rule '%s': see 'baleen status %s'", swap->device, swap->rule,
+		 swap->device);
+	return NULL;
+}
+
+/* Gives the rule another filter; 0, or EXIT_FAILED after a message. */
+static int edit(const struct swap *swap, struct baleen_ruleset *ruleset)
+{
+	struct baleen_ruleset_rule *rule = find_rule(swap, ruleset);
+	const struct rule_argument *argument = &swap->rules.rule[0];
+	const struct baleen_filter *filter = &argument->input.filter;
+
+	if (!rule || check_empty(swap, filter) || check_action(swap, rule->action) ||
+	    guard_rate(swap->rule, rule->action, filter, swap->accept_fpp))
+		return EXIT_FAILED;
+	rule->filter = filter;
+	rules_share(argument, rule);
+	return 0;
+}
+
+static int swap_xdp(const struct swap *swap, struct hold *hold)
+{
+	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+	struct baleen_ruleset ruleset;
+
+	baleen_ruleset_from_xdp(xdp, &ruleset);
+	if (edit(swap, &ruleset))
+		return EXIT_FAILED;
+	if (xdp->state == BALEEN_XDP_ATTACHED && !swap->force &&
+	    guard_ruleset(xdp->device, xdp, &ruleset, &swap->rules))
+		return EXIT_FAILED;
+	return hold_put(hold, &ruleset, &swap->rules, &swap->lists);
+}
+
+/* Others may ask the filter with a name that this rule asks. */
+static int refuse_shared(const struct swap *swap, const struct baleen_kmod_rules *now)
+{
+	int index = baleen_kmod_rules_find(now, swap->rule);
+	const char *shared = index < 0 ? "" : (const char *)now->rule[index].filter;
+	const char *other;
+
+	if (!*shared || split_kmod(swap->rules.rule[0].path, &other))
+		return 0;
+	complain("%s:%s asks kmod:%s, as others may: 'baleen swap kmod:%s' changes that, 'baleen "
+		 "rule' deletes the rule and adds another",
+		 swap->device, swap->rule, shared, shared);
+	return EXIT_FAILED;
+}
+
+static int edit_kmod(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
+		     const void *data)
+{
+	const struct swap *swap = data;
+
+	return refuse_shared(swap, now) ? EXIT_FAILED : edit(swap, ruleset);
+}
+
+static int swap_kmod(const struct swap *swap)
+{
+	struct kmod_edit edit = {
+		.edit = edit_kmod, .data = swap, .rules = &swap->rules, .is_unguarded = swap->force
+	};
+
+	return kmod_device_edit(swap->device, &edit);
+}
+
+static int swap_named(const struct swap *swap)
+{
+	const struct input *input = &swap->rules.rule[0].input;
+
+	if (check_empty(swap, &input->filter))
+		return EXIT_FAILED;
+	return kmod_swap_named(swap->rule, &input->filter, swap->accept_fpp, swap->force);
+}
+
+static int swap_rule(const struct swap *swap)
+{
+	struct hold hold;
+	int err;
+
+	if (swap->is_named)
+		return swap_named(swap);
+	if (is_kmod_device(swap->device))
+		return swap_kmod(swap);
+	err = hold_open(&hold, swap->device, BALEEN_LOCK_TIMEOUT_MS);
+	if (err)
+		return err == -ENOENT ? complain_not_attached(swap->device) : err;
+	err = swap_xdp(swap, &hold);
+	hold_close(&hold);
+	return err;
+}
+
+static int report(const struct swap *swap)
+{
+	const struct baleen_filter *filter = &swap->rules.rule[0].input.filter;
+	char entries[NUMBER_TEXT];
+	json_t *json;
+	u64 n;
+
+	if (swap->json) {
+		json = describe_filter(filter);
+		json_object_set_new(json, "name", json_string(swap->rule));
+		return print_json(json);
+	}
+	if (is_uncounted(filter)) {
+		printf("%s:%s: swapped\n", swap->device, swap->rule);
+		return finish_output(EXIT_DONE);
+	}
+	n = counted_image(filter).n_entries;
+	printf("%s:%s: swapped, %s entr%s\n", swap->device, swap->rule, format_count(n, entries),
+	       n == 1 ? "y" : "ies");
+	return finish_output(EXIT_DONE);
+}
+
+static int run(int argc, char **argv)
+{
+	struct swap swap = { .action = -1, .accept_fpp = DEFAULT_ACCEPT_FPP };
+	struct baleen_error error;
+	int err;
+
+	list_options_init(&swap.lists);
+	err = parse(&swap, argc, argv);
+	if (err)
+		return err;
+	if (!swap.is_named && !is_kmod_device(swap.device) && baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	/* The list is read before the lock is taken: reading may wait. */
+	if (rules_open(&swap.rules, &swap.lists))
+		return EXIT_FAILED;
+	err = swap_rule(&swap);
+	if (!err)
+		err = report(&swap);
+	rules_close(&swap.rules);
+	return err;
+}
+
+const struct command swap_command = {
+	.name = "swap",
+	.synopsis = "DEV:RULE|kmod:NAME IMAGE [OPTION...]",
+	.help = "Replaces the image of a live rule by one of any size or kind, atomically: each packet\n"
+		"sees the old set or the new one, and the counters go on. Another key is refused.\n"
+		"When anything fails the old set stays in force. kmod:NAME is a filter of the kernel\n"
+		"module, for all who ask it.\n\n"
+		"  --allow          refuse unless this is an allow rule\n"
+		"  --drop           refuse unless it is a drop rule\n"
+		"  --count          refuse unless it is a count rule\n" ACCEPT_FPP_HELP
+		"  --force          also when this host would cut itself off\n"
+		"  -j, --json       describe the new image as JSON\n\n" LIST_OPTIONS_HELP,
+	.run = run,
+};

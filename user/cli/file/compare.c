@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen compare: how much two sets have in common. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/open/filter_ref.h"
+#include "filter/filter_strings.h"
+#include "ops/algebra.h"
+#include "ops/image_file.h"
+#include "ops/resize.h"
+
+/* Doubles hold whole numbers up to here. */
+#define WHOLE_MAX 0x1p53
+
+/**
+ * struct side - one of the two
+ * @input: an image, a view of a live map, or what was built of @list
+ * @list: the list that it was, or that the image gave back
+ * @has_list: @list is the set
+ */
+struct side {
+	struct input input;
+	struct baleen_list list;
+	bool has_list;
+};
+
+struct compare {
+	char **paths;
+	bool json;
+	struct list_options lists;
+	struct side side[2];
+	struct baleen_comparison found;
+};
+
+static int parse(struct compare *compare, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
+		{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY },
+		{ "key", required_argument, NULL, OPTION_KEY },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		if (option == 'j')
+			compare->json = true;
+		else
+			err = list_option_take(&compare_command, &compare->lists, option, optarg);
+	}
+	if (err)
+		return err;
+	if (argc - optind != 2)
+		return complain_usage(&compare_command, "two images or lists are asked for");
+	compare->paths = argv + optind;
+	return 0;
+}
+
+/* --- open ------------------------------------------------------------------ */
+
+/* Images say which fields the keys of a list beside them have. */
+static bool is_image(const char *path)
+{
+	char device[IF_NAMESIZE];
+	const char *rule;
+	bool is = false;
+	int fd;
+
+	if (split_kmod(path, &rule) || split_live(path, device, sizeof(device), &rule))
+		return true;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0) {
+		is = baleen_image_file_is(fd);
+		close(fd);
+	}
+	return is;
+}
+
+static int open_side(struct compare *compare, int i)
+{
+	struct side *side = &compare->side[i];
+	struct input *input = &side->input;
+
+	if (input_open_set(input, &side->list, compare->paths[i], &compare->lists))
+		return EXIT_FAILED;
+	if (!input->is_list) {
+		compare->lists.build.key_spec = input->filter.image.key_spec;
+		side->has_list = !baleen_filter_to_list(&input->filter, &side->list, NULL);
+		return 0;
+	}
+	side->has_list = true;
+	if (!baleen_list_finish(&side->list))
+		return 0;
+	complain("%s: %s", input->path, strerror(ENOMEM));
+	return EXIT_FAILED;
+}
+
+static int open_sides(struct compare *compare)
+{
+	int first = !is_image(compare->paths[0]) && is_image(compare->paths[1]);
+	int err = open_side(compare, first);
+
+	return err ? err : open_side(compare, !first);
+}
+
+static void close_sides(struct compare *compare)
+{
+	for (int i = 0; i < 2; i++) {
+		input_close(&compare->side[i].input);
+		baleen_list_free(&compare->side[i].list);
+	}
+}
+
+/* --- compare --------------------------------------------------------------- */
+
+/* A filter of a list, like another, which may be too small for it. */
+static int build_like(struct side *side, const struct baleen_filter *like)
+{
+	struct baleen_build_options options = { .like = &like->image };
+	u64 n = side->list.n_ip4 + side->list.n_ip6 + side->list.n_key + side->list.strings.n;
+	struct baleen_filter larger = { 0 };
+	struct baleen_error error;
+	int err = baleen_build(&side->list, &options, &side->input.filter, &error);
+
+	if (err == -ENOSPC && !baleen_filter_resize(like, 2 * n + 64, &larger, &error)) {
+		options.like = &larger.image;
+		err = baleen_build(&side->list, &options, &side->input.filter, &error);
+	}
+	baleen_filter_free(&larger);
+	if (err)
+		complain("%s: %s", side->input.path, error.text);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int compare_lists(struct compare *compare)
+{
+	struct side *a = &compare->side[0], *b = &compare->side[1];
+	int err = baleen_list_resolve(&a->list, NULL);
+
+	if (!err)
+		err = baleen_list_resolve(&b->list, NULL);
+	if (!err)
+		err = baleen_lists_compare(&a->list, &b->list, &compare->found);
+	if (!err)
+		return 0;
+	complain("%s: %s", b->input.path, err == -EINVAL ? "has other keys" : strerror(-err));
+	return EXIT_FAILED;
+}
+
+static int compare_filters(struct compare *compare)
+{
+	struct side *a = &compare->side[0], *b = &compare->side[1];
+	struct baleen_error error;
+	int err = 0;
+
+	if (a->input.is_list)
+		err = build_like(a, &b->input.filter);
+	else if (b->input.is_list)
+		err = build_like(b, &a->input.filter);
+	if (err)
+		return err;
+	if (!baleen_filters_compare(&a->input.filter, &b->input.filter, a->input.path,
+				    &compare->found, &error))
+		return 0;
+	complain("%s: %s", b->input.path, error.text);
+	return EXIT_FAILED;
+}
+
+/* --- report ---------------------------------------------------------------- */
+
+static json_t *json_size(double n)
+{
+	return n < WHOLE_MAX ? json_integer(llround(n)) : json_real(n);
+}
+
+static json_t *json_side(const struct side *side, double n, double only)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "name", json_text(side->input.path));
+	json_object_set_new(json, "keys", json_size(n));
+	json_object_set_new(json, "only", json_size(only));
+	return json;
+}
+
+static int report_json(const struct compare *compare)
+{
+	const struct baleen_comparison *found = &compare->found;
+	double either = found->n_a + found->n_b - found->n_both;
+	json_t *json = json_object();
+
+	json_object_set_new(json, "a",
+			    json_side(&compare->side[0], found->n_a, found->n_a - found->n_both));
+	json_object_set_new(json, "b",
+			    json_side(&compare->side[1], found->n_b, found->n_b - found->n_both));
+	json_object_set_new(json, "both", json_size(found->n_both));
+	json_object_set_new(json, "either", json_size(either));
+	json_object_set_new(json, "jaccard",
+			    either ? json_real(found->n_both / either) : json_null());
+	json_object_set_new(json, "exact", json_boolean(!found->is_estimate && !found->rate));
+	json_object_set_new(json, "estimate", json_boolean(found->is_estimate));
+	json_object_set_new(json, "fpp", json_real(found->rate));
+	return print_json(json);
+}
+
+static void print_size(const char *before, const char *name, double n)
+{
+	char text[NUMBER_TEXT];
+
+	if (n < WHOLE_MAX)
+		format_count(llround(n), text);
+	else
+		snprintf(text, sizeof(text), "%.6g", n);
+	printf("%15s  %s%s\n", text, before, name);
+}
+
+static int report(const struct compare *compare)
+{
+	const struct baleen_comparison *found = &compare->found;
+	const char *a = compare->paths[0], *b = compare->paths[1];
+	double either = found->n_a + found->n_b - found->n_both;
+
+	if (compare->json)
+		return report_json(compare);
+	if (found->is_estimate)
+		puts("estimates, from the bits of Bloom filters:");
+	else if (found->rate)
+		printf("by hashes and fingerprints, which err at a rate of up to %.2g:\n",
+		       found->rate);
+	print_size("in ", a, found->n_a);
+	print_size("in ", b, found->n_b);
+	print_size("in ", "both", found->n_both);
+	print_size("in ", "either", either);
+	print_size("only in ", a, found->n_a - found->n_both);
+	print_size("only in ", b, found->n_b - found->n_both);
+	if (either)
+		printf("%15.6g  Jaccard index, both of either\n", found->n_both / either);
+	return finish_output(EXIT_DONE);
+}
+
+static int run(int argc, char **argv)
+{
+	struct compare compare = { 0 };
+	int err;
+
+	list_options_init(&compare.lists);
+	err = parse(&compare, argc, argv);
+	if (err)
+		return err;
+	err = open_sides(&compare);
+	if (!err)
+		err = compare.side[0].has_list && compare.side[1].has_list ?
+			      compare_lists(&compare) :
+			      compare_filters(&compare);
+	if (!err)
+		err = report(&compare);
+	close_sides(&compare);
+	return err;
+}
+
+const struct command compare_command = {
+	.name = "compare",
+	.synopsis = "[-j] A B",
+	.help = "Says how many addresses and keys A has, B, both, either, and only one of them. A and\n"
+		"B are images, lists or live rules. What can be listed is exact. Hashes and\n"
+		"fingerprints are compared when they have one seed. Of Bloom filters of one geometry\n"
+		"and seed the bits are: these are estimates (Swamidass and Baldi). A list beside a\n"
+		"filter that cannot be listed is made a filter like that.\n\n"
+		"  --key SPEC       the fields of the keys, when both are lists\n"
+		"  --skip-bad       pass over bad lines; otherwise they refuse the list\n"
+		"  --allow-empty    take a list without a single key\n"
+		"  -j, --json       report as JSON\n",
+	.run = run,
+};

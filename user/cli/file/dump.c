@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen dump: the keys of an exact image, in ascending order. */
+#include <getopt.h>
+
+#include "cli/common/describe.h"
+#include "cli/open/filter_ref.h"
+#include "filter/directory_table.h"
+
+/* With the "/128" of a prefix and the "!" of an exception. */
+#define ENTRY_TEXT (BALEEN_KEY_TEXT + 8)
+
+/**
+ * struct printer - what has been printed
+ * @key_spec: of the image
+ * @json: an array of strings
+ * @n: entries so far
+ */
+struct printer {
+	u32 key_spec;
+	bool json;
+	u64 n;
+};
+
+/* Whether there is use in going on: not with a full disk or a closed pipe. */
+static bool print_entry(struct printer *printer, const char *text)
+{
+	if (printer->json)
+		printf("%s\n  \"%s\"", printer->n ? "," : "", text);
+	else
+		puts(text);
+	printer->n++;
+	return !ferror(stdout);
+}
+
+static bool print_prefix(struct printer *printer, const struct baleen_key *key, u32 length,
+			 bool is_exception)
+{
+	char address[BALEEN_KEY_TEXT], text[ENTRY_TEXT];
+	const char *mark = is_exception ? "!" : "";
+
+	baleen_key_format(key, printer->key_spec, address);
+	if (length == (key->domain == BALEEN_IP4 ? 32 : 128))
+		snprintf(text, sizeof(text), "%s%s", mark, address);
+	else
+		snprintf(text, sizeof(text), "%s%s/%u", mark, address, length);
+	return print_entry(printer, text);
+}
+
+/* The interval by the fewest prefixes. */
+static bool print_net4(struct printer *printer, struct baleen_net4 net)
+{
+	bool go_on = true;
+
+	for (u64 first = net.first; first <= net.last && go_on;) {
+		struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = first };
+		u32 length;
+
+		net.first = first;
+		length = baleen_net4_prefix(&net);
+		go_on = print_prefix(printer, &key, length, false);
+		first += 1ull << (32 - length);
+	}
+	return go_on;
+}
+
+/* Hosts and intervals in one ascending order. */
+static bool print_ip4(struct printer *printer, const struct baleen_list *list)
+{
+	size_t i = 0, j = 0;
+	bool go_on = true;
+
+	while (go_on && (i < list->n_ip4 || j < list->n_net4)) {
+		if (j == list->n_net4 || (i < list->n_ip4 && list->ip4[i] < list->net4[j].first)) {
+			u32 ip4 = list->ip4[i++];
+
+			go_on = print_net4(printer, (struct baleen_net4){ ip4, ip4 });
+		} else {
+			go_on = print_net4(printer, list->net4[j++]);
+		}
+	}
+	return go_on;
+}
+
+static bool print_ip6(struct printer *printer, const struct baleen_list *list)
+{
+	bool go_on = true;
+
+	for (size_t i = 0; i < list->n_prefix6 && go_on; i++) {
+		const struct baleen_prefix6 *entry = &list->prefix6[i];
+		struct baleen_key key = { .domain = BALEEN_IP6, .hi = entry->hi, .lo = entry->lo };
+
+		go_on = print_prefix(printer, &key, entry->length, entry->is_exception);
+	}
+	return go_on;
+}
+
+static bool print_keys(struct printer *printer, const struct baleen_list *list)
+{
+	char text[BALEEN_KEY_TEXT];
+	bool go_on = true;
+
+	for (size_t i = 0; i < list->n_key && go_on; i++) {
+		baleen_key_format(&list->key[i], printer->key_spec, text);
+		go_on = print_entry(printer, text);
+	}
+	return go_on;
+}
+
+static int dump(const struct input *input, bool json)
+{
+	struct printer printer = { .key_spec = input->filter.image.key_spec, .json = json };
+	struct baleen_error error;
+	struct baleen_list list;
+
+	if (baleen_filter_to_list(&input->filter, &list, &error)) {
+		complain("%s: %s", input->path, error.text);
+		return EXIT_FAILED;
+	}
+	if (json)
+		putchar('[');
+	if (print_ip4(&printer, &list) && print_ip6(&printer, &list))
+		print_keys(&printer, &list);
+	if (json)
+		puts("\n]");
+	baleen_list_free(&list);
+	return finish_output(EXIT_DONE);
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		LIST_OPTIONS,
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	struct list_options options;
+	struct input input;
+	bool json = false;
+	int option, err = 0;
+
+	list_options_init(&options);
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
+		if (option == 'j')
+			json = true;
+		else
+			err = list_option_take(&dump_command, &options, option, optarg);
+		if (err)
+			return err;
+	}
+	if (argc - optind != 1)
+		return complain_usage(&dump_command, "one IMAGE is asked for");
+	err = list_options_check(&dump_command, &options);
+	if (err)
+		return err;
+	if (input_open(&input, argv[optind], &options))
+		return EXIT_FAILED;
+	err = dump(&input, json);
+	input_close(&input);
+	return err;
+}
+
+const struct command dump_command = {
+	.name = "dump",
+	.synopsis = "[-j] IMAGE",
+	.help = "Prints the keys of an exact image, one a line, in ascending order. Where there are\n"
+		"prefixes, IPv4 addresses side by side are printed as the fewest of them, and IPv6\n"
+		"exceptions as !PREFIX. 'baleen build' of it, with the same --key, gives the same set.\n\n" LIST_OPTIONS_HELP
+		"  -j, --json       an array of strings\n",
+	.run = run,
+};

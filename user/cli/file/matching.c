@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Keys asked of a filter, many at a time, and those printed that are wanted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/file/matching.h"
+#include "filter/filter_strings.h"
+#include "key/key_text.h"
+#include "list/string_keys.h"
+#include "util/lines.h"
+
+/* Keys whose lines are on their way at once; they stay in the L1 cache. */
+#define BATCH 64
+
+/**
+ * struct batch - keys to be asked, in the order they were read
+ * @n: how many
+ * @text: where each is; behind it is a byte that may be overwritten
+ * @n_bytes: without that byte
+ * @key: what it is
+ * @string: the same, of a set of strings
+ */
+struct batch {
+	u32 n;
+	char *text[BATCH];
+	size_t n_bytes[BATCH];
+	struct baleen_key key[BATCH];
+	struct baleen_string string[BATCH];
+};
+
+/**
+ * struct source - a file of keys
+ * @name: in messages
+ * @number: of the line that was read last
+ * @lines: its lines
+ * @run: keys that are to be printed, one behind the other, each with its end
+ * @run_bytes: how many bytes
+ */
+struct source {
+	const char *name;
+	u64 number;
+	struct baleen_lines lines;
+	char *run;
+	size_t run_bytes;
+};
+
+/* --- what cannot be read --------------------------------------------------- */
+
+/* Control characters of a file are nothing to send to a terminal. */
+static void complain_of_key(struct matching *matching, const char *text, size_t n_bytes,
+			    const struct source *source, const char *reason)
+{
+	char shown[81];
+	size_t n = n_bytes < sizeof(shown) ? n_bytes : sizeof(shown) - 1;
+
+	matching->n_bad++;
+	for (size_t i = 0; i < n; i++)
+		shown[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	shown[n] = '\0';
+	if (source)
+		complain("%s:%llu: '%s': %s", source->name, (unsigned long long)source->number,
+			 shown, reason);
+	else
+		complain("'%s': %s", shown, reason);
+}
+
+/* --- output ---------------------------------------------------------------- */
+
+static void print(struct matching *matching, const char *bytes, size_t n_bytes)
+{
+	if (!matching->write_error && fwrite_unlocked(bytes, 1, n_bytes, stdout) != n_bytes)
+		matching->write_error = errno ? errno : EIO;
+}
+
+static void print_run(struct matching *matching, struct source *source)
+{
+	if (source->run_bytes)
+		print(matching, source->run, source->run_bytes);
+	source->run_bytes = 0;
+}
+
+/* Bytes that are no UTF-8 are shown as '?'. */
+static json_t *json_key(char *text, size_t n_bytes)
+{
+	json_t *json = json_stringn(text, n_bytes);
+
+	for (size_t i = 0; !json && i < n_bytes; i++)
+		if ((u8)text[i] > '~')
+			text[i] = '?';
+	return json ? json : json_stringn(text, n_bytes);
+}
+
+/* A key that is wanted; the byte behind it may be overwritten. */
+static void take(struct matching *matching, struct source *source, char *text, size_t n_bytes)
+{
+	matching->n_matched++;
+	if (matching->count_only)
+		return;
+	if (matching->found) {
+		json_array_append_new(matching->found, json_key(text, n_bytes));
+		return;
+	}
+	text[n_bytes] = source->lines.end;
+	if (source->run + source->run_bytes != text) {
+		print_run(matching, source);
+		source->run = text;
+	}
+	source->run_bytes += n_bytes + 1;
+}
+
+/* --- keys ------------------------------------------------------------------ */
+
+/* The key of a line of a file: what stands before white space or a comment. */
+static char *cut_key(char *line, size_t *n_bytes)
+{
+	char *end = line + *n_bytes, *start = line, *p;
+
+	while (start < end && (*start == ' ' || *start == '\t'))
+		start++;
+	for (p = start; p < end && *p && !strchr(" \t\r\n#;", *p); p++)
+		;
+	/* A NUL is damage, not the end of a line. */
+	*n_bytes = (p < end && !*p ? end : p) - start;
+	return start;
+}
+
+static bool parse_key(struct matching *matching, const struct source *source, const char *text,
+		      size_t n_bytes, struct baleen_key *key)
+{
+	const char *reason;
+
+	if (!baleen_key_parse(text, n_bytes, matching->filter->image.key_spec, key, &reason))
+		return true;
+	complain_of_key(matching, text, n_bytes, source, reason);
+	return false;
+}
+
+/* A URL has them in it, but for white space. */
+static char *cut_url(char *line, size_t *n_bytes)
+{
+	char *end = line + *n_bytes, *start = line;
+
+	while (start < end && (*start == ' ' || *start == '\t'))
+		start++;
+	while (end > start && strchr(" \t\r", end[-1]) && end[-1])
+		end--;
+	*n_bytes = start < end && (*start == '#' || *start == ';') ? 0 : end - start;
+	return start;
+}
+
+/* Appends the key of a line, if it has one. */
+static void add_key(struct matching *matching, struct source *source, struct batch *batch,
+		    char *line, size_t n_bytes)
+{
+	bool is_url = matching->filter->image.key_spec == BALEEN_KEY_SQUID;
+
+	line = is_url ? cut_url(line, &n_bytes) : cut_key(line, &n_bytes);
+	if (!n_bytes || !parse_key(matching, source, line, n_bytes, &batch->key[batch->n]))
+		return;
+	batch->text[batch->n] = line;
+	batch->n_bytes[batch->n++] = n_bytes;
+}
+
+/* Most lines of most files: an IPv4 address and nothing else, which its parser
+ * finds the end of. False when the next line is none.
+ */
+static bool add_ip4(struct source *source, struct batch *batch)
+{
+	struct baleen_lines *lines = &source->lines;
+	char *start = lines->buffer + lines->next;
+	const char *end, *ignored;
+	u32 ip4;
+
+	end = baleen_ip4_scan(start, &ip4, &ignored);
+	if (!end || *end != lines->end)
+		return false;
+	lines->next += end + 1 - start;
+	source->number++;
+	batch->key[batch->n] = (struct baleen_key){ .domain = BALEEN_IP4, .ip4 = ip4 };
+	batch->text[batch->n] = start;
+	batch->n_bytes[batch->n++] = end - start;
+	return true;
+}
+
+/* A string is printed as it stands, with a carriage return that is no part of it. */
+static void add_string(struct matching *matching, struct source *source, struct batch *batch,
+		       char *line, size_t n_bytes)
+{
+	struct baleen_string string = { (u8 *)line, n_bytes };
+
+	if (!matching->ends_with_nul)
+		string.n_bytes = baleen_string_length(line, n_bytes);
+	if (!string.n_bytes)
+		return;
+	if (n_bytes > BALEEN_LINE_MAX) {
+		complain_of_key(matching, line, n_bytes, source, "line longer than 1 MiB");
+		return;
+	}
+	batch->key[batch->n] = baleen_string_key(matching->filter, string);
+	batch->string[batch->n] = string;
+	batch->text[batch->n] = line;
+	batch->n_bytes[batch->n++] = n_bytes;
+}
+
+static void read_batch(struct matching *matching, struct source *source, struct batch *batch)
+{
+	u32 key_spec = matching->filter->image.key_spec;
+	bool is_address = baleen_spec_is_address(key_spec);
+	size_t n_bytes = 0;
+	char *line;
+
+	batch->n = 0;
+	while (batch->n < BATCH && source->lines.next < source->lines.complete) {
+		if (is_address && add_ip4(source, batch))
+			continue;
+		line = baleen_lines_next(&source->lines, &n_bytes);
+		source->number++;
+		if (key_spec == BALEEN_KEY_STRING)
+			add_string(matching, source, batch, line, n_bytes);
+		else
+			add_key(matching, source, batch, line, n_bytes);
+	}
+}
+
+/* Strings are hashed by the seed of the filter, which a swap may have changed. */
+static bool was_reseeded(struct matching *matching, struct batch *batch)
+{
+	struct baleen_image *image = &matching->filter->image;
+	struct baleen_seed before = image->seed;
+
+	if (image->key_spec != BALEEN_KEY_STRING)
+		return false;
+	if (kmod_head(matching->kmod, image, NULL)) {
+		matching->is_lost = true;
+		return false;
+	}
+	if (!memcmp(&before, &image->seed, sizeof(before)))
+		return false;
+	for (u32 i = 0; i < batch->n; i++)
+		batch->key[i] = baleen_string_key(matching->filter, batch->string[i]);
+	return true;
+}
+
+static void ask_kernel(struct matching *matching, struct batch *batch, u8 *is_in)
+{
+	const struct kmod_filter *kmod = matching->kmod;
+	struct baleen_error error;
+	size_t n_done;
+	int err;
+
+	do {
+		err = baleen_kmod_keys(kmod->fd, &kmod->target, BALEEN_DEV_QUERY, batch->key,
+				       batch->n, is_in, &n_done);
+		if (err) {
+			baleen_fail(&error, -err, "%s", baleen_kmod_explain(err));
+			kmod_complain(kmod, err, &error);
+			matching->is_lost = true;
+			return;
+		}
+	} while (was_reseeded(matching, batch));
+}
+
+static void ask_batch(struct matching *matching, struct source *source, struct batch *batch)
+{
+	u8 is_in[BATCH];
+
+	if (matching->kmod) {
+		ask_kernel(matching, batch, is_in);
+		if (matching->is_lost)
+			return;
+	} else {
+		baleen_filter_test_many(matching->filter, batch->key, batch->n, is_in);
+	}
+	for (u32 i = 0; i < batch->n; i++)
+		if (is_in[i] != matching->inverted)
+			take(matching, source, batch->text[i], batch->n_bytes[i]);
+}
+
+/* --- one key, and files ---------------------------------------------------- */
+
+void matching_key(struct matching *matching, char *text, size_t n_bytes)
+{
+	bool is_string = matching->filter->image.key_spec == BALEEN_KEY_STRING;
+	struct source source = { .lines.end = matching->ends_with_nul ? '\0' : '\n' };
+	struct batch batch = { .n = 1,
+			       .text = { text },
+			       .n_bytes = { n_bytes },
+			       .string = { { (u8 *)text, n_bytes } } };
+
+	if (is_string)
+		batch.key[0] = baleen_string_key(matching->filter, batch.string[0]);
+	else if (!parse_key(matching, NULL, text, n_bytes, &batch.key[0]))
+		return;
+	/* The NUL behind an argument is there to be overwritten. */
+	ask_batch(matching, &source, &batch);
+	print_run(matching, &source);
+}
+
+static int match_lines(struct matching *matching, struct source *source)
+{
+	struct batch batch;
+	int ret = 0;
+
+	while (!matching->write_error && !matching->is_lost &&
+	       (ret = baleen_lines_fill(&source->lines)) > 0) {
+		do {
+			read_batch(matching, source, &batch);
+			ask_batch(matching, source, &batch);
+		} while (source->lines.next < source->lines.complete);
+		/* What is read next overwrites it. */
+		print_run(matching, source);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int matching_file(struct matching *matching, const char *path)
+{
+	bool is_stdin = !strcmp(path, "-");
+	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), err;
+	struct source source = { .name = is_stdin ? "stdin" : path };
+
+	if (fd < 0) {
+		complain("%s: %m", path);
+		return EXIT_FAILED;
+	}
+	err = baleen_lines_start(&source.lines, fd, matching->ends_with_nul ? '\0' : '\n');
+	if (!err)
+		err = match_lines(matching, &source);
+	if (err)
+		complain("%s: %s", source.name, strerror(-err));
+	baleen_lines_stop(&source.lines);
+	if (!is_stdin)
+		close(fd);
+	return err ? EXIT_FAILED : 0;
+}

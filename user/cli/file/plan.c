@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen plan: what each kind of filter would cost. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/common/list_options.h"
+#include "filter/bloom_math.h"
+#include "ops/plan_kinds.h"
+
+enum { OPTION_JSON = 'j', OPTION_IPV6 = '6', OPTION_BITS_PER_KEY = OPTION_OF_COMMAND };
+
+/**
+ * struct plan - what is asked for
+ * @lists: kind, key, rate, capacity and shape
+ * @bits_per_key: --bits-per-key: the rate is sought; 0: it is given
+ * @is_ipv6: keys of addresses are IPv6
+ * @json: print JSON
+ * @domain: of the keys
+ */
+struct plan {
+	struct list_options lists;
+	double bits_per_key;
+	bool is_ipv6;
+	bool json;
+	u32 domain;
+};
+
+static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_CLASSIC,
+			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT };
+
+#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static void cost_of(const struct plan *plan, u32 kind, struct baleen_cost *cost)
+{
+	const struct baleen_build_options *build = &plan->lists.build;
+	struct baleen_shape shape = build->shape;
+
+	*cost = (struct baleen_cost){ .table.kind = kind };
+	cost->err = baleen_shape_for_keys(build->key_spec, kind, &shape, &cost->error);
+	if (cost->err)
+		return;
+	if (plan->bits_per_key)
+		baleen_cost_fill(plan->domain, kind, build->capacity, plan->bits_per_key, &shape,
+				 cost);
+	else
+		baleen_cost_plan(plan->domain, kind, build->capacity, build->fpp, &shape, cost);
+}
+
+static u32 can(const struct plan *plan, const struct baleen_cost *cost)
+{
+	struct baleen_image image = { .key_spec = plan->lists.build.key_spec };
+
+	image.table[plan->domain] = cost->table;
+	return baleen_table_can(&image, plan->domain);
+}
+
+/* Why a kind cannot be, in few words. */
+static const char *reason_of(const struct baleen_cost *cost)
+{
+	return cost->err == -E2BIG ? "over 16 GiB" : cost->error.text;
+}
+
+/* --- JSON ------------------------------------------------------------------ */
+
+static void set_real(json_t *json, const char *name, double value)
+{
+	json_object_set_new(json, name, json_real(value));
+}
+
+static void set_integer(json_t *json, const char *name, double value)
+{
+	json_object_set_new(json, name, json_integer((json_int_t)value));
+}
+
+static void describe_geometry(json_t *json, const struct baleen_table *table)
+{
+	switch (table->kind) {
+	case BALEEN_KIND_CUCKOO:
+		set_integer(json, "buckets", table->n_buckets);
+		set_integer(json, "bucket_slots", baleen_bucket_slots(table));
+		set_integer(json, "slot_bits", table->slot_bits);
+		break;
+	case BALEEN_KIND_QUOTIENT:
+		set_integer(json, "slots", table->n_buckets);
+		set_integer(json, "quotient_bits", table->log2_buckets);
+		set_integer(json, "remainder_bits", table->slot_bits);
+		break;
+	case BALEEN_KIND_COUNTING: set_integer(json, "counter_bits", BALEEN_COUNTER_BITS);
+	/* fall through */
+	default:
+		set_integer(json, "positions", baleen_table_bits(table));
+		set_integer(json, "hashes", table->n_hashes);
+	}
+}
+
+static json_t *describe_textbook(const struct plan *plan, u32 kind)
+{
+	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
+	struct baleen_textbook textbook;
+	json_t *json;
+
+	if (!fpp)
+		return json_null();
+	textbook = baleen_textbook_plan(kind, n, fpp);
+	json = json_object();
+	set_integer(json, "bits", ceil(textbook.n_bits));
+	set_real(json, "bits_per_key", textbook.n_bits / n);
+	set_real(json, "fpp", textbook.fpp);
+	if (textbook.n_hashes) {
+		set_integer(json, "hashes", textbook.n_hashes);
+		return json;
+	}
+	set_real(json, "load", textbook.load);
+	if (kind == BALEEN_KIND_QUOTIENT) {
+		set_integer(json, "quotient_bits", textbook.log2_buckets);
+		set_integer(json, "remainder_bits", textbook.slot_bits);
+		return json;
+	}
+	set_integer(json, "buckets", ldexp(1, textbook.log2_buckets));
+	set_integer(json, "bucket_slots", 2);
+	set_integer(json, "slot_bits", textbook.slot_bits);
+	set_integer(json, "buckets_at_84_percent", textbook.n_buckets_any);
+	return json;
+}
+
+/* Bits a key are given: the best k of the textbooks, and its rate. */
+static json_t *describe_best(const struct plan *plan)
+{
+	u32 k = baleen_classic_hashes(plan->bits_per_key, 1);
+	json_t *json = json_object();
+
+	set_real(json, "bits_per_key", plan->bits_per_key);
+	set_integer(json, "hashes", k);
+	set_real(json, "fpp", baleen_classic_fpp(plan->bits_per_key, k, 1));
+	return json;
+}
+
+static json_t *describe_can(u32 needs)
+{
+	json_t *json = json_array();
+
+	for (u32 i = 0; i < BALEEN_N_NEEDS; i++)
+		if (needs & 1u << i)
+			json_array_append_new(json, json_string(baleen_need_name(i)));
+	return json;
+}
+
+static json_t *describe_cost(const struct plan *plan, u32 kind)
+{
+	bool is_classic = kind == BALEEN_KIND_CLASSIC;
+	json_t *json = json_object();
+	struct baleen_cost cost;
+
+	cost_of(plan, kind, &cost);
+	json_object_set_new(json, "kind", json_string(baleen_kind_name(kind)));
+	json_object_set_new(json, "reason", cost.err ? json_string(reason_of(&cost)) : json_null());
+	if (!cost.err) {
+		set_integer(json, "bits", cost.n_bits);
+		set_integer(json, "bytes", cost.n_bytes);
+		set_real(json, "bits_per_key", cost.bits_per_key);
+		set_real(json, "fpp", cost.fpp);
+		json_object_set_new(json, "exact", json_boolean(cost.is_exact));
+		json_object_set_new(json, "can", describe_can(can(plan, &cost)));
+		describe_geometry(json, &cost.table);
+	}
+	json_object_set_new(json, "textbook",
+			    plan->bits_per_key && is_classic ? describe_best(plan) :
+							       describe_textbook(plan, kind));
+	return json;
+}
+
+static json_t *describe_bound(const struct plan *plan, const char *of, double n_bits)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "bound", json_string(of));
+	set_integer(json, "bits", ceil(n_bits));
+	set_real(json, "bits_per_key", n_bits / plan->lists.build.capacity);
+	return json;
+}
+
+static int print_costs_json(const struct plan *plan)
+{
+	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
+	json_t *all = json_array();
+
+	for (u32 i = 0; i < N_KINDS; i++)
+		if (plan->lists.kinds & 1u << kinds[i])
+			json_array_append_new(all, describe_cost(plan, kinds[i]));
+	if (fpp) {
+		json_array_append_new(all,
+				      describe_bound(plan, "any filter", baleen_any_bound(n, fpp)));
+		json_array_append_new(all, describe_bound(plan, "Bloom filter",
+							  baleen_classic_bound(n, fpp)));
+	}
+	return print_json(all);
+}
+
+/* --- text ------------------------------------------------------------------ */
+
+static const char *geometry_text(const struct baleen_table *table, char *text, size_t bytes)
+{
+	char count[NUMBER_TEXT];
+
+	switch (table->kind) {
+	case BALEEN_KIND_CUCKOO:
+		snprintf(text, bytes, "%s x %u x %u bits", format_count(table->n_buckets, count),
+			 baleen_bucket_slots(table), table->slot_bits);
+		break;
+	case BALEEN_KIND_QUOTIENT:
+		snprintf(text, bytes, "q = %u, r = %u", table->log2_buckets, table->slot_bits);
+		break;
+	default:
+		snprintf(text, bytes, "k = %u%s%s", table->n_hashes,
+			 table->kind == BALEEN_KIND_BLOOM ? ", blocked" : "",
+			 table->kind == BALEEN_KIND_COUNTING ? ", 4-bit counters" : "");
+	}
+	return text;
+}
+
+static void print_cost(const struct plan *plan, u32 kind)
+{
+	char bits[NUMBER_TEXT], bytes[NUMBER_TEXT], rate[NUMBER_TEXT], geometry[80];
+	struct baleen_cost cost;
+
+	cost_of(plan, kind, &cost);
+	if (cost.err) {
+		printf("%-11s%s\n", baleen_kind_name(kind), reason_of(&cost));
+		return;
+	}
+	snprintf(rate, sizeof(rate), "%.2g", cost.fpp);
+	printf("%-11s%15s%8s %7.3g  %-9s%s\n", baleen_kind_name(kind),
+	       format_count(cost.n_bits, bits), format_bytes(cost.n_bytes, bytes),
+	       cost.bits_per_key, cost.is_exact ? "exact" : rate,
+	       geometry_text(&cost.table, geometry, sizeof(geometry)));
+}
+
+static void print_bound(const struct plan *plan, const char *of, double n_bits, const char *formula)
+{
+	char bits[NUMBER_TEXT], bytes[NUMBER_TEXT];
+
+	printf("%-11s%15s%8s %7.3g  %s\n", of, format_count(ceil(n_bits), bits),
+	       format_bytes(ceil(n_bits / 8), bytes), n_bits / plan->lists.build.capacity, formula);
+}
+
+static int print_costs(const struct plan *plan)
+{
+	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
+
+	printf("%-11s%15s%8s%8s  %-9s%s\n", "", "bits", "size", "per key", "rate", "geometry");
+	for (u32 i = 0; i < N_KINDS; i++)
+		if (plan->lists.kinds & 1u << kinds[i])
+			print_cost(plan, kinds[i]);
+	if (fpp) {
+		print_bound(plan, "any filter", baleen_any_bound(n, fpp), "at least n log2(1/P)");
+		print_bound(plan, "any Bloom", baleen_classic_bound(n, fpp),
+			    "at least n log2(e) log2(1/P)");
+	}
+	return finish_output(EXIT_DONE);
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static int take_bits_per_key(struct plan *plan, const char *argument)
+{
+	char *end;
+
+	plan->bits_per_key = strtod(argument, &end);
+	if (end != argument && !*end && plan->bits_per_key > 0 && plan->bits_per_key <= 1024)
+		return 0;
+	return complain_usage(&plan_command,
+			      "--bits-per-key '%s': not a number above 0, up to 1024", argument);
+}
+
+static int take_option(struct plan *plan, int option, const char *argument)
+{
+	switch (option) {
+	case OPTION_JSON: plan->json = true; return 0;
+	case OPTION_IPV6: plan->is_ipv6 = true; return 0;
+	case OPTION_BITS_PER_KEY: return take_bits_per_key(plan, argument);
+	default: return list_option_take(&plan_command, &plan->lists, option, argument);
+	}
+}
+
+static int read_options(struct plan *plan, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		SHAPE_OPTIONS,
+		{ "bits-per-key", required_argument, NULL, OPTION_BITS_PER_KEY },
+		{ "ipv6", no_argument, NULL, OPTION_IPV6 },
+		{ "json", no_argument, NULL, OPTION_JSON },
+		{ 0 },
+	};
+	struct list_options *lists = &plan->lists;
+	int option, err = 0;
+
+	list_options_init(lists);
+	while (!err && (option = getopt_long(argc, argv, "6j", long_options, NULL)) != -1)
+		err = take_option(plan, option, optarg);
+	if (err)
+		return err;
+	if (optind < argc)
+		return complain_usage(&plan_command, "'%s': a plan is made of numbers, not lists",
+				      argv[optind]);
+	if (!lists->build.capacity)
+		return complain_usage(&plan_command, "--capacity N is missing");
+	if (plan->bits_per_key && lists->build.fpp)
+		return complain_usage(&plan_command, "--bits-per-key and --fpp: each follows from "
+						     "the other");
+	if (plan->is_ipv6 && !baleen_spec_is_address(lists->build.key_spec))
+		return complain_usage(&plan_command, "-6: the key is not an address");
+	plan->domain = baleen_spec_domain(lists->build.key_spec, plan->is_ipv6);
+	return list_options_find_kinds(&plan_command, lists);
+}
+
+static int run(int argc, char **argv)
+{
+	struct plan plan = { 0 };
+	int err = read_options(&plan, argc, argv);
+
+	if (err)
+		return err;
+	return plan.json ? print_costs_json(&plan) : print_costs(&plan);
+}
+
+const struct command plan_command = {
+	.name = "plan",
+	.synopsis = "--capacity N [--fpp P | --bits-per-key C] [OPTION...]",
+	.help = "Prints what each kind of filter of N keys would cost: bits, size, expected false\n"
+		"positive rate and geometry, and the least that any could do with. Nothing is made.\n\n" SHAPE_OPTIONS_HELP
+		"  --bits-per-key C  seek the least rate in C bits a key\n"
+		"  -6, --ipv6       IPv6 addresses; without it IPv4\n"
+		"  -j, --json       an array with an object for each kind, beside the plan of the\n"
+		"                   textbooks, and one for each bound\n",
+	.run = run,
+};

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen replay: what rules would do with the frames of a capture. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/device/policy.h"
+#include "net/device.h"
+#include "net/trace.h"
+#include "xdp/qualifiers.h"
+#include "xdp/replay.h"
+
+/* The outcomes by the names that the counters have in the map and in status. */
+static const struct {
+	const char *name;
+	const char *text;
+} outcomes[BALEEN_N_OUTCOMES] = {
+	[BALEEN_OUTCOME_RULE] = { "rule", "a rule" },
+	[BALEEN_OUTCOME_UNMATCHED] = { "unmatched", "default" },
+	[BALEEN_OUTCOME_VITAL] = { "vital", "vital" },
+	[BALEEN_OUTCOME_NOT_IP] = { "not_ip", "not IP" },
+	[BALEEN_OUTCOME_MPLS] = { "mpls", "MPLS" },
+	[BALEEN_OUTCOME_TAGS] = { "tags", "more than 4 VLAN tags" },
+	[BALEEN_OUTCOME_VERSION] = { "version", "wrong IP version" },
+	[BALEEN_OUTCOME_SHORT] = { "short", "cut short" },
+};
+
+/**
+ * struct total - frames that were judged alike
+ * @frames: how many
+ * @bytes: their length on the wire
+ */
+struct total {
+	u64 frames;
+	u64 bytes;
+};
+
+/**
+ * struct replay - one run of replay
+ * @rules: in the order typed
+ * @lists: how their lists are read
+ * @policy: what no rule decides
+ * @path: of the capture
+ * @count_only: print totals, not frames
+ * @json: print JSON
+ * @program: that judges
+ * @key_width: of the widest key so far
+ * @rule: what each rule decided or, of one that only counts, saw
+ * @outcome: what came of the frames; those of rules are in @rule
+ * @dropped: of all of them
+ * @passed: of all of them
+ * @n_snapped: frames of which the capture holds only the start
+ */
+struct replay {
+	struct rules rules;
+	struct list_options lists;
+	struct policy policy;
+	const char *path;
+	bool count_only;
+	bool json;
+	struct baleen_replay program;
+	int key_width;
+	struct total rule[BALEEN_MAX_RULES];
+	struct total outcome[BALEEN_N_OUTCOMES];
+	struct total dropped;
+	struct total passed;
+	u64 n_snapped;
+};
+
+static void count(struct total *total, const struct baleen_traced_frame *frame)
+{
+	total->frames++;
+	total->bytes += frame->n_wire_bytes;
+}
+
+static bool is_snapped(const struct baleen_traced_frame *frame)
+{
+	return frame->n_bytes < frame->n_wire_bytes;
+}
+
+static void add_to_totals(struct replay *replay, const struct baleen_traced_frame *frame,
+			  const struct baleen_judgement *judgement)
+{
+	for (u32 i = 0; i < replay->rules.n; i++)
+		if (judgement->counted & 1u << i)
+			count(&replay->rule[i], frame);
+	if (judgement->outcome == BALEEN_OUTCOME_RULE)
+		count(&replay->rule[judgement->rule], frame);
+	else
+		count(&replay->outcome[judgement->outcome], frame);
+	count(judgement->is_drop ? &replay->dropped : &replay->passed, frame);
+	replay->n_snapped += is_snapped(frame);
+}
+
+/* The key as text, or NULL when there is none. */
+static const char *key_text(const struct replay *replay, const struct baleen_judgement *judgement,
+			    char *text)
+{
+	if (!judgement->has_key)
+		return NULL;
+	baleen_key_format(&judgement->key,
+			  replay->program.config.rule[judgement->rule].image.key_spec, text);
+	return text;
+}
+
+static bool is_ip(const struct baleen_judgement *judgement)
+{
+	return judgement->parse == BALEEN_PARSE_IP4 || judgement->parse == BALEEN_PARSE_IP6;
+}
+
+/* Prints ` (one, two)` piece by piece. */
+static void print_note(u32 *n_notes, const char *note, const char *what)
+{
+	printf("%s%s%s", (*n_notes)++ ? ", " : "  (", note, what);
+}
+
+static void print_notes(const struct replay *replay, const struct baleen_traced_frame *frame,
+			const struct baleen_judgement *judgement)
+{
+	u32 n_notes = 0;
+
+	if (is_ip(judgement) && !judgement->has_key)
+		print_note(&n_notes, "no ports or protocol to be had", "");
+	for (u32 i = 0; i < replay->rules.n; i++)
+		if (judgement->counted & 1u << i)
+			print_note(&n_notes, "counted by ", replay->rules.rule[i].name);
+	if (is_snapped(frame))
+		print_note(&n_notes, "snapped", "");
+	if (judgement->run == BALEEN_RUN_START)
+		print_note(&n_notes, "too long for the kernel: judged by its start", "");
+	if (judgement->run == BALEEN_RUN_NONE)
+		print_note(&n_notes, "too short for the kernel: judged alike", "");
+	if (n_notes)
+		putchar(')');
+}
+
+static void print_frame(struct replay *replay, u64 number, const struct baleen_traced_frame *frame,
+			const struct baleen_judgement *judgement)
+{
+	char text[BALEEN_KEY_TEXT];
+	const char *key = key_text(replay, judgement, text);
+	int width = printf("%8llu  %s", (unsigned long long)number, key ? key : "-") - 10;
+
+	/* It is not known before which key will be the widest. */
+	if (width > replay->key_width)
+		replay->key_width = width;
+	printf("%*s  %s  %s", replay->key_width - width, "", judgement->is_drop ? "drop" : "pass",
+	       judgement->outcome == BALEEN_OUTCOME_RULE ?
+		       replay->rules.rule[judgement->rule].name :
+		       outcomes[judgement->outcome].text);
+	print_notes(replay, frame, judgement);
+	putchar('\n');
+}
+
+static json_t *describe_frame(const struct replay *replay, u64 number,
+			      const struct baleen_traced_frame *frame,
+			      const struct baleen_judgement *judgement)
+{
+	bool is_rule = judgement->outcome == BALEEN_OUTCOME_RULE;
+	char text[BALEEN_KEY_TEXT];
+	json_t *counted = NULL;
+	json_t *json = json_pack("{s:I, s:s?, s:s, s:s?}", "frame", (json_int_t)number, "key",
+				 key_text(replay, judgement, text), "verdict",
+				 judgement->is_drop ? "drop" : "pass", "rule",
+				 is_rule ? replay->rules.rule[judgement->rule].name : NULL);
+
+	if (!is_rule)
+		json_object_set_new(json, "reason", json_string(outcomes[judgement->outcome].name));
+	for (u32 i = 0; i < replay->rules.n; i++) {
+		if (!(judgement->counted & 1u << i))
+			continue;
+		if (!counted)
+			counted = json_array();
+		json_array_append_new(counted, json_string(replay->rules.rule[i].name));
+	}
+	if (counted)
+		json_object_set_new(json, "counted", counted);
+	if (is_snapped(frame))
+		json_object_set_new(json, "snapped", json_true());
+	if (judgement->run != BALEEN_RUN_WHOLE)
+		json_object_set_new(json,
+				    judgement->run == BALEEN_RUN_START ? "too_long" : "too_short",
+				    json_true());
+	return json;
+}
+
+/* One element of an array that is printed as it goes, whatever its length. */
+static void print_frame_json(const struct replay *replay, u64 number,
+			     const struct baleen_traced_frame *frame,
+			     const struct baleen_judgement *judgement)
+{
+	json_t *json = describe_frame(replay, number, frame, judgement);
+
+	fputs(number == 1 ? "  " : ",\n  ", stdout);
+	json_dumpf(json, stdout, 0);
+	json_decref(json);
+}
+
+/* Judges frame after frame; an exit code. What was judged has been printed. */
+static int judge_frames(struct replay *replay, struct baleen_trace *trace)
+{
+	struct baleen_traced_frame frame;
+	struct baleen_judgement judgement;
+	struct baleen_error error;
+	int result;
+
+	while ((result = baleen_trace_next(trace, &frame, &error)) > 0) {
+		result = baleen_replay_frame(&replay->program, frame.bytes, frame.n_bytes,
+					     &judgement, &error);
+		if (result)
+			break;
+		add_to_totals(replay, &frame, &judgement);
+		if (replay->count_only)
+			continue;
+		if (replay->json)
+			print_frame_json(replay, trace->n_frames, &frame, &judgement);
+		else
+			print_frame(replay, trace->n_frames, &frame, &judgement);
+		if (ferror(stdout))
+			break;
+	}
+	if (result >= 0)
+		return EXIT_DONE;
+	fflush(stdout);
+	complain("%s", error.text);
+	return EXIT_FAILED;
+}
+
+static void print_total(const char *what, const char *name, const struct total *total)
+{
+	char frames[NUMBER_TEXT], bytes[NUMBER_TEXT];
+
+	printf("  %-5s  %-31s  %15s frames  %9s\n", what, name, format_count(total->frames, frames),
+	       format_bytes(total->bytes, bytes));
+}
+
+static void print_totals(const struct replay *replay, const struct baleen_trace *trace)
+{
+	bool is_default_drop = replay->program.config.default_drop;
+	char number[NUMBER_TEXT];
+
+	printf("%s: %s frames", trace->name, format_count(trace->n_frames, number));
+	if (replay->n_snapped)
+		printf(", %s of them snapped", format_count(replay->n_snapped, number));
+	putchar('\n');
+	for (u32 i = 0; i < replay->rules.n; i++)
+		print_total(baleen_action_text(replay->rules.rule[i].action),
+			    replay->rules.rule[i].name, &replay->rule[i]);
+	for (u32 i = BALEEN_OUTCOME_UNMATCHED; i < BALEEN_N_OUTCOMES; i++)
+		if (replay->outcome[i].frames || i == BALEEN_OUTCOME_UNMATCHED)
+			print_total(is_default_drop && i != BALEEN_OUTCOME_VITAL ? "drop" : "pass",
+				    outcomes[i].text, &replay->outcome[i]);
+	print_total("", "all that was dropped", &replay->dropped);
+	print_total("", "all that passed", &replay->passed);
+}
+
+static json_t *describe_total(const struct total *total)
+{
+	return json_pack("{s:I, s:I}", "frames", (json_int_t)total->frames, "bytes",
+			 (json_int_t)total->bytes);
+}
+
+static int print_totals_json(const struct replay *replay, u64 n_frames)
+{
+	json_t *rules = json_array(), *unparsed = json_object();
+
+	for (u32 i = 0; i < replay->rules.n; i++) {
+		json_t *rule = describe_total(&replay->rule[i]);
+
+		json_object_set_new(rule, "name", json_string(replay->rules.rule[i].name));
+		json_object_set_new(rule, "action",
+				    json_string(baleen_action_text(replay->rules.rule[i].action)));
+		json_array_append_new(rules, rule);
+	}
+	for (u32 i = BALEEN_OUTCOME_NOT_IP; i < BALEEN_N_OUTCOMES; i++)
+		json_object_set_new(unparsed, outcomes[i].name,
+				    describe_total(&replay->outcome[i]));
+	return print_json(json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "frames",
+				    (json_int_t)n_frames, "snapped", (json_int_t)replay->n_snapped,
+				    "dropped", describe_total(&replay->dropped), "passed",
+				    describe_total(&replay->passed), "rules", rules, "unmatched",
+				    describe_total(&replay->outcome[BALEEN_OUTCOME_UNMATCHED]),
+				    "vital", describe_total(&replay->outcome[BALEEN_OUTCOME_VITAL]),
+				    "unparsed", unparsed));
+}
+
+/* Judges a capture and prints it all; an exit code. */
+static int print_trace(struct replay *replay, struct baleen_trace *trace)
+{
+	int result;
+
+	if (replay->json && !replay->count_only)
+		puts("[");
+	result = judge_frames(replay, trace);
+	if (replay->json && replay->count_only)
+		return print_totals_json(replay, trace->n_frames) ? EXIT_FAILED : result;
+	if (replay->json)
+		puts(trace->n_frames ? "\n]" : "]");
+	else if (replay->count_only)
+		print_totals(replay, trace);
+	return finish_output(result);
+}
+
+/* Loads the rules and replays the capture; an exit code. */
+static int replay_trace(struct replay *replay, struct baleen_trace *trace)
+{
+	struct baleen_ruleset ruleset = { 0 };
+	struct baleen_error error;
+	int result;
+
+	if (rules_insert(&replay->rules, &ruleset, 0))
+		return EXIT_FAILED;
+	policy_apply(&replay->policy, &ruleset);
+	rules_warn_dead(&replay->rules, &ruleset);
+	if (baleen_replay_open(&replay->program, &ruleset, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	result = print_trace(replay, trace);
+	baleen_replay_close(&replay->program);
+	return result;
+}
+
+/* What stands without an option is a drop rule, but for the last of it, which
+ * is the capture: so each waits for the next.
+ */
+static int take_waiting(struct replay *replay)
+{
+	const char *path = replay->path;
+
+	replay->path = NULL;
+	return path ? rules_add(&replay_command, &replay->rules, BALEEN_ACTION_DROP, path) : 0;
+}
+
+static int take_word(struct replay *replay, const char *word)
+{
+	int err = 0;
+
+	if (baleen_qualifier_takes(word) >= 0)
+		err = take_waiting(replay);
+	if (err)
+		return err;
+	if (!replay->path) {
+		err = rules_word_take(&replay_command, &replay->rules, word);
+		if (err != -ENOENT)
+			return err;
+	}
+	err = take_waiting(replay);
+	replay->path = word;
+	return err;
+}
+
+static int take_rule(struct replay *replay, int option, const char *argument)
+{
+	int err = take_waiting(replay);
+
+	return err ? err : rules_option_take(&replay_command, &replay->rules, option, argument);
+}
+
+static int take_option(struct replay *replay, int option, const char *argument)
+{
+	switch (option) {
+	case 1: return take_word(replay, argument);
+	case OPTION_ALLOW:
+	case OPTION_DROP:
+	case OPTION_COUNT: return take_rule(replay, option, argument);
+	case OPTION_DEFAULT:
+		return policy_option_take(&replay_command, &replay->policy, option, argument);
+	case 'c': replay->count_only = true; return 0;
+	case 'j': replay->json = true; return 0;
+	default: return list_option_take(&replay_command, &replay->lists, option, argument);
+	}
+}
+
+static int parse(struct replay *replay, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		LIST_OPTIONS,
+		RULE_OPTIONS,
+		{ "default", required_argument, NULL, OPTION_DEFAULT },
+		{ "totals", no_argument, NULL, 'c' },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	/* The dash: words in their place among the options. */
+	while (!err && (option = getopt_long(argc, argv, "-cj", long_options, NULL)) != -1)
+		err = take_option(replay, option, optarg);
+	for (; !err && optind < argc; optind++)
+		err = take_word(replay, argv[optind]);
+	if (!err)
+		err = rules_check(&replay_command, &replay->rules);
+	if (err)
+		return err;
+	if (!replay->path)
+		return complain_usage(&replay_command, "the capture comes last: none is given");
+	if (!replay->rules.n)
+		return complain_usage(&replay_command, "no IMAGE given before the capture '%s'",
+				      replay->path);
+	for (u32 i = 0; i < replay->rules.n; i++)
+		if (!strcmp(replay->rules.rule[i].path, "-") && !strcmp(replay->path, "-"))
+			return complain_usage(&replay_command,
+					      "standard input cannot be both list and capture");
+	return list_options_check(&replay_command, &replay->lists);
+}
+
+static int run(int argc, char **argv)
+{
+	struct replay replay = { .key_width = sizeof("255.255.255.255") - 1 };
+	struct baleen_trace trace;
+	struct baleen_error error;
+	int err;
+
+	list_options_init(&replay.lists);
+	err = parse(&replay, argc, argv);
+	if (err)
+		return err;
+	/* Say what is missing before a long list is read. */
+	if (baleen_device_privileges(&error) || baleen_trace_open(&trace, replay.path, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	err = rules_open(&replay.rules, &replay.lists);
+	if (!err)
+		err = replay_trace(&replay, &trace);
+	rules_close(&replay.rules);
+	baleen_trace_close(&trace);
+	return err;
+}
+
+const struct command replay_command = {
+	.name = "replay",
+	.synopsis =
+		"[-cj] {[NAME=]IMAGE|{--allow|--drop|--count} [NAME=]IMAGE} [QUALIFIER...]... TRACE",
+	.help = "Prints what the rules would do with each frame of a capture: its number, key,\n"
+		"verdict, and the rule that decided or why none did. The verdicts are those of the\n"
+		"XDP program itself, run by the kernel over counters of its own; nothing is attached\n"
+		"and no device is needed. An IMAGE without an option is dropped.\n"
+		"TRACE is a pcap or pcapng file of Ethernet frames; - is standard input.\n\n" RULE_OPTIONS_HELP
+		"\n"
+		"  --default V      what no rule decides: pass (default) or drop, but for what a host\n"
+		"                   needs to live\n"
+		"  -c, --totals     print how many frames each rule decided, not which\n"
+		"  -j, --json       an array of the frames; with -c one object\n\n" LIST_OPTIONS_HELP,
+	.run = run,
+};

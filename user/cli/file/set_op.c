@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen merge, intersect and subtract: sets made of images, lists and live rules. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/describe.h"
+#include "cli/open/filter_target.h"
+#include "cli/open/guard.h"
+#include "cli/open/kmod_device.h"
+#include "filter/filter_strings.h"
+#include "filter/live.h"
+#include "filter/quotient_table.h"
+#include "ops/algebra.h"
+#include "ops/algebra_table.h"
+#include "ops/change.h"
+
+enum {
+	OPTION_FORCE = OPTION_OF_COMMAND,
+	OPTION_WAIT,
+	OPTION_ACCEPT_FPP,
+};
+
+/**
+ * struct operand - one that is combined with the first
+ * @input: an image or a view of a live map
+ * @list: or a list, which needs no seed to go into any of them
+ */
+struct operand {
+	struct input input;
+	struct baleen_list list;
+};
+
+/**
+ * struct set_op - one run of a command
+ * @command: which
+ * @op: what is kept
+ * @done: what the report calls it
+ * @paths: the operands as typed
+ * @n_paths: how many
+ * @out: -o, or NULL
+ * @name: of the image in @out
+ * @wait_ms: for other writers
+ * @force: also when this host would cut itself off
+ * @json: report as JSON
+ * @accept_fpp: a false positive rate that a live rule may come to
+ * @lists: how to read lists
+ * @operand: of paths 1 to @n_paths - 1
+ * @made: what came out
+ * @caveat: what of it is not as in a set, or NULL
+ */
+struct set_op {
+	const struct command *command;
+	enum baleen_set_op op;
+	const char *done;
+	char **paths;
+	int n_paths;
+	const char *out;
+	char name[BALEEN_NAME_BYTES];
+	u64 wait_ms;
+	bool force, json;
+	double accept_fpp;
+	struct list_options lists;
+	struct operand *operand;
+	struct baleen_filter made;
+	const char *caveat;
+};
+
+static int take_option(struct set_op *set, int option)
+{
+	switch (option) {
+	case OPTION_FORCE: set->force = true; return 0;
+	case OPTION_WAIT: return take_wait(set->command, optarg, &set->wait_ms);
+	case OPTION_ACCEPT_FPP: return take_accept_fpp(set->command, optarg, &set->accept_fpp);
+	case 'o': set->out = optarg; return 0;
+	case 'j': set->json = true; return 0;
+	default: return list_option_take(set->command, &set->lists, option, optarg);
+	}
+}
+
+static int parse(struct set_op *set, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
+		{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY },
+		{ "key", required_argument, NULL, OPTION_KEY },
+		{ "output", required_argument, NULL, 'o' },
+		{ "force", no_argument, NULL, OPTION_FORCE },
+		{ "wait", required_argument, NULL, OPTION_WAIT },
+		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "o:j", long_options, NULL)) != -1)
+		err = take_option(set, option);
+	if (err)
+		return err;
+	set->paths = argv + optind;
+	set->n_paths = argc - optind;
+	if (set->n_paths < 2)
+		return complain_usage(set->command, "two or more images or lists are asked for");
+	return set->out ? output_check(set->command, set->out, set->name) : 0;
+}
+
+/* --- operands -------------------------------------------------------------- */
+
+static int open_operand(struct set_op *set, struct operand *operand, const char *path)
+{
+	if (input_open_set(&operand->input, &operand->list, path, &set->lists))
+		return EXIT_FAILED;
+	if (operand->input.is_list && baleen_list_finish(&operand->list)) {
+		complain("%s: %s", path, strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int open_operands(struct set_op *set)
+{
+	int err = 0;
+
+	set->operand = calloc(set->n_paths, sizeof(*set->operand));
+	if (!set->operand) {
+		complain("%s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	for (int i = 1; i < set->n_paths && !err; i++)
+		err = open_operand(set, &set->operand[i], set->paths[i]);
+	return err;
+}
+
+static void close_operands(struct set_op *set)
+{
+	for (int i = 1; set->operand && i < set->n_paths; i++) {
+		input_close(&set->operand[i].input);
+		baleen_list_free(&set->operand[i].list);
+	}
+	free(set->operand);
+}
+
+/* --- combine --------------------------------------------------------------- */
+
+static int combine_one(const struct set_op *set, const struct baleen_filter *a, struct operand *b,
+		       struct baleen_filter *made)
+{
+	struct baleen_error error;
+	int err;
+
+	if (baleen_list_resolve(&b->list, a))
+		err = baleen_fail(&error, ENOMEM, "%s", strerror(ENOMEM));
+	else if (b->input.is_list)
+		err = baleen_filter_combine_list(a, &b->list, set->op, made, &error);
+	else
+		err = baleen_filter_combine(a, &b->input.filter, set->op, set->paths[0], made,
+					    &error);
+	if (err)
+		complain("%s: %s", b->input.path, error.text);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int combine_in_turn(struct set_op *set, const struct baleen_filter *first)
+{
+	int err = 0;
+
+	for (int i = 1; i < set->n_paths && !err; i++) {
+		struct baleen_filter more;
+
+		err = combine_one(set, i == 1 ? first : &set->made, &set->operand[i], &more);
+		if (err)
+			break;
+		baleen_filter_free(&set->made);
+		set->made = more;
+	}
+	return err;
+}
+
+/* Quotient filters that fit, any number of them, in one sorted pass. */
+static int combine_at_once(struct set_op *set, const struct baleen_filter *const *filters)
+{
+	struct baleen_error error;
+
+	if (!baleen_quotient_merge(filters, set->n_paths, set->op, 0, &set->made, &error))
+		return 0;
+	complain("%s: %s", set->paths[0], error.text);
+	return EXIT_FAILED;
+}
+
+static int combine_all(struct set_op *set, const struct baleen_filter *first)
+{
+	const struct baleen_filter **filters = calloc(set->n_paths, sizeof(*filters));
+	bool has_list = false;
+	int err;
+
+	if (!filters) {
+		complain("%s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	filters[0] = first;
+	for (int i = 1; i < set->n_paths; i++) {
+		filters[i] = &set->operand[i].input.filter;
+		has_list |= set->operand[i].input.is_list;
+	}
+	if (!has_list && baleen_filters_are_one_pass(filters, set->n_paths))
+		err = combine_at_once(set, filters);
+	else
+		err = combine_in_turn(set, first);
+	free(filters);
+	if (!err)
+		set->caveat = baleen_combine_caveat(&set->made, set->op);
+	return err;
+}
+
+/* --- into the first operand ------------------------------------------------- */
+
+static int guard_operand(const struct target *target, const struct operand *operand)
+{
+	const struct baleen_build_options options = { .key_spec = operand->list.key_spec,
+						      .kind = BALEEN_KIND_CUCKOO };
+	struct baleen_filter built;
+	struct baleen_error error;
+	int err;
+
+	if (!operand->input.is_list)
+		return guard_change(target->xdp, target->index, &operand->input.filter,
+				    BALEEN_SET_UNION);
+	if (baleen_build(&operand->list, &options, &built, &error)) {
+		complain("%s: %s", operand->input.path, error.text);
+		return EXIT_FAILED;
+	}
+	err = guard_change(target->xdp, target->index, &built, BALEEN_SET_UNION);
+	baleen_filter_free(&built);
+	return err;
+}
+
+/* They become feeds of a rule that remembers what it is made of. */
+static int remember_operands(const struct set_op *set, struct target *target)
+{
+	const struct baleen_state_rule *rule = target_state_rule(target);
+	int err = 0;
+
+	for (int i = 1; rule && i < set->n_paths && !err; i++)
+		err = hold_add_feed(&target->hold, rule->name, &set->operand[i].input, &set->lists);
+	return err;
+}
+
+static int merge_live(struct set_op *set, struct target *target)
+{
+	int err = 0;
+
+	for (int i = 1; !set->force && i < set->n_paths && !err; i++)
+		err = guard_operand(target, &set->operand[i]);
+	if (!err)
+		err = remember_operands(set, target);
+	return err ? err : target_put(target, &set->made);
+}
+
+/* What a rule was made of gives way to what is left of it; single entries stay. */
+static int replace_live(struct set_op *set, struct target *target)
+{
+	struct rules rules = { .n = 1 };
+	struct baleen_ruleset ruleset;
+
+	rules.rule[0] = (struct rule_argument){
+		.argument = target->argument,
+		.path = target->argument,
+		.input = { .path = target->argument, .filter = set->made },
+	};
+	baleen_ruleset_from_xdp(target->xdp, &ruleset);
+	ruleset.rule[target->index].filter = &rules.rule[0].input.filter;
+	if (!set->force && guard_update(target->xdp->device, target->xdp, &ruleset))
+		return EXIT_FAILED;
+	return hold_put(&target->hold, &ruleset, &rules, &set->lists);
+}
+
+static int put_kmod(const struct set_op *set, struct target *target)
+{
+	if (!set->force && kmod_guard_image(&target->kmod, &set->made))
+		return EXIT_FAILED;
+	return target_put(target, &set->made);
+}
+
+static int put(struct set_op *set, struct target *target)
+{
+	int err;
+
+	if (!target->is_live && !target->is_kmod)
+		return target_put(target, &set->made);
+	err = guard_raise(target->argument, &target->filter, &set->made, set->accept_fpp);
+	if (err)
+		return err;
+	if (target->is_kmod)
+		return put_kmod(set, target);
+	return set->op == BALEEN_SET_UNION ? merge_live(set, target) : replace_live(set, target);
+}
+
+static int combine_target(struct target *target, void *data)
+{
+	struct set_op *set = data;
+	int err = target_load(target);
+
+	if (err)
+		return err;
+	baleen_filter_free(&set->made);
+	baleen_live_repair(&target->filter);
+	err = combine_all(set, &target->filter);
+	return err ? err : put(set, target);
+}
+
+/* Which nobody else changes meanwhile. */
+static int combine_into_target(struct set_op *set)
+{
+	int err = target_key_spec(set->paths[0], &set->lists.build.key_spec);
+
+	if (!err)
+		err = open_operands(set);
+	return err ? err : target_change(set->paths[0], set->wait_ms, combine_target, set);
+}
+
+static int combine_to_file(struct set_op *set)
+{
+	struct input first;
+	int err = input_open(&first, set->paths[0], &set->lists);
+
+	set->lists.build.key_spec = first.filter.image.key_spec;
+	if (!err)
+		err = open_operands(set);
+	if (!err)
+		err = combine_all(set, &first.filter);
+	input_close(&first);
+	if (err)
+		return err;
+	memcpy(set->made.image.name, set->name, sizeof(set->name));
+	baleen_filter_seal(&set->made);
+	return output_write(set->out, &set->made, 0600);
+}
+
+/* --- commands --------------------------------------------------------------- */
+
+static int report(const struct set_op *set)
+{
+	const char *path = set->out ? set->out : set->paths[0];
+	u64 n = set->made.image.n_entries;
+	char entries[NUMBER_TEXT];
+
+	if (set->caveat)
+		complain("%s: %s", path, set->caveat);
+	if (set->json)
+		return print_json(describe_filter(&set->made));
+	/* What two Bloom filters have in common nobody knows. */
+	if (baleen_filter_has_bloom(&set->made))
+		printf("%s: %s, false positive rate %.2g\n", path, set->done,
+		       baleen_filter_worst_fpp(&set->made));
+	else
+		printf("%s: %s, %s entr%s\n", path, set->done, format_count(n, entries),
+		       n == 1 ? "y" : "ies");
+	return finish_output(EXIT_DONE);
+}
+
+static int run(struct set_op *set, int argc, char **argv)
+{
+	int err;
+
+	set->wait_ms = BALEEN_LOCK_TIMEOUT_MS;
+	set->accept_fpp = DEFAULT_ACCEPT_FPP;
+	list_options_init(&set->lists);
+	err = parse(set, argc, argv);
+	if (!err)
+		err = set->out ? combine_to_file(set) : combine_into_target(set);
+	if (!err)
+		err = report(set);
+	close_operands(set);
+	baleen_filter_free(&set->made);
+	return err;
+}
+
+static int run_merge(int argc, char **argv)
+{
+	struct set_op set = { .command = &merge_command, .op = BALEEN_SET_UNION, .done = "merged" };
+
+	return run(&set, argc, argv);
+}
+
+static int run_intersect(int argc, char **argv)
+{
+	struct set_op set = { .command = &intersect_command,
+			      .op = BALEEN_SET_INTERSECTION,
+			      .done = "intersected" };
+
+	return run(&set, argc, argv);
+}
+
+static int run_subtract(int argc, char **argv)
+{
+	struct set_op set = { .command = &subtract_command,
+			      .op = BALEEN_SET_DIFFERENCE,
+			      .done = "subtracted" };
+
+	return run(&set, argc, argv);
+}
+
+#define SET_OP_OPTIONS_HELP                                                               \
+	"  -o OUT           write an image there instead\n"                               \
+	"  --key SPEC       the fields of the keys, when A is a list\n"                   \
+	"  --skip-bad       pass over bad lines; otherwise they refuse the list\n"        \
+	"  --allow-empty    take a list without a single key\n" WAIT_HELP ACCEPT_FPP_HELP \
+	"  --force          also when this host would cut itself off\n"                   \
+	"  -j, --json       describe the result as JSON\n"
+
+const struct command merge_command = {
+	.name = "merge",
+	.synopsis = "[-o OUT] A B...",
+	.help = "The union of all of them goes to OUT, or replaces A, which then is an image file or\n"
+		"a live rule. The others may be lists, images or live rules. Filters that cannot be\n"
+		"listed merge when they fit: one kind, geometry and seed (build --like, --seed);\n"
+		"64-bit hashes and fingerprints of one length need the seed only. An exact image or\n"
+		"a list goes into any.\n\n" SET_OP_OPTIONS_HELP,
+	.run = run_merge,
+};
+
+const struct command intersect_command = {
+	.name = "intersect",
+	.synopsis = "[-o OUT] A B...",
+	.help = "What all of them have goes to OUT, or replaces A, which then is an image file or a\n"
+		"live rule. Exact images and lists are exact. Of filters that cannot be listed what\n"
+		"fits as for 'baleen merge' is kept: of Bloom filters every bit that all have, also\n"
+		"such that no common key has set. Of a list what the filter holds is kept.\n"
+		"The lists of a rule with a state give way to the result; single entries stay.\n\n" SET_OP_OPTIONS_HELP,
+	.run = run_intersect,
+};
+
+const struct command subtract_command = {
+	.name = "subtract",
+	.synopsis = "[-o OUT] A B...",
+	.help = "What A has and none of the others goes to OUT, or replaces A, which then is an image\n"
+		"file or a live rule. It is exact where all can be listed. Of hashes and fingerprints\n"
+		"of one seed, those of the others are taken out of A. A Bloom filter cannot forget,\n"
+		"and a counting one only keys that are known to be in it ('baleen del').\n"
+		"The lists of a rule with a state give way to the result; single entries stay.\n\n" SET_OP_OPTIONS_HELP,
+	.run = run_subtract,
+};

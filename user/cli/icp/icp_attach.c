@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen icp attach: answer for caches on a device. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "cli/common/describe.h"
+#include "cli/device/policy.h"
+#include "cli/icp/icp_verbs.h"
+#include "cli/icp/icp_words.h"
+#include "cli/open/filter_ref.h"
+#include "key/key_text.h"
+#include "util/duration.h"
+#include "util/signals.h"
+
+#define DEFAULT_STALE_MS 30000
+#define DEFAULT_CAPACITY 1000000
+#define DEFAULT_FPP 0.001
+
+enum {
+	OPTION_SIBLING = OPTION_OF_COMMAND,
+	OPTION_ASKER,
+	OPTION_PORT,
+	OPTION_FEED,
+	OPTION_STALE,
+	OPTION_MODE,
+};
+
+/**
+ * struct attach - what is asked for
+ * @device: where queries come in
+ * @words: siblings, askers, feed
+ * @lists: what filters are built without an image
+ * @stale_ms: silence after which a sibling's queries pass; 0: never
+ * @mode: of XDP
+ * @json: report as JSON
+ * @input: an image that was read, of each sibling
+ * @empty: a filter that was made
+ * @plan: of all that
+ */
+struct attach {
+	const char *device;
+	struct icp_words words;
+	struct list_options lists;
+	u64 stale_ms;
+	enum baleen_mode mode;
+	bool json;
+	struct input input[BALEEN_ICP_MAX_SIBLINGS];
+	struct baleen_filter empty[BALEEN_ICP_MAX_SIBLINGS];
+	struct baleen_icp_plan plan;
+};
+
+/* --- options --------------------------------------------------------------- */
+
+static int take_stale(struct attach *attach, const char *argument)
+{
+	attach->stale_ms = 0;
+	if (!strcmp(argument, "never") || !strcmp(argument, "0") ||
+	    !baleen_duration_parse(argument, &attach->stale_ms))
+		return 0;
+	return complain_usage(&icp_attach_command,
+			      "--stale '%s': not a span of time such as 30s, or never", argument);
+}
+
+static int take_device(struct attach *attach, const char *word)
+{
+	if (attach->device)
+		return complain_usage(&icp_attach_command, "'%s' is a second device", word);
+	attach->device = word;
+	return 0;
+}
+
+static int take_option(struct attach *attach, int option, const char *argument)
+{
+	const struct command *command = &icp_attach_command;
+	struct icp_words *words = &attach->words;
+
+	switch (option) {
+	case 1: return take_device(attach, argument);
+	case OPTION_SIBLING: return icp_words_sibling(command, words, argument);
+	case OPTION_ASKER: return icp_words_asker(command, words, argument);
+	case OPTION_PORT: return icp_words_port(command, "--port", argument, &words->config.port);
+	case OPTION_FEED: return icp_words_feed(command, words, argument);
+	case OPTION_STALE: return take_stale(attach, argument);
+	case OPTION_MODE: return take_mode(command, argument, &attach->mode);
+	case 'j': attach->json = true; return 0;
+	default: return list_option_take(command, &attach->lists, option, argument);
+	}
+}
+
+/* Of what is built here: hash and rate are a counting filter's. */
+static int settle_lists(struct list_options *lists)
+{
+	bool is_shaped = lists->shape_text[OPTION_HASH - OPTION_BITS] || lists->build.fpp;
+
+	lists->build.key_spec = BALEEN_KEY_SQUID;
+	if (is_shaped && !lists->is_kind_given) {
+		lists->build.kind = BALEEN_KIND_COUNTING;
+		lists->is_kind_given = true;
+	}
+	if (lists->build.kind == BALEEN_KIND_CUCKOO && lists->build.fpp)
+		return complain_usage(
+			&icp_attach_command,
+			"--fpp: a cuckoo filter that follows a feed has 64-bit slots, "
+			"and one rate");
+	if (lists->build.kind != BALEEN_KIND_CUCKOO && lists->build.kind != BALEEN_KIND_QUOTIENT &&
+	    !lists->build.fpp)
+		lists->build.fpp = DEFAULT_FPP;
+	if (lists->build.kind == BALEEN_KIND_COUNTING &&
+	    !lists->shape_text[OPTION_HASH - OPTION_BITS])
+		lists->build.shape.hash = BALEEN_HASH_SQUID;
+	return list_options_check(&icp_attach_command, lists);
+}
+
+static int parse(struct attach *attach, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "sibling", required_argument, NULL, OPTION_SIBLING },
+		{ "asker", required_argument, NULL, OPTION_ASKER },
+		{ "port", required_argument, NULL, OPTION_PORT },
+		{ "feed", required_argument, NULL, OPTION_FEED },
+		{ "stale", required_argument, NULL, OPTION_STALE },
+		{ "kind", required_argument, NULL, OPTION_KIND },
+		{ "hash", required_argument, NULL, OPTION_HASH },
+		{ "capacity", required_argument, NULL, OPTION_CAPACITY },
+		{ "fpp", required_argument, NULL, OPTION_FPP },
+		{ "mode", required_argument, NULL, OPTION_MODE },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "-j", long_options, NULL)) != -1)
+		err = take_option(attach, option, optarg);
+	for (; !err && optind < argc; optind++)
+		err = take_device(attach, argv[optind]);
+	if (err)
+		return err;
+	if (!attach->device)
+		return complain_usage(&icp_attach_command, "one device is asked for");
+	err = icp_words_check(&icp_attach_command, &attach->words);
+	return err ? err : settle_lists(&attach->lists);
+}
+
+/* --- filters --------------------------------------------------------------- */
+
+/* What is fed has room for what is to come, in a form that can change in place. */
+static void shape_fed(const struct list_options *lists, struct list_options *fed)
+{
+	*fed = *lists;
+	if (!fed->build.capacity)
+		fed->build.capacity = DEFAULT_CAPACITY;
+	if (fed->build.kind == BALEEN_KIND_CUCKOO) {
+		fed->build.shape.slot_bits = 64;
+		fed->build.shape.load = BALEEN_ICP_CUCKOO_LOAD;
+	}
+}
+
+static int make_empty(const struct list_options *lists, struct baleen_filter *filter,
+		      const char *name)
+{
+	struct baleen_list none = { .key_spec = BALEEN_KEY_SQUID };
+	struct baleen_error error;
+	int err = baleen_list_finish(&none);
+
+	if (!err)
+		err = baleen_build(&none, &lists->build, filter, &error);
+	if (err)
+		complain("sibling '%s': %s", name, error.text);
+	baleen_list_free(&none);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int open_filter(struct attach *attach, u32 n)
+{
+	const struct baleen_icp_sibling *sibling = &attach->words.config.sibling[n];
+	struct baleen_icp_plan *plan = &attach->plan;
+	struct list_options lists = attach->lists;
+	struct baleen_error error;
+	int err;
+
+	if (sibling->feeders)
+		shape_fed(&attach->lists, &lists);
+	if (!attach->words.image[n]) {
+		plan->filter[n] = &attach->empty[n];
+		return make_empty(&lists, &attach->empty[n], sibling->name);
+	}
+	err = input_open(&attach->input[n], attach->words.image[n], &lists);
+	if (err)
+		return err;
+	plan->filter[n] = &attach->input[n].filter;
+	plan->has_content |= 1u << n;
+	if (baleen_icp_check(&plan->filter[n]->image, sibling->feeders, &error)) {
+		complain("%s: %s", attach->words.image[n], error.text);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static void close_filters(struct attach *attach)
+{
+	for (u32 i = 0; i < BALEEN_ICP_MAX_SIBLINGS; i++) {
+		input_close(&attach->input[i]);
+		baleen_filter_free(&attach->empty[i]);
+	}
+}
+
+/* --- report ---------------------------------------------------------------- */
+
+static json_t *describe_sibling(const struct attach *attach, u32 n)
+{
+	const struct baleen_icp_config *config = &attach->words.config;
+	const struct baleen_icp_sibling *sibling = &config->sibling[n];
+	json_t *json = describe_filter(attach->plan.filter[n]), *feeders = json_array();
+	char text[BALEEN_KEY_TEXT];
+
+	for (u32 i = 0; i < config->n_feeders; i++)
+		if (sibling->feeders & 1u << i)
+			json_array_append_new(
+				feeders,
+				json_string(icp_address_text(config->feeder[i].address_hi,
+							     config->feeder[i].address_lo, text)));
+	json_object_set_new(json, "name", json_string(sibling->name));
+	json_object_set_new(json, "address",
+			    json_string(icp_address_text(sibling->address_hi, sibling->address_lo,
+							 text)));
+	json_object_set_new(json, "mode", json_string(icp_mode_text(sibling->mode)));
+	json_object_set_new(json, "feeders", feeders);
+	return json;
+}
+
+static int report_json(const struct attach *attach, const struct baleen_icp_report *report)
+{
+	const struct baleen_attempts *attempts = &report->attempts;
+	const struct baleen_icp_config *config = &attach->words.config;
+	json_t *failed = json_array(), *siblings = json_array(), *json = json_object();
+	const char *feed_device =
+		attach->words.feed_device[0] ? attach->words.feed_device : attach->device;
+
+	for (u32 i = 0; i < attempts->n_failed; i++)
+		json_array_append_new(failed,
+				      json_pack("{s:s, s:o}", "tried", attempts->failed[i].what,
+						"reason", json_text(attempts->failed[i].reason)));
+	for (u32 i = 0; i < config->n_siblings; i++)
+		json_array_append_new(siblings, describe_sibling(attach, i));
+	json_object_set_new(json, "device", json_text(attach->device));
+	json_object_set_new(json, "mode", json_string(baleen_mode_text(attempts->mode)));
+	json_object_set_new(json, "degraded", json_boolean(attempts->mode == BALEEN_MODE_GENERIC));
+	json_object_set_new(json, "frags", json_boolean(attempts->frags));
+	json_object_set_new(json, "port", json_integer(config->port));
+	json_object_set_new(json, "feed",
+			    config->feed_port ?
+				    json_pack("{s:o, s:i}", "device", json_text(feed_device),
+					      "port", config->feed_port) :
+				    json_null());
+	json_object_set_new(json, "stale_ms", json_integer(attach->stale_ms));
+	json_object_set_new(json, "siblings", siblings);
+	json_object_set_new(json, "failed", failed);
+	return print_json(json);
+}
+
+static void print_sibling(const struct attach *attach, u32 n)
+{
+	const struct baleen_icp_config *config = &attach->words.config;
+	const struct baleen_icp_sibling *sibling = &config->sibling[n];
+	const struct baleen_filter *filter = attach->plan.filter[n];
+	char address[BALEEN_KEY_TEXT], entries[NUMBER_TEXT], size[NUMBER_TEXT], kind[80];
+	const char *comma = "; fed by ";
+
+	describe_kind(filter, kind, sizeof(kind));
+	printf("  %-12s %s, %s: %s entries, %s, %s", sibling->name,
+	       icp_address_text(sibling->address_hi, sibling->address_lo, address),
+	       icp_mode_text(sibling->mode), format_count(filter->image.n_entries, entries), kind,
+	       format_bytes(filter->n_bytes, size));
+	for (u32 i = 0; i < config->n_feeders; i++) {
+		if (!(sibling->feeders & 1u << i))
+			continue;
+		printf("%s%s", comma,
+		       icp_address_text(config->feeder[i].address_hi, config->feeder[i].address_lo,
+					address));
+		comma = ", ";
+	}
+	putchar('\n');
+}
+
+static int report_text(const struct attach *attach, const struct baleen_icp_report *report)
+{
+	const struct baleen_icp_config *config = &attach->words.config;
+
+	printf("%s: attached, %s%s, port %u", attach->device,
+	       baleen_mode_text(report->attempts.mode),
+	       report->attempts.mode == BALEEN_MODE_GENERIC ? ": degraded, behind the driver" : "",
+	       config->port);
+	if (config->feed_port)
+		printf(", fed at %s:%u",
+		       attach->words.feed_device[0] ? attach->words.feed_device : attach->device,
+		       config->feed_port);
+	putchar('\n');
+	for (u32 i = 0; i < config->n_siblings; i++)
+		print_sibling(attach, i);
+	return finish_output(EXIT_DONE);
+}
+
+static void warn_sibling(const struct attach *attach, const struct baleen_icp_sibling *sibling,
+			 const char *image)
+{
+	char span[BALEEN_DURATION_TEXT];
+
+	if (!image)
+		complain("warning: %s:%s starts empty: what its cache has already is a miss, until "
+			 "'baleen icp resync'",
+			 attach->device, sibling->name);
+	else if (!sibling->feeders && attach->stale_ms)
+		complain("warning: %s:%s has no feeder and goes stale in %s, so that its queries "
+			 "pass, unless 'baleen icp resync' is faster",
+			 attach->device, sibling->name, format_span(attach->stale_ms, span));
+}
+
+static void warn(const struct attach *attach, const struct baleen_icp_report *report)
+{
+	if (report->is_veth)
+		complain("%s: generic, since answers of a native program are lost on a veth unless "
+			 "its other end has an XDP program: --mode native tries that",
+			 attach->device);
+	for (u32 i = 0; i < attach->words.config.n_siblings; i++)
+		warn_sibling(attach, &attach->words.config.sibling[i], attach->words.image[i]);
+}
+
+/* --- attach ---------------------------------------------------------------- */
+
+static int attach_plan(struct attach *attach)
+{
+	struct baleen_icp_plan *plan = &attach->plan;
+	struct baleen_icp_report report;
+	struct baleen_error error;
+	int err;
+
+	plan->config = attach->words.config;
+	plan->config.stale_ns = attach->stale_ms * 1000000;
+	plan->device = attach->device;
+	plan->feed_device = attach->words.feed_device[0] ? attach->words.feed_device : NULL;
+	plan->asker = attach->words.asker;
+	plan->n_askers = attach->words.n_askers;
+	plan->mode = attach->mode;
+	err = baleen_icp_attach(plan, &report, &error);
+	for (u32 i = 0; i < report.attempts.n_failed && err != -EINTR; i++)
+		complain("%s: %s failed: %s", attach->device, report.attempts.failed[i].what,
+			 report.attempts.failed[i].reason);
+	if (err) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	warn(attach, &report);
+	return attach->json ? report_json(attach, &report) : report_text(attach, &report);
+}
+
+/* A signal does not end this in the middle, where pins would be left: it takes back what it
+ * did, or says what is in force, and the signal comes to its own after that.
+ */
+static int attach_whole(struct attach *attach)
+{
+	sigset_t before;
+	int err;
+
+	baleen_signals_hold(&before);
+	err = attach_plan(attach);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+/* Says what is missing before a long list is read. */
+static int check_devices(const struct attach *attach)
+{
+	struct baleen_error error;
+	int ifindex, err = baleen_device_privileges(&error);
+
+	if (!err)
+		err = baleen_device_ifindex(attach->device, &ifindex, &error);
+	if (!err && attach->words.feed_device[0])
+		err = baleen_device_ifindex(attach->words.feed_device, &ifindex, &error);
+	if (err)
+		complain("%s", error.text);
+	return err ? EXIT_FAILED : 0;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct attach attach = {
+		.stale_ms = DEFAULT_STALE_MS,
+		.words.config.port = BALEEN_ICP_PORT,
+	};
+	int err;
+
+	list_options_init(&attach.lists);
+	err = parse(&attach, argc, argv);
+	if (!err)
+		err = check_devices(&attach);
+	for (u32 i = 0; i < attach.words.config.n_siblings && !err; i++)
+		err = open_filter(&attach, i);
+	if (!err)
+		err = attach_whole(&attach);
+	close_filters(&attach);
+	icp_words_free(&attach.words);
+	return err;
+}
+
+const struct command icp_attach_command = {
+	.name = "icp attach",
+	.synopsis = "DEV --sibling NAME=ADDRESS[,PART]... --asker PREFIX [OPTION...]",
+	.help = "Answers the ICP queries that come in by a device for up to 16 siblings: caches that\n"
+		"others ask, parents among them. It outlives this command. What is no plain query of\n"
+		"an asker for one of them goes on to the cache.\n\n"
+		"  --sibling SIBLING  NAME=ADDRESS, and with commas between:\n"
+		"                   mode=answer (default); mode=confirm: misses only, hits are left\n"
+		"                   to the cache; mode=observe: nothing, and its answers are compared;\n"
+		"                   image=IMAGE: what it holds, keyed by squid, or a list of URLs;\n"
+		"                   feeder=ADDRESS: who sends its store.log, up to 16 in all\n"
+		"  --asker PREFIX   who may ask, with commas between or given again\n"
+		"  --port PORT      of the queries (3130)\n"
+		"  --feed FEED      [DEV:]PORT: where store.log comes in over UDP, if not by DEV\n"
+		"  --stale SPAN     without a word of a sibling for so long its queries pass, so\n"
+		"                   that a dead one is not answered for (30s); or never\n"
+		"  --kind K         of a fed filter without an image: cuckoo (default), or counting,\n"
+		"                   the only one for several feeders of a sibling\n"
+		"  --hash H         counting: squid (default), keyed or blocked\n"
+		"  --capacity N     objects to leave room for (1000000)\n"
+		"  --fpp P          counting: false positive rate of so many (0.001)\n"
+		"  --mode MODE      auto (default): native with multi-buffer frames, native, generic,\n"
+		"                   on a veth generic; native: never generic; generic: behind the\n"
+		"                   driver, slower\n"
+		"  -j, --json       say how it went as JSON\n",
+	.run = run,
+};

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen icp resync: another filter for a sibling, while its feed goes on. */
+#include <errno.h>
+#include <getopt.h>
+#include <net/if.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/common/progress.h"
+#include "cli/icp/icp_verbs.h"
+#include "icp/icp.h"
+#include "icp/icp_resync.h"
+#include "util/clock.h"
+#include "util/duration.h"
+#include "util/signals.h"
+
+/**
+ * struct options - what is asked for
+ * @resync: for the library
+ * @device: the part of the target before the colon
+ * @every_ms: from the start of one round to that of the next; 0: one round
+ * @json: an object a round, with --every on a line
+ */
+struct options {
+	struct baleen_icp_resync resync;
+	char device[IF_NAMESIZE];
+	u64 every_ms;
+	bool json;
+};
+
+/* --- reports -------------------------------------------------------------------- */
+
+static void tell_json(const struct options *options, const struct baleen_icp_resync_report *report)
+{
+	json_t *json =
+		json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:i}", "device",
+			  json_text(options->device), "sibling", json_text(options->resync.sibling),
+			  "from", baleen_squid_from_name(report->from), "entries",
+			  (json_int_t)report->n_entries, "events", (json_int_t)report->n_events,
+			  "corrected", (json_int_t)report->n_corrected, "has_grown",
+			  report->has_grown, "bytes", (json_int_t)report->n_bytes, "seconds",
+			  report->took_ns / 1e9, "attempts", (int)report->n_attempts);
+
+	if (report->is_compared) {
+		json_object_set_new(json, "missing", json_integer(report->n_missing));
+		json_object_set_new(json, "gone", json_integer(report->n_gone));
+		json_object_set_new(json, "gone_is_estimate", json_boolean(report->is_estimate));
+	}
+	if (report->n_unsettled)
+		json_object_set_new(json, "unsettled", json_integer(report->n_unsettled));
+	if (!options->every_ms) {
+		print_json(json);
+		return;
+	}
+	json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	json_decref(json);
+	putchar('\n');
+}
+
+static void tell_drift(const struct baleen_icp_resync_report *report)
+{
+	char missing[NUMBER_TEXT], gone[NUMBER_TEXT];
+
+	if (!report->is_compared)
+		return;
+	printf("; the old filter lacked %s and had %s%s that were gone",
+	       format_count(report->n_missing, missing), report->is_estimate ? "about " : "",
+	       format_count(report->n_gone, gone));
+}
+
+static void tell(const struct options *options, const struct baleen_icp_resync_report *report)
+{
+	char count[NUMBER_TEXT], bytes[NUMBER_TEXT];
+
+	if (options->json) {
+		tell_json(options, report);
+		return;
+	}
+	printf("%s:%s: %s objects in %.1f s", options->device, options->resync.sibling,
+	       format_count(report->n_entries, count), report->took_ns / 1e9);
+	tell_drift(report);
+	if (report->n_events)
+		printf("; %s events meanwhile", format_count(report->n_events, count));
+	if (report->n_corrected)
+		printf(", %s corrections", format_count(report->n_corrected, count));
+	if (report->n_unsettled)
+		printf(", %s too late for this time", format_count(report->n_unsettled, count));
+	if (report->has_grown)
+		printf("; the new filter has %s", format_bytes(report->n_bytes, bytes));
+	putchar('\n');
+}
+
+/* --- rounds ------------------------------------------------------------------------ */
+
+static void on_progress(void *unused, u64 n_received, u64 n_total)
+{
+	progress_set(n_received, n_total);
+}
+
+static int resync_once(const struct options *options)
+{
+	struct baleen_icp_resync_report report;
+	struct baleen_error error;
+	int err;
+
+	progress_begin("reading what the cache holds");
+	err = baleen_icp_resync(&options->resync, &report, &error);
+	progress_end();
+	if (err)
+		complain("%s", error.text);
+	else
+		tell(options, &report);
+	return err ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Until the next round is due; true when a signal came first. It stays pending. */
+static bool wait_until(u64 due_ms)
+{
+	struct timespec pause;
+	u64 now_ms = baleen_monotonic_ms(), left_ms = due_ms > now_ms ? due_ms - now_ms : 0;
+	sigset_t held;
+
+	if (baleen_signals_came())
+		return true;
+	sigprocmask(SIG_BLOCK, NULL, &held);
+	pause = (struct timespec){ left_ms / 1000, left_ms % 1000 * 1000000 };
+	return sigtimedwait(&held, NULL, &pause) >= 0;
+}
+
+/* A round that fails says so, and the next one comes: a Squid that is started again must
+ * not need this to be started again.
+ */
+static int resync_on(const struct options *options)
+{
+	u64 due_ms = baleen_monotonic_ms();
+
+	do {
+		resync_once(options);
+		if (finish_output(EXIT_DONE))
+			return EXIT_FAILED;
+		due_ms += options->every_ms;
+		if (due_ms < baleen_monotonic_ms())
+			due_ms = baleen_monotonic_ms();
+	} while (!wait_until(due_ms));
+	return EXIT_DONE;
+}
+
+/* --- arguments ------------------------------------------------------------------------ */
+
+enum {
+	OPTION_FROM = 0x100,
+	OPTION_EVERY,
+	OPTION_CAPACITY,
+};
+
+/* Below this a Squid does nothing but list its objects. */
+#define MIN_EVERY_MS 1000
+
+static int take_option(struct options *options, int option)
+{
+	switch (option) {
+	case 'j': options->json = true; return 0;
+	case OPTION_FROM:
+		if (!baleen_squid_from_parse(optarg, &options->resync.read.from))
+			return 0;
+		return complain_usage(&icp_resync_command, "--from '%s': digest, log or objects",
+				      optarg);
+	case OPTION_EVERY:
+		if (!baleen_duration_parse(optarg, &options->every_ms) &&
+		    options->every_ms >= MIN_EVERY_MS)
+			return 0;
+		return complain_usage(&icp_resync_command,
+				      "--every '%s': not a time of 1s or more such as 20s", optarg);
+	case OPTION_CAPACITY:
+		if (!parse_count(optarg, &options->resync.capacity))
+			return 0;
+		return complain_usage(&icp_resync_command,
+				      "--capacity '%s': not a count such as 100k", optarg);
+	default: fprintf(stderr, "baleen: see 'baleen help icp resync'\n"); return EXIT_USAGE;
+	}
+}
+
+static int take_target(struct options *options, const char *target)
+{
+	const char *colon = strrchr(target, ':');
+
+	if (!colon || colon == target || !colon[1])
+		return complain_usage(&icp_resync_command, "'%s': not a DEV:NAME", target);
+	if ((size_t)(colon - target) >= sizeof(options->device))
+		return complain_usage(&icp_resync_command, "'%s': no device has such a name",
+				      target);
+	memcpy(options->device, target, colon - target);
+	options->resync.device = options->device;
+	options->resync.sibling = colon + 1;
+	return 0;
+}
+
+static int take_sources(struct options *options, int n, char **source)
+{
+	if (!n)
+		return complain_usage(&icp_resync_command, "a source is asked for");
+	for (int i = 0; options->every_ms && i < n; i++)
+		if (!strcmp(source[i], "-"))
+			return complain_usage(&icp_resync_command,
+					      "--every: standard input comes only once");
+	options->resync.source = (const char *const *)source;
+	options->resync.n_sources = n;
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "from", required_argument, NULL, OPTION_FROM },
+		{ "every", required_argument, NULL, OPTION_EVERY },
+		{ "capacity", required_argument, NULL, OPTION_CAPACITY },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	struct options options = { .resync.read.on_progress = on_progress };
+	struct baleen_error error;
+	int option, err = 0;
+
+	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1)
+		err = take_option(&options, option);
+	if (!err && optind >= argc)
+		err = complain_usage(&icp_resync_command, "whose filter? DEV:NAME is missing");
+	if (!err)
+		err = take_target(&options, argv[optind]);
+	if (!err)
+		err = take_sources(&options, argc - optind - 1, argv + optind + 1);
+	if (err)
+		return err;
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	baleen_signals_hold(NULL);
+	return options.every_ms ? resync_on(&options) : finish_output(resync_once(&options));
+}
+
+const struct command icp_resync_command = {
+	.name = "icp resync",
+	.synopsis = "[OPTION...] DEV:NAME SOURCE...",
+	.help = "Makes the live filter of a sibling anew, of what its cache says that it holds, and\n"
+		"puts it in the place of the old one: what the feed says meanwhile is in it, and no\n"
+		"query waits. Says how far the old one had drifted. What fails leaves that in force.\n\n"
+		"SOURCE is a file, or the URL of a Squid (http://HOST:3128): its objects, its digest,\n"
+		"or its store.log. A filter that is fed needs keys, which digests do not have. A parent\n"
+		"of several feeders needs a source of each.\n\n"
+		"  --from KIND      what the source is; by default its content says so, and a URL\n"
+		"                   without a path needs it\n"
+		"  --every TIME     again and again, until a signal; a round that fails says so and\n"
+		"                   the next one comes\n"
+		"  --capacity N     room for so many objects; by default as before, if that is enough\n"
+		"  -j, --json       an object; with --every one a line\n",
+	.run = run,
+};

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen icp seed: what caches hold to an image. */
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "cli/common/describe.h"
+#include "cli/common/progress.h"
+#include "cli/icp/icp_source.h"
+#include "cli/icp/icp_verbs.h"
+#include "cli/open/filter_ref.h"
+#include "cli/open/filter_target.h"
+#include "ops/algebra.h"
+
+enum { OPTION_FROM = OPTION_OF_COMMAND };
+
+/* Room for as much again, or for so many, where nobody says how many there will be. */
+#define ROOM_FACTOR 2
+#define ROOM_LEAST 1000
+
+/**
+ * struct seed - the image on its way
+ * @options: what to build
+ * @from: what the sources are
+ * @out: where it goes
+ * @name: of the filter
+ * @json: say what came out as JSON
+ * @is_verbose: say what was found, and what came out
+ * @set: the objects of all sources
+ * @filter: the digests of all sources, one over the other; then what was built
+ * @digest: the source of the first digest; NULL: there is none
+ * @keys: the first source of keys; NULL: there is none
+ * @sources: described, for JSON
+ */
+struct seed {
+	struct list_options options;
+	enum baleen_squid_from from;
+	const char *out;
+	char name[BALEEN_NAME_BYTES];
+	bool json;
+	bool is_verbose;
+	struct baleen_squid_set set;
+	struct baleen_filter filter;
+	const char *digest;
+	const char *keys;
+	json_t *sources;
+};
+
+/* --- sources -------------------------------------------------------------------- */
+
+static u64 bits_of(const struct baleen_filter *filter)
+{
+	return baleen_table_bits(&filter->image.table[BALEEN_TUPLE]);
+}
+
+/* Each Squid sizes its digest by its own cache, so that two of one size are rare. */
+static int refuse_geometry(const struct seed *seed, const char *text, u64 n_bits)
+{
+	complain("%s: %llu bits, %s has %llu: a key has other bits in each, so their union is no "
+		 "digest; a list of objects or store.log of each cache has keys, which go into "
+		 "one image",
+		 text, (unsigned long long)n_bits, seed->digest,
+		 (unsigned long long)bits_of(&seed->filter));
+	return EXIT_FAILED;
+}
+
+static int take_digest(struct seed *seed, const char *text, struct baleen_squid_source *source)
+{
+	struct baleen_filter both;
+	struct baleen_error error;
+
+	if (!seed->digest) {
+		seed->digest = text;
+		seed->filter = source->filter;
+		source->filter = (struct baleen_filter){ 0 };
+		return 0;
+	}
+	if (bits_of(&source->filter) != bits_of(&seed->filter))
+		return refuse_geometry(seed, text, bits_of(&source->filter));
+	if (baleen_filter_merge(&seed->filter, &source->filter, &both, &error)) {
+		complain("%s: %s", text, error.text);
+		return EXIT_FAILED;
+	}
+	baleen_filter_free(&seed->filter);
+	seed->filter = both;
+	return 0;
+}
+
+static int take_source(struct seed *seed, const char *text)
+{
+	struct baleen_squid_source source;
+	int err = source_read(text, seed->from, seed->is_verbose, &source);
+
+	if (err)
+		return err;
+	if (source.from == BALEEN_SQUID_FROM_DIGEST) {
+		err = take_digest(seed, text, &source);
+	} else {
+		seed->keys = seed->keys ?: text;
+		if (baleen_squid_set_add(&seed->set, &source.set)) {
+			complain("%s: no memory for its objects", text);
+			err = EXIT_FAILED;
+		}
+	}
+	if (!err && seed->digest && seed->keys) {
+		complain("%s has bits, %s has keys: an image is made of the ones or of the others",
+			 seed->digest, seed->keys);
+		err = EXIT_FAILED;
+	}
+	if (!err && seed->json)
+		json_array_append_new(seed->sources, describe_source(text, &source));
+	baleen_squid_source_free(&source);
+	return err;
+}
+
+/* --- the image ------------------------------------------------------------------ */
+
+static int read_like(struct list_options *options)
+{
+	struct list_options none;
+	struct input like;
+
+	if (!options->like_path)
+		return 0;
+	list_options_init(&none);
+	none.build.key_spec = BALEEN_KEY_SQUID;
+	if (input_open(&like, options->like_path, &none))
+		return EXIT_FAILED;
+	options->like = like.filter.image;
+	options->build.like = &options->like;
+	input_close(&like);
+	if (options->like.key_spec == BALEEN_KEY_SQUID)
+		return 0;
+	complain("%s: its keys are %s, not those of Squid", options->like_path,
+		 key_spec_text(options->like.key_spec));
+	return EXIT_FAILED;
+}
+
+/* A digest is what it is: its bits do not say which keys they are of. */
+static int check_digest(const struct seed *seed)
+{
+	const struct list_options *options = &seed->options;
+
+	if (!options->like_path && !options->shaped_by)
+		return 0;
+	complain("%s: %s: a digest becomes a classic image of its own size; a list of objects or "
+		 "store.log has keys, which go into any",
+		 seed->digest, options->like_path ? "--like" : options->shaped_by);
+	return EXIT_FAILED;
+}
+
+static int build_list(struct seed *seed, struct baleen_list *list)
+{
+	struct baleen_build_options *build = &seed->options.build;
+	struct baleen_error error;
+	int err;
+
+	if (!build->capacity && !build->like) {
+		build->capacity = ROOM_FACTOR * seed->set.n;
+		if (build->capacity < ROOM_LEAST)
+			build->capacity = ROOM_LEAST;
+	}
+	progress_begin("building the image");
+	err = baleen_build(list, build, &seed->filter, &error);
+	progress_end();
+	if (!err)
+		return 0;
+	complain("%s: %s", seed->keys, error.text);
+	return EXIT_FAILED;
+}
+
+static int build(struct seed *seed)
+{
+	struct baleen_list list = { 0 };
+	int err;
+
+	if (seed->digest) {
+		snprintf(seed->filter.image.name, BALEEN_NAME_BYTES, "%s", seed->name);
+		baleen_filter_seal(&seed->filter);
+		return check_digest(seed);
+	}
+	seed->options.build.name = seed->name;
+	err = read_like(&seed->options);
+	if (err)
+		return err;
+	if (baleen_squid_set_finish(&seed->set) || baleen_squid_set_to_list(&seed->set, &list)) {
+		complain("%s: no memory for %zu objects", seed->keys, seed->set.n_events);
+		return EXIT_FAILED;
+	}
+	err = build_list(seed, &list);
+	baleen_list_free(&list);
+	return err;
+}
+
+/* --- the command ---------------------------------------------------------------- */
+
+static int report(struct seed *seed)
+{
+	if (seed->json) {
+		json_t *description = describe_filter(&seed->filter);
+
+		json_object_set_new(description, "file", json_text(seed->out));
+		json_object_set(description, "sources", seed->sources);
+		return print_json(description);
+	}
+	if (seed->is_verbose)
+		print_filter(stderr, seed->out, &seed->filter);
+	return EXIT_DONE;
+}
+
+static int make(struct seed *seed, char **sources, int n_sources)
+{
+	int err = 0;
+
+	for (int i = 0; i < n_sources && !err; i++)
+		err = take_source(seed, sources[i]);
+	if (!err)
+		err = build(seed);
+	if (!err)
+		err = output_write(seed->out, &seed->filter, 0600);
+	return err ? err : report(seed);
+}
+
+static int parse(struct seed *seed, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		SHAPE_OPTIONS,
+		{ "like", required_argument, NULL, OPTION_LIKE },
+		{ "from", required_argument, NULL, OPTION_FROM },
+		{ "output", required_argument, NULL, 'o' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ 0 },
+	};
+	struct list_options *options = &seed->options;
+	int option, err = 0;
+
+	while ((option = getopt_long(argc, argv, "o:jv", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'o': seed->out = optarg; break;
+		case 'j': seed->json = true; break;
+		case 'v': seed->is_verbose = true; break;
+		case OPTION_FROM: err = take_from(&icp_seed_command, optarg, &seed->from); break;
+		default: err = list_option_take(&icp_seed_command, options, option, optarg);
+		}
+		if (err)
+			return err;
+	}
+	if (!seed->out)
+		return complain_usage(&icp_seed_command, "-o IMAGE is missing");
+	if (optind == argc)
+		return complain_usage(&icp_seed_command, "a SOURCE is missing");
+	if (options->build.key_spec != BALEEN_KEY_SQUID)
+		return complain_usage(&icp_seed_command, "--key %s: the keys are those of Squid",
+				      key_spec_text(options->build.key_spec));
+	err = list_options_check(&icp_seed_command, options);
+	return err ? err : output_check(&icp_seed_command, seed->out, seed->name);
+}
+
+static int run(int argc, char **argv)
+{
+	struct seed seed = { 0 };
+	int err;
+
+	list_options_init(&seed.options);
+	seed.options.build.key_spec = BALEEN_KEY_SQUID;
+	err = parse(&seed, argc, argv);
+	if (err)
+		return err;
+	seed.sources = json_array();
+	err = make(&seed, argv + optind, argc - optind);
+	json_decref(seed.sources);
+	baleen_squid_set_free(&seed.set);
+	baleen_filter_free(&seed.filter);
+	return err;
+}
+
+const struct command icp_seed_command = {
+	.name = "icp seed",
+	.synopsis = "-o IMAGE [OPTION...] SOURCE...",
+	.help = "Makes an image of what caches hold: each SOURCE is a file or a URL, '-' is standard\n"
+		"input, of one cache on its own: its cache digest, its store.log since the cache was\n"
+		"empty, or Squid's list of its objects. The image has all objects that any of them\n"
+		"has. A digest gives a classic image of hash squid, bit for bit; from the others the\n"
+		"kind can be chosen, cuckoo with slots of 64 bits by default, which can be fed. A URL\n"
+		"without a path gets the one that Squid has for what --from says.\n\n" FROM_HELP
+		"  --capacity N     leave room for N objects; twice as many as there are by default\n"
+		"  --kind K, --fpp P, --hash H, --seed TEXT and the shape of the kind, as for build\n"
+		"  --like IMAGE     take kind, geometry and seed from another image\n"
+		"  -o IMAGE         where to write; the old file stays until the new one is whole; kmod:NAME\n"
+		"                   is a filter of the kernel module\n"
+		"  -j, --json       describe the image as JSON, and what each SOURCE was\n"
+		"  -v, --verbose    describe the image, and what each SOURCE was, on stderr\n",
+	.run = run,
+};

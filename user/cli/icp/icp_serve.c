@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen icp serve: images as a cache digest, for Squids that run no Baleen. */
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/icp/digest_server.h"
+#include "cli/icp/icp_verbs.h"
+#include "util/duration.h"
+#include "util/signals.h"
+
+/* On this host, and none of the ports that Squid has. */
+#define DEFAULT_ADDRESS "127.0.0.1"
+#define DEFAULT_LISTEN "8129"
+#define DEFAULT_PAUSE_MS 500
+#define DEFAULT_MAX_AGE_S 60
+
+/* A Squid that hears nothing for longer gives the fetch up (read_timeout, 15 minutes). */
+#define MAX_PAUSE_MS 60000
+
+/* Of lists, which are built on the way; k is 4, so that is 10.6 bits a key. */
+#define LIST_FPP 0.01
+
+enum { OPTION_LISTEN = OPTION_OF_COMMAND, OPTION_PAUSE, OPTION_MAX_AGE };
+
+/**
+ * struct serve - what was asked for
+ * @server: how to serve
+ * @maker: of the digest
+ * @json: say what is served as JSON
+ */
+struct serve {
+	struct digest_server server;
+	struct digest_maker maker;
+	bool json;
+};
+
+/* --- addresses -------------------------------------------------------------------- */
+
+static bool parse_port(const char *text, u16 *port_be)
+{
+	char *end;
+	unsigned long port = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || port > 65535)
+		return false;
+	*port_be = htons(port);
+	return true;
+}
+
+static bool parse_host(const char *host, struct sockaddr_storage *address, u16 port_be)
+{
+	struct sockaddr_in6 *ip6 = (struct sockaddr_in6 *)address;
+	struct sockaddr_in *ip4 = (struct sockaddr_in *)address;
+	size_t length = strlen(host);
+	char inner[64];
+
+	memset(address, 0, sizeof(*address));
+	if (inet_pton(AF_INET, host, &ip4->sin_addr) == 1) {
+		ip4->sin_family = AF_INET;
+		ip4->sin_port = port_be;
+		return true;
+	}
+	if (length < 3 || length >= sizeof(inner) || *host != '[' || host[length - 1] != ']')
+		return false;
+	snprintf(inner, sizeof(inner), "%.*s", (int)length - 2, host + 1);
+	ip6->sin6_family = AF_INET6;
+	ip6->sin6_port = port_be;
+	return inet_pton(AF_INET6, inner, &ip6->sin6_addr) == 1;
+}
+
+/* [ADDRESS:]PORT, an IPv6 address in brackets. */
+static int take_listen(const char *text, struct sockaddr_storage *address)
+{
+	const char *colon = strrchr(text, ':');
+	char host[64] = DEFAULT_ADDRESS;
+	u16 port_be;
+
+	if (colon && colon - text < (ptrdiff_t)sizeof(host))
+		snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
+	if ((colon && colon - text >= (ptrdiff_t)sizeof(host)) ||
+	    !parse_port(colon ? colon + 1 : text, &port_be) || !parse_host(host, address, port_be))
+		return complain_usage(&icp_serve_command, "--listen '%s': not [ADDRESS:]PORT",
+				      text);
+	return 0;
+}
+
+/* --- options ---------------------------------------------------------------------- */
+
+static int take_pause(const char *text, u64 *pause_ms)
+{
+	if (!strcmp(text, "0") || !strcmp(text, "0s") || !strcmp(text, "0ms")) {
+		*pause_ms = 0;
+		return 0;
+	}
+	if (baleen_duration_parse(text, pause_ms) || *pause_ms > MAX_PAUSE_MS)
+		return complain_usage(&icp_serve_command,
+				      "--pause '%s': not a time such as 500ms, one minute at most",
+				      text);
+	return 0;
+}
+
+static int take_max_age(const char *text, u64 *max_age_s)
+{
+	u64 ms;
+
+	if (baleen_duration_parse(text, &ms) || ms < 1000)
+		return complain_usage(&icp_serve_command,
+				      "--max-age '%s': not a time such as 60s, one second at least",
+				      text);
+	*max_age_s = ms / 1000;
+	return 0;
+}
+
+static int parse(struct serve *serve, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "listen", required_argument, NULL, OPTION_LISTEN },
+		{ "pause", required_argument, NULL, OPTION_PAUSE },
+		{ "max-age", required_argument, NULL, OPTION_MAX_AGE },
+		{ "capacity", required_argument, NULL, OPTION_CAPACITY },
+		{ "fpp", required_argument, NULL, OPTION_FPP },
+		{ "json", no_argument, NULL, 'j' },
+		{ 0 },
+	};
+	struct digest_server *server = &serve->server;
+	int option, err = 0;
+
+	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1 && !err) {
+		switch (option) {
+		case OPTION_LISTEN: err = take_listen(optarg, &server->address); break;
+		case OPTION_PAUSE: err = take_pause(optarg, &server->pause_ms); break;
+		case OPTION_MAX_AGE: err = take_max_age(optarg, &server->max_age_s); break;
+		case 'j': serve->json = true; break;
+		default:
+			err = list_option_take(&icp_serve_command, &serve->maker.options, option,
+					       optarg);
+		}
+	}
+	if (err)
+		return err;
+	if (optind == argc)
+		return complain_usage(&icp_serve_command, "an IMAGE or DEV:NAME is missing");
+	if (!serve->maker.options.build.fpp)
+		return complain_usage(&icp_serve_command, "--fpp 0: a digest is never exact");
+	return 0;
+}
+
+/* --- serving ---------------------------------------------------------------------- */
+
+static json_t *describe(const char *url, const struct digest_document *document)
+{
+	const struct baleen_digest *digest = &document->digest;
+
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "url", url, "bits",
+			 (json_int_t)digest->mask_bytes * 8, "entries", (json_int_t)digest->count,
+			 "capacity", (json_int_t)digest->capacity, "bits_per_entry",
+			 (json_int_t)digest->bits_per_entry, "share", document->share);
+}
+
+/* One line when it listens, so that who starts it knows where, also of port 0. */
+static void on_ready(const struct digest_server *server, u32 port)
+{
+	const struct serve *serve = (const struct serve *)server;
+	const struct digest_document *document = serve->maker.now;
+	const struct baleen_digest *digest = &document->digest;
+	char url[128], bits[NUMBER_TEXT], count[NUMBER_TEXT], capacity[NUMBER_TEXT];
+	char address[DIGEST_ADDRESS_TEXT];
+
+	snprintf(url, sizeof(url), "http://%s" DIGEST_PATH,
+		 digest_address_text(server, port, address));
+	if (serve->json) {
+		json_t *json = describe(url, document);
+
+		json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+		putchar('\n');
+		json_decref(json);
+	} else {
+		printf("%s: %s entries in %s bits, %.1f %% of them set; its head says room for %s "
+		       "with %u bits each\n",
+		       url, format_count(digest->count, count),
+		       format_count(digest->mask_bytes * 8ull, bits), 100 * document->share,
+		       format_count(digest->capacity, capacity), digest->bits_per_entry);
+	}
+	fflush(stdout);
+}
+
+static void init(struct serve *serve)
+{
+	struct baleen_build_options *build = &serve->maker.options.build;
+
+	list_options_init(&serve->maker.options);
+	build->key_spec = BALEEN_KEY_SQUID;
+	build->kind = BALEEN_KIND_CLASSIC;
+	build->shape.hash = BALEEN_HASH_SQUID;
+	build->fpp = LIST_FPP;
+	take_listen(DEFAULT_LISTEN, &serve->server.address);
+	serve->server.pause_ms = DEFAULT_PAUSE_MS;
+	serve->server.max_age_s = DEFAULT_MAX_AGE_S;
+	serve->server.maker = &serve->maker;
+}
+
+static int run(int argc, char **argv)
+{
+	struct serve serve = { 0 };
+	int err;
+
+	init(&serve);
+	err = parse(&serve, argc, argv);
+	if (err)
+		return err;
+	signal(SIGPIPE, SIG_IGN);
+	serve.maker.paths = argv + optind;
+	serve.maker.n_paths = argc - optind;
+	err = digest_maker_start(&serve.maker);
+	if (!err) {
+		/* For good: the one that came would end the process as soon as it could. */
+		baleen_signals_hold(NULL);
+		err = digest_serve(&serve.server, on_ready);
+	}
+	digest_maker_stop(&serve.maker);
+	return err;
+}
+
+const struct command icp_serve_command = {
+	.name = "icp serve",
+	.synopsis = "[OPTION...] IMAGE|DEV:NAME...",
+	.help = "Serves images, live filters of siblings or lists of URLs, one over the other, as a\n"
+		"cache digest over HTTP until a signal ends it, for Squids with\n"
+		"`cache_peer ... digest-url=http://ADDRESS:PORT" DIGEST_PATH "`.\n"
+		"Images are classic or counting ones of hash squid and of one geometry. A file is read\n"
+		"again when it has changed; a damaged one leaves what was served before. The URL is\n"
+		"printed once it can be asked.\n\n"
+		"  --listen [ADDRESS:]PORT  where (127.0.0.1:8129); [::]:PORT is everywhere, PORT 0\n"
+		"                   any that is free\n"
+		"  --pause TIME     between the head of the digest and the rest (500ms): without one\n"
+		"                   Squid up to 7 reads it wrong, and finds next to nothing by it\n"
+		"  --max-age TIME   when Squid may ask again (60s); it waits five minutes all the same\n"
+		"  --fpp P          of lists: false positive rate (0.01)\n"
+		"  --capacity N     of lists: leave room for N URLs, so that they can grow\n"
+		"  -j, --json       print the URL and what is there as a line of JSON\n",
+	.run = run,
+};

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What stands where a verb of `baleen icp` says SOURCE. */
+#include "cli/ban/feed_progress.h"
+#include "cli/common/progress.h"
+#include "cli/icp/icp_source.h"
+#include "util/fetch.h"
+
+int take_from(const struct command *command, const char *argument, enum baleen_squid_from *from)
+{
+	if (!baleen_squid_from_parse(argument, from))
+		return 0;
+	return complain_usage(command, "--from '%s': not digest, log or objects", argument);
+}
+
+static int read_shown(const char *text, const struct baleen_squid_read *read,
+		      struct baleen_squid_source *source, struct baleen_error *error)
+{
+	int err;
+
+	if (baleen_fetch_is_url(text)) {
+		err = baleen_squid_source_read(text, read, source, error);
+		feed_progress_end();
+		return err;
+	}
+	progress_begin("reading");
+	err = baleen_squid_source_read(text, read, source, error);
+	progress_end();
+	return err;
+}
+
+int source_read(const char *text, enum baleen_squid_from from, bool is_verbose,
+		struct baleen_squid_source *source)
+{
+	struct baleen_squid_read read = {
+		.from = from,
+		.on_progress = feed_progress,
+		.data = (void *)text,
+	};
+	char found[BALEEN_SQUID_SOURCE_TEXT], name[BALEEN_FETCH_NAME];
+	const char *shown = text;
+	struct baleen_error error;
+
+	if (read_shown(text, &read, source, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	if (baleen_fetch_is_url(text))
+		shown = baleen_fetch_name(text, name);
+	if (is_verbose || source->log.n_bad)
+		complain("%s: %s", shown, baleen_squid_source_text(source, found));
+	return 0;
+}
+
+static void describe_log(json_t *json, const struct baleen_store_log *log)
+{
+	json_object_set_new(json, "lines", json_integer(log->n_lines));
+	json_object_set_new(json, "inserts", json_integer(log->n_inserts));
+	json_object_set_new(json, "deletes", json_integer(log->n_deletes));
+	json_object_set_new(json, "bad_lines", json_integer(log->n_bad));
+}
+
+json_t *describe_source(const char *text, const struct baleen_squid_source *source)
+{
+	char name[BALEEN_FETCH_NAME];
+	json_t *json = json_object();
+
+	if (baleen_fetch_is_url(text))
+		text = baleen_fetch_name(text, name);
+	json_object_set_new(json, "source", json_text(text));
+	json_object_set_new(json, "from", json_string(baleen_squid_from_name(source->from)));
+	switch (source->from) {
+	case BALEEN_SQUID_FROM_DIGEST:
+		json_object_set_new(json, "objects", json_integer(source->digest.count));
+		json_object_set_new(json, "capacity", json_integer(source->digest.capacity));
+		json_object_set_new(json, "bits_per_entry",
+				    json_integer(source->digest.bits_per_entry));
+		break;
+	case BALEEN_SQUID_FROM_LOG:
+		json_object_set_new(json, "objects", json_integer(source->set.n));
+		describe_log(json, &source->log);
+		break;
+	default:
+		json_object_set_new(json, "objects", json_integer(source->set.n));
+		json_object_set_new(json, "entries", json_integer(source->objects.n_entries));
+	}
+	return json;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Single entries as they are typed. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/open/entries.h"
+#include "util/duration.h"
+
+int entry_option_take(const struct command *command, struct entry_options *options, int option,
+		      const char *argument)
+{
+	switch (option) {
+	case OPTION_TTL:
+		if (baleen_duration_parse(argument, &options->ttl_ms))
+			return complain_usage(command, "--ttl '%s': not a time such as 30s, 1h or 2d",
+					      argument);
+		break;
+	case OPTION_ORIGIN: options->origin = argument; break;
+	case OPTION_REASON: options->reason = argument; break;
+	default: return -ENOENT;
+	}
+	options->is_ban = true;
+	return 0;
+}
+
+int entries_append(struct entries *entries, enum baleen_single_op op,
+		   const struct baleen_single *single)
+{
+	size_t room = entries->room ? 2 * entries->room : 64;
+	struct baleen_single_change *more;
+
+	if (entries->n == entries->room) {
+		more = reallocarray(entries->change, room, sizeof(*more));
+		if (!more) {
+			complain("%s", strerror(ENOMEM));
+			return EXIT_FAILED;
+		}
+		entries->change = more;
+		entries->room = room;
+	}
+	entries->change[entries->n++] =
+		(struct baleen_single_change){ .op = op, .single = *single };
+	return 0;
+}
+
+void entries_free(struct entries *entries)
+{
+	free(entries->change);
+	*entries = (struct entries){ 0 };
+}
+
+int entry_make(const char *text, u32 key_spec, const struct entry_options *options,
+	       struct baleen_single *single, bool *is_widened, struct baleen_error *error)
+{
+	const char *origin = options->origin ? options->origin : BALEEN_ORIGIN_MANUAL;
+	const char *reason = options->reason ? options->reason : "";
+	int err;
+
+	*single = (struct baleen_single){ .added_ms = baleen_now_ms() };
+	err = baleen_single_check(origin, reason, error);
+	if (!err)
+		err = baleen_single_parse(text, key_spec, options->is_ban, single, is_widened,
+					  error);
+	if (err)
+		return err;
+	strcpy(single->origin, origin);
+	strcpy(single->reason, reason);
+	if (options->ttl_ms)
+		single->expires_ms = single->added_ms + options->ttl_ms;
+	return 0;
+}
+
+const char *entry_refusal(const struct baleen_single_change *change, char *text)
+{
+	const struct baleen_withheld *withheld = &change->withheld;
+	const char *why = withheld->what;
+
+	switch (withheld->role) {
+	case BALEEN_WITHHELD_NEVER: why = "the never-drop list"; break;
+	case BALEEN_WITHHELD_PEER: why = "peer of a TCP session"; break;
+	default: break;
+	}
+	snprintf(text, ENTRY_REFUSAL, "%s is never dropped (%s)", withheld->key, why);
+	return text;
+}
+
+bool has_entries(const char *argument, char *device, const char **rule)
+{
+	struct baleen_state state;
+	int err;
+
+	if (!split_live(argument, device, IF_NAMESIZE, rule))
+		return false;
+	err = baleen_state_open(&state, device, 0, NULL);
+	if (!err)
+		baleen_state_close(&state);
+	/* One that cannot be opened must not be gone around. */
+	return err != -ENOENT;
+}
+
+int entries_rule(const char *device, const char *name, struct baleen_state_rule *rule)
+{
+	struct baleen_state_rules rules;
+	struct baleen_state state;
+	struct baleen_error error;
+	int index, err = baleen_state_open(&state, device, 0, &error);
+
+	if (!err) {
+		err = baleen_state_get_rules(&state, &rules, &error);
+		baleen_state_close(&state);
+	}
+	if (err) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	index = baleen_state_find_rule(&rules, name);
+	if (index < 0) {
+		complain("%s has no rule '%s': see 'baleen status %s'", device, name, device);
+		return EXIT_FAILED;
+	}
+	*rule = rules.rule[index];
+	return 0;
+}
+
+const char *format_expiry(u64 expires_ms, char *text)
+{
+	u64 now = baleen_now_ms();
+	char span[BALEEN_DURATION_TEXT];
+
+	if (!expires_ms)
+		return strcpy(text, "never");
+	format_span(expires_ms > now ? expires_ms - now : 1, span);
+	sprintf(text, "in %s", span);
+	return text;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Single entries as they are typed: keys with an origin, a reason and an end.
+ */
+#ifndef BALEEN_CLI_ENTRIES_H
+#define BALEEN_CLI_ENTRIES_H
+
+#include "cli/open/device_session.h"
+
+/**
+ * struct entry_options - what is said of entries beside their keys
+ * @origin: who has them; NULL when it was not said
+ * @reason: why; NULL for none
+ * @ttl_ms: how long; 0 for ever
+ * @is_ban: a lone IPv6 address stands for its /64
+ */
+struct entry_options {
+	const char *origin;
+	const char *reason;
+	u64 ttl_ms;
+	bool is_ban;
+};
+
+enum entry_option {
+	OPTION_TTL = 0x200,
+	OPTION_ORIGIN,
+	OPTION_REASON,
+};
+
+#define ENTRY_OPTIONS                                            \
+	{ "ttl", required_argument, NULL, OPTION_TTL },          \
+		{ "origin", required_argument, NULL, OPTION_ORIGIN }, \
+	{                                                        \
+		"reason", required_argument, NULL, OPTION_REASON \
+	}
+
+#define ENTRY_OPTIONS_HELP                                                                      \
+	"  --ttl TIME       the entries end after TIME: 30s, 10m, 1h30m, 2d; adding one again\n" \
+	"                   begins it anew\n"                                                   \
+	"  --origin NAME    who has them, such as fail2ban; without it manual\n"                \
+	"  --reason TEXT    why, for 'baleen why'\n"                                            \
+	"With one of these three a lone IPv6 address stands for its /64; say /128 for less.\n"
+
+/* Takes one of them; 0, EXIT_USAGE after a message, or -ENOENT when the code is none. */
+int entry_option_take(const struct command *command, struct entry_options *options, int option,
+		      const char *argument);
+
+/**
+ * struct entries - changes of a rule's single entries, to be made together
+ * @change: the changes
+ * @n: how many
+ * @room: allocated
+ * @n_widened: of them, lone IPv6 addresses that stand for their /64
+ */
+struct entries {
+	struct baleen_single_change *change;
+	size_t n, room;
+	u64 n_widened;
+};
+
+/* Appends a change; 0, or EXIT_FAILED after a message when there is no memory. */
+int entries_append(struct entries *entries, enum baleen_single_op op,
+		   const struct baleen_single *single);
+void entries_free(struct entries *entries);
+
+/* Makes the single entry of a key; 0, or -EINVAL with an error. */
+int entry_make(const char *text, u32 key_spec, const struct entry_options *options,
+	       struct baleen_single *single, bool *is_widened, struct baleen_error *error);
+
+/* Why a key was not added, into at least ENTRY_REFUSAL bytes; returns @text. */
+#define ENTRY_REFUSAL 512
+const char *entry_refusal(const struct baleen_single_change *change, char *text);
+
+/* Does this stand for a live rule whose device has a state? Splits it then. */
+bool has_entries(const char *argument, char *device, const char **rule);
+
+/* Opens the state of a rule for reading, to know its keys; 0, or EXIT_FAILED after a
+ * message.
+ */
+int entries_rule(const char *device, const char *name, struct baleen_state_rule *rule);
+
+/* "in 59m59s" or "never", into at least BALEEN_DURATION_TEXT + 8 bytes; returns @text. */
+const char *format_expiry(u64 expires_ms, char *text);
+
+#endif /* BALEEN_CLI_ENTRIES_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The rules of a device in the kernel module, as commands change them.
+ */
+#ifndef BALEEN_CLI_KMOD_DEVICE_H
+#define BALEEN_CLI_KMOD_DEVICE_H
+
+#include "cli/open/kmod_filter.h"
+#include "cli/open/rules.h"
+#include "kmod/kmod_rules.h"
+#include "list/list_combine.h"
+
+/* Are the rules of this device the module's? Not when XDP filters there, too. */
+bool is_kmod_device(const char *device);
+
+/**
+ * struct kmod_edit - a change of the rules of a device
+ * @edit: edits what the device has; 0, or EXIT_FAILED after a message. Called again
+ *        when another command was faster
+ * @data: for @edit
+ * @rules: where rules with a filter come from; may be NULL
+ * @is_unguarded: also when this host would cut itself off
+ * @after: the ruleset that was put on
+ */
+struct kmod_edit {
+	int (*edit)(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
+		    const void *data);
+	const void *data;
+	const struct rules *rules;
+	bool is_unguarded;
+	struct baleen_ruleset after;
+};
+
+/* Makes the change, in one step; 0, or EXIT_FAILED after a message. */
+int kmod_device_edit(const char *device, struct kmod_edit *edit);
+
+/* Opens the filter that a rule asks, also one with a name; 0, or EXIT_FAILED after a
+ * message.
+ */
+int kmod_rule_open(struct kmod_filter *kmod, const char *argument, const char *device,
+		   const char *rule, bool for_writing);
+
+/* Rules of the module have no events; EXIT_FAILED after a message when some are
+ * asked for.
+ */
+int kmod_refuse_sampling(const char *device, const struct baleen_ruleset *ruleset);
+
+/* guard_change() of a filter of the module, for every device of this network namespace
+ * whose rules ask it.
+ */
+int kmod_guard_change(const struct kmod_filter *kmod, const struct baleen_filter *delta,
+		      enum baleen_set_op op);
+
+/* The same of another image in its place. */
+int kmod_guard_image(const struct kmod_filter *kmod, const struct baleen_filter *filter);
+
+#endif /* BALEEN_CLI_KMOD_DEVICE_H */

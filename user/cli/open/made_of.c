@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What a rule is made of, for status. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/open/made_of.h"
+#include "deploy/confirm.h"
+#include "state/entries.h"
+#include "state/feeds.h"
+#include "util/duration.h"
+
+#define TIME_TEXT 32
+
+static const char *format_time(u64 ms, char *text)
+{
+	time_t seconds = ms / 1000;
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	strftime(text, TIME_TEXT, "%Y-%m-%d %H:%M", &local);
+	return text;
+}
+
+/* --- text ------------------------------------------------------------------ */
+
+struct summary {
+	u32 n_feeds;
+	u64 oldest_ms;
+	u32 n_origins;
+	u64 n_entries;
+	char origins[160];
+};
+
+static int add_feed(const struct baleen_feed *feed, void *data)
+{
+	struct summary *summary = data;
+
+	summary->n_feeds++;
+	if (!summary->oldest_ms || feed->received_ms < summary->oldest_ms)
+		summary->oldest_ms = feed->received_ms;
+	return 0;
+}
+
+static int add_origin(const char *origin, u64 n, void *data)
+{
+	struct summary *summary = data;
+	size_t used = strlen(summary->origins);
+
+	summary->n_entries += n;
+	snprintf(summary->origins + used, sizeof(summary->origins) - used, "%s%s %llu",
+		 summary->n_origins++ ? ", " : "", origin, (unsigned long long)n);
+	return 0;
+}
+
+static int print_failure(const struct baleen_feed *feed, void *data)
+{
+	char when[TIME_TEXT];
+
+	if (!feed->n_failures)
+		return 0;
+	printf("        feed %s FAILED %u time%s: %s; ", baleen_feed_name(feed), feed->n_failures,
+	       feed->n_failures == 1 ? "" : "s", feed->failure);
+	if (feed->received_ms)
+		printf("that of %s stays\n", format_time(feed->received_ms, when));
+	else
+		puts("there never was a good one");
+	return 0;
+}
+
+void print_made_of(const struct baleen_state *state, const char *rule)
+{
+	struct summary summary = { 0 };
+	char when[TIME_TEXT], n[NUMBER_TEXT];
+
+	if (baleen_feeds_each(state, rule, add_feed, &summary, NULL) ||
+	    baleen_singles_origins(state, rule, add_origin, &summary, NULL))
+		return;
+	if (summary.n_feeds || summary.n_entries)
+		printf("        made of %u feed%s", summary.n_feeds, summary.n_feeds == 1 ? "" : "s");
+	if (summary.oldest_ms)
+		printf(" (%s%s)", summary.n_feeds > 1 ? "oldest " : "",
+		       format_time(summary.oldest_ms, when));
+	if (summary.n_entries)
+		printf(", %s single entr%s (%s)", format_count(summary.n_entries, n),
+		       summary.n_entries == 1 ? "y" : "ies", summary.origins);
+	if (summary.n_feeds || summary.n_entries)
+		putchar('\n');
+	baleen_feeds_each(state, rule, print_failure, NULL, NULL);
+}
+
+void print_confirm(const struct baleen_state *state, const char *device)
+{
+	u64 deadline_ms = state->is_kept ? baleen_confirm_deadline(device) : 0;
+	u64 now_ms = baleen_now_ms();
+	char left[BALEEN_DURATION_TEXT];
+
+	if (deadline_ms)
+		printf("  back to what was in %s, unless 'baleen confirm %s'\n",
+		       format_span(deadline_ms > now_ms ? deadline_ms - now_ms : 0, left), device);
+}
+
+/* --- JSON ------------------------------------------------------------------ */
+
+static int describe_feed(const struct baleen_feed *feed, void *feeds)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "feed", json_text(baleen_feed_name(feed)));
+	json_object_set_new(json, "entries", json_integer(feed->n_entries));
+	json_object_set_new(json, "received_ms", json_integer(feed->received_ms));
+	json_object_set_new(json, "confirmed_ms", json_integer(feed->confirmed_ms));
+	json_object_set_new(json, "failures", json_integer(feed->n_failures));
+	json_object_set_new(json, "failure",
+			    feed->n_failures ? json_text(feed->failure) : json_null());
+	json_array_append_new(feeds, json);
+	return 0;
+}
+
+static int describe_origin(const char *origin, u64 n, void *origins)
+{
+	json_object_set_new(origins, origin, json_integer(n));
+	return 0;
+}
+
+void describe_made_of(const struct baleen_state *state, const char *rule, json_t *json)
+{
+	json_t *feeds = json_array(), *origins = json_object();
+
+	baleen_feeds_each(state, rule, describe_feed, feeds, NULL);
+	baleen_singles_origins(state, rule, describe_origin, origins, NULL);
+	json_object_set_new(json, "feeds", feeds);
+	json_object_set_new(json, "origins", origins);
+}
+
+void describe_state(const struct baleen_state *state, const char *device, json_t *json)
+{
+	u64 deadline_ms = state->is_kept ? baleen_confirm_deadline(device) : 0;
+	char *applied = NULL;
+
+	baleen_state_get_text(state, "applied", &applied);
+	json_object_set_new(json, "made_of",
+			    json_pack("{s:o, s:b, s:o, s:o}", "path", json_text(state->path),
+				      "kept", state->is_kept, "applied",
+				      applied ? json_integer(atoll(applied)) : json_null(),
+				      "confirm_until_ms",
+				      deadline_ms ? json_integer(deadline_ms) : json_null()));
+	free(applied);
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Rules as they are typed. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/common/describe.h"
+#include "cli/open/rules.h"
+#include "net/device.h"
+#include "xdp/qualifiers.h"
+
+/* The IMAGE that lists every address. */
+static const char any[] = "any";
+
+/* NAME=IMAGE, where NAME has no slash; otherwise the name of the file. */
+static const char *split_name(const char *argument, const char **path, char *name)
+{
+	const char *equals = strchr(argument, '=');
+	const char *slash = strchr(argument, '/');
+	char device[IF_NAMESIZE];
+	const char *rule;
+
+	*path = argument;
+	if (equals && (!slash || equals < slash)) {
+		*path = equals + 1;
+		if ((size_t)(equals - argument) >= BALEEN_NAME_BYTES)
+			return "a rule's name has at most 31 characters";
+		memcpy(name, argument, equals - argument);
+		name[equals - argument] = '\0';
+		return baleen_rule_name_check(name);
+	}
+	if (split_kmod(argument, &rule) || split_live(argument, device, sizeof(device), &rule)) {
+		snprintf(name, BALEEN_NAME_BYTES, "%s", rule);
+		return baleen_rule_name_check(name);
+	}
+	return rule_name_from_path(argument, name);
+}
+
+/* --- arguments ------------------------------------------------------------ */
+
+static int complain_of_value(const struct command *command, const char *word)
+{
+	return complain_usage(command, "%s: its value is missing", word);
+}
+
+int rules_add(const struct command *command, struct rules *rules, u32 action, const char *argument)
+{
+	struct rule_argument *rule = &rules->rule[rules->n];
+	const char *reason;
+
+	if (rules->word)
+		return complain_of_value(command, rules->word);
+	if (rules->n == BALEEN_MAX_RULES)
+		return complain_usage(command, "more than %d rules", BALEEN_MAX_RULES);
+	*rule = (struct rule_argument){ .argument = argument, .action = action };
+	reason = split_name(argument, &rule->path, rule->name);
+	if (reason)
+		return complain_usage(command, "'%s': %s", argument, reason);
+	if (!*rule->path)
+		return complain_usage(command, "'%s': no file after the name", argument);
+	for (u32 i = 0; i < rules->n; i++)
+		if (!strcmp(rules->rule[i].name, rule->name))
+			return complain_usage(command, "two rules are called '%s': say NAME=%s",
+					      rule->name, rule->path);
+	rules->n++;
+	return 0;
+}
+
+int rules_option_take(const struct command *command, struct rules *rules, int option,
+		      const char *argument)
+{
+	switch (option) {
+	case OPTION_ALLOW: return rules_add(command, rules, BALEEN_ACTION_ALLOW, argument);
+	case OPTION_DROP: return rules_add(command, rules, BALEEN_ACTION_DROP, argument);
+	case OPTION_COUNT: return rules_add(command, rules, BALEEN_ACTION_COUNT, argument);
+	default: return -ENOENT;
+	}
+}
+
+static int add_qualifier(const struct command *command, struct rule_argument *rule,
+			 const char *word, const char *value)
+{
+	struct baleen_error error;
+
+	if (baleen_qualifier_add(&rule->qualifiers, word, value, &error))
+		return complain_usage(command, "rule '%s': %s", rule->name, error.text);
+	return 0;
+}
+
+int rules_word_take(const struct command *command, struct rules *rules, const char *word)
+{
+	struct rule_argument *last;
+	const char *begun = rules->word;
+	int takes;
+
+	if (!rules->n)
+		return -ENOENT;
+	last = &rules->rule[rules->n - 1];
+	if (begun) {
+		rules->word = NULL;
+		return add_qualifier(command, last, begun, word);
+	}
+	takes = baleen_qualifier_takes(word);
+	if (takes < 0)
+		return -ENOENT;
+	if (!takes)
+		return add_qualifier(command, last, word, NULL);
+	rules->word = word;
+	return 0;
+}
+
+int rules_check(const struct command *command, const struct rules *rules)
+{
+	struct baleen_error error;
+
+	if (rules->word)
+		return complain_of_value(command, rules->word);
+	for (u32 i = 0; i < rules->n; i++)
+		if (baleen_qualifiers_check(&rules->rule[i].qualifiers, &error))
+			return complain_usage(command, "rule '%s': %s", rules->rule[i].name,
+					      error.text);
+	return 0;
+}
+
+/* --- images --------------------------------------------------------------- */
+
+/* The list is read like any other, so it is built like any other. */
+static int read_any(struct baleen_list *list, struct baleen_error *error)
+{
+	static const char lines[] = "0.0.0.0/0\n::/0\n";
+	const struct baleen_list_reader reader = { 0 };
+	int fd = memfd_create("baleen-any", MFD_CLOEXEC);
+	int err;
+
+	if (fd < 0 || pwrite(fd, lines, strlen(lines), 0) != (ssize_t)strlen(lines))
+		err = baleen_fail(error, errno, "memfd: %m");
+	else
+		err = baleen_list_read(list, fd, any, &reader, error);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int open_any(struct input *input)
+{
+	const struct baleen_build_options options = { .kind = BALEEN_KIND_CUCKOO,
+						      .key_spec = BALEEN_KEY_SRC };
+	struct baleen_list list = { .key_spec = options.key_spec };
+	struct baleen_error error;
+	int err;
+
+	*input = (struct input){ .path = any };
+	err = read_any(&list, &error);
+	if (!err && baleen_list_finish(&list))
+		err = baleen_fail(&error, ENOMEM, "no memory");
+	if (!err)
+		err = baleen_build(&list, &options, &input->filter, &error);
+	baleen_list_free(&list);
+	if (err)
+		complain("%s: %s", any, error.text);
+	return err ? EXIT_FAILED : 0;
+}
+
+int rules_open(struct rules *rules, struct list_options *options)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < rules->n && !err; i++) {
+		struct rule_argument *rule = &rules->rule[i];
+
+		err = strcmp(rule->path, any) ? input_open(&rule->input, rule->path, options) :
+						open_any(&rule->input);
+	}
+	return err ? EXIT_FAILED : 0;
+}
+
+/* Rules of XDP have copies of the module's filters, those of the module ask them. */
+void rules_share(const struct rule_argument *argument, struct baleen_ruleset_rule *rule)
+{
+	const char *shared;
+
+	if (!split_kmod(argument->path, &shared))
+		shared = "";
+	snprintf(rule->shared, sizeof(rule->shared), "%s", shared);
+}
+
+int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 place)
+{
+	struct baleen_error error;
+
+	for (u32 i = 0; i < rules->n; i++) {
+		const struct rule_argument *argument = &rules->rule[i];
+		struct baleen_ruleset_rule rule = { .action = argument->action,
+						    .qualifiers = argument->qualifiers,
+						    .filter = &argument->input.filter,
+						    .live = BALEEN_RULE_NEW };
+
+		memcpy(rule.name, argument->name, sizeof(rule.name));
+		rules_share(argument, &rule);
+		if (baleen_ruleset_insert(ruleset, place + i, &rule, &error)) {
+			complain("%s", error.text);
+			return EXIT_FAILED;
+		}
+	}
+	return 0;
+}
+
+const struct rule_argument *rules_find(const struct rules *rules,
+				       const struct baleen_ruleset_rule *rule)
+{
+	for (u32 i = 0; i < rules->n; i++)
+		if (rule->filter == &rules->rule[i].input.filter)
+			return &rules->rule[i];
+	return NULL;
+}
+
+/* --- warnings ------------------------------------------------------------- */
+
+bool is_any_argument(const struct rule_argument *argument)
+{
+	return argument && !strcmp(argument->path, any);
+}
+
+static bool is_unqualified(const struct baleen_ruleset_rule *rule)
+{
+	static const struct baleen_qualifiers none;
+
+	return !memcmp(&rule->qualifiers, &none, sizeof(none));
+}
+
+/* Live rules do not tell what they were made of. */
+static bool is_same_image(const struct rule_argument *a, const struct rule_argument *b)
+{
+	return a && b && !strcmp(a->path, b->path) && strcmp(a->path, "-");
+}
+
+static bool hides(const struct rules *rules, const struct baleen_ruleset_rule *earlier,
+		  const struct baleen_ruleset_rule *rule)
+{
+	const struct rule_argument *from = rules_find(rules, earlier);
+
+	if (earlier->action == BALEEN_ACTION_COUNT)
+		return false;
+	if (is_unqualified(earlier))
+		return is_any_argument(from) || is_same_image(from, rules_find(rules, rule));
+	return is_same_image(from, rules_find(rules, rule)) &&
+	       !memcmp(&earlier->qualifiers, &rule->qualifiers, sizeof(rule->qualifiers));
+}
+
+static void warn_if_hidden(const struct rules *rules, const struct baleen_ruleset *ruleset,
+			   u32 place)
+{
+	const struct baleen_ruleset_rule *rule = &ruleset->rule[place];
+
+	for (u32 i = 0; i < place; i++) {
+		if (!hides(rules, &ruleset->rule[i], rule))
+			continue;
+		complain("warning: rule '%s' can never match: rule '%s' before it lists %s",
+			 rule->name, ruleset->rule[i].name,
+			 is_any_argument(rules_find(rules, &ruleset->rule[i])) ? "every address" :
+										 "the same");
+		return;
+	}
+}
+
+static void warn_if_dead(const struct rules *rules, const struct baleen_ruleset *ruleset, u32 place)
+{
+	const struct rule_argument *argument = rules_find(rules, &ruleset->rule[place]);
+
+	if (argument && !argument->input.filter.image.n_entries)
+		complain("warning: rule '%s' can never match: it is empty", argument->name);
+	else
+		warn_if_hidden(rules, ruleset, place);
+}
+
+static void warn_of_vlan(const struct rule_argument *rule, const char *device)
+{
+	if (rule->qualifiers.has_vlan && baleen_device_strips_tags(device))
+		complain("warning: rule '%s' may never match: %s takes VLAN tags off before the "
+			 "filter sees them; 'ethtool -K %s rxvlan off' mends it",
+			 rule->name, device, device);
+}
+
+void rules_warn_dead(const struct rules *rules, const struct baleen_ruleset *ruleset)
+{
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		warn_if_dead(rules, ruleset, i);
+}
+
+void rules_warn_vlan(const struct rules *rules, const char *device)
+{
+	for (u32 i = 0; i < rules->n; i++)
+		warn_of_vlan(&rules->rule[i], device);
+}
+
+void rules_close(struct rules *rules)
+{
+	for (u32 i = 0; i < rules->n; i++)
+		input_close(&rules->rule[i].input);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Rules as they are typed: --drop [NAME=]IMAGE and the qualifiers behind it.
+ */
+#ifndef BALEEN_CLI_RULES_H
+#define BALEEN_CLI_RULES_H
+
+#include "cli/open/filter_ref.h"
+#include "xdp/ruleset.h"
+
+/**
+ * struct rule_argument - one --allow, --drop or --count
+ * @argument: [NAME=]IMAGE as typed
+ * @path: its IMAGE part
+ * @name: the rule's
+ * @action: enum baleen_action
+ * @qualifiers: the words behind it
+ * @input: opened by rules_open()
+ */
+struct rule_argument {
+	const char *argument;
+	const char *path;
+	char name[BALEEN_NAME_BYTES];
+	u32 action;
+	struct baleen_qualifiers qualifiers;
+	struct input input;
+};
+
+/**
+ * struct rules - all of them
+ * @n: how many
+ * @rule: in the order typed
+ * @word: a qualifier whose value is still to come, or NULL
+ */
+struct rules {
+	u32 n;
+	struct rule_argument rule[BALEEN_MAX_RULES];
+	const char *word;
+};
+
+/* Codes of the options of commands that take rules. */
+enum rule_option {
+	OPTION_ALLOW = OPTION_OF_COMMAND,
+	OPTION_DROP,
+	OPTION_COUNT,
+	OPTION_OF_RULE_COMMAND, /* a command's own options start here */
+};
+
+/* Entries for getopt_long(); its short options start with '-', so that words
+ * come in their order, as the code 1.
+ */
+#define RULE_OPTIONS                                              \
+	{ "allow", required_argument, NULL, OPTION_ALLOW },       \
+		{ "drop", required_argument, NULL, OPTION_DROP }, \
+	{                                                         \
+		"count", required_argument, NULL, OPTION_COUNT    \
+	}
+
+#define RULE_OPTIONS_HELP                                                                    \
+	"  --drop IMAGE     drop what IMAGE lists\n"                                         \
+	"  --allow IMAGE    let pass what IMAGE lists; later rules are not asked\n"          \
+	"  --count IMAGE    only count what IMAGE lists; later rules are asked\n"            \
+	"IMAGE 'any' lists every address. Words behind a rule restrict it to packets with\n" \
+	"  proto P          this protocol, by name or number\n"                              \
+	"  dport A,B-C      one of these destination ports, 8 ports and ranges at most\n"    \
+	"  tcp-syn          a TCP connection that is opened; established ones go on\n"       \
+	"  vlan N           this VLAN as the outermost\n"
+
+/* Takes one --allow, --drop or --count; 0, or EXIT_USAGE after a message. */
+int rules_add(const struct command *command, struct rules *rules, u32 action, const char *argument);
+
+/* RULE_OPTIONS by code: 0, EXIT_USAGE after a message, or -ENOENT when the code
+ * is none of them.
+ */
+int rules_option_take(const struct command *command, struct rules *rules, int option,
+		      const char *argument);
+
+/* Takes a word, if it is a qualifier of the last rule or the value of one: 0,
+ * EXIT_USAGE after a message, or -ENOENT when it is neither.
+ */
+int rules_word_take(const struct command *command, struct rules *rules, const char *word);
+
+/* What can be said of the rules when all are typed; 0, or EXIT_USAGE after a
+ * message.
+ */
+int rules_check(const struct command *command, const struct rules *rules);
+
+/* Opens every rule's image; 0, or EXIT_FAILED after a message. */
+int rules_open(struct rules *rules, struct list_options *options);
+
+/* Puts the rules into a ruleset, from @place on; 0, or EXIT_FAILED after a
+ * message. The ruleset refers to their filters.
+ */
+int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 place);
+
+/* Has the rule of a ruleset ask the filter of the module that is typed as kmod:NAME,
+ * if it is.
+ */
+void rules_share(const struct rule_argument *argument, struct baleen_ruleset_rule *rule);
+
+/* The argument that a rule of a ruleset came from, or NULL. */
+const struct rule_argument *rules_find(const struct rules *rules,
+				       const struct baleen_ruleset_rule *rule);
+
+/* Is it 'any', every address? */
+bool is_any_argument(const struct rule_argument *argument);
+
+/* Warns of rules that can never match, as far as the arguments tell. */
+void rules_warn_dead(const struct rules *rules, const struct baleen_ruleset *ruleset);
+
+/* Warns when a rule from the arguments asks for a VLAN that the device hides. */
+void rules_warn_vlan(const struct rules *rules, const char *device);
+
+void rules_close(struct rules *rules);
+
+#endif /* BALEEN_CLI_RULES_H */
