@@ -68,8 +68,11 @@ bad_paths()
 			[ ! -d "$root/${path%%/*}" ] || known=yes
 		done
 		[[ -z $known && ! $path =~ \.(c|h|sh|md)$ ]] || echo "$path"
-	done < <(code "$1" | grep -oE '(^|[ (])[a-z_]+/[][A-Za-z0-9_.*/-]+' | tr -d ' (' |
+	done < <(code "$1" | grep -oE '(^|[ (])[a-z_.]+/[][A-Za-z0-9_.*/-]+' | tr -d ' (' |
 		sed 's/[.]$//' | grep -v '^build/' | sort -u)
+	while read -r path; do
+		find bpf include kmod user tests -name "$path" | grep -q . || echo "$path"
+	done < <(code "$1" | grep -xE '[a-z0-9_-]+\.(c|h|sh|bash)' | sort -u)
 }
 
 # bad_functions FILE: each `function()` is in the files that its line names, or, where it
@@ -95,8 +98,8 @@ bad_targets()
 {
 	local target
 
-	code "$1" | grep -oE '(^|[;&] )make [a-z-]+' | sed 's/.*make //' | sort -u |
-		while read -r target; do
+	code "$1" | sed 's/#.*//; s/[;&]\+/\n/g' | sed -n 's/^ *make //p' | tr ' ' '\n' |
+		grep -vE '^$|^-|=' | sort -u | while read -r target; do
 			grep -qE "^([a-z-]+ )*$target( [a-z-]+)*:( |$)" Makefile || echo "$target"
 		done
 }
