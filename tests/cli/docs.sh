@@ -54,6 +54,8 @@ bad_links()
 
 # A path in a text is of the repository, or of one of these directories.
 ROOTS=(. user/lib user/cli)
+NAMES=$(find bpf include kmod user tests -type f -printf '%f\n' | sort -u)
+CALLS=$(grep -rhoE '\<[a-z_][a-z_0-9]*\(' --include='*.[ch]' include bpf kmod user tests | sort -u)
 
 # bad_paths FILE: names of files and directories that are nowhere. Other words with a
 # slash begin with no directory and end in no suffix of ours.
@@ -70,9 +72,7 @@ bad_paths()
 		[[ -z $known && ! $path =~ \.(c|h|sh|md)$ ]] || echo "$path"
 	done < <(code "$1" | grep -oE '(^|[ (])[a-z_.]+/[][A-Za-z0-9_.*/-]+' | tr -d ' (' |
 		sed 's/[.]$//' | grep -v '^build/' | sort -u)
-	while read -r path; do
-		find bpf include kmod user tests -name "$path" | grep -q . || echo "$path"
-	done < <(code "$1" | grep -xE '[a-z0-9_-]+\.(c|h|sh|bash)' | sort -u)
+	code "$1" | grep -xE '[a-z0-9_-]+\.(c|h|sh|bash)' | sort -u | grep -vxF "$NAMES"
 }
 
 # bad_functions FILE: each `function()` is in the files that its line names, or, where it
@@ -87,10 +87,13 @@ bad_functions()
 		# shellcheck disable=SC2013 # words
 		for function in $(grep -oE '`[a-z_0-9]+\(\)`' <<<"$line" | tr -d '`()'); do
 			# shellcheck disable=SC2086 # words
-			grep -rqE "\<$function\(" --include='*.[ch]' \
-				${files:-include bpf kmod user tests} || echo "$function() ${files//$'\n'/ }"
+			if [ -n "$files" ]; then
+				grep -qE "\<$function\(" $files
+			else
+				grep -qxF "$function(" <<<"$CALLS"
+			fi || echo "$function() ${files//$'\n'/ }"
 		done
-	done < <(text "$1")
+	done < <(text "$1" | grep '()`')
 }
 
 # bad_targets FILE: of `make TARGET`
@@ -116,17 +119,13 @@ bad_pages()
 }
 
 COMMANDS=$("$BALEEN" help | sed -n 's/^  baleen \([a-z]*\) .*/\1/p' | sort -u)
-declare -A HELP
+# Of each command its options, with a blank before and behind each.
+declare -A OPTIONS
 for command in $COMMANDS "icp "{attach,status,detach,seed,resync,serve}; do
 	# shellcheck disable=SC2086 # words
-	HELP[$command]=$("$BALEEN" help $command)
+	OPTIONS[$command]=" $("$BALEEN" help $command | grep -oE -- '(^|[][ |,{])--?[a-zA-Z][a-z0-9-]*' |
+		sed 's/^[^-]//' | sort -u | paste -s -d ' ') "
 done
-
-# has_option OPTION HELP...: a help tells of it
-has_option()
-{
-	grep -qE -- "(^|[][ |,{])$1([][ |,}=]|\$)" <<<"${*:2}"
-}
 
 # bad_options FILE: `baleen COMMAND ... --option`, with or without the first word, and a
 # lone `--option`, which some command must have
@@ -138,7 +137,7 @@ bad_options()
 		case $line in
 		"baleen "*) line=${line#baleen } ;;
 		--*)
-			has_option "${line%%[ =]*}" "${HELP[@]}" || echo "$line"
+			[[ ${OPTIONS[*]} == *" ${line%%[ =]*} "* ]] || echo "$line"
 			continue
 			;;
 		esac
@@ -149,7 +148,7 @@ bad_options()
 		fi
 		# shellcheck disable=SC2013 # words
 		for option in $(grep -oE -- ' (--[a-z-]+|-[a-z])\>' <<<"$rest"); do
-			has_option "$option" "${HELP[$command]-}" || echo "$command: $option"
+			[[ ${OPTIONS[$command]-} == *" $option "* ]] || echo "$command: $option"
 		done
 	done < <(code "$1" | sed "s/[^\\\\]#.*//; s/\"[^\"]*\"/TEXT/g; s/'[^']*'/TEXT/g; s/^# //" |
 		sed 's/ *\(&&\|[|;]\) */\n/g' | sed 's/^ *//; s/^nsenter .* -- //; s/^nsenter [^ ]* //')
