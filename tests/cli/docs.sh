@@ -75,25 +75,35 @@ bad_paths()
 	code "$1" | grep -xE '[a-z0-9_-]+\.(c|h|sh|bash)' | sort -u | grep -vxF "$NAMES"
 }
 
-# bad_functions FILE: each `function()` is in the files that its line names, or, where it
-# names none, somewhere in the sources
+# functions FILE: `SOURCE FUNCTION`, a line each: the last source that a paragraph, an item
+# or a row names before it; `-` when there is none
+functions()
+{
+	text "$1" | awk '
+		/^ *$/ || /^[|]/ || /^ *(-|[0-9]+[.]) / { source = "-" }
+		{
+			while (match($0, /`[^`]+`/)) {
+				word = substr($0, RSTART + 1, RLENGTH - 2)
+				$0 = substr($0, RSTART + RLENGTH)
+				if (word ~ /^[a-z_]+\/[A-Za-z0-9_.\/]+[.][ch]$/)
+					source = word
+				else if (word ~ /^[a-z_0-9]+\(\)$/)
+					print source, substr(word, 1, length(word) - 2)
+			}
+		}'
+}
+
+# bad_functions FILE: each is in its source, or, where none is named, in any of them
 bad_functions()
 {
-	local line function files
+	local source function root
 
-	while read -r line; do
-		files=$(grep -oE '`[a-z_]+/[A-Za-z0-9_./]+\.[ch]`' <<<"$line" | tr -d '`' |
-			while read -r file; do ls "$file" "user/lib/$file" "user/cli/$file" 2>/dev/null; done)
-		# shellcheck disable=SC2013 # words
-		for function in $(grep -oE '`[a-z_0-9]+\(\)`' <<<"$line" | tr -d '`()'); do
-			# shellcheck disable=SC2086 # words
-			if [ -n "$files" ]; then
-				grep -qE "\<$function\(" $files
-			else
-				grep -qxF "$function(" <<<"$CALLS"
-			fi || echo "$function() ${files//$'\n'/ }"
+	while read -r source function; do
+		for root in "${ROOTS[@]}"; do
+			[ ! -f "$root/$source" ] || ! grep -qE "\<$function\(" "$root/$source" || continue 2
 		done
-	done < <(text "$1" | grep '()`')
+		[[ $source == - && $'\n'$CALLS$'\n' == *$'\n'"$function("$'\n'* ]] || echo "$source: $function()"
+	done < <(functions "$1")
 }
 
 # bad_targets FILE: of `make TARGET`
