@@ -137,6 +137,9 @@ tests_all() { [ "${TEST_ALL-}" = 1 ]; }
 # pick SOME ALL: the second in `make check-all`, else the first
 pick() { tests_all && echo "$2" || echo "$1"; }
 
+# sampled WHAT N OF: says how many of how many were tried
+sampled() { echo "# $1: $2 of $3 tried"; }
+
 # is_sample N OF EVERY: whether to try the Nth of OF: the first, the last and each EVERYth,
 # or any
 is_sample() { tests_all || [ "$1" -eq 1 ] || [ "$1" -eq "$2" ] || [ $(($1 % $3)) -eq 0 ]; }

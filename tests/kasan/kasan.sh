@@ -20,4 +20,4 @@ make -s kmod KDIR="$(tests/vm/fetch headers kasan)" >build/kasan/module.log 2>&1
 # know among its arguments is the environment of the script.
 export KMOD_KERNELS=kasan VM_ARGUMENTS="lpj=10000000 PROGRAM_TIMEOUT=1500" VM_MEMORY=4096 VM_TIMEOUT=3000
 export FUZZ_SECONDS=${FUZZ_SECONDS:-60} TEST_TIMEOUT=3600 TEST_JOBS=1
-tests/run kasan
+tests/run --all kasan

@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 files=(tests/lib.sh tests/kernels/lib.sh build/baleen
 	build/tools/{traffic,json,verdict} "$(command -v strace)")
-kernels=(6.1 6.12)
+read -ra kernels <<<"$(tests/kernels/which chain)"
 machines=()
 failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/baleen.XXXXXX")

@@ -10,7 +10,7 @@ failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/baleen.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-for kernel in 6.1 6.12; do
+for kernel in $(tests/kernels/which clock); do
 	result=ok
 	VM_TIMEOUT=${VM_TIMEOUT:-400} tests/vm/run "$kernel" tests/kernels/in-vm-clock.sh \
 		tests/{lib,baleend}.sh user/systemd/baleend.service \

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 2
 NEXT=$(tests/next) || exit 1
 files=(tests/lib.sh tests/doctor.sh tests/kernels/{lib,devices}.sh build/baleen
 	build/tools/{traffic,json,tcx,twin} "${NEXT#"$PWD/"}" "$(command -v jq)" "$(command -v tc)")
-kernels=(6.1 6.12)
+read -ra kernels <<<"$(tests/kernels/which doctor)"
 machines=()
 failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/baleen.XXXXXX")

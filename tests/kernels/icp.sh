@@ -9,7 +9,7 @@ failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/baleen.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-for kernel in 6.1 6.12; do
+for kernel in $(tests/kernels/which icp); do
 	result=ok
 	VM_TIMEOUT=${VM_TIMEOUT:-400} tests/vm/run "$kernel" tests/kernels/in-vm-icp.sh \
 		build/tools/{icp,icp_kinds,icp_feed} >"$work/$kernel" || result="not ok" failed=1

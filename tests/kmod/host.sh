@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # What the scripts on the host share that try the module in virtual machines, one
-# for each kernel: KMOD_KERNELS, or those that the module is promised for. Sourced in
-# the root of the repository.
+# for each kernel: KMOD_KERNELS, or in `make check-all` those that the module is promised
+# for, else 6.1, or those that the script has put into CHECK_KERNELS. Sourced in the
+# root of the repository.
 
-read -ra kernels <<<"${KMOD_KERNELS:-6.1 6.12}"
+[ "${TEST_ALL-}" != 1 ] || CHECK_KERNELS="6.1 6.12"
+read -ra kernels <<<"${KMOD_KERNELS:-${CHECK_KERNELS:-6.1}}"
 machines=()
 failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/baleen.XXXXXX")

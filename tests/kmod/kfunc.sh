@@ -6,6 +6,7 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+CHECK_KERNELS="6.12"
 source tests/kmod/host.sh
 
 export VM_MODULES="cls_bpf sch_ingress"

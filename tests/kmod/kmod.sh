@@ -6,6 +6,7 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+CHECK_KERNELS="6.1 6.12"
 source tests/kmod/host.sh
 source tests/kmod/images.sh
 # Where many tests run beside it a machine takes several times as long.

@@ -7,6 +7,7 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+CHECK_KERNELS="6.12"
 source tests/kmod/host.sh
 for kernel in "${kernels[@]}"; do
 	VM_MODULES=macvlan start "$kernel" tests/kmod/in-vm-rules.sh tests/{words,frames}.sh \

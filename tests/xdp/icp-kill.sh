@@ -105,7 +105,8 @@ kill_at()
 }
 
 # points COMMAND WHICH: `CALL K` for each of its calls that change something; of bpf WHICH,
-# an expression, and of its many calls that look for features of the kernel a few
+# an expression, and of its many calls that look for features of the kernel a few. In
+# `make check` only those that others see, and of pins that come or go each third.
 points()
 {
 	local -a words
@@ -113,9 +114,14 @@ points()
 	mapfile -t words < <("command_$1")
 	in_ns "$B" strace -o log -e trace="$CALLS" "$BALEEN" "${words[@]}" >"$TMP/out" 2>"$TMP/err" ||
 		bail "$1 fails under strace: $(<"$TMP/err")"
-	awk -v which="$2" '/^[a-z]/ { name = $0; sub(/\(.*/, "", name); k = ++n[name]; all++
-		if ($0 ~ which || name != "bpf" || k % 10 == 0)
-			print name, k }' log
+	awk -v which="$2" -v all="$(pick 0 1)" '
+		!/^[a-z]/ { next }
+		{ name = $0; sub(/\(.*/, "", name); k = ++n[name]; n_all++ }
+		all && ($0 ~ which || name != "bpf" || k % 10 == 0) { print name, k }
+		all || /= -1 E/ || /NLM_F_DUMP|RTM_GET/ { next }
+		/OBJ_PIN/ || name == "unlinkat" { if (n_some[name]++ % 3 == 0) print name, k; next }
+		name != "bpf" || /LINK_|MAP_UPDATE/ { print name, k }
+		END { print n_all >"n_all" }' log
 }
 
 start_none() { [ -z "$(left)" ] || run detach || [ -z "$(left)" ] || fail "no start: $(<"$TMP/err")"; }
@@ -181,6 +187,9 @@ try_end()
 	fi
 }
 
+# tell POINTS WHAT: how many of how many calls that is
+tell() { sampled "$2" "$(wc -l <"$1")" "$(<n_all)"; }
+
 # try_ends NAME HOW POINTS: at each of them
 try_ends()
 {
@@ -196,12 +205,14 @@ start_none
 points attach 'OBJ_PIN|LINK_' >found
 # Without a lock nothing is done, and what cannot be removed is left.
 grep -v 'flock\|unlink\|rmdir' found >failing
+tell found "calls of attach"
 try_ends "attach that is interrupted leaves nothing, or all" signal=INT found
 try_ends "attach that fails leaves nothing" error=ENOMEM failing
 
 start_none
 for command in attach resync detach; do
 	points "$command" 'OBJ_PIN|LINK_|PROG_LOAD|MAP_CREATE' >found
+	tell found "calls of $command"
 	bad='' n=0
 	while read -r call k; do
 		"try_$command"

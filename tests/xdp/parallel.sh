@@ -7,7 +7,7 @@
 # Image i lists 192.0.2.i and 192.0.2.100, so what is enforced is one image,
 # whole, when it drops exactly one of the first N and the common address.
 # A command ends with 0, or with 1 and the one line that says what the others
-# had just done.
+# had just done. In `make check` a fifth of the rounds.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -18,6 +18,8 @@ VERDICT=$ROOT/build/tools/verdict
 RULE=p$$ # as part of a map's name it tells our maps from everybody's
 PINS=/sys/fs/bpf/baleen
 N=20
+ROUNDS=$(pick 1 5)
+sampled "rounds" "$ROUNDS" 5
 DROP=(--drop "$RULE=$TMP/1.bln")
 
 # --- the final state ------------------------------------------------------
@@ -145,22 +147,22 @@ is_orderly "$N swaps at once"
 is_whole "$N swaps at once"
 
 # A reader never sees the filter half changed, gone or replaced.
-repeat 5 swap_each never &
-repeat 50 try never status -j &
-repeat 50 try never status -j &
-repeat 100 try never match "veth-b:$RULE" 192.0.2.100 &
+repeat $ROUNDS swap_each never &
+repeat $((10 * ROUNDS)) try never status -j &
+repeat $((10 * ROUNDS)) try never status -j &
+repeat $((20 * ROUNDS)) try never match "veth-b:$RULE" 192.0.2.100 &
 is_orderly "swaps and readers"
 is "status sees one image in force, always" "$(statuses |
 	jq -c '[.[] | [.state, .enforced, .rules[0].error, .rules[0].entries]] | unique')" \
 	'[["attached",true,null,2]]'
-is "match sees it, always" "$(sort "$TMP"/match.* | uniq -c | xargs)" "100 192.0.2.100"
+is "match sees it, always" "$(sort "$TMP"/match.* | uniq -c | xargs)" "$((20 * ROUNDS)) 192.0.2.100"
 is_whole "swaps and readers"
 
 # Between two commands of others the filter may be off, or detached and pinned.
-repeat 25 detach_and_attach &
-repeat 25 detach_and_attach &
-repeat 2 swap_each 'not attached to veth-b' &
-repeat 50 try never status -j &
+repeat $((5 * ROUNDS)) detach_and_attach &
+repeat $((5 * ROUNDS)) detach_and_attach &
+repeat $(((ROUNDS + 1) / 2)) swap_each 'not attached to veth-b' &
+repeat $((10 * ROUNDS)) try never status -j &
 is_orderly "detach, attach, swap and status"
 is "status sees the filter attached or detached" "$(statuses |
 	jq -c '[.[] | .state] | unique - ["attached", "detached"]')" '[]'
@@ -175,7 +177,7 @@ is_whole "detach, attach, swap and status"
 # A swap that waited for the detach must not leave the directory of its lock.
 check "detach" in_ns "$B" "$BALEEN" detach veth-b
 left=''
-for i in {1..20}; do
+for ((i = 0; i < 4 * ROUNDS; i++)); do
 	try never attach veth-b "${DROP[@]}"
 	repeat 3 try 'not attached to veth-b' swap "veth-b:$RULE" "$TMP/2.bln" &
 	repeat 3 try 'not attached to veth-b' swap "veth-b:$RULE" "$TMP/3.bln" &

@@ -12,7 +12,8 @@ source "$ROOT/tests/words.sh"
 source "$ROOT/tests/frames.sh"
 cd "$TMP" || exit 2
 
-N_ROUNDS=20
+N_ROUNDS=$(pick 4 20)
+sampled "rounds of changes under traffic" "$N_ROUNDS" 20
 
 baleen()
 {

@@ -3,7 +3,8 @@
 #
 # A thousand changes of two live rules under a million packets: who is listed all
 # the time is always dropped, who never is always passes. Then 200 commands at
-# once, each of which adds a key, with a rebuild or a swap in the middle.
+# once, each of which adds a key, with a rebuild or a swap in the middle. In
+# `make check` a tenth of it.
 #
 #      rule hosts    IPv4 and IPv6 hosts: changed in place, grown, swapped
 #      rule nets     IPv4 and IPv6 prefixes: built aside each time
@@ -13,10 +14,12 @@ source "$(dirname "$0")/../lib.sh"
 isolate "$@"
 make_pair
 
-N_CYCLES=100 # of ten changes
-N_FRAMES=1000000
+N_CYCLES=$(pick 10 100) # of ten changes
+N_FRAMES=$(pick 100000 1000000)
 N_HOSTS=500
-N_ADDS=200
+N_ADDS=$(pick 20 200)
+sampled "changes" $((10 * N_CYCLES)) 1000
+sampled "adds at once" "$N_ADDS" 200
 
 baleen() { in_ns "$B" "$BALEEN" "$@"; }
 
