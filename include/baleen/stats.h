@@ -226,7 +226,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  * @default_drop: what no rule decides is dropped, but for what is vital
  * @dry_run: count what would be dropped, drop nothing
  * @needs_transport: some rule does
- * @place: how the program was put on the device; enum baleen_place
+ * @place: how the program was put on the device; enum baleen_attach_type
  * @sample_interval_ns: least time between two events; 0 for no events
  * @device: name of the device at attach, for status after it was renamed
  * @rule: the rules in order of evaluation, first match wins
@@ -257,15 +257,15 @@ struct baleen_config {
 };
 
 /**
- * enum baleen_place - how a program is on a device
- * @BALEEN_PLACE_LINK: by a BPF link of its own
- * @BALEEN_PLACE_NETLINK: as other tools do it, so that they can remove it
- * @BALEEN_PLACE_CHAIN: in libxdp's dispatcher, beside other programs
+ * enum baleen_attach_type - how a program is on a device
+ * @BALEEN_ATTACH_TYPE_LINK: by a BPF link of its own
+ * @BALEEN_ATTACH_TYPE_NETLINK: as other tools do it, so that they can remove it
+ * @BALEEN_ATTACH_TYPE_CHAIN: in libxdp's dispatcher, beside other programs
  */
-enum baleen_place {
-	BALEEN_PLACE_LINK = 0,
-	BALEEN_PLACE_NETLINK = 1,
-	BALEEN_PLACE_CHAIN = 2,
+enum baleen_attach_type {
+	BALEEN_ATTACH_TYPE_LINK = 0,
+	BALEEN_ATTACH_TYPE_NETLINK = 1,
+	BALEEN_ATTACH_TYPE_CHAIN = 2,
 };
 
 /* Rule numbers of an event that no rule made. */

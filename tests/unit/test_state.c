@@ -545,7 +545,7 @@ static void all_fields(void **unused)
 	rules.dry_run = true;
 	rules.sample_interval_ns = ~0ull >> 1;
 	rules.mode = BALEEN_MODE_GENERIC;
-	rules.place = BALEEN_PLACE_CHAIN;
+	rules.place = BALEEN_ATTACH_TYPE_CHAIN;
 	strcpy(rules.never_path, "/etc/baleen/never list");
 	make(true);
 	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);

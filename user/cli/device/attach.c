@@ -46,7 +46,7 @@ struct attach {
 	struct policy policy;
 	struct list_options lists;
 	enum baleen_mode mode;
-	enum baleen_place place;
+	enum baleen_attach_type place;
 	const char *xdp_only;
 	bool is_kmod;
 	int priority;
@@ -57,12 +57,12 @@ struct attach {
 	bool json;
 };
 
-static int take_place(struct attach *attach, enum baleen_place place)
+static int take_place(struct attach *attach, enum baleen_attach_type place)
 {
-	if (attach->place != BALEEN_PLACE_LINK && attach->place != place)
+	if (attach->place != BALEEN_ATTACH_TYPE_LINK && attach->place != place)
 		return complain_usage(&attach_command, "--no-link and --chain exclude each other");
 	attach->place = place;
-	attach->xdp_only = place == BALEEN_PLACE_CHAIN ? "--chain" : "--no-link";
+	attach->xdp_only = place == BALEEN_ATTACH_TYPE_CHAIN ? "--chain" : "--no-link";
 	return 0;
 }
 
@@ -119,8 +119,8 @@ static int take_option(struct attach *attach, int option, const char *argument)
 	case OPTION_MODE:
 		attach->xdp_only = "--mode";
 		return take_mode(&attach_command, argument, &attach->mode);
-	case OPTION_NO_LINK: return take_place(attach, BALEEN_PLACE_NETLINK);
-	case OPTION_CHAIN: return take_place(attach, BALEEN_PLACE_CHAIN);
+	case OPTION_NO_LINK: return take_place(attach, BALEEN_ATTACH_TYPE_NETLINK);
+	case OPTION_CHAIN: return take_place(attach, BALEEN_ATTACH_TYPE_CHAIN);
 	case OPTION_ACCEPT_FPP:
 		return take_accept_fpp(&attach_command, argument, &attach->accept_fpp);
 	case OPTION_NO_STATE: attach->no_state = true; return 0;
@@ -201,7 +201,7 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 	json = json_object();
 	json_object_set_new(json, "device", json_text(attach->device));
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(attempts->mode)));
-	json_object_set_new(json, "place", json_string(baleen_place_text(attach->place)));
+	json_object_set_new(json, "place", json_string(baleen_attach_type_text(attach->place)));
 	json_object_set_new(json, "degraded", json_boolean(attempts->mode == BALEEN_MODE_GENERIC));
 	json_object_set_new(json, "frags", json_boolean(attempts->frags));
 	json_object_set_new(json, "dry_run", json_boolean(attach->policy.dry_run));

@@ -88,7 +88,8 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	json_object_set_new(json, "degraded", json_boolean(is_degraded(xdp)));
 	json_object_set_new(json, "requested_mode",
 			    json_string(baleen_mode_text(xdp->config.mode)));
-	json_object_set_new(json, "place", json_string(baleen_place_text(xdp->seat.place)));
+	json_object_set_new(json, "place",
+			    json_string(baleen_attach_type_text(xdp->attachment.place)));
 	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
 	json_object_set_new(json, "program_is_current", json_boolean(baleen_xdp_is_current(xdp)));
 	if (state)
@@ -111,9 +112,9 @@ static void print_state(const struct baleen_xdp *xdp)
 	case BALEEN_XDP_ATTACHED:
 		printf("attached, %s%s, program %u", baleen_mode_text(xdp->there.mode),
 		       is_degraded(xdp) ? " (degraded: behind the driver)" : "", xdp->program_id);
-		if (xdp->seat.place == BALEEN_PLACE_CHAIN)
+		if (xdp->attachment.place == BALEEN_ATTACH_TYPE_CHAIN)
 			printf(" in the chain of program %u", xdp->there.id);
-		else if (xdp->seat.place == BALEEN_PLACE_NETLINK)
+		else if (xdp->attachment.place == BALEEN_ATTACH_TYPE_NETLINK)
 			printf(", without a link");
 		if (strncmp(device, xdp->config.device, sizeof(xdp->config.device)))
 			printf(", was %s at attach", xdp->config.device);

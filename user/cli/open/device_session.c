@@ -420,7 +420,7 @@ static int create_state(struct baleen_state *state, const char *device, struct b
 }
 
 int hold_create(struct hold *hold, const char *device, const struct baleen_ruleset *ruleset,
-		enum baleen_mode mode, enum baleen_place place, const struct rules *rules,
+		enum baleen_mode mode, enum baleen_attach_type place, const struct rules *rules,
 		const struct list_options *lists)
 {
 	struct baleen_state *state = &hold->deploy.state;

@@ -55,7 +55,7 @@ int hold_put_plan(struct hold *hold);
  * attached is for hold_undo().
  */
 int hold_create(struct hold *hold, const char *device, const struct baleen_ruleset *ruleset,
-		enum baleen_mode mode, enum baleen_place place, const struct rules *rules,
+		enum baleen_mode mode, enum baleen_attach_type place, const struct rules *rules,
 		const struct list_options *lists);
 void hold_undo(struct hold *hold);
 

@@ -142,7 +142,7 @@ static int open_live(struct target *target, const char *device, const char *rule
 		return EXIT_FAILED;
 	target->is_live = true;
 	/* Who changes nothing but the map would leave what killed commands left. */
-	baleen_seat_tidy(&target->xdp->seat, &target->xdp->pins);
+	baleen_attachment_tidy(&target->xdp->attachment, &target->xdp->pins);
 	return find_rule(target, device, rule);
 }
 

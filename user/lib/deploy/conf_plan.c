@@ -113,8 +113,8 @@ static int check_way(const struct comparison *work)
 		return baleen_fail(work->error, EBUSY,
 				   "%s: is attached by %s, and %s is asked for: 'baleen detach %s' "
 				   "first",
-				   xdp->device, baleen_place_text(xdp->config.place),
-				   baleen_place_text(rules->place), xdp->device);
+				   xdp->device, baleen_attach_type_text(xdp->config.place),
+				   baleen_attach_type_text(rules->place), xdp->device);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 				 baleen_mode_text(new->mode));
 	if (!err && new->place != old->place)
 		err = add_change(work, BALEEN_CONF_POLICY, "", "place %s",
-				 baleen_place_text(new->place));
+				 baleen_attach_type_text(new->place));
 	return err ? err : compare_never(work, never_differs);
 }
 

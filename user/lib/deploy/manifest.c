@@ -26,9 +26,9 @@ static const char *const modes[] = {
 };
 
 static const char *const places[] = {
-	[BALEEN_PLACE_LINK] = "link",
-	[BALEEN_PLACE_NETLINK] = "netlink",
-	[BALEEN_PLACE_CHAIN] = "chain",
+	[BALEEN_ATTACH_TYPE_LINK] = "link",
+	[BALEEN_ATTACH_TYPE_NETLINK] = "netlink",
+	[BALEEN_ATTACH_TYPE_CHAIN] = "chain",
 };
 
 #define N_WORDS(words) (sizeof(words) / sizeof((words)[0]))

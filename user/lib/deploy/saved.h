@@ -38,7 +38,7 @@ struct baleen_saved_image {
  * struct baleen_saved - the rules of a device, away from the device
  * @device: its name then
  * @mode: as the attach was asked for
- * @place: enum baleen_place
+ * @place: enum baleen_attach_type
  * @ruleset: rules that continue none; @filter[i] is the filter of rule i
  * @filter: sealed images
  * @image: what is written down of each

@@ -286,8 +286,8 @@ static int link_feed(const struct baleen_icp_plan *plan, struct seats *seats, in
 	     mode++) {
 		if (plan->mode != BALEEN_MODE_AUTO && plan->mode != mode)
 			continue;
-		err = baleen_seat_link(seats->feed_ifindex, program_fd, mode, &seats->feed_fd,
-				       &why);
+		err = baleen_attachment_link(seats->feed_ifindex, program_fd, mode, &seats->feed_fd,
+					     &why);
 		report->feed_mode = mode;
 	}
 	return err ? baleen_fail(error, -err, "%s: %s", plan->feed_device, why.text) : 0;
@@ -297,8 +297,8 @@ static int take_seats(const struct baleen_icp_plan *plan, struct seats *seats,
 		      const struct baleen_icp_loaded *loaded, enum baleen_mode mode,
 		      struct baleen_icp_report *report, struct baleen_error *error)
 {
-	int err = baleen_seat_link(seats->pins->ifindex, loaded->answer_fd, mode, &seats->link_fd,
-				   error);
+	int err = baleen_attachment_link(seats->pins->ifindex, loaded->answer_fd, mode,
+					 &seats->link_fd, error);
 
 	if (!err && seats->feed_ifindex)
 		err = link_feed(plan, seats, loaded->feed_fd, report, error);

@@ -151,7 +151,7 @@ static void check_stats(struct baleen_patient *patient)
 /* --- programs -------------------------------------------------------------- */
 
 /* A program without rules, in a place of @place; attached to nothing. */
-static int load_sample(enum baleen_place place, struct baleen_loaded *loaded,
+static int load_sample(enum baleen_attach_type place, struct baleen_loaded *loaded,
 		       struct baleen_error *error)
 {
 	struct baleen_config config = { .frags = true, .place = place };
@@ -192,7 +192,7 @@ static void check_program(struct baleen_patient *patient)
 	struct baleen_loaded loaded;
 	struct baleen_error error;
 
-	if (load_sample(BALEEN_PLACE_LINK, &loaded, &error)) {
+	if (load_sample(BALEEN_ATTACH_TYPE_LINK, &loaded, &error)) {
 		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "program", "%s", error.text);
 		return;
 	}
@@ -205,7 +205,7 @@ static void check_chain(struct baleen_patient *patient)
 {
 	struct baleen_loaded loaded;
 
-	if (!load_sample(BALEEN_PLACE_CHAIN, &loaded, NULL)) {
+	if (!load_sample(BALEEN_ATTACH_TYPE_CHAIN, &loaded, NULL)) {
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "chain",
 				   "'attach --chain' could share the device with other programs");
 		baleen_loaded_close(&loaded);

@@ -62,7 +62,7 @@ enum baleen_metrics_state {
  * struct baleen_metrics_device - a device
  * @device: its name
  * @program_id: of its program, as text; empty when there is none
- * @place: how the program is on the device; see baleen_place_text()
+ * @place: how the program is on the device; see baleen_attach_type_text()
  * @attached: 1: it sees the device's packets; 0
  * @state: enum baleen_metrics_state
  * @mode: enum baleen_mode of the program

@@ -71,7 +71,8 @@ static void set_program(struct baleen_metrics_device *row, const struct baleen_x
 	row->has_program = 1;
 	row->loaded_s = loaded_s(xdp);
 	snprintf(row->program_id, sizeof(row->program_id), "%u", xdp->program_id);
-	snprintf(row->place, sizeof(row->place), "%s", baleen_place_text(xdp->seat.place));
+	snprintf(row->place, sizeof(row->place), "%s",
+		 baleen_attach_type_text(xdp->attachment.place));
 }
 
 /* --- rules ----------------------------------------------------------------- */

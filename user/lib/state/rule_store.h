@@ -105,7 +105,7 @@ struct baleen_state_rule {
  * @dry_run: as in struct baleen_ruleset
  * @sample_interval_ns: as in struct baleen_ruleset
  * @mode: enum baleen_mode, as the attach is asked for
- * @place: enum baleen_place
+ * @place: enum baleen_attach_type
  * @never_path: the never-drop list; empty for none
  */
 struct baleen_state_rules {

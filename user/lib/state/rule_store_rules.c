@@ -49,7 +49,7 @@ static int check_policy(const struct baleen_state_rules *rules, struct baleen_er
 {
 	if (rules->n_rules > BALEEN_MAX_RULES)
 		return baleen_fail(error, E2BIG, "more than %u rules", BALEEN_MAX_RULES);
-	if (rules->mode > BALEEN_MODE_GENERIC || rules->place > BALEEN_PLACE_CHAIN)
+	if (rules->mode > BALEEN_MODE_GENERIC || rules->place > BALEEN_ATTACH_TYPE_CHAIN)
 		return baleen_fail(error, EINVAL, "no such mode or place");
 	return 0;
 }

@@ -46,7 +46,7 @@ static int try_attach(const struct baleen_pins *pins, const struct baleen_attemp
 	if (!err)
 		err = baleen_loaded_pin(loaded, pins->path, error);
 	if (!err)
-		err = baleen_seat_take(config->place, pins, loaded, attempt->mode, error);
+		err = baleen_attachment_take(config->place, pins, loaded, attempt->mode, error);
 	if (err) {
 		baleen_loaded_drop_program(loaded);
 		baleen_pins_clean(pins, 0);
@@ -82,12 +82,12 @@ static const char ours_elsewhere[] =
 	", as an object with 'ip link set ... xdp off', else with baleen where the pins "
 	"in " BALEEN_BPFFS " are seen";
 
-static int refuse_taken(const struct baleen_seat *seat, const char *device, u32 there_id,
-			struct baleen_error *error)
+static int refuse_taken(const struct baleen_attachment *attachment, const char *device,
+			u32 there_id, struct baleen_error *error)
 {
-	if (!seat->is_taken)
+	if (!attachment->is_taken)
 		return 0;
-	if (seat->place == BALEEN_PLACE_LINK && seat->program_id != there_id)
+	if (attachment->place == BALEEN_ATTACH_TYPE_LINK && attachment->program_id != there_id)
 		return baleen_fail(error, EBUSY,
 				   "%s has the number of a device that took its filter to another "
 				   "network namespace: 'baleen detach %s' takes that off",
@@ -98,8 +98,9 @@ static int refuse_taken(const struct baleen_seat *seat, const char *device, u32 
 			   device, device);
 }
 
-static int refuse_occupied(const struct baleen_pins *pins, const struct baleen_seat *seat,
-			   const char *device, enum baleen_place place, struct baleen_error *error)
+static int refuse_occupied(const struct baleen_pins *pins,
+			   const struct baleen_attachment *attachment, const char *device,
+			   enum baleen_attach_type place, struct baleen_error *error)
 {
 	struct baleen_program there;
 	bool is_chain;
@@ -108,11 +109,11 @@ static int refuse_occupied(const struct baleen_pins *pins, const struct baleen_s
 	err = baleen_device_program(pins->ifindex, &there);
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
-	err = refuse_taken(seat, device, there.id, error);
+	err = refuse_taken(attachment, device, there.id, error);
 	if (err || !there.id)
 		return err;
 	is_chain = baleen_chain_is_there(pins->ifindex);
-	if (is_chain && place == BALEEN_PLACE_CHAIN)
+	if (is_chain && place == BALEEN_ATTACH_TYPE_CHAIN)
 		return 0;
 	if (is_chain)
 		return baleen_fail(error, EBUSY,
@@ -138,20 +139,20 @@ static int refuse_occupied(const struct baleen_pins *pins, const struct baleen_s
 }
 
 /* Leaves the pins empty, for what is to come. */
-static int clear(const struct baleen_pins *pins, const char *device, enum baleen_place place,
+static int clear(const struct baleen_pins *pins, const char *device, enum baleen_attach_type place,
 		 struct baleen_error *error)
 {
-	struct baleen_seat seat;
-	int err = baleen_seat_find(pins, &seat);
+	struct baleen_attachment attachment;
+	int err = baleen_attachment_find(pins, &attachment);
 
 	if (err && err != -ENOENT)
 		return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
-	err = refuse_occupied(pins, &seat, device, place, error);
+	err = refuse_occupied(pins, &attachment, device, place, error);
 	if (!err) {
-		baleen_seat_tidy(&seat, pins);
+		baleen_attachment_tidy(&attachment, pins);
 		baleen_pins_empty(pins);
 	}
-	baleen_seat_close(&seat);
+	baleen_attachment_close(&attachment);
 	return err;
 }
 
@@ -168,7 +169,7 @@ static int check(const struct baleen_ruleset *ruleset, struct baleen_error *erro
 
 static void configure(struct baleen_config *config, const char *device,
 		      const struct baleen_ruleset *ruleset, enum baleen_mode mode,
-		      enum baleen_place place)
+		      enum baleen_attach_type place)
 {
 	memset(config, 0, sizeof(*config));
 	config->mode = mode;
@@ -178,7 +179,7 @@ static void configure(struct baleen_config *config, const char *device,
 }
 
 int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
-		      enum baleen_mode mode, enum baleen_place place,
+		      enum baleen_mode mode, enum baleen_attach_type place,
 		      struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	struct baleen_config config;

@@ -69,7 +69,7 @@ int baleen_attempt_note(struct baleen_attempts *attempts, const struct baleen_at
  * ruleset that cannot be; the errno of the last attempt.
  */
 int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
-		      enum baleen_mode mode, enum baleen_place place,
+		      enum baleen_mode mode, enum baleen_attach_type place,
 		      struct baleen_attempts *attempts, struct baleen_error *error);
 
 #endif /* BALEEN_ATTACH_H */

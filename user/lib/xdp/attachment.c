@@ -13,7 +13,7 @@
 #include "xdp/config.h"
 #include "xdp/dispatcher.h"
 
-const char *baleen_place_text(enum baleen_place place)
+const char *baleen_attach_type_text(enum baleen_attach_type place)
 {
 	static const char *const text[] = { "link", "netlink", "chain" };
 
@@ -27,36 +27,36 @@ static u32 mode_flags(enum baleen_mode mode)
 
 /* --- find ------------------------------------------------------------------ */
 
-void baleen_seat_init(struct baleen_seat *seat)
+void baleen_attachment_init(struct baleen_attachment *attachment)
 {
-	*seat = (struct baleen_seat){ .link_fd = -1 };
+	*attachment = (struct baleen_attachment){ .link_fd = -1 };
 }
 
-void baleen_seat_close(struct baleen_seat *seat)
+void baleen_attachment_close(struct baleen_attachment *attachment)
 {
-	if (seat->link_fd >= 0)
-		close(seat->link_fd);
-	seat->link_fd = -1;
+	if (attachment->link_fd >= 0)
+		close(attachment->link_fd);
+	attachment->link_fd = -1;
 }
 
-static int find_link(const struct baleen_pins *pins, struct baleen_seat *seat)
+static int find_link(const struct baleen_pins *pins, struct baleen_attachment *attachment)
 {
 	struct bpf_link_info info;
 	int fd = baleen_pins_open_link(pins, &info);
 
 	if (fd < 0)
 		return fd;
-	seat->place = BALEEN_PLACE_LINK;
-	seat->link_fd = fd;
-	seat->link_id = info.id;
-	seat->program_id = info.prog_id;
-	seat->is_taken = info.xdp.ifindex;
+	attachment->place = BALEEN_ATTACH_TYPE_LINK;
+	attachment->link_fd = fd;
+	attachment->link_id = info.id;
+	attachment->program_id = info.prog_id;
+	attachment->is_taken = info.xdp.ifindex;
 	return 0;
 }
 
 /* Is one of these, the newest first, on the device? */
 static int find_there(const struct baleen_pins *pins, const u32 *ids, u32 n,
-		      struct baleen_seat *seat)
+		      struct baleen_attachment *attachment)
 {
 	struct baleen_program there;
 	int found;
@@ -65,16 +65,16 @@ static int find_there(const struct baleen_pins *pins, const u32 *ids, u32 n,
 		return 0;
 	for (u32 i = 0; i < n; i++) {
 		if (ids[i] == there.id) {
-			seat->place = BALEEN_PLACE_NETLINK;
-			seat->program_id = there.id;
-			seat->is_taken = true;
+			attachment->place = BALEEN_ATTACH_TYPE_NETLINK;
+			attachment->program_id = there.id;
+			attachment->is_taken = true;
 			return 0;
 		}
 	}
-	found = baleen_chain_has(pins->ifindex, ids, n, &seat->program_id);
+	found = baleen_chain_has(pins->ifindex, ids, n, &attachment->program_id);
 	if (found == 1) {
-		seat->place = BALEEN_PLACE_CHAIN;
-		seat->is_taken = true;
+		attachment->place = BALEEN_ATTACH_TYPE_CHAIN;
+		attachment->is_taken = true;
 	}
 	return found < 0 ? found : 0;
 }
@@ -83,52 +83,56 @@ static int find_there(const struct baleen_pins *pins, const u32 *ids, u32 n,
  * was left by an attach that was killed.
  */
 static int find_last(const struct baleen_pins *pins, const u32 *ids, u32 n,
-		     struct baleen_seat *seat)
+		     struct baleen_attachment *attachment)
 {
 	struct baleen_config config;
 
 	for (u32 i = 0; i < n; i++) {
-		if (baleen_config_read(pins, ids[i], &config) || config.place == BALEEN_PLACE_LINK)
+		if (baleen_config_read(pins, ids[i], &config) ||
+		    config.place == BALEEN_ATTACH_TYPE_LINK)
 			continue;
-		seat->place = config.place;
-		seat->program_id = ids[i];
+		attachment->place = config.place;
+		attachment->program_id = ids[i];
 		return 0;
 	}
 	return -ENOENT;
 }
 
-static int find_unlinked(const struct baleen_pins *pins, struct baleen_seat *seat)
+static int find_unlinked(const struct baleen_pins *pins, struct baleen_attachment *attachment)
 {
 	u32 ids[BALEEN_MAX_PINNED], n = baleen_pins_programs(pins, ids);
 	bool is_here = baleen_pins_are_here(pins);
-	int err = n && is_here ? find_there(pins, ids, n, seat) : 0;
+	int err = n && is_here ? find_there(pins, ids, n, attachment) : 0;
 
-	if (err || seat->is_taken)
+	if (err || attachment->is_taken)
 		return err;
-	err = find_last(pins, ids, n, seat);
-	seat->is_taken = !err && !is_here;
+	err = find_last(pins, ids, n, attachment);
+	attachment->is_taken = !err && !is_here;
 	return err;
 }
 
-int baleen_seat_find(const struct baleen_pins *pins, struct baleen_seat *seat)
+int baleen_attachment_find(const struct baleen_pins *pins, struct baleen_attachment *attachment)
 {
 	int err;
 
-	baleen_seat_init(seat);
-	err = find_link(pins, seat);
-	return err == -ENOENT ? find_unlinked(pins, seat) : err;
+	baleen_attachment_init(attachment);
+	err = find_link(pins, attachment);
+	return err == -ENOENT ? find_unlinked(pins, attachment) : err;
 }
 
-bool baleen_seat_is_same(const struct baleen_seat *a, const struct baleen_seat *b)
+bool baleen_attachment_is_same(const struct baleen_attachment *a, const struct baleen_attachment *b)
 {
 	return a->place == b->place && a->program_id == b->program_id &&
 	       a->is_taken == b->is_taken && a->link_id == b->link_id;
 }
 
-void baleen_seat_tidy(const struct baleen_seat *seat, const struct baleen_pins *pins)
+void baleen_attachment_tidy(const struct baleen_attachment *attachment,
+			    const struct baleen_pins *pins)
 {
-	baleen_chain_tidy(pins, seat->place == BALEEN_PLACE_CHAIN ? seat->program_id : 0);
-	baleen_pins_clean(pins, seat->program_id);
+	baleen_chain_tidy(pins, attachment->place == BALEEN_ATTACH_TYPE_CHAIN ?
+					attachment->program_id :
+					0);
+	baleen_pins_clean(pins, attachment->program_id);
 }
 
 /* --- by a link ------------------------------------------------------------- */
@@ -159,8 +163,8 @@ static int make_link(int ifindex, int program_fd, u32 flags, int *link_fd)
 	return fd;
 }
 
-int baleen_seat_link(int ifindex, int program_fd, enum baleen_mode mode, int *link_fd,
-		     struct baleen_error *error)
+int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, int *link_fd,
+			   struct baleen_error *error)
 {
 	int err = make_link(ifindex, program_fd, mode_flags(mode), link_fd);
 
@@ -173,7 +177,7 @@ static int take_by_link(const struct baleen_pins *pins, const struct baleen_load
 {
 	char path[BALEEN_PIN_BYTES + 8];
 	int link_fd = -1;
-	int err = baleen_seat_link(pins->ifindex, loaded->program_fd, mode, &link_fd, error);
+	int err = baleen_attachment_link(pins->ifindex, loaded->program_fd, mode, &link_fd, error);
 
 	if (err)
 		return err;
@@ -185,11 +189,11 @@ static int take_by_link(const struct baleen_pins *pins, const struct baleen_load
 	return err;
 }
 
-static int replace_by_link(const struct baleen_seat *seat, int program_fd, int old_fd,
+static int replace_by_link(const struct baleen_attachment *attachment, int program_fd, int old_fd,
 			   struct baleen_error *error)
 {
 	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE, .old_prog_fd = old_fd);
-	int err = bpf_link_update(seat->link_fd, program_fd, &options);
+	int err = bpf_link_update(attachment->link_fd, program_fd, &options);
 
 	return err ? baleen_fail(error, -err, "%s", strerror(-err)) : 0;
 }
@@ -244,52 +248,55 @@ static int leave_by_netlink(const struct baleen_pins *pins, u32 program_id,
 
 /* --- any ------------------------------------------------------------------- */
 
-int baleen_seat_take(enum baleen_place place, const struct baleen_pins *pins,
-		     const struct baleen_loaded *loaded, enum baleen_mode mode,
-		     struct baleen_error *error)
+int baleen_attachment_take(enum baleen_attach_type place, const struct baleen_pins *pins,
+			   const struct baleen_loaded *loaded, enum baleen_mode mode,
+			   struct baleen_error *error)
 {
 	switch (place) {
-	case BALEEN_PLACE_NETLINK: return take_by_netlink(pins, loaded->program_fd, mode, error);
-	case BALEEN_PLACE_CHAIN: return baleen_chain_add(pins, loaded->component, mode, error);
+	case BALEEN_ATTACH_TYPE_NETLINK:
+		return take_by_netlink(pins, loaded->program_fd, mode, error);
+	case BALEEN_ATTACH_TYPE_CHAIN:
+		return baleen_chain_add(pins, loaded->component, mode, error);
 	default: return take_by_link(pins, loaded, mode, error);
 	}
 }
 
-int baleen_seat_replace(struct baleen_seat *seat, const struct baleen_pins *pins,
-			const struct baleen_loaded *loaded, enum baleen_mode mode,
-			struct baleen_error *error)
+int baleen_attachment_replace(struct baleen_attachment *attachment, const struct baleen_pins *pins,
+			      const struct baleen_loaded *loaded, enum baleen_mode mode,
+			      struct baleen_error *error)
 {
-	int old_fd = baleen_pins_open(pins, seat->program_id, "prog");
+	int old_fd = baleen_pins_open(pins, attachment->program_id, "prog");
 	int err;
 
 	if (old_fd < 0)
-		return baleen_fail(error, -old_fd, "%s/%u/prog: %s", pins->path, seat->program_id,
-				   strerror(-old_fd));
-	if (seat->place == BALEEN_PLACE_CHAIN)
-		err = baleen_chain_replace(pins, loaded->component, seat->program_id, mode, error);
-	else if (seat->place == BALEEN_PLACE_NETLINK)
+		return baleen_fail(error, -old_fd, "%s/%u/prog: %s", pins->path,
+				   attachment->program_id, strerror(-old_fd));
+	if (attachment->place == BALEEN_ATTACH_TYPE_CHAIN)
+		err = baleen_chain_replace(pins, loaded->component, attachment->program_id, mode,
+					   error);
+	else if (attachment->place == BALEEN_ATTACH_TYPE_NETLINK)
 		err = replace_by_netlink(pins, loaded->program_fd, old_fd, mode, error);
 	else
-		err = replace_by_link(seat, loaded->program_fd, old_fd, error);
+		err = replace_by_link(attachment, loaded->program_fd, old_fd, error);
 	close(old_fd);
 	if (!err)
-		seat->program_id = loaded->program_id;
+		attachment->program_id = loaded->program_id;
 	return err;
 }
 
-int baleen_seat_leave(const struct baleen_seat *seat, const struct baleen_pins *pins,
-		      struct baleen_error *error)
+int baleen_attachment_leave(const struct baleen_attachment *attachment,
+			    const struct baleen_pins *pins, struct baleen_error *error)
 {
 	/* At once, not when the last reference goes. A link that has lost its
 	 * device has nothing to detach.
 	 */
-	if (seat->place == BALEEN_PLACE_LINK)
-		bpf_link_detach(seat->link_fd);
-	else if (seat->place == BALEEN_PLACE_NETLINK && seat->is_taken)
-		return leave_by_netlink(pins, seat->program_id, error);
-	else if (seat->place == BALEEN_PLACE_CHAIN && seat->is_taken)
-		return baleen_chain_remove(pins, seat->program_id, error);
-	else if (seat->place == BALEEN_PLACE_CHAIN)
+	if (attachment->place == BALEEN_ATTACH_TYPE_LINK)
+		bpf_link_detach(attachment->link_fd);
+	else if (attachment->place == BALEEN_ATTACH_TYPE_NETLINK && attachment->is_taken)
+		return leave_by_netlink(pins, attachment->program_id, error);
+	else if (attachment->place == BALEEN_ATTACH_TYPE_CHAIN && attachment->is_taken)
+		return baleen_chain_remove(pins, attachment->program_id, error);
+	else if (attachment->place == BALEEN_ATTACH_TYPE_CHAIN)
 		baleen_chain_forget(pins);
 	return 0;
 }

@@ -2,17 +2,17 @@
 /*
  * Where a device's program sits: found, taken, given to another program, left.
  *
- *      enum baleen_place       on the device by      the switch is
- *      BALEEN_PLACE_LINK       a pinned BPF link     an update of the link
- *      BALEEN_PLACE_NETLINK    the device            a replacement of this program
- *      BALEEN_PLACE_CHAIN      libxdp's dispatcher   one more, then one less: chain.h
+ *      enum baleen_attach_type       on the device by      the switch is
+ *      BALEEN_ATTACH_TYPE_LINK       a pinned BPF link     an update of the link
+ *      BALEEN_ATTACH_TYPE_NETLINK    the device            a replacement of this program
+ *      BALEEN_ATTACH_TYPE_CHAIN      libxdp's dispatcher   one more, then one less: chain.h
  *
  * Without a link, the program that is in force is the newest of those pinned for
  * the device that is really there. Nothing of that can be asked from another
  * network namespace.
  */
-#ifndef BALEEN_SEAT_H
-#define BALEEN_SEAT_H
+#ifndef BALEEN_ATTACHMENT_H
+#define BALEEN_ATTACHMENT_H
 
 #include <baleen/stats.h>
 
@@ -21,15 +21,15 @@
 #include "xdp/pins.h"
 
 /**
- * struct baleen_seat - a seat, as found
+ * struct baleen_attachment - a attachment, as found
  * @place: what kind it is
  * @program_id: of the program that sits there, or did last
  * @is_taken: it sees the packets of a device; also when that cannot be asked
  * @link_fd: the link; -1 of another kind
  * @link_id: the kernel's number of the link; 0 of another kind
  */
-struct baleen_seat {
-	enum baleen_place place;
+struct baleen_attachment {
+	enum baleen_attach_type place;
 	u32 program_id;
 	bool is_taken;
 	int link_fd;
@@ -37,52 +37,54 @@ struct baleen_seat {
 };
 
 /**
- * baleen_place_text() - the place as a word
+ * baleen_attach_type_text() - the place as a word
  * @place: the place
  *
  * Return: "link", "netlink" or "chain".
  */
-const char *baleen_place_text(enum baleen_place place);
+const char *baleen_attach_type_text(enum baleen_attach_type place);
 
 /**
- * baleen_seat_init() - a seat that nobody has found
- * @seat: filled in
+ * baleen_attachment_init() - a attachment that nobody has found
+ * @attachment: filled in
  */
-void baleen_seat_init(struct baleen_seat *seat);
+void baleen_attachment_init(struct baleen_attachment *attachment);
 
 /**
- * baleen_seat_close() - let go of what was found
- * @seat: found or init
+ * baleen_attachment_close() - let go of what was found
+ * @attachment: found or init
  */
-void baleen_seat_close(struct baleen_seat *seat);
+void baleen_attachment_close(struct baleen_attachment *attachment);
 
 /**
- * baleen_seat_find() - find the seat of a device's program
+ * baleen_attachment_find() - find the attachment of a device's program
  * @pins: of the device
- * @seat: filled in; close with baleen_seat_close()
+ * @attachment: filled in; close with baleen_attachment_close()
  *
  * Return: 0; -ENOENT when there is none; a negative errno.
  */
-int baleen_seat_find(const struct baleen_pins *pins, struct baleen_seat *seat);
+int baleen_attachment_find(const struct baleen_pins *pins, struct baleen_attachment *attachment);
 
 /**
- * baleen_seat_is_same() - are two findings alike?
+ * baleen_attachment_is_same() - are two findings alike?
  * @a: found
  * @b: found
  *
  * Return: true when they are.
  */
-bool baleen_seat_is_same(const struct baleen_seat *a, const struct baleen_seat *b);
+bool baleen_attachment_is_same(const struct baleen_attachment *a,
+			       const struct baleen_attachment *b);
 
 /**
- * baleen_seat_tidy() - remove what killed commands left behind
- * @seat: found, or init for a device that has no filter
+ * baleen_attachment_tidy() - remove what killed commands left behind
+ * @attachment: found, or init for a device that has no filter
  * @pins: of the device, locked
  */
-void baleen_seat_tidy(const struct baleen_seat *seat, const struct baleen_pins *pins);
+void baleen_attachment_tidy(const struct baleen_attachment *attachment,
+			    const struct baleen_pins *pins);
 
 /**
- * baleen_seat_link() - put a program on a device by a link
+ * baleen_attachment_link() - put a program on a device by a link
  * @ifindex: the device
  * @program_fd: the program
  * @mode: native or generic
@@ -91,11 +93,11 @@ void baleen_seat_tidy(const struct baleen_seat *seat, const struct baleen_pins *
  *
  * Return: 0 or a negative errno.
  */
-int baleen_seat_link(int ifindex, int program_fd, enum baleen_mode mode, int *link_fd,
-		     struct baleen_error *error);
+int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, int *link_fd,
+			   struct baleen_error *error);
 
 /**
- * baleen_seat_take() - put a program on a device
+ * baleen_attachment_take() - put a program on a device
  * @place: where
  * @pins: of the device, locked, without another program
  * @loaded: loaded for the place, and pinned
@@ -106,13 +108,13 @@ int baleen_seat_link(int ifindex, int program_fd, enum baleen_mode mode, int *li
  *
  * Return: 0 or a negative errno; on failure it is not on the device.
  */
-int baleen_seat_take(enum baleen_place place, const struct baleen_pins *pins,
-		     const struct baleen_loaded *loaded, enum baleen_mode mode,
-		     struct baleen_error *error);
+int baleen_attachment_take(enum baleen_attach_type place, const struct baleen_pins *pins,
+			   const struct baleen_loaded *loaded, enum baleen_mode mode,
+			   struct baleen_error *error);
 
 /**
- * baleen_seat_replace() - put another program there
- * @seat: found, taken; is given the new program
+ * baleen_attachment_replace() - put another program there
+ * @attachment: found, taken; is given the new program
  * @pins: of the device, locked
  * @loaded: loaded for the place, and pinned
  * @mode: that of the program on the device
@@ -121,13 +123,13 @@ int baleen_seat_take(enum baleen_place place, const struct baleen_pins *pins,
  * Return: 0; a negative errno, and the old program goes on. -EEXIST when another
  * one is there by now.
  */
-int baleen_seat_replace(struct baleen_seat *seat, const struct baleen_pins *pins,
-			const struct baleen_loaded *loaded, enum baleen_mode mode,
-			struct baleen_error *error);
+int baleen_attachment_replace(struct baleen_attachment *attachment, const struct baleen_pins *pins,
+			      const struct baleen_loaded *loaded, enum baleen_mode mode,
+			      struct baleen_error *error);
 
 /**
- * baleen_seat_leave() - take the program off the device
- * @seat: found
+ * baleen_attachment_leave() - take the program off the device
+ * @attachment: found
  * @pins: of the device, locked
  * @error: filled in on failure
  *
@@ -135,7 +137,7 @@ int baleen_seat_replace(struct baleen_seat *seat, const struct baleen_pins *pins
  *
  * Return: 0 or a negative errno.
  */
-int baleen_seat_leave(const struct baleen_seat *seat, const struct baleen_pins *pins,
-		      struct baleen_error *error);
+int baleen_attachment_leave(const struct baleen_attachment *attachment,
+			    const struct baleen_pins *pins, struct baleen_error *error);
 
-#endif /* BALEEN_SEAT_H */
+#endif /* BALEEN_ATTACHMENT_H */

@@ -4,7 +4,7 @@
  *
  *      /sys/fs/bpf/baleen/                       0700
  *        ns<cookie>-if<ifindex>/                 the lock of its writers
- *          link                                  the BPF link, if there is one: see seat.h
+ *          link                                  the BPF link, if there is one: see attachment.h
  *          changing                              a change of the chain goes on
  *          <program id>/                         what one program is made of
  *            prog config stats rule0 ... rule15 [events sampler]

@@ -17,13 +17,13 @@ struct walk {
 /* 1: it has a device, 0: it has none, -ENOENT: there is nothing */
 static int has_device(const struct baleen_pins *pins, struct baleen_error *error)
 {
-	struct baleen_seat seat;
-	int err = baleen_seat_find(pins, &seat);
+	struct baleen_attachment attachment;
+	int err = baleen_attachment_find(pins, &attachment);
 
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
-	baleen_seat_close(&seat);
-	return seat.is_taken;
+	baleen_attachment_close(&attachment);
+	return attachment.is_taken;
 }
 
 static void describe(const struct baleen_pins *pins, struct baleen_gone *gone)

@@ -88,7 +88,8 @@ static int replace(struct baleen_xdp *xdp, const struct baleen_loaded *loaded,
 		   struct baleen_error *error)
 {
 	struct baleen_error why;
-	int err = baleen_seat_replace(&xdp->seat, &xdp->pins, loaded, xdp->there.mode, &why);
+	int err = baleen_attachment_replace(&xdp->attachment, &xdp->pins, loaded, xdp->there.mode,
+					    &why);
 
 	if (err)
 		return baleen_fail(error, -err, "%s: cannot switch programs: %s", xdp->device,
@@ -156,7 +157,7 @@ int baleen_xdp_update(struct baleen_xdp *xdp, const struct baleen_ruleset *rules
 	if (err)
 		return err;
 	baleen_loaded_init(&loaded);
-	baleen_seat_tidy(&xdp->seat, &xdp->pins);
+	baleen_attachment_tidy(&xdp->attachment, &xdp->pins);
 	err = take_over(xdp, ruleset, &loaded, error);
 	if (!err)
 		err = put_on(xdp, ruleset, &loaded, error);

@@ -50,21 +50,22 @@ static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
 
 /* --- look ------------------------------------------------------------------ */
 
-/* The seat says whether there are packets; the device's number and what runs
+/* The attachment says whether there are packets; the device's number and what runs
  * there now say the rest.
  */
 static void find_state(struct baleen_xdp *xdp)
 {
 	bool exists = if_indextoname(xdp->pins.ifindex, xdp->device);
-	bool is_link = xdp->seat.place == BALEEN_PLACE_LINK;
+	bool is_link = xdp->attachment.place == BALEEN_ATTACH_TYPE_LINK;
 
 	if (!exists)
 		memcpy(xdp->device, xdp->config.device, sizeof(xdp->device));
 	if (exists && baleen_device_program(xdp->pins.ifindex, &xdp->there))
 		exists = false;
-	if (xdp->seat.is_taken && exists && (!is_link || xdp->there.id == xdp->seat.program_id))
+	if (xdp->attachment.is_taken && exists &&
+	    (!is_link || xdp->there.id == xdp->attachment.program_id))
 		xdp->state = BALEEN_XDP_ATTACHED;
-	else if (xdp->seat.is_taken && is_link)
+	else if (xdp->attachment.is_taken && is_link)
 		xdp->state = BALEEN_XDP_MOVED;
 	else if (!exists)
 		xdp->state = BALEEN_XDP_GONE;
@@ -91,7 +92,7 @@ static void close_fd(int *fd)
 
 static void close_all(struct baleen_xdp *xdp)
 {
-	baleen_seat_close(&xdp->seat);
+	baleen_attachment_close(&xdp->attachment);
 	close_fd(&xdp->stats_fd);
 	close_fd(&xdp->events_fd);
 	close_fd(&xdp->sampler_fd);
@@ -153,27 +154,27 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 /* Is all still as it was found? */
 static bool is_unchanged(const struct baleen_xdp *xdp)
 {
-	struct baleen_seat now;
+	struct baleen_attachment now;
 	bool is_same;
 
-	if (baleen_seat_find(&xdp->pins, &now))
+	if (baleen_attachment_find(&xdp->pins, &now))
 		return false;
-	is_same = baleen_seat_is_same(&now, &xdp->seat);
-	baleen_seat_close(&now);
+	is_same = baleen_attachment_is_same(&now, &xdp->attachment);
+	baleen_attachment_close(&now);
 	return is_same;
 }
 
-/* -EAGAIN when a swap or detach came in between: without the lock, the seat, its
+/* -EAGAIN when a swap or detach came in between: without the lock, the attachment, its
  * program's pins and the device are three looks at what moves.
  */
 static int try_open(struct baleen_xdp *xdp, bool *is_found)
 {
-	int err = baleen_seat_find(&xdp->pins, &xdp->seat);
+	int err = baleen_attachment_find(&xdp->pins, &xdp->attachment);
 
 	*is_found = !err;
 	if (err)
 		return err;
-	err = open_program(xdp, xdp->seat.program_id);
+	err = open_program(xdp, xdp->attachment.program_id);
 	if (err)
 		return err == -ENOENT ? -EAGAIN : err;
 	find_state(xdp);
@@ -188,7 +189,7 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 
 	memset(xdp, 0, sizeof(*xdp));
 	xdp->pins = *pins;
-	baleen_seat_init(&xdp->seat);
+	baleen_attachment_init(&xdp->attachment);
 	xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = -1;
 	memset(xdp->rule_fd, -1, sizeof(xdp->rule_fd));
 	for (int i = 0; i < MAX_READ_RETRIES && err == -EAGAIN; i++) {
@@ -207,7 +208,7 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 				   "%s was made by another version of baleen: "
 				   "detach and attach again",
 				   pins->path);
-	/* Not ENOENT, which says that nothing is attached: the seat is there. */
+	/* Not ENOENT, which says that nothing is attached: the attachment is there. */
 	if (err == -EAGAIN)
 		return baleen_fail(error, ESTALE,
 				   "%s/%u: pins are missing: detach and attach again", pins->path,
@@ -418,7 +419,7 @@ bool baleen_xdp_is_current(const struct baleen_xdp *xdp)
 
 int baleen_xdp_detach(const char *device, struct baleen_error *error)
 {
-	struct baleen_seat seat;
+	struct baleen_attachment attachment;
 	struct baleen_pins pins;
 	int err;
 
@@ -430,17 +431,17 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 	err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
 		return err;
-	err = baleen_seat_find(&pins, &seat);
+	err = baleen_attachment_find(&pins, &attachment);
 	if (err && err != -ENOENT) {
 		baleen_fail(error, -err, "%s: %s", pins.path, strerror(-err));
 		goto unlock;
 	}
 	if (err)
 		not_attached(device, error);
-	baleen_seat_tidy(&seat, &pins);
+	baleen_attachment_tidy(&attachment, &pins);
 	if (!err)
-		err = baleen_seat_leave(&seat, &pins, error);
-	baleen_seat_close(&seat);
+		err = baleen_attachment_leave(&attachment, &pins, error);
+	baleen_attachment_close(&attachment);
 	/* Only what has left, or was not there, is forgotten. */
 	if (!err || err == -ENOENT)
 		baleen_pins_empty(&pins);

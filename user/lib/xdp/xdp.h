@@ -2,7 +2,7 @@
 /*
  * The filter on a device: read, detached. What changes it is in update.h.
  *
- * What a device enforces is changed by one replacement of a program (see seat.h)
+ * What a device enforces is changed by one replacement of a program (see attachment.h)
  * and by nothing else, so a command that fails or is killed leaves the old
  * program or the new one.
  */
@@ -40,7 +40,7 @@ enum baleen_xdp_state {
  * @device: the device's name now; the name at attach when it is gone
  * @state: what has become of it
  * @there: the program on the device now, whosever it is
- * @seat: where its program is
+ * @attachment: where its program is
  * @program_id: of its program
  * @stats_fd: the counters, by slot
  * @events_fd: the sampled events; negative when there never were any
@@ -53,7 +53,7 @@ struct baleen_xdp {
 	char device[IF_NAMESIZE];
 	enum baleen_xdp_state state;
 	struct baleen_program there;
-	struct baleen_seat seat;
+	struct baleen_attachment attachment;
 	u32 program_id;
 	int stats_fd;
 	int events_fd;
