@@ -66,7 +66,7 @@ static void make_frame(char *line, struct baleen_frame *frame)
 	baleen_frame_make(&fields, vlan, flags, frame);
 }
 
-static void print_answer(const struct baleen_xdp *xdp, const struct baleen_twin_answer *answer)
+static void print_answer(const struct baleen_xdp *xdp, const struct baleen_shadow_prog_answer *answer)
 {
 	const struct baleen_judgement *judgement = &answer->judgement;
 
@@ -83,25 +83,25 @@ static void print_answer(const struct baleen_xdp *xdp, const struct baleen_twin_
 
 int main(int argc, char **argv)
 {
-	struct baleen_twin_answer answer;
+	struct baleen_shadow_prog_answer answer;
 	struct baleen_error error;
 	struct baleen_frame frame;
-	struct baleen_twin twin;
+	struct baleen_shadow_prog twin;
 	struct baleen_xdp xdp;
 	char line[256];
 
 	if (argc != 2)
 		errx(2, "usage: twin DEVICE");
-	if (baleen_xdp_open(&xdp, argv[1], false, &error) || baleen_twin_open(&xdp, &twin, &error))
+	if (baleen_xdp_open(&xdp, argv[1], false, &error) || baleen_shadow_prog_open(&xdp, &twin, &error))
 		errx(1, "%s", error.text);
 	puts(twin.is_same ? "same" : "other");
 	while (fgets(line, sizeof(line), stdin)) {
 		make_frame(line, &frame);
-		if (baleen_twin_ask(&twin, frame.bytes, frame.n_bytes, &answer, &error))
+		if (baleen_shadow_prog_ask(&twin, frame.bytes, frame.n_bytes, &answer, &error))
 			errx(1, "%s", error.text);
 		print_answer(&xdp, &answer);
 	}
-	baleen_twin_close(&twin);
+	baleen_shadow_prog_close(&twin);
 	baleen_xdp_close(&xdp);
 	return 0;
 }

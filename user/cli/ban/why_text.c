@@ -180,7 +180,7 @@ static void print_difference(const struct baleen_xdp *xdp, u32 index,
 static void print_differences(const struct baleen_xdp *xdp,
 			      const struct baleen_explanation *explanation)
 {
-	const struct baleen_twin_answer *answer = &explanation->answer;
+	const struct baleen_shadow_prog_answer *answer = &explanation->answer;
 
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
 		print_difference(xdp, i, explanation);

@@ -111,7 +111,7 @@ static int detach(const char *device, bool forget, bool json)
 	return err ? EXIT_FAILED : report(device, json);
 }
 
-static void forget_state_of(const struct baleen_gone *gone)
+static void forget_state_of(const struct baleen_stale_pins *gone)
 {
 	baleen_state_forget(gone->netns_cookie, gone->ifindex);
 }
@@ -139,7 +139,7 @@ static int run(int argc, char **argv)
 	if (gone && optind < argc)
 		return complain_usage(&detach_command, "--gone takes no device");
 	if (gone)
-		return forget_gone(baleen_gone_forget, forget_state_of, json);
+		return forget_gone(baleen_stale_pins_forget, forget_state_of, json);
 	if (argc - optind != 1)
 		return complain_usage(&detach_command, "one device is asked for");
 	if (!split_kmod(argv[optind], &filter))

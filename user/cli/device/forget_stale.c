@@ -10,11 +10,11 @@
  * @all: the array of JSON, or NULL to print
  */
 struct telling {
-	void (*also)(const struct baleen_gone *gone);
+	void (*also)(const struct baleen_stale_pins *gone);
 	json_t *all;
 };
 
-static void tell(const struct baleen_gone *gone, void *data)
+static void tell(const struct baleen_stale_pins *gone, void *data)
 {
 	const char *device = gone->device[0] ? gone->device : "?";
 	const struct telling *telling = data;
@@ -31,7 +31,7 @@ static void tell(const struct baleen_gone *gone, void *data)
 		       (unsigned long long)gone->netns_cookie);
 }
 
-int forget_gone(gone_forget *forget, void (*also)(const struct baleen_gone *gone), bool json)
+int forget_gone(gone_forget *forget, void (*also)(const struct baleen_stale_pins *gone), bool json)
 {
 	struct telling telling = { .also = also, .all = json ? json_array() : NULL };
 	struct baleen_error error;

@@ -7,8 +7,8 @@
 
 #include "xdp/stale_pins.h"
 
-/* baleen_gone_forget() or baleen_icp_forget_gone(). */
-typedef int gone_forget(void (*tell)(const struct baleen_gone *gone, void *data), void *data,
+/* baleen_stale_pins_forget() or baleen_icp_forget_stale(). */
+typedef int gone_forget(void (*tell)(const struct baleen_stale_pins *gone, void *data), void *data,
 			struct baleen_error *error);
 
 /**
@@ -19,6 +19,6 @@ typedef int gone_forget(void (*tell)(const struct baleen_gone *gone, void *data)
  *
  * Return: an exit code, after a message.
  */
-int forget_gone(gone_forget *forget, void (*also)(const struct baleen_gone *gone), bool json);
+int forget_gone(gone_forget *forget, void (*also)(const struct baleen_stale_pins *gone), bool json);
 
 #endif /* BALEEN_CLI_FORGET_GONE_H */

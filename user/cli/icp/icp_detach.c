@@ -52,7 +52,7 @@ static int run(int argc, char **argv)
 	if (gone && optind < argc)
 		return complain_usage(&icp_detach_command, "--gone takes no device");
 	if (gone)
-		return forget_gone(baleen_icp_forget_gone, NULL, json);
+		return forget_gone(baleen_icp_forget_stale, NULL, json);
 	if (argc - optind != 1)
 		return complain_usage(&icp_detach_command, "one device is asked for");
 	return detach(argv[optind], json);

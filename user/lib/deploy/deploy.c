@@ -167,7 +167,7 @@ int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *
 		err = baleen_deploy_attach(deploy, &step, attempts, error);
 	/* A device that comes and goes leaves no filters behind. */
 	if (!err)
-		baleen_gone_forget_name(deploy->state.device);
+		baleen_stale_pins_forget_name(deploy->state.device);
 	baleen_deploy_step_free(&step);
 	return err;
 }

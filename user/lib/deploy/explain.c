@@ -15,8 +15,8 @@ static int ask(struct baleen_explainer *explainer, const struct baleen_question 
 
 	baleen_frame_make(&question->fields, question->vlan, flags, &frame);
 	explanation->is_other_version = !explainer->twin.is_same;
-	return baleen_twin_ask(&explainer->twin, frame.bytes, frame.n_bytes, &explanation->answer,
-			       error);
+	return baleen_shadow_prog_ask(&explainer->twin, frame.bytes, frame.n_bytes,
+				      &explanation->answer, error);
 }
 
 static bool would_drop(const struct baleen_config *config, const struct baleen_judgement *judgement)
@@ -199,7 +199,7 @@ int baleen_explainer_open(struct baleen_explainer *explainer, const struct balee
 
 	memset(explainer, 0, sizeof(*explainer));
 	explainer->xdp = xdp;
-	err = baleen_twin_open(xdp, &explainer->twin, error);
+	err = baleen_shadow_prog_open(xdp, &explainer->twin, error);
 	if (err)
 		return err;
 	err = open_filters(explainer, error);
@@ -216,7 +216,7 @@ int baleen_explainer_open(struct baleen_explainer *explainer, const struct balee
 close_filters:
 	free_filters(explainer);
 close_twin:
-	baleen_twin_close(&explainer->twin);
+	baleen_shadow_prog_close(&explainer->twin);
 	return err;
 }
 
@@ -245,5 +245,5 @@ void baleen_explainer_close(struct baleen_explainer *explainer)
 	if (explainer->has_state)
 		baleen_state_close(&explainer->state);
 	free_filters(explainer);
-	baleen_twin_close(&explainer->twin);
+	baleen_shadow_prog_close(&explainer->twin);
 }

@@ -83,7 +83,7 @@ struct baleen_question {
  * @drop: the last one
  */
 struct baleen_explanation {
-	struct baleen_twin_answer answer;
+	struct baleen_shadow_prog_answer answer;
 	bool would_drop;
 	bool is_other_version;
 	bool has_state;
@@ -105,7 +105,7 @@ struct baleen_explanation {
  */
 struct baleen_explainer {
 	const struct baleen_xdp *xdp;
-	struct baleen_twin twin;
+	struct baleen_shadow_prog twin;
 	struct baleen_filter filter[BALEEN_MAX_RULES];
 	bool has_state;
 	struct baleen_state state;

@@ -7,7 +7,7 @@
 #include "icp/icp_stale.h"
 
 struct walk {
-	void (*tell)(const struct baleen_gone *gone, void *data);
+	void (*tell)(const struct baleen_stale_pins *gone, void *data);
 	void *data;
 	struct baleen_error *error;
 };
@@ -24,14 +24,14 @@ static int has_device(const struct baleen_pins *pins)
 	return link.xdp.ifindex != 0;
 }
 
-static void describe(const struct baleen_pins *pins, struct baleen_gone *gone)
+static void describe(const struct baleen_pins *pins, struct baleen_stale_pins *gone)
 {
 	/* The lock stays with the caller. */
 	struct baleen_pins unlocked = *pins;
 	struct baleen_icp icp;
 
-	*gone = (struct baleen_gone){ .ifindex = pins->ifindex,
-				      .netns_cookie = pins->netns_cookie };
+	*gone = (struct baleen_stale_pins){ .ifindex = pins->ifindex,
+					    .netns_cookie = pins->netns_cookie };
 	unlocked.lock_fd = -1;
 	if (baleen_icp_open_pins(&icp, &unlocked, NULL))
 		return;
@@ -41,7 +41,7 @@ static void describe(const struct baleen_pins *pins, struct baleen_gone *gone)
 
 static void forget(const struct baleen_pins *pins, const struct walk *walk)
 {
-	struct baleen_gone gone;
+	struct baleen_stale_pins gone;
 	int found = has_device(pins);
 
 	if (found == 1)
@@ -68,8 +68,8 @@ static int visit(const struct baleen_pins *pins, void *data)
 	return err;
 }
 
-int baleen_icp_forget_gone(void (*tell)(const struct baleen_gone *gone, void *data), void *data,
-			   struct baleen_error *error)
+int baleen_icp_forget_stale(void (*tell)(const struct baleen_stale_pins *gone, void *data),
+			    void *data, struct baleen_error *error)
 {
 	struct walk walk = { tell, data, error };
 

@@ -285,7 +285,7 @@ static void check_other_xdp(struct baleen_patient *patient)
 				   "no other XDP program is there");
 		return;
 	}
-	if (baleen_chain_is_there(patient->link->ifindex)) {
+	if (baleen_dispatcher_is_there(patient->link->ifindex)) {
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "other-xdp",
 				   "a chain of XDP programs (id %u) is there: 'attach --chain' "
 				   "joins it",

@@ -112,7 +112,7 @@ static int refuse_occupied(const struct baleen_pins *pins,
 	err = refuse_taken(attachment, device, there.id, error);
 	if (err || !there.id)
 		return err;
-	is_chain = baleen_chain_is_there(pins->ifindex);
+	is_chain = baleen_dispatcher_is_there(pins->ifindex);
 	if (is_chain && place == BALEEN_ATTACH_TYPE_CHAIN)
 		return 0;
 	if (is_chain)

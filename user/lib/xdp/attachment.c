@@ -71,7 +71,7 @@ static int find_there(const struct baleen_pins *pins, const u32 *ids, u32 n,
 			return 0;
 		}
 	}
-	found = baleen_chain_has(pins->ifindex, ids, n, &attachment->program_id);
+	found = baleen_dispatcher_has(pins->ifindex, ids, n, &attachment->program_id);
 	if (found == 1) {
 		attachment->place = BALEEN_ATTACH_TYPE_CHAIN;
 		attachment->is_taken = true;
@@ -129,9 +129,9 @@ bool baleen_attachment_is_same(const struct baleen_attachment *a, const struct b
 void baleen_attachment_tidy(const struct baleen_attachment *attachment,
 			    const struct baleen_pins *pins)
 {
-	baleen_chain_tidy(pins, attachment->place == BALEEN_ATTACH_TYPE_CHAIN ?
-					attachment->program_id :
-					0);
+	baleen_dispatcher_tidy(pins, attachment->place == BALEEN_ATTACH_TYPE_CHAIN ?
+					     attachment->program_id :
+					     0);
 	baleen_pins_clean(pins, attachment->program_id);
 }
 
@@ -256,7 +256,7 @@ int baleen_attachment_take(enum baleen_attach_type place, const struct baleen_pi
 	case BALEEN_ATTACH_TYPE_NETLINK:
 		return take_by_netlink(pins, loaded->program_fd, mode, error);
 	case BALEEN_ATTACH_TYPE_CHAIN:
-		return baleen_chain_add(pins, loaded->component, mode, error);
+		return baleen_dispatcher_add(pins, loaded->component, mode, error);
 	default: return take_by_link(pins, loaded, mode, error);
 	}
 }
@@ -272,8 +272,8 @@ int baleen_attachment_replace(struct baleen_attachment *attachment, const struct
 		return baleen_fail(error, -old_fd, "%s/%u/prog: %s", pins->path,
 				   attachment->program_id, strerror(-old_fd));
 	if (attachment->place == BALEEN_ATTACH_TYPE_CHAIN)
-		err = baleen_chain_replace(pins, loaded->component, attachment->program_id, mode,
-					   error);
+		err = baleen_dispatcher_replace(pins, loaded->component, attachment->program_id,
+						mode, error);
 	else if (attachment->place == BALEEN_ATTACH_TYPE_NETLINK)
 		err = replace_by_netlink(pins, loaded->program_fd, old_fd, mode, error);
 	else
@@ -295,8 +295,8 @@ int baleen_attachment_leave(const struct baleen_attachment *attachment,
 	else if (attachment->place == BALEEN_ATTACH_TYPE_NETLINK && attachment->is_taken)
 		return leave_by_netlink(pins, attachment->program_id, error);
 	else if (attachment->place == BALEEN_ATTACH_TYPE_CHAIN && attachment->is_taken)
-		return baleen_chain_remove(pins, attachment->program_id, error);
+		return baleen_dispatcher_remove(pins, attachment->program_id, error);
 	else if (attachment->place == BALEEN_ATTACH_TYPE_CHAIN)
-		baleen_chain_forget(pins);
+		baleen_dispatcher_forget(pins);
 	return 0;
 }

@@ -89,8 +89,8 @@ static int make_component(struct bpf_object *object, struct bpf_program *program
 	return err;
 }
 
-int baleen_chain_load(struct bpf_object *object, struct bpf_program *program, bool frags,
-		      struct xdp_program **component, struct baleen_error *error)
+int baleen_dispatcher_load(struct bpf_object *object, struct bpf_program *program, bool frags,
+			   struct xdp_program **component, struct baleen_error *error)
 {
 	struct slot_bpf *slot;
 	struct xdp_program *made;
@@ -130,7 +130,7 @@ static int open_chain(int ifindex, struct xdp_multiprog **chain)
 	return 0;
 }
 
-bool baleen_chain_is_there(int ifindex)
+bool baleen_dispatcher_is_there(int ifindex)
 {
 	struct xdp_multiprog *chain;
 
@@ -150,7 +150,7 @@ static bool is_in(const struct xdp_multiprog *chain, u32 id)
 	return false;
 }
 
-int baleen_chain_has(int ifindex, const u32 *ids, u32 n, u32 *found)
+int baleen_dispatcher_has(int ifindex, const u32 *ids, u32 n, u32 *found)
 {
 	struct xdp_multiprog *chain;
 	int err = open_chain(ifindex, &chain);
@@ -234,8 +234,8 @@ static int remove_program(const struct baleen_pins *pins, u32 program_id)
 	return err;
 }
 
-int baleen_chain_add(const struct baleen_pins *pins, struct xdp_program *component,
-		     enum baleen_mode mode, struct baleen_error *error)
+int baleen_dispatcher_add(const struct baleen_pins *pins, struct xdp_program *component,
+			  enum baleen_mode mode, struct baleen_error *error)
 {
 	int err = begin(pins, error);
 
@@ -246,8 +246,8 @@ int baleen_chain_add(const struct baleen_pins *pins, struct xdp_program *compone
 	return err ? fail(err, error) : 0;
 }
 
-int baleen_chain_replace(const struct baleen_pins *pins, struct xdp_program *component,
-			 u32 program_id, enum baleen_mode mode, struct baleen_error *error)
+int baleen_dispatcher_replace(const struct baleen_pins *pins, struct xdp_program *component,
+			      u32 program_id, enum baleen_mode mode, struct baleen_error *error)
 {
 	int err = begin(pins, error);
 
@@ -263,7 +263,8 @@ int baleen_chain_replace(const struct baleen_pins *pins, struct xdp_program *com
 	return err ? fail(err, error) : 0;
 }
 
-int baleen_chain_remove(const struct baleen_pins *pins, u32 program_id, struct baleen_error *error)
+int baleen_dispatcher_remove(const struct baleen_pins *pins, u32 program_id,
+			     struct baleen_error *error)
 {
 	int err = begin(pins, error);
 
@@ -350,7 +351,7 @@ static void unpin_dispatchers(int ifindex, u32 but, const u32 *ids, u32 n, bool 
 	closedir(directory);
 }
 
-void baleen_chain_tidy(const struct baleen_pins *pins, u32 program_id)
+void baleen_dispatcher_tidy(const struct baleen_pins *pins, u32 program_id)
 {
 	u32 ids[BALEEN_MAX_PINNED], n = baleen_pins_programs(pins, ids);
 	char path[BALEEN_PIN_BYTES + 16];
@@ -368,7 +369,7 @@ void baleen_chain_tidy(const struct baleen_pins *pins, u32 program_id)
 	rmdir(path);
 }
 
-void baleen_chain_forget(const struct baleen_pins *pins)
+void baleen_dispatcher_forget(const struct baleen_pins *pins)
 {
 	u32 ids[BALEEN_MAX_PINNED], n = baleen_pins_programs(pins, ids);
 

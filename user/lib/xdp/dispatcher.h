@@ -15,8 +15,8 @@
  * Source: protocol.org of xdp-tools 1.3.1. Finding programs by their id takes
  * CAP_SYS_ADMIN.
  */
-#ifndef BALEEN_CHAIN_H
-#define BALEEN_CHAIN_H
+#ifndef BALEEN_DISPATCHER_H
+#define BALEEN_DISPATCHER_H
 
 #include <bpf/libbpf.h>
 
@@ -29,7 +29,7 @@
 struct xdp_program;
 
 /**
- * baleen_chain_load() - load a program that can be put in a chain
+ * baleen_dispatcher_load() - load a program that can be put in a chain
  * @object: opened, its maps and constants set
  * @program: of the object
  * @frags: it takes multi-buffer frames; the chain does when all its programs do
@@ -39,19 +39,19 @@ struct xdp_program;
  * Return: 0; a negative errno, also when the kernel cannot replace functions of
  * programs, or libxdp has no dispatcher.
  */
-int baleen_chain_load(struct bpf_object *object, struct bpf_program *program, bool frags,
-		      struct xdp_program **component, struct baleen_error *error);
+int baleen_dispatcher_load(struct bpf_object *object, struct bpf_program *program, bool frags,
+			   struct xdp_program **component, struct baleen_error *error);
 
 /**
- * baleen_chain_is_there() - is the program of a device a dispatcher?
+ * baleen_dispatcher_is_there() - is the program of a device a dispatcher?
  * @ifindex: the device
  *
  * Return: true; false also when there is none, or it may not be looked at.
  */
-bool baleen_chain_is_there(int ifindex);
+bool baleen_dispatcher_is_there(int ifindex);
 
 /**
- * baleen_chain_has() - is one of these programs in a device's chain?
+ * baleen_dispatcher_has() - is one of these programs in a device's chain?
  * @ifindex: the device
  * @ids: of the programs
  * @n: how many
@@ -59,45 +59,46 @@ bool baleen_chain_is_there(int ifindex);
  *
  * Return: 1; 0 when none is, or there is no chain; a negative errno.
  */
-int baleen_chain_has(int ifindex, const u32 *ids, u32 n, u32 *found);
+int baleen_dispatcher_has(int ifindex, const u32 *ids, u32 n, u32 *found);
 
 /**
- * baleen_chain_add() - put a program in the chain of a device
+ * baleen_dispatcher_add() - put a program in the chain of a device
  * @pins: of the device, locked
- * @component: from baleen_chain_load(), pinned
+ * @component: from baleen_dispatcher_load(), pinned
  * @mode: native or generic; another dispatcher there has to have the same
  * @error: filled in on failure: the reason and no more
  *
  * Return: 0 or a negative errno.
  */
-int baleen_chain_add(const struct baleen_pins *pins, struct xdp_program *component,
-		     enum baleen_mode mode, struct baleen_error *error);
+int baleen_dispatcher_add(const struct baleen_pins *pins, struct xdp_program *component,
+			  enum baleen_mode mode, struct baleen_error *error);
 
 /**
- * baleen_chain_replace() - put a program in a chain and take another out
+ * baleen_dispatcher_replace() - put a program in a chain and take another out
  * @pins: of the device, locked
- * @component: from baleen_chain_load(), pinned
+ * @component: from baleen_dispatcher_load(), pinned
  * @program_id: of the one to take out, which is pinned there
  * @mode: that of the dispatcher
  * @error: filled in on failure: the reason and no more
  *
  * Return: 0; a negative errno, and the old one stays alone.
  */
-int baleen_chain_replace(const struct baleen_pins *pins, struct xdp_program *component,
-			 u32 program_id, enum baleen_mode mode, struct baleen_error *error);
+int baleen_dispatcher_replace(const struct baleen_pins *pins, struct xdp_program *component,
+			      u32 program_id, enum baleen_mode mode, struct baleen_error *error);
 
 /**
- * baleen_chain_remove() - take a program out of the chain of a device
+ * baleen_dispatcher_remove() - take a program out of the chain of a device
  * @pins: of the device, locked
  * @program_id: of the program, which is pinned there
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno; -ENOENT when it is not in the chain.
  */
-int baleen_chain_remove(const struct baleen_pins *pins, u32 program_id, struct baleen_error *error);
+int baleen_dispatcher_remove(const struct baleen_pins *pins, u32 program_id,
+			     struct baleen_error *error);
 
 /**
- * baleen_chain_tidy() - undo what a killed command left half done
+ * baleen_dispatcher_tidy() - undo what a killed command left half done
  * @pins: of the device, locked
  * @program_id: the program that stays in the chain, or 0
  *
@@ -105,14 +106,14 @@ int baleen_chain_remove(const struct baleen_pins *pins, u32 program_id, struct b
  * removes the pins of dispatchers with such programs that did not get on the
  * device.
  */
-void baleen_chain_tidy(const struct baleen_pins *pins, u32 program_id);
+void baleen_dispatcher_tidy(const struct baleen_pins *pins, u32 program_id);
 
 /**
- * baleen_chain_forget() - let go of what libxdp keeps of our programs
+ * baleen_dispatcher_forget() - let go of what libxdp keeps of our programs
  * @pins: of a device that is gone, or whose chain has them no more
  *
  * Should the device be in another network namespace, this takes them off.
  */
-void baleen_chain_forget(const struct baleen_pins *pins);
+void baleen_dispatcher_forget(const struct baleen_pins *pins);
 
-#endif /* BALEEN_CHAIN_H */
+#endif /* BALEEN_DISPATCHER_H */

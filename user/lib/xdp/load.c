@@ -282,7 +282,7 @@ static int load_component(struct bpf_object *object, struct bpf_program *program
 			  struct baleen_loaded *loaded, struct baleen_error *error)
 {
 	struct baleen_error why;
-	int err = baleen_chain_load(object, program, frags, &loaded->component, &why);
+	int err = baleen_dispatcher_load(object, program, frags, &loaded->component, &why);
 
 	if (err)
 		return baleen_fail(error, -err,

@@ -23,7 +23,7 @@ static int read_tag(int fd, u8 *tag)
 	return err;
 }
 
-static int compare_tags(struct baleen_twin *twin, struct baleen_error *error)
+static int compare_tags(struct baleen_shadow_prog *twin, struct baleen_error *error)
 {
 	u8 own[BPF_TAG_SIZE], live[BPF_TAG_SIZE];
 	int err = read_tag(twin->replay.loaded.program_fd, own);
@@ -50,8 +50,8 @@ static int open_live(const struct baleen_xdp *xdp, int *live_fd, struct baleen_e
 	return 0;
 }
 
-int baleen_twin_open(const struct baleen_xdp *xdp, struct baleen_twin *twin,
-		     struct baleen_error *error)
+int baleen_shadow_prog_open(const struct baleen_xdp *xdp, struct baleen_shadow_prog *twin,
+			    struct baleen_error *error)
 {
 	int err = baleen_device_privileges(error);
 
@@ -74,8 +74,8 @@ close_live:
 	return err;
 }
 
-static int ask_live(const struct baleen_twin *twin, const u8 *frame, u32 n_bytes,
-		    struct baleen_twin_answer *answer, struct baleen_error *error)
+static int ask_live(const struct baleen_shadow_prog *twin, const u8 *frame, u32 n_bytes,
+		    struct baleen_shadow_prog_answer *answer, struct baleen_error *error)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = n_bytes,
 		    .repeat = 1);
@@ -91,10 +91,10 @@ static int ask_live(const struct baleen_twin *twin, const u8 *frame, u32 n_bytes
 	return 0;
 }
 
-int baleen_twin_ask(struct baleen_twin *twin, const u8 *frame, u32 n_bytes,
-		    struct baleen_twin_answer *answer, struct baleen_error *error)
+int baleen_shadow_prog_ask(struct baleen_shadow_prog *twin, const u8 *frame, u32 n_bytes,
+			   struct baleen_shadow_prog_answer *answer, struct baleen_error *error)
 {
-	struct baleen_twin_answer found = { 0 };
+	struct baleen_shadow_prog_answer found = { 0 };
 	int err;
 
 	if (n_bytes < BALEEN_ETHER_BYTES || n_bytes > MAX_FRAME_BYTES)
@@ -111,7 +111,7 @@ int baleen_twin_ask(struct baleen_twin *twin, const u8 *frame, u32 n_bytes,
 	return err;
 }
 
-void baleen_twin_close(struct baleen_twin *twin)
+void baleen_shadow_prog_close(struct baleen_shadow_prog *twin)
 {
 	baleen_replay_close(&twin->replay);
 	close(twin->live_fd);

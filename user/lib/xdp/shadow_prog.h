@@ -15,26 +15,26 @@
  * by their tags, a hash the kernel makes of them: where it differs, the program
  * is of another version.
  */
-#ifndef BALEEN_TWIN_H
-#define BALEEN_TWIN_H
+#ifndef BALEEN_SHADOW_PROG_H
+#define BALEEN_SHADOW_PROG_H
 
 #include "xdp/replay.h"
 #include "xdp/xdp.h"
 
 /**
- * struct baleen_twin - a twin
+ * struct baleen_shadow_prog - a twin
  * @replay: it, as a program that judges frames
  * @live_fd: the program that is attached
  * @is_same: both have the same instructions
  */
-struct baleen_twin {
+struct baleen_shadow_prog {
 	struct baleen_replay replay;
 	int live_fd;
 	bool is_same;
 };
 
 /**
- * struct baleen_twin_answer - what becomes of a frame, and why
+ * struct baleen_shadow_prog_answer - what becomes of a frame, and why
  * @judgement: of the twin: is_drop is the verdict (false in a dry run), outcome
  *             and rule are what decided; see replay.h
  * @is_live_asked: the program that is attached was asked, too, because it has
@@ -44,26 +44,26 @@ struct baleen_twin {
  * Where the two verdicts differ, the explanation is not that of the verdict
  * that is in force, @is_live_drop.
  */
-struct baleen_twin_answer {
+struct baleen_shadow_prog_answer {
 	struct baleen_judgement judgement;
 	bool is_live_asked;
 	bool is_live_drop;
 };
 
 /**
- * baleen_twin_open() - make the twin of what is attached
+ * baleen_shadow_prog_open() - make the twin of what is attached
  * @xdp: opened; may be closed before the twin is
- * @twin: filled in; close with baleen_twin_close()
+ * @twin: filled in; close with baleen_shadow_prog_close()
  * @error: filled in on failure
  *
  * Return: 0; -EPERM; -ESTALE when a swap took the program away, so that @xdp has
  * to be opened again; a negative errno.
  */
-int baleen_twin_open(const struct baleen_xdp *xdp, struct baleen_twin *twin,
-		     struct baleen_error *error);
+int baleen_shadow_prog_open(const struct baleen_xdp *xdp, struct baleen_shadow_prog *twin,
+			    struct baleen_error *error);
 
 /**
- * baleen_twin_ask() - what becomes of a frame?
+ * baleen_shadow_prog_ask() - what becomes of a frame?
  * @twin: opened
  * @frame: from its destination MAC address on; see frame.h
  * @n_bytes: its length, 14 to 1500: what fits in one buffer
@@ -75,13 +75,13 @@ int baleen_twin_open(const struct baleen_xdp *xdp, struct baleen_twin *twin,
  *
  * Return: 0; -EINVAL for another length; the negative errno of the kernel.
  */
-int baleen_twin_ask(struct baleen_twin *twin, const u8 *frame, u32 n_bytes,
-		    struct baleen_twin_answer *answer, struct baleen_error *error);
+int baleen_shadow_prog_ask(struct baleen_shadow_prog *twin, const u8 *frame, u32 n_bytes,
+			   struct baleen_shadow_prog_answer *answer, struct baleen_error *error);
 
 /**
- * baleen_twin_close() - unload the twin
+ * baleen_shadow_prog_close() - unload the twin
  * @twin: opened
  */
-void baleen_twin_close(struct baleen_twin *twin);
+void baleen_shadow_prog_close(struct baleen_shadow_prog *twin);
 
-#endif /* BALEEN_TWIN_H */
+#endif /* BALEEN_SHADOW_PROG_H */

@@ -9,7 +9,7 @@
 #include "xdp/xdp.h"
 
 struct walk {
-	void (*tell)(const struct baleen_gone *gone, void *data);
+	void (*tell)(const struct baleen_stale_pins *gone, void *data);
 	void *data;
 	struct baleen_error *error;
 };
@@ -26,14 +26,14 @@ static int has_device(const struct baleen_pins *pins, struct baleen_error *error
 	return attachment.is_taken;
 }
 
-static void describe(const struct baleen_pins *pins, struct baleen_gone *gone)
+static void describe(const struct baleen_pins *pins, struct baleen_stale_pins *gone)
 {
 	/* The lock stays with the caller. */
 	struct baleen_pins unlocked = *pins;
 	struct baleen_xdp xdp;
 
-	*gone = (struct baleen_gone){ .ifindex = pins->ifindex,
-				      .netns_cookie = pins->netns_cookie };
+	*gone = (struct baleen_stale_pins){ .ifindex = pins->ifindex,
+					    .netns_cookie = pins->netns_cookie };
 	unlocked.lock_fd = -1;
 	if (baleen_xdp_open_pins(&xdp, &unlocked, NULL))
 		return;
@@ -43,7 +43,7 @@ static void describe(const struct baleen_pins *pins, struct baleen_gone *gone)
 
 static int forget(struct baleen_pins *pins, const struct walk *walk)
 {
-	struct baleen_gone gone;
+	struct baleen_stale_pins gone;
 	int found = has_device(pins, walk->error);
 
 	if (found < 0 && found != -ENOENT)
@@ -51,7 +51,7 @@ static int forget(struct baleen_pins *pins, const struct walk *walk)
 	if (found == 1)
 		return 0;
 	describe(pins, &gone);
-	baleen_chain_forget(pins);
+	baleen_dispatcher_forget(pins);
 	baleen_pins_remove(pins);
 	if (!found)
 		walk->tell(&gone, walk->data);
@@ -74,15 +74,15 @@ static int visit(const struct baleen_pins *pins, void *data)
 	return err;
 }
 
-int baleen_gone_forget(void (*tell)(const struct baleen_gone *gone, void *data), void *data,
-		       struct baleen_error *error)
+int baleen_stale_pins_forget(void (*tell)(const struct baleen_stale_pins *gone, void *data),
+			     void *data, struct baleen_error *error)
 {
 	struct walk walk = { tell, data, error };
 
 	return baleen_pins_every(visit, &walk, error);
 }
 
-static void ignore(const struct baleen_gone *gone, void *data)
+static void ignore(const struct baleen_stale_pins *gone, void *data)
 {
 }
 
@@ -91,7 +91,7 @@ static int visit_name(const struct baleen_pins *pins, void *device)
 	const struct walk walk = { .tell = ignore };
 	struct baleen_pins locked = *pins;
 	char name[IF_NAMESIZE];
-	struct baleen_gone gone;
+	struct baleen_stale_pins gone;
 
 	if (if_indextoname(pins->ifindex, name) || has_device(pins, NULL) == 1)
 		return 0;
@@ -103,7 +103,7 @@ static int visit_name(const struct baleen_pins *pins, void *device)
 	return 0;
 }
 
-void baleen_gone_forget_name(const char *device)
+void baleen_stale_pins_forget_name(const char *device)
 {
 	char name[IF_NAMESIZE];
 

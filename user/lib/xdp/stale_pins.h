@@ -2,8 +2,8 @@
 /*
  * Filters that are left of devices which no longer exist, in any namespace.
  */
-#ifndef BALEEN_GONE_H
-#define BALEEN_GONE_H
+#ifndef BALEEN_STALE_PINS_H
+#define BALEEN_STALE_PINS_H
 
 #include <baleen/port.h>
 #include <net/if.h>
@@ -11,20 +11,20 @@
 #include "util/error.h"
 
 /**
- * struct baleen_gone - what a filter was attached to
+ * struct baleen_stale_pins - what a filter was attached to
  * @device: the device's name at attach; empty when another version of Baleen
  *          attached it
  * @ifindex: the device's number
  * @netns_cookie: of its network namespace, which may be gone, too
  */
-struct baleen_gone {
+struct baleen_stale_pins {
 	char device[IF_NAMESIZE];
 	int ifindex;
 	u64 netns_cookie;
 };
 
 /**
- * baleen_gone_forget() - remove the pins of every link that has no device
+ * baleen_stale_pins_forget() - remove the pins of every link that has no device
  * @tell: called with each filter after it was forgotten
  * @data: passed to @tell
  * @error: filled in on failure
@@ -36,16 +36,16 @@ struct baleen_gone {
  * Return: 0; -ETIMEDOUT when a writer held on to a directory; a negative
  * errno. On failure those told are forgotten, others may be left.
  */
-int baleen_gone_forget(void (*tell)(const struct baleen_gone *gone, void *data), void *data,
-		       struct baleen_error *error);
+int baleen_stale_pins_forget(void (*tell)(const struct baleen_stale_pins *gone, void *data),
+			     void *data, struct baleen_error *error);
 
 /**
- * baleen_gone_forget_name() - remove the pins of a device that is gone
+ * baleen_stale_pins_forget_name() - remove the pins of a device that is gone
  * @device: its name at attach, in this network namespace
  *
  * For one that has come back under another number. What another command holds is
  * left.
  */
-void baleen_gone_forget_name(const char *device);
+void baleen_stale_pins_forget_name(const char *device);
 
-#endif /* BALEEN_GONE_H */
+#endif /* BALEEN_STALE_PINS_H */
