@@ -569,10 +569,10 @@ static void assert_fit(const struct baleen_image *a, const struct baleen_image *
 		       const char *want)
 {
 	struct baleen_error error = { "" };
-	int err = baleen_fit_keys(a, b, "a.bln", &error);
+	int err = baleen_compat_keys(a, b, "a.bln", &error);
 
 	if (!err)
-		err = baleen_fit_tables(a, b, domain, "a.bln", &error);
+		err = baleen_compat_tables(a, b, domain, "a.bln", &error);
 	assert_int_equal(!err, !want);
 	if (want)
 		assert_string_equal(error.text, want);

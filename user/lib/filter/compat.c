@@ -19,8 +19,8 @@ static int fit_numbers(u64 a, u64 b, const char *before, const char *behind, con
 			   a_name, (ull)a);
 }
 
-int baleen_fit_keys(const struct baleen_image *a, const struct baleen_image *b, const char *a_name,
-		    struct baleen_error *error)
+int baleen_compat_keys(const struct baleen_image *a, const struct baleen_image *b,
+		       const char *a_name, struct baleen_error *error)
 {
 	char a_spec[BALEEN_KEY_SPEC_TEXT], b_spec[BALEEN_KEY_SPEC_TEXT];
 	bool a_copies = a->flags & BALEEN_FLAG_COPIES, b_copies = b->flags & BALEEN_FLAG_COPIES;
@@ -36,8 +36,8 @@ int baleen_fit_keys(const struct baleen_image *a, const struct baleen_image *b, 
 	return 0;
 }
 
-int baleen_fit_seeds(const struct baleen_image *a, const struct baleen_image *b, const char *a_name,
-		     struct baleen_error *error)
+int baleen_compat_seeds(const struct baleen_image *a, const struct baleen_image *b,
+			const char *a_name, struct baleen_error *error)
 {
 	if (!memcmp(a->seed.word, b->seed.word, sizeof(a->seed.word)))
 		return 0;
@@ -77,8 +77,8 @@ static bool has_seed(const struct baleen_table *table)
 	       table->hash == BALEEN_HASH_KEYED;
 }
 
-int baleen_fit_tables(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
-		      const char *a_name, struct baleen_error *error)
+int baleen_compat_tables(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
+			 const char *a_name, struct baleen_error *error)
 {
 	const struct baleen_table *x = &a->table[domain], *y = &b->table[domain];
 	int err = 0;
@@ -93,5 +93,5 @@ int baleen_fit_tables(const struct baleen_image *a, const struct baleen_image *b
 				  "fingerprints of ", "bits", a_name, error);
 	else if (!baleen_table_keeps_hashes(x, domain) || !baleen_table_keeps_hashes(y, domain))
 		err = fit_slots(x, y, a_name, error);
-	return err || !has_seed(x) ? err : baleen_fit_seeds(a, b, a_name, error);
+	return err || !has_seed(x) ? err : baleen_compat_seeds(a, b, a_name, error);
 }

@@ -3,8 +3,8 @@
  * What two filters must have in common to be combined, and how a message names
  * what they have instead: "4 hashes, a.bln has 6".
  */
-#ifndef BALEEN_FIT_H
-#define BALEEN_FIT_H
+#ifndef BALEEN_COMPAT_H
+#define BALEEN_COMPAT_H
 
 #include <stddef.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "filter/kind.h"
 
 /**
- * baleen_fit_keys() - are their keys the same fields, and copies of them counted alike?
+ * baleen_compat_keys() - are their keys the same fields, and copies of them counted alike?
  * @a: header of the first filter
  * @b: header of the other
  * @a_name: of @a in the message, which the caller begins with the name of @b
@@ -20,27 +20,27 @@
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_fit_keys(const struct baleen_image *a, const struct baleen_image *b, const char *a_name,
-		    struct baleen_error *error);
+int baleen_compat_keys(const struct baleen_image *a, const struct baleen_image *b,
+		       const char *a_name, struct baleen_error *error);
 
 /**
- * baleen_fit_seeds() - do they hash alike?
+ * baleen_compat_seeds() - do they hash alike?
  * @a: header of the first filter
  * @b: header of the other
- * @a_name: as for baleen_fit_keys()
+ * @a_name: as for baleen_compat_keys()
  * @error: filled in on failure
  *
  * Return: 0 or -EOPNOTSUPP.
  */
-int baleen_fit_seeds(const struct baleen_image *a, const struct baleen_image *b, const char *a_name,
-		     struct baleen_error *error);
+int baleen_compat_seeds(const struct baleen_image *a, const struct baleen_image *b,
+			const char *a_name, struct baleen_error *error);
 
 /**
- * baleen_fit_tables() - can what one table keeps go into the other?
+ * baleen_compat_tables() - can what one table keeps go into the other?
  * @a: header of the first filter
  * @b: header of the other
  * @domain: both have a table of it
- * @a_name: as for baleen_fit_keys()
+ * @a_name: as for baleen_compat_keys()
  * @error: filled in on failure
  *
  * The Bloom kinds need the same bits, the same number of them a key and the same
@@ -50,8 +50,8 @@ int baleen_fit_seeds(const struct baleen_image *a, const struct baleen_image *b,
  *
  * Return: 0 or -EOPNOTSUPP.
  */
-int baleen_fit_tables(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
-		      const char *a_name, struct baleen_error *error);
+int baleen_compat_tables(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
+			 const char *a_name, struct baleen_error *error);
 
 /**
  * baleen_same_geometry() - have two tables the same geometry, whatever is in them?
@@ -79,4 +79,4 @@ static inline void baleen_table_shape(const struct baleen_table *table, struct b
 	shape->has_stash = table->n_stash;
 }
 
-#endif /* BALEEN_FIT_H */
+#endif /* BALEEN_COMPAT_H */

@@ -51,7 +51,8 @@ static int compare_prints(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int read_slots(const struct baleen_filter *filter, u32 domain, struct baleen_prints *prints)
+static int read_slots(const struct baleen_filter *filter, u32 domain,
+		      struct baleen_fingerprints *prints)
 {
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
 	const struct baleen_table *table = slots.table;
@@ -82,11 +83,11 @@ static int read_slots(const struct baleen_filter *filter, u32 domain, struct bal
 	return 0;
 }
 
-int baleen_prints_read(const struct baleen_filter *filter, u32 domain, struct baleen_prints *prints,
-		       struct baleen_error *error)
+int baleen_fingerprints_read(const struct baleen_filter *filter, u32 domain,
+			     struct baleen_fingerprints *prints, struct baleen_error *error)
 {
 	u64 room = baleen_filter_used(filter, domain);
-	struct baleen_prints read = { 0 };
+	struct baleen_fingerprints read = { 0 };
 
 	if (!room) {
 		*prints = read;
@@ -116,9 +117,10 @@ static bool keeps(enum baleen_set_op op, bool in_a, bool in_b)
 	}
 }
 
-int baleen_prints_combine(const struct baleen_prints *a, const struct baleen_prints *b,
-			  enum baleen_set_op op, bool copies, struct baleen_prints *out,
-			  struct baleen_error *error)
+int baleen_fingerprints_combine(const struct baleen_fingerprints *a,
+				const struct baleen_fingerprints *b, enum baleen_set_op op,
+				bool copies, struct baleen_fingerprints *out,
+				struct baleen_error *error)
 {
 	bool adds = copies && op == BALEEN_SET_UNION;
 	u64 *print = malloc((a->n + b->n + 1) * sizeof(*print));
@@ -138,11 +140,12 @@ int baleen_prints_combine(const struct baleen_prints *a, const struct baleen_pri
 		i += in_a;
 		j += in_b;
 	}
-	*out = (struct baleen_prints){ print, n };
+	*out = (struct baleen_fingerprints){ print, n };
 	return 0;
 }
 
-int baleen_prints_put(const struct baleen_prints *prints, struct baleen_filter *filter, u32 domain)
+int baleen_fingerprints_put(const struct baleen_fingerprints *prints, struct baleen_filter *filter,
+			    u32 domain)
 {
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
 	struct baleen_table *table = &filter->image.table[domain];

@@ -7,24 +7,24 @@
  * tag, which mean something in tables of the same geometry only; where slots have
  * no side bit, the lower of the two buckets is the home.
  */
-#ifndef BALEEN_PRINTS_H
-#define BALEEN_PRINTS_H
+#ifndef BALEEN_FINGERPRINTS_H
+#define BALEEN_FINGERPRINTS_H
 
 #include "filter/filter.h"
 #include "list/list_combine.h"
 
 /**
- * struct baleen_prints - what tells the keys of one table apart
+ * struct baleen_fingerprints - what tells the keys of one table apart
  * @print: hashes, or home bucket << 32 | tag; ascending. One twice is two copies
  * @n: how many
  */
-struct baleen_prints {
+struct baleen_fingerprints {
 	u64 *print;
 	size_t n;
 };
 
 /**
- * baleen_prints_read() - what a table holds
+ * baleen_fingerprints_read() - what a table holds
  * @filter: the filter, not live
  * @domain: of a cuckoo table, or of none, which holds nothing
  * @prints: filled in; its array is to be freed by the caller; untouched on failure
@@ -32,13 +32,13 @@ struct baleen_prints {
  *
  * Return: 0; -EINVAL for a slot that no key makes; -ENOMEM.
  */
-int baleen_prints_read(const struct baleen_filter *filter, u32 domain, struct baleen_prints *prints,
-		       struct baleen_error *error);
+int baleen_fingerprints_read(const struct baleen_filter *filter, u32 domain,
+			     struct baleen_fingerprints *prints, struct baleen_error *error);
 
 /**
- * baleen_prints_combine() - one set made of two
+ * baleen_fingerprints_combine() - one set made of two
  * @a: one
- * @b: the other, of a table that fits (see baleen_fit_tables())
+ * @b: the other, of a table that fits (see baleen_compat_tables())
  * @op: what is kept
  * @copies: copies count: those of both are added
  * @out: filled in; its array is to be freed by the caller; untouched on failure
@@ -46,18 +46,20 @@ int baleen_prints_read(const struct baleen_filter *filter, u32 domain, struct ba
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_prints_combine(const struct baleen_prints *a, const struct baleen_prints *b,
-			  enum baleen_set_op op, bool copies, struct baleen_prints *out,
-			  struct baleen_error *error);
+int baleen_fingerprints_combine(const struct baleen_fingerprints *a,
+				const struct baleen_fingerprints *b, enum baleen_set_op op,
+				bool copies, struct baleen_fingerprints *out,
+				struct baleen_error *error);
 
 /**
- * baleen_prints_put() - put them into a table
+ * baleen_fingerprints_put() - put them into a table
  * @prints: of a table that fits
  * @filter: has the seed that they were made with
  * @domain: of the table
  *
  * Return: 0, or -ENOSPC when one finds no room; those before it stay.
  */
-int baleen_prints_put(const struct baleen_prints *prints, struct baleen_filter *filter, u32 domain);
+int baleen_fingerprints_put(const struct baleen_fingerprints *prints, struct baleen_filter *filter,
+			    u32 domain);
 
-#endif /* BALEEN_PRINTS_H */
+#endif /* BALEEN_FINGERPRINTS_H */

@@ -66,7 +66,7 @@ static bool is_one_pass(const struct pair *pair, u32 domain)
 
 	return a->table[domain].kind == BALEEN_KIND_QUOTIENT && !a->table[BALEEN_IP4_GROUPS].kind &&
 	       !b->table[BALEEN_IP4_GROUPS].kind &&
-	       !baleen_fit_tables(a, b, domain, pair->a_name, NULL);
+	       !baleen_compat_tables(a, b, domain, pair->a_name, NULL);
 }
 
 static enum how how_to(const struct pair *pair, u32 domain)
@@ -133,10 +133,10 @@ static int check_pair(const struct pair *pair, struct baleen_error *error)
 	for (u32 domain = 0; domain < N_KEYED && !err; domain++)
 		if (pair->how[domain] == HOW_TABLE && a->table[domain].kind &&
 		    b->table[domain].kind)
-			err = baleen_fit_tables(a, b, domain, pair->a_name, error);
+			err = baleen_compat_tables(a, b, domain, pair->a_name, error);
 	if (!err && pair->op == BALEEN_SET_UNION && takes_tables(pair, false) &&
 	    takes_tables(pair, true))
-		err = baleen_fit_seeds(a, b, pair->a_name, error);
+		err = baleen_compat_seeds(a, b, pair->a_name, error);
 	return err;
 }
 
@@ -347,7 +347,7 @@ int baleen_filter_combine(const struct baleen_filter *a, const struct baleen_fil
 			  struct baleen_error *error)
 {
 	struct pair pair = { .a = a, .b = b, .op = op, .a_name = a_name };
-	int err = baleen_fit_keys(&a->image, &b->image, a_name, error);
+	int err = baleen_compat_keys(&a->image, &b->image, a_name, error);
 
 	if (err)
 		return err;
@@ -477,12 +477,12 @@ int baleen_filters_compare(const struct baleen_filter *a, const struct baleen_fi
 {
 	struct pair pair = { .a = a, .b = b, .op = BALEEN_SET_INTERSECTION, .a_name = a_name };
 	struct baleen_comparison sum = { 0 };
-	int err = baleen_fit_keys(&a->image, &b->image, a_name, error);
+	int err = baleen_compat_keys(&a->image, &b->image, a_name, error);
 
 	make_pair(&pair);
 	for (u32 domain = 0; domain < N_KEYED && !err; domain++)
 		if (pair.how[domain] == HOW_MIXED)
-			err = baleen_fit_tables(&a->image, &b->image, domain, a_name, error);
+			err = baleen_compat_tables(&a->image, &b->image, domain, a_name, error);
 	if (!err)
 		err = check_pair(&pair, error);
 	if (!err)

@@ -57,7 +57,7 @@ int baleen_table_copy(const struct baleen_filter *filter, u32 domain, struct bal
 /* --- cuckoo ---------------------------------------------------------------- */
 
 int baleen_table_put(const struct baleen_image *like, u32 domain,
-		     const struct baleen_prints *prints, u64 n, struct baleen_filter *part,
+		     const struct baleen_fingerprints *prints, u64 n, struct baleen_filter *part,
 		     struct baleen_error *error)
 {
 	const struct baleen_table *model = &like->table[domain];
@@ -76,7 +76,7 @@ int baleen_table_put(const struct baleen_image *like, u32 domain,
 			err = baleen_table_alone(like, &table, domain, part, error);
 		if (err)
 			return err;
-		err = baleen_prints_put(prints, part, domain);
+		err = baleen_fingerprints_put(prints, part, domain);
 		if (err)
 			baleen_filter_free(part);
 	}
@@ -84,13 +84,13 @@ int baleen_table_put(const struct baleen_image *like, u32 domain,
 }
 
 static int put_narrow(const struct baleen_image *like, u32 domain,
-		      const struct baleen_prints *prints, struct baleen_filter *part,
+		      const struct baleen_fingerprints *prints, struct baleen_filter *part,
 		      struct baleen_error *error)
 {
 	const struct baleen_table *model = &like->table[domain];
 	int err = baleen_table_alone(like, model, domain, part, error);
 
-	if (err || !baleen_prints_put(prints, part, domain))
+	if (err || !baleen_fingerprints_put(prints, part, domain))
 		return err;
 	baleen_filter_free(part);
 	return baleen_fail(error, ENOSPC,
@@ -104,14 +104,14 @@ static int combine_cuckoo(const struct baleen_filter *a, const struct baleen_fil
 			  struct baleen_error *error)
 {
 	const struct baleen_image *like = a->image.table[domain].kind ? &a->image : &b->image;
-	struct baleen_prints of_a = { 0 }, of_b = { 0 }, kept = { 0 };
-	int err = baleen_prints_read(a, domain, &of_a, error);
+	struct baleen_fingerprints of_a = { 0 }, of_b = { 0 }, kept = { 0 };
+	int err = baleen_fingerprints_read(a, domain, &of_a, error);
 
 	if (!err)
-		err = baleen_prints_read(b, domain, &of_b, error);
+		err = baleen_fingerprints_read(b, domain, &of_b, error);
 	if (!err)
-		err = baleen_prints_combine(&of_a, &of_b, op, like->flags & BALEEN_FLAG_COPIES,
-					    &kept, error);
+		err = baleen_fingerprints_combine(&of_a, &of_b, op,
+						  like->flags & BALEEN_FLAG_COPIES, &kept, error);
 	if (!err && baleen_table_keeps_hashes(&like->table[domain], domain))
 		err = baleen_table_put(like, domain, &kept,
 				       baleen_table_capacity(&like->table[domain]), part, error);
@@ -166,14 +166,14 @@ static int combine_quotient(const struct baleen_filter *a, const struct baleen_f
 /* Tables of @a and @b that are there fit, and are quotient tables. */
 static bool is_quotient_pair(const struct baleen_image *a, const struct baleen_image *b)
 {
-	if (baleen_fit_keys(a, b, "", NULL) || baleen_fit_seeds(a, b, "", NULL))
+	if (baleen_compat_keys(a, b, "", NULL) || baleen_compat_seeds(a, b, "", NULL))
 		return false;
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		const struct baleen_table *x = &a->table[domain], *y = &b->table[domain];
 
 		if ((x->kind && x->kind != BALEEN_KIND_QUOTIENT) ||
 		    (y->kind && y->kind != BALEEN_KIND_QUOTIENT) ||
-		    (x->kind && y->kind && baleen_fit_tables(a, b, domain, "", NULL)))
+		    (x->kind && y->kind && baleen_compat_tables(a, b, domain, "", NULL)))
 			return false;
 	}
 	return true;

@@ -57,14 +57,14 @@ struct baleen_filter baleen_table_view(const struct baleen_filter *filter, u32 d
  * Return: 0; -ENOSPC; -ENOMEM; -E2BIG.
  */
 int baleen_table_put(const struct baleen_image *like, u32 domain,
-		     const struct baleen_prints *prints, u64 n, struct baleen_filter *part,
+		     const struct baleen_fingerprints *prints, u64 n, struct baleen_filter *part,
 		     struct baleen_error *error);
 
 /**
  * baleen_tables_combine() - one table made of two
  * @a: one filter, not live
  * @b: the other, not live; at least one of them has a table of @domain, and two
- *     fit as baleen_fit_tables() says
+ *     fit as baleen_compat_tables() says
  * @domain: of the tables
  * @op: what is kept
  * @part: a filter of that table and no other, or of none where nothing is kept; to

@@ -30,7 +30,7 @@ static size_t next_strings(const struct baleen_strings *strings, const struct ba
 }
 
 /* The next keys of one domain, at most CHUNK of them. */
-static size_t next_keys(const struct baleen_parts *parts, const struct baleen_filter *filter,
+static size_t next_keys(const struct baleen_layout *parts, const struct baleen_filter *filter,
 			u32 domain, size_t *at, struct baleen_key *keys)
 {
 	const struct baleen_list *list = parts->list;
@@ -57,7 +57,7 @@ static size_t next_keys(const struct baleen_parts *parts, const struct baleen_fi
 }
 
 /* Puts all keys of one domain into an empty table in one pass. */
-static int fill_sorted(const struct baleen_parts *parts, u32 domain, struct baleen_filter *filter,
+static int fill_sorted(const struct baleen_layout *parts, u32 domain, struct baleen_filter *filter,
 		       u64 *n_fit)
 {
 	const struct baleen_hashes *kept = &parts->kept[domain];
@@ -84,7 +84,7 @@ static int fill_sorted(const struct baleen_parts *parts, u32 domain, struct bale
 }
 
 /* Inserts all keys of one domain; adds to *n_fit how many found room. */
-static int fill_domain(const struct baleen_parts *parts, u32 domain, struct baleen_filter *filter,
+static int fill_domain(const struct baleen_layout *parts, u32 domain, struct baleen_filter *filter,
 		       u64 *n_fit)
 {
 	struct baleen_key keys[CHUNK];
@@ -105,7 +105,7 @@ static int fill_domain(const struct baleen_parts *parts, u32 domain, struct bale
 }
 
 /* Fills every table of keys, also when one is full: *n_fit tells of all. */
-static int fill_keys(const struct baleen_parts *parts, struct baleen_filter *filter, u64 *n_fit)
+static int fill_keys(const struct baleen_layout *parts, struct baleen_filter *filter, u64 *n_fit)
 {
 	int result = 0;
 
@@ -119,7 +119,7 @@ static int fill_keys(const struct baleen_parts *parts, struct baleen_filter *fil
 	return result;
 }
 
-static int fill_prefixes(const struct baleen_parts *parts, struct baleen_filter *filter)
+static int fill_prefixes(const struct baleen_layout *parts, struct baleen_filter *filter)
 {
 	if (parts->groups.n) {
 		baleen_directory_fill(filter, BALEEN_IP4_GROUPS, &parts->groups,
@@ -136,7 +136,7 @@ static int fill_prefixes(const struct baleen_parts *parts, struct baleen_filter 
 		       0;
 }
 
-static int build_once(const struct baleen_parts *parts, const struct baleen_image *image,
+static int build_once(const struct baleen_layout *parts, const struct baleen_image *image,
 		      struct baleen_filter *filter, struct baleen_error *error)
 {
 	struct baleen_filter built;
@@ -148,7 +148,7 @@ static int build_once(const struct baleen_parts *parts, const struct baleen_imag
 		return err;
 	if (fill_keys(parts, &built, &n_fit))
 		err = baleen_fail(error, ENOSPC, "%llu keys do not fit: %llu did",
-				  (unsigned long long)baleen_parts_count(parts),
+				  (unsigned long long)baleen_layout_count(parts),
 				  (unsigned long long)n_fit);
 	else if (fill_prefixes(parts, &built))
 		err = baleen_fail(error, ENOSPC, "the IPv6 prefixes do not fit");
@@ -178,7 +178,7 @@ static int take_seed(const struct baleen_seed *given, struct baleen_seed *seed,
 }
 
 /* Keys of a family that the image to be like knows nothing of. */
-static int check_like(const struct baleen_parts *parts, const struct baleen_image *like,
+static int check_like(const struct baleen_layout *parts, const struct baleen_image *like,
 		      struct baleen_error *error)
 {
 	const struct baleen_table *table = like->table;
@@ -214,7 +214,7 @@ static void give_stash(struct baleen_image *like)
 	}
 }
 
-static int build_like(const struct baleen_parts *parts, const struct baleen_build_options *options,
+static int build_like(const struct baleen_layout *parts, const struct baleen_build_options *options,
 		      struct baleen_filter *filter, struct baleen_error *error)
 {
 	struct baleen_build_options planned = *options;
@@ -228,7 +228,7 @@ static int build_like(const struct baleen_parts *parts, const struct baleen_buil
 	planned.shape = (struct baleen_shape){ 0 };
 	planned.like = &like;
 	for (int i = 0; i < 2; i++) {
-		err = baleen_parts_plan(parts, &planned, 0, &image, error);
+		err = baleen_layout_plan(parts, &planned, 0, &image, error);
 		if (err)
 			return err;
 		image.seed = like.seed;
@@ -241,12 +241,12 @@ static int build_like(const struct baleen_parts *parts, const struct baleen_buil
 }
 
 /* With a given seed, what finds no room needs more of it. */
-static void give_room(const struct baleen_parts *parts, struct baleen_build_options *options)
+static void give_room(const struct baleen_layout *parts, struct baleen_build_options *options)
 {
-	options->capacity = fmax(options->capacity, baleen_parts_count(parts)) * 1.05 + 1;
+	options->capacity = fmax(options->capacity, baleen_layout_count(parts)) * 1.05 + 1;
 }
 
-static int build_kept(const struct baleen_parts *parts, const struct baleen_build_options *options,
+static int build_kept(const struct baleen_layout *parts, const struct baleen_build_options *options,
 		      struct baleen_filter *filter, struct baleen_error *error)
 {
 	struct baleen_build_options roomier = *options;
@@ -254,7 +254,7 @@ static int build_kept(const struct baleen_parts *parts, const struct baleen_buil
 	int err = -ENOSPC;
 
 	for (int i = 0; i < MAX_SEEDS && err == -ENOSPC; i++) {
-		err = baleen_parts_plan(parts, &roomier, options->fpp, &image, error);
+		err = baleen_layout_plan(parts, &roomier, options->fpp, &image, error);
 		if (err)
 			return err;
 		image.seed = options->keep->image.seed;
@@ -282,7 +282,7 @@ static double worst_measured(const struct baleen_filter *filter)
  * Bloom kinds a plan as much stricter as the rate came out too high. Of a shape
  * that was asked for the rate is what comes out.
  */
-static int build_new(const struct baleen_parts *parts, const struct baleen_build_options *options,
+static int build_new(const struct baleen_layout *parts, const struct baleen_build_options *options,
 		     struct baleen_filter *filter, struct baleen_error *error)
 {
 	bool is_rated = options->fpp && !options->shape.n_bits && !options->shape.remainder_bits;
@@ -295,7 +295,7 @@ static int build_new(const struct baleen_parts *parts, const struct baleen_build
 		struct baleen_image image;
 		double worst;
 
-		err = baleen_parts_plan(parts, &roomier, fpp, &image, error);
+		err = baleen_layout_plan(parts, &roomier, fpp, &image, error);
 		if (!err)
 			err = take_seed(options->seed, &image.seed, error);
 		if (err)
@@ -326,20 +326,20 @@ int baleen_build(const struct baleen_list *list, const struct baleen_build_optio
 		 struct baleen_filter *filter, struct baleen_error *error)
 {
 	u64 n_keys = list->n_ip4 + list->n_ip6 + (list->strings.n ? list->strings.n : list->n_key);
-	struct baleen_parts parts;
+	struct baleen_layout parts;
 	int err;
 
 	if (options->capacity && n_keys > options->capacity)
 		return baleen_fail(error, ENOSPC, "%llu keys do not fit: the capacity is %llu",
 				   (unsigned long long)n_keys,
 				   (unsigned long long)options->capacity);
-	err = baleen_parts_make(list, options, &parts, error);
+	err = baleen_layout_make(list, options, &parts, error);
 	if (!err && options->like)
 		err = build_like(&parts, options, filter, error);
 	else if (!err && options->keep)
 		err = build_kept(&parts, options, filter, error);
 	else if (!err)
 		err = build_new(&parts, options, filter, error);
-	baleen_parts_free(&parts);
+	baleen_layout_free(&parts);
 	return err;
 }

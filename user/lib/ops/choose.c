@@ -85,16 +85,16 @@ static bool try_kind(const struct baleen_list *list, const struct baleen_build_o
 		     u32 needs, struct candidate *candidate)
 {
 	struct baleen_build_options wanted = *options;
-	struct baleen_parts parts;
+	struct baleen_layout parts;
 	struct baleen_image image;
 	bool fits = false;
 
 	wanted.kind = candidate->kind;
 	wanted.fpp = candidate->fpp;
-	if (!baleen_parts_make(list, &wanted, &parts, NULL))
-		fits = !baleen_parts_plan(&parts, &wanted, wanted.fpp, &image, NULL) &&
+	if (!baleen_layout_make(list, &wanted, &parts, NULL))
+		fits = !baleen_layout_plan(&parts, &wanted, wanted.fpp, &image, NULL) &&
 		       image_can(&image, needs);
-	baleen_parts_free(&parts);
+	baleen_layout_free(&parts);
 	if (fits)
 		candidate->n_blocks = image.n_blocks;
 	return fits;

@@ -13,7 +13,7 @@ static int no_memory(struct baleen_error *error)
 
 /* --- split ---------------------------------------------------------------- */
 
-void baleen_parts_free(struct baleen_parts *parts)
+void baleen_layout_free(struct baleen_layout *parts)
 {
 	free(parts->groups.run);
 	free(parts->members);
@@ -23,7 +23,7 @@ void baleen_parts_free(struct baleen_parts *parts)
 		free(parts->kept[domain].hash);
 }
 
-u64 baleen_parts_count(const struct baleen_parts *parts)
+u64 baleen_layout_count(const struct baleen_layout *parts)
 {
 	u64 n = 0;
 
@@ -35,9 +35,9 @@ u64 baleen_parts_count(const struct baleen_parts *parts)
 /* The domain's share of the capacity, at least what is to be stored. IPv4
  * intervals count as hosts here: who listed them may add more.
  */
-static u64 share(const struct baleen_parts *parts, u32 domain, u64 capacity)
+static u64 share(const struct baleen_layout *parts, u32 domain, u64 capacity)
 {
-	u64 n_keys = baleen_parts_count(parts), n_net4 = parts->list->n_net4, n = parts->n[domain],
+	u64 n_keys = baleen_layout_count(parts), n_net4 = parts->list->n_net4, n = parts->n[domain],
 	    part;
 
 	if (capacity <= n_keys || !(n_keys + n_net4))
@@ -70,7 +70,7 @@ static int make_groups(const struct baleen_list *list, struct baleen_runs *runs)
 	return 0;
 }
 
-static int plan_groups(struct baleen_parts *parts, const struct baleen_build_options *options)
+static int plan_groups(struct baleen_layout *parts, const struct baleen_build_options *options)
 {
 	struct baleen_host_cost cost = { .kind = options->kind, .fpp = options->fpp };
 	int err = make_groups(parts->list, &parts->groups);
@@ -89,7 +89,7 @@ static int plan_groups(struct baleen_parts *parts, const struct baleen_build_opt
 	return 0;
 }
 
-static int hosts_as_prefixes(struct baleen_parts *parts)
+static int hosts_as_prefixes(struct baleen_layout *parts)
 {
 	const struct baleen_list *list = parts->list;
 
@@ -105,7 +105,7 @@ static int hosts_as_prefixes(struct baleen_parts *parts)
 	return 0;
 }
 
-static int plan_stems(struct baleen_parts *parts)
+static int plan_stems(struct baleen_layout *parts)
 {
 	int err = baleen_stems_make(&parts->entries, &parts->stems);
 
@@ -115,12 +115,12 @@ static int plan_stems(struct baleen_parts *parts)
 }
 
 static int split(const struct baleen_list *list, const struct baleen_build_options *options,
-		 struct baleen_parts *parts)
+		 struct baleen_layout *parts)
 {
 	const struct baleen_image *like = options->like;
 	int err = 0;
 
-	*parts = (struct baleen_parts){
+	*parts = (struct baleen_layout){
 		.list = list,
 		.n = { [BALEEN_IP4] = list->n_ip4, [BALEEN_IP6] = list->n_ip6 },
 		.ip4 = list->ip4,
@@ -140,7 +140,7 @@ static int split(const struct baleen_list *list, const struct baleen_build_optio
 }
 
 /* What @keep leaves to the new filter. */
-static int keep_hashes(const struct baleen_filter *keep, struct baleen_parts *parts,
+static int keep_hashes(const struct baleen_filter *keep, struct baleen_layout *parts,
 		       struct baleen_error *error)
 {
 	static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };
@@ -157,8 +157,8 @@ static int keep_hashes(const struct baleen_filter *keep, struct baleen_parts *pa
 	return err;
 }
 
-int baleen_parts_make(const struct baleen_list *list, const struct baleen_build_options *options,
-		      struct baleen_parts *parts, struct baleen_error *error)
+int baleen_layout_make(const struct baleen_list *list, const struct baleen_build_options *options,
+		       struct baleen_layout *parts, struct baleen_error *error)
 {
 	if (split(list, options, parts))
 		return no_memory(error);
@@ -171,7 +171,7 @@ int baleen_parts_make(const struct baleen_list *list, const struct baleen_build_
  * a list with IPv4 prefixes is up to the plan: that they find no room is no
  * fault of the list. IPv6 prefixes stand beside no hosts.
  */
-static bool is_fit(const struct baleen_parts *parts, u32 domain, const struct baleen_table *table)
+static bool is_fit(const struct baleen_layout *parts, u32 domain, const struct baleen_table *table)
 {
 	if (domain == BALEEN_IP4 && parts->groups.n)
 		return parts->n[domain] <= baleen_table_capacity(table) && table->kind;
@@ -183,7 +183,7 @@ static bool is_fit(const struct baleen_parts *parts, u32 domain, const struct ba
 /* The domain's table, without its place; of kind BALEEN_KIND_NONE where none
  * is needed.
  */
-static int plan_table(const struct baleen_parts *parts, const struct baleen_build_options *options,
+static int plan_table(const struct baleen_layout *parts, const struct baleen_build_options *options,
 		      double fpp, u32 domain, struct baleen_table *table,
 		      struct baleen_error *error)
 {
@@ -213,8 +213,9 @@ static int plan_empty(const struct baleen_build_options *options, double fpp,
 				  fpp, &options->shape, &image->table[domain], error);
 }
 
-static int plan_tables(const struct baleen_parts *parts, const struct baleen_build_options *options,
-		       double fpp, struct baleen_image *image, struct baleen_error *error)
+static int plan_tables(const struct baleen_layout *parts,
+		       const struct baleen_build_options *options, double fpp,
+		       struct baleen_image *image, struct baleen_error *error)
 {
 	struct baleen_table *table = image->table;
 	u64 n_slots = baleen_prefixes_plan(&parts->entries, image);
@@ -258,7 +259,7 @@ static int place_tables(struct baleen_image *image, struct baleen_error *error)
 	return 0;
 }
 
-static const char *set_key(const struct baleen_parts *parts, u32 key_spec,
+static const char *set_key(const struct baleen_layout *parts, u32 key_spec,
 			   struct baleen_image *image)
 {
 	const struct baleen_list *list = parts->list;
@@ -280,8 +281,9 @@ static void set_name(struct baleen_image *image, const char *name)
 		snprintf(image->name, sizeof(image->name), "%s", name);
 }
 
-int baleen_parts_plan(const struct baleen_parts *parts, const struct baleen_build_options *options,
-		      double fpp, struct baleen_image *image, struct baleen_error *error)
+int baleen_layout_plan(const struct baleen_layout *parts,
+		       const struct baleen_build_options *options, double fpp,
+		       struct baleen_image *image, struct baleen_error *error)
 {
 	u32 key_spec = options->like ? options->like->key_spec : options->key_spec;
 	struct baleen_build_options shaped = *options;

@@ -3,15 +3,15 @@
  * A list split into what goes into each table of a filter, and the plan of
  * these tables.
  */
-#ifndef BALEEN_PARTS_H
-#define BALEEN_PARTS_H
+#ifndef BALEEN_LAYOUT_H
+#define BALEEN_LAYOUT_H
 
 #include "filter/hashes.h"
 #include "filter/prefix_table.h"
 #include "ops/build.h"
 
 /**
- * struct baleen_parts - a list, as it goes into the tables
+ * struct baleen_layout - a list, as it goes into the tables
  * @list: the list
  * @n: keys of the tables of hosts and keys, by domain
  * @ip4: hosts of the table BALEEN_IP4: those of the list, or @members
@@ -25,7 +25,7 @@
  * @stems_plan: its layout
  * @kept: hashes that another filter leaves to this one, by domain
  */
-struct baleen_parts {
+struct baleen_layout {
 	const struct baleen_list *list;
 	u64 n[BALEEN_TUPLE + 1];
 	const u32 *ip4;
@@ -40,7 +40,7 @@ struct baleen_parts {
 };
 
 /**
- * baleen_parts_make() - split a list
+ * baleen_layout_make() - split a list
  * @list: a finished list, which has to stay
  * @options: what to build
  * @parts: filled in; to be freed also on failure
@@ -48,25 +48,25 @@ struct baleen_parts {
  *
  * Return: 0, -ENOMEM, or what reading the hashes of options->keep fails with.
  */
-int baleen_parts_make(const struct baleen_list *list, const struct baleen_build_options *options,
-		      struct baleen_parts *parts, struct baleen_error *error);
+int baleen_layout_make(const struct baleen_list *list, const struct baleen_build_options *options,
+		       struct baleen_layout *parts, struct baleen_error *error);
 
 /**
- * baleen_parts_free() - free what was allocated
+ * baleen_layout_free() - free what was allocated
  * @parts: made, or all zeros
  */
-void baleen_parts_free(struct baleen_parts *parts);
+void baleen_layout_free(struct baleen_layout *parts);
 
 /**
- * baleen_parts_count() - hosts and keys; those in prefixes do not count
+ * baleen_layout_count() - hosts and keys; those in prefixes do not count
  * @parts: made
  *
  * Return: how many.
  */
-u64 baleen_parts_count(const struct baleen_parts *parts);
+u64 baleen_layout_count(const struct baleen_layout *parts);
 
 /**
- * baleen_parts_plan() - the header of a filter that holds them, but for the seed
+ * baleen_layout_plan() - the header of a filter that holds them, but for the seed
  * @parts: made
  * @options: what to build
  * @fpp: false positive rate to plan for, which may be stricter than asked for
@@ -75,7 +75,8 @@ u64 baleen_parts_count(const struct baleen_parts *parts);
  *
  * Return: 0; -EINVAL for a list of other keys or a rate out of reach; -E2BIG.
  */
-int baleen_parts_plan(const struct baleen_parts *parts, const struct baleen_build_options *options,
-		      double fpp, struct baleen_image *image, struct baleen_error *error);
+int baleen_layout_plan(const struct baleen_layout *parts,
+		       const struct baleen_build_options *options, double fpp,
+		       struct baleen_image *image, struct baleen_error *error);
 
-#endif /* BALEEN_PARTS_H */
+#endif /* BALEEN_LAYOUT_H */

@@ -60,8 +60,8 @@ static int fold(const struct baleen_filter *filter, u32 domain, u64 n, struct ba
 static int move_hashes(const struct baleen_filter *filter, u32 domain, u64 n,
 		       struct baleen_filter *part, struct baleen_error *error)
 {
-	struct baleen_prints prints;
-	int err = baleen_prints_read(filter, domain, &prints, error);
+	struct baleen_fingerprints prints;
+	int err = baleen_fingerprints_read(filter, domain, &prints, error);
 
 	if (err)
 		return err;
