@@ -52,7 +52,7 @@ baleen_inline const struct baleen_table *other_table(const struct baleen_image *
 
 #pragma clang loop unroll(full)
 	for (u32 i = BALEEN_IP4; i <= BALEEN_TUPLE; i++) {
-		if (domain == i && !baleen_table_is_plain(&image->table[i])) {
+		if (domain == i && !baleen_table_is_fast_path(&image->table[i])) {
 			table = &image->table[i];
 			asm volatile("" : "+r"(table));
 		}
@@ -79,10 +79,10 @@ baleen_inline int fields_match(const struct baleen_image *image, const void *sto
 	if (!baleen_packet_has_key(&details->transport, image->key_spec))
 		return 0;
 	key = baleen_key_fields(image->key_spec, &details->fields);
-	if (key.domain == BALEEN_WORD && baleen_table_is_plain(word))
-		return baleen_table_test_plain(word, &image->seed, store, &key);
-	if (key.domain == BALEEN_TUPLE && baleen_table_is_plain(tuple))
-		return baleen_table_test_plain(tuple, &image->seed, store, &key);
+	if (key.domain == BALEEN_WORD && baleen_table_is_fast_path(word))
+		return baleen_table_test_fast_path(word, &image->seed, store, &key);
+	if (key.domain == BALEEN_TUPLE && baleen_table_is_fast_path(tuple))
+		return baleen_table_test_fast_path(tuple, &image->seed, store, &key);
 	return other_test(image, store, &key);
 }
 
@@ -110,8 +110,8 @@ baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, co
 			return group;
 	}
 	if (!is_ip6 || !image->table[BALEEN_IP6_STEMS].kind)
-		return baleen_table_is_plain(&image->table[domain]) ?
-			       baleen_table_test_plain(&image->table[domain], &image->seed, store,
+		return baleen_table_is_fast_path(&image->table[domain]) ?
+			       baleen_table_test_fast_path(&image->table[domain], &image->seed, store,
 						       &key) :
 			       rule_other_test(n, key.hi, is_ip6 ? key.lo : key.ip4, is_ip6);
 	stem = baleen_stem_get(image, store, &key);

@@ -12,7 +12,7 @@
 #include <baleen/quotient.h>
 
 /**
- * baleen_table_is_plain() - is this one of the tables that are tuned for?
+ * baleen_table_is_fast_path() - is this one of the tables that are tuned for?
  * @table: a table of keys, or BALEEN_KIND_NONE
  *
  * These are the cuckoo tables of four slots of 16, 32 or 64 bits without a stash,
@@ -21,14 +21,14 @@
  * Context: any, BPF-safe.
  * Return: true or false.
  */
-baleen_inline bool baleen_table_is_plain(const struct baleen_table *table)
+baleen_inline bool baleen_table_is_fast_path(const struct baleen_table *table)
 {
 	/* Both in one load. */
 	return !BALEEN_LOAD(u64, (const u8 *)table + offsetof(struct baleen_table, shape));
 }
 
 /**
- * baleen_table_test_plain() - is the key in this table?
+ * baleen_table_test_fast_path() - is the key in this table?
  * @table: the plain table of @key's domain; BALEEN_KIND_NONE holds nothing
  * @seed: the filter's seed
  * @store: the image (see baleen_store_block())
@@ -40,9 +40,9 @@ baleen_inline bool baleen_table_is_plain(const struct baleen_table *table)
  * Context: any, BPF-safe.
  * Return: 1 maybe (yes, when the table is exact), 0 surely not.
  */
-baleen_inline int baleen_table_test_plain(const struct baleen_table *table,
-					  const struct baleen_seed *seed, const void *store,
-					  const struct baleen_key *key)
+baleen_inline int baleen_table_test_fast_path(const struct baleen_table *table,
+					      const struct baleen_seed *seed, const void *store,
+					      const struct baleen_key *key)
 {
 	/* Only a cuckoo table has slots, only a Bloom table has hashes. */
 	if (table->slot_bits == 16)
@@ -95,8 +95,8 @@ baleen_inline int baleen_table_test(const struct baleen_table *table,
 				    const struct baleen_seed *seed, const void *store,
 				    const struct baleen_key *key)
 {
-	if (baleen_table_is_plain(table))
-		return baleen_table_test_plain(table, seed, store, key);
+	if (baleen_table_is_fast_path(table))
+		return baleen_table_test_fast_path(table, seed, store, key);
 	return baleen_table_test_other(table, seed, store, key);
 }
 

@@ -249,7 +249,7 @@ static void assert_same_body(const struct world *world, const struct baleen_filt
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		const struct baleen_table *x = &a->image.table[domain];
 		const struct baleen_table *y = &b->image.table[domain];
-		u32 n = baleen_table_is_plane(x) ? x->n_buckets : x->n_blocks;
+		u32 n = baleen_table_is_bit_array(x) ? x->n_buckets : x->n_blocks;
 
 		if (memcmp(x, y, offsetof(struct baleen_table, n_entries)))
 			fail_msg("%s: another table", world->name);

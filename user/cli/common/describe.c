@@ -187,7 +187,7 @@ static void print_rate(FILE *stream, const struct baleen_filter *filter,
 		return;
 	}
 	fprintf(stream, "false positive rate %.2g", baleen_filter_fpp(filter, domain));
-	if (baleen_table_is_plane(table) && !is_uncounted_table(filter, domain))
+	if (baleen_table_is_bit_array(table) && !is_uncounted_table(filter, domain))
 		fprintf(stream, " (%.2g expected)",
 			baleen_table_fpp(&filter->image, domain, table->n_entries));
 	fputc('\n', stream);

@@ -21,7 +21,7 @@ double table_fill(const struct baleen_filter *filter, u32 domain)
 
 bool is_uncounted_table(const struct baleen_filter *filter, u32 domain)
 {
-	return filter->is_mapped && baleen_table_is_plane(&filter->image.table[domain]);
+	return filter->is_mapped && baleen_table_is_bit_array(&filter->image.table[domain]);
 }
 
 static bool has_copies(const struct baleen_filter *filter)
@@ -101,7 +101,7 @@ void describe_geometry(json_t *json, const struct baleen_filter *filter, u32 dom
 
 	if (table->kind == BALEEN_KIND_QUOTIENT)
 		describe_quotient(json, filter, domain);
-	else if (baleen_table_is_plane(table))
+	else if (baleen_table_is_bit_array(table))
 		describe_plane(json, filter, domain);
 	else
 		describe_slots(json, filter, domain);
@@ -158,7 +158,7 @@ void print_geometry(FILE *stream, const struct baleen_filter *filter, u32 domain
 
 	if (table->kind == BALEEN_KIND_QUOTIENT)
 		print_quotient(stream, filter, domain);
-	else if (baleen_table_is_plane(table))
+	else if (baleen_table_is_bit_array(table))
 		print_plane(stream, filter, domain);
 	else
 		print_slots(stream, filter, domain);

@@ -11,7 +11,7 @@
 #define NIBBLES 0x0f0f0f0f0f0f0f0full
 #define BYTES 0x0101010101010101ull
 
-bool baleen_table_is_plane(const struct baleen_table *table)
+bool baleen_table_is_bit_array(const struct baleen_table *table)
 {
 	return table->kind == BALEEN_KIND_BLOOM || table->kind == BALEEN_KIND_CLASSIC ||
 	       table->kind == BALEEN_KIND_COUNTING;
@@ -142,7 +142,7 @@ static int halve_table(struct baleen_table *table, struct baleen_error *error)
 	bool is_blocked = table->hash == BALEEN_HASH_BLOCKED;
 	u64 n_bits = baleen_table_bits(table) / 2;
 
-	if (!baleen_table_is_plane(table))
+	if (!baleen_table_is_bit_array(table))
 		return baleen_fail(error, EOPNOTSUPP, "a table of kind %s is not folded in half",
 				   baleen_kind_name(table->kind));
 	if (is_blocked ? table->n_buckets % 2 : baleen_table_bits(table) % 2)
@@ -246,7 +246,7 @@ static void fill_half(const struct baleen_filter *filter, struct baleen_filter *
 	const struct baleen_table *from = &filter->image.table[domain];
 	struct baleen_table *to = &half->image.table[domain];
 
-	if (!baleen_table_is_plane(to)) {
+	if (!baleen_table_is_bit_array(to)) {
 		memcpy(plane_of(half, domain), plane_of(filter, domain),
 		       (size_t)to->n_blocks * BALEEN_BLOCK_BYTES);
 		to->n_entries = baleen_filter_count(filter, domain);

@@ -22,12 +22,12 @@
 #include "filter/filter.h"
 
 /**
- * baleen_table_is_plane() - is this a table of bits?
+ * baleen_table_is_bit_array() - is this a table of bits?
  * @table: the table
  *
  * Return: true for Bloom, classic and counting tables.
  */
-bool baleen_table_is_plane(const struct baleen_table *table);
+bool baleen_table_is_bit_array(const struct baleen_table *table);
 
 /**
  * baleen_bits_count() - bits that are set

@@ -73,7 +73,7 @@ static int fit_slots(const struct baleen_table *a, const struct baleen_table *b,
 
 static bool has_seed(const struct baleen_table *table)
 {
-	return !baleen_table_is_plane(table) || table->hash == BALEEN_HASH_BLOCKED ||
+	return !baleen_table_is_bit_array(table) || table->hash == BALEEN_HASH_BLOCKED ||
 	       table->hash == BALEEN_HASH_KEYED;
 }
 
@@ -86,7 +86,7 @@ int baleen_compat_tables(const struct baleen_image *a, const struct baleen_image
 	if (x->kind != y->kind)
 		return baleen_fail(error, EOPNOTSUPP, "kind %s, %s has %s",
 				   baleen_kind_name(y->kind), a_name, baleen_kind_name(x->kind));
-	if (baleen_table_is_plane(x))
+	if (baleen_table_is_bit_array(x))
 		err = fit_bits(x, y, a_name, error);
 	else if (x->kind == BALEEN_KIND_QUOTIENT)
 		err = fit_numbers(x->log2_buckets + x->slot_bits, y->log2_buckets + y->slot_bits,

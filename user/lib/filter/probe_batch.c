@@ -201,7 +201,7 @@ static bool has_prefixes(const struct baleen_image *image, u32 domain)
 static void test_batch(const struct batch *batch)
 {
 	const struct baleen_table *table = batch->table;
-	bool is_plain = baleen_table_is_plain(table);
+	bool is_plain = baleen_table_is_fast_path(table);
 
 	if (!table->kind || has_prefixes(&batch->filter->image, batch->key->domain))
 		test_each(batch);

@@ -56,7 +56,8 @@ static int refuse_open(int code, struct baleen_error *error)
 
 int baleen_kmod_open(bool for_writing, int *fd, struct baleen_error *error)
 {
-	int opened = open(BALEEN_KMOD_NODE, (for_writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
+	int opened =
+		open(BALEEN_KMOD_NODE, (for_writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
 	struct stat stat;
 
 	if (opened < 0)
@@ -65,8 +66,9 @@ int baleen_kmod_open(bool for_writing, int *fd, struct baleen_error *error)
 	if (fstat(opened, &stat) || !S_ISCHR(stat.st_mode)) {
 		close(opened);
 		return baleen_fail(error, ENODEV,
-				   BALEEN_KMOD_NODE " is a file, not the device of the module: remove it, "
-					  "then 'modprobe -r baleen; modprobe baleen'");
+				   BALEEN_KMOD_NODE
+				   " is a file, not the device of the module: remove it, "
+				   "then 'modprobe -r baleen; modprobe baleen'");
 	}
 	*fd = opened;
 	return 0;
@@ -182,7 +184,7 @@ static void count_planes(struct baleen_filter *filter, const struct baleen_dev_i
 	u64 others = 0, rest;
 
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
-		if (baleen_table_is_plane(&filter->image.table[domain]))
+		if (baleen_table_is_bit_array(&filter->image.table[domain]))
 			sum += estimate[domain] = baleen_estimate_keys(filter, domain);
 		else
 			others += baleen_filter_count(filter, domain);

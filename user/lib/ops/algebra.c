@@ -369,7 +369,7 @@ const char *baleen_combine_caveat(const struct baleen_filter *made, enum baleen_
 	bool has_bits = false, has_vague = false;
 
 	for (u32 domain = 0; domain < N_KEYED; domain++) {
-		bool is_plane = baleen_table_is_plane(&made->image.table[domain]);
+		bool is_plane = baleen_table_is_bit_array(&made->image.table[domain]);
 
 		has_bits |= is_plane;
 		has_vague |= !is_plane && is_vague(made, domain);
@@ -423,8 +423,8 @@ static double keys_of(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 
-	return baleen_table_is_plane(table) ? baleen_estimate_keys(filter, domain) :
-					      baleen_filter_count(filter, domain);
+	return baleen_table_is_bit_array(table) ? baleen_estimate_keys(filter, domain) :
+						  baleen_filter_count(filter, domain);
 }
 
 static int count_both(const struct pair *pair, u32 domain, double *n, struct baleen_error *error)
@@ -456,14 +456,14 @@ static int compare_tables(const struct pair *pair, u32 domain, struct baleen_com
 	const struct baleen_table *b = &pair->b->image.table[domain];
 	struct baleen_overlap overlap;
 
-	sum->is_estimate |= baleen_table_is_plane(a) || baleen_table_is_plane(b);
+	sum->is_estimate |= baleen_table_is_bit_array(a) || baleen_table_is_bit_array(b);
 	sum->rate = fmax(sum->rate, fmax(baleen_filter_fpp(pair->a, domain),
 					 baleen_filter_fpp(pair->b, domain)));
 	sum->n_a += keys_of(pair->a, domain);
 	sum->n_b += keys_of(pair->b, domain);
 	if (!a->kind || !b->kind)
 		return 0;
-	if (baleen_table_is_plane(a)) {
+	if (baleen_table_is_bit_array(a)) {
 		baleen_estimate_overlap(pair->a, pair->b, domain, &overlap);
 		sum->n_both += overlap.both;
 		return 0;

@@ -201,7 +201,7 @@ static int check_difference(const struct baleen_filter *b, u32 domain, struct ba
 
 	if (table->kind == BALEEN_KIND_COUNTING)
 		return baleen_fail(error, EOPNOTSUPP, "%s", baleen_no_count_down);
-	if (baleen_table_is_plane(table))
+	if (baleen_table_is_bit_array(table))
 		return baleen_fail(
 			error, EOPNOTSUPP,
 			"a Bloom filter cannot forget: a bit that is cleared for one key "
@@ -240,7 +240,7 @@ int baleen_tables_combine(const struct baleen_filter *a, const struct baleen_fil
 		err = combine_one(a, b, domain, op, &made, error);
 	} else {
 		err = op == BALEEN_SET_DIFFERENCE ? check_difference(b, domain, error) : 0;
-		if (!err && baleen_table_is_plane(&a->image.table[domain]))
+		if (!err && baleen_table_is_bit_array(&a->image.table[domain]))
 			err = combine_bits(a, b, domain, op, &made, error);
 		else if (!err && a->image.table[domain].kind == BALEEN_KIND_QUOTIENT)
 			err = combine_quotient(a, b, domain, op, &made, error);

@@ -203,7 +203,7 @@ static bool is_vague(const struct baleen_filter *filter, u32 domain)
 
 	if (filter->image.flags & BALEEN_FLAG_COPIES)
 		return true;
-	return baleen_table_is_plane(table) || is_narrow(filter, domain) ||
+	return baleen_table_is_bit_array(table) || is_narrow(filter, domain) ||
 	       (table->kind == BALEEN_KIND_QUOTIENT &&
 		!baleen_table_is_exact(&filter->image, domain));
 }
@@ -269,7 +269,7 @@ static bool may_be_refused(const struct baleen_filter *filter, const struct bale
 
 	if (key->domain == BALEEN_IP6 && table[BALEEN_IP6_STEMS].kind)
 		return true;
-	return !baleen_table_is_plane(&table[key->domain]);
+	return !baleen_table_is_bit_array(&table[key->domain]);
 }
 
 /* What stands in the way whatever room there is; of the rest only additions to

@@ -21,7 +21,7 @@ static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };
 bool baleen_filter_has_bloom(const struct baleen_filter *filter)
 {
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
-		if (baleen_table_is_plane(&filter->image.table[domain]))
+		if (baleen_table_is_bit_array(&filter->image.table[domain]))
 			return true;
 	return false;
 }
@@ -123,7 +123,7 @@ void baleen_filter_note_change(struct baleen_filter *filter, u32 domain, enum ba
 {
 	struct baleen_table *table = &filter->image.table[domain];
 
-	if (!baleen_table_is_plane(table))
+	if (!baleen_table_is_bit_array(table))
 		return;
 	if (op == BALEEN_SET_UNION)
 		table->n_entries++;
@@ -265,7 +265,7 @@ static int check_copied(const struct baleen_filter *filter, const struct baleen_
 
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
 		const struct baleen_table *table = &filter->image.table[domain];
-		bool is_bloom = baleen_table_is_plane(table);
+		bool is_bloom = baleen_table_is_bit_array(table);
 
 		if (!is_copied(filter, domain))
 			continue;
@@ -470,7 +470,7 @@ int baleen_filter_held(const struct baleen_filter *image, const struct baleen_li
 }
 
 int baleen_filter_edit_self(struct baleen_filter *image, const struct baleen_list *change,
-		       enum baleen_set_op op, struct baleen_error *error)
+			    enum baleen_set_op op, struct baleen_error *error)
 {
 	u64 n = op == BALEEN_SET_UNION ? change->n_ip4 + change->n_ip6 + change->n_key : 0;
 	struct baleen_filter edited;

@@ -78,7 +78,7 @@ static int refit_table(const struct baleen_filter *filter, u32 domain, u64 n,
 
 	if (!n)
 		return baleen_table_copy(filter, domain, part, error);
-	if (baleen_table_is_plane(table))
+	if (baleen_table_is_bit_array(table))
 		return fold(filter, domain, n, part, error);
 	if (table->kind == BALEEN_KIND_QUOTIENT) {
 		view = baleen_table_view(filter, domain);
