@@ -108,7 +108,7 @@ static int make(int argc, char **argv)
 		if (strchr(argv[i], '='))
 			add_feed(&deploy.state, plan.rules.rule[i - 2].name,
 				 strchr(argv[i], '=') + 1);
-	must(baleen_withheld_refresh(&deploy.state, &error));
+	must(baleen_protected_refresh(&deploy.state, &error));
 	must(baleen_deploy_put(&deploy, &plan, &attempts, NULL, NULL, &error));
 	baleen_deploy_close(&deploy);
 	return 0;
@@ -214,7 +214,7 @@ static int update(int argc, char **argv)
 	plan.rebuild[find_rule(&plan.rules, argv[1]) - plan.rules.rule] = true;
 	must(baleen_feeds_each(&deploy.state, argv[1], keep_feed, &feed, &error));
 	take_copy(&deploy.state, &feed, argv[2]);
-	must(baleen_withheld_refresh(&deploy.state, &error));
+	must(baleen_protected_refresh(&deploy.state, &error));
 	must(baleen_deploy_put(&deploy, &plan, NULL, NULL, NULL, &error));
 	baleen_deploy_close(&deploy);
 	return 0;
@@ -327,9 +327,9 @@ static int why(int argc, char **argv)
 	struct baleen_state state;
 	const struct baleen_state_rule *rule = open_rule(&state, argv);
 	struct baleen_key key = parse_key(argv[2]);
-	struct baleen_withheld withheld;
+	struct baleen_protected withheld;
 
-	if (baleen_withheld_find(&state, rule, &key, &withheld) == 1)
+	if (baleen_protected_find(&state, rule, &key, &withheld) == 1)
 		printf("withheld: %s, %s\n", withheld.key, withheld.what);
 	must(baleen_derive_reasons(&state, rule, &key, baleen_now_ms(), print_reason, NULL,
 				   &error));

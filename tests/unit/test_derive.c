@@ -222,7 +222,7 @@ static void guarded(void **unused)
 	assert_held(GUARDED, "20.0.0.1");
 	assert_int_equal(baleen_derive(&state, rule, NOW_MS, &filter, &derived, &error), 0);
 	assert_int_equal(derived.n_withheld, 4);
-	assert_int_equal(derived.first_withheld.role, BALEEN_WITHHELD_PEER);
+	assert_int_equal(derived.first_withheld.role, BALEEN_PROTECTED_PEER);
 	assert_string_equal(derived.first_withheld.key, "8.8.8.8");
 	assert_int_equal(derived.n_feeds, 1);
 	baleen_filter_free(&filter);
@@ -263,9 +263,9 @@ static void named(void **unused)
 static void assert_withheld(const char *text, const char *what)
 {
 	struct baleen_key key = key_of(text);
-	struct baleen_withheld found = { .what = "nothing" };
+	struct baleen_protected found = { .what = "nothing" };
 
-	assert_int_equal(baleen_withheld_find(&state, rule, &key, &found),
+	assert_int_equal(baleen_protected_find(&state, rule, &key, &found),
 			 strcmp(what, "nothing") != 0);
 	assert_string_equal(found.what, what);
 }

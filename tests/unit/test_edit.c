@@ -315,7 +315,7 @@ static void assert_idle(const char *set, const char *change, enum baleen_set_op 
 					{ .key_spec = BALEEN_KEY_SRC } };
 	const char *text[] = { set, change };
 	struct baleen_filter filter;
-	struct baleen_idle idle;
+	struct baleen_noop_keys noop;
 
 	for (u32 i = 0; i < 2; i++) {
 		int fd = open_bytes(text[i], strlen(text[i]));
@@ -326,13 +326,13 @@ static void assert_idle(const char *set, const char *change, enum baleen_set_op 
 		close(fd);
 	}
 	filter = build(&lists[0], &worlds[1], NULL, 0);
-	assert_int_equal(baleen_change_find_idle(&filter, &lists[1], op, &idle, NULL), 0);
-	if (idle.n != n)
-		fail_msg("%s: %llu idle, not %llu", change, (unsigned long long)idle.n,
+	assert_int_equal(baleen_change_find_noop(&filter, &lists[1], op, &noop, NULL), 0);
+	if (noop.n != n)
+		fail_msg("%s: %llu noop, not %llu", change, (unsigned long long)noop.n,
 			 (unsigned long long)n);
-	assert_int_equal(idle.n_entries, n_entries);
+	assert_int_equal(noop.n_entries, n_entries);
 	if (n)
-		assert_string_equal(idle.text, first);
+		assert_string_equal(noop.text, first);
 	baleen_filter_free(&filter);
 	baleen_list_free(&lists[0]);
 	baleen_list_free(&lists[1]);
@@ -578,15 +578,15 @@ static void test_idle_unknown(void **state)
 		struct baleen_list list;
 		struct baleen_filter filter =
 			build_text("192.0.2.1\n2001:db8::1\n", kinds[i], &list);
-		struct baleen_idle idle;
+		struct baleen_noop_keys noop;
 		struct baleen_error error;
 
-		assert_int_equal(baleen_change_find_idle(&filter, &list, BALEEN_SET_UNION, &idle,
+		assert_int_equal(baleen_change_find_noop(&filter, &list, BALEEN_SET_UNION, &noop,
 							 &error),
 				 0);
 		/* IPv4 in a cuckoo table is exact. */
-		assert_int_equal(idle.n, kinds[i] == BALEEN_KIND_BLOOM ? 0 : 1);
-		assert_int_equal(idle.n_entries, 2);
+		assert_int_equal(noop.n, kinds[i] == BALEEN_KIND_BLOOM ? 0 : 1);
+		assert_int_equal(noop.n_entries, 2);
 		baleen_filter_free(&filter);
 		baleen_list_free(&list);
 	}

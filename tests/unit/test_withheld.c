@@ -53,28 +53,28 @@ static int clean(void **unused)
 static void refresh(const char *never)
 {
 	write_never(never, strlen(never));
-	assert_int_equal(baleen_withheld_refresh(&state, &error), 0);
+	assert_int_equal(baleen_protected_refresh(&state, &error), 0);
 }
 
 /* What the state withholds of these keys, or "nothing". */
 static const char *withheld(const char *keys)
 {
 	static char text[512];
-	struct baleen_withheld_set set;
-	struct baleen_withheld found;
+	struct baleen_protected_set set;
+	struct baleen_protected found;
 	struct baleen_list list;
 	u64 n = 0;
 
-	assert_int_equal(baleen_withheld_load(&state, &set, &error), 0);
+	assert_int_equal(baleen_protected_load(&state, &set, &error), 0);
 	assert_int_equal(baleen_list_from_text(keys, "keys", BALEEN_KEY_SRC, &list, &error), 0);
 	for (u32 role = 0; role < BALEEN_N_WITHHELD && !n; role++)
-		assert_int_equal(baleen_withheld_meets(&set, role, &list, &n, &found), 0);
+		assert_int_equal(baleen_protected_meets(&set, role, &list, &n, &found), 0);
 	snprintf(text, sizeof(text), "nothing");
 	if (n)
 		snprintf(text, sizeof(text), "%llu: %s, %s", (unsigned long long)n, found.key,
 			 found.what);
 	baleen_list_free(&list);
-	baleen_withheld_free(&set);
+	baleen_protected_free(&set);
 	return text;
 }
 
@@ -82,7 +82,7 @@ static const char *withheld(const char *keys)
 
 static void assert_refused(int code, const char *reason)
 {
-	assert_int_equal(baleen_withheld_refresh(&state, &error), code);
+	assert_int_equal(baleen_protected_refresh(&state, &error), code);
 	assert_non_null(strstr(error.text, reason));
 	assert_string_equal(withheld("192.0.2.7\n"), "1: 192.0.2.7, 192.0.2.0/24");
 }
@@ -115,7 +115,7 @@ static void missing_default(void **unused)
 	setenv("BALEEN_CONF_DIR", root, 1);
 	refresh("192.0.2.0/24 office\n");
 	assert_int_equal(unlink(in_root("never.list")), 0);
-	assert_int_equal(baleen_withheld_refresh(&state, &error), 0);
+	assert_int_equal(baleen_protected_refresh(&state, &error), 0);
 	assert_string_equal(withheld("192.0.2.7\n"), "nothing");
 }
 
@@ -148,14 +148,14 @@ static void who_is_guarded(void **unused)
 {
 	struct baleen_state_rule rule = state_rule("drop");
 
-	assert_false(baleen_withheld_applies(&rule));
+	assert_false(baleen_protected_applies(&rule));
 	rule.guards_feeds = true;
-	assert_true(baleen_withheld_applies(&rule));
+	assert_true(baleen_protected_applies(&rule));
 	rule.key_spec = BALEEN_KEY_FLOW;
-	assert_false(baleen_withheld_applies(&rule));
+	assert_false(baleen_protected_applies(&rule));
 	rule.key_spec = BALEEN_KEY_DST;
 	rule.action = BALEEN_ACTION_ALLOW;
-	assert_false(baleen_withheld_applies(&rule));
+	assert_false(baleen_protected_applies(&rule));
 }
 
 int main(void)

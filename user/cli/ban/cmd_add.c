@@ -187,9 +187,9 @@ static bool is_aside(const struct change *change, const struct target *target)
 	return !is_file(target) && (change->atomic || change->file);
 }
 
-static int complain_idle(const struct change *change, const struct baleen_idle *idle)
+static int complain_idle(const struct change *change, const struct baleen_noop_keys *noop)
 {
-	complain("%s: %s %s: nothing changed (--exist takes it)", change->argument, idle->text,
+	complain("%s: %s %s: nothing changed (--exist takes it)", change->argument, noop->text,
 		 change->op == BALEEN_SET_UNION ? "is in it already" : "is not in it");
 	return EXIT_FAILED;
 }
@@ -197,16 +197,16 @@ static int complain_idle(const struct change *change, const struct baleen_idle *
 /* Says whether there is anything to do. */
 static int check_idle(const struct change *change, const struct target *target, bool *is_idle)
 {
-	struct baleen_idle idle;
+	struct baleen_noop_keys noop;
 	struct baleen_error error;
 
-	if (baleen_change_find_idle(&target->filter, &change->list, change->op, &idle, &error)) {
+	if (baleen_change_find_noop(&target->filter, &change->list, change->op, &noop, &error)) {
 		complain("%s: %s", target->argument, error.text);
 		return EXIT_FAILED;
 	}
-	if (idle.n && !change->exist)
-		return complain_idle(change, &idle);
-	*is_idle = idle.n == idle.n_entries;
+	if (noop.n && !change->exist)
+		return complain_idle(change, &noop);
+	*is_idle = noop.n == noop.n_entries;
 	return 0;
 }
 
@@ -281,15 +281,15 @@ static int build_aside(struct change *change, struct target *target, bool is_ful
 static int change_in_kernel(struct change *change, struct target *target)
 {
 	struct baleen_error error;
-	struct baleen_idle idle;
+	struct baleen_noop_keys noop;
 	int err = baleen_kmod_change(target->kmod.fd, &target->kmod.target, &target->filter,
-				     &change->list, change->op, change->exist, &idle,
+				     &change->list, change->op, change->exist, &noop,
 				     &change->n_changed, &error);
 
 	change->in_place = !err;
 	change->refusal = err == -ENOSPC || err == -EOPNOTSUPP ? err : 0;
 	if (err == -EALREADY)
-		return complain_idle(change, &idle);
+		return complain_idle(change, &noop);
 	if (err && !change->refusal)
 		kmod_complain(&target->kmod, err, &error);
 	return err ? EXIT_FAILED : 0;

@@ -184,7 +184,7 @@ static int take(struct device *device, struct baleen_state *state, struct baleen
 		if (rule >= 0 && is_change(version))
 			plan->rebuild[rule] = true;
 	}
-	return err ? err : baleen_withhold(state, plan, error);
+	return err ? err : baleen_protect(state, plan, error);
 }
 
 static bool rebuilds(const struct baleen_deploy_plan *plan)

@@ -98,12 +98,12 @@ static void print_single_reason(const struct baleen_single *single)
 static void print_reasons(const struct baleen_explained_rule *explained)
 {
 	static const char *const roles[] = {
-		[BALEEN_WITHHELD_NEVER] = "the never-drop list",
-		[BALEEN_WITHHELD_HOST] = "this host",
-		[BALEEN_WITHHELD_PEER] = "a TCP session",
-		[BALEEN_WITHHELD_SPECIAL] = "special-purpose range",
+		[BALEEN_PROTECTED_NEVER] = "the never-drop list",
+		[BALEEN_PROTECTED_HOST] = "this host",
+		[BALEEN_PROTECTED_PEER] = "a TCP session",
+		[BALEEN_PROTECTED_SPECIAL] = "special-purpose range",
 	};
-	const struct baleen_withheld *withheld = &explained->withheld;
+	const struct baleen_protected *withheld = &explained->withheld;
 
 	if (explained->is_any)
 		puts("    any                  every address");
@@ -117,15 +117,15 @@ static void print_reasons(const struct baleen_explained_rule *explained)
 		printf("    and %u more\n", explained->n_reasons - explained->n_told);
 	if (explained->is_withheld)
 		printf("    %-20s %s: %s, %s\n", withheld->key,
-		       withheld->role == BALEEN_WITHHELD_SPECIAL ? "not taken from feeds" :
-								   "never dropped",
+		       withheld->role == BALEEN_PROTECTED_SPECIAL ? "not taken from feeds" :
+								    "never dropped",
 		       roles[withheld->role], withheld->what);
 }
 
 /* Whoever it is; special-purpose ranges only tell what feeds cannot bring. */
 static bool is_guarded(const struct baleen_explained_rule *explained)
 {
-	return explained->is_withheld && explained->withheld.role != BALEEN_WITHHELD_SPECIAL;
+	return explained->is_withheld && explained->withheld.role != BALEEN_PROTECTED_SPECIAL;
 }
 
 static void print_rule(const struct baleen_xdp *xdp, u32 index,

@@ -13,7 +13,8 @@ int entry_option_take(const struct command *command, struct entry_options *optio
 	switch (option) {
 	case OPTION_TTL:
 		if (baleen_duration_parse(argument, &options->ttl_ms))
-			return complain_usage(command, "--ttl '%s': not a time such as 30s, 1h or 2d",
+			return complain_usage(command,
+					      "--ttl '%s': not a time such as 30s, 1h or 2d",
 					      argument);
 		break;
 	case OPTION_ORIGIN: options->origin = argument; break;
@@ -73,12 +74,12 @@ int entry_make(const char *text, u32 key_spec, const struct entry_options *optio
 
 const char *entry_refusal(const struct baleen_single_change *change, char *text)
 {
-	const struct baleen_withheld *withheld = &change->withheld;
+	const struct baleen_protected *withheld = &change->withheld;
 	const char *why = withheld->what;
 
 	switch (withheld->role) {
-	case BALEEN_WITHHELD_NEVER: why = "the never-drop list"; break;
-	case BALEEN_WITHHELD_PEER: why = "peer of a TCP session"; break;
+	case BALEEN_PROTECTED_NEVER: why = "the never-drop list"; break;
+	case BALEEN_PROTECTED_PEER: why = "peer of a TCP session"; break;
 	default: break;
 	}
 	snprintf(text, ENTRY_REFUSAL, "%s is never dropped (%s)", withheld->key, why);

@@ -164,7 +164,7 @@ static int edit_state(struct baleen_conf_apply *apply, struct baleen_state *stat
 		err = baleen_feed_version_take(state, &versions->version[i], error);
 	if (!err)
 		err = baleen_state_set_text(state, "conf", conf->text, error);
-	return err ? err : baleen_withhold(state, &apply->plan.deploy, error);
+	return err ? err : baleen_protect(state, &apply->plan.deploy, error);
 }
 
 /* --- the device ---------------------------------------------------------------------- */

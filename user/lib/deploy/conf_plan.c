@@ -124,7 +124,7 @@ static int compare_never(struct comparison *work, bool *differs)
 
 	int ret = strcmp(path, work->old.rules.never_path) ?
 			  1 :
-			  baleen_withheld_never_differs(work->state, path, work->error);
+			  baleen_protected_never_differs(work->state, path, work->error);
 
 	if (ret < 0)
 		return ret;
@@ -445,7 +445,7 @@ static int compare(struct comparison *work)
 	if (err)
 		return err;
 	for (u32 i = 0; i < rules->n_rules; i++)
-		if (never_differs && baleen_withheld_applies(&rules->rule[i]))
+		if (never_differs && baleen_protected_applies(&rules->rule[i]))
 			work->plan->deploy.rebuild[i] = true;
 	work->plan->deploy.rules = *rules;
 	return 0;

@@ -69,7 +69,7 @@ struct baleen_single_change {
 	enum baleen_single_op op;
 	struct baleen_single single;
 	int result;
-	struct baleen_withheld withheld;
+	struct baleen_protected withheld;
 };
 
 /**

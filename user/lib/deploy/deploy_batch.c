@@ -22,10 +22,10 @@ struct work {
 	struct baleen_deploy *deploy;
 	struct baleen_batch *batch;
 	struct baleen_state_rules rules;
-	struct baleen_touched touched;
+	struct baleen_dirty_keys touched;
 	bool is_changed;
 	bool guards;
-	struct baleen_withheld_set withheld;
+	struct baleen_protected_set withheld;
 	struct baleen_error *error;
 };
 
@@ -41,18 +41,18 @@ static int no_memory(struct work *work)
 
 static int touch(struct work *work, const struct baleen_single *single)
 {
-	return baleen_touched_add(&work->touched, single);
+	return baleen_dirty_keys_add(&work->touched, single);
 }
 
 /* Keys of rows are of this rule from now on. */
 static int start(struct work *work, u32 index, u64 now_ms)
 {
-	work->touched = (struct baleen_touched){ .deploy = work->deploy,
-						 .rules = &work->rules,
-						 .index = index,
-						 .now_ms = now_ms,
-						 .error = work->error };
-	return baleen_touched_start(&work->touched);
+	work->touched = (struct baleen_dirty_keys){ .deploy = work->deploy,
+						    .rules = &work->rules,
+						    .index = index,
+						    .now_ms = now_ms,
+						    .error = work->error };
+	return baleen_dirty_keys_start(&work->touched);
 }
 
 /* --- what must not be added ------------------------------------------------- */
@@ -64,27 +64,27 @@ static int start_guard(struct work *work)
 	work->guards = rule->action == BALEEN_ACTION_DROP &&
 		       baleen_spec_is_address(rule->key_spec) &&
 		       (rule->guards_feeds || !work->batch->forces);
-	return work->guards ? baleen_withheld_load_now(&work->deploy->state, &work->withheld,
-						       work->error) :
+	return work->guards ? baleen_protected_load_now(&work->deploy->state, &work->withheld,
+							work->error) :
 			      0;
 }
 
 /* The first part of what is withheld that a set of keys meets. */
 static int find_withheld(struct work *work, const struct baleen_list *keys, bool *is_found,
-			 struct baleen_withheld *withheld)
+			 struct baleen_protected *withheld)
 {
-	u32 n_roles = work->batch->cuts_sessions ? BALEEN_WITHHELD_PEER : BALEEN_N_WITHHELD;
+	u32 n_roles = work->batch->cuts_sessions ? BALEEN_PROTECTED_PEER : BALEEN_N_WITHHELD;
 	u64 n = 0;
 
 	for (u32 role = 0; role < n_roles && !n; role++)
-		if (baleen_withheld_meets(&work->withheld, role, keys, &n, withheld))
+		if (baleen_protected_meets(&work->withheld, role, keys, &n, withheld))
 			return no_memory(work);
 	*is_found = n;
 	return 0;
 }
 
 static int find_withheld_text(struct work *work, const char *text, bool *is_found,
-			      struct baleen_withheld *withheld)
+			      struct baleen_protected *withheld)
 {
 	struct baleen_list keys;
 	int err = baleen_list_from_text(text, "key", BALEEN_KEY_SRC, &keys, work->error);
@@ -117,7 +117,7 @@ static int refuse_one(struct work *work, struct baleen_single_change *change)
 /* Most batches hold nothing of it: asked as a whole. */
 static int is_all_fine(struct work *work, bool *is_fine)
 {
-	struct baleen_withheld ignored;
+	struct baleen_protected ignored;
 	bool is_found = false;
 	size_t n_bytes;
 	char *text = NULL;
@@ -349,7 +349,7 @@ static int put_in_force(struct work *work)
 
 	if (err)
 		return err;
-	err = baleen_touched_agree(&work->touched, work->batch->atomic, &in_place);
+	err = baleen_dirty_keys_agree(&work->touched, work->batch->atomic, &in_place);
 	if (!err) {
 		err = baleen_state_commit(state, work->error);
 		is_unsure = err;
@@ -357,7 +357,7 @@ static int put_in_force(struct work *work)
 	if (err) {
 		first = *work->error;
 		baleen_state_rollback(state);
-		is_unsure |= baleen_touched_undo(&work->touched, in_place) != 0;
+		is_unsure |= baleen_dirty_keys_undo(&work->touched, in_place) != 0;
 		*work->error = first;
 	}
 	if (!is_unsure)
@@ -394,8 +394,8 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 	batch->n_flushed = 0;
 	batch->in_place = true;
 	err = run(&work);
-	baleen_touched_end(&work.touched);
-	baleen_withheld_free(&work.withheld);
+	baleen_dirty_keys_end(&work.touched);
+	baleen_protected_free(&work.withheld);
 	return err;
 }
 
@@ -425,8 +425,8 @@ static int expire_rule(struct work *work, u32 index, u64 now_ms, u64 *n_removed)
 	if (!err)
 		err = remove_expired(work, n_removed);
 	if (!err && work->is_changed)
-		err = baleen_touched_agree(&work->touched, false, &ignored);
-	baleen_touched_end(&work->touched);
+		err = baleen_dirty_keys_agree(&work->touched, false, &ignored);
+	baleen_dirty_keys_end(&work->touched);
 	return err;
 }
 

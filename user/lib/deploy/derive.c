@@ -44,7 +44,7 @@ struct derivation {
 	const struct baleen_state_rule *rule;
 	u64 now_ms;
 	bool is_roomy;
-	struct baleen_withheld_set withheld;
+	struct baleen_protected_set withheld;
 	struct baleen_list waiting[MAX_WAITING];
 	u32 n_waiting;
 	bool has_image;
@@ -174,12 +174,12 @@ static int read_feeds(struct derivation *work)
 
 /* What is found of a part of what is withheld. */
 static int count_withheld(struct derivation *work, const struct baleen_list *set,
-			  enum baleen_withheld_role role)
+			  enum baleen_protected_role role)
 {
-	struct baleen_withheld first;
+	struct baleen_protected first;
 	u64 n = 0;
 
-	if (baleen_withheld_meets(&work->withheld, role, set, &n, &first))
+	if (baleen_protected_meets(&work->withheld, role, set, &n, &first))
 		return no_memory(work);
 	if (n && !work->derived.n_withheld)
 		work->derived.first_withheld = first;
@@ -189,7 +189,7 @@ static int count_withheld(struct derivation *work, const struct baleen_list *set
 
 /* Takes a part of what is withheld out of a set. */
 static int withhold(struct derivation *work, struct baleen_list *set,
-		    enum baleen_withheld_role role)
+		    enum baleen_protected_role role)
 {
 	struct baleen_list out = work->withheld.set[role];
 	u64 n_before = work->derived.n_withheld;
@@ -208,11 +208,11 @@ static int guard_feeds(struct derivation *work, struct baleen_list *set)
 {
 	struct baleen_special_removed removed;
 
-	if (!baleen_withheld_applies(work->rule))
+	if (!baleen_protected_applies(work->rule))
 		return 0;
 	if (!work->rule->limits.keep_special && baleen_special_remove(set, &removed))
 		return no_memory(work);
-	return withhold(work, set, BALEEN_WITHHELD_PEER);
+	return withhold(work, set, BALEEN_PROTECTED_PEER);
 }
 
 static int add_singles(struct derivation *work, struct baleen_list *set)
@@ -226,9 +226,9 @@ static int add_singles(struct derivation *work, struct baleen_list *set)
 
 static int guard_set(struct derivation *work, struct baleen_list *set)
 {
-	int err = withhold(work, set, BALEEN_WITHHELD_NEVER);
+	int err = withhold(work, set, BALEEN_PROTECTED_NEVER);
 
-	return err ? err : withhold(work, set, BALEEN_WITHHELD_HOST);
+	return err ? err : withhold(work, set, BALEEN_PROTECTED_HOST);
 }
 
 static u64 room(const struct derivation *work, u64 n)
@@ -333,7 +333,7 @@ static int check_withheld(const struct baleen_filter *image, const struct baleen
 
 /* Takes a set out of the image; with a @role it is counted as withheld. */
 static int cut_image(struct derivation *work, const struct baleen_list *set, bool is_optional,
-		     const enum baleen_withheld_role *role)
+		     const enum baleen_protected_role *role)
 {
 	struct baleen_list held = { 0 }, asked = *set;
 	struct baleen_error why;
@@ -369,7 +369,7 @@ static int cut_special(struct derivation *work)
 }
 
 /* As withhold() does of lists; what was not loaded has no key, either. */
-static int cut_withheld(struct derivation *work, enum baleen_withheld_role role)
+static int cut_withheld(struct derivation *work, enum baleen_protected_role role)
 {
 	const struct baleen_list *set = &work->withheld.set[role];
 
@@ -380,10 +380,10 @@ static int cut_feeds(struct derivation *work)
 {
 	int err = 0;
 
-	if (baleen_withheld_applies(work->rule)) {
+	if (baleen_protected_applies(work->rule)) {
 		err = cut_special(work);
 		if (!err)
-			err = cut_withheld(work, BALEEN_WITHHELD_PEER);
+			err = cut_withheld(work, BALEEN_PROTECTED_PEER);
 	}
 	return err ? err : cut_image(work, &work->exceptions, false, NULL);
 }
@@ -411,9 +411,9 @@ static int derive_of_image(struct derivation *work, struct baleen_filter *filter
 	if (!err)
 		err = unite_image(work, set);
 	if (!err)
-		err = cut_withheld(work, BALEEN_WITHHELD_NEVER);
+		err = cut_withheld(work, BALEEN_PROTECTED_NEVER);
 	if (!err)
-		err = cut_withheld(work, BALEEN_WITHHELD_HOST);
+		err = cut_withheld(work, BALEEN_PROTECTED_HOST);
 	if (err)
 		return err;
 	*filter = work->image;
@@ -428,8 +428,8 @@ static int prepare(struct derivation *work)
 	const struct baleen_state_rule *rule = work->rule;
 	int err = 0;
 
-	if (baleen_withheld_applies(rule))
-		err = baleen_withheld_load(work->state, &work->withheld, work->error);
+	if (baleen_protected_applies(rule))
+		err = baleen_protected_load(work->state, &work->withheld, work->error);
 	work->waiting[0].key_spec = rule->key_spec;
 	work->keys.key_spec = work->exceptions.key_spec = rule->key_spec;
 	if (err || rule->is_any)
@@ -447,7 +447,7 @@ static void clean(struct derivation *work)
 	baleen_list_free(&work->keys);
 	baleen_list_free(&work->exceptions);
 	baleen_filter_free(&work->image);
-	baleen_withheld_free(&work->withheld);
+	baleen_protected_free(&work->withheld);
 }
 
 static int derive(struct derivation *work, struct baleen_filter *filter)

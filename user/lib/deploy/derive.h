@@ -24,7 +24,7 @@
 #include "state/protected.h"
 
 /**
- * baleen_withheld_find() - is an address withheld?
+ * baleen_protected_find() - is an address withheld?
  * @state: opened
  * @rule: of the state
  * @key: an address
@@ -35,8 +35,8 @@
  *
  * Return: 1 or 0, or a negative errno.
  */
-int baleen_withheld_find(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			 const struct baleen_key *key, struct baleen_withheld *withheld);
+int baleen_protected_find(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			  const struct baleen_key *key, struct baleen_protected *withheld);
 
 /**
  * struct baleen_derived - what came of it
@@ -49,7 +49,7 @@ struct baleen_derived {
 	u64 n_feeds;
 	u64 n_singles;
 	u64 n_withheld;
-	struct baleen_withheld first_withheld;
+	struct baleen_protected first_withheld;
 };
 
 /**

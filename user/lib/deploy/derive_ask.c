@@ -39,64 +39,64 @@ int baleen_derive_decides(const struct baleen_state *state, const struct baleen_
 
 /* --- what is withheld ------------------------------------------------------ */
 
-static bool is_of(const struct baleen_withheld_set *set, enum baleen_withheld_role role,
-		  const struct baleen_key *key, struct baleen_withheld *withheld)
+static bool is_of(const struct baleen_protected_set *set, enum baleen_protected_role role,
+		  const struct baleen_key *key, struct baleen_protected *withheld)
 {
 	if (!baleen_list_has(&set->set[role], key))
 		return false;
 	baleen_key_format(key, BALEEN_KEY_SRC, withheld->key);
-	baleen_withheld_describe(set, role, key, withheld);
+	baleen_protected_describe(set, role, key, withheld);
 	return true;
 }
 
 static bool is_special(const struct baleen_state_rule *rule, const struct baleen_key *key,
-		       struct baleen_withheld *withheld)
+		       struct baleen_protected *withheld)
 {
 	const struct baleen_special *special = baleen_special_find(key);
 
 	if (rule->limits.keep_special || !special)
 		return false;
-	withheld->role = BALEEN_WITHHELD_SPECIAL;
+	withheld->role = BALEEN_PROTECTED_SPECIAL;
 	snprintf(withheld->what, sizeof(withheld->what), "%s", special->name);
 	snprintf(withheld->key, sizeof(withheld->key), "%s", special->prefix);
 	return true;
 }
 
 /* @of_feeds: also what is taken out of feeds alone */
-static bool is_withheld(const struct baleen_state_rule *rule, const struct baleen_withheld_set *set,
-			const struct baleen_key *key, bool of_feeds,
-			struct baleen_withheld *withheld)
+static bool is_withheld(const struct baleen_state_rule *rule,
+			const struct baleen_protected_set *set, const struct baleen_key *key,
+			bool of_feeds, struct baleen_protected *withheld)
 {
-	if (is_of(set, BALEEN_WITHHELD_NEVER, key, withheld) ||
-	    is_of(set, BALEEN_WITHHELD_HOST, key, withheld))
+	if (is_of(set, BALEEN_PROTECTED_NEVER, key, withheld) ||
+	    is_of(set, BALEEN_PROTECTED_HOST, key, withheld))
 		return true;
-	return of_feeds &&
-	       (is_of(set, BALEEN_WITHHELD_PEER, key, withheld) || is_special(rule, key, withheld));
+	return of_feeds && (is_of(set, BALEEN_PROTECTED_PEER, key, withheld) ||
+			    is_special(rule, key, withheld));
 }
 
 /* Return: 1 or 0, or a negative errno. */
 static int find_withheld(const struct baleen_state *state, const struct baleen_state_rule *rule,
 			 const struct baleen_key *key, bool of_feeds,
-			 struct baleen_withheld *withheld, struct baleen_error *error)
+			 struct baleen_protected *withheld, struct baleen_error *error)
 {
-	struct baleen_withheld_set set;
+	struct baleen_protected_set set;
 	int found;
 
-	if (!baleen_withheld_applies(rule))
+	if (!baleen_protected_applies(rule))
 		return 0;
-	found = baleen_withheld_load(state, &set, error);
+	found = baleen_protected_load(state, &set, error);
 	if (found)
 		return found;
 	found = is_withheld(rule, &set, key, of_feeds, withheld);
-	baleen_withheld_free(&set);
+	baleen_protected_free(&set);
 	return found;
 }
 
-int baleen_withheld_find(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			 const struct baleen_key *key, struct baleen_withheld *withheld)
+int baleen_protected_find(const struct baleen_state *state, const struct baleen_state_rule *rule,
+			  const struct baleen_key *key, struct baleen_protected *withheld)
 {
 	enum baleen_decision decision;
-	struct baleen_withheld found;
+	struct baleen_protected found;
 	struct baleen_error ignored;
 	int err = baleen_derive_decides(state, rule, key, baleen_now_ms(), &decision, &ignored);
 
@@ -162,7 +162,7 @@ int baleen_derive_holds(const struct baleen_state *state, const struct baleen_st
 			struct baleen_error *error)
 {
 	enum baleen_decision decision;
-	struct baleen_withheld ignored;
+	struct baleen_protected ignored;
 	int err = baleen_derive_decides(state, rule, key, now_ms, &decision, error);
 	int found = 0;
 

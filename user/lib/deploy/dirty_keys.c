@@ -12,28 +12,28 @@
  */
 #define MAX_SOUGHT 6
 
-static const struct baleen_state_rule *rule_of(const struct baleen_touched *touched)
+static const struct baleen_state_rule *rule_of(const struct baleen_dirty_keys *touched)
 {
 	return &touched->rules->rule[touched->index];
 }
 
-static int no_memory(struct baleen_touched *touched)
+static int no_memory(struct baleen_dirty_keys *touched)
 {
 	return baleen_fail(touched->error, ENOMEM, "no memory for the entries");
 }
 
-int baleen_touched_start(struct baleen_touched *touched)
+int baleen_dirty_keys_start(struct baleen_dirty_keys *touched)
 {
 	touched->stream = open_memstream(&touched->text, &touched->n_bytes);
 	return touched->stream ? 0 : no_memory(touched);
 }
 
-int baleen_touched_add(struct baleen_touched *touched, const struct baleen_single *single)
+int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_single *single)
 {
 	return fprintf(touched->stream, "%s\n", single->key) < 0 ? no_memory(touched) : 0;
 }
 
-void baleen_touched_end(struct baleen_touched *touched)
+void baleen_dirty_keys_end(struct baleen_dirty_keys *touched)
 {
 	if (touched->stream)
 		fclose(touched->stream);
@@ -55,7 +55,7 @@ void baleen_touched_end(struct baleen_touched *touched)
 struct moves {
 	struct baleen_list in;
 	struct baleen_list out;
-	struct baleen_withheld_set stored;
+	struct baleen_protected_set stored;
 	bool has_feeds;
 	u32 n_sought;
 };
@@ -82,7 +82,7 @@ static void free_moves(struct moves *moves)
 {
 	baleen_list_free(&moves->in);
 	baleen_list_free(&moves->out);
-	baleen_withheld_free(&moves->stored);
+	baleen_protected_free(&moves->stored);
 }
 
 static int stop(const struct baleen_feed *feed, void *data)
@@ -90,7 +90,7 @@ static int stop(const struct baleen_feed *feed, void *data)
 	return 1;
 }
 
-static int start_moves(struct baleen_touched *touched, const struct baleen_list *keys,
+static int start_moves(struct baleen_dirty_keys *touched, const struct baleen_list *keys,
 		       struct moves *moves)
 {
 	const struct baleen_state_rule *rule = rule_of(touched);
@@ -99,8 +99,9 @@ static int start_moves(struct baleen_touched *touched, const struct baleen_list 
 	*moves = (struct moves){ 0 };
 	if (make_room(&moves->in, keys) || make_room(&moves->out, keys))
 		return no_memory(touched);
-	if (baleen_withheld_applies(rule))
-		err = baleen_withheld_load(&touched->deploy->state, &moves->stored, touched->error);
+	if (baleen_protected_applies(rule))
+		err = baleen_protected_load(&touched->deploy->state, &moves->stored,
+					    touched->error);
 	if (!err)
 		err = baleen_feeds_each(&touched->deploy->state, rule->name, stop, NULL,
 					touched->error);
@@ -110,12 +111,13 @@ static int start_moves(struct baleen_touched *touched, const struct baleen_list 
 
 static bool is_withheld(const struct moves *moves, const struct baleen_key *key)
 {
-	return baleen_list_has(&moves->stored.set[BALEEN_WITHHELD_NEVER], key) ||
-	       baleen_list_has(&moves->stored.set[BALEEN_WITHHELD_HOST], key);
+	return baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_NEVER], key) ||
+	       baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_HOST], key);
 }
 
 /* Return: -EAGAIN when it is cheaper to derive all anew. */
-static int move(struct baleen_touched *touched, const struct baleen_key *key, struct moves *moves)
+static int move(struct baleen_dirty_keys *touched, const struct baleen_key *key,
+		struct moves *moves)
 {
 	const struct baleen_state *state = &touched->deploy->state;
 	enum baleen_decision decision;
@@ -138,7 +140,7 @@ static int move(struct baleen_touched *touched, const struct baleen_key *key, st
 	return err;
 }
 
-static int move_all(struct baleen_touched *touched, const struct baleen_list *keys,
+static int move_all(struct baleen_dirty_keys *touched, const struct baleen_list *keys,
 		    struct moves *moves)
 {
 	int err = start_moves(touched, keys, moves);
@@ -162,7 +164,7 @@ static int move_all(struct baleen_touched *touched, const struct baleen_list *ke
 /* --- the map --------------------------------------------------------------- */
 
 /* The rule on the device, or a negative number. */
-static int live_index(const struct baleen_touched *touched)
+static int live_index(const struct baleen_dirty_keys *touched)
 {
 	return touched->deploy->has_xdp ?
 		       baleen_xdp_rule_index(&touched->deploy->xdp, rule_of(touched)->name) :
@@ -194,7 +196,7 @@ static bool is_set(const struct baleen_filter *filter)
 /* What is in both the old set and the new one is never missing.
  * Return: as baleen_change_in_place(). @is_full: room would help
  */
-static int change_map(struct baleen_touched *touched, const struct moves *moves, bool *is_full)
+static int change_map(struct baleen_dirty_keys *touched, const struct moves *moves, bool *is_full)
 {
 	struct baleen_filter filter;
 	u64 ignored;
@@ -216,7 +218,7 @@ static int change_map(struct baleen_touched *touched, const struct moves *moves,
 }
 
 /* Return: -EAGAIN, -ENOSPC or -EOPNOTSUPP when it takes more than that. */
-static int agree_in_place(struct baleen_touched *touched, const struct baleen_list *keys,
+static int agree_in_place(struct baleen_dirty_keys *touched, const struct baleen_list *keys,
 			  bool *is_full)
 {
 	struct moves moves;
@@ -232,7 +234,7 @@ static int agree_in_place(struct baleen_touched *touched, const struct baleen_li
 	return err;
 }
 
-static int agree_anew(struct baleen_touched *touched, bool is_roomy)
+static int agree_anew(struct baleen_dirty_keys *touched, bool is_roomy)
 {
 	struct baleen_deploy_plan plan = { .rules = *touched->rules };
 	struct baleen_deploy_step step = { .plan = &plan,
@@ -251,7 +253,7 @@ static int agree_anew(struct baleen_touched *touched, bool is_roomy)
 }
 
 /* The keys that rows named, as a set. */
-static int read_keys(struct baleen_touched *touched, struct baleen_list *keys)
+static int read_keys(struct baleen_dirty_keys *touched, struct baleen_list *keys)
 {
 	if (fflush(touched->stream))
 		return no_memory(touched);
@@ -260,7 +262,7 @@ static int read_keys(struct baleen_touched *touched, struct baleen_list *keys)
 }
 
 /* Makes the map what the rows say. */
-int baleen_touched_agree(struct baleen_touched *touched, bool is_atomic, bool *in_place)
+int baleen_dirty_keys_agree(struct baleen_dirty_keys *touched, bool is_atomic, bool *in_place)
 {
 	struct baleen_list keys;
 	bool is_full = false;
@@ -282,7 +284,7 @@ int baleen_touched_agree(struct baleen_touched *touched, bool is_atomic, bool *i
 }
 
 /* The rows are what they were before; the map becomes it again. */
-int baleen_touched_undo(struct baleen_touched *touched, bool in_place)
+int baleen_dirty_keys_undo(struct baleen_dirty_keys *touched, bool in_place)
 {
 	struct baleen_list keys;
 	bool ignored;

@@ -6,15 +6,15 @@
  * may hold the key, too. So rows are changed first, in a transaction; then each
  * key that they name is asked for anew, and put into the map or taken out of it.
  */
-#ifndef BALEEN_DEPLOY_TOUCHED_H
-#define BALEEN_DEPLOY_TOUCHED_H
+#ifndef BALEEN_DIRTY_KEYS_H
+#define BALEEN_DIRTY_KEYS_H
 
 #include <stdio.h>
 
 #include "deploy/deploy.h"
 
 /**
- * struct baleen_touched - keys of a rule whose place may have changed
+ * struct baleen_dirty_keys - keys of a rule whose place may have changed
  * @deploy: device and state, with a transaction
  * @rules: of the state
  * @index: of the rule among them
@@ -26,7 +26,7 @@
  *
  * The first five are given.
  */
-struct baleen_touched {
+struct baleen_dirty_keys {
 	struct baleen_deploy *deploy;
 	const struct baleen_state_rules *rules;
 	u32 index;
@@ -38,30 +38,30 @@ struct baleen_touched {
 };
 
 /**
- * baleen_touched_start() - begin with no keys
- * @touched: end with baleen_touched_end()
+ * baleen_dirty_keys_start() - begin with no keys
+ * @touched: end with baleen_dirty_keys_end()
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_touched_start(struct baleen_touched *touched);
+int baleen_dirty_keys_start(struct baleen_dirty_keys *touched);
 
 /**
- * baleen_touched_add() - add the key of an entry
+ * baleen_dirty_keys_add() - add the key of an entry
  * @touched: started
  * @single: the entry
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_touched_add(struct baleen_touched *touched, const struct baleen_single *single);
+int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_single *single);
 
 /**
- * baleen_touched_end() - free the keys
+ * baleen_dirty_keys_end() - free the keys
  * @touched: started, or all zeros but for what was given
  */
-void baleen_touched_end(struct baleen_touched *touched);
+void baleen_dirty_keys_end(struct baleen_dirty_keys *touched);
 
 /**
- * baleen_touched_agree() - make the map what the rows say
+ * baleen_dirty_keys_agree() - make the map what the rows say
  * @touched: started
  * @is_atomic: in one step, also what could change in place
  * @in_place: filled in, also on failure: the map was changed in place, not replaced
@@ -71,15 +71,15 @@ void baleen_touched_end(struct baleen_touched *touched);
  *
  * Return: 0 or a negative errno; then part of it may have been done in place.
  */
-int baleen_touched_agree(struct baleen_touched *touched, bool is_atomic, bool *in_place);
+int baleen_dirty_keys_agree(struct baleen_dirty_keys *touched, bool is_atomic, bool *in_place);
 
 /**
- * baleen_touched_undo() - make the map again what the rows say
+ * baleen_dirty_keys_undo() - make the map again what the rows say
  * @touched: started; its rows are what they were before
- * @in_place: as baleen_touched_agree() said
+ * @in_place: as baleen_dirty_keys_agree() said
  *
  * Return: 0 or a negative errno.
  */
-int baleen_touched_undo(struct baleen_touched *touched, bool in_place);
+int baleen_dirty_keys_undo(struct baleen_dirty_keys *touched, bool in_place);
 
-#endif /* BALEEN_DEPLOY_TOUCHED_H */
+#endif /* BALEEN_DIRTY_KEYS_H */

@@ -122,7 +122,7 @@ static int look_at_rule(const struct baleen_state *state, const struct baleen_st
 	explained->opinion = holds ? BALEEN_OPINION_HOLDS : BALEEN_OPINION_ABSENT;
 	if (explained->holds && !holds)
 		look_for_ended(state, rule, &key, now_ms, explained);
-	err = baleen_withheld_find(state, rule, &key, &explained->withheld);
+	err = baleen_protected_find(state, rule, &key, &explained->withheld);
 	explained->is_withheld = err > 0;
 	return 0;
 }

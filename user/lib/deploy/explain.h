@@ -51,7 +51,7 @@ struct baleen_explained_rule {
 	enum baleen_opinion opinion;
 	bool is_any;
 	bool is_withheld;
-	struct baleen_withheld withheld;
+	struct baleen_protected withheld;
 	bool has_ended;
 	struct baleen_single ended;
 	u32 n_reasons;

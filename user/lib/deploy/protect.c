@@ -5,7 +5,7 @@
 #include "deploy/protect.h"
 #include "state/protected.h"
 
-static bool is_same(const struct baleen_withheld_set *a, const struct baleen_withheld_set *b)
+static bool is_same(const struct baleen_protected_set *a, const struct baleen_protected_set *b)
 {
 	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++)
 		if (!a->text[role] != !b->text[role] ||
@@ -14,20 +14,20 @@ static bool is_same(const struct baleen_withheld_set *a, const struct baleen_wit
 	return true;
 }
 
-int baleen_withhold(struct baleen_state *state, struct baleen_deploy_plan *plan,
-		    struct baleen_error *error)
+int baleen_protect(struct baleen_state *state, struct baleen_deploy_plan *plan,
+		   struct baleen_error *error)
 {
-	struct baleen_withheld_set before = { 0 }, now = { 0 };
-	int err = baleen_withheld_load(state, &before, error);
+	struct baleen_protected_set before = { 0 }, now = { 0 };
+	int err = baleen_protected_load(state, &before, error);
 
 	if (!err)
-		err = baleen_withheld_refresh(state, error);
+		err = baleen_protected_refresh(state, error);
 	if (!err)
-		err = baleen_withheld_load(state, &now, error);
+		err = baleen_protected_load(state, &now, error);
 	for (u32 i = 0; i < plan->rules.n_rules && !err; i++)
-		if (!is_same(&before, &now) && baleen_withheld_applies(&plan->rules.rule[i]))
+		if (!is_same(&before, &now) && baleen_protected_applies(&plan->rules.rule[i]))
 			plan->rebuild[i] = true;
-	baleen_withheld_free(&before);
-	baleen_withheld_free(&now);
+	baleen_protected_free(&before);
+	baleen_protected_free(&now);
 	return err;
 }

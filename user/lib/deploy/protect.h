@@ -2,21 +2,21 @@
 /*
  * Finding out anew what is withheld, and which rules have to be derived for it.
  */
-#ifndef BALEEN_WITHHOLD_H
-#define BALEEN_WITHHOLD_H
+#ifndef BALEEN_PROTECT_H
+#define BALEEN_PROTECT_H
 
 #include "deploy/deploy.h"
 
 /**
- * baleen_withhold() - refresh what is withheld
+ * baleen_protect() - refresh what is withheld
  * @state: with a transaction, that has the rules of @plan
  * @plan: rules from which something is withheld are to be derived anew, if that is
  *        not what it was
  * @error: filled in on failure
  *
- * Return: 0; as baleen_withheld_refresh().
+ * Return: 0; as baleen_protected_refresh().
  */
-int baleen_withhold(struct baleen_state *state, struct baleen_deploy_plan *plan,
-		    struct baleen_error *error);
+int baleen_protect(struct baleen_state *state, struct baleen_deploy_plan *plan,
+		   struct baleen_error *error);
 
-#endif /* BALEEN_WITHHOLD_H */
+#endif /* BALEEN_PROTECT_H */

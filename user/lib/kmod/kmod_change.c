@@ -69,7 +69,7 @@ static void take_back(struct pass *pass)
 /* Which keys changed nothing, by the answers to the change: of an addition they say
  * what was not there.
  */
-static int note_unchanged(const struct pass *pass, struct baleen_idle *idle)
+static int note_unchanged(const struct pass *pass, struct baleen_noop_keys *noop)
 {
 	u8 *was_in = malloc(pass->n + 1);
 
@@ -77,38 +77,38 @@ static int note_unchanged(const struct pass *pass, struct baleen_idle *idle)
 		return -ENOMEM;
 	for (size_t i = 0; i < pass->n; i++)
 		was_in[i] = pass->answers[i] != (pass->op == BALEEN_SET_UNION);
-	baleen_change_note_idle(pass->head, pass->list, pass->op, was_in, idle);
+	baleen_change_note_noop(pass->head, pass->list, pass->op, was_in, noop);
 	free(was_in);
 	return 0;
 }
 
 /* Others may have been as quick as this one. */
-static int try_change(struct pass *pass, bool exist, struct baleen_idle *idle)
+static int try_change(struct pass *pass, bool exist, struct baleen_noop_keys *noop)
 {
 	int err =
 		command(pass, pass->op == BALEEN_SET_UNION ? BALEEN_DEV_INSERT : BALEEN_DEV_DELETE);
 
 	if (!err)
-		err = note_unchanged(pass, idle);
-	if (!err && idle->n && !exist)
+		err = note_unchanged(pass, noop);
+	if (!err && noop->n && !exist)
 		err = -EALREADY;
 	if (err)
 		take_back(pass);
 	return err;
 }
 
-static int make(struct pass *pass, bool exist, struct baleen_idle *idle, u64 *n_changed)
+static int make(struct pass *pass, bool exist, struct baleen_noop_keys *noop, u64 *n_changed)
 {
 	int err = command(pass, BALEEN_DEV_QUERY);
 	u64 sum = 0;
 
 	if (err)
 		return err;
-	baleen_change_note_idle(pass->head, pass->list, pass->op, pass->answers, idle);
-	if (idle->n && !exist)
+	baleen_change_note_noop(pass->head, pass->list, pass->op, pass->answers, noop);
+	if (noop->n && !exist)
 		return -EALREADY;
-	if (idle->n < idle->n_entries) {
-		err = try_change(pass, exist, idle);
+	if (noop->n < noop->n_entries) {
+		err = try_change(pass, exist, noop);
 		for (size_t i = 0; i < pass->n && !err; i++)
 			sum += pass->answers[i];
 	}
@@ -119,8 +119,8 @@ static int make(struct pass *pass, bool exist, struct baleen_idle *idle, u64 *n_
 
 int baleen_kmod_change(int fd, const struct baleen_dev_target *target,
 		       const struct baleen_filter *head, const struct baleen_list *change,
-		       enum baleen_set_op op, bool exist, struct baleen_idle *idle, u64 *n_changed,
-		       struct baleen_error *error)
+		       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
+		       u64 *n_changed, struct baleen_error *error)
 {
 	struct pass pass = { .fd = fd, .target = target, .head = head, .list = change, .op = op };
 	int err = baleen_change_check_in_place(head, change, op);
@@ -129,7 +129,7 @@ int baleen_kmod_change(int fd, const struct baleen_dev_target *target,
 		return err;
 	err = begin(&pass);
 	if (!err)
-		err = make(&pass, exist, idle, n_changed);
+		err = make(&pass, exist, noop, n_changed);
 	end(&pass);
 	if (err && err != -EALREADY && err != -ENOSPC && err != -EOPNOTSUPP)
 		baleen_fail(error, -err, "%s", baleen_kmod_explain(err));

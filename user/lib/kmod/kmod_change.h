@@ -17,7 +17,7 @@
  *          with @head
  * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
  * @exist: keys that change nothing are fine
- * @idle: filled in when 0 or -EALREADY: what changes nothing
+ * @noop: filled in when 0 or -EALREADY: what changes nothing
  * @n_changed: keys that were added or taken out; untouched on failure
  * @error: filled in when neither 0, -EALREADY, -ENOSPC nor -EOPNOTSUPP
  *
@@ -29,7 +29,7 @@
  */
 int baleen_kmod_change(int fd, const struct baleen_dev_target *target,
 		       const struct baleen_filter *head, const struct baleen_list *change,
-		       enum baleen_set_op op, bool exist, struct baleen_idle *idle, u64 *n_changed,
-		       struct baleen_error *error);
+		       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
+		       u64 *n_changed, struct baleen_error *error);
 
 #endif /* BALEEN_KMOD_CHANGE_H */

@@ -53,13 +53,13 @@ static bool has_prefixes(const struct baleen_list *list)
 
 /* --- what changes nothing -------------------------------------------------- */
 
-static void note(struct baleen_idle *idle, const char *text)
+static void note(struct baleen_noop_keys *noop, const char *text)
 {
-	if (!idle->n++)
-		snprintf(idle->text, sizeof(idle->text), "%s", text);
+	if (!noop->n++)
+		snprintf(noop->text, sizeof(noop->text), "%s", text);
 }
 
-static void note_net4(struct baleen_idle *idle, const struct baleen_net4 *net)
+static void note_net4(struct baleen_noop_keys *noop, const struct baleen_net4 *net)
 {
 	struct baleen_key first = { .domain = BALEEN_IP4, .ip4 = net->first };
 	struct baleen_key last = { .domain = BALEEN_IP4, .ip4 = net->last };
@@ -72,10 +72,10 @@ static void note_net4(struct baleen_idle *idle, const struct baleen_net4 *net)
 		snprintf(text, sizeof(text), "%s/%u", from, length);
 	else
 		snprintf(text, sizeof(text), "%s-%s", from, to);
-	note(idle, text);
+	note(noop, text);
 }
 
-static void note_prefix6(struct baleen_idle *idle, const struct baleen_prefix6 *prefix)
+static void note_prefix6(struct baleen_noop_keys *noop, const struct baleen_prefix6 *prefix)
 {
 	struct baleen_key key = { .domain = BALEEN_IP6, .hi = prefix->hi, .lo = prefix->lo };
 	char address[BALEEN_KEY_TEXT], text[BALEEN_ENTRY_TEXT];
@@ -85,7 +85,7 @@ static void note_prefix6(struct baleen_idle *idle, const struct baleen_prefix6 *
 		snprintf(text, sizeof(text), "%s", address);
 	else
 		snprintf(text, sizeof(text), "%s/%u", address, prefix->length);
-	note(idle, text);
+	note(noop, text);
 }
 
 /* Has a list that is part of a change anything of this interval of it? */
@@ -152,18 +152,18 @@ static bool has_any6(const struct baleen_list *list, const struct baleen_prefix6
  * change.
  */
 static void find_prefixes(const struct baleen_list *change, const struct baleen_list *left,
-			  struct baleen_idle *idle)
+			  struct baleen_noop_keys *noop)
 {
 	for (size_t i = 0; i < change->n_net4; i++)
 		if (!has_any4(left, &change->net4[i]))
-			note_net4(idle, &change->net4[i]);
+			note_net4(noop, &change->net4[i]);
 	for (size_t i = 0; i < change->n_prefix6; i++)
 		if (!has_any6(left, &change->prefix6[i]))
-			note_prefix6(idle, &change->prefix6[i]);
+			note_prefix6(noop, &change->prefix6[i]);
 }
 
 static int find_idle_prefixes(const struct baleen_filter *filter, const struct baleen_list *change,
-			      enum baleen_set_op op, struct baleen_idle *idle,
+			      enum baleen_set_op op, struct baleen_noop_keys *noop,
 			      struct baleen_error *error)
 {
 	struct baleen_list listed = { 0 }, left = { 0 };
@@ -181,7 +181,7 @@ static int find_idle_prefixes(const struct baleen_filter *filter, const struct b
 	if (err)
 		err = baleen_fail(error, -err, "no memory for the entries that change");
 	else
-		find_prefixes(change, &left, idle);
+		find_prefixes(change, &left, noop);
 	baleen_list_free(&left);
 	baleen_list_free(&listed);
 	return err;
@@ -227,36 +227,36 @@ static void key_text(const struct baleen_filter *filter, const struct baleen_lis
 			baleen_string_show(string, text);
 }
 
-void baleen_change_note_idle(const struct baleen_filter *filter, const struct baleen_list *change,
-			     enum baleen_set_op op, const u8 *is_in, struct baleen_idle *idle)
+void baleen_change_note_noop(const struct baleen_filter *filter, const struct baleen_list *change,
+			     enum baleen_set_op op, const u8 *is_in, struct baleen_noop_keys *noop)
 {
 	u64 n = baleen_change_n_keys(change);
 	char text[BALEEN_KEY_TEXT];
 
-	*idle = (struct baleen_idle){ .n_entries = n + change->n_net4 + change->n_prefix6 };
+	*noop = (struct baleen_noop_keys){ .n_entries = n + change->n_net4 + change->n_prefix6 };
 	for (u64 i = 0; i < n; i++) {
 		struct baleen_key key = baleen_change_key(change, i);
 
 		if (!is_idle(filter, &key, op, is_in ? is_in[i] : baleen_filter_test(filter, &key)))
 			continue;
-		if (!idle->n)
+		if (!noop->n)
 			key_text(filter, change, &key, text);
-		note(idle, text);
+		note(noop, text);
 	}
 }
 
-int baleen_change_find_idle(const struct baleen_filter *filter, const struct baleen_list *change,
-			    enum baleen_set_op op, struct baleen_idle *idle,
+int baleen_change_find_noop(const struct baleen_filter *filter, const struct baleen_list *change,
+			    enum baleen_set_op op, struct baleen_noop_keys *noop,
 			    struct baleen_error *error)
 {
-	struct baleen_idle found;
+	struct baleen_noop_keys found;
 	int err = 0;
 
-	baleen_change_note_idle(filter, change, op, NULL, &found);
+	baleen_change_note_noop(filter, change, op, NULL, &found);
 	if (has_prefixes(change))
 		err = find_idle_prefixes(filter, change, op, &found, error);
 	if (!err)
-		*idle = found;
+		*noop = found;
 	return err;
 }
 

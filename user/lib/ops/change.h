@@ -14,12 +14,12 @@
 #define BALEEN_ENTRY_TEXT (2 * BALEEN_KEY_TEXT)
 
 /**
- * struct baleen_idle - entries of a change that change nothing
+ * struct baleen_noop_keys - entries of a change that change nothing
  * @n: how many
  * @n_entries: of so many in all
  * @text: the first of them
  */
-struct baleen_idle {
+struct baleen_noop_keys {
 	u64 n;
 	u64 n_entries;
 	char text[BALEEN_ENTRY_TEXT];
@@ -43,37 +43,37 @@ u64 baleen_change_n_keys(const struct baleen_list *list);
 struct baleen_key baleen_change_key(const struct baleen_list *list, u64 i);
 
 /**
- * baleen_change_note_idle() - which keys change nothing, prefixes aside
+ * baleen_change_note_noop() - which keys change nothing, prefixes aside
  * @filter: the filter; with @is_in its header alone
- * @change: as for baleen_change_find_idle()
+ * @change: as for baleen_change_find_noop()
  * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
  * @is_in: for each key whether the filter has it; NULL to look
- * @idle: filled in
+ * @noop: filled in
  */
-void baleen_change_note_idle(const struct baleen_filter *filter, const struct baleen_list *change,
-			     enum baleen_set_op op, const u8 *is_in, struct baleen_idle *idle);
+void baleen_change_note_noop(const struct baleen_filter *filter, const struct baleen_list *change,
+			     enum baleen_set_op op, const u8 *is_in, struct baleen_noop_keys *noop);
 
 /**
- * baleen_change_find_idle() - what is there already, or is not there at all
+ * baleen_change_find_noop() - what is there already, or is not there at all
  * @filter: the filter, live ones too
  * @change: a finished list of the same key, without exceptions
  * @op: BALEEN_SET_UNION looks for what is wholly in @filter, as far as tables
  *      say so: of a Bloom table and of 16-bit hashes it names none,
  *      BALEEN_SET_DIFFERENCE for what nothing of is in it
- * @idle: filled in
+ * @noop: filled in
  * @error: filled in on failure
  *
  * Return: 0; -EOPNOTSUPP when the tables keep too little to tell, or to be
  * changed so; -ENOMEM, -EINVAL.
  */
-int baleen_change_find_idle(const struct baleen_filter *filter, const struct baleen_list *change,
-			    enum baleen_set_op op, struct baleen_idle *idle,
+int baleen_change_find_noop(const struct baleen_filter *filter, const struct baleen_list *change,
+			    enum baleen_set_op op, struct baleen_noop_keys *noop,
 			    struct baleen_error *error);
 
 /**
  * baleen_change_check_in_place() - may it be tried in place?
  * @filter: the filter, of which only the header is looked at
- * @change: as for baleen_change_find_idle()
+ * @change: as for baleen_change_find_noop()
  * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
  *
  * Return: 0; -ENOSPC or -EOPNOTSUPP when this must be built aside.
@@ -84,7 +84,7 @@ int baleen_change_check_in_place(const struct baleen_filter *filter,
 /**
  * baleen_change_in_place() - change a filter that packets may be asking
  * @filter: a writable view of a live map, or a filter in memory
- * @change: as for baleen_change_find_idle()
+ * @change: as for baleen_change_find_noop()
  * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
  * @n_changed: keys that were added or taken out; untouched on failure
  *
@@ -107,7 +107,7 @@ void baleen_change_seal(struct baleen_filter *filter);
 /**
  * baleen_change_aside() - another filter, with the change made
  * @filter: the filter, live ones too
- * @change: as for baleen_change_find_idle()
+ * @change: as for baleen_change_find_noop()
  * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
  * @is_full: it was tried in place and refused
  * @fixed: @out may be no larger than @filter

@@ -19,19 +19,19 @@
 
 /* Named texts of the state, by role. */
 static const char *const text_name[BALEEN_N_WITHHELD] = {
-	[BALEEN_WITHHELD_NEVER] = "never",
-	[BALEEN_WITHHELD_HOST] = "host",
-	[BALEEN_WITHHELD_PEER] = "peers",
+	[BALEEN_PROTECTED_NEVER] = "never",
+	[BALEEN_PROTECTED_HOST] = "host",
+	[BALEEN_PROTECTED_PEER] = "peers",
 };
 
 /* In messages. */
 static const char *const list_name[BALEEN_N_WITHHELD] = {
-	[BALEEN_WITHHELD_NEVER] = "never-drop list",
-	[BALEEN_WITHHELD_HOST] = "addresses of this host",
-	[BALEEN_WITHHELD_PEER] = "peers of this host",
+	[BALEEN_PROTECTED_NEVER] = "never-drop list",
+	[BALEEN_PROTECTED_HOST] = "addresses of this host",
+	[BALEEN_PROTECTED_PEER] = "peers of this host",
 };
 
-bool baleen_withheld_applies(const struct baleen_state_rule *rule)
+bool baleen_protected_applies(const struct baleen_state_rule *rule)
 {
 	return rule->action == BALEEN_ACTION_DROP && rule->guards_feeds &&
 	       baleen_spec_is_address(rule->key_spec);
@@ -115,20 +115,20 @@ static int refresh_never(struct baleen_state *state, struct baleen_error *error)
 	if (!err)
 		err = baleen_list_from_text(text, rules->never_path, BALEEN_KEY_SRC, &list, error);
 	if (!err)
-		err = baleen_state_set_text(state, text_name[BALEEN_WITHHELD_NEVER], text, error);
+		err = baleen_state_set_text(state, text_name[BALEEN_PROTECTED_NEVER], text, error);
 	baleen_list_free(&list);
 	free(text);
 	free(rules);
 	return err;
 }
 
-int baleen_withheld_never_differs(const struct baleen_state *state, const char *path,
-				  struct baleen_error *error)
+int baleen_protected_never_differs(const struct baleen_state *state, const char *path,
+				   struct baleen_error *error)
 {
 	char *now = NULL, *last = NULL;
 	int ret = read_never(path, &now, error);
 
-	if (!ret && (ret = baleen_state_get_text(state, text_name[BALEEN_WITHHELD_NEVER], &last)))
+	if (!ret && (ret = baleen_state_get_text(state, text_name[BALEEN_PROTECTED_NEVER], &last)))
 		baleen_fail(error, -ret, "%s: %s", state->path, strerror(-ret));
 	if (!ret)
 		ret = !now != !last || (now && strcmp(now, last));
@@ -211,15 +211,15 @@ static int refresh_host(struct baleen_state *state, struct baleen_error *error)
 
 	if (err)
 		return err == -ENODEV ? 0 : err;
-	err = baleen_state_set_text(state, text_name[BALEEN_WITHHELD_HOST], texts.host, error);
+	err = baleen_state_set_text(state, text_name[BALEEN_PROTECTED_HOST], texts.host, error);
 	if (!err)
-		err = baleen_state_set_text(state, text_name[BALEEN_WITHHELD_PEER], texts.peers,
+		err = baleen_state_set_text(state, text_name[BALEEN_PROTECTED_PEER], texts.peers,
 					    error);
 	free_texts(&texts);
 	return err;
 }
 
-int baleen_withheld_refresh(struct baleen_state *state, struct baleen_error *error)
+int baleen_protected_refresh(struct baleen_state *state, struct baleen_error *error)
 {
 	int err = refresh_never(state, error);
 
@@ -228,7 +228,7 @@ int baleen_withheld_refresh(struct baleen_state *state, struct baleen_error *err
 
 /* --- what is withheld ------------------------------------------------------ */
 
-static int make_sets(struct baleen_withheld_set *set, struct baleen_error *error)
+static int make_sets(struct baleen_protected_set *set, struct baleen_error *error)
 {
 	int err = 0;
 
@@ -238,7 +238,7 @@ static int make_sets(struct baleen_withheld_set *set, struct baleen_error *error
 	return err;
 }
 
-static int get_texts(const struct baleen_state *state, struct baleen_withheld_set *set,
+static int get_texts(const struct baleen_state *state, struct baleen_protected_set *set,
 		     struct baleen_error *error)
 {
 	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++) {
@@ -252,31 +252,31 @@ static int get_texts(const struct baleen_state *state, struct baleen_withheld_se
 }
 
 /* What was found at the last update stays withheld: it may be in the filter. */
-static int add_now(const struct baleen_state *state, struct baleen_withheld_set *set,
+static int add_now(const struct baleen_state *state, struct baleen_protected_set *set,
 		   struct baleen_error *error)
 {
-	char *before = set->text[BALEEN_WITHHELD_HOST], *both;
+	char *before = set->text[BALEEN_PROTECTED_HOST], *both;
 	struct host_texts texts;
 	int err = find_host(state, &texts, error);
 
 	if (err)
 		return err == -ENODEV ? 0 : err;
-	free(set->text[BALEEN_WITHHELD_PEER]);
-	set->text[BALEEN_WITHHELD_PEER] = texts.peers;
+	free(set->text[BALEEN_PROTECTED_PEER]);
+	set->text[BALEEN_PROTECTED_PEER] = texts.peers;
 	if (asprintf(&both, "%s%s", texts.host, before ? before : "") < 0)
 		err = baleen_fail(error, ENOMEM, "no memory for the addresses of this host");
 	else
-		set->text[BALEEN_WITHHELD_HOST] = both;
+		set->text[BALEEN_PROTECTED_HOST] = both;
 	free(texts.host);
 	if (!err)
 		free(before);
 	return err;
 }
 
-static int load(const struct baleen_state *state, bool is_now, struct baleen_withheld_set *set,
+static int load(const struct baleen_state *state, bool is_now, struct baleen_protected_set *set,
 		struct baleen_error *error)
 {
-	struct baleen_withheld_set loaded = { 0 };
+	struct baleen_protected_set loaded = { 0 };
 	int err = get_texts(state, &loaded, error);
 
 	if (!err && is_now)
@@ -284,31 +284,31 @@ static int load(const struct baleen_state *state, bool is_now, struct baleen_wit
 	if (!err)
 		err = make_sets(&loaded, error);
 	if (err)
-		baleen_withheld_free(&loaded);
+		baleen_protected_free(&loaded);
 	else
 		*set = loaded;
 	return err;
 }
 
-int baleen_withheld_load(const struct baleen_state *state, struct baleen_withheld_set *set,
-			 struct baleen_error *error)
+int baleen_protected_load(const struct baleen_state *state, struct baleen_protected_set *set,
+			  struct baleen_error *error)
 {
 	return load(state, false, set, error);
 }
 
-int baleen_withheld_load_now(const struct baleen_state *state, struct baleen_withheld_set *set,
-			     struct baleen_error *error)
+int baleen_protected_load_now(const struct baleen_state *state, struct baleen_protected_set *set,
+			      struct baleen_error *error)
 {
 	return load(state, true, set, error);
 }
 
-void baleen_withheld_free(struct baleen_withheld_set *set)
+void baleen_protected_free(struct baleen_protected_set *set)
 {
 	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++) {
 		free(set->text[role]);
 		baleen_list_free(&set->set[role]);
 	}
-	*set = (struct baleen_withheld_set){ 0 };
+	*set = (struct baleen_protected_set){ 0 };
 }
 
 /* What stands behind an address in its line. */
@@ -322,8 +322,9 @@ static void copy_role(const char *text, u64 line, char *what, size_t what_bytes)
 		snprintf(what, what_bytes, "%.*s", (int)strcspn(text + 1, "\n"), text + 1);
 }
 
-void baleen_withheld_describe(const struct baleen_withheld_set *set, enum baleen_withheld_role role,
-			      const struct baleen_key *key, struct baleen_withheld *withheld)
+void baleen_protected_describe(const struct baleen_protected_set *set,
+			       enum baleen_protected_role role, const struct baleen_key *key,
+			       struct baleen_protected *withheld)
 {
 	const char *text = set->text[role];
 	char entry[BALEEN_LIST_TEXT] = "";
@@ -335,7 +336,7 @@ void baleen_withheld_describe(const struct baleen_withheld_set *set, enum baleen
 	if (fd < 0)
 		return;
 	if (!baleen_list_find(fd, BALEEN_KEY_SRC, key, &line, entry, sizeof(entry))) {
-		if (role == BALEEN_WITHHELD_NEVER)
+		if (role == BALEEN_PROTECTED_NEVER)
 			snprintf(withheld->what, sizeof(withheld->what), "%.*s",
 				 (int)sizeof(withheld->what) - 1, entry);
 		else
@@ -344,8 +345,9 @@ void baleen_withheld_describe(const struct baleen_withheld_set *set, enum baleen
 	close(fd);
 }
 
-int baleen_withheld_meets(const struct baleen_withheld_set *set, enum baleen_withheld_role role,
-			  const struct baleen_list *keys, u64 *n, struct baleen_withheld *withheld)
+int baleen_protected_meets(const struct baleen_protected_set *set, enum baleen_protected_role role,
+			   const struct baleen_list *keys, u64 *n,
+			   struct baleen_protected *withheld)
 {
 	struct baleen_list asked = *keys;
 	struct baleen_key first;
@@ -354,6 +356,6 @@ int baleen_withheld_meets(const struct baleen_withheld_set *set, enum baleen_wit
 	asked.key_spec = BALEEN_KEY_SRC;
 	err = baleen_list_meets(&asked, &set->set[role], n, withheld->key, &first);
 	if (!err && *n)
-		baleen_withheld_describe(set, role, &first, withheld);
+		baleen_protected_describe(set, role, &first, withheld);
 	return err;
 }

@@ -6,65 +6,65 @@
  * The state keeps them as lists, as they were found at the last update, so that
  * a filter is derived of the same at boot, without a network.
  */
-#ifndef BALEEN_WITHHELD_H
-#define BALEEN_WITHHELD_H
+#ifndef BALEEN_PROTECTED_H
+#define BALEEN_PROTECTED_H
 
 #include "list/list_algebra.h"
 #include "state/entries.h"
 #include "state/rule_store.h"
 
 /**
- * enum baleen_withheld_role - why addresses are taken out of a rule
- * @BALEEN_WITHHELD_NEVER: in the never-drop list
- * @BALEEN_WITHHELD_HOST: own address, gateway or resolver
- * @BALEEN_WITHHELD_PEER: peer of a TCP session at the last update
- * @BALEEN_WITHHELD_SPECIAL: special-purpose range of a feed
+ * enum baleen_protected_role - why addresses are taken out of a rule
+ * @BALEEN_PROTECTED_NEVER: in the never-drop list
+ * @BALEEN_PROTECTED_HOST: own address, gateway or resolver
+ * @BALEEN_PROTECTED_PEER: peer of a TCP session at the last update
+ * @BALEEN_PROTECTED_SPECIAL: special-purpose range of a feed
  */
-enum baleen_withheld_role {
-	BALEEN_WITHHELD_NEVER,
-	BALEEN_WITHHELD_HOST,
-	BALEEN_WITHHELD_PEER,
-	BALEEN_WITHHELD_SPECIAL,
+enum baleen_protected_role {
+	BALEEN_PROTECTED_NEVER,
+	BALEEN_PROTECTED_HOST,
+	BALEEN_PROTECTED_PEER,
+	BALEEN_PROTECTED_SPECIAL,
 };
 
 /* Roles that the state keeps; special-purpose ranges are the same everywhere. */
 #define BALEEN_N_WITHHELD 3
 
 /**
- * struct baleen_withheld - addresses that are not to be dropped
+ * struct baleen_protected - addresses that are not to be dropped
  * @role: why
  * @what: the entry of the never-drop list, or the role of a host's address
  *        (baleen_host_role_text()), or the name of a special-purpose range
  * @key: address, prefix or range
  */
-struct baleen_withheld {
-	enum baleen_withheld_role role;
+struct baleen_protected {
+	enum baleen_protected_role role;
 	char what[128];
 	char key[BALEEN_SINGLE_TEXT];
 };
 
 /**
- * struct baleen_withheld_set - what is withheld, to be asked more than once
+ * struct baleen_protected_set - what is withheld, to be asked more than once
  * @text: lists by role; NULL for none
  * @set: finished lists of these, of BALEEN_KEY_SRC
  *
  * All zeros withholds nothing.
  */
-struct baleen_withheld_set {
+struct baleen_protected_set {
 	char *text[BALEEN_N_WITHHELD];
 	struct baleen_list set[BALEEN_N_WITHHELD];
 };
 
 /**
- * baleen_withheld_applies() - is anything taken out of a rule?
+ * baleen_protected_applies() - is anything taken out of a rule?
  * @rule: of the state
  *
  * Return: true of guarded rules that drop, and are keyed by an address.
  */
-bool baleen_withheld_applies(const struct baleen_state_rule *rule);
+bool baleen_protected_applies(const struct baleen_state_rule *rule);
 
 /**
- * baleen_withheld_refresh() - find out anew what is to be withheld
+ * baleen_protected_refresh() - find out anew what is to be withheld
  * @state: with a transaction
  * @error: filled in on failure: a never-drop list that cannot be read, naming
  *         the line; the last good one stays
@@ -74,61 +74,62 @@ bool baleen_withheld_applies(const struct baleen_state_rule *rule);
  *
  * Return: 0; -EINVAL; a negative errno.
  */
-int baleen_withheld_refresh(struct baleen_state *state, struct baleen_error *error);
+int baleen_protected_refresh(struct baleen_state *state, struct baleen_error *error);
 
 /**
- * baleen_withheld_never_differs() - is the never-drop list another than the last?
+ * baleen_protected_never_differs() - is the never-drop list another than the last?
  * @state: opened
  * @path: of the list; empty for none
  * @error: filled in on failure
  *
  * Return: 1 or 0; a negative errno when it cannot be read.
  */
-int baleen_withheld_never_differs(const struct baleen_state *state, const char *path,
-				  struct baleen_error *error);
+int baleen_protected_never_differs(const struct baleen_state *state, const char *path,
+				   struct baleen_error *error);
 
 /**
- * baleen_withheld_load() - what was found at the last update
+ * baleen_protected_load() - what was found at the last update
  * @state: opened
- * @set: filled in; free with baleen_withheld_free()
+ * @set: filled in; free with baleen_protected_free()
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_withheld_load(const struct baleen_state *state, struct baleen_withheld_set *set,
-			 struct baleen_error *error);
+int baleen_protected_load(const struct baleen_state *state, struct baleen_protected_set *set,
+			  struct baleen_error *error);
 
 /**
- * baleen_withheld_load_now() - the same, and what the host has now
+ * baleen_protected_load_now() - the same, and what the host has now
  * @state: opened
- * @set: filled in; free with baleen_withheld_free()
+ * @set: filled in; free with baleen_protected_free()
  * @error: filled in on failure
  *
  * Peers are those of now alone.
  *
  * Return: 0 or a negative errno.
  */
-int baleen_withheld_load_now(const struct baleen_state *state, struct baleen_withheld_set *set,
-			     struct baleen_error *error);
+int baleen_protected_load_now(const struct baleen_state *state, struct baleen_protected_set *set,
+			      struct baleen_error *error);
 
 /**
- * baleen_withheld_free() - free what was loaded
+ * baleen_protected_free() - free what was loaded
  * @set: loaded, or all zeros
  */
-void baleen_withheld_free(struct baleen_withheld_set *set);
+void baleen_protected_free(struct baleen_protected_set *set);
 
 /**
- * baleen_withheld_describe() - why is an address withheld?
+ * baleen_protected_describe() - why is an address withheld?
  * @set: loaded
  * @role: of the list it is in
  * @key: the address
  * @withheld: its role and what it is are filled in
  */
-void baleen_withheld_describe(const struct baleen_withheld_set *set, enum baleen_withheld_role role,
-			      const struct baleen_key *key, struct baleen_withheld *withheld);
+void baleen_protected_describe(const struct baleen_protected_set *set,
+			       enum baleen_protected_role role, const struct baleen_key *key,
+			       struct baleen_protected *withheld);
 
 /**
- * baleen_withheld_meets() - does a set hold any of what is withheld?
+ * baleen_protected_meets() - does a set hold any of what is withheld?
  * @set: loaded
  * @role: of the list that is asked
  * @keys: a finished list of addresses, whatever part of a packet they are of
@@ -137,7 +138,8 @@ void baleen_withheld_describe(const struct baleen_withheld_set *set, enum baleen
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_withheld_meets(const struct baleen_withheld_set *set, enum baleen_withheld_role role,
-			  const struct baleen_list *keys, u64 *n, struct baleen_withheld *withheld);
+int baleen_protected_meets(const struct baleen_protected_set *set, enum baleen_protected_role role,
+			   const struct baleen_list *keys, u64 *n,
+			   struct baleen_protected *withheld);
 
-#endif /* BALEEN_WITHHELD_H */
+#endif /* BALEEN_PROTECTED_H */
