@@ -116,7 +116,7 @@ static int make(int argc, char **argv)
 
 /* --- batch ----------------------------------------------------------------- */
 
-static const char *result_text(const struct baleen_single_change *change)
+static const char *result_text(const struct baleen_rule_entry_change *change)
 {
 	static char text[512];
 
@@ -134,8 +134,8 @@ static const char *result_text(const struct baleen_single_change *change)
 
 static void add_change(struct baleen_batch *batch, const char *word, const char *origin)
 {
-	struct baleen_single_change *change = &batch->change[batch->n++];
-	struct baleen_single *single = &change->single;
+	struct baleen_rule_entry_change *change = &batch->change[batch->n++];
+	struct baleen_rule_entry *single = &change->single;
 	char text[256];
 	char *ttl;
 
@@ -143,10 +143,10 @@ static void add_change(struct baleen_batch *batch, const char *word, const char 
 	ttl = strchr(text, '%');
 	if (ttl)
 		*ttl++ = '\0';
-	*change = (struct baleen_single_change){
-		.op = *word == '+' ? BALEEN_SINGLE_PUT : BALEEN_SINGLE_REMOVE,
+	*change = (struct baleen_rule_entry_change){
+		.op = *word == '+' ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
 	};
-	must(baleen_single_parse(text, BALEEN_KEY_SRC, false, single, NULL, &error));
+	must(baleen_rule_entry_parse(text, BALEEN_KEY_SRC, false, single, NULL, &error));
 	snprintf(single->origin, sizeof(single->origin), "%s", origin);
 	single->added_ms = baleen_now_ms();
 	if (ttl)

@@ -55,21 +55,21 @@ static void expect_n(const char *what, u64 n, u64 want)
 
 /* A change, and what is to come of it. */
 struct planned {
-	struct baleen_single_change *change;
+	struct baleen_rule_entry_change *change;
 	int *want;
 	u32 n;
 };
 
-static void fill(struct baleen_single_change *change, u32 i, bool is_exception, u32 origin)
+static void fill(struct baleen_rule_entry_change *change, u32 i, bool is_exception, u32 origin)
 {
-	*change = (struct baleen_single_change){ .op = BALEEN_SINGLE_PUT };
+	*change = (struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT };
 	strcpy(change->single.key, entry[i].text);
 	change->single.is_exception = is_exception;
 	strcpy(change->single.origin, origin_name[origin]);
 	change->single.added_ms = from_ms;
 }
 
-static int put(struct baleen_single_change *change, u32 i, bool is_exception, u32 origin)
+static int put(struct baleen_rule_entry_change *change, u32 i, bool is_exception, u32 origin)
 {
 	struct place *at = &place[i][is_exception][origin];
 	bool was_there = at->is_there;
@@ -83,13 +83,13 @@ static int put(struct baleen_single_change *change, u32 i, bool is_exception, u3
 	return was_there ? -EEXIST : 0;
 }
 
-static int take(struct baleen_single_change *change, u32 i, bool is_exception, u32 origin)
+static int take(struct baleen_rule_entry_change *change, u32 i, bool is_exception, u32 origin)
 {
 	struct place *at = &place[i][is_exception][origin];
 	bool was_there = at->is_there;
 
 	fill(change, i, is_exception, origin);
-	change->op = BALEEN_SINGLE_REMOVE;
+	change->op = BALEEN_RULE_ENTRY_REMOVE;
 	at->is_there = false;
 	return was_there ? 0 : -ENOENT;
 }
@@ -323,7 +323,7 @@ static void make(struct baleen_deploy *deploy)
 {
 	struct baleen_deploy_plan plan = { .rules = { .n_rules = 1 } };
 	struct baleen_state_rule *rule = &plan.rules.rule[0];
-	char text[BALEEN_SINGLE_TEXT + 1];
+	char text[BALEEN_RULE_ENTRY_TEXT + 1];
 
 	*rule = (struct baleen_state_rule){ .name = RULE,
 					    .action = BALEEN_ACTION_DROP,

@@ -31,7 +31,7 @@
  * @span: its addresses
  */
 struct entry {
-	char text[BALEEN_SINGLE_TEXT];
+	char text[BALEEN_RULE_ENTRY_TEXT];
 	struct baleen_span span;
 };
 
@@ -97,13 +97,13 @@ static void any_text(char *text, u32 n)
 
 static void make_entry(struct entry *made, u32 n)
 {
-	struct baleen_single single;
+	struct baleen_rule_entry single;
 	struct baleen_error error;
-	char text[BALEEN_SINGLE_TEXT];
+	char text[BALEEN_RULE_ENTRY_TEXT];
 	const char *reason;
 
 	any_text(text, n);
-	if (baleen_single_parse(text, BALEEN_KEY_SRC, false, &single, NULL, &error))
+	if (baleen_rule_entry_parse(text, BALEEN_KEY_SRC, false, &single, NULL, &error))
 		errx(1, "%s", error.text);
 	strcpy(made->text, single.key);
 	if (baleen_span_parse(text, strlen(text), &made->span, &reason))
@@ -160,7 +160,7 @@ static int length_at(const struct baleen_span *span, const struct baleen_key *ke
 {
 	u32 n_bits = key->domain == BALEEN_IP6 ? 128 : 32;
 	struct baleen_span prefix;
-	char text[BALEEN_SINGLE_TEXT];
+	char text[BALEEN_RULE_ENTRY_TEXT];
 	const char *reason;
 
 	if (!baleen_span_holds(span, key))

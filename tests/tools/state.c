@@ -55,7 +55,7 @@ static int take_feed(const struct baleen_feed *feed, void *data)
 static void write_all(struct baleen_state *state, const char *word)
 {
 	struct baleen_feed feed = { .rule = RULE, .wanted.source = "feed" };
-	struct baleen_single single = { .key = "192.0.2.1", .origin = "manual" };
+	struct baleen_rule_entry single = { .key = "192.0.2.1", .origin = "manual" };
 	int fd = bytes_fd(word);
 	bool is_new;
 	u64 n;
@@ -64,9 +64,9 @@ static void write_all(struct baleen_state *state, const char *word)
 	must(baleen_feeds_each(state, RULE, take_feed, &feed, &error));
 	must(baleen_feeds_put(state, &feed, &error));
 	must(baleen_feed_take(state, &feed, fd, &error));
-	must(baleen_singles_flush(state, RULE, NULL, &n, &error));
+	must(baleen_rule_entries_flush(state, RULE, NULL, &n, &error));
 	strcpy(single.reason, word);
-	must(baleen_singles_put(state, RULE, &single, &is_new, &error));
+	must(baleen_rule_entries_put(state, RULE, &single, &is_new, &error));
 	close(fd);
 }
 
@@ -110,7 +110,7 @@ static int print_feed(const struct baleen_feed *feed, void *data)
 	return 0;
 }
 
-static int print_single(const struct baleen_single *single, void *data)
+static int print_single(const struct baleen_rule_entry *single, void *data)
 {
 	printf(" %s", single->reason);
 	return 0;
@@ -130,7 +130,7 @@ static void show(const char *device)
 	must(baleen_state_get_text(&state, "conf", &text));
 	printf("%s", text ? text : "nothing");
 	must(baleen_feeds_each(&state, NULL, print_feed, &state, &error));
-	must(baleen_singles_each(&state, RULE, NULL, print_single, NULL, &error));
+	must(baleen_rule_entries_each(&state, RULE, NULL, print_single, NULL, &error));
 	puts("");
 	free(text);
 	baleen_state_close(&state);

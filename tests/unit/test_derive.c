@@ -64,13 +64,13 @@ static void add_feed(const char *text)
 
 static void add_single(const char *text, const char *origin, u64 expires_ms)
 {
-	struct baleen_single single = { .expires_ms = expires_ms };
+	struct baleen_rule_entry single = { .expires_ms = expires_ms };
 	bool is_new;
 
-	assert_int_equal(baleen_single_parse(text, rule->key_spec, false, &single, NULL, &error),
+	assert_int_equal(baleen_rule_entry_parse(text, rule->key_spec, false, &single, NULL, &error),
 			 0);
 	snprintf(single.origin, sizeof(single.origin), "%s", origin);
-	assert_int_equal(baleen_singles_put(&state, "drop", &single, &is_new, &error), 0);
+	assert_int_equal(baleen_rule_entries_put(&state, "drop", &single, &is_new, &error), 0);
 }
 
 static void withhold(const char *name, const char *text)

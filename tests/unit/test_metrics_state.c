@@ -39,12 +39,12 @@ static void put_feed(struct baleen_state *state, const char *source, u64 receive
 
 static void put_single(struct baleen_state *state, const char *key, const char *origin)
 {
-	struct baleen_single single = { .added_ms = 1 };
+	struct baleen_rule_entry single = { .added_ms = 1 };
 	bool is_new;
 
-	assert_int_equal(baleen_single_parse(key, BALEEN_KEY_SRC, false, &single, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entry_parse(key, BALEEN_KEY_SRC, false, &single, NULL, &error), 0);
 	snprintf(single.origin, sizeof(single.origin), "%s", origin);
-	assert_int_equal(baleen_singles_put(state, "bad", &single, &is_new, &error), 0);
+	assert_int_equal(baleen_rule_entries_put(state, "bad", &single, &is_new, &error), 0);
 }
 
 static void make_state(void)

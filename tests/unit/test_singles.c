@@ -51,35 +51,35 @@ static int close_state(void **unused)
 	return 0;
 }
 
-static struct baleen_single single(const char *key, const char *origin)
+static struct baleen_rule_entry single(const char *key, const char *origin)
 {
-	struct baleen_single made = { .added_ms = 1000 };
+	struct baleen_rule_entry made = { .added_ms = 1000 };
 	u32 key_spec = strchr(key, ',') ? BALEEN_KEY_FLOW : BALEEN_KEY_SRC;
 
-	assert_int_equal(baleen_single_parse(key, key_spec, false, &made, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entry_parse(key, key_spec, false, &made, NULL, &error), 0);
 	strcpy(made.origin, origin);
 	return made;
 }
 
 static void put(const char *rule, const char *key, const char *origin, u64 expires_ms)
 {
-	struct baleen_single made = single(key, origin);
+	struct baleen_rule_entry made = single(key, origin);
 	bool is_new;
 
 	made.expires_ms = expires_ms;
-	assert_int_equal(baleen_singles_put(&state, rule, &made, &is_new, &error), 0);
+	assert_int_equal(baleen_rule_entries_put(&state, rule, &made, &is_new, &error), 0);
 }
 
 static u64 take_out(const char *rule, const char *key, const char *origin)
 {
-	struct baleen_single made = single(key, "any");
+	struct baleen_rule_entry made = single(key, "any");
 	u64 n = 77;
 
-	assert_int_equal(baleen_singles_remove(&state, rule, &made, origin, &n, &error), 0);
+	assert_int_equal(baleen_rule_entries_remove(&state, rule, &made, origin, &n, &error), 0);
 	return n;
 }
 
-static int note(const struct baleen_single *found, void *data)
+static int note(const struct baleen_rule_entry *found, void *data)
 {
 	sprintf(seen + strlen(seen), "%s%s:%s ", found->is_exception ? "!" : "", found->key,
 		found->origin);
@@ -99,13 +99,13 @@ static void find(const char *rule, u32 key_spec, const char *text, u64 now_ms, c
 
 	if (baleen_key_parse(text, strlen(text), key_spec, &key, &reason))
 		fail_msg("%s: %s", text, reason);
-	assert_int_equal(baleen_singles_find(&state, rule, &key, now_ms, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_find(&state, rule, &key, now_ms, note, NULL, &error), 0);
 	assert_seen(want);
 }
 
 static void each(const char *rule, const char *origin, const char *want)
 {
-	assert_int_equal(baleen_singles_each(&state, rule, origin, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_each(&state, rule, origin, note, NULL, &error), 0);
 	assert_seen(want);
 }
 
@@ -135,14 +135,14 @@ static void refused_keys(void **unused)
 		{ "tcp,192.0.2.0/24,198.51.100.2,40000,443", BALEEN_KEY_FLOW },
 		{ "65536", BALEEN_KEY_DPORT },
 	};
-	struct baleen_single poison, made;
+	struct baleen_rule_entry poison, made;
 
 	memset(&poison, 0x5a, sizeof(poison));
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		bool is_widened = true;
 
 		made = poison;
-		if (baleen_single_parse(refused[i].text, refused[i].key_spec, true, &made,
+		if (baleen_rule_entry_parse(refused[i].text, refused[i].key_spec, true, &made,
 					&is_widened, &error) != -EINVAL)
 			fail_msg("accepted: %s", refused[i].text);
 		assert_memory_equal(&made, &poison, sizeof(made));
@@ -186,21 +186,21 @@ static void shortest_keys(void **unused)
 		{ "2001:DB8::1,443", BALEEN_KEY_SRC | BALEEN_KEY_DPORT, "2001:db8::1,443", false,
 		  NULL },
 	};
-	struct baleen_single made;
+	struct baleen_rule_entry made;
 	bool is_widened;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		for (int widens = 0; widens < 2; widens++) {
 			const char *want = widens && keys[i].wide ? keys[i].wide : keys[i].key;
 
-			assert_int_equal(baleen_single_parse(keys[i].text, keys[i].key_spec, widens,
+			assert_int_equal(baleen_rule_entry_parse(keys[i].text, keys[i].key_spec, widens,
 							     &made, &is_widened, &error),
 					 0);
 			assert_string_equal(made.key, want);
 			assert_int_equal(made.is_exception, keys[i].is_exception);
 			assert_int_equal(is_widened, widens && keys[i].wide);
 			/* Once more, it stays as it is. */
-			assert_int_equal(baleen_single_parse(want, keys[i].key_spec, false, &made,
+			assert_int_equal(baleen_rule_entry_parse(want, keys[i].key_spec, false, &made,
 							     NULL, &error),
 					 0);
 			assert_string_equal(made.key, want);
@@ -232,20 +232,20 @@ static void origins_and_reasons(void **unused)
 	char text[512];
 
 	for (size_t i = 0; i < sizeof(bad_origins) / sizeof(bad_origins[0]); i++)
-		assert_int_equal(baleen_single_check(bad_origins[i], "", &error), -EINVAL);
+		assert_int_equal(baleen_rule_entry_check(bad_origins[i], "", &error), -EINVAL);
 	for (size_t i = 0; i < sizeof(bad_reasons) / sizeof(bad_reasons[0]); i++)
-		if (baleen_single_check("a", bad_reasons[i], &error) != -EINVAL)
+		if (baleen_rule_entry_check("a", bad_reasons[i], &error) != -EINVAL)
 			fail_msg("accepted reason %zu", i);
 	memset(text, 'x', sizeof(text));
 	text[BALEEN_ORIGIN_BYTES] = '\0';
-	assert_int_equal(baleen_single_check(text, "", &error), -EINVAL);
-	assert_int_equal(baleen_single_check(text + 1, "", &error), 0);
+	assert_int_equal(baleen_rule_entry_check(text, "", &error), -EINVAL);
+	assert_int_equal(baleen_rule_entry_check(text + 1, "", &error), 0);
 	text[BALEEN_ORIGIN_BYTES] = 'x';
 	text[BALEEN_REASON_BYTES] = '\0';
-	assert_int_equal(baleen_single_check("a", text, &error), -EINVAL);
-	assert_int_equal(baleen_single_check("a", text + 1, &error), 0);
-	assert_int_equal(baleen_single_check("fail2ban:sshd", "", &error), 0);
-	assert_int_equal(baleen_single_check("~!a",
+	assert_int_equal(baleen_rule_entry_check("a", text, &error), -EINVAL);
+	assert_int_equal(baleen_rule_entry_check("a", text + 1, &error), 0);
+	assert_int_equal(baleen_rule_entry_check("fail2ban:sshd", "", &error), 0);
+	assert_int_equal(baleen_rule_entry_check("~!a",
 					     "three times: \xc3\xa4 \xe2\x82\xac "
 					     "\xf0\x9f\x90\x8b \xef\xbf\xbd",
 					     &error),
@@ -256,41 +256,41 @@ static void origins_and_reasons(void **unused)
 
 static void no_such_rule(void **unused)
 {
-	struct baleen_single made = single("192.0.2.1", "manual");
+	struct baleen_rule_entry made = single("192.0.2.1", "manual");
 	bool is_new = true;
 	u64 n = 77;
 
-	assert_int_equal(baleen_singles_put(&state, "none", &made, &is_new, &error), -ENOENT);
+	assert_int_equal(baleen_rule_entries_put(&state, "none", &made, &is_new, &error), -ENOENT);
 	assert_true(is_new);
-	assert_int_equal(baleen_singles_remove(&state, "none", &made, NULL, &n, &error), 0);
+	assert_int_equal(baleen_rule_entries_remove(&state, "none", &made, NULL, &n, &error), 0);
 	assert_int_equal(n, 0);
 	made.origin[0] = '\0';
-	assert_int_equal(baleen_singles_put(&state, "drop", &made, &is_new, &error), -EINVAL);
-	assert_int_equal(baleen_singles_count(&state, "drop", NULL), 0);
+	assert_int_equal(baleen_rule_entries_put(&state, "drop", &made, &is_new, &error), -EINVAL);
+	assert_int_equal(baleen_rule_entries_count(&state, "drop", NULL), 0);
 }
 
-static int copy(const struct baleen_single *found, void *data)
+static int copy(const struct baleen_rule_entry *found, void *data)
 {
-	*(struct baleen_single *)data = *found;
+	*(struct baleen_rule_entry *)data = *found;
 	return 0;
 }
 
 static void renewed(void **unused)
 {
-	struct baleen_single made = single("!192.0.2.0/24", "manual"), back;
+	struct baleen_rule_entry made = single("!192.0.2.0/24", "manual"), back;
 	bool is_new = false;
 
 	strcpy(made.reason, "first");
 	made.added_ms = 1;
-	assert_int_equal(baleen_singles_put(&state, "drop", &made, &is_new, &error), 0);
+	assert_int_equal(baleen_rule_entries_put(&state, "drop", &made, &is_new, &error), 0);
 	assert_true(is_new);
 	strcpy(made.reason, "second");
 	made.added_ms = 2;
 	made.expires_ms = 3000;
-	assert_int_equal(baleen_singles_put(&state, "drop", &made, &is_new, &error), 0);
+	assert_int_equal(baleen_rule_entries_put(&state, "drop", &made, &is_new, &error), 0);
 	assert_false(is_new);
-	assert_int_equal(baleen_singles_count(&state, "drop", NULL), 1);
-	assert_int_equal(baleen_singles_each(&state, "drop", NULL, copy, &back, &error), 0);
+	assert_int_equal(baleen_rule_entries_count(&state, "drop", NULL), 1);
+	assert_int_equal(baleen_rule_entries_each(&state, "drop", NULL, copy, &back, &error), 0);
 	assert_string_equal(back.key, "192.0.2.0/24");
 	assert_true(back.is_exception);
 	assert_string_equal(back.origin, "manual");
@@ -308,9 +308,9 @@ static void several_origins(void **unused)
 	put("drop", "192.0.2.0-192.0.2.1", "manual", 0);
 	put("other", "192.0.2.1", "manual", 0);
 	put("flow", FLOW, "manual", 0);
-	assert_int_equal(baleen_singles_count(&state, "drop", NULL), 5);
-	assert_int_equal(baleen_singles_count(&state, "drop", "manual"), 4);
-	assert_int_equal(baleen_singles_count(&state, "drop", "none"), 0);
+	assert_int_equal(baleen_rule_entries_count(&state, "drop", NULL), 5);
+	assert_int_equal(baleen_rule_entries_count(&state, "drop", "manual"), 4);
+	assert_int_equal(baleen_rule_entries_count(&state, "drop", "none"), 0);
 	assert_int_equal(take_out("drop", "192.0.2.1", "none"), 0);
 	assert_int_equal(take_out("drop", "192.0.2.1", "manual"), 1);
 	each("drop", NULL,
@@ -336,15 +336,15 @@ static void flushed(void **unused)
 	put("drop", "192.0.2.2", "a", 0);
 	put("drop", "192.0.2.1", "b", 0);
 	put("other", "192.0.2.1", "a", 0);
-	assert_int_equal(baleen_singles_flush(&state, "drop", "c", &n, &error), 0);
+	assert_int_equal(baleen_rule_entries_flush(&state, "drop", "c", &n, &error), 0);
 	assert_int_equal(n, 0);
-	assert_int_equal(baleen_singles_flush(&state, "drop", "a", &n, &error), 0);
+	assert_int_equal(baleen_rule_entries_flush(&state, "drop", "a", &n, &error), 0);
 	assert_int_equal(n, 2);
 	each("drop", NULL, "192.0.2.1:b ");
 	each("other", NULL, "192.0.2.1:a ");
-	assert_int_equal(baleen_singles_flush(&state, "drop", NULL, &n, &error), 0);
+	assert_int_equal(baleen_rule_entries_flush(&state, "drop", NULL, &n, &error), 0);
 	assert_int_equal(n, 1);
-	assert_int_equal(baleen_singles_flush(&state, "other", NULL, &n, &error), 0);
+	assert_int_equal(baleen_rule_entries_flush(&state, "other", NULL, &n, &error), 0);
 	assert_int_equal(n, 1);
 }
 
@@ -360,32 +360,32 @@ static void origins(void **unused)
 	put("drop", "192.0.2.1", "a", 0);
 	put("drop", "!192.0.2.1", "b", 0);
 	put("other", "192.0.2.1", "c", 0);
-	assert_int_equal(baleen_singles_origins(&state, "drop", add_up, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_origins(&state, "drop", add_up, NULL, &error), 0);
 	assert_seen("a=1 b=2 ");
-	assert_int_equal(baleen_singles_origins(&state, "none", add_up, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_origins(&state, "none", add_up, NULL, &error), 0);
 	assert_seen("");
 }
 
 static void ends(void **unused)
 {
-	assert_int_equal(baleen_singles_next_expiry(&state), 0);
+	assert_int_equal(baleen_rule_entries_next_expiry(&state), 0);
 	put("drop", "192.0.2.1", "a", 0);
-	assert_int_equal(baleen_singles_next_expiry(&state), 0);
+	assert_int_equal(baleen_rule_entries_next_expiry(&state), 0);
 	put("drop", "192.0.2.2", "a", 3000);
 	put("drop", "192.0.2.3", "a", 2000);
 	put("other", "192.0.2.4", "a", 1000);
-	assert_int_equal(baleen_singles_next_expiry(&state), 1000);
+	assert_int_equal(baleen_rule_entries_next_expiry(&state), 1000);
 	assert_int_equal(take_out("other", "192.0.2.4", NULL), 1);
-	assert_int_equal(baleen_singles_next_expiry(&state), 2000);
-	assert_int_equal(baleen_singles_expired(&state, "drop", 1999, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_next_expiry(&state), 2000);
+	assert_int_equal(baleen_rule_entries_expired(&state, "drop", 1999, note, NULL, &error), 0);
 	assert_seen("");
-	assert_int_equal(baleen_singles_expired(&state, "drop", 2000, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_expired(&state, "drop", 2000, note, NULL, &error), 0);
 	assert_seen("192.0.2.3:a ");
-	assert_int_equal(baleen_singles_expired(&state, "drop", ~0ull >> 1, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_expired(&state, "drop", ~0ull >> 1, note, NULL, &error), 0);
 	assert_seen("192.0.2.3:a 192.0.2.2:a ");
 	put("drop", "192.0.2.2", "a", 0);
 	put("drop", "192.0.2.3", "a", 0);
-	assert_int_equal(baleen_singles_next_expiry(&state), 0);
+	assert_int_equal(baleen_rule_entries_next_expiry(&state), 0);
 }
 
 static void stopped(void **unused)
@@ -393,7 +393,7 @@ static void stopped(void **unused)
 	put("drop", "192.0.2.0/24", "a", 1);
 	put("drop", "192.0.2.1", "stop", 1);
 	put("drop", "192.0.2.0/30", "z", 1);
-	assert_int_equal(baleen_singles_each(&state, "drop", NULL, note, NULL, &error), 77);
+	assert_int_equal(baleen_rule_entries_each(&state, "drop", NULL, note, NULL, &error), 77);
 	assert_seen("192.0.2.0/24:a 192.0.2.1:stop ");
 }
 
@@ -444,7 +444,7 @@ static void random_entry(struct random *random, char *text)
 }
 
 struct slow {
-	char text[BALEEN_SINGLE_TEXT];
+	char text[BALEEN_RULE_ENTRY_TEXT];
 	struct baleen_span span;
 	u64 expires_ms;
 };
@@ -477,7 +477,7 @@ static void assert_finds(const struct slow *slow, size_t n, const char *text, u6
 	for (size_t i = 0; i < n; i++)
 		n_want += (!slow[i].expires_ms || slow[i].expires_ms > now_ms) &&
 			  baleen_span_holds(&slow[i].span, &key);
-	assert_int_equal(baleen_singles_find(&state, "drop", &key, now_ms, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_find(&state, "drop", &key, now_ms, note, NULL, &error), 0);
 	for (entry = strtok_r(seen, " ", &rest); entry; entry = strtok_r(NULL, " ", &rest)) {
 		struct baleen_span span = { 0 };
 
@@ -494,7 +494,7 @@ static void assert_finds(const struct slow *slow, size_t n, const char *text, u6
 	}
 	seen[0] = '\0';
 	assert_int_equal(n_found, n_want);
-	assert_int_equal(baleen_singles_to_lists(&state, "drop", BALEEN_KEY_SRC, now_ms, &keys,
+	assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, now_ms, &keys,
 						 &exceptions, &error),
 			 0);
 	for (size_t i = 0; i < keys.n_ip4 && key.domain == BALEEN_IP4; i++)
@@ -517,9 +517,9 @@ static void random_entries(void **unused)
 		size_t n = 0;
 		u64 ignored;
 
-		baleen_singles_flush(&state, "drop", NULL, &ignored, &error);
+		baleen_rule_entries_flush(&state, "drop", NULL, &ignored, &error);
 		for (int i = 0; i < 40; i++) {
-			struct baleen_single made;
+			struct baleen_rule_entry made;
 			const char *reason;
 			bool is_new;
 
@@ -527,7 +527,7 @@ static void random_entries(void **unused)
 			made = single(text, "a");
 			made.expires_ms =
 				random_below(&random, 2) ? 0 : 1 + random_below(&random, 9);
-			assert_int_equal(baleen_singles_put(&state, "drop", &made, &is_new, &error),
+			assert_int_equal(baleen_rule_entries_put(&state, "drop", &made, &is_new, &error),
 					 0);
 			for (size_t j = 0; j < n && !is_new; j++)
 				if (!strcmp(slow[j].text + 1, made.key) &&
@@ -541,7 +541,7 @@ static void random_entries(void **unused)
 							   &slow[n++].span, &reason),
 					 0);
 		}
-		assert_int_equal(baleen_singles_count(&state, "drop", NULL), n);
+		assert_int_equal(baleen_rule_entries_count(&state, "drop", NULL), n);
 		for (u32 i = 0; i < 66; i++) {
 			sprintf(text, "192.0.2.%u", i);
 			assert_finds(slow, n, text, 1 + random_below(&random, 9));
@@ -562,7 +562,7 @@ static void lists(void **unused)
 	put("drop", "!198.51.100.0/24", "b", 0);
 	put("drop", "203.0.113.1", "a", 50);
 	put("flow", FLOW, "a", 0);
-	assert_int_equal(baleen_singles_to_lists(&state, "drop", BALEEN_KEY_SRC, 50, &keys,
+	assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, 50, &keys,
 						 &exceptions, &error),
 			 0);
 	assert_int_equal(keys.n_ip4, 1);
@@ -573,7 +573,7 @@ static void lists(void **unused)
 	assert_int_equal(exceptions.n_net4, 1);
 	baleen_list_free(&keys);
 	baleen_list_free(&exceptions);
-	assert_int_equal(baleen_singles_to_lists(&state, "flow", BALEEN_KEY_FLOW, 0, &keys,
+	assert_int_equal(baleen_rule_entries_to_lists(&state, "flow", BALEEN_KEY_FLOW, 0, &keys,
 						 &exceptions, &error),
 			 0);
 	assert_int_equal(keys.n_key, 1);
@@ -594,7 +594,7 @@ static void damaged_rows(void **unused)
 	for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
 		put("drop", "192.0.2.1", "a", 0);
 		assert_int_equal(sqlite3_exec(state.db, damage[i], NULL, NULL, NULL), SQLITE_OK);
-		assert_int_equal(baleen_singles_to_lists(&state, "drop", BALEEN_KEY_SRC, 0, &keys,
+		assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, 0, &keys,
 							 &exceptions, &error),
 				 -EINVAL);
 		assert_non_null(strstr(error.text, "/state.db: damaged"));
@@ -698,14 +698,14 @@ static void steps_of_many(void **unused)
 	find("drop", BALEEN_KEY_SRC, "10.20.249.1", 10, "10.20.249.0/24:a 10.0.0.0/8:b ");
 	find("drop", BALEEN_KEY_SRC, "10.0.9.9", 10000, "10.0.0.0/8:b ");
 	find("drop", BALEEN_KEY_SRC, "2001:db8::1", 10, "");
-	assert_int_equal(baleen_singles_next_expiry(&state), 1);
-	assert_int_equal(baleen_singles_expired(&state, "drop", 1, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_next_expiry(&state), 1);
+	assert_int_equal(baleen_rule_entries_expired(&state, "drop", 1, note, NULL, &error), 0);
 	assert_seen("10.0.0.1:a ");
 	each("drop", "b", "10.0.0.0/8:b ");
 	assert_int_equal(take_out("drop", "10.0.0.2", "a"), 1);
 	put("drop", "10.0.0.2", "a", 7);
-	assert_int_equal(baleen_singles_count(&state, "drop", "b"), 1);
-	assert_int_equal(baleen_singles_flush(&state, "drop", "b", &n, &error), 0);
+	assert_int_equal(baleen_rule_entries_count(&state, "drop", "b"), 1);
+	assert_int_equal(baleen_rule_entries_flush(&state, "drop", "b", &n, &error), 0);
 	assert_int_equal(n, 1);
 	assert_in_range(n_steps(), 100, 2000);
 }

@@ -17,7 +17,7 @@
  */
 struct request {
 	struct api_rule rule;
-	enum baleen_single_op op;
+	enum baleen_rule_entry_op op;
 	const char *const *entries;
 	struct baleen_entry_options options;
 	struct baleen_batch batch;
@@ -41,7 +41,7 @@ static int take_options(struct request *request, const struct baleen_entry_optio
 	request->batch.cuts_sessions = taken->flags & BALEEN_ENTRY_CUTS_SESSIONS;
 	if (taken->ttl_s > BALEEN_MAX_TTL_S)
 		return baleen_fail(api_error(), EINVAL, "longer than a thousand years");
-	return baleen_single_check(taken->origin, taken->reason, api_error());
+	return baleen_rule_entry_check(taken->origin, taken->reason, api_error());
 }
 
 static int find_key_spec(const struct baleen_deploy *deploy, const struct api_rule *rule,
@@ -71,12 +71,12 @@ static int fill_in(struct request *request, u32 key_spec)
 	int err = 0;
 
 	for (size_t i = 0; i < request->batch.n && !err; i++) {
-		struct baleen_single_change *change = &request->batch.change[i];
-		struct baleen_single *single = &change->single;
+		struct baleen_rule_entry_change *change = &request->batch.change[i];
+		struct baleen_rule_entry *single = &change->single;
 
 		change->op = request->op;
-		err = baleen_single_parse(request->entries[i], key_spec, true, single, NULL,
-					  api_error());
+		err = baleen_rule_entry_parse(request->entries[i], key_spec, true, single, NULL,
+					      api_error());
 		strcpy(single->origin, request->options.origin);
 		strcpy(single->reason, request->options.reason);
 		single->added_ms = now_ms;
@@ -136,7 +136,7 @@ static int carry_out(struct request *request, const char *rule, size_t n)
 int baleen_rule_add(const char *rule, const char *const *entries, size_t n,
 		    const struct baleen_entry_options *options)
 {
-	struct request request = { .op = BALEEN_SINGLE_PUT, .entries = entries };
+	struct request request = { .op = BALEEN_RULE_ENTRY_PUT, .entries = entries };
 	int err = take_options(&request, options);
 
 	return err ? err : carry_out(&request, rule, n);
@@ -145,7 +145,7 @@ int baleen_rule_add(const char *rule, const char *const *entries, size_t n,
 int baleen_rule_del(const char *rule, const char *const *entries, size_t n, const char *origin)
 {
 	const struct baleen_entry_options options = { .size = sizeof(options), .origin = origin };
-	struct request request = { .op = BALEEN_SINGLE_REMOVE, .entries = entries };
+	struct request request = { .op = BALEEN_RULE_ENTRY_REMOVE, .entries = entries };
 	int err = take_options(&request, &options);
 
 	return err ? err : carry_out(&request, rule, n);
@@ -154,7 +154,7 @@ int baleen_rule_del(const char *rule, const char *const *entries, size_t n, cons
 int baleen_rule_flush(const char *rule, const char *origin)
 {
 	const struct baleen_entry_options options = { .size = sizeof(options), .origin = origin };
-	struct request request = { .op = BALEEN_SINGLE_REMOVE };
+	struct request request = { .op = BALEEN_RULE_ENTRY_REMOVE };
 	int err = take_options(&request, &options);
 
 	request.batch.flush_of = request.options.origin;

@@ -49,7 +49,7 @@ static void expire(struct round *round, const char *device)
 	if (!err) {
 		err = baleen_deploy_expire(&deploy, baleen_now_ms(), &n, &error);
 		if (!err)
-			due(round, baleen_singles_next_expiry(&deploy.state));
+			due(round, baleen_rule_entries_next_expiry(&deploy.state));
 		baleen_deploy_close(&deploy);
 	}
 	if (err)
@@ -88,7 +88,7 @@ static int look_at(const char *device, bool is_kept, void *data)
 		try_again(round, device, "cannot read its state", err, &error);
 	if (err)
 		return 0;
-	next_ms = baleen_singles_next_expiry(&state);
+	next_ms = baleen_rule_entries_next_expiry(&state);
 	baleen_state_close(&state);
 	if (next_ms && next_ms <= round->now_ms)
 		expire(round, device);

@@ -26,7 +26,7 @@ static int take_key(const struct entry_change *change, const char *text, u32 key
 		    struct entries *entries, struct baleen_error *error)
 {
 	struct entry_options options = change->options;
-	struct baleen_single single;
+	struct baleen_rule_entry single;
 	bool is_widened;
 	int err;
 
@@ -38,7 +38,7 @@ static int take_key(const struct entry_change *change, const char *text, u32 key
 	if (is_widened && !change->json && entries->n < MAX_EXPLAINED)
 		complain("%s: %s stands for %s (say %s/128 for less)", change->target, text,
 			 single.key, text);
-	return entries_append(entries, is_add(change) ? BALEEN_SINGLE_PUT : BALEEN_SINGLE_REMOVE,
+	return entries_append(entries, is_add(change) ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
 			      &single);
 }
 
@@ -123,12 +123,12 @@ static int take_file(const struct entry_change *change, u32 key_spec, struct ent
  * @elsewhere: origin of another with the same key; empty when there is none
  */
 struct search {
-	const struct baleen_single *single;
+	const struct baleen_rule_entry *single;
 	bool found;
 	char elsewhere[BALEEN_ORIGIN_BYTES];
 };
 
-static int compare_single(const struct baleen_single *there, void *data)
+static int compare_single(const struct baleen_rule_entry *there, void *data)
 {
 	struct search *search = data;
 
@@ -143,7 +143,7 @@ static int compare_single(const struct baleen_single *there, void *data)
 }
 
 /* The first key that an entry holds, by which others are found. */
-static int first_key(const struct baleen_single *single, u32 key_spec, struct baleen_key *key)
+static int first_key(const struct baleen_rule_entry *single, u32 key_spec, struct baleen_key *key)
 {
 	struct baleen_span span;
 	const char *reason;
@@ -178,7 +178,7 @@ static int say_reason(const struct baleen_reason *reason, void *data)
 
 /* Says what else holds the key of an entry that is gone or never was. */
 static void explain(const struct entry_change *change, const struct baleen_state *state,
-		    const struct baleen_state_rule *rule, const struct baleen_single *single)
+		    const struct baleen_state_rule *rule, const struct baleen_rule_entry *single)
 {
 	struct baleen_key key;
 
@@ -211,33 +211,33 @@ static int complain_absent(const struct entry_change *change, const struct balee
 
 /* An address that was widened when it was added is deleted as what it became. */
 static void widen_like_added(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			     struct search *search, struct baleen_single *single)
+			     struct search *search, struct baleen_rule_entry *single)
 {
-	struct baleen_single wide = *single;
+	struct baleen_rule_entry wide = *single;
 	struct baleen_key key;
 	bool is_widened;
 
 	if (search->found || first_key(single, rule->key_spec, &key) ||
-	    baleen_single_parse(single->key, rule->key_spec, true, &wide, &is_widened, NULL) ||
+	    baleen_rule_entry_parse(single->key, rule->key_spec, true, &wide, &is_widened, NULL) ||
 	    !is_widened)
 		return;
 	wide.is_exception = single->is_exception;
 	search->single = &wide;
-	baleen_singles_find(state, rule->name, &key, 0, compare_single, search, NULL);
+	baleen_rule_entries_find(state, rule->name, &key, 0, compare_single, search, NULL);
 	search->single = single;
 	if (search->found)
 		*single = wide;
 }
 
 static int check_one(const struct entry_change *change, const struct baleen_state *state,
-		     const struct baleen_state_rule *rule, struct baleen_single *single)
+		     const struct baleen_state_rule *rule, struct baleen_rule_entry *single)
 {
 	struct search search = { .single = single };
 	struct baleen_key key;
 
 	if (first_key(single, rule->key_spec, &key))
 		return 0;
-	baleen_singles_find(state, rule->name, &key, 0, compare_single, &search, NULL);
+	baleen_rule_entries_find(state, rule->name, &key, 0, compare_single, &search, NULL);
 	if (!is_add(change))
 		widen_like_added(state, rule, &search, single);
 	if (change->exist || search.found != is_add(change))
@@ -336,7 +336,7 @@ static void count_results(const struct entry_change *change, const struct entrie
 	char why[ENTRY_REFUSAL];
 
 	for (size_t i = 0; i < entries->n; i++) {
-		const struct baleen_single_change *one = &entries->change[i];
+		const struct baleen_rule_entry_change *one = &entries->change[i];
 
 		outcome->n_changed += !one->result || one->result == -EEXIST;
 		if (one->result != -EPERM)

@@ -74,7 +74,7 @@ static void reply(const char *format, ...)
 	putchar('\n');
 }
 
-static void reply_to(struct feed *feed, const struct baleen_single_change *change)
+static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *change)
 {
 	char why[ENTRY_REFUSAL];
 
@@ -209,12 +209,12 @@ static const char *take_values(struct entry_options *options, char *rest)
 	return NULL;
 }
 
-static int take_change(struct feed *feed, enum baleen_single_op op, char *rest)
+static int take_change(struct feed *feed, enum baleen_rule_entry_op op, char *rest)
 {
 	struct entry_options options = feed->options;
 	const char *key = take_word(&rest);
 	const char *reason = take_values(&options, rest);
-	struct baleen_single single;
+	struct baleen_rule_entry single;
 	struct baleen_error error;
 	bool is_widened;
 
@@ -224,7 +224,7 @@ static int take_change(struct feed *feed, enum baleen_single_op op, char *rest)
 		return bad(feed, reason, "");
 	if (feed->in_snapshot && strcmp(options.origin, feed->options.origin))
 		return bad(feed, "a snapshot has one origin", options.origin);
-	if (feed->in_snapshot && op != BALEEN_SINGLE_PUT)
+	if (feed->in_snapshot && op != BALEEN_RULE_ENTRY_PUT)
 		return bad(feed, "a snapshot has what is to be there, not del", "");
 	if (entry_make(key, feed->key_spec, &options, &single, &is_widened, &error))
 		return bad(feed, error.text, "");
@@ -253,9 +253,9 @@ static int take_line(struct feed *feed, char *line)
 	if (!*word || *word == '#')
 		return 0;
 	if (!strcmp(word, "add"))
-		return take_change(feed, BALEEN_SINGLE_PUT, rest);
+		return take_change(feed, BALEEN_RULE_ENTRY_PUT, rest);
 	if (!strcmp(word, "del"))
-		return take_change(feed, BALEEN_SINGLE_REMOVE, rest);
+		return take_change(feed, BALEEN_RULE_ENTRY_REMOVE, rest);
 	if (!strcmp(word, "begin"))
 		return begin(feed);
 	if (!strcmp(word, "commit"))
@@ -363,7 +363,7 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	if (baleen_device_privileges(&error) ||
-	    baleen_single_check(feed.options.origin, "", &error)) {
+	    baleen_rule_entry_check(feed.options.origin, "", &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}

@@ -72,8 +72,8 @@ static int take_entry(void *data, const struct baleen_import_entry *entry,
 {
 	struct import *import = data;
 	struct entry_options options = import->options;
-	char text[BALEEN_SINGLE_TEXT + 2], reason[BALEEN_REASON_BYTES];
-	struct baleen_single single;
+	char text[BALEEN_RULE_ENTRY_TEXT + 2], reason[BALEEN_REASON_BYTES];
+	struct baleen_rule_entry single;
 	int err;
 
 	clean_reason(entry->comment, reason);
@@ -83,7 +83,7 @@ static int take_entry(void *data, const struct baleen_import_entry *entry,
 	err = entry_make(text, import->key_spec, &options, &single, NULL, error);
 	if (err)
 		return err;
-	return entries_append(&import->entries, BALEEN_SINGLE_PUT, &single) ? -ENOMEM : 0;
+	return entries_append(&import->entries, BALEEN_RULE_ENTRY_PUT, &single) ? -ENOMEM : 0;
 }
 
 static int read_file(struct import *import)
@@ -115,7 +115,7 @@ static u64 count_refused(const struct import *import)
 	u64 n = 0;
 
 	for (size_t i = 0; i < import->entries.n; i++) {
-		const struct baleen_single_change *change = &import->entries.change[i];
+		const struct baleen_rule_entry_change *change = &import->entries.change[i];
 
 		if (change->result == -EPERM && n++ < MAX_NAMED)
 			complain("%s: '%s' not added: %s", import->target, change->single.key,

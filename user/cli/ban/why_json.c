@@ -22,8 +22,8 @@ static json_t *time_or_null(u64 ms)
 
 static json_t *describe_reason(const struct baleen_reason *reason)
 {
-	const struct baleen_single *single = &reason->single;
-	char key[BALEEN_SINGLE_TEXT + 1];
+	const struct baleen_rule_entry *single = &reason->single;
+	char key[BALEEN_RULE_ENTRY_TEXT + 1];
 	json_t *json = json_object();
 
 	if (reason->is_feed) {

@@ -80,7 +80,7 @@ static void print_feed_reason(const struct baleen_reason *reason)
 	putchar('\n');
 }
 
-static void print_single_reason(const struct baleen_single *single)
+static void print_single_reason(const struct baleen_rule_entry *single)
 {
 	char when[TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 

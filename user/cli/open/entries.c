@@ -25,11 +25,11 @@ int entry_option_take(const struct command *command, struct entry_options *optio
 	return 0;
 }
 
-int entries_append(struct entries *entries, enum baleen_single_op op,
-		   const struct baleen_single *single)
+int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
+		   const struct baleen_rule_entry *single)
 {
 	size_t room = entries->room ? 2 * entries->room : 64;
-	struct baleen_single_change *more;
+	struct baleen_rule_entry_change *more;
 
 	if (entries->n == entries->room) {
 		more = reallocarray(entries->change, room, sizeof(*more));
@@ -41,7 +41,7 @@ int entries_append(struct entries *entries, enum baleen_single_op op,
 		entries->room = room;
 	}
 	entries->change[entries->n++] =
-		(struct baleen_single_change){ .op = op, .single = *single };
+		(struct baleen_rule_entry_change){ .op = op, .single = *single };
 	return 0;
 }
 
@@ -52,17 +52,17 @@ void entries_free(struct entries *entries)
 }
 
 int entry_make(const char *text, u32 key_spec, const struct entry_options *options,
-	       struct baleen_single *single, bool *is_widened, struct baleen_error *error)
+	       struct baleen_rule_entry *single, bool *is_widened, struct baleen_error *error)
 {
 	const char *origin = options->origin ? options->origin : BALEEN_ORIGIN_MANUAL;
 	const char *reason = options->reason ? options->reason : "";
 	int err;
 
-	*single = (struct baleen_single){ .added_ms = baleen_now_ms() };
-	err = baleen_single_check(origin, reason, error);
+	*single = (struct baleen_rule_entry){ .added_ms = baleen_now_ms() };
+	err = baleen_rule_entry_check(origin, reason, error);
 	if (!err)
-		err = baleen_single_parse(text, key_spec, options->is_ban, single, is_widened,
-					  error);
+		err = baleen_rule_entry_parse(text, key_spec, options->is_ban, single, is_widened,
+					      error);
 	if (err)
 		return err;
 	strcpy(single->origin, origin);
@@ -72,7 +72,7 @@ int entry_make(const char *text, u32 key_spec, const struct entry_options *optio
 	return 0;
 }
 
-const char *entry_refusal(const struct baleen_single_change *change, char *text)
+const char *entry_refusal(const struct baleen_rule_entry_change *change, char *text)
 {
 	const struct baleen_protected *withheld = &change->withheld;
 	const char *why = withheld->what;

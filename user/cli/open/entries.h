@@ -53,23 +53,23 @@ int entry_option_take(const struct command *command, struct entry_options *optio
  * @n_widened: of them, lone IPv6 addresses that stand for their /64
  */
 struct entries {
-	struct baleen_single_change *change;
+	struct baleen_rule_entry_change *change;
 	size_t n, room;
 	u64 n_widened;
 };
 
 /* Appends a change; 0, or EXIT_FAILED after a message when there is no memory. */
-int entries_append(struct entries *entries, enum baleen_single_op op,
-		   const struct baleen_single *single);
+int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
+		   const struct baleen_rule_entry *single);
 void entries_free(struct entries *entries);
 
 /* Makes the single entry of a key; 0, or -EINVAL with an error. */
 int entry_make(const char *text, u32 key_spec, const struct entry_options *options,
-	       struct baleen_single *single, bool *is_widened, struct baleen_error *error);
+	       struct baleen_rule_entry *single, bool *is_widened, struct baleen_error *error);
 
 /* Why a key was not added, into at least ENTRY_REFUSAL bytes; returns @text. */
 #define ENTRY_REFUSAL 512
-const char *entry_refusal(const struct baleen_single_change *change, char *text);
+const char *entry_refusal(const struct baleen_rule_entry_change *change, char *text);
 
 /* Does this stand for a live rule whose device has a state? Splits it then. */
 bool has_entries(const char *argument, char *device, const char **rule);

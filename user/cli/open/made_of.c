@@ -74,10 +74,11 @@ void print_made_of(const struct baleen_state *state, const char *rule)
 	char when[TIME_TEXT], n[NUMBER_TEXT];
 
 	if (baleen_feeds_each(state, rule, add_feed, &summary, NULL) ||
-	    baleen_singles_origins(state, rule, add_origin, &summary, NULL))
+	    baleen_rule_entries_origins(state, rule, add_origin, &summary, NULL))
 		return;
 	if (summary.n_feeds || summary.n_entries)
-		printf("        made of %u feed%s", summary.n_feeds, summary.n_feeds == 1 ? "" : "s");
+		printf("        made of %u feed%s", summary.n_feeds,
+		       summary.n_feeds == 1 ? "" : "s");
 	if (summary.oldest_ms)
 		printf(" (%s%s)", summary.n_feeds > 1 ? "oldest " : "",
 		       format_time(summary.oldest_ms, when));
@@ -128,7 +129,7 @@ void describe_made_of(const struct baleen_state *state, const char *rule, json_t
 	json_t *feeds = json_array(), *origins = json_object();
 
 	baleen_feeds_each(state, rule, describe_feed, feeds, NULL);
-	baleen_singles_origins(state, rule, describe_origin, origins, NULL);
+	baleen_rule_entries_origins(state, rule, describe_origin, origins, NULL);
 	json_object_set_new(json, "feeds", feeds);
 	json_object_set_new(json, "origins", origins);
 }

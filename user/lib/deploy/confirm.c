@@ -291,12 +291,12 @@ struct moving {
 	struct baleen_error *error;
 };
 
-static int move_single(const struct baleen_single *single, void *data)
+static int move_single(const struct baleen_rule_entry *single, void *data)
 {
 	struct moving *moving = data;
 	bool is_new;
 
-	return baleen_singles_put(moving->to, moving->rule, single, &is_new, moving->error);
+	return baleen_rule_entries_put(moving->to, moving->rule, single, &is_new, moving->error);
 }
 
 static bool has_rule(const struct baleen_state_rules *rules, const struct baleen_state_rule *like)
@@ -319,10 +319,10 @@ static int move_singles(struct moving *moving)
 		if (!has_rule(&from, &to.rule[i]))
 			continue;
 		moving->rule = to.rule[i].name;
-		err = baleen_singles_flush(moving->to, moving->rule, NULL, &n, moving->error);
+		err = baleen_rule_entries_flush(moving->to, moving->rule, NULL, &n, moving->error);
 		if (!err)
-			err = baleen_singles_each(moving->from, moving->rule, NULL, move_single,
-						  moving, moving->error);
+			err = baleen_rule_entries_each(moving->from, moving->rule, NULL,
+						       move_single, moving, moving->error);
 	}
 	return err;
 }

@@ -47,17 +47,17 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
 void baleen_deploy_close(struct baleen_deploy *deploy);
 
 /**
- * enum baleen_single_op - what is done with a single entry
- * @BALEEN_SINGLE_PUT: added, or given another reason and time
- * @BALEEN_SINGLE_REMOVE: forgotten; an empty origin means all origins
+ * enum baleen_rule_entry_op - what is done with a single entry
+ * @BALEEN_RULE_ENTRY_PUT: added, or given another reason and time
+ * @BALEEN_RULE_ENTRY_REMOVE: forgotten; an empty origin means all origins
  */
-enum baleen_single_op {
-	BALEEN_SINGLE_PUT,
-	BALEEN_SINGLE_REMOVE,
+enum baleen_rule_entry_op {
+	BALEEN_RULE_ENTRY_PUT,
+	BALEEN_RULE_ENTRY_REMOVE,
 };
 
 /**
- * struct baleen_single_change - one change of a batch
+ * struct baleen_rule_entry_change - one change of a batch
  * @op: what is done
  * @single: the entry
  * @result: filled in: 0; -EEXIST when a put found one of this key and origin (and
@@ -65,9 +65,9 @@ enum baleen_single_op {
  *          withheld and so was not added
  * @withheld: filled in with -EPERM
  */
-struct baleen_single_change {
-	enum baleen_single_op op;
-	struct baleen_single single;
+struct baleen_rule_entry_change {
+	enum baleen_rule_entry_op op;
+	struct baleen_rule_entry single;
 	int result;
 	struct baleen_protected withheld;
 };
@@ -90,7 +90,7 @@ struct baleen_single_change {
  */
 struct baleen_batch {
 	const char *rule;
-	struct baleen_single_change *change;
+	struct baleen_rule_entry_change *change;
 	size_t n;
 	bool cuts_sessions;
 	bool forces;

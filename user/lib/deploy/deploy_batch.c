@@ -39,7 +39,7 @@ static int no_memory(struct work *work)
 	return baleen_fail(work->error, ENOMEM, "no memory for the entries");
 }
 
-static int touch(struct work *work, const struct baleen_single *single)
+static int touch(struct work *work, const struct baleen_rule_entry *single)
 {
 	return baleen_dirty_keys_add(&work->touched, single);
 }
@@ -96,12 +96,12 @@ static int find_withheld_text(struct work *work, const char *text, bool *is_foun
 	return err;
 }
 
-static bool is_addition(const struct baleen_single_change *change)
+static bool is_addition(const struct baleen_rule_entry_change *change)
 {
-	return change->op == BALEEN_SINGLE_PUT && !change->single.is_exception;
+	return change->op == BALEEN_RULE_ENTRY_PUT && !change->single.is_exception;
 }
 
-static int refuse_one(struct work *work, struct baleen_single_change *change)
+static int refuse_one(struct work *work, struct baleen_rule_entry_change *change)
 {
 	bool is_found = false;
 	int err;
@@ -151,11 +151,11 @@ static int refuse_withheld(struct work *work)
 
 /* --- rows ------------------------------------------------------------------ */
 
-static int put_row(struct work *work, struct baleen_single_change *change)
+static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 {
 	bool is_new = false;
-	int err = baleen_singles_put(&work->deploy->state, work->batch->rule, &change->single,
-				     &is_new, work->error);
+	int err = baleen_rule_entries_put(&work->deploy->state, work->batch->rule, &change->single,
+					  &is_new, work->error);
 
 	if (err)
 		return err;
@@ -164,10 +164,11 @@ static int put_row(struct work *work, struct baleen_single_change *change)
 	return touch(work, &change->single);
 }
 
-static int remove_row(struct work *work, const struct baleen_single *single, u64 *n)
+static int remove_row(struct work *work, const struct baleen_rule_entry *single, u64 *n)
 {
-	int err = baleen_singles_remove(&work->deploy->state, rule_of(work)->name, single,
-					single->origin[0] ? single->origin : NULL, n, work->error);
+	int err = baleen_rule_entries_remove(&work->deploy->state, rule_of(work)->name, single,
+					     single->origin[0] ? single->origin : NULL, n,
+					     work->error);
 
 	if (err || !*n)
 		return err;
@@ -180,12 +181,12 @@ static int change_rows(struct work *work)
 	int err = 0;
 
 	for (size_t i = 0; i < work->batch->n && !err; i++) {
-		struct baleen_single_change *change = &work->batch->change[i];
+		struct baleen_rule_entry_change *change = &work->batch->change[i];
 		u64 n = 0;
 
 		if (change->result == -EPERM)
 			continue;
-		if (change->op == BALEEN_SINGLE_PUT) {
+		if (change->op == BALEEN_RULE_ENTRY_PUT) {
 			err = put_row(work, change);
 			continue;
 		}
@@ -195,7 +196,7 @@ static int change_rows(struct work *work)
 	return err;
 }
 
-static int touch_each(const struct baleen_single *single, void *data)
+static int touch_each(const struct baleen_rule_entry *single, void *data)
 {
 	return touch(data, single);
 }
@@ -209,10 +210,11 @@ static int flush_rows(struct work *work)
 
 	if (!work->batch->flush_of)
 		return 0;
-	err = baleen_singles_each(state, work->batch->rule, origin, touch_each, work, work->error);
+	err = baleen_rule_entries_each(state, work->batch->rule, origin, touch_each, work,
+				       work->error);
 	if (!err)
-		err = baleen_singles_flush(state, work->batch->rule, origin,
-					   &work->batch->n_flushed, work->error);
+		err = baleen_rule_entries_flush(state, work->batch->rule, origin,
+						&work->batch->n_flushed, work->error);
 	work->is_changed |= work->batch->n_flushed;
 	return err;
 }
@@ -228,25 +230,25 @@ static int flush_rows(struct work *work)
  * @room: allocated
  */
 struct leftovers {
-	const struct baleen_single **put;
+	const struct baleen_rule_entry **put;
 	size_t n_put;
-	struct baleen_single *single;
+	struct baleen_rule_entry *single;
 	size_t n, room;
 };
 
 static int compare_single(const void *a, const void *b)
 {
-	const struct baleen_single *x = *(const struct baleen_single *const *)a;
-	const struct baleen_single *y = *(const struct baleen_single *const *)b;
+	const struct baleen_rule_entry *x = *(const struct baleen_rule_entry *const *)a;
+	const struct baleen_rule_entry *y = *(const struct baleen_rule_entry *const *)b;
 	int order = strcmp(x->key, y->key);
 
 	return order ? order : x->is_exception - y->is_exception;
 }
 
-static int keep_leftover(const struct baleen_single *single, void *data)
+static int keep_leftover(const struct baleen_rule_entry *single, void *data)
 {
 	struct leftovers *left = data;
-	struct baleen_single *grown;
+	struct baleen_rule_entry *grown;
 
 	if (left->n_put &&
 	    bsearch(&single, left->put, left->n_put, sizeof(*left->put), compare_single))
@@ -265,9 +267,9 @@ static int keep_leftover(const struct baleen_single *single, void *data)
 static void sort_put(const struct work *work, struct leftovers *left)
 {
 	for (size_t i = 0; i < work->batch->n; i++) {
-		const struct baleen_single_change *change = &work->batch->change[i];
+		const struct baleen_rule_entry_change *change = &work->batch->change[i];
 
-		if (change->op == BALEEN_SINGLE_PUT && change->result != -EPERM &&
+		if (change->op == BALEEN_RULE_ENTRY_PUT && change->result != -EPERM &&
 		    !strcmp(change->single.origin, work->batch->snapshot_of))
 			left->put[left->n_put++] = &change->single;
 	}
@@ -298,8 +300,8 @@ static int finish_snapshot(struct work *work)
 	if (!left.put)
 		return no_memory(work);
 	sort_put(work, &left);
-	err = baleen_singles_each(&work->deploy->state, work->batch->rule, work->batch->snapshot_of,
-				  keep_leftover, &left, work->error);
+	err = baleen_rule_entries_each(&work->deploy->state, work->batch->rule,
+				       work->batch->snapshot_of, keep_leftover, &left, work->error);
 	if (err == -ENOMEM)
 		no_memory(work);
 	if (!err)
@@ -404,9 +406,9 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 static int remove_expired(struct work *work, u64 *n_removed)
 {
 	struct leftovers expired = { 0 };
-	int err =
-		baleen_singles_expired(&work->deploy->state, rule_of(work)->name,
-				       work->touched.now_ms, keep_leftover, &expired, work->error);
+	int err = baleen_rule_entries_expired(&work->deploy->state, rule_of(work)->name,
+					      work->touched.now_ms, keep_leftover, &expired,
+					      work->error);
 
 	if (err == -ENOMEM)
 		no_memory(work);
@@ -452,7 +454,7 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 {
 	struct baleen_error ignored;
 	struct work work = { .deploy = deploy, .error = error ? error : &ignored };
-	u64 next = baleen_singles_next_expiry(&deploy->state), n_removed = 0;
+	u64 next = baleen_rule_entries_next_expiry(&deploy->state), n_removed = 0;
 	int err;
 
 	*n = 0;

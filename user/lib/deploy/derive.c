@@ -434,9 +434,9 @@ static int prepare(struct derivation *work)
 	work->keys.key_spec = work->exceptions.key_spec = rule->key_spec;
 	if (err || rule->is_any)
 		return err;
-	err = baleen_singles_to_lists(work->state, rule->name, rule->key_spec, work->now_ms,
-				      &work->keys, &work->exceptions, work->error);
-	work->derived.n_singles = baleen_singles_count(work->state, rule->name, NULL);
+	err = baleen_rule_entries_to_lists(work->state, rule->name, rule->key_spec, work->now_ms,
+					   &work->keys, &work->exceptions, work->error);
+	work->derived.n_singles = baleen_rule_entries_count(work->state, rule->name, NULL);
 	return err ? err : read_feeds(work);
 }
 

@@ -148,8 +148,8 @@ struct baleen_reason {
 	bool is_exception;
 	struct baleen_feed feed;
 	u64 line;
-	char text[BALEEN_SINGLE_TEXT];
-	struct baleen_single single;
+	char text[BALEEN_RULE_ENTRY_TEXT];
+	struct baleen_rule_entry single;
 };
 
 /**

@@ -11,7 +11,7 @@
 
 /* --- single entries -------------------------------------------------------- */
 
-static int take_first(const struct baleen_single *single, void *data)
+static int take_first(const struct baleen_rule_entry *single, void *data)
 {
 	enum baleen_decision *decision = data;
 
@@ -29,8 +29,8 @@ int baleen_derive_decides(const struct baleen_state *state, const struct baleen_
 	if (rule->is_any)
 		found = BALEEN_DECIDED_IN;
 	else
-		err = baleen_singles_find(state, rule->name, key, now_ms, take_first, &found,
-					  error);
+		err = baleen_rule_entries_find(state, rule->name, key, now_ms, take_first, &found,
+					       error);
 	if (err < 0)
 		return err;
 	*decision = found;
@@ -121,7 +121,7 @@ struct asking {
 static int ask_list(const struct asking *asking, const struct baleen_feed *feed)
 {
 	int fd = baleen_feed_open_lines(asking->state, feed, asking->error), err;
-	char text[BALEEN_SINGLE_TEXT];
+	char text[BALEEN_RULE_ENTRY_TEXT];
 	u64 line;
 
 	if (fd < 0)

@@ -50,7 +50,7 @@ struct asking {
 	size_t room;
 };
 
-static int tell_single(const struct baleen_single *single, void *data)
+static int tell_single(const struct baleen_rule_entry *single, void *data)
 {
 	const struct asking *asking = data;
 	const struct baleen_reason reason = { .is_exception = single->is_exception,
@@ -177,7 +177,7 @@ int baleen_derive_reasons(const struct baleen_state *state, const struct baleen_
 
 	if (rule->is_any)
 		return 0;
-	ret = baleen_singles_find(state, rule->name, key, now_ms, tell_single, &asking, error);
+	ret = baleen_rule_entries_find(state, rule->name, key, now_ms, tell_single, &asking, error);
 	if (!ret)
 		ret = baleen_feeds_each(state, rule->name, ask_feed, &asking, error);
 	if (!ret && asking.n)

@@ -28,7 +28,7 @@ int baleen_dirty_keys_start(struct baleen_dirty_keys *touched)
 	return touched->stream ? 0 : no_memory(touched);
 }
 
-int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_single *single)
+int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_rule_entry *single)
 {
 	return fprintf(touched->stream, "%s\n", single->key) < 0 ? no_memory(touched) : 0;
 }

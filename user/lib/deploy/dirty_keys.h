@@ -52,7 +52,8 @@ int baleen_dirty_keys_start(struct baleen_dirty_keys *touched);
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_single *single);
+int baleen_dirty_keys_add(struct baleen_dirty_keys *touched,
+			  const struct baleen_rule_entry *single);
 
 /**
  * baleen_dirty_keys_end() - free the keys

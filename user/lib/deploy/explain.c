@@ -83,7 +83,7 @@ struct ended {
 	struct baleen_explained_rule *explained;
 };
 
-static int take_ended(const struct baleen_single *single, void *data)
+static int take_ended(const struct baleen_rule_entry *single, void *data)
 {
 	struct ended *ended = data;
 
@@ -101,7 +101,7 @@ static void look_for_ended(const struct baleen_state *state, const struct baleen
 {
 	struct ended ended = { .now_ms = now_ms, .explained = explained };
 
-	baleen_singles_find(state, rule->name, key, 0, take_ended, &ended, NULL);
+	baleen_rule_entries_find(state, rule->name, key, 0, take_ended, &ended, NULL);
 }
 
 static int look_at_rule(const struct baleen_state *state, const struct baleen_state_rule *rule,

@@ -53,7 +53,7 @@ struct baleen_explained_rule {
 	bool is_withheld;
 	struct baleen_protected withheld;
 	bool has_ended;
-	struct baleen_single ended;
+	struct baleen_rule_entry ended;
 	u32 n_reasons;
 	u32 n_told;
 	struct baleen_reason reason[BALEEN_MAX_REASONS];

@@ -91,7 +91,7 @@ static void look_at_state(struct baleen_patient *patient)
 	if (!baleen_state_get_rules(&state, &rules, NULL))
 		for (u32 i = 0; i < rules.n_rules; i++)
 			patient->n_singles +=
-				baleen_singles_count(&state, rules.rule[i].name, NULL);
+				baleen_rule_entries_count(&state, rules.rule[i].name, NULL);
 	baleen_state_close(&state);
 }
 

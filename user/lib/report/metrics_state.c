@@ -93,7 +93,7 @@ static int add_origins(struct walk *walk)
 		err = add_origin(known->row[i].origin, known->row[i].n, walk);
 	if (known)
 		return err;
-	err = baleen_singles_origins(walk->state, walk->rule, add_origin, walk, NULL);
+	err = baleen_rule_entries_origins(walk->state, walk->rule, add_origin, walk, NULL);
 	if (!err)
 		baleen_metrics_keep_origins(walk->counts, walk->device, walk->rule,
 					    walk->source->origin + first,

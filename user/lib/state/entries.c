@@ -60,7 +60,7 @@ static bool is_graphic_ascii(const char *text)
 	return true;
 }
 
-int baleen_single_check(const char *origin, const char *reason, struct baleen_error *error)
+int baleen_rule_entry_check(const char *origin, const char *reason, struct baleen_error *error)
 {
 	if (!*origin || strlen(origin) >= BALEEN_ORIGIN_BYTES)
 		return baleen_fail(error, EINVAL, "an origin has 1 to %d bytes",
@@ -82,8 +82,9 @@ static int no_such_rule(const char *rule, struct baleen_error *error)
 	return baleen_fail(error, ENOENT, "there is no rule '%.64s'", rule);
 }
 
-static int insert(struct baleen_state *state, const char *rule, const struct baleen_single *single,
-		  const struct baleen_single_key *key, struct baleen_error *error)
+static int insert(struct baleen_state *state, const char *rule,
+		  const struct baleen_rule_entry *single, const struct baleen_entry_key *key,
+		  struct baleen_error *error)
 {
 	static const char sql[] =
 		"INSERT OR IGNORE INTO single (rule, first, last, is_exception, origin, key,"
@@ -101,8 +102,9 @@ static int insert(struct baleen_state *state, const char *rule, const struct bal
 				  baleen_sql_number(single->expires_ms)));
 }
 
-static int renew(struct baleen_state *state, const char *rule, const struct baleen_single *single,
-		 const struct baleen_single_key *key, struct baleen_error *error)
+static int renew(struct baleen_state *state, const char *rule,
+		 const struct baleen_rule_entry *single, const struct baleen_entry_key *key,
+		 struct baleen_error *error)
 {
 	static const char sql[] =
 		"UPDATE single SET reason = ?6, expires_ms = ?7 WHERE rule = " RULE
@@ -118,16 +120,17 @@ static int renew(struct baleen_state *state, const char *rule, const struct bale
 					       baleen_sql_number(single->expires_ms)));
 }
 
-int baleen_singles_put(struct baleen_state *state, const char *rule,
-		       const struct baleen_single *single, bool *is_new, struct baleen_error *error)
+int baleen_rule_entries_put(struct baleen_state *state, const char *rule,
+			    const struct baleen_rule_entry *single, bool *is_new,
+			    struct baleen_error *error)
 {
-	int err = baleen_single_check(single->origin, single->reason, error);
-	struct baleen_single_key key;
+	int err = baleen_rule_entry_check(single->origin, single->reason, error);
+	struct baleen_entry_key key;
 	bool added;
 
 	if (err)
 		return err;
-	baleen_single_key_of_text(single->key, &key);
+	baleen_entry_key_of_text(single->key, &key);
 	err = insert(state, rule, single, &key, error);
 	added = !err && sqlite3_changes(state->db);
 	if (!err && !added)
@@ -140,17 +143,17 @@ int baleen_singles_put(struct baleen_state *state, const char *rule,
 	return 0;
 }
 
-int baleen_singles_remove(struct baleen_state *state, const char *rule,
-			  const struct baleen_single *single, const char *origin, u64 *n,
-			  struct baleen_error *error)
+int baleen_rule_entries_remove(struct baleen_state *state, const char *rule,
+			       const struct baleen_rule_entry *single, const char *origin, u64 *n,
+			       struct baleen_error *error)
 {
 	static const char sql[] =
 		"DELETE FROM single WHERE rule = " RULE " AND first = ?2 AND last = ?3"
 		" AND is_exception = ?4 AND (?5 IS NULL OR origin = ?5)";
-	struct baleen_single_key key;
+	struct baleen_entry_key key;
 	int err;
 
-	baleen_single_key_of_text(single->key, &key);
+	baleen_entry_key_of_text(single->key, &key);
 	err = baleen_sql_do(state, sql, NULL, error,
 			    BALEEN_SQL_VALUES(baleen_sql_text(rule),
 					      baleen_sql_blob(key.first, key.n_first),
@@ -162,8 +165,8 @@ int baleen_singles_remove(struct baleen_state *state, const char *rule,
 	return err;
 }
 
-int baleen_singles_flush(struct baleen_state *state, const char *rule, const char *origin, u64 *n,
-			 struct baleen_error *error)
+int baleen_rule_entries_flush(struct baleen_state *state, const char *rule, const char *origin,
+			      u64 *n, struct baleen_error *error)
 {
 	static const char all[] = "DELETE FROM single WHERE rule = " RULE;
 	static const char one[] = "DELETE FROM single INDEXED BY single_origin"
@@ -181,8 +184,8 @@ int baleen_singles_flush(struct baleen_state *state, const char *rule, const cha
 
 /* --- walks --- */
 
-int baleen_single_row(const struct baleen_state *state, sqlite3_stmt *row,
-		      struct baleen_single *single, struct baleen_error *error)
+int baleen_entry_row(const struct baleen_state *state, sqlite3_stmt *row,
+		     struct baleen_rule_entry *single, struct baleen_error *error)
 {
 	if (!baleen_sql_column(row, 0, single->key, sizeof(single->key)) ||
 	    !baleen_sql_column(row, 2, single->origin, sizeof(single->origin)) ||
@@ -195,17 +198,17 @@ int baleen_single_row(const struct baleen_state *state, sqlite3_stmt *row,
 }
 
 static int walk(const struct baleen_state *state, const char *sql,
-		int (*visit)(const struct baleen_single *single, void *data), void *data,
+		int (*visit)(const struct baleen_rule_entry *single, void *data), void *data,
 		struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
 {
-	struct baleen_single single;
+	struct baleen_rule_entry single;
 	sqlite3_stmt *row;
 	int ret = baleen_sql_take(state, sql, &row, error, value, n_values);
 
 	if (ret)
 		return ret;
 	while ((ret = baleen_sql_step(state, row, error)) > 0) {
-		ret = baleen_single_row(state, row, &single, error);
+		ret = baleen_entry_row(state, row, &single, error);
 		if (!ret)
 			ret = visit(&single, data);
 		if (ret)
@@ -218,11 +221,11 @@ static int walk(const struct baleen_state *state, const char *sql,
 /* The index is named where SQLite, which keeps no statistics, would rather read all
  * entries of the rule than sort a few.
  */
-#define SELECT(INDEX) "SELECT " BALEEN_SINGLE_COLUMNS " FROM single" INDEX " WHERE rule = " RULE
+#define SELECT(INDEX) "SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE rule = " RULE
 
-int baleen_singles_expired(const struct baleen_state *state, const char *rule, u64 now_ms,
-			   int (*visit)(const struct baleen_single *single, void *data), void *data,
-			   struct baleen_error *error)
+int baleen_rule_entries_expired(const struct baleen_state *state, const char *rule, u64 now_ms,
+				int (*visit)(const struct baleen_rule_entry *single, void *data),
+				void *data, struct baleen_error *error)
 {
 	static const char sql[] = SELECT(
 		" INDEXED BY single_end") " AND expires_ms > 0 AND expires_ms <= ?2 ORDER BY expires_ms";
@@ -231,7 +234,7 @@ int baleen_singles_expired(const struct baleen_state *state, const char *rule, u
 		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms)));
 }
 
-u64 baleen_singles_next_expiry(const struct baleen_state *state)
+u64 baleen_rule_entries_next_expiry(const struct baleen_state *state)
 {
 	static const char sql[] = "SELECT min((SELECT min(expires_ms) FROM single"
 				  " WHERE rule = r.id AND expires_ms > 0)) FROM rule AS r";
@@ -241,9 +244,9 @@ u64 baleen_singles_next_expiry(const struct baleen_state *state)
 	return next_ms;
 }
 
-int baleen_singles_each(const struct baleen_state *state, const char *rule, const char *origin,
-			int (*visit)(const struct baleen_single *single, void *data), void *data,
-			struct baleen_error *error)
+int baleen_rule_entries_each(const struct baleen_state *state, const char *rule, const char *origin,
+			     int (*visit)(const struct baleen_rule_entry *single, void *data),
+			     void *data, struct baleen_error *error)
 {
 	static const char all[] =
 		SELECT(" INDEXED BY single_origin") " ORDER BY origin, first, last, is_exception";
@@ -257,7 +260,8 @@ int baleen_singles_each(const struct baleen_state *state, const char *rule, cons
 		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_text(origin)));
 }
 
-u64 baleen_singles_count(const struct baleen_state *state, const char *rule, const char *origin)
+u64 baleen_rule_entries_count(const struct baleen_state *state, const char *rule,
+			      const char *origin)
 {
 	static const char all[] = "SELECT count(*) FROM single INDEXED BY single_origin"
 				  " WHERE rule = " RULE;
@@ -273,9 +277,9 @@ u64 baleen_singles_count(const struct baleen_state *state, const char *rule, con
 	return n;
 }
 
-int baleen_singles_origins(const struct baleen_state *state, const char *rule,
-			   int (*visit)(const char *origin, u64 n, void *data), void *data,
-			   struct baleen_error *error)
+int baleen_rule_entries_origins(const struct baleen_state *state, const char *rule,
+				int (*visit)(const char *origin, u64 n, void *data), void *data,
+				struct baleen_error *error)
 {
 	static const char sql[] = "SELECT origin, count(*) FROM single WHERE rule = " RULE
 				  " GROUP BY origin ORDER BY origin";
@@ -317,9 +321,9 @@ static int add_to_list(struct lists *lists, struct baleen_list *list, const char
 	return err ? baleen_fail(lists->error, -err, "%s", strerror(-err)) : 0;
 }
 
-static int add_to_lists(const struct baleen_single *single, void *data)
+static int add_to_lists(const struct baleen_rule_entry *single, void *data)
 {
-	char text[BALEEN_SINGLE_TEXT + 1];
+	char text[BALEEN_RULE_ENTRY_TEXT + 1];
 	struct lists *lists = data;
 	int err;
 
@@ -330,9 +334,9 @@ static int add_to_lists(const struct baleen_single *single, void *data)
 	return err;
 }
 
-int baleen_singles_to_lists(const struct baleen_state *state, const char *rule, u32 key_spec,
-			    u64 now_ms, struct baleen_list *keys, struct baleen_list *exceptions,
-			    struct baleen_error *error)
+int baleen_rule_entries_to_lists(const struct baleen_state *state, const char *rule, u32 key_spec,
+				 u64 now_ms, struct baleen_list *keys,
+				 struct baleen_list *exceptions, struct baleen_error *error)
 {
 	static const char sql[] = SELECT("") " AND (expires_ms = 0 OR expires_ms > ?2)";
 	struct lists lists = {

@@ -7,8 +7,8 @@
  * written in their shortest form; `!` makes an exception, which takes its
  * addresses out of what feeds and shorter entries hold.
  */
-#ifndef BALEEN_SINGLES_H
-#define BALEEN_SINGLES_H
+#ifndef BALEEN_RULE_ENTRIES_H
+#define BALEEN_RULE_ENTRIES_H
 
 #include "list/list.h"
 #include "state/rule_store.h"
@@ -21,10 +21,10 @@
 #define BALEEN_MAX_TTL_S 31557600000ull
 
 /* Of a key: two IPv6 addresses, a dash and an exclamation mark. */
-#define BALEEN_SINGLE_TEXT (2 * BALEEN_KEY_TEXT)
+#define BALEEN_RULE_ENTRY_TEXT (2 * BALEEN_KEY_TEXT)
 
 /**
- * struct baleen_single - a single entry
+ * struct baleen_rule_entry - a single entry
  * @key: in its shortest form, such as 192.0.2.0/24, 2001:db8::/64 or
  *       tcp,192.0.2.1,198.51.100.7,40000,443
  * @is_exception: what @key holds shall not be in the set
@@ -33,8 +33,8 @@
  * @added_ms: since the epoch
  * @expires_ms: since the epoch; 0 for never
  */
-struct baleen_single {
-	char key[BALEEN_SINGLE_TEXT];
+struct baleen_rule_entry {
+	char key[BALEEN_RULE_ENTRY_TEXT];
 	bool is_exception;
 	char origin[BALEEN_ORIGIN_BYTES];
 	char reason[BALEEN_REASON_BYTES];
@@ -50,7 +50,7 @@ struct baleen_single {
 u64 baleen_now_ms(void);
 
 /**
- * baleen_single_parse() - a key from text, in its shortest form
+ * baleen_rule_entry_parse() - a key from text, in its shortest form
  * @text: KEY or !KEY
  * @key_spec: enum baleen_key_spec of the rule
  * @widens: a lone IPv6 address, without a length, stands for its /64
@@ -60,21 +60,22 @@ u64 baleen_now_ms(void);
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_single_parse(const char *text, u32 key_spec, bool widens, struct baleen_single *single,
-			bool *is_widened, struct baleen_error *error);
+int baleen_rule_entry_parse(const char *text, u32 key_spec, bool widens,
+			    struct baleen_rule_entry *single, bool *is_widened,
+			    struct baleen_error *error);
 
 /**
- * baleen_single_check() - may an entry have this origin and reason?
+ * baleen_rule_entry_check() - may an entry have this origin and reason?
  * @origin: of it
  * @reason: of it
  * @error: filled in on failure
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_single_check(const char *origin, const char *reason, struct baleen_error *error);
+int baleen_rule_entry_check(const char *origin, const char *reason, struct baleen_error *error);
 
 /**
- * baleen_singles_put() - add an entry, or give it another reason and time
+ * baleen_rule_entries_put() - add an entry, or give it another reason and time
  * @state: with a transaction
  * @rule: name of the rule
  * @single: the entry; one of the same key and origin keeps its time of adding
@@ -83,12 +84,12 @@ int baleen_single_check(const char *origin, const char *reason, struct baleen_er
  *
  * Return: 0 or a negative errno.
  */
-int baleen_singles_put(struct baleen_state *state, const char *rule,
-		       const struct baleen_single *single, bool *is_new,
-		       struct baleen_error *error);
+int baleen_rule_entries_put(struct baleen_state *state, const char *rule,
+			    const struct baleen_rule_entry *single, bool *is_new,
+			    struct baleen_error *error);
 
 /**
- * baleen_singles_remove() - forget an entry
+ * baleen_rule_entries_remove() - forget an entry
  * @state: with a transaction
  * @rule: name of the rule
  * @single: its key and is_exception
@@ -98,12 +99,12 @@ int baleen_singles_put(struct baleen_state *state, const char *rule,
  *
  * Return: 0 or a negative errno.
  */
-int baleen_singles_remove(struct baleen_state *state, const char *rule,
-			  const struct baleen_single *single, const char *origin, u64 *n,
-			  struct baleen_error *error);
+int baleen_rule_entries_remove(struct baleen_state *state, const char *rule,
+			       const struct baleen_rule_entry *single, const char *origin, u64 *n,
+			       struct baleen_error *error);
 
 /**
- * baleen_singles_flush() - forget all entries of an origin
+ * baleen_rule_entries_flush() - forget all entries of an origin
  * @state: with a transaction
  * @rule: name of the rule
  * @origin: whose; NULL for all
@@ -112,11 +113,11 @@ int baleen_singles_remove(struct baleen_state *state, const char *rule,
  *
  * Return: 0 or a negative errno.
  */
-int baleen_singles_flush(struct baleen_state *state, const char *rule, const char *origin, u64 *n,
-			 struct baleen_error *error);
+int baleen_rule_entries_flush(struct baleen_state *state, const char *rule, const char *origin,
+			      u64 *n, struct baleen_error *error);
 
 /**
- * baleen_singles_expired() - the entries whose time has come
+ * baleen_rule_entries_expired() - the entries whose time has come
  * @state: opened
  * @rule: name of the rule
  * @now_ms: until when
@@ -126,20 +127,20 @@ int baleen_singles_flush(struct baleen_state *state, const char *rule, const cha
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_singles_expired(const struct baleen_state *state, const char *rule, u64 now_ms,
-			   int (*visit)(const struct baleen_single *single, void *data), void *data,
-			   struct baleen_error *error);
+int baleen_rule_entries_expired(const struct baleen_state *state, const char *rule, u64 now_ms,
+				int (*visit)(const struct baleen_rule_entry *single, void *data),
+				void *data, struct baleen_error *error);
 
 /**
- * baleen_singles_next_expiry() - when the next entry of any rule ends
+ * baleen_rule_entries_next_expiry() - when the next entry of any rule ends
  * @state: opened
  *
  * Return: milliseconds since the epoch; 0 when none ends.
  */
-u64 baleen_singles_next_expiry(const struct baleen_state *state);
+u64 baleen_rule_entries_next_expiry(const struct baleen_state *state);
 
 /**
- * baleen_singles_each() - the entries of a rule, by origin, then key
+ * baleen_rule_entries_each() - the entries of a rule, by origin, then key
  * @state: opened
  * @rule: name of the rule
  * @origin: whose; NULL for all
@@ -149,12 +150,12 @@ u64 baleen_singles_next_expiry(const struct baleen_state *state);
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_singles_each(const struct baleen_state *state, const char *rule, const char *origin,
-			int (*visit)(const struct baleen_single *single, void *data), void *data,
-			struct baleen_error *error);
+int baleen_rule_entries_each(const struct baleen_state *state, const char *rule, const char *origin,
+			     int (*visit)(const struct baleen_rule_entry *single, void *data),
+			     void *data, struct baleen_error *error);
 
 /**
- * baleen_singles_find() - the entries that hold a key
+ * baleen_rule_entries_find() - the entries that hold a key
  * @state: opened
  * @rule: name of the rule
  * @key: an address, or a key of several fields
@@ -167,23 +168,24 @@ int baleen_singles_each(const struct baleen_state *state, const char *rule, cons
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_singles_find(const struct baleen_state *state, const char *rule,
-			const struct baleen_key *key, u64 now_ms,
-			int (*visit)(const struct baleen_single *single, void *data), void *data,
-			struct baleen_error *error);
+int baleen_rule_entries_find(const struct baleen_state *state, const char *rule,
+			     const struct baleen_key *key, u64 now_ms,
+			     int (*visit)(const struct baleen_rule_entry *single, void *data),
+			     void *data, struct baleen_error *error);
 
 /**
- * baleen_singles_count() - entries of a rule
+ * baleen_rule_entries_count() - entries of a rule
  * @state: opened
  * @rule: name of the rule
  * @origin: whose; NULL for all
  *
  * Return: how many.
  */
-u64 baleen_singles_count(const struct baleen_state *state, const char *rule, const char *origin);
+u64 baleen_rule_entries_count(const struct baleen_state *state, const char *rule,
+			      const char *origin);
 
 /**
- * baleen_singles_origins() - who has entries in a rule
+ * baleen_rule_entries_origins() - who has entries in a rule
  * @state: opened
  * @rule: name of the rule
  * @visit: called with each origin and how many it has; a nonzero return ends the walk
@@ -192,12 +194,12 @@ u64 baleen_singles_count(const struct baleen_state *state, const char *rule, con
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_singles_origins(const struct baleen_state *state, const char *rule,
-			   int (*visit)(const char *origin, u64 n, void *data), void *data,
-			   struct baleen_error *error);
+int baleen_rule_entries_origins(const struct baleen_state *state, const char *rule,
+				int (*visit)(const char *origin, u64 n, void *data), void *data,
+				struct baleen_error *error);
 
 /**
- * baleen_singles_to_lists() - the set that the entries make
+ * baleen_rule_entries_to_lists() - the set that the entries make
  * @state: opened
  * @rule: name of the rule
  * @key_spec: of its keys
@@ -208,8 +210,8 @@ int baleen_singles_origins(const struct baleen_state *state, const char *rule,
  *
  * Return: 0, -ENOMEM or a negative errno; outputs are untouched on failure.
  */
-int baleen_singles_to_lists(const struct baleen_state *state, const char *rule, u32 key_spec,
-			    u64 now_ms, struct baleen_list *keys, struct baleen_list *exceptions,
-			    struct baleen_error *error);
+int baleen_rule_entries_to_lists(const struct baleen_state *state, const char *rule, u32 key_spec,
+				 u64 now_ms, struct baleen_list *keys,
+				 struct baleen_list *exceptions, struct baleen_error *error);
 
-#endif /* BALEEN_SINGLES_H */
+#endif /* BALEEN_RULE_ENTRIES_H */

@@ -12,12 +12,12 @@
 #include "state/entry_row.h"
 
 #define RULE "(SELECT id FROM rule WHERE name = ?1)"
-#define SELECT(INDEX)                                                              \
-	"SELECT " BALEEN_SINGLE_COLUMNS " FROM single" INDEX " WHERE rule = " RULE \
+#define SELECT(INDEX)                                                                  \
+	"SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE rule = " RULE \
 	" AND (expires_ms = 0 OR expires_ms > ?2)"
 
 struct found {
-	struct baleen_single single;
+	struct baleen_rule_entry single;
 	u32 length;
 };
 
@@ -33,7 +33,7 @@ struct search {
 	size_t room;
 };
 
-static int keep(struct search *search, const struct baleen_single *single, u32 length)
+static int keep(struct search *search, const struct baleen_rule_entry *single, u32 length)
 {
 	struct found *found = search->found;
 
@@ -67,14 +67,14 @@ static u32 length_in_range(const char *text, const struct baleen_key *key)
 static int collect(struct search *search, const char *sql, bool is_range, u32 length,
 		   const struct baleen_sql_value *value, size_t n_values)
 {
-	struct baleen_single single;
+	struct baleen_rule_entry single;
 	sqlite3_stmt *row;
 	int ret = baleen_sql_take(search->state, sql, &row, search->error, value, n_values);
 
 	if (ret)
 		return ret;
 	while ((ret = baleen_sql_step(search->state, row, search->error)) > 0) {
-		ret = baleen_single_row(search->state, row, &single, search->error);
+		ret = baleen_entry_row(search->state, row, &single, search->error);
 		if (is_range)
 			length = length_in_range(single.key, search->key);
 		if (!ret)
@@ -86,7 +86,7 @@ static int collect(struct search *search, const char *sql, bool is_range, u32 le
 	return ret;
 }
 
-static int collect_exactly(struct search *search, const struct baleen_single_key *key, u32 length)
+static int collect_exactly(struct search *search, const struct baleen_entry_key *key, u32 length)
 {
 	static const char sql[] = SELECT("") " AND first = ?3 AND last = ?4";
 
@@ -118,9 +118,9 @@ static struct baleen_span prefix_of(const struct baleen_key *key, u32 length)
 static int collect_prefix(struct search *search, u32 length)
 {
 	struct baleen_span span = prefix_of(search->key, length);
-	struct baleen_single_key key;
+	struct baleen_entry_key key;
 
-	baleen_single_key_of_span(&span, &key);
+	baleen_entry_key_of_span(&span, &key);
 	return collect_exactly(search, &key, length);
 }
 
@@ -145,7 +145,7 @@ static int next_length(struct search *search, u64 shortest, u64 *length)
 static int collect_prefixes(struct search *search)
 {
 	bool is_ip6 = search->key->domain == BALEEN_IP6;
-	u64 shortest = is_ip6 ? BALEEN_SINGLE_IP6 : 0, length = shortest + (is_ip6 ? 128 : 32);
+	u64 shortest = is_ip6 ? BALEEN_RULE_ENTRY_IP6 : 0, length = shortest + (is_ip6 ? 128 : 32);
 	int ret;
 
 	while ((ret = next_length(search, shortest, &length)) > 0) {
@@ -156,7 +156,7 @@ static int collect_prefixes(struct search *search)
 	return ret;
 }
 
-static int collect_ranges(struct search *search, const struct baleen_single_key *key)
+static int collect_ranges(struct search *search, const struct baleen_entry_key *key)
 {
 	static const char sql[] =
 		SELECT(" INDEXED BY single_net") " AND length = -1 AND first <= ?3 AND last >= ?3";
@@ -185,10 +185,10 @@ static int collect_address(struct search *search)
 {
 	u32 n_bits = search->key->domain == BALEEN_IP6 ? 128 : 32;
 	struct baleen_span span = prefix_of(search->key, n_bits);
-	struct baleen_single_key alone;
+	struct baleen_entry_key alone;
 	int err;
 
-	baleen_single_key_of_span(&span, &alone);
+	baleen_entry_key_of_span(&span, &alone);
 	err = collect_exactly(search, &alone, n_bits);
 	if (!err)
 		err = collect_prefixes(search);
@@ -200,7 +200,7 @@ static int collect_fields(struct search *search)
 {
 	static const char sql[] = "SELECT key_spec FROM rule WHERE name = ?";
 	char fields[BALEEN_KEY_SPEC_TEXT], text[BALEEN_KEY_TEXT];
-	struct baleen_single_key alone;
+	struct baleen_entry_key alone;
 	sqlite3_stmt *row;
 	u32 key_spec;
 	int ret = baleen_sql_take(search->state, sql, &row, search->error,
@@ -216,14 +216,14 @@ static int collect_fields(struct search *search)
 	if (ret <= 0)
 		return ret;
 	baleen_key_format(search->key, key_spec, text);
-	baleen_single_key_of_text(text, &alone);
+	baleen_entry_key_of_text(text, &alone);
 	return collect_exactly(search, &alone, 0);
 }
 
-int baleen_singles_find(const struct baleen_state *state, const char *rule,
-			const struct baleen_key *key, u64 now_ms,
-			int (*visit)(const struct baleen_single *single, void *data), void *data,
-			struct baleen_error *error)
+int baleen_rule_entries_find(const struct baleen_state *state, const char *rule,
+			     const struct baleen_key *key, u64 now_ms,
+			     int (*visit)(const struct baleen_rule_entry *single, void *data),
+			     void *data, struct baleen_error *error)
 {
 	struct search search = {
 		.state = state,

@@ -45,28 +45,28 @@ static size_t address_text(bool is_ip6, struct baleen_ip6 address, char *text)
 	return strlen(text);
 }
 
-/* BALEEN_SINGLE_RANGE when the span is no prefix. */
+/* BALEEN_RULE_ENTRY_RANGE when the span is no prefix. */
 static int prefix_length(struct baleen_span span)
 {
 	struct baleen_ip6 last = span.last;
 	struct baleen_span prefix;
 	int length = baleen_span_take(&span, &prefix);
 
-	return baleen_ip6_compare(prefix.last, last) ? BALEEN_SINGLE_RANGE : length;
+	return baleen_ip6_compare(prefix.last, last) ? BALEEN_RULE_ENTRY_RANGE : length;
 }
 
-void baleen_single_key_of_span(const struct baleen_span *span, struct baleen_single_key *key)
+void baleen_entry_key_of_span(const struct baleen_span *span, struct baleen_entry_key *key)
 {
 	bool is_alone = !baleen_ip6_compare(span->first, span->last);
-	int length = is_alone ? BALEEN_SINGLE_ALONE : prefix_length(*span);
+	int length = is_alone ? BALEEN_RULE_ENTRY_ALONE : prefix_length(*span);
 	char *end = key->text + address_text(span->is_ip6, span->first, key->text);
 
 	key->n_first = address_bytes(span->is_ip6, span->first, key->first);
 	key->n_last = is_alone ? 0 : address_bytes(span->is_ip6, span->last, key->last);
-	key->length = length >= 0 && span->is_ip6 ? BALEEN_SINGLE_IP6 + length : length;
+	key->length = length >= 0 && span->is_ip6 ? BALEEN_RULE_ENTRY_IP6 + length : length;
 	if (length >= 0) {
 		sprintf(end, "/%d", length);
-	} else if (length == BALEEN_SINGLE_RANGE) {
+	} else if (length == BALEEN_RULE_ENTRY_RANGE) {
 		*end = '-';
 		address_text(span->is_ip6, span->last, end + 1);
 	}
@@ -85,17 +85,17 @@ static int span_parse(const char *text, struct baleen_span *span, const char **r
 }
 
 /* No key of several fields is an address, and none of them a prefix or range. */
-void baleen_single_key_of_text(const char *text, struct baleen_single_key *key)
+void baleen_entry_key_of_text(const char *text, struct baleen_entry_key *key)
 {
 	struct baleen_span span;
 	const char *reason;
 
 	if (!span_parse(text, &span, &reason)) {
-		baleen_single_key_of_span(&span, key);
+		baleen_entry_key_of_span(&span, key);
 		return;
 	}
 	snprintf(key->text, sizeof(key->text), "%s", text);
-	key->length = BALEEN_SINGLE_ALONE;
+	key->length = BALEEN_RULE_ENTRY_ALONE;
 	key->n_first = strlen(key->text);
 	memcpy(key->first, key->text, key->n_first);
 	key->n_last = 0;
@@ -111,7 +111,7 @@ static bool widen(const char *text, struct baleen_span *span)
 	return true;
 }
 
-static int address_parse(const char *text, bool widens, struct baleen_single_key *key,
+static int address_parse(const char *text, bool widens, struct baleen_entry_key *key,
 			 bool *is_widened, const char **reason)
 {
 	struct baleen_span span;
@@ -119,11 +119,11 @@ static int address_parse(const char *text, bool widens, struct baleen_single_key
 	if (span_parse(text, &span, reason))
 		return -EINVAL;
 	*is_widened = widens && widen(text, &span);
-	baleen_single_key_of_span(&span, key);
+	baleen_entry_key_of_span(&span, key);
 	return 0;
 }
 
-static int fields_parse(const char *text, u32 key_spec, struct baleen_single_key *key,
+static int fields_parse(const char *text, u32 key_spec, struct baleen_entry_key *key,
 			const char **reason)
 {
 	struct baleen_key fields;
@@ -134,12 +134,13 @@ static int fields_parse(const char *text, u32 key_spec, struct baleen_single_key
 	return 0;
 }
 
-int baleen_single_parse(const char *text, u32 key_spec, bool widens, struct baleen_single *single,
-			bool *is_widened, struct baleen_error *error)
+int baleen_rule_entry_parse(const char *text, u32 key_spec, bool widens,
+			    struct baleen_rule_entry *single, bool *is_widened,
+			    struct baleen_error *error)
 {
 	bool is_exception = *text == '!', is_address = baleen_spec_is_address(key_spec);
 	const char *reason = "exception from keys of several fields";
-	struct baleen_single_key key;
+	struct baleen_entry_key key;
 	bool widened = false;
 	int err = -EINVAL;
 

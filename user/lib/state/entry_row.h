@@ -2,25 +2,25 @@
 /*
  * A row of the database as a single entry.
  */
-#ifndef BALEEN_SINGLE_ROW_H
-#define BALEEN_SINGLE_ROW_H
+#ifndef BALEEN_RULE_ENTRY_ROW_H
+#define BALEEN_RULE_ENTRY_ROW_H
 
 #include "state/entries.h"
 #include "state/sql.h"
 
-/* Of a statement whose rows baleen_single_row() reads. */
-#define BALEEN_SINGLE_COLUMNS "key, is_exception, origin, reason, added_ms, expires_ms"
+/* Of a statement whose rows baleen_entry_row() reads. */
+#define BALEEN_RULE_ENTRY_COLUMNS "key, is_exception, origin, reason, added_ms, expires_ms"
 
 /**
- * baleen_single_row() - read a row
+ * baleen_entry_row() - read a row
  * @state: that it is of
- * @row: a statement with BALEEN_SINGLE_COLUMNS first, at a row
+ * @row: a statement with BALEEN_RULE_ENTRY_COLUMNS first, at a row
  * @single: filled in
  * @error: filled in on failure
  *
  * Return: 0 or -EINVAL when it is damaged.
  */
-int baleen_single_row(const struct baleen_state *state, sqlite3_stmt *row,
-		      struct baleen_single *single, struct baleen_error *error);
+int baleen_entry_row(const struct baleen_state *state, sqlite3_stmt *row,
+		     struct baleen_rule_entry *single, struct baleen_error *error);
 
-#endif /* BALEEN_SINGLE_ROW_H */
+#endif /* BALEEN_RULE_ENTRY_ROW_H */

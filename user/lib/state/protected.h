@@ -40,7 +40,7 @@ enum baleen_protected_role {
 struct baleen_protected {
 	enum baleen_protected_role role;
 	char what[128];
-	char key[BALEEN_SINGLE_TEXT];
+	char key[BALEEN_RULE_ENTRY_TEXT];
 };
 
 /**
