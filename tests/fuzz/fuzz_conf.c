@@ -34,7 +34,7 @@ static void check(bool right)
 		abort();
 }
 
-static void check_rule(const struct baleen_state_rule *rule)
+static void check_rule(const struct baleen_stored_rule *rule)
 {
 	check(!baleen_rule_name_check(rule->name));
 	check(rule->fpp >= 0 && rule->fpp < 1);

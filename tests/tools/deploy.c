@@ -38,7 +38,7 @@ static void must(int code)
 		errx(1, "%s (%s)", error.text, strerror(-code));
 }
 
-static const struct baleen_state_rule *find_rule(const struct baleen_state_rules *rules,
+static const struct baleen_stored_rule *find_rule(const struct baleen_stored_rules *rules,
 						 const char *name)
 {
 	for (u32 i = 0; i < rules->n_rules; i++)
@@ -49,15 +49,15 @@ static const struct baleen_state_rule *find_rule(const struct baleen_state_rules
 
 /* --- make ------------------------------------------------------------------ */
 
-static void add_rule(struct baleen_state_rules *rules, char *word)
+static void add_rule(struct baleen_stored_rules *rules, char *word)
 {
-	struct baleen_state_rule *rule = &rules->rule[rules->n_rules++];
+	struct baleen_stored_rule *rule = &rules->rule[rules->n_rules++];
 	char *colon = strchr(word, ':');
 
 	if (!colon)
 		errx(2, "'%s': no ACTION:RULE", word);
 	*colon = '\0';
-	*rule = (struct baleen_state_rule){ .key_spec = BALEEN_KEY_SRC,
+	*rule = (struct baleen_stored_rule){ .key_spec = BALEEN_KEY_SRC,
 					    .kind = BALEEN_KIND_CUCKOO,
 					    .limits = baleen_feed_limits_default() };
 	rule->guards_feeds = strstr(word, "+guarded");
@@ -68,7 +68,7 @@ static void add_rule(struct baleen_state_rules *rules, char *word)
 	snprintf(rule->name, sizeof(rule->name), "%.*s", (int)strcspn(colon + 1, "="), colon + 1);
 }
 
-static void take_copy(struct baleen_state *state, struct baleen_feed *feed, const char *path)
+static void take_copy(struct baleen_rule_store *state, struct baleen_feed *feed, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -80,7 +80,7 @@ static void take_copy(struct baleen_state *state, struct baleen_feed *feed, cons
 	close(fd);
 }
 
-static void add_feed(struct baleen_state *state, const char *rule, const char *path)
+static void add_feed(struct baleen_rule_store *state, const char *rule, const char *path)
 {
 	struct baleen_feed feed = { .id = 0 };
 
@@ -100,10 +100,10 @@ static int make(int argc, char **argv)
 	for (int i = 2; i < argc; i++)
 		add_rule(&plan.rules, strdup(argv[i]));
 	snprintf(plan.rules.never_path, sizeof(plan.rules.never_path), "%s", never ? never : "");
-	must(baleen_state_create(&deploy.state, argv[0], !strcmp(argv[1], "kept"), TIMEOUT_MS,
+	must(baleen_rule_store_create(&deploy.state, argv[0], !strcmp(argv[1], "kept"), TIMEOUT_MS,
 				 &error));
-	must(baleen_state_begin(&deploy.state, &error));
-	must(baleen_state_set_rules(&deploy.state, &plan.rules, &error));
+	must(baleen_rule_store_begin(&deploy.state, &error));
+	must(baleen_rule_store_set_rules(&deploy.state, &plan.rules, &error));
 	for (int i = 2; i < argc; i++)
 		if (strchr(argv[i], '='))
 			add_feed(&deploy.state, plan.rules.rule[i - 2].name,
@@ -209,8 +209,8 @@ static int update(int argc, char **argv)
 	struct baleen_deploy deploy;
 
 	must(baleen_deploy_open(&deploy, argv[0], TIMEOUT_MS, &error));
-	must(baleen_state_begin(&deploy.state, &error));
-	must(baleen_state_get_rules(&deploy.state, &plan.rules, &error));
+	must(baleen_rule_store_begin(&deploy.state, &error));
+	must(baleen_rule_store_get_rules(&deploy.state, &plan.rules, &error));
 	plan.rebuild[find_rule(&plan.rules, argv[1]) - plan.rules.rule] = true;
 	must(baleen_feeds_each(&deploy.state, argv[1], keep_feed, &feed, &error));
 	take_copy(&deploy.state, &feed, argv[2]);
@@ -223,17 +223,17 @@ static int update(int argc, char **argv)
 static int swap(int argc, char **argv)
 {
 	struct baleen_deploy_plan plan = { 0 };
-	struct baleen_state_rules rules;
+	struct baleen_stored_rules rules;
 	struct baleen_deploy deploy;
 
 	must(baleen_deploy_open(&deploy, argv[0], TIMEOUT_MS, &error));
-	must(baleen_state_begin(&deploy.state, &error));
-	must(baleen_state_get_rules(&deploy.state, &rules, &error));
+	must(baleen_rule_store_begin(&deploy.state, &error));
+	must(baleen_rule_store_get_rules(&deploy.state, &rules, &error));
 	plan.rules = rules;
 	for (int i = 1; i < argc; i++)
 		plan.rules.rule[i - 1] = *find_rule(&rules, argv[i]);
 	plan.rules.n_rules = argc - 1;
-	must(baleen_state_set_rules(&deploy.state, &plan.rules, &error));
+	must(baleen_rule_store_set_rules(&deploy.state, &plan.rules, &error));
 	must(baleen_deploy_put(&deploy, &plan, NULL, NULL, NULL, &error));
 	baleen_deploy_close(&deploy);
 	return 0;
@@ -275,12 +275,12 @@ static int expire(int argc, char **argv)
 
 /* --- ask ------------------------------------------------------------------- */
 
-static const struct baleen_state_rule *open_rule(struct baleen_state *state, char **argv)
+static const struct baleen_stored_rule *open_rule(struct baleen_rule_store *state, char **argv)
 {
-	static struct baleen_state_rules rules;
+	static struct baleen_stored_rules rules;
 
-	must(baleen_state_open(state, argv[0], 0, &error));
-	must(baleen_state_get_rules(state, &rules, &error));
+	must(baleen_rule_store_open(state, argv[0], 0, &error));
+	must(baleen_rule_store_get_rules(state, &rules, &error));
 	return find_rule(&rules, argv[1]);
 }
 
@@ -296,8 +296,8 @@ static struct baleen_key parse_key(const char *text)
 
 static int holds(int argc, char **argv)
 {
-	struct baleen_state state;
-	const struct baleen_state_rule *rule = open_rule(&state, argv);
+	struct baleen_rule_store state;
+	const struct baleen_stored_rule *rule = open_rule(&state, argv);
 	bool is_held;
 
 	for (int i = 2; i < argc; i++) {
@@ -307,7 +307,7 @@ static int holds(int argc, char **argv)
 		putchar(is_held ? 'y' : 'n');
 	}
 	putchar('\n');
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	return 0;
 }
 
@@ -324,8 +324,8 @@ static int print_reason(const struct baleen_reason *reason, void *data)
 
 static int why(int argc, char **argv)
 {
-	struct baleen_state state;
-	const struct baleen_state_rule *rule = open_rule(&state, argv);
+	struct baleen_rule_store state;
+	const struct baleen_stored_rule *rule = open_rule(&state, argv);
 	struct baleen_key key = parse_key(argv[2]);
 	struct baleen_protected withheld;
 
@@ -333,14 +333,14 @@ static int why(int argc, char **argv)
 		printf("withheld: %s, %s\n", withheld.key, withheld.what);
 	must(baleen_derive_reasons(&state, rule, &key, baleen_now_ms(), print_reason, NULL,
 				   &error));
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	return 0;
 }
 
 static int derive(int argc, char **argv)
 {
-	struct baleen_state state;
-	const struct baleen_state_rule *rule = open_rule(&state, argv);
+	struct baleen_rule_store state;
+	const struct baleen_stored_rule *rule = open_rule(&state, argv);
 	struct baleen_derived derived;
 	struct baleen_filter filter;
 	struct timespec from, to;
@@ -352,7 +352,7 @@ static int derive(int argc, char **argv)
 	       (unsigned long long)derived.n_withheld,
 	       to.tv_sec - from.tv_sec + (to.tv_nsec - from.tv_nsec) * 1e-9);
 	baleen_filter_free(&filter);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	return 0;
 }
 

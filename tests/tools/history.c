@@ -241,8 +241,8 @@ static void go_feed(struct baleen_deploy *deploy)
 	u32 feed = any(N_FEEDS);
 	int fd = write_feed(feed);
 
-	must(baleen_state_begin(&deploy->state, &error));
-	must(baleen_state_get_rules(&deploy->state, &plan.rules, &error));
+	must(baleen_rule_store_begin(&deploy->state, &error));
+	must(baleen_rule_store_get_rules(&deploy->state, &plan.rules, &error));
 	must(baleen_feeds_each(&deploy->state, RULE, keep, &search, &error));
 	must(baleen_feed_take(&deploy->state, &search.feed[feed], fd, &error));
 	must(baleen_feeds_put(&deploy->state, &search.feed[feed], &error));
@@ -254,7 +254,7 @@ static void go_feed(struct baleen_deploy *deploy)
 static void go_writer(struct baleen_deploy *deploy)
 {
 	if (any(2))
-		must(baleen_state_mark(&deploy->state, &error));
+		must(baleen_rule_store_mark(&deploy->state, &error));
 	baleen_deploy_close(deploy);
 	must(baleen_deploy_open(deploy, device, TIMEOUT_MS, &error));
 	n_operations++;
@@ -322,24 +322,24 @@ static void check(const struct baleen_deploy *deploy)
 static void make(struct baleen_deploy *deploy)
 {
 	struct baleen_deploy_plan plan = { .rules = { .n_rules = 1 } };
-	struct baleen_state_rule *rule = &plan.rules.rule[0];
+	struct baleen_stored_rule *rule = &plan.rules.rule[0];
 	char text[BALEEN_RULE_ENTRY_TEXT + 1];
 
-	*rule = (struct baleen_state_rule){ .name = RULE,
+	*rule = (struct baleen_stored_rule){ .name = RULE,
 					    .action = BALEEN_ACTION_DROP,
 					    .key_spec = BALEEN_KEY_SRC,
 					    .kind = BALEEN_KIND_CUCKOO,
 					    .guards_feeds = true };
-	must(baleen_state_create(&deploy->state, device, true, TIMEOUT_MS, &error));
-	must(baleen_state_begin(&deploy->state, &error));
-	must(baleen_state_set_rules(&deploy->state, &plan.rules, &error));
+	must(baleen_rule_store_create(&deploy->state, device, true, TIMEOUT_MS, &error));
+	must(baleen_rule_store_begin(&deploy->state, &error));
+	must(baleen_rule_store_set_rules(&deploy->state, &plan.rules, &error));
 	for (u32 i = 0; i < N_FEEDS; i++) {
 		struct baleen_feed feed = { .rule = RULE };
 
 		must(baleen_feeds_put(&deploy->state, &feed, &error));
 	}
 	sprintf(text, "%s\n", never.text);
-	must(baleen_state_set_text(&deploy->state, "never", text, &error));
+	must(baleen_rule_store_set_text(&deploy->state, "never", text, &error));
 	must(baleen_deploy_put(deploy, &plan, NULL, NULL, NULL, &error));
 }
 

@@ -40,9 +40,9 @@ static int bytes_fd(const char *text)
 	return fd;
 }
 
-static void open_state(struct baleen_state *state, const char *device)
+static void open_state(struct baleen_rule_store *state, const char *device)
 {
-	must(baleen_state_open(state, device, TIMEOUT_MS, &error));
+	must(baleen_rule_store_open(state, device, TIMEOUT_MS, &error));
 }
 
 static int take_feed(const struct baleen_feed *feed, void *data)
@@ -52,7 +52,7 @@ static int take_feed(const struct baleen_feed *feed, void *data)
 }
 
 /* Everything in one transaction: it is called by one word. */
-static void write_all(struct baleen_state *state, const char *word)
+static void write_all(struct baleen_rule_store *state, const char *word)
 {
 	struct baleen_feed feed = { .rule = RULE, .wanted.source = "feed" };
 	struct baleen_rule_entry single = { .key = "192.0.2.1", .origin = "manual" };
@@ -60,7 +60,7 @@ static void write_all(struct baleen_state *state, const char *word)
 	bool is_new;
 	u64 n;
 
-	must(baleen_state_set_text(state, "conf", word, &error));
+	must(baleen_rule_store_set_text(state, "conf", word, &error));
 	must(baleen_feeds_each(state, RULE, take_feed, &feed, &error));
 	must(baleen_feeds_put(state, &feed, &error));
 	must(baleen_feed_take(state, &feed, fd, &error));
@@ -72,29 +72,29 @@ static void write_all(struct baleen_state *state, const char *word)
 
 static void make(const char *device)
 {
-	static struct baleen_state_rules rules = { .n_rules = 1 };
-	struct baleen_state state;
+	static struct baleen_stored_rules rules = { .n_rules = 1 };
+	struct baleen_rule_store state;
 
-	rules.rule[0] = (struct baleen_state_rule){ .name = RULE,
+	rules.rule[0] = (struct baleen_stored_rule){ .name = RULE,
 						    .key_spec = BALEEN_KEY_SRC,
 						    .kind = BALEEN_KIND_CUCKOO };
-	must(baleen_state_create(&state, device, true, TIMEOUT_MS, &error));
-	must(baleen_state_begin(&state, &error));
-	must(baleen_state_set_rules(&state, &rules, &error));
+	must(baleen_rule_store_create(&state, device, true, TIMEOUT_MS, &error));
+	must(baleen_rule_store_begin(&state, &error));
+	must(baleen_rule_store_set_rules(&state, &rules, &error));
 	write_all(&state, "old");
-	must(baleen_state_commit(&state, &error));
-	baleen_state_close(&state);
+	must(baleen_rule_store_commit(&state, &error));
+	baleen_rule_store_close(&state);
 }
 
 static void change(const char *device)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
 	open_state(&state, device);
-	must(baleen_state_begin(&state, &error));
+	must(baleen_rule_store_begin(&state, &error));
 	write_all(&state, "new");
-	must(baleen_state_commit(&state, &error));
-	baleen_state_close(&state);
+	must(baleen_rule_store_commit(&state, &error));
+	baleen_rule_store_close(&state);
 }
 
 static int print_feed(const struct baleen_feed *feed, void *data)
@@ -118,8 +118,8 @@ static int print_single(const struct baleen_rule_entry *single, void *data)
 
 static void show(const char *device)
 {
-	struct baleen_state state;
-	int code = baleen_state_open(&state, device, 0, &error);
+	struct baleen_rule_store state;
+	int code = baleen_rule_store_open(&state, device, 0, &error);
 	char *text;
 
 	if (code == -ENOENT) {
@@ -127,19 +127,19 @@ static void show(const char *device)
 		return;
 	}
 	must(code);
-	must(baleen_state_get_text(&state, "conf", &text));
+	must(baleen_rule_store_get_text(&state, "conf", &text));
 	printf("%s", text ? text : "nothing");
 	must(baleen_feeds_each(&state, NULL, print_feed, &state, &error));
 	must(baleen_rule_entries_each(&state, RULE, NULL, print_single, NULL, &error));
 	puts("");
 	free(text);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 }
 
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "", *device = argv[2];
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
 	if (argc == 3 && !strcmp(what, "make")) {
 		make(device);
@@ -149,15 +149,15 @@ int main(int argc, char **argv)
 		show(device);
 	} else if (argc == 3 && !strcmp(what, "remove")) {
 		open_state(&state, device);
-		baleen_state_remove(&state);
+		baleen_rule_store_remove(&state);
 	} else if (argc == 4 && !strcmp(what, "copy")) {
 		open_state(&state, device);
-		must(baleen_state_copy(&state, argv[3], &error));
-		baleen_state_close(&state);
+		must(baleen_rule_store_copy(&state, argv[3], &error));
+		baleen_rule_store_close(&state);
 	} else if (argc == 4 && !strcmp(what, "replace")) {
 		open_state(&state, device);
-		must(baleen_state_replace(&state, argv[3], &error));
-		baleen_state_close(&state);
+		must(baleen_rule_store_replace(&state, argv[3], &error));
+		baleen_rule_store_close(&state);
 	} else {
 		errx(2, "usage: state make|change|copy|replace|remove|show DEV [PATH]");
 	}

@@ -56,15 +56,15 @@ static inline void ask(const char *device, const char *sql)
 	char name[64];
 	sqlite3 *db;
 
-	snprintf(name, sizeof(name), "%s/" BALEEN_STATE_DB, device);
+	snprintf(name, sizeof(name), "%s/" BALEEN_RULE_STORE_DB, device);
 	assert_int_equal(sqlite3_open(in_root(name), &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static inline struct baleen_state_rule state_rule(const char *name)
+static inline struct baleen_stored_rule state_rule(const char *name)
 {
-	struct baleen_state_rule rule = {
+	struct baleen_stored_rule rule = {
 		.action = BALEEN_ACTION_DROP,
 		.key_spec = BALEEN_KEY_SRC,
 		.kind = BALEEN_KIND_CUCKOO,

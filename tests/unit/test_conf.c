@@ -224,7 +224,7 @@ static const char all[] =
 
 static void test_all(void **state)
 {
-	const struct baleen_state_rule *bad;
+	const struct baleen_stored_rule *bad;
 	const struct baleen_feed_source *table;
 	struct baleen_conf conf;
 
@@ -267,7 +267,7 @@ static void test_all(void **state)
 static void test_defaults(void **state)
 {
 	const struct baleen_feed_limits usual = baleen_feed_limits_default();
-	const struct baleen_state_rule *rule;
+	const struct baleen_stored_rule *rule;
 	struct baleen_conf conf;
 
 	assert_int_equal(unsetenv("BALEEN_CONF_DIR"), 0);

@@ -23,23 +23,23 @@
 #define NOW_MS 1000000
 
 static struct baleen_error error;
-static struct baleen_state state;
-static struct baleen_state_rules rules;
-static struct baleen_state_rule *rule = &rules.rule[0];
+static struct baleen_rule_store state;
+static struct baleen_stored_rules rules;
+static struct baleen_stored_rule *rule = &rules.rule[0];
 
 /* A state with one guarded rule that drops. */
 static int make(void **unused)
 {
-	rules = (struct baleen_state_rules){ .n_rules = 1 };
+	rules = (struct baleen_stored_rules){ .n_rules = 1 };
 	*rule = state_rule("drop");
 	rule->guards_feeds = true;
-	return baleen_state_create(&state, DEVICE, true, 1, &error) ||
-	       baleen_state_begin(&state, &error) || baleen_state_set_rules(&state, &rules, &error);
+	return baleen_rule_store_create(&state, DEVICE, true, 1, &error) ||
+	       baleen_rule_store_begin(&state, &error) || baleen_rule_store_set_rules(&state, &rules, &error);
 }
 
 static int clean(void **unused)
 {
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	return clean_root(unused);
 }
 
@@ -75,7 +75,7 @@ static void add_single(const char *text, const char *origin, u64 expires_ms)
 
 static void withhold(const char *name, const char *text)
 {
-	assert_int_equal(baleen_state_set_text(&state, name, text, &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&state, name, text, &error), 0);
 }
 
 static struct baleen_key key_of(const char *text)
@@ -362,7 +362,7 @@ static void image_of_other_keys(void **unused)
 static void several_fields(void **unused)
 {
 	rule->key_spec = BALEEN_KEY_SRC | BALEEN_KEY_DPORT;
-	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
+	assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
 	add_feed("20.0.0.1,22\n2400::1,22\n");
 	add_single("20.0.0.1,80", "manual", 0);
 	assert_held("20.0.0.1,22 20.0.0.1,80 20.0.0.1,81 2400::1,22",

@@ -27,24 +27,24 @@
 #include "states.h"
 
 static struct baleen_error error;
-static struct baleen_state state;
+static struct baleen_rule_store state;
 
 /* Opened, with the rules "drop" and "other". */
 static int open_state(void **unused)
 {
-	struct baleen_state_rules rules = { .n_rules = 2 };
+	struct baleen_stored_rules rules = { .n_rules = 2 };
 
 	rules.rule[0] = state_rule("drop");
 	rules.rule[1] = state_rule("other");
-	if (baleen_state_create(&state, DEVICE, true, 1, &error) ||
-	    baleen_state_begin(&state, &error) || baleen_state_set_rules(&state, &rules, &error))
+	if (baleen_rule_store_create(&state, DEVICE, true, 1, &error) ||
+	    baleen_rule_store_begin(&state, &error) || baleen_rule_store_set_rules(&state, &rules, &error))
 		return -1;
-	return baleen_state_commit(&state, &error);
+	return baleen_rule_store_commit(&state, &error);
 }
 
 static int close_state(void **unused)
 {
-	baleen_state_remove(&state);
+	baleen_rule_store_remove(&state);
 	return clean_root(unused);
 }
 
@@ -84,12 +84,12 @@ static struct baleen_feed added(const char *rule, const char *source)
 
 static void begin(void)
 {
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
 }
 
 static void commit(void)
 {
-	assert_int_equal(baleen_state_commit(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
 }
 
 static void take(struct baleen_feed *feed, const char *text)
@@ -101,7 +101,7 @@ static void take(struct baleen_feed *feed, const char *text)
 	close(fd);
 }
 
-static void assert_copy(const struct baleen_state *of, const struct baleen_feed *feed,
+static void assert_copy(const struct baleen_rule_store *of, const struct baleen_feed *feed,
 			const char *want)
 {
 	int fd = baleen_feed_open(of, feed, &error);
@@ -262,7 +262,7 @@ static void damaged_rows(void **unused)
 		assert_int_equal(sqlite3_exec(state.db, damage[i], NULL, NULL, NULL), SQLITE_OK);
 		if (baleen_feeds_each(&state, NULL, note, NULL, &error) != -EINVAL)
 			fail_msg("accepted: %s", damage[i]);
-		baleen_state_rollback(&state);
+		baleen_rule_store_rollback(&state);
 	}
 }
 
@@ -270,7 +270,7 @@ static void damaged_rows(void **unused)
 
 static void taken_and_superseded(void **unused)
 {
-	struct baleen_state reader;
+	struct baleen_rule_store reader;
 	struct baleen_feed feed;
 
 	begin();
@@ -278,7 +278,7 @@ static void taken_and_superseded(void **unused)
 	take(&feed, "first");
 	commit();
 	assert_int_equal(n_copies(), 1);
-	assert_int_equal(baleen_state_open(&reader, DEVICE, 0, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&reader, DEVICE, 0, &error), 0);
 	begin();
 	take(&feed, "second");
 	take(&feed, "third");
@@ -294,7 +294,7 @@ static void taken_and_superseded(void **unused)
 	assert_int_equal(baleen_feeds_put(&state, &feed, &error), 0);
 	commit();
 	assert_copy(&reader, &feed, "third");
-	baleen_state_close(&reader);
+	baleen_rule_store_close(&reader);
 }
 
 static void undone(void **unused)
@@ -307,7 +307,7 @@ static void undone(void **unused)
 	commit();
 	begin();
 	take(&feed, "bad");
-	baleen_state_rollback(&state);
+	baleen_rule_store_rollback(&state);
 	assert_copy(&state, &feed, "good");
 	/* The next one gets the name of the one that was undone. */
 	begin();
@@ -318,16 +318,16 @@ static void undone(void **unused)
 	/* A killed writer leaves a copy to the next one. */
 	begin();
 	take(&feed, "bad");
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	assert_int_equal(n_copies(), 2);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	assert_int_equal(n_copies(), 1);
 	assert_copy(&state, &feed, "better");
 }
 
 static void removed(void **unused)
 {
-	struct baleen_state_rules rules;
+	struct baleen_stored_rules rules;
 	struct baleen_feed feed, other;
 
 	begin();
@@ -345,10 +345,10 @@ static void removed(void **unused)
 	begin();
 	assert_true(added("drop", "c").id > other.id);
 	commit();
-	assert_int_equal(baleen_state_get_rules(&state, &rules, &error), 0);
+	assert_int_equal(baleen_rule_store_get_rules(&state, &rules, &error), 0);
 	rules.n_rules = 1;
 	begin();
-	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
+	assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
 	commit();
 	assert_feeds(NULL, "drop=c ");
 	assert_int_equal(n_copies(), 0);
@@ -473,7 +473,7 @@ static void lines(void **unused)
 static void copied(void **unused)
 {
 	char path[256];
-	struct baleen_state of;
+	struct baleen_rule_store of;
 	struct baleen_feed feed;
 
 	begin();
@@ -482,34 +482,34 @@ static void copied(void **unused)
 	commit();
 	/* Twice: the second takes the place of the first. */
 	strcpy(path, in_root(DEVICE ".baleen-previous"));
-	assert_int_equal(baleen_state_copy(&state, path, &error), 0);
-	assert_int_equal(baleen_state_copy(&state, path, &error), 0);
+	assert_int_equal(baleen_rule_store_copy(&state, path, &error), 0);
+	assert_int_equal(baleen_rule_store_copy(&state, path, &error), 0);
 	begin();
 	take(&feed, "new");
-	assert_int_equal(baleen_state_set_text(&state, "conf", "new", &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&state, "conf", "new", &error), 0);
 	added("drop", "b");
 	commit();
 	assert_int_equal(n_files(root), 2);
-	assert_int_equal(baleen_state_replace(&state, path, &error), 0);
+	assert_int_equal(baleen_rule_store_replace(&state, path, &error), 0);
 	assert_int_equal(n_files(root), 1);
 	assert_feeds(NULL, "drop=a ");
 	assert_copy(&state, &feed, "old");
 	/* Still its writer. */
-	assert_int_equal(baleen_state_open(&of, DEVICE, 1, &error), -ETIMEDOUT);
+	assert_int_equal(baleen_rule_store_open(&of, DEVICE, 1, &error), -ETIMEDOUT);
 	begin();
 	take(&feed, "newer");
 	commit();
-	assert_int_equal(baleen_state_open(&of, DEVICE, 0, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&of, DEVICE, 0, &error), 0);
 	assert_copy(&of, &feed, "newer");
-	baleen_state_close(&of);
-	assert_int_equal(baleen_state_replace(&state, path, &error), -ENOENT);
+	baleen_rule_store_close(&of);
+	assert_int_equal(baleen_rule_store_replace(&state, path, &error), -ENOENT);
 	assert_feeds(NULL, "drop=a ");
 }
 
 /* A copy under the name of a state is a state, and can not be taken back. */
 static void copied_to_a_state(void **unused)
 {
-	struct baleen_state other;
+	struct baleen_rule_store other;
 	struct baleen_feed feed;
 	char path[256];
 
@@ -518,11 +518,11 @@ static void copied_to_a_state(void **unused)
 	take(&feed, "old");
 	commit();
 	strcpy(path, in_root("other"));
-	assert_int_equal(baleen_state_copy(&state, path, &error), 0);
-	assert_int_equal(baleen_state_open(&other, "other", 1, &error), 0);
+	assert_int_equal(baleen_rule_store_copy(&state, path, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&other, "other", 1, &error), 0);
 	assert_copy(&other, &feed, "old");
-	assert_int_equal(baleen_state_replace(&state, path, &error), -ENOENT);
-	baleen_state_remove(&other);
+	assert_int_equal(baleen_rule_store_replace(&state, path, &error), -ENOENT);
+	baleen_rule_store_remove(&other);
 	assert_copy(&state, &feed, "old");
 }
 
@@ -530,7 +530,7 @@ static void copied_to_a_state(void **unused)
 static void copied_by_a_reader(void **unused)
 {
 	char directory[] = "/dev/shm/baleen-copy.XXXXXX", path[64], command[512];
-	struct baleen_state reader;
+	struct baleen_rule_store reader;
 	struct baleen_feed feed;
 
 	begin();
@@ -539,9 +539,9 @@ static void copied_by_a_reader(void **unused)
 	commit();
 	assert_non_null(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/copy", directory);
-	assert_int_equal(baleen_state_open(&reader, DEVICE, 0, &error), 0);
-	assert_int_equal(baleen_state_copy(&reader, path, &error), 0);
-	baleen_state_close(&reader);
+	assert_int_equal(baleen_rule_store_open(&reader, DEVICE, 0, &error), 0);
+	assert_int_equal(baleen_rule_store_copy(&reader, path, &error), 0);
+	baleen_rule_store_close(&reader);
 	snprintf(command, sizeof(command), "cmp %s/feeds/1.1 %s", path,
 		 in_root(DEVICE "/feeds/1.1"));
 	assert_int_equal(system(command), 0);
@@ -563,23 +563,23 @@ static int take_twice(const struct baleen_feed *feed, void *reader)
 	begin();
 	take(&changed, "never");
 	assert_copy(reader, feed, "newer");
-	baleen_state_rollback(&state);
+	baleen_rule_store_rollback(&state);
 	return 0;
 }
 
 /* The rows of a reader stay as they were when it began to read them. */
 static void overtaken_reader(void **unused)
 {
-	struct baleen_state reader;
+	struct baleen_rule_store reader;
 	struct baleen_feed feed;
 
 	begin();
 	feed = added("drop", "a");
 	take(&feed, "old");
 	commit();
-	assert_int_equal(baleen_state_open(&reader, DEVICE, 0, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&reader, DEVICE, 0, &error), 0);
 	assert_int_equal(baleen_feeds_each(&reader, "drop", take_twice, &reader, &error), 0);
-	baleen_state_close(&reader);
+	baleen_rule_store_close(&reader);
 }
 
 static void no_copies(void **unused)
@@ -588,10 +588,10 @@ static void no_copies(void **unused)
 
 	memset(path, 'x', sizeof(path));
 	path[600] = '\0';
-	assert_int_equal(baleen_state_copy(&state, path, &error), -ENAMETOOLONG);
-	assert_int_equal(baleen_state_copy(&state, "/nonexistent/copy", &error), -ENOENT);
-	assert_int_equal(baleen_state_replace(&state, "/nonexistent", &error), -ENOENT);
-	assert_int_equal(baleen_state_replace(&state, root, &error), -ENOENT);
+	assert_int_equal(baleen_rule_store_copy(&state, path, &error), -ENAMETOOLONG);
+	assert_int_equal(baleen_rule_store_copy(&state, "/nonexistent/copy", &error), -ENOENT);
+	assert_int_equal(baleen_rule_store_replace(&state, "/nonexistent", &error), -ENOENT);
+	assert_int_equal(baleen_rule_store_replace(&state, root, &error), -ENOENT);
 	assert_feeds(NULL, "");
 }
 

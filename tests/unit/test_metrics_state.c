@@ -22,7 +22,7 @@
 
 static struct baleen_error error;
 
-static void put_feed(struct baleen_state *state, const char *source, u64 received_ms,
+static void put_feed(struct baleen_rule_store *state, const char *source, u64 received_ms,
 		     u64 confirmed_ms, u32 n_failures)
 {
 	struct baleen_feed feed = { .n_entries = 7,
@@ -37,7 +37,7 @@ static void put_feed(struct baleen_state *state, const char *source, u64 receive
 	assert_int_equal(baleen_feeds_put(state, &feed, &error), 0);
 }
 
-static void put_single(struct baleen_state *state, const char *key, const char *origin)
+static void put_single(struct baleen_rule_store *state, const char *key, const char *origin)
 {
 	struct baleen_rule_entry single = { .added_ms = 1 };
 	bool is_new;
@@ -49,25 +49,25 @@ static void put_single(struct baleen_state *state, const char *key, const char *
 
 static void make_state(void)
 {
-	struct baleen_state_rules rules = { .n_rules = 2 };
-	struct baleen_state state;
+	struct baleen_stored_rules rules = { .n_rules = 2 };
+	struct baleen_rule_store state;
 
 	rules.rule[0] = state_rule("bad");
 	rules.rule[1] = state_rule("other");
-	assert_int_equal(baleen_state_create(&state, DEVICE, true, 1, &error), 0);
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
+	assert_int_equal(baleen_rule_store_create(&state, DEVICE, true, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
 	put_feed(&state, "https://u:secret@example.net/a?k=secret", 5000, 8000, 0);
 	put_feed(&state, "https://example.net/b", 5000, 0, 4);
 	put_feed(&state, "/never", 0, 0, 1);
 	put_single(&state, "192.0.2.1", "fail2ban");
 	put_single(&state, "192.0.2.2", "fail2ban");
 	put_single(&state, "192.0.2.2", "manual");
-	assert_int_equal(baleen_state_set_text(&state, "applied", "1700000000", &error), 0);
-	assert_int_equal(baleen_state_set_text(&state, "confirm", "soon", &error), 0);
-	assert_int_equal(baleen_state_set_text(&state, "image_time bad", "1700000001", &error), 0);
-	assert_int_equal(baleen_state_commit(&state, &error), 0);
-	baleen_state_close(&state);
+	assert_int_equal(baleen_rule_store_set_text(&state, "applied", "1700000000", &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&state, "confirm", "soon", &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&state, "image_time bad", "1700000001", &error), 0);
+	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
+	baleen_rule_store_close(&state);
 }
 
 static void make_source(struct baleen_metrics_source *source)
@@ -120,21 +120,21 @@ static void told(void **unused)
 static void remembered(void **unused)
 {
 	struct baleen_metrics_counts counts = { 0 };
-	struct baleen_state_rules rules = { .n_rules = 1 };
+	struct baleen_stored_rules rules = { .n_rules = 1 };
 	struct baleen_metrics_source source;
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	char key[32];
 
 	rules.rule[0] = state_rule("bad");
-	assert_int_equal(baleen_state_create(&state, DEVICE, true, 1, &error), 0);
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
+	assert_int_equal(baleen_rule_store_create(&state, DEVICE, true, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
 	for (u32 n = 1; n <= BALEEN_METRICS_MANY_ENTRIES + 1; n++) {
 		snprintf(key, sizeof(key), "11.0.%u.%u", n / 256, n % 256);
 		put_single(&state, key, "some");
 		if (n < BALEEN_METRICS_MANY_ENTRIES - 1)
 			continue;
-		assert_int_equal(baleen_state_commit(&state, &error), 0);
+		assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
 		source = (struct baleen_metrics_source){ 0 };
 		assert_int_equal(baleen_metrics_add_state(&source, DEVICE, &counts), 0);
 		assert_int_equal(source.n_origins, 1);
@@ -144,7 +144,7 @@ static void remembered(void **unused)
 							     BALEEN_METRICS_MANY_ENTRIES);
 		baleen_metrics_free(&source);
 		baleen_metrics_counts_forget(&counts);
-		assert_int_equal(baleen_state_begin(&state, &error), 0);
+		assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
 	}
 	/* What is old is counted again. */
 	counts.origins[0].counted_s -= BALEEN_METRICS_COUNT_S;
@@ -157,7 +157,7 @@ static void remembered(void **unused)
 	assert_int_equal(counts.n_origins, 0);
 	baleen_metrics_free(&source);
 	baleen_metrics_counts_free(&counts);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 }
 
 static void none(void **unused)
@@ -185,7 +185,7 @@ static void damaged(void **unused)
 	assert_int_equal(source.n_origins, 0);
 	baleen_metrics_free(&source);
 
-	stream = fopen(in_root(DEVICE "/" BALEEN_STATE_DB), "r+");
+	stream = fopen(in_root(DEVICE "/" BALEEN_RULE_STORE_DB), "r+");
 	assert_non_null(stream);
 	assert_int_equal(fwrite("no database, by any means", 1, 25, stream), 25);
 	assert_int_equal(fclose(stream), 0);

@@ -23,7 +23,7 @@
 #define FLOW "tcp,192.0.2.1,198.51.100.2,40000,443"
 
 static struct baleen_error error;
-static struct baleen_state state;
+static struct baleen_rule_store state;
 
 /* What a walk saw: keys with ! and origins. */
 static char seen[4096];
@@ -31,23 +31,23 @@ static char seen[4096];
 /* Opened, with rules "drop" and "other" of src and "flow", and a transaction. */
 static int open_state(void **unused)
 {
-	struct baleen_state_rules rules = { .n_rules = 3 };
+	struct baleen_stored_rules rules = { .n_rules = 3 };
 
 	seen[0] = '\0';
 	rules.rule[0] = state_rule("drop");
 	rules.rule[1] = state_rule("other");
 	rules.rule[2] = state_rule("flow");
 	rules.rule[2].key_spec = BALEEN_KEY_FLOW;
-	if (baleen_state_create(&state, DEVICE, true, 1, &error) ||
-	    baleen_state_begin(&state, &error) || baleen_state_set_rules(&state, &rules, &error) ||
-	    baleen_state_commit(&state, &error))
+	if (baleen_rule_store_create(&state, DEVICE, true, 1, &error) ||
+	    baleen_rule_store_begin(&state, &error) || baleen_rule_store_set_rules(&state, &rules, &error) ||
+	    baleen_rule_store_commit(&state, &error))
 		return -1;
-	return baleen_state_begin(&state, &error);
+	return baleen_rule_store_begin(&state, &error);
 }
 
 static int close_state(void **unused)
 {
-	baleen_state_remove(&state);
+	baleen_rule_store_remove(&state);
 	return 0;
 }
 
@@ -607,12 +607,12 @@ static void damaged_rows(void **unused)
 
 static void set_rules(u32 n, const char *first, u32 key_spec)
 {
-	struct baleen_state_rules rules = { .n_rules = n };
+	struct baleen_stored_rules rules = { .n_rules = n };
 
 	rules.rule[0] = state_rule(first);
 	rules.rule[0].key_spec = key_spec;
 	rules.rule[1] = state_rule("other");
-	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
+	assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
 }
 
 static void rules_come_and_go(void **unused)
@@ -621,7 +621,7 @@ static void rules_come_and_go(void **unused)
 	put("other", "192.0.2.2", "a", 0);
 	set_rules(2, "drop", BALEEN_KEY_DST);
 	each("drop", NULL, "192.0.2.1:a ");
-	assert_int_equal(baleen_state_rename_rule(&state, "drop", "block", &error), 0);
+	assert_int_equal(baleen_rule_store_rename_rule(&state, "drop", "block", &error), 0);
 	set_rules(2, "block", BALEEN_KEY_DST);
 	each("block", NULL, "192.0.2.1:a ");
 	set_rules(2, "block", BALEEN_KEY_DPORT);
@@ -635,7 +635,7 @@ static void rules_come_and_go(void **unused)
 static void undone(void **unused)
 {
 	put("drop", "192.0.2.1", "a", 0);
-	baleen_state_rollback(&state);
+	baleen_rule_store_rollback(&state);
 	each("drop", NULL, "");
 }
 

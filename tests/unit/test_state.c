@@ -22,9 +22,9 @@
 
 static struct baleen_error error;
 
-static void count(struct baleen_state_rules *rules, const char *name)
+static void count(struct baleen_stored_rules *rules, const char *name)
 {
-	struct baleen_state_rule *rule = &rules->rule[rules->n_rules++];
+	struct baleen_stored_rule *rule = &rules->rule[rules->n_rules++];
 
 	*rule = state_rule(name);
 }
@@ -32,37 +32,37 @@ static void count(struct baleen_state_rules *rules, const char *name)
 /* What a test finds there: one rule "drop", committed. */
 static void make(bool is_kept)
 {
-	struct baleen_state_rules rules = { .n_rules = 0 };
-	struct baleen_state state;
+	struct baleen_stored_rules rules = { .n_rules = 0 };
+	struct baleen_rule_store state;
 
 	count(&rules, "drop");
-	assert_int_equal(baleen_state_create(&state, DEVICE, is_kept, 1, &error), 0);
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
-	assert_int_equal(baleen_state_commit(&state, &error), 0);
-	baleen_state_close(&state);
+	assert_int_equal(baleen_rule_store_create(&state, DEVICE, is_kept, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
+	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
+	baleen_rule_store_close(&state);
 }
 
 static u32 n_rules(void)
 {
-	struct baleen_state_rules rules;
-	struct baleen_state state;
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
 
-	assert_int_equal(baleen_state_open(&state, DEVICE, 0, &error), 0);
-	assert_int_equal(baleen_state_get_rules(&state, &rules, &error), 0);
-	baleen_state_close(&state);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 0, &error), 0);
+	assert_int_equal(baleen_rule_store_get_rules(&state, &rules, &error), 0);
+	baleen_rule_store_close(&state);
 	return rules.n_rules;
 }
 
 static void assert_not_opened(int code)
 {
-	struct baleen_state state, poison;
+	struct baleen_rule_store state, poison;
 
 	memset(&poison, 0x5a, sizeof(poison));
 	for (u64 timeout_ms = 0; timeout_ms < 2; timeout_ms++) {
 		state = poison;
 		error.text[0] = '\0';
-		assert_int_equal(baleen_state_open(&state, DEVICE, timeout_ms, &error), code);
+		assert_int_equal(baleen_rule_store_open(&state, DEVICE, timeout_ms, &error), code);
 		assert_memory_equal(&state, &poison, sizeof(state));
 		assert_string_not_equal(error.text, "");
 	}
@@ -80,32 +80,32 @@ static void bad_names(void **unused)
 {
 	static const char *const names[] = { "",    ".",   "..",   "a/b",
 					     "a:b", "a b", "../x", "0123456789abcdef" };
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		assert_int_equal(baleen_state_create(&state, names[i], true, 1, &error), -EINVAL);
-		assert_int_equal(baleen_state_open(&state, names[i], 1, &error), -EINVAL);
+		assert_int_equal(baleen_rule_store_create(&state, names[i], true, 1, &error), -EINVAL);
+		assert_int_equal(baleen_rule_store_open(&state, names[i], 1, &error), -EINVAL);
 	}
 	assert_int_equal(n_files(root), 0);
 }
 
 static void volatile_without_device(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
-	assert_int_equal(baleen_state_create(&state, "nosuchdevice", false, 1, &error), -ENODEV);
+	assert_int_equal(baleen_rule_store_create(&state, "nosuchdevice", false, 1, &error), -ENODEV);
 }
 
 static void twice(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
 	make(true);
-	assert_int_equal(baleen_state_create(&state, DEVICE, true, 1, &error), -EEXIST);
+	assert_int_equal(baleen_rule_store_create(&state, DEVICE, true, 1, &error), -EEXIST);
 	assert_int_equal(n_rules(), 1);
 	/* The other kind is another. */
-	assert_int_equal(baleen_state_create(&state, DEVICE, false, 1, &error), 0);
-	baleen_state_close(&state);
+	assert_int_equal(baleen_rule_store_create(&state, DEVICE, false, 1, &error), 0);
+	baleen_rule_store_close(&state);
 }
 
 static void newer(void **unused)
@@ -150,8 +150,8 @@ static void no_database_at_all(void **unused)
  */
 static void damaged_pages(void **unused)
 {
-	struct baleen_state_rules rules;
-	struct baleen_state state;
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
 	struct stat stat;
 	u32 n_refused = 0;
 	char page[512];
@@ -166,10 +166,10 @@ static void damaged_pages(void **unused)
 		memset(wrong, 0xa5, sizeof(wrong));
 		assert_int_equal(pread(fd, page, sizeof(page), at), sizeof(page));
 		assert_int_equal(pwrite(fd, wrong, sizeof(wrong), at), sizeof(wrong));
-		ret = baleen_state_open(&state, DEVICE, 0, &error);
+		ret = baleen_rule_store_open(&state, DEVICE, 0, &error);
 		if (!ret) {
-			ret = baleen_state_get_rules(&state, &rules, &error);
-			baleen_state_close(&state);
+			ret = baleen_rule_store_get_rules(&state, &rules, &error);
+			baleen_rule_store_close(&state);
 		}
 		n_refused += ret == -EINVAL;
 		assert_true(ret == -EINVAL ||
@@ -198,25 +198,25 @@ static void rows_that_cannot_be(void **unused)
 		"UPDATE policy SET place = -1",
 		"UPDATE policy SET never_path = printf('%.*c', 5000, 'x')",
 	};
-	struct baleen_state_rules rules;
-	struct baleen_state state;
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
 
 	for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
 		make(true);
 		ask(DEVICE, damage[i]);
 		rules.n_rules = 77;
-		assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
-		if (baleen_state_get_rules(&state, &rules, &error) != -EINVAL)
+		assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
+		if (baleen_rule_store_get_rules(&state, &rules, &error) != -EINVAL)
 			fail_msg("accepted: %s", damage[i]);
 		assert_int_equal(rules.n_rules, 77);
-		baleen_state_remove(&state);
+		baleen_rule_store_remove(&state);
 	}
 }
 
 static void rules_that_cannot_be(void **unused)
 {
-	struct baleen_state_rules good = { .n_rules = 0 }, bad[7];
-	struct baleen_state state;
+	struct baleen_stored_rules good = { .n_rules = 0 }, bad[7];
+	struct baleen_rule_store state;
 
 	count(&good, "a");
 	count(&good, "b");
@@ -230,13 +230,13 @@ static void rules_that_cannot_be(void **unused)
 	bad[5].rule[1].fpp = 1.5;
 	bad[6].mode = BALEEN_MODE_OFFLOAD;
 	make(true);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(baleen_state_begin(&state, &error), 0);
-		assert_true(baleen_state_set_rules(&state, &bad[i], &error) < 0);
-		assert_int_equal(baleen_state_commit(&state, &error), 0);
+		assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+		assert_true(baleen_rule_store_set_rules(&state, &bad[i], &error) < 0);
+		assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
 	}
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	assert_int_equal(n_rules(), 1);
 }
 
@@ -244,22 +244,22 @@ static void rules_that_cannot_be(void **unused)
 
 static void full_disk(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	char *text = calloc(1, 1 << 20);
 
 	memset(text, 'x', (1 << 20) - 1);
 	make(true);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	assert_int_equal(sqlite3_exec(state.db, "PRAGMA max_page_count = 40", NULL, NULL, NULL), 0);
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_set_text(&state, "conf", text, &error), -ENOSPC);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&state, "conf", text, &error), -ENOSPC);
 	assert_non_null(strstr(error.text, DEVICE "/state.db: "));
-	baleen_state_rollback(&state);
+	baleen_rule_store_rollback(&state);
 	/* With what fits it goes on. */
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_set_text(&state, "conf", "x", &error), 0);
-	assert_int_equal(baleen_state_commit(&state, &error), 0);
-	baleen_state_close(&state);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&state, "conf", "x", &error), 0);
+	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
+	baleen_rule_store_close(&state);
 	assert_int_equal(n_rules(), 1);
 	free(text);
 }
@@ -268,14 +268,14 @@ static void full_disk(void **unused)
 
 static void modes_of_files(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	struct dirent *entry;
 	struct stat stat;
 	DIR *directory;
 
 	umask(0);
 	make(true);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	directory = opendir(in_root(DEVICE));
 	assert_int_equal(fstat(dirfd(directory), &stat), 0);
 	assert_int_equal(stat.st_mode & 07777, 0700);
@@ -286,21 +286,21 @@ static void modes_of_files(void **unused)
 		assert_int_equal(stat.st_mode & 07777, S_ISDIR(stat.st_mode) ? 0700 : 0600);
 	}
 	closedir(directory);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 }
 
 static void never_committed(void **unused)
 {
-	struct baleen_state state, reader;
+	struct baleen_rule_store state, reader;
 
-	assert_int_equal(baleen_state_create(&state, DEVICE, true, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_create(&state, DEVICE, true, 1, &error), 0);
 	assert_true(state.is_kept);
 	assert_string_equal(state.path, in_root(DEVICE));
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_set_text(&state, "conf", "x", &error), 0);
-	assert_int_equal(baleen_state_open(&reader, DEVICE, 0, &error), -ENOENT);
-	baleen_state_rollback(&state);
-	baleen_state_close(&state);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&state, "conf", "x", &error), 0);
+	assert_int_equal(baleen_rule_store_open(&reader, DEVICE, 0, &error), -ENOENT);
+	baleen_rule_store_rollback(&state);
+	baleen_rule_store_close(&state);
 	assert_not_opened(-ENOENT);
 	assert_int_equal(n_files(root), 0);
 }
@@ -330,26 +330,26 @@ static void never_finished(void **unused)
 /* Killed behind the first commit: it counts. */
 static void just_finished(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
 	make(true);
 	assert_int_equal(close(creat(in_root(DEVICE "/unfinished"), 0600)), 0);
 	assert_int_equal(n_rules(), 1);
-	assert_int_equal(baleen_state_create(&state, DEVICE, true, 1, &error), -EEXIST);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
-	baleen_state_close(&state);
+	assert_int_equal(baleen_rule_store_create(&state, DEVICE, true, 1, &error), -EEXIST);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
+	baleen_rule_store_close(&state);
 	assert_int_equal(access(in_root(DEVICE "/unfinished"), F_OK), -1);
 	assert_int_equal(n_rules(), 1);
 }
 
 static void removed(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
 	make(true);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	assert_int_equal(close(creat(in_root(DEVICE "/feeds/1.1"), 0600)), 0);
-	baleen_state_remove(&state);
+	baleen_rule_store_remove(&state);
 	assert_not_opened(-ENOENT);
 	assert_int_equal(n_files(root), 0);
 	make(true);
@@ -358,20 +358,20 @@ static void removed(void **unused)
 
 static void kept_before_volatile(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
 	make(false);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	assert_false(state.is_kept);
 	assert_string_equal(state.device, DEVICE);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	make(true);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	assert_true(state.is_kept);
-	baleen_state_remove(&state);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	baleen_rule_store_remove(&state);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	assert_false(state.is_kept);
-	baleen_state_remove(&state);
+	baleen_rule_store_remove(&state);
 	assert_int_equal(n_files(root), 0);
 	assert_int_equal(n_files(run), 0);
 }
@@ -386,13 +386,13 @@ static int note(const char *device, bool is_kept, void *data)
 
 static void each(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	char seen[256] = "";
 
-	assert_int_equal(baleen_state_each(note, seen, &error), 0);
+	assert_int_equal(baleen_rule_store_each(note, seen, &error), 0);
 	assert_string_equal(seen, "");
 	make(false);
-	assert_int_equal(baleen_state_each(note, seen, &error), 0);
+	assert_int_equal(baleen_rule_store_each(note, seen, &error), 0);
 	assert_string_equal(seen, DEVICE ":0 ");
 	/* Both: it is opened as the kept one. Nothing else in there is one. */
 	make(true);
@@ -400,45 +400,45 @@ static void each(void **unused)
 	assert_int_equal(mkdir(in_root(DEVICE ".baleen-state-aside"), 0700), 0);
 	assert_int_equal(close(creat(in_root("file"), 0600)), 0);
 	seen[0] = '\0';
-	assert_int_equal(baleen_state_each(note, seen, &error), 0);
+	assert_int_equal(baleen_rule_store_each(note, seen, &error), 0);
 	assert_string_equal(seen, DEVICE ":1 ");
 	/* A damaged one is one. */
 	assert_int_equal(truncate(in_root(DEVICE "/state.db"), 0), 0);
 	seen[0] = '\0';
-	assert_int_equal(baleen_state_each(note, seen, &error), 0);
+	assert_int_equal(baleen_rule_store_each(note, seen, &error), 0);
 	assert_string_equal(seen, DEVICE ":1 ");
-	assert_int_equal(baleen_state_create(&state, "stop", true, 1, &error), 0);
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_commit(&state, &error), 0);
-	baleen_state_close(&state);
-	assert_int_equal(baleen_state_each(note, seen, &error), 77);
+	assert_int_equal(baleen_rule_store_create(&state, "stop", true, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
+	baleen_rule_store_close(&state);
+	assert_int_equal(baleen_rule_store_each(note, seen, &error), 77);
 }
 
 /* --- one writer, any readers --- */
 
 static void one_writer(void **unused)
 {
-	struct baleen_state writer, other, reader;
+	struct baleen_rule_store writer, other, reader;
 
 	make(true);
-	assert_int_equal(baleen_state_open(&writer, DEVICE, 1, &error), 0);
-	assert_int_equal(baleen_state_open(&other, DEVICE, 1, &error), -ETIMEDOUT);
+	assert_int_equal(baleen_rule_store_open(&writer, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&other, DEVICE, 1, &error), -ETIMEDOUT);
 	assert_non_null(strstr(error.text, "another command"));
-	assert_int_equal(baleen_state_begin(&writer, &error), 0);
-	assert_int_equal(baleen_state_set_text(&writer, "conf", "new", &error), 0);
-	assert_int_equal(baleen_state_open(&reader, DEVICE, 0, &error), 0);
-	baleen_state_close(&reader);
-	assert_int_equal(baleen_state_commit(&writer, &error), 0);
-	baleen_state_close(&writer);
-	assert_int_equal(baleen_state_open(&other, DEVICE, 1, &error), 0);
-	baleen_state_close(&other);
+	assert_int_equal(baleen_rule_store_begin(&writer, &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&writer, "conf", "new", &error), 0);
+	assert_int_equal(baleen_rule_store_open(&reader, DEVICE, 0, &error), 0);
+	baleen_rule_store_close(&reader);
+	assert_int_equal(baleen_rule_store_commit(&writer, &error), 0);
+	baleen_rule_store_close(&writer);
+	assert_int_equal(baleen_rule_store_open(&other, DEVICE, 1, &error), 0);
+	baleen_rule_store_close(&other);
 }
 
-static void assert_text(const struct baleen_state *state, const char *name, const char *want)
+static void assert_text(const struct baleen_rule_store *state, const char *name, const char *want)
 {
 	char *text = (void *)1;
 
-	assert_int_equal(baleen_state_get_text(state, name, &text), 0);
+	assert_int_equal(baleen_rule_store_get_text(state, name, &text), 0);
 	if (want)
 		assert_string_equal(text, want);
 	else
@@ -446,68 +446,68 @@ static void assert_text(const struct baleen_state *state, const char *name, cons
 	free(text);
 }
 
-static void set_text(struct baleen_state *state, const char *name, const char *text)
+static void set_text(struct baleen_rule_store *state, const char *name, const char *text)
 {
-	assert_int_equal(baleen_state_begin(state, &error), 0);
-	assert_int_equal(baleen_state_set_text(state, name, text, &error), 0);
-	assert_int_equal(baleen_state_commit(state, &error), 0);
+	assert_int_equal(baleen_rule_store_begin(state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(state, name, text, &error), 0);
+	assert_int_equal(baleen_rule_store_commit(state, &error), 0);
 }
 
 /* A reader that looks at one moment does not hold a writer up. */
 static void a_moment(void **unused)
 {
-	struct baleen_state writer, reader;
+	struct baleen_rule_store writer, reader;
 
 	make(true);
-	assert_int_equal(baleen_state_open(&writer, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&writer, DEVICE, 1, &error), 0);
 	set_text(&writer, "conf", "old");
-	assert_int_equal(baleen_state_open(&reader, DEVICE, 0, &error), 0);
-	assert_int_equal(baleen_state_begin(&reader, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&reader, DEVICE, 0, &error), 0);
+	assert_int_equal(baleen_rule_store_begin(&reader, &error), 0);
 	assert_text(&reader, "conf", "old");
 	set_text(&writer, "conf", "new");
 	assert_text(&reader, "conf", "old");
-	assert_int_equal(baleen_state_commit(&reader, &error), 0);
+	assert_int_equal(baleen_rule_store_commit(&reader, &error), 0);
 	assert_text(&reader, "conf", "new");
-	baleen_state_close(&writer);
+	baleen_rule_store_close(&writer);
 	assert_text(&reader, "conf", "new");
-	baleen_state_close(&reader);
+	baleen_rule_store_close(&reader);
 }
 
 static void readers_do_not_write(void **unused)
 {
-	struct baleen_state reader;
+	struct baleen_rule_store reader;
 
 	make(true);
-	assert_int_equal(baleen_state_open(&reader, DEVICE, 0, &error), 0);
-	assert_int_equal(baleen_state_set_text(&reader, "conf", "x", &error), -EROFS);
-	baleen_state_close(&reader);
+	assert_int_equal(baleen_rule_store_open(&reader, DEVICE, 0, &error), 0);
+	assert_int_equal(baleen_rule_store_set_text(&reader, "conf", "x", &error), -EROFS);
+	baleen_rule_store_close(&reader);
 }
 
 /* --- rules and texts --- */
 
 static void undone(void **unused)
 {
-	struct baleen_state_rules rules = { .n_rules = 0 };
-	struct baleen_state state;
+	struct baleen_stored_rules rules = { .n_rules = 0 };
+	struct baleen_rule_store state;
 
 	make(true);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
-	baleen_state_rollback(&state);
-	baleen_state_rollback(&state);
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
-	baleen_state_close(&state);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
+	baleen_rule_store_rollback(&state);
+	baleen_rule_store_rollback(&state);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
+	baleen_rule_store_close(&state);
 	assert_int_equal(n_rules(), 1);
 }
 
 static void texts(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
 	make(true);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	assert_text(&state, "conf", NULL);
 	set_text(&state, "conf", "default drop\nrule a drop\n");
 	set_text(&state, "applied", "");
@@ -517,14 +517,14 @@ static void texts(void **unused)
 	assert_text(&state, "conf", "other");
 	set_text(&state, "conf", NULL);
 	assert_text(&state, "conf", NULL);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 }
 
 /* Every field of rules and policy, in another order than they are made. */
 static void all_fields(void **unused)
 {
-	struct baleen_state_rules rules, back;
-	struct baleen_state state;
+	struct baleen_stored_rules rules, back;
+	struct baleen_rule_store state;
 
 	memset(&rules, 0, sizeof(rules));
 	memset(&back, 0, sizeof(back));
@@ -548,13 +548,13 @@ static void all_fields(void **unused)
 	rules.place = BALEEN_ATTACH_TYPE_CHAIN;
 	strcpy(rules.never_path, "/etc/baleen/never list");
 	make(true);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(baleen_state_begin(&state, &error), 0);
-		assert_int_equal(baleen_state_set_rules(&state, &rules, &error), 0);
-		assert_int_equal(baleen_state_commit(&state, &error), 0);
+		assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+		assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
+		assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
 	}
-	assert_int_equal(baleen_state_get_rules(&state, &back, &error), 0);
+	assert_int_equal(baleen_rule_store_get_rules(&state, &back, &error), 0);
 	assert_int_equal(back.n_rules, 2);
 	assert_memory_equal(&back.rule[0].qualifiers, &rules.rule[0].qualifiers,
 			    sizeof(back.rule[0].qualifiers));
@@ -580,25 +580,25 @@ static void all_fields(void **unused)
 	assert_int_equal(back.mode, rules.mode);
 	assert_int_equal(back.place, rules.place);
 	assert_string_equal(back.never_path, rules.never_path);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 }
 
 static void renamed(void **unused)
 {
-	struct baleen_state_rules rules;
-	struct baleen_state state;
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
 
 	make(true);
-	assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
-	assert_int_equal(baleen_state_begin(&state, &error), 0);
-	assert_int_equal(baleen_state_rename_rule(&state, "none", "x", &error), -ENOENT);
-	assert_int_equal(baleen_state_rename_rule(&state, "drop", "drop", &error), -EEXIST);
-	assert_int_equal(baleen_state_rename_rule(&state, "drop", "-x", &error), -EINVAL);
-	assert_int_equal(baleen_state_rename_rule(&state, "drop", "block", &error), 0);
-	assert_int_equal(baleen_state_commit(&state, &error), 0);
-	assert_int_equal(baleen_state_get_rules(&state, &rules, &error), 0);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_rename_rule(&state, "none", "x", &error), -ENOENT);
+	assert_int_equal(baleen_rule_store_rename_rule(&state, "drop", "drop", &error), -EEXIST);
+	assert_int_equal(baleen_rule_store_rename_rule(&state, "drop", "-x", &error), -EINVAL);
+	assert_int_equal(baleen_rule_store_rename_rule(&state, "drop", "block", &error), 0);
+	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
+	assert_int_equal(baleen_rule_store_get_rules(&state, &rules, &error), 0);
 	assert_string_equal(rules.rule[0].name, "block");
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 }
 
 /* --- marks --- */
@@ -606,22 +606,22 @@ static void renamed(void **unused)
 static void marks(void **unused)
 {
 	for (int is_kept = 0; is_kept < 2; is_kept++) {
-		struct baleen_state state, reader;
+		struct baleen_rule_store state, reader;
 
 		make(is_kept);
-		assert_int_equal(baleen_state_open(&state, DEVICE, 1, &error), 0);
-		assert_int_equal(baleen_state_open(&reader, DEVICE, 0, &error), 0);
-		assert_false(baleen_state_is_marked(&state));
-		assert_int_equal(baleen_state_mark(&state, &error), 0);
-		assert_int_equal(baleen_state_mark(&state, &error), 0);
-		assert_true(baleen_state_is_marked(&reader));
+		assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
+		assert_int_equal(baleen_rule_store_open(&reader, DEVICE, 0, &error), 0);
+		assert_false(baleen_rule_store_is_marked(&state));
+		assert_int_equal(baleen_rule_store_mark(&state, &error), 0);
+		assert_int_equal(baleen_rule_store_mark(&state, &error), 0);
+		assert_true(baleen_rule_store_is_marked(&reader));
 		assert_true(n_files(run) > 0);
-		baleen_state_unmark(&state);
-		baleen_state_unmark(&state);
-		assert_false(baleen_state_is_marked(&reader));
-		assert_int_equal(baleen_state_mark(&state, &error), 0);
-		baleen_state_close(&reader);
-		baleen_state_remove(&state);
+		baleen_rule_store_unmark(&state);
+		baleen_rule_store_unmark(&state);
+		assert_false(baleen_rule_store_is_marked(&reader));
+		assert_int_equal(baleen_rule_store_mark(&state, &error), 0);
+		baleen_rule_store_close(&reader);
+		baleen_rule_store_remove(&state);
 		assert_int_equal(n_files(run), 0);
 	}
 }
@@ -629,12 +629,12 @@ static void marks(void **unused)
 /* Without a device there is no map. */
 static void no_mark(void **unused)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
-	assert_int_equal(baleen_state_create(&state, "nosuchdevice", true, 1, &error), 0);
-	assert_int_equal(baleen_state_mark(&state, &error), 0);
-	assert_false(baleen_state_is_marked(&state));
-	baleen_state_close(&state);
+	assert_int_equal(baleen_rule_store_create(&state, "nosuchdevice", true, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_mark(&state, &error), 0);
+	assert_false(baleen_rule_store_is_marked(&state));
+	baleen_rule_store_close(&state);
 }
 
 int main(void)

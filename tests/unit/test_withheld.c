@@ -17,7 +17,7 @@
 #include "states.h"
 
 static struct baleen_error error;
-static struct baleen_state state;
+static struct baleen_rule_store state;
 
 static void write_never(const char *bytes, size_t n_bytes)
 {
@@ -31,21 +31,21 @@ static void write_never(const char *bytes, size_t n_bytes)
 /* A state with one guarded rule, and the path of a never-drop list. */
 static int make(void **unused)
 {
-	static struct baleen_state_rules rules;
+	static struct baleen_stored_rules rules;
 
-	rules = (struct baleen_state_rules){ .n_rules = 1 };
+	rules = (struct baleen_stored_rules){ .n_rules = 1 };
 	rules.rule[0] = state_rule("drop");
 	rules.rule[0].guards_feeds = true;
 	snprintf(rules.never_path, sizeof(rules.never_path), "%s", in_root("never.list"));
-	return baleen_state_create(&state, DEVICE, true, 1, &error) ||
-	       baleen_state_begin(&state, &error) ||
-	       baleen_state_set_rules(&state, &rules, &error) ||
-	       baleen_state_commit(&state, &error) || baleen_state_begin(&state, &error);
+	return baleen_rule_store_create(&state, DEVICE, true, 1, &error) ||
+	       baleen_rule_store_begin(&state, &error) ||
+	       baleen_rule_store_set_rules(&state, &rules, &error) ||
+	       baleen_rule_store_commit(&state, &error) || baleen_rule_store_begin(&state, &error);
 }
 
 static int clean(void **unused)
 {
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	unsetenv("BALEEN_CONF_DIR");
 	return clean_root(unused);
 }
@@ -132,10 +132,10 @@ static void entries(void **unused)
 /* Texts as the host's addresses are kept. */
 static void roles(void **unused)
 {
-	assert_int_equal(baleen_state_set_text(&state, "host",
+	assert_int_equal(baleen_rule_store_set_text(&state, "host",
 					       "192.0.2.1 address\n192.0.2.254 gateway\n", &error),
 			 0);
-	assert_int_equal(baleen_state_set_text(&state, "peers",
+	assert_int_equal(baleen_rule_store_set_text(&state, "peers",
 					       "198.51.100.1 peer of a TCP session\n", &error),
 			 0);
 	assert_string_equal(withheld("192.0.2.128/25\n"), "1: 192.0.2.254, gateway");
@@ -146,7 +146,7 @@ static void roles(void **unused)
 
 static void who_is_guarded(void **unused)
 {
-	struct baleen_state_rule rule = state_rule("drop");
+	struct baleen_stored_rule rule = state_rule("drop");
 
 	assert_false(baleen_protected_applies(&rule));
 	rule.guards_feeds = true;

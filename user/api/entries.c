@@ -47,12 +47,12 @@ static int take_options(struct request *request, const struct baleen_entry_optio
 static int find_key_spec(const struct baleen_deploy *deploy, const struct api_rule *rule,
 			 u32 *key_spec)
 {
-	struct baleen_state_rules *rules = malloc(sizeof(*rules));
+	struct baleen_stored_rules *rules = malloc(sizeof(*rules));
 	int err;
 
 	if (!rules)
 		return baleen_fail(api_error(), ENOMEM, "no memory for rules");
-	err = baleen_state_get_rules(&deploy->state, rules, api_error());
+	err = baleen_rule_store_get_rules(&deploy->state, rules, api_error());
 	for (u32 i = 0; !err && i < rules->n_rules; i++)
 		if (!strcmp(rules->rule[i].name, rule->name)) {
 			*key_spec = rules->rule[i].key_spec;

@@ -106,11 +106,11 @@ static void forget(struct known *known, int index)
 
 static int memory_path(char *path, size_t n)
 {
-	struct baleen_state_owner owner;
+	struct baleen_rule_store_owner owner;
 
-	if (baleen_state_owner("lo", &owner, NULL))
+	if (baleen_rule_store_owner("lo", &owner, NULL))
 		return -ENOENT;
-	snprintf(path, n, "%s/devices-ns%llu", baleen_state_root(false),
+	snprintf(path, n, "%s/devices-ns%llu", baleen_rule_store_root(false),
 		 (unsigned long long)owner.netns_cookie);
 	return 0;
 }
@@ -118,7 +118,7 @@ static int memory_path(char *path, size_t n)
 /* One that is still new will be so after a restart. */
 static void remember(struct daemon *daemon)
 {
-	char path[BALEEN_STATE_NAME_BYTES], aside[BALEEN_STATE_NAME_BYTES + 8];
+	char path[BALEEN_RULE_STORE_NAME_BYTES], aside[BALEEN_RULE_STORE_NAME_BYTES + 8];
 	FILE *file;
 
 	if (memory_path(path, sizeof(path)))
@@ -137,7 +137,7 @@ static void remember(struct daemon *daemon)
 
 static void recall(struct daemon *daemon)
 {
-	char path[BALEEN_STATE_NAME_BYTES], name[IF_NAMESIZE];
+	char path[BALEEN_RULE_STORE_NAME_BYTES], name[IF_NAMESIZE];
 	FILE *file;
 	int index;
 
@@ -174,14 +174,14 @@ static int put_on(const char *device, struct baleen_attempts *attempts, bool *di
 static bool restore(struct daemon *daemon, const char *device, bool is_last)
 {
 	struct baleen_attempts attempts = { 0 };
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	struct baleen_error error;
 	bool did, is_kept;
-	int err = baleen_state_open(&state, device, 0, &error);
+	int err = baleen_rule_store_open(&state, device, 0, &error);
 
 	if (!err) {
 		is_kept = state.is_kept;
-		baleen_state_close(&state);
+		baleen_rule_store_close(&state);
 		if (!is_kept)
 			return true;
 		err = put_on(device, &attempts, &did, &error);

@@ -128,9 +128,9 @@ static int on_change(sd_event_source *source, const struct inotify_event *event,
 /* Writers touch a file there when they have committed. */
 static int watch_states(struct daemon *daemon)
 {
-	const char *root = baleen_state_root(false);
+	const char *root = baleen_rule_store_root(false);
 	struct baleen_error error;
-	int err = baleen_state_make_root(false, &error);
+	int err = baleen_rule_store_make_root(false, &error);
 
 	if (err) {
 		tell(daemon, LOG_ERR, NULL, "%s", error.text);

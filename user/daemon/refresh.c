@@ -67,13 +67,13 @@ static int look_at_feed(const struct baleen_feed *feed, void *data)
 static int look_at_state(const char *device, bool is_kept, void *data)
 {
 	struct search *search = data;
-	struct baleen_state state;
+	struct baleen_rule_store state;
 
 	snprintf(search->current, sizeof(search->current), "%s", device);
-	if (baleen_state_open(&state, device, 0, NULL))
+	if (baleen_rule_store_open(&state, device, 0, NULL))
 		return 0;
 	baleen_feeds_each(&state, NULL, look_at_feed, search, NULL);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 	/* Its end comes here again. */
 	if (daemon->update)
 		return 0;
-	baleen_state_each(look_at_state, &search, NULL);
+	baleen_rule_store_each(look_at_state, &search, NULL);
 	if (*search.device && search.due_ms <= search.now_ms) {
 		if (!run_update(daemon, search.device))
 			return 0;

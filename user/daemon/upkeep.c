@@ -76,20 +76,20 @@ static void roll_back(struct round *round, const char *device)
 static int look_at(const char *device, bool is_kept, void *data)
 {
 	struct round *round = data;
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	struct baleen_error error;
 	u64 next_ms;
 	int err;
 
 	if (is_kept)
 		roll_back(round, device);
-	err = baleen_state_open(&state, device, 0, &error);
+	err = baleen_rule_store_open(&state, device, 0, &error);
 	if (err && err != -ENOENT)
 		try_again(round, device, "cannot read its state", err, &error);
 	if (err)
 		return 0;
 	next_ms = baleen_rule_entries_next_expiry(&state);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	if (next_ms && next_ms <= round->now_ms)
 		expire(round, device);
 	else
@@ -105,7 +105,7 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 	u64 now_ms;
 
 	round.next_ms = round.now_ms + DAEMON_RESCAN_US / 1000;
-	if (baleen_state_each(look_at, &round, &error))
+	if (baleen_rule_store_each(look_at, &round, &error))
 		tell(daemon, LOG_ERR, NULL, "%s", error.text);
 	now_ms = baleen_now_ms();
 	/* Set back meanwhile, the clock makes a long wait; to set it brings us here. */

@@ -114,7 +114,7 @@ static int find_copy(const struct baleen_feed *feed, void *data)
 }
 
 /* A URL is asked by 'baleen update', or when there is nothing to go on with. */
-static bool needs_version(const struct baleen_state *state, const char *rule,
+static bool needs_version(const struct baleen_rule_store *state, const char *rule,
 			  const struct baleen_feed_source *wanted)
 {
 	struct copies copies = { .rule = rule, .wanted = wanted };
@@ -139,13 +139,13 @@ static int complain_of_failures(const char *path, const struct baleen_conf_feed 
 }
 
 static int receive(const struct apply *apply, const char *path, const struct baleen_conf *conf,
-		   const struct baleen_state *state, struct baleen_feed_versions *versions)
+		   const struct baleen_rule_store *state, struct baleen_feed_versions *versions)
 {
 	struct baleen_error error;
 
 	for (size_t i = 0; i < conf->n_feeds; i++) {
 		const struct baleen_conf_feed *feed = &conf->feed[i];
-		const struct baleen_state_rule *rule = &conf->rules.rule[feed->rule];
+		const struct baleen_stored_rule *rule = &conf->rules.rule[feed->rule];
 		struct baleen_feed_ask ask = { .state = state,
 					       .rule = rule,
 					       .wanted = &feed->wanted,
@@ -184,7 +184,7 @@ static int receive(const struct apply *apply, const char *path, const struct bal
 struct device {
 	const struct apply *apply;
 	const char *name;
-	char path[BALEEN_STATE_PATH_BYTES];
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	struct baleen_conf conf;
 	struct baleen_conf before;
 	struct baleen_feed_versions versions;
@@ -337,12 +337,12 @@ static int compare(struct device *device)
 static int read_all(struct device *device)
 {
 	struct baleen_error error;
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	int err = baleen_conf_read(device->path, &device->conf, &error);
 	bool has_state;
 
 	if (!err) {
-		err = baleen_state_open(&state, device->name, 0, &error);
+		err = baleen_rule_store_open(&state, device->name, 0, &error);
 		has_state = !err;
 		if (err == -ENOENT)
 			err = 0;
@@ -356,7 +356,7 @@ static int read_all(struct device *device)
 	err = receive(device->apply, device->path, &device->conf, has_state ? &state : NULL,
 		      &device->versions);
 	if (has_state)
-		baleen_state_close(&state);
+		baleen_rule_store_close(&state);
 	return err;
 }
 
@@ -418,7 +418,7 @@ static void add_result(struct apply *apply, int result)
 
 static int apply_to_one(const char *device, void *data)
 {
-	char path[BALEEN_STATE_PATH_BYTES];
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	struct apply *apply = data;
 
 	if (apply->conf_path)

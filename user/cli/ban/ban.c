@@ -177,8 +177,8 @@ static int say_reason(const struct baleen_reason *reason, void *data)
 }
 
 /* Says what else holds the key of an entry that is gone or never was. */
-static void explain(const struct entry_change *change, const struct baleen_state *state,
-		    const struct baleen_state_rule *rule, const struct baleen_rule_entry *single)
+static void explain(const struct entry_change *change, const struct baleen_rule_store *state,
+		    const struct baleen_stored_rule *rule, const struct baleen_rule_entry *single)
 {
 	struct baleen_key key;
 
@@ -194,8 +194,8 @@ static int complain_there(const struct entry_change *change, const struct search
 	return EXIT_FAILED;
 }
 
-static int complain_absent(const struct entry_change *change, const struct baleen_state *state,
-			   const struct baleen_state_rule *rule, const struct search *search)
+static int complain_absent(const struct entry_change *change, const struct baleen_rule_store *state,
+			   const struct baleen_stored_rule *rule, const struct search *search)
 {
 	complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
 		 change->target, search->single->key, search->single->origin);
@@ -210,7 +210,7 @@ static int complain_absent(const struct entry_change *change, const struct balee
 }
 
 /* An address that was widened when it was added is deleted as what it became. */
-static void widen_like_added(const struct baleen_state *state, const struct baleen_state_rule *rule,
+static void widen_like_added(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 			     struct search *search, struct baleen_rule_entry *single)
 {
 	struct baleen_rule_entry wide = *single;
@@ -229,8 +229,8 @@ static void widen_like_added(const struct baleen_state *state, const struct bale
 		*single = wide;
 }
 
-static int check_one(const struct entry_change *change, const struct baleen_state *state,
-		     const struct baleen_state_rule *rule, struct baleen_rule_entry *single)
+static int check_one(const struct entry_change *change, const struct baleen_rule_store *state,
+		     const struct baleen_stored_rule *rule, struct baleen_rule_entry *single)
 {
 	struct search search = { .single = single };
 	struct baleen_key key;
@@ -246,8 +246,8 @@ static int check_one(const struct entry_change *change, const struct baleen_stat
 				complain_absent(change, state, rule, &search);
 }
 
-static int check_all(const struct entry_change *change, const struct baleen_state *state,
-		     const struct baleen_state_rule *rule, struct entries *entries)
+static int check_all(const struct entry_change *change, const struct baleen_rule_store *state,
+		     const struct baleen_stored_rule *rule, struct entries *entries)
 {
 	/* Renewing needs no look, and a million of them would take their time. */
 	if (change->exist && is_add(change))
@@ -348,7 +348,7 @@ static void count_results(const struct entry_change *change, const struct entrie
 }
 
 static int make_change(const struct entry_change *change, struct hold *hold,
-		       const struct baleen_state_rule *rule, struct entries *entries,
+		       const struct baleen_stored_rule *rule, struct entries *entries,
 		       struct outcome *outcome)
 {
 	struct baleen_batch batch = { .rule = change->rule,
@@ -407,7 +407,7 @@ static int report(const struct entry_change *change, const struct entries *entri
 	return outcome->n_refused ? EXIT_FAILED : err;
 }
 
-static int put(const struct entry_change *change, const struct baleen_state_rule *rule,
+static int put(const struct entry_change *change, const struct baleen_stored_rule *rule,
 	       struct entries *entries, struct outcome *outcome)
 {
 	struct hold hold;
@@ -424,7 +424,7 @@ int change_entries(const struct entry_change *change)
 {
 	struct outcome outcome = { 0 };
 	struct entries entries = { 0 };
-	struct baleen_state_rule rule;
+	struct baleen_stored_rule rule;
 	int err = entries_rule(change->device, change->rule, &rule);
 
 	/* The keys are read before the lock is taken: reading may wait. */

@@ -356,7 +356,7 @@ static int run(int argc, char **argv)
 {
 	static struct feed feed = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
 				    .options = { .origin = "feed", .is_ban = true } };
-	struct baleen_state_rule rule;
+	struct baleen_stored_rule rule;
 	struct baleen_error error;
 	int err = parse(&feed, argc, argv);
 

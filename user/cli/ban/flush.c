@@ -67,8 +67,7 @@ static int report(const struct flush *flush, const struct baleen_batch *batch)
 
 static int flush_rule(const struct flush *flush, const char *device, const char *rule)
 {
-	struct baleen_batch batch = { .rule = rule,
-				      .flush_of = flush->all ? "" : flush->origin };
+	struct baleen_batch batch = { .rule = rule, .flush_of = flush->all ? "" : flush->origin };
 	struct baleen_error error;
 	struct hold hold;
 	int err = hold_open_state(&hold, device, flush->wait_ms);
@@ -87,7 +86,7 @@ static int flush_rule(const struct flush *flush, const char *device, const char 
 static int run(int argc, char **argv)
 {
 	struct flush flush = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
-	struct baleen_state_rule found;
+	struct baleen_stored_rule found;
 	char device[IF_NAMESIZE];
 	struct baleen_error error;
 	const char *rule;

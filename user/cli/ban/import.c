@@ -218,7 +218,7 @@ static int run(int argc, char **argv)
 {
 	struct import import = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
 				 .options = { .origin = "import" } };
-	struct baleen_state_rule rule;
+	struct baleen_stored_rule rule;
 	struct baleen_error error;
 	int err = parse(&import, argc, argv);
 

@@ -63,7 +63,7 @@ static int find_due(const struct baleen_feed *feed, void *data)
 	return 1;
 }
 
-static bool is_due(const struct baleen_state *state, const char *rule,
+static bool is_due(const struct baleen_rule_store *state, const char *rule,
 		   const struct baleen_feed_source *wanted)
 {
 	struct due due = { .rule = rule, .wanted = wanted, .now_ms = baleen_now_ms() };
@@ -74,7 +74,7 @@ static bool is_due(const struct baleen_state *state, const char *rule,
 	return due.due_ms <= due.now_ms;
 }
 
-static bool is_asked_for(const struct device *device, const struct baleen_state *state,
+static bool is_asked_for(const struct device *device, const struct baleen_rule_store *state,
 			 const struct baleen_conf_feed *feed)
 {
 	const char *rule = device->conf.rules.rule[feed->rule].name;
@@ -85,7 +85,7 @@ static bool is_asked_for(const struct device *device, const struct baleen_state 
 	return !device->update->due || is_due(state, rule, &feed->wanted);
 }
 
-static int receive(struct device *device, const struct baleen_state *state)
+static int receive(struct device *device, const struct baleen_rule_store *state)
 {
 	struct baleen_error error;
 
@@ -115,7 +115,7 @@ static int receive(struct device *device, const struct baleen_state *state)
 
 static int check_rule(const struct device *device)
 {
-	if (!device->rule || baleen_state_find_rule(&device->conf.rules, device->rule) >= 0)
+	if (!device->rule || baleen_rule_store_find_rule(&device->conf.rules, device->rule) >= 0)
 		return 0;
 	complain("%s has no rule '%s': see 'baleen status %s'", device->name, device->rule,
 		 device->name);
@@ -125,13 +125,13 @@ static int check_rule(const struct device *device)
 static int receive_all(struct device *device)
 {
 	struct baleen_error error;
-	struct baleen_state state;
-	int err = baleen_state_open(&state, device->name, 0, &error);
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, device->name, 0, &error);
 
 	if (!err) {
 		err = baleen_conf_from_state(&state, &device->conf, &error);
 		if (err)
-			baleen_state_close(&state);
+			baleen_rule_store_close(&state);
 	}
 	if (err) {
 		complain("%s", error.text);
@@ -140,7 +140,7 @@ static int receive_all(struct device *device)
 	err = check_rule(device);
 	if (!err)
 		err = receive(device, &state);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	return err;
 }
 
@@ -154,7 +154,7 @@ static int receive_all(struct device *device)
  */
 struct asking {
 	const struct device *device;
-	const struct baleen_state_rules *rules;
+	const struct baleen_stored_rules *rules;
 	const struct baleen_xdp *xdp;
 };
 
@@ -171,14 +171,14 @@ static bool is_change(const struct baleen_feed_version *version)
 	return version->outcome != BALEEN_FEED_SAME && version->outcome != BALEEN_FEED_FAILED;
 }
 
-static int take(struct device *device, struct baleen_state *state, struct baleen_deploy_plan *plan,
-		struct baleen_error *error)
+static int take(struct device *device, struct baleen_rule_store *state,
+		struct baleen_deploy_plan *plan, struct baleen_error *error)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < device->versions.n && !err; i++) {
 		const struct baleen_feed_version *version = &device->versions.version[i];
-		int rule = baleen_state_find_rule(&plan->rules, version->feed.rule);
+		int rule = baleen_rule_store_find_rule(&plan->rules, version->feed.rule);
 
 		err = baleen_feed_version_take(state, version, error);
 		if (rule >= 0 && is_change(version))
@@ -202,17 +202,17 @@ static int put(struct device *device, struct baleen_deploy *deploy, struct balee
 	struct asking asking = { .device = device,
 				 .rules = &plan.rules,
 				 .xdp = deploy->has_xdp ? &deploy->xdp : NULL };
-	int err = baleen_state_get_rules(&deploy->state, &plan.rules, error);
+	int err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
 
 	if (!err)
-		err = baleen_state_begin(&deploy->state, error);
+		err = baleen_rule_store_begin(&deploy->state, error);
 	if (err)
 		return err;
 	err = take(device, &deploy->state, &plan, error);
 	if (err)
-		baleen_state_rollback(&deploy->state);
+		baleen_rule_store_rollback(&deploy->state);
 	else if (!rebuilds(&plan) || !deploy->has_xdp)
-		err = baleen_state_commit(&deploy->state, error);
+		err = baleen_rule_store_commit(&deploy->state, error);
 	else
 		err = baleen_deploy_put(deploy, &plan, NULL, check, &asking, error);
 	return err;
@@ -221,7 +221,7 @@ static int put(struct device *device, struct baleen_deploy *deploy, struct balee
 /* What was refused as a whole is a failure of each that would have changed. */
 static void note_refusal(struct device *device, struct baleen_deploy *deploy, const char *why)
 {
-	int err = baleen_state_begin(&deploy->state, NULL);
+	int err = baleen_rule_store_begin(&deploy->state, NULL);
 
 	for (size_t i = 0; i < device->versions.n; i++) {
 		struct baleen_feed_version *version = &device->versions.version[i];
@@ -232,9 +232,9 @@ static void note_refusal(struct device *device, struct baleen_deploy *deploy, co
 			err = baleen_feed_version_take(&deploy->state, version, NULL);
 	}
 	if (!err)
-		baleen_state_commit(&deploy->state, NULL);
+		baleen_rule_store_commit(&deploy->state, NULL);
 	else
-		baleen_state_rollback(&deploy->state);
+		baleen_rule_store_rollback(&deploy->state);
 }
 
 static bool has_change(const struct baleen_feed_versions *versions)
@@ -392,7 +392,7 @@ static int update_all(struct update *update, int argc, char **argv)
 		else
 			update_device(update, argv[optind], NULL);
 	}
-	if (!n && baleen_state_each(update_each, update, &error)) {
+	if (!n && baleen_rule_store_each(update_each, update, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}

@@ -17,22 +17,22 @@ enum {
 };
 
 /* What was attached by hand is over; what was applied comes back at boot. */
-static void settle_state(struct baleen_state *state, bool forget)
+static void settle_state(struct baleen_rule_store *state, bool forget)
 {
 	if (!state->is_kept || forget) {
-		baleen_state_remove(state);
+		baleen_rule_store_remove(state);
 		return;
 	}
 	complain("%s: what was applied comes back at boot: 'baleen detach --forget %s' forgets it",
 		 state->device, state->device);
-	baleen_state_close(state);
+	baleen_rule_store_close(state);
 }
 
 /* Of a device that is gone nobody finds the state by its name any more. */
 static void forget_state(const char *device, const struct baleen_pins *pins)
 {
 	if (!baleen_device_index(device))
-		baleen_state_forget(pins->netns_cookie, pins->ifindex);
+		baleen_rule_store_forget(pins->netns_cookie, pins->ifindex);
 }
 
 static int find_pins(const char *device, struct baleen_pins *pins)
@@ -53,10 +53,10 @@ static int find_pins(const char *device, struct baleen_pins *pins)
 static int take_off(const char *device, bool forget, struct baleen_error *error)
 {
 	struct baleen_error no_state;
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	struct baleen_pins pins = { 0 };
 	bool has_pins = !find_pins(device, &pins);
-	int held = baleen_state_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, &no_state);
+	int held = baleen_rule_store_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, &no_state);
 	int err = baleen_xdp_detach(device, error);
 
 	if (err == -ENOENT && forget && !held)
@@ -66,7 +66,7 @@ static int take_off(const char *device, bool forget, struct baleen_error *error)
 	if (!err && !held)
 		settle_state(&state, forget);
 	else if (!held)
-		baleen_state_close(&state);
+		baleen_rule_store_close(&state);
 	else if (!err && has_pins)
 		forget_state(device, &pins);
 	return err;
@@ -113,7 +113,7 @@ static int detach(const char *device, bool forget, bool json)
 
 static void forget_state_of(const struct baleen_stale_pins *gone)
 {
-	baleen_state_forget(gone->netns_cookie, gone->ifindex);
+	baleen_rule_store_forget(gone->netns_cookie, gone->ifindex);
 }
 
 static int run(int argc, char **argv)

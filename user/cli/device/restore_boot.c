@@ -64,7 +64,7 @@ static int find_devices(struct boot *boot, char **devices, int n)
 
 	for (int i = 0; i < n; i++)
 		add_device(devices[i], true, boot);
-	if (!n && baleen_state_each(add_device, boot, &error)) {
+	if (!n && baleen_rule_store_each(add_device, boot, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -75,11 +75,11 @@ static int find_devices(struct boot *boot, char **devices, int n)
 
 static bool has_state(const char *device)
 {
-	struct baleen_state state;
-	int err = baleen_state_open(&state, device, 0, NULL);
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, device, 0, NULL);
 
 	if (!err)
-		baleen_state_close(&state);
+		baleen_rule_store_close(&state);
 	return err != -ENOENT;
 }
 

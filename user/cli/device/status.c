@@ -59,7 +59,7 @@ static struct status_verdicts verdicts_of(const struct baleen_xdp *xdp,
 
 /* What the rules decided, and what they did not. */
 static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
-			      const struct baleen_state *state, json_t *json, bool *sound)
+			      const struct baleen_rule_store *state, json_t *json, bool *sound)
 {
 	struct status_verdicts verdicts = verdicts_of(xdp, stats);
 	json_t *rules = json_array();
@@ -76,7 +76,7 @@ static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_
 }
 
 static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
-			       const struct baleen_state *state, bool *sound)
+			       const struct baleen_rule_store *state, bool *sound)
 {
 	json_t *json = json_object();
 
@@ -140,7 +140,7 @@ static void print_state(const struct baleen_xdp *xdp)
 }
 
 static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
-			 const struct baleen_state *state, bool *sound)
+			 const struct baleen_rule_store *state, bool *sound)
 {
 	struct status_verdicts verdicts = verdicts_of(xdp, stats);
 
@@ -163,7 +163,7 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 /* Prints or collects one device; EXIT_FAILED when something is not in force. */
 static int show(const struct baleen_xdp *xdp, json_t *all)
 {
-	struct baleen_state opened, *state = NULL;
+	struct baleen_rule_store opened, *state = NULL;
 	bool sound = is_enforced(xdp);
 	struct baleen_stats stats;
 	struct baleen_error error;
@@ -175,7 +175,7 @@ static int show(const struct baleen_xdp *xdp, json_t *all)
 	}
 	/* Status is of what is in force: a state that cannot be read does not hide it. */
 	if (xdp->state == BALEEN_XDP_ATTACHED)
-		err = baleen_state_open(&opened, xdp->device, 0, &error);
+		err = baleen_rule_store_open(&opened, xdp->device, 0, &error);
 	if (!err)
 		state = &opened;
 	else if (err != -ENOENT)
@@ -185,7 +185,7 @@ static int show(const struct baleen_xdp *xdp, json_t *all)
 	else
 		print_device(xdp, &stats, state, &sound);
 	if (state)
-		baleen_state_close(state);
+		baleen_rule_store_close(state);
 	return sound ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -254,7 +254,7 @@ static int status_all(json_t *all)
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	baleen_state_each(show_detached, &walk, NULL);
+	baleen_rule_store_each(show_detached, &walk, NULL);
 	if (status_kmod_all(all, &walk.n_shown))
 		walk.result = EXIT_FAILED;
 	walk.n_shown += icp_mention(all);

@@ -102,7 +102,7 @@ static int check_rate(const struct resize *resize, const struct target *target)
 
 static int put(struct resize *resize, struct target *target)
 {
-	struct baleen_state_rule *rule = target_state_rule(target);
+	struct baleen_stored_rule *rule = target_state_rule(target);
 
 	if (!resize->out && rule)
 		rule->capacity = resize->capacity;

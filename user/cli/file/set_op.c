@@ -239,7 +239,7 @@ static int guard_operand(const struct target *target, const struct operand *oper
 /* They become feeds of a rule that remembers what it is made of. */
 static int remember_operands(const struct set_op *set, struct target *target)
 {
-	const struct baleen_state_rule *rule = target_state_rule(target);
+	const struct baleen_stored_rule *rule = target_state_rule(target);
 	int err = 0;
 
 	for (int i = 1; rule && i < set->n_paths && !err; i++)

@@ -5,7 +5,7 @@
 
 #include "cli/open/conf_guard.h"
 
-static double accepted_fpp(const struct baleen_state_rules *rules, const char *name)
+static double accepted_fpp(const struct baleen_stored_rules *rules, const char *name)
 {
 	for (u32 i = 0; i < rules->n_rules; i++)
 		if (!strcmp(rules->rule[i].name, name))
@@ -27,7 +27,7 @@ static int guard_fpp(const char *device, const struct baleen_ruleset_rule *rule,
 	return EXIT_FAILED;
 }
 
-int guard_conf(const char *device, const struct baleen_state_rules *rules,
+int guard_conf(const char *device, const struct baleen_stored_rules *rules,
 	       const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset, bool force)
 {
 	for (u32 i = 0; i < ruleset->n_rules; i++) {

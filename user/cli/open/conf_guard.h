@@ -12,7 +12,7 @@
  * than its fpp says, or, unless forced, a ruleset that would cut this host off where
  * it is not cut off already.
  */
-int guard_conf(const char *device, const struct baleen_state_rules *rules,
+int guard_conf(const char *device, const struct baleen_stored_rules *rules,
 	       const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset, bool force);
 
 #endif /* BALEEN_CLI_CONF_GUARD_H */

@@ -48,8 +48,8 @@ static int read_plan(struct hold *hold)
 {
 	struct baleen_error error;
 
-	if (baleen_state_begin(&hold->deploy.state, &error) ||
-	    baleen_state_get_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
+	if (baleen_rule_store_begin(&hold->deploy.state, &error) ||
+	    baleen_rule_store_get_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -219,7 +219,7 @@ static int forget_feed(const struct baleen_feed *feed, void *state)
 
 /* --- rules ----------------------------------------------------------------- */
 
-static void shape_rule(struct baleen_state_rule *rule, const struct rule_argument *argument,
+static void shape_rule(struct baleen_stored_rule *rule, const struct rule_argument *argument,
 		       const struct list_options *lists)
 {
 	const struct baleen_image *image = &argument->input.filter.image;
@@ -236,8 +236,8 @@ static void shape_rule(struct baleen_state_rule *rule, const struct rule_argumen
 static void plan_rules(struct hold *hold, const struct baleen_ruleset *ruleset,
 		       const struct rules *rules, const struct list_options *lists)
 {
-	struct baleen_state_rules before = hold->plan.rules;
-	struct baleen_state_rules *after = &hold->plan.rules;
+	struct baleen_stored_rules before = hold->plan.rules;
+	struct baleen_stored_rules *after = &hold->plan.rules;
 
 	after->n_rules = ruleset->n_rules;
 	after->default_drop = ruleset->default_drop;
@@ -246,10 +246,10 @@ static void plan_rules(struct hold *hold, const struct baleen_ruleset *ruleset,
 	for (u32 i = 0; i < ruleset->n_rules; i++) {
 		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
 		const struct rule_argument *argument = rules ? rules_find(rules, rule) : NULL;
-		struct baleen_state_rule *new = &after->rule[i];
-		int old = baleen_state_find_rule(&before, rule->name);
+		struct baleen_stored_rule *new = &after->rule[i];
+		int old = baleen_rule_store_find_rule(&before, rule->name);
 
-		*new = old >= 0 ? before.rule[old] : (struct baleen_state_rule){ 0 };
+		*new = old >= 0 ? before.rule[old] : (struct baleen_stored_rule){ 0 };
 		memcpy(new->name, rule->name, sizeof(new->name));
 		new->action = rule->action;
 		new->qualifiers = rule->qualifiers;
@@ -263,7 +263,7 @@ static void plan_rules(struct hold *hold, const struct baleen_ruleset *ruleset,
 static int replace_feeds(struct hold *hold, const struct baleen_ruleset *ruleset,
 			 const struct rules *rules, const struct list_options *lists)
 {
-	struct baleen_state *state = &hold->deploy.state;
+	struct baleen_rule_store *state = &hold->deploy.state;
 	struct baleen_error error;
 
 	for (u32 i = 0; rules && i < ruleset->n_rules; i++) {
@@ -310,7 +310,7 @@ static int set_rules(struct hold *hold, const struct baleen_ruleset *ruleset,
 	if (refuse_shape(hold, rules, lists))
 		return EXIT_FAILED;
 	plan_rules(hold, ruleset, rules, lists);
-	if (baleen_state_set_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
+	if (baleen_rule_store_set_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -370,8 +370,8 @@ int hold_put(struct hold *hold, const struct baleen_ruleset *ruleset, const stru
 
 int hold_remove_old(const char *device, struct baleen_error *error)
 {
-	struct baleen_state old;
-	int err = baleen_state_open(&old, device, BALEEN_LOCK_TIMEOUT_MS, error);
+	struct baleen_rule_store old;
+	int err = baleen_rule_store_open(&old, device, BALEEN_LOCK_TIMEOUT_MS, error);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
@@ -381,10 +381,10 @@ int hold_remove_old(const char *device, struct baleen_error *error)
 			"%s has an applied configuration in %s: 'baleen apply %s' puts it "
 			"on again, 'baleen detach --forget %s' forgets it",
 			device, old.path, device, device);
-		baleen_state_close(&old);
+		baleen_rule_store_close(&old);
 		return err;
 	}
-	baleen_state_remove(&old);
+	baleen_rule_store_remove(&old);
 	return 0;
 }
 
@@ -402,7 +402,8 @@ static int is_attached(const char *device)
 #define MAX_CREATIONS 3
 
 /* Return: -EBUSY when a filter is there: the attach will say so. */
-static int create_state(struct baleen_state *state, const char *device, struct baleen_error *error)
+static int create_state(struct baleen_rule_store *state, const char *device,
+			struct baleen_error *error)
 {
 	int err = -EEXIST;
 
@@ -411,8 +412,8 @@ static int create_state(struct baleen_state *state, const char *device, struct b
 			return -EBUSY;
 		err = hold_remove_old(device, error);
 		if (!err)
-			err = baleen_state_create(state, device, false, BALEEN_LOCK_TIMEOUT_MS,
-						  error);
+			err = baleen_rule_store_create(state, device, false, BALEEN_LOCK_TIMEOUT_MS,
+						       error);
 		else if (err == -EEXIST)
 			return -EPERM;
 	}
@@ -423,7 +424,7 @@ int hold_create(struct hold *hold, const char *device, const struct baleen_rules
 		enum baleen_mode mode, enum baleen_attach_type place, const struct rules *rules,
 		const struct list_options *lists)
 {
-	struct baleen_state *state = &hold->deploy.state;
+	struct baleen_rule_store *state = &hold->deploy.state;
 	struct baleen_error error;
 	int err;
 
@@ -438,10 +439,10 @@ int hold_create(struct hold *hold, const char *device, const struct baleen_rules
 	hold->has_state = true;
 	hold->plan.rules.mode = mode;
 	hold->plan.rules.place = place;
-	if (baleen_state_begin(state, &error)) {
+	if (baleen_rule_store_begin(state, &error)) {
 		complain("%s", error.text);
 	} else if (!set_rules(hold, ruleset, rules, lists)) {
-		if (!baleen_state_commit(state, &error))
+		if (!baleen_rule_store_commit(state, &error))
 			return 0;
 		complain("%s", error.text);
 	}
@@ -452,6 +453,6 @@ int hold_create(struct hold *hold, const char *device, const struct baleen_rules
 void hold_undo(struct hold *hold)
 {
 	if (hold->has_state)
-		baleen_state_remove(&hold->deploy.state);
+		baleen_rule_store_remove(&hold->deploy.state);
 	*hold = (struct hold){ 0 };
 }

@@ -88,34 +88,34 @@ const char *entry_refusal(const struct baleen_rule_entry_change *change, char *t
 
 bool has_entries(const char *argument, char *device, const char **rule)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	int err;
 
 	if (!split_live(argument, device, IF_NAMESIZE, rule))
 		return false;
-	err = baleen_state_open(&state, device, 0, NULL);
+	err = baleen_rule_store_open(&state, device, 0, NULL);
 	if (!err)
-		baleen_state_close(&state);
+		baleen_rule_store_close(&state);
 	/* One that cannot be opened must not be gone around. */
 	return err != -ENOENT;
 }
 
-int entries_rule(const char *device, const char *name, struct baleen_state_rule *rule)
+int entries_rule(const char *device, const char *name, struct baleen_stored_rule *rule)
 {
-	struct baleen_state_rules rules;
-	struct baleen_state state;
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
 	struct baleen_error error;
-	int index, err = baleen_state_open(&state, device, 0, &error);
+	int index, err = baleen_rule_store_open(&state, device, 0, &error);
 
 	if (!err) {
-		err = baleen_state_get_rules(&state, &rules, &error);
-		baleen_state_close(&state);
+		err = baleen_rule_store_get_rules(&state, &rules, &error);
+		baleen_rule_store_close(&state);
 	}
 	if (err) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	index = baleen_state_find_rule(&rules, name);
+	index = baleen_rule_store_find_rule(&rules, name);
 	if (index < 0) {
 		complain("%s has no rule '%s': see 'baleen status %s'", device, name, device);
 		return EXIT_FAILED;

@@ -77,7 +77,7 @@ bool has_entries(const char *argument, char *device, const char **rule);
 /* Opens the state of a rule for reading, to know its keys; 0, or EXIT_FAILED after a
  * message.
  */
-int entries_rule(const char *device, const char *name, struct baleen_state_rule *rule);
+int entries_rule(const char *device, const char *name, struct baleen_stored_rule *rule);
 
 /* "in 59m59s" or "never", into at least BALEEN_DURATION_TEXT + 8 bytes; returns @text. */
 const char *format_expiry(u64 expires_ms, char *text);

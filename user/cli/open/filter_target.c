@@ -264,9 +264,9 @@ int target_change(const char *argument, u64 wait_ms,
 	return err == -ESTALE ? EXIT_FAILED : err;
 }
 
-struct baleen_state_rule *target_state_rule(struct target *target)
+struct baleen_stored_rule *target_state_rule(struct target *target)
 {
-	struct baleen_state_rules *rules = &target->hold.plan.rules;
+	struct baleen_stored_rules *rules = &target->hold.plan.rules;
 	const char *name;
 
 	if (!target->is_live || !target->hold.has_state)
@@ -278,13 +278,13 @@ struct baleen_state_rule *target_state_rule(struct target *target)
 	return NULL;
 }
 
-static int put_derived(struct target *target, const struct baleen_state_rule *rule)
+static int put_derived(struct target *target, const struct baleen_stored_rule *rule)
 {
 	struct hold *hold = &target->hold;
 	struct baleen_error error;
 
 	hold->plan.rebuild[rule - hold->plan.rules.rule] = true;
-	if (baleen_state_set_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
+	if (baleen_rule_store_set_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -293,7 +293,7 @@ static int put_derived(struct target *target, const struct baleen_state_rule *ru
 
 static int put_live(struct target *target, const struct baleen_filter *filter)
 {
-	const struct baleen_state_rule *rule = target_state_rule(target);
+	const struct baleen_stored_rule *rule = target_state_rule(target);
 	struct baleen_ruleset ruleset;
 
 	if (rule)

@@ -63,7 +63,7 @@ int target_change(const char *argument, u64 wait_ms,
 		  int (*change)(struct target *target, void *data), void *data);
 
 /* The rule of the state of a live rule; NULL when it has none. */
-struct baleen_state_rule *target_state_rule(struct target *target);
+struct baleen_stored_rule *target_state_rule(struct target *target);
 
 /* Puts another filter in its place, or the one in memory back into its file;
  * 0, or EXIT_FAILED after a message, or -ESTALE when another has changed a filter of the

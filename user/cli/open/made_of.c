@@ -68,7 +68,7 @@ static int print_failure(const struct baleen_feed *feed, void *data)
 	return 0;
 }
 
-void print_made_of(const struct baleen_state *state, const char *rule)
+void print_made_of(const struct baleen_rule_store *state, const char *rule)
 {
 	struct summary summary = { 0 };
 	char when[TIME_TEXT], n[NUMBER_TEXT];
@@ -90,7 +90,7 @@ void print_made_of(const struct baleen_state *state, const char *rule)
 	baleen_feeds_each(state, rule, print_failure, NULL, NULL);
 }
 
-void print_confirm(const struct baleen_state *state, const char *device)
+void print_confirm(const struct baleen_rule_store *state, const char *device)
 {
 	u64 deadline_ms = state->is_kept ? baleen_confirm_deadline(device) : 0;
 	u64 now_ms = baleen_now_ms();
@@ -124,7 +124,7 @@ static int describe_origin(const char *origin, u64 n, void *origins)
 	return 0;
 }
 
-void describe_made_of(const struct baleen_state *state, const char *rule, json_t *json)
+void describe_made_of(const struct baleen_rule_store *state, const char *rule, json_t *json)
 {
 	json_t *feeds = json_array(), *origins = json_object();
 
@@ -134,12 +134,12 @@ void describe_made_of(const struct baleen_state *state, const char *rule, json_t
 	json_object_set_new(json, "origins", origins);
 }
 
-void describe_state(const struct baleen_state *state, const char *device, json_t *json)
+void describe_state(const struct baleen_rule_store *state, const char *device, json_t *json)
 {
 	u64 deadline_ms = state->is_kept ? baleen_confirm_deadline(device) : 0;
 	char *applied = NULL;
 
-	baleen_state_get_text(state, "applied", &applied);
+	baleen_rule_store_get_text(state, "applied", &applied);
 	json_object_set_new(json, "made_of",
 			    json_pack("{s:o, s:b, s:o, s:o}", "path", json_text(state->path),
 				      "kept", state->is_kept, "applied",

@@ -11,17 +11,17 @@
 /* Prints a line for the entries and one for each feed that is not well; nothing
  * without a state.
  */
-void print_made_of(const struct baleen_state *state, const char *rule);
+void print_made_of(const struct baleen_rule_store *state, const char *rule);
 
 /* Adds "feeds" and "origins" to the JSON of a rule. */
-void describe_made_of(const struct baleen_state *state, const char *rule, json_t *json);
+void describe_made_of(const struct baleen_rule_store *state, const char *rule, json_t *json);
 
 /* Prints a line when the device goes back to what was unless that is confirmed. */
-void print_confirm(const struct baleen_state *state, const char *device);
+void print_confirm(const struct baleen_rule_store *state, const char *device);
 
 /* Adds "made_of" to the JSON of a device: where it is, when it was applied, and until
  * when that has to be confirmed.
  */
-void describe_state(const struct baleen_state *state, const char *device, json_t *json);
+void describe_state(const struct baleen_rule_store *state, const char *device, json_t *json);
 
 #endif /* BALEEN_CLI_MADE_OF_H */

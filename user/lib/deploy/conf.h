@@ -68,7 +68,7 @@ struct baleen_conf_feed {
  * @text: the file, NUL-terminated
  */
 struct baleen_conf {
-	struct baleen_state_rules rules;
+	struct baleen_stored_rules rules;
 	struct baleen_conf_feed *feed;
 	size_t n_feeds;
 	char *text;

@@ -29,42 +29,43 @@ struct taken {
 static int take_over(const struct baleen_conf_apply *apply, struct taken *taken,
 		     struct baleen_error *error)
 {
-	char path[BALEEN_STATE_PATH_BYTES];
-	struct baleen_state state;
-	int err = baleen_state_open(&state, apply->device, apply->timeout_ms, error);
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, apply->device, apply->timeout_ms, error);
 
 	taken->had_state = !err;
 	taken->was_kept = !err && state.is_kept;
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	if (!state.is_kept) {
-		err = baleen_state_name(apply->device, true, path, error);
+		err = baleen_rule_store_name(apply->device, true, path, error);
 		if (!err && state.is_beside)
 			err = baleen_fail(error, EXDEV,
 					  "%s: is of the %s of another network namespace", path,
 					  apply->device);
 		if (!err)
-			err = baleen_state_make_root(true, error);
+			err = baleen_rule_store_make_root(true, error);
 		if (!err)
-			err = baleen_state_copy(&state, path, error);
+			err = baleen_rule_store_copy(&state, path, error);
 	}
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	return err;
 }
 
 static void forget_copy(const char *device, bool is_kept)
 {
-	char path[BALEEN_STATE_PATH_BYTES];
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
 
-	if (!baleen_state_name(device, is_kept, path, NULL))
-		baleen_state_remove_tree(path);
+	if (!baleen_rule_store_name(device, is_kept, path, NULL))
+		baleen_rule_store_remove_tree(path);
 }
 
 static int create(const struct baleen_conf_apply *apply, struct baleen_deploy *deploy,
 		  struct baleen_error *error)
 {
 	struct baleen_deploy made = { 0 };
-	int err = baleen_state_create(&made.state, apply->device, true, apply->timeout_ms, error);
+	int err = baleen_rule_store_create(&made.state, apply->device, true, apply->timeout_ms,
+					   error);
 
 	if (err)
 		return err;
@@ -73,7 +74,7 @@ static int create(const struct baleen_conf_apply *apply, struct baleen_deploy *d
 	if (!err && !made.has_xdp)
 		baleen_xdp_close(&made.xdp);
 	if (err && err != -ENOENT) {
-		baleen_state_close(&made.state);
+		baleen_rule_store_close(&made.state);
 		return err;
 	}
 	*deploy = made;
@@ -104,7 +105,7 @@ static void close_device(struct taken *taken, bool is_done)
 	if (is_copy && !is_done) {
 		if (deploy->has_xdp)
 			baleen_xdp_close(&deploy->xdp);
-		baleen_state_remove(&deploy->state);
+		baleen_rule_store_remove(&deploy->state);
 		return;
 	}
 	if (is_copy)
@@ -122,7 +123,7 @@ static void close_device(struct taken *taken, bool is_done)
  */
 struct edit {
 	const struct baleen_conf_goal *goal;
-	struct baleen_state *state;
+	struct baleen_rule_store *state;
 	struct baleen_error *error;
 };
 
@@ -150,20 +151,20 @@ static int edit_feed(const struct baleen_feed *feed, void *data)
 	return baleen_feeds_put(edit->state, &changed, edit->error);
 }
 
-static int edit_state(struct baleen_conf_apply *apply, struct baleen_state *state,
+static int edit_state(struct baleen_conf_apply *apply, struct baleen_rule_store *state,
 		      struct baleen_error *error)
 {
 	const struct baleen_feed_versions *versions = apply->goal.versions;
 	const struct baleen_conf *conf = apply->goal.conf;
 	struct edit edit = { .goal = &apply->goal, .state = state, .error = error };
-	int err = baleen_state_set_rules(state, &conf->rules, error);
+	int err = baleen_rule_store_set_rules(state, &conf->rules, error);
 
 	if (!err)
 		err = baleen_feeds_each(state, NULL, edit_feed, &edit, error);
 	for (size_t i = 0; i < versions->n && !err; i++)
 		err = baleen_feed_version_take(state, &versions->version[i], error);
 	if (!err)
-		err = baleen_state_set_text(state, "conf", conf->text, error);
+		err = baleen_rule_store_set_text(state, "conf", conf->text, error);
 	return err ? err : baleen_protect(state, &apply->plan.deploy, error);
 }
 
@@ -190,12 +191,12 @@ static int put(struct baleen_conf_apply *apply, struct baleen_deploy *deploy,
 	       struct baleen_error *error)
 {
 	struct asking asking = { .apply = apply, .xdp = deploy->has_xdp ? &deploy->xdp : NULL };
-	int err = baleen_state_begin(&deploy->state, error);
+	int err = baleen_rule_store_begin(&deploy->state, error);
 
 	if (!err)
 		err = edit_state(apply, &deploy->state, error);
 	if (err) {
-		baleen_state_rollback(&deploy->state);
+		baleen_rule_store_rollback(&deploy->state);
 		return err;
 	}
 	return baleen_deploy_put(deploy, &apply->plan.deploy, &apply->attempts,
@@ -205,7 +206,7 @@ static int put(struct baleen_conf_apply *apply, struct baleen_deploy *deploy,
 static int put_to_be_confirmed(struct baleen_conf_apply *apply, struct taken *taken,
 			       struct baleen_error *error)
 {
-	const struct baleen_state *before = taken->had_state ? &taken->deploy.state : NULL;
+	const struct baleen_rule_store *before = taken->had_state ? &taken->deploy.state : NULL;
 	bool was_open = baleen_confirm_deadline(apply->device);
 	int err;
 
@@ -239,10 +240,10 @@ static int look_at_xdp(const char *device, struct baleen_xdp *xdp, bool *has_xdp
 
 int baleen_conf_look(struct baleen_conf_apply *apply, struct baleen_error *error)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	struct baleen_xdp xdp;
 	bool has_xdp, has_state;
-	int err = baleen_state_open(&state, apply->device, 0, error);
+	int err = baleen_rule_store_open(&state, apply->device, 0, error);
 
 	has_state = !err;
 	if (err && err != -ENOENT)
@@ -254,7 +255,7 @@ int baleen_conf_look(struct baleen_conf_apply *apply, struct baleen_error *error
 	if (has_xdp)
 		baleen_xdp_close(&xdp);
 	if (has_state)
-		baleen_state_close(&state);
+		baleen_rule_store_close(&state);
 	return err;
 }
 

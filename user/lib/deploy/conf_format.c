@@ -30,7 +30,7 @@ static void put_word(FILE *out, const char *word)
 
 static void put_device(FILE *out, const struct baleen_conf *conf)
 {
-	const struct baleen_state_rules *rules = &conf->rules;
+	const struct baleen_stored_rules *rules = &conf->rules;
 	char rate[BALEEN_INTERVAL_TEXT];
 
 	fprintf(out, "default %s\n", rules->default_drop ? "drop" : "pass");
@@ -112,7 +112,7 @@ static void put_rate(FILE *out, double rate)
 
 static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index)
 {
-	const struct baleen_state_rule *rule = &conf->rules.rule[index];
+	const struct baleen_stored_rule *rule = &conf->rules.rule[index];
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], spec[BALEEN_KEY_SPEC_TEXT];
 
 	baleen_qualifiers_format(&rule->qualifiers, qualifiers);

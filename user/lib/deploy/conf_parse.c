@@ -156,7 +156,7 @@ int baleen_conf_check_path(struct baleen_conf_parser *parser, const char *path, 
 
 static int take_never(struct baleen_conf_parser *parser)
 {
-	struct baleen_state_rules *rules = &parser->conf->rules;
+	struct baleen_stored_rules *rules = &parser->conf->rules;
 	const char *path = strcmp(parser->word[1], "none") ? parser->word[1] : "";
 
 	if (*path && baleen_conf_check_path(parser, path, sizeof(rules->never_path)))
@@ -167,7 +167,7 @@ static int take_never(struct baleen_conf_parser *parser)
 
 /* --- statements of a rule ----------------------------------------------------- */
 
-static int take_qualifiers(struct baleen_conf_parser *parser, struct baleen_state_rule *rule)
+static int take_qualifiers(struct baleen_conf_parser *parser, struct baleen_stored_rule *rule)
 {
 	struct baleen_error why;
 
@@ -190,11 +190,11 @@ static int take_rule(struct baleen_conf_parser *parser)
 	static const char *const words[] = { "drop", "allow", "count" };
 	static const u32 actions[] = { BALEEN_ACTION_DROP, BALEEN_ACTION_ALLOW,
 				       BALEEN_ACTION_COUNT };
-	struct baleen_state_rule rule = { .key_spec = BALEEN_KEY_SRC,
-					  .kind = BALEEN_KIND_CUCKOO,
-					  .limits = baleen_feed_limits_default(),
-					  .guards_feeds = true };
-	struct baleen_state_rules *rules = &parser->conf->rules;
+	struct baleen_stored_rule rule = { .key_spec = BALEEN_KEY_SRC,
+					   .kind = BALEEN_KIND_CUCKOO,
+					   .limits = baleen_feed_limits_default(),
+					   .guards_feeds = true };
+	struct baleen_stored_rules *rules = &parser->conf->rules;
 	const char *reason = baleen_rule_name_check(parser->word[1]);
 	u32 choice = 0;
 
@@ -417,7 +417,7 @@ static bool has_feed(const struct baleen_conf *conf, u32 rule)
 /* What can be said of a rule when all its lines are read. */
 static int check_rule(struct baleen_conf_parser *parser, u32 index)
 {
-	const struct baleen_state_rule *rule = &parser->conf->rules.rule[index];
+	const struct baleen_stored_rule *rule = &parser->conf->rules.rule[index];
 
 	parser->line = parser->rule_line[index];
 	if (rule->kind != BALEEN_KIND_CUCKOO && rule->kind != BALEEN_KIND_QUOTIENT &&

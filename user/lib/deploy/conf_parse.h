@@ -30,7 +30,7 @@ struct baleen_conf_parser {
 	u64 line;
 	struct baleen_conf *conf;
 	size_t room_feeds;
-	struct baleen_state_rule *rule;
+	struct baleen_stored_rule *rule;
 	u64 rule_line[BALEEN_MAX_RULES];
 	u32 given;
 	char text[BALEEN_CONF_MAX_LINE + 1];

@@ -25,7 +25,7 @@
  */
 struct comparison {
 	const struct baleen_conf_goal *goal;
-	const struct baleen_state *state;
+	const struct baleen_rule_store *state;
 	const struct baleen_xdp *xdp;
 	struct baleen_conf old;
 	struct baleen_conf_plan *plan;
@@ -98,7 +98,7 @@ static int add_change(struct comparison *work, enum baleen_conf_change_kind kind
  */
 static int check_way(const struct comparison *work)
 {
-	const struct baleen_state_rules *rules = &work->goal->conf->rules;
+	const struct baleen_stored_rules *rules = &work->goal->conf->rules;
 	const struct baleen_xdp *xdp = work->xdp;
 
 	if (!xdp)
@@ -137,7 +137,7 @@ static int compare_never(struct comparison *work, bool *differs)
 /* Of a device without a state everything is new, and not told one by one. */
 static int compare_policy(struct comparison *work, bool *never_differs)
 {
-	const struct baleen_state_rules *new = &work->goal->conf->rules, *old = &work->old.rules;
+	const struct baleen_stored_rules *new = &work->goal->conf->rules, *old = &work->old.rules;
 	char rate[BALEEN_INTERVAL_TEXT];
 	int err = 0;
 
@@ -166,7 +166,7 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 
 /* --- rules -------------------------------------------------------------------- */
 
-static int add_rule(struct comparison *work, const struct baleen_state_rule *rule)
+static int add_rule(struct comparison *work, const struct baleen_stored_rule *rule)
 {
 	char qualifiers[BALEEN_QUALIFIERS_TEXT];
 
@@ -175,8 +175,8 @@ static int add_rule(struct comparison *work, const struct baleen_state_rule *rul
 			  baleen_action_text(rule->action), *qualifiers ? " " : "", qualifiers);
 }
 
-static int compare_qualifiers(struct comparison *work, const struct baleen_state_rule *old,
-			      const struct baleen_state_rule *new)
+static int compare_qualifiers(struct comparison *work, const struct baleen_stored_rule *old,
+			      const struct baleen_stored_rule *new)
 {
 	char text_old[BALEEN_QUALIFIERS_TEXT], text_new[BALEEN_QUALIFIERS_TEXT];
 
@@ -188,8 +188,8 @@ static int compare_qualifiers(struct comparison *work, const struct baleen_state
 			  *text_new ? text_new : "no qualifiers");
 }
 
-static int compare_limits(struct comparison *work, const struct baleen_state_rule *old,
-			  const struct baleen_state_rule *new)
+static int compare_limits(struct comparison *work, const struct baleen_stored_rule *old,
+			  const struct baleen_stored_rule *new)
 {
 	const struct baleen_feed_limits *a = &old->limits, *b = &new->limits;
 	const char *name = new->name;
@@ -208,8 +208,8 @@ static int compare_limits(struct comparison *work, const struct baleen_state_rul
 }
 
 /* What is said of the filter itself: what differs there is built anew. */
-static int compare_filter(struct comparison *work, const struct baleen_state_rule *old,
-			  const struct baleen_state_rule *new)
+static int compare_filter(struct comparison *work, const struct baleen_stored_rule *old,
+			  const struct baleen_stored_rule *new)
 {
 	char spec[BALEEN_KEY_SPEC_TEXT];
 	const char *name = new->name;
@@ -242,9 +242,9 @@ static int compare_filter(struct comparison *work, const struct baleen_state_rul
 
 static int compare_rule(struct comparison *work, u32 index)
 {
-	const struct baleen_state_rule *new = &work->goal->conf->rules.rule[index];
-	int at = baleen_state_find_rule(&work->old.rules, new->name);
-	const struct baleen_state_rule *old;
+	const struct baleen_stored_rule *new = &work->goal->conf->rules.rule[index];
+	int at = baleen_rule_store_find_rule(&work->old.rules, new->name);
+	const struct baleen_stored_rule *old;
 	size_t n = work->plan->n_changes;
 	int err;
 
@@ -294,12 +294,12 @@ static void mark_kept_order(const int *place, u32 n, bool *stays)
 
 static int compare_order(struct comparison *work)
 {
-	const struct baleen_state_rules *new = &work->goal->conf->rules;
+	const struct baleen_stored_rules *new = &work->goal->conf->rules;
 	int place[BALEEN_MAX_RULES], err = 0;
 	bool stays[BALEEN_MAX_RULES];
 
 	for (u32 i = 0; i < new->n_rules; i++)
-		place[i] = baleen_state_find_rule(&work->old.rules, new->rule[i].name);
+		place[i] = baleen_rule_store_find_rule(&work->old.rules, new->rule[i].name);
 	mark_kept_order(place, new->n_rules, stays);
 	for (u32 i = 0; i < new->n_rules && !err; i++)
 		if (place[i] >= 0 && !stays[i])
@@ -310,11 +310,11 @@ static int compare_order(struct comparison *work)
 
 static int compare_rules(struct comparison *work)
 {
-	const struct baleen_state_rules *old = &work->old.rules, *new = &work->goal->conf->rules;
+	const struct baleen_stored_rules *old = &work->old.rules, *new = &work->goal->conf->rules;
 	int err = 0;
 
 	for (u32 i = 0; i < old->n_rules && !err; i++)
-		if (baleen_state_find_rule(new, old->rule[i].name) < 0)
+		if (baleen_rule_store_find_rule(new, old->rule[i].name) < 0)
 			err = add_change(work, BALEEN_CONF_RULE_REMOVED, old->rule[i].name, "%s",
 					 baleen_action_text(old->rule[i].action));
 	for (u32 i = 0; i < new->n_rules && !err; i++)
@@ -326,7 +326,7 @@ static int compare_rules(struct comparison *work)
 
 static void rebuild(struct comparison *work, const char *rule)
 {
-	int index = baleen_state_find_rule(&work->goal->conf->rules, rule);
+	int index = baleen_rule_store_find_rule(&work->goal->conf->rules, rule);
 
 	if (index >= 0)
 		work->plan->deploy.rebuild[index] = true;
@@ -363,7 +363,7 @@ static int compare_row(const struct baleen_feed *feed, void *data)
 	struct comparison *work = data;
 	char name[BALEEN_SOURCE_BYTES];
 
-	if (baleen_state_find_rule(&work->goal->conf->rules, feed->rule) < 0 ||
+	if (baleen_rule_store_find_rule(&work->goal->conf->rules, feed->rule) < 0 ||
 	    baleen_conf_find_source(work->goal->conf, feed->rule, &feed->wanted))
 		return 0;
 	rebuild(work, feed->rule);
@@ -423,14 +423,14 @@ static int compare_live(struct comparison *work)
 	live.xdp = *work->xdp;
 	if (baleen_deploy_differs(&live, &work->old.rules))
 		return add_change(work, BALEEN_CONF_LIVE, "", "has other rules than its state");
-	if (baleen_state_is_marked(work->state))
+	if (baleen_rule_store_is_marked(work->state))
 		return add_change(work, BALEEN_CONF_LIVE, "", "a change of it was cut short");
 	return 0;
 }
 
 static int compare(struct comparison *work)
 {
-	const struct baleen_state_rules *rules = &work->goal->conf->rules;
+	const struct baleen_stored_rules *rules = &work->goal->conf->rules;
 	bool never_differs;
 	int err = check_way(work);
 
@@ -451,7 +451,7 @@ static int compare(struct comparison *work)
 	return 0;
 }
 
-int baleen_conf_compare(const struct baleen_conf_goal *goal, const struct baleen_state *state,
+int baleen_conf_compare(const struct baleen_conf_goal *goal, const struct baleen_rule_store *state,
 			const struct baleen_xdp *xdp, struct baleen_conf_plan *plan,
 			struct baleen_error *error)
 {

@@ -100,7 +100,7 @@ struct baleen_conf_goal {
  * Return: 0; -EBUSY for a mode or place that an attached filter does not change to;
  * -ENOMEM; a negative errno.
  */
-int baleen_conf_compare(const struct baleen_conf_goal *goal, const struct baleen_state *state,
+int baleen_conf_compare(const struct baleen_conf_goal *goal, const struct baleen_rule_store *state,
 			const struct baleen_xdp *xdp, struct baleen_conf_plan *plan,
 			struct baleen_error *error);
 
@@ -126,7 +126,7 @@ const char *baleen_conf_change_text(enum baleen_conf_change_kind kind);
  *
  * Return: 0; -ENOMEM; a negative errno.
  */
-int baleen_conf_from_state(const struct baleen_state *state, struct baleen_conf *conf,
+int baleen_conf_from_state(const struct baleen_rule_store *state, struct baleen_conf *conf,
 			   struct baleen_error *error);
 
 /**

@@ -24,7 +24,7 @@ const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf 
 static int add_source(const struct baleen_feed *feed, void *data)
 {
 	struct baleen_conf *conf = data;
-	int rule = baleen_state_find_rule(&conf->rules, feed->rule);
+	int rule = baleen_rule_store_find_rule(&conf->rules, feed->rule);
 	struct baleen_conf_feed *feeds;
 
 	/* The files of a directory are one source. */
@@ -39,11 +39,11 @@ static int add_source(const struct baleen_feed *feed, void *data)
 	return 0;
 }
 
-int baleen_conf_from_state(const struct baleen_state *state, struct baleen_conf *conf,
+int baleen_conf_from_state(const struct baleen_rule_store *state, struct baleen_conf *conf,
 			   struct baleen_error *error)
 {
 	struct baleen_conf made = { 0 };
-	int err = baleen_state_get_rules(state, &made.rules, error);
+	int err = baleen_rule_store_get_rules(state, &made.rules, error);
 
 	if (!err) {
 		err = baleen_feeds_each(state, NULL, add_source, &made, error);

@@ -42,7 +42,7 @@ static const char *const previous_text[N_PREVIOUS] = { "nothing", "by-hand", "ke
  * @previous: what comes back
  */
 struct window {
-	struct baleen_state_owner owner;
+	struct baleen_rule_store_owner owner;
 	u64 deadline_ms;
 	enum previous previous;
 };
@@ -58,11 +58,11 @@ static u64 boot_ms(void)
 
 static int name_file(const char *device, const char *suffix, char *path, struct baleen_error *error)
 {
-	char state[BALEEN_STATE_PATH_BYTES];
-	int err = baleen_state_name(device, true, state, error);
+	char state[BALEEN_RULE_STORE_PATH_BYTES];
+	int err = baleen_rule_store_name(device, true, state, error);
 
 	if (!err)
-		snprintf(path, BALEEN_STATE_NAME_BYTES, "%s%s", state, suffix);
+		snprintf(path, BALEEN_RULE_STORE_NAME_BYTES, "%s%s", state, suffix);
 	return err;
 }
 
@@ -70,7 +70,7 @@ static int name_file(const char *device, const char *suffix, char *path, struct 
 
 static int write_window(const char *device, const struct window *window, struct baleen_error *error)
 {
-	char path[BALEEN_STATE_NAME_BYTES], text[256];
+	char path[BALEEN_RULE_STORE_NAME_BYTES], text[256];
 	int n, err = name_file(device, RECORD, path, error);
 
 	if (err)
@@ -79,7 +79,7 @@ static int write_window(const char *device, const struct window *window, struct 
 		     (unsigned long long)window->owner.netns_cookie,
 		     (unsigned long long)window->deadline_ms, previous_text[window->previous]);
 	err = baleen_file_write(path, text, n, 0600, error);
-	if (!err && baleen_state_sync_parent(path))
+	if (!err && baleen_rule_store_sync_parent(path))
 		err = baleen_fail(error, EIO, "%s: cannot be synced", path);
 	return err;
 }
@@ -106,8 +106,8 @@ static int parse_window(FILE *file, struct window *window)
 /* Return: -ENOENT also for that of a device in another network namespace. */
 static int read_window(const char *device, struct window *window, struct baleen_error *error)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
-	struct baleen_state_owner is;
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
+	struct baleen_rule_store_owner is;
 	FILE *file;
 	int err = name_file(device, RECORD, path, error);
 
@@ -120,7 +120,7 @@ static int read_window(const char *device, struct window *window, struct baleen_
 	fclose(file);
 	if (err)
 		return baleen_fail(error, EINVAL, "%s: damaged", path);
-	err = baleen_state_owner(device, &is, error);
+	err = baleen_rule_store_owner(device, &is, error);
 	if (!err && !strcmp(is.boot, window->owner.boot) &&
 	    is.netns_cookie != window->owner.netns_cookie)
 		err = baleen_fail(error, ENOENT, "%s: of another network namespace", path);
@@ -132,21 +132,21 @@ static int read_window(const char *device, struct window *window, struct baleen_
  */
 static void forget_window(const char *device)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
 	if (!name_file(device, RECORD, path, NULL)) {
 		unlink(path);
-		baleen_state_sync_parent(path);
+		baleen_rule_store_sync_parent(path);
 	}
 	if (!name_file(device, PREVIOUS, path, NULL))
-		baleen_state_remove_tree(path);
+		baleen_rule_store_remove_tree(path);
 }
 
 static bool is_of_this_boot(const struct window *window)
 {
-	struct baleen_state_owner is;
+	struct baleen_rule_store_owner is;
 
-	return !baleen_state_owner("lo", &is, NULL) && !strcmp(is.boot, window->owner.boot);
+	return !baleen_rule_store_owner("lo", &is, NULL) && !strcmp(is.boot, window->owner.boot);
 }
 
 static bool is_due(const struct window *window)
@@ -161,10 +161,10 @@ static u64 deadline_of_day(const struct window *window)
 
 /* --- begin and end ------------------------------------------------------------ */
 
-int baleen_confirm_begin(const struct baleen_state *state, const char *device, bool was_kept,
+int baleen_confirm_begin(const struct baleen_rule_store *state, const char *device, bool was_kept,
 			 u64 window_ms, struct baleen_error *error)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	struct window window;
 	int err = read_window(device, &window, error);
 	bool is_open = !err && !is_due(&window);
@@ -175,9 +175,9 @@ int baleen_confirm_begin(const struct baleen_state *state, const char *device, b
 		return baleen_fail(error, EAGAIN,
 				   "%s: was not confirmed in time, and is being taken back",
 				   device);
-	err = baleen_state_owner(device, &window.owner, error);
+	err = baleen_rule_store_owner(device, &window.owner, error);
 	if (!err)
-		err = baleen_state_make_root(true, error);
+		err = baleen_rule_store_make_root(true, error);
 	if (err)
 		return err;
 	if (!is_open) {
@@ -187,7 +187,7 @@ int baleen_confirm_begin(const struct baleen_state *state, const char *device, b
 	if (!is_open && state) {
 		err = name_file(device, PREVIOUS, path, error);
 		if (!err)
-			err = baleen_state_copy(state, path, error);
+			err = baleen_rule_store_copy(state, path, error);
 	}
 	window.deadline_ms = boot_ms() + window_ms;
 	return err ? err : write_window(device, &window, error);
@@ -215,15 +215,15 @@ static int end_window(const char *device, struct baleen_error *error)
 
 int baleen_confirm_end(const char *device, struct baleen_error *error)
 {
-	struct baleen_state state;
-	int err = baleen_state_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, error);
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, device, BALEEN_LOCK_TIMEOUT_MS, error);
 
 	if (err && err != -ENOENT)
 		return err;
 	if (err)
 		return end_window(device, error);
 	err = end_window(device, error);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	return err;
 }
 
@@ -259,8 +259,8 @@ static int detach(const char *device, struct baleen_error *error)
 
 static int take_back_to_nothing(const char *device, u64 timeout_ms, struct baleen_error *error)
 {
-	struct baleen_state state;
-	int err = baleen_state_open(&state, device, timeout_ms, error);
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, device, timeout_ms, error);
 	bool is_due;
 
 	if (err)
@@ -269,9 +269,9 @@ static int take_back_to_nothing(const char *device, u64 timeout_ms, struct balee
 	if (is_due)
 		err = detach(device, error);
 	if (!is_due || err)
-		baleen_state_close(&state);
+		baleen_rule_store_close(&state);
 	else
-		baleen_state_remove(&state);
+		baleen_rule_store_remove(&state);
 	return err;
 }
 
@@ -285,8 +285,8 @@ static int take_back_to_nothing(const char *device, u64 timeout_ms, struct balee
  * @error: filled in on failure
  */
 struct moving {
-	const struct baleen_state *from;
-	struct baleen_state *to;
+	const struct baleen_rule_store *from;
+	struct baleen_rule_store *to;
 	const char *rule;
 	struct baleen_error *error;
 };
@@ -299,9 +299,9 @@ static int move_single(const struct baleen_rule_entry *single, void *data)
 	return baleen_rule_entries_put(moving->to, moving->rule, single, &is_new, moving->error);
 }
 
-static bool has_rule(const struct baleen_state_rules *rules, const struct baleen_state_rule *like)
+static bool has_rule(const struct baleen_stored_rules *rules, const struct baleen_stored_rule *like)
 {
-	int at = baleen_state_find_rule(rules, like->name);
+	int at = baleen_rule_store_find_rule(rules, like->name);
 
 	return at >= 0 && rules->rule[at].key_spec == like->key_spec;
 }
@@ -309,12 +309,12 @@ static bool has_rule(const struct baleen_state_rules *rules, const struct baleen
 /* Of the rules that both have. */
 static int move_singles(struct moving *moving)
 {
-	struct baleen_state_rules from, to;
+	struct baleen_stored_rules from, to;
 	u64 n;
-	int err = baleen_state_get_rules(moving->from, &from, moving->error);
+	int err = baleen_rule_store_get_rules(moving->from, &from, moving->error);
 
 	if (!err)
-		err = baleen_state_get_rules(moving->to, &to, moving->error);
+		err = baleen_rule_store_get_rules(moving->to, &to, moving->error);
 	for (u32 i = 0; i < to.n_rules && !err; i++) {
 		if (!has_rule(&from, &to.rule[i]))
 			continue;
@@ -328,10 +328,10 @@ static int move_singles(struct moving *moving)
 }
 
 /* Into the copy, and then that takes its place: whoever dies in between begins again. */
-static int carry_singles(const struct baleen_state *state, const char *path,
+static int carry_singles(const struct baleen_rule_store *state, const char *path,
 			 struct baleen_error *error)
 {
-	struct baleen_state copy = { .is_kept = true, .lock_fd = -1 };
+	struct baleen_rule_store copy = { .is_kept = true, .lock_fd = -1 };
 	struct moving moving = { .from = state, .to = &copy, .error = error };
 	int err;
 
@@ -342,13 +342,13 @@ static int carry_singles(const struct baleen_state *state, const char *path,
 	err = baleen_sql_open(&copy, true, error);
 	if (err)
 		return err;
-	err = baleen_state_begin(&copy, error);
+	err = baleen_rule_store_begin(&copy, error);
 	if (!err)
 		err = move_singles(&moving);
 	if (!err)
-		err = baleen_state_commit(&copy, error);
+		err = baleen_rule_store_commit(&copy, error);
 	else
-		baleen_state_rollback(&copy);
+		baleen_rule_store_rollback(&copy);
 	baleen_sql_close(&copy);
 	return err;
 }
@@ -356,29 +356,29 @@ static int carry_singles(const struct baleen_state *state, const char *path,
 static int put_on(struct baleen_deploy *deploy, struct baleen_error *error)
 {
 	struct baleen_deploy_plan plan = { 0 };
-	int err = baleen_state_get_rules(&deploy->state, &plan.rules, error);
+	int err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
 
 	/* Where no filter is, whoever attaches derives one of the state. */
 	if (err || !deploy->has_xdp || !plan.rules.n_rules)
 		return err;
 	memset(plan.rebuild, true, sizeof(plan.rebuild));
-	err = baleen_state_begin(&deploy->state, error);
+	err = baleen_rule_store_begin(&deploy->state, error);
 	return err ? err : baleen_deploy_put(deploy, &plan, NULL, NULL, NULL, error);
 }
 
 static int replace(struct baleen_deploy *deploy, const char *device, struct baleen_error *error)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	int err = name_file(device, PREVIOUS, path, error);
 
 	/* What is no copy is of before: it was exchanged already, by one who died. */
-	if (!err && baleen_state_is_copy(path)) {
+	if (!err && baleen_rule_store_is_copy(path)) {
 		err = carry_singles(&deploy->state, path, error);
 		/* Who dies behind it leaves a filter that is not of the state. */
 		if (!err)
-			err = baleen_state_mark(&deploy->state, error);
+			err = baleen_rule_store_mark(&deploy->state, error);
 		if (!err)
-			err = baleen_state_replace(&deploy->state, path, error);
+			err = baleen_rule_store_replace(&deploy->state, path, error);
 	}
 	return err ? err : put_on(deploy, error);
 }
@@ -386,20 +386,20 @@ static int replace(struct baleen_deploy *deploy, const char *device, struct bale
 /* What was attached by hand ends with this boot again; closes it. */
 static int make_volatile(struct baleen_deploy *deploy, struct baleen_error *error)
 {
-	char path[BALEEN_STATE_PATH_BYTES];
-	int err = baleen_state_name(deploy->state.device, false, path, error);
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
+	int err = baleen_rule_store_name(deploy->state.device, false, path, error);
 
 	if (!err)
-		err = baleen_state_make_root(false, error);
+		err = baleen_rule_store_make_root(false, error);
 	if (!err)
-		err = baleen_state_copy(&deploy->state, path, error);
+		err = baleen_rule_store_copy(&deploy->state, path, error);
 	if (err) {
 		baleen_deploy_close(deploy);
 		return err;
 	}
 	if (deploy->has_xdp)
 		baleen_xdp_close(&deploy->xdp);
-	baleen_state_remove(&deploy->state);
+	baleen_rule_store_remove(&deploy->state);
 	return 0;
 }
 

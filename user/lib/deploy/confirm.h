@@ -36,7 +36,7 @@
  *
  * Return: 0; -EAGAIN when one is open whose time is over; a negative errno.
  */
-int baleen_confirm_begin(const struct baleen_state *state, const char *device, bool was_kept,
+int baleen_confirm_begin(const struct baleen_rule_store *state, const char *device, bool was_kept,
 			 u64 window_ms, struct baleen_error *error);
 
 /**

@@ -26,15 +26,15 @@ static int open_xdp(struct baleen_deploy *deploy, const char *device, u64 timeou
 /* What a killed writer left half-way, or another tool has changed. */
 static int repair(struct baleen_deploy *deploy, struct baleen_error *error)
 {
-	bool is_marked = baleen_state_is_marked(&deploy->state);
-	struct baleen_state_rules rules;
-	int err = baleen_state_get_rules(&deploy->state, &rules, error);
+	bool is_marked = baleen_rule_store_is_marked(&deploy->state);
+	struct baleen_stored_rules rules;
+	int err = baleen_rule_store_get_rules(&deploy->state, &rules, error);
 
 	if (!err && deploy->has_xdp && rules.n_rules &&
 	    (is_marked || baleen_deploy_differs(deploy, &rules)))
 		err = baleen_deploy_follow(deploy, baleen_now_ms(), error);
 	if (!err && is_marked)
-		baleen_state_unmark(&deploy->state);
+		baleen_rule_store_unmark(&deploy->state);
 	return err;
 }
 
@@ -43,7 +43,7 @@ int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 tim
 {
 	struct baleen_deploy opened = { 0 };
 	u64 n;
-	int err = baleen_state_open(&opened.state, device, timeout_ms ? timeout_ms : 1, error);
+	int err = baleen_rule_store_open(&opened.state, device, timeout_ms ? timeout_ms : 1, error);
 
 	if (err)
 		return err;
@@ -65,7 +65,7 @@ void baleen_deploy_close(struct baleen_deploy *deploy)
 	if (deploy->has_xdp)
 		baleen_xdp_close(&deploy->xdp);
 	deploy->has_xdp = false;
-	baleen_state_close(&deploy->state);
+	baleen_rule_store_close(&deploy->state);
 }
 
 /* --- put ------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static int note_applied(struct baleen_deploy *deploy, const struct baleen_deploy
 	char time[24];
 
 	snprintf(time, sizeof(time), "%llu", (unsigned long long)step->now_ms / 1000);
-	return baleen_state_set_text(&deploy->state, "applied", time, error);
+	return baleen_rule_store_set_text(&deploy->state, "applied", time, error);
 }
 
 /* What goes live is live; the state was not committed, so it goes back. */
@@ -96,13 +96,13 @@ static int take_back(struct baleen_deploy *deploy, bool was_attached, struct bal
 static int commit(struct baleen_deploy *deploy, bool was_attached, struct baleen_error *error)
 {
 	struct baleen_error first, second;
-	int err = baleen_state_commit(&deploy->state, &first);
+	int err = baleen_rule_store_commit(&deploy->state, &first);
 
 	if (!err) {
-		baleen_state_unmark(&deploy->state);
+		baleen_rule_store_unmark(&deploy->state);
 		return 0;
 	}
-	baleen_state_rollback(&deploy->state);
+	baleen_rule_store_rollback(&deploy->state);
 	if (take_back(deploy, was_attached, &second))
 		return baleen_fail(error, -err, "%.500s; nor is there a way back: %.400s",
 				   first.text, second.text);
@@ -114,7 +114,7 @@ static int switch_and_commit(struct baleen_deploy *deploy, const struct baleen_d
 			     struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	bool was_attached = deploy->has_xdp;
-	int err = baleen_state_mark(&deploy->state, error);
+	int err = baleen_rule_store_mark(&deploy->state, error);
 
 	if (err)
 		return err;
@@ -122,7 +122,7 @@ static int switch_and_commit(struct baleen_deploy *deploy, const struct baleen_d
 			     baleen_deploy_attach(deploy, step, attempts, error);
 	if (!err)
 		return commit(deploy, was_attached, error);
-	baleen_state_unmark(&deploy->state);
+	baleen_rule_store_unmark(&deploy->state);
 	return err;
 }
 
@@ -144,7 +144,7 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 	if (!err)
 		err = switch_and_commit(deploy, &step, attempts ? attempts : &ignored, error);
 	if (err)
-		baleen_state_rollback(&deploy->state);
+		baleen_rule_store_rollback(&deploy->state);
 	baleen_deploy_step_free(&step);
 	return err;
 }
@@ -160,7 +160,7 @@ int baleen_deploy_restore(struct baleen_deploy *deploy, struct baleen_attempts *
 	if (deploy->has_xdp)
 		return 0;
 	/* Nothing is written: a full disk is no reason to be without a filter. */
-	err = baleen_state_get_rules(&deploy->state, &plan.rules, error);
+	err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
 	if (!err)
 		err = baleen_deploy_prepare(deploy, &step, error);
 	if (!err)

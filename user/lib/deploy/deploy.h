@@ -19,7 +19,7 @@
  * @xdp: the device
  */
 struct baleen_deploy {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	bool has_xdp;
 	struct baleen_xdp xdp;
 };
@@ -34,7 +34,7 @@ struct baleen_deploy {
  * What a killed writer left half-way is put right first: maps that were being
  * changed are derived anew. Single entries whose time has come are taken out.
  *
- * Return: 0; -ENOENT when there is no state; else as baleen_state_open() and
+ * Return: 0; -ENOENT when there is no state; else as baleen_rule_store_open() and
  * baleen_xdp_open().
  */
 int baleen_deploy_open(struct baleen_deploy *deploy, const char *device, u64 timeout_ms,
@@ -139,7 +139,7 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
  * @renamed_from: rule i continues this rule of the device; empty for its own name
  */
 struct baleen_deploy_plan {
-	struct baleen_state_rules rules;
+	struct baleen_stored_rules rules;
 	bool rebuild[BALEEN_MAX_RULES];
 	char renamed_from[BALEEN_MAX_RULES][BALEEN_NAME_BYTES];
 };

@@ -21,7 +21,7 @@
 struct work {
 	struct baleen_deploy *deploy;
 	struct baleen_batch *batch;
-	struct baleen_state_rules rules;
+	struct baleen_stored_rules rules;
 	struct baleen_dirty_keys touched;
 	bool is_changed;
 	bool guards;
@@ -29,7 +29,7 @@ struct work {
 	struct baleen_error *error;
 };
 
-static const struct baleen_state_rule *rule_of(const struct work *work)
+static const struct baleen_stored_rule *rule_of(const struct work *work)
 {
 	return &work->rules.rule[work->touched.index];
 }
@@ -59,7 +59,7 @@ static int start(struct work *work, u32 index, u64 now_ms)
 
 static int start_guard(struct work *work)
 {
-	const struct baleen_state_rule *rule = rule_of(work);
+	const struct baleen_stored_rule *rule = rule_of(work);
 
 	work->guards = rule->action == BALEEN_ACTION_DROP &&
 		       baleen_spec_is_address(rule->key_spec) &&
@@ -205,7 +205,7 @@ static int flush_rows(struct work *work)
 {
 	const char *origin =
 		work->batch->flush_of && work->batch->flush_of[0] ? work->batch->flush_of : NULL;
-	struct baleen_state *state = &work->deploy->state;
+	struct baleen_rule_store *state = &work->deploy->state;
 	int err;
 
 	if (!work->batch->flush_of)
@@ -315,12 +315,12 @@ static int finish_snapshot(struct work *work)
 
 static int start_batch(struct work *work)
 {
-	int err = baleen_state_get_rules(&work->deploy->state, &work->rules, work->error);
+	int err = baleen_rule_store_get_rules(&work->deploy->state, &work->rules, work->error);
 	int index;
 
 	if (err)
 		return err;
-	index = baleen_state_find_rule(&work->rules, work->batch->rule);
+	index = baleen_rule_store_find_rule(&work->rules, work->batch->rule);
 	if (index >= 0)
 		return start(work, index, baleen_now_ms());
 	return baleen_fail(work->error, ENOENT, "%s has no rule '%s'", work->deploy->state.device,
@@ -344,26 +344,26 @@ static int change_state(struct work *work)
  */
 static int put_in_force(struct work *work)
 {
-	struct baleen_state *state = &work->deploy->state;
+	struct baleen_rule_store *state = &work->deploy->state;
 	bool in_place = true, is_unsure = false;
 	struct baleen_error first;
-	int err = baleen_state_mark(state, work->error);
+	int err = baleen_rule_store_mark(state, work->error);
 
 	if (err)
 		return err;
 	err = baleen_dirty_keys_agree(&work->touched, work->batch->atomic, &in_place);
 	if (!err) {
-		err = baleen_state_commit(state, work->error);
+		err = baleen_rule_store_commit(state, work->error);
 		is_unsure = err;
 	}
 	if (err) {
 		first = *work->error;
-		baleen_state_rollback(state);
+		baleen_rule_store_rollback(state);
 		is_unsure |= baleen_dirty_keys_undo(&work->touched, in_place) != 0;
 		*work->error = first;
 	}
 	if (!is_unsure)
-		baleen_state_unmark(state);
+		baleen_rule_store_unmark(state);
 	if (!err)
 		work->batch->in_place = in_place;
 	return err;
@@ -374,13 +374,13 @@ static int run(struct work *work)
 	int err = start_batch(work);
 
 	if (!err)
-		err = baleen_state_begin(&work->deploy->state, work->error);
+		err = baleen_rule_store_begin(&work->deploy->state, work->error);
 	if (err)
 		return err;
 	err = change_state(work);
 	if (!err && work->is_changed)
 		return put_in_force(work);
-	baleen_state_rollback(&work->deploy->state);
+	baleen_rule_store_rollback(&work->deploy->state);
 	return err;
 }
 
@@ -435,15 +435,15 @@ static int expire_rule(struct work *work, u32 index, u64 now_ms, u64 *n_removed)
 /* For who counts over months: the state outlives all processes. */
 static int note_expired(struct work *work, u64 n)
 {
-	struct baleen_state *state = &work->deploy->state;
+	struct baleen_rule_store *state = &work->deploy->state;
 	char *text = NULL, sum[24];
-	int err = baleen_state_get_text(state, "expired", &text);
+	int err = baleen_rule_store_get_text(state, "expired", &text);
 
 	if (err)
 		return baleen_fail(work->error, -err, "%s: %s", state->path, strerror(-err));
 	snprintf(sum, sizeof(sum), "%llu", (text ? strtoull(text, NULL, 10) : 0) + n);
 	free(text);
-	return baleen_state_set_text(state, "expired", sum, work->error);
+	return baleen_rule_store_set_text(state, "expired", sum, work->error);
 }
 
 /* What has ended is in the set no more, whatever becomes of its row: so there is
@@ -460,9 +460,9 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 	*n = 0;
 	if (!next || next > now_ms)
 		return 0;
-	err = baleen_state_get_rules(&deploy->state, &work.rules, work.error);
+	err = baleen_rule_store_get_rules(&deploy->state, &work.rules, work.error);
 	if (!err)
-		err = baleen_state_begin(&deploy->state, work.error);
+		err = baleen_rule_store_begin(&deploy->state, work.error);
 	if (err)
 		return err;
 	for (u32 i = 0; i < work.rules.n_rules && !err; i++)
@@ -470,9 +470,9 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 	if (!err)
 		err = note_expired(&work, n_removed);
 	if (!err)
-		err = baleen_state_commit(&deploy->state, work.error);
+		err = baleen_rule_store_commit(&deploy->state, work.error);
 	if (err)
-		baleen_state_rollback(&deploy->state);
+		baleen_rule_store_rollback(&deploy->state);
 	else
 		*n = n_removed;
 	return err;

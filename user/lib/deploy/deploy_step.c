@@ -14,7 +14,7 @@
 /* The rule of the device that this one continues. */
 static int live_of(const struct baleen_deploy *deploy, const struct baleen_deploy_plan *plan, u32 i)
 {
-	const struct baleen_state_rule *rule = &plan->rules.rule[i];
+	const struct baleen_stored_rule *rule = &plan->rules.rule[i];
 	const char *name = plan->renamed_from[i][0] ? plan->renamed_from[i] : rule->name;
 	int live = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, name) : -ENOENT;
 
@@ -26,7 +26,7 @@ static int live_of(const struct baleen_deploy *deploy, const struct baleen_deplo
 static int prepare_rule(const struct baleen_deploy *deploy, struct baleen_deploy_step *step, u32 i,
 			struct baleen_error *error)
 {
-	const struct baleen_state_rule *rule = &step->plan->rules.rule[i];
+	const struct baleen_stored_rule *rule = &step->plan->rules.rule[i];
 	struct baleen_ruleset_rule *out = &step->ruleset.rule[i];
 
 	memcpy(out->name, rule->name, sizeof(out->name));
@@ -45,7 +45,7 @@ static int prepare_rule(const struct baleen_deploy *deploy, struct baleen_deploy
 int baleen_deploy_prepare(const struct baleen_deploy *deploy, struct baleen_deploy_step *step,
 			  struct baleen_error *error)
 {
-	const struct baleen_state_rules *rules = &step->plan->rules;
+	const struct baleen_stored_rules *rules = &step->plan->rules;
 	int err = 0;
 
 	step->ruleset = (struct baleen_ruleset){ .n_rules = rules->n_rules,
@@ -75,7 +75,7 @@ int baleen_deploy_note_times(struct baleen_deploy *deploy, const struct baleen_d
 		if (!step->ruleset.rule[i].filter)
 			continue;
 		snprintf(name, sizeof(name), "image_time %s", step->ruleset.rule[i].name);
-		err = baleen_state_set_text(&deploy->state, name, time, error);
+		err = baleen_rule_store_set_text(&deploy->state, name, time, error);
 	}
 	return err;
 }
@@ -91,7 +91,7 @@ int baleen_deploy_switch(struct baleen_deploy *deploy, const struct baleen_deplo
 int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
 			 struct baleen_attempts *attempts, struct baleen_error *error)
 {
-	const struct baleen_state_rules *rules = &step->plan->rules;
+	const struct baleen_stored_rules *rules = &step->plan->rules;
 	int err = baleen_xdp_attach(deploy->state.device, &step->ruleset, rules->mode, rules->place,
 				    attempts, error);
 
@@ -108,7 +108,7 @@ int baleen_deploy_follow(struct baleen_deploy *deploy, u64 now_ms, struct baleen
 {
 	struct baleen_deploy_plan plan = { 0 };
 	struct baleen_deploy_step step = { .plan = &plan, .now_ms = now_ms };
-	int err = baleen_state_get_rules(&deploy->state, &plan.rules, error);
+	int err = baleen_rule_store_get_rules(&deploy->state, &plan.rules, error);
 
 	if (err || !plan.rules.n_rules)
 		return err;
@@ -120,7 +120,7 @@ int baleen_deploy_follow(struct baleen_deploy *deploy, u64 now_ms, struct baleen
 	return err;
 }
 
-static bool rule_differs(const struct baleen_rule *live, const struct baleen_state_rule *rule)
+static bool rule_differs(const struct baleen_rule *live, const struct baleen_stored_rule *rule)
 {
 	return strcmp(live->image.name, rule->name) || live->action != rule->action ||
 	       live->image.key_spec != rule->key_spec ||
@@ -128,7 +128,7 @@ static bool rule_differs(const struct baleen_rule *live, const struct baleen_sta
 }
 
 bool baleen_deploy_differs(const struct baleen_deploy *deploy,
-			   const struct baleen_state_rules *rules)
+			   const struct baleen_stored_rules *rules)
 {
 	const struct baleen_config *config = &deploy->xdp.config;
 

@@ -106,6 +106,6 @@ int baleen_deploy_follow(struct baleen_deploy *deploy, u64 now_ms, struct baleen
  * Return: true or false.
  */
 bool baleen_deploy_differs(const struct baleen_deploy *deploy,
-			   const struct baleen_state_rules *rules);
+			   const struct baleen_stored_rules *rules);
 
 #endif /* BALEEN_DEPLOY_STEP_H */

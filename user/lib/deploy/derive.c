@@ -40,8 +40,8 @@
  * @error: of the caller
  */
 struct derivation {
-	const struct baleen_state *state;
-	const struct baleen_state_rule *rule;
+	const struct baleen_rule_store *state;
+	const struct baleen_stored_rule *rule;
 	u64 now_ms;
 	bool is_roomy;
 	struct baleen_protected_set withheld;
@@ -425,7 +425,7 @@ static int derive_of_image(struct derivation *work, struct baleen_filter *filter
 
 static int prepare(struct derivation *work)
 {
-	const struct baleen_state_rule *rule = work->rule;
+	const struct baleen_stored_rule *rule = work->rule;
 	int err = 0;
 
 	if (baleen_protected_applies(rule))
@@ -464,7 +464,7 @@ static int derive(struct derivation *work, struct baleen_filter *filter)
 	return err;
 }
 
-int baleen_derive(const struct baleen_state *state, const struct baleen_state_rule *rule,
+int baleen_derive(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 		  u64 now_ms, struct baleen_filter *filter, struct baleen_derived *derived,
 		  struct baleen_error *error)
 {
@@ -476,8 +476,9 @@ int baleen_derive(const struct baleen_state *state, const struct baleen_state_ru
 	return err;
 }
 
-int baleen_derive_roomy(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			u64 now_ms, struct baleen_filter *filter, struct baleen_error *error)
+int baleen_derive_roomy(const struct baleen_rule_store *state,
+			const struct baleen_stored_rule *rule, u64 now_ms,
+			struct baleen_filter *filter, struct baleen_error *error)
 {
 	struct derivation work = {
 		.state = state, .rule = rule, .now_ms = now_ms, .is_roomy = true, .error = error

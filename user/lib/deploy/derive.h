@@ -35,8 +35,9 @@
  *
  * Return: 1 or 0, or a negative errno.
  */
-int baleen_protected_find(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			  const struct baleen_key *key, struct baleen_protected *withheld);
+int baleen_protected_find(const struct baleen_rule_store *state,
+			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			  struct baleen_protected *withheld);
 
 /**
  * struct baleen_derived - what came of it
@@ -67,7 +68,7 @@ struct baleen_derived {
  *
  * Return: 0; -EINVAL, -EOPNOTSUPP, -ENOSPC, -E2BIG, -ENOMEM; a negative errno.
  */
-int baleen_derive(const struct baleen_state *state, const struct baleen_state_rule *rule,
+int baleen_derive(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 		  u64 now_ms, struct baleen_filter *filter, struct baleen_derived *derived,
 		  struct baleen_error *error);
 
@@ -84,8 +85,9 @@ int baleen_derive(const struct baleen_state *state, const struct baleen_state_ru
  *
  * Return: as baleen_derive().
  */
-int baleen_derive_roomy(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			u64 now_ms, struct baleen_filter *filter, struct baleen_error *error);
+int baleen_derive_roomy(const struct baleen_rule_store *state,
+			const struct baleen_stored_rule *rule, u64 now_ms,
+			struct baleen_filter *filter, struct baleen_error *error);
 
 /**
  * enum baleen_decision - what single entries say of a key
@@ -110,9 +112,9 @@ enum baleen_decision {
  *
  * Return: 0 or a negative errno.
  */
-int baleen_derive_decides(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			  const struct baleen_key *key, u64 now_ms, enum baleen_decision *decision,
-			  struct baleen_error *error);
+int baleen_derive_decides(const struct baleen_rule_store *state,
+			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			  u64 now_ms, enum baleen_decision *decision, struct baleen_error *error);
 
 /**
  * baleen_derive_holds() - shall the rule hold this address?
@@ -128,9 +130,9 @@ int baleen_derive_decides(const struct baleen_state *state, const struct baleen_
  *
  * Return: 0 or a negative errno.
  */
-int baleen_derive_holds(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			const struct baleen_key *key, u64 now_ms, bool *holds,
-			struct baleen_error *error);
+int baleen_derive_holds(const struct baleen_rule_store *state,
+			const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			u64 now_ms, bool *holds, struct baleen_error *error);
 
 /**
  * struct baleen_reason - an entry that speaks for or against a key
@@ -168,9 +170,9 @@ struct baleen_reason {
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_derive_reasons(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			  const struct baleen_key *key, u64 now_ms,
-			  int (*visit)(const struct baleen_reason *reason, void *data), void *data,
-			  struct baleen_error *error);
+int baleen_derive_reasons(const struct baleen_rule_store *state,
+			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			  u64 now_ms, int (*visit)(const struct baleen_reason *reason, void *data),
+			  void *data, struct baleen_error *error);
 
 #endif /* BALEEN_DERIVE_H */

@@ -19,9 +19,9 @@ static int take_first(const struct baleen_rule_entry *single, void *data)
 	return 1;
 }
 
-int baleen_derive_decides(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			  const struct baleen_key *key, u64 now_ms, enum baleen_decision *decision,
-			  struct baleen_error *error)
+int baleen_derive_decides(const struct baleen_rule_store *state,
+			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			  u64 now_ms, enum baleen_decision *decision, struct baleen_error *error)
 {
 	enum baleen_decision found = BALEEN_UNDECIDED;
 	int err = 0;
@@ -49,7 +49,7 @@ static bool is_of(const struct baleen_protected_set *set, enum baleen_protected_
 	return true;
 }
 
-static bool is_special(const struct baleen_state_rule *rule, const struct baleen_key *key,
+static bool is_special(const struct baleen_stored_rule *rule, const struct baleen_key *key,
 		       struct baleen_protected *withheld)
 {
 	const struct baleen_special *special = baleen_special_find(key);
@@ -63,7 +63,7 @@ static bool is_special(const struct baleen_state_rule *rule, const struct baleen
 }
 
 /* @of_feeds: also what is taken out of feeds alone */
-static bool is_withheld(const struct baleen_state_rule *rule,
+static bool is_withheld(const struct baleen_stored_rule *rule,
 			const struct baleen_protected_set *set, const struct baleen_key *key,
 			bool of_feeds, struct baleen_protected *withheld)
 {
@@ -75,9 +75,10 @@ static bool is_withheld(const struct baleen_state_rule *rule,
 }
 
 /* Return: 1 or 0, or a negative errno. */
-static int find_withheld(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			 const struct baleen_key *key, bool of_feeds,
-			 struct baleen_protected *withheld, struct baleen_error *error)
+static int find_withheld(const struct baleen_rule_store *state,
+			 const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			 bool of_feeds, struct baleen_protected *withheld,
+			 struct baleen_error *error)
 {
 	struct baleen_protected_set set;
 	int found;
@@ -92,8 +93,9 @@ static int find_withheld(const struct baleen_state *state, const struct baleen_s
 	return found;
 }
 
-int baleen_protected_find(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			  const struct baleen_key *key, struct baleen_protected *withheld)
+int baleen_protected_find(const struct baleen_rule_store *state,
+			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			  struct baleen_protected *withheld)
 {
 	enum baleen_decision decision;
 	struct baleen_protected found;
@@ -112,8 +114,8 @@ int baleen_protected_find(const struct baleen_state *state, const struct baleen_
 
 /* A key looked for in feeds. */
 struct asking {
-	const struct baleen_state *state;
-	const struct baleen_state_rule *rule;
+	const struct baleen_rule_store *state;
+	const struct baleen_stored_rule *rule;
 	const struct baleen_key *key;
 	struct baleen_error *error;
 };
@@ -149,7 +151,7 @@ static int ask_feed(const struct baleen_feed *feed, void *data)
 /* --- questions ------------------------------------------------------------- */
 
 /* Return: 1 or 0, or a negative errno. */
-static int feeds_hold(const struct baleen_state *state, const struct baleen_state_rule *rule,
+static int feeds_hold(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 		      const struct baleen_key *key, struct baleen_error *error)
 {
 	struct asking asking = { .state = state, .rule = rule, .key = key, .error = error };
@@ -157,9 +159,9 @@ static int feeds_hold(const struct baleen_state *state, const struct baleen_stat
 	return baleen_feeds_each(state, rule->name, ask_feed, &asking, error);
 }
 
-int baleen_derive_holds(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			const struct baleen_key *key, u64 now_ms, bool *holds,
-			struct baleen_error *error)
+int baleen_derive_holds(const struct baleen_rule_store *state,
+			const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			u64 now_ms, bool *holds, struct baleen_error *error)
 {
 	enum baleen_decision decision;
 	struct baleen_protected ignored;

@@ -5,7 +5,7 @@
 #include "deploy/derive_image.h"
 #include "ops/image_file.h"
 
-int baleen_derive_image_holds(const struct baleen_state *state, const struct baleen_feed *feed,
+int baleen_derive_image_holds(const struct baleen_rule_store *state, const struct baleen_feed *feed,
 			      u32 key_spec, const struct baleen_key *key,
 			      struct baleen_error *error)
 {

@@ -17,7 +17,7 @@
  *
  * Return: 1 or 0, -ENOENT when there is no copy of it, a negative errno.
  */
-int baleen_derive_image_holds(const struct baleen_state *state, const struct baleen_feed *feed,
+int baleen_derive_image_holds(const struct baleen_rule_store *state, const struct baleen_feed *feed,
 			      u32 key_spec, const struct baleen_key *key,
 			      struct baleen_error *error);
 

@@ -37,8 +37,8 @@ struct line {
  * @room: allocated
  */
 struct asking {
-	const struct baleen_state *state;
-	const struct baleen_state_rule *rule;
+	const struct baleen_rule_store *state;
+	const struct baleen_stored_rule *rule;
 	const struct baleen_key *key;
 	int (*visit)(const struct baleen_reason *reason, void *data);
 	void *data;
@@ -162,10 +162,10 @@ static int ask_feed(const struct baleen_feed *feed, void *data)
 	return err == -ENOENT ? 0 : err;
 }
 
-int baleen_derive_reasons(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			  const struct baleen_key *key, u64 now_ms,
-			  int (*visit)(const struct baleen_reason *reason, void *data), void *data,
-			  struct baleen_error *error)
+int baleen_derive_reasons(const struct baleen_rule_store *state,
+			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			  u64 now_ms, int (*visit)(const struct baleen_reason *reason, void *data),
+			  void *data, struct baleen_error *error)
 {
 	struct asking asking = { .state = state,
 				 .rule = rule,

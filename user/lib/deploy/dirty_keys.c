@@ -12,7 +12,7 @@
  */
 #define MAX_SOUGHT 6
 
-static const struct baleen_state_rule *rule_of(const struct baleen_dirty_keys *touched)
+static const struct baleen_stored_rule *rule_of(const struct baleen_dirty_keys *touched)
 {
 	return &touched->rules->rule[touched->index];
 }
@@ -93,7 +93,7 @@ static int stop(const struct baleen_feed *feed, void *data)
 static int start_moves(struct baleen_dirty_keys *touched, const struct baleen_list *keys,
 		       struct moves *moves)
 {
-	const struct baleen_state_rule *rule = rule_of(touched);
+	const struct baleen_stored_rule *rule = rule_of(touched);
 	int err = 0;
 
 	*moves = (struct moves){ 0 };
@@ -119,7 +119,7 @@ static bool is_withheld(const struct moves *moves, const struct baleen_key *key)
 static int move(struct baleen_dirty_keys *touched, const struct baleen_key *key,
 		struct moves *moves)
 {
-	const struct baleen_state *state = &touched->deploy->state;
+	const struct baleen_rule_store *state = &touched->deploy->state;
 	enum baleen_decision decision;
 	bool holds = false;
 	int err = baleen_derive_decides(state, rule_of(touched), key, touched->now_ms, &decision,

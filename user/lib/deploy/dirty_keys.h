@@ -28,7 +28,7 @@
  */
 struct baleen_dirty_keys {
 	struct baleen_deploy *deploy;
-	const struct baleen_state_rules *rules;
+	const struct baleen_stored_rules *rules;
 	u32 index;
 	u64 now_ms;
 	struct baleen_error *error;

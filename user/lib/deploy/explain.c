@@ -95,16 +95,17 @@ static int take_ended(const struct baleen_rule_entry *single, void *data)
 }
 
 /* What nobody has taken out yet is in the filter still. */
-static void look_for_ended(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			   const struct baleen_key *key, u64 now_ms,
-			   struct baleen_explained_rule *explained)
+static void look_for_ended(const struct baleen_rule_store *state,
+			   const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			   u64 now_ms, struct baleen_explained_rule *explained)
 {
 	struct ended ended = { .now_ms = now_ms, .explained = explained };
 
 	baleen_rule_entries_find(state, rule->name, key, 0, take_ended, &ended, NULL);
 }
 
-static int look_at_rule(const struct baleen_state *state, const struct baleen_state_rule *rule,
+static int look_at_rule(const struct baleen_rule_store *state,
+			const struct baleen_stored_rule *rule,
 			const struct baleen_question *question,
 			struct baleen_explained_rule *explained, struct baleen_error *error)
 {
@@ -138,13 +139,13 @@ static int look_at_state(struct baleen_explainer *explainer, const struct baleen
 		return 0;
 	for (u32 i = 0; i < xdp->config.n_rules && !err; i++) {
 		const struct baleen_image *image = &xdp->config.rule[i].image;
-		int at = baleen_state_find_rule(&explainer->rules, image->name);
+		int at = baleen_rule_store_find_rule(&explainer->rules, image->name);
 
 		if (at >= 0 && explainer->rules.rule[at].key_spec == image->key_spec)
 			err = look_at_rule(&explainer->state, &explainer->rules.rule[at], question,
 					   &explanation->rule[i], error);
 	}
-	explanation->is_changing = baleen_state_is_marked(&explainer->state);
+	explanation->is_changing = baleen_rule_store_is_marked(&explainer->state);
 	return err;
 }
 
@@ -181,13 +182,13 @@ static int open_filters(struct baleen_explainer *explainer, struct baleen_error 
 
 static int open_state(struct baleen_explainer *explainer, struct baleen_error *error)
 {
-	int err = baleen_state_open(&explainer->state, explainer->xdp->device, 0, error);
+	int err = baleen_rule_store_open(&explainer->state, explainer->xdp->device, 0, error);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	err = baleen_state_get_rules(&explainer->state, &explainer->rules, error);
+	err = baleen_rule_store_get_rules(&explainer->state, &explainer->rules, error);
 	if (err)
-		baleen_state_close(&explainer->state);
+		baleen_rule_store_close(&explainer->state);
 	explainer->has_state = !err;
 	return err;
 }
@@ -243,7 +244,7 @@ void baleen_explainer_close(struct baleen_explainer *explainer)
 {
 	baleen_drops_close(explainer->drops);
 	if (explainer->has_state)
-		baleen_state_close(&explainer->state);
+		baleen_rule_store_close(&explainer->state);
 	free_filters(explainer);
 	baleen_shadow_prog_close(&explainer->twin);
 }

@@ -108,8 +108,8 @@ struct baleen_explainer {
 	struct baleen_shadow_prog twin;
 	struct baleen_filter filter[BALEEN_MAX_RULES];
 	bool has_state;
-	struct baleen_state state;
-	struct baleen_state_rules rules;
+	struct baleen_rule_store state;
+	struct baleen_stored_rules rules;
 	sqlite3 *drops;
 };
 

@@ -14,7 +14,7 @@ static bool is_same(const struct baleen_protected_set *a, const struct baleen_pr
 	return true;
 }
 
-int baleen_protect(struct baleen_state *state, struct baleen_deploy_plan *plan,
+int baleen_protect(struct baleen_rule_store *state, struct baleen_deploy_plan *plan,
 		   struct baleen_error *error)
 {
 	struct baleen_protected_set before = { 0 }, now = { 0 };

@@ -16,7 +16,7 @@
  *
  * Return: 0; as baleen_protected_refresh().
  */
-int baleen_protect(struct baleen_state *state, struct baleen_deploy_plan *plan,
+int baleen_protect(struct baleen_rule_store *state, struct baleen_deploy_plan *plan,
 		   struct baleen_error *error);
 
 #endif /* BALEEN_PROTECT_H */

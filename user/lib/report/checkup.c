@@ -78,21 +78,21 @@ static void describe_again(struct baleen_patient *patient)
 
 static void look_at_state(struct baleen_patient *patient)
 {
-	struct baleen_state_rules rules;
-	struct baleen_state state;
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
 
 	patient->state_code =
-		baleen_state_open(&state, patient->link->name, 0, &patient->state_error);
+		baleen_rule_store_open(&state, patient->link->name, 0, &patient->state_error);
 	if (patient->state_code)
 		return;
 	patient->is_kept = state.is_kept;
-	patient->is_marked = baleen_state_is_marked(&state);
+	patient->is_marked = baleen_rule_store_is_marked(&state);
 	snprintf(patient->state_path, sizeof(patient->state_path), "%s", state.path);
-	if (!baleen_state_get_rules(&state, &rules, NULL))
+	if (!baleen_rule_store_get_rules(&state, &rules, NULL))
 		for (u32 i = 0; i < rules.n_rules; i++)
 			patient->n_singles +=
 				baleen_rule_entries_count(&state, rules.rule[i].name, NULL);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 }
 
 static int open_patient(struct baleen_patient *patient, u32 ifindex, struct baleen_error *error)

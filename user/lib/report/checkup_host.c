@@ -56,8 +56,8 @@ static int look_at_disk(char *path, struct statvfs *disk)
 
 static void check_space(struct baleen_patient *patient)
 {
-	const char *root = baleen_state_root(true);
-	char path[BALEEN_STATE_PATH_BYTES];
+	const char *root = baleen_rule_store_root(true);
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	struct statvfs disk;
 	u64 free_bytes;
 

@@ -46,7 +46,7 @@ struct baleen_patient {
 	struct baleen_xdp xdp;
 	int state_code;
 	struct baleen_error state_error;
-	char state_path[BALEEN_STATE_PATH_BYTES];
+	char state_path[BALEEN_RULE_STORE_PATH_BYTES];
 	bool is_kept;
 	bool is_marked;
 	u64 n_singles;

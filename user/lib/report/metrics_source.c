@@ -254,7 +254,7 @@ static int collect_all(struct collection *to, struct baleen_error *error)
 	if (!err && baleen_kmod_rules_each(add_kmod, to, NULL) == -ENOMEM)
 		err = -ENOMEM;
 	if (!err)
-		baleen_state_each(visit_state, to, NULL);
+		baleen_rule_store_each(visit_state, to, NULL);
 	return err;
 }
 

@@ -21,18 +21,18 @@
 struct walk {
 	struct baleen_metrics_source *source;
 	struct baleen_metrics_counts *counts;
-	const struct baleen_state *state;
+	const struct baleen_rule_store *state;
 	const char *device;
 	const char *rule;
 };
 
 /* Of a named text that is a number. */
-static u64 number_of(const struct baleen_state *state, const char *name)
+static u64 number_of(const struct baleen_rule_store *state, const char *name)
 {
 	u64 number = BALEEN_METRICS_UNKNOWN;
 	char *text = NULL, *end;
 
-	if (baleen_state_get_text(state, name, &text) || !text)
+	if (baleen_rule_store_get_text(state, name, &text) || !text)
 		return BALEEN_METRICS_UNKNOWN;
 	if (*text >= '0' && *text <= '9') {
 		number = strtoull(text, &end, 10);
@@ -135,14 +135,14 @@ static void set_device(const struct walk *walk)
 
 static int add_all(struct walk *walk)
 {
-	struct baleen_state_rules *rules = malloc(sizeof(*rules));
+	struct baleen_stored_rules *rules = malloc(sizeof(*rules));
 	int err = rules ? 0 : -ENOMEM;
 
 	set_device(walk);
 	if (!err)
 		err = baleen_feeds_each(walk->state, NULL, add_feed, walk, NULL);
 	if (!err)
-		err = baleen_state_get_rules(walk->state, rules, NULL);
+		err = baleen_rule_store_get_rules(walk->state, rules, NULL);
 	for (u32 i = 0; !err && i < rules->n_rules; i++)
 		err = add_rule(walk, rules->rule[i].name);
 	free(rules);
@@ -152,15 +152,15 @@ static int add_all(struct walk *walk)
 int baleen_metrics_add_state(struct baleen_metrics_source *source, const char *device,
 			     struct baleen_metrics_counts *counts)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	struct walk walk = {
 		.source = source, .counts = counts, .state = &state, .device = device
 	};
 	int err;
 
-	if (baleen_state_open(&state, device, 0, NULL))
+	if (baleen_rule_store_open(&state, device, 0, NULL))
 		return 0;
 	err = add_all(&walk);
-	baleen_state_close(&state);
+	baleen_rule_store_close(&state);
 	return err == -ENOMEM ? err : 0;
 }

@@ -25,12 +25,12 @@ static int fail(sqlite3 *db, const char *path, struct baleen_error *error)
 int baleen_drops_open(sqlite3 **db, bool for_writing, struct baleen_error *error)
 {
 	int flags = for_writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-	char path[BALEEN_STATE_PATH_BYTES];
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	sqlite3 *opened = NULL;
 	int err;
 
-	snprintf(path, sizeof(path), "%s/drops.db", baleen_state_root(false));
-	err = for_writing ? baleen_state_make_root(false, error) : 0;
+	snprintf(path, sizeof(path), "%s/drops.db", baleen_rule_store_root(false));
+	err = for_writing ? baleen_rule_store_make_root(false, error) : 0;
 	if (err)
 		return err;
 	err = sqlite3_open_v2(path, &opened, flags, NULL);

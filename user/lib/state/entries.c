@@ -82,7 +82,7 @@ static int no_such_rule(const char *rule, struct baleen_error *error)
 	return baleen_fail(error, ENOENT, "there is no rule '%.64s'", rule);
 }
 
-static int insert(struct baleen_state *state, const char *rule,
+static int insert(struct baleen_rule_store *state, const char *rule,
 		  const struct baleen_rule_entry *single, const struct baleen_entry_key *key,
 		  struct baleen_error *error)
 {
@@ -102,7 +102,7 @@ static int insert(struct baleen_state *state, const char *rule,
 				  baleen_sql_number(single->expires_ms)));
 }
 
-static int renew(struct baleen_state *state, const char *rule,
+static int renew(struct baleen_rule_store *state, const char *rule,
 		 const struct baleen_rule_entry *single, const struct baleen_entry_key *key,
 		 struct baleen_error *error)
 {
@@ -120,7 +120,7 @@ static int renew(struct baleen_state *state, const char *rule,
 					       baleen_sql_number(single->expires_ms)));
 }
 
-int baleen_rule_entries_put(struct baleen_state *state, const char *rule,
+int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
 			    const struct baleen_rule_entry *single, bool *is_new,
 			    struct baleen_error *error)
 {
@@ -143,7 +143,7 @@ int baleen_rule_entries_put(struct baleen_state *state, const char *rule,
 	return 0;
 }
 
-int baleen_rule_entries_remove(struct baleen_state *state, const char *rule,
+int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule,
 			       const struct baleen_rule_entry *single, const char *origin, u64 *n,
 			       struct baleen_error *error)
 {
@@ -165,7 +165,7 @@ int baleen_rule_entries_remove(struct baleen_state *state, const char *rule,
 	return err;
 }
 
-int baleen_rule_entries_flush(struct baleen_state *state, const char *rule, const char *origin,
+int baleen_rule_entries_flush(struct baleen_rule_store *state, const char *rule, const char *origin,
 			      u64 *n, struct baleen_error *error)
 {
 	static const char all[] = "DELETE FROM single WHERE rule = " RULE;
@@ -184,7 +184,7 @@ int baleen_rule_entries_flush(struct baleen_state *state, const char *rule, cons
 
 /* --- walks --- */
 
-int baleen_entry_row(const struct baleen_state *state, sqlite3_stmt *row,
+int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row,
 		     struct baleen_rule_entry *single, struct baleen_error *error)
 {
 	if (!baleen_sql_column(row, 0, single->key, sizeof(single->key)) ||
@@ -197,7 +197,7 @@ int baleen_entry_row(const struct baleen_state *state, sqlite3_stmt *row,
 	return 0;
 }
 
-static int walk(const struct baleen_state *state, const char *sql,
+static int walk(const struct baleen_rule_store *state, const char *sql,
 		int (*visit)(const struct baleen_rule_entry *single, void *data), void *data,
 		struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
 {
@@ -223,7 +223,7 @@ static int walk(const struct baleen_state *state, const char *sql,
  */
 #define SELECT(INDEX) "SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE rule = " RULE
 
-int baleen_rule_entries_expired(const struct baleen_state *state, const char *rule, u64 now_ms,
+int baleen_rule_entries_expired(const struct baleen_rule_store *state, const char *rule, u64 now_ms,
 				int (*visit)(const struct baleen_rule_entry *single, void *data),
 				void *data, struct baleen_error *error)
 {
@@ -234,7 +234,7 @@ int baleen_rule_entries_expired(const struct baleen_state *state, const char *ru
 		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms)));
 }
 
-u64 baleen_rule_entries_next_expiry(const struct baleen_state *state)
+u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state)
 {
 	static const char sql[] = "SELECT min((SELECT min(expires_ms) FROM single"
 				  " WHERE rule = r.id AND expires_ms > 0)) FROM rule AS r";
@@ -244,7 +244,8 @@ u64 baleen_rule_entries_next_expiry(const struct baleen_state *state)
 	return next_ms;
 }
 
-int baleen_rule_entries_each(const struct baleen_state *state, const char *rule, const char *origin,
+int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *rule,
+			     const char *origin,
 			     int (*visit)(const struct baleen_rule_entry *single, void *data),
 			     void *data, struct baleen_error *error)
 {
@@ -260,7 +261,7 @@ int baleen_rule_entries_each(const struct baleen_state *state, const char *rule,
 		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_text(origin)));
 }
 
-u64 baleen_rule_entries_count(const struct baleen_state *state, const char *rule,
+u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char *rule,
 			      const char *origin)
 {
 	static const char all[] = "SELECT count(*) FROM single INDEXED BY single_origin"
@@ -277,7 +278,7 @@ u64 baleen_rule_entries_count(const struct baleen_state *state, const char *rule
 	return n;
 }
 
-int baleen_rule_entries_origins(const struct baleen_state *state, const char *rule,
+int baleen_rule_entries_origins(const struct baleen_rule_store *state, const char *rule,
 				int (*visit)(const char *origin, u64 n, void *data), void *data,
 				struct baleen_error *error)
 {
@@ -305,7 +306,7 @@ int baleen_rule_entries_origins(const struct baleen_state *state, const char *ru
 /* --- the set --- */
 
 struct lists {
-	const struct baleen_state *state;
+	const struct baleen_rule_store *state;
 	struct baleen_error *error;
 	struct baleen_list keys;
 	struct baleen_list exceptions;
@@ -334,8 +335,8 @@ static int add_to_lists(const struct baleen_rule_entry *single, void *data)
 	return err;
 }
 
-int baleen_rule_entries_to_lists(const struct baleen_state *state, const char *rule, u32 key_spec,
-				 u64 now_ms, struct baleen_list *keys,
+int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const char *rule,
+				 u32 key_spec, u64 now_ms, struct baleen_list *keys,
 				 struct baleen_list *exceptions, struct baleen_error *error)
 {
 	static const char sql[] = SELECT("") " AND (expires_ms = 0 OR expires_ms > ?2)";

@@ -84,7 +84,7 @@ int baleen_rule_entry_check(const char *origin, const char *reason, struct balee
  *
  * Return: 0 or a negative errno.
  */
-int baleen_rule_entries_put(struct baleen_state *state, const char *rule,
+int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
 			    const struct baleen_rule_entry *single, bool *is_new,
 			    struct baleen_error *error);
 
@@ -99,7 +99,7 @@ int baleen_rule_entries_put(struct baleen_state *state, const char *rule,
  *
  * Return: 0 or a negative errno.
  */
-int baleen_rule_entries_remove(struct baleen_state *state, const char *rule,
+int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule,
 			       const struct baleen_rule_entry *single, const char *origin, u64 *n,
 			       struct baleen_error *error);
 
@@ -113,7 +113,7 @@ int baleen_rule_entries_remove(struct baleen_state *state, const char *rule,
  *
  * Return: 0 or a negative errno.
  */
-int baleen_rule_entries_flush(struct baleen_state *state, const char *rule, const char *origin,
+int baleen_rule_entries_flush(struct baleen_rule_store *state, const char *rule, const char *origin,
 			      u64 *n, struct baleen_error *error);
 
 /**
@@ -127,7 +127,7 @@ int baleen_rule_entries_flush(struct baleen_state *state, const char *rule, cons
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_rule_entries_expired(const struct baleen_state *state, const char *rule, u64 now_ms,
+int baleen_rule_entries_expired(const struct baleen_rule_store *state, const char *rule, u64 now_ms,
 				int (*visit)(const struct baleen_rule_entry *single, void *data),
 				void *data, struct baleen_error *error);
 
@@ -137,7 +137,7 @@ int baleen_rule_entries_expired(const struct baleen_state *state, const char *ru
  *
  * Return: milliseconds since the epoch; 0 when none ends.
  */
-u64 baleen_rule_entries_next_expiry(const struct baleen_state *state);
+u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state);
 
 /**
  * baleen_rule_entries_each() - the entries of a rule, by origin, then key
@@ -150,7 +150,8 @@ u64 baleen_rule_entries_next_expiry(const struct baleen_state *state);
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_rule_entries_each(const struct baleen_state *state, const char *rule, const char *origin,
+int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *rule,
+			     const char *origin,
 			     int (*visit)(const struct baleen_rule_entry *single, void *data),
 			     void *data, struct baleen_error *error);
 
@@ -168,7 +169,7 @@ int baleen_rule_entries_each(const struct baleen_state *state, const char *rule,
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_rule_entries_find(const struct baleen_state *state, const char *rule,
+int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *rule,
 			     const struct baleen_key *key, u64 now_ms,
 			     int (*visit)(const struct baleen_rule_entry *single, void *data),
 			     void *data, struct baleen_error *error);
@@ -181,7 +182,7 @@ int baleen_rule_entries_find(const struct baleen_state *state, const char *rule,
  *
  * Return: how many.
  */
-u64 baleen_rule_entries_count(const struct baleen_state *state, const char *rule,
+u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char *rule,
 			      const char *origin);
 
 /**
@@ -194,7 +195,7 @@ u64 baleen_rule_entries_count(const struct baleen_state *state, const char *rule
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_rule_entries_origins(const struct baleen_state *state, const char *rule,
+int baleen_rule_entries_origins(const struct baleen_rule_store *state, const char *rule,
 				int (*visit)(const char *origin, u64 n, void *data), void *data,
 				struct baleen_error *error);
 
@@ -210,8 +211,8 @@ int baleen_rule_entries_origins(const struct baleen_state *state, const char *ru
  *
  * Return: 0, -ENOMEM or a negative errno; outputs are untouched on failure.
  */
-int baleen_rule_entries_to_lists(const struct baleen_state *state, const char *rule, u32 key_spec,
-				 u64 now_ms, struct baleen_list *keys,
+int baleen_rule_entries_to_lists(const struct baleen_rule_store *state, const char *rule,
+				 u32 key_spec, u64 now_ms, struct baleen_list *keys,
 				 struct baleen_list *exceptions, struct baleen_error *error);
 
 #endif /* BALEEN_RULE_ENTRIES_H */

@@ -23,7 +23,7 @@ struct found {
 
 /* The key that is looked for, and what was found. */
 struct search {
-	const struct baleen_state *state;
+	const struct baleen_rule_store *state;
 	const char *rule;
 	const struct baleen_key *key;
 	u64 now_ms;
@@ -220,7 +220,7 @@ static int collect_fields(struct search *search)
 	return collect_exactly(search, &alone, 0);
 }
 
-int baleen_rule_entries_find(const struct baleen_state *state, const char *rule,
+int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *rule,
 			     const struct baleen_key *key, u64 now_ms,
 			     int (*visit)(const struct baleen_rule_entry *single, void *data),
 			     void *data, struct baleen_error *error)

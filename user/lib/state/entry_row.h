@@ -20,7 +20,7 @@
  *
  * Return: 0 or -EINVAL when it is damaged.
  */
-int baleen_entry_row(const struct baleen_state *state, sqlite3_stmt *row,
+int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row,
 		     struct baleen_rule_entry *single, struct baleen_error *error);
 
 #endif /* BALEEN_RULE_ENTRY_ROW_H */

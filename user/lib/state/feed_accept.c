@@ -30,7 +30,7 @@ static int find(const struct baleen_feed *feed, void *data)
 	return 1;
 }
 
-static int put_failure(struct baleen_state *state, const struct baleen_feed_version *version,
+static int put_failure(struct baleen_rule_store *state, const struct baleen_feed_version *version,
 		       struct baleen_feed *found, struct baleen_error *error)
 {
 	found->checked_ms = version->feed.checked_ms;
@@ -48,7 +48,7 @@ static void end_failures(struct baleen_feed *feed, u64 now_ms)
 }
 
 /* What the state has may be newer than what was compared: its copy stays its own. */
-static int put_same(struct baleen_state *state, const struct baleen_feed_version *version,
+static int put_same(struct baleen_rule_store *state, const struct baleen_feed_version *version,
 		    struct baleen_feed *found, struct baleen_error *error)
 {
 	bool is_compared = found->received_ms == version->feed.received_ms;
@@ -63,8 +63,8 @@ static int put_same(struct baleen_state *state, const struct baleen_feed_version
 	return baleen_feeds_put(state, found, error);
 }
 
-static int put_new(struct baleen_state *state, const struct baleen_feed_version *version, u64 id,
-		   struct baleen_error *error)
+static int put_new(struct baleen_rule_store *state, const struct baleen_feed_version *version,
+		   u64 id, struct baleen_error *error)
 {
 	struct baleen_feed feed = version->feed;
 	int err;
@@ -77,7 +77,7 @@ static int put_new(struct baleen_state *state, const struct baleen_feed_version 
 }
 
 /* Without a row: a directory that has no file yet. */
-static int put_unchanged(struct baleen_state *state, const struct baleen_feed_version *version,
+static int put_unchanged(struct baleen_rule_store *state, const struct baleen_feed_version *version,
 			 struct search *search, struct baleen_error *error)
 {
 	if (!search->is_found) {
@@ -87,14 +87,14 @@ static int put_unchanged(struct baleen_state *state, const struct baleen_feed_ve
 	return put_same(state, version, &search->found, error);
 }
 
-int baleen_feed_version_take(struct baleen_state *state, const struct baleen_feed_version *version,
-			     struct baleen_error *error)
+int baleen_feed_version_take(struct baleen_rule_store *state,
+			     const struct baleen_feed_version *version, struct baleen_error *error)
 {
 	struct search search = { .version = version };
-	struct baleen_state_rules rules;
-	int err = baleen_state_get_rules(state, &rules, error);
+	struct baleen_stored_rules rules;
+	int err = baleen_rule_store_get_rules(state, &rules, error);
 
-	if (err || baleen_state_find_rule(&rules, version->feed.rule) < 0)
+	if (err || baleen_rule_store_find_rule(&rules, version->feed.rule) < 0)
 		return err;
 	err = baleen_feeds_each(state, version->feed.rule, find, &search, error);
 	if (err < 0)

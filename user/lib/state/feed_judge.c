@@ -21,13 +21,13 @@ struct contents {
 	struct baleen_feed_counts counts;
 };
 
-static bool takes_special_out(const struct baleen_state_rule *rule)
+static bool takes_special_out(const struct baleen_stored_rule *rule)
 {
 	return rule->guards_feeds && rule->action == BALEEN_ACTION_DROP &&
 	       !rule->limits.keep_special;
 }
 
-static int measure(const struct baleen_state_rule *rule, struct contents *contents)
+static int measure(const struct baleen_stored_rule *rule, struct contents *contents)
 {
 	struct baleen_special_removed removed;
 
@@ -43,7 +43,7 @@ static int measure(const struct baleen_state_rule *rule, struct contents *conten
 
 /* --- formats ------------------------------------------------------------------ */
 
-static int read_image(const struct baleen_state_rule *rule, int fd, const char *name,
+static int read_image(const struct baleen_stored_rule *rule, int fd, const char *name,
 		      struct contents *contents, struct baleen_error *error)
 {
 	struct baleen_filter filter;
@@ -71,7 +71,7 @@ static int read_image(const struct baleen_state_rule *rule, int fd, const char *
 /* The limits are of a directory as a whole, where a file that lost all it had may
  * not weigh enough.
  */
-static int read_list(const struct baleen_state_rule *rule, int fd, const char *name,
+static int read_list(const struct baleen_stored_rule *rule, int fd, const char *name,
 		     const struct baleen_feed *feed, struct contents *contents,
 		     struct baleen_error *error)
 {
@@ -86,7 +86,7 @@ static int read_list(const struct baleen_state_rule *rule, int fd, const char *n
 	return err ? err : measure(rule, contents);
 }
 
-static int read_contents(const struct baleen_state_rule *rule, int fd, u32 format,
+static int read_contents(const struct baleen_stored_rule *rule, int fd, u32 format,
 			 const struct baleen_feed *feed, struct contents *contents,
 			 struct baleen_error *error)
 {
@@ -133,9 +133,9 @@ static u64 count_only(const struct baleen_list *a, const struct baleen_list *b)
 }
 
 /* A copy that cannot be read any more has nothing to be compared with. */
-static void compare_last(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			 const struct baleen_feed *last, const struct contents *now,
-			 struct baleen_feed_version *version)
+static void compare_last(const struct baleen_rule_store *state,
+			 const struct baleen_stored_rule *rule, const struct baleen_feed *last,
+			 const struct contents *now, struct baleen_feed_version *version)
 {
 	struct contents before = { 0 };
 	int fd = last ? baleen_feed_open(state, last, NULL) : -1;
@@ -152,7 +152,7 @@ static void compare_last(const struct baleen_state *state, const struct baleen_s
 		close(fd);
 }
 
-int baleen_feed_judge(const struct baleen_state *state, const struct baleen_state_rule *rule,
+int baleen_feed_judge(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 		      const struct baleen_feed *last, struct baleen_feed_version *version,
 		      struct baleen_error *error)
 {

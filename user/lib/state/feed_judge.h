@@ -20,7 +20,7 @@
  *
  * Return: 0; -EINVAL for what cannot be read; -ENOMEM; a negative errno.
  */
-int baleen_feed_judge(const struct baleen_state *state, const struct baleen_state_rule *rule,
+int baleen_feed_judge(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 		      const struct baleen_feed *last, struct baleen_feed_version *version,
 		      struct baleen_error *error);
 

@@ -60,7 +60,7 @@ static int open_lines(int fd, const char *name, const struct baleen_feed_source 
 	return err;
 }
 
-int baleen_feed_open_lines(const struct baleen_state *state, const struct baleen_feed *feed,
+int baleen_feed_open_lines(const struct baleen_rule_store *state, const struct baleen_feed *feed,
 			   struct baleen_error *error)
 {
 	int fd = baleen_feed_open(state, feed, error), lines, err;

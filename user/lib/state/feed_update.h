@@ -83,8 +83,8 @@ struct baleen_feed_versions {
  * @data: passed to @on_progress
  */
 struct baleen_feed_ask {
-	const struct baleen_state *state;
-	const struct baleen_state_rule *rule;
+	const struct baleen_rule_store *state;
+	const struct baleen_stored_rule *rule;
 	const struct baleen_feed_source *wanted;
 	bool ignores_limits;
 	void (*on_progress)(void *data, u64 n_received, u64 n_total);
@@ -114,8 +114,8 @@ int baleen_feed_receive(const struct baleen_feed_ask *ask, struct baleen_feed_ve
  *
  * Return: 0 or a negative errno.
  */
-int baleen_feed_version_take(struct baleen_state *state, const struct baleen_feed_version *version,
-			     struct baleen_error *error);
+int baleen_feed_version_take(struct baleen_rule_store *state,
+			     const struct baleen_feed_version *version, struct baleen_error *error);
 
 /**
  * baleen_feed_version_fail() - refuse a version for a reason of the caller's

@@ -89,7 +89,7 @@ static bool read_feed(sqlite3_stmt *row, struct baleen_feed *feed)
 }
 
 /* Sorted first, so @visit may change them. */
-int baleen_feeds_each(const struct baleen_state *state, const char *rule,
+int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
 		      struct baleen_error *error)
 {
@@ -139,7 +139,7 @@ static int no_such_feed(u64 id, struct baleen_error *error)
 	return baleen_fail(error, ENOENT, "there is no feed %llu", (unsigned long long)id);
 }
 
-static int add_feed(struct baleen_state *state, struct baleen_feed *feed,
+static int add_feed(struct baleen_rule_store *state, struct baleen_feed *feed,
 		    struct baleen_error *error)
 {
 	static const char sql[] = "INSERT INTO feed (rule, " COLUMNS ")"
@@ -158,7 +158,7 @@ static int add_feed(struct baleen_state *state, struct baleen_feed *feed,
 	return err;
 }
 
-int baleen_feeds_put(struct baleen_state *state, struct baleen_feed *feed,
+int baleen_feeds_put(struct baleen_rule_store *state, struct baleen_feed *feed,
 		     struct baleen_error *error)
 {
 	static const char sql[] = "UPDATE feed SET (" COLUMNS ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
@@ -176,7 +176,7 @@ int baleen_feeds_put(struct baleen_state *state, struct baleen_feed *feed,
 	return err;
 }
 
-int baleen_feeds_remove(struct baleen_state *state, u64 id, struct baleen_error *error)
+int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_error *error)
 {
 	return baleen_sql_do(state, "DELETE FROM feed WHERE id = ?", NULL, error,
 			     BALEEN_SQL_VALUES(baleen_sql_number(id)));
@@ -185,26 +185,27 @@ int baleen_feeds_remove(struct baleen_state *state, u64 id, struct baleen_error 
 /* --- copies --- */
 
 struct copy_name {
-	char path[BALEEN_STATE_PATH_BYTES + 64];
+	char path[BALEEN_RULE_STORE_PATH_BYTES + 64];
 };
 
-static struct copy_name name_copy(const struct baleen_state *state, u64 id, u64 generation)
+static struct copy_name name_copy(const struct baleen_rule_store *state, u64 id, u64 generation)
 {
 	struct copy_name name;
 
-	snprintf(name.path, sizeof(name.path), "%s/" BALEEN_STATE_FEEDS "/%llu.%llu", state->path,
-		 (unsigned long long)id, (unsigned long long)generation);
+	snprintf(name.path, sizeof(name.path), "%s/" BALEEN_RULE_STORE_FEEDS "/%llu.%llu",
+		 state->path, (unsigned long long)id, (unsigned long long)generation);
 	return name;
 }
 
 /* The name of the file is on disk before the row that speaks of it. */
-static int sync_copy(const struct baleen_state *state, int fd)
+static int sync_copy(const struct baleen_rule_store *state, int fd)
 {
 	int directory, err;
 
 	if (!state->is_kept)
 		return 0;
-	directory = openat(state->lock_fd, BALEEN_STATE_FEEDS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory =
+		openat(state->lock_fd, BALEEN_RULE_STORE_FEEDS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return -errno;
 	if (fsync(fd))
@@ -218,7 +219,8 @@ static int sync_copy(const struct baleen_state *state, int fd)
 /* What an undone transaction left can have the name. A copy of the state can have
  * the file, too, so it is not written over.
  */
-static int write_copy(const struct baleen_state *state, const char *path, int from, u64 *n_bytes)
+static int write_copy(const struct baleen_rule_store *state, const char *path, int from,
+		      u64 *n_bytes)
 {
 	int fd, err;
 
@@ -227,7 +229,7 @@ static int write_copy(const struct baleen_state *state, const char *path, int fr
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	err = baleen_state_copy_bytes(from, fd, n_bytes);
+	err = baleen_rule_store_copy_bytes(from, fd, n_bytes);
 	if (!err)
 		err = sync_copy(state, fd);
 	close(fd);
@@ -236,7 +238,7 @@ static int write_copy(const struct baleen_state *state, const char *path, int fr
 	return err;
 }
 
-int baleen_feed_take(struct baleen_state *state, struct baleen_feed *feed, int fd,
+int baleen_feed_take(struct baleen_rule_store *state, struct baleen_feed *feed, int fd,
 		     struct baleen_error *error)
 {
 	static const char next[] = "SELECT generation + 1 FROM feed WHERE id = ?";
@@ -262,18 +264,18 @@ int baleen_feed_take(struct baleen_state *state, struct baleen_feed *feed, int f
 }
 
 /* The oldest copy after one that is gone; 0 when there is none. */
-static u64 next_generation(const struct baleen_state *state, u64 id, u64 gone)
+static u64 next_generation(const struct baleen_rule_store *state, u64 id, u64 gone)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	u64 next = 0, feed, generation;
 	struct dirent *entry;
 	DIR *directory;
 
-	snprintf(path, sizeof(path), "%s/" BALEEN_STATE_FEEDS, state->path);
+	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_FEEDS, state->path);
 	directory = opendir(path);
 	while (directory && (entry = readdir(directory)))
-		if (baleen_state_is_feed_name(entry->d_name, &feed, &generation) && feed == id &&
-		    generation > gone && (!next || generation < next))
+		if (baleen_rule_store_is_feed_name(entry->d_name, &feed, &generation) &&
+		    feed == id && generation > gone && (!next || generation < next))
 			next = generation;
 	if (directory)
 		closedir(directory);
@@ -284,7 +286,7 @@ static u64 next_generation(const struct baleen_state *state, u64 id, u64 gone)
  * speak of since. The oldest of the newer ones is of a commit, too: what a transaction
  * has written comes behind it.
  */
-int baleen_feed_open(const struct baleen_state *state, const struct baleen_feed *feed,
+int baleen_feed_open(const struct baleen_rule_store *state, const struct baleen_feed *feed,
 		     struct baleen_error *error)
 {
 	static const char sql[] = "SELECT generation FROM feed WHERE id = ?";

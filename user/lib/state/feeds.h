@@ -96,7 +96,7 @@ struct baleen_feed {
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_feeds_each(const struct baleen_state *state, const char *rule,
+int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
 		      struct baleen_error *error);
 
@@ -122,7 +122,7 @@ u64 baleen_feed_due_ms(const struct baleen_feed *feed, u64 now_ms);
  *
  * Return: 0 or a negative errno.
  */
-int baleen_feeds_put(struct baleen_state *state, struct baleen_feed *feed,
+int baleen_feeds_put(struct baleen_rule_store *state, struct baleen_feed *feed,
 		     struct baleen_error *error);
 
 /**
@@ -133,7 +133,7 @@ int baleen_feeds_put(struct baleen_state *state, struct baleen_feed *feed,
  *
  * Return: 0 or a negative errno.
  */
-int baleen_feeds_remove(struct baleen_state *state, u64 id, struct baleen_error *error);
+int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_error *error);
 
 /**
  * baleen_feed_take() - make bytes the last good copy of a feed
@@ -149,7 +149,7 @@ int baleen_feeds_remove(struct baleen_state *state, u64 id, struct baleen_error 
  *
  * Return: 0 or a negative errno (-ENOSPC on a full disk).
  */
-int baleen_feed_take(struct baleen_state *state, struct baleen_feed *feed, int fd,
+int baleen_feed_take(struct baleen_rule_store *state, struct baleen_feed *feed, int fd,
 		     struct baleen_error *error);
 
 /**
@@ -160,7 +160,7 @@ int baleen_feed_take(struct baleen_state *state, struct baleen_feed *feed, int f
  *
  * Return: a descriptor; -ENOENT when there is none; a negative errno.
  */
-int baleen_feed_open(const struct baleen_state *state, const struct baleen_feed *feed,
+int baleen_feed_open(const struct baleen_rule_store *state, const struct baleen_feed *feed,
 		     struct baleen_error *error);
 
 /**
@@ -173,7 +173,7 @@ int baleen_feed_open(const struct baleen_state *state, const struct baleen_feed 
  *
  * Return: a descriptor; a negative errno.
  */
-int baleen_feed_open_lines(const struct baleen_state *state, const struct baleen_feed *feed,
+int baleen_feed_open_lines(const struct baleen_rule_store *state, const struct baleen_feed *feed,
 			   struct baleen_error *error);
 
 /**

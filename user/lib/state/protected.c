@@ -31,7 +31,7 @@ static const char *const list_name[BALEEN_N_WITHHELD] = {
 	[BALEEN_PROTECTED_PEER] = "peers of this host",
 };
 
-bool baleen_protected_applies(const struct baleen_state_rule *rule)
+bool baleen_protected_applies(const struct baleen_stored_rule *rule)
 {
 	return rule->action == BALEEN_ACTION_DROP && rule->guards_feeds &&
 	       baleen_spec_is_address(rule->key_spec);
@@ -42,7 +42,7 @@ bool baleen_protected_applies(const struct baleen_state_rule *rule)
 static bool is_default_never(const char *path)
 {
 	const char *root = getenv("BALEEN_CONF_DIR");
-	char expected[BALEEN_STATE_PATH_BYTES];
+	char expected[BALEEN_RULE_STORE_PATH_BYTES];
 
 	snprintf(expected, sizeof(expected), "%s/" DEFAULT_NEVER, root ? root : CONF_ROOT);
 	return !strcmp(path, expected);
@@ -100,35 +100,37 @@ static int read_never(const char *path, char **text, struct baleen_error *error)
 	return err;
 }
 
-static int refresh_never(struct baleen_state *state, struct baleen_error *error)
+static int refresh_never(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	struct baleen_state_rules *rules = malloc(sizeof(*rules));
+	struct baleen_stored_rules *rules = malloc(sizeof(*rules));
 	struct baleen_list list = { 0 };
 	char *text = NULL;
 	int err;
 
 	if (!rules)
 		return baleen_fail(error, ENOMEM, "no memory for the rules");
-	err = baleen_state_get_rules(state, rules, error);
+	err = baleen_rule_store_get_rules(state, rules, error);
 	if (!err)
 		err = read_never(rules->never_path, &text, error);
 	if (!err)
 		err = baleen_list_from_text(text, rules->never_path, BALEEN_KEY_SRC, &list, error);
 	if (!err)
-		err = baleen_state_set_text(state, text_name[BALEEN_PROTECTED_NEVER], text, error);
+		err = baleen_rule_store_set_text(state, text_name[BALEEN_PROTECTED_NEVER], text,
+						 error);
 	baleen_list_free(&list);
 	free(text);
 	free(rules);
 	return err;
 }
 
-int baleen_protected_never_differs(const struct baleen_state *state, const char *path,
+int baleen_protected_never_differs(const struct baleen_rule_store *state, const char *path,
 				   struct baleen_error *error)
 {
 	char *now = NULL, *last = NULL;
 	int ret = read_never(path, &now, error);
 
-	if (!ret && (ret = baleen_state_get_text(state, text_name[BALEEN_PROTECTED_NEVER], &last)))
+	if (!ret &&
+	    (ret = baleen_rule_store_get_text(state, text_name[BALEEN_PROTECTED_NEVER], &last)))
 		baleen_fail(error, -ret, "%s: %s", state->path, strerror(-ret));
 	if (!ret)
 		ret = !now != !last || (now && strcmp(now, last));
@@ -183,7 +185,7 @@ static void free_texts(struct host_texts *texts)
 }
 
 /* Return: -ENODEV when there is no such device now. */
-static int find_host(const struct baleen_state *state, struct host_texts *texts,
+static int find_host(const struct baleen_rule_store *state, struct host_texts *texts,
 		     struct baleen_error *error)
 {
 	struct baleen_host_address *address = NULL;
@@ -204,22 +206,23 @@ static int find_host(const struct baleen_state *state, struct host_texts *texts,
 	return err;
 }
 
-static int refresh_host(struct baleen_state *state, struct baleen_error *error)
+static int refresh_host(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	struct host_texts texts;
 	int err = find_host(state, &texts, error);
 
 	if (err)
 		return err == -ENODEV ? 0 : err;
-	err = baleen_state_set_text(state, text_name[BALEEN_PROTECTED_HOST], texts.host, error);
+	err = baleen_rule_store_set_text(state, text_name[BALEEN_PROTECTED_HOST], texts.host,
+					 error);
 	if (!err)
-		err = baleen_state_set_text(state, text_name[BALEEN_PROTECTED_PEER], texts.peers,
-					    error);
+		err = baleen_rule_store_set_text(state, text_name[BALEEN_PROTECTED_PEER],
+						 texts.peers, error);
 	free_texts(&texts);
 	return err;
 }
 
-int baleen_protected_refresh(struct baleen_state *state, struct baleen_error *error)
+int baleen_protected_refresh(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	int err = refresh_never(state, error);
 
@@ -238,11 +241,11 @@ static int make_sets(struct baleen_protected_set *set, struct baleen_error *erro
 	return err;
 }
 
-static int get_texts(const struct baleen_state *state, struct baleen_protected_set *set,
+static int get_texts(const struct baleen_rule_store *state, struct baleen_protected_set *set,
 		     struct baleen_error *error)
 {
 	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++) {
-		int err = baleen_state_get_text(state, text_name[role], &set->text[role]);
+		int err = baleen_rule_store_get_text(state, text_name[role], &set->text[role]);
 
 		if (err)
 			return baleen_fail(error, -err, "%s: cannot read its %s: %s", state->path,
@@ -252,7 +255,7 @@ static int get_texts(const struct baleen_state *state, struct baleen_protected_s
 }
 
 /* What was found at the last update stays withheld: it may be in the filter. */
-static int add_now(const struct baleen_state *state, struct baleen_protected_set *set,
+static int add_now(const struct baleen_rule_store *state, struct baleen_protected_set *set,
 		   struct baleen_error *error)
 {
 	char *before = set->text[BALEEN_PROTECTED_HOST], *both;
@@ -273,8 +276,8 @@ static int add_now(const struct baleen_state *state, struct baleen_protected_set
 	return err;
 }
 
-static int load(const struct baleen_state *state, bool is_now, struct baleen_protected_set *set,
-		struct baleen_error *error)
+static int load(const struct baleen_rule_store *state, bool is_now,
+		struct baleen_protected_set *set, struct baleen_error *error)
 {
 	struct baleen_protected_set loaded = { 0 };
 	int err = get_texts(state, &loaded, error);
@@ -290,14 +293,14 @@ static int load(const struct baleen_state *state, bool is_now, struct baleen_pro
 	return err;
 }
 
-int baleen_protected_load(const struct baleen_state *state, struct baleen_protected_set *set,
+int baleen_protected_load(const struct baleen_rule_store *state, struct baleen_protected_set *set,
 			  struct baleen_error *error)
 {
 	return load(state, false, set, error);
 }
 
-int baleen_protected_load_now(const struct baleen_state *state, struct baleen_protected_set *set,
-			      struct baleen_error *error)
+int baleen_protected_load_now(const struct baleen_rule_store *state,
+			      struct baleen_protected_set *set, struct baleen_error *error)
 {
 	return load(state, true, set, error);
 }

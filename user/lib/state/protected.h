@@ -61,7 +61,7 @@ struct baleen_protected_set {
  *
  * Return: true of guarded rules that drop, and are keyed by an address.
  */
-bool baleen_protected_applies(const struct baleen_state_rule *rule);
+bool baleen_protected_applies(const struct baleen_stored_rule *rule);
 
 /**
  * baleen_protected_refresh() - find out anew what is to be withheld
@@ -74,7 +74,7 @@ bool baleen_protected_applies(const struct baleen_state_rule *rule);
  *
  * Return: 0; -EINVAL; a negative errno.
  */
-int baleen_protected_refresh(struct baleen_state *state, struct baleen_error *error);
+int baleen_protected_refresh(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
  * baleen_protected_never_differs() - is the never-drop list another than the last?
@@ -84,7 +84,7 @@ int baleen_protected_refresh(struct baleen_state *state, struct baleen_error *er
  *
  * Return: 1 or 0; a negative errno when it cannot be read.
  */
-int baleen_protected_never_differs(const struct baleen_state *state, const char *path,
+int baleen_protected_never_differs(const struct baleen_rule_store *state, const char *path,
 				   struct baleen_error *error);
 
 /**
@@ -95,7 +95,7 @@ int baleen_protected_never_differs(const struct baleen_state *state, const char 
  *
  * Return: 0 or a negative errno.
  */
-int baleen_protected_load(const struct baleen_state *state, struct baleen_protected_set *set,
+int baleen_protected_load(const struct baleen_rule_store *state, struct baleen_protected_set *set,
 			  struct baleen_error *error);
 
 /**
@@ -108,8 +108,8 @@ int baleen_protected_load(const struct baleen_state *state, struct baleen_protec
  *
  * Return: 0 or a negative errno.
  */
-int baleen_protected_load_now(const struct baleen_state *state, struct baleen_protected_set *set,
-			      struct baleen_error *error);
+int baleen_protected_load_now(const struct baleen_rule_store *state,
+			      struct baleen_protected_set *set, struct baleen_error *error);
 
 /**
  * baleen_protected_free() - free what was loaded

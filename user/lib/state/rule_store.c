@@ -16,17 +16,17 @@
 #include "state/sql.h"
 #include "util/lock.h"
 
-static bool has(const struct baleen_state *state, const char *name)
+static bool has(const struct baleen_rule_store *state, const char *name)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
 	snprintf(path, sizeof(path), "%s/%s", state->path, name);
 	return !access(path, F_OK);
 }
 
-static void unlink_in(const struct baleen_state *state, const char *name)
+static void unlink_in(const struct baleen_rule_store *state, const char *name)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
 	snprintf(path, sizeof(path), "%s/%s", state->path, name);
 	unlink(path);
@@ -44,7 +44,8 @@ static int lock_failed(const char *path, u64 timeout_ms, int err, struct baleen_
 }
 
 /* Another state may have got the name while this one was waited for. */
-static int lock(struct baleen_state *state, u64 timeout_ms, bool makes, struct baleen_error *error)
+static int lock(struct baleen_rule_store *state, u64 timeout_ms, bool makes,
+		struct baleen_error *error)
 {
 	for (;;) {
 		int fd, err;
@@ -67,7 +68,7 @@ static int lock(struct baleen_state *state, u64 timeout_ms, bool makes, struct b
 	}
 }
 
-static void unlock(struct baleen_state *state)
+static void unlock(struct baleen_rule_store *state)
 {
 	if (state->lock_fd >= 0)
 		close(state->lock_fd);
@@ -76,58 +77,58 @@ static void unlock(struct baleen_state *state)
 
 /* --- the end --- */
 
-static void remove_gone(const struct baleen_state *state)
+static void remove_gone(const struct baleen_rule_store *state)
 {
-	char gone[BALEEN_STATE_NAME_BYTES];
+	char gone[BALEEN_RULE_STORE_NAME_BYTES];
 
-	snprintf(gone, sizeof(gone), "%s" BALEEN_STATE_GONE, state->path);
-	baleen_state_remove_tree(gone);
+	snprintf(gone, sizeof(gone), "%s" BALEEN_RULE_STORE_GONE, state->path);
+	baleen_rule_store_remove_tree(gone);
 }
 
 /* The name goes first, so that it is there as a whole or not at all. */
-static void remove_directory(const struct baleen_state *state)
+static void remove_directory(const struct baleen_rule_store *state)
 {
-	char gone[BALEEN_STATE_NAME_BYTES];
+	char gone[BALEEN_RULE_STORE_NAME_BYTES];
 
-	snprintf(gone, sizeof(gone), "%s" BALEEN_STATE_GONE, state->path);
+	snprintf(gone, sizeof(gone), "%s" BALEEN_RULE_STORE_GONE, state->path);
 	remove_gone(state);
 	if (rename(state->path, gone))
 		return;
 	remove_gone(state);
 	if (state->is_kept)
-		baleen_state_sync_parent(state->path);
+		baleen_rule_store_sync_parent(state->path);
 }
 
 /* --- open and close --- */
 
 /* Return: 0; -EXDEV when another network namespace's device of this name has it. */
-static int check_owner(const struct baleen_state *state, struct baleen_error *error)
+static int check_owner(const struct baleen_rule_store *state, struct baleen_error *error)
 {
-	struct baleen_state_owner was = { .ifindex = 0 }, is;
-	int err = baleen_state_read_owner(state, &was, error);
+	struct baleen_rule_store_owner was = { .ifindex = 0 }, is;
+	int err = baleen_rule_store_read_owner(state, &was, error);
 
 	if (!err)
-		err = baleen_state_owner(state->device, &is, error);
-	if (err || !state->is_kept || !baleen_state_is_foreign(&was, &is))
+		err = baleen_rule_store_owner(state->device, &is, error);
+	if (err || !state->is_kept || !baleen_rule_store_is_foreign(&was, &is))
 		return err;
 	return baleen_fail(error, EXDEV, "%s: is of the %s of another network namespace",
 			   state->path, state->device);
 }
 
-static int check_version(const struct baleen_state *state, struct baleen_error *error)
+static int check_version(const struct baleen_rule_store *state, struct baleen_error *error)
 {
 	u64 version;
 	int ret = baleen_sql_do(state, "PRAGMA user_version", &version, error, NULL, 0);
 
 	if (ret < 0)
 		return ret;
-	if (version > BALEEN_STATE_SCHEMA)
+	if (version > BALEEN_RULE_STORE_SCHEMA)
 		return baleen_fail(error, EPROTO,
-				   "%s/" BALEEN_STATE_DB ": made by a newer release of Baleen",
+				   "%s/" BALEEN_RULE_STORE_DB ": made by a newer release of Baleen",
 				   state->path);
 	if (version)
 		return 0;
-	if (!has(state, BALEEN_STATE_UNFINISHED))
+	if (!has(state, BALEEN_RULE_STORE_UNFINISHED))
 		return baleen_sql_damaged(state, "it is empty", error);
 	return baleen_fail(error, ENOENT, "%s: was never finished", state->path);
 }
@@ -135,17 +136,17 @@ static int check_version(const struct baleen_state *state, struct baleen_error *
 /* A database without its directory's other half, or the other way round, is no
  * state that was never there.
  */
-static int check_there(const struct baleen_state *state, struct baleen_error *error)
+static int check_there(const struct baleen_rule_store *state, struct baleen_error *error)
 {
-	if (has(state, BALEEN_STATE_DB))
+	if (has(state, BALEEN_RULE_STORE_DB))
 		return 0;
-	if (has(state, BALEEN_STATE_FEEDS) && !has(state, BALEEN_STATE_UNFINISHED))
-		return baleen_fail(error, EINVAL, "%s/" BALEEN_STATE_DB ": is missing",
+	if (has(state, BALEEN_RULE_STORE_FEEDS) && !has(state, BALEEN_RULE_STORE_UNFINISHED))
+		return baleen_fail(error, EINVAL, "%s/" BALEEN_RULE_STORE_DB ": is missing",
 				   state->path);
 	return baleen_fail(error, ENOENT, "%s: no state", state->path);
 }
 
-static int open_database(struct baleen_state *state, struct baleen_error *error)
+static int open_database(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	int err = check_there(state, error);
 
@@ -164,11 +165,11 @@ static int open_database(struct baleen_state *state, struct baleen_error *error)
 /* Whoever was killed, or lost its power, before the first commit may have left
  * anything.
  */
-static int open_finished(struct baleen_state *state, struct baleen_error *error)
+static int open_finished(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	int err = open_database(state, error);
 
-	if ((err == -EINVAL || err == -EROFS) && has(state, BALEEN_STATE_UNFINISHED))
+	if ((err == -EINVAL || err == -EROFS) && has(state, BALEEN_RULE_STORE_UNFINISHED))
 		return baleen_fail(error, ENOENT, "%s: was never finished", state->path);
 	return err;
 }
@@ -176,7 +177,7 @@ static int open_finished(struct baleen_state *state, struct baleen_error *error)
 /* A reader holds no lock: when another directory came into place meanwhile, it
  * could have the database of the one and the log of the other.
  */
-static int open_to_read(struct baleen_state *state, struct baleen_error *error)
+static int open_to_read(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	for (;;) {
 		int fd = open(state->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -194,7 +195,8 @@ static int open_to_read(struct baleen_state *state, struct baleen_error *error)
 	}
 }
 
-static int open_to_write(struct baleen_state *state, u64 timeout_ms, struct baleen_error *error)
+static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
+			 struct baleen_error *error)
 {
 	int err = lock(state, timeout_ms, false, error);
 
@@ -204,22 +206,22 @@ static int open_to_write(struct baleen_state *state, u64 timeout_ms, struct bale
 		unlock(state);
 		return err;
 	}
-	unlink_in(state, BALEEN_STATE_UNFINISHED);
-	unlink_in(state, BALEEN_STATE_COPY_MARK);
-	baleen_state_sweep(state);
+	unlink_in(state, BALEEN_RULE_STORE_UNFINISHED);
+	unlink_in(state, BALEEN_RULE_STORE_COPY_MARK);
+	baleen_rule_store_sweep(state);
 	return 0;
 }
 
-static int name_state(struct baleen_state *state, const char *device, bool is_kept,
+static int name_state(struct baleen_rule_store *state, const char *device, bool is_kept,
 		      struct baleen_error *error)
 {
-	*state = (struct baleen_state){ .is_kept = is_kept, .lock_fd = -1 };
+	*state = (struct baleen_rule_store){ .is_kept = is_kept, .lock_fd = -1 };
 	snprintf(state->device, sizeof(state->device), "%s", device);
-	return baleen_state_name(device, is_kept, state->path, error);
+	return baleen_rule_store_name(device, is_kept, state->path, error);
 }
 
-static int open_one(struct baleen_state *state, const char *device, bool is_kept, u64 timeout_ms,
-		    struct baleen_error *error)
+static int open_one(struct baleen_rule_store *state, const char *device, bool is_kept,
+		    u64 timeout_ms, struct baleen_error *error)
 {
 	int err = name_state(state, device, is_kept, error);
 
@@ -228,7 +230,7 @@ static int open_one(struct baleen_state *state, const char *device, bool is_kept
 	return timeout_ms ? open_to_write(state, timeout_ms, error) : open_to_read(state, error);
 }
 
-static int open_either(struct baleen_state *state, const char *device, u64 timeout_ms,
+static int open_either(struct baleen_rule_store *state, const char *device, u64 timeout_ms,
 		       struct baleen_error *error)
 {
 	int err = open_one(state, device, true, timeout_ms, error);
@@ -243,24 +245,24 @@ static int open_either(struct baleen_state *state, const char *device, u64 timeo
 
 static bool has_kept(const char *device)
 {
-	struct baleen_state kept;
+	struct baleen_rule_store kept;
 
-	return !name_state(&kept, device, true, NULL) && has(&kept, BALEEN_STATE_DB);
+	return !name_state(&kept, device, true, NULL) && has(&kept, BALEEN_RULE_STORE_DB);
 }
 
 /* Who looks or waits for a volatile state can be overtaken by an apply, which makes
  * it a kept one: what was written to the volatile one then would be lost.
  */
-int baleen_state_open(struct baleen_state *state, const char *device, u64 timeout_ms,
-		      struct baleen_error *error)
+int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, u64 timeout_ms,
+			   struct baleen_error *error)
 {
-	struct baleen_state opened;
+	struct baleen_rule_store opened;
 	int err = open_either(&opened, device, timeout_ms, error);
 	bool is_second = err == -ENOENT || (!err && !opened.is_kept && !opened.is_beside);
 
 	if (is_second && has_kept(device)) {
 		if (!err)
-			baleen_state_close(&opened);
+			baleen_rule_store_close(&opened);
 		err = open_either(&opened, device, timeout_ms, error);
 	}
 	if (err == -ENOENT || err == -ENODEV)
@@ -270,7 +272,8 @@ int baleen_state_open(struct baleen_state *state, const char *device, u64 timeou
 	return err;
 }
 
-static int make_file(const struct baleen_state *state, const char *name, struct baleen_error *error)
+static int make_file(const struct baleen_rule_store *state, const char *name,
+		     struct baleen_error *error)
 {
 	int fd = openat(state->lock_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
@@ -280,27 +283,27 @@ static int make_file(const struct baleen_state *state, const char *name, struct 
 	return 0;
 }
 
-static int make_files(struct baleen_state *state, struct baleen_error *error)
+static int make_files(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	int err = make_file(state, BALEEN_STATE_UNFINISHED, error);
+	int err = make_file(state, BALEEN_RULE_STORE_UNFINISHED, error);
 
 	/* What is left of one that was never finished, if that is where we are. */
-	unlink_in(state, BALEEN_STATE_DB "-wal");
-	unlink_in(state, BALEEN_STATE_DB "-shm");
+	unlink_in(state, BALEEN_RULE_STORE_DB "-wal");
+	unlink_in(state, BALEEN_RULE_STORE_DB "-shm");
 	if (err)
 		return err;
-	if (mkdirat(state->lock_fd, BALEEN_STATE_FEEDS, 0700) && errno != EEXIST)
-		return baleen_fail(error, errno, "%s/" BALEEN_STATE_FEEDS ": %m", state->path);
-	err = make_file(state, BALEEN_STATE_DB, error);
-	if (!err && state->is_kept && baleen_state_sync_parent(state->path))
+	if (mkdirat(state->lock_fd, BALEEN_RULE_STORE_FEEDS, 0700) && errno != EEXIST)
+		return baleen_fail(error, errno, "%s/" BALEEN_RULE_STORE_FEEDS ": %m", state->path);
+	err = make_file(state, BALEEN_RULE_STORE_DB, error);
+	if (!err && state->is_kept && baleen_rule_store_sync_parent(state->path))
 		err = baleen_fail(error, errno, "%s: %m", state->path);
 	return err;
 }
 
-static int make_tables(struct baleen_state *state, struct baleen_error *error)
+static int make_tables(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	static const char sql[] = "PRAGMA journal_mode = WAL;"
-				  "BEGIN;" BALEEN_STATE_TABLES "COMMIT;";
+				  "BEGIN;" BALEEN_RULE_STORE_TABLES "COMMIT;";
 
 	if (sqlite3_exec(state->db, sql, NULL, NULL, NULL))
 		return baleen_sql_fail(state, error);
@@ -308,12 +311,12 @@ static int make_tables(struct baleen_state *state, struct baleen_error *error)
 }
 
 /* In a locked directory that holds nothing, or what was never finished. */
-static int make_state(struct baleen_state *state, struct baleen_error *error)
+static int make_state(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	int err;
 
-	unlink_in(state, BALEEN_STATE_UNFINISHED);
-	unlink_in(state, BALEEN_STATE_DB);
+	unlink_in(state, BALEEN_RULE_STORE_UNFINISHED);
+	unlink_in(state, BALEEN_RULE_STORE_DB);
 	state->is_new = true;
 	err = make_files(state, error);
 	if (!err)
@@ -322,22 +325,22 @@ static int make_state(struct baleen_state *state, struct baleen_error *error)
 }
 
 /* @err: of opening it as if it were there */
-static int make_unless_there(struct baleen_state *state, int err, struct baleen_error *error)
+static int make_unless_there(struct baleen_rule_store *state, int err, struct baleen_error *error)
 {
 	if (!err)
 		return baleen_fail(error, EEXIST, "%s: there is a state already", state->path);
 	return err == -ENOENT ? make_state(state, error) : err;
 }
 
-int baleen_state_create(struct baleen_state *state, const char *device, bool is_kept,
-			u64 timeout_ms, struct baleen_error *error)
+int baleen_rule_store_create(struct baleen_rule_store *state, const char *device, bool is_kept,
+			     u64 timeout_ms, struct baleen_error *error)
 {
 	struct baleen_error why = { "" };
-	struct baleen_state made;
+	struct baleen_rule_store made;
 	int err = name_state(&made, device, is_kept, error);
 
 	if (!err)
-		err = baleen_state_make_root(is_kept, error);
+		err = baleen_rule_store_make_root(is_kept, error);
 	if (!err)
 		err = lock(&made, timeout_ms, true, error);
 	if (err)
@@ -348,40 +351,40 @@ int baleen_state_create(struct baleen_state *state, const char *device, bool is_
 		baleen_sql_close(&made);
 	err = make_unless_there(&made, err, &why);
 	if (err) {
-		baleen_state_close(&made);
+		baleen_rule_store_close(&made);
 		return baleen_fail(error, -err, "%s", why.text);
 	}
 	*state = made;
 	return 0;
 }
 
-void baleen_state_close(struct baleen_state *state)
+void baleen_rule_store_close(struct baleen_rule_store *state)
 {
 	baleen_sql_close(state);
 	if (state->is_new)
 		remove_directory(state);
 	unlock(state);
-	baleen_state_announce();
+	baleen_rule_store_announce();
 }
 
-void baleen_state_remove(struct baleen_state *state)
+void baleen_rule_store_remove(struct baleen_rule_store *state)
 {
-	baleen_state_unmark(state);
+	baleen_rule_store_unmark(state);
 	baleen_sql_close(state);
 	remove_directory(state);
 	unlock(state);
-	baleen_state_announce();
+	baleen_rule_store_announce();
 }
 
 /* --- all states --- */
 
 static bool is_there(const char *device, bool is_kept)
 {
-	struct baleen_state state;
+	struct baleen_rule_store state;
 	int err = open_one(&state, device, is_kept, 0, NULL);
 
 	if (!err)
-		baleen_state_close(&state);
+		baleen_rule_store_close(&state);
 	/* What is damaged is there, too. */
 	return err != -ENOENT && err != -EXDEV && err != -ENOTDIR && err != -ENODEV;
 }
@@ -389,13 +392,13 @@ static bool is_there(const char *device, bool is_kept)
 /* The device of a volatile state; false for those of other namespaces. */
 static bool volatile_device(const char *name, char *device)
 {
-	char path[BALEEN_STATE_PATH_BYTES];
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	unsigned long long cookie;
 	const char *base;
 	int ifindex;
 
 	if (sscanf(name, "ns%llu-if%d", &cookie, &ifindex) != 2 || ifindex <= 0 ||
-	    !if_indextoname(ifindex, device) || baleen_state_name(device, false, path, NULL))
+	    !if_indextoname(ifindex, device) || baleen_rule_store_name(device, false, path, NULL))
 		return false;
 	base = strrchr(path, '/') + 1;
 	return !strcmp(base, name);
@@ -420,7 +423,7 @@ static int visit_entry(const char *name, bool is_kept,
 static int visit_root(bool is_kept, int (*visit)(const char *device, bool is_kept, void *data),
 		      void *data, struct baleen_error *error)
 {
-	const char *root = baleen_state_root(is_kept);
+	const char *root = baleen_rule_store_root(is_kept);
 	DIR *directory = opendir(root);
 	struct dirent *entry;
 	int ret = 0;
@@ -433,8 +436,8 @@ static int visit_root(bool is_kept, int (*visit)(const char *device, bool is_kep
 	return ret;
 }
 
-int baleen_state_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
-		      struct baleen_error *error)
+int baleen_rule_store_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
+			   struct baleen_error *error)
 {
 	int ret = visit_root(true, visit, data, error);
 

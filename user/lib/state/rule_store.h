@@ -18,8 +18,8 @@
  * killed leaves what was before or what was to come, and a power cut, which
  * ends the map, too, costs no second write to the disk.
  */
-#ifndef BALEEN_STATE_H
-#define BALEEN_STATE_H
+#ifndef BALEEN_RULE_STORE_H
+#define BALEEN_RULE_STORE_H
 
 #include <sqlite3.h>
 
@@ -27,27 +27,27 @@
 #include "state/feed_guard.h"
 #include "xdp/ruleset.h"
 
-#define BALEEN_STATE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
-#define BALEEN_RUN_ROOT "/run/baleen"	    /* BALEEN_RUN_DIR */
-#define BALEEN_STATE_PATH_BYTES 512
+#define BALEEN_RULE_STORE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
+#define BALEEN_RUN_ROOT "/run/baleen"		 /* BALEEN_RUN_DIR */
+#define BALEEN_RULE_STORE_PATH_BYTES 512
 
 /* The database, and statements of it at a time that are kept prepared. */
-#define BALEEN_STATE_DB "state.db"
-#define BALEEN_STATE_FEEDS "feeds"
+#define BALEEN_RULE_STORE_DB "state.db"
+#define BALEEN_RULE_STORE_FEEDS "feeds"
 #define BALEEN_MAX_STATEMENTS 48
 
 /**
- * struct baleen_state_statement - a prepared statement that waits for its next use
+ * struct baleen_rule_store_statement - a prepared statement that waits for its next use
  * @sql: its text, a constant: known by its address
  * @statement: the statement; NULL while it is used
  */
-struct baleen_state_statement {
+struct baleen_rule_store_statement {
 	const char *sql;
 	sqlite3_stmt *statement;
 };
 
 /**
- * struct baleen_state - the state of one device, opened
+ * struct baleen_rule_store - the state of one device, opened
  * @path: of its directory
  * @device: name of the device
  * @is_kept: it is put on again at boot
@@ -58,19 +58,19 @@ struct baleen_state_statement {
  * @db: the database
  * @statements: prepared, in no order; to be changed also where the state is not
  */
-struct baleen_state {
-	char path[BALEEN_STATE_PATH_BYTES];
+struct baleen_rule_store {
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	char device[BALEEN_DEVICE_BYTES];
 	bool is_kept;
 	bool is_new;
 	bool is_beside;
 	int lock_fd;
 	sqlite3 *db;
-	struct baleen_state_statement *statements;
+	struct baleen_rule_store_statement *statements;
 };
 
 /**
- * struct baleen_state_rule - a rule as the state has it
+ * struct baleen_stored_rule - a rule as the state has it
  * @name: as in struct baleen_ruleset_rule
  * @action: enum baleen_action
  * @qualifiers: what else a frame has to have
@@ -83,7 +83,7 @@ struct baleen_state {
  * @guards_feeds: special-purpose ranges and the never-drop list are taken out of
  *                its feeds; false for what was attached by hand
  */
-struct baleen_state_rule {
+struct baleen_stored_rule {
 	char name[BALEEN_NAME_BYTES];
 	u32 action;
 	struct baleen_qualifiers qualifiers;
@@ -97,7 +97,7 @@ struct baleen_state_rule {
 };
 
 /**
- * struct baleen_state_rules - the rules of a device and its policy, as the state
+ * struct baleen_stored_rules - the rules of a device and its policy, as the state
  *                             has them
  * @n_rules: 0 to BALEEN_MAX_RULES
  * @rule: in order of evaluation
@@ -108,20 +108,20 @@ struct baleen_state_rule {
  * @place: enum baleen_attach_type
  * @never_path: the never-drop list; empty for none
  */
-struct baleen_state_rules {
+struct baleen_stored_rules {
 	u32 n_rules;
-	struct baleen_state_rule rule[BALEEN_MAX_RULES];
+	struct baleen_stored_rule rule[BALEEN_MAX_RULES];
 	bool default_drop;
 	bool dry_run;
 	u64 sample_interval_ns;
 	u32 mode;
 	u32 place;
-	char never_path[BALEEN_STATE_PATH_BYTES];
+	char never_path[BALEEN_RULE_STORE_PATH_BYTES];
 };
 
 /**
- * baleen_state_open() - open the state of a device
- * @state: filled in; close with baleen_state_close()
+ * baleen_rule_store_open() - open the state of a device
+ * @state: filled in; close with baleen_rule_store_close()
  * @device: name of the device, which need not be there if its state is kept
  * @timeout_ms: how long to wait to be the only writer; 0 opens it for reading
  *              only, which never waits for writers
@@ -133,12 +133,12 @@ struct baleen_state_rules {
  * Return: 0; -ENOENT when there is none; -ETIMEDOUT; -EPROTO when a newer
  * release made it; -EINVAL when it is damaged; a negative errno.
  */
-int baleen_state_open(struct baleen_state *state, const char *device, u64 timeout_ms,
-		      struct baleen_error *error);
+int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, u64 timeout_ms,
+			   struct baleen_error *error);
 
 /**
- * baleen_state_create() - make an empty state and become its writer
- * @state: filled in; close with baleen_state_close()
+ * baleen_rule_store_create() - make an empty state and become its writer
+ * @state: filled in; close with baleen_rule_store_close()
  * @device: name of the device; a volatile state needs it to be there
  * @is_kept: which of the two
  * @timeout_ms: how long to wait to be the only writer
@@ -148,32 +148,32 @@ int baleen_state_open(struct baleen_state *state, const char *device, u64 timeou
  *
  * Return: 0; -EEXIST when there is one of this kind already; -EXDEV when there is
  * one of a device of this name that is attached in another network namespace;
- * -ENODEV; else as baleen_state_open().
+ * -ENODEV; else as baleen_rule_store_open().
  */
-int baleen_state_create(struct baleen_state *state, const char *device, bool is_kept,
-			u64 timeout_ms, struct baleen_error *error);
+int baleen_rule_store_create(struct baleen_rule_store *state, const char *device, bool is_kept,
+			     u64 timeout_ms, struct baleen_error *error);
 
 /**
- * baleen_state_close() - let go; what was not committed is undone
+ * baleen_rule_store_close() - let go; what was not committed is undone
  * @state: opened
  */
-void baleen_state_close(struct baleen_state *state);
+void baleen_rule_store_close(struct baleen_rule_store *state);
 
 /**
- * baleen_state_remove() - forget it, with all feeds and entries
+ * baleen_rule_store_remove() - forget it, with all feeds and entries
  * @state: opened for writing; closed afterwards
  */
-void baleen_state_remove(struct baleen_state *state);
+void baleen_rule_store_remove(struct baleen_rule_store *state);
 
 /**
- * baleen_state_forget() - forget the volatile state of a device that is gone
+ * baleen_rule_store_forget() - forget the volatile state of a device that is gone
  * @netns_cookie: of its network namespace, which may be gone, too
  * @ifindex: its number
  */
-void baleen_state_forget(u64 netns_cookie, int ifindex);
+void baleen_rule_store_forget(u64 netns_cookie, int ifindex);
 
 /**
- * baleen_state_each() - the devices that have a state
+ * baleen_rule_store_each() - the devices that have a state
  * @visit: called with the name of each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
@@ -183,55 +183,55 @@ void baleen_state_forget(u64 netns_cookie, int ifindex);
  *
  * Return: 0, what @visit returned, or a negative errno.
  */
-int baleen_state_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
-		      struct baleen_error *error);
+int baleen_rule_store_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
+			   struct baleen_error *error);
 
 /**
- * baleen_state_begin() - begin a transaction
+ * baleen_rule_store_begin() - begin a transaction
  * @state: opened; one that is only read stays as it is until the commit
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno (-ENOSPC on a full disk).
  */
-int baleen_state_begin(struct baleen_state *state, struct baleen_error *error);
+int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
- * baleen_state_commit() - end a transaction: it is on disk afterwards
+ * baleen_rule_store_commit() - end a transaction: it is on disk afterwards
  * @state: with a transaction
  * @error: filled in on failure; the transaction is undone then
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_commit(struct baleen_state *state, struct baleen_error *error);
+int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
- * baleen_state_rollback() - undo a transaction, if there is one
+ * baleen_rule_store_rollback() - undo a transaction, if there is one
  * @state: opened for writing
  */
-void baleen_state_rollback(struct baleen_state *state);
+void baleen_rule_store_rollback(struct baleen_rule_store *state);
 
 /**
- * baleen_state_get_rules() - rules and policy
+ * baleen_rule_store_get_rules() - rules and policy
  * @state: opened
  * @rules: filled in
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_get_rules(const struct baleen_state *state, struct baleen_state_rules *rules,
-			   struct baleen_error *error);
+int baleen_rule_store_get_rules(const struct baleen_rule_store *state,
+				struct baleen_stored_rules *rules, struct baleen_error *error);
 
 /**
- * baleen_state_find_rule() - a rule by its name
+ * baleen_rule_store_find_rule() - a rule by its name
  * @rules: among which
  * @name: of it
  *
  * Return: its place, or -ENOENT.
  */
-int baleen_state_find_rule(const struct baleen_state_rules *rules, const char *name);
+int baleen_rule_store_find_rule(const struct baleen_stored_rules *rules, const char *name);
 
 /**
- * baleen_state_set_rules() - other rules and another policy
+ * baleen_rule_store_set_rules() - other rules and another policy
  * @state: with a transaction
  * @rules: afterwards; feeds and single entries of rules that are not among them
  *         are forgotten, and the single entries of a rule whose key has other
@@ -240,11 +240,12 @@ int baleen_state_find_rule(const struct baleen_state_rules *rules, const char *n
  *
  * Return: 0; -EINVAL for a rule that cannot be; a negative errno.
  */
-int baleen_state_set_rules(struct baleen_state *state, const struct baleen_state_rules *rules,
-			   struct baleen_error *error);
+int baleen_rule_store_set_rules(struct baleen_rule_store *state,
+				const struct baleen_stored_rules *rules,
+				struct baleen_error *error);
 
 /**
- * baleen_state_rename_rule() - another name, with all that belongs to it
+ * baleen_rule_store_rename_rule() - another name, with all that belongs to it
  * @state: with a transaction
  * @from: its name
  * @to: its name afterwards
@@ -253,11 +254,11 @@ int baleen_state_set_rules(struct baleen_state *state, const struct baleen_state
  * Return: 0; -ENOENT for no such rule; -EEXIST when @to is taken; -EINVAL when no
  * rule can be called so; a negative errno.
  */
-int baleen_state_rename_rule(struct baleen_state *state, const char *from, const char *to,
-			     struct baleen_error *error);
+int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *from, const char *to,
+				  struct baleen_error *error);
 
 /**
- * baleen_state_get_text() - a named text, such as "conf" (the one applied last)
+ * baleen_rule_store_get_text() - a named text, such as "conf" (the one applied last)
  * @state: opened
  * @name: of it
  * @text: to be freed by the caller; NULL when there is none
@@ -268,10 +269,11 @@ int baleen_state_rename_rule(struct baleen_state *state, const char *from, const
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_get_text(const struct baleen_state *state, const char *name, char **text);
+int baleen_rule_store_get_text(const struct baleen_rule_store *state, const char *name,
+			       char **text);
 
 /**
- * baleen_state_set_text() - set a named text
+ * baleen_rule_store_set_text() - set a named text
  * @state: with a transaction
  * @name: of it
  * @text: or NULL to forget it
@@ -279,34 +281,34 @@ int baleen_state_get_text(const struct baleen_state *state, const char *name, ch
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_set_text(struct baleen_state *state, const char *name, const char *text,
-			  struct baleen_error *error);
+int baleen_rule_store_set_text(struct baleen_rule_store *state, const char *name, const char *text,
+			       struct baleen_error *error);
 
 /**
- * baleen_state_mark() - say that a map is about to change in place
+ * baleen_rule_store_mark() - say that a map is about to change in place
  * @state: opened for writing
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_mark(const struct baleen_state *state, struct baleen_error *error);
+int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
- * baleen_state_unmark() - say that map and database agree
+ * baleen_rule_store_unmark() - say that map and database agree
  * @state: opened for writing
  */
-void baleen_state_unmark(const struct baleen_state *state);
+void baleen_rule_store_unmark(const struct baleen_rule_store *state);
 
 /**
- * baleen_state_is_marked() - was a change in place begun and not finished?
+ * baleen_rule_store_is_marked() - was a change in place begun and not finished?
  * @state: opened
  *
  * Return: true when the live maps are to be derived anew.
  */
-bool baleen_state_is_marked(const struct baleen_state *state);
+bool baleen_rule_store_is_marked(const struct baleen_rule_store *state);
 
 /**
- * baleen_state_copy() - a copy of it as it is, elsewhere
+ * baleen_rule_store_copy() - a copy of it as it is, elsewhere
  * @state: opened, without a transaction; best for writing: a reader that a writer
  *         overtakes may fail
  * @path: of a directory that is made, or replaced if a copy was there
@@ -317,19 +319,19 @@ bool baleen_state_is_marked(const struct baleen_state *state);
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_copy(const struct baleen_state *state, const char *path,
-		      struct baleen_error *error);
+int baleen_rule_store_copy(const struct baleen_rule_store *state, const char *path,
+			   struct baleen_error *error);
 
 /**
- * baleen_state_is_copy() - can it be taken back?
+ * baleen_rule_store_is_copy() - can it be taken back?
  * @path: of a directory, which need not be there
  *
  * Return: true when it is a whole copy of a state.
  */
-bool baleen_state_is_copy(const char *path);
+bool baleen_rule_store_is_copy(const char *path);
 
 /**
- * baleen_state_replace() - take a copy back
+ * baleen_rule_store_replace() - take a copy back
  * @state: opened for writing, without a transaction; becomes what the copy is, and
  *         is to be closed on failure
  * @path: of the copy, on the same file system; gone afterwards
@@ -340,6 +342,7 @@ bool baleen_state_is_copy(const char *path);
  *
  * Return: 0; -ENOENT when there is no copy; a negative errno.
  */
-int baleen_state_replace(struct baleen_state *state, const char *path, struct baleen_error *error);
+int baleen_rule_store_replace(struct baleen_rule_store *state, const char *path,
+			      struct baleen_error *error);
 
-#endif /* BALEEN_STATE_H */
+#endif /* BALEEN_RULE_STORE_H */

@@ -14,11 +14,11 @@
 
 /* --- feeds that no row speaks of --- */
 
-static bool is_copy_wanted(const struct baleen_state *state, const char *name)
+static bool is_copy_wanted(const struct baleen_rule_store *state, const char *name)
 {
 	u64 id, generation;
 
-	if (!baleen_state_is_feed_name(name, &id, &generation))
+	if (!baleen_rule_store_is_feed_name(name, &id, &generation))
 		return true;
 	return baleen_sql_do(state, "SELECT 1 FROM feed WHERE id = ? AND generation = ?", NULL,
 			     NULL,
@@ -26,13 +26,13 @@ static bool is_copy_wanted(const struct baleen_state *state, const char *name)
 					       baleen_sql_number(generation))) != 0;
 }
 
-void baleen_state_sweep(const struct baleen_state *state)
+void baleen_rule_store_sweep(const struct baleen_rule_store *state)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	struct dirent *entry;
 	DIR *directory;
 
-	snprintf(path, sizeof(path), "%s/" BALEEN_STATE_FEEDS, state->path);
+	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_FEEDS, state->path);
 	directory = opendir(path);
 	while (directory && (entry = readdir(directory)))
 		if (!is_copy_wanted(state, entry->d_name))
@@ -41,14 +41,14 @@ void baleen_state_sweep(const struct baleen_state *state)
 		closedir(directory);
 }
 
-void baleen_state_announce(void)
+void baleen_rule_store_announce(void)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	int fd;
 
-	if (baleen_state_make_root(false, NULL))
+	if (baleen_rule_store_make_root(false, NULL))
 		return;
-	snprintf(path, sizeof(path), "%s/changed", baleen_state_root(false));
+	snprintf(path, sizeof(path), "%s/changed", baleen_rule_store_root(false));
 	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
@@ -58,8 +58,8 @@ void baleen_state_announce(void)
 
 /* --- whose it is --- */
 
-int baleen_state_read_owner(const struct baleen_state *state, struct baleen_state_owner *owner,
-			    struct baleen_error *error)
+int baleen_rule_store_read_owner(const struct baleen_rule_store *state,
+				 struct baleen_rule_store_owner *owner, struct baleen_error *error)
 {
 	static const char sql[] = "SELECT boot, netns_cookie, ifindex FROM owner";
 	sqlite3_stmt *statement;
@@ -83,14 +83,14 @@ int baleen_state_read_owner(const struct baleen_state *state, struct baleen_stat
 /* Who commits is in the device's namespace; a device that is not there has no
  * namespace.
  */
-static int put_owner(const struct baleen_state *state, struct baleen_error *error)
+static int put_owner(const struct baleen_rule_store *state, struct baleen_error *error)
 {
 	static const char sql[] = "INSERT OR REPLACE INTO owner VALUES (1, ?, ?, ?, ?)";
-	struct baleen_state_owner was = { .ifindex = 0 }, is;
-	int err = baleen_state_read_owner(state, &was, error);
+	struct baleen_rule_store_owner was = { .ifindex = 0 }, is;
+	int err = baleen_rule_store_read_owner(state, &was, error);
 
 	if (!err)
-		err = baleen_state_owner(state->device, &is, error);
+		err = baleen_rule_store_owner(state->device, &is, error);
 	if (err || (!is.ifindex && *was.boot) ||
 	    (!strcmp(was.boot, is.boot) && was.netns_cookie == is.netns_cookie &&
 	     was.ifindex == is.ifindex))
@@ -102,9 +102,9 @@ static int put_owner(const struct baleen_state *state, struct baleen_error *erro
 					       baleen_sql_number(is.ifindex)));
 }
 
-static int begin_to_write(struct baleen_state *state, struct baleen_error *error)
+static int begin_to_write(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	static const char sql[] = "PRAGMA user_version = " BALEEN_STATE_SCHEMA_TEXT;
+	static const char sql[] = "PRAGMA user_version = " BALEEN_RULE_STORE_SCHEMA_TEXT;
 	int err = baleen_sql_do(state, "BEGIN IMMEDIATE", NULL, error, NULL, 0);
 
 	if (!err && state->is_new)
@@ -112,36 +112,36 @@ static int begin_to_write(struct baleen_state *state, struct baleen_error *error
 	if (!err)
 		err = put_owner(state, error);
 	if (err)
-		baleen_state_rollback(state);
+		baleen_rule_store_rollback(state);
 	return err;
 }
 
-int baleen_state_begin(struct baleen_state *state, struct baleen_error *error)
+int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	if (state->lock_fd < 0)
 		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
 	return begin_to_write(state, error);
 }
 
-int baleen_state_commit(struct baleen_state *state, struct baleen_error *error)
+int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	int err = baleen_sql_do(state, "COMMIT", NULL, error, NULL, 0);
 
 	if (err) {
-		baleen_state_rollback(state);
+		baleen_rule_store_rollback(state);
 		return err;
 	}
 	if (state->lock_fd < 0)
 		return 0;
 	if (state->is_new)
-		unlinkat(state->lock_fd, BALEEN_STATE_UNFINISHED, 0);
+		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
 	state->is_new = false;
-	baleen_state_sweep(state);
-	baleen_state_announce();
+	baleen_rule_store_sweep(state);
+	baleen_rule_store_announce();
 	return 0;
 }
 
-void baleen_state_rollback(struct baleen_state *state)
+void baleen_rule_store_rollback(struct baleen_rule_store *state)
 {
 	if (!sqlite3_get_autocommit(state->db))
 		baleen_sql_do(state, "ROLLBACK", NULL, NULL, NULL, 0);
@@ -149,15 +149,15 @@ void baleen_state_rollback(struct baleen_state *state)
 
 /* --- marks --- */
 
-int baleen_state_mark(const struct baleen_state *state, struct baleen_error *error)
+int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_error *error)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
-	int err = baleen_state_mark_name(state->device, path, error);
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
+	int err = baleen_rule_store_mark_name(state->device, path, error);
 	int fd;
 
 	if (err)
 		return err == -ENODEV ? 0 : err;
-	err = baleen_state_make_root(false, error);
+	err = baleen_rule_store_make_root(false, error);
 	if (err)
 		return err;
 	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -167,17 +167,17 @@ int baleen_state_mark(const struct baleen_state *state, struct baleen_error *err
 	return 0;
 }
 
-void baleen_state_unmark(const struct baleen_state *state)
+void baleen_rule_store_unmark(const struct baleen_rule_store *state)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
-	if (!baleen_state_mark_name(state->device, path, NULL))
+	if (!baleen_rule_store_mark_name(state->device, path, NULL))
 		unlink(path);
 }
 
-bool baleen_state_is_marked(const struct baleen_state *state)
+bool baleen_rule_store_is_marked(const struct baleen_rule_store *state)
 {
-	char path[BALEEN_STATE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
-	return !baleen_state_mark_name(state->device, path, NULL) && !access(path, F_OK);
+	return !baleen_rule_store_mark_name(state->device, path, NULL) && !access(path, F_OK);
 }

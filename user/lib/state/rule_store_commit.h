@@ -2,38 +2,38 @@
 /*
  * What opening and committing a state have in common.
  */
-#ifndef BALEEN_STATE_COMMIT_H
-#define BALEEN_STATE_COMMIT_H
+#ifndef BALEEN_RULE_STORE_COMMIT_H
+#define BALEEN_RULE_STORE_COMMIT_H
 
 #include "state/rule_store_path.h"
 
 /* In the directory of a state that has never been committed. */
-#define BALEEN_STATE_UNFINISHED "unfinished"
+#define BALEEN_RULE_STORE_UNFINISHED "unfinished"
 
 /**
- * baleen_state_sweep() - remove copies of feeds that no row speaks of
+ * baleen_rule_store_sweep() - remove copies of feeds that no row speaks of
  * @state: opened for writing, without a transaction
  *
  * Those of before the last commit, and of one that never came.
  */
-void baleen_state_sweep(const struct baleen_state *state);
+void baleen_rule_store_sweep(const struct baleen_rule_store *state);
 
 /**
- * baleen_state_announce() - tell baleend that a state is another one now
+ * baleen_rule_store_announce() - tell baleend that a state is another one now
  *
  * By a file in memory, which it watches. What it misses it finds at its next look.
  */
-void baleen_state_announce(void);
+void baleen_rule_store_announce(void);
 
 /**
- * baleen_state_read_owner() - the device when it was committed last
+ * baleen_rule_store_read_owner() - the device when it was committed last
  * @state: opened
  * @owner: filled in, but for a state that has never been committed
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_read_owner(const struct baleen_state *state, struct baleen_state_owner *owner,
-			    struct baleen_error *error);
+int baleen_rule_store_read_owner(const struct baleen_rule_store *state,
+				 struct baleen_rule_store_owner *owner, struct baleen_error *error);
 
-#endif /* BALEEN_STATE_COMMIT_H */
+#endif /* BALEEN_RULE_STORE_COMMIT_H */

@@ -18,7 +18,7 @@ static int fail_at(struct baleen_error *error, const char *path, int err)
 
 static int make_file(const char *directory, const char *name, struct baleen_error *error)
 {
-	char path[BALEEN_STATE_NAME_BYTES + 16];
+	char path[BALEEN_RULE_STORE_NAME_BYTES + 16];
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
@@ -32,12 +32,12 @@ static int make_file(const char *directory, const char *name, struct baleen_erro
 /* --- putting aside --- */
 
 /* The pages of the database, its log included. */
-static int copy_database(const struct baleen_state *state, const char *aside,
+static int copy_database(const struct baleen_rule_store *state, const char *aside,
 			 struct baleen_error *error)
 {
-	struct baleen_state copy = { .is_kept = true, .lock_fd = -1 };
+	struct baleen_rule_store copy = { .is_kept = true, .lock_fd = -1 };
 	sqlite3_backup *backup;
-	int err = make_file(aside, BALEEN_STATE_DB, error);
+	int err = make_file(aside, BALEEN_RULE_STORE_DB, error);
 
 	snprintf(copy.path, sizeof(copy.path), "%s", aside);
 	if (!err)
@@ -64,7 +64,7 @@ static int copy_file(const char *from, const char *to)
 	if (from_fd < 0)
 		return -errno;
 	to_fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	err = to_fd < 0 ? -errno : baleen_state_copy_bytes(from_fd, to_fd, &n_bytes);
+	err = to_fd < 0 ? -errno : baleen_rule_store_copy_bytes(from_fd, to_fd, &n_bytes);
 	if (!err && fsync(to_fd))
 		err = -errno;
 	if (to_fd >= 0)
@@ -74,28 +74,28 @@ static int copy_file(const char *from, const char *to)
 }
 
 /* Files of feeds never change, so a second name is a copy. */
-static int copy_feed(const struct baleen_state *state, const char *aside, const char *name,
+static int copy_feed(const struct baleen_rule_store *state, const char *aside, const char *name,
 		     struct baleen_error *error)
 {
-	char from[BALEEN_STATE_NAME_BYTES + 64], to[BALEEN_STATE_NAME_BYTES + 64];
+	char from[BALEEN_RULE_STORE_NAME_BYTES + 64], to[BALEEN_RULE_STORE_NAME_BYTES + 64];
 	int err = 0;
 
-	snprintf(from, sizeof(from), "%s/" BALEEN_STATE_FEEDS "/%s", state->path, name);
-	snprintf(to, sizeof(to), "%s/" BALEEN_STATE_FEEDS "/%s", aside, name);
+	snprintf(from, sizeof(from), "%s/" BALEEN_RULE_STORE_FEEDS "/%s", state->path, name);
+	snprintf(to, sizeof(to), "%s/" BALEEN_RULE_STORE_FEEDS "/%s", aside, name);
 	if (link(from, to))
 		err = errno == EXDEV ? copy_file(from, to) : -errno;
 	return err ? fail_at(error, from, err) : 0;
 }
 
-static int copy_feeds(const struct baleen_state *state, const char *aside,
+static int copy_feeds(const struct baleen_rule_store *state, const char *aside,
 		      struct baleen_error *error)
 {
 	static const char sql[] = "SELECT id || '.' || generation FROM feed WHERE generation > 0";
-	char feeds[BALEEN_STATE_NAME_BYTES], name[64];
+	char feeds[BALEEN_RULE_STORE_NAME_BYTES], name[64];
 	sqlite3_stmt *row;
 	int ret;
 
-	snprintf(feeds, sizeof(feeds), "%s/" BALEEN_STATE_FEEDS, aside);
+	snprintf(feeds, sizeof(feeds), "%s/" BALEEN_RULE_STORE_FEEDS, aside);
 	if (mkdir(feeds, 0700))
 		return fail_at(error, feeds, -errno);
 	ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
@@ -113,7 +113,7 @@ static int copy_feeds(const struct baleen_state *state, const char *aside,
 }
 
 /* Of one moment; a reader that was overtaken by a writer misses a feed. */
-static int copy_inside(const struct baleen_state *state, const char *aside,
+static int copy_inside(const struct baleen_rule_store *state, const char *aside,
 		       struct baleen_error *error)
 {
 	int err = baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
@@ -124,18 +124,18 @@ static int copy_inside(const struct baleen_state *state, const char *aside,
 	if (!err)
 		err = copy_database(state, aside, error);
 	baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
-	return err ? err : make_file(aside, BALEEN_STATE_COPY_MARK, error);
+	return err ? err : make_file(aside, BALEEN_RULE_STORE_COPY_MARK, error);
 }
 
 static int sync_tree(const char *aside)
 {
-	char inside[BALEEN_STATE_NAME_BYTES + 64];
+	char inside[BALEEN_RULE_STORE_NAME_BYTES + 64];
 	int err;
 
-	snprintf(inside, sizeof(inside), "%s/" BALEEN_STATE_FEEDS "/.", aside);
-	err = baleen_state_sync_parent(inside);
-	snprintf(inside, sizeof(inside), "%s/" BALEEN_STATE_FEEDS, aside);
-	return err ? err : baleen_state_sync_parent(inside);
+	snprintf(inside, sizeof(inside), "%s/" BALEEN_RULE_STORE_FEEDS "/.", aside);
+	err = baleen_rule_store_sync_parent(inside);
+	snprintf(inside, sizeof(inside), "%s/" BALEEN_RULE_STORE_FEEDS, aside);
+	return err ? err : baleen_rule_store_sync_parent(inside);
 }
 
 /* What was there goes once the new one is. */
@@ -144,24 +144,25 @@ static int put_in_place(const char *aside, const char *path, struct baleen_error
 	int err = renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_EXCHANGE);
 
 	if (!err)
-		baleen_state_remove_tree(aside);
+		baleen_rule_store_remove_tree(aside);
 	else if (errno == ENOENT)
 		err = rename(aside, path);
 	if (err)
 		return fail_at(error, path, -errno);
-	err = baleen_state_sync_parent(path);
+	err = baleen_rule_store_sync_parent(path);
 	return err ? fail_at(error, path, err) : 0;
 }
 
-int baleen_state_copy(const struct baleen_state *state, const char *path,
-		      struct baleen_error *error)
+int baleen_rule_store_copy(const struct baleen_rule_store *state, const char *path,
+			   struct baleen_error *error)
 {
-	char aside[BALEEN_STATE_PATH_BYTES];
+	char aside[BALEEN_RULE_STORE_PATH_BYTES];
 	int err;
 
-	if (snprintf(aside, sizeof(aside), "%s" BALEEN_STATE_ASIDE, path) >= (int)sizeof(aside))
+	if (snprintf(aside, sizeof(aside), "%s" BALEEN_RULE_STORE_ASIDE, path) >=
+	    (int)sizeof(aside))
 		return fail_at(error, path, -ENAMETOOLONG);
-	baleen_state_remove_tree(aside);
+	baleen_rule_store_remove_tree(aside);
 	if (mkdir(aside, 0700))
 		return fail_at(error, aside, -errno);
 	err = copy_inside(state, aside, error);
@@ -170,17 +171,17 @@ int baleen_state_copy(const struct baleen_state *state, const char *path,
 	if (!err)
 		err = put_in_place(aside, path, error);
 	if (err)
-		baleen_state_remove_tree(aside);
+		baleen_rule_store_remove_tree(aside);
 	return err;
 }
 
 /* --- taking back --- */
 
-bool baleen_state_is_copy(const char *path)
+bool baleen_rule_store_is_copy(const char *path)
 {
-	char mark[BALEEN_STATE_NAME_BYTES];
+	char mark[BALEEN_RULE_STORE_NAME_BYTES];
 
-	snprintf(mark, sizeof(mark), "%s/" BALEEN_STATE_COPY_MARK, path);
+	snprintf(mark, sizeof(mark), "%s/" BALEEN_RULE_STORE_COPY_MARK, path);
 	return !access(mark, F_OK);
 }
 
@@ -189,7 +190,7 @@ static int open_copy(const char *path, int *fd, struct baleen_error *error)
 {
 	int opened, err;
 
-	if (!baleen_state_is_copy(path))
+	if (!baleen_rule_store_is_copy(path))
 		return baleen_fail(error, ENOENT, "%s: is no copy of a state", path);
 	opened = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (opened < 0)
@@ -207,7 +208,8 @@ static int open_copy(const char *path, int *fd, struct baleen_error *error)
  * there, is the state of before, and can not be taken for a copy. No database is
  * open while directories change names, for its log goes by name.
  */
-int baleen_state_replace(struct baleen_state *state, const char *path, struct baleen_error *error)
+int baleen_rule_store_replace(struct baleen_rule_store *state, const char *path,
+			      struct baleen_error *error)
 {
 	int fd = -1, err = open_copy(path, &fd, error);
 
@@ -222,8 +224,8 @@ int baleen_state_replace(struct baleen_state *state, const char *path, struct ba
 	}
 	close(state->lock_fd);
 	state->lock_fd = fd;
-	unlinkat(fd, BALEEN_STATE_COPY_MARK, 0);
-	err = baleen_state_sync_parent(state->path);
-	baleen_state_remove_tree(path);
+	unlinkat(fd, BALEEN_RULE_STORE_COPY_MARK, 0);
+	err = baleen_rule_store_sync_parent(state->path);
+	baleen_rule_store_remove_tree(path);
 	return err ? fail_at(error, state->path, err) : baleen_sql_open(state, true, error);
 }

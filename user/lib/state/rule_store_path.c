@@ -18,13 +18,13 @@
 #define PIECE_BYTES (1 << 20)
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-const char *baleen_state_root(bool is_kept)
+const char *baleen_rule_store_root(bool is_kept)
 {
 	const char *root = getenv(is_kept ? "BALEEN_STATE_DIR" : "BALEEN_RUN_DIR");
 
 	if (root && *root)
 		return root;
-	return is_kept ? BALEEN_STATE_ROOT : BALEEN_RUN_ROOT;
+	return is_kept ? BALEEN_RULE_STORE_ROOT : BALEEN_RUN_ROOT;
 }
 
 static bool is_device_name(const char *device)
@@ -42,7 +42,7 @@ static int too_long(const char *root, struct baleen_error *error)
 static int volatile_name(const char *device, const char *suffix, char *path, size_t n_bytes,
 			 struct baleen_error *error)
 {
-	const char *root = baleen_state_root(false);
+	const char *root = baleen_rule_store_root(false);
 	struct baleen_pins pins;
 	int ifindex, err;
 
@@ -57,32 +57,32 @@ static int volatile_name(const char *device, const char *suffix, char *path, siz
 	return 0;
 }
 
-void baleen_state_forget(u64 netns_cookie, int ifindex)
+void baleen_rule_store_forget(u64 netns_cookie, int ifindex)
 {
-	char path[BALEEN_STATE_PATH_BYTES];
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/ns%llu-if%d", baleen_state_root(false),
+	if ((size_t)snprintf(path, sizeof(path), "%s/ns%llu-if%d", baleen_rule_store_root(false),
 			     (unsigned long long)netns_cookie, ifindex) < sizeof(path))
-		baleen_state_remove_tree(path);
+		baleen_rule_store_remove_tree(path);
 }
 
-int baleen_state_name(const char *device, bool is_kept, char *path, struct baleen_error *error)
+int baleen_rule_store_name(const char *device, bool is_kept, char *path, struct baleen_error *error)
 {
-	const char *root = baleen_state_root(is_kept);
+	const char *root = baleen_rule_store_root(is_kept);
 
 	if (!is_device_name(device))
 		return baleen_fail(error, EINVAL, "'%.64s' is no name of a device", device);
 	if (!is_kept)
-		return volatile_name(device, "", path, BALEEN_STATE_PATH_BYTES, error);
-	if (snprintf(path, BALEEN_STATE_PATH_BYTES, "%s/%s", root, device) >=
-	    BALEEN_STATE_PATH_BYTES)
+		return volatile_name(device, "", path, BALEEN_RULE_STORE_PATH_BYTES, error);
+	if (snprintf(path, BALEEN_RULE_STORE_PATH_BYTES, "%s/%s", root, device) >=
+	    BALEEN_RULE_STORE_PATH_BYTES)
 		return too_long(root, error);
 	return 0;
 }
 
-int baleen_state_mark_name(const char *device, char *path, struct baleen_error *error)
+int baleen_rule_store_mark_name(const char *device, char *path, struct baleen_error *error)
 {
-	return volatile_name(device, ".changing", path, BALEEN_STATE_NAME_BYTES, error);
+	return volatile_name(device, ".changing", path, BALEEN_RULE_STORE_NAME_BYTES, error);
 }
 
 static int read_boot_id(char *boot, size_t n_bytes, struct baleen_error *error)
@@ -99,10 +99,10 @@ static int read_boot_id(char *boot, size_t n_bytes, struct baleen_error *error)
 	return err;
 }
 
-int baleen_state_owner(const char *device, struct baleen_state_owner *owner,
-		       struct baleen_error *error)
+int baleen_rule_store_owner(const char *device, struct baleen_rule_store_owner *owner,
+			    struct baleen_error *error)
 {
-	struct baleen_state_owner found = { .ifindex = baleen_device_index(device) };
+	struct baleen_rule_store_owner found = { .ifindex = baleen_device_index(device) };
 	struct baleen_pins pins;
 	int err = read_boot_id(found.boot, sizeof(found.boot), error);
 
@@ -115,8 +115,8 @@ int baleen_state_owner(const char *device, struct baleen_state_owner *owner,
 	return 0;
 }
 
-bool baleen_state_is_foreign(const struct baleen_state_owner *was,
-			     const struct baleen_state_owner *is)
+bool baleen_rule_store_is_foreign(const struct baleen_rule_store_owner *was,
+				  const struct baleen_rule_store_owner *is)
 {
 	char pins[BALEEN_PIN_BYTES];
 
@@ -127,12 +127,12 @@ bool baleen_state_is_foreign(const struct baleen_state_owner *was,
 	return !access(pins, F_OK);
 }
 
-int baleen_state_make_root(bool is_kept, struct baleen_error *error)
+int baleen_rule_store_make_root(bool is_kept, struct baleen_error *error)
 {
-	const char *root = baleen_state_root(is_kept);
+	const char *root = baleen_rule_store_root(is_kept);
 
 	if (!mkdir(root, 0700))
-		return is_kept ? baleen_state_sync_parent(root) : 0;
+		return is_kept ? baleen_rule_store_sync_parent(root) : 0;
 	return errno == EEXIST ? 0 : baleen_fail(error, errno, "%s: %m", root);
 }
 
@@ -162,7 +162,7 @@ static void remove_inside(int fd, bool goes_deeper)
 		closedir(directory);
 }
 
-int baleen_state_remove_tree(const char *path)
+int baleen_rule_store_remove_tree(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -173,15 +173,15 @@ int baleen_state_remove_tree(const char *path)
 	return rmdir(path) ? -errno : 0;
 }
 
-int baleen_state_sync_parent(const char *path)
+int baleen_rule_store_sync_parent(const char *path)
 {
-	char copy[BALEEN_STATE_NAME_BYTES];
+	char copy[BALEEN_RULE_STORE_NAME_BYTES];
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	return baleen_store_names_at(dirname(copy));
 }
 
-bool baleen_state_is_feed_name(const char *name, u64 *id, u64 *generation)
+bool baleen_rule_store_is_feed_name(const char *name, u64 *id, u64 *generation)
 {
 	unsigned long long feed, copy;
 	int end = 0;
@@ -193,7 +193,7 @@ bool baleen_state_is_feed_name(const char *name, u64 *id, u64 *generation)
 	return true;
 }
 
-int baleen_state_copy_bytes(int from, int to, u64 *n_bytes)
+int baleen_rule_store_copy_bytes(int from, int to, u64 *n_bytes)
 {
 	off_t at = 0;
 	ssize_t n;

@@ -2,131 +2,132 @@
 /*
  * Where states are, and whose they are.
  */
-#ifndef BALEEN_STATE_PATH_H
-#define BALEEN_STATE_PATH_H
+#ifndef BALEEN_RULE_STORE_PATH_H
+#define BALEEN_RULE_STORE_PATH_H
 
 #include "state/rule_store.h"
 
 /* Behind the name of a directory that is being made, and of one that is being
  * removed. Longer than the name of a device can be, so no state is called so.
  */
-#define BALEEN_STATE_ASIDE ".baleen-state-aside"
-#define BALEEN_STATE_GONE ".baleen-state-gone"
+#define BALEEN_RULE_STORE_ASIDE ".baleen-state-aside"
+#define BALEEN_RULE_STORE_GONE ".baleen-state-gone"
 
 /* In a directory that can be taken back, and not in what took its place. */
-#define BALEEN_STATE_COPY_MARK "copy"
+#define BALEEN_RULE_STORE_COPY_MARK "copy"
 
 /* Of a path with something behind it. */
-#define BALEEN_STATE_NAME_BYTES (BALEEN_STATE_PATH_BYTES + 64)
+#define BALEEN_RULE_STORE_NAME_BYTES (BALEEN_RULE_STORE_PATH_BYTES + 64)
 
 /**
- * struct baleen_state_owner - the device that a state is of
+ * struct baleen_rule_store_owner - the device that a state is of
  * @boot: id of the boot of the kernel
  * @netns_cookie: of the network namespace; unique in one boot
  * @ifindex: of the device; 0 when it is not there
  */
-struct baleen_state_owner {
+struct baleen_rule_store_owner {
 	char boot[64];
 	u64 netns_cookie;
 	int ifindex;
 };
 
 /**
- * baleen_state_root() - the directory of all states
+ * baleen_rule_store_root() - the directory of all states
  * @is_kept: of the kept ones, else of the volatile
  *
  * Return: its path.
  */
-const char *baleen_state_root(bool is_kept);
+const char *baleen_rule_store_root(bool is_kept);
 
 /**
- * baleen_state_name() - the directory of the state of a device
+ * baleen_rule_store_name() - the directory of the state of a device
  * @device: name of the device
  * @is_kept: which of the two
- * @path: BALEEN_STATE_PATH_BYTES bytes
+ * @path: BALEEN_RULE_STORE_PATH_BYTES bytes
  * @error: filled in on failure
  *
  * Return: 0; -EINVAL when no device can be called so; -ENODEV when a volatile one
  * is not there; a negative errno.
  */
-int baleen_state_name(const char *device, bool is_kept, char *path, struct baleen_error *error);
+int baleen_rule_store_name(const char *device, bool is_kept, char *path,
+			   struct baleen_error *error);
 
 /**
- * baleen_state_mark_name() - the file that says that a map is being changed
+ * baleen_rule_store_mark_name() - the file that says that a map is being changed
  * @device: name of the device
- * @path: BALEEN_STATE_NAME_BYTES bytes
+ * @path: BALEEN_RULE_STORE_NAME_BYTES bytes
  * @error: filled in on failure
  *
  * Return: 0; -ENODEV when there is no such device, so no map; a negative errno.
  */
-int baleen_state_mark_name(const char *device, char *path, struct baleen_error *error);
+int baleen_rule_store_mark_name(const char *device, char *path, struct baleen_error *error);
 
 /**
- * baleen_state_owner() - who the device of this name is, here and now
+ * baleen_rule_store_owner() - who the device of this name is, here and now
  * @device: name of the device, which need not be there
  * @owner: filled in
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_owner(const char *device, struct baleen_state_owner *owner,
-		       struct baleen_error *error);
+int baleen_rule_store_owner(const char *device, struct baleen_rule_store_owner *owner,
+			    struct baleen_error *error);
 
 /**
- * baleen_state_is_foreign() - is it the state of another network namespace?
+ * baleen_rule_store_is_foreign() - is it the state of another network namespace?
  * @was: the device when its state was changed last
  * @is: the device of this name now
  *
  * Return: true when that other one is attached.
  */
-bool baleen_state_is_foreign(const struct baleen_state_owner *was,
-			     const struct baleen_state_owner *is);
+bool baleen_rule_store_is_foreign(const struct baleen_rule_store_owner *was,
+				  const struct baleen_rule_store_owner *is);
 
 /**
- * baleen_state_make_root() - make the directory of all states, if it is not there
+ * baleen_rule_store_make_root() - make the directory of all states, if it is not there
  * @is_kept: which of the two
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_make_root(bool is_kept, struct baleen_error *error);
+int baleen_rule_store_make_root(bool is_kept, struct baleen_error *error);
 
 /**
- * baleen_state_remove_tree() - remove a directory that looks like a state
+ * baleen_rule_store_remove_tree() - remove a directory that looks like a state
  * @path: of it; need not be there
  *
  * Files, directories of files, and nothing deeper; links are not followed.
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_remove_tree(const char *path);
+int baleen_rule_store_remove_tree(const char *path);
 
 /**
- * baleen_state_sync_parent() - have the names in a directory on disk
+ * baleen_rule_store_sync_parent() - have the names in a directory on disk
  * @path: of something in it
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_sync_parent(const char *path);
+int baleen_rule_store_sync_parent(const char *path);
 
 /**
- * baleen_state_is_feed_name() - is a file the copy of a feed?
+ * baleen_rule_store_is_feed_name() - is a file the copy of a feed?
  * @name: of the file
  * @id: of the feed, when it is
  * @generation: which of its copies
  *
  * Return: true when it is.
  */
-bool baleen_state_is_feed_name(const char *name, u64 *id, u64 *generation);
+bool baleen_rule_store_is_feed_name(const char *name, u64 *id, u64 *generation);
 
 /**
- * baleen_state_copy_bytes() - the bytes of one file into another
+ * baleen_rule_store_copy_bytes() - the bytes of one file into another
  * @from: a file or memfd open for reading; read from its start, its position stays
  * @to: an empty file open for writing
  * @n_bytes: how many
  *
  * Return: 0 or a negative errno.
  */
-int baleen_state_copy_bytes(int from, int to, u64 *n_bytes);
+int baleen_rule_store_copy_bytes(int from, int to, u64 *n_bytes);
 
-#endif /* BALEEN_STATE_PATH_H */
+#endif /* BALEEN_RULE_STORE_PATH_H */

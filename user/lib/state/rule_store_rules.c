@@ -18,7 +18,7 @@ static bool is_share(double share)
 	return share >= 0 && share <= 1;
 }
 
-static const char *rule_fault(const struct baleen_state_rule *rule)
+static const char *rule_fault(const struct baleen_stored_rule *rule)
 {
 	const char *fault = baleen_rule_name_check(rule->name);
 
@@ -38,14 +38,14 @@ static const char *rule_fault(const struct baleen_state_rule *rule)
 	return NULL;
 }
 
-static int check_rule(const struct baleen_state_rule *rule, struct baleen_error *error)
+static int check_rule(const struct baleen_stored_rule *rule, struct baleen_error *error)
 {
 	const char *fault = rule_fault(rule);
 
 	return fault ? baleen_fail(error, EINVAL, "rule '%.31s': %s", rule->name, fault) : 0;
 }
 
-static int check_policy(const struct baleen_state_rules *rules, struct baleen_error *error)
+static int check_policy(const struct baleen_stored_rules *rules, struct baleen_error *error)
 {
 	if (rules->n_rules > BALEEN_MAX_RULES)
 		return baleen_fail(error, E2BIG, "more than %u rules", BALEEN_MAX_RULES);
@@ -68,7 +68,7 @@ static u32 read_u32(sqlite3_stmt *row, int column)
 	"name, action, qualifiers, key_spec, kind, fpp, capacity, is_any, min_entries," \
 	"max_shrink, max_coverage, keep_special, guards_feeds"
 
-static bool read_rule(sqlite3_stmt *row, struct baleen_state_rule *rule)
+static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 {
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], key_spec[BALEEN_KEY_SPEC_TEXT];
 
@@ -91,7 +91,7 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_state_rule *rule)
 	return !rule_fault(rule);
 }
 
-static int read_rules(const struct baleen_state *state, struct baleen_state_rules *rules,
+static int read_rules(const struct baleen_rule_store *state, struct baleen_stored_rules *rules,
 		      struct baleen_error *error)
 {
 	static const char sql[] = "SELECT " RULE_COLUMNS " FROM rule ORDER BY place";
@@ -112,7 +112,7 @@ static int read_rules(const struct baleen_state *state, struct baleen_state_rule
 	return ret;
 }
 
-static int read_policy(const struct baleen_state *state, struct baleen_state_rules *rules,
+static int read_policy(const struct baleen_rule_store *state, struct baleen_stored_rules *rules,
 		       struct baleen_error *error)
 {
 	static const char sql[] =
@@ -139,10 +139,10 @@ static int read_policy(const struct baleen_state *state, struct baleen_state_rul
 	return ret;
 }
 
-int baleen_state_get_rules(const struct baleen_state *state, struct baleen_state_rules *rules,
-			   struct baleen_error *error)
+int baleen_rule_store_get_rules(const struct baleen_rule_store *state,
+				struct baleen_stored_rules *rules, struct baleen_error *error)
 {
-	struct baleen_state_rules read = { .n_rules = 0 };
+	struct baleen_stored_rules read = { .n_rules = 0 };
 	bool is_alone = sqlite3_get_autocommit(state->db);
 	int err = 0;
 
@@ -160,7 +160,7 @@ int baleen_state_get_rules(const struct baleen_state *state, struct baleen_state
 	return err;
 }
 
-int baleen_state_find_rule(const struct baleen_state_rules *rules, const char *name)
+int baleen_rule_store_find_rule(const struct baleen_stored_rules *rules, const char *name)
 {
 	for (u32 i = 0; i < rules->n_rules; i++)
 		if (!strcmp(rules->rule[i].name, name))
@@ -170,8 +170,8 @@ int baleen_state_find_rule(const struct baleen_state_rules *rules, const char *n
 
 /* --- writing --- */
 
-static int write_policy(const struct baleen_state *state, const struct baleen_state_rules *rules,
-			struct baleen_error *error)
+static int write_policy(const struct baleen_rule_store *state,
+			const struct baleen_stored_rules *rules, struct baleen_error *error)
 {
 	return baleen_sql_do(state, "INSERT OR REPLACE INTO policy VALUES (1, ?, ?, ?, ?, ?, ?)",
 			     NULL, error,
@@ -190,7 +190,7 @@ static bool is_same_key(u32 a, u32 b)
 }
 
 /* The key of a rule that is there already; 0 for a new one. */
-static int key_before(const struct baleen_state *state, const char *name, u32 *key_spec,
+static int key_before(const struct baleen_rule_store *state, const char *name, u32 *key_spec,
 		      struct baleen_error *error)
 {
 	static const char sql[] = "SELECT key_spec FROM rule WHERE name = ?";
@@ -212,8 +212,8 @@ static int key_before(const struct baleen_state *state, const char *name, u32 *k
 	return ret;
 }
 
-static int forget_other_keys(const struct baleen_state *state, const struct baleen_state_rule *rule,
-			     struct baleen_error *error)
+static int forget_other_keys(const struct baleen_rule_store *state,
+			     const struct baleen_stored_rule *rule, struct baleen_error *error)
 {
 	static const char sql[] =
 		"DELETE FROM single WHERE rule = (SELECT id FROM rule WHERE name = ?)";
@@ -226,7 +226,7 @@ static int forget_other_keys(const struct baleen_state *state, const struct bale
 			     BALEEN_SQL_VALUES(baleen_sql_text(rule->name)));
 }
 
-static int write_rule(const struct baleen_state *state, const struct baleen_state_rule *rule,
+static int write_rule(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 		      u32 place, struct baleen_error *error)
 {
 	static const char sql[] =
@@ -257,7 +257,7 @@ static int write_rule(const struct baleen_state *state, const struct baleen_stat
 				  baleen_sql_number(rule->guards_feeds)));
 }
 
-static int check_rules(const struct baleen_state_rules *rules, struct baleen_error *error)
+static int check_rules(const struct baleen_stored_rules *rules, struct baleen_error *error)
 {
 	int err = check_policy(rules, error);
 
@@ -272,8 +272,8 @@ static int check_rules(const struct baleen_state_rules *rules, struct baleen_err
 }
 
 /* Rules keep their number, and by it what belongs to them. */
-int baleen_state_set_rules(struct baleen_state *state, const struct baleen_state_rules *rules,
-			   struct baleen_error *error)
+int baleen_rule_store_set_rules(struct baleen_rule_store *state,
+				const struct baleen_stored_rules *rules, struct baleen_error *error)
 {
 	int err = check_rules(rules, error);
 
@@ -292,8 +292,8 @@ int baleen_state_set_rules(struct baleen_state *state, const struct baleen_state
 	return err;
 }
 
-int baleen_state_rename_rule(struct baleen_state *state, const char *from, const char *to,
-			     struct baleen_error *error)
+int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *from, const char *to,
+				  struct baleen_error *error)
 {
 	static const char find[] = "SELECT 1 FROM rule WHERE name = ?";
 	static const char rename[] = "UPDATE rule SET name = ? WHERE name = ?";
@@ -315,7 +315,7 @@ int baleen_state_rename_rule(struct baleen_state *state, const char *from, const
 
 /* --- texts --- */
 
-int baleen_state_get_text(const struct baleen_state *state, const char *name, char **text)
+int baleen_rule_store_get_text(const struct baleen_rule_store *state, const char *name, char **text)
 {
 	static const char sql[] = "SELECT value FROM text WHERE name = ?";
 	const char *found;
@@ -337,8 +337,8 @@ int baleen_state_get_text(const struct baleen_state *state, const char *name, ch
 	return ret;
 }
 
-int baleen_state_set_text(struct baleen_state *state, const char *name, const char *text,
-			  struct baleen_error *error)
+int baleen_rule_store_set_text(struct baleen_rule_store *state, const char *name, const char *text,
+			       struct baleen_error *error)
 {
 	if (!text)
 		return baleen_sql_do(state, "DELETE FROM text WHERE name = ?", NULL, error,

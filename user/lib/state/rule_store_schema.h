@@ -4,15 +4,15 @@
  *
  * Numbers of rules and feeds are of this database and mean nothing elsewhere.
  * Durations and times end in their unit. A newer release may add to it and then
- * counts BALEEN_STATE_SCHEMA up.
+ * counts BALEEN_RULE_STORE_SCHEMA up.
  */
-#ifndef BALEEN_STATE_SCHEMA_H
-#define BALEEN_STATE_SCHEMA_H
+#ifndef BALEEN_RULE_STORE_SCHEMA_H
+#define BALEEN_RULE_STORE_SCHEMA_H
 
-#define BALEEN_STATE_SCHEMA 1
+#define BALEEN_RULE_STORE_SCHEMA 1
 
 /* Known to the database as its user_version; 0 until the first commit. */
-#define BALEEN_STATE_SCHEMA_TEXT "1"
+#define BALEEN_RULE_STORE_SCHEMA_TEXT "1"
 
 /* A single entry is found by its address: `first` is 4 and the IPv4 address, 6 and
  * the IPv6 address, or a key of several fields as text; `last` is the same of the
@@ -21,7 +21,7 @@
  * IPv4 prefix, 1000 more of an IPv6 prefix, -1 of a range, none of what is alone.
  * Whoever looks for an origin or an end has an index, too.
  */
-#define BALEEN_STATE_TABLES                                                          \
+#define BALEEN_RULE_STORE_TABLES                                                     \
 	"CREATE TABLE owner ("                                                       \
 	"	one INTEGER PRIMARY KEY CHECK (one = 1),"                                  \
 	"	device TEXT NOT NULL,"                                                     \
@@ -97,4 +97,4 @@
 	"CREATE INDEX single_net ON single (rule, length, first, last)"              \
 	" WHERE length IS NOT NULL;"
 
-#endif /* BALEEN_STATE_SCHEMA_H */
+#endif /* BALEEN_RULE_STORE_SCHEMA_H */

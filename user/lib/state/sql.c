@@ -39,33 +39,34 @@ static int errno_of(sqlite3 *db)
 	}
 }
 
-int baleen_sql_fail(const struct baleen_state *state, struct baleen_error *error)
+int baleen_sql_fail(const struct baleen_rule_store *state, struct baleen_error *error)
 {
 	int code = state->db ? errno_of(state->db) : ENOMEM;
 	const char *why = state->db ? sqlite3_errmsg(state->db) : strerror(ENOMEM);
 
 	if (code == EINVAL)
-		return baleen_fail(error, code, "%s/" BALEEN_STATE_DB ": damaged: %s", state->path,
-				   why);
+		return baleen_fail(error, code, "%s/" BALEEN_RULE_STORE_DB ": damaged: %s",
+				   state->path, why);
 	/* SQLite's own words are "disk I/O error". */
 	if (state->db && sqlite3_errcode(state->db) == SQLITE_IOERR && code != EIO)
 		why = strerror(code);
-	return baleen_fail(error, code, "%s/" BALEEN_STATE_DB ": %s", state->path, why);
+	return baleen_fail(error, code, "%s/" BALEEN_RULE_STORE_DB ": %s", state->path, why);
 }
 
-int baleen_sql_damaged(const struct baleen_state *state, const char *what,
+int baleen_sql_damaged(const struct baleen_rule_store *state, const char *what,
 		       struct baleen_error *error)
 {
-	return baleen_fail(error, EINVAL, "%s/" BALEEN_STATE_DB ": damaged: %s", state->path, what);
+	return baleen_fail(error, EINVAL, "%s/" BALEEN_RULE_STORE_DB ": damaged: %s", state->path,
+			   what);
 }
 
 /* Looks into the database, too: whether that is possible shows only then. */
-static int open_with(struct baleen_state *state, int flags, const char *locking)
+static int open_with(struct baleen_rule_store *state, int flags, const char *locking)
 {
-	char path[BALEEN_STATE_PATH_BYTES + sizeof("/" BALEEN_STATE_DB)];
+	char path[BALEEN_RULE_STORE_PATH_BYTES + sizeof("/" BALEEN_RULE_STORE_DB)];
 	int err;
 
-	snprintf(path, sizeof(path), "%s/" BALEEN_STATE_DB, state->path);
+	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_DB, state->path);
 	err = sqlite3_open_v2(path, &state->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (!err)
 		err = sqlite3_busy_timeout(state->db, BUSY_MS);
@@ -79,7 +80,7 @@ static int open_with(struct baleen_state *state, int flags, const char *locking)
 	return err;
 }
 
-int baleen_sql_open(struct baleen_state *state, bool for_writing, struct baleen_error *error)
+int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct baleen_error *error)
 {
 	int flags = for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
 	int err;
@@ -102,7 +103,7 @@ int baleen_sql_open(struct baleen_state *state, bool for_writing, struct baleen_
 	return err;
 }
 
-void baleen_sql_close(struct baleen_state *state)
+void baleen_sql_close(struct baleen_rule_store *state)
 {
 	for (u32 i = 0; state->statements && i < BALEEN_MAX_STATEMENTS; i++)
 		sqlite3_finalize(state->statements[i].statement);
@@ -113,9 +114,10 @@ void baleen_sql_close(struct baleen_state *state)
 }
 
 /* The one that waits for its next use, or else a free place, or NULL. */
-static struct baleen_state_statement *find(const struct baleen_state *state, const char *sql)
+static struct baleen_rule_store_statement *find(const struct baleen_rule_store *state,
+						const char *sql)
 {
-	struct baleen_state_statement *entry = state->statements;
+	struct baleen_rule_store_statement *entry = state->statements;
 	u32 i = 0;
 
 	while (i < BALEEN_MAX_STATEMENTS && entry[i].sql && entry[i].sql != sql)
@@ -123,10 +125,10 @@ static struct baleen_state_statement *find(const struct baleen_state *state, con
 	return i < BALEEN_MAX_STATEMENTS ? &entry[i] : NULL;
 }
 
-static int prepare(const struct baleen_state *state, const char *sql, sqlite3_stmt **statement,
+static int prepare(const struct baleen_rule_store *state, const char *sql, sqlite3_stmt **statement,
 		   struct baleen_error *error)
 {
-	struct baleen_state_statement *entry = find(state, sql);
+	struct baleen_rule_store_statement *entry = find(state, sql);
 
 	if (entry && entry->statement) {
 		*statement = entry->statement;
@@ -139,9 +141,10 @@ static int prepare(const struct baleen_state *state, const char *sql, sqlite3_st
 }
 
 /* A second one of the same text, of a walk inside a walk, is not kept. */
-void baleen_sql_give(const struct baleen_state *state, const char *sql, sqlite3_stmt *statement)
+void baleen_sql_give(const struct baleen_rule_store *state, const char *sql,
+		     sqlite3_stmt *statement)
 {
-	struct baleen_state_statement *entry = find(state, sql);
+	struct baleen_rule_store_statement *entry = find(state, sql);
 
 	if (!entry || entry->statement) {
 		sqlite3_finalize(statement);
@@ -166,9 +169,9 @@ static int bind_value(sqlite3_stmt *statement, int i, const struct baleen_sql_va
 	}
 }
 
-int baleen_sql_take(const struct baleen_state *state, const char *sql, sqlite3_stmt **statement,
-		    struct baleen_error *error, const struct baleen_sql_value *value,
-		    size_t n_values)
+int baleen_sql_take(const struct baleen_rule_store *state, const char *sql,
+		    sqlite3_stmt **statement, struct baleen_error *error,
+		    const struct baleen_sql_value *value, size_t n_values)
 {
 	sqlite3_stmt *taken = NULL;
 	int err = prepare(state, sql, &taken, error);
@@ -183,7 +186,7 @@ int baleen_sql_take(const struct baleen_state *state, const char *sql, sqlite3_s
 	return err;
 }
 
-int baleen_sql_step(const struct baleen_state *state, sqlite3_stmt *statement,
+int baleen_sql_step(const struct baleen_rule_store *state, sqlite3_stmt *statement,
 		    struct baleen_error *error)
 {
 	switch (sqlite3_step(statement)) {
@@ -193,7 +196,7 @@ int baleen_sql_step(const struct baleen_state *state, sqlite3_stmt *statement,
 	}
 }
 
-int baleen_sql_do(const struct baleen_state *state, const char *sql, u64 *number,
+int baleen_sql_do(const struct baleen_rule_store *state, const char *sql, u64 *number,
 		  struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
 {
 	u64 first = 0;

@@ -2,8 +2,8 @@
 /*
  * The database of a state: the one place that knows how SQLite is asked.
  */
-#ifndef BALEEN_STATE_SQL_H
-#define BALEEN_STATE_SQL_H
+#ifndef BALEEN_RULE_STORE_SQL_H
+#define BALEEN_RULE_STORE_SQL_H
 
 #include "state/rule_store.h"
 
@@ -62,13 +62,13 @@ static inline struct baleen_sql_value baleen_sql_text(const char *text)
  *
  * Return: 0 or a negative errno.
  */
-int baleen_sql_open(struct baleen_state *state, bool for_writing, struct baleen_error *error);
+int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct baleen_error *error);
 
 /**
  * baleen_sql_close() - close it, if it is open
  * @state: without a database afterwards
  */
-void baleen_sql_close(struct baleen_state *state);
+void baleen_sql_close(struct baleen_rule_store *state);
 
 /**
  * baleen_sql_fail() - say what the last failure was
@@ -77,7 +77,7 @@ void baleen_sql_close(struct baleen_state *state);
  *
  * Return: a negative errno: -ENOSPC on a full disk, -EINVAL for what is damaged.
  */
-int baleen_sql_fail(const struct baleen_state *state, struct baleen_error *error);
+int baleen_sql_fail(const struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
  * baleen_sql_damaged() - refuse a row that nobody wrote like this
@@ -87,7 +87,7 @@ int baleen_sql_fail(const struct baleen_state *state, struct baleen_error *error
  *
  * Return: -EINVAL.
  */
-int baleen_sql_damaged(const struct baleen_state *state, const char *what,
+int baleen_sql_damaged(const struct baleen_rule_store *state, const char *what,
 		       struct baleen_error *error);
 
 /**
@@ -101,9 +101,9 @@ int baleen_sql_damaged(const struct baleen_state *state, const char *what,
  *
  * Return: 0 or a negative errno.
  */
-int baleen_sql_take(const struct baleen_state *state, const char *sql, sqlite3_stmt **statement,
-		    struct baleen_error *error, const struct baleen_sql_value *value,
-		    size_t n_values);
+int baleen_sql_take(const struct baleen_rule_store *state, const char *sql,
+		    sqlite3_stmt **statement, struct baleen_error *error,
+		    const struct baleen_sql_value *value, size_t n_values);
 
 /**
  * baleen_sql_give() - give a statement back
@@ -111,7 +111,8 @@ int baleen_sql_take(const struct baleen_state *state, const char *sql, sqlite3_s
  * @sql: as it was taken
  * @statement: the statement
  */
-void baleen_sql_give(const struct baleen_state *state, const char *sql, sqlite3_stmt *statement);
+void baleen_sql_give(const struct baleen_rule_store *state, const char *sql,
+		     sqlite3_stmt *statement);
 
 /**
  * baleen_sql_step() - the next row
@@ -121,7 +122,7 @@ void baleen_sql_give(const struct baleen_state *state, const char *sql, sqlite3_
  *
  * Return: 1 for a row; 0 when there is none; a negative errno.
  */
-int baleen_sql_step(const struct baleen_state *state, sqlite3_stmt *statement,
+int baleen_sql_step(const struct baleen_rule_store *state, sqlite3_stmt *statement,
 		    struct baleen_error *error);
 
 /**
@@ -135,7 +136,7 @@ int baleen_sql_step(const struct baleen_state *state, sqlite3_stmt *statement,
  *
  * Return: 1 when there was a row; 0 when there was none; a negative errno.
  */
-int baleen_sql_do(const struct baleen_state *state, const char *sql, u64 *number,
+int baleen_sql_do(const struct baleen_rule_store *state, const char *sql, u64 *number,
 		  struct baleen_error *error, const struct baleen_sql_value *value,
 		  size_t n_values);
 
@@ -151,4 +152,4 @@ int baleen_sql_do(const struct baleen_state *state, const char *sql, u64 *number
  */
 bool baleen_sql_column(sqlite3_stmt *statement, int column, char *text, size_t n_bytes);
 
-#endif /* BALEEN_STATE_SQL_H */
+#endif /* BALEEN_RULE_STORE_SQL_H */
