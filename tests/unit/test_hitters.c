@@ -26,14 +26,14 @@ static struct baleen_key key_of(u32 i)
 }
 
 /* What the theorems say, about all counters and all keys. */
-static void assert_bounds(const struct baleen_hitters *hitters)
+static void assert_bounds(const struct baleen_top_k *hitters)
 {
-	u64 sum = 0, bound = baleen_hitters_bound(hitters);
+	u64 sum = 0, bound = baleen_top_k_bound(hitters);
 	bool has[MAX_KEYS] = { false };
 
-	assert_true(bound <= hitters->n_events / BALEEN_HITTERS);
+	assert_true(bound <= hitters->n_events / BALEEN_TOP_K);
 	for (u32 i = 0; i < hitters->n; i++) {
-		const struct baleen_hitter *hitter = &hitters->hitter[i];
+		const struct baleen_top_key *hitter = &hitters->hitter[i];
 		u64 count = exact[hitter->key.ip4];
 
 		assert_false(has[hitter->key.ip4]);
@@ -58,7 +58,7 @@ static u32 draw(struct random *random, u32 n_keys, bool skewed)
 
 static void run(u32 n_keys, bool skewed)
 {
-	static struct baleen_hitters hitters;
+	static struct baleen_top_k hitters;
 	struct random random = random_from(n_keys);
 
 	memset(&hitters, 0, sizeof(hitters));
@@ -68,7 +68,7 @@ static void run(u32 n_keys, bool skewed)
 		struct baleen_key key = key_of(i);
 
 		exact[i]++;
-		baleen_hitters_add(&hitters, &key, BALEEN_KEY_SRC, 3);
+		baleen_top_k_add(&hitters, &key, BALEEN_KEY_SRC, 3);
 		if (n % 1000 == 0)
 			assert_bounds(&hitters);
 	}
@@ -77,8 +77,8 @@ static void run(u32 n_keys, bool skewed)
 static void bounds(void **state)
 {
 	run(1, false);
-	run(BALEEN_HITTERS, false);
-	run(BALEEN_HITTERS + 1, false);
+	run(BALEEN_TOP_K, false);
+	run(BALEEN_TOP_K + 1, false);
 	run(MAX_KEYS, false);
 	run(MAX_KEYS, true);
 }
@@ -86,19 +86,19 @@ static void bounds(void **state)
 /* One counter per key, as long as there are enough: then all is exact. */
 static void few(void **state)
 {
-	static struct baleen_hitters hitters;
-	const struct baleen_hitter *top[3];
+	static struct baleen_top_k hitters;
+	const struct baleen_top_key *top[3];
 
 	memset(&hitters, 0, sizeof(hitters));
-	assert_int_equal(baleen_hitters_top(&hitters, top, 3), 0);
-	for (u32 i = 0; i < BALEEN_HITTERS; i++)
+	assert_int_equal(baleen_top_k_top(&hitters, top, 3), 0);
+	for (u32 i = 0; i < BALEEN_TOP_K; i++)
 		for (u32 n = 0; n <= i; n++)
-			baleen_hitters_add(&hitters, &(struct baleen_key){ .ip4 = i },
+			baleen_top_k_add(&hitters, &(struct baleen_key){ .ip4 = i },
 					   BALEEN_KEY_SRC, 0);
-	assert_int_equal(baleen_hitters_top(&hitters, top, 3), 3);
+	assert_int_equal(baleen_top_k_top(&hitters, top, 3), 3);
 	for (u32 i = 0; i < 3; i++) {
-		assert_int_equal(top[i]->key.ip4, BALEEN_HITTERS - 1 - i);
-		assert_int_equal(top[i]->count, BALEEN_HITTERS - i);
+		assert_int_equal(top[i]->key.ip4, BALEEN_TOP_K - 1 - i);
+		assert_int_equal(top[i]->count, BALEEN_TOP_K - i);
 		assert_int_equal(top[i]->error, 0);
 	}
 }
@@ -106,39 +106,39 @@ static void few(void **state)
 /* The example of the header, with 256 counters for its two. */
 static void taken_over(void **state)
 {
-	static struct baleen_hitters hitters;
+	static struct baleen_top_k hitters;
 	struct baleen_key key;
 
 	memset(&hitters, 0, sizeof(hitters));
-	assert_int_equal(baleen_hitters_bound(&hitters), 0);
-	for (u32 i = 0; i < BALEEN_HITTERS; i++) {
+	assert_int_equal(baleen_top_k_bound(&hitters), 0);
+	for (u32 i = 0; i < BALEEN_TOP_K; i++) {
 		key = key_of(i);
-		baleen_hitters_add(&hitters, &key, BALEEN_KEY_SRC, 0);
-		baleen_hitters_add(&hitters, &key, BALEEN_KEY_SRC, 0);
+		baleen_top_k_add(&hitters, &key, BALEEN_KEY_SRC, 0);
+		baleen_top_k_add(&hitters, &key, BALEEN_KEY_SRC, 0);
 	}
 	key = key_of(4711);
-	baleen_hitters_add(&hitters, &key, BALEEN_KEY_SRC, 0);
-	assert_int_equal(hitters.n, BALEEN_HITTERS);
+	baleen_top_k_add(&hitters, &key, BALEEN_KEY_SRC, 0);
+	assert_int_equal(hitters.n, BALEEN_TOP_K);
 	assert_int_equal(hitters.hitter[0].key.ip4, 4711);
 	assert_int_equal(hitters.hitter[0].count, 3);
 	assert_int_equal(hitters.hitter[0].error, 2);
-	assert_int_equal(baleen_hitters_bound(&hitters), 2);
+	assert_int_equal(baleen_top_k_bound(&hitters), 2);
 }
 
 /* A key is that of a rule and of its fields. */
 static void apart(void **state)
 {
-	static struct baleen_hitters hitters;
+	static struct baleen_top_k hitters;
 	const struct baleen_key same = { .domain = BALEEN_IP6, .hi = 1, .lo = 2 };
 	struct baleen_key other = same;
 
 	memset(&hitters, 0, sizeof(hitters));
-	baleen_hitters_add(&hitters, &same, BALEEN_KEY_SRC, 0);
-	baleen_hitters_add(&hitters, &same, BALEEN_KEY_SRC, 0);
-	baleen_hitters_add(&hitters, &same, BALEEN_KEY_SRC, 1);
-	baleen_hitters_add(&hitters, &same, BALEEN_KEY_DST, 0);
+	baleen_top_k_add(&hitters, &same, BALEEN_KEY_SRC, 0);
+	baleen_top_k_add(&hitters, &same, BALEEN_KEY_SRC, 0);
+	baleen_top_k_add(&hitters, &same, BALEEN_KEY_SRC, 1);
+	baleen_top_k_add(&hitters, &same, BALEEN_KEY_DST, 0);
 	other.lo = 1;
-	baleen_hitters_add(&hitters, &other, BALEEN_KEY_SRC, 0);
+	baleen_top_k_add(&hitters, &other, BALEEN_KEY_SRC, 0);
 	assert_int_equal(hitters.n, 4);
 	assert_int_equal(hitters.hitter[0].count, 2);
 	assert_int_equal(hitters.n_events, 5);

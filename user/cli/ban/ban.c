@@ -347,7 +347,7 @@ static void count_results(const struct entry_change *change, const struct entrie
 	}
 }
 
-static int make_change(const struct entry_change *change, struct hold *hold,
+static int make_change(const struct entry_change *change, struct device_session *session,
 		       const struct baleen_stored_rule *rule, struct entries *entries,
 		       struct outcome *outcome)
 {
@@ -359,14 +359,14 @@ static int make_change(const struct entry_change *change, struct hold *hold,
 				      .forces = change->force };
 	struct baleen_error error;
 
-	if (check_all(change, &hold->deploy.state, rule, entries) ||
-	    check_host(change, &hold->deploy, rule->key_spec, entries))
+	if (check_all(change, &session->deploy.state, rule, entries) ||
+	    check_host(change, &session->deploy, rule->key_spec, entries))
 		return EXIT_FAILED;
-	if (baleen_deploy_batch(&hold->deploy, &batch, &error)) {
+	if (baleen_deploy_batch(&session->deploy, &batch, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	if (!hold->deploy.has_xdp)
+	if (!session->deploy.has_xdp)
 		complain("warning: %s: nothing is attached: in force when 'baleen apply' puts it on",
 			 change->device);
 	outcome->in_place = batch.in_place;
@@ -374,7 +374,7 @@ static int make_change(const struct entry_change *change, struct hold *hold,
 	for (size_t i = 0; !is_add(change) && !change->json && entries->n <= MAX_EXPLAINED &&
 			   i < entries->n;
 	     i++)
-		explain(change, &hold->deploy.state, rule, &entries->change[i].single);
+		explain(change, &session->deploy.state, rule, &entries->change[i].single);
 	return 0;
 }
 
@@ -410,13 +410,13 @@ static int report(const struct entry_change *change, const struct entries *entri
 static int put(const struct entry_change *change, const struct baleen_stored_rule *rule,
 	       struct entries *entries, struct outcome *outcome)
 {
-	struct hold hold;
-	int err = hold_open_state(&hold, change->device, change->wait_ms);
+	struct device_session session;
+	int err = session_open_state(&session, change->device, change->wait_ms);
 
 	if (err)
 		return err == -ENOENT ? complain_not_attached(change->device) : err;
-	err = make_change(change, &hold, rule, entries, outcome);
-	hold_close(&hold);
+	err = make_change(change, &session, rule, entries, outcome);
+	session_close(&session);
 	return err;
 }
 

@@ -93,13 +93,13 @@ static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *c
 static int put_batch(struct feed *feed, struct baleen_batch *batch)
 {
 	struct baleen_error error;
-	struct hold hold;
-	int err = hold_open_state(&hold, feed->device, feed->wait_ms);
+	struct device_session session;
+	int err = session_open_state(&session, feed->device, feed->wait_ms);
 
 	if (err)
 		return err == -ENOENT ? complain_not_attached(feed->device) : err;
-	err = baleen_deploy_batch(&hold.deploy, batch, &error);
-	hold_close(&hold);
+	err = baleen_deploy_batch(&session.deploy, batch, &error);
+	session_close(&session);
 	if (!err)
 		return 0;
 	complain("%s", error.text);

@@ -69,13 +69,13 @@ static int flush_rule(const struct flush *flush, const char *device, const char 
 {
 	struct baleen_batch batch = { .rule = rule, .flush_of = flush->all ? "" : flush->origin };
 	struct baleen_error error;
-	struct hold hold;
-	int err = hold_open_state(&hold, device, flush->wait_ms);
+	struct device_session session;
+	int err = session_open_state(&session, device, flush->wait_ms);
 
 	if (err)
 		return err == -ENOENT ? complain_not_attached(device) : err;
-	err = baleen_deploy_batch(&hold.deploy, &batch, &error);
-	hold_close(&hold);
+	err = baleen_deploy_batch(&session.deploy, &batch, &error);
+	session_close(&session);
 	if (err) {
 		complain("%s", error.text);
 		return EXIT_FAILED;

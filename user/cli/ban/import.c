@@ -152,13 +152,13 @@ static int put(const struct import *import)
 				      .snapshot_of = import->is_snapshot ? import->options.origin :
 									   NULL };
 	struct baleen_error error;
-	struct hold hold;
-	int err = hold_open_state(&hold, import->device, import->wait_ms);
+	struct device_session session;
+	int err = session_open_state(&session, import->device, import->wait_ms);
 
 	if (err)
 		return err == -ENOENT ? complain_not_attached(import->device) : err;
-	err = baleen_deploy_batch(&hold.deploy, &batch, &error);
-	hold_close(&hold);
+	err = baleen_deploy_batch(&session.deploy, &batch, &error);
+	session_close(&session);
 	if (err) {
 		complain("%s", error.text);
 		return EXIT_FAILED;

@@ -229,17 +229,17 @@ static int attach_ruleset(const struct attach *attach, const struct baleen_rules
 /* The state is on disk before the filter is there, so no filter lacks its own. */
 static int attach_with_state(const struct attach *attach, const struct baleen_ruleset *ruleset)
 {
-	struct hold hold;
-	int err = hold_create(&hold, attach->device, ruleset, attach->mode, attach->place,
-			      &attach->rules, &attach->lists);
+	struct device_session session;
+	int err = session_create(&session, attach->device, ruleset, attach->mode, attach->place,
+				 &attach->rules, &attach->lists);
 
 	if (err)
 		return err;
 	err = attach_ruleset(attach, ruleset);
 	if (err)
-		hold_undo(&hold);
+		session_undo(&session);
 	else
-		hold_close(&hold);
+		session_close(&session);
 	return err;
 }
 
@@ -268,7 +268,7 @@ static int attach_kmod(const struct attach *attach, const struct baleen_ruleset 
 {
 	struct baleen_error error;
 
-	if (hold_remove_old(attach->device, &error) ||
+	if (session_remove_old(attach->device, &error) ||
 	    baleen_kmod_attach(attach->device, ruleset, attach->priority, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;

@@ -160,9 +160,9 @@ static int report(const struct change *change, const struct baleen_ruleset *rule
 	return finish_output(EXIT_DONE);
 }
 
-static int apply(const struct change *change, struct hold *hold)
+static int apply(const struct change *change, struct device_session *session)
 {
-	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset ruleset;
 
 	baleen_ruleset_from_xdp(xdp, &ruleset);
@@ -170,26 +170,26 @@ static int apply(const struct change *change, struct hold *hold)
 	if (!change->force && is_stricter(&change->policy) &&
 	    guard_ruleset(xdp->device, xdp, &ruleset, NULL))
 		return EXIT_FAILED;
-	return hold_put(hold, &ruleset, NULL, NULL);
+	return session_put(session, &ruleset, NULL, NULL);
 }
 
 static int change_xdp(const struct change *change)
 {
 	struct baleen_ruleset after;
 	struct baleen_error error;
-	struct hold hold;
+	struct device_session session;
 	int err;
 
 	if (baleen_device_privileges(&error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	err = hold_open(&hold, change->device, BALEEN_LOCK_TIMEOUT_MS);
+	err = session_open(&session, change->device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err)
 		return err == -ENOENT ? complain_not_attached(change->device) : err;
-	err = apply(change, &hold);
-	baleen_ruleset_from_xdp(&hold.deploy.xdp, &after);
-	hold_close(&hold);
+	err = apply(change, &session);
+	baleen_ruleset_from_xdp(&session.deploy.xdp, &after);
+	session_close(&session);
 	return err ? err : report(change, &after);
 }
 

@@ -157,15 +157,16 @@ static void continue_rules(const struct baleen_xdp *xdp, struct baleen_ruleset *
 	}
 }
 
-static int update(const struct restore *restore, struct hold *hold, struct baleen_saved *saved,
-		  const struct rules *rules, const struct list_options *lists)
+static int update(const struct restore *restore, struct device_session *session,
+		  struct baleen_saved *saved, const struct rules *rules,
+		  const struct list_options *lists)
 {
-	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+	const struct baleen_xdp *xdp = &session->deploy.xdp;
 
 	if (check_way(xdp, saved))
 		return EXIT_FAILED;
 	continue_rules(xdp, &saved->ruleset);
-	if (hold_put(hold, &saved->ruleset, rules, lists))
+	if (session_put(session, &saved->ruleset, rules, lists))
 		return EXIT_FAILED;
 	return report(restore, saved, "updated", xdp->there.mode);
 }
@@ -173,17 +174,17 @@ static int update(const struct restore *restore, struct hold *hold, struct balee
 static int attach_with_state(const struct restore *restore, const struct baleen_saved *saved,
 			     const struct rules *rules, const struct list_options *lists)
 {
-	struct hold hold;
-	int err = hold_create(&hold, restore->device, &saved->ruleset, saved->mode, saved->place,
-			      rules, lists);
+	struct device_session session;
+	int err = session_create(&session, restore->device, &saved->ruleset, saved->mode,
+				 saved->place, rules, lists);
 
 	if (err)
 		return err;
 	err = attach(restore, saved);
 	if (err)
-		hold_undo(&hold);
+		session_undo(&session);
 	else
-		hold_close(&hold);
+		session_close(&session);
 	return err;
 }
 
@@ -209,23 +210,23 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 	char path[BALEEN_MAX_RULES][PATH_MAX];
 	struct rules rules = { 0 };
 	struct list_options lists;
-	struct hold hold;
+	struct device_session session;
 	int err;
 
 	list_options_init(&lists);
 	name_images(restore, saved, &rules, path);
-	err = hold_open(&hold, restore->device, BALEEN_LOCK_TIMEOUT_MS);
+	err = session_open(&session, restore->device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err == -ENOENT)
 		return attach_with_state(restore, saved, &rules, &lists);
 	if (err)
 		return err;
-	if (hold.deploy.xdp.state == BALEEN_XDP_ATTACHED) {
-		err = update(restore, &hold, saved, &rules, &lists);
-		hold_close(&hold);
+	if (session.deploy.xdp.state == BALEEN_XDP_ATTACHED) {
+		err = update(restore, &session, saved, &rules, &lists);
+		session_close(&session);
 		return err;
 	}
 	/* A filter that is out of force is replaced, or attach says why not. */
-	hold_close(&hold);
+	session_close(&session);
 	return attach_with_state(restore, saved, &rules, &lists);
 }
 

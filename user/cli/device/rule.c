@@ -270,9 +270,9 @@ static int move(const struct change *change, struct baleen_ruleset *ruleset)
 
 /* --- the command ---------------------------------------------------------- */
 
-static int put_on(const struct change *change, struct hold *hold)
+static int put_on(const struct change *change, struct device_session *session)
 {
-	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset ruleset;
 
 	baleen_ruleset_from_xdp(xdp, &ruleset);
@@ -283,7 +283,7 @@ static int put_on(const struct change *change, struct hold *hold)
 		return EXIT_FAILED;
 	rules_warn_dead(&change->rules, &ruleset);
 	rules_warn_vlan(&change->rules, xdp->device);
-	return hold_put(hold, &ruleset, &change->rules, &change->lists);
+	return session_put(session, &ruleset, &change->rules, &change->lists);
 }
 
 static int report(const struct change *change, const struct baleen_ruleset *ruleset)
@@ -327,14 +327,14 @@ static int change_kmod(const struct change *change)
 static int change_xdp(const struct change *change)
 {
 	struct baleen_ruleset after;
-	struct hold hold;
-	int err = hold_open(&hold, change->device, BALEEN_LOCK_TIMEOUT_MS);
+	struct device_session session;
+	int err = session_open(&session, change->device, BALEEN_LOCK_TIMEOUT_MS);
 
 	if (err)
 		return err == -ENOENT ? complain_not_attached(change->device) : err;
-	err = put_on(change, &hold);
-	baleen_ruleset_from_xdp(&hold.deploy.xdp, &after);
-	hold_close(&hold);
+	err = put_on(change, &session);
+	baleen_ruleset_from_xdp(&session.deploy.xdp, &after);
+	session_close(&session);
 	return err ? err : report(change, &after);
 }
 

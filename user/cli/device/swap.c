@@ -120,9 +120,9 @@ static int edit(const struct swap *swap, struct baleen_ruleset *ruleset)
 	return 0;
 }
 
-static int swap_xdp(const struct swap *swap, struct hold *hold)
+static int swap_xdp(const struct swap *swap, struct device_session *session)
 {
-	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset ruleset;
 
 	baleen_ruleset_from_xdp(xdp, &ruleset);
@@ -131,7 +131,7 @@ static int swap_xdp(const struct swap *swap, struct hold *hold)
 	if (xdp->state == BALEEN_XDP_ATTACHED && !swap->force &&
 	    guard_ruleset(xdp->device, xdp, &ruleset, &swap->rules))
 		return EXIT_FAILED;
-	return hold_put(hold, &ruleset, &swap->rules, &swap->lists);
+	return session_put(session, &ruleset, &swap->rules, &swap->lists);
 }
 
 /* Others may ask the filter with a name that this rule asks. */
@@ -177,18 +177,18 @@ static int swap_named(const struct swap *swap)
 
 static int swap_rule(const struct swap *swap)
 {
-	struct hold hold;
+	struct device_session session;
 	int err;
 
 	if (swap->is_named)
 		return swap_named(swap);
 	if (is_kmod_device(swap->device))
 		return swap_kmod(swap);
-	err = hold_open(&hold, swap->device, BALEEN_LOCK_TIMEOUT_MS);
+	err = session_open(&session, swap->device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err)
 		return err == -ENOENT ? complain_not_attached(swap->device) : err;
-	err = swap_xdp(swap, &hold);
-	hold_close(&hold);
+	err = swap_xdp(swap, &session);
+	session_close(&session);
 	return err;
 }
 

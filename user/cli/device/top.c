@@ -118,11 +118,10 @@ static void count_event(struct top *top, const struct baleen_sighting *seen)
 	struct baleen_key key;
 
 	if (seen->has_key) {
-		baleen_hitters_add(&top->view.hitters, &seen->key, seen->rule->image.key_spec,
-				   slot);
+		baleen_top_k_add(&top->view.hitters, &seen->key, seen->rule->image.key_spec, slot);
 	} else if (seen->parse <= BALEEN_PARSE_IP6) {
 		key = baleen_key_fields(BALEEN_KEY_SRC, &seen->fields);
-		baleen_hitters_add(&top->view.hitters, &key, BALEEN_KEY_SRC, slot);
+		baleen_top_k_add(&top->view.hitters, &key, BALEEN_KEY_SRC, slot);
 	}
 }
 

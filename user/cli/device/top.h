@@ -42,7 +42,7 @@ enum top_reader {
  */
 struct top_view {
 	struct baleen_rates rates;
-	struct baleen_hitters hitters;
+	struct baleen_top_k hitters;
 	enum top_reader reader;
 	struct baleen_watcher watcher;
 	enum top_sort sort;

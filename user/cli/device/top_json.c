@@ -65,8 +65,8 @@ static json_t *json_counters(const struct top_view *view)
 
 static json_t *json_keys(const struct top_view *view)
 {
-	const struct baleen_hitter *top[MAX_KEYS];
-	u32 n = baleen_hitters_top(&view->hitters, top, MAX_KEYS);
+	const struct baleen_top_key *top[MAX_KEYS];
+	u32 n = baleen_top_k_top(&view->hitters, top, MAX_KEYS);
 	json_t *keys = json_array();
 	char key[BALEEN_KEY_TEXT];
 
@@ -90,7 +90,7 @@ static json_t *json_events(const struct top_view *view)
 		json_object_set_new(events, "reader_pid", json_integer(view->watcher.pid));
 	json_object_set_new(events, "read", json_integer(view->hitters.n_events));
 	json_object_set_new(events, "error_bound",
-			    json_integer(baleen_hitters_bound(&view->hitters)));
+			    json_integer(baleen_top_k_bound(&view->hitters)));
 	json_object_set_new(events, "keys", json_keys(view));
 	return events;
 }

@@ -287,7 +287,7 @@ const char *top_slot_name(const struct baleen_rates *rates, u32 slot)
 }
 
 static void add_hitter(const struct top_view *view, struct top_page *page,
-		       const struct baleen_hitter *hitter, const struct columns *columns)
+		       const struct baleen_top_key *hitter, const struct columns *columns)
 {
 	double share = 100. * hitter->count / view->hitters.n_events;
 	char key[BALEEN_KEY_TEXT];
@@ -304,14 +304,14 @@ static void add_hitter(const struct top_view *view, struct top_page *page,
 static void add_hitters(const struct top_view *view, struct top_page *page,
 			const struct columns *columns)
 {
-	const struct baleen_hitter *top[TOP_MAX_LINES];
+	const struct baleen_top_key *top[TOP_MAX_LINES];
 	char events[NUMBER_TEXT], bound[NUMBER_TEXT];
-	u64 too_high = baleen_hitters_bound(&view->hitters);
+	u64 too_high = baleen_top_k_bound(&view->hitters);
 	u32 n, room = page->height > page->n + 1 ? page->height - page->n - 1 : 0;
 
 	if (!view->hitters.n_events || !room)
 		return;
-	n = baleen_hitters_top(&view->hitters, top, room < TOP_MAX_LINES ? room : TOP_MAX_LINES);
+	n = baleen_top_k_top(&view->hitters, top, room < TOP_MAX_LINES ? room : TOP_MAX_LINES);
 	if (too_high)
 		add_line(page, TOP_HEADER, "KEYS of %s events; counts are too high by %s at most",
 			 format_count(view->hitters.n_events, events),

@@ -243,7 +243,8 @@ static int remember_operands(const struct set_op *set, struct target *target)
 	int err = 0;
 
 	for (int i = 1; rule && i < set->n_paths && !err; i++)
-		err = hold_add_feed(&target->hold, rule->name, &set->operand[i].input, &set->lists);
+		err = session_add_feed(&target->session, rule->name, &set->operand[i].input,
+				       &set->lists);
 	return err;
 }
 
@@ -273,7 +274,7 @@ static int replace_live(struct set_op *set, struct target *target)
 	ruleset.rule[target->index].filter = &rules.rule[0].input.filter;
 	if (!set->force && guard_update(target->xdp->device, target->xdp, &ruleset))
 		return EXIT_FAILED;
-	return hold_put(&target->hold, &ruleset, &rules, &set->lists);
+	return session_put(&target->session, &ruleset, &rules, &set->lists);
 }
 
 static int put_kmod(const struct set_op *set, struct target *target)

@@ -31,25 +31,25 @@ int complain_not_attached(const char *device)
 #define AT_ONCE_MS 1
 
 /* With its state, or, if there is none, without. */
-static int open_device(struct hold *hold, const char *device, u64 wait_ms,
+static int open_device(struct device_session *session, const char *device, u64 wait_ms,
 		       struct baleen_error *error)
 {
-	int err = baleen_deploy_open(&hold->deploy, device, wait_ms, error);
+	int err = baleen_deploy_open(&session->deploy, device, wait_ms, error);
 
-	hold->has_state = !err;
+	session->has_state = !err;
 	if (err != -ENOENT)
 		return err;
-	err = baleen_xdp_open_within(&hold->deploy.xdp, device, wait_ms, error);
-	hold->deploy.has_xdp = !err;
+	err = baleen_xdp_open_within(&session->deploy.xdp, device, wait_ms, error);
+	session->deploy.has_xdp = !err;
 	return err;
 }
 
-static int read_plan(struct hold *hold)
+static int read_plan(struct device_session *session)
 {
 	struct baleen_error error;
 
-	if (baleen_rule_store_begin(&hold->deploy.state, &error) ||
-	    baleen_rule_store_get_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
+	if (baleen_rule_store_begin(&session->deploy.state, &error) ||
+	    baleen_rule_store_get_rules(&session->deploy.state, &session->plan.rules, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -57,15 +57,15 @@ static int read_plan(struct hold *hold)
 }
 
 /* Who looks at a terminal wants to know why nothing happens. */
-static int open_waiting(struct hold *hold, const char *device, u64 wait_ms)
+static int open_waiting(struct device_session *session, const char *device, u64 wait_ms)
 {
 	struct baleen_error error;
-	int err = open_device(hold, device, AT_ONCE_MS, &error);
+	int err = open_device(session, device, AT_ONCE_MS, &error);
 
 	if (err == -ETIMEDOUT && wait_ms) {
 		if (isatty(STDERR_FILENO))
 			complain("%s: waiting for another command that changes it", device);
-		err = open_device(hold, device, wait_ms, &error);
+		err = open_device(session, device, wait_ms, &error);
 	}
 	if (!err || err == -ENOENT)
 		return err;
@@ -73,42 +73,42 @@ static int open_waiting(struct hold *hold, const char *device, u64 wait_ms)
 	return EXIT_FAILED;
 }
 
-int hold_open_state(struct hold *hold, const char *device, u64 wait_ms)
+int session_open_state(struct device_session *session, const char *device, u64 wait_ms)
 {
 	int err;
 
-	*hold = (struct hold){ 0 };
-	err = open_waiting(hold, device, wait_ms);
-	if (err || hold->has_state)
+	*session = (struct device_session){ 0 };
+	err = open_waiting(session, device, wait_ms);
+	if (err || session->has_state)
 		return err;
-	hold_close(hold);
+	session_close(session);
 	return -ENOENT;
 }
 
-int hold_open(struct hold *hold, const char *device, u64 wait_ms)
+int session_open(struct device_session *session, const char *device, u64 wait_ms)
 {
 	int err;
 
-	*hold = (struct hold){ 0 };
-	err = open_waiting(hold, device, wait_ms);
+	*session = (struct device_session){ 0 };
+	err = open_waiting(session, device, wait_ms);
 	if (err)
 		return err;
-	if (!hold->deploy.has_xdp)
+	if (!session->deploy.has_xdp)
 		err = -ENOENT;
-	else if (hold->has_state)
-		err = read_plan(hold);
+	else if (session->has_state)
+		err = read_plan(session);
 	if (err)
-		hold_close(hold);
+		session_close(session);
 	return err;
 }
 
-void hold_close(struct hold *hold)
+void session_close(struct device_session *session)
 {
-	if (hold->has_state)
-		baleen_deploy_close(&hold->deploy);
-	else if (hold->deploy.has_xdp)
-		baleen_xdp_close(&hold->deploy.xdp);
-	*hold = (struct hold){ 0 };
+	if (session->has_state)
+		baleen_deploy_close(&session->deploy);
+	else if (session->deploy.has_xdp)
+		baleen_xdp_close(&session->deploy.xdp);
+	*session = (struct device_session){ 0 };
 }
 
 /* --- feeds ----------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static int image_fd(const struct input *input)
 {
 	const struct baleen_filter *filter = &input->filter;
 	int fd = memfd_create("baleen-image", MFD_CLOEXEC);
-	int err = fd < 0 ? -errno : baleen_store_bytes(fd, filter->bytes, filter->n_bytes);
+	int err = fd < 0 ? -errno : baleen_write_all(fd, filter->bytes, filter->n_bytes);
 
 	if (!err)
 		return fd;
@@ -185,8 +185,8 @@ static int describe_feed(struct baleen_feed *feed, const char *rule, const struc
 	return describe_table(feed, &input->csv);
 }
 
-int hold_add_feed(struct hold *hold, const char *rule, const struct input *input,
-		  const struct list_options *lists)
+int session_add_feed(struct device_session *session, const char *rule, const struct input *input,
+		     const struct list_options *lists)
 {
 	bool is_image = !input->is_list || lists->build.like;
 	/* An image file is copied from where it is, not by way of memory. */
@@ -195,16 +195,16 @@ int hold_add_feed(struct hold *hold, const char *rule, const struct input *input
 	struct baleen_feed feed;
 	int fd, err;
 
-	if (!hold->has_state)
+	if (!session->has_state)
 		return 0;
 	if (describe_feed(&feed, rule, input, lists, is_image))
 		return EXIT_FAILED;
 	fd = is_made ? image_fd(input) : input->received_fd;
 	if (fd < 0)
 		return EXIT_FAILED;
-	err = baleen_feeds_put(&hold->deploy.state, &feed, &error);
+	err = baleen_feeds_put(&session->deploy.state, &feed, &error);
 	if (!err)
-		err = baleen_feed_take(&hold->deploy.state, &feed, fd, &error);
+		err = baleen_feed_take(&session->deploy.state, &feed, fd, &error);
 	if (err)
 		complain("%s", error.text);
 	if (is_made)
@@ -233,11 +233,11 @@ static void shape_rule(struct baleen_stored_rule *rule, const struct rule_argume
 }
 
 /* The rules of the ruleset, in its order, as the state shall have them. */
-static void plan_rules(struct hold *hold, const struct baleen_ruleset *ruleset,
+static void plan_rules(struct device_session *session, const struct baleen_ruleset *ruleset,
 		       const struct rules *rules, const struct list_options *lists)
 {
-	struct baleen_stored_rules before = hold->plan.rules;
-	struct baleen_stored_rules *after = &hold->plan.rules;
+	struct baleen_stored_rules before = session->plan.rules;
+	struct baleen_stored_rules *after = &session->plan.rules;
 
 	after->n_rules = ruleset->n_rules;
 	after->default_drop = ruleset->default_drop;
@@ -255,15 +255,15 @@ static void plan_rules(struct hold *hold, const struct baleen_ruleset *ruleset,
 		new->qualifiers = rule->qualifiers;
 		if (argument)
 			shape_rule(new, argument, lists);
-		hold->plan.rebuild[i] = argument;
+		session->plan.rebuild[i] = argument;
 	}
 }
 
 /* What a rule was made of gives way to what was typed; single entries stay. */
-static int replace_feeds(struct hold *hold, const struct baleen_ruleset *ruleset,
+static int replace_feeds(struct device_session *session, const struct baleen_ruleset *ruleset,
 			 const struct rules *rules, const struct list_options *lists)
 {
-	struct baleen_rule_store *state = &hold->deploy.state;
+	struct baleen_rule_store *state = &session->deploy.state;
 	struct baleen_error error;
 
 	for (u32 i = 0; rules && i < ruleset->n_rules; i++) {
@@ -277,21 +277,21 @@ static int replace_feeds(struct hold *hold, const struct baleen_ruleset *ruleset
 			return EXIT_FAILED;
 		}
 		if (!is_any_argument(argument) &&
-		    hold_add_feed(hold, name, &argument->input, lists))
+		    session_add_feed(session, name, &argument->input, lists))
 			return EXIT_FAILED;
 	}
 	return 0;
 }
 
 /* A rule that is kept is built again of its lists, and the state has no shapes. */
-static int refuse_shape(const struct hold *hold, const struct rules *rules,
+static int refuse_shape(const struct device_session *session, const struct rules *rules,
 			const struct list_options *lists)
 {
 	bool has_shape = rules && lists->seed_text;
 
 	for (u32 i = 0; rules && i < N_SHAPE_OPTIONS; i++)
 		has_shape |= lists->shape_text[i] != NULL;
-	for (u32 i = 0; has_shape && hold->has_state && i < rules->n; i++) {
+	for (u32 i = 0; has_shape && session->has_state && i < rules->n; i++) {
 		if (!rules->rule[i].input.is_list)
 			continue;
 		complain("%s: of a rule that is kept only --kind, --fpp, --key and --capacity are: "
@@ -302,26 +302,26 @@ static int refuse_shape(const struct hold *hold, const struct rules *rules,
 	return 0;
 }
 
-static int set_rules(struct hold *hold, const struct baleen_ruleset *ruleset,
+static int set_rules(struct device_session *session, const struct baleen_ruleset *ruleset,
 		     const struct rules *rules, const struct list_options *lists)
 {
 	struct baleen_error error;
 
-	if (refuse_shape(hold, rules, lists))
+	if (refuse_shape(session, rules, lists))
 		return EXIT_FAILED;
-	plan_rules(hold, ruleset, rules, lists);
-	if (baleen_rule_store_set_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
+	plan_rules(session, ruleset, rules, lists);
+	if (baleen_rule_store_set_rules(&session->deploy.state, &session->plan.rules, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	return replace_feeds(hold, ruleset, rules, lists);
+	return replace_feeds(session, ruleset, rules, lists);
 }
 
-int hold_put_plan(struct hold *hold)
+int session_put_plan(struct device_session *session)
 {
 	struct baleen_error error;
 
-	if (baleen_deploy_put(&hold->deploy, &hold->plan, NULL, NULL, NULL, &error)) {
+	if (baleen_deploy_put(&session->deploy, &session->plan, NULL, NULL, NULL, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -329,9 +329,9 @@ int hold_put_plan(struct hold *hold)
 }
 
 /* A rule that goes on keeps what its entries and counters are about. */
-static int check_keys(const struct hold *hold, const struct baleen_ruleset *ruleset)
+static int check_keys(const struct device_session *session, const struct baleen_ruleset *ruleset)
 {
-	const struct baleen_xdp *xdp = &hold->deploy.xdp;
+	const struct baleen_xdp *xdp = &session->deploy.xdp;
 
 	for (u32 i = 0; i < ruleset->n_rules; i++) {
 		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
@@ -350,16 +350,16 @@ static int check_keys(const struct hold *hold, const struct baleen_ruleset *rule
 	return 0;
 }
 
-int hold_put(struct hold *hold, const struct baleen_ruleset *ruleset, const struct rules *rules,
-	     const struct list_options *lists)
+int session_put(struct device_session *session, const struct baleen_ruleset *ruleset,
+		const struct rules *rules, const struct list_options *lists)
 {
 	struct baleen_error error;
 
-	if (hold->has_state)
-		return check_keys(hold, ruleset) || set_rules(hold, ruleset, rules, lists) ?
+	if (session->has_state)
+		return check_keys(session, ruleset) || set_rules(session, ruleset, rules, lists) ?
 			       EXIT_FAILED :
-			       hold_put_plan(hold);
-	if (baleen_xdp_update(&hold->deploy.xdp, ruleset, &error)) {
+			       session_put_plan(session);
+	if (baleen_xdp_update(&session->deploy.xdp, ruleset, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -368,7 +368,7 @@ int hold_put(struct hold *hold, const struct baleen_ruleset *ruleset, const stru
 
 /* --- attach ---------------------------------------------------------------- */
 
-int hold_remove_old(const char *device, struct baleen_error *error)
+int session_remove_old(const char *device, struct baleen_error *error)
 {
 	struct baleen_rule_store old;
 	int err = baleen_rule_store_open(&old, device, BALEEN_LOCK_TIMEOUT_MS, error);
@@ -410,7 +410,7 @@ static int create_state(struct baleen_rule_store *state, const char *device,
 	for (u32 i = 0; i < MAX_CREATIONS && err == -EEXIST; i++) {
 		if (is_attached(device))
 			return -EBUSY;
-		err = hold_remove_old(device, error);
+		err = session_remove_old(device, error);
 		if (!err)
 			err = baleen_rule_store_create(state, device, false, BALEEN_LOCK_TIMEOUT_MS,
 						       error);
@@ -420,15 +420,16 @@ static int create_state(struct baleen_rule_store *state, const char *device,
 	return err;
 }
 
-int hold_create(struct hold *hold, const char *device, const struct baleen_ruleset *ruleset,
-		enum baleen_mode mode, enum baleen_attach_type place, const struct rules *rules,
-		const struct list_options *lists)
+int session_create(struct device_session *session, const char *device,
+		   const struct baleen_ruleset *ruleset, enum baleen_mode mode,
+		   enum baleen_attach_type place, const struct rules *rules,
+		   const struct list_options *lists)
 {
-	struct baleen_rule_store *state = &hold->deploy.state;
+	struct baleen_rule_store *state = &session->deploy.state;
 	struct baleen_error error;
 	int err;
 
-	*hold = (struct hold){ 0 };
+	*session = (struct device_session){ 0 };
 	err = create_state(state, device, &error);
 	if (err == -EBUSY)
 		return 0;
@@ -436,23 +437,23 @@ int hold_create(struct hold *hold, const char *device, const struct baleen_rules
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	hold->has_state = true;
-	hold->plan.rules.mode = mode;
-	hold->plan.rules.place = place;
+	session->has_state = true;
+	session->plan.rules.mode = mode;
+	session->plan.rules.place = place;
 	if (baleen_rule_store_begin(state, &error)) {
 		complain("%s", error.text);
-	} else if (!set_rules(hold, ruleset, rules, lists)) {
+	} else if (!set_rules(session, ruleset, rules, lists)) {
 		if (!baleen_rule_store_commit(state, &error))
 			return 0;
 		complain("%s", error.text);
 	}
-	hold_undo(hold);
+	session_undo(session);
 	return EXIT_FAILED;
 }
 
-void hold_undo(struct hold *hold)
+void session_undo(struct device_session *session)
 {
-	if (hold->has_state)
-		baleen_rule_store_remove(&hold->deploy.state);
-	*hold = (struct hold){ 0 };
+	if (session->has_state)
+		baleen_rule_store_remove(&session->deploy.state);
+	*session = (struct device_session){ 0 };
 }

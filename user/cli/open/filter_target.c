@@ -102,9 +102,9 @@ static int open_image(struct target *target, u64 wait_ms)
 
 static int open_device(struct target *target, const char *device, u64 wait_ms)
 {
-	int err = hold_open(&target->hold, device, wait_ms);
+	int err = session_open(&target->session, device, wait_ms);
 
-	target->xdp = &target->hold.deploy.xdp;
+	target->xdp = &target->session.deploy.xdp;
 	return err == -ENOENT ? complain_not_attached(device) : err;
 }
 
@@ -266,10 +266,10 @@ int target_change(const char *argument, u64 wait_ms,
 
 struct baleen_stored_rule *target_state_rule(struct target *target)
 {
-	struct baleen_stored_rules *rules = &target->hold.plan.rules;
+	struct baleen_stored_rules *rules = &target->session.plan.rules;
 	const char *name;
 
-	if (!target->is_live || !target->hold.has_state)
+	if (!target->is_live || !target->session.has_state)
 		return NULL;
 	name = target->xdp->config.rule[target->index].image.name;
 	for (u32 i = 0; i < rules->n_rules; i++)
@@ -280,15 +280,15 @@ struct baleen_stored_rule *target_state_rule(struct target *target)
 
 static int put_derived(struct target *target, const struct baleen_stored_rule *rule)
 {
-	struct hold *hold = &target->hold;
+	struct device_session *session = &target->session;
 	struct baleen_error error;
 
-	hold->plan.rebuild[rule - hold->plan.rules.rule] = true;
-	if (baleen_rule_store_set_rules(&hold->deploy.state, &hold->plan.rules, &error)) {
+	session->plan.rebuild[rule - session->plan.rules.rule] = true;
+	if (baleen_rule_store_set_rules(&session->deploy.state, &session->plan.rules, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	return hold_put_plan(hold);
+	return session_put_plan(session);
 }
 
 static int put_live(struct target *target, const struct baleen_filter *filter)
@@ -300,7 +300,7 @@ static int put_live(struct target *target, const struct baleen_filter *filter)
 		return put_derived(target, rule);
 	baleen_ruleset_from_xdp(target->xdp, &ruleset);
 	ruleset.rule[target->index].filter = filter;
-	return hold_put(&target->hold, &ruleset, NULL, NULL);
+	return session_put(&target->session, &ruleset, NULL, NULL);
 }
 
 int target_put(struct target *target, const struct baleen_filter *filter)
@@ -315,7 +315,7 @@ void target_close(struct target *target)
 {
 	baleen_filter_free(&target->filter);
 	if (target->is_live)
-		hold_close(&target->hold);
+		session_close(&target->session);
 	if (target->fd >= 0)
 		close(target->fd);
 	kmod_close(&target->kmod);

@@ -16,7 +16,7 @@
  * @is_kmod: it is a filter of the module; neither: a file
  * @filter: a writable view of the live map, or the image in memory; of a filter of the
  *          module its header, until target_load()
- * @hold: of a live rule: its device
+ * @session: of a live rule: its device
  * @xdp: the device, opened for writing
  * @index: of the rule
  * @kmod: of a filter of the module: where it is
@@ -29,7 +29,7 @@ struct target {
 	bool is_live;
 	bool is_kmod;
 	struct baleen_filter filter;
-	struct hold hold;
+	struct device_session session;
 	struct baleen_xdp *xdp;
 	u32 index;
 	struct kmod_filter kmod;

@@ -355,7 +355,7 @@ static int finish(const struct target *target, const char *path, struct baleen_e
 	if (err)
 		return baleen_fail(error, -err, "%s: saved, but %s/%s cannot be removed: %s", path,
 				   target->parent, target->beside, strerror(-err));
-	err = baleen_store_names(target->parent_fd);
+	err = baleen_sync_dir(target->parent_fd);
 	return err ? baleen_fail(error, -err, "%s: %s", path, strerror(-err)) : 0;
 }
 

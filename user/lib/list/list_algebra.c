@@ -17,7 +17,7 @@ int baleen_text_open(const char *text, size_t n_bytes)
 
 	if (fd < 0)
 		return -errno;
-	err = baleen_store_bytes(fd, text, n_bytes);
+	err = baleen_write_all(fd, text, n_bytes);
 	if (err) {
 		close(fd);
 		return err;

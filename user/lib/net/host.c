@@ -35,7 +35,7 @@ struct next_hop {
 };
 
 struct survey {
-	struct baleen_uppers devices;
+	struct baleen_upper_devices devices;
 	struct baleen_address_set set;
 	struct next_hop *hop;
 	size_t n_hops, room_hops;
@@ -82,7 +82,7 @@ static int visit_address(const struct nlmsghdr *message, void *data)
 	const struct nlattr *attr, *own = NULL;
 
 	if (!has_header(message, sizeof(*header)) ||
-	    !baleen_uppers_has(&survey->devices, header->ifa_index))
+	    !baleen_upper_devices_has(&survey->devices, header->ifa_index))
 		return MNL_CB_OK;
 	mnl_attr_for_each(attr, message, sizeof(*header)) {
 		u16 type = mnl_attr_get_type(attr);
@@ -147,7 +147,7 @@ static int visit_nexthop(const struct nlmsghdr *message, void *data)
 	}
 	if (group)
 		return visited(add_group(survey, hop.id, group));
-	if (!has_gateway || !baleen_uppers_has(&survey->devices, ifindex))
+	if (!has_gateway || !baleen_upper_devices_has(&survey->devices, ifindex))
 		return MNL_CB_OK;
 	return visited(add_hop(survey, &hop));
 }
@@ -191,7 +191,7 @@ static int add_multipath_hop(struct survey *survey, const struct rtnexthop *hop)
 	const struct nlattr *attr;
 	int err = 0;
 
-	if (!baleen_uppers_has(&survey->devices, hop->rtnh_ifindex))
+	if (!baleen_upper_devices_has(&survey->devices, hop->rtnh_ifindex))
 		return 0;
 	mnl_attr_for_each_payload((void *)RTNH_DATA(hop), hop->rtnh_len - RTNH_LENGTH(0))
 	{
@@ -235,7 +235,7 @@ static int visit_route(const struct nlmsghdr *message, void *data)
 		case RTA_NH_ID: err = add_object(survey, baleen_netlink_u32(attr)); break;
 		}
 	}
-	if (!err && gateway && baleen_uppers_has(&survey->devices, ifindex))
+	if (!err && gateway && baleen_upper_devices_has(&survey->devices, ifindex))
 		err = add_gateway(survey, gateway);
 	return visited(err);
 }
@@ -366,7 +366,7 @@ static int survey_resolvers(struct survey *survey, const char *path, struct bale
 /* Hands the addresses over, or frees them when something went wrong. */
 static int finish(struct survey *survey, int err, struct baleen_host_address **out, size_t *n)
 {
-	baleen_uppers_free(&survey->devices);
+	baleen_upper_devices_free(&survey->devices);
 	free(survey->hop);
 	if (err) {
 		free(survey->set.address);
@@ -390,7 +390,7 @@ int baleen_host_addresses(int ifindex, struct baleen_host_address **out, size_t 
 			  struct baleen_error *error)
 {
 	struct survey survey = { 0 };
-	int err = baleen_uppers_find(ifindex, &survey.devices, error);
+	int err = baleen_upper_devices_find(ifindex, &survey.devices, error);
 
 	if (!err)
 		err = survey_devices(&survey, error);

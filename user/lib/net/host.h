@@ -67,7 +67,7 @@ const char *baleen_host_role_text(enum baleen_host_role role);
  *
  * A bridge port or the device below a VLAN carries the packets of the device
  * above, so addresses and gateways of that are listed, too; see
- * baleen_uppers_find().
+ * baleen_upper_devices_find().
  *
  * Reads netlink (devices, addresses, all routing tables with multipath and IPv6
  * next hops, nexthop objects, TCP sockets) and /etc/resolv.conf. Needs no

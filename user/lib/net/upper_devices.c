@@ -8,7 +8,7 @@
 #include "net/links.h"
 #include "net/upper_devices.h"
 
-static void add_distinct(struct baleen_uppers *uppers, u32 ifindex)
+static void add_distinct(struct baleen_upper_devices *uppers, u32 ifindex)
 {
 	for (size_t i = 0; i < uppers->n; i++)
 		if (uppers->ifindex[i] == ifindex)
@@ -17,7 +17,8 @@ static void add_distinct(struct baleen_uppers *uppers, u32 ifindex)
 }
 
 /* What the device receives may go to its master, and to what is made of it. */
-static void add_above(const struct baleen_links *links, u32 ifindex, struct baleen_uppers *uppers)
+static void add_above(const struct baleen_links *links, u32 ifindex,
+		      struct baleen_upper_devices *uppers)
 {
 	for (size_t i = 0; i < links->n; i++) {
 		const struct baleen_link *link = &links->link[i];
@@ -37,9 +38,10 @@ static int compare(const void *left, const void *right)
 }
 
 /* Each device adds at most itself and its master, whichever way they turn. */
-static int follow(const struct baleen_links *links, u32 ifindex, struct baleen_uppers *uppers)
+static int follow(const struct baleen_links *links, u32 ifindex,
+		  struct baleen_upper_devices *uppers)
 {
-	struct baleen_uppers found = { .n = 1 };
+	struct baleen_upper_devices found = { .n = 1 };
 
 	found.ifindex = calloc(2 * links->n + 1, sizeof(*found.ifindex));
 	if (!found.ifindex)
@@ -52,7 +54,8 @@ static int follow(const struct baleen_links *links, u32 ifindex, struct baleen_u
 	return 0;
 }
 
-int baleen_uppers_find(u32 ifindex, struct baleen_uppers *uppers, struct baleen_error *error)
+int baleen_upper_devices_find(u32 ifindex, struct baleen_upper_devices *uppers,
+			      struct baleen_error *error)
 {
 	struct baleen_links links;
 	int err = baleen_links_read(&links, error);
@@ -65,13 +68,13 @@ int baleen_uppers_find(u32 ifindex, struct baleen_uppers *uppers, struct baleen_
 	return err;
 }
 
-bool baleen_uppers_has(const struct baleen_uppers *uppers, u32 ifindex)
+bool baleen_upper_devices_has(const struct baleen_upper_devices *uppers, u32 ifindex)
 {
 	return uppers->n && bsearch(&ifindex, uppers->ifindex, uppers->n, sizeof(ifindex), compare);
 }
 
-void baleen_uppers_free(struct baleen_uppers *uppers)
+void baleen_upper_devices_free(struct baleen_upper_devices *uppers)
 {
 	free(uppers->ifindex);
-	*uppers = (struct baleen_uppers){ 0 };
+	*uppers = (struct baleen_upper_devices){ 0 };
 }

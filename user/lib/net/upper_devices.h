@@ -6,27 +6,27 @@
  *
  * XDP on eth0 sees packets to the addresses of all four.
  */
-#ifndef BALEEN_UPPERS_H
-#define BALEEN_UPPERS_H
+#ifndef BALEEN_UPPER_DEVICES_H
+#define BALEEN_UPPER_DEVICES_H
 
 #include <baleen/port.h>
 
 #include "util/error.h"
 
 /**
- * struct baleen_uppers - a device and those above it
+ * struct baleen_upper_devices - a device and those above it
  * @ifindex: sorted and distinct
  * @n: how many
  *
- * All zeros has no device. baleen_uppers_free() frees the array.
+ * All zeros has no device. baleen_upper_devices_free() frees the array.
  */
-struct baleen_uppers {
+struct baleen_upper_devices {
 	u32 *ifindex;
 	size_t n;
 };
 
 /**
- * baleen_uppers_find() - the devices above a device
+ * baleen_upper_devices_find() - the devices above a device
  * @ifindex: the device, in the network namespace of the caller
  * @uppers: the device, its master (bridge, bond, team, VRF), the VLAN, MACsec,
  *          macvlan and ipvlan devices made of it, and so on up from each of
@@ -38,21 +38,22 @@ struct baleen_uppers {
  *
  * Return: 0 or a negative errno.
  */
-int baleen_uppers_find(u32 ifindex, struct baleen_uppers *uppers, struct baleen_error *error);
+int baleen_upper_devices_find(u32 ifindex, struct baleen_upper_devices *uppers,
+			      struct baleen_error *error);
 
 /**
- * baleen_uppers_has() - is the device among them?
- * @uppers: from baleen_uppers_find()
+ * baleen_upper_devices_has() - is the device among them?
+ * @uppers: from baleen_upper_devices_find()
  * @ifindex: the device
  *
  * Return: true or false.
  */
-bool baleen_uppers_has(const struct baleen_uppers *uppers, u32 ifindex);
+bool baleen_upper_devices_has(const struct baleen_upper_devices *uppers, u32 ifindex);
 
 /**
- * baleen_uppers_free() - free the array
+ * baleen_upper_devices_free() - free the array
  * @uppers: found, or all zeros
  */
-void baleen_uppers_free(struct baleen_uppers *uppers);
+void baleen_upper_devices_free(struct baleen_upper_devices *uppers);
 
-#endif /* BALEEN_UPPERS_H */
+#endif /* BALEEN_UPPER_DEVICES_H */

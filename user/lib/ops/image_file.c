@@ -86,7 +86,7 @@ static int write_new(int fd, const u8 *bytes, size_t n_bytes)
 	for (; at < n_bytes && !err; at += size) {
 		size = n_bytes - at < HOLE_BYTES ? n_bytes - at : HOLE_BYTES;
 		if (!is_zero(bytes + at, size))
-			err = baleen_store_bytes(fd, bytes + at, size);
+			err = baleen_write_all(fd, bytes + at, size);
 		else if (lseek(fd, size, SEEK_CUR) < 0)
 			err = -errno;
 	}
@@ -226,7 +226,7 @@ static int write_directly(const char *path, const void *bytes, size_t n_bytes)
 
 	if (fd < 0)
 		return -errno;
-	err = baleen_store_bytes(fd, bytes, n_bytes);
+	err = baleen_write_all(fd, bytes, n_bytes);
 	if (close(fd) && !err)
 		err = -errno;
 	return err;
@@ -279,7 +279,7 @@ int baleen_file_write(const char *path, const void *bytes, size_t n_bytes, unsig
 	if (err == -EOPNOTSUPP || err == -EISDIR || err == -ENOENT)
 		err = replace_named(target, bytes, n_bytes, mode);
 	if (!err)
-		err = baleen_store_names_at(directory);
+		err = baleen_sync_dir_at(directory);
 out:
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", path, strerror(-err));

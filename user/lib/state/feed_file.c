@@ -23,7 +23,7 @@ static int copy_bytes(int from, int to, const char *path, struct baleen_error *e
 		if (n_bytes > BALEEN_FETCH_MAX_BYTES)
 			return baleen_fail(error, EFBIG, "%s: larger than %llu MB", path,
 					   BALEEN_FETCH_MAX_BYTES >> 20);
-		err = baleen_store_bytes(to, bytes, n);
+		err = baleen_write_all(to, bytes, n);
 		if (err)
 			return baleen_fail(error, -err, "%s: cannot copy it: %s", path,
 					   strerror(-err));

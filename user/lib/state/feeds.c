@@ -211,7 +211,7 @@ static int sync_copy(const struct baleen_rule_store *state, int fd)
 	if (fsync(fd))
 		err = -errno;
 	else
-		err = baleen_store_names(directory);
+		err = baleen_sync_dir(directory);
 	close(directory);
 	return err;
 }

@@ -178,7 +178,7 @@ int baleen_rule_store_sync_parent(const char *path)
 	char copy[BALEEN_RULE_STORE_NAME_BYTES];
 
 	snprintf(copy, sizeof(copy), "%s", path);
-	return baleen_store_names_at(dirname(copy));
+	return baleen_sync_dir_at(dirname(copy));
 }
 
 bool baleen_rule_store_is_feed_name(const char *name, u64 *id, u64 *generation)

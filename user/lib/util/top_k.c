@@ -5,7 +5,7 @@
 #include "util/top_k.h"
 
 /* FNV-1a by words: who crafts collisions makes this slow, not wrong. */
-static u64 hash_of(const struct baleen_hitter *hitter)
+static u64 hash_of(const struct baleen_top_key *hitter)
 {
 	const struct baleen_key *key = &hitter->key;
 	const u64 words[] = { (u64)key->domain << 32 | key->ip4,
@@ -22,7 +22,7 @@ static u64 hash_of(const struct baleen_hitter *hitter)
 	return hash;
 }
 
-static bool is_same(const struct baleen_hitter *a, const struct baleen_hitter *b)
+static bool is_same(const struct baleen_top_key *a, const struct baleen_top_key *b)
 {
 	return a->slot == b->slot && a->key_spec == b->key_spec && a->key.domain == b->key.domain &&
 	       a->key.ip4 == b->key.ip4 && a->key.hi == b->key.hi && a->key.lo == b->key.lo &&
@@ -30,7 +30,7 @@ static bool is_same(const struct baleen_hitter *a, const struct baleen_hitter *b
 	       a->key.rest == b->key.rest;
 }
 
-static u32 find(const struct baleen_hitters *hitters, const struct baleen_hitter *one, u64 hash)
+static u32 find(const struct baleen_top_k *hitters, const struct baleen_top_key *one, u64 hash)
 {
 	u32 i = 0;
 
@@ -39,7 +39,7 @@ static u32 find(const struct baleen_hitters *hitters, const struct baleen_hitter
 	return i;
 }
 
-static u32 find_smallest(const struct baleen_hitters *hitters)
+static u32 find_smallest(const struct baleen_top_k *hitters)
 {
 	u32 smallest = 0;
 
@@ -49,15 +49,15 @@ static u32 find_smallest(const struct baleen_hitters *hitters)
 	return smallest;
 }
 
-void baleen_hitters_add(struct baleen_hitters *hitters, const struct baleen_key *key, u32 key_spec,
-			u32 slot)
+void baleen_top_k_add(struct baleen_top_k *hitters, const struct baleen_key *key, u32 key_spec,
+		      u32 slot)
 {
-	struct baleen_hitter one = { .key = *key, .key_spec = key_spec, .slot = slot };
+	struct baleen_top_key one = { .key = *key, .key_spec = key_spec, .slot = slot };
 	u64 hash = hash_of(&one);
 	u32 i = find(hitters, &one, hash);
 
 	hitters->n_events++;
-	if (i == BALEEN_HITTERS) {
+	if (i == BALEEN_TOP_K) {
 		i = find_smallest(hitters);
 		one.count = one.error = hitters->hitter[i].count;
 		hitters->hitter[i] = one;
@@ -72,18 +72,17 @@ void baleen_hitters_add(struct baleen_hitters *hitters, const struct baleen_key 
 /* By what is sure of it, among those of one count. */
 static int compare(const void *left, const void *right)
 {
-	const struct baleen_hitter *a = *(const struct baleen_hitter *const *)left;
-	const struct baleen_hitter *b = *(const struct baleen_hitter *const *)right;
+	const struct baleen_top_key *a = *(const struct baleen_top_key *const *)left;
+	const struct baleen_top_key *b = *(const struct baleen_top_key *const *)right;
 
 	if (a->count != b->count)
 		return a->count < b->count ? 1 : -1;
 	return (a->error > b->error) - (a->error < b->error);
 }
 
-u32 baleen_hitters_top(const struct baleen_hitters *hitters, const struct baleen_hitter **top,
-		       u32 n)
+u32 baleen_top_k_top(const struct baleen_top_k *hitters, const struct baleen_top_key **top, u32 n)
 {
-	const struct baleen_hitter *all[BALEEN_HITTERS];
+	const struct baleen_top_key *all[BALEEN_TOP_K];
 
 	for (u32 i = 0; i < hitters->n; i++)
 		all[i] = &hitters->hitter[i];
@@ -94,7 +93,7 @@ u32 baleen_hitters_top(const struct baleen_hitters *hitters, const struct baleen
 	return n;
 }
 
-u64 baleen_hitters_bound(const struct baleen_hitters *hitters)
+u64 baleen_top_k_bound(const struct baleen_top_k *hitters)
 {
-	return hitters->n < BALEEN_HITTERS ? 0 : hitters->hitter[find_smallest(hitters)].count;
+	return hitters->n < BALEEN_TOP_K ? 0 : hitters->hitter[find_smallest(hitters)].count;
 }

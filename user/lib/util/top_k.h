@@ -21,22 +21,22 @@
  * Source: Metwally, Agrawal, El Abbadi: Efficient Computation of Frequent and
  * Top-k Elements in Data Streams, ICDT 2005 (Space-Saving; lemma 3, theorem 2).
  */
-#ifndef BALEEN_HITTERS_H
-#define BALEEN_HITTERS_H
+#ifndef BALEEN_TOP_K_H
+#define BALEEN_TOP_K_H
 
 #include <baleen/key.h>
 
-#define BALEEN_HITTERS 256
+#define BALEEN_TOP_K 256
 
 /**
- * struct baleen_hitter - a key that was seen often
+ * struct baleen_top_key - a key that was seen often
  * @key: the key
  * @key_spec: what it is made of
  * @slot: of the rule that matched it; BALEEN_EVENT_DEFAULT or _UNPARSED
  * @count: how often at most
  * @error: less than that by this at most
  */
-struct baleen_hitter {
+struct baleen_top_key {
 	struct baleen_key key;
 	u32 key_spec;
 	u32 slot;
@@ -45,7 +45,7 @@ struct baleen_hitter {
 };
 
 /**
- * struct baleen_hitters - the counters
+ * struct baleen_top_k - the counters
  * @n: in use
  * @n_events: keys that were added
  * @hash: of each counter's key
@@ -54,40 +54,39 @@ struct baleen_hitter {
  * All zeros is empty. Looking for a key reads all hashes, which fit in 32
  * cache lines: cheaper than what brought the event here.
  */
-struct baleen_hitters {
+struct baleen_top_k {
 	u32 n;
 	u64 n_events;
-	u64 hash[BALEEN_HITTERS];
-	struct baleen_hitter hitter[BALEEN_HITTERS];
+	u64 hash[BALEEN_TOP_K];
+	struct baleen_top_key hitter[BALEEN_TOP_K];
 };
 
 /**
- * baleen_hitters_add() - a key was seen
+ * baleen_top_k_add() - a key was seen
  * @hitters: the counters
  * @key: the key
  * @key_spec: what it is made of
  * @slot: of the rule that matched it
  */
-void baleen_hitters_add(struct baleen_hitters *hitters, const struct baleen_key *key, u32 key_spec,
-			u32 slot);
+void baleen_top_k_add(struct baleen_top_k *hitters, const struct baleen_key *key, u32 key_spec,
+		      u32 slot);
 
 /**
- * baleen_hitters_top() - those that were seen most often
+ * baleen_top_k_top() - those that were seen most often
  * @hitters: the counters
  * @top: filled in, the most frequent first; valid until the next is added
  * @n: how many are asked for
  *
  * Return: how many there are.
  */
-u32 baleen_hitters_top(const struct baleen_hitters *hitters, const struct baleen_hitter **top,
-		       u32 n);
+u32 baleen_top_k_top(const struct baleen_top_k *hitters, const struct baleen_top_key **top, u32 n);
 
 /**
- * baleen_hitters_bound() - how much too high a count can be
+ * baleen_top_k_bound() - how much too high a count can be
  * @hitters: the counters
  *
  * Return: no more than this; 0 as long as each key has had a counter.
  */
-u64 baleen_hitters_bound(const struct baleen_hitters *hitters);
+u64 baleen_top_k_bound(const struct baleen_top_k *hitters);
 
-#endif /* BALEEN_HITTERS_H */
+#endif /* BALEEN_TOP_K_H */

@@ -30,7 +30,7 @@ int baleen_unpacker_copy(struct baleen_unpacker *unpacker, const void *bytes, si
 		*reason = "is larger than the limit";
 		return -E2BIG;
 	}
-	err = baleen_store_bytes(unpacker->fd, bytes, n_bytes);
+	err = baleen_write_all(unpacker->fd, bytes, n_bytes);
 	if (err)
 		*reason = "cannot be stored";
 	else

@@ -6,7 +6,7 @@
 
 #include "util/write_file.h"
 
-int baleen_store_bytes(int fd, const void *bytes, size_t n_bytes)
+int baleen_write_all(int fd, const void *bytes, size_t n_bytes)
 {
 	size_t n = 0;
 
@@ -22,18 +22,18 @@ int baleen_store_bytes(int fd, const void *bytes, size_t n_bytes)
 	return 0;
 }
 
-int baleen_store_names(int fd)
+int baleen_sync_dir(int fd)
 {
 	return fsync(fd) && errno != EINVAL ? -errno : 0;
 }
 
-int baleen_store_names_at(const char *path)
+int baleen_sync_dir_at(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
-	err = baleen_store_names(fd);
+	err = baleen_sync_dir(fd);
 	close(fd);
 	return err;
 }
