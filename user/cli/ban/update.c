@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ban/feed_progress.h"
+#include "cli/common/feed_progress.h"
 #include "cli/open/conf_guard.h"
 #include "deploy/conf_plan.h"
 #include "deploy/protect.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/device/policy.h"
+#include "cli/open/policy.h"
 #include "cli/open/device_session.h"
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"

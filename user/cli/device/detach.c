@@ -4,9 +4,9 @@
 #include <getopt.h>
 
 #include "cli/common/cli.h"
-#include "cli/device/forget_stale.h"
-#include "cli/icp/icp_verbs.h"
+#include "cli/open/forget_stale.h"
 #include "cli/open/kmod_named.h"
+#include "icp/icp.h"
 #include "kmod/kmod_rules.h"
 #include "state/rule_store.h"
 #include "xdp/xdp.h"
@@ -102,7 +102,7 @@ static int detach(const char *device, bool forget, bool json)
 
 	if (err == -ENOENT)
 		err = take_off_xdp(device, forget, &error);
-	if (err == -ENOENT && icp_is_there(device))
+	if (err == -ENOENT && baleen_icp_is_there(device))
 		complain("%s has no filter; it answers ICP queries: 'baleen icp detach %s' ends "
 			 "that",
 			 device, device);

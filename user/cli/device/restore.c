@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "cli/device/policy.h"
+#include "cli/open/policy.h"
 #include "cli/device/restore.h"
 #include "cli/open/device_session.h"
 #include "cli/open/filter_target.h"

@@ -4,10 +4,10 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "cli/device/policy.h"
 #include "cli/device/status_rules.h"
-#include "cli/icp/icp_verbs.h"
 #include "cli/open/made_of.h"
+#include "cli/open/policy.h"
+#include "icp/icp.h"
 
 static bool is_enforced(const struct baleen_xdp *xdp)
 {
@@ -257,7 +257,7 @@ static int status_all(json_t *all)
 	baleen_rule_store_each(show_detached, &walk, NULL);
 	if (status_kmod_all(all, &walk.n_shown))
 		walk.result = EXIT_FAILED;
-	walk.n_shown += icp_mention(all);
+	walk.n_shown += status_icp_all(all);
 	if (!walk.n_shown && walk.result == EXIT_DONE && !all)
 		puts("nothing is attached in this network namespace");
 	return walk.result;
@@ -281,7 +281,7 @@ static int status_one(const char *device, json_t *all)
 	err = baleen_xdp_open(&xdp, device, false, &error);
 	if (err && of_module != -ENOENT)
 		return of_module;
-	if (err == -ENOENT && icp_is_there(device))
+	if (err == -ENOENT && baleen_icp_is_there(device))
 		complain("%s has no filter; it answers ICP queries: see 'baleen icp status %s'",
 			 device, device);
 	else if (err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What status says of rules and of packets that none decided. */
 #include "cli/common/describe.h"
-#include "cli/device/policy.h"
+#include "cli/open/policy.h"
 #include "cli/device/status_rules.h"
 #include "xdp/qualifiers.h"
 

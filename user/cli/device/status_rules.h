@@ -64,4 +64,9 @@ int status_kmod(const char *device, json_t *all);
 /* The same of all devices; *n_shown grows by their number. */
 int status_kmod_all(json_t *all, u32 *n_shown);
 
+/* Prints a line for each device that answers ICP, or adds it to the objects of @all;
+ * returns how many.
+ */
+u32 status_icp_all(json_t *all);
+
 #endif /* BALEEN_CLI_STATUS_RULES_H */

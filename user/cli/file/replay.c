@@ -4,7 +4,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "cli/device/policy.h"
+#include "cli/open/policy.h"
 #include "net/device.h"
 #include "net/trace.h"
 #include "xdp/qualifiers.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
-#include "cli/device/policy.h"
+#include "cli/open/policy.h"
 #include "cli/icp/icp_verbs.h"
 #include "cli/icp/icp_words.h"
 #include "cli/open/filter_ref.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 
-#include "cli/device/forget_stale.h"
+#include "cli/open/forget_stale.h"
 #include "cli/icp/icp_verbs.h"
 #include "icp/icp_stale.h"
 

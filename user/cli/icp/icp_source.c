@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What stands where a verb of `baleen icp` says SOURCE. */
-#include "cli/ban/feed_progress.h"
+#include "cli/common/feed_progress.h"
 #include "cli/common/progress.h"
 #include "cli/icp/icp_source.h"
 #include "util/fetch.h"

@@ -24,12 +24,6 @@ struct view {
 	u64 now_ns;
 };
 
-static bool is_enforced(const struct baleen_icp *icp)
-{
-	return (icp->life == BALEEN_XDP_ATTACHED || icp->life == BALEEN_XDP_MOVED) &&
-	       (icp->is_fed || !icp->now.config.n_feeders) && icp->is_observing;
-}
-
 static const struct baleen_icp_config *config_of(const struct view *view)
 {
 	return &view->icp->now.config;
@@ -122,7 +116,7 @@ static json_t *describe(const struct view *view, bool *sound)
 	json_object_set_new(json, "device_at_attach", json_text(config->device));
 	json_object_set_new(json, "ifindex", json_integer(icp->pins.ifindex));
 	json_object_set_new(json, "state", json_string(baleen_xdp_state_text(icp->life)));
-	json_object_set_new(json, "enforced", json_boolean(is_enforced(icp)));
+	json_object_set_new(json, "enforced", json_boolean(baleen_icp_is_enforced(icp)));
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(icp->there.mode)));
 	json_object_set_new(json, "program_id", json_integer(icp->now.program_id));
 	json_object_set_new(json, "generation", json_integer(config->generation));
@@ -266,7 +260,7 @@ static void print_view(const struct view *view, bool *sound)
 static int show(const struct baleen_icp *icp, json_t *all)
 {
 	struct view view = { .icp = icp, .now_ns = baleen_icp_now_ns() };
-	bool sound = is_enforced(icp);
+	bool sound = baleen_icp_is_enforced(icp);
 	struct baleen_error error;
 
 	if (baleen_icp_stats(icp, &view.stats, &error)) {
@@ -335,83 +329,6 @@ static int status_one(const char *device, json_t *all)
 	err = show(&icp, all);
 	baleen_icp_close(&icp);
 	return err;
-}
-
-/* --- for `baleen status` ----------------------------------------------------- */
-
-struct mention {
-	json_t *all;
-	u32 n;
-};
-
-/* The name of a device that is gone may be that of another by now. */
-static json_t *find_device(const struct baleen_icp *icp, json_t *all)
-{
-	json_t *known, *found = NULL, *name = json_text(icp->device);
-	size_t i;
-
-	json_array_foreach(all, i, known)
-		if (icp->life != BALEEN_XDP_GONE &&
-		    json_equal(json_object_get(known, "device"), name))
-			found = known;
-	json_decref(name);
-	return found;
-}
-
-/* A device stays one object, and each has rules: a reader that knows of filters only finds
- * what it looks for.
- */
-static void mention_json(const struct baleen_icp *icp, json_t *all)
-{
-	json_t *json = find_device(icp, all), *siblings = json_array();
-
-	for (u32 i = 0; i < icp->now.config.n_siblings; i++)
-		json_array_append_new(siblings, json_string(icp->now.config.sibling[i].name));
-	if (!json) {
-		json = json_pack("{s:o, s:s, s:b, s:[]}", "device", json_text(icp->device), "state",
-				 baleen_xdp_state_text(icp->life), "enforced", is_enforced(icp),
-				 "rules");
-		json_array_append_new(all, json);
-	}
-	json_object_set_new(json, "icp",
-			    json_pack("{s:i, s:o}", "port", icp->now.config.port, "siblings",
-				      siblings));
-}
-
-static int mention(const struct baleen_pins *pins, void *data)
-{
-	struct mention *mention = data;
-	struct baleen_icp icp;
-
-	if (baleen_icp_open_pins(&icp, pins, NULL))
-		return 0;
-	if (mention->all)
-		mention_json(&icp, mention->all);
-	else
-		printf("%s: answers ICP for %u sibling%s: 'baleen icp status' tells more\n",
-		       icp.device, icp.now.config.n_siblings,
-		       icp.now.config.n_siblings == 1 ? "" : "s");
-	baleen_icp_close(&icp);
-	mention->n++;
-	return 0;
-}
-
-u32 icp_mention(json_t *all)
-{
-	struct mention mentioned = { .all = all };
-
-	baleen_icp_each(mention, &mentioned, NULL);
-	return mentioned.n;
-}
-
-bool icp_is_there(const char *device)
-{
-	struct baleen_icp icp;
-
-	if (baleen_icp_open(&icp, device, false, NULL))
-		return false;
-	baleen_icp_close(&icp);
-	return true;
 }
 
 static int run(int argc, char **argv)

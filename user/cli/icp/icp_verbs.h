@@ -15,12 +15,4 @@ extern const struct command icp_serve_command;
 extern const struct command icp_status_command;
 extern const struct command icp_detach_command;
 
-/* A line for each device that has an instance, for `baleen status`, or its object in @all;
- * returns how many.
- */
-u32 icp_mention(json_t *all);
-
-/* Has a device an instance, for who looks for its filter? */
-bool icp_is_there(const char *device);
-
 #endif /* BALEEN_CLI_ICP_VERBS_H */

@@ -308,6 +308,22 @@ void baleen_icp_close(struct baleen_icp *icp)
 	baleen_pins_unlock(&icp->pins);
 }
 
+bool baleen_icp_is_enforced(const struct baleen_icp *icp)
+{
+	return (icp->life == BALEEN_XDP_ATTACHED || icp->life == BALEEN_XDP_MOVED) &&
+	       (icp->is_fed || !icp->now.config.n_feeders) && icp->is_observing;
+}
+
+bool baleen_icp_is_there(const char *device)
+{
+	struct baleen_icp icp;
+
+	if (baleen_icp_open(&icp, device, false, NULL))
+		return false;
+	baleen_icp_close(&icp);
+	return true;
+}
+
 /* --- detach ---------------------------------------------------------------- */
 
 static void drop_link(const struct baleen_pins *pins, const char *name)

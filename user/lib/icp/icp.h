@@ -95,6 +95,22 @@ int baleen_icp_open_pins(struct baleen_icp *icp, const struct baleen_pins *pins,
 void baleen_icp_close(struct baleen_icp *icp);
 
 /**
+ * baleen_icp_is_enforced() - does this instance answer, and do its feeders reach it?
+ * @icp: opened
+ *
+ * Return: true when all parts are in force.
+ */
+bool baleen_icp_is_enforced(const struct baleen_icp *icp);
+
+/**
+ * baleen_icp_is_there() - does a device have an instance?
+ * @device: its name now, or at attach
+ *
+ * Return: true when there is one that can be opened.
+ */
+bool baleen_icp_is_there(const char *device);
+
+/**
  * baleen_icp_each() - visit the devices of this namespace that have an instance
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* detach --gone: what is left of devices that no longer exist. */
 #include "cli/common/cli.h"
-#include "cli/device/forget_stale.h"
+#include "cli/open/forget_stale.h"
 #include "net/device.h"
 
 /**

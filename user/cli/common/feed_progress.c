@@ -2,7 +2,7 @@
 /* How far a download is. */
 #include <stdio.h>
 
-#include "cli/ban/feed_progress.h"
+#include "cli/common/feed_progress.h"
 #include "cli/common/progress.h"
 #include "util/fetch.h"
 
