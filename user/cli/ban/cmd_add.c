@@ -582,7 +582,7 @@ const struct command del_command = {
 	.name = "del",
 	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE|kmod:NAME [KEY...]",
 	.help = "Deletes keys from an image or a live rule without a state: nothing of them is left,\n"
-		"also of what wider prefixes session. Of a rule with one the entries of these keys.\n" CHANGE_HELP
+		"also of what wider prefixes hold. Of a rule with one the entries of these keys.\n" CHANGE_HELP
 		"  --exist          a key that is not there is fine; else nothing changes\n" CHANGE_OPTIONS_HELP
 		"  --origin NAME    the entries of NAME; without it those of manual. What lists and\n"
 		"                   other origins hold stays in force, and is named\n",
