@@ -92,7 +92,7 @@ RULE(14)
 RULE(15)
 #endif
 
-/* What @name##_N is for the rule of a number that is a constant. */
+/* @name##_N of rule @n, which is a constant. */
 #if BALEEN_PROGRAM_RULES == 1
 #define OF_RULE(n, name) (name##0)
 #elif BALEEN_PROGRAM_RULES == 4
@@ -237,7 +237,7 @@ baleen_inline int drop(void)
 	return config.dry_run ? XDP_PASS : XDP_DROP;
 }
 
-/* What no rule decided. */
+/* The default verdict. */
 baleen_inline int judge_unmatched(struct frame *frame, bool is_ip6)
 {
 	if (!config.default_drop) {

@@ -70,7 +70,7 @@ __noinline u32 icp_check(struct xdp_md *ctx, const struct icp_datagram *datagram
 	return ICP_COUNTER(hits);
 }
 
-/* What the filter says of the URL that was hashed last: counter of hits or misses. */
+/* Asks the filter for the URL hashed last; returns the counter of hits or misses. */
 baleen_inline u32 icp_ask(u32 n)
 {
 	struct icp_scratch *scratch = icp_scratch();
@@ -80,7 +80,7 @@ baleen_inline u32 icp_ask(u32 n)
 	return sibling_test(n, scratch->hi, scratch->lo) ? ICP_COUNTER(hits) : ICP_COUNTER(misses);
 }
 
-/* What to do with a query in order for sibling @n: its counter. */
+/* Decides a well-formed query for sibling @n; returns its counter. */
 baleen_inline u32 icp_decide(const struct icp_datagram *datagram, u32 n, u32 n_url)
 {
 	u32 mode = config.sibling[n & (BALEEN_ICP_MAX_SIBLINGS - 1)].mode, bytes, answer;

@@ -138,7 +138,7 @@ baleen_inline void icp_hear(struct baleen_icp_state *state, struct baleen_icp_fe
 
 /* --- lines ------------------------------------------------------------------------- */
 
-/* Whose the address is, or BALEEN_ICP_MAX_FEEDERS. */
+/* The feeder that has the address, or BALEEN_ICP_MAX_FEEDERS. */
 baleen_inline u32 icp_feeder_of(u64 hi, u64 lo)
 {
 	u32 found = BALEEN_ICP_MAX_FEEDERS;

@@ -9,7 +9,7 @@
 
 #define ICP_NOBODY BALEEN_ICP_MAX_SIBLINGS
 
-/* Whose address it is: number of the sibling, or ICP_NOBODY. */
+/* The number of the sibling that has the address, or ICP_NOBODY. */
 baleen_inline u32 icp_find_sibling(u64 hi, u64 lo)
 {
 	BALEEN_UNROLL

@@ -57,7 +57,7 @@ baleen_inline bool icp_is_port(u32 dport)
 	return dport == config.port || (config.feed_port && dport == config.feed_port);
 }
 
-/* What IP says is in the packet behind @payload_at, which is in the frame. */
+/* Sets the lengths that IP states for the part behind @payload_at. */
 baleen_inline void icp_set_lengths(struct xdp_md *ctx, u32 ip_bytes, const u8 *udp,
 				   struct icp_datagram *datagram)
 {

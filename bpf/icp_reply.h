@@ -144,8 +144,8 @@ baleen_inline int icp_reply_url(struct xdp_md *ctx, u32 at, u32 n_url, struct ic
 	return bpf_xdp_store_bytes(ctx, at, scratch->message.byte + ICP_URL_AT, n_url + 1);
 }
 
-/* Of a query for the URL that was hashed last. Returns 0, or -errno: then the frame is as
- * it was, since what was read of it can also be written.
+/* Turns a query for the URL hashed last into its reply. Returns 0, or -errno with the
+ * frame unchanged: bytes that could be read can also be written.
  */
 __noinline int icp_reply(struct xdp_md *ctx, const struct icp_datagram *datagram, u32 opcode,
 			 u32 n_url)

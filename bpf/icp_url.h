@@ -20,7 +20,7 @@
 /* The URL stands behind the method byte. */
 #define ICP_URL_AT 1
 
-/* What URLs begin with, as numbers in network order. */
+/* Beginnings of URLs, as numbers in network order. */
 #define ICP_HTTP 0x687474703a2f2full
 #define ICP_HTTPS 0x68747470733a2f2full
 #define ICP_FTP 0x6674703a2f2full
@@ -335,8 +335,8 @@ baleen_inline u32 icp_fold(u64 sum)
 	return sum;
 }
 
-/* What the sum of the whole message is without all that is not the URL. That begins with
- * the second byte of a word there: its sum is swapped (RFC 1071 section 2 B).
+/* The sum of the URL: that of the message less everything else. The URL begins with the
+ * second byte of a word there: its sum is swapped (RFC 1071 section 2 B).
  */
 baleen_inline u32 icp_url_sum(u64 sum, u32 n_url)
 {

@@ -36,7 +36,7 @@ __noinline int find_details(struct xdp_md *ctx, u32 ip_offset, u32 is_ip6, struc
 	return 1;
 }
 
-/* What each object has for each of its rules, @n a constant of the call. */
+/* Each object defines these for each of its rules; @n is a constant of the call. */
 baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details);
 baleen_inline int rule_fields_match(u32 n, const struct details *details);
 baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer);

@@ -274,7 +274,7 @@ static int report(const struct device *device)
 							      .n_changes = 1 };
 			enum baleen_conf_change_kind kind = one.change->kind;
 
-			/* What no line of a configuration says. */
+			/* Changes that no line of the configuration states. */
 			if (kind <= BALEEN_CONF_LIVE || kind == BALEEN_CONF_FEED_CHANGED ||
 			    one.change->n_added || one.change->n_removed)
 				print_changes(device->name, &one);
@@ -287,7 +287,7 @@ static int report(const struct device *device)
 	return is_changed ? EXIT_CHANGED : EXIT_DONE;
 }
 
-/* What waits to be confirmed is confirmed or tried on, never left to be lost. */
+/* A change on trial must be confirmed or tried again, so that it is never lost silently. */
 static int check_window(const struct device *device)
 {
 	u64 left_ms = open_window_ms(device->name);

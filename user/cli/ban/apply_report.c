@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a change of a configured device comes to, in words and in JSON. */
+/* The changes to a configured device, in words and in JSON. */
 #include <stdlib.h>
 #include <string.h>
 

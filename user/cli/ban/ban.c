@@ -11,7 +11,7 @@
 #include "ops/build.h"
 #include "util/duration.h"
 
-/* Of so many keys it is said what else holds them. */
+/* For up to so many keys the output names the other entries that hold them. */
 #define MAX_EXPLAINED 20
 
 static bool is_add(const struct entry_change *change)

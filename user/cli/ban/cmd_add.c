@@ -347,7 +347,7 @@ static int change_loaded(struct change *change, struct target *target)
 	return make_change(change, target);
 }
 
-/* What the kernel can do by itself need not be read. */
+/* The module changes such a filter by itself: do not read it. */
 static bool is_for_kernel(const struct change *change, const struct target *target)
 {
 	return target->is_kmod && !is_aside(change, target) &&
@@ -454,7 +454,7 @@ static int parse(struct change *change, int argc, char **argv)
 	return 0;
 }
 
-/* Of a rule that remembers what it is made of. */
+/* Changes a rule that has a state. */
 static int change_state(const struct change *change, const char *device, const char *rule,
 			char **keys, int n_keys)
 {

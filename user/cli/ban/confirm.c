@@ -17,7 +17,7 @@
 
 /* --- the process that waits ---------------------------------------------------- */
 
-/* Of attempts to take a change back, a second apart. */
+/* Attempts to take a change back, a second apart. */
 #define MAX_FAILURES 3600
 
 /* It looks this often, should the clock and the deadline disagree. */

@@ -177,7 +177,7 @@ static char *take_word(char **rest)
 	return word;
 }
 
-/* What follows reason= is all of it, with or without quotes around it. */
+/* The reason is the rest of the line, with or without quotes around it. */
 static const char *unquote(char *text)
 {
 	size_t n = strlen(text);

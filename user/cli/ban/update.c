@@ -79,7 +79,7 @@ static bool is_asked_for(const struct device *device, const struct baleen_rule_s
 {
 	const char *rule = device->conf.rules.rule[feed->rule].name;
 
-	/* What came through a pipe cannot come again. */
+	/* A pipe cannot be read twice. */
 	if (!strcmp(feed->wanted.source, "-") || (device->rule && strcmp(device->rule, rule)))
 		return false;
 	return !device->update->due || is_due(state, rule, &feed->wanted);
@@ -218,7 +218,7 @@ static int put(struct device *device, struct baleen_deploy *deploy, struct balee
 	return err;
 }
 
-/* What was refused as a whole is a failure of each that would have changed. */
+/* A refused step counts as a failure of each feed that would have changed. */
 static void note_refusal(struct device *device, struct baleen_deploy *deploy, const char *why)
 {
 	int err = baleen_rule_store_begin(&deploy->state, NULL);

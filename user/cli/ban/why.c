@@ -90,7 +90,7 @@ static int take_option(struct why *why, int option)
 	}
 }
 
-/* What the protocol has not, the packet has not. */
+/* The packet has only the fields of its protocol. */
 static int fit_protocol(struct why *why)
 {
 	struct baleen_fields *fields = &why->question.fields;
@@ -168,7 +168,7 @@ static int explain_one(struct why *why, const char *address, struct baleen_expla
 	return why_differs(xdp, explanation) ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Of one address an object, as it was asked for. */
+/* One address prints one object, several print an array. */
 static int print_as_json(const struct why *why, json_t *all)
 {
 	json_t *one;

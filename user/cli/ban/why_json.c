@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What becomes of a packet and because of which entry, in JSON. */
+/* The verdict on a packet and the entries that cause it, in JSON. */
 #include "cli/ban/why.h"
 #include "util/duration.h"
 #include "xdp/qualifiers.h"

@@ -72,7 +72,7 @@ static void describe_directory(json_t *json, const struct baleen_table *table)
 	json_object_set_new(json, "leaves", json_integer(table->n_buckets));
 }
 
-/* What only tables of this kind have. */
+/* Members that only tables of this kind have. */
 static void describe_shape(json_t *json, const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];

@@ -7,7 +7,7 @@
 
 #include <baleen/port.h>
 
-/* Of baleen_feed_receive(); @data is the URL. */
+/* The progress callback of baleen_feed_receive(); @data is the URL. */
 void feed_progress(void *data, u64 n_received, u64 n_total);
 
 /* Clears the line, if there is one. */

@@ -198,7 +198,7 @@ static int take_needs(const struct command *command, struct list_options *option
 	return 0;
 }
 
-/* What is to be built, and from which keys. */
+/* Options of kind, geometry and key. */
 static int take_build(const struct command *command, struct list_options *options, int option,
 		      const char *argument)
 {

@@ -111,7 +111,7 @@ static void *look(void *unused)
 
 /* --- the work -------------------------------------------------------------- */
 
-/* Of CLOCK_MONOTONIC: the time of day may be set meanwhile. */
+/* CLOCK_MONOTONIC, because the time of day may be set meanwhile. */
 static void make_condition(void)
 {
 	pthread_condattr_t attributes;

@@ -16,7 +16,7 @@ enum {
 	OPTION_FORGET,
 };
 
-/* What was attached by hand is over; what was applied comes back at boot. */
+/* A rule attached by hand is forgotten; an applied one comes back at boot. */
 static void settle_state(struct baleen_rule_store *state, bool forget)
 {
 	if (!state->is_kept || forget) {
@@ -28,7 +28,7 @@ static void settle_state(struct baleen_rule_store *state, bool forget)
 	baleen_rule_store_close(state);
 }
 
-/* Of a device that is gone nobody finds the state by its name any more. */
+/* The state of a deleted device cannot be found by its name. */
 static void forget_state(const char *device, const struct baleen_pins *pins)
 {
 	if (!baleen_device_index(device))
@@ -72,7 +72,7 @@ static int take_off(const char *device, bool forget, struct baleen_error *error)
 	return err;
 }
 
-/* Who may not ask the module hears from XDP what he may not. */
+/* Without privileges, let the XDP path report the missing capability. */
 static int take_off_kmod(const char *device, struct baleen_error *error)
 {
 	int err = baleen_kmod_detach(device, error);

@@ -57,7 +57,7 @@ static bool changes_anything(const struct policy *policy)
 	return policy->is_default_given || policy->is_dry_run_given || policy->is_sample_given;
 }
 
-/* What was forced upon the host before is not asked about again. */
+/* Only a stricter policy is checked: the present one was accepted before. */
 static bool is_stricter(const struct policy *policy)
 {
 	return (policy->is_default_given && policy->default_drop) ||

@@ -73,7 +73,7 @@ struct walk {
 	int result;
 };
 
-/* What is out of force has no packets to see a program. */
+/* A filter out of force sees no packets: skip it. */
 static int refresh_pins(const struct baleen_pins *pins, void *data)
 {
 	struct walk *walk = data;

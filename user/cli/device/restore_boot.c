@@ -83,7 +83,7 @@ static bool has_state(const char *device)
 	return err != -ENOENT;
 }
 
-/* What nobody confirmed before the reboot does not come up again. */
+/* A change not confirmed before the reboot is taken back. */
 static void take_back(struct boot *boot, u32 index)
 {
 	const char *device = boot->device[index];
@@ -160,7 +160,7 @@ static u32 restore_present(struct boot *boot)
 	return n_missing;
 }
 
-/* Who does not wait leaves them to the rule of udev. */
+/* Without --wait the udev rule restores them when they appear. */
 static void tell_of_missing(struct boot *boot, bool did_wait)
 {
 	char why[64];

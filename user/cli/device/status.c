@@ -57,7 +57,7 @@ static struct status_verdicts verdicts_of(const struct baleen_xdp *xdp,
 					 .stats = stats };
 }
 
-/* What the rules decided, and what they did not. */
+/* Counts of decided and undecided packets. */
 static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
 			      const struct baleen_rule_store *state, json_t *json, bool *sound)
 {

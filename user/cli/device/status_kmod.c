@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What status says of rules of the kernel module. */
+/* Rules of the kernel module in the output of status. */
 #include <errno.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ int status_kmod(const char *device, json_t *all)
 	struct baleen_error error;
 	int err = baleen_kmod_rules_open(&rules, device, false, &error);
 
-	/* Who may not ask the module hears from XDP that he is not root. */
+	/* Without privileges, let the XDP path report that root is needed. */
 	if (err == -ENOENT || err == -EACCES)
 		return -ENOENT;
 	if (err) {

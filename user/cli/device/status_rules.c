@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What status says of rules and of packets that none decided. */
+/* Rules and undecided packets in the output of status. */
 #include "cli/common/describe.h"
 #include "cli/open/policy.h"
 #include "cli/device/status_rules.h"

@@ -111,7 +111,7 @@ static void end_events(struct top *top)
 	top->view.reader = TOP_READER_NONE;
 }
 
-/* Of a frame that no rule has a key for, the source. */
+/* The source address stands in for a frame without a key. */
 static void count_event(struct top *top, const struct baleen_sighting *seen)
 {
 	u32 slot = seen->event->slot;

@@ -319,7 +319,7 @@ static void add_hitters(const struct top_view *view, struct top_page *page,
 	else
 		add_line(page, TOP_HEADER, "KEYS of %s events",
 			 format_count(view->hitters.n_events, events));
-	/* What may be error by half is noise. */
+	/* A count that may be half error is noise. */
 	for (u32 i = 0; i < n && top[i]->error <= top[i]->count / 2; i++)
 		add_hitter(view, page, top[i], columns);
 }

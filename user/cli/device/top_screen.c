@@ -20,7 +20,7 @@ int top_screen_open(void)
 	curs_set(0);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	/* Of the terminal, not black, where there is no colour of our own. */
+	/* Keep the background of the terminal. */
 	if (has_colors() && start_color() == OK && use_default_colors() == OK) {
 		init_pair(TOP_TITLE, -1, -1);
 		init_pair(TOP_HEADER, -1, -1);

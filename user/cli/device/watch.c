@@ -79,7 +79,7 @@ static bool has_ports(const struct baleen_sighting *seen)
 	return seen->transport.has_ports && baleen_proto_has_ports(seen->transport.proto);
 }
 
-/* What a frame is: a protocol above IP, another protocol, or why it is neither. */
+/* Names the protocol above IP, another protocol, or the reason why it is neither. */
 static const char *protocol_text(const struct baleen_sighting *seen, char *text)
 {
 	switch (seen->parse) {
@@ -189,7 +189,7 @@ static void set_ip(json_t *json, const struct baleen_sighting *seen)
 	json_object_set_new(json, "dport", json_integer(seen->fields.dport));
 }
 
-/* What a frame has not is left out. */
+/* Leaves out members that the frame does not have. */
 static void print_object(const struct baleen_sighting *seen)
 {
 	char text[BALEEN_KEY_TEXT];

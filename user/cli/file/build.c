@@ -7,7 +7,7 @@
 
 enum { OPTION_OUT = 'o', OPTION_JSON = 'j', OPTION_VERBOSE = 'v' };
 
-/* What the command decided on, and what its caller should know. */
+/* Says why this kind was chosen, and that a chosen seed is a secret. */
 static void explain(const struct list_options *options)
 {
 	if (*options->choice.why)

@@ -309,7 +309,7 @@ static int match_lines(struct matching *matching, struct source *source)
 			read_batch(matching, source, &batch);
 			ask_batch(matching, source, &batch);
 		} while (source->lines.next < source->lines.complete);
-		/* What is read next overwrites it. */
+		/* Print before the next read overwrites the run. */
 		print_run(matching, source);
 	}
 	return ret < 0 ? ret : 0;

@@ -321,8 +321,8 @@ static int replay_trace(struct replay *replay, struct baleen_trace *trace)
 	return result;
 }
 
-/* What stands without an option is a drop rule, but for the last of it, which
- * is the capture: so each waits for the next.
+/* A word without an option is a drop rule, but the last one is the capture: so each
+ * waits for the next.
  */
 static int take_waiting(struct replay *replay)
 {

@@ -259,7 +259,7 @@ static int merge_live(struct set_op *set, struct target *target)
 	return err ? err : target_put(target, &set->made);
 }
 
-/* What a rule was made of gives way to what is left of it; single entries stay. */
+/* The remainder replaces the feeds of the rule; its single entries stay. */
 static int replace_live(struct set_op *set, struct target *target)
 {
 	struct rules rules = { .n = 1 };
@@ -351,7 +351,7 @@ static int report(const struct set_op *set)
 		complain("%s: %s", path, set->caveat);
 	if (set->json)
 		return print_json(describe_filter(&set->made));
-	/* What two Bloom filters have in common nobody knows. */
+	/* The common keys of two Bloom filters cannot be counted. */
 	if (baleen_filter_has_bloom(&set->made))
 		printf("%s: %s, false positive rate %.2g\n", path, set->done,
 		       baleen_filter_worst_fpp(&set->made));

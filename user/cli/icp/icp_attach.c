@@ -88,7 +88,7 @@ static int take_option(struct attach *attach, int option, const char *argument)
 	}
 }
 
-/* Of what is built here: hash and rate are a counting filter's. */
+/* Sets the defaults of filters built here: hash and rate of a counting filter. */
 static int settle_lists(struct list_options *lists)
 {
 	bool is_shaped = lists->shape_text[OPTION_HASH - OPTION_BITS] || lists->build.fpp;
@@ -144,7 +144,7 @@ static int parse(struct attach *attach, int argc, char **argv)
 
 /* --- filters --------------------------------------------------------------- */
 
-/* What is fed has room for what is to come, in a form that can change in place. */
+/* A filter that is fed needs room for future objects and a kind that changes in place. */
 static void shape_fed(const struct list_options *lists, struct list_options *fed)
 {
 	*fed = *lists;

@@ -18,7 +18,7 @@ void describe_icp_feeder(json_t *json, const struct baleen_icp_feeder_stats *sta
 /* Lines of what a sibling has counted; zeros are left out but for hits and misses. */
 void print_icp_sibling(const struct baleen_icp_sibling_stats *stats, bool is_fed, bool is_observed);
 
-/* What a feeder has sent, to the end of a line. */
+/* Prints the counters of a feeder, to the end of a line. */
 void print_icp_feeder(const struct baleen_icp_feeder_stats *stats);
 
 #endif /* BALEEN_CLI_ICP_COUNTERS_H */

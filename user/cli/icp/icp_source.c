@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What stands where a verb of `baleen icp` says SOURCE. */
+/* The SOURCE operand of the verbs of `baleen icp`. */
 #include "cli/common/feed_progress.h"
 #include "cli/common/progress.h"
 #include "cli/icp/icp_source.h"

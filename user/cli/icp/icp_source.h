@@ -21,7 +21,7 @@ int take_from(const struct command *command, const char *argument, enum baleen_s
 int source_read(const char *text, enum baleen_squid_from from, bool is_verbose,
 		struct baleen_squid_source *source);
 
-/* What was found in it, as JSON. */
+/* The findings in a source, as JSON. */
 json_t *describe_source(const char *text, const struct baleen_squid_source *source);
 
 #endif /* BALEEN_CLI_ICP_SOURCE_H */

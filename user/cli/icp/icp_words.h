@@ -41,7 +41,7 @@ int icp_words_feed(const struct command *command, struct icp_words *words, const
 int icp_words_port(const struct command *command, const char *option, const char *argument,
 		   u16 *port);
 
-/* What all of them say together; 0, or EXIT_USAGE after a message. */
+/* Checks the words together; 0, or EXIT_USAGE after a message. */
 int icp_words_check(const struct command *command, struct icp_words *words);
 
 void icp_words_free(struct icp_words *words);
