@@ -66,7 +66,7 @@ BASE_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(WARN)
 # The rules are unrolled: clang's own limit would make a loop of all 16, whose
 # constants the verifier then does not see.
 BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -I include -I bpf -I /usr/include/$(MULTIARCH) -mllvm -pragma-unroll-threshold=200000
-LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lcurl -lcsv -lsqlite3 -lz -lm
+LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lcsv -lsqlite3 -lz -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 LIB_SRC := $(wildcard user/lib/*.c user/lib/*/*.c)
@@ -173,7 +173,15 @@ build/release.h: FORCE
 	@echo '#define BALEEN_RELEASE "$(RELEASE)"' | cmp -s - $@ || \
 		echo '#define BALEEN_RELEASE "$(RELEASE)"' >$@
 
-build/user/%.o: user/%.c $(SKELETONS) | build/release.h
+# The libraries that are loaded at their first use, and their names: user/late/late.c.
+build/late.so: user/late/late.c user/lib/util/curl_calls.h user/cli/device/curses_calls.h
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) -shared -o $@ $< -lcurl -lncursesw
+
+build/late.h: build/late.so
+	objdump -p $< | sed -nE 's/.*NEEDED +(lib(curl|ncursesw)[-.].*)/#define BALEEN_LIB\U\2\E "\1"/p' >$@
+
+build/user/%.o: user/%.c $(SKELETONS) | build/release.h build/late.h
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
@@ -182,7 +190,7 @@ build/libbaleen.a: $(LIB_OBJ)
 	ar rcs $@ $^
 
 build/baleen: $(CLI_OBJ) build/libbaleen.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lmicrohttpd $(LIBS) -lncursesw -ltinfo
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lmicrohttpd $(LIBS)
 
 build/baleend: $(DAEMON_OBJ) build/libbaleen.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lsystemd -lmicrohttpd $(LIBS)
@@ -228,7 +236,7 @@ kmod-vm:
 
 # --- tests ----------------------------------------------------------------
 
-build/asan/%.o: %.c $(SKELETONS) | build/release.h
+build/asan/%.o: %.c $(SKELETONS) | build/release.h build/late.h
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O1 -g $(SANITIZE) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
@@ -240,7 +248,7 @@ build/unit/%: build/asan/tests/unit/%.o build/asan/libbaleen.a
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lm $(LIBS)
 
-build/fuzzed/%.o: %.c $(SKELETONS)
+build/fuzzed/%.o: %.c $(SKELETONS) | build/release.h build/late.h
 	@mkdir -p $(@D)
 	$(CLANG) $(BASE_CFLAGS) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -MMD -MP -c $< -o $@
 

@@ -1,30 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen top: the full screen, by ncurses. */
-#include <ncurses.h>
 #include <unistd.h>
 
+#include "cli/device/curses_calls.h"
 #include "cli/device/top.h"
+#include "late.h"
+#include "util/late_library.h"
+
+static struct {
+	CURSES_CALLS(BALEEN_LATE_POINTER)
+} lib;
 
 static SCREEN *screen;
 
 int top_screen_open(void)
 {
-	screen = newterm(NULL, stdout, stdin);
+	static const char *const names[] = { CURSES_CALLS(BALEEN_LATE_NAME) NULL };
+	struct baleen_error error;
+
+	if (baleen_late_load(BALEEN_LIBNCURSESW, names, &lib, &error)) {
+		complain("%s: use --batch, which needs none", error.text);
+		return EXIT_FAILED;
+	}
+	screen = lib.newterm(NULL, stdout, stdin);
 	if (!screen) {
 		complain("this terminal is of an unknown kind: use --batch, or set TERM");
 		return EXIT_FAILED;
 	}
-	cbreak();
-	noecho();
-	nonl();
-	curs_set(0);
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
+	lib.cbreak();
+	lib.noecho();
+	lib.nonl();
+	lib.curs_set(0);
+	lib.keypad(*lib.stdscr, TRUE);
+	lib.nodelay(*lib.stdscr, TRUE);
 	/* Keep the background of the terminal. */
-	if (has_colors() && start_color() == OK && use_default_colors() == OK) {
-		init_pair(TOP_TITLE, -1, -1);
-		init_pair(TOP_HEADER, -1, -1);
-		init_pair(TOP_WARNING, COLOR_RED, -1);
+	if (lib.has_colors() && lib.start_color() == OK && lib.use_default_colors() == OK) {
+		lib.init_pair(TOP_TITLE, -1, -1);
+		lib.init_pair(TOP_HEADER, -1, -1);
+		lib.init_pair(TOP_WARNING, COLOR_RED, -1);
 	}
 	return 0;
 }
@@ -33,8 +46,8 @@ void top_screen_close(void)
 {
 	if (!screen)
 		return;
-	endwin();
-	delscreen(screen);
+	lib.endwin();
+	lib.delscreen(screen);
 	screen = NULL;
 }
 
@@ -43,41 +56,41 @@ static attr_t attributes(enum top_style style)
 	switch (style) {
 	case TOP_TITLE: return A_REVERSE;
 	case TOP_HEADER: return A_BOLD;
-	case TOP_WARNING: return A_BOLD | (has_colors() ? COLOR_PAIR(TOP_WARNING) : 0);
+	case TOP_WARNING: return A_BOLD | (lib.has_colors() ? lib.COLOR_PAIR(TOP_WARNING) : 0);
 	default: return A_NORMAL;
 	}
 }
 
 static void draw_line(int y, enum top_style style, const char *text)
 {
-	attrset(attributes(style));
-	mvaddstr(y, 0, text);
+	lib.attrset(attributes(style));
+	lib.mvaddstr(y, 0, text);
 	/* A title is a bar. */
 	if (style == TOP_TITLE)
-		while (getcury(stdscr) == y && getcurx(stdscr) < COLS - 1)
-			addch(' ');
-	attrset(A_NORMAL);
+		while (lib.getcury(*lib.stdscr) == y && lib.getcurx(*lib.stdscr) < *lib.COLS - 1)
+			lib.addch(' ');
+	lib.attrset(A_NORMAL);
 }
 
 void top_screen_draw(const struct top_view *view, struct top_page *page)
 {
 	static const char keys[] = "q quit  p pause  s sort  c clear keys";
 
-	page->width = COLS < 1 ? 1 : COLS > TOP_MAX_WIDTH ? TOP_MAX_WIDTH : COLS;
-	page->height = LINES < 2 ? 1 : LINES - 1;
+	page->width = *lib.COLS < 1 ? 1 : *lib.COLS > TOP_MAX_WIDTH ? TOP_MAX_WIDTH : *lib.COLS;
+	page->height = *lib.LINES < 2 ? 1 : *lib.LINES - 1;
 	top_layout(view, page);
-	erase();
-	for (u32 i = 0; i < page->n && (int)i < LINES - 1; i++)
+	lib.erase();
+	for (u32 i = 0; i < page->n && (int)i < *lib.LINES - 1; i++)
 		draw_line(i, page->style[i], page->text[i]);
-	mvaddnstr(LINES - 1, 0, keys, COLS - 1);
-	refresh();
+	lib.mvaddnstr(*lib.LINES - 1, 0, keys, *lib.COLS - 1);
+	lib.refresh();
 }
 
 enum top_key top_screen_key(void)
 {
 	if (!isatty(STDIN_FILENO))
 		return TOP_KEY_LOST;
-	switch (getch()) {
+	switch (lib.getch()) {
 	case 'q':
 	case 'Q': return TOP_KEY_QUIT;
 	case 'p':

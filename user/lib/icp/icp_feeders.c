@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which of a sibling's feeders a source of its objects is of. */
 #include <arpa/inet.h>
-#include <curl/curl.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,14 +34,9 @@ static bool parse_host(const char *host, u64 *hi, u64 *lo)
 
 static bool host_of(const char *url, u64 *hi, u64 *lo)
 {
-	CURLU *parts = baleen_fetch_is_url(url) ? curl_url() : NULL;
-	char *host = NULL;
-	bool found = parts && !curl_url_set(parts, CURLUPART_URL, url, 0) &&
-		     !curl_url_get(parts, CURLUPART_HOST, &host, 0) && parse_host(host, hi, lo);
+	char host[INET6_ADDRSTRLEN + 2];
 
-	curl_free(host);
-	curl_url_cleanup(parts);
-	return found;
+	return baleen_fetch_host(url, host, sizeof(host)) && parse_host(host, hi, lo);
 }
 
 /* The feeder of this address that has no source yet, or -1. */

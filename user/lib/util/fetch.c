@@ -12,11 +12,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <curl/curl.h>
-
+#include "late.h"
 #include "release.h"
 #include "util/clock.h"
+#include "util/curl_calls.h"
 #include "util/fetch.h"
+#include "util/late_library.h"
 #include "util/signals.h"
 #include "util/unpack.h"
 
@@ -59,6 +60,17 @@ struct transfer {
 	char curl_text[CURL_ERROR_SIZE];
 };
 
+static struct {
+	CURL_CALLS(BALEEN_LATE_POINTER)
+} lib;
+
+static int load_curl(struct baleen_error *error)
+{
+	static const char *const names[] = { CURL_CALLS(BALEEN_LATE_NAME) NULL };
+
+	return baleen_late_load(BALEEN_LIBCURL, names, &lib, error);
+}
+
 static bool is_https(const char *url)
 {
 	return !strncasecmp(url, "https://", 8);
@@ -71,16 +83,19 @@ bool baleen_fetch_is_url(const char *text)
 
 static char *without_secrets(const char *url)
 {
-	CURLU *parts = curl_url();
 	char *text = NULL;
+	CURLU *parts;
 
-	if (parts && !curl_url_set(parts, CURLUPART_URL, url, 0) &&
-	    !curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
-	    !curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) &&
-	    !curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
-	    !curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0))
-		curl_url_get(parts, CURLUPART_URL, &text, 0);
-	curl_url_cleanup(parts);
+	if (load_curl(NULL))
+		return NULL;
+	parts = lib.curl_url();
+	if (parts && !lib.curl_url_set(parts, CURLUPART_URL, url, 0) &&
+	    !lib.curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
+	    !lib.curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) &&
+	    !lib.curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
+	    !lib.curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0))
+		lib.curl_url_get(parts, CURLUPART_URL, &text, 0);
+	lib.curl_url_cleanup(parts);
 	return text;
 }
 
@@ -88,9 +103,27 @@ const char *baleen_fetch_name(const char *url, char *name)
 {
 	char *text = without_secrets(url);
 
-	snprintf(name, BALEEN_FETCH_NAME, "%s", text ?: "malformed URL");
-	curl_free(text);
+	snprintf(name, BALEEN_FETCH_NAME, "%s", text ?: lib.curl_url ? "malformed URL" : "the URL");
+	if (text)
+		lib.curl_free(text);
 	return name;
+}
+
+bool baleen_fetch_host(const char *url, char *host, size_t n_bytes)
+{
+	char *found = NULL;
+	bool fits = false;
+	CURLU *parts;
+
+	if (!baleen_fetch_is_url(url) || load_curl(NULL))
+		return false;
+	parts = lib.curl_url();
+	if (parts && !lib.curl_url_set(parts, CURLUPART_URL, url, 0) &&
+	    !lib.curl_url_get(parts, CURLUPART_HOST, &found, 0))
+		fits = (size_t)snprintf(host, n_bytes, "%s", found) < n_bytes;
+	lib.curl_free(found);
+	lib.curl_url_cleanup(parts);
+	return fits;
 }
 
 struct baleen_fetch_request baleen_fetch_defaults(const char *url, int fd)
@@ -116,8 +149,7 @@ static u64 left_ms(const struct transfer *transfer)
 	return now < transfer->deadline_ms ? transfer->deadline_ms - now : 0;
 }
 
-/* By a signal that the caller blocked. */
-/* Until the time is over or a blocked signal is pending, which stays so. */
+/* Waits until the time is over or a blocked signal is pending; the signal stays pending. */
 static void pause_for(u64 ms)
 {
 	struct pollfd signals = { .events = POLLIN };
@@ -136,7 +168,7 @@ static const char *header_of(CURL *curl, const char *name)
 {
 	struct curl_header *header;
 
-	return curl_easy_header(curl, name, 0, CURLH_HEADER, -1, &header) ? "" : header->value;
+	return lib.curl_easy_header(curl, name, 0, CURLH_HEADER, -1, &header) ? "" : header->value;
 }
 
 /* Whether it is packed is said once. */
@@ -158,7 +190,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *data)
 	long status = 0;
 	int err = 0;
 
-	curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
+	lib.curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (status != 200)
 		return 0;
 	if (!transfer->has_body)
@@ -203,7 +235,7 @@ static int add_header(struct transfer *transfer, const char *name, const char *v
 		return 0;
 	if (snprintf(header, sizeof(header), "%s: %s", name, value) >= (int)sizeof(header))
 		return 0;
-	longer = curl_slist_append(transfer->headers, header);
+	longer = lib.curl_slist_append(transfer->headers, header);
 	if (!longer)
 		return -ENOMEM;
 	transfer->headers = longer;
@@ -213,7 +245,7 @@ static int add_header(struct transfer *transfer, const char *name, const char *v
 static int set_up(struct transfer *transfer)
 {
 	const struct baleen_fetch_request *request = transfer->request;
-	CURL *curl = transfer->curl = curl_easy_init();
+	CURL *curl = transfer->curl = lib.curl_easy_init();
 	/* From a safe connection a redirection leads to another. */
 	const char *protocols = is_https(request->url) ? "https" : "http,https";
 
@@ -222,30 +254,30 @@ static int set_up(struct transfer *transfer)
 	    add_header(transfer, "If-None-Match", request->etag) ||
 	    add_header(transfer, "If-Modified-Since", request->last_modified))
 		return -ENOMEM;
-	curl_easy_setopt(curl, CURLOPT_HTTP_CONTENT_DECODING, 0L);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, transfer->headers);
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
-	curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
-	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-	curl_easy_setopt(curl, CURLOPT_MAXREDIRS, MAX_REDIRECTS);
-	curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
-	curl_easy_setopt(curl, CURLOPT_USERAGENT, "baleen/" BALEEN_RELEASE);
-	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout_ms);
-	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, STALL_BYTES_PER_S);
-	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)request->stall_s);
-	curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)request->max_bytes);
-	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, transfer->curl_text);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
-	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer);
-	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	lib.curl_easy_setopt(curl, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+	lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, transfer->headers);
+	lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
+	lib.curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+	lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+	lib.curl_easy_setopt(curl, CURLOPT_MAXREDIRS, MAX_REDIRECTS);
+	lib.curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
+	lib.curl_easy_setopt(curl, CURLOPT_USERAGENT, "baleen/" BALEEN_RELEASE);
+	lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout_ms);
+	lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, STALL_BYTES_PER_S);
+	lib.curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)request->stall_s);
+	lib.curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)request->max_bytes);
+	lib.curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, transfer->curl_text);
+	lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
+	lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
+	lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+	lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer);
+	lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 	/* Neither signals for time limits, nor waiting for a resolver that is
 	 * beyond them.
 	 */
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
-	return curl_easy_setopt(curl, CURLOPT_URL, request->url) ? -ENOMEM : 0;
+	lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	lib.curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
+	return lib.curl_easy_setopt(curl, CURLOPT_URL, request->url) ? -ENOMEM : 0;
 }
 
 static bool is_passing(CURLcode code)
@@ -296,14 +328,15 @@ static int fail_curl(struct transfer *transfer, CURLcode code, struct baleen_err
 	for (; *text; text++)
 		*text = isprint((u8)*text) ? *text : ' ';
 	return baleen_fail(error, errno_of(code), "%s: %s", transfer->name,
-			   *transfer->curl_text ? transfer->curl_text : curl_easy_strerror(code));
+			   *transfer->curl_text ? transfer->curl_text :
+						  lib.curl_easy_strerror(code));
 }
 
 static int fail_status(struct transfer *transfer, long status, struct baleen_error *error)
 {
 	curl_off_t wait_s = 0;
 
-	curl_easy_getinfo(transfer->curl, CURLINFO_RETRY_AFTER, &wait_s);
+	lib.curl_easy_getinfo(transfer->curl, CURLINFO_RETRY_AFTER, &wait_s);
 	transfer->retry_after_s = wait_s > 0 ? wait_s : 0;
 	transfer->can_retry =
 		(status >= 500 || status == 429) && transfer->retry_after_s <= MAX_RETRY_AFTER_S;
@@ -341,7 +374,7 @@ static int judge(struct transfer *transfer, CURLcode code, bool is_cut, struct b
 {
 	long status = 0;
 
-	curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
+	lib.curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (transfer->body_err)
 		return fail_body(transfer, error);
 	if (code == CURLE_HTTP_RETURNED_ERROR || (code == CURLE_WRITE_ERROR && status != 200))
@@ -371,7 +404,7 @@ static int start_attempt(struct transfer *transfer)
 	transfer->body_err = 0;
 	transfer->curl_text[0] = '\0';
 	/* 0 would be no limit. */
-	curl_easy_setopt(transfer->curl, CURLOPT_TIMEOUT_MS, (long)left_ms(transfer) + 1);
+	lib.curl_easy_setopt(transfer->curl, CURLOPT_TIMEOUT_MS, (long)left_ms(transfer) + 1);
 	return baleen_unpacker_start(&transfer->unpacker, request->fd, request->max_bytes);
 }
 
@@ -383,7 +416,7 @@ static int attempt(struct transfer *transfer, struct baleen_error *error)
 	if (err)
 		return baleen_fail(error, -err, "%s: cannot be stored: %s", transfer->name,
 				   strerror(-err));
-	code = curl_easy_perform(transfer->curl);
+	code = lib.curl_easy_perform(transfer->curl);
 	cut = baleen_unpacker_end(&transfer->unpacker);
 	return judge(transfer, code, transfer->is_packed && cut, error);
 }
@@ -434,7 +467,7 @@ static void report(const struct transfer *transfer, struct baleen_fetch_result *
 	long status = 0;
 	bool kept;
 
-	curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
+	lib.curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
 	kept = status == 304;
 	*result = (struct baleen_fetch_result){
 		.is_unchanged = kept,
@@ -459,7 +492,10 @@ int baleen_fetch(const struct baleen_fetch_request *request, struct baleen_fetch
 	if (!baleen_fetch_is_url(request->url))
 		return baleen_fail(error, EINVAL, "'%.64s': neither http:// nor https://",
 				   request->url);
-	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+	err = load_curl(error);
+	if (err)
+		return err;
+	if (lib.curl_global_init(CURL_GLOBAL_DEFAULT))
 		return baleen_fail(error, ENOMEM, "no memory to fetch anything");
 	baleen_fetch_name(request->url, transfer.name);
 	err = set_up(&transfer);
@@ -469,8 +505,8 @@ int baleen_fetch(const struct baleen_fetch_request *request, struct baleen_fetch
 		err = attempt_all(&transfer, error);
 	if (!err)
 		report(&transfer, result);
-	curl_easy_cleanup(transfer.curl);
-	curl_slist_free_all(transfer.headers);
-	curl_global_cleanup();
+	lib.curl_easy_cleanup(transfer.curl);
+	lib.curl_slist_free_all(transfer.headers);
+	lib.curl_global_cleanup();
 	return err;
 }

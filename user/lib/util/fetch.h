@@ -7,6 +7,8 @@
  * those of the environment (http_proxy, https_proxy, no_proxy). Neither
  * ~/.netrc nor cookies are used.
  *
+ * libcurl is loaded at the first use; without it a fetch fails and says so.
+ *
  * What arrives compressed by gzip (Content-Encoding) is unpacked on the way. A
  * body that is shorter than its Content-Length, lacks its last chunk or the end
  * of its gzip stream is a failure. So is every status but 200 and 304.
@@ -100,6 +102,16 @@ bool baleen_fetch_is_url(const char *text);
 const char *baleen_fetch_name(const char *url, char *name);
 
 /**
+ * baleen_fetch_host() - the host of a URL
+ * @url: the URL
+ * @host: name or address, IPv6 in brackets
+ * @n_bytes: size of @host
+ *
+ * Return: false when @url names no web server, or one that does not fit into @host.
+ */
+bool baleen_fetch_host(const char *url, char *host, size_t n_bytes);
+
+/**
  * baleen_fetch_defaults() - a request with the usual limits
  * @url: becomes its url
  * @fd: becomes its fd
@@ -121,8 +133,8 @@ struct baleen_fetch_request baleen_fetch_defaults(const char *url, int fd);
  * the file holds anything.
  *
  * Return: 0; -EINVAL for a URL or a redirection that is refused; -E2BIG above
- * @request->max_bytes; -ETIMEDOUT; -EINTR; -ENOMEM; the negative errno of a
- * failed write; -EIO for all else.
+ * @request->max_bytes; -ETIMEDOUT; -EINTR; -ENOMEM; -ENOENT without libcurl; the
+ * negative errno of a failed write; -EIO for all else.
  */
 int baleen_fetch(const struct baleen_fetch_request *request, struct baleen_fetch_result *result,
 		 struct baleen_error *error);
