@@ -189,10 +189,15 @@ build/libbaleen.a: $(LIB_OBJ)
 	rm -f $@
 	ar rcs $@ $^
 
-build/baleen: $(CLI_OBJ) build/libbaleen.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lmicrohttpd $(LIBS)
+# baleend takes from it what `baleen icp serve` needs.
+build/cli.a: $(filter-out build/user/cli/main.o,$(CLI_OBJ))
+	rm -f $@
+	ar rcs $@ $^
 
-build/baleend: $(DAEMON_OBJ) build/libbaleen.a
+build/baleen: build/user/cli/main.o build/cli.a build/libbaleen.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+build/baleend: $(DAEMON_OBJ) build/cli.a build/libbaleen.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lsystemd -lmicrohttpd $(LIBS)
 
 # --- the library for others ------------------------------------------------

@@ -11,7 +11,7 @@ source "$ROOT/tests/words.sh"
 
 umask 022
 # A user may not get to the repository, nor into root's directories.
-cp "$BALEEN" "$TMP/baleen"
+cp "$BALEEN" "${BALEEN}d" "$TMP"
 mkdir "$TMP/work"
 if [ "$(id -u)" -eq 0 ]; then
 	chmod 0711 "$TMP"

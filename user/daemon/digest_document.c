@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/icp/digest_document.h"
 #include "cli/open/filter_ref.h"
+#include "daemon/digest_document.h"
 #include "icp/icp.h"
 #include "util/clock.h"
 

@@ -3,8 +3,8 @@
  * The cache digest that is served: made of images, live filters of siblings and lists of
  * URLs, one over the other, and made anew when one of them changes.
  */
-#ifndef BALEEN_CLI_DIGEST_DOCUMENT_H
-#define BALEEN_CLI_DIGEST_DOCUMENT_H
+#ifndef BALEEN_DAEMON_DIGEST_DOCUMENT_H
+#define BALEEN_DAEMON_DIGEST_DOCUMENT_H
 
 #include <time.h>
 
@@ -70,4 +70,4 @@ void digest_document_put(struct digest_document *document);
 
 void digest_maker_stop(struct digest_maker *maker);
 
-#endif /* BALEEN_CLI_DIGEST_DOCUMENT_H */
+#endif /* BALEEN_DAEMON_DIGEST_DOCUMENT_H */

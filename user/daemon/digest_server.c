@@ -12,7 +12,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cli/icp/digest_server.h"
+#include "cli/icp/icp_serve.h"
+#include "daemon/digest_server.h"
 #include "util/clock.h"
 
 #define MAX_CLIENTS 256

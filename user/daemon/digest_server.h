@@ -2,30 +2,28 @@
 /*
  * A cache digest over HTTP, as Squid fetches it.
  *
- * The head leaves alone, and the mask a pause later: Squid up to 7 shifts what came of the
- * mask with the head by 128 bytes and the rest of the first 4 KiB with it (its bug 5510), so
- * that it finds next to nothing. A mask that comes later it reads right.
+ * The server sends the head alone, and the mask after a pause. When a part of the mask comes
+ * together with the head, Squid up to version 7 puts that part and the rest of the first 4 KiB
+ * 128 bytes too far (its bug 5510), and finds next to nothing. It reads a mask that comes
+ * later correctly.
  *
  *      HTTP header, head (128 bytes) | pause | mask
  *
  * One thread: a connection that pauses is suspended.
  */
-#ifndef BALEEN_CLI_DIGEST_SERVER_H
-#define BALEEN_CLI_DIGEST_SERVER_H
+#ifndef BALEEN_DAEMON_DIGEST_SERVER_H
+#define BALEEN_DAEMON_DIGEST_SERVER_H
 
 #include <sys/socket.h>
 
-#include "cli/icp/digest_document.h"
-
-/* Where Squid has its own. */
-#define DIGEST_PATH "/squid-internal-periodic/store_digest"
+#include "daemon/digest_document.h"
 
 /**
  * struct digest_server - how to serve
  * @maker: started
  * @address: where to listen; its port is that of the socket once it is open
  * @pause_ms: between head and mask
- * @max_age_s: how long Squid shall think it new
+ * @max_age_s: how long Squid may keep it
  */
 struct digest_server {
 	struct digest_maker *maker;
@@ -46,4 +44,7 @@ const char *digest_address_text(const struct digest_server *server, u32 port, ch
 int digest_serve(const struct digest_server *server,
 		 void (*on_ready)(const struct digest_server *server, u32 port));
 
-#endif /* BALEEN_CLI_DIGEST_SERVER_H */
+/* baleend --serve-digest: the arguments are those of `baleen icp serve`; its exit status. */
+int serve_digest(int argc, char **argv);
+
+#endif /* BALEEN_DAEMON_DIGEST_SERVER_H */

@@ -16,7 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/icp/icp_serve.h"
 #include "daemon.h"
+#include "daemon/digest_server.h"
 #include "net/device.h"
 #include "release.h"
 #include "state/rule_store_path.h"
@@ -251,6 +253,7 @@ static const char usage[] =
 	"  --textfile FILE        metrics for node_exporter, every 15 s\n"
 	"  --command FILE         the command that updates feeds (/usr/sbin/baleen)\n"
 	"  --no-drops             do not read the sampled drops\n"
+	"  --serve-digest ...     serve a cache digest instead: see 'baleen help icp serve'\n"
 	"  -V, --version          the release\n"
 	"  -h, --help             this text\n";
 
@@ -291,8 +294,14 @@ int main(int argc, char **argv)
 		.options = { .listen = DEFAULT_LISTEN, .command = DEFAULT_COMMAND }, .clock = -1
 	};
 	struct baleen_error error;
-	int err = parse(&daemon.options, argc, argv);
+	int err;
 
+	if (argc > 1 && !strcmp(argv[1], ICP_SERVE_OPTION)) {
+		/* getopt_long() starts its messages with it. */
+		argv[1] = "baleen";
+		return serve_digest(argc - 1, argv + 1);
+	}
+	err = parse(&daemon.options, argc, argv);
 	if (err)
 		return err - 1;
 	if (baleen_device_privileges(&error)) {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* baleen icp serve: images as a cache digest, for Squids that run no Baleen. */
+/* baleen icp serve: images as a cache digest, for Squids that run no Baleen. baleend serves
+ * them: only it loads an HTTP server.
+ */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli/icp/digest_server.h"
+#include "cli/icp/icp_serve.h"
 #include "cli/icp/icp_verbs.h"
 #include "util/duration.h"
-#include "util/signals.h"
 
 /* On this host, and none of the ports that Squid has. */
 #define DEFAULT_ADDRESS "127.0.0.1"
@@ -23,19 +25,9 @@
 /* Of lists, which are built on the way; k is 4, so that is 10.6 bits a key. */
 #define LIST_FPP 0.01
 
-enum { OPTION_LISTEN = OPTION_OF_COMMAND, OPTION_PAUSE, OPTION_MAX_AGE };
+#define SERVER "baleend"
 
-/**
- * struct serve - what was asked for
- * @server: how to serve
- * @maker: of the digest
- * @json: say what is served as JSON
- */
-struct serve {
-	struct digest_server server;
-	struct digest_maker maker;
-	bool json;
-};
+enum { OPTION_LISTEN = OPTION_OF_COMMAND, OPTION_PAUSE, OPTION_MAX_AGE };
 
 /* --- addresses -------------------------------------------------------------------- */
 
@@ -114,7 +106,7 @@ static int take_max_age(const char *text, u64 *max_age_s)
 	return 0;
 }
 
-static int parse(struct serve *serve, int argc, char **argv)
+static int parse_options(struct icp_serve *serve, int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "listen", required_argument, NULL, OPTION_LISTEN },
@@ -125,103 +117,96 @@ static int parse(struct serve *serve, int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ 0 },
 	};
-	struct digest_server *server = &serve->server;
 	int option, err = 0;
 
 	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1 && !err) {
 		switch (option) {
-		case OPTION_LISTEN: err = take_listen(optarg, &server->address); break;
-		case OPTION_PAUSE: err = take_pause(optarg, &server->pause_ms); break;
-		case OPTION_MAX_AGE: err = take_max_age(optarg, &server->max_age_s); break;
+		case OPTION_LISTEN: err = take_listen(optarg, &serve->address); break;
+		case OPTION_PAUSE: err = take_pause(optarg, &serve->pause_ms); break;
+		case OPTION_MAX_AGE: err = take_max_age(optarg, &serve->max_age_s); break;
 		case 'j': serve->json = true; break;
-		default:
-			err = list_option_take(&icp_serve_command, &serve->maker.options, option,
-					       optarg);
+		default: err = list_option_take(&icp_serve_command, &serve->lists, option, optarg);
 		}
 	}
 	if (err)
 		return err;
 	if (optind == argc)
 		return complain_usage(&icp_serve_command, "an IMAGE or DEV:NAME is missing");
-	if (!serve->maker.options.build.fpp)
+	if (!serve->lists.build.fpp)
 		return complain_usage(&icp_serve_command, "--fpp 0: a digest is never exact");
 	return 0;
 }
 
-/* --- serving ---------------------------------------------------------------------- */
-
-static json_t *describe(const char *url, const struct digest_document *document)
+static void init(struct icp_serve *serve)
 {
-	const struct baleen_digest *digest = &document->digest;
+	struct baleen_build_options *build = &serve->lists.build;
 
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "url", url, "bits",
-			 (json_int_t)digest->mask_bytes * 8, "entries", (json_int_t)digest->count,
-			 "capacity", (json_int_t)digest->capacity, "bits_per_entry",
-			 (json_int_t)digest->bits_per_entry, "share", document->share);
-}
-
-/* One line when it listens, so that who starts it knows where, also of port 0. */
-static void on_ready(const struct digest_server *server, u32 port)
-{
-	const struct serve *serve = (const struct serve *)server;
-	const struct digest_document *document = serve->maker.now;
-	const struct baleen_digest *digest = &document->digest;
-	char url[128], bits[NUMBER_TEXT], count[NUMBER_TEXT], capacity[NUMBER_TEXT];
-	char address[DIGEST_ADDRESS_TEXT];
-
-	snprintf(url, sizeof(url), "http://%s" DIGEST_PATH,
-		 digest_address_text(server, port, address));
-	if (serve->json) {
-		json_t *json = describe(url, document);
-
-		json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-		putchar('\n');
-		json_decref(json);
-	} else {
-		printf("%s: %s entries in %s bits, %.1f %% of them set; its head says room for %s "
-		       "with %u bits each\n",
-		       url, format_count(digest->count, count),
-		       format_count(digest->mask_bytes * 8ull, bits), 100 * document->share,
-		       format_count(digest->capacity, capacity), digest->bits_per_entry);
-	}
-	fflush(stdout);
-}
-
-static void init(struct serve *serve)
-{
-	struct baleen_build_options *build = &serve->maker.options.build;
-
-	list_options_init(&serve->maker.options);
+	*serve = (struct icp_serve){
+		.pause_ms = DEFAULT_PAUSE_MS,
+		.max_age_s = DEFAULT_MAX_AGE_S,
+	};
+	take_listen(DEFAULT_LISTEN, &serve->address);
+	list_options_init(&serve->lists);
 	build->key_spec = BALEEN_KEY_SQUID;
 	build->kind = BALEEN_KIND_CLASSIC;
 	build->shape.hash = BALEEN_HASH_SQUID;
 	build->fpp = LIST_FPP;
-	take_listen(DEFAULT_LISTEN, &serve->server.address);
-	serve->server.pause_ms = DEFAULT_PAUSE_MS;
-	serve->server.max_age_s = DEFAULT_MAX_AGE_S;
-	serve->server.maker = &serve->maker;
 }
 
-static int run(int argc, char **argv)
+int icp_serve_parse(struct icp_serve *serve, int argc, char **argv)
 {
-	struct serve serve = { 0 };
 	int err;
 
-	init(&serve);
-	err = parse(&serve, argc, argv);
-	if (err)
-		return err;
-	signal(SIGPIPE, SIG_IGN);
-	serve.maker.paths = argv + optind;
-	serve.maker.n_paths = argc - optind;
-	err = digest_maker_start(&serve.maker);
-	if (!err) {
-		/* For good: the one that came would end the process as soon as it could. */
-		baleen_signals_hold(NULL);
-		err = digest_serve(&serve.server, on_ready);
-	}
-	digest_maker_stop(&serve.maker);
+	init(serve);
+	err = parse_options(serve, argc, argv);
+	serve->paths = argv + optind;
+	serve->n_paths = argc - optind;
 	return err;
+}
+
+/* --- serving ---------------------------------------------------------------------- */
+
+/* The build tree and the packages have both programs in one directory. */
+static void find_server(char *path, size_t n_bytes)
+{
+	ssize_t n = readlink("/proc/self/exe", path, n_bytes - sizeof(SERVER));
+	char *slash;
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (slash)
+		strcpy(slash + 1, SERVER);
+	else
+		snprintf(path, n_bytes, "/usr/sbin/" SERVER);
+}
+
+/* Replaces this process: signals and the exit status are those of the server. */
+static int become_server(int argc, char **argv)
+{
+	char **arguments = calloc(argc + 2, sizeof(*arguments));
+	char path[4096];
+
+	if (!arguments) {
+		complain("%s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	find_server(path, sizeof(path));
+	arguments[0] = SERVER;
+	arguments[1] = ICP_SERVE_OPTION;
+	memcpy(arguments + 2, argv + 1, (argc - 1) * sizeof(*arguments));
+	execv(path, arguments);
+	complain("cannot run %s, which serves the digest: %m", path);
+	free(arguments);
+	return EXIT_FAILED;
+}
+
+/* Refuses bad arguments here: the server reads the same ones again. */
+static int run(int argc, char **argv)
+{
+	struct icp_serve serve;
+	int err = icp_serve_parse(&serve, argc, argv);
+
+	return err ? err : become_server(argc, argv);
 }
 
 const struct command icp_serve_command = {
