@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/common/cli.h"
+#include "cli/common/options.h"
 #include "release.h"
 
 /* clang-format off: a line each, so that two who add one do not collide. */

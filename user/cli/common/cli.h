@@ -16,11 +16,17 @@ enum exit_code {
 	EXIT_CHANGED = 3, /* of commands that may find nothing to do */
 };
 
+struct option_spec;
+struct option_use;
+
 /**
  * struct command - one command of the table in main.c
  * @name: as typed
  * @synopsis: its arguments
  * @help: what it does, for `baleen help NAME`
+ * @options: its options; see cli/common/options.h
+ * @asks: how many operands it takes, and what is said of others; no text: it looks itself
+ * @word: NULL, or takes each word that is no option, in its place among them
  * @verbs: NULL, or the verbs that it has, called as "icp attach", up to a NULL; their
  *         synopses and helps follow its own
  * @run: gets the arguments from the command's name on; returns an exit code
@@ -29,6 +35,12 @@ struct command {
 	const char *name;
 	const char *synopsis;
 	const char *help;
+	const struct option_spec *options;
+	struct {
+		int least, most;
+		const char *text;
+	} asks;
+	int (*word)(const struct option_use *use);
 	const struct command *const *verbs;
 	int (*run)(int argc, char **argv);
 };
@@ -75,12 +87,6 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, with a pointer to the help of a command; returns EXIT_USAGE. */
 int complain_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/* Prints the usage of a command, and of its verbs. */
-void print_usage(FILE *stream, const struct command *command);
-
-/* The verb of a command; NULL when it has none of that name. */
-const struct command *find_verb(const struct command *command, const char *name);
 
 /* A JSON string of any bytes: what is no UTF-8 is shown as '?'. */
 json_t *json_text(const char *text);

@@ -36,6 +36,67 @@ static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/* clang-format off: a row each */
+const struct option_spec shape_option_table[] = {
+	{ "kind", 0, "K", list_option, .value = OPTION_KIND,
+	  .words = "cuckoo bloom classic counting quotient",
+	  .help = "cuckoo (default), bloom, classic, counting or quotient; see baleen-kinds(7)" },
+	{ "fpp", 0, "P", list_option, .value = OPTION_FPP,
+	  .help = "false positive rate allowed, 0 (default) to below 1; IPv4 keys in a cuckoo "
+		  "table are exact whatever it says" },
+	{ "key", 0, "SPEC", list_option, .value = OPTION_KEY, .words = KEY_WORDS,
+	  .help = "the fields of a packet that are looked up: src (default), or any of "
+		  "proto,src,dst,sport,dport; flow is all of them; or what no packet has: string, "
+		  "a line of bytes, or squid, a URL or key of a cached object" },
+	{ "capacity", 0, "N", list_option, .value = OPTION_CAPACITY,
+	  .help = "leave room for N keys" },
+	{ "bits", 0, "M", list_option, .value = OPTION_BITS,
+	  .help = "classic, counting: M positions in all" },
+	{ "hashes", 0, "K", list_option, .value = OPTION_HASHES,
+	  .help = "bloom, classic, counting: K bits set per key" },
+	{ "hash", 0, "H", list_option, .value = OPTION_HASH,
+	  .words = "blocked keyed murmur3 murmur3-fnv1a squid",
+	  .help = "classic, counting: keyed, murmur3, murmur3-fnv1a or squid; counting: blocked" },
+	{ "slot-bits", 0, "N", list_option, .value = OPTION_SLOT_BITS, .words = "8 12 16 32 64",
+	  .help = "cuckoo: slots of 8, 12, 16, 32 or 64 bits" },
+	{ "bucket-slots", 0, "N", list_option, .value = OPTION_BUCKET_SLOTS, .words = "1 2 4",
+	  .help = "cuckoo: 1, 2 or 4 (default) slots in a bucket" },
+	{ "stash", 0, NULL, list_option, .value = OPTION_STASH,
+	  .help = "cuckoo: 8 more places for keys that find no room" },
+	{ "copies", 0, NULL, list_option, .value = OPTION_COPIES,
+	  .help = "cuckoo, counting: what is listed twice is there twice" },
+	{ "remainder-bits", 0, "R", list_option, .value = OPTION_REMAINDER_BITS,
+	  .help = "quotient: remainders of R bits" },
+	{ "load", 0, "L", list_option, .value = OPTION_LOAD,
+	  .help = "cuckoo, quotient: share of the slots to fill, above 0, up to 1" },
+	{ "seed", 0, "TEXT", list_option, .value = OPTION_SEED,
+	  .help = "make the seed of TEXT, so that others with the same can merge" },
+	{ 0 },
+};
+
+const struct option_spec list_option_table[] = {
+	{ .help = "\nLists hold one IPv4 or IPv6 address, prefix or range A-B a line, or with a '!' an\n"
+		  "exception; the longest prefix decides. What follows, '#' and ';' comments and blank\n"
+		  "lines are passed over; 'ipset save' files and gzip work. Keys of several fields have\n"
+		  "commas between, in the order proto,src,dst,sport,dport.\n" },
+	{ "skip-bad", 0, NULL, list_option, .value = OPTION_SKIP_BAD,
+	  .help = "count bad lines and go on; otherwise they refuse the list" },
+	{ "allow-empty", 0, NULL, list_option, .value = OPTION_ALLOW_EMPTY,
+	  .help = "take a list without a single key" },
+	{ "null", '0', NULL, list_option, .value = OPTION_NULL,
+	  .help = "strings end with a NUL byte, not with the line" },
+	{ "column", 0, "C", list_option, .value = OPTION_COLUMN,
+	  .help = "the lists are tables (CSV): the key is in column C, a number or a name; 1-2 or "
+		  "start-end for the first and last of a range" },
+	{ "where", 0, "C=VALUE", list_option, .value = OPTION_WHERE,
+	  .help = "only rows with this value in column C; may be repeated" },
+	{ "delimiter", 0, "D", list_option, .value = OPTION_DELIMITER,
+	  .help = "between columns: tab or one of , ; | (default: what fits)" },
+	{ .table = shape_option_table },
+	{ 0 },
+};
+/* clang-format on */
+
 void list_options_init(struct list_options *options)
 {
 	*options = (struct list_options){
@@ -250,6 +311,11 @@ int list_option_take(const struct command *command, struct list_options *options
 		fprintf(stderr, "baleen: see 'baleen help %s'\n", command->name);
 		return EXIT_USAGE;
 	}
+}
+
+int list_option(const struct option_use *use)
+{
+	return list_option_take(use->command, use->to, use->spec->value, use->argument);
 }
 
 /* --- all of them ----------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #ifndef BALEEN_CLI_LIST_OPTIONS_H
 #define BALEEN_CLI_LIST_OPTIONS_H
 
-#include "cli/common/cli.h"
+#include "cli/common/options.h"
 #include "list/csv_table.h"
 #include "ops/build.h"
 #include "ops/choose.h"
@@ -148,6 +148,16 @@ struct list_options {
 	"                   a name; 1-2 or start-end for the first and last of a range\n"        \
 	"  --where C=VALUE  only rows with this value in column C; may be repeated\n"            \
 	"  --delimiter D    between columns: tab or one of , ; | (default: what fits)\n" SHAPE_OPTIONS_HELP
+
+/* Some values of --key, for completion. */
+#define KEY_WORDS "src dst proto,dport src,dport flow string squid"
+
+/* All of them, and those of what to build; each is of a struct list_options. */
+extern const struct option_spec list_option_table[];
+extern const struct option_spec shape_option_table[];
+
+/* Takes one of them; of its row @value is an enum list_option. */
+int list_option(const struct option_use *use);
 
 void list_options_init(struct list_options *options);
 

@@ -34,37 +34,6 @@ int complain_usage(const struct command *command, const char *format, ...)
 	return EXIT_USAGE;
 }
 
-const struct command *find_verb(const struct command *command, const char *name)
-{
-	size_t prefix = strlen(command->name) + 1;
-
-	for (size_t i = 0; command->verbs && command->verbs[i]; i++)
-		if (!strcmp(command->verbs[i]->name + prefix, name))
-			return command->verbs[i];
-	return NULL;
-}
-
-static void print_verbs(FILE *stream, const struct command *command)
-{
-	const struct command *const *verb;
-	const char *usage = "usage:";
-
-	for (verb = command->verbs; *verb; verb++, usage = "      ")
-		fprintf(stream, "%s baleen %s %s\n", usage, (*verb)->name, (*verb)->synopsis);
-	fprintf(stream, "\n%s", command->help);
-	for (verb = command->verbs; *verb; verb++)
-		fprintf(stream, "\nbaleen %s\n%s", (*verb)->name, (*verb)->help);
-}
-
-void print_usage(FILE *stream, const struct command *command)
-{
-	if (command->verbs)
-		print_verbs(stream, command);
-	else
-		fprintf(stream, "usage: baleen %s %s\n\n%s", command->name, command->synopsis,
-			command->help);
-}
-
 int finish_output(int exit_code)
 {
 	if (fflush(stdout) || ferror(stdout)) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen build: lists to an image. */
-#include <getopt.h>
 
 #include "cli/common/describe.h"
 #include "cli/open/filter_target.h"
 
-enum { OPTION_OUT = 'o', OPTION_JSON = 'j', OPTION_VERBOSE = 'v' };
+struct build {
+	struct list_options lists;
+	const char *out;
+	bool json;
+	bool verbose;
+};
 
 /* Says why this kind was chosen, and that a chosen seed is a secret. */
 static void explain(const struct list_options *options)
@@ -17,12 +21,12 @@ static void explain(const struct list_options *options)
 			 "that fill a bucket");
 }
 
-static int report(const struct input *input, const char *out, bool json, bool verbose)
+static int report(const struct input *input, const struct build *build)
 {
-	if (json) {
+	if (build->json) {
 		json_t *description = describe_filter(&input->filter);
 
-		json_object_set_new(description, "file", json_text(out));
+		json_object_set_new(description, "file", json_text(build->out));
 		json_object_set_new(description, "lines", json_integer(input->n_lines));
 		json_object_set_new(description, "bad_lines", json_integer(input->n_bad));
 		return print_json(description);
@@ -34,75 +38,65 @@ static int report(const struct input *input, const char *out, bool json, bool ve
 			 format_count(input->n_covered, covered),
 			 format_count(input->n_listed, listed));
 	}
-	if (verbose)
-		print_filter(stderr, out, &input->filter);
+	if (build->verbose)
+		print_filter(stderr, build->out, &input->filter);
 	return EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		LIST_OPTIONS,
-		{ "need", required_argument, NULL, OPTION_NEED },
-		{ "like", required_argument, NULL, OPTION_LIKE },
-		{ "output", required_argument, NULL, OPTION_OUT },
-		{ "json", no_argument, NULL, OPTION_JSON },
-		{ "verbose", no_argument, NULL, OPTION_VERBOSE },
-		{ 0 },
-	};
 	char *stdin_only[] = { "-" };
 	char name[BALEEN_NAME_BYTES];
-	struct list_options options;
+	struct build build = { 0 };
 	struct input input = { 0 };
-	bool json = false, verbose = false;
-	const char *out = NULL;
-	int option, err = 0;
+	int err;
 
-	list_options_init(&options);
-	options.chooses = true;
-	while ((option = getopt_long(argc, argv, "o:jv0", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPTION_OUT: out = optarg; break;
-		case OPTION_JSON: json = true; break;
-		case OPTION_VERBOSE: verbose = true; break;
-		default: err = list_option_take(&build_command, &options, option, optarg);
-		}
-		if (err)
-			return err;
-	}
-	if (!out)
-		return complain_usage(&build_command, "-o IMAGE is missing");
-	err = list_options_check(&build_command, &options);
-	if (!err)
-		err = output_check(&build_command, out, name);
+	list_options_init(&build.lists);
+	build.lists.chooses = true;
+	err = options_parse(&build_command, &build, &argc, &argv);
 	if (err)
 		return err;
-	options.build.name = name;
-	if (optind == argc)
-		err = input_build(&input, stdin_only, 1, &options);
-	else
-		err = input_build(&input, argv + optind, argc - optind, &options);
-	if (!err && verbose)
-		explain(&options);
+	if (!build.out)
+		return complain_usage(&build_command, "-o IMAGE is missing");
+	err = list_options_check(&build_command, &build.lists);
 	if (!err)
-		err = output_write(out, &input.filter, 0600);
+		err = output_check(&build_command, build.out, name);
+	if (err)
+		return err;
+	build.lists.build.name = name;
+	err = input_build(&input, argc ? argv : stdin_only, argc ? argc : 1, &build.lists);
+	if (!err && build.verbose)
+		explain(&build.lists);
 	if (!err)
-		err = report(&input, out, json, verbose);
+		err = output_write(build.out, &input.filter, 0600);
+	if (!err)
+		err = report(&input, &build);
 	input_close(&input);
 	return err;
 }
+
+static const struct option_spec options[] = {
+	{ .table = list_option_table, .at = offsetof(struct build, lists) },
+	VALUE("need", 0, "WHAT", list_option, build, lists,
+	      "choose a kind that can: delete, merge, resize, with commas between; with --fpp the "
+	      "smallest of them",
+	      .words = "delete merge resize", .value = OPTION_NEED),
+	VALUE("like", 0, "IMAGE", list_option, build, lists,
+	      "take kind, geometry, key and seed from another image", .value = OPTION_LIKE),
+	VALUE("output", 'o', "IMAGE", option_text, build, out,
+	      "where to write; the old file stays until the new one is whole; kmod:NAME is a "
+	      "filter of the kernel module"),
+	FLAG("json", 'j', build, json, "describe the image as JSON"),
+	FLAG("verbose", 'v', build, verbose,
+	     "describe the image, and why it is of this kind, on stderr"),
+	{ 0 },
+};
 
 const struct command build_command = {
 	.name = "build",
 	.synopsis = "-o IMAGE [OPTION...] [LIST...]",
 	.help = "Builds one image of all the lists; '-' or no LIST is standard input. The image is\n"
-		"0600, because who knows its seed can craft keys that fill a bucket.\n\n" LIST_OPTIONS_HELP
-		"  --need WHAT      choose a kind that can: delete, merge, resize, with commas\n"
-		"                   between; with --fpp the smallest of them\n"
-		"  --like IMAGE     take kind, geometry, key and seed from another image\n"
-		"  -o IMAGE         where to write; the old file stays until the new one is whole; kmod:NAME\n"
-		"                   is a filter of the kernel module\n"
-		"  -j, --json       describe the image as JSON\n"
-		"  -v, --verbose    describe the image, and why it is of this kind, on stderr\n",
+		"0600, because who knows its seed can craft keys that fill a bucket.\n",
+	.options = options,
 	.run = run,
 };

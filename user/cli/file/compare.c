@@ -2,7 +2,6 @@
 /* baleen compare: how much two sets have in common. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,31 +35,6 @@ struct compare {
 	struct side side[2];
 	struct baleen_comparison found;
 };
-
-static int parse(struct compare *compare, int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
-		{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY },
-		{ "key", required_argument, NULL, OPTION_KEY },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
-
-	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		if (option == 'j')
-			compare->json = true;
-		else
-			err = list_option_take(&compare_command, &compare->lists, option, optarg);
-	}
-	if (err)
-		return err;
-	if (argc - optind != 2)
-		return complain_usage(&compare_command, "two images or lists are asked for");
-	compare->paths = argv + optind;
-	return 0;
-}
 
 /* --- open ------------------------------------------------------------------ */
 
@@ -250,9 +224,10 @@ static int run(int argc, char **argv)
 	int err;
 
 	list_options_init(&compare.lists);
-	err = parse(&compare, argc, argv);
+	err = options_parse(&compare_command, &compare, &argc, &argv);
 	if (err)
 		return err;
+	compare.paths = argv;
 	err = open_sides(&compare);
 	if (!err)
 		err = compare.side[0].has_list && compare.side[1].has_list ?
@@ -264,6 +239,17 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	VALUE("key", 0, "SPEC", list_option, compare, lists,
+	      "the fields of the keys, when both are lists", .value = OPTION_KEY,
+	      .words = KEY_WORDS),
+	FLAG("skip-bad", 0, compare, lists.skip_bad,
+	     "pass over bad lines; otherwise they refuse the list"),
+	FLAG("allow-empty", 0, compare, lists.allow_empty, "take a list without a single key"),
+	FLAG("json", 'j', compare, json, "report as JSON"),
+	{ 0 },
+};
+
 const struct command compare_command = {
 	.name = "compare",
 	.synopsis = "[-j] A B",
@@ -271,10 +257,8 @@ const struct command compare_command = {
 		"B are images, lists or live rules. What can be listed is exact. Hashes and\n"
 		"fingerprints are compared when they have one seed. Of Bloom filters of one geometry\n"
 		"and seed the bits are: these are estimates (Swamidass and Baldi). A list beside a\n"
-		"filter that cannot be listed is made a filter like that.\n\n"
-		"  --key SPEC       the fields of the keys, when both are lists\n"
-		"  --skip-bad       pass over bad lines; otherwise they refuse the list\n"
-		"  --allow-empty    take a list without a single key\n"
-		"  -j, --json       report as JSON\n",
+		"filter that cannot be listed is made a filter like that.\n",
+	.options = options,
+	.asks = { 2, 2, "two images or lists are asked for" },
 	.run = run,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen compile: a self-contained XDP object. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,14 @@
 #include "cli/open/guard.h"
 #include "ops/image_file.h"
 #include "xdp/object.h"
+
+struct compile {
+	struct list_options lists;
+	const char *path;
+	const char *out;
+	double accept_fpp;
+	bool json;
+};
 
 static int compile(struct input *input, const char *out)
 {
@@ -35,67 +42,64 @@ static int compile(struct input *input, const char *out)
 	return err ? EXIT_FAILED : 0;
 }
 
-static int run(int argc, char **argv)
+static int parse(struct compile *asked, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		LIST_OPTIONS,
-		{ "output", required_argument, NULL, 'o' },
-		{ "accept-fpp", required_argument, NULL, OPTION_OF_COMMAND },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	double accept_fpp = DEFAULT_ACCEPT_FPP;
-	struct list_options options;
-	const char *name, *out = NULL;
-	struct input input;
-	bool json = false;
-	int option, err = 0;
+	const char *name;
+	int err;
 
-	list_options_init(&options);
-	while ((option = getopt_long(argc, argv, "o:j", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'o': out = optarg; break;
-		case 'j': json = true; break;
-		case OPTION_OF_COMMAND:
-			err = take_accept_fpp(&compile_command, optarg, &accept_fpp);
-			break;
-		default: err = list_option_take(&compile_command, &options, option, optarg);
-		}
-		if (err)
-			return err;
-	}
-	if (!out)
+	list_options_init(&asked->lists);
+	err = options_parse(&compile_command, asked, &argc, &argv);
+	if (err)
+		return err;
+	if (!asked->out)
 		return complain_usage(&compile_command, "-o OBJECT is missing");
-	if (argc - optind != 1)
+	if (argc != 1)
 		return complain_usage(&compile_command, "one IMAGE is asked for");
-	if (split_kmod(out, &name))
+	if (split_kmod(asked->out, &name))
 		return complain_usage(&compile_command,
 				      "-o '%s': an object is a file, not a filter of the module",
-				      out);
-	if (!baleen_file_may_replace(out,
+				      asked->out);
+	if (!baleen_file_may_replace(asked->out,
 				     "\x7f"
 				     "ELF",
 				     4)) {
-		complain("%s: exists and is not an object: not overwritten", out);
+		complain("%s: exists and is not an object: not overwritten", asked->out);
 		return EXIT_FAILED;
 	}
-	err = list_options_check(&compile_command, &options);
+	asked->path = *argv;
+	return list_options_check(&compile_command, &asked->lists);
+}
+
+static int run(int argc, char **argv)
+{
+	struct compile asked = { .accept_fpp = DEFAULT_ACCEPT_FPP };
+	struct input input;
+	int err = parse(&asked, argc, argv);
+
 	if (err)
 		return err;
-	if (input_open(&input, argv[optind], &options))
+	if (input_open(&input, asked.path, &asked.lists))
 		return EXIT_FAILED;
-	err = guard_rate(input.path, BALEEN_ACTION_DROP, &input.filter, accept_fpp);
+	err = guard_rate(input.path, BALEEN_ACTION_DROP, &input.filter, asked.accept_fpp);
 	if (!err)
-		err = compile(&input, out);
-	if (!err && json) {
+		err = compile(&input, asked.out);
+	if (!err && asked.json) {
 		json_t *description = describe_filter(&input.filter);
 
-		json_object_set_new(description, "file", json_text(out));
+		json_object_set_new(description, "file", json_text(asked.out));
 		err = print_json(description);
 	}
 	input_close(&input);
 	return err;
 }
+
+static const struct option_spec options[] = {
+	{ .table = list_option_table, .at = offsetof(struct compile, lists) },
+	VALUE("output", 'o', "OBJECT", option_text, compile, out, "where to write"),
+	ACCEPT_FPP_OPTION(compile, accept_fpp),
+	FLAG("json", 'j', compile, json, "describe what was baked in as JSON"),
+	{ 0 },
+};
 
 const struct command compile_command = {
 	.name = "compile",
@@ -105,8 +109,7 @@ const struct command compile_command = {
 		"  ip link set dev eth0 xdp obj drop.bpf.o sec xdp       (jumbo: sec xdp.frags)\n"
 		"  bpftool prog load drop.bpf.o /sys/fs/bpf/drop; bpftool net attach xdp pinned\n"
 		"    /sys/fs/bpf/drop dev eth0\n"
-		"  xdp-loader load eth0 drop.bpf.o\n\n" LIST_OPTIONS_HELP
-		"  -o OBJECT        where to write\n" ACCEPT_FPP_HELP
-		"  -j, --json       describe what was baked in as JSON\n",
+		"  xdp-loader load eth0 drop.bpf.o\n",
+	.options = options,
 	.run = run,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen dump: the keys of an exact image, in ascending order. */
-#include <getopt.h>
 
 #include "cli/common/describe.h"
 #include "cli/open/filter_ref.h"
@@ -126,45 +125,43 @@ static int dump(const struct input *input, bool json)
 	return finish_output(EXIT_DONE);
 }
 
+struct dump {
+	struct list_options lists;
+	bool json;
+};
+
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		LIST_OPTIONS,
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	struct list_options options;
+	struct dump asked = { 0 };
 	struct input input;
-	bool json = false;
-	int option, err = 0;
+	int err;
 
-	list_options_init(&options);
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		if (option == 'j')
-			json = true;
-		else
-			err = list_option_take(&dump_command, &options, option, optarg);
-		if (err)
-			return err;
-	}
-	if (argc - optind != 1)
-		return complain_usage(&dump_command, "one IMAGE is asked for");
-	err = list_options_check(&dump_command, &options);
+	list_options_init(&asked.lists);
+	err = options_parse(&dump_command, &asked, &argc, &argv);
+	if (!err)
+		err = list_options_check(&dump_command, &asked.lists);
 	if (err)
 		return err;
-	if (input_open(&input, argv[optind], &options))
+	if (input_open(&input, *argv, &asked.lists))
 		return EXIT_FAILED;
-	err = dump(&input, json);
+	err = dump(&input, asked.json);
 	input_close(&input);
 	return err;
 }
+
+static const struct option_spec options[] = {
+	{ .table = list_option_table, .at = offsetof(struct dump, lists) },
+	FLAG("json", 'j', dump, json, "an array of strings"),
+	{ 0 },
+};
 
 const struct command dump_command = {
 	.name = "dump",
 	.synopsis = "[-j] IMAGE",
 	.help = "Prints the keys of an exact image, one a line, in ascending order. Where there are\n"
 		"prefixes, IPv4 addresses side by side are printed as the fewest of them, and IPv6\n"
-		"exceptions as !PREFIX. 'baleen build' of it, with the same --key, gives the same set.\n\n" LIST_OPTIONS_HELP
-		"  -j, --json       an array of strings\n",
+		"exceptions as !PREFIX. 'baleen build' of it, with the same --key, gives the same set.\n",
+	.options = options,
+	.asks = { 1, 1, "one IMAGE is asked for" },
 	.run = run,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen info: what an image is. */
-#include <getopt.h>
+#include <limits.h>
 
 #include "cli/common/describe.h"
 #include "cli/open/filter_ref.h"
@@ -33,51 +33,46 @@ static int tell(const char *argument, struct list_options *options, json_t *all)
 	return *name ? kmod_describe(argument, name, all) : kmod_describe_all(all);
 }
 
+struct info {
+	struct list_options lists;
+	bool json;
+};
+
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		LIST_OPTIONS,
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	struct list_options options;
-	json_t *all = json_array();
-	bool json = false;
-	int option, err = 0, result = EXIT_DONE;
+	struct info info = { 0 };
+	json_t *all = NULL;
+	int err, result = EXIT_DONE;
 
-	list_options_init(&options);
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		if (option == 'j')
-			json = true;
-		else
-			err = list_option_take(&info_command, &options, option, optarg);
-		if (err)
-			goto out;
-	}
-	if (optind == argc)
-		err = complain_usage(&info_command, "no IMAGE given");
-	else
-		err = list_options_check(&info_command, &options);
+	list_options_init(&info.lists);
+	err = options_parse(&info_command, &info, &argc, &argv);
+	if (!err)
+		err = list_options_check(&info_command, &info.lists);
 	if (err)
-		goto out;
-	for (int i = optind; i < argc; i++)
-		if (tell(argv[i], &options, json ? all : NULL))
+		return err;
+	if (info.json)
+		all = json_array();
+	for (int i = 0; i < argc; i++)
+		if (tell(argv[i], &info.lists, all))
 			result = EXIT_FAILED;
-	if (json)
-		err = print_json(json_incref(all)) ? EXIT_FAILED : result;
-	else
-		err = finish_output(result);
-out:
-	json_decref(all);
-	return err;
+	if (all)
+		return print_json(all) ? EXIT_FAILED : result;
+	return finish_output(result);
 }
+
+static const struct option_spec options[] = {
+	{ .table = list_option_table, .at = offsetof(struct info, lists) },
+	FLAG("json", 'j', info, json, "an array with one object per image"),
+	{ 0 },
+};
 
 const struct command info_command = {
 	.name = "info",
 	.synopsis = "[-j] IMAGE...",
 	.help = "Prints kind, key, geometry, entries, fill, bits per key and predicted error, and how\n"
 		"many entries of the lists were superfluous. Of a filter of the kernel module (kmod:NAME)\n"
-		"also its version and its counters; 'kmod:' lists all of them.\n\n" LIST_OPTIONS_HELP
-		"  -j, --json       an array with one object per image\n",
+		"also its version and its counters; 'kmod:' lists all of them.\n",
+	.options = options,
+	.asks = { 1, INT_MAX, "no IMAGE given" },
 	.run = run,
 };

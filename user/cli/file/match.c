@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen match: which of these keys are in the set? */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #define OUTPUT_BYTES (64 * 1024)
 
 struct match {
-	struct list_options options;
+	struct list_options lists;
 	struct input input;
 	struct matching matching;
 	bool json;
@@ -32,32 +32,6 @@ static int finish(struct match *match)
 	return finish_output(result);
 }
 
-static int parse(struct match *match, int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		LIST_OPTIONS,
-		{ "json", no_argument, NULL, 'j' },
-		{ "invert", no_argument, NULL, 'v' },
-		{ "count", no_argument, NULL, 'c' },
-		{ "file", required_argument, NULL, 'f' },
-		{ 0 },
-	};
-	int option, err = 0;
-
-	while (!err && (option = getopt_long(argc, argv, "jvcf:0", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'j': match->json = true; break;
-		case 'v': match->matching.inverted = true; break;
-		case 'c': match->matching.count_only = true; break;
-		case 'f': match->file = optarg; break;
-		default: err = list_option_take(&match_command, &match->options, option, optarg);
-		}
-	}
-	if (!err && optind == argc)
-		return complain_usage(&match_command, "no IMAGE given");
-	return err ? err : list_options_check(&match_command, &match->options);
-}
-
 /* On a terminal a key appears when its line was typed. */
 static void buffer_output(void)
 {
@@ -75,7 +49,7 @@ static int match_keys(struct match *match, char **keys, int n_keys)
 	matching->filter = &match->input.filter;
 	if (match->input.kmod.fd)
 		matching->kmod = &match->input.kmod;
-	matching->ends_with_nul = match->options.ends_with_nul;
+	matching->ends_with_nul = match->lists.ends_with_nul;
 	if (match->json)
 		matching->found = json_array();
 	buffer_output();
@@ -96,17 +70,28 @@ static int run(int argc, char **argv)
 	struct match match = { 0 };
 	int err;
 
-	list_options_init(&match.options);
-	match.options.looks_at_live = true;
-	err = parse(&match, argc, argv);
+	list_options_init(&match.lists);
+	match.lists.looks_at_live = true;
+	err = options_parse(&match_command, &match, &argc, &argv);
+	if (!err)
+		err = list_options_check(&match_command, &match.lists);
 	if (err)
 		return err;
-	if (input_open(&match.input, argv[optind], &match.options))
+	if (input_open(&match.input, *argv, &match.lists))
 		return EXIT_FAILED;
-	err = match_keys(&match, argv + optind + 1, argc - optind - 1);
+	err = match_keys(&match, argv + 1, argc - 1);
 	input_close(&match.input);
 	return err;
 }
+
+static const struct option_spec options[] = {
+	{ .table = list_option_table, .at = offsetof(struct match, lists) },
+	FLAG("invert", 'v', match, matching.inverted, "print the keys that are not in the set"),
+	FLAG("count", 'c', match, matching.count_only, "print how many, not which"),
+	VALUE("file", 'f', "FILE", option_text, match, file, "keys from a file, one a line"),
+	FLAG("json", 'j', match, json, "an array of the keys; with -c the count"),
+	{ 0 },
+};
 
 const struct command match_command = {
 	.name = "match",
@@ -114,10 +99,8 @@ const struct command match_command = {
 	.help = "Prints the keys that are in the set: grep for sets. Without KEY and -f it reads\n"
 		"standard input. On a live rule (DEV:RULE) it reads the live map, and of a filter of\n"
 		"the kernel module (kmod:NAME) it asks the kernel.\n"
-		"Exit: 0 when a key was printed, 1 when none was or a key could not be read.\n\n" LIST_OPTIONS_HELP
-		"  -v, --invert     print the keys that are not in the set\n"
-		"  -c, --count      print how many, not which\n"
-		"  -f, --file FILE  keys from a file, one a line\n"
-		"  -j, --json       an array of the keys; with -c the count\n",
+		"Exit: 0 when a key was printed, 1 when none was or a key could not be read.\n",
+	.options = options,
+	.asks = { 1, INT_MAX, "no IMAGE given" },
 	.run = run,
 };

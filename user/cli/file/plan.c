@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen plan: what each kind of filter would cost. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "cli/common/list_options.h"
 #include "filter/bloom_math.h"
 #include "ops/plan_kinds.h"
-
-enum { OPTION_JSON = 'j', OPTION_IPV6 = '6', OPTION_BITS_PER_KEY = OPTION_OF_COMMAND };
 
 /**
  * struct plan - what is asked for
@@ -263,47 +260,29 @@ static int print_costs(const struct plan *plan)
 
 /* --- command --------------------------------------------------------------- */
 
-static int take_bits_per_key(struct plan *plan, const char *argument)
+static int take_bits_per_key(const struct option_use *use)
 {
+	double *bits_per_key = use->to;
 	char *end;
 
-	plan->bits_per_key = strtod(argument, &end);
-	if (end != argument && !*end && plan->bits_per_key > 0 && plan->bits_per_key <= 1024)
+	*bits_per_key = strtod(use->argument, &end);
+	if (end != use->argument && !*end && *bits_per_key > 0 && *bits_per_key <= 1024)
 		return 0;
-	return complain_usage(&plan_command,
-			      "--bits-per-key '%s': not a number above 0, up to 1024", argument);
+	return option_refuse(use, "not a number above 0, up to 1024");
 }
 
-static int take_option(struct plan *plan, int option, const char *argument)
+static int parse(struct plan *plan, int argc, char **argv)
 {
-	switch (option) {
-	case OPTION_JSON: plan->json = true; return 0;
-	case OPTION_IPV6: plan->is_ipv6 = true; return 0;
-	case OPTION_BITS_PER_KEY: return take_bits_per_key(plan, argument);
-	default: return list_option_take(&plan_command, &plan->lists, option, argument);
-	}
-}
-
-static int read_options(struct plan *plan, int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		SHAPE_OPTIONS,
-		{ "bits-per-key", required_argument, NULL, OPTION_BITS_PER_KEY },
-		{ "ipv6", no_argument, NULL, OPTION_IPV6 },
-		{ "json", no_argument, NULL, OPTION_JSON },
-		{ 0 },
-	};
 	struct list_options *lists = &plan->lists;
-	int option, err = 0;
+	int err;
 
 	list_options_init(lists);
-	while (!err && (option = getopt_long(argc, argv, "6j", long_options, NULL)) != -1)
-		err = take_option(plan, option, optarg);
+	err = options_parse(&plan_command, plan, &argc, &argv);
 	if (err)
 		return err;
-	if (optind < argc)
+	if (argc)
 		return complain_usage(&plan_command, "'%s': a plan is made of numbers, not lists",
-				      argv[optind]);
+				      *argv);
 	if (!lists->build.capacity)
 		return complain_usage(&plan_command, "--capacity N is missing");
 	if (plan->bits_per_key && lists->build.fpp)
@@ -318,21 +297,29 @@ static int read_options(struct plan *plan, int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	struct plan plan = { 0 };
-	int err = read_options(&plan, argc, argv);
+	int err = parse(&plan, argc, argv);
 
 	if (err)
 		return err;
 	return plan.json ? print_costs_json(&plan) : print_costs(&plan);
 }
 
+static const struct option_spec options[] = {
+	{ .table = shape_option_table, .at = offsetof(struct plan, lists) },
+	VALUE("bits-per-key", 0, "C", take_bits_per_key, plan, bits_per_key,
+	      "seek the least rate in C bits a key"),
+	FLAG("ipv6", '6', plan, is_ipv6, "IPv6 addresses; without it IPv4"),
+	FLAG("json", 'j', plan, json,
+	     "an array with an object for each kind, beside the plan of the textbooks, and one "
+	     "for each bound"),
+	{ 0 },
+};
+
 const struct command plan_command = {
 	.name = "plan",
 	.synopsis = "--capacity N [--fpp P | --bits-per-key C] [OPTION...]",
 	.help = "Prints what each kind of filter of N keys would cost: bits, size, expected false\n"
-		"positive rate and geometry, and the least that any could do with. Nothing is made.\n\n" SHAPE_OPTIONS_HELP
-		"  --bits-per-key C  seek the least rate in C bits a key\n"
-		"  -6, --ipv6       IPv6 addresses; without it IPv4\n"
-		"  -j, --json       an array with an object for each kind, beside the plan of the\n"
-		"                   textbooks, and one for each bound\n",
+		"positive rate and geometry, and the least that any could do with. Nothing is made.\n",
+	.options = options,
 	.run = run,
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen replay: what rules would do with the frames of a capture. */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 
 #include "cli/open/policy.h"
@@ -40,7 +39,6 @@ struct total {
  * @rules: in the order typed
  * @lists: how their lists are read
  * @policy: what no rule decides
- * @path: of the capture
  * @count_only: print totals, not frames
  * @json: print JSON
  * @program: that judges
@@ -55,7 +53,6 @@ struct replay {
 	struct rules rules;
 	struct list_options lists;
 	struct policy policy;
-	const char *path;
 	bool count_only;
 	bool json;
 	struct baleen_replay program;
@@ -324,82 +321,40 @@ static int replay_trace(struct replay *replay, struct baleen_trace *trace)
 /* A word without an option is a drop rule, but the last one is the capture: so each
  * waits for the next.
  */
-static int take_waiting(struct replay *replay)
+static int take_word(const struct option_use *use)
 {
-	const char *path = replay->path;
-
-	replay->path = NULL;
-	return path ? rules_add(&replay_command, &replay->rules, BALEEN_ACTION_DROP, path) : 0;
-}
-
-static int take_word(struct replay *replay, const char *word)
-{
+	struct rules *rules = &((struct replay *)use->to)->rules;
 	int err = 0;
 
-	if (baleen_qualifier_takes(word) >= 0)
-		err = take_waiting(replay);
-	if (err)
-		return err;
-	if (!replay->path) {
-		err = rules_word_take(&replay_command, &replay->rules, word);
+	if (baleen_qualifier_takes(use->argument) >= 0)
+		err = rules_end_wait(use->command, rules);
+	if (!err && !rules->waiting) {
+		err = rules_word_take(use->command, rules, use->argument);
 		if (err != -ENOENT)
 			return err;
+		err = 0;
 	}
-	err = take_waiting(replay);
-	replay->path = word;
+	if (!err)
+		err = rules_end_wait(use->command, rules);
+	rules->waiting = use->argument;
 	return err;
-}
-
-static int take_rule(struct replay *replay, int option, const char *argument)
-{
-	int err = take_waiting(replay);
-
-	return err ? err : rules_option_take(&replay_command, &replay->rules, option, argument);
-}
-
-static int take_option(struct replay *replay, int option, const char *argument)
-{
-	switch (option) {
-	case 1: return take_word(replay, argument);
-	case OPTION_ALLOW:
-	case OPTION_DROP:
-	case OPTION_COUNT: return take_rule(replay, option, argument);
-	case OPTION_DEFAULT:
-		return policy_option_take(&replay_command, &replay->policy, option, argument);
-	case 'c': replay->count_only = true; return 0;
-	case 'j': replay->json = true; return 0;
-	default: return list_option_take(&replay_command, &replay->lists, option, argument);
-	}
 }
 
 static int parse(struct replay *replay, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		LIST_OPTIONS,
-		RULE_OPTIONS,
-		{ "default", required_argument, NULL, OPTION_DEFAULT },
-		{ "totals", no_argument, NULL, 'c' },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&replay_command, replay, &argc, &argv);
 
-	/* The dash: words in their place among the options. */
-	while (!err && (option = getopt_long(argc, argv, "-cj", long_options, NULL)) != -1)
-		err = take_option(replay, option, optarg);
-	for (; !err && optind < argc; optind++)
-		err = take_word(replay, argv[optind]);
 	if (!err)
 		err = rules_check(&replay_command, &replay->rules);
 	if (err)
 		return err;
-	if (!replay->path)
+	if (!replay->rules.waiting)
 		return complain_usage(&replay_command, "the capture comes last: none is given");
 	if (!replay->rules.n)
 		return complain_usage(&replay_command, "no IMAGE given before the capture '%s'",
-				      replay->path);
+				      replay->rules.waiting);
 	for (u32 i = 0; i < replay->rules.n; i++)
-		if (!strcmp(replay->rules.rule[i].path, "-") && !strcmp(replay->path, "-"))
+		if (!strcmp(replay->rules.rule[i].path, "-") && !strcmp(replay->rules.waiting, "-"))
 			return complain_usage(&replay_command,
 					      "standard input cannot be both list and capture");
 	return list_options_check(&replay_command, &replay->lists);
@@ -417,7 +372,8 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	/* Say what is missing before a long list is read. */
-	if (baleen_device_privileges(&error) || baleen_trace_open(&trace, replay.path, &error)) {
+	if (baleen_device_privileges(&error) ||
+	    baleen_trace_open(&trace, replay.rules.waiting, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
@@ -429,6 +385,18 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	{ .table = rule_option_table, .at = offsetof(struct replay, rules) },
+	VALUE("default", 0, "V", policy_option, replay, policy,
+	      "what no rule decides: pass (default) or drop, but for what a host needs to live",
+	      .words = "pass drop", .value = OPTION_DEFAULT),
+	FLAG("totals", 'c', replay, count_only,
+	     "print how many frames each rule decided, not which"),
+	FLAG("json", 'j', replay, json, "an array of the frames; with -c one object"),
+	{ .table = list_option_table, .at = offsetof(struct replay, lists) },
+	{ 0 },
+};
+
 const struct command replay_command = {
 	.name = "replay",
 	.synopsis =
@@ -437,11 +405,8 @@ const struct command replay_command = {
 		"verdict, and the rule that decided or why none did. The verdicts are those of the\n"
 		"XDP program itself, run by the kernel over counters of its own; nothing is attached\n"
 		"and no device is needed. An IMAGE without an option is dropped.\n"
-		"TRACE is a pcap or pcapng file of Ethernet frames; - is standard input.\n\n" RULE_OPTIONS_HELP
-		"\n"
-		"  --default V      what no rule decides: pass (default) or drop, but for what a host\n"
-		"                   needs to live\n"
-		"  -c, --totals     print how many frames each rule decided, not which\n"
-		"  -j, --json       an array of the frames; with -c one object\n\n" LIST_OPTIONS_HELP,
+		"TRACE is a pcap or pcapng file of Ethernet frames; - is standard input.\n",
+	.options = options,
+	.word = take_word,
 	.run = run,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen resize: room for another number of keys. */
-#include <getopt.h>
 #include <string.h>
 
 #include "cli/common/describe.h"
@@ -9,12 +8,6 @@
 #include "filter/live.h"
 #include "ops/change.h"
 #include "ops/resize.h"
-
-enum {
-	OPTION_ROOM = OPTION_OF_COMMAND,
-	OPTION_WAIT,
-	OPTION_ACCEPT_FPP,
-};
 
 struct resize {
 	const char *argument;
@@ -27,44 +20,17 @@ struct resize {
 	struct baleen_filter built;
 };
 
-static int take_option(struct resize *resize, int option)
-{
-	switch (option) {
-	case OPTION_WAIT: return take_wait(&resize_command, optarg, &resize->wait_ms);
-	case OPTION_ACCEPT_FPP:
-		return take_accept_fpp(&resize_command, optarg, &resize->accept_fpp);
-	case 'o': resize->out = optarg; return 0;
-	case 'j': resize->json = true; return 0;
-	case OPTION_ROOM:
-		if (parse_count(optarg, &resize->capacity))
-			return complain_usage(&resize_command,
-					      "--capacity '%s': not a number of keys", optarg);
-		return 0;
-	default: return list_option_take(&resize_command, NULL, option, optarg);
-	}
-}
-
 static int parse(struct resize *resize, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "capacity", required_argument, NULL, OPTION_ROOM },
-		{ "output", required_argument, NULL, 'o' },
-		{ "wait", required_argument, NULL, OPTION_WAIT },
-		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&resize_command, resize, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "o:j", long_options, NULL)) != -1)
-		err = take_option(resize, option);
 	if (err)
 		return err;
 	if (!resize->capacity)
 		return complain_usage(&resize_command, "--capacity N is missing");
-	if (argc - optind != 1)
+	if (argc != 1)
 		return complain_usage(&resize_command, "one IMAGE or DEV:RULE is asked for");
-	resize->argument = argv[optind];
+	resize->argument = *argv;
 	return resize->out ? output_check(&resize_command, resize->out, resize->name) : 0;
 }
 
@@ -154,6 +120,15 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	VALUE("capacity", 0, "N", option_keys, resize, capacity, "room for N keys"),
+	VALUE("output", 'o', "OUT", option_text, resize, out, "write an image there instead"),
+	WAIT_OPTION(resize, wait_ms),
+	ACCEPT_FPP_OPTION(resize, accept_fpp),
+	FLAG("json", 'j', resize, json, "describe the new image as JSON"),
+	{ 0 },
+};
+
 const struct command resize_command = {
 	.name = "resize",
 	.synopsis = "--capacity N [-o OUT] IMAGE|DEV:RULE|kmod:NAME",
@@ -162,9 +137,7 @@ const struct command resize_command = {
 		"in one step. Exact tables, 64-bit hashes and quotient filters need no list for it.\n"
 		"A Bloom filter is folded in half as often as half of it has room for N keys, that\n"
 		"is as its bits are m ln 2 / k or more; an odd number of blocks or bits cannot be.\n"
-		"Slots of 8, 12 and 16 bits keep too little of a key.\n\n"
-		"  --capacity N     room for N keys\n"
-		"  -o OUT           write an image there instead\n" WAIT_HELP ACCEPT_FPP_HELP
-		"  -j, --json       describe the new image as JSON\n",
+		"Slots of 8, 12 and 16 bits keep too little of a key.\n",
+	.options = options,
 	.run = run,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen merge, intersect and subtract: sets made of images, lists and live rules. */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +16,6 @@
 #include "ops/algebra.h"
 #include "ops/algebra_table.h"
 #include "ops/change.h"
-
-enum {
-	OPTION_FORCE = OPTION_OF_COMMAND,
-	OPTION_WAIT,
-	OPTION_ACCEPT_FPP,
-};
 
 /**
  * struct operand - one that is combined with the first
@@ -68,41 +62,14 @@ struct set_op {
 	const char *caveat;
 };
 
-static int take_option(struct set_op *set, int option)
-{
-	switch (option) {
-	case OPTION_FORCE: set->force = true; return 0;
-	case OPTION_WAIT: return take_wait(set->command, optarg, &set->wait_ms);
-	case OPTION_ACCEPT_FPP: return take_accept_fpp(set->command, optarg, &set->accept_fpp);
-	case 'o': set->out = optarg; return 0;
-	case 'j': set->json = true; return 0;
-	default: return list_option_take(set->command, &set->lists, option, optarg);
-	}
-}
-
 static int parse(struct set_op *set, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
-		{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY },
-		{ "key", required_argument, NULL, OPTION_KEY },
-		{ "output", required_argument, NULL, 'o' },
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "wait", required_argument, NULL, OPTION_WAIT },
-		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(set->command, set, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "o:j", long_options, NULL)) != -1)
-		err = take_option(set, option);
 	if (err)
 		return err;
-	set->paths = argv + optind;
-	set->n_paths = argc - optind;
-	if (set->n_paths < 2)
-		return complain_usage(set->command, "two or more images or lists are asked for");
+	set->paths = argv;
+	set->n_paths = argc;
 	return set->out ? output_check(set->command, set->out, set->name) : 0;
 }
 
@@ -403,13 +370,24 @@ static int run_subtract(int argc, char **argv)
 	return run(&set, argc, argv);
 }
 
-#define SET_OP_OPTIONS_HELP                                                               \
-	"  -o OUT           write an image there instead\n"                               \
-	"  --key SPEC       the fields of the keys, when A is a list\n"                   \
-	"  --skip-bad       pass over bad lines; otherwise they refuse the list\n"        \
-	"  --allow-empty    take a list without a single key\n" WAIT_HELP ACCEPT_FPP_HELP \
-	"  --force          also when this host would cut itself off\n"                   \
-	"  -j, --json       describe the result as JSON\n"
+static const struct option_spec options[] = {
+	VALUE("output", 'o', "OUT", option_text, set_op, out, "write an image there instead"),
+	VALUE("key", 0, "SPEC", list_option, set_op, lists,
+	      "the fields of the keys, when A is a list", .value = OPTION_KEY, .words = KEY_WORDS),
+	FLAG("skip-bad", 0, set_op, lists.skip_bad,
+	     "pass over bad lines; otherwise they refuse the list"),
+	FLAG("allow-empty", 0, set_op, lists.allow_empty, "take a list without a single key"),
+	WAIT_OPTION(set_op, wait_ms),
+	ACCEPT_FPP_OPTION(set_op, accept_fpp),
+	FORCE_OPTION(set_op, force),
+	FLAG("json", 'j', set_op, json, "describe the result as JSON"),
+	{ 0 },
+};
+
+#define AT_LEAST_TWO                                                    \
+	{                                                               \
+		2, INT_MAX, "two or more images or lists are asked for" \
+	}
 
 const struct command merge_command = {
 	.name = "merge",
@@ -418,7 +396,9 @@ const struct command merge_command = {
 		"a live rule. The others may be lists, images or live rules. Filters that cannot be\n"
 		"listed merge when they fit: one kind, geometry and seed (build --like, --seed);\n"
 		"64-bit hashes and fingerprints of one length need the seed only. An exact image or\n"
-		"a list goes into any.\n\n" SET_OP_OPTIONS_HELP,
+		"a list goes into any.\n",
+	.options = options,
+	.asks = AT_LEAST_TWO,
 	.run = run_merge,
 };
 
@@ -429,7 +409,9 @@ const struct command intersect_command = {
 		"live rule. Exact images and lists are exact. Of filters that cannot be listed what\n"
 		"fits as for 'baleen merge' is kept: of Bloom filters every bit that all have, also\n"
 		"such that no common key has set. Of a list what the filter holds is kept.\n"
-		"The lists of a rule with a state give way to the result; single entries stay.\n\n" SET_OP_OPTIONS_HELP,
+		"The lists of a rule with a state give way to the result; single entries stay.\n",
+	.options = options,
+	.asks = AT_LEAST_TWO,
 	.run = run_intersect,
 };
 
@@ -440,6 +422,8 @@ const struct command subtract_command = {
 		"file or a live rule. It is exact where all can be listed. Of hashes and fingerprints\n"
 		"of one seed, those of the others are taken out of A. A Bloom filter cannot forget,\n"
 		"and a counting one only keys that are known to be in it ('baleen del').\n"
-		"The lists of a rule with a state give way to the result; single entries stay.\n\n" SET_OP_OPTIONS_HELP,
+		"The lists of a rule with a state give way to the result; single entries stay.\n",
+	.options = options,
+	.asks = AT_LEAST_TWO,
 	.run = run_subtract,
 };

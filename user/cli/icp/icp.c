@@ -2,6 +2,7 @@
 /* baleen icp: answering for caches, by verbs. */
 #include <string.h>
 
+#include "cli/common/options.h"
 #include "cli/icp/icp_verbs.h"
 
 /* clang-format off: a line each, so that two who add one do not collide. */

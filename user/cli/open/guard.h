@@ -14,6 +14,10 @@
 #define ACCEPT_FPP_HELP \
 	"  --accept-fpp P   accept a rule whose false positive rate is up to P (1e-9)\n"
 
+#define ACCEPT_FPP_OPTION(type, member)                        \
+	VALUE("accept-fpp", 0, "P", option_rate, type, member, \
+	      "accept a rule whose false positive rate is up to P (1e-9)")
+
 /* Takes the argument of --accept-fpp; 0, or EXIT_USAGE after a message. */
 int take_accept_fpp(const struct command *command, const char *argument, double *accept_fpp);
 

@@ -65,6 +65,22 @@ int policy_option_take(const struct command *command, struct policy *policy, int
 	}
 }
 
+int policy_option(const struct option_use *use)
+{
+	return policy_option_take(use->command, use->to, use->spec->value, use->argument);
+}
+
+const struct option_spec policy_option_table[] = {
+	{ "default", 0, "V", policy_option, .value = OPTION_DEFAULT, .words = "pass drop",
+	  .help = "what no rule decides: pass (default) or drop; under drop, what a host needs "
+		  "to live passes (ARP, neighbour discovery, LACP ...)" },
+	{ "dry-run", 0, NULL, policy_option, .value = OPTION_DRY_RUN,
+	  .help = "count what would be dropped, drop nothing" },
+	{ "sample", 0, "N/s", policy_option, .value = OPTION_SAMPLE,
+	  .help = "at most N events a second (/m, /h) of dropped and counted packets" },
+	{ 0 },
+};
+
 void policy_apply(const struct policy *policy, struct baleen_ruleset *ruleset)
 {
 	if (policy->is_default_given)

@@ -45,6 +45,12 @@ enum policy_option {
 	"  --dry-run        count what would be dropped, drop nothing\n"                        \
 	"  --sample N/s     at most N events a second (/m, /h) of dropped and counted packets\n"
 
+/* --default, --dry-run and --sample; of a struct policy. */
+extern const struct option_spec policy_option_table[];
+
+/* Takes one of them; of its row @value is an enum policy_option. */
+int policy_option(const struct option_use *use);
+
 /* Policy options by code: 0, EXIT_USAGE after a message, or -ENOENT when the
  * code is none of them.
  */

@@ -46,9 +46,12 @@ static int complain_of_value(const struct command *command, const char *word)
 
 int rules_add(const struct command *command, struct rules *rules, u32 action, const char *argument)
 {
+	int err = rules_end_wait(command, rules);
 	struct rule_argument *rule = &rules->rule[rules->n];
 	const char *reason;
 
+	if (err)
+		return err;
 	if (rules->word)
 		return complain_of_value(command, rules->word);
 	if (rules->n == BALEEN_MAX_RULES)
@@ -66,6 +69,34 @@ int rules_add(const struct command *command, struct rules *rules, u32 action, co
 	rules->n++;
 	return 0;
 }
+
+int rules_end_wait(const struct command *command, struct rules *rules)
+{
+	const char *argument = rules->waiting;
+
+	rules->waiting = NULL;
+	return argument ? rules_add(command, rules, BALEEN_ACTION_DROP, argument) : 0;
+}
+
+static int take_rule(const struct option_use *use)
+{
+	return rules_add(use->command, use->to, use->spec->value, use->argument);
+}
+
+const struct option_spec rule_option_table[] = {
+	{ "drop", 0, "IMAGE", take_rule, .value = BALEEN_ACTION_DROP,
+	  .help = "drop what IMAGE lists" },
+	{ "allow", 0, "IMAGE", take_rule, .value = BALEEN_ACTION_ALLOW,
+	  .help = "let pass what IMAGE lists; later rules are not asked" },
+	{ "count", 0, "IMAGE", take_rule, .value = BALEEN_ACTION_COUNT,
+	  .help = "only count what IMAGE lists; later rules are asked" },
+	{ .help = "IMAGE 'any' lists every address. Words behind a rule restrict it to packets with\n"
+		  "  proto P          this protocol, by name or number\n"
+		  "  dport A,B-C      one of these destination ports, 8 ports and ranges at most\n"
+		  "  tcp-syn          a TCP connection that is opened; established ones go on\n"
+		  "  vlan N           this VLAN as the outermost\n\n" },
+	{ 0 },
+};
 
 int rules_option_take(const struct command *command, struct rules *rules, int option,
 		      const char *argument)

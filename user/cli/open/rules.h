@@ -31,11 +31,13 @@ struct rule_argument {
  * @n: how many
  * @rule: in the order typed
  * @word: a qualifier whose value is still to come, or NULL
+ * @waiting: the IMAGE of a drop rule if another word follows it, or NULL
  */
 struct rules {
 	u32 n;
 	struct rule_argument rule[BALEEN_MAX_RULES];
 	const char *word;
+	const char *waiting;
 };
 
 /* Codes of the options of commands that take rules. */
@@ -66,8 +68,14 @@ enum rule_option {
 	"  tcp-syn          a TCP connection that is opened; established ones go on\n"       \
 	"  vlan N           this VLAN as the outermost\n"
 
+/* --allow, --drop and --count, and what is said of the words behind; of a struct rules. */
+extern const struct option_spec rule_option_table[];
+
 /* Takes one --allow, --drop or --count; 0, or EXIT_USAGE after a message. */
 int rules_add(const struct command *command, struct rules *rules, u32 action, const char *argument);
+
+/* Makes a rule of what waits; 0, or EXIT_USAGE after a message. */
+int rules_end_wait(const struct command *command, struct rules *rules);
 
 /* RULE_OPTIONS by code: 0, EXIT_USAGE after a message, or -ENOENT when the code
  * is none of them.

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The options of a command as one table: it is parsed by, printed as the help, and read by
+ * the completion.
+ */
+#ifndef BALEEN_CLI_OPTIONS_H
+#define BALEEN_CLI_OPTIONS_H
+
+#include <stddef.h>
+
+#include "cli/common/cli.h"
+
+struct option_use;
+
+/**
+ * struct option_spec - a row of a table, which ends with an empty one
+ * @name: of the option, without its dashes; NULL in a row that is text or another table
+ * @letter: its short name; 0 for none
+ * @argument: the name of its argument in the help; NULL when it takes none
+ * @take: takes the option: 0, or EXIT_USAGE after a message
+ * @at: where @take finds its data, as an offset into the structure that options_parse() got;
+ *      where @table finds its structure in that
+ * @help: one paragraph, whose lines are filled; of a row that is text, printed as it is
+ * @words: the values of the argument with blanks between, for option_word() and completion
+ * @value: for @take
+ * @table: another table that is part of this one
+ */
+struct option_spec {
+	const char *name;
+	char letter;
+	const char *argument;
+	int (*take)(const struct option_use *use);
+	size_t at;
+	const char *help;
+	const char *words;
+	u32 value;
+	const struct option_spec *table;
+};
+
+/**
+ * struct option_use - an option, or a word that is none, as it was typed
+ * @command: of which
+ * @spec: its row; NULL of a word
+ * @argument: its argument, or the word
+ * @to: what @spec->at points at; of a word the structure that options_parse() got
+ */
+struct option_use {
+	const struct command *command;
+	const struct option_spec *spec;
+	const char *argument;
+	void *to;
+};
+
+/* Takes all options; the operands are left in @argv. 0, or EXIT_USAGE after a message. */
+int options_parse(const struct command *command, void *data, int *argc, char ***argv);
+
+/* Complains of an argument: "--name 'argument': " and the reason; returns EXIT_USAGE. */
+int option_refuse(const struct option_use *use, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The place of the argument among the words of its row, or -1 after a message. */
+int option_word(const struct option_use *use);
+
+/* --- what @take can be ----------------------------------------------------- */
+
+int option_flag(const struct option_use *use);	 /* bool: true */
+int option_text(const struct option_use *use);	 /* const char *: the argument */
+int option_rate(const struct option_use *use);	 /* double: from 0 to below 1 */
+int option_keys(const struct option_use *use);	 /* u64: a number of keys */
+int option_wait(const struct option_use *use);	 /* u64: ms, of seconds up to a day */
+int option_choice(const struct option_use *use); /* u32: place among the words */
+
+/* A row of a flag, and one of an option with an argument, whose data is a member of a
+ * structure; behind the help may follow members of the row, such as .words.
+ */
+#define FLAG(name, letter, type, member, ...)                                   \
+	{                                                                       \
+		name, letter, NULL, option_flag, offsetof(struct type, member), \
+			.help = __VA_ARGS__                                     \
+	}
+#define VALUE(name, letter, argument, take, type, member, ...)                                   \
+	{                                                                                        \
+		name, letter, argument, take, offsetof(struct type, member), .help = __VA_ARGS__ \
+	}
+
+#define WAIT_OPTION(type, member)                              \
+	VALUE("wait", 0, "SECONDS", option_wait, type, member, \
+	      "wait so long for another command that changes it (10)")
+#define FORCE_OPTION(type, member) \
+	FLAG("force", 0, type, member, "also when this host would cut itself off")
+
+/* --- help ------------------------------------------------------------------ */
+
+/* Prints the usage of a command, and of its verbs. */
+void print_usage(FILE *stream, const struct command *command);
+
+/* Prints what completion has to know of a command: its usage, an empty line, and of each
+ * option a line of its name, its argument or '-', and the words that the argument can be.
+ */
+void print_words(const struct command *command);
+
+/* The verb of a command; NULL when it has none of that name. */
+const struct command *find_verb(const struct command *command, const char *name);
+
+#endif /* BALEEN_CLI_OPTIONS_H */
