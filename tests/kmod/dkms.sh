@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # What `make install-dkms` installs builds the module: by hand against the headers of
-# each kernel, and by DKMS for 6.12.
+# each kernel (in `make check` 6.1), and by DKMS for 6.12.
 
 source "$(dirname "$0")/../lib.sh"
 RELEASE=$(sed -n '1s/^baleen (\(.*\)) .*/\1/p' debian/changelog)
@@ -54,7 +54,8 @@ check "make install-dkms" make -s install-dkms DESTDIR="$DEST"
 is "the version is that of the release" \
 	"$(sed -n 's/^PACKAGE_VERSION=//p' "$SOURCES/dkms.conf")" "\"$RELEASE\""
 sums >"$TMP/before"
-for kernel in 6.1 6.12; do
+# kmod.sh builds it by hand for both.
+for kernel in $(pick 6.1 "6.1 6.12"); do
 	by_hand "$kernel"
 done
 if [ "$(id -u)" -ne 0 ]; then

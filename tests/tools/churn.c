@@ -21,7 +21,9 @@
 #include "set.h"
 #include "shaped.h"
 
+/* In `make check-all`, which sets TEST_ALL, and in `make check`. */
 #define N_EPOCHS 100
+#define N_EPOCHS_SOME 16
 #define OPS_PER_EPOCH 100000
 #define N_MERGED 1000
 #define MAX_COPIES 3
@@ -306,10 +308,11 @@ static bool run_churn(const struct churned *churned, u32 number)
 {
 	struct churn churn = { .churned = churned, .random = number };
 	bool forgets = churned->can & DELETE;
+	u32 n_epochs = getenv("TEST_ALL") ? N_EPOCHS : N_EPOCHS_SOME;
 
 	churn.n_universe = forgets ? N_UNIVERSE : N_GROWING;
 	set_init(&churn.set, N_GROWING);
-	for (u32 epoch = 0; epoch < N_EPOCHS && !churn.bad; epoch++) {
+	for (u32 epoch = 0; epoch < n_epochs && !churn.bad; epoch++) {
 		if (!epoch || !forgets)
 			begin(&churn, epoch);
 		change_keys(&churn);
@@ -317,8 +320,8 @@ static bool run_churn(const struct churned *churned, u32 number)
 		do_event(&churn, epoch);
 		check(&churn);
 	}
-	printf("%s %u - %s: %llu changes, %llu of them resizes and merges%s%s\n",
-	       churn.bad ? "not ok" : "ok", number, churned->shaped.name,
+	printf("%s %u - %s: %u of %u epochs, %llu changes, %llu of them resizes and merges%s%s\n",
+	       churn.bad ? "not ok" : "ok", number, churned->shaped.name, n_epochs, N_EPOCHS,
 	       (unsigned long long)churn.n_done, (unsigned long long)churn.n_events,
 	       churn.bad ? ": " : "", churn.bad ? churn.bad : "");
 	fflush(stdout);

@@ -168,6 +168,10 @@ check bpf-map clang -target bpf -mcpu=v3 -O2 -I "/usr/include/$multiarch"
 check bpf-section clang -target bpf -mcpu=v3 -O2 -I "/usr/include/$multiarch" \
 	-DBALEEN_STORE_SECTION
 check_kernel 6.1
-check_kernel 6.12
+if [ "${TEST_ALL-}" = 1 ]; then
+	check_kernel 6.12
+else
+	echo "# kernels: 1 of 2 tried, 6.12 by make check-all"
+fi
 echo "1..$n"
 [ "$failed" -eq 0 ]

@@ -104,9 +104,9 @@ ask_on()
 	done
 }
 
-# --- twenty in a row ----------------------------------------------------------------
+# --- twenty in a row, or four -------------------------------------------------------
 
-# in_a_row KIND LAYOUT N
+# in_a_row KIND LAYOUT N OF: N of OF resyncs
 in_a_row()
 {
 	local asker n n_events=0 n_failed=0 n_wrong=0 title="$1, by $2"
@@ -127,6 +127,7 @@ in_a_row()
 	done
 	touch "$TMP/enough"
 	wait "$asker"
+	sampled "resyncs in a row" "$3" "$4"
 	is "$title: $3 resyncs" "$n_failed failed" "0 failed"
 	# In each of them the list of objects takes 200 ms.
 	check "$title: events came meanwhile: $n_events" [ "$n_events" -gt $(($3 * 100)) ]
@@ -139,10 +140,10 @@ in_a_row()
 	forget_plays
 }
 
-in_a_row cuckoo one 20
-in_a_row counting one 8
-in_a_row cuckoo two 8
-in_a_row counting two 20
+in_a_row cuckoo one $(pick 4 20) 20
+in_a_row counting one $(pick 3 8) 8
+in_a_row cuckoo two $(pick 3 8) 8
+in_a_row counting two $(pick 4 20) 20
 
 # --- drift, said and mended ---------------------------------------------------------
 

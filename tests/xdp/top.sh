@@ -210,6 +210,7 @@ until_shown()
 
 	while shown >shown; ! grep -qE "$1" shown; do
 		[ "$SECONDS" -lt "$deadline" ] || return 1
+		sleep 0.05
 	done
 }
 
