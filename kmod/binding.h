@@ -2,8 +2,8 @@
 /*
  * A network device that has rules, for the files of the hook.
  *
- * What packets ask is behind one pointer: a struct baleen_hook_rules never changes
- * while it can be reached, and is replaced as a whole.
+ * Packets reach the rules by one pointer: a published struct baleen_hook_rules never
+ * changes, it is replaced as a whole.
  */
 #ifndef BALEEN_KMOD_BINDING_H
 #define BALEEN_KMOD_BINDING_H
@@ -21,8 +21,8 @@
  * struct baleen_hook_rule - a rule and what it asks
  * @rule: as the packet path of XDP has it, without slot and base
  * @filter: a reference
- * @stats: per CPU, its own: they go on from one set of rules to the next, and a packet
- *         that is still in the old one counts for nobody else
+ * @stats: per CPU, its own: the next set of rules continues them, and a packet that is
+ *         still in the old set counts for no other rule
  * @inherited: @stats have gone on to the next set; under RTNL
  */
 struct baleen_hook_rule {
@@ -88,7 +88,7 @@ struct baleen_binding *baleen_binding_find(const struct net *net, u32 ifindex);
  */
 unsigned int baleen_hook_packet(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
 
-/* The memory in which packets are put together. */
+/* Memory for copies of packets. */
 int baleen_hook_packets_init(void);
 void baleen_hook_packets_exit(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What kernels differ in where a kfunc is made: 6.1 does not have all words of 6.12.
+ * Differences between kernels in how a kfunc is made: 6.1 lacks macros of 6.12.
  */
 #ifndef BALEEN_KMOD_COMPAT_H
 #define BALEEN_KMOD_COMPAT_H

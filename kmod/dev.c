@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The misc device: what is written into it and read from it. */
+/* The misc device: writes of images, and reads of the table. */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -8,6 +8,7 @@
 
 #include "dev.h"
 #include "load.h"
+#include "names.h"
 
 /**
  * struct dev_file - the device, opened
@@ -50,8 +51,8 @@ static int dev_release(struct inode *inode, struct file *file)
 	return single_release(inode, file);
 }
 
-/* A stream: where in the file it is written does not matter. One image at the most
- * is completed, so that its errno is that of this write.
+/* A stream: the offset does not matter. A write completes at most one image, so that
+ * its errno is that of this image.
  */
 static ssize_t dev_write(struct file *file, const char __user *from, size_t n_bytes, loff_t *pos)
 {
@@ -74,9 +75,9 @@ static ssize_t dev_write(struct file *file, const char __user *from, size_t n_by
 	return err ? err : n_taken;
 }
 
-/* Closed, by one of those who have it open, in the middle of an image: said aloud,
- * since cat tells it. The others may go on. Who closes does not wait for a write of
- * another, whose memory may take any time.
+/* A process closes the file in the middle of an image: it gets an error, which cat
+ * prints. Other processes that have the file open may go on. The close does not wait
+ * for a write of another process, whose pages may take any time.
  */
 static int dev_flush(struct file *file, fl_owner_t owner)
 {

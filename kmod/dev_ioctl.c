@@ -7,9 +7,9 @@
 #include <linux/uaccess.h>
 
 #include "dev.h"
-#include "filter.h"
 #include "hook.h"
 #include "load.h"
+#include "names.h"
 
 static_assert(BALEEN_DEV_NAME_BYTES == BALEEN_NAME_BYTES);
 
@@ -167,8 +167,8 @@ static int do_keys(struct net *net, unsigned int command, struct baleen_dev_keys
 	err = find_target(net, &arg->target, &filter);
 	if (err)
 		return err;
-	err = baleen_filter_keys(filter, command, u64_to_user_ptr(arg->keys),
-				 u64_to_user_ptr(arg->answers), arg->n, &arg->n_done);
+	err = baleen_kfilter_keys(filter, command, u64_to_user_ptr(arg->keys),
+				  u64_to_user_ptr(arg->answers), arg->n, &arg->n_done);
 	baleen_filter_put(filter);
 	return err;
 }
@@ -185,7 +185,7 @@ static int do_counters(struct net *net, struct baleen_dev_count *arg)
 	return 0;
 }
 
-/* --- which is which ---------------------------------------------------------- */
+/* --- commands by their numbers ---------------------------------------------------------- */
 
 /* The argument of any command. */
 union argument {
@@ -201,7 +201,7 @@ union argument {
 	struct baleen_dev_bindings bindings;
 };
 
-/* How the file has to be open; 0 for what is no command. */
+/* The mode that a command needs; 0: there is no such command. */
 static fmode_t mode_of(unsigned int command)
 {
 	switch (command) {
@@ -244,9 +244,9 @@ static int run(struct net *net, unsigned int command, union argument *arg)
 	}
 }
 
-/* The number says how large the argument is, and whether something comes out. All of
- * it is read, also where there are only outputs: one that ends too early is known
- * before half of it has changed.
+/* The number says how large the argument is, and whether there are outputs. The
+ * argument is read whole, also when it has only outputs: one that ends too early is
+ * refused before anything changes.
  */
 long baleen_dev_ioctl(struct file *file, unsigned int command, unsigned long user)
 {

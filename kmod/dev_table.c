@@ -4,7 +4,7 @@
 #include <linux/seq_file.h>
 
 #include "dev.h"
-#include "filter.h"
+#include "names.h"
 
 static void show_name(struct seq_file *seq, const char *name)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One filter: its life, its body, and what is told of it. */
+/* One filter: its life, its body, its export and its counters. */
 #include <linux/export.h>
 #include <linux/rtnetlink.h>
 #include <linux/sched/signal.h>
@@ -7,16 +7,11 @@
 #include <linux/uaccess.h>
 
 #include "filter.h"
-#include "load.h"
-#include "names.h"
 
 /* Bytes copied to a process at a time. */
 #define PIECE_BYTES 65536
 
-/* Frees what was retired. */
-static struct workqueue_struct *retired;
-
-/* One for all filters: that of a filter is never that of another of its name. */
+/* One count for all filters: a new filter of an old name has another version. */
 static atomic64_t last_version;
 
 static u64 next_version(void)
@@ -26,19 +21,8 @@ static u64 next_version(void)
 
 /* --- bodies ------------------------------------------------------------------ */
 
-static void free_body(struct work_struct *work)
-{
-	baleen_body_free(container_of(to_rcu_work(work), struct baleen_body, work));
-}
-
-void baleen_body_retire(struct baleen_body *body)
-{
-	INIT_RCU_WORK(&body->work, free_body);
-	queue_rcu_work(retired, &body->work);
-}
-
-/* Readers see the body whole: it is published after all that is in it. */
-static struct baleen_body *publish(struct baleen_filter *filter, struct baleen_body *body)
+/* Readers see the whole body: it is complete before it is published. */
+struct baleen_body *baleen_filter_publish(struct baleen_filter *filter, struct baleen_body *body)
 {
 	struct baleen_body *old;
 
@@ -55,7 +39,7 @@ static struct baleen_body *publish(struct baleen_filter *filter, struct baleen_b
 void baleen_filter_note(struct baleen_filter *filter, s64 n_keys)
 {
 	spin_lock(&filter->state);
-	/* What the header said of a body need not be true. */
+	/* The count in the header may be wrong. */
 	filter->n_entries =
 		n_keys < 0 && filter->n_entries < -n_keys ? 0 : filter->n_entries + n_keys;
 	filter->changed = true;
@@ -65,7 +49,7 @@ void baleen_filter_note(struct baleen_filter *filter, s64 n_keys)
 
 /* --- life -------------------------------------------------------------------- */
 
-/* After a grace period: those who found it by its hash are gone. */
+/* After a grace period: no reader that found it by its hash is left. */
 static void free_filter(struct work_struct *work)
 {
 	struct baleen_filter *filter = container_of(to_rcu_work(work), struct baleen_filter, rcu);
@@ -80,7 +64,7 @@ static void retire_filter(struct kref *refs)
 	struct baleen_filter *filter = container_of(refs, struct baleen_filter, refs);
 
 	INIT_RCU_WORK(&filter->rcu, free_filter);
-	queue_rcu_work(retired, &filter->rcu);
+	baleen_retire(&filter->rcu);
 }
 
 void baleen_filter_put(struct baleen_filter *filter)
@@ -90,7 +74,7 @@ void baleen_filter_put(struct baleen_filter *filter)
 }
 EXPORT_SYMBOL_GPL(baleen_filter_put);
 
-static struct baleen_filter *new_filter(const char *name)
+struct baleen_filter *baleen_filter_new(const char *name)
 {
 	struct baleen_filter *filter = kzalloc(sizeof(*filter), GFP_KERNEL_ACCOUNT);
 
@@ -109,25 +93,6 @@ static struct baleen_filter *new_filter(const char *name)
 	return filter;
 }
 
-int baleen_filter_create(const char *name, struct baleen_body *body, struct baleen_filter **filter)
-{
-	struct baleen_filter *new = new_filter(name);
-	int err;
-
-	if (!new)
-		return -ENOMEM;
-	publish(new, body);
-	err = name ? baleen_names_add(new) : 0;
-	if (err) {
-		/* No reader has seen it, and the body stays the caller's. */
-		free_percpu(new->counters);
-		kfree(new);
-		return err;
-	}
-	*filter = new;
-	return 0;
-}
-
 /* --- other images ------------------------------------------------------------ */
 
 /* A rule took from the image which fields of a packet are its keys. RTNL holds off
@@ -143,7 +108,7 @@ static int swap_fields(struct baleen_filter *filter, struct baleen_body *body,
 	if (filter->n_rules)
 		err = -EINVAL;
 	else
-		*old = publish(filter, body);
+		*old = baleen_filter_publish(filter, body);
 	rtnl_unlock();
 	return err;
 }
@@ -158,7 +123,7 @@ static int swap_locked(struct baleen_filter *filter, struct baleen_body *body, u
 		return -ESTALE;
 	if (now->image.key_spec != body->image.key_spec)
 		return swap_fields(filter, body, old);
-	*old = publish(filter, body);
+	*old = baleen_filter_publish(filter, body);
 	return 0;
 }
 
@@ -176,22 +141,6 @@ int baleen_filter_swap(struct baleen_filter *filter, struct baleen_body *body, u
 	return err;
 }
 
-int baleen_filter_store(const char *name, struct baleen_body *body)
-{
-	struct baleen_filter *filter;
-	int err;
-
-	/* Again when another took the name in between. */
-	do {
-		filter = baleen_filter_find(name);
-		err = filter ? baleen_filter_swap(filter, body, 0) :
-			       baleen_filter_create(name, body, &filter);
-		if (err != -EEXIST)
-			baleen_filter_put(filter);
-	} while (err == -EEXIST);
-	return err;
-}
-
 /* --- asked by other modules -------------------------------------------------- */
 
 int baleen_filter_ask(struct baleen_filter *filter, const struct baleen_key *key, u64 bytes)
@@ -201,14 +150,14 @@ int baleen_filter_ask(struct baleen_filter *filter, const struct baleen_key *key
 	if (baleen_key_is_bad(key))
 		return -EINVAL;
 	rcu_read_lock();
-	hit = baleen_filter_test(filter, key);
+	hit = baleen_kfilter_test(filter, key);
 	rcu_read_unlock();
-	baleen_filter_count(filter, bytes, hit);
+	baleen_kfilter_count(filter, bytes, hit);
 	return hit;
 }
 EXPORT_SYMBOL_GPL(baleen_filter_ask);
 
-/* --- what is told of it ------------------------------------------------------ */
+/* --- export and information -------------------------------------------------- */
 
 static void describe_header(const struct baleen_body *body, bool changed, void *header)
 {
@@ -314,27 +263,4 @@ void baleen_filter_info(struct baleen_filter *filter, struct baleen_dev_info *in
 		describe_header(body, changed, header);
 	rcu_read_unlock();
 	baleen_filter_counters(filter, &info->counters);
-}
-
-/* --- all of them ------------------------------------------------------------- */
-
-void baleen_filters_settle(void)
-{
-	/* What is retired becomes work at the end of its grace period. */
-	rcu_barrier();
-	flush_workqueue(retired);
-}
-
-int baleen_filters_init(void)
-{
-	baleen_load_init();
-	retired = alloc_workqueue("baleen", WQ_UNBOUND, 0);
-	return retired ? 0 : -ENOMEM;
-}
-
-void baleen_filters_exit(void)
-{
-	baleen_names_clear();
-	baleen_filters_settle();
-	destroy_workqueue(retired);
 }

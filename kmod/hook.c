@@ -10,8 +10,8 @@
  *
  * The addresses of Ethernet stay away since the parser does not look at them.
  *
- * Nothing is beyond reach, so a packet has the verdict that its frame would have in
- * one piece: the parser looks at FIRST_BYTES of a frame at the most, unless it walks
+ * The whole frame can be read, so a packet has the same verdict as its frame in one
+ * piece: the parser looks at FIRST_BYTES of a frame at the most, unless it walks
  * along the extension headers of IPv6, which may be MAX_BYTES, and are copied when
  * there are any and a rule has to know what follows them.
  */
@@ -32,7 +32,7 @@
 
 static_assert(FIRST_BYTES >= LINK_BYTES + BALEEN_IP6_BYTES + FLAGS_BYTES);
 
-/* Where packets are put together, MAX_BYTES for each CPU: it has one at a time. */
+/* Copies of packets, MAX_BYTES for each CPU: it has one packet at a time. */
 static u8 __percpu *scratch;
 
 /**
@@ -86,8 +86,8 @@ static void copy_frame(struct frame *frame, u32 max)
 	}
 	p = put16(p, has_ethernet(skb) ? eth_hdr(skb)->h_proto : skb->protocol);
 	n_data = min_t(u32, skb->len, max - (p - copy));
-	/* It fails where a part of it is memory of a device (since 6.12): headers are
-	 * never there, but nothing is copied then.
+	/* The copy fails when a part of the packet is memory of a device (since 6.12).
+	 * Headers are never in such memory.
 	 */
 	if (skb_copy_bits(skb, 0, p, n_data)) {
 		n_data = min(n_data, skb_headlen(skb));
@@ -141,8 +141,8 @@ static bool rule_matches(const struct baleen_hook_rule *asking, const struct fra
 		key = baleen_key_fields(key_spec, &frame->fields);
 	else
 		return false;
-	hit = baleen_filter_test(asking->filter, &key);
-	baleen_filter_count(asking->filter, frame->n_bytes, hit);
+	hit = baleen_kfilter_test(asking->filter, &key);
+	baleen_kfilter_count(asking->filter, frame->n_bytes, hit);
 	return hit;
 }
 
@@ -157,7 +157,7 @@ static bool is_vital(const struct frame *frame, enum baleen_parse parse)
 				      &frame->transport);
 }
 
-/* What no rule decided. */
+/* No rule decided. */
 static unsigned int judge_unmatched(struct frame *frame, bool is_ip6)
 {
 	if (!(frame->rules->flags & BALEEN_DEV_DEFAULT_DROP)) {

@@ -3,8 +3,8 @@
  * Rules on the netfilter ingress hook of a network device.
  *
  * The hook sees packets as the stack does: behind the driver and generic XDP, merged
- * by GRO up to 64 KiB, in pieces, the outermost VLAN tag beside the packet. What ends
- * less than two bytes behind its first tag the kernel has discarded before.
+ * by GRO up to 64 KiB, in pieces, the outermost VLAN tag beside the packet. The
+ * kernel has discarded frames that end less than two bytes behind their first tag.
  */
 #ifndef BALEEN_KMOD_HOOK_H
 #define BALEEN_KMOD_HOOK_H

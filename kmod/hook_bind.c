@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Devices get rules, other rules, and lose them. */
+/* Rules of devices: bound, replaced, unbound. */
 #include <linux/capability.h>
 #include <linux/if_arp.h>
 #include <linux/module.h>
@@ -13,7 +13,7 @@
 
 LIST_HEAD(baleen_bindings);
 
-/* Of the last binding, under RTNL: no two have the same. */
+/* Version of the last binding, under RTNL: no two are the same. */
 static u64 last_version;
 
 struct baleen_binding *baleen_binding_find(const struct net *net, u32 ifindex)
@@ -46,9 +46,9 @@ static int check_bind(const struct baleen_dev_bind *arg)
 	return 0;
 }
 
-/* Takes a binding off its device; no packet asks it afterwards. The module is not
- * freed under who called this: commands hold their file, and the notifier is
- * waited for.
+/* Takes a binding off its device; no packet asks it afterwards. The module cannot go
+ * away during the call: commands hold their file, and unregistering the notifier
+ * waits for it.
  */
 static void remove_binding(struct baleen_binding *binding)
 {
@@ -84,7 +84,7 @@ static int add_binding(struct net_device *dev, s32 priority, struct baleen_hook_
 	err = nf_register_net_hook(dev_net(dev), &binding->ops);
 	if (err)
 		goto no_hook;
-	/* Packets ask them from here on, but nobody can take a filter away. */
+	/* Packets ask them from here on; RTNL keeps their filters. */
 	baleen_hook_rules_follow(NULL, rules);
 	__module_get(THIS_MODULE);
 	list_add(&binding->list, &baleen_bindings);

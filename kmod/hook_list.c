@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is bound to devices, for processes that ask. */
+/* Lists the rules that are bound to devices. */
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>

@@ -7,6 +7,7 @@
 
 #include "binding.h"
 #include "load.h"
+#include "names.h"
 
 static_assert(BALEEN_DEV_NAME_BYTES == BALEEN_NAME_BYTES);
 static_assert(BALEEN_DEV_MAX_RULES == BALEEN_MAX_RULES);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Keys of a process: asked, added and deleted a piece at a time. */
+/* Keys from a process: queried, added and deleted a piece at a time. */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
@@ -72,7 +72,7 @@ static int query(struct baleen_filter *filter, struct piece *piece, u32 *n)
 	return err;
 }
 
-/* Those whose answers have arrived. */
+/* Counts queries whose answers have reached the process. */
 static void count_queries(struct baleen_filter *filter, const struct piece *piece, u32 n)
 {
 	u32 n_hits = 0;
@@ -111,7 +111,7 @@ static int change_locked(const struct batch *batch, u32 *n)
 			break;
 		piece->answers[i] = changed;
 		n_changed += changed;
-		/* One for which there is no room takes a millisecond. */
+		/* A key that finds no room takes a millisecond. */
 		cond_resched();
 	}
 	if (n_changed)
@@ -137,7 +137,7 @@ static int change(const struct batch *batch, u32 *n)
 
 /* --- keys in, answers out ---------------------------------------------------- */
 
-/* As many as there are before memory ends. */
+/* Copies as many keys as are readable. */
 static int fetch(struct piece *piece, const struct baleen_dev_key __user *keys, u32 *n)
 {
 	size_t n_bytes = *n * sizeof(*keys), left = copy_from_user(piece->keys, keys, n_bytes);
@@ -146,7 +146,7 @@ static int fetch(struct piece *piece, const struct baleen_dev_key __user *keys, 
 	return left ? -EFAULT : 0;
 }
 
-/* Counts as done what the caller gets to know of. */
+/* A key is done when its answer has reached the caller. */
 static int answer(const struct piece *piece, u8 __user *answers, u32 *n)
 {
 	size_t left = answers ? copy_to_user(answers, piece->answers, *n) : 0;
@@ -155,9 +155,9 @@ static int answer(const struct piece *piece, u8 __user *answers, u32 *n)
 	return left ? -EFAULT : 0;
 }
 
-/* A change cannot be taken back when its answer has nowhere to go. A page at a time:
- * of several, kernels without the fix of April 2025 ("mm/gup: fix wrongly calculated
- * returned value in fault_in_safe_writeable()") say that all are there when the first is.
+/* A change cannot be undone when its answer cannot be written. A page at a time: for
+ * several pages, kernels without the fix of April 2025 ("mm/gup: fix wrongly calculated
+ * returned value in fault_in_safe_writeable()") only report the first.
  */
 static int check_room(u8 __user *answers, u32 *n)
 {
@@ -209,9 +209,9 @@ static int do_batch(const struct batch *batch, const struct baleen_dev_key __use
 	return 0;
 }
 
-int baleen_filter_keys(struct baleen_filter *filter, unsigned int command,
-		       const struct baleen_dev_key __user *keys, u8 __user *answers, u32 n,
-		       u32 *n_done)
+int baleen_kfilter_keys(struct baleen_filter *filter, unsigned int command,
+			const struct baleen_dev_key __user *keys, u8 __user *answers, u32 n,
+			u32 *n_done)
 {
 	struct batch batch = { .filter = filter, .command = command };
 	int err = -ENOMEM;

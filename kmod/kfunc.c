@@ -5,21 +5,21 @@
 #include <linux/module.h>
 
 #include "compat.h"
-#include "filter.h"
 #include "kfunc.h"
+#include "names.h"
 
 static_assert(sizeof(struct baleen_dev_key) == sizeof(struct baleen_key));
 
 /*
- * The verifier has seen that the sizes are not more than the program may read. Name
- * and key are copied before they are looked at: a value of a map, or a packet, may
- * change meanwhile, and need not be aligned.
+ * The verifier has checked that the program may read these sizes. Name and key are
+ * copied before they are checked: a value of a map, or a packet, may change
+ * meanwhile, and need not be aligned.
  *
  * Programs of both types run with bottom halves off, which keeps a filter that was
  * found from being freed (RCU waits for that since 5.0), also under
  * BPF_PROG_TEST_RUN, which takes the RCU lock instead. So the lock taken here
- * protects nothing that is not protected; it is two increments, and tells lockdep,
- * who does not count bottom halves, and whoever adds a type of program below.
+ * is not needed; it costs two increments, and serves lockdep, which does not count
+ * bottom halves, and program types that are added below later.
  */
 __bpf_kfunc int bpf_baleen_test(const void *name, u32 name__sz, const void *key, u32 key__sz)
 {

@@ -1,104 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* An image on its way into the kernel: checked, charged, and copied once. */
-#include <linux/mm.h>
-#include <linux/module.h>
+/* An image on its way into the kernel: checked, and copied once. */
+#include <linux/minmax.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
+
+#include <baleen/probe.h>
 
 #include "load.h"
 
 /* Bytes copied and summed up at a time. */
 #define PIECE_BYTES 65536
-
-#define MAX_BYTES_DEFAULT ULONG_MAX
-
-static unsigned long max_bytes = MAX_BYTES_DEFAULT;
-module_param(max_bytes, ulong, 0644);
-MODULE_PARM_DESC(max_bytes,
-		 "bytes of all images together; 0: no limit; default: a quarter of memory");
-
-static DEFINE_SPINLOCK(used_lock);
-static u64 used_bytes; /* of all images, under used_lock */
-
-void baleen_load_init(void)
-{
-	if (max_bytes == MAX_BYTES_DEFAULT)
-		max_bytes = (totalram_pages() << PAGE_SHIFT) / 4;
-}
-
-/* --- memory ------------------------------------------------------------------ */
-
-static int reserve(size_t n_bytes)
-{
-	u64 limit = READ_ONCE(max_bytes);
-	int err = 0;
-
-	spin_lock(&used_lock);
-	if (limit && (used_bytes > limit || n_bytes > limit - used_bytes))
-		err = -ENOSPC;
-	else
-		used_bytes += n_bytes;
-	spin_unlock(&used_lock);
-	return err;
-}
-
-static void unreserve(size_t n_bytes)
-{
-	spin_lock(&used_lock);
-	used_bytes -= n_bytes;
-	spin_unlock(&used_lock);
-}
-
-/* Large pages where the kernel can; no process is killed for an image, and the
- * caller's control group is charged.
- */
-static int try_body(const struct baleen_image *image, struct baleen_body **body)
-{
-	size_t n_bytes = (size_t)image->n_blocks * BALEEN_BLOCK_BYTES;
-	struct baleen_body *new;
-	int err = reserve(n_bytes);
-
-	if (err)
-		return err;
-	err = -ENOMEM;
-	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
-	if (!new)
-		goto no_body;
-	new->bytes = vmalloc_huge(n_bytes, GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
-	if (!new->bytes)
-		goto no_bytes;
-	new->n_bytes = n_bytes;
-	new->image = *image;
-	*body = new;
-	return 0;
-no_bytes:
-	kfree(new);
-no_body:
-	unreserve(n_bytes);
-	return err;
-}
-
-/* Images that were replaced a moment ago still have their memory. */
-static int new_body(const struct baleen_image *image, struct baleen_body **body)
-{
-	int err = try_body(image, body);
-
-	if (!err)
-		return 0;
-	baleen_filters_settle();
-	return try_body(image, body);
-}
-
-void baleen_body_free(struct baleen_body *body)
-{
-	if (!body)
-		return;
-	vfree(body->bytes);
-	unreserve(body->n_bytes);
-	kfree(body);
-}
 
 /* --- checks ------------------------------------------------------------------ */
 
@@ -108,7 +20,7 @@ static int baleen_refuse(const char *reason, int err)
 	return err;
 }
 
-/* What the module has no way to look a key up in. */
+/* Refuses tables in which the module cannot look up a key. */
 static int check_tables(const struct baleen_image *image)
 {
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
@@ -123,7 +35,7 @@ static int check_tables(const struct baleen_image *image)
 	return 0;
 }
 
-/* @n_bytes is what the image has to have, 0 for what its header says. */
+/* @n_bytes: the size that the image must have; 0: the size that its header says */
 static int check_header(const struct baleen_image_header *header, u64 n_bytes,
 			struct baleen_image *image)
 {
@@ -158,15 +70,15 @@ static int start(struct baleen_load *load)
 	if (!err && load->needs_name && !image->name[0])
 		err = baleen_refuse("it has no name", -EINVAL);
 	if (!err)
-		err = new_body(image, &load->body);
+		err = baleen_body_create(image, &load->body);
 	if (!err)
 		memcpy(load->body->bytes, load->header, sizeof(load->header));
 	kfree(image);
 	return err;
 }
 
-/* What cannot become one is refused before its header is whole: nobody would hear of
- * a line of text that was written by mistake.
+/* Other bytes are refused before a header is complete: a line of text that was written
+ * by mistake would get no error.
  */
 static bool is_image_so_far(const struct baleen_load *load)
 {

@@ -2,14 +2,14 @@
 /*
  * An image on its way into the kernel, in pieces of any size.
  *
- * The header is checked as soon as it is there, and only then memory for the rest is
- * taken; the last piece compares the checksum. The one place where images come in,
- * from writes and from ioctls, and where their memory is charged and limited.
+ * The header is checked as soon as it is there, and only then memory is allocated for
+ * the rest; the checksum is compared after the last piece. All images come in here,
+ * from writes and from ioctls.
  */
 #ifndef BALEEN_KMOD_LOAD_H
 #define BALEEN_KMOD_LOAD_H
 
-#include "filter.h"
+#include "body.h"
 
 /**
  * struct baleen_load - an image that is coming in
@@ -32,7 +32,7 @@ struct baleen_load {
 };
 
 /**
- * baleen_load_feed() - take the next bytes
+ * baleen_load_feed() - copy the next bytes
  * @load: where it is kept
  * @from: the bytes
  * @n_bytes: how many there are
@@ -49,10 +49,10 @@ int baleen_load_feed(struct baleen_load *load, const void __user *from, size_t n
 		     size_t *n_taken, struct baleen_body **body);
 
 /**
- * baleen_load_whole() - take an image that is there in one piece
+ * baleen_load_whole() - copy an image that is in one piece
  * @from: the image
- * @n_bytes: of it; another size than its header says is refused (-EBADMSG), and one
- *           that no image has (-EINVAL)
+ * @n_bytes: its size; -EBADMSG when its header says another, -EINVAL when no image has
+ *           that size
  * @body: set on success
  *
  * Context: may sleep.
@@ -65,16 +65,5 @@ int baleen_load_whole(const void __user *from, u64 n_bytes, struct baleen_body *
  * @load: as at first afterwards
  */
 void baleen_load_drop(struct baleen_load *load);
-
-/**
- * baleen_body_free() - give an image's memory back
- * @body: one that no reader can have seen, or after a grace period; NULL is none
- *
- * Context: may sleep.
- */
-void baleen_body_free(struct baleen_body *body);
-
-/* Before the first image: what the limit is when nobody has said. */
-void baleen_load_init(void);
 
 #endif /* BALEEN_KMOD_LOAD_H */

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The module: what it is made of, in the order it starts. */
+/* Starts and stops the parts of the module, in order. */
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include "body.h"
 #include "dev.h"
-#include "filter.h"
 #include "hook.h"
 #include "kfunc.h"
+#include "names.h"
 
 static int __init baleen_init(void)
 {
 	int err;
 
-	/* What a reader sees of a change in place is by the order of stores of x86. */
+	/* Changes in place rely on the order of stores of x86. */
 	BUILD_BUG_ON(!IS_ENABLED(CONFIG_X86_64));
-	err = baleen_filters_init();
+	err = baleen_bodies_init();
 	if (err)
 		return err;
 	err = baleen_hook_init();
@@ -28,7 +29,7 @@ static int __init baleen_init(void)
 no_dev:
 	baleen_hook_exit();
 no_hook:
-	baleen_filters_exit();
+	baleen_bodies_exit();
 	return err;
 }
 
@@ -36,7 +37,8 @@ static void __exit baleen_exit(void)
 {
 	baleen_dev_exit();
 	baleen_hook_exit();
-	baleen_filters_exit();
+	baleen_names_clear();
+	baleen_bodies_exit();
 }
 
 module_init(baleen_init);

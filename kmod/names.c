@@ -7,7 +7,6 @@
 #include <linux/rculist.h>
 #include <linux/rtnetlink.h>
 
-#include "filter.h"
 #include "names.h"
 
 #define NAMES_BITS 8
@@ -37,7 +36,7 @@ struct baleen_filter *baleen_filter_find(const char *name)
 {
 	struct baleen_filter *filter;
 
-	/* The name's reference is still there. */
+	/* The name holds its reference until this lock is free. */
 	mutex_lock(&names_lock);
 	filter = baleen_filter_find_rcu(name);
 	if (filter)
@@ -58,12 +57,14 @@ static struct list_head *next_of(const char *name)
 	return &sorted;
 }
 
-int baleen_names_add(struct baleen_filter *filter)
+/* Publishes the body before the name; on failure it stays the caller's. */
+static int add(struct baleen_filter *filter, struct baleen_body *body)
 {
 	int err = -EEXIST;
 
 	mutex_lock(&names_lock);
 	if (!baleen_filter_find_rcu(filter->name)) {
+		baleen_filter_publish(filter, body);
 		baleen_filter_get(filter);
 		list_add_tail(&filter->names, next_of(filter->name));
 		hash_add_rcu(hashed, &filter->hash, hash_of(filter->name));
@@ -71,6 +72,40 @@ int baleen_names_add(struct baleen_filter *filter)
 		err = 0;
 	}
 	mutex_unlock(&names_lock);
+	return err;
+}
+
+int baleen_filter_create(const char *name, struct baleen_body *body, struct baleen_filter **filter)
+{
+	struct baleen_filter *new = baleen_filter_new(name);
+	int err = 0;
+
+	if (!new)
+		return -ENOMEM;
+	if (name)
+		err = add(new, body);
+	else
+		baleen_filter_publish(new, body);
+	if (err)
+		baleen_filter_put(new);
+	else
+		*filter = new;
+	return err;
+}
+
+int baleen_filter_store(const char *name, struct baleen_body *body)
+{
+	struct baleen_filter *filter;
+	int err;
+
+	/* Again when another took the name in between. */
+	do {
+		filter = baleen_filter_find(name);
+		err = filter ? baleen_filter_swap(filter, body, 0) :
+			       baleen_filter_create(name, body, &filter);
+		if (err != -EEXIST)
+			baleen_filter_put(filter);
+	} while (err == -EEXIST);
 	return err;
 }
 

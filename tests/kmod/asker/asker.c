@@ -14,7 +14,7 @@
 #include <linux/module.h>
 #include <linux/pgtable.h>
 
-#include "filter/filter.h"
+#include "names.h"
 
 static char *filter = "";
 module_param(filter, charp, 0444);
