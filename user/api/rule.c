@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "xdp/xdp.h"
+#include "xdp/ruleset.h"
 
 int api_rule_parse(const char *text, struct api_rule *rule)
 {

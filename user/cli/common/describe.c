@@ -8,7 +8,7 @@
 #include "filter/kind.h"
 #include "filter/plan.h"
 #include "ops/edit.h"
-#include "xdp/xdp.h"
+#include "xdp/ruleset.h"
 
 static const char *const domain_text[BALEEN_N_DOMAINS] = {
 	"ipv4", "ipv6", "short", "long", "ipv4", "ipv6", "ipv6", "ipv6",

@@ -92,7 +92,7 @@ static int apply(const struct change *change, struct device_session *session)
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset ruleset;
 
-	baleen_ruleset_from_xdp(xdp, &ruleset);
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
 	policy_apply(&change->policy, &ruleset);
 	if (!change->force && is_stricter(&change->policy) &&
 	    guard_ruleset(xdp->device, xdp, &ruleset, NULL))
@@ -115,7 +115,7 @@ static int change_xdp(const struct change *change)
 	if (err)
 		return err == -ENOENT ? complain_not_attached(change->device) : err;
 	err = apply(change, &session);
-	baleen_ruleset_from_xdp(&session.deploy.xdp, &after);
+	baleen_ruleset_from_config(&session.deploy.xdp.config, &after);
 	session_close(&session);
 	return err ? err : report(change, &after);
 }
@@ -148,7 +148,7 @@ static int show_xdp(const struct change *change)
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	baleen_ruleset_from_xdp(&xdp, &ruleset);
+	baleen_ruleset_from_config(&xdp.config, &ruleset);
 	baleen_xdp_close(&xdp);
 	return report(change, &ruleset);
 }

@@ -31,7 +31,7 @@ static int refresh(const char *device, bool force, struct refreshed *refreshed,
 		return err;
 	refreshed->old_id = xdp.program_id;
 	if (force || !baleen_xdp_is_current(&xdp)) {
-		baleen_ruleset_from_xdp(&xdp, &ruleset);
+		baleen_ruleset_from_config(&xdp.config, &ruleset);
 		err = baleen_xdp_update(&xdp, &ruleset, error);
 	}
 	refreshed->id = xdp.program_id;

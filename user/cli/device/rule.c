@@ -275,7 +275,7 @@ static int put_on(const struct change *change, struct device_session *session)
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset ruleset;
 
-	baleen_ruleset_from_xdp(xdp, &ruleset);
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
 	if (change->verb->edit(change, &ruleset))
 		return EXIT_FAILED;
 	if (xdp->state == BALEEN_XDP_ATTACHED && !change->force &&
@@ -333,7 +333,7 @@ static int change_xdp(const struct change *change)
 	if (err)
 		return err == -ENOENT ? complain_not_attached(change->device) : err;
 	err = put_on(change, &session);
-	baleen_ruleset_from_xdp(&session.deploy.xdp, &after);
+	baleen_ruleset_from_config(&session.deploy.xdp.config, &after);
 	session_close(&session);
 	return err ? err : report(change, &after);
 }

@@ -125,7 +125,7 @@ static int swap_xdp(const struct swap *swap, struct device_session *session)
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset ruleset;
 
-	baleen_ruleset_from_xdp(xdp, &ruleset);
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
 	if (edit(swap, &ruleset))
 		return EXIT_FAILED;
 	if (xdp->state == BALEEN_XDP_ATTACHED && !swap->force &&

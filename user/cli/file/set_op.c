@@ -237,7 +237,7 @@ static int replace_live(struct set_op *set, struct target *target)
 		.path = target->argument,
 		.input = { .path = target->argument, .filter = set->made },
 	};
-	baleen_ruleset_from_xdp(target->xdp, &ruleset);
+	baleen_ruleset_from_config(&target->xdp->config, &ruleset);
 	ruleset.rule[target->index].filter = &rules.rule[0].input.filter;
 	if (!set->force && guard_update(target->xdp->device, target->xdp, &ruleset))
 		return EXIT_FAILED;

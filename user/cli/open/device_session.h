@@ -41,7 +41,7 @@ int complain_not_attached(const char *device);
 int session_add_feed(struct device_session *session, const char *rule, const struct input *input,
 		     const struct list_options *lists);
 
-/* Puts a ruleset on the device, edited from baleen_ruleset_from_xdp(). Rules with
+/* Puts a ruleset on the device, edited from baleen_ruleset_from_config(). Rules with
  * a filter come from @rules. 0, or EXIT_FAILED after a message.
  */
 int session_put(struct device_session *session, const struct baleen_ruleset *ruleset,

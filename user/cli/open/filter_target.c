@@ -298,7 +298,7 @@ static int put_live(struct target *target, const struct baleen_filter *filter)
 
 	if (rule)
 		return put_derived(target, rule);
-	baleen_ruleset_from_xdp(target->xdp, &ruleset);
+	baleen_ruleset_from_config(&target->xdp->config, &ruleset);
 	ruleset.rule[target->index].filter = filter;
 	return session_put(&target->session, &ruleset, NULL, NULL);
 }

@@ -434,7 +434,7 @@ int guard_update(const char *device, const struct baleen_xdp *xdp,
 				   .before = xdp ? &before : NULL };
 
 	if (xdp)
-		baleen_ruleset_from_xdp(xdp, &now);
+		baleen_ruleset_from_config(&xdp->config, &now);
 	return guard(&guarded, xdp);
 }
 
@@ -454,6 +454,6 @@ int guard_change(const struct baleen_xdp *xdp, u32 index, const struct baleen_fi
 {
 	struct baleen_ruleset ruleset;
 
-	baleen_ruleset_from_xdp(xdp, &ruleset);
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
 	return guard_delta(xdp->device, xdp, &ruleset, index, delta, op);
 }

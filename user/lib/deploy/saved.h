@@ -16,6 +16,7 @@
 
 #include "net/device.h"
 #include "xdp/ruleset.h"
+#include "xdp/xdp.h"
 
 #define BALEEN_SAVED_MANIFEST "rules.json"
 

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "icp/icp.h"
 #include "icp/icp_links.h"
-#include "icp/icp_next.h"
 #include "xdp/load.h"
 
 /* Times a reader starts again because a writer took the program it looked at. */
@@ -221,6 +221,54 @@ static int find_pins(const char *device, struct baleen_pins *pins, struct baleen
 	if (!ifindex)
 		return baleen_fail(error, ENODEV, "%s: no such device", device);
 	return not_there(device, error);
+}
+
+/* --- switch ---------------------------------------------------------------- */
+
+static int failed(const struct baleen_icp *icp, int err, const struct baleen_error *why,
+		  struct baleen_error *error)
+{
+	return baleen_fail(error, -err, "%s: cannot switch to the new filter: %s", icp->device,
+			   why->text);
+}
+
+int baleen_icp_enter_feed(struct baleen_icp *icp, const struct baleen_icp_loaded *next,
+			  struct baleen_error *error)
+{
+	struct baleen_error why;
+	int err;
+
+	if (icp->feed_link_fd < 0)
+		return 0;
+	err = baleen_icp_link_switch(icp->feed_link_fd, next->feed_fd, icp->now.feed_fd, &why);
+	return err ? failed(icp, err, &why, error) : 0;
+}
+
+/* What leaves the device first: until the link is switched the old generation is in
+ * force, and the next writer puts its program back.
+ */
+int baleen_icp_enter_answer(struct baleen_icp *icp, struct baleen_icp_loaded *next,
+			    struct baleen_error *error)
+{
+	struct baleen_error why;
+	int err = 0;
+
+	if (next->egress_fd >= 0 && icp->life == BALEEN_XDP_ATTACHED)
+		err = baleen_icp_egress_put(&icp->pins, next->egress_fd, &why);
+	if (!err) {
+		err = baleen_icp_link_switch(icp->link_fd, next->answer_fd, icp->now.answer_fd,
+					     &why);
+		if (err && icp->now.egress_fd >= 0 && icp->life == BALEEN_XDP_ATTACHED)
+			baleen_icp_egress_put(&icp->pins, icp->now.egress_fd, NULL);
+	}
+	if (err)
+		return failed(icp, err, &why, error);
+	baleen_icp_loaded_close(&icp->now);
+	icp->now = *next;
+	baleen_icp_loaded_init(next);
+	icp->there.id = icp->now.program_id;
+	baleen_pins_clean(&icp->pins, icp->now.program_id);
+	return 0;
 }
 
 /* --- write ----------------------------------------------------------------- */

@@ -36,32 +36,6 @@ int baleen_icp_next(struct baleen_icp *icp, u32 n, const struct baleen_filter *f
 		    struct baleen_icp_loaded *next, struct baleen_error *error);
 
 /**
- * baleen_icp_enter_feed() - let the feed change the filters of the next generation
- * @icp: opened for writing
- * @next: from baleen_icp_next()
- * @error: filled in on failure
- *
- * When this returns no program of the generation before changes its filters any more
- * and all its events are in the log, unless the feed comes in by the device that
- * answers.
- *
- * Return: 0; a negative errno, and the feed changes the old filters.
- */
-int baleen_icp_enter_feed(struct baleen_icp *icp, const struct baleen_icp_loaded *next,
-			  struct baleen_error *error);
-
-/**
- * baleen_icp_enter_answer() - answer by the next generation
- * @icp: opened for writing; is of the next generation afterwards
- * @next: from baleen_icp_next(), the feed switched; is owned by @icp afterwards
- * @error: filled in on failure
- *
- * Return: 0; a negative errno, and the old one answers.
- */
-int baleen_icp_enter_answer(struct baleen_icp *icp, struct baleen_icp_loaded *next,
-			    struct baleen_error *error);
-
-/**
  * baleen_icp_abandon() - do without the next generation
  * @icp: opened for writing
  * @next: from baleen_icp_next(); closed, its pins removed. A feed that was switched is

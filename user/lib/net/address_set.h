@@ -5,7 +5,45 @@
 #ifndef BALEEN_ADDRESS_SET_H
 #define BALEEN_ADDRESS_SET_H
 
-#include "net/host.h"
+#include <baleen/key.h>
+
+/**
+ * enum baleen_host_role - why an address must not be dropped
+ * @BALEEN_HOST_OWN: an address of the device, or of one above it
+ * @BALEEN_HOST_GATEWAY: a next hop of a route through one of these devices
+ * @BALEEN_HOST_RESOLVER: a nameserver of /etc/resolv.conf
+ * @BALEEN_HOST_PEER: the peer of an established TCP session
+ */
+enum baleen_host_role {
+	BALEEN_HOST_OWN,
+	BALEEN_HOST_GATEWAY,
+	BALEEN_HOST_RESOLVER,
+	BALEEN_HOST_PEER,
+};
+
+/**
+ * struct baleen_host_session - what else is known of a TCP session with a peer
+ * @own: our address
+ * @port: our port
+ * @peer_port: the peer's port
+ */
+struct baleen_host_session {
+	struct baleen_key own;
+	u16 port;
+	u16 peer_port;
+};
+
+/**
+ * struct baleen_host_address - one address that must not be dropped
+ * @role: why
+ * @key: the address
+ * @session: of a peer; else all zeros
+ */
+struct baleen_host_address {
+	enum baleen_host_role role;
+	struct baleen_key key;
+	struct baleen_host_session session;
+};
 
 /**
  * struct baleen_address_set - addresses and their roles

@@ -15,7 +15,6 @@
 
 #include <libmnl/libmnl.h>
 
-#include "net/address_set.h"
 #include "net/host.h"
 #include "net/netlink.h"
 #include "net/upper_devices.h"

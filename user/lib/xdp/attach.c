@@ -7,6 +7,7 @@
 #include "net/kmod_hook.h"
 #include "util/libbpf_log.h"
 #include "xdp/attach.h"
+#include "xdp/attachment.h"
 #include "xdp/dispatcher.h"
 #include "xdp/load.h"
 #include "xdp/pins.h"

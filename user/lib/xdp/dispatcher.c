@@ -14,7 +14,6 @@
 #include "util/libbpf_log.h"
 #include "slot.skel.h"
 #include "xdp/dispatcher.h"
-#include "xdp/load.h"
 
 #define CHAIN_ROOT BALEEN_BPFFS "/xdp"
 

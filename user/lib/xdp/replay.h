@@ -15,6 +15,7 @@
 
 #include "xdp/load.h"
 #include "xdp/ruleset.h"
+#include "xdp/xdp.h"
 
 /**
  * enum baleen_outcome - what decided on a frame

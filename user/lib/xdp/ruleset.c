@@ -18,10 +18,24 @@ const char *baleen_action_text(u32 action)
 	return action < sizeof(text) / sizeof(text[0]) ? text[action] : NULL;
 }
 
-void baleen_ruleset_from_xdp(const struct baleen_xdp *xdp, struct baleen_ruleset *ruleset)
+const char *baleen_rule_name_check(const char *name)
 {
-	const struct baleen_config *config = &xdp->config;
+	size_t allowed = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789._-");
 
+	if (!*name)
+		return "a rule's name cannot be empty";
+	if (name[allowed])
+		return "a rule's name is made of letters, digits, '.', '_' and '-'";
+	if (*name == '-')
+		return "a rule's name does not start with '-'";
+	if (strlen(name) >= BALEEN_NAME_BYTES)
+		return "a rule's name has at most 31 characters";
+	return NULL;
+}
+
+void baleen_ruleset_from_config(const struct baleen_config *config, struct baleen_ruleset *ruleset)
+{
 	memset(ruleset, 0, sizeof(*ruleset));
 	ruleset->n_rules = config->n_rules;
 	ruleset->default_drop = config->default_drop;

@@ -13,7 +13,6 @@
 
 #include "filter/filter.h"
 #include "util/error.h"
-#include "xdp/xdp.h"
 
 /* A rule that the device does not have yet. */
 #define BALEEN_RULE_NEW (-1)
@@ -64,11 +63,19 @@ struct baleen_ruleset {
 const char *baleen_action_text(u32 action);
 
 /**
- * baleen_ruleset_from_xdp() - the ruleset that a device has
- * @xdp: opened
+ * baleen_rule_name_check() - may a rule be called so?
+ * @name: 1 to 31 of A-Z a-z 0-9 . _ -, not starting with a dash
+ *
+ * Return: NULL, or what is wrong with it.
+ */
+const char *baleen_rule_name_check(const char *name);
+
+/**
+ * baleen_ruleset_from_config() - the ruleset that a device has
+ * @config: the constants of its program
  * @ruleset: filled in: rule i keeps the live map of rule i
  */
-void baleen_ruleset_from_xdp(const struct baleen_xdp *xdp, struct baleen_ruleset *ruleset);
+void baleen_ruleset_from_config(const struct baleen_config *config, struct baleen_ruleset *ruleset);
 
 /**
  * baleen_ruleset_find() - the rule of a name

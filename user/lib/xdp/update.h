@@ -6,11 +6,12 @@
 #define BALEEN_UPDATE_H
 
 #include "xdp/ruleset.h"
+#include "xdp/xdp.h"
 
 /**
  * baleen_xdp_update() - put a ruleset on an attached device, atomically
  * @xdp: opened for writing; afterwards it is what the device has now
- * @ruleset: from baleen_ruleset_from_xdp() of @xdp, and edited
+ * @ruleset: from baleen_ruleset_from_config() of @xdp, and edited
  * @error: filled in on failure
  *
  * One replacement: each packet sees the old rules or the new ones; in a chain,

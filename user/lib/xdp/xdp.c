@@ -24,22 +24,6 @@ const char *baleen_xdp_state_text(enum baleen_xdp_state state)
 	return text[state];
 }
 
-const char *baleen_rule_name_check(const char *name)
-{
-	size_t allowed = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				      "0123456789._-");
-
-	if (!*name)
-		return "a rule's name cannot be empty";
-	if (name[allowed])
-		return "a rule's name is made of letters, digits, '.', '_' and '-'";
-	if (*name == '-')
-		return "a rule's name does not start with '-'";
-	if (strlen(name) >= BALEEN_NAME_BYTES)
-		return "a rule's name has at most 31 characters";
-	return NULL;
-}
-
 static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
 {
 	char name[16];

@@ -71,14 +71,6 @@ struct baleen_xdp {
 const char *baleen_xdp_state_text(enum baleen_xdp_state state);
 
 /**
- * baleen_rule_name_check() - may a rule be called so?
- * @name: 1 to 31 of A-Z a-z 0-9 . _ -, not starting with a dash
- *
- * Return: NULL, or what is wrong with it.
- */
-const char *baleen_rule_name_check(const char *name);
-
-/**
  * baleen_xdp_open() - look at what is attached to a device
  * @xdp: filled in; close with baleen_xdp_close()
  * @device: its name now, or at attach
