@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen apply: configurations onto their devices. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,48 +38,22 @@ struct apply {
 
 /* --- arguments ------------------------------------------------------------------ */
 
-enum {
-	OPTION_CHECK = 0x100,
-	OPTION_DIFF,
-	OPTION_CONFIRM,
-	OPTION_FORCE,
-};
-
-static int take_confirm(struct apply *apply, const char *argument)
+static int take_confirm(const struct option_use *use)
 {
-	if (baleen_duration_parse(argument, &apply->confirm_ms) ||
-	    apply->confirm_ms < MIN_CONFIRM_MS || apply->confirm_ms > MAX_CONFIRM_MS)
-		return complain_usage(&apply_command,
-				      "--confirm '%s': not a time from 1s to 1d such as 60s",
-				      argument);
+	u64 *confirm_ms = use->to;
+
+	if (baleen_duration_parse(use->argument, confirm_ms) || *confirm_ms < MIN_CONFIRM_MS ||
+	    *confirm_ms > MAX_CONFIRM_MS)
+		return option_refuse(use, "not a time from 1s to 1d such as 60s");
 	return 0;
 }
 
-static int parse(struct apply *apply, int argc, char **argv)
+static int parse(struct apply *apply, int *argc, char ***argv)
 {
-	static const struct option long_options[] = {
-		{ "conf", required_argument, NULL, 'c' },
-		{ "check", no_argument, NULL, OPTION_CHECK },
-		{ "diff", no_argument, NULL, OPTION_DIFF },
-		{ "confirm", required_argument, NULL, OPTION_CONFIRM },
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&apply_command, apply, argc, argv);
 
-	while (!err && (option = getopt_long(argc, argv, "c:j", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'c': apply->conf_path = optarg; break;
-		case OPTION_CHECK: apply->looks = true; break;
-		case OPTION_DIFF: apply->looks = apply->shows_lines = true; break;
-		case OPTION_CONFIRM: err = take_confirm(apply, optarg); break;
-		case OPTION_FORCE: apply->force = true; break;
-		case 'j': apply->json = json_array(); break;
-		default: fprintf(stderr, "baleen: see 'baleen help apply'\n"); err = EXIT_USAGE;
-		}
-	}
-	if (!err && apply->conf_path && argc - optind > 1)
+	apply->looks |= apply->shows_lines;
+	if (!err && apply->conf_path && *argc > 1)
 		err = complain_usage(&apply_command, "-c is for one device");
 	if (!err && apply->looks && apply->confirm_ms)
 		err = complain_usage(&apply_command,
@@ -454,11 +427,10 @@ static int apply_file(struct apply *apply)
 static int apply_all(struct apply *apply, int argc, char **argv)
 {
 	struct baleen_error error;
-	int n = argc - optind;
 
-	for (; optind < argc; optind++)
-		apply_to_one(argv[optind], apply);
-	if (n)
+	for (int i = 0; i < argc; i++)
+		apply_to_one(argv[i], apply);
+	if (argc)
 		return 0;
 	if (apply->conf_path)
 		return apply_file(apply);
@@ -473,7 +445,7 @@ static int run(int argc, char **argv)
 {
 	struct apply apply = { 0 };
 	struct baleen_error error;
-	int err = parse(&apply, argc, argv);
+	int err = parse(&apply, &argc, &argv);
 
 	if (err)
 		return err;
@@ -489,6 +461,21 @@ static int run(int argc, char **argv)
 	return print_json(apply.json) ? EXIT_FAILED : err;
 }
 
+static const struct option_spec options[] = {
+	VALUE("conf", 'c', "FILE", option_text, apply, conf_path, "this configuration instead"),
+	FLAG("check", 0, apply, looks,
+	     "only say what would change; whether it would cut this host off is asked when it is "
+	     "done"),
+	FLAG("diff", 0, apply, shows_lines, "the same, as lines of the configuration"),
+	VALUE("confirm", 0, "TIME", take_confirm, apply, confirm_ms,
+	      "the previous state comes back in TIME (60s, 5m) unless 'baleen confirm DEV' is "
+	      "said; meanwhile another 'apply --confirm' may follow"),
+	FLAG("force", 0, apply, force,
+	     "also when this host would cut itself off, or a feed is beyond its limits"),
+	VALUE("json", 'j', NULL, option_json, apply, json, "an array with one object per device"),
+	{ 0 },
+};
+
 const struct command apply_command = {
 	.name = "apply",
 	.synopsis = "[DEV...] [-c FILE] [--check|--diff] [--confirm TIME] [OPTION...]",
@@ -498,15 +485,7 @@ const struct command apply_command = {
 		"when there is no good copy of them. What is the same already is left alone. A filter\n"
 		"that was attached by hand is taken over, and single entries of rules that go on stay.\n"
 		"When anything is wrong with a configuration, a feed or its limits, nothing changes.\n"
-		"Exit: 0 nothing had to change, 3 something did, 1 failed.\n\n"
-		"  -c FILE          this configuration instead\n"
-		"  --check          only say what would change; whether it would cut this host off is\n"
-		"                   asked when it is done\n"
-		"  --diff           the same, as lines of the configuration\n"
-		"  --confirm TIME   the previous state comes back in TIME (60s, 5m) unless 'baleen\n"
-		"                   confirm DEV' is said; meanwhile another 'apply --confirm' may follow\n"
-		"  --force          also when this host would cut itself off, or a feed is beyond its\n"
-		"                   limits\n"
-		"  -j, --json       an array with one object per device\n",
+		"Exit: 0 nothing had to change, 3 something did, 1 failed.\n",
+	.options = options,
 	.run = run,
 };

@@ -3,7 +3,6 @@
  * of it.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,15 +17,6 @@
 #include "kmod/kmod_change.h"
 #include "list/list_entry.h"
 #include "ops/change.h"
-
-enum {
-	OPTION_EXIST = OPTION_OF_COMMAND,
-	OPTION_ATOMIC,
-	OPTION_FIXED,
-	OPTION_WAIT,
-	OPTION_FORCE,
-	OPTION_ACCEPT_FPP,
-};
 
 /**
  * struct change - one run of add or del
@@ -398,59 +388,17 @@ static int report(const struct change *change)
 	return finish_output(EXIT_DONE);
 }
 
-static int take_option(struct change *change, int option)
+static int parse(struct change *change, int *argc, char ***argv)
 {
-	int err = entry_option_take(change->command, &change->entry, option, optarg);
+	int err = options_parse(change->command, change, argc, argv);
 
-	if (err != -ENOENT)
-		return err;
-	switch (option) {
-	case OPTION_EXIST: change->exist = true; return 0;
-	case OPTION_ATOMIC: change->atomic = true; return 0;
-	case OPTION_FIXED: change->fixed = true; return 0;
-	case OPTION_FORCE: change->force = true; return 0;
-	case OPTION_WAIT: return take_wait(change->command, optarg, &change->wait_ms);
-	case OPTION_ACCEPT_FPP:
-		return take_accept_fpp(change->command, optarg, &change->accept_fpp);
-	case 'f': change->file = optarg; return 0;
-	case 'j': change->json = true; return 0;
-	default: return list_option_take(change->command, &change->lists, option, optarg);
-	}
-}
-
-static int parse(struct change *change, int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		ENTRY_OPTIONS,
-		{ "exist", no_argument, NULL, OPTION_EXIST },
-		{ "atomic", no_argument, NULL, OPTION_ATOMIC },
-		{ "wait", required_argument, NULL, OPTION_WAIT },
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },
-		{ "null", no_argument, NULL, OPTION_NULL },
-		{ "file", required_argument, NULL, 'f' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "fixed", no_argument, NULL, OPTION_FIXED },
-		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
-		{ 0 },
-	};
-	int option, err = 0;
-
-	while (!err && (option = getopt_long(argc, argv, "jf:0", long_options, NULL)) != -1)
-		err = take_option(change, option);
 	if (err)
 		return err;
-	if (change->fixed && change->op != BALEEN_SET_UNION)
-		return complain_usage(change->command, "--fixed: what shrinks does not grow");
-	if (change->accept_fpp != DEFAULT_ACCEPT_FPP && change->op != BALEEN_SET_UNION)
-		return complain_usage(change->command, "--accept-fpp: deletions do not raise it");
-	if ((change->entry.ttl_ms || change->entry.reason) && change->op != BALEEN_SET_UNION)
-		return complain_usage(change->command, "--ttl and --reason are for what is added");
-	if (optind == argc)
+	if (!*argc)
 		return complain_usage(change->command, "no IMAGE, DEV:RULE or kmod:NAME given");
-	if (optind + 1 == argc && !change->file)
+	if (*argc == 1 && !change->file)
 		return complain_usage(change->command, "no KEY given");
-	change->argument = argv[optind];
+	change->argument = **argv;
 	return 0;
 }
 
@@ -510,16 +458,16 @@ static int run(struct change *change, int argc, char **argv)
 	int err;
 
 	list_options_init(&change->lists);
-	err = parse(change, argc, argv);
+	err = parse(change, &argc, &argv);
 	if (!err && has_entries(change->argument, device, &rule))
-		return change_state(change, device, rule, argv + optind + 1, argc - optind - 1);
+		return change_state(change, device, rule, argv + 1, argc - 1);
 	if (!err && change->entry.is_ban)
 		return complain_stateless(change);
 	if (!err)
 		err = target_key_spec(change->argument, &change->list.key_spec);
 	/* The keys are read before the lock is taken: reading may wait. */
 	if (!err)
-		err = read_keys(change, argv + optind + 1, argc - optind - 1);
+		err = read_keys(change, argv + 1, argc - 1);
 	if (!err)
 		err = target_change(change->argument, change->wait_ms, change_target, change);
 	baleen_list_free(&change->list);
@@ -554,27 +502,56 @@ static int run_del(int argc, char **argv)
 	"aside and put on in one step.\n"                                                         \
 	"A live rule remembers who listed a key, unless attached with --no-state: lists\n"        \
 	"stay as they are, and beside them are single entries, one for each key and origin.\n"    \
-	"There !KEY is an exception: what it holds is taken out of the lists.\n\n"
+	"There !KEY is an exception: what it holds is taken out of the lists.\n"
 
-#define CHANGE_OPTIONS_HELP                                                                     \
-	"  --atomic         all keys in one step: build the live rule aside\n"                  \
-	"  -f, --file FILE  more keys from a list, in one step; '-' is stdin\n"                 \
-	"  --skip-bad       pass over bad lines of FILE; otherwise they refuse it\n"            \
-	"  -0, --null       strings of FILE end with a NUL byte, not with the line\n" WAIT_HELP \
-	"  --force          also when this host would cut itself off\n"                         \
-	"  -j, --json       report as JSON\n"                                                   \
-	"Of a rule that remembers its entries:\n"
+/* Those of both; the help of each begins with its own --exist. */
+static const struct option_spec common_options[] = {
+	FLAG("atomic", 0, change, atomic, "all keys in one step: build the live rule aside"),
+	VALUE("file", 'f', "FILE", option_text, change, file,
+	      "more keys from a list, in one step; '-' is stdin"),
+	FLAG("skip-bad", 0, change, lists.skip_bad,
+	     "pass over bad lines of FILE; otherwise they refuse it"),
+	FLAG("null", '0', change, lists.ends_with_nul,
+	     "strings of FILE end with a NUL byte, not with the line"),
+	WAIT_OPTION(change, wait_ms),
+	FORCE_OPTION(change, force),
+	FLAG("json", 'j', change, json, "report as JSON"),
+	{ .help = "Of a rule that remembers its entries:\n" },
+	{ 0 },
+};
+
+static const struct option_spec add_options[] = {
+	FLAG("exist", 0, change, exist,
+	     "a key that is there already is fine; else nothing changes, save in a Bloom filter, "
+	     "which cannot tell"),
+	VALUE("accept-fpp", 0, "P", option_rate, change, accept_fpp,
+	      "let a live Bloom filter come to a false positive rate of P (1e-9)"),
+	FLAG("fixed", 0, change, fixed, "refuse what finds no room, instead of growing"),
+	{ .table = common_options },
+	{ .table = entry_option_table, .at = offsetof(struct change, entry) },
+	{ 0 },
+};
+
+#define ADDED_ONLY "--ttl and --reason are for what is added"
+
+static const struct option_spec del_options[] = {
+	FLAG("exist", 0, change, exist, "a key that is not there is fine; else nothing changes"),
+	{ .table = common_options },
+	{ "fixed", 0, NULL, option_absent, .words = "--fixed: what shrinks does not grow" },
+	{ "accept-fpp", 0, "P", option_absent, .words = "--accept-fpp: deletions do not raise it" },
+	{ "ttl", 0, "TIME", option_absent, .words = ADDED_ONLY },
+	{ "reason", 0, "TEXT", option_absent, .words = ADDED_ONLY },
+	{ "origin", 0, "NAME", entry_origin, offsetof(struct change, entry),
+	  .help = "the entries of NAME; without it those of manual. What lists and other origins hold stays in force, and is named" },
+	{ 0 },
+};
 
 const struct command add_command = {
 	.name = "add",
 	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE|kmod:NAME [KEY...]",
 	.help = "Adds keys to an image or a live rule. A prefix is added whole, whatever of it was\n"
-		"there.\n" CHANGE_HELP
-		"  --exist          a key that is there already is fine; else nothing changes,\n"
-		"                   save in a Bloom filter, which cannot tell\n"
-		"  --accept-fpp P   let a live Bloom filter come to a false positive rate of P (1e-9)\n"
-		"  --fixed          refuse what finds no room, instead of growing\n" CHANGE_OPTIONS_HELP
-			ENTRY_OPTIONS_HELP,
+		"there.\n" CHANGE_HELP,
+	.options = add_options,
 	.run = run_add,
 };
 
@@ -582,9 +559,7 @@ const struct command del_command = {
 	.name = "del",
 	.synopsis = "[OPTION...] [-f FILE] IMAGE|DEV:RULE|kmod:NAME [KEY...]",
 	.help = "Deletes keys from an image or a live rule without a state: nothing of them is left,\n"
-		"also of what wider prefixes hold. Of a rule with one the entries of these keys.\n" CHANGE_HELP
-		"  --exist          a key that is not there is fine; else nothing changes\n" CHANGE_OPTIONS_HELP
-		"  --origin NAME    the entries of NAME; without it those of manual. What lists and\n"
-		"                   other origins hold stays in force, and is named\n",
+		"also of what wider prefixes hold. Of a rule with one the entries of these keys.\n" CHANGE_HELP,
+	.options = del_options,
 	.run = run_del,
 };

@@ -2,7 +2,6 @@
 /* baleen confirm: a change that was applied on trial stays. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/ban/apply.h"
+#include "cli/common/options.h"
 #include "deploy/confirm.h"
 #include "xdp/pins.h"
 
@@ -148,31 +148,24 @@ static int confirm(const char *device, bool json)
 
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
 	bool json = false;
-	int option;
+	int err = options_parse(&confirm_command, &json, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		if (option != 'j') {
-			fprintf(stderr, "baleen: see 'baleen help confirm'\n");
-			return EXIT_USAGE;
-		}
-		json = true;
-	}
-	if (argc - optind != 1)
-		return complain_usage(&confirm_command, "one device is asked for");
-	return confirm(argv[optind], json);
+	return err ? err : confirm(*argv, json);
 }
+
+static const struct option_spec options[] = {
+	{ "json", 'j', NULL, option_flag, .help = "say so as JSON" },
+	{ 0 },
+};
 
 const struct command confirm_command = {
 	.name = "confirm",
 	.synopsis = "[-j] DEV",
 	.help = "Says that what 'baleen apply --confirm' has put on a device shall stay. Without it the\n"
 		"previous rules, feeds and policy come back when the time is over, also when the command,\n"
-		"its terminal or the machine is gone by then.\n\n"
-		"  -j, --json       say so as JSON\n",
+		"its terminal or the machine is gone by then.\n",
+	.options = options,
+	.asks = { 1, 1, "one device is asked for" },
 	.run = run,
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen feed: single entries from another program, line by line. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,11 +15,6 @@
 #define MAX_BATCH 4096
 #define LINE_BYTES 1024
 #define READ_BYTES 65536
-
-enum {
-	OPTION_KEEP_SESSIONS = OPTION_OF_COMMAND,
-	OPTION_WAIT,
-};
 
 enum line_kind {
 	LINE_BAD,
@@ -318,35 +312,15 @@ static int read_all(struct feed *feed, int fd)
 
 /* --- command --------------------------------------------------------------- */
 
-static int take_option(struct feed *feed, int option)
-{
-	switch (option) {
-	case OPTION_KEEP_SESSIONS: feed->keeps_sessions = true; return 0;
-	case OPTION_WAIT: return take_wait(&feed_command, optarg, &feed->wait_ms);
-	}
-	if (entry_option_take(&feed_command, &feed->options, option, optarg) != -ENOENT)
-		return 0;
-	fprintf(stderr, "baleen: see 'baleen help feed'\n");
-	return EXIT_USAGE;
-}
-
 static int parse(struct feed *feed, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "origin", required_argument, NULL, OPTION_ORIGIN },
-		{ "keep-sessions", no_argument, NULL, OPTION_KEEP_SESSIONS },
-		{ "wait", required_argument, NULL, OPTION_WAIT },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&feed_command, feed, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-		err = take_option(feed, option);
 	if (err)
 		return err;
-	if (argc - optind != 2 || strcmp(argv[optind + 1], "-"))
+	if (argc != 2 || strcmp(argv[1], "-"))
 		return complain_usage(&feed_command, "DEV:RULE and - for stdin are asked for");
-	feed->target = argv[optind];
+	feed->target = *argv;
 	if (!split_live(feed->target, feed->device, sizeof(feed->device), &feed->rule))
 		return complain_usage(&feed_command, "'%s' is not DEV:RULE", feed->target);
 	return 0;
@@ -375,6 +349,14 @@ static int run(int argc, char **argv)
 	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
 }
 
+static const struct option_spec options[] = {
+	VALUE("origin", 0, "NAME", option_text, feed, options.origin,
+	      "of lines that name none (feed), and of snapshots"),
+	FLAG("keep-sessions", 0, feed, keeps_sessions, "refuse to ban the peers of TCP sessions"),
+	WAIT_OPTION(feed, wait_ms),
+	{ 0 },
+};
+
 const struct command feed_command = {
 	.name = "feed",
 	.synopsis = "DEV:RULE - [--origin NAME] [--keep-sessions] [--wait SECONDS]",
@@ -387,8 +369,7 @@ const struct command feed_command = {
 		"together. Each line has a reply on stdout, in order, when it is in force and on disk:\n"
 		"  ok | ok renewed | ok absent, refused WHY, bad WHY; within begin and commit only\n"
 		"  commit and bad lines have one\n"
-		"Peers of TCP sessions may be banned: who is banned often still has one open.\n\n"
-		"  --origin NAME    of lines that name none (feed), and of snapshots\n"
-		"  --keep-sessions  refuse to ban the peers of TCP sessions\n" WAIT_HELP,
+		"Peers of TCP sessions may be banned: who is banned often still has one open.\n",
+	.options = options,
 	.run = run,
 };

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen flush: forget all single entries of an origin. */
 #include <errno.h>
-#include <getopt.h>
 
 #include "cli/open/entries.h"
 #include "cli/open/filter_target.h"
-
-enum {
-	OPTION_ALL = OPTION_OF_COMMAND,
-	OPTION_WAIT,
-};
 
 struct flush {
 	const char *target;
@@ -19,37 +13,15 @@ struct flush {
 	u64 wait_ms;
 };
 
-static int take_option(struct flush *flush, int option)
-{
-	switch (option) {
-	case OPTION_ORIGIN: flush->origin = optarg; return 0;
-	case OPTION_ALL: flush->all = true; return 0;
-	case OPTION_WAIT: return take_wait(&flush_command, optarg, &flush->wait_ms);
-	case 'j': flush->json = true; return 0;
-	default: fprintf(stderr, "baleen: see 'baleen help flush'\n"); return EXIT_USAGE;
-	}
-}
-
 static int parse(struct flush *flush, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "origin", required_argument, NULL, OPTION_ORIGIN },
-		{ "all", no_argument, NULL, OPTION_ALL },
-		{ "wait", required_argument, NULL, OPTION_WAIT },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&flush_command, flush, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1)
-		err = take_option(flush, option);
 	if (err)
 		return err;
-	if (argc - optind != 1)
-		return complain_usage(&flush_command, "one DEV:RULE is asked for");
 	if (!flush->origin == !flush->all)
 		return complain_usage(&flush_command, "whose entries? --origin NAME or --all");
-	flush->target = argv[optind];
+	flush->target = *argv;
 	return 0;
 }
 
@@ -105,13 +77,20 @@ static int run(int argc, char **argv)
 	return flush_rule(&flush, device, rule);
 }
 
+static const struct option_spec options[] = {
+	VALUE("origin", 0, "NAME", option_text, flush, origin, "whose entries, such as fail2ban"),
+	FLAG("all", 0, flush, all, "those of every origin"),
+	WAIT_OPTION(flush, wait_ms),
+	FLAG("json", 'j', flush, json, "report as JSON"),
+	{ 0 },
+};
+
 const struct command flush_command = {
 	.name = "flush",
 	.synopsis = "DEV:RULE --origin NAME|--all [--wait SECONDS] [-j]",
 	.help = "Deletes all single entries of an origin from a rule, in one step. What lists and other\n"
-		"origins hold stays in force.\n\n"
-		"  --origin NAME    whose entries, such as fail2ban\n"
-		"  --all            those of every origin\n" WAIT_HELP
-		"  -j, --json       report as JSON\n",
+		"origins hold stays in force.\n",
+	.options = options,
+	.asks = { 1, 1, "one DEV:RULE is asked for" },
 	.run = run,
 };

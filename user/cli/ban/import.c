@@ -2,7 +2,6 @@
 /* baleen import: the entries of a set of ipset or nftables, as single entries. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,13 +9,6 @@
 #include "cli/open/entries.h"
 #include "cli/open/filter_target.h"
 #include "list/import.h"
-
-enum {
-	OPTION_FORMAT = OPTION_OF_COMMAND,
-	OPTION_SET,
-	OPTION_SNAPSHOT,
-	OPTION_WAIT,
-};
 
 #define MAX_NAMED 20
 
@@ -168,47 +160,28 @@ static int put(const struct import *import)
 
 /* --- command --------------------------------------------------------------- */
 
-static int take_option(struct import *import, int option)
+static int take_format(const struct option_use *use)
 {
-	switch (option) {
-	case OPTION_FORMAT:
-		import->has_format = true;
-		if (baleen_import_format_parse(optarg, &import->importer.format))
-			return complain_usage(&import_command, "--format '%s': not ipset or nft",
-					      optarg);
-		return 0;
-	case OPTION_SET: import->importer.set = optarg; return 0;
-	case OPTION_ORIGIN: import->options.origin = optarg; return 0;
-	case OPTION_SNAPSHOT: import->is_snapshot = true; return 0;
-	case OPTION_WAIT: return take_wait(&import_command, optarg, &import->wait_ms);
-	case 'j': import->json = true; return 0;
-	default: fprintf(stderr, "baleen: see 'baleen help import'\n"); return EXIT_USAGE;
-	}
+	struct import *import = use->to;
+
+	import->has_format = true;
+	return baleen_import_format_parse(use->argument, &import->importer.format) ?
+		       option_refuse(use, "not ipset or nft") :
+		       0;
 }
 
 static int parse(struct import *import, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "format", required_argument, NULL, OPTION_FORMAT },
-		{ "set", required_argument, NULL, OPTION_SET },
-		{ "origin", required_argument, NULL, OPTION_ORIGIN },
-		{ "snapshot", no_argument, NULL, OPTION_SNAPSHOT },
-		{ "wait", required_argument, NULL, OPTION_WAIT },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&import_command, import, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1)
-		err = take_option(import, option);
 	if (err)
 		return err;
 	if (!import->has_format)
 		return complain_usage(&import_command, "--format ipset or --format nft is missing");
-	if (argc - optind != 2)
+	if (argc != 2)
 		return complain_usage(&import_command, "DEV:RULE and one FILE are asked for");
-	import->target = argv[optind];
-	import->path = argv[optind + 1];
+	import->target = argv[0];
+	import->path = argv[1];
 	if (!split_live(import->target, import->device, sizeof(import->device), &import->rule))
 		return complain_usage(&import_command, "'%s' is not DEV:RULE", import->target);
 	return 0;
@@ -239,17 +212,24 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	{ "format", 0, "F", take_format, .help = "ipset or nft", .words = "ipset nft" },
+	VALUE("set", 0, "NAME", option_text, import, importer.set,
+	      "which set of FILE, if it has several; of nft also FAMILY/TABLE/NAME"),
+	VALUE("origin", 0, "NAME", option_text, import, options.origin,
+	      "who has the entries (import)"),
+	FLAG("snapshot", 0, import, is_snapshot, "delete what the origin has besides"),
+	WAIT_OPTION(import, wait_ms),
+	FLAG("json", 'j', import, json, "report as JSON"),
+	{ 0 },
+};
+
 const struct command import_command = {
 	.name = "import",
 	.synopsis = "DEV:RULE --format ipset|nft [--set NAME] [OPTION...] FILE",
 	.help = "Adds the elements of a set to a rule, as single entries, in one step: timeouts, nomatch,\n"
 		"intervals and comments (as reasons) come with them. FILE is what 'ipset save' or\n"
-		"'nft -j list set' print; '-' is stdin. Addresses are taken as they are.\n\n"
-		"  --format F       ipset or nft\n"
-		"  --set NAME       which set of FILE, if it has several; of nft also\n"
-		"                   FAMILY/TABLE/NAME\n"
-		"  --origin NAME    who has the entries (import)\n"
-		"  --snapshot       delete what the origin has besides\n" WAIT_HELP
-		"  -j, --json       report as JSON\n",
+		"'nft -j list set' print; '-' is stdin. Addresses are taken as they are.\n",
+	.options = options,
 	.run = run,
 };

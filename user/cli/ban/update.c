@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen update: new versions of feeds. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,49 +380,31 @@ static int update_each(const char *name, bool is_kept, void *data)
 static int update_all(struct update *update, int argc, char **argv)
 {
 	struct baleen_error error;
-	int n = argc - optind;
 
-	for (; optind < argc; optind++) {
+	for (int i = 0; i < argc; i++) {
 		char device[IF_NAMESIZE];
 		const char *rule;
 
-		if (split_live(argv[optind], device, sizeof(device), &rule))
+		if (split_live(argv[i], device, sizeof(device), &rule))
 			update_device(update, device, rule);
 		else
-			update_device(update, argv[optind], NULL);
+			update_device(update, argv[i], NULL);
 	}
-	if (!n && baleen_rule_store_each(update_each, update, &error)) {
+	if (!argc && baleen_rule_store_each(update_each, update, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
 	return update->result;
 }
 
-enum {
-	OPTION_FORCE = 0x100,
-	OPTION_DUE,
-};
-
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "due", no_argument, NULL, OPTION_DUE },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
 	struct update update = { 0 };
 	struct baleen_error error;
-	int option, err;
+	int err = options_parse(&update_command, &update, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPTION_FORCE: update.force = true; break;
-		case OPTION_DUE: update.due = true; break;
-		case 'j': update.json = json_array(); break;
-		default: fprintf(stderr, "baleen: see 'baleen help update'\n"); return EXIT_USAGE;
-		}
-	}
+	if (err)
+		return err;
 	if (baleen_device_privileges(&error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
@@ -436,6 +417,16 @@ static int run(int argc, char **argv)
 	return print_json(update.json) ? EXIT_FAILED : err;
 }
 
+static const struct option_spec options[] = {
+	FLAG("due", 0, update, due,
+	     "only feeds whose 'every' has passed since they were asked last, or 5 minutes when "
+	     "they failed"),
+	FLAG("force", 0, update, force,
+	     "also what is beyond its limits, or would cut this host off"),
+	VALUE("json", 'j', NULL, option_json, update, json, "an array with one object per feed"),
+	{ 0 },
+};
+
 const struct command update_command = {
 	.name = "update",
 	.synopsis = "[DEV[:RULE]...] [--due] [--force] [-j]",
@@ -446,10 +437,7 @@ const struct command update_command = {
 		"last good copy in force, and the others go on. All that came goes on the device in one\n"
 		"step. What is withheld (addresses of this host, its gateways, resolvers and peers, the\n"
 		"never-drop list) is found anew.\n"
-		"Exit: 0 nothing changed, 3 something did, 1 a feed failed.\n\n"
-		"  --due            only feeds whose 'every' has passed since they were asked last, or\n"
-		"                   5 minutes when they failed\n"
-		"  --force          also what is beyond its limits, or would cut this host off\n"
-		"  -j, --json       an array with one object per feed\n",
+		"Exit: 0 nothing changed, 3 something did, 1 a feed failed.\n",
+	.options = options,
 	.run = run,
 };

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen why: what becomes of a packet, and because of which entry. */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/ban/why.h"
+#include "cli/common/options.h"
 #include "key/key_text.h"
 #include "util/protocol.h"
-
-enum {
-	OPTION_DPORT = 256,
-	OPTION_SPORT,
-	OPTION_PROTO,
-	OPTION_DST,
-	OPTION_VLAN,
-	OPTION_ESTABLISHED,
-};
 
 /* A port of the range that hosts open connections from (RFC 6056). */
 #define ANY_CLIENT_PORT 50000
@@ -33,24 +25,34 @@ static int parse_number(const char *text, unsigned long max, unsigned long *numb
 	return *end || *number > max ? -EINVAL : 0;
 }
 
-static int take_port(const char *option, const char *text, u16 *port)
+static int take_port(const struct option_use *use)
 {
+	struct why *why = use->to;
+	bool is_dport = use->spec->value;
 	unsigned long number;
 
-	if (parse_number(text, 65535, &number))
-		return complain_usage(&why_command, "--%s '%s': not a port", option, text);
-	*port = number;
+	if (parse_number(use->argument, 65535, &number))
+		return option_refuse(use, "not a port");
+	*(is_dport ? &why->has_dport : &why->has_sport) = true;
+	*(is_dport ? &why->question.fields.dport : &why->question.fields.sport) = number;
 	return 0;
 }
 
-static int take_vlan(struct why *why, const char *text)
+static int take_vlan(const struct option_use *use)
 {
+	struct why *why = use->to;
 	unsigned long number;
 
-	if (parse_number(text, 4094, &number) || !number)
-		return complain_usage(&why_command, "--vlan '%s': not 1 to 4094", text);
+	if (parse_number(use->argument, 4094, &number) || !number)
+		return option_refuse(use, "not 1 to 4094");
 	why->question.vlan = number;
 	return 0;
+}
+
+static int take_protocol(const struct option_use *use)
+{
+	return baleen_protocol_parse(use->argument, use->to) ? option_refuse(use, "no protocol") :
+							       0;
 }
 
 static int take_address(const char *text, bool is_src, struct baleen_fields *fields)
@@ -69,25 +71,6 @@ static int take_address(const char *text, bool is_src, struct baleen_fields *fie
 	*hi = fields->is_ip6 ? key.hi : 0;
 	*lo = fields->is_ip6 ? key.lo : key.ip4;
 	return 0;
-}
-
-static int take_option(struct why *why, int option)
-{
-	struct baleen_fields *fields = &why->question.fields;
-
-	switch (option) {
-	case OPTION_DPORT: why->has_dport = true; return take_port("dport", optarg, &fields->dport);
-	case OPTION_SPORT: why->has_sport = true; return take_port("sport", optarg, &fields->sport);
-	case OPTION_VLAN: return take_vlan(why, optarg);
-	case OPTION_DST: why->dst = optarg; return 0;
-	case OPTION_ESTABLISHED: why->question.is_established = true; return 0;
-	case 'j': why->json = true; return 0;
-	case OPTION_PROTO:
-		if (baleen_protocol_parse(optarg, &fields->proto))
-			return complain_usage(&why_command, "--proto '%s': no protocol", optarg);
-		return 0;
-	default: fprintf(stderr, "baleen: see 'baleen help why'\n"); return EXIT_USAGE;
-	}
 }
 
 /* The packet has only the fields of its protocol. */
@@ -119,27 +102,13 @@ static int take_addresses(struct why *why, const char *address)
 
 static int parse(struct why *why, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "dport", required_argument, NULL, OPTION_DPORT },
-		{ "sport", required_argument, NULL, OPTION_SPORT },
-		{ "proto", required_argument, NULL, OPTION_PROTO },
-		{ "dst", required_argument, NULL, OPTION_DST },
-		{ "vlan", required_argument, NULL, OPTION_VLAN },
-		{ "established", no_argument, NULL, OPTION_ESTABLISHED },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&why_command, why, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1)
-		err = take_option(why, option);
 	if (err)
 		return err;
-	if (argc - optind < 2)
-		return complain_usage(&why_command, "DEV and an address are asked for");
-	why->device = argv[optind];
-	why->address = argv + optind + 1;
-	why->n_addresses = argc - optind - 1;
+	why->device = *argv;
+	why->address = argv + 1;
+	why->n_addresses = argc - 1;
 	err = fit_protocol(why);
 	for (u32 i = 0; i < why->n_addresses && !err; i++)
 		err = take_addresses(why, why->address[i]);
@@ -240,6 +209,21 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	VALUE("proto", 0, "P", take_protocol, why, question.fields.proto,
+	      "the packet's protocol, by name or number (tcp)",
+	      .words = "tcp udp icmp ipv6-icmp sctp"),
+	{ "dport", 0, "N", take_port, .value = true, .help = "its destination port (0)" },
+	{ "sport", 0, "N", take_port, .value = false, .help = "its source port (50000)" },
+	VALUE("dst", 0, "ADDR", option_text, why, dst,
+	      "its destination, for rules that look at it"),
+	{ "vlan", 0, "N", take_vlan, .help = "its outermost VLAN" },
+	FLAG("established", 0, why, question.is_established,
+	     "a TCP segment of a session; else one that opens it"),
+	FLAG("json", 'j', why, json, "as JSON; an array for several addresses"),
+	{ 0 },
+};
+
 const struct command why_command = {
 	.name = "why",
 	.synopsis = "DEV ADDR... [--proto P] [--dport N] [OPTION...]",
@@ -247,13 +231,8 @@ const struct command why_command = {
 		"which rule and entry: the prefix, file and line or origin, reason, since when and\n"
 		"until when; of what passes, because of which rule, qualifier, default or dry run.\n"
 		"Nothing is counted. Where packets and entries disagree, it says so.\n"
-		"Exit: 0 answered; 1 also when they disagree.\n\n"
-		"  --proto P        the packet's protocol, by name or number (tcp)\n"
-		"  --dport N        its destination port (0)\n"
-		"  --sport N        its source port (50000)\n"
-		"  --dst ADDR       its destination, for rules that look at it\n"
-		"  --vlan N         its outermost VLAN\n"
-		"  --established    a TCP segment of a session; else one that opens it\n"
-		"  -j, --json       as JSON; an array for several addresses\n",
+		"Exit: 0 answered; 1 also when they disagree.\n",
+	.options = options,
+	.asks = { 2, INT_MAX, "DEV and an address are asked for" },
 	.run = run,
 };

@@ -179,6 +179,15 @@ int option_text(const struct option_use *use)
 	return 0;
 }
 
+int option_json(const struct option_use *use)
+{
+	json_t **array = use->to;
+
+	if (!*array)
+		*array = json_array();
+	return 0;
+}
+
 int option_rate(const struct option_use *use)
 {
 	return parse_rate(use->argument, use->to) ?
@@ -200,6 +209,11 @@ int option_wait(const struct option_use *use)
 		return option_refuse(use, "not a number of seconds up to %d", MAX_WAIT_S);
 	*(u64 *)use->to = seconds * 1000ull;
 	return 0;
+}
+
+int option_absent(const struct option_use *use)
+{
+	return complain_usage(use->command, "%s", use->spec->words);
 }
 
 int option_choice(const struct option_use *use)
@@ -251,10 +265,10 @@ static void print_help(FILE *stream, const struct command *command)
 	if (n && rows[0].spec->name)
 		fputc('\n', stream);
 	for (int i = 0; i < n; i++) {
-		if (rows[i].spec->name)
-			print_option(stream, rows[i].spec);
-		else
+		if (!rows[i].spec->name)
 			fputs(rows[i].spec->help, stream);
+		else if (rows[i].spec->help)
+			print_option(stream, rows[i].spec);
 	}
 }
 
@@ -293,10 +307,11 @@ void print_words(const struct command *command)
 		const char *argument = spec->argument ? spec->argument : "-";
 		const char *words = spec->words ? spec->words : "";
 
-		if (spec->name && spec->letter)
+		if (!spec->name || !spec->help)
+			continue;
+		if (spec->letter)
 			printf("-%c %s %s\n", spec->letter, argument, words);
-		if (spec->name)
-			printf("--%s %s %s\n", spec->name, argument, words);
+		printf("--%s %s %s\n", spec->name, argument, words);
 	}
 }
 

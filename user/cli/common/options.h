@@ -20,7 +20,8 @@ struct option_use;
  * @take: takes the option: 0, or EXIT_USAGE after a message
  * @at: where @take finds its data, as an offset into the structure that options_parse() got;
  *      where @table finds its structure in that
- * @help: one paragraph, whose lines are filled; of a row that is text, printed as it is
+ * @help: one paragraph, whose lines are filled; of a row that is text, printed as it is; NULL
+ *        of an option that is not shown
  * @words: the values of the argument with blanks between, for option_word() and completion
  * @value: for @take
  * @table: another table that is part of this one
@@ -65,9 +66,11 @@ int option_word(const struct option_use *use);
 
 int option_flag(const struct option_use *use);	 /* bool: true */
 int option_text(const struct option_use *use);	 /* const char *: the argument */
+int option_json(const struct option_use *use);	 /* json_t *: a new array */
 int option_rate(const struct option_use *use);	 /* double: from 0 to below 1 */
 int option_keys(const struct option_use *use);	 /* u64: a number of keys */
 int option_wait(const struct option_use *use);	 /* u64: ms, of seconds up to a day */
+int option_absent(const struct option_use *use); /* refuses it: @words says why */
 int option_choice(const struct option_use *use); /* u32: place among the words */
 
 /* A row of a flag, and one of an option with an argument, whose data is a member of a

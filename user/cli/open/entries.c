@@ -7,23 +7,45 @@
 #include "cli/open/entries.h"
 #include "util/duration.h"
 
-int entry_option_take(const struct command *command, struct entry_options *options, int option,
-		      const char *argument)
+static int take_ttl(const struct option_use *use)
 {
-	switch (option) {
-	case OPTION_TTL:
-		if (baleen_duration_parse(argument, &options->ttl_ms))
-			return complain_usage(command,
-					      "--ttl '%s': not a time such as 30s, 1h or 2d",
-					      argument);
-		break;
-	case OPTION_ORIGIN: options->origin = argument; break;
-	case OPTION_REASON: options->reason = argument; break;
-	default: return -ENOENT;
-	}
+	struct entry_options *options = use->to;
+
 	options->is_ban = true;
+	return baleen_duration_parse(use->argument, &options->ttl_ms) ?
+		       option_refuse(use, "not a time such as 30s, 1h or 2d") :
+		       0;
+}
+
+int entry_origin(const struct option_use *use)
+{
+	struct entry_options *options = use->to;
+
+	options->is_ban = true;
+	options->origin = use->argument;
 	return 0;
 }
+
+static int take_reason(const struct option_use *use)
+{
+	struct entry_options *options = use->to;
+
+	options->is_ban = true;
+	options->reason = use->argument;
+	return 0;
+}
+
+const struct option_spec entry_option_table[] = {
+	{ "ttl", 0, "TIME", take_ttl,
+	  .help = "the entries end after TIME: 30s, 10m, 1h30m, 2d; adding one again begins it "
+		  "anew" },
+	{ "origin", 0, "NAME", entry_origin,
+	  .help = "who has them, such as fail2ban; without it manual" },
+	{ "reason", 0, "TEXT", take_reason, .help = "why, for 'baleen why'" },
+	{ .help = "With one of these three a lone IPv6 address stands for its /64; say /128 for "
+		  "less.\n" },
+	{ 0 },
+};
 
 int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
 		   const struct baleen_rule_entry *single)

@@ -21,29 +21,11 @@ struct entry_options {
 	bool is_ban;
 };
 
-enum entry_option {
-	OPTION_TTL = 0x200,
-	OPTION_ORIGIN,
-	OPTION_REASON,
-};
+/* --ttl, --origin and --reason; of a struct entry_options. */
+extern const struct option_spec entry_option_table[];
 
-#define ENTRY_OPTIONS                                            \
-	{ "ttl", required_argument, NULL, OPTION_TTL },          \
-		{ "origin", required_argument, NULL, OPTION_ORIGIN }, \
-	{                                                        \
-		"reason", required_argument, NULL, OPTION_REASON \
-	}
-
-#define ENTRY_OPTIONS_HELP                                                                      \
-	"  --ttl TIME       the entries end after TIME: 30s, 10m, 1h30m, 2d; adding one again\n" \
-	"                   begins it anew\n"                                                   \
-	"  --origin NAME    who has them, such as fail2ban; without it manual\n"                \
-	"  --reason TEXT    why, for 'baleen why'\n"                                            \
-	"With one of these three a lone IPv6 address stands for its /64; say /128 for less.\n"
-
-/* Takes one of them; 0, EXIT_USAGE after a message, or -ENOENT when the code is none. */
-int entry_option_take(const struct command *command, struct entry_options *options, int option,
-		      const char *argument);
+/* Takes --origin alone, of a struct entry_options. */
+int entry_origin(const struct option_use *use);
 
 /**
  * struct entries - changes of a rule's single entries, to be made together
