@@ -127,6 +127,9 @@ done
 for doc in README.md CONTRIBUTING.md docs/*.md; do
 	check "$doc" test -s "$DEBIAN/usr/share/doc/baleen/$doc"
 done
+for name in $(sed -n 's/^#define .*"\(.*\)"$/\1/p' build/late.h); do
+	check "$name, which is loaded at its first use" grep -qF "$name" <(debian ldconfig -p)
+done
 check "completion" test -s "$DEBIAN/usr/share/bash-completion/completions/baleen"
 check "baleend" debian baleend --version
 check "filters are put on again at boot" test -L \
