@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the parts of baleend share.
+ * The parts of baleend:
  *
- *      main       options, signals, sd_notify, when the clock is set
- *      upkeep     single entries that end, windows of apply --confirm
+ *      main       options
+ *      loop       timers, signals, sd_notify, changed states, the clock
+ *      notify     messages to the journal
+ *      upkeep     entries that expire, configurations that nobody confirms
  *      refresh    feeds that are due: 'baleen update' as a child
- *      links      devices that re-appear
+ *      links      devices that come back
  *      drops      sampled drops to the journal
  *      http       metrics over HTTP and as a file
  *
- * The kernel enforces; all this only maintains. It holds a device's lock for a
- * change and no longer, and never waits for another writer: what it could not do
- * now it tries again.
+ * and, instead of all this, the server of 'baleen icp serve': serve_digest.
+ *
+ * The kernel filters; baleend only maintains the filters. It holds the lock of a
+ * device only for one change, and never waits for another writer: it tries again
+ * later.
  */
 #ifndef BALEEN_DAEMON_H
 #define BALEEN_DAEMON_H
@@ -21,23 +25,23 @@
 
 #include "report/metrics_source.h"
 
-/* What another writer kept us from is tried again. */
+/* Pause before the next attempt when another writer holds the lock. */
 #define DAEMON_RETRY_US 100000ull
-/* And what cannot be done, as on a full disk. */
+/* The same after a failure, such as a full disk. */
 #define DAEMON_FAILED_US 5000000ull
-/* How long we hold still for another writer's lock. */
+/* How long to wait for the lock of another writer. */
 #define DAEMON_LOCK_MS 20
-/* Nobody told us, but it may have changed: look again. */
+/* Look again after this time, even when no writer reported a change. */
 #define DAEMON_RESCAN_US 60000000ull
 
-/* The same error of the same device is told again after this time. */
+/* The same error of the same device is logged again after this time. */
 #define DAEMON_REPEAT_US 600000000ull
-#define DAEMON_MAX_TOLD 32
+#define DAEMON_MAX_LOGGED 32
 
 struct MHD_Daemon;
 
 /**
- * struct daemon_options - what was asked for
+ * struct daemon_options - the command line
  * @listen: address and port of the HTTP endpoint; NULL for none
  * @textfile: for node_exporter; NULL for none
  * @command: path of baleen, for the update of feeds
@@ -51,32 +55,32 @@ struct daemon_options {
 };
 
 /**
- * struct daemon_told - an error that was told
- * @what: hash of device and text
+ * struct daemon_logged - an error that was logged
+ * @hash: of device and text
  * @at_us: when
  */
-struct daemon_told {
-	u64 what;
+struct daemon_logged {
+	u64 hash;
 	u64 at_us;
 };
 
 /**
- * struct daemon - all of it
- * @options: what was asked for
- * @event: the loop
- * @upkeep: timer of the next entry that ends
+ * struct daemon - the state of baleend
+ * @options: the command line
+ * @event: the event loop
+ * @upkeep: timer of the next entry that expires
  * @refresh: timer of the next feed that is due
- * @update: the update of feeds that runs, or NULL
- * @arrivals: timer of devices that have come
- * @link: the kernel's news of devices
- * @known: the devices that are there
+ * @update: the running update of feeds, or NULL
+ * @arrivals: timer of new devices
+ * @link: netlink socket with events of devices
+ * @known: the devices that exist
  * @http: the HTTP server
- * @http_timer: when its connections are too slow
- * @me: what it says of itself
+ * @http_timer: closes slow connections
+ * @me: metrics of baleend itself
  * @counts: of tables, for the metrics
- * @seen: sampled drops, for 'baleen why'; NULL when they cannot be kept
+ * @seen: sampled drops, for 'baleen why'; NULL when they cannot be stored
  * @clock: fires when the time of day is set
- * @told: errors of the last time
+ * @logged: the last errors
  */
 struct daemon {
 	struct daemon_options options;
@@ -93,17 +97,17 @@ struct daemon {
 	struct baleen_metrics_counts counts;
 	sqlite3 *seen;
 	int clock;
-	struct daemon_told told[DAEMON_MAX_TOLD];
+	struct daemon_logged logged[DAEMON_MAX_LOGGED];
 };
 
-/* Each returns 0 or a negative errno after it wrote why to the journal. */
+/* Each returns 0, or a negative errno after a message. */
 int upkeep_start(struct daemon *daemon);
 int refresh_start(struct daemon *daemon);
 int links_start(struct daemon *daemon);
 int drops_start(struct daemon *daemon);
 int http_start(struct daemon *daemon);
 
-/* Looks at all states at once, since one of them has changed. */
+/* Look at all states soon: one of them has changed. */
 void upkeep_now(struct daemon *daemon);
 void refresh_now(struct daemon *daemon);
 
@@ -112,19 +116,22 @@ void links_stop(struct daemon *daemon);
 void drops_stop(struct daemon *daemon);
 void http_stop(struct daemon *daemon);
 
-/* One line to the journal, or to stderr at a terminal; priorities are those of
- * syslog(3). An error is counted, and told once in a while when it stays.
+/* Writes one line to the journal, or to stderr at a terminal; priorities are those of
+ * syslog(3). Errors are counted; the same error is logged once in DAEMON_REPEAT_US.
  */
-void tell(struct daemon *daemon, int priority, const char *device, const char *format, ...)
+void notify(struct daemon *daemon, int priority, const char *device, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* A timer that fires after so many microseconds and then waits to be set again. */
+/* Runs until a signal ends it; 0 or a negative errno. */
+int daemon_loop(struct daemon *daemon);
+
+/* Makes a timer that fires once after so many microseconds; set it again for the next time. */
 int timer_make(struct daemon *daemon, sd_event_source **timer, u64 after_us,
 	       sd_event_time_handler_t handler);
 void timer_set(sd_event_source *timer, u64 after_us);
-/* The same, but one that is set to fire earlier stays so. */
+/* The same, but never moves the timer to a later time. */
 void timer_sooner(struct daemon *daemon, sd_event_source *timer, u64 after_us);
-/* Of CLOCK_MONOTONIC, as the timers. */
+/* The time of CLOCK_MONOTONIC, as timers use it. */
 u64 now_us(struct daemon *daemon);
 
 #endif /* BALEEN_DAEMON_H */

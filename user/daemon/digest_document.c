@@ -12,10 +12,10 @@
 #include "icp/icp.h"
 #include "util/clock.h"
 
-/* So long a copy of a live filter is new enough, however many ask. */
+/* A copy of a live filter is used for so long. */
 #define LIVE_MS 1000
 
-/* What a file was; all zeros of one that is not there, and of a live filter. */
+/* Identity of a file; zeros for a missing file and for a live filter. */
 struct digest_seen {
 	dev_t device;
 	ino_t inode;
@@ -33,7 +33,7 @@ static bool is_live(const char *path)
 	return split_live(path, device, sizeof(device), &name);
 }
 
-/* Whoever asks often for what cannot be had is told so once. */
+/* Prints the same message only once, however often clients ask. */
 static int fail(struct digest_maker *maker, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -58,7 +58,7 @@ static int encode(struct digest_maker *maker, const char *path, const struct bal
 
 	if (baleen_digest_encode(filter, &made->bytes, &made->n_bytes, &made->digest, &error))
 		return fail(maker, "%s: %s", path, error.text);
-	/* Lists behind it get its geometry, so that they can be one with it. */
+	/* Later lists get its geometry, so that the digests can be united. */
 	if (!maker->options.build.like) {
 		maker->options.like = filter->image;
 		maker->options.build.like = &maker->options.like;
@@ -66,7 +66,7 @@ static int encode(struct digest_maker *maker, const char *path, const struct bal
 	return 0;
 }
 
-/* Its header has the entries of the moment when it was loaded. */
+/* Takes the count of entries from the counters: the header has the count at load time. */
 static int read_live(const struct baleen_icp *icp, u32 n, struct baleen_filter *filter,
 		     struct baleen_error *error)
 {
@@ -184,7 +184,7 @@ static int make_all(struct digest_maker *maker, struct digest_document *all)
 	return 0;
 }
 
-/* What did not change keeps its time, so that those who have it need not fetch it. */
+/* An unchanged digest keeps its time, so that caches do not fetch it again. */
 static void replace(struct digest_maker *maker, struct digest_document *made)
 {
 	struct digest_document *old = maker->now;
@@ -234,7 +234,7 @@ static void look(const char *path, struct digest_seen *seen)
 	seen->changed = there.st_mtim;
 }
 
-/* Looked at before they are read, so that what changes meanwhile is read again. */
+/* Call this before reading, so that a change during the read is noticed next time. */
 static bool has_changed(struct digest_maker *maker)
 {
 	bool changed = false;

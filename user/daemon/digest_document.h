@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The cache digest that is served: made of images, live filters of siblings and lists of
- * URLs, one over the other, and made anew when one of them changes.
+ * The cache digest that is served: the union of images, live filters of siblings and lists
+ * of URLs. It is made again when one of them changes.
  */
 #ifndef BALEEN_DAEMON_DIGEST_DOCUMENT_H
 #define BALEEN_DAEMON_DIGEST_DOCUMENT_H
@@ -13,12 +13,12 @@
 
 /**
  * struct digest_document - a digest, as it is sent
- * @bytes: of it
- * @n_bytes: how many
+ * @bytes: the digest
+ * @n_bytes: its size
  * @digest: its head
  * @share: of its bits that are set
- * @modified_s: when it became what it is; later than the one before
- * @n_users: who keep it; the last one frees it
+ * @modified_s: time of its last change; later than that of the previous digest
+ * @n_users: references; the last user frees it
  */
 struct digest_document {
 	void *bytes;
@@ -30,18 +30,18 @@ struct digest_document {
 };
 
 /**
- * struct digest_maker - where it comes from
+ * struct digest_maker - the sources of the digest
  * @options: how lists are built
  * @paths: IMAGE or DEV:NAME, as typed
- * @n_paths: how many
- * @seen: what each file was when it was read
+ * @n_paths: number of paths
+ * @seen: identity of each file when it was read
  * @read_at_ms: when live filters were read
- * @is_live: one of them is live
- * @lost_live: the last attempt failed with a live filter: nobody knows what it holds now
- * @lost_file: it failed with a file: nothing is tried before one changes
- * @is_full: more bits are set than Squid takes, which was said
- * @said: the last message, so that it is said once; empty after a success
- * @now: the document; NULL: there is none
+ * @is_live: at least one source is a live filter
+ * @lost_live: the last attempt failed at a live filter, so its content is unknown
+ * @lost_file: the last attempt failed at a file; the next one follows its change
+ * @is_full: warned that more bits are set than Squid accepts
+ * @said: the last message, so that it is printed once; empty after a success
+ * @now: the current document, or NULL
  */
 struct digest_maker {
 	struct list_options options;
@@ -60,12 +60,12 @@ struct digest_maker {
 /* Makes the first document; 0, or EXIT_FAILED after a message. */
 int digest_maker_start(struct digest_maker *maker);
 
-/* The document as it is now, for one user more; NULL when a live filter cannot be read. Files
- * that are damaged, gone or do not fit leave the old document, after a message.
+/* Returns the current document and adds a user; NULL when a live filter cannot be read. When
+ * a file is damaged, missing or does not fit, the old document stays, after a message.
  */
 struct digest_document *digest_maker_take(struct digest_maker *maker);
 
-/* One user less. */
+/* Removes a user. */
 void digest_document_put(struct digest_document *document);
 
 void digest_maker_stop(struct digest_maker *maker);

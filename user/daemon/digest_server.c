@@ -24,15 +24,15 @@
 #define DATE_TEXT 32
 
 /**
- * struct transfer - a digest on its way to a client
- * @server: whose
+ * struct transfer - a digest that is sent to a client
+ * @server: the server
  * @connection: to the client
- * @document: what is sent
- * @has_paused: the pause was made, or is being made
- * @is_suspended: it is being made
- * @resume_at_ms: until then
- * @next: of those on their way
- * @before: where that points here
+ * @document: the digest
+ * @has_paused: the pause has begun
+ * @is_suspended: the pause has not ended
+ * @resume_at_ms: end of the pause
+ * @next: the next transfer
+ * @before: the pointer to this transfer
  */
 struct transfer {
 	struct server *server;
@@ -47,10 +47,10 @@ struct transfer {
 
 /**
  * struct server - the server while it runs
- * @how: what was asked for
- * @http: libmicrohttpd's part
- * @transfers: those on their way
- * @is_ending: nobody pauses any more
+ * @how: the options
+ * @http: the handle of libmicrohttpd
+ * @transfers: the open ones
+ * @is_ending: no more pauses
  */
 struct server {
 	const struct digest_server *how;
@@ -75,7 +75,7 @@ const char *digest_address_text(const struct digest_server *server, u32 port, ch
 	return text;
 }
 
-/* Both families have the port in one place. */
+/* The port is at the same place in both families. */
 static void complain_listen(const struct digest_server *server, int err)
 {
 	const struct sockaddr_in *address = (const struct sockaddr_in *)&server->address;
@@ -88,8 +88,8 @@ static void complain_listen(const struct digest_server *server, int err)
 
 /* --- the body --------------------------------------------------------------------- */
 
-/* What the library or the kernel holds back for more to come leaves now: TCP_NODELAY sends
- * what is waiting, corked or not (tcp(7)).
+/* Sends what the library or the kernel holds back: TCP_NODELAY sends waiting data, corked or
+ * not (tcp(7)).
  */
 static void flush(struct MHD_Connection *connection)
 {
@@ -187,7 +187,7 @@ static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned i
 	return answer(connection, status, response);
 }
 
-/* Names as HTTP has them, whatever the locale. */
+/* Writes a date of HTTP, which has English names in every locale. */
 static void format_date(time_t when, char *text)
 {
 	struct tm parts;
@@ -260,7 +260,7 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 
 /* --- the loop ---------------------------------------------------------------------- */
 
-/* Those whose pause is over, or all; how long until the next one, or -1. */
+/* Resumes transfers whose pause is over, or all; returns the time to the next one, or -1. */
 static int resume(struct server *server, bool all)
 {
 	u64 now_ms = baleen_monotonic_ms(), wait_ms = UINT64_MAX;
@@ -327,7 +327,7 @@ static int run(struct server *server,
 	on_ready(server->how, port->port);
 	err = loop(server, epoll->epoll_fd, signal_fd);
 	close(signal_fd);
-	/* The library does not stop with connections that it was told to leave alone. */
+	/* The library does not stop while connections are suspended. */
 	server->is_ending = true;
 	resume(server, true);
 	MHD_run(server->http);

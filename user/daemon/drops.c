@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Sampled drops to the journal, and to what 'baleen why' looks up. */
+/* Sampled drops to the journal, and to the table that 'baleen why' reads. */
 #include <errno.h>
 #include <syslog.h>
 #include <systemd/sd-journal.h>
@@ -9,10 +9,10 @@
 #include "state/drops.h"
 #include "xdp/pins.h"
 
-/* Looked at once a second: in between 'baleen watch' may have them. */
+/* Reads once a second; 'baleen watch' may read in between. */
 #define ROUND_US 1000000ull
-/* Of one device and round: others wait. More stay in the ring buffer, or are lost
- * and counted.
+/* Limit for one device and round, since other devices wait. Further events stay in the
+ * ring buffer, or the kernel drops and counts them.
  */
 #define MAX_EVENTS 2048
 
@@ -45,7 +45,7 @@ static void read_device(struct daemon *daemon, const char *device)
 	struct baleen_sighting sighting;
 	struct baleen_events events;
 
-	/* Not attached, samples nothing, or somebody else watches. */
+	/* Nothing is attached or sampled, or another process reads. */
 	if (baleen_events_resume(&events, device, NULL))
 		return;
 	if (daemon->seen)
@@ -86,9 +86,9 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 {
 	struct baleen_error error;
 
-	/* Without bpffs there is nothing to look at. */
+	/* Without bpffs no filter exists. */
 	if (baleen_pins_each(read_pins, data, &error) < 0)
-		tell(data, LOG_ERR, NULL, "%s", error.text);
+		notify(data, LOG_ERR, NULL, "%s", error.text);
 	timer_set(timer, ROUND_US);
 	return 0;
 }
@@ -101,9 +101,9 @@ int drops_start(struct daemon *daemon)
 
 	if (daemon->options.no_drops)
 		return 0;
-	/* The journal has them all the same. */
+	/* The journal still gets the drops. */
 	if (baleen_drops_open(&daemon->seen, true, &error))
-		tell(daemon, LOG_ERR, NULL, "%s", error.text);
+		notify(daemon, LOG_ERR, NULL, "%s", error.text);
 	err = timer_make(daemon, &timer, ROUND_US, look);
 	return err < 0 ? err : 0;
 }

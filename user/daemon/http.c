@@ -16,7 +16,7 @@
 #define TEXTFILE_US 15000000ull
 #define MAX_CLIENTS 32
 #define CLIENT_TIMEOUT_S 5
-/* Full, the server does not listen, and begins again rounds after it has room. */
+/* A full server stops listening; it starts again some rounds after a client left. */
 #define TICK_MS 1000
 
 static const struct baleen_metrics_release release = { .version = BALEEN_RELEASE, .is_set = 1 };
@@ -41,7 +41,7 @@ static int write_file(sd_event_source *timer, uint64_t usec, void *data)
 		err = baleen_metrics_write(&source, BALEEN_METRICS_PROMETHEUS,
 					   daemon->options.textfile, &error);
 	if (err)
-		tell(daemon, LOG_ERR, NULL, "%s", error.text);
+		notify(daemon, LOG_ERR, NULL, "%s", error.text);
 	baleen_metrics_free(&source);
 	timer_set(timer, TEXTFILE_US);
 	return 0;
@@ -80,7 +80,7 @@ static enum MHD_Result answer_metrics(struct daemon *daemon, struct MHD_Connecti
 	if (!err)
 		return answer(connection, MHD_HTTP_OK, baleen_metrics_content_type(format), text,
 			      n_bytes, MHD_RESPMEM_MUST_FREE);
-	tell(daemon, LOG_ERR, NULL, "%s", error.text);
+	notify(daemon, LOG_ERR, NULL, "%s", error.text);
 	return answer(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "text/plain", error.text,
 		      strlen(error.text), MHD_RESPMEM_MUST_COPY);
 }
@@ -100,7 +100,7 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 	return answer_metrics(data, connection);
 }
 
-/* Who is slow is let go in time, also when nobody else comes. */
+/* The timer closes slow connections in time, even without other traffic. */
 static void serve(struct daemon *daemon)
 {
 	MHD_UNSIGNED_LONG_LONG wait_ms;
@@ -161,7 +161,7 @@ static int listen_http(struct daemon *daemon)
 	int err;
 
 	if (parse_listen(where, &address)) {
-		tell(daemon, LOG_ERR, NULL, "--listen '%s': not ADDRESS:PORT or off", where);
+		notify(daemon, LOG_ERR, NULL, "--listen '%s': not ADDRESS:PORT or off", where);
 		return -EINVAL;
 	}
 	daemon->http =
@@ -171,8 +171,8 @@ static int listen_http(struct daemon *daemon)
 				 MHD_OPTION_CONNECTION_TIMEOUT, CLIENT_TIMEOUT_S, MHD_OPTION_END);
 	info = daemon->http ? MHD_get_daemon_info(daemon->http, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info) {
-		/* A port that is taken is no reason to let bans run on. */
-		tell(daemon, LOG_ERR, NULL, "cannot serve metrics at %s: %m", where);
+		/* Go on without metrics: bans must still expire. */
+		notify(daemon, LOG_ERR, NULL, "cannot serve metrics at %s: %m", where);
 		return 0;
 	}
 	err = timer_make(daemon, &daemon->http_timer, 0, on_silence);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Devices that re-appear: what was applied to them is put on again.
+/* Devices that come back: their filters are restored.
  *
- * Only on a device that has come: who took the filter off by hand meant it. So what
- * was there is remembered by number and name, in /run, also while nobody runs: what
- * came meanwhile is found at the start. One that was given another name has come, too.
+ * Only a new device gets its filter back: an operator who detached a filter wants it off.
+ * A file in /run has the number and name of each device that exists, so baleend finds at
+ * start which devices came while it did not run. A renamed device counts as new.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -19,17 +19,17 @@
 #include "deploy/deploy.h"
 #include "state/rule_store_path.h"
 
-/* A driver may not be ready yet, or another writer at work: for half a minute. */
+/* Try for half a minute: a driver may not be ready, or another writer may be busy. */
 #define AGAIN_US 500000ull
 #define MAX_ATTEMPTS 60
 
 /**
- * struct known_link - a device that is there
+ * struct known_link - a device that exists
  * @index: its number
  * @name: its name
- * @is_new: it has come, and its filter was not looked at yet
- * @is_seen: by the present look at all
- * @n_attempts: to put its filter on
+ * @is_new: its filter was not checked yet
+ * @is_seen: the current scan found it
+ * @n_attempts: to restore its filter
  */
 struct known_link {
 	int index;
@@ -40,7 +40,7 @@ struct known_link {
 };
 
 /**
- * struct known - the devices that are there
+ * struct known - the devices that exist
  * @n: how many
  * @room: allocated
  * @link: in no order
@@ -75,7 +75,7 @@ static struct known_link *append(struct daemon *daemon, int index)
 	return &known->link[known->n++];
 }
 
-/* Return: it is new, or has another name. */
+/* Return: true when the device is new or has another name. */
 static bool learn(struct daemon *daemon, int index, const char *name, bool is_new)
 {
 	struct known_link *link = find(daemon->known, index);
@@ -115,7 +115,7 @@ static int memory_path(char *path, size_t n)
 	return 0;
 }
 
-/* One that is still new will be so after a restart. */
+/* Devices that are still new are left out: they are new again after a restart. */
 static void remember(struct daemon *daemon)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES], aside[BALEEN_RULE_STORE_NAME_BYTES + 8];
@@ -170,7 +170,7 @@ static int put_on(const char *device, struct baleen_attempts *attempts, bool *di
 	return err;
 }
 
-/* Return: true when there is nothing more to do. */
+/* Return: true when nothing is left to do. */
 static bool restore(struct daemon *daemon, const char *device, bool is_last)
 {
 	struct baleen_attempts attempts = { 0 };
@@ -190,11 +190,11 @@ static bool restore(struct daemon *daemon, const char *device, bool is_last)
 		return true;
 	if (!err && did) {
 		daemon->me.n_reattached++;
-		tell(daemon, LOG_NOTICE, device, "is back: its rules are in force again, %s",
-		     baleen_mode_text(attempts.mode));
+		notify(daemon, LOG_NOTICE, device, "is back: its rules are in force again, %s",
+		       baleen_mode_text(attempts.mode));
 	}
 	if (err && (err != -ETIMEDOUT || is_last))
-		tell(daemon, LOG_ERR, device, "cannot put its rules on again: %s", error.text);
+		notify(daemon, LOG_ERR, device, "cannot put its rules on again: %s", error.text);
 	return !err || is_last;
 }
 
@@ -219,13 +219,13 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 
 /* --- news ------------------------------------------------------------------ */
 
-/* All that is there, when news was lost. */
+/* Scans all devices, since events were lost. */
 static void look_at_all(struct daemon *daemon)
 {
 	struct if_nameindex *all = if_nameindex();
 
 	if (!all) {
-		tell(daemon, LOG_ERR, NULL, "cannot list the devices: %m");
+		notify(daemon, LOG_ERR, NULL, "cannot list the devices: %m");
 		return;
 	}
 	for (size_t i = 0; i < daemon->known->n; i++)
@@ -253,7 +253,7 @@ static int take_news(const struct nlmsghdr *message, void *data)
 	struct daemon *daemon = data;
 	char name[IF_NAMESIZE] = "";
 
-	/* A bridge tells of its ports in the same words. */
+	/* A bridge reports its ports in the same messages. */
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(*info) || info->ifi_family != AF_UNSPEC)
 		return MNL_CB_OK;
 	if (message->nlmsg_type == RTM_DELLINK) {
@@ -288,7 +288,7 @@ static int hear(struct daemon *daemon)
 	daemon->link = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (!daemon->link || mnl_socket_bind(daemon->link, RTMGRP_LINK, MNL_SOCKET_AUTOPID)) {
 		err = -errno;
-		tell(daemon, LOG_ERR, NULL, "cannot hear of devices: %m");
+		notify(daemon, LOG_ERR, NULL, "cannot hear of devices: %m");
 		return err;
 	}
 	return sd_event_add_io(daemon->event, NULL, mnl_socket_get_fd(daemon->link), EPOLLIN,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Feeds that are due: another process gets, reads and judges them. */
+/* Feeds that are due: a child fetches, reads and judges them. */
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,23 +13,23 @@
 #include "state/entries.h"
 #include "state/feeds.h"
 
-/* Downloads have their own limits, far below; a pipe or a network disk has none. */
+/* Downloads have much lower limits; a pipe or a network disk has none. */
 #define MAX_UPDATE_US 1800000000ull
 #define SOON_US 1000000ull
-/* What failed and is due again at once was not even looked at. */
+/* The pause after a failed update, since the same feed is due at once. */
 #define AGAIN_US 10000000ull
-/* Of 'baleen update', when it changed something. */
+/* The exit status of 'baleen update' when it changed something. */
 #define EXIT_CHANGED 3
 
 extern char **environ;
 
 /**
- * struct update - an update that runs: one after the other, since a download is
- *                 slow, and the network is shared
+ * struct update - a running update; one at a time, since downloads are slow and share
+ *                 the network
  * @daemon: the daemon
- * @device: of it
+ * @device: whose feeds are updated
  * @child: the process
- * @limit: when it has taken too long
+ * @limit: the timer that ends it
  */
 struct update {
 	struct daemon *daemon;
@@ -41,9 +41,9 @@ struct update {
 /**
  * struct search - the next feed that is due
  * @now_ms: the time of the search
- * @due_ms: when the one found is due
- * @device: of it; empty when there is none
- * @current: the device whose feeds are looked at
+ * @due_ms: when the feed found is due
+ * @device: its device; empty when no feed was found
+ * @current: the device being searched
  */
 struct search {
 	u64 now_ms;
@@ -96,8 +96,8 @@ static int on_exit_of_update(sd_event_source *source, const siginfo_t *info, voi
 		daemon->me.n_updates++;
 	} else {
 		daemon->me.n_failed_updates++;
-		tell(daemon, LOG_WARNING, update->device,
-		     "the update of the feeds failed: the last good ones stay in force");
+		notify(daemon, LOG_WARNING, update->device,
+		       "the update of the feeds failed: the last good ones stay in force");
 	}
 	free_update(update);
 	timer_set(daemon->refresh, is_good ? SOON_US : AGAIN_US);
@@ -156,8 +156,8 @@ static int run_update(struct daemon *daemon, const char *device)
 	err = start_update(update);
 	if (err >= 0)
 		return 0;
-	tell(daemon, LOG_ERR, device, "cannot run '%s update': %s", daemon->options.command,
-	     strerror(-err));
+	notify(daemon, LOG_ERR, device, "cannot run '%s update': %s", daemon->options.command,
+	       strerror(-err));
 	free_update(update);
 	return err;
 }
@@ -168,7 +168,7 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 	struct search search = { .now_ms = baleen_now_ms() };
 	u64 wait_us = DAEMON_RESCAN_US;
 
-	/* Its end comes here again. */
+	/* The end of the update calls this again. */
 	if (daemon->update)
 		return 0;
 	baleen_rule_store_each(look_at_state, &search, NULL);
@@ -184,7 +184,7 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 
 void refresh_now(struct daemon *daemon)
 {
-	/* Not at once: a writer may be adding one feed after the other. */
+	/* Wait a moment: a writer may add several feeds. */
 	timer_sooner(daemon, daemon->refresh, SOON_US);
 }
 
@@ -195,7 +195,7 @@ int refresh_start(struct daemon *daemon)
 	return err < 0 ? err : 0;
 }
 
-/* A download ends, a change is finished first: nobody needs to wait for it. */
+/* SIGTERM ends a download, but the child completes a change; there is no need to wait. */
 void refresh_stop(struct daemon *daemon)
 {
 	if (!daemon->update)

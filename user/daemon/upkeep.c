@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Single entries that end, and changes that nobody confirms. */
+/* Entries that expire, and changes that nobody confirms. */
 #include <errno.h>
 #include <string.h>
 #include <syslog.h>
@@ -11,7 +11,7 @@
 /**
  * struct round - one look at all states
  * @daemon: the daemon
- * @now_ms: the time of it
+ * @now_ms: its time
  * @next_ms: when the next one is due
  */
 struct round {
@@ -26,7 +26,7 @@ static void due(struct round *round, u64 at_ms)
 		round->next_ms = at_ms;
 }
 
-/* Another writer takes out what has ended, too: when it opens the state. */
+/* A busy lock is no error: the other writer removes expired entries, too. */
 static void try_again(struct round *round, const char *device, const char *what, int err,
 		      const struct baleen_error *error)
 {
@@ -34,7 +34,7 @@ static void try_again(struct round *round, const char *device, const char *what,
 
 	due(round, round->now_ms + (is_busy ? DAEMON_RETRY_US : DAEMON_FAILED_US) / 1000);
 	if (!is_busy)
-		tell(round->daemon, LOG_ERR, device, "%s: %s", what, error->text);
+		notify(round->daemon, LOG_ERR, device, "%s: %s", what, error->text);
 }
 
 static void expire(struct round *round, const char *device)
@@ -53,7 +53,7 @@ static void expire(struct round *round, const char *device)
 		baleen_deploy_close(&deploy);
 	}
 	if (err)
-		try_again(round, device, "cannot take out what has ended", err, &error);
+		try_again(round, device, "cannot remove expired entries", err, &error);
 }
 
 static void roll_back(struct round *round, const char *device)
@@ -64,8 +64,8 @@ static void roll_back(struct round *round, const char *device)
 
 	if (did > 0) {
 		round->daemon->me.n_rolled_back++;
-		tell(round->daemon, LOG_WARNING, device,
-		     "was not confirmed: the previous state is back in force");
+		notify(round->daemon, LOG_WARNING, device,
+		       "was not confirmed: the previous state is back in force");
 	} else if (did < 0) {
 		try_again(round, device, "cannot put the previous state back", did, &error);
 	} else {
@@ -106,16 +106,16 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 
 	round.next_ms = round.now_ms + DAEMON_RESCAN_US / 1000;
 	if (baleen_rule_store_each(look_at, &round, &error))
-		tell(daemon, LOG_ERR, NULL, "%s", error.text);
+		notify(daemon, LOG_ERR, NULL, "%s", error.text);
 	now_ms = baleen_now_ms();
-	/* Set back meanwhile, the clock makes a long wait; to set it brings us here. */
+	/* If the clock was set back in between, the wait is long; setting it calls this again. */
 	timer_set(daemon->upkeep, round.next_ms > now_ms ? (round.next_ms - now_ms) * 1000 : 1000);
 	return 0;
 }
 
 void upkeep_now(struct daemon *daemon)
 {
-	/* Bans that come by the hundred are one look. */
+	/* Wait a moment, so that hundreds of bans cause one look. */
 	timer_sooner(daemon, daemon->upkeep, 50000);
 }
 

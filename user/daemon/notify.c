@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Messages to the journal, or to stderr at a terminal. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <syslog.h>
+#include <systemd/sd-journal.h>
+
+#include "daemon.h"
+
+static bool has_journal(void)
+{
+	static int answer = -1;
+
+	if (answer < 0)
+		answer = getenv("JOURNAL_STREAM") != NULL;
+	return answer;
+}
+
+static u64 hash(const char *text, u64 from)
+{
+	/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+	while (*text)
+		from = (from ^ (u8)*text++) * 0x100000001b3;
+	return from;
+}
+
+/* Remembers an error; false when the same one was logged a short time ago. A task that is
+ * tried again and again fails with the same message.
+ */
+static bool log_once(struct daemon *daemon, const char *device, const char *text)
+{
+	u64 hash_of_text = hash(text, hash(device ? device : "", 0xcbf29ce484222325));
+	u64 now = now_us(daemon);
+	struct daemon_logged *oldest = daemon->logged;
+
+	for (size_t i = 0; i < DAEMON_MAX_LOGGED; i++) {
+		struct daemon_logged *logged = &daemon->logged[i];
+
+		if (logged->at_us && logged->hash == hash_of_text &&
+		    now - logged->at_us < DAEMON_REPEAT_US)
+			return false;
+		if (logged->at_us < oldest->at_us)
+			oldest = logged;
+	}
+	*oldest = (struct daemon_logged){ .hash = hash_of_text, .at_us = now };
+	return true;
+}
+
+void notify(struct daemon *daemon, int priority, const char *device, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (priority <= LOG_ERR && !log_once(daemon, device, text))
+		return;
+	daemon->me.n_errors += priority <= LOG_ERR;
+	if (has_journal())
+		sd_journal_send("PRIORITY=%i", priority, "MESSAGE=%s%s%s", device ? device : "",
+				device ? ": " : "", text, "BALEEN_DEVICE=%s", device ? device : "",
+				NULL);
+	else
+		fprintf(stderr, "baleend: %s%s%s\n", device ? device : "", device ? ": " : "",
+			text);
+}
