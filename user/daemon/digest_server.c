@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A cache digest over HTTP, as Squid fetches it. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -14,6 +13,7 @@
 
 #include "cli/icp/icp_serve.h"
 #include "daemon/digest_server.h"
+#include "net/listen_address.h"
 #include "util/clock.h"
 
 #define MAX_CLIENTS 256
@@ -59,30 +59,13 @@ struct server {
 	bool is_ending;
 };
 
-/* --- addresses -------------------------------------------------------------------- */
-
-const char *digest_address_text(const struct digest_server *server, u32 port, char *text)
-{
-	const struct sockaddr_in6 *ip6 = (const struct sockaddr_in6 *)&server->address;
-	const struct sockaddr_in *ip4 = (const struct sockaddr_in *)&server->address;
-	bool is_ip6 = server->address.ss_family == AF_INET6;
-	char host[INET6_ADDRSTRLEN] = "";
-
-	inet_ntop(server->address.ss_family,
-		  is_ip6 ? (const void *)&ip6->sin6_addr : (const void *)&ip4->sin_addr, host,
-		  sizeof(host));
-	snprintf(text, DIGEST_ADDRESS_TEXT, is_ip6 ? "[%s]:%u" : "%s:%u", host, port);
-	return text;
-}
-
-/* The port is at the same place in both families. */
 static void complain_listen(const struct digest_server *server, int err)
 {
-	const struct sockaddr_in *address = (const struct sockaddr_in *)&server->address;
-	char text[DIGEST_ADDRESS_TEXT];
+	char text[BALEEN_LISTEN_TEXT];
 
 	complain("cannot listen on %s: %s%s",
-		 digest_address_text(server, ntohs(address->sin_port), text), strerror(err),
+		 baleen_listen_format(&server->address, baleen_listen_port(&server->address), text),
+		 strerror(err),
 		 err == EACCES ? ": a port below 1024 takes root or CAP_NET_BIND_SERVICE" : "");
 }
 

@@ -32,12 +32,6 @@ struct digest_server {
 	u64 max_age_s;
 };
 
-/* Room for an address and a port, such as [2001:db8::1]:8129. */
-#define DIGEST_ADDRESS_TEXT 64
-
-/* ADDRESS:PORT as a URL has it; returns @text. */
-const char *digest_address_text(const struct digest_server *server, u32 port, char *text);
-
 /* Serves until a signal comes that was held back (signals.h); 0, or EXIT_FAILED after a
  * message. @on_ready: called once it listens, with the port.
  */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Metrics over HTTP on loopback, and as a file for node_exporter. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon.h"
+#include "net/listen_address.h"
 #include "release.h"
 
 #define TEXTFILE_US 15000000ull
@@ -123,36 +122,6 @@ static int on_silence(sd_event_source *timer, uint64_t usec, void *data)
 	return 0;
 }
 
-/* ADDRESS:PORT, an IPv6 address in brackets. */
-static int parse_listen(const char *text, struct sockaddr_storage *address)
-{
-	struct sockaddr_in6 *ip6 = (struct sockaddr_in6 *)address;
-	struct sockaddr_in *ip4 = (struct sockaddr_in *)address;
-	const char *colon = strrchr(text, ':');
-	char host[64], *end;
-	unsigned long port;
-
-	if (!colon || colon - text >= (ptrdiff_t)sizeof(host) || colon == text)
-		return -EINVAL;
-	port = strtoul(colon + 1, &end, 10);
-	if (!colon[1] || *end || port > 65535)
-		return -EINVAL;
-	memset(address, 0, sizeof(*address));
-	memcpy(host, text, colon - text);
-	host[colon - text] = '\0';
-	if (inet_pton(AF_INET, host, &ip4->sin_addr) == 1) {
-		ip4->sin_family = AF_INET;
-		ip4->sin_port = htons(port);
-		return 0;
-	}
-	if (*host != '[' || host[strlen(host) - 1] != ']')
-		return -EINVAL;
-	host[strlen(host) - 1] = '\0';
-	ip6->sin6_family = AF_INET6;
-	ip6->sin6_port = htons(port);
-	return inet_pton(AF_INET6, host + 1, &ip6->sin6_addr) == 1 ? 0 : -EINVAL;
-}
-
 static int listen_http(struct daemon *daemon)
 {
 	const char *where = daemon->options.listen;
@@ -160,7 +129,7 @@ static int listen_http(struct daemon *daemon)
 	struct sockaddr_storage address;
 	int err;
 
-	if (parse_listen(where, &address)) {
+	if (!baleen_listen_parse(where, NULL, &address)) {
 		notify(daemon, LOG_ERR, NULL, "--listen '%s': not ADDRESS:PORT or off", where);
 		return -EINVAL;
 	}

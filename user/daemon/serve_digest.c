@@ -6,6 +6,7 @@
 
 #include "cli/icp/icp_serve.h"
 #include "daemon/digest_server.h"
+#include "net/listen_address.h"
 #include "util/signals.h"
 
 /**
@@ -37,10 +38,10 @@ static void on_ready(const struct digest_server *server, u32 port)
 	const struct digest_document *document = service->maker.now;
 	const struct baleen_digest *digest = &document->digest;
 	char url[128], bits[NUMBER_TEXT], count[NUMBER_TEXT], capacity[NUMBER_TEXT];
-	char address[DIGEST_ADDRESS_TEXT];
+	char address[BALEEN_LISTEN_TEXT];
 
 	snprintf(url, sizeof(url), "http://%s" DIGEST_PATH,
-		 digest_address_text(server, port, address));
+		 baleen_listen_format(&server->address, port, address));
 	if (service->json) {
 		json_t *json = describe(url, document);
 

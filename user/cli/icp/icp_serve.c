@@ -2,7 +2,6 @@
 /* baleen icp serve: images as a cache digest, for Squids that run no Baleen. baleend serves
  * them: only it loads an HTTP server.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -11,75 +10,31 @@
 
 #include "cli/icp/icp_serve.h"
 #include "cli/icp/icp_verbs.h"
+#include "net/listen_address.h"
 #include "util/duration.h"
 
-/* On this host, and none of the ports that Squid has. */
+/* A port of this host that Squid does not use. */
 #define DEFAULT_ADDRESS "127.0.0.1"
 #define DEFAULT_LISTEN "8129"
 #define DEFAULT_PAUSE_MS 500
 #define DEFAULT_MAX_AGE_S 60
 
-/* A Squid that hears nothing for longer gives the fetch up (read_timeout, 15 minutes). */
+/* Squid gives up a fetch without data after read_timeout, 15 minutes. */
 #define MAX_PAUSE_MS 60000
 
-/* Of lists, which are built on the way; k is 4, so that is 10.6 bits a key. */
+/* For lists: k is 4, so that is 10.6 bits a key. */
 #define LIST_FPP 0.01
 
 #define SERVER "baleend"
 
 enum { OPTION_LISTEN = OPTION_OF_COMMAND, OPTION_PAUSE, OPTION_MAX_AGE };
 
-/* --- addresses -------------------------------------------------------------------- */
-
-static bool parse_port(const char *text, u16 *port_be)
-{
-	char *end;
-	unsigned long port = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || port > 65535)
-		return false;
-	*port_be = htons(port);
-	return true;
-}
-
-static bool parse_host(const char *host, struct sockaddr_storage *address, u16 port_be)
-{
-	struct sockaddr_in6 *ip6 = (struct sockaddr_in6 *)address;
-	struct sockaddr_in *ip4 = (struct sockaddr_in *)address;
-	size_t length = strlen(host);
-	char inner[64];
-
-	memset(address, 0, sizeof(*address));
-	if (inet_pton(AF_INET, host, &ip4->sin_addr) == 1) {
-		ip4->sin_family = AF_INET;
-		ip4->sin_port = port_be;
-		return true;
-	}
-	if (length < 3 || length >= sizeof(inner) || *host != '[' || host[length - 1] != ']')
-		return false;
-	snprintf(inner, sizeof(inner), "%.*s", (int)length - 2, host + 1);
-	ip6->sin6_family = AF_INET6;
-	ip6->sin6_port = port_be;
-	return inet_pton(AF_INET6, inner, &ip6->sin6_addr) == 1;
-}
-
-/* [ADDRESS:]PORT, an IPv6 address in brackets. */
 static int take_listen(const char *text, struct sockaddr_storage *address)
 {
-	const char *colon = strrchr(text, ':');
-	char host[64] = DEFAULT_ADDRESS;
-	u16 port_be;
-
-	if (colon && colon - text < (ptrdiff_t)sizeof(host))
-		snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
-	if ((colon && colon - text >= (ptrdiff_t)sizeof(host)) ||
-	    !parse_port(colon ? colon + 1 : text, &port_be) || !parse_host(host, address, port_be))
-		return complain_usage(&icp_serve_command, "--listen '%s': not [ADDRESS:]PORT",
-				      text);
-	return 0;
+	if (baleen_listen_parse(text, DEFAULT_ADDRESS, address))
+		return 0;
+	return complain_usage(&icp_serve_command, "--listen '%s': not [ADDRESS:]PORT", text);
 }
-
-/* --- options ---------------------------------------------------------------------- */
 
 static int take_pause(const char *text, u64 *pause_ms)
 {
