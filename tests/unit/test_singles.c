@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include <state/entries.h>
+#include <state/sql.h>
 
 #include "random.h"
 #include "states.h"

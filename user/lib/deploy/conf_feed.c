@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deploy/conf_parse.h"
+#include "deploy/conf_feed.h"
 #include "list/csv_table.h"
 #include "util/duration.h"
 #include "util/fetch.h"

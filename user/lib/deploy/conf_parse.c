@@ -1,83 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A configuration from text. */
 #include <errno.h>
-#include <stdarg.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "deploy/conf_parse.h"
+#include "deploy/conf_feed.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "util/number.h"
 #include "xdp/qualifiers.h"
-
-int baleen_conf_refuse(struct baleen_conf_parser *parser, const char *format, ...)
-{
-	char why[sizeof(parser->error->text)];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, sizeof(why), format, args);
-	va_end(args);
-	return baleen_fail(parser->error, EINVAL, "%s:%llu: %s", parser->name,
-			   (unsigned long long)parser->line, why);
-}
-
-/* --- words ---------------------------------------------------------------- */
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-/* A quoted word; @at is behind its quote. Returns what is behind it, or NULL. */
-static const char *take_quoted(const char *at, char **out)
-{
-	for (; *at && *at != '"'; at++) {
-		if (*at == '\\' && at[1] != '"' && at[1] != '\\')
-			return NULL;
-		if (*at == '\\')
-			at++;
-		*(*out)++ = *at;
-	}
-	return *at && (!at[1] || is_blank(at[1])) ? at + 1 : NULL;
-}
-
-static const char *take_bare(const char *at, char **out)
-{
-	for (; *at && !is_blank(*at); at++) {
-		if (*at == '"')
-			return NULL;
-		*(*out)++ = *at;
-	}
-	return at;
-}
-
-static int split(struct baleen_conf_parser *parser)
-{
-	const char *at = parser->text;
-	char *out = parser->buffer;
-
-	for (parser->n_words = 0;; parser->n_words++) {
-		while (is_blank(*at))
-			at++;
-		if (!*at || *at == '#')
-			break;
-		if (parser->n_words == BALEEN_CONF_MAX_WORDS)
-			return baleen_conf_refuse(parser, "more than %d words",
-						  BALEEN_CONF_MAX_WORDS);
-		parser->word[parser->n_words] = out;
-		at = *at == '"' ? take_quoted(at + 1, &out) : take_bare(at, &out);
-		if (!at)
-			return baleen_conf_refuse(
-				parser, "a quoted word is \"...\" with blanks around it, and "
-					"\\\" or \\\\ inside");
-		*out++ = '\0';
-	}
-	parser->word[parser->n_words] = NULL;
-	return 0;
-}
 
 /* --- statements of the device ----------------------------------------------- */
 
@@ -140,17 +74,6 @@ static int take_sample(struct baleen_conf_parser *parser)
 		return baleen_conf_refuse(parser,
 					  "sample '%s': not a rate such as 100/s, 6/m or 1/h",
 					  word);
-	return 0;
-}
-
-int baleen_conf_check_path(struct baleen_conf_parser *parser, const char *path, size_t room)
-{
-	if (*path != '/')
-		return baleen_conf_refuse(parser, "%s '%s': not a whole path, from / on",
-					  parser->word[0], path);
-	if (strlen(path) >= room)
-		return baleen_conf_refuse(parser, "%s: a path of %zu bytes or more",
-					  parser->word[0], room);
 	return 0;
 }
 
@@ -394,7 +317,7 @@ static int check_place(struct baleen_conf_parser *parser, u32 index)
 static int take_line(struct baleen_conf_parser *parser)
 {
 	u32 index;
-	int err = split(parser);
+	int err = baleen_conf_split(parser);
 
 	if (err || !parser->n_words)
 		return err;
@@ -502,5 +425,47 @@ int baleen_conf_parse(const char *text, size_t n_bytes, const char *name, struct
 		baleen_conf_free(&parsed);
 	else
 		*conf = parsed;
+	return err;
+}
+
+/* --- file ---------------------------------------------------------------- */
+
+static int read_file(int fd, const char *path, char *text, size_t *n_bytes,
+		     struct baleen_error *error)
+{
+	size_t n = 0;
+
+	while (n <= BALEEN_CONF_MAX_BYTES) {
+		ssize_t got = read(fd, text + n, BALEEN_CONF_MAX_BYTES + 1 - n);
+
+		if (got < 0)
+			return baleen_fail(error, errno, "%s: %m", path);
+		if (!got) {
+			*n_bytes = n;
+			return 0;
+		}
+		n += got;
+	}
+	return baleen_fail(error, E2BIG, "%s: larger than %u bytes", path, BALEEN_CONF_MAX_BYTES);
+}
+
+int baleen_conf_read(const char *path, struct baleen_conf *conf, struct baleen_error *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = NULL;
+	size_t n_bytes = 0;
+	int err = 0;
+
+	if (fd < 0)
+		return baleen_fail(error, errno, "%s: %m", path);
+	text = malloc(BALEEN_CONF_MAX_BYTES + 1);
+	if (!text)
+		err = baleen_fail(error, ENOMEM, "%s: no memory", path);
+	if (!err)
+		err = read_file(fd, path, text, &n_bytes, error);
+	if (!err)
+		err = baleen_conf_parse(text, n_bytes, path, conf, error);
+	free(text);
+	close(fd);
 	return err;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "deploy/deploy_step.h"
+#include "deploy/deploy.h"
 #include "xdp/stale_pins.h"
 
 /* --- open ------------------------------------------------------------------ */

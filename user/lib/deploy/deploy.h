@@ -8,21 +8,7 @@
 #ifndef BALEEN_DEPLOY_H
 #define BALEEN_DEPLOY_H
 
-#include "deploy/derive.h"
-#include "xdp/attach.h"
-#include "xdp/update.h"
-
-/**
- * struct baleen_deploy - a device and its state, held against other writers
- * @state: opened for writing
- * @has_xdp: the device is attached, and @xdp opened for writing
- * @xdp: the device
- */
-struct baleen_deploy {
-	struct baleen_rule_store state;
-	bool has_xdp;
-	struct baleen_xdp xdp;
-};
+#include "deploy/deploy_step.h"
 
 /**
  * baleen_deploy_open() - become the only writer of a device with a state
@@ -129,20 +115,6 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
  */
 int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 			 struct baleen_error *error);
-
-/**
- * struct baleen_deploy_plan - what is to be put on
- * @rules: rules and policy afterwards; the state has them, and their feeds,
- *         already, in the open transaction
- * @rebuild: rule i is to be derived anew; others keep their live map where they
- *           continue one (same name and key)
- * @renamed_from: rule i continues this rule of the device; empty for its own name
- */
-struct baleen_deploy_plan {
-	struct baleen_stored_rules rules;
-	bool rebuild[BALEEN_MAX_RULES];
-	char renamed_from[BALEEN_MAX_RULES][BALEEN_NAME_BYTES];
-};
 
 /**
  * baleen_deploy_put() - make the device what the state says, and commit

@@ -11,7 +11,35 @@
 #ifndef BALEEN_DEPLOY_STEP_H
 #define BALEEN_DEPLOY_STEP_H
 
-#include "deploy/deploy.h"
+#include "deploy/derive.h"
+#include "xdp/attach.h"
+#include "xdp/update.h"
+
+/**
+ * struct baleen_deploy - a device and its state, held against other writers
+ * @state: opened for writing
+ * @has_xdp: the device is attached, and @xdp opened for writing
+ * @xdp: the device
+ */
+struct baleen_deploy {
+	struct baleen_rule_store state;
+	bool has_xdp;
+	struct baleen_xdp xdp;
+};
+
+/**
+ * struct baleen_deploy_plan - what is to be put on
+ * @rules: rules and policy afterwards; the state has them, and their feeds,
+ *         already, in the open transaction
+ * @rebuild: rule i is to be derived anew; others keep their live map where they
+ *           continue one (same name and key)
+ * @renamed_from: rule i continues this rule of the device; empty for its own name
+ */
+struct baleen_deploy_plan {
+	struct baleen_stored_rules rules;
+	bool rebuild[BALEEN_MAX_RULES];
+	char renamed_from[BALEEN_MAX_RULES][BALEEN_NAME_BYTES];
+};
 
 /**
  * struct baleen_deploy_step - a ruleset that is about to go live

@@ -58,6 +58,11 @@ static int find_action(const char *word, u32 *action, struct baleen_error *error
 	return baleen_fail(error, EINVAL, "action '%.40s' is unknown", word);
 }
 
+void baleen_saved_file(const char *name, char *file)
+{
+	snprintf(file, BALEEN_SAVED_FILE_BYTES, "%.*s.bln", BALEEN_NAME_BYTES - 1, name);
+}
+
 /* --- to text --- */
 
 /* The name of a device is any bytes, a JSON string is UTF-8. */

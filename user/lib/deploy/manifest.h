@@ -5,7 +5,50 @@
 #ifndef BALEEN_MANIFEST_H
 #define BALEEN_MANIFEST_H
 
-#include "deploy/saved.h"
+#include "net/device.h"
+#include "xdp/ruleset.h"
+
+/* Bytes of the name of an image file: rule name, ".bln" and the NUL byte. */
+#define BALEEN_SAVED_FILE_BYTES (BALEEN_NAME_BYTES + 4)
+
+/**
+ * struct baleen_saved_image - what tells one sealed image from another
+ * @n_entries: keys of all its tables
+ * @header_crc: of its header, so of geometry, seed and counts
+ * @body_crc: of the rest
+ */
+struct baleen_saved_image {
+	u64 n_entries;
+	u32 header_crc;
+	u32 body_crc;
+};
+
+/**
+ * struct baleen_saved - the rules of a device, away from the device
+ * @device: its name then
+ * @mode: as the attach was asked for
+ * @place: enum baleen_attach_type
+ * @ruleset: rules that continue none; @filter[i] is the filter of rule i
+ * @filter: sealed images
+ * @image: what is written down of each
+ *
+ * @ruleset points into the struct, so it is not to be copied.
+ */
+struct baleen_saved {
+	char device[BALEEN_DEVICE_BYTES];
+	enum baleen_mode mode;
+	u32 place;
+	struct baleen_ruleset ruleset;
+	struct baleen_filter filter[BALEEN_MAX_RULES];
+	struct baleen_saved_image image[BALEEN_MAX_RULES];
+};
+
+/**
+ * baleen_saved_file() - the file of a rule's image
+ * @name: of the rule
+ * @file: BALEEN_SAVED_FILE_BYTES bytes
+ */
+void baleen_saved_file(const char *name, char *file);
 
 /**
  * baleen_manifest_format() - the manifest as text

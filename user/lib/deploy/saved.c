@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "deploy/manifest.h"
+#include "deploy/saved.h"
 #include "ops/image_file.h"
 #include "util/lock.h"
 #include "util/signals.h"
@@ -74,11 +74,6 @@ int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *sav
 	if (err)
 		baleen_saved_free(saved);
 	return err;
-}
-
-void baleen_saved_file(const char *name, char *file)
-{
-	snprintf(file, BALEEN_SAVED_FILE_BYTES, "%.*s.bln", BALEEN_NAME_BYTES - 1, name);
 }
 
 /* --- what is in a directory --- */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A checkup: the device is opened, and each part looks at it. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "report/checkup.h"
 #include "report/checkup_parts.h"
 #include "state/entries.h"
 
@@ -13,50 +13,6 @@ const char *baleen_level_text(enum baleen_level level)
 	static const char *const text[] = { "ok", "note", "problem" };
 
 	return text[level];
-}
-
-/* The last place is taken again and again, should there ever be more findings. */
-struct baleen_finding *baleen_checkup_add(struct baleen_patient *patient, enum baleen_level level,
-					  const char *check, const char *format, ...)
-{
-	struct baleen_checkup *checkup = patient->checkup;
-	struct baleen_finding *finding;
-	va_list args;
-
-	if (checkup->n < BALEEN_MAX_FINDINGS)
-		checkup->n++;
-	finding = &checkup->finding[checkup->n - 1];
-	*finding = (struct baleen_finding){ .level = level, .check = check };
-	va_start(args, format);
-	vsnprintf(finding->text, sizeof(finding->text), format, args);
-	va_end(args);
-	return finding;
-}
-
-void baleen_finding_mend(struct baleen_finding *finding, const char *format, ...)
-{
-	va_list args;
-	int length;
-
-	va_start(args, format);
-	length = vsnprintf(finding->command, sizeof(finding->command), format, args);
-	va_end(args);
-	/* Half a command is worse than none. */
-	if (length >= (int)sizeof(finding->command))
-		finding->command[0] = '\0';
-}
-
-void baleen_finding_mend_again(const struct baleen_patient *patient, struct baleen_finding *finding,
-			       const char *first)
-{
-	size_t length = strlen(finding->text);
-
-	baleen_finding_mend(finding, "%s%s%s", first, *first ? " && " : "", patient->again);
-	if (!patient->is_kept && patient->n_singles)
-		snprintf(finding->text + length, sizeof(finding->text) - length,
-			 " (%llu single entries become part of the lists: origin and end are "
-			 "forgotten)",
-			 (unsigned long long)patient->n_singles);
 }
 
 /* A state that is kept comes back as at boot. Else by what it is saved as; that

@@ -9,49 +9,8 @@
 #ifndef BALEEN_CHECKUP_H
 #define BALEEN_CHECKUP_H
 
-#include <baleen/port.h>
-
+#include "report/finding.h"
 #include "util/error.h"
-
-/**
- * enum baleen_level - how bad it is
- * @BALEEN_LEVEL_OK: as it should be
- * @BALEEN_LEVEL_NOTE: it costs speed or surprises, or cannot be told
- * @BALEEN_LEVEL_PROBLEM: packets are not filtered as asked, or would not be, or
- *                        several times slower than they could be
- */
-enum baleen_level {
-	BALEEN_LEVEL_OK,
-	BALEEN_LEVEL_NOTE,
-	BALEEN_LEVEL_PROBLEM,
-};
-
-#define BALEEN_MAX_FINDINGS 64
-
-/**
- * struct baleen_finding - one thing that was looked at
- * @level: how bad it is
- * @check: what was looked at, a word that stays from release to release
- * @text: what was found, and what it means
- * @command: for a shell run by root, what mends it; empty when nothing does, or
- *           has to
- */
-struct baleen_finding {
-	enum baleen_level level;
-	const char *check;
-	char text[320];
-	char command[512];
-};
-
-/**
- * struct baleen_checkup - what was found
- * @n: how much
- * @finding: always in the same order
- */
-struct baleen_checkup {
-	u32 n;
-	struct baleen_finding finding[BALEEN_MAX_FINDINGS];
-};
 
 /**
  * baleen_level_text() - the level as a word

@@ -7,7 +7,7 @@
 
 #include "net/ethtool.h"
 #include "net/links.h"
-#include "report/checkup.h"
+#include "report/finding.h"
 #include "state/rule_store.h"
 #include "xdp/xdp.h"
 

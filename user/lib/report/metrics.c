@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/metrics.h"
 #include "report/metrics_families.h"
 
 /* --- text ------------------------------------------------------------------ */

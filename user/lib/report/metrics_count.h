@@ -6,7 +6,7 @@
 #ifndef BALEEN_METRICS_COUNT_H
 #define BALEEN_METRICS_COUNT_H
 
-#include "report/metrics.h"
+#include "report/metrics_rows.h"
 #include "xdp/xdp.h"
 
 /* A map of that size, or so many entries, are counted no more often than that. */

@@ -5,7 +5,7 @@
 #ifndef BALEEN_METRICS_FAMILIES_H
 #define BALEEN_METRICS_FAMILIES_H
 
-#include "report/metrics.h"
+#include "report/metrics_values.h"
 
 #define BALEEN_METRICS_LABELS 3
 

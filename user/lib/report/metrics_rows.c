@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/metrics_families.h"
+#include "report/metrics_rows.h"
 
 /* How long the UTF-8 character is that starts here; 0 when none does. Shortest
  * form, no surrogates, up to U+10FFFF (RFC 3629).

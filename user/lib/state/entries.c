@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "state/entry_key.h"
+#include "state/entries.h"
 #include "state/entry_row.h"
 
 /* A million hosts of one origin in one transaction: 10 us each, 0.3 s for the commit,
@@ -183,19 +183,6 @@ int baleen_rule_entries_flush(struct baleen_rule_store *state, const char *rule,
 }
 
 /* --- walks --- */
-
-int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row,
-		     struct baleen_rule_entry *single, struct baleen_error *error)
-{
-	if (!baleen_sql_column(row, 0, single->key, sizeof(single->key)) ||
-	    !baleen_sql_column(row, 2, single->origin, sizeof(single->origin)) ||
-	    !baleen_sql_column(row, 3, single->reason, sizeof(single->reason)))
-		return baleen_sql_damaged(state, "a single entry that cannot be", error);
-	single->is_exception = sqlite3_column_int(row, 1);
-	single->added_ms = sqlite3_column_int64(row, 4);
-	single->expires_ms = sqlite3_column_int64(row, 5);
-	return 0;
-}
 
 static int walk(const struct baleen_rule_store *state, const char *sql,
 		int (*visit)(const struct baleen_rule_entry *single, void *data), void *data,

@@ -11,36 +11,8 @@
 #define BALEEN_RULE_ENTRIES_H
 
 #include "list/list.h"
+#include "state/entry_key.h"
 #include "state/rule_store.h"
-
-#define BALEEN_ORIGIN_BYTES 64
-#define BALEEN_REASON_BYTES 256
-#define BALEEN_ORIGIN_MANUAL "manual"
-
-/* Longest time to live, a thousand years of seconds: sums do not overflow. */
-#define BALEEN_MAX_TTL_S 31557600000ull
-
-/* Of a key: two IPv6 addresses, a dash and an exclamation mark. */
-#define BALEEN_RULE_ENTRY_TEXT (2 * BALEEN_KEY_TEXT)
-
-/**
- * struct baleen_rule_entry - a single entry
- * @key: in its shortest form, such as 192.0.2.0/24, 2001:db8::/64 or
- *       tcp,192.0.2.1,198.51.100.7,40000,443
- * @is_exception: what @key holds shall not be in the set
- * @origin: 1 to BALEEN_ORIGIN_BYTES - 1 printable bytes without blanks
- * @reason: UTF-8 without control characters; may be empty
- * @added_ms: since the epoch
- * @expires_ms: since the epoch; 0 for never
- */
-struct baleen_rule_entry {
-	char key[BALEEN_RULE_ENTRY_TEXT];
-	bool is_exception;
-	char origin[BALEEN_ORIGIN_BYTES];
-	char reason[BALEEN_REASON_BYTES];
-	u64 added_ms;
-	u64 expires_ms;
-};
 
 /**
  * baleen_now_ms() - the time of day
@@ -48,21 +20,6 @@ struct baleen_rule_entry {
  * Return: milliseconds since the epoch.
  */
 u64 baleen_now_ms(void);
-
-/**
- * baleen_rule_entry_parse() - a key from text, in its shortest form
- * @text: KEY or !KEY
- * @key_spec: enum baleen_key_spec of the rule
- * @widens: a lone IPv6 address, without a length, stands for its /64
- * @single: key and is_exception are filled in; untouched on failure
- * @is_widened: whether it was; may be NULL
- * @error: filled in on failure
- *
- * Return: 0 or -EINVAL.
- */
-int baleen_rule_entry_parse(const char *text, u32 key_spec, bool widens,
-			    struct baleen_rule_entry *single, bool *is_widened,
-			    struct baleen_error *error);
 
 /**
  * baleen_rule_entry_check() - may an entry have this origin and reason?

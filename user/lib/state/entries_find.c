@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "key/key_spec.h"
-#include "state/entry_key.h"
+#include "state/entries.h"
 #include "state/entry_row.h"
 
 #define RULE "(SELECT id FROM rule WHERE name = ?1)"

@@ -5,7 +5,7 @@
 #ifndef BALEEN_RULE_ENTRY_ROW_H
 #define BALEEN_RULE_ENTRY_ROW_H
 
-#include "state/entries.h"
+#include "state/entry_key.h"
 #include "state/sql.h"
 
 /* Of a statement whose rows baleen_entry_row() reads. */

@@ -5,7 +5,46 @@
 #ifndef BALEEN_FEED_JUDGE_H
 #define BALEEN_FEED_JUDGE_H
 
-#include "state/feed_update.h"
+#include "state/feed_guard.h"
+#include "state/feeds.h"
+
+/**
+ * enum baleen_feed_outcome - what came of asking a source
+ * @BALEEN_FEED_SAME: the last good copy is what the source has
+ * @BALEEN_FEED_NEW: the first copy
+ * @BALEEN_FEED_CHANGED: another one
+ * @BALEEN_FEED_GONE: a file that its directory no longer has
+ * @BALEEN_FEED_FAILED: none, or one that was refused
+ */
+enum baleen_feed_outcome {
+	BALEEN_FEED_SAME,
+	BALEEN_FEED_NEW,
+	BALEEN_FEED_CHANGED,
+	BALEEN_FEED_GONE,
+	BALEEN_FEED_FAILED,
+};
+
+/**
+ * struct baleen_feed_version - a version of a feed that was received and judged
+ * @outcome: what came of it
+ * @feed: as the state shall have it; its id is 0 when the state does not have it
+ * @fd: what was received; -1 when there is nothing to take
+ * @before: size of the last good copy
+ * @now: size of what was received
+ * @n_added: entries of what the last good copy does not have
+ * @n_removed: entries of what only that has
+ * @error: why it failed: names the feed
+ */
+struct baleen_feed_version {
+	enum baleen_feed_outcome outcome;
+	struct baleen_feed feed;
+	int fd;
+	struct baleen_feed_counts before;
+	struct baleen_feed_counts now;
+	u64 n_added;
+	u64 n_removed;
+	struct baleen_error error;
+};
 
 /**
  * baleen_feed_judge() - read a version and compare it with the last good copy

@@ -11,7 +11,6 @@
 
 #include "state/entries.h"
 #include "state/feed_file.h"
-#include "state/feed_judge.h"
 #include "state/feed_update.h"
 #include "util/fetch.h"
 
@@ -42,15 +41,6 @@ bool baleen_feed_is_of(const struct baleen_feed *feed, const char *rule,
 	return !strcmp(feed->rule, rule) && !strcmp(feed->wanted.source, wanted->source) &&
 	       !strcmp(feed->wanted.column, wanted->column) &&
 	       !strcmp(feed->wanted.where, wanted->where);
-}
-
-const char *baleen_feed_shown(const struct baleen_feed *feed, char *name)
-{
-	if (!feed->file[0] && baleen_fetch_is_url(feed->wanted.source))
-		baleen_fetch_name(feed->wanted.source, name);
-	else
-		snprintf(name, BALEEN_SOURCE_BYTES, "%s", baleen_feed_name(feed));
-	return name;
 }
 
 /* --- rows and versions ------------------------------------------------------- */

@@ -19,46 +19,7 @@
 #ifndef BALEEN_FEED_UPDATE_H
 #define BALEEN_FEED_UPDATE_H
 
-#include "state/feed_guard.h"
-#include "state/feeds.h"
-
-/**
- * enum baleen_feed_outcome - what came of asking a source
- * @BALEEN_FEED_SAME: the last good copy is what the source has
- * @BALEEN_FEED_NEW: the first copy
- * @BALEEN_FEED_CHANGED: another one
- * @BALEEN_FEED_GONE: a file that its directory no longer has
- * @BALEEN_FEED_FAILED: none, or one that was refused
- */
-enum baleen_feed_outcome {
-	BALEEN_FEED_SAME,
-	BALEEN_FEED_NEW,
-	BALEEN_FEED_CHANGED,
-	BALEEN_FEED_GONE,
-	BALEEN_FEED_FAILED,
-};
-
-/**
- * struct baleen_feed_version - a version of a feed that was received and judged
- * @outcome: what came of it
- * @feed: as the state shall have it; its id is 0 when the state does not have it
- * @fd: what was received; -1 when there is nothing to take
- * @before: size of the last good copy
- * @now: size of what was received
- * @n_added: entries of what the last good copy does not have
- * @n_removed: entries of what only that has
- * @error: why it failed: names the feed
- */
-struct baleen_feed_version {
-	enum baleen_feed_outcome outcome;
-	struct baleen_feed feed;
-	int fd;
-	struct baleen_feed_counts before;
-	struct baleen_feed_counts now;
-	u64 n_added;
-	u64 n_removed;
-	struct baleen_error error;
-};
+#include "state/feed_judge.h"
 
 /**
  * struct baleen_feed_versions - versions of any number of feeds
@@ -143,14 +104,5 @@ void baleen_feed_versions_free(struct baleen_feed_versions *versions);
  */
 bool baleen_feed_is_of(const struct baleen_feed *feed, const char *rule,
 		       const struct baleen_feed_source *wanted);
-
-/**
- * baleen_feed_shown() - what a feed is called where everybody may read it
- * @feed: the feed
- * @name: its file or path, or the URL without secrets; BALEEN_SOURCE_BYTES bytes
- *
- * Return: @name.
- */
-const char *baleen_feed_shown(const struct baleen_feed *feed, char *name);
 
 #endif /* BALEEN_FEED_UPDATE_H */

@@ -11,6 +11,7 @@
 #include "state/feeds.h"
 #include "state/rule_store_path.h"
 #include "state/sql.h"
+#include "util/fetch.h"
 #include "util/write_file.h"
 
 #define COLUMNS                                                                           \
@@ -23,6 +24,15 @@
 const char *baleen_feed_name(const struct baleen_feed *feed)
 {
 	return *feed->file ? feed->file : feed->wanted.source;
+}
+
+const char *baleen_feed_shown(const struct baleen_feed *feed, char *name)
+{
+	if (!feed->file[0] && baleen_fetch_is_url(feed->wanted.source))
+		baleen_fetch_name(feed->wanted.source, name);
+	else
+		snprintf(name, BALEEN_SOURCE_BYTES, "%s", baleen_feed_name(feed));
+	return name;
 }
 
 u64 baleen_feed_due_ms(const struct baleen_feed *feed, u64 now_ms)

@@ -201,4 +201,13 @@ int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *
  */
 const char *baleen_feed_name(const struct baleen_feed *feed);
 
+/**
+ * baleen_feed_shown() - what a feed is called where everybody may read it
+ * @feed: the feed
+ * @name: its file or path, or the URL without secrets; BALEEN_SOURCE_BYTES bytes
+ *
+ * Return: @name.
+ */
+const char *baleen_feed_shown(const struct baleen_feed *feed, char *name);
+
 #endif /* BALEEN_FEEDS_H */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/device.h"
 #include "net/host.h"
 #include "state/protected.h"
 

@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "state/rule_store_commit.h"
-#include "state/rule_store_path.h"
+#include "state/rule_store.h"
 #include "state/rule_store_schema.h"
 #include "state/sql.h"
 #include "util/lock.h"

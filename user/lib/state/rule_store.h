@@ -21,53 +21,10 @@
 #ifndef BALEEN_RULE_STORE_H
 #define BALEEN_RULE_STORE_H
 
-#include <sqlite3.h>
-
 #include "net/device.h"
 #include "state/feed_guard.h"
+#include "state/rule_store_commit.h"
 #include "xdp/ruleset.h"
-
-#define BALEEN_RULE_STORE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
-#define BALEEN_RUN_ROOT "/run/baleen"		 /* BALEEN_RUN_DIR */
-#define BALEEN_RULE_STORE_PATH_BYTES 512
-
-/* The database, and statements of it at a time that are kept prepared. */
-#define BALEEN_RULE_STORE_DB "state.db"
-#define BALEEN_RULE_STORE_FEEDS "feeds"
-#define BALEEN_MAX_STATEMENTS 48
-
-/**
- * struct baleen_rule_store_statement - a prepared statement that waits for its next use
- * @sql: its text, a constant: known by its address
- * @statement: the statement; NULL while it is used
- */
-struct baleen_rule_store_statement {
-	const char *sql;
-	sqlite3_stmt *statement;
-};
-
-/**
- * struct baleen_rule_store - the state of one device, opened
- * @path: of its directory
- * @device: name of the device
- * @is_kept: it is put on again at boot
- * @is_new: nothing was committed yet; closed like this, nothing is left
- * @is_beside: a volatile one, and the kept state of this name is that of a device in
- *             another network namespace
- * @lock_fd: the locked directory, or -1 when it is only read
- * @db: the database
- * @statements: prepared, in no order; to be changed also where the state is not
- */
-struct baleen_rule_store {
-	char path[BALEEN_RULE_STORE_PATH_BYTES];
-	char device[BALEEN_DEVICE_BYTES];
-	bool is_kept;
-	bool is_new;
-	bool is_beside;
-	int lock_fd;
-	sqlite3 *db;
-	struct baleen_rule_store_statement *statements;
-};
 
 /**
  * struct baleen_stored_rule - a rule as the state has it
@@ -166,13 +123,6 @@ void baleen_rule_store_close(struct baleen_rule_store *state);
 void baleen_rule_store_remove(struct baleen_rule_store *state);
 
 /**
- * baleen_rule_store_forget() - forget the volatile state of a device that is gone
- * @netns_cookie: of its network namespace, which may be gone, too
- * @ifindex: its number
- */
-void baleen_rule_store_forget(u64 netns_cookie, int ifindex);
-
-/**
  * baleen_rule_store_each() - the devices that have a state
  * @visit: called with the name of each; a nonzero return ends the walk
  * @data: passed to @visit
@@ -185,30 +135,6 @@ void baleen_rule_store_forget(u64 netns_cookie, int ifindex);
  */
 int baleen_rule_store_each(int (*visit)(const char *device, bool is_kept, void *data), void *data,
 			   struct baleen_error *error);
-
-/**
- * baleen_rule_store_begin() - begin a transaction
- * @state: opened; one that is only read stays as it is until the commit
- * @error: filled in on failure
- *
- * Return: 0 or a negative errno (-ENOSPC on a full disk).
- */
-int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error *error);
-
-/**
- * baleen_rule_store_commit() - end a transaction: it is on disk afterwards
- * @state: with a transaction
- * @error: filled in on failure; the transaction is undone then
- *
- * Return: 0 or a negative errno.
- */
-int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_error *error);
-
-/**
- * baleen_rule_store_rollback() - undo a transaction, if there is one
- * @state: opened for writing
- */
-void baleen_rule_store_rollback(struct baleen_rule_store *state);
 
 /**
  * baleen_rule_store_get_rules() - rules and policy
@@ -283,29 +209,6 @@ int baleen_rule_store_get_text(const struct baleen_rule_store *state, const char
  */
 int baleen_rule_store_set_text(struct baleen_rule_store *state, const char *name, const char *text,
 			       struct baleen_error *error);
-
-/**
- * baleen_rule_store_mark() - say that a map is about to change in place
- * @state: opened for writing
- * @error: filled in on failure
- *
- * Return: 0 or a negative errno.
- */
-int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_error *error);
-
-/**
- * baleen_rule_store_unmark() - say that map and database agree
- * @state: opened for writing
- */
-void baleen_rule_store_unmark(const struct baleen_rule_store *state);
-
-/**
- * baleen_rule_store_is_marked() - was a change in place begun and not finished?
- * @state: opened
- *
- * Return: true when the live maps are to be derived anew.
- */
-bool baleen_rule_store_is_marked(const struct baleen_rule_store *state);
 
 /**
  * baleen_rule_store_copy() - a copy of it as it is, elsewhere

@@ -36,4 +36,51 @@ void baleen_rule_store_announce(void);
 int baleen_rule_store_read_owner(const struct baleen_rule_store *state,
 				 struct baleen_rule_store_owner *owner, struct baleen_error *error);
 
+/**
+ * baleen_rule_store_begin() - begin a transaction
+ * @state: opened; one that is only read stays as it is until the commit
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno (-ENOSPC on a full disk).
+ */
+int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error *error);
+
+/**
+ * baleen_rule_store_commit() - end a transaction: it is on disk afterwards
+ * @state: with a transaction
+ * @error: filled in on failure; the transaction is undone then
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_error *error);
+
+/**
+ * baleen_rule_store_rollback() - undo a transaction, if there is one
+ * @state: opened for writing
+ */
+void baleen_rule_store_rollback(struct baleen_rule_store *state);
+
+/**
+ * baleen_rule_store_mark() - say that a map is about to change in place
+ * @state: opened for writing
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_store_mark(const struct baleen_rule_store *state, struct baleen_error *error);
+
+/**
+ * baleen_rule_store_unmark() - say that map and database agree
+ * @state: opened for writing
+ */
+void baleen_rule_store_unmark(const struct baleen_rule_store *state);
+
+/**
+ * baleen_rule_store_is_marked() - was a change in place begun and not finished?
+ * @state: opened
+ *
+ * Return: true when the live maps are to be derived anew.
+ */
+bool baleen_rule_store_is_marked(const struct baleen_rule_store *state);
+
 #endif /* BALEEN_RULE_STORE_COMMIT_H */

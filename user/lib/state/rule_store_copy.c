@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "state/rule_store_path.h"
+#include "state/rule_store.h"
 #include "state/sql.h"
 #include "util/lock.h"
 

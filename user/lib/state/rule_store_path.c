@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/device.h"
 #include "state/rule_store_path.h"
 #include "util/write_file.h"
 #include "xdp/pins.h"

@@ -5,7 +5,7 @@
 #ifndef BALEEN_RULE_STORE_PATH_H
 #define BALEEN_RULE_STORE_PATH_H
 
-#include "state/rule_store.h"
+#include "state/rule_store_handle.h"
 
 /* Behind the name of a directory that is being made, and of one that is being
  * removed. Longer than the name of a device can be, so no state is called so.
@@ -129,5 +129,12 @@ bool baleen_rule_store_is_feed_name(const char *name, u64 *id, u64 *generation);
  * Return: 0 or a negative errno.
  */
 int baleen_rule_store_copy_bytes(int from, int to, u64 *n_bytes);
+
+/**
+ * baleen_rule_store_forget() - forget the volatile state of a device that is gone
+ * @netns_cookie: of its network namespace, which may be gone, too
+ * @ifindex: its number
+ */
+void baleen_rule_store_forget(u64 netns_cookie, int ifindex);
 
 #endif /* BALEEN_RULE_STORE_PATH_H */

@@ -8,6 +8,7 @@
 #include <baleen/image_check.h>
 
 #include "key/key_spec.h"
+#include "state/rule_store.h"
 #include "state/sql.h"
 #include "xdp/qualifiers.h"
 

@@ -5,7 +5,23 @@
 #ifndef BALEEN_RULE_STORE_SQL_H
 #define BALEEN_RULE_STORE_SQL_H
 
-#include "state/rule_store.h"
+#include <sqlite3.h>
+#include <string.h>
+
+#include "state/rule_store_handle.h"
+
+/* Statements that are kept prepared at a time. */
+#define BALEEN_MAX_STATEMENTS 48
+
+/**
+ * struct baleen_rule_store_statement - a prepared statement that waits for its next use
+ * @sql: its text, a constant: known by its address
+ * @statement: the statement; NULL while it is used
+ */
+struct baleen_rule_store_statement {
+	const char *sql;
+	sqlite3_stmt *statement;
+};
 
 /**
  * struct baleen_sql_value - a value of a statement

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where the reading of a configuration has come to.
+ * The lines of a configuration as words, and messages about them.
  */
-#ifndef BALEEN_CONF_PARSE_H
-#define BALEEN_CONF_PARSE_H
+#ifndef BALEEN_CONF_WORDS_H
+#define BALEEN_CONF_WORDS_H
 
 #include "deploy/conf.h"
 
@@ -61,11 +61,11 @@ int baleen_conf_refuse(struct baleen_conf_parser *parser, const char *format, ..
 int baleen_conf_check_path(struct baleen_conf_parser *parser, const char *path, size_t room);
 
 /**
- * baleen_conf_take_feed() - take a line that names a feed
- * @parser: at the line, of a rule; its words are at hand
+ * baleen_conf_split() - split the line into words
+ * @parser: its text is at hand; its words are filled in
  *
- * Return: 0; -EINVAL; -ENOMEM.
+ * Return: 0 or -EINVAL.
  */
-int baleen_conf_take_feed(struct baleen_conf_parser *parser);
+int baleen_conf_split(struct baleen_conf_parser *parser);
 
-#endif /* BALEEN_CONF_PARSE_H */
+#endif /* BALEEN_CONF_WORDS_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The line of a configuration that names a feed.
+ */
+#ifndef BALEEN_CONF_FEED_H
+#define BALEEN_CONF_FEED_H
+
+#include "deploy/conf_words.h"
+
+/**
+ * baleen_conf_take_feed() - take a line that names a feed
+ * @parser: at the line, of a rule; its words are at hand
+ *
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int baleen_conf_take_feed(struct baleen_conf_parser *parser);
+
+#endif /* BALEEN_CONF_FEED_H */

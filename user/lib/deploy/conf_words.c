@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The lines of a configuration as words, and messages about them. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "deploy/conf_words.h"
+
+int baleen_conf_refuse(struct baleen_conf_parser *parser, const char *format, ...)
+{
+	char why[sizeof(parser->error->text)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	return baleen_fail(parser->error, EINVAL, "%s:%llu: %s", parser->name,
+			   (unsigned long long)parser->line, why);
+}
+
+int baleen_conf_check_path(struct baleen_conf_parser *parser, const char *path, size_t room)
+{
+	if (*path != '/')
+		return baleen_conf_refuse(parser, "%s '%s': not a whole path, from / on",
+					  parser->word[0], path);
+	if (strlen(path) >= room)
+		return baleen_conf_refuse(parser, "%s: a path of %zu bytes or more",
+					  parser->word[0], room);
+	return 0;
+}
+
+/* --- words ---------------------------------------------------------------- */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* A quoted word; @at is behind its quote. Returns what is behind it, or NULL. */
+static const char *take_quoted(const char *at, char **out)
+{
+	for (; *at && *at != '"'; at++) {
+		if (*at == '\\' && at[1] != '"' && at[1] != '\\')
+			return NULL;
+		if (*at == '\\')
+			at++;
+		*(*out)++ = *at;
+	}
+	return *at && (!at[1] || is_blank(at[1])) ? at + 1 : NULL;
+}
+
+static const char *take_bare(const char *at, char **out)
+{
+	for (; *at && !is_blank(*at); at++) {
+		if (*at == '"')
+			return NULL;
+		*(*out)++ = *at;
+	}
+	return at;
+}
+
+int baleen_conf_split(struct baleen_conf_parser *parser)
+{
+	const char *at = parser->text;
+	char *out = parser->buffer;
+
+	for (parser->n_words = 0;; parser->n_words++) {
+		while (is_blank(*at))
+			at++;
+		if (!*at || *at == '#')
+			break;
+		if (parser->n_words == BALEEN_CONF_MAX_WORDS)
+			return baleen_conf_refuse(parser, "more than %d words",
+						  BALEEN_CONF_MAX_WORDS);
+		parser->word[parser->n_words] = out;
+		at = *at == '"' ? take_quoted(at + 1, &out) : take_bare(at, &out);
+		if (!at)
+			return baleen_conf_refuse(
+				parser, "a quoted word is \"...\" with blanks around it, and "
+					"\\\" or \\\\ inside");
+		*out++ = '\0';
+	}
+	parser->word[parser->n_words] = NULL;
+	return 0;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The values of metrics, row by row.
+ */
+#ifndef BALEEN_METRICS_VALUES_H
+#define BALEEN_METRICS_VALUES_H
+
+#include <baleen/stats.h>
+#include <net/if.h>
+#include <stdint.h>
+
+/* A value that is not known has no sample: this, and NAN for a real number. */
+#define BALEEN_METRICS_UNKNOWN UINT64_MAX
+
+/* Room for a label: a longer one is cut, and told from others by "#2". */
+#define BALEEN_METRICS_LABEL 256
+
+/**
+ * enum baleen_metrics_state - what has become of a device's filter
+ * @BALEEN_METRICS_ATTACHED: as enum baleen_xdp_state, and so are the next four
+ * @BALEEN_METRICS_GONE: the device was deleted
+ * @BALEEN_METRICS_MOVED: in force, in another network namespace
+ * @BALEEN_METRICS_DETACHED: somebody detached it
+ * @BALEEN_METRICS_REPLACED: another program is there
+ * @BALEEN_METRICS_ABSENT: it was asked for, or its rules are kept, but nothing
+ *                         of it is in the kernel
+ * @BALEEN_METRICS_UNREADABLE: it is there, but cannot be read
+ */
+enum baleen_metrics_state {
+	BALEEN_METRICS_ATTACHED,
+	BALEEN_METRICS_GONE,
+	BALEEN_METRICS_MOVED,
+	BALEEN_METRICS_DETACHED,
+	BALEEN_METRICS_REPLACED,
+	BALEEN_METRICS_ABSENT,
+	BALEEN_METRICS_UNREADABLE,
+};
+
+/**
+ * struct baleen_metrics_device - a device
+ * @device: its name
+ * @program_id: of its program, as text; empty when there is none
+ * @place: how the program is on the device; see baleen_attach_type_text()
+ * @attached: 1: it sees the device's packets; 0
+ * @state: enum baleen_metrics_state
+ * @mode: enum baleen_mode of the program
+ * @dry_run: 1: nothing is dropped; 0
+ * @default_drop: 1: what no rule decides is dropped; 0: it passes
+ * @has_program: 1 when @program_id is set
+ * @loaded_s: when the program was loaded, seconds since 1970
+ * @stats: the counters but for those of the rules
+ * @applied_s: last successful apply, seconds since 1970
+ * @confirm_s: when the state before comes back unless it is confirmed
+ * @n_expired: entries that have expired
+ *
+ * This and all rows below: a u64 may be BALEEN_METRICS_UNKNOWN.
+ */
+struct baleen_metrics_device {
+	char device[IF_NAMESIZE];
+	char program_id[16];
+	char place[16];
+	u64 attached;
+	u64 state;
+	u64 mode;
+	u64 dry_run;
+	u64 default_drop;
+	u64 has_program;
+	u64 loaded_s;
+	struct baleen_stats stats;
+	u64 applied_s;
+	u64 confirm_s;
+	u64 n_expired;
+};
+
+/**
+ * struct baleen_metrics_rule - a rule
+ * @device: of it
+ * @rule: its name
+ * @action: "drop", "allow" or "count"
+ * @packets: frames that matched it
+ * @bytes: their length
+ * @sound: 1: its map holds a valid image; 0: it is damaged
+ * @entries: keys and prefixes in it
+ * @image_bytes: size of its image
+ * @changed_s: when its filter was last changed, seconds since 1970
+ * @fpp: its false positive rate, that of the worst table
+ */
+struct baleen_metrics_rule {
+	char device[IF_NAMESIZE];
+	char rule[BALEEN_NAME_BYTES];
+	char action[8];
+	u64 packets;
+	u64 bytes;
+	u64 sound;
+	u64 entries;
+	u64 image_bytes;
+	u64 changed_s;
+	double fpp;
+};
+
+/**
+ * struct baleen_metrics_table - a hash table of a rule that can be full
+ * @device: of it
+ * @rule: its name
+ * @table: "ipv4", "ipv6", "short" or "long": the keys in it
+ * @used: keys in it
+ * @capacity: keys it was made for
+ */
+struct baleen_metrics_table {
+	char device[IF_NAMESIZE];
+	char rule[BALEEN_NAME_BYTES];
+	char table[8];
+	u64 used;
+	u64 capacity;
+};
+
+/**
+ * struct baleen_metrics_feed - a feed of a rule
+ * @device: of the rule
+ * @rule: its name
+ * @feed: its path or URL, without password and query; see
+ *        baleen_metrics_add_feed()
+ * @entries: in the copy that is enforced
+ * @interval_s: how often it is to be fetched
+ * @succeeded_s: last good fetch, seconds since 1970
+ * @failed_s: last failed fetch, seconds since 1970
+ * @changed_s: when the copy that is enforced was received, seconds since 1970
+ * @n_errors: failures in a row; 0 after a success
+ */
+struct baleen_metrics_feed {
+	char device[IF_NAMESIZE];
+	char rule[BALEEN_NAME_BYTES];
+	char feed[BALEEN_METRICS_LABEL];
+	u64 entries;
+	u64 interval_s;
+	u64 succeeded_s;
+	u64 failed_s;
+	u64 changed_s;
+	u64 n_errors;
+};
+
+/**
+ * struct baleen_metrics_origin - the single entries of one origin in a rule
+ * @device: of the rule
+ * @rule: its name
+ * @origin: who added them
+ * @n: how many
+ */
+struct baleen_metrics_origin {
+	char device[IF_NAMESIZE];
+	char rule[BALEEN_NAME_BYTES];
+	char origin[BALEEN_METRICS_LABEL];
+	u64 n;
+};
+
+/**
+ * struct baleen_metrics_daemon - what baleend says of itself
+ * @started_s: when it was started, seconds since 1970
+ * @n_updates: updates of feeds that it ran to a good end
+ * @n_failed_updates: those that failed
+ * @n_reattached: filters that it put back on a device
+ * @n_rolled_back: changes that were not confirmed in time
+ * @n_events: sampled drops that it wrote to the journal
+ * @n_errors: errors that it wrote to the journal
+ */
+struct baleen_metrics_daemon {
+	u64 started_s;
+	u64 n_updates;
+	u64 n_failed_updates;
+	u64 n_reattached;
+	u64 n_rolled_back;
+	u64 n_events;
+	u64 n_errors;
+};
+
+/**
+ * struct baleen_metrics_release - which baleen this is
+ * @version: of it
+ * @is_set: 1
+ */
+struct baleen_metrics_release {
+	char version[32];
+	u64 is_set;
+};
+
+/**
+ * struct baleen_metrics_source - what there is to tell
+ * @release: which baleen it is that tells; NULL for none
+ * @daemon: NULL when no daemon speaks
+ * @device: rows, and so on
+ * @n_devices: how many
+ * @rule: by device
+ * @n_rules: how many
+ * @table: by rule
+ * @n_tables: how many
+ * @feed: by rule
+ * @n_feeds: how many
+ * @origin: by rule
+ * @n_origins: how many
+ *
+ * All zeros is an empty source. Rows come from the baleen_metrics_add functions,
+ * which write what is no UTF-8, and control characters, as '?'.
+ */
+struct baleen_metrics_source {
+	const struct baleen_metrics_release *release;
+	const struct baleen_metrics_daemon *daemon;
+	struct baleen_metrics_device *device;
+	size_t n_devices;
+	struct baleen_metrics_rule *rule;
+	size_t n_rules;
+	struct baleen_metrics_table *table;
+	size_t n_tables;
+	struct baleen_metrics_feed *feed;
+	size_t n_feeds;
+	struct baleen_metrics_origin *origin;
+	size_t n_origins;
+};
+
+#endif /* BALEEN_METRICS_VALUES_H */

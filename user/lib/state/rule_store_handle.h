@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The state of a device as an opened thing; see rule_store.h.
+ */
+#ifndef BALEEN_RULE_STORE_HANDLE_H
+#define BALEEN_RULE_STORE_HANDLE_H
+
+#include <baleen/stats.h>
+
+#include "util/error.h"
+
+#define BALEEN_RULE_STORE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
+#define BALEEN_RUN_ROOT "/run/baleen"		 /* BALEEN_RUN_DIR */
+#define BALEEN_RULE_STORE_PATH_BYTES 512
+
+#define BALEEN_RULE_STORE_DB "state.db"
+#define BALEEN_RULE_STORE_FEEDS "feeds"
+
+/**
+ * struct baleen_rule_store - the state of one device, opened
+ * @path: of its directory
+ * @device: name of the device
+ * @is_kept: it is put on again at boot
+ * @is_new: nothing was committed yet; closed like this, nothing is left
+ * @is_beside: a volatile one, and the kept state of this name is that of a device in
+ *             another network namespace
+ * @lock_fd: the locked directory, or -1 when it is only read
+ * @db: the database
+ * @statements: prepared, in no order; to be changed also where the state is not
+ */
+struct baleen_rule_store {
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
+	char device[BALEEN_DEVICE_BYTES];
+	bool is_kept;
+	bool is_new;
+	bool is_beside;
+	int lock_fd;
+	struct sqlite3 *db;
+	struct baleen_rule_store_statement *statements;
+};
+
+#endif /* BALEEN_RULE_STORE_HANDLE_H */
