@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
 #include "daemon/digest_document.h"
 #include "icp/icp.h"
@@ -107,7 +108,7 @@ static int make_live(struct digest_maker *maker, const char *path, struct digest
 
 static int make_one(struct digest_maker *maker, const char *path, struct digest_document *made)
 {
-	struct input input;
+	struct filter_ref ref;
 	int err;
 
 	if (is_live(path)) {
@@ -115,10 +116,10 @@ static int make_one(struct digest_maker *maker, const char *path, struct digest_
 		maker->lost_live = err;
 		return err;
 	}
-	err = input_open(&input, path, &maker->options);
+	err = filter_ref_open(&ref, path, &maker->options);
 	if (!err) {
-		err = encode(maker, path, &input.filter, made);
-		input_close(&input);
+		err = encode(maker, path, &ref.filter, made);
+		filter_ref_close(&ref);
 	}
 	maker->lost_file = err;
 	return err;

@@ -9,12 +9,11 @@
 
 #include "cli/ban/ban.h"
 #include "cli/common/describe.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
-#include "cli/open/kmod_device.h"
+#include "cli/open/list_file.h"
 #include "filter/filter_strings.h"
 #include "filter/live.h"
-#include "kmod/kmod_change.h"
 #include "list/list_entry.h"
 #include "ops/change.h"
 
@@ -36,7 +35,7 @@
  * @list: the keys
  * @n_changed: keys that changed in place
  * @in_place: nothing was built aside
- * @refusal: of the kernel to change its filter in place; 0 when it was not asked
+ * @refusal: why it cannot be changed in place; 0 when that was not tried
  */
 struct change {
 	const struct command *command;
@@ -151,7 +150,7 @@ static int read_keys(struct change *change, char **arguments, int n)
 	else
 		err = read_arguments(change, arguments, n);
 	if (!err && change->file)
-		err = input_read_list(&change->list, change->file, &change->lists);
+		err = list_file_read(&change->list, change->file, &change->lists);
 	if (!err && has_exceptions(&change->list)) {
 		complain("%s: has exceptions, which can be neither added nor deleted",
 			 change->file);
@@ -166,15 +165,10 @@ static int read_keys(struct change *change, char **arguments, int n)
 
 /* --- the change ------------------------------------------------------------ */
 
-static bool is_file(const struct target *target)
-{
-	return !target->is_live && !target->is_kmod;
-}
-
 /* A file is replaced as a whole anyway. */
-static bool is_aside(const struct change *change, const struct target *target)
+static bool is_aside(const struct change *change, const struct filter_ref *ref)
 {
-	return !is_file(target) && (change->atomic || change->file);
+	return filter_ref_is_live(ref) && (change->atomic || change->file);
 }
 
 static int complain_idle(const struct change *change, const struct baleen_noop_keys *noop)
@@ -185,13 +179,13 @@ static int complain_idle(const struct change *change, const struct baleen_noop_k
 }
 
 /* Says whether there is anything to do. */
-static int check_idle(const struct change *change, const struct target *target, bool *is_idle)
+static int check_idle(const struct change *change, const struct filter_ref *ref, bool *is_idle)
 {
 	struct baleen_noop_keys noop;
 	struct baleen_error error;
 
-	if (baleen_change_find_noop(&target->filter, &change->list, change->op, &noop, &error)) {
-		complain("%s: %s", target->argument, error.text);
+	if (baleen_change_find_noop(&ref->filter, &change->list, change->op, &noop, &error)) {
+		complain("%s: %s", ref->argument, error.text);
 		return EXIT_FAILED;
 	}
 	if (noop.n && !change->exist)
@@ -200,14 +194,7 @@ static int check_idle(const struct change *change, const struct target *target, 
 	return 0;
 }
 
-static int guard_delta_of(const struct change *change, const struct target *target,
-			  const struct baleen_filter *delta)
-{
-	return target->is_kmod ? kmod_guard_change(&target->kmod, delta, change->op) :
-				 guard_change(target->xdp, target->index, delta, change->op);
-}
-
-static int check_host(const struct change *change, const struct target *target)
+static int check_host(const struct change *change, const struct filter_ref *ref)
 {
 	const struct baleen_build_options options = { .key_spec = change->list.key_spec,
 						      .kind = BALEEN_KIND_CUCKOO };
@@ -215,13 +202,13 @@ static int check_host(const struct change *change, const struct target *target)
 	struct baleen_error error;
 	int err;
 
-	if (change->force || is_file(target))
+	if (change->force || !filter_ref_is_live(ref))
 		return 0;
 	if (baleen_build(&change->list, &options, &delta, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	err = guard_delta_of(change, target, &delta);
+	err = filter_ref_guard_keys(ref, &delta, change->op);
 	baleen_filter_free(&delta);
 	return err;
 }
@@ -229,122 +216,108 @@ static int check_host(const struct change *change, const struct target *target)
 /* A Bloom filter takes any number of keys and gives none back: what it would come
  * to is looked at first. Of a file it is told, what is live asks whether it may.
  */
-static int check_rate(const struct change *change, const struct target *target)
+static int check_rate(const struct change *change, const struct filter_ref *ref)
 {
 	struct baleen_filter after;
 	struct baleen_error error;
 	int err = 0;
 
-	if (change->op != BALEEN_SET_UNION || !baleen_filter_has_bloom(&target->filter))
+	if (change->op != BALEEN_SET_UNION || !baleen_filter_has_bloom(&ref->filter))
 		return 0;
-	if (baleen_filter_edit(&target->filter, &change->list, change->op, 0, &after, &error)) {
-		complain("%s: %s", target->argument, error.text);
+	if (baleen_filter_edit(&ref->filter, &change->list, change->op, 0, &after, &error)) {
+		complain("%s: %s", ref->argument, error.text);
 		return EXIT_FAILED;
 	}
-	if (!is_file(target))
-		err = guard_raise(target->argument, &target->filter, &after, change->accept_fpp);
+	if (filter_ref_is_live(ref))
+		err = filter_ref_guard_raise(ref, &after, change->accept_fpp);
 	else
-		complain("%s: false positive rate %.3g, before %.3g", target->argument,
-			 baleen_filter_worst_fpp(&after), baleen_filter_worst_fpp(&target->filter));
+		complain("%s: false positive rate %.3g, before %.3g", ref->argument,
+			 baleen_filter_worst_fpp(&after), baleen_filter_worst_fpp(&ref->filter));
 	baleen_filter_free(&after);
 	return err;
 }
 
-static int build_aside(struct change *change, struct target *target, bool is_full)
+static int build_aside(struct change *change, struct filter_ref *ref, bool is_full)
 {
 	struct baleen_filter built;
 	struct baleen_error error;
 	int err;
 
-	baleen_live_repair(&target->filter);
-	if (baleen_change_aside(&target->filter, &change->list, change->op, is_full, change->fixed,
+	baleen_live_repair(&ref->filter);
+	if (baleen_change_aside(&ref->filter, &change->list, change->op, is_full, change->fixed,
 				&built, &error)) {
-		complain("%s: %s", target->argument, error.text);
+		complain("%s: %s", ref->argument, error.text);
 		return EXIT_FAILED;
 	}
-	err = target_put(target, &built);
+	err = filter_ref_put(ref, &built);
 	baleen_filter_free(&built);
 	return err;
 }
 
-/* 0 when the kernel has made the change; @refusal is set when it cannot. */
-static int change_in_kernel(struct change *change, struct target *target)
+/* 0 when the change was made in place; @refusal is set when it cannot be. */
+static int change_in_place(struct change *change, struct filter_ref *ref)
 {
-	struct baleen_error error;
 	struct baleen_noop_keys noop;
-	int err = baleen_kmod_change(target->kmod.fd, &target->kmod.target, &target->filter,
-				     &change->list, change->op, change->exist, &noop,
-				     &change->n_changed, &error);
+	int err = filter_ref_change_in_place(ref, &change->list, change->op, change->exist, &noop,
+					     &change->n_changed);
 
 	change->in_place = !err;
 	change->refusal = err == -ENOSPC || err == -EOPNOTSUPP ? err : 0;
 	if (err == -EALREADY)
 		return complain_idle(change, &noop);
-	if (err && !change->refusal)
-		kmod_complain(&target->kmod, err, &error);
 	return err ? EXIT_FAILED : 0;
 }
 
-static int make_change(struct change *change, struct target *target)
+static int make_change(struct change *change, struct filter_ref *ref)
 {
-	bool aside = is_aside(change, target) || change->refusal;
-	int err = change->refusal ? change->refusal : -ECANCELED;
+	if (!change->refusal && !is_aside(change, ref)) {
+		int err = change_in_place(change, ref);
 
-	if (!aside && target->is_kmod) {
-		err = change_in_kernel(change, target);
 		if (!change->refusal)
 			return err;
-		err = change->refusal;
-	} else if (!aside) {
-		err = baleen_change_in_place(&target->filter, &change->list, change->op,
-					     &change->n_changed);
 	}
-	if (err)
-		return build_aside(change, target, err == -ENOSPC);
-	change->in_place = true;
-	if (target->is_live)
-		return 0;
-	baleen_change_seal(&target->filter);
-	return target_put(target, &target->filter);
+	return build_aside(change, ref, change->refusal == -ENOSPC);
 }
 
 /* The keys as they are in this filter. */
-static int fit_keys(struct change *change, const struct target *target)
+static int fit_keys(struct change *change, const struct filter_ref *ref)
 {
-	if (target->filter.image.key_spec != change->list.key_spec) {
-		complain("%s: its keys are other ones by now", target->argument);
+	if (ref->filter.image.key_spec != change->list.key_spec) {
+		complain("%s: its keys are other ones by now", ref->argument);
 		return EXIT_FAILED;
 	}
-	if (baleen_list_resolve(&change->list, &target->filter)) {
-		complain("%s: %s", target->argument, strerror(ENOMEM));
+	if (baleen_list_resolve(&change->list, &ref->filter)) {
+		complain("%s: %s", ref->argument, strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
 	return 0;
 }
 
-static int change_loaded(struct change *change, struct target *target)
+static int change_loaded(struct change *change, struct filter_ref *ref)
 {
 	bool is_idle;
 
-	if (fit_keys(change, target) || check_idle(change, target, &is_idle))
+	if (fit_keys(change, ref) || check_idle(change, ref, &is_idle))
 		return EXIT_FAILED;
 	if (is_idle) {
 		change->in_place = true;
 		return 0;
 	}
-	if (check_rate(change, target) || check_host(change, target))
+	if (check_rate(change, ref) || check_host(change, ref))
 		return EXIT_FAILED;
-	return make_change(change, target);
+	return make_change(change, ref);
 }
 
-/* The module changes such a filter by itself: do not read it. */
-static bool is_for_kernel(const struct change *change, const struct target *target)
+/* The kernel changes a filter of the module without its body being read, but for what it
+ * does to the rate of a Bloom filter.
+ */
+static bool needs_body(const struct change *change, const struct filter_ref *ref)
 {
-	return target->is_kmod && !is_aside(change, target) &&
-	       (change->op == BALEEN_SET_DIFFERENCE || !baleen_filter_has_bloom(&target->filter));
+	return ref->filter.bytes || is_aside(change, ref) ||
+	       (change->op == BALEEN_SET_UNION && baleen_filter_has_bloom(&ref->filter));
 }
 
-static int change_target(struct target *target, void *data)
+static int change_target(struct filter_ref *ref, void *data)
 {
 	struct change *change = data;
 	int err;
@@ -352,16 +325,16 @@ static int change_target(struct target *target, void *data)
 	change->n_changed = 0;
 	change->in_place = false;
 	change->refusal = 0;
-	if (fit_keys(change, target))
+	if (fit_keys(change, ref))
 		return EXIT_FAILED;
-	if (is_for_kernel(change, target)) {
-		if (check_host(change, target))
+	if (!needs_body(change, ref)) {
+		if (check_host(change, ref))
 			return EXIT_FAILED;
-		err = change_in_kernel(change, target);
+		err = change_in_place(change, ref);
 		if (!change->refusal)
 			return err;
 	}
-	return target_load(target) ? EXIT_FAILED : change_loaded(change, target);
+	return filter_ref_load(ref) ? EXIT_FAILED : change_loaded(change, ref);
 }
 
 /* --- command --------------------------------------------------------------- */
@@ -441,7 +414,7 @@ static int change_state(const struct change *change, const char *device, const c
 static int complain_stateless(const struct change *change)
 {
 	u32 key_spec;
-	int err = target_key_spec(change->argument, &key_spec);
+	int err = filter_ref_key_spec(change->argument, &key_spec);
 
 	if (err)
 		return err;
@@ -464,12 +437,12 @@ static int run(struct change *change, int argc, char **argv)
 	if (!err && change->entry.is_ban)
 		return complain_stateless(change);
 	if (!err)
-		err = target_key_spec(change->argument, &change->list.key_spec);
+		err = filter_ref_key_spec(change->argument, &change->list.key_spec);
 	/* The keys are read before the lock is taken: reading may wait. */
 	if (!err)
 		err = read_keys(change, argv + 1, argc - 1);
 	if (!err)
-		err = target_change(change->argument, change->wait_ms, change_target, change);
+		err = filter_ref_change(change->argument, change->wait_ms, change_target, change);
 	baleen_list_free(&change->list);
 	return err ? err : report(change);
 }

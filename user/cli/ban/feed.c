@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "cli/open/entries.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_name.h"
+#include "cli/open/filter_ref.h"
 #include "util/duration.h"
 
 /* Changes that are made together at most; what has been read by then is made at

@@ -3,7 +3,8 @@
 #include <errno.h>
 
 #include "cli/open/entries.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_name.h"
+#include "cli/open/filter_ref.h"
 
 struct flush {
 	const char *target;

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "cli/open/entries.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_name.h"
+#include "cli/open/filter_ref.h"
 #include "list/import.h"
 
 #define MAX_NAMED 20

@@ -6,6 +6,7 @@
 
 #include "cli/common/feed_progress.h"
 #include "cli/open/conf_guard.h"
+#include "cli/open/filter_name.h"
 #include "deploy/conf_plan.h"
 #include "deploy/protect.h"
 #include "state/feed_update.h"

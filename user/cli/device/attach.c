@@ -10,6 +10,7 @@
 #include "cli/open/device_session.h"
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
+#include "cli/open/rule_images.h"
 #include "xdp/attach.h"
 
 enum {

@@ -4,12 +4,16 @@
 #include <getopt.h>
 
 #include "cli/common/cli.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/forget_stale.h"
-#include "cli/open/kmod_named.h"
+#include "cli/open/kmod_filter.h"
 #include "icp/icp.h"
 #include "kmod/kmod_rules.h"
 #include "state/rule_store.h"
 #include "xdp/xdp.h"
+
+/* Rules named when a filter cannot go. */
+#define RULES_TEXT 200
 
 enum {
 	OPTION_GONE = 256,
@@ -111,6 +115,68 @@ static int detach(const char *device, bool forget, bool json)
 	return err ? EXIT_FAILED : report(device, json);
 }
 
+/* --- filters of the module ----------------------------------------------------- */
+
+/**
+ * struct asking - the rules that ask a filter
+ * @name: of the filter
+ * @n: how many rules of this network namespace
+ * @text: the first of them, as DEV:RULE with commas between
+ */
+struct asking {
+	const char *name;
+	u32 n;
+	char text[RULES_TEXT];
+};
+
+static int note_rules(struct baleen_kmod_rules *rules, void *data)
+{
+	struct asking *asking = data;
+
+	for (u32 i = 0; i < rules->n_rules; i++) {
+		const struct baleen_dev_bound_rule *rule = &rules->rule[i];
+		size_t at = strlen(asking->text);
+
+		if (strncmp((const char *)rule->filter, asking->name, sizeof(rule->filter)))
+			continue;
+		snprintf(asking->text + at, sizeof(asking->text) - at, "%s%s:%.*s",
+			 asking->n ? ", " : "", rules->device, (int)sizeof(rule->name), rule->name);
+		asking->n++;
+	}
+	return 0;
+}
+
+static void complain_busy(const char *argument, const char *name)
+{
+	struct asking asking = { .name = name };
+
+	baleen_kmod_rules_each(note_rules, &asking, NULL);
+	if (asking.n)
+		complain("%s: rules ask it: %s: 'baleen detach' or 'baleen rule' them first",
+			 argument, asking.text);
+	else
+		complain("%s: rules of another network namespace ask it", argument);
+}
+
+static int detach_filter(const char *argument, const char *name)
+{
+	struct baleen_error error;
+	struct kmod_filter kmod;
+	int err = kmod_open(&kmod, argument, name, true);
+
+	if (err)
+		return err;
+	err = baleen_kmod_destroy(kmod.fd, name, &error);
+	if (err == -EBUSY)
+		complain_busy(argument, name);
+	else if (err)
+		kmod_complain(&kmod, err, &error);
+	kmod_close(&kmod);
+	return err ? EXIT_FAILED : 0;
+}
+
+/* --- command ----------------------------------------------------------------- */
+
 static void forget_state_of(const struct baleen_stale_pins *gone)
 {
 	baleen_rule_store_forget(gone->netns_cookie, gone->ifindex);
@@ -146,7 +212,7 @@ static int run(int argc, char **argv)
 		return detach(argv[optind], forget, json);
 	if (forget)
 		return complain_usage(&detach_command, "--forget is for devices");
-	err = kmod_detach(argv[optind], filter);
+	err = detach_filter(argv[optind], filter);
 	return err ? err : report(argv[optind], json);
 }
 

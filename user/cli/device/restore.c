@@ -8,7 +8,7 @@
 #include "cli/open/policy.h"
 #include "cli/device/restore.h"
 #include "cli/open/device_session.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "deploy/saved.h"
 #include "xdp/attach.h"
@@ -200,8 +200,9 @@ static void name_images(const struct restore *restore, struct baleen_saved *save
 		baleen_saved_file(rule->name, file);
 		snprintf(path[i], sizeof(path[i]), "%s/%s", restore->directory, file);
 		rules->rule[i].path = path[i];
-		rules->rule[i].input = (struct input){ .path = path[i], .filter = *rule->filter };
-		rule->filter = &rules->rule[i].input.filter;
+		rules->rule[i].ref =
+			(struct filter_ref){ .argument = path[i], .filter = *rule->filter };
+		rule->filter = &rules->rule[i].ref.filter;
 	}
 }
 

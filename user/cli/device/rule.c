@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "cli/open/device_session.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
+#include "cli/open/rule_images.h"
 
 enum {
 	OPTION_FIRST = OPTION_OF_RULE_COMMAND,

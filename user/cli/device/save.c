@@ -4,7 +4,8 @@
 #include <signal.h>
 
 #include "cli/common/describe.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_name.h"
+#include "cli/open/filter_ref.h"
 #include "deploy/saved.h"
 #include "util/signals.h"
 
@@ -123,34 +124,29 @@ static int save_filter(const struct save *save)
 {
 	char ignored[BALEEN_NAME_BYTES];
 	struct list_options none;
-	struct input input;
+	struct filter_ref ref;
 	int err = output_check(&save_command, save->out, ignored);
 
 	if (err)
 		return err;
 	list_options_init(&none);
-	err = input_open(&input, save->device, &none);
+	err = filter_ref_open(&ref, save->device, &none);
 	if (!err)
-		err = output_write(save->out, &input.filter, 0600);
+		err = output_write(save->out, &ref.filter, 0600);
 	if (!err)
-		err = report_filter(save, &input.filter);
-	input_close(&input);
+		err = report_filter(save, &ref.filter);
+	filter_ref_close(&ref);
 	return err;
 }
 
 static int run(int argc, char **argv)
 {
-	char device[IF_NAMESIZE];
 	struct save save = { 0 };
-	const char *name;
 	int err = parse(&save, argc, argv);
 
 	if (err)
 		return err;
-	if (split_kmod(save.device, &name) ||
-	    split_live(save.device, device, sizeof(device), &name))
-		return save_filter(&save);
-	return save_device(&save);
+	return is_live_name(save.device) ? save_filter(&save) : save_device(&save);
 }
 
 const struct command save_command = {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/device/status_rules.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/made_of.h"
 #include "cli/open/policy.h"
 #include "icp/icp.h"

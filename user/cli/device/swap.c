@@ -5,9 +5,10 @@
 
 #include "cli/common/describe.h"
 #include "cli/open/device_session.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
-#include "cli/open/kmod_named.h"
+#include "cli/open/rule_images.h"
 
 enum {
 	OPTION_FORCE = OPTION_OF_RULE_COMMAND,
@@ -110,7 +111,7 @@ static int edit(const struct swap *swap, struct baleen_ruleset *ruleset)
 {
 	struct baleen_ruleset_rule *rule = find_rule(swap, ruleset);
 	const struct rule_argument *argument = &swap->rules.rule[0];
-	const struct baleen_filter *filter = &argument->input.filter;
+	const struct baleen_filter *filter = &argument->ref.filter;
 
 	if (!rule || check_empty(swap, filter) || check_action(swap, rule->action) ||
 	    guard_rate(swap->rule, rule->action, filter, swap->accept_fpp))
@@ -168,11 +169,28 @@ static int swap_kmod(const struct swap *swap)
 
 static int swap_named(const struct swap *swap)
 {
-	const struct input *input = &swap->rules.rule[0].input;
+	const struct baleen_filter *filter = &swap->rules.rule[0].ref.filter;
+	char argument[sizeof("kmod:") + BALEEN_DEV_NAME_BYTES];
+	struct baleen_dev_info info;
+	struct baleen_image before;
+	struct kmod_filter kmod;
+	int err;
 
-	if (check_empty(swap, &input->filter))
+	if (check_empty(swap, filter))
 		return EXIT_FAILED;
-	return kmod_swap_named(swap->rule, &input->filter, swap->accept_fpp, swap->force);
+	snprintf(argument, sizeof(argument), "kmod:%s", swap->rule);
+	if (kmod_open(&kmod, argument, swap->rule, true))
+		return EXIT_FAILED;
+	err = kmod_head(&kmod, &before, &info);
+	/* It drops no packets while no rule asks it. */
+	if (!err && info.n_rules)
+		err = guard_rate(argument, BALEEN_ACTION_DROP, filter, swap->accept_fpp);
+	if (!err && !swap->force)
+		err = kmod_guard_image(&kmod, filter);
+	if (!err)
+		err = kmod_swap(&kmod, filter);
+	kmod_close(&kmod);
+	return err;
 }
 
 static int swap_rule(const struct swap *swap)
@@ -194,7 +212,7 @@ static int swap_rule(const struct swap *swap)
 
 static int report(const struct swap *swap)
 {
-	const struct baleen_filter *filter = &swap->rules.rule[0].input.filter;
+	const struct baleen_filter *filter = &swap->rules.rule[0].ref.filter;
 	char entries[NUMBER_TEXT];
 	json_t *json;
 	u64 n;

@@ -2,7 +2,7 @@
 /* baleen build: lists to an image. */
 
 #include "cli/common/describe.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_ref.h"
 
 struct build {
 	struct list_options lists;
@@ -21,25 +21,25 @@ static void explain(const struct list_options *options)
 			 "that fill a bucket");
 }
 
-static int report(const struct input *input, const struct build *build)
+static int report(const struct filter_ref *ref, const struct build *build)
 {
 	if (build->json) {
-		json_t *description = describe_filter(&input->filter);
+		json_t *description = describe_filter(&ref->filter);
 
 		json_object_set_new(description, "file", json_text(build->out));
-		json_object_set_new(description, "lines", json_integer(input->n_lines));
-		json_object_set_new(description, "bad_lines", json_integer(input->n_bad));
+		json_object_set_new(description, "lines", json_integer(ref->n_lines));
+		json_object_set_new(description, "bad_lines", json_integer(ref->n_bad));
 		return print_json(description);
 	}
-	if (input->n_covered) {
+	if (ref->n_covered) {
 		char covered[NUMBER_TEXT], listed[NUMBER_TEXT];
 
 		complain("%s of %s entries superfluous: listed twice, or others cover them",
-			 format_count(input->n_covered, covered),
-			 format_count(input->n_listed, listed));
+			 format_count(ref->n_covered, covered),
+			 format_count(ref->n_listed, listed));
 	}
 	if (build->verbose)
-		print_filter(stderr, build->out, &input->filter);
+		print_filter(stderr, build->out, &ref->filter);
 	return EXIT_DONE;
 }
 
@@ -48,7 +48,7 @@ static int run(int argc, char **argv)
 	char *stdin_only[] = { "-" };
 	char name[BALEEN_NAME_BYTES];
 	struct build build = { 0 };
-	struct input input = { 0 };
+	struct filter_ref ref = { 0 };
 	int err;
 
 	list_options_init(&build.lists);
@@ -64,14 +64,14 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	build.lists.build.name = name;
-	err = input_build(&input, argc ? argv : stdin_only, argc ? argc : 1, &build.lists);
+	err = filter_ref_build(&ref, argc ? argv : stdin_only, argc ? argc : 1, &build.lists);
 	if (!err && build.verbose)
 		explain(&build.lists);
 	if (!err)
-		err = output_write(build.out, &input.filter, 0600);
+		err = output_write(build.out, &ref.filter, 0600);
 	if (!err)
-		err = report(&input, &build);
-	input_close(&input);
+		err = report(&ref, &build);
+	filter_ref_close(&ref);
 	return err;
 }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen compare: how much two sets have in common. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/open/filter_ref.h"
 #include "filter/filter_strings.h"
 #include "ops/algebra.h"
-#include "ops/image_file.h"
 #include "ops/resize.h"
 
 /* Doubles hold whole numbers up to here. */
@@ -18,12 +15,12 @@
 
 /**
  * struct side - one of the two
- * @input: an image, a view of a live map, or what was built of @list
+ * @ref: an image, a view of a live map, or what was built of @list
  * @list: the list that it was, or that the image gave back
  * @has_list: @list is the set
  */
 struct side {
-	struct input input;
+	struct filter_ref ref;
 	struct baleen_list list;
 	bool has_list;
 };
@@ -38,46 +35,30 @@ struct compare {
 
 /* --- open ------------------------------------------------------------------ */
 
-/* Images say which fields the keys of a list beside them have. */
-static bool is_image(const char *path)
-{
-	char device[IF_NAMESIZE];
-	const char *rule;
-	bool is = false;
-	int fd;
-
-	if (split_kmod(path, &rule) || split_live(path, device, sizeof(device), &rule))
-		return true;
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0) {
-		is = baleen_image_file_is(fd);
-		close(fd);
-	}
-	return is;
-}
-
 static int open_side(struct compare *compare, int i)
 {
 	struct side *side = &compare->side[i];
-	struct input *input = &side->input;
+	struct filter_ref *ref = &side->ref;
 
-	if (input_open_set(input, &side->list, compare->paths[i], &compare->lists))
+	if (filter_ref_open_set(ref, &side->list, compare->paths[i], &compare->lists))
 		return EXIT_FAILED;
-	if (!input->is_list) {
-		compare->lists.build.key_spec = input->filter.image.key_spec;
-		side->has_list = !baleen_filter_to_list(&input->filter, &side->list, NULL);
+	if (!ref->is_list) {
+		compare->lists.build.key_spec = ref->filter.image.key_spec;
+		side->has_list = !baleen_filter_to_list(&ref->filter, &side->list, NULL);
 		return 0;
 	}
 	side->has_list = true;
 	if (!baleen_list_finish(&side->list))
 		return 0;
-	complain("%s: %s", input->path, strerror(ENOMEM));
+	complain("%s: %s", ref->argument, strerror(ENOMEM));
 	return EXIT_FAILED;
 }
 
 static int open_sides(struct compare *compare)
 {
-	int first = !is_image(compare->paths[0]) && is_image(compare->paths[1]);
+	/* The keys of a list beside an image have the fields of the image's. */
+	int first =
+		!filter_ref_is_image(compare->paths[0]) && filter_ref_is_image(compare->paths[1]);
 	int err = open_side(compare, first);
 
 	return err ? err : open_side(compare, !first);
@@ -86,7 +67,7 @@ static int open_sides(struct compare *compare)
 static void close_sides(struct compare *compare)
 {
 	for (int i = 0; i < 2; i++) {
-		input_close(&compare->side[i].input);
+		filter_ref_close(&compare->side[i].ref);
 		baleen_list_free(&compare->side[i].list);
 	}
 }
@@ -100,15 +81,15 @@ static int build_like(struct side *side, const struct baleen_filter *like)
 	u64 n = side->list.n_ip4 + side->list.n_ip6 + side->list.n_key + side->list.strings.n;
 	struct baleen_filter larger = { 0 };
 	struct baleen_error error;
-	int err = baleen_build(&side->list, &options, &side->input.filter, &error);
+	int err = baleen_build(&side->list, &options, &side->ref.filter, &error);
 
 	if (err == -ENOSPC && !baleen_filter_resize(like, 2 * n + 64, &larger, &error)) {
 		options.like = &larger.image;
-		err = baleen_build(&side->list, &options, &side->input.filter, &error);
+		err = baleen_build(&side->list, &options, &side->ref.filter, &error);
 	}
 	baleen_filter_free(&larger);
 	if (err)
-		complain("%s: %s", side->input.path, error.text);
+		complain("%s: %s", side->ref.argument, error.text);
 	return err ? EXIT_FAILED : 0;
 }
 
@@ -123,7 +104,7 @@ static int compare_lists(struct compare *compare)
 		err = baleen_lists_compare(&a->list, &b->list, &compare->found);
 	if (!err)
 		return 0;
-	complain("%s: %s", b->input.path, err == -EINVAL ? "has other keys" : strerror(-err));
+	complain("%s: %s", b->ref.argument, err == -EINVAL ? "has other keys" : strerror(-err));
 	return EXIT_FAILED;
 }
 
@@ -133,16 +114,16 @@ static int compare_filters(struct compare *compare)
 	struct baleen_error error;
 	int err = 0;
 
-	if (a->input.is_list)
-		err = build_like(a, &b->input.filter);
-	else if (b->input.is_list)
-		err = build_like(b, &a->input.filter);
+	if (a->ref.is_list)
+		err = build_like(a, &b->ref.filter);
+	else if (b->ref.is_list)
+		err = build_like(b, &a->ref.filter);
 	if (err)
 		return err;
-	if (!baleen_filters_compare(&a->input.filter, &b->input.filter, a->input.path,
+	if (!baleen_filters_compare(&a->ref.filter, &b->ref.filter, a->ref.argument,
 				    &compare->found, &error))
 		return 0;
-	complain("%s: %s", b->input.path, error.text);
+	complain("%s: %s", b->ref.argument, error.text);
 	return EXIT_FAILED;
 }
 
@@ -157,7 +138,7 @@ static json_t *json_side(const struct side *side, double n, double only)
 {
 	json_t *json = json_object();
 
-	json_object_set_new(json, "name", json_text(side->input.path));
+	json_object_set_new(json, "name", json_text(side->ref.argument));
 	json_object_set_new(json, "keys", json_size(n));
 	json_object_set_new(json, "only", json_size(only));
 	return json;

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
+#include "cli/open/filter_name.h"
+#include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "ops/image_file.h"
 #include "xdp/object.h"
@@ -16,7 +18,7 @@ struct compile {
 	bool json;
 };
 
-static int compile(struct input *input, const char *out)
+static int compile(struct filter_ref *ref, const char *out)
 {
 	char name[BALEEN_NAME_BYTES];
 	struct baleen_error error;
@@ -26,13 +28,13 @@ static int compile(struct input *input, const char *out)
 	int err;
 
 	/* An image has its name in it; a list has that of its file. */
-	if (input->filter.image.name[0])
-		strcpy(name, input->filter.image.name);
-	else if (rule_name_from_path(input->path, name))
+	if (ref->filter.image.name[0])
+		strcpy(name, ref->filter.image.name);
+	else if (rule_name_from_path(ref->argument, name))
 		strcpy(name, "rule");
-	baleen_rule_set(&rule, BALEEN_ACTION_DROP, name, NULL, &input->filter.image);
-	err = baleen_object_make(input->filter.bytes, input->filter.n_bytes, &rule, &object,
-				 &n_bytes, &error);
+	baleen_rule_set(&rule, BALEEN_ACTION_DROP, name, NULL, &ref->filter.image);
+	err = baleen_object_make(ref->filter.bytes, ref->filter.n_bytes, &rule, &object, &n_bytes,
+				 &error);
 	if (!err) {
 		err = baleen_file_write(out, object, n_bytes, 0600, &error);
 		free(object);
@@ -73,23 +75,23 @@ static int parse(struct compile *asked, int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	struct compile asked = { .accept_fpp = DEFAULT_ACCEPT_FPP };
-	struct input input;
+	struct filter_ref ref;
 	int err = parse(&asked, argc, argv);
 
 	if (err)
 		return err;
-	if (input_open(&input, asked.path, &asked.lists))
+	if (filter_ref_open(&ref, asked.path, &asked.lists))
 		return EXIT_FAILED;
-	err = guard_rate(input.path, BALEEN_ACTION_DROP, &input.filter, asked.accept_fpp);
+	err = guard_rate(ref.argument, BALEEN_ACTION_DROP, &ref.filter, asked.accept_fpp);
 	if (!err)
-		err = compile(&input, asked.out);
+		err = compile(&ref, asked.out);
 	if (!err && asked.json) {
-		json_t *description = describe_filter(&input.filter);
+		json_t *description = describe_filter(&ref.filter);
 
 		json_object_set_new(description, "file", json_text(asked.out));
 		err = print_json(description);
 	}
-	input_close(&input);
+	filter_ref_close(&ref);
 	return err;
 }
 

@@ -105,14 +105,14 @@ static bool print_keys(struct printer *printer, const struct baleen_list *list)
 	return go_on;
 }
 
-static int dump(const struct input *input, bool json)
+static int dump(const struct filter_ref *ref, bool json)
 {
-	struct printer printer = { .key_spec = input->filter.image.key_spec, .json = json };
+	struct printer printer = { .key_spec = ref->filter.image.key_spec, .json = json };
 	struct baleen_error error;
 	struct baleen_list list;
 
-	if (baleen_filter_to_list(&input->filter, &list, &error)) {
-		complain("%s: %s", input->path, error.text);
+	if (baleen_filter_to_list(&ref->filter, &list, &error)) {
+		complain("%s: %s", ref->argument, error.text);
 		return EXIT_FAILED;
 	}
 	if (json)
@@ -133,7 +133,7 @@ struct dump {
 static int run(int argc, char **argv)
 {
 	struct dump asked = { 0 };
-	struct input input;
+	struct filter_ref ref;
 	int err;
 
 	list_options_init(&asked.lists);
@@ -142,10 +142,10 @@ static int run(int argc, char **argv)
 		err = list_options_check(&dump_command, &asked.lists);
 	if (err)
 		return err;
-	if (input_open(&input, *argv, &asked.lists))
+	if (filter_ref_open(&ref, *argv, &asked.lists))
 		return EXIT_FAILED;
-	err = dump(&input, asked.json);
-	input_close(&input);
+	err = dump(&ref, asked.json);
+	filter_ref_close(&ref);
 	return err;
 }
 

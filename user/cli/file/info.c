@@ -1,36 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen info: what an image is. */
 #include <limits.h>
+#include <string.h>
 
 #include "cli/common/describe.h"
 #include "cli/open/filter_ref.h"
-#include "cli/open/kmod_named.h"
+#include "cli/open/kmod_describe.h"
 
 /* @all: the JSON array, or NULL to print. */
-static int tell_file(const char *path, struct list_options *options, json_t *all)
+static int show(const char *argument, struct list_options *options, json_t *all)
 {
-	struct input input;
+	struct filter_ref ref;
 	json_t *json;
-	int err = input_open(&input, path, options);
+	int err;
 
+	if (!strcmp(argument, "kmod:"))
+		return kmod_describe_all(all);
+	err = filter_ref_open(&ref, argument, options);
 	if (!err && all) {
-		json = describe_filter(&input.filter);
-		json_object_set_new(json, "file", json_text(path));
+		json = describe_filter(&ref.filter);
+		json_object_set_new(json, "file", json_text(argument));
+		err = filter_ref_describe(&ref, json);
 		json_array_append_new(all, json);
 	} else if (!err) {
-		print_filter(stdout, path, &input.filter);
+		print_filter(stdout, argument, &ref.filter);
+		err = filter_ref_describe(&ref, NULL);
 	}
-	input_close(&input);
+	filter_ref_close(&ref);
 	return err;
-}
-
-static int tell(const char *argument, struct list_options *options, json_t *all)
-{
-	const char *name;
-
-	if (!split_kmod(argument, &name))
-		return tell_file(argument, options, all);
-	return *name ? kmod_describe(argument, name, all) : kmod_describe_all(all);
 }
 
 struct info {
@@ -53,7 +50,7 @@ static int run(int argc, char **argv)
 	if (info.json)
 		all = json_array();
 	for (int i = 0; i < argc; i++)
-		if (tell(argv[i], &info.lists, all))
+		if (show(argv[i], &info.lists, all))
 			result = EXIT_FAILED;
 	if (all)
 		return print_json(all) ? EXIT_FAILED : result;

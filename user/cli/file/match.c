@@ -12,7 +12,7 @@
 
 struct match {
 	struct list_options lists;
-	struct input input;
+	struct filter_ref ref;
 	struct matching matching;
 	bool json;
 	const char *file;
@@ -46,9 +46,7 @@ static int match_keys(struct match *match, char **keys, int n_keys)
 	struct matching *matching = &match->matching;
 	int err = 0;
 
-	matching->filter = &match->input.filter;
-	if (match->input.kmod.fd)
-		matching->kmod = &match->input.kmod;
+	matching->ref = &match->ref;
 	matching->ends_with_nul = match->lists.ends_with_nul;
 	if (match->json)
 		matching->found = json_array();
@@ -77,10 +75,10 @@ static int run(int argc, char **argv)
 		err = list_options_check(&match_command, &match.lists);
 	if (err)
 		return err;
-	if (input_open(&match.input, *argv, &match.lists))
+	if (filter_ref_open(&match.ref, *argv, &match.lists))
 		return EXIT_FAILED;
 	err = match_keys(&match, argv + 1, argc - 1);
-	input_close(&match.input);
+	filter_ref_close(&match.ref);
 	return err;
 }
 

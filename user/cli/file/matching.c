@@ -131,7 +131,7 @@ static bool parse_key(struct matching *matching, const struct source *source, co
 {
 	const char *reason;
 
-	if (!baleen_key_parse(text, n_bytes, matching->filter->image.key_spec, key, &reason))
+	if (!baleen_key_parse(text, n_bytes, matching->ref->filter.image.key_spec, key, &reason))
 		return true;
 	complain_of_key(matching, text, n_bytes, source, reason);
 	return false;
@@ -154,7 +154,7 @@ static char *cut_url(char *line, size_t *n_bytes)
 static void add_key(struct matching *matching, struct source *source, struct batch *batch,
 		    char *line, size_t n_bytes)
 {
-	bool is_url = matching->filter->image.key_spec == BALEEN_KEY_SQUID;
+	bool is_url = matching->ref->filter.image.key_spec == BALEEN_KEY_SQUID;
 
 	line = is_url ? cut_url(line, &n_bytes) : cut_key(line, &n_bytes);
 	if (!n_bytes || !parse_key(matching, source, line, n_bytes, &batch->key[batch->n]))
@@ -198,7 +198,7 @@ static void add_string(struct matching *matching, struct source *source, struct 
 		complain_of_key(matching, line, n_bytes, source, "line longer than 1 MiB");
 		return;
 	}
-	batch->key[batch->n] = baleen_string_key(matching->filter, string);
+	batch->key[batch->n] = baleen_string_key(&matching->ref->filter, string);
 	batch->string[batch->n] = string;
 	batch->text[batch->n] = line;
 	batch->n_bytes[batch->n++] = n_bytes;
@@ -206,7 +206,7 @@ static void add_string(struct matching *matching, struct source *source, struct 
 
 static void read_batch(struct matching *matching, struct source *source, struct batch *batch)
 {
-	u32 key_spec = matching->filter->image.key_spec;
+	u32 key_spec = matching->ref->filter.image.key_spec;
 	bool is_address = baleen_spec_is_address(key_spec);
 	size_t n_bytes = 0;
 	char *line;
@@ -224,54 +224,13 @@ static void read_batch(struct matching *matching, struct source *source, struct 
 	}
 }
 
-/* Strings are hashed by the seed of the filter, which a swap may have changed. */
-static bool was_reseeded(struct matching *matching, struct batch *batch)
-{
-	struct baleen_image *image = &matching->filter->image;
-	struct baleen_seed before = image->seed;
-
-	if (image->key_spec != BALEEN_KEY_STRING)
-		return false;
-	if (kmod_head(matching->kmod, image, NULL)) {
-		matching->is_lost = true;
-		return false;
-	}
-	if (!memcmp(&before, &image->seed, sizeof(before)))
-		return false;
-	for (u32 i = 0; i < batch->n; i++)
-		batch->key[i] = baleen_string_key(matching->filter, batch->string[i]);
-	return true;
-}
-
-static void ask_kernel(struct matching *matching, struct batch *batch, u8 *is_in)
-{
-	const struct kmod_filter *kmod = matching->kmod;
-	struct baleen_error error;
-	size_t n_done;
-	int err;
-
-	do {
-		err = baleen_kmod_keys(kmod->fd, &kmod->target, BALEEN_DEV_QUERY, batch->key,
-				       batch->n, is_in, &n_done);
-		if (err) {
-			baleen_fail(&error, -err, "%s", baleen_kmod_explain(err));
-			kmod_complain(kmod, err, &error);
-			matching->is_lost = true;
-			return;
-		}
-	} while (was_reseeded(matching, batch));
-}
-
 static void ask_batch(struct matching *matching, struct source *source, struct batch *batch)
 {
 	u8 is_in[BATCH];
 
-	if (matching->kmod) {
-		ask_kernel(matching, batch, is_in);
-		if (matching->is_lost)
-			return;
-	} else {
-		baleen_filter_test_many(matching->filter, batch->key, batch->n, is_in);
+	if (filter_ref_test(matching->ref, batch->key, batch->string, batch->n, is_in)) {
+		matching->is_lost = true;
+		return;
 	}
 	for (u32 i = 0; i < batch->n; i++)
 		if (is_in[i] != matching->inverted)
@@ -282,7 +241,7 @@ static void ask_batch(struct matching *matching, struct source *source, struct b
 
 void matching_key(struct matching *matching, char *text, size_t n_bytes)
 {
-	bool is_string = matching->filter->image.key_spec == BALEEN_KEY_STRING;
+	bool is_string = matching->ref->filter.image.key_spec == BALEEN_KEY_STRING;
 	struct source source = { .lines.end = matching->ends_with_nul ? '\0' : '\n' };
 	struct batch batch = { .n = 1,
 			       .text = { text },
@@ -290,7 +249,7 @@ void matching_key(struct matching *matching, char *text, size_t n_bytes)
 			       .string = { { (u8 *)text, n_bytes } } };
 
 	if (is_string)
-		batch.key[0] = baleen_string_key(matching->filter, batch.string[0]);
+		batch.key[0] = baleen_string_key(&matching->ref->filter, batch.string[0]);
 	else if (!parse_key(matching, NULL, text, n_bytes, &batch.key[0]))
 		return;
 	/* The NUL behind an argument is there to be overwritten. */

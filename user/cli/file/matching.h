@@ -6,12 +6,11 @@
 #define BALEEN_CLI_MATCHING_H
 
 #include "cli/common/cli.h"
-#include "cli/open/kmod_filter.h"
+#include "cli/open/filter_ref.h"
 
 /**
  * struct matching - one run of match
- * @filter: the set; of one in the kernel its header
- * @kmod: asked instead; or NULL
+ * @ref: the set
  * @inverted: what is not a member is wanted
  * @count_only: nothing is printed
  * @ends_with_nul: keys end with NUL bytes, read and printed
@@ -22,8 +21,7 @@
  * @write_error: errno of output that did not arrive
  */
 struct matching {
-	struct baleen_filter *filter;
-	const struct kmod_filter *kmod;
+	struct filter_ref *ref;
 	bool inverted;
 	bool count_only;
 	bool ends_with_nul;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/open/policy.h"
+#include "cli/open/rule_images.h"
 #include "net/device.h"
 #include "net/trace.h"
 #include "xdp/qualifiers.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "filter/live.h"
 #include "ops/change.h"
@@ -34,64 +34,61 @@ static int parse(struct resize *resize, int argc, char **argv)
 	return resize->out ? output_check(&resize_command, resize->out, resize->name) : 0;
 }
 
-static int build(struct resize *resize, struct target *target)
+static int build(struct resize *resize, struct filter_ref *ref)
 {
-	u64 n = baleen_filter_keys(&target->filter);
+	u64 n = baleen_filter_keys(&ref->filter);
 	char held[NUMBER_TEXT], asked[NUMBER_TEXT];
 	struct baleen_error error;
 
 	if (resize->capacity < n) {
-		complain("%s: holds %s keys: a capacity of %s is too small", target->argument,
+		complain("%s: holds %s keys: a capacity of %s is too small", ref->argument,
 			 format_count(n, held), format_count(resize->capacity, asked));
 		return EXIT_FAILED;
 	}
-	if (baleen_filter_resize(&target->filter, resize->capacity, &resize->built, &error)) {
-		complain("%s: %s", target->argument, error.text);
+	if (baleen_filter_resize(&ref->filter, resize->capacity, &resize->built, &error)) {
+		complain("%s: %s", ref->argument, error.text);
 		return EXIT_FAILED;
 	}
 	return 0;
 }
 
 /* Half the bits err more, of which a live rule asks whether it may. */
-static int check_rate(const struct resize *resize, const struct target *target)
+static int check_rate(const struct resize *resize, const struct filter_ref *ref)
 {
-	if (!baleen_filter_has_bloom(&target->filter))
+	if (!baleen_filter_has_bloom(&ref->filter))
 		return 0;
-	if ((target->is_live || target->is_kmod) && !resize->out)
-		return guard_raise(target->argument, &target->filter, &resize->built,
-				   resize->accept_fpp);
+	if (filter_ref_is_live(ref) && !resize->out)
+		return filter_ref_guard_raise(ref, &resize->built, resize->accept_fpp);
 	complain("%s: false positive rate %.3g, before %.3g",
-		 resize->out ? resize->out : target->argument,
-		 baleen_filter_worst_fpp(&resize->built), baleen_filter_worst_fpp(&target->filter));
+		 resize->out ? resize->out : ref->argument, baleen_filter_worst_fpp(&resize->built),
+		 baleen_filter_worst_fpp(&ref->filter));
 	return 0;
 }
 
-static int put(struct resize *resize, struct target *target)
+static int put(struct resize *resize, struct filter_ref *ref)
 {
-	struct baleen_stored_rule *rule = target_state_rule(target);
-
-	if (!resize->out && rule)
-		rule->capacity = resize->capacity;
-	if (!resize->out)
-		return target_put(target, &resize->built);
+	if (!resize->out) {
+		filter_ref_reserve(ref, resize->capacity);
+		return filter_ref_put(ref, &resize->built);
+	}
 	memcpy(resize->built.image.name, resize->name, sizeof(resize->name));
 	baleen_filter_seal(&resize->built);
 	return output_write(resize->out, &resize->built, 0600);
 }
 
-static int resize_target(struct target *target, void *data)
+static int resize_target(struct filter_ref *ref, void *data)
 {
 	struct resize *resize = data;
-	int err = target_load(target);
+	int err = filter_ref_load(ref);
 
 	if (err)
 		return err;
 	baleen_filter_free(&resize->built);
-	baleen_live_repair(&target->filter);
-	err = build(resize, target);
+	baleen_live_repair(&ref->filter);
+	err = build(resize, ref);
 	if (!err)
-		err = check_rate(resize, target);
-	return err ? err : put(resize, target);
+		err = check_rate(resize, ref);
+	return err ? err : put(resize, ref);
 }
 
 static int report(const struct resize *resize)
@@ -113,7 +110,7 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	err = target_change(resize.argument, resize.wait_ms, resize_target, &resize);
+	err = filter_ref_change(resize.argument, resize.wait_ms, resize_target, &resize);
 	if (!err)
 		err = report(&resize);
 	baleen_filter_free(&resize.built);

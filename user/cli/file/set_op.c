@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
-#include "cli/open/kmod_device.h"
 #include "filter/filter_strings.h"
 #include "filter/live.h"
 #include "filter/quotient_table.h"
@@ -19,11 +18,11 @@
 
 /**
  * struct operand - one that is combined with the first
- * @input: an image or a view of a live map
+ * @ref: an image or a view of a live map
  * @list: or a list, which needs no seed to go into any of them
  */
 struct operand {
-	struct input input;
+	struct filter_ref ref;
 	struct baleen_list list;
 };
 
@@ -77,9 +76,9 @@ static int parse(struct set_op *set, int argc, char **argv)
 
 static int open_operand(struct set_op *set, struct operand *operand, const char *path)
 {
-	if (input_open_set(&operand->input, &operand->list, path, &set->lists))
+	if (filter_ref_open_set(&operand->ref, &operand->list, path, &set->lists))
 		return EXIT_FAILED;
-	if (operand->input.is_list && baleen_list_finish(&operand->list)) {
+	if (operand->ref.is_list && baleen_list_finish(&operand->list)) {
 		complain("%s: %s", path, strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
@@ -103,7 +102,7 @@ static int open_operands(struct set_op *set)
 static void close_operands(struct set_op *set)
 {
 	for (int i = 1; set->operand && i < set->n_paths; i++) {
-		input_close(&set->operand[i].input);
+		filter_ref_close(&set->operand[i].ref);
 		baleen_list_free(&set->operand[i].list);
 	}
 	free(set->operand);
@@ -119,13 +118,13 @@ static int combine_one(const struct set_op *set, const struct baleen_filter *a, 
 
 	if (baleen_list_resolve(&b->list, a))
 		err = baleen_fail(&error, ENOMEM, "%s", strerror(ENOMEM));
-	else if (b->input.is_list)
+	else if (b->ref.is_list)
 		err = baleen_filter_combine_list(a, &b->list, set->op, made, &error);
 	else
-		err = baleen_filter_combine(a, &b->input.filter, set->op, set->paths[0], made,
+		err = baleen_filter_combine(a, &b->ref.filter, set->op, set->paths[0], made,
 					    &error);
 	if (err)
-		complain("%s: %s", b->input.path, error.text);
+		complain("%s: %s", b->ref.argument, error.text);
 	return err ? EXIT_FAILED : 0;
 }
 
@@ -168,8 +167,8 @@ static int combine_all(struct set_op *set, const struct baleen_filter *first)
 	}
 	filters[0] = first;
 	for (int i = 1; i < set->n_paths; i++) {
-		filters[i] = &set->operand[i].input.filter;
-		has_list |= set->operand[i].input.is_list;
+		filters[i] = &set->operand[i].ref.filter;
+		has_list |= set->operand[i].ref.is_list;
 	}
 	if (!has_list && baleen_filters_are_one_pass(filters, set->n_paths))
 		err = combine_at_once(set, filters);
@@ -183,122 +182,59 @@ static int combine_all(struct set_op *set, const struct baleen_filter *first)
 
 /* --- into the first operand ------------------------------------------------- */
 
-static int guard_operand(const struct target *target, const struct operand *operand)
+/* A rule that remembers what it is made of takes the operands of a union as lists. */
+static int put_union(struct set_op *set, struct filter_ref *ref)
 {
-	const struct baleen_build_options options = { .key_spec = operand->list.key_spec,
-						      .kind = BALEEN_KIND_CUCKOO };
-	struct baleen_filter built;
-	struct baleen_error error;
-	int err;
+	for (int i = 1; i < set->n_paths; i++)
+		if (filter_ref_remember(ref, &set->operand[i].ref, &set->lists))
+			return EXIT_FAILED;
+	return filter_ref_put(ref, &set->made);
+}
 
-	if (!operand->input.is_list)
-		return guard_change(target->xdp, target->index, &operand->input.filter,
-				    BALEEN_SET_UNION);
-	if (baleen_build(&operand->list, &options, &built, &error)) {
-		complain("%s: %s", operand->input.path, error.text);
+static int put(struct set_op *set, struct filter_ref *ref)
+{
+	if (filter_ref_guard_raise(ref, &set->made, set->accept_fpp) ||
+	    (!set->force && filter_ref_guard_image(ref, &set->made)))
 		return EXIT_FAILED;
-	}
-	err = guard_change(target->xdp, target->index, &built, BALEEN_SET_UNION);
-	baleen_filter_free(&built);
-	return err;
+	if (set->op == BALEEN_SET_UNION)
+		return put_union(set, ref);
+	return filter_ref_replace(ref, &set->made, &set->lists);
 }
 
-/* They become feeds of a rule that remembers what it is made of. */
-static int remember_operands(const struct set_op *set, struct target *target)
-{
-	const struct baleen_stored_rule *rule = target_state_rule(target);
-	int err = 0;
-
-	for (int i = 1; rule && i < set->n_paths && !err; i++)
-		err = session_add_feed(&target->session, rule->name, &set->operand[i].input,
-				       &set->lists);
-	return err;
-}
-
-static int merge_live(struct set_op *set, struct target *target)
-{
-	int err = 0;
-
-	for (int i = 1; !set->force && i < set->n_paths && !err; i++)
-		err = guard_operand(target, &set->operand[i]);
-	if (!err)
-		err = remember_operands(set, target);
-	return err ? err : target_put(target, &set->made);
-}
-
-/* The remainder replaces the feeds of the rule; its single entries stay. */
-static int replace_live(struct set_op *set, struct target *target)
-{
-	struct rules rules = { .n = 1 };
-	struct baleen_ruleset ruleset;
-
-	rules.rule[0] = (struct rule_argument){
-		.argument = target->argument,
-		.path = target->argument,
-		.input = { .path = target->argument, .filter = set->made },
-	};
-	baleen_ruleset_from_config(&target->xdp->config, &ruleset);
-	ruleset.rule[target->index].filter = &rules.rule[0].input.filter;
-	if (!set->force && guard_update(target->xdp->device, target->xdp, &ruleset))
-		return EXIT_FAILED;
-	return session_put(&target->session, &ruleset, &rules, &set->lists);
-}
-
-static int put_kmod(const struct set_op *set, struct target *target)
-{
-	if (!set->force && kmod_guard_image(&target->kmod, &set->made))
-		return EXIT_FAILED;
-	return target_put(target, &set->made);
-}
-
-static int put(struct set_op *set, struct target *target)
-{
-	int err;
-
-	if (!target->is_live && !target->is_kmod)
-		return target_put(target, &set->made);
-	err = guard_raise(target->argument, &target->filter, &set->made, set->accept_fpp);
-	if (err)
-		return err;
-	if (target->is_kmod)
-		return put_kmod(set, target);
-	return set->op == BALEEN_SET_UNION ? merge_live(set, target) : replace_live(set, target);
-}
-
-static int combine_target(struct target *target, void *data)
+static int combine_target(struct filter_ref *ref, void *data)
 {
 	struct set_op *set = data;
-	int err = target_load(target);
+	int err = filter_ref_load(ref);
 
 	if (err)
 		return err;
 	baleen_filter_free(&set->made);
-	baleen_live_repair(&target->filter);
-	err = combine_all(set, &target->filter);
-	return err ? err : put(set, target);
+	baleen_live_repair(&ref->filter);
+	err = combine_all(set, &ref->filter);
+	return err ? err : put(set, ref);
 }
 
 /* Which nobody else changes meanwhile. */
 static int combine_into_target(struct set_op *set)
 {
-	int err = target_key_spec(set->paths[0], &set->lists.build.key_spec);
+	int err = filter_ref_key_spec(set->paths[0], &set->lists.build.key_spec);
 
 	if (!err)
 		err = open_operands(set);
-	return err ? err : target_change(set->paths[0], set->wait_ms, combine_target, set);
+	return err ? err : filter_ref_change(set->paths[0], set->wait_ms, combine_target, set);
 }
 
 static int combine_to_file(struct set_op *set)
 {
-	struct input first;
-	int err = input_open(&first, set->paths[0], &set->lists);
+	struct filter_ref first;
+	int err = filter_ref_open(&first, set->paths[0], &set->lists);
 
 	set->lists.build.key_spec = first.filter.image.key_spec;
 	if (!err)
 		err = open_operands(set);
 	if (!err)
 		err = combine_all(set, &first.filter);
-	input_close(&first);
+	filter_ref_close(&first);
 	if (err)
 		return err;
 	memcpy(set->made.image.name, set->name, sizeof(set->name));

@@ -34,7 +34,7 @@ enum {
  * @stale_ms: silence after which a sibling's queries pass; 0: never
  * @mode: of XDP
  * @json: report as JSON
- * @input: an image that was read, of each sibling
+ * @ref: an image that was read, of each sibling
  * @empty: a filter that was made
  * @plan: of all that
  */
@@ -45,7 +45,7 @@ struct attach {
 	u64 stale_ms;
 	enum baleen_mode mode;
 	bool json;
-	struct input input[BALEEN_ICP_MAX_SIBLINGS];
+	struct filter_ref ref[BALEEN_ICP_MAX_SIBLINGS];
 	struct baleen_filter empty[BALEEN_ICP_MAX_SIBLINGS];
 	struct baleen_icp_plan plan;
 };
@@ -185,10 +185,10 @@ static int open_filter(struct attach *attach, u32 n)
 		plan->filter[n] = &attach->empty[n];
 		return make_empty(&lists, &attach->empty[n], sibling->name);
 	}
-	err = input_open(&attach->input[n], attach->words.image[n], &lists);
+	err = filter_ref_open(&attach->ref[n], attach->words.image[n], &lists);
 	if (err)
 		return err;
-	plan->filter[n] = &attach->input[n].filter;
+	plan->filter[n] = &attach->ref[n].filter;
 	plan->has_content |= 1u << n;
 	if (baleen_icp_check(&plan->filter[n]->image, sibling->feeders, &error)) {
 		complain("%s: %s", attach->words.image[n], error.text);
@@ -200,7 +200,7 @@ static int open_filter(struct attach *attach, u32 n)
 static void close_filters(struct attach *attach)
 {
 	for (u32 i = 0; i < BALEEN_ICP_MAX_SIBLINGS; i++) {
-		input_close(&attach->input[i]);
+		filter_ref_close(&attach->ref[i]);
 		baleen_filter_free(&attach->empty[i]);
 	}
 }

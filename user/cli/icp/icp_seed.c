@@ -8,7 +8,7 @@
 #include "cli/icp/icp_source.h"
 #include "cli/icp/icp_verbs.h"
 #include "cli/open/filter_ref.h"
-#include "cli/open/filter_target.h"
+#include "cli/open/filter_ref.h"
 #include "ops/algebra.h"
 
 enum { OPTION_FROM = OPTION_OF_COMMAND };
@@ -117,17 +117,17 @@ static int take_source(struct seed *seed, const char *text)
 static int read_like(struct list_options *options)
 {
 	struct list_options none;
-	struct input like;
+	struct filter_ref like;
 
 	if (!options->like_path)
 		return 0;
 	list_options_init(&none);
 	none.build.key_spec = BALEEN_KEY_SQUID;
-	if (input_open(&like, options->like_path, &none))
+	if (filter_ref_open(&like, options->like_path, &none))
 		return EXIT_FAILED;
 	options->like = like.filter.image;
 	options->build.like = &options->like;
-	input_close(&like);
+	filter_ref_close(&like);
 	if (options->like.key_spec == BALEEN_KEY_SQUID)
 		return 0;
 	complain("%s: its keys are %s, not those of Squid", options->like_path,
@@ -278,7 +278,7 @@ const struct command icp_seed_command = {
 	.name = "icp seed",
 	.synopsis = "-o IMAGE [OPTION...] SOURCE...",
 	.help = "Makes an image of what caches hold: each SOURCE is a file or a URL, '-' is standard\n"
-		"input, of one cache on its own: its cache digest, its store.log since the cache was\n"
+		"ref, of one cache on its own: its cache digest, its store.log since the cache was\n"
 		"empty, or Squid's list of its objects. The image has all objects that any of them\n"
 		"has. A digest gives a classic image of hash squid, bit for bit; from the others the\n"
 		"kind can be chosen, cuckoo with slots of 64 bits by default, which can be fed. A URL\n"

@@ -128,15 +128,15 @@ static int name_source(const char *path, char *source)
 }
 
 /* The image itself, for what was no list or is built like another image. */
-static int image_fd(const struct input *input)
+static int image_fd(const struct filter_ref *ref)
 {
-	const struct baleen_filter *filter = &input->filter;
+	const struct baleen_filter *filter = &ref->filter;
 	int fd = memfd_create("baleen-image", MFD_CLOEXEC);
 	int err = fd < 0 ? -errno : baleen_write_all(fd, filter->bytes, filter->n_bytes);
 
 	if (!err)
 		return fd;
-	complain("%s: cannot keep the image: %s", input->path, strerror(-err));
+	complain("%s: cannot keep the image: %s", ref->argument, strerror(-err));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -167,39 +167,39 @@ static int describe_table(struct baleen_feed *feed, const struct baleen_csv_opti
 	return EXIT_FAILED;
 }
 
-static int describe_feed(struct baleen_feed *feed, const char *rule, const struct input *input,
+static int describe_feed(struct baleen_feed *feed, const char *rule, const struct filter_ref *ref,
 			 const struct list_options *lists, bool is_image)
 {
 	*feed = (struct baleen_feed){ .format = is_image ? BALEEN_FEED_IMAGE : BALEEN_FEED_LIST,
 				      .received_ms = baleen_now_ms(),
-				      .n_bytes = is_image ? input->filter.n_bytes : 0,
-				      .n_entries = is_image ? input->filter.image.n_entries :
-							      input->n_listed };
+				      .n_bytes = is_image ? ref->filter.n_bytes : 0,
+				      .n_entries = is_image ? ref->filter.image.n_entries :
+							      ref->n_listed };
 	feed->checked_ms = feed->confirmed_ms = feed->received_ms;
 	snprintf(feed->rule, sizeof(feed->rule), "%s", rule);
-	if (name_source(input->path, feed->wanted.source))
+	if (name_source(ref->argument, feed->wanted.source))
 		return EXIT_FAILED;
 	feed->wanted.skip_bad = lists->skip_bad;
-	if (is_image || !baleen_csv_is_wanted(&input->csv))
+	if (is_image || !baleen_csv_is_wanted(&ref->csv))
 		return 0;
-	return describe_table(feed, &input->csv);
+	return describe_table(feed, &ref->csv);
 }
 
-int session_add_feed(struct device_session *session, const char *rule, const struct input *input,
+int session_add_feed(struct device_session *session, const char *rule, const struct filter_ref *ref,
 		     const struct list_options *lists)
 {
-	bool is_image = !input->is_list || lists->build.like;
+	bool is_image = !ref->is_list || lists->build.like;
 	/* An image file is copied from where it is, not by way of memory. */
-	bool is_made = is_image && (input->is_list || !input->received_fd);
+	bool is_made = is_image && (ref->is_list || !ref->fd);
 	struct baleen_error error;
 	struct baleen_feed feed;
 	int fd, err;
 
 	if (!session->has_state)
 		return 0;
-	if (describe_feed(&feed, rule, input, lists, is_image))
+	if (describe_feed(&feed, rule, ref, lists, is_image))
 		return EXIT_FAILED;
-	fd = is_made ? image_fd(input) : input->received_fd;
+	fd = is_made ? image_fd(ref) : ref->fd;
 	if (fd < 0)
 		return EXIT_FAILED;
 	err = baleen_feeds_put(&session->deploy.state, &feed, &error);
@@ -222,7 +222,7 @@ static int forget_feed(const struct baleen_feed *feed, void *state)
 static void shape_rule(struct baleen_stored_rule *rule, const struct rule_argument *argument,
 		       const struct list_options *lists)
 {
-	const struct baleen_image *image = &argument->input.filter.image;
+	const struct baleen_image *image = &argument->ref.filter.image;
 
 	rule->key_spec = image->key_spec;
 	rule->kind = lists->build.kind;
@@ -277,7 +277,7 @@ static int replace_feeds(struct device_session *session, const struct baleen_rul
 			return EXIT_FAILED;
 		}
 		if (!is_any_argument(argument) &&
-		    session_add_feed(session, name, &argument->input, lists))
+		    session_add_feed(session, name, &argument->ref, lists))
 			return EXIT_FAILED;
 	}
 	return 0;
@@ -292,11 +292,11 @@ static int refuse_shape(const struct device_session *session, const struct rules
 	for (u32 i = 0; rules && i < N_SHAPE_OPTIONS; i++)
 		has_shape |= lists->shape_text[i] != NULL;
 	for (u32 i = 0; has_shape && session->has_state && i < rules->n; i++) {
-		if (!rules->rule[i].input.is_list)
+		if (!rules->rule[i].ref.is_list)
 			continue;
 		complain("%s: of a rule that is kept only --kind, --fpp, --key and --capacity are: "
 			 "build an image with %s and name that",
-			 rules->rule[i].input.path, lists->shaped_by);
+			 rules->rule[i].ref.argument, lists->shaped_by);
 		return EXIT_FAILED;
 	}
 	return 0;

@@ -38,7 +38,7 @@ int complain_not_attached(const char *device);
 /* Adds what stands where a command says IMAGE to what a rule of the state is made
  * of; 0, or EXIT_FAILED after a message.
  */
-int session_add_feed(struct device_session *session, const char *rule, const struct input *input,
+int session_add_feed(struct device_session *session, const char *rule, const struct filter_ref *ref,
 		     const struct list_options *lists);
 
 /* Puts a ruleset on the device, edited from baleen_ruleset_from_config(). Rules with

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/open/entries.h"
+#include "cli/open/filter_name.h"
 #include "util/duration.h"
 
 static int take_ttl(const struct option_use *use)

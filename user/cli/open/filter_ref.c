@@ -1,281 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What stands where a command says IMAGE: an image, a list, a live rule or a filter of the
- * kernel module.
- */
+/* What stands where a command says IMAGE, whatever it is. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/common/describe.h"
 #include "cli/common/progress.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
+#include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
+#include "cli/open/list_file.h"
 #include "ops/image_file.h"
-#include "util/unpack.h"
+#include "util/clock.h"
 
-/* Bad lines shown of one list: the wrong file is not worth a mailbox. */
-#define MAX_REPORTED 20
+#define MAX_WAIT_S 86400
 
-bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule)
+static void name(struct filter_ref *ref, const char *argument)
 {
-	const char *colon = strrchr(argument, ':');
-	const char *ignored;
-	size_t length;
-
-	if (*argument == '/' || *argument == '.' || !colon || split_kmod(argument, &ignored))
-		return false;
-	length = colon - argument;
-	if (!length || length >= device_bytes || !colon[1])
-		return false;
-	memcpy(device, argument, length);
-	device[length] = '\0';
-	*rule = colon + 1;
-	return true;
+	*ref = (struct filter_ref){ .type = &filter_ref_file, .argument = argument };
+	if (split_kmod(argument, &ref->rule))
+		ref->type = &filter_ref_kmod;
+	else if (split_live(argument, ref->device, sizeof(ref->device), &ref->rule))
+		ref->type = is_kmod_device(ref->device) ? &filter_ref_kmod : &filter_ref_xdp;
 }
 
-/* An image of the view of a live map. */
-static int copy_live(struct input *input)
-{
-	const struct baleen_filter *live = &input->filter;
-	struct baleen_filter image;
-	struct baleen_error error;
-
-	if (baleen_filter_copy(live, &image, &error)) {
-		complain("%s: %s", input->path, error.text);
-		return EXIT_FAILED;
-	}
-	input_close(input);
-	input->filter = image;
-	return 0;
-}
-
-static int open_live(struct input *input, const char *device, const char *rule,
-		     const struct list_options *options)
-{
-	bool copies = !options->looks_at_live;
-	struct baleen_error error;
-	struct baleen_xdp xdp;
-	int index, err;
-
-	/* While a writer moves keys, who lists them could miss one. */
-	if (baleen_xdp_open(&xdp, device, copies, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
-	index = baleen_xdp_rule_index(&xdp, rule);
-	if (index < 0) {
-		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
-		err = EXIT_FAILED;
-	} else {
-		if (xdp.state != BALEEN_XDP_ATTACHED && xdp.state != BALEEN_XDP_MOVED)
-			complain("warning: %s:%s is not in force (%s)", device, rule,
-				 baleen_xdp_state_text(xdp.state));
-		err = baleen_xdp_map_rule(&xdp, index, &input->filter, &error);
-		if (err)
-			complain("%s", error.text);
-	}
-	if (!err && copies)
-		err = copy_live(input);
-	baleen_xdp_close(&xdp);
-	return err ? EXIT_FAILED : 0;
-}
-
-/* Who looks at what is live asks the kernel. */
-static int read_kmod(struct input *input, struct kmod_filter *kmod,
-		     const struct list_options *options)
-{
-	int err;
-
-	if (options->looks_at_live) {
-		err = kmod_head(kmod, &input->filter.image, NULL);
-		input->kmod = *kmod;
-		return err;
-	}
-	err = kmod_read(kmod, &input->filter);
-	kmod_close(kmod);
-	return err;
-}
-
-static int open_kmod(struct input *input, const char *name, const struct list_options *options)
-{
-	struct kmod_filter kmod;
-	int err = kmod_open(&kmod, input->path, name, false);
-
-	return err ? err : read_kmod(input, &kmod, options);
-}
-
-static int open_kmod_rule(struct input *input, const char *device, const char *rule,
-			  const struct list_options *options)
-{
-	struct kmod_filter kmod;
-	int err = kmod_rule_open(&kmod, input->path, device, rule, false);
-
-	return err ? err : read_kmod(input, &kmod, options);
-}
-
-static void report_bad(void *data, const struct baleen_list_problem *problem)
-{
-	struct list_options *options = data;
-
-	if (options->skip_bad || options->n_reported > MAX_REPORTED)
-		return;
-	if (options->n_reported++ == MAX_REPORTED)
-		complain("%s: and so on; only the first %d bad lines are shown", problem->file,
-			 MAX_REPORTED);
-	else
-		complain("%s:%llu: '%s': %s", problem->file, (unsigned long long)problem->line,
-			 problem->text, problem->reason);
-}
-
-/* What cannot be sought, such as a pipe, as a file that can: so an image is
- * told from a list there, too. -1 with errno on failure.
- */
-static int make_seekable(int fd, const char *name)
-{
-	int copy = memfd_create("baleen-input", MFD_CLOEXEC);
-	char chunk[65536];
-	ssize_t n = 0;
-
-	/* Who types sees that nothing comes. */
-	if (copy >= 0 && !isatty(fd))
-		progress_begin_reading(name, copy);
-	while (copy >= 0 && (n = read(fd, chunk, sizeof(chunk))) > 0) {
-		n = write(copy, chunk, n) == n ? n : -1;
-		if (n < 0)
-			break;
-	}
-	progress_end();
-	if (copy >= 0 && n < 0) {
-		close(copy);
-		return -1;
-	}
-	if (copy >= 0)
-		lseek(copy, 0, SEEK_SET);
-	return copy;
-}
-
-/* A file or pipe at its start, or -1 after a message. */
-static int open_packed(const char *path, const char *name)
-{
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
-				     fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-	struct stat stat;
-	int seekable;
-
-	if (fd < 0 || fstat(fd, &stat)) {
-		complain("%s: %m", name);
-		return -1;
-	}
-	if (S_ISREG(stat.st_mode))
-		return fd;
-	seekable = make_seekable(fd, name);
-	if (seekable < 0)
-		complain("%s: %m", name);
-	close(fd);
-	return seekable;
-}
-
-/* The same, with its gzip taken off. */
-static int open_file(const char *path)
-{
-	const char *name = strcmp(path, "-") ? path : "stdin";
-	int packed = open_packed(path, name), fd = -1, err;
-	struct baleen_error error;
-
-	if (packed < 0)
-		return -1;
-	progress_begin("unpacking");
-	err = baleen_unpack(packed, name, BALEEN_UNPACK_MAX_BYTES, &fd, &error);
-	progress_end();
-	if (err)
-		complain("%s", error.text);
-	close(packed);
-	return fd;
-}
-
-/* Lines of @fd, or of the table that it is; -1 after a message. */
-static int open_lines(int fd, const char *name, const struct baleen_csv_options *csv)
-{
-	struct baleen_error error;
-	int lines = -1;
-
-	if (!baleen_csv_is_wanted(csv))
-		return fd;
-	if (baleen_csv_read(fd, name, csv, NULL, &lines, &error))
-		complain("%s", error.text);
-	return lines;
-}
-
-static int read_lines(struct baleen_list *list, int fd, const char *name,
-		      struct list_options *options)
-{
-	const struct baleen_list_reader reader = { .on_bad = report_bad,
-						   .data = options,
-						   .ends_with_nul = options->ends_with_nul };
-	struct baleen_error error;
-	int lines, err;
-
-	/* Its first row would be names or a string, who knows. */
-	if (list->key_spec == BALEEN_KEY_STRING && baleen_csv_is_wanted(&options->csv)) {
-		complain("%s: no table is read for --key string: give it the column alone", name);
-		return EXIT_FAILED;
-	}
-	lines = open_lines(fd, name, &options->csv);
-	if (lines < 0)
-		return EXIT_FAILED;
-	progress_begin_reading(name, lines);
-	err = baleen_list_read(list, lines, name, &reader, &error);
-	progress_end();
-	if (err)
-		complain("%s", error.text);
-	if (lines != fd)
-		close(lines);
-	return err ? EXIT_FAILED : 0;
-}
-
-/* Appends one list; refuses it when it has no key. */
-static int read_list(struct baleen_list *list, int fd, const char *path,
-		     struct list_options *options)
-{
-	u64 n_lines = list->n_lines, n_bad = list->n_bad, n_listed = list->n_listed;
-	const char *name = strcmp(path, "-") ? path : "stdin";
-	const char *reason = baleen_unpack_refuse(fd);
-
-	if (reason) {
-		complain("%s: %s", name, reason);
-		return EXIT_FAILED;
-	}
-	options->n_reported = 0;
-	if (read_lines(list, fd, name, options))
-		return EXIT_FAILED;
-	n_lines = list->n_lines - n_lines;
-	n_bad = list->n_bad - n_bad;
-	if (n_bad && !options->skip_bad) {
-		complain("%s: %llu bad line%s of %llu: list refused (--skip-bad goes on without "
-			 "them)",
-			 name, (unsigned long long)n_bad, n_bad == 1 ? "" : "s",
-			 (unsigned long long)n_lines);
-		return EXIT_FAILED;
-	}
-	if (list->n_listed == n_listed && !options->allow_empty) {
-		complain("%s: not a single key in %llu line%s: list refused (--allow-empty takes "
-			 "it)",
-			 name, (unsigned long long)n_lines, n_lines == 1 ? "" : "s");
-		return EXIT_FAILED;
-	}
-	if (n_bad)
-		complain("%s: skipped %llu bad line%s of %llu", name, (unsigned long long)n_bad,
-			 n_bad == 1 ? "" : "s", (unsigned long long)n_lines);
-	return 0;
-}
-
-/* The fields of the keys of a list that is about to be read. */
-static u32 list_key_spec(const struct list_options *options)
-{
-	return options->build.like ? options->build.like->key_spec : options->build.key_spec;
-}
+/* --- to read ----------------------------------------------------------------- */
 
 static bool is_empty(const struct baleen_list *list)
 {
@@ -299,8 +51,9 @@ static int choose_kind(const struct baleen_list *list, struct list_options *opti
 	return 0;
 }
 
-/* A list becomes a set, and that a filter. */
-static int build_filter(struct input *input, struct baleen_list *list, struct list_options *options)
+/* Sorts the keys of a list and builds a filter of them. */
+static int build_filter(struct filter_ref *ref, struct baleen_list *list,
+			struct list_options *options)
 {
 	struct baleen_error error;
 	int err;
@@ -309,27 +62,27 @@ static int build_filter(struct input *input, struct baleen_list *list, struct li
 	err = baleen_list_finish(list);
 	progress_end();
 	if (err) {
-		complain("%s: %s", input->path, strerror(ENOMEM));
+		complain("%s: %s", ref->argument, strerror(ENOMEM));
 		return EXIT_FAILED;
 	}
 	if (list->n_listed && is_empty(list) && !options->allow_empty) {
 		complain("%s: exceptions leave not a single key: list refused (--allow-empty takes "
 			 "it)",
-			 input->path);
+			 ref->argument);
 		return EXIT_FAILED;
 	}
-	input->is_list = true;
-	input->n_lines = list->n_lines;
-	input->n_bad = list->n_bad;
-	input->n_listed = list->n_listed;
-	input->n_covered = list->n_covered;
+	ref->is_list = true;
+	ref->n_lines = list->n_lines;
+	ref->n_bad = list->n_bad;
+	ref->n_listed = list->n_listed;
+	ref->n_covered = list->n_covered;
 	progress_begin("building the image");
 	err = choose_kind(list, options, &error);
 	if (!err)
-		err = baleen_build(list, &options->build, &input->filter, &error);
+		err = baleen_build(list, &options->build, &ref->filter, &error);
 	progress_end();
 	if (err) {
-		complain("%s: %s", input->path, error.text);
+		complain("%s: %s", ref->argument, error.text);
 		return EXIT_FAILED;
 	}
 	return 0;
@@ -338,157 +91,281 @@ static int build_filter(struct input *input, struct baleen_list *list, struct li
 static int read_like(struct list_options *options)
 {
 	struct list_options none;
-	struct input like;
+	struct filter_ref like;
 
 	if (!options->like_path || options->build.like)
 		return 0;
 	list_options_init(&none);
-	if (input_open(&like, options->like_path, &none))
+	if (filter_ref_open(&like, options->like_path, &none))
 		return EXIT_FAILED;
 	options->like = like.filter.image;
 	options->build.like = &options->like;
-	input_close(&like);
+	filter_ref_close(&like);
 	return 0;
 }
 
-int input_read_list(struct baleen_list *list, const char *path, struct list_options *options)
-{
-	int fd = open_file(path), err;
-
-	if (fd < 0)
-		return EXIT_FAILED;
-	if (baleen_image_file_is(fd)) {
-		complain("%s: is an image already, not a list", path);
-		err = EXIT_FAILED;
-	} else {
-		err = read_list(list, fd, path, options);
-	}
-	close(fd);
-	return err;
-}
-
-int input_build(struct input *input, char **paths, int n_paths, struct list_options *options)
+int filter_ref_build(struct filter_ref *ref, char **paths, int n_paths,
+		     struct list_options *options)
 {
 	struct baleen_list list = { .keeps_copies = options->build.copies };
 	int err = read_like(options);
 
 	if (!err && options->build.like)
 		list.keeps_copies = options->build.like->flags & BALEEN_FLAG_COPIES;
-	*input = (struct input){ .path = paths[0], .csv = options->csv };
+	*ref = (struct filter_ref){ .argument = paths[0], .csv = options->csv };
 	list.key_spec = list_key_spec(options);
 	for (int i = 0; i < n_paths && !err; i++)
-		err = input_read_list(&list, paths[i], options);
+		err = list_file_read(&list, paths[i], options);
 	if (!err)
-		err = build_filter(input, &list, options);
+		err = build_filter(ref, &list, options);
 	baleen_list_free(&list);
 	return err;
 }
 
 /* An image is what it is: an option that says otherwise was not meant. */
-static int check_image(const struct input *input, const struct list_options *options)
+static int check_image(const struct filter_ref *ref, const struct list_options *options)
 {
-	u32 key_spec = input->filter.image.key_spec;
+	u32 key_spec = ref->filter.image.key_spec;
 
 	if (options->is_key_given && key_spec != options->build.key_spec) {
-		complain("%s: is an image keyed by %s: --key %s contradicts it", input->path,
+		complain("%s: is an image keyed by %s: --key %s contradicts it", ref->argument,
 			 key_spec_text(key_spec), key_spec_text(options->build.key_spec));
 		return EXIT_FAILED;
 	}
 	if (baleen_csv_is_wanted(&options->csv))
 		complain("warning: %s is an image, not a table: --column, --where and --delimiter "
 			 "do not change it",
-			 input->path);
+			 ref->argument);
 	if (options->shaped_by && !options->is_key_given)
-		complain("warning: %s is an image: %s does not change it", input->path,
+		complain("warning: %s is an image: %s does not change it", ref->argument,
 			 options->shaped_by);
 	return 0;
 }
 
-int input_open_set(struct input *input, struct baleen_list *list, const char *argument,
-		   struct list_options *options)
+bool filter_ref_is_image(const char *argument)
 {
-	char device[IF_NAMESIZE];
-	struct baleen_error error;
-	const char *rule;
-	int fd, err;
+	bool is = false;
+	int fd;
 
-	*input = (struct input){ .path = argument, .csv = options->csv };
-	if (split_kmod(argument, &rule)) {
-		err = open_kmod(input, rule, options);
-		return err ? err : check_image(input, options);
+	if (is_live_name(argument))
+		return true;
+	fd = open(argument, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0) {
+		is = baleen_image_file_is(fd);
+		close(fd);
 	}
-	if (split_live(argument, device, sizeof(device), &rule))
-		return is_kmod_device(device) ? open_kmod_rule(input, device, rule, options) :
-						open_live(input, device, rule, options);
-	fd = open_file(argument);
-	if (fd < 0)
-		return EXIT_FAILED;
-	if (baleen_image_file_is(fd)) {
-		err = baleen_image_file_read(fd, argument, &input->filter, &error);
-		if (err)
-			complain("%s", error.text);
-		else
-			err = check_image(input, options);
-	} else {
-		input->is_list = true;
-		list->key_spec = list_key_spec(options);
-		err = read_list(list, fd, argument, options);
-	}
-	input->received_fd = fd;
-	return err ? EXIT_FAILED : 0;
+	return is;
 }
 
-int input_open(struct input *input, const char *argument, struct list_options *options)
+int filter_ref_open_set(struct filter_ref *ref, struct baleen_list *list, const char *argument,
+			struct list_options *options)
+{
+	name(ref, argument);
+	ref->csv = options->csv;
+	if (ref->type->read(ref, list, options))
+		return EXIT_FAILED;
+	return ref->is_list || ref->device[0] ? 0 : check_image(ref, options);
+}
+
+int filter_ref_open(struct filter_ref *ref, const char *argument, struct list_options *options)
 {
 	struct baleen_list list = { .keeps_copies = options->build.copies };
-	int err = input_open_set(input, &list, argument, options);
+	int err = filter_ref_open_set(ref, &list, argument, options);
 
-	if (!err && input->is_list)
-		err = build_filter(input, &list, options);
+	if (!err && ref->is_list)
+		err = build_filter(ref, &list, options);
 	baleen_list_free(&list);
 	return err;
 }
 
-void input_close(struct input *input)
+int filter_ref_test(struct filter_ref *ref, struct baleen_key *keys,
+		    const struct baleen_string *string, u32 n, u8 *is_in)
 {
-	baleen_filter_free(&input->filter);
-	kmod_close(&input->kmod);
-	if (input->received_fd)
-		close(input->received_fd);
-	input->received_fd = 0;
+	if (ref->type->test)
+		return ref->type->test(ref, keys, string, n, is_in);
+	baleen_filter_test_many(&ref->filter, keys, n, is_in);
+	return 0;
 }
 
-/* A regular file again; -1 when it is none. A pipe has been read; opening it
- * again would wait for a writer.
- */
-static int open_again(const char *path)
+int filter_ref_describe(struct filter_ref *ref, json_t *json)
 {
-	int packed = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), fd = -1;
-	struct stat stat;
-
-	if (packed < 0)
-		return -1;
-	if (!fstat(packed, &stat) && S_ISREG(stat.st_mode))
-		baleen_unpack(packed, path, BALEEN_UNPACK_MAX_BYTES, &fd, NULL);
-	close(packed);
-	return fd;
+	return ref->type->describe ? ref->type->describe(ref, json) : 0;
 }
 
-bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line, char *text,
-		     size_t text_bytes)
+void filter_ref_close(struct filter_ref *ref)
 {
-	bool is_list = input->is_list && strcmp(input->path, "-");
-	int fd = is_list ? open_again(input->path) : -1, lines = fd, err = 0;
+	baleen_filter_free(&ref->filter);
+	kmod_close(&ref->kmod);
+	if (ref->type && ref->type->close)
+		ref->type->close(ref);
+	if (ref->fd)
+		close(ref->fd);
+	ref->fd = 0;
+}
 
-	if (fd < 0)
-		return false;
-	if (baleen_csv_is_wanted(&input->csv))
-		err = baleen_csv_read(fd, input->path, &input->csv, NULL, &lines, NULL);
+/* --- to change --------------------------------------------------------------- */
+
+int take_wait(const struct command *command, const char *argument, u64 *wait_ms)
+{
+	char *end;
+	unsigned long seconds = strtoul(argument, &end, 10);
+
+	if (*argument < '0' || *argument > '9' || *end || seconds > MAX_WAIT_S)
+		return complain_usage(command, "--wait '%s': not a number of seconds up to 86400",
+				      argument);
+	*wait_ms = seconds * 1000ull;
+	return 0;
+}
+
+int filter_ref_key_spec(const char *argument, u32 *key_spec)
+{
+	struct list_options none;
+	struct baleen_list list = { 0 };
+	struct filter_ref ref;
+	int err;
+
+	list_options_init(&none);
+	none.allow_empty = true;
+	none.skip_bad = true;
+	none.looks_at_live = true;
+	err = filter_ref_open_set(&ref, &list, argument, &none);
+	if (!err && ref.is_list) {
+		complain("%s: is a list, not an image: edit it, or build an image of it", argument);
+		err = EXIT_FAILED;
+	}
 	if (!err)
-		err = baleen_list_find(lines, input->filter.image.key_spec, key, line, text,
-				       text_bytes);
-	if (lines != fd)
-		close(lines);
-	close(fd);
-	return !err;
+		*key_spec = ref.filter.image.key_spec;
+	filter_ref_close(&ref);
+	baleen_list_free(&list);
+	return err;
+}
+
+int filter_ref_change(const char *argument, u64 wait_ms,
+		      int (*change)(struct filter_ref *ref, void *data), void *data)
+{
+	u64 until_ms = baleen_monotonic_ms() + wait_ms;
+	struct filter_ref ref;
+	int err;
+
+	do {
+		name(&ref, argument);
+		ref.wait_ms = wait_ms;
+		err = ref.type->lock(&ref);
+		if (!err)
+			err = change(&ref, data);
+		filter_ref_close(&ref);
+	} while (err == -ESTALE && baleen_monotonic_ms() < until_ms);
+	if (err == -ESTALE)
+		complain_overtaken(&ref, BY_OTHERS);
+	return err == -ESTALE ? EXIT_FAILED : err;
+}
+
+int filter_ref_load(struct filter_ref *ref)
+{
+	return ref->type->load ? ref->type->load(ref) : 0;
+}
+
+bool filter_ref_is_live(const struct filter_ref *ref)
+{
+	return ref->type->is_live;
+}
+
+int filter_ref_guard_raise(const struct filter_ref *ref, const struct baleen_filter *after,
+			   double accept_fpp)
+{
+	return ref->type->is_live ? guard_raise(ref->argument, &ref->filter, after, accept_fpp) : 0;
+}
+
+int filter_ref_guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
+			  enum baleen_set_op op)
+{
+	return ref->type->guard_keys ? ref->type->guard_keys(ref, keys, op) : 0;
+}
+
+int filter_ref_guard_image(const struct filter_ref *ref, const struct baleen_filter *filter)
+{
+	return ref->type->guard_image ? ref->type->guard_image(ref, filter) : 0;
+}
+
+int filter_ref_change_in_place(struct filter_ref *ref, const struct baleen_list *list,
+			       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
+			       u64 *n_changed)
+{
+	return ref->type->change(ref, list, op, exist, noop, n_changed);
+}
+
+int filter_ref_put(struct filter_ref *ref, const struct baleen_filter *filter)
+{
+	return ref->type->put(ref, filter);
+}
+
+int filter_ref_replace(struct filter_ref *ref, const struct baleen_filter *filter,
+		       const struct list_options *lists)
+{
+	return ref->type->replace ? ref->type->replace(ref, filter, lists) :
+				    filter_ref_put(ref, filter);
+}
+
+int filter_ref_remember(struct filter_ref *ref, const struct filter_ref *source,
+			const struct list_options *lists)
+{
+	return ref->type->remember ? ref->type->remember(ref, source, lists) : 0;
+}
+
+void filter_ref_reserve(struct filter_ref *ref, u64 capacity)
+{
+	if (ref->type->reserve)
+		ref->type->reserve(ref, capacity);
+}
+
+/* --- to write ---------------------------------------------------------------- */
+
+/* That it cannot be written is known before a list is read. */
+static int check_kmod(const struct command *command, const char *path, const char *filter_name,
+		      char *name)
+{
+	const char *reason = baleen_kmod_name_check(filter_name);
+	struct kmod_filter kmod;
+	int err;
+
+	if (reason)
+		return complain_usage(command, "-o '%s': %s", path, reason);
+	err = kmod_open(&kmod, path, filter_name, true);
+	if (err)
+		return err;
+	kmod_close(&kmod);
+	strcpy(name, filter_name);
+	return 0;
+}
+
+int output_check(const struct command *command, const char *path, char *name)
+{
+	const char *reason, *filter_name;
+
+	if (split_kmod(path, &filter_name))
+		return check_kmod(command, path, filter_name, name);
+	reason = rule_name_from_path(path, name);
+	if (!strcmp(path, "-"))
+		return complain_usage(command, "-o -: for standard output say /dev/stdout");
+	if (*path && path[strlen(path) - 1] == '/')
+		reason = "is a directory";
+	if (reason)
+		return complain_usage(command, "-o '%s': %s", path, reason);
+	if (!baleen_file_may_replace(path, BALEEN_MAGIC, sizeof(BALEEN_MAGIC) - 1)) {
+		complain("%s: exists and is not an image: not overwritten", path);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+int output_write(const char *path, const struct baleen_filter *filter, unsigned int mode)
+{
+	struct filter_ref ref = { .type = &filter_ref_file, .argument = path, .mode = mode };
+	int err;
+
+	if (split_kmod(path, &ref.rule))
+		ref.type = &filter_ref_kmod;
+	err = ref.type->create(&ref, filter);
+	filter_ref_close(&ref);
+	return err;
 }

@@ -1,60 +1,111 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stands where a command says IMAGE: an image, a list, a live rule or a filter of
- * the kernel module.
+ * What stands where a command says IMAGE: an image or list in a file, a live rule
+ * (DEV:RULE) or a filter of the kernel module (kmod:NAME).
  */
-#ifndef BALEEN_CLI_INPUT_H
-#define BALEEN_CLI_INPUT_H
+#ifndef BALEEN_CLI_FILTER_REF_H
+#define BALEEN_CLI_FILTER_REF_H
 
-#include "cli/common/list_options.h"
-#include "cli/open/kmod_filter.h"
-#include "xdp/xdp.h"
+#include "cli/open/filter_ref_type.h"
 
-/**
- * struct input - an IMAGE argument, opened
- * @path: as typed; points into the arguments
- * @filter: its filter; without its body when @kmod is open
- * @kmod: where it is asked, of options that look at what is live
- * @received_fd: what was read, as it was received; 0 when it was no file
- * @is_list: it was a list, built on the way
- * @csv: how it was read, if it was a table
- * @n_lines: of the list
- * @n_bad: bad lines skipped
- * @n_listed: entries of the list
- * @n_covered: of them, those that others make superfluous
- */
-struct input {
-	const char *path;
-	struct baleen_filter filter;
-	struct kmod_filter kmod;
-	int received_fd;
-	bool is_list;
-	struct baleen_csv_options csv;
-	u64 n_lines;
-	u64 n_bad;
-	u64 n_listed;
-	u64 n_covered;
-};
+/* --- to read --- */
 
-/* Splits DEV:RULE; false when @argument is a file, or kmod:NAME. */
-bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule);
+/* Is it an image, and not a list? */
+bool filter_ref_is_image(const char *argument);
 
-/* Opens an IMAGE argument; 0, or EXIT_FAILED after a message. */
-int input_open(struct input *input, const char *argument, struct list_options *options);
-void input_close(struct input *input);
+/* Opens an IMAGE argument; a list is built. 0, or EXIT_FAILED after a message. */
+int filter_ref_open(struct filter_ref *ref, const char *argument, struct list_options *options);
 
 /* The same, but a list is left as it was read. */
-int input_open_set(struct input *input, struct baleen_list *list, const char *argument,
-		   struct list_options *options);
+int filter_ref_open_set(struct filter_ref *ref, struct baleen_list *list, const char *argument,
+			struct list_options *options);
 
-/* Appends a list; 0, or EXIT_FAILED after a message. */
-int input_read_list(struct baleen_list *list, const char *path, struct list_options *options);
+/* Builds one filter of several lists, as filter_ref_open() does of one. */
+int filter_ref_build(struct filter_ref *ref, char **paths, int n_paths,
+		     struct list_options *options);
 
-/* Builds one filter of several lists, as input_open() does of one. */
-int input_build(struct input *input, char **paths, int n_paths, struct list_options *options);
+/* Asks for @n keys, of strings also @string, what is there now; 0, or EXIT_FAILED after a
+ * message.
+ */
+int filter_ref_test(struct filter_ref *ref, struct baleen_key *keys,
+		    const struct baleen_string *string, u32 n, u8 *is_in);
 
-/* Finds the list line that made a key listed; false when there is none. */
-bool input_find_line(const struct input *input, const struct baleen_key *key, u64 *line, char *text,
-		     size_t text_bytes);
+/* Adds what is known beside the image to @json, or prints it when that is NULL; 0, or
+ * EXIT_FAILED after a message.
+ */
+int filter_ref_describe(struct filter_ref *ref, json_t *json);
 
-#endif /* BALEEN_CLI_INPUT_H */
+void filter_ref_close(struct filter_ref *ref);
+
+/* --- to change --- */
+
+#define WAIT_HELP "  --wait SECONDS   wait so long for another command that changes it (10)\n"
+
+/* Takes the argument of --wait; 0, or EXIT_USAGE after a message. */
+int take_wait(const struct command *command, const char *argument, u64 *wait_ms);
+
+/* The fields of the keys of what is to be changed; 0, or EXIT_FAILED after a message. */
+int filter_ref_key_spec(const char *argument, u32 *key_spec);
+
+/* Opens an IMAGE argument once nobody else changes it, has it changed, and closes it; again
+ * when filter_ref_put() said -ESTALE, which @change then returns, for as long as is
+ * waited. 0, or EXIT_FAILED after a message.
+ */
+int filter_ref_change(const char *argument, u64 wait_ms,
+		      int (*change)(struct filter_ref *ref, void *data), void *data);
+
+/* Reads the body when only the header was read; 0, or EXIT_FAILED after a message. */
+int filter_ref_load(struct filter_ref *ref);
+
+/* Are packets judged by it? */
+bool filter_ref_is_live(const struct filter_ref *ref);
+
+/* Of what is live: fails after saying that @after would hit more innocents than both what
+ * is there and what is accepted.
+ */
+int filter_ref_guard_raise(const struct filter_ref *ref, const struct baleen_filter *after,
+			   double accept_fpp);
+
+/* Of what is live: fails after naming each address of this host that would be dropped
+ * with these keys added or taken out, or with another image in its place.
+ */
+int filter_ref_guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
+			  enum baleen_set_op op);
+int filter_ref_guard_image(const struct filter_ref *ref, const struct baleen_filter *filter);
+
+/* Adds keys where it is, or takes them out: 0; EXIT_FAILED after a message; -ENOSPC or
+ * -EOPNOTSUPP when this must be built aside; -EALREADY when @noop says which keys change
+ * nothing, without @exist.
+ */
+int filter_ref_change_in_place(struct filter_ref *ref, const struct baleen_list *list,
+			       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
+			       u64 *n_changed);
+
+/* Puts another filter in its place, or the one in memory back into its file;
+ * 0, EXIT_FAILED after a message, or -ESTALE. A rule with a state is derived anew from that
+ * instead, so that it holds the rest of what it is made of, too.
+ */
+int filter_ref_put(struct filter_ref *ref, const struct baleen_filter *filter);
+
+/* The same, but the lists that a rule with a state was made of give way to the filter. */
+int filter_ref_replace(struct filter_ref *ref, const struct baleen_filter *filter,
+		       const struct list_options *lists);
+
+/* Adds @source to what a rule with a state is made of; 0, or EXIT_FAILED after a message. */
+int filter_ref_remember(struct filter_ref *ref, const struct filter_ref *source,
+			const struct list_options *lists);
+
+/* Has a rule with a state leave room for so many keys from now on. */
+void filter_ref_reserve(struct filter_ref *ref, u64 capacity);
+
+/* --- to write --- */
+
+/* Checks what -o says and names the filter after it; 0, EXIT_USAGE or EXIT_FAILED
+ * after a message.
+ */
+int output_check(const struct command *command, const char *path, char *name);
+
+/* Writes an image file, or a filter of the module; 0, or EXIT_FAILED after a message. */
+int output_write(const char *path, const struct baleen_filter *filter, unsigned int mode);
+
+#endif /* BALEEN_CLI_FILTER_REF_H */

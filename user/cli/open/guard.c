@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/open/guard.h"
+#include "cli/open/list_file.h"
 #include "filter/plan.h"
 #include "net/host.h"
 
@@ -46,7 +47,7 @@ int guard_rates(const struct rules *rules, double accept_fpp)
 	for (u32 i = 0; i < rules->n; i++) {
 		const struct rule_argument *rule = &rules->rule[i];
 
-		if (guard_rate(rule->name, rule->action, &rule->input.filter, accept_fpp))
+		if (guard_rate(rule->name, rule->action, &rule->ref.filter, accept_fpp))
 			return EXIT_FAILED;
 	}
 	return 0;
@@ -292,7 +293,9 @@ static void complain_of(const struct guarded *guarded, u32 index,
 	}
 	from = guarded->rules ? rules_find(guarded->rules, rule) : NULL;
 	matches(guarded, index, address, &key);
-	if (from && input_find_line(&from->input, &key, &line, entry, sizeof(entry)))
+	if (from && from->ref.is_list &&
+	    list_file_find(from->path, &from->ref.csv, from->ref.filter.image.key_spec, &key, &line,
+			   entry, sizeof(entry)))
 		complain("%s:%llu: '%s': rule '%s' would drop %s, %s of %s", from->path,
 			 (unsigned long long)line, entry, rule->name, text, role, whose);
 	else

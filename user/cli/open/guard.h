@@ -7,6 +7,7 @@
 
 #include "cli/open/rules.h"
 #include "list/list_combine.h"
+#include "xdp/xdp.h"
 
 /* Exact images and 64-bit slots pass, anything else has to be asked for. */
 #define DEFAULT_ACCEPT_FPP 1e-9

@@ -5,21 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/open/guard.h"
-#include "cli/open/kmod_device.h"
+#include "cli/open/kmod_filter.h"
 
 /* Filters named when one is not found. */
 #define MAX_NAMED 8
-
-static const char prefix[] = "kmod:";
-
-bool split_kmod(const char *argument, const char **name)
-{
-	if (strncmp(argument, prefix, strlen(prefix)))
-		return false;
-	*name = argument + strlen(prefix);
-	return true;
-}
 
 int kmod_open(struct kmod_filter *kmod, const char *argument, const char *name, bool for_writing)
 {
@@ -105,51 +94,5 @@ int kmod_swap(const struct kmod_filter *kmod, const struct baleen_filter *filter
 		return err;
 	if (err)
 		kmod_complain(kmod, err, &error);
-	return err ? EXIT_FAILED : 0;
-}
-
-/* What errs more than now, and more than a rule may, is for who says so. */
-static int guard_asked(const struct kmod_filter *kmod, const struct baleen_filter *filter)
-{
-	double fpp = baleen_filter_worst_fpp(filter), fpp_before;
-	struct baleen_filter before = { 0 };
-	struct baleen_dev_info info;
-	struct baleen_image head;
-	struct baleen_error error;
-	u64 version;
-
-	if (fpp <= DEFAULT_ACCEPT_FPP ||
-	    baleen_kmod_header(kmod->fd, &kmod->target, &head, &info, &error) || !info.n_rules ||
-	    baleen_kmod_read(kmod->fd, &kmod->target, &before, &version, &error))
-		return 0;
-	fpp_before = baleen_filter_worst_fpp(&before);
-	baleen_filter_free(&before);
-	if (fpp <= fpp_before)
-		return 0;
-	complain("%s: rules ask it, and would take %.*f unlisted packets in a million for listed: "
-		 "false positive rate %.3g, accepted %.3g: 'baleen swap --accept-fpp' takes it",
-		 kmod->argument, fpp < 1e-4 ? 3 : 0, fpp * 1e6, fpp, DEFAULT_ACCEPT_FPP);
-	return EXIT_FAILED;
-}
-
-int kmod_write(const char *argument, const char *name, const struct baleen_filter *filter)
-{
-	struct baleen_error error;
-	struct kmod_filter kmod;
-	int err = kmod_open(&kmod, argument, name, true);
-
-	if (err)
-		return err;
-	err = kmod_guard_image(&kmod, filter);
-	if (err) {
-		complain("%s: 'baleen swap --force' takes an image for all that", argument);
-	} else if (guard_asked(&kmod, filter)) {
-		err = EXIT_FAILED;
-	} else {
-		err = baleen_kmod_store(kmod.fd, name, filter, &error);
-		if (err)
-			complain("%s: %s", argument, error.text);
-	}
-	kmod_close(&kmod);
 	return err ? EXIT_FAILED : 0;
 }

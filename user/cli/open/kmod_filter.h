@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * kmod:NAME where a command says IMAGE: a filter of the kernel module.
+ * A filter of the kernel module, opened by its name or by a rule.
  */
 #ifndef BALEEN_CLI_KMOD_FILTER_H
 #define BALEEN_CLI_KMOD_FILTER_H
@@ -21,9 +21,6 @@ struct kmod_filter {
 	int fd;
 	u64 version;
 };
-
-/* The NAME of kmod:NAME, which may be empty; false for any other argument. */
-bool split_kmod(const char *argument, const char **name);
 
 /* Opens the device for a filter with a name, which need not be there;
  * 0, or EXIT_FAILED after a message.
@@ -48,10 +45,5 @@ int kmod_swap(const struct kmod_filter *kmod, const struct baleen_filter *filter
 void kmod_complain(const struct kmod_filter *kmod, int err, const struct baleen_error *error);
 
 void kmod_close(struct kmod_filter *kmod);
-
-/* Creates the filter, or puts another image in its place; 0, or EXIT_FAILED after a
- * message.
- */
-int kmod_write(const char *argument, const char *name, const struct baleen_filter *filter);
 
 #endif /* BALEEN_CLI_KMOD_FILTER_H */

@@ -6,6 +6,7 @@
 #define BALEEN_CLI_POLICY_H
 
 #include "cli/open/rules.h"
+#include "net/device.h"
 
 /**
  * struct policy - what was said of it

@@ -2,16 +2,12 @@
 /* Rules as they are typed. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "cli/common/describe.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/rules.h"
 #include "net/device.h"
 #include "xdp/qualifiers.h"
-
-/* The IMAGE that lists every address. */
-static const char any[] = "any";
 
 /* NAME=IMAGE, where NAME has no slash; otherwise the name of the file. */
 static const char *split_name(const char *argument, const char **path, char *name)
@@ -154,57 +150,7 @@ int rules_check(const struct command *command, const struct rules *rules)
 	return 0;
 }
 
-/* --- images --------------------------------------------------------------- */
-
-/* The list is read like any other, so it is built like any other. */
-static int read_any(struct baleen_list *list, struct baleen_error *error)
-{
-	static const char lines[] = "0.0.0.0/0\n::/0\n";
-	const struct baleen_list_reader reader = { 0 };
-	int fd = memfd_create("baleen-any", MFD_CLOEXEC);
-	int err;
-
-	if (fd < 0 || pwrite(fd, lines, strlen(lines), 0) != (ssize_t)strlen(lines))
-		err = baleen_fail(error, errno, "memfd: %m");
-	else
-		err = baleen_list_read(list, fd, any, &reader, error);
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
-
-static int open_any(struct input *input)
-{
-	const struct baleen_build_options options = { .kind = BALEEN_KIND_CUCKOO,
-						      .key_spec = BALEEN_KEY_SRC };
-	struct baleen_list list = { .key_spec = options.key_spec };
-	struct baleen_error error;
-	int err;
-
-	*input = (struct input){ .path = any };
-	err = read_any(&list, &error);
-	if (!err && baleen_list_finish(&list))
-		err = baleen_fail(&error, ENOMEM, "no memory");
-	if (!err)
-		err = baleen_build(&list, &options, &input->filter, &error);
-	baleen_list_free(&list);
-	if (err)
-		complain("%s: %s", any, error.text);
-	return err ? EXIT_FAILED : 0;
-}
-
-int rules_open(struct rules *rules, struct list_options *options)
-{
-	int err = 0;
-
-	for (u32 i = 0; i < rules->n && !err; i++) {
-		struct rule_argument *rule = &rules->rule[i];
-
-		err = strcmp(rule->path, any) ? input_open(&rule->input, rule->path, options) :
-						open_any(&rule->input);
-	}
-	return err ? EXIT_FAILED : 0;
-}
+/* --- rulesets ------------------------------------------------------------- */
 
 /* Rules of XDP have copies of the module's filters, those of the module ask them. */
 void rules_share(const struct rule_argument *argument, struct baleen_ruleset_rule *rule)
@@ -224,7 +170,7 @@ int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 
 		const struct rule_argument *argument = &rules->rule[i];
 		struct baleen_ruleset_rule rule = { .action = argument->action,
 						    .qualifiers = argument->qualifiers,
-						    .filter = &argument->input.filter,
+						    .filter = &argument->ref.filter,
 						    .live = BALEEN_RULE_NEW };
 
 		memcpy(rule.name, argument->name, sizeof(rule.name));
@@ -241,7 +187,7 @@ const struct rule_argument *rules_find(const struct rules *rules,
 				       const struct baleen_ruleset_rule *rule)
 {
 	for (u32 i = 0; i < rules->n; i++)
-		if (rule->filter == &rules->rule[i].input.filter)
+		if (rule->filter == &rules->rule[i].ref.filter)
 			return &rules->rule[i];
 	return NULL;
 }
@@ -250,7 +196,7 @@ const struct rule_argument *rules_find(const struct rules *rules,
 
 bool is_any_argument(const struct rule_argument *argument)
 {
-	return argument && !strcmp(argument->path, any);
+	return argument && !strcmp(argument->path, ANY_IMAGE);
 }
 
 static bool is_unqualified(const struct baleen_ruleset_rule *rule)
@@ -299,7 +245,7 @@ static void warn_if_dead(const struct rules *rules, const struct baleen_ruleset 
 {
 	const struct rule_argument *argument = rules_find(rules, &ruleset->rule[place]);
 
-	if (argument && !argument->input.filter.image.n_entries)
+	if (argument && !argument->ref.filter.image.n_entries)
 		complain("warning: rule '%s' can never match: it is empty", argument->name);
 	else
 		warn_if_hidden(rules, ruleset, place);
@@ -323,10 +269,4 @@ void rules_warn_vlan(const struct rules *rules, const char *device)
 {
 	for (u32 i = 0; i < rules->n; i++)
 		warn_of_vlan(&rules->rule[i], device);
-}
-
-void rules_close(struct rules *rules)
-{
-	for (u32 i = 0; i < rules->n; i++)
-		input_close(&rules->rule[i].input);
 }

@@ -5,8 +5,11 @@
 #ifndef BALEEN_CLI_RULES_H
 #define BALEEN_CLI_RULES_H
 
-#include "cli/open/filter_ref.h"
+#include "cli/open/filter_ref_type.h"
 #include "xdp/ruleset.h"
+
+/* The IMAGE that lists every address. */
+#define ANY_IMAGE "any"
 
 /**
  * struct rule_argument - one --allow, --drop or --count
@@ -15,7 +18,7 @@
  * @name: the rule's
  * @action: enum baleen_action
  * @qualifiers: the words behind it
- * @input: opened by rules_open()
+ * @ref: opened by rules_open()
  */
 struct rule_argument {
 	const char *argument;
@@ -23,7 +26,7 @@ struct rule_argument {
 	char name[BALEEN_NAME_BYTES];
 	u32 action;
 	struct baleen_qualifiers qualifiers;
-	struct input input;
+	struct filter_ref ref;
 };
 
 /**
@@ -93,9 +96,6 @@ int rules_word_take(const struct command *command, struct rules *rules, const ch
  */
 int rules_check(const struct command *command, const struct rules *rules);
 
-/* Opens every rule's image; 0, or EXIT_FAILED after a message. */
-int rules_open(struct rules *rules, struct list_options *options);
-
 /* Puts the rules into a ruleset, from @place on; 0, or EXIT_FAILED after a
  * message. The ruleset refers to their filters.
  */
@@ -118,7 +118,5 @@ void rules_warn_dead(const struct rules *rules, const struct baleen_ruleset *rul
 
 /* Warns when a rule from the arguments asks for a VLAN that the device hides. */
 void rules_warn_vlan(const struct rules *rules, const char *device);
-
-void rules_close(struct rules *rules);
 
 #endif /* BALEEN_CLI_RULES_H */

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The parts of DEV:RULE and kmod:NAME. */
+#include <net/if.h>
+#include <string.h>
+
+#include "cli/open/filter_name.h"
+
+static const char prefix[] = "kmod:";
+
+bool split_kmod(const char *argument, const char **name)
+{
+	if (strncmp(argument, prefix, strlen(prefix)))
+		return false;
+	*name = argument + strlen(prefix);
+	return true;
+}
+
+bool split_live(const char *argument, char *device, size_t device_bytes, const char **rule)
+{
+	const char *colon = strrchr(argument, ':');
+	const char *ignored;
+	size_t length;
+
+	if (*argument == '/' || *argument == '.' || !colon || split_kmod(argument, &ignored))
+		return false;
+	length = colon - argument;
+	if (!length || length >= device_bytes || !colon[1])
+		return false;
+	memcpy(device, argument, length);
+	device[length] = '\0';
+	*rule = colon + 1;
+	return true;
+}
+
+bool is_live_name(const char *argument)
+{
+	char device[IF_NAMESIZE];
+	const char *name;
+
+	return split_kmod(argument, &name) || split_live(argument, device, sizeof(device), &name);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* An image or list in a file where a command says IMAGE. */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/open/filter_ref_type.h"
+#include "cli/open/list_file.h"
+#include "ops/image_file.h"
+
+static int read_image(struct filter_ref *ref)
+{
+	struct baleen_error error;
+
+	if (!baleen_image_file_read(ref->fd, ref->argument, &ref->filter, &error))
+		return 0;
+	complain("%s", error.text);
+	return EXIT_FAILED;
+}
+
+static int read_file(struct filter_ref *ref, struct baleen_list *list, struct list_options *options)
+{
+	int fd = list_file_open(ref->argument);
+
+	if (fd < 0)
+		return EXIT_FAILED;
+	ref->fd = fd;
+	if (baleen_image_file_is(fd))
+		return read_image(ref);
+	ref->is_list = true;
+	list->key_spec = list_key_spec(options);
+	return list_file_read_lines(list, fd, ref->argument, options);
+}
+
+/* --- to change --------------------------------------------------------------- */
+
+/* A writer replaces the file: who waited may hold what was there before. */
+static bool is_still_there(const struct filter_ref *ref)
+{
+	struct stat opened, named;
+
+	return !fstat(ref->fd, &opened) && !stat(ref->argument, &named) &&
+	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+static int open_locked(struct filter_ref *ref)
+{
+	for (;;) {
+		int fd = open(ref->argument, O_RDONLY | O_CLOEXEC);
+
+		if (fd < 0) {
+			complain("%s: %m", ref->argument);
+			return EXIT_FAILED;
+		}
+		ref->fd = fd;
+		if (filter_ref_lock_fd(ref, fd, "another command has been changing this file"))
+			return EXIT_FAILED;
+		if (is_still_there(ref))
+			return 0;
+		close(fd);
+		ref->fd = 0;
+	}
+}
+
+static int lock_file(struct filter_ref *ref)
+{
+	struct stat stat;
+
+	if (open_locked(ref))
+		return EXIT_FAILED;
+	if (fstat(ref->fd, &stat) || !S_ISREG(stat.st_mode) || !baleen_image_file_is(ref->fd)) {
+		complain("%s: is not an image", ref->argument);
+		return EXIT_FAILED;
+	}
+	ref->mode = stat.st_mode & 0777;
+	return read_image(ref);
+}
+
+static int write_file(struct filter_ref *ref, const struct baleen_filter *filter)
+{
+	struct baleen_error error;
+
+	if (!baleen_file_write(ref->argument, filter->bytes, filter->n_bytes, ref->mode, &error))
+		return 0;
+	complain("%s", error.text);
+	return EXIT_FAILED;
+}
+
+static int change_file(struct filter_ref *ref, const struct baleen_list *list,
+		       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
+		       u64 *n_changed)
+{
+	int err = baleen_change_in_place(&ref->filter, list, op, n_changed);
+
+	if (err)
+		return err;
+	baleen_change_seal(&ref->filter);
+	return write_file(ref, &ref->filter);
+}
+
+const struct filter_ref_type filter_ref_file = {
+	.read = read_file,
+	.lock = lock_file,
+	.change = change_file,
+	.put = write_file,
+	.create = write_file,
+};

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* DEV:RULE where a command says IMAGE: the live filter of an XDP rule. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/open/device_session.h"
+#include "cli/open/guard.h"
+
+/* Replaces the view of a live map by an image of it. */
+static int copy_live(struct filter_ref *ref)
+{
+	struct baleen_filter image;
+	struct baleen_error error;
+
+	if (baleen_filter_copy(&ref->filter, &image, &error)) {
+		complain("%s: %s", ref->argument, error.text);
+		return EXIT_FAILED;
+	}
+	baleen_filter_free(&ref->filter);
+	ref->filter = image;
+	return 0;
+}
+
+static int read_rule(struct filter_ref *ref, struct baleen_list *list, struct list_options *options)
+{
+	const char *device = ref->device, *rule = ref->rule;
+	bool copies = !options->looks_at_live;
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	int index, err;
+
+	/* While a writer moves keys, who lists them could miss one. */
+	if (baleen_xdp_open(&xdp, device, copies, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	index = baleen_xdp_rule_index(&xdp, rule);
+	if (index < 0) {
+		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
+		err = EXIT_FAILED;
+	} else {
+		if (xdp.state != BALEEN_XDP_ATTACHED && xdp.state != BALEEN_XDP_MOVED)
+			complain("warning: %s:%s is not in force (%s)", device, rule,
+				 baleen_xdp_state_text(xdp.state));
+		err = baleen_xdp_map_rule(&xdp, index, &ref->filter, &error);
+		if (err)
+			complain("%s", error.text);
+	}
+	if (!err && copies)
+		err = copy_live(ref);
+	baleen_xdp_close(&xdp);
+	return err ? EXIT_FAILED : 0;
+}
+
+/* --- to change --------------------------------------------------------------- */
+
+static const struct baleen_xdp *xdp_of(const struct filter_ref *ref)
+{
+	return &ref->session->deploy.xdp;
+}
+
+static int find_rule(struct filter_ref *ref)
+{
+	const struct baleen_xdp *xdp = xdp_of(ref);
+	int index = baleen_xdp_rule_index(xdp, ref->rule);
+	struct baleen_error error;
+
+	if (index < 0) {
+		complain("%s has no rule '%s': see 'baleen status %s'", ref->device, ref->rule,
+			 ref->device);
+		return EXIT_FAILED;
+	}
+	if (xdp->state != BALEEN_XDP_ATTACHED) {
+		complain("%s: the filter is not in force here (%s)", ref->device,
+			 baleen_xdp_state_text(xdp->state));
+		return EXIT_FAILED;
+	}
+	ref->index = index;
+	if (baleen_xdp_map_rule_writable(xdp, index, &ref->filter, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int lock_rule(struct filter_ref *ref)
+{
+	struct baleen_error error;
+	int err;
+
+	if (baleen_device_privileges(&error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	ref->session = calloc(1, sizeof(*ref->session));
+	if (!ref->session) {
+		complain("%s", strerror(ENOMEM));
+		return EXIT_FAILED;
+	}
+	err = session_open(ref->session, ref->device, ref->wait_ms);
+	if (err)
+		return err == -ENOENT ? complain_not_attached(ref->device) : err;
+	/* Remove pins left by killed commands; an in-place change would not. */
+	baleen_attachment_tidy(&ref->session->deploy.xdp.attachment,
+			       &ref->session->deploy.xdp.pins);
+	return find_rule(ref);
+}
+
+static int guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
+		      enum baleen_set_op op)
+{
+	return guard_change(xdp_of(ref), ref->index, keys, op);
+}
+
+static int guard_image(const struct filter_ref *ref, const struct baleen_filter *filter)
+{
+	struct baleen_ruleset ruleset;
+
+	baleen_ruleset_from_config(&xdp_of(ref)->config, &ruleset);
+	ruleset.rule[ref->index].filter = filter;
+	return guard_update(ref->device, xdp_of(ref), &ruleset);
+}
+
+static int change_rule(struct filter_ref *ref, const struct baleen_list *list,
+		       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
+		       u64 *n_changed)
+{
+	return baleen_change_in_place(&ref->filter, list, op, n_changed);
+}
+
+/* The rule of the state; NULL when it has none. */
+static struct baleen_stored_rule *stored_rule(struct filter_ref *ref)
+{
+	struct baleen_stored_rules *rules = &ref->session->plan.rules;
+	int index = -ENOENT;
+
+	if (ref->session->has_state)
+		index = baleen_rule_store_find_rule(
+			rules, xdp_of(ref)->config.rule[ref->index].image.name);
+	return index < 0 ? NULL : &rules->rule[index];
+}
+
+static int put_derived(struct device_session *session, const struct baleen_stored_rule *rule)
+{
+	struct baleen_error error;
+
+	session->plan.rebuild[rule - session->plan.rules.rule] = true;
+	if (baleen_rule_store_set_rules(&session->deploy.state, &session->plan.rules, &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	return session_put_plan(session);
+}
+
+static int put_rule(struct filter_ref *ref, const struct baleen_filter *filter)
+{
+	const struct baleen_stored_rule *rule = stored_rule(ref);
+	struct baleen_ruleset ruleset;
+
+	if (rule)
+		return put_derived(ref->session, rule);
+	baleen_ruleset_from_config(&xdp_of(ref)->config, &ruleset);
+	ruleset.rule[ref->index].filter = filter;
+	return session_put(ref->session, &ruleset, NULL, NULL);
+}
+
+/* The lists of a rule give way to what is left of it; single entries stay. */
+static int replace_rule(struct filter_ref *ref, const struct baleen_filter *filter,
+			const struct list_options *lists)
+{
+	struct rules rules = { .n = 1 };
+	struct baleen_ruleset ruleset;
+
+	rules.rule[0] = (struct rule_argument){
+		.argument = ref->argument,
+		.path = ref->argument,
+		.ref = { .argument = ref->argument, .filter = *filter },
+	};
+	baleen_ruleset_from_config(&xdp_of(ref)->config, &ruleset);
+	ruleset.rule[ref->index].filter = &rules.rule[0].ref.filter;
+	return session_put(ref->session, &ruleset, &rules, lists);
+}
+
+static int remember(struct filter_ref *ref, const struct filter_ref *source,
+		    const struct list_options *lists)
+{
+	const struct baleen_stored_rule *rule = stored_rule(ref);
+
+	return rule ? session_add_feed(ref->session, rule->name, source, lists) : 0;
+}
+
+static void reserve(struct filter_ref *ref, u64 capacity)
+{
+	struct baleen_stored_rule *rule = stored_rule(ref);
+
+	if (rule)
+		rule->capacity = capacity;
+}
+
+static void close_session(struct filter_ref *ref)
+{
+	if (ref->session)
+		session_close(ref->session);
+	free(ref->session);
+	ref->session = NULL;
+}
+
+const struct filter_ref_type filter_ref_xdp = {
+	.is_live = true,
+	.read = read_rule,
+	.lock = lock_rule,
+	.guard_keys = guard_keys,
+	.guard_image = guard_image,
+	.change = change_rule,
+	.put = put_rule,
+	.replace = replace_rule,
+	.remember = remember,
+	.reserve = reserve,
+	.close = close_session,
+};

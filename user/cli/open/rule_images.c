@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The images of rules as they are typed. */
+#include "cli/open/filter_ref.h"
+#include "cli/open/rule_images.h"
+#include "list/list_algebra.h"
+
+static int open_any(struct filter_ref *ref)
+{
+	const struct baleen_build_options options = { .kind = BALEEN_KIND_CUCKOO,
+						      .key_spec = BALEEN_KEY_SRC };
+	struct baleen_list list = { 0 };
+	struct baleen_error error;
+	int err = baleen_list_from_text("0.0.0.0/0\n::/0\n", ANY_IMAGE, options.key_spec, &list,
+					&error);
+
+	*ref = (struct filter_ref){ .argument = ANY_IMAGE };
+	if (!err)
+		err = baleen_build(&list, &options, &ref->filter, &error);
+	baleen_list_free(&list);
+	if (err)
+		complain("%s: %s", ANY_IMAGE, error.text);
+	return err ? EXIT_FAILED : 0;
+}
+
+int rules_open(struct rules *rules, struct list_options *options)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < rules->n && !err; i++) {
+		struct rule_argument *rule = &rules->rule[i];
+
+		err = is_any_argument(rule) ? open_any(&rule->ref) :
+					      filter_ref_open(&rule->ref, rule->path, options);
+	}
+	return err ? EXIT_FAILED : 0;
+}
+
+void rules_close(struct rules *rules)
+{
+	for (u32 i = 0; i < rules->n; i++)
+		filter_ref_close(&rules->rule[i].ref);
+}
