@@ -226,7 +226,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  * @default_drop: what no rule decides is dropped, but for what is vital
  * @dry_run: count what would be dropped, drop nothing
  * @needs_transport: some rule does
- * @place: how the program was put on the device; enum baleen_attach_type
+ * @attach_type: how the program was put on the device; enum baleen_attach_type
  * @sample_interval_ns: least time between two events; 0 for no events
  * @device: name of the device at attach, for status after it was renamed
  * @rule: the rules in order of evaluation, first match wins
@@ -249,7 +249,7 @@ struct baleen_config {
 	u32 default_drop;
 	u32 dry_run;
 	u32 needs_transport;
-	u32 place;
+	u32 attach_type;
 	u64 sample_interval_ns;
 	char device[BALEEN_DEVICE_BYTES];
 	struct baleen_rule rule[BALEEN_MAX_RULES];

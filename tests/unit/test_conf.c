@@ -232,7 +232,7 @@ static void test_all(void **state)
 	assert_string_equal(conf.text, all);
 	assert_true(conf.rules.default_drop && conf.rules.dry_run);
 	assert_int_equal(conf.rules.mode, BALEEN_MODE_GENERIC);
-	assert_int_equal(conf.rules.place, BALEEN_ATTACH_TYPE_CHAIN);
+	assert_int_equal(conf.rules.attach_type, BALEEN_ATTACH_TYPE_CHAIN);
 	assert_int_equal(conf.rules.sample_interval_ns, 10000000000ull);
 	assert_string_equal(conf.rules.never_path, "/etc/my \"never\\");
 	assert_int_equal(conf.rules.n_rules, 4);
@@ -274,7 +274,7 @@ static void test_defaults(void **state)
 	assert_int_equal(parse(R, &conf, NULL), 0);
 	assert_false(conf.rules.default_drop || conf.rules.dry_run);
 	assert_int_equal(conf.rules.mode, BALEEN_MODE_AUTO);
-	assert_int_equal(conf.rules.place, BALEEN_ATTACH_TYPE_LINK);
+	assert_int_equal(conf.rules.attach_type, BALEEN_ATTACH_TYPE_LINK);
 	assert_int_equal(conf.rules.sample_interval_ns, 0);
 	assert_string_equal(conf.rules.never_path, "/etc/baleen/never.list");
 	rule = &conf.rules.rule[0];

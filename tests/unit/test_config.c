@@ -15,7 +15,7 @@ static struct baleen_config sample(void)
 	struct baleen_config config = {
 		.version = BALEEN_CONFIG_VERSION,
 		.n_rules = 2,
-		.place = BALEEN_ATTACH_TYPE_NETLINK,
+		.attach_type = BALEEN_ATTACH_TYPE_NETLINK,
 		.device = "eth0",
 		.rule = { { .slot = 5, .image.name = "first" },
 			  { .slot = 1, .action = BALEEN_ACTION_COUNT, .image.name = "second" } },
@@ -66,7 +66,7 @@ static void test_refuses_nonsense(void **state)
 	config.n_rules = BALEEN_MAX_RULES + 1;
 	assert_refused(&config, sizeof(config));
 	config = sample();
-	config.place = BALEEN_ATTACH_TYPE_CHAIN + 1;
+	config.attach_type = BALEEN_ATTACH_TYPE_CHAIN + 1;
 	assert_refused(&config, sizeof(config));
 	config = sample();
 	config.rule[1].slot = BALEEN_MAX_RULES;

@@ -83,7 +83,8 @@ static void bad_names(void **unused)
 	struct baleen_rule_store state;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		assert_int_equal(baleen_rule_store_create(&state, names[i], true, 1, &error), -EINVAL);
+		assert_int_equal(baleen_rule_store_create(&state, names[i], true, 1, &error),
+				 -EINVAL);
 		assert_int_equal(baleen_rule_store_open(&state, names[i], 1, &error), -EINVAL);
 	}
 	assert_int_equal(n_files(root), 0);
@@ -93,7 +94,8 @@ static void volatile_without_device(void **unused)
 {
 	struct baleen_rule_store state;
 
-	assert_int_equal(baleen_rule_store_create(&state, "nosuchdevice", false, 1, &error), -ENODEV);
+	assert_int_equal(baleen_rule_store_create(&state, "nosuchdevice", false, 1, &error),
+			 -ENODEV);
 }
 
 static void twice(void **unused)
@@ -545,7 +547,7 @@ static void all_fields(void **unused)
 	rules.dry_run = true;
 	rules.sample_interval_ns = ~0ull >> 1;
 	rules.mode = BALEEN_MODE_GENERIC;
-	rules.place = BALEEN_ATTACH_TYPE_CHAIN;
+	rules.attach_type = BALEEN_ATTACH_TYPE_CHAIN;
 	strcpy(rules.never_path, "/etc/baleen/never list");
 	make(true);
 	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
@@ -578,7 +580,7 @@ static void all_fields(void **unused)
 	assert_true(back.default_drop && back.dry_run);
 	assert_int_equal(back.sample_interval_ns, rules.sample_interval_ns);
 	assert_int_equal(back.mode, rules.mode);
-	assert_int_equal(back.place, rules.place);
+	assert_int_equal(back.attach_type, rules.attach_type);
 	assert_string_equal(back.never_path, rules.never_path);
 	baleen_rule_store_close(&state);
 }

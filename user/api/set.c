@@ -195,9 +195,10 @@ static int take_map(struct baleen_set *set, const struct baleen_xdp *xdp)
 	struct bpf_map_info info = { 0 };
 	u32 info_bytes = sizeof(info);
 
-	if (xdp->state != BALEEN_XDP_ATTACHED && xdp->state != BALEEN_XDP_MOVED)
+	if (xdp->attach_status != BALEEN_ATTACH_STATUS_ATTACHED &&
+	    xdp->attach_status != BALEEN_ATTACH_STATUS_MOVED)
 		return baleen_fail(api_error(), ENOENT, "%s: its filter is not in force (%s)",
-				   set->rule.device, baleen_xdp_state_text(xdp->state));
+				   set->rule.device, baleen_attach_status_text(xdp->attach_status));
 	if (index < 0)
 		return baleen_fail(api_error(), ENOENT, "%s has no rule '%s'", set->rule.device,
 				   set->rule.name);

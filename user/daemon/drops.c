@@ -74,7 +74,8 @@ static int read_pins(const struct baleen_pins *pins, void *data)
 
 	if (baleen_xdp_open_pins(&xdp, pins, NULL))
 		return 0;
-	samples = xdp.state == BALEEN_XDP_ATTACHED && xdp.config.sample_interval_ns;
+	samples =
+		xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED && xdp.config.sample_interval_ns;
 	memcpy(device, xdp.device, sizeof(device));
 	baleen_xdp_close(&xdp);
 	if (samples)

@@ -178,7 +178,7 @@ static const char *mode_now(const struct device *device)
 
 	if (baleen_xdp_open(&xdp, device->name, false, NULL))
 		return mode;
-	if (xdp.state == BALEEN_XDP_ATTACHED)
+	if (xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 		mode = baleen_mode_text(xdp.there.mode);
 	baleen_xdp_close(&xdp);
 	return mode;

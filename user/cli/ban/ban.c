@@ -311,7 +311,7 @@ static int check_host(const struct entry_change *change, const struct baleen_dep
 	int index = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, change->rule) : -ENOENT;
 	int err;
 
-	if (change->force || index < 0 || deploy->xdp.state != BALEEN_XDP_ATTACHED)
+	if (change->force || index < 0 || deploy->xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
 		return 0;
 	if (list_keys(entries, &list)) {
 		complain("cannot keep the keys: %m");

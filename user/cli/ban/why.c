@@ -198,9 +198,9 @@ static int run(int argc, char **argv)
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	if (xdp.state != BALEEN_XDP_ATTACHED) {
+	if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED) {
 		complain("%s: the filter is not in force here (%s)", why.device,
-			 baleen_xdp_state_text(xdp.state));
+			 baleen_attach_status_text(xdp.attach_status));
 		err = EXIT_FAILED;
 	} else {
 		err = explain(&why, &xdp);

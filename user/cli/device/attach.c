@@ -31,7 +31,7 @@ enum {
  * @policy: of them
  * @lists: how lists are read
  * @mode: of XDP
- * @place: of XDP
+ * @attach_type: of XDP
  * @xdp_only: an option that only XDP has, or NULL
  * @is_kmod: rules of the kernel module, not of XDP
  * @priority: of its hook
@@ -47,7 +47,7 @@ struct attach {
 	struct policy policy;
 	struct list_options lists;
 	enum baleen_mode mode;
-	enum baleen_attach_type place;
+	enum baleen_attach_type attach_type;
 	const char *xdp_only;
 	bool is_kmod;
 	int priority;
@@ -58,12 +58,12 @@ struct attach {
 	bool json;
 };
 
-static int take_place(struct attach *attach, enum baleen_attach_type place)
+static int take_place(struct attach *attach, enum baleen_attach_type attach_type)
 {
-	if (attach->place != BALEEN_ATTACH_TYPE_LINK && attach->place != place)
+	if (attach->attach_type != BALEEN_ATTACH_TYPE_LINK && attach->attach_type != attach_type)
 		return complain_usage(&attach_command, "--no-link and --chain exclude each other");
-	attach->place = place;
-	attach->xdp_only = place == BALEEN_ATTACH_TYPE_CHAIN ? "--chain" : "--no-link";
+	attach->attach_type = attach_type;
+	attach->xdp_only = attach_type == BALEEN_ATTACH_TYPE_CHAIN ? "--chain" : "--no-link";
 	return 0;
 }
 
@@ -202,7 +202,8 @@ static int report(const struct attach *attach, const struct baleen_attempts *att
 	json = json_object();
 	json_object_set_new(json, "device", json_text(attach->device));
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(attempts->mode)));
-	json_object_set_new(json, "place", json_string(baleen_attach_type_text(attach->place)));
+	json_object_set_new(json, "place",
+			    json_string(baleen_attach_type_text(attach->attach_type)));
 	json_object_set_new(json, "degraded", json_boolean(attempts->mode == BALEEN_MODE_GENERIC));
 	json_object_set_new(json, "frags", json_boolean(attempts->frags));
 	json_object_set_new(json, "dry_run", json_boolean(attach->policy.dry_run));
@@ -214,8 +215,8 @@ static int attach_ruleset(const struct attach *attach, const struct baleen_rules
 {
 	struct baleen_attempts attempts;
 	struct baleen_error error;
-	int err = baleen_xdp_attach(attach->device, ruleset, attach->mode, attach->place, &attempts,
-				    &error);
+	int err = baleen_xdp_attach(attach->device, ruleset, attach->mode, attach->attach_type,
+				    &attempts, &error);
 
 	for (u32 i = 0; i < attempts.n_failed; i++)
 		complain("%s: %s failed: %s", attach->device, attempts.failed[i].what,
@@ -231,8 +232,8 @@ static int attach_ruleset(const struct attach *attach, const struct baleen_rules
 static int attach_with_state(const struct attach *attach, const struct baleen_ruleset *ruleset)
 {
 	struct device_session session;
-	int err = session_create(&session, attach->device, ruleset, attach->mode, attach->place,
-				 &attach->rules, &attach->lists);
+	int err = session_create(&session, attach->device, ruleset, attach->mode,
+				 attach->attach_type, &attach->rules, &attach->lists);
 
 	if (err)
 		return err;

@@ -89,7 +89,7 @@ static int refresh_pins(const struct baleen_pins *pins, void *data)
 		walk->result = EXIT_FAILED;
 		return 0;
 	}
-	is_attached = xdp.state == BALEEN_XDP_ATTACHED;
+	is_attached = xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 	baleen_xdp_close(&xdp);
 	if (is_attached && refresh_and_tell(xdp.device, walk->force, walk->all))
 		walk->result = EXIT_FAILED;

@@ -111,8 +111,8 @@ static int attach(const struct restore *restore, const struct baleen_saved *save
 {
 	struct baleen_attempts attempts;
 	struct baleen_error error;
-	int err = baleen_xdp_attach(restore->device, &saved->ruleset, saved->mode, saved->place,
-				    &attempts, &error);
+	int err = baleen_xdp_attach(restore->device, &saved->ruleset, saved->mode,
+				    saved->attach_type, &attempts, &error);
 
 	for (u32 i = 0; i < attempts.n_failed; i++)
 		complain("%s: %s failed: %s", restore->device, attempts.failed[i].what,
@@ -136,7 +136,7 @@ static int check_way(const struct baleen_xdp *xdp, const struct baleen_saved *sa
 			 baleen_mode_text(saved->mode), xdp->device);
 		return EXIT_FAILED;
 	}
-	if (saved->place != xdp->config.place) {
+	if (saved->attach_type != xdp->config.attach_type) {
 		complain("%s: is attached in another way than was saved: 'baleen detach %s' first",
 			 xdp->device, xdp->device);
 		return EXIT_FAILED;
@@ -176,7 +176,7 @@ static int attach_with_state(const struct restore *restore, const struct baleen_
 {
 	struct device_session session;
 	int err = session_create(&session, restore->device, &saved->ruleset, saved->mode,
-				 saved->place, rules, lists);
+				 saved->attach_type, rules, lists);
 
 	if (err)
 		return err;
@@ -221,7 +221,7 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 		return attach_with_state(restore, saved, &rules, &lists);
 	if (err)
 		return err;
-	if (session.deploy.xdp.state == BALEEN_XDP_ATTACHED) {
+	if (session.deploy.xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED) {
 		err = update(restore, &session, saved, &rules, &lists);
 		session_close(&session);
 		return err;

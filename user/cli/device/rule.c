@@ -280,7 +280,7 @@ static int put_on(const struct change *change, struct device_session *session)
 	baleen_ruleset_from_config(&xdp->config, &ruleset);
 	if (change->verb->edit(change, &ruleset))
 		return EXIT_FAILED;
-	if (xdp->state == BALEEN_XDP_ATTACHED && !change->force &&
+	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED && !change->force &&
 	    guard_ruleset(xdp->device, xdp, &ruleset, &change->rules))
 		return EXIT_FAILED;
 	rules_warn_dead(&change->rules, &ruleset);

@@ -46,9 +46,10 @@ static int take(const struct save *save, struct baleen_saved *saved)
 	int err = baleen_xdp_open(&xdp, save->device, true, &error);
 
 	if (!err) {
-		if (xdp.state != BALEEN_XDP_ATTACHED && xdp.state != BALEEN_XDP_MOVED)
+		if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED &&
+		    xdp.attach_status != BALEEN_ATTACH_STATUS_MOVED)
 			complain("warning: %s: saves what is not in force (%s)", save->device,
-				 baleen_xdp_state_text(xdp.state));
+				 baleen_attach_status_text(xdp.attach_status));
 		err = baleen_saved_from_xdp(&xdp, saved, &error);
 		baleen_xdp_close(&xdp);
 	}

@@ -12,12 +12,14 @@
 
 static bool is_enforced(const struct baleen_xdp *xdp)
 {
-	return xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED;
+	return xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED ||
+	       xdp->attach_status == BALEEN_ATTACH_STATUS_MOVED;
 }
 
 static bool is_degraded(const struct baleen_xdp *xdp)
 {
-	return xdp->state == BALEEN_XDP_ATTACHED && xdp->there.mode == BALEEN_MODE_GENERIC;
+	return xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED &&
+	       xdp->there.mode == BALEEN_MODE_GENERIC;
 }
 
 /* A rule's filter as it is now; of a damaged one, why it is, and *sound is
@@ -84,13 +86,14 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	json_object_set_new(json, "device", json_text(xdp->device));
 	json_object_set_new(json, "device_at_attach", json_text(xdp->config.device));
 	json_object_set_new(json, "ifindex", json_integer(xdp->pins.ifindex));
-	json_object_set_new(json, "state", json_string(baleen_xdp_state_text(xdp->state)));
+	json_object_set_new(json, "state",
+			    json_string(baleen_attach_status_text(xdp->attach_status)));
 	json_object_set_new(json, "enforced", json_boolean(is_enforced(xdp)));
 	json_object_set_new(json, "degraded", json_boolean(is_degraded(xdp)));
 	json_object_set_new(json, "requested_mode",
 			    json_string(baleen_mode_text(xdp->config.mode)));
 	json_object_set_new(json, "place",
-			    json_string(baleen_attach_type_text(xdp->attachment.place)));
+			    json_string(baleen_attach_type_text(xdp->attachment.attach_type)));
 	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
 	json_object_set_new(json, "program_is_current", json_boolean(baleen_xdp_is_current(xdp)));
 	if (state)
@@ -109,29 +112,31 @@ static void print_state(const struct baleen_xdp *xdp)
 	const char *device = xdp->device;
 
 	printf("%s: ", device);
-	switch (xdp->state) {
-	case BALEEN_XDP_ATTACHED:
+	switch (xdp->attach_status) {
+	case BALEEN_ATTACH_STATUS_ATTACHED:
 		printf("attached, %s%s, program %u", baleen_mode_text(xdp->there.mode),
 		       is_degraded(xdp) ? " (degraded: behind the driver)" : "", xdp->program_id);
-		if (xdp->attachment.place == BALEEN_ATTACH_TYPE_CHAIN)
+		if (xdp->attachment.attach_type == BALEEN_ATTACH_TYPE_CHAIN)
 			printf(" in the chain of program %u", xdp->there.id);
-		else if (xdp->attachment.place == BALEEN_ATTACH_TYPE_NETLINK)
+		else if (xdp->attachment.attach_type == BALEEN_ATTACH_TYPE_NETLINK)
 			printf(", without a link");
 		if (strncmp(device, xdp->config.device, sizeof(xdp->config.device)))
 			printf(", was %s at attach", xdp->config.device);
 		break;
-	case BALEEN_XDP_GONE:
+	case BALEEN_ATTACH_STATUS_GONE:
 		/* Not by its name, which another device may have by now. */
 		printf("NOT IN FORCE: device %d is gone; 'baleen detach --gone' forgets it",
 		       xdp->pins.ifindex);
 		break;
-	case BALEEN_XDP_MOVED:
+	case BALEEN_ATTACH_STATUS_MOVED:
 		printf("attached, but to a device that is now in another network namespace; "
 		       "'baleen detach %s' takes the filter off",
 		       device);
 		break;
-	case BALEEN_XDP_DETACHED: printf("NOT IN FORCE: somebody detached it; attach again"); break;
-	case BALEEN_XDP_REPLACED:
+	case BALEEN_ATTACH_STATUS_DETACHED:
+		printf("NOT IN FORCE: somebody detached it; attach again");
+		break;
+	case BALEEN_ATTACH_STATUS_REPLACED:
 		printf("NOT IN FORCE: program '%s' (id %u, %s) is there instead",
 		       xdp->there.name[0] ? xdp->there.name : "?", xdp->there.id,
 		       baleen_mode_text(xdp->there.mode));
@@ -175,7 +180,7 @@ static int show(const struct baleen_xdp *xdp, json_t *all)
 		return EXIT_FAILED;
 	}
 	/* Status is of what is in force: a state that cannot be read does not hide it. */
-	if (xdp->state == BALEEN_XDP_ATTACHED)
+	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 		err = baleen_rule_store_open(&opened, xdp->device, 0, &error);
 	if (!err)
 		state = &opened;

@@ -15,7 +15,7 @@ static json_t *find_device(const struct baleen_icp *icp, json_t *all)
 	size_t i;
 
 	json_array_foreach(all, i, known)
-		if (icp->life != BALEEN_XDP_GONE &&
+		if (icp->attach_status != BALEEN_ATTACH_STATUS_GONE &&
 		    json_equal(json_object_get(known, "device"), name))
 			found = known;
 	json_decref(name);
@@ -33,7 +33,7 @@ static void mention_json(const struct baleen_icp *icp, json_t *all)
 		json_array_append_new(siblings, json_string(icp->now.config.sibling[i].name));
 	if (!json) {
 		json = json_pack("{s:o, s:s, s:b, s:[]}", "device", json_text(icp->device), "state",
-				 baleen_xdp_state_text(icp->life), "enforced",
+				 baleen_attach_status_text(icp->attach_status), "enforced",
 				 baleen_icp_is_enforced(icp), "rules");
 		json_array_append_new(all, json);
 	}

@@ -129,7 +129,7 @@ static int swap_xdp(const struct swap *swap, struct device_session *session)
 	baleen_ruleset_from_config(&xdp->config, &ruleset);
 	if (edit(swap, &ruleset))
 		return EXIT_FAILED;
-	if (xdp->state == BALEEN_XDP_ATTACHED && !swap->force &&
+	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED && !swap->force &&
 	    guard_ruleset(xdp->device, xdp, &ruleset, &swap->rules))
 		return EXIT_FAILED;
 	return session_put(session, &ruleset, &swap->rules, &swap->lists);

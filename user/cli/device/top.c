@@ -224,15 +224,15 @@ static int look(struct top *top)
 	struct baleen_error error;
 	int err = baleen_rates_look(&top->view.rates, top->options->device, &error);
 
-	if (!err && (top->view.rates.state == BALEEN_XDP_ATTACHED ||
-		     top->view.rates.state == BALEEN_XDP_MOVED))
+	if (!err && (top->view.rates.attach_status == BALEEN_ATTACH_STATUS_ATTACHED ||
+		     top->view.rates.attach_status == BALEEN_ATTACH_STATUS_MOVED))
 		return EXIT_DONE;
 	top_screen_close();
 	if (err)
 		complain("%s", error.text);
 	else
 		complain("%s: the filter is not in force (%s)", top->options->device,
-			 baleen_xdp_state_text(top->view.rates.state));
+			 baleen_attach_status_text(top->view.rates.attach_status));
 	return EXIT_FAILED;
 }
 

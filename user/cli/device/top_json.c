@@ -107,7 +107,8 @@ void top_print_json(const struct top_view *view)
 	strftime(clock, sizeof(clock), "%FT%TZ", &parts);
 	json_object_set_new(json, "time", json_string(clock));
 	json_object_set_new(json, "device", json_text(rates->device));
-	json_object_set_new(json, "state", json_string(baleen_xdp_state_text(rates->state)));
+	json_object_set_new(json, "state",
+			    json_string(baleen_attach_status_text(rates->attach_status)));
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(rates->mode)));
 	json_object_set_new(json, "dry_run", json_boolean(rates->dry_run));
 	json_object_set_new(json, "default", json_string(rates->default_drop ? "drop" : "pass"));

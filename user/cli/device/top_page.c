@@ -86,7 +86,7 @@ static void add_title(const struct top_view *view, struct top_page *page)
 	localtime_r(&now, &parts);
 	strftime(clock, sizeof(clock), "%T", &parts);
 	snprintf(left, sizeof(left), "%s: %s%s%s, %s", device, view->is_paused ? "PAUSED, " : "",
-		 rates->dry_run ? "DRY RUN, " : "", baleen_xdp_state_text(rates->state),
+		 rates->dry_run ? "DRY RUN, " : "", baleen_attach_status_text(rates->attach_status),
 		 baleen_mode_text(rates->mode));
 	pad = (int)page->width - (int)strlen(left) - (int)strlen(clock);
 	if (pad < 1)

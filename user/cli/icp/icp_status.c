@@ -115,7 +115,8 @@ static json_t *describe(const struct view *view, bool *sound)
 	json_object_set_new(json, "device", json_text(icp->device));
 	json_object_set_new(json, "device_at_attach", json_text(config->device));
 	json_object_set_new(json, "ifindex", json_integer(icp->pins.ifindex));
-	json_object_set_new(json, "state", json_string(baleen_xdp_state_text(icp->life)));
+	json_object_set_new(json, "state",
+			    json_string(baleen_attach_status_text(icp->attach_status)));
 	json_object_set_new(json, "enforced", json_boolean(baleen_icp_is_enforced(icp)));
 	json_object_set_new(json, "mode", json_string(baleen_mode_text(icp->there.mode)));
 	json_object_set_new(json, "program_id", json_integer(icp->now.program_id));
@@ -138,8 +139,8 @@ static void print_life(const struct view *view)
 	const struct baleen_icp *icp = view->icp;
 
 	printf("%s: ", icp->device);
-	switch (icp->life) {
-	case BALEEN_XDP_ATTACHED:
+	switch (icp->attach_status) {
+	case BALEEN_ATTACH_STATUS_ATTACHED:
 		printf("attached, %s%s, program %u, port %u", baleen_mode_text(icp->there.mode),
 		       icp->there.mode == BALEEN_MODE_GENERIC ? " (degraded: behind the driver)" :
 								"",
@@ -147,20 +148,20 @@ static void print_life(const struct view *view)
 		if (strcmp(icp->device, config_of(view)->device))
 			printf(", was %s at attach", config_of(view)->device);
 		break;
-	case BALEEN_XDP_GONE:
+	case BALEEN_ATTACH_STATUS_GONE:
 		/* Not by its name, which another device may have by now. */
 		printf("NOT IN FORCE: device %d is gone; 'baleen icp detach --gone' forgets it",
 		       icp->pins.ifindex);
 		break;
-	case BALEEN_XDP_MOVED:
+	case BALEEN_ATTACH_STATUS_MOVED:
 		printf("attached, but to a device that is now in another network namespace; "
 		       "'baleen icp detach %s' takes it off",
 		       icp->device);
 		break;
-	case BALEEN_XDP_DETACHED:
+	case BALEEN_ATTACH_STATUS_DETACHED:
 		printf("NOT IN FORCE: somebody detached it; detach and attach again");
 		break;
-	case BALEEN_XDP_REPLACED:
+	case BALEEN_ATTACH_STATUS_REPLACED:
 		printf("NOT IN FORCE: program '%s' (id %u, %s) is there instead",
 		       icp->there.name[0] ? icp->there.name : "?", icp->there.id,
 		       baleen_mode_text(icp->there.mode));
@@ -244,7 +245,7 @@ static void print_view(const struct view *view, bool *sound)
 
 	print_life(view);
 	print_feed(view);
-	if (view->icp->life == BALEEN_XDP_ATTACHED && !view->icp->is_observing)
+	if (view->icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED && !view->icp->is_observing)
 		puts("  NOT OBSERVED: the program on the way out is not there any more");
 	for (u32 i = 0; i < config_of(view)->n_siblings; i++)
 		print_sibling(view, i, sound);

@@ -20,7 +20,7 @@ int complain_not_attached(const char *device)
 		return EXIT_FAILED;
 	}
 	complain("%s: the filter is not in force here (%s)", device,
-		 baleen_xdp_state_text(xdp.state));
+		 baleen_attach_status_text(xdp.attach_status));
 	baleen_xdp_close(&xdp);
 	return EXIT_FAILED;
 }
@@ -395,7 +395,7 @@ static int is_attached(const char *device)
 	if (baleen_xdp_open(&xdp, device, false, NULL))
 		return false;
 	baleen_xdp_close(&xdp);
-	return xdp.state == BALEEN_XDP_ATTACHED;
+	return xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 }
 
 /* Of two that attach at once one makes the state, and the other finds it. */
@@ -422,7 +422,7 @@ static int create_state(struct baleen_rule_store *state, const char *device,
 
 int session_create(struct device_session *session, const char *device,
 		   const struct baleen_ruleset *ruleset, enum baleen_mode mode,
-		   enum baleen_attach_type place, const struct rules *rules,
+		   enum baleen_attach_type attach_type, const struct rules *rules,
 		   const struct list_options *lists)
 {
 	struct baleen_rule_store *state = &session->deploy.state;
@@ -439,7 +439,7 @@ int session_create(struct device_session *session, const char *device,
 	}
 	session->has_state = true;
 	session->plan.rules.mode = mode;
-	session->plan.rules.place = place;
+	session->plan.rules.attach_type = attach_type;
 	if (baleen_rule_store_begin(state, &error)) {
 		complain("%s", error.text);
 	} else if (!set_rules(session, ruleset, rules, lists)) {

@@ -56,7 +56,7 @@ int session_put_plan(struct device_session *session);
  */
 int session_create(struct device_session *session, const char *device,
 		   const struct baleen_ruleset *ruleset, enum baleen_mode mode,
-		   enum baleen_attach_type place, const struct rules *rules,
+		   enum baleen_attach_type attach_type, const struct rules *rules,
 		   const struct list_options *lists);
 void session_undo(struct device_session *session);
 

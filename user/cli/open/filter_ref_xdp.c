@@ -40,9 +40,9 @@ static int read_rule(struct filter_ref *ref, struct baleen_list *list, struct li
 		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
 		err = EXIT_FAILED;
 	} else {
-		if (xdp.state != BALEEN_XDP_ATTACHED && xdp.state != BALEEN_XDP_MOVED)
+		if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED && xdp.attach_status != BALEEN_ATTACH_STATUS_MOVED)
 			complain("warning: %s:%s is not in force (%s)", device, rule,
-				 baleen_xdp_state_text(xdp.state));
+				 baleen_attach_status_text(xdp.attach_status));
 		err = baleen_xdp_map_rule(&xdp, index, &ref->filter, &error);
 		if (err)
 			complain("%s", error.text);
@@ -71,9 +71,9 @@ static int find_rule(struct filter_ref *ref)
 			 ref->device);
 		return EXIT_FAILED;
 	}
-	if (xdp->state != BALEEN_XDP_ATTACHED) {
+	if (xdp->attach_status != BALEEN_ATTACH_STATUS_ATTACHED) {
 		complain("%s: the filter is not in force here (%s)", ref->device,
-			 baleen_xdp_state_text(xdp->state));
+			 baleen_attach_status_text(xdp->attach_status));
 		return EXIT_FAILED;
 	}
 	ref->index = index;

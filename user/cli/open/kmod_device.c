@@ -20,7 +20,7 @@ bool is_kmod_device(const char *device)
 	if (baleen_xdp_open(&xdp, device, false, NULL))
 		return true;
 	baleen_xdp_close(&xdp);
-	return xdp.state != BALEEN_XDP_ATTACHED;
+	return xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED;
 }
 
 /* One with a name is meant by that, as others may ask it, too. */

@@ -70,7 +70,7 @@ static int create(const struct baleen_conf_apply *apply, struct baleen_deploy *d
 	if (err)
 		return err;
 	err = baleen_xdp_open_within(&made.xdp, apply->device, apply->timeout_ms, error);
-	made.has_xdp = !err && made.xdp.state == BALEEN_XDP_ATTACHED;
+	made.has_xdp = !err && made.xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 	if (!err && !made.has_xdp)
 		baleen_xdp_close(&made.xdp);
 	if (err && err != -ENOENT) {
@@ -232,7 +232,7 @@ static int look_at_xdp(const char *device, struct baleen_xdp *xdp, bool *has_xdp
 {
 	int err = baleen_xdp_open(xdp, device, false, error);
 
-	*has_xdp = !err && xdp->state == BALEEN_XDP_ATTACHED;
+	*has_xdp = !err && xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 	if (!err && !*has_xdp)
 		baleen_xdp_close(xdp);
 	return err == -ENOENT ? 0 : err;

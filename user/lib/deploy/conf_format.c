@@ -38,8 +38,9 @@ static void put_device(FILE *out, const struct baleen_conf *conf)
 		fputs("dry-run\n", out);
 	if (rules->mode != BALEEN_MODE_AUTO)
 		fprintf(out, "mode %s\n", baleen_mode_text(rules->mode));
-	if (rules->place != BALEEN_ATTACH_TYPE_LINK)
-		fputs(rules->place == BALEEN_ATTACH_TYPE_CHAIN ? "chain\n" : "no-link\n", out);
+	if (rules->attach_type != BALEEN_ATTACH_TYPE_LINK)
+		fputs(rules->attach_type == BALEEN_ATTACH_TYPE_CHAIN ? "chain\n" : "no-link\n",
+		      out);
 	if (rules->sample_interval_ns)
 		fprintf(out, "sample %s\n",
 			baleen_interval_format(rules->sample_interval_ns, rate));

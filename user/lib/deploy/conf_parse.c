@@ -59,9 +59,9 @@ static int take_place(struct baleen_conf_parser *parser)
 {
 	bool is_chain = !strcmp(parser->word[0], "chain");
 
-	if (parser->conf->rules.place != BALEEN_ATTACH_TYPE_LINK)
+	if (parser->conf->rules.attach_type != BALEEN_ATTACH_TYPE_LINK)
 		return baleen_conf_refuse(parser, "no-link and chain exclude each other");
-	parser->conf->rules.place =
+	parser->conf->rules.attach_type =
 		is_chain ? BALEEN_ATTACH_TYPE_CHAIN : BALEEN_ATTACH_TYPE_NETLINK;
 	return 0;
 }

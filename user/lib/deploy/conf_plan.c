@@ -109,12 +109,12 @@ static int check_way(const struct comparison *work)
 				   "%s' first",
 				   xdp->device, baleen_mode_text(xdp->there.mode),
 				   baleen_mode_text(rules->mode), xdp->device);
-	if (rules->place != xdp->config.place)
+	if (rules->attach_type != xdp->config.attach_type)
 		return baleen_fail(work->error, EBUSY,
 				   "%s: is attached by %s, and %s is asked for: 'baleen detach %s' "
 				   "first",
-				   xdp->device, baleen_attach_type_text(xdp->config.place),
-				   baleen_attach_type_text(rules->place), xdp->device);
+				   xdp->device, baleen_attach_type_text(xdp->config.attach_type),
+				   baleen_attach_type_text(rules->attach_type), xdp->device);
 	return 0;
 }
 
@@ -158,9 +158,9 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 	if (!err && new->mode != old->mode)
 		err = add_change(work, BALEEN_CONF_POLICY, "", "mode %s",
 				 baleen_mode_text(new->mode));
-	if (!err && new->place != old->place)
+	if (!err && new->attach_type != old->attach_type)
 		err = add_change(work, BALEEN_CONF_POLICY, "", "place %s",
-				 baleen_attach_type_text(new->place));
+				 baleen_attach_type_text(new->attach_type));
 	return err ? err : compare_never(work, never_differs);
 }
 

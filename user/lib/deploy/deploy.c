@@ -17,7 +17,7 @@ static int open_xdp(struct baleen_deploy *deploy, const char *device, u64 timeou
 {
 	int err = baleen_xdp_open_within(&deploy->xdp, device, timeout_ms, error);
 
-	deploy->has_xdp = !err && deploy->xdp.state == BALEEN_XDP_ATTACHED;
+	deploy->has_xdp = !err && deploy->xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 	if (!err && !deploy->has_xdp)
 		baleen_xdp_close(&deploy->xdp);
 	return err == -ENOENT || err == -ENODEV ? 0 : err;

@@ -92,8 +92,8 @@ int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deplo
 			 struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	const struct baleen_stored_rules *rules = &step->plan->rules;
-	int err = baleen_xdp_attach(deploy->state.device, &step->ruleset, rules->mode, rules->place,
-				    attempts, error);
+	int err = baleen_xdp_attach(deploy->state.device, &step->ruleset, rules->mode,
+				    rules->attach_type, attempts, error);
 
 	/* It is on, whether we can look at it or not. */
 	if (!err)

@@ -114,7 +114,7 @@ char *baleen_manifest_format(const struct baleen_saved *saved)
 		json_array_append_new(rules, json_rule(saved, i));
 	json = json_pack("{s:s, s:i, s:o, s:s, s:s, s:s, s:b, s:I, s:o}", "format", FORMAT,
 			 "version", VERSION, "device", json_device(saved->device), "mode",
-			 modes[saved->mode], "place", places[saved->place], "default",
+			 modes[saved->mode], "place", places[saved->attach_type], "default",
 			 defaults[ruleset->default_drop], "dry_run", ruleset->dry_run,
 			 "sample_interval_ns", (json_int_t)ruleset->sample_interval_ns, "rules",
 			 rules);
@@ -197,7 +197,8 @@ static int read_all(json_t *json, struct baleen_saved *saved, struct baleen_erro
 		return baleen_fail(error, EINVAL, "a value out of range");
 	err = find_word(mode, modes, N_WORDS(modes), "mode", &mode_number, error);
 	if (!err)
-		err = find_word(place, places, N_WORDS(places), "place", &saved->place, error);
+		err = find_word(place, places, N_WORDS(places), "place", &saved->attach_type,
+				error);
 	if (!err)
 		err = find_word(policy, defaults, N_WORDS(defaults), "default", &default_drop,
 				error);

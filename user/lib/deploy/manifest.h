@@ -27,7 +27,7 @@ struct baleen_saved_image {
  * struct baleen_saved - the rules of a device, away from the device
  * @device: its name then
  * @mode: as the attach was asked for
- * @place: enum baleen_attach_type
+ * @attach_type: enum baleen_attach_type
  * @ruleset: rules that continue none; @filter[i] is the filter of rule i
  * @filter: sealed images
  * @image: what is written down of each
@@ -37,7 +37,7 @@ struct baleen_saved_image {
 struct baleen_saved {
 	char device[BALEEN_DEVICE_BYTES];
 	enum baleen_mode mode;
-	u32 place;
+	u32 attach_type;
 	struct baleen_ruleset ruleset;
 	struct baleen_filter filter[BALEEN_MAX_RULES];
 	struct baleen_saved_image image[BALEEN_MAX_RULES];

@@ -67,7 +67,7 @@ int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *sav
 	memset(saved, 0, sizeof(*saved));
 	snprintf(saved->device, sizeof(saved->device), "%s", xdp->device);
 	saved->mode = xdp->config.mode;
-	saved->place = xdp->config.place;
+	saved->attach_type = xdp->config.attach_type;
 	baleen_ruleset_from_config(&xdp->config, &saved->ruleset);
 	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++)
 		err = take_rule(xdp, i, saved, error);

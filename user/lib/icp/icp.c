@@ -33,7 +33,7 @@ static void close_all(struct baleen_icp *icp)
 	close_fd(&icp->feed_link_fd);
 }
 
-static void find_life(struct baleen_icp *icp, const struct bpf_link_info *link)
+static void find_status(struct baleen_icp *icp, const struct bpf_link_info *link)
 {
 	bool exists = if_indextoname(icp->pins.ifindex, icp->device);
 
@@ -42,22 +42,23 @@ static void find_life(struct baleen_icp *icp, const struct bpf_link_info *link)
 	if (exists && baleen_device_program(icp->pins.ifindex, &icp->there))
 		exists = false;
 	if (link->xdp.ifindex && exists && icp->there.id == link->prog_id)
-		icp->life = BALEEN_XDP_ATTACHED;
+		icp->attach_status = BALEEN_ATTACH_STATUS_ATTACHED;
 	else if (link->xdp.ifindex)
-		icp->life = BALEEN_XDP_MOVED;
+		icp->attach_status = BALEEN_ATTACH_STATUS_MOVED;
 	else if (!exists)
-		icp->life = BALEEN_XDP_GONE;
+		icp->attach_status = BALEEN_ATTACH_STATUS_GONE;
 	else if (icp->there.id)
-		icp->life = BALEEN_XDP_REPLACED;
+		icp->attach_status = BALEEN_ATTACH_STATUS_REPLACED;
 	else
-		icp->life = BALEEN_XDP_DETACHED;
+		icp->attach_status = BALEEN_ATTACH_STATUS_DETACHED;
 }
 
 /* A feed that comes in by the device that answers is there when that is. */
 static void find_feed(struct baleen_icp *icp)
 {
 	const struct baleen_icp_config *config = &icp->now.config;
-	bool is_here = icp->life == BALEEN_XDP_ATTACHED || icp->life == BALEEN_XDP_MOVED;
+	bool is_here = icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED ||
+		       icp->attach_status == BALEEN_ATTACH_STATUS_MOVED;
 	struct bpf_link_info info = { 0 };
 
 	memcpy(icp->feed_device, config->feed_device, sizeof(icp->feed_device));
@@ -67,7 +68,7 @@ static void find_feed(struct baleen_icp *icp)
 	icp->feed_link_fd = baleen_pins_open_link_as(&icp->pins, "feed", &info);
 	icp->is_fed = icp->feed_link_fd >= 0 && info.xdp.ifindex;
 	icp->is_switching = icp->is_fed && info.prog_id != icp->now.feed_id;
-	if (icp->is_fed && icp->life == BALEEN_XDP_ATTACHED)
+	if (icp->is_fed && icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 		if_indextoname(info.xdp.ifindex, icp->feed_device);
 }
 
@@ -111,10 +112,10 @@ static int try_open(struct baleen_icp *icp, bool *is_found)
 		err = map_state(icp);
 	if (err)
 		return err == -ENOENT ? -EAGAIN : err;
-	find_life(icp, &link);
+	find_status(icp, &link);
 	find_feed(icp);
 	icp->is_observing = !icp->now.egress_id ||
-			    (icp->life == BALEEN_XDP_ATTACHED &&
+			    (icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED &&
 			     baleen_icp_egress_id(icp->pins.ifindex) == icp->now.egress_id);
 	return is_unchanged(icp, &link) ? 0 : -EAGAIN;
 }
@@ -183,7 +184,7 @@ static int match_old_name(const struct baleen_pins *pins, void *data)
 	if (baleen_icp_open_pins(&icp, pins, NULL))
 		return 0;
 	if (!strcmp(icp.now.config.device, search->device) &&
-	    (!search->gone_only || icp.life == BALEEN_XDP_GONE)) {
+	    (!search->gone_only || icp.attach_status == BALEEN_ATTACH_STATUS_GONE)) {
 		search->found = *pins;
 		search->is_found = true;
 	}
@@ -253,12 +254,13 @@ int baleen_icp_enter_answer(struct baleen_icp *icp, struct baleen_icp_loaded *ne
 	struct baleen_error why;
 	int err = 0;
 
-	if (next->egress_fd >= 0 && icp->life == BALEEN_XDP_ATTACHED)
+	if (next->egress_fd >= 0 && icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 		err = baleen_icp_egress_put(&icp->pins, next->egress_fd, &why);
 	if (!err) {
 		err = baleen_icp_link_switch(icp->link_fd, next->answer_fd, icp->now.answer_fd,
 					     &why);
-		if (err && icp->now.egress_fd >= 0 && icp->life == BALEEN_XDP_ATTACHED)
+		if (err && icp->now.egress_fd >= 0 &&
+		    icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 			baleen_icp_egress_put(&icp->pins, icp->now.egress_fd, NULL);
 	}
 	if (err)
@@ -315,7 +317,8 @@ static int tidy(struct baleen_icp *icp, struct baleen_error *error)
 {
 	int err = finish_switch(icp, error);
 
-	if (!err && icp->life == BALEEN_XDP_ATTACHED && icp->now.egress_fd >= 0 &&
+	if (!err && icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED &&
+	    icp->now.egress_fd >= 0 &&
 	    baleen_icp_egress_id(icp->pins.ifindex) != icp->now.egress_id)
 		err = baleen_icp_egress_put(&icp->pins, icp->now.egress_fd, error);
 	if (err)
@@ -358,7 +361,8 @@ void baleen_icp_close(struct baleen_icp *icp)
 
 bool baleen_icp_is_enforced(const struct baleen_icp *icp)
 {
-	return (icp->life == BALEEN_XDP_ATTACHED || icp->life == BALEEN_XDP_MOVED) &&
+	return (icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED ||
+		icp->attach_status == BALEEN_ATTACH_STATUS_MOVED) &&
 	       (icp->is_fed || !icp->now.config.n_feeders) && icp->is_observing;
 }
 

@@ -35,7 +35,7 @@
  * struct baleen_icp - the instance of one device, as found
  * @pins: its directory
  * @device: the device's name now; the name at attach when it is gone
- * @life: what has become of it
+ * @attach_status: what has become of it
  * @there: the XDP program on the device now, whosever it is
  * @feed_device: where the feed comes in, when that is another device; else empty
  * @is_fed: the feed comes in, where there is to be one
@@ -51,7 +51,7 @@
 struct baleen_icp {
 	struct baleen_pins pins;
 	char device[IF_NAMESIZE];
-	enum baleen_xdp_state life;
+	enum baleen_attach_status attach_status;
 	struct baleen_program there;
 	char feed_device[IF_NAMESIZE];
 	bool is_fed;

@@ -292,7 +292,7 @@ static bool is_filtered(const char *device)
 	if (baleen_xdp_open(&xdp, device, false, NULL))
 		return false;
 	baleen_xdp_close(&xdp);
-	return xdp.state == BALEEN_XDP_ATTACHED;
+	return xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 }
 
 /* `ip netns exec` hides the pins, but not the program. */

@@ -36,7 +36,8 @@ static void check_out_of_force(struct baleen_patient *patient)
 				  baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "filter",
 						     "NOT IN FORCE (%s): this device is not "
 						     "filtered",
-						     baleen_xdp_state_text(patient->xdp.state)),
+						     baleen_attach_status_text(
+							     patient->xdp.attach_status)),
 				  removal);
 }
 
@@ -95,7 +96,7 @@ static void check_dry_run(struct baleen_patient *patient)
 
 static bool is_attached(const struct baleen_patient *patient)
 {
-	return patient->has_xdp && patient->xdp.state == BALEEN_XDP_ATTACHED;
+	return patient->has_xdp && patient->xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 }
 
 /* Rules of the module have the device to themselves. */

@@ -150,11 +150,11 @@ static void check_stats(struct baleen_patient *patient)
 
 /* --- programs -------------------------------------------------------------- */
 
-/* A program without rules, in a place of @place; attached to nothing. */
-static int load_sample(enum baleen_attach_type place, struct baleen_loaded *loaded,
+/* A program without rules, for an attach type; attached to nothing. */
+static int load_sample(enum baleen_attach_type attach_type, struct baleen_loaded *loaded,
 		       struct baleen_error *error)
 {
-	struct baleen_config config = { .frags = true, .place = place };
+	struct baleen_config config = { .frags = true, .attach_type = attach_type };
 
 	baleen_loaded_init(loaded);
 	return baleen_load_program(&config, loaded, error);

@@ -56,15 +56,16 @@ static u64 loaded_s(const struct baleen_xdp *xdp)
 
 static bool is_in_force(const struct baleen_xdp *xdp)
 {
-	return xdp->state == BALEEN_XDP_ATTACHED || xdp->state == BALEEN_XDP_MOVED;
+	return xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED ||
+	       xdp->attach_status == BALEEN_ATTACH_STATUS_MOVED;
 }
 
 static void set_program(struct baleen_metrics_device *row, const struct baleen_xdp *xdp)
 {
 	row->attached = is_in_force(xdp);
-	/* The first of enum baleen_metrics_state are those of enum baleen_xdp_state. */
-	row->state = xdp->state;
-	if (xdp->state == BALEEN_XDP_ATTACHED)
+	/* The first of enum baleen_metrics_state are those of enum baleen_attach_status. */
+	row->state = xdp->attach_status;
+	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 		row->mode = xdp->there.mode;
 	row->dry_run = xdp->config.dry_run != 0;
 	row->default_drop = xdp->config.default_drop != 0;
@@ -72,7 +73,7 @@ static void set_program(struct baleen_metrics_device *row, const struct baleen_x
 	row->loaded_s = loaded_s(xdp);
 	snprintf(row->program_id, sizeof(row->program_id), "%u", xdp->program_id);
 	snprintf(row->place, sizeof(row->place), "%s",
-		 baleen_attach_type_text(xdp->attachment.place));
+		 baleen_attach_type_text(xdp->attachment.attach_type));
 }
 
 /* --- rules ----------------------------------------------------------------- */

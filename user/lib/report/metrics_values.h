@@ -17,7 +17,7 @@
 
 /**
  * enum baleen_metrics_state - what has become of a device's filter
- * @BALEEN_METRICS_ATTACHED: as enum baleen_xdp_state, and so are the next four
+ * @BALEEN_METRICS_ATTACHED: as enum baleen_attach_status, and so are the next four
  * @BALEEN_METRICS_GONE: the device was deleted
  * @BALEEN_METRICS_MOVED: in force, in another network namespace
  * @BALEEN_METRICS_DETACHED: somebody detached it

@@ -62,7 +62,7 @@ struct baleen_stored_rule {
  * @dry_run: as in struct baleen_ruleset
  * @sample_interval_ns: as in struct baleen_ruleset
  * @mode: enum baleen_mode, as the attach is asked for
- * @place: enum baleen_attach_type
+ * @attach_type: enum baleen_attach_type
  * @never_path: the never-drop list; empty for none
  */
 struct baleen_stored_rules {
@@ -72,7 +72,7 @@ struct baleen_stored_rules {
 	bool dry_run;
 	u64 sample_interval_ns;
 	u32 mode;
-	u32 place;
+	u32 attach_type;
 	char never_path[BALEEN_RULE_STORE_PATH_BYTES];
 };
 

@@ -50,7 +50,7 @@ static int check_policy(const struct baleen_stored_rules *rules, struct baleen_e
 {
 	if (rules->n_rules > BALEEN_MAX_RULES)
 		return baleen_fail(error, E2BIG, "more than %u rules", BALEEN_MAX_RULES);
-	if (rules->mode > BALEEN_MODE_GENERIC || rules->place > BALEEN_ATTACH_TYPE_CHAIN)
+	if (rules->mode > BALEEN_MODE_GENERIC || rules->attach_type > BALEEN_ATTACH_TYPE_CHAIN)
 		return baleen_fail(error, EINVAL, "no such mode or place");
 	return 0;
 }
@@ -130,7 +130,7 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 		rules->dry_run = sqlite3_column_int(row, 1);
 		rules->sample_interval_ns = sqlite3_column_int64(row, 2);
 		rules->mode = read_u32(row, 3);
-		rules->place = read_u32(row, 4);
+		rules->attach_type = read_u32(row, 4);
 		ret = 0;
 		if (!baleen_sql_column(row, 5, rules->never_path, sizeof(rules->never_path)) ||
 		    check_policy(rules, NULL))
@@ -180,7 +180,7 @@ static int write_policy(const struct baleen_rule_store *state,
 					       baleen_sql_number(rules->dry_run),
 					       baleen_sql_number(rules->sample_interval_ns),
 					       baleen_sql_number(rules->mode),
-					       baleen_sql_number(rules->place),
+					       baleen_sql_number(rules->attach_type),
 					       baleen_sql_text(rules->never_path)));
 }
 

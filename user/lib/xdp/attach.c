@@ -47,7 +47,8 @@ static int try_attach(const struct baleen_pins *pins, const struct baleen_attemp
 	if (!err)
 		err = baleen_loaded_pin(loaded, pins->path, error);
 	if (!err)
-		err = baleen_attachment_take(config->place, pins, loaded, attempt->mode, error);
+		err = baleen_attachment_take(config->attach_type, pins, loaded, attempt->mode,
+					     error);
 	if (err) {
 		baleen_loaded_drop_program(loaded);
 		baleen_pins_clean(pins, 0);
@@ -88,7 +89,8 @@ static int refuse_taken(const struct baleen_attachment *attachment, const char *
 {
 	if (!attachment->is_taken)
 		return 0;
-	if (attachment->place == BALEEN_ATTACH_TYPE_LINK && attachment->program_id != there_id)
+	if (attachment->attach_type == BALEEN_ATTACH_TYPE_LINK &&
+	    attachment->program_id != there_id)
 		return baleen_fail(error, EBUSY,
 				   "%s has the number of a device that took its filter to another "
 				   "network namespace: 'baleen detach %s' takes that off",
@@ -101,7 +103,7 @@ static int refuse_taken(const struct baleen_attachment *attachment, const char *
 
 static int refuse_occupied(const struct baleen_pins *pins,
 			   const struct baleen_attachment *attachment, const char *device,
-			   enum baleen_attach_type place, struct baleen_error *error)
+			   enum baleen_attach_type attach_type, struct baleen_error *error)
 {
 	struct baleen_program there;
 	bool is_chain;
@@ -114,7 +116,7 @@ static int refuse_occupied(const struct baleen_pins *pins,
 	if (err || !there.id)
 		return err;
 	is_chain = baleen_dispatcher_is_there(pins->ifindex);
-	if (is_chain && place == BALEEN_ATTACH_TYPE_CHAIN)
+	if (is_chain && attach_type == BALEEN_ATTACH_TYPE_CHAIN)
 		return 0;
 	if (is_chain)
 		return baleen_fail(error, EBUSY,
@@ -140,15 +142,15 @@ static int refuse_occupied(const struct baleen_pins *pins,
 }
 
 /* Leaves the pins empty, for what is to come. */
-static int clear(const struct baleen_pins *pins, const char *device, enum baleen_attach_type place,
-		 struct baleen_error *error)
+static int clear(const struct baleen_pins *pins, const char *device,
+		 enum baleen_attach_type attach_type, struct baleen_error *error)
 {
 	struct baleen_attachment attachment;
 	int err = baleen_attachment_find(pins, &attachment);
 
 	if (err && err != -ENOENT)
 		return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
-	err = refuse_occupied(pins, &attachment, device, place, error);
+	err = refuse_occupied(pins, &attachment, device, attach_type, error);
 	if (!err) {
 		baleen_attachment_tidy(&attachment, pins);
 		baleen_pins_empty(pins);
@@ -170,17 +172,17 @@ static int check(const struct baleen_ruleset *ruleset, struct baleen_error *erro
 
 static void configure(struct baleen_config *config, const char *device,
 		      const struct baleen_ruleset *ruleset, enum baleen_mode mode,
-		      enum baleen_attach_type place)
+		      enum baleen_attach_type attach_type)
 {
 	memset(config, 0, sizeof(*config));
 	config->mode = mode;
-	config->place = place;
+	config->attach_type = attach_type;
 	snprintf(config->device, sizeof(config->device), "%s", device);
 	baleen_ruleset_configure(ruleset, config, NULL, config);
 }
 
 int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
-		      enum baleen_mode mode, enum baleen_attach_type place,
+		      enum baleen_mode mode, enum baleen_attach_type attach_type,
 		      struct baleen_attempts *attempts, struct baleen_error *error)
 {
 	struct baleen_config config;
@@ -193,7 +195,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 	err = check(ruleset, error);
 	if (err)
 		return err;
-	configure(&config, device, ruleset, mode, place);
+	configure(&config, device, ruleset, mode, attach_type);
 	err = baleen_device_ifindex(device, &ifindex, error);
 	if (!err && baleen_kmod_has_rules(ifindex))
 		err = baleen_fail(error, EBUSY,
@@ -206,7 +208,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
 		return err;
-	err = clear(&pins, device, place, error);
+	err = clear(&pins, device, attach_type, error);
 	if (!err)
 		err = baleen_load_maps(ruleset, &loaded, error);
 	if (!err)

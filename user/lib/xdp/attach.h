@@ -60,7 +60,7 @@ int baleen_attempt_note(struct baleen_attempts *attempts, const struct baleen_at
  * @ruleset: rules that are all new; their filters are copied to the kernel
  * @mode: auto tries native with multi-buffer frames, native, generic;
  *        native never falls back
- * @place: how; in a chain also beside other programs
+ * @attach_type: how; in a chain also beside other programs
  * @attempts: filled in also on failure
  * @error: filled in on failure
  *
@@ -69,7 +69,7 @@ int baleen_attempt_note(struct baleen_attempts *attempts, const struct baleen_at
  * ruleset that cannot be; the errno of the last attempt.
  */
 int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
-		      enum baleen_mode mode, enum baleen_attach_type place,
+		      enum baleen_mode mode, enum baleen_attach_type attach_type,
 		      struct baleen_attempts *attempts, struct baleen_error *error);
 
 #endif /* BALEEN_ATTACH_H */

@@ -13,11 +13,11 @@
 #include "xdp/config.h"
 #include "xdp/dispatcher.h"
 
-const char *baleen_attach_type_text(enum baleen_attach_type place)
+const char *baleen_attach_type_text(enum baleen_attach_type attach_type)
 {
 	static const char *const text[] = { "link", "netlink", "chain" };
 
-	return text[place];
+	return text[attach_type];
 }
 
 static u32 mode_flags(enum baleen_mode mode)
@@ -46,7 +46,7 @@ static int find_link(const struct baleen_pins *pins, struct baleen_attachment *a
 
 	if (fd < 0)
 		return fd;
-	attachment->place = BALEEN_ATTACH_TYPE_LINK;
+	attachment->attach_type = BALEEN_ATTACH_TYPE_LINK;
 	attachment->link_fd = fd;
 	attachment->link_id = info.id;
 	attachment->program_id = info.prog_id;
@@ -65,7 +65,7 @@ static int find_there(const struct baleen_pins *pins, const u32 *ids, u32 n,
 		return 0;
 	for (u32 i = 0; i < n; i++) {
 		if (ids[i] == there.id) {
-			attachment->place = BALEEN_ATTACH_TYPE_NETLINK;
+			attachment->attach_type = BALEEN_ATTACH_TYPE_NETLINK;
 			attachment->program_id = there.id;
 			attachment->is_taken = true;
 			return 0;
@@ -73,7 +73,7 @@ static int find_there(const struct baleen_pins *pins, const u32 *ids, u32 n,
 	}
 	found = baleen_dispatcher_has(pins->ifindex, ids, n, &attachment->program_id);
 	if (found == 1) {
-		attachment->place = BALEEN_ATTACH_TYPE_CHAIN;
+		attachment->attach_type = BALEEN_ATTACH_TYPE_CHAIN;
 		attachment->is_taken = true;
 	}
 	return found < 0 ? found : 0;
@@ -89,9 +89,9 @@ static int find_last(const struct baleen_pins *pins, const u32 *ids, u32 n,
 
 	for (u32 i = 0; i < n; i++) {
 		if (baleen_config_read(pins, ids[i], &config) ||
-		    config.place == BALEEN_ATTACH_TYPE_LINK)
+		    config.attach_type == BALEEN_ATTACH_TYPE_LINK)
 			continue;
-		attachment->place = config.place;
+		attachment->attach_type = config.attach_type;
 		attachment->program_id = ids[i];
 		return 0;
 	}
@@ -122,14 +122,14 @@ int baleen_attachment_find(const struct baleen_pins *pins, struct baleen_attachm
 
 bool baleen_attachment_is_same(const struct baleen_attachment *a, const struct baleen_attachment *b)
 {
-	return a->place == b->place && a->program_id == b->program_id &&
+	return a->attach_type == b->attach_type && a->program_id == b->program_id &&
 	       a->is_taken == b->is_taken && a->link_id == b->link_id;
 }
 
 void baleen_attachment_tidy(const struct baleen_attachment *attachment,
 			    const struct baleen_pins *pins)
 {
-	baleen_dispatcher_tidy(pins, attachment->place == BALEEN_ATTACH_TYPE_CHAIN ?
+	baleen_dispatcher_tidy(pins, attachment->attach_type == BALEEN_ATTACH_TYPE_CHAIN ?
 					     attachment->program_id :
 					     0);
 	baleen_pins_clean(pins, attachment->program_id);
@@ -248,11 +248,11 @@ static int leave_by_netlink(const struct baleen_pins *pins, u32 program_id,
 
 /* --- any ------------------------------------------------------------------- */
 
-int baleen_attachment_take(enum baleen_attach_type place, const struct baleen_pins *pins,
+int baleen_attachment_take(enum baleen_attach_type attach_type, const struct baleen_pins *pins,
 			   const struct baleen_loaded *loaded, enum baleen_mode mode,
 			   struct baleen_error *error)
 {
-	switch (place) {
+	switch (attach_type) {
 	case BALEEN_ATTACH_TYPE_NETLINK:
 		return take_by_netlink(pins, loaded->program_fd, mode, error);
 	case BALEEN_ATTACH_TYPE_CHAIN:
@@ -271,10 +271,10 @@ int baleen_attachment_replace(struct baleen_attachment *attachment, const struct
 	if (old_fd < 0)
 		return baleen_fail(error, -old_fd, "%s/%u/prog: %s", pins->path,
 				   attachment->program_id, strerror(-old_fd));
-	if (attachment->place == BALEEN_ATTACH_TYPE_CHAIN)
+	if (attachment->attach_type == BALEEN_ATTACH_TYPE_CHAIN)
 		err = baleen_dispatcher_replace(pins, loaded->component, attachment->program_id,
 						mode, error);
-	else if (attachment->place == BALEEN_ATTACH_TYPE_NETLINK)
+	else if (attachment->attach_type == BALEEN_ATTACH_TYPE_NETLINK)
 		err = replace_by_netlink(pins, loaded->program_fd, old_fd, mode, error);
 	else
 		err = replace_by_link(attachment, loaded->program_fd, old_fd, error);
@@ -290,13 +290,13 @@ int baleen_attachment_leave(const struct baleen_attachment *attachment,
 	/* At once, not when the last reference goes. A link that has lost its
 	 * device has nothing to detach.
 	 */
-	if (attachment->place == BALEEN_ATTACH_TYPE_LINK)
+	if (attachment->attach_type == BALEEN_ATTACH_TYPE_LINK)
 		bpf_link_detach(attachment->link_fd);
-	else if (attachment->place == BALEEN_ATTACH_TYPE_NETLINK && attachment->is_taken)
+	else if (attachment->attach_type == BALEEN_ATTACH_TYPE_NETLINK && attachment->is_taken)
 		return leave_by_netlink(pins, attachment->program_id, error);
-	else if (attachment->place == BALEEN_ATTACH_TYPE_CHAIN && attachment->is_taken)
+	else if (attachment->attach_type == BALEEN_ATTACH_TYPE_CHAIN && attachment->is_taken)
 		return baleen_dispatcher_remove(pins, attachment->program_id, error);
-	else if (attachment->place == BALEEN_ATTACH_TYPE_CHAIN)
+	else if (attachment->attach_type == BALEEN_ATTACH_TYPE_CHAIN)
 		baleen_dispatcher_forget(pins);
 	return 0;
 }

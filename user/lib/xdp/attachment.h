@@ -22,14 +22,14 @@
 
 /**
  * struct baleen_attachment - a attachment, as found
- * @place: what kind it is
+ * @attach_type: how it is attached
  * @program_id: of the program that sits there, or did last
  * @is_taken: it sees the packets of a device; also when that cannot be asked
  * @link_fd: the link; -1 of another kind
  * @link_id: the kernel's number of the link; 0 of another kind
  */
 struct baleen_attachment {
-	enum baleen_attach_type place;
+	enum baleen_attach_type attach_type;
 	u32 program_id;
 	bool is_taken;
 	int link_fd;
@@ -37,12 +37,12 @@ struct baleen_attachment {
 };
 
 /**
- * baleen_attach_type_text() - the place as a word
- * @place: the place
+ * baleen_attach_type_text() - the attach type as a word
+ * @attach_type: the attach type
  *
  * Return: "link", "netlink" or "chain".
  */
-const char *baleen_attach_type_text(enum baleen_attach_type place);
+const char *baleen_attach_type_text(enum baleen_attach_type attach_type);
 
 /**
  * baleen_attachment_init() - a attachment that nobody has found
@@ -98,9 +98,9 @@ int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, i
 
 /**
  * baleen_attachment_take() - put a program on a device
- * @place: where
+ * @attach_type: how
  * @pins: of the device, locked, without another program
- * @loaded: loaded for the place, and pinned
+ * @loaded: loaded for the attach type, and pinned
  * @mode: native or generic
  * @error: filled in on failure: the driver's or kernel's reason and no more
  *
@@ -108,7 +108,7 @@ int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, i
  *
  * Return: 0 or a negative errno; on failure it is not on the device.
  */
-int baleen_attachment_take(enum baleen_attach_type place, const struct baleen_pins *pins,
+int baleen_attachment_take(enum baleen_attach_type attach_type, const struct baleen_pins *pins,
 			   const struct baleen_loaded *loaded, enum baleen_mode mode,
 			   struct baleen_error *error);
 
@@ -116,7 +116,7 @@ int baleen_attachment_take(enum baleen_attach_type place, const struct baleen_pi
  * baleen_attachment_replace() - put another program there
  * @attachment: found, taken; is given the new program
  * @pins: of the device, locked
- * @loaded: loaded for the place, and pinned
+ * @loaded: loaded for the attach type, and pinned
  * @mode: that of the program on the device
  * @error: filled in on failure: the reason and no more
  *

@@ -28,7 +28,7 @@ static bool is_size_of(u32 version, size_t n_bytes)
 
 static bool is_sound(const struct baleen_config *config)
 {
-	if (config->n_rules > BALEEN_MAX_RULES || config->place > BALEEN_ATTACH_TYPE_CHAIN)
+	if (config->n_rules > BALEEN_MAX_RULES || config->attach_type > BALEEN_ATTACH_TYPE_CHAIN)
 		return false;
 	for (u32 i = 0; i < config->n_rules; i++) {
 		const struct baleen_rule *rule = &config->rule[i];

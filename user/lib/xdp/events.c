@@ -190,9 +190,9 @@ static u64 program_loaded_ns(const struct baleen_pins *pins, u32 program_id)
 	if (bpf_obj_get_info_by_fd(fd, &info, &bytes))
 		info.load_time = 0;
 	close(fd);
-	return info.load_time ?
-		       info.load_time + baleen_clock_ns(CLOCK_MONOTONIC) - baleen_clock_ns(CLOCK_BOOTTIME) :
-		       0;
+	return info.load_time ? info.load_time + baleen_clock_ns(CLOCK_MONOTONIC) -
+					baleen_clock_ns(CLOCK_BOOTTIME) :
+				0;
 }
 
 /* Takes over what the device has now, or says why there is nothing to watch. */
@@ -200,7 +200,8 @@ static int adopt(struct baleen_events *events, struct baleen_xdp *now, struct ba
 {
 	u32 ring_id;
 
-	if (now->state != BALEEN_XDP_ATTACHED && now->state != BALEEN_XDP_MOVED)
+	if (now->attach_status != BALEEN_ATTACH_STATUS_ATTACHED &&
+	    now->attach_status != BALEEN_ATTACH_STATUS_MOVED)
 		return fail_ended(events, error);
 	if (now->events_fd >= 0 && (map_id(now->events_fd, &ring_id) || ring_id != events->ring_id))
 		return fail_ended(events, error);

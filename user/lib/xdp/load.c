@@ -335,7 +335,7 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
 	err = use_maps(object, n_rules, config, loaded);
 	if (err)
 		err = baleen_fail(error, -err, "cannot use the maps: %s", baleen_log_reason(err));
-	else if (config->place == BALEEN_ATTACH_TYPE_CHAIN)
+	else if (config->attach_type == BALEEN_ATTACH_TYPE_CHAIN)
 		err = load_component(object, program, config->frags, loaded, error);
 	else
 		err = load_alone(object, program, config->frags, error);

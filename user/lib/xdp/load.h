@@ -85,7 +85,7 @@ int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded 
 /**
  * baleen_load_program() - load the program over existing maps
  * @config: constants; its version, code and needs_transport are filled in here.
- *          Its place decides what kind of program it becomes
+ *          Its attach_type decides what kind of program it becomes
  * @loaded: in: rule_fd, and stats_fd, events_fd and sampler_fd or -1 for new
  *          ones; out: the rest
  * @error: filled in on failure

@@ -150,7 +150,7 @@ int baleen_rates_look(struct baleen_rates *rates, const char *device, struct bal
 	if (err)
 		return err;
 	memcpy(rates->device, xdp.device, sizeof(rates->device));
-	rates->state = xdp.state;
+	rates->attach_status = xdp.attach_status;
 	rates->mode = xdp.there.mode;
 	rates->dry_run = xdp.config.dry_run;
 	rates->default_drop = xdp.config.default_drop;

@@ -32,7 +32,7 @@ struct baleen_rule_rates {
 /**
  * struct baleen_rates - of one device
  * @device: its name now
- * @state: what has become of its filter
+ * @attach_status: what has become of its filter
  * @mode: of the program
  * @dry_run: nothing is dropped
  * @default_drop: what no rule decides is
@@ -52,7 +52,7 @@ struct baleen_rule_rates {
  */
 struct baleen_rates {
 	char device[IF_NAMESIZE];
-	enum baleen_xdp_state state;
+	enum baleen_attach_status attach_status;
 	enum baleen_mode mode;
 	bool dry_run;
 	bool default_drop;

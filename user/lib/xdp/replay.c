@@ -95,7 +95,7 @@ int baleen_replay_open(struct baleen_replay *replay, const struct baleen_ruleset
 static void configure_live(struct baleen_replay *replay, const struct baleen_xdp *xdp)
 {
 	*replay = (struct baleen_replay){ .config = xdp->config, .n_readable = ONE_BUFFER_BYTES };
-	replay->config.place = BALEEN_ATTACH_TYPE_LINK;
+	replay->config.attach_type = BALEEN_ATTACH_TYPE_LINK;
 	baleen_loaded_init(&replay->loaded);
 }
 

@@ -131,7 +131,7 @@ int baleen_ruleset_check(const struct baleen_ruleset *ruleset, struct baleen_err
  * baleen_ruleset_configure() - the constants of the program for a ruleset
  * @ruleset: checked
  * @old: those of the program that runs; without rules when there is none. Device,
- *       mode and place are taken from it
+ *       mode and attach_type are copied from it
  * @counted: present counters of the device; NULL when there are none
  * @config: filled in; may be @old
  *

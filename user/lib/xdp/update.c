@@ -148,9 +148,9 @@ int baleen_xdp_update(struct baleen_xdp *xdp, const struct baleen_ruleset *rules
 	struct baleen_loaded loaded;
 	int err;
 
-	if (xdp->state != BALEEN_XDP_ATTACHED)
+	if (xdp->attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
 		return baleen_fail(error, ENOLINK, "%s: the filter is not in force here (%s)",
-				   xdp->device, baleen_xdp_state_text(xdp->state));
+				   xdp->device, baleen_attach_status_text(xdp->attach_status));
 	err = baleen_ruleset_check(ruleset, error);
 	if (!err)
 		err = check_live(xdp, ruleset, error);

@@ -17,7 +17,7 @@
  * One replacement: each packet sees the old rules or the new ones; in a chain,
  * or both. Rules that
  * continue one of the device keep its counters, those without a filter its
- * map, too. Mode and place stay. A rule without a map of its own that holds a
+ * map, too. Mode and attach type stay. A rule without a map of its own that holds a
  * valid image is refused, and so is another key for a rule that goes on.
  *
  * Return: 0; -EINVAL for a ruleset that cannot be or whose kept maps are

@@ -17,11 +17,11 @@
 /* Times a reader starts again because a swap took the program it looked at. */
 #define MAX_READ_RETRIES 100
 
-const char *baleen_xdp_state_text(enum baleen_xdp_state state)
+const char *baleen_attach_status_text(enum baleen_attach_status attach_status)
 {
 	static const char *const text[] = { "attached", "gone", "moved", "detached", "replaced" };
 
-	return text[state];
+	return text[attach_status];
 }
 
 static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
@@ -37,10 +37,10 @@ static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
 /* The attachment says whether there are packets; the device's number and what runs
  * there now say the rest.
  */
-static void find_state(struct baleen_xdp *xdp)
+static void find_status(struct baleen_xdp *xdp)
 {
 	bool exists = if_indextoname(xdp->pins.ifindex, xdp->device);
-	bool is_link = xdp->attachment.place == BALEEN_ATTACH_TYPE_LINK;
+	bool is_link = xdp->attachment.attach_type == BALEEN_ATTACH_TYPE_LINK;
 
 	if (!exists)
 		memcpy(xdp->device, xdp->config.device, sizeof(xdp->device));
@@ -48,15 +48,15 @@ static void find_state(struct baleen_xdp *xdp)
 		exists = false;
 	if (xdp->attachment.is_taken && exists &&
 	    (!is_link || xdp->there.id == xdp->attachment.program_id))
-		xdp->state = BALEEN_XDP_ATTACHED;
+		xdp->attach_status = BALEEN_ATTACH_STATUS_ATTACHED;
 	else if (xdp->attachment.is_taken && is_link)
-		xdp->state = BALEEN_XDP_MOVED;
+		xdp->attach_status = BALEEN_ATTACH_STATUS_MOVED;
 	else if (!exists)
-		xdp->state = BALEEN_XDP_GONE;
+		xdp->attach_status = BALEEN_ATTACH_STATUS_GONE;
 	else if (xdp->there.id)
-		xdp->state = BALEEN_XDP_REPLACED;
+		xdp->attach_status = BALEEN_ATTACH_STATUS_REPLACED;
 	else
-		xdp->state = BALEEN_XDP_DETACHED;
+		xdp->attach_status = BALEEN_ATTACH_STATUS_DETACHED;
 }
 
 /* A path that was denied helps nobody: say which capability opens it. */
@@ -161,7 +161,7 @@ static int try_open(struct baleen_xdp *xdp, bool *is_found)
 	err = open_program(xdp, xdp->attachment.program_id);
 	if (err)
 		return err == -ENOENT ? -EAGAIN : err;
-	find_state(xdp);
+	find_status(xdp);
 	return is_unchanged(xdp) ? 0 : -EAGAIN;
 }
 
@@ -215,7 +215,7 @@ static int match_old_name(const struct baleen_pins *pins, void *data)
 	if (baleen_xdp_open_pins(&xdp, pins, NULL))
 		return 0;
 	if (!strncmp(xdp.config.device, search->device, sizeof(xdp.config.device)) &&
-	    (!search->gone_only || xdp.state == BALEEN_XDP_GONE)) {
+	    (!search->gone_only || xdp.attach_status == BALEEN_ATTACH_STATUS_GONE)) {
 		search->found = *pins;
 		search->is_found = true;
 	}

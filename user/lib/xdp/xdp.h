@@ -18,27 +18,27 @@
 #include "xdp/pins.h"
 
 /**
- * enum baleen_xdp_state - what has become of an attached filter
- * @BALEEN_XDP_ATTACHED: it sees the device's packets
- * @BALEEN_XDP_GONE: the device was deleted; without a link, or moved to another
+ * enum baleen_attach_status - what has become of an attached filter
+ * @BALEEN_ATTACH_STATUS_ATTACHED: it sees the device's packets
+ * @BALEEN_ATTACH_STATUS_GONE: the device was deleted; without a link, or moved to another
  *                   network namespace
- * @BALEEN_XDP_MOVED: it sees the device's packets, in another network namespace
- * @BALEEN_XDP_DETACHED: somebody detached it; nothing is there
- * @BALEEN_XDP_REPLACED: somebody detached it; another program is there
+ * @BALEEN_ATTACH_STATUS_MOVED: it sees the device's packets, in another network namespace
+ * @BALEEN_ATTACH_STATUS_DETACHED: somebody detached it; nothing is there
+ * @BALEEN_ATTACH_STATUS_REPLACED: somebody detached it; another program is there
  */
-enum baleen_xdp_state {
-	BALEEN_XDP_ATTACHED,
-	BALEEN_XDP_GONE,
-	BALEEN_XDP_MOVED,
-	BALEEN_XDP_DETACHED,
-	BALEEN_XDP_REPLACED,
+enum baleen_attach_status {
+	BALEEN_ATTACH_STATUS_ATTACHED,
+	BALEEN_ATTACH_STATUS_GONE,
+	BALEEN_ATTACH_STATUS_MOVED,
+	BALEEN_ATTACH_STATUS_DETACHED,
+	BALEEN_ATTACH_STATUS_REPLACED,
 };
 
 /**
  * struct baleen_xdp - the filter of one device, as found
  * @pins: its directory
  * @device: the device's name now; the name at attach when it is gone
- * @state: what has become of it
+ * @attach_status: what has become of it
  * @there: the program on the device now, whosever it is
  * @attachment: where its program is
  * @program_id: of its program
@@ -51,7 +51,7 @@ enum baleen_xdp_state {
 struct baleen_xdp {
 	struct baleen_pins pins;
 	char device[IF_NAMESIZE];
-	enum baleen_xdp_state state;
+	enum baleen_attach_status attach_status;
 	struct baleen_program there;
 	struct baleen_attachment attachment;
 	u32 program_id;
@@ -63,12 +63,12 @@ struct baleen_xdp {
 };
 
 /**
- * baleen_xdp_state_text() - the state as a word
- * @state: the state
+ * baleen_attach_status_text() - the status as a word
+ * @attach_status: the status
  *
  * Return: "attached", "gone", "moved", "detached" or "replaced".
  */
-const char *baleen_xdp_state_text(enum baleen_xdp_state state);
+const char *baleen_attach_status_text(enum baleen_attach_status attach_status);
 
 /**
  * baleen_xdp_open() - look at what is attached to a device
