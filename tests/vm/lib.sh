@@ -65,8 +65,8 @@ pack()
 
 # emulate LOG INITRAMFS ARGUMENTS OPTION...: starts the machine, whose process is
 # $machine. Its first serial port is the kernel's and writes LOG; ARGUMENTS are the
-# kernel's, which puts TEST_ALL into the environment of init. The software watchdogs and
-# the check of the timer measure how busy this host is, so they are off.
+# kernel's, which puts TEST_ALL into the environment of init. The software watchdogs,
+# the check of the timer and that of RCU measure how busy this host is, so they are off.
 # One thread for both processors: with one each the emulator ran a stale int3 of
 # the kernel's own code patching (Oops in bpf_dispatcher_xdp_func), and once
 # left cmpxchg16b half done. Nor does the kernel check that its timer ticks in time:
@@ -78,7 +78,7 @@ emulate()
 		qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
 		-accel tcg,thread=single -cpu max,la57=off -smp 2 -m "${VM_MEMORY:-2048}" \
 		-kernel "$image"/boot/vmlinuz-* -initrd "$2" \
-		-append "console=ttyS0 loglevel=6 panic=-1 oops=panic nowatchdog no_timer_check${TEST_ALL:+ TEST_ALL=$TEST_ALL} $3" \
+		-append "console=ttyS0 loglevel=6 panic=-1 oops=panic nowatchdog rcupdate.rcu_cpu_stall_suppress=1 no_timer_check${TEST_ALL:+ TEST_ALL=$TEST_ALL} $3" \
 		-serial "file:$1" \
 		-chardev stdio,id=script,signal=off -serial chardev:script "${@:4}" \
 		${VM_EMULATOR-} </dev/null &
