@@ -83,6 +83,11 @@ find_commands()
 	find_points "$TMP/swap" "^statfs.*fs/bpf" never "${argv[@]}"
 	mapfile -t argv < <(command_detach)
 	find_points "$TMP/detach" "^statfs.*fs/bpf" never "${argv[@]}"
+	if [ ${#WAY[@]} -gt 0 ] && ! tests_all; then
+		# Without a link: all else is as in kill.sh.
+		thin 2 "$TMP/attach"
+		thin 2 "$TMP/swap"
+	fi
 	look
 	is "attach, swap and detach leave nothing" "$now $(found)" "none "
 }
