@@ -89,7 +89,7 @@ struct daemon {
 	sd_event_source *refresh;
 	struct update *update;
 	sd_event_source *arrivals;
-	struct mnl_socket *link;
+	int link_fd; /* -1: none */
 	struct known *known;
 	struct MHD_Daemon *http;
 	sd_event_source *http_timer;

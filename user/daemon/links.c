@@ -13,11 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <syslog.h>
 
 #include "daemon.h"
 #include "deploy/deploy.h"
+#include "net/link_wait.h"
 #include "state/rule_store_path.h"
+#include "util/fd.h"
 
 /* Try for half a minute: a driver may not be ready, or another writer may be busy. */
 #define AGAIN_US 500000ull
@@ -274,7 +277,7 @@ static int on_news(sd_event_source *source, int fd, uint32_t events, void *data)
 	char news[32768] __attribute__((aligned(8)));
 	ssize_t n;
 
-	while ((n = mnl_socket_recvfrom(daemon->link, news, sizeof(news))) > 0)
+	while ((n = recv(fd, news, sizeof(news), 0)) > 0)
 		mnl_cb_run(news, n, 0, 0, take_news, daemon);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		look_at_all(daemon);
@@ -283,16 +286,14 @@ static int on_news(sd_event_source *source, int fd, uint32_t events, void *data)
 
 static int hear(struct daemon *daemon)
 {
-	int err;
+	struct baleen_error error;
 
-	daemon->link = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (!daemon->link || mnl_socket_bind(daemon->link, RTMGRP_LINK, MNL_SOCKET_AUTOPID)) {
-		err = -errno;
-		notify(daemon, LOG_ERR, NULL, "cannot hear of devices: %m");
-		return err;
+	daemon->link_fd = baleen_link_wait_open(&error);
+	if (daemon->link_fd < 0) {
+		notify(daemon, LOG_ERR, NULL, "%s", error.text);
+		return daemon->link_fd;
 	}
-	return sd_event_add_io(daemon->event, NULL, mnl_socket_get_fd(daemon->link), EPOLLIN,
-			       on_news, daemon);
+	return sd_event_add_io(daemon->event, NULL, daemon->link_fd, EPOLLIN, on_news, daemon);
 }
 
 int links_start(struct daemon *daemon)
@@ -315,7 +316,6 @@ int links_start(struct daemon *daemon)
 
 void links_stop(struct daemon *daemon)
 {
-	if (daemon->link)
-		mnl_socket_close(daemon->link);
+	baleen_close_fd(&daemon->link_fd);
 	free(daemon->known);
 }

@@ -62,9 +62,10 @@ static int parse(struct daemon_options *options, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct daemon daemon = {
-		.options = { .listen = DEFAULT_LISTEN, .command = DEFAULT_COMMAND }, .clock = -1
-	};
+	struct daemon daemon = { .link_fd = -1,
+				 .options = { .listen = DEFAULT_LISTEN,
+					      .command = DEFAULT_COMMAND },
+				 .clock = -1 };
 	struct baleen_error error;
 	int err;
 

@@ -7,6 +7,7 @@
 #include "cli/open/filter_name.h"
 #include "cli/open/rules.h"
 #include "net/device.h"
+#include "net/ethtool.h"
 #include "xdp/qualifiers.h"
 
 /* NAME=IMAGE, where NAME has no slash; otherwise the name of the file. */
@@ -253,7 +254,7 @@ static void warn_if_dead(const struct rules *rules, const struct baleen_ruleset 
 
 static void warn_of_vlan(const struct rule_argument *rule, const char *device)
 {
-	if (rule->qualifiers.has_vlan && baleen_device_strips_tags(device))
+	if (rule->qualifiers.has_vlan && baleen_ethtool_strips_tags(device))
 		complain("warning: rule '%s' may never match: %s takes VLAN tags off before the "
 			 "filter sees them; 'ethtool -K %s rxvlan off' mends it",
 			 rule->name, device, device);

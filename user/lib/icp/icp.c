@@ -9,6 +9,7 @@
 
 #include "icp/icp.h"
 #include "icp/icp_links.h"
+#include "util/fd.h"
 #include "xdp/load.h"
 
 /* Times a reader starts again because a writer took the program it looked at. */
@@ -16,21 +17,14 @@
 
 /* --- look ------------------------------------------------------------------ */
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static void close_all(struct baleen_icp *icp)
 {
 	if (icp->state)
 		munmap(icp->state, sizeof(*icp->state));
 	icp->state = NULL;
 	baleen_icp_loaded_close(&icp->now);
-	close_fd(&icp->link_fd);
-	close_fd(&icp->feed_link_fd);
+	baleen_close_fd(&icp->link_fd);
+	baleen_close_fd(&icp->feed_link_fd);
 }
 
 static void find_status(struct baleen_icp *icp, const struct bpf_link_info *link)
@@ -302,7 +296,7 @@ static int finish_switch(struct baleen_icp *icp, struct baleen_error *error)
 	if (icp->feed_link_fd < 0)
 		return 0;
 	fd = baleen_pins_open_link_as(&icp->pins, "feed", &info);
-	close_fd(&fd);
+	baleen_close_fd(&fd);
 	if (!info.xdp.ifindex || info.prog_id == icp->now.feed_id)
 		return 0;
 	if (find_fed(icp, info.prog_id, &next))

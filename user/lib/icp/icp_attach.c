@@ -10,6 +10,7 @@
 #include "icp/icp_attach.h"
 #include "icp/icp_links.h"
 #include "net/links.h"
+#include "util/fd.h"
 #include "util/libbpf_log.h"
 #include "util/signals.h"
 #include "xdp/load.h"
@@ -269,13 +270,6 @@ struct seats {
 	int feed_fd;
 };
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static int link_feed(const struct baleen_icp_plan *plan, struct seats *seats, int program_fd,
 		     struct baleen_icp_report *report, struct baleen_error *error)
 {
@@ -329,8 +323,8 @@ static int try_attach(const struct baleen_icp_plan *plan, const struct baleen_at
 		err = check_signals(error);
 	if (!err)
 		err = take_seats(plan, seats, loaded, attempt->mode, report, error);
-	close_fd(&seats->link_fd);
-	close_fd(&seats->feed_fd);
+	baleen_close_fd(&seats->link_fd);
+	baleen_close_fd(&seats->feed_fd);
 	if (err) {
 		baleen_icp_loaded_close_programs(loaded);
 		baleen_icp_empty(seats->pins);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "icp/icp_load.h"
+#include "util/fd.h"
 #include "util/libbpf_log.h"
 #include "xdp/load.h"
 
@@ -63,13 +64,6 @@ static int fd_of(const struct baleen_icp_loaded *loaded, size_t offset)
 	return *(const int *)((const char *)loaded + offset);
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 void baleen_icp_loaded_init(struct baleen_icp_loaded *loaded)
 {
 	memset(loaded, 0, sizeof(*loaded));
@@ -85,8 +79,8 @@ void baleen_icp_loaded_init(struct baleen_icp_loaded *loaded)
 void baleen_icp_loaded_close_programs(struct baleen_icp_loaded *loaded)
 {
 	for (size_t i = 0; i < N_PROGRAMS; i++)
-		close_fd(fd_at(loaded, programs[i].fd));
-	close_fd(&loaded->config_fd);
+		baleen_close_fd(fd_at(loaded, programs[i].fd));
+	baleen_close_fd(&loaded->config_fd);
 	loaded->program_id = loaded->feed_id = loaded->egress_id = 0;
 }
 
@@ -94,9 +88,9 @@ void baleen_icp_loaded_close(struct baleen_icp_loaded *loaded)
 {
 	baleen_icp_loaded_close_programs(loaded);
 	for (size_t i = 0; i < N_SHARED; i++)
-		close_fd(fd_at(loaded, shared[i].fd));
+		baleen_close_fd(fd_at(loaded, shared[i].fd));
 	for (u32 i = 0; i < BALEEN_ICP_MAX_SIBLINGS; i++)
-		close_fd(&loaded->sibling_fd[i]);
+		baleen_close_fd(&loaded->sibling_fd[i]);
 }
 
 static u32 program_id(int fd)
@@ -187,10 +181,7 @@ static void set_programs(struct bpf_object *object, const struct baleen_icp_conf
 /* The object closes its descriptors, so keep a copy unless there is one. */
 static int keep_fd(int fd, int *kept)
 {
-	if (*kept >= 0 || fd < 0)
-		return 0;
-	*kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	return *kept < 0 ? -errno : 0;
+	return *kept >= 0 ? 0 : baleen_copy_fd(fd, kept);
 }
 
 static int map_fd(const struct bpf_object *object, const char *name)
@@ -239,7 +230,7 @@ static void drop_new(const struct baleen_icp_loaded *before, struct baleen_icp_l
 	baleen_icp_loaded_close_programs(loaded);
 	for (size_t i = 0; i < N_SHARED; i++)
 		if (fd_of(before, shared[i].fd) < 0)
-			close_fd(fd_at(loaded, shared[i].fd));
+			baleen_close_fd(fd_at(loaded, shared[i].fd));
 }
 
 int baleen_icp_load(struct baleen_icp_loaded *loaded, bool frags, struct baleen_error *error)

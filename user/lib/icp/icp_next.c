@@ -8,29 +8,24 @@
 
 #include "icp/icp_links.h"
 #include "icp/icp_next.h"
+#include "util/fd.h"
 #include "xdp/load.h"
 
 /* --- load ------------------------------------------------------------------ */
 
-static int copy_fd(int from, int *to)
-{
-	*to = fcntl(from, F_DUPFD_CLOEXEC, 0);
-	return *to < 0 ? -errno : 0;
-}
-
 static int share_maps(const struct baleen_icp_loaded *now, u32 n, struct baleen_icp_loaded *next)
 {
-	int err = copy_fd(now->stats_fd, &next->stats_fd);
+	int err = baleen_copy_fd(now->stats_fd, &next->stats_fd);
 
 	if (!err)
-		err = copy_fd(now->state_fd, &next->state_fd);
+		err = baleen_copy_fd(now->state_fd, &next->state_fd);
 	if (!err)
-		err = copy_fd(now->askers_fd, &next->askers_fd);
+		err = baleen_copy_fd(now->askers_fd, &next->askers_fd);
 	if (!err)
-		err = copy_fd(now->log_fd, &next->log_fd);
+		err = baleen_copy_fd(now->log_fd, &next->log_fd);
 	for (u32 i = 0; i < now->config.n_siblings && !err; i++)
 		if (i != n)
-			err = copy_fd(now->sibling_fd[i], &next->sibling_fd[i]);
+			err = baleen_copy_fd(now->sibling_fd[i], &next->sibling_fd[i]);
 	return err;
 }
 

@@ -4,13 +4,9 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -106,19 +102,4 @@ int baleen_device_program(int ifindex, struct baleen_program *program)
 	if (program->id)
 		program_name(program->id, program->name, sizeof(program->name));
 	return 0;
-}
-
-bool baleen_device_strips_tags(const char *device)
-{
-	struct ethtool_value flags = { .cmd = ETHTOOL_GFLAGS };
-	struct ifreq request = { .ifr_data = (void *)&flags };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool is_known;
-
-	if (fd < 0)
-		return false;
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", device);
-	is_known = !ioctl(fd, SIOCETHTOOL, &request);
-	close(fd);
-	return is_known && flags.data & ETH_FLAG_RXVLAN;
 }

@@ -78,15 +78,4 @@ int baleen_device_ifindex(const char *device, int *ifindex, struct baleen_error 
  */
 int baleen_device_program(int ifindex, struct baleen_program *program);
 
-/**
- * baleen_device_strips_tags() - does the device take VLAN tags off frames?
- * @device: name of a device of this network namespace
- *
- * Such a tag (rxvlan of ethtool) travels beside the frame, where no XDP program
- * sees it.
- *
- * Return: true when the offload is on; false when it is off or not to be had.
- */
-bool baleen_device_strips_tags(const char *device);
-
 #endif /* BALEEN_DEVICE_H */

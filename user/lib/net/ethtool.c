@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a network device's driver has been told. */
+/* The settings of a network device's driver. */
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -135,4 +135,11 @@ int baleen_ethtool_driver(const char *device, char *driver)
 	if (!err)
 		snprintf(driver, BALEEN_DRIVER_BYTES, "%.31s", info.driver);
 	return err;
+}
+
+bool baleen_ethtool_strips_tags(const char *device)
+{
+	struct ethtool_value flags = { .cmd = ETHTOOL_GFLAGS };
+
+	return !ask(device, &flags) && flags.data & ETH_FLAG_RXVLAN;
 }

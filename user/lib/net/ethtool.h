@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a network device's driver has been told, as ethtool(8) shows it.
+ * The settings of a network device's driver, as ethtool(8) shows them.
  */
 #ifndef BALEEN_ETHTOOL_H
 #define BALEEN_ETHTOOL_H
@@ -61,5 +61,16 @@ int baleen_ethtool_channels(const char *device, struct baleen_ethtool_channels *
  * Return: 0; -EOPNOTSUPP when it has no name; a negative errno.
  */
 int baleen_ethtool_driver(const char *device, char *driver);
+
+/**
+ * baleen_ethtool_strips_tags() - does the device take VLAN tags off frames?
+ * @device: name of a device of this network namespace
+ *
+ * Such a tag (rxvlan of ethtool) travels beside the frame, where no XDP program
+ * sees it.
+ *
+ * Return: true when the offload is on; false when it is off or unknown.
+ */
+bool baleen_ethtool_strips_tags(const char *device);
 
 #endif /* BALEEN_ETHTOOL_H */

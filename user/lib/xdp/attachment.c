@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/fd.h"
 #include "util/libbpf_log.h"
 #include "xdp/attachment.h"
 #include "xdp/config.h"
@@ -34,9 +35,7 @@ void baleen_attachment_init(struct baleen_attachment *attachment)
 
 void baleen_attachment_close(struct baleen_attachment *attachment)
 {
-	if (attachment->link_fd >= 0)
-		close(attachment->link_fd);
-	attachment->link_fd = -1;
+	baleen_close_fd(&attachment->link_fd);
 }
 
 static int find_link(const struct baleen_pins *pins, struct baleen_attachment *attachment)

@@ -11,6 +11,7 @@
 #include <xdp/libxdp.h>
 
 #include "key/key_spec.h"
+#include "util/fd.h"
 #include "util/libbpf_log.h"
 #include "xdp/dispatcher.h"
 #include "xdp/load.h"
@@ -47,17 +48,10 @@ void baleen_loaded_init(struct baleen_loaded *loaded)
 	loaded->object = NULL;
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 void baleen_loaded_drop_program(struct baleen_loaded *loaded)
 {
-	close_fd(&loaded->program_fd);
-	close_fd(&loaded->config_fd);
+	baleen_close_fd(&loaded->program_fd);
+	baleen_close_fd(&loaded->config_fd);
 	xdp_program__close(loaded->component);
 	bpf_object__close(loaded->object);
 	loaded->component = NULL;
@@ -67,11 +61,11 @@ void baleen_loaded_drop_program(struct baleen_loaded *loaded)
 void baleen_loaded_close(struct baleen_loaded *loaded)
 {
 	baleen_loaded_drop_program(loaded);
-	close_fd(&loaded->stats_fd);
-	close_fd(&loaded->events_fd);
-	close_fd(&loaded->sampler_fd);
+	baleen_close_fd(&loaded->stats_fd);
+	baleen_close_fd(&loaded->events_fd);
+	baleen_close_fd(&loaded->sampler_fd);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
-		close_fd(&loaded->rule_fd[i]);
+		baleen_close_fd(&loaded->rule_fd[i]);
 }
 
 /* A map may be called [A-Za-z0-9_.]{0,15}. */
@@ -188,23 +182,20 @@ static int use_maps(struct bpf_object *object, u32 n_rules, const struct baleen_
 /* The object closes its descriptors, so keep a copy unless there is one. */
 static int keep_fd(int fd, int *kept)
 {
-	if (*kept >= 0 || fd < 0)
-		return 0;
-	*kept = dup(fd);
-	return *kept < 0 ? -errno : 0;
+	return *kept >= 0 ? 0 : baleen_copy_fd(fd, kept);
 }
 
 /* What is taken back when not all could be kept. */
 static void drop_new(const struct baleen_loaded *before, struct baleen_loaded *loaded)
 {
-	close_fd(&loaded->program_fd);
-	close_fd(&loaded->config_fd);
+	baleen_close_fd(&loaded->program_fd);
+	baleen_close_fd(&loaded->config_fd);
 	if (before->stats_fd < 0)
-		close_fd(&loaded->stats_fd);
+		baleen_close_fd(&loaded->stats_fd);
 	if (before->events_fd < 0)
-		close_fd(&loaded->events_fd);
+		baleen_close_fd(&loaded->events_fd);
 	if (before->sampler_fd < 0)
-		close_fd(&loaded->sampler_fd);
+		baleen_close_fd(&loaded->sampler_fd);
 }
 
 static int map_fd(const struct bpf_object *object, const char *name)

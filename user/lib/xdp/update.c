@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "key/key_spec.h"
+#include "util/fd.h"
 #include "xdp/load.h"
 #include "xdp/update.h"
 
@@ -55,29 +56,22 @@ static int check_live(const struct baleen_xdp *xdp, const struct baleen_ruleset 
 	return err;
 }
 
-static int duplicate(int fd, int *copy)
-{
-	if (fd < 0)
-		return 0;
-	*copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	return *copy < 0 ? -errno : 0;
-}
-
 /* The maps that the new program takes over from the one that runs. Another
  * rate has another sampler: who waited for an hour would go on to wait.
  */
 static int take_over(const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 		     struct baleen_loaded *loaded, struct baleen_error *error)
 {
-	int err = duplicate(xdp->stats_fd, &loaded->stats_fd);
+	int err = baleen_copy_fd(xdp->stats_fd, &loaded->stats_fd);
 
 	if (!err)
-		err = duplicate(xdp->events_fd, &loaded->events_fd);
+		err = baleen_copy_fd(xdp->events_fd, &loaded->events_fd);
 	if (!err && ruleset->sample_interval_ns == xdp->config.sample_interval_ns)
-		err = duplicate(xdp->sampler_fd, &loaded->sampler_fd);
+		err = baleen_copy_fd(xdp->sampler_fd, &loaded->sampler_fd);
 	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
 		if (!ruleset->rule[i].filter)
-			err = duplicate(xdp->rule_fd[ruleset->rule[i].live], &loaded->rule_fd[i]);
+			err = baleen_copy_fd(xdp->rule_fd[ruleset->rule[i].live],
+					     &loaded->rule_fd[i]);
 	if (err)
 		return baleen_fail(error, -err, "%s: cannot take over its maps: %s", xdp->device,
 				   strerror(-err));

@@ -10,6 +10,7 @@
 
 #include "filter/compat.h"
 #include "net/kmod_hook.h"
+#include "util/fd.h"
 #include "xdp/config.h"
 #include "xdp/load.h"
 #include "xdp/xdp.h"
@@ -67,21 +68,14 @@ static int explain_denial(int err, struct baleen_error *error)
 	return err;
 }
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static void close_all(struct baleen_xdp *xdp)
 {
 	baleen_attachment_close(&xdp->attachment);
-	close_fd(&xdp->stats_fd);
-	close_fd(&xdp->events_fd);
-	close_fd(&xdp->sampler_fd);
+	baleen_close_fd(&xdp->stats_fd);
+	baleen_close_fd(&xdp->events_fd);
+	baleen_close_fd(&xdp->sampler_fd);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
-		close_fd(&xdp->rule_fd[i]);
+		baleen_close_fd(&xdp->rule_fd[i]);
 }
 
 /* What is read per CPU has to have the size that is made room for. */
