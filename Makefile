@@ -241,9 +241,10 @@ kmod-vm:
 
 # --- tests ----------------------------------------------------------------
 
+# A report needs lines, and no types: -g1 makes these programs a third smaller.
 build/asan/%.o: %.c $(SKELETONS) | build/release.h build/late.h
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -O1 -g $(SANITIZE) $(CPPFLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(BASE_CFLAGS) -O1 -g1 $(SANITIZE) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 build/asan/libbaleen.a: $(ASAN_OBJ)
 	rm -f $@
@@ -255,7 +256,7 @@ build/unit/%: build/asan/tests/unit/%.o build/asan/libbaleen.a
 
 build/fuzzed/%.o: %.c $(SKELETONS) | build/release.h build/late.h
 	@mkdir -p $(@D)
-	$(CLANG) $(BASE_CFLAGS) -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -MMD -MP -c $< -o $@
+	$(CLANG) $(BASE_CFLAGS) -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 build/fuzzed/libbaleen.a: $(FUZZ_OBJ)
 	rm -f $@
@@ -340,10 +341,13 @@ CHECK_GROUPS := kmod kernels boot deb fuzz squid xdp unit
 ifdef T
 # What these tests need, and no more.
 CHOSEN := $(shell tests/run --list --only '$(T)' $(CHECK_GROUPS))
+# Words of lines of shell tests, and of what they share, that name build/tools.
+CHOSEN_WORDS := $(shell grep -hs tools/ $(addprefix tests/,$(filter %.sh,$(CHOSEN))) tests/*.sh tests/*/*lib* \
+	tests/squid/lab.sh | grep -oE '[a-z_]+' | sort -u)
 CHOSEN_NEEDS := all $(patsubst %,build/%,$(filter unit/test_%,$(CHOSEN))) \
-	$(if $(filter %.sh,$(CHOSEN)),$(TOOL_BIN)) \
+	$(filter $(addprefix build/tools/,$(CHOSEN_WORDS)),$(TOOL_BIN)) \
 	$(if $(filter fuzz/%,$(CHOSEN)),$(FUZZ_BIN)) \
-	$(if $(filter xdp/%,$(CHOSEN)),build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists) \
+	$(if $(filter xdp/worlds% xdp/live% xdp/parity%,$(CHOSEN)),build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists) \
 	$(if $(filter kmod/%,$(CHOSEN)),$(KMOD_TEST_BIN) $(KFUNC_TEST_BIN) $(KMOD_STRESS_BIN) kmod-vm)
 
 check check-all:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Runs every fuzz target for FUZZ_SECONDS, by default 5, 30 in `make check-all`, from an empty
+# Runs every fuzz target for FUZZ_SECONDS, by default 5 and in `make check-all` 30, from an empty
 # corpus:
 # one that ends without a finding is ok. An input that was found is kept as
 # build/log/TARGET-*.
