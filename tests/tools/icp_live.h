@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
 #include "icp/icp_load.h"

@@ -11,6 +11,7 @@
 #include <err.h>
 #include <stdlib.h>
 
+#include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
 

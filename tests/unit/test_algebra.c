@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "filter/bloom_bits.h"
+#include "filter/estimate.h"
 #include "filter/compat.h"
 #include "filter/plan.h"
 #include "key/squid_key.h"

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "filter/live.h"
 #include "ops/build.h"
 #include "tables.h"
 

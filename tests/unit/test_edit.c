@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "lists.h"
+#include "filter/live.h"
 #include "ops/algebra.h"
 #include "ops/build.h"
 #include "ops/change.h"

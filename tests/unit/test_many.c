@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
 #include "tables.h"

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
 #include "list/list.h"

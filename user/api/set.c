@@ -10,6 +10,7 @@
 
 #include "api.h"
 #include "filter/filter_strings.h"
+#include "filter/live.h"
 #include "key/key_spec.h"
 #include "ops/build.h"
 #include "ops/change.h"

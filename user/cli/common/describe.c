@@ -4,7 +4,7 @@
 
 #include "cli/common/describe.h"
 #include "cli/common/describe_table.h"
-#include "filter/bloom_bits.h"
+#include "filter/estimate.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
 #include "ops/edit.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The geometry of a table of keys in words and in JSON. */
 #include "cli/common/describe_table.h"
-#include "filter/bloom_bits.h"
 #include "filter/bloom_math.h"
 #include "filter/estimate.h"
 #include "filter/plan.h"

@@ -6,6 +6,7 @@
 
 #include "cli/open/device_session.h"
 #include "cli/open/guard.h"
+#include "filter/live.h"
 
 /* Replaces the view of a live map by an image of it. */
 static int copy_live(struct filter_ref *ref)

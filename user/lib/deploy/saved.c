@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "deploy/saved.h"
+#include "filter/live.h"
 #include "ops/image_file.h"
 #include "util/lock.h"
 #include "util/signals.h"

@@ -11,27 +11,9 @@
 #define NIBBLES 0x0f0f0f0f0f0f0f0full
 #define BYTES 0x0101010101010101ull
 
-bool baleen_table_is_bit_array(const struct baleen_table *table)
-{
-	return table->kind == BALEEN_KIND_BLOOM || table->kind == BALEEN_KIND_CLASSIC ||
-	       table->kind == BALEEN_KIND_COUNTING;
-}
-
-static u64 *plane_of(const struct baleen_filter *filter, u32 domain)
-{
-	u64 first = filter->image.table[domain].first_block;
-
-	return (u64 *)filter->bytes + first * BALEEN_BLOCK_WORDS;
-}
-
-static u64 plane_words(const struct baleen_filter *filter, u32 domain)
-{
-	return (u64)filter->image.table[domain].n_buckets * BALEEN_BLOCK_WORDS;
-}
-
 static u64 *counters_of(const struct baleen_filter *filter, u32 domain)
 {
-	return plane_of(filter, domain) + plane_words(filter, domain);
+	return baleen_plane(filter, domain) + baleen_plane_words(filter, domain);
 }
 
 /* 0 where the table does not count. */
@@ -39,30 +21,7 @@ static u64 counter_words(const struct baleen_filter *filter, u32 domain)
 {
 	bool is_counting = filter->image.table[domain].kind == BALEEN_KIND_COUNTING;
 
-	return is_counting ? plane_words(filter, domain) * BALEEN_COUNTER_BITS : 0;
-}
-
-/* --- counts ------------------------------------------------------------------- */
-
-u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain)
-{
-	const u64 *word = plane_of(filter, domain);
-	u64 n_words = plane_words(filter, domain), n = 0;
-
-	for (u64 i = 0; i < n_words; i++)
-		n += baleen_popcount64(word[i]);
-	return n;
-}
-
-u64 baleen_bits_count_either(const struct baleen_filter *a, const struct baleen_filter *b,
-			     u32 domain)
-{
-	const u64 *x = plane_of(a, domain), *y = plane_of(b, domain);
-	u64 n_words = plane_words(a, domain), n = 0;
-
-	for (u64 i = 0; i < n_words; i++)
-		n += baleen_popcount64(x[i] | y[i]);
-	return n;
+	return is_counting ? baleen_plane_words(filter, domain) * BALEEN_COUNTER_BITS : 0;
 }
 
 /* --- union and intersection ----------------------------------------------------- */
@@ -103,9 +62,9 @@ static void combine_all_counters(struct baleen_filter *filter, const struct bale
 
 void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter *other, u32 domain)
 {
-	u64 *x = plane_of(filter, domain), n_words = plane_words(filter, domain);
+	u64 *x = baleen_plane(filter, domain), n_words = baleen_plane_words(filter, domain);
 	struct baleen_table *table = &filter->image.table[domain];
-	const u64 *y = plane_of(other, domain);
+	const u64 *y = baleen_plane(other, domain);
 	struct baleen_overlap overlap;
 
 	baleen_estimate_overlap(filter, other, domain, &overlap);
@@ -124,8 +83,8 @@ void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter 
 void baleen_bits_intersect(struct baleen_filter *filter, const struct baleen_filter *other,
 			   u32 domain)
 {
-	u64 *x = plane_of(filter, domain), n_words = plane_words(filter, domain);
-	const u64 *y = plane_of(other, domain);
+	u64 *x = baleen_plane(filter, domain), n_words = baleen_plane_words(filter, domain);
+	const u64 *y = baleen_plane(other, domain);
 	struct baleen_overlap overlap;
 
 	baleen_estimate_overlap(filter, other, domain, &overlap);
@@ -199,8 +158,8 @@ static u64 half_position(const struct baleen_table *half, u64 position)
 static void fold_bits(const struct baleen_filter *filter, struct baleen_filter *half, u32 domain)
 {
 	u64 n_bits = baleen_table_bits(&filter->image.table[domain]);
-	const u64 *from = plane_of(filter, domain);
-	u64 *to = plane_of(half, domain), n_words = plane_words(filter, domain);
+	const u64 *from = baleen_plane(filter, domain);
+	u64 *to = baleen_plane(half, domain), n_words = baleen_plane_words(filter, domain);
 
 	for (u64 i = 0; i < n_words; i++) {
 		for (u64 word = baleen_le64(from[i]); word; word &= word - 1) {
@@ -247,7 +206,7 @@ static void fill_half(const struct baleen_filter *filter, struct baleen_filter *
 	struct baleen_table *to = &half->image.table[domain];
 
 	if (!baleen_table_is_bit_array(to)) {
-		memcpy(plane_of(half, domain), plane_of(filter, domain),
+		memcpy(baleen_plane(half, domain), baleen_plane(filter, domain),
 		       (size_t)to->n_blocks * BALEEN_BLOCK_BYTES);
 		to->n_entries = baleen_filter_count(filter, domain);
 		return;

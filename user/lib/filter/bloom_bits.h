@@ -22,37 +22,9 @@
 #include "filter/filter.h"
 
 /**
- * baleen_table_is_bit_array() - is this a table of bits?
- * @table: the table
- *
- * Return: true for Bloom, classic and counting tables.
- */
-bool baleen_table_is_bit_array(const struct baleen_table *table);
-
-/**
- * baleen_bits_count() - bits that are set
- * @filter: the filter
- * @domain: of the table
- *
- * Return: how many of baleen_table_bits().
- */
-u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain);
-
-/**
- * baleen_bits_count_either() - bits that are set in any of two planes
- * @a: a filter
- * @b: a filter whose table fits, see fit.h
- * @domain: of the tables
- *
- * Return: how many.
- */
-u64 baleen_bits_count_either(const struct baleen_filter *a, const struct baleen_filter *b,
-			     u32 domain);
-
-/**
  * baleen_bits_unite() - what is in another filter comes into this one
  * @filter: a writable mapping of a live map, or a filter in memory
- * @other: a filter whose table fits, see fit.h
+ * @other: a filter whose table fits, see compat.h
  * @domain: of the tables
  *
  * The number of entries becomes an estimate. Readers see a key of @filter at
@@ -65,7 +37,7 @@ void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter 
 /**
  * baleen_bits_intersect() - what is not in another filter goes
  * @filter: a writable mapping of a live map, or a filter in memory
- * @other: a filter whose table fits, see fit.h
+ * @other: a filter whose table fits, see compat.h
  * @domain: of the tables
  *
  * The number of entries becomes an estimate. Readers see a key of both at any

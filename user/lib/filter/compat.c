@@ -2,7 +2,7 @@
 /* What two filters must have in common to be combined. */
 #include <errno.h>
 
-#include "filter/bloom_bits.h"
+#include "filter/estimate.h"
 #include "filter/compat.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "filter/filter.h"
 #include "filter/kind.h"
 
 /**

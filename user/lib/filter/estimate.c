@@ -2,8 +2,34 @@
 /* How many keys a Bloom filter holds, from its bits. */
 #include <math.h>
 
-#include "filter/bloom_bits.h"
 #include "filter/estimate.h"
+
+bool baleen_table_is_bit_array(const struct baleen_table *table)
+{
+	return table->kind == BALEEN_KIND_BLOOM || table->kind == BALEEN_KIND_CLASSIC ||
+	       table->kind == BALEEN_KIND_COUNTING;
+}
+
+u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain)
+{
+	const u64 *word = baleen_plane(filter, domain);
+	u64 n_words = baleen_plane_words(filter, domain), n = 0;
+
+	for (u64 i = 0; i < n_words; i++)
+		n += baleen_popcount64(word[i]);
+	return n;
+}
+
+u64 baleen_bits_count_either(const struct baleen_filter *a, const struct baleen_filter *b,
+			     u32 domain)
+{
+	const u64 *x = baleen_plane(a, domain), *y = baleen_plane(b, domain);
+	u64 n_words = baleen_plane_words(a, domain), n = 0;
+
+	for (u64 i = 0; i < n_words; i++)
+		n += baleen_popcount64(x[i] | y[i]);
+	return n;
+}
 
 double baleen_estimate_bits(u64 m, u32 k, u64 n_set)
 {

@@ -49,6 +49,53 @@ struct baleen_overlap {
 };
 
 /**
+ * baleen_table_is_bit_array() - is this a table of bits?
+ * @table: the table
+ *
+ * Return: true for Bloom, classic and counting tables.
+ */
+bool baleen_table_is_bit_array(const struct baleen_table *table);
+
+/**
+ * baleen_plane() - the words of a plane of bits
+ * @filter: the filter
+ * @domain: of the table
+ *
+ * Return: the first of baleen_plane_words().
+ */
+static inline u64 *baleen_plane(const struct baleen_filter *filter, u32 domain)
+{
+	u64 first = filter->image.table[domain].first_block;
+
+	return (u64 *)filter->bytes + first * BALEEN_BLOCK_WORDS;
+}
+
+static inline u64 baleen_plane_words(const struct baleen_filter *filter, u32 domain)
+{
+	return (u64)filter->image.table[domain].n_buckets * BALEEN_BLOCK_WORDS;
+}
+
+/**
+ * baleen_bits_count() - bits that are set
+ * @filter: the filter
+ * @domain: of the table
+ *
+ * Return: how many of baleen_table_bits().
+ */
+u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain);
+
+/**
+ * baleen_bits_count_either() - bits that are set in any of two planes
+ * @a: a filter
+ * @b: a filter whose table fits, see compat.h
+ * @domain: of the tables
+ *
+ * Return: how many.
+ */
+u64 baleen_bits_count_either(const struct baleen_filter *a, const struct baleen_filter *b,
+			     u32 domain);
+
+/**
  * baleen_estimate_bits() - keys in a classic plane of bits
  * @m: bits
  * @k: positions a key
@@ -80,7 +127,7 @@ double baleen_estimate_keys(const struct baleen_filter *filter, u32 domain);
  * baleen_estimate_overlap() - what two filters share
  * @a: the first
  * @b: the second
- * @domain: of two tables that fit, see fit.h
+ * @domain: of two tables that fit, see compat.h
  * @overlap: filled in
  *
  * The union is what the bits of both say; the rest follows by inclusion and

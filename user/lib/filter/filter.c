@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "filter/filter.h"
 #include "filter/kind.h"
-#include "filter/live.h"
 #include "filter/plan.h"
 
 /* A filter that may be more than there is memory. */
@@ -83,25 +83,6 @@ void baleen_filter_seal(struct baleen_filter *filter)
 	image->body_crc = baleen_crc32c(0, (u8 *)filter->bytes + BALEEN_HEADER_BYTES,
 					filter->n_bytes - BALEEN_HEADER_BYTES);
 	baleen_header_write(image, filter->bytes);
-}
-
-int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter *copy,
-		       struct baleen_error *error)
-{
-	int err = baleen_filter_alloc(copy, &filter->image, error);
-
-	if (err)
-		return err;
-	/* What is counted is the copy, which no writer changes; a Bloom table
-	 * goes by its header.
-	 */
-	memcpy(copy->bytes, filter->bytes, filter->n_bytes);
-	copy->image = filter->image;
-	baleen_live_repair(copy);
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
-		copy->image.table[domain].n_entries = baleen_filter_count(copy, domain);
-	baleen_filter_seal(copy);
-	return 0;
 }
 
 void baleen_filter_free(struct baleen_filter *filter)

@@ -41,17 +41,6 @@ int baleen_filter_alloc(struct baleen_filter *filter, const struct baleen_image 
 			struct baleen_error *error);
 
 /**
- * baleen_filter_copy() - a sealed image of a filter, live ones too
- * @filter: the filter
- * @copy: filled in; free with baleen_filter_free()
- * @error: filled in on failure
- *
- * Return: 0 or -ENOMEM.
- */
-int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter *copy,
-		       struct baleen_error *error);
-
-/**
  * baleen_filter_seal() - write the header with counts and checksums
  * @filter: the filter
  */

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What each kind of table can do, as a table of functions. */
+#include <string.h>
+
+#include <baleen/image_check.h>
+
 #include "filter/kind.h"
 
 static const struct baleen_kind_ops none_ops;

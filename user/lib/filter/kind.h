@@ -5,12 +5,20 @@
  * Everything that is the same for all kinds calls these through
  * baleen_kind_ops(), and asks for NULL where a kind cannot do something. One
  * file per kind (kind_cuckoo.c, kind_bloom.c, ...) has its functions.
+ *
+ * This is the one circle of the library: a filter calls its kind through this table, and
+ * the functions of a kind change the filter. No include follows it: this header
+ * only declares that there are filters.
  */
 #ifndef BALEEN_KIND_H
 #define BALEEN_KIND_H
 
-#include "filter/filter.h"
+#include <baleen/image.h>
+#include <baleen/key.h>
 
+#include "util/error.h"
+
+struct baleen_filter;
 struct baleen_hashes;
 
 /**

@@ -6,6 +6,7 @@
 
 #include <baleen/plane.h>
 
+#include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
 

@@ -5,7 +5,7 @@
 
 #include <baleen/squid.h>
 
-#include "filter/bloom_bits.h"
+#include "filter/estimate.h"
 #include "filter/bloom_math.h"
 #include "filter/kind.h"
 #include "filter/plan.h"

@@ -127,7 +127,7 @@ int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, 
 	return baleen_change_del(&filter->image, filter->bytes, key, table_del, filter, changed);
 }
 
-/* --- after writers that were killed ---------------------------------------- */
+/* --- after writers that were killed --- */
 
 static u64 cuckoo_repair(const struct baleen_slots *slots)
 {
@@ -158,4 +158,23 @@ u64 baleen_live_repair(struct baleen_filter *filter)
 			n += cuckoo_repair(&slots);
 	}
 	return n;
+}
+
+int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter *copy,
+		       struct baleen_error *error)
+{
+	int err = baleen_filter_alloc(copy, &filter->image, error);
+
+	if (err)
+		return err;
+	/* What is counted is the copy, which no writer changes; a Bloom table
+	 * goes by its header.
+	 */
+	memcpy(copy->bytes, filter->bytes, filter->n_bytes);
+	copy->image = filter->image;
+	baleen_live_repair(copy);
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
+		copy->image.table[domain].n_entries = baleen_filter_count(copy, domain);
+	baleen_filter_seal(copy);
+	return 0;
 }

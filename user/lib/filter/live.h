@@ -66,4 +66,15 @@ int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, 
  */
 u64 baleen_live_repair(struct baleen_filter *filter);
 
+/**
+ * baleen_filter_copy() - a sealed image of a filter, live ones too
+ * @filter: the filter
+ * @copy: filled in; free with baleen_filter_free()
+ * @error: filled in on failure
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter *copy,
+		       struct baleen_error *error);
+
 #endif /* BALEEN_LIVE_H */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter/bloom_bits.h"
 #include "filter/estimate.h"
 #include "icp/digest.h"
 

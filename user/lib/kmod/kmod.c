@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filter/bloom_bits.h"
 #include "filter/estimate.h"
 #include "kmod/kmod.h"
 #include "net/kmod_hook.h"

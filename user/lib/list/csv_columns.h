@@ -5,10 +5,32 @@
 #ifndef BALEEN_CSV_COLUMNS_H
 #define BALEEN_CSV_COLUMNS_H
 
-#include "list/csv_table.h"
+#include <baleen/port.h>
+
+#include "util/error.h"
 
 #define BALEEN_CSV_MAX_COLUMNS 256
 #define BALEEN_CSV_NO_COLUMN (~0u)
+#define BALEEN_CSV_MAX_WHERE 8
+
+/**
+ * struct baleen_csv_options - what of a table is the list
+ * @column: of the key: "network", "1"; or of the first and the last address of
+ *          a range: "1-2", "start-end". NULL is 1, or 1-2 of the known tables
+ * @where: "COLUMN=VALUE": only rows where the column has this value; case and,
+ *         before a number, "AS" make no difference
+ * @n_where: how many; all must hold
+ * @delimiter: between columns; '\0' is a tab when the name ends in .tsv or the
+ *             first row has one, else a comma
+ *
+ * All zeros: no table is meant. Strings belong to the caller.
+ */
+struct baleen_csv_options {
+	const char *column;
+	const char *where[BALEEN_CSV_MAX_WHERE];
+	u32 n_where;
+	char delimiter;
+};
 
 /**
  * struct baleen_csv_columns - what is looked at in each row
@@ -21,6 +43,50 @@ struct baleen_csv_columns {
 	u32 last;
 	u32 where[BALEEN_CSV_MAX_WHERE];
 };
+
+/**
+ * baleen_csv_is_wanted() - do options speak of a table?
+ * @options: the options
+ *
+ * Return: true unless they are all zeros.
+ */
+static inline bool baleen_csv_is_wanted(const struct baleen_csv_options *options)
+{
+	return options->column || options->n_where || options->delimiter;
+}
+
+/**
+ * baleen_csv_take_column() - check and set the column of the key
+ * @options: set; untouched on failure
+ * @text: as typed
+ * @error: filled in on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_csv_take_column(struct baleen_csv_options *options, const char *text,
+			   struct baleen_error *error);
+
+/**
+ * baleen_csv_take_where() - check and add a condition
+ * @options: added to; untouched on failure
+ * @text: COLUMN=VALUE as typed
+ * @error: filled in on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_csv_take_where(struct baleen_csv_options *options, const char *text,
+			  struct baleen_error *error);
+
+/**
+ * baleen_csv_take_delimiter() - check and set the delimiter
+ * @options: set; untouched on failure
+ * @text: "tab" or one of , ; |
+ * @error: filled in on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_csv_take_delimiter(struct baleen_csv_options *options, const char *text,
+			      struct baleen_error *error);
 
 /**
  * baleen_csv_columns_find() - find them by the first row

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "list/csv_columns.h"
+#include "list/csv_table.h"
 
 #define MAX_COLUMNS BALEEN_CSV_MAX_COLUMNS
 #define MAX_ROW_BYTES (64 * 1024)

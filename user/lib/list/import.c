@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "list/import_formats.h"
+#include "list/import.h"
 
 #define CHUNK_BYTES (64 * 1024)
 
@@ -18,37 +18,6 @@ int baleen_import_format_parse(const char *text, enum baleen_import_format *form
 		*format = BALEEN_IMPORT_NFT;
 	else
 		return -EINVAL;
-	return 0;
-}
-
-/* --- one of several sets --- */
-
-void baleen_import_sets_add(struct baleen_import_sets *sets, const char *name, bool is_named)
-{
-	size_t room = sizeof(sets->names) - sets->used;
-
-	sets->n_named += is_named;
-	if (sets->used < sizeof(sets->names))
-		sets->used +=
-			snprintf(sets->names + sets->used, room, "%s%s", sets->n ? ", " : "", name);
-	sets->n++;
-}
-
-int baleen_import_sets_choose(const struct baleen_import_sets *sets,
-			      const struct baleen_importer *importer, const char *file,
-			      struct baleen_error *error)
-{
-	const char *more = sets->used < sizeof(sets->names) ? "" : "...";
-
-	if (!sets->n)
-		return baleen_fail(error, ENOENT, "%s: no set in it", file);
-	if (!sets->n_named)
-		return baleen_fail(error, ENOENT, "%s: no set '%s': there are %s%s", file,
-				   importer->set, sets->names, more);
-	if (sets->n_named > 1)
-		return baleen_fail(error, EINVAL, "%s: %u sets%s%s%s: choose one of %s%s", file,
-				   sets->n_named, importer->set ? " '" : "", importer->set ?: "",
-				   importer->set ? "'" : "", sets->names, more);
 	return 0;
 }
 

@@ -12,56 +12,9 @@
 #ifndef BALEEN_IMPORT_H
 #define BALEEN_IMPORT_H
 
-#include <baleen/port.h>
-
-#include "util/error.h"
+#include "list/import_formats.h"
 
 #define BALEEN_IMPORT_MAX_BYTES (256ull << 20)
-
-/**
- * enum baleen_import_format - whose text it is
- * @BALEEN_IMPORT_IPSET: that of ipset save
- * @BALEEN_IMPORT_NFT: JSON of nft -j
- */
-enum baleen_import_format {
-	BALEEN_IMPORT_IPSET,
-	BALEEN_IMPORT_NFT,
-};
-
-/**
- * struct baleen_import_entry - one entry of a set
- * @key: as in a list (list.h), without '!'; of several fields as ipset has
- *       them: 192.0.2.1,tcp:443
- * @is_exception: nomatch
- * @expires_s: seconds left; 0: it does not expire
- * @comment: "" for none
- * @line: of the file; 0 in JSON
- *
- * @key and @comment are valid during the callback.
- */
-struct baleen_import_entry {
-	const char *key;
-	bool is_exception;
-	u64 expires_s;
-	const char *comment;
-	u64 line;
-};
-
-/**
- * struct baleen_importer - what to read, and where to
- * @format: of the file
- * @set: the name of the set; of nft also FAMILY/TABLE/NAME. NULL: the only one
- * @on_entry: called for each entry in order; not 0 ends the reading, after it
- *            filled in @error
- * @data: passed to @on_entry
- */
-struct baleen_importer {
-	enum baleen_import_format format;
-	const char *set;
-	int (*on_entry)(void *data, const struct baleen_import_entry *entry,
-			struct baleen_error *error);
-	void *data;
-};
 
 /**
  * baleen_import_format_parse() - a format from text

@@ -5,7 +5,54 @@
 #ifndef BALEEN_IMPORT_FORMATS_H
 #define BALEEN_IMPORT_FORMATS_H
 
-#include "list/import.h"
+#include <baleen/port.h>
+
+#include "util/error.h"
+
+/**
+ * enum baleen_import_format - whose text it is
+ * @BALEEN_IMPORT_IPSET: that of ipset save
+ * @BALEEN_IMPORT_NFT: JSON of nft -j
+ */
+enum baleen_import_format {
+	BALEEN_IMPORT_IPSET,
+	BALEEN_IMPORT_NFT,
+};
+
+/**
+ * struct baleen_import_entry - one entry of a set
+ * @key: as in a list (list.h), without '!'; of several fields as ipset has
+ *       them: 192.0.2.1,tcp:443
+ * @is_exception: nomatch
+ * @expires_s: seconds left; 0: it does not expire
+ * @comment: "" for none
+ * @line: of the file; 0 in JSON
+ *
+ * @key and @comment are valid during the callback.
+ */
+struct baleen_import_entry {
+	const char *key;
+	bool is_exception;
+	u64 expires_s;
+	const char *comment;
+	u64 line;
+};
+
+/**
+ * struct baleen_importer - what to read, and where to
+ * @format: of the file
+ * @set: the name of the set; of nft also FAMILY/TABLE/NAME. NULL: the only one
+ * @on_entry: called for each entry in order; not 0 ends the reading, after it
+ *            filled in @error
+ * @data: passed to @on_entry
+ */
+struct baleen_importer {
+	enum baleen_import_format format;
+	const char *set;
+	int (*on_entry)(void *data, const struct baleen_import_entry *entry,
+			struct baleen_error *error);
+	void *data;
+};
 
 /**
  * struct baleen_import_text - a file in memory
@@ -18,43 +65,6 @@ struct baleen_import_text {
 	char *bytes;
 	size_t n_bytes;
 };
-
-/**
- * struct baleen_import_sets - the sets that a file has, for the choice of one
- * @n: how many
- * @n_named: of them, those that are called by the name in question
- * @names: what they are called, as far as they fit
- * @used: of @names
- *
- * All zeros is none.
- */
-struct baleen_import_sets {
-	u32 n;
-	u32 n_named;
-	char names[512];
-	size_t used;
-};
-
-/**
- * baleen_import_sets_add() - one more set
- * @sets: added to
- * @name: what it is called
- * @is_named: the importer's name means it
- */
-void baleen_import_sets_add(struct baleen_import_sets *sets, const char *name, bool is_named);
-
-/**
- * baleen_import_sets_choose() - is one set meant, and no other?
- * @sets: all of them
- * @importer: with the name that was given
- * @file: name of the file in messages
- * @error: filled in on failure: names the sets
- *
- * Return: 0; -EINVAL when several are meant; -ENOENT when none is.
- */
-int baleen_import_sets_choose(const struct baleen_import_sets *sets,
-			      const struct baleen_importer *importer, const char *file,
-			      struct baleen_error *error);
 
 /**
  * baleen_import_ipset() - baleen_import() of ipset save

@@ -8,6 +8,7 @@
 
 #include "key/span.h"
 #include "list/import_formats.h"
+#include "list/import_sets.h"
 
 #define MAX_WORDS 32
 #define MAX_SETS 1024
@@ -351,7 +352,8 @@ static int choose(struct reader *reader)
 	for (u32 i = 0; i < reader->n_sets; i++)
 		baleen_import_sets_add(&sets, reader->sets[i].name,
 				       !name || !strcmp(name, reader->sets[i].name));
-	err = baleen_import_sets_choose(&sets, reader->importer, reader->text->name, reader->error);
+	err = baleen_import_sets_choose(&sets, reader->importer->set, reader->text->name,
+					reader->error);
 	reader->hands_on = !err;
 	return err;
 }

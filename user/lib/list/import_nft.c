@@ -8,6 +8,7 @@
 
 #include "key/span.h"
 #include "list/import_formats.h"
+#include "list/import_sets.h"
 
 #define NAME_BYTES 256
 #define KEY_BYTES 128
@@ -244,7 +245,7 @@ static const json_t *choose_set(struct reader *reader, const json_t *objects, in
 		baleen_import_sets_add(&sets, reader->name, is_named);
 		chosen = is_named ? set : chosen;
 	}
-	*err = baleen_import_sets_choose(&sets, reader->importer, reader->file, reader->error);
+	*err = baleen_import_sets_choose(&sets, reader->importer->set, reader->file, reader->error);
 	if (chosen)
 		full_name(chosen, reader->name);
 	return chosen;

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "filter/bloom_bits.h"
 #include "filter/compat.h"
 #include "filter/estimate.h"
 #include "filter/plan.h"

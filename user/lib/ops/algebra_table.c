@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "filter/bloom_bits.h"
+#include "filter/estimate.h"
 #include "filter/compat.h"
 #include "filter/fingerprints.h"
 #include "filter/plan.h"

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "filter/filter_strings.h"
+#include "ops/build.h"
 #include "ops/layout.h"
 
 /* Keys converted to canonical form at a time: they stay in the L1 cache. */

@@ -6,7 +6,7 @@
 
 #include <baleen/change.h>
 
-#include "filter/bloom_bits.h"
+#include "filter/estimate.h"
 #include "filter/compat.h"
 #include "filter/directory_table.h"
 #include "filter/filter_strings.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "filter/bloom_bits.h"
+#include "filter/estimate.h"
 #include "filter/compat.h"
 #include "filter/live.h"
 #include "filter/plan.h"
@@ -11,7 +11,7 @@
 #include "list/list_algebra.h"
 #include "ops/build.h"
 #include "ops/edit.h"
-#include "ops/resize.h"
+#include "ops/refit.h"
 
 /* Tables of keys that are stored as hashes. */
 static const u32 hashed[] = { BALEEN_IP6, BALEEN_TUPLE };

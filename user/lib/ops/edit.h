@@ -108,6 +108,6 @@ int baleen_filter_held(const struct baleen_filter *image, const struct baleen_li
  * Return: as baleen_filter_edit().
  */
 int baleen_filter_edit_self(struct baleen_filter *image, const struct baleen_list *change,
-		       enum baleen_set_op op, struct baleen_error *error);
+			    enum baleen_set_op op, struct baleen_error *error);
 
 #endif /* BALEEN_EDIT_H */

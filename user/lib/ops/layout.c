@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "filter/plan.h"
 #include "ops/layout.h"
 
 static int no_memory(struct baleen_error *error)

@@ -8,7 +8,7 @@
 
 #include "filter/hashes.h"
 #include "filter/prefix_table.h"
-#include "ops/build.h"
+#include "ops/build_options.h"
 
 /**
  * struct baleen_layout - a list, as it goes into the tables

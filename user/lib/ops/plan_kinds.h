@@ -22,6 +22,7 @@
 #ifndef BALEEN_PLAN_KINDS_H
 #define BALEEN_PLAN_KINDS_H
 
+#include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
 
