@@ -4,7 +4,7 @@
  *
  * A filter has one body, an image with its decoded header, and may get another
  * (swap). A reader uses the body under RCU and never waits. A key is added or
- * deleted in the body that readers see, as <baleen/change.h> describes.
+ * deleted in the body that readers see, as <baleen/inplace.h> describes.
  * A replaced body is freed by a worker after a grace period.
  *
  *	names (mutex) --> filter: references, mutex of its writers, counters per CPU

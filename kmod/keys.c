@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include <baleen/change.h>
+#include <baleen/inplace.h>
 
 #include "filter.h"
 

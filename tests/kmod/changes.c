@@ -7,7 +7,7 @@
  *	                               DIRECTORY lists of the IPv4 addresses in them
  *	changes --destroy NAME...      takes them away
  */
-#include <baleen/change.h>
+#include <baleen/inplace.h>
 
 #include "keys.h"
 

@@ -40,7 +40,7 @@ check()
 	shift
 	for path in "${headers[@]}"; do
 		name=${path##*/}
-		case $world-$name in bpf-*-@(image_check|slots|plane|search|change).h) continue ;; esac
+		case $world-$name in bpf-*-@(image_check|slots|plane|search|inplace).h) continue ;; esac
 		lone "$name" | "$@" "${warnings[@]}" -I include -x c -c -o /dev/null - \
 			>"$kworld/log" 2>&1
 		result $? "$world: $name" "$kworld/log"
@@ -52,7 +52,7 @@ calls()
 {
 	cat <<'END'
 #include <linux/module.h>
-#include <baleen/change.h>
+#include <baleen/inplace.h>
 #include <baleen/image_check.h>
 #include <baleen/packet.h>
 #include <baleen/probe.h>

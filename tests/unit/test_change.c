@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include <baleen/change.h>
+#include <baleen/inplace.h>
 
 #include "filter/live.h"
 #include "ops/build.h"

@@ -2,7 +2,7 @@
 /* Changing the keys of a filter in place, while packet programs read it. */
 #include <errno.h>
 
-#include <baleen/change.h>
+#include <baleen/inplace.h>
 
 #include "filter/cuckoo_table.h"
 #include "filter/kind.h"

@@ -3,7 +3,7 @@
  * Changing the keys of a filter in place, while packet programs read it.
  *
  * How, and why no reader misses a key, is in <baleen/search.h> for cuckoo tables and
- * in <baleen/change.h> for the others, which the kernel module goes by as well. What is
+ * in <baleen/inplace.h> for the others, which the kernel module goes by as well. What is
  * in memory and nobody reads meanwhile can change in more ways: keys may move both
  * ways, and copies may count.
  */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <baleen/change.h>
+#include <baleen/inplace.h>
 
 #include "filter/estimate.h"
 #include "filter/compat.h"

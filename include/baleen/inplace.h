@@ -24,8 +24,8 @@
  * positions of a key or BALEEN_SEARCH_NODES. The largest frame is that of a list of
  * positions, 264 bytes.
  */
-#ifndef BALEEN_CHANGE_H
-#define BALEEN_CHANGE_H
+#ifndef BALEEN_INPLACE_H
+#define BALEEN_INPLACE_H
 
 #include <baleen/plane.h>
 #include <baleen/probe.h>
@@ -348,4 +348,4 @@ static inline int baleen_image_del(const struct baleen_image *image, void *bytes
 	return baleen_change_del(image, bytes, key, baleen_change_table_del, &change, changed);
 }
 
-#endif /* BALEEN_CHANGE_H */
+#endif /* BALEEN_INPLACE_H */
