@@ -83,8 +83,8 @@ baleen_inline u64 baleen_signed_modulo(u32 hash, u64 m)
  * @table: a classic table, or a counting one that is not blocked
  * @domain: of the key
  *
- * Of a string a BALEEN_TUPLE has but a keyed hash, no bytes. Squid's hash is of keys of
- * BALEEN_KEY_SQUID, as the validator sees to.
+ * A BALEEN_TUPLE has only a keyed hash of a string, no bytes. Squid's hash is only for keys
+ * of BALEEN_KEY_SQUID; the validator checks this.
  *
  * Context: any, BPF-safe.
  * Return: true or false.

@@ -38,7 +38,7 @@
  * first keys without room come at a load of 0.5 and 0.89 (four: 0.97), and slots
  * of w = 8 and 12 bits. Those hold a fingerprint of 1 to 2^w - 1 of a hash of any
  * key and nothing else, as in Fan et al.: two bits of bookkeeping would make
- * their error twice as large. Of both buckets they look the same, so the
+ * their error twice as large. They look the same in both buckets, so the
  * error is 2 b a / (2^w - 1): 3.0 % for 8 bits, 0.19 % for 12, at 95 % and b = 4.
  *
  * A stash, one block behind the buckets, holds whole hashes of up to eight keys
@@ -128,8 +128,8 @@ baleen_inline u32 baleen_cuckoo_partner(const struct baleen_table *table, u32 bu
 	return baleen_cuckoo_other(table, bucket, tag);
 }
 
-/* What a slot keeps of a key that was hashed or permuted to 64 bits, beside its
- * home bucket, which @product is of.
+/* The bits that a slot keeps of a key that was hashed or permuted to 64 bits; @product
+ * gives its home bucket.
  */
 baleen_inline u64 baleen_cuckoo_tag(const struct baleen_table *table, u64 hash, u64 product,
 				    u32 slot_bits)
@@ -308,9 +308,9 @@ struct baleen_bucket_spot {
  * @slots: of a bucket
  * @slot_bits: of a slot
  *
- * Of 12-bit slots there are 42, 21 or 10 buckets in a block. The division by
- * these is a multiplication by 2^36 / 42 and so on, rounded up; what that is
- * too large by, 20 / 2^36, 20 / 2^36 and 4 / 2^36 of a bucket, is less than 2^-31.
+ * A block holds 42, 21 or 10 buckets of 12-bit slots. The division by these is a
+ * multiplication by 2^36 / 42 and so on, rounded up; the excess, 20 / 2^36, 20 / 2^36
+ * and 4 / 2^36 of a bucket, is less than 2^-31.
  *
  * Context: any, BPF-safe.
  * Return: the spot.

@@ -27,7 +27,7 @@
  * @tuple: keys of the hash of tuples, made of @word by baleen_seed_expand();
  *         not part of the image
  *
- * Who knows the seed can craft keys that fill a bucket: keep images 0600.
+ * An attacker who knows the seed can craft keys that fill a bucket: keep images 0600.
  */
 struct baleen_seed {
 	u64 word[BALEEN_SEED_WORDS];

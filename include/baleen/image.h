@@ -56,7 +56,7 @@
 /* 2^28 blocks are 16 GiB; block and bucket numbers stay far inside 32 bits. */
 #define BALEEN_MAX_BLOCKS (1u << 28)
 
-/* Of cuckoo tables: the other bucket is computed in 32 bits with a sign. */
+/* Most buckets of a cuckoo table: the other bucket is computed in 32 bits with a sign. */
 #define BALEEN_MAX_BUCKETS (1u << 31)
 
 /**

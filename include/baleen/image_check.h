@@ -184,7 +184,7 @@ static inline bool baleen_kind_has_keys(u32 kind)
 	       kind == BALEEN_KIND_QUOTIENT;
 }
 
-/* What makes a table usable: nothing here reads the body. */
+/* Is the table usable? Nothing here reads the body. */
 static inline const char *baleen_table_check(struct baleen_table *table, u32 domain)
 {
 	static const u32 kind_of[BALEEN_N_DOMAINS] = {
@@ -406,7 +406,7 @@ static inline void baleen_header_fields(const struct baleen_image_header *header
 	memcpy(image->name, header->name, sizeof(image->name));
 }
 
-/* What makes the fields usable; NULL when all is well. */
+/* Why the fields are not usable; NULL when all is well. */
 static inline const char *baleen_header_reason(const struct baleen_image_header *header,
 					       u64 total_bytes, const struct baleen_image *image)
 {
@@ -562,7 +562,7 @@ static inline void baleen_header_write(const struct baleen_image *image, void *o
 		raw->slot_bits = table->slot_bits;
 		raw->n_hashes = table->n_hashes;
 		raw->shape = table->shape;
-		/* Of a directory it follows from the rest. */
+		/* In a directory it follows from the rest. */
 		if (table->kind != BALEEN_KIND_DIRECTORY)
 			raw->extra_le = baleen_le32(table->extra);
 		raw->first_block_le = baleen_le32(table->first_block);

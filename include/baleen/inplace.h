@@ -17,11 +17,11 @@
  * An image with copies of keys does not change while it is read: a copy that a
  * killed writer left could not be told from one that counts.
  *
- * The header has been checked; the body may hold anything. What of it leads
- * somewhere is compared with the geometry first: the bucket that a slot leads to
- * (baleen_slots_other()), the leaf that counts lead to (baleen_leaf_set()). All else
- * comes from the hash of the key. Loops are bounded by the geometry of a bucket, the
- * positions of a key or BALEEN_SEARCH_NODES. The largest frame is that of a list of
+ * The header has been checked; the body may hold anything. An index that comes from the
+ * body is compared with the geometry first: the bucket that a slot leads to
+ * (baleen_slots_other()), the leaf that counts lead to (baleen_leaf_set()). All other
+ * indexes come from the hash of the key. The geometry of a bucket, the positions of a
+ * key or BALEEN_SEARCH_NODES bound every loop. The largest frame holds a list of
  * positions, 264 bytes.
  */
 #ifndef BALEEN_INPLACE_H

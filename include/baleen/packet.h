@@ -277,8 +277,8 @@ baleen_inline u32 baleen_extension_bytes(u32 proto, u32 length_field)
  */
 #define BALEEN_LENGTH_UNKNOWN 0x100000
 
-/* What stands behind the IP header: @n_claimed bytes of it belong to the
- * packet, what follows them is padding of the frame, and anybody's.
+/* The bytes behind the IP header: @n_claimed of them belong to the packet; the rest is
+ * padding of the frame, and a sender may put anything there.
  */
 baleen_inline void baleen_transport_at(const u8 *p, const u8 *end, int n_claimed,
 				       struct baleen_transport *transport)

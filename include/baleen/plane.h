@@ -194,10 +194,10 @@ static inline bool baleen_plane_add(const struct baleen_table *table, void *byte
  * @positions: the bits of one key
  *
  * Does nothing unless all of them are set. Bits that only this key has are cleared
- * first: who is killed from then on leaves counters that are too high, but
- * a second try finds the key gone, and does not count anything down twice. Of a key
- * without such a bit, a false positive from then on, nobody can tell. A bit without a
- * count is what a killed writer left, and is cleared.
+ * first: a writer killed after that leaves counters that are too high, but a second try
+ * finds the key gone, and counts nothing down twice. A key without such a bit is a false
+ * positive from then on, and nobody can tell. A killed writer leaves a bit without a
+ * count, which is cleared.
  *
  * Context: any but BPF; one writer at a time.
  * Return: whether all of them were set.

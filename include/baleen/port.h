@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What differs between userspace, BPF programs and the kernel: types, byte
+ * The differences between userspace, BPF programs and the kernel: types, byte
  * order, the CRC instruction and how a block of a filter is reached.
  *
  * This is the only header that looks at the world it is compiled in.

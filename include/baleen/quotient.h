@@ -4,7 +4,7 @@
  *
  * Idea: a fingerprint of q + r bits is split. Its upper q bits, the quotient,
  * say in which slot it belongs; a slot keeps the lower r, the remainder. Those
- * of one quotient stand side by side, sorted: a run. What finds its slot taken
+ * of one quotient stand side by side, sorted: a run. A remainder whose slot is taken
  * stands further on, in the order of the quotients; three bits a slot say
  * which is which, so nothing is lost and the fingerprints can be read back in
  * order. That is why such filters merge in one pass like sorted lists, and
@@ -324,7 +324,7 @@ baleen_inline int baleen_quotient_has(const struct baleen_table *table, const vo
 
 		if (middle == remainder)
 			return 1;
-		/* Of n the upper n - half - 1, or the lower half. */
+		/* The upper n - half - 1 of n, or the lower half. */
 		run.first += (half + 1) & -is_less;
 		run.n = half - (is_less & ~run.n);
 	}

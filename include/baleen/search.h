@@ -29,7 +29,7 @@
 
 #include <baleen/slots.h>
 
-/* Buckets looked at for one key. Of 614,400 additions to tables of 2^18 and
+/* Buckets looked at for one key. In 614,400 additions to tables of 2^18 and
  * 2^20 slots that a build had filled to 80, 85, 90 and 95 %, 1, 13, 121 and
  * 1,386 found no path. Filled from empty, the first was refused at 84 to 98 %,
  * with moves both ways at 95 to 98 %; 2,048 buckets gain 1 %.
@@ -87,7 +87,7 @@ static inline u32 baleen_search_visit(const struct baleen_slots *slots,
 
 		if (slot & side)
 			continue;
-		/* What a killed writer left in both places is free at home. */
+		/* A killed writer left it in both places: the one at home is free. */
 		if (baleen_slots_has(slots, other, slot | side))
 			found = i;
 		else

@@ -5,8 +5,8 @@
  * Four words of state are made of a secret key of two. Each word of the string
  * is mixed in by c rounds of additions, rotations and XORs, and d rounds end it
  * (Aumasson and Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012).
- * Who does not know the key cannot find two strings with one hash, so nobody
- * can make a URL or a password that another one hides behind.
+ * Without the key nobody can find two strings with one hash, so nobody can make a
+ * URL or a password that another one hides behind.
  *
  *      v0 v1 v2 v3 <- k0 k1 k0 k1 ^ "somepseudorandomlygeneratedbytes"
  *      each word m of the string: v3 ^= m; c rounds; v0 ^= m

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What Squid calls its objects, and how it tells others of them: cache keys, lines of
+ * Squid's names of objects, and how it tells others of them: cache keys, lines of
  * store.log and the head of a cache digest.
  *
  * A key is the MD5 of a byte that says which method and of the URL. It is the key
@@ -74,7 +74,7 @@ enum baleen_store_event {
 #define BALEEN_STORE_SO_FAIL 0x534f5f4641494cull
 #define BALEEN_STORE_TAG_BYTES 7
 
-/* Of the directory of what is not on disk, "-1". */
+/* "-1", the directory of objects that are not on disk. */
 #define BALEEN_STORE_NO_DIR 0x2d31
 
 /* 1 when the byte is none of 0 to 9; without a branch, of which the verifier would

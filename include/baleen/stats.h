@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the packet path counts, and what it is told: shared by the XDP
+ * The counters and the configuration of the packet path: shared by the XDP
  * program and everybody who loads it or reads its counters.
  */
 #ifndef BALEEN_STATS_H

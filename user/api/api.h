@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the files of the public library share; the contract is libbaleen.h.
+ * Declarations that the files of the public library share; the contract is libbaleen.h.
  */
 #ifndef BALEEN_API_H
 #define BALEEN_API_H

@@ -22,9 +22,9 @@
  * handled and no thread started.
  *
  * The promise: a program linked against libbaleen.so.0 runs with every later
- * library of that name. What is declared here keeps its meaning; functions are
+ * library of that name. Declarations here keep their meaning; functions are
  * added under new symbol versions (LIBBALEEN_0.1 is the first); structs begin
- * with their size and grow at the end. What would break that comes with
+ * with their size and grow at the end. A change that breaks this gets
  * another soname. All other headers of Baleen, and the symbols of a static
  * library beyond these, are not part of it.
  */
@@ -249,8 +249,8 @@ int baleen_set_test_address(const struct baleen_set *set, int family, const void
  * @keys: of the same fields, without exceptions; nothing can be added to them
  *        any more
  *
- * What is there already is fine. What finds no room makes the set grow. In
- * memory: baleen_set_save() writes it.
+ * Keys that the set has already are fine. The set grows when keys find no room. It
+ * changes in memory: baleen_set_save() writes it.
  *
  * Return: 0; -EINVAL for other fields or exceptions; -EROFS for a live set;
  * -EOPNOTSUPP for what the set keeps too little for; -ENOSPC, -ENOMEM, -E2BIG.
@@ -263,8 +263,8 @@ int baleen_set_add(struct baleen_set *set, struct baleen_keys *keys);
  * @set: the set, not a live one
  * @keys: as for baleen_set_add()
  *
- * Nothing of them is left, also of what wider prefixes hold. What is not there
- * is fine. A Bloom filter cannot forget.
+ * The set holds none of them afterwards, also when a wider prefix held them. Keys that
+ * the set does not have are fine. A Bloom filter cannot forget.
  *
  * Return: as baleen_set_add().
  */
@@ -308,9 +308,9 @@ void baleen_set_close(struct baleen_set *set);
  *
  * An entry that this origin has listed gets the new reason and time. They are on
  * disk, and packets see them, when this returns; the state of the device
- * keeps them beside what its feeds hold, as 'baleen add' does. What must not be
- * dropped (the never-drop list, addresses of this host, its gateways and
- * resolvers, and peers of its TCP sessions unless a flag says so) is not added.
+ * keeps them beside what its feeds hold, as 'baleen add' does. Protected addresses
+ * (the never-drop list, addresses of this host, its gateways and
+ * resolvers, and peers of its TCP sessions unless a flag says so) are not added.
  *
  * Return: 0; -EPERM when some of them must not be dropped: the others are
  * listed; -EINVAL for an entry that is no key; -ENOENT when there is no such
@@ -327,8 +327,8 @@ int baleen_rule_add(const char *rule, const char *const *entries, size_t n,
  * @n: how many
  * @origin: whose; NULL for "manual"
  *
- * What feeds, other origins and other entries list stays in force. What is not
- * there is fine.
+ * Entries of feeds, of other origins and other entries stay in force. Keys that are not
+ * there are fine.
  *
  * Return: as baleen_rule_add(), but for -EPERM.
  */

@@ -148,7 +148,7 @@ int baleen_set_open(const char *path, struct baleen_set **set)
 	return err;
 }
 
-/* Who saves what packets change meanwhile could miss a key that moves. */
+/* A plain copy of a live map could miss a key that moves meanwhile. */
 static int copy_live(const struct baleen_set *set, struct baleen_filter *copy)
 {
 	struct baleen_filter view;

@@ -68,11 +68,11 @@ void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter 
 	struct baleen_overlap overlap;
 
 	baleen_estimate_overlap(filter, other, domain, &overlap);
-	/* Whoever is killed leaves counters that are too high, not too low. */
+	/* A killed writer leaves counters that are too high, not too low. */
 	combine_all_counters(filter, other, domain, true);
 	for (u64 i = 0; i < n_words; i++)
 		__atomic_store_n(&x[i], x[i] | y[i], __ATOMIC_RELEASE);
-	/* What both have was inserted twice, and takes two to delete. */
+	/* A key of both was inserted twice, and takes two deletions. */
 	if (table->kind == BALEEN_KIND_COUNTING && table->n_entries &&
 	    other->image.table[domain].n_entries)
 		table->n_entries += other->image.table[domain].n_entries;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What two filters must have in common to be combined. */
+/* Can two filters be combined? */
 #include <errno.h>
 
 #include "filter/estimate.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What two filters must have in common to be combined, and how a message names
- * what they have instead: "4 hashes, a.bln has 6".
+ * Two filters can be combined when kind, geometry and seed agree; else a message
+ * names both values: "4 hashes, a.bln has 6".
  */
 #ifndef BALEEN_COMPAT_H
 #define BALEEN_COMPAT_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a cuckoo table does with keys: the functions of its kind (see kind.h)
- * that are in files of their own.
+ * Functions of the kind cuckoo (see kind.h) that are in files of their own.
  */
 #ifndef BALEEN_CUCKOO_TABLE_H
 #define BALEEN_CUCKOO_TABLE_H

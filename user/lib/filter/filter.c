@@ -30,7 +30,7 @@ static bool is_available(size_t n_bytes)
 	return n_bytes <= kib * 1024;
 }
 
-/* What is large is not touched before it is used. */
+/* A large filter touches no memory before it is used. */
 static void *alloc_zeros(size_t n_bytes, bool is_large)
 {
 	void *bytes;

@@ -115,9 +115,8 @@ int baleen_filter_insert(struct baleen_filter *filter, const struct baleen_key *
  *        untouched on failure
  * @error: filled in on failure
  *
- * A filter of that list has the same set. Of IPv4 addresses a directory does
- * not say which were hosts side by side and which a prefix: they come back as
- * intervals.
+ * A filter of that list has the same set. A directory of IPv4 addresses does not
+ * tell hosts side by side from a prefix: they come back as intervals.
  *
  * Return: 0; -EOPNOTSUPP when a table does not keep whole keys, saying which;
  * -EINVAL when a table holds what no list makes; -ENOMEM.
@@ -130,9 +129,9 @@ int baleen_filter_to_list(const struct baleen_filter *filter, struct baleen_list
  * @filter: the filter
  * @domain: enum baleen_domain
  *
- * Of a Bloom table the mean over its blocks of the probability that a random
- * key finds all its bits set: what its bits say, whatever its header claims.
- * Of a cuckoo table baleen_table_fpp() with the slots in use.
+ * A Bloom table: the mean over its blocks of the probability that a random key
+ * finds all its bits set; the bits count, whatever the header claims. A cuckoo
+ * table: baleen_table_fpp() with the slots in use.
  *
  * Return: the rate; 0 for an absent or exact table. With IPv4 prefixes that of
  * the hosts beside them.

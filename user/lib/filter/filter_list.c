@@ -137,7 +137,7 @@ static int add_net(struct baleen_list *list, const struct baleen_net4 *net)
 	return 0;
 }
 
-/* What touches becomes one interval. */
+/* Intervals that touch become one. */
 static int list_groups(const struct baleen_filter *filter, struct baleen_list *list,
 		       struct baleen_error *error)
 {

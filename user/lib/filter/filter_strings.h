@@ -26,8 +26,7 @@ struct baleen_key baleen_string_key(const struct baleen_filter *filter,
  * @filter: the filter that the list is to change or to be compared with; NULL for
  *          keys that are good for comparing two lists
  *
- * What changes a filter by a list goes by its keys. Of a list without strings
- * nothing changes.
+ * Changes of a filter by a list go by its keys. A list without strings stays as it is.
  *
  * Return: 0 or -ENOMEM.
  */

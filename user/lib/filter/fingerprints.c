@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the slots of a cuckoo table say of its keys, as a sorted set. */
+/* The slots of a cuckoo table as a sorted set of fingerprints. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the slots of a cuckoo table say of its keys, as a sorted set.
+ * The slots of a cuckoo table as a sorted set of fingerprints.
  *
  * Slots that keep all of a hash, or of an address, give it back: it can go into
  * a table of any geometry with the same seed. Narrower ones give home bucket and

@@ -8,7 +8,7 @@
 #include "filter/kind.h"
 #include "filter/slots.h"
 
-/* Of a live map no more than there were when they were counted. */
+/* A live map may grow meanwhile: no more are read than were counted. */
 static int read_slots(const struct baleen_slots *slots, struct baleen_hashes *hashes, u64 room,
 		      struct baleen_error *error)
 {

@@ -206,7 +206,7 @@ int baleen_cuckoo_insert(struct baleen_filter *filter, const struct baleen_key *
 	struct baleen_slots slots = baleen_slots_of(filter, keys[0].domain);
 	static const u32 widths[] = { 8, 12, 16, 32, 64 };
 
-	/* What most tables are, compiled for their geometry: up to twice as fast. */
+	/* Most tables have this geometry: a constant makes it up to twice as fast. */
 #pragma GCC unroll 5
 	for (u32 i = 0; i < 5; i++) {
 		if (slots.n_slots == 4 && slots.slot_bits == widths[i]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What each kind of table can do, as a table of functions. */
+/* The table of kinds: the functions of each. */
 #include <string.h>
 
 #include <baleen/image_check.h>

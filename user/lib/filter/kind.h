@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What each kind of table can do, as a table of functions.
+ * The table of kinds: the functions of each kind of table.
  *
  * Everything that is the same for all kinds calls these through
  * baleen_kind_ops(), and asks for NULL where a kind cannot do something. One

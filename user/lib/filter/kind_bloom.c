@@ -71,8 +71,8 @@ static double poisson(double mean, u32 k)
 
 double baleen_bloom_fpp(u64 n_blocks, u32 n_hashes, u64 n)
 {
-	/* Of the 28 pairs of words a key may choose, one is the pair that is
-	 * asked for, and six more touch a given word of it.
+	/* A key chooses one of 28 pairs of words: one is the pair at hand, and
+	 * six more touch a given word of it.
 	 */
 	double per_block = (double)n / n_blocks;
 	double both = per_block / 28, one = per_block * 6 / 28;

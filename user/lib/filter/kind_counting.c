@@ -6,7 +6,7 @@
 #include "filter/plan.h"
 #include "filter/positions.h"
 
-/* What its plane of bits would be alone. */
+/* The kind that its plane of bits alone would be. */
 static const struct baleen_kind_ops *plane_ops(u32 hash)
 {
 	return hash == BALEEN_HASH_BLOCKED ? &baleen_bloom_ops : &baleen_classic_ops;

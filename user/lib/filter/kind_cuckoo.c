@@ -17,9 +17,9 @@ static u64 divide_up(u64 a, u64 b)
 
 /* --- plan ------------------------------------------------------------------ */
 
-/* Share of the slots that a table is planned to fill. Of 1,000 builds each of 10
+/* Share of the slots that a table is planned to fill. In 1,000 builds each with 10
  * to 3,000 keys the first seed was refused in 2.4 % at the most with one slot a
- * bucket, 1 % with two and 0.2 % with four; of 20,000 keys and more never. A few
+ * bucket, 1 % with two and 0.2 % with four; with 20,000 keys and more never. A few
  * unlucky buckets weigh more in a small table.
  */
 static double planned_load(u32 bucket_slots, u64 n)
@@ -48,7 +48,7 @@ static u64 min_buckets(u32 domain, u32 slot_bits)
 	return key_bits > slot_bits - 2 ? 1ull << (key_bits - (slot_bits - 2)) : 1;
 }
 
-/* What is asked for of a table. */
+/* The table that is asked for. */
 struct request {
 	u32 domain;
 	u32 kind;
@@ -90,7 +90,7 @@ static double cuckoo_fpp(const struct baleen_table *table, u32 domain, u64 n)
 
 	if (slot_bits == 64)
 		return ldexp(n, -64);
-	/* Of both buckets a slot without a side bit looks the same. */
+	/* A slot without a side bit looks the same in both buckets. */
 	if (slot_bits < 16)
 		looks = (double)table->n_buckets * ((1 << slot_bits) - 1) / 2;
 	return fmin(1, n / looks);

@@ -167,8 +167,8 @@ int baleen_filter_copy(const struct baleen_filter *filter, struct baleen_filter 
 
 	if (err)
 		return err;
-	/* What is counted is the copy, which no writer changes; a Bloom table
-	 * goes by its header.
+	/* The copy is counted, which no writer changes; a Bloom table goes by its
+	 * header.
 	 */
 	memcpy(copy->bytes, filter->bytes, filter->n_bytes);
 	copy->image = filter->image;

@@ -2,10 +2,10 @@
 /*
  * Changing the keys of a filter in place, while packet programs read it.
  *
- * How, and why no reader misses a key, is in <baleen/search.h> for cuckoo tables and
- * in <baleen/inplace.h> for the others, which the kernel module goes by as well. What is
- * in memory and nobody reads meanwhile can change in more ways: keys may move both
- * ways, and copies may count.
+ * <baleen/search.h> says how cuckoo tables change and why no reader misses a key,
+ * <baleen/inplace.h> the same of the others; the kernel module includes both. A filter in
+ * memory that nobody reads meanwhile can change in more ways: keys may move both ways,
+ * and copies may count.
  */
 #ifndef BALEEN_LIVE_H
 #define BALEEN_LIVE_H

@@ -61,7 +61,7 @@ int baleen_positions_insert(struct baleen_filter *filter, const struct baleen_ke
 		}
 		if (i >= n)
 			continue;
-		/* What the first key is refused for holds for all. */
+		/* If the first key is refused, all are. */
 		err = baleen_positions_of(&filter->image, &keys[i], positions);
 		if (err)
 			return err;

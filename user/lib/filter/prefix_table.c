@@ -43,7 +43,7 @@ static void enter(struct enclosing *enclosing, const struct baleen_prefix6 *entr
 	enclosing->entry[enclosing->n++] = entry;
 }
 
-/* What the entries of at most this length say. */
+/* The answer of the entries of at most this length. */
 static bool answer_of(const struct enclosing *enclosing, u32 length)
 {
 	for (u32 i = enclosing->n; i--;)

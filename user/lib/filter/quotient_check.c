@@ -64,7 +64,7 @@ static bool is_sound(const struct baleen_filter *filter, u32 domain)
 		last = reader.value;
 		in_run = reader.in_run;
 	}
-	/* What is before the first one goes on from the last slot. */
+	/* Slots before the first one continue from the last slot. */
 	if (read.n_used && reader.at > n + home ? first != reader.at - n : first != home)
 		return false;
 	return !in_run && tally.n_runs == read.n_runs && tally.n_continued == read.n_continued &&

@@ -75,7 +75,7 @@ int baleen_quotient_fill(struct baleen_filter *filter, u32 domain, u64 *fingerpr
 	for (size_t i = 0; i < n; i++)
 		baleen_quotient_write(&writer, fingerprints[i]);
 	table->n_entries = n;
-	/* Of the keys that are tested before the filter is sealed. */
+	/* The keys are tested before the filter is sealed. */
 	table->longest_cluster = baleen_quotient_longest(filter, domain);
 	return 0;
 }

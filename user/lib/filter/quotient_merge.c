@@ -270,7 +270,7 @@ static int plan_kept(const struct baleen_filter *const *filters, size_t n, const
 	*image = filters[0]->image;
 	image->flags = 0;
 	if (n > 1) {
-		/* Of what lists it could be made is not known. */
+		/* The lists behind it are not known. */
 		image->n_listed = 0;
 		image->n_covered = 0;
 	}

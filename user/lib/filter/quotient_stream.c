@@ -47,7 +47,7 @@ bool baleen_quotient_read(struct baleen_quotient_reader *reader)
 	if (!reader->n_left)
 		return false;
 	if (!reader->in_run) {
-		/* Of the first run home is known. */
+		/* The home of the first run is known. */
 		if (reader->n_left < table->n_buckets)
 			reader->home++;
 		if (!seek_occupied(quotient, &reader->home)) {

@@ -77,7 +77,7 @@ static void put_slot(const struct baleen_quotient *quotient, u32 slot, u64 remai
 	baleen_quotient_put_bit(quotient, slot, BALEEN_QUOTIENT_SHIFTED, is_shifted);
 }
 
-/* What stands from @slot up to an empty one moves on by one. */
+/* The slots from @slot up to an empty one move on by one. */
 static void shift_up(const struct baleen_quotient *quotient, u32 slot, u32 empty)
 {
 	u32 mask = quotient->table->n_buckets - 1;
@@ -110,7 +110,7 @@ int baleen_quotient_insert(struct baleen_filter *filter, u32 domain, u64 fingerp
 		return -ENOSPC;
 	shift_up(&quotient, slot, empty);
 	put_slot(&quotient, slot, remainder, has_run && slot != run.first, slot != home);
-	/* What was the first of its run is the second now. */
+	/* The first of the run becomes the second. */
 	if (has_run && slot == run.first)
 		baleen_quotient_put_bit(&quotient, slot + 1, BALEEN_QUOTIENT_CONTINUED, true);
 	baleen_quotient_put_bit(&quotient, home, BALEEN_QUOTIENT_OCCUPIED, true);
@@ -122,8 +122,8 @@ int baleen_quotient_insert(struct baleen_filter *filter, u32 domain, u64 fingerp
 	return 0;
 }
 
-/* What stands after @slot in its cluster moves back by one, onto it. @home is the
- * quotient of what was there.
+/* The slots after @slot in its cluster move back by one, onto it. @home is the
+ * quotient of the fingerprint that was there.
  */
 static void shift_down(const struct baleen_quotient *quotient, u32 slot, u32 home, bool is_first)
 {

@@ -80,9 +80,9 @@ u32 baleen_quotient_longest(const struct baleen_filter *filter, u32 domain);
  * @domain: of a quotient table
  * @error: filled in on failure
  *
- * Who made an image may have given any body its checksum. No function here
- * reads or writes outside of it then, nor fails to end; but what it reads are
- * the fingerprints of a set only after this.
+ * An image from elsewhere may have any body with a valid checksum. All functions here
+ * stay inside the body and end; but only after this check are the values that they read
+ * the fingerprints of a set.
  *
  * Return: 0, or -EINVAL when no set of fingerprints makes this body.
  */

@@ -332,7 +332,7 @@ static char *address_format(bool is_ip6, u64 hi, u64 lo, char *text)
 	return text;
 }
 
-/* What baleen_key_pack() packed. */
+/* Undoes baleen_key_pack(). */
 static struct baleen_fields word_fields(u64 word, u32 spec)
 {
 	struct baleen_fields fields = { 0 };

@@ -7,7 +7,7 @@
  * - `nft -j list set FAMILY TABLE NAME`, or list ruleset: addresses, prefixes
  *   and ranges; timeout, expires, comment.
  *
- * What is not understood is refused, never passed over.
+ * A word that is not understood is an error, never passed over.
  */
 #ifndef BALEEN_IMPORT_H
 #define BALEEN_IMPORT_H

@@ -140,7 +140,7 @@ static struct set *find_set(const struct reader *reader, const char *name)
 	return NULL;
 }
 
-/* What is said of other sets need not be understood. */
+/* Lines of other sets need not be understood. */
 static bool is_wanted(const struct reader *reader, const char *name)
 {
 	return !reader->importer->set || !strcmp(reader->importer->set, name);

@@ -96,7 +96,7 @@ static int make_key(const struct reader *reader, const json_t *value, char *key)
 
 /* --- elements --- */
 
-/* What is left of a second is one: 0 would be for ever. */
+/* Less than a second counts as one: 0 would mean for ever. */
 static int take_seconds(const struct reader *reader, const json_t *json, u64 *seconds)
 {
 	if (!json_is_integer(json) || json_integer_value(json) < 0)

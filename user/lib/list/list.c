@@ -261,7 +261,7 @@ static int list_append(struct baleen_list *list, const struct baleen_entry *entr
 	}
 }
 
-/* What is no printable ASCII is nothing to send to a terminal. */
+/* Only printable ASCII goes to a terminal. */
 static void report(const struct baleen_list_reader *reader, const char *name, u64 line,
 		   const struct baleen_entry *entry)
 {

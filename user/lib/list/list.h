@@ -24,7 +24,7 @@
  * space around it. `#` and `;` start a comment only where the line begins: URLs have
  * them.
  *
- * What could be meant in two ways is a bad line, never a guess: 010.0.0.1,
+ * An ambiguous line is a bad line, never a guess: 010.0.0.1,
  * `A - B` with white space, zones, a carriage return or NUL byte in the line,
  * more than 4096 bytes; of a URL 8191.
  */

@@ -104,7 +104,7 @@ static bool has_ip6(const struct baleen_list *set, struct baleen_ip6 ip6)
 
 	if (set->n_ip6)
 		return bsearch(&ip6, set->ip6, set->n_ip6, sizeof(ip6), compare_ip6);
-	/* Of those around it the longest comes last. */
+	/* The longest prefix around it comes last. */
 	for (size_t i = 0; i < set->n_prefix6; i++)
 		if (baleen_prefix6_is_around(&set->prefix6[i], &host))
 			is_in = !set->prefix6[i].is_exception;
@@ -143,7 +143,7 @@ static void describe6(const struct baleen_prefix6 *prefix, char *text, struct ba
 		snprintf(text + strlen(text), 8, "/%u", prefix->length);
 }
 
-/* Of a set of addresses. The first entry of one is never an exception. */
+/* The first entry of a set of addresses is never an exception. */
 static void describe_first(const struct baleen_list *set, char *text, struct baleen_key *first)
 {
 	if (set->n_net4)

@@ -193,7 +193,7 @@ static bool stream6_peek(const struct stream6 *stream, struct baleen_prefix6 *pr
 	return true;
 }
 
-/* What the list says of @prefix as a whole, longer ones not asked. */
+/* Does the list hold @prefix as a whole, longer prefixes aside? */
 static bool stream6_has(struct stream6 *stream, const struct baleen_prefix6 *prefix)
 {
 	struct baleen_prefix6 mine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What one line of a list says. */
+/* One line of a list, parsed. */
 #include "list/list_entry.h"
 
 #define LINE_BYTES 4096

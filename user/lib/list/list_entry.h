@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What one line of a list says; the syntax is described in list.h.
+ * One line of a list, parsed; list.h describes the syntax.
  */
 #ifndef BALEEN_LIST_ENTRY_H
 #define BALEEN_LIST_ENTRY_H

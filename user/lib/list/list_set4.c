@@ -68,7 +68,7 @@ static bool is_same(const struct baleen_prefix4 *a, const struct baleen_prefix4 
 	return a->address == b->address && a->length == b->length;
 }
 
-/* Of one prefix listed twice the first decides: exceptions come first. */
+/* When a prefix is listed twice the first decides: exceptions come first. */
 static void sweep_all(struct sweep *sweep, const struct baleen_prefix4 *prefix, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -10,7 +10,7 @@
 #define FIRST_ROOM 4096
 #define MAX_LENGTH_BYTES 10
 
-/* Of a string in a message. */
+/* A message shows so much of a string. */
 #define SHOWN_BYTES 64
 
 /* Strings whose place is computed, and its line asked for, ahead of the search. */

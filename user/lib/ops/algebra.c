@@ -95,7 +95,7 @@ static bool either_has(const struct pair *pair, u32 domain)
 	return pair->a->image.table[domain].kind || pair->b->image.table[domain].kind;
 }
 
-/* Of whom a table that is not listed is taken as it is: of the other, alone? */
+/* Is there a table that is not listed and taken as it is, from b alone or from a? */
 static bool takes_tables(const struct pair *pair, bool of_b_alone)
 {
 	for (u32 domain = 0; domain < N_KEYED; domain++) {
@@ -264,7 +264,7 @@ static void take_name(const struct baleen_filter *from, struct baleen_filter *fi
 	baleen_filter_seal(filter);
 }
 
-/* What of the list the filter holds, in a filter like that. */
+/* A filter like @a of the keys of the list that @a holds. */
 static int keep_held(const struct baleen_filter *a, const struct baleen_list *list,
 		     struct baleen_filter *out, struct baleen_error *error)
 {

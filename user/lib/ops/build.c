@@ -224,7 +224,7 @@ static int build_like(const struct baleen_layout *parts, const struct baleen_bui
 
 	if (err)
 		return err;
-	/* What the image to be like has no table for is exact. */
+	/* Tables that the image to be like does not have are exact. */
 	planned.kind = BALEEN_KIND_CUCKOO;
 	planned.shape = (struct baleen_shape){ 0 };
 	planned.like = &like;
@@ -265,8 +265,8 @@ static int build_kept(const struct baleen_layout *parts, const struct baleen_bui
 	return err;
 }
 
-/* What tables err in which keys share bits; that of others is settled by their
- * plan.
+/* The highest rate of the tables in which keys share bits; the plan settles the rate
+ * of the others.
  */
 static double worst_measured(const struct baleen_filter *filter)
 {
@@ -280,8 +280,8 @@ static double worst_measured(const struct baleen_filter *filter)
 
 /* One seed may leave a key without room, or put more keys than usual into few
  * Bloom blocks: a new one then, or more room when the seed is given, and for
- * Bloom kinds a plan as much stricter as the rate came out too high. Of a shape
- * that was asked for the rate is what comes out.
+ * Bloom kinds a plan as much stricter as the rate came out too high. A shape that
+ * was asked for keeps the rate that comes out.
  */
 static int build_new(const struct baleen_layout *parts, const struct baleen_build_options *options,
 		     struct baleen_filter *filter, struct baleen_error *error)

@@ -24,7 +24,7 @@
  *            empty list gives it to IPv4. IPv6 prefixes cannot be added to an
  *            image and take no part
  * @like: take kind, key, seed, and the geometry of the tables of hosts and keys
- *        from this header instead; may be NULL. What prefixes need is planned
+ *        from this header instead; may be NULL. Tables for prefixes are planned
  *        for the list. Hosts are stored as /128 when it has IPv6 prefixes, so
  *        that the two can be listed and merged
  * @keep: take over the tables of this filter that cannot be listed, by their

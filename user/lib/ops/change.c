@@ -148,9 +148,7 @@ static bool has_any6(const struct baleen_list *list, const struct baleen_prefix6
 	return baleen_prefix6_is_around(prefix, &entry);
 }
 
-/* Of prefixes that do not overlap, as those of a change, @left is what would
- * change.
- */
+/* The prefixes of a change do not overlap: @left are those that would change the filter. */
 static void find_prefixes(const struct baleen_list *change, const struct baleen_list *left,
 			  struct baleen_noop_keys *noop)
 {
@@ -194,8 +192,8 @@ static bool is_narrow(const struct baleen_filter *filter, u32 domain)
 	return table->kind == BALEEN_KIND_CUCKOO && !baleen_table_keeps_hashes(table, domain);
 }
 
-/* What such a table has is as likely a stranger that looks the same; or, where
- * copies count, one of them.
+/* A key in such a table may as well be another one that looks the same; or, where
+ * copies count, one of its copies.
  */
 static bool is_vague(const struct baleen_filter *filter, u32 domain)
 {
@@ -272,9 +270,9 @@ static bool may_be_refused(const struct baleen_filter *filter, const struct bale
 	return !baleen_table_is_bit_array(&table[key->domain]);
 }
 
-/* What stands in the way whatever room there is; of the rest only additions to
- * a cuckoo table can be refused, and those can be taken back: where there is a
- * Bloom table, which takes nothing back, they do not even begin.
+/* Refuses changes that no room makes possible. Otherwise only a cuckoo table refuses
+ * an addition, and that can be undone: with a Bloom table, which undoes nothing,
+ * they do not even begin.
  */
 int baleen_change_check_in_place(const struct baleen_filter *filter,
 				 const struct baleen_list *change, enum baleen_set_op op)
@@ -358,7 +356,7 @@ void baleen_change_seal(struct baleen_filter *filter)
 	baleen_live_repair(filter);
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		image->table[domain].n_entries = baleen_filter_count(filter, domain);
-	/* Of the lists it was made of it is not any more. */
+	/* It no longer equals the lists that it was made of. */
 	image->n_listed = 0;
 	image->n_covered = 0;
 	baleen_filter_seal(filter);

@@ -10,7 +10,7 @@
 
 #include "ops/edit.h"
 
-/* What an entry may be as text: two IPv6 addresses and a dash. */
+/* The longest text of an entry: two IPv6 addresses and a dash. */
 #define BALEEN_ENTRY_TEXT (2 * BALEEN_KEY_TEXT)
 
 /**
@@ -114,9 +114,9 @@ void baleen_change_seal(struct baleen_filter *filter);
  * @out: a sealed filter, to be freed by the caller; untouched on failure
  * @error: filled in on failure
  *
- * The room that the filter has for hosts and keys stays. What does not fit gets
- * half as much again as is needed: tables are good at taking keys in place as
- * long as a third of them is empty.
+ * The room that the filter has for hosts and keys stays. If it is too small, the new
+ * room is half as much again as is needed: keys find room in place as long as a third
+ * of a table is empty.
  *
  * Return: as baleen_filter_edit(); -ENOSPC when @fixed and too small.
  */

@@ -13,7 +13,7 @@
 
 #include "ops/build.h"
 
-/* What a filter may have to do; combined by |. */
+/* Things that a filter may have to do; combined by |. */
 enum baleen_need {
 	BALEEN_NEED_DELETE = 1, /* forget a key */
 	BALEEN_NEED_MERGE = 2,	/* become the union with another, without the keys */

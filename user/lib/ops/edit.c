@@ -189,7 +189,7 @@ static int forget_key(struct baleen_filter *filter, const struct baleen_key *key
 
 /* --- edit: a copy changed key by key ---------------------------------------- */
 
-/* What has too few slots, and keeps enough of its keys, gets more of them. */
+/* A table with too few slots gets more when it keeps enough of its keys. */
 static int make_room(struct baleen_filter *filter, const struct baleen_list *change,
 		     struct baleen_error *error)
 {
@@ -332,7 +332,7 @@ static void take_shape(const struct baleen_filter *filter, struct baleen_build_o
 		options->seed = &filter->image.seed;
 }
 
-/* What was @listed, changed, and what cannot be listed beside it. */
+/* Builds @changed, beside the tables that cannot be listed. */
 static int build_changed(const struct baleen_filter *filter, const struct baleen_list *change,
 			 const struct baleen_list *changed, enum baleen_set_op op, u64 capacity,
 			 struct baleen_filter *out, struct baleen_error *error)

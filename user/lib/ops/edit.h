@@ -23,8 +23,8 @@ bool baleen_filter_has_bloom(const struct baleen_filter *filter);
  * @domain: of the key
  * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
  *
- * Of other kinds the body tells. The count of a merged filter is an estimate, and
- * a counter that stuck lets go of no key, so more may be taken out than there are.
+ * The body of other kinds tells it. The count of a merged filter is an estimate, and
+ * a counter at its end stays there, so more keys may be taken out than there are.
  */
 void baleen_filter_note_change(struct baleen_filter *filter, u32 domain, enum baleen_set_op op);
 
@@ -62,9 +62,9 @@ int baleen_filter_check_edit(const struct baleen_filter *filter, const struct ba
  * @out: a sealed filter, to be freed by the caller; untouched on failure
  * @error: filled in on failure
  *
- * What can be listed is listed, changed and built again. Keys that are stored
+ * Tables that can be listed are listed, changed and built again. Keys that are stored
  * as 64-bit hashes are taken over by their hash, and the seed stays; keys of
- * @change are added to them or taken away one by one. What keeps less is changed
+ * @change are added to them or taken away one by one. Tables that keep less change
  * key by key in a copy: Bloom tables and narrow slots in their size, quotient tables
  * in as many slots as it takes. Keys can be taken out of counting and quotient
  * tables, and of narrow slots that count copies.

@@ -232,8 +232,8 @@ static int write_directly(const char *path, const void *bytes, size_t n_bytes)
 	return err;
 }
 
-/* The file behind the links. What is not regular, or has no name to rename to,
- * such as /dev/stdout of a pipe or of a deleted file, is written in place.
+/* The file behind the links. A target that is not a regular file, or has no name to
+ * rename to, such as /dev/stdout of a pipe or of a deleted file, is written in place.
  */
 static int find_target(const char *path, char *target, bool *in_place)
 {

@@ -52,7 +52,7 @@ bool baleen_file_may_replace(const char *path, const char *magic, size_t n_bytes
  * @error: filled in on failure
  *
  * Writes beside the file, syncs, and renames; until then the old file stays.
- * What is not a regular file, such as /dev/stdout, is written to directly.
+ * A target that is not a regular file, such as /dev/stdout, is written to directly.
  * A symbolic link that leads nowhere is refused.
  *
  * Return: 0 or a negative errno.

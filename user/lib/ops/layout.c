@@ -140,7 +140,7 @@ static int split(const struct baleen_list *list, const struct baleen_build_optio
 	return err;
 }
 
-/* What @keep leaves to the new filter. */
+/* The new filter takes over the hashes of @keep. */
 static int keep_hashes(const struct baleen_filter *keep, struct baleen_layout *parts,
 		       struct baleen_error *error)
 {

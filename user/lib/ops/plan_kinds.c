@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What each kind of filter would cost, without making one. */
+/* The cost of each kind of filter, without making one. */
 #include <errno.h>
 #include <math.h>
 
@@ -12,7 +12,7 @@
 /* Halvings of that interval, to one part in 10^7 of a rate. */
 #define HALVINGS 30
 
-/* Of a filter that says yes to all but one in a million. */
+/* A filter with this rate says yes to all but one key in a million. */
 #define MOST_RATE 0.999999
 
 #define TEXTBOOK_SLOTS 2
@@ -158,7 +158,7 @@ static struct baleen_textbook textbook_cuckoo(double n, double fpp)
 		.slot_bits = slot_bits,
 		.load = load,
 		.n_buckets_any = ceil(n_buckets),
-		/* Of the slots of two buckets, as many as are full. */
+		/* As many of the slots of two buckets as are full. */
 		.fpp = -expm1(2 * TEXTBOOK_SLOTS * load * log1p(-ldexp(1, -(int)slot_bits))),
 	};
 }

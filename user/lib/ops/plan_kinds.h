@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What each kind of filter would cost, without making one.
+ * The cost of each kind of filter, without making one.
  *
  * Beside the plan of Baleen stands the one of the textbooks, by their formulas
  * alone; of n keys at a rate of P:

@@ -40,7 +40,7 @@ static int fold(const struct baleen_filter *filter, u32 domain, u64 n, struct ba
 		return err;
 	for (u32 i = 0; !err && plane_room(&folded.image.table[domain]) / 2 >= n; i++) {
 		err = baleen_filter_halve(&folded, &half, error);
-		/* What has been folded once is smaller, as was asked for. */
+		/* After one fold it is smaller, as was asked for. */
 		if (err == -EOPNOTSUPP && i) {
 			err = 0;
 			break;

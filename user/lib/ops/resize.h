@@ -2,7 +2,8 @@
 /*
  * Another filter of the same set, with room for another number of keys.
  *
- * What can be listed is built again. Other tables are refitted one by one, see refit.h.
+ * A filter that can be listed is built again. Other tables are refitted one by one, see
+ * refit.h.
  */
 #ifndef BALEEN_RESIZE_H
 #define BALEEN_RESIZE_H

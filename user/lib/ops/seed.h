@@ -2,8 +2,8 @@
 /*
  * The seed that a text stands for.
  *
- * Two who make filters of the same seed and geometry can merge them. Who has no
- * image of the other to be like shares a text. Of it come the 12 words of the
+ * Two hosts whose filters have the same seed and geometry can merge them. They share
+ * a text when neither has an image of the other. The text gives the 12 words of the
  * seed:
  *
  *   state = the number, when the text is decimal digits below 2^64 and nothing
@@ -12,7 +12,7 @@
  *
  * For example of "1": 910a2dec89025cc1, beeb8da1658eec67, f893a2eefb32555e, ...
  *
- * Such a seed is as secret as its text: who guesses the one has the other.
+ * Such a seed is as secret as its text: a guess of the text gives the seed.
  */
 #ifndef BALEEN_SEED_H
 #define BALEEN_SEED_H

@@ -218,7 +218,7 @@ static int on_progress(void *data, curl_off_t n_total, curl_off_t n_received, cu
 
 /* --- an attempt --- */
 
-/* What is kept of a server may not become a header of its own. */
+/* A value that a server sent is sent back to it: it may hold no line end. */
 static bool is_plain(const char *text)
 {
 	while (*text >= ' ' && *text <= '~')
@@ -355,7 +355,7 @@ static int fail_body(const struct transfer *transfer, struct baleen_error *error
 		return baleen_fail(error, E2BIG, "%s: %s of %llu bytes", transfer->name,
 				   transfer->body_reason,
 				   (unsigned long long)transfer->request->max_bytes);
-	/* What the server sent is bad, not what the caller asked for. */
+	/* The body of the server is bad, not the request. */
 	if (err == -EINVAL || err == -EIO)
 		return baleen_fail(error, EIO, "%s: %s", transfer->name, transfer->body_reason);
 	return baleen_fail(error, -err, "%s: %s: %s", transfer->name, transfer->body_reason,

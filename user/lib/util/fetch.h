@@ -9,7 +9,7 @@
  *
  * libcurl is loaded at the first use; without it a fetch fails and says so.
  *
- * What arrives compressed by gzip (Content-Encoding) is unpacked on the way. A
+ * A body compressed by gzip (Content-Encoding) is unpacked on the way. A
  * body that is shorter than its Content-Length, lacks its last chunk or the end
  * of its gzip stream is a failure. So is every status but 200 and 304.
  */

@@ -10,7 +10,7 @@
 
 #include <baleen/port.h>
 
-/* What is longer is no key. */
+/* No key is longer. */
 #define BALEEN_LINE_MAX (1u << 20)
 
 /**

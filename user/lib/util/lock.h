@@ -21,7 +21,7 @@ int baleen_lock_within(int fd, u64 timeout_ms);
  * @fd: of the file or directory
  * @path: its name, when it was opened
  *
- * Who waited may hold the lock of something that is gone.
+ * A waiter may get the lock of a file that was removed meanwhile.
  *
  * Return: true when it is.
  */

@@ -4,7 +4,7 @@
 
 #include "util/md5_stream.h"
 
-/* Of the last block, where the length of the message is not. */
+/* Bytes of the last block before the length of the message. */
 #define TEXT_BYTES (BALEEN_MD5_BLOCK_BYTES - 8)
 
 void baleen_md5_start(struct baleen_md5_stream *stream)

@@ -6,7 +6,7 @@
 
 #include "util/protocol.h"
 
-/* Of two names of one protocol the first is shown. */
+/* Where a protocol has two names, messages show the first. */
 static const struct {
 	u8 number;
 	const char *name;

@@ -10,7 +10,7 @@
 
 #include "util/error.h"
 
-/* What a list may come to: a few kilobytes of gzip unpack to gigabytes. */
+/* The largest list: a few kilobytes of gzip unpack to gigabytes. */
 #define BALEEN_UNPACK_MAX_BYTES (1ull << 30)
 
 /**
