@@ -29,12 +29,12 @@ static void set_options(struct baleen_csv_options *options, const struct read *r
 
 	*options = (struct baleen_csv_options){ 0 };
 	if (read->column)
-		assert_int_equal(baleen_csv_take_column(options, read->column, NULL), 0);
+		assert_int_equal(baleen_csv_parse_column(options, read->column, NULL), 0);
 	if (read->delimiter)
-		assert_int_equal(baleen_csv_take_delimiter(options, read->delimiter, NULL), 0);
+		assert_int_equal(baleen_csv_parse_delimiter(options, read->delimiter, NULL), 0);
 	strcpy(where, read->where ?: "");
 	while ((one = strsep(&rest, "|")) && *one)
-		assert_int_equal(baleen_csv_take_where(options, one, NULL), 0);
+		assert_int_equal(baleen_csv_parse_where(options, one, NULL), 0);
 }
 
 static void read_text(int fd, char *text, size_t bytes)
@@ -309,24 +309,25 @@ static void test_options(void **state)
 	struct baleen_error error;
 
 	assert_false(baleen_csv_is_wanted(&options));
-	assert_int_equal(baleen_csv_take_column(&options, "", &error), -EINVAL);
+	assert_int_equal(baleen_csv_parse_column(&options, "", &error), -EINVAL);
 	assert_string_equal(error.text, "the name of the column is missing");
-	assert_int_equal(baleen_csv_take_column(&options, "0", &error), -EINVAL);
+	assert_int_equal(baleen_csv_parse_column(&options, "0", &error), -EINVAL);
 	assert_string_equal(error.text, "columns have the numbers 1 to 256");
-	assert_int_equal(baleen_csv_take_column(&options, "257", &error), -EINVAL);
-	assert_int_equal(baleen_csv_take_column(&options, "99999999999999999999", &error), -EINVAL);
-	assert_int_equal(baleen_csv_take_where(&options, "cc", &error), -EINVAL);
+	assert_int_equal(baleen_csv_parse_column(&options, "257", &error), -EINVAL);
+	assert_int_equal(baleen_csv_parse_column(&options, "99999999999999999999", &error),
+			 -EINVAL);
+	assert_int_equal(baleen_csv_parse_where(&options, "cc", &error), -EINVAL);
 	assert_string_equal(error.text, "not COLUMN=VALUE");
-	assert_int_equal(baleen_csv_take_where(&options, "=BR", &error), -EINVAL);
-	assert_int_equal(baleen_csv_take_where(&options, "0=BR", &error), -EINVAL);
+	assert_int_equal(baleen_csv_parse_where(&options, "=BR", &error), -EINVAL);
+	assert_int_equal(baleen_csv_parse_where(&options, "0=BR", &error), -EINVAL);
 	for (const char *const *text = (const char *const[]){ "", "x", ",,", "TAB", "\"", NULL };
 	     *text; text++)
-		assert_int_equal(baleen_csv_take_delimiter(&options, *text, &error), -EINVAL);
+		assert_int_equal(baleen_csv_parse_delimiter(&options, *text, &error), -EINVAL);
 	assert_string_equal(error.text, "neither tab nor one of , ; |");
 	assert_false(baleen_csv_is_wanted(&options));
 	for (u32 i = 0; i < BALEEN_CSV_MAX_WHERE; i++)
-		assert_int_equal(baleen_csv_take_where(&options, "cc=BR", &error), 0);
-	assert_int_equal(baleen_csv_take_where(&options, "cc=BR", &error), -EINVAL);
+		assert_int_equal(baleen_csv_parse_where(&options, "cc=BR", &error), 0);
+	assert_int_equal(baleen_csv_parse_where(&options, "cc=BR", &error), -EINVAL);
 	assert_string_equal(error.text, "more than 8 conditions");
 	assert_true(baleen_csv_is_wanted(&options));
 }

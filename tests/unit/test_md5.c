@@ -21,7 +21,7 @@ static void take_whole(const void *bytes, size_t n_bytes, u64 *hi, u64 *lo)
 	struct baleen_md5 md5;
 
 	baleen_md5_start(&stream);
-	baleen_md5_take(&stream, bytes, n_bytes);
+	baleen_md5_update(&stream, bytes, n_bytes);
 	md5 = baleen_md5_end(&stream);
 	*hi = baleen_md5_hi(&md5);
 	*lo = baleen_md5_lo(&md5);
@@ -87,7 +87,7 @@ static void check_message(const u8 *message, size_t n_bytes, struct random *rand
 		part = random_below(random, 3) ? random_below(random, 80) : 0;
 		if (part > n_bytes - at)
 			part = n_bytes - at;
-		baleen_md5_take(&stream, message + at, part);
+		baleen_md5_update(&stream, message + at, part);
 		at += part;
 	}
 	md5 = baleen_md5_end(&stream);

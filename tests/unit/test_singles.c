@@ -40,7 +40,8 @@ static int open_state(void **unused)
 	rules.rule[2] = state_rule("flow");
 	rules.rule[2].key_spec = BALEEN_KEY_FLOW;
 	if (baleen_rule_store_create(&state, DEVICE, true, 1, &error) ||
-	    baleen_rule_store_begin(&state, &error) || baleen_rule_store_set_rules(&state, &rules, &error) ||
+	    baleen_rule_store_begin(&state, &error) ||
+	    baleen_rule_store_set_rules(&state, &rules, &error) ||
 	    baleen_rule_store_commit(&state, &error))
 		return -1;
 	return baleen_rule_store_begin(&state, &error);
@@ -100,7 +101,8 @@ static void find(const char *rule, u32 key_spec, const char *text, u64 now_ms, c
 
 	if (baleen_key_parse(text, strlen(text), key_spec, &key, &reason))
 		fail_msg("%s: %s", text, reason);
-	assert_int_equal(baleen_rule_entries_find(&state, rule, &key, now_ms, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_find(&state, rule, &key, now_ms, note, NULL, &error),
+			 0);
 	assert_seen(want);
 }
 
@@ -144,7 +146,7 @@ static void refused_keys(void **unused)
 
 		made = poison;
 		if (baleen_rule_entry_parse(refused[i].text, refused[i].key_spec, true, &made,
-					&is_widened, &error) != -EINVAL)
+					    &is_widened, &error) != -EINVAL)
 			fail_msg("accepted: %s", refused[i].text);
 		assert_memory_equal(&made, &poison, sizeof(made));
 		assert_true(is_widened);
@@ -194,15 +196,16 @@ static void shortest_keys(void **unused)
 		for (int widens = 0; widens < 2; widens++) {
 			const char *want = widens && keys[i].wide ? keys[i].wide : keys[i].key;
 
-			assert_int_equal(baleen_rule_entry_parse(keys[i].text, keys[i].key_spec, widens,
-							     &made, &is_widened, &error),
+			assert_int_equal(baleen_rule_entry_parse(keys[i].text, keys[i].key_spec,
+								 widens, &made, &is_widened,
+								 &error),
 					 0);
 			assert_string_equal(made.key, want);
 			assert_int_equal(made.is_exception, keys[i].is_exception);
 			assert_int_equal(is_widened, widens && keys[i].wide);
 			/* Once more, it stays as it is. */
-			assert_int_equal(baleen_rule_entry_parse(want, keys[i].key_spec, false, &made,
-							     NULL, &error),
+			assert_int_equal(baleen_rule_entry_parse(want, keys[i].key_spec, false,
+								 &made, NULL, &error),
 					 0);
 			assert_string_equal(made.key, want);
 		}
@@ -247,9 +250,9 @@ static void origins_and_reasons(void **unused)
 	assert_int_equal(baleen_rule_entry_check("a", text + 1, &error), 0);
 	assert_int_equal(baleen_rule_entry_check("fail2ban:sshd", "", &error), 0);
 	assert_int_equal(baleen_rule_entry_check("~!a",
-					     "three times: \xc3\xa4 \xe2\x82\xac "
-					     "\xf0\x9f\x90\x8b \xef\xbf\xbd",
-					     &error),
+						 "three times: \xc3\xa4 \xe2\x82\xac "
+						 "\xf0\x9f\x90\x8b \xef\xbf\xbd",
+						 &error),
 			 0);
 }
 
@@ -382,7 +385,9 @@ static void ends(void **unused)
 	assert_seen("");
 	assert_int_equal(baleen_rule_entries_expired(&state, "drop", 2000, note, NULL, &error), 0);
 	assert_seen("192.0.2.3:a ");
-	assert_int_equal(baleen_rule_entries_expired(&state, "drop", ~0ull >> 1, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_expired(&state, "drop", ~0ull >> 1, note, NULL,
+						     &error),
+			 0);
 	assert_seen("192.0.2.3:a 192.0.2.2:a ");
 	put("drop", "192.0.2.2", "a", 0);
 	put("drop", "192.0.2.3", "a", 0);
@@ -457,7 +462,7 @@ static u32 slow_length(struct baleen_span span, const struct baleen_key *key)
 	u32 length;
 
 	do
-		length = baleen_span_take(&span, &prefix);
+		length = baleen_span_split(&span, &prefix);
 	while (!baleen_span_holds(&prefix, key));
 	return length;
 }
@@ -478,7 +483,8 @@ static void assert_finds(const struct slow *slow, size_t n, const char *text, u6
 	for (size_t i = 0; i < n; i++)
 		n_want += (!slow[i].expires_ms || slow[i].expires_ms > now_ms) &&
 			  baleen_span_holds(&slow[i].span, &key);
-	assert_int_equal(baleen_rule_entries_find(&state, "drop", &key, now_ms, note, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entries_find(&state, "drop", &key, now_ms, note, NULL, &error),
+			 0);
 	for (entry = strtok_r(seen, " ", &rest); entry; entry = strtok_r(NULL, " ", &rest)) {
 		struct baleen_span span = { 0 };
 
@@ -496,7 +502,7 @@ static void assert_finds(const struct slow *slow, size_t n, const char *text, u6
 	seen[0] = '\0';
 	assert_int_equal(n_found, n_want);
 	assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, now_ms, &keys,
-						 &exceptions, &error),
+						      &exceptions, &error),
 			 0);
 	for (size_t i = 0; i < keys.n_ip4 && key.domain == BALEEN_IP4; i++)
 		is_in_list |= keys.ip4[i] == key.ip4;
@@ -528,7 +534,8 @@ static void random_entries(void **unused)
 			made = single(text, "a");
 			made.expires_ms =
 				random_below(&random, 2) ? 0 : 1 + random_below(&random, 9);
-			assert_int_equal(baleen_rule_entries_put(&state, "drop", &made, &is_new, &error),
+			assert_int_equal(baleen_rule_entries_put(&state, "drop", &made, &is_new,
+								 &error),
 					 0);
 			for (size_t j = 0; j < n && !is_new; j++)
 				if (!strcmp(slow[j].text + 1, made.key) &&
@@ -564,7 +571,7 @@ static void lists(void **unused)
 	put("drop", "203.0.113.1", "a", 50);
 	put("flow", FLOW, "a", 0);
 	assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, 50, &keys,
-						 &exceptions, &error),
+						      &exceptions, &error),
 			 0);
 	assert_int_equal(keys.n_ip4, 1);
 	assert_int_equal(keys.ip4[0], 0xc0000200);
@@ -575,7 +582,7 @@ static void lists(void **unused)
 	baleen_list_free(&keys);
 	baleen_list_free(&exceptions);
 	assert_int_equal(baleen_rule_entries_to_lists(&state, "flow", BALEEN_KEY_FLOW, 0, &keys,
-						 &exceptions, &error),
+						      &exceptions, &error),
 			 0);
 	assert_int_equal(keys.n_key, 1);
 	baleen_list_free(&keys);
@@ -595,8 +602,8 @@ static void damaged_rows(void **unused)
 	for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++) {
 		put("drop", "192.0.2.1", "a", 0);
 		assert_int_equal(sqlite3_exec(state.db, damage[i], NULL, NULL, NULL), SQLITE_OK);
-		assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, 0, &keys,
-							 &exceptions, &error),
+		assert_int_equal(baleen_rule_entries_to_lists(&state, "drop", BALEEN_KEY_SRC, 0,
+							      &keys, &exceptions, &error),
 				 -EINVAL);
 		assert_non_null(strstr(error.text, "/state.db: damaged"));
 		assert_int_equal(keys.n_ip4 + exceptions.n_ip4, 2 * 77);

@@ -45,7 +45,7 @@ static void test_table(void **state)
 		assert_non_null(baleen_special[i].name);
 		assert_memory_equal(baleen_special[i].source, "RFC ", 4);
 		/* A prefix as written, behind the one before it. */
-		baleen_span_take(&rest, &prefix);
+		baleen_span_split(&rest, &prefix);
 		assert_int_equal(baleen_ip6_compare(prefix.last, span.last), 0);
 		if (i && span.is_ip6 == before.is_ip6)
 			assert_true(baleen_ip6_compare(before.last, span.first) < 0);

@@ -140,7 +140,7 @@ static void test_pieces(void **state)
 
 	assert_int_equal(baleen_unpacker_start(&unpacker, fd, 100), 0);
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(baleen_unpacker_take(&unpacker, packed + i, 1, &reason), 0);
+		assert_int_equal(baleen_unpacker_receive(&unpacker, packed + i, 1, &reason), 0);
 	assert_int_equal(baleen_unpacker_end(&unpacker), 0);
 	assert_string_equal(reason, "untouched");
 	assert_int_equal(unpacker.n_bytes, strlen(list));

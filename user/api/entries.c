@@ -23,7 +23,7 @@ struct request {
 	struct baleen_batch batch;
 };
 
-static int take_options(struct request *request, const struct baleen_entry_options *options)
+static int check_options(struct request *request, const struct baleen_entry_options *options)
 {
 	struct baleen_entry_options *taken = &request->options;
 
@@ -137,7 +137,7 @@ int baleen_rule_add(const char *rule, const char *const *entries, size_t n,
 		    const struct baleen_entry_options *options)
 {
 	struct request request = { .op = BALEEN_RULE_ENTRY_PUT, .entries = entries };
-	int err = take_options(&request, options);
+	int err = check_options(&request, options);
 
 	return err ? err : carry_out(&request, rule, n);
 }
@@ -146,7 +146,7 @@ int baleen_rule_del(const char *rule, const char *const *entries, size_t n, cons
 {
 	const struct baleen_entry_options options = { .size = sizeof(options), .origin = origin };
 	struct request request = { .op = BALEEN_RULE_ENTRY_REMOVE, .entries = entries };
-	int err = take_options(&request, &options);
+	int err = check_options(&request, &options);
 
 	return err ? err : carry_out(&request, rule, n);
 }
@@ -155,7 +155,7 @@ int baleen_rule_flush(const char *rule, const char *origin)
 {
 	const struct baleen_entry_options options = { .size = sizeof(options), .origin = origin };
 	struct request request = { .op = BALEEN_RULE_ENTRY_REMOVE };
-	int err = take_options(&request, &options);
+	int err = check_options(&request, &options);
 
 	request.batch.flush_of = request.options.origin;
 	return err ? err : carry_out(&request, rule, 0);

@@ -46,7 +46,7 @@ void baleen_set_close(struct baleen_set *set)
 
 /* --- built ----------------------------------------------------------------- */
 
-static int take_kind(const char *kind, u32 *value)
+static int parse_kind(const char *kind, u32 *value)
 {
 	if (!kind || !strcmp(kind, "cuckoo"))
 		*value = BALEEN_KIND_CUCKOO;
@@ -68,7 +68,7 @@ static int check_name(const char *name)
 	return 0;
 }
 
-static int take_options(const struct baleen_set_options *from, struct baleen_build_options *to)
+static int convert_options(const struct baleen_set_options *from, struct baleen_build_options *to)
 {
 	int err;
 
@@ -80,7 +80,7 @@ static int take_options(const struct baleen_set_options *from, struct baleen_bui
 	if (!(from->fpp >= 0 && from->fpp < 1))
 		return baleen_fail(api_error(), EINVAL, "%g is not a rate from 0 to below 1",
 				   from->fpp);
-	err = take_kind(from->kind, &to->kind);
+	err = parse_kind(from->kind, &to->kind);
 	if (!err)
 		err = check_name(from->name);
 	if (!err && to->kind == BALEEN_KIND_BLOOM && !from->fpp)
@@ -100,7 +100,7 @@ int baleen_set_build(struct baleen_keys *keys, const struct baleen_set_options *
 	struct baleen_set *made;
 	int err;
 
-	err = take_options(options, &build);
+	err = convert_options(options, &build);
 	if (!err)
 		err = api_keys_finish(keys);
 	if (err)
@@ -190,7 +190,7 @@ int baleen_set_save(const struct baleen_set *set, const char *path, unsigned int
 
 /* --- a live rule ----------------------------------------------------------- */
 
-static int take_map(struct baleen_set *set, const struct baleen_xdp *xdp)
+static int map_live(struct baleen_set *set, const struct baleen_xdp *xdp)
 {
 	int index = baleen_xdp_rule_index(xdp, set->rule.name);
 	struct bpf_map_info info = { 0 };
@@ -219,7 +219,7 @@ static int look_at(struct baleen_set *set)
 	err = baleen_xdp_open(&xdp, set->rule.device, false, api_error());
 	if (err)
 		return err;
-	err = take_map(set, &xdp);
+	err = map_live(set, &xdp);
 	baleen_xdp_close(&xdp);
 	return err;
 }

@@ -141,12 +141,12 @@ static int take_csv(const struct command *command, struct list_options *options,
 
 	if (option == OPTION_COLUMN) {
 		name = "column";
-		err = baleen_csv_take_column(&options->csv, argument, &error);
+		err = baleen_csv_parse_column(&options->csv, argument, &error);
 	} else if (option == OPTION_WHERE) {
 		name = "where";
-		err = baleen_csv_take_where(&options->csv, argument, &error);
+		err = baleen_csv_parse_where(&options->csv, argument, &error);
 	} else {
-		err = baleen_csv_take_delimiter(&options->csv, argument, &error);
+		err = baleen_csv_parse_delimiter(&options->csv, argument, &error);
 	}
 	return err ? complain_usage(command, "--%s '%s': %s", name, argument, error.text) : 0;
 }

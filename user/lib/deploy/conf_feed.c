@@ -48,18 +48,18 @@ static int take_table_option(struct baleen_conf_parser *parser, struct baleen_cs
 	struct baleen_error why;
 
 	if (!strcmp(word, "column")) {
-		if (baleen_csv_take_column(table, value, &why))
+		if (baleen_csv_parse_column(table, value, &why))
 			return baleen_conf_refuse(parser, "%s", why.text);
 		if (strlen(value) >= sizeof(wanted->column))
 			return baleen_conf_refuse(parser, "column: %zu bytes or more",
 						  sizeof(wanted->column));
 		strcpy(wanted->column, value);
 	} else if (!strcmp(word, "where")) {
-		if (baleen_csv_take_where(table, value, &why))
+		if (baleen_csv_parse_where(table, value, &why))
 			return baleen_conf_refuse(parser, "%s", why.text);
 		return add_where(parser, wanted, value);
 	} else {
-		if (baleen_csv_take_delimiter(table, value, &why))
+		if (baleen_csv_parse_delimiter(table, value, &why))
 			return baleen_conf_refuse(parser, "%s", why.text);
 		wanted->delimiter = table->delimiter;
 	}

@@ -116,7 +116,7 @@ struct census {
 	u64 n_larger;
 };
 
-static void take_census(const struct baleen_runs *runs, u32 group_bits, struct census *census)
+static void count_groups(const struct baleen_runs *runs, u32 group_bits, struct census *census)
 {
 	struct walk walk = walk_from(runs, group_bits);
 	struct span span;
@@ -170,7 +170,7 @@ struct baleen_directory_plan baleen_directory_plan_groups(const struct baleen_ru
 	struct baleen_directory_plan plan, best = { .n_blocks = UINT64_MAX };
 	struct census census;
 
-	take_census(runs, group_bits, &census);
+	count_groups(runs, group_bits, &census);
 	plan = (struct baleen_directory_plan){ .group_bits = group_bits,
 					       .n_leaves = census.n_larger };
 	for (u32 n = 0; n <= MAX_HOSTS; n++)

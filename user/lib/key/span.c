@@ -196,7 +196,7 @@ static u32 log2_size(const struct baleen_span *span)
 	return hi ? 127 - __builtin_clzll(hi) : 63 - __builtin_clzll(lo);
 }
 
-u32 baleen_span_take(struct baleen_span *span, struct baleen_span *prefix)
+u32 baleen_span_split(struct baleen_span *span, struct baleen_span *prefix)
 {
 	u32 aligned = trailing_zeros(span->first), fits = log2_size(span);
 	u32 n_bits = aligned < fits ? aligned : fits;

@@ -83,7 +83,7 @@ int baleen_span_parse(const char *text, size_t length, struct baleen_span *span,
 bool baleen_span_holds(const struct baleen_span *span, const struct baleen_key *key);
 
 /**
- * baleen_span_take() - take the first prefix off a span
+ * baleen_span_split() - take the first prefix off a span
  * @span: becomes what is left
  * @prefix: the prefix
  *
@@ -93,6 +93,6 @@ bool baleen_span_holds(const struct baleen_span *span, const struct baleen_key *
  * Return: the prefix length, 0 to 32 for IPv4 or 0 to 128 for IPv6. When
  * @prefix ends where @span did, @span is left as it was.
  */
-u32 baleen_span_take(struct baleen_span *span, struct baleen_span *prefix);
+u32 baleen_span_split(struct baleen_span *span, struct baleen_span *prefix);
 
 #endif /* BALEEN_SPAN_H */

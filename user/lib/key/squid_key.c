@@ -14,8 +14,8 @@ void baleen_squid_key_url(const char *url, size_t n_bytes, struct baleen_key *ke
 	struct baleen_md5 md5;
 
 	baleen_md5_start(&stream);
-	baleen_md5_take(&stream, &method, sizeof(method));
-	baleen_md5_take(&stream, url, n_bytes);
+	baleen_md5_update(&stream, &method, sizeof(method));
+	baleen_md5_update(&stream, url, n_bytes);
 	md5 = baleen_md5_end(&stream);
 	*key = baleen_squid_key(baleen_md5_hi(&md5), baleen_md5_lo(&md5));
 }

@@ -37,8 +37,8 @@ static int check_column(const char *text, size_t length, struct baleen_error *er
 	return 0;
 }
 
-int baleen_csv_take_column(struct baleen_csv_options *options, const char *text,
-			   struct baleen_error *error)
+int baleen_csv_parse_column(struct baleen_csv_options *options, const char *text,
+			    struct baleen_error *error)
 {
 	int err = check_column(text, strlen(text), error);
 
@@ -47,8 +47,8 @@ int baleen_csv_take_column(struct baleen_csv_options *options, const char *text,
 	return err;
 }
 
-int baleen_csv_take_where(struct baleen_csv_options *options, const char *text,
-			  struct baleen_error *error)
+int baleen_csv_parse_where(struct baleen_csv_options *options, const char *text,
+			   struct baleen_error *error)
 {
 	const char *equals = strchr(text, '=');
 	int err;
@@ -64,8 +64,8 @@ int baleen_csv_take_where(struct baleen_csv_options *options, const char *text,
 	return 0;
 }
 
-int baleen_csv_take_delimiter(struct baleen_csv_options *options, const char *text,
-			      struct baleen_error *error)
+int baleen_csv_parse_delimiter(struct baleen_csv_options *options, const char *text,
+			       struct baleen_error *error)
 {
 	if (!strcmp(text, "tab") || !strcmp(text, "\t"))
 		options->delimiter = '\t';

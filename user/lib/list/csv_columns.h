@@ -56,37 +56,37 @@ static inline bool baleen_csv_is_wanted(const struct baleen_csv_options *options
 }
 
 /**
- * baleen_csv_take_column() - check and set the column of the key
+ * baleen_csv_parse_column() - check and set the column of the key
  * @options: set; untouched on failure
  * @text: as typed
  * @error: filled in on failure
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_csv_take_column(struct baleen_csv_options *options, const char *text,
-			   struct baleen_error *error);
+int baleen_csv_parse_column(struct baleen_csv_options *options, const char *text,
+			    struct baleen_error *error);
 
 /**
- * baleen_csv_take_where() - check and add a condition
+ * baleen_csv_parse_where() - check and add a condition
  * @options: added to; untouched on failure
  * @text: COLUMN=VALUE as typed
  * @error: filled in on failure
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_csv_take_where(struct baleen_csv_options *options, const char *text,
-			  struct baleen_error *error);
+int baleen_csv_parse_where(struct baleen_csv_options *options, const char *text,
+			   struct baleen_error *error);
 
 /**
- * baleen_csv_take_delimiter() - check and set the delimiter
+ * baleen_csv_parse_delimiter() - check and set the delimiter
  * @options: set; untouched on failure
  * @text: "tab" or one of , ; |
  * @error: filled in on failure
  *
  * Return: 0 or -EINVAL.
  */
-int baleen_csv_take_delimiter(struct baleen_csv_options *options, const char *text,
-			      struct baleen_error *error);
+int baleen_csv_parse_delimiter(struct baleen_csv_options *options, const char *text,
+			       struct baleen_error *error);
 
 /**
  * baleen_csv_columns_find() - find them by the first row

@@ -159,7 +159,7 @@ static int find_columns(struct table *table)
 	return ret < 0 ? fail_row(table, "%s", error.text) : ret;
 }
 
-static int take_row(struct table *table)
+static int read_row(struct table *table)
 {
 	int ret = 0;
 
@@ -198,7 +198,7 @@ static void on_row(int terminator, void *data)
 	struct table *table = data;
 
 	if (!table->n_ended++ && !table->err)
-		table->err = take_row(table);
+		table->err = read_row(table);
 }
 
 /* --- lines --- */
@@ -249,7 +249,7 @@ static int parse_line(struct table *table, const char *line, size_t n_bytes)
 }
 
 /* A line that is not in the middle of a row may be none of the table. */
-static int take_line(struct table *table, u64 number, char *line, size_t n_bytes)
+static int receive_line(struct table *table, u64 number, char *line, size_t n_bytes)
 {
 	static const char bom[] = "\xef\xbb\xbf";
 	bool in_row = table->row.n_lines;
@@ -319,7 +319,7 @@ static int read_lines(struct table *table, FILE *in)
 			set_delimiter(table, find_delimiter(table, line));
 			has_delimiter = true;
 		}
-		err = take_line(table, number, line, n);
+		err = receive_line(table, number, line, n);
 	}
 	free(line);
 	if (!err && n < 0)

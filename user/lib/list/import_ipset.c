@@ -115,7 +115,7 @@ static char *value_of(const struct reader *reader, u32 i)
 	return NULL;
 }
 
-static int take_seconds(const struct reader *reader, const char *text, u64 *number)
+static int parse_seconds(const struct reader *reader, const char *text, u64 *number)
 {
 	if (!*text || text[strspn(text, "0123456789")] || strlen(text) > 10)
 		return fail_line(reader, "'%s': not a number of seconds", text);
@@ -161,7 +161,7 @@ static int add_set(struct reader *reader, const struct set *set)
 	return 0;
 }
 
-static int take_type(const struct reader *reader, struct set *set, const char *type)
+static int parse_type(const struct reader *reader, struct set *set, const char *type)
 {
 	static const char *const addresses[] = { "hash:ip", "hash:net", "bitmap:ip", NULL };
 
@@ -172,7 +172,7 @@ static int take_type(const struct reader *reader, struct set *set, const char *t
 	return 0;
 }
 
-static int take_family(const struct reader *reader, struct set *set, const char *family)
+static int parse_family(const struct reader *reader, struct set *set, const char *family)
 {
 	if (!strcmp(family, "inet6"))
 		set->is_ip6 = true;
@@ -181,7 +181,7 @@ static int take_family(const struct reader *reader, struct set *set, const char 
 	return 0;
 }
 
-static int take_create_option(const struct reader *reader, struct set *set, u32 *i)
+static int parse_create_option(const struct reader *reader, struct set *set, u32 *i)
 {
 	static const char *const with_value[] = { "hashsize", "maxelem", "bucketsize", "initval",
 						  "size",     "range",	 NULL };
@@ -195,9 +195,9 @@ static int take_create_option(const struct reader *reader, struct set *set, u32 
 	if (!value)
 		return -EINVAL;
 	if (!strcmp(word, "family"))
-		err = take_family(reader, set, value);
+		err = parse_family(reader, set, value);
 	else if (!strcmp(word, "timeout"))
-		err = take_seconds(reader, value, &set->timeout_s);
+		err = parse_seconds(reader, value, &set->timeout_s);
 	else if (!strcmp(word, "netmask") && set->is_address)
 		set->netmask = value;
 	else if (!is_one_of(word, with_value))
@@ -205,7 +205,7 @@ static int take_create_option(const struct reader *reader, struct set *set, u32 
 	return err;
 }
 
-static int take_create(struct reader *reader)
+static int parse_create(struct reader *reader)
 {
 	struct set set = { 0 };
 	int err;
@@ -217,9 +217,9 @@ static int take_create(struct reader *reader)
 		return fail_line(reader, "set '%s' is created twice", set.name);
 	if (!is_wanted(reader, set.name))
 		return add_set(reader, &set);
-	err = take_type(reader, &set, reader->word[2]);
+	err = parse_type(reader, &set, reader->word[2]);
 	for (u32 i = 3; i < reader->n_words && !err; i++)
-		err = take_create_option(reader, &set, &i);
+		err = parse_create_option(reader, &set, &i);
 	return err ? err : add_set(reader, &set);
 }
 
@@ -233,7 +233,7 @@ static const char *unquote(char *word)
 	return word + 1;
 }
 
-static int take_add_option(const struct reader *reader, struct baleen_import_entry *entry, u32 *i)
+static int parse_add_option(const struct reader *reader, struct baleen_import_entry *entry, u32 *i)
 {
 	static const char *const with_value[] = { "packets", "bytes",	 "skbmark",
 						  "skbprio", "skbqueue", NULL };
@@ -249,7 +249,7 @@ static int take_add_option(const struct reader *reader, struct baleen_import_ent
 	if (!value)
 		return -EINVAL;
 	if (!strcmp(word, "timeout"))
-		err = take_seconds(reader, value, &entry->expires_s);
+		err = parse_seconds(reader, value, &entry->expires_s);
 	else if (!strcmp(word, "comment"))
 		entry->comment = unquote(value);
 	else if (!is_one_of(word, with_value))
@@ -284,7 +284,7 @@ static int make_key(const struct reader *reader, const struct set *set, const ch
 	return check_key(reader, set, key);
 }
 
-static int take_add(struct reader *reader)
+static int parse_add(struct reader *reader)
 {
 	const struct set unknown = { .name = reader->word[1] }, *set;
 	char key[256];
@@ -304,7 +304,7 @@ static int take_add(struct reader *reader)
 	if (!err)
 		err = make_key(reader, set, reader->word[2], key, sizeof(key));
 	for (u32 i = 3; i < reader->n_words && !err; i++)
-		err = take_add_option(reader, &entry, &i);
+		err = parse_add_option(reader, &entry, &i);
 	if (err || !reader->hands_on)
 		return err;
 	return reader->importer->on_entry(reader->importer->data, &entry, reader->error);
@@ -313,20 +313,20 @@ static int take_add(struct reader *reader)
 /* --- lines --- */
 
 /* The second time what is created is known. */
-static int take_line(struct reader *reader, char *line)
+static int parse_line(struct reader *reader, char *line)
 {
 	int err = split(reader, line);
 
 	if (err || !reader->n_words || *reader->word[0] == '#')
 		return err;
 	if (!strcmp(reader->word[0], "create"))
-		return reader->hands_on ? 0 : take_create(reader);
+		return reader->hands_on ? 0 : parse_create(reader);
 	if (!strcmp(reader->word[0], "add"))
-		return take_add(reader);
+		return parse_add(reader);
 	return fail_line(reader, "'%s' is neither create nor add", reader->word[0]);
 }
 
-static int take_lines(struct reader *reader, char *text)
+static int parse_lines(struct reader *reader, char *text)
 {
 	int err = 0;
 
@@ -338,7 +338,7 @@ static int take_lines(struct reader *reader, char *text)
 		reader->line++;
 		if (length && line[length - 1] == '\r')
 			line[length - 1] = '\0';
-		err = take_line(reader, line);
+		err = parse_line(reader, line);
 	}
 	return err;
 }
@@ -369,11 +369,11 @@ int baleen_import_ipset(const struct baleen_importer *importer, struct baleen_im
 	if (!copy)
 		return baleen_fail(error, ENOMEM, "%s: no memory", text->name);
 	memcpy(copy, text->bytes, text->n_bytes + 1);
-	err = take_lines(&reader, copy);
+	err = parse_lines(&reader, copy);
 	if (!err)
 		err = choose(&reader);
 	if (!err)
-		err = take_lines(&reader, text->bytes);
+		err = parse_lines(&reader, text->bytes);
 	free(reader.sets);
 	free(copy);
 	return err;

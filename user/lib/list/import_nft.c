@@ -97,7 +97,7 @@ static int make_key(const struct reader *reader, const json_t *value, char *key)
 /* --- elements --- */
 
 /* Less than a second counts as one: 0 would mean for ever. */
-static int take_seconds(const struct reader *reader, const json_t *json, u64 *seconds)
+static int parse_seconds(const struct reader *reader, const json_t *json, u64 *seconds)
 {
 	if (!json_is_integer(json) || json_integer_value(json) < 0)
 		return fail_json(reader, json, "not a number of seconds");
@@ -126,8 +126,8 @@ static int check_members(const struct reader *reader, json_t *elem)
 }
 
 /* {"elem": {"val": KEY, "timeout": N, "expires": N, "comment": TEXT}} */
-static int take_members(const struct reader *reader, json_t *elem,
-			struct baleen_import_entry *entry)
+static int parse_members(const struct reader *reader, json_t *elem,
+			 struct baleen_import_entry *entry)
 {
 	const json_t *expires = json_object_get(elem, "expires");
 	const json_t *comment = json_object_get(elem, "comment");
@@ -136,7 +136,7 @@ static int take_members(const struct reader *reader, json_t *elem,
 	if (!expires)
 		expires = json_object_get(elem, "timeout");
 	if (!err && expires)
-		err = take_seconds(reader, expires, &entry->expires_s);
+		err = parse_seconds(reader, expires, &entry->expires_s);
 	if (!err && comment && !json_is_string(comment))
 		err = fail_json(reader, elem, "its comment is no text");
 	if (!err && comment)
@@ -144,7 +144,7 @@ static int take_members(const struct reader *reader, json_t *elem,
 	return err;
 }
 
-static int take_element(const struct reader *reader, json_t *element)
+static int parse_element(const struct reader *reader, json_t *element)
 {
 	json_t *elem = json_object_get(element, "elem");
 	char key[KEY_BYTES];
@@ -153,7 +153,7 @@ static int take_element(const struct reader *reader, json_t *element)
 		.expires_s = reader->timeout_s,
 		.comment = "",
 	};
-	int err = elem ? take_members(reader, elem, &entry) : 0;
+	int err = elem ? parse_members(reader, elem, &entry) : 0;
 
 	if (!err)
 		err = make_key(reader, elem ? json_object_get(elem, "val") : element, key);
@@ -162,14 +162,14 @@ static int take_element(const struct reader *reader, json_t *element)
 	return reader->importer->on_entry(reader->importer->data, &entry, reader->error);
 }
 
-static int take_elements(const struct reader *reader, const json_t *elements)
+static int parse_elements(const struct reader *reader, const json_t *elements)
 {
 	json_t *element;
 	size_t i;
 	int err = 0;
 
 	json_array_foreach(elements, i, element) {
-		err = take_element(reader, element);
+		err = parse_element(reader, element);
 		if (err)
 			break;
 	}
@@ -178,7 +178,7 @@ static int take_elements(const struct reader *reader, const json_t *elements)
 
 /* --- sets --- */
 
-static int take_type(struct reader *reader, const json_t *set)
+static int parse_type(struct reader *reader, const json_t *set)
 {
 	const json_t *type = json_object_get(set, "type");
 	const char *text = json_is_string(type) ? json_string_value(type) : "";
@@ -191,20 +191,20 @@ static int take_type(struct reader *reader, const json_t *set)
 	return 0;
 }
 
-static int take_set(struct reader *reader, const json_t *set)
+static int parse_set(struct reader *reader, const json_t *set)
 {
 	const json_t *elements = json_object_get(set, "elem");
 	const json_t *timeout = json_object_get(set, "timeout");
-	int err = take_type(reader, set);
+	int err = parse_type(reader, set);
 
 	if (!err && timeout)
-		err = take_seconds(reader, timeout, &reader->timeout_s);
+		err = parse_seconds(reader, timeout, &reader->timeout_s);
 	if (!err && elements && !json_is_array(elements))
 		err = fail_json(reader, elements, "not an array");
 	if (!err)
-		err = take_elements(reader, elements);
+		err = parse_elements(reader, elements);
 	reader->hands_on = true;
-	return err ? err : take_elements(reader, elements);
+	return err ? err : parse_elements(reader, elements);
 }
 
 static const char *member(const json_t *set, const char *name)
@@ -269,7 +269,7 @@ int baleen_import_nft(const struct baleen_importer *importer, struct baleen_impo
 	} else {
 		set = choose_set(&reader, objects, &err);
 		if (!err)
-			err = take_set(&reader, set);
+			err = parse_set(&reader, set);
 	}
 	json_decref(json);
 	return err;

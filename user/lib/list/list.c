@@ -240,7 +240,7 @@ static int append_span(struct baleen_list *list, struct baleen_span rest, bool i
 	if (is_host && !rest.is_ip6)
 		return append_ip4(list, rest.first.lo);
 	do {
-		u32 length = baleen_span_take(&rest, &prefix);
+		u32 length = baleen_span_split(&rest, &prefix);
 
 		if (!rest.is_ip6)
 			ret = append_prefix4(list, prefix.first.lo, length, is_exception);
@@ -393,7 +393,7 @@ static int covering_length(const struct baleen_entry *entry, const struct baleen
 	if (entry->kind != BALEEN_ENTRY_SPAN || !baleen_span_holds(&rest, key))
 		return -1;
 	do
-		length = baleen_span_take(&rest, &prefix);
+		length = baleen_span_split(&rest, &prefix);
 	while (!baleen_span_holds(&prefix, key));
 	return length;
 }
@@ -435,7 +435,7 @@ int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *li
 	return 0;
 }
 
-static void line_take(struct baleen_list_line *line, u64 number, u32 length,
+static void fill_line(struct baleen_list_line *line, u64 number, u32 length,
 		      const struct baleen_entry *entry)
 {
 	bool is_unmarked = entry->is_exception && *entry->text != '!';
@@ -462,7 +462,7 @@ int baleen_list_find_each(int fd, u32 key_spec, const struct baleen_key *key,
 		length = covering_length(&entry, key);
 		if (length < 0)
 			continue;
-		line_take(&line, scan.line, length, &entry);
+		fill_line(&line, scan.line, length, &entry);
 		ret = visit(&line, data);
 		if (ret)
 			break;

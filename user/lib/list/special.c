@@ -71,7 +71,7 @@ const struct baleen_special *baleen_special_find(const struct baleen_key *key)
 static struct baleen_prefix6 prefix6_of(u32 i)
 {
 	struct baleen_span rest = span_of(i), prefix;
-	u32 length = baleen_span_take(&rest, &prefix);
+	u32 length = baleen_span_split(&rest, &prefix);
 
 	return (struct baleen_prefix6){ prefix.first.hi, prefix.first.lo, length, false };
 }
@@ -84,7 +84,7 @@ static void add_range(struct baleen_list *ranges, u32 i)
 		ranges->prefix6[ranges->n_prefix6++] = prefix6_of(i);
 	else
 		ranges->prefix4[ranges->n_prefix4++] =
-			(struct baleen_prefix4){ rest.first.lo, baleen_span_take(&rest, &prefix),
+			(struct baleen_prefix4){ rest.first.lo, baleen_span_split(&rest, &prefix),
 						 false };
 }
 
@@ -175,8 +175,8 @@ static void replace(struct baleen_list *list, struct baleen_list *by)
 	*list = *by;
 }
 
-static int take_out(struct baleen_list *list, const struct baleen_list *ranges,
-		    struct baleen_special_removed *removed)
+static int subtract_ranges(struct baleen_list *list, const struct baleen_list *ranges,
+			   struct baleen_special_removed *removed)
 {
 	struct baleen_list inside, outside;
 	struct baleen_special_removed counts;
@@ -207,7 +207,7 @@ int baleen_special_remove(struct baleen_list *list, struct baleen_special_remove
 	}
 	err = make_ranges(&ranges, list->key_spec);
 	if (!err)
-		err = take_out(list, &ranges, removed);
+		err = subtract_ranges(list, &ranges, removed);
 	baleen_list_free(&ranges);
 	return err;
 }

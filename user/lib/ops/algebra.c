@@ -96,7 +96,7 @@ static bool either_has(const struct pair *pair, u32 domain)
 }
 
 /* Is there a table that is not listed and taken as it is, from b alone or from a? */
-static bool takes_tables(const struct pair *pair, bool of_b_alone)
+static bool copies_tables(const struct pair *pair, bool of_b_alone)
 {
 	for (u32 domain = 0; domain < N_KEYED; domain++) {
 		bool has_a = pair->a->image.table[domain].kind;
@@ -110,7 +110,8 @@ static bool takes_tables(const struct pair *pair, bool of_b_alone)
 /* All tables of a filter have one seed. */
 static const struct baleen_seed *seed_of(const struct pair *pair)
 {
-	if (pair->op == BALEEN_SET_UNION && !takes_tables(pair, false) && takes_tables(pair, true))
+	if (pair->op == BALEEN_SET_UNION && !copies_tables(pair, false) &&
+	    copies_tables(pair, true))
 		return &pair->b->image.seed;
 	return &pair->a->image.seed;
 }
@@ -133,8 +134,8 @@ static int check_pair(const struct pair *pair, struct baleen_error *error)
 		if (pair->how[domain] == HOW_TABLE && a->table[domain].kind &&
 		    b->table[domain].kind)
 			err = baleen_compat_tables(a, b, domain, pair->a_name, error);
-	if (!err && pair->op == BALEEN_SET_UNION && takes_tables(pair, false) &&
-	    takes_tables(pair, true))
+	if (!err && pair->op == BALEEN_SET_UNION && copies_tables(pair, false) &&
+	    copies_tables(pair, true))
 		err = baleen_compat_seeds(a, b, pair->a_name, error);
 	return err;
 }
@@ -172,7 +173,7 @@ static void set_options(const struct pair *pair, const struct baleen_list *list,
 	}
 	options->capacity = room > n ? room : 0;
 	/* So that it goes on to fit what it was made like. */
-	if (takes_tables(pair, false) || takes_tables(pair, true) ||
+	if (copies_tables(pair, false) || copies_tables(pair, true) ||
 	    options->kind == BALEEN_KIND_QUOTIENT)
 		options->seed = seed_of(pair);
 }
@@ -258,7 +259,7 @@ static int combine_pair(struct pair *pair, struct baleen_filter *out, struct bal
 
 /* --- one of them as a list ------------------------------------------------- */
 
-static void take_name(const struct baleen_filter *from, struct baleen_filter *filter)
+static void copy_name(const struct baleen_filter *from, struct baleen_filter *filter)
 {
 	memcpy(filter->image.name, from->image.name, sizeof(filter->image.name));
 	baleen_filter_seal(filter);
@@ -329,7 +330,7 @@ static int combine_mixed(const struct pair *pair, struct baleen_filter *out,
 	err = baleen_filter_combine_list(pair->b, &list, pair->op, out, error);
 	baleen_list_free(&list);
 	if (!err)
-		take_name(pair->a, out);
+		copy_name(pair->a, out);
 	return err;
 }
 

@@ -165,8 +165,8 @@ static int build_once(const struct baleen_layout *parts, const struct baleen_ima
 /* --- build ---------------------------------------------------------------- */
 
 /* The seed that was given, or a new one. */
-static int take_seed(const struct baleen_seed *given, struct baleen_seed *seed,
-		     struct baleen_error *error)
+static int choose_seed(const struct baleen_seed *given, struct baleen_seed *seed,
+		       struct baleen_error *error)
 {
 	if (given) {
 		*seed = *given;
@@ -298,7 +298,7 @@ static int build_new(const struct baleen_layout *parts, const struct baleen_buil
 
 		err = baleen_layout_plan(parts, &roomier, fpp, &image, error);
 		if (!err)
-			err = take_seed(options->seed, &image.seed, error);
+			err = choose_seed(options->seed, &image.seed, error);
 		if (err)
 			return err;
 		err = build_once(parts, &image, &built, error);

@@ -307,8 +307,8 @@ static int change_one(struct baleen_filter *filter, const struct baleen_key *key
 }
 
 /* An addition frees its slot again; a key that was removed finds its slot free. */
-static void take_back(struct baleen_filter *filter, const struct baleen_list *change,
-		      enum baleen_set_op op, const bool *changed, u64 n)
+static void undo(struct baleen_filter *filter, const struct baleen_list *change,
+		 enum baleen_set_op op, const bool *changed, u64 n)
 {
 	enum baleen_set_op back = op == BALEEN_SET_UNION ? BALEEN_SET_DIFFERENCE : BALEEN_SET_UNION;
 	bool ignored;
@@ -338,7 +338,7 @@ int baleen_change_in_place(struct baleen_filter *filter, const struct baleen_lis
 
 		err = change_one(filter, &key, op, &changed[i]);
 		if (err)
-			take_back(filter, change, op, changed, i);
+			undo(filter, change, op, changed, i);
 		sum += changed[i];
 		if (changed[i])
 			baleen_filter_note_change(filter, key.domain, op);

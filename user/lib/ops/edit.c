@@ -318,7 +318,7 @@ static int check_hashed(const struct baleen_filter *filter, const struct baleen_
 }
 
 /* Tables of the same kind and shape; those that fit others go on to do so. */
-static void take_shape(const struct baleen_filter *filter, struct baleen_build_options *options)
+static void copy_shape(const struct baleen_filter *filter, struct baleen_build_options *options)
 {
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
 		const struct baleen_table *table = &filter->image.table[domain];
@@ -348,7 +348,7 @@ static int build_changed(const struct baleen_filter *filter, const struct baleen
 	struct baleen_filter built;
 	int err;
 
-	take_shape(filter, &options);
+	copy_shape(filter, &options);
 	err = baleen_build(changed, &options, &built, error);
 	if (err)
 		return err;

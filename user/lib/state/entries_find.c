@@ -58,7 +58,7 @@ static u32 length_in_range(const char *text, const struct baleen_key *key)
 	if (baleen_span_parse(text, strlen(text), &rest, &reason) || !baleen_span_holds(&rest, key))
 		return 0;
 	do
-		length = baleen_span_take(&rest, &prefix);
+		length = baleen_span_split(&rest, &prefix);
 	while (!baleen_span_holds(&prefix, key));
 	return length;
 }

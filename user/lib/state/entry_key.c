@@ -50,7 +50,7 @@ static int prefix_length(struct baleen_span span)
 {
 	struct baleen_ip6 last = span.last;
 	struct baleen_span prefix;
-	int length = baleen_span_take(&span, &prefix);
+	int length = baleen_span_split(&span, &prefix);
 
 	return baleen_ip6_compare(prefix.last, last) ? BALEEN_RULE_ENTRY_RANGE : length;
 }

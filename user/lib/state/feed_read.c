@@ -25,10 +25,10 @@ static int table_of(const struct baleen_feed_source *wanted, struct table *table
 	snprintf(table->where, sizeof(table->where), "%s", wanted->where);
 	table->options.delimiter = wanted->delimiter;
 	if (*wanted->column)
-		err = baleen_csv_take_column(&table->options, wanted->column, error);
+		err = baleen_csv_parse_column(&table->options, wanted->column, error);
 	for (condition = strtok_r(table->where, "\n", &rest); condition && !err;
 	     condition = strtok_r(NULL, "\n", &rest))
-		err = baleen_csv_take_where(&table->options, condition, error);
+		err = baleen_csv_parse_where(&table->options, condition, error);
 	return err;
 }
 

@@ -196,7 +196,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *data)
 	if (!transfer->has_body)
 		err = start_body(transfer);
 	if (!err)
-		err = (transfer->is_packed ? baleen_unpacker_take :
+		err = (transfer->is_packed ? baleen_unpacker_receive :
 					     baleen_unpacker_copy)(&transfer->unpacker, bytes, n,
 								   &transfer->body_reason);
 	transfer->body_err = err;

@@ -12,7 +12,7 @@ void baleen_md5_start(struct baleen_md5_stream *stream)
 	*stream = (struct baleen_md5_stream){ .state = baleen_md5_init() };
 }
 
-void baleen_md5_take(struct baleen_md5_stream *stream, const void *bytes, size_t n_bytes)
+void baleen_md5_update(struct baleen_md5_stream *stream, const void *bytes, size_t n_bytes)
 {
 	const u8 *from = bytes;
 
@@ -38,8 +38,9 @@ struct baleen_md5 baleen_md5_end(struct baleen_md5_stream *stream)
 	size_t at = stream->n_bytes % BALEEN_MD5_BLOCK_BYTES;
 
 	/* At least the 0x80, up to where the length belongs. */
-	baleen_md5_take(stream, padding,
-			(at < TEXT_BYTES ? TEXT_BYTES : TEXT_BYTES + BALEEN_MD5_BLOCK_BYTES) - at);
-	baleen_md5_take(stream, &n_bits_le, sizeof(n_bits_le));
+	baleen_md5_update(stream, padding,
+			  (at < TEXT_BYTES ? TEXT_BYTES : TEXT_BYTES + BALEEN_MD5_BLOCK_BYTES) -
+				  at);
+	baleen_md5_update(stream, &n_bits_le, sizeof(n_bits_le));
 	return stream->state;
 }

@@ -26,12 +26,12 @@ struct baleen_md5_stream {
 void baleen_md5_start(struct baleen_md5_stream *stream);
 
 /**
- * baleen_md5_take() - the next part of it
+ * baleen_md5_update() - the next part of it
  * @stream: changed
  * @bytes: at any alignment
  * @n_bytes: how many, may be 0
  */
-void baleen_md5_take(struct baleen_md5_stream *stream, const void *bytes, size_t n_bytes);
+void baleen_md5_update(struct baleen_md5_stream *stream, const void *bytes, size_t n_bytes);
 
 /**
  * baleen_md5_end() - the digest

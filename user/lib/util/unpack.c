@@ -64,8 +64,8 @@ static int step(struct baleen_unpacker *unpacker, const char **reason)
 	return baleen_unpacker_copy(unpacker, buffer, sizeof(buffer) - zlib->avail_out, reason);
 }
 
-int baleen_unpacker_take(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
-			 const char **reason)
+int baleen_unpacker_receive(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
+			    const char **reason)
 {
 	z_stream *zlib = &unpacker->zlib;
 	int err = 0;
@@ -92,7 +92,7 @@ static bool is_gzip(int fd)
 	return pread(fd, magic, 2, 0) == 2 && !memcmp(magic, "\x1f\x8b", 2);
 }
 
-static int take_file(struct baleen_unpacker *unpacker, int fd, const char **reason)
+static int unpack_all(struct baleen_unpacker *unpacker, int fd, const char **reason)
 {
 	u8 chunk[CHUNK_BYTES];
 	off_t at = 0;
@@ -100,7 +100,7 @@ static int take_file(struct baleen_unpacker *unpacker, int fd, const char **reas
 	int err = 0;
 
 	while (!err && (n = pread(fd, chunk, sizeof(chunk), at)) > 0) {
-		err = baleen_unpacker_take(unpacker, chunk, n, reason);
+		err = baleen_unpacker_receive(unpacker, chunk, n, reason);
 		at += n;
 	}
 	if (!err && n < 0) {
@@ -118,7 +118,7 @@ static int unpack_to(int out, int fd, const char *name, u64 max_bytes, struct ba
 
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", name, reason);
-	err = take_file(&unpacker, fd, &reason);
+	err = unpack_all(&unpacker, fd, &reason);
 	cut = baleen_unpacker_end(&unpacker);
 	if (!err && cut) {
 		reason = "gzip cut short";

@@ -40,7 +40,7 @@ struct baleen_unpacker {
 int baleen_unpacker_start(struct baleen_unpacker *unpacker, int fd, u64 max_bytes);
 
 /**
- * baleen_unpacker_take() - unpack a piece
+ * baleen_unpacker_receive() - unpack a piece
  * @unpacker: the stream
  * @bytes: the piece
  * @n_bytes: its length, below 4 GiB
@@ -51,8 +51,8 @@ int baleen_unpacker_start(struct baleen_unpacker *unpacker, int fd, u64 max_byte
  * Return: 0; -EINVAL for what is no gzip; -E2BIG; -ENOMEM; the negative errno
  * of a failed write.
  */
-int baleen_unpacker_take(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
-			 const char **reason);
+int baleen_unpacker_receive(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
+			    const char **reason);
 
 /**
  * baleen_unpacker_copy() - write a piece as it is, within the same limit
