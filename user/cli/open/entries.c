@@ -6,6 +6,7 @@
 
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
+#include "util/array.h"
 #include "util/duration.h"
 
 static int take_ttl(const struct option_use *use)
@@ -51,17 +52,9 @@ const struct option_spec entry_option_table[] = {
 int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
 		   const struct baleen_rule_entry *single)
 {
-	size_t room = entries->room ? 2 * entries->room : 64;
-	struct baleen_rule_entry_change *more;
-
-	if (entries->n == entries->room) {
-		more = reallocarray(entries->change, room, sizeof(*more));
-		if (!more) {
-			complain("%s", strerror(ENOMEM));
-			return EXIT_FAILED;
-		}
-		entries->change = more;
-		entries->room = room;
+	if (baleen_array_add(&entries->change, entries->n)) {
+		complain("%s", strerror(ENOMEM));
+		return EXIT_FAILED;
 	}
 	entries->change[entries->n++] =
 		(struct baleen_rule_entry_change){ .op = op, .single = *single };

@@ -31,12 +31,11 @@ int entry_origin(const struct option_use *use);
  * struct entries - changes of a rule's single entries, to be made together
  * @change: the changes
  * @n: how many
- * @room: allocated
  * @n_widened: of them, lone IPv6 addresses that stand for their /64
  */
 struct entries {
 	struct baleen_rule_entry_change *change;
-	size_t n, room;
+	size_t n;
 	u64 n_widened;
 };
 

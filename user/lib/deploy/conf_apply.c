@@ -278,8 +278,8 @@ static bool has_kind(const struct baleen_conf_plan *plan, enum baleen_conf_chang
 static int add_mended(struct baleen_conf_plan *plan, const struct baleen_conf_plan *before,
 		      struct baleen_error *error)
 {
-	size_t room = plan->n_changes + before->n_changes;
-	struct baleen_conf_change *all = calloc(room + 1, sizeof(*all));
+	struct baleen_conf_change *all =
+		calloc(plan->n_changes + before->n_changes + 1, sizeof(*all));
 	size_t n = 0;
 
 	if (!all)
@@ -292,7 +292,6 @@ static int add_mended(struct baleen_conf_plan *plan, const struct baleen_conf_pl
 	free(plan->change);
 	plan->change = all;
 	plan->n_changes += n;
-	plan->room = room + 1;
 	return 0;
 }
 

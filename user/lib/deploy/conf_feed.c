@@ -6,6 +6,7 @@
 
 #include "deploy/conf_feed.h"
 #include "list/csv_table.h"
+#include "util/array.h"
 #include "util/duration.h"
 #include "util/fetch.h"
 
@@ -147,15 +148,8 @@ static int add_feed(struct baleen_conf_parser *parser, const struct baleen_feed_
 						  (unsigned long long)conf->feed[i].line);
 	if (conf->n_feeds == BALEEN_CONF_MAX_FEEDS)
 		return baleen_conf_refuse(parser, "more than %d feeds", BALEEN_CONF_MAX_FEEDS);
-	if (conf->n_feeds == parser->room_feeds) {
-		size_t room = parser->room_feeds ? 2 * parser->room_feeds : 8;
-		void *feeds = realloc(conf->feed, room * sizeof(*conf->feed));
-
-		if (!feeds)
-			return baleen_fail(parser->error, ENOMEM, "%s: no memory", parser->name);
-		conf->feed = feeds;
-		parser->room_feeds = room;
-	}
+	if (baleen_array_add(&conf->feed, conf->n_feeds))
+		return baleen_fail(parser->error, ENOMEM, "%s: no memory", parser->name);
 	conf->feed[conf->n_feeds++] = feed;
 	return 0;
 }

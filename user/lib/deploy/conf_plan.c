@@ -11,6 +11,7 @@
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "state/protected.h"
+#include "util/array.h"
 #include "util/number.h"
 #include "xdp/qualifiers.h"
 
@@ -73,15 +74,8 @@ static int add_change(struct comparison *work, enum baleen_conf_change_kind kind
 	struct baleen_conf_change *change;
 	va_list args;
 
-	if (plan->n_changes == plan->room) {
-		size_t room = plan->room ? 2 * plan->room : 16;
-
-		change = reallocarray(plan->change, room, sizeof(*change));
-		if (!change)
-			return no_memory(work);
-		plan->change = change;
-		plan->room = room;
-	}
+	if (baleen_array_add(&plan->change, plan->n_changes))
+		return no_memory(work);
 	change = &plan->change[plan->n_changes++];
 	*change = (struct baleen_conf_change){ .kind = kind };
 	snprintf(change->rule, sizeof(change->rule), "%s", rule);

@@ -70,12 +70,11 @@ struct baleen_conf_change {
  * @deploy: what is to be put on
  * @change: for people, in the order of the configuration
  * @n_changes: how many; 0 when the device has what it should have
- * @room: allocated
  */
 struct baleen_conf_plan {
 	struct baleen_deploy_plan deploy;
 	struct baleen_conf_change *change;
-	size_t n_changes, room;
+	size_t n_changes;
 };
 
 /**

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "deploy/conf_plan.h"
+#include "util/array.h"
 
 const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf *conf,
 						       const char *rule,
@@ -25,15 +26,12 @@ static int add_source(const struct baleen_feed *feed, void *data)
 {
 	struct baleen_conf *conf = data;
 	int rule = baleen_rule_store_find_rule(&conf->rules, feed->rule);
-	struct baleen_conf_feed *feeds;
 
 	/* The files of a directory are one source. */
 	if (rule < 0 || baleen_conf_find_source(conf, feed->rule, &feed->wanted))
 		return 0;
-	feeds = reallocarray(conf->feed, conf->n_feeds + 1, sizeof(*feeds));
-	if (!feeds)
+	if (baleen_array_add(&conf->feed, conf->n_feeds))
 		return -ENOMEM;
-	conf->feed = feeds;
 	conf->feed[conf->n_feeds++] =
 		(struct baleen_conf_feed){ .rule = rule, .wanted = feed->wanted };
 	return 0;

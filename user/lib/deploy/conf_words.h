@@ -15,7 +15,6 @@
  * @name: of the file
  * @line: number of the line
  * @conf: what was read
- * @room_feeds: allocated
  * @rule: the rule that statements are of; NULL before the first
  * @rule_line: where each rule stands
  * @given: statements that were given, by index; those of rules since the last rule
@@ -29,7 +28,6 @@ struct baleen_conf_parser {
 	const char *name;
 	u64 line;
 	struct baleen_conf *conf;
-	size_t room_feeds;
 	struct baleen_stored_rule *rule;
 	u64 rule_line[BALEEN_MAX_RULES];
 	u32 given;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "deploy/dirty_keys.h"
+#include "util/array.h"
 
 /**
  * struct work - a batch on its way
@@ -227,13 +228,12 @@ static int flush_rows(struct work *work)
  * @n_put: how many
  * @single: those that it does not
  * @n: how many
- * @room: allocated
  */
 struct leftovers {
 	const struct baleen_rule_entry **put;
 	size_t n_put;
 	struct baleen_rule_entry *single;
-	size_t n, room;
+	size_t n;
 };
 
 static int compare_single(const void *a, const void *b)
@@ -248,18 +248,12 @@ static int compare_single(const void *a, const void *b)
 static int keep_leftover(const struct baleen_rule_entry *single, void *data)
 {
 	struct leftovers *left = data;
-	struct baleen_rule_entry *grown;
 
 	if (left->n_put &&
 	    bsearch(&single, left->put, left->n_put, sizeof(*left->put), compare_single))
 		return 0;
-	if (left->n == left->room) {
-		grown = reallocarray(left->single, left->room * 2 + 64, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		left->single = grown;
-		left->room = left->room * 2 + 64;
-	}
+	if (baleen_array_add(&left->single, left->n))
+		return -ENOMEM;
 	left->single[left->n++] = *single;
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "deploy/derive.h"
 #include "deploy/derive_image.h"
+#include "util/array.h"
 
 /**
  * struct line - a line of a feed that covers the key
@@ -34,7 +35,6 @@ struct line {
  * @n_feeds: that have been begun
  * @line: that were found
  * @n: how many
- * @room: allocated
  */
 struct asking {
 	const struct baleen_rule_store *state;
@@ -47,7 +47,6 @@ struct asking {
 	u32 n_feeds;
 	struct line *line;
 	size_t n;
-	size_t room;
 };
 
 static int tell_single(const struct baleen_rule_entry *single, void *data)
@@ -63,17 +62,11 @@ static int tell_single(const struct baleen_rule_entry *single, void *data)
 
 static struct line *add_line(struct asking *asking)
 {
-	size_t room = asking->room ? 2 * asking->room : 8;
-	struct line *line = asking->line;
+	struct line *line;
 
-	if (asking->n == asking->room) {
-		line = realloc(line, room * sizeof(*line));
-		if (!line)
-			return NULL;
-		asking->line = line;
-		asking->room = room;
-	}
-	line += asking->n++;
+	if (baleen_array_add(&asking->line, asking->n))
+		return NULL;
+	line = &asking->line[asking->n++];
 	*line = (struct line){ .feed = asking->n_feeds,
 			       .reason = { .is_feed = true, .feed = *asking->feed } };
 	return line;

@@ -9,6 +9,7 @@
 #include "filter/kind.h"
 #include "filter/plan.h"
 #include "filter/prefix_table.h"
+#include "util/array.h"
 
 static int no_memory(struct baleen_error *error)
 {
@@ -116,20 +117,10 @@ static bool next_of_both(struct both *both, struct baleen_net4 *net)
 static int add_net(struct baleen_list *list, const struct baleen_net4 *net)
 {
 	bool is_host = net->first == net->last;
-	size_t *n = is_host ? &list->n_ip4 : &list->n_net4;
-	size_t *room = is_host ? &list->room_ip4 : &list->room_net4;
-	size_t bytes = is_host ? sizeof(*list->ip4) : sizeof(*list->net4);
-	void **array = is_host ? (void **)&list->ip4 : (void **)&list->net4;
 
-	if (*n == *room) {
-		size_t larger = *room ? *room * 2 : 1024;
-		void *grown = realloc(*array, larger * bytes);
-
-		if (!grown)
-			return -ENOMEM;
-		*array = grown;
-		*room = larger;
-	}
+	if (is_host ? baleen_array_reserve(&list->ip4, &list->room_ip4, list->n_ip4 + 1) :
+		      baleen_array_reserve(&list->net4, &list->room_net4, list->n_net4 + 1))
+		return -ENOMEM;
 	if (is_host)
 		list->ip4[list->n_ip4++] = net->first;
 	else

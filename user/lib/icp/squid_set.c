@@ -6,6 +6,7 @@
 #include "list/list.h"
 
 #include "icp/squid_set.h"
+#include "util/array.h"
 
 /* Events at first, and the least that are sorted on the way. */
 #define MIN_EVENTS 65536
@@ -51,20 +52,12 @@ static void settle(struct baleen_squid_set *set)
 
 static int make_room(struct baleen_squid_set *set)
 {
-	size_t room = set->room ? 2 * set->room : MIN_EVENTS;
-	struct baleen_squid_event *longer;
-
 	/* Sorted only when that may free half of it, so that it is seldom. */
 	if (set->n_events >= MIN_EVENTS && set->n_events / 2 >= set->n_kept)
 		settle(set);
 	if (set->n_events <= set->room / 2 && set->room)
 		return 0;
-	longer = reallocarray(set->event, room, sizeof(*longer));
-	if (!longer)
-		return -ENOMEM;
-	set->event = longer;
-	set->room = room;
-	return 0;
+	return baleen_array_reserve(&set->event, &set->room, set->room + 1);
 }
 
 int baleen_squid_set_put(struct baleen_squid_set *set, u64 hi, u64 lo,

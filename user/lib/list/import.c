@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "list/import.h"
-
-#define CHUNK_BYTES (64 * 1024)
+#include "util/array.h"
 
 int baleen_import_format_parse(const char *text, enum baleen_import_format *format)
 {
@@ -23,18 +22,6 @@ int baleen_import_format_parse(const char *text, enum baleen_import_format *form
 
 /* --- the file --- */
 
-static int grow(struct baleen_import_text *text, size_t *room)
-{
-	size_t more = *room ? 2 * *room : CHUNK_BYTES;
-	char *bytes = realloc(text->bytes, more + 1);
-
-	if (!bytes)
-		return -ENOMEM;
-	text->bytes = bytes;
-	*room = more;
-	return 0;
-}
-
 static int read_text(struct baleen_import_text *text, int fd)
 {
 	size_t room = 0;
@@ -45,11 +32,12 @@ static int read_text(struct baleen_import_text *text, int fd)
 		text->n_bytes += n;
 		if (text->n_bytes > BALEEN_IMPORT_MAX_BYTES)
 			return -E2BIG;
-		err = text->n_bytes == room ? grow(text, &room) : 0;
+		/* The last byte is for the NUL. */
+		err = baleen_array_reserve(&text->bytes, &room, text->n_bytes + 2);
 		if (err)
 			return err;
 		do
-			n = read(fd, text->bytes + text->n_bytes, room - text->n_bytes);
+			n = read(fd, text->bytes + text->n_bytes, room - text->n_bytes - 1);
 		while (n < 0 && errno == EINTR);
 	} while (n > 0);
 	text->bytes[text->n_bytes] = '\0';

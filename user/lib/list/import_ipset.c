@@ -9,6 +9,7 @@
 #include "key/span.h"
 #include "list/import_formats.h"
 #include "list/import_sets.h"
+#include "util/array.h"
 
 #define MAX_WORDS 32
 #define MAX_SETS 1024
@@ -148,16 +149,11 @@ static bool is_wanted(const struct reader *reader, const char *name)
 
 static int add_set(struct reader *reader, const struct set *set)
 {
-	struct set *sets;
-
 	if (reader->n_sets == MAX_SETS)
 		return fail_line(reader, "more than %d sets", MAX_SETS);
-	sets = reallocarray(reader->sets, reader->n_sets + 1, sizeof(*sets));
-
-	if (!sets)
+	if (baleen_array_add(&reader->sets, reader->n_sets))
 		return baleen_fail(reader->error, ENOMEM, "%s: no memory", reader->text->name);
-	sets[reader->n_sets++] = *set;
-	reader->sets = sets;
+	reader->sets[reader->n_sets++] = *set;
 	return 0;
 }
 

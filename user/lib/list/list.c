@@ -7,6 +7,7 @@
 
 #include "list/list.h"
 #include "list/list_entry.h"
+#include "util/array.h"
 #include "util/lines.h"
 
 #define BUFFER_BYTES (256 * 1024)
@@ -136,58 +137,29 @@ static void scan_stop(struct scanner *scan)
 
 /* --- the list --- */
 
-/* Return: @array, moved when it had to grow to hold one more than @n, or NULL. */
-static void *grow(void *array, size_t *room, size_t n, size_t element_bytes)
-{
-	size_t grown;
-
-	if (n < *room)
-		return array;
-	if (__builtin_mul_overflow(*room, 2, &grown))
-		return NULL;
-	if (grown < 1024)
-		grown = 1024;
-	if (grown > PTRDIFF_MAX / element_bytes)
-		return NULL;
-	array = realloc(array, grown * element_bytes);
-	if (array)
-		*room = grown;
-	return array;
-}
-
 static int append_ip4(struct baleen_list *list, u32 host)
 {
-	u32 *ip4 = grow(list->ip4, &list->room_ip4, list->n_ip4, sizeof(*ip4));
-
-	if (!ip4)
+	if (baleen_array_reserve(&list->ip4, &list->room_ip4, list->n_ip4 + 1))
 		return -ENOMEM;
-	list->ip4 = ip4;
-	ip4[list->n_ip4++] = host;
+	list->ip4[list->n_ip4++] = host;
 	list->n_listed++;
 	return 0;
 }
 
 static int append_ip6(struct baleen_list *list, struct baleen_ip6 host)
 {
-	struct baleen_ip6 *ip6 = grow(list->ip6, &list->room_ip6, list->n_ip6, sizeof(*ip6));
-
-	if (!ip6)
+	if (baleen_array_reserve(&list->ip6, &list->room_ip6, list->n_ip6 + 1))
 		return -ENOMEM;
-	list->ip6 = ip6;
-	ip6[list->n_ip6++] = host;
+	list->ip6[list->n_ip6++] = host;
 	list->n_listed++;
 	return 0;
 }
 
 static int append_prefix4(struct baleen_list *list, u32 address, u32 length, bool is_exception)
 {
-	struct baleen_prefix4 *prefix4 =
-		grow(list->prefix4, &list->room_prefix4, list->n_prefix4, sizeof(*prefix4));
-
-	if (!prefix4)
+	if (baleen_array_reserve(&list->prefix4, &list->room_prefix4, list->n_prefix4 + 1))
 		return -ENOMEM;
-	list->prefix4 = prefix4;
-	prefix4[list->n_prefix4++] = (struct baleen_prefix4){ address, length, is_exception };
+	list->prefix4[list->n_prefix4++] = (struct baleen_prefix4){ address, length, is_exception };
 	list->n_listed++;
 	return 0;
 }
@@ -195,13 +167,9 @@ static int append_prefix4(struct baleen_list *list, u32 address, u32 length, boo
 static int append_prefix6(struct baleen_list *list, struct baleen_ip6 address, u32 length,
 			  bool is_exception)
 {
-	struct baleen_prefix6 *prefix6 =
-		grow(list->prefix6, &list->room_prefix6, list->n_prefix6, sizeof(*prefix6));
-
-	if (!prefix6)
+	if (baleen_array_reserve(&list->prefix6, &list->room_prefix6, list->n_prefix6 + 1))
 		return -ENOMEM;
-	list->prefix6 = prefix6;
-	prefix6[list->n_prefix6++] =
+	list->prefix6[list->n_prefix6++] =
 		(struct baleen_prefix6){ address.hi, address.lo, length, is_exception };
 	list->n_listed++;
 	return 0;
@@ -209,12 +177,9 @@ static int append_prefix6(struct baleen_list *list, struct baleen_ip6 address, u
 
 static int append_key(struct baleen_list *list, const struct baleen_key *key)
 {
-	struct baleen_key *keys = grow(list->key, &list->room_key, list->n_key, sizeof(*keys));
-
-	if (!keys)
+	if (baleen_array_reserve(&list->key, &list->room_key, list->n_key + 1))
 		return -ENOMEM;
-	list->key = keys;
-	keys[list->n_key++] = *key;
+	list->key[list->n_key++] = *key;
 	list->n_listed++;
 	return 0;
 }

@@ -6,8 +6,8 @@
 #include <sys/random.h>
 
 #include "list/string_keys.h"
+#include "util/array.h"
 
-#define FIRST_ROOM 4096
 #define MAX_LENGTH_BYTES 10
 
 /* A message shows so much of a string. */
@@ -17,24 +17,6 @@
 #define AHEAD 16
 
 /* --- one behind the other -------------------------------------------------- */
-
-static int make_room(struct baleen_strings *strings, size_t n_bytes)
-{
-	size_t room = strings->room ? strings->room : FIRST_ROOM;
-	u8 *grown;
-
-	if (n_bytes <= strings->room - strings->n_bytes)
-		return 0;
-	while (room - strings->n_bytes < n_bytes)
-		if (__builtin_mul_overflow(room, 2, &room))
-			return -ENOMEM;
-	grown = realloc(strings->bytes, room);
-	if (!grown)
-		return -ENOMEM;
-	strings->bytes = grown;
-	strings->room = room;
-	return 0;
-}
 
 static u8 *put_length(u8 *p, size_t length)
 {
@@ -48,7 +30,9 @@ int baleen_strings_add(struct baleen_strings *strings, const void *bytes, size_t
 {
 	u8 *p;
 
-	if (n_bytes > PTRDIFF_MAX / 2 || make_room(strings, n_bytes + MAX_LENGTH_BYTES))
+	if (n_bytes > PTRDIFF_MAX / 2 ||
+	    baleen_array_reserve(&strings->bytes, &strings->room,
+				 strings->n_bytes + n_bytes + MAX_LENGTH_BYTES))
 		return -ENOMEM;
 	p = put_length(strings->bytes + strings->n_bytes, n_bytes);
 	memcpy(p, bytes, n_bytes);

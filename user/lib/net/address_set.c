@@ -8,6 +8,7 @@
 
 #include "key/key_text.h"
 #include "net/address_set.h"
+#include "util/array.h"
 
 static int compare_sessions(const struct baleen_host_session *a,
 			    const struct baleen_host_session *b)
@@ -48,20 +49,12 @@ void baleen_address_set_sort(struct baleen_address_set *set)
 /* A million routes share a few gateways: drop duplicates before growing. */
 static int make_room(struct baleen_address_set *set)
 {
-	size_t room = set->room ? set->room * 2 : 64;
-	struct baleen_host_address *address;
-
 	if (set->n < set->room)
 		return 0;
 	baleen_address_set_sort(set);
 	if (set->n < set->room / 2)
 		return 0;
-	address = reallocarray(set->address, room, sizeof(*address));
-	if (!address)
-		return -ENOMEM;
-	set->address = address;
-	set->room = room;
-	return 0;
+	return baleen_array_reserve(&set->address, &set->room, set->room + 1);
 }
 
 bool baleen_address_key(const void *bytes, size_t n_bytes, struct baleen_key *key)

@@ -18,6 +18,7 @@
 #include "net/host.h"
 #include "net/netlink.h"
 #include "net/upper_devices.h"
+#include "util/array.h"
 
 /* Sessions that would be cut. Not SYN_RECV: a flood of forged SYNs, the very
  * reason to attach, must not look like peers.
@@ -37,7 +38,7 @@ struct survey {
 	struct baleen_upper_devices devices;
 	struct baleen_address_set set;
 	struct next_hop *hop;
-	size_t n_hops, room_hops;
+	size_t n_hops;
 };
 
 const char *baleen_host_role_text(enum baleen_host_role role)
@@ -99,17 +100,9 @@ static int visit_address(const struct nlmsghdr *message, void *data)
 
 static int add_hop(struct survey *survey, const struct next_hop *hop)
 {
-	size_t room = survey->room_hops ? survey->room_hops * 2 : 16;
-	struct next_hop *grown = survey->hop;
-
-	if (survey->n_hops == survey->room_hops) {
-		grown = reallocarray(survey->hop, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		survey->hop = grown;
-		survey->room_hops = room;
-	}
-	grown[survey->n_hops++] = *hop;
+	if (baleen_array_add(&survey->hop, survey->n_hops))
+		return -ENOMEM;
+	survey->hop[survey->n_hops++] = *hop;
 	return 0;
 }
 

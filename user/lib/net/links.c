@@ -13,6 +13,7 @@
 
 #include "net/links.h"
 #include "net/netlink.h"
+#include "util/array.h"
 
 /* Of linux/netdev.h, Linux 6.3, and linux/bpf.h, Linux 6.6. */
 #define NETDEV_FAMILY "netdev"
@@ -80,7 +81,7 @@ static void read_link(const struct nlmsghdr *message, struct baleen_link *link)
 static int visit_link(const struct nlmsghdr *message, void *data)
 {
 	struct baleen_links *links = data;
-	struct baleen_link *grown, link;
+	struct baleen_link link;
 
 	if (mnl_nlmsg_get_payload_len(message) < sizeof(struct ifinfomsg))
 		return MNL_CB_OK;
@@ -91,12 +92,10 @@ static int visit_link(const struct nlmsghdr *message, void *data)
 			return MNL_CB_OK;
 		}
 	}
-	grown = reallocarray(links->link, links->n + 1, sizeof(link));
-	if (!grown) {
+	if (baleen_array_add(&links->link, links->n)) {
 		errno = ENOMEM;
 		return MNL_CB_ERROR;
 	}
-	links->link = grown;
 	links->link[links->n++] = link;
 	return MNL_CB_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "net/trace.h"
+#include "util/array.h"
 
 #define PCAP_MAGIC 0xa1b2c3d4u
 #define PCAP_MAGIC_NS 0xa1b23c4du
@@ -194,8 +195,6 @@ static int start_section(struct baleen_trace *trace, u8 *header, u64 *body_bytes
 static int add_interface(struct baleen_trace *trace, u64 *body_bytes, struct baleen_error *error)
 {
 	u8 body[NG_INTERFACE_BYTES];
-	u32 room = trace->room ? trace->room * 2 : 8;
-	void *grown;
 	u16 type;
 	int err;
 
@@ -204,13 +203,8 @@ static int add_interface(struct baleen_trace *trace, u64 *body_bytes, struct bal
 	err = take_rest(trace, body, sizeof(body), error);
 	if (err)
 		return err;
-	if (trace->n_interfaces == trace->room) {
-		grown = reallocarray(trace->interface, room, sizeof(*trace->interface));
-		if (!grown)
-			return baleen_fail(error, ENOMEM, "%s: out of memory", trace->name);
-		trace->interface = grown;
-		trace->room = room;
-	}
+	if (baleen_array_add(&trace->interface, trace->n_interfaces))
+		return baleen_fail(error, ENOMEM, "%s: out of memory", trace->name);
 	memcpy(&type, body, sizeof(type));
 	trace->interface[trace->n_interfaces++] = (struct baleen_traced_interface){
 		.link_type = trace->is_swapped ? __builtin_bswap16(type) : type,

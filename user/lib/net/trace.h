@@ -51,7 +51,6 @@ struct baleen_traced_interface {
  * @buffer: of BALEEN_TRACE_FRAME_BYTES
  * @interface: those of a pcapng section
  * @n_interfaces: how many
- * @room: allocated
  * @n_frames: frames read so far
  * @first: the first frame, which baleen_trace_open() reads
  * @has_first: @first is still to be given out
@@ -64,7 +63,6 @@ struct baleen_trace {
 	u8 *buffer;
 	struct baleen_traced_interface *interface;
 	u32 n_interfaces;
-	u32 room;
 	u64 n_frames;
 	struct baleen_traced_frame first;
 	bool has_first;

@@ -8,6 +8,7 @@
 
 #include "filter/kind.h"
 #include "report/metrics_count.h"
+#include "util/array.h"
 
 static u64 now_s(void)
 {
@@ -40,8 +41,8 @@ static void look(const struct baleen_filter *filter, struct baleen_metrics_count
 		if (baleen_kind_has_keys(kind) && !ops->count)
 			count->n_entries = UINT64_MAX;
 		if (count->n_entries != UINT64_MAX)
-			count->n_entries += is_used ? count->used[domain] :
-						      baleen_filter_count(filter, domain);
+			count->n_entries +=
+				is_used ? count->used[domain] : baleen_filter_count(filter, domain);
 	}
 	count->fpp = baleen_filter_worst_fpp(filter);
 }
@@ -57,17 +58,14 @@ static struct baleen_metrics_count *find(struct baleen_metrics_counts *counts, u
 /* What finds no memory is counted again. */
 static void keep(struct baleen_metrics_counts *counts, const struct baleen_metrics_count *count)
 {
-	struct baleen_metrics_count *known = find(counts, count->map_id), *grown;
+	struct baleen_metrics_count *known = find(counts, count->map_id);
 
 	if (known) {
 		*known = *count;
 		return;
 	}
-	grown = reallocarray(counts->count, counts->n + 1, sizeof(*grown));
-	if (!grown)
-		return;
-	grown[counts->n++] = *count;
-	counts->count = grown;
+	if (!baleen_array_add(&counts->count, counts->n))
+		counts->count[counts->n++] = *count;
 }
 
 static bool is_old(u64 counted_s)
@@ -130,15 +128,13 @@ baleen_metrics_recall_origins(const struct baleen_metrics_counts *counts, const 
 static struct baleen_metrics_origins *add_origins(struct baleen_metrics_counts *counts,
 						  const char *device, const char *rule)
 {
-	struct baleen_metrics_origins *known = find_origins(counts, device, rule), *grown;
+	struct baleen_metrics_origins *known = find_origins(counts, device, rule);
 
 	if (known)
 		return known;
-	grown = reallocarray(counts->origins, counts->n_origins + 1, sizeof(*grown));
-	if (!grown)
+	if (baleen_array_add(&counts->origins, counts->n_origins))
 		return NULL;
-	counts->origins = grown;
-	known = &grown[counts->n_origins++];
+	known = &counts->origins[counts->n_origins++];
 	*known = (struct baleen_metrics_origins){ .n = 0 };
 	snprintf(known->device, sizeof(known->device), "%s", device);
 	snprintf(known->rule, sizeof(known->rule), "%s", rule);

@@ -10,6 +10,7 @@
 #include "key/key_spec.h"
 #include "state/entries.h"
 #include "state/entry_row.h"
+#include "util/array.h"
 
 #define RULE "(SELECT id FROM rule WHERE name = ?1)"
 #define SELECT(INDEX)                                                                  \
@@ -30,21 +31,13 @@ struct search {
 	struct baleen_error *error;
 	struct found *found;
 	size_t n;
-	size_t room;
 };
 
 static int keep(struct search *search, const struct baleen_rule_entry *single, u32 length)
 {
-	struct found *found = search->found;
-
-	if (search->n == search->room) {
-		search->room = search->room ? 2 * search->room : 8;
-		found = realloc(found, search->room * sizeof(*found));
-		if (!found)
-			return baleen_fail(search->error, ENOMEM, "no memory for what was found");
-		search->found = found;
-	}
-	found[search->n++] = (struct found){ *single, length };
+	if (baleen_array_add(&search->found, search->n))
+		return baleen_fail(search->error, ENOMEM, "no memory for what was found");
+	search->found[search->n++] = (struct found){ *single, length };
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "state/entries.h"
 #include "state/feed_file.h"
 #include "state/feed_update.h"
+#include "util/array.h"
 #include "util/fetch.h"
 
 /* Of a directory; more are somebody's home and no feed. */
@@ -53,14 +54,11 @@ static int no_memory(struct baleen_error *error)
 static int keep_row(const struct baleen_feed *feed, void *data)
 {
 	struct source *source = data;
-	struct baleen_feed *rows;
 
 	if (!baleen_feed_is_of(feed, source->ask->rule->name, source->ask->wanted))
 		return 0;
-	rows = reallocarray(source->row, source->n_rows + 1, sizeof(*rows));
-	if (!rows)
+	if (baleen_array_add(&source->row, source->n_rows))
 		return no_memory(source->error);
-	source->row = rows;
 	source->row[source->n_rows++] = *feed;
 	return 0;
 }
@@ -80,15 +78,8 @@ static struct baleen_feed_version *add_version(struct source *source, const char
 	const struct baleen_feed *row = find_row(source, file);
 	struct baleen_feed_version *version;
 
-	if (out->n == out->room) {
-		size_t room = out->room ? 2 * out->room : 4;
-		void *versions = reallocarray(out->version, room, sizeof(*out->version));
-
-		if (!versions)
-			return NULL;
-		out->version = versions;
-		out->room = room;
-	}
+	if (baleen_array_add(&out->version, out->n))
+		return NULL;
 	version = &out->version[out->n++];
 	memset(version, 0, sizeof(*version));
 	version->fd = -1;

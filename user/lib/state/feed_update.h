@@ -25,13 +25,12 @@
  * struct baleen_feed_versions - versions of any number of feeds
  * @version: of each
  * @n: how many
- * @room: allocated
  *
  * All zeros are none.
  */
 struct baleen_feed_versions {
 	struct baleen_feed_version *version;
-	size_t n, room;
+	size_t n;
 };
 
 /**
