@@ -31,11 +31,6 @@ struct baleen_set {
 	u32 map_id;
 };
 
-static int no_memory(void)
-{
-	return baleen_fail(api_error(), ENOMEM, "no memory for a set");
-}
-
 void baleen_set_close(struct baleen_set *set)
 {
 	if (!set)
@@ -107,7 +102,7 @@ int baleen_set_build(struct baleen_keys *keys, const struct baleen_set_options *
 		return err;
 	made = calloc(1, sizeof(*made));
 	if (!made)
-		return no_memory();
+		return baleen_no_memory(api_error());
 	build.key_spec = keys->list.key_spec;
 	err = baleen_build(&keys->list, &build, &made->filter, api_error());
 	if (err)
@@ -139,7 +134,7 @@ int baleen_set_open(const char *path, struct baleen_set **set)
 	int err;
 
 	if (!made)
-		return no_memory();
+		return baleen_no_memory(api_error());
 	err = read_image(path, &made->filter);
 	if (err)
 		free(made);
@@ -230,7 +225,7 @@ int baleen_set_open_rule(const char *rule, struct baleen_set **set)
 	int err;
 
 	if (!made)
-		return no_memory();
+		return baleen_no_memory(api_error());
 	made->is_live = true;
 	err = api_rule_parse(rule, &made->rule);
 	if (!err)
@@ -358,7 +353,7 @@ static int check_change(const struct baleen_set *set, struct baleen_keys *keys)
 		err = baleen_fail(api_error(), EINVAL,
 				  "exceptions can be neither added nor deleted");
 	if (!err && baleen_list_resolve(&keys->list, &set->filter))
-		err = no_memory();
+		err = baleen_no_memory(api_error());
 	return err;
 }
 

@@ -59,11 +59,6 @@ void baleen_conf_plan_free(struct baleen_conf_plan *plan)
 	*plan = (struct baleen_conf_plan){ 0 };
 }
 
-static int no_memory(struct comparison *work)
-{
-	return baleen_fail(work->error, ENOMEM, "no memory to compare configurations");
-}
-
 static int add_change(struct comparison *work, enum baleen_conf_change_kind kind, const char *rule,
 		      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -75,7 +70,7 @@ static int add_change(struct comparison *work, enum baleen_conf_change_kind kind
 	va_list args;
 
 	if (baleen_array_add(&plan->change, plan->n_changes))
-		return no_memory(work);
+		return baleen_no_memory(work->error);
 	change = &plan->change[plan->n_changes++];
 	*change = (struct baleen_conf_change){ .kind = kind };
 	snprintf(change->rule, sizeof(change->rule), "%s", rule);

@@ -35,11 +35,6 @@ static const struct baleen_stored_rule *rule_of(const struct work *work)
 	return &work->rules.rule[work->touched.index];
 }
 
-static int no_memory(struct work *work)
-{
-	return baleen_fail(work->error, ENOMEM, "no memory for the entries");
-}
-
 static int touch(struct work *work, const struct baleen_rule_entry *single)
 {
 	return baleen_dirty_keys_add(&work->touched, single);
@@ -79,7 +74,7 @@ static int find_withheld(struct work *work, const struct baleen_list *keys, bool
 
 	for (u32 role = 0; role < n_roles && !n; role++)
 		if (baleen_protected_meets(&work->withheld, role, keys, &n, withheld))
-			return no_memory(work);
+			return baleen_no_memory(work->error);
 	*is_found = n;
 	return 0;
 }
@@ -126,11 +121,11 @@ static int is_all_fine(struct work *work, bool *is_fine)
 	int err;
 
 	if (!stream)
-		return no_memory(work);
+		return baleen_no_memory(work->error);
 	for (size_t i = 0; i < work->batch->n; i++)
 		if (is_addition(&work->batch->change[i]))
 			fprintf(stream, "%s\n", work->batch->change[i].single.key);
-	err = fclose(stream) ? no_memory(work) :
+	err = fclose(stream) ? baleen_no_memory(work->error) :
 			       find_withheld_text(work, text, &is_found, &ignored);
 	free(text);
 	if (!err)
@@ -292,12 +287,12 @@ static int finish_snapshot(struct work *work)
 		return 0;
 	left.put = calloc(work->batch->n + 1, sizeof(*left.put));
 	if (!left.put)
-		return no_memory(work);
+		return baleen_no_memory(work->error);
 	sort_put(work, &left);
 	err = baleen_rule_entries_each(&work->deploy->state, work->batch->rule,
 				       work->batch->snapshot_of, keep_leftover, &left, work->error);
 	if (err == -ENOMEM)
-		no_memory(work);
+		baleen_no_memory(work->error);
 	if (!err)
 		err = remove_leftovers(work, &left, &work->batch->n_flushed);
 	free(left.single);
@@ -405,7 +400,7 @@ static int remove_expired(struct work *work, u64 *n_removed)
 					      work->error);
 
 	if (err == -ENOMEM)
-		no_memory(work);
+		baleen_no_memory(work->error);
 	if (!err)
 		err = remove_leftovers(work, &expired, n_removed);
 	free(expired.single);

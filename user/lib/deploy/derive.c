@@ -56,12 +56,6 @@ struct derivation {
 	struct baleen_error *error;
 };
 
-static int no_memory(struct derivation *work)
-{
-	return baleen_fail(work->error, ENOMEM, "rule '%s': no memory for its entries",
-			   work->rule->name);
-}
-
 static u64 n_entries(const struct baleen_list *list)
 {
 	return list->n_ip4 + list->n_net4 + list->n_ip6 + list->n_prefix6 + list->n_key;
@@ -76,7 +70,7 @@ static int unite_last(struct derivation *work)
 	int err = baleen_list_unite(last - 1, last);
 
 	baleen_list_free(last);
-	return err ? no_memory(work) : 0;
+	return err ? baleen_no_memory(work->error) : 0;
 }
 
 /* Each key is copied as often as the number of feeds can be halved. */
@@ -180,7 +174,7 @@ static int count_withheld(struct derivation *work, const struct baleen_list *set
 	u64 n = 0;
 
 	if (baleen_protected_meets(&work->withheld, role, set, &n, &first))
-		return no_memory(work);
+		return baleen_no_memory(work->error);
 	if (n && !work->derived.n_withheld)
 		work->derived.first_withheld = first;
 	work->derived.n_withheld += n;
@@ -201,7 +195,7 @@ static int withhold(struct derivation *work, struct baleen_list *set,
 	if (err || work->derived.n_withheld == n_before)
 		return err;
 	out.key_spec = set->key_spec;
-	return baleen_list_subtract(set, &out) ? no_memory(work) : 0;
+	return baleen_list_subtract(set, &out) ? baleen_no_memory(work->error) : 0;
 }
 
 static int guard_feeds(struct derivation *work, struct baleen_list *set)
@@ -211,7 +205,7 @@ static int guard_feeds(struct derivation *work, struct baleen_list *set)
 	if (!baleen_protected_applies(work->rule))
 		return 0;
 	if (!work->rule->limits.keep_special && baleen_special_remove(set, &removed))
-		return no_memory(work);
+		return baleen_no_memory(work->error);
 	return withhold(work, set, BALEEN_PROTECTED_PEER);
 }
 
@@ -220,7 +214,7 @@ static int add_singles(struct derivation *work, struct baleen_list *set)
 	if ((!baleen_list_is_empty(&work->exceptions) &&
 	     baleen_list_subtract(set, &work->exceptions)) ||
 	    baleen_list_unite(set, &work->keys))
-		return no_memory(work);
+		return baleen_no_memory(work->error);
 	return 0;
 }
 

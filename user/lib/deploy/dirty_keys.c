@@ -17,20 +17,17 @@ static const struct baleen_stored_rule *rule_of(const struct baleen_dirty_keys *
 	return &touched->rules->rule[touched->index];
 }
 
-static int no_memory(struct baleen_dirty_keys *touched)
-{
-	return baleen_fail(touched->error, ENOMEM, "no memory for the entries");
-}
-
 int baleen_dirty_keys_start(struct baleen_dirty_keys *touched)
 {
 	touched->stream = open_memstream(&touched->text, &touched->n_bytes);
-	return touched->stream ? 0 : no_memory(touched);
+	return touched->stream ? 0 : baleen_no_memory(touched->error);
 }
 
 int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_rule_entry *single)
 {
-	return fprintf(touched->stream, "%s\n", single->key) < 0 ? no_memory(touched) : 0;
+	return fprintf(touched->stream, "%s\n", single->key) < 0 ?
+		       baleen_no_memory(touched->error) :
+		       0;
 }
 
 void baleen_dirty_keys_end(struct baleen_dirty_keys *touched)
@@ -98,7 +95,7 @@ static int start_moves(struct baleen_dirty_keys *touched, const struct baleen_li
 
 	*moves = (struct moves){ 0 };
 	if (make_room(&moves->in, keys) || make_room(&moves->out, keys))
-		return no_memory(touched);
+		return baleen_no_memory(touched->error);
 	if (baleen_protected_applies(rule))
 		err = baleen_protected_load(&touched->deploy->state, &moves->stored,
 					    touched->error);
@@ -256,7 +253,7 @@ static int agree_anew(struct baleen_dirty_keys *touched, bool is_roomy)
 static int read_keys(struct baleen_dirty_keys *touched, struct baleen_list *keys)
 {
 	if (fflush(touched->stream))
-		return no_memory(touched);
+		return baleen_no_memory(touched->error);
 	return baleen_list_from_text(touched->text, "keys", rule_of(touched)->key_spec, keys,
 				     touched->error);
 }

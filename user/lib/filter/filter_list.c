@@ -11,11 +11,6 @@
 #include "filter/prefix_table.h"
 #include "util/array.h"
 
-static int no_memory(struct baleen_error *error)
-{
-	return baleen_fail(error, ENOMEM, "no memory for the list");
-}
-
 /* --- tables that keep whole hashes ------------------------------------------ */
 
 /* With a directory only those count that it sends the probe to. */
@@ -71,7 +66,7 @@ static int list_hashes(const struct baleen_filter *filter, u32 domain, struct ba
 	else if (domain == BALEEN_WORD && list->key)
 		list_words(filter, &hashes, list);
 	else
-		err = no_memory(error);
+		err = baleen_no_memory(error);
 	free(hashes.hash);
 	return err;
 }
@@ -153,7 +148,7 @@ static int list_groups(const struct baleen_filter *filter, struct baleen_list *l
 	if (any && !err)
 		err = add_net(list, &joined);
 	free(hosts);
-	return err ? no_memory(error) : 0;
+	return err ? baleen_no_memory(error) : 0;
 }
 
 /* --- entries -------------------------------------------------------------- */
@@ -165,7 +160,7 @@ static int list_entries(const struct baleen_filter *filter, struct baleen_list *
 
 	list->prefix6 = malloc(n * sizeof(*list->prefix6));
 	if (!list->prefix6)
-		return no_memory(error);
+		return baleen_no_memory(error);
 	list->n_prefix6 = n;
 	list->room_prefix6 = n;
 	if (baleen_entries_read(filter, list->prefix6))
@@ -229,7 +224,7 @@ int baleen_filter_to_list(const struct baleen_filter *filter, struct baleen_list
 		err = list_hashes(filter, BALEEN_WORD, &list, error);
 	/* Sorts, and drops copies and what a killed writer left in two places. */
 	if (!err && baleen_list_finish(&list))
-		err = no_memory(error);
+		err = baleen_no_memory(error);
 	if (!err && image->table[BALEEN_IP4_GROUPS].kind)
 		err = list_groups(filter, &list, error);
 	if (!err && image->table[BALEEN_IP6_ENTRIES].kind)

@@ -397,11 +397,6 @@ int baleen_filter_edit(const struct baleen_filter *filter, const struct baleen_l
 
 /* --- what an image holds of a set ------------------------------------------- */
 
-static int no_memory(struct baleen_error *error)
-{
-	return baleen_fail(error, ENOMEM, "no memory for what an image holds");
-}
-
 /* The hosts of @set that an image holds. */
 static int held_hosts(const struct baleen_filter *image, const struct baleen_list *set,
 		      struct baleen_list *held)
@@ -447,7 +442,7 @@ static int held_prefixes(const struct baleen_filter *image, const struct baleen_
 	prefixes.n_ip4 = prefixes.n_ip6 = prefixes.n_key = 0;
 	if (baleen_list_combine(&prefixes, &listed, BALEEN_SET_INTERSECTION, &common) ||
 	    baleen_list_unite(held, &common))
-		err = no_memory(error);
+		err = baleen_no_memory(error);
 	baleen_list_free(&common);
 	baleen_list_free(&listed);
 	return err;
@@ -460,7 +455,7 @@ int baleen_filter_held(const struct baleen_filter *image, const struct baleen_li
 
 	*held = (struct baleen_list){ .key_spec = set->key_spec };
 	if (held_hosts(image, set, held))
-		return no_memory(error);
+		return baleen_no_memory(error);
 	if (!set->n_net4 && !set->n_prefix6)
 		return 0;
 	err = baleen_filter_check_edit(image, set, BALEEN_SET_DIFFERENCE, error);

@@ -7,11 +7,6 @@
 #include "filter/plan.h"
 #include "ops/layout.h"
 
-static int no_memory(struct baleen_error *error)
-{
-	return baleen_fail(error, ENOMEM, "no memory for the plan of a filter");
-}
-
 /* --- split ---------------------------------------------------------------- */
 
 void baleen_layout_free(struct baleen_layout *parts)
@@ -162,7 +157,7 @@ int baleen_layout_make(const struct baleen_list *list, const struct baleen_build
 		       struct baleen_layout *parts, struct baleen_error *error)
 {
 	if (split(list, options, parts))
-		return no_memory(error);
+		return baleen_no_memory(error);
 	return options->keep ? keep_hashes(options->keep, parts, error) : 0;
 }
 

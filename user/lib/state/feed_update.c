@@ -46,11 +46,6 @@ bool baleen_feed_is_of(const struct baleen_feed *feed, const char *rule,
 
 /* --- rows and versions ------------------------------------------------------- */
 
-static int no_memory(struct baleen_error *error)
-{
-	return baleen_fail(error, ENOMEM, "no memory for feeds");
-}
-
 static int keep_row(const struct baleen_feed *feed, void *data)
 {
 	struct source *source = data;
@@ -58,7 +53,7 @@ static int keep_row(const struct baleen_feed *feed, void *data)
 	if (!baleen_feed_is_of(feed, source->ask->rule->name, source->ask->wanted))
 		return 0;
 	if (baleen_array_add(&source->row, source->n_rows))
-		return no_memory(source->error);
+		return baleen_no_memory(source->error);
 	source->row[source->n_rows++] = *feed;
 	return 0;
 }
@@ -157,7 +152,7 @@ static int judge(const struct source *source, struct baleen_feed_version *versio
 				version->outcome == BALEEN_FEED_CHANGED ? row : NULL, version,
 				&why);
 	if (err == -ENOMEM)
-		return no_memory(source->error);
+		return baleen_no_memory(source->error);
 	if (err)
 		baleen_feed_version_fail(version, why.text);
 	return 0;
@@ -171,7 +166,7 @@ static int receive_file(struct source *source, const char *path, const char *fil
 	struct baleen_error why;
 
 	if (!version)
-		return no_memory(source->error);
+		return baleen_no_memory(source->error);
 	version->fd = baleen_feed_copy_file(path, &why);
 	if (version->fd < 0) {
 		version->fd = -1;
@@ -219,7 +214,7 @@ static int receive_url(struct source *source)
 	int err;
 
 	if (!version)
-		return no_memory(source->error);
+		return baleen_no_memory(source->error);
 	/* Read in another way the old bytes are asked for again. */
 	if (row && !is_read_alike(&row->wanted, source->ask->wanted))
 		version->feed.etag[0] = version->feed.last_modified[0] = '\0';
@@ -286,7 +281,7 @@ static int add_gone(struct source *source)
 			continue;
 		version = add_version(source, source->row[i].file);
 		if (!version)
-			return no_memory(source->error);
+			return baleen_no_memory(source->error);
 		version->outcome = BALEEN_FEED_GONE;
 		version->n_removed = version->before.n_entries = version->feed.n_entries;
 		version->before.n_ip4 = version->feed.n_ip4;
@@ -310,7 +305,7 @@ static int add_empty(struct source *source)
 				   source->ask->wanted->source);
 	version = add_version(source, "");
 	if (!version)
-		return no_memory(source->error);
+		return baleen_no_memory(source->error);
 	version->outcome = BALEEN_FEED_SAME;
 	return 0;
 }
@@ -417,7 +412,7 @@ static int fail_source(struct source *source, const char *why)
 		struct baleen_feed_version *version = add_version(source, file);
 
 		if (!version)
-			return no_memory(source->error);
+			return baleen_no_memory(source->error);
 		baleen_feed_version_fail(version, why);
 	} while (++n < source->n_rows);
 	return 0;

@@ -24,4 +24,12 @@ struct baleen_error {
 int baleen_fail(struct baleen_error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/**
+ * baleen_no_memory() - the error of an allocation
+ * @error: filled in; may be NULL
+ *
+ * Return: -ENOMEM.
+ */
+int baleen_no_memory(struct baleen_error *error);
+
 #endif /* BALEEN_ERROR_H */
