@@ -7,7 +7,6 @@
 
 #include <baleen/image.h>
 #include <net/if.h>
-#include <stdio.h>
 
 #include "list/list.h"
 
@@ -19,13 +18,11 @@
 /**
  * struct baleen_keys - keys as they are collected
  * @list: what was read so far
- * @lines: entries that were added one by one, to be read; NULL when there are none
  * @is_final: @list is finished, and has all of them
  * @has_exceptions: it had some
  */
 struct baleen_keys {
 	struct baleen_list list;
-	FILE *lines;
 	bool is_final;
 	bool has_exceptions;
 };

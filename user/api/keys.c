@@ -3,9 +3,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ int baleen_keys_new(const char *key, struct baleen_keys **keys)
 		return err;
 	made = calloc(1, sizeof(*made));
 	if (!made)
-		return baleen_fail(api_error(), ENOMEM, "no memory for keys");
+		return baleen_no_memory(api_error());
 	made->list.key_spec = spec;
 	*keys = made;
 	return 0;
@@ -34,8 +34,6 @@ void baleen_keys_free(struct baleen_keys *keys)
 {
 	if (!keys)
 		return;
-	if (keys->lines)
-		fclose(keys->lines);
 	baleen_list_free(&keys->list);
 	free(keys);
 }
@@ -45,60 +43,33 @@ static int check_open(const struct baleen_keys *keys)
 	return keys->is_final ? baleen_fail(api_error(), EBUSY, "the keys are in use by now") : 0;
 }
 
-/* Lines are kept as text until they are needed: lists are read from files. */
-static int open_lines(struct baleen_keys *keys)
-{
-	int fd;
-
-	if (keys->lines)
-		return 0;
-	fd = memfd_create("baleen-keys", MFD_CLOEXEC);
-	keys->lines = fd < 0 ? NULL : fdopen(fd, "w+");
-	if (keys->lines)
-		return 0;
-	if (fd >= 0)
-		close(fd);
-	return baleen_fail(api_error(), ENOMEM, "cannot keep the keys: %m");
-}
-
-/* @line ends with a newline at @length. */
-static int check_entry(const struct baleen_keys *keys, const char *line, size_t length)
+static int check_entry(const struct baleen_keys *keys, const char *text, size_t length)
 {
 	struct baleen_entry entry;
 	const char *reason = NULL;
 
-	baleen_entry_parse(&entry, keys->list.key_spec, line, line + length);
+	baleen_entry_parse(&entry, keys->list.key_spec, text, text + length);
 	if (entry.kind == BALEEN_ENTRY_BAD)
 		reason = entry.reason;
 	else if (entry.kind == BALEEN_ENTRY_NONE || entry.length != length)
 		reason = "not a key";
-	return reason ? baleen_fail(api_error(), EINVAL, "'%.*s': %s", (int)length, line, reason) :
-			0;
+	return reason ? baleen_fail(api_error(), EINVAL, "'%s': %s", text, reason) : 0;
 }
 
 int baleen_keys_add(struct baleen_keys *keys, const char *entry)
 {
 	bool is_url = keys->list.key_spec == BALEEN_KEY_SQUID;
 	size_t length = strlen(entry), room = is_url ? BALEEN_ENTRY_ROOM : 2 * BALEEN_KEY_TEXT;
-	char line[BALEEN_ENTRY_ROOM];
 	const char *ignored;
 	int err = check_open(keys);
 
-	if (err)
-		return err;
-	if (keys->list.key_spec == BALEEN_KEY_STRING) {
-		err = baleen_list_add(&keys->list, entry, &ignored);
-		return err ? baleen_fail(api_error(), -err, "no memory for keys") : 0;
+	if (!err && keys->list.key_spec != BALEEN_KEY_STRING) {
+		if (length + 1 >= room || strchr(entry, '\n'))
+			return baleen_fail(api_error(), EINVAL, "'%.40s...': not a key", entry);
+		err = check_entry(keys, entry, length);
 	}
-	if (length + 1 >= room || strchr(entry, '\n'))
-		return baleen_fail(api_error(), EINVAL, "'%.40s...': not a key", entry);
-	memcpy(line, entry, length);
-	line[length] = '\n';
-	err = check_entry(keys, line, length);
-	if (!err)
-		err = open_lines(keys);
-	if (!err && fwrite(line, 1, length + 1, keys->lines) != length + 1)
-		err = baleen_fail(api_error(), ENOMEM, "cannot keep the keys: %m");
+	if (!err && baleen_list_add(&keys->list, entry, &ignored))
+		err = baleen_no_memory(api_error());
 	return err;
 }
 
@@ -155,33 +126,13 @@ static bool has_exceptions(const struct baleen_list *list)
 	return false;
 }
 
-static int read_lines(struct baleen_keys *keys)
-{
-	int err = 0;
-
-	if (!keys->lines)
-		return 0;
-	if (fflush(keys->lines) || lseek(fileno(keys->lines), 0, SEEK_SET))
-		err = baleen_fail(api_error(), ENOMEM, "cannot keep the keys: %m");
-	if (!err)
-		err = baleen_list_read(&keys->list, fileno(keys->lines), "keys", NULL, api_error());
-	fclose(keys->lines);
-	keys->lines = NULL;
-	return err;
-}
-
 int api_keys_finish(struct baleen_keys *keys)
 {
-	int err;
-
 	if (keys->is_final)
 		return 0;
-	err = read_lines(keys);
-	if (err)
-		return err;
 	keys->has_exceptions = has_exceptions(&keys->list);
 	if (baleen_list_finish(&keys->list))
-		return baleen_fail(api_error(), ENOMEM, "no memory for the keys");
+		return baleen_no_memory(api_error());
 	keys->is_final = true;
 	return 0;
 }

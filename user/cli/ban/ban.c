@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli/ban/ban.h"
@@ -260,30 +259,15 @@ static int check_all(const struct entry_change *change, const struct baleen_rule
 
 /* --- the host -------------------------------------------------------------- */
 
-static int write_keys(const struct entries *entries, FILE *stream)
-{
-	for (size_t i = 0; i < entries->n; i++)
-		if (!entries->change[i].single.is_exception)
-			fprintf(stream, "%s\n", entries->change[i].single.key);
-	return fflush(stream) || fseek(stream, 0, SEEK_SET);
-}
-
 static int list_keys(const struct entries *entries, struct baleen_list *list)
 {
-	int fd = memfd_create("baleen-keys", MFD_CLOEXEC);
-	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w+");
-	struct baleen_error error;
-	int err = -errno;
+	const char *ignored;
+	int err = 0;
 
-	if (!stream)
-		return err;
-	err = write_keys(entries, stream);
-	if (!err)
-		err = baleen_list_read(list, fd, "keys", NULL, &error);
-	if (!err)
-		err = baleen_list_finish(list);
-	fclose(stream);
-	return err;
+	for (size_t i = 0; i < entries->n && !err; i++)
+		if (!entries->change[i].single.is_exception)
+			err = baleen_list_add(list, entries->change[i].single.key, &ignored);
+	return err ? err : baleen_list_finish(list);
 }
 
 static int guard_keys(const struct baleen_xdp *xdp, u32 index, const struct baleen_list *list,

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli/ban/ban.h"
@@ -55,13 +54,18 @@ struct change {
 
 /* --- keys ------------------------------------------------------------------ */
 
-/* @line is an argument with a newline. */
-static int check_argument(const struct change *change, const char *line, size_t length)
+static int check_argument(const struct change *change, const char *argument)
 {
+	bool is_url = change->list.key_spec == BALEEN_KEY_SQUID;
+	size_t length = strlen(argument), room = is_url ? BALEEN_ENTRY_ROOM : 2 * BALEEN_KEY_TEXT;
 	struct baleen_entry entry;
 	const char *reason = NULL;
 
-	baleen_entry_parse(&entry, change->list.key_spec, line, line + length);
+	if (length + 1 >= room || strchr(argument, '\n')) {
+		complain("'%.40s...': not a key", argument);
+		return EXIT_FAILED;
+	}
+	baleen_entry_parse(&entry, change->list.key_spec, argument, argument + length);
 	if (entry.kind == BALEEN_ENTRY_BAD)
 		reason = entry.reason;
 	else if (entry.kind == BALEEN_ENTRY_NONE || entry.length != length)
@@ -72,62 +76,25 @@ static int check_argument(const struct change *change, const char *line, size_t 
 				 "an exception cannot be deleted: 'baleen add' the key";
 	if (!reason)
 		return 0;
-	complain("'%.*s': %s", (int)length, line, reason);
+	complain("'%s': %s", argument, reason);
 	return EXIT_FAILED;
 }
 
-static int write_argument(const struct change *change, const char *argument, FILE *stream)
+/* An argument is read as a line of a list; a string is any bytes that were typed. */
+static int read_arguments(struct change *change, char **arguments, int n)
 {
-	bool is_url = change->list.key_spec == BALEEN_KEY_SQUID;
-	size_t length = strlen(argument), room = is_url ? BALEEN_ENTRY_ROOM : 2 * BALEEN_KEY_TEXT;
-	char line[BALEEN_ENTRY_ROOM];
-
-	if (length + 1 >= room || strchr(argument, '\n')) {
-		complain("'%.40s...': not a key", argument);
-		return EXIT_FAILED;
-	}
-	memcpy(line, argument, length);
-	line[length] = '\n';
-	if (check_argument(change, line, length))
-		return EXIT_FAILED;
-	fwrite(line, 1, length + 1, stream);
-	return 0;
-}
-
-/* A string is what was typed, whatever bytes are in it. */
-static int take_strings(struct change *change, char **arguments, int n)
-{
+	bool is_string = change->list.key_spec == BALEEN_KEY_STRING;
 	const char *ignored;
 
 	for (int i = 0; i < n; i++) {
-		if (!baleen_list_add(&change->list, arguments[i], &ignored))
-			continue;
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILED;
+		if (!is_string && check_argument(change, arguments[i]))
+			return EXIT_FAILED;
+		if (baleen_list_add(&change->list, arguments[i], &ignored)) {
+			complain("%s", strerror(ENOMEM));
+			return EXIT_FAILED;
+		}
 	}
 	return 0;
-}
-
-/* Arguments are read as the lines of a list would be. */
-static int read_arguments(struct change *change, char **arguments, int n)
-{
-	int fd = memfd_create("baleen-keys", MFD_CLOEXEC), err = 0;
-	FILE *stream = fd < 0 ? NULL : fdopen(fd, "w+");
-	struct baleen_error error;
-
-	if (!stream) {
-		complain("cannot keep the keys: %m");
-		return EXIT_FAILED;
-	}
-	for (int i = 0; i < n && !err; i++)
-		err = write_argument(change, arguments[i], stream);
-	if (!err && (fflush(stream) || lseek(fd, 0, SEEK_SET) ||
-		     baleen_list_read(&change->list, fd, "keys", NULL, &error))) {
-		complain("cannot read the keys: %m");
-		err = EXIT_FAILED;
-	}
-	fclose(stream);
-	return err;
 }
 
 static bool has_exceptions(const struct baleen_list *list)
@@ -143,12 +110,8 @@ static bool has_exceptions(const struct baleen_list *list)
 
 static int read_keys(struct change *change, char **arguments, int n)
 {
-	int err;
+	int err = read_arguments(change, arguments, n);
 
-	if (change->list.key_spec == BALEEN_KEY_STRING)
-		err = take_strings(change, arguments, n);
-	else
-		err = read_arguments(change, arguments, n);
 	if (!err && change->file)
 		err = list_file_read(&change->list, change->file, &change->lists);
 	if (!err && has_exceptions(&change->list)) {
