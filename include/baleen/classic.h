@@ -81,7 +81,7 @@ baleen_inline u64 baleen_signed_modulo(u32 hash, u64 m)
 /**
  * baleen_classic_knows() - can positions be made of such a key?
  * @table: a classic table, or a counting one that is not blocked
- * @domain: of the key
+ * @domain: domain of the key
  *
  * A BALEEN_TUPLE has only a keyed hash of a string, no bytes. Squid's hash is only for keys
  * of BALEEN_KEY_SQUID; the validator checks this.

@@ -90,7 +90,7 @@ baleen_inline struct baleen_group_place baleen_group_locate(u32 group)
  * baleen_leaf_rank() - how many leaves come before that of a group
  * @counts: word 6 of the group's line
  * @leaves: low and high bits of its word, of which both are set for a leaf
- * @place: of the group
+ * @place: place of the group
  *
  * Context: any, BPF-safe.
  * Return: the rank; of a damaged body any number below 2^25.

@@ -284,7 +284,7 @@ baleen_inline bool baleen_icp_may_feed(const struct baleen_image *image)
  * @siblings: bit n: of filter n
  * @changed: bit n: filter n changed: the key was not there before, or was; a filter
  *           that counts also changes by a key that was there
- * @generation: of the program that made the change, and so of its filters
+ * @generation: generation of the program that made the change, and so of its filters
  * @event: BALEEN_STORE_INSERT or BALEEN_STORE_DELETE
  * @feeder: who told; two children of a parent may have the same object
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The image: the byte layout of a filter. Its validator is in image_check.h.
+ * The image: the byte layout of a filter. Its validator is in image_check.h. (Above 500
+ * lines, two thirds of them the description of one format.)
  *
  * The same bytes are the file, the BPF array map and the data section of a
  * self-contained XDP object. Everything is little-endian. The image is a
@@ -131,7 +132,7 @@ enum baleen_hash {
  * struct baleen_entry6 - one IPv6 entry as it was listed
  * @hi_le: upper half of the address, bits below the length zero
  * @lo_le: lower half
- * @length: of the prefix, 0 to 128
+ * @length: length of the prefix, 0 to 128
  * @is_exception: what it covers is not in the set
  * @reserved: zero
  *
@@ -459,7 +460,7 @@ baleen_inline u64 baleen_table_blocks(const struct baleen_table *table)
 /**
  * baleen_table_keeps_hashes() - can keys move to a table of another geometry?
  * @table: the table
- * @domain: of it
+ * @domain: its domain
  *
  * Context: any.
  * Return: true for a cuckoo table whose slots keep all of a hash or of an address.
@@ -473,7 +474,7 @@ baleen_inline bool baleen_table_keeps_hashes(const struct baleen_table *table, u
 /**
  * baleen_table_tells_apart() - is each slot that of one key?
  * @table: a cuckoo or quotient table
- * @domain: of it
+ * @domain: its domain
  *
  * Context: any.
  * Return: true when slots keep all of a hash or of an address, so that deleting a

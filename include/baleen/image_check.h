@@ -4,6 +4,9 @@
  * and back.
  *
  * Not for packet programs: they get the decoded header as constants.
+ *
+ * Above 500 lines: nothing reads a field of an image before all of these checks, so they
+ * stand in one file, in the order of the header.
  */
 #ifndef BALEEN_IMAGE_CHECK_H
 #define BALEEN_IMAGE_CHECK_H
@@ -245,7 +248,7 @@ static inline const char *baleen_tables_agree(const struct baleen_image *image)
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
 		if (table[domain].kind && baleen_spec_domain(spec, false) != domain &&
 		    baleen_spec_domain(spec, true) != domain)
-			return "tables of keys that the key is not";
+			return "tables for other keys";
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
 		if (baleen_needs_bytes(&table[domain]) && !baleen_spec_is_address(spec) &&
 		    spec != BALEEN_KEY_STRING)

@@ -215,7 +215,7 @@ static inline int baleen_change_del(const struct baleen_image *image, void *byte
 /**
  * baleen_image_may_del() - does a deletion take no other key with it?
  * @image: a checked header
- * @domain: of the keys
+ * @domain: domain of the keys
  *
  * Context: any.
  * Return: false where two keys may share a slot of the table; true of a table that

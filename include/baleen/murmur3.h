@@ -56,7 +56,7 @@ baleen_inline u32 baleen_murmur3_mix_be(u32 state, u32 number)
 /**
  * baleen_murmur3_key() - MurmurHash3_x86_32 of the bytes of an address
  * @key: a BALEEN_IP4 or BALEEN_IP6: 4 or 16 bytes in network order
- * @seed: of the hash, not of a filter
+ * @seed: seed of the hash, not of a filter
  *
  * Context: any, BPF-safe.
  * Return: the hash.
@@ -76,7 +76,7 @@ baleen_inline u32 baleen_murmur3_key(const struct baleen_key *key, u32 seed)
  * baleen_murmur3_bytes() - MurmurHash3_x86_32 of any bytes
  * @bytes: at any alignment
  * @n_bytes: how many, may be 0
- * @seed: of the hash, not of a filter
+ * @seed: seed of the hash, not of a filter
  *
  * Context: any but BPF.
  * Return: the hash.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * From a frame to its IP header and its ports: what keys are taken from.
+ * From a frame to its IP header and its ports, where keys come from. (Above 500 lines:
+ * one walk over the frame, from Ethernet to the ports.)
  *
  * An address key is taken from any frame whose fixed IP header is present.
  * Header lengths, options, extension headers, fragment offsets and checksums

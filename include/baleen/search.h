@@ -141,7 +141,7 @@ static inline int baleen_search_insert(const struct baleen_slots *slots,
  * baleen_cuckoo_add() - add a key
  * @slots: a cuckoo table, whatever it holds
  * @search: scratch
- * @place: of the key
+ * @place: place of the key
  * @changed: whether it was not there before; untouched on failure
  *
  * Not a bit changes of a table that has the key, also where it has it twice.
@@ -172,7 +172,7 @@ static inline int baleen_cuckoo_add(const struct baleen_slots *slots, struct bal
 /**
  * baleen_cuckoo_del() - remove a key, and all that look the same
  * @slots: a cuckoo table, whatever it holds
- * @place: of the key
+ * @place: place of the key
  *
  * Context: any but BPF; one writer at a time.
  * Return: whether it was there.

@@ -15,7 +15,7 @@
  * @table: its geometry
  * @start: first slot of bucket 0
  * @slot_bits: of @table
- * @n_slots: of a bucket; these two are constants where a loop is compiled for them
+ * @n_slots: slots of a bucket; these two are constants where a loop is compiled for them
  *
  * Buckets follow each other without gaps, in blocks as between them; of slots
  * of 12 bits only in blocks.

@@ -90,8 +90,8 @@ for kind in "bloom" "classic" "classic --hash murmur3" "counting"; do
 	[ "$kind" != counting ] || blocks=$((blocks / 5))
 	check "is byte for byte the filter of all keys" cmp -i 512 -n "$blocks" made.bln fresh.bln
 	check "intersect" baleen intersect -o made.bln a.bln b.bln
-	is "says what it is" "$(<"$TMP/err")" "baleen: made.bln: the bits that both have are also such \
-that no common key has set: it errs more than a filter built of the common keys"
+	is "says what it is" "$(<"$TMP/err")" "baleen: made.bln: a bit of both may come from two different \
+keys: it errs more than a filter built of the common keys"
 	is "has all common keys" "$(baleen match -c -f both made.bln)" "$(count both)"
 	check "and not all of the others" test "$(baleen match -c -f only made.bln)" -lt \
 		$(($(count only) / 4))
@@ -176,8 +176,8 @@ is "all are in it" "$(baleen match -c -f union made.bln)" "$(count union)"
 is "it is a Bloom filter" "$(info made.bln .tables[0].kind)" bloom
 check "what a Bloom filter has of a list" baleen intersect -o made.bln a.bln b.bln
 is "all common keys" "$(baleen match -c -f both made.bln)" "$(count both)"
-refuses "a Bloom filter out of a set" "a.bln: cannot be listed, and what only looks as if it were \
-in it would be taken out as well" baleen subtract b.bln a.bln
+refuses "a Bloom filter out of a set" "a.bln: cannot be listed, and keys that only look as if they were \
+in it would be deleted as well" baleen subtract b.bln a.bln
 refuses "compare them" "b.bln: kind cuckoo, a.bln has bloom" baleen compare a.bln b.bln
 check "lists are compared exactly" baleen compare -j a.txt b.txt
 is "are" "$(json "$TMP/out" .both) $(json "$TMP/out" .exact)" "$(count both) true"

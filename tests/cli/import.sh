@@ -63,8 +63,8 @@ is "a set alone" "$(entries ipset alone)" "$(entries ipset all net)"
 ipset save six | cat alone - >two
 expect "several, and none chosen" 1 "" "two: 2 sets: choose one of net, six" "$IMPORT" ipset two
 line=$(grep -n '^create pair' all | cut -d : -f 1)
-expect "a type that Baleen has not" 1 "" \
-	"all:$line: set 'pair' is of type hash:net,port, whose keys Baleen has not" "$IMPORT" ipset all pair
+expect "a type that Baleen does not support" 1 "" \
+	"all:$line: set 'pair' is of type hash:net,port, whose keys Baleen does not support" "$IMPORT" ipset all pair
 expect "no such set" 1 "" \
 	"all: no set 'none': there are net, six, masked, bits, port, pair" \
 	"$IMPORT" ipset all none
@@ -101,6 +101,6 @@ is "by its full name" "$(entries nft all.json ip/other/plain)" "192.0.2.9 0"
 expect "a name that two have" 1 "" "all.json: 2 sets 'plain': choose one of inet/t/plain, \
 inet/t/spans, inet/t/six, inet/t/ports, inet/t/limited, ip/other/plain" "$IMPORT" nft all.json plain
 expect "concatenations" 1 "" "ports.json: set inet/t/ports: [\"ipv4_addr\",\"inet_service\"]: \
-concatenations, which Baleen has not" "$IMPORT" nft ports.json
+concatenations, which Baleen does not support" "$IMPORT" nft ports.json
 check_status "limits" 1 "$IMPORT" nft limited.json
 is "are refused" "$(sed 's/.*: //' "$TMP/err")" "has more than an address, a time and a comment"

@@ -212,7 +212,7 @@ struct damage {
 #define NO_USE "a number that the table has no use for"
 #define HASHES "number of hashes is not 2, 4, 6 or 8"
 #define COUNTS "numbers of entries disagree"
-#define OTHER_KEY "tables of keys that the key is not"
+#define OTHER_KEY "tables for other keys"
 #define OTHER_KIND "a table of a kind that its keys cannot have"
 #define COVERED "more entries inside others than entries"
 #define LENGTHS "prefix lengths and prefixes disagree"

@@ -44,8 +44,8 @@ int api_keys_finish(struct baleen_keys *keys);
 
 /**
  * struct api_rule - a live rule by name
- * @device: of the rule
- * @name: of the rule
+ * @device: device of the rule
+ * @name: name of the rule
  */
 struct api_rule {
 	char device[IF_NAMESIZE];

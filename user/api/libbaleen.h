@@ -149,7 +149,7 @@ int baleen_keys_add(struct baleen_keys *keys, const char *entry);
  * @keys: the keys, of "src" or "dst"
  * @family: AF_INET or AF_INET6
  * @address: 4 or 16 bytes in network order, at any alignment
- * @length: of the prefix in bits, 32 or 128 for a host; bits below it are masked
+ * @length: length of the prefix in bits, 32 or 128 for a host; bits below it are masked
  *
  * Return: as baleen_keys_add().
  */
@@ -159,7 +159,7 @@ int baleen_keys_add_address(struct baleen_keys *keys, int family, const void *ad
 /**
  * baleen_keys_read() - add all entries of a list
  * @keys: the keys
- * @path: of the list, as 'baleen build' reads it
+ * @path: path of the list, as 'baleen build' reads it
  *
  * Return: 0; -EINVAL for a list with a bad line, naming the first one: the good
  * ones have been added; -EBUSY and -ENOMEM as baleen_keys_add(); the errno of a
@@ -187,7 +187,7 @@ int baleen_set_build(struct baleen_keys *keys, const struct baleen_set_options *
 
 /**
  * baleen_set_open() - read a set from an image file
- * @path: of the image
+ * @path: path of the image
  * @set: filled in; close with baleen_set_close()
  *
  * The file is read whole and checked; the set is a copy of it.
@@ -284,7 +284,7 @@ int baleen_set_info(const struct baleen_set *set, struct baleen_set_info *info);
 /**
  * baleen_set_save() - write an image file
  * @set: the set; of a live one what it holds between two changes
- * @path: of the file; the old one stays until the new one is whole
+ * @path: path of the file; the old one stays until the new one is whole
  * @mode: its permissions; 0600 keeps the seed from who would craft keys that
  *        fill a bucket
  *

@@ -25,7 +25,7 @@
  * baleen_bits_unite() - what is in another filter comes into this one
  * @filter: a writable mapping of a live map, or a filter in memory
  * @other: a filter whose table fits, see compat.h
- * @domain: of the tables
+ * @domain: domain of the tables
  *
  * The number of entries becomes an estimate. Readers see a key of @filter at
  * any time.
@@ -38,7 +38,7 @@ void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter 
  * baleen_bits_intersect() - what is not in another filter goes
  * @filter: a writable mapping of a live map, or a filter in memory
  * @other: a filter whose table fits, see compat.h
- * @domain: of the tables
+ * @domain: domain of the tables
  *
  * The number of entries becomes an estimate. Readers see a key of both at any
  * time.

@@ -53,7 +53,7 @@ struct baleen_host_cost {
  *             the table of hosts; the others have leaves
  * @n_leaves: how many have leaves
  * @n_hosts: addresses in the table of hosts
- * @n_blocks: of the directory and the table of hosts together
+ * @n_blocks: number of blocks of the directory and the table of hosts together
  */
 struct baleen_directory_plan {
 	u32 group_bits;

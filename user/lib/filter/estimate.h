@@ -59,7 +59,7 @@ bool baleen_table_is_bit_array(const struct baleen_table *table);
 /**
  * baleen_plane() - the words of a plane of bits
  * @filter: the filter
- * @domain: of the table
+ * @domain: domain of the table
  *
  * Return: the first of baleen_plane_words().
  */
@@ -78,7 +78,7 @@ static inline u64 baleen_plane_words(const struct baleen_filter *filter, u32 dom
 /**
  * baleen_bits_count() - bits that are set
  * @filter: the filter
- * @domain: of the table
+ * @domain: domain of the table
  *
  * Return: how many of baleen_table_bits().
  */
@@ -88,7 +88,7 @@ u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain);
  * baleen_bits_count_either() - bits that are set in any of two planes
  * @a: a filter
  * @b: a filter whose table fits, see compat.h
- * @domain: of the tables
+ * @domain: domain of the tables
  *
  * Return: how many.
  */
@@ -117,7 +117,7 @@ double baleen_estimate_table(const struct baleen_table *table, u64 n_set);
 /**
  * baleen_estimate_keys() - distinct keys in a table
  * @filter: the filter, live ones too
- * @domain: of a Bloom, classic or counting table
+ * @domain: domain of a Bloom, classic or counting table
  *
  * Return: the estimate.
  */
@@ -127,7 +127,7 @@ double baleen_estimate_keys(const struct baleen_filter *filter, u32 domain);
  * baleen_estimate_overlap() - what two filters share
  * @a: the first
  * @b: the second
- * @domain: of two tables that fit, see compat.h
+ * @domain: domain of two tables that fit, see compat.h
  * @overlap: filled in
  *
  * The union is what the bits of both say; the rest follows by inclusion and

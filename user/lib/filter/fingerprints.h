@@ -26,7 +26,7 @@ struct baleen_fingerprints {
 /**
  * baleen_fingerprints_read() - what a table holds
  * @filter: the filter, not live
- * @domain: of a cuckoo table, or of none, which holds nothing
+ * @domain: domain of a cuckoo table, or of none, which holds nothing
  * @prints: filled in; its array is to be freed by the caller; untouched on failure
  * @error: filled in on failure
  *
@@ -55,7 +55,7 @@ int baleen_fingerprints_combine(const struct baleen_fingerprints *a,
  * baleen_fingerprints_put() - put them into a table
  * @prints: of a table that fits
  * @filter: has the seed that they were made with
- * @domain: of the table
+ * @domain: domain of the table
  *
  * Return: 0, or -ENOSPC when one finds no room; those before it stay.
  */

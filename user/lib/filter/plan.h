@@ -92,7 +92,7 @@ u64 baleen_table_capacity(const struct baleen_table *table);
 /**
  * baleen_table_is_exact() - has the table no false positives at all?
  * @image: a checked header
- * @domain: of the table
+ * @domain: domain of the table
  *
  * Return: true for directories and entries; for a cuckoo table of IPv4
  * addresses or of words in 64-bit slots, which store every bit; for prefixes
@@ -111,7 +111,7 @@ bool baleen_image_is_exact(const struct baleen_image *image);
 /**
  * baleen_table_fpp() - expected false positive rate of a table
  * @image: a checked header
- * @domain: of the table
+ * @domain: domain of the table
  * @n: keys in it, or slots in use
  *
  * Return: probability that a random key outside the set tests positive; of
@@ -145,7 +145,7 @@ double baleen_bloom_fpp(u64 n_blocks, u32 n_hashes, u64 n);
 /**
  * baleen_bloom_measure() - false positive rate of a plane of blocks as it is
  * @filter: the filter
- * @domain: of a Bloom table or a blocked counting one
+ * @domain: domain of a Bloom table or a blocked counting one
  *
  * Return: the mean over the blocks of the probability that a random key finds
  * all its bits set.

@@ -13,7 +13,7 @@
 /**
  * struct batch - keys of one domain
  * @filter: is asked
- * @table: of their domain
+ * @table: table of their domain
  * @key: the keys
  * @n: how many, at most AHEAD
  * @found: whether each is in

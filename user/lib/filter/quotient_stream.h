@@ -29,7 +29,7 @@ struct baleen_quotient_reader {
 /**
  * baleen_quotient_reader() - from the smallest fingerprint on
  * @filter: the filter; not changed while it is read
- * @domain: of a quotient table
+ * @domain: domain of a quotient table
  *
  * Return: a reader before the first one.
  */
@@ -79,7 +79,7 @@ static inline u64 baleen_quotient_advance(const struct baleen_table *table, u64 
 /**
  * baleen_quotient_writer() - a writer of an empty table
  * @filter: the filter
- * @domain: of a quotient table with as many slots as will be written, or more
+ * @domain: domain of a quotient table with as many slots as will be written, or more
  * @end: of baleen_quotient_advance() over all that will be written
  *
  * Return: the writer.

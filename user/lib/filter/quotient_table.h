@@ -20,7 +20,7 @@
 /**
  * baleen_quotient_insert() - add a fingerprint
  * @filter: the filter
- * @domain: of a quotient table
+ * @domain: domain of a quotient table
  * @fingerprint: q + r bits
  * @changed: false when it was there
  *
@@ -33,7 +33,7 @@ int baleen_quotient_insert(struct baleen_filter *filter, u32 domain, u64 fingerp
 /**
  * baleen_quotient_delete() - take a fingerprint out
  * @filter: the filter
- * @domain: of a quotient table
+ * @domain: domain of a quotient table
  * @fingerprint: q + r bits
  * @changed: false when it was not there
  *
@@ -68,7 +68,7 @@ int baleen_quotient_del(struct baleen_filter *filter, const struct baleen_key *k
 /**
  * baleen_quotient_longest() - slots of the longest cluster, by looking
  * @filter: the filter
- * @domain: of a quotient table
+ * @domain: domain of a quotient table
  *
  * Return: how many.
  */
@@ -77,7 +77,7 @@ u32 baleen_quotient_longest(const struct baleen_filter *filter, u32 domain);
 /**
  * baleen_quotient_check_body() - does the body of a table make sense?
  * @filter: the filter, of any origin
- * @domain: of a quotient table
+ * @domain: domain of a quotient table
  * @error: filled in on failure
  *
  * An image from elsewhere may have any body with a valid checksum. All functions here
@@ -92,7 +92,7 @@ int baleen_quotient_check_body(const struct baleen_filter *filter, u32 domain,
 /**
  * baleen_quotient_fill() - put many fingerprints into an empty table
  * @filter: the filter
- * @domain: of a quotient table in which nothing is
+ * @domain: domain of a quotient table in which nothing is
  * @fingerprints: sorted here; may repeat
  * @n: how many
  *

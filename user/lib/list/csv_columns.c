@@ -117,7 +117,7 @@ static bool is_shaped(const char *cell, char shape)
 
 /**
  * struct names - what the columns are called
- * @name: of each
+ * @name: name of each
  * @n: how many
  */
 struct names {
@@ -128,7 +128,7 @@ struct names {
 /**
  * struct known - a table without names, told by the shape of its first row
  * @shape: of each column: an address, a number, a country or anything
- * @name: of each column
+ * @name: name of each column
  */
 struct known {
 	const char *shape;

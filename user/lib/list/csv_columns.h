@@ -15,7 +15,7 @@
 
 /**
  * struct baleen_csv_options - what of a table is the list
- * @column: of the key: "network", "1"; or of the first and the last address of
+ * @column: column of the key: "network", "1"; or of the first and the last address of
  *          a range: "1-2", "start-end". NULL is 1, or 1-2 of the known tables
  * @where: "COLUMN=VALUE": only rows where the column has this value; case and,
  *         before a number, "AS" make no difference

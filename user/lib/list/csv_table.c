@@ -23,7 +23,7 @@
  * struct row - the row at hand
  * @line: where it begins
  * @n_lines: how many it takes up
- * @n_bytes: of them
+ * @n_bytes: their length
  * @n_cells: how many; may be more than MAX_COLUMNS
  * @cell: each, NUL-terminated
  * @used: of @text
@@ -41,7 +41,7 @@ struct row {
 
 /**
  * struct table - a table that is read
- * @name: of it in messages
+ * @name: its name in messages
  * @options: what of it is wanted
  * @error: for the first failure
  * @err: its code

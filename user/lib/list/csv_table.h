@@ -40,8 +40,8 @@ struct baleen_csv_counts {
 
 /**
  * baleen_csv_read() - the list in a table
- * @fd: of a file or memfd open for reading; read from its start; stays open
- * @name: of the table in messages; tells .tsv
+ * @fd: descriptor of a file or memfd open for reading; read from its start; stays open
+ * @name: name of the table in messages; tells .tsv
  * @options: what of it is wanted
  * @counts: of the rows; may be NULL
  * @out: a memfd of the list, at its start, to be closed by the caller

@@ -29,7 +29,7 @@ int baleen_import_format_parse(const char *text, enum baleen_import_format *form
  * baleen_import() - read the entries of one set
  * @importer: which, and what to do with them
  * @fd: open for reading; a file, pipe or terminal; read to its end
- * @name: of the file in messages
+ * @name: name of the file in messages
  * @error: filled in on failure
  *
  * Nothing is called before the file is known to be whole and the set found.

@@ -26,7 +26,7 @@ enum baleen_import_format {
  * @is_exception: nomatch
  * @expires_s: seconds left; 0: it does not expire
  * @comment: "" for none
- * @line: of the file; 0 in JSON
+ * @line: its line in the file; 0 in JSON
  *
  * @key and @comment are valid during the callback.
  */
@@ -40,7 +40,7 @@ struct baleen_import_entry {
 
 /**
  * struct baleen_importer - what to read, and where to
- * @format: of the file
+ * @format: format of the file
  * @set: the name of the set; of nft also FAMILY/TABLE/NAME. NULL: the only one
  * @on_entry: called for each entry in order; not 0 ends the reading, after it
  *            filled in @error
@@ -56,7 +56,7 @@ struct baleen_importer {
 
 /**
  * struct baleen_import_text - a file in memory
- * @name: of it in messages
+ * @name: its name in messages
  * @bytes: its bytes, a NUL byte behind them
  * @n_bytes: how many
  */

@@ -36,7 +36,7 @@ struct set {
  * @text: the file, its lines and words ended by NUL bytes
  * @error: for the first failure
  * @line: number of the line at hand
- * @n_words: of the line at hand
+ * @n_words: number of words of the line at hand
  * @word: of the line at hand
  * @sets: all of them so far
  * @n_sets: how many
@@ -95,7 +95,7 @@ static int split(struct reader *reader, char *p)
 		if (!p)
 			return fail_line(reader, "quote without its end");
 		if (*p && *p != ' ' && *p != '\t')
-			return fail_line(reader, "something sticks to a quote");
+			return fail_line(reader, "text right behind a quote");
 		if (*p)
 			*p++ = '\0';
 		if (!strcmp(word, "-exist") || !strcmp(word, "-!"))
@@ -163,7 +163,8 @@ static int parse_type(const struct reader *reader, struct set *set, const char *
 
 	set->is_address = is_one_of(type, addresses);
 	if (!set->is_address && strcmp(type, "hash:ip,port"))
-		return fail_line(reader, "set '%s' is of type %s, whose keys Baleen has not",
+		return fail_line(reader,
+				 "set '%s' is of type %s, whose keys Baleen does not support",
 				 set->name, type);
 	return 0;
 }
@@ -197,7 +198,8 @@ static int parse_create_option(const struct reader *reader, struct set *set, u32
 	else if (!strcmp(word, "netmask") && set->is_address)
 		set->netmask = value;
 	else if (!is_one_of(word, with_value))
-		err = fail_line(reader, "set '%s' has '%s', which Baleen has not", set->name, word);
+		err = fail_line(reader, "set '%s' has '%s', which Baleen does not support",
+				set->name, word);
 	return err;
 }
 

@@ -18,7 +18,7 @@
  * @importer: what is asked for
  * @file: name of the file in messages
  * @error: for the first failure
- * @name: of the set in messages
+ * @name: name of the set in messages
  * @is_ip6: the type of its keys
  * @timeout_s: of entries that have none; 0: they stay
  * @hands_on: all has been understood
@@ -82,7 +82,7 @@ static int make_key(const struct reader *reader, const json_t *value, char *key)
 	bool is_put;
 
 	if (json_object_get(value, "concat"))
-		return fail_json(reader, value, "a concatenation, which Baleen has not");
+		return fail_json(reader, value, "a concatenation, which Baleen does not support");
 	if (json_is_string(value))
 		is_put = put_address(key, json_string_value(value), "", "");
 	else
@@ -185,7 +185,7 @@ static int parse_type(struct reader *reader, const json_t *set)
 
 	reader->is_ip6 = !strcmp(text, "ipv6_addr");
 	if (json_is_array(type))
-		return fail_json(reader, type, "concatenations, which Baleen has not");
+		return fail_json(reader, type, "concatenations, which Baleen does not support");
 	if (!reader->is_ip6 && strcmp(text, "ipv4_addr"))
 		return fail_json(reader, type, "keys that are no addresses");
 	return 0;

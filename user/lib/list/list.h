@@ -174,7 +174,7 @@ struct baleen_list_reader {
  * baleen_list_read() - append the keys of one list
  * @list: appended to, also when some lines are bad
  * @fd: open for reading; a file, pipe or terminal; read to its end
- * @name: of the list in messages
+ * @name: name of the list in messages
  * @reader: what to do with bad lines
  * @error: filled in on failure
  *
@@ -233,8 +233,8 @@ int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *li
 
 /**
  * struct baleen_list_line - a line of a list that covers a key
- * @number: of the line, from 1
- * @length: of the prefix of it that covers the key; 0 for a key of several fields
+ * @number: number of the line, from 1
+ * @length: length of the prefix of it that covers the key; 0 for a key of several fields
  * @is_exception: what it covers is not in the set
  * @text: the entry as it stands there, behind `!` when it is an exception
  */

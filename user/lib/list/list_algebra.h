@@ -22,7 +22,7 @@ int baleen_text_open(const char *text, size_t n_bytes);
 /**
  * baleen_list_from_text() - the set of the lines of a text
  * @text: lines of a list; NULL for none
- * @name: of it in messages
+ * @name: its name in messages
  * @key_spec: enum baleen_key_spec
  * @set: a finished list, to be freed by the caller; untouched on failure
  * @error: filled in on failure: names the first bad line

@@ -30,7 +30,7 @@ enum baleen_entry_kind {
  * @kind: which of the others hold something
  * @is_exception: what @span holds shall not be in the set
  * @text: the entry as it stands in the line, or what is bad
- * @length: of @text in bytes; below BALEEN_KEY_TEXT unless bad
+ * @length: length of @text in bytes; below BALEEN_KEY_TEXT unless bad
  *          or a URL
  * @span: of BALEEN_ENTRY_SPAN
  * @key: of BALEEN_ENTRY_KEY

@@ -20,7 +20,7 @@
 /**
  * struct baleen_strings - strings of a list
  * @bytes: see above
- * @n_bytes: of them
+ * @n_bytes: their length
  * @room: allocated
  * @n: how many strings
  */
@@ -34,7 +34,7 @@ struct baleen_strings {
 /**
  * struct baleen_string - one of them
  * @bytes: inside the strings it is of
- * @n_bytes: of it
+ * @n_bytes: its length
  */
 struct baleen_string {
 	const u8 *bytes;

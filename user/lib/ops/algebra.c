@@ -321,9 +321,10 @@ static int combine_mixed(const struct pair *pair, struct baleen_filter *out,
 		return err;
 	}
 	if (pair->op == BALEEN_SET_DIFFERENCE)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "cannot be listed, and what only looks as if it were in it "
-				   "would be taken out as well");
+		return baleen_fail(
+			error, EOPNOTSUPP,
+			"cannot be listed, and keys that only look as if they were in it "
+			"would be deleted as well");
 	err = baleen_filter_to_list(pair->a, &list, error);
 	if (err)
 		return err;
@@ -375,14 +376,12 @@ const char *baleen_combine_caveat(const struct baleen_filter *made, enum baleen_
 		has_vague |= !is_plane && is_vague(made, domain);
 	}
 	if (op == BALEEN_SET_INTERSECTION && has_bits)
-		return "the bits that both have are also such that no common key has set: it errs "
-		       "more than a filter built of the common keys";
+		return "a bit of both may come from two different keys: it errs more than a filter "
+		       "built of the common keys";
 	if (op == BALEEN_SET_INTERSECTION && has_vague)
-		return "keys of one whose fingerprint is that of another key of the other are in "
-		       "it";
+		return "a key of one with the fingerprint of another key of the other is in it";
 	if (op == BALEEN_SET_DIFFERENCE && has_vague)
-		return "keys whose fingerprint is that of a key that was taken out are gone as "
-		       "well";
+		return "keys with the fingerprint of a deleted key are gone as well";
 	return NULL;
 }
 

@@ -14,7 +14,7 @@ extern const char baleen_no_count_down[];
  * baleen_table_alone() - a filter of one empty table
  * @like: header with the seed and the key
  * @table: the geometry
- * @domain: of it
+ * @domain: its domain
  * @part: filled in; to be freed by the caller
  * @error: filled in on failure
  *
@@ -26,7 +26,7 @@ int baleen_table_alone(const struct baleen_image *like, const struct baleen_tabl
 /**
  * baleen_table_copy() - a filter of one table of another
  * @filter: the filter, not live
- * @domain: of the table
+ * @domain: domain of the table
  * @part: filled in; to be freed by the caller
  * @error: filled in on failure
  *
@@ -38,7 +38,7 @@ int baleen_table_copy(const struct baleen_filter *filter, u32 domain, struct bal
 /**
  * baleen_table_view() - a filter as if it had one table
  * @filter: the filter
- * @domain: of the table
+ * @domain: domain of the table
  *
  * Return: what has the bytes of @filter, and is not to be freed.
  */
@@ -47,7 +47,7 @@ struct baleen_filter baleen_table_view(const struct baleen_filter *filter, u32 d
 /**
  * baleen_table_put() - a table of hashes, of any size
  * @like: header with the seed that they were made with, and a table to be like
- * @domain: of the table, whose slots keep all of a hash
+ * @domain: domain of the table, whose slots keep all of a hash
  * @prints: the hashes
  * @n: room for so many, or for as many as there are
  * @part: a filter of that table and no other; to be freed by the caller; untouched
@@ -65,7 +65,7 @@ int baleen_table_put(const struct baleen_image *like, u32 domain,
  * @a: one filter, not live
  * @b: the other, not live; at least one of them has a table of @domain, and two
  *     fit as baleen_compat_tables() says
- * @domain: of the tables
+ * @domain: domain of the tables
  * @op: what is kept
  * @part: a filter of that table and no other, or of none where nothing is kept; to
  *        be freed by the caller; untouched on failure

@@ -186,7 +186,7 @@ int baleen_choose(const struct baleen_list *list, const struct baleen_build_opti
 	if (!(kinds & 1u << BALEEN_KIND_CUCKOO) || (needs && is_one(kinds)))
 		return choose_smallest(list, options, kinds, needs, choice, error);
 	if (is_one(kinds))
-		why = "cuckoo is the kind with what was asked for";
+		why = "cuckoo is the kind that can do what was asked for";
 	else if (!options->fpp)
 		why = "cuckoo errs least, and not at all with keys of up to 64 bits and IPv4";
 	else if (!needs && (list->n_ip4 || list->n_net4))

@@ -41,7 +41,7 @@ int baleen_needs_parse(const char *text, u32 *needs);
 /**
  * baleen_table_can() - what a table can do
  * @image: a checked or planned header
- * @domain: of the table, one of keys
+ * @domain: domain of the table, one of keys
  *
  * Return: enum baleen_need.
  */

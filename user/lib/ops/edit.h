@@ -20,7 +20,7 @@ bool baleen_filter_has_bloom(const struct baleen_filter *filter);
 /**
  * baleen_filter_note_change() - count a key in or out of a Bloom kind's table
  * @filter: its header is changed
- * @domain: of the key
+ * @domain: domain of the key
  * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
  *
  * The body of other kinds tells it. The count of a merged filter is an estimate, and

@@ -21,7 +21,7 @@ bool baleen_image_file_is(int fd);
 /**
  * baleen_image_file_read() - read and check an image
  * @fd: open for reading, at the start of a regular file
- * @name: of the file in messages
+ * @name: name of the file in messages
  * @filter: the filter, to be freed by the caller; untouched on failure
  * @error: filled in on failure
  *
@@ -33,7 +33,7 @@ int baleen_image_file_read(int fd, const char *name, struct baleen_filter *filte
 
 /**
  * baleen_file_may_replace() - is what stands there of the kind to be written?
- * @path: of the file to be written
+ * @path: path of the file to be written
  * @magic: how such a file starts
  * @n_bytes: length of @magic
  *
@@ -45,7 +45,7 @@ bool baleen_file_may_replace(const char *path, const char *magic, size_t n_bytes
 
 /**
  * baleen_file_write() - replace a file by these bytes, whole or not at all
- * @path: of the file; a symbolic link is followed
+ * @path: path of the file; a symbolic link is followed
  * @bytes: what to write
  * @n_bytes: how many
  * @mode: permissions of the file

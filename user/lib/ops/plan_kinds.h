@@ -31,7 +31,7 @@
  * @err: 0, or why it cannot be: a negative errno value
  * @error: the same in words
  * @table: kind and geometry; only the kind when it cannot be
- * @n_bytes: of the table
+ * @n_bytes: length of the table
  * @n_bits: of what can hold keys; of a classic table m, else as many as bytes hold
  * @bits_per_key: @n_bits over the keys
  * @fpp: expected rate with all the keys in it; 0 when it is exact

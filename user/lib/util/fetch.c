@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A document from a web server, whole or not at all. */
+/* A document from a web server, whole or not at all. Above 500 lines: one transfer, with
+ * its limits, timeouts and retries, from the URL to the checked file.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +31,7 @@
 /**
  * struct transfer - a fetch under way
  * @request: what is fetched
- * @name: of it in messages
+ * @name: its name in messages
  * @curl: the handle
  * @headers: of the request
  * @deadline_ms: when all attempts must be over

@@ -31,11 +31,11 @@
 /**
  * struct baleen_fetch_request - what to fetch, and how patiently
  * @url: http:// or https://
- * @fd: of a file open for writing, where the body goes: it is cut to 0 bytes
+ * @fd: descriptor of a file open for writing, where the body goes: it is cut to 0 bytes
  *      before each attempt, so it is not to be the last good copy; left at its
  *      end
- * @etag: of the copy at hand, or NULL
- * @last_modified: of the copy at hand as the server put it, or NULL
+ * @etag: ETag of the copy at hand, or NULL
+ * @last_modified: date of the copy at hand as the server put it, or NULL
  * @connect_timeout_ms: of an attempt until the connection stands, TLS included
  * @timeout_ms: of all attempts and the pauses between them
  * @stall_s: seconds without data after which an attempt is given up
@@ -67,7 +67,7 @@ struct baleen_fetch_request {
 /**
  * struct baleen_fetch_result - what came of it
  * @is_unchanged: the copy at hand is current; nothing was written
- * @n_bytes: of the body as written
+ * @n_bytes: length of the body as written
  * @n_attempts: 1 or more
  * @etag: to be sent next time, or ""
  * @last_modified: likewise

@@ -9,7 +9,7 @@
 
 /**
  * baleen_lock_within() - lock an open file or directory for oneself
- * @fd: of it; the lock ends when the last copy of it is closed
+ * @fd: its descriptor; the lock ends when the last copy of it is closed
  * @timeout_ms: how long to wait; 0 asks once
  *
  * Return: 0; -ETIMEDOUT; a negative errno.
@@ -18,7 +18,7 @@ int baleen_lock_within(int fd, u64 timeout_ms);
 
 /**
  * baleen_lock_is_of() - is what was locked still what has the name?
- * @fd: of the file or directory
+ * @fd: descriptor of the file or directory
  * @path: its name, when it was opened
  *
  * A waiter may get the lock of a file that was removed meanwhile.

@@ -10,7 +10,7 @@
 /**
  * struct baleen_md5_stream - a message, as far as it has come
  * @state: after its whole blocks
- * @n_bytes: of it
+ * @n_bytes: its length
  * @word_le: the block that is not whole yet
  */
 struct baleen_md5_stream {

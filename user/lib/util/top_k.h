@@ -48,7 +48,7 @@ struct baleen_top_key {
  * struct baleen_top_k - the counters
  * @n: in use
  * @n_events: keys that were added
- * @hash: of each counter's key
+ * @hash: hash of each counter's key
  * @hitter: the counters
  *
  * All zeros is empty. Looking for a key reads all hashes, which fit in 32

@@ -76,8 +76,8 @@ int baleen_unpacker_end(struct baleen_unpacker *unpacker);
 
 /**
  * baleen_unpack() - a file without its compression
- * @fd: of a file or memfd open for reading; read from its start; stays open
- * @name: of the file in messages
+ * @fd: descriptor of a file or memfd open for reading; read from its start; stays open
+ * @name: name of the file in messages
  * @max_bytes: limit of what comes out, such as BALEEN_UNPACK_MAX_BYTES
  * @out: the bytes, at their start, to be closed by the caller: a memfd, or @fd
  *       duplicated when it is not gzip; untouched on failure
@@ -90,7 +90,7 @@ int baleen_unpack(int fd, const char *name, u64 max_bytes, int *out, struct bale
 
 /**
  * baleen_unpack_refuse() - why these bytes can be no list
- * @fd: of a file open for reading; its position stays
+ * @fd: descriptor of a file open for reading; its position stays
  *
  * Return: what the file is, to stand behind its name in a message, such as "is
  * an HTML page, not a list"; NULL when it may be a list.

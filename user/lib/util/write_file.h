@@ -19,7 +19,7 @@ int baleen_write_all(int fd, const void *bytes, size_t n_bytes);
 
 /**
  * baleen_sync_dir() - sync a directory
- * @fd: of the directory
+ * @fd: descriptor of the directory
  *
  * Some file systems cannot, and say EINVAL, which counts as done.
  *
@@ -29,7 +29,7 @@ int baleen_sync_dir(int fd);
 
 /**
  * baleen_sync_dir_at() - sync a directory
- * @path: of the directory
+ * @path: path of the directory
  *
  * Return: as baleen_sync_dir().
  */
