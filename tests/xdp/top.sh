@@ -157,7 +157,7 @@ try_refusals()
 	misuse "an interval too short" "--interval '99ms': not 100ms to 1h" -i 99ms veth-b
 	misuse "too long" "--interval '2h': not 100ms to 1h" -i 2h veth-b
 	misuse "no span of time" "--interval '1': not 100ms to 1h" -i 1 veth-b
-	misuse "no order" "--sort 'name': neither order nor packets nor bytes" --sort name veth-b
+	misuse "no order" "--sort 'name': not order, packets or bytes" --sort name veth-b
 	misuse "no number" "'0': no number of looks" -n 0 veth-b
 	misuse "no terminal" "this is no terminal: --batch, --once or -j" veth-b
 	refuses "no filter" "baleen is not attached to lo" baleen top -b lo

@@ -11,7 +11,7 @@
 
 #define KIND(name) (1u << BALEEN_KIND_##name)
 
-/* Shape options by code, from OPTION_BITS on: which kinds have what they say
+/* Shape options: which kinds have what they say
  * something of, and what that is.
  */
 static const struct {
@@ -19,15 +19,15 @@ static const struct {
 	u32 kinds;
 	const char *what;
 } shapes[N_SHAPE_OPTIONS] = {
-	{ "--bits", KIND(CLASSIC) | KIND(COUNTING), "number of bits to choose" },
-	{ "--hashes", KIND(BLOOM) | KIND(CLASSIC) | KIND(COUNTING), "hashes" },
-	{ "--hash", KIND(CLASSIC) | KIND(COUNTING), "hash to choose" },
-	{ "--slot-bits", KIND(CUCKOO), "slots" },
-	{ "--bucket-slots", KIND(CUCKOO), "buckets" },
-	{ "--stash", KIND(CUCKOO), "stash" },
-	{ "--copies", KIND(CUCKOO) | KIND(COUNTING), "copies" },
-	{ "--remainder-bits", KIND(QUOTIENT), "remainders" },
-	{ "--load", KIND(CUCKOO) | KIND(QUOTIENT), "slots to fill" },
+	{ "bits", KIND(CLASSIC) | KIND(COUNTING), "number of bits to choose" },
+	{ "hashes", KIND(BLOOM) | KIND(CLASSIC) | KIND(COUNTING), "hashes" },
+	{ "hash", KIND(CLASSIC) | KIND(COUNTING), "hash to choose" },
+	{ "slot-bits", KIND(CUCKOO), "slots" },
+	{ "bucket-slots", KIND(CUCKOO), "buckets" },
+	{ "stash", KIND(CUCKOO), "stash" },
+	{ "copies", KIND(CUCKOO) | KIND(COUNTING), "copies" },
+	{ "remainder-bits", KIND(QUOTIENT), "remainders" },
+	{ "load", KIND(CUCKOO) | KIND(QUOTIENT), "slots to fill" },
 };
 
 /* In the order in which a shape without --kind finds its kind. */
@@ -35,67 +35,6 @@ static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_
 			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT };
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
-/* clang-format off: a row each */
-const struct option_spec shape_option_table[] = {
-	{ "kind", 0, "K", list_option, .value = OPTION_KIND,
-	  .words = "cuckoo bloom classic counting quotient",
-	  .help = "cuckoo (default), bloom, classic, counting or quotient; see baleen-kinds(7)" },
-	{ "fpp", 0, "P", list_option, .value = OPTION_FPP,
-	  .help = "false positive rate allowed, 0 (default) to below 1; IPv4 keys in a cuckoo "
-		  "table are exact whatever it says" },
-	{ "key", 0, "SPEC", list_option, .value = OPTION_KEY, .words = KEY_WORDS,
-	  .help = "the fields of a packet that are looked up: src (default), or any of "
-		  "proto,src,dst,sport,dport; flow is all of them; or what no packet has: string, "
-		  "a line of bytes, or squid, a URL or key of a cached object" },
-	{ "capacity", 0, "N", list_option, .value = OPTION_CAPACITY,
-	  .help = "leave room for N keys" },
-	{ "bits", 0, "M", list_option, .value = OPTION_BITS,
-	  .help = "classic, counting: M positions in all" },
-	{ "hashes", 0, "K", list_option, .value = OPTION_HASHES,
-	  .help = "bloom, classic, counting: K bits set per key" },
-	{ "hash", 0, "H", list_option, .value = OPTION_HASH,
-	  .words = "blocked keyed murmur3 murmur3-fnv1a squid",
-	  .help = "classic, counting: keyed, murmur3, murmur3-fnv1a or squid; counting: blocked" },
-	{ "slot-bits", 0, "N", list_option, .value = OPTION_SLOT_BITS, .words = "8 12 16 32 64",
-	  .help = "cuckoo: slots of 8, 12, 16, 32 or 64 bits" },
-	{ "bucket-slots", 0, "N", list_option, .value = OPTION_BUCKET_SLOTS, .words = "1 2 4",
-	  .help = "cuckoo: 1, 2 or 4 (default) slots in a bucket" },
-	{ "stash", 0, NULL, list_option, .value = OPTION_STASH,
-	  .help = "cuckoo: 8 more places for keys that find no room" },
-	{ "copies", 0, NULL, list_option, .value = OPTION_COPIES,
-	  .help = "cuckoo, counting: what is listed twice is there twice" },
-	{ "remainder-bits", 0, "R", list_option, .value = OPTION_REMAINDER_BITS,
-	  .help = "quotient: remainders of R bits" },
-	{ "load", 0, "L", list_option, .value = OPTION_LOAD,
-	  .help = "cuckoo, quotient: share of the slots to fill, above 0, up to 1" },
-	{ "seed", 0, "TEXT", list_option, .value = OPTION_SEED,
-	  .help = "make the seed of TEXT, so that others with the same can merge" },
-	{ 0 },
-};
-
-const struct option_spec list_option_table[] = {
-	{ .help = "\nLists hold one IPv4 or IPv6 address, prefix or range A-B a line, or with a '!' an\n"
-		  "exception; the longest prefix decides. What follows, '#' and ';' comments and blank\n"
-		  "lines are passed over; 'ipset save' files and gzip work. Keys of several fields have\n"
-		  "commas between, in the order proto,src,dst,sport,dport.\n" },
-	{ "skip-bad", 0, NULL, list_option, .value = OPTION_SKIP_BAD,
-	  .help = "count bad lines and go on; otherwise they refuse the list" },
-	{ "allow-empty", 0, NULL, list_option, .value = OPTION_ALLOW_EMPTY,
-	  .help = "take a list without a single key" },
-	{ "null", '0', NULL, list_option, .value = OPTION_NULL,
-	  .help = "strings end with a NUL byte, not with the line" },
-	{ "column", 0, "C", list_option, .value = OPTION_COLUMN,
-	  .help = "the lists are tables (CSV): the key is in column C, a number or a name; 1-2 or "
-		  "start-end for the first and last of a range" },
-	{ "where", 0, "C=VALUE", list_option, .value = OPTION_WHERE,
-	  .help = "only rows with this value in column C; may be repeated" },
-	{ "delimiter", 0, "D", list_option, .value = OPTION_DELIMITER,
-	  .help = "between columns: tab or one of , ; | (default: what fits)" },
-	{ .table = shape_option_table },
-	{ 0 },
-};
-/* clang-format on */
 
 void list_options_init(struct list_options *options)
 {
@@ -106,217 +45,217 @@ void list_options_init(struct list_options *options)
 
 /* --- one option ------------------------------------------------------------ */
 
-static int take_kind(const struct command *command, struct list_options *options,
-		     const char *argument)
+/* Of what to build: the last of them is remembered. */
+static struct list_options *shaped(const struct option_use *use)
 {
-	u32 kind = baleen_kind_find(argument);
+	struct list_options *options = use->to;
 
-	if (kind == BALEEN_KIND_NONE)
-		return complain_usage(command,
-				      "--kind '%s': not cuckoo, bloom, classic, counting or "
-				      "quotient",
-				      argument);
-	options->build.kind = kind;
+	options->shaped_by = use->spec->name;
+	return options;
+}
+
+int list_kind(const struct option_use *use)
+{
+	struct list_options *options = shaped(use);
+	int i = option_word(use);
+
+	if (i < 0)
+		return EXIT_USAGE;
+	options->build.kind = kinds[i];
 	options->is_kind_given = true;
 	return 0;
 }
 
-static int take_key(const struct command *command, struct list_options *options,
-		    const char *argument)
+int list_key(const struct option_use *use)
 {
+	struct list_options *options = shaped(use);
 	struct baleen_error error;
 
-	if (baleen_key_spec_parse(argument, &options->build.key_spec, &error))
-		return complain_usage(command, "--key %s: %s", argument, error.text);
+	if (baleen_key_spec_parse(use->argument, &options->build.key_spec, &error))
+		return complain_usage(use->command, "--key %s: %s", use->argument, error.text);
 	options->is_key_given = true;
 	return 0;
 }
 
-static int take_csv(const struct command *command, struct list_options *options, int option,
-		    const char *argument)
+int list_fpp(const struct option_use *use)
 {
-	const char *name = "delimiter";
+	struct option_use of_fpp = *use;
+
+	of_fpp.to = &shaped(use)->build.fpp;
+	return option_rate(&of_fpp);
+}
+
+int list_capacity(const struct option_use *use)
+{
+	struct option_use of_capacity = *use;
+
+	of_capacity.to = &shaped(use)->build.capacity;
+	return option_keys(&of_capacity);
+}
+
+int list_need(const struct option_use *use)
+{
+	return baleen_needs_parse(use->argument, &shaped(use)->needs) ?
+		       option_refuse(use, "not of delete, merge and resize") :
+		       0;
+}
+
+static int take_seed(const struct option_use *use)
+{
+	struct list_options *options = shaped(use);
+
+	options->seed_text = use->argument;
+	baleen_seed_from_text(use->argument, &options->seed);
+	options->build.seed = &options->seed;
+	return 0;
+}
+
+static int take_csv(const struct option_use *use)
+{
+	static int (*const take[])(struct baleen_csv_options *, const char *,
+				   struct baleen_error *) = {
+		baleen_csv_parse_column,
+		baleen_csv_parse_where,
+		baleen_csv_parse_delimiter,
+	};
 	struct baleen_error error;
-	int err;
 
-	if (option == OPTION_COLUMN) {
-		name = "column";
-		err = baleen_csv_parse_column(&options->csv, argument, &error);
-	} else if (option == OPTION_WHERE) {
-		name = "where";
-		err = baleen_csv_parse_where(&options->csv, argument, &error);
-	} else {
-		err = baleen_csv_parse_delimiter(&options->csv, argument, &error);
-	}
-	return err ? complain_usage(command, "--%s '%s': %s", name, argument, error.text) : 0;
+	return take[use->spec->value](use->to, use->argument, &error) ?
+		       option_refuse(use, "%s", error.text) :
+		       0;
 }
 
-static const char *take_hash(const char *argument, struct baleen_shape *shape)
+/* --- the shape of a table -------------------------------------------------- */
+
+static int take_hash(const struct option_use *use, struct baleen_shape *shape)
 {
-	for (u32 i = 0; i < BALEEN_N_HASHES; i++) {
-		if (!strcmp(argument, baleen_hash_name(i))) {
-			shape->hash = i;
-			shape->is_blocked = i == BALEEN_HASH_BLOCKED;
-			return NULL;
-		}
-	}
-	return "not blocked, keyed, murmur3, murmur3-fnv1a or squid";
+	if (option_word(use) < 0)
+		return EXIT_USAGE;
+	while (strcmp(use->argument, baleen_hash_name(shape->hash)))
+		shape->hash = (shape->hash + 1) % BALEEN_N_HASHES;
+	shape->is_blocked = shape->hash == BALEEN_HASH_BLOCKED;
+	return 0;
 }
 
-static const char *take_load(const char *argument, double *load)
+static int take_load(const struct option_use *use, double *load)
 {
 	char *end;
 	double value;
 
 	errno = 0;
-	value = strtod(argument, &end);
-	if (end == argument || *end || errno || !(value > 0 && value <= 1))
-		return "not a share above 0, up to 1";
+	value = strtod(use->argument, &end);
+	if (end == use->argument || *end || errno || !(value > 0 && value <= 1))
+		return option_refuse(use, "not a share above 0, up to 1");
 	*load = value;
-	return NULL;
+	return 0;
 }
 
-/* A number of those in @allowed, which ends with 0. */
-static const char *take_one_of(const char *argument, const u32 *allowed, const char *reason,
-			       u32 *number)
+/* A number of those in the words of the row. */
+static int take_one_of(const struct option_use *use, u32 *number)
+{
+	if (option_word(use) < 0)
+		return EXIT_USAGE;
+	*number = strtoul(use->argument, NULL, 10);
+	return 0;
+}
+
+static int take_up_to(const struct option_use *use, u32 most, u32 *number)
 {
 	u64 value;
 
-	if (parse_count(argument, &value))
-		return reason;
-	for (; *allowed; allowed++) {
-		if (value == *allowed) {
-			*number = value;
-			return NULL;
-		}
-	}
-	return reason;
-}
-
-static const char *take_up_to(const char *argument, u32 most, const char *reason, u32 *number)
-{
-	u64 value;
-
-	if (parse_count(argument, &value) || value > most)
-		return reason;
+	if (parse_count(use->argument, &value) || value > most)
+		return option_refuse(use, "not a number from 1 to %u", most);
 	*number = value;
-	return NULL;
+	return 0;
 }
 
-/* Return: NULL, or what is wrong with the argument. */
-static const char *read_shape(struct baleen_build_options *build, int option, const char *argument)
+static int take_bits(const struct option_use *use, u64 *n_bits)
 {
-	static const u32 widths[] = { 8, 12, 16, 32, 64, 0 }, slots[] = { 1, 2, 4, 0 };
+	return parse_count(use->argument, n_bits) ? option_refuse(use, "not a number of bits") : 0;
+}
+
+static int read_shape(const struct option_use *use, struct baleen_build_options *build)
+{
 	struct baleen_shape *shape = &build->shape;
 
-	switch (option) {
-	case OPTION_BITS:
-		return parse_count(argument, &shape->n_bits) ? "not a number of bits" : NULL;
-	case OPTION_HASHES:
-		return take_up_to(argument, BALEEN_MAX_POSITIONS, "not a number from 1 to 32",
-				  &shape->n_hashes);
-	case OPTION_HASH: return take_hash(argument, shape);
-	case OPTION_SLOT_BITS:
-		return take_one_of(argument, widths, "not 8, 12, 16, 32 or 64", &shape->slot_bits);
-	case OPTION_BUCKET_SLOTS:
-		return take_one_of(argument, slots, "not 1, 2 or 4", &shape->bucket_slots);
-	case OPTION_STASH: shape->has_stash = true; return NULL;
-	case OPTION_COPIES: build->copies = true; return NULL;
-	case OPTION_REMAINDER_BITS:
-		return take_up_to(argument, 63, "not a number from 1 to 63",
-				  &shape->remainder_bits);
-	default: return take_load(argument, &shape->load);
+	switch (use->spec->value) {
+	case SHAPE_BITS: return take_bits(use, &shape->n_bits);
+	case SHAPE_HASHES: return take_up_to(use, BALEEN_MAX_POSITIONS, &shape->n_hashes);
+	case SHAPE_HASH: return take_hash(use, shape);
+	case SHAPE_SLOT_BITS: return take_one_of(use, &shape->slot_bits);
+	case SHAPE_BUCKET_SLOTS: return take_one_of(use, &shape->bucket_slots);
+	case SHAPE_STASH: shape->has_stash = true; return 0;
+	case SHAPE_COPIES: build->copies = true; return 0;
+	case SHAPE_REMAINDER_BITS: return take_up_to(use, 63, &shape->remainder_bits);
+	default: return take_load(use, &shape->load);
 	}
 }
 
-static int take_shape(const struct command *command, struct list_options *options, int option,
-		      const char *argument)
+int list_shape(const struct option_use *use)
 {
-	const char *name = shapes[option - OPTION_BITS].name;
-	const char *reason = read_shape(&options->build, option, argument);
+	struct list_options *options = shaped(use);
 
-	if (reason)
-		return complain_usage(command, "%s '%s': %s", name, argument, reason);
-	options->shape_text[option - OPTION_BITS] = argument ? argument : "";
-	options->shaped_by = name;
-	return 0;
+	options->shape_text[use->spec->value] = use->argument ? use->argument : "";
+	return read_shape(use, &options->build);
 }
 
-static void take_seed(struct list_options *options, const char *argument)
-{
-	options->seed_text = argument;
-	baleen_seed_from_text(argument, &options->seed);
-	options->build.seed = &options->seed;
-}
+/* clang-format off: a row each */
+const struct option_spec shape_option_table[] = {
+	{ "kind", 0, "K", list_kind, .words = KIND_WORDS,
+	  .help = "cuckoo (default), bloom, classic, counting or quotient; see baleen-kinds(7)" },
+	{ "fpp", 0, "P", list_fpp,
+	  .help = "false positive rate allowed, 0 (default) to below 1; IPv4 keys in a cuckoo "
+		  "table are exact whatever it says" },
+	{ "key", 0, "SPEC", list_key, .words = KEY_WORDS,
+	  .help = "the fields of a packet that are looked up: src (default), or any of "
+		  "proto,src,dst,sport,dport; flow is all of them; or what no packet has: string, "
+		  "a line of bytes, or squid, a URL or key of a cached object" },
+	{ "capacity", 0, "N", list_capacity, .help = "leave room for N keys" },
+	{ "bits", 0, "M", list_shape, .value = SHAPE_BITS,
+	  .help = "classic, counting: M positions in all" },
+	{ "hashes", 0, "K", list_shape, .value = SHAPE_HASHES,
+	  .help = "bloom, classic, counting: K bits set per key" },
+	{ "hash", 0, "H", list_shape, .value = SHAPE_HASH, .words = HASH_WORDS,
+	  .help = "classic, counting: keyed, murmur3, murmur3-fnv1a or squid; counting: blocked" },
+	{ "slot-bits", 0, "N", list_shape, .value = SHAPE_SLOT_BITS, .words = "8 12 16 32 64",
+	  .help = "cuckoo: slots of 8, 12, 16, 32 or 64 bits" },
+	{ "bucket-slots", 0, "N", list_shape, .value = SHAPE_BUCKET_SLOTS, .words = "1 2 4",
+	  .help = "cuckoo: 1, 2 or 4 (default) slots in a bucket" },
+	{ "stash", 0, NULL, list_shape, .value = SHAPE_STASH,
+	  .help = "cuckoo: 8 more places for keys that find no room" },
+	{ "copies", 0, NULL, list_shape, .value = SHAPE_COPIES,
+	  .help = "cuckoo, counting: what is listed twice is there twice" },
+	{ "remainder-bits", 0, "R", list_shape, .value = SHAPE_REMAINDER_BITS,
+	  .help = "quotient: remainders of R bits" },
+	{ "load", 0, "L", list_shape, .value = SHAPE_LOAD,
+	  .help = "cuckoo, quotient: share of the slots to fill, above 0, up to 1" },
+	{ "seed", 0, "TEXT", take_seed,
+	  .help = "make the seed of TEXT, so that others with the same can merge" },
+	{ 0 },
+};
 
-static int take_needs(const struct command *command, struct list_options *options,
-		      const char *argument)
-{
-	options->shaped_by = "--need";
-	if (baleen_needs_parse(argument, &options->needs))
-		return complain_usage(command, "--need '%s': not of delete, merge and resize",
-				      argument);
-	return 0;
-}
-
-/* Options of kind, geometry and key. */
-static int take_build(const struct command *command, struct list_options *options, int option,
-		      const char *argument)
-{
-	switch (option) {
-	case OPTION_KIND:
-		options->shaped_by = "--kind";
-		return take_kind(command, options, argument);
-	case OPTION_KEY: options->shaped_by = "--key"; return take_key(command, options, argument);
-	case OPTION_FPP:
-		options->shaped_by = "--fpp";
-		if (parse_rate(argument, &options->build.fpp))
-			return complain_usage(command, "--fpp '%s': not a rate from 0 to below 1",
-					      argument);
-		return 0;
-	case OPTION_CAPACITY:
-		options->shaped_by = "--capacity";
-		if (parse_count(argument, &options->build.capacity))
-			return complain_usage(command, "--capacity '%s': not a number of keys",
-					      argument);
-		return 0;
-	default:
-		options->shaped_by = "--seed";
-		take_seed(options, argument);
-		return 0;
-	}
-}
-
-int list_option_take(const struct command *command, struct list_options *options, int option,
-		     const char *argument)
-{
-	switch (option) {
-	case OPTION_SKIP_BAD: options->skip_bad = true; return 0;
-	case OPTION_ALLOW_EMPTY: options->allow_empty = true; return 0;
-	case OPTION_NULL: options->ends_with_nul = true; return 0;
-	case OPTION_COLUMN:
-	case OPTION_WHERE:
-	case OPTION_DELIMITER: return take_csv(command, options, option, argument);
-	case OPTION_LIKE: options->like_path = argument; return 0;
-	case OPTION_NEED: return take_needs(command, options, argument);
-	case OPTION_KIND:
-	case OPTION_KEY:
-	case OPTION_FPP:
-	case OPTION_CAPACITY:
-	case OPTION_SEED: return take_build(command, options, option, argument);
-	default:
-		if (option >= OPTION_BITS && option <= OPTION_LOAD)
-			return take_shape(command, options, option, argument);
-		/* getopt_long() has said what is wrong. */
-		fprintf(stderr, "baleen: see 'baleen help %s'\n", command->name);
-		return EXIT_USAGE;
-	}
-}
-
-int list_option(const struct option_use *use)
-{
-	return list_option_take(use->command, use->to, use->spec->value, use->argument);
-}
+const struct option_spec list_option_table[] = {
+	{ .help = "\nLists hold one IPv4 or IPv6 address, prefix or range A-B a line, or with a '!' an\n"
+		  "exception; the longest prefix decides. What follows, '#' and ';' comments and blank\n"
+		  "lines are passed over; 'ipset save' files and gzip work. Keys of several fields have\n"
+		  "commas between, in the order proto,src,dst,sport,dport.\n" },
+	{ "skip-bad", 0, NULL, option_flag, offsetof(struct list_options, skip_bad),
+	  .help = "count bad lines and go on; otherwise they refuse the list" },
+	{ "allow-empty", 0, NULL, option_flag, offsetof(struct list_options, allow_empty),
+	  .help = "take a list without a single key" },
+	{ "null", '0', NULL, option_flag, offsetof(struct list_options, ends_with_nul),
+	  .help = "strings end with a NUL byte, not with the line" },
+	{ "column", 0, "C", take_csv, offsetof(struct list_options, csv), .value = 0,
+	  .help = "the lists are tables (CSV): the key is in column C, a number or a name; 1-2 or "
+		  "start-end for the first and last of a range" },
+	{ "where", 0, "C=VALUE", take_csv, offsetof(struct list_options, csv), .value = 1,
+	  .help = "only rows with this value in column C; may be repeated" },
+	{ "delimiter", 0, "D", take_csv, offsetof(struct list_options, csv), .value = 2,
+	  .help = "between columns: tab or one of , ; | (default: what fits)" },
+	{ .table = shape_option_table },
+	{ 0 },
+};
+/* clang-format on */
 
 /* --- all of them ----------------------------------------------------------- */
 
@@ -340,7 +279,7 @@ static int refuse_pair(const struct command *command, const struct list_options 
 		first++;
 	while (!(shapes[first].kinds & 1u << kinds[i]))
 		i++;
-	return complain_usage(command, "%s and %s: no kind has both", shapes[first].name,
+	return complain_usage(command, "--%s and --%s: no kind has both", shapes[first].name,
 			      shapes[find_misfit(options, kinds[i])].name);
 }
 
@@ -349,7 +288,7 @@ static int refuse_misfit(const struct command *command, const struct list_option
 	u32 misfit = find_misfit(options, options->build.kind);
 	const char *text = options->shape_text[misfit];
 
-	return complain_usage(command, "%s%s%s: %s has no %s", shapes[misfit].name,
+	return complain_usage(command, "--%s%s%s: %s has no %s", shapes[misfit].name,
 			      *text ? " " : "", text, baleen_kind_name(options->build.kind),
 			      shapes[misfit].what);
 }
@@ -389,7 +328,7 @@ int list_options_check(const struct command *command, struct list_options *optio
 
 	if (options->like_path && options->shaped_by)
 		return complain_usage(command,
-				      "--like takes everything from the image: %s "
+				      "--like takes everything from the image: --%s "
 				      "contradicts it",
 				      options->shaped_by);
 	err = list_options_find_kinds(command, options);

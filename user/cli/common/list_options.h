@@ -10,34 +10,19 @@
 #include "ops/build.h"
 #include "ops/choose.h"
 
-/* Codes above every character for long options without a letter. */
-enum list_option {
-	OPTION_NULL = '0',
-	OPTION_SKIP_BAD = 0x100,
-	OPTION_ALLOW_EMPTY,
-	OPTION_COLUMN,
-	OPTION_WHERE,
-	OPTION_DELIMITER,
-	OPTION_KIND,
-	OPTION_FPP,
-	OPTION_KEY,
-	OPTION_CAPACITY,
-	OPTION_LIKE,
-	OPTION_NEED,
-	OPTION_SEED,
-	OPTION_BITS, /* from here to OPTION_LOAD: the shape of a table */
-	OPTION_HASHES,
-	OPTION_HASH,
-	OPTION_SLOT_BITS,
-	OPTION_BUCKET_SLOTS,
-	OPTION_STASH,
-	OPTION_COPIES,
-	OPTION_REMAINDER_BITS,
-	OPTION_LOAD,
-	OPTION_OF_COMMAND, /* a command's own options start here */
+/* Options about the shape of a table. */
+enum list_shape {
+	SHAPE_BITS,
+	SHAPE_HASHES,
+	SHAPE_HASH,
+	SHAPE_SLOT_BITS,
+	SHAPE_BUCKET_SLOTS,
+	SHAPE_STASH,
+	SHAPE_COPIES,
+	SHAPE_REMAINDER_BITS,
+	SHAPE_LOAD,
+	N_SHAPE_OPTIONS,
 };
-
-#define N_SHAPE_OPTIONS (OPTION_LOAD - OPTION_BITS + 1)
 
 /**
  * struct list_options - how lists are read and built
@@ -49,7 +34,7 @@ enum list_option {
  *                 two changes
  * @csv: of a table: columns and conditions
  * @build: kind, key, rate, capacity, geometry
- * @shaped_by: the last option that says what to build, such as "--kind"
+ * @shaped_by: the last option that says what to build, such as "kind"
  * @is_kind_given: --kind was one of them
  * @kinds: kinds that have all that was asked for, a bit each
  * @needs: --need: what the filter has to do
@@ -57,8 +42,8 @@ enum list_option {
  *           the first of @kinds
  * @choice: storage for that
  * @is_key_given: --key was one of them
- * @shape_text: the options about the shape of a table as they were typed, from
- *              OPTION_BITS on; NULL where one was not given
+ * @shape_text: the options about the shape of a table as they were typed; NULL where one
+ *              was not given
  * @like_path: --like; its header goes to @like
  * @like: storage for @build.like
  * @seed_text: --seed; what it makes goes to @seed
@@ -86,84 +71,24 @@ struct list_options {
 	struct baleen_seed seed;
 };
 
-/* Entries for getopt_long() of what to build. */
-#define SHAPE_OPTIONS                                                                 \
-	{ "kind", required_argument, NULL, OPTION_KIND },                             \
-		{ "fpp", required_argument, NULL, OPTION_FPP },                       \
-		{ "key", required_argument, NULL, OPTION_KEY },                       \
-		{ "capacity", required_argument, NULL, OPTION_CAPACITY },             \
-		{ "bits", required_argument, NULL, OPTION_BITS },                     \
-		{ "hashes", required_argument, NULL, OPTION_HASHES },                 \
-		{ "hash", required_argument, NULL, OPTION_HASH },                     \
-		{ "slot-bits", required_argument, NULL, OPTION_SLOT_BITS },           \
-		{ "bucket-slots", required_argument, NULL, OPTION_BUCKET_SLOTS },     \
-		{ "stash", no_argument, NULL, OPTION_STASH },                         \
-		{ "copies", no_argument, NULL, OPTION_COPIES },                       \
-		{ "remainder-bits", required_argument, NULL, OPTION_REMAINDER_BITS }, \
-		{ "load", required_argument, NULL, OPTION_LOAD },                     \
-	{                                                                             \
-		"seed", required_argument, NULL, OPTION_SEED                          \
-	}
-
-/* Entries for getopt_long() of every command that takes lists. */
-#define LIST_OPTIONS                                                      \
-	{ "skip-bad", no_argument, NULL, OPTION_SKIP_BAD },               \
-		{ "allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY }, \
-		{ "null", no_argument, NULL, OPTION_NULL },               \
-		{ "column", required_argument, NULL, OPTION_COLUMN },     \
-		{ "where", required_argument, NULL, OPTION_WHERE },       \
-		{ "delimiter", required_argument, NULL, OPTION_DELIMITER }, SHAPE_OPTIONS
-
-#define SHAPE_OPTIONS_HELP                                                                       \
-	"  --kind K         cuckoo (default), bloom, classic, counting or quotient; see\n"       \
-	"                   baleen-kinds(7)\n"                                                   \
-	"  --fpp P          false positive rate allowed, 0 (default) to below 1; IPv4 keys in\n" \
-	"                   a cuckoo table are exact whatever it says\n"                         \
-	"  --key SPEC       the fields of a packet that are looked up: src (default), or any\n"  \
-	"                   of proto,src,dst,sport,dport; flow is all of them; or what no\n"     \
-	"                   packet has: string, a line of bytes, or squid, a URL or key of\n"    \
-	"                   a cached object\n"                                                   \
-	"  --capacity N     leave room for N keys\n"                                             \
-	"  --bits M         classic, counting: M positions in all\n"                             \
-	"  --hashes K       bloom, classic, counting: K bits set per key\n"                      \
-	"  --hash H         classic, counting: keyed, murmur3, murmur3-fnv1a or squid;\n"        \
-	"                   counting: blocked\n"                                                 \
-	"  --slot-bits N    cuckoo: slots of 8, 12, 16, 32 or 64 bits\n"                         \
-	"  --bucket-slots N  cuckoo: 1, 2 or 4 (default) slots in a bucket\n"                    \
-	"  --stash          cuckoo: 8 more places for keys that find no room\n"                  \
-	"  --copies         cuckoo, counting: what is listed twice is there twice\n"             \
-	"  --remainder-bits R  quotient: remainders of R bits\n"                                 \
-	"  --load L         cuckoo, quotient: share of the slots to fill, above 0, up to 1\n"    \
-	"  --seed TEXT      make the seed of TEXT, so that others with the same can merge\n"
-
-#define LIST_OPTIONS_HELP                                                                        \
-	"Lists hold one IPv4 or IPv6 address, prefix or range A-B a line, or with a '!' an\n"    \
-	"exception; the longest prefix decides. What follows, '#' and ';' comments and blank\n"  \
-	"lines are passed over; 'ipset save' files and gzip work. Keys of several fields have\n" \
-	"commas between, in the order proto,src,dst,sport,dport.\n"                              \
-	"  --skip-bad       count bad lines and go on; otherwise they refuse the list\n"         \
-	"  --allow-empty    take a list without a single key\n"                                  \
-	"  -0, --null       strings end with a NUL byte, not with the line\n"                    \
-	"  --column C       the lists are tables (CSV): the key is in column C, a number or\n"   \
-	"                   a name; 1-2 or start-end for the first and last of a range\n"        \
-	"  --where C=VALUE  only rows with this value in column C; may be repeated\n"            \
-	"  --delimiter D    between columns: tab or one of , ; | (default: what fits)\n" SHAPE_OPTIONS_HELP
-
-/* Some values of --key, for completion. */
+/* The values of --kind and --hash, and some of --key, for their rows. */
+#define KIND_WORDS "cuckoo bloom classic counting quotient"
+#define HASH_WORDS "blocked keyed murmur3 murmur3-fnv1a squid"
 #define KEY_WORDS "src dst proto,dport src,dport flow string squid"
 
 /* All of them, and those of what to build; each is of a struct list_options. */
 extern const struct option_spec list_option_table[];
 extern const struct option_spec shape_option_table[];
 
-/* Takes one of them; of its row @value is an enum list_option. */
-int list_option(const struct option_use *use);
+/* Take one of them, of a struct list_options. */
+int list_kind(const struct option_use *use);
+int list_key(const struct option_use *use);
+int list_fpp(const struct option_use *use);
+int list_capacity(const struct option_use *use);
+int list_need(const struct option_use *use);
+int list_shape(const struct option_use *use); /* @value is an enum list_shape */
 
 void list_options_init(struct list_options *options);
-
-/* Takes one option; 0, or EXIT_USAGE after a message. */
-int list_option_take(const struct command *command, struct list_options *options, int option,
-		     const char *argument);
 
 /* Finds the kinds that have all that was asked for, of which the first becomes
  * that of the build; 0, or EXIT_USAGE after a message.

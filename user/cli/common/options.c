@@ -23,10 +23,12 @@
  * struct row - a row of a table and of those in it
  * @spec: the row
  * @base: where the structure of its table begins in that of the command
+ * @is_hidden: the help has another text in its place
  */
 struct row {
 	const struct option_spec *spec;
 	size_t base;
+	bool is_hidden;
 };
 
 static bool is_end(const struct option_spec *spec)
@@ -35,13 +37,15 @@ static bool is_end(const struct option_spec *spec)
 }
 
 /* Appends the rows from @n on; returns how many there are then. */
-static int flatten(const struct option_spec *spec, size_t base, struct row *rows, int n)
+static int flatten(const struct option_spec *spec, size_t base, bool is_hidden, struct row *rows,
+		   int n)
 {
 	for (; spec && !is_end(spec) && n < MAX_OPTIONS; spec++) {
+		if (!spec->table || spec->help)
+			rows[n++] = (struct row){ spec, base,
+						  is_hidden || (spec->name && !spec->help) };
 		if (spec->table)
-			n = flatten(spec->table, base + spec->at, rows, n);
-		else
-			rows[n++] = (struct row){ spec, base };
+			n = flatten(spec->table, base + spec->at, is_hidden || spec->help, rows, n);
 	}
 	return n;
 }
@@ -102,7 +106,7 @@ int options_parse(const struct command *command, void *data, int *argc, char ***
 	struct option longs[MAX_OPTIONS + 1];
 	char shorts[2 * MAX_OPTIONS + 2];
 	struct row rows[MAX_OPTIONS];
-	int n = flatten(command->options, 0, rows, 0), code, err = 0;
+	int n = flatten(command->options, 0, false, rows, 0), code, err = 0;
 
 	fill_getopt(rows, n, command->word, longs, shorts);
 	while (!err && (code = getopt_long(*argc, *argv, shorts, longs, NULL)) != -1)
@@ -259,16 +263,18 @@ static void print_option(FILE *stream, const struct option_spec *spec)
 static void print_help(FILE *stream, const struct command *command)
 {
 	struct row rows[MAX_OPTIONS];
-	int n = flatten(command->options, 0, rows, 0);
+	int n = flatten(command->options, 0, false, rows, 0);
 
 	fputs(command->help, stream);
 	if (n && rows[0].spec->name)
 		fputc('\n', stream);
 	for (int i = 0; i < n; i++) {
-		if (!rows[i].spec->name)
-			fputs(rows[i].spec->help, stream);
-		else if (rows[i].spec->help)
+		if (rows[i].is_hidden)
+			continue;
+		if (rows[i].spec->name)
 			print_option(stream, rows[i].spec);
+		else
+			fputs(rows[i].spec->help, stream);
 	}
 }
 
@@ -299,7 +305,7 @@ void print_usage(FILE *stream, const struct command *command)
 void print_words(const struct command *command)
 {
 	struct row rows[MAX_OPTIONS];
-	int n = flatten(command->options, 0, rows, 0);
+	int n = flatten(command->options, 0, false, rows, 0);
 
 	print_synopsis(stdout, command);
 	for (int i = 0; i < n; i++) {

@@ -24,7 +24,8 @@ struct option_use;
  *        of an option that is not shown
  * @words: the values of the argument with blanks between, for option_word() and completion
  * @value: for @take
- * @table: another table that is part of this one
+ * @table: another table that is part of this one; @help, if there is one, is printed in place
+ *         of its rows
  */
 struct option_spec {
 	const char *name;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen attach: rules onto a device. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +11,6 @@
 #include "cli/open/kmod_device.h"
 #include "cli/open/rule_images.h"
 #include "xdp/attach.h"
-
-enum {
-	OPTION_MODE = OPTION_OF_POLICY_COMMAND,
-	OPTION_NO_LINK,
-	OPTION_CHAIN,
-	OPTION_NO_STATE,
-	OPTION_FORCE,
-	OPTION_ACCEPT_FPP,
-	OPTION_BACKEND,
-	OPTION_PRIORITY,
-};
 
 /**
  * struct attach - what is asked for
@@ -49,7 +37,7 @@ struct attach {
 	enum baleen_mode mode;
 	enum baleen_attach_type attach_type;
 	const char *xdp_only;
-	bool is_kmod;
+	u32 is_kmod;
 	int priority;
 	bool has_priority;
 	double accept_fpp;
@@ -58,82 +46,61 @@ struct attach {
 	bool json;
 };
 
-static int take_place(struct attach *attach, enum baleen_attach_type attach_type)
+static int take_mode(const struct option_use *use)
 {
-	if (attach->attach_type != BALEEN_ATTACH_TYPE_LINK && attach->attach_type != attach_type)
-		return complain_usage(&attach_command, "--no-link and --chain exclude each other");
-	attach->attach_type = attach_type;
-	attach->xdp_only = attach_type == BALEEN_ATTACH_TYPE_CHAIN ? "--chain" : "--no-link";
+	struct attach *attach = use->to;
+	int mode = option_word(use);
+
+	attach->xdp_only = "--mode";
+	attach->mode = mode;
+	return mode < 0 ? EXIT_USAGE : 0;
+}
+
+static int take_place(const struct option_use *use)
+{
+	struct attach *attach = use->to;
+
+	if (attach->attach_type != BALEEN_ATTACH_TYPE_LINK &&
+	    attach->attach_type != use->spec->value)
+		return complain_usage(use->command, "--no-link and --chain exclude each other");
+	attach->attach_type = use->spec->value;
+	attach->xdp_only = use->spec->value == BALEEN_ATTACH_TYPE_CHAIN ? "--chain" : "--no-link";
 	return 0;
 }
 
-static int take_backend(struct attach *attach, const char *argument)
+static int take_priority(const struct option_use *use)
 {
-	if (strcmp(argument, "xdp") && strcmp(argument, "kmod"))
-		return complain_usage(&attach_command, "--backend '%s': not xdp or kmod", argument);
-	attach->is_kmod = !strcmp(argument, "kmod");
-	return 0;
-}
-
-static int take_priority(struct attach *attach, const char *argument)
-{
+	struct attach *attach = use->to;
 	char *end;
 	long priority;
 
 	errno = 0;
-	priority = strtol(argument, &end, 10);
-	if (end == argument || *end || errno || priority < INT_MIN || priority > INT_MAX)
-		return complain_usage(&attach_command, "--priority '%s': not a number of 32 bits",
-				      argument);
+	priority = strtol(use->argument, &end, 10);
+	if (end == use->argument || *end || errno || priority < INT_MIN || priority > INT_MAX)
+		return option_refuse(use, "not a number of 32 bits");
 	attach->priority = priority;
 	attach->has_priority = true;
 	return 0;
 }
 
-static int take_word(struct attach *attach, const char *word)
+static int take_word(const struct option_use *use)
 {
-	int err = rules_word_take(&attach_command, &attach->rules, word);
+	struct attach *attach = use->to;
+	int err = rules_word_take(use->command, &attach->rules, use->argument);
 
 	if (err != -ENOENT)
 		return err;
 	if (!attach->device) {
-		attach->device = word;
+		attach->device = use->argument;
 		return 0;
 	}
 	if (attach->rules.n)
-		return complain_usage(&attach_command,
+		return complain_usage(use->command,
 				      "'%s' is neither an option nor a qualifier of rule '%s': "
 				      "proto, dport, tcp-syn or vlan",
-				      word, attach->rules.rule[attach->rules.n - 1].name);
-	return complain_usage(&attach_command, "'%s' is a second device: did you mean --drop %s?",
-			      word, word);
-}
-
-static int take_option(struct attach *attach, int option, const char *argument)
-{
-	int err;
-
-	switch (option) {
-	case 1: return take_word(attach, argument);
-	case OPTION_BACKEND: return take_backend(attach, argument);
-	case OPTION_PRIORITY: return take_priority(attach, argument);
-	case OPTION_MODE:
-		attach->xdp_only = "--mode";
-		return take_mode(&attach_command, argument, &attach->mode);
-	case OPTION_NO_LINK: return take_place(attach, BALEEN_ATTACH_TYPE_NETLINK);
-	case OPTION_CHAIN: return take_place(attach, BALEEN_ATTACH_TYPE_CHAIN);
-	case OPTION_ACCEPT_FPP:
-		return take_accept_fpp(&attach_command, argument, &attach->accept_fpp);
-	case OPTION_NO_STATE: attach->no_state = true; return 0;
-	case OPTION_FORCE: attach->force = true; return 0;
-	case 'j': attach->json = true; return 0;
-	}
-	err = rules_option_take(&attach_command, &attach->rules, option, argument);
-	if (err == -ENOENT)
-		err = policy_option_take(&attach_command, &attach->policy, option, argument);
-	if (err == -ENOENT)
-		err = list_option_take(&attach_command, &attach->lists, option, argument);
-	return err;
+				      use->argument, attach->rules.rule[attach->rules.n - 1].name);
+	return complain_usage(use->command, "'%s' is a second device: did you mean --drop %s?",
+			      use->argument, use->argument);
 }
 
 static int check_backend(const struct attach *attach)
@@ -150,27 +117,8 @@ static int check_backend(const struct attach *attach)
 
 static int parse(struct attach *attach, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		LIST_OPTIONS,
-		RULE_OPTIONS,
-		POLICY_OPTIONS,
-		{ "backend", required_argument, NULL, OPTION_BACKEND },
-		{ "priority", required_argument, NULL, OPTION_PRIORITY },
-		{ "mode", required_argument, NULL, OPTION_MODE },
-		{ "no-link", no_argument, NULL, OPTION_NO_LINK },
-		{ "chain", no_argument, NULL, OPTION_CHAIN },
-		{ "no-state", no_argument, NULL, OPTION_NO_STATE },
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&attach_command, attach, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "-j", long_options, NULL)) != -1)
-		err = take_option(attach, option, optarg);
-	for (; !err && optind < argc; optind++)
-		err = take_word(attach, argv[optind]);
 	if (!err)
 		err = rules_check(&attach_command, &attach->rules);
 	if (!err)
@@ -328,6 +276,35 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	{ .table = rule_option_table, .at = offsetof(struct attach, rules) },
+	{ .table = policy_option_table, .at = offsetof(struct attach, policy) },
+	{ "mode", 0, "MODE", take_mode, .words = "auto native generic",
+	  .help = "auto (default): native with multi-buffer frames, native, generic; native: never "
+		  "generic; generic: behind the driver, slower" },
+	ACCEPT_FPP_OPTION(attach, accept_fpp),
+	{ "no-link", 0, NULL, take_place, .value = BALEEN_ATTACH_TYPE_NETLINK,
+	  .help = "as other tools do, so that they can remove or replace it: 'ip link set DEV xdp "
+		  "off'; status tells" },
+	{ "chain", 0, NULL, take_place, .value = BALEEN_ATTACH_TYPE_CHAIN,
+	  .help = "in libxdp's dispatcher, at priority 10, beside other programs; a change asks old "
+		  "and new rules for a moment, and counts twice" },
+	VALUE("backend", 0, "B", option_choice, attach, is_kmod,
+	      "xdp (default), or kmod: the hook of netfilter in the kernel module, for devices "
+	      "without XDP; IMAGE kmod:NAME is asked itself there, not copied. No state, no "
+	      "--mode, --no-link, --chain, --sample",
+	      .words = "xdp kmod"),
+	{ "priority", 0, "N", take_priority,
+	  .help = "of that hook among others on the device, lower ones first (0)" },
+	FLAG("no-state", 0, attach, no_state,
+	     "remember nothing of the lists: no single entries beside them, no 'why'; add and del "
+	     "then change the filter alone"),
+	FORCE_OPTION(attach, force),
+	FLAG("json", 'j', attach, json, "say how it went as JSON"),
+	{ .table = list_option_table, .at = offsetof(struct attach, lists) },
+	{ 0 },
+};
+
 const struct command attach_command = {
 	.name = "attach",
 	.synopsis = "DEV {--allow|--drop|--count} [NAME=]IMAGE [QUALIFIER...]... [OPTION...]",
@@ -335,21 +312,8 @@ const struct command attach_command = {
 		"matches decides. The filter outlives this command. A rule is named after its file\n"
 		"unless given as NAME=IMAGE; 16 rules at most.\n"
 		"Refuses rules that would drop the addresses of the device or of a bridge, bond or\n"
-		"VLAN on it, its gateways, the resolvers, or the peer of a TCP session.\n\n" RULE_OPTIONS_HELP
-		"\n" POLICY_OPTIONS_HELP
-		"  --mode MODE      auto (default): native with multi-buffer frames, native, generic;\n"
-		"                   native: never generic; generic: behind the driver, slower\n" ACCEPT_FPP_HELP
-		"  --no-link        as other tools do, so that they can remove or replace it:\n"
-		"                   'ip link set DEV xdp off'; status tells\n"
-		"  --chain          in libxdp's dispatcher, at priority 10, beside other programs; a\n"
-		"                   change asks old and new rules for a moment, and counts twice\n"
-		"  --backend B      xdp (default), or kmod: the hook of netfilter in the kernel module,\n"
-		"                   for devices without XDP; IMAGE kmod:NAME is asked itself there,\n"
-		"                   not copied. No state, no --mode, --no-link, --chain, --sample\n"
-		"  --priority N     of that hook among others on the device, lower ones first (0)\n"
-		"  --no-state       remember nothing of the lists: no single entries beside them, no\n"
-		"                   'why'; add and del then change the filter alone\n"
-		"  --force          also when this host would cut itself off\n"
-		"  -j, --json       say how it went as JSON\n\n" LIST_OPTIONS_HELP,
+		"VLAN on it, its gateways, the resolvers, or the peer of a TCP session.\n",
+	.options = options,
+	.word = take_word,
 	.run = run,
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen detach: take the filter off a device. */
 #include <errno.h>
-#include <getopt.h>
 
-#include "cli/common/cli.h"
+#include "cli/common/options.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/forget_stale.h"
 #include "cli/open/kmod_filter.h"
@@ -14,11 +13,6 @@
 
 /* Rules named when a filter cannot go. */
 #define RULES_TEXT 200
-
-enum {
-	OPTION_GONE = 256,
-	OPTION_FORGET,
-};
 
 /* A rule attached by hand is forgotten; an applied one comes back at boot. */
 static void settle_state(struct baleen_rule_store *state, bool forget)
@@ -182,49 +176,48 @@ static void forget_state_of(const struct baleen_stale_pins *gone)
 	baleen_rule_store_forget(gone->netns_cookie, gone->ifindex);
 }
 
+struct detach {
+	bool stale, forget, json;
+};
+
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "gone", no_argument, NULL, OPTION_GONE },
-		{ "forget", no_argument, NULL, OPTION_FORGET },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	bool gone = false, forget = false, json = false;
+	struct detach asked = { 0 };
 	const char *filter;
-	int option, err;
+	int err = options_parse(&detach_command, &asked, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPTION_GONE: gone = true; break;
-		case OPTION_FORGET: forget = true; break;
-		case 'j': json = true; break;
-		default: fprintf(stderr, "baleen: see 'baleen help detach'\n"); return EXIT_USAGE;
-		}
-	}
-	if (gone && optind < argc)
+	if (err)
+		return err;
+	if (asked.stale && argc)
 		return complain_usage(&detach_command, "--gone takes no device");
-	if (gone)
-		return forget_gone(baleen_stale_pins_forget, forget_state_of, json);
-	if (argc - optind != 1)
+	if (asked.stale)
+		return forget_gone(baleen_stale_pins_forget, forget_state_of, asked.json);
+	if (argc != 1)
 		return complain_usage(&detach_command, "one device is asked for");
-	if (!split_kmod(argv[optind], &filter))
-		return detach(argv[optind], forget, json);
-	if (forget)
+	if (!split_kmod(*argv, &filter))
+		return detach(*argv, asked.forget, asked.json);
+	if (asked.forget)
 		return complain_usage(&detach_command, "--forget is for devices");
-	err = detach_filter(argv[optind], filter);
-	return err ? err : report(argv[optind], json);
+	err = detach_filter(*argv, filter);
+	return err ? err : report(*argv, asked.json);
 }
+
+static const struct option_spec options[] = {
+	FLAG("forget", 0, detach, forget,
+	     "forget also what was applied to it, which else comes back at boot"),
+	FLAG("gone", 0, detach, stale,
+	     "forget every filter whose link has lost its device, in all network namespaces, also "
+	     "deleted ones; a namespace is told by its cookie"),
+	FLAG("json", 'j', detach, json, "say so as JSON; with --gone, an array"),
+	{ 0 },
+};
 
 const struct command detach_command = {
 	.name = "detach",
 	.synopsis = "[--forget] [-j] DEV|kmod:NAME | --gone",
 	.help = "Takes the filter off a device and removes its pins, or its rules out of the kernel\n"
 		"module. Also for a device that is gone, by the name it had. kmod:NAME is a filter with a\n"
-		"name, which goes out of the module when no rule asks it.\n\n"
-		"  --forget         forget also what was applied to it, which else comes back at boot\n"
-		"  --gone           forget every filter whose link has lost its device, in all network\n"
-		"                   namespaces, also deleted ones; a namespace is told by its cookie\n"
-		"  -j, --json       say so as JSON; with --gone, an array\n",
+		"name, which goes out of the module when no rule asks it.\n",
+	.options = options,
 	.run = run,
 };

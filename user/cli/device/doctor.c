@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen doctor: what is wrong with a device, and what mends it. */
-#include <getopt.h>
 
-#include "cli/common/cli.h"
+#include "cli/common/options.h"
 #include "report/checkup.h"
 
 static void print(const struct baleen_finding *finding)
@@ -47,30 +46,25 @@ static int show(const struct baleen_checkup *checkup, bool json)
 
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
 	struct baleen_checkup checkup;
 	struct baleen_error error;
 	bool json = false;
-	int option;
+	int err = options_parse(&doctor_command, &json, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		if (option != 'j') {
-			fprintf(stderr, "baleen: see 'baleen help doctor'\n");
-			return EXIT_USAGE;
-		}
-		json = true;
-	}
-	if (argc - optind != 1)
-		return complain_usage(&doctor_command, "one device is asked for");
-	if (baleen_checkup_run(argv[optind], &checkup, &error)) {
+	if (err)
+		return err;
+	if (baleen_checkup_run(*argv, &checkup, &error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
 	return show(&checkup, json);
 }
+
+static const struct option_spec options[] = {
+	{ "json", 'j', NULL, option_flag,
+	  .help = "an array of check, level, text and command, in a fixed order" },
+	{ 0 },
+};
 
 const struct command doctor_command = {
 	.name = "doctor",
@@ -84,7 +78,8 @@ const struct command doctor_command = {
 		"  note             costs speed, or surprises\n"
 		"  problem          packets are not filtered as asked, or several times slower than they\n"
 		"                   could be\n\n"
-		"Exit: 1 when there is a problem.\n\n"
-		"  -j, --json       an array of check, level, text and command, in a fixed order\n",
+		"Exit: 1 when there is a problem.\n",
+	.options = options,
+	.asks = { 1, 1, "one device is asked for" },
 	.run = run,
 };

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen metrics: what monitoring wants to know, as text. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/common/cli.h"
+#include "cli/common/options.h"
 #include "net/device.h"
 #include "ops/image_file.h"
 #include "report/metrics_source.h"
 
-enum { OPTION_OUT = 'o', OPTION_OPENMETRICS = 0x100 };
-
 struct options {
 	const char *out;
-	enum baleen_metrics_format format;
+	u32 format; /* enum baleen_metrics_format */
 };
 
 /* A slip of the finger shall not replace a list by metrics. */
@@ -75,30 +72,36 @@ static int put(char **devices, int n_devices, const struct options *options)
 	return err;
 }
 
+static int take_openmetrics(const struct option_use *use)
+{
+	*(u32 *)use->to = BALEEN_METRICS_OPENMETRICS;
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "openmetrics", no_argument, NULL, OPTION_OPENMETRICS },
-		{ "output", required_argument, NULL, OPTION_OUT },
-		{ 0 },
-	};
 	struct options options = { .format = BALEEN_METRICS_PROMETHEUS };
 	struct baleen_error error;
-	int option;
+	int err = options_parse(&metrics_command, &options, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPTION_OUT: options.out = optarg; break;
-		case OPTION_OPENMETRICS: options.format = BALEEN_METRICS_OPENMETRICS; break;
-		default: fprintf(stderr, "baleen: see 'baleen help metrics'\n"); return EXIT_USAGE;
-		}
-	}
+	if (err)
+		return err;
 	if (baleen_device_privileges(&error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	return put(argv + optind, argc - optind, &options);
+	return put(argv, argc, &options);
 }
+
+static const struct option_spec table[] = {
+	VALUE("openmetrics", 0, NULL, take_openmetrics, options, format,
+	      "OpenMetrics 1.0; otherwise the Prometheus text format 0.0.4, which node_exporter's "
+	      "textfile collector reads"),
+	VALUE("output", 'o', "FILE", option_text, options, out,
+	      "replace FILE, whole or not at all, readable for everybody; another file that is "
+	      "there is not overwritten, unless it holds metrics"),
+	{ 0 },
+};
 
 const struct command metrics_command = {
 	.name = "metrics",
@@ -107,11 +110,7 @@ const struct command metrics_command = {
 		"kept, for Prometheus and its kin. What is not known is left out; a device that\n"
 		"cannot be read, or has no filter, is one with baleen_device_attached 0, and no\n"
 		"failure. Times are seconds since 1970. Of a feed's URL the name, the password and\n"
-		"the query are left out.\n\n"
-		"  --openmetrics      OpenMetrics 1.0; otherwise the Prometheus text format 0.0.4,\n"
-		"                     which node_exporter's textfile collector reads\n"
-		"  -o, --output FILE  replace FILE, whole or not at all, readable for everybody;\n"
-		"                     another file that is there is not overwritten, unless it\n"
-		"                     holds metrics\n",
+		"the query are left out.\n",
+	.options = table,
 	.run = run,
 };

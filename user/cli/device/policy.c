@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen policy: what becomes of packets that no rule decides, dry run, sampling. */
 #include <errno.h>
-#include <getopt.h>
 
 #include "cli/open/device_session.h"
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
 #include "cli/open/policy.h"
-
-enum {
-	OPTION_FORCE = OPTION_OF_POLICY_COMMAND,
-};
 
 struct change {
 	const char *device;
@@ -18,39 +13,6 @@ struct change {
 	bool force;
 	bool json;
 };
-
-static int parse(struct change *change, int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		POLICY_OPTIONS,
-		{ "enforce", no_argument, NULL, OPTION_ENFORCE },
-		{ "no-sample", no_argument, NULL, OPTION_NO_SAMPLE },
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
-
-	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'j': change->json = true; break;
-		case OPTION_FORCE: change->force = true; break;
-		default:
-			err = policy_option_take(&policy_command, &change->policy, option, optarg);
-			/* getopt_long() has said what is wrong. */
-			if (err == -ENOENT) {
-				fprintf(stderr, "baleen: see 'baleen help policy'\n");
-				err = EXIT_USAGE;
-			}
-		}
-	}
-	if (err)
-		return err;
-	if (argc - optind != 1)
-		return complain_usage(&policy_command, "one device is asked for");
-	change->device = argv[optind];
-	return 0;
-}
 
 static bool changes_anything(const struct policy *policy)
 {
@@ -171,14 +133,26 @@ static int show_kmod(const struct change *change)
 static int run(int argc, char **argv)
 {
 	struct change change = { 0 };
-	int err = parse(&change, argc, argv);
+	int err = options_parse(&policy_command, &change, &argc, &argv);
 
 	if (err)
 		return err;
+	change.device = *argv;
 	if (is_kmod_device(change.device))
 		return changes_anything(&change.policy) ? change_kmod(&change) : show_kmod(&change);
 	return changes_anything(&change.policy) ? change_xdp(&change) : show_xdp(&change);
 }
+
+static const struct option_spec options[] = {
+	{ .table = policy_option_table, .at = offsetof(struct change, policy) },
+	{ "enforce", 0, NULL, policy_enforce, offsetof(struct change, policy),
+	  .help = "end a dry run: drop again" },
+	{ "no-sample", 0, NULL, policy_sample, offsetof(struct change, policy),
+	  .help = "no events any more" },
+	FORCE_OPTION(change, force),
+	FLAG("json", 'j', change, json, "the policy as JSON"),
+	{ 0 },
+};
 
 const struct command policy_command = {
 	.name = "policy",
@@ -186,10 +160,8 @@ const struct command policy_command = {
 		    "[OPTION...]",
 	.help = "Changes the policy of a device that has rules, atomically; what is not named stays.\n"
 		"Without an option it says what the policy is. Refuses what would cut this host off.\n"
-		"The counters go on.\n\n" POLICY_OPTIONS_HELP
-		"  --enforce        end a dry run: drop again\n"
-		"  --no-sample      no events any more\n"
-		"  --force          also when this host would cut itself off\n"
-		"  -j, --json       the policy as JSON\n",
+		"The counters go on.\n",
+	.options = options,
+	.asks = { 1, 1, "one device is asked for" },
 	.run = run,
 };

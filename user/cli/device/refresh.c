@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen refresh: the program of this version for what another attached. */
 #include <errno.h>
-#include <getopt.h>
 
-#include "cli/common/cli.h"
+#include "cli/common/options.h"
 #include "xdp/update.h"
-
-enum {
-	OPTION_FORCE = 256,
-};
 
 /**
  * struct refreshed - what was done to a device
@@ -108,37 +103,36 @@ static int refresh_all(bool force, json_t *all)
 	return walk.result;
 }
 
+struct refresh {
+	bool force;
+	json_t *all;
+};
+
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
+	struct refresh asked = { 0 };
 	struct baleen_error error;
-	bool force = false, json = false;
-	json_t *all;
-	int option, err;
+	int err = options_parse(&refresh_command, &asked, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPTION_FORCE: force = true; break;
-		case 'j': json = true; break;
-		default: fprintf(stderr, "baleen: see 'baleen help refresh'\n"); return EXIT_USAGE;
-		}
-	}
-	if (argc - optind > 1)
-		return complain_usage(&refresh_command, "at most one device is asked for");
+	if (err)
+		return err;
 	if (baleen_device_privileges(&error)) {
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	all = json ? json_array() : NULL;
-	err = optind < argc ? refresh_and_tell(argv[optind], force, all) : refresh_all(force, all);
-	if (!all)
+	err = argc ? refresh_and_tell(*argv, asked.force, asked.all) :
+		     refresh_all(asked.force, asked.all);
+	if (!asked.all)
 		return finish_output(err);
-	return print_json(all) || err ? EXIT_FAILED : EXIT_DONE;
+	return print_json(asked.all) || err ? EXIT_FAILED : EXIT_DONE;
 }
+
+static const struct option_spec options[] = {
+	FLAG("force", 0, refresh, force,
+	     "also in place of this version's, as after a change of the kernel's JIT"),
+	VALUE("json", 'j', NULL, option_json, refresh, all, "an array with one object per device"),
+	{ 0 },
+};
 
 const struct command refresh_command = {
 	.name = "refresh",
@@ -146,8 +140,8 @@ const struct command refresh_command = {
 	.help = "Puts the program of this version of baleen on a device where another version's is, as\n"
 		"after an upgrade; without DEV on every device of this network namespace that has a\n"
 		"filter in force. Rules, filters and counters are the same ones, the change is one step,\n"
-		"and no packet is without a filter. A program of this version stays as it is.\n\n"
-		"  --force          also in place of this version's, as after a change of the kernel's JIT\n"
-		"  -j, --json       an array with one object per device\n",
+		"and no packet is without a filter. A program of this version stays as it is.\n",
+	.options = options,
+	.asks = { 0, 1, "at most one device is asked for" },
 	.run = run,
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen restore: onto a device what was saved. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <string.h>
 
@@ -12,13 +11,6 @@
 #include "cli/open/guard.h"
 #include "deploy/saved.h"
 #include "xdp/attach.h"
-
-enum {
-	OPTION_MODE = OPTION_OF_COMMAND,
-	OPTION_FORCE,
-	OPTION_BOOT,
-	OPTION_WAIT,
-};
 
 /* Longer than it takes a card to come up, shorter than anybody waits for a boot. */
 #define BOOT_WAIT_MS 10000
@@ -46,40 +38,28 @@ static int check_arguments(const struct restore *restore, int n)
 	return 0;
 }
 
-static int parse(struct restore *restore, int argc, char **argv)
+static int take_mode(const struct option_use *use)
 {
-	static const struct option long_options[] = {
-		{ "mode", required_argument, NULL, OPTION_MODE },
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "boot", no_argument, NULL, OPTION_BOOT },
-		{ "wait", required_argument, NULL, OPTION_WAIT },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	struct restore *restore = use->to;
+	int mode = option_word(use);
+
+	restore->is_mode_given = true;
+	restore->mode = mode;
+	return mode < 0 ? EXIT_USAGE : 0;
+}
+
+static int parse(struct restore *restore, int *argc, char ***argv)
+{
+	int err;
 
 	restore->wait_ms = BOOT_WAIT_MS;
-	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPTION_MODE:
-			restore->is_mode_given = true;
-			err = take_mode(&restore_command, optarg, &restore->mode);
-			break;
-		case OPTION_BOOT: restore->is_boot = true; break;
-		case OPTION_WAIT:
-			err = take_wait(&restore_command, optarg, &restore->wait_ms);
-			break;
-		case OPTION_FORCE: restore->force = true; break;
-		case 'j': restore->json = true; break;
-		default: fprintf(stderr, "baleen: see 'baleen help restore'\n"); err = EXIT_USAGE;
-		}
-	}
+	err = options_parse(&restore_command, restore, argc, argv);
 	if (!err)
-		err = check_arguments(restore, argc - optind);
+		err = check_arguments(restore, *argc);
 	if (err || restore->is_boot)
 		return err;
-	restore->device = argv[optind];
-	restore->directory = argv[optind + 1];
+	restore->device = (*argv)[0];
+	restore->directory = (*argv)[1];
 	return 0;
 }
 
@@ -236,12 +216,12 @@ static int run(int argc, char **argv)
 	struct restore restore = { 0 };
 	struct baleen_saved saved;
 	struct baleen_error error;
-	int ifindex, err = parse(&restore, argc, argv);
+	int ifindex, err = parse(&restore, &argc, &argv);
 
 	if (err)
 		return err;
 	if (restore.is_boot)
-		return restore_boot(argv + optind, argc - optind, restore.wait_ms);
+		return restore_boot(argv, argc, restore.wait_ms);
 	if (baleen_device_privileges(&error) ||
 	    baleen_device_ifindex(restore.device, &ifindex, &error) ||
 	    baleen_saved_read(restore.directory, &saved, &error)) {
@@ -258,6 +238,18 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	{ "mode", 0, "MODE", take_mode, .words = "auto native generic",
+	  .help = "auto, native or generic instead of the saved mode" },
+	FORCE_OPTION(restore, force),
+	FLAG("json", 'j', restore, json, "say how it went as JSON"),
+	FLAG("boot", 0, restore, is_boot,
+	     "devices with a kept state; all of them when none is named"),
+	VALUE("wait", 0, "SECONDS", option_wait, restore, wait_ms,
+	      "wait so long for devices that are not there yet (10), which are no failure with 0"),
+	{ 0 },
+};
+
 const struct command restore_command = {
 	.name = "restore",
 	.synopsis = "DEV DIR [--mode MODE] [--force] [-j] | --boot [--wait SECONDS] [DEV...]",
@@ -270,12 +262,7 @@ const struct command restore_command = {
 		"Refuses what would cut this host off, as attach does.\n"
 		"--boot is what a boot runs: every device that 'baleen apply' configured gets the rules,\n"
 		"feeds and entries it had, from the last good copies and without a network. What waited\n"
-		"to be confirmed is taken back first.\n\n"
-		"  --mode MODE      auto, native or generic instead of the saved mode\n"
-		"  --force          also when this host would cut itself off\n"
-		"  -j, --json       say how it went as JSON\n"
-		"  --boot           devices with a kept state; all of them when none is named\n"
-		"  --wait SECONDS   wait so long for devices that are not there yet (10),\n"
-		"                   which are no failure with 0\n",
+		"to be confirmed is taken back first.\n",
+	.options = options,
 	.run = run,
 };

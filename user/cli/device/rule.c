@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen rule: add, remove and reorder the rules of a device. */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 
 #include "cli/open/device_session.h"
@@ -10,14 +9,7 @@
 #include "cli/open/kmod_device.h"
 #include "cli/open/rule_images.h"
 
-enum {
-	OPTION_FIRST = OPTION_OF_RULE_COMMAND,
-	OPTION_BEFORE,
-	OPTION_AFTER,
-	OPTION_LAST,
-	OPTION_FORCE,
-	OPTION_ACCEPT_FPP,
-};
+enum place { PLACE_NONE, PLACE_FIRST, PLACE_LAST, PLACE_BEFORE, PLACE_AFTER };
 
 struct change;
 
@@ -43,7 +35,7 @@ static const struct verb {
  * @target: the rules of DEV:RULE, for del and move
  * @n_targets: how many
  * @rules: for add
- * @place: code of the option that says where to, or 0
+ * @place: where to, if it was said
  * @anchor: its rule
  * @lists: how lists are read
  * @accept_fpp: highest rate of a rule
@@ -56,7 +48,7 @@ struct change {
 	const char *target[BALEEN_MAX_RULES];
 	u32 n_targets;
 	struct rules rules;
-	int place;
+	enum place place;
 	const char *anchor;
 	struct list_options lists;
 	double accept_fpp;
@@ -102,53 +94,36 @@ static int take_target(struct change *change, const char *word)
 	return 0;
 }
 
-static int take_word(struct change *change, const char *word)
+static int take_word(const struct option_use *use)
 {
+	struct change *change = use->to;
 	int err;
 
 	if (!change->verb)
-		return take_verb(change, word);
-	err = rules_word_take(&rule_command, &change->rules, word);
+		return take_verb(change, use->argument);
+	err = rules_word_take(&rule_command, &change->rules, use->argument);
 	if (err != -ENOENT)
 		return err;
 	if (change->verb->edit != add)
-		return take_target(change, word);
+		return take_target(change, use->argument);
 	if (!change->device[0])
-		return take_device(change, word);
+		return take_device(change, use->argument);
 	return complain_usage(&rule_command,
 			      "'%s' is neither an option nor a qualifier: proto, dport, tcp-syn "
 			      "or vlan",
-			      word);
+			      use->argument);
 }
 
-static int take_place(struct change *change, int option, const char *argument)
+static int take_place(const struct option_use *use)
 {
+	struct change *change = use->to;
+
 	if (change->place)
 		return complain_usage(&rule_command, "one place is asked for: --first, --last, "
 						     "--before RULE or --after RULE");
-	change->place = option;
-	change->anchor = argument;
+	change->place = use->spec->value;
+	change->anchor = use->argument;
 	return 0;
-}
-
-static int take_option(struct change *change, int option, const char *argument)
-{
-	int err;
-
-	switch (option) {
-	case 1: return take_word(change, argument);
-	case OPTION_FIRST:
-	case OPTION_BEFORE:
-	case OPTION_AFTER:
-	case OPTION_LAST: return take_place(change, option, argument);
-	case OPTION_ACCEPT_FPP:
-		return take_accept_fpp(&rule_command, argument, &change->accept_fpp);
-	case OPTION_FORCE: change->force = true; return 0;
-	case 'j': change->json = true; return 0;
-	}
-	err = rules_option_take(&rule_command, &change->rules, option, argument);
-	return err == -ENOENT ? list_option_take(&rule_command, &change->lists, option, argument) :
-				err;
 }
 
 static int check_arguments(const struct change *change)
@@ -178,24 +153,8 @@ static int check_arguments(const struct change *change)
 
 static int parse(struct change *change, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		LIST_OPTIONS,
-		RULE_OPTIONS,
-		{ "first", no_argument, NULL, OPTION_FIRST },
-		{ "before", required_argument, NULL, OPTION_BEFORE },
-		{ "after", required_argument, NULL, OPTION_AFTER },
-		{ "last", no_argument, NULL, OPTION_LAST },
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&rule_command, change, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "-j", long_options, NULL)) != -1)
-		err = take_option(change, option, optarg);
-	for (; !err && optind < argc; optind++)
-		err = take_word(change, argv[optind]);
 	if (!err)
 		err = rules_check(&rule_command, &change->rules);
 	if (!err)
@@ -228,9 +187,9 @@ static int find_place(const struct change *change, const struct baleen_ruleset *
 	if (anchor < 0)
 		return anchor;
 	switch (change->place) {
-	case OPTION_FIRST: return 0;
-	case OPTION_BEFORE: return anchor;
-	case OPTION_AFTER: return anchor + 1;
+	case PLACE_FIRST: return 0;
+	case PLACE_BEFORE: return anchor;
+	case PLACE_AFTER: return anchor + 1;
 	default: return ruleset->n_rules;
 	}
 }
@@ -368,6 +327,21 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	{ .help = "\nPLACE, of add by default --last:\n" },
+	{ "first", 0, NULL, take_place, .value = PLACE_FIRST, .help = "before all others" },
+	{ "last", 0, NULL, take_place, .value = PLACE_LAST, .help = "behind all others" },
+	{ "before", 0, "RULE", take_place, .value = PLACE_BEFORE, .help = "before this one" },
+	{ "after", 0, "RULE", take_place, .value = PLACE_AFTER, .help = "behind this one" },
+	{ .help = "\n" },
+	{ .table = rule_option_table, .at = offsetof(struct change, rules) },
+	ACCEPT_FPP_OPTION(change, accept_fpp),
+	FORCE_OPTION(change, force),
+	FLAG("json", 'j', change, json, "the rules in their order as JSON"),
+	{ .table = list_option_table, .at = offsetof(struct change, lists) },
+	{ 0 },
+};
+
 const struct command rule_command = {
 	.name = "rule",
 	.synopsis =
@@ -376,13 +350,8 @@ const struct command rule_command = {
 		"  baleen rule move DEV:RULE PLACE [OPTION...]",
 	.help = "Adds, deletes or moves rules of a device that has a filter, atomically: each packet\n"
 		"sees the old rules or the new ones. Counters of the others go on. Refuses what would\n"
-		"cut this host off, as attach does. When anything fails the old rules stay in force.\n\n"
-		"PLACE, of add by default --last:\n"
-		"  --first          before all others\n"
-		"  --last           behind all others\n"
-		"  --before RULE    before this one\n"
-		"  --after RULE     behind this one\n\n" RULE_OPTIONS_HELP "\n" ACCEPT_FPP_HELP
-		"  --force          also when this host would cut itself off\n"
-		"  -j, --json       the rules in their order as JSON\n\n" LIST_OPTIONS_HELP,
+		"cut this host off, as attach does. When anything fails the old rules stay in force.\n",
+	.options = options,
+	.word = take_word,
 	.run = run,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen save: what a device enforces as a directory, or one filter of it as an image. */
-#include <getopt.h>
 #include <signal.h>
 
 #include "cli/common/describe.h"
@@ -17,25 +16,15 @@ struct save {
 
 static int parse(struct save *save, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option;
+	int err = options_parse(&save_command, save, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "o:j", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'o': save->out = optarg; break;
-		case 'j': save->json = true; break;
-		default: fprintf(stderr, "baleen: see 'baleen help save'\n"); return EXIT_USAGE;
-		}
-	}
+	if (err)
+		return err;
 	if (!save->out)
 		return complain_usage(&save_command, "-o is missing");
-	if (argc - optind != 1)
+	if (argc != 1)
 		return complain_usage(&save_command, "one device or filter is asked for");
-	save->device = argv[optind];
+	save->device = *argv;
 	return 0;
 }
 
@@ -150,6 +139,12 @@ static int run(int argc, char **argv)
 	return is_live_name(save.device) ? save_filter(&save) : save_device(&save);
 }
 
+static const struct option_spec options[] = {
+	VALUE("output", 'o', "DIR|IMAGE", option_text, save, out, "where to write"),
+	FLAG("json", 'j', save, json, "say what was saved as JSON"),
+	{ 0 },
+};
+
 const struct command save_command = {
 	.name = "save",
 	.synopsis = "-o DIR|IMAGE [-j] DEV|DEV:RULE|kmod:NAME",
@@ -157,8 +152,7 @@ const struct command save_command = {
 		"rules.json their order, actions, qualifiers, the policy, mode and place, with checksums\n"
 		"of it all. DIR is written whole or not at all; one that is there is replaced only when\n"
 		"it is empty or was saved before and holds nothing else. Counters are not saved.\n"
-		"Of a live rule or a filter of the kernel module the image is written to a file.\n\n"
-		"  -o DIR, IMAGE    where to write\n"
-		"  -j, --json       say what was saved as JSON\n",
+		"Of a live rule or a filter of the kernel module the image is written to a file.\n",
+	.options = options,
 	.run = run,
 };

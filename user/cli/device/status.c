@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen status: what is in force, and what it has counted. */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 
 #include "cli/device/status_rules.h"
@@ -301,30 +300,21 @@ static int status_one(const char *device, json_t *all)
 
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
 	json_t *all = NULL;
-	int option, err;
+	int err = options_parse(&status_command, &all, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		if (option != 'j') {
-			fprintf(stderr, "baleen: see 'baleen help status'\n");
-			return EXIT_USAGE;
-		}
-		if (!all)
-			all = json_array();
-	}
-	if (argc - optind > 1) {
-		json_decref(all);
-		return complain_usage(&status_command, "at most one device is asked for");
-	}
-	err = optind < argc ? status_one(argv[optind], all) : status_all(all);
+	if (err)
+		return err;
+	err = argc ? status_one(*argv, all) : status_all(all);
 	if (!all)
 		return finish_output(err);
 	return print_json(all) || err ? EXIT_FAILED : EXIT_DONE;
 }
+
+static const struct option_spec options[] = {
+	{ "json", 'j', NULL, option_json, .help = "an array with one object per device" },
+	{ 0 },
+};
 
 const struct command status_command = {
 	.name = "status",
@@ -334,7 +324,8 @@ const struct command status_command = {
 		"when the device was deleted or renamed, or another program is there. Exit: 1 when a\n"
 		"filter is not in force or its map is damaged, or DEV has none; 0 when no DEV is\n"
 		"given and nothing is attached. Rules of the kernel module have the mode kmod; bytes\n"
-		"of theirs are those of packets that were merged on the way.\n\n"
-		"  -j, --json       an array with one object per device\n",
+		"of theirs are those of packets that were merged on the way.\n",
+	.options = options,
+	.asks = { 0, 1, "at most one device is asked for" },
 	.run = run,
 };

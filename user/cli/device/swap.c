@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen swap: another image for a live rule. */
-#include <getopt.h>
 #include <string.h>
 
 #include "cli/common/describe.h"
@@ -9,11 +8,6 @@
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
 #include "cli/open/rule_images.h"
-
-enum {
-	OPTION_FORCE = OPTION_OF_RULE_COMMAND,
-	OPTION_ACCEPT_FPP,
-};
 
 struct swap {
 	char device[IF_NAMESIZE];
@@ -27,47 +21,27 @@ struct swap {
 	bool json;
 };
 
+static int take_action(const struct option_use *use)
+{
+	*(int *)use->to = use->spec->value;
+	return 0;
+}
+
 static int parse(struct swap *swap, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		LIST_OPTIONS,
-		{ "allow", no_argument, NULL, OPTION_ALLOW },
-		{ "drop", no_argument, NULL, OPTION_DROP },
-		{ "count", no_argument, NULL, OPTION_COUNT },
-		{ "force", no_argument, NULL, OPTION_FORCE },
-		{ "accept-fpp", required_argument, NULL, OPTION_ACCEPT_FPP },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&swap_command, swap, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPTION_ALLOW: swap->action = BALEEN_ACTION_ALLOW; break;
-		case OPTION_DROP: swap->action = BALEEN_ACTION_DROP; break;
-		case OPTION_COUNT: swap->action = BALEEN_ACTION_COUNT; break;
-		case OPTION_FORCE: swap->force = true; break;
-		case 'j': swap->json = true; break;
-		case OPTION_ACCEPT_FPP:
-			err = take_accept_fpp(&swap_command, optarg, &swap->accept_fpp);
-			break;
-		default: err = list_option_take(&swap_command, &swap->lists, option, optarg);
-		}
-	}
 	if (err)
 		return err;
-	if (argc - optind != 2)
-		return complain_usage(&swap_command,
-				      "DEV:RULE or kmod:NAME and one IMAGE are asked for");
-	swap->is_named = split_kmod(argv[optind], &swap->rule);
+	swap->is_named = split_kmod(argv[0], &swap->rule);
 	if (swap->is_named)
 		strcpy(swap->device, "kmod");
-	else if (!split_live(argv[optind], swap->device, sizeof(swap->device), &swap->rule))
+	else if (!split_live(argv[0], swap->device, sizeof(swap->device), &swap->rule))
 		return complain_usage(&swap_command, "'%s' is neither DEV:RULE nor kmod:NAME",
-				      argv[optind]);
+				      argv[0]);
 	if (swap->is_named && swap->action >= 0)
 		return complain_usage(&swap_command, "--allow, --drop and --count are for rules");
-	swap->rules.rule[0].path = argv[optind + 1];
+	swap->rules.rule[0].path = argv[1];
 	swap->rules.n = 1;
 	return list_options_check(&swap_command, &swap->lists);
 }
@@ -256,17 +230,28 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	{ "allow", 0, NULL, take_action, offsetof(struct swap, action),
+	  .value = BALEEN_ACTION_ALLOW, .help = "refuse unless this is an allow rule" },
+	{ "drop", 0, NULL, take_action, offsetof(struct swap, action), .value = BALEEN_ACTION_DROP,
+	  .help = "refuse unless it is a drop rule" },
+	{ "count", 0, NULL, take_action, offsetof(struct swap, action),
+	  .value = BALEEN_ACTION_COUNT, .help = "refuse unless it is a count rule" },
+	ACCEPT_FPP_OPTION(swap, accept_fpp),
+	FORCE_OPTION(swap, force),
+	FLAG("json", 'j', swap, json, "describe the new image as JSON"),
+	{ .table = list_option_table, .at = offsetof(struct swap, lists) },
+	{ 0 },
+};
+
 const struct command swap_command = {
 	.name = "swap",
 	.synopsis = "DEV:RULE|kmod:NAME IMAGE [OPTION...]",
 	.help = "Replaces the image of a live rule by one of any size or kind, atomically: each packet\n"
 		"sees the old set or the new one, and the counters go on. Another key is refused.\n"
 		"When anything fails the old set stays in force. kmod:NAME is a filter of the kernel\n"
-		"module, for all who ask it.\n\n"
-		"  --allow          refuse unless this is an allow rule\n"
-		"  --drop           refuse unless it is a drop rule\n"
-		"  --count          refuse unless it is a count rule\n" ACCEPT_FPP_HELP
-		"  --force          also when this host would cut itself off\n"
-		"  -j, --json       describe the new image as JSON\n\n" LIST_OPTIONS_HELP,
+		"module, for all who ask it.\n",
+	.options = options,
+	.asks = { 2, 2, "DEV:RULE or kmod:NAME and one IMAGE are asked for" },
 	.run = run,
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen top: what a device does, live. */
 #include <errno.h>
-#include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/common/options.h"
 #include "cli/device/top.h"
 #include "util/clock.h"
 #include "util/duration.h"
@@ -300,8 +300,6 @@ static int run_top(const struct options *options)
 
 /* --- the command ----------------------------------------------------------- */
 
-enum { OPTION_ONCE = 0x100, OPTION_SORT, OPTION_ASCII };
-
 const char *top_sort_text(enum top_sort sort)
 {
 	static const char *const text[TOP_N_SORTS] = { "order", "packets", "bytes" };
@@ -309,64 +307,29 @@ const char *top_sort_text(enum top_sort sort)
 	return text[sort];
 }
 
-static int take_sort(struct options *options, const char *argument)
+static int take_interval(const struct option_use *use)
 {
-	for (u32 i = 0; i < TOP_N_SORTS; i++) {
-		if (!strcmp(argument, top_sort_text(i))) {
-			options->sort = i;
-			return 0;
-		}
-	}
-	return complain_usage(&top_command, "--sort '%s': neither order nor packets nor bytes",
-			      argument);
-}
+	u64 *ms = use->to;
 
-static int take_interval(struct options *options, const char *argument)
-{
-	if (baleen_duration_parse(argument, &options->interval_ms) ||
-	    options->interval_ms < MIN_INTERVAL_MS || options->interval_ms > MAX_INTERVAL_MS)
-		return complain_usage(&top_command, "--interval '%s': not 100ms to 1h", argument);
+	if (baleen_duration_parse(use->argument, ms) || *ms < MIN_INTERVAL_MS ||
+	    *ms > MAX_INTERVAL_MS)
+		return option_refuse(use, "not 100ms to 1h");
 	return 0;
 }
 
-static int parse(struct options *options, int argc, char **argv)
+static int take_count(const struct option_use *use)
 {
-	static const struct option long_options[] = {
-		{ "ascii", no_argument, NULL, OPTION_ASCII },
-		{ "batch", no_argument, NULL, 'b' },
-		{ "count", required_argument, NULL, 'n' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "once", no_argument, NULL, OPTION_ONCE },
-		{ "sort", required_argument, NULL, OPTION_SORT },
-		{ 0 },
-	};
-	int option, err = 0;
+	return baleen_count_parse(use->argument, use->to) ?
+		       complain_usage(use->command, "'%s': no number of looks", use->argument) :
+		       0;
+}
 
-	while (!err && (option = getopt_long(argc, argv, "bi:jn:", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'b': options->batch = true; break;
-		case 'j': options->batch = options->json = true; break;
-		case 'i': err = take_interval(options, optarg); break;
-		case OPTION_ASCII: options->ascii = true; break;
-		case OPTION_SORT: err = take_sort(options, optarg); break;
-		case OPTION_ONCE:
-			options->batch = true;
-			options->max_pages = 1;
-			break;
-		case 'n':
-			if (baleen_count_parse(optarg, &options->max_pages))
-				err = complain_usage(&top_command, "'%s': no number of looks",
-						     optarg);
-			break;
-		default: fprintf(stderr, "baleen: see 'baleen help top'\n"); return EXIT_USAGE;
-		}
-	}
-	if (err)
-		return err;
-	if (argc - optind != 1)
-		return complain_usage(&top_command, "one device is asked for");
-	options->device = argv[optind];
+static int take_once(const struct option_use *use)
+{
+	struct options *options = use->to;
+
+	options->batch = true;
+	options->max_pages = 1;
 	return 0;
 }
 
@@ -374,10 +337,12 @@ static int run(int argc, char **argv)
 {
 	struct options options = { .interval_ms = DEFAULT_INTERVAL_MS };
 	struct baleen_error error;
-	int err = parse(&options, argc, argv);
+	int err = options_parse(&top_command, &options, &argc, &argv);
 
 	if (err)
 		return err;
+	options.device = *argv;
+	options.batch |= options.json;
 	if (!options.batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
 		return complain_usage(&top_command, "this is no terminal: --batch, --once or -j");
 	if (baleen_device_privileges(&error)) {
@@ -386,6 +351,20 @@ static int run(int argc, char **argv)
 	}
 	return run_top(&options);
 }
+
+static const struct option_spec table[] = {
+	VALUE("interval", 'i', "TIME", take_interval, options, interval_ms,
+	      "between two looks, 100ms to 1h; 1s"),
+	FLAG("batch", 'b', options, batch,
+	     "print page after page, for scripts; as wide as COLUMNS says"),
+	FLAG("json", 'j', options, json, "the same as one object per line"),
+	VALUE("count", 'n', "N", take_count, options, max_pages, "end after N pages"),
+	{ "once", 0, NULL, take_once, .help = "the same as -b -n 1: the rates of one interval" },
+	VALUE("sort", 0, "WHAT", option_choice, options, sort,
+	      "rules by order (default), packets or bytes", .words = "order packets bytes"),
+	FLAG("ascii", 0, options, ascii, "no block characters, whatever the locale says"),
+	{ 0 },
+};
 
 const struct command top_command = {
 	.name = "top",
@@ -397,13 +376,8 @@ const struct command top_command = {
 		"high by no more than is said. Events have one reader at a time; while another has\n"
 		"them, it is named.\n\n"
 		"Keys: q ends, p pauses, s sorts the rules (by order, packets, bytes), c forgets the\n"
-		"keys of the events. Exit: 1 when the filter is not in force, or taken off meanwhile.\n\n"
-		"  -i, --interval TIME  between two looks, 100ms to 1h; 1s\n"
-		"  -b, --batch          print page after page, for scripts; as wide as COLUMNS says\n"
-		"  -j, --json           the same as one object per line\n"
-		"  -n, --count N        end after N pages\n"
-		"  --once               the same as -b -n 1: the rates of one interval\n"
-		"  --sort WHAT          rules by order (default), packets or bytes\n"
-		"  --ascii              no block characters, whatever the locale says\n",
+		"keys of the events. Exit: 1 when the filter is not in force, or taken off meanwhile.\n",
+	.options = table,
+	.asks = { 1, 1, "one device is asked for" },
 	.run = run,
 };

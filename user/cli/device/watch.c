@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen watch: the sampled events of a device, as they come. */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common/cli.h"
+#include "cli/common/options.h"
 #include "key/key_text.h"
 #include "net/capture.h"
 #include "util/protocol.h"
@@ -307,36 +306,35 @@ static int watch_device(const struct options *options)
 	return result;
 }
 
+static int take_count(const struct option_use *use)
+{
+	return parse_count(use->argument, use->to) ?
+		       complain_usage(use->command, "'%s': no number of events", use->argument) :
+		       0;
+}
+
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "count", required_argument, NULL, 'c' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "write", required_argument, NULL, 'w' },
-		{ 0 },
-	};
 	struct options options = { .max_events = 0 };
-	int option;
+	int err = options_parse(&watch_command, &options, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "c:jw:", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			if (parse_count(optarg, &options.max_events))
-				return complain_usage(&watch_command, "'%s': no number of events",
-						      optarg);
-			break;
-		case 'j': options.json = true; break;
-		case 'w': options.capture = optarg; break;
-		default: fprintf(stderr, "baleen: see 'baleen help watch'\n"); return EXIT_USAGE;
-		}
-	}
-	if (argc - optind != 1)
-		return complain_usage(&watch_command, "one device is asked for");
+	if (err)
+		return err;
 	if (options.json && options.capture)
 		return complain_usage(&watch_command, "-j and -w exclude each other");
-	options.device = argv[optind];
+	options.device = *argv;
 	return watch_device(&options);
 }
+
+static const struct option_spec table[] = {
+	VALUE("count", 'c', "N", take_count, options, max_events, "end after N events"),
+	FLAG("json", 'j', options, json,
+	     "one object per line; what a frame does not have is left out"),
+	VALUE("write", 'w', "FILE", option_text, options, capture,
+	      "write the frames, cut after 192 bytes, as pcap and print nothing; '-' is stdout. "
+	      "Another file that is there is not overwritten, unless it is a capture"),
+	{ 0 },
+};
 
 const struct command watch_command = {
 	.name = "watch",
@@ -350,11 +348,8 @@ const struct command watch_command = {
 		"are as coarse as the kernel's tick.\n\n"
 		"Ends with Ctrl-C, and tells on stderr how many events were shown, how many lost\n"
 		"because nobody took them in time, and how many frames the rate left out. One watcher\n"
-		"per device. Exit: 1 also when the filter is taken off, or sampling stopped, meanwhile.\n\n"
-		"  -c, --count N      end after N events\n"
-		"  -j, --json         one object per line; what a frame does not have is left out\n"
-		"  -w, --write FILE   write the frames, cut after 192 bytes, as pcap and print nothing;\n"
-		"                     '-' is stdout. Another file that is there is not overwritten,\n"
-		"                     unless it is a capture\n",
+		"per device. Exit: 1 also when the filter is taken off, or sampling stopped, meanwhile.\n",
+	.options = table,
+	.asks = { 1, 1, "one device is asked for" },
 	.run = run,
 };

@@ -77,12 +77,12 @@ static int run(int argc, char **argv)
 
 static const struct option_spec options[] = {
 	{ .table = list_option_table, .at = offsetof(struct build, lists) },
-	VALUE("need", 0, "WHAT", list_option, build, lists,
+	VALUE("need", 0, "WHAT", list_need, build, lists,
 	      "choose a kind that can: delete, merge, resize, with commas between; with --fpp the "
 	      "smallest of them",
-	      .words = "delete merge resize", .value = OPTION_NEED),
-	VALUE("like", 0, "IMAGE", list_option, build, lists,
-	      "take kind, geometry, key and seed from another image", .value = OPTION_LIKE),
+	      .words = "delete merge resize"),
+	VALUE("like", 0, "IMAGE", option_text, build, lists.like_path,
+	      "take kind, geometry, key and seed from another image"),
 	VALUE("output", 'o', "IMAGE", option_text, build, out,
 	      "where to write; the old file stays until the new one is whole; kmod:NAME is a "
 	      "filter of the kernel module"),

@@ -221,9 +221,8 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-	VALUE("key", 0, "SPEC", list_option, compare, lists,
-	      "the fields of the keys, when both are lists", .value = OPTION_KEY,
-	      .words = KEY_WORDS),
+	VALUE("key", 0, "SPEC", list_key, compare, lists,
+	      "the fields of the keys, when both are lists", .words = KEY_WORDS),
 	FLAG("skip-bad", 0, compare, lists.skip_bad,
 	     "pass over bad lines; otherwise they refuse the list"),
 	FLAG("allow-empty", 0, compare, lists.allow_empty, "take a list without a single key"),

@@ -388,9 +388,9 @@ static int run(int argc, char **argv)
 
 static const struct option_spec options[] = {
 	{ .table = rule_option_table, .at = offsetof(struct replay, rules) },
-	VALUE("default", 0, "V", policy_option, replay, policy,
+	VALUE("default", 0, "V", policy_default, replay, policy,
 	      "what no rule decides: pass (default) or drop, but for what a host needs to live",
-	      .words = "pass drop", .value = OPTION_DEFAULT),
+	      .words = "pass drop"),
 	FLAG("totals", 'c', replay, count_only,
 	     "print how many frames each rule decided, not which"),
 	FLAG("json", 'j', replay, json, "an array of the frames; with -c one object"),

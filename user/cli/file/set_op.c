@@ -308,8 +308,8 @@ static int run_subtract(int argc, char **argv)
 
 static const struct option_spec options[] = {
 	VALUE("output", 'o', "OUT", option_text, set_op, out, "write an image there instead"),
-	VALUE("key", 0, "SPEC", list_option, set_op, lists,
-	      "the fields of the keys, when A is a list", .value = OPTION_KEY, .words = KEY_WORDS),
+	VALUE("key", 0, "SPEC", list_key, set_op, lists, "the fields of the keys, when A is a list",
+	      .words = KEY_WORDS),
 	FLAG("skip-bad", 0, set_op, lists.skip_bad,
 	     "pass over bad lines; otherwise they refuse the list"),
 	FLAG("allow-empty", 0, set_op, lists.allow_empty, "take a list without a single key"),

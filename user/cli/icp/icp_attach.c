@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen icp attach: answer for caches on a device. */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 
 #include "cli/common/describe.h"
@@ -16,15 +15,6 @@
 #define DEFAULT_STALE_MS 30000
 #define DEFAULT_CAPACITY 1000000
 #define DEFAULT_FPP 0.001
-
-enum {
-	OPTION_SIBLING = OPTION_OF_COMMAND,
-	OPTION_ASKER,
-	OPTION_PORT,
-	OPTION_FEED,
-	OPTION_STALE,
-	OPTION_MODE,
-};
 
 /**
  * struct attach - what is asked for
@@ -43,7 +33,7 @@ struct attach {
 	struct icp_words words;
 	struct list_options lists;
 	u64 stale_ms;
-	enum baleen_mode mode;
+	u32 mode; /* enum baleen_mode */
 	bool json;
 	struct filter_ref ref[BALEEN_ICP_MAX_SIBLINGS];
 	struct baleen_filter empty[BALEEN_ICP_MAX_SIBLINGS];
@@ -52,46 +42,31 @@ struct attach {
 
 /* --- options --------------------------------------------------------------- */
 
-static int take_stale(struct attach *attach, const char *argument)
+static int take_stale(const struct option_use *use)
 {
-	attach->stale_ms = 0;
-	if (!strcmp(argument, "never") || !strcmp(argument, "0") ||
-	    !baleen_duration_parse(argument, &attach->stale_ms))
+	u64 *ms = use->to;
+
+	*ms = 0;
+	if (!strcmp(use->argument, "never") || !strcmp(use->argument, "0") ||
+	    !baleen_duration_parse(use->argument, ms))
 		return 0;
-	return complain_usage(&icp_attach_command,
-			      "--stale '%s': not a span of time such as 30s, or never", argument);
+	return option_refuse(use, "not a span of time such as 30s, or never");
 }
 
-static int take_device(struct attach *attach, const char *word)
+static int take_device(const struct option_use *use)
 {
+	struct attach *attach = use->to;
+
 	if (attach->device)
-		return complain_usage(&icp_attach_command, "'%s' is a second device", word);
-	attach->device = word;
+		return complain_usage(use->command, "'%s' is a second device", use->argument);
+	attach->device = use->argument;
 	return 0;
-}
-
-static int take_option(struct attach *attach, int option, const char *argument)
-{
-	const struct command *command = &icp_attach_command;
-	struct icp_words *words = &attach->words;
-
-	switch (option) {
-	case 1: return take_device(attach, argument);
-	case OPTION_SIBLING: return icp_words_sibling(command, words, argument);
-	case OPTION_ASKER: return icp_words_asker(command, words, argument);
-	case OPTION_PORT: return icp_words_port(command, "--port", argument, &words->config.port);
-	case OPTION_FEED: return icp_words_feed(command, words, argument);
-	case OPTION_STALE: return take_stale(attach, argument);
-	case OPTION_MODE: return take_mode(command, argument, &attach->mode);
-	case 'j': attach->json = true; return 0;
-	default: return list_option_take(command, &attach->lists, option, argument);
-	}
 }
 
 /* Sets the defaults of filters built here: hash and rate of a counting filter. */
 static int settle_lists(struct list_options *lists)
 {
-	bool is_shaped = lists->shape_text[OPTION_HASH - OPTION_BITS] || lists->build.fpp;
+	bool is_shaped = lists->shape_text[SHAPE_HASH] || lists->build.fpp;
 
 	lists->build.key_spec = BALEEN_KEY_SQUID;
 	if (is_shaped && !lists->is_kind_given) {
@@ -106,34 +81,15 @@ static int settle_lists(struct list_options *lists)
 	if (lists->build.kind != BALEEN_KIND_CUCKOO && lists->build.kind != BALEEN_KIND_QUOTIENT &&
 	    !lists->build.fpp)
 		lists->build.fpp = DEFAULT_FPP;
-	if (lists->build.kind == BALEEN_KIND_COUNTING &&
-	    !lists->shape_text[OPTION_HASH - OPTION_BITS])
+	if (lists->build.kind == BALEEN_KIND_COUNTING && !lists->shape_text[SHAPE_HASH])
 		lists->build.shape.hash = BALEEN_HASH_SQUID;
 	return list_options_check(&icp_attach_command, lists);
 }
 
 static int parse(struct attach *attach, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "sibling", required_argument, NULL, OPTION_SIBLING },
-		{ "asker", required_argument, NULL, OPTION_ASKER },
-		{ "port", required_argument, NULL, OPTION_PORT },
-		{ "feed", required_argument, NULL, OPTION_FEED },
-		{ "stale", required_argument, NULL, OPTION_STALE },
-		{ "kind", required_argument, NULL, OPTION_KIND },
-		{ "hash", required_argument, NULL, OPTION_HASH },
-		{ "capacity", required_argument, NULL, OPTION_CAPACITY },
-		{ "fpp", required_argument, NULL, OPTION_FPP },
-		{ "mode", required_argument, NULL, OPTION_MODE },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
+	int err = options_parse(&icp_attach_command, attach, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "-j", long_options, NULL)) != -1)
-		err = take_option(attach, option, optarg);
-	for (; !err && optind < argc; optind++)
-		err = take_device(attach, argv[optind]);
 	if (err)
 		return err;
 	if (!attach->device)
@@ -404,30 +360,46 @@ static int run(int argc, char **argv)
 	return err;
 }
 
+static const struct option_spec options[] = {
+	VALUE("sibling", 0, "SIBLING", icp_words_sibling, attach, words,
+	      "NAME=ADDRESS, and with commas between: mode=answer (default); mode=confirm: misses "
+	      "only, hits are left to the cache; mode=observe: nothing, and its answers are "
+	      "compared; image=IMAGE: what it holds, keyed by squid, or a list of URLs; "
+	      "feeder=ADDRESS: who sends its store.log, up to 16 in all"),
+	VALUE("asker", 0, "PREFIX", icp_words_asker, attach, words,
+	      "who may ask, with commas between or given again"),
+	VALUE("port", 0, "PORT", icp_words_port, attach, words, "of the queries (3130)"),
+	VALUE("feed", 0, "FEED", icp_words_feed, attach, words,
+	      "[DEV:]PORT: where store.log comes in over UDP, if not by DEV"),
+	VALUE("stale", 0, "SPAN", take_stale, attach, stale_ms,
+	      "without a word of a sibling for so long its queries pass, so that a dead one is not "
+	      "answered for (30s); or never"),
+	VALUE("kind", 0, "K", list_kind, attach, lists,
+	      "of a fed filter without an image: cuckoo (default), or counting, the only one for "
+	      "several feeders of a sibling",
+	      .words = KIND_WORDS),
+	VALUE("hash", 0, "H", list_shape, attach, lists,
+	      "counting: squid (default), keyed or blocked", .words = HASH_WORDS,
+	      .value = SHAPE_HASH),
+	VALUE("capacity", 0, "N", list_capacity, attach, lists,
+	      "objects to leave room for (1000000)"),
+	VALUE("fpp", 0, "P", list_fpp, attach, lists,
+	      "counting: false positive rate of so many (0.001)"),
+	VALUE("mode", 0, "MODE", option_choice, attach, mode,
+	      "auto (default): native with multi-buffer frames, native, generic, on a veth generic; "
+	      "native: never generic; generic: behind the driver, slower",
+	      .words = "auto native generic"),
+	FLAG("json", 'j', attach, json, "say how it went as JSON"),
+	{ 0 },
+};
+
 const struct command icp_attach_command = {
 	.name = "icp attach",
 	.synopsis = "DEV --sibling NAME=ADDRESS[,PART]... --asker PREFIX [OPTION...]",
 	.help = "Answers the ICP queries that come in by a device for up to 16 siblings: caches that\n"
 		"others ask, parents among them. It outlives this command. What is no plain query of\n"
-		"an asker for one of them goes on to the cache.\n\n"
-		"  --sibling SIBLING  NAME=ADDRESS, and with commas between:\n"
-		"                   mode=answer (default); mode=confirm: misses only, hits are left\n"
-		"                   to the cache; mode=observe: nothing, and its answers are compared;\n"
-		"                   image=IMAGE: what it holds, keyed by squid, or a list of URLs;\n"
-		"                   feeder=ADDRESS: who sends its store.log, up to 16 in all\n"
-		"  --asker PREFIX   who may ask, with commas between or given again\n"
-		"  --port PORT      of the queries (3130)\n"
-		"  --feed FEED      [DEV:]PORT: where store.log comes in over UDP, if not by DEV\n"
-		"  --stale SPAN     without a word of a sibling for so long its queries pass, so\n"
-		"                   that a dead one is not answered for (30s); or never\n"
-		"  --kind K         of a fed filter without an image: cuckoo (default), or counting,\n"
-		"                   the only one for several feeders of a sibling\n"
-		"  --hash H         counting: squid (default), keyed or blocked\n"
-		"  --capacity N     objects to leave room for (1000000)\n"
-		"  --fpp P          counting: false positive rate of so many (0.001)\n"
-		"  --mode MODE      auto (default): native with multi-buffer frames, native, generic,\n"
-		"                   on a veth generic; native: never generic; generic: behind the\n"
-		"                   driver, slower\n"
-		"  -j, --json       say how it went as JSON\n",
+		"an asker for one of them goes on to the cache.\n",
+	.options = options,
+	.word = take_device,
 	.run = run,
 };

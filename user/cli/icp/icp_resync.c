@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen icp resync: another filter for a sibling, while its feed goes on. */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <net/if.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/common/progress.h"
+#include "cli/icp/icp_source.h"
 #include "cli/icp/icp_verbs.h"
 #include "icp/icp.h"
 #include "icp/icp_resync.h"
@@ -148,37 +149,23 @@ static int resync_on(const struct options *options)
 
 /* --- arguments ------------------------------------------------------------------------ */
 
-enum {
-	OPTION_FROM = 0x100,
-	OPTION_EVERY,
-	OPTION_CAPACITY,
-};
-
 /* Below this a Squid does nothing but list its objects. */
 #define MIN_EVERY_MS 1000
 
-static int take_option(struct options *options, int option)
+static int take_every(const struct option_use *use)
 {
-	switch (option) {
-	case 'j': options->json = true; return 0;
-	case OPTION_FROM:
-		if (!baleen_squid_from_parse(optarg, &options->resync.read.from))
-			return 0;
-		return complain_usage(&icp_resync_command, "--from '%s': digest, log or objects",
-				      optarg);
-	case OPTION_EVERY:
-		if (!baleen_duration_parse(optarg, &options->every_ms) &&
-		    options->every_ms >= MIN_EVERY_MS)
-			return 0;
-		return complain_usage(&icp_resync_command,
-				      "--every '%s': not a time of 1s or more such as 20s", optarg);
-	case OPTION_CAPACITY:
-		if (!parse_count(optarg, &options->resync.capacity))
-			return 0;
-		return complain_usage(&icp_resync_command,
-				      "--capacity '%s': not a count such as 100k", optarg);
-	default: fprintf(stderr, "baleen: see 'baleen help icp resync'\n"); return EXIT_USAGE;
-	}
+	u64 *ms = use->to;
+
+	if (!baleen_duration_parse(use->argument, ms) && *ms >= MIN_EVERY_MS)
+		return 0;
+	return option_refuse(use, "not a time of 1s or more such as 20s");
+}
+
+static int take_capacity(const struct option_use *use)
+{
+	return parse_count(use->argument, use->to) ?
+		       option_refuse(use, "not a count such as 100k") :
+		       0;
 }
 
 static int take_target(struct options *options, const char *target)
@@ -211,25 +198,14 @@ static int take_sources(struct options *options, int n, char **source)
 
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "from", required_argument, NULL, OPTION_FROM },
-		{ "every", required_argument, NULL, OPTION_EVERY },
-		{ "capacity", required_argument, NULL, OPTION_CAPACITY },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
 	struct options options = { .resync.read.on_progress = on_progress };
 	struct baleen_error error;
-	int option, err = 0;
+	int err = options_parse(&icp_resync_command, &options, &argc, &argv);
 
-	while (!err && (option = getopt_long(argc, argv, "j", long_options, NULL)) != -1)
-		err = take_option(&options, option);
-	if (!err && optind >= argc)
-		err = complain_usage(&icp_resync_command, "whose filter? DEV:NAME is missing");
 	if (!err)
-		err = take_target(&options, argv[optind]);
+		err = take_target(&options, *argv);
 	if (!err)
-		err = take_sources(&options, argc - optind - 1, argv + optind + 1);
+		err = take_sources(&options, argc - 1, argv + 1);
 	if (err)
 		return err;
 	if (baleen_device_privileges(&error)) {
@@ -240,6 +216,19 @@ static int run(int argc, char **argv)
 	return options.every_ms ? resync_on(&options) : finish_output(resync_once(&options));
 }
 
+static const struct option_spec table[] = {
+	VALUE("from", 0, "KIND", take_from, options, resync.read.from,
+	      "what the source is; by default its content says so, and a URL without a path needs "
+	      "it",
+	      .words = "digest log objects"),
+	VALUE("every", 0, "TIME", take_every, options, every_ms,
+	      "again and again, until a signal; a round that fails says so and the next one comes"),
+	VALUE("capacity", 0, "N", take_capacity, options, resync.capacity,
+	      "room for so many objects; by default as before, if that is enough"),
+	FLAG("json", 'j', options, json, "an object; with --every one a line"),
+	{ 0 },
+};
+
 const struct command icp_resync_command = {
 	.name = "icp resync",
 	.synopsis = "[OPTION...] DEV:NAME SOURCE...",
@@ -248,12 +237,8 @@ const struct command icp_resync_command = {
 		"query waits. Says how far the old one had drifted. What fails leaves that in force.\n\n"
 		"SOURCE is a file, or the URL of a Squid (http://HOST:3128): its objects, its digest,\n"
 		"or its store.log. A filter that is fed needs keys, which digests do not have. A parent\n"
-		"of several feeders needs a source of each.\n\n"
-		"  --from KIND      what the source is; by default its content says so, and a URL\n"
-		"                   without a path needs it\n"
-		"  --every TIME     again and again, until a signal; a round that fails says so and\n"
-		"                   the next one comes\n"
-		"  --capacity N     room for so many objects; by default as before, if that is enough\n"
-		"  -j, --json       an object; with --every one a line\n",
+		"of several feeders needs a source of each.\n",
+	.options = table,
+	.asks = { 1, INT_MAX, "whose filter? DEV:NAME is missing" },
 	.run = run,
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen icp seed: what caches hold to an image. */
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "cli/common/describe.h"
@@ -10,8 +9,6 @@
 #include "cli/open/filter_ref.h"
 #include "cli/open/filter_ref.h"
 #include "ops/algebra.h"
-
-enum { OPTION_FROM = OPTION_OF_COMMAND };
 
 /* Room for as much again, or for so many, where nobody says how many there will be. */
 #define ROOM_FACTOR 2
@@ -142,9 +139,9 @@ static int check_digest(const struct seed *seed)
 
 	if (!options->like_path && !options->shaped_by)
 		return 0;
-	complain("%s: %s: a digest becomes a classic image of its own size; a list of objects or "
+	complain("%s: --%s: a digest becomes a classic image of its own size; a list of objects or "
 		 "store.log has keys, which go into any",
-		 seed->digest, options->like_path ? "--like" : options->shaped_by);
+		 seed->digest, options->like_path ? "like" : options->shaped_by);
 	return EXIT_FAILED;
 }
 
@@ -220,34 +217,16 @@ static int make(struct seed *seed, char **sources, int n_sources)
 	return err ? err : report(seed);
 }
 
-static int parse(struct seed *seed, int argc, char **argv)
+static int parse(struct seed *seed, int *argc, char ***argv)
 {
-	static const struct option long_options[] = {
-		SHAPE_OPTIONS,
-		{ "like", required_argument, NULL, OPTION_LIKE },
-		{ "from", required_argument, NULL, OPTION_FROM },
-		{ "output", required_argument, NULL, 'o' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ 0 },
-	};
 	struct list_options *options = &seed->options;
-	int option, err = 0;
+	int err = options_parse(&icp_seed_command, seed, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "o:jv", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'o': seed->out = optarg; break;
-		case 'j': seed->json = true; break;
-		case 'v': seed->is_verbose = true; break;
-		case OPTION_FROM: err = take_from(&icp_seed_command, optarg, &seed->from); break;
-		default: err = list_option_take(&icp_seed_command, options, option, optarg);
-		}
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	if (!seed->out)
 		return complain_usage(&icp_seed_command, "-o IMAGE is missing");
-	if (optind == argc)
+	if (!*argc)
 		return complain_usage(&icp_seed_command, "a SOURCE is missing");
 	if (options->build.key_spec != BALEEN_KEY_SQUID)
 		return complain_usage(&icp_seed_command, "--key %s: the keys are those of Squid",
@@ -263,16 +242,36 @@ static int run(int argc, char **argv)
 
 	list_options_init(&seed.options);
 	seed.options.build.key_spec = BALEEN_KEY_SQUID;
-	err = parse(&seed, argc, argv);
+	err = parse(&seed, &argc, &argv);
 	if (err)
 		return err;
 	seed.sources = json_array();
-	err = make(&seed, argv + optind, argc - optind);
+	err = make(&seed, argv, argc);
 	json_decref(seed.sources);
 	baleen_squid_set_free(&seed.set);
 	baleen_filter_free(&seed.filter);
 	return err;
 }
+
+static const struct option_spec options[] = {
+	VALUE("from", 0, "WHAT", take_from, seed, from,
+	      "every SOURCE is a digest, a log (store.log) or objects (Squid's list of them), "
+	      "whatever it looks like",
+	      .words = "digest log objects"),
+	{ .table = shape_option_table,
+	  .at = offsetof(struct seed, options),
+	  .help = "  --capacity N     leave room for N objects; twice as many as there are by default\n"
+		  "  --kind K, --fpp P, --hash H, --seed TEXT and the shape of the kind, as for build\n" },
+	VALUE("like", 0, "IMAGE", option_text, seed, options.like_path,
+	      "take kind, geometry and seed from another image"),
+	VALUE("output", 'o', "IMAGE", option_text, seed, out,
+	      "where to write; the old file stays until the new one is whole; kmod:NAME is a "
+	      "filter of the kernel module"),
+	FLAG("json", 'j', seed, json, "describe the image as JSON, and what each SOURCE was"),
+	FLAG("verbose", 'v', seed, is_verbose,
+	     "describe the image, and what each SOURCE was, on stderr"),
+	{ 0 },
+};
 
 const struct command icp_seed_command = {
 	.name = "icp seed",
@@ -282,13 +281,7 @@ const struct command icp_seed_command = {
 		"empty, or Squid's list of its objects. The image has all objects that any of them\n"
 		"has. A digest gives a classic image of hash squid, bit for bit; from the others the\n"
 		"kind can be chosen, cuckoo with slots of 64 bits by default, which can be fed. A URL\n"
-		"without a path gets the one that Squid has for what --from says.\n\n" FROM_HELP
-		"  --capacity N     leave room for N objects; twice as many as there are by default\n"
-		"  --kind K, --fpp P, --hash H, --seed TEXT and the shape of the kind, as for build\n"
-		"  --like IMAGE     take kind, geometry and seed from another image\n"
-		"  -o IMAGE         where to write; the old file stays until the new one is whole; kmod:NAME\n"
-		"                   is a filter of the kernel module\n"
-		"  -j, --json       describe the image as JSON, and what each SOURCE was\n"
-		"  -v, --verbose    describe the image, and what each SOURCE was, on stderr\n",
+		"without a path gets the one that Squid has for what --from says.\n",
+	.options = options,
 	.run = run,
 };

@@ -3,7 +3,7 @@
  * them: only it loads an HTTP server.
  */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,68 +27,33 @@
 
 #define SERVER "baleend"
 
-enum { OPTION_LISTEN = OPTION_OF_COMMAND, OPTION_PAUSE, OPTION_MAX_AGE };
-
-static int take_listen(const char *text, struct sockaddr_storage *address)
+static int take_listen(const struct option_use *use)
 {
-	if (baleen_listen_parse(text, DEFAULT_ADDRESS, address))
-		return 0;
-	return complain_usage(&icp_serve_command, "--listen '%s': not [ADDRESS:]PORT", text);
+	return baleen_listen_parse(use->argument, DEFAULT_ADDRESS, use->to) ?
+		       0 :
+		       option_refuse(use, "not [ADDRESS:]PORT");
 }
 
-static int take_pause(const char *text, u64 *pause_ms)
+static int take_pause(const struct option_use *use)
 {
-	if (!strcmp(text, "0") || !strcmp(text, "0s") || !strcmp(text, "0ms")) {
-		*pause_ms = 0;
+	const char *text = use->argument;
+	u64 *ms = use->to;
+
+	*ms = 0;
+	if (!strcmp(text, "0") || !strcmp(text, "0s") || !strcmp(text, "0ms"))
 		return 0;
-	}
-	if (baleen_duration_parse(text, pause_ms) || *pause_ms > MAX_PAUSE_MS)
-		return complain_usage(&icp_serve_command,
-				      "--pause '%s': not a time such as 500ms, one minute at most",
-				      text);
+	if (baleen_duration_parse(text, ms) || *ms > MAX_PAUSE_MS)
+		return option_refuse(use, "not a time such as 500ms, one minute at most");
 	return 0;
 }
 
-static int take_max_age(const char *text, u64 *max_age_s)
+static int take_max_age(const struct option_use *use)
 {
 	u64 ms;
 
-	if (baleen_duration_parse(text, &ms) || ms < 1000)
-		return complain_usage(&icp_serve_command,
-				      "--max-age '%s': not a time such as 60s, one second at least",
-				      text);
-	*max_age_s = ms / 1000;
-	return 0;
-}
-
-static int parse_options(struct icp_serve *serve, int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		{ "listen", required_argument, NULL, OPTION_LISTEN },
-		{ "pause", required_argument, NULL, OPTION_PAUSE },
-		{ "max-age", required_argument, NULL, OPTION_MAX_AGE },
-		{ "capacity", required_argument, NULL, OPTION_CAPACITY },
-		{ "fpp", required_argument, NULL, OPTION_FPP },
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int option, err = 0;
-
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1 && !err) {
-		switch (option) {
-		case OPTION_LISTEN: err = take_listen(optarg, &serve->address); break;
-		case OPTION_PAUSE: err = take_pause(optarg, &serve->pause_ms); break;
-		case OPTION_MAX_AGE: err = take_max_age(optarg, &serve->max_age_s); break;
-		case 'j': serve->json = true; break;
-		default: err = list_option_take(&icp_serve_command, &serve->lists, option, optarg);
-		}
-	}
-	if (err)
-		return err;
-	if (optind == argc)
-		return complain_usage(&icp_serve_command, "an IMAGE or DEV:NAME is missing");
-	if (!serve->lists.build.fpp)
-		return complain_usage(&icp_serve_command, "--fpp 0: a digest is never exact");
+	if (baleen_duration_parse(use->argument, &ms) || ms < 1000)
+		return option_refuse(use, "not a time such as 60s, one second at least");
+	*(u64 *)use->to = ms / 1000;
 	return 0;
 }
 
@@ -100,7 +65,7 @@ static void init(struct icp_serve *serve)
 		.pause_ms = DEFAULT_PAUSE_MS,
 		.max_age_s = DEFAULT_MAX_AGE_S,
 	};
-	take_listen(DEFAULT_LISTEN, &serve->address);
+	baleen_listen_parse(DEFAULT_LISTEN, DEFAULT_ADDRESS, &serve->address);
 	list_options_init(&serve->lists);
 	build->key_spec = BALEEN_KEY_SQUID;
 	build->kind = BALEEN_KIND_CLASSIC;
@@ -113,9 +78,11 @@ int icp_serve_parse(struct icp_serve *serve, int argc, char **argv)
 	int err;
 
 	init(serve);
-	err = parse_options(serve, argc, argv);
-	serve->paths = argv + optind;
-	serve->n_paths = argc - optind;
+	err = options_parse(&icp_serve_command, serve, &argc, &argv);
+	if (!err && !serve->lists.build.fpp)
+		err = complain_usage(&icp_serve_command, "--fpp 0: a digest is never exact");
+	serve->paths = argv;
+	serve->n_paths = argc;
 	return err;
 }
 
@@ -164,6 +131,21 @@ static int run(int argc, char **argv)
 	return err ? err : become_server(argc, argv);
 }
 
+static const struct option_spec options[] = {
+	VALUE("listen", 0, "[ADDRESS:]PORT", take_listen, icp_serve, address,
+	      "where (127.0.0.1:8129); [::]:PORT is everywhere, PORT 0 any that is free"),
+	VALUE("pause", 0, "TIME", take_pause, icp_serve, pause_ms,
+	      "between the head of the digest and the rest (500ms): without one Squid up to 7 reads "
+	      "it wrong, and finds next to nothing by it"),
+	VALUE("max-age", 0, "TIME", take_max_age, icp_serve, max_age_s,
+	      "when Squid may ask again (60s); it waits five minutes all the same"),
+	VALUE("fpp", 0, "P", list_fpp, icp_serve, lists, "of lists: false positive rate (0.01)"),
+	VALUE("capacity", 0, "N", list_capacity, icp_serve, lists,
+	      "of lists: leave room for N URLs, so that they can grow"),
+	FLAG("json", 'j', icp_serve, json, "print the URL and what is there as a line of JSON"),
+	{ 0 },
+};
+
 const struct command icp_serve_command = {
 	.name = "icp serve",
 	.synopsis = "[OPTION...] IMAGE|DEV:NAME...",
@@ -172,14 +154,8 @@ const struct command icp_serve_command = {
 		"`cache_peer ... digest-url=http://ADDRESS:PORT" DIGEST_PATH "`.\n"
 		"Images are classic or counting ones of hash squid and of one geometry. A file is read\n"
 		"again when it has changed; a damaged one leaves what was served before. The URL is\n"
-		"printed once it can be asked.\n\n"
-		"  --listen [ADDRESS:]PORT  where (127.0.0.1:8129); [::]:PORT is everywhere, PORT 0\n"
-		"                   any that is free\n"
-		"  --pause TIME     between the head of the digest and the rest (500ms): without one\n"
-		"                   Squid up to 7 reads it wrong, and finds next to nothing by it\n"
-		"  --max-age TIME   when Squid may ask again (60s); it waits five minutes all the same\n"
-		"  --fpp P          of lists: false positive rate (0.01)\n"
-		"  --capacity N     of lists: leave room for N URLs, so that they can grow\n"
-		"  -j, --json       print the URL and what is there as a line of JSON\n",
+		"printed once it can be asked.\n",
+	.options = options,
+	.asks = { 1, INT_MAX, "an IMAGE or DEV:NAME is missing" },
 	.run = run,
 };

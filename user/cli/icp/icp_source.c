@@ -5,11 +5,11 @@
 #include "cli/icp/icp_source.h"
 #include "util/fetch.h"
 
-int take_from(const struct command *command, const char *argument, enum baleen_squid_from *from)
+int take_from(const struct option_use *use)
 {
-	if (!baleen_squid_from_parse(argument, from))
-		return 0;
-	return complain_usage(command, "--from '%s': not digest, log or objects", argument);
+	return baleen_squid_from_parse(use->argument, use->to) ?
+		       option_refuse(use, "not digest, log or objects") :
+		       0;
 }
 
 static int read_shown(const char *text, const struct baleen_squid_read *read,

@@ -5,15 +5,11 @@
 #ifndef BALEEN_CLI_ICP_SOURCE_H
 #define BALEEN_CLI_ICP_SOURCE_H
 
-#include "cli/common/cli.h"
+#include "cli/common/options.h"
 #include "icp/squid_source.h"
 
-#define FROM_HELP                                                                              \
-	"  --from WHAT      every SOURCE is a digest, a log (store.log) or objects (Squid's\n" \
-	"                   list of them), whatever it looks like\n"
-
-/* Takes the argument of --from; 0, or EXIT_USAGE after a message. */
-int take_from(const struct command *command, const char *argument, enum baleen_squid_from *from);
+/* Takes --from, of an enum baleen_squid_from. */
+int take_from(const struct option_use *use);
 
 /* Reads a source; says on stderr what was skipped, or with @is_verbose all that was found.
  * 0, or EXIT_FAILED after a message.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen icp status: for whom is answered, and how it goes. */
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -334,31 +333,22 @@ static int status_one(const char *device, json_t *all)
 
 static int run(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ 0 },
-	};
 	json_t *all = NULL;
-	int option, err;
+	int err = options_parse(&icp_status_command, &all, &argc, &argv);
 
-	while ((option = getopt_long(argc, argv, "j", long_options, NULL)) != -1) {
-		if (option != 'j') {
-			json_decref(all);
-			fprintf(stderr, "baleen: see 'baleen help icp status'\n");
-			return EXIT_USAGE;
-		}
-		if (!all)
-			all = json_array();
-	}
-	if (argc - optind > 1) {
-		json_decref(all);
-		return complain_usage(&icp_status_command, "at most one device is asked for");
-	}
-	err = optind < argc ? status_one(argv[optind], all) : status_all(all);
+	if (err)
+		return err;
+	err = argc ? status_one(*argv, all) : status_all(all);
 	if (!all)
 		return finish_output(err);
 	return print_json(all) || err ? EXIT_FAILED : EXIT_DONE;
 }
+
+static const struct option_spec options[] = {
+	{ "json", 'j', NULL, option_json,
+	  .help = "an array with one object per device; times are milliseconds ago" },
+	{ 0 },
+};
 
 const struct command icp_status_command = {
 	.name = "icp status",
@@ -366,7 +356,8 @@ const struct command icp_status_command = {
 	.help = "Prints for whom a device answers, or every device of this network namespace: of\n"
 		"each sibling its filter, whether it is fresh, what was answered, what passed and\n"
 		"why, and what its feeders told. Exit: 1 when something is not in force or a map is\n"
-		"damaged, or DEV has nothing.\n\n"
-		"  -j, --json       an array with one object per device; times are milliseconds ago\n",
+		"damaged, or DEV has nothing.\n",
+	.options = options,
+	.asks = { 0, 1, "at most one device is asked for" },
 	.run = run,
 };

@@ -208,20 +208,22 @@ static const char *take_words(struct icp_words *words, char *text, const char **
 	return reason;
 }
 
-int icp_words_sibling(const struct command *command, struct icp_words *words, const char *argument)
+int icp_words_sibling(const struct option_use *use)
 {
+	struct icp_words *words = use->to;
 	struct baleen_icp_config *config = &words->config;
 	const char *reason, *at = "";
 	char *text;
 	int err = 0;
 
 	if (config->n_siblings == BALEEN_ICP_MAX_SIBLINGS)
-		return complain_usage(command, "--sibling %s: there are %d already", argument,
-				      BALEEN_ICP_MAX_SIBLINGS);
-	text = strdup(argument);
+		return complain_usage(use->command, "--sibling %s: there are %d already",
+				      use->argument, BALEEN_ICP_MAX_SIBLINGS);
+	text = strdup(use->argument);
 	reason = text ? take_words(words, text, &at) : "no memory";
 	if (reason)
-		err = complain_usage(command, "--sibling %s: '%s': %s", argument, at, reason);
+		err = complain_usage(use->command, "--sibling %s: '%s': %s", use->argument, at,
+				     reason);
 	else
 		config->n_siblings++;
 	free(text);
@@ -236,9 +238,10 @@ void icp_words_free(struct icp_words *words)
 
 /* --- askers ---------------------------------------------------------------- */
 
-int icp_words_asker(const struct command *command, struct icp_words *words, const char *argument)
+int icp_words_asker(const struct option_use *use)
 {
-	char *text = strdup(argument), *rest = text, *word;
+	struct icp_words *words = use->to;
+	char *text = strdup(use->argument), *rest = text, *word;
 	const char *reason = text ? NULL : "no memory";
 	int err = 0;
 
@@ -251,41 +254,48 @@ int icp_words_asker(const struct command *command, struct icp_words *words, cons
 		}
 		reason = read_prefix(word, &asker->prefix);
 		if (reason)
-			err = complain_usage(command, "--asker '%s': %s", word, reason);
+			err = complain_usage(use->command, "--asker '%s': %s", word, reason);
 		words->n_askers++;
 	}
 	if (reason && !err)
-		err = complain_usage(command, "--asker %s: %s", argument, reason);
+		err = complain_usage(use->command, "--asker %s: %s", use->argument, reason);
 	free(text);
 	return err;
 }
 
 /* --- ports ----------------------------------------------------------------- */
 
-int icp_words_port(const struct command *command, const char *option, const char *argument,
-		   u16 *port)
+static int take_port(const struct option_use *use, const char *text, u16 *port)
 {
-	size_t digits = strspn(argument, "0123456789");
-	unsigned long value = strtoul(argument, NULL, 10);
+	size_t digits = strspn(text, "0123456789");
+	unsigned long value = strtoul(text, NULL, 10);
 
-	if (!digits || digits > 5 || argument[digits] || !value || value > 0xffff)
-		return complain_usage(command, "%s '%s': not a port, 1 to 65535", option, argument);
+	if (!digits || digits > 5 || text[digits] || !value || value > 0xffff)
+		return complain_usage(use->command, "--%s '%s': not a port, 1 to 65535",
+				      use->spec->name, text);
 	*port = value;
 	return 0;
 }
 
-int icp_words_feed(const struct command *command, struct icp_words *words, const char *argument)
+int icp_words_port(const struct option_use *use)
 {
-	const char *colon = strrchr(argument, ':');
-	size_t length = colon ? colon - argument : 0;
+	struct icp_words *words = use->to;
+
+	return take_port(use, use->argument, &words->config.port);
+}
+
+int icp_words_feed(const struct option_use *use)
+{
+	struct icp_words *words = use->to;
+	const char *colon = strrchr(use->argument, ':');
+	size_t length = colon ? colon - use->argument : 0;
 
 	words->feed_device[0] = '\0';
 	if (colon && (!length || length >= sizeof(words->feed_device)))
-		return complain_usage(command, "--feed '%s': not [DEV:]PORT", argument);
-	memcpy(words->feed_device, argument, length);
+		return option_refuse(use, "not [DEV:]PORT");
+	memcpy(words->feed_device, use->argument, length);
 	words->feed_device[length] = '\0';
-	return icp_words_port(command, "--feed", colon ? colon + 1 : argument,
-			      &words->config.feed_port);
+	return take_port(use, colon ? colon + 1 : use->argument, &words->config.feed_port);
 }
 
 /* --- all of it ------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #ifndef BALEEN_CLI_ICP_WORDS_H
 #define BALEEN_CLI_ICP_WORDS_H
 
-#include "cli/common/cli.h"
+#include "cli/common/options.h"
 #include "icp/icp_attach.h"
 
 #define MAX_ASKERS 256
@@ -26,20 +26,13 @@ struct icp_words {
 	char feed_device[IF_NAMESIZE];
 };
 
-/* NAME=ADDRESS[,mode=M][,image=IMAGE][,feeder=ADDRESS]...; 0, or EXIT_USAGE after a
- * message.
+/* Take --sibling NAME=ADDRESS[,PART]..., --asker PREFIX[,PREFIX]..., --feed [DEV:]PORT and
+ * --port PORT, of a struct icp_words.
  */
-int icp_words_sibling(const struct command *command, struct icp_words *words, const char *argument);
-
-/* PREFIX[,PREFIX]...; 0, or EXIT_USAGE after a message. */
-int icp_words_asker(const struct command *command, struct icp_words *words, const char *argument);
-
-/* [DEV:]PORT; 0, or EXIT_USAGE after a message. */
-int icp_words_feed(const struct command *command, struct icp_words *words, const char *argument);
-
-/* A UDP port after @option; 0, or EXIT_USAGE after a message. */
-int icp_words_port(const struct command *command, const char *option, const char *argument,
-		   u16 *port);
+int icp_words_sibling(const struct option_use *use);
+int icp_words_asker(const struct option_use *use);
+int icp_words_feed(const struct option_use *use);
+int icp_words_port(const struct option_use *use);
 
 /* Checks the words together; 0, or EXIT_USAGE after a message. */
 int icp_words_check(const struct command *command, struct icp_words *words);

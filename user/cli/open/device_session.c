@@ -295,7 +295,7 @@ static int refuse_shape(const struct device_session *session, const struct rules
 		if (!rules->rule[i].ref.is_list)
 			continue;
 		complain("%s: of a rule that is kept only --kind, --fpp, --key and --capacity are: "
-			 "build an image with %s and name that",
+			 "build an image with --%s and name that",
 			 rules->rule[i].ref.argument, lists->shaped_by);
 		return EXIT_FAILED;
 	}

@@ -16,8 +16,6 @@
 #include "ops/image_file.h"
 #include "util/clock.h"
 
-#define MAX_WAIT_S 86400
-
 static void name(struct filter_ref *ref, const char *argument)
 {
 	*ref = (struct filter_ref){ .type = &filter_ref_file, .argument = argument };
@@ -137,7 +135,7 @@ static int check_image(const struct filter_ref *ref, const struct list_options *
 			 "do not change it",
 			 ref->argument);
 	if (options->shaped_by && !options->is_key_given)
-		complain("warning: %s is an image: %s does not change it", ref->argument,
+		complain("warning: %s is an image: --%s does not change it", ref->argument,
 			 options->shaped_by);
 	return 0;
 }
@@ -204,18 +202,6 @@ void filter_ref_close(struct filter_ref *ref)
 }
 
 /* --- to change --------------------------------------------------------------- */
-
-int take_wait(const struct command *command, const char *argument, u64 *wait_ms)
-{
-	char *end;
-	unsigned long seconds = strtoul(argument, &end, 10);
-
-	if (*argument < '0' || *argument > '9' || *end || seconds > MAX_WAIT_S)
-		return complain_usage(command, "--wait '%s': not a number of seconds up to 86400",
-				      argument);
-	*wait_ms = seconds * 1000ull;
-	return 0;
-}
 
 int filter_ref_key_spec(const char *argument, u32 *key_spec)
 {

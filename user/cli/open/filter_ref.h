@@ -39,11 +39,6 @@ void filter_ref_close(struct filter_ref *ref);
 
 /* --- to change --- */
 
-#define WAIT_HELP "  --wait SECONDS   wait so long for another command that changes it (10)\n"
-
-/* Takes the argument of --wait; 0, or EXIT_USAGE after a message. */
-int take_wait(const struct command *command, const char *argument, u64 *wait_ms);
-
 /* The fields of the keys of what is to be changed; 0, or EXIT_FAILED after a message. */
 int filter_ref_key_spec(const char *argument, u32 *key_spec);
 

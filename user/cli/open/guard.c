@@ -8,14 +8,6 @@
 #include "filter/plan.h"
 #include "net/host.h"
 
-int take_accept_fpp(const struct command *command, const char *argument, double *accept_fpp)
-{
-	if (parse_rate(argument, accept_fpp))
-		return complain_usage(command, "--accept-fpp '%s': not a rate from 0 to below 1",
-				      argument);
-	return 0;
-}
-
 int guard_rate(const char *name, u32 action, const struct baleen_filter *filter, double accept_fpp)
 {
 	double fpp = baleen_filter_worst_fpp(filter);

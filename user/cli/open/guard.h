@@ -12,15 +12,9 @@
 /* Exact images and 64-bit slots pass, anything else has to be asked for. */
 #define DEFAULT_ACCEPT_FPP 1e-9
 
-#define ACCEPT_FPP_HELP \
-	"  --accept-fpp P   accept a rule whose false positive rate is up to P (1e-9)\n"
-
 #define ACCEPT_FPP_OPTION(type, member)                        \
 	VALUE("accept-fpp", 0, "P", option_rate, type, member, \
 	      "accept a rule whose false positive rate is up to P (1e-9)")
-
-/* Takes the argument of --accept-fpp; 0, or EXIT_USAGE after a message. */
-int take_accept_fpp(const struct command *command, const char *argument, double *accept_fpp);
 
 /* 0, or EXIT_FAILED after saying how many innocents the filter would hit. */
 int guard_rate(const char *name, u32 action, const struct baleen_filter *filter, double accept_fpp);

@@ -11,72 +11,56 @@ const char *format_interval(u64 interval_ns, char *text)
 	return baleen_interval_format(interval_ns, text);
 }
 
-int take_mode(const struct command *command, const char *argument, enum baleen_mode *mode)
+int policy_default(const struct option_use *use)
 {
-	for (enum baleen_mode i = BALEEN_MODE_AUTO; i <= BALEEN_MODE_GENERIC; i++) {
-		if (!strcmp(argument, baleen_mode_text(i))) {
-			*mode = i;
-			return 0;
-		}
-	}
-	return complain_usage(command, "--mode '%s': not auto, native or generic", argument);
-}
+	struct policy *policy = use->to;
+	int place = option_word(use);
 
-static int take_default(const struct command *command, struct policy *policy, const char *argument)
-{
-	if (strcmp(argument, "pass") && strcmp(argument, "drop"))
-		return complain_usage(command, "--default '%s': not pass or drop", argument);
 	policy->is_default_given = true;
-	policy->default_drop = !strcmp(argument, "drop");
-	return 0;
+	policy->default_drop = place == 1;
+	return place < 0 ? EXIT_USAGE : 0;
 }
 
-static int take_dry_run(const struct command *command, struct policy *policy, bool dry_run)
+static int set_dry_run(const struct option_use *use, bool dry_run)
 {
+	struct policy *policy = use->to;
+
 	if (policy->is_dry_run_given && policy->dry_run != dry_run)
-		return complain_usage(command, "--dry-run and --enforce contradict each other");
+		return complain_usage(use->command,
+				      "--dry-run and --enforce contradict each other");
 	policy->is_dry_run_given = true;
 	policy->dry_run = dry_run;
 	return 0;
 }
 
-static int take_sample(const struct command *command, struct policy *policy, const char *argument)
+int policy_dry_run(const struct option_use *use)
 {
+	return set_dry_run(use, true);
+}
+
+int policy_enforce(const struct option_use *use)
+{
+	return set_dry_run(use, false);
+}
+
+int policy_sample(const struct option_use *use)
+{
+	struct policy *policy = use->to;
+
 	if (policy->is_sample_given)
-		return complain_usage(command, "sampling is asked for twice");
-	if (argument && baleen_interval_parse(argument, &policy->sample_interval_ns))
-		return complain_usage(command,
-				      "--sample '%s': not a rate such as 100/s, 6/m or 1/h",
-				      argument);
+		return complain_usage(use->command, "sampling is asked for twice");
 	policy->is_sample_given = true;
+	if (use->argument && baleen_interval_parse(use->argument, &policy->sample_interval_ns))
+		return option_refuse(use, "not a rate such as 100/s, 6/m or 1/h");
 	return 0;
 }
 
-int policy_option_take(const struct command *command, struct policy *policy, int option,
-		       const char *argument)
-{
-	switch (option) {
-	case OPTION_DEFAULT: return take_default(command, policy, argument);
-	case OPTION_DRY_RUN: return take_dry_run(command, policy, true);
-	case OPTION_ENFORCE: return take_dry_run(command, policy, false);
-	case OPTION_SAMPLE: return take_sample(command, policy, argument);
-	case OPTION_NO_SAMPLE: return take_sample(command, policy, NULL);
-	default: return -ENOENT;
-	}
-}
-
-int policy_option(const struct option_use *use)
-{
-	return policy_option_take(use->command, use->to, use->spec->value, use->argument);
-}
-
 const struct option_spec policy_option_table[] = {
-	{ "default", 0, "V", policy_option, .value = OPTION_DEFAULT, .words = "pass drop",
+	{ "default", 0, "V", policy_default, .words = "pass drop",
 	  .help = "what no rule decides: pass (default) or drop; under drop, what a host needs "
 		  "to live passes (ARP, neighbour discovery, LACP ...)" },
-	{ "dry-run", 0, NULL, policy_option, .value = OPTION_DRY_RUN,
-	  .help = "count what would be dropped, drop nothing" },
-	{ "sample", 0, "N/s", policy_option, .value = OPTION_SAMPLE,
+	{ "dry-run", 0, NULL, policy_dry_run, .help = "count what would be dropped, drop nothing" },
+	{ "sample", 0, "N/s", policy_sample,
 	  .help = "at most N events a second (/m, /h) of dropped and counted packets" },
 	{ 0 },
 };

@@ -24,42 +24,14 @@ struct policy {
 	u64 sample_interval_ns;
 };
 
-enum policy_option {
-	OPTION_DEFAULT = OPTION_OF_RULE_COMMAND,
-	OPTION_DRY_RUN,
-	OPTION_SAMPLE,
-	OPTION_ENFORCE,
-	OPTION_NO_SAMPLE,
-	OPTION_OF_POLICY_COMMAND,
-};
-
-#define POLICY_OPTIONS                                            \
-	{ "default", required_argument, NULL, OPTION_DEFAULT },   \
-		{ "dry-run", no_argument, NULL, OPTION_DRY_RUN }, \
-	{                                                         \
-		"sample", required_argument, NULL, OPTION_SAMPLE  \
-	}
-
-#define POLICY_OPTIONS_HELP                                                                     \
-	"  --default V      what no rule decides: pass (default) or drop; under drop, what a\n" \
-	"                   host needs to live passes (ARP, neighbour discovery, LACP ...)\n"   \
-	"  --dry-run        count what would be dropped, drop nothing\n"                        \
-	"  --sample N/s     at most N events a second (/m, /h) of dropped and counted packets\n"
-
 /* --default, --dry-run and --sample; of a struct policy. */
 extern const struct option_spec policy_option_table[];
 
-/* Takes one of them; of its row @value is an enum policy_option. */
-int policy_option(const struct option_use *use);
-
-/* Policy options by code: 0, EXIT_USAGE after a message, or -ENOENT when the
- * code is none of them.
- */
-int policy_option_take(const struct command *command, struct policy *policy, int option,
-		       const char *argument);
-
-/* Takes the argument of --mode; 0, or EXIT_USAGE after a message. */
-int take_mode(const struct command *command, const char *argument, enum baleen_mode *mode);
+/* Take one of them, or what takes it back, of a struct policy. */
+int policy_default(const struct option_use *use);
+int policy_dry_run(const struct option_use *use);
+int policy_enforce(const struct option_use *use);
+int policy_sample(const struct option_use *use);
 
 /* Changes what was said. */
 void policy_apply(const struct policy *policy, struct baleen_ruleset *ruleset);

@@ -95,17 +95,6 @@ const struct option_spec rule_option_table[] = {
 	{ 0 },
 };
 
-int rules_option_take(const struct command *command, struct rules *rules, int option,
-		      const char *argument)
-{
-	switch (option) {
-	case OPTION_ALLOW: return rules_add(command, rules, BALEEN_ACTION_ALLOW, argument);
-	case OPTION_DROP: return rules_add(command, rules, BALEEN_ACTION_DROP, argument);
-	case OPTION_COUNT: return rules_add(command, rules, BALEEN_ACTION_COUNT, argument);
-	default: return -ENOENT;
-	}
-}
-
 static int add_qualifier(const struct command *command, struct rule_argument *rule,
 			 const char *word, const char *value)
 {

@@ -43,34 +43,6 @@ struct rules {
 	const char *waiting;
 };
 
-/* Codes of the options of commands that take rules. */
-enum rule_option {
-	OPTION_ALLOW = OPTION_OF_COMMAND,
-	OPTION_DROP,
-	OPTION_COUNT,
-	OPTION_OF_RULE_COMMAND, /* a command's own options start here */
-};
-
-/* Entries for getopt_long(); its short options start with '-', so that words
- * come in their order, as the code 1.
- */
-#define RULE_OPTIONS                                              \
-	{ "allow", required_argument, NULL, OPTION_ALLOW },       \
-		{ "drop", required_argument, NULL, OPTION_DROP }, \
-	{                                                         \
-		"count", required_argument, NULL, OPTION_COUNT    \
-	}
-
-#define RULE_OPTIONS_HELP                                                                    \
-	"  --drop IMAGE     drop what IMAGE lists\n"                                         \
-	"  --allow IMAGE    let pass what IMAGE lists; later rules are not asked\n"          \
-	"  --count IMAGE    only count what IMAGE lists; later rules are asked\n"            \
-	"IMAGE 'any' lists every address. Words behind a rule restrict it to packets with\n" \
-	"  proto P          this protocol, by name or number\n"                              \
-	"  dport A,B-C      one of these destination ports, 8 ports and ranges at most\n"    \
-	"  tcp-syn          a TCP connection that is opened; established ones go on\n"       \
-	"  vlan N           this VLAN as the outermost\n"
-
 /* --allow, --drop and --count, and what is said of the words behind; of a struct rules. */
 extern const struct option_spec rule_option_table[];
 
@@ -79,12 +51,6 @@ int rules_add(const struct command *command, struct rules *rules, u32 action, co
 
 /* Makes a rule of what waits; 0, or EXIT_USAGE after a message. */
 int rules_end_wait(const struct command *command, struct rules *rules);
-
-/* RULE_OPTIONS by code: 0, EXIT_USAGE after a message, or -ENOENT when the code
- * is none of them.
- */
-int rules_option_take(const struct command *command, struct rules *rules, int option,
-		      const char *argument);
 
 /* Takes a word, if it is a qualifier of the last rule or the value of one: 0,
  * EXIT_USAGE after a message, or -ENOENT when it is neither.
