@@ -80,6 +80,17 @@ static int add_change(struct comparison *work, enum baleen_conf_change_kind kind
 	return 0;
 }
 
+/* Adds a change of @rule when a field differs between @old and @new; nothing after an error,
+ * which is in @err.
+ */
+#define COMPARE(kind, rule, field, ...)                                  \
+	do {                                                             \
+		if (!err && old->field != new->field)                    \
+			err = add_change(work, kind, rule, __VA_ARGS__); \
+	} while (0)
+#define COMPARE_POLICY(field, ...) COMPARE(BALEEN_CONF_POLICY, "", field, __VA_ARGS__)
+#define COMPARE_RULE(field, ...) COMPARE(BALEEN_CONF_RULE_CHANGED, new->name, field, __VA_ARGS__)
+
 /* --- policy ------------------------------------------------------------------- */
 
 /* Mode and place are changed by no update: that takes a moment without any filter,
@@ -123,7 +134,7 @@ static int compare_never(struct comparison *work, bool *differs)
 	return add_change(work, BALEEN_CONF_POLICY, "", "never %s", *path ? path : "none");
 }
 
-/* Of a device without a state everything is new, and not told one by one. */
+/* Without a state everything is new, and not reported one by one. */
 static int compare_policy(struct comparison *work, bool *never_differs)
 {
 	const struct baleen_stored_rules *new = &work->goal->conf->rules, *old = &work->old.rules;
@@ -133,23 +144,14 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 	*never_differs = true;
 	if (!work->state)
 		return 0;
-	if (new->default_drop != old->default_drop)
-		err = add_change(work, BALEEN_CONF_POLICY, "", "default %s",
-				 new->default_drop ? "drop" : "pass");
-	if (!err && new->dry_run != old->dry_run)
-		err = add_change(work, BALEEN_CONF_POLICY, "",
-				 new->dry_run ? "dry-run" : "no dry-run");
-	if (!err && new->sample_interval_ns != old->sample_interval_ns)
-		err = add_change(work, BALEEN_CONF_POLICY, "", "sample %s",
-				 new->sample_interval_ns ?
-					 baleen_interval_format(new->sample_interval_ns, rate) :
-					 "nothing");
-	if (!err && new->mode != old->mode)
-		err = add_change(work, BALEEN_CONF_POLICY, "", "mode %s",
-				 baleen_mode_text(new->mode));
-	if (!err && new->attach_type != old->attach_type)
-		err = add_change(work, BALEEN_CONF_POLICY, "", "place %s",
-				 baleen_attach_type_text(new->attach_type));
+	COMPARE_POLICY(default_drop, "default %s", new->default_drop ? "drop" : "pass");
+	COMPARE_POLICY(dry_run, "%sdry-run", new->dry_run ? "" : "no ");
+	COMPARE_POLICY(sample_interval_ns, "sample %s",
+		       new->sample_interval_ns ?
+			       baleen_interval_format(new->sample_interval_ns, rate) :
+			       "nothing");
+	COMPARE_POLICY(mode, "mode %s", baleen_mode_text(new->mode));
+	COMPARE_POLICY(attach_type, "place %s", baleen_attach_type_text(new->attach_type));
 	return err ? err : compare_never(work, never_differs);
 }
 
@@ -180,52 +182,32 @@ static int compare_qualifiers(struct comparison *work, const struct baleen_store
 static int compare_limits(struct comparison *work, const struct baleen_stored_rule *old,
 			  const struct baleen_stored_rule *new)
 {
-	const struct baleen_feed_limits *a = &old->limits, *b = &new->limits;
-	const char *name = new->name;
+	const struct baleen_feed_limits *limits = &new->limits;
 	int err = 0;
 
-	if (a->min_entries != b->min_entries)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "min-entries %llu",
-				 (unsigned long long)b->min_entries);
-	if (!err && a->max_shrink != b->max_shrink)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "max-shrink %.15g%%",
-				 b->max_shrink * 100);
-	if (!err && a->max_coverage != b->max_coverage)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "max-coverage %.15g%%",
-				 b->max_coverage * 100);
+	COMPARE_RULE(limits.min_entries, "min-entries %llu",
+		     (unsigned long long)limits->min_entries);
+	COMPARE_RULE(limits.max_shrink, "max-shrink %.15g%%", limits->max_shrink * 100);
+	COMPARE_RULE(limits.max_coverage, "max-coverage %.15g%%", limits->max_coverage * 100);
 	return err;
 }
 
-/* What is said of the filter itself: what differs there is built anew. */
+/* The filter itself: it is built anew when one of these differs. */
 static int compare_filter(struct comparison *work, const struct baleen_stored_rule *old,
 			  const struct baleen_stored_rule *new)
 {
 	char spec[BALEEN_KEY_SPEC_TEXT];
-	const char *name = new->name;
 	int err = 0;
 
-	if (old->action != new->action)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "%s",
-				 baleen_action_text(new->action));
-	if (!err && old->key_spec != new->key_spec)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "key %s",
-				 baleen_key_spec_text(new->key_spec, spec));
-	if (!err && old->kind != new->kind)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "kind %s",
-				 baleen_kind_name(new->kind));
-	if (!err && old->fpp != new->fpp)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "fpp %.15g", new->fpp);
-	if (!err && old->capacity != new->capacity)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "capacity %llu",
-				 (unsigned long long)new->capacity);
-	if (!err && old->is_any != new->is_any)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "%s",
-				 new->is_any ? "any" : "no longer any");
-	if (!err && old->guards_feeds != new->guards_feeds)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "guarded");
-	if (!err && old->limits.keep_special != new->limits.keep_special)
-		err = add_change(work, BALEEN_CONF_RULE_CHANGED, name, "special %s",
-				 new->limits.keep_special ? "keep" : "remove");
+	COMPARE_RULE(action, "%s", baleen_action_text(new->action));
+	COMPARE_RULE(key_spec, "key %s", baleen_key_spec_text(new->key_spec, spec));
+	COMPARE_RULE(kind, "kind %s", baleen_kind_name(new->kind));
+	COMPARE_RULE(fpp, "fpp %.15g", new->fpp);
+	COMPARE_RULE(capacity, "capacity %llu", (unsigned long long)new->capacity);
+	COMPARE_RULE(is_any, "%s", new->is_any ? "any" : "no longer any");
+	COMPARE_RULE(guards_feeds, "guarded");
+	COMPARE_RULE(limits.keep_special, "special %s",
+		     new->limits.keep_special ? "keep" : "remove");
 	return err;
 }
 
