@@ -6,6 +6,7 @@
 #include "filter/bloom_bits.h"
 #include "filter/estimate.h"
 #include "filter/kind.h"
+#include "filter/plan.h"
 
 /* The lower nibble of each byte. */
 #define NIBBLES 0x0f0f0f0f0f0f0f0full
@@ -124,23 +125,13 @@ static int halve_table(struct baleen_table *table, struct baleen_error *error)
 static int halve_image(const struct baleen_image *image, struct baleen_image *half,
 		       struct baleen_error *error)
 {
-	u32 next = BALEEN_HEADER_BLOCKS;
+	int err = 0;
 
 	*half = *image;
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
-		struct baleen_table *table = &half->table[domain];
-		int err = baleen_kind_has_keys(table->kind) ? halve_table(table, error) : 0;
-
-		if (err)
-			return err;
-		if (table->kind == BALEEN_KIND_DIRECTORY)
-			table->leaf_block += next - table->first_block;
-		if (table->kind != BALEEN_KIND_NONE)
-			table->first_block = next;
-		next += table->n_blocks;
-	}
-	half->n_blocks = next;
-	return 0;
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS && !err; domain++)
+		if (baleen_kind_has_keys(half->table[domain].kind))
+			err = halve_table(&half->table[domain], error);
+	return err ? err : baleen_tables_place(half, error);
 }
 
 /* Where a bit comes to in half the filter. */

@@ -133,23 +133,10 @@ static double classic_measure(const struct baleen_filter *filter, u32 domain)
 	return pow(fmin(share, 1), table->n_hashes);
 }
 
-/* --- keys ------------------------------------------------------------------- */
-
-static int classic_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
-{
-	struct baleen_positions positions;
-	int err = baleen_positions_of(&filter->image, key, &positions);
-
-	if (!err)
-		*changed = baleen_plane_add(&filter->image.table[key->domain], filter->bytes,
-					    &positions);
-	return err;
-}
-
 const struct baleen_kind_ops baleen_classic_ops = {
 	.plan = classic_plan,
 	.fpp = classic_fpp,
 	.measure = classic_measure,
 	.insert = baleen_positions_insert,
-	.add = classic_add,
+	.add = baleen_positions_add,
 };

@@ -46,17 +46,6 @@ static double counting_measure(const struct baleen_filter *filter, u32 domain)
 	return plane_ops(filter->image.table[domain].hash)->measure(filter, domain);
 }
 
-static int counting_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
-{
-	struct baleen_positions positions;
-	int err = baleen_positions_of(&filter->image, key, &positions);
-
-	if (!err)
-		*changed = baleen_plane_add(&filter->image.table[key->domain], filter->bytes,
-					    &positions);
-	return err;
-}
-
 static int counting_del(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
 {
 	struct baleen_positions positions;
@@ -73,6 +62,6 @@ const struct baleen_kind_ops baleen_counting_ops = {
 	.fpp = counting_fpp,
 	.measure = counting_measure,
 	.insert = baleen_positions_insert,
-	.add = counting_add,
+	.add = baleen_positions_add,
 	.del = counting_del,
 };

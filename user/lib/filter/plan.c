@@ -56,6 +56,26 @@ int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_tab
 	return baleen_plan_shaped(domain, kind, n, fpp, NULL, table, error);
 }
 
+int baleen_tables_place(struct baleen_image *image, struct baleen_error *error)
+{
+	u64 next = BALEEN_HEADER_BLOCKS;
+
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		struct baleen_table *table = &image->table[domain];
+
+		if (table->kind == BALEEN_KIND_NONE)
+			continue;
+		if (table->n_blocks > BALEEN_MAX_BLOCKS - next)
+			return baleen_fail(error, E2BIG, "too many keys for one filter");
+		table->first_block = next;
+		if (table->kind == BALEEN_KIND_DIRECTORY)
+			table->leaf_block = next + baleen_directory_lines(table->group_bits);
+		next += table->n_blocks;
+	}
+	image->n_blocks = next;
+	return 0;
+}
+
 u64 baleen_table_capacity(const struct baleen_table *table)
 {
 	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);

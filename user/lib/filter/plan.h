@@ -81,6 +81,15 @@ int baleen_shape_for_keys(u32 key_spec, u32 kind, struct baleen_shape *shape,
 int baleen_plan_too_many(u64 n, struct baleen_error *error);
 
 /**
+ * baleen_tables_place() - put the tables in the order of the domains, without gaps
+ * @image: has kind and size of its tables; gets their places and its own size
+ * @error: filled in on failure
+ *
+ * Return: 0, or -E2BIG beyond BALEEN_MAX_BLOCKS.
+ */
+int baleen_tables_place(struct baleen_image *image, struct baleen_error *error);
+
+/**
  * baleen_table_capacity() - keys that a cuckoo table is planned to hold
  * @table: the table
  *

@@ -43,6 +43,17 @@ static void prefetch(const struct baleen_table *table, void *bytes,
 	}
 }
 
+int baleen_positions_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)
+{
+	struct baleen_positions positions;
+	int err = baleen_positions_of(&filter->image, key, &positions);
+
+	if (!err)
+		*changed = baleen_plane_add(&filter->image.table[key->domain], filter->bytes,
+					    &positions);
+	return err;
+}
+
 int baleen_positions_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
 			    size_t *n_done)
 {

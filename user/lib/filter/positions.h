@@ -32,6 +32,16 @@ void baleen_positions_of_bytes(const struct baleen_table *table, const void *byt
 			       struct baleen_positions *positions);
 
 /**
+ * baleen_positions_add() - as baleen_live_add(), into a plane of bits
+ * @filter: the filter
+ * @key: the key
+ * @changed: whether it was not there; untouched on failure
+ *
+ * Return: 0; -EOPNOTSUPP as baleen_positions_of().
+ */
+int baleen_positions_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed);
+
+/**
  * baleen_positions_insert() - as baleen_filter_insert(), into a plane of bits
  * @filter: the filter
  * @keys: the keys, all of one domain

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "filter/plan.h"
 #include "filter/quotient_stream.h"
 #include "filter/quotient_table.h"
 
@@ -34,27 +35,6 @@ int baleen_quotient_rescale(const struct baleen_table *table, u64 n, struct bale
 				   (unsigned long long)n);
 	made.n_blocks = baleen_table_blocks(&made);
 	*scaled = made;
-	return 0;
-}
-
-/* In the order of the domains, without gaps. */
-static int place_tables(struct baleen_image *image, struct baleen_error *error)
-{
-	u64 next = BALEEN_HEADER_BLOCKS;
-
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
-		struct baleen_table *table = &image->table[domain];
-
-		if (table->kind == BALEEN_KIND_NONE)
-			continue;
-		if (table->n_blocks > BALEEN_MAX_BLOCKS - next)
-			return baleen_fail(error, E2BIG, "too many keys for one filter");
-		if (table->kind == BALEEN_KIND_DIRECTORY)
-			table->leaf_block += next - table->first_block;
-		table->first_block = next;
-		next += table->n_blocks;
-	}
-	image->n_blocks = next;
 	return 0;
 }
 
@@ -283,7 +263,7 @@ static int plan_kept(const struct baleen_filter *const *filters, size_t n, const
 			err = plan_domain(table, n_kept[domain], n_all, capacity,
 					  &image->table[domain], error);
 	}
-	return err ? err : place_tables(image, error);
+	return err ? err : baleen_tables_place(image, error);
 }
 
 /* The bodies of @out, which is of the planned geometry. */

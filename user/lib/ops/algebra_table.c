@@ -255,29 +255,14 @@ int baleen_tables_combine(const struct baleen_filter *a, const struct baleen_fil
 
 /* --- assemble -------------------------------------------------------------- */
 
-/* The tables in the order of the domains, without gaps. */
 static int place_parts(const struct baleen_filter *parts, u32 n_parts, struct baleen_image *image,
 		       struct baleen_error *error)
 {
-	u64 next = BALEEN_HEADER_BLOCKS;
-
 	for (u32 i = 0; i < n_parts; i++)
 		for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 			if (parts[i].image.table[domain].kind)
 				image->table[domain] = parts[i].image.table[domain];
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
-		struct baleen_table *table = &image->table[domain];
-
-		if (next + table->n_blocks > BALEEN_MAX_BLOCKS)
-			return baleen_fail(error, E2BIG, "too large for one filter");
-		if (table->kind == BALEEN_KIND_DIRECTORY)
-			table->leaf_block += next - table->first_block;
-		if (table->kind)
-			table->first_block = next;
-		next += table->n_blocks;
-	}
-	image->n_blocks = next;
-	return 0;
+	return baleen_tables_place(image, error);
 }
 
 static void copy_tables(const struct baleen_filter *part, struct baleen_filter *to)

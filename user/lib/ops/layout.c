@@ -234,27 +234,6 @@ static int plan_tables(const struct baleen_layout *parts,
 	return err;
 }
 
-/* In the order of the domains, without gaps. */
-static int place_tables(struct baleen_image *image, struct baleen_error *error)
-{
-	u64 next = BALEEN_HEADER_BLOCKS;
-
-	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
-		struct baleen_table *table = &image->table[domain];
-
-		if (table->kind == BALEEN_KIND_NONE)
-			continue;
-		if (table->n_blocks > BALEEN_MAX_BLOCKS - next)
-			return baleen_fail(error, E2BIG, "the list is too long for one filter");
-		table->first_block = next;
-		if (table->kind == BALEEN_KIND_DIRECTORY)
-			table->leaf_block = next + baleen_directory_lines(table->group_bits);
-		next += table->n_blocks;
-	}
-	image->n_blocks = next;
-	return 0;
-}
-
 static const char *set_key(const struct baleen_layout *parts, u32 key_spec,
 			   struct baleen_image *image)
 {
@@ -302,5 +281,5 @@ int baleen_layout_plan(const struct baleen_layout *parts,
 		err = plan_tables(parts, &shaped, fpp, image, error);
 	if (!err)
 		err = plan_empty(&shaped, fpp, image, error);
-	return err ? err : place_tables(image, error);
+	return err ? err : baleen_tables_place(image, error);
 }
