@@ -22,7 +22,7 @@
 #include "filter/filter.h"
 
 /**
- * baleen_bits_unite() - what is in another filter comes into this one
+ * baleen_bits_unite() - add the keys of another filter
  * @filter: a writable mapping of a live map, or a filter in memory
  * @other: a filter whose table fits, see compat.h
  * @domain: domain of the tables
@@ -35,7 +35,7 @@
 void baleen_bits_unite(struct baleen_filter *filter, const struct baleen_filter *other, u32 domain);
 
 /**
- * baleen_bits_intersect() - what is not in another filter goes
+ * baleen_bits_intersect() - remove the keys that another filter does not have
  * @filter: a writable mapping of a live map, or a filter in memory
  * @other: a filter whose table fits, see compat.h
  * @domain: domain of the tables

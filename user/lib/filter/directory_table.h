@@ -26,7 +26,7 @@ struct baleen_run {
 };
 
 /**
- * struct baleen_runs - what a directory is to say
+ * struct baleen_runs - content of a directory
  * @run: in ascending order, disjoint; what is in none of them is in state
  *       BALEEN_GROUP_NONE
  * @n: how many
@@ -65,7 +65,7 @@ struct baleen_directory_plan {
 
 /**
  * baleen_directory_plan_groups() - the smallest layout with groups of one width
- * @runs: what the directory is to say
+ * @runs: content of the directory
  * @domain: BALEEN_IP4_GROUPS or BALEEN_IP6_STEMS
  * @cost: of hosts; NULL for stems, which have none
  * @group_bits: 8 to 24
@@ -82,7 +82,7 @@ struct baleen_directory_plan baleen_directory_plan_groups(const struct baleen_ru
 
 /**
  * baleen_directory_plan() - the smallest layout of all
- * @runs: what the directory is to say
+ * @runs: content of the directory
  * @domain: BALEEN_IP4_GROUPS or BALEEN_IP6_STEMS
  * @cost: of hosts; NULL for stems
  *
@@ -104,7 +104,7 @@ struct baleen_table baleen_directory_table(const struct baleen_directory_plan *p
  * baleen_directory_fill() - write lines and leaves
  * @filter: has an empty table of this layout in its place
  * @domain: BALEEN_IP4_GROUPS or BALEEN_IP6_STEMS
- * @runs: what the directory is to say
+ * @runs: content of the directory
  * @plan: the layout
  */
 void baleen_directory_fill(struct baleen_filter *filter, u32 domain, const struct baleen_runs *runs,
@@ -112,7 +112,7 @@ void baleen_directory_fill(struct baleen_filter *filter, u32 domain, const struc
 
 /**
  * baleen_directory_hosts() - the addresses that belong into the table of hosts
- * @runs: what the directory is to say
+ * @runs: content of the directory
  * @plan: the layout
  * @ip4: filled in with plan->n_hosts addresses in ascending order
  */

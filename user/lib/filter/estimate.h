@@ -124,7 +124,7 @@ double baleen_estimate_table(const struct baleen_table *table, u64 n_set);
 double baleen_estimate_keys(const struct baleen_filter *filter, u32 domain);
 
 /**
- * baleen_estimate_overlap() - what two filters share
+ * baleen_estimate_overlap() - keys that two filters share
  * @a: the first
  * @b: the second
  * @domain: domain of two tables that fit, see compat.h

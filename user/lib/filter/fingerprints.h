@@ -14,7 +14,7 @@
 #include "list/list_combine.h"
 
 /**
- * struct baleen_fingerprints - what tells the keys of one table apart
+ * struct baleen_fingerprints - the fingerprints of one table
  * @print: hashes, or home bucket << 32 | tag; ascending. One twice is two copies
  * @n: how many
  */
@@ -24,7 +24,7 @@ struct baleen_fingerprints {
 };
 
 /**
- * baleen_fingerprints_read() - what a table holds
+ * baleen_fingerprints_read() - the fingerprints in a table
  * @filter: the filter, not live
  * @domain: domain of a cuckoo table, or of none, which holds nothing
  * @prints: filled in; its array is to be freed by the caller; untouched on failure
@@ -39,7 +39,7 @@ int baleen_fingerprints_read(const struct baleen_filter *filter, u32 domain,
  * baleen_fingerprints_combine() - one set made of two
  * @a: one
  * @b: the other, of a table that fits (see baleen_compat_tables())
- * @op: what is kept
+ * @op: set operation
  * @copies: copies count: those of both are added
  * @out: filled in; its array is to be freed by the caller; untouched on failure
  * @error: filled in on failure

@@ -21,7 +21,7 @@ struct baleen_hashes {
 };
 
 /**
- * baleen_hashes_read() - what a table of keys holds
+ * baleen_hashes_read() - the hashes in a table of keys
  * @filter: the filter, live ones too
  * @domain: one of the first four
  * @hashes: filled in; its array is to be freed by the caller; untouched on

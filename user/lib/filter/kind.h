@@ -48,7 +48,7 @@ struct baleen_shape {
 };
 
 /**
- * struct baleen_kind_ops - what a kind of table can do
+ * struct baleen_kind_ops - the functions of a kind of table
  * @plan: as baleen_plan_table(), for a count and a rate in range
  * @capacity: keys that a table is planned to hold; NULL: it is never full
  * @is_exact: no false positives at all; NULL: never

@@ -47,7 +47,7 @@ int baleen_plan_table(u32 domain, u32 kind, u64 n, double fpp, struct baleen_tab
  * @kind: enum baleen_kind, not a directory
  * @n: as for baleen_plan_table()
  * @fpp: as for baleen_plan_table()
- * @shape: what was asked for; NULL for nothing
+ * @shape: the geometry asked for; NULL for none
  * @table: as for baleen_plan_table()
  * @error: filled in on failure
  *

@@ -46,7 +46,7 @@ int baleen_quotient_rescale(const struct baleen_table *table, u64 n, struct bale
  * @heap: numbers of the readers that have a value, smallest value on top
  * @n_heap: how many
  * @n_tables: readers, those of absent tables included
- * @op: what is kept
+ * @op: set operation
  */
 struct merge {
 	struct baleen_quotient_reader *reader;

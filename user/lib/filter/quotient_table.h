@@ -135,7 +135,7 @@ int baleen_quotient_resize(const struct baleen_filter *filter, u64 capacity,
  * @filters: quotient filters of one key, seed and q + r, of any size; live ones
  *           too; name and key are taken from the first
  * @n: how many, 1 or more
- * @op: what is kept; of a difference what the first has and no other
+ * @op: set operation; a difference keeps what only the first has
  * @capacity: room for this many keys in all; 0 for as much as the largest table
  * @out: a sealed filter, to be freed by the caller; untouched on failure
  * @error: filled in on failure
@@ -157,7 +157,7 @@ int baleen_quotient_merge(const struct baleen_filter *const *filters, size_t n,
  * baleen_quotient_count() - how many fingerprints that would keep
  * @filters: as for baleen_quotient_merge()
  * @n: how many
- * @op: what is kept
+ * @op: set operation
  * @n_kept: set
  * @error: filled in on failure
  *

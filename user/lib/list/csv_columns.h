@@ -14,7 +14,7 @@
 #define BALEEN_CSV_MAX_WHERE 8
 
 /**
- * struct baleen_csv_options - what of a table is the list
+ * struct baleen_csv_options - the columns and rows of a table that are the list
  * @column: column of the key: "network", "1"; or of the first and the last address of
  *          a range: "1-2", "start-end". NULL is 1, or 1-2 of the known tables
  * @where: "COLUMN=VALUE": only rows where the column has this value; case and,
@@ -33,7 +33,7 @@ struct baleen_csv_options {
 };
 
 /**
- * struct baleen_csv_columns - what is looked at in each row
+ * struct baleen_csv_columns - the columns that each row is judged by
  * @first: column of the key or of the first address
  * @last: column of the last address, or BALEEN_CSV_NO_COLUMN
  * @where: column of each condition
@@ -90,7 +90,7 @@ int baleen_csv_parse_delimiter(struct baleen_csv_options *options, const char *t
 
 /**
  * baleen_csv_columns_find() - find them by the first row
- * @options: what is wanted
+ * @options: the columns and rows to read
  * @cell: the cells of the first row
  * @n_cells: how many, 1 or more
  * @columns: filled in; untouched on failure

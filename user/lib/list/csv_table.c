@@ -42,7 +42,7 @@ struct row {
 /**
  * struct table - a table that is read
  * @name: its name in messages
- * @options: what of it is wanted
+ * @options: the columns and rows to read
  * @error: for the first failure
  * @err: its code
  * @parser: of libcsv

@@ -10,7 +10,7 @@
 #include "util/error.h"
 
 /**
- * enum baleen_import_format - whose text it is
+ * enum baleen_import_format - the program that wrote the text
  * @BALEEN_IMPORT_IPSET: that of ipset save
  * @BALEEN_IMPORT_NFT: JSON of nft -j
  */

@@ -32,7 +32,7 @@ struct set {
 
 /**
  * struct reader - a file that is read
- * @importer: what is asked for
+ * @importer: the set to read
  * @text: the file, its lines and words ended by NUL bytes
  * @error: for the first failure
  * @line: number of the line at hand

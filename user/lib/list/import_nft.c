@@ -15,7 +15,7 @@
 
 /**
  * struct reader - a set that is read
- * @importer: what is asked for
+ * @importer: the set to read
  * @file: name of the file in messages
  * @error: for the first failure
  * @name: name of the set in messages

@@ -50,7 +50,7 @@ struct baleen_net4 {
  * struct baleen_prefix4 - an IPv4 prefix or exception as it was listed
  * @address: as a number; bits below the length are zero
  * @length: 0 to 32
- * @is_exception: what it covers is not in the set
+ * @is_exception: the keys that it covers are not in the set
  */
 struct baleen_prefix4 {
 	u32 address;
@@ -63,7 +63,7 @@ struct baleen_prefix4 {
  * @hi: bits 127..64; bits below the length are zero
  * @lo: bits 63..0
  * @length: 0 to 128
- * @is_exception: what it covers is not in the set
+ * @is_exception: the keys that it covers are not in the set
  */
 struct baleen_prefix6 {
 	u64 hi;
@@ -147,7 +147,7 @@ struct baleen_list {
  * @file: the name given to baleen_list_read()
  * @line: line number, from 1
  * @text: the offending text in printable ASCII, cut to 64 bytes and "..."
- * @reason: what is wrong with it, a constant string
+ * @reason: why it is bad, a constant string
  *
  * @file and @text are valid during the callback.
  */
@@ -235,7 +235,7 @@ int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *li
  * struct baleen_list_line - a line of a list that covers a key
  * @number: number of the line, from 1
  * @length: length of the prefix of it that covers the key; 0 for a key of several fields
- * @is_exception: what it covers is not in the set
+ * @is_exception: the keys that it covers are not in the set
  * @text: the entry as it stands there, behind `!` when it is an exception
  */
 struct baleen_list_line {

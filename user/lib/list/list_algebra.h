@@ -55,7 +55,7 @@ static inline bool baleen_list_is_empty(const struct baleen_list *set)
 bool baleen_list_has(const struct baleen_list *set, const struct baleen_key *key);
 
 /**
- * baleen_list_meets() - what two sets have in common
+ * baleen_list_meets() - entries that two sets have in common
  * @set: a finished list of addresses
  * @other: another
  * @n: entries of what they have in common

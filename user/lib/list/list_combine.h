@@ -23,7 +23,7 @@ enum baleen_set_op {
  * baleen_list_combine() - one set made of two
  * @a: a finished list
  * @b: a finished list of the same key
- * @op: what is kept
+ * @op: set operation
  * @out: a finished list, to be freed by the caller; untouched on failure. Its
  *       counts of lines and entries are zero
  *

@@ -26,7 +26,7 @@ enum baleen_entry_kind {
 };
 
 /**
- * struct baleen_entry - what a line says
+ * struct baleen_entry - a parsed line
  * @kind: which of the others hold something
  * @is_exception: what @span holds shall not be in the set
  * @text: the entry as it stands in the line, or what is bad

@@ -37,7 +37,7 @@ struct baleen_special {
 extern const struct baleen_special baleen_special[BALEEN_N_SPECIAL];
 
 /**
- * struct baleen_special_removed - what was taken out of a set
+ * struct baleen_special_removed - the entries removed from a set
  * @n_entries: by range, as in baleen_special: hosts and, of IPv4, disjoint
  *             intervals, of IPv6 prefixes, that were in the range or reached
  *             into it

@@ -33,7 +33,7 @@ enum how {
  * struct pair - two filters that are combined
  * @a: the first, not live
  * @b: the other, not live
- * @op: what is kept
+ * @op: set operation
  * @a_name: in messages
  * @how: by domain
  * @part: what was made so far

@@ -23,7 +23,7 @@
  * baleen_filter_combine() - one filter made of two
  * @a: one filter, live ones too; name, key, kind and room are taken from it
  * @b: the other
- * @op: what is kept
+ * @op: set operation
  * @a_name: of @a in messages, which the caller begins with the name of @b
  * @out: a sealed filter, to be freed by the caller; untouched on failure
  * @error: filled in on failure: what does not fit, with both values
@@ -39,7 +39,7 @@ int baleen_filter_combine(const struct baleen_filter *a, const struct baleen_fil
  * baleen_filter_combine_list() - one filter made of a filter and a list
  * @a: the filter, live ones too
  * @list: a finished list of the same key
- * @op: what is kept
+ * @op: set operation
  * @out: as for baleen_filter_combine()
  * @error: filled in on failure
  *
@@ -65,7 +65,7 @@ static inline int baleen_filter_merge(const struct baleen_filter *a, const struc
 }
 
 /**
- * baleen_combine_caveat() - what is not as in a set
+ * baleen_combine_caveat() - how the result differs from a set
  * @made: by baleen_filter_combine()
  * @op: how
  *

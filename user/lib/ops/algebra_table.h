@@ -66,7 +66,7 @@ int baleen_table_put(const struct baleen_image *like, u32 domain,
  * @b: the other, not live; at least one of them has a table of @domain, and two
  *     fit as baleen_compat_tables() says
  * @domain: domain of the tables
- * @op: what is kept
+ * @op: set operation
  * @part: a filter of that table and no other, or of none where nothing is kept; to
  *        be freed by the caller; untouched on failure
  * @error: filled in on failure

@@ -13,7 +13,7 @@
 /**
  * baleen_build() - make a sealed filter of the keys of a list
  * @list: a finished list; may be empty
- * @options: what to build
+ * @options: the filter to build
  * @filter: the filter, to be freed by the caller; untouched on failure
  * @error: filled in on failure
  *

@@ -9,7 +9,7 @@
 #include "filter/kind.h"
 
 /**
- * struct baleen_build_options - what to build
+ * struct baleen_build_options - the filter to build
  * @name: name in the image, printable ASCII below BALEEN_NAME_BYTES; may be
  *        NULL
  * @key_spec: enum baleen_key_spec; that of the list

@@ -39,7 +39,7 @@ const char *baleen_need_name(u32 i);
 int baleen_needs_parse(const char *text, u32 *needs);
 
 /**
- * baleen_table_can() - what a table can do
+ * baleen_table_can() - the operations that a table can do
  * @image: a checked or planned header
  * @domain: domain of the table, one of keys
  *
@@ -63,7 +63,7 @@ struct baleen_choice {
 /**
  * baleen_choose() - the kind that fits
  * @list: a finished list
- * @options: what to build; the kind is ignored
+ * @options: the filter to build; the kind is ignored
  * @kinds: kinds to choose from, a bit each
  * @needs: enum baleen_need
  * @choice: filled in; untouched on failure

@@ -44,7 +44,7 @@ int baleen_filter_list_exact(const struct baleen_filter *filter, struct baleen_l
  * baleen_filter_check_edit() - can a filter of this kind be edited so?
  * @filter: the filter
  * @change: as for baleen_filter_edit()
- * @op: what of them is kept
+ * @op: set operation
  * @error: filled in on failure
  *
  * Return: 0; -EINVAL for another key; -EOPNOTSUPP, saying what it cannot do.
@@ -56,7 +56,7 @@ int baleen_filter_check_edit(const struct baleen_filter *filter, const struct ba
  * baleen_filter_edit() - another filter, with a list added, taken away or kept
  * @filter: the filter, live ones too
  * @change: a finished list of the same key
- * @op: what of @filter and @change is kept
+ * @op: set operation
  * @capacity: room for this many hosts and keys; 0 or less than there are for
  *            as many as there are
  * @out: a sealed filter, to be freed by the caller; untouched on failure
@@ -102,7 +102,7 @@ int baleen_filter_held(const struct baleen_filter *image, const struct baleen_li
  * baleen_filter_edit_self() - change an image, unless there is nothing to change
  * @image: replaced by the changed one; untouched on failure
  * @change: a finished list of the same key
- * @op: what of both is kept
+ * @op: set operation
  * @error: filled in on failure
  *
  * Return: as baleen_filter_edit().

@@ -42,7 +42,7 @@ struct baleen_layout {
 /**
  * baleen_layout_make() - split a list
  * @list: a finished list, which has to stay
- * @options: what to build
+ * @options: the filter to build
  * @parts: filled in; to be freed also on failure
  * @error: filled in on failure
  *
@@ -68,7 +68,7 @@ u64 baleen_layout_count(const struct baleen_layout *parts);
 /**
  * baleen_layout_plan() - the header of a filter that holds them, but for the seed
  * @parts: made
- * @options: what to build
+ * @options: the filter to build
  * @fpp: false positive rate to plan for, which may be stricter than asked for
  * @image: filled in: tables in their places, key, name
  * @error: filled in on failure

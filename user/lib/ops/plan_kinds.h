@@ -27,7 +27,7 @@
 #include "filter/plan.h"
 
 /**
- * struct baleen_cost - what a kind would cost
+ * struct baleen_cost - the cost of a kind
  * @err: 0, or why it cannot be: a negative errno value
  * @error: the same in words
  * @table: kind and geometry; only the kind when it cannot be

@@ -9,7 +9,7 @@
 #include <time.h>
 
 /**
- * baleen_clock_ns() - what a clock shows
+ * baleen_clock_ns() - the time of a clock
  * @clock: one that every Linux has
  *
  * Return: nanoseconds.

@@ -29,7 +29,7 @@
 #define BALEEN_FETCH_NAME 256
 
 /**
- * struct baleen_fetch_request - what to fetch, and how patiently
+ * struct baleen_fetch_request - the document to fetch, and how patiently
  * @url: http:// or https://
  * @fd: descriptor of a file open for writing, where the body goes: it is cut to 0 bytes
  *      before each attempt, so it is not to be the last good copy; left at its
@@ -65,7 +65,7 @@ struct baleen_fetch_request {
 };
 
 /**
- * struct baleen_fetch_result - what came of it
+ * struct baleen_fetch_result - the outcome of a fetch
  * @is_unchanged: the copy at hand is current; nothing was written
  * @n_bytes: length of the body as written
  * @n_attempts: 1 or more
