@@ -5,6 +5,8 @@
 #ifndef BALEEN_TESTS_PLANES_H
 #define BALEEN_TESTS_PLANES_H
 
+#include "filter/bloom_bits.h"
+#include "filter/estimate.h"
 #include "tables.h"
 
 static inline struct baleen_table plane_table(u32 kind, u32 hash, u32 n_hashes, u64 n_bits)
