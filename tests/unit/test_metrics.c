@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include <report/metrics.h>
 #include <report/metrics_families.h>
 
 #define DASHBOARD "user/grafana/dashboard.json"
