@@ -8,6 +8,7 @@
 #include "cli/open/made_of.h"
 #include "cli/open/policy.h"
 #include "icp/icp.h"
+#include "xdp/xdp.h"
 
 static bool is_enforced(const struct baleen_xdp *xdp)
 {

@@ -5,7 +5,7 @@
 #include "cli/open/forget_stale.h"
 #include "cli/common/options.h"
 #include "cli/icp/icp_verbs.h"
-#include "icp/icp_stale.h"
+#include "icp/icp.h"
 
 static int report(const char *what, bool json)
 {

@@ -12,39 +12,20 @@
 #include "util/fd.h"
 #include "xdp/load.h"
 
-/* Times a reader starts again because a writer took the program it looked at. */
-#define MAX_READ_RETRIES 100
+static const struct baleen_instance_type icp_instances;
 
 /* --- look ------------------------------------------------------------------ */
 
-static void close_all(struct baleen_icp *icp)
+static void close_all(void *data)
 {
+	struct baleen_icp *icp = data;
+
 	if (icp->state)
 		munmap(icp->state, sizeof(*icp->state));
 	icp->state = NULL;
 	baleen_icp_loaded_close(&icp->now);
-	baleen_close_fd(&icp->link_fd);
+	baleen_attachment_close(&icp->attachment);
 	baleen_close_fd(&icp->feed_link_fd);
-}
-
-static void find_status(struct baleen_icp *icp, const struct bpf_link_info *link)
-{
-	bool exists = if_indextoname(icp->pins.ifindex, icp->device);
-
-	if (!exists)
-		memcpy(icp->device, icp->now.config.device, sizeof(icp->device));
-	if (exists && baleen_device_program(icp->pins.ifindex, &icp->there))
-		exists = false;
-	if (link->xdp.ifindex && exists && icp->there.id == link->prog_id)
-		icp->attach_status = BALEEN_ATTACH_STATUS_ATTACHED;
-	else if (link->xdp.ifindex)
-		icp->attach_status = BALEEN_ATTACH_STATUS_MOVED;
-	else if (!exists)
-		icp->attach_status = BALEEN_ATTACH_STATUS_GONE;
-	else if (icp->there.id)
-		icp->attach_status = BALEEN_ATTACH_STATUS_REPLACED;
-	else
-		icp->attach_status = BALEEN_ATTACH_STATUS_DETACHED;
 }
 
 /* A feed that comes in by the device that answers is there when that is. */
@@ -77,111 +58,45 @@ static int map_state(struct baleen_icp *icp)
 	return 0;
 }
 
-static bool is_unchanged(const struct baleen_icp *icp, const struct bpf_link_info *link)
+static int open_found(void *data)
 {
-	struct bpf_link_info now;
-	int fd = baleen_pins_open_link(&icp->pins, &now);
+	struct baleen_icp *icp = data;
+	int err = baleen_icp_loaded_open(&icp->now, &icp->pins, icp->attachment.program_id);
 
-	if (fd < 0)
-		return false;
-	close(fd);
-	return now.id == link->id && now.prog_id == link->prog_id &&
-	       now.xdp.ifindex == link->xdp.ifindex;
-}
-
-/* -EAGAIN when a writer came in between: without the lock, link and pins are two looks
- * at what moves.
- */
-static int try_open(struct baleen_icp *icp, bool *is_found)
-{
-	struct bpf_link_info link;
-	int err;
-
-	icp->link_fd = baleen_pins_open_link(&icp->pins, &link);
-	*is_found = icp->link_fd >= 0;
-	if (icp->link_fd < 0)
-		return icp->link_fd;
-	err = baleen_icp_loaded_open(&icp->now, &icp->pins, link.prog_id);
 	if (!err)
 		err = map_state(icp);
 	if (err)
-		return err == -ENOENT ? -EAGAIN : err;
-	find_status(icp, &link);
+		return err;
+	icp->attach_status =
+		baleen_attach_status_find(&icp->attachment, &icp->pins, icp->now.config.device,
+					  icp->device, &icp->there);
 	find_feed(icp);
 	icp->is_observing = !icp->now.egress_id ||
 			    (icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED &&
 			     baleen_icp_egress_id(icp->pins.ifindex) == icp->now.egress_id);
-	return is_unchanged(icp, &link) ? 0 : -EAGAIN;
-}
-
-/* A path that was denied helps nobody: say which capability opens it. */
-static int explain_denial(int err, struct baleen_error *error)
-{
-	if (err == -EACCES || err == -EPERM)
-		baleen_device_privileges(error);
-	return err;
+	return 0;
 }
 
 int baleen_icp_open_pins(struct baleen_icp *icp, const struct baleen_pins *pins,
 			 struct baleen_error *error)
 {
-	bool is_found = false;
-	int err = -EAGAIN;
-
 	memset(icp, 0, sizeof(*icp));
 	icp->pins = *pins;
-	icp->link_fd = icp->feed_link_fd = -1;
+	baleen_attachment_init(&icp->attachment);
+	icp->feed_link_fd = -1;
 	baleen_icp_loaded_init(&icp->now);
-	for (int i = 0; i < MAX_READ_RETRIES && err == -EAGAIN; i++) {
-		close_all(icp);
-		err = try_open(icp, &is_found);
-	}
-	if (!err)
-		return 0;
-	close_all(icp);
-	if (!is_found) {
-		err = baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
-		return explain_denial(err, error);
-	}
-	if (err == -EPROTO)
-		return baleen_fail(error, EPROTO,
-				   "%s was made by another version of baleen: "
-				   "detach and attach again",
-				   pins->path);
-	/* Not ENOENT, which says that nothing is attached: the link is there. */
-	if (err == -EAGAIN)
-		return baleen_fail(error, ESTALE, "%s: pins are missing: detach and attach again",
-				   pins->path);
-	return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+	return baleen_instance_open(&icp_instances, pins, &icp->attachment, icp, error);
 }
 
-int baleen_icp_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
-		    struct baleen_error *error)
+static int identify(const struct baleen_pins *pins, char *device, enum baleen_attach_status *status)
 {
-	return explain_denial(baleen_pins_each_in(BALEEN_ICP_PIN_ROOT, visit, data, error), error);
-}
-
-/* --- find ------------------------------------------------------------------ */
-
-struct search {
-	const char *device;
-	bool gone_only;
-	bool is_found;
-	struct baleen_pins found;
-};
-
-static int match_old_name(const struct baleen_pins *pins, void *data)
-{
-	struct search *search = data;
 	struct baleen_icp icp;
+	int err = baleen_icp_open_pins(&icp, pins, NULL);
 
-	if (baleen_icp_open_pins(&icp, pins, NULL))
-		return 0;
-	if (!strcmp(icp.now.config.device, search->device) &&
-	    (!search->gone_only || icp.attach_status == BALEEN_ATTACH_STATUS_GONE)) {
-		search->found = *pins;
-		search->is_found = true;
-	}
+	if (err)
+		return err;
+	snprintf(device, IF_NAMESIZE, "%s", icp.now.config.device);
+	*status = icp.attach_status;
 	close_all(&icp);
 	return 0;
 }
@@ -192,30 +107,26 @@ static int not_there(const char *device, struct baleen_error *error)
 			   device);
 }
 
-/* By the name the device has; by the one it had, while no device bears that; or what a
- * gone device left, when the one that bears its name now has nothing.
- */
-static int find_pins(const char *device, struct baleen_pins *pins, struct baleen_error *error)
-{
-	unsigned int ifindex = baleen_device_index(device);
-	struct search search = { .device = device, .gone_only = ifindex };
-	int err;
+static const struct baleen_instance_type icp_instances = {
+	.root = BALEEN_ICP_PIN_ROOT,
+	.find = baleen_attachment_find_link,
+	.open = open_found,
+	.close = close_all,
+	.identify = identify,
+	.forget = baleen_icp_empty,
+	.fail_absent = not_there,
+};
 
-	if (ifindex) {
-		err = baleen_pins_name_in(BALEEN_ICP_PIN_ROOT, pins, ifindex, error);
-		if (err || !access(pins->path, F_OK))
-			return err;
-	}
-	err = baleen_icp_each(match_old_name, &search, error);
-	if (err)
-		return err;
-	if (search.is_found) {
-		*pins = search.found;
-		return 0;
-	}
-	if (!ifindex)
-		return baleen_fail(error, ENODEV, "%s: no such device", device);
-	return not_there(device, error);
+int baleen_icp_each(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+		    struct baleen_error *error)
+{
+	return baleen_instance_each(&icp_instances, visit, data, error);
+}
+
+int baleen_icp_forget_stale(void (*tell)(const struct baleen_stale_pins *gone, void *data),
+			    void *data, struct baleen_error *error)
+{
+	return baleen_stale_pins_forget_of(&icp_instances, tell, data, error);
 }
 
 /* --- switch ---------------------------------------------------------------- */
@@ -251,8 +162,8 @@ int baleen_icp_enter_answer(struct baleen_icp *icp, struct baleen_icp_loaded *ne
 	if (next->egress_fd >= 0 && icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 		err = baleen_icp_egress_put(&icp->pins, next->egress_fd, &why);
 	if (!err) {
-		err = baleen_icp_link_switch(icp->link_fd, next->answer_fd, icp->now.answer_fd,
-					     &why);
+		err = baleen_icp_link_switch(icp->attachment.link_fd, next->answer_fd,
+					     icp->now.answer_fd, &why);
 		if (err && icp->now.egress_fd >= 0 &&
 		    icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 			baleen_icp_egress_put(&icp->pins, icp->now.egress_fd, NULL);
@@ -326,10 +237,8 @@ int baleen_icp_open(struct baleen_icp *icp, const char *device, bool for_writing
 		    struct baleen_error *error)
 {
 	struct baleen_pins pins;
-	int err = find_pins(device, &pins, error);
+	int err = baleen_instance_find(&icp_instances, device, &pins, error);
 
-	if (!err && access(pins.path, F_OK))
-		err = not_there(device, error);
 	if (!err && for_writing)
 		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
@@ -396,28 +305,19 @@ void baleen_icp_empty(const struct baleen_pins *pins)
 	baleen_pins_empty(pins);
 }
 
-static bool has_link(const struct baleen_pins *pins)
-{
-	struct bpf_link_info info;
-	int fd = baleen_pins_open_link(pins, &info);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 int baleen_icp_detach(const char *device, struct baleen_error *error)
 {
+	struct baleen_attachment attachment;
 	struct baleen_pins pins;
-	int err = find_pins(device, &pins, error);
+	int err = baleen_instance_find(&icp_instances, device, &pins, error);
 
-	if (!err && access(pins.path, F_OK))
-		err = not_there(device, error);
 	if (!err)
 		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
-		return explain_denial(err, error);
-	if (!has_link(&pins))
+		return err;
+	err = baleen_attachment_find_link(&pins, &attachment);
+	baleen_attachment_close(&attachment);
+	if (err)
 		err = not_there(device, error);
 	baleen_icp_empty(&pins);
 	baleen_pins_unlock(&pins);

@@ -22,7 +22,8 @@
 #include <net/if.h>
 
 #include "icp/icp_load.h"
-#include "xdp/xdp.h"
+#include "xdp/instance.h"
+#include "xdp/stale_pins.h"
 
 #define BALEEN_ICP_PIN_ROOT BALEEN_BPFFS "/baleen-icp"
 
@@ -45,7 +46,7 @@
  * @now: the generation in force
  * @state: mapped: what programs change and userspace may, see baleen_icp_state; programs
  *         write to it meanwhile
- * @link_fd: of the answering program
+ * @attachment: of the answering program
  * @feed_link_fd: of the program on another device; -1: none
  */
 struct baleen_icp {
@@ -59,7 +60,7 @@ struct baleen_icp {
 	bool is_observing;
 	struct baleen_icp_loaded now;
 	struct baleen_icp_state *state;
-	int link_fd;
+	struct baleen_attachment attachment;
 	int feed_link_fd;
 };
 
@@ -241,5 +242,16 @@ void baleen_icp_empty(const struct baleen_pins *pins);
  * Return: 0; -ENOENT when there is none; a negative errno.
  */
 int baleen_icp_detach(const char *device, struct baleen_error *error);
+
+/**
+ * baleen_icp_forget_stale() - remove the pins of every instance that has no device
+ * @tell: called with each after it was forgotten
+ * @data: passed to @tell
+ * @error: filled in on failure
+ *
+ * Return: as baleen_stale_pins_forget().
+ */
+int baleen_icp_forget_stale(void (*tell)(const struct baleen_stale_pins *gone, void *data),
+			    void *data, struct baleen_error *error);
 
 #endif /* BALEEN_ICP_INSTANCE_H */

@@ -306,11 +306,20 @@ static int take_seats(const struct baleen_icp_plan *plan, struct seats *seats,
 	return err ? err : baleen_icp_link_pin(seats->pins, "link", seats->link_fd, error);
 }
 
+struct attempt_data {
+	const struct baleen_icp_plan *plan;
+	struct seats *seats;
+	struct baleen_icp_loaded *loaded;
+	struct baleen_icp_report *report;
+};
+
 /* The pins come first: what is on the device is always known. */
-static int try_attach(const struct baleen_icp_plan *plan, const struct baleen_attempt *attempt,
-		      struct seats *seats, struct baleen_icp_loaded *loaded,
-		      struct baleen_icp_report *report, struct baleen_error *error)
+static int try_attach(const struct baleen_attempt *attempt, void *data, struct baleen_error *error)
 {
+	const struct attempt_data *attach = data;
+	const struct baleen_icp_plan *plan = attach->plan;
+	struct baleen_icp_loaded *loaded = attach->loaded;
+	struct seats *seats = attach->seats;
 	int err = baleen_icp_load(loaded, attempt->frags, error);
 
 	if (!err)
@@ -322,41 +331,21 @@ static int try_attach(const struct baleen_icp_plan *plan, const struct baleen_at
 	if (!err)
 		err = check_signals(error);
 	if (!err)
-		err = take_seats(plan, seats, loaded, attempt->mode, report, error);
+		err = take_seats(plan, seats, loaded, attempt->mode, attach->report, error);
 	baleen_close_fd(&seats->link_fd);
 	baleen_close_fd(&seats->feed_fd);
 	if (err) {
 		baleen_icp_loaded_close_programs(loaded);
 		baleen_icp_empty(seats->pins);
 	}
-	return baleen_attempt_note(&report->attempts, attempt, err, error);
-}
-
-static int attach_some_way(const struct baleen_icp_plan *plan, enum baleen_mode mode,
-			   struct seats *seats, struct baleen_icp_loaded *loaded,
-			   struct baleen_icp_report *report, struct baleen_error *error)
-{
-	int err = -EINVAL;
-
-	for (u32 i = 0; i < BALEEN_MAX_ATTEMPTS && err; i++) {
-		const struct baleen_attempt *attempt = &baleen_attempts_to_make[i];
-
-		if (mode != BALEEN_MODE_AUTO && mode != attempt->mode)
-			continue;
-		err = try_attach(plan, attempt, seats, loaded, report, error);
-		if (err == -ENOMEM || err == -EPERM || err == -ENOSPC || err == -EINTR)
-			break;
-	}
-	if (err)
-		return baleen_fail(error, -err, "cannot attach to %s: %s", plan->device,
-				   report->attempts.failed[report->attempts.n_failed - 1].reason);
-	return 0;
+	return err;
 }
 
 static int attach(const struct baleen_icp_plan *plan, struct seats *seats,
 		  struct baleen_icp_report *report, struct baleen_error *error)
 {
 	struct baleen_icp_loaded loaded;
+	struct attempt_data attempt = { plan, seats, &loaded, report };
 	enum baleen_mode mode = plan->mode;
 	int err;
 
@@ -371,7 +360,8 @@ static int attach(const struct baleen_icp_plan *plan, struct seats *seats,
 		mode = BALEEN_MODE_GENERIC;
 	err = make_filters(plan, &loaded, error);
 	if (!err)
-		err = attach_some_way(plan, mode, seats, &loaded, report, error);
+		err = baleen_attempts_make(&report->attempts, plan->device, mode, try_attach,
+					   &attempt, error);
 	baleen_icp_loaded_close(&loaded);
 	return err;
 }

@@ -12,14 +12,14 @@
 #include "xdp/load.h"
 #include "xdp/pins.h"
 
-const struct baleen_attempt baleen_attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
+static const struct baleen_attempt attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
 	{ "native with multi-buffer frames", BALEEN_MODE_NATIVE, true },
 	{ "native", BALEEN_MODE_NATIVE, false },
 	{ "generic", BALEEN_MODE_GENERIC, true },
 };
 
-int baleen_attempt_note(struct baleen_attempts *attempts, const struct baleen_attempt *attempt,
-			int err, const struct baleen_error *error)
+static int note(struct baleen_attempts *attempts, const struct baleen_attempt *attempt, int err,
+		const struct baleen_error *error)
 {
 	u32 n = attempts->n_failed;
 
@@ -35,46 +35,61 @@ int baleen_attempt_note(struct baleen_attempts *attempts, const struct baleen_at
 	return 0;
 }
 
-/* The pins come first: what is on the device is always known. */
-static int try_attach(const struct baleen_pins *pins, const struct baleen_attempt *attempt,
-		      struct baleen_config *config, struct baleen_loaded *loaded,
-		      struct baleen_attempts *attempts, struct baleen_error *error)
+static bool is_final(int err)
 {
-	int err;
-
-	config->frags = attempt->frags;
-	err = baleen_load_program(config, loaded, error);
-	if (!err)
-		err = baleen_loaded_pin(loaded, pins->path, error);
-	if (!err)
-		err = baleen_attachment_take(config->attach_type, pins, loaded, attempt->mode,
-					     error);
-	if (err) {
-		baleen_loaded_drop_program(loaded);
-		baleen_pins_clean(pins, 0);
-	}
-	return baleen_attempt_note(attempts, attempt, err, error);
+	return err == -ENOMEM || err == -EPERM || err == -ENOSPC || err == -EINTR;
 }
 
-static int attach_some_way(const struct baleen_pins *pins, enum baleen_mode mode,
-			   struct baleen_config *config, struct baleen_loaded *loaded,
-			   struct baleen_attempts *attempts, struct baleen_error *error)
+int baleen_attempts_make(struct baleen_attempts *attempts, const char *device,
+			 enum baleen_mode mode, baleen_attempt_try *try, void *data,
+			 struct baleen_error *error)
 {
+	struct baleen_error why;
 	int err = -EINVAL;
 
-	for (u32 i = 0; i < BALEEN_MAX_ATTEMPTS && err; i++) {
-		const struct baleen_attempt *attempt = &baleen_attempts_to_make[i];
+	for (u32 i = 0; i < BALEEN_MAX_ATTEMPTS && err && !is_final(err); i++) {
+		const struct baleen_attempt *attempt = &attempts_to_make[i];
 
 		if (mode != BALEEN_MODE_AUTO && mode != attempt->mode)
 			continue;
-		err = try_attach(pins, attempt, config, loaded, attempts, error);
-		if (err == -ENOMEM || err == -EPERM)
-			break;
+		err = note(attempts, attempt, try(attempt, data, &why), &why);
 	}
-	if (err)
-		return baleen_fail(error, -err, "cannot attach to %s: %s", config->device,
-				   attempts->failed[attempts->n_failed - 1].reason);
-	return 0;
+	return err ? baleen_fail(error, -err, "cannot attach to %s: %s", device,
+				 attempts->failed[attempts->n_failed - 1].reason) :
+		     0;
+}
+
+/**
+ * struct attach - an attach of rules
+ * @pins: of the device, locked
+ * @config: constants
+ * @loaded: the maps
+ */
+struct attach {
+	const struct baleen_pins *pins;
+	struct baleen_config *config;
+	struct baleen_loaded *loaded;
+};
+
+/* The pins come first: what is on the device is always known. */
+static int try_attach(const struct baleen_attempt *attempt, void *data, struct baleen_error *error)
+{
+	struct attach *attach = data;
+	struct baleen_loaded *loaded = attach->loaded;
+	int err;
+
+	attach->config->frags = attempt->frags;
+	err = baleen_load_program(attach->config, loaded, error);
+	if (!err)
+		err = baleen_loaded_pin(loaded, attach->pins->path, error);
+	if (!err)
+		err = baleen_attachment_take(attach->config->attach_type, attach->pins, loaded,
+					     attempt->mode, error);
+	if (err) {
+		baleen_loaded_drop_program(loaded);
+		baleen_pins_clean(attach->pins, 0);
+	}
+	return err;
 }
 
 /* An object of `baleen compile`, or a filter attached where other pins are seen:
@@ -188,6 +203,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 	struct baleen_config config;
 	struct baleen_loaded loaded;
 	struct baleen_pins pins = { .lock_fd = -1 };
+	struct attach attach = { .pins = &pins, .config = &config, .loaded = &loaded };
 	int ifindex = 0, err;
 
 	memset(attempts, 0, sizeof(*attempts));
@@ -212,7 +228,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 	if (!err)
 		err = baleen_load_maps(ruleset, &loaded, error);
 	if (!err)
-		err = attach_some_way(&pins, mode, &config, &loaded, attempts, error);
+		err = baleen_attempts_make(attempts, device, mode, try_attach, &attach, error);
 	baleen_loaded_close(&loaded);
 	baleen_pins_unlock(&pins);
 	return err;

@@ -22,9 +22,6 @@ struct baleen_attempt {
 	bool frags;
 };
 
-/* What auto tries, in this order. */
-extern const struct baleen_attempt baleen_attempts_to_make[BALEEN_MAX_ATTEMPTS];
-
 /**
  * struct baleen_attempts - how an attach went
  * @mode: the mode that worked
@@ -42,17 +39,25 @@ struct baleen_attempts {
 	} failed[BALEEN_MAX_ATTEMPTS];
 };
 
+/* Attaches in one way; 0 or a negative errno with the reason in @error. */
+typedef int baleen_attempt_try(const struct baleen_attempt *attempt, void *data,
+			       struct baleen_error *error);
+
 /**
- * baleen_attempt_note() - how an attempt went
- * @attempts: to be noted in
- * @attempt: what was tried
- * @err: 0, or a negative errno
- * @error: the reason, with @err
+ * baleen_attempts_make() - attach in the first way that works
+ * @attempts: filled in, all zeros before
+ * @device: its name
+ * @mode: auto tries native with multi-buffer frames, native, generic; other modes only
+ *        their own ways
+ * @try: called for each way; -ENOMEM, -EPERM, -ENOSPC and -EINTR end the attempts
+ * @data: passed to @try
+ * @error: filled in on failure
  *
- * Return: @err.
+ * Return: 0 or the errno of the last attempt.
  */
-int baleen_attempt_note(struct baleen_attempts *attempts, const struct baleen_attempt *attempt,
-			int err, const struct baleen_error *error);
+int baleen_attempts_make(struct baleen_attempts *attempts, const char *device,
+			 enum baleen_mode mode, baleen_attempt_try *try, void *data,
+			 struct baleen_error *error);
 
 /**
  * baleen_xdp_attach() - put rules on a device that has no XDP program

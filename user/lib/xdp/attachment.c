@@ -38,11 +38,13 @@ void baleen_attachment_close(struct baleen_attachment *attachment)
 	baleen_close_fd(&attachment->link_fd);
 }
 
-static int find_link(const struct baleen_pins *pins, struct baleen_attachment *attachment)
+int baleen_attachment_find_link(const struct baleen_pins *pins,
+				struct baleen_attachment *attachment)
 {
 	struct bpf_link_info info;
 	int fd = baleen_pins_open_link(pins, &info);
 
+	baleen_attachment_init(attachment);
 	if (fd < 0)
 		return fd;
 	attachment->attach_type = BALEEN_ATTACH_TYPE_LINK;
@@ -112,10 +114,8 @@ static int find_unlinked(const struct baleen_pins *pins, struct baleen_attachmen
 
 int baleen_attachment_find(const struct baleen_pins *pins, struct baleen_attachment *attachment)
 {
-	int err;
+	int err = baleen_attachment_find_link(pins, attachment);
 
-	baleen_attachment_init(attachment);
-	err = find_link(pins, attachment);
 	return err == -ENOENT ? find_unlinked(pins, attachment) : err;
 }
 

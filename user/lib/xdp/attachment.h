@@ -66,6 +66,16 @@ void baleen_attachment_close(struct baleen_attachment *attachment);
 int baleen_attachment_find(const struct baleen_pins *pins, struct baleen_attachment *attachment);
 
 /**
+ * baleen_attachment_find_link() - find the pinned link of a device
+ * @pins: of the device
+ * @attachment: filled in; close with baleen_attachment_close()
+ *
+ * Return: 0; -ENOENT when there is none; a negative errno.
+ */
+int baleen_attachment_find_link(const struct baleen_pins *pins,
+				struct baleen_attachment *attachment);
+
+/**
  * baleen_attachment_is_same() - are two findings alike?
  * @a: found
  * @b: found

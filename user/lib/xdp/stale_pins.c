@@ -1,58 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Forgetting filters whose device no longer exists, in any namespace. */
+/* Forgetting instances whose device no longer exists, in any namespace. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "xdp/dispatcher.h"
 #include "xdp/stale_pins.h"
 #include "xdp/xdp.h"
 
 struct walk {
+	const struct baleen_instance_type *type;
 	void (*tell)(const struct baleen_stale_pins *gone, void *data);
 	void *data;
 	struct baleen_error *error;
 };
 
 /* 1: it has a device, 0: it has none, -ENOENT: there is nothing */
-static int has_device(const struct baleen_pins *pins, struct baleen_error *error)
+static int has_device(const struct walk *walk, const struct baleen_pins *pins)
 {
 	struct baleen_attachment attachment;
-	int err = baleen_attachment_find(pins, &attachment);
+	int err = walk->type->find(pins, &attachment);
 
 	if (err)
-		return baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+		return baleen_fail(walk->error, -err, "%s: %s", pins->path, strerror(-err));
 	baleen_attachment_close(&attachment);
 	return attachment.is_taken;
 }
 
-static void describe(const struct baleen_pins *pins, struct baleen_stale_pins *gone)
+static void describe(const struct walk *walk, const struct baleen_pins *pins,
+		     struct baleen_stale_pins *gone)
 {
-	/* The lock stays with the caller. */
-	struct baleen_pins unlocked = *pins;
-	struct baleen_xdp xdp;
+	enum baleen_attach_status status;
 
 	*gone = (struct baleen_stale_pins){ .ifindex = pins->ifindex,
 					    .netns_cookie = pins->netns_cookie };
-	unlocked.lock_fd = -1;
-	if (baleen_xdp_open_pins(&xdp, &unlocked, NULL))
-		return;
-	snprintf(gone->device, sizeof(gone->device), "%s", xdp.config.device);
-	baleen_xdp_close(&xdp);
+	if (walk->type->identify(pins, gone->device, &status))
+		gone->device[0] = '\0';
 }
 
-static int forget(struct baleen_pins *pins, const struct walk *walk)
+static int forget(const struct baleen_pins *pins, const struct walk *walk)
 {
 	struct baleen_stale_pins gone;
-	int found = has_device(pins, walk->error);
+	int found = has_device(walk, pins);
 
 	if (found < 0 && found != -ENOENT)
 		return found;
 	if (found == 1)
 		return 0;
-	describe(pins, &gone);
-	baleen_dispatcher_forget(pins);
-	baleen_pins_remove(pins);
+	describe(walk, pins, &gone);
+	walk->type->forget(pins);
 	if (!found)
 		walk->tell(&gone, walk->data);
 	return 0;
@@ -64,8 +59,8 @@ static int visit(const struct baleen_pins *pins, void *data)
 	struct walk *walk = data;
 	int err;
 
-	/* What lives is not locked: its writers wait for nobody here. */
-	if (has_device(pins, NULL) == 1)
+	/* A living instance is not locked: its writers do not wait for this walk. */
+	if (has_device(walk, pins) == 1)
 		return 0;
 	err = baleen_pins_lock(&locked, BALEEN_LOCK_TIMEOUT_MS, walk->error);
 	if (!err)
@@ -74,12 +69,19 @@ static int visit(const struct baleen_pins *pins, void *data)
 	return err;
 }
 
+int baleen_stale_pins_forget_of(const struct baleen_instance_type *type,
+				void (*tell)(const struct baleen_stale_pins *gone, void *data),
+				void *data, struct baleen_error *error)
+{
+	struct walk walk = { type, tell, data, error };
+
+	return baleen_pins_every_in(type->root, visit, &walk, error);
+}
+
 int baleen_stale_pins_forget(void (*tell)(const struct baleen_stale_pins *gone, void *data),
 			     void *data, struct baleen_error *error)
 {
-	struct walk walk = { tell, data, error };
-
-	return baleen_pins_every(visit, &walk, error);
+	return baleen_stale_pins_forget_of(&baleen_xdp_instances, tell, data, error);
 }
 
 static void ignore(const struct baleen_stale_pins *gone, void *data)
@@ -88,14 +90,14 @@ static void ignore(const struct baleen_stale_pins *gone, void *data)
 
 static int visit_name(const struct baleen_pins *pins, void *device)
 {
-	const struct walk walk = { .tell = ignore };
+	const struct walk walk = { .type = &baleen_xdp_instances, .tell = ignore };
 	struct baleen_pins locked = *pins;
-	char name[IF_NAMESIZE];
 	struct baleen_stale_pins gone;
+	char name[IF_NAMESIZE];
 
-	if (if_indextoname(pins->ifindex, name) || has_device(pins, NULL) == 1)
+	if (if_indextoname(pins->ifindex, name) || has_device(&walk, pins) == 1)
 		return 0;
-	describe(pins, &gone);
+	describe(&walk, pins, &gone);
 	if (strcmp(gone.device, device) || baleen_pins_lock(&locked, 0, NULL))
 		return 0;
 	forget(&locked, &walk);

@@ -10,6 +10,8 @@
 
 #include "util/error.h"
 
+struct baleen_instance_type;
+
 /**
  * struct baleen_stale_pins - what a filter was attached to
  * @device: the device's name at attach; empty when another version of Baleen
@@ -38,6 +40,19 @@ struct baleen_stale_pins {
  */
 int baleen_stale_pins_forget(void (*tell)(const struct baleen_stale_pins *gone, void *data),
 			     void *data, struct baleen_error *error);
+
+/**
+ * baleen_stale_pins_forget_of() - the same of instances of a type
+ * @type: of the instances
+ * @tell: called with each instance after it was forgotten
+ * @data: passed to @tell
+ * @error: filled in on failure
+ *
+ * Return: as baleen_stale_pins_forget().
+ */
+int baleen_stale_pins_forget_of(const struct baleen_instance_type *type,
+				void (*tell)(const struct baleen_stale_pins *gone, void *data),
+				void *data, struct baleen_error *error);
 
 /**
  * baleen_stale_pins_forget_name() - remove the pins of a device that is gone

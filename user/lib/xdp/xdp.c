@@ -12,18 +12,9 @@
 #include "net/kmod_hook.h"
 #include "util/fd.h"
 #include "xdp/config.h"
+#include "xdp/dispatcher.h"
 #include "xdp/load.h"
 #include "xdp/xdp.h"
-
-/* Times a reader starts again because a swap took the program it looked at. */
-#define MAX_READ_RETRIES 100
-
-const char *baleen_attach_status_text(enum baleen_attach_status attach_status)
-{
-	static const char *const text[] = { "attached", "gone", "moved", "detached", "replaced" };
-
-	return text[attach_status];
-}
 
 static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
 {
@@ -33,43 +24,10 @@ static int open_rule(const struct baleen_pins *pins, u32 program_id, u32 index)
 	return baleen_pins_open(pins, program_id, name);
 }
 
-/* --- look ------------------------------------------------------------------ */
-
-/* The attachment says whether there are packets; the device's number and what runs
- * there now say the rest.
- */
-static void find_status(struct baleen_xdp *xdp)
+static void close_all(void *data)
 {
-	bool exists = if_indextoname(xdp->pins.ifindex, xdp->device);
-	bool is_link = xdp->attachment.attach_type == BALEEN_ATTACH_TYPE_LINK;
+	struct baleen_xdp *xdp = data;
 
-	if (!exists)
-		memcpy(xdp->device, xdp->config.device, sizeof(xdp->device));
-	if (exists && baleen_device_program(xdp->pins.ifindex, &xdp->there))
-		exists = false;
-	if (xdp->attachment.is_taken && exists &&
-	    (!is_link || xdp->there.id == xdp->attachment.program_id))
-		xdp->attach_status = BALEEN_ATTACH_STATUS_ATTACHED;
-	else if (xdp->attachment.is_taken && is_link)
-		xdp->attach_status = BALEEN_ATTACH_STATUS_MOVED;
-	else if (!exists)
-		xdp->attach_status = BALEEN_ATTACH_STATUS_GONE;
-	else if (xdp->there.id)
-		xdp->attach_status = BALEEN_ATTACH_STATUS_REPLACED;
-	else
-		xdp->attach_status = BALEEN_ATTACH_STATUS_DETACHED;
-}
-
-/* A path that was denied helps nobody: say which capability opens it. */
-static int explain_denial(int err, struct baleen_error *error)
-{
-	if (err == -EACCES || err == -EPERM)
-		baleen_device_privileges(error);
-	return err;
-}
-
-static void close_all(struct baleen_xdp *xdp)
-{
 	baleen_attachment_close(&xdp->attachment);
 	baleen_close_fd(&xdp->stats_fd);
 	baleen_close_fd(&xdp->events_fd);
@@ -78,7 +36,7 @@ static void close_all(struct baleen_xdp *xdp)
 		baleen_close_fd(&xdp->rule_fd[i]);
 }
 
-/* What is read per CPU has to have the size that is made room for. */
+/* The values of each CPU must have the size of the buffer. */
 static int open_stats(struct baleen_xdp *xdp, u32 program_id)
 {
 	struct bpf_map_info info = { 0 };
@@ -129,119 +87,49 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 	return 0;
 }
 
-/* Is all still as it was found? */
-static bool is_unchanged(const struct baleen_xdp *xdp)
+static int open_found(void *data)
 {
-	struct baleen_attachment now;
-	bool is_same;
+	struct baleen_xdp *xdp = data;
+	int err = open_program(xdp, xdp->attachment.program_id);
 
-	if (baleen_attachment_find(&xdp->pins, &now))
-		return false;
-	is_same = baleen_attachment_is_same(&now, &xdp->attachment);
-	baleen_attachment_close(&now);
-	return is_same;
-}
-
-/* -EAGAIN when a swap or detach came in between: without the lock, the attachment, its
- * program's pins and the device are three looks at what moves.
- */
-static int try_open(struct baleen_xdp *xdp, bool *is_found)
-{
-	int err = baleen_attachment_find(&xdp->pins, &xdp->attachment);
-
-	*is_found = !err;
-	if (err)
-		return err;
-	err = open_program(xdp, xdp->attachment.program_id);
-	if (err)
-		return err == -ENOENT ? -EAGAIN : err;
-	find_status(xdp);
-	return is_unchanged(xdp) ? 0 : -EAGAIN;
+	if (!err)
+		xdp->attach_status =
+			baleen_attach_status_find(&xdp->attachment, &xdp->pins, xdp->config.device,
+						  xdp->device, &xdp->there);
+	return err;
 }
 
 int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 			 struct baleen_error *error)
 {
-	bool is_found = false;
-	int err = -EAGAIN;
-
 	memset(xdp, 0, sizeof(*xdp));
 	xdp->pins = *pins;
 	baleen_attachment_init(&xdp->attachment);
 	xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = -1;
 	memset(xdp->rule_fd, -1, sizeof(xdp->rule_fd));
-	for (int i = 0; i < MAX_READ_RETRIES && err == -EAGAIN; i++) {
-		close_all(xdp);
-		err = try_open(xdp, &is_found);
-	}
-	if (!err)
-		return 0;
-	close_all(xdp);
-	if (!is_found) {
-		err = baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
-		return explain_denial(err, error);
-	}
-	if (err == -EPROTO)
-		return baleen_fail(error, EPROTO,
-				   "%s was made by another version of baleen: "
-				   "detach and attach again",
-				   pins->path);
-	/* Not ENOENT, which says that nothing is attached: the attachment is there. */
-	if (err == -EAGAIN)
-		return baleen_fail(error, ESTALE,
-				   "%s/%u: pins are missing: detach and attach again", pins->path,
-				   xdp->program_id);
-	return baleen_fail(error, -err, "%s/%u: %s", pins->path, xdp->program_id, strerror(-err));
+	return baleen_instance_open(&baleen_xdp_instances, pins, &xdp->attachment, xdp, error);
 }
 
-struct search {
-	const char *device;
-	bool gone_only;
-	bool is_found;
-	struct baleen_pins found;
-};
-
-static int match_old_name(const struct baleen_pins *pins, void *data)
+static int identify(const struct baleen_pins *pins, char *device, enum baleen_attach_status *status)
 {
-	struct search *search = data;
 	struct baleen_xdp xdp;
+	int err = baleen_xdp_open_pins(&xdp, pins, NULL);
 
-	if (baleen_xdp_open_pins(&xdp, pins, NULL))
-		return 0;
-	if (!strncmp(xdp.config.device, search->device, sizeof(xdp.config.device)) &&
-	    (!search->gone_only || xdp.attach_status == BALEEN_ATTACH_STATUS_GONE)) {
-		search->found = *pins;
-		search->is_found = true;
-	}
+	if (err)
+		return err;
+	snprintf(device, IF_NAMESIZE, "%s", xdp.config.device);
+	*status = xdp.attach_status;
 	close_all(&xdp);
 	return 0;
 }
 
-/* By the name the device has; by the one it had, while no device bears that; or
- * what a gone device left, when the one that bears its name now has no filter.
- */
-static int find_pins(const char *device, struct baleen_pins *pins, struct baleen_error *error)
+static void forget(const struct baleen_pins *pins)
 {
-	unsigned int ifindex = baleen_device_index(device);
-	struct search search = { .device = device, .gone_only = ifindex };
-	int err;
-
-	if (ifindex) {
-		err = baleen_pins_name(pins, ifindex, error);
-		if (err || !access(pins->path, F_OK))
-			return err;
-	}
-	err = baleen_pins_each(match_old_name, &search, error);
-	if (err)
-		return explain_denial(err, error);
-	if (search.is_found)
-		*pins = search.found;
-	else if (!ifindex)
-		return baleen_fail(error, ENODEV, "%s: no such device", device);
-	return 0;
+	baleen_dispatcher_forget(pins);
+	baleen_pins_empty(pins);
 }
 
-/* Who asks for XDP where the module filters has a command that the module has not. */
+/* The kernel module may filter the device: its rules have fewer commands. */
 static int not_attached(const char *device, struct baleen_error *error)
 {
 	if (baleen_kmod_has_rules(baleen_device_index(device)))
@@ -252,21 +140,26 @@ static int not_attached(const char *device, struct baleen_error *error)
 	return baleen_fail(error, ENOENT, "baleen is not attached to %s", device);
 }
 
+const struct baleen_instance_type baleen_xdp_instances = {
+	.root = BALEEN_PIN_ROOT,
+	.find = baleen_attachment_find,
+	.open = open_found,
+	.close = close_all,
+	.identify = identify,
+	.forget = forget,
+	.fail_absent = not_attached,
+};
+
 static int open_device(struct baleen_xdp *xdp, const char *device, bool for_writing, u64 timeout_ms,
 		       struct baleen_error *error)
 {
 	struct baleen_pins pins;
-	int err = find_pins(device, &pins, error);
+	int err = baleen_instance_find(&baleen_xdp_instances, device, &pins, error);
 
+	if (!err && for_writing)
+		err = baleen_pins_lock(&pins, timeout_ms, error);
 	if (err)
 		return err;
-	if (access(pins.path, F_OK) && errno == ENOENT)
-		return not_attached(device, error);
-	if (for_writing) {
-		err = baleen_pins_lock(&pins, timeout_ms, error);
-		if (err)
-			return err;
-	}
 	err = baleen_xdp_open_pins(xdp, &pins, error);
 	if (err == -ENOENT)
 		err = not_attached(device, error);
@@ -401,11 +294,9 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 	struct baleen_pins pins;
 	int err;
 
-	err = find_pins(device, &pins, error);
+	err = baleen_instance_find(&baleen_xdp_instances, device, &pins, error);
 	if (err)
 		return err;
-	if (access(pins.path, F_OK) && errno == ENOENT)
-		return not_attached(device, error);
 	err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
 		return err;

@@ -15,24 +15,8 @@
 #include "filter/filter.h"
 #include "net/device.h"
 #include "xdp/attachment.h"
+#include "xdp/instance.h"
 #include "xdp/pins.h"
-
-/**
- * enum baleen_attach_status - what has become of an attached filter
- * @BALEEN_ATTACH_STATUS_ATTACHED: it sees the device's packets
- * @BALEEN_ATTACH_STATUS_GONE: the device was deleted; without a link, or moved to another
- *                   network namespace
- * @BALEEN_ATTACH_STATUS_MOVED: it sees the device's packets, in another network namespace
- * @BALEEN_ATTACH_STATUS_DETACHED: somebody detached it; nothing is there
- * @BALEEN_ATTACH_STATUS_REPLACED: somebody detached it; another program is there
- */
-enum baleen_attach_status {
-	BALEEN_ATTACH_STATUS_ATTACHED,
-	BALEEN_ATTACH_STATUS_GONE,
-	BALEEN_ATTACH_STATUS_MOVED,
-	BALEEN_ATTACH_STATUS_DETACHED,
-	BALEEN_ATTACH_STATUS_REPLACED,
-};
 
 /**
  * struct baleen_xdp - the filter of one device, as found
@@ -62,13 +46,8 @@ struct baleen_xdp {
 	struct baleen_config config;
 };
 
-/**
- * baleen_attach_status_text() - the status as a word
- * @attach_status: the status
- *
- * Return: "attached", "gone", "moved", "detached" or "replaced".
- */
-const char *baleen_attach_status_text(enum baleen_attach_status attach_status);
+/* Filters of XDP among the instances. */
+extern const struct baleen_instance_type baleen_xdp_instances;
 
 /**
  * baleen_xdp_open() - look at what is attached to a device

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Programs of Baleen on devices: found and opened. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "xdp/instance.h"
+
+/* Times a reader starts again because a writer removed the program that it opened. */
+#define MAX_READ_RETRIES 100
+
+const char *baleen_attach_status_text(enum baleen_attach_status attach_status)
+{
+	static const char *const text[] = { "attached", "gone", "moved", "detached", "replaced" };
+
+	return text[attach_status];
+}
+
+/* The attachment says whether there are packets; the device's number and the program
+ * there now say the rest.
+ */
+enum baleen_attach_status baleen_attach_status_find(const struct baleen_attachment *attachment,
+						    const struct baleen_pins *pins,
+						    const char *old_name, char *device,
+						    struct baleen_program *there)
+{
+	bool is_link = attachment->attach_type == BALEEN_ATTACH_TYPE_LINK;
+	bool exists = if_indextoname(pins->ifindex, device);
+
+	if (!exists)
+		memcpy(device, old_name, IF_NAMESIZE);
+	if (exists && baleen_device_program(pins->ifindex, there))
+		exists = false;
+	if (attachment->is_taken && exists && (!is_link || there->id == attachment->program_id))
+		return BALEEN_ATTACH_STATUS_ATTACHED;
+	if (attachment->is_taken && is_link)
+		return BALEEN_ATTACH_STATUS_MOVED;
+	if (!exists)
+		return BALEEN_ATTACH_STATUS_GONE;
+	return there->id ? BALEEN_ATTACH_STATUS_REPLACED : BALEEN_ATTACH_STATUS_DETACHED;
+}
+
+/* A denied path helps nobody: name the capability that opens it. */
+static int explain_denial(int err, struct baleen_error *error)
+{
+	if (err == -EACCES || err == -EPERM)
+		baleen_device_privileges(error);
+	return err;
+}
+
+/* --- open ------------------------------------------------------------------ */
+
+static bool is_unchanged(const struct baleen_instance_type *type, const struct baleen_pins *pins,
+			 const struct baleen_attachment *attachment)
+{
+	struct baleen_attachment now;
+	bool is_same;
+
+	if (type->find(pins, &now))
+		return false;
+	is_same = baleen_attachment_is_same(&now, attachment);
+	baleen_attachment_close(&now);
+	return is_same;
+}
+
+/* -EAGAIN when a writer came in between: without the lock, attachment, pins and device
+ * are read one after the other.
+ */
+static int try_open(const struct baleen_instance_type *type, const struct baleen_pins *pins,
+		    struct baleen_attachment *attachment, void *instance)
+{
+	int err = type->open(instance);
+
+	if (err)
+		return err == -ENOENT ? -EAGAIN : err;
+	return is_unchanged(type, pins, attachment) ? 0 : -EAGAIN;
+}
+
+int baleen_instance_open(const struct baleen_instance_type *type, const struct baleen_pins *pins,
+			 struct baleen_attachment *attachment, void *instance,
+			 struct baleen_error *error)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; i < MAX_READ_RETRIES && err == -EAGAIN; i++) {
+		type->close(instance);
+		err = type->find(pins, attachment);
+		if (err) {
+			err = baleen_fail(error, -err, "%s: %s", pins->path, strerror(-err));
+			return explain_denial(err, error);
+		}
+		err = try_open(type, pins, attachment, instance);
+	}
+	if (!err)
+		return 0;
+	type->close(instance);
+	if (err == -EPROTO)
+		return baleen_fail(error, EPROTO,
+				   "%s was made by another version of baleen: "
+				   "detach and attach again",
+				   pins->path);
+	/* Not ENOENT, which says that nothing is attached. */
+	if (err == -EAGAIN)
+		return baleen_fail(error, ESTALE,
+				   "%s/%u: pins are missing: detach and attach again", pins->path,
+				   attachment->program_id);
+	return baleen_fail(error, -err, "%s/%u: %s", pins->path, attachment->program_id,
+			   strerror(-err));
+}
+
+/* --- find ------------------------------------------------------------------ */
+
+int baleen_instance_each(const struct baleen_instance_type *type,
+			 int (*visit)(const struct baleen_pins *pins, void *data), void *data,
+			 struct baleen_error *error)
+{
+	return explain_denial(baleen_pins_each_in(type->root, visit, data, error), error);
+}
+
+struct search {
+	const struct baleen_instance_type *type;
+	const char *device;
+	bool gone_only;
+	bool is_found;
+	struct baleen_pins found;
+};
+
+static int match_old_name(const struct baleen_pins *pins, void *data)
+{
+	struct search *search = data;
+	enum baleen_attach_status status;
+	char device[IF_NAMESIZE];
+
+	if (search->type->identify(pins, device, &status) || strcmp(device, search->device) ||
+	    (search->gone_only && status != BALEEN_ATTACH_STATUS_GONE))
+		return 0;
+	search->found = *pins;
+	search->is_found = true;
+	return 0;
+}
+
+/* By the name the device has; by the one it had, while no device has that; or the
+ * pins of a gone device, when the device of that name now has none.
+ */
+static int find_pins(const struct baleen_instance_type *type, const char *device,
+		     struct baleen_pins *pins, struct baleen_error *error)
+{
+	unsigned int ifindex = baleen_device_index(device);
+	struct search search = { .type = type, .device = device, .gone_only = ifindex };
+	int err;
+
+	if (ifindex) {
+		err = baleen_pins_name_in(type->root, pins, ifindex, error);
+		if (err || !access(pins->path, F_OK))
+			return err;
+	}
+	err = baleen_instance_each(type, match_old_name, &search, error);
+	if (err)
+		return err;
+	if (search.is_found)
+		*pins = search.found;
+	else if (!ifindex)
+		return baleen_fail(error, ENODEV, "%s: no such device", device);
+	return 0;
+}
+
+int baleen_instance_find(const struct baleen_instance_type *type, const char *device,
+			 struct baleen_pins *pins, struct baleen_error *error)
+{
+	int err = find_pins(type, device, pins, error);
+
+	if (err)
+		return err;
+	return access(pins->path, F_OK) && errno == ENOENT ? type->fail_absent(device, error) : 0;
+}
