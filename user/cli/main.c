@@ -71,22 +71,27 @@ static void print_overview(FILE *stream)
 	      stream);
 }
 
+/* COMMAND [VERB]; "--words" before it is for the completion. */
 static int help(int argc, char **argv)
 {
-	const struct command *command = argc > 2 ? find(argv[2]) : NULL;
+	bool is_words = argc > 1 && !strcmp(argv[1], "--words");
+	char **name = argv + 1 + is_words;
+	const struct command *command = *name ? find(*name) : NULL;
 
-	if (argc > 2 && !command) {
-		complain("no command '%s': see 'baleen help'", argv[2]);
+	if (*name && !command) {
+		complain("no command '%s': see 'baleen help'", *name);
 		return EXIT_USAGE;
 	}
-	if (argc > 3 && command->verbs) {
-		command = find_verb(command, argv[3]);
+	if (*name && name[1] && command->verbs) {
+		command = find_verb(command, name[1]);
 		if (!command) {
-			complain("no '%s' in %s: see 'baleen help %s'", argv[3], argv[2], argv[2]);
+			complain("no '%s' in %s: see 'baleen help %s'", name[1], *name, *name);
 			return EXIT_USAGE;
 		}
 	}
-	if (command)
+	if (command && is_words)
+		print_words(command);
+	else if (command)
 		print_usage(stdout, command);
 	else
 		print_overview(stdout);
@@ -115,7 +120,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return help(argc, argv);
+		return help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("baleen " BALEEN_RELEASE);
 		return finish_output(EXIT_DONE);

@@ -302,12 +302,11 @@ void print_usage(FILE *stream, const struct command *command)
 	}
 }
 
-void print_words(const struct command *command)
+static void print_option_words(const struct command *command)
 {
 	struct row rows[MAX_OPTIONS];
 	int n = flatten(command->options, 0, false, rows, 0);
 
-	print_synopsis(stdout, command);
 	for (int i = 0; i < n; i++) {
 		const struct option_spec *spec = rows[i].spec;
 		const char *argument = spec->argument ? spec->argument : "-";
@@ -319,6 +318,16 @@ void print_words(const struct command *command)
 			printf("-%c %s %s\n", spec->letter, argument, words);
 		printf("--%s %s %s\n", spec->name, argument, words);
 	}
+}
+
+void print_words(const struct command *command)
+{
+	const struct command *const *verb = command->verbs;
+
+	print_synopsis(stdout, command);
+	print_option_words(command);
+	for (; verb && *verb; verb++)
+		print_option_words(*verb);
 }
 
 const struct command *find_verb(const struct command *command, const char *name)
