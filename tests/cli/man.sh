@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The manual pages and the help say the same: a page for each command, with the
-# options that its help has.
+# The manual pages and the help, which is printed from the tables of the options, say the
+# same: a page for each command, with the options that its help has, and no others in its
+# synopsis.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
@@ -28,6 +29,15 @@ page_options()
 	sed -nE 's/^\.It (Fl .*)/\1/p' "$1" | grep -oE 'Fl [-A-Za-z0-9]+' | sed 's/^Fl /-/' | sort -u
 }
 
+# synopsis_options PAGE: those of its synopsis, short and long, a line each
+synopsis_options()
+{
+	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$1" | grep -oE 'Fl [-A-Za-z0-9]+' |
+		sed 's/^Fl /-/' |
+		awk '/^-[^-]/ { for (i = 2; i <= length($0); i++) print "-" substr($0, i, 1); next } 1' |
+		sort -u
+}
+
 # references PAGE: to pages of Baleen
 references()
 {
@@ -42,6 +52,8 @@ for command in $(commands); do
 	fi
 	is "$command: options of the page are those of the help" "$(page_options "$page")" \
 		"$("$BALEEN" help "$command" | help_options)"
+	is "$command: options of its synopsis are those of the help" \
+		"$(comm -23 <(synopsis_options "$page") <("$BALEEN" help "$command" | help_options))" ""
 	check "$command: is shown as it is typed" grep -q "^\.Nm baleen $command" "$page"
 	check "$command: its page is named in the overview" \
 		grep -q "^\.It Xr baleen-$command 8$" "$MAN/baleen.8"
