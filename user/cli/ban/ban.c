@@ -203,7 +203,7 @@ static int complain_absent(const struct entry_change *change, const struct balee
 		complain("%s: 'baleen del --origin %s' is for that one", change->target,
 			 search->elsewhere);
 	else
-		complain("%s: 'baleen add %s !%s' takes out what lists hold", change->target,
+		complain("%s: \"baleen add %s '!%s'\" takes out what lists hold", change->target,
 			 change->target, search->single->key);
 	return EXIT_FAILED;
 }
