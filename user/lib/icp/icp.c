@@ -217,7 +217,7 @@ static int finish_switch(struct baleen_icp *icp, struct baleen_error *error)
 	return baleen_icp_enter_answer(icp, &next, error);
 }
 
-/* What killed commands left, finished or removed. */
+/* Finishes or removes what killed commands left. */
 static int tidy(struct baleen_icp *icp, struct baleen_error *error)
 {
 	int err = finish_switch(icp, error);

@@ -157,7 +157,7 @@ static int refuse_occupied(const char *device, int ifindex, struct baleen_error 
 			   baleen_mode_text(there.mode), remedy);
 }
 
-/* Leaves the pins empty, for what is to come. */
+/* Empties the pins for the new instance. */
 static int clear(const struct baleen_icp_plan *plan, const struct baleen_pins *pins,
 		 int feed_ifindex, struct baleen_error *error)
 {
@@ -194,7 +194,7 @@ static bool is_veth(int ifindex)
 
 /* --- maps ------------------------------------------------------------------ */
 
-/* Until the last step, who gives up has nothing in force. */
+/* Until the last step nothing is in force, so a signal may end the attach. */
 static int check_signals(struct baleen_error *error)
 {
 	return baleen_signals_came() ? baleen_fail(error, EINTR, "interrupted") : 0;

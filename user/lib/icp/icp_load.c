@@ -118,7 +118,7 @@ static bool observes(const struct baleen_icp_config *config)
 	return false;
 }
 
-/* The kernel reads every instruction that it is given, so what has no place is not. */
+/* The kernel verifies every instruction it gets, so unused programs are not loaded. */
 static bool is_needed(const struct baleen_icp_config *config, size_t program)
 {
 	switch (program) {
@@ -224,7 +224,7 @@ static int load_object(struct bpf_object *object, struct baleen_icp_loaded *load
 	return err ? baleen_fail(error, -err, "cannot keep the programs: %s", strerror(-err)) : 0;
 }
 
-/* What was there before stays the caller's. */
+/* Descriptors that were there before stay the caller's. */
 static void drop_new(const struct baleen_icp_loaded *before, struct baleen_icp_loaded *loaded)
 {
 	baleen_icp_loaded_close_programs(loaded);
@@ -292,7 +292,7 @@ int baleen_icp_loaded_pin(const struct baleen_icp_loaded *loaded, const struct b
 	for (u32 i = 0; i < loaded->config.n_siblings && !err; i++)
 		err = pin(loaded->sibling_fd[i], directory, sibling_pin(i, name, sizeof(name)),
 			  error);
-	/* Last: who finds it finds the others. */
+	/* Last: a reader that finds it finds the others. */
 	return err ? err : pin(loaded->config_fd, directory, "config", error);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What an instance of ICP has counted, and the filters of its siblings. */
+/* The counters of an instance of ICP, and the filters of its siblings. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>

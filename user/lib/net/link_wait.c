@@ -26,7 +26,7 @@ int baleen_link_wait_open(struct baleen_error *error)
 	return fd;
 }
 
-/* What did not fit into the socket's buffer is an event as well. */
+/* An overflow of the socket's buffer is an event as well. */
 static void drain(int fd)
 {
 	char bytes[16384];

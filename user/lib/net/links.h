@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The network devices of this namespace and what hangs together, with the
+ * The network devices of this namespace and how they are stacked, with the
  * programs and abilities of one of them, as netlink tells it.
  */
 #ifndef BALEEN_LINKS_H

@@ -16,7 +16,7 @@ static void add_distinct(struct baleen_upper_devices *uppers, u32 ifindex)
 	uppers->ifindex[uppers->n++] = ifindex;
 }
 
-/* What the device receives may go to its master, and to what is made of it. */
+/* A device passes frames to its master, and to devices made of it. */
 static void add_above(const struct baleen_links *links, u32 ifindex,
 		      struct baleen_upper_devices *uppers)
 {

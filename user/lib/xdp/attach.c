@@ -156,7 +156,7 @@ static int refuse_occupied(const struct baleen_pins *pins,
 			   strcmp(there.name, "baleen_xdp") ? "" : ours_elsewhere);
 }
 
-/* Leaves the pins empty, for what is to come. */
+/* Empties the pins for the new program. */
 static int clear(const struct baleen_pins *pins, const char *device,
 		 enum baleen_attach_type attach_type, struct baleen_error *error)
 {

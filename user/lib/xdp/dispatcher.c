@@ -168,7 +168,7 @@ int baleen_dispatcher_has(int ifindex, const u32 *ids, u32 n, u32 *found)
 
 /* --- change ---------------------------------------------------------------- */
 
-/* Says that a change is on its way: who finds it as the only writer knows that
+/* Marks that a change is on its way: a writer that finds it under the lock knows that
  * its maker was killed.
  */
 static void marker(const struct baleen_pins *pins, char *path, size_t bytes)

@@ -185,7 +185,7 @@ static int keep_fd(int fd, int *kept)
 	return *kept >= 0 ? 0 : baleen_copy_fd(fd, kept);
 }
 
-/* What is taken back when not all could be kept. */
+/* Closes what is new, when not all could be kept. */
 static void drop_new(const struct baleen_loaded *before, struct baleen_loaded *loaded)
 {
 	baleen_close_fd(&loaded->program_fd);
@@ -245,7 +245,7 @@ u64 baleen_load_code(void)
 	return (u64)n_all << 32 | crc;
 }
 
-/* What follows from the rules and from this release. */
+/* Sets what follows from the rules and from this release. */
 static void complete_config(struct baleen_config *config)
 {
 	config->version = BALEEN_CONFIG_VERSION;
@@ -336,7 +336,7 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
 			baleen_fail(error, -err, "cannot keep the XDP program: %s", strerror(-err));
 	}
 	if (!err && loaded->component) {
-		/* libxdp goes on to need it. */
+		/* libxdp still needs it. */
 		loaded->object = object;
 		return 0;
 	}
@@ -378,7 +378,7 @@ int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 		snprintf(name, sizeof(name), "rule%u", i);
 		err = pin(loaded->rule_fd[i], directory, name, error);
 	}
-	/* Last: who finds it finds the others. */
+	/* Last: a reader that finds it finds the others. */
 	if (!err)
 		err = pin(loaded->config_fd, directory, "config", error);
 	return err;

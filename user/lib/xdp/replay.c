@@ -12,7 +12,7 @@
 /* Longer than any page that a kernel puts a frame in. */
 #define PROBE_BYTES 66000
 
-/* What a program that takes no frames of several buffers is run with. */
+/* Frame size for a program that takes no frames of several buffers. */
 #define ONE_BUFFER_BYTES 1500
 
 /* Where the program counts each outcome; each frame is counted once. */
@@ -156,7 +156,7 @@ static int test_run(const struct baleen_replay *replay, const u8 *frame, u32 n_b
 	return err;
 }
 
-/* Reads off the counters who has decided. */
+/* Reads from the counters what has decided. */
 static void find_outcome(const struct baleen_replay *replay, struct baleen_judgement *judgement)
 {
 	for (u32 i = 0; i < replay->config.n_rules; i++) {
@@ -174,7 +174,7 @@ static void find_outcome(const struct baleen_replay *replay, struct baleen_judge
 			judgement->outcome = i;
 }
 
-/* What the rule that decided has looked up, by the functions it does it with. */
+/* Finds the key that the deciding rule looked up, by the functions of the program. */
 static void find_key(const struct baleen_replay *replay, const u8 *frame, const u8 *end,
 		     struct baleen_judgement *judgement)
 {

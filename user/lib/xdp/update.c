@@ -31,7 +31,7 @@ static int refuse_key(const struct baleen_xdp *xdp, const struct baleen_ruleset_
 			   rule->name, old, new);
 }
 
-/* What goes on has to be there: an allow rule over a damaged map would drop
+/* A kept map must be valid: an allow rule over a damaged map would drop
  * what it shall let pass.
  */
 static int check_live(const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
@@ -57,7 +57,7 @@ static int check_live(const struct baleen_xdp *xdp, const struct baleen_ruleset 
 }
 
 /* The maps that the new program takes over from the one that runs. Another
- * rate has another sampler: who waited for an hour would go on to wait.
+ * rate gets another sampler: the old one might wait for an hour.
  */
 static int take_over(const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 		     struct baleen_loaded *loaded, struct baleen_error *error)

@@ -311,7 +311,7 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 	if (!err)
 		err = baleen_attachment_leave(&attachment, &pins, error);
 	baleen_attachment_close(&attachment);
-	/* Only what has left, or was not there, is forgotten. */
+	/* Remove the pins when the program has left, or was not there. */
 	if (!err || err == -ENOENT)
 		baleen_pins_empty(&pins);
 unlock:
