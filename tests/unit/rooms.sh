@@ -28,7 +28,7 @@ floors=(
 outside=(
 	"sqlite3.h state"
 	"xdp/libxdp.h xdp"
-	"bpf/ util net xdp icp report"
+	"bpf/ util net xdp icp"
 	"curl/ util"
 	"csv.h list"
 	"jansson.h list state deploy icp report"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Checkup: the kernel, as far as a filter depends on it. */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -160,21 +159,13 @@ static int load_sample(enum baleen_attach_type attach_type, struct baleen_loaded
 	return baleen_load_program(&config, loaded, error);
 }
 
-static bool is_compiled(int program_fd)
-{
-	struct bpf_prog_info info = { 0 };
-	u32 bytes = sizeof(info);
-
-	return !bpf_obj_get_info_by_fd(program_fd, &info, &bytes) && info.jited_prog_len;
-}
-
-static void check_jit(struct baleen_patient *patient, int program_fd)
+static void check_jit(struct baleen_patient *patient, const struct baleen_loaded *loaded)
 {
 	const char *prefix = "";
 	char again[64];
 	int value;
 
-	if (is_compiled(program_fd)) {
+	if (baleen_loaded_is_compiled(loaded)) {
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "jit",
 				   "programs are compiled to machine code");
 		return;
@@ -197,7 +188,7 @@ static void check_program(struct baleen_patient *patient)
 		return;
 	}
 	baleen_checkup_add(patient, BALEEN_LEVEL_OK, "program", "the kernel takes the program");
-	check_jit(patient, loaded.program_fd);
+	check_jit(patient, &loaded);
 	baleen_loaded_close(&loaded);
 }
 

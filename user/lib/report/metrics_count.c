@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* How full a rule is, for metrics. */
-#include <bpf/bpf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +15,6 @@ static u64 now_s(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec;
-}
-
-/* 0 when it cannot be told; no map has that number. */
-static u32 map_id(int fd)
-{
-	struct bpf_map_info info = { 0 };
-	u32 bytes = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(fd, &info, &bytes) ? 0 : info.id;
 }
 
 /* Of keys that a live table cannot count, as a Bloom filter, nothing is said. */
@@ -90,7 +80,9 @@ void baleen_metrics_count(struct baleen_metrics_counts *counts, const struct bal
 			  u32 index, struct baleen_metrics_count *count)
 {
 	u64 n_bytes = (u64)xdp->config.rule[index].image.n_blocks * BALEEN_BLOCK_BYTES;
-	u32 id = counts && n_bytes >= BALEEN_METRICS_LARGE_BYTES ? map_id(xdp->rule_fd[index]) : 0;
+	u32 id = counts && n_bytes >= BALEEN_METRICS_LARGE_BYTES ?
+			 baleen_xdp_rule_map_id(xdp, index) :
+			 0;
 	const struct baleen_metrics_count *known = id ? find(counts, id) : NULL;
 
 	if (known && !is_old(known->counted_s)) {

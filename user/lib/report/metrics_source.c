@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Metrics of the devices as they are. */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,24 +33,14 @@ struct collection {
 
 /* --- programs -------------------------------------------------------------- */
 
-/* When the program was loaded, in seconds since 1970; the kernel tells
- * CLOCK_BOOTTIME.
- */
+/* The time of the load, in seconds since 1970. */
 static u64 loaded_s(const struct baleen_xdp *xdp)
 {
-	struct bpf_prog_info info = { 0 };
-	u32 bytes = sizeof(info);
-	int fd = baleen_pins_open(&xdp->pins, xdp->program_id, "prog");
-	u64 ago_ns;
+	u64 loaded_ns = baleen_pins_loaded_ns(&xdp->pins, xdp->program_id);
+	u64 ago_ns = baleen_clock_ns(CLOCK_BOOTTIME) - loaded_ns;
 
-	if (fd < 0)
-		return BALEEN_METRICS_UNKNOWN;
-	if (bpf_obj_get_info_by_fd(fd, &info, &bytes))
-		info.load_time = 0;
-	close(fd);
-	ago_ns = baleen_clock_ns(CLOCK_BOOTTIME) - info.load_time;
-	return info.load_time ? (baleen_clock_ns(CLOCK_REALTIME) - ago_ns) / NS_PER_S :
-				BALEEN_METRICS_UNKNOWN;
+	return loaded_ns ? (baleen_clock_ns(CLOCK_REALTIME) - ago_ns) / NS_PER_S :
+			   BALEEN_METRICS_UNKNOWN;
 }
 
 static bool is_in_force(const struct baleen_xdp *xdp)

@@ -178,21 +178,14 @@ static int fail_ended(const struct baleen_events *events, struct baleen_error *e
 			   events->xdp.device);
 }
 
-/* When a program was loaded, of CLOCK_MONOTONIC; the kernel tells CLOCK_BOOTTIME. */
+/* The time of the load, of CLOCK_MONOTONIC; 0 when it is not known. */
 static u64 program_loaded_ns(const struct baleen_pins *pins, u32 program_id)
 {
-	struct bpf_prog_info info = { 0 };
-	u32 bytes = sizeof(info);
-	int fd = baleen_pins_open(pins, program_id, "prog");
+	u64 loaded_ns = baleen_pins_loaded_ns(pins, program_id);
 
-	if (fd < 0)
-		return 0;
-	if (bpf_obj_get_info_by_fd(fd, &info, &bytes))
-		info.load_time = 0;
-	close(fd);
-	return info.load_time ? info.load_time + baleen_clock_ns(CLOCK_MONOTONIC) -
-					baleen_clock_ns(CLOCK_BOOTTIME) :
-				0;
+	return loaded_ns ? loaded_ns + baleen_clock_ns(CLOCK_MONOTONIC) -
+				   baleen_clock_ns(CLOCK_BOOTTIME) :
+			   0;
 }
 
 /* Takes over what the device has now, or says why there is nothing to watch. */

@@ -48,6 +48,14 @@ void baleen_loaded_init(struct baleen_loaded *loaded)
 	loaded->object = NULL;
 }
 
+bool baleen_loaded_is_compiled(const struct baleen_loaded *loaded)
+{
+	struct bpf_prog_info info = { 0 };
+	u32 bytes = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(loaded->program_fd, &info, &bytes) && info.jited_prog_len;
+}
+
 void baleen_loaded_drop_program(struct baleen_loaded *loaded)
 {
 	baleen_close_fd(&loaded->program_fd);

@@ -123,6 +123,14 @@ void baleen_loaded_drop_program(struct baleen_loaded *loaded);
 void baleen_loaded_close(struct baleen_loaded *loaded);
 
 /**
+ * baleen_loaded_is_compiled() - does the kernel run it as machine code?
+ * @loaded: the program
+ *
+ * Return: false when it is interpreted, or the kernel does not say.
+ */
+bool baleen_loaded_is_compiled(const struct baleen_loaded *loaded);
+
+/**
  * baleen_loaded_pin() - pin program and maps as one directory
  * @loaded: a loaded program
  * @path: of the device's directory; the program's id is appended

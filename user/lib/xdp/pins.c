@@ -318,3 +318,17 @@ int baleen_pins_open(const struct baleen_pins *pins, u32 program_id, const char 
 	snprintf(path, sizeof(path), "%s/%u/%s", pins->path, program_id, name);
 	return bpf_obj_get(path);
 }
+
+u64 baleen_pins_loaded_ns(const struct baleen_pins *pins, u32 program_id)
+{
+	struct bpf_prog_info info = { 0 };
+	u32 bytes = sizeof(info);
+	int fd = baleen_pins_open(pins, program_id, "prog");
+
+	if (fd < 0)
+		return 0;
+	if (bpf_obj_get_info_by_fd(fd, &info, &bytes))
+		info.load_time = 0;
+	close(fd);
+	return info.load_time;
+}

@@ -199,4 +199,13 @@ int baleen_pins_open_link_as(const struct baleen_pins *pins, const char *name,
  */
 int baleen_pins_open(const struct baleen_pins *pins, u32 program_id, const char *name);
 
+/**
+ * baleen_pins_loaded_ns() - the time at which a pinned program was loaded
+ * @pins: as named
+ * @program_id: of the program
+ *
+ * Return: nanoseconds of CLOCK_BOOTTIME; 0 when it is not known.
+ */
+u64 baleen_pins_loaded_ns(const struct baleen_pins *pins, u32 program_id);
+
 #endif /* BALEEN_PINS_H */

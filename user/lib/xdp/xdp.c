@@ -230,6 +230,14 @@ static int map_rule(const struct baleen_xdp *xdp, u32 index, int protection,
 	return 0;
 }
 
+u32 baleen_xdp_rule_map_id(const struct baleen_xdp *xdp, u32 index)
+{
+	struct bpf_map_info info = { 0 };
+	u32 bytes = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(xdp->rule_fd[index], &info, &bytes) ? 0 : info.id;
+}
+
 int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_filter *filter,
 			struct baleen_error *error)
 {

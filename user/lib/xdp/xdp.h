@@ -102,6 +102,15 @@ void baleen_xdp_close(struct baleen_xdp *xdp);
 int baleen_xdp_rule_index(const struct baleen_xdp *xdp, const char *name);
 
 /**
+ * baleen_xdp_rule_map_id() - the kernel's number of the map of a rule
+ * @xdp: opened
+ * @index: of the rule
+ *
+ * Return: the number; 0, which no map has, when the kernel does not say.
+ */
+u32 baleen_xdp_rule_map_id(const struct baleen_xdp *xdp, u32 index);
+
+/**
  * baleen_xdp_map_rule() - the live filter of a rule
  * @xdp: opened
  * @index: of the rule
