@@ -79,51 +79,43 @@ static int note_applied(struct baleen_deploy *deploy, const struct baleen_deploy
 	return baleen_rule_store_set_text(&deploy->state, "applied", time, error);
 }
 
-/* What goes live is live; the state was not committed, so it goes back. */
-static int take_back(struct baleen_deploy *deploy, bool was_attached, struct baleen_error *error)
+/**
+ * struct putting - a ruleset on its way to a device
+ * @deploy: the device
+ * @step: prepared
+ * @attempts: filled in by an attach
+ * @was_attached: the device had a filter before
+ */
+struct putting {
+	struct baleen_deploy *deploy;
+	const struct baleen_deploy_step *step;
+	struct baleen_attempts *attempts;
+	bool was_attached;
+};
+
+static int put(void *data, struct baleen_error *error)
 {
-	if (was_attached)
+	struct putting *putting = data;
+
+	return putting->was_attached ? baleen_deploy_switch(putting->deploy, putting->step, error) :
+				       baleen_deploy_attach(putting->deploy, putting->step,
+							    putting->attempts, error);
+}
+
+/* Commit failed after the switch: restore the old rules. */
+static int undo(void *data, bool is_put, struct baleen_error *error)
+{
+	struct putting *putting = data;
+	struct baleen_deploy *deploy = putting->deploy;
+
+	if (!is_put)
+		return 0;
+	if (putting->was_attached)
 		return baleen_deploy_follow(deploy, baleen_now_ms(), error);
 	if (deploy->has_xdp)
 		baleen_xdp_close(&deploy->xdp);
 	deploy->has_xdp = false;
 	return baleen_xdp_detach(deploy->state.device, error);
-}
-
-/* A commit that failed may show when the disk is read again: so the mark stays,
- * and the next writer goes by what is there.
- */
-static int commit(struct baleen_deploy *deploy, bool was_attached, struct baleen_error *error)
-{
-	struct baleen_error first, second;
-	int err = baleen_rule_store_commit(&deploy->state, &first);
-
-	if (!err) {
-		baleen_rule_store_unmark(&deploy->state);
-		return 0;
-	}
-	baleen_rule_store_rollback(&deploy->state);
-	if (take_back(deploy, was_attached, &second))
-		return baleen_fail(error, -err, "%.500s; nor is there a way back: %.400s",
-				   first.text, second.text);
-	return baleen_fail(error, -err, "%s", first.text);
-}
-
-/* From here on the device is another one until the state says so, too. */
-static int switch_and_commit(struct baleen_deploy *deploy, const struct baleen_deploy_step *step,
-			     struct baleen_attempts *attempts, struct baleen_error *error)
-{
-	bool was_attached = deploy->has_xdp;
-	int err = baleen_rule_store_mark(&deploy->state, error);
-
-	if (err)
-		return err;
-	err = was_attached ? baleen_deploy_switch(deploy, step, error) :
-			     baleen_deploy_attach(deploy, step, attempts, error);
-	if (!err)
-		return commit(deploy, was_attached, error);
-	baleen_rule_store_unmark(&deploy->state);
-	return err;
 }
 
 int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_plan *plan,
@@ -133,6 +125,11 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 {
 	struct baleen_deploy_step step = { .plan = plan, .now_ms = baleen_now_ms() };
 	struct baleen_attempts ignored;
+	struct putting putting = { .deploy = deploy,
+				   .step = &step,
+				   .attempts = attempts ? attempts : &ignored,
+				   .was_attached = deploy->has_xdp };
+	const struct baleen_deploy_change change = { .put = put, .undo = undo, .data = &putting };
 	int err = baleen_deploy_prepare(deploy, &step, error);
 
 	if (!err && check)
@@ -142,7 +139,7 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 	if (!err)
 		err = note_applied(deploy, &step, error);
 	if (!err)
-		err = switch_and_commit(deploy, &step, attempts ? attempts : &ignored, error);
+		err = baleen_deploy_commit(deploy, &change, error);
 	if (err)
 		baleen_rule_store_rollback(&deploy->state);
 	baleen_deploy_step_free(&step);

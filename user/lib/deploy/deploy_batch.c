@@ -327,39 +327,25 @@ static int change_state(struct work *work)
 	return err ? err : finish_snapshot(work);
 }
 
-/* From the mark on map and rows may differ, until both are new, or both old. A
- * commit that failed may show when the disk is read again: so the mark stays, and
- * the next writer goes by what is there.
- */
-static int put_in_force(struct work *work)
+static int put(void *data, struct baleen_error *error)
 {
-	struct baleen_rule_store *state = &work->deploy->state;
-	bool in_place = true, is_unsure = false;
-	struct baleen_error first;
-	int err = baleen_rule_store_mark(state, work->error);
+	struct work *work = data;
 
-	if (err)
-		return err;
-	err = baleen_dirty_keys_agree(&work->touched, work->batch->atomic, &in_place);
-	if (!err) {
-		err = baleen_rule_store_commit(state, work->error);
-		is_unsure = err;
-	}
-	if (err) {
-		first = *work->error;
-		baleen_rule_store_rollback(state);
-		is_unsure |= baleen_dirty_keys_undo(&work->touched, in_place) != 0;
-		*work->error = first;
-	}
-	if (!is_unsure)
-		baleen_rule_store_unmark(state);
-	if (!err)
-		work->batch->in_place = in_place;
-	return err;
+	work->touched.error = error;
+	return baleen_dirty_keys_agree(&work->touched, work->batch->atomic, &work->batch->in_place);
+}
+
+static int undo(void *data, bool is_put, struct baleen_error *error)
+{
+	struct work *work = data;
+
+	work->touched.error = error;
+	return baleen_dirty_keys_undo(&work->touched, work->batch->in_place);
 }
 
 static int run(struct work *work)
 {
+	const struct baleen_deploy_change change = { .put = put, .undo = undo, .data = work };
 	int err = start_batch(work);
 
 	if (!err)
@@ -368,7 +354,7 @@ static int run(struct work *work)
 		return err;
 	err = change_state(work);
 	if (!err && work->is_changed)
-		return put_in_force(work);
+		return baleen_deploy_commit(work->deploy, &change, work->error);
 	baleen_rule_store_rollback(&work->deploy->state);
 	return err;
 }

@@ -102,6 +102,37 @@ int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deplo
 	return err;
 }
 
+/* --- commit ---------------------------------------------------------------- */
+
+int baleen_deploy_commit(struct baleen_deploy *deploy, const struct baleen_deploy_change *change,
+			 struct baleen_error *error)
+{
+	struct baleen_error first = { .text = "" }, second = { .text = "" };
+	bool is_put, is_unsure;
+	int err = baleen_rule_store_mark(&deploy->state, error);
+
+	if (err)
+		return err;
+	err = change->put(change->data, &first);
+	is_put = !err;
+	if (is_put)
+		err = baleen_rule_store_commit(&deploy->state, &first);
+	is_unsure = is_put && err;
+	if (err) {
+		baleen_rule_store_rollback(&deploy->state);
+		if (change->undo(change->data, is_put, &second)) {
+			is_unsure = true;
+			baleen_fail(error, -err, "%.500s; nor is there a way back: %.400s",
+				    first.text, second.text);
+		} else {
+			baleen_fail(error, -err, "%s", first.text);
+		}
+	}
+	if (!is_unsure)
+		baleen_rule_store_unmark(&deploy->state);
+	return err;
+}
+
 /* --- follow ---------------------------------------------------------------- */
 
 int baleen_deploy_follow(struct baleen_deploy *deploy, u64 now_ms, struct baleen_error *error)

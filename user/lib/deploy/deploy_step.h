@@ -113,6 +113,33 @@ int baleen_deploy_attach(struct baleen_deploy *deploy, const struct baleen_deplo
 			 struct baleen_attempts *attempts, struct baleen_error *error);
 
 /**
+ * struct baleen_deploy_change - a change of what packets see, and the way back
+ * @put: change it; may fail half-way
+ * @undo: the rows are the old ones again: restore what packets see; @is_put when
+ *        @put succeeded
+ * @data: passed to both
+ */
+struct baleen_deploy_change {
+	int (*put)(void *data, struct baleen_error *error);
+	int (*undo)(void *data, bool is_put, struct baleen_error *error);
+	void *data;
+};
+
+/**
+ * baleen_deploy_commit() - mark, change what packets see, commit, unmark
+ * @deploy: with a transaction
+ * @change: what to do
+ * @error: filled in on failure
+ *
+ * A commit that failed may still show when the disk is read again, so the mark stays
+ * then, and the next writer follows the state.
+ *
+ * Return: 0; a negative errno: then the transaction is rolled back.
+ */
+int baleen_deploy_commit(struct baleen_deploy *deploy, const struct baleen_deploy_change *change,
+			 struct baleen_error *error);
+
+/**
  * baleen_deploy_follow() - derive everything anew, as the state is
  * @deploy: opened, attached
  * @now_ms: single entries that have ended by then take no part
