@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is asked before rules of a state go live. */
+/* Checks before rules of a state go live. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static double accepted_fpp(const struct baleen_stored_rules *rules, const char *
 	return DEFAULT_ACCEPT_FPP;
 }
 
-/* What stays was asked about when it came. */
+/* A filter that stays was checked when it came. */
 static int guard_fpp(const char *device, const struct baleen_ruleset_rule *rule, double accepted)
 {
 	double fpp = rule->filter ? baleen_filter_worst_fpp(rule->filter) : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is asked before rules of a state go live.
+ * Checks before rules of a state go live.
  */
 #ifndef BALEEN_CLI_CONF_GUARD_H
 #define BALEEN_CLI_CONF_GUARD_H

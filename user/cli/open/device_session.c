@@ -56,7 +56,7 @@ static int read_plan(struct device_session *session)
 	return 0;
 }
 
-/* Who looks at a terminal wants to know why nothing happens. */
+/* On a terminal, say why nothing happens. */
 static int open_waiting(struct device_session *session, const char *device, u64 wait_ms)
 {
 	struct baleen_error error;
@@ -259,7 +259,7 @@ static void plan_rules(struct device_session *session, const struct baleen_rules
 	}
 }
 
-/* What a rule was made of gives way to what was typed; single entries stay. */
+/* The typed images replace the feeds of a rule; its entries stay. */
 static int replace_feeds(struct device_session *session, const struct baleen_ruleset *ruleset,
 			 const struct rules *rules, const struct list_options *lists)
 {
@@ -398,7 +398,7 @@ static int is_attached(const char *device)
 	return xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 }
 
-/* Of two that attach at once one makes the state, and the other finds it. */
+/* When two attach at once, one creates the state and the other finds it. */
 #define MAX_CREATIONS 3
 
 /* Return: -EBUSY when a filter is there: the attach will say so. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What is checked before a set of rules goes live. */
+/* Checks before a set of rules goes live. */
 #include <netinet/in.h>
 #include <stdlib.h>
 
@@ -142,7 +142,7 @@ static struct packet packet_of(const struct baleen_host_address *address)
 	return packet;
 }
 
-/* What asks for ports leaves alone who is not known to have one of them. */
+/* A rule with ports does not match a packet whose port is not known. */
 static bool asks_for(const struct baleen_qualifiers *asked, u32 port)
 {
 	for (u32 i = 0; i < asked->n_dports; i++)
@@ -215,10 +215,10 @@ static enum answer lists_packet(const struct guarded *guarded, u32 index,
 		*key = address->key;
 		return lists(guarded, index, key) ? YES : NO;
 	}
-	/* What asks for fields that are not known is taken to be of single flows. */
+	/* A key with unknown fields is taken to be one of single flows. */
 	if (spec & ~packet->known)
 		return NO;
-	/* What drops them is told of the own addresses. */
+	/* A rule that drops by destination is reported for the own addresses. */
 	if (spec == BALEEN_KEY_DST && guarded->ruleset->rule[index].action == BALEEN_ACTION_DROP)
 		return NO;
 	if (spec & BALEEN_KEY_DST && address->role != BALEEN_HOST_PEER)
@@ -259,7 +259,7 @@ static u32 dropped_by(const struct guarded *guarded, const struct baleen_host_ad
 		if (action == BALEEN_ACTION_ALLOW && answer == YES)
 			return BY_NOBODY;
 	}
-	/* Who sends to the own addresses is asked about himself. */
+	/* The senders to an own address are checked one by one. */
 	return ruleset->default_drop && address->role != BALEEN_HOST_OWN ? BY_DEFAULT : BY_NOBODY;
 }
 
@@ -295,7 +295,7 @@ static void complain_of(const struct guarded *guarded, u32 index,
 			 from ? from->path : guarded->device, rule->name, text, role, whose);
 }
 
-/* What a change does to a host that drops it already is not the change's. */
+/* An address that is dropped already is not reported for this change. */
 static u32 newly_dropped_by(const struct guarded *guarded,
 			    const struct baleen_host_address *address)
 {

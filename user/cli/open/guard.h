@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is checked before a set of rules goes live.
+ * Checks before a set of rules goes live.
  */
 #ifndef BALEEN_CLI_GUARD_H
 #define BALEEN_CLI_GUARD_H

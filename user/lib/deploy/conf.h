@@ -107,7 +107,7 @@ void baleen_conf_free(struct baleen_conf *conf);
  * baleen_conf_format() - a configuration as text that says every thing one way
  * @conf: of any origin; its text is not asked
  *
- * What is as it would be anyway is left out. Parsed again it is the same.
+ * Defaults are left out. Parsed again, the text gives the same configuration.
  *
  * Return: to be freed by the caller; NULL without memory.
  */

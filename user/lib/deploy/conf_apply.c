@@ -135,7 +135,7 @@ static bool has_version(const struct baleen_feed_versions *versions, const struc
 	return false;
 }
 
-/* What has a version is written with that. */
+/* A feed with a new version is written with that version. */
 static int edit_feed(const struct baleen_feed *feed, void *data)
 {
 	struct edit *edit = data;
@@ -274,7 +274,7 @@ static bool has_kind(const struct baleen_conf_plan *plan, enum baleen_conf_chang
 	return false;
 }
 
-/* What opening the device has mended, or taken over, is told all the same. */
+/* Changes that opening the device made are reported, too. */
 static int add_mended(struct baleen_conf_plan *plan, const struct baleen_conf_plan *before,
 		      struct baleen_error *error)
 {

@@ -337,7 +337,7 @@ static bool has_feed(const struct baleen_conf *conf, u32 rule)
 	return false;
 }
 
-/* What can be said of a rule when all its lines are read. */
+/* Checks that need all lines of a rule. */
 static int check_rule(struct baleen_conf_parser *parser, u32 index)
 {
 	const struct baleen_stored_rule *rule = &parser->conf->rules.rule[index];

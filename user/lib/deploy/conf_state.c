@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a state would say as a configuration. */
+/* A state as a configuration. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -306,7 +306,7 @@ static bool has_rule(const struct baleen_stored_rules *rules, const struct balee
 	return at >= 0 && rules->rule[at].key_spec == like->key_spec;
 }
 
-/* Of the rules that both have. */
+/* Compare the rules that both have. */
 static int move_singles(struct moving *moving)
 {
 	struct baleen_stored_rules from, to;
@@ -374,7 +374,7 @@ static int replace(struct baleen_deploy *deploy, const char *device, struct bale
 	/* What is no copy is of before: it was exchanged already, by one who died. */
 	if (!err && baleen_rule_store_is_copy(path)) {
 		err = carry_singles(&deploy->state, path, error);
-		/* Who dies behind it leaves a filter that is not of the state. */
+		/* A writer killed after this leaves a filter that differs from the state. */
 		if (!err)
 			err = baleen_rule_store_mark(&deploy->state, error);
 		if (!err)
@@ -383,7 +383,7 @@ static int replace(struct baleen_deploy *deploy, const char *device, struct bale
 	return err ? err : put_on(deploy, error);
 }
 
-/* What was attached by hand ends with this boot again; closes it. */
+/* A filter attached by hand ends with this boot again; closes the state. */
 static int make_volatile(struct baleen_deploy *deploy, struct baleen_error *error)
 {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];

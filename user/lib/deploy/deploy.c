@@ -23,7 +23,7 @@ static int open_xdp(struct baleen_deploy *deploy, const char *device, u64 timeou
 	return err == -ENOENT || err == -ENODEV ? 0 : err;
 }
 
-/* What a killed writer left half-way, or another tool has changed. */
+/* Finish what a killed writer left half-way, and undo changes of other tools. */
 static int repair(struct baleen_deploy *deploy, struct baleen_error *error)
 {
 	bool is_marked = baleen_rule_store_is_marked(&deploy->state);

@@ -17,8 +17,8 @@
  * @timeout_ms: how long to wait for another writer, for each of the two locks
  * @error: filled in on failure
  *
- * What a killed writer left half-way is put right first: maps that were being
- * changed are derived anew. Single entries whose time has come are taken out.
+ * Repairs first what a killed writer left half-way: maps that were being changed
+ * are derived anew. Expired entries are removed.
  *
  * Return: 0; -ENOENT when there is no state; else as baleen_rule_store_open() and
  * baleen_xdp_open().
@@ -143,8 +143,7 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
  * @error: filled in on failure
  *
  * Without network: from the last good copies. Does nothing when it is attached.
- * What is left of a device of its name that is gone is removed.
- * What is left of a device of its name that is gone is removed.
+ * Removes the pins of a deleted device of the same name.
  *
  * Return: 0; a negative errno.
  */

@@ -421,7 +421,7 @@ static int note_expired(struct work *work, u64 n)
 	return baleen_rule_store_set_text(state, "expired", sum, work->error);
 }
 
-/* What has ended is in the set no more, whatever becomes of its row: so there is
+/* An expired entry is no longer in the set, whatever becomes of its row: so there is
  * no mark, and a map that was changed is not changed back.
  */
 int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,

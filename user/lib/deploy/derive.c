@@ -166,7 +166,7 @@ static int read_feeds(struct derivation *work)
 
 /* --- lists ----------------------------------------------------------------- */
 
-/* What is found of a part of what is withheld. */
+/* Protected addresses of one role that the rule holds. */
 static int count_withheld(struct derivation *work, const struct baleen_list *set,
 			  enum baleen_protected_role role)
 {

@@ -190,7 +190,7 @@ static bool is_set(const struct baleen_filter *filter)
 	return !(filter->image.flags & BALEEN_FLAG_COPIES);
 }
 
-/* What is in both the old set and the new one is never missing.
+/* A key of both the old and the new set is never missing.
  * Return: as baleen_change_in_place(). @is_full: room would help
  */
 static int change_map(struct baleen_dirty_keys *touched, const struct moves *moves, bool *is_full)

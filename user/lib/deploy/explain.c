@@ -94,7 +94,7 @@ static int take_ended(const struct baleen_rule_entry *single, void *data)
 	return 1;
 }
 
-/* What nobody has taken out yet is in the filter still. */
+/* An expired entry stays in the filter until a writer removes it. */
 static void look_for_ended(const struct baleen_rule_store *state,
 			   const struct baleen_stored_rule *rule, const struct baleen_key *key,
 			   u64 now_ms, struct baleen_explained_rule *explained)

@@ -91,7 +91,7 @@ static json_t *json_rule(const struct baleen_saved *saved, u32 i)
 			 (json_int_t)image->header_crc, "body_crc", (json_int_t)image->body_crc);
 }
 
-/* Of one form of the same values, so that blanks and order do not matter. */
+/* The checksum is of one form of the values, so blanks and order do not matter. */
 static int checksum(const json_t *json, u32 *crc)
 {
 	char *text = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a device enforces as a directory of files. */
+/* The rules of a device as a directory of files. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -289,7 +289,7 @@ static int remove_inside(const struct target *target, const char *name)
 	return unlinkat(target->parent_fd, name, AT_REMOVEDIR) ? -errno : 0;
 }
 
-/* Of a signal that the caller blocked. */
+/* A signal that the caller blocked is pending. */
 static int write_file(const struct target *target, const char *file, const void *bytes,
 		      size_t n_bytes, struct baleen_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a device enforces as a directory of files, to be put on again later.
+ * The rules of a device as a directory of files, to be put on again later.
  *
  *      DIR/                  0700
  *        rules.json          order, actions, qualifiers, policy, mode, place,

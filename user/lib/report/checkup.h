@@ -26,7 +26,7 @@ const char *baleen_level_text(enum baleen_level level);
  * @checkup: filled in
  * @error: filled in on failure
  *
- * What this process may not see is a finding, too.
+ * A lack of privileges is a finding, too.
  *
  * Return: 0; -ENODEV; a negative errno.
  */

@@ -187,7 +187,7 @@ static void check_lowers(struct baleen_patient *patient)
 		mend_lowers(patient, finding);
 }
 
-/* What comes in by the other ports of a bond is for the same addresses. */
+/* The other ports of a bond receive packets for the same addresses. */
 static void check_ports(struct baleen_patient *patient)
 {
 	const struct baleen_link *master =

@@ -41,7 +41,7 @@ static void check_out_of_force(struct baleen_patient *patient)
 				  removal);
 }
 
-/* What a kept state says of the rule can be put on anew. */
+/* A kept state can put the rule on again. */
 static void complain_of_map(struct baleen_patient *patient, const char *rule, const char *why)
 {
 	struct baleen_finding *finding =
@@ -219,7 +219,7 @@ static void check_generic(struct baleen_patient *patient)
 					  mend);
 }
 
-/* What an attach would come to. */
+/* The mode that an attach would get. */
 static void check_prospect(struct baleen_patient *patient)
 {
 	char mend[64];

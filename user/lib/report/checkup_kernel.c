@@ -20,7 +20,7 @@
 #define SYSCTL_ROOT "/proc/sys/"
 #define INIT_NETNS "/proc/1/ns/net"
 
-/* What follows `sysctl` where the setting is not of this network namespace. */
+/* Prefix of `sysctl` for a setting that only the first network namespace has. */
 #define IN_INIT_NETNS "nsenter --net=" INIT_NETNS " "
 
 static void check_privileges(struct baleen_patient *patient)
@@ -68,7 +68,7 @@ static int open_in_init_netns(const char *path)
 
 	if (here >= 0 && there >= 0 && !setns(there, CLONE_NEWNET)) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
-		/* What comes next would look at other devices. */
+		/* All later checks would look at other devices. */
 		if (setns(here, CLONE_NEWNET))
 			abort();
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the parts of a checkup share.
+ * The device under checkup, and how its parts add findings.
  */
 #ifndef BALEEN_CHECKUP_PARTS_H
 #define BALEEN_CHECKUP_PARTS_H

@@ -17,7 +17,7 @@ static u64 now_s(void)
 	return now.tv_sec;
 }
 
-/* Of keys that a live table cannot count, as a Bloom filter, nothing is said. */
+/* A live Bloom table cannot count its keys: the number stays unknown. */
 static void look(const struct baleen_filter *filter, struct baleen_metrics_count *count)
 {
 	count->n_entries = 0;
@@ -45,7 +45,7 @@ static struct baleen_metrics_count *find(struct baleen_metrics_counts *counts, u
 	return NULL;
 }
 
-/* What finds no memory is counted again. */
+/* Without memory for it, the rule is counted again next time. */
 static void keep(struct baleen_metrics_counts *counts, const struct baleen_metrics_count *count)
 {
 	struct baleen_metrics_count *known = find(counts, count->map_id);

@@ -94,7 +94,7 @@ struct baleen_metrics_family {
 /* Ended by one without a name. */
 extern const struct baleen_metrics_family baleen_metrics_families[];
 
-/* Of each set; ended by BALEEN_METRICS_LABELS, or one without a name. */
+/* The labels of each set; ended by BALEEN_METRICS_LABELS, or one without a name. */
 extern const struct baleen_metrics_label baleen_metrics_labels[BALEEN_METRICS_N_SETS]
 							      [BALEEN_METRICS_LABELS];
 

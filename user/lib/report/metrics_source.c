@@ -192,7 +192,7 @@ static void add_missing(struct collection *to, const char *device, enum baleen_m
 	row->state = state;
 }
 
-/* What cannot be read does not tell its name at attach. */
+/* Unreadable pins do not tell the name at attach. */
 static void add_unreadable(struct collection *to, const struct baleen_pins *pins)
 {
 	char name[IF_NAMESIZE];
@@ -240,7 +240,7 @@ static int collect_all(struct collection *to, struct baleen_error *error)
 	to->in_force = false;
 	if (!err)
 		err = baleen_pins_each(visit_pins, to, error);
-	/* Who may not ask the module tells of XDP all the same. */
+	/* Without the right to ask the module, XDP is still reported. */
 	if (!err && baleen_kmod_rules_each(add_kmod, to, NULL) == -ENOMEM)
 		err = -ENOMEM;
 	if (!err)

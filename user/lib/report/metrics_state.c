@@ -26,7 +26,7 @@ struct walk {
 	const char *rule;
 };
 
-/* Of a named text that is a number. */
+/* A named text as a number. */
 static u64 number_of(const struct baleen_rule_store *state, const char *name)
 {
 	u64 number = BALEEN_METRICS_UNKNOWN;

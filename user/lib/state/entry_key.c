@@ -9,7 +9,7 @@
 #define FAMILY_IP4 4
 #define FAMILY_IP6 6
 
-/* What is printed of a text that is refused. */
+/* Bytes of a refused text that are printed. */
 #define SHOWN 64
 
 static bool is_mapped(struct baleen_ip6 address)

@@ -17,7 +17,7 @@
 /* Longest time to live, a thousand years of seconds: sums do not overflow. */
 #define BALEEN_MAX_TTL_S 31557600000ull
 
-/* Of a key: two IPv6 addresses, a dash and an exclamation mark. */
+/* Room for a key: two IPv6 addresses, a dash and an exclamation mark. */
 #define BALEEN_RULE_ENTRY_TEXT (2 * BALEEN_KEY_TEXT)
 
 /**

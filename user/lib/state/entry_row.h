@@ -8,7 +8,7 @@
 #include "state/entry_key.h"
 #include "state/sql.h"
 
-/* Of a statement whose rows baleen_entry_row() reads. */
+/* Columns that baleen_entry_row() reads. */
 #define BALEEN_RULE_ENTRY_COLUMNS "key, is_exception, origin, reason, added_ms, expires_ms"
 
 /**

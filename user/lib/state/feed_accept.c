@@ -47,7 +47,7 @@ static void end_failures(struct baleen_feed *feed, u64 now_ms)
 	feed->failure[0] = '\0';
 }
 
-/* What the state has may be newer than what was compared: its copy stays its own. */
+/* The state may have a newer copy than the one that was compared: it keeps its copy. */
 static int put_same(struct baleen_rule_store *state, const struct baleen_feed_version *version,
 		    struct baleen_feed *found, struct baleen_error *error)
 {

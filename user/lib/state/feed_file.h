@@ -14,7 +14,7 @@
  * @path: of a regular file
  * @error: filled in on failure
  *
- * What is judged is what is taken, whoever writes to the file meanwhile.
+ * The same bytes are judged and taken, even if the file is written meanwhile.
  *
  * Return: a descriptor to be closed by the caller; -EINVAL for what is no regular
  * file; -EFBIG; a negative errno.

@@ -27,12 +27,12 @@ static u64 count_ip4(const struct baleen_list *list)
 	return n;
 }
 
-/* What a prefix has of 2000::/3, as a share of it. */
+/* The share of 2000::/3 that a prefix covers. */
 static double share_of(const struct baleen_prefix6 *prefix)
 {
 	if (prefix->length >= 3)
 		return prefix->hi >> 61 == 1 ? exp2(3 - prefix->length) : 0;
-	/* Of the eight eighths 2000::/3 is the second. */
+	/* 2000::/3 is the second eighth of all addresses. */
 	return prefix->hi >> 62 == 0 ? 1 : 0;
 }
 

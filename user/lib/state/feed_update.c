@@ -15,7 +15,7 @@
 #include "util/array.h"
 #include "util/fetch.h"
 
-/* Of a directory; more are somebody's home and no feed. */
+/* Most files of a directory; one with more is a home directory, not a feed. */
 #define MAX_FILES 1024
 
 /**
@@ -257,7 +257,7 @@ static int receive_entry(struct source *source, const char *name)
 	    (int)sizeof(path))
 		return baleen_fail(source->error, ENAMETOOLONG, "%s/%s: too long a path", directory,
 				   name);
-	/* What is no regular file is none of the feed; a file that vanished is gone. */
+	/* Only regular files belong to the feed; a file may vanish meanwhile. */
 	if (stat(path, &entry) || !S_ISREG(entry.st_mode))
 		return 0;
 	return receive_file(source, path, path);
@@ -271,7 +271,7 @@ static bool was_received(const struct source *source, const char *file)
 	return false;
 }
 
-/* What the directory does not have any more, and its row of before the first file. */
+/* Drop files that the directory no longer has, and the row from before the first file. */
 static int add_gone(struct source *source)
 {
 	for (size_t i = 0; i < source->n_rows; i++) {
@@ -289,7 +289,7 @@ static int add_gone(struct source *source)
 	return 0;
 }
 
-/* What had files loses them all: that is for the limits to refuse. */
+/* The directory lost all its files: the limits refuse that. */
 static bool may_be_empty(const struct source *source)
 {
 	return !source->ask->rule->limits.min_entries || !source->n_rows || !source->row[0].file[0];
@@ -401,7 +401,7 @@ static void judge_whole(struct source *source)
 	}
 }
 
-/* What is no matter of one file: all that the state has of the source failed. */
+/* The failure concerns no single file: all feeds of the source fail. */
 static int fail_source(struct source *source, const char *why)
 {
 	size_t n = 0;

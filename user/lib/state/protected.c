@@ -255,7 +255,7 @@ static int get_texts(const struct baleen_rule_store *state, struct baleen_protec
 	return 0;
 }
 
-/* What was found at the last update stays withheld: it may be in the filter. */
+/* Addresses of the last update stay protected: the filter may have been built without them. */
 static int add_now(const struct baleen_rule_store *state, struct baleen_protected_set *set,
 		   struct baleen_error *error)
 {
@@ -315,7 +315,7 @@ void baleen_protected_free(struct baleen_protected_set *set)
 	*set = (struct baleen_protected_set){ 0 };
 }
 
-/* What stands behind an address in its line. */
+/* The role stands behind the address in its line. */
 static void copy_role(const char *text, u64 line, char *what, size_t what_bytes)
 {
 	while (--line && (text = strchr(text, '\n')))

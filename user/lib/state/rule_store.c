@@ -286,7 +286,7 @@ static int make_files(struct baleen_rule_store *state, struct baleen_error *erro
 {
 	int err = make_file(state, BALEEN_RULE_STORE_UNFINISHED, error);
 
-	/* What is left of one that was never finished, if that is where we are. */
+	/* Remove the rest of a state that was never finished. */
 	unlink_in(state, BALEEN_RULE_STORE_DB "-wal");
 	unlink_in(state, BALEEN_RULE_STORE_DB "-shm");
 	if (err)
@@ -384,7 +384,7 @@ static bool is_there(const char *device, bool is_kept)
 
 	if (!err)
 		baleen_rule_store_close(&state);
-	/* What is damaged is there, too. */
+	/* A damaged state exists, too. */
 	return err != -ENOENT && err != -EXDEV && err != -ENOTDIR && err != -ENODEV;
 }
 

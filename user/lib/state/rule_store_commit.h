@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What opening and committing a state have in common.
+ * Transactions of a state, and the mark of a change in place.
  */
 #ifndef BALEEN_RULE_STORE_COMMIT_H
 #define BALEEN_RULE_STORE_COMMIT_H

@@ -112,7 +112,7 @@ static int copy_feeds(const struct baleen_rule_store *state, const char *aside,
 	return ret;
 }
 
-/* Of one moment; a reader that was overtaken by a writer misses a feed. */
+/* All files are of one moment; a reader that a writer overtakes misses a feed. */
 static int copy_inside(const struct baleen_rule_store *state, const char *aside,
 		       struct baleen_error *error)
 {
@@ -138,7 +138,7 @@ static int sync_tree(const char *aside)
 	return err ? err : baleen_rule_store_sync_parent(inside);
 }
 
-/* What was there goes once the new one is. */
+/* The old one is removed once the new one is there. */
 static int put_in_place(const char *aside, const char *path, struct baleen_error *error)
 {
 	int err = renameat2(AT_FDCWD, aside, AT_FDCWD, path, RENAME_EXCHANGE);

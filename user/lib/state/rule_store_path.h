@@ -16,7 +16,7 @@
 /* In a directory that can be taken back, and not in what took its place. */
 #define BALEEN_RULE_STORE_COPY_MARK "copy"
 
-/* Of a path with something behind it. */
+/* Room for a path and a suffix. */
 #define BALEEN_RULE_STORE_NAME_BYTES (BALEEN_RULE_STORE_PATH_BYTES + 64)
 
 /**

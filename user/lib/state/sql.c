@@ -12,7 +12,7 @@
  */
 #define BUSY_MS 10000
 
-/* What a connection is told before anything else. A commit of a kept state is on
+/* Settings of each new connection. A commit of a kept state is on
  * disk when it returns; a log that a big batch made does not stay big.
  */
 #define SETTINGS                                                                              \
