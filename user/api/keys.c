@@ -43,34 +43,20 @@ static int check_open(const struct baleen_keys *keys)
 	return keys->is_final ? baleen_fail(api_error(), EBUSY, "the keys are in use by now") : 0;
 }
 
-static int check_entry(const struct baleen_keys *keys, const char *text, size_t length)
-{
-	struct baleen_entry entry;
-	const char *reason = NULL;
-
-	baleen_entry_parse(&entry, keys->list.key_spec, text, text + length);
-	if (entry.kind == BALEEN_ENTRY_BAD)
-		reason = entry.reason;
-	else if (entry.kind == BALEEN_ENTRY_NONE || entry.length != length)
-		reason = "not a key";
-	return reason ? baleen_fail(api_error(), EINVAL, "'%s': %s", text, reason) : 0;
-}
-
 int baleen_keys_add(struct baleen_keys *keys, const char *entry)
 {
-	bool is_url = keys->list.key_spec == BALEEN_KEY_SQUID;
-	size_t length = strlen(entry), room = is_url ? BALEEN_ENTRY_ROOM : 2 * BALEEN_KEY_TEXT;
-	const char *ignored;
+	bool is_long = strlen(entry) >= BALEEN_ENTRY_ROOM || strchr(entry, '\n');
+	const char *reason = "not a key";
 	int err = check_open(keys);
 
-	if (!err && keys->list.key_spec != BALEEN_KEY_STRING) {
-		if (length + 1 >= room || strchr(entry, '\n'))
-			return baleen_fail(api_error(), EINVAL, "'%.40s...': not a key", entry);
-		err = check_entry(keys, entry, length);
-	}
-	if (!err && baleen_list_add(&keys->list, entry, &ignored))
-		err = baleen_no_memory(api_error());
-	return err;
+	if (err)
+		return err;
+	if (is_long && keys->list.key_spec != BALEEN_KEY_STRING)
+		return baleen_fail(api_error(), EINVAL, "'%.40s...': %s", entry, reason);
+	err = baleen_list_add(&keys->list, entry, &reason);
+	if (err == -EINVAL)
+		return baleen_fail(api_error(), EINVAL, "'%s': %s", entry, reason);
+	return err ? baleen_no_memory(api_error()) : 0;
 }
 
 int baleen_keys_add_address(struct baleen_keys *keys, int family, const void *address,
@@ -115,22 +101,11 @@ int baleen_keys_read(struct baleen_keys *keys, const char *path)
 	return !err && is_bad ? -EINVAL : err;
 }
 
-static bool has_exceptions(const struct baleen_list *list)
-{
-	for (size_t i = 0; i < list->n_prefix4; i++)
-		if (list->prefix4[i].is_exception)
-			return true;
-	for (size_t i = 0; i < list->n_prefix6; i++)
-		if (list->prefix6[i].is_exception)
-			return true;
-	return false;
-}
-
 int api_keys_finish(struct baleen_keys *keys)
 {
 	if (keys->is_final)
 		return 0;
-	keys->has_exceptions = has_exceptions(&keys->list);
+	keys->has_exceptions = baleen_list_has_exceptions(&keys->list);
 	if (baleen_list_finish(&keys->list))
 		return baleen_no_memory(api_error());
 	keys->is_final = true;

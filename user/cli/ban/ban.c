@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/ban/ban.h"
 #include "cli/open/guard.h"
+#include "list/list_entry.h"
 #include "ops/build.h"
 #include "util/duration.h"
 
@@ -56,33 +56,49 @@ static int take_arguments(const struct entry_change *change, u32 key_spec, struc
 	return 0;
 }
 
-/* The key of a line: what stands before white space or a comment; false when
- * there is none.
+/* The key of a line of a list, with `!` when it is an exception; NULL when there is none,
+ * with an error when it is a bad one.
  */
-static bool cut_line(char *line)
+static char *cut_key(char *line, size_t n_bytes, u32 key_spec, struct baleen_error *error)
 {
-	char *start = line + strspn(line, " \t");
+	struct baleen_entry entry;
+	char *key;
 
-	memmove(line, start, strlen(start) + 1);
-	line[strcspn(line, " \t\r\n#;")] = '\0';
-	return *line;
+	baleen_entry_parse(&entry, key_spec, line,
+			   line + n_bytes - (n_bytes && line[n_bytes - 1] == '\n'));
+	if (entry.kind == BALEEN_ENTRY_NONE)
+		return NULL;
+	key = line + (entry.text - line);
+	key[entry.length] = '\0';
+	if (entry.kind == BALEEN_ENTRY_BAD) {
+		baleen_fail(error, EINVAL, "'%.80s': %s", key, entry.reason);
+		return NULL;
+	}
+	/* `nomatch` of ipset stands behind the key, and a word in front. */
+	if (entry.is_exception && *key != '!')
+		*--key = '!';
+	return key;
 }
 
 static int take_lines(const struct entry_change *change, FILE *stream, u32 key_spec,
 		      struct entries *entries)
 {
 	const char *name = strcmp(change->file, "-") ? change->file : "stdin";
-	struct baleen_error error;
 	u64 n_bad = 0, number = 0;
-	char *line = NULL;
+	char *line = NULL, *key;
 	size_t room = 0;
+	ssize_t n_bytes;
 	int err = 0;
 
-	while (err <= 0 && getline(&line, &room, stream) >= 0) {
+	while (err <= 0 && (n_bytes = getline(&line, &room, stream)) >= 0) {
+		struct baleen_error error = { 0 };
+
 		number++;
-		if (!cut_line(line))
-			continue;
-		err = take_key(change, line, key_spec, entries, &error);
+		key = cut_key(line, n_bytes, key_spec, &error);
+		if (key)
+			err = take_key(change, key, key_spec, entries, &error);
+		else
+			err = error.text[0] ? -EINVAL : 0;
 		if (err < 0 && !change->skip_bad)
 			complain("%s:%llu: %s", name, (unsigned long long)number, error.text);
 		n_bad += err < 0;

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/ban/ban.h"
 #include "cli/common/describe.h"
@@ -54,67 +53,38 @@ struct change {
 
 /* --- keys ------------------------------------------------------------------ */
 
-static int check_argument(const struct change *change, const char *argument)
+/* One key as it was typed; of a long one or of several lines the start is shown. */
+static int add_argument(struct change *change, const char *argument)
 {
-	bool is_url = change->list.key_spec == BALEEN_KEY_SQUID;
-	size_t length = strlen(argument), room = is_url ? BALEEN_ENTRY_ROOM : 2 * BALEEN_KEY_TEXT;
-	struct baleen_entry entry;
-	const char *reason = NULL;
+	bool is_long = strlen(argument) >= BALEEN_ENTRY_ROOM || strchr(argument, '\n');
+	const char *reason = "not a key";
+	int err = is_long && change->list.key_spec != BALEEN_KEY_STRING ?
+			  -EINVAL :
+			  baleen_list_add(&change->list, argument, &reason);
 
-	if (length + 1 >= room || strchr(argument, '\n')) {
-		complain("'%.40s...': not a key", argument);
-		return EXIT_FAILED;
-	}
-	baleen_entry_parse(&entry, change->list.key_spec, argument, argument + length);
-	if (entry.kind == BALEEN_ENTRY_BAD)
-		reason = entry.reason;
-	else if (entry.kind == BALEEN_ENTRY_NONE || entry.length != length)
-		reason = "not a key";
-	else if (entry.is_exception)
+	if (!err && *argument == '!' && baleen_spec_is_address(change->list.key_spec)) {
 		reason = change->op == BALEEN_SET_UNION ?
 				 "an exception cannot be added: 'baleen del' it" :
 				 "an exception cannot be deleted: 'baleen add' the key";
-	if (!reason)
-		return 0;
-	complain("'%s': %s", argument, reason);
-	return EXIT_FAILED;
-}
-
-/* An argument is read as a line of a list; a string is any bytes that were typed. */
-static int read_arguments(struct change *change, char **arguments, int n)
-{
-	bool is_string = change->list.key_spec == BALEEN_KEY_STRING;
-	const char *ignored;
-
-	for (int i = 0; i < n; i++) {
-		if (!is_string && check_argument(change, arguments[i]))
-			return EXIT_FAILED;
-		if (baleen_list_add(&change->list, arguments[i], &ignored)) {
-			complain("%s", strerror(ENOMEM));
-			return EXIT_FAILED;
-		}
+		err = -EINVAL;
 	}
-	return 0;
-}
-
-static bool has_exceptions(const struct baleen_list *list)
-{
-	for (size_t i = 0; i < list->n_prefix4; i++)
-		if (list->prefix4[i].is_exception)
-			return true;
-	for (size_t i = 0; i < list->n_prefix6; i++)
-		if (list->prefix6[i].is_exception)
-			return true;
-	return false;
+	if (err == -EINVAL)
+		complain("'%.*s%s': %s", is_long ? 40 : BALEEN_ENTRY_ROOM, argument,
+			 is_long ? "..." : "", reason);
+	else if (err)
+		complain("%s", strerror(-err));
+	return err ? EXIT_FAILED : 0;
 }
 
 static int read_keys(struct change *change, char **arguments, int n)
 {
-	int err = read_arguments(change, arguments, n);
+	int err = 0;
 
+	for (int i = 0; i < n && !err; i++)
+		err = add_argument(change, arguments[i]);
 	if (!err && change->file)
 		err = list_file_read(&change->list, change->file, &change->lists);
-	if (!err && has_exceptions(&change->list)) {
+	if (!err && baleen_list_has_exceptions(&change->list)) {
 		complain("%s: has exceptions, which can be neither added nor deleted",
 			 change->file);
 		err = EXIT_FAILED;

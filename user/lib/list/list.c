@@ -311,18 +311,32 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 
 int baleen_list_add(struct baleen_list *list, const char *text, const char **reason)
 {
+	size_t length = strlen(text);
 	struct baleen_entry entry;
 
 	if (!list->key_spec)
 		list->key_spec = BALEEN_KEY_SRC;
 	if (list->key_spec == BALEEN_KEY_STRING)
-		return append_string(list, text, strlen(text));
-	baleen_entry_parse(&entry, list->key_spec, text, text + strlen(text));
-	if (entry.kind == BALEEN_ENTRY_BAD) {
+		return append_string(list, text, length);
+	baleen_entry_parse(&entry, list->key_spec, text, text + length);
+	if (entry.kind == BALEEN_ENTRY_BAD)
 		*reason = entry.reason;
-		return -EINVAL;
-	}
-	return list_append(list, &entry);
+	else if (entry.kind == BALEEN_ENTRY_NONE || entry.length != length || strchr(text, '\n'))
+		*reason = "not a key";
+	else
+		return list_append(list, &entry);
+	return -EINVAL;
+}
+
+bool baleen_list_has_exceptions(const struct baleen_list *list)
+{
+	for (size_t i = 0; i < list->n_prefix4; i++)
+		if (list->prefix4[i].is_exception)
+			return true;
+	for (size_t i = 0; i < list->n_prefix6; i++)
+		if (list->prefix6[i].is_exception)
+			return true;
+	return false;
 }
 
 void baleen_list_free(struct baleen_list *list)

@@ -188,14 +188,22 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		     const struct baleen_list_reader *reader, struct baleen_error *error);
 
 /**
- * baleen_list_add() - append the key of one line
+ * baleen_list_add() - append one key as it was typed
  * @list: appended to
- * @text: the line, without its end
+ * @text: what a line can be, without blanks, a comment or anything else around it
  * @reason: why it is bad, a constant string; untouched otherwise
  *
  * Return: 0, -EINVAL or -ENOMEM.
  */
 int baleen_list_add(struct baleen_list *list, const char *text, const char **reason);
+
+/**
+ * baleen_list_has_exceptions() - does one of the lines begin with `!`?
+ * @list: as read, before baleen_list_finish()
+ *
+ * Return: true when one does.
+ */
+bool baleen_list_has_exceptions(const struct baleen_list *list);
 
 /**
  * baleen_list_finish() - make the set: sort, merge, cut out the exceptions
