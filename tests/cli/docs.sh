@@ -71,7 +71,7 @@ bad_paths()
 		done
 		[[ -z $known && ! $path =~ \.(c|h|sh|md)$ ]] || echo "$path"
 	done < <(code "$1" | grep -oE '(^|[ (])[a-z_.]+/[][A-Za-z0-9_.*/-]+' | tr -d ' (' |
-		sed 's/[.]$//' | grep -v '^build/' | sort -u)
+		sed 's/[.]$//' | grep -vE '^(./)?build/' | sort -u)
 	code "$1" | grep -xE '[a-z0-9_-]+\.(c|h|sh|bash)' | sort -u | grep -vxF "$NAMES"
 }
 
