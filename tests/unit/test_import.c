@@ -207,7 +207,7 @@ static void test_nft_refused(void **state)
 		  "f: 2 sets 'b': choose one of inet/f/b, ip/g/b" },
 		{ 1, NFT(NFT_C), NULL,
 		  "f: set inet/f/c: [\"ipv4_addr\",\"inet_service\"]: concatenations, which Baleen "
-		  "has not" },
+		  "does not support" },
 		{ 1, NFT("{\"set\": {\"type\": \"ether_addr\"}}"), NULL,
 		  "f: set ?/?/?: \"ether_addr\": keys that are no addresses" },
 		{ 1, NFT_OF("\"2001:db8::1\""), NULL,
@@ -222,8 +222,8 @@ static void test_nft_refused(void **state)
 		{ 1, NFT_OF("{\"range\": [\"10.0.0.1\"]}"), NULL,
 		  "f: set ip/t/s: {\"range\":[\"10.0.0.1\"]}: not an address, prefix or range" },
 		{ 1, NFT_OF("{\"concat\": [\"10.0.0.1\", 80]}"), NULL,
-		  "f: set ip/t/s: {\"concat\":[\"10.0.0.1\",80]}: a concatenation, which Baleen has "
-		  "not" },
+		  "f: set ip/t/s: {\"concat\":[\"10.0.0.1\",80]}: a concatenation, which Baleen does "
+		  "not support" },
 		{ 1, NFT_OF("{\"elem\": {\"timeout\": 60}}"), NULL,
 		  "f: set ip/t/s: ?: not an address, prefix or range" },
 		{ 1, NFT_OF("{\"elem\": {\"val\": \"10.0.0.1\", \"expires\": -1}}"), NULL,

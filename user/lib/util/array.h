@@ -6,6 +6,7 @@
 #define BALEEN_ARRAY_H
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include <baleen/port.h>
@@ -24,11 +25,13 @@ static inline void *baleen_array_sized(void *array, size_t *room, size_t n, size
 {
 	size_t larger = *room ? *room : BALEEN_ARRAY_FIRST;
 
-	if (n <= *room)
+	if (n && n <= *room)
 		return array;
 	while (larger < n)
 		if (__builtin_mul_overflow(larger, 2, &larger))
 			return NULL;
+	if (!n || larger > PTRDIFF_MAX / element_bytes)
+		return NULL;
 	array = reallocarray(array, larger, element_bytes);
 	if (array)
 		*room = larger;
@@ -55,7 +58,7 @@ static inline void *baleen_array_sized(void *array, size_t *room, size_t n, size
  * baleen_array_reserve() - room for some elements in an array of known size
  * @array: pointer to the array
  * @room: pointer to the number of elements that it has room for
- * @n: elements that it shall have room for, 1 or more
+ * @n: elements that it shall have room for; 0 is a number that overflowed
  *
  * Return: 0, or -ENOMEM with nothing changed.
  */
