@@ -35,9 +35,12 @@ static int note(struct baleen_attempts *attempts, const struct baleen_attempt *a
 	return 0;
 }
 
+/* Another mode would fail for the same reason. -ENOSPC is none: veth refuses native mode
+ * with it when its peer has more queues.
+ */
 static bool is_final(int err)
 {
-	return err == -ENOMEM || err == -EPERM || err == -ENOSPC || err == -EINTR;
+	return err == -ENOMEM || err == -EPERM || err == -EINTR;
 }
 
 int baleen_attempts_make(struct baleen_attempts *attempts, const char *device,
