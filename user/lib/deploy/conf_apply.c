@@ -23,8 +23,8 @@ struct taken {
 	bool was_kept;
 };
 
-/* What was attached by hand gets a kept state with the same in it, which comes first
- * from then on. The volatile one goes when the change is done.
+/* A filter that was attached by hand gets a kept copy of its volatile state. The kept
+ * state comes first from then on; the volatile one goes when the change is done.
  */
 static int take_over(const struct baleen_conf_apply *apply, struct taken *taken,
 		     struct baleen_error *error)

@@ -326,8 +326,8 @@ static int compare_version(struct comparison *work, const struct baleen_feed_ver
 	return 0;
 }
 
-/* What is in the state and no longer asked for; files that a directory lost have a
- * version that says so.
+/* Finds a feed that is in the state and is no longer asked for. A file that a directory
+ * lost has a version that says so.
  */
 static int compare_row(const struct baleen_feed *feed, void *data)
 {

@@ -371,7 +371,7 @@ static int replace(struct baleen_deploy *deploy, const char *device, struct bale
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	int err = name_file(device, PREVIOUS, path, error);
 
-	/* What is no copy is of before: it was exchanged already, by one who died. */
+	/* A directory that is no copy is the old state: a killed command exchanged them. */
 	if (!err && baleen_rule_store_is_copy(path)) {
 		err = carry_singles(&deploy->state, path, error);
 		/* A writer killed after this leaves a filter that differs from the state. */

@@ -233,8 +233,8 @@ static u64 room(const struct derivation *work, u64 n)
 	return n + spare > work->rule->capacity ? n + spare : work->rule->capacity;
 }
 
-/* Of the feeds as they are listed: single entries come and go in place, and an image
- * that is derived anew shall be what it was.
+/* Counts the feeds as they are listed, without single entries: those come and go in
+ * place, and an image that is derived again shall be the same.
  */
 static void note_counts(struct derivation *work)
 {
@@ -310,7 +310,7 @@ static bool counts_down(const struct baleen_filter *image, u32 domain)
 	       (table->kind == BALEEN_KIND_CUCKOO && !baleen_table_tells_apart(table, domain));
 }
 
-/* Who deletes a key knows that it was in; of what is withheld nobody does. */
+/* A user who deletes a key knows that it was in. Nobody knows that of protected keys. */
 static int check_withheld(const struct baleen_filter *image, const struct baleen_list *held,
 			  struct baleen_error *error)
 {

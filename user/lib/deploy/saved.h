@@ -38,7 +38,7 @@ int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *sav
  *
  * Writes beside the directory, syncs, and renames. One that is there is
  * replaced when it is empty, or holds what was saved before and nothing else.
- * What a killed writer left is removed by the next. Waits
+ * The next writer removes the files that a killed one left. Waits
  * BALEEN_LOCK_TIMEOUT_MS for another writer beside it.
  *
  * Ends early when a signal is pending that the caller blocked.
