@@ -11,7 +11,7 @@
 
 #define BLOCK_BITS (BALEEN_BLOCK_BYTES * 8)
 
-/* What Squid gives an entry where nobody says otherwise (cf.data.pre). */
+/* Squid's default (cf.data.pre). */
 #define USUAL_BITS_PER_ENTRY 5
 
 /* --- from a digest ----------------------------------------------------------- */

@@ -150,8 +150,8 @@ int baleen_icp_enter_feed(struct baleen_icp *icp, const struct baleen_icp_loaded
 	return err ? failed(icp, err, &why, error) : 0;
 }
 
-/* What leaves the device first: until the link is switched the old generation is in
- * force, and the next writer puts its program back.
+/* Replaces the program for outgoing packets first: until the link is switched the old
+ * generation is in force, and the next writer puts its program back.
  */
 int baleen_icp_enter_answer(struct baleen_icp *icp, struct baleen_icp_loaded *next,
 			    struct baleen_error *error)

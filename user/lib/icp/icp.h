@@ -237,7 +237,7 @@ void baleen_icp_empty(const struct baleen_pins *pins);
  * @device: its name now, or at attach
  * @error: filled in on failure
  *
- * What killed commands left is removed, too.
+ * Also removes the pins that killed commands left.
  *
  * Return: 0; -ENOENT when there is none; a negative errno.
  */

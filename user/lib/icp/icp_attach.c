@@ -119,8 +119,8 @@ static int match_program(const struct baleen_pins *pins, void *data)
 	return 0;
 }
 
-/* What takes a program off, as far as that is known here: the feed of an instance goes with
- * the device that answers, and rules without pins are an object of `baleen compile`.
+/* Names the command that takes a program off, if it is known here: the feed of an instance
+ * goes with the device that answers; rules without pins are an object of `baleen compile`.
  */
 static void name_remedy(const char *device, int ifindex, const struct baleen_program *there,
 			char *remedy, size_t bytes)

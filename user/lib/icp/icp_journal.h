@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a cache holds while it goes on: a snapshot of its objects, the events that came
- * meanwhile, and what is still to be done to the filter that is made of both.
+ * The content of a running cache: a snapshot of its objects, the events that came
+ * meanwhile, and the corrections that the filter made of both still needs.
  *
  * A snapshot takes time, and each of its keys was read at a moment of its own. Events
  * were recorded before the first: they are never older than what the snapshot could

@@ -18,8 +18,8 @@
 #include "util/libbpf_log.h"
 #include "xdp/load.h"
 
-/* Of our filter. The first priority, because a filter of another that accepts a frame
- * ends the walk; who has that priority, too, has another handle.
+/* Our filter has the first priority, because a filter that accepts a frame ends the walk.
+ * Another program with that priority has another handle.
  */
 #define EGRESS_HANDLE 0xba1e
 #define EGRESS_PRIORITY 1

@@ -67,8 +67,8 @@ u32 baleen_icp_egress_id(int ifindex);
  * baleen_icp_egress_remove() - the opposite of baleen_icp_egress_put()
  * @pins: of the device, locked
  *
- * What is in our place goes if it is a program of these pins. A clsact that is ours
- * goes with it, unless somebody uses it meanwhile.
+ * Removes the program in our place if it belongs to these pins, and our clsact with it
+ * unless somebody uses it meanwhile.
  */
 void baleen_icp_egress_remove(const struct baleen_pins *pins);
 

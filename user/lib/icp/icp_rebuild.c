@@ -53,7 +53,9 @@ static int add_copies(const struct baleen_icp_journal *journal, struct baleen_fi
 
 /* --- geometry ------------------------------------------------------------------ */
 
-/* Of a table with slots, or of one whose bits are best half set. */
+/* The number of keys that a table has room for: a share of its slots, or the keys that set
+ * half of its bits and some more.
+ */
 static double room_of(const struct baleen_table *table)
 {
 	switch (table->kind) {
@@ -90,7 +92,7 @@ static void plan(const struct baleen_table *table, u64 capacity,
 		options->capacity = ceil(capacity * BALEEN_LOAD_FACTOR / BALEEN_ICP_BUILD_LOAD);
 		return;
 	}
-	/* Of the classic kinds; that of blocked ones is what makes them so. */
+	/* Only the classic kinds choose a hash; the blocked one makes a table blocked. */
 	if (table->kind != BALEEN_KIND_BLOOM)
 		options->shape.hash = table->hash;
 	options->shape.is_blocked =
@@ -99,7 +101,7 @@ static void plan(const struct baleen_table *table, u64 capacity,
 	options->fpp = rate_of(table);
 }
 
-/* Said here in the number that was asked for: a plan has its own. */
+/* Checked here, so that the message has the number that was asked for. */
 static int check_capacity(const struct baleen_list *list, u64 capacity, struct baleen_error *error)
 {
 	if (!capacity || list->n_key <= capacity)

@@ -48,8 +48,8 @@ struct baleen_icp_recorder {
  * @journal: gets the events; to be used with the lock alone
  * @error: filled in on failure, without the name of the device
  *
- * What a killed one left in the ring is thrown away. Signals that the caller blocks stay
- * blocked in the thread, too.
+ * Discards the events that a killed recorder left in the ring. Signals that the caller
+ * blocks stay blocked in the thread, too.
  *
  * Return: 0 or a negative errno: nothing is recorded then, and @recorder is all zeros.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a cache holds, by the list of objects of its cache manager. */
+/* Reads the content of a cache from the list of objects of its cache manager. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static bool parse_half(const char *digits, u64 *half)
 	return true;
 }
 
-/* What stands between two entries. */
+/* Parses a line between two entries. */
 static const char *take_outside(struct report *report, const char *line)
 {
 	u32 kid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a cache holds, by the list of objects of its cache manager
+ * The content of a cache, from the list of objects of its cache manager
  * (/squid-internal-mgr/objects).
  *
  *      KEY BC803772231122E1307B152D75DB1774

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a Squid holds, from what it tells of itself. */
+/* Reads the content of a Squid cache from its reports. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "util/fetch.h"
 #include "util/unpack.h"
 
-/* Of what is fetched: a store of 100 million objects. */
+/* Largest log or list that is fetched: a store of 100 million objects. */
 #define MAX_BYTES (64ull << 30)
 
 /* A list of hundreds of megabytes takes its time, and silence ends it sooner. */
@@ -21,7 +21,7 @@
 /* Bytes in which a line of store.log is looked for. */
 #define START_BYTES 65536
 
-/* What can be a digest: its head and fewer than 2^31 bits. */
+/* Largest digest: its head and fewer than 2^31 bits. */
 #define MAX_DIGEST_BYTES (BALEEN_DIGEST_HEAD_BYTES + (1ull << 28))
 
 typedef unsigned long long ull;
@@ -154,7 +154,7 @@ static int fetch_source(const char *url, const struct baleen_squid_read *read, i
 	return err;
 }
 
-/* What comes by a pipe, as a file: its start is read before it is known what it is. */
+/* Copies a pipe to a file: the start of the data tells its type and is read again. */
 static int spool_pipe(int pipe, const char *name, int *fd, struct baleen_error *error)
 {
 	int spool = open_spool(error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a Squid holds, from what it tells of itself: a cache digest, its store.log or
- * the list of objects of its cache manager, from a file or by HTTP.
+ * The content of a Squid cache from its reports: a cache digest, its store.log or the
+ * list of objects of its cache manager, from a file or by HTTP.
  *
- *      digest      bits, and of no use to what is to be fed: a classic image
+ *      digest      bits: a classic image, which a feed cannot change
  *      log         keys, all that came and went since the cache was empty
  *      objects     keys, what is on disk now
  */
@@ -76,10 +76,10 @@ struct baleen_squid_read {
  * @source: filled in; free with baleen_squid_source_free(); untouched on failure
  * @error: filled in on failure, with the name of the source
  *
- * What is fetched goes to a file without a name in $TMPDIR or /tmp first: the objects of
- * a large cache are hundreds of megabytes.
+ * Writes fetched data to a file without a name in $TMPDIR or /tmp first: the objects of a
+ * large cache are hundreds of megabytes.
  *
- * Return: 0; -EINVAL for what is no such source, is not whole, or cannot be told;
+ * Return: 0; -EINVAL when it is no such source, is incomplete, or its type is unknown;
  * -ENOMEM; a negative errno of a file; as baleen_fetch().
  */
 int baleen_squid_source_read(const char *text, const struct baleen_squid_read *read,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a cache holds, by its store.log. */
+/* Reads the content of a cache from its store.log. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a cache holds, by its store.log: what was swapped out and not released since.
+ * The content of a cache, from its store.log: objects that were swapped out and not
+ * released since.
  *
  * Lines: see <baleen/squid.h>. The log has to go back to the first object of the cache.
  */
