@@ -174,8 +174,8 @@ int baleen_kmod_header(int fd, const struct baleen_dev_target *target, struct ba
 	return get(fd, target, image, info ? info : &ignored, error);
 }
 
-/* What planes of bits hold is not to be seen in them: of the keys that the module
- * counted the rest is theirs, by estimate where there are two.
+/* A bit array does not show how many keys it holds. The bit arrays get the keys that the
+ * module counted and no other table has; two of them share these by estimate.
  */
 static void count_planes(struct baleen_filter *filter, const struct baleen_dev_info *info)
 {
@@ -200,7 +200,7 @@ static void count_planes(struct baleen_filter *filter, const struct baleen_dev_i
 	}
 }
 
-/* One that has changed comes without counts and checksum. */
+/* Fills in the counts and the checksum, which a changed filter arrives without. */
 static void seal(struct baleen_filter *filter, const struct baleen_dev_info *info)
 {
 	if (!(filter->image.flags & BALEEN_FLAG_LIVE))
@@ -209,7 +209,7 @@ static void seal(struct baleen_filter *filter, const struct baleen_dev_info *inf
 	baleen_change_seal(filter);
 }
 
-/* An image without a name has that of its place: written to /dev/baleen it goes there. */
+/* Gives an unnamed image the name of its filter: written to /dev/baleen it goes there. */
 static void name_it(struct baleen_filter *filter, const struct baleen_dev_target *target)
 {
 	if (*filter->image.name)
@@ -370,7 +370,7 @@ int baleen_kmod_keys(int fd, const struct baleen_dev_target *target, unsigned lo
 		err = baleen_kmod_command(fd, command, &arg);
 		if (!err)
 			done += arg.n_done;
-		/* Of signals that do not end this process. */
+		/* A signal that does not end this process interrupts a batch; go on. */
 		else if (err == -EINTR)
 			err = 0;
 	}

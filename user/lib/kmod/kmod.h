@@ -65,8 +65,8 @@ int baleen_kmod_list(int fd, struct baleen_dev_info **infos, size_t *n, struct b
  * @version: set to the version that it is; untouched on failure
  * @error: filled in on failure, without the name of the filter
  *
- * Of one that was changed in the kernel the keys are counted; those of Bloom tables are
- * what the module says, and by estimate which table's.
+ * Counts the keys of a filter that was changed in the kernel. The number of keys in Bloom
+ * tables comes from the module; an estimate divides it among two of them.
  *
  * Return: 0; -ENOENT; -ENOMEM; -EINVAL for an image that does not pass the checks;
  * -EAGAIN when it is swapped all the time.

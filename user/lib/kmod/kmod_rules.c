@@ -74,7 +74,7 @@ int baleen_kmod_rules_again(struct baleen_kmod_rules *rules, struct baleen_error
 	return 0;
 }
 
-/* Of a descriptor that becomes the rules' own. */
+/* Opens /dev/baleen and reads the rules of a device; @rules owns the descriptor. */
 static int open_index(struct baleen_kmod_rules *rules, u32 ifindex, bool for_writing,
 		      struct baleen_error *error)
 {
@@ -201,7 +201,7 @@ void baleen_ruleset_from_kmod(const struct baleen_kmod_rules *rules, struct bale
 	}
 }
 
-/* What the module would refuse as well, but in words. */
+/* Refuses a filter that the module would refuse, and says why. */
 static int check_filter(const struct baleen_ruleset_rule *rule, struct baleen_error *error)
 {
 	const struct baleen_image *image;
@@ -220,7 +220,7 @@ static void copy_name(u8 *to, const char *name)
 	memcpy(to, name, strnlen(name, BALEEN_DEV_NAME_BYTES - 1));
 }
 
-/* Of a rule that goes on the module keeps the filter by the rule's name. */
+/* A rule without an image keeps its filter: the module finds it by the rule's name. */
 static int take_rule(const struct baleen_ruleset_rule *rule, struct baleen_dev_rule *taken,
 		     struct baleen_error *error)
 {
