@@ -37,7 +37,7 @@ static u8 *put_ether(u8 *p, u32 vlan, bool is_ip6)
 	return put16(p, is_ip6 ? BALEEN_ETHERTYPE_IP6 : BALEEN_ETHERTYPE_IP4);
 }
 
-/* What stands behind the IP header, at least what the parser looks at. */
+/* Bytes behind the IP header, at least as many as the parser reads. */
 static u32 transport_bytes(u8 proto)
 {
 	return proto == BALEEN_PROTO_TCP ? TCP_BYTES : UDP_BYTES;

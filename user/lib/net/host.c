@@ -61,7 +61,7 @@ static int add(struct survey *survey, enum baleen_host_role role, const void *by
 	return baleen_address_set_add(&survey->set, role, &key, NULL);
 }
 
-/* What a visitor returns; errno is that of the failed allocation. */
+/* Returns what libmnl expects of a visitor; the failed allocation has set errno. */
 static int visited(int err)
 {
 	return err ? MNL_CB_ERROR : MNL_CB_OK;

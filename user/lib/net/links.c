@@ -15,7 +15,7 @@
 #include "net/netlink.h"
 #include "util/array.h"
 
-/* Of linux/netdev.h, Linux 6.3, and linux/bpf.h, Linux 6.6. */
+/* Copied from linux/netdev.h, Linux 6.3, and linux/bpf.h, Linux 6.6. */
 #define NETDEV_FAMILY "netdev"
 #define NETDEV_CMD_DEV_GET 1
 #define NETDEV_A_DEV_IFINDEX 1
@@ -42,7 +42,7 @@ static void read_kind(const struct nlattr *info, struct baleen_link *link)
 			copy_text(attr, link->kind, sizeof(link->kind));
 }
 
-/* Of a veth IFLA_LINK is the peer; of a tunnel, what its packets go out by. */
+/* For a veth, IFLA_LINK is the peer; for a tunnel, the device that its packets leave by. */
 static bool is_made_of_another(const char *kind)
 {
 	static const char *const kinds[] = {

@@ -71,7 +71,7 @@ void baleen_links_free(struct baleen_links *links);
  */
 const struct baleen_link *baleen_links_find(const struct baleen_links *links, u32 ifindex);
 
-/* Of linux/netdev.h, Linux 6.3, which Debian 12 does not have. */
+/* Copied from linux/netdev.h, Linux 6.3, which Debian 12 does not have. */
 #define BALEEN_XDP_BASIC 1u  /* native programs */
 #define BALEEN_XDP_RX_SG 32u /* frames of several buffers */
 

@@ -336,7 +336,7 @@ int baleen_trace_next(struct baleen_trace *trace, struct baleen_traced_frame *fr
 	return result;
 }
 
-/* What a file starts with says what it is. */
+/* The first bytes of a file tell its format. */
 static int take_start(struct baleen_trace *trace, struct baleen_error *error)
 {
 	u8 start[PCAP_FILE_BYTES], header[NG_FRAME_BYTES] = { 0 };

@@ -16,7 +16,7 @@
 
 #include "util/error.h"
 
-/* What tcpdump and Wireshark never exceed. */
+/* The longest frame that tcpdump and Wireshark write. */
 #define BALEEN_TRACE_FRAME_BYTES 262144
 
 /**
