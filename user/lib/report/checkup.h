@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stands between a device and a filter that is fast, whole and there
- * tomorrow, and the command that mends it.
+ * Finds what keeps the filter of a device from being fast, complete and there
+ * after a reboot, and names the command that mends it.
  *
- * Looks and changes nothing: a program is loaded to see that it can be, and is
- * attached to nothing, since that resets the queues of many cards.
+ * Looks and changes nothing: it loads a program to see that the kernel takes it, and
+ * attaches it to nothing, since that resets the queues of many cards.
  */
 #ifndef BALEEN_CHECKUP_H
 #define BALEEN_CHECKUP_H

@@ -7,8 +7,8 @@
 #include "report/checkup_parts.h"
 #include "xdp/dispatcher.h"
 
-/* What fits in one page beside the head room of XDP, the frame's end and headers
- * with a tag, as mlx5, ixgbe, veth and others count, give or take 8 bytes.
+/* The largest MTU for one page, which also holds the head room of XDP, the frame's end
+ * and headers with a tag, as mlx5, ixgbe, veth and others count, give or take 8 bytes.
  */
 #define ONE_BUFFER_MTU 3498
 

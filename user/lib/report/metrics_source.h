@@ -27,11 +27,11 @@
  * @counts: kept between calls by who calls often; NULL for none
  * @error: filled in on failure
  *
- * What cannot be read of one device is left out, and its state says so; the
- * others are not touched by that.
+ * Leaves out the values of a device that cannot be read, and its state says so; the
+ * other devices are complete.
  *
- * Return: 0; -ENOMEM; a negative errno when the devices cannot be listed, and what
- * is known then is no more than that they are not.
+ * Return: 0; -ENOMEM; a negative errno when the devices cannot be listed; @source
+ * then says only that.
  */
 int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *devices,
 			   size_t n_devices, struct baleen_metrics_counts *counts,
