@@ -226,8 +226,8 @@ static int sync_copy(const struct baleen_rule_store *state, int fd)
 	return err;
 }
 
-/* What an undone transaction left can have the name. A copy of the state can have
- * the file, too, so it is not written over.
+/* Unlinks the file that an undone transaction may have left under this name. It does not
+ * write over it: a copy of the state may have a hard link to the same file.
  */
 static int write_copy(const struct baleen_rule_store *state, const char *path, int from,
 		      u64 *n_bytes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the rules of a device were made of: a directory with a database. */
+/* Stores what the rules of a device were made of: a directory with a database. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -249,8 +249,8 @@ static bool has_kept(const char *device)
 	return !name_state(&kept, device, true, NULL) && has(&kept, BALEEN_RULE_STORE_DB);
 }
 
-/* Who looks or waits for a volatile state can be overtaken by an apply, which makes
- * it a kept one: what was written to the volatile one then would be lost.
+/* An apply may turn a volatile state into a kept one while this looks for it or waits for
+ * its lock. A second look finds the kept one; changes to the volatile one would be lost.
  */
 int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, u64 timeout_ms,
 			   struct baleen_error *error)

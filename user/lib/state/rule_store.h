@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the rules of a device were made of: a directory with a database.
+ * A store of what the rules of a device were made of: a directory with a database.
  *
  *      /var/lib/baleen/DEV/                    kept: put on again at boot
  *      /run/baleen/ns<cookie>-if<ifindex>/     volatile: ends with the filter, at a reboot

@@ -80,8 +80,8 @@ int baleen_rule_store_read_owner(const struct baleen_rule_store *state,
 
 /* --- transactions --- */
 
-/* Who commits is in the device's namespace; a device that is not there has no
- * namespace.
+/* Records the device's boot, network namespace and number. A command that commits runs in
+ * that namespace; a device that is not there keeps the owner it had.
  */
 static int put_owner(const struct baleen_rule_store *state, struct baleen_error *error)
 {

@@ -204,9 +204,9 @@ static int open_copy(const char *path, int *fd, struct baleen_error *error)
 	return 0;
 }
 
-/* The mark goes with the copy: what has its name afterwards, and what a kill leaves
- * there, is the state of before, and can not be taken for a copy. No database is
- * open while directories change names, for its log goes by name.
+/* The mark moves with the copy. The old state gets the copy's name, and a kill may leave it
+ * there; without a mark nothing takes it for a copy. No database is open while directories
+ * change names, because SQLite finds its log by name.
  */
 int baleen_rule_store_replace(struct baleen_rule_store *state, const char *path,
 			      struct baleen_error *error)
