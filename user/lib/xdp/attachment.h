@@ -143,7 +143,7 @@ int baleen_attachment_replace(struct baleen_attachment *attachment, const struct
  * @pins: of the device, locked
  * @error: filled in on failure
  *
- * What is not taken has nothing to leave, and what is there now is not touched.
+ * Does nothing for a program that is not attached; another program on the device stays.
  *
  * Return: 0 or a negative errno.
  */

@@ -8,7 +8,7 @@
  * It adds programs or removes them, so a replacement is two steps, between
  * which both are asked: a packet sees the old rules, or both, or the new.
  *
- * What it keeps on bpffs, where ours are pinned, too:
+ * It keeps its pins on bpffs; our programs are pinned there, too:
  *
  *      /sys/fs/bpf/xdp/dispatch-<ifindex>-<dispatcher's id>/prog<n>-{link,prog}
  *

@@ -62,7 +62,7 @@ static int lock_watch(const char *path)
 	return err;
 }
 
-/* Who only looks in, as baleend does, is gone in a moment. */
+/* Waits for the lock: a reader that only looks in, as baleend does, gives it back soon. */
 static int lock_watch_within(const char *path, u64 timeout_ns)
 {
 	const struct timespec nap = { .tv_nsec = 5000000 };
@@ -237,7 +237,7 @@ static int read_batch(struct baleen_events *events, int timeout_ms, struct balee
 				   strerror(-err));
 	events->time_of_day_ns = baleen_clock_ns(CLOCK_REALTIME) - baleen_clock_ns(CLOCK_MONOTONIC);
 	err = look_again(events, error);
-	/* What ends the watch has time until all is told. */
+	/* Events come first: an error that ends the watch is returned when none are left. */
 	return batch->n ? 0 : err;
 }
 

@@ -79,7 +79,7 @@ struct baleen_sighting {
  * @device: its name now, or at attach
  * @error: filled in on failure
  *
- * What waits in the ring buffer from before is thrown away.
+ * Discards older events that wait in the ring buffer.
  *
  * Return: 0; -ENODATA when the device samples nothing; -EBUSY when somebody
  * else watches; else as baleen_xdp_open().
@@ -93,8 +93,8 @@ int baleen_events_open(struct baleen_events *events, const char *device,
  * @device: its name now, or at attach
  * @error: filled in on failure
  *
- * What waits in the ring buffer from before comes first: for who looks in now
- * and then, and lets others watch in between.
+ * Older events that wait in the ring buffer come first. This is for a reader that
+ * looks in now and then, and lets others watch in between.
  *
  * Return: as baleen_events_open().
  */

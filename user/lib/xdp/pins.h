@@ -157,7 +157,7 @@ int baleen_pins_every_in(const char *root, int (*visit)(const struct baleen_pins
  */
 bool baleen_pins_are_here(const struct baleen_pins *pins);
 
-/* What is left of more killed commands in a row is not looked at. */
+/* Killed commands leave directories; more of them in a row than this are not looked at. */
 #define BALEEN_MAX_PINNED 64
 
 /**

@@ -176,7 +176,7 @@ int baleen_qualifiers_check(const struct baleen_qualifiers *qualifiers, struct b
 	return check_proto(qualifiers, error);
 }
 
-/* What does not fit would be cut off, and does fit. */
+/* Would cut off text that does not fit; all qualifiers fit in BALEEN_QUALIFIERS_TEXT. */
 static char *append(char *at, char *end, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

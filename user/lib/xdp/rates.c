@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a device does, by the second. */
+/* Computes the rates of a device, by the second. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -89,7 +89,7 @@ static int look_at_rules(struct baleen_rates *rates, const struct baleen_xdp *xd
 
 /* --- sums ------------------------------------------------------------------ */
 
-/* Of rates, not of counters: a rule that is deleted takes its counter with it. */
+/* Adds up rates and not counters: a rule that is deleted takes its counter with it. */
 static void add_up(struct baleen_rates *rates)
 {
 	double unmatched = 0, seen = 0, dropped = 0, dropped_bytes = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a device does, by the second: the rates of its rules and counters.
+ * The rates of a device's rules and counters, by the second.
  */
 #ifndef BALEEN_RATES_H
 #define BALEEN_RATES_H

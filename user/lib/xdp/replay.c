@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the XDP program would do with a frame. */
+/* Asks the XDP program for its verdict on a frame. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the XDP program would do with a frame: the program itself, over maps of
- * its own and attached to nothing, run by BPF_PROG_TEST_RUN.
+ * The verdict of the XDP program on a frame: the program itself, over maps of
+ * its own and attached to nothing, runs by BPF_PROG_TEST_RUN.
  *
  *      frame --- test run ---> program ---> verdict
  *                                 |

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Who reads the sampled events of a device. */
+/* Finds the process that reads the sampled events of a device. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

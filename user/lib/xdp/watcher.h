@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who reads the sampled events of a device.
+ * The process that reads the sampled events of a device.
  */
 #ifndef BALEEN_WATCHER_H
 #define BALEEN_WATCHER_H

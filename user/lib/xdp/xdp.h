@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The filter on a device: read, detached. What changes it is in update.h.
+ * The filter on a device: read, detached. Changes are in update.h.
  *
- * What a device enforces is changed by one replacement of a program (see attachment.h)
- * and by nothing else, so a command that fails or is killed leaves the old
- * program or the new one.
+ * One replacement of a program (see attachment.h) changes the rules of a device, and
+ * nothing else does, so a command that fails or is killed leaves the old program or
+ * the new one.
  */
 #ifndef BALEEN_XDP_H
 #define BALEEN_XDP_H
