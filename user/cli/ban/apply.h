@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a change of a configured device comes to, in words and in JSON.
+ * The outcome of a change of a configured device, in words and in JSON.
  */
 #ifndef BALEEN_CLI_APPLY_H
 #define BALEEN_CLI_APPLY_H

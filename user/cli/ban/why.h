@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What becomes of a packet and because of which entry, in words and in JSON.
+ * The verdict on a packet and the entry that causes it, in words and in JSON.
  */
 #ifndef BALEEN_CLI_WHY_H
 #define BALEEN_CLI_WHY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the commands share: the command table, messages, numbers for people.
+ * All commands share this: the command table, messages, numbers for people.
  */
 #ifndef BALEEN_CLI_H
 #define BALEEN_CLI_H

@@ -45,7 +45,7 @@ void list_options_init(struct list_options *options)
 
 /* --- one option ------------------------------------------------------------ */
 
-/* Of what to build: the last of them is remembered. */
+/* Remembers the last option that says how to build a filter. */
 static struct list_options *shaped(const struct option_use *use)
 {
 	struct list_options *options = use->to;

@@ -7,7 +7,7 @@
 
 #include "cli/common/options.h"
 
-/* Of one command, with those of the tables in its table. */
+/* Options of one command, including those of the tables in its table. */
 #define MAX_OPTIONS 64
 
 /* Columns of the help: the names, and where a line ends. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What status says of rules and of packets that none decided, whatever enforces
- * them.
+ * The part of status about rules and about packets that no rule decided, the same for
+ * XDP and the kernel module.
  */
 #ifndef BALEEN_CLI_STATUS_RULES_H
 #define BALEEN_CLI_STATUS_RULES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the live view shows, and the ways to show it.
+ * The content of the live view, and the ways to show it.
  */
 #ifndef BALEEN_CLI_TOP_H
 #define BALEEN_CLI_TOP_H

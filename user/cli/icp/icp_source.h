@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stands where a verb of `baleen icp` says SOURCE: read, with its progress.
+ * Reads the SOURCE argument of a verb of `baleen icp`, with its progress.
  */
 #ifndef BALEEN_CLI_ICP_SOURCE_H
 #define BALEEN_CLI_ICP_SOURCE_H

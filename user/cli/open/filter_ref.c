@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What stands where a command says IMAGE, whatever it is. */
+/* The IMAGE argument of a command, of any type. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stands where a command says IMAGE: an image or list in a file, a live rule
+ * The IMAGE argument of a command: an image or list in a file, a live rule
  * (DEV:RULE) or a filter of the kernel module (kmod:NAME).
  */
 #ifndef BALEEN_CLI_FILTER_REF_H
@@ -55,14 +55,14 @@ int filter_ref_load(struct filter_ref *ref);
 /* Are packets judged by it? */
 bool filter_ref_is_live(const struct filter_ref *ref);
 
-/* Of what is live: fails after saying that @after would hit more innocents than both what
- * is there and what is accepted.
+/* For a live filter: fails after a message when @after has a higher false positive rate
+ * than the filter has now, and than @accept_fpp.
  */
 int filter_ref_guard_raise(const struct filter_ref *ref, const struct baleen_filter *after,
 			   double accept_fpp);
 
-/* Of what is live: fails after naming each address of this host that would be dropped
- * with these keys added or taken out, or with another image in its place.
+/* For a live filter: fails after naming each protected address that would be dropped with
+ * these keys added or taken out, or with another image in its place.
  */
 int filter_ref_guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
 			  enum baleen_set_op op);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an IMAGE argument refers to, and the operations of the three types of it: a file, an
- * XDP rule, a filter of the kernel module. Commands ask by way of filter_ref.h.
+ * The target of an IMAGE argument, and the operations of its three types: a file, an XDP
+ * rule, a filter of the kernel module. Commands use them through filter_ref.h.
  */
 #ifndef BALEEN_CLI_FILTER_REF_TYPE_H
 #define BALEEN_CLI_FILTER_REF_TYPE_H

@@ -27,8 +27,8 @@ struct kmod_filter {
  */
 int kmod_open(struct kmod_filter *kmod, const char *argument, const char *name, bool for_writing);
 
-/* What is known of a filter without its body; @info may be NULL. 0, or EXIT_FAILED
- * after a message.
+/* Reads the header of a filter's image, without the body; @info may be NULL. 0, or
+ * EXIT_FAILED after a message.
  */
 int kmod_head(const struct kmod_filter *kmod, struct baleen_image *image,
 	      struct baleen_dev_info *info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a rule is made of, for status. */
+/* Describes the feeds and origins that a rule is made of, for status. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

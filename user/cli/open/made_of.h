@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a rule is made of, for status: its feeds and who has entries in it.
+ * The feeds that a rule is made of and the origins with entries in it, for status.
  */
 #ifndef BALEEN_CLI_MADE_OF_H
 #define BALEEN_CLI_MADE_OF_H

@@ -57,7 +57,7 @@ int rules_end_wait(const struct command *command, struct rules *rules);
  */
 int rules_word_take(const struct command *command, struct rules *rules, const char *word);
 
-/* What can be said of the rules when all are typed; 0, or EXIT_USAGE after a
+/* Checks the rules after the last argument was read; 0, or EXIT_USAGE after a
  * message.
  */
 int rules_check(const struct command *command, const struct rules *rules);
