@@ -174,11 +174,11 @@ struct baleen_dev_get {
  *
  * Errors of BALEEN_DEV_SWAP: as those, but -EEXIST; -ESTALE when the version is
  * another; -EINVAL when a rule asks the filter and the keys are of other fields.
- * Who asks gets an answer of the old image or of the new one.
+ * A query gets an answer of the old image or of the new one.
  *
  * Errors of BALEEN_DEV_EXPORT: -EMSGSIZE when the image is larger than @n_bytes.
- * A filter that has not changed since it came in is given byte for byte; of one that
- * has the header says that it is live, without counts and checksum.
+ * A filter that has not changed since it came in is given byte for byte; the header of
+ * a changed one says that it is live, without counts and checksum.
  */
 struct baleen_dev_image {
 	struct baleen_dev_target target;
