@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs of icp.bpf.c share: constants, counters, and the filter of each
+ * The programs of icp.bpf.c share this: constants, counters, and the filter of each
  * sibling, by number.
  */
 #ifndef BALEEN_BPF_ICP_H

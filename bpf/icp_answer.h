@@ -2,8 +2,8 @@
 /*
  * A query for a sibling, answered or passed on.
  *
- * What costs little is asked first, as far as it makes no difference: a stranger's query
- * that is not in order counts as what is not in order.
+ * The cheap checks come first, which decides only the counter: a malformed query of a
+ * stranger counts as malformed.
  */
 #ifndef BALEEN_BPF_ICP_ANSWER_H
 #define BALEEN_BPF_ICP_ANSWER_H

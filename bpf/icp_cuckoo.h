@@ -15,7 +15,7 @@
  * another CPU that moves this very key may be lost; and of two inserts of one key, into
  * both of its buckets, both may stay and count, until the next delete clears both.
  *
- * Of 20 fills from empty the first key was refused at a load of 93 to 97 % of 1,080 slots
+ * In 20 fills from empty the first key was refused at a load of 93 to 97 % of 1,080 slots
  * and of 89 to 94 % of 17,248 (tests/tools/icp_change.c).
  */
 #ifndef BALEEN_BPF_ICP_CUCKOO_H
@@ -67,8 +67,8 @@ baleen_inline int icp_room(const struct baleen_table *table, void *store, u32 bu
 	return icp_swap(&words[at], 0, slot) ? (int)at : -EAGAIN;
 }
 
-/* The key in a slot, when it is at home there and may give way, and its other bucket.
- * Of a slot that has become free the search begins anew.
+/* Reads the key in a slot that is its home, so that it may move, and its other bucket.
+ * -EAGAIN when the slot has become free: the search begins again.
  */
 baleen_inline int icp_read_home(const struct baleen_table *table, const u64 *word, u32 bucket,
 				u64 *old, u32 *other)

@@ -14,9 +14,9 @@
  * depending on addresses and length, it takes the right checksum of an answer for wrong: it
  * dropped 10 of 1,426, URLs of 192 and 193 bytes among them.
  *
- * Of the query are the tags, the request number, the flow label of IPv6, which Linux has
- * the same in both directions, and, swapped, addresses and ports. The checksum is a new
- * one: a query from a socket of this host has none yet, and nothing here can tell.
+ * The answer keeps the query's tags, request number and IPv6 flow label, which Linux has
+ * the same in both directions, and swaps addresses and ports. The checksum is computed
+ * anew: a query from a socket of this host has none yet, and the program cannot see that.
  */
 #ifndef BALEEN_BPF_ICP_REPLY_H
 #define BALEEN_BPF_ICP_REPLY_H

@@ -2,7 +2,7 @@
 /*
  * A URL in the scratch memory of this CPU: is it one that Squid takes, and what is its key?
  *
- * What loops is in global functions, which the verifier looks at once: inlined, each
+ * The loops are in global functions, which the verifier looks at once: inlined, each
  * length of a host times each length of a port would be a path of its own.
  */
 #ifndef BALEEN_BPF_ICP_URL_H

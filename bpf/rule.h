@@ -10,11 +10,11 @@
 #include "verdict.h"
 
 /*
- * What is long and what few rules need is in global functions: the verifier
- * looks at each once, for any arguments, instead of once for every path that
- * leads there (16 rules with ports were past its million instructions), and
- * clang keeps neither copies nor registers for it. Pointers to packets, maps
- * and constants cannot be passed to them, so each rule has its own.
+ * Global functions hold the long code that few rules need: the verifier looks
+ * at each once, for any arguments, instead of once for every path that leads
+ * there (16 rules with ports were past its million instructions), and clang
+ * keeps neither copies nor registers for it. They take no pointers to packets,
+ * maps and constants, so each rule has its own.
  */
 
 /* Where size counts clang begins a loop with its head. Elsewhere it may put the end
