@@ -252,15 +252,15 @@ static int visit_socket(const struct nlmsghdr *message, void *data)
 	return visited(baleen_address_set_add(&survey->set, BALEEN_HOST_PEER, &peer, &session));
 }
 
-static int add_peers(struct survey *survey, u8 family)
+static int add_peers(struct survey *survey, struct baleen_netlink *sessions, u8 family)
 {
 	struct inet_diag_req_v2 request = {
 		.sdiag_family = family,
 		.sdiag_protocol = IPPROTO_TCP,
 		.idiag_states = PEER_STATES,
 	};
-	int err = baleen_netlink_dump(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, &request,
-				      sizeof(request), visit_socket, survey);
+	int err = baleen_netlink_dump_on(sessions, SOCK_DIAG_BY_FAMILY, &request, sizeof(request),
+					 visit_socket, survey);
 
 	/* A kernel without inet_diag, or without the family. */
 	return err == -ENOENT || err == -EPROTONOSUPPORT ? 0 : err;
@@ -321,14 +321,15 @@ static const struct step {
 	{ RTM_GETROUTE, sizeof(struct rtmsg), visit_route, "routes" },
 };
 
-static int survey_devices(struct survey *survey, struct baleen_error *error)
+static int survey_steps(struct survey *survey, struct baleen_netlink *route,
+			struct baleen_error *error)
 {
 	static const struct rtmsg every_family; /* the longest of the headers */
 	int err;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		err = baleen_netlink_dump(NETLINK_ROUTE, steps[i].type, &every_family,
-					  steps[i].header_bytes, steps[i].visit, survey);
+		err = baleen_netlink_dump_on(route, steps[i].type, &every_family,
+					     steps[i].header_bytes, steps[i].visit, survey);
 		if (err)
 			return baleen_fail(error, -err, "cannot list the %s of the host: %s",
 					   steps[i].what, strerror(-err));
@@ -336,12 +337,25 @@ static int survey_devices(struct survey *survey, struct baleen_error *error)
 	return 0;
 }
 
-static int survey_peers(struct survey *survey, struct baleen_error *error)
+static int survey_devices(struct survey *survey, int ifindex, struct baleen_error *error)
 {
-	int err = add_peers(survey, AF_INET);
+	struct baleen_netlink route = { .bus = NETLINK_ROUTE };
+	int err = baleen_upper_devices_find(&route, ifindex, &survey->devices, error);
 
 	if (!err)
-		err = add_peers(survey, AF_INET6);
+		err = survey_steps(survey, &route, error);
+	baleen_netlink_close(&route);
+	return err;
+}
+
+static int survey_peers(struct survey *survey, struct baleen_error *error)
+{
+	struct baleen_netlink sessions = { .bus = NETLINK_SOCK_DIAG };
+	int err = add_peers(survey, &sessions, AF_INET);
+
+	if (!err)
+		err = add_peers(survey, &sessions, AF_INET6);
+	baleen_netlink_close(&sessions);
 	if (err)
 		return baleen_fail(error, -err, "cannot list the TCP sessions of the host: %s",
 				   strerror(-err));
@@ -382,10 +396,8 @@ int baleen_host_addresses(int ifindex, struct baleen_host_address **out, size_t 
 			  struct baleen_error *error)
 {
 	struct survey survey = { 0 };
-	int err = baleen_upper_devices_find(ifindex, &survey.devices, error);
+	int err = survey_devices(&survey, ifindex, error);
 
-	if (!err)
-		err = survey_devices(&survey, error);
 	if (!err)
 		err = survey_peers(&survey, error);
 	if (!err)

@@ -100,12 +100,13 @@ static int visit_link(const struct nlmsghdr *message, void *data)
 	return MNL_CB_OK;
 }
 
-int baleen_links_read(struct baleen_links *links, struct baleen_error *error)
+int baleen_links_read_on(struct baleen_netlink *netlink, struct baleen_links *links,
+			 struct baleen_error *error)
 {
 	static const struct ifinfomsg every_device;
 	struct baleen_links found = { 0 };
-	int err = baleen_netlink_dump(NETLINK_ROUTE, RTM_GETLINK, &every_device,
-				      sizeof(every_device), visit_link, &found);
+	int err = baleen_netlink_dump_on(netlink, RTM_GETLINK, &every_device, sizeof(every_device),
+					 visit_link, &found);
 
 	if (err) {
 		free(found.link);
@@ -114,6 +115,15 @@ int baleen_links_read(struct baleen_links *links, struct baleen_error *error)
 	}
 	*links = found;
 	return 0;
+}
+
+int baleen_links_read(struct baleen_links *links, struct baleen_error *error)
+{
+	struct baleen_netlink route = { .bus = NETLINK_ROUTE };
+	int err = baleen_links_read_on(&route, links, error);
+
+	baleen_netlink_close(&route);
+	return err;
 }
 
 void baleen_links_free(struct baleen_links *links)

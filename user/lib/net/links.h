@@ -14,6 +14,8 @@
 
 #define BALEEN_LINK_KIND_BYTES 16
 
+struct baleen_netlink;
+
 /**
  * struct baleen_link - a network device
  * @ifindex: its number
@@ -55,6 +57,17 @@ struct baleen_links {
  * Return: 0 or a negative errno.
  */
 int baleen_links_read(struct baleen_links *links, struct baleen_error *error);
+
+/**
+ * baleen_links_read_on() - the same, on a socket that has more to do
+ * @netlink: of NETLINK_ROUTE
+ * @links: as for baleen_links_read()
+ * @error: filled in on failure
+ *
+ * Return: as baleen_links_read().
+ */
+int baleen_links_read_on(struct baleen_netlink *netlink, struct baleen_links *links,
+			 struct baleen_error *error);
 
 /**
  * baleen_links_free() - free the list

@@ -55,24 +55,35 @@ static int dump_receive(struct mnl_socket *socket, mnl_cb_t visit, void *data)
 	return more == MNL_CB_STOP ? 0 : -errno;
 }
 
-static int dump_once(int bus, const struct nlmsghdr *request, mnl_cb_t visit, void *data)
+static int open_once(struct baleen_netlink *netlink)
 {
-	struct mnl_socket *socket = mnl_socket_open2(bus, SOCK_CLOEXEC);
-	int err;
-
-	if (!socket)
+	if (netlink->socket)
+		return 0;
+	netlink->socket = mnl_socket_open2(netlink->bus, SOCK_CLOEXEC);
+	if (!netlink->socket || mnl_socket_bind(netlink->socket, 0, MNL_SOCKET_AUTOPID) < 0)
 		return -errno;
-	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
-	    mnl_socket_sendto(socket, request, request->nlmsg_len) < 0)
+	return 0;
+}
+
+/* A dump that failed leaves messages behind, which are no answer to the next request:
+ * the socket goes with them.
+ */
+static int dump_once(struct baleen_netlink *netlink, const struct nlmsghdr *request, mnl_cb_t visit,
+		     void *data)
+{
+	int err = open_once(netlink);
+
+	if (!err && mnl_socket_sendto(netlink->socket, request, request->nlmsg_len) < 0)
 		err = -errno;
-	else
-		err = dump_receive(socket, visit, data);
-	mnl_socket_close(socket);
+	if (!err)
+		err = dump_receive(netlink->socket, visit, data);
+	if (err)
+		baleen_netlink_close(netlink);
 	return err;
 }
 
-int baleen_netlink_dump(int bus, u16 type, const void *header, size_t header_bytes, mnl_cb_t visit,
-			void *data)
+int baleen_netlink_dump_on(struct baleen_netlink *netlink, u16 type, const void *header,
+			   size_t header_bytes, mnl_cb_t visit, void *data)
 {
 	char buffer[256] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
@@ -84,6 +95,23 @@ int baleen_netlink_dump(int bus, u16 type, const void *header, size_t header_byt
 	memcpy(mnl_nlmsg_put_extra_header(request, header_bytes), header, header_bytes);
 	/* EINTR: something changed under the dump, so it may lack entries. */
 	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++)
-		err = dump_once(bus, request, visit, data);
+		err = dump_once(netlink, request, visit, data);
 	return err;
+}
+
+int baleen_netlink_dump(int bus, u16 type, const void *header, size_t header_bytes, mnl_cb_t visit,
+			void *data)
+{
+	struct baleen_netlink netlink = { .bus = bus };
+	int err = baleen_netlink_dump_on(&netlink, type, header, header_bytes, visit, data);
+
+	baleen_netlink_close(&netlink);
+	return err;
+}
+
+void baleen_netlink_close(struct baleen_netlink *netlink)
+{
+	if (netlink->socket)
+		mnl_socket_close(netlink->socket);
+	netlink->socket = NULL;
 }

@@ -10,8 +10,18 @@
 #include <baleen/port.h>
 
 /**
- * baleen_netlink_dump() - everything of one type that the kernel has
+ * struct baleen_netlink - a socket for several dumps, one after the other
  * @bus: NETLINK_ROUTE, NETLINK_SOCK_DIAG, ...
+ * @socket: NULL before the first dump, and after one that failed
+ */
+struct baleen_netlink {
+	int bus;
+	struct mnl_socket *socket;
+};
+
+/**
+ * baleen_netlink_dump_on() - everything of one type that the kernel has
+ * @netlink: opened by the first dump; close with baleen_netlink_close()
  * @type: nlmsg_type of the request
  * @header: fixed header of the request, which follows the netlink header
  * @header_bytes: its size, at most 128
@@ -25,8 +35,28 @@
  * Return: 0 or a negative errno, from the kernel or from @visit; -EINTR when
  * something changed under every dump.
  */
+int baleen_netlink_dump_on(struct baleen_netlink *netlink, u16 type, const void *header,
+			   size_t header_bytes, mnl_cb_t visit, void *data);
+
+/**
+ * baleen_netlink_dump() - the same, on a socket of its own
+ * @bus: NETLINK_ROUTE, NETLINK_SOCK_DIAG, ...
+ * @type: as for baleen_netlink_dump_on()
+ * @header: as there
+ * @header_bytes: as there
+ * @visit: as there
+ * @data: as there
+ *
+ * Return: as there.
+ */
 int baleen_netlink_dump(int bus, u16 type, const void *header, size_t header_bytes, mnl_cb_t visit,
 			void *data);
+
+/**
+ * baleen_netlink_close() - close the socket
+ * @netlink: all zeros but the bus, or used for dumps
+ */
+void baleen_netlink_close(struct baleen_netlink *netlink);
 
 /**
  * baleen_netlink_u32() - the number of an attribute

@@ -54,11 +54,11 @@ static int follow(const struct baleen_links *links, u32 ifindex,
 	return 0;
 }
 
-int baleen_upper_devices_find(u32 ifindex, struct baleen_upper_devices *uppers,
-			      struct baleen_error *error)
+int baleen_upper_devices_find(struct baleen_netlink *netlink, u32 ifindex,
+			      struct baleen_upper_devices *uppers, struct baleen_error *error)
 {
 	struct baleen_links links;
-	int err = baleen_links_read(&links, error);
+	int err = baleen_links_read_on(netlink, &links, error);
 
 	if (err)
 		return err;

@@ -13,6 +13,8 @@
 
 #include "util/error.h"
 
+struct baleen_netlink;
+
 /**
  * struct baleen_upper_devices - a device and those above it
  * @ifindex: sorted and distinct
@@ -27,6 +29,7 @@ struct baleen_upper_devices {
 
 /**
  * baleen_upper_devices_find() - the devices above a device
+ * @netlink: of NETLINK_ROUTE
  * @ifindex: the device, in the network namespace of the caller
  * @uppers: the device, its master (bridge, bond, team, VRF), the VLAN, MACsec,
  *          macvlan and ipvlan devices made of it, and so on up from each of
@@ -38,8 +41,8 @@ struct baleen_upper_devices {
  *
  * Return: 0 or a negative errno.
  */
-int baleen_upper_devices_find(u32 ifindex, struct baleen_upper_devices *uppers,
-			      struct baleen_error *error);
+int baleen_upper_devices_find(struct baleen_netlink *netlink, u32 ifindex,
+			      struct baleen_upper_devices *uppers, struct baleen_error *error);
 
 /**
  * baleen_upper_devices_has() - is the device among them?
