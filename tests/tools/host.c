@@ -8,7 +8,6 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <net/host.h>
 
@@ -28,20 +27,19 @@ static void print(const struct baleen_host_address *address)
 
 int main(int argc, char **argv)
 {
-	struct baleen_host_address *address;
+	struct baleen_host host = { 0 };
 	struct baleen_error error;
-	size_t n;
 
 	if (argc != 2 || !if_nametoindex(argv[1])) {
 		fprintf(stderr, "usage: host DEV\n");
 		return 2;
 	}
-	if (baleen_host_addresses(if_nametoindex(argv[1]), &address, &n, &error)) {
+	if (baleen_host_survey(&host, if_nametoindex(argv[1]), &error)) {
 		fprintf(stderr, "host: %s\n", error.text);
 		return 1;
 	}
-	for (size_t i = 0; i < n; i++)
-		print(&address[i]);
-	free(address);
+	for (size_t i = 0; i < host.n; i++)
+		print(&host.address[i]);
+	baleen_host_free(&host);
 	return 0;
 }

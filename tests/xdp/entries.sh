@@ -107,6 +107,14 @@ is "the list stays" "$(dropped 192.0.2.5 192.0.2.1)" PD
 echo 203.0.113.0/24 >"$BALEEN_CONF_DIR/never.list"
 check_status "this host is never banned" 1 baleen add veth-b:bad 10.66.0.2 --origin x
 is "10.66.0.2 passes" "$(dropped 10.66.0.2)" P
+# One survey: a socket for devices, addresses and routes, one for TCP sessions. The guard
+# and the protector share it. libbpf opens one more, to ask for the program of the device.
+for words in "add veth-b:bad 192.0.2.66" "del veth-b:bad 192.0.2.66"; do
+	# shellcheck disable=SC2086 # words
+	check "${words%% *}, with its sockets counted" in_ns "$B" strace -qq -f -o "$TMP/sockets" \
+		-e trace=socket "$BALEEN" $words
+	is "${words%% *} surveys the host once" "$(grep -c AF_NETLINK "$TMP/sockets")" 3
+done
 
 # --- feed ---
 

@@ -287,7 +287,7 @@ static int list_keys(const struct entries *entries, struct baleen_list *list)
 }
 
 static int guard_keys(const struct baleen_xdp *xdp, u32 index, const struct baleen_list *list,
-		      enum baleen_set_op op)
+		      enum baleen_set_op op, struct baleen_host *host)
 {
 	const struct baleen_build_options options = { .key_spec = list->key_spec,
 						      .kind = BALEEN_KIND_CUCKOO };
@@ -299,13 +299,13 @@ static int guard_keys(const struct baleen_xdp *xdp, u32 index, const struct bale
 		complain("%s", error.text);
 		return EXIT_FAILED;
 	}
-	err = guard_change(xdp, index, &delta, op);
+	err = guard_change(xdp, index, &delta, op, host);
 	baleen_filter_free(&delta);
 	return err;
 }
 
 static int check_host(const struct entry_change *change, const struct baleen_deploy *deploy,
-		      u32 key_spec, const struct entries *entries)
+		      u32 key_spec, const struct entries *entries, struct baleen_host *host)
 {
 	struct baleen_list list = { .key_spec = key_spec };
 	int index = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, change->rule) : -ENOENT;
@@ -317,7 +317,7 @@ static int check_host(const struct entry_change *change, const struct baleen_dep
 		complain("cannot keep the keys: %m");
 		err = EXIT_FAILED;
 	} else {
-		err = guard_keys(&deploy->xdp, index, &list, change->op);
+		err = guard_keys(&deploy->xdp, index, &list, change->op, host);
 	}
 	baleen_list_free(&list);
 	return err;
@@ -347,6 +347,24 @@ static void count_results(const struct entry_change *change, const struct entrie
 	}
 }
 
+/* The guard and the batch share one survey of the host. */
+static int put_guarded(const struct entry_change *change, struct baleen_deploy *deploy,
+		       u32 key_spec, const struct entries *entries, struct baleen_batch *batch)
+{
+	struct baleen_host host = { 0 };
+	struct baleen_error error;
+	int err = check_host(change, deploy, key_spec, entries, &host);
+
+	batch->host = &host;
+	if (!err && baleen_deploy_batch(deploy, batch, &error)) {
+		complain("%s", error.text);
+		err = EXIT_FAILED;
+	}
+	batch->host = NULL;
+	baleen_host_free(&host);
+	return err;
+}
+
 static int make_change(const struct entry_change *change, struct device_session *session,
 		       const struct baleen_stored_rule *rule, struct entries *entries,
 		       struct outcome *outcome)
@@ -357,15 +375,10 @@ static int make_change(const struct entry_change *change, struct device_session 
 				      .atomic = change->atomic,
 				      .cuts_sessions = true,
 				      .forces = change->force };
-	struct baleen_error error;
 
 	if (check_all(change, &session->deploy.state, rule, entries) ||
-	    check_host(change, &session->deploy, rule->key_spec, entries))
+	    put_guarded(change, &session->deploy, rule->key_spec, entries, &batch))
 		return EXIT_FAILED;
-	if (baleen_deploy_batch(&session->deploy, &batch, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
 	if (!session->deploy.has_xdp)
 		complain("warning: %s: nothing is attached: in force when 'baleen apply' puts it on",
 			 change->device);

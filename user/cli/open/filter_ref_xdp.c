@@ -111,7 +111,7 @@ static int lock_rule(struct filter_ref *ref)
 static int guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
 		      enum baleen_set_op op)
 {
-	return guard_change(xdp_of(ref), ref->index, keys, op);
+	return guard_change(xdp_of(ref), ref->index, keys, op, NULL);
 }
 
 static int guard_image(const struct filter_ref *ref, const struct baleen_filter *filter)

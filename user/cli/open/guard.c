@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Checks before a set of rules goes live. */
 #include <netinet/in.h>
-#include <stdlib.h>
 
 #include "cli/open/guard.h"
 #include "cli/open/list_file.h"
 #include "filter/plan.h"
-#include "net/host.h"
 
 int guard_rate(const char *name, u32 action, const struct baleen_filter *filter, double accept_fpp)
 {
@@ -65,8 +63,7 @@ int guard_rates(const struct rules *rules, double accept_fpp)
  * @op: which of them
  * @before: what is on the device now, of which each address that it drops already is
  *          not asked about again; may be NULL
- * @address: what must not be dropped
- * @n: how many
+ * @host: what must not be dropped
  */
 struct guarded {
 	const char *device;
@@ -78,8 +75,7 @@ struct guarded {
 	u32 changed;
 	enum baleen_set_op op;
 	struct guarded *before;
-	struct baleen_host_address *address;
-	size_t n;
+	struct baleen_host *host;
 };
 
 /**
@@ -189,8 +185,8 @@ static enum answer lists_to_own(const struct guarded *guarded, u32 index,
 {
 	size_t n_own = 0, n_listed = 0;
 
-	for (size_t i = 0; i < guarded->n; i++) {
-		const struct baleen_host_address *own = &guarded->address[i];
+	for (size_t i = 0; i < guarded->host->n; i++) {
+		const struct baleen_host_address *own = &guarded->host->address[i];
 
 		if (own->role != BALEEN_HOST_OWN || own->key.domain != address->key.domain)
 			continue;
@@ -321,8 +317,8 @@ static size_t complain_of_all(const struct guarded *guarded)
 	const struct baleen_host_address *last = NULL;
 	size_t n = 0;
 
-	for (size_t i = 0; i < guarded->n; i++) {
-		const struct baleen_host_address *address = &guarded->address[i];
+	for (size_t i = 0; i < guarded->host->n; i++) {
+		const struct baleen_host_address *address = &guarded->host->address[i];
 		u32 index;
 
 		if (last && is_same_address(last, address))
@@ -357,7 +353,7 @@ static int look_at_host(struct guarded *guarded, struct baleen_error *error)
 	int ifindex;
 	int err = baleen_device_ifindex(guarded->device, &ifindex, error);
 
-	return err ? err : baleen_host_addresses(ifindex, &guarded->address, &guarded->n, error);
+	return err ? err : baleen_host_survey(guarded->host, ifindex, error);
 }
 
 static void free_live(struct guarded *guarded)
@@ -373,8 +369,7 @@ static void look_at_before(struct guarded *guarded, const struct baleen_xdp *xdp
 
 	if (!before)
 		return;
-	before->address = guarded->address;
-	before->n = guarded->n;
+	before->host = guarded->host;
 	if (!before->ruleset->dry_run && !look_at_filters(before, xdp, NULL))
 		return;
 	free_live(before);
@@ -383,12 +378,15 @@ static void look_at_before(struct guarded *guarded, const struct baleen_xdp *xdp
 
 static int guard(struct guarded *guarded, const struct baleen_xdp *xdp)
 {
+	struct baleen_host own_host = { 0 };
 	struct baleen_error error;
 	size_t n_dropped = 0;
 	int err;
 
 	if (guarded->ruleset->dry_run)
 		return 0;
+	if (!guarded->host)
+		guarded->host = &own_host;
 	err = look_at_filters(guarded, xdp, &error);
 	if (!err)
 		err = look_at_host(guarded, &error);
@@ -401,7 +399,7 @@ static int guard(struct guarded *guarded, const struct baleen_xdp *xdp)
 	free_live(guarded);
 	if (!err && guarded->before)
 		free_live(guarded->before);
-	free(guarded->address);
+	baleen_host_free(&own_host);
 	if (n_dropped > MAX_NAMED)
 		complain("%s: and %zu more addresses", guarded->device, n_dropped - MAX_NAMED);
 	if (n_dropped)
@@ -435,20 +433,23 @@ int guard_update(const char *device, const struct baleen_xdp *xdp,
 
 int guard_delta(const char *device, const struct baleen_xdp *xdp,
 		const struct baleen_ruleset *ruleset, u32 index, const struct baleen_filter *delta,
-		enum baleen_set_op op)
+		enum baleen_set_op op, struct baleen_host *host)
 {
-	struct guarded guarded = {
-		.device = device, .ruleset = ruleset, .delta = delta, .changed = index, .op = op
-	};
+	struct guarded guarded = { .device = device,
+				   .ruleset = ruleset,
+				   .delta = delta,
+				   .changed = index,
+				   .op = op,
+				   .host = host };
 
 	return guard(&guarded, xdp);
 }
 
 int guard_change(const struct baleen_xdp *xdp, u32 index, const struct baleen_filter *delta,
-		 enum baleen_set_op op)
+		 enum baleen_set_op op, struct baleen_host *host)
 {
 	struct baleen_ruleset ruleset;
 
 	baleen_ruleset_from_config(&xdp->config, &ruleset);
-	return guard_delta(xdp->device, xdp, &ruleset, index, delta, op);
+	return guard_delta(xdp->device, xdp, &ruleset, index, delta, op, host);
 }

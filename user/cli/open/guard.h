@@ -7,6 +7,7 @@
 
 #include "cli/open/rules.h"
 #include "list/list_combine.h"
+#include "net/host.h"
 #include "xdp/xdp.h"
 
 /* Exact images and 64-bit slots pass, anything else has to be asked for. */
@@ -42,14 +43,15 @@ int guard_update(const char *device, const struct baleen_xdp *xdp,
 		 const struct baleen_ruleset *ruleset);
 
 /* 0, or EXIT_FAILED after naming each address of the host that would be dropped
- * and is not now, were the keys of @delta added to a rule or taken out of it.
+ * and is not now, were the keys of @delta added to a rule or taken out of it. @host is
+ * surveyed if it is not yet; NULL for a survey of the guard's own.
  */
 int guard_change(const struct baleen_xdp *xdp, u32 index, const struct baleen_filter *delta,
-		 enum baleen_set_op op);
+		 enum baleen_set_op op, struct baleen_host *host);
 
 /* The same of a ruleset, whose filters @xdp holds if it has them not itself. */
 int guard_delta(const char *device, const struct baleen_xdp *xdp,
 		const struct baleen_ruleset *ruleset, u32 index, const struct baleen_filter *delta,
-		enum baleen_set_op op);
+		enum baleen_set_op op, struct baleen_host *host);
 
 #endif /* BALEEN_CLI_GUARD_H */

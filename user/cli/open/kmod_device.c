@@ -147,6 +147,7 @@ static bool asks(const struct baleen_kmod_rules *now, u32 index, const struct km
 static int guard_each(const struct baleen_kmod_rules *now, const struct baleen_ruleset *ruleset,
 		      const struct asked *asked)
 {
+	struct baleen_host host = { 0 };
 	struct whole whole;
 	int err = 0;
 
@@ -155,7 +156,8 @@ static int guard_each(const struct baleen_kmod_rules *now, const struct baleen_r
 	for (u32 i = 0; i < now->n_rules && !err; i++)
 		if (asks(now, i, asked->kmod))
 			err = guard_delta(now->device, NULL, &whole.ruleset, i, asked->filter,
-					  asked->op);
+					  asked->op, &host);
+	baleen_host_free(&host);
 	free_whole(&whole);
 	return err;
 }

@@ -70,6 +70,8 @@ struct baleen_rule_entry_change {
  *               forgotten; NULL to leave them
  * @flush_of: all entries of this origin are forgotten first, of every origin when
  *            it is empty; NULL to leave them
+ * @host: addresses of this host that must not be banned, surveyed if they are not yet;
+ *        NULL for a survey of the batch's own
  * @atomic: derived anew and put on in one step, also what could change in place
  * @n_flushed: filled in: entries that @snapshot_of or @flush_of made go
  * @in_place: filled in: the live map was changed in place, not replaced
@@ -82,6 +84,7 @@ struct baleen_batch {
 	bool forces;
 	const char *snapshot_of;
 	const char *flush_of;
+	struct baleen_host *host;
 	bool atomic;
 	u64 n_flushed;
 	bool in_place;

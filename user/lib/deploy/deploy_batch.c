@@ -16,6 +16,7 @@
  * @touched: keys of changed rows
  * @is_changed: a row was changed
  * @guards: additions are asked about
+ * @own_host: addresses of this host, when the caller has none
  * @withheld: what must not be added
  * @error: of the caller
  */
@@ -26,6 +27,7 @@ struct work {
 	struct baleen_dirty_keys touched;
 	bool is_changed;
 	bool guards;
+	struct baleen_host own_host;
 	struct baleen_protected_set withheld;
 	struct baleen_error *error;
 };
@@ -56,11 +58,12 @@ static int start(struct work *work, u32 index, u64 now_ms)
 static int start_guard(struct work *work)
 {
 	const struct baleen_stored_rule *rule = rule_of(work);
+	struct baleen_host *host = work->batch->host ? work->batch->host : &work->own_host;
 
 	work->guards = rule->action == BALEEN_ACTION_DROP &&
 		       baleen_spec_is_address(rule->key_spec) &&
 		       (rule->guards_feeds || !work->batch->forces);
-	return work->guards ? baleen_protected_load_now(&work->deploy->state, &work->withheld,
+	return work->guards ? baleen_protected_load_now(&work->deploy->state, host, &work->withheld,
 							work->error) :
 			      0;
 }
@@ -373,6 +376,7 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 	err = run(&work);
 	baleen_dirty_keys_end(&work.touched);
 	baleen_protected_free(&work.withheld);
+	baleen_host_free(&work.own_host);
 	return err;
 }
 

@@ -392,15 +392,29 @@ int baleen_host_resolvers(const char *path, struct baleen_host_address **out, si
 	return finish(&survey, survey_resolvers(&survey, path, error), out, n);
 }
 
-int baleen_host_addresses(int ifindex, struct baleen_host_address **out, size_t *n,
-			  struct baleen_error *error)
+int baleen_host_survey(struct baleen_host *host, int ifindex, struct baleen_error *error)
 {
+	struct baleen_host found = { .ifindex = ifindex };
 	struct survey survey = { 0 };
-	int err = survey_devices(&survey, ifindex, error);
+	int err;
 
+	if (host->ifindex == ifindex)
+		return 0;
+	err = survey_devices(&survey, ifindex, error);
 	if (!err)
 		err = survey_peers(&survey, error);
 	if (!err)
 		err = survey_resolvers(&survey, "/etc/resolv.conf", error);
-	return finish(&survey, err, out, n);
+	err = finish(&survey, err, &found.address, &found.n);
+	if (err)
+		return err;
+	baleen_host_free(host);
+	*host = found;
+	return 0;
+}
+
+void baleen_host_free(struct baleen_host *host)
+{
+	free(host->address);
+	*host = (struct baleen_host){ 0 };
 }

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "net/device.h"
-#include "net/host.h"
 #include "state/protected.h"
 
 /* A never-drop list is written by hand. */
@@ -186,20 +185,17 @@ static void free_texts(struct host_texts *texts)
 }
 
 /* Return: -ENODEV when there is no such device now. */
-static int find_host(const struct baleen_rule_store *state, struct host_texts *texts,
-		     struct baleen_error *error)
+static int find_host(const struct baleen_rule_store *state, struct baleen_host *host,
+		     struct host_texts *texts, struct baleen_error *error)
 {
-	struct baleen_host_address *address = NULL;
 	struct host_texts made = { 0 };
-	size_t n = 0;
 	int ifindex = baleen_device_index(state->device), err;
 
 	if (!ifindex)
 		return baleen_fail(error, ENODEV, "%s: no such device", state->device);
-	err = baleen_host_addresses(ifindex, &address, &n, error);
-	if (!err && write_texts(address, n, &made))
+	err = baleen_host_survey(host, ifindex, error);
+	if (!err && write_texts(host->address, host->n, &made))
 		err = baleen_fail(error, ENOMEM, "no memory for the addresses of this host");
-	free(address);
 	if (err)
 		free_texts(&made);
 	else
@@ -209,9 +205,11 @@ static int find_host(const struct baleen_rule_store *state, struct host_texts *t
 
 static int refresh_host(struct baleen_rule_store *state, struct baleen_error *error)
 {
+	struct baleen_host host = { 0 };
 	struct host_texts texts;
-	int err = find_host(state, &texts, error);
+	int err = find_host(state, &host, &texts, error);
 
+	baleen_host_free(&host);
 	if (err)
 		return err == -ENODEV ? 0 : err;
 	err = baleen_rule_store_set_text(state, text_name[BALEEN_PROTECTED_HOST], texts.host,
@@ -256,12 +254,12 @@ static int get_texts(const struct baleen_rule_store *state, struct baleen_protec
 }
 
 /* Addresses of the last update stay protected: the filter may have been built without them. */
-static int add_now(const struct baleen_rule_store *state, struct baleen_protected_set *set,
-		   struct baleen_error *error)
+static int add_now(const struct baleen_rule_store *state, struct baleen_host *host,
+		   struct baleen_protected_set *set, struct baleen_error *error)
 {
 	char *before = set->text[BALEEN_PROTECTED_HOST], *both;
 	struct host_texts texts;
-	int err = find_host(state, &texts, error);
+	int err = find_host(state, host, &texts, error);
 
 	if (err)
 		return err == -ENODEV ? 0 : err;
@@ -277,14 +275,15 @@ static int add_now(const struct baleen_rule_store *state, struct baleen_protecte
 	return err;
 }
 
-static int load(const struct baleen_rule_store *state, bool is_now,
+/* @host: of now; NULL for what was found at the last update */
+static int load(const struct baleen_rule_store *state, struct baleen_host *host,
 		struct baleen_protected_set *set, struct baleen_error *error)
 {
 	struct baleen_protected_set loaded = { 0 };
 	int err = get_texts(state, &loaded, error);
 
-	if (!err && is_now)
-		err = add_now(state, &loaded, error);
+	if (!err && host)
+		err = add_now(state, host, &loaded, error);
 	if (!err)
 		err = make_sets(&loaded, error);
 	if (err)
@@ -297,13 +296,13 @@ static int load(const struct baleen_rule_store *state, bool is_now,
 int baleen_protected_load(const struct baleen_rule_store *state, struct baleen_protected_set *set,
 			  struct baleen_error *error)
 {
-	return load(state, false, set, error);
+	return load(state, NULL, set, error);
 }
 
-int baleen_protected_load_now(const struct baleen_rule_store *state,
+int baleen_protected_load_now(const struct baleen_rule_store *state, struct baleen_host *host,
 			      struct baleen_protected_set *set, struct baleen_error *error)
 {
-	return load(state, true, set, error);
+	return load(state, host, set, error);
 }
 
 void baleen_protected_free(struct baleen_protected_set *set)

@@ -10,6 +10,7 @@
 #define BALEEN_PROTECTED_H
 
 #include "list/list_algebra.h"
+#include "net/host.h"
 #include "state/entries.h"
 #include "state/rule_store.h"
 
@@ -101,6 +102,7 @@ int baleen_protected_load(const struct baleen_rule_store *state, struct baleen_p
 /**
  * baleen_protected_load_now() - the same, and what the host has now
  * @state: opened
+ * @host: surveyed if it is not yet
  * @set: filled in; free with baleen_protected_free()
  * @error: filled in on failure
  *
@@ -108,7 +110,7 @@ int baleen_protected_load(const struct baleen_rule_store *state, struct baleen_p
  *
  * Return: 0 or a negative errno.
  */
-int baleen_protected_load_now(const struct baleen_rule_store *state,
+int baleen_protected_load_now(const struct baleen_rule_store *state, struct baleen_host *host,
 			      struct baleen_protected_set *set, struct baleen_error *error);
 
 /**
