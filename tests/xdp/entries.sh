@@ -46,6 +46,10 @@ check_status "an origin with a blank" 1 baleen add --origin "a b" veth-b:bad 192
 check_status "an end for what is deleted" 2 baleen del --ttl 1h veth-b:bad 192.0.2.1
 check_status "a rule that is not there" 1 baleen add --origin x veth-b:other 192.0.2.2
 check_status "a key that is none" 1 baleen add veth-b:bad 192.0.2.300
+echo "add x 192.0.2.2 timeout 600" >"$TMP/ipset"
+check_status "a line of ipset save, whose timeout would be lost" 1 baleen add veth-b:bad -f "$TMP/ipset"
+is "it says who takes it" "$(<"$TMP/err")" \
+	"baleen: $TMP/ipset:1: a line of 'ipset save': 'baleen import' takes it"
 is "nothing has changed" "$(dropped 192.0.2.{1,2})" DP
 is "nobody has an entry" "$(origins)" '{}'
 

@@ -277,8 +277,11 @@ static int on_news(sd_event_source *source, int fd, uint32_t events, void *data)
 	char news[32768] __attribute__((aligned(8)));
 	ssize_t n;
 
-	while ((n = recv(fd, news, sizeof(news), 0)) > 0)
-		mnl_cb_run(news, n, 0, 0, take_news, daemon);
+	while ((n = recv(fd, news, sizeof(news), MSG_TRUNC)) > 0)
+		if (n > (ssize_t)sizeof(news))
+			look_at_all(daemon);
+		else
+			mnl_cb_run(news, n, 0, 0, take_news, daemon);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		look_at_all(daemon);
 	return 0;

@@ -64,6 +64,11 @@ static char *cut_key(char *line, size_t n_bytes, u32 key_spec, struct baleen_err
 	struct baleen_entry entry;
 	char *key;
 
+	/* A timeout would be lost, and the ban would never end. */
+	if (!strncmp(line, "add ", 4) || !strncmp(line, "create ", 7)) {
+		baleen_fail(error, EINVAL, "a line of 'ipset save': 'baleen import' takes it");
+		return NULL;
+	}
 	baleen_entry_parse(&entry, key_spec, line,
 			   line + n_bytes - (n_bytes && line[n_bytes - 1] == '\n'));
 	if (entry.kind == BALEEN_ENTRY_NONE)
@@ -313,8 +318,9 @@ static int check_host(const struct entry_change *change, const struct baleen_dep
 
 	if (change->force || index < 0 || deploy->xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
 		return 0;
-	if (list_keys(entries, &list)) {
-		complain("cannot keep the keys: %m");
+	err = list_keys(entries, &list);
+	if (err) {
+		complain("cannot keep the keys: %s", strerror(-err));
 		err = EXIT_FAILED;
 	} else {
 		err = guard_keys(&deploy->xdp, index, &list, change->op, host);

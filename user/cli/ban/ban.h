@@ -2,8 +2,8 @@
 /*
  * add and del of a rule that remembers what it is made of.
  */
-#ifndef BALEEN_CLI_CHANGE_ENTRIES_H
-#define BALEEN_CLI_CHANGE_ENTRIES_H
+#ifndef BALEEN_CLI_BAN_H
+#define BALEEN_CLI_BAN_H
 
 #include "cli/open/entries.h"
 #include "list/list_combine.h"
@@ -43,4 +43,4 @@ struct entry_change {
 /* Makes the change and reports it; an exit code. */
 int change_entries(const struct entry_change *change);
 
-#endif /* BALEEN_CLI_CHANGE_ENTRIES_H */
+#endif /* BALEEN_CLI_BAN_H */

@@ -277,7 +277,7 @@ const struct command icp_seed_command = {
 	.name = "icp seed",
 	.synopsis = "-o IMAGE [OPTION...] SOURCE...",
 	.help = "Makes an image of what caches hold: each SOURCE is a file or a URL, '-' is standard\n"
-		"ref, of one cache on its own: its cache digest, its store.log since the cache was\n"
+		"input, of one cache on its own: its cache digest, its store.log since the cache was\n"
 		"empty, or Squid's list of its objects. The image has all objects that any of them\n"
 		"has. A digest gives a classic image of hash squid, bit for bit; from the others the\n"
 		"kind can be chosen, cuckoo with slots of 64 bits by default, which can be fed. A URL\n"

@@ -127,7 +127,10 @@ static int change_rule(struct filter_ref *ref, const struct baleen_list *list,
 		       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
 		       u64 *n_changed)
 {
-	return baleen_change_in_place(&ref->filter, list, op, n_changed);
+	int err = baleen_change_in_place(&ref->filter, list, op, n_changed);
+
+	/* Building aside says what there is no memory for. */
+	return err == -ENOMEM ? -EOPNOTSUPP : err;
 }
 
 /* The rule of the state; NULL when it has none. */

@@ -2,8 +2,8 @@
 /*
  * detach --gone: what is left of devices that no longer exist.
  */
-#ifndef BALEEN_CLI_FORGET_GONE_H
-#define BALEEN_CLI_FORGET_GONE_H
+#ifndef BALEEN_CLI_FORGET_STALE_H
+#define BALEEN_CLI_FORGET_STALE_H
 
 #include "xdp/stale_pins.h"
 
@@ -21,4 +21,4 @@ typedef int gone_forget(void (*tell)(const struct baleen_stale_pins *gone, void 
  */
 int forget_gone(gone_forget *forget, void (*also)(const struct baleen_stale_pins *gone), bool json);
 
-#endif /* BALEEN_CLI_FORGET_GONE_H */
+#endif /* BALEEN_CLI_FORGET_STALE_H */

@@ -16,8 +16,8 @@
  * after it switched the feed and before it switched the answer, the next one that opens
  * for writing finishes that; a generation that neither link has is removed.
  */
-#ifndef BALEEN_ICP_INSTANCE_H
-#define BALEEN_ICP_INSTANCE_H
+#ifndef BALEEN_LIB_ICP_H
+#define BALEEN_LIB_ICP_H
 
 #include <net/if.h>
 
@@ -254,4 +254,4 @@ int baleen_icp_detach(const char *device, struct baleen_error *error);
 int baleen_icp_forget_stale(void (*tell)(const struct baleen_stale_pins *gone, void *data),
 			    void *data, struct baleen_error *error);
 
-#endif /* BALEEN_ICP_INSTANCE_H */
+#endif /* BALEEN_LIB_ICP_H */

@@ -28,7 +28,10 @@ int baleen_late_load(const char *file, const char *const *names, void *pointers,
 	if (first)
 		return 0;
 	library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-	if (!library || find_symbols(library, names, pointers))
-		return baleen_fail(error, ENOENT, "cannot load a library: %s", dlerror());
-	return 0;
+	if (library && !find_symbols(library, names, pointers))
+		return 0;
+	baleen_fail(error, ENOENT, "cannot load a library: %s", dlerror());
+	if (library)
+		dlclose(library);
+	return -ENOENT;
 }

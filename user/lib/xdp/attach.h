@@ -49,7 +49,7 @@ typedef int baleen_attempt_try(const struct baleen_attempt *attempt, void *data,
  * @device: its name
  * @mode: auto tries native with multi-buffer frames, native, generic; other modes only
  *        their own ways
- * @try: called for each way; -ENOMEM, -EPERM, -ENOSPC and -EINTR end the attempts
+ * @try: called for each way; -ENOMEM, -EPERM and -EINTR end the attempts
  * @data: passed to @try
  * @error: filled in on failure
  *
