@@ -87,7 +87,7 @@ prints "one has what either has" $A$'\n'$B baleen match both.bln $A $B
 prints "what was released" "" baleen icp seed -o gone.bln gone.log
 prints "is not in" $B baleen match gone.bln $A $B
 { cat a.log; echo rubbish; printf '1700000000.123 SWAP'; } >torn.log
-expect "what is no line is told" 0 "" "baleen: torn.log: 1 objects of store.log, 1 in, 0 out; 2 \
+expect "what is no line is told" 0 "" "baleen: torn.log: 1 object of store.log, 1 in, 0 out; 2 \
 lines skipped, the first is line 2, the last one is cut off" baleen icp seed -o torn.bln torn.log
 prints "from standard input" "" baleen icp seed -o pipe.bln - <a.log
 check "and packed" eval 'gzip -c a.log >a.gz && baleen icp seed -o pack.bln a.gz'

@@ -105,7 +105,7 @@ test_backends()
 test_status()
 {
 	local text="veth-b: attached, kmod, priority -5
-  drop  one          1 entries, key src, cuckoo, exact, 576 B
+  drop  one          1 entry, key src, cuckoo, exact, 576 B
         only proto tcp
         0 packets, 0 B
   count net          257 entries, key src, prefixes, exact, 2.0 kB

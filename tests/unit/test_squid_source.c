@@ -225,7 +225,7 @@ static void test_text(void **state)
 		read_text(OUT(KEY_A) "rubbish\n1700000000.1", BALEEN_SQUID_FROM_LOG);
 
 	assert_string_equal(baleen_squid_source_text(&source, text),
-			    "1 objects of store.log, 1 in, 0 out; 2 lines skipped, the first is "
+			    "1 object of store.log, 1 in, 0 out; 2 lines skipped, the first is "
 			    "line 2, the last one is cut off");
 	baleen_squid_source_free(&source);
 }

@@ -152,7 +152,7 @@ try_frames()
 	fate "$mode: allowed passes, others not" PDD "$(ip4 192.0.2.1 17 "$(udp 9)")" \
 		"$(ip4 192.0.2.2 17 "$(udp 9)")" "$(ip4 192.0.2.9 17 "$(udp 9)")"
 	is "$mode: in words" "$(baleen status veth-b | tail -n 2)" \
-		"  default drop: 1 packets matched no rule, dropped; 3 vital passed
+		"  default drop: 1 packet matched no rule, dropped; 3 vital passed
   dropped unexamined: none"
 	rows "$mode" drop D
 	mapfile -t frames < <(others; nd 255; mld 1)

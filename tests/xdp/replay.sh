@@ -52,8 +52,8 @@ prints "totals" "\
 t.pcap: 7 frames, 1 of them snapped
   drop   bad                                            3 frames    90.2 kB
   pass   default                                        2 frames     1.6 kB
-  pass   not IP                                         1 frames       42 B
-  pass   cut short                                      1 frames       13 B
+  pass   not IP                                         1 frame        42 B
+  pass   cut short                                      1 frame        13 B
          all that was dropped                           3 frames    90.2 kB
          all that passed                                4 frames     1.6 kB" replay -c bad.txt t.pcap
 prints "-j" '[

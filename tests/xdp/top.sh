@@ -280,7 +280,7 @@ try_keys()
 {
 	start C.UTF-8 80 24
 	see "all columns" "^RULE +ACTION +PKT/S +BYTE/S +TOTAL PKT/S$"
-	see "the keys of events" "^KEYS of [0-9,]+ events"
+	see "the keys of events" "^KEYS of [0-9,]+ events?"
 	see "the most frequent first" "^$HEAVY +[0-9]+ +[0-9.]+% bad$"
 	tm send-keys s
 	see "by packets" "PKT/S, BY PKT/S$"

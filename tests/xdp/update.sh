@@ -82,7 +82,7 @@ second: $F/table.csv.gz: unchanged" ""
 	echo 5.5.5.5 >>"$F/b"
 	echo 5.5.5.5 >"$F/d/two"
 	updates "one rule alone" 3 "second: $F/d/one: unchanged
-second: $F/d/two: new, +1 -0: 1 entries
+second: $F/d/two: new, +1 -0: 1 entry
 second: $F/table.csv.gz: unchanged" "" veth-b:second
 	is "is in force" "$(verdicts)" DDDDD
 	rm "$F/d/two"
@@ -136,7 +136,7 @@ second: $F/table.csv.gz: unchanged" ""
 allows; its last good copy stays in force" veth-b:first
 	is "it is in force still" "$(in_ns "$B" "$VERDICT" veth-b 2.2.2.2 77.0.0.9)" DD
 	updates "unless it is forced" 3 "first: $F/a: unchanged
-first: $URL/b: changed, +0 -10: 1 entries" "" --force veth-b:first
+first: $URL/b: changed, +0 -10: 1 entry" "" --force veth-b:first
 	is "then it is in force" "$(in_ns "$B" "$VERDICT" veth-b 2.2.2.2 77.0.0.9)" DP
 }
 

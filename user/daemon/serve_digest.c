@@ -7,6 +7,7 @@
 #include "cli/icp/icp_serve.h"
 #include "daemon/digest_server.h"
 #include "net/listen_address.h"
+#include "util/number.h"
 #include "util/signals.h"
 
 /**
@@ -49,9 +50,10 @@ static void on_ready(const struct digest_server *server, u32 port)
 		putchar('\n');
 		json_decref(json);
 	} else {
-		printf("%s: %s entries in %s bits, %.1f %% of them set; its head says room for %s "
-		       "with %u bits each\n",
+		printf("%s: %s %s in %s bits, %.1f %% of them set; its head says room for %s with "
+		       "%u bits each\n",
 		       url, format_count(digest->count, count),
+		       baleen_plural(digest->count, "entry", "entries"),
 		       format_count(digest->mask_bytes * 8ull, bits), 100 * document->share,
 		       format_count(digest->capacity, capacity), digest->bits_per_entry);
 	}

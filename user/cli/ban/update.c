@@ -10,6 +10,7 @@
 #include "deploy/conf_plan.h"
 #include "deploy/protect.h"
 #include "state/feed_update.h"
+#include "util/number.h"
 #include "util/signals.h"
 
 /**
@@ -295,9 +296,10 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 		puts("unchanged");
 		return;
 	}
-	printf("%s, +%s -%s: %s entries", outcome_text(version->outcome),
+	printf("%s, +%s -%s: %s %s", outcome_text(version->outcome),
 	       format_count(version->n_added, added), format_count(version->n_removed, removed),
-	       format_count(version->now.n_entries, now));
+	       format_count(version->now.n_entries, now),
+	       baleen_plural(version->now.n_entries, "entry", "entries"));
 	if (version->feed.n_special && version->outcome != BALEEN_FEED_GONE)
 		printf(", without %s special-purpose",
 		       format_count(version->feed.n_special, added));

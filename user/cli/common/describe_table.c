@@ -5,6 +5,7 @@
 #include "filter/estimate.h"
 #include "filter/plan.h"
 #include "filter/slots.h"
+#include "util/number.h"
 
 static u64 slots_of(const struct baleen_table *table)
 {
@@ -146,9 +147,12 @@ static void print_plane(FILE *stream, const struct baleen_filter *filter, u32 do
 	if (table->kind == BALEEN_KIND_COUNTING)
 		fprintf(stream, "counters of %d bits (overflow %.2g at most), ",
 			BALEEN_COUNTER_BITS, baleen_counting_overflow(baleen_table_bits(table)));
-	if (is_uncounted_table(filter, domain))
-		fprintf(stream, "about %s entries, ",
-			format_count(baleen_estimate_keys(filter, domain) + 0.5, count));
+	if (is_uncounted_table(filter, domain)) {
+		u64 n = baleen_estimate_keys(filter, domain) + 0.5;
+
+		fprintf(stream, "about %s %s, ", format_count(n, count),
+			baleen_plural(n, "entry", "entries"));
+	}
 }
 
 void print_geometry(FILE *stream, const struct baleen_filter *filter, u32 domain)

@@ -3,6 +3,7 @@
 #include "cli/common/describe.h"
 #include "cli/open/policy.h"
 #include "cli/device/status_rules.h"
+#include "util/number.h"
 #include "xdp/qualifiers.h"
 
 /* Frames that were not examined, by the names of their counters. */
@@ -53,7 +54,8 @@ static void print_filter_line(const struct baleen_filter *filter)
 
 	describe_kind(filter, kind, sizeof(kind));
 	if (!is_uncounted(filter))
-		printf("%s entries, ", format_count(image.n_entries, entries));
+		printf("%s %s, ", format_count(image.n_entries, entries),
+		       baleen_plural(image.n_entries, "entry", "entries"));
 	printf("key %s, %s, %s", key_spec_text(image.key_spec), kind,
 	       format_bytes(filter->n_bytes, size));
 }
@@ -73,7 +75,8 @@ void print_status_rule(const struct status_rule *rule)
 	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
 	if (qualifiers[0])
 		printf("\n        only %s", qualifiers);
-	printf("\n        %s packets, %s\n", format_count(rule->counted.packets, packets),
+	printf("\n        %s %s, %s\n", format_count(rule->counted.packets, packets),
+	       baleen_plural(rule->counted.packets, "packet", "packets"),
 	       format_bytes(rule->counted.bytes, bytes));
 }
 
@@ -114,14 +117,16 @@ void describe_status_verdicts(const struct status_verdicts *verdicts, json_t *js
 static void print_default(const struct status_verdicts *verdicts)
 {
 	const struct baleen_stats *stats = verdicts->stats;
+	const char *packets = baleen_plural(stats->unmatched, "packet", "packets");
 	char count[NUMBER_TEXT], vital[NUMBER_TEXT];
 
 	if (verdicts->default_drop)
-		printf("  default drop: %s packets matched no rule, dropped; %s vital passed\n",
-		       format_count(stats->unmatched, count), format_count(stats->vital, vital));
+		printf("  default drop: %s %s matched no rule, dropped; %s vital passed\n",
+		       format_count(stats->unmatched, count), packets,
+		       format_count(stats->vital, vital));
 	else
-		printf("  default pass: %s packets matched no rule, passed\n",
-		       format_count(stats->unmatched, count));
+		printf("  default pass: %s %s matched no rule, passed\n",
+		       format_count(stats->unmatched, count), packets);
 }
 
 static void print_unparsed(const struct status_verdicts *verdicts)
@@ -161,8 +166,9 @@ void print_status_verdicts(const struct status_verdicts *verdicts)
 	print_default(verdicts);
 	print_unparsed(verdicts);
 	if (verdicts->stats->no_filter)
-		printf("  NO RULES LOADED: %s packets passed\n",
-		       format_count(verdicts->stats->no_filter, count));
+		printf("  NO RULES LOADED: %s %s passed\n",
+		       format_count(verdicts->stats->no_filter, count),
+		       baleen_plural(verdicts->stats->no_filter, "packet", "packets"));
 	print_sampling(verdicts);
 }
 

@@ -308,17 +308,18 @@ static void add_hitters(const struct top_view *view, struct top_page *page,
 	char events[NUMBER_TEXT], bound[NUMBER_TEXT];
 	u64 too_high = baleen_top_k_bound(&view->hitters);
 	u32 n, room = page->height > page->n + 1 ? page->height - page->n - 1 : 0;
+	const char *noun = baleen_plural(view->hitters.n_events, "event", "events");
 
 	if (!view->hitters.n_events || !room)
 		return;
 	n = baleen_top_k_top(&view->hitters, top, room < TOP_MAX_LINES ? room : TOP_MAX_LINES);
 	if (too_high)
-		add_line(page, TOP_HEADER, "KEYS of %s events; counts are too high by %s at most",
-			 format_count(view->hitters.n_events, events),
+		add_line(page, TOP_HEADER, "KEYS of %s %s; counts are too high by %s at most",
+			 format_count(view->hitters.n_events, events), noun,
 			 format_count(too_high, bound));
 	else
-		add_line(page, TOP_HEADER, "KEYS of %s events",
-			 format_count(view->hitters.n_events, events));
+		add_line(page, TOP_HEADER, "KEYS of %s %s",
+			 format_count(view->hitters.n_events, events), noun);
 	/* A count that may be half error is noise. */
 	for (u32 i = 0; i < n && top[i]->error <= top[i]->count / 2; i++)
 		add_hitter(view, page, top[i], columns);

@@ -7,6 +7,7 @@
 #include "cli/open/rule_images.h"
 #include "net/device.h"
 #include "net/trace.h"
+#include "util/number.h"
 #include "xdp/qualifiers.h"
 #include "xdp/replay.h"
 
@@ -228,8 +229,8 @@ static void print_total(const char *what, const char *name, const struct total *
 {
 	char frames[NUMBER_TEXT], bytes[NUMBER_TEXT];
 
-	printf("  %-5s  %-31s  %15s frames  %9s\n", what, name, format_count(total->frames, frames),
-	       format_bytes(total->bytes, bytes));
+	printf("  %-5s  %-31s  %15s %-6s  %9s\n", what, name, format_count(total->frames, frames),
+	       baleen_plural(total->frames, "frame", "frames"), format_bytes(total->bytes, bytes));
 }
 
 static void print_totals(const struct replay *replay, const struct baleen_trace *trace)
@@ -237,7 +238,8 @@ static void print_totals(const struct replay *replay, const struct baleen_trace 
 	bool is_default_drop = replay->program.config.default_drop;
 	char number[NUMBER_TEXT];
 
-	printf("%s: %s frames", trace->name, format_count(trace->n_frames, number));
+	printf("%s: %s %s", trace->name, format_count(trace->n_frames, number),
+	       baleen_plural(trace->n_frames, "frame", "frames"));
 	if (replay->n_snapped)
 		printf(", %s of them snapped", format_count(replay->n_snapped, number));
 	putchar('\n');

@@ -8,6 +8,7 @@
 #include "filter/live.h"
 #include "ops/change.h"
 #include "ops/resize.h"
+#include "util/number.h"
 
 struct resize {
 	const char *argument;
@@ -97,8 +98,9 @@ static int report(const struct resize *resize)
 
 	if (resize->json)
 		return print_json(describe_filter(&resize->built));
-	printf("%s: room for %s keys, %s\n", resize->out ? resize->out : resize->argument,
-	       format_count(resize->capacity, n), format_bytes(resize->built.n_bytes, bytes));
+	printf("%s: room for %s %s, %s\n", resize->out ? resize->out : resize->argument,
+	       format_count(resize->capacity, n), baleen_plural(resize->capacity, "key", "keys"),
+	       format_bytes(resize->built.n_bytes, bytes));
 	return finish_output(EXIT_DONE);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/open/filter_ref.h"
 #include "key/key_text.h"
 #include "util/duration.h"
+#include "util/number.h"
 #include "util/signals.h"
 
 #define DEFAULT_STALE_MS 30000
@@ -224,9 +225,10 @@ static void print_sibling(const struct attach *attach, u32 n)
 	const char *comma = "; fed by ";
 
 	describe_kind(filter, kind, sizeof(kind));
-	printf("  %-12s %s, %s: %s entries, %s, %s", sibling->name,
+	printf("  %-12s %s, %s: %s %s, %s, %s", sibling->name,
 	       icp_address_text(sibling->address_hi, sibling->address_lo, address),
-	       icp_mode_text(sibling->mode), format_count(filter->image.n_entries, entries), kind,
+	       icp_mode_text(sibling->mode), format_count(filter->image.n_entries, entries),
+	       baleen_plural(filter->image.n_entries, "entry", "entries"), kind,
 	       format_bytes(filter->n_bytes, size));
 	for (u32 i = 0; i < config->n_feeders; i++) {
 		if (!(sibling->feeders & 1u << i))

@@ -14,6 +14,7 @@
 #include "icp/icp_resync.h"
 #include "util/clock.h"
 #include "util/duration.h"
+#include "util/number.h"
 #include "util/signals.h"
 
 /**
@@ -78,13 +79,16 @@ static void tell(const struct options *options, const struct baleen_icp_resync_r
 		tell_json(options, report);
 		return;
 	}
-	printf("%s:%s: %s objects in %.1f s", options->device, options->resync.sibling,
-	       format_count(report->n_entries, count), report->took_ns / 1e9);
+	printf("%s:%s: %s %s in %.1f s", options->device, options->resync.sibling,
+	       format_count(report->n_entries, count),
+	       baleen_plural(report->n_entries, "object", "objects"), report->took_ns / 1e9);
 	tell_drift(report);
 	if (report->n_events)
-		printf("; %s events meanwhile", format_count(report->n_events, count));
+		printf("; %s %s meanwhile", format_count(report->n_events, count),
+		       baleen_plural(report->n_events, "event", "events"));
 	if (report->n_corrected)
-		printf(", %s corrections", format_count(report->n_corrected, count));
+		printf(", %s %s", format_count(report->n_corrected, count),
+		       baleen_plural(report->n_corrected, "correction", "corrections"));
 	if (report->n_unsettled)
 		printf(", %s too late for this time", format_count(report->n_unsettled, count));
 	if (report->has_grown)

@@ -10,6 +10,7 @@
 #include "cli/icp/icp_words.h"
 #include "key/key_text.h"
 #include "util/duration.h"
+#include "util/number.h"
 
 /**
  * struct view - an instance at a moment
@@ -203,6 +204,7 @@ static void print_filter_line(const struct view *view, u32 n, bool *sound)
 	char entries[NUMBER_TEXT], size[NUMBER_TEXT], kind[80];
 	struct baleen_filter filter;
 	struct baleen_error error;
+	u64 n_entries;
 
 	if (baleen_icp_filter(view->icp, n, &filter, &error)) {
 		printf("DAMAGED: %s\n", error.text);
@@ -210,8 +212,9 @@ static void print_filter_line(const struct view *view, u32 n, bool *sound)
 		return;
 	}
 	describe_kind(&filter, kind, sizeof(kind));
-	printf("%s entries, %s, %s\n",
-	       format_count(baleen_icp_entries(view->icp, n, &view->stats), entries), kind,
+	n_entries = baleen_icp_entries(view->icp, n, &view->stats);
+	printf("%s %s, %s, %s\n", format_count(n_entries, entries),
+	       baleen_plural(n_entries, "entry", "entries"), kind,
 	       format_bytes(filter.n_bytes, size));
 	baleen_filter_free(&filter);
 }

@@ -5,6 +5,7 @@
 
 #include "cli/open/kmod_describe.h"
 #include "kmod/kmod.h"
+#include "util/number.h"
 
 static json_t *json_u64(u64 n)
 {
@@ -91,10 +92,14 @@ void kmod_print_info(const struct baleen_dev_info *info)
 	char packets[NUMBER_TEXT], bytes[NUMBER_TEXT], hits[NUMBER_TEXT], queries[NUMBER_TEXT],
 		query_hits[NUMBER_TEXT];
 
-	printf("  in the kernel: version %llu, asked by %u rule%s: %s packets (%s), %s in it; %s "
-	       "queries, %s in it\n",
-	       (unsigned long long)info->version, info->n_rules, info->n_rules == 1 ? "" : "s",
-	       format_count(counters->packets, packets), format_bytes(counters->bytes, bytes),
-	       format_count(counters->hits, hits), format_count(counters->queries, queries),
+	printf("  in the kernel: version %llu, asked by %u %s: %s %s (%s), %s in it; %s %s, %s in "
+	       "it\n",
+	       (unsigned long long)info->version, info->n_rules,
+	       baleen_plural(info->n_rules, "rule", "rules"),
+	       format_count(counters->packets, packets),
+	       baleen_plural(counters->packets, "packet", "packets"),
+	       format_bytes(counters->bytes, bytes), format_count(counters->hits, hits),
+	       format_count(counters->queries, queries),
+	       baleen_plural(counters->queries, "query", "queries"),
 	       format_count(counters->query_hits, query_hits));
 }

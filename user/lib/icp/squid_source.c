@@ -10,6 +10,7 @@
 
 #include "icp/squid_source.h"
 #include "util/fetch.h"
+#include "util/number.h"
 #include "util/unpack.h"
 
 /* Largest log or list that is fetched: a store of 100 million objects. */
@@ -361,14 +362,15 @@ int baleen_squid_source_read(const char *text, const struct baleen_squid_read *r
 static void describe_log(const struct baleen_squid_source *source, char *text)
 {
 	const struct baleen_store_log *log = &source->log;
-	int n = snprintf(text, BALEEN_SQUID_SOURCE_TEXT,
-			 "%zu objects of store.log, %llu in, %llu out", source->set.n,
+	int n = snprintf(text, BALEEN_SQUID_SOURCE_TEXT, "%zu %s of store.log, %llu in, %llu out",
+			 source->set.n, baleen_plural(source->set.n, "object", "objects"),
 			 (ull)log->n_inserts, (ull)log->n_deletes);
 
 	if (log->n_bad && n < BALEEN_SQUID_SOURCE_TEXT)
 		snprintf(text + n, BALEEN_SQUID_SOURCE_TEXT - n,
-			 "; %llu lines skipped, the first is line %llu%s", (ull)log->n_bad,
-			 (ull)log->first_bad, log->is_torn ? ", the last one is cut off" : "");
+			 "; %llu %s skipped, the first is line %llu%s", (ull)log->n_bad,
+			 baleen_plural(log->n_bad, "line", "lines"), (ull)log->first_bad,
+			 log->is_torn ? ", the last one is cut off" : "");
 }
 
 const char *baleen_squid_source_text(const struct baleen_squid_source *source, char *text)
@@ -376,14 +378,18 @@ const char *baleen_squid_source_text(const struct baleen_squid_source *source, c
 	switch (source->from) {
 	case BALEEN_SQUID_FROM_DIGEST:
 		snprintf(text, BALEEN_SQUID_SOURCE_TEXT,
-			 "a cache digest of %u objects in %llu bits, %.1f %% of them set",
-			 source->digest.count, (ull)source->digest.mask_bytes * 8,
+			 "a cache digest of %u %s in %llu bits, %.1f %% of them set",
+			 source->digest.count,
+			 baleen_plural(source->digest.count, "object", "objects"),
+			 (ull)source->digest.mask_bytes * 8,
 			 100 * baleen_digest_share(&source->filter));
 		break;
 	case BALEEN_SQUID_FROM_LOG: describe_log(source, text); break;
 	default:
-		snprintf(text, BALEEN_SQUID_SOURCE_TEXT, "%zu objects of %s, of %llu entries",
-			 source->set.n, sources[source->from].what, (ull)source->objects.n_entries);
+		snprintf(text, BALEEN_SQUID_SOURCE_TEXT, "%zu %s of %s, of %llu %s", source->set.n,
+			 baleen_plural(source->set.n, "object", "objects"),
+			 sources[source->from].what, (ull)source->objects.n_entries,
+			 baleen_plural(source->objects.n_entries, "entry", "entries"));
 	}
 	return text;
 }

@@ -106,3 +106,8 @@ const char *baleen_interval_format(u64 interval_ns, char *text)
 	snprintf(text, BALEEN_INTERVAL_TEXT, "1 in %.3g s", (double)interval_ns / SECOND_NS);
 	return text;
 }
+
+const char *baleen_plural(u64 n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}

@@ -55,4 +55,14 @@ int baleen_interval_parse(const char *text, u64 *interval_ns);
  */
 const char *baleen_interval_format(u64 interval_ns, char *text);
 
+/**
+ * baleen_plural() - the noun behind a count
+ * @n: the count
+ * @one: the singular
+ * @many: the plural, also for 0
+ *
+ * Return: @one or @many.
+ */
+const char *baleen_plural(u64 n, const char *one, const char *many);
+
 #endif /* BALEEN_NUMBER_H */
