@@ -78,7 +78,7 @@ struct baleen_conf {
  * baleen_conf_parse() - a configuration from text
  * @text: its bytes
  * @n_bytes: how many
- * @name: of the file in messages
+ * @name: name of the file in messages
  * @conf: filled in, to be freed with baleen_conf_free(); untouched on failure
  * @error: filled in on failure: names file and line
  *
@@ -89,7 +89,7 @@ int baleen_conf_parse(const char *text, size_t n_bytes, const char *name, struct
 
 /**
  * baleen_conf_read() - a configuration from a file
- * @path: of the file
+ * @path: path of the file
  * @conf: as for baleen_conf_parse()
  * @error: as for baleen_conf_parse()
  *

@@ -18,7 +18,7 @@
 /**
  * struct comparison - what is compared
  * @goal: what is asked for
- * @state: of the device; NULL when it has none
+ * @state: state of the device; NULL when it has none
  * @xdp: its filter; NULL when none is in force
  * @old: what the state says; all zeros without one
  * @plan: filled in

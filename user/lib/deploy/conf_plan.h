@@ -80,7 +80,7 @@ struct baleen_conf_plan {
 /**
  * struct baleen_conf_goal - what is asked for
  * @conf: the configuration
- * @versions: of its feeds, as received, none of them a failure; a feed without a
+ * @versions: versions of its feeds, as received, none of them a failure; a feed without a
  *            version keeps its last good copy
  */
 struct baleen_conf_goal {
@@ -91,7 +91,7 @@ struct baleen_conf_goal {
 /**
  * baleen_conf_compare() - what has to change
  * @goal: what is asked for
- * @state: of the device; NULL when it has none
+ * @state: state of the device; NULL when it has none
  * @xdp: its filter; NULL when none is in force
  * @plan: filled in; free with baleen_conf_plan_free()
  * @error: filled in on failure

@@ -12,7 +12,7 @@
 
 /**
  * struct baleen_conf_parser - where the reading has come to
- * @name: of the file
+ * @name: name of the file
  * @line: number of the line
  * @conf: what was read
  * @rule: the rule that statements are of; NULL before the first

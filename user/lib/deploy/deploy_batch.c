@@ -12,7 +12,7 @@
  * struct work - a batch on its way
  * @deploy: device and state
  * @batch: what to do; NULL when entries end
- * @rules: of the state
+ * @rules: rules of the state
  * @touched: keys of changed rows
  * @is_changed: a row was changed
  * @guards: additions are asked about

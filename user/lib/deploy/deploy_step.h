@@ -47,7 +47,7 @@ struct baleen_deploy_plan {
  * @now_ms: single entries that have ended by then take no part
  * @is_roomy: filters get room for half as much again
  * @ruleset: the rules; points to @filter
- * @filter: of the rules that were derived anew
+ * @filter: filters of the rules that were derived anew
  */
 struct baleen_deploy_step {
 	const struct baleen_deploy_plan *plan;
@@ -154,7 +154,7 @@ int baleen_deploy_follow(struct baleen_deploy *deploy, u64 now_ms, struct baleen
 /**
  * baleen_deploy_differs() - are the rules of the device others than its state's?
  * @deploy: opened, attached
- * @rules: of the state
+ * @rules: rules of the state
  *
  * Rules, their order and policy; not what the rules hold.
  *

@@ -23,7 +23,7 @@
 
 /**
  * struct derivation - a filter on its way
- * @state: of the device
+ * @state: state of the device
  * @rule: whose filter it is
  * @now_ms: single entries that have ended by then take no part
  * @is_roomy: there shall be room for half as much again

@@ -26,7 +26,7 @@
 /**
  * baleen_protected_find() - is an address withheld?
  * @state: opened
- * @rule: of the state
+ * @rule: rule of the state
  * @key: an address
  * @withheld: filled in when it is
  *
@@ -56,7 +56,7 @@ struct baleen_derived {
 /**
  * baleen_derive() - the filter of a rule
  * @state: opened, a transaction included
- * @rule: of the state
+ * @rule: rule of the state
  * @now_ms: single entries that have ended by then take no part
  * @filter: sealed, to be freed by the caller; untouched on failure
  * @derived: filled in; may be NULL
@@ -104,7 +104,7 @@ enum baleen_decision {
 /**
  * baleen_derive_decides() - do single entries decide of a key?
  * @state: opened, a transaction included
- * @rule: of the state
+ * @rule: rule of the state
  * @key: an address, or a key of several fields
  * @now_ms: as for baleen_derive()
  * @decision: filled in; what is withheld is not asked
@@ -119,7 +119,7 @@ int baleen_derive_decides(const struct baleen_rule_store *state,
 /**
  * baleen_derive_holds() - shall the rule hold this address?
  * @state: opened, a transaction included
- * @rule: of the state
+ * @rule: rule of the state
  * @key: an address, or a key of several fields
  * @now_ms: as for baleen_derive()
  * @holds: whether the set of the state has it
@@ -139,7 +139,7 @@ int baleen_derive_holds(const struct baleen_rule_store *state,
  * @is_feed: a line of a feed; else a single entry
  * @is_exception: it takes the key out: of all feeds and shorter entries when it is
  *                a single entry, of its own feed when it is a line
- * @feed: of a line
+ * @feed: feed of a line
  * @line: its number; 0 of an image, which does not say by what it holds a key
  * @text: the entry as it stands there, behind `!` when it is an exception; empty
  *        of an image
@@ -157,7 +157,7 @@ struct baleen_reason {
 /**
  * baleen_derive_reasons() - all entries that cover a key
  * @state: opened
- * @rule: of the state
+ * @rule: rule of the state
  * @key: an address, or a key of several fields
  * @now_ms: as for baleen_derive()
  * @visit: called with each; a nonzero return ends the walk

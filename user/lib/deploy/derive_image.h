@@ -10,7 +10,7 @@
 /**
  * baleen_derive_image_holds() - does an image among the feeds hold a key?
  * @state: opened
- * @feed: of the state, an image
+ * @feed: feed of the state, an image
  * @key_spec: enum baleen_key_spec of the rule; an image of another key holds none
  * @key: the key
  * @error: filled in on failure

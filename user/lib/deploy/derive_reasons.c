@@ -13,7 +13,7 @@
  * struct line - a line of a feed that covers the key
  * @feed: number of the feed in the rule, from 0
  * @feed_holds: the feed holds the key
- * @length: of the prefix that covers it
+ * @length: length of the prefix that covers it
  * @reason: what is told of it
  */
 struct line {
@@ -25,8 +25,8 @@ struct line {
 
 /**
  * struct asking - the key that is looked for, and what was found
- * @state: of the device
- * @rule: of the feeds
+ * @state: state of the device
+ * @rule: rule of the feeds
  * @key: what is looked for
  * @visit: called with single entries
  * @data: passed to @visit

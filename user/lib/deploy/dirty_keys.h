@@ -16,8 +16,8 @@
 /**
  * struct baleen_dirty_keys - keys of a rule whose place may have changed
  * @deploy: device and state, with a transaction
- * @rules: of the state
- * @index: of the rule among them
+ * @rules: rules of the state
+ * @index: index of the rule among them
  * @now_ms: single entries that have ended by then take no part
  * @error: of the caller, filled in by all that fails
  * @stream: takes a line for each key

@@ -73,7 +73,7 @@ struct baleen_question {
 
 /**
  * struct baleen_explanation - what becomes of it, and why
- * @answer: of the packet path
+ * @answer: answer of the packet path
  * @would_drop: it is dropped, or were it not for a dry run
  * @is_other_version: the program on the device is not this release's
  * @has_state: the rules have a state
@@ -100,7 +100,7 @@ struct baleen_explanation {
  * @filter: of each of its rules, as it is live
  * @has_state: the rules have a state
  * @state: opened for reading
- * @rules: of the state
+ * @rules: rules of the state
  * @drops: sampled drops; NULL when nobody has written any
  */
 struct baleen_explainer {

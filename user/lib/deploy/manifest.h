@@ -45,7 +45,7 @@ struct baleen_saved {
 
 /**
  * baleen_saved_file() - the file of a rule's image
- * @name: of the rule
+ * @name: name of the rule
  * @file: BALEEN_SAVED_FILE_BYTES bytes
  */
 void baleen_saved_file(const char *name, char *file);
@@ -61,7 +61,7 @@ char *baleen_manifest_format(const struct baleen_saved *saved);
 /**
  * baleen_manifest_read() - read and check a manifest
  * @fd: open for reading a regular file; closed afterwards
- * @name: of the file in messages
+ * @name: name of the file in messages
  * @saved: filled in but for the filters; undefined on failure
  * @error: filled in on failure
  *

@@ -33,7 +33,7 @@ int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *sav
 /**
  * baleen_saved_write() - write a directory, whole or not at all
  * @saved: what to write
- * @path: of the directory; a symbolic link is followed
+ * @path: path of the directory; a symbolic link is followed
  * @error: filled in on failure
  *
  * Writes beside the directory, syncs, and renames. One that is there is
@@ -51,7 +51,7 @@ int baleen_saved_write(const struct baleen_saved *saved, const char *path,
 
 /**
  * baleen_saved_read() - read a directory and check all that is in it
- * @path: of the directory
+ * @path: path of the directory
  * @saved: filled in; free with baleen_saved_free(); all zeros on failure
  * @error: filled in on failure: names the file
  *

@@ -46,8 +46,8 @@
  * @now: the generation in force
  * @state: mapped: what programs change and userspace may, see baleen_icp_state; programs
  *         write to it meanwhile
- * @attachment: of the answering program
- * @feed_link_fd: of the program on another device; -1: none
+ * @attachment: attachment of the answering program
+ * @feed_link_fd: descriptor of the link of the program on another device; -1: none
  */
 struct baleen_icp {
 	struct baleen_pins pins;

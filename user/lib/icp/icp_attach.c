@@ -98,7 +98,7 @@ static int check_filters(const struct baleen_icp_plan *plan, struct baleen_error
 
 /**
  * struct owner - whose instance a program is of
- * @program_id: of the program
+ * @program_id: id of the program
  * @device: that answers; empty when it is of none whose pins are seen here
  */
 struct owner {
@@ -258,10 +258,10 @@ static int set_synced(const struct baleen_icp_plan *plan, const struct baleen_ic
 
 /**
  * struct seats - the links of an attach, before they are pinned
- * @pins: of the device
+ * @pins: pins of the device
  * @feed_ifindex: the other device; 0: none
- * @link_fd: of the program that answers
- * @feed_fd: of the other
+ * @link_fd: descriptor of the link of the program that answers
+ * @feed_fd: descriptor of the other
  */
 struct seats {
 	const struct baleen_pins *pins;

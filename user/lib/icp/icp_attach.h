@@ -10,7 +10,7 @@
 
 /**
  * struct baleen_icp_grant - who may ask which siblings
- * @prefix: of addresses
+ * @prefix: prefix of addresses
  * @siblings: bit n: sibling n
  */
 struct baleen_icp_grant {

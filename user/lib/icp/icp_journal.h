@@ -36,8 +36,8 @@
 
 /**
  * struct baleen_icp_journal_key - one object
- * @hi: of its key, see squid.h
- * @lo: of its key
+ * @hi: high half of its key, see squid.h
+ * @lo: low half of its key
  * @present: bit f: feeder f has it
  * @told: bit f: an event of feeder f was recorded, which the snapshot does not overrule
  * @before: @present, when the new generation made its first event of the key
@@ -61,7 +61,7 @@ struct baleen_icp_journal_key {
  * @sibling: its number: events of others are passed over
  * @counts: the filter counts: an object of two feeders is there twice
  * @is_built: the new filter has been made of it
- * @generation: of the new filter's program
+ * @generation: generation of the new filter's program
  * @n_new: entries that its events added, less those that they took
  * @key: every object that was heard of
  * @n_keys: how many
@@ -114,8 +114,8 @@ void baleen_icp_journal_free(struct baleen_icp_journal *journal);
 /**
  * baleen_icp_journal_object() - an object of the snapshot
  * @journal: not built
- * @hi: of its key
- * @lo: of its key
+ * @hi: high half of its key
+ * @lo: low half of its key
  * @feeder: whose, below BALEEN_ICP_MAX_FEEDERS
  *
  * Return: 0, or -ENOMEM: the journal is as before.
@@ -145,7 +145,7 @@ u32 baleen_icp_journal_wanted(const struct baleen_icp_journal *journal,
 /**
  * baleen_icp_journal_built() - the new filter is what the journal says now
  * @journal: not built
- * @generation: of the program that the feed goes to
+ * @generation: generation of the program that the feed goes to
  */
 void baleen_icp_journal_built(struct baleen_icp_journal *journal, u32 generation);
 

@@ -32,7 +32,7 @@ int baleen_icp_link_switch(int link_fd, int program_fd, int old_fd, struct balee
 
 /**
  * baleen_icp_link_pin() - keep a link
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  * @name: "link" or "feed"
  * @link_fd: the link
  * @error: filled in on failure
@@ -44,7 +44,7 @@ int baleen_icp_link_pin(const struct baleen_pins *pins, const char *name, int li
 
 /**
  * baleen_icp_egress_put() - have a device's own answers seen
- * @pins: of the device, locked; remembers whether its clsact is ours
+ * @pins: pins of the device, locked; remembers whether its clsact is ours
  * @egress_fd: the program; replaces one of ours
  * @error: filled in on failure
  *
@@ -65,7 +65,7 @@ u32 baleen_icp_egress_id(int ifindex);
 
 /**
  * baleen_icp_egress_remove() - the opposite of baleen_icp_egress_put()
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  *
  * Removes the program in our place if it belongs to these pins, and our clsact with it
  * unless somebody uses it meanwhile.

@@ -14,9 +14,9 @@
 /**
  * struct baleen_icp_loaded - one generation of programs and maps
  * @config: its constants
- * @program_id: of the program that answers; the name of its directory of pins
- * @feed_id: of the program on another device; 0: none
- * @egress_id: of the program that compares the siblings' answers; 0: none
+ * @program_id: id of the program that answers; the name of its directory of pins
+ * @feed_id: id of the program on another device; 0: none
+ * @egress_id: id of the program that compares the siblings' answers; 0: none
  * @answer_fd: the program that answers
  * @feed_fd: the program on another device that is fed by; -1: none
  * @egress_fd: the program that compares the siblings' answers; -1: none
@@ -79,7 +79,7 @@ int baleen_icp_load(struct baleen_icp_loaded *loaded, bool frags, struct baleen_
 /**
  * baleen_icp_loaded_pin() - pin programs and maps as one directory
  * @loaded: loaded
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno; on failure what was pinned stays for
@@ -91,8 +91,8 @@ int baleen_icp_loaded_pin(const struct baleen_icp_loaded *loaded, const struct b
 /**
  * baleen_icp_loaded_open() - open a pinned generation
  * @loaded: filled in; close with baleen_icp_loaded_close()
- * @pins: of the device
- * @program_id: of the program that answers
+ * @pins: pins of the device
+ * @program_id: id of the program that answers
  *
  * Return: 0; -ENOENT when a pin is missing; -EPROTO when another version of Baleen
  * made it; a negative errno.

@@ -14,14 +14,14 @@ struct ring_buffer;
 
 /**
  * struct baleen_icp_recorder - who reads the log
- * @state: of the programs, mapped
+ * @state: state of the programs, mapped
  * @journal: where events go; of whoever has the lock
  * @ring: the log
  * @lock: of @journal, @ring and what follows
  * @thread: reads while others work
  * @wake_fd: readable: the thread is to end
  * @is_discarding: what comes is older than the recording
- * @n_events: of the journal's sibling, since the start
+ * @n_events: number of events of the journal's sibling, since the start
  * @n_unrecorded: of @state, at the start
  * @err: of the journal, the first one
  *
@@ -44,7 +44,7 @@ struct baleen_icp_recorder {
  * baleen_icp_recorder_start() - record from now on
  * @recorder: filled in; end with baleen_icp_recorder_stop()
  * @log_fd: the ring of events, which nobody else reads
- * @state: of the programs, mapped and writable; recording is off
+ * @state: state of the programs, mapped and writable; recording is off
  * @journal: gets the events; to be used with the lock alone
  * @error: filled in on failure, without the name of the device
  *

@@ -18,8 +18,8 @@ enum { OUTSIDE, STATES, FLAGS, TIMES, LOCKS, PLACE, MORE };
  * @set: objects go there
  * @read: what was found so far
  * @expects: the line that is to come
- * @hi: key of the entry at hand
- * @lo: of it
+ * @hi: high half of the key of the entry at hand
+ * @lo: low half of the key
  * @is_there: nothing so far says that others cannot have it
  * @kid: the worker whose part it is; 0: none
  */

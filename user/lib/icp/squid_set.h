@@ -16,8 +16,8 @@ struct baleen_list;
 
 /**
  * struct baleen_squid_object - one object, or what became of it
- * @hi: of its key, see squid.h
- * @lo: of its key
+ * @hi: high half of its key, see squid.h
+ * @lo: low half of its key
  */
 struct baleen_squid_object {
 	u64 hi;
@@ -58,8 +58,8 @@ struct baleen_squid_set {
 /**
  * baleen_squid_set_put() - append an event
  * @set: not finished
- * @hi: of the key
- * @lo: of the key
+ * @hi: high half of the key
+ * @lo: low half of the key
  * @event: BALEEN_STORE_INSERT or BALEEN_STORE_DELETE; others change nothing
  *
  * Return: 0 or -ENOMEM.

@@ -38,7 +38,7 @@ enum baleen_squid_from {
  * struct baleen_squid_source - a source that was read
  * @from: what it was; never BALEEN_SQUID_FROM_ANY
  * @set: of a log or objects: what is in, finished; else empty
- * @filter: of a digest: a sealed classic image of hash squid; else all zeros
+ * @filter: filter of a digest: a sealed classic image of hash squid; else all zeros
  * @digest: of a digest: its head
  * @log: of a log: what was in it
  * @objects: of objects: what was in them
@@ -57,8 +57,8 @@ struct baleen_squid_source {
  * @from: what it is
  * @on_progress: as of struct baleen_fetch_request; may be NULL
  * @data: passed to @on_progress
- * @timeout_ms: of a fetch with its retries; 0: 10 minutes
- * @n_retries: of a fetch
+ * @timeout_ms: time limit of a fetch with its retries; 0: 10 minutes
+ * @n_retries: number of retries of a fetch
  */
 struct baleen_squid_read {
 	enum baleen_squid_from from;

@@ -56,7 +56,7 @@ int baleen_key_compare(const struct baleen_key *a, const struct baleen_key *b);
 /**
  * baleen_address_parse() - the key of an address from text
  * @text: an IPv4 or IPv6 address and nothing else, NUL-terminated
- * @key: of domain BALEEN_IP4, also when it is IPv4-mapped, or BALEEN_IP6;
+ * @key: key of domain BALEEN_IP4, also when it is IPv4-mapped, or BALEEN_IP6;
  *       untouched on failure
  * @reason: why not, a constant string; untouched on success
  *

@@ -32,7 +32,7 @@ int baleen_kmod_command(int fd, unsigned long command, void *arg);
 /**
  * baleen_kmod_target() - a filter by its name, or by a rule that asks it
  * @name: below BALEEN_DEV_NAME_BYTES
- * @ifindex: of the rule's device; 0 for a filter with a name
+ * @ifindex: interface index of the rule's device; 0 for a filter with a name
  *
  * Return: it, padded with zeros.
  */
@@ -90,7 +90,7 @@ int baleen_kmod_header(int fd, const struct baleen_dev_target *target, struct ba
 /**
  * baleen_kmod_store() - create a filter with a name, or swap the one that there is
  * @fd: of baleen_kmod_open(), for writing
- * @name: of it
+ * @name: its name
  * @filter: sealed
  * @error: filled in on failure, without the name of the filter
  *
@@ -116,7 +116,7 @@ int baleen_kmod_swap(int fd, const struct baleen_dev_target *target,
 /**
  * baleen_kmod_destroy() - take a name and its filter away
  * @fd: of baleen_kmod_open(), for writing
- * @name: of it
+ * @name: its name
  * @error: filled in on failure, without the name of the filter
  *
  * Return: 0; -ENOENT; -EBUSY while rules ask it; another negative errno.

@@ -7,7 +7,7 @@
 
 /**
  * struct pass - one change
- * @fd: of the device
+ * @fd: descriptor of the device
  * @target: which filter
  * @head: its header
  * @list: what is added or deleted

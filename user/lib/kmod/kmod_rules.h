@@ -18,7 +18,7 @@
  * @device: its name
  * @ifindex: its index
  * @fd: the module, see baleen_kmod_open()
- * @priority: of the hook among others on the device, lower ones first
+ * @priority: priority of the hook among others on the device, lower ones first
  * @version: another number after each change of the rules
  * @default_drop: what no rule decides is dropped, but for what is vital
  * @dry_run: count what would be dropped, drop nothing
@@ -91,7 +91,7 @@ int baleen_kmod_rules_find(const struct baleen_kmod_rules *rules, const char *na
 /**
  * baleen_kmod_rules_filter() - a copy of the filter that a rule asks
  * @rules: opened
- * @index: of the rule
+ * @index: index of the rule
  * @filter: a sealed image, to be freed by the caller; untouched on failure
  * @error: filled in on failure
  *
@@ -121,7 +121,7 @@ int baleen_kmod_attach_check(const char *device, struct baleen_error *error);
  * baleen_kmod_attach() - put rules on a device that has none
  * @device: its name
  * @ruleset: of rules that continue none
- * @priority: of the hook
+ * @priority: priority of the hook
  * @error: filled in on failure
  *
  * Return: 0; -EEXIST when it has rules of the module already; -EBUSY when it has a

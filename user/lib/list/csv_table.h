@@ -43,7 +43,7 @@ struct baleen_csv_counts {
  * @fd: descriptor of a file or memfd open for reading; read from its start; stays open
  * @name: name of the table in messages; tells .tsv
  * @options: the columns and rows to read
- * @counts: of the rows; may be NULL
+ * @counts: counts of the rows; may be NULL
  * @out: a memfd of the list, at its start, to be closed by the caller
  * @error: filled in on failure: names the line and, where there is one, the
  *         column

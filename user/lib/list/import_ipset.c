@@ -20,7 +20,7 @@
  * @is_address: its keys are known to be addresses or prefixes
  * @is_ip6: of them
  * @netmask: of each key that has none, as text; NULL for none
- * @timeout_s: of entries that have none; 0: they stay
+ * @timeout_s: timeout of entries that have none; 0: they stay
  */
 struct set {
 	const char *name;

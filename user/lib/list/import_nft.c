@@ -20,7 +20,7 @@
  * @error: for the first failure
  * @name: name of the set in messages
  * @is_ip6: the type of its keys
- * @timeout_s: of entries that have none; 0: they stay
+ * @timeout_s: timeout of entries that have none; 0: they stay
  * @hands_on: all has been understood
  */
 struct reader {

@@ -33,8 +33,8 @@ enum baleen_entry_kind {
  * @length: length of @text in bytes; below BALEEN_KEY_TEXT unless bad
  *          or a URL
  * @span: of BALEEN_ENTRY_SPAN
- * @key: of BALEEN_ENTRY_KEY
- * @reason: of BALEEN_ENTRY_BAD, a constant string
+ * @key: key of BALEEN_ENTRY_KEY
+ * @reason: reason of BALEEN_ENTRY_BAD, a constant string
  */
 struct baleen_entry {
 	enum baleen_entry_kind kind;

@@ -52,7 +52,7 @@ struct baleen_special_removed {
 
 /**
  * baleen_special_find() - which range is an address in?
- * @key: of domain BALEEN_IP4 or BALEEN_IP6
+ * @key: key of domain BALEEN_IP4 or BALEEN_IP6
  *
  * Return: one of baleen_special, or NULL.
  */

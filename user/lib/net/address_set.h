@@ -37,7 +37,7 @@ struct baleen_host_session {
  * struct baleen_host_address - one address that must not be dropped
  * @role: why
  * @key: the address
- * @session: of a peer; else all zeros
+ * @session: session of a peer; else all zeros
  */
 struct baleen_host_address {
 	enum baleen_host_role role;

@@ -14,7 +14,7 @@
 /**
  * struct baleen_capture - a capture file that is being written
  * @file: the file
- * @name: of the file in messages
+ * @name: name of the file in messages
  */
 struct baleen_capture {
 	FILE *file;
@@ -24,7 +24,7 @@ struct baleen_capture {
 /**
  * baleen_capture_open() - begin a capture file
  * @capture: filled in; close with baleen_capture_close()
- * @path: of the file, which must outlive @capture; "-" is standard output
+ * @path: path of the file, which must outlive @capture; "-" is standard output
  * @max_bytes: the most that is captured of a frame
  * @error: filled in on failure
  *
@@ -39,7 +39,7 @@ int baleen_capture_open(struct baleen_capture *capture, const char *path, u32 ma
 /**
  * baleen_capture_add() - write a frame
  * @capture: opened
- * @time: of the day
+ * @time: time of the day
  * @bytes: what was captured
  * @n_bytes: how much that is
  * @n_wire_bytes: length of the frame

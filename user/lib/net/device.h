@@ -25,7 +25,7 @@ enum baleen_mode {
 
 /**
  * struct baleen_program - an XDP program on a device
- * @id: of the program; 0 when there is none
+ * @id: id of the program; 0 when there is none
  * @name: the kernel's name of it; may be empty
  * @mode: how it is attached
  */

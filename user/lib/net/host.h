@@ -59,7 +59,7 @@ void baleen_host_free(struct baleen_host *host);
 
 /**
  * baleen_host_resolvers() - the nameservers of a resolv.conf
- * @path: of the file; a missing one has no nameservers
+ * @path: path of the file; a missing one has no nameservers
  * @out: array of addresses, to be freed by the caller, as in struct baleen_host
  * @n: how many
  * @error: filled in on failure

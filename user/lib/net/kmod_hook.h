@@ -13,7 +13,7 @@
 
 /**
  * baleen_kmod_has_rules() - does the kernel module have rules on a device?
- * @ifindex: of the device
+ * @ifindex: interface index of the device
  *
  * Return: true when it has; false when not, or when it cannot be asked.
  */

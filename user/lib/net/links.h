@@ -20,7 +20,7 @@ struct baleen_netlink;
  * struct baleen_link - a network device
  * @ifindex: its number
  * @name: its name
- * @kind: of a virtual device, such as "veth" or "bond"; else empty
+ * @kind: kind of a virtual device, such as "veth" or "bond"; else empty
  * @flags: IFF_UP and the others
  * @mtu: its MTU, bytes
  * @n_promiscuous: who asked it to take frames that are not for it
@@ -110,7 +110,7 @@ int baleen_links_count_tc(u32 ifindex, u32 *n_filters, u32 *n_programs);
 /**
  * baleen_links_bpf_link() - the BPF link that holds a program on a device
  * @ifindex: the device
- * @program_id: of the program
+ * @program_id: id of the program
  *
  * Return: its number, or 0 when there is none, or it may not be looked for
  * (CAP_SYS_ADMIN).

@@ -45,7 +45,7 @@ struct baleen_traced_interface {
 /**
  * struct baleen_trace - a capture file of Ethernet frames
  * @file: open
- * @name: of the file in messages
+ * @name: name of the file in messages
  * @is_ng: it is pcapng
  * @is_swapped: its numbers have the other byte order
  * @buffer: of BALEEN_TRACE_FRAME_BYTES
@@ -71,7 +71,7 @@ struct baleen_trace {
 /**
  * baleen_trace_open() - open a capture file
  * @trace: filled in; close with baleen_trace_close(); untouched on failure
- * @path: of the file, which must outlive @trace; "-" is standard input
+ * @path: path of the file, which must outlive @trace; "-" is standard input
  * @error: filled in on failure
  *
  * Return: 0; -EINVAL when it is no capture or damaged up to its first frame;

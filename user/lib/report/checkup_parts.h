@@ -24,7 +24,7 @@
  * @state_code: 0 when it has a state; -ENOENT when it has none; else why that
  *              cannot be told
  * @state_error: in words
- * @state_path: of the directory of the state
+ * @state_path: path of the directory of the state
  * @is_kept: the state is put on again at boot
  * @is_marked: a change of the live rules was interrupted
  * @n_singles: single entries of the state

@@ -34,7 +34,7 @@ struct baleen_metrics_count {
 
 /**
  * struct baleen_metrics_origins - the single entries of a rule
- * @device: of the rule
+ * @device: device of the rule
  * @rule: its name
  * @counted_s: when they were counted, of CLOCK_MONOTONIC
  * @row: by origin
@@ -68,7 +68,7 @@ struct baleen_metrics_counts {
  * baleen_metrics_count() - what the filter of a rule holds
  * @counts: remembers it; NULL counts every time
  * @xdp: opened
- * @index: of the rule
+ * @index: index of the rule
  * @count: filled in
  */
 void baleen_metrics_count(struct baleen_metrics_counts *counts, const struct baleen_xdp *xdp,
@@ -77,7 +77,7 @@ void baleen_metrics_count(struct baleen_metrics_counts *counts, const struct bal
 /**
  * baleen_metrics_recall_origins() - the single entries of a rule, from memory
  * @counts: remembers them; may be NULL
- * @device: of the rule
+ * @device: device of the rule
  * @rule: its name
  *
  * Return: what was counted lately; NULL when they are to be counted.
@@ -89,7 +89,7 @@ baleen_metrics_recall_origins(const struct baleen_metrics_counts *counts, const 
 /**
  * baleen_metrics_keep_origins() - remember the single entries of a rule
  * @counts: remembers them, when there are many; may be NULL
- * @device: of the rule
+ * @device: device of the rule
  * @rule: its name
  * @row: by origin; copied
  * @n: how many

@@ -59,7 +59,7 @@ struct baleen_metrics_part {
 
 /**
  * struct baleen_metrics_label - a label of a row
- * @name: of the label
+ * @name: name of the label
  * @at: where its text stands in the row
  */
 struct baleen_metrics_label {

@@ -21,7 +21,7 @@ struct baleen_metrics_device *baleen_metrics_add_device(struct baleen_metrics_so
 /**
  * baleen_metrics_add_rule() - a row for a rule
  * @source: gets it
- * @device: of the rule
+ * @device: device of the rule
  * @rule: its name
  * @action: "drop", "allow" or "count"
  *
@@ -34,7 +34,7 @@ struct baleen_metrics_rule *baleen_metrics_add_rule(struct baleen_metrics_source
 /**
  * baleen_metrics_add_table() - a row for a table that can be full
  * @source: gets it
- * @device: of the rule
+ * @device: device of the rule
  * @rule: its name
  * @table: its name
  *
@@ -47,7 +47,7 @@ struct baleen_metrics_table *baleen_metrics_add_table(struct baleen_metrics_sour
 /**
  * baleen_metrics_add_feed() - a row for a feed
  * @source: gets it
- * @device: of the rule
+ * @device: device of the rule
  * @rule: its name
  * @feed: its path or URL; everybody can read metrics, so of a URL the name,
  *        password, query and fragment are left out
@@ -62,7 +62,7 @@ struct baleen_metrics_feed *baleen_metrics_add_feed(struct baleen_metrics_source
 /**
  * baleen_metrics_add_origin() - a row for the single entries of an origin
  * @source: gets it
- * @device: of the rule
+ * @device: device of the rule
  * @rule: its name
  * @origin: who added them
  *

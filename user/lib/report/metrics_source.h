@@ -41,7 +41,7 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
  * baleen_metrics_write() - metrics into a file for node_exporter
  * @source: what to tell
  * @format: how
- * @path: of the file, which is replaced whole or not at all; 0644. node_exporter
+ * @path: path of the file, which is replaced whole or not at all; 0644. node_exporter
  *        reads what ends in .prom
  * @error: filled in on failure
  *

@@ -39,7 +39,7 @@ enum baleen_metrics_state {
 /**
  * struct baleen_metrics_device - a device
  * @device: its name
- * @program_id: of its program, as text; empty when there is none
+ * @program_id: id of its program, as text; empty when there is none
  * @place: how the program is on the device; see baleen_attach_type_text()
  * @attached: 1: it sees the device's packets; 0
  * @state: enum baleen_metrics_state
@@ -74,7 +74,7 @@ struct baleen_metrics_device {
 
 /**
  * struct baleen_metrics_rule - a rule
- * @device: of it
+ * @device: its device
  * @rule: its name
  * @action: "drop", "allow" or "count"
  * @packets: frames that matched it
@@ -100,7 +100,7 @@ struct baleen_metrics_rule {
 
 /**
  * struct baleen_metrics_table - a hash table of a rule that can be full
- * @device: of it
+ * @device: its device
  * @rule: its name
  * @table: "ipv4", "ipv6", "short" or "long": the keys in it
  * @used: keys in it
@@ -116,7 +116,7 @@ struct baleen_metrics_table {
 
 /**
  * struct baleen_metrics_feed - a feed of a rule
- * @device: of the rule
+ * @device: device of the rule
  * @rule: its name
  * @feed: its path or URL, without password and query; see
  *        baleen_metrics_add_feed()
@@ -141,7 +141,7 @@ struct baleen_metrics_feed {
 
 /**
  * struct baleen_metrics_origin - the single entries of one origin in a rule
- * @device: of the rule
+ * @device: device of the rule
  * @rule: its name
  * @origin: who added them
  * @n: how many
@@ -175,7 +175,7 @@ struct baleen_metrics_daemon {
 
 /**
  * struct baleen_metrics_release - which baleen this is
- * @version: of it
+ * @version: its version
  * @is_set: 1
  */
 struct baleen_metrics_release {

@@ -56,7 +56,7 @@ void baleen_drops_begin(sqlite3 *db);
 /**
  * baleen_drops_add() - a sampled drop
  * @db: opened for writing
- * @netns_cookie: of the device's network namespace
+ * @netns_cookie: cookie of the device's network namespace
  * @ifindex: the device
  * @sighting: the event
  *
@@ -74,7 +74,7 @@ void baleen_drops_end(sqlite3 *db);
 /**
  * baleen_drops_find() - the last sampled drop of a source
  * @db: opened
- * @netns_cookie: of the device's network namespace
+ * @netns_cookie: cookie of the device's network namespace
  * @ifindex: the device
  * @source: its address
  * @drop: filled in when there is one

@@ -23,8 +23,8 @@ u64 baleen_now_ms(void);
 
 /**
  * baleen_rule_entry_check() - may an entry have this origin and reason?
- * @origin: of it
- * @reason: of it
+ * @origin: its origin
+ * @reason: its reason
  * @error: filled in on failure
  *
  * Return: 0 or -EINVAL.
@@ -50,7 +50,7 @@ int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
  * @state: with a transaction
  * @rule: name of the rule
  * @single: its key and is_exception
- * @origin: of it; NULL for all origins
+ * @origin: its origin; NULL for all origins
  * @n: how many there were
  * @error: filled in on failure
  *
@@ -64,7 +64,7 @@ int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule
  * baleen_rule_entries_flush() - forget all entries of an origin
  * @state: with a transaction
  * @rule: name of the rule
- * @origin: whose; NULL for all
+ * @origin: name of the origin; NULL for all
  * @n: how many there were
  * @error: filled in on failure
  *
@@ -100,7 +100,7 @@ u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state);
  * baleen_rule_entries_each() - the entries of a rule, by origin, then key
  * @state: opened
  * @rule: name of the rule
- * @origin: whose; NULL for all
+ * @origin: name of the origin; NULL for all
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
@@ -135,7 +135,7 @@ int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *
  * baleen_rule_entries_count() - entries of a rule
  * @state: opened
  * @rule: name of the rule
- * @origin: whose; NULL for all
+ * @origin: name of the origin; NULL for all
  *
  * Return: how many.
  */
@@ -160,7 +160,7 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
  * baleen_rule_entries_to_lists() - the set that the entries make
  * @state: opened
  * @rule: name of the rule
- * @key_spec: of its keys
+ * @key_spec: fields of its keys
  * @now_ms: what has ended by then is passed over
  * @keys: a finished list: entries and exceptions, the longest prefix decides
  * @exceptions: a finished list of all that exceptions cover

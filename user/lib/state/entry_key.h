@@ -47,7 +47,7 @@ struct baleen_rule_entry {
 /**
  * struct baleen_entry_key - a key, or all keys of a prefix or range
  * @text: in its shortest form
- * @length: of a prefix, BALEEN_RULE_ENTRY_IP6 more for IPv6; BALEEN_RULE_ENTRY_RANGE;
+ * @length: length of a prefix, BALEEN_RULE_ENTRY_IP6 more for IPv6; BALEEN_RULE_ENTRY_RANGE;
  *          BALEEN_RULE_ENTRY_ALONE
  * @first: the lowest; see state_schema.h
  * @n_first: bytes of it

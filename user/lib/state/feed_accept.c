@@ -7,7 +7,7 @@
 
 /**
  * struct search - a feed that is looked for
- * @version: of it
+ * @version: its version
  * @found: what the state has
  * @is_found: it has any
  */

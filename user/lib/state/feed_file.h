@@ -11,7 +11,7 @@
 
 /**
  * baleen_feed_copy_file() - a file as it is now, in memory
- * @path: of a regular file
+ * @path: path of a regular file
  * @error: filled in on failure
  *
  * The same bytes are judged and taken, even if the file is written meanwhile.

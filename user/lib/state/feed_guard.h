@@ -55,7 +55,7 @@ struct baleen_feed_counts baleen_feed_count(const struct baleen_list *list);
 
 /**
  * baleen_feed_check() - may this version follow that one?
- * @limits: of the feed
+ * @limits: limits of the feed
  * @before: the version in force, or NULL when there is none
  * @now: the new version
  * @error: filled in on refusal: the figure, the limit and its option

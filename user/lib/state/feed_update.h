@@ -92,7 +92,7 @@ void baleen_feed_versions_free(struct baleen_feed_versions *versions);
 
 /**
  * baleen_feed_is_of() - is a feed of this source?
- * @feed: of the state
+ * @feed: feed of the state
  * @rule: name of a rule
  * @wanted: a source
  *

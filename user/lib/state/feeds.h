@@ -33,7 +33,7 @@ enum baleen_feed_format {
  * @delimiter: of a table: its character; 0 to find out
  * @skip_bad: bad lines are passed over
  * @every_s: baleend looks for a new one this often; 0 for never
- * @timeout_s: of a download; 0 for the default
+ * @timeout_s: time limit of a download; 0 for the default
  */
 struct baleen_feed_source {
 	char source[BALEEN_SOURCE_BYTES];
@@ -52,8 +52,8 @@ struct baleen_feed_source {
  * @wanted: where it comes from
  * @file: of a directory the path of the file in it; else empty
  * @format: enum baleen_feed_format of the last good copy
- * @etag: of the last good copy; may be empty
- * @last_modified: of the last good copy; may be empty
+ * @etag: ETag of the last good copy; may be empty
+ * @last_modified: Last-Modified of the last good copy; may be empty
  * @n_entries: entries of the last good copy
  * @n_ip4: IPv4 addresses that it covers
  * @n_bytes: size of the last good copy
@@ -128,7 +128,7 @@ int baleen_feeds_put(struct baleen_rule_store *state, struct baleen_feed *feed,
 /**
  * baleen_feeds_remove() - forget a feed
  * @state: with a transaction; the copy goes with the commit
- * @id: of the feed
+ * @id: id of the feed
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
@@ -138,7 +138,7 @@ int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_e
 /**
  * baleen_feed_take() - make bytes the last good copy of a feed
  * @state: with a transaction
- * @feed: of the state
+ * @feed: feed of the state
  * @fd: the bytes as received, read from the start; a pipe is for the caller to
  *      spool
  * @error: filled in on failure
@@ -155,7 +155,7 @@ int baleen_feed_take(struct baleen_rule_store *state, struct baleen_feed *feed, 
 /**
  * baleen_feed_open() - the last good copy, as received
  * @state: opened
- * @feed: of the state
+ * @feed: feed of the state
  * @error: filled in on failure
  *
  * Return: a descriptor; -ENOENT when there is none; a negative errno.
@@ -166,7 +166,7 @@ int baleen_feed_open(const struct baleen_rule_store *state, const struct baleen_
 /**
  * baleen_feed_open_lines() - the same as a list: unpacked, a table turned into lines
  * @state: opened
- * @feed: of the state, not an image
+ * @feed: feed of the state, not an image
  * @error: filled in on failure
  *
  * Line N of what is read is line N of what was received.
@@ -179,7 +179,7 @@ int baleen_feed_open_lines(const struct baleen_rule_store *state, const struct b
 /**
  * baleen_feed_read() - bytes as received, as a set
  * @fd: open for reading, seekable
- * @name: of the source in messages
+ * @name: name of the source in messages
  * @wanted: how it is read
  * @key_spec: enum baleen_key_spec of the rule
  * @reader: what to do with bad lines; may be NULL

@@ -58,7 +58,7 @@ struct baleen_protected_set {
 
 /**
  * baleen_protected_applies() - is anything taken out of a rule?
- * @rule: of the state
+ * @rule: rule of the state
  *
  * Return: true of guarded rules that drop, and are keyed by an address.
  */
@@ -80,7 +80,7 @@ int baleen_protected_refresh(struct baleen_rule_store *state, struct baleen_erro
 /**
  * baleen_protected_never_differs() - is the never-drop list another than the last?
  * @state: opened
- * @path: of the list; empty for none
+ * @path: path of the list; empty for none
  * @error: filled in on failure
  *
  * Return: 1 or 0; a negative errno when it cannot be read.
@@ -122,7 +122,7 @@ void baleen_protected_free(struct baleen_protected_set *set);
 /**
  * baleen_protected_describe() - why is an address withheld?
  * @set: loaded
- * @role: of the list it is in
+ * @role: role of the list it is in
  * @key: the address
  * @withheld: its role and what it is are filled in
  */
@@ -133,7 +133,7 @@ void baleen_protected_describe(const struct baleen_protected_set *set,
 /**
  * baleen_protected_meets() - does a set hold any of what is withheld?
  * @set: loaded
- * @role: of the list that is asked
+ * @role: role of the list that is asked
  * @keys: a finished list of addresses, whatever part of a packet they are of
  * @n: entries of it
  * @withheld: the first of them; untouched when there is none

@@ -150,7 +150,7 @@ int baleen_rule_store_get_rules(const struct baleen_rule_store *state,
 /**
  * baleen_rule_store_find_rule() - a rule by its name
  * @rules: among which
- * @name: of it
+ * @name: its name
  *
  * Return: its place, or -ENOENT.
  */
@@ -186,7 +186,7 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
 /**
  * baleen_rule_store_get_text() - a named text, such as "conf" (the one applied last)
  * @state: opened
- * @name: of it
+ * @name: its name
  * @text: to be freed by the caller; NULL when there is none
  *
  * Known: "conf", "applied" (seconds of the day it was),
@@ -201,7 +201,7 @@ int baleen_rule_store_get_text(const struct baleen_rule_store *state, const char
 /**
  * baleen_rule_store_set_text() - set a named text
  * @state: with a transaction
- * @name: of it
+ * @name: its name
  * @text: or NULL to forget it
  * @error: filled in on failure
  *
@@ -214,7 +214,7 @@ int baleen_rule_store_set_text(struct baleen_rule_store *state, const char *name
  * baleen_rule_store_copy() - a copy of it as it is, elsewhere
  * @state: opened, without a transaction; best for writing: a reader that a writer
  *         overtakes may fail
- * @path: of a directory that is made, or replaced if a copy was there
+ * @path: path of a directory that is made, or replaced if a copy was there
  * @error: filled in on failure
  *
  * Whole or not at all; feeds are linked, not copied, on one file system. Opened as
@@ -227,7 +227,7 @@ int baleen_rule_store_copy(const struct baleen_rule_store *state, const char *pa
 
 /**
  * baleen_rule_store_is_copy() - can it be taken back?
- * @path: of a directory, which need not be there
+ * @path: path of a directory, which need not be there
  *
  * Return: true when it is a whole copy of a state.
  */
@@ -237,7 +237,7 @@ bool baleen_rule_store_is_copy(const char *path);
  * baleen_rule_store_replace() - take a copy back
  * @state: opened for writing, without a transaction; becomes what the copy is, and
  *         is to be closed on failure
- * @path: of the copy, on the same file system; gone afterwards
+ * @path: path of the copy, on the same file system; gone afterwards
  * @error: filled in on failure
  *
  * Killed in between, the state is what it was, and the copy is there, or it is what

@@ -18,7 +18,7 @@
 
 /**
  * struct baleen_rule_store - the state of one device, opened
- * @path: of its directory
+ * @path: path of its directory
  * @device: name of the device
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left

@@ -22,8 +22,8 @@
 /**
  * struct baleen_rule_store_owner - the device that a state is of
  * @boot: id of the boot of the kernel
- * @netns_cookie: of the network namespace; unique in one boot
- * @ifindex: of the device; 0 when it is not there
+ * @netns_cookie: cookie of the network namespace; unique in one boot
+ * @ifindex: interface index of the device; 0 when it is not there
  */
 struct baleen_rule_store_owner {
 	char boot[64];
@@ -94,7 +94,7 @@ int baleen_rule_store_make_root(bool is_kept, struct baleen_error *error);
 
 /**
  * baleen_rule_store_remove_tree() - remove a directory that looks like a state
- * @path: of it; need not be there
+ * @path: its path; need not be there
  *
  * Files, directories of files, and nothing deeper; links are not followed.
  *
@@ -112,8 +112,8 @@ int baleen_rule_store_sync_parent(const char *path);
 
 /**
  * baleen_rule_store_is_feed_name() - is a file the copy of a feed?
- * @name: of the file
- * @id: of the feed, when it is
+ * @name: name of the file
+ * @id: id of the feed, when it is
  * @generation: which of its copies
  *
  * Return: true when it is.
@@ -132,7 +132,7 @@ int baleen_rule_store_copy_bytes(int from, int to, u64 *n_bytes);
 
 /**
  * baleen_rule_store_forget() - forget the volatile state of a device that is gone
- * @netns_cookie: of its network namespace, which may be gone, too
+ * @netns_cookie: cookie of its network namespace, which may be gone, too
  * @ifindex: its number
  */
 void baleen_rule_store_forget(u64 netns_cookie, int ifindex);

@@ -33,7 +33,7 @@
  * @request: what is fetched
  * @name: its name in messages
  * @curl: the handle
- * @headers: of the request
+ * @headers: headers of the request
  * @deadline_ms: when all attempts must be over
  * @n_attempts: so far
  * @can_retry: the last failure may pass by itself

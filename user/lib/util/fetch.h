@@ -36,7 +36,7 @@
  *      end
  * @etag: ETag of the copy at hand, or NULL
  * @last_modified: date of the copy at hand as the server put it, or NULL
- * @connect_timeout_ms: of an attempt until the connection stands, TLS included
+ * @connect_timeout_ms: time limit of an attempt until the connection stands, TLS included
  * @timeout_ms: of all attempts and the pauses between them
  * @stall_s: seconds without data after which an attempt is given up
  * @max_bytes: limit of the body, unpacked

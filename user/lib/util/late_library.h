@@ -28,7 +28,7 @@
 /**
  * baleen_late_load() - load a library and find its symbols
  * @file: name of the library for the loader, such as "libz.so.1"
- * @names: of the symbols, in the order of the pointers; ends with NULL
+ * @names: names of the symbols, in the order of the pointers; ends with NULL
  * @pointers: a struct of pointers, as BALEEN_LATE_POINTER() makes it; filled in
  * @error: filled in on failure
  *

@@ -13,7 +13,7 @@
 /**
  * struct baleen_series - rates, the newest last
  * @is_begun: there is a reading
- * @time_ns: of the last one
+ * @time_ns: time of the last one
  * @last: what the counter was
  * @n: how many rates there are
  * @next: where in @rate the next one goes

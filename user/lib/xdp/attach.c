@@ -64,7 +64,7 @@ int baleen_attempts_make(struct baleen_attempts *attempts, const char *device,
 
 /**
  * struct attach - an attach of rules
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  * @config: constants
  * @loaded: the maps
  */

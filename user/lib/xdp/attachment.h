@@ -23,7 +23,7 @@
 /**
  * struct baleen_attachment - a attachment, as found
  * @attach_type: how it is attached
- * @program_id: of the program that sits there, or did last
+ * @program_id: id of the program that sits there, or did last
  * @is_taken: it sees the packets of a device; also when that cannot be asked
  * @link_fd: the link; -1 of another kind
  * @link_id: the kernel's number of the link; 0 of another kind
@@ -58,7 +58,7 @@ void baleen_attachment_close(struct baleen_attachment *attachment);
 
 /**
  * baleen_attachment_find() - find the attachment of a device's program
- * @pins: of the device
+ * @pins: pins of the device
  * @attachment: filled in; close with baleen_attachment_close()
  *
  * Return: 0; -ENOENT when there is none; a negative errno.
@@ -67,7 +67,7 @@ int baleen_attachment_find(const struct baleen_pins *pins, struct baleen_attachm
 
 /**
  * baleen_attachment_find_link() - find the pinned link of a device
- * @pins: of the device
+ * @pins: pins of the device
  * @attachment: filled in; close with baleen_attachment_close()
  *
  * Return: 0; -ENOENT when there is none; a negative errno.
@@ -88,7 +88,7 @@ bool baleen_attachment_is_same(const struct baleen_attachment *a,
 /**
  * baleen_attachment_tidy() - remove what killed commands left behind
  * @attachment: found, or init for a device that has no filter
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  */
 void baleen_attachment_tidy(const struct baleen_attachment *attachment,
 			    const struct baleen_pins *pins);
@@ -109,7 +109,7 @@ int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, i
 /**
  * baleen_attachment_take() - put a program on a device
  * @attach_type: how
- * @pins: of the device, locked, without another program
+ * @pins: pins of the device, locked, without another program
  * @loaded: loaded for the attach type, and pinned
  * @mode: native or generic
  * @error: filled in on failure: the driver's or kernel's reason and no more
@@ -125,7 +125,7 @@ int baleen_attachment_take(enum baleen_attach_type attach_type, const struct bal
 /**
  * baleen_attachment_replace() - put another program there
  * @attachment: found, taken; is given the new program
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  * @loaded: loaded for the attach type, and pinned
  * @mode: that of the program on the device
  * @error: filled in on failure: the reason and no more
@@ -140,7 +140,7 @@ int baleen_attachment_replace(struct baleen_attachment *attachment, const struct
 /**
  * baleen_attachment_leave() - take the program off the device
  * @attachment: found
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  * @error: filled in on failure
  *
  * Does nothing for a program that is not attached; another program on the device stays.

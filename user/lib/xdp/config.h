@@ -22,8 +22,8 @@ int baleen_config_decode(const void *value, size_t n_bytes, struct baleen_config
 
 /**
  * baleen_config_read() - read the constants of a pinned program
- * @pins: of the device
- * @program_id: of the program
+ * @pins: pins of the device
+ * @program_id: id of the program
  * @config: filled in as by baleen_config_decode()
  *
  * Return: 0; -ENOENT when it is not pinned; -EPROTO when a version of Baleen

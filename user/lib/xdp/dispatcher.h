@@ -53,7 +53,7 @@ bool baleen_dispatcher_is_there(int ifindex);
 /**
  * baleen_dispatcher_has() - is one of these programs in a device's chain?
  * @ifindex: the device
- * @ids: of the programs
+ * @ids: ids of the programs
  * @n: how many
  * @found: the first of them that is; untouched when none is
  *
@@ -63,7 +63,7 @@ int baleen_dispatcher_has(int ifindex, const u32 *ids, u32 n, u32 *found);
 
 /**
  * baleen_dispatcher_add() - put a program in the chain of a device
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  * @component: from baleen_dispatcher_load(), pinned
  * @mode: native or generic; another dispatcher there has to have the same
  * @error: filled in on failure: the reason and no more
@@ -75,9 +75,9 @@ int baleen_dispatcher_add(const struct baleen_pins *pins, struct xdp_program *co
 
 /**
  * baleen_dispatcher_replace() - put a program in a chain and take another out
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  * @component: from baleen_dispatcher_load(), pinned
- * @program_id: of the one to take out, which is pinned there
+ * @program_id: id of the one to take out, which is pinned there
  * @mode: that of the dispatcher
  * @error: filled in on failure: the reason and no more
  *
@@ -88,8 +88,8 @@ int baleen_dispatcher_replace(const struct baleen_pins *pins, struct xdp_program
 
 /**
  * baleen_dispatcher_remove() - take a program out of the chain of a device
- * @pins: of the device, locked
- * @program_id: of the program, which is pinned there
+ * @pins: pins of the device, locked
+ * @program_id: id of the program, which is pinned there
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno; -ENOENT when it is not in the chain.
@@ -99,7 +99,7 @@ int baleen_dispatcher_remove(const struct baleen_pins *pins, u32 program_id,
 
 /**
  * baleen_dispatcher_tidy() - undo what a killed command left half done
- * @pins: of the device, locked
+ * @pins: pins of the device, locked
  * @program_id: the program that stays in the chain, or 0
  *
  * Takes every other program that is pinned for the device out of the chain, and
@@ -110,7 +110,7 @@ void baleen_dispatcher_tidy(const struct baleen_pins *pins, u32 program_id);
 
 /**
  * baleen_dispatcher_forget() - let go of what libxdp keeps of our programs
- * @pins: of a device that is gone, or whose chain has them no more
+ * @pins: pins of a device that is gone, or whose chain has them no more
  *
  * Should the device be in another network namespace, this takes them off.
  */

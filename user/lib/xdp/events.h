@@ -53,7 +53,7 @@ struct baleen_events {
  * @event: as sampled; valid until the next one is asked for
  * @rule: that made it; NULL when none did, or when no rule has its slot. Valid
  *        as @event
- * @time: of the day, as coarse as the kernel's tick
+ * @time: time of the day, as coarse as the kernel's tick
  * @parse: what the frame is, as far as it was captured
  * @packet: parsed
  * @transport: protocol and ports of an IP packet

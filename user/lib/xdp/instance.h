@@ -60,7 +60,7 @@ const char *baleen_attach_status_text(enum baleen_attach_status attach_status);
 /**
  * baleen_attach_status_find() - what has become of an attachment
  * @attachment: found
- * @pins: of its device
+ * @pins: pins of its device
  * @old_name: the device's name at attach
  * @device: filled in, of IF_NAMESIZE: the name now, or @old_name
  * @there: filled in: the program on the device now
@@ -74,7 +74,7 @@ enum baleen_attach_status baleen_attach_status_find(const struct baleen_attachme
 
 /**
  * baleen_instance_open() - open what is attached, as of one moment
- * @type: of the instance
+ * @type: type of the instance
  * @pins: its pins
  * @attachment: that of @instance, filled in
  * @instance: passed to @type, everything in it closed
@@ -89,7 +89,7 @@ int baleen_instance_open(const struct baleen_instance_type *type, const struct b
 
 /**
  * baleen_instance_each() - visit the devices of this namespace that have an instance
- * @type: of the instances
+ * @type: type of the instances
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
@@ -102,7 +102,7 @@ int baleen_instance_each(const struct baleen_instance_type *type,
 
 /**
  * baleen_instance_find() - the pins of a device
- * @type: of the instance
+ * @type: type of the instance
  * @device: its name now, or at attach
  * @pins: filled in; their directory exists
  * @error: filled in on failure

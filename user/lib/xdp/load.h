@@ -48,7 +48,7 @@ int baleen_load_check(const struct baleen_image *image, struct baleen_error *err
 
 /**
  * baleen_load_map() - a live map that holds a filter
- * @name: of the rule; becomes part of the map's name
+ * @name: name of the rule; becomes part of the map's name
  * @filter: the filter
  * @fd: the map
  * @error: filled in on failure
@@ -133,7 +133,7 @@ bool baleen_loaded_is_compiled(const struct baleen_loaded *loaded);
 /**
  * baleen_loaded_pin() - pin program and maps as one directory
  * @loaded: a loaded program
- * @path: of the device's directory; the program's id is appended
+ * @path: path of the device's directory; the program's id is appended
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno; on failure what was pinned stays for

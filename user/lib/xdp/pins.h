@@ -31,7 +31,7 @@
 /**
  * struct baleen_pins - the directory of one device
  * @root: the directory that it is in, BALEEN_PIN_ROOT or one beside it
- * @path: of the directory
+ * @path: path of the directory
  * @netns_cookie: the network namespace's
  * @ifindex: the device's
  * @lock_fd: the locked directory, or -1
@@ -87,7 +87,7 @@ void baleen_pins_unlock(struct baleen_pins *pins);
 /**
  * baleen_pins_clean() - remove what killed commands left behind
  * @pins: locked
- * @program_id: of the link; its directory stays. 0 keeps none
+ * @program_id: id of the link's program; its directory stays. 0 keeps none
  */
 void baleen_pins_clean(const struct baleen_pins *pins, u32 program_id);
 
@@ -181,7 +181,7 @@ int baleen_pins_open_link(const struct baleen_pins *pins, struct bpf_link_info *
 /**
  * baleen_pins_open_link_as() - open a pinned link of another name
  * @pins: as named
- * @name: of the pin, up to 15 bytes
+ * @name: name of the pin, up to 15 bytes
  * @info: filled in; its ifindex is 0 when the link has lost its device
  *
  * Return: a descriptor or a negative errno.
@@ -192,8 +192,8 @@ int baleen_pins_open_link_as(const struct baleen_pins *pins, const char *name,
 /**
  * baleen_pins_open() - open a pin of a program's directory
  * @pins: as named
- * @program_id: of the program
- * @name: of the pin
+ * @program_id: id of the program
+ * @name: name of the pin
  *
  * Return: a descriptor or a negative errno.
  */
@@ -202,7 +202,7 @@ int baleen_pins_open(const struct baleen_pins *pins, u32 program_id, const char 
 /**
  * baleen_pins_loaded_ns() - the time at which a pinned program was loaded
  * @pins: as named
- * @program_id: of the program
+ * @program_id: id of the program
  *
  * Return: nanoseconds of CLOCK_BOOTTIME; 0 when it is not known.
  */

@@ -10,9 +10,9 @@
 
 /**
  * struct baleen_rule_rates - of one rule
- * @name: of the rule
+ * @name: name of the rule
  * @action: enum baleen_action
- * @slot: of its counters
+ * @slot: slot of its counters
  * @counted: since it was added
  * @packets: per second
  * @bytes: per second
@@ -33,11 +33,11 @@ struct baleen_rule_rates {
  * struct baleen_rates - of one device
  * @device: its name now
  * @attach_status: what has become of its filter
- * @mode: of the program
+ * @mode: mode of the program
  * @dry_run: nothing is dropped
  * @default_drop: what no rule decides is
  * @sample_interval_ns: least time between two events; 0 for no events
- * @time_ns: of the last look, of CLOCK_MONOTONIC
+ * @time_ns: time of the last look, of CLOCK_MONOTONIC
  * @stats: the counters then
  * @first: the counters when it began
  * @n_rules: how many

@@ -17,7 +17,7 @@ struct baleen_instance_type;
  * @device: the device's name at attach; empty when another version of Baleen
  *          attached it
  * @ifindex: the device's number
- * @netns_cookie: of its network namespace, which may be gone, too
+ * @netns_cookie: cookie of its network namespace, which may be gone, too
  */
 struct baleen_stale_pins {
 	char device[IF_NAMESIZE];
@@ -43,7 +43,7 @@ int baleen_stale_pins_forget(void (*tell)(const struct baleen_stale_pins *gone, 
 
 /**
  * baleen_stale_pins_forget_of() - the same of instances of a type
- * @type: of the instances
+ * @type: type of the instances
  * @tell: called with each instance after it was forgotten
  * @data: passed to @tell
  * @error: filled in on failure

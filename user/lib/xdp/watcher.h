@@ -21,7 +21,7 @@ struct baleen_watcher {
 
 /**
  * baleen_watcher_find() - the process that holds the lock of events.h
- * @pins: of the device
+ * @pins: pins of the device
  * @watcher: filled in when there is one
  *
  * Such a lock belongs to an open file and names no process, so this looks at the

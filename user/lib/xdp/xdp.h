@@ -25,7 +25,7 @@
  * @attach_status: what has become of it
  * @there: the program on the device now, whosever it is
  * @attachment: where its program is
- * @program_id: of its program
+ * @program_id: id of its program
  * @stats_fd: the counters, by slot
  * @events_fd: the sampled events; negative when there never were any
  * @sampler_fd: when the next event may be; negative as @events_fd
@@ -104,7 +104,7 @@ int baleen_xdp_rule_index(const struct baleen_xdp *xdp, const char *name);
 /**
  * baleen_xdp_rule_map_id() - the kernel's number of the map of a rule
  * @xdp: opened
- * @index: of the rule
+ * @index: index of the rule
  *
  * Return: the number; 0, which no map has, when the kernel does not say.
  */
@@ -113,7 +113,7 @@ u32 baleen_xdp_rule_map_id(const struct baleen_xdp *xdp, u32 index);
 /**
  * baleen_xdp_map_rule() - the live filter of a rule
  * @xdp: opened
- * @index: of the rule
+ * @index: index of the rule
  * @filter: a read-only view of the map, to be freed by the caller
  * @error: filled in on failure
  *
@@ -125,7 +125,7 @@ int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_f
 /**
  * baleen_xdp_map_rule_writable() - the live filter of a rule, to be changed
  * @xdp: opened for writing
- * @index: of the rule
+ * @index: index of the rule
  * @filter: a view of the map, to be freed by the caller; see live.h for how to
  *          change it
  * @error: filled in on failure
@@ -149,7 +149,7 @@ int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
 /**
  * baleen_xdp_rule_stats() - what one rule has counted since it was added
  * @xdp: opened
- * @index: of the rule
+ * @index: index of the rule
  * @stats: from baleen_xdp_stats()
  *
  * Return: its counters.
