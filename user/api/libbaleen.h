@@ -246,7 +246,7 @@ int baleen_set_test_address(const struct baleen_set *set, int family, const void
 /**
  * baleen_set_add() - add keys
  * @set: the set, not a live one
- * @keys: of the same fields, without exceptions; nothing can be added to them
+ * @keys: keys of the same fields, without exceptions; nothing can be added to them
  *        any more
  *
  * Keys that the set has already are fine. The set grows when keys find no room. It
@@ -325,7 +325,7 @@ int baleen_rule_add(const char *rule, const char *const *entries, size_t n,
  * @rule: DEV:RULE
  * @entries: as they were added
  * @n: how many
- * @origin: whose; NULL for "manual"
+ * @origin: name of the origin; NULL for "manual"
  *
  * Entries of feeds, of other origins and other entries stay in force. Keys that are not
  * there are fine.
@@ -337,7 +337,7 @@ int baleen_rule_del(const char *rule, const char *const *entries, size_t n, cons
 /**
  * baleen_rule_flush() - take back all entries of an origin
  * @rule: DEV:RULE
- * @origin: whose; NULL for "manual"
+ * @origin: name of the origin; NULL for "manual"
  *
  * Return: as baleen_rule_del().
  */

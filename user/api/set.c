@@ -21,7 +21,7 @@
  * struct baleen_set - the handle
  * @filter: the image, or a view of the map
  * @is_live: which of them
- * @rule: of a live set
+ * @rule: rule of a live set
  * @map_id: its map
  */
 struct baleen_set {

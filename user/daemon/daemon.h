@@ -77,7 +77,7 @@ struct daemon_logged {
  * @http: the HTTP server
  * @http_timer: closes slow connections
  * @me: metrics of baleend itself
- * @counts: of tables, for the metrics
+ * @counts: counts of tables, for the metrics
  * @seen: sampled drops, for 'baleen why'; NULL when they cannot be stored
  * @clock: fires when the time of day is set
  * @logged: the last errors

@@ -147,11 +147,11 @@ static int receive(const struct apply *apply, const char *path, const struct bal
 /**
  * struct device - a device that is being applied to
  * @apply: what is asked for
- * @name: of it
- * @path: of its configuration
+ * @name: its name
+ * @path: path of its configuration
  * @conf: the configuration
  * @before: what its state says, as a configuration
- * @versions: of its feeds
+ * @versions: versions of its feeds
  * @work: for the library
  */
 struct device {

@@ -22,7 +22,7 @@ int print_conf_diff(const char *device, const struct baleen_conf *before,
 
 /**
  * struct waiter - a process that takes a change back unless it is confirmed
- * @pid: of it; 0 for none
+ * @pid: its process id; 0 for none
  * @fd: it begins when this is closed, and goes when something is written to it
  */
 struct waiter {

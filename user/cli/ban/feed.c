@@ -28,7 +28,7 @@ enum line_kind {
  * @target: DEV:RULE as typed
  * @device: its device
  * @rule: its rule
- * @key_spec: of the rule
+ * @key_spec: key fields of the rule
  * @options: origin of lines that name none
  * @keeps_sessions: refuse to ban peers of TCP sessions
  * @wait_ms: for other writers

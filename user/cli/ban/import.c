@@ -21,7 +21,7 @@
  * @path: the file, or - for stdin
  * @has_format: --format was given
  * @importer: how it is read
- * @key_spec: of the rule
+ * @key_spec: key fields of the rule
  * @options: origin of the entries
  * @is_snapshot: what the origin has besides is deleted
  * @json: report as JSON

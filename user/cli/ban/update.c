@@ -30,10 +30,10 @@ struct update {
 /**
  * struct device - a device whose feeds are asked for
  * @update: what is asked for
- * @name: of it
+ * @name: its name
  * @rule: the only rule, or NULL for all
  * @conf: what its state says, as a configuration
- * @versions: of the feeds
+ * @versions: versions of the feeds
  * @is_changed: any of them, or what is withheld
  */
 struct device {
@@ -150,7 +150,7 @@ static int receive_all(struct device *device)
 /**
  * struct asking - who has to agree
  * @device: the device
- * @rules: of its state
+ * @rules: rules of its state
  * @xdp: the filter that is on; NULL for none
  */
 struct asking {

@@ -14,7 +14,7 @@ struct option_use;
 
 /**
  * struct option_spec - a row of a table, which ends with an empty one
- * @name: of the option, without its dashes; NULL in a row that is text or another table
+ * @name: name of the option, without its dashes; NULL in a row that is text or another table
  * @letter: its short name; 0 for none
  * @argument: the name of its argument in the help; NULL when it takes none
  * @take: takes the option: 0, or EXIT_USAGE after a message

@@ -18,11 +18,11 @@
  * @rules: the rules
  * @policy: of them
  * @lists: how lists are read
- * @mode: of XDP
- * @attach_type: of XDP
+ * @mode: XDP mode
+ * @attach_type: XDP attach type
  * @xdp_only: an option that only XDP has, or NULL
  * @is_kmod: rules of the kernel module, not of XDP
- * @priority: of its hook
+ * @priority: priority of its hook
  * @has_priority: it was given
  * @accept_fpp: highest rate of a rule
  * @no_state: remember nothing

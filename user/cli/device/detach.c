@@ -113,7 +113,7 @@ static int detach(const char *device, bool forget, bool json)
 
 /**
  * struct asking - the rules that ask a filter
- * @name: of the filter
+ * @name: name of the filter
  * @n: how many rules of this network namespace
  * @text: the first of them, as DEV:RULE with commas between
  */

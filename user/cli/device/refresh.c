@@ -7,8 +7,8 @@
 
 /**
  * struct refreshed - what was done to a device
- * @old_id: of its program before
- * @id: of its program now; the same when it was this version's already
+ * @old_id: id of its program before
+ * @id: id of its program now; the same when it was this version's already
  */
 struct refreshed {
 	u32 old_id;

@@ -31,7 +31,7 @@ static const struct verb {
 /**
  * struct change - what is asked for
  * @verb: first word
- * @device: of add; of the others the one of their DEV:RULE
+ * @device: the device argument of add; the DEV of DEV:RULE for the others
  * @target: the rules of DEV:RULE, for del and move
  * @n_targets: how many
  * @rules: for add

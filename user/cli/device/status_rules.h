@@ -13,7 +13,7 @@
 
 /**
  * struct status_rule - a rule as it is
- * @name: of it
+ * @name: its name
  * @action: enum baleen_action
  * @qualifiers: what else a packet has to have
  * @counted: what it decided, or counted

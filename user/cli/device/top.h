@@ -31,11 +31,11 @@ enum top_reader {
 
 /**
  * struct top_view - what is shown
- * @rates: of the device
+ * @rates: rates of the device
  * @hitters: keys of the sampled events; empty when they are not ours
  * @reader: who reads the events
  * @watcher: @reader is this, if its pid is known
- * @sort: of the rules
+ * @sort: order of the rules
  * @interval_ms: between two looks
  * @is_paused: no look is taken
  * @utf8: blocks may be drawn

@@ -10,7 +10,7 @@
 
 /**
  * struct printer - what has been printed
- * @key_spec: of the image
+ * @key_spec: key fields of the image
  * @json: an array of strings
  * @n: entries so far
  */

@@ -33,7 +33,7 @@ struct batch {
 /**
  * struct source - a file of keys
  * @name: in messages
- * @number: of the line that was read last
+ * @number: number of the line that was read last
  * @lines: its lines
  * @run: keys that are to be printed, one behind the other, each with its end
  * @run_bytes: how many bytes

@@ -14,7 +14,7 @@
  * @bits_per_key: --bits-per-key: the rate is sought; 0: it is given
  * @is_ipv6: keys of addresses are IPv6
  * @json: print JSON
- * @domain: of the keys
+ * @domain: domain of the keys
  */
 struct plan {
 	struct list_options lists;

@@ -34,7 +34,7 @@ struct operand {
  * @paths: the operands as typed
  * @n_paths: how many
  * @out: -o, or NULL
- * @name: of the image in @out
+ * @name: name of the image in @out
  * @wait_ms: for other writers
  * @force: also when this host would cut itself off
  * @json: report as JSON

@@ -23,7 +23,7 @@
  * @words: siblings, askers, feed
  * @lists: what filters are built without an image
  * @stale_ms: silence after which a sibling's queries pass; 0: never
- * @mode: of XDP
+ * @mode: XDP mode
  * @json: report as JSON
  * @ref: an image that was read, of each sibling
  * @empty: a filter that was made

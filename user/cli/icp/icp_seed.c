@@ -19,7 +19,7 @@
  * @options: what to build
  * @from: what the sources are
  * @out: where it goes
- * @name: of the filter
+ * @name: name of the filter
  * @json: say what came out as JSON
  * @is_verbose: say what was found, and what came out
  * @set: the objects of all sources

@@ -19,22 +19,22 @@ struct filter_ref_type;
  * struct filter_ref - an IMAGE argument, opened
  * @type: its operations
  * @argument: as typed; points into the arguments
- * @device: of DEV:RULE; else empty
- * @rule: of DEV:RULE, or the NAME of kmod:NAME
+ * @device: DEV of DEV:RULE; else empty
+ * @rule: RULE of DEV:RULE, or the NAME of kmod:NAME
  * @filter: to read: its filter. To change: a writable view of the live map, or the image
  *          in memory. Of a filter of the module that is changed or looked at live only the
  *          header, until filter_ref_load()
  * @wait_ms: how long a change waits for other writers
- * @fd: of a file: what was read, as it was received, or the file, locked; else 0
- * @mode: of a file that is changed: its permissions
+ * @fd: descriptor of a file: what was read, as it was received, or the file, locked; else 0
+ * @mode: permissions of a file that is changed
  * @is_list: it was a list, built on the way
  * @csv: how it was read, if it was a table
- * @n_lines: of the list
+ * @n_lines: number of lines of the list
  * @n_bad: bad lines skipped
  * @n_listed: entries of the list
  * @n_covered: of them, those that others make superfluous
- * @session: of an XDP rule that is changed: its device, held
- * @index: of the rule
+ * @session: session of an XDP rule that is changed: its device, held
+ * @index: index of the rule
  * @kmod: of the module: where its filter is
  */
 struct filter_ref {

@@ -13,7 +13,7 @@
  * @argument: as typed
  * @target: which
  * @fd: the device; 0 when it is not open
- * @version: of the image that was read last; 0 before
+ * @version: version of the image that was read last; 0 before
  */
 struct kmod_filter {
 	const char *argument;
