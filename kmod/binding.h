@@ -119,7 +119,7 @@ int baleen_hook_rules_complete(const struct baleen_dev_rule *asked, struct balee
 
 /**
  * baleen_hook_rules_find() - the rule of a name
- * @rules: of a device; NULL for none
+ * @rules: rules of a device; NULL for none
  * @name: BALEEN_NAME_BYTES, padded with zeros
  *
  * Context: under RTNL.

@@ -36,7 +36,7 @@
 
 /**
  * struct baleen_filter - a filter
- * @refs: of the name, of rules and of commands in progress
+ * @refs: references of the name, of rules and of commands in progress
  * @name: empty when it is a rule's own
  * @names: in the list of names, under its lock
  * @hash: in the table that bpf_baleen_test() looks into: written under the lock of the

@@ -38,7 +38,7 @@ static u8 __percpu *scratch;
 /**
  * struct frame - a packet on its way to a verdict
  * @skb: the packet
- * @rules: of its device
+ * @rules: rules of its device
  * @stats: the counters of this CPU
  * @n_bytes: of the whole frame as on the wire
  * @start: its first byte, in the packet or in a copy

@@ -29,7 +29,7 @@ int baleen_hook_bindings(struct net *net, struct baleen_dev_bindings *arg);
 
 /**
  * baleen_hook_filter() - the filter that a rule asks
- * @net: of the device
+ * @net: network namespace of the device
  * @target: with an ifindex
  *
  * Context: may sleep; takes RTNL.

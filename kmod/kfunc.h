@@ -9,7 +9,7 @@
 
 /**
  * bpf_baleen_test() - is the key in the filter of this name?
- * @name: of the filter, padded with zeros; memory that the program may read, at any
+ * @name: name of the filter, padded with zeros; memory that the program may read, at any
  *        alignment
  * @name__sz: BALEEN_DEV_NAME_BYTES
  * @key: a struct baleen_dev_key, as @name

@@ -16,7 +16,7 @@
  * @body: NULL until the header is there
  * @header: as far as it is there
  * @n_done: bytes of the image that are there
- * @crc: of the body so far
+ * @crc: CRC of the body so far
  * @n_total: bytes that the image has to have; 0 for as many as its header says
  * @needs_name: an image without a name is refused (-EINVAL)
  *

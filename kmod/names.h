@@ -41,7 +41,7 @@ struct baleen_filter *baleen_filter_find_rcu(const char *name);
 
 /**
  * baleen_filter_destroy() - take a name away
- * @name: of the filter
+ * @name: name of the filter
  *
  * Context: may sleep; takes RTNL.
  * Return: 0; -ENOENT; -EBUSY while rules ask it.
