@@ -306,7 +306,7 @@ struct baleen_bucket_spot {
  * baleen_bucket_spot() - where a bucket begins
  * @bucket: below BALEEN_MAX_BUCKETS
  * @slots: of a bucket
- * @slot_bits: of a slot
+ * @slot_bits: bits of a slot
  *
  * A block holds 42, 21 or 10 buckets of 12-bit slots. The division by these is a
  * multiplication by 2^36 / 42 and so on, rounded up; the excess, 20 / 2^36, 20 / 2^36

@@ -161,7 +161,7 @@ baleen_inline int baleen_qualifies(const struct baleen_qualifiers *asked, u32 vl
 /**
  * struct baleen_rule - one rule of a device
  * @action: enum baleen_action
- * @slot: of its counters in struct baleen_stats; it keeps it when rules are
+ * @slot: slot of its counters in struct baleen_stats; it keeps it when rules are
  *        added, removed and reordered
  * @key_offset: of an address key, in an IPv4 and in an IPv6 header; see
  *              baleen_packet_key_offset()
@@ -277,7 +277,7 @@ enum baleen_attach_type {
 /**
  * struct baleen_event - one sampled frame, as it stands in the ring buffer
  * @time_ns: of CLOCK_MONOTONIC, as coarse as the kernel's tick
- * @slot: of the rule that matched; BALEEN_EVENT_DEFAULT or _UNPARSED
+ * @slot: slot of the rule that matched; BALEEN_EVENT_DEFAULT or _UNPARSED
  * @action: enum baleen_action; what no rule matched was dropped
  * @frame_bytes: length of the frame
  * @n_captured: bytes of @frame that are set

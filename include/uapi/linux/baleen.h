@@ -47,7 +47,7 @@
 
 /**
  * struct baleen_dev_target - which filter is meant
- * @name: of the filter; when @ifindex is not 0, of a rule whose filter is meant
+ * @name: name of the filter; when @ifindex is not 0, of a rule whose filter is meant
  * @ifindex: 0, or the index of a device of the caller's network namespace that
  *           has rules
  * @reserved: zero
@@ -104,7 +104,7 @@ struct baleen_dev_counters {
 
 /**
  * struct baleen_dev_info - a filter as it is
- * @name: of the filter, or of the rule whose own it is
+ * @name: name of the filter, or of the rule whose own it is
  * @kind: enum baleen_kind of its first table
  * @key_spec: enum baleen_key_spec
  * @flags: BALEEN_DEV_COUNT_KNOWN, or 0 of an image that was saved live
@@ -276,7 +276,7 @@ struct baleen_dev_qualifiers {
 
 /**
  * struct baleen_dev_rule - a rule to be bound
- * @name: of the rule, one for its device
+ * @name: name of the rule, one for its device
  * @filter: name of the filter that it asks; empty: its own, or what it has
  * @image: address of the image of a filter of its own; 0 when @filter is a name.
  *         Neither: the filter that the rule of this name has now
@@ -305,12 +305,12 @@ struct baleen_dev_rule {
 
 /**
  * struct baleen_dev_bind - argument of BALEEN_DEV_BIND
- * @ifindex: of an Ethernet device of the caller's network namespace
+ * @ifindex: interface index of an Ethernet device of the caller's network namespace
  * @flags: BALEEN_DEV_DEFAULT_DROP, _DRY_RUN and _REPLACE
  * @rules: address of @n_rules structs baleen_dev_rule, in the order of evaluation:
  *         the first that matches and does not only count decides
  * @n_rules: 1 to BALEEN_DEV_MAX_RULES
- * @priority: of the hook among others on the device, lower ones first; with
+ * @priority: priority of the hook among others on the device, lower ones first; with
  *            BALEEN_DEV_REPLACE zero, and what it was stays
  * @version: with BALEEN_DEV_REPLACE: what the version of the binding has to be, or
  *           0 for any; else zero
@@ -336,7 +336,7 @@ struct baleen_dev_bind {
 
 /**
  * struct baleen_dev_unbind - argument of BALEEN_DEV_UNBIND
- * @ifindex: of a device of the caller's network namespace
+ * @ifindex: interface index of a device of the caller's network namespace
  * @reserved: zero
  *
  * Errors: -EPERM without CAP_NET_ADMIN over the network namespace; -ENOENT when it
@@ -349,7 +349,7 @@ struct baleen_dev_unbind {
 
 /**
  * struct baleen_dev_bound_rule - a rule that is bound
- * @name: of the rule
+ * @name: name of the rule
  * @filter: name of its filter; empty when that is its own
  * @action: BALEEN_DEV_DROP, _ALLOW or _ONLY_COUNT
  * @reserved: zero
@@ -371,7 +371,7 @@ struct baleen_dev_bound_rule {
 
 /**
  * struct baleen_dev_binding - argument of BALEEN_DEV_BINDING
- * @ifindex: of a device of the caller's network namespace
+ * @ifindex: interface index of a device of the caller's network namespace
  * @room: how many rules there is room for at @rules
  * @rules: address of @room structs baleen_dev_bound_rule; may be 0 when @room is
  * @n_rules: out: how many rules there are; the first @room of them are filled in
