@@ -117,7 +117,7 @@ static void close_device(struct taken *taken, bool is_done)
 
 /**
  * struct edit - the feeds of a state on the way to those of a configuration
- * @goal: what is asked for
+ * @goal: the configuration asked for
  * @state: with a transaction
  * @error: filled in on failure
  */

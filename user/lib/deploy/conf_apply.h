@@ -10,7 +10,7 @@
 /**
  * struct baleen_conf_apply - what is to be done, and what was
  * @device: name of the device
- * @goal: what is asked for
+ * @goal: the configuration asked for
  * @timeout_ms: how long to wait for other writers
  * @confirm_ms: the previous state comes back unless it is confirmed in so long; 0
  *              for a change that stays

@@ -17,7 +17,7 @@
 
 /**
  * struct comparison - what is compared
- * @goal: what is asked for
+ * @goal: the configuration asked for
  * @state: state of the device; NULL when it has none
  * @xdp: its filter; NULL when none is in force
  * @old: what the state says; all zeros without one
@@ -233,7 +233,7 @@ static int compare_rule(struct comparison *work, u32 index)
 
 /**
  * mark_kept_order() - the most rules that may stay where they are
- * @place: of each rule in the old order, or negative for a new one
+ * @place: place of each rule in the old order, or negative for a new one
  * @n: how many
  * @stays: filled in
  *

@@ -49,11 +49,11 @@ enum baleen_conf_change_kind {
 
 /**
  * struct baleen_conf_change - one thing that changes
- * @kind: what it is
+ * @kind: its kind
  * @rule: of which rule; empty when it is of the device
  * @what: in words, such as "default drop"; of a feed its name
- * @n_added: of a feed: entries that come
- * @n_removed: of a feed: entries that go
+ * @n_added: number of entries that a feed adds
+ * @n_removed: number of entries that a feed removes
  * @n_special: of a feed: entries in special-purpose ranges, that are taken out
  */
 struct baleen_conf_change {
@@ -90,7 +90,7 @@ struct baleen_conf_goal {
 
 /**
  * baleen_conf_compare() - what has to change
- * @goal: what is asked for
+ * @goal: the configuration asked for
  * @state: state of the device; NULL when it has none
  * @xdp: its filter; NULL when none is in force
  * @plan: filled in; free with baleen_conf_plan_free()

@@ -14,7 +14,7 @@
  * struct baleen_conf_parser - where the reading has come to
  * @name: name of the file
  * @line: number of the line
- * @conf: what was read
+ * @conf: the configuration that was read
  * @rule: the rule that statements are of; NULL before the first
  * @rule_line: where each rule stands
  * @given: statements that were given, by index; those of rules since the last rule

@@ -39,7 +39,7 @@ static const char *const previous_text[N_PREVIOUS] = { "nothing", "by-hand", "ke
  * struct window - an open window
  * @owner: the device when it was opened
  * @deadline_ms: its end, in time since boot
- * @previous: what comes back
+ * @previous: kind of the state that comes back
  */
 struct window {
 	struct baleen_rule_store_owner owner;
@@ -281,7 +281,7 @@ static int take_back_to_nothing(const char *device, u64 timeout_ms, struct balee
  * struct moving - single entries on their way into the copy
  * @from: the state that goes
  * @to: the copy, with a transaction
- * @rule: whose entries
+ * @rule: the rule that has the entries
  * @error: filled in on failure
  */
 struct moving {

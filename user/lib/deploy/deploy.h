@@ -44,7 +44,7 @@ enum baleen_rule_entry_op {
 
 /**
  * struct baleen_rule_entry_change - one change of a batch
- * @op: what is done
+ * @op: the operation
  * @single: the entry
  * @result: filled in: 0; -EEXIST when a put found one of this key and origin (and
  *          renewed it); -ENOENT when there was none to remove; -EPERM when it is
@@ -61,7 +61,7 @@ struct baleen_rule_entry_change {
 /**
  * struct baleen_batch - changes of one rule that are made together
  * @rule: name of the rule
- * @change: what to do, in order
+ * @change: the changes, in order
  * @n: how many
  * @cuts_sessions: peers of TCP sessions may be banned
  * @forces: what is withheld is added all the same, to a rule whose feeds are not

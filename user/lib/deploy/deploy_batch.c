@@ -17,8 +17,8 @@
  * @is_changed: a row was changed
  * @guards: additions are asked about
  * @own_host: addresses of this host, when the caller has none
- * @withheld: what must not be added
- * @error: of the caller
+ * @withheld: keys that must not be added
+ * @error: the caller's
  */
 struct work {
 	struct baleen_deploy *deploy;

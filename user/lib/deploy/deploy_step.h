@@ -128,7 +128,7 @@ struct baleen_deploy_change {
 /**
  * baleen_deploy_commit() - mark, change what packets see, commit, unmark
  * @deploy: with a transaction
- * @change: what to do
+ * @change: the change to make
  * @error: filled in on failure
  *
  * A commit that failed may still show when the disk is read again, so the mark stays

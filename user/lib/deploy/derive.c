@@ -24,7 +24,7 @@
 /**
  * struct derivation - a filter on its way
  * @state: state of the device
- * @rule: whose filter it is
+ * @rule: the rule that has the filter
  * @now_ms: single entries that have ended by then take no part
  * @is_roomy: there shall be room for half as much again
  * @withheld: what is not to be dropped; nothing where that does not apply
@@ -37,7 +37,7 @@
  * @derived: what came of it
  * @n_listed: entries of the feed, if there is one; the image tells it
  * @n_covered: of them, superfluous ones
- * @error: of the caller
+ * @error: the caller's
  */
 struct derivation {
 	const struct baleen_rule_store *state;

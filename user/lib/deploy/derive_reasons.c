@@ -27,10 +27,10 @@ struct line {
  * struct asking - the key that is looked for, and what was found
  * @state: state of the device
  * @rule: rule of the feeds
- * @key: what is looked for
+ * @key: the key to find
  * @visit: called with single entries
  * @data: passed to @visit
- * @error: of the caller
+ * @error: the caller's
  * @feed: that is being read
  * @n_feeds: that have been begun
  * @line: that were found

@@ -45,7 +45,7 @@ void baleen_dirty_keys_end(struct baleen_dirty_keys *touched)
  * struct moves - hosts and keys that go into the map and out of it
  * @in: they are to be in it
  * @out: they are not
- * @stored: what is withheld from the rule
+ * @stored: keys that are withheld from the rule
  * @has_feeds: the rule has feeds
  * @n_sought: keys that were looked for in these
  */

@@ -19,9 +19,9 @@
  * @rules: rules of the state
  * @index: index of the rule among them
  * @now_ms: single entries that have ended by then take no part
- * @error: of the caller, filled in by all that fails
+ * @error: the caller's, filled in by all that fails
  * @stream: takes a line for each key
- * @text: what it wrote
+ * @text: the text that it wrote
  * @n_bytes: length of that
  *
  * The first five are given.

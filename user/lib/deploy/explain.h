@@ -34,7 +34,7 @@ enum baleen_opinion {
  * @holds: the live filter holds the key
  * @is_exact: it cannot do so by error
  * @matches: it holds the key and the packet has what the qualifiers ask for
- * @opinion: what the state says
+ * @opinion: the verdict by the state
  * @is_any: it is for every address, whatever the entries
  * @is_withheld: the key is kept out of the rule
  * @withheld: why
@@ -97,7 +97,7 @@ struct baleen_explanation {
  * struct baleen_explainer - what answers questions about a device
  * @xdp: the device, which stays the caller's
  * @twin: of its program
- * @filter: of each of its rules, as it is live
+ * @filter: live filter of each of its rules
  * @has_state: the rules have a state
  * @state: opened for reading
  * @rules: rules of the state

@@ -32,7 +32,7 @@ int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *sav
 
 /**
  * baleen_saved_write() - write a directory, whole or not at all
- * @saved: what to write
+ * @saved: the rules to write
  * @path: path of the directory; a symbolic link is followed
  * @error: filled in on failure
  *

@@ -98,7 +98,7 @@ int baleen_digest_encode(const struct baleen_filter *filter, void **bytes, size_
 /**
  * baleen_digest_unite() - what is in another digest comes into this one
  * @bytes: a digest, from baleen_digest_encode(); untouched on failure
- * @n_bytes: of it
+ * @n_bytes: its size
  * @other: another, of one size with it
  * @n_other: of that
  * @digest: filled in: the new head, with an estimate of the entries

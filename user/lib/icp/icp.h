@@ -36,7 +36,7 @@
  * struct baleen_icp - the instance of one device, as found
  * @pins: its directory
  * @device: the device's name now; the name at attach when it is gone
- * @attach_status: what has become of it
+ * @attach_status: whether it is still attached
  * @there: the XDP program on the device now, whosever it is
  * @feed_device: where the feed comes in, when that is another device; else empty
  * @is_fed: the feed comes in, where there is to be one

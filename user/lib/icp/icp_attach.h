@@ -27,7 +27,7 @@ struct baleen_icp_grant {
  * @feed_device: where the feed comes in; NULL: there, too
  * @filter: of each sibling, owned by the caller, and copied to the kernel
  * @has_content: bit n: the filter of sibling n says what it has
- * @asker: who may ask; a prefix that is there twice may ask the siblings of both
+ * @asker: prefixes that may ask; a prefix that is there twice may ask the siblings of both
  * @n_askers: how many
  * @mode: native, generic, or auto: native where it works
  */

@@ -100,7 +100,7 @@ struct baleen_icp_journal {
 /**
  * baleen_icp_journal_init() - nothing heard of yet
  * @journal: filled in; free with baleen_icp_journal_free()
- * @sibling: whose objects
+ * @sibling: the sibling that has the objects
  * @counts: its filter counts
  */
 void baleen_icp_journal_init(struct baleen_icp_journal *journal, u32 sibling, bool counts);

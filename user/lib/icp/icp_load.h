@@ -24,7 +24,7 @@
  * @config_fd: the frozen map of @config
  * @stats_fd: the counters, shared by generations
  * @state_fd: struct baleen_icp_state, shared
- * @askers_fd: who may ask, shared
+ * @askers_fd: descriptor of the map of prefixes that may ask, shared
  * @log_fd: a ring of struct baleen_icp_event, shared
  * @sibling_fd: the filters; -1 from n_siblings on
  */

@@ -28,8 +28,8 @@
 
 /**
  * struct work - one attempt
- * @resync: what is asked for
- * @report: what is known so far
+ * @resync: the request
+ * @report: the report so far
  * @icp: the instance, opened for writing
  * @n: the sibling's number
  * @sibling: its constants, as they were when it began

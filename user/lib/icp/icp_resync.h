@@ -72,7 +72,7 @@ struct baleen_icp_resync_report {
 
 /**
  * baleen_icp_resync() - give a sibling a filter of what its cache holds
- * @resync: what is asked for
+ * @resync: the request
  * @report: filled in; untouched on failure
  * @error: filled in on failure
  *

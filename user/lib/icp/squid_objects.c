@@ -16,7 +16,7 @@ enum { OUTSIDE, STATES, FLAGS, TIMES, LOCKS, PLACE, MORE };
 /**
  * struct report - a report on the way
  * @set: objects go there
- * @read: what was found so far
+ * @read: counts so far
  * @expects: the line that is to come
  * @hi: high half of the key of the entry at hand
  * @lo: low half of the key

@@ -21,7 +21,7 @@ int baleen_kmod_open(bool for_writing, int *fd, struct baleen_error *error);
 
 /**
  * baleen_kmod_command() - an ioctl of <linux/baleen.h>
- * @fd: of baleen_kmod_open()
+ * @fd: descriptor of baleen_kmod_open()
  * @command: BALEEN_DEV_...
  * @arg: its argument
  *
@@ -48,7 +48,7 @@ const char *baleen_kmod_name_check(const char *name);
 
 /**
  * baleen_kmod_list() - all filters with a name
- * @fd: of baleen_kmod_open()
+ * @fd: descriptor of baleen_kmod_open()
  * @infos: set to an array in the order of the names, which the caller frees
  * @n: set to how many
  * @error: filled in on failure
@@ -59,7 +59,7 @@ int baleen_kmod_list(int fd, struct baleen_dev_info **infos, size_t *n, struct b
 
 /**
  * baleen_kmod_read() - a filter of the module as an image
- * @fd: of baleen_kmod_open()
+ * @fd: descriptor of baleen_kmod_open()
  * @target: which
  * @filter: a sealed image, to be freed by the caller; untouched on failure
  * @version: set to the version that it is; untouched on failure
@@ -76,7 +76,7 @@ int baleen_kmod_read(int fd, const struct baleen_dev_target *target, struct bale
 
 /**
  * baleen_kmod_header() - the header of a filter, without its body
- * @fd: of baleen_kmod_open()
+ * @fd: descriptor of baleen_kmod_open()
  * @target: which
  * @image: filled in
  * @info: filled in, if not NULL
@@ -89,7 +89,7 @@ int baleen_kmod_header(int fd, const struct baleen_dev_target *target, struct ba
 
 /**
  * baleen_kmod_store() - create a filter with a name, or swap the one that there is
- * @fd: of baleen_kmod_open(), for writing
+ * @fd: descriptor of baleen_kmod_open(), for writing
  * @name: its name
  * @filter: sealed
  * @error: filled in on failure, without the name of the filter
@@ -101,10 +101,10 @@ int baleen_kmod_store(int fd, const char *name, const struct baleen_filter *filt
 
 /**
  * baleen_kmod_swap() - another image for a filter
- * @fd: of baleen_kmod_open(), for writing
+ * @fd: descriptor of baleen_kmod_open(), for writing
  * @target: which
  * @filter: sealed
- * @version: what was read, or 0 for any
+ * @version: the version that was read, or 0 for any
  * @error: filled in on failure, without the name of the filter
  *
  * Return: 0; -ESTALE when another has changed it since; another negative errno:
@@ -115,7 +115,7 @@ int baleen_kmod_swap(int fd, const struct baleen_dev_target *target,
 
 /**
  * baleen_kmod_destroy() - take a name and its filter away
- * @fd: of baleen_kmod_open(), for writing
+ * @fd: descriptor of baleen_kmod_open(), for writing
  * @name: its name
  * @error: filled in on failure, without the name of the filter
  *
@@ -125,7 +125,7 @@ int baleen_kmod_destroy(int fd, const char *name, struct baleen_error *error);
 
 /**
  * baleen_kmod_keys() - ask, add or delete keys in the kernel
- * @fd: of baleen_kmod_open()
+ * @fd: descriptor of baleen_kmod_open()
  * @target: which filter
  * @command: BALEEN_DEV_QUERY, _INSERT or _DELETE
  * @keys: the keys

@@ -10,9 +10,9 @@
  * @fd: descriptor of the device
  * @target: which filter
  * @head: its header
- * @list: what is added or deleted
+ * @list: keys to add or delete
  * @op: which of them
- * @keys: of @list
+ * @keys: the keys of @list
  * @n: how many
  * @answers: to each
  * @n_done: keys that were done

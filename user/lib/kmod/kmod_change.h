@@ -10,7 +10,7 @@
 
 /**
  * baleen_kmod_change() - add or delete the keys of a list in the kernel
- * @fd: of baleen_kmod_open(), for writing
+ * @fd: descriptor of baleen_kmod_open(), for writing
  * @target: which filter
  * @head: its header, of baleen_kmod_header(); no body
  * @change: a finished list of the same key, without exceptions; its strings resolved

@@ -20,7 +20,7 @@
  * @fd: the module, see baleen_kmod_open()
  * @priority: priority of the hook among others on the device, lower ones first
  * @version: another number after each change of the rules
- * @default_drop: what no rule decides is dropped, but for what is vital
+ * @default_drop: drop frames that no rule decides, except vital ones
  * @dry_run: count what would be dropped, drop nothing
  * @n_rules: how many
  * @rule: in order of evaluation

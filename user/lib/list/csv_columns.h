@@ -105,7 +105,7 @@ int baleen_csv_columns_find(const struct baleen_csv_options *options, const char
 /**
  * baleen_csv_holds() - has a cell the value of a condition?
  * @where: COLUMN=VALUE
- * @cell: of that column
+ * @cell: the cell in that column
  *
  * Return: true or false.
  */

@@ -26,8 +26,8 @@
  * @n_bytes: their length
  * @n_cells: how many; may be more than MAX_COLUMNS
  * @cell: each, NUL-terminated
- * @used: of @text
- * @text: of the cells
+ * @used: used bytes of @text
+ * @text: text of the cells
  */
 struct row {
 	u64 line;
@@ -45,12 +45,12 @@ struct row {
  * @options: the columns and rows to read
  * @error: for the first failure
  * @err: its code
- * @parser: of libcsv
+ * @parser: parser of libcsv
  * @out: the list
  * @row: the row at hand
  * @n_ended: rows that ended in the line at hand
  * @has_columns: @columns are known
- * @columns: what is looked at in each row
+ * @columns: columns to look at in each row
  * @counts: so far
  */
 struct table {

@@ -37,7 +37,7 @@ struct set {
  * @error: for the first failure
  * @line: number of the line at hand
  * @n_words: number of words of the line at hand
- * @word: of the line at hand
+ * @word: words of the line at hand
  * @sets: all of them so far
  * @n_sets: how many
  * @hands_on: all has been understood, and one set is meant

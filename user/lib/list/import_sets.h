@@ -14,7 +14,7 @@
  * @n: how many
  * @n_named: of them, those that are called by the name in question
  * @names: what they are called, as far as they fit
- * @used: of @names
+ * @used: used bytes of @names
  *
  * All zeros is none.
  */
@@ -28,7 +28,7 @@ struct baleen_import_sets {
 /**
  * baleen_import_sets_add() - one more set
  * @sets: added to
- * @name: what it is called
+ * @name: its name
  * @is_named: the name in question is its name
  */
 void baleen_import_sets_add(struct baleen_import_sets *sets, const char *name, bool is_named);

@@ -175,7 +175,7 @@ struct baleen_list_reader {
  * @list: appended to, also when some lines are bad
  * @fd: open for reading; a file, pipe or terminal; read to its end
  * @name: name of the list in messages
- * @reader: what to do with bad lines
+ * @reader: how to treat bad lines
  * @error: filled in on failure
  *
  * Bad lines are reported to @reader, counted in @list->n_bad and passed over;

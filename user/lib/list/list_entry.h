@@ -28,7 +28,7 @@ enum baleen_entry_kind {
 /**
  * struct baleen_entry - a parsed line
  * @kind: which of the others hold something
- * @is_exception: what @span holds shall not be in the set
+ * @is_exception: exclude @span from the set
  * @text: the entry as it stands in the line, or what is bad
  * @length: length of @text in bytes; below BALEEN_KEY_TEXT unless bad
  *          or a URL

@@ -40,7 +40,7 @@ int baleen_capture_open(struct baleen_capture *capture, const char *path, u32 ma
  * baleen_capture_add() - write a frame
  * @capture: opened
  * @time: time of the day
- * @bytes: what was captured
+ * @bytes: the captured bytes
  * @n_bytes: how much that is
  * @n_wire_bytes: length of the frame
  * @error: filled in on failure

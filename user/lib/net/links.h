@@ -60,7 +60,7 @@ int baleen_links_read(struct baleen_links *links, struct baleen_error *error);
 
 /**
  * baleen_links_read_on() - the same, on a socket that has more to do
- * @netlink: of NETLINK_ROUTE
+ * @netlink: a socket of NETLINK_ROUTE
  * @links: as for baleen_links_read()
  * @error: filled in on failure
  *

@@ -21,7 +21,7 @@
 
 /**
  * struct baleen_traced_frame - one frame of a capture
- * @bytes: what was captured; valid until the next frame is read
+ * @bytes: the captured bytes; valid until the next frame is read
  * @n_bytes: how much that is; can be 0
  * @n_wire_bytes: length of the frame when it was captured; more than @n_bytes
  *                when only its start was kept
@@ -48,7 +48,7 @@ struct baleen_traced_interface {
  * @name: name of the file in messages
  * @is_ng: it is pcapng
  * @is_swapped: its numbers have the other byte order
- * @buffer: of BALEEN_TRACE_FRAME_BYTES
+ * @buffer: BALEEN_TRACE_FRAME_BYTES of memory
  * @interface: those of a pcapng section
  * @n_interfaces: how many
  * @n_frames: frames read so far

@@ -29,7 +29,7 @@ struct baleen_upper_devices {
 
 /**
  * baleen_upper_devices_find() - the devices above a device
- * @netlink: of NETLINK_ROUTE
+ * @netlink: a socket of NETLINK_ROUTE
  * @ifindex: the device, in the network namespace of the caller
  * @uppers: the device, its master (bridge, bond, team, VRF), the VLAN, MACsec,
  *          macvlan and ipvlan devices made of it, and so on up from each of

@@ -36,7 +36,7 @@ enum how {
  * @op: set operation
  * @a_name: in messages
  * @how: by domain
- * @part: what was made so far
+ * @part: the parts made so far
  * @n_parts: how many
  */
 struct pair {

@@ -46,7 +46,7 @@ bool baleen_file_may_replace(const char *path, const char *magic, size_t n_bytes
 /**
  * baleen_file_write() - replace a file by these bytes, whole or not at all
  * @path: path of the file; a symbolic link is followed
- * @bytes: what to write
+ * @bytes: the bytes to write
  * @n_bytes: how many
  * @mode: permissions of the file
  * @error: filled in on failure

@@ -20,7 +20,7 @@
  * @has_xdp: baleen has been attached to it, and @xdp is opened
  * @why: has not, or why that cannot be told
  * @why_code: its negative errno; -ENOENT when it has not
- * @xdp: what is attached
+ * @xdp: the attached filter
  * @state_code: 0 when it has a state; -ENOENT when it has none; else why that
  *              cannot be told
  * @state_error: in words

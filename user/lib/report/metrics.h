@@ -30,7 +30,7 @@ enum baleen_metrics_format {
 
 /**
  * baleen_metrics_format() - a source as text
- * @source: what to tell
+ * @source: the metrics to write
  * @format: how
  * @text: to be freed by the caller; untouched on failure
  * @n_bytes: its length

@@ -64,7 +64,7 @@ struct baleen_metrics_feed *baleen_metrics_add_feed(struct baleen_metrics_source
  * @source: gets it
  * @device: device of the rule
  * @rule: its name
- * @origin: who added them
+ * @origin: the origin that added them
  *
  * Return: as baleen_metrics_add_feed().
  */

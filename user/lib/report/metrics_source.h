@@ -39,7 +39,7 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
 
 /**
  * baleen_metrics_write() - metrics into a file for node_exporter
- * @source: what to tell
+ * @source: the metrics to write
  * @format: how
  * @path: path of the file, which is replaced whole or not at all; 0644. node_exporter
  *        reads what ends in .prom

@@ -143,7 +143,7 @@ struct baleen_metrics_feed {
  * struct baleen_metrics_origin - the single entries of one origin in a rule
  * @device: device of the rule
  * @rule: its name
- * @origin: who added them
+ * @origin: the origin that added them
  * @n: how many
  */
 struct baleen_metrics_origin {

@@ -117,7 +117,7 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
  * @state: opened
  * @rule: name of the rule
  * @key: an address, or a key of several fields
- * @now_ms: what has ended by then is passed over
+ * @now_ms: skips entries that have ended by then
  * @visit: called with each, the longest prefix first; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
@@ -161,7 +161,7 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
  * @state: opened
  * @rule: name of the rule
  * @key_spec: fields of its keys
- * @now_ms: what has ended by then is passed over
+ * @now_ms: skips entries that have ended by then
  * @keys: a finished list: entries and exceptions, the longest prefix decides
  * @exceptions: a finished list of all that exceptions cover
  * @error: filled in on failure

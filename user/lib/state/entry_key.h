@@ -24,7 +24,7 @@
  * struct baleen_rule_entry - a single entry
  * @key: in its shortest form, such as 192.0.2.0/24, 2001:db8::/64 or
  *       tcp,192.0.2.1,198.51.100.7,40000,443
- * @is_exception: what @key holds shall not be in the set
+ * @is_exception: exclude @key from the set
  * @origin: 1 to BALEEN_ORIGIN_BYTES - 1 printable bytes without blanks
  * @reason: UTF-8 without control characters; may be empty
  * @added_ms: since the epoch

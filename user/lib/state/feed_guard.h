@@ -29,7 +29,7 @@ struct baleen_feed_limits {
  * @n_entries: as listed, without those that others make superfluous; 0 when
  *             nothing is left of them
  * @n_ip4: IPv4 addresses
- * @ip6_share: of 2000::/3, 0 to 1
+ * @ip6_share: share of 2000::/3, 0 to 1
  */
 struct baleen_feed_counts {
 	u64 n_entries;

@@ -26,9 +26,9 @@ enum baleen_feed_outcome {
 
 /**
  * struct baleen_feed_version - a version of a feed that was received and judged
- * @outcome: what came of it
+ * @outcome: the outcome
  * @feed: as the state shall have it; its id is 0 when the state does not have it
- * @fd: what was received; -1 when there is nothing to take
+ * @fd: descriptor of the received file; -1 when there is nothing to take
  * @before: size of the last good copy
  * @now: size of what was received
  * @n_added: entries of what the last good copy does not have

@@ -30,13 +30,13 @@
  * struct baleen_stored_rule - a rule as the state has it
  * @name: as in struct baleen_ruleset_rule
  * @action: enum baleen_action
- * @qualifiers: what else a frame has to have
+ * @qualifiers: further conditions that a frame has to meet
  * @key_spec: enum baleen_key_spec
  * @kind: enum baleen_kind, one that has keys; its shape is left to the plan
  * @fpp: false positive rate allowed
  * @capacity: room asked for; 0 for what is needed
  * @is_any: every address, whatever the entries
- * @limits: what its feeds have to keep to
+ * @limits: limits that its feeds have to keep
  * @guards_feeds: special-purpose ranges and the never-drop list are taken out of
  *                its feeds; false for what was attached by hand
  */

@@ -26,8 +26,8 @@ struct baleen_rule_store_statement {
 /**
  * struct baleen_sql_value - a value of a statement
  * @type: SQLITE_TEXT, SQLITE_BLOB, SQLITE_INTEGER, SQLITE_FLOAT or SQLITE_NULL
- * @bytes: of a text or a blob
- * @n_bytes: of @bytes
+ * @bytes: bytes of a text or a blob
+ * @n_bytes: size of @bytes
  * @number: an integer
  * @real: a real number
  */
@@ -161,7 +161,7 @@ int baleen_sql_do(const struct baleen_rule_store *state, const char *sql, u64 *n
  * @statement: at a row
  * @column: from 0
  * @text: filled in, with a NUL byte
- * @n_bytes: of @text
+ * @n_bytes: size of @text
  *
  * Return: false when it does not fit, or holds a NUL byte: somebody else wrote
  * it.

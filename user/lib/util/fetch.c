@@ -30,7 +30,7 @@
 
 /**
  * struct transfer - a fetch under way
- * @request: what is fetched
+ * @request: the request
  * @name: its name in messages
  * @curl: the handle
  * @headers: headers of the request
@@ -41,7 +41,7 @@
  * @has_body: the first byte of the body has come
  * @is_packed: the body is gzip
  * @unpacker: where the body goes
- * @body_err: what was wrong with the body, a negative errno
+ * @body_err: error of the body, a negative errno
  * @body_reason: the same for a person
  * @curl_text: curl's message
  */

@@ -37,7 +37,7 @@
  * @etag: ETag of the copy at hand, or NULL
  * @last_modified: date of the copy at hand as the server put it, or NULL
  * @connect_timeout_ms: time limit of an attempt until the connection stands, TLS included
- * @timeout_ms: of all attempts and the pauses between them
+ * @timeout_ms: time limit of all attempts and the pauses between them
  * @stall_s: seconds without data after which an attempt is given up
  * @max_bytes: limit of the body, unpacked
  * @n_retries: further attempts after errors of transport, status 429 and 5xx
@@ -125,7 +125,7 @@ struct baleen_fetch_request baleen_fetch_defaults(const char *url, int fd);
 
 /**
  * baleen_fetch() - fetch a document, or learn that it has not changed
- * @request: what, and how
+ * @request: the request
  * @result: filled in; untouched on failure
  * @error: filled in on failure: names the server's document and the cause
  *

@@ -18,7 +18,7 @@
  * @fd: read from where it is
  * @end: the byte that ends a line: a newline, or NUL
  * @at_end: there is no more to read
- * @buffer: of @room bytes, see above
+ * @buffer: memory of @room bytes, see above
  * @room: grows when a line does not fit, up to twice BALEEN_LINE_MAX
  * @next: start of the next line
  * @complete: end of the last whole line

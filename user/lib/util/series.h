@@ -14,7 +14,7 @@
  * struct baleen_series - rates, the newest last
  * @is_begun: there is a reading
  * @time_ns: time of the last one
- * @last: what the counter was
+ * @last: last value of the counter
  * @n: how many rates there are
  * @next: where in @rate the next one goes
  * @rate: per second; a ring
@@ -34,7 +34,7 @@ struct baleen_series {
  * baleen_series_add() - a reading of the counter
  * @series: gets a rate, unless it is the first reading
  * @time_ns: when it was read, of a clock that does not go back
- * @value: what it was; one below the last has started again from zero
+ * @value: its value; one below the last has started again from zero
  */
 void baleen_series_add(struct baleen_series *series, u64 time_ns, u64 value);
 

@@ -31,7 +31,7 @@
 /**
  * struct baleen_top_key - a key that was seen often
  * @key: the key
- * @key_spec: what it is made of
+ * @key_spec: the fields that it is made of
  * @slot: slot of the rule that matched it; BALEEN_EVENT_DEFAULT or _UNPARSED
  * @count: how often at most
  * @error: less than that by this at most
@@ -65,7 +65,7 @@ struct baleen_top_k {
  * baleen_top_k_add() - a key was seen
  * @hitters: the counters
  * @key: the key
- * @key_spec: what it is made of
+ * @key_spec: the fields that it is made of
  * @slot: slot of the rule that matched it
  */
 void baleen_top_k_add(struct baleen_top_k *hitters, const struct baleen_key *key, u32 key_spec,

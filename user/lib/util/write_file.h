@@ -10,7 +10,7 @@
 /**
  * baleen_write_all() - write all of them
  * @fd: open for writing
- * @bytes: what to write
+ * @bytes: the bytes to write
  * @n_bytes: how many; a single write() stops at 2 GiB
  *
  * Return: 0 or the negative errno of write().

@@ -11,7 +11,7 @@
 
 /**
  * baleen_config_decode() - the constants of this release or an earlier one
- * @value: what their map holds
+ * @value: the value in their map
  * @n_bytes: how much that is
  * @config: filled in, its names and numbers checked; of an earlier version with
  *          zeros where that had nothing; untouched on failure

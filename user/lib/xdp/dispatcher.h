@@ -31,7 +31,7 @@ struct xdp_program;
 /**
  * baleen_dispatcher_load() - load a program that can be put in a chain
  * @object: opened, its maps and constants set
- * @program: of the object
+ * @program: the program in the object
  * @frags: it takes multi-buffer frames; the chain does when all its programs do
  * @component: to be closed by xdp_program__close() before @object is
  * @error: filled in on failure

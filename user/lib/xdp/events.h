@@ -32,7 +32,7 @@ struct ring_buffer;
  * @time_of_day_ns: what makes the time of day of CLOCK_MONOTONIC
  * @at_start: the counters when it began
  * @ring: the reader of the ring buffer
- * @ring_id: of that map
+ * @ring_id: id of that map
  * @batch: events that were read and not yet handed out
  * @lock_fd: the directory, with the lock
  */
@@ -54,7 +54,7 @@ struct baleen_events {
  * @rule: that made it; NULL when none did, or when no rule has its slot. Valid
  *        as @event
  * @time: time of the day, as coarse as the kernel's tick
- * @parse: what the frame is, as far as it was captured
+ * @parse: type of the frame, as far as it was captured
  * @packet: parsed
  * @transport: protocol and ports of an IP packet
  * @fields: addresses, protocol and ports of an IP packet

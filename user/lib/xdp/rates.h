@@ -32,10 +32,10 @@ struct baleen_rule_rates {
 /**
  * struct baleen_rates - of one device
  * @device: its name now
- * @attach_status: what has become of its filter
+ * @attach_status: whether its filter is still attached
  * @mode: mode of the program
  * @dry_run: nothing is dropped
- * @default_drop: what no rule decides is
+ * @default_drop: drop frames that no rule decides
  * @sample_interval_ns: least time between two events; 0 for no events
  * @time_ns: time of the last look, of CLOCK_MONOTONIC
  * @stats: the counters then
@@ -45,7 +45,7 @@ struct baleen_rule_rates {
  * @seen: all frames
  * @dropped: frames of rules that drop, and those that the default drops; in a
  *           dry run, too
- * @dropped_bytes: of rules that drop
+ * @dropped_bytes: bytes that rules dropped
  * @counter: the first BALEEN_N_COUNTERS of struct baleen_stats
  *
  * All zeros has never looked.

@@ -59,14 +59,14 @@ enum baleen_run {
 /**
  * struct baleen_judgement - what becomes of a frame
  * @is_drop: it is dropped
- * @outcome: what decided
+ * @outcome: the reason for the verdict
  * @run: how that was found out
  * @rule: index of the rule that decided; 0 when none did
  * @counted: the rules of BALEEN_ACTION_COUNT that matched, one bit each
- * @parse: what the frame is
+ * @parse: type of the frame
  * @has_key: @key is valid: it is IP, and has the fields that @rule asks for
  * @is_ip6: of an IPv6 packet
- * @key: what @rule looks up
+ * @key: the key that @rule looks up
  */
 struct baleen_judgement {
 	bool is_drop;

@@ -21,7 +21,7 @@
  * struct baleen_ruleset_rule - one rule
  * @name: below BALEEN_NAME_BYTES, see baleen_rule_name_check()
  * @action: enum baleen_action
- * @qualifiers: what else a frame has to have
+ * @qualifiers: further conditions that a frame has to meet
  * @filter: to be copied to the kernel, owned by the caller; NULL keeps the live
  *          map of rule @live
  * @live: the rule of the device that this one continues: it takes over its
@@ -42,7 +42,7 @@ struct baleen_ruleset_rule {
  * struct baleen_ruleset - the rules of a device and its policy
  * @rule: in order of evaluation
  * @n_rules: 1 to BALEEN_MAX_RULES
- * @default_drop: what no rule decides is dropped, but for what is vital
+ * @default_drop: drop frames that no rule decides, except vital ones
  * @dry_run: count what would be dropped, drop nothing
  * @sample_interval_ns: least time between two events; 0 for no events
  */
@@ -89,7 +89,7 @@ int baleen_ruleset_find(const struct baleen_ruleset *ruleset, const char *name);
 /**
  * baleen_ruleset_insert() - add a rule
  * @ruleset: changed; untouched on failure
- * @place: of the rule afterwards; n_rules to append it
+ * @place: place of the rule afterwards; n_rules to append it
  * @rule: the rule
  * @error: filled in on failure
  *
@@ -102,7 +102,7 @@ int baleen_ruleset_insert(struct baleen_ruleset *ruleset, u32 place,
 /**
  * baleen_ruleset_remove() - take a rule out
  * @ruleset: changed
- * @place: of the rule
+ * @place: place of the rule
  */
 void baleen_ruleset_remove(struct baleen_ruleset *ruleset, u32 place);
 

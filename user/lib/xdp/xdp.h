@@ -22,7 +22,7 @@
  * struct baleen_xdp - the filter of one device, as found
  * @pins: its directory
  * @device: the device's name now; the name at attach when it is gone
- * @attach_status: what has become of it
+ * @attach_status: whether it is still attached
  * @there: the program on the device now, whosever it is
  * @attachment: where its program is
  * @program_id: id of its program
