@@ -10,7 +10,7 @@
 /**
  * struct request - a change of the entries of a rule
  * @rule: the rule
- * @op: what is done with each entry
+ * @op: the operation on each entry
  * @entries: as the caller has them
  * @options: origin, reason and time of all of them
  * @batch: the same as deploy.h has it

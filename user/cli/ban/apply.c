@@ -146,7 +146,7 @@ static int receive(const struct apply *apply, const char *path, const struct bal
 
 /**
  * struct device - a device that is being applied to
- * @apply: what is asked for
+ * @apply: the request
  * @name: its name
  * @path: path of its configuration
  * @conf: the configuration

@@ -29,7 +29,7 @@ struct update {
 
 /**
  * struct device - a device whose feeds are asked for
- * @update: what is asked for
+ * @update: the request
  * @name: its name
  * @rule: the only rule, or NULL for all
  * @conf: what its state says, as a configuration

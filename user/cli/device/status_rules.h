@@ -15,7 +15,7 @@
  * struct status_rule - a rule as it is
  * @name: its name
  * @action: enum baleen_action
- * @qualifiers: what else a packet has to have
+ * @qualifiers: further conditions that a packet has to meet
  * @counted: what it decided, or counted
  * @filter: its filter; NULL of a damaged one
  * @damage: why it is
@@ -37,7 +37,7 @@ void print_status_rule(const struct status_rule *rule);
 
 /**
  * struct status_verdicts - what becomes of packets
- * @default_drop: what no rule decides is dropped
+ * @default_drop: drop packets that no rule decides
  * @dry_run: nothing is
  * @sample_interval_ns: least time between two events; 0 for no events
  * @stats: the counters

@@ -33,7 +33,7 @@ enum top_reader {
  * struct top_view - what is shown
  * @rates: rates of the device
  * @hitters: keys of the sampled events; empty when they are not ours
- * @reader: who reads the events
+ * @reader: the process that reads the events
  * @watcher: @reader is this, if its pid is known
  * @sort: order of the rules
  * @interval_ms: between two looks

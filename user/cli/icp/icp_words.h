@@ -14,7 +14,7 @@
  * struct icp_words - what was typed of an instance
  * @config: names, addresses, modes and feeders
  * @image: of each sibling: what holds its objects; NULL: none was given
- * @asker: who may ask
+ * @asker: prefixes that may ask
  * @n_askers: how many
  * @feed_device: where the feed comes in; empty: where queries do
  */
