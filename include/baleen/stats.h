@@ -169,7 +169,7 @@ baleen_inline int baleen_qualifies(const struct baleen_qualifiers *asked, u32 vl
  * @is_qualified: @qualifiers ask for something
  * @base: the slot's counters when the rule was added; what it counted is what
  *        has come on top
- * @qualifiers: what else a frame has to have
+ * @qualifiers: further conditions that a frame has to meet
  * @image: the checked header of the rule's filter; its name is the rule's
  */
 struct baleen_rule {
@@ -188,7 +188,7 @@ struct baleen_rule {
  * @rule: filled in; slot and base are zero
  * @action: enum baleen_action
  * @name: below BALEEN_NAME_BYTES
- * @qualifiers: what else a frame has to have; NULL for nothing
+ * @qualifiers: further conditions that a frame has to meet; NULL for none
  * @image: the checked header of the rule's filter
  *
  * Context: any but BPF.
@@ -223,7 +223,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  *           configured, passes everything and counts it
  * @frags: the program may see multi-buffer frames, whose length takes a call
  * @mode: how the attach was asked for, for status; enum baleen_mode
- * @default_drop: what no rule decides is dropped, but for what is vital
+ * @default_drop: drop frames that no rule decides, except vital ones
  * @dry_run: count what would be dropped, drop nothing
  * @needs_transport: some rule does
  * @attach_type: how the program was put on the device; enum baleen_attach_type

@@ -283,7 +283,7 @@ struct baleen_dev_qualifiers {
  * @n_bytes: of the image; 0 without one
  * @action: BALEEN_DEV_DROP, _ALLOW or _ONLY_COUNT, which goes on to the next rule
  * @reserved: zero
- * @qualifiers: what else a packet has to have
+ * @qualifiers: further conditions that a packet has to meet
  *
  * A filter of a rule's own has no name: a target with an ifindex means it. It goes
  * with the last rule that asks it.
@@ -353,7 +353,7 @@ struct baleen_dev_unbind {
  * @filter: name of its filter; empty when that is its own
  * @action: BALEEN_DEV_DROP, _ALLOW or _ONLY_COUNT
  * @reserved: zero
- * @qualifiers: what else a packet has to have
+ * @qualifiers: further conditions that a packet has to meet
  * @packets: that it decided, or counted
  * @bytes: of them
  * @info: its filter
