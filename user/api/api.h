@@ -17,7 +17,7 @@
 
 /**
  * struct baleen_keys - keys as they are collected
- * @list: what was read so far
+ * @list: the list read so far
  * @is_final: @list is finished, and has all of them
  * @has_exceptions: it had some
  */

@@ -56,7 +56,7 @@ struct daemon_options {
 
 /**
  * struct daemon_logged - an error that was logged
- * @hash: of device and text
+ * @hash: hash of device and text
  * @at_us: when
  */
 struct daemon_logged {

@@ -16,7 +16,7 @@
  * @bytes: the digest
  * @n_bytes: its size
  * @digest: its head
- * @share: of its bits that are set
+ * @share: share of its bits that are set
  * @modified_s: time of its last change; later than that of the previous digest
  * @n_users: references; the last user frees it
  */

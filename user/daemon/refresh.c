@@ -27,7 +27,7 @@ extern char **environ;
  * struct update - a running update; one at a time, since downloads are slow and share
  *                 the network
  * @daemon: the daemon
- * @device: whose feeds are updated
+ * @device: the device that has the feeds
  * @child: the process
  * @limit: the timer that ends it
  */

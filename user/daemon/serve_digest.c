@@ -13,7 +13,7 @@
 /**
  * struct service - a run of the server
  * @server: how to serve
- * @maker: of the digest
+ * @maker: maker of the digest
  * @json: say what is served as JSON
  */
 struct service {

@@ -150,7 +150,7 @@ static int receive(const struct apply *apply, const char *path, const struct bal
  * @name: its name
  * @path: path of its configuration
  * @conf: the configuration
- * @before: what its state says, as a configuration
+ * @before: its state as a configuration
  * @versions: versions of its feeds
  * @work: for the library
  */

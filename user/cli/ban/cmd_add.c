@@ -19,7 +19,7 @@
  * struct change - one run of add or del
  * @command: which of them
  * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
- * @argument: what to change
+ * @argument: the filter to change
  * @file: list of further keys, or NULL
  * @exist: what changes nothing is fine
  * @atomic: build it aside

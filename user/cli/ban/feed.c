@@ -36,7 +36,7 @@ enum line_kind {
  * @in_snapshot: between begin and commit
  * @is_spoiled: a line of the snapshot was bad
  * @failed: something was refused
- * @text: what was read
+ * @text: the input read so far
  * @n: bytes of @text
  * @skipping: in the middle of a line that is too long
  */

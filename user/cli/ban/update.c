@@ -32,7 +32,7 @@ struct update {
  * @update: the request
  * @name: its name
  * @rule: the only rule, or NULL for all
- * @conf: what its state says, as a configuration
+ * @conf: its state as a configuration
  * @versions: versions of the feeds
  * @is_changed: any of them, or what is withheld
  */

@@ -23,7 +23,7 @@ struct option_use;
  * struct command - one command of the table in main.c
  * @name: as typed
  * @synopsis: its arguments
- * @help: what it does, for `baleen help NAME`
+ * @help: its description, for `baleen help NAME`
  * @options: its options; see cli/common/options.h
  * @asks: how many operands it takes, and what is said of others; no text: it looks itself
  * @word: NULL, or takes each word that is no option, in its place among them

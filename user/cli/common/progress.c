@@ -20,16 +20,16 @@
 
 /**
  * struct progress - the work that goes on
- * @lock: of all that follows
+ * @lock: guards all that follows
  * @changed: @is_running was cleared
  * @thread: looks at it while is_running
  * @is_running: between begin and end, on a terminal
  * @is_shown: there is a line to be taken away
  * @what: such as "reading list.txt"
- * @fd: whose position tells how much is done; -1 for none
+ * @fd: its position tells how much is done; -1 for none
  * @n_done: as told
  * @n_total: how much there is; 0 when that is not known
- * @begun_ms: of CLOCK_MONOTONIC
+ * @begun_ms: start, by CLOCK_MONOTONIC
  */
 static struct progress {
 	pthread_mutex_t lock;

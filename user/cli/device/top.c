@@ -38,7 +38,7 @@ struct options {
 /**
  * struct top - a run of the command
  * @options: as typed
- * @view: what is shown
+ * @view: the view on the screen
  * @page: the view as lines
  * @events: while has_events
  * @has_events: we are the reader

@@ -77,7 +77,7 @@ enum top_style {
  * @width: columns
  * @height: lines that there is room for
  * @n: lines
- * @style: of each
+ * @style: style of each
  * @text: no wider than @width
  */
 struct top_page {

@@ -40,11 +40,11 @@ struct total {
  * struct replay - one run of replay
  * @rules: in the order typed
  * @lists: how their lists are read
- * @policy: what no rule decides
+ * @policy: the verdict when no rule decides
  * @count_only: print totals, not frames
  * @json: print JSON
  * @program: that judges
- * @key_width: of the widest key so far
+ * @key_width: width of the widest key so far
  * @rule: what each rule decided or, of one that only counts, saw
  * @outcome: what came of the frames; those of rules are in @rule
  * @dropped: of all of them

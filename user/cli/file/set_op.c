@@ -29,8 +29,8 @@ struct operand {
 /**
  * struct set_op - one run of a command
  * @command: which
- * @op: what is kept
- * @done: what the report calls it
+ * @op: the set operation
+ * @done: its name in the report
  * @paths: the operands as typed
  * @n_paths: how many
  * @out: -o, or NULL
@@ -41,7 +41,7 @@ struct operand {
  * @accept_fpp: a false positive rate that a live rule may come to
  * @lists: how to read lists
  * @operand: of paths 1 to @n_paths - 1
- * @made: what came out
+ * @made: the result
  * @caveat: what of it is not as in a set, or NULL
  */
 struct set_op {

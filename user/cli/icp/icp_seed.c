@@ -17,7 +17,7 @@
 /**
  * struct seed - the image on its way
  * @options: what to build
- * @from: what the sources are
+ * @from: type of the sources
  * @out: where it goes
  * @name: name of the filter
  * @json: say what came out as JSON

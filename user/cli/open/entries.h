@@ -9,7 +9,7 @@
 
 /**
  * struct entry_options - what is said of entries beside their keys
- * @origin: who has them; NULL when it was not said
+ * @origin: their origin; NULL when it was not given
  * @reason: why; NULL for none
  * @ttl_ms: how long; 0 for ever
  * @is_ban: a lone IPv6 address stands for its /64

@@ -56,7 +56,7 @@ int guard_rates(const struct rules *rules, double accept_fpp)
  * @device: its name
  * @ruleset: the ruleset
  * @rules: those of them that were typed; may be NULL
- * @filter: of each rule
+ * @filter: filter of each rule
  * @live: storage for the filters of rules that stay
  * @delta: what would be added to a rule or taken out of it; NULL for nothing
  * @changed: the rule

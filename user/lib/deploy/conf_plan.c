@@ -20,7 +20,7 @@
  * @goal: the configuration asked for
  * @state: state of the device; NULL when it has none
  * @xdp: its filter; NULL when none is in force
- * @old: what the state says; all zeros without one
+ * @old: the state as a configuration; all zeros without one
  * @plan: filled in
  * @error: filled in on failure
  */

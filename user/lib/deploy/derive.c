@@ -27,14 +27,14 @@
  * @rule: the rule that has the filter
  * @now_ms: single entries that have ended by then take no part
  * @is_roomy: there shall be room for half as much again
- * @withheld: what is not to be dropped; nothing where that does not apply
+ * @withheld: keys not to be dropped; empty where that does not apply
  * @waiting: lists of feeds, each at least twice as long as the next
  * @n_waiting: how many
  * @has_image: there are images among the feeds
  * @image: the union of these
  * @keys: single entries
  * @exceptions: what exceptions among these cover
- * @derived: what came of it
+ * @derived: the outcome
  * @n_listed: entries of the feed, if there is one; the image tells it
  * @n_covered: of them, superfluous ones
  * @error: the caller's

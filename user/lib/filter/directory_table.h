@@ -67,7 +67,7 @@ struct baleen_directory_plan {
  * baleen_directory_plan_groups() - the smallest layout with groups of one width
  * @runs: content of the directory
  * @domain: BALEEN_IP4_GROUPS or BALEEN_IP6_STEMS
- * @cost: of hosts; NULL for stems, which have none
+ * @cost: cost of hosts; NULL for stems, which have none
  * @group_bits: 8 to 24
  *
  * One sweep over the runs; every limit of hosts a group that makes a

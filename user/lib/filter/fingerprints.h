@@ -53,7 +53,7 @@ int baleen_fingerprints_combine(const struct baleen_fingerprints *a,
 
 /**
  * baleen_fingerprints_put() - put them into a table
- * @prints: of a table that fits
+ * @prints: fingerprints of a table that fits
  * @filter: has the seed that they were made with
  * @domain: domain of the table
  *

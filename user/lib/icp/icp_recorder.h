@@ -17,13 +17,13 @@ struct ring_buffer;
  * @state: state of the programs, mapped
  * @journal: where events go; of whoever has the lock
  * @ring: the log
- * @lock: of @journal, @ring and what follows
+ * @lock: guards @journal, @ring and the fields below
  * @thread: reads while others work
  * @wake_fd: readable: the thread is to end
  * @is_discarding: what comes is older than the recording
  * @n_events: number of events of the journal's sibling, since the start
  * @n_unrecorded: of @state, at the start
- * @err: of the journal, the first one
+ * @err: first error of the journal
  *
  * All zeros records nothing: locking and stopping it does nothing.
  */

@@ -38,7 +38,7 @@ struct baleen_icp_resync {
 
 /**
  * struct baleen_icp_resync_report - what was done
- * @from: what the sources were
+ * @from: type of the sources
  * @n_entries: objects in the new filter; of a digest what it says
  * @is_compared: @n_missing and @n_gone are known: the sources had keys
  * @n_missing: objects that the old filter lacked: misses that should have been hits

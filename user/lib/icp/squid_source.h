@@ -36,10 +36,10 @@ enum baleen_squid_from {
 
 /**
  * struct baleen_squid_source - a source that was read
- * @from: what it was; never BALEEN_SQUID_FROM_ANY
+ * @from: its type; never BALEEN_SQUID_FROM_ANY
  * @set: of a log or objects: what is in, finished; else empty
  * @filter: filter of a digest: a sealed classic image of hash squid; else all zeros
- * @digest: of a digest: its head
+ * @digest: head of a digest
  * @log: of a log: what was in it
  * @objects: of objects: what was in them
  */
@@ -54,7 +54,7 @@ struct baleen_squid_source {
 
 /**
  * struct baleen_squid_read - how to read a source
- * @from: what it is
+ * @from: its type
  * @on_progress: as of struct baleen_fetch_request; may be NULL
  * @data: passed to @on_progress
  * @timeout_ms: time limit of a fetch with its retries; 0: 10 minutes

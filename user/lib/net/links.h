@@ -23,7 +23,7 @@ struct baleen_netlink;
  * @kind: kind of a virtual device, such as "veth" or "bond"; else empty
  * @flags: IFF_UP and the others
  * @mtu: its MTU, bytes
- * @n_promiscuous: who asked it to take frames that are not for it
+ * @n_promiscuous: number of requests for promiscuous mode
  * @master: number of the bridge, bond ... it is a port of; 0 for none
  * @lower: number of the device it is made of (a VLAN's, not a veth's peer); 0 for
  *         none, or one of another namespace

@@ -26,7 +26,7 @@ enum baleen_level {
  * struct baleen_finding - one thing that was looked at
  * @level: how bad it is
  * @check: what was looked at, a word that stays from release to release
- * @text: what was found, and what it means
+ * @text: the finding and its meaning
  * @command: for a shell run by root, what mends it; empty when nothing does, or
  *           has to
  */

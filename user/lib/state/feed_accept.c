@@ -8,7 +8,7 @@
 /**
  * struct search - a feed that is looked for
  * @version: its version
- * @found: what the state has
+ * @found: the feed in the state
  * @is_found: it has any
  */
 struct search {
