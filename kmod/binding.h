@@ -129,7 +129,7 @@ struct baleen_hook_rule *baleen_hook_rules_find(struct baleen_hook_rules *rules,
 
 /**
  * baleen_hook_rules_follow() - make rules those of a device
- * @old: what the device has; NULL for none. Their counters go on
+ * @old: rules that the device has; NULL for none. Their counters go on
  * @rules: complete, not yet published
  *
  * Context: under RTNL.

@@ -109,7 +109,7 @@ void baleen_filter_put(struct baleen_filter *filter);
  * baleen_filter_swap() - another image for a filter
  * @filter: the filter
  * @body: the image; the filter's on success
- * @version: what its version has to be; 0 for any
+ * @version: required version; 0 for any
  *
  * Context: may sleep; takes RTNL when the keys are of other fields.
  * Return: 0; -ESTALE; -EINVAL when a rule asks it and the keys are of other fields;
@@ -192,7 +192,7 @@ static inline int baleen_kfilter_test(const struct baleen_filter *filter,
 /**
  * baleen_kfilter_count() - count a packet that asked
  * @filter: the filter
- * @bytes: of the packet; 0 when not known
+ * @bytes: size of the packet; 0 when not known
  * @hit: the answer
  *
  * Context: any with bottom halves off, or where a count lost once in a while does
@@ -213,9 +213,9 @@ static inline void baleen_kfilter_count(struct baleen_filter *filter, u64 bytes,
 
 /**
  * baleen_filter_ask() - is the key in the filter?
- * @filter: of baleen_filter_find()
+ * @filter: from baleen_filter_find()
  * @key: the key
- * @bytes: of the packet that it is of; 0 when not known
+ * @bytes: size of its packet; 0 when not known
  *
  * The filter's counters say so.
  *

@@ -40,10 +40,10 @@ static u8 __percpu *scratch;
  * @skb: the packet
  * @rules: rules of its device
  * @stats: the counters of this CPU
- * @n_bytes: of the whole frame as on the wire
+ * @n_bytes: size of the whole frame as on the wire
  * @start: its first byte, in the packet or in a copy
  * @end: one past the last byte that may be read
- * @packet: what it was parsed to
+ * @packet: the parsed headers
  * @transport: set when a rule needs it
  * @fields: set with it
  */

@@ -42,7 +42,7 @@ SAME_FIELD(rest);
  * struct batch - a command on keys
  * @filter: the filter
  * @command: BALEEN_DEV_QUERY, _INSERT or _DELETE
- * @piece: of the keys
+ * @piece: a piece of the keys
  * @search: scratch of an insertion, else NULL
  */
 struct batch {
