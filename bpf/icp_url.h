@@ -103,9 +103,9 @@ _Static_assert(sizeof(struct icp_above_ip) == ICP_UDP_BYTES + BALEEN_ICP_HEADER_
 
 /**
  * struct icp_scratch - what does not fit on the stack
- * @head: of a reply, up to the URL
+ * @head: head of a reply, up to the URL
  * @query: the ICP header of the query
- * @message: what MD5 is made of: method byte, URL, padding
+ * @message: input of MD5: method byte, URL, padding
  * @hi: the key, once hashed
  * @lo: the key, once hashed
  * @url_sum: sum of the URL's 16-bit words, its first byte the first of a word, for the

@@ -29,13 +29,13 @@ struct details {
 
 /**
  * struct frame - a frame on its way to a verdict
- * @ctx: of the program
+ * @ctx: context of the program
  * @stats: the counters of this CPU
  * @start: first byte
  * @end: one past the last byte that may be read
  * @frags: it may have more than one buffer; a constant of the program
  * @which: for the object's own use; a constant of the program
- * @packet: what it was parsed to
+ * @packet: the parsed headers
  * @details: set when a rule needs them. Not in this struct itself: their
  *           address is passed on, and what is in one struct with them would
  *           not be kept in registers
