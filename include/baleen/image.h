@@ -133,7 +133,7 @@ enum baleen_hash {
  * @hi_le: upper half of the address, bits below the length zero
  * @lo_le: lower half
  * @length: length of the prefix, 0 to 128
- * @is_exception: what it covers is not in the set
+ * @is_exception: keys that it covers are not in the set
  * @reserved: zero
  *
  * Sorted by address, then length; no two with the same address and length.

@@ -33,7 +33,7 @@
 
 /**
  * typedef baleen_change_fn - adds a key to the table of its domain, or removes it
- * @context: what the caller gave
+ * @context: the caller's context
  * @key: the key
  * @changed: whether the table changed; untouched on failure
  *

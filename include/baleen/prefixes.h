@@ -107,7 +107,7 @@ baleen_inline u32 baleen_bucket_answer(const u64 *word, u64 slot)
  * @store: the image (see baleen_store_block())
  * @hi: upper half of the address
  * @lo: lower half
- * @answer: what to say when no prefix covers it, 0 or 1
+ * @answer: the answer when no prefix covers it, 0 or 1
  *
  * Context: any, BPF-safe.
  * Return: 1 it is (past /64: or hashes collide), 0 it is not.

@@ -132,7 +132,7 @@ baleen_inline u32 baleen_stem_get(const struct baleen_image *image, const void *
 /**
  * baleen_stem_decides() - is it known whether the address is in the set?
  * @image: a checked header with a BALEEN_IP6_STEMS table
- * @stem: of baleen_stem_get()
+ * @stem: from baleen_stem_get()
  *
  * Context: any, BPF-safe.
  * Return: true: it is @stem & 1; false: baleen_prefixes_test() is to be asked.

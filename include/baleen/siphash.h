@@ -69,7 +69,7 @@ baleen_inline u64 baleen_sip_tail(const u8 *end, size_t n)
  * baleen_siphash() - SipHash-c-d
  * @k0: the key, its first 8 bytes as a little-endian number
  * @k1: its last
- * @bytes: what is hashed, at any alignment
+ * @bytes: bytes to hash, at any alignment
  * @n: bytes of it
  * @c: rounds for each word, a constant
  * @d: rounds at the end, a constant

@@ -139,7 +139,7 @@ static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
  * baleen_slots_other() - the other bucket of what a slot holds
  * @slots: the table
  * @bucket: where the slot is
- * @slot: what it holds
+ * @slot: its content
  *
  * Context: any but BPF.
  * Return: a bucket of the table, also of what no key makes: baleen_cuckoo_other()

@@ -281,7 +281,7 @@ enum baleen_attach_type {
  * @action: enum baleen_action; what no rule matched was dropped
  * @frame_bytes: length of the frame
  * @n_captured: bytes of @frame that are set
- * @dry_run: what is dropped has passed
+ * @dry_run: a frame with the verdict drop has passed
  * @reserved: zero
  * @frame: its first bytes
  *

@@ -110,7 +110,7 @@ struct baleen_dev_counters {
  * @flags: BALEEN_DEV_COUNT_KNOWN, or 0 of an image that was saved live
  * @n_rules: rules that ask it
  * @n_entries: keys; of the Bloom kinds as many as changed a bit when they were added
- * @n_bytes: of its image
+ * @n_bytes: size of its image
  * @version: another number after every change of its keys and after every swap
  * @counters: since it was created
  * @reserved: zero
@@ -157,7 +157,7 @@ struct baleen_dev_get {
  * struct baleen_dev_image - argument of BALEEN_DEV_CREATE, _SWAP and _EXPORT
  * @target: which filter; of BALEEN_DEV_CREATE without an ifindex
  * @image: address of the image; written to by BALEEN_DEV_EXPORT
- * @n_bytes: of the image, a multiple of 64, at least 512; BALEEN_DEV_EXPORT: room
+ * @n_bytes: size of the image, a multiple of 64, at least 512; BALEEN_DEV_EXPORT: room
  *           at @image
  * @version: BALEEN_DEV_SWAP: what the version has to be, or 0 for any;
  *           BALEEN_DEV_EXPORT: out: the version that was given;
@@ -280,7 +280,7 @@ struct baleen_dev_qualifiers {
  * @filter: name of the filter that it asks; empty: its own, or what it has
  * @image: address of the image of a filter of its own; 0 when @filter is a name.
  *         Neither: the filter that the rule of this name has now
- * @n_bytes: of the image; 0 without one
+ * @n_bytes: size of the image; 0 without one
  * @action: BALEEN_DEV_DROP, _ALLOW or _ONLY_COUNT, which goes on to the next rule
  * @reserved: zero
  * @qualifiers: further conditions that a packet has to meet
