@@ -158,6 +158,11 @@ try()
 
 mkdir "$BALEEN_STATE_DIR"
 keep none
+# A state whose making was killed before its tables were there.
+mkdir -p "$BALEEN_STATE_DIR/$DEV/feeds"
+touch "$BALEEN_STATE_DIR/$DEV/unfinished" "$BALEEN_STATE_DIR/$DEV/state.db"
+keep unfinished
+start none
 check "make" "$STATE" make $DEV
 keep old
 check "copy" "$STATE" copy $DEV "$COPY"
@@ -168,6 +173,7 @@ show
 is "all of it is new" "$now" "$NEW"
 
 try make none make $DEV
+try make unfinished make $DEV
 try change old change $DEV
 try copy old copy $DEV "$COPY"
 try copy old-and-copy copy $DEV "$COPY"

@@ -286,11 +286,14 @@ static int make_files(struct baleen_rule_store *state, struct baleen_error *erro
 {
 	int err = make_file(state, BALEEN_RULE_STORE_UNFINISHED, error);
 
-	/* Remove the rest of a state that was never finished. */
+	/* The mark of a state that was never finished stays until this one is: without it
+	 * the rest would be a damaged one.
+	 */
+	if (err && err != -EEXIST)
+		return err;
+	unlink_in(state, BALEEN_RULE_STORE_DB);
 	unlink_in(state, BALEEN_RULE_STORE_DB "-wal");
 	unlink_in(state, BALEEN_RULE_STORE_DB "-shm");
-	if (err)
-		return err;
 	if (mkdirat(state->lock_fd, BALEEN_RULE_STORE_FEEDS, 0700) && errno != EEXIST)
 		return baleen_fail(error, errno, "%s/" BALEEN_RULE_STORE_FEEDS ": %m", state->path);
 	err = make_file(state, BALEEN_RULE_STORE_DB, error);
@@ -314,8 +317,6 @@ static int make_state(struct baleen_rule_store *state, struct baleen_error *erro
 {
 	int err;
 
-	unlink_in(state, BALEEN_RULE_STORE_UNFINISHED);
-	unlink_in(state, BALEEN_RULE_STORE_DB);
 	state->is_new = true;
 	err = make_files(state, error);
 	if (!err)
