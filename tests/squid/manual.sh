@@ -28,6 +28,8 @@ start()
 	{
 		block "$2" | sed "s|/var/spool/squid|$dir/cache|"
 		squid_site "$1"
+		# How long a Squid waits for answers while the machine has other things to do.
+		echo "icp_query_timeout 5000"
 	} >"$dir/squid.conf"
 	chown proxy:proxy "$dir"
 	check "$1: Squid takes its configuration" squid -k parse -f "$dir/squid.conf"
