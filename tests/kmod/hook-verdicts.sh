@@ -67,13 +67,13 @@ same()
 # --- frames of every make -------------------------------------------------
 
 # read_shapes FILE...: all but those that the kernel discards before the hook since
-# their tag is cut off, which go to $CUT; in `make check` each fifth, the programs for
+# their tag is cut off, which go to $CUT; in `make check` each tenth, the programs for
 # XDP, which parse by the same header, see all of them in tests/xdp/bypass.sh
 read_shapes()
 {
 	local row frame n=0 every
 
-	every=$(pick 5 1)
+	every=$(pick 10 1)
 	frames=() CUT=()
 	while read -r row frame; do
 		n=$((n + 1))
