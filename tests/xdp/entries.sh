@@ -50,6 +50,9 @@ echo "add x 192.0.2.2 timeout 600" >"$TMP/ipset"
 check_status "a line of ipset save, whose timeout would be lost" 1 baleen add veth-b:bad -f "$TMP/ipset"
 is "it says who takes it" "$(<"$TMP/err")" \
 	"baleen: $TMP/ipset:1: a line of 'ipset save': 'baleen import' takes it"
+printf '%s\n' " add x 192.0.2.2" "-exist add x 192.0.2.3" "create x hash:ip" >"$TMP/ipset"
+check_status "lines of ipset save in other forms" 1 baleen add veth-b:bad -f "$TMP/ipset"
+is "it says so of each" "$(grep -c "a line of 'ipset save'" "$TMP/err")" 3
 is "nothing has changed" "$(dropped 192.0.2.{1,2})" DP
 is "nobody has an entry" "$(origins)" '{}'
 

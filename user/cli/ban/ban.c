@@ -37,7 +37,8 @@ static int take_key(const struct entry_change *change, const char *text, u32 key
 	if (is_widened && !change->json && entries->n < MAX_EXPLAINED)
 		complain("%s: %s stands for %s (say %s/128 for less)", change->target, text,
 			 single.key, text);
-	return entries_append(entries, is_add(change) ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
+	return entries_append(entries,
+			      is_add(change) ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
 			      &single);
 }
 
@@ -64,13 +65,13 @@ static char *cut_key(char *line, size_t n_bytes, u32 key_spec, struct baleen_err
 	struct baleen_entry entry;
 	char *key;
 
-	/* A timeout would be lost, and the ban would never end. */
-	if (!strncmp(line, "add ", 4) || !strncmp(line, "create ", 7)) {
+	baleen_entry_parse(&entry, key_spec, line,
+			   line + n_bytes - (n_bytes && line[n_bytes - 1] == '\n'));
+	/* Its timeout would be lost, and the ban would never end. */
+	if (entry.is_ipset) {
 		baleen_fail(error, EINVAL, "a line of 'ipset save': 'baleen import' takes it");
 		return NULL;
 	}
-	baleen_entry_parse(&entry, key_spec, line,
-			   line + n_bytes - (n_bytes && line[n_bytes - 1] == '\n'));
 	if (entry.kind == BALEEN_ENTRY_NONE)
 		return NULL;
 	key = line + (entry.text - line);
@@ -79,9 +80,6 @@ static char *cut_key(char *line, size_t n_bytes, u32 key_spec, struct baleen_err
 		baleen_fail(error, EINVAL, "'%.80s': %s", key, entry.reason);
 		return NULL;
 	}
-	/* `nomatch` of ipset stands behind the key, and a word in front. */
-	if (entry.is_exception && *key != '!')
-		*--key = '!';
 	return key;
 }
 
@@ -230,8 +228,9 @@ static int complain_absent(const struct entry_change *change, const struct balee
 }
 
 /* An address that was widened when it was added is deleted as what it became. */
-static void widen_like_added(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
-			     struct search *search, struct baleen_rule_entry *single)
+static void widen_like_added(const struct baleen_rule_store *state,
+			     const struct baleen_stored_rule *rule, struct search *search,
+			     struct baleen_rule_entry *single)
 {
 	struct baleen_rule_entry wide = *single;
 	struct baleen_key key;
@@ -316,7 +315,8 @@ static int check_host(const struct entry_change *change, const struct baleen_dep
 	int index = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, change->rule) : -ENOENT;
 	int err;
 
-	if (change->force || index < 0 || deploy->xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
+	if (change->force || index < 0 ||
+	    deploy->xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
 		return 0;
 	err = list_keys(entries, &list);
 	if (err) {
@@ -386,13 +386,13 @@ static int make_change(const struct entry_change *change, struct device_session 
 	    put_guarded(change, &session->deploy, rule->key_spec, entries, &batch))
 		return EXIT_FAILED;
 	if (!session->deploy.has_xdp)
-		complain("warning: %s: nothing is attached: in force when 'baleen apply' puts it on",
-			 change->device);
+		complain(
+			"warning: %s: nothing is attached: in force when 'baleen apply' puts it on",
+			change->device);
 	outcome->in_place = batch.in_place;
 	count_results(change, entries, outcome);
-	for (size_t i = 0; !is_add(change) && !change->json && entries->n <= MAX_EXPLAINED &&
-			   i < entries->n;
-	     i++)
+	for (size_t i = 0;
+	     !is_add(change) && !change->json && entries->n <= MAX_EXPLAINED && i < entries->n; i++)
 		explain(change, &session->deploy.state, rule, &entries->change[i].single);
 	return 0;
 }
@@ -401,16 +401,15 @@ static int report(const struct entry_change *change, const struct entries *entri
 		  const struct outcome *outcome)
 {
 	const char *what = is_add(change) ? "added" : "deleted";
-	u64 expires = is_add(change) && outcome->n_changed ? entries->change[0].single.expires_ms :
-							      0;
+	u64 expires =
+		is_add(change) && outcome->n_changed ? entries->change[0].single.expires_ms : 0;
 	char n[NUMBER_TEXT], end[BALEEN_DURATION_TEXT + 8];
 	json_t *json;
 	int err;
 
 	if (!change->json) {
-		printf("%s: %s %s%s%s%s%s\n", change->target,
-		       format_count(outcome->n_changed, n), what, expires ? ", ends " : "",
-		       expires ? format_expiry(expires, end) : "",
+		printf("%s: %s %s%s%s%s%s\n", change->target, format_count(outcome->n_changed, n),
+		       what, expires ? ", ends " : "", expires ? format_expiry(expires, end) : "",
 		       outcome->in_place ? "" : ", built anew",
 		       outcome->n_refused ? ", others refused" : "");
 		err = finish_output(EXIT_DONE);

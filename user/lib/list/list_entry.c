@@ -140,6 +140,7 @@ static void ipset_parse(struct baleen_entry *entry, u32 key_spec, const char *p,
 	bool nomatch = false;
 	u32 n_words = 0;
 
+	entry->is_ipset = true;
 	for (p = skip_blanks(p, end); p < end && !is_comment(*p); p = skip_blanks(p, end)) {
 		word = ipset_word(p, end);
 		p = word.end;
@@ -176,6 +177,7 @@ void baleen_entry_parse(struct baleen_entry *entry, u32 key_spec, const char *li
 	struct word word = { p, end };
 
 	entry->kind = BALEEN_ENTRY_NONE;
+	entry->is_ipset = false;
 	if (end - p > LINE_BYTES && key_spec != BALEEN_KEY_SQUID) {
 		entry_bad(entry, word, "line longer than " STRING(LINE_BYTES) " bytes");
 		return;

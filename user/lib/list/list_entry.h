@@ -29,6 +29,7 @@ enum baleen_entry_kind {
  * struct baleen_entry - a parsed line
  * @kind: which of the others hold something
  * @is_exception: exclude @span from the set
+ * @is_ipset: a line of `ipset save`
  * @text: the entry as it stands in the line, or what is bad
  * @length: length of @text in bytes; below BALEEN_KEY_TEXT unless bad
  *          or a URL
@@ -39,6 +40,7 @@ enum baleen_entry_kind {
 struct baleen_entry {
 	enum baleen_entry_kind kind;
 	bool is_exception;
+	bool is_ipset;
 	const char *text;
 	size_t length;
 	struct baleen_span span;
