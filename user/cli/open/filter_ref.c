@@ -277,7 +277,10 @@ int filter_ref_change_in_place(struct filter_ref *ref, const struct baleen_list 
 			       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
 			       u64 *n_changed)
 {
-	return ref->type->change(ref, list, op, exist, noop, n_changed);
+	int err = ref->type->change(ref, list, op, exist, noop, n_changed);
+
+	/* Building aside says what there is no memory for. */
+	return err == -ENOMEM ? -EOPNOTSUPP : err;
 }
 
 int filter_ref_put(struct filter_ref *ref, const struct baleen_filter *filter)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* An image or list in a file where a command says IMAGE. */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,9 +92,8 @@ static int change_file(struct filter_ref *ref, const struct baleen_list *list,
 {
 	int err = baleen_change_in_place(&ref->filter, list, op, n_changed);
 
-	/* Building aside says what there is no memory for. */
 	if (err)
-		return err == -ENOMEM ? -EOPNOTSUPP : err;
+		return err;
 	baleen_change_seal(&ref->filter);
 	return write_file(ref, &ref->filter);
 }

@@ -69,8 +69,8 @@ struct filter_ref {
  * @guard_keys: fails after naming the addresses of this host that keys added or taken out
  *              would drop; NULL unless @is_live
  * @guard_image: the same of another image in its place
- * @change: changes it in place: 0; -ENOSPC or -EOPNOTSUPP when this must be built aside;
- *          -EALREADY when @noop tells which keys change nothing
+ * @change: changes it in place: 0; -ENOSPC, -EOPNOTSUPP or -ENOMEM when this must be built
+ *          aside; -EALREADY when @noop tells which keys change nothing
  * @put: puts another filter in its place; -ESTALE when another has changed it since it was
  *       read. Rules with a state are derived anew from that instead
  * @replace: the same, but the lists it was made of give way to the filter; NULL when that

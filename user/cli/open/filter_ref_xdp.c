@@ -41,7 +41,8 @@ static int read_rule(struct filter_ref *ref, struct baleen_list *list, struct li
 		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
 		err = EXIT_FAILED;
 	} else {
-		if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED && xdp.attach_status != BALEEN_ATTACH_STATUS_MOVED)
+		if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED &&
+		    xdp.attach_status != BALEEN_ATTACH_STATUS_MOVED)
 			complain("warning: %s:%s is not in force (%s)", device, rule,
 				 baleen_attach_status_text(xdp.attach_status));
 		err = baleen_xdp_map_rule(&xdp, index, &ref->filter, &error);
@@ -127,10 +128,7 @@ static int change_rule(struct filter_ref *ref, const struct baleen_list *list,
 		       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
 		       u64 *n_changed)
 {
-	int err = baleen_change_in_place(&ref->filter, list, op, n_changed);
-
-	/* Building aside says what there is no memory for. */
-	return err == -ENOMEM ? -EOPNOTSUPP : err;
+	return baleen_change_in_place(&ref->filter, list, op, n_changed);
 }
 
 /* The rule of the state; NULL when it has none. */
