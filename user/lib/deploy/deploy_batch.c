@@ -82,69 +82,56 @@ static int find_withheld(struct work *work, const struct baleen_list *keys, bool
 	return 0;
 }
 
-static int find_withheld_text(struct work *work, const char *text, bool *is_found,
-			      struct baleen_protected *withheld)
-{
-	struct baleen_list keys;
-	int err = baleen_list_from_text(text, "key", BALEEN_KEY_SRC, &keys, work->error);
-
-	if (err)
-		return err;
-	err = find_withheld(work, &keys, is_found, withheld);
-	baleen_list_free(&keys);
-	return err;
-}
-
 static bool is_addition(const struct baleen_rule_entry_change *change)
 {
 	return change->op == BALEEN_RULE_ENTRY_PUT && !change->single.is_exception;
 }
 
+/* The same of the keys that some changes add. */
+static int find_withheld_in(struct work *work, const struct baleen_rule_entry_change *change,
+			    size_t n, bool *is_found, struct baleen_protected *withheld)
+{
+	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
+	const char *reason = "";
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		if (is_addition(&change[i]))
+			err = baleen_list_add(&keys, change[i].single.key, &reason);
+	if (!err)
+		err = baleen_list_finish(&keys);
+	if (err == -ENOMEM)
+		err = baleen_no_memory(work->error);
+	else if (err)
+		err = baleen_fail(work->error, -err, "a key of an entry: %s", reason);
+	else
+		err = find_withheld(work, &keys, is_found, withheld);
+	baleen_list_free(&keys);
+	return err;
+}
+
 static int refuse_one(struct work *work, struct baleen_rule_entry_change *change)
 {
 	bool is_found = false;
-	int err;
+	int err = find_withheld_in(work, change, 1, &is_found, &change->withheld);
 
-	if (!is_addition(change))
-		return 0;
-	err = find_withheld_text(work, change->single.key, &is_found, &change->withheld);
 	if (!err && is_found)
 		change->result = -EPERM;
 	return err;
 }
 
-/* Most batches hold nothing of it: asked as a whole. */
-static int is_all_fine(struct work *work, bool *is_fine)
-{
-	struct baleen_protected ignored;
-	bool is_found = false;
-	size_t n_bytes;
-	char *text = NULL;
-	FILE *stream = open_memstream(&text, &n_bytes);
-	int err;
-
-	if (!stream)
-		return baleen_no_memory(work->error);
-	for (size_t i = 0; i < work->batch->n; i++)
-		if (is_addition(&work->batch->change[i]))
-			fprintf(stream, "%s\n", work->batch->change[i].single.key);
-	err = fclose(stream) ? baleen_no_memory(work->error) :
-			       find_withheld_text(work, text, &is_found, &ignored);
-	free(text);
-	if (!err)
-		*is_fine = !is_found;
-	return err;
-}
-
+/* Most batches hold nothing of it: asked as a whole first. */
 static int refuse_withheld(struct work *work)
 {
-	bool is_fine = true;
+	struct baleen_batch *batch = work->batch;
+	struct baleen_protected ignored;
+	bool is_found = false;
 	int err = start_guard(work);
 
 	if (!err && work->guards)
-		err = is_all_fine(work, &is_fine);
-	for (size_t i = 0; i < work->batch->n && !err && !is_fine; i++)
-		err = refuse_one(work, &work->batch->change[i]);
+		err = find_withheld_in(work, batch->change, batch->n, &is_found, &ignored);
+	for (size_t i = 0; i < batch->n && !err && is_found; i++)
+		err = refuse_one(work, &batch->change[i]);
 	return err;
 }
 
