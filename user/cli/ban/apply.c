@@ -456,9 +456,7 @@ static int run(int argc, char **argv)
 	err = apply_all(&apply, argc, argv);
 	if (!err)
 		err = apply.result;
-	if (!apply.json)
-		return finish_output(err);
-	return print_json(apply.json) ? EXIT_FAILED : err;
+	return finish_collected(apply.json, err);
 }
 
 static const struct option_spec options[] = {

@@ -415,9 +415,7 @@ static int run(int argc, char **argv)
 	/* A download ends early, a change is finished. */
 	baleen_signals_hold(NULL);
 	err = update_all(&update, argc, argv);
-	if (!update.json)
-		return finish_output(err);
-	return print_json(update.json) ? EXIT_FAILED : err;
+	return finish_collected(update.json, err);
 }
 
 static const struct option_spec options[] = {

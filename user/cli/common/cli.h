@@ -97,6 +97,9 @@ int print_json(json_t *json);
 /* Flushes stdout; an exit code: output that did not arrive is a failure. */
 int finish_output(int exit_code);
 
+/* Prints what -j has collected in @all, and frees it; without, the same as finish_output(). */
+int finish_collected(json_t *all, int exit_code);
+
 #define NUMBER_TEXT 32
 
 /* 1234567 as 1,234,567, into at least NUMBER_TEXT bytes; returns @text. */

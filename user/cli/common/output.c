@@ -68,6 +68,13 @@ int print_json(json_t *json)
 	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
 }
 
+int finish_collected(json_t *all, int exit_code)
+{
+	if (!all)
+		return finish_output(exit_code);
+	return print_json(all) ? EXIT_FAILED : exit_code;
+}
+
 const char *format_count(u64 n, char *text)
 {
 	char digits[NUMBER_TEXT];

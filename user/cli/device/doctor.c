@@ -39,9 +39,7 @@ static int show(const struct baleen_checkup *checkup, bool json)
 		else
 			print(finding);
 	}
-	if (!all)
-		return finish_output(result);
-	return print_json(all) || result ? EXIT_FAILED : EXIT_DONE;
+	return finish_collected(all, result);
 }
 
 static int run(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
 #include "cli/open/policy.h"
+#include "util/number.h"
 
 struct change {
 	const char *device;
@@ -33,7 +34,7 @@ static int report(const struct change *change, const struct baleen_ruleset *rule
 	json_t *json;
 
 	if (interval)
-		format_interval(interval, rate);
+		baleen_interval_format(interval, rate);
 	if (change->json) {
 		json = json_object();
 		json_object_set_new(json, "device", json_text(change->device));

@@ -122,9 +122,7 @@ static int run(int argc, char **argv)
 	}
 	err = argc ? refresh_and_tell(*argv, asked.force, asked.all) :
 		     refresh_all(asked.force, asked.all);
-	if (!asked.all)
-		return finish_output(err);
-	return print_json(asked.all) || err ? EXIT_FAILED : EXIT_DONE;
+	return finish_collected(asked.all, err);
 }
 
 static const struct option_spec options[] = {

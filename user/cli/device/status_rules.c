@@ -90,7 +90,8 @@ static json_t *describe_sampling(const struct status_verdicts *verdicts)
 	char rate[NUMBER_TEXT];
 
 	json_object_set_new(json, "rate",
-			    interval ? json_string(format_interval(interval, rate)) : json_null());
+			    interval ? json_string(baleen_interval_format(interval, rate)) :
+				       json_null());
 	json_object_set_new(json, "sampled", json_integer(stats->sampled));
 	json_object_set_new(json, "not_sampled", json_integer(stats->not_sampled));
 	json_object_set_new(json, "lost", json_integer(stats->sample_lost));
@@ -154,7 +155,7 @@ static void print_sampling(const struct status_verdicts *verdicts)
 	if (!verdicts->sample_interval_ns)
 		return;
 	printf("  sampling %s: %s sampled, %s not sampled, %s lost\n",
-	       format_interval(verdicts->sample_interval_ns, rate),
+	       baleen_interval_format(verdicts->sample_interval_ns, rate),
 	       format_count(stats->sampled, sampled), format_count(stats->not_sampled, not ),
 	       format_count(stats->sample_lost, lost));
 }

@@ -52,9 +52,7 @@ static int run(int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		if (show(argv[i], &info.lists, all))
 			result = EXIT_FAILED;
-	if (all)
-		return print_json(all) ? EXIT_FAILED : result;
-	return finish_output(result);
+	return finish_collected(all, result);
 }
 
 static const struct option_spec options[] = {

@@ -342,9 +342,7 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	err = argc ? status_one(*argv, all) : status_all(all);
-	if (!all)
-		return finish_output(err);
-	return print_json(all) || err ? EXIT_FAILED : EXIT_DONE;
+	return finish_collected(all, err);
 }
 
 static const struct option_spec options[] = {

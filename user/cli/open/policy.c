@@ -6,11 +6,6 @@
 #include "cli/open/policy.h"
 #include "util/number.h"
 
-const char *format_interval(u64 interval_ns, char *text)
-{
-	return baleen_interval_format(interval_ns, text);
-}
-
 int policy_default(const struct option_use *use)
 {
 	struct policy *policy = use->to;

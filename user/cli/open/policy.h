@@ -36,7 +36,4 @@ int policy_sample(const struct option_use *use);
 /* Changes what was said. */
 void policy_apply(const struct policy *policy, struct baleen_ruleset *ruleset);
 
-/* "100/s" from an interval, into at least NUMBER_TEXT bytes; returns @text. */
-const char *format_interval(u64 interval_ns, char *text);
-
 #endif /* BALEEN_CLI_POLICY_H */
