@@ -65,7 +65,7 @@ try_kind()
 	n_hits=$(baleen match -c -f "$LISTED" veth-b:bad)
 	is "$name: match of the live rule" "$n_hits" "$(wc -l <"$LISTED")"
 	baleen why -j veth-b "$(head -n 1 "$LISTED")" >why
-	is "$name: why" "$(jq -r .verdict why)" drop
+	is "$name: why" "$(jq -r '.[].verdict' why)" drop
 }
 
 # try_prefix NAME [OPTION...]: beside the directory of prefixes

@@ -36,8 +36,8 @@ why()
 	return "$status"
 }
 
-# field NAME JQ WANT ARGUMENT...: of the answer as JSON, whatever the exit status
-field() { is "$1" "$(baleen why -j veth-b "${@:4}" | jq -c "$2")" "$3"; }
+# field NAME JQ WANT ARGUMENT...: of the first answer as JSON, whatever the exit status
+field() { is "$1" "$(baleen why -j veth-b "${@:4}" | jq -c ".[0] | $2")" "$3"; }
 
 put_on()
 {
@@ -118,7 +118,9 @@ try_entries()
 	field "this host" '.rules[1].withheld | [.role, .key]' '["host","10.66.0.2"]' 10.66.0.2
 	field "its special-purpose ranges" '.rules[1].withheld | [.role, .key]' \
 		'["special","10.0.0.0/8"]' 10.1.1.1
-	field "several are an array" 'map(.address)' '["1.2.3.4","2a00::1"]' 1.2.3.4 2a00::1
+	is "one is an array" "$(baleen why -j veth-b 2a00::1 | jq -c 'map(.address)')" '["2a00::1"]'
+	is "several are an array" "$(baleen why -j veth-b 1.2.3.4 2a00::1 | jq -c 'map(.address)')" \
+		'["1.2.3.4","2a00::1"]'
 }
 
 try_policy()
@@ -259,7 +261,7 @@ $NO_STATE" why 1.2.3.4
 }
 
 # seen: baleend has written a sampled drop of 1.2.3.4
-seen() { baleen why -j veth-b 1.2.3.4 | jq -e '.last_drop != null' >/dev/null; }
+seen() { baleen why -j veth-b 1.2.3.4 | jq -e '.[0].last_drop != null' >/dev/null; }
 
 try_drops()
 {

@@ -137,18 +137,6 @@ static int explain_one(struct why *why, const char *address, struct baleen_expla
 	return why_differs(xdp, explanation) ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* One address prints one object, several print an array. */
-static int print_as_json(const struct why *why, json_t *all)
-{
-	json_t *one;
-
-	if (why->n_addresses > 1)
-		return print_json(all);
-	one = json_incref(json_array_get(all, 0));
-	json_decref(all);
-	return one ? print_json(one) : EXIT_FAILED;
-}
-
 static int explain_all(struct why *why, struct baleen_explainer *explainer)
 {
 	struct baleen_explanation *explanation = malloc(sizeof(*explanation));
@@ -162,10 +150,8 @@ static int explain_all(struct why *why, struct baleen_explainer *explainer)
 	for (u32 i = 0; i < why->n_addresses && explanation; i++)
 		if (explain_one(why, why->address[i], explainer, explanation, all))
 			result = EXIT_FAILED;
-	if (all && print_as_json(why, all))
-		result = EXIT_FAILED;
 	free(explanation);
-	return finish_output(result);
+	return finish_collected(all, result);
 }
 
 static int explain(struct why *why, const struct baleen_xdp *xdp)
@@ -220,7 +206,7 @@ static const struct option_spec options[] = {
 	{ "vlan", 0, "N", take_vlan, .help = "its outermost VLAN" },
 	FLAG("established", 0, why, question.is_established,
 	     "a TCP segment of a session; else one that opens it"),
-	FLAG("json", 'j', why, json, "as JSON; an array for several addresses"),
+	FLAG("json", 'j', why, json, "an array with one object per address"),
 	{ 0 },
 };
 
