@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Sampled drops to the journal, and to the table that 'baleen why' reads. */
-#include <errno.h>
 #include <syslog.h>
 #include <systemd/sd-journal.h>
 

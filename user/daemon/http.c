@@ -2,11 +2,9 @@
 /* Metrics over HTTP on loopback, and as a file for node_exporter. */
 #include <errno.h>
 #include <microhttpd.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <syslog.h>
-#include <unistd.h>
 
 #include "daemon.h"
 #include "net/listen_address.h"

@@ -2,7 +2,6 @@
 /* baleend --serve-digest: the server behind `baleen icp serve`, in the foreground. */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/icp/icp_serve.h"
 #include "daemon/digest_server.h"

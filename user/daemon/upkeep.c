@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Entries that expire, and changes that nobody confirms. */
 #include <errno.h>
-#include <string.h>
 #include <syslog.h>
 
 #include "daemon.h"

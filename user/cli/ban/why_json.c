@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The verdict on a packet and the entries that cause it, in JSON. */
 #include "cli/ban/why.h"
-#include "util/duration.h"
-#include "xdp/qualifiers.h"
 #include "xdp/ruleset.h"
 
 static const char *outcome_text(enum baleen_outcome outcome)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The verdict on a packet and the entries that cause it, in words. */
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

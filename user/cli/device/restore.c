@@ -2,7 +2,6 @@
 /* baleen restore: onto a device what was saved. */
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 #include "cli/open/policy.h"
 #include "cli/device/restore.h"

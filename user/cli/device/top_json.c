@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen top: the view as JSON, and the order of its rules. */
-#include <stdlib.h>
 #include <time.h>
 
 #include "cli/device/top.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen dump: the keys of an exact image, in ascending order. */
 
-#include "cli/common/describe.h"
 #include "cli/open/filter_ref.h"
 #include "filter/directory_table.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen icp detach: nobody is answered for any more. */
-#include <errno.h>
 
 #include "cli/open/forget_stale.h"
 #include "cli/common/options.h"

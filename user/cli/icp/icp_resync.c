@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen icp resync: another filter for a sibling, while its feed goes on. */
-#include <errno.h>
 #include <limits.h>
 #include <net/if.h>
 #include <signal.h>

@@ -7,7 +7,6 @@
 #include "cli/icp/icp_source.h"
 #include "cli/icp/icp_verbs.h"
 #include "cli/open/filter_ref.h"
-#include "cli/open/filter_ref.h"
 #include "ops/algebra.h"
 
 /* Room for as much again, or for so many, where nobody says how many there will be. */

@@ -2,7 +2,6 @@
 /* baleen icp status: for whom is answered, and how it goes. */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/common/describe.h"
 #include "cli/icp/icp_counters.h"

@@ -2,7 +2,6 @@
 /* kmod:NAME where a command says IMAGE: a filter of the kernel module. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/open/kmod_filter.h"

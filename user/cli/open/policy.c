@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The policy of a device as it is typed. */
-#include <errno.h>
-#include <string.h>
 
 #include "cli/open/policy.h"
 #include "util/number.h"

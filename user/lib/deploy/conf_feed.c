@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The statement of a configuration that names a feed. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "deploy/conf_feed.h"

@@ -8,7 +8,6 @@
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "net/device.h"
-#include "util/duration.h"
 #include "util/number.h"
 #include "xdp/qualifiers.h"
 

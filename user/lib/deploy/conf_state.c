@@ -2,8 +2,6 @@
 /* A state as a configuration. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "deploy/conf_plan.h"
 #include "util/array.h"

@@ -2,7 +2,6 @@
 /* A change that is taken back unless it is confirmed in time. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
 /* From the state of a rule to its filter. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "deploy/derive.h"

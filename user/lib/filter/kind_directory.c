@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The tables that come with prefixes, as far as they are like any other. */
-#include <errno.h>
 
 #include "filter/directory_table.h"
 #include "filter/kind.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The bits of a key in a plane of bits, as a list of positions. */
-#include <errno.h>
 
 #include "filter/positions.h"
 #include "list/string_keys.h"

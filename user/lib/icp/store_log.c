@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads the content of a cache from its store.log. */
-#include <errno.h>
-#include <string.h>
 
 #include "icp/store_log.h"
 #include "util/lines.h"

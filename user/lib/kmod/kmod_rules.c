@@ -2,7 +2,6 @@
 /* The rules that the kernel module has on a device. */
 #include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

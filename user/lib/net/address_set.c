@@ -2,7 +2,6 @@
 /*
  * A growing set of addresses, each with the role it was found in.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* Union, intersection and difference of two filters. */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "filter/compat.h"
 #include "filter/estimate.h"

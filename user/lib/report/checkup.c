@@ -2,7 +2,6 @@
 /* A checkup: the device is opened, and each part looks at it. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "report/checkup.h"
 #include "report/checkup_parts.h"

@@ -2,7 +2,6 @@
 /* When a source was last seen being dropped. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "key/key_text.h"
 #include "state/drops.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Versions of feeds into the state. */
-#include <errno.h>
 #include <string.h>
 
 #include "state/feed_update.h"

@@ -2,7 +2,6 @@
 /* Rules, policy and named texts of a state. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <baleen/image_check.h>
