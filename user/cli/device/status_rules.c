@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Rules and undecided packets in the output of status. */
 #include "cli/common/describe.h"
+#include "cli/open/policy.h"
 #include "cli/device/status_rules.h"
 #include "util/number.h"
 #include "xdp/qualifiers.h"

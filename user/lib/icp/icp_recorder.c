@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Reads the events that the programs record. */
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
