@@ -83,7 +83,6 @@ static void spans_are_shown(void **state)
 
 	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++)
 		assert_string_equal(baleen_duration_format(right[i].ms, text), right[i].text);
-	/* The longest text there can be. */
 	assert_string_equal(baleen_duration_format(UINT64_MAX, text), "213503982334d14h");
 }
 
@@ -101,6 +100,31 @@ static void two_units_come_back(void **state)
 	}
 }
 
+static void all_units_come_back(void **state)
+{
+	static const struct {
+		u64 ms;
+		const char *text;
+	} right[] = {
+		{ 3600000, "1h" },
+		{ 3605000, "1h5s" },
+		{ 93784005, "1d2h3m4s5ms" },
+		{ 86400001, "1d1ms" },
+		{ BALEEN_DURATION_MAX_MS - 1, "365249d23h59m59s999ms" },
+	};
+	char text[BALEEN_DURATION_TEXT];
+	u64 ms;
+
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		assert_string_equal(baleen_duration_format_exact(right[i].ms, text), right[i].text);
+		assert_int_equal(baleen_duration_parse(text, &ms), 0);
+		assert_int_equal(ms, right[i].ms);
+	}
+	/* The longest text there can be. */
+	assert_string_equal(baleen_duration_format_exact(UINT64_MAX, text),
+			    "213503982334d14h25m51s615ms");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +133,7 @@ int main(void)
 		cmocka_unit_test(spans_are_read),
 		cmocka_unit_test(spans_are_shown),
 		cmocka_unit_test(two_units_come_back),
+		cmocka_unit_test(all_units_come_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,10 +219,19 @@ changed, native" baleen apply --force
 	check_status "it grows again" 3 baleen apply
 	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad" \
 		"  feed $L/more every 1h"
+	changes "--diff says of which rule a feed is" " rule bad drop
++	feed $L/more every 1h
++ rule bad: feed $L/more: +1
+would change" baleen apply --diff
 	changes "a feed more" "+ rule bad: feed $L/more: +1
 changed, native" baleen apply
 	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad" \
 		"  feed $L/more every 2h skip-bad"
+	changes "--diff says it once for all that changes" " rule bad drop
+-	feed $L/more every 1h
++	feed $L/more skip-bad every 2h
+~ rule bad: feed $L/more: +0
+would change" baleen apply --diff
 	changes "read otherwise" "~ rule bad: feed $L/more: +0
 ~ rule bad: feed $L/more: read otherwise, or at other times
 changed, native" baleen apply

@@ -144,20 +144,64 @@ static u32 *count_common(const struct lines *a, const struct lines *b)
 	return common;
 }
 
+/**
+ * struct side - how far one of the two texts is printed
+ * @lines: the text
+ * @at: its next line
+ * @rule: first line of the rule that it is in, unless that was printed; else NULL
+ */
+struct side {
+	const struct lines *lines;
+	size_t at;
+	const char *rule;
+};
+
+static bool is_rule(const char *line)
+{
+	return !strncmp(line, "rule ", 5);
+}
+
+/* Prints a line that only @side has. Before a statement of a rule stands the line that says
+ * of which, also if that is the same on both sides.
+ */
+static void print_line(const char *device, char sign, struct side *side, struct side *other)
+{
+	const char *line = side->lines->line[side->at++];
+
+	if (!is_rule(line) && side->rule) {
+		printf("%s:  %s\n", device, side->rule);
+		if (other->rule && !strcmp(side->rule, other->rule))
+			other->rule = NULL;
+	}
+	side->rule = NULL;
+	printf("%s: %c%s\n", device, sign, line);
+}
+
+static void skip_line(struct side *side)
+{
+	const char *line = side->lines->line[side->at++];
+
+	if (is_rule(line))
+		side->rule = line;
+}
+
 static void print_diff(const char *device, const struct lines *a, const struct lines *b,
 		       const u32 *common)
 {
-	size_t i = 0, j = 0, width = b->n + 1;
+	struct side old = { .lines = a }, new = { .lines = b };
+	size_t width = b->n + 1;
 
-	while (i < a->n || j < b->n) {
+	while (old.at < a->n || new.at < b->n) {
+		size_t i = old.at, j = new.at;
+
 		if (i < a->n && j < b->n && !strcmp(a->line[i], b->line[j])) {
-			i++;
-			j++;
+			skip_line(&old);
+			skip_line(&new);
 		} else if (j == b->n ||
 			   (i < a->n && common[(i + 1) * width + j] >= common[i * width + j + 1])) {
-			printf("%s: -%s\n", device, a->line[i++]);
+			print_line(device, '-', &old, &new);
 		} else {
-			printf("%s: +%s\n", device, b->line[j++]);
+			print_line(device, '+', &new, &old);
 		}
 	}
 }

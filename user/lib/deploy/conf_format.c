@@ -8,6 +8,7 @@
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "net/device.h"
+#include "util/duration.h"
 #include "util/number.h"
 #include "xdp/qualifiers.h"
 
@@ -63,8 +64,10 @@ static void put_where(FILE *out, const char *where)
 
 static void put_seconds(FILE *out, const char *word, u32 seconds)
 {
+	char text[BALEEN_DURATION_TEXT];
+
 	if (seconds)
-		fprintf(out, " %s %us", word, seconds);
+		fprintf(out, " %s %s", word, baleen_duration_format_exact(seconds * 1000ull, text));
 }
 
 static void put_feed(FILE *out, const struct baleen_feed_source *wanted)

@@ -53,19 +53,30 @@ int baleen_duration_parse(const char *text, u64 *ms)
 	return 0;
 }
 
-const char *baleen_duration_format(u64 ms, char *text)
+/* At most so many units one below the other, from the largest that it fills on. */
+static const char *format(u64 ms, size_t n_units, char *text)
 {
-	size_t unit;
-	int n;
+	size_t unit, n = 0;
 
 	/* Weeks are read, but days are what people count in. */
 	for (unit = 1; unit < N_UNITS - 1 && ms < units[unit].ms; unit++)
 		;
-	n = snprintf(text, BALEEN_DURATION_TEXT, "%llu%s",
-		     (unsigned long long)(ms / units[unit].ms), units[unit].name);
-	ms %= units[unit].ms;
-	if (++unit < N_UNITS && ms >= units[unit].ms)
-		snprintf(text + n, BALEEN_DURATION_TEXT - n, "%llu%s",
-			 (unsigned long long)(ms / units[unit].ms), units[unit].name);
+	for (size_t end = unit + n_units; unit < N_UNITS && unit < end; unit++) {
+		if (n && ms < units[unit].ms)
+			continue;
+		n += snprintf(text + n, BALEEN_DURATION_TEXT - n, "%llu%s",
+			      (unsigned long long)(ms / units[unit].ms), units[unit].name);
+		ms %= units[unit].ms;
+	}
 	return text;
+}
+
+const char *baleen_duration_format(u64 ms, char *text)
+{
+	return format(ms, 2, text);
+}
+
+const char *baleen_duration_format_exact(u64 ms, char *text)
+{
+	return format(ms, N_UNITS, text);
 }

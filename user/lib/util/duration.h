@@ -10,8 +10,8 @@
 /* A thousand years: sums with the time of day do not overflow. */
 #define BALEEN_DURATION_MAX_MS 31557600000000ull
 
-/* Two units with their numbers, and the NUL byte. */
-#define BALEEN_DURATION_TEXT 24
+/* All units with their numbers, and the NUL byte. */
+#define BALEEN_DURATION_TEXT 32
 
 /**
  * baleen_duration_parse() - a span of time from text
@@ -33,5 +33,15 @@ int baleen_duration_parse(const char *text, u64 *ms);
  * Return: @text.
  */
 const char *baleen_duration_format(u64 ms, char *text);
+
+/**
+ * baleen_duration_format_exact() - a span of time as text that reads back the same
+ * @ms: milliseconds
+ * @text: at least BALEEN_DURATION_TEXT bytes: all units that are not zero, such as
+ *        1d2h5s
+ *
+ * Return: @text.
+ */
+const char *baleen_duration_format_exact(u64 ms, char *text);
 
 #endif /* BALEEN_DURATION_H */
