@@ -163,6 +163,13 @@ would change" baleen apply --check
 	changes "a rule goes" "- rule more: drop
 ~ rule bad: no qualifiers
 changed, native" baleen apply
+	conf "rule good allow" "  feed $L/good" "rule bad drop" "  feed $L/bad"
+	expect "--quiet-change" 0 "veth-b: ~ rule bad: from 1 to 2
+veth-b: changed, native" "" baleen apply --quiet-change
+	conf "rule bad drop" "  feed $L/bad" "fede"
+	check_status "a failure it does not hide" 1 baleen apply --quiet-change
+	conf "rule bad drop" "  feed $L/bad" "rule good allow" "  feed $L/good"
+	check_status "back" 3 baleen apply
 	is "bad is before good now" "$(verdicts)" PDDDDPDP
 	conf "rule bad allow" "  feed $L/bad" "rule good drop" "  feed $L/good"
 	changes "each does the other's" "~ rule bad: allow

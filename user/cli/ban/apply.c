@@ -23,6 +23,7 @@
  * @shows_lines: --diff
  * @confirm_ms: --confirm; 0 when it was not given
  * @force: also what would cut this host off
+ * @quiet_change: a change is exit 0, too
  * @json: an array of objects, filled in; NULL for words
  * @result: exit code so far
  */
@@ -32,6 +33,7 @@ struct apply {
 	bool shows_lines;
 	u64 confirm_ms;
 	bool force;
+	bool quiet_change;
 	json_t *json;
 	int result;
 };
@@ -456,6 +458,8 @@ static int run(int argc, char **argv)
 	err = apply_all(&apply, argc, argv);
 	if (!err)
 		err = apply.result;
+	if (err == EXIT_CHANGED && apply.quiet_change)
+		err = EXIT_DONE;
 	return finish_collected(apply.json, err);
 }
 
@@ -470,6 +474,7 @@ static const struct option_spec options[] = {
 	      "said; meanwhile another 'apply --confirm' may follow"),
 	FLAG("force", 0, apply, force,
 	     "also when this host would cut itself off, or a feed is beyond its limits"),
+	FLAG("quiet-change", 0, apply, quiet_change, "exit 0, not 3, when something changed"),
 	VALUE("json", 'j', NULL, option_json, apply, json, "an array with one object per device"),
 	{ 0 },
 };
@@ -483,7 +488,7 @@ const struct command apply_command = {
 		"when there is no good copy of them. What is the same already is left alone. A filter\n"
 		"that was attached by hand is taken over, and single entries of rules that go on stay.\n"
 		"When anything is wrong with a configuration, a feed or its limits, nothing changes.\n"
-		"Exit: 0 nothing had to change, 3 something did, 1 failed.\n",
+		"Exit: 0 nothing had to change, 3 something did (0 with --quiet-change), 1 failed.\n",
 	.options = options,
 	.run = run,
 };

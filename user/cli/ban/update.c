@@ -15,12 +15,14 @@
 /**
  * struct update - what is asked for
  * @force: also what is beyond its limits, or would cut this host off
+ * @quiet_change: a change is exit 0, too
  * @due: only what baleend should look for by now
  * @json: an array of objects, filled in; NULL for words
  * @result: exit code so far
  */
 struct update {
 	bool force;
+	bool quiet_change;
 	bool due;
 	json_t *json;
 	int result;
@@ -414,6 +416,8 @@ static int run(int argc, char **argv)
 	/* A download ends early, a change is finished. */
 	baleen_signals_hold(NULL);
 	err = update_all(&update, argc, argv);
+	if (err == EXIT_CHANGED && update.quiet_change)
+		err = EXIT_DONE;
 	return finish_collected(update.json, err);
 }
 
@@ -423,13 +427,14 @@ static const struct option_spec options[] = {
 	     "they failed"),
 	FLAG("force", 0, update, force,
 	     "also what is beyond its limits, or would cut this host off"),
+	FLAG("quiet-change", 0, update, quiet_change, "exit 0, not 3, when something changed"),
 	VALUE("json", 'j', NULL, option_json, update, json, "an array with one object per feed"),
 	{ 0 },
 };
 
 const struct command update_command = {
 	.name = "update",
-	.synopsis = "[DEV[:RULE]...] [--due] [--force] [-j]",
+	.synopsis = "[DEV[:RULE]...] [--due] [--force] [--quiet-change] [-j]",
 	.help = "Asks the feeds of rules for new versions, of all devices when none is named: files,\n"
 		"directories (each regular file in them, not hidden, not ending in ~ or .tmp) and URLs.\n"
 		"What came is judged first: can it be read, and is it within the limits of its rule\n"
@@ -437,7 +442,7 @@ const struct command update_command = {
 		"last good copy in force, and the others go on. All that came goes on the device in one\n"
 		"step. What is withheld (addresses of this host, its gateways, resolvers and peers, the\n"
 		"never-drop list) is found anew.\n"
-		"Exit: 0 nothing changed, 3 something did, 1 a feed failed.\n",
+		"Exit: 0 nothing changed, 3 something did (0 with --quiet-change), 1 a feed failed.\n",
 	.options = options,
 	.run = run,
 };
