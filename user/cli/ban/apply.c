@@ -106,9 +106,8 @@ static int complain_of_failures(const char *path, const struct baleen_conf_feed 
 	for (size_t i = first; i < versions->n; i++) {
 		if (versions->version[i].outcome != BALEEN_FEED_FAILED)
 			continue;
-		complain("%s:%llu: %s", path, (unsigned long long)feed->line,
-			 versions->version[i].error.text);
-		return EXIT_FAILED;
+		return complain("%s:%llu: %s", path, (unsigned long long)feed->line,
+				versions->version[i].error.text);
 	}
 	return 0;
 }
@@ -134,10 +133,8 @@ static int receive(const struct apply *apply, const char *path, const struct bal
 			continue;
 		err = baleen_feed_receive(&ask, versions, &error);
 		feed_progress_end();
-		if (err) {
-			complain("%s", error.text);
-			return EXIT_FAILED;
-		}
+		if (err)
+			return complain("%s", error.text);
 		if (complain_of_failures(path, feed, versions, first))
 			return EXIT_FAILED;
 	}
@@ -270,9 +267,8 @@ static int check_window(const struct device *device)
 
 	if (!left_ms || device->apply->confirm_ms)
 		return 0;
-	complain("%s: goes back to what was in %s: 'baleen confirm %s' first, or --confirm",
-		 device->name, format_span(left_ms, left), device->name);
-	return EXIT_FAILED;
+	return complain("%s: goes back to what was in %s: 'baleen confirm %s' first, or --confirm",
+			device->name, format_span(left_ms, left), device->name);
 }
 
 static int change(struct device *device)
@@ -300,10 +296,8 @@ static int compare(struct device *device)
 {
 	struct baleen_error error;
 
-	if (baleen_conf_look(&device->work, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_conf_look(&device->work, &error))
+		return complain("%s", error.text);
 	if (device->apply->looks || !device->work.plan.n_changes)
 		return report(device);
 	return change(device);
@@ -324,10 +318,8 @@ static int read_all(struct device *device)
 		else if (!err)
 			err = baleen_conf_from_state(&state, &device->before, &error);
 	}
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	err = receive(device->apply, device->path, &device->conf, has_state ? &state : NULL,
 		      &device->versions);
 	if (has_state)
@@ -366,10 +358,8 @@ static int apply_to(struct apply *apply, const char *name, const char *path)
 	device.work.data = &device;
 	device.work.goal =
 		(struct baleen_conf_goal){ .conf = &device.conf, .versions = &device.versions };
-	if (baleen_device_ifindex(name, &ifindex, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_ifindex(name, &ifindex, &error))
+		return complain("%s", error.text);
 	err = apply->looks ? 0 : take_back_what_is_due(name);
 	if (!err)
 		err = read_all(&device);
@@ -436,10 +426,8 @@ static int apply_all(struct apply *apply, int argc, char **argv)
 		return 0;
 	if (apply->conf_path)
 		return apply_file(apply);
-	if (baleen_conf_each(apply_to_one, apply, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_conf_each(apply_to_one, apply, &error))
+		return complain("%s", error.text);
 	return 0;
 }
 
@@ -451,10 +439,8 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	err = apply_all(&apply, argc, argv);
 	if (!err)
 		err = apply.result;

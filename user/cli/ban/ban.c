@@ -122,10 +122,8 @@ static int take_file(const struct entry_change *change, u32 key_spec, struct ent
 	FILE *stream = is_stdin ? stdin : fopen(change->file, "re");
 	int err;
 
-	if (!stream) {
-		complain("%s: %m", change->file);
-		return EXIT_FAILED;
-	}
+	if (!stream)
+		return complain("%s: %m", change->file);
 	err = take_lines(change, stream, key_spec, entries);
 	if (!is_stdin)
 		fclose(stream);
@@ -207,9 +205,9 @@ static void explain(const struct entry_change *change, const struct baleen_rule_
 
 static int complain_there(const struct entry_change *change, const struct search *search)
 {
-	complain("%s: %s is an entry of origin '%s' already: nothing changed (--exist renews it)",
-		 change->target, search->single->key, search->single->origin);
-	return EXIT_FAILED;
+	return complain(
+		"%s: %s is an entry of origin '%s' already: nothing changed (--exist renews it)",
+		change->target, search->single->key, search->single->origin);
 }
 
 static int complain_absent(const struct entry_change *change, const struct baleen_rule_store *state,
@@ -219,12 +217,10 @@ static int complain_absent(const struct entry_change *change, const struct balee
 		 change->target, search->single->key, search->single->origin);
 	explain(change, state, rule, search->single);
 	if (*search->elsewhere)
-		complain("%s: 'baleen del --origin %s' is for that one", change->target,
-			 search->elsewhere);
-	else
-		complain("%s: \"baleen add %s '!%s'\" takes out what lists hold", change->target,
-			 change->target, search->single->key);
-	return EXIT_FAILED;
+		return complain("%s: 'baleen del --origin %s' is for that one", change->target,
+				search->elsewhere);
+	return complain("%s: \"baleen add %s '!%s'\" takes out what lists hold", change->target,
+			change->target, search->single->key);
 }
 
 /* An address that was widened when it was added is deleted as what it became. */
@@ -299,10 +295,8 @@ static int guard_keys(const struct baleen_xdp *xdp, u32 index, const struct bale
 	struct baleen_error error;
 	int err;
 
-	if (baleen_build(list, &options, &delta, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_build(list, &options, &delta, &error))
+		return complain("%s", error.text);
 	err = guard_change(xdp, index, &delta, op, host);
 	baleen_filter_free(&delta);
 	return err;
@@ -320,8 +314,7 @@ static int check_host(const struct entry_change *change, const struct baleen_dep
 		return 0;
 	err = list_keys(entries, &list);
 	if (err) {
-		complain("cannot keep the keys: %s", strerror(-err));
-		err = EXIT_FAILED;
+		err = complain("cannot keep the keys: %s", strerror(-err));
 	} else {
 		err = guard_keys(&deploy->xdp, index, &list, change->op, host);
 	}
@@ -362,10 +355,8 @@ static int put_guarded(const struct entry_change *change, struct baleen_deploy *
 	int err = check_host(change, deploy, key_spec, entries, &host);
 
 	batch->host = &host;
-	if (!err && baleen_deploy_batch(deploy, batch, &error)) {
-		complain("%s", error.text);
-		err = EXIT_FAILED;
-	}
+	if (!err && baleen_deploy_batch(deploy, batch, &error))
+		err = complain("%s", error.text);
 	batch->host = NULL;
 	baleen_host_free(&host);
 	return err;

@@ -84,15 +84,11 @@ static int read_keys(struct change *change, char **arguments, int n)
 		err = add_argument(change, arguments[i]);
 	if (!err && change->file)
 		err = list_file_read(&change->list, change->file, &change->lists);
-	if (!err && baleen_list_has_exceptions(&change->list)) {
-		complain("%s: has exceptions, which can be neither added nor deleted",
-			 change->file);
-		err = EXIT_FAILED;
-	}
-	if (!err && baleen_list_finish(&change->list)) {
-		complain("%s", strerror(ENOMEM));
-		err = EXIT_FAILED;
-	}
+	if (!err && baleen_list_has_exceptions(&change->list))
+		err = complain("%s: has exceptions, which can be neither added nor deleted",
+			       change->file);
+	if (!err && baleen_list_finish(&change->list))
+		err = complain("%s", strerror(ENOMEM));
 	return err;
 }
 
@@ -106,9 +102,9 @@ static bool is_aside(const struct change *change, const struct filter_ref *ref)
 
 static int complain_idle(const struct change *change, const struct baleen_noop_keys *noop)
 {
-	complain("%s: %s %s: nothing changed (--exist takes it)", change->argument, noop->text,
-		 change->op == BALEEN_SET_UNION ? "is in it already" : "is not in it");
-	return EXIT_FAILED;
+	return complain("%s: %s %s: nothing changed (--exist takes it)", change->argument,
+			noop->text,
+			change->op == BALEEN_SET_UNION ? "is in it already" : "is not in it");
 }
 
 /* Says whether there is anything to do. */
@@ -117,10 +113,8 @@ static int check_idle(const struct change *change, const struct filter_ref *ref,
 	struct baleen_noop_keys noop;
 	struct baleen_error error;
 
-	if (baleen_change_find_noop(&ref->filter, &change->list, change->op, &noop, &error)) {
-		complain("%s: %s", ref->argument, error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_change_find_noop(&ref->filter, &change->list, change->op, &noop, &error))
+		return complain("%s: %s", ref->argument, error.text);
 	if (noop.n && !change->exist)
 		return complain_idle(change, &noop);
 	*is_idle = noop.n == noop.n_entries;
@@ -137,10 +131,8 @@ static int check_host(const struct change *change, const struct filter_ref *ref)
 
 	if (change->force || !filter_ref_is_live(ref))
 		return 0;
-	if (baleen_build(&change->list, &options, &delta, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_build(&change->list, &options, &delta, &error))
+		return complain("%s", error.text);
 	err = filter_ref_guard_keys(ref, &delta, change->op);
 	baleen_filter_free(&delta);
 	return err;
@@ -157,10 +149,8 @@ static int check_rate(const struct change *change, const struct filter_ref *ref)
 
 	if (change->op != BALEEN_SET_UNION || !baleen_filter_has_bloom(&ref->filter))
 		return 0;
-	if (baleen_filter_edit(&ref->filter, &change->list, change->op, 0, &after, &error)) {
-		complain("%s: %s", ref->argument, error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_filter_edit(&ref->filter, &change->list, change->op, 0, &after, &error))
+		return complain("%s: %s", ref->argument, error.text);
 	if (filter_ref_is_live(ref))
 		err = filter_ref_guard_raise(ref, &after, change->accept_fpp);
 	else
@@ -178,10 +168,8 @@ static int build_aside(struct change *change, struct filter_ref *ref, bool is_fu
 
 	baleen_live_repair(&ref->filter);
 	if (baleen_change_aside(&ref->filter, &change->list, change->op, is_full, change->fixed,
-				&built, &error)) {
-		complain("%s: %s", ref->argument, error.text);
-		return EXIT_FAILED;
-	}
+				&built, &error))
+		return complain("%s: %s", ref->argument, error.text);
 	err = filter_ref_put(ref, &built);
 	baleen_filter_free(&built);
 	return err;
@@ -215,14 +203,10 @@ static int make_change(struct change *change, struct filter_ref *ref)
 /* The keys as they are in this filter. */
 static int fit_keys(struct change *change, const struct filter_ref *ref)
 {
-	if (ref->filter.image.key_spec != change->list.key_spec) {
-		complain("%s: its keys are other ones by now", ref->argument);
-		return EXIT_FAILED;
-	}
-	if (baleen_list_resolve(&change->list, &ref->filter)) {
-		complain("%s: %s", ref->argument, strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
+	if (ref->filter.image.key_spec != change->list.key_spec)
+		return complain("%s: its keys are other ones by now", ref->argument);
+	if (baleen_list_resolve(&change->list, &ref->filter))
+		return complain("%s: %s", ref->argument, strerror(ENOMEM));
 	return 0;
 }
 
@@ -331,16 +315,13 @@ static int change_state(const struct change *change, const char *device, const c
 	};
 	struct baleen_error error;
 
-	if (change->fixed || change->accept_fpp != DEFAULT_ACCEPT_FPP) {
-		complain("%s: is derived from its entries: --fixed and --accept-fpp are for images "
-			 "and rules without a state",
-			 change->argument);
-		return EXIT_FAILED;
-	}
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (change->fixed || change->accept_fpp != DEFAULT_ACCEPT_FPP)
+		return complain(
+			"%s: is derived from its entries: --fixed and --accept-fpp are for images "
+			"and rules without a state",
+			change->argument);
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	return change_entries(&entries);
 }
 
@@ -351,10 +332,10 @@ static int complain_stateless(const struct change *change)
 
 	if (err)
 		return err;
-	complain("%s: remembers no entries, only keys: --ttl, --origin and --reason are for rules "
-		 "with a state, not for images or 'attach --no-state'",
-		 change->argument);
-	return EXIT_FAILED;
+	return complain(
+		"%s: remembers no entries, only keys: --ttl, --origin and --reason are for rules "
+		"with a state, not for images or 'attach --no-state'",
+		change->argument);
 }
 
 static int run(struct change *change, int argc, char **argv)

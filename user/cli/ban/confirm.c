@@ -99,10 +99,8 @@ int start_waiter(struct waiter *waiter, const char *device)
 {
 	int fds[2];
 
-	if (pipe2(fds, O_CLOEXEC)) {
-		complain("%s: pipe: %m", device);
-		return EXIT_FAILED;
-	}
+	if (pipe2(fds, O_CLOEXEC))
+		return complain("%s: pipe: %m", device);
 	waiter->pid = fork();
 	if (!waiter->pid) {
 		close(fds[1]);
@@ -134,10 +132,8 @@ static int confirm(const char *device, bool json)
 {
 	struct baleen_error error;
 
-	if (baleen_device_privileges(&error) || baleen_confirm_end(device, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error) || baleen_confirm_end(device, &error))
+		return complain("%s", error.text);
 	if (json)
 		return print_json(json_pack("{s:o}", "confirmed", json_text(device)));
 	printf("%s: confirmed\n", device);

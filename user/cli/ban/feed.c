@@ -97,8 +97,7 @@ static int put_batch(struct feed *feed, struct baleen_batch *batch)
 	session_close(&session);
 	if (!err)
 		return 0;
-	complain("%s", error.text);
-	return EXIT_FAILED;
+	return complain("%s", error.text);
 }
 
 /* Makes what waits; 0, or EXIT_FAILED after a message: then none of it is made. */
@@ -300,10 +299,8 @@ static int read_all(struct feed *feed, int fd)
 	}
 	if (err)
 		return err;
-	if (n < 0) {
-		complain("stdin: %m");
-		return EXIT_FAILED;
-	}
+	if (n < 0)
+		return complain("stdin: %m");
 	if (feed->n)
 		complain("stdin: the last line has no end: not taken");
 	if (feed->in_snapshot)
@@ -338,10 +335,8 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	if (baleen_device_privileges(&error) ||
-	    baleen_rule_entry_check(feed.options.origin, "", &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	    baleen_rule_entry_check(feed.options.origin, "", &error))
+		return complain("%s", error.text);
 	if (entries_rule(feed.device, feed.rule, &rule))
 		return EXIT_FAILED;
 	feed.key_spec = rule.key_spec;

@@ -49,10 +49,8 @@ static int flush_rule(const struct flush *flush, const char *device, const char 
 		return err == -ENOENT ? complain_not_attached(device) : err;
 	err = baleen_deploy_batch(&session.deploy, &batch, &error);
 	session_close(&session);
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	return report(flush, &batch);
 }
 
@@ -69,10 +67,8 @@ static int run(int argc, char **argv)
 		return err;
 	if (!split_live(flush.target, device, sizeof(device), &rule))
 		return complain_usage(&flush_command, "'%s' is not DEV:RULE", flush.target);
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	if (entries_rule(device, rule, &found))
 		return EXIT_FAILED;
 	return flush_rule(&flush, device, rule);

@@ -86,10 +86,8 @@ static int read_file(struct import *import)
 	struct baleen_error error;
 	int err;
 
-	if (fd < 0) {
-		complain("%s: %m", import->path);
-		return EXIT_FAILED;
-	}
+	if (fd < 0)
+		return complain("%s: %m", import->path);
 	import->importer.on_entry = take_entry;
 	import->importer.data = import;
 	err = baleen_import(&import->importer, fd, is_stdin ? "stdin" : import->path, &error);
@@ -152,10 +150,8 @@ static int put(const struct import *import)
 		return err == -ENOENT ? complain_not_attached(import->device) : err;
 	err = baleen_deploy_batch(&session.deploy, &batch, &error);
 	session_close(&session);
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	return report(import, &batch);
 }
 
@@ -198,10 +194,8 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	err = entries_rule(import.device, import.rule, &rule);
 	import.key_spec = rule.key_spec;
 	/* The file is read before the lock is taken: reading may wait. */

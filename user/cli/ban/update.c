@@ -107,10 +107,8 @@ static int receive(struct device *device, const struct baleen_rule_store *state)
 			continue;
 		err = baleen_feed_receive(&ask, &device->versions, &error);
 		feed_progress_end();
-		if (err) {
-			complain("%s: %s", device->name, error.text);
-			return EXIT_FAILED;
-		}
+		if (err)
+			return complain("%s: %s", device->name, error.text);
 	}
 	return 0;
 }
@@ -119,9 +117,8 @@ static int check_rule(const struct device *device)
 {
 	if (!device->rule || baleen_rule_store_find_rule(&device->conf.rules, device->rule) >= 0)
 		return 0;
-	complain("%s has no rule '%s': see 'baleen status %s'", device->name, device->rule,
-		 device->name);
-	return EXIT_FAILED;
+	return complain("%s has no rule '%s': see 'baleen status %s'", device->name, device->rule,
+			device->name);
 }
 
 static int receive_all(struct device *device)
@@ -135,10 +132,8 @@ static int receive_all(struct device *device)
 		if (err)
 			baleen_rule_store_close(&state);
 	}
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	err = check_rule(device);
 	if (!err)
 		err = receive(device, &state);
@@ -253,10 +248,8 @@ static int put_all(struct device *device)
 	struct baleen_error error;
 	int err = baleen_deploy_open(&deploy, device->name, BALEEN_LOCK_TIMEOUT_MS, &error);
 
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	err = put(device, &deploy, &error);
 	/* Else each feed that would have changed says it. */
 	if (err < 0 && !has_change(&device->versions))
@@ -394,10 +387,8 @@ static int update_all(struct update *update, int argc, char **argv)
 		else
 			update_device(update, argv[i], NULL);
 	}
-	if (!argc && baleen_rule_store_each(update_each, update, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (!argc && baleen_rule_store_each(update_each, update, &error))
+		return complain("%s", error.text);
 	return update->result;
 }
 
@@ -409,10 +400,8 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	/* A download ends early, a change is finished. */
 	baleen_signals_hold(NULL);
 	err = update_all(&update, argc, argv);

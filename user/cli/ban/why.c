@@ -126,10 +126,8 @@ static int explain_one(struct why *why, const char *address, struct baleen_expla
 
 	/* Has been parsed before. */
 	take_addresses(why, address);
-	if (baleen_explain(explainer, &why->question, explanation, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_explain(explainer, &why->question, explanation, &error))
+		return complain("%s", error.text);
 	if (all)
 		json_array_append_new(all, describe_why(why, address, xdp, explanation));
 	else
@@ -143,10 +141,8 @@ static int explain_all(struct why *why, struct baleen_explainer *explainer)
 	json_t *all = why->json ? json_array() : NULL;
 	int result = EXIT_DONE;
 
-	if (!explanation) {
-		complain("%s", strerror(ENOMEM));
-		result = EXIT_FAILED;
-	}
+	if (!explanation)
+		result = complain("%s", strerror(ENOMEM));
 	for (u32 i = 0; i < why->n_addresses && explanation; i++)
 		if (explain_one(why, why->address[i], explainer, explanation, all))
 			result = EXIT_FAILED;
@@ -160,10 +156,8 @@ static int explain(struct why *why, const struct baleen_xdp *xdp)
 	struct baleen_error error;
 	int result;
 
-	if (baleen_explainer_open(&explainer, xdp, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_explainer_open(&explainer, xdp, &error))
+		return complain("%s", error.text);
 	result = explain_all(why, &explainer);
 	baleen_explainer_close(&explainer);
 	return result;
@@ -180,14 +174,11 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error) || baleen_xdp_open(&xdp, why.device, false, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error) || baleen_xdp_open(&xdp, why.device, false, &error))
+		return complain("%s", error.text);
 	if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED) {
-		complain("%s: the filter is not in force here (%s)", why.device,
-			 baleen_attach_status_text(xdp.attach_status));
-		err = EXIT_FAILED;
+		err = complain("%s: the filter is not in force here (%s)", why.device,
+			       baleen_attach_status_text(xdp.attach_status));
 	} else {
 		err = explain(&why, &xdp);
 	}

@@ -81,8 +81,8 @@ extern const struct command refresh_command;
 extern const struct command doctor_command;
 extern const struct command icp_command;
 
-/* Prints `baleen: ` and one line to stderr. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints `baleen: ` and one line to stderr; returns EXIT_FAILED. */
+int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, with a pointer to the help of a command; returns EXIT_USAGE. */
 int complain_usage(const struct command *command, const char *format, ...)

@@ -10,7 +10,7 @@
 #include "util/duration.h"
 #include "util/number.h"
 
-void complain(const char *format, ...)
+int complain(const char *format, ...)
 {
 	va_list args;
 
@@ -20,6 +20,7 @@ void complain(const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
+	return EXIT_FAILED;
 }
 
 int complain_usage(const struct command *command, const char *format, ...)

@@ -169,10 +169,8 @@ static int attach_ruleset(const struct attach *attach, const struct baleen_rules
 	for (u32 i = 0; i < attempts.n_failed; i++)
 		complain("%s: %s failed: %s", attach->device, attempts.failed[i].what,
 			 attempts.failed[i].reason);
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	return report(attach, &attempts);
 }
 
@@ -219,10 +217,8 @@ static int attach_kmod(const struct attach *attach, const struct baleen_ruleset 
 	struct baleen_error error;
 
 	if (session_remove_old(attach->device, &error) ||
-	    baleen_kmod_attach(attach->device, ruleset, attach->priority, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	    baleen_kmod_attach(attach->device, ruleset, attach->priority, &error))
+		return complain("%s", error.text);
 	return report_kmod(attach);
 }
 
@@ -267,10 +263,8 @@ static int run(int argc, char **argv)
 	err = parse(&attach, argc, argv);
 	if (err)
 		return err;
-	if (check_device(&attach, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (check_device(&attach, &error))
+		return complain("%s", error.text);
 	err = attach_rules(&attach);
 	rules_close(&attach.rules);
 	return err;

@@ -51,10 +51,8 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	if (baleen_checkup_run(*argv, &checkup, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_checkup_run(*argv, &checkup, &error))
+		return complain("%s", error.text);
 	return show(&checkup, json);
 }
 

@@ -28,14 +28,10 @@ static int put_file(const struct baleen_metrics_source *source, const struct opt
 {
 	struct baleen_error error;
 
-	if (!may_replace(options->out)) {
-		complain("%s: exists and holds no metrics: not overwritten", options->out);
-		return EXIT_FAILED;
-	}
-	if (baleen_metrics_write(source, options->format, options->out, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (!may_replace(options->out))
+		return complain("%s: exists and holds no metrics: not overwritten", options->out);
+	if (baleen_metrics_write(source, options->format, options->out, &error))
+		return complain("%s", error.text);
 	return EXIT_DONE;
 }
 
@@ -45,10 +41,8 @@ static int put_stdout(const struct baleen_metrics_source *source, const struct o
 	size_t n_bytes;
 	char *text;
 
-	if (baleen_metrics_format(source, options->format, &text, &n_bytes, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_metrics_format(source, options->format, &text, &n_bytes, &error))
+		return complain("%s", error.text);
 	fwrite(text, 1, n_bytes, stdout);
 	free(text);
 	return finish_output(EXIT_DONE);
@@ -61,8 +55,7 @@ static int put(char **devices, int n_devices, const struct options *options)
 	int err;
 
 	if (baleen_metrics_collect(&source, devices, n_devices, NULL, &error)) {
-		complain("%s", error.text);
-		err = EXIT_FAILED;
+		err = complain("%s", error.text);
 	} else if (options->out) {
 		err = put_file(&source, options);
 	} else {
@@ -86,10 +79,8 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	return put(argv, argc, &options);
 }
 

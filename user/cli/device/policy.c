@@ -70,10 +70,8 @@ static int change_xdp(const struct change *change)
 	struct device_session session;
 	int err;
 
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	err = session_open(&session, change->device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err)
 		return err == -ENOENT ? complain_not_attached(change->device) : err;
@@ -107,10 +105,8 @@ static int show_xdp(const struct change *change)
 	struct baleen_error error;
 	struct baleen_xdp xdp;
 
-	if (baleen_xdp_open(&xdp, change->device, false, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_xdp_open(&xdp, change->device, false, &error))
+		return complain("%s", error.text);
 	baleen_ruleset_from_config(&xdp.config, &ruleset);
 	baleen_xdp_close(&xdp);
 	return report(change, &ruleset);
@@ -122,10 +118,8 @@ static int show_kmod(const struct change *change)
 	struct baleen_ruleset ruleset;
 	struct baleen_error error;
 
-	if (baleen_kmod_rules_open(&rules, change->device, false, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_kmod_rules_open(&rules, change->device, false, &error))
+		return complain("%s", error.text);
 	baleen_ruleset_from_kmod(&rules, &ruleset);
 	baleen_kmod_rules_close(&rules);
 	return report(change, &ruleset);

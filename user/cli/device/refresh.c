@@ -54,10 +54,8 @@ static int refresh_and_tell(const char *device, bool force, json_t *all)
 	struct refreshed refreshed;
 	struct baleen_error error;
 
-	if (refresh(device, force, &refreshed, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (refresh(device, force, &refreshed, &error))
+		return complain("%s", error.text);
 	tell(device, &refreshed, all);
 	return EXIT_DONE;
 }
@@ -80,8 +78,7 @@ static int refresh_pins(const struct baleen_pins *pins, void *data)
 	if (err == -ENOENT)
 		return 0;
 	if (err) {
-		complain("%s", error.text);
-		walk->result = EXIT_FAILED;
+		walk->result = complain("%s", error.text);
 		return 0;
 	}
 	is_attached = xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
@@ -96,10 +93,8 @@ static int refresh_all(bool force, json_t *all)
 	struct walk walk = { .force = force, .all = all };
 	struct baleen_error error;
 
-	if (baleen_pins_each(refresh_pins, &walk, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_pins_each(refresh_pins, &walk, &error))
+		return complain("%s", error.text);
 	return walk.result;
 }
 
@@ -116,10 +111,8 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	err = argc ? refresh_and_tell(*argv, asked.force, asked.all) :
 		     refresh_all(asked.force, asked.all);
 	return finish_collected(asked.all, err);

@@ -96,10 +96,8 @@ static int attach(const struct restore *restore, const struct baleen_saved *save
 	for (u32 i = 0; i < attempts.n_failed; i++)
 		complain("%s: %s failed: %s", restore->device, attempts.failed[i].what,
 			 attempts.failed[i].reason);
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	return report(restore, saved, "attached", attempts.mode);
 }
 
@@ -108,18 +106,16 @@ static int attach(const struct restore *restore, const struct baleen_saved *save
  */
 static int check_way(const struct baleen_xdp *xdp, const struct baleen_saved *saved)
 {
-	if (saved->mode != BALEEN_MODE_AUTO && saved->mode != xdp->there.mode) {
-		complain("%s: is attached %s, and the rules ask for %s: 'baleen detach %s' first, "
-			 "or --mode auto",
-			 xdp->device, baleen_mode_text(xdp->there.mode),
-			 baleen_mode_text(saved->mode), xdp->device);
-		return EXIT_FAILED;
-	}
-	if (saved->attach_type != xdp->config.attach_type) {
-		complain("%s: is attached in another way than was saved: 'baleen detach %s' first",
-			 xdp->device, xdp->device);
-		return EXIT_FAILED;
-	}
+	if (saved->mode != BALEEN_MODE_AUTO && saved->mode != xdp->there.mode)
+		return complain(
+			"%s: is attached %s, and the rules ask for %s: 'baleen detach %s' first, "
+			"or --mode auto",
+			xdp->device, baleen_mode_text(xdp->there.mode),
+			baleen_mode_text(saved->mode), xdp->device);
+	if (saved->attach_type != xdp->config.attach_type)
+		return complain(
+			"%s: is attached in another way than was saved: 'baleen detach %s' first",
+			xdp->device, xdp->device);
 	return 0;
 }
 
@@ -223,10 +219,8 @@ static int run(int argc, char **argv)
 		return restore_boot(argv, argc, restore.wait_ms);
 	if (baleen_device_privileges(&error) ||
 	    baleen_device_ifindex(restore.device, &ifindex, &error) ||
-	    baleen_saved_read(restore.directory, &saved, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	    baleen_saved_read(restore.directory, &saved, &error))
+		return complain("%s", error.text);
 	if (restore.is_mode_given)
 		saved.mode = restore.mode;
 	if (!restore.force && guard_ruleset(restore.device, NULL, &saved.ruleset, NULL))

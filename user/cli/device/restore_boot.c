@@ -49,9 +49,9 @@ static int add_device(const char *device, bool is_kept, void *data)
 	if (!is_kept)
 		return 0;
 	if (boot->n == MAX_DEVICES || strlen(device) >= IF_NAMESIZE) {
-		complain("%s: a name too long, or more than %d devices: not restored", device,
-			 MAX_DEVICES);
-		boot->result = EXIT_FAILED;
+		boot->result =
+			complain("%s: a name too long, or more than %d devices: not restored",
+				 device, MAX_DEVICES);
 		return 0;
 	}
 	strcpy(boot->device[boot->n++], device);
@@ -64,10 +64,8 @@ static int find_devices(struct boot *boot, char **devices, int n)
 
 	for (int i = 0; i < n; i++)
 		add_device(devices[i], true, boot);
-	if (!n && baleen_rule_store_each(add_device, boot, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (!n && baleen_rule_store_each(add_device, boot, &error))
+		return complain("%s", error.text);
 	return 0;
 }
 
@@ -186,8 +184,7 @@ int restore_boot(char **devices, int n, u64 wait_ms)
 	int fd = baleen_link_wait_open(&error);
 
 	if (fd < 0 || baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		boot.result = EXIT_FAILED;
+		boot.result = complain("%s", error.text);
 	} else if (find_devices(&boot, devices, n)) {
 		boot.result = EXIT_FAILED;
 	} else {

@@ -212,9 +212,8 @@ static int del(const struct change *change, struct baleen_ruleset *ruleset)
 	}
 	if (ruleset->n_rules)
 		return 0;
-	complain("%s would have no rule left: 'baleen detach %s' takes the filter off",
-		 change->device, change->device);
-	return EXIT_FAILED;
+	return complain("%s would have no rule left: 'baleen detach %s' takes the filter off",
+			change->device, change->device);
 }
 
 static int move(const struct change *change, struct baleen_ruleset *ruleset)
@@ -318,10 +317,8 @@ static int run(int argc, char **argv)
 	err = parse(&change, argc, argv);
 	if (err)
 		return err;
-	if (!is_kmod_device(change.device) && baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (!is_kmod_device(change.device) && baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	err = change_device(&change);
 	rules_close(&change.rules);
 	return err;

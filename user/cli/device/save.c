@@ -42,9 +42,7 @@ static int take(const struct save *save, struct baleen_saved *saved)
 		err = baleen_saved_from_xdp(&xdp, saved, &error);
 		baleen_xdp_close(&xdp);
 	}
-	if (err)
-		complain("%s", error.text);
-	return err ? EXIT_FAILED : 0;
+	return err ? complain("%s", error.text) : 0;
 }
 
 static int report(const struct save *save, const struct baleen_saved *saved)
@@ -74,10 +72,8 @@ static int save_device(const struct save *save)
 	sigset_t before;
 	int err;
 
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	if (take(save, &saved))
 		return EXIT_FAILED;
 	/* Ctrl-C ends the writing, not the process in the midst of it. */
@@ -85,8 +81,7 @@ static int save_device(const struct save *save)
 	err = baleen_saved_write(&saved, save->out, &error);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (err) {
-		complain("%s", error.text);
-		err = EXIT_FAILED;
+		err = complain("%s", error.text);
 	} else {
 		err = report(save, &saved);
 	}

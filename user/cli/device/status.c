@@ -175,10 +175,8 @@ static int show(const struct baleen_xdp *xdp, json_t *all)
 	struct baleen_error error;
 	int err = -ENOENT;
 
-	if (baleen_xdp_stats(xdp, &stats, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_xdp_stats(xdp, &stats, &error))
+		return complain("%s", error.text);
 	/* Status is of what is in force: a state that cannot be read does not hide it. */
 	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 		err = baleen_rule_store_open(&opened, xdp->device, 0, &error);
@@ -212,8 +210,7 @@ static int show_pins(const struct baleen_pins *pins, void *data)
 	if (err == -ENOENT)
 		return 0;
 	if (err) {
-		complain("%s", error.text);
-		walk->result = EXIT_FAILED;
+		walk->result = complain("%s", error.text);
 		return 0;
 	}
 	if (show(&xdp, walk->all))
@@ -257,8 +254,7 @@ static int status_all(json_t *all)
 	if (err) {
 		if (err == -EACCES)
 			baleen_device_privileges(&error);
-		complain("%s", error.text);
-		return EXIT_FAILED;
+		return complain("%s", error.text);
 	}
 	baleen_rule_store_each(show_detached, &walk, NULL);
 	if (status_kmod_all(all, &walk.n_shown))
@@ -279,10 +275,9 @@ static int status_one(const char *device, json_t *all)
 	const char *filter;
 	int of_module, err;
 
-	if (split_kmod(device, &filter)) {
-		complain("%s: a filter, not a device: 'baleen info %s' shows it", device, device);
-		return EXIT_FAILED;
-	}
+	if (split_kmod(device, &filter))
+		return complain("%s: a filter, not a device: 'baleen info %s' shows it", device,
+				device);
 	of_module = status_kmod(device, all);
 	err = baleen_xdp_open(&xdp, device, false, &error);
 	if (err && of_module != -ENOENT)

@@ -89,10 +89,8 @@ int status_kmod(const char *device, json_t *all)
 	/* Without privileges, let the XDP path report that root is needed. */
 	if (err == -ENOENT || err == -EACCES)
 		return -ENOENT;
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	err = show(&rules, all);
 	baleen_kmod_rules_close(&rules);
 	return err;
@@ -119,10 +117,8 @@ int status_kmod_all(json_t *all, u32 *n_shown)
 	struct walk walk = { .all = all, .result = EXIT_DONE };
 	struct baleen_error error;
 
-	if (baleen_kmod_rules_each(show_next, &walk, &error)) {
-		complain("%s", error.text);
-		walk.result = EXIT_FAILED;
-	}
+	if (baleen_kmod_rules_each(show_next, &walk, &error))
+		walk.result = complain("%s", error.text);
 	*n_shown += walk.n_shown;
 	return walk.result;
 }

@@ -52,9 +52,8 @@ static int check_action(const struct swap *swap, u32 action)
 
 	if (swap->action < 0 || action == (u32)swap->action)
 		return 0;
-	complain("%s:%s is %s rule: 'baleen rule' deletes it and adds another", swap->device,
-		 swap->rule, text[action]);
-	return EXIT_FAILED;
+	return complain("%s:%s is %s rule: 'baleen rule' deletes it and adds another", swap->device,
+			swap->rule, text[action]);
 }
 
 /* An image of an empty list would disarm the rule without a word. */
@@ -62,9 +61,8 @@ static int check_empty(const struct swap *swap, const struct baleen_filter *filt
 {
 	if (swap->lists.allow_empty || counted_image(filter).n_entries)
 		return 0;
-	complain("%s: holds not a single key: refused (--allow-empty takes it)",
-		 swap->rules.rule[0].path);
-	return EXIT_FAILED;
+	return complain("%s: holds not a single key: refused (--allow-empty takes it)",
+			swap->rules.rule[0].path);
 }
 
 /* The rule of a ruleset, or NULL after a message. */
@@ -118,10 +116,10 @@ static int refuse_shared(const struct swap *swap, const struct baleen_kmod_rules
 
 	if (!*shared || split_kmod(swap->rules.rule[0].path, &other))
 		return 0;
-	complain("%s:%s asks kmod:%s, as others may: 'baleen swap kmod:%s' changes that, 'baleen "
-		 "rule' deletes the rule and adds another",
-		 swap->device, swap->rule, shared, shared);
-	return EXIT_FAILED;
+	return complain(
+		"%s:%s asks kmod:%s, as others may: 'baleen swap kmod:%s' changes that, 'baleen "
+		"rule' deletes the rule and adds another",
+		swap->device, swap->rule, shared, shared);
 }
 
 static int edit_kmod(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
@@ -216,10 +214,8 @@ static int run(int argc, char **argv)
 	err = parse(&swap, argc, argv);
 	if (err)
 		return err;
-	if (!swap.is_named && !is_kmod_device(swap.device) && baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (!swap.is_named && !is_kmod_device(swap.device) && baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	/* The list is read before the lock is taken: reading may wait. */
 	if (rules_open(&swap.rules, &swap.lists))
 		return EXIT_FAILED;

@@ -229,11 +229,9 @@ static int look(struct top *top)
 		return EXIT_DONE;
 	top_screen_close();
 	if (err)
-		complain("%s", error.text);
-	else
-		complain("%s: the filter is not in force (%s)", top->options->device,
-			 baleen_attach_status_text(top->view.rates.attach_status));
-	return EXIT_FAILED;
+		return complain("%s", error.text);
+	return complain("%s: the filter is not in force (%s)", top->options->device,
+			baleen_attach_status_text(top->view.rates.attach_status));
 }
 
 static int run_view(struct top *top)
@@ -284,10 +282,8 @@ static int run_top(const struct options *options)
 	struct top *top = calloc(1, sizeof(*top));
 	int err;
 
-	if (!top) {
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
+	if (!top)
+		return complain("%s", strerror(ENOMEM));
 	top->options = options;
 	err = start(top);
 	if (!err)
@@ -345,10 +341,8 @@ static int run(int argc, char **argv)
 	options.batch |= options.json;
 	if (!options.batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
 		return complain_usage(&top_command, "this is no terminal: --batch, --once or -j");
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	return run_top(&options);
 }
 

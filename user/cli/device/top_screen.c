@@ -18,15 +18,11 @@ int top_screen_open(void)
 	static const char *const names[] = { CURSES_CALLS(BALEEN_LATE_NAME) NULL };
 	struct baleen_error error;
 
-	if (baleen_late_load(BALEEN_LIBNCURSESW, names, &lib, &error)) {
-		complain("%s: use --batch, which needs none", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_late_load(BALEEN_LIBNCURSESW, names, &lib, &error))
+		return complain("%s: use --batch, which needs none", error.text);
 	screen = lib.newterm(NULL, stdout, stdin);
-	if (!screen) {
-		complain("this terminal is of an unknown kind: use --batch, or set TERM");
-		return EXIT_FAILED;
-	}
+	if (!screen)
+		return complain("this terminal is of an unknown kind: use --batch, or set TERM");
 	lib.cbreak();
 	lib.noecho();
 	lib.nonl();

@@ -249,10 +249,8 @@ static int watch_on(struct watch *watch, const struct options *options)
 		/* The signal interrupts the wait: what is there is still to be read. */
 		last = stopped;
 		n = baleen_events_next(&watch->events, last ? 0 : LOOK_MS, &seen, &error);
-		if (n < 0) {
-			complain("%s", error.text);
-			return EXIT_FAILED;
-		}
+		if (n < 0)
+			return complain("%s", error.text);
 		if (last && (!n || !n_left--))
 			break;
 		if (!n)
@@ -286,10 +284,8 @@ static int watch_device(const struct options *options)
 	struct baleen_error error;
 	int result;
 
-	if (baleen_events_open(&watch.events, options->device, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_events_open(&watch.events, options->device, &error))
+		return complain("%s", error.text);
 	if (options->capture &&
 	    baleen_capture_open(&watch.capture, options->capture, BALEEN_EVENT_BYTES, &error)) {
 		complain("%s", error.text);

@@ -50,8 +50,7 @@ static int open_side(struct compare *compare, int i)
 	side->has_list = true;
 	if (!baleen_list_finish(&side->list))
 		return 0;
-	complain("%s: %s", ref->argument, strerror(ENOMEM));
-	return EXIT_FAILED;
+	return complain("%s: %s", ref->argument, strerror(ENOMEM));
 }
 
 static int open_sides(struct compare *compare)
@@ -88,9 +87,7 @@ static int build_like(struct side *side, const struct baleen_filter *like)
 		err = baleen_build(&side->list, &options, &side->ref.filter, &error);
 	}
 	baleen_filter_free(&larger);
-	if (err)
-		complain("%s: %s", side->ref.argument, error.text);
-	return err ? EXIT_FAILED : 0;
+	return err ? complain("%s: %s", side->ref.argument, error.text) : 0;
 }
 
 static int compare_lists(struct compare *compare)
@@ -104,8 +101,8 @@ static int compare_lists(struct compare *compare)
 		err = baleen_lists_compare(&a->list, &b->list, &compare->found);
 	if (!err)
 		return 0;
-	complain("%s: %s", b->ref.argument, err == -EINVAL ? "has other keys" : strerror(-err));
-	return EXIT_FAILED;
+	return complain("%s: %s", b->ref.argument,
+			err == -EINVAL ? "has other keys" : strerror(-err));
 }
 
 static int compare_filters(struct compare *compare)
@@ -123,8 +120,7 @@ static int compare_filters(struct compare *compare)
 	if (!baleen_filters_compare(&a->ref.filter, &b->ref.filter, a->ref.argument,
 				    &compare->found, &error))
 		return 0;
-	complain("%s: %s", b->ref.argument, error.text);
-	return EXIT_FAILED;
+	return complain("%s: %s", b->ref.argument, error.text);
 }
 
 /* --- report ---------------------------------------------------------------- */

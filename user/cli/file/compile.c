@@ -39,9 +39,7 @@ static int compile(struct filter_ref *ref, const char *out)
 		err = baleen_file_write(out, object, n_bytes, 0600, &error);
 		free(object);
 	}
-	if (err)
-		complain("%s", error.text);
-	return err ? EXIT_FAILED : 0;
+	return err ? complain("%s", error.text) : 0;
 }
 
 static int parse(struct compile *asked, int argc, char **argv)
@@ -64,10 +62,8 @@ static int parse(struct compile *asked, int argc, char **argv)
 	if (!baleen_file_may_replace(asked->out,
 				     "\x7f"
 				     "ELF",
-				     4)) {
-		complain("%s: exists and is not an object: not overwritten", asked->out);
-		return EXIT_FAILED;
-	}
+				     4))
+		return complain("%s: exists and is not an object: not overwritten", asked->out);
 	asked->path = *argv;
 	return list_options_check(&compile_command, &asked->lists);
 }

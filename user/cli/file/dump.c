@@ -110,10 +110,8 @@ static int dump(const struct filter_ref *ref, bool json)
 	struct baleen_error error;
 	struct baleen_list list;
 
-	if (baleen_filter_to_list(&ref->filter, &list, &error)) {
-		complain("%s: %s", ref->argument, error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_filter_to_list(&ref->filter, &list, &error))
+		return complain("%s: %s", ref->argument, error.text);
 	if (json)
 		putchar('[');
 	if (print_ip4(&printer, &list) && print_ip6(&printer, &list))

@@ -280,10 +280,8 @@ int matching_file(struct matching *matching, const char *path)
 	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), err;
 	struct source source = { .name = is_stdin ? "stdin" : path };
 
-	if (fd < 0) {
-		complain("%s: %m", path);
-		return EXIT_FAILED;
-	}
+	if (fd < 0)
+		return complain("%s: %m", path);
 	err = baleen_lines_start(&source.lines, fd, matching->ends_with_nul ? '\0' : '\n');
 	if (!err)
 		err = match_lines(matching, &source);

@@ -221,8 +221,7 @@ static int judge_frames(struct replay *replay, struct baleen_trace *trace)
 	if (result >= 0)
 		return EXIT_DONE;
 	fflush(stdout);
-	complain("%s", error.text);
-	return EXIT_FAILED;
+	return complain("%s", error.text);
 }
 
 static void print_total(const char *what, const char *name, const struct total *total)
@@ -312,10 +311,8 @@ static int replay_trace(struct replay *replay, struct baleen_trace *trace)
 		return EXIT_FAILED;
 	policy_apply(&replay->policy, &ruleset);
 	rules_warn_dead(&replay->rules, &ruleset);
-	if (baleen_replay_open(&replay->program, &ruleset, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_replay_open(&replay->program, &ruleset, &error))
+		return complain("%s", error.text);
 	result = print_trace(replay, trace);
 	baleen_replay_close(&replay->program);
 	return result;
@@ -376,10 +373,8 @@ static int run(int argc, char **argv)
 		return err;
 	/* Say what is missing before a long list is read. */
 	if (baleen_device_privileges(&error) ||
-	    baleen_trace_open(&trace, replay.rules.waiting, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	    baleen_trace_open(&trace, replay.rules.waiting, &error))
+		return complain("%s", error.text);
 	err = rules_open(&replay.rules, &replay.lists);
 	if (!err)
 		err = replay_trace(&replay, &trace);

@@ -41,15 +41,11 @@ static int build(struct resize *resize, struct filter_ref *ref)
 	char held[NUMBER_TEXT], asked[NUMBER_TEXT];
 	struct baleen_error error;
 
-	if (resize->capacity < n) {
-		complain("%s: holds %s keys: a capacity of %s is too small", ref->argument,
-			 format_count(n, held), format_count(resize->capacity, asked));
-		return EXIT_FAILED;
-	}
-	if (baleen_filter_resize(&ref->filter, resize->capacity, &resize->built, &error)) {
-		complain("%s: %s", ref->argument, error.text);
-		return EXIT_FAILED;
-	}
+	if (resize->capacity < n)
+		return complain("%s: holds %s keys: a capacity of %s is too small", ref->argument,
+				format_count(n, held), format_count(resize->capacity, asked));
+	if (baleen_filter_resize(&ref->filter, resize->capacity, &resize->built, &error))
+		return complain("%s: %s", ref->argument, error.text);
 	return 0;
 }
 

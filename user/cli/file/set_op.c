@@ -78,10 +78,8 @@ static int open_operand(struct set_op *set, struct operand *operand, const char 
 {
 	if (filter_ref_open_set(&operand->ref, &operand->list, path, &set->lists))
 		return EXIT_FAILED;
-	if (operand->ref.is_list && baleen_list_finish(&operand->list)) {
-		complain("%s: %s", path, strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
+	if (operand->ref.is_list && baleen_list_finish(&operand->list))
+		return complain("%s: %s", path, strerror(ENOMEM));
 	return 0;
 }
 
@@ -90,10 +88,8 @@ static int open_operands(struct set_op *set)
 	int err = 0;
 
 	set->operand = calloc(set->n_paths, sizeof(*set->operand));
-	if (!set->operand) {
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
+	if (!set->operand)
+		return complain("%s", strerror(ENOMEM));
 	for (int i = 1; i < set->n_paths && !err; i++)
 		err = open_operand(set, &set->operand[i], set->paths[i]);
 	return err;
@@ -123,9 +119,7 @@ static int combine_one(const struct set_op *set, const struct baleen_filter *a, 
 	else
 		err = baleen_filter_combine(a, &b->ref.filter, set->op, set->paths[0], made,
 					    &error);
-	if (err)
-		complain("%s: %s", b->ref.argument, error.text);
-	return err ? EXIT_FAILED : 0;
+	return err ? complain("%s: %s", b->ref.argument, error.text) : 0;
 }
 
 static int combine_in_turn(struct set_op *set, const struct baleen_filter *first)
@@ -151,8 +145,7 @@ static int combine_at_once(struct set_op *set, const struct baleen_filter *const
 
 	if (!baleen_quotient_merge(filters, set->n_paths, set->op, 0, &set->made, &error))
 		return 0;
-	complain("%s: %s", set->paths[0], error.text);
-	return EXIT_FAILED;
+	return complain("%s: %s", set->paths[0], error.text);
 }
 
 static int combine_all(struct set_op *set, const struct baleen_filter *first)
@@ -161,10 +154,8 @@ static int combine_all(struct set_op *set, const struct baleen_filter *first)
 	bool has_list = false;
 	int err;
 
-	if (!filters) {
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
+	if (!filters)
+		return complain("%s", strerror(ENOMEM));
 	filters[0] = first;
 	for (int i = 1; i < set->n_paths; i++) {
 		filters[i] = &set->operand[i].ref.filter;

@@ -147,10 +147,8 @@ static int open_filter(struct attach *attach, u32 n)
 		return err;
 	plan->filter[n] = &attach->ref[n].filter;
 	plan->has_content |= 1u << n;
-	if (baleen_icp_check(&plan->filter[n]->image, sibling->feeders, &error)) {
-		complain("%s: %s", attach->words.image[n], error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_icp_check(&plan->filter[n]->image, sibling->feeders, &error))
+		return complain("%s: %s", attach->words.image[n], error.text);
 	return 0;
 }
 
@@ -304,10 +302,8 @@ static int attach_plan(struct attach *attach)
 	for (u32 i = 0; i < report.attempts.n_failed && err != -EINTR; i++)
 		complain("%s: %s failed: %s", attach->device, report.attempts.failed[i].what,
 			 report.attempts.failed[i].reason);
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	warn(attach, &report);
 	return attach->json ? report_json(attach, &report) : report_text(attach, &report);
 }
@@ -336,9 +332,7 @@ static int check_devices(const struct attach *attach)
 		err = baleen_device_ifindex(attach->device, &ifindex, &error);
 	if (!err && attach->words.feed_device[0])
 		err = baleen_device_ifindex(attach->words.feed_device, &ifindex, &error);
-	if (err)
-		complain("%s", error.text);
-	return err ? EXIT_FAILED : 0;
+	return err ? complain("%s", error.text) : 0;
 }
 
 static int run(int argc, char **argv)

@@ -18,10 +18,8 @@ static int detach(const char *device, bool json)
 {
 	struct baleen_error error;
 
-	if (baleen_device_privileges(&error) || baleen_icp_detach(device, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error) || baleen_icp_detach(device, &error))
+		return complain("%s", error.text);
 	return report(device, json);
 }
 

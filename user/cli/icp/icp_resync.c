@@ -211,10 +211,8 @@ static int run(int argc, char **argv)
 		err = take_sources(&options, argc - 1, argv + 1);
 	if (err)
 		return err;
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	baleen_signals_hold(NULL);
 	return options.every_ms ? resync_on(&options) : finish_output(resync_once(&options));
 }

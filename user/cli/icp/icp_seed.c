@@ -51,12 +51,12 @@ static u64 bits_of(const struct baleen_filter *filter)
 /* Each Squid sizes its digest by its own cache, so that two of one size are rare. */
 static int refuse_geometry(const struct seed *seed, const char *text, u64 n_bits)
 {
-	complain("%s: %llu bits, %s has %llu: a key has other bits in each, so their union is no "
-		 "digest; a list of objects or store.log of each cache has keys, which go into "
-		 "one image",
-		 text, (unsigned long long)n_bits, seed->digest,
-		 (unsigned long long)bits_of(&seed->filter));
-	return EXIT_FAILED;
+	return complain(
+		"%s: %llu bits, %s has %llu: a key has other bits in each, so their union is no "
+		"digest; a list of objects or store.log of each cache has keys, which go into "
+		"one image",
+		text, (unsigned long long)n_bits, seed->digest,
+		(unsigned long long)bits_of(&seed->filter));
 }
 
 static int take_digest(struct seed *seed, const char *text, struct baleen_squid_source *source)
@@ -72,10 +72,8 @@ static int take_digest(struct seed *seed, const char *text, struct baleen_squid_
 	}
 	if (bits_of(&source->filter) != bits_of(&seed->filter))
 		return refuse_geometry(seed, text, bits_of(&source->filter));
-	if (baleen_filter_merge(&seed->filter, &source->filter, &both, &error)) {
-		complain("%s: %s", text, error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_filter_merge(&seed->filter, &source->filter, &both, &error))
+		return complain("%s: %s", text, error.text);
 	baleen_filter_free(&seed->filter);
 	seed->filter = both;
 	return 0;
@@ -92,16 +90,13 @@ static int take_source(struct seed *seed, const char *text)
 		err = take_digest(seed, text, &source);
 	} else {
 		seed->keys = seed->keys ?: text;
-		if (baleen_squid_set_add(&seed->set, &source.set)) {
-			complain("%s: no memory for its objects", text);
-			err = EXIT_FAILED;
-		}
+		if (baleen_squid_set_add(&seed->set, &source.set))
+			err = complain("%s: no memory for its objects", text);
 	}
-	if (!err && seed->digest && seed->keys) {
-		complain("%s has bits, %s has keys: an image is made of the ones or of the others",
-			 seed->digest, seed->keys);
-		err = EXIT_FAILED;
-	}
+	if (!err && seed->digest && seed->keys)
+		err = complain(
+			"%s has bits, %s has keys: an image is made of the ones or of the others",
+			seed->digest, seed->keys);
 	if (!err && seed->json)
 		json_array_append_new(seed->sources, describe_source(text, &source));
 	baleen_squid_source_free(&source);
@@ -126,9 +121,8 @@ static int read_like(struct list_options *options)
 	filter_ref_close(&like);
 	if (options->like.key_spec == BALEEN_KEY_SQUID)
 		return 0;
-	complain("%s: its keys are %s, not those of Squid", options->like_path,
-		 key_spec_text(options->like.key_spec));
-	return EXIT_FAILED;
+	return complain("%s: its keys are %s, not those of Squid", options->like_path,
+			key_spec_text(options->like.key_spec));
 }
 
 /* A digest is what it is: its bits do not say which keys they are of. */
@@ -138,10 +132,10 @@ static int check_digest(const struct seed *seed)
 
 	if (!options->like_path && !options->shaped_by)
 		return 0;
-	complain("%s: --%s: a digest becomes a classic image of its own size; a list of objects or "
-		 "store.log has keys, which go into any",
-		 seed->digest, options->like_path ? "like" : options->shaped_by);
-	return EXIT_FAILED;
+	return complain(
+		"%s: --%s: a digest becomes a classic image of its own size; a list of objects or "
+		"store.log has keys, which go into any",
+		seed->digest, options->like_path ? "like" : options->shaped_by);
 }
 
 static int build_list(struct seed *seed, struct baleen_list *list)
@@ -160,8 +154,7 @@ static int build_list(struct seed *seed, struct baleen_list *list)
 	progress_end();
 	if (!err)
 		return 0;
-	complain("%s: %s", seed->keys, error.text);
-	return EXIT_FAILED;
+	return complain("%s: %s", seed->keys, error.text);
 }
 
 static int build(struct seed *seed)
@@ -178,10 +171,8 @@ static int build(struct seed *seed)
 	err = read_like(&seed->options);
 	if (err)
 		return err;
-	if (baleen_squid_set_finish(&seed->set) || baleen_squid_set_to_list(&seed->set, &list)) {
-		complain("%s: no memory for %zu objects", seed->keys, seed->set.n_events);
-		return EXIT_FAILED;
-	}
+	if (baleen_squid_set_finish(&seed->set) || baleen_squid_set_to_list(&seed->set, &list))
+		return complain("%s: no memory for %zu objects", seed->keys, seed->set.n_events);
 	err = build_list(seed, &list);
 	baleen_list_free(&list);
 	return err;

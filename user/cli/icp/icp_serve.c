@@ -108,10 +108,8 @@ static int become_server(int argc, char **argv)
 	char **arguments = calloc(argc + 2, sizeof(*arguments));
 	char path[4096];
 
-	if (!arguments) {
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
+	if (!arguments)
+		return complain("%s", strerror(ENOMEM));
 	find_server(path, sizeof(path));
 	arguments[0] = SERVER;
 	arguments[1] = ICP_SERVE_OPTION;

@@ -40,10 +40,8 @@ int source_read(const char *text, enum baleen_squid_from from, bool is_verbose,
 	const char *shown = text;
 	struct baleen_error error;
 
-	if (read_shown(text, &read, source, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (read_shown(text, &read, source, &error))
+		return complain("%s", error.text);
 	if (baleen_fetch_is_url(text))
 		shown = baleen_fetch_name(text, name);
 	if (is_verbose || source->log.n_bad)

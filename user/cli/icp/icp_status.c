@@ -265,10 +265,8 @@ static int show(const struct baleen_icp *icp, json_t *all)
 	bool sound = baleen_icp_is_enforced(icp);
 	struct baleen_error error;
 
-	if (baleen_icp_stats(icp, &view.stats, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_icp_stats(icp, &view.stats, &error))
+		return complain("%s", error.text);
 	if (all)
 		json_array_append_new(all, describe(&view, &sound));
 	else
@@ -293,8 +291,7 @@ static int show_pins(const struct baleen_pins *pins, void *data)
 	if (err == -ENOENT)
 		return 0;
 	if (err) {
-		complain("%s", error.text);
-		walk->result = EXIT_FAILED;
+		walk->result = complain("%s", error.text);
 		return 0;
 	}
 	if (show(&icp, walk->all))
@@ -309,10 +306,8 @@ static int status_all(json_t *all)
 	struct walk walk = { .all = all, .result = EXIT_DONE };
 	struct baleen_error error;
 
-	if (baleen_icp_each(show_pins, &walk, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_icp_each(show_pins, &walk, &error))
+		return complain("%s", error.text);
 	if (!walk.n_shown && walk.result == EXIT_DONE && !all)
 		puts("nothing answers ICP in this network namespace");
 	return walk.result;
@@ -324,10 +319,8 @@ static int status_one(const char *device, json_t *all)
 	struct baleen_icp icp;
 	int err;
 
-	if (baleen_icp_open(&icp, device, false, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_icp_open(&icp, device, false, &error))
+		return complain("%s", error.text);
 	err = show(&icp, all);
 	baleen_icp_close(&icp);
 	return err;

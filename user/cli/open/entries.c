@@ -52,10 +52,8 @@ const struct option_spec entry_option_table[] = {
 int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
 		   const struct baleen_rule_entry *single)
 {
-	if (baleen_array_add(&entries->change, entries->n)) {
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
+	if (baleen_array_add(&entries->change, entries->n))
+		return complain("%s", strerror(ENOMEM));
 	entries->change[entries->n++] =
 		(struct baleen_rule_entry_change){ .op = op, .single = *single };
 	return 0;
@@ -127,15 +125,12 @@ int entries_rule(const char *device, const char *name, struct baleen_stored_rule
 		err = baleen_rule_store_get_rules(&state, &rules, &error);
 		baleen_rule_store_close(&state);
 	}
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	index = baleen_rule_store_find_rule(&rules, name);
-	if (index < 0) {
-		complain("%s has no rule '%s': see 'baleen status %s'", device, name, device);
-		return EXIT_FAILED;
-	}
+	if (index < 0)
+		return complain("%s has no rule '%s': see 'baleen status %s'", device, name,
+				device);
 	*rule = rules.rule[index];
 	return 0;
 }

@@ -59,16 +59,13 @@ static int build_filter(struct filter_ref *ref, struct baleen_list *list,
 	progress_begin("sorting the list");
 	err = baleen_list_finish(list);
 	progress_end();
-	if (err) {
-		complain("%s: %s", ref->argument, strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
-	if (list->n_listed && is_empty(list) && !options->allow_empty) {
-		complain("%s: exceptions leave not a single key: list refused (--allow-empty takes "
-			 "it)",
-			 ref->argument);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s: %s", ref->argument, strerror(ENOMEM));
+	if (list->n_listed && is_empty(list) && !options->allow_empty)
+		return complain(
+			"%s: exceptions leave not a single key: list refused (--allow-empty takes "
+			"it)",
+			ref->argument);
 	ref->is_list = true;
 	ref->n_lines = list->n_lines;
 	ref->n_bad = list->n_bad;
@@ -79,10 +76,8 @@ static int build_filter(struct filter_ref *ref, struct baleen_list *list,
 	if (!err)
 		err = baleen_build(list, &options->build, &ref->filter, &error);
 	progress_end();
-	if (err) {
-		complain("%s: %s", ref->argument, error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s: %s", ref->argument, error.text);
 	return 0;
 }
 
@@ -125,11 +120,10 @@ static int check_image(const struct filter_ref *ref, const struct list_options *
 {
 	u32 key_spec = ref->filter.image.key_spec;
 
-	if (options->is_key_given && key_spec != options->build.key_spec) {
-		complain("%s: is an image keyed by %s: --key %s contradicts it", ref->argument,
-			 key_spec_text(key_spec), key_spec_text(options->build.key_spec));
-		return EXIT_FAILED;
-	}
+	if (options->is_key_given && key_spec != options->build.key_spec)
+		return complain("%s: is an image keyed by %s: --key %s contradicts it",
+				ref->argument, key_spec_text(key_spec),
+				key_spec_text(options->build.key_spec));
 	if (baleen_csv_is_wanted(&options->csv))
 		complain("warning: %s is an image, not a table: --column, --where and --delimiter "
 			 "do not change it",
@@ -215,10 +209,9 @@ int filter_ref_key_spec(const char *argument, u32 *key_spec)
 	none.skip_bad = true;
 	none.looks_at_live = true;
 	err = filter_ref_open_set(&ref, &list, argument, &none);
-	if (!err && ref.is_list) {
-		complain("%s: is a list, not an image: edit it, or build an image of it", argument);
-		err = EXIT_FAILED;
-	}
+	if (!err && ref.is_list)
+		err = complain("%s: is a list, not an image: edit it, or build an image of it",
+			       argument);
 	if (!err)
 		*key_spec = ref.filter.image.key_spec;
 	filter_ref_close(&ref);
@@ -340,10 +333,8 @@ int output_check(const struct command *command, const char *path, char *name)
 		reason = "is a directory";
 	if (reason)
 		return complain_usage(command, "-o '%s': %s", path, reason);
-	if (!baleen_file_may_replace(path, BALEEN_MAGIC, sizeof(BALEEN_MAGIC) - 1)) {
-		complain("%s: exists and is not an image: not overwritten", path);
-		return EXIT_FAILED;
-	}
+	if (!baleen_file_may_replace(path, BALEEN_MAGIC, sizeof(BALEEN_MAGIC) - 1))
+		return complain("%s: exists and is not an image: not overwritten", path);
 	return 0;
 }
 

@@ -14,8 +14,7 @@ static int read_image(struct filter_ref *ref)
 
 	if (!baleen_image_file_read(ref->fd, ref->argument, &ref->filter, &error))
 		return 0;
-	complain("%s", error.text);
-	return EXIT_FAILED;
+	return complain("%s", error.text);
 }
 
 static int read_file(struct filter_ref *ref, struct baleen_list *list, struct list_options *options)
@@ -48,10 +47,8 @@ static int open_locked(struct filter_ref *ref)
 	for (;;) {
 		int fd = open(ref->argument, O_RDONLY | O_CLOEXEC);
 
-		if (fd < 0) {
-			complain("%s: %m", ref->argument);
-			return EXIT_FAILED;
-		}
+		if (fd < 0)
+			return complain("%s: %m", ref->argument);
 		ref->fd = fd;
 		if (filter_ref_lock_fd(ref, fd, "another command has been changing this file"))
 			return EXIT_FAILED;
@@ -68,10 +65,8 @@ static int lock_file(struct filter_ref *ref)
 
 	if (open_locked(ref))
 		return EXIT_FAILED;
-	if (fstat(ref->fd, &stat) || !S_ISREG(stat.st_mode) || !baleen_image_file_is(ref->fd)) {
-		complain("%s: is not an image", ref->argument);
-		return EXIT_FAILED;
-	}
+	if (fstat(ref->fd, &stat) || !S_ISREG(stat.st_mode) || !baleen_image_file_is(ref->fd))
+		return complain("%s: is not an image", ref->argument);
 	ref->mode = stat.st_mode & 0777;
 	return read_image(ref);
 }
@@ -82,8 +77,7 @@ static int write_file(struct filter_ref *ref, const struct baleen_filter *filter
 
 	if (!baleen_file_write(ref->argument, filter->bytes, filter->n_bytes, ref->mode, &error))
 		return 0;
-	complain("%s", error.text);
-	return EXIT_FAILED;
+	return complain("%s", error.text);
 }
 
 static int change_file(struct filter_ref *ref, const struct baleen_list *list,

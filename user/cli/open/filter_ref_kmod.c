@@ -160,10 +160,10 @@ static int guard_error_rate(const struct kmod_filter *kmod, const struct baleen_
 	baleen_filter_free(&before);
 	if (fpp <= fpp_before)
 		return 0;
-	complain("%s: rules ask it, and would take %.*f unlisted packets in a million for listed: "
-		 "false positive rate %.3g, accepted %.3g: 'baleen swap --accept-fpp' takes it",
-		 kmod->argument, fpp < 1e-4 ? 3 : 0, fpp * 1e6, fpp, DEFAULT_ACCEPT_FPP);
-	return EXIT_FAILED;
+	return complain(
+		"%s: rules ask it, and would take %.*f unlisted packets in a million for listed: "
+		"false positive rate %.3g, accepted %.3g: 'baleen swap --accept-fpp' takes it",
+		kmod->argument, fpp < 1e-4 ? 3 : 0, fpp * 1e6, fpp, DEFAULT_ACCEPT_FPP);
 }
 
 static int create_filter(struct filter_ref *ref, const struct baleen_filter *filter)
@@ -172,16 +172,14 @@ static int create_filter(struct filter_ref *ref, const struct baleen_filter *fil
 
 	if (open_filter(ref, true))
 		return EXIT_FAILED;
-	if (guard_image(ref, filter)) {
-		complain("%s: 'baleen swap --force' takes an image for all that", ref->argument);
-		return EXIT_FAILED;
-	}
+	if (guard_image(ref, filter))
+		return complain("%s: 'baleen swap --force' takes an image for all that",
+				ref->argument);
 	if (guard_error_rate(&ref->kmod, filter))
 		return EXIT_FAILED;
 	if (!baleen_kmod_store(ref->kmod.fd, ref->rule, filter, &error))
 		return 0;
-	complain("%s: %s", ref->argument, error.text);
-	return EXIT_FAILED;
+	return complain("%s: %s", ref->argument, error.text);
 }
 
 const struct filter_ref_type filter_ref_kmod = {

@@ -14,10 +14,8 @@ static int copy_live(struct filter_ref *ref)
 	struct baleen_filter image;
 	struct baleen_error error;
 
-	if (baleen_filter_copy(&ref->filter, &image, &error)) {
-		complain("%s: %s", ref->argument, error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_filter_copy(&ref->filter, &image, &error))
+		return complain("%s: %s", ref->argument, error.text);
 	baleen_filter_free(&ref->filter);
 	ref->filter = image;
 	return 0;
@@ -32,14 +30,11 @@ static int read_rule(struct filter_ref *ref, struct baleen_list *list, struct li
 	int index, err;
 
 	/* While a writer moves keys, who lists them could miss one. */
-	if (baleen_xdp_open(&xdp, device, copies, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_xdp_open(&xdp, device, copies, &error))
+		return complain("%s", error.text);
 	index = baleen_xdp_rule_index(&xdp, rule);
 	if (index < 0) {
-		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
-		err = EXIT_FAILED;
+		err = complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
 	} else {
 		if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED &&
 		    xdp.attach_status != BALEEN_ATTACH_STATUS_MOVED)
@@ -68,21 +63,15 @@ static int find_rule(struct filter_ref *ref)
 	int index = baleen_xdp_rule_index(xdp, ref->rule);
 	struct baleen_error error;
 
-	if (index < 0) {
-		complain("%s has no rule '%s': see 'baleen status %s'", ref->device, ref->rule,
-			 ref->device);
-		return EXIT_FAILED;
-	}
-	if (xdp->attach_status != BALEEN_ATTACH_STATUS_ATTACHED) {
-		complain("%s: the filter is not in force here (%s)", ref->device,
-			 baleen_attach_status_text(xdp->attach_status));
-		return EXIT_FAILED;
-	}
+	if (index < 0)
+		return complain("%s has no rule '%s': see 'baleen status %s'", ref->device,
+				ref->rule, ref->device);
+	if (xdp->attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
+		return complain("%s: the filter is not in force here (%s)", ref->device,
+				baleen_attach_status_text(xdp->attach_status));
 	ref->index = index;
-	if (baleen_xdp_map_rule_writable(xdp, index, &ref->filter, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_xdp_map_rule_writable(xdp, index, &ref->filter, &error))
+		return complain("%s", error.text);
 	return 0;
 }
 
@@ -91,15 +80,11 @@ static int lock_rule(struct filter_ref *ref)
 	struct baleen_error error;
 	int err;
 
-	if (baleen_device_privileges(&error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
 	ref->session = calloc(1, sizeof(*ref->session));
-	if (!ref->session) {
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILED;
-	}
+	if (!ref->session)
+		return complain("%s", strerror(ENOMEM));
 	err = session_open(ref->session, ref->device, ref->wait_ms);
 	if (err)
 		return err == -ENOENT ? complain_not_attached(ref->device) : err;
@@ -148,10 +133,8 @@ static int put_derived(struct device_session *session, const struct baleen_store
 	struct baleen_error error;
 
 	session->plan.rebuild[rule - session->plan.rules.rule] = true;
-	if (baleen_rule_store_set_rules(&session->deploy.state, &session->plan.rules, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_rule_store_set_rules(&session->deploy.state, &session->plan.rules, &error))
+		return complain("%s", error.text);
 	return session_put_plan(session);
 }
 

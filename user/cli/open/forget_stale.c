@@ -37,10 +37,8 @@ int forget_gone(gone_forget *forget, void (*also)(const struct baleen_stale_pins
 	struct baleen_error error;
 	int result = EXIT_DONE;
 
-	if (baleen_device_privileges(&error) || forget(tell, &telling, &error)) {
-		complain("%s", error.text);
-		result = EXIT_FAILED;
-	}
+	if (baleen_device_privileges(&error) || forget(tell, &telling, &error))
+		result = complain("%s", error.text);
 	if (!telling.all)
 		return finish_output(result);
 	return print_json(telling.all) || result ? EXIT_FAILED : EXIT_DONE;

@@ -69,10 +69,8 @@ int kmod_describe_all(json_t *all)
 		err = baleen_kmod_list(fd, &infos, &n, &error);
 		close(fd);
 	}
-	if (err) {
-		complain("kmod: %s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("kmod: %s", error.text);
 	if (!all && n)
 		printf("%-31s %-9s %-5s %13s %8s %5s %15s %15s %13s\n", "FILTER", "KIND", "KEY",
 		       "ENTRIES", "SIZE", "RULES", "PACKETS", "HITS", "QUERIES");

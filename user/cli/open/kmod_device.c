@@ -40,10 +40,8 @@ int kmod_rule_open(struct kmod_filter *kmod, const char *argument, const char *d
 	struct baleen_error error;
 	int index;
 
-	if (baleen_kmod_rules_open(&rules, device, for_writing, &error)) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (baleen_kmod_rules_open(&rules, device, for_writing, &error))
+		return complain("%s", error.text);
 	index = baleen_kmod_rules_find(&rules, rule);
 	if (index < 0) {
 		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
@@ -60,9 +58,9 @@ int kmod_refuse_sampling(const char *device, const struct baleen_ruleset *rulese
 {
 	if (!ruleset->sample_interval_ns)
 		return 0;
-	complain("%s: rules of the kernel module have no events: --sample is for those of XDP",
-		 device);
-	return EXIT_FAILED;
+	return complain(
+		"%s: rules of the kernel module have no events: --sample is for those of XDP",
+		device);
 }
 
 /* --- the guard ------------------------------------------------------------- */
@@ -221,9 +219,8 @@ static int check_keys(const struct baleen_kmod_rules *now, const struct baleen_r
 		after = rule->filter->image.key_spec;
 		if (before == after)
 			continue;
-		complain("%s:%s is keyed by %s, the new image by %s", now->device, rule->name,
-			 key_spec_text(before), key_spec_text(after));
-		return EXIT_FAILED;
+		return complain("%s:%s is keyed by %s, the new image by %s", now->device,
+				rule->name, key_spec_text(before), key_spec_text(after));
 	}
 	return 0;
 }
@@ -251,15 +248,12 @@ int kmod_device_edit(const char *device, struct kmod_edit *edit)
 	struct baleen_error error;
 	int err = baleen_kmod_rules_open(&now, device, true, &error);
 
-	if (err) {
-		complain("%s", error.text);
-		return EXIT_FAILED;
-	}
+	if (err)
+		return complain("%s", error.text);
 	err = try_edit(&now, edit);
 	for (u32 i = 1; i < MAX_TRIES && err == -ESTALE; i++) {
 		if (baleen_kmod_rules_again(&now, &error)) {
-			complain("%s", error.text);
-			err = EXIT_FAILED;
+			err = complain("%s", error.text);
 		} else {
 			err = try_edit(&now, edit);
 		}

@@ -17,10 +17,8 @@ int kmod_open(struct kmod_filter *kmod, const char *argument, const char *name, 
 
 	if (!reason && baleen_kmod_open(for_writing, &fd, &error))
 		reason = error.text;
-	if (reason) {
-		complain("%s: %s", argument, reason);
-		return EXIT_FAILED;
-	}
+	if (reason)
+		return complain("%s: %s", argument, reason);
 	*kmod = (struct kmod_filter){ .argument = argument,
 				      .target = baleen_kmod_target(name, 0),
 				      .fd = fd };

@@ -122,10 +122,9 @@ static int read_lines(struct baleen_list *list, int fd, const char *name,
 	int lines, err;
 
 	/* Nothing tells whether the first row is names or a string. */
-	if (list->key_spec == BALEEN_KEY_STRING && baleen_csv_is_wanted(&options->csv)) {
-		complain("%s: no table is read for --key string: give it the column alone", name);
-		return EXIT_FAILED;
-	}
+	if (list->key_spec == BALEEN_KEY_STRING && baleen_csv_is_wanted(&options->csv))
+		return complain("%s: no table is read for --key string: give it the column alone",
+				name);
 	lines = open_lines(fd, name, &options->csv);
 	if (lines < 0)
 		return EXIT_FAILED;
@@ -146,28 +145,24 @@ int list_file_read_lines(struct baleen_list *list, int fd, const char *path,
 	const char *name = strcmp(path, "-") ? path : "stdin";
 	const char *reason = baleen_unpack_refuse(fd);
 
-	if (reason) {
-		complain("%s: %s", name, reason);
-		return EXIT_FAILED;
-	}
+	if (reason)
+		return complain("%s: %s", name, reason);
 	options->n_reported = 0;
 	if (read_lines(list, fd, name, options))
 		return EXIT_FAILED;
 	n_lines = list->n_lines - n_lines;
 	n_bad = list->n_bad - n_bad;
-	if (n_bad && !options->skip_bad) {
-		complain("%s: %llu bad line%s of %llu: list refused (--skip-bad goes on without "
-			 "them)",
-			 name, (unsigned long long)n_bad, n_bad == 1 ? "" : "s",
-			 (unsigned long long)n_lines);
-		return EXIT_FAILED;
-	}
-	if (list->n_listed == n_listed && !options->allow_empty) {
-		complain("%s: not a single key in %llu line%s: list refused (--allow-empty takes "
-			 "it)",
-			 name, (unsigned long long)n_lines, n_lines == 1 ? "" : "s");
-		return EXIT_FAILED;
-	}
+	if (n_bad && !options->skip_bad)
+		return complain(
+			"%s: %llu bad line%s of %llu: list refused (--skip-bad goes on without "
+			"them)",
+			name, (unsigned long long)n_bad, n_bad == 1 ? "" : "s",
+			(unsigned long long)n_lines);
+	if (list->n_listed == n_listed && !options->allow_empty)
+		return complain(
+			"%s: not a single key in %llu line%s: list refused (--allow-empty takes "
+			"it)",
+			name, (unsigned long long)n_lines, n_lines == 1 ? "" : "s");
 	if (n_bad)
 		complain("%s: skipped %llu bad line%s of %llu", name, (unsigned long long)n_bad,
 			 n_bad == 1 ? "" : "s", (unsigned long long)n_lines);
@@ -181,8 +176,7 @@ int list_file_read(struct baleen_list *list, const char *path, struct list_optio
 	if (fd < 0)
 		return EXIT_FAILED;
 	if (baleen_image_file_is(fd)) {
-		complain("%s: is an image already, not a list", path);
-		err = EXIT_FAILED;
+		err = complain("%s: is an image already, not a list", path);
 	} else {
 		err = list_file_read_lines(list, fd, path, options);
 	}

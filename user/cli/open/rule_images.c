@@ -17,9 +17,7 @@ static int open_any(struct filter_ref *ref)
 	if (!err)
 		err = baleen_build(&list, &options, &ref->filter, &error);
 	baleen_list_free(&list);
-	if (err)
-		complain("%s: %s", ANY_IMAGE, error.text);
-	return err ? EXIT_FAILED : 0;
+	return err ? complain("%s: %s", ANY_IMAGE, error.text) : 0;
 }
 
 int rules_open(struct rules *rules, struct list_options *options)

@@ -165,10 +165,8 @@ int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 
 
 		memcpy(rule.name, argument->name, sizeof(rule.name));
 		rules_share(argument, &rule);
-		if (baleen_ruleset_insert(ruleset, place + i, &rule, &error)) {
-			complain("%s", error.text);
-			return EXIT_FAILED;
-		}
+		if (baleen_ruleset_insert(ruleset, place + i, &rule, &error))
+			return complain("%s", error.text);
 	}
 	return 0;
 }
