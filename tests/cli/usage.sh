@@ -153,6 +153,9 @@ for words in "proto|proto: its value is missing" "proto tcp vlan|vlan: its value
 	"dport 9-8|rule 'none': dport '9-8': not ports and ranges such as 22,8000-8010" \
 	"dport 1,,2|rule 'none': dport '1,,2': not ports and ranges such as 22,8000-8010" \
 	"dport 1,|rule 'none': dport '1,': not ports and ranges such as 22,8000-8010" \
+	"dport ssh,|rule 'none': dport 'ssh,': not ports and ranges such as 22,8000-8010" \
+	"dport ssh-80|rule 'none': dport 'ssh-80': 'ssh-80' is no service of /etc/services" \
+	"dport 1,sssh|rule 'none': dport '1,sssh': 'sssh' is no service of /etc/services" \
 	"dport 1-2-3|rule 'none': dport '1-2-3': not ports and ranges such as 22,8000-8010" \
 	"dport 1,2,3,4,5,6,7,8,9|rule 'none': dport '1,2,3,4,5,6,7,8,9': more than 8 ports and ranges" \
 	"dport 1 dport 2|rule 'none': dport is given twice: say dport A,B,C-D" \

@@ -211,7 +211,7 @@ static const char all[] =
 	"never \"/etc/my \\\"never\\\\\"\n"
 	"rule good allow\n"
 	"\tfeed /x/good.list\n"
-	"rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7\n"
+	"rule bad drop proto tcp dport ssh,80-90 tcp-syn vlan 7\n"
 	" feed https://example.org/drop.txt#part every 1h timeout 30s\n"
 	" feed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"

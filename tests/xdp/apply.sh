@@ -158,7 +158,15 @@ would change" baleen apply --check
 	check_status "apply" 3 baleen apply
 	is "what is no TCP passes" "$(verdicts)" PPPPPDPP
 	is "the counters go on" "$(packets bad)" "$n"
-	same "rules"
+	conf "rule bad drop proto tcp dport ssh,8000-8010,http-alt" "  feed $L/bad" \
+		"rule more drop" "  feed $L/more" "rule good allow" "  feed $L/good"
+	changes "services are printed as numbers" "~ rule bad: proto tcp dport 22,8000-8010,8080
+would change" baleen apply --check
+	check_status "apply" 3 baleen apply
+	sed -i "s/ssh/22/; s/http-alt/8080/" "$CONF"
+	same "rules, and a number is what its service is"
+	is "status prints numbers" "$(baleen status veth-b | grep -o 'dport [^ ]*')" \
+		"dport 22,8000-8010,8080"
 	conf "rule bad drop" "  feed $L/bad" "rule good allow" "  feed $L/good"
 	changes "a rule goes" "- rule more: drop
 ~ rule bad: no qualifiers

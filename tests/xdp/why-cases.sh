@@ -54,6 +54,7 @@ try_refused()
 	check_status "one of several is none" 2 baleen why veth-b 1.2.3.4 1.2.3.0/24
 	check_status "two families" 2 baleen why veth-b 1.2.3.4 --dst 2001:db8::1
 	check_status "no such port" 2 baleen why veth-b 1.2.3.4 --dport 65536
+	check_status "no such service" 2 baleen why veth-b 1.2.3.4 --dport sssh
 	check_status "a protocol without ports" 2 baleen why veth-b 1.2.3.4 --proto icmp --dport 22
 	check_status "established UDP" 2 baleen why veth-b 1.2.3.4 --proto udp --established
 	check_status "no VLAN" 2 baleen why veth-b 1.2.3.4 --vlan 0
@@ -92,7 +93,7 @@ try_entries()
     8.8.8.0/24           line 2 of $L, received TIME (SPAN)
     8.8.0.0/16           line 1 of $L, received TIME (SPAN)
   rule 'dns' (drop, 3 of 4) decides
-    any                  every address" why 8.8.8.8 --proto udp --dport 53
+    any                  every address" why 8.8.8.8 --proto udp --dport domain
 	prints "what is never dropped" "8.8.1.1 to veth-b, icmp: passes
   no rule decides: default pass
   rule 'bad' (drop, 2 of 4) does not hold it

@@ -9,6 +9,7 @@
 #include "cli/common/options.h"
 #include "key/key_text.h"
 #include "util/protocol.h"
+#include "util/service.h"
 
 /* A port of the range that hosts open connections from (RFC 6056). */
 #define ANY_CLIENT_PORT 50000
@@ -29,12 +30,12 @@ static int take_port(const struct option_use *use)
 {
 	struct why *why = use->to;
 	bool is_dport = use->spec->value;
-	unsigned long number;
+	u16 port;
 
-	if (parse_number(use->argument, 65535, &number))
-		return option_refuse(use, "not a port");
+	if (baleen_service_parse(use->argument, &port))
+		return option_refuse(use, "neither a port nor a service of /etc/services");
 	*(is_dport ? &why->has_dport : &why->has_sport) = true;
-	*(is_dport ? &why->question.fields.dport : &why->question.fields.sport) = number;
+	*(is_dport ? &why->question.fields.dport : &why->question.fields.sport) = port;
 	return 0;
 }
 
@@ -190,7 +191,8 @@ static const struct option_spec options[] = {
 	VALUE("proto", 0, "P", take_protocol, why, question.fields.proto,
 	      "the packet's protocol, by name or number (tcp)",
 	      .words = "tcp udp icmp ipv6-icmp sctp"),
-	{ "dport", 0, "N", take_port, .value = true, .help = "its destination port (0)" },
+	{ "dport", 0, "N", take_port, .value = true,
+	  .help = "its destination port, by number or service (0)" },
 	{ "sport", 0, "N", take_port, .value = false, .help = "its source port (50000)" },
 	VALUE("dst", 0, "ADDR", option_text, why, dst,
 	      "its destination, for rules that look at it"),

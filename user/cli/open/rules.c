@@ -89,7 +89,8 @@ const struct option_spec rule_option_table[] = {
 	  .help = "only count what IMAGE lists; later rules are asked" },
 	{ .help = "IMAGE 'any' lists every address. Words behind a rule restrict it to packets with\n"
 		  "  proto P          this protocol, by name or number\n"
-		  "  dport A,B-C      one of these destination ports, 8 ports and ranges at most\n"
+		  "  dport A,B-C      one of these destination ports, 8 ports and ranges at most; a port\n"
+		  "                   may be the name of its service, such as ssh\n"
 		  "  tcp-syn          a TCP connection that is opened; established ones go on\n"
 		  "  vlan N           this VLAN as the outermost\n\n" },
 	{ 0 },

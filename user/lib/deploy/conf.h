@@ -13,7 +13,7 @@
  *      # Rules are evaluated in the order they stand in.
  *      rule friends allow
  *              feed /etc/baleen/friends.list
- *      rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7
+ *      rule bad drop proto tcp dport ssh,80-90 tcp-syn vlan 7
  *              feed https://example.org/drop.txt every 1h timeout 30s
  *              feed /var/lib/lists skip-bad
  *              feed https://example.org/geo.csv.gz column 1-2 where country=XX every 1d

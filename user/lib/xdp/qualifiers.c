@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/protocol.h"
+#include "util/service.h"
 #include "xdp/qualifiers.h"
 
 /* A number of digits only, at the start of @text; NULL when there is none. */
@@ -42,22 +43,50 @@ static int add_proto(struct baleen_qualifiers *qualifiers, const char *value,
 	return 0;
 }
 
+/* N, A-B or the name of a service, which may have dashes in it. */
+static int parse_ports(const char *text, struct baleen_port_range *range)
+{
+	u32 first, last;
+	const char *p;
+	u16 port = 0;
+	int err;
+
+	if (*text < '0' || *text > '9') {
+		err = baleen_service_parse(text, &port);
+		*range = (struct baleen_port_range){ port, port };
+		return err;
+	}
+	p = scan_number(text, 65535, &first);
+	last = first;
+	if (p && *p == '-')
+		p = scan_number(p + 1, 65535, &last);
+	if (!p || *p || last < first || !first)
+		return -EINVAL;
+	*range = (struct baleen_port_range){ first, last };
+	return 0;
+}
+
 static int add_dport(struct baleen_qualifiers *qualifiers, const char *value,
 		     struct baleen_error *error)
 {
 	struct baleen_qualifiers added = *qualifiers;
-	const char *p = value;
+	const char *rest = value;
+	char one[64];
 
 	if (qualifiers->n_dports)
 		return baleen_fail(error, EEXIST, "dport is given twice: say dport A,B,C-D");
 	do {
-		u32 first, last;
+		size_t length = strcspn(rest, ",");
+		struct baleen_port_range range;
+		int err;
 
-		p = scan_number(p, 65535, &first);
-		last = first;
-		if (p && *p == '-')
-			p = scan_number(p + 1, 65535, &last);
-		if (!p || (*p && *p != ',') || last < first || !first)
+		snprintf(one, sizeof(one), "%.*s", (int)length, rest);
+		err = length < sizeof(one) ? parse_ports(one, &range) : -EINVAL;
+		if (err == -ENOENT)
+			return baleen_fail(error, EINVAL,
+					   "dport '%s': '%s' is no service of /etc/services", value,
+					   one);
+		if (err)
 			return baleen_fail(error, EINVAL,
 					   "dport '%s': not ports and ranges such as 22,8000-8010",
 					   value);
@@ -65,8 +94,9 @@ static int add_dport(struct baleen_qualifiers *qualifiers, const char *value,
 			return baleen_fail(error, EINVAL,
 					   "dport '%s': more than %d ports and ranges", value,
 					   BALEEN_MAX_PORTS);
-		added.dport[added.n_dports++] = (struct baleen_port_range){ first, last };
-	} while (*p++ == ',');
+		added.dport[added.n_dports++] = range;
+		rest += length;
+	} while (*rest++ == ',');
 	*qualifiers = added;
 	return 0;
 }

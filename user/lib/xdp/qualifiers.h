@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Qualifiers of a rule as words: `proto tcp dport 22,443,8000-8010`,
+ * Qualifiers of a rule as words: `proto tcp dport ssh,443,8000-8010`,
  * `tcp-syn`, `vlan 100`.
  */
 #ifndef BALEEN_QUALIFIERS_H
