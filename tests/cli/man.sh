@@ -58,6 +58,9 @@ for command in $(commands); do
 	check "$command: its page is named in the overview" \
 		grep -q "^\.It Xr baleen-$command 8$" "$MAN/baleen.8"
 done
+is "baleen.8 and the help have the same groups of commands in the same order" \
+	"$(sed -n '/^\.Sh COMMANDS/,/^\.Sh LISTS/ { s/^\.Ss \(.*\)/\1:/p; s/^\.It Xr baleen-\(.*\) 8$/\1/p }' "$MAN/baleen.8")" \
+	"$("$BALEEN" help | sed -n 's/^\([A-Z][A-Za-z, ]*:\)$/\1/p; s/^  baleen \([a-z]*\) .*/\1/p' | uniq)"
 # That of the module is about no command.
 is "no page tells of a command that is not there" \
 	"$(find "$MAN" -name 'baleen-*.8' ! -name baleen-kmod.8 -printf '%f\n' | sed 's/^baleen-//; s/\.8$//' | sort)" "$(commands)"

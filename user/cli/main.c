@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The command table. */
+/* The table of commands, in the groups and the order of baleen(8). */
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -9,53 +9,81 @@
 #include "release.h"
 
 /* clang-format off: a line each, so that two who add one do not collide. */
-static const struct command *const commands[] = {
-	&build_command,
-	&info_command,
-	&plan_command,
-	&match_command,
-	&dump_command,
-	&compile_command,
-	&attach_command,
-	&swap_command,
-	&detach_command,
-	&status_command,
-	&replay_command,
-	&rule_command,
-	&policy_command,
-	&watch_command,
-	&save_command,
-	&restore_command,
-	&add_command,
-	&del_command,
-	&merge_command,
-	&intersect_command,
-	&subtract_command,
-	&compare_command,
-	&resize_command,
-	&flush_command,
-	&feed_command,
-	&import_command,
-	&why_command,
-	&metrics_command,
-	&top_command,
-	&apply_command,
-	&confirm_command,
-	&update_command,
-	&refresh_command,
-	&doctor_command,
-	&icp_command,
+static const struct group {
+	const char *title;
+	const struct command *command[16];
+} groups[] = {
+	{ "What is enforced",
+	  {
+		  &apply_command,
+		  &confirm_command,
+		  &attach_command,
+		  &detach_command,
+		  &rule_command,
+		  &policy_command,
+		  &swap_command,
+		  &status_command,
+		  &save_command,
+		  &restore_command,
+		  &refresh_command,
+	  } },
+	{ "Entries, bans and feeds",
+	  {
+		  &add_command,
+		  &del_command,
+		  &flush_command,
+		  &feed_command,
+		  &import_command,
+		  &update_command,
+	  } },
+	{ "Looking",
+	  {
+		  &why_command,
+		  &doctor_command,
+		  &watch_command,
+		  &top_command,
+		  &metrics_command,
+		  &replay_command,
+	  } },
+	{ "Caches that ask each other",
+	  {
+		  &icp_command,
+	  } },
+	{ "Sets as files",
+	  {
+		  &build_command,
+		  &plan_command,
+		  &info_command,
+		  &match_command,
+		  &dump_command,
+		  &merge_command,
+		  &intersect_command,
+		  &subtract_command,
+		  &compare_command,
+		  &resize_command,
+		  &compile_command,
+	  } },
 };
 /* clang-format on */
 
-#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 static const struct command *find(const char *name)
 {
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
+	for (size_t i = 0; i < N_GROUPS; i++)
+		for (size_t j = 0; groups[i].command[j]; j++)
+			if (!strcmp(groups[i].command[j]->name, name))
+				return groups[i].command[j];
 	return NULL;
+}
+
+static void print_group(FILE *stream, const struct group *group)
+{
+	fprintf(stream, "%s:\n", group->title);
+	for (size_t i = 0; group->command[i]; i++)
+		fprintf(stream, "  baleen %s %s\n", group->command[i]->name,
+			group->command[i]->synopsis);
+	fputc('\n', stream);
 }
 
 static void print_overview(FILE *stream)
@@ -63,9 +91,9 @@ static void print_overview(FILE *stream)
 	fputs("usage: baleen COMMAND ...\n\n"
 	      "Drops (or lets pass) packets whose address is in a set, in XDP.\n\n",
 	      stream);
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(stream, "  baleen %s %s\n", commands[i]->name, commands[i]->synopsis);
-	fputs("\nA list file works wherever an IMAGE is asked for; DEV:RULE is the live filter of\n"
+	for (size_t i = 0; i < N_GROUPS; i++)
+		print_group(stream, &groups[i]);
+	fputs("A list file works wherever an IMAGE is asked for; DEV:RULE is the live filter of\n"
 	      "a rule; a leading ./ or / always means a file. 'baleen help COMMAND' says more.\n"
 	      "Exit: 0 done, 1 failed or no match, 2 bad usage.\n",
 	      stream);
