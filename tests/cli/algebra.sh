@@ -135,6 +135,28 @@ check "1,000,003 bits" baleen build --kind classic --bits 1000003 --hashes 6 -o 
 check_status "cannot be folded" 1 baleen resize --capacity 15000 odd.bln
 is "since they are odd" "$(grep -c '^baleen: odd.bln: .*odd' "$TMP/err")" 1
 
+# --- resize, with prefixes of both families beside the hosts ---
+
+printf '%s\n' 192.0.2.0/24 1.2.3.4 2a00:815c:4003::/48 '!2a00:815c:4003:5::/64' 2001:db8::1 \
+	2a00:7153:1006:0:8000::/65 >mixed.txt
+printf '%s\n' 192.0.2.9 1.2.3.4 2a00:815c:4003::7 2001:db8::1 2a00:7153:1006:0:8000::5 >held
+printf '%s\n' 192.0.3.9 1.2.3.5 2a00:815c:4003:5::1 2001:db8::2 2a00:7153:1006::5 >free
+while IFS='|' read -r kind sizes; do
+	# shellcheck disable=SC2086
+	baleen build --kind $kind --capacity 1000 -o a.bln mixed.txt 2>err || bail "$kind: $(<err)"
+	for size in $sizes; do
+		check "$kind, prefixes: resize to $size" baleen resize --capacity "$size" -o made.bln a.bln
+		is "keeps the set" "$(cat held free | baleen match -f - made.bln)" "$(<held)"
+	done
+done <<-EOF
+	cuckoo|400 2000
+	cuckoo --copies|400 2000
+	quotient|400 2000
+	bloom --fpp 1e-6|400
+	classic --fpp 1e-6|400
+	counting --fpp 1e-6|400
+EOF
+
 # --- what does not fit ---
 
 # pair_of OPTIONS OPTIONS: a.bln and b.bln

@@ -38,6 +38,10 @@ int baleen_table_alone(const struct baleen_image *like, const struct baleen_tabl
 	image.table[domain].first_block = BALEEN_HEADER_BLOCKS;
 	if (table->kind == BALEEN_KIND_DIRECTORY)
 		image.table[domain].leaf_block -= table->first_block - BALEEN_HEADER_BLOCKS;
+	if (domain == BALEEN_IP6_PREFIXES) {
+		memcpy(image.prefix_lengths, like->prefix_lengths, sizeof(image.prefix_lengths));
+		memcpy(image.length_tree, like->length_tree, sizeof(image.length_tree));
+	}
 	return baleen_filter_alloc(part, &image, error);
 }
 
