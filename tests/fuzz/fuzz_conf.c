@@ -52,7 +52,7 @@ static void check_feed(const struct baleen_conf *conf, const struct baleen_conf_
 
 static void check_again(const struct baleen_conf *conf)
 {
-	char *text = baleen_conf_format(conf), *same;
+	char *text = baleen_conf_format(conf, true), *same;
 	struct baleen_conf again;
 
 	check(text && !baleen_conf_parse(text, strlen(text), "again", &again, NULL));
@@ -61,7 +61,7 @@ static void check_again(const struct baleen_conf *conf)
 	for (size_t i = 0; i < conf->n_feeds; i++)
 		check(!memcmp(&again.feed[i].wanted, &conf->feed[i].wanted,
 			      sizeof(conf->feed[i].wanted)));
-	same = baleen_conf_format(&again);
+	same = baleen_conf_format(&again, true);
 	check(same && !strcmp(same, text));
 	free(same);
 	free(text);

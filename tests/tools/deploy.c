@@ -314,7 +314,7 @@ static int holds(int argc, char **argv)
 static int print_reason(const struct baleen_reason *reason, void *data)
 {
 	if (reason->is_feed)
-		printf("%s:%llu %s\n", baleen_feed_name(&reason->feed),
+		printf("%s:%llu %s\n", baleen_feed_name(&reason->feed).text,
 		       (unsigned long long)reason->line, reason->text);
 	else
 		printf("%s%s %s\n", reason->single.is_exception ? "!" : "", reason->single.key,

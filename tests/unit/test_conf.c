@@ -317,12 +317,12 @@ static void test_format(void **state)
 	char *text, *same;
 
 	assert_int_equal(parse(all, &conf, NULL), 0);
-	text = baleen_conf_format(&conf);
+	text = baleen_conf_format(&conf, true);
 	assert_non_null(text);
 	assert_string_equal(text, formatted);
 	assert_int_equal(parse(text, &again, NULL), 0);
 	assert_int_equal(again.rules.n_rules, conf.rules.n_rules);
-	same = baleen_conf_format(&again);
+	same = baleen_conf_format(&again, true);
 	assert_non_null(same);
 	assert_string_equal(same, text);
 	free(text);

@@ -122,7 +122,7 @@ static char seen[8192];
 
 static int note(const struct baleen_feed *feed, void *data)
 {
-	sprintf(seen + strlen(seen), "%s=%s ", feed->rule, baleen_feed_name(feed));
+	sprintf(seen + strlen(seen), "%s=%s ", feed->rule, baleen_feed_name(feed).text);
 	return !strcmp(feed->wanted.source, "stop") ? 77 : 0;
 }
 

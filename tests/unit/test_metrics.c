@@ -235,7 +235,7 @@ static void secrets(void **state)
 		{ "https://[2001:db8::1]:8443/x", "https://[2001:db8::1]:8443/x" },
 		{ "/etc/baleen/a://b@c?d", "/etc/baleen/a://b@c?d" },
 		{ "lists/a?b", "lists/a?b" },
-		{ "https://", "https://" },
+		{ "https://", "malformed URL" },
 		{ "", "" },
 	};
 

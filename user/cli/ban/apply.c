@@ -10,7 +10,7 @@
 #include "deploy/conf_apply.h"
 #include "deploy/confirm.h"
 #include "util/duration.h"
-#include "util/fetch.h"
+#include "util/url.h"
 
 /* A window below a second cannot be confirmed by anybody, one above a day is none. */
 #define MIN_CONFIRM_MS 1000
@@ -94,7 +94,7 @@ static bool needs_version(const struct baleen_rule_store *state, const char *rul
 {
 	struct copies copies = { .rule = rule, .wanted = wanted };
 
-	if (!state || !baleen_fetch_is_url(wanted->source))
+	if (!state || !baleen_url_is(wanted->source))
 		return true;
 	baleen_feeds_each(state, rule, find_copy, &copies, NULL);
 	return !copies.has_copy;

@@ -103,7 +103,7 @@ static int cut(struct lines *lines, const struct baleen_conf *conf)
 {
 	char *rest;
 
-	lines->text = baleen_conf_format(conf);
+	lines->text = baleen_conf_format(conf, false);
 	if (!lines->text)
 		return EXIT_FAILED;
 	for (rest = lines->text; *rest; rest++)

@@ -184,7 +184,7 @@ static int say_reason(const struct baleen_reason *reason, void *data)
 
 	if (reason->is_feed)
 		complain("%s: %s stays in force: line %llu of %s", target, reason->text,
-			 (unsigned long long)reason->line, baleen_feed_name(&reason->feed));
+			 (unsigned long long)reason->line, baleen_feed_name(&reason->feed).text);
 	else
 		complain("%s: %s%s stays in force: entry of origin '%s'", target,
 			 reason->single.is_exception ? "!" : "", reason->single.key,

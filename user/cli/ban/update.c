@@ -277,7 +277,6 @@ static const char *outcome_text(enum baleen_feed_outcome outcome)
 static void report_words(const struct device *device, const struct baleen_feed_version *version)
 {
 	char added[NUMBER_TEXT], removed[NUMBER_TEXT], now[NUMBER_TEXT];
-	char name[BALEEN_SOURCE_BYTES];
 
 	if (version->outcome == BALEEN_FEED_FAILED) {
 		complain("%s:%s: %s%s", device->name, version->feed.rule, version->error.text,
@@ -285,7 +284,7 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 		return;
 	}
 	printf("%s:%s: %s: ", device->name, version->feed.rule,
-	       baleen_feed_shown(&version->feed, name));
+	       baleen_feed_name(&version->feed).text);
 	if (version->outcome == BALEEN_FEED_SAME) {
 		puts("unchanged");
 		return;
@@ -302,12 +301,11 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 
 static void report_json(const struct device *device, const struct baleen_feed_version *version)
 {
-	char name[BALEEN_SOURCE_BYTES];
 	json_t *one = json_object();
 
 	json_object_set_new(one, "device", json_text(device->name));
 	json_object_set_new(one, "rule", json_text(version->feed.rule));
-	json_object_set_new(one, "feed", json_text(baleen_feed_shown(&version->feed, name)));
+	json_object_set_new(one, "feed", json_text(baleen_feed_name(&version->feed).text));
 	json_object_set_new(one, "result", json_string(outcome_text(version->outcome)));
 	json_object_set_new(one, "entries", json_integer(version->now.n_entries));
 	json_object_set_new(one, "added", json_integer(version->n_added));

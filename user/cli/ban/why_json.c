@@ -27,7 +27,7 @@ static json_t *describe_reason(const struct baleen_reason *reason)
 	if (reason->is_feed) {
 		json_object_set_new(json, "entry",
 				    reason->line ? json_text(reason->text) : json_null());
-		json_object_set_new(json, "feed", json_text(baleen_feed_name(&reason->feed)));
+		json_object_set_new(json, "feed", json_text(baleen_feed_name(&reason->feed).text));
 		json_object_set_new(json, "line",
 				    reason->line ? json_integer(reason->line) : json_null());
 		json_object_set_new(json, "received_ms", json_integer(reason->feed.received_ms));

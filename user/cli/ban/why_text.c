@@ -69,9 +69,9 @@ static void print_feed_reason(const struct baleen_reason *reason)
 
 	if (reason->line)
 		printf("    %-20s line %llu of %s", reason->text, (unsigned long long)reason->line,
-		       baleen_feed_name(&reason->feed));
+		       baleen_feed_name(&reason->feed).text);
 	else
-		printf("    %-20s %s", "(an image)", baleen_feed_name(&reason->feed));
+		printf("    %-20s %s", "(an image)", baleen_feed_name(&reason->feed).text);
 	printf(", received %s (%s)", format_time(reason->feed.received_ms, when),
 	       format_distance(reason->feed.received_ms, distance));
 	if (reason->feed.n_failures)

@@ -4,16 +4,16 @@
 
 #include "cli/common/feed_progress.h"
 #include "cli/common/progress.h"
-#include "util/fetch.h"
+#include "util/url.h"
 
 static bool is_begun;
 
 void feed_progress(void *data, u64 n_received, u64 n_total)
 {
-	char name[BALEEN_FETCH_NAME], what[sizeof(name) + sizeof("fetching ")];
+	char what[sizeof(struct baleen_url_name) + sizeof("fetching ")];
 
 	if (!is_begun) {
-		snprintf(what, sizeof(what), "fetching %s", baleen_fetch_name(data, name));
+		snprintf(what, sizeof(what), "fetching %s", baleen_url_name(data).text);
 		progress_begin(what);
 	}
 	is_begun = true;

@@ -3,7 +3,7 @@
 #include "cli/common/feed_progress.h"
 #include "cli/common/progress.h"
 #include "cli/icp/icp_source.h"
-#include "util/fetch.h"
+#include "util/url.h"
 
 int take_from(const struct option_use *use)
 {
@@ -17,7 +17,7 @@ static int read_shown(const char *text, const struct baleen_squid_read *read,
 {
 	int err;
 
-	if (baleen_fetch_is_url(text)) {
+	if (baleen_url_is(text)) {
 		err = baleen_squid_source_read(text, read, source, error);
 		feed_progress_end();
 		return err;
@@ -36,16 +36,14 @@ int source_read(const char *text, enum baleen_squid_from from, bool is_verbose,
 		.on_progress = feed_progress,
 		.data = (void *)text,
 	};
-	char found[BALEEN_SQUID_SOURCE_TEXT], name[BALEEN_FETCH_NAME];
-	const char *shown = text;
+	char found[BALEEN_SQUID_SOURCE_TEXT];
 	struct baleen_error error;
 
 	if (read_shown(text, &read, source, &error))
 		return complain("%s", error.text);
-	if (baleen_fetch_is_url(text))
-		shown = baleen_fetch_name(text, name);
 	if (is_verbose || source->log.n_bad)
-		complain("%s: %s", shown, baleen_squid_source_text(source, found));
+		complain("%s: %s", baleen_url_is(text) ? baleen_url_name(text).text : text,
+			 baleen_squid_source_text(source, found));
 	return 0;
 }
 
@@ -59,12 +57,10 @@ static void describe_log(json_t *json, const struct baleen_store_log *log)
 
 json_t *describe_source(const char *text, const struct baleen_squid_source *source)
 {
-	char name[BALEEN_FETCH_NAME];
 	json_t *json = json_object();
 
-	if (baleen_fetch_is_url(text))
-		text = baleen_fetch_name(text, name);
-	json_object_set_new(json, "source", json_text(text));
+	json_object_set_new(json, "source",
+			    json_text(baleen_url_is(text) ? baleen_url_name(text).text : text));
 	json_object_set_new(json, "from", json_string(baleen_squid_from_name(source->from)));
 	switch (source->from) {
 	case BALEEN_SQUID_FROM_DIGEST:

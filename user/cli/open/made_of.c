@@ -59,8 +59,8 @@ static int print_failure(const struct baleen_feed *feed, void *data)
 
 	if (!feed->n_failures)
 		return 0;
-	printf("        feed %s FAILED %u time%s: %s; ", baleen_feed_name(feed), feed->n_failures,
-	       feed->n_failures == 1 ? "" : "s", feed->failure);
+	printf("        feed %s FAILED %u time%s: %s; ", baleen_feed_name(feed).text,
+	       feed->n_failures, feed->n_failures == 1 ? "" : "s", feed->failure);
 	if (feed->received_ms)
 		printf("that of %s stays\n", format_time(feed->received_ms, when));
 	else
@@ -107,7 +107,7 @@ static int describe_feed(const struct baleen_feed *feed, void *feeds)
 {
 	json_t *json = json_object();
 
-	json_object_set_new(json, "feed", json_text(baleen_feed_name(feed)));
+	json_object_set_new(json, "feed", json_text(baleen_feed_name(feed).text));
 	json_object_set_new(json, "entries", json_integer(feed->n_entries));
 	json_object_set_new(json, "received_ms", json_integer(feed->received_ms));
 	json_object_set_new(json, "confirmed_ms", json_integer(feed->confirmed_ms));

@@ -106,12 +106,13 @@ void baleen_conf_free(struct baleen_conf *conf);
 /**
  * baleen_conf_format() - a configuration as text that says every thing one way
  * @conf: of any origin; its text is not asked
+ * @shows_secrets: URLs are whole; otherwise they are as baleen_url_name() has them
  *
- * Defaults are left out. Parsed again, the text gives the same configuration.
+ * Defaults are left out. Parsed again, the text with secrets gives the same configuration.
  *
  * Return: to be freed by the caller; NULL without memory.
  */
-char *baleen_conf_format(const struct baleen_conf *conf);
+char *baleen_conf_format(const struct baleen_conf *conf, bool shows_secrets);
 
 /**
  * baleen_conf_dir() - where configurations are

@@ -7,7 +7,7 @@
 #include "list/csv_table.h"
 #include "util/array.h"
 #include "util/duration.h"
-#include "util/fetch.h"
+#include "util/url.h"
 
 /* None waits for a feed that comes more seldom, or for an answer that takes longer. */
 #define MAX_EVERY_MS 31536000000ull
@@ -108,7 +108,7 @@ static int take_feed_option(struct baleen_conf_parser *parser, struct baleen_csv
 
 static int check_source(struct baleen_conf_parser *parser, const char *source, u32 given)
 {
-	bool is_url = baleen_fetch_is_url(source);
+	bool is_url = baleen_url_is(source);
 
 	if (is_url && strlen(source) >= BALEEN_SOURCE_BYTES)
 		return baleen_conf_refuse(parser, "feed: a URL of %d bytes or more",
@@ -116,7 +116,7 @@ static int check_source(struct baleen_conf_parser *parser, const char *source, u
 	if (!is_url && strstr(source, "://"))
 		return baleen_conf_refuse(parser,
 					  "feed '%s': only http:// and https:// are fetched",
-					  source);
+					  baleen_url_name(source).text);
 	if (strchr(source, '\t'))
 		return baleen_conf_refuse(parser, "feed: a tab in its name");
 	if (!is_url && baleen_conf_check_path(parser, source, BALEEN_SOURCE_BYTES))
@@ -143,7 +143,7 @@ static int add_feed(struct baleen_conf_parser *parser, const struct baleen_feed_
 		if (conf->feed[i].rule == feed.rule &&
 		    is_same_source(&conf->feed[i].wanted, wanted))
 			return baleen_conf_refuse(parser, "feed '%s' is in line %llu already",
-						  wanted->source,
+						  baleen_feed_source_name(wanted).text,
 						  (unsigned long long)conf->feed[i].line);
 	if (conf->n_feeds == BALEEN_CONF_MAX_FEEDS)
 		return baleen_conf_refuse(parser, "more than %d feeds", BALEEN_CONF_MAX_FEEDS);

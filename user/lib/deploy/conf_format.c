@@ -70,10 +70,10 @@ static void put_seconds(FILE *out, const char *word, u32 seconds)
 		fprintf(out, " %s %s", word, baleen_duration_format_exact(seconds * 1000ull, text));
 }
 
-static void put_feed(FILE *out, const struct baleen_feed_source *wanted)
+static void put_feed(FILE *out, const struct baleen_feed_source *wanted, bool shows_secrets)
 {
 	fputs("\tfeed ", out);
-	put_word(out, wanted->source);
+	put_word(out, shows_secrets ? wanted->source : baleen_feed_source_name(wanted).text);
 	if (wanted->column[0]) {
 		fputs(" column ", out);
 		put_word(out, wanted->column);
@@ -113,7 +113,7 @@ static void put_rate(FILE *out, double rate)
 	fprintf(out, strtod(text, NULL) == rate ? "\tfpp %.15g\n" : "\tfpp %.17g\n", rate);
 }
 
-static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index)
+static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool shows_secrets)
 {
 	const struct baleen_stored_rule *rule = &conf->rules.rule[index];
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], spec[BALEEN_KEY_SPEC_TEXT];
@@ -123,7 +123,7 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index)
 		*qualifiers ? " " : "", qualifiers);
 	for (size_t i = 0; i < conf->n_feeds; i++)
 		if (conf->feed[i].rule == index)
-			put_feed(out, &conf->feed[i].wanted);
+			put_feed(out, &conf->feed[i].wanted, shows_secrets);
 	if (rule->key_spec != BALEEN_KEY_SRC)
 		fprintf(out, "\tkey %s\n", baleen_key_spec_text(rule->key_spec, spec));
 	if (rule->kind != BALEEN_KIND_CUCKOO)
@@ -137,7 +137,7 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index)
 		fputs("\tany\n", out);
 }
 
-char *baleen_conf_format(const struct baleen_conf *conf)
+char *baleen_conf_format(const struct baleen_conf *conf, bool shows_secrets)
 {
 	char *text = NULL;
 	size_t n_bytes;
@@ -148,7 +148,7 @@ char *baleen_conf_format(const struct baleen_conf *conf)
 		return NULL;
 	put_device(out, conf);
 	for (u32 i = 0; i < conf->rules.n_rules; i++)
-		put_rule(out, conf, i);
+		put_rule(out, conf, i, shows_secrets);
 	err = ferror(out);
 	if (fclose(out) || err) {
 		free(text);

@@ -310,14 +310,13 @@ static int compare_version(struct comparison *work, const struct baleen_feed_ver
 		[BALEEN_FEED_CHANGED] = BALEEN_CONF_FEED_CHANGED,
 		[BALEEN_FEED_GONE] = BALEEN_CONF_FEED_REMOVED,
 	};
-	char name[BALEEN_SOURCE_BYTES];
 	struct baleen_conf_change *change;
 
 	if (version->outcome == BALEEN_FEED_SAME)
 		return 0;
 	rebuild(work, version->feed.rule);
-	baleen_feed_shown(&version->feed, name);
-	if (add_change(work, kinds[version->outcome], version->feed.rule, "%s", name))
+	if (add_change(work, kinds[version->outcome], version->feed.rule, "%s",
+		       baleen_feed_name(&version->feed).text))
 		return -ENOMEM;
 	change = &work->plan->change[work->plan->n_changes - 1];
 	change->n_added = version->n_added;
@@ -332,14 +331,13 @@ static int compare_version(struct comparison *work, const struct baleen_feed_ver
 static int compare_row(const struct baleen_feed *feed, void *data)
 {
 	struct comparison *work = data;
-	char name[BALEEN_SOURCE_BYTES];
 
 	if (baleen_rule_store_find_rule(&work->goal->conf->rules, feed->rule) < 0 ||
 	    baleen_conf_find_source(work->goal->conf, feed->rule, &feed->wanted))
 		return 0;
 	rebuild(work, feed->rule);
-	baleen_feed_shown(feed, name);
-	if (add_change(work, BALEEN_CONF_FEED_REMOVED, feed->rule, "%s", name))
+	if (add_change(work, BALEEN_CONF_FEED_REMOVED, feed->rule, "%s",
+		       baleen_feed_name(feed).text))
 		return -ENOMEM;
 	work->plan->change[work->plan->n_changes - 1].n_removed = feed->n_entries;
 	return 0;
@@ -351,8 +349,6 @@ static int compare_reading(struct comparison *work, const struct baleen_conf_fee
 	const struct baleen_conf_feed *old =
 		baleen_conf_find_source(&work->old, rule, &new->wanted);
 	const struct baleen_feed_source *a, *b = &new->wanted;
-	const struct baleen_feed feed = { .wanted = *b };
-	char name[BALEEN_SOURCE_BYTES];
 
 	if (!old)
 		return 0;
@@ -362,7 +358,7 @@ static int compare_reading(struct comparison *work, const struct baleen_conf_fee
 		return 0;
 	if (a->delimiter != b->delimiter || a->skip_bad != b->skip_bad)
 		rebuild(work, rule);
-	return add_change(work, BALEEN_CONF_FEED_READ, rule, "%s", baleen_feed_shown(&feed, name));
+	return add_change(work, BALEEN_CONF_FEED_READ, rule, "%s", baleen_feed_source_name(b).text);
 }
 
 static int compare_feeds(struct comparison *work)

@@ -108,17 +108,17 @@ static int add_image(struct derivation *work, struct baleen_filter *image)
 
 static int read_image(struct derivation *work, int fd, const struct baleen_feed *feed)
 {
-	const char *name = baleen_feed_name(feed);
+	const struct baleen_feed_name name = baleen_feed_name(feed);
 	struct baleen_filter image;
-	int err = baleen_image_file_read(fd, name, &image, work->error);
+	int err = baleen_image_file_read(fd, name.text, &image, work->error);
 
 	if (err)
 		return err;
 	if (image.image.key_spec != work->rule->key_spec) {
 		baleen_filter_free(&image);
 		return baleen_fail(work->error, EINVAL,
-				   "%.600s: its keys are other ones than those of rule '%s'", name,
-				   work->rule->name);
+				   "%.600s: its keys are other ones than those of rule '%s'",
+				   name.text, work->rule->name);
 	}
 	return add_image(work, &image);
 }
@@ -126,8 +126,8 @@ static int read_image(struct derivation *work, int fd, const struct baleen_feed 
 static int read_list(struct derivation *work, int fd, const struct baleen_feed *feed)
 {
 	struct baleen_list list;
-	int err = baleen_feed_read(fd, baleen_feed_name(feed), &feed->wanted, work->rule->key_spec,
-				   NULL, &list, work->error);
+	int err = baleen_feed_read(fd, baleen_feed_name(feed).text, &feed->wanted,
+				   work->rule->key_spec, NULL, &list, work->error);
 
 	if (err)
 		return err;

@@ -131,7 +131,7 @@ static int ask_list(const struct asking *asking, const struct baleen_feed *feed)
 	err = baleen_list_find(fd, asking->rule->key_spec, asking->key, &line, text, sizeof(text));
 	close(fd);
 	if (err && err != -ENOENT)
-		baleen_fail(asking->error, -err, "%.600s: %s", baleen_feed_name(feed),
+		baleen_fail(asking->error, -err, "%.600s: %s", baleen_feed_name(feed).text,
 			    strerror(-err));
 	return err ? err : 1;
 }

@@ -14,7 +14,7 @@ int baleen_derive_image_holds(const struct baleen_rule_store *state, const struc
 
 	if (fd < 0)
 		return fd;
-	ret = baleen_image_file_read(fd, baleen_feed_name(feed), &image, error);
+	ret = baleen_image_file_read(fd, baleen_feed_name(feed).text, &image, error);
 	close(fd);
 	if (ret)
 		return ret;

@@ -134,7 +134,7 @@ static int ask_list(struct asking *asking)
 	close(fd);
 	if (err)
 		return baleen_fail(asking->error, -err, "%.600s: %s",
-				   baleen_feed_name(asking->feed), strerror(-err));
+				   baleen_feed_name(asking->feed).text, strerror(-err));
 	for (size_t i = first; i < asking->n; i++)
 		if (compare_lines(&asking->line[i], &asking->line[decides]) < 0)
 			decides = i;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "icp/icp_feeders.h"
-#include "util/fetch.h"
+#include "util/url.h"
 
 /* The address of a host as numbers, IPv4 mapped; false for a name. */
 static bool parse_host(const char *host, u64 *hi, u64 *lo)
@@ -36,7 +36,7 @@ static bool host_of(const char *url, u64 *hi, u64 *lo)
 {
 	char host[INET6_ADDRSTRLEN + 2];
 
-	return baleen_fetch_host(url, host, sizeof(host)) && parse_host(host, hi, lo);
+	return baleen_url_host(url, host, sizeof(host)) && parse_host(host, hi, lo);
 }
 
 /* The feeder of this address that has no source yet, or -1. */

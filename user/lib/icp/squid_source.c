@@ -12,6 +12,7 @@
 #include "util/fetch.h"
 #include "util/number.h"
 #include "util/unpack.h"
+#include "util/url.h"
 
 /* Largest log or list that is fetched: a store of 100 million objects. */
 #define MAX_BYTES (64ull << 30)
@@ -87,7 +88,6 @@ static int complete_url(const char *url, enum baleen_squid_from from, char **who
 			struct baleen_error *error)
 {
 	const char *path = path_of(url), *end = path ?: url + strlen(url);
-	char name[BALEEN_FETCH_NAME];
 	int n;
 
 	if (path && strcmp(path, "/")) {
@@ -98,7 +98,7 @@ static int complete_url(const char *url, enum baleen_squid_from from, char **who
 		return baleen_fail(error, EINVAL,
 				   "%s: a URL without a path: --from digest or --from objects "
 				   "says which one Squid has for it",
-				   baleen_fetch_name(url, name));
+				   baleen_url_name(url).text);
 	n = asprintf(whole, "%.*s%s", (int)(end - url), url, sources[from].path);
 	return n < 0 ? baleen_fail(error, ENOMEM, "no memory") : 0;
 }
@@ -335,8 +335,8 @@ int baleen_squid_source_read(const char *text, const struct baleen_squid_read *r
 {
 	static const struct baleen_squid_read usual = { 0 };
 	struct baleen_squid_source made = { 0 };
-	bool is_url = baleen_fetch_is_url(text);
-	char shown[BALEEN_FETCH_NAME];
+	bool is_url = baleen_url_is(text);
+	const struct baleen_url_name shown = baleen_url_name(text);
 	const char *name = strcmp(text, "-") ? text : "standard input";
 	int fd, err;
 
@@ -344,7 +344,7 @@ int baleen_squid_source_read(const char *text, const struct baleen_squid_read *r
 		read = &usual;
 	made.from = read->from;
 	if (is_url)
-		name = baleen_fetch_name(text, shown);
+		name = shown.text;
 	err = is_url ? fetch_source(text, read, &fd, error) : open_file(text, name, &fd, error);
 	if (err)
 		return err;

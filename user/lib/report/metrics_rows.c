@@ -5,6 +5,7 @@
 
 #include "report/metrics_families.h"
 #include "report/metrics_rows.h"
+#include "util/url.h"
 
 /* How long the UTF-8 character is that starts here; 0 when none does. Shortest
  * form, no surrogates, up to U+10FFFF (RFC 3629).
@@ -40,24 +41,6 @@ static void set_label(char *label, size_t bytes, const char *text)
 			*label = '?';
 		label += n ? n : 1;
 	}
-}
-
-/* scheme://name:password@host/path?query#fragment as scheme://host/path */
-static void make_public(const char *address, char *text, size_t bytes)
-{
-	const char *host = strstr(address, "://"), *at;
-	int n_scheme;
-
-	if (!host || strcspn(address, "/") < (size_t)(host - address)) {
-		snprintf(text, bytes, "%s", address);
-		return;
-	}
-	host += 3;
-	n_scheme = host - address;
-	at = memrchr(host, '@', strcspn(host, "/?#"));
-	if (at)
-		host = at + 1;
-	snprintf(text, bytes, "%.*s%.*s", n_scheme, address, (int)strcspn(host, "?#"), host);
 }
 
 /* The label of this text, or from @number 2 on with that behind it, which takes the
@@ -178,7 +161,8 @@ struct baleen_metrics_feed *baleen_metrics_add_feed(struct baleen_metrics_source
 	forget(&row, sizeof(row));
 	set_label(row.device, sizeof(row.device), device);
 	set_label(row.rule, sizeof(row.rule), rule);
-	make_public(feed, public, sizeof(public));
+	snprintf(public, sizeof(public), "%s",
+		 baleen_url_is(feed) ? baleen_url_name(feed).text : feed);
 	do {
 		number_label(row.feed, public, ++number);
 	} while (is_there(BALEEN_METRICS_FEEDS, source->feed, source->n_feeds, sizeof(row), &row));

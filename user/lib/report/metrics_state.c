@@ -53,7 +53,7 @@ static int add_feed(const struct baleen_feed *feed, void *data)
 	const struct walk *walk = data;
 	struct baleen_metrics_feed *row =
 		baleen_metrics_add_feed(walk->source, walk->device, feed->rule,
-					baleen_feed_name(feed));
+					baleen_feed_name(feed).text);
 
 	if (!row)
 		return -ENOMEM;

@@ -90,12 +90,11 @@ static int read_contents(const struct baleen_stored_rule *rule, int fd, u32 form
 			 const struct baleen_feed *feed, struct contents *contents,
 			 struct baleen_error *error)
 {
-	char name[BALEEN_SOURCE_BYTES];
+	const struct baleen_feed_name name = baleen_feed_name(feed);
 
-	baleen_feed_shown(feed, name);
 	if (format == BALEEN_FEED_IMAGE)
-		return read_image(rule, fd, name, contents, error);
-	return read_list(rule, fd, name, feed, contents, error);
+		return read_image(rule, fd, name.text, contents, error);
+	return read_list(rule, fd, name.text, feed, contents, error);
 }
 
 static u32 format_of(int fd, const struct baleen_feed_source *wanted)

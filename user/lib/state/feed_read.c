@@ -67,7 +67,7 @@ int baleen_feed_open_lines(const struct baleen_rule_store *state, const struct b
 
 	if (fd < 0)
 		return fd;
-	err = open_lines(fd, baleen_feed_name(feed), &feed->wanted, &lines, error);
+	err = open_lines(fd, baleen_feed_name(feed).text, &feed->wanted, &lines, error);
 	close(fd);
 	return err ? err : lines;
 }

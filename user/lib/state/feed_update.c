@@ -14,6 +14,7 @@
 #include "state/feed_update.h"
 #include "util/array.h"
 #include "util/fetch.h"
+#include "util/url.h"
 
 /* Most files of a directory; one with more is a home directory, not a feed. */
 #define MAX_FILES 1024
@@ -371,9 +372,7 @@ static bool has_changed(const struct source *source)
 
 static void check_limits(struct source *source)
 {
-	const struct baleen_feed shown = { .wanted = *source->ask->wanted };
 	struct baleen_feed_counts before = { 0 }, now = { 0 };
-	char name[BALEEN_SOURCE_BYTES];
 	struct baleen_error why, text;
 
 	for (size_t i = source->first; i < source->out->n; i++) {
@@ -383,8 +382,8 @@ static void check_limits(struct source *source)
 	if (!baleen_feed_check(&source->ask->rule->limits, before.n_entries ? &before : NULL, &now,
 			       &why))
 		return;
-	baleen_fail(&text, ERANGE, "%.600s: refused: %.400s", baleen_feed_shown(&shown, name),
-		    why.text);
+	baleen_fail(&text, ERANGE, "%.600s: refused: %.400s",
+		    baleen_feed_source_name(source->ask->wanted).text, why.text);
 	fail_all(source, text.text);
 }
 
@@ -438,7 +437,7 @@ static int receive_from(struct source *source)
 	struct stat stat_;
 	int err;
 
-	if (baleen_fetch_is_url(path))
+	if (baleen_url_is(path))
 		return receive_url(source);
 	if (stat(path, &stat_) || !S_ISDIR(stat_.st_mode)) {
 		/* It was a directory: its files are not one that cannot be read. */

@@ -10,7 +10,7 @@
 #include "state/feeds.h"
 #include "state/rule_store_path.h"
 #include "state/sql.h"
-#include "util/fetch.h"
+#include "util/url.h"
 #include "util/write_file.h"
 
 #define COLUMNS                                                                           \
@@ -20,17 +20,23 @@
 
 #define N_COLUMNS 20
 
-const char *baleen_feed_name(const struct baleen_feed *feed)
+struct baleen_feed_name baleen_feed_source_name(const struct baleen_feed_source *wanted)
 {
-	return *feed->file ? feed->file : feed->wanted.source;
+	struct baleen_feed_name name;
+
+	snprintf(name.text, sizeof(name.text), "%s",
+		 baleen_url_is(wanted->source) ? baleen_url_name(wanted->source).text :
+						 wanted->source);
+	return name;
 }
 
-const char *baleen_feed_shown(const struct baleen_feed *feed, char *name)
+struct baleen_feed_name baleen_feed_name(const struct baleen_feed *feed)
 {
-	if (!feed->file[0] && baleen_fetch_is_url(feed->wanted.source))
-		baleen_fetch_name(feed->wanted.source, name);
-	else
-		snprintf(name, BALEEN_SOURCE_BYTES, "%s", baleen_feed_name(feed));
+	struct baleen_feed_name name;
+
+	if (!*feed->file)
+		return baleen_feed_source_name(&feed->wanted);
+	snprintf(name.text, sizeof(name.text), "%s", feed->file);
 	return name;
 }
 
@@ -307,7 +313,8 @@ int baleen_feed_open(const struct baleen_rule_store *state, const struct baleen_
 	if (ret <= 0)
 		return ret ? ret : no_such_feed(feed->id, error);
 	if (!generation)
-		return baleen_fail(error, ENOENT, "%s: was never received", baleen_feed_name(feed));
+		return baleen_fail(error, ENOENT, "%s: was never received",
+				   baleen_feed_name(feed).text);
 	while (generation) {
 		name = name_copy(state, feed->id, generation);
 		fd = open(name.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

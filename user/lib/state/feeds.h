@@ -194,20 +194,27 @@ int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *
 		     struct baleen_list *list, struct baleen_error *error);
 
 /**
- * baleen_feed_name() - what a feed is called in messages
- * @feed: the feed
- *
- * Return: its file, path or URL.
+ * struct baleen_feed_name - what a feed is called wherever anybody may read it
+ * @text: its file or path, or the URL without secrets (util/url.h)
  */
-const char *baleen_feed_name(const struct baleen_feed *feed);
+struct baleen_feed_name {
+	char text[BALEEN_SOURCE_BYTES];
+};
 
 /**
- * baleen_feed_shown() - what a feed is called where everybody may read it
- * @feed: the feed
- * @name: its file or path, or the URL without secrets; BALEEN_SOURCE_BYTES bytes
+ * baleen_feed_name() - what a feed is called
+ * @feed: the feed; of a directory one file of it
  *
- * Return: @name.
+ * Return: its name.
  */
-const char *baleen_feed_shown(const struct baleen_feed *feed, char *name);
+struct baleen_feed_name baleen_feed_name(const struct baleen_feed *feed);
+
+/**
+ * baleen_feed_source_name() - what a source is called
+ * @wanted: the source; of a directory the directory
+ *
+ * Return: its name.
+ */
+struct baleen_feed_name baleen_feed_source_name(const struct baleen_feed_source *wanted);
 
 #endif /* BALEEN_FEEDS_H */

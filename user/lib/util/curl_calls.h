@@ -10,11 +10,6 @@
 #define CURL_CALLS(CALL)          \
 	CALL(curl_global_init)    \
 	CALL(curl_global_cleanup) \
-	CALL(curl_url)            \
-	CALL(curl_url_set)        \
-	CALL(curl_url_get)        \
-	CALL(curl_url_cleanup)    \
-	CALL(curl_free)           \
 	CALL(curl_slist_append)   \
 	CALL(curl_slist_free_all) \
 	CALL(curl_easy_init)      \

@@ -22,6 +22,7 @@
 #include "util/late_library.h"
 #include "util/signals.h"
 #include "util/unpack.h"
+#include "util/url.h"
 
 #define MAX_REDIRECTS 5L
 #define MAX_RETRY_AFTER_S 60
@@ -47,7 +48,7 @@
  */
 struct transfer {
 	const struct baleen_fetch_request *request;
-	char name[BALEEN_FETCH_NAME];
+	struct baleen_url_name name;
 	CURL *curl;
 	struct curl_slist *headers;
 	u64 deadline_ms;
@@ -71,61 +72,6 @@ static int load_curl(struct baleen_error *error)
 	static const char *const names[] = { CURL_CALLS(BALEEN_LATE_NAME) NULL };
 
 	return baleen_late_load(BALEEN_LIBCURL, names, &lib, error);
-}
-
-static bool is_https(const char *url)
-{
-	return !strncasecmp(url, "https://", 8);
-}
-
-bool baleen_fetch_is_url(const char *text)
-{
-	return is_https(text) || !strncasecmp(text, "http://", 7);
-}
-
-static char *without_secrets(const char *url)
-{
-	char *text = NULL;
-	CURLU *parts;
-
-	if (load_curl(NULL))
-		return NULL;
-	parts = lib.curl_url();
-	if (parts && !lib.curl_url_set(parts, CURLUPART_URL, url, 0) &&
-	    !lib.curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
-	    !lib.curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) &&
-	    !lib.curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
-	    !lib.curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0))
-		lib.curl_url_get(parts, CURLUPART_URL, &text, 0);
-	lib.curl_url_cleanup(parts);
-	return text;
-}
-
-const char *baleen_fetch_name(const char *url, char *name)
-{
-	char *text = without_secrets(url);
-
-	snprintf(name, BALEEN_FETCH_NAME, "%s", text ?: lib.curl_url ? "malformed URL" : "the URL");
-	if (text)
-		lib.curl_free(text);
-	return name;
-}
-
-bool baleen_fetch_host(const char *url, char *host, size_t n_bytes)
-{
-	char *found = NULL;
-	bool fits = false;
-	CURLU *parts;
-
-	if (!baleen_fetch_is_url(url) || load_curl(NULL))
-		return false;
-	parts = lib.curl_url();
-	if (parts && !lib.curl_url_set(parts, CURLUPART_URL, url, 0) &&
-	    !lib.curl_url_get(parts, CURLUPART_HOST, &found, 0))
-		fits = (size_t)snprintf(host, n_bytes, "%s", found) < n_bytes;
-	lib.curl_free(found);
-	lib.curl_url_cleanup(parts);
-	return fits;
 }
 
 struct baleen_fetch_request baleen_fetch_defaults(const char *url, int fd)
@@ -249,7 +195,7 @@ static int set_up(struct transfer *transfer)
 	const struct baleen_fetch_request *request = transfer->request;
 	CURL *curl = transfer->curl = lib.curl_easy_init();
 	/* From a safe connection a redirection leads to another. */
-	const char *protocols = is_https(request->url) ? "https" : "http,https";
+	const char *protocols = baleen_url_is_https(request->url) ? "https" : "http,https";
 
 	/* Unpacked here: curl does not notice a gzip stream without its end. */
 	if (!curl || add_header(transfer, "Accept-Encoding", "gzip") ||
@@ -321,15 +267,15 @@ static int fail_curl(struct transfer *transfer, CURLcode code, struct baleen_err
 
 	transfer->can_retry = is_passing(code);
 	if (code == CURLE_ABORTED_BY_CALLBACK)
-		return baleen_fail(error, EINTR, "%s: interrupted", transfer->name);
+		return baleen_fail(error, EINTR, "%s: interrupted", transfer->name.text);
 	if (code == CURLE_FILESIZE_EXCEEDED)
 		return baleen_fail(error, E2BIG, "%s: is larger than the limit of %llu bytes",
-				   transfer->name,
+				   transfer->name.text,
 				   (unsigned long long)transfer->request->max_bytes);
 	/* A server's words may be in it. */
 	for (; *text; text++)
 		*text = isprint((u8)*text) ? *text : ' ';
-	return baleen_fail(error, errno_of(code), "%s: %s", transfer->name,
+	return baleen_fail(error, errno_of(code), "%s: %s", transfer->name.text,
 			   *transfer->curl_text ? transfer->curl_text :
 						  lib.curl_easy_strerror(code));
 }
@@ -344,9 +290,9 @@ static int fail_status(struct transfer *transfer, long status, struct baleen_err
 		(status >= 500 || status == 429) && transfer->retry_after_s <= MAX_RETRY_AFTER_S;
 	if (transfer->retry_after_s > MAX_RETRY_AFTER_S)
 		return baleen_fail(error, EIO, "%s: HTTP status %ld: asks to come back in %llu s",
-				   transfer->name, status,
+				   transfer->name.text, status,
 				   (unsigned long long)transfer->retry_after_s);
-	return baleen_fail(error, EIO, "%s: HTTP status %ld", transfer->name, status);
+	return baleen_fail(error, EIO, "%s: HTTP status %ld", transfer->name.text, status);
 }
 
 static int fail_body(const struct transfer *transfer, struct baleen_error *error)
@@ -354,13 +300,14 @@ static int fail_body(const struct transfer *transfer, struct baleen_error *error
 	int err = transfer->body_err;
 
 	if (err == -E2BIG)
-		return baleen_fail(error, E2BIG, "%s: %s of %llu bytes", transfer->name,
+		return baleen_fail(error, E2BIG, "%s: %s of %llu bytes", transfer->name.text,
 				   transfer->body_reason,
 				   (unsigned long long)transfer->request->max_bytes);
 	/* The body of the server is bad, not the request. */
 	if (err == -EINVAL || err == -EIO)
-		return baleen_fail(error, EIO, "%s: %s", transfer->name, transfer->body_reason);
-	return baleen_fail(error, -err, "%s: %s: %s", transfer->name, transfer->body_reason,
+		return baleen_fail(error, EIO, "%s: %s", transfer->name.text,
+				   transfer->body_reason);
+	return baleen_fail(error, -err, "%s: %s: %s", transfer->name.text, transfer->body_reason,
 			   strerror(-err));
 }
 
@@ -387,7 +334,7 @@ static int judge(struct transfer *transfer, CURLcode code, bool is_cut, struct b
 		return fail_status(transfer, status, error);
 	if (is_cut) {
 		transfer->can_retry = true;
-		return baleen_fail(error, EIO, "%s: gzip cut short", transfer->name);
+		return baleen_fail(error, EIO, "%s: gzip cut short", transfer->name.text);
 	}
 	return 0;
 }
@@ -416,7 +363,7 @@ static int attempt(struct transfer *transfer, struct baleen_error *error)
 	CURLcode code;
 
 	if (err)
-		return baleen_fail(error, -err, "%s: cannot be stored: %s", transfer->name,
+		return baleen_fail(error, -err, "%s: cannot be stored: %s", transfer->name.text,
 				   strerror(-err));
 	code = lib.curl_easy_perform(transfer->curl);
 	cut = baleen_unpacker_end(&transfer->unpacker);
@@ -449,7 +396,7 @@ static int attempt_all(struct transfer *transfer, struct baleen_error *error)
 			break;
 		pause_for(pause);
 		if (baleen_signals_came())
-			return baleen_fail(error, EINTR, "%s: interrupted", transfer->name);
+			return baleen_fail(error, EINTR, "%s: interrupted", transfer->name.text);
 		err = attempt(transfer, error);
 	}
 	return err;
@@ -491,7 +438,7 @@ int baleen_fetch(const struct baleen_fetch_request *request, struct baleen_fetch
 	};
 	int err;
 
-	if (!baleen_fetch_is_url(request->url))
+	if (!baleen_url_is(request->url))
 		return baleen_fail(error, EINVAL, "'%.64s': neither http:// nor https://",
 				   request->url);
 	err = load_curl(error);
@@ -499,10 +446,10 @@ int baleen_fetch(const struct baleen_fetch_request *request, struct baleen_fetch
 		return err;
 	if (lib.curl_global_init(CURL_GLOBAL_DEFAULT))
 		return baleen_fail(error, ENOMEM, "no memory to fetch anything");
-	baleen_fetch_name(request->url, transfer.name);
+	transfer.name = baleen_url_name(request->url);
 	err = set_up(&transfer);
 	if (err)
-		err = baleen_fail(error, -err, "%s: no memory to fetch it", transfer.name);
+		err = baleen_fail(error, -err, "%s: no memory to fetch it", transfer.name.text);
 	else
 		err = attempt_all(&transfer, error);
 	if (!err)

@@ -25,9 +25,6 @@
 /* Room for an ETag or a date; a longer one is not kept. */
 #define BALEEN_FETCH_VALIDATOR 256
 
-/* Room for baleen_fetch_name(). */
-#define BALEEN_FETCH_NAME 256
-
 /**
  * struct baleen_fetch_request - the document to fetch, and how patiently
  * @url: http:// or https://
@@ -82,34 +79,6 @@ struct baleen_fetch_result {
 	char etag[BALEEN_FETCH_VALIDATOR];
 	char last_modified[BALEEN_FETCH_VALIDATOR];
 };
-
-/**
- * baleen_fetch_is_url() - does this name a web server's document?
- * @text: as typed
- *
- * Return: true when it starts with http:// or https://.
- */
-bool baleen_fetch_is_url(const char *text);
-
-/**
- * baleen_fetch_name() - a URL as it may be shown
- * @url: the URL
- * @name: the URL without user, password, query and fragment, any of which may
- *        be a secret; at least BALEEN_FETCH_NAME bytes
- *
- * Return: @name.
- */
-const char *baleen_fetch_name(const char *url, char *name);
-
-/**
- * baleen_fetch_host() - the host of a URL
- * @url: the URL
- * @host: name or address, IPv6 in brackets
- * @n_bytes: size of @host
- *
- * Return: false when @url names no web server, or one that does not fit into @host.
- */
-bool baleen_fetch_host(const char *url, char *host, size_t n_bytes);
 
 /**
  * baleen_fetch_defaults() - a request with the usual limits
