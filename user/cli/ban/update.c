@@ -117,8 +117,7 @@ static int check_rule(const struct device *device)
 {
 	if (!device->rule || baleen_rule_store_find_rule(&device->conf.rules, device->rule) >= 0)
 		return 0;
-	return complain("%s has no rule '%s': see 'baleen status %s'", device->name, device->rule,
-			device->name);
+	return complain_no_rule(device->name, device->rule);
 }
 
 static int receive_all(struct device *device)

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen policy: what becomes of packets that no rule decides, dry run, sampling. */
-#include <errno.h>
-
-#include "cli/open/device_session.h"
-#include "cli/open/guard.h"
-#include "cli/open/kmod_device.h"
+#include "cli/common/options.h"
+#include "cli/open/device_edit.h"
 #include "cli/open/policy.h"
 #include "util/number.h"
 
@@ -31,98 +28,45 @@ static int report(const struct change *change, const struct baleen_ruleset *rule
 {
 	char rate[NUMBER_TEXT] = "no events";
 	u64 interval = ruleset->sample_interval_ns;
-	json_t *json;
+	const char *undecided = ruleset->default_drop ? "drop" : "pass";
 
 	if (interval)
 		baleen_interval_format(interval, rate);
-	if (change->json) {
-		json = json_object();
-		json_object_set_new(json, "device", json_text(change->device));
-		json_object_set_new(json, "default",
-				    json_string(ruleset->default_drop ? "drop" : "pass"));
-		json_object_set_new(json, "dry_run", json_boolean(ruleset->dry_run));
-		json_object_set_new(json, "sample", interval ? json_string(rate) : json_null());
-		return print_json(json);
-	}
-	printf("%s: default %s, %s, %s%s\n", change->device,
-	       ruleset->default_drop ? "drop" : "pass", ruleset->dry_run ? "DRY RUN" : "enforced",
-	       interval ? "sampling " : "", rate);
+	if (change->json)
+		return print_json(json_pack("{s:o, s:s, s:b, s:s?}", "device",
+					    json_text(change->device), "default", undecided,
+					    "dry_run", ruleset->dry_run, "sample",
+					    interval ? rate : NULL));
+	printf("%s: default %s, %s, %s%s\n", change->device, undecided,
+	       ruleset->dry_run ? "DRY RUN" : "enforced", interval ? "sampling " : "", rate);
 	return finish_output(EXIT_DONE);
 }
 
-static int apply(const struct change *change, struct device_session *session)
-{
-	const struct baleen_xdp *xdp = &session->deploy.xdp;
-	struct baleen_ruleset ruleset;
-
-	baleen_ruleset_from_config(&xdp->config, &ruleset);
-	policy_apply(&change->policy, &ruleset);
-	if (!change->force && is_stricter(&change->policy) &&
-	    guard_ruleset(xdp->device, xdp, &ruleset, NULL))
-		return EXIT_FAILED;
-	return session_put(session, &ruleset, NULL, NULL);
-}
-
-static int change_xdp(const struct change *change)
-{
-	struct baleen_ruleset after;
-	struct baleen_error error;
-	struct device_session session;
-	int err;
-
-	if (baleen_device_privileges(&error))
-		return complain("%s", error.text);
-	err = session_open(&session, change->device, BALEEN_LOCK_TIMEOUT_MS);
-	if (err)
-		return err == -ENOENT ? complain_not_attached(change->device) : err;
-	err = apply(change, &session);
-	baleen_ruleset_from_config(&session.deploy.xdp.config, &after);
-	session_close(&session);
-	return err ? err : report(change, &after);
-}
-
-static int edit_kmod(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
-		     const void *policy)
+static int edit_policy(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
+		       const void *policy)
 {
 	policy_apply(policy, ruleset);
 	return 0;
 }
 
-static int change_kmod(const struct change *change)
+static int change_policy(const struct change *change)
 {
-	struct kmod_edit edit = { .edit = edit_kmod,
-				  .data = &change->policy,
-				  .is_unguarded = change->force || !is_stricter(&change->policy) };
+	struct device_edit edit = {
+		.edit = edit_policy,
+		.data = &change->policy,
+		.is_unguarded = change->force || !is_stricter(&change->policy),
+	};
 
-	if (kmod_device_edit(change->device, &edit))
+	if (device_edit_check(change->device) || device_edit(change->device, &edit))
 		return EXIT_FAILED;
 	return report(change, &edit.after);
 }
 
-static int show_xdp(const struct change *change)
+static int show_policy(const struct change *change)
 {
 	struct baleen_ruleset ruleset;
-	struct baleen_error error;
-	struct baleen_xdp xdp;
 
-	if (baleen_xdp_open(&xdp, change->device, false, &error))
-		return complain("%s", error.text);
-	baleen_ruleset_from_config(&xdp.config, &ruleset);
-	baleen_xdp_close(&xdp);
-	return report(change, &ruleset);
-}
-
-static int show_kmod(const struct change *change)
-{
-	struct baleen_kmod_rules rules;
-	struct baleen_ruleset ruleset;
-	struct baleen_error error;
-
-	if (baleen_kmod_rules_open(&rules, change->device, false, &error))
-		return complain("%s", error.text);
-	baleen_ruleset_from_kmod(&rules, &ruleset);
-	baleen_kmod_rules_close(&rules);
-	return report(change, &ruleset);
+	return device_ruleset(change->device, &ruleset) ? EXIT_FAILED : report(change, &ruleset);
 }
 
 static int run(int argc, char **argv)
@@ -133,9 +77,7 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	change.device = *argv;
-	if (is_kmod_device(change.device))
-		return changes_anything(&change.policy) ? change_kmod(&change) : show_kmod(&change);
-	return changes_anything(&change.policy) ? change_xdp(&change) : show_xdp(&change);
+	return changes_anything(&change.policy) ? change_policy(&change) : show_policy(&change);
 }
 
 static const struct option_spec options[] = {

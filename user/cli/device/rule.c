@@ -3,10 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/open/device_session.h"
+#include "cli/open/device_edit.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/guard.h"
-#include "cli/open/kmod_device.h"
 #include "cli/open/rule_images.h"
 
 enum place { PLACE_NONE, PLACE_FIRST, PLACE_LAST, PLACE_BEFORE, PLACE_AFTER };
@@ -172,8 +171,7 @@ static int find(const struct change *change, const struct baleen_ruleset *rulese
 	int place = baleen_ruleset_find(ruleset, name);
 
 	if (place < 0)
-		complain("%s has no rule '%s': see 'baleen status %s'", change->device, name,
-			 change->device);
+		complain_no_rule(change->device, name);
 	return place;
 }
 
@@ -230,22 +228,6 @@ static int move(const struct change *change, struct baleen_ruleset *ruleset)
 
 /* --- the command ---------------------------------------------------------- */
 
-static int put_on(const struct change *change, struct device_session *session)
-{
-	const struct baleen_xdp *xdp = &session->deploy.xdp;
-	struct baleen_ruleset ruleset;
-
-	baleen_ruleset_from_config(&xdp->config, &ruleset);
-	if (change->verb->edit(change, &ruleset))
-		return EXIT_FAILED;
-	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED && !change->force &&
-	    guard_ruleset(xdp->device, xdp, &ruleset, &change->rules))
-		return EXIT_FAILED;
-	rules_warn_dead(&change->rules, &ruleset);
-	rules_warn_vlan(&change->rules, xdp->device);
-	return session_put(session, &ruleset, &change->rules, &change->lists);
-}
-
 static int report(const struct change *change, const struct baleen_ruleset *ruleset)
 {
 	json_t *names = json_array();
@@ -263,62 +245,38 @@ static int report(const struct change *change, const struct baleen_ruleset *rule
 	return finish_output(EXIT_DONE);
 }
 
-static int edit_kmod(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
-		     const void *data)
+static int edit_rules(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
+		      const void *data)
 {
 	const struct change *change = data;
 
 	return change->verb->edit(change, ruleset);
 }
 
-static int change_kmod(const struct change *change)
+static int change_device(struct change *change)
 {
-	struct kmod_edit edit = { .edit = edit_kmod,
-				  .data = change,
-				  .rules = &change->rules,
-				  .is_unguarded = change->force };
+	struct device_edit edit = { .edit = edit_rules,
+				    .data = change,
+				    .rules = &change->rules,
+				    .lists = &change->lists,
+				    .is_unguarded = change->force };
 
-	if (kmod_device_edit(change->device, &edit))
+	if (device_edit_check(change->device) || rules_open(&change->rules, &change->lists) ||
+	    guard_rates(&change->rules, change->accept_fpp) || device_edit(change->device, &edit))
 		return EXIT_FAILED;
 	rules_warn_dead(&change->rules, &edit.after);
 	return report(change, &edit.after);
 }
 
-static int change_xdp(const struct change *change)
-{
-	struct baleen_ruleset after;
-	struct device_session session;
-	int err = session_open(&session, change->device, BALEEN_LOCK_TIMEOUT_MS);
-
-	if (err)
-		return err == -ENOENT ? complain_not_attached(change->device) : err;
-	err = put_on(change, &session);
-	baleen_ruleset_from_config(&session.deploy.xdp.config, &after);
-	session_close(&session);
-	return err ? err : report(change, &after);
-}
-
-static int change_device(struct change *change)
-{
-	/* Lists are read before the lock is taken: reading may wait. */
-	if (rules_open(&change->rules, &change->lists) ||
-	    guard_rates(&change->rules, change->accept_fpp))
-		return EXIT_FAILED;
-	return is_kmod_device(change->device) ? change_kmod(change) : change_xdp(change);
-}
-
 static int run(int argc, char **argv)
 {
 	struct change change = { .accept_fpp = DEFAULT_ACCEPT_FPP };
-	struct baleen_error error;
 	int err;
 
 	list_options_init(&change.lists);
 	err = parse(&change, argc, argv);
 	if (err)
 		return err;
-	if (!is_kmod_device(change.device) && baleen_device_privileges(&error))
-		return complain("%s", error.text);
 	err = change_device(&change);
 	rules_close(&change.rules);
 	return err;

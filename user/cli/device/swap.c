@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
-#include "cli/open/device_session.h"
+#include "cli/open/device_edit.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
@@ -65,46 +65,23 @@ static int check_empty(const struct swap *swap, const struct baleen_filter *filt
 			swap->rules.rule[0].path);
 }
 
-/* The rule of a ruleset, or NULL after a message. */
-static struct baleen_ruleset_rule *find_rule(const struct swap *swap,
-					     struct baleen_ruleset *ruleset)
-{
-	int place = baleen_ruleset_find(ruleset, swap->rule);
-
-	if (place >= 0)
-		return &ruleset->rule[place];
-	complain("%s has no rule '%s': see 'baleen status %s'", swap->device, swap->rule,
-		 swap->device);
-	return NULL;
-}
-
 /* Gives the rule another filter; 0, or EXIT_FAILED after a message. */
 static int edit(const struct swap *swap, struct baleen_ruleset *ruleset)
 {
-	struct baleen_ruleset_rule *rule = find_rule(swap, ruleset);
 	const struct rule_argument *argument = &swap->rules.rule[0];
 	const struct baleen_filter *filter = &argument->ref.filter;
+	int place = baleen_ruleset_find(ruleset, swap->rule);
+	struct baleen_ruleset_rule *rule;
 
-	if (!rule || check_empty(swap, filter) || check_action(swap, rule->action) ||
+	if (place < 0)
+		return complain_no_rule(swap->device, swap->rule);
+	rule = &ruleset->rule[place];
+	if (check_empty(swap, filter) || check_action(swap, rule->action) ||
 	    guard_rate(swap->rule, rule->action, filter, swap->accept_fpp))
 		return EXIT_FAILED;
 	rule->filter = filter;
 	rules_share(argument, rule);
 	return 0;
-}
-
-static int swap_xdp(const struct swap *swap, struct device_session *session)
-{
-	const struct baleen_xdp *xdp = &session->deploy.xdp;
-	struct baleen_ruleset ruleset;
-
-	baleen_ruleset_from_config(&xdp->config, &ruleset);
-	if (edit(swap, &ruleset))
-		return EXIT_FAILED;
-	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED && !swap->force &&
-	    guard_ruleset(xdp->device, xdp, &ruleset, &swap->rules))
-		return EXIT_FAILED;
-	return session_put(session, &ruleset, &swap->rules, &swap->lists);
 }
 
 /* Others may ask the filter with a name that this rule asks. */
@@ -122,21 +99,12 @@ static int refuse_shared(const struct swap *swap, const struct baleen_kmod_rules
 		swap->device, swap->rule, shared, shared);
 }
 
-static int edit_kmod(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
+static int edit_rule(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
 		     const void *data)
 {
 	const struct swap *swap = data;
 
-	return refuse_shared(swap, now) ? EXIT_FAILED : edit(swap, ruleset);
-}
-
-static int swap_kmod(const struct swap *swap)
-{
-	struct kmod_edit edit = {
-		.edit = edit_kmod, .data = swap, .rules = &swap->rules, .is_unguarded = swap->force
-	};
-
-	return kmod_device_edit(swap->device, &edit);
+	return now && refuse_shared(swap, now) ? EXIT_FAILED : edit(swap, ruleset);
 }
 
 static int swap_named(const struct swap *swap)
@@ -167,19 +135,13 @@ static int swap_named(const struct swap *swap)
 
 static int swap_rule(const struct swap *swap)
 {
-	struct device_session session;
-	int err;
+	struct device_edit edit = { .edit = edit_rule,
+				    .data = swap,
+				    .rules = &swap->rules,
+				    .lists = &swap->lists,
+				    .is_unguarded = swap->force };
 
-	if (swap->is_named)
-		return swap_named(swap);
-	if (is_kmod_device(swap->device))
-		return swap_kmod(swap);
-	err = session_open(&session, swap->device, BALEEN_LOCK_TIMEOUT_MS);
-	if (err)
-		return err == -ENOENT ? complain_not_attached(swap->device) : err;
-	err = swap_xdp(swap, &session);
-	session_close(&session);
-	return err;
+	return swap->is_named ? swap_named(swap) : device_edit(swap->device, &edit);
 }
 
 static int report(const struct swap *swap)
@@ -207,16 +169,14 @@ static int report(const struct swap *swap)
 static int run(int argc, char **argv)
 {
 	struct swap swap = { .action = -1, .accept_fpp = DEFAULT_ACCEPT_FPP };
-	struct baleen_error error;
 	int err;
 
 	list_options_init(&swap.lists);
 	err = parse(&swap, argc, argv);
 	if (err)
 		return err;
-	if (!swap.is_named && !is_kmod_device(swap.device) && baleen_device_privileges(&error))
-		return complain("%s", error.text);
-	/* The list is read before the lock is taken: reading may wait. */
+	if (!swap.is_named && device_edit_check(swap.device))
+		return EXIT_FAILED;
 	if (rules_open(&swap.rules, &swap.lists))
 		return EXIT_FAILED;
 	err = swap_rule(&swap);

@@ -129,8 +129,7 @@ int entries_rule(const char *device, const char *name, struct baleen_stored_rule
 		return complain("%s", error.text);
 	index = baleen_rule_store_find_rule(&rules, name);
 	if (index < 0)
-		return complain("%s has no rule '%s': see 'baleen status %s'", device, name,
-				device);
+		return complain_no_rule(device, name);
 	*rule = rules.rule[index];
 	return 0;
 }

@@ -39,3 +39,8 @@ bool is_live_name(const char *argument)
 
 	return split_kmod(argument, &name) || split_live(argument, device, sizeof(device), &name);
 }
+
+int complain_no_rule(const char *device, const char *rule)
+{
+	return complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
+}

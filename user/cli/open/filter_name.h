@@ -16,4 +16,7 @@ bool split_kmod(const char *argument, const char **name);
 /* Is it DEV:RULE or kmod:NAME, and not a file? */
 bool is_live_name(const char *argument);
 
+/* Says that the device has no such rule; returns EXIT_FAILED. */
+int complain_no_rule(const char *device, const char *rule);
+
 #endif /* BALEEN_CLI_FILTER_NAME_H */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/open/device_session.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/guard.h"
 #include "filter/live.h"
 
@@ -34,7 +35,7 @@ static int read_rule(struct filter_ref *ref, struct baleen_list *list, struct li
 		return complain("%s", error.text);
 	index = baleen_xdp_rule_index(&xdp, rule);
 	if (index < 0) {
-		err = complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
+		err = complain_no_rule(device, rule);
 	} else {
 		if (xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED &&
 		    xdp.attach_status != BALEEN_ATTACH_STATUS_MOVED)
@@ -64,8 +65,7 @@ static int find_rule(struct filter_ref *ref)
 	struct baleen_error error;
 
 	if (index < 0)
-		return complain("%s has no rule '%s': see 'baleen status %s'", ref->device,
-				ref->rule, ref->device);
+		return complain_no_rule(ref->device, ref->rule);
 	if (xdp->attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
 		return complain("%s: the filter is not in force here (%s)", ref->device,
 				baleen_attach_status_text(xdp->attach_status));

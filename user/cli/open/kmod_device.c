@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/open/filter_name.h"
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
 #include "net/kmod_hook.h"
@@ -44,7 +45,7 @@ int kmod_rule_open(struct kmod_filter *kmod, const char *argument, const char *d
 		return complain("%s", error.text);
 	index = baleen_kmod_rules_find(&rules, rule);
 	if (index < 0) {
-		complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
+		complain_no_rule(device, rule);
 		baleen_kmod_rules_close(&rules);
 		return EXIT_FAILED;
 	}
@@ -54,7 +55,7 @@ int kmod_rule_open(struct kmod_filter *kmod, const char *argument, const char *d
 	return 0;
 }
 
-int kmod_refuse_sampling(const char *device, const struct baleen_ruleset *ruleset)
+static int refuse_sampling(const char *device, const struct baleen_ruleset *ruleset)
 {
 	if (!ruleset->sample_interval_ns)
 		return 0;
@@ -226,14 +227,14 @@ static int check_keys(const struct baleen_kmod_rules *now, const struct baleen_r
 }
 
 /* 0, EXIT_FAILED after a message, or -ESTALE when another was faster. */
-static int try_edit(const struct baleen_kmod_rules *now, struct kmod_edit *edit)
+static int try_edit(const struct baleen_kmod_rules *now, struct device_edit *edit)
 {
 	struct baleen_ruleset *after = &edit->after;
 	struct baleen_error error;
 	int err;
 
 	baleen_ruleset_from_kmod(now, after);
-	if (edit->edit(now, after, edit->data) || kmod_refuse_sampling(now->device, after) ||
+	if (edit->edit(now, after, edit->data) || refuse_sampling(now->device, after) ||
 	    check_keys(now, after) || (!edit->is_unguarded && guard(now, after, edit->rules)))
 		return EXIT_FAILED;
 	err = baleen_kmod_rules_put(now, after, &error);
@@ -242,7 +243,7 @@ static int try_edit(const struct baleen_kmod_rules *now, struct kmod_edit *edit)
 	return err && err != -ESTALE ? EXIT_FAILED : err;
 }
 
-int kmod_device_edit(const char *device, struct kmod_edit *edit)
+int kmod_device_edit(const char *device, struct device_edit *edit)
 {
 	struct baleen_kmod_rules now;
 	struct baleen_error error;
@@ -252,11 +253,10 @@ int kmod_device_edit(const char *device, struct kmod_edit *edit)
 		return complain("%s", error.text);
 	err = try_edit(&now, edit);
 	for (u32 i = 1; i < MAX_TRIES && err == -ESTALE; i++) {
-		if (baleen_kmod_rules_again(&now, &error)) {
+		if (baleen_kmod_rules_again(&now, &error))
 			err = complain("%s", error.text);
-		} else {
+		else
 			err = try_edit(&now, edit);
-		}
 	}
 	if (err == -ESTALE)
 		complain("%s: others change the rules all the time: nothing changed", device);

@@ -14,36 +14,33 @@
 bool is_kmod_device(const char *device);
 
 /**
- * struct kmod_edit - a change of the rules of a device
+ * struct device_edit - a change of the rules of a device
  * @edit: edits what the device has; 0, or EXIT_FAILED after a message. Called again
- *        when another command was faster
+ *        when another command was faster. @now: as the module has them; NULL with XDP
  * @data: for @edit
  * @rules: where rules with a filter come from; may be NULL
+ * @lists: how those were read; may be NULL
  * @is_unguarded: also when this host would cut itself off
  * @after: the ruleset that was put on
  */
-struct kmod_edit {
+struct device_edit {
 	int (*edit)(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
 		    const void *data);
 	const void *data;
 	const struct rules *rules;
+	const struct list_options *lists;
 	bool is_unguarded;
 	struct baleen_ruleset after;
 };
 
-/* Makes the change, in one step; 0, or EXIT_FAILED after a message. */
-int kmod_device_edit(const char *device, struct kmod_edit *edit);
+/* device_edit() of a device with rules of the module. */
+int kmod_device_edit(const char *device, struct device_edit *edit);
 
 /* Opens the filter that a rule asks, also one with a name; 0, or EXIT_FAILED after a
  * message.
  */
 int kmod_rule_open(struct kmod_filter *kmod, const char *argument, const char *device,
 		   const char *rule, bool for_writing);
-
-/* Rules of the module have no events; EXIT_FAILED after a message when some are
- * asked for.
- */
-int kmod_refuse_sampling(const char *device, const struct baleen_ruleset *ruleset);
 
 /* guard_change() of a filter of the module, for every device of this network namespace
  * whose rules ask it.

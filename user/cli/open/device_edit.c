@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A change of the rules that a device has, be they of XDP or of the kernel module. */
+#include <errno.h>
+
+#include "cli/open/device_edit.h"
+#include "cli/open/device_session.h"
+#include "cli/open/guard.h"
+
+static int edit_session(struct device_session *session, struct device_edit *edit)
+{
+	const struct baleen_xdp *xdp = &session->deploy.xdp;
+	struct baleen_ruleset *after = &edit->after;
+
+	baleen_ruleset_from_config(&xdp->config, after);
+	if (edit->edit(NULL, after, edit->data))
+		return EXIT_FAILED;
+	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED && !edit->is_unguarded &&
+	    guard_ruleset(xdp->device, xdp, after, edit->rules))
+		return EXIT_FAILED;
+	if (edit->rules)
+		rules_warn_vlan(edit->rules, xdp->device);
+	return session_put(session, after, edit->rules, edit->lists);
+}
+
+int device_edit_check(const char *device)
+{
+	struct baleen_error error;
+
+	if (!is_kmod_device(device) && baleen_device_privileges(&error))
+		return complain("%s", error.text);
+	return 0;
+}
+
+int device_edit(const char *device, struct device_edit *edit)
+{
+	struct device_session session;
+	int err;
+
+	if (is_kmod_device(device))
+		return kmod_device_edit(device, edit);
+	err = session_open(&session, device, BALEEN_LOCK_TIMEOUT_MS);
+	if (err)
+		return err == -ENOENT ? complain_not_attached(device) : err;
+	err = edit_session(&session, edit);
+	session_close(&session);
+	return err;
+}
+
+int device_ruleset(const char *device, struct baleen_ruleset *ruleset)
+{
+	struct baleen_kmod_rules rules;
+	struct baleen_error error;
+	struct baleen_xdp xdp;
+	bool of_module = is_kmod_device(device);
+
+	if (of_module ? baleen_kmod_rules_open(&rules, device, false, &error) :
+			baleen_xdp_open(&xdp, device, false, &error))
+		return complain("%s", error.text);
+	if (of_module) {
+		baleen_ruleset_from_kmod(&rules, ruleset);
+		baleen_kmod_rules_close(&rules);
+	} else {
+		baleen_ruleset_from_config(&xdp.config, ruleset);
+		baleen_xdp_close(&xdp);
+	}
+	return 0;
+}
