@@ -164,6 +164,12 @@ isolate()
 	export BALEEN_RUN_DIR=$TMP/run BALEEN_STATE_DIR=$TMP/state BALEEN_CONF_DIR=$TMP/conf
 }
 
+# kept_of NAMESPACE: the directory of the kept states of its devices
+kept_of()
+{
+	echo "$BALEEN_STATE_DIR/network-namespaces/$1"
+}
+
 # in_ns NAMESPACE COMMAND...
 in_ns()
 {

@@ -361,19 +361,19 @@ try_by_hand()
 	check "attach by hand" baleen attach veth-b --drop "bad=$L/bad"
 	check "a ban" baleen add veth-b:bad 1.2.3.4 --ttl 1h --origin test
 	is "is in force by hand" "$(verdicts)" PDDDDDPP
-	is "its state ends with the boot" "$([ -d "$TMP/state/veth-b" ] || find "$TMP/run" -name 'ns*' | wc -l)" 1
+	is "its state ends with the boot" "$([ -d "$(kept_of "$B")/veth-b" ] || find "$TMP/run" -name 'ns*' | wc -l)" 1
 	conf "rule bad drop" "  feed $L/none"
 	leaves "what is refused" "$CONF:2: $L/none: No such file or directory" baleen apply
 	conf "default drop" "rule bad drop" "  feed $L/bad"
 	check_status "what would cut off" 1 baleen apply
-	is "leaves it as it was" "$([ -d "$TMP/state/veth-b" ] || find "$TMP/run" -name 'ns*' | wc -l)" 1
+	is "leaves it as it was" "$([ -d "$(kept_of "$B")/veth-b" ] || find "$TMP/run" -name 'ns*' | wc -l)" 1
 	conf "rule bad drop" "  feed $L/bad"
 	changes "is taken over with its state" "+ keep: attached by hand
 ~ never $TMP/conf/never.list
 ~ rule bad: guarded
 changed, native" baleen apply
 	is "bans stay" "$(verdicts)" PDDDDDPP
-	is "its state is kept" "$(ls "$TMP/state")$(find "$TMP/run" -name 'ns*')" veth-b
+	is "its state is kept" "$(ls "$(kept_of "$B")")$(find "$TMP/run" -name 'ns*')" veth-b
 	same "by hand"
 }
 

@@ -68,7 +68,7 @@ veth-c: attached, native, 1 rule, DRY RUN: drops nothing" "" baleen restore --bo
 	prints "once is enough" "veth-b: is attached already
 veth-c: is attached already" baleen restore --boot
 	power_cut
-	check "two hours pass" sqlite3 "$TMP/state/veth-b/state.db" \
+	check "two hours pass" sqlite3 "$(kept_of "$B")/veth-b/state.db" \
 		"UPDATE single SET expires_ms = 1000 WHERE reason = '' AND expires_ms > 0"
 	prints "one alone" "veth-b: attached, native, 2 rules" baleen restore --boot veth-b
 	is "what has ended stays away" "$(verdicts veth-b)" DPDPD
@@ -109,7 +109,7 @@ try_damage()
 {
 	power_cut
 	cp -a "$TMP/state" "$TMP/whole"
-	dd if=/dev/urandom of="$TMP/state/veth-c/state.db" bs=4096 seek=1 count=4 conv=notrunc \
+	dd if=/dev/urandom of="$(kept_of "$B")/veth-c/state.db" bs=4096 seek=1 count=4 conv=notrunc \
 		status=none
 	check_status "one is damaged" 1 baleen restore --boot
 	is "it is named" "$(grep -c '^baleen: .*veth-c' "$TMP/err")" 1
@@ -117,7 +117,7 @@ try_damage()
 	power_cut
 	rm -rf "$TMP/state"
 	cp -a "$TMP/whole" "$TMP/state"
-	rm "$TMP"/state/veth-c/feeds/*
+	rm "$(kept_of "$B")"/veth-c/feeds/*
 	check_status "the copy of a feed is gone" 1 baleen restore --boot
 	is "no filter goes on without it" "$(xdp_mode "$B" veth-c)" off
 	is "the other is filtered still" "$(verdicts veth-b)" DPDPD

@@ -19,7 +19,7 @@ fi
 export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run BALEEN_CONF_DIR=$TMP/conf
 mkdir "$TMP/conf"
 CONF=$TMP/conf/veth-b.conf
-RECORD=$TMP/state/veth-b.baleen-confirm
+RECORD=$(kept_of "$B")/veth-b.baleen-confirm
 VERDICT=$ROOT/build/tools/verdict
 
 baleen() { in_ns "$B" "$BALEEN" "$@"; }
@@ -83,7 +83,7 @@ veth-b: back to what was in 1h, unless 'baleen confirm veth-b'" "" baleen apply 
 		"$(date +%s)"
 	kill_waiters
 	check_status "nobody confirmed it in time" 0 later restore --boot
-	is "so there is nothing, as before" "$(xdp_mode "$B" veth-b)$(ls "$TMP/state")" off
+	is "so there is nothing, as before" "$(xdp_mode "$B" veth-b)$(ls "$(kept_of "$B")")" off
 }
 
 # --- confirmed --------------------------------------------------------------------
@@ -106,7 +106,7 @@ veth-b: back to what was in 1h, unless 'baleen confirm veth-b'" sh -c \
 	is "status says so" "$(baleen status veth-b | sed -n 's/in [0-9hms]*,/in 1h,/; 2p')" \
 		"  back to what was in 1h, unless 'baleen confirm veth-b'"
 	prints "confirm" "veth-b: confirmed" baleen confirm veth-b
-	is "leaves nothing behind" "$(ls "$TMP/state")" veth-b
+	is "leaves nothing behind" "$(ls "$(kept_of "$B")")" veth-b
 	kill_waiters
 	check_status "later" 0 later restore --boot
 	is "it is in force still" "$(verdicts)" PD
@@ -133,7 +133,7 @@ try_timer()
 	is "the old is in force" "$(verdicts)" PD
 	rules two
 	prints "which the state says, too" "veth-b: unchanged, native" baleen apply
-	is "and nothing is left behind" "$(ls "$TMP/state")" veth-b
+	is "and nothing is left behind" "$(ls "$(kept_of "$B")")" veth-b
 }
 
 # The terminal closes: the group of its processes gets SIGHUP, then SIGKILL.
@@ -204,7 +204,7 @@ try_taking_back_killed()
 				>"$TMP/out" 2>&1; } 2>/dev/null
 			[ -e "$RECORD" ] || break
 			later restore --boot >"$TMP/out" 2>&1
-			[ "$(verdicts)$(ls "$TMP/state")" = PDveth-b ] && continue
+			[ "$(verdicts)$(ls "$(kept_of "$B")")" = PDveth-b ] && continue
 			bad="$call $k: $(cat "$TMP/out")"
 			break 2
 		done
@@ -222,7 +222,7 @@ try_reboot()
 		"baleen: veth-b: was not confirmed: the previous state is back" \
 		baleen restore --boot
 	is "the old comes up" "$(verdicts)" PD
-	is "nothing is left behind" "$(ls "$TMP/state")" veth-b
+	is "nothing is left behind" "$(ls "$(kept_of "$B")")" veth-b
 	at_boot prints "a reboot without one" "veth-b: attached, native, 1 rule" \
 		baleen restore --boot
 	is "brings up the same" "$(verdicts)" PD
@@ -245,11 +245,11 @@ try_refused()
 {
 	rules none
 	check_status "a bad feed on trial" 1 baleen apply --confirm 1h
-	is "opens no window" "$(ls "$TMP/state")$(waiters)" veth-b
+	is "opens no window" "$(ls "$(kept_of "$B")")$(waiters)" veth-b
 	printf '%s\n' "default drop" "rule bad drop" >"$CONF"
 	ip -n "$B" route add default via 10.66.0.1
 	check_status "what cuts off on trial" 1 baleen apply --confirm 1h
-	is "opens none, either" "$(ls "$TMP/state")$(waiters)" veth-b
+	is "opens none, either" "$(ls "$(kept_of "$B")")$(waiters)" veth-b
 	is "the old is in force, after refusals" "$(verdicts)" PD
 }
 
@@ -280,12 +280,12 @@ try_by_hand()
 	check "a ban in the meantime" baleen add veth-b:bad 7.7.7.7 --ttl 1h --origin test
 	kill_waiters
 	check "later" later restore --boot
-	is "the old is in force, by hand" "$(verdicts)$(ls "$TMP/state")" PD
+	is "the old is in force, by hand" "$(verdicts)$(ls "$(kept_of "$B")")" PD
 	is "with the ban" "$(in_ns "$B" "$VERDICT" veth-b 7.7.7.7)" D
 	on_trial 1h one
 	kill_waiters
 	at_boot check "a reboot within the window" baleen restore --boot
-	is "nothing was to come up" "$(xdp_mode "$B" veth-b)$(ls "$TMP/state")" off
+	is "nothing was to come up" "$(xdp_mode "$B" veth-b)$(ls "$(kept_of "$B")")" off
 }
 
 try_nothing

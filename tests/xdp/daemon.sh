@@ -323,8 +323,8 @@ try_damage()
 	local n
 
 	stop_baleend
-	mkdir -p "$TMP/state/veth-q"
-	head -c 65536 /dev/urandom >"$TMP/state/veth-q/state.db"
+	mkdir -p "$(kept_of "$B")/veth-q"
+	head -c 65536 /dev/urandom >"$(kept_of "$B")/veth-q/state.db"
 	start_baleend "$B"
 	await "a damaged state is told" said "veth-q: cannot read its state"
 	check "and keeps nobody from theirs" baleen add veth-b:bad 9.9.9.11 --ttl 1s
@@ -334,7 +334,7 @@ try_damage()
 	check "another look" baleen add veth-b:bad 9.9.9.12 --ttl 1s
 	await "it ends" are P 9.9.9.12
 	is "told once" "$(grep -c 'veth-q' "$TMP/baleend.log")" "$n"
-	rm -r "$TMP/state/veth-q"
+	rm -r "$(kept_of "$B")/veth-q"
 	stop_baleend INT
 	is "SIGINT ends it" "$baleend_status" 0
 	is "packets do not care" "$(verdicts 8.8.8.20)" D

@@ -153,7 +153,7 @@ try_state()
 	printf 'rule listed drop\n\tfeed %s/listed\n' "$TMP" >conf/veth-b.conf
 	check_status "apply" 3 baleen apply veth-b
 	is "it is kept" "$(level state) $(text state)" \
-		"ok kept in $TMP/state/veth-b, and put on again at boot"
+		"ok kept in $(kept_of "$B")/veth-b, and put on again at boot"
 	check "a ban" baleen add veth-b:listed 192.0.2.99 --ttl 1h --origin fail2ban
 	check "its link is detached" detach_link
 	mends "detached, kept" filter problem ok
@@ -304,8 +304,8 @@ try_host()
 	local daemon
 
 	check "attach" baleen attach veth-b --drop listed
-	mkdir -p state/veth-b
-	echo 'not a database, but long enough to be taken for one' >state/veth-b/state.db
+	mkdir -p "$(kept_of "$B")/veth-b"
+	echo 'not a database, but long enough to be taken for one' >"$(kept_of "$B")/veth-b/state.db"
 	is "a damaged state" "$(level state)" problem
 	rm -r state
 

@@ -11,6 +11,7 @@ make_netns "$A" "$B"
 
 STATE=$ROOT/build/tools/state
 OLD="old old old" NEW="new new new"
+KEPT=$(kept_of "$A")
 
 # state NAMESPACE WORD...
 state() { in_ns "$1" "$STATE" "${@:2}"; }
@@ -25,12 +26,12 @@ mount -t tmpfs -o size=1m,mode=0700 baleen-test "$BALEEN_STATE_DIR" || bail "no 
 check "make a state" state "$A" make dev0
 head -c 2M /dev/zero >"$BALEEN_STATE_DIR/filling" 2>"$TMP/err"
 check_status "no change on a full disk" 1 state "$A" change dev0
-is "it names the file" "$(grep -c "$BALEEN_STATE_DIR/dev0/.*\(full\|No space\)" "$TMP/err")" 1
-check_status "no copy on a full disk" 1 state "$A" copy dev0 "$BALEEN_STATE_DIR/dev0.baleen-previous"
+is "it names the file" "$(grep -c "$KEPT/dev0/.*\(full\|No space\)" "$TMP/err")" 1
+check_status "no copy on a full disk" 1 state "$A" copy dev0 "$KEPT/dev0.baleen-previous"
 shows "what was there is there" "$A" "$OLD"
 check_status "no other state on a full disk" 1 state "$A" make dev1
 rm "$BALEEN_STATE_DIR/filling"
-is "nothing is left of what failed" "$(ls "$BALEEN_STATE_DIR")" dev0
+is "nothing is left of what failed" "$(ls "$KEPT")" dev0
 check "a change when there is room again" state "$A" change dev0
 shows "it is there" "$A" "$NEW"
 umount "$BALEEN_STATE_DIR"
@@ -42,22 +43,11 @@ for ns in "$A" "$B"; do
 done
 echo 8.8.8.8 >"$TMP/list"
 check "a kept state of a device in one namespace" state "$A" make dev0
-shows "which is not attached, so it is anybody's" "$B" "$OLD"
-check "attached there" in_ns "$A" "$BALEEN" attach dev0 --no-state --drop "$TMP/list"
-shows "it is not the other one's" "$B" none
-check_status "who can not make one of this name" 1 state "$B" make dev0
-is "and is told why" "$(grep -c "dev0 of another network namespace" "$TMP/err")" 1
+shows "is not the other one's" "$B" none
+check "who makes one of this name" state "$B" make dev0
+check "changes it" state "$B" change dev0
+check "and removes it" state "$B" remove dev0
 shows "it is still the first one's" "$A" "$OLD"
-check "attached by hand in the other one" in_ns "$B" "$BALEEN" attach dev0 --drop "$TMP/list"
-export BALEEN_CONF_DIR=$TMP/conf
-mkdir "$TMP/conf"
-printf '%s\n' "rule bad drop" "  feed $TMP/list" >"$TMP/conf/dev0.conf"
-check_status "which cannot be applied to" 1 in_ns "$B" "$BALEEN" apply dev0
-is "and says why" "$(grep -c "dev0 of another network namespace" "$TMP/err")" 1
-shows "for it would be the first one's" "$A" "$OLD"
-check "detached in the other one" in_ns "$B" "$BALEEN" detach dev0
-check "detached there" in_ns "$A" "$BALEEN" detach dev0
-shows "anybody's again" "$B" "$OLD"
 
 # --- a writer that an apply overtakes ------------------------------------------
 
@@ -78,7 +68,7 @@ for ((n = seen = 0; n < 600 && seen < 5; n++)); do
 	sleep 0.05
 done
 is "somebody waits for it" "$seen" 5
-cp -a "$VOLATILE" "$BALEEN_STATE_DIR/dev0"
+cp -a "$VOLATILE" "$KEPT/dev0"
 exec 9<&-
 wait "$writer"
 is "who waited is done" $? 0

@@ -218,7 +218,7 @@ try_due()
 	prints "nothing is due" "" baleen update --due
 	is "nothing came" "$(verdicts)" DDPPP
 	# As if they had been asked two hours ago.
-	check "time passes" sqlite3 "$TMP/state/veth-b/state.db" \
+	check "time passes" sqlite3 "$(kept_of "$B")/veth-b/state.db" \
 		"UPDATE feed SET checked_ms = checked_ms - 7200000"
 	updates "after an hour one is" 3 "first: $F/a: changed, +1 -0: 2 entries" "" --due
 	is "that one came" "$(verdicts)" DDDPP
@@ -236,7 +236,7 @@ try_interrupt()
 	check_status "apply" 3 baleen apply --force
 	asked >"$TMP/out"
 	# The same feed from a page that never ends.
-	check "a page that stalls" sqlite3 "$TMP/state/veth-b/state.db" \
+	check "a page that stalls" sqlite3 "$(kept_of "$B")/veth-b/state.db" \
 		"UPDATE feed SET source = '$URL/stall' WHERE source = '$URL/b'"
 	before=$(program)
 	nsenter "--net=/run/netns/$B" -- "$BALEEN" update >"$TMP/out" 2>"$TMP/err" &
@@ -247,7 +247,7 @@ try_interrupt()
 	wait "$pid"
 	is "a signal ends it" "$? $(<"$TMP/err")" "1 baleen: veth-b: $URL/stall: interrupted"
 	is "and changes nothing" "$(program) $(verdicts)" "$before DDDDP"
-	check "back to the page" sqlite3 "$TMP/state/veth-b/state.db" \
+	check "back to the page" sqlite3 "$(kept_of "$B")/veth-b/state.db" \
 		"UPDATE feed SET source = '$F/b' WHERE source = '$URL/stall'"
 	printf '%s\n' "rule first drop" "  feed $F/a every 1h" "  feed $F/b" >"$CONF"
 	check_status "apply again" 3 baleen apply --force

@@ -88,6 +88,7 @@ static int parse_window(FILE *file, struct window *window)
 	unsigned long long cookie, deadline_ms;
 	char previous[16];
 
+	*window = (struct window){ 0 };
 	if (fscanf(file, FORMAT " %63s %llu %llu %15s", window->owner.boot, &cookie, &deadline_ms,
 		   previous) != 4)
 		return -EINVAL;
@@ -120,8 +121,7 @@ static int read_window(const char *device, struct window *window, struct baleen_
 	if (err)
 		return baleen_fail(error, EINVAL, "%s: damaged", path);
 	err = baleen_rule_store_owner(device, &is, error);
-	if (!err && !strcmp(is.boot, window->owner.boot) &&
-	    is.netns_cookie != window->owner.netns_cookie)
+	if (!err && baleen_rule_store_is_foreign(&window->owner, &is))
 		err = baleen_fail(error, ENOENT, "%s: of another network namespace", path);
 	return err;
 }

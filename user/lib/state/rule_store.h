@@ -3,6 +3,10 @@
  * A store of what the rules of a device were made of: a directory with a database.
  *
  *      /var/lib/baleen/DEV/                    kept: put on again at boot
+ *      /var/lib/baleen/network-namespaces/NAME/DEV/
+ *                                              of a device in a namespace of `ip netns`
+ *      /run/baleen/network-namespaces/ns<cookie>/DEV/
+ *                                              in one that nobody finds after a reboot
  *      /run/baleen/ns<cookie>-if<ifindex>/     volatile: ends with the filter, at a reboot
  *        state.db          rules, policy, feeds, single entries (SQLite)
  *        feeds/<id>        each feed as it was received last, and taken

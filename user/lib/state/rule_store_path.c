@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "net/device.h"
+#include "net/netns.h"
 #include "state/rule_store_path.h"
 #include "util/write_file.h"
 #include "xdp/pins.h"
@@ -19,13 +21,48 @@
 #define PIECE_BYTES (1 << 20)
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-const char *baleen_rule_store_root(bool is_kept)
+/* Longer than the name of a device can be, so no state is called so. */
+#define NAMESPACES "network-namespaces"
+
+static const char *base_root(bool is_kept)
 {
 	const char *root = getenv(is_kept ? "BALEEN_STATE_DIR" : "BALEEN_RUN_DIR");
 
 	if (root && *root)
 		return root;
 	return is_kept ? BALEEN_RULE_STORE_ROOT : BALEEN_RUN_ROOT;
+}
+
+/* Below the root, what is kept for this network namespace is in the directory @name; empty
+ * for none. What nobody can find again after a reboot ends with the boot: what is applied
+ * in an anonymous namespace is in /run, by its cookie.
+ */
+static void find_place(bool *is_kept, char *name)
+{
+	enum baleen_netns_kind kind = *is_kept ? baleen_netns_find(name) : BALEEN_NETNS_HOME;
+	u64 cookie;
+
+	if (kind == BALEEN_NETNS_NAMED)
+		return;
+	*name = '\0';
+	if (kind != BALEEN_NETNS_ANONYMOUS || baleen_netns_cookie(&cookie, NULL))
+		return;
+	sprintf(name, "ns%llu", (unsigned long long)cookie);
+	*is_kept = false;
+}
+
+const char *baleen_rule_store_root(bool is_kept)
+{
+	static _Thread_local char path[PATH_MAX + NAME_MAX];
+	char name[NAME_MAX + 1];
+	const char *root;
+
+	find_place(&is_kept, name);
+	root = base_root(is_kept);
+	if (!*name)
+		return root;
+	snprintf(path, sizeof(path), "%.*s/" NAMESPACES "/%s", PATH_MAX - 64, root, name);
+	return path;
 }
 
 static bool is_device_name(const char *device)
@@ -116,25 +153,54 @@ int baleen_rule_store_owner(const char *device, struct baleen_rule_store_owner *
 	return 0;
 }
 
-bool baleen_rule_store_is_foreign(const struct baleen_rule_store_owner *was,
-				  const struct baleen_rule_store_owner *is)
+static bool is_attached(const struct baleen_rule_store_owner *owner)
 {
 	char pins[BALEEN_PIN_BYTES];
 
+	snprintf(pins, sizeof(pins), BALEEN_PIN_ROOT "/ns%llu-if%d",
+		 (unsigned long long)owner->netns_cookie, owner->ifindex);
+	return !access(pins, F_OK);
+}
+
+/* A namespace can end and come again, with another cookie: a named one has its name, and
+ * that of process 1 comes again with its container, unless containers share this file
+ * system. Of others nothing is known, so they get nothing.
+ */
+bool baleen_rule_store_is_foreign(const struct baleen_rule_store_owner *was,
+				  const struct baleen_rule_store_owner *is)
+{
+	char name[NAME_MAX + 1];
+
 	if (strcmp(was->boot, is->boot) || was->netns_cookie == is->netns_cookie)
 		return false;
-	snprintf(pins, sizeof(pins), BALEEN_PIN_ROOT "/ns%llu-if%d",
-		 (unsigned long long)was->netns_cookie, was->ifindex);
-	return !access(pins, F_OK);
+	switch (baleen_netns_find(name)) {
+	case BALEEN_NETNS_NAMED: return false;
+	case BALEEN_NETNS_HOME: return is_attached(was);
+	default: return true;
+	}
+}
+
+static int make_directory(const char *path, bool is_kept, struct baleen_error *error)
+{
+	if (!mkdir(path, 0700))
+		return is_kept ? baleen_rule_store_sync_parent(path) : 0;
+	return errno == EEXIST ? 0 : baleen_fail(error, errno, "%s: %m", path);
 }
 
 int baleen_rule_store_make_root(bool is_kept, struct baleen_error *error)
 {
+	char name[NAME_MAX + 1], path[BALEEN_RULE_STORE_NAME_BYTES];
 	const char *root = baleen_rule_store_root(is_kept);
+	int err;
 
-	if (!mkdir(root, 0700))
-		return is_kept ? baleen_rule_store_sync_parent(root) : 0;
-	return errno == EEXIST ? 0 : baleen_fail(error, errno, "%s: %m", root);
+	find_place(&is_kept, name);
+	err = make_directory(base_root(is_kept), is_kept, error);
+	if (err || !*name)
+		return err;
+	if (snprintf(path, sizeof(path), "%s/" NAMESPACES, base_root(is_kept)) >= (int)sizeof(path))
+		return too_long(root, error);
+	err = make_directory(path, is_kept, error);
+	return err ? err : make_directory(root, is_kept, error);
 }
 
 /* All in a directory that is open. */

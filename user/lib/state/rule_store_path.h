@@ -33,9 +33,9 @@ struct baleen_rule_store_owner {
 
 /**
  * baleen_rule_store_root() - the directory of all states
- * @is_kept: of the kept ones, else of the volatile
+ * @is_kept: of the kept ones of this network namespace, else of all the volatile ones
  *
- * Return: its path.
+ * Return: its path, until the next call in this thread.
  */
 const char *baleen_rule_store_root(bool is_kept);
 
@@ -78,7 +78,10 @@ int baleen_rule_store_owner(const char *device, struct baleen_rule_store_owner *
  * @was: the device when its state was changed last
  * @is: the device of this name now
  *
- * Return: true when that other one is attached.
+ * Only asked of what is in the directory of this namespace: one that has no name may share
+ * it with others.
+ *
+ * Return: true when it is, or may be.
  */
 bool baleen_rule_store_is_foreign(const struct baleen_rule_store_owner *was,
 				  const struct baleen_rule_store_owner *is);

@@ -8,26 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "net/netns.h"
 #include "util/lock.h"
 #include "xdp/pins.h"
-
-static int netns_cookie(u64 *cookie, struct baleen_error *error)
-{
-	socklen_t bytes = sizeof(*cookie);
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int err = 0;
-
-	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &bytes))
-		err = baleen_fail(error, errno, "cannot identify the network namespace: %m");
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
 
 static bool is_bpffs(void)
 {
@@ -88,7 +75,7 @@ int baleen_pins_name_in(const char *root, struct baleen_pins *pins, int ifindex,
 			struct baleen_error *error)
 {
 	u64 cookie;
-	int err = netns_cookie(&cookie, error);
+	int err = baleen_netns_cookie(&cookie, error);
 
 	if (err)
 		return err;
@@ -195,7 +182,7 @@ bool baleen_pins_are_here(const struct baleen_pins *pins)
 {
 	u64 here;
 
-	return !netns_cookie(&here, NULL) && here == pins->netns_cookie;
+	return !baleen_netns_cookie(&here, NULL) && here == pins->netns_cookie;
 }
 
 /* Falling; the lowest goes when there is no room. */
@@ -260,7 +247,7 @@ int baleen_pins_each_in(const char *root, int (*visit)(const struct baleen_pins 
 			void *data, struct baleen_error *error)
 {
 	u64 here;
-	int err = netns_cookie(&here, error);
+	int err = baleen_netns_cookie(&here, error);
 
 	return err ? err : visit_pins(root, &here, visit, data, error);
 }

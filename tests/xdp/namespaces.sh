@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Two network namespaces, each with an eth0: what one applies, bans, forgets or restores,
+# the other never sees; also without the pins, as `ip netns exec` has them, and in a
+# namespace without a name.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/baleend.sh
+source "$ROOT/tests/baleend.sh"
+play_systemd
+make_netns "$A" "$B"
+VERDICT=$ROOT/build/tools/verdict
+mkdir "$TMP/conf"
+echo 8.8.8.8 >"$TMP/list"
+printf '%s\n' "rule bad drop" "  feed $TMP/list" >"$TMP/conf/eth0.conf"
+
+make_eth0()
+{
+	if ! ip -n "$1" link add eth0 type veth peer name peer0 ||
+		! ip -n "$1" link set eth0 up || ! ip -n "$1" link set peer0 up; then
+		bail "cannot make eth0"
+	fi
+}
+
+a() { in_ns "$A" "$BALEEN" "$@"; }
+b() { in_ns "$B" "$BALEEN" "$@"; }
+
+# verdicts NAMESPACE: of what is fed, banned in the first, and in the second
+verdicts() { in_ns "$1" "$VERDICT" eth0 8.8.8.8 9.9.9.1 9.9.9.2; }
+
+# bans NAMESPACE: the single entries that its state knows
+bans() { in_ns "$1" "$BALEEN" dump eth0:bad 2>/dev/null | grep '^9' | paste -sd ' '; }
+
+power_cut()
+{
+	find /sys/fs/bpf/baleen -type f -delete
+	find /sys/fs/bpf/baleen -mindepth 1 -type d -delete
+	rm -rf "$BALEEN_RUN_DIR"
+}
+
+try_two()
+{
+	check_status "apply in one" 3 a apply eth0
+	check "a ban there" a add eth0:bad 9.9.9.1 --ttl 1h --origin one
+	is "the other has no state" "$(b status)" "nothing is attached in this network namespace"
+	check_status "nothing to forget" 1 b detach --forget eth0
+	check "attach by hand in the other" b attach eth0 --drop "bad=$TMP/list"
+	is "the first is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
+	check "detach it for good" b detach --forget eth0
+	is "the first is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
+	check_status "apply in the other" 3 b apply eth0
+	check "a ban there" b add eth0:bad 9.9.9.2 --ttl 1h --origin two
+	is "each has its own" "$(verdicts "$A") $(bans "$A") $(verdicts "$B") $(bans "$B")" \
+		"DDP 9.9.9.1 DPD 9.9.9.2"
+	is "each status names one" "$(a status -j | jq -c 'map([.device, .enforced])')$(b status -j |
+		jq -c 'map([.device, .enforced])')" '[["eth0",true]][["eth0",true]]'
+	check_status "a change to be confirmed in the one" 3 \
+		a apply --confirm 1h "$(newer)"
+	check_status "is not the other's" 1 b confirm eth0
+	check "but its own" a confirm eth0
+}
+
+# newer: the device, after its configuration has got another rule
+newer()
+{
+	printf '%s\n' "rule bad drop" "  feed $TMP/list" "rule more drop" "  feed $TMP/list" \
+		>"$TMP/conf/eth0.conf"
+	echo eth0
+}
+
+# `ip netns exec` has a bpffs of its own, so no pins show who is attached.
+try_without_pins()
+{
+	check "forget it in the other" b detach --forget eth0
+	check_status "nothing to forget for who sees no pins" 1 in_ns "$B" unshare --mount -- \
+		sh -c "umount /sys/fs/bpf && '$BALEEN' detach --forget eth0"
+	is "the first is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
+}
+
+# Cookies end with the boot, names do not.
+try_reboot()
+{
+	local ns
+
+	check_status "the other's again" 3 b apply eth0
+	check "with a ban" b add eth0:bad 9.9.9.2 --ttl 1h --origin two
+	power_cut
+	for ns in "$A" "$B"; do
+		check "another boot" sqlite3 "$(kept_of "$ns")/eth0/state.db" \
+			"UPDATE owner SET boot = 'before', netns_cookie = netns_cookie + 100000"
+	done
+	check "restore in one" a restore --boot
+	is "it is as it was" "$(verdicts "$A") $(bans "$A")" "DDP 9.9.9.1"
+	is "the other has nothing yet" "$(b status -j | jq -c 'map(.enforced)')" '[false]'
+	check "restore in the other" b restore --boot
+	is "it is as it was" "$(verdicts "$B") $(bans "$B")" "DPD 9.9.9.2"
+}
+
+# A namespace that is made again has another cookie, in the same boot.
+try_again()
+{
+	ip netns del "$B"
+	make_netns "$B"
+	make_eth0 "$B"
+	check "restore where the namespace was made again" b restore --boot
+	is "it is as it was" "$(verdicts "$B") $(bans "$B")" "DPD 9.9.9.2"
+}
+
+# baleend serves the namespace it runs in.
+try_baleend()
+{
+	start_baleend "$B"
+	check "a short ban in each" a add eth0:bad 9.9.9.2 --ttl 1s --origin short
+	check "a short ban in each" b add eth0:bad 9.9.9.1 --ttl 1s --origin short
+	await "ends where baleend runs" is_verdict "$B" DPD
+	is "and not in the other" "$(verdicts "$A")" DDD
+	check "a writer ends it" a del --exist eth0:bad 9.9.9.2 --origin short
+	stop_baleend TERM
+}
+
+is_verdict() { [ "$(verdicts "$1")" = "$2" ]; }
+
+# Process 1 of these processes is in another namespace, and no name is to be found: what
+# is applied there ends with the boot.
+try_anonymous()
+{
+	cat >"$TMP/inside" <<-EOF
+		set -e
+		umount -l /run/netns
+		ip link add eth0 type veth peer name peer0
+		'$BALEEN' apply eth0 || [ \$? = 3 ]
+		'$BALEEN' add eth0:bad 9.9.9.3 --origin three >/dev/null
+		'$BALEEN' status -j | jq -c 'map(.enforced)'
+		'$BALEEN' detach --forget eth0
+	EOF
+	is "without a name" "$(unshare --pid --fork --kill-child --mount --mount-proc -- \
+		sh -c "unshare --net --mount sh '$TMP/inside'; :" 2>&1 | tail -n 2 | paste -sd ' ')" \
+		"[true] eth0: detached"
+	is "nothing is kept of it on disk" "$(ls "$BALEEN_STATE_DIR")" network-namespaces
+	is "the named are as they were" "$(bans "$A") $(bans "$B")" "9.9.9.1 9.9.9.2"
+}
+
+make_eth0 "$A"
+make_eth0 "$B"
+try_two
+try_without_pins
+try_reboot
+try_again
+try_baleend
+try_anonymous
+check "forget one" a detach --forget eth0
+is "the other is as it was" "$(verdicts "$B") $(bans "$B")" "DPD 9.9.9.2"
