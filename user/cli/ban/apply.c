@@ -6,7 +6,7 @@
 
 #include "cli/ban/apply.h"
 #include "cli/common/feed_progress.h"
-#include "cli/open/conf_guard.h"
+#include "cli/open/guard.h"
 #include "deploy/conf_apply.h"
 #include "deploy/confirm.h"
 #include "util/duration.h"

@@ -362,7 +362,7 @@ static int put_guarded(const struct entry_change *change, struct baleen_deploy *
 	return err;
 }
 
-static int make_change(const struct entry_change *change, struct device_session *session,
+static int make_change(const struct entry_change *change, struct baleen_device_session *session,
 		       const struct baleen_stored_rule *rule, struct entries *entries,
 		       struct outcome *outcome)
 {
@@ -419,13 +419,13 @@ static int report(const struct entry_change *change, const struct entries *entri
 static int put(const struct entry_change *change, const struct baleen_stored_rule *rule,
 	       struct entries *entries, struct outcome *outcome)
 {
-	struct device_session session;
+	struct baleen_device_session session;
 	int err = session_open_state(&session, change->device, change->wait_ms);
 
 	if (err)
-		return err == -ENOENT ? complain_not_attached(change->device) : err;
+		return err;
 	err = make_change(change, &session, rule, entries, outcome);
-	session_close(&session);
+	baleen_device_session_close(&session);
 	return err;
 }
 

@@ -315,7 +315,7 @@ static int change_state(const struct change *change, const char *device, const c
 	};
 	struct baleen_error error;
 
-	if (change->fixed || change->accept_fpp != DEFAULT_ACCEPT_FPP)
+	if (change->fixed || change->accept_fpp != BALEEN_ACCEPT_FPP)
 		return complain(
 			"%s: is derived from its entries: --fixed and --accept-fpp are for images "
 			"and rules without a state",
@@ -365,7 +365,7 @@ static int run_add(int argc, char **argv)
 {
 	struct change change = { .command = &add_command,
 				 .op = BALEEN_SET_UNION,
-				 .accept_fpp = DEFAULT_ACCEPT_FPP,
+				 .accept_fpp = BALEEN_ACCEPT_FPP,
 				 .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
 
 	return run(&change, argc, argv);
@@ -375,7 +375,7 @@ static int run_del(int argc, char **argv)
 {
 	struct change change = { .command = &del_command,
 				 .op = BALEEN_SET_DIFFERENCE,
-				 .accept_fpp = DEFAULT_ACCEPT_FPP,
+				 .accept_fpp = BALEEN_ACCEPT_FPP,
 				 .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
 
 	return run(&change, argc, argv);

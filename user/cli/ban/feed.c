@@ -88,13 +88,13 @@ static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *c
 static int put_batch(struct feed *feed, struct baleen_batch *batch)
 {
 	struct baleen_error error;
-	struct device_session session;
+	struct baleen_device_session session;
 	int err = session_open_state(&session, feed->device, feed->wait_ms);
 
 	if (err)
-		return err == -ENOENT ? complain_not_attached(feed->device) : err;
+		return err;
 	err = baleen_deploy_batch(&session.deploy, batch, &error);
-	session_close(&session);
+	baleen_device_session_close(&session);
 	if (!err)
 		return 0;
 	return complain("%s", error.text);

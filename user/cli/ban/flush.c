@@ -42,13 +42,13 @@ static int flush_rule(const struct flush *flush, const char *device, const char 
 {
 	struct baleen_batch batch = { .rule = rule, .flush_of = flush->all ? "" : flush->origin };
 	struct baleen_error error;
-	struct device_session session;
+	struct baleen_device_session session;
 	int err = session_open_state(&session, device, flush->wait_ms);
 
 	if (err)
-		return err == -ENOENT ? complain_not_attached(device) : err;
+		return err;
 	err = baleen_deploy_batch(&session.deploy, &batch, &error);
-	session_close(&session);
+	baleen_device_session_close(&session);
 	if (err)
 		return complain("%s", error.text);
 	return report(flush, &batch);

@@ -143,13 +143,13 @@ static int put(const struct import *import)
 				      .snapshot_of = import->is_snapshot ? import->options.origin :
 									   NULL };
 	struct baleen_error error;
-	struct device_session session;
+	struct baleen_device_session session;
 	int err = session_open_state(&session, import->device, import->wait_ms);
 
 	if (err)
-		return err == -ENOENT ? complain_not_attached(import->device) : err;
+		return err;
 	err = baleen_deploy_batch(&session.deploy, &batch, &error);
-	session_close(&session);
+	baleen_device_session_close(&session);
 	if (err)
 		return complain("%s", error.text);
 	return report(import, &batch);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/common/feed_progress.h"
-#include "cli/open/conf_guard.h"
+#include "cli/open/guard.h"
 #include "cli/open/filter_name.h"
 #include "deploy/conf_plan.h"
 #include "deploy/protect.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/open/policy.h"
-#include "cli/open/device_session.h"
+#include "cli/open/session.h"
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
 #include "cli/open/rule_images.h"
@@ -177,7 +177,7 @@ static int attach_ruleset(const struct attach *attach, const struct baleen_rules
 /* The state is on disk before the filter is there, so no filter lacks its own. */
 static int attach_with_state(const struct attach *attach, const struct baleen_ruleset *ruleset)
 {
-	struct device_session session;
+	struct baleen_device_session session;
 	int err = session_create(&session, attach->device, ruleset, attach->mode,
 				 attach->attach_type, &attach->rules, &attach->lists);
 
@@ -185,9 +185,9 @@ static int attach_with_state(const struct attach *attach, const struct baleen_ru
 		return err;
 	err = attach_ruleset(attach, ruleset);
 	if (err)
-		session_undo(&session);
+		baleen_device_session_undo(&session);
 	else
-		session_close(&session);
+		baleen_device_session_close(&session);
 	return err;
 }
 
@@ -216,7 +216,7 @@ static int attach_kmod(const struct attach *attach, const struct baleen_ruleset 
 {
 	struct baleen_error error;
 
-	if (session_remove_old(attach->device, &error) ||
+	if (baleen_device_session_forget(attach->device, &error) ||
 	    baleen_kmod_attach(attach->device, ruleset, attach->priority, &error))
 		return complain("%s", error.text);
 	return report_kmod(attach);
@@ -255,7 +255,7 @@ static int check_device(const struct attach *attach, struct baleen_error *error)
 
 static int run(int argc, char **argv)
 {
-	struct attach attach = { .accept_fpp = DEFAULT_ACCEPT_FPP };
+	struct attach attach = { .accept_fpp = BALEEN_ACCEPT_FPP };
 	struct baleen_error error;
 	int err;
 

@@ -5,7 +5,7 @@
 
 #include "cli/open/policy.h"
 #include "cli/device/restore.h"
-#include "cli/open/device_session.h"
+#include "cli/open/session.h"
 #include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "deploy/saved.h"
@@ -132,7 +132,7 @@ static void continue_rules(const struct baleen_xdp *xdp, struct baleen_ruleset *
 	}
 }
 
-static int update(const struct restore *restore, struct device_session *session,
+static int update(const struct restore *restore, struct baleen_device_session *session,
 		  struct baleen_saved *saved, const struct rules *rules,
 		  const struct list_options *lists)
 {
@@ -149,7 +149,7 @@ static int update(const struct restore *restore, struct device_session *session,
 static int attach_with_state(const struct restore *restore, const struct baleen_saved *saved,
 			     const struct rules *rules, const struct list_options *lists)
 {
-	struct device_session session;
+	struct baleen_device_session session;
 	int err = session_create(&session, restore->device, &saved->ruleset, saved->mode,
 				 saved->attach_type, rules, lists);
 
@@ -157,9 +157,9 @@ static int attach_with_state(const struct restore *restore, const struct baleen_
 		return err;
 	err = attach(restore, saved);
 	if (err)
-		session_undo(&session);
+		baleen_device_session_undo(&session);
 	else
-		session_close(&session);
+		baleen_device_session_close(&session);
 	return err;
 }
 
@@ -186,23 +186,23 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 	char path[BALEEN_MAX_RULES][PATH_MAX];
 	struct rules rules = { 0 };
 	struct list_options lists;
-	struct device_session session;
+	struct baleen_device_session session;
 	int err;
 
 	list_options_init(&lists);
 	name_images(restore, saved, &rules, path);
-	err = session_open(&session, restore->device, BALEEN_LOCK_TIMEOUT_MS);
+	err = session_find(&session, restore->device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err == -ENOENT)
 		return attach_with_state(restore, saved, &rules, &lists);
 	if (err)
 		return err;
 	if (session.deploy.xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED) {
 		err = update(restore, &session, saved, &rules, &lists);
-		session_close(&session);
+		baleen_device_session_close(&session);
 		return err;
 	}
 	/* A filter that is out of force is replaced, or attach says why not. */
-	session_close(&session);
+	baleen_device_session_close(&session);
 	return attach_with_state(restore, saved, &rules, &lists);
 }
 

@@ -270,7 +270,7 @@ static int change_device(struct change *change)
 
 static int run(int argc, char **argv)
 {
-	struct change change = { .accept_fpp = DEFAULT_ACCEPT_FPP };
+	struct change change = { .accept_fpp = BALEEN_ACCEPT_FPP };
 	int err;
 
 	list_options_init(&change.lists);

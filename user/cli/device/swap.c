@@ -168,7 +168,7 @@ static int report(const struct swap *swap)
 
 static int run(int argc, char **argv)
 {
-	struct swap swap = { .action = -1, .accept_fpp = DEFAULT_ACCEPT_FPP };
+	struct swap swap = { .action = -1, .accept_fpp = BALEEN_ACCEPT_FPP };
 	int err;
 
 	list_options_init(&swap.lists);

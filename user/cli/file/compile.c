@@ -70,7 +70,7 @@ static int parse(struct compile *asked, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	struct compile asked = { .accept_fpp = DEFAULT_ACCEPT_FPP };
+	struct compile asked = { .accept_fpp = BALEEN_ACCEPT_FPP };
 	struct filter_ref ref;
 	int err = parse(&asked, argc, argv);
 

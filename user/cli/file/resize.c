@@ -103,7 +103,7 @@ static int report(const struct resize *resize)
 static int run(int argc, char **argv)
 {
 	struct resize resize = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
-				 .accept_fpp = DEFAULT_ACCEPT_FPP };
+				 .accept_fpp = BALEEN_ACCEPT_FPP };
 	int err = parse(&resize, argc, argv);
 
 	if (err)

@@ -260,7 +260,7 @@ static int run(struct set_op *set, int argc, char **argv)
 	int err;
 
 	set->wait_ms = BALEEN_LOCK_TIMEOUT_MS;
-	set->accept_fpp = DEFAULT_ACCEPT_FPP;
+	set->accept_fpp = BALEEN_ACCEPT_FPP;
 	list_options_init(&set->lists);
 	err = parse(set, argc, argv);
 	if (!err)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A change of the rules that a device has, be they of XDP or of the kernel module. */
-#include <errno.h>
-
 #include "cli/open/device_edit.h"
-#include "cli/open/device_session.h"
+#include "cli/open/session.h"
 #include "cli/open/guard.h"
 
-static int edit_session(struct device_session *session, struct device_edit *edit)
+static int edit_session(struct baleen_device_session *session, struct device_edit *edit)
 {
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset *after = &edit->after;
@@ -33,16 +31,16 @@ int device_edit_check(const char *device)
 
 int device_edit(const char *device, struct device_edit *edit)
 {
-	struct device_session session;
+	struct baleen_device_session session;
 	int err;
 
 	if (is_kmod_device(device))
 		return kmod_device_edit(device, edit);
 	err = session_open(&session, device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err)
-		return err == -ENOENT ? complain_not_attached(device) : err;
+		return err;
 	err = edit_session(&session, edit);
-	session_close(&session);
+	baleen_device_session_close(&session);
 	return err;
 }
 

@@ -5,7 +5,7 @@
 #ifndef BALEEN_CLI_ENTRIES_H
 #define BALEEN_CLI_ENTRIES_H
 
-#include "cli/open/device_session.h"
+#include "cli/open/session.h"
 
 /**
  * struct entry_options - what is said of entries beside their keys

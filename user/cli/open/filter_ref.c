@@ -252,7 +252,12 @@ bool filter_ref_is_live(const struct filter_ref *ref)
 int filter_ref_guard_raise(const struct filter_ref *ref, const struct baleen_filter *after,
 			   double accept_fpp)
 {
-	return ref->type->is_live ? guard_raise(ref->argument, &ref->filter, after, accept_fpp) : 0;
+	struct baleen_error error;
+
+	if (!ref->type->is_live ||
+	    !baleen_accept_fpp_raise(ref->argument, &ref->filter, after, accept_fpp, &error))
+		return 0;
+	return complain("%s", error.text);
 }
 
 int filter_ref_guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,

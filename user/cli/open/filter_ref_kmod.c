@@ -152,7 +152,7 @@ static int guard_error_rate(const struct kmod_filter *kmod, const struct baleen_
 	struct baleen_error error;
 	u64 version;
 
-	if (fpp <= DEFAULT_ACCEPT_FPP ||
+	if (fpp <= BALEEN_ACCEPT_FPP ||
 	    baleen_kmod_header(kmod->fd, &kmod->target, &head, &info, &error) || !info.n_rules ||
 	    baleen_kmod_read(kmod->fd, &kmod->target, &before, &version, &error))
 		return 0;
@@ -163,7 +163,7 @@ static int guard_error_rate(const struct kmod_filter *kmod, const struct baleen_
 	return complain(
 		"%s: rules ask it, and would take %.*f unlisted packets in a million for listed: "
 		"false positive rate %.3g, accepted %.3g: 'baleen swap --accept-fpp' takes it",
-		kmod->argument, fpp < 1e-4 ? 3 : 0, fpp * 1e6, fpp, DEFAULT_ACCEPT_FPP);
+		kmod->argument, fpp < 1e-4 ? 3 : 0, fpp * 1e6, fpp, BALEEN_ACCEPT_FPP);
 }
 
 static int create_filter(struct filter_ref *ref, const struct baleen_filter *filter)

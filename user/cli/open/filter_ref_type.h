@@ -12,7 +12,7 @@
 #include "cli/open/kmod_filter.h"
 #include "ops/change.h"
 
-struct device_session;
+struct baleen_device_session;
 struct filter_ref_type;
 
 /**
@@ -52,7 +52,7 @@ struct filter_ref {
 	u64 n_bad;
 	u64 n_listed;
 	u64 n_covered;
-	struct device_session *session;
+	struct baleen_device_session *session;
 	u32 index;
 	struct kmod_filter kmod;
 };

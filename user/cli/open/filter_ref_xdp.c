@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/open/device_session.h"
 #include "cli/open/filter_name.h"
+#include "cli/open/session.h"
 #include "cli/open/guard.h"
 #include "filter/live.h"
 
@@ -87,7 +87,7 @@ static int lock_rule(struct filter_ref *ref)
 		return complain("%s", strerror(ENOMEM));
 	err = session_open(ref->session, ref->device, ref->wait_ms);
 	if (err)
-		return err == -ENOENT ? complain_not_attached(ref->device) : err;
+		return err;
 	/* Remove pins left by killed commands; an in-place change would not. */
 	baleen_attachment_tidy(&ref->session->deploy.xdp.attachment,
 			       &ref->session->deploy.xdp.pins);
@@ -128,14 +128,16 @@ static struct baleen_stored_rule *stored_rule(struct filter_ref *ref)
 	return index < 0 ? NULL : &rules->rule[index];
 }
 
-static int put_derived(struct device_session *session, const struct baleen_stored_rule *rule)
+static int put_derived(struct baleen_device_session *session, const struct baleen_stored_rule *rule)
 {
+	struct baleen_deploy *deploy = &session->deploy;
 	struct baleen_error error;
 
 	session->plan.rebuild[rule - session->plan.rules.rule] = true;
-	if (baleen_rule_store_set_rules(&session->deploy.state, &session->plan.rules, &error))
-		return complain("%s", error.text);
-	return session_put_plan(session);
+	if (!baleen_rule_store_set_rules(&deploy->state, &session->plan.rules, &error) &&
+	    !baleen_deploy_put(deploy, &session->plan, NULL, NULL, NULL, &error))
+		return 0;
+	return complain("%s", error.text);
 }
 
 static int put_rule(struct filter_ref *ref, const struct baleen_filter *filter)
@@ -154,25 +156,29 @@ static int put_rule(struct filter_ref *ref, const struct baleen_filter *filter)
 static int replace_rule(struct filter_ref *ref, const struct baleen_filter *filter,
 			const struct list_options *lists)
 {
-	struct rules rules = { .n = 1 };
+	const struct filter_ref made = { .argument = ref->argument, .filter = *filter };
+	const struct baleen_rule_sources sources = { .n = 1,
+						     .source[0] = rule_source(&made, lists) };
 	struct baleen_ruleset ruleset;
+	struct baleen_error error;
 
-	rules.rule[0] = (struct rule_argument){
-		.argument = ref->argument,
-		.path = ref->argument,
-		.ref = { .argument = ref->argument, .filter = *filter },
-	};
 	baleen_ruleset_from_config(&xdp_of(ref)->config, &ruleset);
-	ruleset.rule[ref->index].filter = &rules.rule[0].ref.filter;
-	return session_put(ref->session, &ruleset, &rules, lists);
+	ruleset.rule[ref->index].filter = &made.filter;
+	if (!baleen_device_session_put(ref->session, &ruleset, &sources, &error))
+		return 0;
+	return complain("%s", error.text);
 }
 
 static int remember(struct filter_ref *ref, const struct filter_ref *source,
 		    const struct list_options *lists)
 {
 	const struct baleen_stored_rule *rule = stored_rule(ref);
+	const struct baleen_rule_source added = rule_source(source, lists);
+	struct baleen_error error;
 
-	return rule ? session_add_feed(ref->session, rule->name, source, lists) : 0;
+	if (!rule || !baleen_device_session_add_feed(ref->session, rule->name, &added, &error))
+		return 0;
+	return complain("%s", error.text);
 }
 
 static void reserve(struct filter_ref *ref, u64 capacity)
@@ -186,7 +192,7 @@ static void reserve(struct filter_ref *ref, u64 capacity)
 static void close_session(struct filter_ref *ref)
 {
 	if (ref->session)
-		session_close(ref->session);
+		baleen_device_session_close(ref->session);
 	free(ref->session);
 	ref->session = NULL;
 }

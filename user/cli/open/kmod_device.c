@@ -154,8 +154,16 @@ static int guard_each(const struct baleen_kmod_rules *now, const struct baleen_r
 		return EXIT_FAILED;
 	for (u32 i = 0; i < now->n_rules && !err; i++)
 		if (asks(now, i, asked->kmod))
-			err = guard_delta(now->device, NULL, &whole.ruleset, i, asked->filter,
-					  asked->op, &host);
+			err = guard_host(
+				&(struct baleen_lockout_check){
+					.device = now->device,
+					.ruleset = &whole.ruleset,
+					.delta = asked->filter,
+					.changed = i,
+					.op = asked->op,
+					.host = &host,
+				},
+				NULL);
 	baleen_host_free(&host);
 	free_whole(&whole);
 	return err;
@@ -207,23 +215,16 @@ int kmod_guard_image(const struct kmod_filter *kmod, const struct baleen_filter 
 
 /* --- the change ------------------------------------------------------------ */
 
-/* A rule that goes on keeps what its counters are about. */
 static int check_keys(const struct baleen_kmod_rules *now, const struct baleen_ruleset *ruleset)
 {
-	for (u32 i = 0; i < ruleset->n_rules; i++) {
-		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
-		u32 before, after;
+	u32 key_spec[BALEEN_MAX_RULES];
+	struct baleen_error error;
 
-		if (rule->live == BALEEN_RULE_NEW || !rule->filter)
-			continue;
-		before = now->rule[rule->live].info.key_spec;
-		after = rule->filter->image.key_spec;
-		if (before == after)
-			continue;
-		return complain("%s:%s is keyed by %s, the new image by %s", now->device,
-				rule->name, key_spec_text(before), key_spec_text(after));
-	}
-	return 0;
+	for (u32 i = 0; i < now->n_rules; i++)
+		key_spec[i] = now->rule[i].info.key_spec;
+	if (!baleen_ruleset_keeps_keys(ruleset, now->device, key_spec, &error))
+		return 0;
+	return complain("%s", error.text);
 }
 
 /* 0, EXIT_FAILED after a message, or -ESTALE when another was faster. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "key/key_spec.h"
 #include "xdp/qualifiers.h"
 #include "xdp/ruleset.h"
 
@@ -126,6 +127,25 @@ int baleen_ruleset_check(const struct baleen_ruleset *ruleset, struct baleen_err
 	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
 		err = check_rule(ruleset, i, error);
 	return err;
+}
+
+int baleen_ruleset_keeps_keys(const struct baleen_ruleset *ruleset, const char *device,
+			      const u32 *key_spec, struct baleen_error *error)
+{
+	char before[BALEEN_KEY_SPEC_TEXT], after[BALEEN_KEY_SPEC_TEXT];
+
+	for (u32 i = 0; i < ruleset->n_rules; i++) {
+		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
+
+		if (rule->live == BALEEN_RULE_NEW || !rule->filter ||
+		    rule->filter->image.key_spec == key_spec[rule->live])
+			continue;
+		return baleen_fail(error, EINVAL, "%s:%s is keyed by %s, the new image by %s",
+				   device, rule->name,
+				   baleen_key_spec_text(key_spec[rule->live], before),
+				   baleen_key_spec_text(rule->filter->image.key_spec, after));
+	}
+	return 0;
 }
 
 /* The lowest bit that is clear in both, or else in @taken. */

@@ -128,6 +128,18 @@ void baleen_ruleset_move(struct baleen_ruleset *ruleset, u32 from, u32 to);
 int baleen_ruleset_check(const struct baleen_ruleset *ruleset, struct baleen_error *error);
 
 /**
+ * baleen_ruleset_keeps_keys() - do rules that go on keep what their counters are about?
+ * @ruleset: the ruleset
+ * @device: name of the device
+ * @key_spec: fields of the keys of each rule that the device has
+ * @error: filled in when a rule would be keyed by others
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_ruleset_keeps_keys(const struct baleen_ruleset *ruleset, const char *device,
+			      const u32 *key_spec, struct baleen_error *error);
+
+/**
  * baleen_ruleset_configure() - the constants of the program for a ruleset
  * @ruleset: checked
  * @old: those of the program that runs; without rules when there is none. Device,

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The device that a command changes, with messages. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "cli/open/session.h"
+
+static int finish(int err, const struct baleen_error *error)
+{
+	return err ? complain("%s", error->text) : 0;
+}
+
+/* --- opening --------------------------------------------------------------- */
+
+/* Long enough to take a lock that nobody has. */
+#define AT_ONCE_MS 1
+
+typedef int (*open_function)(struct baleen_device_session *session, const char *device, u64 wait_ms,
+			     struct baleen_error *error);
+
+static int open_waiting(open_function open, struct baleen_device_session *session,
+			const char *device, u64 wait_ms, struct baleen_error *error)
+{
+	int err = open(session, device, AT_ONCE_MS, error);
+
+	if (err != -ETIMEDOUT || !wait_ms)
+		return err;
+	if (isatty(STDERR_FILENO))
+		complain("%s: waiting for another command that changes it", device);
+	return open(session, device, wait_ms, error);
+}
+
+int session_open(struct baleen_device_session *session, const char *device, u64 wait_ms)
+{
+	struct baleen_error error;
+
+	return finish(open_waiting(baleen_device_session_open, session, device, wait_ms, &error),
+		      &error);
+}
+
+int session_open_state(struct baleen_device_session *session, const char *device, u64 wait_ms)
+{
+	struct baleen_error error;
+
+	return finish(open_waiting(baleen_device_session_open_state, session, device, wait_ms,
+				   &error),
+		      &error);
+}
+
+int session_find(struct baleen_device_session *session, const char *device, u64 wait_ms)
+{
+	struct baleen_error error;
+	int err = open_waiting(baleen_device_session_open, session, device, wait_ms, &error);
+
+	return err == -ENOENT ? err : finish(err, &error);
+}
+
+/* --- changes --------------------------------------------------------------- */
+
+struct baleen_rule_source rule_source(const struct filter_ref *ref,
+				      const struct list_options *lists)
+{
+	return (struct baleen_rule_source){ .path = ref->argument,
+					    .filter = &ref->filter,
+					    .is_list = ref->is_list,
+					    .fd = ref->fd,
+					    .n_listed = ref->n_listed,
+					    .csv = &ref->csv,
+					    .skips_bad = lists->skip_bad,
+					    .build = &lists->build };
+}
+
+static void list_sources(const struct rules *rules, const struct list_options *lists,
+			 struct baleen_rule_sources *sources)
+{
+	sources->n = rules ? rules->n : 0;
+	for (u32 i = 0; i < sources->n; i++) {
+		sources->source[i] = rule_source(&rules->rule[i].ref, lists);
+		sources->source[i].is_any = is_any_argument(&rules->rule[i]);
+	}
+}
+
+/* A rule that is kept is built again of its lists, and the state has no shapes. */
+static int refuse_shape(const struct rules *rules, const struct list_options *lists)
+{
+	bool has_shape = rules && lists->seed_text;
+
+	for (u32 i = 0; rules && i < N_SHAPE_OPTIONS; i++)
+		has_shape |= lists->shape_text[i] != NULL;
+	for (u32 i = 0; has_shape && i < rules->n; i++) {
+		if (!rules->rule[i].ref.is_list)
+			continue;
+		return complain(
+			"%s: of a rule that is kept only --kind, --fpp, --key and --capacity are: "
+			"build an image with --%s and name that",
+			rules->rule[i].ref.argument, lists->shaped_by);
+	}
+	return 0;
+}
+
+int session_put(struct baleen_device_session *session, const struct baleen_ruleset *ruleset,
+		const struct rules *rules, const struct list_options *lists)
+{
+	struct baleen_rule_sources sources;
+	struct baleen_error error;
+
+	if (session->has_state && refuse_shape(rules, lists))
+		return EXIT_FAILED;
+	list_sources(rules, lists, &sources);
+	return finish(baleen_device_session_put(session, ruleset, &sources, &error), &error);
+}
+
+int session_create(struct baleen_device_session *session, const char *device,
+		   const struct baleen_ruleset *ruleset, enum baleen_mode mode,
+		   enum baleen_attach_type attach_type, const struct rules *rules,
+		   const struct list_options *lists)
+{
+	struct baleen_rule_sources sources;
+	struct baleen_error error;
+
+	if (refuse_shape(rules, lists))
+		return EXIT_FAILED;
+	list_sources(rules, lists, &sources);
+	return finish(baleen_device_session_create(session, device, ruleset, mode, attach_type,
+						   &sources, &error),
+		      &error);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The device that a command changes: baleen_device_session_*() with messages.
+ */
+#ifndef BALEEN_CLI_SESSION_H
+#define BALEEN_CLI_SESSION_H
+
+#include "cli/open/rules.h"
+#include "deploy/device_session.h"
+
+/* Hold an attached device, or one with a state, and say on a terminal why that takes its
+ * time; 0, or EXIT_FAILED after a message.
+ */
+int session_open(struct baleen_device_session *session, const char *device, u64 wait_ms);
+int session_open_state(struct baleen_device_session *session, const char *device, u64 wait_ms);
+
+/* session_open(), but -ENOENT without a message when it is not attached. */
+int session_find(struct baleen_device_session *session, const char *device, u64 wait_ms);
+
+/* What stands where a command says IMAGE, as a source of a rule. */
+struct baleen_rule_source rule_source(const struct filter_ref *ref,
+				      const struct list_options *lists);
+
+/* Puts a ruleset on the device. Rules with a filter come from @rules, which may be NULL.
+ * 0, or EXIT_FAILED after a message.
+ */
+int session_put(struct baleen_device_session *session, const struct baleen_ruleset *ruleset,
+		const struct rules *rules, const struct list_options *lists);
+
+/* Makes the state of a device that is about to be attached by hand, so that it is there
+ * when the filter is; 0, or EXIT_FAILED after a message.
+ */
+int session_create(struct baleen_device_session *session, const char *device,
+		   const struct baleen_ruleset *ruleset, enum baleen_mode mode,
+		   enum baleen_attach_type attach_type, const struct rules *rules,
+		   const struct list_options *lists);
+
+#endif /* BALEEN_CLI_SESSION_H */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A device that is changed by hand, held against other writers, with the state that its
+ * rules were made of, if it has one.
+ */
+#ifndef BALEEN_DEVICE_SESSION_H
+#define BALEEN_DEVICE_SESSION_H
+
+#include "deploy/deploy.h"
+#include "list/csv_table.h"
+#include "ops/build.h"
+
+/**
+ * struct baleen_device_session - a device held
+ * @has_state: else only its maps and its program are known
+ * @deploy: the state; its xdp is the device, also without a state
+ * @plan: the rules of the state, to be edited before they are put on
+ */
+struct baleen_device_session {
+	bool has_state;
+	struct baleen_deploy deploy;
+	struct baleen_deploy_plan plan;
+};
+
+/**
+ * struct baleen_rule_source - a list or image that a rule is made of
+ * @path: as typed; "-" is stdin
+ * @filter: what became of it; a rule of a ruleset that has this filter is made of it
+ * @is_any: it lists every address, and is no file
+ * @is_list: a list, else an image
+ * @fd: what was read; 0: an image that was made of something else
+ * @n_listed: entries of a list
+ * @csv: how a table was read
+ * @skips_bad: bad lines were passed over
+ * @build: kind, rate and capacity of what is derived of it later; a list that was built
+ *         like another image is kept as an image
+ */
+struct baleen_rule_source {
+	const char *path;
+	const struct baleen_filter *filter;
+	bool is_any;
+	bool is_list;
+	int fd;
+	u64 n_listed;
+	const struct baleen_csv_options *csv;
+	bool skips_bad;
+	const struct baleen_build_options *build;
+};
+
+/**
+ * struct baleen_rule_sources - those of a ruleset
+ * @n: how many
+ * @source: one for each rule that is made anew
+ */
+struct baleen_rule_sources {
+	u32 n;
+	struct baleen_rule_source source[BALEEN_MAX_RULES];
+};
+
+/**
+ * baleen_device_session_open() - hold an attached device
+ * @session: filled in; close with baleen_device_session_close()
+ * @device: name of the device
+ * @wait_ms: for other writers
+ * @error: filled in on failure
+ *
+ * With a state, its rules are read, and a transaction is open.
+ *
+ * Return: 0; -ENOENT when it is not attached, and @error says why; -ETIMEDOUT; another
+ * negative errno.
+ */
+int baleen_device_session_open(struct baleen_device_session *session, const char *device,
+			       u64 wait_ms, struct baleen_error *error);
+
+/**
+ * baleen_device_session_open_state() - hold a device with a state, attached or not
+ * @session: filled in; close with baleen_device_session_close()
+ * @device: name of the device
+ * @wait_ms: for other writers
+ * @error: filled in on failure
+ *
+ * Return: 0; -ENOENT when it has no state, and @error says why; else as
+ * baleen_device_session_open().
+ */
+int baleen_device_session_open_state(struct baleen_device_session *session, const char *device,
+				     u64 wait_ms, struct baleen_error *error);
+
+/**
+ * baleen_device_session_close() - let the next writer in
+ * @session: opened
+ */
+void baleen_device_session_close(struct baleen_device_session *session);
+
+/**
+ * baleen_device_session_add_feed() - add to what a rule of the state is made of
+ * @session: opened; without a state nothing is done
+ * @rule: name of the rule
+ * @source: what is added
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_device_session_add_feed(struct baleen_device_session *session, const char *rule,
+				   const struct baleen_rule_source *source,
+				   struct baleen_error *error);
+
+/**
+ * baleen_device_session_put() - put a ruleset on the device
+ * @session: opened
+ * @ruleset: edited from baleen_ruleset_from_config()
+ * @sources: of the rules that have a filter; they replace the feeds of a rule, its single
+ *           entries stay. NULL for none
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_device_session_put(struct baleen_device_session *session,
+			      const struct baleen_ruleset *ruleset,
+			      const struct baleen_rule_sources *sources,
+			      struct baleen_error *error);
+
+/**
+ * baleen_device_session_create() - the state of a device that is about to be attached
+ * @session: filled in; close with baleen_device_session_close(), or with
+ *           baleen_device_session_undo() when the device could not be attached. Without a
+ *           state when the device has a filter already: to attach will say so
+ * @device: name of the device
+ * @ruleset: its rules
+ * @mode: XDP mode
+ * @attach_type: XDP attach type
+ * @sources: of the rules
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_device_session_create(struct baleen_device_session *session, const char *device,
+				 const struct baleen_ruleset *ruleset, enum baleen_mode mode,
+				 enum baleen_attach_type attach_type,
+				 const struct baleen_rule_sources *sources,
+				 struct baleen_error *error);
+
+/**
+ * baleen_device_session_undo() - remove the state that was created
+ * @session: created
+ */
+void baleen_device_session_undo(struct baleen_device_session *session);
+
+/**
+ * baleen_device_session_forget() - forget the state of a device that is not attached
+ * @device: name of the device
+ * @error: filled in on failure
+ *
+ * A volatile state is of a filter that is no more.
+ *
+ * Return: 0, also without a state; -EEXIST when a configuration was applied; another
+ * negative errno.
+ */
+int baleen_device_session_forget(const char *device, struct baleen_error *error);
+
+#endif /* BALEEN_DEVICE_SESSION_H */
