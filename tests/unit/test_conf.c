@@ -110,6 +110,12 @@ static const struct {
 	{ R "special\n", "c:2: special: keep or remove is missing" },
 	{ R "special yes\n", "c:2: special 'yes': not remove or keep" },
 	{ R "any\nfeed /x\n", "c:1: rule a: any and feeds exclude each other" },
+	{ R "any\nbans\n", "c:1: rule a: any and bans exclude each other" },
+	{ "rule a allow\nbans\n", "c:1: rule a: bans are for a rule that drops" },
+	{ R "bans\nkey dst\n", "c:1: rule a: bans are for a rule whose key is the source address" },
+	{ R "bans\nkey src,dport\n",
+	  "c:1: rule a: bans are for a rule whose key is the source address" },
+	{ R "bans yes\n", "c:2: bans: 'yes' is a word too many" },
 	{ R "any\nkey src,dport\n", "c:1: rule a: any is for keys of one address" },
 	/* feeds */
 	{ R "feed\n", "c:2: feed: a path or a URL is missing" },
@@ -219,6 +225,8 @@ static const char all[] =
 	" max-coverage 0.5%\n special keep\n"
 	"rule rest count\n"
 	"\tany\n"
+	"rule jail drop\n"
+	"\tbans\n"
 	"rule mine drop\n"
 	"key flow\nkind bloom\nfpp 1e-3";
 
@@ -235,7 +243,7 @@ static void test_all(void **state)
 	assert_int_equal(conf.rules.attach_type, BALEEN_ATTACH_TYPE_CHAIN);
 	assert_int_equal(conf.rules.sample_interval_ns, 10000000000ull);
 	assert_string_equal(conf.rules.never_path, "/etc/my \"never\\");
-	assert_int_equal(conf.rules.n_rules, 4);
+	assert_int_equal(conf.rules.n_rules, 5);
 	assert_string_equal(conf.rules.rule[0].name, "good");
 	assert_int_equal(conf.rules.rule[0].action, BALEEN_ACTION_ALLOW);
 	bad = &conf.rules.rule[1];
@@ -247,8 +255,9 @@ static void test_all(void **state)
 		    bad->limits.max_coverage == 0.005);
 	assert_true(conf.rules.rule[2].is_any);
 	assert_int_equal(conf.rules.rule[2].action, BALEEN_ACTION_COUNT);
-	assert_int_equal(conf.rules.rule[3].key_spec, BALEEN_KEY_FLOW);
-	assert_int_equal(conf.rules.rule[3].kind, BALEEN_KIND_BLOOM);
+	assert_true(conf.rules.rule[3].takes_bans && !bad->takes_bans);
+	assert_int_equal(conf.rules.rule[4].key_spec, BALEEN_KEY_FLOW);
+	assert_int_equal(conf.rules.rule[4].kind, BALEEN_KIND_BLOOM);
 	assert_int_equal(conf.n_feeds, 3);
 	assert_int_equal(conf.feed[1].rule, 1);
 	assert_int_equal(conf.feed[1].line, 11);
@@ -309,6 +318,7 @@ static const char formatted[] =
 	"\tfpp 1e-06\n"
 	"\tcapacity 2000\n\tmin-entries 0\n\tmax-shrink 100%\n\tmax-coverage 0.5%\n\tspecial keep\n"
 	"rule rest count\n\tany\n"
+	"rule jail drop\n\tbans\n"
 	"rule mine drop\n\tkey flow\n\tkind bloom\n\tfpp 0.001\n";
 
 static void test_format(void **state)

@@ -543,6 +543,8 @@ static void all_fields(void **unused)
 	rules.rule[1].is_any = true;
 	rules.rule[1].guards_feeds = true;
 	rules.rule[1].limits = (struct baleen_feed_limits){ 7, 0.5, 0.25, true };
+	rules.rule[0].action = BALEEN_ACTION_DROP;
+	rules.rule[0].takes_bans = true;
 	rules.default_drop = true;
 	rules.dry_run = true;
 	rules.sample_interval_ns = ~0ull >> 1;
@@ -571,6 +573,7 @@ static void all_fields(void **unused)
 		assert_int_equal(back.rule[i].capacity, rules.rule[i].capacity);
 		assert_int_equal(back.rule[i].is_any, rules.rule[i].is_any);
 		assert_int_equal(back.rule[i].guards_feeds, rules.rule[i].guards_feeds);
+		assert_int_equal(back.rule[i].takes_bans, rules.rule[i].takes_bans);
 		assert_int_equal(back.rule[i].limits.min_entries, rules.rule[i].limits.min_entries);
 		assert_true(back.rule[i].limits.max_shrink == rules.rule[i].limits.max_shrink);
 		assert_true(back.rule[i].limits.max_coverage == rules.rule[i].limits.max_coverage);

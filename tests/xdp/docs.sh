@@ -105,8 +105,8 @@ try_readme()
 	local way
 
 	make_list list.txt 1000 0 7
-	is "the configuration of README has six lines" \
-		"$(block sh Use 1 | sed -n "/^cat/,/^END/p" | grep -cv '^cat\|^END')" 6
+	is "the configuration of README has seven lines" \
+		"$(block sh Use 1 | sed -n "/^cat/,/^END/p" | grep -cv '^cat\|^END')" 7
 	as_typed "README: apply" < <(block sh Use 1)
 	as_typed "README: confirm, ban, list, why, unban" < <(block sh Use 2)
 	is "README: the ban was listed" "$(grep -c '^203\.0\.113\.7$' out)" 1
@@ -187,7 +187,7 @@ try_peers()
 		in_ns "$B" "$BALEEN" detach --forget eth0 >/dev/null 2>&1
 	done
 	for name in fail2ban CrowdSec; do
-		as_typed "$name: a rule" <<<"baleen attach eth0 --drop bad.txt"
+		as_typed "$name: a rule" <<<"baleen attach eth0 --drop bad.txt bans"
 		as_typed "$name: what is here" < <(section "$name" | side 2)
 		as_typed "$name: away" <<<"baleen detach eth0"
 	done

@@ -29,6 +29,8 @@ static const struct group {
 	  } },
 	{ "Entries, bans and feeds",
 	  {
+		  &ban_command,
+		  &unban_command,
 		  &add_command,
 		  &del_command,
 		  &flush_command,

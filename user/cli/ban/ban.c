@@ -144,63 +144,15 @@ struct search {
 	char elsewhere[BALEEN_ORIGIN_BYTES];
 };
 
-static int compare_single(const struct baleen_rule_entry *there, void *data)
+static int compare_origin(const struct baleen_rule_entry *there, void *data)
 {
 	struct search *search = data;
 
-	if (there->is_exception != search->single->is_exception ||
-	    strcmp(there->key, search->single->key))
-		return 0;
 	if (!strcmp(there->origin, search->single->origin))
 		search->found = true;
 	else
 		strcpy(search->elsewhere, there->origin);
 	return 0;
-}
-
-/* The first key that an entry holds, by which others are found. */
-static int first_key(const struct baleen_rule_entry *single, u32 key_spec, struct baleen_key *key)
-{
-	struct baleen_span span;
-	const char *reason;
-
-	if (!baleen_spec_is_address(key_spec))
-		return baleen_key_parse(single->key, strlen(single->key), key_spec, key, &reason);
-	if (baleen_span_parse(single->key, strlen(single->key), &span, &reason))
-		return -EINVAL;
-	*key = (struct baleen_key){ .domain = span.is_ip6 ? BALEEN_IP6 : BALEEN_IP4 };
-	if (span.is_ip6) {
-		key->hi = span.first.hi;
-		key->lo = span.first.lo;
-	} else {
-		key->ip4 = span.first.lo;
-	}
-	return 0;
-}
-
-static int say_reason(const struct baleen_reason *reason, void *data)
-{
-	const char *target = data;
-
-	if (reason->is_feed)
-		complain("%s: %s stays in force: line %llu of %s", target, reason->text,
-			 (unsigned long long)reason->line, baleen_feed_name(&reason->feed).text);
-	else
-		complain("%s: %s%s stays in force: entry of origin '%s'", target,
-			 reason->single.is_exception ? "!" : "", reason->single.key,
-			 reason->single.origin);
-	return 0;
-}
-
-/* Says what else holds the key of an entry that is gone or never was. */
-static void explain(const struct entry_change *change, const struct baleen_rule_store *state,
-		    const struct baleen_stored_rule *rule, const struct baleen_rule_entry *single)
-{
-	struct baleen_key key;
-
-	if (!first_key(single, rule->key_spec, &key))
-		baleen_derive_reasons(state, rule, &key, baleen_now_ms(), say_reason,
-				      (void *)change->target, NULL);
 }
 
 static int complain_there(const struct entry_change *change, const struct search *search)
@@ -215,7 +167,7 @@ static int complain_absent(const struct entry_change *change, const struct balee
 {
 	complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
 		 change->target, search->single->key, search->single->origin);
-	explain(change, state, rule, search->single);
+	explain_entry(change->target, state, rule, search->single);
 	if (*search->elsewhere)
 		return complain("%s: 'baleen del --origin %s' is for that one", change->target,
 				search->elsewhere);
@@ -229,16 +181,15 @@ static void widen_like_added(const struct baleen_rule_store *state,
 			     struct baleen_rule_entry *single)
 {
 	struct baleen_rule_entry wide = *single;
-	struct baleen_key key;
 	bool is_widened;
 
-	if (search->found || first_key(single, rule->key_spec, &key) ||
+	if (search->found ||
 	    baleen_rule_entry_parse(single->key, rule->key_spec, true, &wide, &is_widened, NULL) ||
 	    !is_widened)
 		return;
 	wide.is_exception = single->is_exception;
 	search->single = &wide;
-	baleen_rule_entries_find(state, rule->name, &key, 0, compare_single, search, NULL);
+	baleen_rule_entries_of_key(state, rule->name, &wide, compare_origin, search, NULL);
 	search->single = single;
 	if (search->found)
 		*single = wide;
@@ -248,11 +199,8 @@ static int check_one(const struct entry_change *change, const struct baleen_rule
 		     const struct baleen_stored_rule *rule, struct baleen_rule_entry *single)
 {
 	struct search search = { .single = single };
-	struct baleen_key key;
 
-	if (first_key(single, rule->key_spec, &key))
-		return 0;
-	baleen_rule_entries_find(state, rule->name, &key, 0, compare_single, &search, NULL);
+	baleen_rule_entries_of_key(state, rule->name, single, compare_origin, &search, NULL);
 	if (!is_add(change))
 		widen_like_added(state, rule, &search, single);
 	if (change->exist || search.found != is_add(change))
@@ -302,22 +250,20 @@ static int guard_keys(const struct baleen_xdp *xdp, u32 index, const struct bale
 	return err;
 }
 
-static int check_host(const struct entry_change *change, const struct baleen_deploy *deploy,
-		      u32 key_spec, const struct entries *entries, struct baleen_host *host)
+int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored_rule *rule,
+		  enum baleen_set_op op, const struct entries *entries, struct baleen_host *host)
 {
-	struct baleen_list list = { .key_spec = key_spec };
-	int index = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, change->rule) : -ENOENT;
+	struct baleen_list list = { .key_spec = rule->key_spec };
+	int index = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, rule->name) : -ENOENT;
 	int err;
 
-	if (change->force || index < 0 ||
-	    deploy->xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
+	if (index < 0 || deploy->xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
 		return 0;
 	err = list_keys(entries, &list);
-	if (err) {
+	if (err)
 		err = complain("cannot keep the keys: %s", strerror(-err));
-	} else {
-		err = guard_keys(&deploy->xdp, index, &list, change->op, host);
-	}
+	else
+		err = guard_keys(&deploy->xdp, index, &list, op, host);
 	baleen_list_free(&list);
 	return err;
 }
@@ -348,11 +294,12 @@ static void count_results(const struct entry_change *change, const struct entrie
 
 /* The guard and the batch share one survey of the host. */
 static int put_guarded(const struct entry_change *change, struct baleen_deploy *deploy,
-		       u32 key_spec, const struct entries *entries, struct baleen_batch *batch)
+		       const struct baleen_stored_rule *rule, const struct entries *entries,
+		       struct baleen_batch *batch)
 {
 	struct baleen_host host = { 0 };
 	struct baleen_error error;
-	int err = check_host(change, deploy, key_spec, entries, &host);
+	int err = change->force ? 0 : guard_entries(deploy, rule, change->op, entries, &host);
 
 	batch->host = &host;
 	if (!err && baleen_deploy_batch(deploy, batch, &error))
@@ -374,7 +321,7 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 				      .forces = change->force };
 
 	if (check_all(change, &session->deploy.state, rule, entries) ||
-	    put_guarded(change, &session->deploy, rule->key_spec, entries, &batch))
+	    put_guarded(change, &session->deploy, rule, entries, &batch))
 		return EXIT_FAILED;
 	if (!session->deploy.has_xdp)
 		complain(
@@ -384,7 +331,8 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 	count_results(change, entries, outcome);
 	for (size_t i = 0;
 	     !is_add(change) && !change->json && entries->n <= MAX_EXPLAINED && i < entries->n; i++)
-		explain(change, &session->deploy.state, rule, &entries->change[i].single);
+		explain_entry(change->target, &session->deploy.state, rule,
+			      &entries->change[i].single);
 	return 0;
 }
 

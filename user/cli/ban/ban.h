@@ -43,4 +43,14 @@ struct entry_change {
 /* Makes the change and reports it; an exit code. */
 int change_entries(const struct entry_change *change);
 
+/* 0, or EXIT_FAILED after naming each address of this host that the rule would drop with
+ * these entries put or removed. @host is surveyed if it is not yet.
+ */
+int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored_rule *rule,
+		  enum baleen_set_op op, const struct entries *entries, struct baleen_host *host);
+
+/* Says on stderr which other entries of a rule hold the key of one; how many. */
+u64 explain_entry(const char *target, const struct baleen_rule_store *state,
+		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *single);
+
 #endif /* BALEEN_CLI_BAN_H */

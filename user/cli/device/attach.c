@@ -226,6 +226,9 @@ static int attach_rules(struct attach *attach)
 {
 	struct baleen_ruleset ruleset = { 0 };
 
+	if ((attach->is_kmod || attach->no_state) &&
+	    rules_refuse_bans(&attach->rules, attach->device))
+		return EXIT_FAILED;
 	if (rules_open(&attach->rules, &attach->lists) || rules_insert(&attach->rules, &ruleset, 0))
 		return EXIT_FAILED;
 	policy_apply(&attach->policy, &ruleset);

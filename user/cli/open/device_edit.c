@@ -9,6 +9,8 @@ static int edit_session(struct baleen_device_session *session, struct device_edi
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset *after = &edit->after;
 
+	if (!session->has_state && rules_refuse_bans(edit->rules, xdp->device))
+		return EXIT_FAILED;
 	baleen_ruleset_from_config(&xdp->config, after);
 	if (edit->edit(NULL, after, edit->data))
 		return EXIT_FAILED;
@@ -35,7 +37,8 @@ int device_edit(const char *device, struct device_edit *edit)
 	int err;
 
 	if (is_kmod_device(device))
-		return kmod_device_edit(device, edit);
+		return rules_refuse_bans(edit->rules, device) ? EXIT_FAILED :
+								kmod_device_edit(device, edit);
 	err = session_open(&session, device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err)
 		return err;

@@ -22,6 +22,16 @@ static const char *format_time(u64 ms, char *text)
 	return text;
 }
 
+static bool takes_bans(const struct baleen_rule_store *state, const char *rule)
+{
+	struct baleen_stored_rules rules;
+	int index = -1;
+
+	if (!baleen_rule_store_get_rules(state, &rules, NULL))
+		index = baleen_rule_store_find_rule(&rules, rule);
+	return index >= 0 && rules.rule[index].takes_bans;
+}
+
 /* --- text ------------------------------------------------------------------ */
 
 struct summary {
@@ -85,7 +95,11 @@ void print_made_of(const struct baleen_rule_store *state, const char *rule)
 	if (summary.n_entries)
 		printf(", %s single entr%s (%s)", format_count(summary.n_entries, n),
 		       summary.n_entries == 1 ? "y" : "ies", summary.origins);
-	if (summary.n_feeds || summary.n_entries)
+	if (takes_bans(state, rule))
+		fputs(summary.n_feeds || summary.n_entries ? ", takes bans\n" :
+							     "        takes bans\n",
+		      stdout);
+	else if (summary.n_feeds || summary.n_entries)
 		putchar('\n');
 	baleen_feeds_each(state, rule, print_failure, NULL, NULL);
 }
@@ -132,6 +146,7 @@ void describe_made_of(const struct baleen_rule_store *state, const char *rule, j
 	baleen_rule_entries_origins(state, rule, describe_origin, origins, NULL);
 	json_object_set_new(json, "feeds", feeds);
 	json_object_set_new(json, "origins", origins);
+	json_object_set_new(json, "bans", json_boolean(takes_bans(state, rule)));
 }
 
 void describe_state(const struct baleen_rule_store *state, const char *device, json_t *json)

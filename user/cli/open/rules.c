@@ -92,7 +92,8 @@ const struct option_spec rule_option_table[] = {
 		  "  dport A,B-C      one of these destination ports, 8 ports and ranges at most; a port\n"
 		  "                   may be the name of its service, such as ssh\n"
 		  "  tcp-syn          a TCP connection that is opened; established ones go on\n"
-		  "  vlan N           this VLAN as the outermost\n\n" },
+		  "  vlan N           this VLAN as the outermost\n"
+		  "The word bans marks a rule that drops as one that 'baleen ban' adds to.\n\n" },
 	{ 0 },
 };
 
@@ -119,6 +120,10 @@ int rules_word_take(const struct command *command, struct rules *rules, const ch
 		rules->word = NULL;
 		return add_qualifier(command, last, begun, word);
 	}
+	if (!strcmp(word, "bans")) {
+		last->takes_bans = true;
+		return 0;
+	}
 	takes = baleen_qualifier_takes(word);
 	if (takes < 0)
 		return -ENOENT;
@@ -138,6 +143,16 @@ int rules_check(const struct command *command, const struct rules *rules)
 		if (baleen_qualifiers_check(&rules->rule[i].qualifiers, &error))
 			return complain_usage(command, "rule '%s': %s", rules->rule[i].name,
 					      error.text);
+	return 0;
+}
+
+int rules_refuse_bans(const struct rules *rules, const char *device)
+{
+	for (u32 i = 0; rules && i < rules->n; i++)
+		if (rules->rule[i].takes_bans)
+			return complain("%s: rule '%s': bans are for a device that remembers "
+					"entries, not for --no-state or --backend kmod",
+					device, rules->rule[i].name);
 	return 0;
 }
 

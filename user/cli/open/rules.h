@@ -18,6 +18,7 @@
  * @name: the rule's
  * @action: enum baleen_action
  * @qualifiers: the words behind it
+ * @takes_bans: one of them is `bans`
  * @ref: opened by rules_open()
  */
 struct rule_argument {
@@ -26,6 +27,7 @@ struct rule_argument {
 	char name[BALEEN_NAME_BYTES];
 	u32 action;
 	struct baleen_qualifiers qualifiers;
+	bool takes_bans;
 	struct filter_ref ref;
 };
 
@@ -61,6 +63,11 @@ int rules_word_take(const struct command *command, struct rules *rules, const ch
  * message.
  */
 int rules_check(const struct command *command, const struct rules *rules);
+
+/* 0, or EXIT_FAILED after a message when a rule shall take bans: for a device that
+ * remembers no entries. @rules may be NULL.
+ */
+int rules_refuse_bans(const struct rules *rules, const char *device);
 
 /* Puts the rules into a ruleset, from @place on; 0, or EXIT_FAILED after a
  * message. The ruleset refers to their filters.

@@ -26,6 +26,8 @@
  *              capacity 1M
  *              kind bloom                or cuckoo, classic, counting, quotient
  *              fpp 1e-6                  consents to it, too
+ *      rule bans drop
+ *              bans                      'baleen ban' adds to it
  *      rule rest count
  *              any                       every address
  *

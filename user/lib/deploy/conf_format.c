@@ -135,6 +135,8 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 	put_limits(out, &rule->limits);
 	if (rule->is_any)
 		fputs("\tany\n", out);
+	if (rule->takes_bans)
+		fputs("\tbans\n", out);
 }
 
 char *baleen_conf_format(const struct baleen_conf *conf, bool shows_secrets)

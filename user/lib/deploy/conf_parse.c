@@ -229,6 +229,12 @@ static int take_any(struct baleen_conf_parser *parser)
 	return 0;
 }
 
+static int take_bans(struct baleen_conf_parser *parser)
+{
+	parser->rule->takes_bans = true;
+	return 0;
+}
+
 /* --- the table ------------------------------------------------------------------ */
 
 enum { OF_DEVICE, OF_RULE, BEGINS_RULE };
@@ -271,6 +277,7 @@ static const struct statement {
 	{ "max-coverage", OF_RULE, 2, 2, false, "a share such as 25%", take_max_coverage },
 	{ "special", OF_RULE, 2, 2, false, "keep or remove", take_special },
 	{ "any", OF_RULE, 1, 1, false, NULL, take_any },
+	{ "bans", OF_RULE, 1, 1, false, NULL, take_bans },
 };
 
 #define N_STATEMENTS (sizeof(statements) / sizeof(statements[0]))
@@ -342,7 +349,11 @@ static int check_rule(struct baleen_conf_parser *parser, u32 index)
 {
 	const struct baleen_stored_rule *rule = &parser->conf->rules.rule[index];
 
+	const char *reason = rule->takes_bans ? baleen_rule_bans_refuse(rule) : NULL;
+
 	parser->line = parser->rule_line[index];
+	if (reason)
+		return baleen_conf_refuse(parser, "rule %s: %s", rule->name, reason);
 	if (rule->kind != BALEEN_KIND_CUCKOO && rule->kind != BALEEN_KIND_QUOTIENT &&
 	    rule->fpp <= 0)
 		return baleen_conf_refuse(parser, "rule %s: kind %s needs a rate: fpp", rule->name,

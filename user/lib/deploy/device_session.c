@@ -209,6 +209,7 @@ static void shape_rule(struct baleen_stored_rule *rule, const struct baleen_rule
 	rule->fpp = source->build->fpp;
 	rule->capacity = source->build->capacity;
 	rule->is_any = source->is_any;
+	rule->takes_bans |= source->takes_bans;
 	rule->limits = baleen_feed_limits_default();
 }
 

@@ -248,6 +248,23 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 		    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_text(origin)));
 }
 
+int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char *rule,
+			       const struct baleen_rule_entry *single,
+			       int (*visit)(const struct baleen_rule_entry *single, void *data),
+			       void *data, struct baleen_error *error)
+{
+	static const char sql[] =
+		SELECT("") " AND first = ?2 AND last = ?3 AND is_exception = ?4 ORDER BY origin";
+	struct baleen_entry_key key;
+
+	baleen_entry_key_of_text(single->key, &key);
+	return walk(state, sql, visit, data, error,
+		    BALEEN_SQL_VALUES(baleen_sql_text(rule),
+				      baleen_sql_blob(key.first, key.n_first),
+				      baleen_sql_blob(key.last, key.n_last),
+				      baleen_sql_number(single->is_exception)));
+}
+
 u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char *rule,
 			      const char *origin)
 {

@@ -113,6 +113,22 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 			     void *data, struct baleen_error *error);
 
 /**
+ * baleen_rule_entries_of_key() - the entries of one key, by origin
+ * @state: opened
+ * @rule: name of the rule
+ * @single: its key and is_exception; longer and shorter prefixes are other keys
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char *rule,
+			       const struct baleen_rule_entry *single,
+			       int (*visit)(const struct baleen_rule_entry *single, void *data),
+			       void *data, struct baleen_error *error);
+
+/**
  * baleen_rule_entries_find() - the entries that hold a key
  * @state: opened
  * @rule: name of the rule

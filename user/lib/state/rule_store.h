@@ -43,6 +43,7 @@
  * @limits: limits that its feeds have to keep
  * @guards_feeds: special-purpose ranges and the never-drop list are taken out of
  *                its feeds; false for what was attached by hand
+ * @takes_bans: `baleen ban` adds to it; only of rules that baleen_rule_bans_refuse() lets
  */
 struct baleen_stored_rule {
 	char name[BALEEN_NAME_BYTES];
@@ -55,6 +56,7 @@ struct baleen_stored_rule {
 	bool is_any;
 	struct baleen_feed_limits limits;
 	bool guards_feeds;
+	bool takes_bans;
 };
 
 /**
@@ -161,6 +163,14 @@ int baleen_rule_store_get_rules(const struct baleen_rule_store *state,
 int baleen_rule_store_find_rule(const struct baleen_stored_rules *rules, const char *name);
 
 /**
+ * baleen_rule_bans_refuse() - may a rule take bans?
+ * @rule: its action and key are asked
+ *
+ * Return: NULL, or why not, such as "it does not drop".
+ */
+const char *baleen_rule_bans_refuse(const struct baleen_stored_rule *rule);
+
+/**
  * baleen_rule_store_set_rules() - other rules and another policy
  * @state: with a transaction
  * @rules: afterwards; feeds and single entries of rules that are not among them
@@ -195,7 +205,7 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
  *
  * Known: "conf", "applied" (seconds of the day it was),
  * "image_time RULE" (when its image was derived), "expired" (how many entries have
- * ended).
+ * ended), "bans RULE" (it takes bans).
  *
  * Return: 0 or a negative errno.
  */

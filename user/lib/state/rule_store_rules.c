@@ -18,6 +18,15 @@ static bool is_share(double share)
 	return share >= 0 && share <= 1;
 }
 
+const char *baleen_rule_bans_refuse(const struct baleen_stored_rule *rule)
+{
+	if (rule->action != BALEEN_ACTION_DROP)
+		return "bans are for a rule that drops";
+	if (rule->key_spec != BALEEN_KEY_SRC)
+		return "bans are for a rule whose key is the source address";
+	return rule->is_any ? "any and bans exclude each other" : NULL;
+}
+
 static const char *rule_fault(const struct baleen_stored_rule *rule)
 {
 	const char *fault = baleen_rule_name_check(rule->name);
@@ -35,7 +44,7 @@ static const char *rule_fault(const struct baleen_stored_rule *rule)
 	if (!is_share(rule->fpp) || !is_share(rule->limits.max_shrink) ||
 	    !is_share(rule->limits.max_coverage))
 		return "a share is not between 0 and 1";
-	return NULL;
+	return rule->takes_bans ? baleen_rule_bans_refuse(rule) : NULL;
 }
 
 static int check_rule(const struct baleen_stored_rule *rule, struct baleen_error *error)
@@ -88,13 +97,17 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 	rule->limits.max_coverage = sqlite3_column_double(row, 10);
 	rule->limits.keep_special = sqlite3_column_int(row, 11);
 	rule->guards_feeds = sqlite3_column_int(row, 12);
+	rule->takes_bans = sqlite3_column_int(row, 13);
 	return !rule_fault(rule);
 }
 
 static int read_rules(const struct baleen_rule_store *state, struct baleen_stored_rules *rules,
 		      struct baleen_error *error)
 {
-	static const char sql[] = "SELECT " RULE_COLUMNS " FROM rule ORDER BY place";
+	static const char sql[] =
+		"SELECT " RULE_COLUMNS ","
+		" EXISTS (SELECT 1 FROM text WHERE text.name = 'bans ' || rule.name)"
+		" FROM rule ORDER BY place";
 	sqlite3_stmt *row;
 	int ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
 
@@ -271,6 +284,25 @@ static int check_rules(const struct baleen_stored_rules *rules, struct baleen_er
 	return err;
 }
 
+/* A text and no column: a state of an older release needs no other table, and an older
+ * release that reads this one passes over it.
+ */
+static int write_bans(struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
+		      struct baleen_error *error)
+{
+	char name[BALEEN_NAME_BYTES + sizeof("bans ")];
+	int err = baleen_sql_do(state, "DELETE FROM text WHERE name GLOB 'bans *'", NULL, error,
+				NULL, 0);
+
+	for (u32 i = 0; !err && i < rules->n_rules; i++) {
+		if (!rules->rule[i].takes_bans)
+			continue;
+		snprintf(name, sizeof(name), "bans %s", rules->rule[i].name);
+		err = baleen_rule_store_set_text(state, name, "", error);
+	}
+	return err;
+}
+
 /* Rules keep their number, and by it what belongs to them. */
 int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 				const struct baleen_stored_rules *rules, struct baleen_error *error)
@@ -289,7 +321,7 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 	if (!err)
 		err = baleen_sql_do(state, "DELETE FROM rule WHERE place < 0", NULL, error, NULL,
 				    0);
-	return err;
+	return err ? err : write_bans(state, rules, error);
 }
 
 int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *from, const char *to,
@@ -297,6 +329,8 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
 {
 	static const char find[] = "SELECT 1 FROM rule WHERE name = ?";
 	static const char rename[] = "UPDATE rule SET name = ? WHERE name = ?";
+	static const char rename_bans[] =
+		"UPDATE text SET name = 'bans ' || ? WHERE name = 'bans ' || ?";
 	const char *fault = baleen_rule_name_check(to);
 	int ret;
 
@@ -310,6 +344,9 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
 				    BALEEN_SQL_VALUES(baleen_sql_text(to), baleen_sql_text(from)));
 	if (!ret && !sqlite3_changes(state->db))
 		return baleen_fail(error, ENOENT, "there is no rule '%.64s'", from);
+	if (!ret)
+		ret = baleen_sql_do(state, rename_bans, NULL, error,
+				    BALEEN_SQL_VALUES(baleen_sql_text(to), baleen_sql_text(from)));
 	return ret;
 }
 

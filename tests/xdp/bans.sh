@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# ban and unban: over all rules that take bans, of all devices, all or nothing.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+make_pair
+# shellcheck source=tests/words.sh
+source "$ROOT/tests/words.sh"
+
+VERDICT=$ROOT/build/tools/verdict
+mkdir "$BALEEN_CONF_DIR"
+ip -n "$B" link add veth-c type veth peer name veth-d
+ip -n "$B" link set veth-c up
+ip -n "$B" link set veth-d up
+
+baleen() { in_ns "$B" "$BALEEN" "$@"; }
+
+# dropped ADDRESS...: a letter for each, on veth-b, then on veth-c
+dropped() { echo "$(in_ns "$B" "$VERDICT" veth-b "$@")-$(in_ns "$B" "$VERDICT" veth-c "$@")"; }
+
+# results: of the rules, from the JSON on stdin
+results() { jq -c '[.rules[] | "\(.device):\(.rule) \(.result)"]'; }
+
+# --- which rules ---
+
+refuses "nothing is there" "no rule of any device takes bans: write 'bans' below a rule of \
+/etc/baleen/DEV.conf that drops, and 'baleen apply'" baleen ban 192.0.2.7
+printf '%s\n' "rule office allow" "rule jail drop" " bans" "rule bad drop" >"$BALEEN_CONF_DIR/veth-b.conf"
+printf '%s\n' "203.0.113.0/24" "192.0.2.1" >"$TMP/list"
+check_status "one by its configuration" 3 baleen apply
+refuses "bans of an allow rule" "rule 'list': bans are for a rule that drops" \
+	baleen attach veth-c --allow "$TMP/list" bans
+refuses "bans of every address" "rule 'all': any and bans exclude each other" \
+	baleen attach veth-c --drop all=any bans --force
+refuses "bans without a state" "veth-c: rule 'list': bans are for a device that remembers \
+entries, not for --no-state or --backend kmod" baleen attach veth-c --drop "$TMP/list" bans --no-state
+check "one by hand" baleen attach veth-c --drop "$TMP/list" bans
+STATE_C=$(echo "$BALEEN_RUN_DIR"/ns*-if*)
+is "status names them" "$(baleen status -j | jq -c 'sort_by(.device) | map([.rules[] | [.name, .bans]])')" \
+	'[[["office",false],["jail",true],["bad",false]],[["list",true]]]'
+is "status in words, too" "$(baleen status veth-b | grep -c '^        takes bans$')" 1
+echo 198.51.100.0/24 >"$TMP/more"
+check "another list" baleen swap veth-c:list "$TMP/more"
+is "leaves the mark" "$(baleen status -j veth-c | jq '.[0].rules[0].bans')" true
+
+# --- ban ---
+
+check_status "no address" 2 baleen ban
+check_status "no time" 2 baleen ban 192.0.2.7 60
+check_status "two addresses" 2 baleen ban 192.0.2.7 192.0.2.8
+check_status "no address at all" 1 baleen ban 192.0.2.300
+check_status "an exception" 1 baleen ban '!192.0.2.7'
+prints "a ban" "veth-b:jail: 192.0.2.7 added
+veth-c:list: 192.0.2.7 added" baleen ban 192.0.2.7
+is "is in force everywhere" "$(dropped 192.0.2.{7,8})" DP-DP
+refuses "again" "192.0.2.7 is banned by origin 'manual' already: nothing changed (--exist renews it)" \
+	baleen ban 192.0.2.7 1h
+prints "or renewed" "veth-b:jail: 192.0.2.7 renewed, ends in 1h
+veth-c:list: 192.0.2.7 renewed, ends in 1h" baleen ban --exist 192.0.2.7 1h
+check "one rule has it" baleen add veth-b:jail 192.0.2.8
+is "then it comes to the other" "$(baleen ban -j 192.0.2.8 1h --reason 'ssh scan' | results)" \
+	'["veth-b:jail renewed","veth-c:list added"]'
+is "with its reason and end" "$(baleen why -j veth-c 192.0.2.8 |
+	jq -c '.[].rules[0].entries[0] | [.origin, .reason, .expires_ms > now * 1000 + 3500000]')" \
+	'["manual","ssh scan",true]'
+check "another origin" baleen ban 192.0.2.8 --origin fail2ban-sshd
+check "a prefix" baleen ban 100.64.0.0/16 2d
+check "IPv6" baleen ban 2001:db8::1
+is "is the /64 of the host" "$(cat "$TMP/err")" \
+	"baleen: 2001:db8::1 stands for 2001:db8::/64 (say 2001:db8::1/128 for less)"
+is "all is in force" "$(dropped 192.0.2.8 100.64.7.7 2001:db8::2 2001:db8:0:1::2)" DDDP-DDDP
+
+# --- nothing where one must not have it ---
+
+before=$(dropped 10.66.0.2 198.18.0.9 192.0.2.77)
+check_status "an own address" 1 baleen ban 10.66.0.2
+ip -n "$B" route add default via 10.66.0.1
+check_status "a gateway of one device" 1 baleen ban 10.66.0.0/24
+ip -n "$B" route del default
+echo 198.18.0.9 >"$BALEEN_CONF_DIR/never.list"
+check_status "never.list" 3 baleen apply
+refuses "what never.list has" "veth-b:jail: '198.18.0.9' not added: 198.18.0.9 is never dropped (the \
+never-drop list): nothing changed" baleen ban 198.18.0.9
+is "nothing changed anywhere" "$(dropped 10.66.0.2 198.18.0.9 192.0.2.77)" "$before"
+is "nobody has an entry of it" "$(baleen status -j | jq -c '[.[].rules[].origins.manual // empty] | unique')" '[4]'
+
+# A writer that holds the second device: the first is as it was.
+exec 9<"$STATE_C"
+flock 9
+refuses "one device is held" "$STATE_C: another command has been changing it for 0 s: nothing changed" \
+	baleen ban --wait 0 192.0.2.77
+exec 9<&-
+is "no device has it" "$(dropped 192.0.2.77)" P-P
+
+# --- unban ---
+
+check_status "who is not banned" 1 baleen unban 192.0.2.99
+check "is no matter with --exist" baleen unban --exist 192.0.2.99
+prints "unban" "veth-b:jail: 192.0.2.8 deleted (fail2ban-sshd, manual)
+veth-c:list: 192.0.2.8 deleted (fail2ban-sshd, manual)" baleen unban 192.0.2.8
+is "it passes" "$(dropped 192.0.2.8)" P-P
+check "one rule has it" baleen add veth-b:jail 192.0.2.9 --origin x
+is "one answer" "$(baleen unban -j 192.0.2.9 | results)" '["veth-b:jail deleted","veth-c:list absent"]'
+check "a lone IPv6 address" baleen add veth-c:list 2001:db8::1
+check "is unbanned with its /64" baleen unban 2001:db8::1
+is "it passes" "$(dropped 2001:db8::1 2001:db8::2)" PP-PP
+check_status "what only a list has" 1 baleen unban 198.51.100.7
+is "is named, and how to let it in" "$(cat "$TMP/err")" \
+	"baleen: 198.51.100.7 is not banned: nothing changed (--exist does not mind)
+baleen: veth-c:list: 198.51.100.0/24 stays in force: line 1 of $TMP/more
+baleen: veth-c:list: \"baleen add veth-c:list '!198.51.100.7'\" takes out what lists and shorter prefixes hold"
+check "that can be pasted" baleen add veth-c:list '!198.51.100.7'
+is "and does so" "$(dropped 198.51.100.{7,8})" PP-PD
+
+# --- a failure puts back what was done ---
+
+check "banned by two" baleen ban 192.0.2.50 1h --reason first
+check "banned by two" baleen ban 192.0.2.50 --origin other
+entries() { baleen why -j veth-b 192.0.2.50 | jq -c '[.[].rules[].entries[] | [.origin, .reason, .added_ms, .expires_ms]]'; }
+before=$(entries)
+sqlite3 "$STATE_C/state.db" "CREATE TRIGGER no BEFORE DELETE ON single BEGIN SELECT RAISE(ABORT, 'no'); END;
+	CREATE TRIGGER never BEFORE UPDATE ON single BEGIN SELECT RAISE(ABORT, 'no'); END;"
+check_status "the second device fails" 1 baleen unban 192.0.2.50
+is "the first is as it was" "$(entries)" "$before"
+check_status "of a ban, too" 1 baleen ban --exist 192.0.2.50 2h --reason second
+is "its end and reason are as they were" "$(entries)" "$before"
+is "it is dropped by both" "$(dropped 192.0.2.50)" D-D
+sqlite3 "$STATE_C/state.db" "DROP TRIGGER no; DROP TRIGGER never"
+check "then it goes" baleen unban 192.0.2.50
+is "everywhere" "$(dropped 192.0.2.50)" P-P
+
+# --- baleend, a reboot ---
+
+in_ns "$B" "$ROOT/build/baleend" >"$TMP/daemon" 2>&1 &
+daemon=$!
+check "ban beside baleend" baleen ban 192.0.2.60 2s
+check "for good" baleen ban 192.0.2.61
+is "both are dropped" "$(dropped 192.0.2.{60,61})" DD-DD
+for ((i = 0; i < 100; i++)); do
+	[ "$(dropped 192.0.2.60)" = P-P ] && break
+	read -rt 0.1 <> <(:)
+done
+is "the one ends, the other stays" "$(dropped 192.0.2.{60,61})" PD-PD
+kill "$daemon"
+wait "$daemon"
+check "after the filter went" baleen detach veth-b
+check "restore puts it on again" baleen restore --boot veth-b
+is "with the ban" "$(in_ns "$B" "$VERDICT" veth-b 192.0.2.60 192.0.2.61)" PD
+check "while it is off" baleen detach veth-b
+is "a ban is kept for it" "$(baleen ban -j 192.0.2.62 | jq -c '[.rules[] | .attached]')" '[false,true]'
+check "it comes" baleen restore --boot veth-b
+is "with this one, too" "$(dropped 192.0.2.62)" D-D

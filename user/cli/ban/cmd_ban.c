@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen ban, baleen unban: an address in all rules that take bans, of all devices. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/ban/ban.h"
+#include "deploy/bans.h"
+#include "deploy/conf.h"
+#include "util/duration.h"
+
+/**
+ * struct ban - one run of ban or unban
+ * @command: which of them
+ * @address: as typed
+ * @entry: origin, reason and end
+ * @exist: what changes nothing is fine
+ * @force: also what would cut this host off
+ * @json: report as JSON
+ * @wait_ms: for other writers of each device
+ * @key: the keys that @address stands for
+ * @n_keys: how many
+ * @bans: the rules
+ */
+struct ban {
+	const struct command *command;
+	const char *address;
+	struct entry_options entry;
+	bool exist, force, json;
+	u64 wait_ms;
+	struct baleen_rule_entry key[BALEEN_BAN_MAX_KEYS];
+	size_t n_keys;
+	struct baleen_bans bans;
+};
+
+static bool is_ban(const struct ban *ban)
+{
+	return ban->command == &ban_command;
+}
+
+/* DEV:RULE, into at least TARGET_BYTES bytes; returns @text. */
+#define TARGET_BYTES (BALEEN_DEVICE_BYTES + BALEEN_NAME_BYTES)
+
+static const char *target_text(const struct ban *ban, const struct baleen_ban_rule *rule,
+			       char *text)
+{
+	snprintf(text, TARGET_BYTES, "%s:%s", ban->bans.deploy[rule->deploy].state.device,
+		 rule->rule.name);
+	return text;
+}
+
+/* --- arguments ------------------------------------------------------------- */
+
+static int parse(struct ban *ban, int argc, char **argv)
+{
+	int err = options_parse(ban->command, ban, &argc, &argv);
+
+	if (err)
+		return err;
+	ban->address = argv[0];
+	ban->entry.is_ban = true;
+	if (argc > 1 && baleen_duration_parse(argv[1], &ban->entry.ttl_ms))
+		return complain_usage(ban->command, "'%s': not a time such as 30s, 1h or 2d",
+				      argv[1]);
+	return 0;
+}
+
+/* An address of IPv6 is banned with what its host has; unbanned is the address alone, too. */
+static int make_keys(struct ban *ban)
+{
+	struct entry_options as_typed = ban->entry;
+	struct baleen_error error;
+	bool is_widened;
+	int err = *ban->address == '!' ? baleen_fail(&error, EINVAL,
+						     "'%s': an exception: 'baleen add' and "
+						     "'baleen del' take it",
+						     ban->address) :
+					 entry_make(ban->address, BALEEN_KEY_SRC, &ban->entry,
+						    &ban->key[0], &is_widened, &error);
+
+	ban->n_keys = 1;
+	if (!err && is_widened && is_ban(ban) && !ban->json)
+		complain("%s stands for %s (say %s/128 for less)", ban->address, ban->key[0].key,
+			 ban->address);
+	if (!err && is_widened && !is_ban(ban)) {
+		as_typed.is_ban = false;
+		err = entry_make(ban->address, BALEEN_KEY_SRC, &as_typed, &ban->key[ban->n_keys++],
+				 &is_widened, &error);
+	}
+	return err ? complain("%s", error.text) : 0;
+}
+
+/* --- what is there ---------------------------------------------------------- */
+
+static const struct baleen_rule_entry *find_own(const struct ban *ban,
+						const struct baleen_ban_rule *rule)
+{
+	for (size_t i = 0; i < rule->n_before; i++)
+		if (!strcmp(rule->before[i].single.origin, ban->key[0].origin))
+			return &rule->before[i].single;
+	return NULL;
+}
+
+static bool has_key(const struct baleen_ban_rule *rule, const struct baleen_rule_entry *key)
+{
+	for (size_t i = 0; i < rule->n_before; i++)
+		if (!strcmp(rule->before[i].single.key, key->key))
+			return true;
+	return false;
+}
+
+static void add_change(struct baleen_ban_rule *rule, enum baleen_rule_entry_op op,
+		       const struct baleen_rule_entry *single)
+{
+	rule->change[rule->n_changes++] =
+		(struct baleen_rule_entry_change){ .op = op, .single = *single };
+}
+
+/* Fills in what each rule has to change; how many have something new. */
+static size_t plan(struct ban *ban)
+{
+	struct baleen_rule_entry any;
+	size_t n_new = 0;
+
+	for (size_t i = 0; i < ban->bans.n_rules; i++) {
+		struct baleen_ban_rule *rule = &ban->bans.rule[i];
+
+		if (is_ban(ban)) {
+			add_change(rule, BALEEN_RULE_ENTRY_PUT, &ban->key[0]);
+			n_new += !find_own(ban, rule);
+			continue;
+		}
+		for (size_t k = 0; k < ban->n_keys; k++) {
+			if (!has_key(rule, &ban->key[k]))
+				continue;
+			any = ban->key[k];
+			any.origin[0] = '\0';
+			add_change(rule, BALEEN_RULE_ENTRY_REMOVE, &any);
+		}
+		n_new += rule->n_changes > 0;
+	}
+	return n_new;
+}
+
+/* Says what else drops the address: entries and lines of any rule of these devices. */
+static void explain(const struct ban *ban)
+{
+	char target[TARGET_BYTES];
+	u64 n = 0;
+
+	for (u32 d = 0; d < ban->bans.n_devices; d++) {
+		const struct baleen_rule_store *state = &ban->bans.deploy[d].state;
+		struct baleen_stored_rules rules;
+
+		if (baleen_rule_store_get_rules(state, &rules, NULL))
+			continue;
+		for (u32 i = 0; i < rules.n_rules; i++) {
+			if (rules.rule[i].action != BALEEN_ACTION_DROP ||
+			    rules.rule[i].key_spec != BALEEN_KEY_SRC)
+				continue;
+			snprintf(target, sizeof(target), "%s:%s", state->device,
+				 rules.rule[i].name);
+			n = explain_entry(target, state, &rules.rule[i], &ban->key[0]);
+			if (n)
+				complain("%s: \"baleen add %s '!%s'\" takes out what lists and "
+					 "shorter prefixes hold",
+					 target, target, ban->key[0].key);
+		}
+	}
+}
+
+static int complain_idle(const struct ban *ban)
+{
+	if (is_ban(ban))
+		return complain("%s is banned by origin '%s' already: nothing changed (--exist "
+				"renews it)",
+				ban->key[0].key, ban->key[0].origin);
+	complain("%s is not banned: nothing changed (--exist does not mind)", ban->key[0].key);
+	explain(ban);
+	return EXIT_FAILED;
+}
+
+/* --- the change ------------------------------------------------------------- */
+
+/* Asks for all rules before any is changed. The devices have gateways of their own. */
+static int check_host(const struct ban *ban)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < ban->bans.n_rules && !err && !ban->force; i++) {
+		struct baleen_ban_rule *rule = &ban->bans.rule[i];
+		const struct entries entries = { .change = rule->change, .n = rule->n_changes };
+		struct baleen_host host = { 0 };
+
+		err = guard_entries(&ban->bans.deploy[rule->deploy], &rule->rule, BALEEN_SET_UNION,
+				    &entries, &host);
+		baleen_host_free(&host);
+	}
+	return err;
+}
+
+static int put(struct ban *ban)
+{
+	const struct baleen_ban_rule *refused = NULL;
+	char target[TARGET_BYTES], why[ENTRY_REFUSAL];
+	struct baleen_error error;
+
+	if (!baleen_bans_put(&ban->bans, ban->force, &refused, &error))
+		return 0;
+	if (!refused)
+		return complain("%s: nothing changed", error.text);
+	return complain("%s: '%s' not added: %s: nothing changed",
+			target_text(ban, refused, target), ban->key[0].key,
+			entry_refusal(&refused->change[0], why));
+}
+
+static int change(struct ban *ban)
+{
+	struct baleen_error error;
+
+	for (size_t i = 0; i < ban->n_keys; i++)
+		if (baleen_bans_remember(&ban->bans, &ban->key[i], &error))
+			return complain("%s", error.text);
+	if (!plan(ban) && !ban->exist)
+		return complain_idle(ban);
+	return (is_ban(ban) && check_host(ban)) || put(ban) ? EXIT_FAILED : 0;
+}
+
+/* --- report ------------------------------------------------------------------ */
+
+static const char *result_text(const struct ban *ban, const struct baleen_ban_rule *rule)
+{
+	if (!is_ban(ban))
+		return rule->n_changes ? "deleted" : "absent";
+	return find_own(ban, rule) ? "renewed" : "added";
+}
+
+/* Who had banned it: each once. */
+static json_t *describe_origins(const struct baleen_ban_rule *rule)
+{
+	json_t *origins = json_array();
+
+	for (size_t i = 0; i < rule->n_before; i++)
+		json_array_append_new(origins, json_text(rule->before[i].single.origin));
+	return origins;
+}
+
+static int report_json(const struct ban *ban)
+{
+	json_t *rules = json_array(), *json = json_object();
+
+	for (size_t i = 0; i < ban->bans.n_rules; i++) {
+		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
+		const struct baleen_deploy *deploy = &ban->bans.deploy[rule->deploy];
+		json_t *one = json_object();
+
+		json_object_set_new(one, "device", json_text(deploy->state.device));
+		json_object_set_new(one, "rule", json_text(rule->rule.name));
+		json_object_set_new(one, "result", json_string(result_text(ban, rule)));
+		json_object_set_new(one, "origins_before", describe_origins(rule));
+		json_object_set_new(one, "attached", json_boolean(deploy->has_xdp));
+		json_object_set_new(one, "in_place", json_boolean(rule->in_place));
+		json_array_append_new(rules, one);
+	}
+	json_object_set_new(json, "entry", json_text(ban->key[0].key));
+	if (is_ban(ban))
+		json_object_set_new(json, "expires_ms",
+				    ban->key[0].expires_ms ? json_integer(ban->key[0].expires_ms) :
+							     json_null());
+	json_object_set_new(json, "rules", rules);
+	return print_json(json);
+}
+
+static void print_origins(const struct baleen_ban_rule *rule)
+{
+	for (size_t i = 0; i < rule->n_before; i++)
+		printf("%s%s", i ? ", " : " (", rule->before[i].single.origin);
+	if (rule->n_before)
+		putchar(')');
+}
+
+static int report(const struct ban *ban)
+{
+	char target[TARGET_BYTES], end[BALEEN_DURATION_TEXT + 8];
+
+	if (ban->json)
+		return report_json(ban);
+	for (size_t i = 0; i < ban->bans.n_rules; i++) {
+		const struct baleen_ban_rule *rule = &ban->bans.rule[i];
+
+		printf("%s: %s %s", target_text(ban, rule, target), ban->key[0].key,
+		       result_text(ban, rule));
+		if (!is_ban(ban))
+			print_origins(rule);
+		else if (ban->key[0].expires_ms)
+			printf(", ends %s", format_expiry(ban->key[0].expires_ms, end));
+		puts(ban->bans.deploy[rule->deploy].has_xdp ? "" : ", not attached now");
+	}
+	if (!is_ban(ban))
+		explain(ban);
+	return finish_output(EXIT_DONE);
+}
+
+/* --- command ------------------------------------------------------------------ */
+
+static int run(struct ban *ban, int argc, char **argv)
+{
+	struct baleen_error error;
+	int err = parse(ban, argc, argv);
+
+	if (!err)
+		err = make_keys(ban);
+	if (err)
+		return err;
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
+	err = baleen_bans_open(&ban->bans, ban->wait_ms, &error);
+	if (err == -ENOENT)
+		return complain("%s: write 'bans' below a rule of " BALEEN_CONF_ROOT
+				"/DEV.conf that drops, and 'baleen apply'",
+				error.text);
+	if (err)
+		return complain("%s: nothing changed", error.text);
+	err = change(ban);
+	if (!err)
+		err = report(ban);
+	baleen_bans_close(&ban->bans);
+	return err;
+}
+
+static int run_ban(int argc, char **argv)
+{
+	struct ban ban = { .command = &ban_command, .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
+
+	return run(&ban, argc, argv);
+}
+
+static int run_unban(int argc, char **argv)
+{
+	struct ban ban = { .command = &unban_command, .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
+
+	return run(&ban, argc, argv);
+}
+
+static const struct option_spec ban_options[] = {
+	FLAG("exist", 0, ban, exist,
+	     "also when it is banned in all of them already: its end and reason become these"),
+	VALUE("origin", 0, "NAME", option_text, ban, entry.origin,
+	      "who bans it, such as fail2ban; without it manual"),
+	VALUE("reason", 0, "TEXT", option_text, ban, entry.reason, "why, for 'baleen why'"),
+	WAIT_OPTION(ban, wait_ms),
+	FORCE_OPTION(ban, force),
+	FLAG("json", 'j', ban, json, "report as JSON"),
+	{ 0 },
+};
+
+static const struct option_spec unban_options[] = {
+	FLAG("exist", 0, ban, exist, "also when it is banned in none of them"),
+	WAIT_OPTION(ban, wait_ms),
+	FLAG("json", 'j', ban, json, "report as JSON"),
+	{ 0 },
+};
+
+const struct command ban_command = {
+	.name = "ban",
+	.synopsis = "ADDR [TTL] [--reason TEXT] [OPTION...]",
+	.help = "Adds an address, prefix or range to every rule that takes bans, of all devices: those\n"
+		"with 'bans' below them in a configuration, or behind them at attach. Without TTL, such\n"
+		"as 1h30m, it stays until it is unbanned. A lone IPv6 address stands for its /64.\n"
+		"Refuses what no feed may drop, and what would cut this host off. When one rule must\n"
+		"not have it, or one device cannot be changed, nothing changes anywhere.\n",
+	.options = ban_options,
+	.asks = { 1, 2, "an address is asked for, and how long at most" },
+	.run = run_ban,
+};
+
+const struct command unban_command = {
+	.name = "unban",
+	.synopsis = "ADDR [OPTION...]",
+	.help = "Deletes an address, prefix or range from every rule that takes bans, of all devices,\n"
+		"whoever has banned it. What lists and other prefixes hold stays, and is named.\n"
+		"When one device cannot be changed, nothing changes anywhere.\n",
+	.options = unban_options,
+	.asks = { 1, 1, "one address is asked for" },
+	.run = run_unban,
+};

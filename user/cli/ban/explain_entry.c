@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What else holds the key of a single entry. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/ban/ban.h"
+#include "deploy/derive.h"
+
+/**
+ * struct told - entries that were named
+ * @target: DEV:RULE
+ * @n: how many
+ */
+struct told {
+	const char *target;
+	u64 n;
+};
+
+/* The first key that an entry holds, by which others are found. */
+static int first_key(const struct baleen_rule_entry *single, u32 key_spec, struct baleen_key *key)
+{
+	struct baleen_span span;
+	const char *reason;
+
+	if (!baleen_spec_is_address(key_spec))
+		return baleen_key_parse(single->key, strlen(single->key), key_spec, key, &reason);
+	if (baleen_span_parse(single->key, strlen(single->key), &span, &reason))
+		return -EINVAL;
+	*key = (struct baleen_key){ .domain = span.is_ip6 ? BALEEN_IP6 : BALEEN_IP4 };
+	if (span.is_ip6) {
+		key->hi = span.first.hi;
+		key->lo = span.first.lo;
+	} else {
+		key->ip4 = span.first.lo;
+	}
+	return 0;
+}
+
+static int say_reason(const struct baleen_reason *reason, void *data)
+{
+	struct told *told = data;
+
+	told->n++;
+	if (reason->is_feed && reason->line)
+		complain("%s: %s stays in force: line %llu of %s", told->target, reason->text,
+			 (unsigned long long)reason->line, baleen_feed_name(&reason->feed).text);
+	else if (reason->is_feed)
+		complain("%s: stays in force: the image %s holds it", told->target,
+			 baleen_feed_name(&reason->feed).text);
+	else
+		complain("%s: %s%s stays in force: entry of origin '%s'", told->target,
+			 reason->single.is_exception ? "!" : "", reason->single.key,
+			 reason->single.origin);
+	return 0;
+}
+
+u64 explain_entry(const char *target, const struct baleen_rule_store *state,
+		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *single)
+{
+	struct told told = { .target = target };
+	struct baleen_key key;
+
+	if (!first_key(single, rule->key_spec, &key))
+		baleen_derive_reasons(state, rule, &key, baleen_now_ms(), say_reason, &told, NULL);
+	return told.n;
+}

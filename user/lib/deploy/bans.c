@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* All rules that take bans, of all devices, changed together. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "deploy/bans.h"
+#include "util/array.h"
+
+/* --- open ------------------------------------------------------------------ */
+
+/**
+ * struct search - the devices that have a rule that takes bans
+ * @device: their names
+ * @n: how many
+ * @error: the caller's
+ */
+struct search {
+	char (*device)[BALEEN_DEVICE_BYTES];
+	size_t n;
+	struct baleen_error *error;
+};
+
+static bool takes_bans(const struct baleen_stored_rules *rules)
+{
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if (rules->rule[i].takes_bans)
+			return true;
+	return false;
+}
+
+/* A device that was taken over has two states for a moment, and one name. */
+static int look_at_device(const char *device, bool is_kept, void *data)
+{
+	struct search *search = data;
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, device, 0, search->error);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = baleen_rule_store_get_rules(&state, &rules, search->error);
+	baleen_rule_store_close(&state);
+	if (err || !takes_bans(&rules))
+		return err;
+	for (size_t i = 0; i < search->n; i++)
+		if (!strcmp(search->device[i], device))
+			return 0;
+	if (baleen_array_add(&search->device, search->n))
+		return baleen_no_memory(search->error);
+	snprintf(search->device[search->n++], BALEEN_DEVICE_BYTES, "%s", device);
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* What is held is asked again: it may have changed since it was looked for. */
+static int add_rules(struct baleen_bans *bans, struct baleen_error *error)
+{
+	u32 index = bans->n_devices - 1;
+	struct baleen_stored_rules rules;
+	int err = baleen_rule_store_get_rules(&bans->deploy[index].state, &rules, error);
+
+	for (u32 i = 0; i < rules.n_rules && !err; i++) {
+		if (!rules.rule[i].takes_bans)
+			continue;
+		if (baleen_array_add(&bans->rule, bans->n_rules))
+			return baleen_no_memory(error);
+		bans->rule[bans->n_rules++] =
+			(struct baleen_ban_rule){ .deploy = index, .rule = rules.rule[i] };
+	}
+	return err;
+}
+
+static int hold(struct baleen_bans *bans, const char *device, u64 timeout_ms,
+		struct baleen_error *error)
+{
+	int err;
+
+	if (baleen_array_add(&bans->deploy, bans->n_devices))
+		return baleen_no_memory(error);
+	err = baleen_deploy_open(&bans->deploy[bans->n_devices], device, timeout_ms, error);
+	/* Forgotten in the meantime. */
+	if (err == -ENOENT)
+		return 0;
+	bans->n_devices += !err;
+	return err ? err : add_rules(bans, error);
+}
+
+int baleen_bans_open(struct baleen_bans *bans, u64 timeout_ms, struct baleen_error *error)
+{
+	struct search search = { .error = error };
+	struct baleen_bans opened = { 0 };
+	int err = baleen_rule_store_each(look_at_device, &search, error);
+
+	if (search.n)
+		qsort(search.device, search.n, sizeof(*search.device), compare_names);
+	for (size_t i = 0; i < search.n && !err; i++)
+		err = hold(&opened, search.device[i], timeout_ms, error);
+	free(search.device);
+	if (!err && !opened.n_rules)
+		err = baleen_fail(error, ENOENT, "no rule of any device takes bans");
+	if (err)
+		baleen_bans_close(&opened);
+	else
+		*bans = opened;
+	return err;
+}
+
+void baleen_bans_close(struct baleen_bans *bans)
+{
+	for (size_t i = 0; i < bans->n_rules; i++)
+		free(bans->rule[i].before);
+	for (u32 i = 0; i < bans->n_devices; i++)
+		baleen_deploy_close(&bans->deploy[i]);
+	free(bans->rule);
+	free(bans->deploy);
+	*bans = (struct baleen_bans){ 0 };
+}
+
+/* --- remember -------------------------------------------------------------- */
+
+static int keep(const struct baleen_rule_entry *single, void *data)
+{
+	struct baleen_ban_rule *rule = data;
+
+	if (baleen_array_add(&rule->before, rule->n_before))
+		return -ENOMEM;
+	rule->before[rule->n_before++] =
+		(struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT, .single = *single };
+	return 0;
+}
+
+int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *single,
+			 struct baleen_error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < bans->n_rules && !err; i++) {
+		struct baleen_ban_rule *rule = &bans->rule[i];
+
+		err = baleen_rule_entries_of_key(&bans->deploy[rule->deploy].state, rule->rule.name,
+						 single, keep, rule, error);
+		if (err == -ENOMEM)
+			baleen_no_memory(error);
+	}
+	return err;
+}
+
+/* --- put ------------------------------------------------------------------- */
+
+static int put_one(struct baleen_bans *bans, struct baleen_ban_rule *rule, bool forces,
+		   struct baleen_error *error)
+{
+	struct baleen_batch batch = { .rule = rule->rule.name,
+				      .change = rule->change,
+				      .n = rule->n_changes,
+				      .cuts_sessions = true,
+				      .forces = forces };
+	int err = rule->n_changes ?
+			  baleen_deploy_batch(&bans->deploy[rule->deploy], &batch, error) :
+			  0;
+
+	rule->in_place = batch.in_place;
+	for (size_t i = 0; i < rule->n_changes && !err; i++)
+		if (rule->change[i].result == -EPERM)
+			err = baleen_fail(error, EPERM, "%s is never dropped",
+					  rule->change[i].single.key);
+	return err;
+}
+
+/* Removes what the changes added, and adds what was there. */
+static int put_back(struct baleen_bans *bans, const struct baleen_ban_rule *rule,
+		    struct baleen_error *error)
+{
+	size_t n = rule->n_changes + rule->n_before;
+	struct baleen_rule_entry_change *change = calloc(n, sizeof(*change));
+	struct baleen_batch batch = { .rule = rule->rule.name,
+				      .change = change,
+				      .n = n,
+				      .cuts_sessions = true,
+				      .forces = true };
+	int err;
+
+	if (!change)
+		return baleen_no_memory(error);
+	memcpy(change, rule->change, rule->n_changes * sizeof(*change));
+	for (size_t i = 0; i < rule->n_changes; i++) {
+		change[i].op = BALEEN_RULE_ENTRY_REMOVE;
+		change[i].single.origin[0] = '\0';
+	}
+	if (rule->n_before)
+		memcpy(change + rule->n_changes, rule->before, rule->n_before * sizeof(*change));
+	err = baleen_deploy_batch(&bans->deploy[rule->deploy], &batch, error);
+	free(change);
+	return err;
+}
+
+/* The first failure is what is told, unless a rule stays changed. */
+static void put_all_back(struct baleen_bans *bans, size_t n, struct baleen_error *error)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct baleen_ban_rule *rule = &bans->rule[i];
+		struct baleen_error first = *error, why;
+
+		if (rule->n_changes && put_back(bans, rule, &why))
+			baleen_fail(error, EIO, "%.256s; and %s:%s stays changed: %.256s",
+				    first.text, bans->deploy[rule->deploy].state.device,
+				    rule->rule.name, why.text);
+	}
+}
+
+int baleen_bans_put(struct baleen_bans *bans, bool forces, const struct baleen_ban_rule **refused,
+		    struct baleen_error *error)
+{
+	for (size_t i = 0; i < bans->n_rules; i++) {
+		int err = put_one(bans, &bans->rule[i], forces, error);
+
+		if (!err)
+			continue;
+		put_all_back(bans, i, error);
+		if (refused && err == -EPERM)
+			*refused = &bans->rule[i];
+		return err;
+	}
+	return 0;
+}
