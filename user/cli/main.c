@@ -33,6 +33,7 @@ static const struct group {
 		  &unban_command,
 		  &add_command,
 		  &del_command,
+		  &list_command,
 		  &flush_command,
 		  &feed_command,
 		  &import_command,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The verdict on a packet and the entries that cause it, in JSON. */
+#include "cli/ban/describe_entry.h"
 #include "cli/ban/why.h"
 #include "xdp/ruleset.h"
 
@@ -13,35 +14,20 @@ static const char *outcome_text(enum baleen_outcome outcome)
 	}
 }
 
-static json_t *time_or_null(u64 ms)
-{
-	return ms ? json_integer(ms) : json_null();
-}
-
 static json_t *describe_reason(const struct baleen_reason *reason)
 {
-	const struct baleen_rule_entry *single = &reason->single;
-	char key[BALEEN_RULE_ENTRY_TEXT + 1];
-	json_t *json = json_object();
+	json_t *json;
 
-	if (reason->is_feed) {
-		json_object_set_new(json, "entry",
-				    reason->line ? json_text(reason->text) : json_null());
-		json_object_set_new(json, "feed", json_text(baleen_feed_name(&reason->feed).text));
-		json_object_set_new(json, "line",
-				    reason->line ? json_integer(reason->line) : json_null());
-		json_object_set_new(json, "received_ms", json_integer(reason->feed.received_ms));
-		json_object_set_new(json, "failure",
-				    reason->feed.n_failures ? json_text(reason->feed.failure) :
-							      json_null());
-		return json;
-	}
-	snprintf(key, sizeof(key), "%s%s", single->is_exception ? "!" : "", single->key);
-	json_object_set_new(json, "entry", json_text(key));
-	json_object_set_new(json, "origin", json_text(single->origin));
-	json_object_set_new(json, "reason", json_text(single->reason));
-	json_object_set_new(json, "added_ms", json_integer(single->added_ms));
-	json_object_set_new(json, "expires_ms", time_or_null(single->expires_ms));
+	if (!reason->is_feed)
+		return describe_entry(&reason->single);
+	json = json_object();
+	json_object_set_new(json, "entry", reason->line ? json_text(reason->text) : json_null());
+	json_object_set_new(json, "feed", json_text(baleen_feed_name(&reason->feed).text));
+	json_object_set_new(json, "line", reason->line ? json_integer(reason->line) : json_null());
+	json_object_set_new(json, "received_ms", json_integer(reason->feed.received_ms));
+	json_object_set_new(json, "failure",
+			    reason->feed.n_failures ? json_text(reason->feed.failure) :
+						      json_null());
 	return json;
 }
 

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The verdict on a packet and the entries that cause it, in words. */
 #include <string.h>
-#include <time.h>
 
+#include "cli/ban/describe_entry.h"
 #include "cli/ban/why.h"
 #include "util/duration.h"
 #include "util/protocol.h"
 #include "xdp/qualifiers.h"
 #include "xdp/ruleset.h"
-
-#define TIME_TEXT 32
-
-static const char *format_time(u64 ms, char *text)
-{
-	time_t seconds = ms / 1000;
-	struct tm local;
-
-	localtime_r(&seconds, &local);
-	strftime(text, TIME_TEXT, "%Y-%m-%d %H:%M:%S", &local);
-	return text;
-}
 
 /* "3m ago" or "in 3m", in whole seconds. */
 static const char *format_distance(u64 ms, char *text)
@@ -65,14 +53,14 @@ static void print_packet(const struct why *why, const char *address)
 
 static void print_feed_reason(const struct baleen_reason *reason)
 {
-	char when[TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
+	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
 	if (reason->line)
 		printf("    %-20s line %llu of %s", reason->text, (unsigned long long)reason->line,
 		       baleen_feed_name(&reason->feed).text);
 	else
 		printf("    %-20s %s", "(an image)", baleen_feed_name(&reason->feed).text);
-	printf(", received %s (%s)", format_time(reason->feed.received_ms, when),
+	printf(", received %s (%s)", format_entry_time(reason->feed.received_ms, when),
 	       format_distance(reason->feed.received_ms, distance));
 	if (reason->feed.n_failures)
 		printf(", not renewed since: %s", reason->feed.failure);
@@ -81,15 +69,15 @@ static void print_feed_reason(const struct baleen_reason *reason)
 
 static void print_single_reason(const struct baleen_rule_entry *single)
 {
-	char when[TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
+	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
 	printf("    %s%-*s entry of %s", single->is_exception ? "!" : "",
 	       single->is_exception ? 19 : 20, single->key, single->origin);
 	if (*single->reason)
 		printf(": %s", single->reason);
-	printf(", added %s", format_time(single->added_ms, when));
+	printf(", added %s", format_entry_time(single->added_ms, when));
 	if (single->expires_ms)
-		printf(", ends %s (%s)", format_time(single->expires_ms, when),
+		printf(", ends %s (%s)", format_entry_time(single->expires_ms, when),
 		       format_distance(single->expires_ms, distance));
 	putchar('\n');
 }
@@ -193,12 +181,13 @@ static void print_others(const struct why *why, const struct baleen_xdp *xdp,
 			 const struct baleen_explanation *explanation)
 {
 	const struct baleen_drop *drop = &explanation->drop;
-	char when[TIME_TEXT];
+	char when[ENTRY_TIME_TEXT];
 
 	if (explanation->has_drop)
 		printf("  last sampled drop: %s by %s%s%s, %llu in all\n",
-		       format_time(drop->last_ms, when), *drop->rule ? "rule '" : "the default",
-		       drop->rule, *drop->rule ? "'" : "", (unsigned long long)drop->n);
+		       format_entry_time(drop->last_ms, when),
+		       *drop->rule ? "rule '" : "the default", drop->rule, *drop->rule ? "'" : "",
+		       (unsigned long long)drop->n);
 	if (!explanation->has_state)
 		puts("  its lists were not kept (attach --no-state): no entry can be named");
 	if (explanation->is_other_version)

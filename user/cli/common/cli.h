@@ -75,6 +75,7 @@ extern const struct command metrics_command;
 extern const struct command top_command;
 extern const struct command ban_command;
 extern const struct command unban_command;
+extern const struct command list_command;
 extern const struct command flush_command;
 extern const struct command feed_command;
 extern const struct command import_command;

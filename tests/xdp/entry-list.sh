@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# list: the single entries of a rule or a device, by key, origin and end.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+make_pair
+# shellcheck source=tests/words.sh
+source "$ROOT/tests/words.sh"
+mkdir "$BALEEN_CONF_DIR"
+
+baleen() { in_ns "$B" "$BALEEN" "$@"; }
+
+# keys [ARGUMENT...]: of what is listed, in order, with their rules
+keys() { baleen list -j "$@" | jq -r 'map(.rule + ":" + .entry) | join(" ")'; }
+
+# --- refused ---
+
+check_status "no device" 2 baleen list
+check_status "two keys" 2 baleen list veth-b 192.0.2.1 192.0.2.2
+check_status "no time" 2 baleen list veth-b --ending 60
+check_status "what has no state" 1 baleen list veth-b
+echo 203.0.113.0/24 >"$TMP/list"
+check "attach" baleen attach veth-b --drop "bad=$TMP/list" --drop "jail=$TMP/list"
+refuses "no such rule" "veth-b has no rule 'other': see 'baleen status veth-b'" baleen list veth-b:other
+
+# --- nothing yet ---
+
+prints "no entry" "" baleen list veth-b
+prints "as JSON" "[]" baleen list -j veth-b
+expect "no such entry" 1 "" "" baleen list veth-b 203.0.113.1
+
+# --- entries ---
+
+check "for good" baleen add veth-b:bad 192.0.2.1
+check "for a while" baleen add veth-b:bad 192.0.2.2 --ttl 30m --origin sshd --reason "5 of them"
+check "for longer" baleen add veth-b:jail 192.0.2.0/28 --ttl 2d --origin sshd
+check "an exception" baleen add veth-b:jail '!203.0.113.9'
+check "a range" baleen add veth-b:jail 198.51.100.7-198.51.100.9
+check "IPv6" baleen add veth-b:jail 2001:db8::/64
+today=$(date +%Y-%m-%d)
+is "as a table" "$(baleen list veth-b:bad | sed -E "s/$today [0-9:]+/TODAY/; s/(30m|29m..s) */LEFT /; s/ +/ /g")" \
+	"RULE KEY ORIGIN SINCE LEFT REASON
+bad 192.0.2.1 manual TODAY - -
+bad 192.0.2.2 sshd TODAY LEFT 5 of them"
+is "of all rules" "$(keys veth-b)" "bad:192.0.2.1 bad:192.0.2.2 jail:198.51.100.7-198.51.100.9 \
+jail:!203.0.113.9 jail:2001:db8::/64 jail:192.0.2.0/28"
+is "of one" "$(keys veth-b:bad)" "bad:192.0.2.1 bad:192.0.2.2"
+is "of an origin" "$(keys veth-b --origin sshd)" "bad:192.0.2.2 jail:192.0.2.0/28"
+is "that end soon" "$(keys veth-b --ending 1h)" "bad:192.0.2.2"
+is "that end" "$(keys veth-b --ending 3d)" "bad:192.0.2.2 jail:192.0.2.0/28"
+is "that hold an address" "$(keys veth-b 192.0.2.2)" "bad:192.0.2.2 jail:192.0.2.0/28"
+is "in a range" "$(keys veth-b 198.51.100.8)" "jail:198.51.100.7-198.51.100.9"
+is "in a prefix that is asked for" "$(keys veth-b 192.0.0.0/16)" \
+	"bad:192.0.2.1 bad:192.0.2.2 jail:192.0.2.0/28"
+is "of IPv6" "$(keys veth-b 2001:db8::7)" "jail:2001:db8::/64"
+is "all together" "$(keys veth-b:jail --origin sshd --ending 3d 192.0.2.15)" "jail:192.0.2.0/28"
+check_status "what matches nothing" 1 baleen list veth-b --origin nobody
+is "with all that is known" "$(baleen list -j veth-b 192.0.2.2 --ending 1h | jq -c '.[] |
+	[.device, .rule, .entry, .origin, .reason, .expires_ms - .added_ms, .left_ms > 1700000,
+	.left_ms <= 1800000, .added_ms / 1000 > now - 60]')" \
+	'["veth-b","bad","192.0.2.2","sshd","5 of them",1800000,true,true,true]'
+is "for good is null" "$(baleen list -j veth-b 192.0.2.1 --origin manual | jq -c '.[] | [.expires_ms, .left_ms]')" '[null,null]'
+check "what has ended" baleen add veth-b:bad 192.0.2.3 --ttl 1ms
+is "is not listed" "$(keys veth-b:bad)" "bad:192.0.2.1 bad:192.0.2.2"

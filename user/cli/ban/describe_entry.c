@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A single entry in the output of commands. */
+#include <time.h>
+
+#include "cli/ban/describe_entry.h"
+
+const char *format_entry_time(u64 ms, char *text)
+{
+	time_t seconds = ms / 1000;
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	strftime(text, ENTRY_TIME_TEXT, "%Y-%m-%d %H:%M:%S", &local);
+	return text;
+}
+
+json_t *describe_entry(const struct baleen_rule_entry *single)
+{
+	char key[BALEEN_RULE_ENTRY_TEXT + 1];
+	json_t *json = json_object();
+
+	snprintf(key, sizeof(key), "%s%s", single->is_exception ? "!" : "", single->key);
+	json_object_set_new(json, "entry", json_text(key));
+	json_object_set_new(json, "origin", json_text(single->origin));
+	json_object_set_new(json, "reason", json_text(single->reason));
+	json_object_set_new(json, "added_ms", json_integer(single->added_ms));
+	json_object_set_new(json, "expires_ms",
+			    single->expires_ms ? json_integer(single->expires_ms) : json_null());
+	return json;
+}

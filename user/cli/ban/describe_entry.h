@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A single entry in the output of commands.
+ */
+#ifndef BALEEN_CLI_DESCRIBE_ENTRY_H
+#define BALEEN_CLI_DESCRIBE_ENTRY_H
+
+#include "cli/common/cli.h"
+#include "state/entry_key.h"
+
+#define ENTRY_TIME_TEXT 32
+
+/* A time of day here, such as 2026-11-23 10:00:00; returns @text. */
+const char *format_entry_time(u64 ms, char *text);
+
+/* An entry as JSON. */
+json_t *describe_entry(const struct baleen_rule_entry *single);
+
+#endif /* BALEEN_CLI_DESCRIBE_ENTRY_H */

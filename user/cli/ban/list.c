@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen list: the single entries of a rule or of all rules of a device. */
+#include <net/if.h>
+#include <string.h>
+
+#include "cli/ban/describe_entry.h"
+#include "cli/open/entries.h"
+#include "cli/open/filter_name.h"
+#include "key/span.h"
+#include "util/duration.h"
+
+/**
+ * struct list - what is asked for, and what was found
+ * @device: its name
+ * @rule: the only rule, or NULL for all
+ * @origin: whose entries, or NULL for those of all
+ * @ending_ms: only entries that end within this time; 0 for all
+ * @key: only entries that hold some of this, or NULL
+ * @span: @key as addresses, when it is one or some
+ * @is_span: it is
+ * @json: an array of objects, filled in; NULL for words
+ * @now_ms: entries that have ended by then are none
+ * @state: state of the device
+ * @in: the rule that is listed now
+ * @n: entries so far
+ */
+struct list {
+	char device[IF_NAMESIZE];
+	const char *rule;
+	const char *origin;
+	u64 ending_ms;
+	const char *key;
+	struct baleen_span span;
+	bool is_span;
+	json_t *json;
+	u64 now_ms;
+	struct baleen_rule_store state;
+	const struct baleen_stored_rule *in;
+	u64 n;
+};
+
+/* --- arguments ------------------------------------------------------------- */
+
+static int take_ending(const struct option_use *use)
+{
+	return baleen_duration_parse(use->argument, use->to) ?
+		       option_refuse(use, "not a time such as 30s, 1h or 2d") :
+		       0;
+}
+
+static int parse(struct list *list, int argc, char **argv)
+{
+	int err = options_parse(&list_command, list, &argc, &argv);
+	const char *reason;
+
+	if (err)
+		return err;
+	if (!split_live(argv[0], list->device, sizeof(list->device), &list->rule)) {
+		if (strlen(argv[0]) >= sizeof(list->device))
+			return complain_usage(&list_command, "'%s' is neither DEV nor DEV:RULE",
+					      argv[0]);
+		strcpy(list->device, argv[0]);
+	}
+	list->key = argv[1];
+	if (list->key)
+		list->is_span =
+			!baleen_span_parse(list->key, strlen(list->key), &list->span, &reason);
+	return 0;
+}
+
+/* --- entries ---------------------------------------------------------------- */
+
+static bool meets(const struct baleen_span *a, const struct baleen_span *b)
+{
+	return a->is_ip6 == b->is_ip6 && baleen_ip6_compare(a->first, b->last) <= 0 &&
+	       baleen_ip6_compare(b->first, a->last) <= 0;
+}
+
+/* A key of several fields is compared as it is printed. */
+static bool is_of_key(const struct list *list, const struct baleen_rule_entry *single)
+{
+	struct baleen_span span;
+	const char *reason;
+
+	if (!list->key)
+		return true;
+	if (!list->is_span || !baleen_spec_is_address(list->in->key_spec))
+		return !strcmp(list->key, single->key);
+	return !baleen_span_parse(single->key, strlen(single->key), &span, &reason) &&
+	       meets(&list->span, &span);
+}
+
+static bool is_asked_for(const struct list *list, const struct baleen_rule_entry *single)
+{
+	u64 end_ms = single->expires_ms;
+
+	if (end_ms && end_ms <= list->now_ms)
+		return false;
+	if (list->ending_ms && (!end_ms || end_ms - list->now_ms > list->ending_ms))
+		return false;
+	return is_of_key(list, single);
+}
+
+static void print_entry(const struct list *list, const struct baleen_rule_entry *single)
+{
+	char key[BALEEN_RULE_ENTRY_TEXT + 1], since[ENTRY_TIME_TEXT], left[BALEEN_DURATION_TEXT];
+
+	if (!list->n)
+		printf("%-10s %-20s %-16s %-19s %-8s %s\n", "RULE", "KEY", "ORIGIN", "SINCE",
+		       "LEFT", "REASON");
+	snprintf(key, sizeof(key), "%s%s", single->is_exception ? "!" : "", single->key);
+	printf("%-10s %-20s %-16s %-19s %-8s %s\n", list->in->name, key, single->origin,
+	       format_entry_time(single->added_ms, since),
+	       single->expires_ms ? format_span(single->expires_ms - list->now_ms, left) : "-",
+	       *single->reason ? single->reason : "-");
+}
+
+static int add_entry(const struct baleen_rule_entry *single, void *data)
+{
+	struct list *list = data;
+	json_t *json;
+
+	if (!is_asked_for(list, single))
+		return 0;
+	if (!list->json) {
+		print_entry(list, single);
+	} else {
+		json = describe_entry(single);
+		json_object_set_new(json, "device", json_text(list->device));
+		json_object_set_new(json, "rule", json_text(list->in->name));
+		json_object_set_new(json, "left_ms",
+				    single->expires_ms ?
+					    json_integer(single->expires_ms - list->now_ms) :
+					    json_null());
+		json_array_append_new(list->json, json);
+	}
+	list->n++;
+	return 0;
+}
+
+/* --- command ------------------------------------------------------------------ */
+
+static int list_rules(struct list *list, const struct baleen_stored_rules *rules)
+{
+	struct baleen_error error;
+
+	for (u32 i = 0; i < rules->n_rules; i++) {
+		list->in = &rules->rule[i];
+		if (list->rule && strcmp(list->rule, list->in->name))
+			continue;
+		if (baleen_rule_entries_each(&list->state, list->in->name, list->origin, add_entry,
+					     list, &error))
+			return complain("%s", error.text);
+	}
+	return 0;
+}
+
+/* Asked for some that are not there is no match, as for match. */
+static int list_state(struct list *list)
+{
+	bool is_filtered = list->key || list->origin || list->ending_ms;
+	struct baleen_stored_rules rules;
+	struct baleen_error error;
+
+	if (baleen_rule_store_get_rules(&list->state, &rules, &error))
+		return complain("%s", error.text);
+	if (list->rule && baleen_rule_store_find_rule(&rules, list->rule) < 0)
+		return complain("%s has no rule '%s': see 'baleen status %s'", list->device,
+				list->rule, list->device);
+	if (list_rules(list, &rules))
+		return EXIT_FAILED;
+	return finish_collected(list->json, is_filtered && !list->n ? EXIT_FAILED : EXIT_DONE);
+}
+
+static int run(int argc, char **argv)
+{
+	struct list list = { .now_ms = baleen_now_ms() };
+	struct baleen_error error;
+	int err = parse(&list, argc, argv);
+
+	if (err)
+		return err;
+	err = baleen_rule_store_open(&list.state, list.device, 0, &error);
+	if (err)
+		return complain("%s", error.text);
+	err = list_state(&list);
+	baleen_rule_store_close(&list.state);
+	return err;
+}
+
+static const struct option_spec options[] = {
+	VALUE("origin", 0, "NAME", option_text, list, origin, "only those of NAME"),
+	VALUE("ending", 0, "TIME", take_ending, list, ending_ms,
+	      "only those that end within TIME: 30s, 1h, 2d"),
+	VALUE("json", 'j', NULL, option_json, list, json, "an array with one object per entry"),
+	{ 0 },
+};
+
+const struct command list_command = {
+	.name = "list",
+	.synopsis = "DEV[:RULE] [--origin NAME] [--ending TIME] [-j] [KEY]",
+	.help = "Lists the single entries of a rule, or of all rules of a device: bans and exceptions,\n"
+		"with origin, since when, how long still, and why. With KEY, an address, prefix or\n"
+		"range, those that hold it or a part of it. What lists hold is for 'baleen dump'.\n"
+		"Exit: 0 listed; 1 also when KEY, --origin or --ending match nothing.\n",
+	.options = options,
+	.asks = { 1, 2, "DEV or DEV:RULE is asked for, and one KEY at most" },
+	.run = run,
+};
