@@ -41,7 +41,7 @@ is "every document, as far from each other as in the tree" \
 for unit in user/systemd/*.service; do
 	[ ! -e "$unit" ] || there "${unit##*/}" "lib/systemd/system/${unit##*/}"
 done
-for file in user/adapters/* user/grafana/* user/prometheus/*; do
+for file in user/adapters/* user/grafana/* user/prometheus/* user/conf/example.conf; do
 	[ ! -e "$file" ] || check "${file##*/}" test -e "$TMP/dest/usr/share/baleen/${file##*/}"
 done
 there "the rule of udev" usr/lib/udev/rules.d/85-baleen.rules

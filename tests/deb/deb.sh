@@ -135,6 +135,11 @@ check "baleend" debian baleend --version
 check "filters are put on again at boot" test -L \
 	"$DEBIAN/etc/systemd/system/sysinit.target.wants/baleen.service"
 check "and maintained" test -L "$DEBIAN/etc/systemd/system/multi-user.target.wants/baleend.service"
+cp "$DEBIAN/usr/share/baleen/example.conf" "$DEBIAN/etc/baleen/veth-b.conf"
+check_status "the example is applied as it is" 3 debian baleen apply veth-b
+is "its rules" "$(debian baleen status -j veth-b | jq -c '[.[].rules[].name]')" '["office","bans"]'
+check "and forgotten" debian baleen detach --forget veth-b
+rm "$DEBIAN/etc/baleen/veth-b.conf"
 check "a list is attached by a second command" debian baleen attach veth-b --drop /root/list.txt
 program=$(xdp_id "$B" veth-b)
 check "what is listed is dropped, all else passes" "$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" \
