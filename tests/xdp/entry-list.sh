@@ -65,3 +65,15 @@ is "with all that is known" "$(baleen list -j veth-b 192.0.2.2 --ending 1h | jq 
 is "for good is null" "$(baleen list -j veth-b 192.0.2.1 --origin manual | jq -c '.[] | [.expires_ms, .left_ms]')" '[null,null]'
 check "what has ended" baleen add veth-b:bad 192.0.2.3 --ttl 1ms
 is "is not listed" "$(keys veth-b:bad)" "bad:192.0.2.1 bad:192.0.2.2"
+
+# --- a device where its rule is asked for ---
+
+for command in "add veth-b 192.0.2.1" "del veth-b 192.0.2.1" "match veth-b 192.0.2.1" "dump veth-b"; do
+	# shellcheck disable=SC2086 # words
+	refuses "$command" "veth-b is a device: say of which rule: veth-b:bad or veth-b:jail" \
+		baleen $command
+done
+refuses "a device without rules" \
+	"lo is a device, and no rules of it are known here: see 'baleen status lo'" baleen add lo 192.0.2.1
+(cd "$TMP" && cp list veth-b && baleen dump ./veth-b >listed 2>&1)
+is "a file of that name" "$(<"$TMP/listed")" 203.0.113.0/24

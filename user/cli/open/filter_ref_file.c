@@ -2,11 +2,17 @@
 /* An image or list in a file where a command says IMAGE. */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <net/if.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "cli/open/device_edit.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/filter_ref_type.h"
 #include "cli/open/list_file.h"
+#include "net/device.h"
 #include "ops/image_file.h"
+#include "xdp/xdp.h"
 
 static int read_image(struct filter_ref *ref)
 {
@@ -17,9 +23,45 @@ static int read_image(struct filter_ref *ref)
 	return complain("%s", error.text);
 }
 
+/* The device of a rule was typed alone: says which rules it has. Returns false when it is
+ * no device, or a file, too.
+ */
+static bool complain_of_device(const char *argument)
+{
+	char names[BALEEN_MAX_RULES * (IF_NAMESIZE + BALEEN_NAME_BYTES + 2)] = "";
+	struct baleen_ruleset ruleset = { 0 };
+	struct baleen_xdp xdp;
+
+	if (!access(argument, F_OK) || strlen(argument) >= IF_NAMESIZE ||
+	    !baleen_device_index(argument))
+		return false;
+	if (is_kmod_device(argument)) {
+		device_ruleset(argument, &ruleset);
+	} else if (!baleen_xdp_open(&xdp, argument, false, NULL)) {
+		baleen_ruleset_from_config(&xdp.config, &ruleset);
+		baleen_xdp_close(&xdp);
+	}
+	for (u32 i = 0; i < ruleset.n_rules; i++) {
+		size_t used = strlen(names);
+
+		snprintf(names + used, sizeof(names) - used, "%s%s:%s",
+			 !i			 ? "" :
+			 i + 1 < ruleset.n_rules ? ", " :
+						   " or ",
+			 argument, ruleset.rule[i].name);
+	}
+	if (*names)
+		complain("%s is a device: say of which rule: %s", argument, names);
+	else
+		complain(
+			"%s is a device, and no rules of it are known here: see 'baleen status %s'",
+			argument, argument);
+	return true;
+}
+
 static int read_file(struct filter_ref *ref, struct baleen_list *list, struct list_options *options)
 {
-	int fd = list_file_open(ref->argument);
+	int fd = complain_of_device(ref->argument) ? -1 : list_file_open(ref->argument);
 
 	if (fd < 0)
 		return EXIT_FAILED;
