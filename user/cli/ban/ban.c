@@ -317,6 +317,7 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 				      .change = entries->change,
 				      .n = entries->n,
 				      .atomic = change->atomic,
+				      .is_trial = change->dry_run,
 				      .cuts_sessions = true,
 				      .forces = change->force };
 
@@ -329,8 +330,9 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 			change->device);
 	outcome->in_place = batch.in_place;
 	count_results(change, entries, outcome);
-	for (size_t i = 0;
-	     !is_add(change) && !change->json && entries->n <= MAX_EXPLAINED && i < entries->n; i++)
+	for (size_t i = 0; !is_add(change) && !change->dry_run && !change->json &&
+			   entries->n <= MAX_EXPLAINED && i < entries->n;
+	     i++)
 		explain_entry(change->target, &session->deploy.state, rule,
 			      &entries->change[i].single);
 	return 0;
@@ -347,15 +349,19 @@ static int report(const struct entry_change *change, const struct entries *entri
 	int err;
 
 	if (!change->json) {
-		printf("%s: %s %s%s%s%s%s\n", change->target, format_count(outcome->n_changed, n),
-		       what, expires ? ", ends " : "", expires ? format_expiry(expires, end) : "",
+		printf("%s: %s %s%s%s%s%s%s\n", change->target, format_count(outcome->n_changed, n),
+		       change->dry_run ? "would be " : "", what, expires ? ", ends " : "",
+		       expires ? format_expiry(expires, end) : "",
 		       outcome->in_place ? "" : ", built anew",
 		       outcome->n_refused ? ", others refused" : "");
 		err = finish_output(EXIT_DONE);
 	} else {
 		json = json_object();
 		json_object_set_new(json, "target", json_text(change->target));
-		json_object_set_new(json, "in_place", json_boolean(outcome->in_place));
+		json_object_set_new(json, "dry_run", json_boolean(change->dry_run));
+		json_object_set_new(json, "in_place",
+				    change->dry_run ? json_null() :
+						      json_boolean(outcome->in_place));
 		json_object_set_new(json, what, json_integer(outcome->n_changed));
 		json_object_set_new(json, "refused", json_integer(outcome->n_refused));
 		json_object_set_new(json, "widened", json_integer(entries->n_widened));

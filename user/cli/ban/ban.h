@@ -22,6 +22,7 @@
  * @exist: what is there already, or is not there, is fine
  * @atomic: all of them in one step
  * @force: also what would cut this host off
+ * @dry_run: change nothing, say what would change
  * @json: report as JSON
  * @wait_ms: for other writers
  * @options: origin, reason and end
@@ -35,7 +36,7 @@ struct entry_change {
 	char **key;
 	int n_keys;
 	const char *file;
-	bool skip_bad, exist, atomic, force, json;
+	bool skip_bad, exist, atomic, force, dry_run, json;
 	u64 wait_ms;
 	struct entry_options options;
 };

@@ -25,6 +25,7 @@
  * @atomic: build it aside
  * @fixed: do not grow
  * @force: also when this host would cut itself off
+ * @dry_run: change nothing, say what would change
  * @json: report as JSON
  * @accept_fpp: a false positive rate that a live Bloom filter may come to
  * @wait_ms: for other writers
@@ -40,7 +41,7 @@ struct change {
 	enum baleen_set_op op;
 	const char *argument;
 	const char *file;
-	bool exist, atomic, fixed, force, json;
+	bool exist, atomic, fixed, force, dry_run, json;
 	double accept_fpp;
 	u64 wait_ms;
 	struct entry_options entry;
@@ -108,7 +109,7 @@ static int complain_idle(const struct change *change, const struct baleen_noop_k
 }
 
 /* Says whether there is anything to do. */
-static int check_idle(const struct change *change, const struct filter_ref *ref, bool *is_idle)
+static int check_idle(struct change *change, const struct filter_ref *ref, bool *is_idle)
 {
 	struct baleen_noop_keys noop;
 	struct baleen_error error;
@@ -118,6 +119,7 @@ static int check_idle(const struct change *change, const struct filter_ref *ref,
 	if (noop.n && !change->exist)
 		return complain_idle(change, &noop);
 	*is_idle = noop.n == noop.n_entries;
+	change->n_changed = noop.n_entries - noop.n;
 	return 0;
 }
 
@@ -222,7 +224,7 @@ static int change_loaded(struct change *change, struct filter_ref *ref)
 	}
 	if (check_rate(change, ref) || check_host(change, ref))
 		return EXIT_FAILED;
-	return make_change(change, ref);
+	return change->dry_run ? 0 : make_change(change, ref);
 }
 
 /* The kernel changes a filter of the module without its body being read, but for what it
@@ -230,7 +232,7 @@ static int change_loaded(struct change *change, struct filter_ref *ref)
  */
 static bool needs_body(const struct change *change, const struct filter_ref *ref)
 {
-	return ref->filter.bytes || is_aside(change, ref) ||
+	return ref->filter.bytes || is_aside(change, ref) || change->dry_run ||
 	       (change->op == BALEEN_SET_UNION && baleen_filter_has_bloom(&ref->filter));
 }
 
@@ -265,12 +267,17 @@ static int report(const struct change *change)
 		json_t *json = json_object();
 
 		json_object_set_new(json, "target", json_text(change->argument));
-		json_object_set_new(json, "in_place", json_boolean(change->in_place));
-		if (change->in_place)
+		json_object_set_new(json, "dry_run", json_boolean(change->dry_run));
+		json_object_set_new(json, "in_place",
+				    change->dry_run ? json_null() : json_boolean(change->in_place));
+		if (change->in_place || change->dry_run)
 			json_object_set_new(json, what, json_integer(change->n_changed));
 		return print_json(json);
 	}
-	if (change->in_place)
+	if (change->dry_run)
+		printf("%s: %s would be %s\n", change->argument, format_count(change->n_changed, n),
+		       what);
+	else if (change->in_place)
 		printf("%s: %s %s in place\n", change->argument, format_count(change->n_changed, n),
 		       what);
 	else
@@ -309,6 +316,7 @@ static int change_state(const struct change *change, const char *device, const c
 		.exist = change->exist,
 		.atomic = change->atomic || change->file,
 		.force = change->force,
+		.dry_run = change->dry_run,
 		.json = change->json,
 		.wait_ms = change->wait_ms,
 		.options = change->entry,
@@ -402,6 +410,7 @@ static const struct option_spec common_options[] = {
 	     "strings of FILE end with a NUL byte, not with the line"),
 	WAIT_OPTION(change, wait_ms),
 	FORCE_OPTION(change, force),
+	FLAG("dry-run", 0, change, dry_run, "say what would change, and change nothing"),
 	FLAG("json", 'j', change, json, "report as JSON"),
 	{ .help = "Of a rule that remembers its entries:\n" },
 	{ 0 },

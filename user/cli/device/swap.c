@@ -18,6 +18,7 @@ struct swap {
 	int action; /* enum baleen_action that the rule has to have, or -1 */
 	double accept_fpp;
 	bool force;
+	bool dry_run;
 	bool json;
 };
 
@@ -127,7 +128,7 @@ static int swap_named(const struct swap *swap)
 		err = guard_rate(argument, BALEEN_ACTION_DROP, filter, swap->accept_fpp);
 	if (!err && !swap->force)
 		err = kmod_guard_image(&kmod, filter);
-	if (!err)
+	if (!err && !swap->dry_run)
 		err = kmod_swap(&kmod, filter);
 	kmod_close(&kmod);
 	return err;
@@ -139,7 +140,8 @@ static int swap_rule(const struct swap *swap)
 				    .data = swap,
 				    .rules = &swap->rules,
 				    .lists = &swap->lists,
-				    .is_unguarded = swap->force };
+				    .is_unguarded = swap->force,
+				    .is_trial = swap->dry_run };
 
 	return swap->is_named ? swap_named(swap) : device_edit(swap->device, &edit);
 }
@@ -147,6 +149,7 @@ static int swap_rule(const struct swap *swap)
 static int report(const struct swap *swap)
 {
 	const struct baleen_filter *filter = &swap->rules.rule[0].ref.filter;
+	const char *done = swap->dry_run ? "would be swapped" : "swapped";
 	char entries[NUMBER_TEXT];
 	json_t *json;
 	u64 n;
@@ -154,14 +157,15 @@ static int report(const struct swap *swap)
 	if (swap->json) {
 		json = describe_filter(filter);
 		json_object_set_new(json, "name", json_string(swap->rule));
+		json_object_set_new(json, "dry_run", json_boolean(swap->dry_run));
 		return print_json(json);
 	}
 	if (is_uncounted(filter)) {
-		printf("%s:%s: swapped\n", swap->device, swap->rule);
+		printf("%s:%s: %s\n", swap->device, swap->rule, done);
 		return finish_output(EXIT_DONE);
 	}
 	n = counted_image(filter).n_entries;
-	printf("%s:%s: swapped, %s entr%s\n", swap->device, swap->rule, format_count(n, entries),
+	printf("%s:%s: %s, %s entr%s\n", swap->device, swap->rule, done, format_count(n, entries),
 	       n == 1 ? "y" : "ies");
 	return finish_output(EXIT_DONE);
 }
@@ -195,6 +199,7 @@ static const struct option_spec options[] = {
 	  .value = BALEEN_ACTION_COUNT, .help = "refuse unless it is a count rule" },
 	ACCEPT_FPP_OPTION(swap, accept_fpp),
 	FORCE_OPTION(swap, force),
+	FLAG("dry-run", 0, swap, dry_run, "judge it as if, and change nothing"),
 	FLAG("json", 'j', swap, json, "describe the new image as JSON"),
 	{ .table = list_option_table, .at = offsetof(struct swap, lists) },
 	{ 0 },

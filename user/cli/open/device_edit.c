@@ -19,6 +19,7 @@ static int edit_session(struct baleen_device_session *session, struct device_edi
 		return EXIT_FAILED;
 	if (edit->rules)
 		rules_warn_vlan(edit->rules, xdp->device);
+	session->is_trial = edit->is_trial;
 	return session_put(session, after, edit->rules, edit->lists);
 }
 

@@ -238,6 +238,8 @@ static int try_edit(const struct baleen_kmod_rules *now, struct device_edit *edi
 	if (edit->edit(now, after, edit->data) || refuse_sampling(now->device, after) ||
 	    check_keys(now, after) || (!edit->is_unguarded && guard(now, after, edit->rules)))
 		return EXIT_FAILED;
+	if (edit->is_trial)
+		return 0;
 	err = baleen_kmod_rules_put(now, after, &error);
 	if (err && err != -ESTALE)
 		complain("%s", error.text);

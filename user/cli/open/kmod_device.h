@@ -21,6 +21,7 @@ bool is_kmod_device(const char *device);
  * @rules: where rules with a filter come from; may be NULL
  * @lists: how those were read; may be NULL
  * @is_unguarded: also when this host would cut itself off
+ * @is_trial: it is judged, and then not put on
  * @after: the ruleset that was put on
  */
 struct device_edit {
@@ -30,6 +31,7 @@ struct device_edit {
 	const struct rules *rules;
 	const struct list_options *lists;
 	bool is_unguarded;
+	bool is_trial;
 	struct baleen_ruleset after;
 };
 

@@ -73,6 +73,7 @@ struct baleen_rule_entry_change {
  * @host: addresses of this host that must not be banned, surveyed if they are not yet;
  *        NULL for a survey of the batch's own
  * @atomic: derived anew and put on in one step, also what could change in place
+ * @is_trial: results are filled in as if, and nothing changes
  * @n_flushed: filled in: entries that @snapshot_of or @flush_of made go
  * @in_place: filled in: the live map was changed in place, not replaced
  */
@@ -86,6 +87,7 @@ struct baleen_batch {
 	const char *flush_of;
 	struct baleen_host *host;
 	bool atomic;
+	bool is_trial;
 	u64 n_flushed;
 	bool in_place;
 };

@@ -343,7 +343,7 @@ static int run(struct work *work)
 	if (err)
 		return err;
 	err = change_state(work);
-	if (!err && work->is_changed)
+	if (!err && work->is_changed && !work->batch->is_trial)
 		return baleen_deploy_commit(work->deploy, &change, work->error);
 	baleen_rule_store_rollback(&work->deploy->state);
 	return err;

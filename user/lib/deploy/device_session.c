@@ -270,6 +270,22 @@ static int set_rules(struct baleen_device_session *session, const struct baleen_
 	return err ? err : replace_feeds(session, ruleset, sources, error);
 }
 
+#define TRIED 1
+
+static int refuse_trial(void *data, const struct baleen_ruleset *ruleset)
+{
+	return TRIED;
+}
+
+/* A trial derives all that would go live, and then takes it back. */
+static int put_plan(struct baleen_device_session *session, struct baleen_error *error)
+{
+	int err = baleen_deploy_put(&session->deploy, &session->plan, NULL,
+				    session->is_trial ? refuse_trial : NULL, NULL, error);
+
+	return err == TRIED ? 0 : err;
+}
+
 int baleen_device_session_put(struct baleen_device_session *session,
 			      const struct baleen_ruleset *ruleset,
 			      const struct baleen_rule_sources *sources, struct baleen_error *error)
@@ -279,14 +295,14 @@ int baleen_device_session_put(struct baleen_device_session *session,
 	int err;
 
 	if (!session->has_state)
-		return baleen_xdp_update(xdp, ruleset, error);
+		return session->is_trial ? baleen_ruleset_check(ruleset, error) :
+					   baleen_xdp_update(xdp, ruleset, error);
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
 		key_spec[i] = xdp->config.rule[i].image.key_spec;
 	err = baleen_ruleset_keeps_keys(ruleset, xdp->device, key_spec, error);
 	if (!err)
 		err = set_rules(session, ruleset, sources, error);
-	return err ? err :
-		     baleen_deploy_put(&session->deploy, &session->plan, NULL, NULL, NULL, error);
+	return err ? err : put_plan(session, error);
 }
 
 /* --- attach ---------------------------------------------------------------- */

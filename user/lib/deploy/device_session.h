@@ -15,11 +15,13 @@
  * @has_state: else only its maps and its program are known
  * @deploy: the state; its xdp is the device, also without a state
  * @plan: the rules of the state, to be edited before they are put on
+ * @is_trial: set by the caller: what is put is judged, and then not put on
  */
 struct baleen_device_session {
 	bool has_state;
 	struct baleen_deploy deploy;
 	struct baleen_deploy_plan plan;
+	bool is_trial;
 };
 
 /**
