@@ -132,6 +132,16 @@ sqlite3 "$STATE_C/state.db" "DROP TRIGGER no; DROP TRIGGER never"
 check "then it goes" baleen unban 192.0.2.50
 is "everywhere" "$(dropped 192.0.2.50)" P-P
 
+# --- at once ---
+
+# Each holds both devices, one after the other, in the same order.
+for i in {1..8}; do
+	baleen ban "192.0.2.10$i" >"$TMP/at-once.$i" 2>&1 &
+	bans[i]=$!
+done
+check "eight at once" wait "${bans[@]}"
+is "all are in force" "$(dropped 192.0.2.10{1..8})" DDDDDDDD-DDDDDDDD
+
 # --- baleend, a reboot ---
 
 in_ns "$B" "$ROOT/build/baleend" >"$TMP/daemon" 2>&1 &
