@@ -52,6 +52,10 @@ is "of an origin" "$(keys veth-b --origin sshd)" "bad:192.0.2.2 jail:192.0.2.0/2
 is "that end soon" "$(keys veth-b --ending 1h)" "bad:192.0.2.2"
 is "that end" "$(keys veth-b --ending 3d)" "bad:192.0.2.2 jail:192.0.2.0/28"
 is "that hold an address" "$(keys veth-b 192.0.2.2)" "bad:192.0.2.2 jail:192.0.2.0/28"
+is "of one origin" "$(keys veth-b 192.0.2.1 --origin manual)" "bad:192.0.2.1"
+is "the longest prefix first" "$(baleen add veth-b:jail 192.0.2.2 192.0.2.0/24 --origin z >"$TMP/out" &&
+	keys veth-b:jail 192.0.2.2 && baleen flush veth-b:jail --origin z >"$TMP/out")" \
+	"jail:192.0.2.2 jail:192.0.2.0/28 jail:192.0.2.0/24"
 is "in a range" "$(keys veth-b 198.51.100.8)" "jail:198.51.100.7-198.51.100.9"
 is "in a prefix that is asked for" "$(keys veth-b 192.0.0.0/16)" \
 	"bad:192.0.2.1 bad:192.0.2.2 jail:192.0.2.0/28"

@@ -6,6 +6,7 @@
 #include "cli/ban/describe_entry.h"
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
+#include "key/key_text.h"
 #include "key/span.h"
 #include "util/duration.h"
 
@@ -18,6 +19,8 @@
  * @key: only entries that hold some of this, or NULL
  * @span: @key as addresses, when it is one or some
  * @is_span: it is
+ * @address: @key, when it is one address, by which entries are found
+ * @is_address: it is
  * @json: an array of objects, filled in; NULL for words
  * @now_ms: entries that have ended by then are none
  * @state: state of the device
@@ -32,6 +35,8 @@ struct list {
 	const char *key;
 	struct baleen_span span;
 	bool is_span;
+	struct baleen_key address;
+	bool is_address;
 	json_t *json;
 	u64 now_ms;
 	struct baleen_rule_store state;
@@ -62,9 +67,10 @@ static int parse(struct list *list, int argc, char **argv)
 		strcpy(list->device, argv[0]);
 	}
 	list->key = argv[1];
-	if (list->key)
-		list->is_span =
-			!baleen_span_parse(list->key, strlen(list->key), &list->span, &reason);
+	if (!list->key)
+		return 0;
+	list->is_address = !baleen_address_parse(list->key, &list->address, &reason);
+	list->is_span = !baleen_span_parse(list->key, strlen(list->key), &list->span, &reason);
 	return 0;
 }
 
@@ -95,6 +101,8 @@ static bool is_asked_for(const struct list *list, const struct baleen_rule_entry
 	u64 end_ms = single->expires_ms;
 
 	if (end_ms && end_ms <= list->now_ms)
+		return false;
+	if (list->origin && strcmp(list->origin, single->origin))
 		return false;
 	if (list->ending_ms && (!end_ms || end_ms - list->now_ms > list->ending_ms))
 		return false;
@@ -140,6 +148,16 @@ static int add_entry(const struct baleen_rule_entry *single, void *data)
 
 /* --- command ------------------------------------------------------------------ */
 
+/* Looks only at what holds an address, and else at all entries. */
+static int list_rule(struct list *list, struct baleen_error *error)
+{
+	if (list->is_address && baleen_spec_is_address(list->in->key_spec))
+		return baleen_rule_entries_find(&list->state, list->in->name, &list->address,
+						list->now_ms, add_entry, list, error);
+	return baleen_rule_entries_each(&list->state, list->in->name, list->origin, add_entry, list,
+					error);
+}
+
 static int list_rules(struct list *list, const struct baleen_stored_rules *rules)
 {
 	struct baleen_error error;
@@ -148,8 +166,7 @@ static int list_rules(struct list *list, const struct baleen_stored_rules *rules
 		list->in = &rules->rule[i];
 		if (list->rule && strcmp(list->rule, list->in->name))
 			continue;
-		if (baleen_rule_entries_each(&list->state, list->in->name, list->origin, add_entry,
-					     list, &error))
+		if (list_rule(list, &error))
 			return complain("%s", error.text);
 	}
 	return 0;
