@@ -108,15 +108,6 @@ int baleen_fingerprints_read(const struct baleen_filter *filter, u32 domain,
 
 /* --- combine, put ---------------------------------------------------------- */
 
-static bool keeps(enum baleen_set_op op, bool in_a, bool in_b)
-{
-	switch (op) {
-	case BALEEN_SET_UNION: return in_a || in_b;
-	case BALEEN_SET_INTERSECTION: return in_a && in_b;
-	default: return in_a && !in_b;
-	}
-}
-
 int baleen_fingerprints_combine(const struct baleen_fingerprints *a,
 				const struct baleen_fingerprints *b, enum baleen_set_op op,
 				bool copies, struct baleen_fingerprints *out,
@@ -135,7 +126,7 @@ int baleen_fingerprints_combine(const struct baleen_fingerprints *a,
 		/* One by one, all are kept. */
 		if (adds && in_a)
 			in_b = false;
-		if (keeps(op, in_a, in_b))
+		if (baleen_set_keeps(op, in_a, in_b))
 			print[n++] = in_a ? a->print[i] : b->print[j];
 		i += in_a;
 		j += in_b;

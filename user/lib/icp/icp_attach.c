@@ -299,11 +299,11 @@ static int take_seats(const struct baleen_icp_plan *plan, struct seats *seats,
 	if (!err && loaded->egress_fd >= 0)
 		err = baleen_icp_egress_put(seats->pins, loaded->egress_fd, error);
 	if (!err && seats->feed_ifindex)
-		err = baleen_icp_link_pin(seats->pins, "feed", seats->feed_fd, error);
+		err = baleen_pins_add(seats->pins->path, "feed", seats->feed_fd, error);
 	/* Last: with it the instance is there, and without it nothing outlives this process
 	 * but what the next one removes.
 	 */
-	return err ? err : baleen_icp_link_pin(seats->pins, "link", seats->link_fd, error);
+	return err ? err : baleen_pins_add(seats->pins->path, "link", seats->link_fd, error);
 }
 
 struct attempt_data {

@@ -43,17 +43,6 @@ int baleen_icp_link_switch(int link_fd, int program_fd, int old_fd, struct balee
 	return 0;
 }
 
-int baleen_icp_link_pin(const struct baleen_pins *pins, const char *name, int link_fd,
-			struct baleen_error *error)
-{
-	char path[BALEEN_PIN_BYTES + 16];
-	int err;
-
-	snprintf(path, sizeof(path), "%s/%s", pins->path, name);
-	err = bpf_obj_pin(link_fd, path);
-	return err ? baleen_fail(error, -err, "cannot pin %s: %s", path, strerror(-err)) : 0;
-}
-
 /* --- what leaves a device ---------------------------------------------------- */
 
 static struct bpf_tc_hook hook_of(int ifindex)

@@ -31,18 +31,6 @@ void baleen_icp_wait_for_programs(void);
 int baleen_icp_link_switch(int link_fd, int program_fd, int old_fd, struct baleen_error *error);
 
 /**
- * baleen_icp_link_pin() - keep a link
- * @pins: pins of the device, locked
- * @name: "link" or "feed"
- * @link_fd: the link
- * @error: filled in on failure
- *
- * Return: 0 or a negative errno.
- */
-int baleen_icp_link_pin(const struct baleen_pins *pins, const char *name, int link_fd,
-			struct baleen_error *error);
-
-/**
  * baleen_icp_egress_put() - have a device's own answers seen
  * @pins: pins of the device, locked; remembers whether its clsact is ours
  * @egress_fd: the program; replaces one of ours

@@ -257,18 +257,6 @@ int baleen_icp_load(struct baleen_icp_loaded *loaded, bool frags, struct baleen_
 
 /* --- pins ------------------------------------------------------------------ */
 
-static int pin(int fd, const char *directory, const char *name, struct baleen_error *error)
-{
-	char path[BALEEN_PIN_BYTES + 48];
-	int err;
-
-	if (fd < 0)
-		return 0;
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	err = bpf_obj_pin(fd, path);
-	return err ? baleen_fail(error, -err, "cannot pin %s: %s", path, strerror(-err)) : 0;
-}
-
 static const char *sibling_pin(u32 n, char *name, size_t bytes)
 {
 	snprintf(name, bytes, "sibling%u", n);
@@ -285,14 +273,15 @@ int baleen_icp_loaded_pin(const struct baleen_icp_loaded *loaded, const struct b
 	if (mkdir(directory, 0700))
 		return baleen_fail(error, errno, "%s: %m", directory);
 	for (size_t i = 0; i < N_PROGRAMS && !err; i++)
-		err = pin(fd_of(loaded, programs[i].fd), directory, programs[i].pin, error);
+		err = baleen_pins_add(directory, programs[i].pin, fd_of(loaded, programs[i].fd),
+				      error);
 	for (size_t i = 0; i < N_SHARED && !err; i++)
-		err = pin(fd_of(loaded, shared[i].fd), directory, shared[i].pin, error);
+		err = baleen_pins_add(directory, shared[i].pin, fd_of(loaded, shared[i].fd), error);
 	for (u32 i = 0; i < loaded->config.n_siblings && !err; i++)
-		err = pin(loaded->sibling_fd[i], directory, sibling_pin(i, name, sizeof(name)),
-			  error);
+		err = baleen_pins_add(directory, sibling_pin(i, name, sizeof(name)),
+				      loaded->sibling_fd[i], error);
 	/* Last: a reader that finds it finds the others. */
-	return err ? err : pin(loaded->config_fd, directory, "config", error);
+	return err ? err : baleen_pins_add(directory, "config", loaded->config_fd, error);
 }
 
 static bool is_map_of(int fd, u32 type, u32 value_bytes)

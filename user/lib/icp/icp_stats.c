@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The counters of an instance of ICP, and the filters of its siblings. */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include "filter/compat.h"
 #include "icp/icp.h"
+#include "util/clock.h"
+#include "xdp/xdp.h"
 
 int baleen_icp_sibling(const struct baleen_icp *icp, const char *name)
 {
@@ -100,34 +99,16 @@ int baleen_icp_filter(const struct baleen_icp *icp, u32 n, struct baleen_filter 
 int baleen_icp_stats(const struct baleen_icp *icp, struct baleen_icp_stats *stats,
 		     struct baleen_error *error)
 {
-	const size_t n_counters = sizeof(*stats) / sizeof(u64);
-	int n_cpus = libbpf_num_possible_cpus();
-	u64 *per_cpu;
-	u32 zero = 0;
-	int err;
+	int err = baleen_xdp_sum_counters(icp->now.stats_fd, icp->device, stats, sizeof(*stats),
+					  error);
 
-	if (n_cpus < 0)
-		return baleen_fail(error, -n_cpus, "cannot count the CPUs: %s", strerror(-n_cpus));
-	per_cpu = calloc(n_cpus, sizeof(*stats));
-	if (!per_cpu)
-		return baleen_fail(error, ENOMEM, "no memory for counters");
-	err = bpf_map_lookup_elem(icp->now.stats_fd, &zero, per_cpu);
-	if (!err) {
-		memset(stats, 0, sizeof(*stats));
-		for (size_t i = 0; i < n_cpus * n_counters; i++)
-			((u64 *)stats)[i % n_counters] += per_cpu[i];
-		/* A late datagram takes back a loss, also one that was not counted: of the
-		 * time before the first datagram, or because it came twice.
-		 */
-		for (u32 n = 0; n < BALEEN_ICP_MAX_FEEDERS; n++)
-			if ((s64)stats->feeder[n].lost < 0)
-				stats->feeder[n].lost = 0;
-	}
-	free(per_cpu);
-	if (err)
-		return baleen_fail(error, -err, "%s: cannot read the counters: %s", icp->device,
-				   strerror(-err));
-	return 0;
+	/* A late datagram takes back a loss, also one that was not counted: of the time
+	 * before the first datagram, or because it came twice.
+	 */
+	for (u32 n = 0; n < BALEEN_ICP_MAX_FEEDERS && !err; n++)
+		if ((s64)stats->feeder[n].lost < 0)
+			stats->feeder[n].lost = 0;
+	return err;
 }
 
 u64 baleen_icp_entries(const struct baleen_icp *icp, u32 n, const struct baleen_icp_stats *stats)
@@ -140,17 +121,9 @@ u64 baleen_icp_entries(const struct baleen_icp *icp, u32 n, const struct baleen_
 
 /* --- freshness ------------------------------------------------------------- */
 
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 u64 baleen_icp_now_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return baleen_clock_ns(CLOCK_MONOTONIC);
 }
 
 void baleen_icp_synced(const struct baleen_icp *icp, u32 n, u64 n_entries,
@@ -161,8 +134,9 @@ void baleen_icp_synced(const struct baleen_icp *icp, u32 n, u64 n_entries,
 
 	__atomic_store_n(&state->base[n], (s64)(n_entries - (counted->inserted - counted->deleted)),
 			 __ATOMIC_RELAXED);
-	__atomic_store_n(&state->synced_wall_ns[n], clock_ns(CLOCK_REALTIME), __ATOMIC_RELAXED);
-	__atomic_store_n(&state->synced_ns[n], clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
+	__atomic_store_n(&state->synced_wall_ns[n], baleen_clock_ns(CLOCK_REALTIME),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&state->synced_ns[n], baleen_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELEASE);
 }
 
 static bool is_recent(u64 then_ns, u64 now_ns, u64 stale_ns)

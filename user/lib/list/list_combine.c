@@ -10,15 +10,6 @@
 #define ALL_IP4 (1ull << 32)
 #define MAX_DEPTH 129
 
-static bool keeps(enum baleen_set_op op, bool in_a, bool in_b)
-{
-	switch (op) {
-	case BALEEN_SET_UNION: return in_a || in_b;
-	case BALEEN_SET_INTERSECTION: return in_a && in_b;
-	default: return in_a && !in_b;
-	}
-}
-
 /* --- sorted arrays: hosts, keys ------------------------------------------- */
 
 typedef int compare_fn(const void *a, const void *b);
@@ -60,7 +51,7 @@ static int combine_arrays(const void *a, size_t n_a, const void *b, size_t n_b, 
 	while (p < p_end || q < q_end) {
 		int order = p == p_end ? 1 : q == q_end ? -1 : compare(p, q);
 
-		if (keeps(op, order <= 0, order >= 0))
+		if (baleen_set_keeps(op, order <= 0, order >= 0))
 			memcpy(kept + n++ * bytes, order <= 0 ? p : q, bytes);
 		p += order <= 0 ? bytes : 0;
 		q += order >= 0 ? bytes : 0;
@@ -160,7 +151,7 @@ static int combine_ip4(const struct baleen_list *a, const struct baleen_list *b,
 		next = edge_a < edge_b ? edge_a : edge_b;
 		if (next > ALL_IP4)
 			next = ALL_IP4;
-		if (keeps(op, in_a.first <= at, in_b.first <= at))
+		if (baleen_set_keeps(op, in_a.first <= at, in_b.first <= at))
 			append4(out, at, next);
 	}
 	return split_hosts(out);
@@ -236,7 +227,7 @@ static void combine_entries(struct stream6 *a, struct stream6 *b, enum baleen_se
 		prefix = more_a && (!more_b || compare_place(&of_a, &of_b) <= 0) ? of_a : of_b;
 		in_a = stream6_has(a, &prefix);
 		in_b = stream6_has(b, &prefix);
-		prefix.is_exception = !keeps(op, in_a, in_b);
+		prefix.is_exception = !baleen_set_keeps(op, in_a, in_b);
 		out->prefix6[out->n_prefix6++] = prefix;
 	}
 }

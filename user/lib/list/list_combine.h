@@ -20,6 +20,23 @@ enum baleen_set_op {
 };
 
 /**
+ * baleen_set_keeps() - is a key in the result?
+ * @op: the operation
+ * @in_a: the first set has it
+ * @in_b: the second set has it
+ *
+ * Return: true when it is.
+ */
+static inline bool baleen_set_keeps(enum baleen_set_op op, bool in_a, bool in_b)
+{
+	switch (op) {
+	case BALEEN_SET_UNION: return in_a || in_b;
+	case BALEEN_SET_INTERSECTION: return in_a && in_b;
+	default: return in_a && !in_b;
+	}
+}
+
+/**
  * baleen_list_combine() - one set made of two
  * @a: a finished list
  * @b: a finished list of the same key

@@ -174,16 +174,12 @@ int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, i
 static int take_by_link(const struct baleen_pins *pins, const struct baleen_loaded *loaded,
 			enum baleen_mode mode, struct baleen_error *error)
 {
-	char path[BALEEN_PIN_BYTES + 8];
 	int link_fd = -1;
 	int err = baleen_attachment_link(pins->ifindex, loaded->program_fd, mode, &link_fd, error);
 
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "%s/link", pins->path);
-	err = bpf_obj_pin(link_fd, path);
-	if (err)
-		baleen_fail(error, -err, "cannot pin %s: %s", path, strerror(-err));
+	err = baleen_pins_add(pins->path, "link", link_fd, error);
 	close(link_fd);
 	return err;
 }

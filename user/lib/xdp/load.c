@@ -354,18 +354,6 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
 	return err;
 }
 
-static int pin(int fd, const char *directory, const char *name, struct baleen_error *error)
-{
-	char path[BALEEN_PIN_BYTES + 32];
-	int err;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	err = bpf_obj_pin(fd, path);
-	if (err)
-		return baleen_fail(error, -err, "cannot pin %s: %s", path, strerror(-err));
-	return 0;
-}
-
 int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 		      struct baleen_error *error)
 {
@@ -375,19 +363,19 @@ int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 	snprintf(directory, sizeof(directory), "%s/%u", path, loaded->program_id);
 	if (mkdir(directory, 0700))
 		return baleen_fail(error, errno, "%s: %m", directory);
-	err = pin(loaded->program_fd, directory, "prog", error);
+	err = baleen_pins_add(directory, "prog", loaded->program_fd, error);
 	if (!err)
-		err = pin(loaded->stats_fd, directory, "stats", error);
-	if (!err && loaded->events_fd >= 0)
-		err = pin(loaded->events_fd, directory, "events", error);
-	if (!err && loaded->sampler_fd >= 0)
-		err = pin(loaded->sampler_fd, directory, "sampler", error);
+		err = baleen_pins_add(directory, "stats", loaded->stats_fd, error);
+	if (!err)
+		err = baleen_pins_add(directory, "events", loaded->events_fd, error);
+	if (!err)
+		err = baleen_pins_add(directory, "sampler", loaded->sampler_fd, error);
 	for (u32 i = 0; i < BALEEN_MAX_RULES && !err && loaded->rule_fd[i] >= 0; i++) {
 		snprintf(name, sizeof(name), "rule%u", i);
-		err = pin(loaded->rule_fd[i], directory, name, error);
+		err = baleen_pins_add(directory, name, loaded->rule_fd[i], error);
 	}
 	/* Last: a reader that finds it finds the others. */
 	if (!err)
-		err = pin(loaded->config_fd, directory, "config", error);
+		err = baleen_pins_add(directory, "config", loaded->config_fd, error);
 	return err;
 }

@@ -298,6 +298,18 @@ int baleen_pins_open_link_as(const struct baleen_pins *pins, const char *name,
 	return fd;
 }
 
+int baleen_pins_add(const char *directory, const char *name, int fd, struct baleen_error *error)
+{
+	char path[BALEEN_PIN_BYTES + 48];
+	int err;
+
+	if (fd < 0)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	err = bpf_obj_pin(fd, path);
+	return err ? baleen_fail(error, -err, "cannot pin %s: %s", path, strerror(-err)) : 0;
+}
+
 int baleen_pins_open(const struct baleen_pins *pins, u32 program_id, const char *name)
 {
 	char path[BALEEN_PIN_BYTES + 48];

@@ -190,6 +190,17 @@ int baleen_pins_open_link_as(const struct baleen_pins *pins, const char *name,
 			     struct bpf_link_info *info);
 
 /**
+ * baleen_pins_add() - pin a descriptor
+ * @directory: a directory of pins, or of a program
+ * @name: name of the pin, up to 15 bytes
+ * @fd: the descriptor; nothing is done for a negative one
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_pins_add(const char *directory, const char *name, int fd, struct baleen_error *error);
+
+/**
  * baleen_pins_open() - open a pin of a program's directory
  * @pins: as named
  * @program_id: id of the program

@@ -250,32 +250,36 @@ int baleen_xdp_map_rule_writable(const struct baleen_xdp *xdp, u32 index,
 	return map_rule(xdp, index, PROT_READ | PROT_WRITE, filter, error);
 }
 
-int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
-		     struct baleen_error *error)
+int baleen_xdp_sum_counters(int map_fd, const char *device, void *counters, size_t n_bytes,
+			    struct baleen_error *error)
 {
+	size_t n_counters = n_bytes / sizeof(u64);
 	int n_cpus = libbpf_num_possible_cpus();
-	size_t n_counters = sizeof(*stats) / sizeof(u64);
-	struct baleen_stats *per_cpu;
+	u64 *per_cpu;
 	u32 zero = 0;
 	int err;
 
 	if (n_cpus < 0)
 		return baleen_fail(error, -n_cpus, "cannot count the CPUs: %s", strerror(-n_cpus));
-	per_cpu = calloc(n_cpus, sizeof(*per_cpu));
+	per_cpu = calloc(n_cpus, n_bytes);
 	if (!per_cpu)
 		return baleen_fail(error, ENOMEM, "no memory for counters");
-	err = bpf_map_lookup_elem(xdp->stats_fd, &zero, per_cpu);
+	err = bpf_map_lookup_elem(map_fd, &zero, per_cpu);
 	if (!err) {
-		memset(stats, 0, sizeof(*stats));
-		for (int cpu = 0; cpu < n_cpus; cpu++)
-			for (size_t i = 0; i < n_counters; i++)
-				((u64 *)stats)[i] += ((u64 *)&per_cpu[cpu])[i];
+		memset(counters, 0, n_bytes);
+		for (size_t i = 0; i < n_cpus * n_counters; i++)
+			((u64 *)counters)[i % n_counters] += per_cpu[i];
 	}
 	free(per_cpu);
-	if (err)
-		return baleen_fail(error, -err, "%s: cannot read the counters: %s", xdp->device,
-				   strerror(-err));
-	return 0;
+	return err ? baleen_fail(error, -err, "%s: cannot read the counters: %s", device,
+				 strerror(-err)) :
+		     0;
+}
+
+int baleen_xdp_stats(const struct baleen_xdp *xdp, struct baleen_stats *stats,
+		     struct baleen_error *error)
+{
+	return baleen_xdp_sum_counters(xdp->stats_fd, xdp->device, stats, sizeof(*stats), error);
 }
 
 struct baleen_rule_stats baleen_xdp_rule_stats(const struct baleen_xdp *xdp, u32 index,

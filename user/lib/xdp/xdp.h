@@ -136,6 +136,19 @@ int baleen_xdp_map_rule_writable(const struct baleen_xdp *xdp, u32 index,
 				 struct baleen_filter *filter, struct baleen_error *error);
 
 /**
+ * baleen_xdp_sum_counters() - the counters of all CPUs
+ * @map_fd: a per-CPU array of one element, which holds nothing but u64
+ * @device: for messages
+ * @counters: filled in with the sums; untouched on failure
+ * @n_bytes: size of the element
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_xdp_sum_counters(int map_fd, const char *device, void *counters, size_t n_bytes,
+			    struct baleen_error *error);
+
+/**
  * baleen_xdp_stats() - the counters, summed over the CPUs
  * @xdp: opened
  * @stats: filled in
