@@ -144,7 +144,7 @@ is "all are in force" "$(dropped 192.0.2.10{1..8})" DDDDDDDD-DDDDDDDD
 
 # --- baleend, a reboot ---
 
-in_ns "$B" "$ROOT/build/baleend" >"$TMP/daemon" 2>&1 &
+nsenter --net="/run/netns/$B" "$ROOT/build/baleend" >"$TMP/daemon" 2>&1 &
 daemon=$!
 check "ban beside baleend" baleen ban 192.0.2.60 2s
 check "for good" baleen ban 192.0.2.61
@@ -154,7 +154,7 @@ for ((i = 0; i < 100; i++)); do
 	read -rt 0.1 <> <(:)
 done
 is "the one ends, the other stays" "$(dropped 192.0.2.{60,61})" PD-PD
-kill "$daemon"
+check "baleend ran all the while" kill "$daemon"
 wait "$daemon"
 check "after the filter went" baleen detach veth-b
 check "restore puts it on again" baleen restore --boot veth-b
