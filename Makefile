@@ -66,12 +66,13 @@ BASE_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(WARN)
 # The rules are unrolled: clang's own limit would make a loop of all 16, whose
 # constants the verifier then does not see.
 BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -I include -I bpf -I /usr/include/$(MULTIARCH) -mllvm -pragma-unroll-threshold=200000
-LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lcsv -lsqlite3 -lz -lm
+LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lcsv -lsqlite3 -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 LIB_SRC := $(wildcard user/lib/*.c user/lib/*/*.c)
 CLI_SRC := $(wildcard user/cli/*.c user/cli/*/*.c)
 API_SRC := $(wildcard user/api/*.c)
+FETCH_SRC := $(wildcard user/fetch/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 TOOL_SRC := $(wildcard tests/tools/*.c)
@@ -89,7 +90,8 @@ DAEMON_SRC := $(wildcard user/daemon/*.c)
 DAEMON_OBJ := $(DAEMON_SRC:%.c=build/%.o)
 API_OBJ := $(API_SRC:%.c=build/%.o)
 API_LIB := build/api/libbaleen.so.$(API_VERSION) build/api/libbaleen.a
-ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o)
+ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o) \
+	$(patsubst %.c,build/asan/%.o,$(filter-out %/main.c,$(FETCH_SRC)))
 FUZZ_OBJ := $(LIB_SRC:%.c=build/fuzzed/%.o)
 # The program with room for 1 and for 4 rules, besides 16: see user/lib/xdp/load.c.
 SMALLER := 1 4
@@ -97,6 +99,8 @@ BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(SMALLER:%=build/baleen_%.bpf.o
 SKELETONS := $(BPF_OBJ:%.bpf.o=%.skel.h)
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
 PROGRAMS := build/baleen build/baleend
+# Programs that others start, as installed: found from where the one that starts them is.
+HELPERS := build/libexec/baleen/baleen-fetch
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%)
@@ -110,7 +114,7 @@ BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 .PHONY: check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
-all: $(PROGRAMS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
+all: $(PROGRAMS) $(HELPERS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
 tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) $(KMOD_TEST_BIN) $(KFUNC_TEST_BIN) $(KMOD_STRESS_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
 
 # --- packages -------------------------------------------------------------
@@ -174,12 +178,12 @@ build/release.h: FORCE
 		echo '#define BALEEN_RELEASE "$(RELEASE)"' >$@
 
 # The libraries that are loaded at their first use, and their names: user/late/late.c.
-build/late.so: user/late/late.c user/lib/util/curl_calls.h user/cli/device/curses_calls.h
+build/late.so: user/late/late.c user/cli/device/curses_calls.h
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) -shared -o $@ $< -lcurl -lncursesw
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) -shared -o $@ $< -lncursesw
 
 build/late.h: build/late.so
-	objdump -p $< | sed -nE 's/.*NEEDED +(lib(curl|ncursesw)[-.].*)/#define BALEEN_LIB\U\2\E "\1"/p' >$@
+	objdump -p $< | sed -nE 's/.*NEEDED +(lib(ncursesw)[-.].*)/#define BALEEN_LIB\U\2\E "\1"/p' >$@
 
 build/user/%.o: user/%.c $(SKELETONS) | build/release.h build/late.h
 	@mkdir -p $(@D)
@@ -199,6 +203,10 @@ build/baleen: build/user/cli/main.o build/cli.a build/libbaleen.a
 
 build/baleend: $(DAEMON_OBJ) build/cli.a build/libbaleen.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lsystemd -lmicrohttpd $(LIBS)
+
+build/libexec/baleen/baleen-fetch: $(FETCH_SRC:%.c=build/%.o) build/libbaleen.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcurl -lz
 
 # --- the library for others ------------------------------------------------
 
@@ -252,7 +260,7 @@ build/asan/libbaleen.a: $(ASAN_OBJ)
 
 build/unit/%: build/asan/tests/unit/%.o build/asan/libbaleen.a
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lm $(LIBS)
+	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lcurl -lz -lm $(LIBS)
 
 build/fuzzed/%.o: %.c $(SKELETONS) | build/release.h build/late.h
 	@mkdir -p $(@D)
@@ -270,7 +278,7 @@ build/tools/%: tests/tools/%.c build/libbaleen.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
 
-build/tools/feed_server build/tools/lapi: LIBS += -lmicrohttpd
+build/tools/feed_server build/tools/lapi: LIBS += -lmicrohttpd -lz
 
 build/bench/bench_lib: LIBS += -lbloom
 
@@ -404,16 +412,19 @@ docs:
 
 INSTALL_FILE = install -m 0644 -t
 share = $(datadir)/baleen
+# Where the programs look: user/lib/util/helper.c.
+libexecdir = $(patsubst %/,%,$(dir $(patsubst %/,%,$(sbindir))))/libexec/baleen
 # Units and adapters name the programs where packages have them.
 ELSEWHERE = $(filter-out /usr/sbin,$(sbindir))
 PLACES = $(if $(ELSEWHERE),s|/usr/sbin/baleend|$(sbindir)/baleend --command $(sbindir)/baleen|; s|/usr/sbin/|$(sbindir)/|)
 
 # What others add to these directories is installed with them.
 install: all
-	install -d $(addprefix $(DESTDIR),$(sbindir) $(libdir)/pkgconfig $(includedir)/baleen \
+	install -d $(addprefix $(DESTDIR),$(sbindir) $(libexecdir) $(libdir)/pkgconfig $(includedir)/baleen \
 		$(mandir)/man3 $(mandir)/man5 $(mandir)/man7 $(mandir)/man8 $(unitdir) $(udevdir) $(share) \
 		$(docdir)/docs $(datadir)/bash-completion/completions $(sysconfdir)/baleen)
 	install -t $(DESTDIR)$(sbindir) $(PROGRAMS)
+	install -t $(DESTDIR)$(libexecdir) $(HELPERS)
 	$(INSTALL_FILE) $(DESTDIR)$(includedir)/baleen include/baleen/*.h user/api/libbaleen.h
 	$(INSTALL_FILE) $(DESTDIR)$(libdir) $(API_LIB)
 	ln -sf libbaleen.so.$(API_VERSION) $(DESTDIR)$(libdir)/$(API_SONAME)

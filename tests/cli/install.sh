@@ -27,6 +27,7 @@ there "the command" usr/sbin/baleen
 is "which anybody may run" "$(stat -c %a "$TMP/dest/usr/sbin/baleen")" 755
 is "it says its release" "$("$TMP/dest/usr/sbin/baleen" --version)" \
 	"baleen $(sed -n '1s/^baleen (\(.*\)) .*/\1/p' debian/changelog)"
+there "the program that fetches" usr/libexec/baleen/baleen-fetch
 there "the library" usr/lib/here/libbaleen.so.0
 there "and how to link it" usr/lib/here/pkgconfig/libbaleen.pc
 there "its header" usr/include/baleen/libbaleen.h
@@ -56,6 +57,7 @@ check "other places" make -s install DESTDIR="$TMP/other" prefix=/opt/b sbindir=
 	mandir=/opt/man unitdir=/opt/units sysconfdir=/opt/etc
 is "are taken" "$(installed other | grep -vE '^opt/(b|man|units|etc)/')" ""
 check "there too" test -x "$TMP/other/opt/b/bin/baleen"
+check "with what it starts where it looks" test -x "$TMP/other/opt/b/bin/../libexec/baleen/baleen-fetch"
 is "units and adapters know" "$(grep -rl /usr/sbin/ "$TMP/other/opt/units" \
 	"$TMP/other/opt/b/share")" ""
 is "and the daemon, what it runs" "$(sed -n 's/^ExecStart=//p' "$TMP/other/opt/units/baleend.service")" \

@@ -11,7 +11,7 @@ source "$ROOT/tests/words.sh"
 
 umask 022
 # A user may not get to the repository, nor into root's directories.
-cp "$BALEEN" "${BALEEN}d" "$TMP"
+cp -r "$BALEEN" "${BALEEN}d" "$ROOT/build/libexec" "$TMP"
 mkdir "$TMP/work"
 if [ "$(id -u)" -eq 0 ]; then
 	chmod 0711 "$TMP"

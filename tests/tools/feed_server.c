@@ -3,8 +3,8 @@
  * A web server for the files of a directory, with faults on demand:
  * feed_server DIR [CERTIFICATE KEY]
  *
- * Listens on 127.0.0.1 and prints its port, then a line for each request: the
- * path, what it came with in If-None-Match, If-Modified-Since and User-Agent.
+ * Listens on 127.0.0.1, with FEED_SERVER_ANY on each address, and prints its port, then a line for
+ * each request: the path, what it came with in If-None-Match, If-Modified-Since and User-Agent.
  * Ends when its input does.
  *
  *      /NAME              the file, with an ETag made of its bytes; 304 when the
@@ -330,7 +330,7 @@ static struct MHD_Daemon *start(char *certificate, char *key)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_addr.s_addr = htonl(getenv("FEED_SERVER_ANY") ? INADDR_ANY : INADDR_LOOPBACK),
 	};
 	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME;
 

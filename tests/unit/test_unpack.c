@@ -9,6 +9,7 @@
 
 #include "lists.h"
 #include "random.h"
+#include "fetch/unpacker.h"
 #include "util/unpack.h"
 
 #define SEED 0x756e7061636bull

@@ -5,9 +5,11 @@
  * http and https only, also where a server redirects to (five times at most),
  * and from https never back to http. Certificates are verified. Proxies are
  * those of the environment (http_proxy, https_proxy, no_proxy). Neither
- * ~/.netrc nor cookies are used.
+ * ~/.netrc nor cookies are used. No name and no redirection leads to this host or
+ * to a link-local address, unless the URL or a proxy says such an address itself.
  *
- * libcurl is loaded at the first use; without it a fetch fails and says so.
+ * The program baleen-fetch does it (util/helper.h); nothing that a server sends is
+ * looked at here.
  *
  * A body compressed by gzip (Content-Encoding) is unpacked on the way. A
  * body that is shorter than its Content-Length, lacks its last chunk or the end
@@ -19,11 +21,9 @@
 #include <baleen/port.h>
 
 #include "util/error.h"
+#include "util/fetch_wire.h"
 
 #define BALEEN_FETCH_MAX_BYTES (256ull << 20)
-
-/* Room for an ETag or a date; a longer one is not kept. */
-#define BALEEN_FETCH_VALIDATOR 256
 
 /**
  * struct baleen_fetch_request - the document to fetch, and how patiently
@@ -102,8 +102,8 @@ struct baleen_fetch_request baleen_fetch_defaults(const char *url, int fd);
  * the file holds anything.
  *
  * Return: 0; -EINVAL for a URL or a redirection that is refused; -E2BIG above
- * @request->max_bytes; -ETIMEDOUT; -EINTR; -ENOMEM; -ENOENT without libcurl; the
- * negative errno of a failed write; -EIO for all else.
+ * @request->max_bytes; -ETIMEDOUT; -EINTR; -ENOMEM; -ENOENT without
+ * baleen-fetch; the negative errno of a failed write; -EIO for all else.
  */
 int baleen_fetch(const struct baleen_fetch_request *request, struct baleen_fetch_result *result,
 		 struct baleen_error *error);

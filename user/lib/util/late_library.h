@@ -2,14 +2,13 @@
 /*
  * A shared library that is loaded at its first use.
  *
- * libcurl and ncurses bring thirty other libraries, and most commands use neither: a command
- * that loads them at start takes three times as long. A header lists the functions that are
+ * What most commands do without need not be loaded by all. A header lists the functions that are
  * used, and makes a struct of pointers to them:
  *
- *      #define CURL_CALLS(CALL) CALL(curl_easy_init) CALL(curl_easy_perform)
- *      static struct { CURL_CALLS(BALEEN_LATE_POINTER) } lib;
+ *      #define CURSES_CALLS(CALL) CALL(newterm) CALL(endwin)
+ *      static struct { CURSES_CALLS(BALEEN_LATE_POINTER) } lib;
  *      ...
- *      handle = lib.curl_easy_init();
+ *      lib.endwin();
  *
  * user/late/late.c refers to the same functions: the link editor finds the name of each
  * library by it (build/late.h), and Debian's tools find the packages.

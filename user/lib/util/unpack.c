@@ -3,87 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "util/helper.h"
 #include "util/unpack.h"
-#include "util/write_file.h"
 
-#define CHUNK_BYTES (64 * 1024)
-#define GZIP_ONLY 16 /* added to the window bits of inflateInit2() */
-
-/* --- a stream --- */
-
-int baleen_unpacker_start(struct baleen_unpacker *unpacker, int fd, u64 max_bytes)
-{
-	*unpacker = (struct baleen_unpacker){ .fd = fd, .max_bytes = max_bytes };
-	return inflateInit2(&unpacker->zlib, MAX_WBITS + GZIP_ONLY) == Z_OK ? 0 : -ENOMEM;
-}
-
-int baleen_unpacker_copy(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
-			 const char **reason)
-{
-	int err;
-
-	if (n_bytes > unpacker->max_bytes - unpacker->n_bytes) {
-		*reason = "is larger than the limit";
-		return -E2BIG;
-	}
-	err = baleen_write_all(unpacker->fd, bytes, n_bytes);
-	if (err)
-		*reason = "cannot be stored";
-	else
-		unpacker->n_bytes += n_bytes;
-	return err;
-}
-
-/* Takes input until there is none or a buffer is full. */
-static int step(struct baleen_unpacker *unpacker, const char **reason)
-{
-	z_stream *zlib = &unpacker->zlib;
-	u8 buffer[CHUNK_BYTES];
-	int ret;
-
-	if (unpacker->is_whole) {
-		inflateReset(zlib);
-		unpacker->is_whole = false;
-	}
-	zlib->next_out = buffer;
-	zlib->avail_out = sizeof(buffer);
-	ret = inflate(zlib, Z_NO_FLUSH);
-	if (ret == Z_MEM_ERROR) {
-		*reason = "no memory to unpack it";
-		return -ENOMEM;
-	}
-	if (ret != Z_OK && ret != Z_STREAM_END && ret != Z_BUF_ERROR) {
-		*reason = "damaged gzip";
-		return -EINVAL;
-	}
-	unpacker->is_whole = ret == Z_STREAM_END;
-	return baleen_unpacker_copy(unpacker, buffer, sizeof(buffer) - zlib->avail_out, reason);
-}
-
-int baleen_unpacker_receive(struct baleen_unpacker *unpacker, const void *bytes, size_t n_bytes,
-			    const char **reason)
-{
-	z_stream *zlib = &unpacker->zlib;
-	int err = 0;
-
-	zlib->next_in = (void *)bytes;
-	zlib->avail_in = n_bytes;
-	while (!err && (zlib->avail_in || (!zlib->avail_out && !unpacker->is_whole)))
-		err = step(unpacker, reason);
-	return err;
-}
-
-int baleen_unpacker_end(struct baleen_unpacker *unpacker)
-{
-	inflateEnd(&unpacker->zlib);
-	return unpacker->is_whole ? 0 : -EINVAL;
-}
-
-/* --- a file --- */
+/* A gigabyte takes ten seconds. */
+#define TIME_LIMIT_MS 120000
 
 static bool is_gzip(int fd)
 {
@@ -92,44 +19,22 @@ static bool is_gzip(int fd)
 	return pread(fd, magic, 2, 0) == 2 && !memcmp(magic, "\x1f\x8b", 2);
 }
 
-static int unpack_all(struct baleen_unpacker *unpacker, int fd, const char **reason)
-{
-	u8 chunk[CHUNK_BYTES];
-	off_t at = 0;
-	ssize_t n;
-	int err = 0;
-
-	while (!err && (n = pread(fd, chunk, sizeof(chunk), at)) > 0) {
-		err = baleen_unpacker_receive(unpacker, chunk, n, reason);
-		at += n;
-	}
-	if (!err && n < 0) {
-		*reason = "cannot be read";
-		err = -errno;
-	}
-	return err;
-}
-
 static int unpack_to(int out, int fd, const char *name, u64 max_bytes, struct baleen_error *error)
 {
-	struct baleen_unpacker unpacker;
-	const char *reason = "no memory to unpack it";
-	int err = baleen_unpacker_start(&unpacker, out, max_bytes), cut;
+	const struct baleen_fetch_order order = { .verb = BALEEN_FETCH_UNPACK,
+						  .max_bytes = max_bytes };
+	const struct baleen_helper_use use = { .order = &order,
+					       .name = name,
+					       .body = out,
+					       .packed = fd,
+					       .time_limit_ms = TIME_LIMIT_MS };
+	struct baleen_fetch_report report;
+	int err = baleen_helper_run(&use, &report, error);
 
-	if (err)
-		return baleen_fail(error, -err, "%s: %s", name, reason);
-	err = unpack_all(&unpacker, fd, &reason);
-	cut = baleen_unpacker_end(&unpacker);
-	if (!err && cut) {
-		reason = "gzip cut short";
-		err = cut;
-	}
-	if (err == -E2BIG)
-		return baleen_fail(error, E2BIG, "%s: %s of %llu bytes when unpacked", name, reason,
-				   (unsigned long long)max_bytes);
-	if (err == -EINVAL)
-		return baleen_fail(error, EINVAL, "%s: %s", name, reason);
-	return err ? baleen_fail(error, -err, "%s: %s: %s", name, reason, strerror(-err)) : 0;
+	if (!err && report.err)
+		err = baleen_fail(error, report.err < 0 ? -report.err : EIO, "%s: %s", name,
+				  report.text);
+	return err;
 }
 
 int baleen_unpack(int fd, const char *name, u64 max_bytes, int *out, struct baleen_error *error)
@@ -151,8 +56,6 @@ int baleen_unpack(int fd, const char *name, u64 max_bytes, int *out, struct bale
 		*out = copy;
 	return err;
 }
-
-/* --- what is no list --- */
 
 static bool is_markup(const char *start)
 {

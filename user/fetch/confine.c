@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What this process may do: little, before it has read a byte. */
+#include <errno.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fetch/confine.h"
+
+/* libcurl, GnuTLS and the certificates of Debian take 30 MiB, a resolver a thread more. */
+#define MAX_DATA (256ull << 20)
+#define MAX_ADDRESSES (2ull << 30)
+#define MAX_FILES 64
+#define MAX_PROCESSOR_S 120
+
+static int bound(int resource, u64 most)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit))
+		return -errno;
+	if (limit.rlim_max > most)
+		limit.rlim_max = most;
+	if (limit.rlim_cur > limit.rlim_max)
+		limit.rlim_cur = limit.rlim_max;
+	return setrlimit(resource, &limit) ? -errno : 0;
+}
+
+static int bound_all(void)
+{
+	static const struct {
+		int resource;
+		u64 most;
+	} limits[] = {
+		{ RLIMIT_CORE, 0 },
+		{ RLIMIT_DATA, MAX_DATA },
+		{ RLIMIT_AS, MAX_ADDRESSES },
+		{ RLIMIT_NOFILE, MAX_FILES },
+		{ RLIMIT_CPU, MAX_PROCESSOR_S },
+		{ RLIMIT_MEMLOCK, 0 },
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && !err; i++)
+		err = bound(limits[i].resource, limits[i].most);
+	return err;
+}
+
+/* In a user namespace that has no such user (EINVAL), root is one without rights outside;
+ * there the capabilities are all that there is to give up.
+ */
+static int become_nobody(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[2] = { 0 };
+
+	if (!geteuid()) {
+		if (setgroups(0, NULL) && errno != EINVAL && errno != EPERM)
+			return -errno;
+		if (setresgid(BALEEN_FETCH_UID, BALEEN_FETCH_UID, BALEEN_FETCH_UID) &&
+		    errno != EINVAL)
+			return -errno;
+		if (setresuid(BALEEN_FETCH_UID, BALEEN_FETCH_UID, BALEEN_FETCH_UID) &&
+		    errno != EINVAL)
+			return -errno;
+	}
+	return syscall(SYS_capset, &header, none) ? -errno : 0;
+}
+
+/* No such call is needed to ask a server, and each is of use to who has taken the process
+ * over. A list of what is needed would depend on the release of each library.
+ */
+static int refuse_calls(void)
+{
+#define REFUSED(name)                                          \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		/* Calls of the x32 ABI have other numbers. */
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		REFUSED(execve),
+		REFUSED(execveat),
+		REFUSED(fork),
+		REFUSED(vfork),
+		REFUSED(ptrace),
+		REFUSED(process_vm_readv),
+		REFUSED(process_vm_writev),
+		REFUSED(pidfd_getfd),
+		REFUSED(bpf),
+		REFUSED(perf_event_open),
+		REFUSED(io_uring_setup),
+		REFUSED(userfaultfd),
+		REFUSED(keyctl),
+		REFUSED(add_key),
+		REFUSED(request_key),
+		REFUSED(unshare),
+		REFUSED(setns),
+		REFUSED(mount),
+		REFUSED(open_by_handle_at),
+		REFUSED(kexec_load),
+		REFUSED(init_module),
+		REFUSED(finit_module),
+		REFUSED(link),
+		REFUSED(linkat),
+		REFUSED(symlink),
+		REFUSED(symlinkat),
+		REFUSED(mknod),
+		REFUSED(mknodat),
+		REFUSED(shmget),
+		REFUSED(msgget),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+#undef REFUSED
+	const struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	/* A kernel without seccomp has the other bounds. */
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) && errno != EINVAL)
+		return -errno;
+	return 0;
+}
+
+int confine_process(const char **reason)
+{
+	int err = bound_all();
+
+	umask(077);
+	/* A limit on files is an error of the write, not the end. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	*reason = "cannot bound what it uses";
+	if (!err && chdir("/"))
+		err = -errno;
+	if (!err) {
+		*reason = "cannot become a user without rights (CAP_SETUID and CAP_SETGID do it)";
+		err = become_nobody();
+	}
+	if (!err) {
+		*reason = "cannot give up new rights";
+		/* After the change of user, which undoes the last two. */
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0) ||
+		    prctl(PR_SET_PDEATHSIG, SIGKILL))
+			err = -errno;
+	}
+	return err ? err : refuse_calls();
+}
+
+int confine_work(u64 max_bytes, u32 seconds)
+{
+	alarm(seconds);
+	return bound(RLIMIT_FSIZE, max_bytes);
+}

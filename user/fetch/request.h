@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A request, and where redirections lead it: secrets go to the host they are for only.
+ */
+#ifndef BALEEN_REQUEST_H
+#define BALEEN_REQUEST_H
+
+#include <curl/curl.h>
+
+#include "fetch/addresses.h"
+#include "util/fetch_wire.h"
+
+/**
+ * struct request - a request of a document
+ * @order: the order
+ * @curl: the handle
+ * @first: the URL of the order, in parts; the host that secrets are for
+ * @headers: headers for any host
+ * @secret_headers: the same with those of the order
+ * @may_reach: by enum address_class
+ * @refused: a server led to an address that is not to be asked; its class
+ */
+struct request {
+	const struct baleen_fetch_order *order;
+	CURL *curl;
+	CURLU *first;
+	struct curl_slist *headers;
+	struct curl_slist *secret_headers;
+	bool may_reach[ADDRESS_LINK_LOCAL + 1];
+	enum address_class refused;
+};
+
+/**
+ * request_start() - set up the handle
+ * @request: filled in; end with request_end(), also after a failure
+ * @order: the order
+ *
+ * Return: 0 or -ENOMEM. A URL that is none shows when it is asked.
+ */
+int request_start(struct request *request, const struct baleen_fetch_order *order);
+
+/**
+ * request_ask() - ask the URL of the order, and go where the answers lead
+ * @request: started
+ *
+ * Return: as curl_easy_perform(); CURLE_TOO_MANY_REDIRECTS after five.
+ */
+CURLcode request_ask(struct request *request);
+
+/**
+ * request_header() - a header of the last answer
+ * @request: asked
+ * @name: name of the header
+ *
+ * Return: its value; "" when there is none.
+ */
+const char *request_header(const struct request *request, const char *name);
+
+/**
+ * request_end() - free what it holds
+ * @request: started
+ */
+void request_end(struct request *request);
+
+#endif /* BALEEN_REQUEST_H */
