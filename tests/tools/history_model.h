@@ -103,7 +103,7 @@ static void make_entry(struct entry *made, u32 n)
 	const char *reason;
 
 	any_text(text, n);
-	if (baleen_rule_entry_parse(text, BALEEN_KEY_SRC, false, &single, NULL, &error))
+	if (baleen_rule_entry_parse(text, BALEEN_KEY_SRC, 128, &single, NULL, &error))
 		errx(1, "%s", error.text);
 	strcpy(made->text, single.key);
 	if (baleen_span_parse(text, strlen(text), &made->span, &reason))

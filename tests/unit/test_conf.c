@@ -289,12 +289,22 @@ static void test_defaults(void **state)
 	rule = &conf.rules.rule[0];
 	assert_int_equal(rule->key_spec, BALEEN_KEY_SRC);
 	assert_int_equal(rule->kind, BALEEN_KIND_CUCKOO);
+	assert_int_equal(conf.rules.guard_sessions, BALEEN_GUARD_OUTGOING);
+	assert_int_equal(baleen_rule_ban_width(rule), 64);
 	assert_true(rule->fpp == 0 && !rule->capacity && !rule->is_any && rule->guards_feeds);
 	assert_true(rule->limits.min_entries == usual.min_entries &&
 		    rule->limits.max_shrink == usual.max_shrink &&
 		    rule->limits.max_coverage == usual.max_coverage && !rule->limits.keep_special);
 	assert_int_equal(conf.n_feeds, 0);
 	baleen_conf_free(&conf);
+	assert_int_equal(parse("guard-sessions all\n" R "\nban-width 48\n", &conf, NULL), 0);
+	assert_int_equal(conf.rules.guard_sessions, BALEEN_GUARD_ALL);
+	assert_int_equal(conf.rules.rule[0].ban_width, 48);
+	assert_int_equal(baleen_rule_ban_width(&conf.rules.rule[0]), 48);
+	baleen_conf_free(&conf);
+	assert_int_equal(parse("guard-sessions some\n" R, &conf, NULL), -EINVAL);
+	assert_int_equal(parse(R "\nban-width 31\n", &conf, NULL), -EINVAL);
+	assert_int_equal(parse(R "\nban-width 129\n", &conf, NULL), -EINVAL);
 	assert_int_equal(setenv("BALEEN_CONF_DIR", "/elsewhere", 1), 0);
 	assert_int_equal(parse("never none\n" R, &conf, NULL), 0);
 	assert_string_equal(conf.rules.never_path, "");

@@ -67,7 +67,7 @@ static void add_single(const char *text, const char *origin, u64 expires_ms)
 	struct baleen_rule_entry single = { .expires_ms = expires_ms };
 	bool is_new;
 
-	assert_int_equal(baleen_rule_entry_parse(text, rule->key_spec, false, &single, NULL, &error),
+	assert_int_equal(baleen_rule_entry_parse(text, rule->key_spec, 128, &single, NULL, &error),
 			 0);
 	snprintf(single.origin, sizeof(single.origin), "%s", origin);
 	assert_int_equal(baleen_rule_entries_put(&state, "drop", &single, &is_new, &error), 0);

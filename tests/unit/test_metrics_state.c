@@ -42,7 +42,8 @@ static void put_single(struct baleen_rule_store *state, const char *key, const c
 	struct baleen_rule_entry single = { .added_ms = 1 };
 	bool is_new;
 
-	assert_int_equal(baleen_rule_entry_parse(key, BALEEN_KEY_SRC, false, &single, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entry_parse(key, BALEEN_KEY_SRC, 128, &single, NULL, &error),
+			 0);
 	snprintf(single.origin, sizeof(single.origin), "%s", origin);
 	assert_int_equal(baleen_rule_entries_put(state, "bad", &single, &is_new, &error), 0);
 }

@@ -58,7 +58,7 @@ static struct baleen_rule_entry single(const char *key, const char *origin)
 	struct baleen_rule_entry made = { .added_ms = 1000 };
 	u32 key_spec = strchr(key, ',') ? BALEEN_KEY_FLOW : BALEEN_KEY_SRC;
 
-	assert_int_equal(baleen_rule_entry_parse(key, key_spec, false, &made, NULL, &error), 0);
+	assert_int_equal(baleen_rule_entry_parse(key, key_spec, 128, &made, NULL, &error), 0);
 	strcpy(made.origin, origin);
 	return made;
 }
@@ -145,7 +145,7 @@ static void refused_keys(void **unused)
 		bool is_widened = true;
 
 		made = poison;
-		if (baleen_rule_entry_parse(refused[i].text, refused[i].key_spec, true, &made,
+		if (baleen_rule_entry_parse(refused[i].text, refused[i].key_spec, 64, &made,
 					    &is_widened, &error) != -EINVAL)
 			fail_msg("accepted: %s", refused[i].text);
 		assert_memory_equal(&made, &poison, sizeof(made));
@@ -197,15 +197,15 @@ static void shortest_keys(void **unused)
 			const char *want = widens && keys[i].wide ? keys[i].wide : keys[i].key;
 
 			assert_int_equal(baleen_rule_entry_parse(keys[i].text, keys[i].key_spec,
-								 widens, &made, &is_widened,
-								 &error),
+								 widens ? 64 : 128, &made,
+								 &is_widened, &error),
 					 0);
 			assert_string_equal(made.key, want);
 			assert_int_equal(made.is_exception, keys[i].is_exception);
 			assert_int_equal(is_widened, widens && keys[i].wide);
 			/* Once more, it stays as it is. */
-			assert_int_equal(baleen_rule_entry_parse(want, keys[i].key_spec, false,
-								 &made, NULL, &error),
+			assert_int_equal(baleen_rule_entry_parse(want, keys[i].key_spec, 128, &made,
+								 NULL, &error),
 					 0);
 			assert_string_equal(made.key, want);
 		}

@@ -551,6 +551,8 @@ static void all_fields(void **unused)
 	rules.mode = BALEEN_MODE_GENERIC;
 	rules.attach_type = BALEEN_ATTACH_TYPE_CHAIN;
 	strcpy(rules.never_path, "/etc/baleen/never list");
+	rules.guard_sessions = BALEEN_GUARD_NONE;
+	rules.rule[1].ban_width = 48;
 	make(true);
 	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	for (int i = 0; i < 2; i++) {
@@ -585,6 +587,9 @@ static void all_fields(void **unused)
 	assert_int_equal(back.mode, rules.mode);
 	assert_int_equal(back.attach_type, rules.attach_type);
 	assert_string_equal(back.never_path, rules.never_path);
+	assert_int_equal(back.guard_sessions, rules.guard_sessions);
+	assert_int_equal(back.rule[0].ban_width, 0);
+	assert_int_equal(back.rule[1].ban_width, 48);
 	baleen_rule_store_close(&state);
 }
 

@@ -94,6 +94,18 @@ is "as before" "$(dropped 198.51.100.{7,9,10})" DDP
 # --- bans ---
 
 fresh 192.0.2.1
+check "a lone IPv6 address" baleen add veth-b:bad 2001:db8:1:2::3
+grep -q "2001:db8:1:2::/64" "$TMP/err"
+is "it says that it is widened, also without an end" $? 0
+is "its neighbours are banned, too" "$(dropped 2001:db8:1:2::3 2001:db8:1:2::4 2001:db8:1:3::3)" DDP
+in_ns "$B" "$BALEEN" why veth-b 2001:db8:1:2::4 | grep -q "2001:db8:1:2::/64"
+is "why finds it by a neighbour" $? 0
+check "lifted by the address, too" baleen del veth-b:bad 2001:db8:1:2::3
+is "all of it is" "$(dropped 2001:db8:1:2::3 2001:db8:1:2::4)" PP
+echo 2001:db8:1:2::3 >"$TMP/exact"
+check "the lines of a file are exact" baleen add veth-b:bad -f "$TMP/exact" --ttl 1h
+is "so one is banned" "$(dropped 2001:db8:1:2::3 2001:db8:1:2::4)" DP
+check "it is lifted" baleen del veth-b:bad 2001:db8:1:2::3
 check "a ban of an IPv6 address" baleen add veth-b:bad 2001:db8:1:2::3 --ttl 1h
 grep -q "2001:db8:1:2::/64" "$TMP/err"
 is "it says that it is widened" $? 0

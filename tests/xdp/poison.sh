@@ -129,6 +129,8 @@ max-shrink 50% allows"
 # What may come is taken, but for what must not be dropped.
 try_special()
 {
+	local option
+
 	{ cat "$TMP/good"; echo 10.0.0.0/8; } >"$FEED"
 	taken "a private range" "+0 -0: 1,101 entries, without 1 special-purpose"
 	drops "$FROM, a private range: is not dropped"
@@ -141,6 +143,15 @@ try_special()
 		"$SESSION" "/run/netns/$A" "/run/netns/$B" 11.66.0.1 "$BALEEN" update
 	echo 11.66.0.77 >>"$TMP/listed"
 	drops "$FROM, the peer of a session: is not dropped, its neighbour is"
+	check "$FROM: an attacker reaches a port of ours" "$SESSION" "/run/netns/$B" "/run/netns/$A" \
+		11.66.0.2 nsenter "--net=/run/netns/$B" -- "$BALEEN" update
+	prints "$FROM: which does not exempt him" 11.66.0.1 baleen match veth-b:bad 11.66.0.1
+	for option in "" --force; do
+		# shellcheck disable=SC2086 # no word
+		expect "$FROM: add of the gateway $option" 1 "veth-b:bad: 0 added, others refused" \
+			"baleen: veth-b:bad: '11.66.0.9' not added: 11.66.0.9 is never dropped (gateway)" \
+			baleen add $option veth-b:bad 11.66.0.9
+	done
 	cp "$TMP/good" "$TMP/listed"
 	cp "$TMP/good" "$FEED"
 	check_status "$FROM: back" 3 baleen update

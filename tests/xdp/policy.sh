@@ -263,7 +263,7 @@ baleen: veth-b: nothing changed, since this host would cut itself off (--force d
 # with_session COMMAND...: while $A has a TCP session with 10.66.0.2
 with_session()
 {
-	"$SESSION" "/run/netns/$B" "/run/netns/$A" 10.66.0.2 nsenter "--net=/run/netns/$B" -- "$@"
+	"$SESSION" "/run/netns/$A" "/run/netns/$B" 10.66.0.1 "$@"
 }
 
 try_guard()

@@ -231,8 +231,9 @@ baleen: veth-b: nothing changed, since this host would cut itself off (--force d
 baleen: veth-b: nothing changed, since this host would cut itself off (--force does it)" \
 		"${run[@]}" swap veth-b:ok one.txt
 	prints "$1: detach" "$detached" baleen detach veth-b
-	prints "$1: --force attaches it" "$attached" \
-		"${run[@]}" attach veth-b --force --drop guard.txt
+	rule=guard
+	expect "$1: --force attaches it" 0 "$attached" "baleen: warning: $(cut guard.txt "$2" "$3" "$4" |
+		head -n 1)" "${run[@]}" attach veth-b --force --drop guard.txt
 	prints "$1: detach it" "$detached" baleen detach veth-b
 
 	rule=listed
@@ -284,6 +285,74 @@ baleen: veth-b: nothing changed, since this host would cut itself off (--force d
 		"$SESSION" "/run/netns/$A" "/run/netns/$B" 10.66.0.1 \
 		"$BALEEN" attach veth-b --key dst --drop peer.txt
 	prints "detach" "$detached" baleen detach veth-b
+}
+
+# --- whose sessions ---
+
+# An attacker's session reaches a port of ours; REMOTE and LOCAL are as in try_flows.
+theirs=("$SESSION" "/run/netns/$B" "/run/netns/$A" 10.66.0.2 nsenter "--net=/run/netns/$B" --)
+
+# inside COMMAND...: the command on a terminal below a process that holds the session, as a
+# shell below sshd
+cat >inside <<'END'
+#!/bin/sh
+script=$*
+script -qec "$script" /dev/null
+status=$?
+exit $status
+END
+chmod +x inside
+
+try_sessions()
+{
+	local cut="veth-b: nothing changed, since this host would cut itself off (--force does it)"
+	local named="10.66.0.1, peer of a TCP session of this host"
+
+	echo 10.66.0.1 >peer.txt
+	prints "who reached a port of ours is no peer" "$attached" \
+		"${theirs[@]}" "$BALEEN" attach veth-b --drop peer.txt
+	prints "sessions: detach" "$detached" baleen detach veth-b
+	prints "sessions: attach something else" "$attached" baleen attach veth-b --drop listed.bln
+	check "nor for swap" "${theirs[@]}" "$BALEEN" swap veth-b:listed peer.txt
+	check "back" baleen swap veth-b:listed listed.bln
+	check "nor for add" "${theirs[@]}" "$BALEEN" add veth-b:listed 10.66.0.1
+	prints "it is dropped" 10.66.0.1 baleen match veth-b:listed 10.66.0.1
+	prints "sessions: detach that" "$detached" baleen detach veth-b
+
+	check_status "but whoever is logged in by it" 1 \
+		"${theirs[@]}" "$TMP/inside" "$BALEEN attach veth-b --drop peer.txt"
+	is "is named" "$(tr -d '\r' <"$TMP/out")" \
+		"baleen: peer.txt:1: '10.66.0.1': rule 'peer' would drop $named
+baleen: $cut"
+	nothing_attached "logged in"
+	refuses "by SSH without a terminal, too" \
+		"peer.txt:1: '10.66.0.1': rule 'peer' would drop $named
+baleen: $cut" env "SSH_CONNECTION=10.66.0.1 $REMOTE 10.66.0.2 $LOCAL" "${theirs[@]}" \
+		"$BALEEN" attach veth-b --drop peer.txt
+	refuses "and behind a command that hides it" \
+		"peer.txt:1: '10.66.0.1': rule 'peer' would drop $named
+baleen: $cut" env "SSH_CONNECTION=10.66.0.1 $REMOTE 10.66.0.2 $LOCAL" "${theirs[@]}" \
+		sh -c "env -u SSH_CONNECTION $BALEEN attach veth-b --drop peer.txt; exit \$?"
+	prints "another session is not that" "$attached" \
+		env "SSH_CONNECTION=10.66.0.1 1 10.66.0.2 $LOCAL" "${theirs[@]}" \
+		"$BALEEN" attach veth-b --drop peer.txt
+	prints "another: detach" "$detached" baleen detach veth-b
+	if [ -f /var/run/utmp ]; then
+		perl -e 'print pack("s x2 i a32 a4 a32 a256 s2 i3 a16 x20", 7, $ARGV[0], "pts/0", "0",
+			"root", "10.66.0.1", 0, 0, 0, 0, 0, pack("C4", 10, 66, 0, 1))' $$ >utmp
+		mount --bind utmp /var/run/utmp || bail "cannot replace utmp"
+		refuses "utmp names whoever is logged in" \
+			"peer.txt:1: '10.66.0.1': rule 'peer' would drop $named
+baleen: $cut" "${theirs[@]}" "$BALEEN" attach veth-b --drop peer.txt
+		umount /var/run/utmp
+	else
+		skip "utmp names whoever is logged in" "no utmp to replace"
+	fi
+	expect "--force names what it cuts" 0 "$attached" \
+		"baleen: warning: peer.txt:1: '10.66.0.1': rule 'peer' would drop $named" \
+		"$SESSION" "/run/netns/$A" "/run/netns/$B" 10.66.0.1 \
+		"$BALEEN" attach veth-b --force --drop peer.txt
+	prints "forced: detach" "$detached" baleen detach veth-b
 }
 
 # --- the same by keys of several fields ---
@@ -404,6 +473,7 @@ try_flows()
 	try_flow_sessions
 	try_flow_others
 	try_flow_rules
+	try_sessions
 	ports "$A" "$range"
 	ports "$B" "$range"
 }

@@ -44,8 +44,8 @@ static int check_options(struct request *request, const struct baleen_entry_opti
 	return baleen_rule_entry_check(taken->origin, taken->reason, api_error());
 }
 
-static int find_key_spec(const struct baleen_deploy *deploy, const struct api_rule *rule,
-			 u32 *key_spec)
+static int find_rule(const struct baleen_deploy *deploy, const struct api_rule *rule,
+		     struct baleen_stored_rule *found)
 {
 	struct baleen_stored_rules *rules = malloc(sizeof(*rules));
 	int err;
@@ -55,7 +55,7 @@ static int find_key_spec(const struct baleen_deploy *deploy, const struct api_ru
 	err = baleen_rule_store_get_rules(&deploy->state, rules, api_error());
 	for (u32 i = 0; !err && i < rules->n_rules; i++)
 		if (!strcmp(rules->rule[i].name, rule->name)) {
-			*key_spec = rules->rule[i].key_spec;
+			*found = rules->rule[i];
 			free(rules);
 			return 0;
 		}
@@ -65,7 +65,7 @@ static int find_key_spec(const struct baleen_deploy *deploy, const struct api_ru
 				 rule->name);
 }
 
-static int fill_in(struct request *request, u32 key_spec)
+static int fill_in(struct request *request, const struct baleen_stored_rule *rule)
 {
 	u64 now_ms = baleen_now_ms();
 	int err = 0;
@@ -75,7 +75,8 @@ static int fill_in(struct request *request, u32 key_spec)
 		struct baleen_rule_entry *single = &change->single;
 
 		change->op = request->op;
-		err = baleen_rule_entry_parse(request->entries[i], key_spec, true, single, NULL,
+		err = baleen_rule_entry_parse(request->entries[i], rule->key_spec,
+					      baleen_rule_ban_width(rule), single, NULL,
 					      api_error());
 		strcpy(single->origin, request->options.origin);
 		strcpy(single->reason, request->options.reason);
@@ -99,12 +100,11 @@ static int check_results(const struct request *request)
 
 static int make(struct request *request, struct baleen_deploy *deploy)
 {
-	u32 key_spec = 0;
-	int err;
+	struct baleen_stored_rule rule;
+	int err = find_rule(deploy, &request->rule, &rule);
 
-	err = find_key_spec(deploy, &request->rule, &key_spec);
 	if (!err)
-		err = fill_in(request, key_spec);
+		err = fill_in(request, &rule);
 	if (!err)
 		err = baleen_deploy_batch(deploy, &request->batch, api_error());
 	return err ? err : check_results(request);

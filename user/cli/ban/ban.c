@@ -21,16 +21,14 @@ static bool is_add(const struct entry_change *change)
 /* --- keys ------------------------------------------------------------------ */
 
 /* One key; an address that is deleted may have been widened when it was added. */
-static int take_key(const struct entry_change *change, const char *text, u32 key_spec,
+static int take_key(const struct entry_change *change, const char *text, u32 key_spec, u32 width,
 		    struct entries *entries, struct baleen_error *error)
 {
-	struct entry_options options = change->options;
 	struct baleen_rule_entry single;
 	bool is_widened;
 	int err;
 
-	options.is_ban = options.is_ban && is_add(change);
-	err = entry_make(text, key_spec, &options, &single, &is_widened, error);
+	err = entry_make(text, key_spec, width, &change->options, &single, &is_widened, error);
 	if (err)
 		return err;
 	entries->n_widened += is_widened;
@@ -42,12 +40,14 @@ static int take_key(const struct entry_change *change, const char *text, u32 key
 			      &single);
 }
 
-static int take_arguments(const struct entry_change *change, u32 key_spec, struct entries *entries)
+static int take_arguments(const struct entry_change *change, const struct baleen_stored_rule *rule,
+			  struct entries *entries)
 {
+	u32 width = is_add(change) ? baleen_rule_ban_width(rule) : BALEEN_BAN_WIDTH_MAX;
 	struct baleen_error error;
 
 	for (int i = 0; i < change->n_keys; i++) {
-		int err = take_key(change, change->key[i], key_spec, entries, &error);
+		int err = take_key(change, change->key[i], rule->key_spec, width, entries, &error);
 
 		if (err < 0)
 			complain("%s", error.text);
@@ -83,6 +83,7 @@ static char *cut_key(char *line, size_t n_bytes, u32 key_spec, struct baleen_err
 	return key;
 }
 
+/* The lines of a file are meant as they stand, as in any list. */
 static int take_lines(const struct entry_change *change, FILE *stream, u32 key_spec,
 		      struct entries *entries)
 {
@@ -99,7 +100,8 @@ static int take_lines(const struct entry_change *change, FILE *stream, u32 key_s
 		number++;
 		key = cut_key(line, n_bytes, key_spec, &error);
 		if (key)
-			err = take_key(change, key, key_spec, entries, &error);
+			err = take_key(change, key, key_spec, BALEEN_BAN_WIDTH_MAX, entries,
+				       &error);
 		else
 			err = error.text[0] ? -EINVAL : 0;
 		if (err < 0 && !change->skip_bad)
@@ -184,7 +186,8 @@ static void widen_like_added(const struct baleen_rule_store *state,
 	bool is_widened;
 
 	if (search->found ||
-	    baleen_rule_entry_parse(single->key, rule->key_spec, true, &wide, &is_widened, NULL) ||
+	    baleen_rule_entry_parse(single->key, rule->key_spec, baleen_rule_ban_width(rule), &wide,
+				    &is_widened, NULL) ||
 	    !is_widened)
 		return;
 	wide.is_exception = single->is_exception;
@@ -234,36 +237,45 @@ static int list_keys(const struct entries *entries, struct baleen_list *list)
 	return err ? err : baleen_list_finish(list);
 }
 
-static int guard_keys(const struct baleen_xdp *xdp, u32 index, const struct baleen_list *list,
-		      enum baleen_set_op op, struct baleen_host *host)
-{
-	const struct baleen_build_options options = { .key_spec = list->key_spec,
-						      .kind = BALEEN_KIND_CUCKOO };
-	struct baleen_filter delta;
-	struct baleen_error error;
-	int err;
-
-	if (baleen_build(list, &options, &delta, &error))
-		return complain("%s", error.text);
-	err = guard_change(xdp, index, &delta, op, host);
-	baleen_filter_free(&delta);
-	return err;
-}
-
+/* What the state refuses by itself, forced or not, is not asked about: to offer --force for it
+ * would not be true.
+ */
 int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored_rule *rule,
-		  enum baleen_set_op op, const struct entries *entries, struct baleen_host *host)
+		  enum baleen_set_op op, const struct entries *entries, struct baleen_host *host,
+		  bool is_forced)
 {
+	const struct baleen_build_options options = { .key_spec = rule->key_spec,
+						      .kind = BALEEN_KIND_CUCKOO };
 	struct baleen_list list = { .key_spec = rule->key_spec };
+	struct baleen_ruleset ruleset;
+	struct baleen_filter delta;
+	struct baleen_lockout_check check = {
+		.device = deploy->state.device,
+		.ruleset = &ruleset,
+		.xdp = &deploy->xdp,
+		.delta = &delta,
+		.op = op,
+		.host = host,
+		.sessions = baleen_rule_store_guard_sessions(&deploy->state),
+		.only_peers = op == BALEEN_SET_UNION && baleen_protected_applies(rule),
+	};
 	int index = deploy->has_xdp ? baleen_xdp_rule_index(&deploy->xdp, rule->name) : -ENOENT;
+	struct baleen_error error;
 	int err;
 
 	if (index < 0 || deploy->xdp.attach_status != BALEEN_ATTACH_STATUS_ATTACHED)
 		return 0;
+	check.changed = index;
+	baleen_ruleset_from_config(&deploy->xdp.config, &ruleset);
 	err = list_keys(entries, &list);
 	if (err)
 		err = complain("cannot keep the keys: %s", strerror(-err));
-	else
-		err = guard_keys(&deploy->xdp, index, &list, op, host);
+	else if (baleen_build(&list, &options, &delta, &error))
+		err = complain("%s", error.text);
+	else {
+		err = guard_host(&check, NULL, is_forced);
+		baleen_filter_free(&delta);
+	}
 	baleen_list_free(&list);
 	return err;
 }
@@ -299,7 +311,7 @@ static int put_guarded(const struct entry_change *change, struct baleen_deploy *
 {
 	struct baleen_host host = { 0 };
 	struct baleen_error error;
-	int err = change->force ? 0 : guard_entries(deploy, rule, change->op, entries, &host);
+	int err = guard_entries(deploy, rule, change->op, entries, &host, change->force);
 
 	batch->host = &host;
 	if (!err && baleen_deploy_batch(deploy, batch, &error))
@@ -392,7 +404,7 @@ int change_entries(const struct entry_change *change)
 
 	/* The keys are read before the lock is taken: reading may wait. */
 	if (!err)
-		err = take_arguments(change, rule.key_spec, &entries);
+		err = take_arguments(change, &rule, &entries);
 	if (!err && change->file)
 		err = take_file(change, rule.key_spec, &entries);
 	if (!err)

@@ -48,7 +48,8 @@ int change_entries(const struct entry_change *change);
  * these entries put or removed. @host is surveyed if it is not yet.
  */
 int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored_rule *rule,
-		  enum baleen_set_op op, const struct entries *entries, struct baleen_host *host);
+		  enum baleen_set_op op, const struct entries *entries, struct baleen_host *host,
+		  bool is_forced);
 
 /* Says on stderr which other entries of a rule hold the key of one; how many. */
 u64 explain_entry(const char *target, const struct baleen_rule_store *state,

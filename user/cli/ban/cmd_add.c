@@ -131,11 +131,11 @@ static int check_host(const struct change *change, const struct filter_ref *ref)
 	struct baleen_error error;
 	int err;
 
-	if (change->force || !filter_ref_is_live(ref))
+	if (!filter_ref_is_live(ref))
 		return 0;
 	if (baleen_build(&change->list, &options, &delta, &error))
 		return complain("%s", error.text);
-	err = filter_ref_guard_keys(ref, &delta, change->op);
+	err = filter_ref_guard_keys(ref, &delta, change->op, change->force);
 	baleen_filter_free(&delta);
 	return err;
 }
@@ -356,7 +356,7 @@ static int run(struct change *change, int argc, char **argv)
 	err = parse(change, &argc, &argv);
 	if (!err && has_entries(change->argument, device, &rule))
 		return change_state(change, device, rule, argv + 1, argc - 1);
-	if (!err && change->entry.is_ban)
+	if (!err && change->entry.is_given)
 		return complain_stateless(change);
 	if (!err)
 		err = filter_ref_key_spec(change->argument, &change->list.key_spec);

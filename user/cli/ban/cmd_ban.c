@@ -57,36 +57,56 @@ static int parse(struct ban *ban, int argc, char **argv)
 	if (err)
 		return err;
 	ban->address = argv[0];
-	ban->entry.is_ban = true;
 	if (argc > 1 && baleen_duration_parse(argv[1], &ban->entry.ttl_ms))
 		return complain_usage(ban->command, "'%s': not a time such as 30s, 1h or 2d",
 				      argv[1]);
 	return 0;
 }
 
+/* One key for all rules: as wide as the widest of them has it. */
+static u32 width_of(const struct ban *ban)
+{
+	u32 width = BALEEN_BAN_WIDTH_MAX;
+
+	for (size_t i = 0; i < ban->bans.n_rules; i++) {
+		u32 of_rule = baleen_rule_ban_width(&ban->bans.rule[i].rule);
+
+		width = of_rule < width ? of_rule : width;
+	}
+	return width;
+}
+
 /* An address of IPv6 is banned with what its host has; unbanned is the address alone, too. */
 static int make_keys(struct ban *ban)
 {
-	struct entry_options as_typed = ban->entry;
 	struct baleen_error error;
 	bool is_widened;
-	int err = *ban->address == '!' ? baleen_fail(&error, EINVAL,
-						     "'%s': an exception: 'baleen add' and "
-						     "'baleen del' take it",
-						     ban->address) :
-					 entry_make(ban->address, BALEEN_KEY_SRC, &ban->entry,
-						    &ban->key[0], &is_widened, &error);
+	int err = entry_make(ban->address, BALEEN_KEY_SRC, width_of(ban), &ban->entry, &ban->key[0],
+			     &is_widened, &error);
 
 	ban->n_keys = 1;
 	if (!err && is_widened && is_ban(ban) && !ban->json)
 		complain("%s stands for %s (say %s/128 for less)", ban->address, ban->key[0].key,
 			 ban->address);
-	if (!err && is_widened && !is_ban(ban)) {
-		as_typed.is_ban = false;
-		err = entry_make(ban->address, BALEEN_KEY_SRC, &as_typed, &ban->key[ban->n_keys++],
-				 &is_widened, &error);
-	}
+	if (!err && is_widened && !is_ban(ban))
+		err = entry_make(ban->address, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH_MAX, &ban->entry,
+				 &ban->key[ban->n_keys++], &is_widened, &error);
 	return err ? complain("%s", error.text) : 0;
+}
+
+/* Says what is wrong with an address before any device is held. */
+static int check_address(const struct ban *ban)
+{
+	struct baleen_rule_entry ignored;
+	struct baleen_error error;
+
+	if (*ban->address == '!')
+		return complain("'%s': an exception: 'baleen add' and 'baleen del' take it",
+				ban->address);
+	if (entry_make(ban->address, BALEEN_KEY_SRC, BALEEN_BAN_WIDTH_MAX, &ban->entry, &ignored,
+		       NULL, &error))
+		return complain("%s", error.text);
+	return 0;
 }
 
 /* --- what is there ---------------------------------------------------------- */
@@ -186,13 +206,13 @@ static int check_host(const struct ban *ban)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < ban->bans.n_rules && !err && !ban->force; i++) {
+	for (size_t i = 0; i < ban->bans.n_rules && !err; i++) {
 		struct baleen_ban_rule *rule = &ban->bans.rule[i];
 		const struct entries entries = { .change = rule->change, .n = rule->n_changes };
 		struct baleen_host host = { 0 };
 
 		err = guard_entries(&ban->bans.deploy[rule->deploy], &rule->rule, BALEEN_SET_UNION,
-				    &entries, &host);
+				    &entries, &host, ban->force);
 		baleen_host_free(&host);
 	}
 	return err;
@@ -308,7 +328,7 @@ static int run(struct ban *ban, int argc, char **argv)
 	int err = parse(ban, argc, argv);
 
 	if (!err)
-		err = make_keys(ban);
+		err = check_address(ban);
 	if (err)
 		return err;
 	if (baleen_device_privileges(&error))
@@ -320,7 +340,9 @@ static int run(struct ban *ban, int argc, char **argv)
 				error.text);
 	if (err)
 		return complain("%s: nothing changed", error.text);
-	err = change(ban);
+	err = make_keys(ban);
+	if (!err)
+		err = change(ban);
 	if (!err)
 		err = report(ban);
 	baleen_bans_close(&ban->bans);

@@ -29,6 +29,7 @@ enum line_kind {
  * @device: its device
  * @rule: its rule
  * @key_spec: key fields of the rule
+ * @ban_width: baleen_rule_ban_width() of it
  * @options: origin of lines that name none
  * @keeps_sessions: refuse to ban peers of TCP sessions
  * @wait_ms: for other writers
@@ -44,7 +45,7 @@ struct feed {
 	const char *target;
 	char device[IF_NAMESIZE];
 	const char *rule;
-	u32 key_spec;
+	u32 key_spec, ban_width;
 	struct entry_options options;
 	bool keeps_sessions;
 	u64 wait_ms;
@@ -220,7 +221,8 @@ static int take_change(struct feed *feed, enum baleen_rule_entry_op op, char *re
 		return bad(feed, "a snapshot has one origin", options.origin);
 	if (feed->in_snapshot && op != BALEEN_RULE_ENTRY_PUT)
 		return bad(feed, "a snapshot has what is to be there, not del", "");
-	if (entry_make(key, feed->key_spec, &options, &single, &is_widened, &error))
+	if (entry_make(key, feed->key_spec, feed->ban_width, &options, &single, &is_widened,
+		       &error))
 		return bad(feed, error.text, "");
 	if (entries_append(&feed->entries, op, &single))
 		return EXIT_FAILED;
@@ -327,7 +329,7 @@ static int parse(struct feed *feed, int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	static struct feed feed = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS,
-				    .options = { .origin = "feed", .is_ban = true } };
+				    .options = { .origin = "feed" } };
 	struct baleen_stored_rule rule;
 	struct baleen_error error;
 	int err = parse(&feed, argc, argv);
@@ -340,6 +342,7 @@ static int run(int argc, char **argv)
 	if (entries_rule(feed.device, feed.rule, &rule))
 		return EXIT_FAILED;
 	feed.key_spec = rule.key_spec;
+	feed.ban_width = baleen_rule_ban_width(&rule);
 	err = read_all(&feed, STDIN_FILENO);
 	entries_free(&feed.entries);
 	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
@@ -361,7 +364,7 @@ const struct command feed_command = {
 		"  del KEY [origin=NAME]\n"
 		"  begin            what follows up to commit is all that the origin shall have\n"
 		"  commit           ... and is put in force in one step\n"
-		"A lone IPv6 address stands for its /64. Lines that are there together are made\n"
+		"A lone IPv6 address stands for its /64, or as ban-width says. Lines that are there together are made\n"
 		"together. Each line has a reply on stdout, in order, when it is in force and on disk:\n"
 		"  ok | ok renewed | ok absent, refused WHY, bad WHY; within begin and commit only\n"
 		"  commit and bad lines have one\n"

@@ -73,7 +73,8 @@ static int take_entry(void *data, const struct baleen_import_entry *entry,
 	options.reason = reason;
 	options.ttl_ms = entry->expires_s * 1000;
 	snprintf(text, sizeof(text), "%s%s", entry->is_exception ? "!" : "", entry->key);
-	err = entry_make(text, import->key_spec, &options, &single, NULL, error);
+	err = entry_make(text, import->key_spec, BALEEN_BAN_WIDTH_MAX, &options, &single, NULL,
+			 error);
 	if (err)
 		return err;
 	return entries_append(&import->entries, BALEEN_RULE_ENTRY_PUT, &single) ? -ENOMEM : 0;

@@ -233,7 +233,9 @@ static int attach_rules(struct attach *attach)
 		return EXIT_FAILED;
 	policy_apply(&attach->policy, &ruleset);
 	if (guard_rates(&attach->rules, attach->accept_fpp) ||
-	    (!attach->force && guard_ruleset(attach->device, NULL, &ruleset, &attach->rules)))
+	    guard_host(&(struct baleen_lockout_check){ .device = attach->device,
+						       .ruleset = &ruleset },
+		       &attach->rules, attach->force))
 		return EXIT_FAILED;
 	rules_warn_dead(&attach->rules, &ruleset);
 	if (attach->is_kmod)
@@ -309,7 +311,8 @@ const struct command attach_command = {
 		"matches decides. The filter outlives this command. A rule is named after its file\n"
 		"unless given as NAME=IMAGE; 16 rules at most.\n"
 		"Refuses rules that would drop the addresses of the device or of a bridge, bond or\n"
-		"VLAN on it, its gateways, the resolvers, or the peer of a TCP session.\n",
+		"VLAN on it, its gateways, the resolvers, or the peer of a TCP session that this host\n"
+		"opened or somebody is logged in by.\n",
 	.options = options,
 	.word = take_word,
 	.run = run,

@@ -54,7 +54,8 @@ static int change_policy(const struct change *change)
 	struct device_edit edit = {
 		.edit = edit_policy,
 		.data = &change->policy,
-		.is_unguarded = change->force || !is_stricter(&change->policy),
+		.is_unguarded = !is_stricter(&change->policy),
+		.is_forced = change->force,
 	};
 
 	if (device_edit_check(change->device) || device_edit(change->device, &edit))

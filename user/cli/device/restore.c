@@ -223,7 +223,9 @@ static int run(int argc, char **argv)
 		return complain("%s", error.text);
 	if (restore.is_mode_given)
 		saved.mode = restore.mode;
-	if (!restore.force && guard_ruleset(restore.device, NULL, &saved.ruleset, NULL))
+	if (guard_host(&(struct baleen_lockout_check){ .device = restore.device,
+						       .ruleset = &saved.ruleset },
+		       NULL, restore.force))
 		err = EXIT_FAILED;
 	else
 		err = put_on(&restore, &saved);

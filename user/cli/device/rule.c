@@ -259,7 +259,7 @@ static int change_device(struct change *change)
 				    .data = change,
 				    .rules = &change->rules,
 				    .lists = &change->lists,
-				    .is_unguarded = change->force };
+				    .is_forced = change->force };
 
 	if (device_edit_check(change->device) || rules_open(&change->rules, &change->lists) ||
 	    guard_rates(&change->rules, change->accept_fpp) || device_edit(change->device, &edit))

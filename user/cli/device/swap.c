@@ -140,7 +140,7 @@ static int swap_rule(const struct swap *swap)
 				    .data = swap,
 				    .rules = &swap->rules,
 				    .lists = &swap->lists,
-				    .is_unguarded = swap->force,
+				    .is_forced = swap->force,
 				    .is_trial = swap->dry_run };
 
 	return swap->is_named ? swap_named(swap) : device_edit(swap->device, &edit);

@@ -185,7 +185,7 @@ static int put_union(struct set_op *set, struct filter_ref *ref)
 static int put(struct set_op *set, struct filter_ref *ref)
 {
 	if (filter_ref_guard_raise(ref, &set->made, set->accept_fpp) ||
-	    (!set->force && filter_ref_guard_image(ref, &set->made)))
+	    filter_ref_guard_image(ref, &set->made, set->force))
 		return EXIT_FAILED;
 	if (set->op == BALEEN_SET_UNION)
 		return put_union(set, ref);

@@ -15,7 +15,12 @@ static int edit_session(struct baleen_device_session *session, struct device_edi
 	if (edit->edit(NULL, after, edit->data))
 		return EXIT_FAILED;
 	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED && !edit->is_unguarded &&
-	    guard_ruleset(xdp->device, xdp, after, edit->rules))
+	    guard_host(&(struct baleen_lockout_check){ .device = xdp->device,
+						       .ruleset = after,
+						       .xdp = xdp,
+						       .sessions =
+							       session->plan.rules.guard_sessions },
+		       edit->rules, edit->is_forced))
 		return EXIT_FAILED;
 	if (edit->rules)
 		rules_warn_vlan(edit->rules, xdp->device);

@@ -13,7 +13,7 @@ static int take_ttl(const struct option_use *use)
 {
 	struct entry_options *options = use->to;
 
-	options->is_ban = true;
+	options->is_given = true;
 	return baleen_duration_parse(use->argument, &options->ttl_ms) ?
 		       option_refuse(use, "not a time such as 30s, 1h or 2d") :
 		       0;
@@ -23,7 +23,7 @@ int entry_origin(const struct option_use *use)
 {
 	struct entry_options *options = use->to;
 
-	options->is_ban = true;
+	options->is_given = true;
 	options->origin = use->argument;
 	return 0;
 }
@@ -32,7 +32,7 @@ static int take_reason(const struct option_use *use)
 {
 	struct entry_options *options = use->to;
 
-	options->is_ban = true;
+	options->is_given = true;
 	options->reason = use->argument;
 	return 0;
 }
@@ -44,8 +44,8 @@ const struct option_spec entry_option_table[] = {
 	{ "origin", 0, "NAME", entry_origin,
 	  .help = "who has them, such as fail2ban; without it manual" },
 	{ "reason", 0, "TEXT", take_reason, .help = "why, for 'baleen why'" },
-	{ .help = "With one of these three a lone IPv6 address stands for its /64; say /128 for "
-		  "less.\n" },
+	{ .help = "In a rule that drops, a lone IPv6 address that is typed stands for its /64, or as "
+		  "wide as 'ban-width' says; say /128 for less.\n" },
 	{ 0 },
 };
 
@@ -65,7 +65,7 @@ void entries_free(struct entries *entries)
 	*entries = (struct entries){ 0 };
 }
 
-int entry_make(const char *text, u32 key_spec, const struct entry_options *options,
+int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
 	       struct baleen_rule_entry *single, bool *is_widened, struct baleen_error *error)
 {
 	const char *origin = options->origin ? options->origin : BALEEN_ORIGIN_MANUAL;
@@ -75,8 +75,7 @@ int entry_make(const char *text, u32 key_spec, const struct entry_options *optio
 	*single = (struct baleen_rule_entry){ .added_ms = baleen_now_ms() };
 	err = baleen_rule_entry_check(origin, reason, error);
 	if (!err)
-		err = baleen_rule_entry_parse(text, key_spec, options->is_ban, single, is_widened,
-					      error);
+		err = baleen_rule_entry_parse(text, key_spec, width, single, is_widened, error);
 	if (err)
 		return err;
 	strcpy(single->origin, origin);

@@ -12,13 +12,13 @@
  * @origin: their origin; NULL when it was not given
  * @reason: why; NULL for none
  * @ttl_ms: how long; 0 for ever
- * @is_ban: a lone IPv6 address stands for its /64
+ * @is_given: one of them was given
  */
 struct entry_options {
 	const char *origin;
 	const char *reason;
 	u64 ttl_ms;
-	bool is_ban;
+	bool is_given;
 };
 
 /* --ttl, --origin and --reason; of a struct entry_options. */
@@ -31,7 +31,7 @@ int entry_origin(const struct option_use *use);
  * struct entries - changes of a rule's single entries, to be made together
  * @change: the changes
  * @n: how many
- * @n_widened: of them, lone IPv6 addresses that stand for their /64
+ * @n_widened: of them, lone IPv6 addresses that stand for their network
  */
 struct entries {
 	struct baleen_rule_entry_change *change;
@@ -44,8 +44,9 @@ int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
 		   const struct baleen_rule_entry *single);
 void entries_free(struct entries *entries);
 
-/* Makes the single entry of a key; 0, or -EINVAL with an error. */
-int entry_make(const char *text, u32 key_spec, const struct entry_options *options,
+/* Makes the single entry of a key, of a lone IPv6 address its prefix of length @width; 0, or
+ * -EINVAL with an error. */
+int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
 	       struct baleen_rule_entry *single, bool *is_widened, struct baleen_error *error);
 
 /* Why a key was not added, into at least ENTRY_REFUSAL bytes; returns @text. */

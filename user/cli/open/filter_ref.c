@@ -261,14 +261,15 @@ int filter_ref_guard_raise(const struct filter_ref *ref, const struct baleen_fil
 }
 
 int filter_ref_guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
-			  enum baleen_set_op op)
+			  enum baleen_set_op op, bool is_forced)
 {
-	return ref->type->guard_keys ? ref->type->guard_keys(ref, keys, op) : 0;
+	return ref->type->guard_keys ? ref->type->guard_keys(ref, keys, op, is_forced) : 0;
 }
 
-int filter_ref_guard_image(const struct filter_ref *ref, const struct baleen_filter *filter)
+int filter_ref_guard_image(const struct filter_ref *ref, const struct baleen_filter *filter,
+			   bool is_forced)
 {
-	return ref->type->guard_image ? ref->type->guard_image(ref, filter) : 0;
+	return ref->type->guard_image ? ref->type->guard_image(ref, filter, is_forced) : 0;
 }
 
 int filter_ref_change_in_place(struct filter_ref *ref, const struct baleen_list *list,

@@ -65,8 +65,9 @@ int filter_ref_guard_raise(const struct filter_ref *ref, const struct baleen_fil
  * these keys added or taken out, or with another image in its place.
  */
 int filter_ref_guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
-			  enum baleen_set_op op);
-int filter_ref_guard_image(const struct filter_ref *ref, const struct baleen_filter *filter);
+			  enum baleen_set_op op, bool is_forced);
+int filter_ref_guard_image(const struct filter_ref *ref, const struct baleen_filter *filter,
+			   bool is_forced);
 
 /* Adds keys where it is, or takes them out: 0; EXIT_FAILED after a message; -ENOSPC or
  * -EOPNOTSUPP when this must be built aside; -EALREADY when @noop says which keys change

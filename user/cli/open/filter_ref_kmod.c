@@ -111,14 +111,15 @@ static int load(struct filter_ref *ref)
 }
 
 static int guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
-		      enum baleen_set_op op)
+		      enum baleen_set_op op, bool is_forced)
 {
-	return kmod_guard_change(&ref->kmod, keys, op);
+	return is_forced ? 0 : kmod_guard_change(&ref->kmod, keys, op);
 }
 
-static int guard_image(const struct filter_ref *ref, const struct baleen_filter *filter)
+static int guard_image(const struct filter_ref *ref, const struct baleen_filter *filter,
+		       bool is_forced)
 {
-	return kmod_guard_image(&ref->kmod, filter);
+	return is_forced ? 0 : kmod_guard_image(&ref->kmod, filter);
 }
 
 static int change_filter(struct filter_ref *ref, const struct baleen_list *list,
@@ -172,7 +173,7 @@ static int create_filter(struct filter_ref *ref, const struct baleen_filter *fil
 
 	if (open_filter(ref, true))
 		return EXIT_FAILED;
-	if (guard_image(ref, filter))
+	if (guard_image(ref, filter, false))
 		return complain("%s: 'baleen swap --force' takes an image for all that",
 				ref->argument);
 	if (guard_error_rate(&ref->kmod, filter))

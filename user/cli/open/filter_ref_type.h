@@ -91,8 +91,9 @@ struct filter_ref_type {
 		    const struct baleen_string *string, u32 n, u8 *is_in);
 	int (*describe)(struct filter_ref *ref, json_t *json);
 	int (*guard_keys)(const struct filter_ref *ref, const struct baleen_filter *keys,
-			  enum baleen_set_op op);
-	int (*guard_image)(const struct filter_ref *ref, const struct baleen_filter *filter);
+			  enum baleen_set_op op, bool is_forced);
+	int (*guard_image)(const struct filter_ref *ref, const struct baleen_filter *filter,
+			   bool is_forced);
 	int (*change)(struct filter_ref *ref, const struct baleen_list *list, enum baleen_set_op op,
 		      bool exist, struct baleen_noop_keys *noop, u64 *n_changed);
 	int (*put)(struct filter_ref *ref, const struct baleen_filter *filter);

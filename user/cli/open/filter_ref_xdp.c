@@ -94,19 +94,42 @@ static int lock_rule(struct filter_ref *ref)
 	return find_rule(ref);
 }
 
-static int guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
-		      enum baleen_set_op op)
+static u32 sessions_of(const struct filter_ref *ref)
 {
-	return guard_change(xdp_of(ref), ref->index, keys, op, NULL);
+	return ref->session->plan.rules.guard_sessions;
 }
 
-static int guard_image(const struct filter_ref *ref, const struct baleen_filter *filter)
+static int guard_keys(const struct filter_ref *ref, const struct baleen_filter *keys,
+		      enum baleen_set_op op, bool is_forced)
 {
+	const struct baleen_xdp *xdp = xdp_of(ref);
 	struct baleen_ruleset ruleset;
 
-	baleen_ruleset_from_config(&xdp_of(ref)->config, &ruleset);
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
+	return guard_host(&(struct baleen_lockout_check){ .device = xdp->device,
+							  .ruleset = &ruleset,
+							  .xdp = xdp,
+							  .delta = keys,
+							  .changed = ref->index,
+							  .op = op,
+							  .sessions = sessions_of(ref) },
+			  NULL, is_forced);
+}
+
+static int guard_image(const struct filter_ref *ref, const struct baleen_filter *filter,
+		       bool is_forced)
+{
+	const struct baleen_xdp *xdp = xdp_of(ref);
+	struct baleen_ruleset ruleset;
+
+	baleen_ruleset_from_config(&xdp->config, &ruleset);
 	ruleset.rule[ref->index].filter = filter;
-	return guard_update(ref->device, xdp_of(ref), &ruleset);
+	return guard_host(&(struct baleen_lockout_check){ .device = xdp->device,
+							  .ruleset = &ruleset,
+							  .xdp = xdp,
+							  .is_update = true,
+							  .sessions = sessions_of(ref) },
+			  NULL, is_forced);
 }
 
 static int change_rule(struct filter_ref *ref, const struct baleen_list *list,

@@ -33,7 +33,7 @@ int guard_rates(const struct rules *rules, double accept_fpp)
 
 /* Names the line of a list that was typed, else the image or the device. */
 static void complain_of(const struct baleen_lockout_check *check, const struct rules *rules,
-			const struct baleen_lockout *lockout)
+			const struct baleen_lockout *lockout, const char *warning)
 {
 	const struct rule_argument *from = NULL;
 	char text[BALEEN_LOCKOUT_TEXT], entry[BALEEN_KEY_TEXT * 2];
@@ -45,24 +45,27 @@ static void complain_of(const struct baleen_lockout_check *check, const struct r
 	if (from && from->ref.is_list &&
 	    list_file_find(from->path, &from->ref.csv, from->ref.filter.image.key_spec,
 			   &lockout->key, &line, entry, sizeof(entry)))
-		complain("%s:%llu: '%s': %s", from->path, (unsigned long long)line, entry, text);
+		complain("%s%s:%llu: '%s': %s", warning, from->path, (unsigned long long)line,
+			 entry, text);
 	else
-		complain("%s: %s", from ? from->path : check->device, text);
+		complain("%s%s: %s", warning, from ? from->path : check->device, text);
 }
 
-int guard_host(const struct baleen_lockout_check *check, const struct rules *rules)
+int guard_host(const struct baleen_lockout_check *check, const struct rules *rules, bool is_forced)
 {
+	const char *warning = is_forced ? "warning: " : "";
 	struct baleen_lockouts found;
 	struct baleen_error error;
 	int err = 0;
 
 	if (baleen_lockout_find(check, &found, &error))
-		return complain("%s", error.text);
+		return is_forced ? 0 : complain("%s", error.text);
 	for (size_t i = 0; i < found.n && i < MAX_NAMED; i++)
-		complain_of(check, rules, &found.lockout[i]);
+		complain_of(check, rules, &found.lockout[i], warning);
 	if (found.n > MAX_NAMED)
-		complain("%s: and %zu more addresses", check->device, found.n - MAX_NAMED);
-	if (found.n) {
+		complain("%s%s: and %zu more addresses", warning, check->device,
+			 found.n - MAX_NAMED);
+	if (found.n && !is_forced) {
 		complain("%s: nothing changed, since this host would cut itself off "
 			 "(--force does it)",
 			 check->device);
@@ -72,42 +75,6 @@ int guard_host(const struct baleen_lockout_check *check, const struct rules *rul
 	return err;
 }
 
-int guard_ruleset(const char *device, const struct baleen_xdp *xdp,
-		  const struct baleen_ruleset *ruleset, const struct rules *rules)
-{
-	const struct baleen_lockout_check check = { .device = device,
-						    .ruleset = ruleset,
-						    .xdp = xdp };
-
-	return guard_host(&check, rules);
-}
-
-int guard_update(const char *device, const struct baleen_xdp *xdp,
-		 const struct baleen_ruleset *ruleset)
-{
-	const struct baleen_lockout_check check = {
-		.device = device, .ruleset = ruleset, .xdp = xdp, .is_update = true
-	};
-
-	return guard_host(&check, NULL);
-}
-
-int guard_change(const struct baleen_xdp *xdp, u32 index, const struct baleen_filter *delta,
-		 enum baleen_set_op op, struct baleen_host *host)
-{
-	struct baleen_ruleset ruleset;
-	const struct baleen_lockout_check check = { .device = xdp->device,
-						    .ruleset = &ruleset,
-						    .xdp = xdp,
-						    .delta = delta,
-						    .changed = index,
-						    .op = op,
-						    .host = host };
-
-	baleen_ruleset_from_config(&xdp->config, &ruleset);
-	return guard_host(&check, NULL);
-}
-
 int guard_conf(const char *device, const struct baleen_stored_rules *rules,
 	       const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset, bool force)
 {
@@ -115,5 +82,10 @@ int guard_conf(const char *device, const struct baleen_stored_rules *rules,
 
 	if (baleen_accept_fpp_stored(device, rules, ruleset, &error))
 		return complain("%s", error.text);
-	return force ? 0 : guard_update(device, xdp, ruleset);
+	return guard_host(&(struct baleen_lockout_check){ .device = device,
+							  .ruleset = ruleset,
+							  .xdp = xdp,
+							  .is_update = true,
+							  .sessions = rules->guard_sessions },
+			  NULL, force);
 }

@@ -20,28 +20,13 @@ int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
 int guard_rates(const struct rules *rules, double accept_fpp);
 
 /* 0, or EXIT_FAILED after naming each address of the host that would be dropped, with its
- * entry and line when @rules has the rule; that may be NULL.
+ * entry and line when @rules has the rule; that may be NULL. When it is forced, these are
+ * warnings.
  */
-int guard_host(const struct baleen_lockout_check *check, const struct rules *rules);
-
-/* guard_host() of rules that come, some of which may be those of @xdp; each may be NULL. */
-int guard_ruleset(const char *device, const struct baleen_xdp *xdp,
-		  const struct baleen_ruleset *ruleset, const struct rules *rules);
-
-/* The same, of addresses that @xdp does not drop already: what was forced upon the
- * host before is not asked about again.
- */
-int guard_update(const char *device, const struct baleen_xdp *xdp,
-		 const struct baleen_ruleset *ruleset);
-
-/* guard_host() of keys that are added to a rule or taken out of it. @host is surveyed if it
- * is not yet; NULL for a survey of the guard's own.
- */
-int guard_change(const struct baleen_xdp *xdp, u32 index, const struct baleen_filter *delta,
-		 enum baleen_set_op op, struct baleen_host *host);
+int guard_host(const struct baleen_lockout_check *check, const struct rules *rules, bool is_forced);
 
 /* 0, or EXIT_FAILED after a message: a rule of a state that hits more innocents than its fpp
- * says, or, unless forced, guard_update().
+ * says, or guard_host() of what it does not drop already.
  */
 int guard_conf(const char *device, const struct baleen_stored_rules *rules,
 	       const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset, bool force);

@@ -104,7 +104,7 @@ static int read_whole(const struct baleen_kmod_rules *now, const struct baleen_r
 }
 
 static int guard(const struct baleen_kmod_rules *now, const struct baleen_ruleset *ruleset,
-		 const struct rules *rules)
+		 const struct rules *rules, bool is_forced)
 {
 	struct whole whole;
 	int err;
@@ -113,7 +113,9 @@ static int guard(const struct baleen_kmod_rules *now, const struct baleen_rulese
 		return 0;
 	if (read_whole(now, ruleset, &whole))
 		return EXIT_FAILED;
-	err = guard_ruleset(now->device, NULL, &whole.ruleset, rules);
+	err = guard_host(&(struct baleen_lockout_check){ .device = now->device,
+							 .ruleset = &whole.ruleset },
+			 rules, is_forced);
 	free_whole(&whole);
 	return err;
 }
@@ -163,7 +165,7 @@ static int guard_each(const struct baleen_kmod_rules *now, const struct baleen_r
 					.op = asked->op,
 					.host = &host,
 				},
-				NULL);
+				NULL, false);
 	baleen_host_free(&host);
 	free_whole(&whole);
 	return err;
@@ -185,7 +187,8 @@ static int guard_device(struct baleen_kmod_rules *now, void *data)
 	}
 	if (!n || ruleset.dry_run)
 		return 0;
-	return asked->is_whole ? guard(now, &ruleset, NULL) : guard_each(now, &ruleset, asked);
+	return asked->is_whole ? guard(now, &ruleset, NULL, false) :
+				 guard_each(now, &ruleset, asked);
 }
 
 static int guard_asked(struct asked *asked)
@@ -236,7 +239,8 @@ static int try_edit(const struct baleen_kmod_rules *now, struct device_edit *edi
 
 	baleen_ruleset_from_kmod(now, after);
 	if (edit->edit(now, after, edit->data) || refuse_sampling(now->device, after) ||
-	    check_keys(now, after) || (!edit->is_unguarded && guard(now, after, edit->rules)))
+	    check_keys(now, after) ||
+	    (!edit->is_unguarded && guard(now, after, edit->rules, edit->is_forced)))
 		return EXIT_FAILED;
 	if (edit->is_trial)
 		return 0;

@@ -20,7 +20,8 @@ bool is_kmod_device(const char *device);
  * @data: for @edit
  * @rules: where rules with a filter come from; may be NULL
  * @lists: how those were read; may be NULL
- * @is_unguarded: also when this host would cut itself off
+ * @is_unguarded: it cannot cut this host off
+ * @is_forced: also when this host would cut itself off
  * @is_trial: it is judged, and then not put on
  * @after: the ruleset that was put on
  */
@@ -31,6 +32,7 @@ struct device_edit {
 	const struct rules *rules;
 	const struct list_options *lists;
 	bool is_unguarded;
+	bool is_forced;
 	bool is_trial;
 	struct baleen_ruleset after;
 };
@@ -44,7 +46,7 @@ int kmod_device_edit(const char *device, struct device_edit *edit);
 int kmod_rule_open(struct kmod_filter *kmod, const char *argument, const char *device,
 		   const char *rule, bool for_writing);
 
-/* guard_change() of a filter of the module, for every device of this network namespace
+/* guard_host() of a filter of the module, for every device of this network namespace
  * whose rules ask it.
  */
 int kmod_guard_change(const struct kmod_filter *kmod, const struct baleen_filter *delta,

@@ -47,6 +47,8 @@ static void put_device(FILE *out, const struct baleen_conf *conf)
 	fputs("never ", out);
 	put_word(out, rules->never_path[0] ? rules->never_path : "none");
 	fputc('\n', out);
+	if (rules->guard_sessions)
+		fprintf(out, "guard-sessions %s\n", baleen_session_guards[rules->guard_sessions]);
 }
 
 static void put_where(FILE *out, const char *where)
@@ -137,6 +139,8 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 		fputs("\tany\n", out);
 	if (rule->takes_bans)
 		fputs("\tbans\n", out);
+	if (rule->ban_width)
+		fprintf(out, "\tban-width %u\n", rule->ban_width);
 }
 
 char *baleen_conf_format(const struct baleen_conf *conf, bool shows_secrets)

@@ -88,6 +88,12 @@ static int take_never(struct baleen_conf_parser *parser)
 	return 0;
 }
 
+static int take_guard_sessions(struct baleen_conf_parser *parser)
+{
+	return choose(parser, parser->word[1], baleen_session_guards, BALEEN_N_GUARDS,
+		      &parser->conf->rules.guard_sessions);
+}
+
 /* --- statements of a rule ----------------------------------------------------- */
 
 static int take_qualifiers(struct baleen_conf_parser *parser, struct baleen_stored_rule *rule)
@@ -229,6 +235,18 @@ static int take_any(struct baleen_conf_parser *parser)
 	return 0;
 }
 
+static int take_ban_width(struct baleen_conf_parser *parser)
+{
+	char *end;
+	unsigned long width = strtoul(parser->word[1], &end, 10);
+
+	if (*end || width < BALEEN_BAN_WIDTH_MIN || width > BALEEN_BAN_WIDTH_MAX)
+		return baleen_conf_refuse(parser, "ban-width '%s': not %d to %d", parser->word[1],
+					  BALEEN_BAN_WIDTH_MIN, BALEEN_BAN_WIDTH_MAX);
+	parser->rule->ban_width = width == BALEEN_BAN_WIDTH ? 0 : width;
+	return 0;
+}
+
 static int take_bans(struct baleen_conf_parser *parser)
 {
 	parser->rule->takes_bans = true;
@@ -266,6 +284,8 @@ static const struct statement {
 	{ "chain", OF_DEVICE, 1, 1, false, NULL, take_place },
 	{ "sample", OF_DEVICE, 2, 2, false, "a rate such as 100/s", take_sample },
 	{ "never", OF_DEVICE, 2, 2, false, "a path, or none", take_never },
+	{ "guard-sessions", OF_DEVICE, 2, 2, false, "outgoing, own, all or none",
+	  take_guard_sessions },
 	{ "rule", BEGINS_RULE, 3, MANY, true, "a name, then drop, allow or count", take_rule },
 	{ "feed", OF_RULE, 2, MANY, true, "a path or a URL", baleen_conf_take_feed },
 	{ "key", OF_RULE, 2, 2, false, "fields such as src,dport", take_key },
@@ -278,6 +298,7 @@ static const struct statement {
 	{ "special", OF_RULE, 2, 2, false, "keep or remove", take_special },
 	{ "any", OF_RULE, 1, 1, false, NULL, take_any },
 	{ "bans", OF_RULE, 1, 1, false, NULL, take_bans },
+	{ "ban-width", OF_RULE, 2, 2, false, "the length of a prefix", take_ban_width },
 };
 
 #define N_STATEMENTS (sizeof(statements) / sizeof(statements[0]))

@@ -151,6 +151,8 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 			       baleen_interval_format(new->sample_interval_ns, rate) :
 			       "nothing");
 	COMPARE_POLICY(mode, "mode %s", baleen_mode_text(new->mode));
+	COMPARE_POLICY(guard_sessions, "guard-sessions %s",
+		       baleen_session_guards[new->guard_sessions]);
 	COMPARE_POLICY(attach_type, "place %s", baleen_attach_type_text(new->attach_type));
 	return err ? err : compare_never(work, never_differs);
 }
@@ -189,6 +191,7 @@ static int compare_limits(struct comparison *work, const struct baleen_stored_ru
 		     (unsigned long long)limits->min_entries);
 	COMPARE_RULE(limits.max_shrink, "max-shrink %.15g%%", limits->max_shrink * 100);
 	COMPARE_RULE(limits.max_coverage, "max-coverage %.15g%%", limits->max_coverage * 100);
+	COMPARE_RULE(ban_width, "ban-width %u", new->ban_width ?: BALEEN_BAN_WIDTH);
 	COMPARE_RULE(takes_bans, "%s", new->takes_bans ? "bans" : "no bans");
 	return err;
 }

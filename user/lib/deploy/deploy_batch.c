@@ -63,9 +63,12 @@ static int start_guard(struct work *work)
 	work->guards = rule->action == BALEEN_ACTION_DROP &&
 		       baleen_spec_is_address(rule->key_spec) &&
 		       (rule->guards_feeds || !work->batch->forces);
-	return work->guards ? baleen_protected_load_now(&work->deploy->state, host, &work->withheld,
-							work->error) :
-			      0;
+	if (!work->guards)
+		return 0;
+	return baleen_protected_load_now(&work->deploy->state,
+					 work->batch->cuts_sessions ? BALEEN_GUARD_NONE :
+								      work->rules.guard_sessions,
+					 host, &work->withheld, work->error);
 }
 
 /* The first part of what is withheld that a set of keys meets. */

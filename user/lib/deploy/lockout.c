@@ -24,7 +24,7 @@ struct guarded {
 	const struct baleen_lockout_check *check;
 	const struct baleen_ruleset *ruleset;
 	const struct baleen_filter *delta;
-	const struct baleen_host *host;
+	struct baleen_host *host;
 	const struct baleen_filter *filter[BALEEN_MAX_RULES];
 	struct baleen_filter live[BALEEN_MAX_RULES];
 };
@@ -247,10 +247,13 @@ static int collect(const struct guarded *guarded, const struct guarded *before,
 		const struct baleen_host_address *address = &guarded->host->address[i];
 		struct baleen_lockout lockout = { .address = *address, .key = address->key };
 
-		if (is_last(found, address))
+		if (is_last(found, address) ||
+		    (guarded->check->only_peers && address->role != BALEEN_HOST_PEER))
 			continue;
 		lockout.rule = newly_dropped_by(guarded, before, address);
-		if (lockout.rule == BY_NOBODY)
+		/* Last, since it may read /proc. */
+		if (lockout.rule == BY_NOBODY ||
+		    !baleen_host_guards(guarded->host, guarded->check->sessions, address))
 			continue;
 		if (lockout.rule != BALEEN_LOCKOUT_DEFAULT)
 			matches(guarded, lockout.rule, address, &lockout.key);

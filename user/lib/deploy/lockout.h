@@ -49,6 +49,8 @@ struct baleen_lockouts {
  * @changed: index of that rule
  * @op: union or difference
  * @host: surveyed if it is not yet; NULL for a survey of the check's own
+ * @sessions: enum baleen_session_guard: those whose peers are addresses of the host
+ * @only_peers: other addresses are refused elsewhere: baleen_protected_applies()
  */
 struct baleen_lockout_check {
 	const char *device;
@@ -59,6 +61,8 @@ struct baleen_lockout_check {
 	u32 changed;
 	enum baleen_set_op op;
 	struct baleen_host *host;
+	u32 sessions;
+	bool only_peers;
 };
 
 /**

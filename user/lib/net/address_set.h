@@ -26,11 +26,15 @@ enum baleen_host_role {
  * @own: our address
  * @port: our port
  * @peer_port: the peer's port
+ * @inode: of the socket; 0 when no process has it any more
+ * @is_outgoing: this host opened it: nothing listens on our port
  */
 struct baleen_host_session {
 	struct baleen_key own;
 	u16 port;
 	u16 peer_port;
+	u32 inode;
+	bool is_outgoing;
 };
 
 /**

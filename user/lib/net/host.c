@@ -39,6 +39,14 @@ struct survey {
 	struct baleen_address_set set;
 	struct next_hop *hop;
 	size_t n_hops;
+	u8 listens[(1 << 16) / 8]; /* a bit for each TCP port */
+};
+
+const char *const baleen_session_guards[BALEEN_N_GUARDS] = {
+	[BALEEN_GUARD_OUTGOING] = "outgoing",
+	[BALEEN_GUARD_OWN] = "own",
+	[BALEEN_GUARD_ALL] = "all",
+	[BALEEN_GUARD_NONE] = "none",
 };
 
 const char *baleen_host_role_text(enum baleen_host_role role)
@@ -237,18 +245,23 @@ static int visit_route(const struct nlmsghdr *message, void *data)
 static int visit_socket(const struct nlmsghdr *message, void *data)
 {
 	const struct inet_diag_msg *socket = mnl_nlmsg_get_payload(message);
-	struct baleen_host_session session;
+	struct baleen_host_session session = { 0 };
 	struct survey *survey = data;
 	struct baleen_key peer;
 	size_t n_bytes;
 
 	if (!has_header(message, sizeof(*socket)))
 		return MNL_CB_OK;
+	session.port = ntohs(socket->id.idiag_sport);
+	if (socket->idiag_state == TCP_LISTEN) {
+		survey->listens[session.port / 8] |= 1 << session.port % 8;
+		return MNL_CB_OK;
+	}
 	n_bytes = socket->idiag_family == AF_INET ? 4 : 16;
 	baleen_address_key(socket->id.idiag_dst, n_bytes, &peer);
 	baleen_address_key(socket->id.idiag_src, n_bytes, &session.own);
-	session.port = ntohs(socket->id.idiag_sport);
 	session.peer_port = ntohs(socket->id.idiag_dport);
+	session.inode = socket->idiag_inode;
 	return visited(baleen_address_set_add(&survey->set, BALEEN_HOST_PEER, &peer, &session));
 }
 
@@ -257,13 +270,27 @@ static int add_peers(struct survey *survey, struct baleen_netlink *sessions, u8 
 	struct inet_diag_req_v2 request = {
 		.sdiag_family = family,
 		.sdiag_protocol = IPPROTO_TCP,
-		.idiag_states = PEER_STATES,
+		.idiag_states = PEER_STATES | 1 << TCP_LISTEN,
 	};
 	int err = baleen_netlink_dump_on(sessions, SOCK_DIAG_BY_FAMILY, &request, sizeof(request),
 					 visit_socket, survey);
 
 	/* A kernel without inet_diag, or without the family. */
 	return err == -ENOENT || err == -EPROTONOSUPPORT ? 0 : err;
+}
+
+/* Whatever the address that is listened on: who takes over an own port for a session could
+ * have been asked there, too.
+ */
+static void find_outgoing(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->set.n; i++) {
+		struct baleen_host_address *address = &survey->set.address[i];
+		u16 port = address->session.port;
+
+		if (address->role == BALEEN_HOST_PEER)
+			address->session.is_outgoing = !(survey->listens[port / 8] & 1 << port % 8);
+	}
 }
 
 /* --- resolvers ------------------------------------------------------------ */
@@ -356,6 +383,7 @@ static int survey_peers(struct survey *survey, struct baleen_error *error)
 	if (!err)
 		err = add_peers(survey, &sessions, AF_INET6);
 	baleen_netlink_close(&sessions);
+	find_outgoing(survey);
 	if (err)
 		return baleen_fail(error, -err, "cannot list the TCP sessions of the host: %s",
 				   strerror(-err));
@@ -413,8 +441,24 @@ int baleen_host_survey(struct baleen_host *host, int ifindex, struct baleen_erro
 	return 0;
 }
 
+bool baleen_host_guards(struct baleen_host *host, enum baleen_session_guard guard,
+			const struct baleen_host_address *address)
+{
+	if (address->role != BALEEN_HOST_PEER || guard == BALEEN_GUARD_ALL)
+		return true;
+	if (guard == BALEEN_GUARD_NONE)
+		return false;
+	if (guard == BALEEN_GUARD_OUTGOING && address->session.is_outgoing)
+		return true;
+	if (!host->has_logins && baleen_logins_read(&host->logins))
+		return true;
+	host->has_logins = true;
+	return baleen_logins_has(&host->logins, address);
+}
+
 void baleen_host_free(struct baleen_host *host)
 {
 	free(host->address);
+	baleen_logins_free(&host->logins);
 	*host = (struct baleen_host){ 0 };
 }

@@ -101,24 +101,29 @@ void baleen_entry_key_of_text(const char *text, struct baleen_entry_key *key)
 	key->n_last = 0;
 }
 
-/* Most hosts have a whole /64, and whoever is banned moves on in it. */
-static bool widen(const char *text, struct baleen_span *span)
+/* A lone address to the prefix of a length that it is in. */
+static bool widen(const char *text, u32 width, struct baleen_span *span)
 {
-	if (strpbrk(text, "/-") || !span->is_ip6)
+	u64 hi = width < 64 ? ~0ull >> width : 0;
+	u64 lo = width <= 64 ? ~0ull : width < 128 ? ~0ull >> (width - 64) : 0;
+
+	if (strpbrk(text, "/-") || !span->is_ip6 || !lo)
 		return false;
-	span->first.lo = 0;
-	span->last.lo = ~0ull;
+	span->first.hi &= ~hi;
+	span->first.lo &= ~lo;
+	span->last.hi |= hi;
+	span->last.lo |= lo;
 	return true;
 }
 
-static int address_parse(const char *text, bool widens, struct baleen_entry_key *key,
+static int address_parse(const char *text, u32 width, struct baleen_entry_key *key,
 			 bool *is_widened, const char **reason)
 {
 	struct baleen_span span;
 
 	if (span_parse(text, &span, reason))
 		return -EINVAL;
-	*is_widened = widens && widen(text, &span);
+	*is_widened = widen(text, width, &span);
 	baleen_entry_key_of_span(&span, key);
 	return 0;
 }
@@ -134,7 +139,7 @@ static int fields_parse(const char *text, u32 key_spec, struct baleen_entry_key 
 	return 0;
 }
 
-int baleen_rule_entry_parse(const char *text, u32 key_spec, bool widens,
+int baleen_rule_entry_parse(const char *text, u32 key_spec, u32 width,
 			    struct baleen_rule_entry *single, bool *is_widened,
 			    struct baleen_error *error)
 {
@@ -146,7 +151,7 @@ int baleen_rule_entry_parse(const char *text, u32 key_spec, bool widens,
 
 	/* Nobody is banned by an exception, so it says what it means. */
 	if (is_address)
-		err = address_parse(text + is_exception, widens && !is_exception, &key, &widened,
+		err = address_parse(text + is_exception, is_exception ? 128 : width, &key, &widened,
 				    &reason);
 	else if (!is_exception)
 		err = fields_parse(text, key_spec, &key, &reason);

@@ -100,18 +100,13 @@ static int read_never(const char *path, char **text, struct baleen_error *error)
 	return err;
 }
 
-static int refresh_never(struct baleen_rule_store *state, struct baleen_error *error)
+static int refresh_never(struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
+			 struct baleen_error *error)
 {
-	struct baleen_stored_rules *rules = malloc(sizeof(*rules));
 	struct baleen_list list = { 0 };
 	char *text = NULL;
-	int err;
+	int err = read_never(rules->never_path, &text, error);
 
-	if (!rules)
-		return baleen_fail(error, ENOMEM, "no memory for the rules");
-	err = baleen_rule_store_get_rules(state, rules, error);
-	if (!err)
-		err = read_never(rules->never_path, &text, error);
 	if (!err)
 		err = baleen_list_from_text(text, rules->never_path, BALEEN_KEY_SRC, &list, error);
 	if (!err)
@@ -119,7 +114,6 @@ static int refresh_never(struct baleen_rule_store *state, struct baleen_error *e
 						 error);
 	baleen_list_free(&list);
 	free(text);
-	free(rules);
 	return err;
 }
 
@@ -155,24 +149,27 @@ static void write_host(FILE *stream, const struct baleen_host_address *address)
 	fprintf(stream, "%s %s\n", text, baleen_host_role_text(address->role));
 }
 
-/* Sessions of one peer come one after the other. */
-static bool is_repeated(const struct baleen_host_address *address, size_t i)
-{
-	return i && address[i].role == address[i - 1].role &&
-	       !baleen_key_compare(&address[i].key, &address[i - 1].key);
-}
-
-static int write_texts(const struct baleen_host_address *address, size_t n,
+static int write_texts(struct baleen_host *survey, enum baleen_session_guard guard,
 		       struct host_texts *texts)
 {
+	const struct baleen_host_address *address = survey->address;
+	const struct baleen_key *last = NULL;
 	size_t ignored;
 	FILE *host = open_memstream(&texts->host, &ignored);
 	FILE *peers = open_memstream(&texts->peers, &ignored);
 	bool is_bad = !host || !peers;
 
-	for (size_t i = 0; i < n && !is_bad; i++)
-		if (!is_repeated(address, i))
-			write_host(address[i].role == BALEEN_HOST_PEER ? peers : host, &address[i]);
+	for (size_t i = 0; i < survey->n && !is_bad; i++) {
+		bool is_peer = address[i].role == BALEEN_HOST_PEER;
+
+		/* Sessions of one peer come one after the other. */
+		if (is_peer && last && !baleen_key_compare(last, &address[i].key))
+			continue;
+		if (!baleen_host_guards(survey, guard, &address[i]))
+			continue;
+		last = is_peer ? &address[i].key : NULL;
+		write_host(is_peer ? peers : host, &address[i]);
+	}
 	is_bad |= host && fclose(host);
 	is_bad |= peers && fclose(peers);
 	return is_bad ? -ENOMEM : 0;
@@ -185,8 +182,8 @@ static void free_texts(struct host_texts *texts)
 }
 
 /* Return: -ENODEV when there is no such device now. */
-static int find_host(const struct baleen_rule_store *state, struct baleen_host *host,
-		     struct host_texts *texts, struct baleen_error *error)
+static int find_host(const struct baleen_rule_store *state, enum baleen_session_guard guard,
+		     struct baleen_host *host, struct host_texts *texts, struct baleen_error *error)
 {
 	struct host_texts made = { 0 };
 	int ifindex = baleen_device_index(state->device), err;
@@ -194,7 +191,7 @@ static int find_host(const struct baleen_rule_store *state, struct baleen_host *
 	if (!ifindex)
 		return baleen_fail(error, ENODEV, "%s: no such device", state->device);
 	err = baleen_host_survey(host, ifindex, error);
-	if (!err && write_texts(host->address, host->n, &made))
+	if (!err && write_texts(host, guard, &made))
 		err = baleen_fail(error, ENOMEM, "no memory for the addresses of this host");
 	if (err)
 		free_texts(&made);
@@ -203,11 +200,12 @@ static int find_host(const struct baleen_rule_store *state, struct baleen_host *
 	return err;
 }
 
-static int refresh_host(struct baleen_rule_store *state, struct baleen_error *error)
+static int refresh_host(struct baleen_rule_store *state, enum baleen_session_guard guard,
+			struct baleen_error *error)
 {
 	struct baleen_host host = { 0 };
 	struct host_texts texts;
-	int err = find_host(state, &host, &texts, error);
+	int err = find_host(state, guard, &host, &texts, error);
 
 	baleen_host_free(&host);
 	if (err)
@@ -223,9 +221,18 @@ static int refresh_host(struct baleen_rule_store *state, struct baleen_error *er
 
 int baleen_protected_refresh(struct baleen_rule_store *state, struct baleen_error *error)
 {
-	int err = refresh_never(state, error);
+	struct baleen_stored_rules *rules = malloc(sizeof(*rules));
+	int err;
 
-	return err ? err : refresh_host(state, error);
+	if (!rules)
+		return baleen_no_memory(error);
+	err = baleen_rule_store_get_rules(state, rules, error);
+	if (!err)
+		err = refresh_never(state, rules, error);
+	if (!err)
+		err = refresh_host(state, rules->guard_sessions, error);
+	free(rules);
+	return err;
 }
 
 /* --- what is withheld ------------------------------------------------------ */
@@ -254,12 +261,13 @@ static int get_texts(const struct baleen_rule_store *state, struct baleen_protec
 }
 
 /* Addresses of the last update stay protected: the filter may have been built without them. */
-static int add_now(const struct baleen_rule_store *state, struct baleen_host *host,
-		   struct baleen_protected_set *set, struct baleen_error *error)
+static int add_now(const struct baleen_rule_store *state, enum baleen_session_guard guard,
+		   struct baleen_host *host, struct baleen_protected_set *set,
+		   struct baleen_error *error)
 {
 	char *before = set->text[BALEEN_PROTECTED_HOST], *both;
 	struct host_texts texts;
-	int err = find_host(state, host, &texts, error);
+	int err = find_host(state, guard, host, &texts, error);
 
 	if (err)
 		return err == -ENODEV ? 0 : err;
@@ -276,14 +284,15 @@ static int add_now(const struct baleen_rule_store *state, struct baleen_host *ho
 }
 
 /* @host: of now; NULL for what was found at the last update */
-static int load(const struct baleen_rule_store *state, struct baleen_host *host,
-		struct baleen_protected_set *set, struct baleen_error *error)
+static int load(const struct baleen_rule_store *state, enum baleen_session_guard guard,
+		struct baleen_host *host, struct baleen_protected_set *set,
+		struct baleen_error *error)
 {
 	struct baleen_protected_set loaded = { 0 };
 	int err = get_texts(state, &loaded, error);
 
 	if (!err && host)
-		err = add_now(state, host, &loaded, error);
+		err = add_now(state, guard, host, &loaded, error);
 	if (!err)
 		err = make_sets(&loaded, error);
 	if (err)
@@ -296,13 +305,14 @@ static int load(const struct baleen_rule_store *state, struct baleen_host *host,
 int baleen_protected_load(const struct baleen_rule_store *state, struct baleen_protected_set *set,
 			  struct baleen_error *error)
 {
-	return load(state, NULL, set, error);
+	return load(state, BALEEN_GUARD_NONE, NULL, set, error);
 }
 
-int baleen_protected_load_now(const struct baleen_rule_store *state, struct baleen_host *host,
+int baleen_protected_load_now(const struct baleen_rule_store *state,
+			      enum baleen_session_guard guard, struct baleen_host *host,
 			      struct baleen_protected_set *set, struct baleen_error *error)
 {
-	return load(state, host, set, error);
+	return load(state, guard, host, set, error);
 }
 
 void baleen_protected_free(struct baleen_protected_set *set)

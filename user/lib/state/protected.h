@@ -18,7 +18,7 @@
  * enum baleen_protected_role - why addresses are taken out of a rule
  * @BALEEN_PROTECTED_NEVER: in the never-drop list
  * @BALEEN_PROTECTED_HOST: own address, gateway or resolver
- * @BALEEN_PROTECTED_PEER: peer of a TCP session at the last update
+ * @BALEEN_PROTECTED_PEER: peer of a guarded TCP session at the last update
  * @BALEEN_PROTECTED_SPECIAL: special-purpose range of a feed
  */
 enum baleen_protected_role {
@@ -102,6 +102,7 @@ int baleen_protected_load(const struct baleen_rule_store *state, struct baleen_p
 /**
  * baleen_protected_load_now() - the same, and what the host has now
  * @state: opened
+ * @guard: which sessions have peers
  * @host: surveyed if it is not yet
  * @set: filled in; free with baleen_protected_free()
  * @error: filled in on failure
@@ -110,7 +111,8 @@ int baleen_protected_load(const struct baleen_rule_store *state, struct baleen_p
  *
  * Return: 0 or a negative errno.
  */
-int baleen_protected_load_now(const struct baleen_rule_store *state, struct baleen_host *host,
+int baleen_protected_load_now(const struct baleen_rule_store *state,
+			      enum baleen_session_guard guard, struct baleen_host *host,
 			      struct baleen_protected_set *set, struct baleen_error *error);
 
 /**

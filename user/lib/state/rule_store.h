@@ -26,6 +26,7 @@
 #define BALEEN_RULE_STORE_H
 
 #include "net/device.h"
+#include "net/host.h"
 #include "state/feed_guard.h"
 #include "state/rule_store_commit.h"
 #include "xdp/ruleset.h"
@@ -44,6 +45,8 @@
  * @guards_feeds: special-purpose ranges and the never-drop list are taken out of
  *                its feeds; false for what was attached by hand
  * @takes_bans: `baleen ban` adds to it; only of rules that baleen_rule_bans_refuse() lets
+ * @ban_width: length of the prefix that the ban of a lone IPv6 address is of; 0 for
+ *             BALEEN_BAN_WIDTH
  */
 struct baleen_stored_rule {
 	char name[BALEEN_NAME_BYTES];
@@ -57,6 +60,7 @@ struct baleen_stored_rule {
 	struct baleen_feed_limits limits;
 	bool guards_feeds;
 	bool takes_bans;
+	u32 ban_width;
 };
 
 /**
@@ -70,6 +74,7 @@ struct baleen_stored_rule {
  * @mode: enum baleen_mode, as the attach is asked for
  * @attach_type: enum baleen_attach_type
  * @never_path: the never-drop list; empty for none
+ * @guard_sessions: enum baleen_session_guard
  */
 struct baleen_stored_rules {
 	u32 n_rules;
@@ -80,7 +85,31 @@ struct baleen_stored_rules {
 	u32 mode;
 	u32 attach_type;
 	char never_path[BALEEN_RULE_STORE_PATH_BYTES];
+	u32 guard_sessions;
 };
+
+/* Most hosts have a whole /64, and whoever is banned moves on in it. */
+#define BALEEN_BAN_WIDTH 64
+#define BALEEN_BAN_WIDTH_MIN 32
+#define BALEEN_BAN_WIDTH_MAX 128
+
+/**
+ * baleen_rule_ban_width() - how wide is the ban of a lone IPv6 address?
+ * @rule: rule of a state
+ *
+ * Whoever is let pass or counted is meant alone; whoever is banned moves on in his network.
+ *
+ * Return: the length of the prefix.
+ */
+u32 baleen_rule_ban_width(const struct baleen_stored_rule *rule);
+
+/**
+ * baleen_rule_store_guard_sessions() - which sessions are guarded?
+ * @state: opened
+ *
+ * Return: enum baleen_session_guard; the default when it cannot be read.
+ */
+u32 baleen_rule_store_guard_sessions(const struct baleen_rule_store *state);
 
 /**
  * baleen_rule_store_open() - open the state of a device
@@ -205,7 +234,8 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
  *
  * Known: "conf", "applied" (seconds of the day it was),
  * "image_time RULE" (when its image was derived), "expired" (how many entries have
- * ended), "bans RULE" (it takes bans).
+ * ended), "bans RULE" (it takes bans),
+ * "ban-width RULE" and "guard-sessions" (numbers, of what is not the default).
  *
  * Return: 0 or a negative errno.
  */

@@ -2,6 +2,7 @@
 /* Rules, policy and named texts of a state. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <baleen/image_check.h>
@@ -44,6 +45,9 @@ static const char *rule_fault(const struct baleen_stored_rule *rule)
 	if (!is_share(rule->fpp) || !is_share(rule->limits.max_shrink) ||
 	    !is_share(rule->limits.max_coverage))
 		return "a share is not between 0 and 1";
+	if (rule->ban_width &&
+	    (rule->ban_width < BALEEN_BAN_WIDTH_MIN || rule->ban_width > BALEEN_BAN_WIDTH_MAX))
+		return "no such width of bans";
 	return rule->takes_bans ? baleen_rule_bans_refuse(rule) : NULL;
 }
 
@@ -58,10 +62,14 @@ static int check_policy(const struct baleen_stored_rules *rules, struct baleen_e
 {
 	if (rules->n_rules > BALEEN_MAX_RULES)
 		return baleen_fail(error, E2BIG, "more than %u rules", BALEEN_MAX_RULES);
+	if (rules->guard_sessions >= BALEEN_N_GUARDS)
+		return baleen_fail(error, EINVAL, "no such sessions to guard");
 	if (rules->mode > BALEEN_MODE_GENERIC || rules->attach_type > BALEEN_ATTACH_TYPE_CHAIN)
 		return baleen_fail(error, EINVAL, "no such mode or place");
 	return 0;
 }
+
+#define GUARD_SESSIONS "guard-sessions"
 
 /* --- reading --- */
 
@@ -98,6 +106,7 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 	rule->limits.keep_special = sqlite3_column_int(row, 11);
 	rule->guards_feeds = sqlite3_column_int(row, 12);
 	rule->takes_bans = sqlite3_column_int(row, 13);
+	rule->ban_width = read_u32(row, 14);
 	return !rule_fault(rule);
 }
 
@@ -106,7 +115,8 @@ static int read_rules(const struct baleen_rule_store *state, struct baleen_store
 {
 	static const char sql[] =
 		"SELECT " RULE_COLUMNS ","
-		" EXISTS (SELECT 1 FROM text WHERE text.name = 'bans ' || rule.name)"
+		" EXISTS (SELECT 1 FROM text WHERE text.name = 'bans ' || rule.name),"
+		" (SELECT value FROM text WHERE text.name = 'ban-width ' || rule.name)"
 		" FROM rule ORDER BY place";
 	sqlite3_stmt *row;
 	int ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
@@ -129,8 +139,8 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 		       struct baleen_error *error)
 {
 	static const char sql[] =
-		"SELECT default_drop, dry_run, sample_interval_ns, mode, place, never_path"
-		" FROM policy";
+		"SELECT default_drop, dry_run, sample_interval_ns, mode, place, never_path,"
+		" (SELECT value FROM text WHERE name = '" GUARD_SESSIONS "') FROM policy";
 	sqlite3_stmt *row;
 	int ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
 
@@ -143,6 +153,7 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 		rules->sample_interval_ns = sqlite3_column_int64(row, 2);
 		rules->mode = read_u32(row, 3);
 		rules->attach_type = read_u32(row, 4);
+		rules->guard_sessions = read_u32(row, 6);
 		ret = 0;
 		if (!baleen_sql_column(row, 5, rules->never_path, sizeof(rules->never_path)) ||
 		    check_policy(rules, NULL))
@@ -150,6 +161,17 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 	}
 	baleen_sql_give(state, sql, row);
 	return ret;
+}
+
+u32 baleen_rule_store_guard_sessions(const struct baleen_rule_store *state)
+{
+	char *text = NULL;
+	u32 guard = 0;
+
+	if (!baleen_rule_store_get_text(state, GUARD_SESSIONS, &text) && text)
+		guard = atoi(text);
+	free(text);
+	return guard < BALEEN_N_GUARDS ? guard : 0;
 }
 
 int baleen_rule_store_get_rules(const struct baleen_rule_store *state,
@@ -179,6 +201,13 @@ int baleen_rule_store_find_rule(const struct baleen_stored_rules *rules, const c
 		if (!strcmp(rules->rule[i].name, name))
 			return i;
 	return -ENOENT;
+}
+
+u32 baleen_rule_ban_width(const struct baleen_stored_rule *rule)
+{
+	if (rule->action != BALEEN_ACTION_DROP || !baleen_spec_is_address(rule->key_spec))
+		return BALEEN_BAN_WIDTH_MAX;
+	return rule->ban_width ?: BALEEN_BAN_WIDTH;
 }
 
 /* --- writing --- */
@@ -287,18 +316,33 @@ static int check_rules(const struct baleen_stored_rules *rules, struct baleen_er
 /* A text and no column: a state of an older release needs no other table, and an older
  * release that reads this one passes over it.
  */
-static int write_bans(struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
-		      struct baleen_error *error)
+static int write_text_of(struct baleen_rule_store *state, const char *what, const char *rule,
+			 u32 number, struct baleen_error *error)
 {
-	char name[BALEEN_NAME_BYTES + sizeof("bans ")];
-	int err = baleen_sql_do(state, "DELETE FROM text WHERE name GLOB 'bans *'", NULL, error,
-				NULL, 0);
+	char name[BALEEN_NAME_BYTES + sizeof("ban-width ")], value[16];
 
+	snprintf(name, sizeof(name), "%s%s", what, rule);
+	snprintf(value, sizeof(value), "%u", number);
+	return number ? baleen_rule_store_set_text(state, name, value, error) : 0;
+}
+
+static int write_texts(struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
+		       struct baleen_error *error)
+{
+	int err = baleen_sql_do(state,
+				"DELETE FROM text WHERE name GLOB 'bans *'"
+				" OR name GLOB 'ban-width *' OR name = '" GUARD_SESSIONS "'",
+				NULL, error, NULL, 0);
+
+	if (!err)
+		err = write_text_of(state, GUARD_SESSIONS, "", rules->guard_sessions, error);
 	for (u32 i = 0; !err && i < rules->n_rules; i++) {
-		if (!rules->rule[i].takes_bans)
-			continue;
-		snprintf(name, sizeof(name), "bans %s", rules->rule[i].name);
-		err = baleen_rule_store_set_text(state, name, "", error);
+		const struct baleen_stored_rule *rule = &rules->rule[i];
+
+		err = write_text_of(state, "bans ", rule->name, rule->takes_bans, error);
+		if (!err)
+			err = write_text_of(state, "ban-width ", rule->name, rule->ban_width,
+					    error);
 	}
 	return err;
 }
@@ -321,7 +365,7 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 	if (!err)
 		err = baleen_sql_do(state, "DELETE FROM rule WHERE place < 0", NULL, error, NULL,
 				    0);
-	return err ? err : write_bans(state, rules, error);
+	return err ? err : write_texts(state, rules, error);
 }
 
 int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *from, const char *to,
@@ -329,8 +373,9 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
 {
 	static const char find[] = "SELECT 1 FROM rule WHERE name = ?";
 	static const char rename[] = "UPDATE rule SET name = ? WHERE name = ?";
-	static const char rename_bans[] =
-		"UPDATE text SET name = 'bans ' || ? WHERE name = 'bans ' || ?";
+	static const char rename_texts[] =
+		"UPDATE text SET name = substr(name, 1, instr(name, ' ')) || ?"
+		" WHERE name IN ('bans ' || ?, 'ban-width ' || ?)";
 	const char *fault = baleen_rule_name_check(to);
 	int ret;
 
@@ -345,8 +390,9 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
 	if (!ret && !sqlite3_changes(state->db))
 		return baleen_fail(error, ENOENT, "there is no rule '%.64s'", from);
 	if (!ret)
-		ret = baleen_sql_do(state, rename_bans, NULL, error,
-				    BALEEN_SQL_VALUES(baleen_sql_text(to), baleen_sql_text(from)));
+		ret = baleen_sql_do(state, rename_texts, NULL, error,
+				    BALEEN_SQL_VALUES(baleen_sql_text(to), baleen_sql_text(from),
+						      baleen_sql_text(from)));
 	return ret;
 }
 
