@@ -50,6 +50,12 @@ ban_all()
 	check "bans" "$BALEEN" add lan0:bans "${addresses[@]}" --ttl 1h --origin fail2ban --reason ssh
 }
 
+# networkd has taken lan0 up
+is_up()
+{
+	grep -q up /sys/class/net/lan0/operstate
+}
+
 # unfiltered_links: of the changes of devices those that leave one up without a filter
 unfiltered_links()
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Inside the machine of device.sh: lan0 goes and comes, three times, and once more
-# under the name that its driver has for it.
+# under the name that its driver has for it, and with its state damaged.
 
 # shellcheck source=tests/boot/guest.sh
 source tests/boot/guest.sh
@@ -12,12 +12,6 @@ N_TIMES=3
 is_as_before()
 {
 	comparable lan0 | cmp -s - "$TMP/before"
-}
-
-# networkd takes it up
-is_up()
-{
-	grep -q up /sys/class/net/lan0/operstate
 }
 
 # go_and_come NUMBER
@@ -40,13 +34,24 @@ go_and_come()
 # baleend, which hears of a new name, too, stands by: the rule of udev is first.
 come_renamed()
 {
-	check "renamed: baleend stops" systemctl stop baleend.service
 	check "renamed: lan0 goes" ip link del lan0
 	check "renamed: lan0 comes as raw0" tests/boot/lan raw0
 	check "renamed: it is up" until_true is_up
 	check "renamed: its filter is back" is_as_before
 	judges renamed
-	check "renamed: baleend starts" systemctl start baleend.service
+}
+
+# No filter is no reason to be without a network, but to say so
+come_damaged()
+{
+	mv /var/lib/baleen/lan0/state.db /root/
+	echo damaged >/var/lib/baleen/lan0/state.db
+	check "damaged: lan0 goes" ip link del lan0
+	check "damaged: lan0 comes as raw0" tests/boot/lan raw0
+	check "damaged: it is up" until_true is_up
+	is "damaged: the journal says why" "$(journalctl --quiet --identifier=baleen --output=cat |
+		grep -c '^baleen: .*lan0.*not a database')" 1
+	mv /root/state.db /var/lib/baleen/lan0/
 }
 
 check_units()
@@ -67,7 +72,10 @@ judges "at first"
 for ((i = 1; i <= N_TIMES; i++)); do
 	go_and_come "$i"
 done
+check "baleend stops" systemctl stop baleend.service
 come_renamed
+come_damaged
+check "baleend starts" systemctl start baleend.service
 check_units
 is "no unit failed" "$(failed_units)" ""
 is "the system runs" "$(systemctl is-system-running)" running

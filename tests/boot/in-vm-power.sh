@@ -127,11 +127,34 @@ changed()
 		--to main:lan0 --listed "$TMP/listed" --unlisted "$TMP/unlisted" --expect
 }
 
+# A device that appears while networkd starts. baleend, which hears of it, too, stands
+# by.
+appear_at_start()
+{
+	local n
+
+	systemctl stop baleend.service systemd-networkd.{socket,service}
+	mkdir -p /run/udev/rules.d
+	sed "s|/usr/sbin/baleen|$PWD/tests/boot/slow|" /usr/lib/udev/rules.d/85-baleen.rules \
+		>/run/udev/rules.d/85-baleen.rules
+	udevadm control --reload
+	ip link del lan0
+	ip link set eth0 down
+	n=$(wc -l </run/links)
+	check "lan0 appears" tests/boot/lan
+	check "networkd, which starts meanwhile, takes it up" until_true is_up
+	is "it was never up without its filter" \
+		"$(tail -n +"$((n + 1))" /run/links | unfiltered_links)" ""
+}
+
 case $VM_BOOT in
 1) before ;;
 2)
 	after
 	change
 	;;
-3) changed ;;
+3)
+	changed
+	appear_at_start
+	;;
 esac

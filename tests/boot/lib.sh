@@ -94,7 +94,7 @@ in_machine()
 		"not ok "*) not_ok "${line#*- }" ;;
 		*) echo "$line" ;;
 		esac
-	done < <(tests/vm/boot "$1" "$2" --tree "$TREE" tests/lib.sh tests/boot/{lan,seen,guest.sh} \
+	done < <(tests/vm/boot "$1" "$2" --tree "$TREE" tests/lib.sh tests/boot/{lan,seen,slow,guest.sh} \
 		"${VM_TOOLS[@]}" "${@:3}" 2>"$TMP/err"; echo $? >"$TMP/status")
 	is "$1: the script ended, the kernel log is clean" "$(cat "$TMP/status" "$TMP/err")" 0
 }

@@ -126,5 +126,9 @@ for line in "${outside[@]}"; do
 	result "<$header> is included in ${line#* } only" "$stray"
 done
 
+# The kernel does not know a device yet by the name that baleen_device_expect() gives it.
+result "only net/device.c asks the kernel for names of devices" \
+	"$(grep -nE 'if_(nametoindex|indextoname)\(' -r user | grep -v '^user/lib/net/device\.c:')"
+
 echo "1..$n"
 [ "$failed" -eq 0 ]

@@ -105,6 +105,31 @@ try_late()
 	is "it is filtered" "$(xdp_mode "$B" veth-c)" native
 }
 
+# As a rule of udev does it, which gives the device its name afterwards.
+try_before_named()
+{
+	local index other
+
+	ip -n "$B" link del veth-c
+	power_cut
+	ip -n "$B" link add raw0 type veth peer name veth-d
+	index=$(ip -n "$B" -j link show raw0 | jq '.[].ifindex')
+	other=$(ip -n "$B" -j link show veth-b | jq '.[].ifindex')
+	expect "no such number" 1 "" "baleen: no device has the number 9999" \
+		baleen restore --boot --ifindex 9999 veth-c
+	expect "another device has the name" 1 "" \
+		"baleen: veth-b: is device $other, so that raw0, device $index, cannot get its name" \
+		baleen restore --boot --ifindex "$index" veth-b
+	is "nothing is on" "$(xdp_mode "$B" veth-b)$(xdp_mode "$B" raw0)" offoff
+	prints "by its number" "veth-c: attached, native, 1 rule, DRY RUN: drops nothing" \
+		baleen restore --boot --ifindex "$index" veth-c
+	is "it is filtered before it has its name" "$(xdp_mode "$B" raw0)" native
+	check "it gets its name" ip -n "$B" link set raw0 name veth-c
+	prints "and is filtered still" "veth-c: is attached already" \
+		baleen restore --boot --ifindex "$index" veth-c
+	is "the status is of that name" "$(baleen status -j veth-c | jq -r '.[].device')" veth-c
+}
+
 try_damage()
 {
 	power_cut
@@ -132,10 +157,15 @@ try_usage()
 	check_status "--boot --mode" 2 baleen restore --boot --mode native
 	check_status "--wait alone" 2 baleen restore --wait 3 veth-b "$TMP/x"
 	check_status "--wait for ever" 2 baleen restore --boot --wait x
+	check_status "--ifindex of none" 2 baleen restore --boot --ifindex 3
+	check_status "--ifindex of two" 2 baleen restore --boot --ifindex 3 veth-b veth-c
+	check_status "--ifindex of no boot" 2 baleen restore --ifindex 3 veth-b "$TMP/x"
+	check_status "--ifindex 0" 2 baleen restore --boot --ifindex 0 veth-b
 }
 
 try_all
 try_missing
 try_late
+try_before_named
 try_damage
 try_usage

@@ -23,14 +23,18 @@ struct restore {
 	bool json;
 	bool is_boot;
 	u64 wait_ms;
+	u32 ifindex; /* 0: that of the device's name */
 };
 
 static int check_arguments(const struct restore *restore, int n)
 {
 	if (restore->is_boot && (restore->is_mode_given || restore->force || restore->json))
-		return complain_usage(&restore_command, "--boot takes no option but --wait");
+		return complain_usage(&restore_command,
+				      "--boot takes no options but --wait and --ifindex");
 	if (!restore->is_boot && restore->wait_ms != BOOT_WAIT_MS)
 		return complain_usage(&restore_command, "--wait is for --boot");
+	if (restore->ifindex && (!restore->is_boot || n != 1))
+		return complain_usage(&restore_command, "--ifindex is for --boot with one device");
 	if (!restore->is_boot && n != 2)
 		return complain_usage(&restore_command,
 				      "one device and one directory are asked for");
@@ -45,6 +49,16 @@ static int take_mode(const struct option_use *use)
 	restore->is_mode_given = true;
 	restore->mode = mode;
 	return mode < 0 ? EXIT_USAGE : 0;
+}
+
+static int take_ifindex(const struct option_use *use)
+{
+	u64 ifindex;
+
+	if (parse_count(use->argument, &ifindex) || !ifindex || ifindex > INT_MAX)
+		return option_refuse(use, "not the number of a device");
+	*(u32 *)use->to = ifindex;
+	return 0;
 }
 
 static int parse(struct restore *restore, int *argc, char ***argv)
@@ -215,6 +229,10 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
+	if (restore.ifindex && baleen_device_expect(restore.ifindex, argv[0], &error)) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
 	if (restore.is_boot)
 		return restore_boot(argv, argc, restore.wait_ms);
 	if (baleen_device_privileges(&error) ||
@@ -242,12 +260,15 @@ static const struct option_spec options[] = {
 	     "devices with a kept state; all of them when none is named"),
 	VALUE("wait", 0, "SECONDS", option_wait, restore, wait_ms,
 	      "wait so long for devices that are not there yet (10), which are no failure with 0"),
+	VALUE("ifindex", 0, "N", take_ifindex, restore, ifindex,
+	      "DEV is what udev is about to call the device of this number"),
 	{ 0 },
 };
 
 const struct command restore_command = {
 	.name = "restore",
-	.synopsis = "DEV DIR [--mode MODE] [--force] [-j] | --boot [--wait SECONDS] [DEV...]",
+	.synopsis = "DEV DIR [--mode MODE] [--force] [-j] | --boot [--wait SECONDS] [--ifindex N] "
+		    "[DEV...]",
 	.help = "Puts on a device what 'baleen save' wrote: rules, their order, actions and qualifiers,\n"
 		"and the policy. DIR is checked whole first, and refused when a file is missing, damaged,\n"
 		"exchanged, changed by hand or one too many. A device without a filter is attached to in\n"

@@ -44,7 +44,7 @@ static void find_feed(struct baleen_icp *icp)
 	icp->is_fed = icp->feed_link_fd >= 0 && info.xdp.ifindex;
 	icp->is_switching = icp->is_fed && info.prog_id != icp->now.feed_id;
 	if (icp->is_fed && icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
-		if_indextoname(info.xdp.ifindex, icp->feed_device);
+		baleen_device_name(info.xdp.ifindex, icp->feed_device);
 }
 
 static int map_state(struct baleen_icp *icp)

@@ -81,7 +81,7 @@ static int open_index(struct baleen_kmod_rules *rules, u32 ifindex, bool for_wri
 
 	memset(rules, 0, sizeof(*rules));
 	rules->ifindex = ifindex;
-	if (!if_indextoname(ifindex, rules->device))
+	if (!baleen_device_name(ifindex, rules->device))
 		return baleen_fail(error, ENOENT, "device %u is gone", ifindex);
 	err = baleen_kmod_open(for_writing, &rules->fd, error);
 	if (err)

@@ -47,12 +47,44 @@ int baleen_device_privileges(struct baleen_error *error)
 	return 0;
 }
 
+static struct {
+	unsigned int ifindex;
+	char name[IF_NAMESIZE];
+} expected;
+
 unsigned int baleen_device_index(const char *device)
 {
+	if (expected.ifindex && !strcmp(device, expected.name))
+		return expected.ifindex;
 	/* The kernel takes eth0:x for eth0, as in the days of alias devices; no
 	 * device is called so.
 	 */
 	return strchr(device, ':') ? 0 : if_nametoindex(device);
+}
+
+bool baleen_device_name(unsigned int ifindex, char *device)
+{
+	if (!expected.ifindex || ifindex != expected.ifindex)
+		return if_indextoname(ifindex, device);
+	strcpy(device, expected.name);
+	return true;
+}
+
+int baleen_device_expect(unsigned int ifindex, const char *device, struct baleen_error *error)
+{
+	unsigned int index = baleen_device_index(device);
+	char name[IF_NAMESIZE];
+
+	if (!if_indextoname(ifindex, name))
+		return baleen_fail(error, ENODEV, "no device has the number %u", ifindex);
+	if (index && index != ifindex)
+		return baleen_fail(error, EEXIST,
+				   "%s: is device %u, so that %s, device %u, cannot "
+				   "get its name",
+				   device, index, name, ifindex);
+	expected.ifindex = ifindex;
+	snprintf(expected.name, sizeof(expected.name), "%s", device);
+	return 0;
 }
 
 int baleen_device_ifindex(const char *device, int *ifindex, struct baleen_error *error)

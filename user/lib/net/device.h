@@ -60,6 +60,28 @@ int baleen_device_privileges(struct baleen_error *error);
 unsigned int baleen_device_index(const char *device);
 
 /**
+ * baleen_device_name() - the name of a device
+ * @ifindex: number of a device of this network namespace
+ * @device: its name, of up to IF_NAMESIZE bytes
+ *
+ * Return: whether there is such a device.
+ */
+bool baleen_device_name(unsigned int ifindex, char *device);
+
+/**
+ * baleen_device_expect() - from now on, a device has the name that it is to get
+ * @ifindex: number of a device of this network namespace
+ * @device: the name that udev gives it when its rules are done
+ * @error: filled in on failure
+ *
+ * All of this process knows one device by another name then than the kernel.
+ *
+ * Return: 0; -ENODEV when no device has this number; -EEXIST when another one
+ * has the name.
+ */
+int baleen_device_expect(unsigned int ifindex, const char *device, struct baleen_error *error);
+
+/**
  * baleen_device_ifindex() - the device of a name
  * @device: name of a device of this network namespace
  * @ifindex: its index

@@ -196,7 +196,7 @@ static void add_unreadable(struct collection *to, const struct baleen_pins *pins
 {
 	char name[IF_NAMESIZE];
 
-	if (!if_indextoname(pins->ifindex, name))
+	if (!baleen_device_name(pins->ifindex, name))
 		snprintf(name, sizeof(name), "if%d", pins->ifindex);
 	add_missing(to, name, BALEEN_METRICS_UNREADABLE);
 }

@@ -397,7 +397,8 @@ static bool volatile_device(const char *name, char *device)
 	int ifindex;
 
 	if (sscanf(name, "ns%llu-if%d", &cookie, &ifindex) != 2 || ifindex <= 0 ||
-	    !if_indextoname(ifindex, device) || baleen_rule_store_name(device, false, path, NULL))
+	    !baleen_device_name(ifindex, device) ||
+	    baleen_rule_store_name(device, false, path, NULL))
 		return false;
 	base = strrchr(path, '/') + 1;
 	return !strcmp(base, name);

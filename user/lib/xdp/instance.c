@@ -25,7 +25,7 @@ enum baleen_attach_status baleen_attach_status_find(const struct baleen_attachme
 						    struct baleen_program *there)
 {
 	bool is_link = attachment->attach_type == BALEEN_ATTACH_TYPE_LINK;
-	bool exists = if_indextoname(pins->ifindex, device);
+	bool exists = baleen_device_name(pins->ifindex, device);
 
 	if (!exists)
 		memcpy(device, old_name, IF_NAMESIZE);

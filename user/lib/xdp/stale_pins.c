@@ -95,7 +95,7 @@ static int visit_name(const struct baleen_pins *pins, void *device)
 	struct baleen_stale_pins gone;
 	char name[IF_NAMESIZE];
 
-	if (if_indextoname(pins->ifindex, name) || has_device(&walk, pins) == 1)
+	if (baleen_device_name(pins->ifindex, name) || has_device(&walk, pins) == 1)
 		return 0;
 	describe(&walk, pins, &gone);
 	if (strcmp(gone.device, device) || baleen_pins_lock(&locked, 0, NULL))
