@@ -9,6 +9,7 @@
 # make unit       unit, worlds-without-kernel and command line tests, no root
 # make kmod       the kernel module, into build/kmod/RELEASE/, KDIR= for another kernel
 # make check-xdp  tests on real devices in network namespaces, as root
+# make check-model  random sequences of commands, held to a model, as root
 # make check-kmod  the kernel module under kernels 6.1 and 6.12, in a VM
 # make check-kasan  the same under a kernel with KASAN, lockdep, kmemleak and UBSAN
 # make fuzz-kmod  the ioctls and writes of the kernel module, in a VM, FUZZ_SECONDS=300
@@ -103,7 +104,7 @@ PROGRAMS := build/baleen build/baleend
 HELPERS := build/libexec/baleen/baleen-fetch
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
-TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%)
+TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%) build/tools/shim.so
 KFUNC_TEST_BIN := $(patsubst tests/kmod/kfunc/%.c,build/kmod-test/kfunc/%,$(filter-out %.bpf.c,$(wildcard tests/kmod/kfunc/*.c)))
 KMOD_TEST_BIN := $(foreach bits,32 64,$(KMOD_TEST_SRC:tests/kmod/%.c=build/kmod-test/$(bits)/%))
 KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
@@ -111,7 +112,7 @@ KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stres
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
 .PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-path bench-lib bench-kmod bench-squid demo docs install install-dkms deb clean tests
-.PHONY: check-now check-all-now check-chosen
+.PHONY: check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
 all: $(PROGRAMS) $(HELPERS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
@@ -274,6 +275,10 @@ build/fuzz/%: build/fuzzed/tests/fuzz/%.o build/fuzzed/libbaleen.a
 	@mkdir -p $(@D)
 	$(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $^ -lm $(LIBS)
 
+build/tools/shim.so: tests/model/shim.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fvisibility=default -D_GNU_SOURCE -shared -o $@ $<
+
 build/tools/%: tests/tools/%.c build/libbaleen.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
@@ -322,6 +327,10 @@ check-xdp: all tests
 
 check-kmod: all tests kmod-vm
 	tests/run kmod
+
+# MODEL_STEPS, MODEL_SEED: see tests/xdp/model.sh
+check-model: all build/tools/shim.so
+	MODEL_STEPS=$${MODEL_STEPS:-5000} tests/xdp/model.sh
 
 # FUZZ_SECONDS, FUZZ_SEED, FUZZ_KERNELS: see tests/kmod/fuzz.sh
 fuzz-kmod: build/baleen build/kmod-test/fuzz/fuzz kmod-vm

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Commands, whole, killed or with a failing call, and what they may leave."""
+import json
+
+from frames import frame_of
+from machine import DEV
+from sets import Disagreement
+
+
+FORCE_TEXT = "cut itself off"
+
+
+class Commands:
+    def do(self, what, words, after, stdin=None, ok=(0,), may_refuse=(), again=None, resets=False,
+           forced=False):
+        """Runs a command that should lead to the world `after`."""
+        self.ops[what] = self.ops.get(what, 0) + 1
+        kill = self.rng.random() < self.options.kill
+        if kill:
+            return self.do_killed(what, words, after, stdin, again, resets)
+        if self.rng.random() < self.options.fault and 1 not in ok:
+            return self.do_faulted(what, words, after, stdin, again, ok)
+        status, out, err = self.m.run(*words, stdin=stdin)
+        if status in ok:
+            if not forced and after.attached and not after.dry_run:
+                cut = self.host_is_cut(self.world, after)
+                if cut and self.mode != "kept":
+                    raise Disagreement("%s: took what drops %s of this host, without --force" %
+                                       (what, cut))
+            self.world = after
+            return True
+        if not forced and FORCE_TEXT in err:
+            if not self.could_be_cut(after):
+                raise Disagreement("%s: refused, though nothing drops this host: %s" % (what, err))
+            self.n["guarded"] += 1
+            return False
+        for text in may_refuse:
+            if text in err:
+                self.n["refused"] += 1
+                return False
+        raise Disagreement("%s: exit %d: %s%s" % (what, status, err, out[-300:]))
+
+    def do_killed(self, what, words, after, stdin, again, resets):
+        if again is None:
+            again = words
+        delay = self.rng.choice((self.rng.random() * 0.1, self.rng.random() * 0.04))
+        status, out, err = self.m.run(*words, stdin=stdin, kill_after=delay)
+        before = self.world
+        if status != -9:        # it was faster
+            if status not in (0, 3):
+                return False
+            self.world = after
+            return True
+        self.n["killed"] += 1
+        if self.m.shadow and self.rng.random() < 0.6 and before.rules and before.attached and \
+                after.attached:
+            after = after.copy()
+            return self.power(before.copy(), after)
+        if before.attached and after.attached:
+            self.expected = after
+            try:
+                self.check_frames(also=after)
+            finally:
+                self.expected = None
+        status, out, err = self.m.run(*again, stdin=stdin)
+        if status not in (0, 3):
+            # Done already, or refused: which of the two worlds is it?
+            self.settle(before, after, status, err)
+        else:
+            self.world = after
+        self.resync()
+        return True
+
+    FAULTS = (("write", 60), ("sync", 10), ("name", 18), ("open", 25), ("mem", 3500), ("map", 4),
+              ("bpf", 45), ("net", 35))
+
+    def do_faulted(self, what, words, after, stdin, again, ok):
+        """One call of the system fails, or all from then on: the command says so, and nothing
+        has changed; or it does what it should all the same."""
+        rng = self.rng
+        kind, n = rng.choice(self.FAULTS)
+        errno = rng.choice((28, 5, 12, 1)) if kind in ("write", "sync", "name", "open") else \
+            rng.choice((12, 12, 1, 16, 22, 7))
+        fault = "%s:%d:%d%s" % (kind, rng.randrange(n), errno, rng.choice(("", "", "+")))
+        self.m.note("  fault " + fault)
+        before = self.world
+        status, out, err = self.m.run(*words, stdin=stdin,
+                                      env={"LD_PRELOAD": self.options.shim, "SHIM_FAIL": fault})
+        self.n["faults"] = self.n.get("faults", 0) + 1
+        self.faulted = (what, fault, status, err.strip()[-200:])
+        if status in ok:
+            self.world = after
+            self.n["fault passed"] = self.n.get("fault passed", 0) + 1
+            self.check_frames()
+            return True
+        # A text that does not fit the fault may be the refusal of any command.
+        self.n["fault failed"] = self.n.get("fault failed", 0) + 1
+        try:
+            self.check_frames()
+        except Disagreement as why:
+            if not self.options.soft:
+                raise Disagreement("after fault %s (exit %d: %s): %s" % (fault, status, err, why))
+            self.n["fault CHANGED"] = self.n.get("fault CHANGED", 0) + 1
+            self.m.note("  !!! fault %s of %s: exit %d %s, and yet: %s" % (fault, what, status,
+                                                                          err, why))
+            print("after fault %s of %s (exit %d: %s): %s" % (fault, what, status, err.strip(),
+                                                              str(why)[:200]))
+        status, out, err = self.m.run(*(again or words), stdin=stdin)
+        if status in ok or status in (0, 3):
+            self.world = after
+        else:
+            self.settle(before, after, status, err)
+        self.resync()
+        return True
+
+    def settle(self, before, after, status, err):
+        status2, out, _ = self.m.run("status", "-j", DEV)
+        attached = status2 == 0
+        names = [r["name"] for r in json.loads(out)[0]["rules"]] if attached else []
+        # The same command that is refused now was refused then, if that is why.
+        texts = self.IMAGE_REFUSALS + (FORCE_TEXT, "hash", "room")
+        order = (before, after) if any(t in err for t in texts) else (after, before)
+        fits = [w for w in order if attached == w.attached and
+                (not attached or names == [r.name for r in w.rules])]
+        self.expected = after
+        packets = self.points(500, 200)
+        self.expected = None
+        self.m.find_program()
+        verdicts = [self.m.ask(frame_of(p, 0)) for p in packets]
+        then = self.m.run("status", "-j", DEV)[1] if attached else None
+        for world in fits:
+            if verdicts == [world.judge(p)[0] for p in packets] and \
+                    self.same_origins(world, out if attached else None) and \
+                    (not attached or self.counted_by(world, packets, out, then)):
+                self.world = world
+                return
+        raise Disagreement("after a kill, and the command again (exit %d: %s): rules %s" %
+                           (status, err, names))
+
+    @staticmethod
+    def counted_by(world, packets, before, then):
+        """Were these packets counted between two statuses as this world would?"""
+        before, then = json.loads(before)[0], json.loads(then)[0]
+        n = [0] * len(world.rules)
+        for packet in packets:
+            for which in world.judge(packet)[1]:
+                if not isinstance(which, str):
+                    n[which] += 1
+        return n == [b["packets"] - a["packets"] for a, b in zip(before["rules"], then["rules"])]
+
+    @staticmethod
+    def same_origins(world, out):
+        if out is None:
+            return True
+        for rule, has in zip(world.rules, json.loads(out)[0]["rules"]):
+            origins = {}
+            for single in rule.singles.values():
+                origins[single.origin] = origins.get(single.origin, 0) + 1
+            if rule.has_state and has.get("origins", {}) != origins:
+                return False
+        return True
+
+    def resync(self):
+        """Counters may have begun anew: go on from what is there."""
+        status, out, _ = self.m.run("status", "-j", DEV)
+        self.world.attached = status == 0
+        if status:
+            return
+        told = json.loads(out)[0]
+        for rule, has in zip(self.world.rules, told["rules"]):
+            rule.packets = has["packets"]
+        self.world.unmatched, self.world.vital = told["unmatched"], told["vital"]

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the model believes of a device: its rules, in order, and the policy."""
+from sets import SPECIAL_SPANS, KeySet, Made, Span
+
+
+DROP, PASS = 1, 2
+PROTO_NAME = {6: "tcp", 17: "udp", 1: "icmp", 132: "sctp", 47: "gre", 33: "dccp", 136: "udplite"}
+
+
+class Single:
+    def __init__(self, what, is_exception, origin):
+        self.what, self.is_exception, self.origin = what, is_exception, origin
+
+    def id(self):
+        key = self.what.id if isinstance(self.what, Span) else self.what
+        return (key, self.is_exception, self.origin)
+
+
+class Rule:
+    def __init__(self, name, action, spec, quals, kind="cuckoo"):
+        self.name, self.action, self.spec, self.quals = name, action, spec, dict(quals)
+        self.feeds = []             # [(path, set)]
+        self.singles = {}           # id -> Single
+        self.is_any = False
+        self.guarded = False        # by baleen.conf
+        self.keep_special = False
+        self.kind = kind
+        self.has_state = True
+        self.packets = 0
+        self.from_image = False
+
+    def is_address(self):
+        return self.spec in (("src",), ("dst",))
+
+    def copy(self):
+        new = Rule(self.name, self.action, self.spec, self.quals, self.kind)
+        new.__dict__.update(self.__dict__)
+        new.feeds = list(self.feeds)
+        new.singles = dict(self.singles)
+        return new
+
+    def listed(self, key, world):
+        if self.is_any:
+            return not (self.guarded and self.action == "drop" and self.is_address() and
+                        world.is_withheld(*key))
+        if not self.is_address():
+            return any(s.holds(key) for _, s in self.feeds) or \
+                any(s.what == key for s in self.singles.values())
+        fam, number = key
+        best = (-1, False)
+        for single in self.singles.values():
+            if single.what.holds(fam, number):
+                best = max(best, (single.what.length_at(number), single.is_exception))
+        guards = self.guarded and self.action == "drop"
+        if best[0] >= 0:
+            held = not best[1]
+        else:
+            held = any(s.holds(key) for _, s in self.feeds)
+            if held and guards and not self.keep_special:
+                held = not any(s.holds(fam, number) for s in SPECIAL_SPANS)
+        if held and guards:
+            held = not world.is_withheld(fam, number)
+        return held
+
+    def snapshot(self, world):
+        """What it holds now, as a set of its own."""
+        frozen = self.copy()
+        withheld = list(world.withheld)
+
+        class Then:
+            def is_withheld(self, fam, number):
+                return any(s.holds(fam, number) for s in withheld)
+        then = Then()
+        if self.is_address():
+            return Made(lambda key: frozen.listed(key, then), [],
+                        self.spans())
+        return Made(lambda key: frozen.listed(key, then), [])
+
+    def spans(self):
+        out = []
+        for _, part in self.feeds:
+            out += part.spans()
+        out += [s.what for s in self.singles.values() if isinstance(s.what, Span)]
+        return out
+
+    def keys(self):
+        out = []
+        for _, part in self.feeds:
+            if isinstance(part, KeySet):
+                out += part.keys
+        out += [s.what for s in self.singles.values() if not isinstance(s.what, Span)]
+        return out
+
+    def qualifies(self, packet):
+        quals = self.quals
+        if "vlan" in quals and packet["vlan"] != quals["vlan"]:
+            return False
+        if "proto" in quals and packet["proto"] != quals["proto"]:
+            return False
+        if "tcp-syn" in quals and not (packet["proto"] == 6 and packet["opens"]):
+            return False
+        if "dport" in quals:
+            if packet["dport"] is None:
+                return False
+            return any(a <= packet["dport"] <= b for a, b in quals["dport"])
+        return True
+
+    def matches(self, packet, world):
+        if not self.qualifies(packet):
+            return False
+        if self.is_address():
+            return self.listed((packet["fam"], packet[self.spec[0]]), world)
+        key = []
+        for field in self.spec:
+            if packet[field] is None:
+                return False
+            value = packet[field]
+            key.append((packet["fam"], value) if field in ("src", "dst") else value)
+        return self.listed(tuple(key), world)
+
+    def words(self):
+        out = []
+        if "proto" in self.quals:
+            out += ["proto", PROTO_NAME.get(self.quals["proto"], str(self.quals["proto"]))]
+        if "dport" in self.quals:
+            out += ["dport", ",".join(str(a) if a == b else "%d-%d" % (a, b)
+                                      for a, b in self.quals["dport"])]
+        if "tcp-syn" in self.quals:
+            out.append("tcp-syn")
+        if "vlan" in self.quals:
+            out += ["vlan", str(self.quals["vlan"])]
+        return out
+
+
+class World:
+    """What the model believes of the device."""
+
+    def __init__(self):
+        self.attached = False
+        self.rules = []
+        self.default_drop = False
+        self.dry_run = False
+        self.unmatched = self.vital = 0
+        self.withheld = []          # spans: never.list, own addresses, resolvers
+
+    def copy(self):
+        new = World()
+        new.__dict__.update(self.__dict__)
+        new.rules = [r.copy() for r in self.rules]
+        new.withheld = list(self.withheld)
+        return new
+
+    def is_withheld(self, fam, number):
+        return any(s.holds(fam, number) for s in self.withheld)
+
+    def find(self, name):
+        for i, rule in enumerate(self.rules):
+            if rule.name == name:
+                return i
+        return None
+
+    def judge(self, packet):
+        """(verdict, counters that count it)"""
+        counted = []
+        if not self.attached:
+            return PASS, counted
+        for i, rule in enumerate(self.rules):
+            if not rule.matches(packet, self):
+                continue
+            counted.append(i)
+            if rule.action == "count":
+                continue
+            if rule.action == "allow":
+                return PASS, counted
+            return (PASS if self.dry_run else DROP), counted
+        if not self.default_drop:
+            counted.append("unmatched")
+            return PASS, counted
+        if packet["vital"]:
+            counted.append("vital")
+            return PASS, counted
+        counted.append("unmatched")
+        return (PASS if self.dry_run else DROP), counted
+
+    def count(self, counted):
+        for which in counted:
+            if which == "unmatched":
+                self.unmatched += 1
+            elif which == "vital":
+                self.vital += 1
+            else:
+                self.rules[which].packets += 1
