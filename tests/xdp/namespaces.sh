@@ -143,6 +143,27 @@ try_anonymous()
 	is "the named are as they were" "$(bans "$A") $(bans "$B")" "9.9.9.1 9.9.9.2"
 }
 
+# That of process 1 is found without a name, and has its state where a boot finds it,
+# before and after `ip netns attach` has given it a name, too.
+try_home()
+{
+	cat >"$TMP/inside" <<-EOF
+		set -e
+		umount -l /run/netns
+		mount -t tmpfs home /run/netns
+		ip link add eth0 type veth peer name peer0
+		'$BALEEN' apply eth0 || [ \$? = 3 ]
+		ip netns attach main 1
+		'$BALEEN' add eth0:bad 9.9.9.3 --origin three >/dev/null
+		ls '$BALEEN_STATE_DIR'
+		'$BALEEN' detach --forget eth0
+	EOF
+	is "of process 1, which has a name, too" "$(unshare --net --pid --fork --kill-child --mount \
+		--mount-proc -- sh "$TMP/inside" 2>&1 | tail -n 3 | paste -sd ' ')" \
+		"eth0 network-namespaces eth0: detached"
+	is "the named are as they were" "$(bans "$A") $(bans "$B")" "9.9.9.1 9.9.9.2"
+}
+
 make_eth0 "$A"
 make_eth0 "$B"
 try_two
@@ -151,5 +172,6 @@ try_reboot
 try_again
 try_baleend
 try_anonymous
+try_home
 check "forget one" a detach --forget eth0
 is "the other is as it was" "$(verdicts "$B") $(bans "$B")" "DPD 9.9.9.2"

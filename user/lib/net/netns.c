@@ -50,12 +50,16 @@ static bool find_name(const struct stat *here, char *name)
 enum baleen_netns_kind baleen_netns_find(char *name)
 {
 	struct stat here, home;
+	bool has_home = !stat("/proc/1/ns/net", &home);
 
 	if (stat("/proc/thread-self/ns/net", &here))
 		return BALEEN_NETNS_UNKNOWN;
+	/* Before any name: `ip netns attach` names that of process 1, too, and a boot
+	 * restores before anybody has done so.
+	 */
+	if (has_home && is_same(&here, &home))
+		return BALEEN_NETNS_HOME;
 	if (find_name(&here, name))
 		return BALEEN_NETNS_NAMED;
-	if (stat("/proc/1/ns/net", &home))
-		return BALEEN_NETNS_UNKNOWN;
-	return is_same(&here, &home) ? BALEEN_NETNS_HOME : BALEEN_NETNS_ANONYMOUS;
+	return has_home ? BALEEN_NETNS_ANONYMOUS : BALEEN_NETNS_UNKNOWN;
 }

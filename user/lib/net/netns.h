@@ -3,8 +3,8 @@
  * The network namespace that this thread is in, and what it is called.
  *
  * A cookie identifies a network namespace in one boot, and nothing does across boots but
- * its name in /run/netns. A namespace without a name is that of process 1 (of the host, or
- * of the container whose processes these are) or one that nobody can find again.
+ * its name in /run/netns. The one of process 1 (of the host, or of the container whose
+ * processes these are) needs none. One without a name is one that nobody can find again.
  */
 #ifndef BALEEN_NETNS_H
 #define BALEEN_NETNS_H
