@@ -205,8 +205,8 @@ class ConfSteps:
             if rule and rule.is_address():
                 after, changed = self.change(rule)
                 span = self.span()
-                if not self.refused_single(rule, span, False):
-                    single = Single(span, False, "manual")
+                if not self.refused_single(rule, rule.banned(span), False):
+                    single = Single(rule.banned(span), False, "manual")
                     changed.singles[single.id()] = single
                     status, _, err = self.m.run("add", "--exist", "%s:%s" % (DEV, rule.name),
                                                 span.canonical())

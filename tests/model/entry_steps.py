@@ -65,30 +65,26 @@ class EntrySteps:
         n = rng.choice((1, 1, 1, 2, 5, 20))
         origin = rng.choice((None, None, "one", "two"))
         force = self.force()
-        ban = origin is not None
         words = ["add"]
         if origin:
             words += ["--origin", origin]
         if rng.random() < 0.3:
             words += ["--ttl", rng.choice(("1h", "2d", "90m"))]
-            ban = True
         if rng.random() < 0.2:
             words += ["--reason", rng.choice(("a reason", "x;y 'z'", "gr\u00fcn"))]
-            ban = True
         exist = rng.random() < 0.6
         if exist:
             words.append("--exist")
         if rng.random() < 0.2:
             words.append("--atomic")
+        from_file = rng.random() < 0.3 and n > 1
         texts, there, refused = [], False, 0
         for _ in range(n):
             what = self.some_what(rule)
             is_exception = rule.is_address() and rng.random() < 0.2
             text = self.text_of(rule, what)
-            if ban and isinstance(what, Span) and what.fam == 6 and what.first == what.last and \
-                    "/" not in text and "-" not in text and not is_exception:
-                first = what.first & ~((1 << 64) - 1)
-                what = Span(6, first, first + (1 << 64) - 1)
+            if not from_file and not is_exception and "/" not in text and "-" not in text:
+                what = rule.banned(what)
             single = Single(what, is_exception, origin or "manual")
             if not is_exception and self.refused_single(rule, what, bool(force)):
                 refused += 1
@@ -107,7 +103,7 @@ class EntrySteps:
                 raise Disagreement("add of what is there: exit %d: %s" % (status, err))
             return
         stdin = None
-        if rng.random() < 0.3 and n > 1:
+        if from_file:
             words += ["-f", "-", "%s:%s" % (DEV, rule.name)]
             stdin = "\n".join(t + rng.choice(("", " # x", "\t; y")) for t in texts) + "\n"
         else:
@@ -315,8 +311,7 @@ class EntrySteps:
                 if rng.random() < 0.5:
                     text += "/128"
                 else:
-                    first = what.first & ~((1 << 64) - 1)
-                    what = Span(6, first, first + (1 << 64) - 1)
+                    what = rule.banned(what)
             else:
                 text = what.canonical() if isinstance(what, Span) else \
                     self.text_of(rule, what)

@@ -29,6 +29,14 @@ class Rule:
         self.packets = 0
         self.from_image = False
 
+    def banned(self, what):
+        """What a lone address stands for that is typed as a ban: of IPv6 its /64."""
+        if self.action != "drop" or not isinstance(what, Span) or what.fam != 6 or \
+                what.first != what.last:
+            return what
+        first = what.first & ~((1 << 64) - 1)
+        return Span(6, first, first + (1 << 64) - 1)
+
     def is_address(self):
         return self.spec in (("src",), ("dst",))
 

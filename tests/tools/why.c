@@ -395,10 +395,10 @@ static bool is_known(const struct rule *rule, const struct entry *entry)
 	return false;
 }
 
-/* A lone IPv6 address stands for its /64, unless it is an exception. */
-static void widen(struct entry *entry)
+/* A lone IPv6 address stands for its /64 in a rule that drops, unless it is an exception. */
+static void widen(const struct rule *rule, struct entry *entry)
 {
-	if (!entry->is_ip6 || entry->is_exception || strpbrk(entry->text, "/-"))
+	if (strcmp(rule->action, "drop") || !entry->is_ip6 || entry->is_exception || strpbrk(entry->text, "/-"))
 		return;
 	entry_span(entry, (struct address){ true, entry->first }, 64);
 	entry_key(entry);
@@ -430,7 +430,7 @@ static void make_single(struct rule *rule, FILE *file)
 		entry->origin = origins[below(3)];
 		entry->is_exception = !rule->has_fields && !below(4);
 		if (!rule->has_fields)
-			widen(entry);
+			widen(rule, entry);
 	} while (is_known(rule, entry) || is_refused(rule, entry));
 	entry->ttl_s = below(2) ? 3600 + below(100000) : 0;
 	if (entry->is_exception)
