@@ -297,6 +297,23 @@ static bool is_one_of(const char *path, int i, const u32 *ids, u32 n)
 	return false;
 }
 
+static bool has_pin(const char *path, int i, const char *what)
+{
+	char pin[BALEEN_PIN_BYTES];
+
+	snprintf(pin, sizeof(pin), "%.100s/prog%d-%s", path, i, what);
+	return !access(pin, F_OK);
+}
+
+/* libxdp pins the link of a program, then the program: who was killed in between left a
+ * dispatcher that was never put on the device, in whatever network namespace. Nobody is
+ * in between now: the caller has the lock of libxdp.
+ */
+static bool is_unfinished(const char *path, int i)
+{
+	return has_pin(path, i, "link") && !has_pin(path, i, "prog");
+}
+
 static void unpin(const char *path, int i, const char *what)
 {
 	char pin[BALEEN_PIN_BYTES];
@@ -305,14 +322,14 @@ static void unpin(const char *path, int i, const char *what)
 	unlink(pin);
 }
 
-/* @whole: a dispatcher with a program of ours goes with all that it has */
+/* @whole: a dispatcher with a program of ours, or one never finished, goes with all it has */
 static void unpin_ours(const char *path, const u32 *ids, u32 n, bool whole)
 {
 	bool ours[CHAIN_LENGTH], has_ours = false;
 
 	for (int i = 0; i < CHAIN_LENGTH; i++) {
 		ours[i] = is_one_of(path, i, ids, n);
-		has_ours |= ours[i];
+		has_ours |= ours[i] || is_unfinished(path, i);
 	}
 	for (int i = 0; i < CHAIN_LENGTH; i++) {
 		if (!ours[i] && !(whole && has_ours))
