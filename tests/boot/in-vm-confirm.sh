@@ -10,7 +10,7 @@ source tests/boot/guest.sh
 # The address of the far host is not on the list.
 lock_out()
 {
-	printf '%s\n' "default drop" "rule office allow" "	feed /lists/friends.list"
+	printf '%s\n' "guard-sessions all" "default drop" "rule office allow" "	feed /lists/friends.list"
 }
 
 # rules_of_lan0: and all else but when they came, since taking back is a change, too

@@ -99,7 +99,7 @@ try_script()
 		adapts "duration ${n%=*}" "$to add 9.9.9.9 ttl=${n#*=} reason=x" \
 			"$(decision 9.9.9.9 "${n%=*}" Ip ban x | sed "s/}$/,$action/")"
 	done
-	adapts "a scenario with quotes" "$to add 9.9.9.9 ttl=1h reason=a \\" \
+	adapts "a scenario with quotes" "$to add 9.9.9.9 ttl=1h reason=a \"value\":\"1.1.1.1\" b" \
 		"$(decision 9.9.9.9 1h Ip ban 'a "value":"1.1.1.1" b' | sed "s/}$/,$action/")"
 	adapts "what is no ban, no address, no JSON" "" \
 		"$(decision 9.9.9.9 1h Ip captcha | sed "s/}$/,$action/")" \
