@@ -49,7 +49,7 @@ refuses "a list of addresses" \
 	"list: neither a cache digest, nor store.log, nor Squid's list of objects" \
 	baleen icp seed -o new.bln list
 refuses "a URL that does not say of what" \
-	"http://127.0.0.1:9/: a URL without a path: --from digest or --from objects says which \
+	"http://127.0.0.1:9: a URL without a path: --from digest or --from objects says which \
 one Squid has for it" baleen icp seed -o new.bln http://127.0.0.1:9
 head -c 137 one.digest >cut.digest
 refuses "a digest that is cut off" "cut.digest: no cache digest: its mask is cut off" \
