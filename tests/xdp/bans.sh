@@ -97,6 +97,14 @@ refuses "one device is held" "$STATE_C: another command has been changing it for
 exec 9<&-
 is "no device has it" "$(dropped 192.0.2.77)" P-P
 
+# Of each device a socket for what it is, and two for one survey that the guard and the
+# change share.
+check "ban, with its sockets counted" baleen ban 192.0.2.70 --exist
+in_ns "$B" strace -qq -f -o "$TMP/sockets" -e trace=socket "$BALEEN" ban 192.0.2.70 --exist \
+	>"$TMP/out" 2>&1
+is "surveys the host once a device" "$(grep -c AF_NETLINK "$TMP/sockets")" 6
+check "is unbanned" baleen unban 192.0.2.70
+
 # --- unban ---
 
 check_status "who is not banned" 1 baleen unban 192.0.2.99

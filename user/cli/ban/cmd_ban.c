@@ -201,7 +201,9 @@ static int complain_idle(const struct ban *ban)
 
 /* --- the change ------------------------------------------------------------- */
 
-/* Asks for all rules before any is changed. The devices have gateways of their own. */
+/* Asks for all rules before any is changed. The devices have gateways of their own, and one
+ * survey of each is for the guard and the change of all its rules.
+ */
 static int check_host(const struct ban *ban)
 {
 	int err = 0;
@@ -209,11 +211,9 @@ static int check_host(const struct ban *ban)
 	for (size_t i = 0; i < ban->bans.n_rules && !err; i++) {
 		struct baleen_ban_rule *rule = &ban->bans.rule[i];
 		const struct entries entries = { .change = rule->change, .n = rule->n_changes };
-		struct baleen_host host = { 0 };
 
 		err = guard_entries(&ban->bans.deploy[rule->deploy], &rule->rule, BALEEN_SET_UNION,
-				    &entries, &host, ban->force);
-		baleen_host_free(&host);
+				    &entries, &ban->bans.host[rule->deploy], ban->force);
 	}
 	return err;
 }

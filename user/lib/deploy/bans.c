@@ -81,8 +81,10 @@ static int hold(struct baleen_bans *bans, const char *device, u64 timeout_ms,
 {
 	int err;
 
-	if (baleen_array_add(&bans->deploy, bans->n_devices))
+	if (baleen_array_add(&bans->deploy, bans->n_devices) ||
+	    baleen_array_add(&bans->host, bans->n_devices))
 		return baleen_no_memory(error);
+	bans->host[bans->n_devices] = (struct baleen_host){ 0 };
 	err = baleen_deploy_open(&bans->deploy[bans->n_devices], device, timeout_ms, error);
 	/* Forgotten in the meantime. */
 	if (err == -ENOENT)
@@ -115,10 +117,13 @@ void baleen_bans_close(struct baleen_bans *bans)
 {
 	for (size_t i = 0; i < bans->n_rules; i++)
 		free(bans->rule[i].before);
-	for (u32 i = 0; i < bans->n_devices; i++)
+	for (u32 i = 0; i < bans->n_devices; i++) {
 		baleen_deploy_close(&bans->deploy[i]);
+		baleen_host_free(&bans->host[i]);
+	}
 	free(bans->rule);
 	free(bans->deploy);
+	free(bans->host);
 	*bans = (struct baleen_bans){ 0 };
 }
 
@@ -159,6 +164,7 @@ static int put_one(struct baleen_bans *bans, struct baleen_ban_rule *rule, bool 
 	struct baleen_batch batch = { .rule = rule->rule.name,
 				      .change = rule->change,
 				      .n = rule->n_changes,
+				      .host = &bans->host[rule->deploy],
 				      .cuts_sessions = true,
 				      .forces = forces };
 	int err = rule->n_changes ?

@@ -43,12 +43,14 @@ struct baleen_ban_rule {
 /**
  * struct baleen_bans - all of them
  * @deploy: the devices that have one, held
+ * @host: the host as each of them sees it, surveyed when it is first asked for
  * @n_devices: how many
  * @rule: the rules, device by device, in their order
  * @n_rules: how many
  */
 struct baleen_bans {
 	struct baleen_deploy *deploy;
+	struct baleen_host *host;
 	u32 n_devices;
 	struct baleen_ban_rule *rule;
 	size_t n_rules;
