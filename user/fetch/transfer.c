@@ -149,10 +149,8 @@ static int errno_of(CURLcode code)
 {
 	switch (code) {
 	case CURLE_UNSUPPORTED_PROTOCOL:
-	case CURLE_URL_MALFORMAT:
-	case CURLE_TOO_MANY_REDIRECTS: return EINVAL;
+	case CURLE_URL_MALFORMAT: return EINVAL;
 	case CURLE_OPERATION_TIMEDOUT: return ETIMEDOUT;
-	case CURLE_FILESIZE_EXCEEDED: return E2BIG;
 	case CURLE_ABORTED_BY_CALLBACK: return EINTR;
 	case CURLE_OUT_OF_MEMORY: return ENOMEM;
 	default: return EIO;
