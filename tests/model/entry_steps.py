@@ -192,18 +192,14 @@ class EntrySteps:
                 single = rng.choice(mine)
                 what, is_exception = single.what, single.is_exception
             single = Single(what, is_exception, origin or "manual")
-            wide = None
-            if isinstance(what, Span) and what.fam == 6 and what.first == what.last:
-                first = what.first & ~((1 << 64) - 1)
-                wide = Single(Span(6, first, first + (1 << 64) - 1), is_exception,
-                              origin or "manual")
+            wide = Single(rule.banned(what), is_exception, origin or "manual")
             text = what.canonical() if isinstance(what, Span) else self.text_of(rule, what)
             if single.id() in rule.singles:
                 changed.singles.pop(single.id(), None)
-            elif wide and wide.id() in rule.singles and not is_exception:
+            elif wide.id() in rule.singles and not is_exception:
                 # Banned with its /64, lifted by the address.
                 changed.singles.pop(wide.id(), None)
-            elif wide and is_exception and wide.id() in rule.singles:
+            elif wide.id() in rule.singles:
                 continue
             else:
                 absent = True
