@@ -57,6 +57,7 @@ static const struct group {
 		  &build_command,
 		  &plan_command,
 		  &info_command,
+		  &show_command,
 		  &match_command,
 		  &dump_command,
 		  &merge_command,

@@ -47,6 +47,7 @@ struct command {
 
 extern const struct command build_command;
 extern const struct command info_command;
+extern const struct command show_command;
 extern const struct command plan_command;
 extern const struct command match_command;
 extern const struct command dump_command;

@@ -17,6 +17,11 @@ static const char *const domain_title[BALEEN_N_DOMAINS] = {
 	"IPv4", "IPv6", "keys of up to 64 bits", "longer keys", "IPv4", "IPv6", "IPv6", "IPv6",
 };
 
+const char *describe_family(u32 domain)
+{
+	return domain_title[domain];
+}
+
 struct baleen_image counted_image(const struct baleen_filter *filter)
 {
 	struct baleen_image image = filter->image;

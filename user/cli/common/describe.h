@@ -17,6 +17,9 @@ void print_filter(FILE *stream, const char *path, const struct baleen_filter *fi
 /* Kind and exactness in few words, such as "cuckoo, exact". */
 void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes);
 
+/* Which keys a table holds, such as "IPv4". */
+const char *describe_family(u32 domain);
+
 /* Has a table of it keys that nobody counted? A live Bloom filter has. */
 bool is_uncounted(const struct baleen_filter *filter);
 

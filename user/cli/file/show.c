@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen show: what is in a filter, drawn. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/describe.h"
+#include "cli/file/show.h"
+#include "cli/open/filter_ref.h"
+#include "filter/filter_strings.h"
+#include "filter/plan.h"
+#include "key/key_text.h"
+
+/**
+ * struct show - what is asked for
+ * @lists: how a list is built
+ * @from: --from; NOT_GIVEN
+ * @count: --count; 0: not given
+ * @base: --base
+ * @json: print JSON
+ * @svg: print SVG
+ */
+struct show {
+	struct list_options lists;
+	u64 from;
+	u64 count;
+	u32 base;
+	bool json;
+	bool svg;
+};
+
+#define NOT_GIVEN (~0ull)
+
+/* Places that --from without --count draws. */
+#define DEFAULT_COUNT 64
+
+const char *show_verdict(const struct picture *picture, const struct picture_key *key)
+{
+	if (!key->verdict)
+		return "no";
+	return baleen_image_is_exact(&picture->filter->image) ? "yes" : "maybe";
+}
+
+/* --- keys ------------------------------------------------------------------ */
+
+static int parse_key(const struct baleen_filter *filter, char *text, struct picture_key *key)
+{
+	struct baleen_string string = { (u8 *)text, strlen(text) };
+	const char *reason;
+
+	key->text = text;
+	if (filter->image.key_spec == BALEEN_KEY_STRING)
+		key->key = baleen_string_key(filter, string);
+	else if (baleen_key_parse(text, strlen(text), filter->image.key_spec, &key->key, &reason))
+		return complain("'%s': %s", text, reason);
+	key->verdict = baleen_filter_test(filter, &key->key);
+	return 0;
+}
+
+static int parse_keys(struct picture *picture, char **text, int n)
+{
+	int err = 0;
+
+	picture->keys = calloc(n + 1, sizeof(*picture->keys));
+	if (!picture->keys)
+		return complain("not enough memory");
+	for (; !err && picture->n_keys < (u32)n; picture->n_keys++) {
+		struct picture_key *key = &picture->keys[picture->n_keys];
+
+		key->letter = 'a' + picture->n_keys % 26;
+		err = parse_key(picture->filter, text[picture->n_keys], key);
+	}
+	return err;
+}
+
+/* --- the three forms ------------------------------------------------------- */
+
+static bool has_table(const struct picture *picture, u32 domain)
+{
+	return picture->filter->image.table[domain].kind != BALEEN_KIND_NONE;
+}
+
+static int print_text(struct picture *picture, const char *argument)
+{
+	print_filter(stdout, argument, picture->filter);
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		if (!has_table(picture, domain))
+			continue;
+		putchar('\n');
+		picture_turn_to(picture, domain);
+		show_text(picture);
+		show_text_keys(picture);
+	}
+	if (picture->n_keys)
+		putchar('\n');
+	for (u32 i = 0; i < picture->n_keys; i++)
+		printf("%s: %s\n", picture->keys[i].text, show_verdict(picture, &picture->keys[i]));
+	return finish_output(EXIT_DONE);
+}
+
+static json_t *describe_keys(struct picture *picture)
+{
+	json_t *keys = json_array();
+
+	for (u32 i = 0; i < picture->n_keys; i++)
+		json_array_append_new(keys,
+				      json_pack("{so ss s[]}", "key",
+						json_text(picture->keys[i].text), "verdict",
+						show_verdict(picture, &picture->keys[i]), "asks"));
+	return keys;
+}
+
+static int print_all_json(struct picture *picture, const char *argument)
+{
+	json_t *json = describe_filter(picture->filter), *keys = describe_keys(picture);
+	size_t n_tables = 0;
+
+	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
+		if (!has_table(picture, domain))
+			continue;
+		picture_turn_to(picture, domain);
+		json_object_update_new(json_array_get(json_object_get(json, "tables"), n_tables),
+				       show_json(picture));
+		for (u32 i = 0; i < picture->n_keys; i++) {
+			const struct picture_key *key = &picture->keys[i];
+			json_t *asks = json_object_get(json_array_get(keys, i), "asks"), *one;
+
+			if (!key->is_asked)
+				continue;
+			one = show_json_key(picture, key);
+			json_object_set_new(one, "table", json_integer(n_tables));
+			json_array_append_new(asks, one);
+		}
+		n_tables++;
+	}
+	json_object_set_new(json, "file", json_text(argument));
+	json_object_set_new(json, "keys", keys);
+	return print_json(json);
+}
+
+static int show(const struct show *asked, const struct baleen_filter *filter, char **argv, int argc)
+{
+	struct picture picture = {
+		.filter = filter,
+		.base = asked->base,
+		.is_ranged = asked->from != NOT_GIVEN || asked->count,
+		.from = asked->from == NOT_GIVEN ? 0 : asked->from,
+	};
+	int err = parse_keys(&picture, argv + 1, argc - 1);
+
+	picture.end = picture.from + (asked->count ? asked->count : DEFAULT_COUNT);
+	if (!err && asked->json)
+		err = print_all_json(&picture, *argv);
+	else if (!err && asked->svg)
+		err = show_svg(&picture, *argv);
+	else if (!err)
+		err = print_text(&picture, *argv);
+	free(picture.keys);
+	return err;
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static int take_from(const struct option_use *use)
+{
+	u64 *from = use->to;
+	char *end;
+
+	*from = strtoull(use->argument, &end, 10);
+	if (use->argument[0] < '0' || use->argument[0] > '9' || *end || *from >> 48)
+		return option_refuse(use, "not the number of a bit, bucket or slot");
+	return 0;
+}
+
+static int take_base(const struct option_use *use)
+{
+	u32 *base = use->to;
+	int i = option_word(use);
+
+	if (i < 0)
+		return EXIT_USAGE;
+	*base = (const u32[]){ 2, 10, 16 }[i];
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct show asked = { .from = NOT_GIVEN };
+	struct filter_ref ref;
+	int err;
+
+	list_options_init(&asked.lists);
+	err = options_parse(&show_command, &asked, &argc, &argv);
+	if (!err)
+		err = list_options_check(&show_command, &asked.lists);
+	if (!err && asked.json && asked.svg)
+		err = complain_usage(&show_command, "--json and --svg: one of them");
+	if (err)
+		return err;
+	if (filter_ref_open(&ref, *argv, &asked.lists))
+		return EXIT_FAILED;
+	err = filter_ref_load(&ref);
+	if (!err)
+		err = show(&asked, &ref.filter, argv, argc);
+	filter_ref_close(&ref);
+	return err;
+}
+
+static const struct option_spec options[] = {
+	{ .table = list_option_table, .at = offsetof(struct show, lists) },
+	VALUE("from", 0, "N", take_from, show, from,
+	      "draw from bit, counter, bucket or slot N on, counted from 0"),
+	VALUE("count", 0, "M", option_keys, show, count, "draw M of them (64)"),
+	VALUE("base", 0, "B", take_base, show, base,
+	      "fingerprints and remainders in base 2, 10 or 16; without it in 2 up to 8 bits, else "
+	      "in 16",
+	      .words = "2 10 16"),
+	FLAG("svg", 0, show, svg, "print a picture in SVG"),
+	FLAG("json", 'j', show, json,
+	     "what info -j says, and of each table a summary and the places drawn"),
+	{ 0 },
+};
+
+const struct command show_command = {
+	.name = "show",
+	.synopsis = "[-j | --svg] [--from N] [--count M] [--base B] IMAGE [KEY...]",
+	.help = "Draws what is in a filter: bits, counters, buckets and their slots, or the slots of\n"
+		"a quotient filter with their three bits, runs and clusters; of each KEY also where it\n"
+		"is looked up and what is there. Of a table of more than 64 rows it prints a summary,\n"
+		"and draws only what a KEY asks or --from and --count say.\n",
+	.options = options,
+	.asks = { 1, INT_MAX, "no IMAGE given" },
+	.run = run,
+};
