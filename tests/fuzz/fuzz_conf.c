@@ -14,14 +14,15 @@
 
 /* So that it gets beyond the first word without knowing any. */
 static const char *const words[] = {
-	"default ",	"drop ",       "pass ",		"dry-run\n", "mode ",	   "generic ",
-	"no-link ",	"chain ",      "sample ",	"1/s ",	     "never ",	   "none ",
-	"rule ",	"rule a ",     "allow ",	"count ",    "feed ",	   "feed /",
-	"http://",	"column ",     "where ",	"a=b ",	     "delimiter ", "tab ",
-	"skip-bad ",	"every ",      "1h ",		"timeout ",  "key ",	   "src ",
-	"kind ",	"bloom ",      "fpp ",		"1e-3 ",     "capacity ",  "1M ",
-	"min-entries ", "max-shrink ", "max-coverage ", "50% ",	     "special ",   "keep ",
-	"any\n",	"proto tcp ",  "dport 22 ",	"tcp-syn ",  "vlan 7 ",	   "\" ",
+	"default ",	"drop ",       "pass ",		"dry-run\n",   "mode ",	     "generic ",
+	"no-link ",	"chain ",      "sample ",	"1/s ",	       "never ",     "none ",
+	"rule ",	"rule a ",     "allow ",	"count ",      "feed ",	     "feed /",
+	"http://",	"column ",     "where ",	"a=b ",	       "delimiter ", "tab ",
+	"skip-bad ",	"every ",      "1h ",		"timeout ",    "key ",	     "src ",
+	"kind ",	"bloom ",      "fpp ",		"1e-3 ",       "capacity ",  "1M ",
+	"min-entries ", "max-shrink ", "max-coverage ", "max-growth ", "50% ",	     "special ",
+	"keep ",	"any\n",       "proto tcp ",	"dport 22 ",   "tcp-syn ",   "vlan 7 ",
+	"\" ",
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
@@ -40,6 +41,7 @@ static void check_rule(const struct baleen_stored_rule *rule)
 	check(rule->fpp >= 0 && rule->fpp < 1);
 	check(rule->limits.max_shrink >= 0 && rule->limits.max_shrink <= 1);
 	check(rule->limits.max_coverage >= 0 && rule->limits.max_coverage <= 1);
+	check(rule->limits.max_growth >= 0 && rule->limits.max_growth <= 1);
 	check(!baleen_qualifiers_check(&rule->qualifiers, NULL));
 }
 

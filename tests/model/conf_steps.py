@@ -44,6 +44,7 @@ class ConfSteps:
                 continue
             lines.append("    max-shrink 100%")
             lines.append("    max-coverage 100%")
+            lines.append("    max-growth 100%")
             lines.append("    special %s" % ("keep" if rule.keep_special else "remove"))
         with open(os.path.join(self.m.conf_dir, DEV + ".conf"), "w") as file:
             file.write("\n".join(lines) + "\n")

@@ -107,6 +107,7 @@ static const struct {
 	{ R "max-shrink 101%\n", "c:2: max-shrink '101%': not a share from 0% to 100%" },
 	{ R "max-coverage -5%\n", "c:2: max-coverage '-5%': not a share from 0% to 100%" },
 	{ R "max-coverage 5%%\n", "c:2: max-coverage '5%%': not a share from 0% to 100%" },
+	{ R "max-growth 5\n", "c:2: max-growth '5': not a share from 0% to 100%" },
 	{ R "special\n", "c:2: special: keep or remove is missing" },
 	{ R "special yes\n", "c:2: special 'yes': not remove or keep" },
 	{ R "any\nfeed /x\n", "c:1: rule a: any and feeds exclude each other" },
@@ -222,7 +223,7 @@ static const char all[] =
 	" feed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
 	" key src\n kind cuckoo\n fpp 1e-6\n capacity 2k\n min-entries 0\n max-shrink 100%\n"
-	" max-coverage 0.5%\n special keep\n"
+	" max-coverage 0.5%\n max-growth 3%\n special keep\n"
 	"rule rest count\n"
 	"\tany\n"
 	"rule jail drop\n"
@@ -252,7 +253,7 @@ static void test_all(void **state)
 	assert_int_equal(bad->qualifiers.dport[1].last, 90);
 	assert_true(bad->fpp == 1e-6 && bad->capacity == 2000 && bad->limits.keep_special);
 	assert_true(!bad->limits.min_entries && bad->limits.max_shrink == 1 &&
-		    bad->limits.max_coverage == 0.005);
+		    bad->limits.max_coverage == 0.005 && bad->limits.max_growth == 0.03);
 	assert_true(conf.rules.rule[2].is_any);
 	assert_int_equal(conf.rules.rule[2].action, BALEEN_ACTION_COUNT);
 	assert_true(conf.rules.rule[3].takes_bans && !bad->takes_bans);
@@ -294,7 +295,8 @@ static void test_defaults(void **state)
 	assert_true(rule->fpp == 0 && !rule->capacity && !rule->is_any && rule->guards_feeds);
 	assert_true(rule->limits.min_entries == usual.min_entries &&
 		    rule->limits.max_shrink == usual.max_shrink &&
-		    rule->limits.max_coverage == usual.max_coverage && !rule->limits.keep_special);
+		    rule->limits.max_coverage == usual.max_coverage &&
+		    rule->limits.max_growth == usual.max_growth && !rule->limits.keep_special);
 	assert_int_equal(conf.n_feeds, 0);
 	baleen_conf_free(&conf);
 	assert_int_equal(parse("guard-sessions all\n" R "\nban-width 48\n", &conf, NULL), 0);
@@ -326,7 +328,8 @@ static const char formatted[] =
 	"\tfeed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
 	"\tfpp 1e-06\n"
-	"\tcapacity 2000\n\tmin-entries 0\n\tmax-shrink 100%\n\tmax-coverage 0.5%\n\tspecial keep\n"
+	"\tcapacity 2000\n\tmin-entries 0\n\tmax-shrink 100%\n\tmax-coverage 0.5%\n"
+	"\tmax-growth 3%\n\tspecial keep\n"
 	"rule rest count\n\tany\n"
 	"rule jail drop\n\tbans\n"
 	"rule mine drop\n\tkey flow\n\tkind bloom\n\tfpp 0.001\n";

@@ -55,18 +55,40 @@ static void test_count(void **state)
 	}
 }
 
+static void test_widest(void **state)
+{
+	static const char text[] = "8.8.8.8\n9.0.0.0/24\n11.0.0.0/16\n!11.0.0.0/24\n3000::/4\n"
+				   "!3000::/5\n2a00::/12\n2a00::1";
+	struct baleen_feed_widest widest[2];
+	struct baleen_list list = { 0 };
+	int fd = open_bytes(text, strlen(text));
+
+	assert_int_equal(baleen_list_read(&list, fd, "list", NULL, NULL), 0);
+	close(fd);
+	assert_int_equal(baleen_list_finish(&list), 0);
+	baleen_feed_find_widest(&list, widest);
+	assert_true(widest[0].share == 65280 / 4294967296.0);
+	assert_int_equal(widest[0].key.ip4, 0x0b000100);
+	assert_true(widest[1].share == 0.5);
+	assert_true(widest[1].key.hi == 0x3000000000000000);
+	baleen_list_free(&list);
+	baleen_feed_find_widest(&list, widest);
+	assert_true(!widest[0].share && !widest[1].share);
+}
+
 /* --- judging --- */
 
 struct judged {
 	struct baleen_feed_limits limits;
 	struct baleen_feed_counts before; /* all zeros: none */
 	struct baleen_feed_counts now;
-	const char *refusal; /* NULL: taken */
+	const char *refusal;		/* NULL: taken */
+	enum baleen_feed_excess excess; /* when it is one */
 };
 
-#define DEFAULT                     \
-	{                           \
-		1, 0.5, 0.25, false \
+#define DEFAULT                            \
+	{                                  \
+		1, 0.5, 0.25, 0.001, false \
 	}
 #define QUARTER (1ull << 30)
 
@@ -75,11 +97,11 @@ static void test_check(void **state)
 	static const struct judged judged[] = {
 		{ DEFAULT, { 0 }, { 0 }, "0 entries: fewer than min-entries 1 asks for" },
 		{ DEFAULT, { 0 }, { 1, 1, 0 }, NULL },
-		{ { 2, 1, 1, false },
+		{ { 2, 1, 1, 1, false },
 		  { 0 },
 		  { 1, 1, 0 },
 		  "1 entry: fewer than min-entries 2 asks for" },
-		{ { 0, 1, 1, false }, { 0 }, { 0 }, NULL },
+		{ { 0, 1, 1, 1, false }, { 0 }, { 0 }, NULL },
 		/* at the limit is within it */
 		{ DEFAULT, { 100, 100, 0 }, { 50, 50, 0 }, NULL },
 		{ DEFAULT,
@@ -91,30 +113,62 @@ static void test_check(void **state)
 		  { 999, 7000, 0 },
 		  "IPv4 addresses fell by 90.0 %, from 70000 to 7000: more than max-shrink 50% allows" },
 		{ DEFAULT, { 1, 1, 0 }, { 1000, 70000, 0 }, NULL },
-		{ { 1, 0, 1, false },
+		{ { 1, 0, 1, 1, false },
 		  { 2, 2, 0 },
 		  { 1, 2, 0 },
 		  "entries fell by 50.0 %, from 2 to 1: more "
 		  "than max-shrink 0% allows" },
-		{ { 0, 1, 1, false }, { 2, 2, 0 }, { 0, 0, 0 }, NULL },
+		{ { 0, 1, 1, 1, false }, { 2, 2, 0 }, { 0, 0, 0 }, NULL },
 		{ DEFAULT, { 0 }, { 1, QUARTER, 0 }, NULL },
 		{ DEFAULT,
 		  { 0 },
 		  { 1, QUARTER + QUARTER / 100, 0 },
-		  "covers 25.2 % of the IPv4 space: more than max-coverage 25% allows" },
-		{ { 1, 0.5, 1, false }, { 0 }, { 1, 4 * QUARTER, 1 }, NULL },
-		{ { 1, 0.5, 0.005, false },
+		  "covers 25.2 % of the IPv4 space: more than max-coverage 25% allows",
+		  BALEEN_EXCESS_IP4 },
+		{ { 1, 0.5, 1, 1, false }, { 0 }, { 1, 4 * QUARTER, 1 }, NULL },
+		{ { 1, 0.5, 0.005, 1, false },
 		  { 0 },
 		  { 9, 9, 0.5 },
-		  "covers 50.0 % of the global IPv6 space: more than max-coverage 0.5% allows" },
+		  "covers 50.0 % of the global IPv6 space: more than max-coverage 0.5% allows",
+		  BALEEN_EXCESS_IP6 },
+		/* what swallows all other entries is told as what it is */
+		{ DEFAULT,
+		  { 1000, 1000, 0 },
+		  { 1, 4 * QUARTER, 0 },
+		  "covers 100.0 % of the IPv4 space: more than max-coverage 25% allows",
+		  BALEEN_EXCESS_IP4 },
+		/* 51 /8s more; a /10 and the hosts of a big list; a /9 */
+		{ DEFAULT,
+		  { 1000, 1000, 0 },
+		  { 1051, 1000 + (51ull << 24), 0 },
+		  "covers 19.9 % of the IPv4 space more than before: more than max-growth 0.1% allows",
+		  BALEEN_EXCESS_GROWN_IP4 },
+		{ DEFAULT, { 1, 1, 0 }, { 100001, 100001 + (1 << 22), 0 }, NULL },
+		{ DEFAULT,
+		  { 9, QUARTER / 2, 0 },
+		  { 9, QUARTER / 2 + (1 << 23), 0 },
+		  "covers 0.195 % of the IPv4 space more than before: more than max-growth 0.1% allows",
+		  BALEEN_EXCESS_GROWN_IP4 },
+		{ { 1, 0.5, 1, 1, false }, { 1, 1, 0 }, { 1, 4 * QUARTER, 1 }, NULL },
+		{ DEFAULT,
+		  { 1, 1, 0.001 },
+		  { 2, 1, 0.003 },
+		  "covers 0.2 % of the global IPv6 space more than before: more than max-growth 0.1% "
+		  "allows",
+		  BALEEN_EXCESS_GROWN_IP6 },
+		{ DEFAULT, { 9, 9, 0.2 }, { 9, 9, 0.1 }, NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(judged) / sizeof(judged[0]); i++) {
 		const struct judged *j = &judged[i];
 		struct baleen_error error = { "untouched" };
+		enum baleen_feed_excess excess, want = j->excess;
 		int err = baleen_feed_check(&j->limits, j->before.n_entries ? &j->before : NULL,
-					    &j->now, &error);
+					    &j->now, &excess, &error);
 
+		if (!j->refusal || !strstr(j->refusal, "covers"))
+			want = BALEEN_N_EXCESSES;
+		assert_int_equal(excess, want);
 		assert_int_equal(err, j->refusal ? -ERANGE : 0);
 		assert_string_equal(error.text, j->refusal ?: "untouched");
 	}
@@ -127,6 +181,7 @@ static void test_defaults(void **state)
 	assert_int_equal(limits.min_entries, 1);
 	assert_true(limits.max_shrink == 0.5);
 	assert_true(limits.max_coverage == 0.25);
+	assert_true(limits.max_growth == 0.001);
 	assert_false(limits.keep_special);
 }
 
@@ -134,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_count),
+		cmocka_unit_test(test_widest),
 		cmocka_unit_test(test_check),
 		cmocka_unit_test(test_defaults),
 	};

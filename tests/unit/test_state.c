@@ -196,6 +196,7 @@ static void rows_that_cannot_be(void **unused)
 		"UPDATE rule SET kind = 77",
 		"UPDATE rule SET fpp = -1",
 		"UPDATE rule SET max_shrink = 2",
+		"INSERT OR REPLACE INTO text VALUES ('max-growth drop', '2')",
 		"UPDATE policy SET mode = 77",
 		"UPDATE policy SET place = -1",
 		"UPDATE policy SET never_path = printf('%.*c', 5000, 'x')",
@@ -542,7 +543,8 @@ static void all_fields(void **unused)
 	rules.rule[1].capacity = 1ull << 40;
 	rules.rule[1].is_any = true;
 	rules.rule[1].guards_feeds = true;
-	rules.rule[1].limits = (struct baleen_feed_limits){ 7, 0.5, 0.25, true };
+	rules.rule[1].limits = (struct baleen_feed_limits){ 7, 0.5, 0.25, 0.125, true };
+	rules.rule[0].limits = baleen_feed_limits_default();
 	rules.rule[0].action = BALEEN_ACTION_DROP;
 	rules.rule[0].takes_bans = true;
 	rules.default_drop = true;
@@ -579,6 +581,7 @@ static void all_fields(void **unused)
 		assert_int_equal(back.rule[i].limits.min_entries, rules.rule[i].limits.min_entries);
 		assert_true(back.rule[i].limits.max_shrink == rules.rule[i].limits.max_shrink);
 		assert_true(back.rule[i].limits.max_coverage == rules.rule[i].limits.max_coverage);
+		assert_true(back.rule[i].limits.max_growth == rules.rule[i].limits.max_growth);
 		assert_int_equal(back.rule[i].limits.keep_special,
 				 rules.rule[i].limits.keep_special);
 	}

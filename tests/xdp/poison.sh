@@ -113,11 +113,17 @@ try_poison()
 	gzip -c "$TMP/good" | head -c 3000 >"$FEED"
 	poisoned "a cut gzip" ": gzip cut short"
 	{ cat "$TMP/good"; echo 0.0.0.0/0; } >"$FEED"
-	poisoned "everything" ": refused: entries fell by 90.8 %, from 1100 to 101: more than \
-max-shrink 50% allows"
+	poisoned "everything" ": refused: covers 86.2 % of the IPv4 space: more than max-coverage \
+25% allows; widest: line 1101, 0.0.0.0/0"
 	{ cat "$TMP/good"; printf '%d.0.0.0/9\n' {1..223}; } >"$FEED"
 	poisoned "much of everything" ": refused: covers 43.0 % of the IPv4 space: more than \
-max-coverage 25% allows"
+max-coverage 25% allows; widest: line 1101, 1.0.0.0/9"
+	{ printf '%d.0.0.0/8\n' {20..70}; cat "$TMP/good"; } | gzip >"$FEED"
+	poisoned "a fifth of everything" ": refused: covers 19.9 % of the IPv4 space more than \
+before: more than max-growth 0.1% allows; widest: line 1, 20.0.0.0/8"
+	{ cat "$TMP/good"; echo 2a00::/12; } >"$FEED"
+	poisoned "a registry of IPv6" ": refused: covers 0.195 % of the global IPv6 space more than \
+before: more than max-growth 0.1% allows; widest: line 1101, 2a00::/12"
 	head -n 100 "$TMP/good" >"$FEED"
 	poisoned "a tenth of it" ": refused: entries fell by 90.9 %, from 1100 to 100: more than \
 max-shrink 50% allows"

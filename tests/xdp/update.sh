@@ -205,6 +205,36 @@ try_guard()
 	ip -n "$B" route del default
 }
 
+# What grows by more than max-growth comes when it is asked for, or may come.
+try_growth()
+{
+	local wide="covers 0.195 % of the IPv4 space more than before: more than max-growth 0.1% allows"
+
+	mkdir "$F/nets"
+	echo 3.3.3.3 >"$F/nets/a"
+	printf '%s\n' "rule first drop" "  feed $F/nets" >"$CONF"
+	check_status "apply" 3 baleen apply
+	echo 20.0.0.0/9 >"$F/nets/b"
+	updates "a /9 more is refused, by its line" 1 "" "first: $F/nets: refused: $wide; widest: \
+$F/nets/b line 1, 20.0.0.0/9; its last good copy stays in force"
+	refuses "by apply, too" "$CONF:2: $F/nets: refused: $wide; widest: $F/nets/b line 1, \
+20.0.0.0/9" baleen apply
+	is "is not in force" "$(in_ns "$B" "$VERDICT" veth-b 3.3.3.3 20.0.0.1)" DP
+	check_status "unless it is forced" 3 baleen update --force
+	is "then it is in force" "$(in_ns "$B" "$VERDICT" veth-b 3.3.3.3 20.0.0.1)" DD
+	{ seq -f '45.77.%.0f.9' 0 255; echo 22.0.0.0/10; } >>"$F/nets/a"
+	check_status "a /10 and hosts more come" 3 baleen update
+	echo 24.0.0.0/8 >>"$F/nets/a"
+	check_status "a /8 more does not" 1 baleen update
+	is "its line is named" "$(grep -c "widest: $F/nets/a line 259, 24.0.0.0/8;" "$TMP/err")" 1
+	echo "  max-growth 1%" >>"$CONF"
+	check_status "it does where it may" 3 baleen apply
+	is "apply says by what" "$(grep max-growth "$TMP/out")" "veth-b: ~ rule first: max-growth 1%"
+	is "then it is in force" "$(in_ns "$B" "$VERDICT" veth-b 24.0.0.1)" D
+	rm "$F/nets/b"
+	check_status "a file goes" 3 baleen update --force
+}
+
 # --- what is due -------------------------------------------------------------------
 
 try_due()
@@ -309,6 +339,7 @@ try_failures
 try_no_server
 try_withheld
 try_guard
+try_growth
 try_due
 try_interrupt
 try_kill

@@ -20,6 +20,7 @@
  *              min-entries 100
  *              max-shrink 50%
  *              max-coverage 25%
+ *              max-growth 0.1%
  *              special keep              private and other such ranges stay in
  *      rule flows drop
  *              key src,dport

@@ -102,6 +102,8 @@ static void put_limits(FILE *out, const struct baleen_feed_limits *limits)
 		fprintf(out, "\tmax-shrink %.15g%%\n", limits->max_shrink * 100);
 	if (limits->max_coverage != usual.max_coverage)
 		fprintf(out, "\tmax-coverage %.15g%%\n", limits->max_coverage * 100);
+	if (limits->max_growth != usual.max_growth)
+		fprintf(out, "\tmax-growth %.15g%%\n", limits->max_growth * 100);
 	if (limits->keep_special != usual.keep_special)
 		fprintf(out, "\tspecial %s\n", limits->keep_special ? "keep" : "remove");
 }

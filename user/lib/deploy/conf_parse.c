@@ -218,6 +218,11 @@ static int take_max_coverage(struct baleen_conf_parser *parser)
 	return take_share(parser, &parser->rule->limits.max_coverage);
 }
 
+static int take_max_growth(struct baleen_conf_parser *parser)
+{
+	return take_share(parser, &parser->rule->limits.max_growth);
+}
+
 static int take_special(struct baleen_conf_parser *parser)
 {
 	static const char *const words[] = { "remove", "keep" };
@@ -295,6 +300,7 @@ static const struct statement {
 	{ "min-entries", OF_RULE, 2, 2, false, "a count", take_min_entries },
 	{ "max-shrink", OF_RULE, 2, 2, false, "a share such as 50%", take_max_shrink },
 	{ "max-coverage", OF_RULE, 2, 2, false, "a share such as 25%", take_max_coverage },
+	{ "max-growth", OF_RULE, 2, 2, false, "a share such as 0.1%", take_max_growth },
 	{ "special", OF_RULE, 2, 2, false, "keep or remove", take_special },
 	{ "any", OF_RULE, 1, 1, false, NULL, take_any },
 	{ "bans", OF_RULE, 1, 1, false, NULL, take_bans },

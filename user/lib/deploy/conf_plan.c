@@ -191,6 +191,7 @@ static int compare_limits(struct comparison *work, const struct baleen_stored_ru
 		     (unsigned long long)limits->min_entries);
 	COMPARE_RULE(limits.max_shrink, "max-shrink %.15g%%", limits->max_shrink * 100);
 	COMPARE_RULE(limits.max_coverage, "max-coverage %.15g%%", limits->max_coverage * 100);
+	COMPARE_RULE(limits.max_growth, "max-growth %.15g%%", limits->max_growth * 100);
 	COMPARE_RULE(ban_width, "ban-width %u", new->ban_width ?: BALEEN_BAN_WIDTH);
 	COMPARE_RULE(takes_bans, "%s", new->takes_bans ? "bans" : "no bans");
 	return err;

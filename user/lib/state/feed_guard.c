@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Is a new version of a feed too poor, or too much? */
+/* Is a new version of a feed too poor, too much, or too much at once? */
 #include <errno.h>
 #include <math.h>
 
@@ -7,12 +7,16 @@
 
 #define ALL_IP4 4294967296.0
 
+static const char *const space_name[] = { "the IPv4 space", "the global IPv6 space" };
+
 struct baleen_feed_limits baleen_feed_limits_default(void)
 {
 	return (struct baleen_feed_limits){
 		.min_entries = 1,
 		.max_shrink = 0.5,
 		.max_coverage = 0.25,
+		/* A /10 may come, a /9 may not. */
+		.max_growth = 0.001,
 	};
 }
 
@@ -64,51 +68,99 @@ struct baleen_feed_counts baleen_feed_count(const struct baleen_list *list)
 	};
 }
 
+static void widen(struct baleen_feed_widest *widest, double share, struct baleen_key key)
+{
+	if (share > widest->share)
+		*widest = (struct baleen_feed_widest){ share, key };
+}
+
+void baleen_feed_find_widest(const struct baleen_list *list, struct baleen_feed_widest widest[2])
+{
+	widest[0] = widest[1] = (struct baleen_feed_widest){ 0 };
+	for (size_t i = 0; i < list->n_net4; i++)
+		widen(&widest[0], ((double)list->net4[i].last - list->net4[i].first + 1) / ALL_IP4,
+		      (struct baleen_key){ .domain = BALEEN_IP4, .ip4 = list->net4[i].first });
+	for (size_t i = 0; i < list->n_prefix6; i++)
+		if (!list->prefix6[i].is_exception)
+			widen(&widest[1], share_of(&list->prefix6[i]),
+			      (struct baleen_key){ .domain = BALEEN_IP6,
+						   .hi = list->prefix6[i].hi,
+						   .lo = list->prefix6[i].lo });
+}
+
 /* --- judging --- */
 
-static int check_shrink(const struct baleen_feed_limits *limits, u64 before, u64 now,
-			const char *what, struct baleen_error *error)
+/**
+ * struct judging - a version that is being judged
+ * @limits: limits of the feed
+ * @excess: filled in when it is too much
+ * @error: filled in on refusal
+ */
+struct judging {
+	const struct baleen_feed_limits *limits;
+	enum baleen_feed_excess *excess;
+	struct baleen_error *error;
+};
+
+static int check_shrink(const struct judging *judging, u64 before, u64 now, const char *what)
 {
 	double lost = now < before ? 1 - (double)now / (double)before : 0;
 
-	if (lost <= limits->max_shrink)
+	if (lost <= judging->limits->max_shrink)
 		return 0;
 	return baleen_fail(
-		error, ERANGE,
+		judging->error, ERANGE,
 		"%s fell by %.1f %%, from %llu to %llu: more than max-shrink %g%% allows", what,
 		100 * lost, (unsigned long long)before, (unsigned long long)now,
-		100 * limits->max_shrink);
+		100 * judging->limits->max_shrink);
 }
 
-static int check_coverage(const struct baleen_feed_limits *limits, double share, const char *what,
-			  struct baleen_error *error)
+static int check_coverage(const struct judging *judging, double share, bool is_ip6)
 {
-	if (share <= limits->max_coverage)
+	if (share <= judging->limits->max_coverage)
 		return 0;
-	return baleen_fail(error, ERANGE,
+	*judging->excess = is_ip6 ? BALEEN_EXCESS_IP6 : BALEEN_EXCESS_IP4;
+	return baleen_fail(judging->error, ERANGE,
 			   "covers %.1f %% of %s: more than max-coverage %g%% allows", 100 * share,
-			   what, 100 * limits->max_coverage);
+			   space_name[is_ip6], 100 * judging->limits->max_coverage);
+}
+
+static int check_growth(const struct judging *judging, double grown, bool is_ip6)
+{
+	if (grown <= judging->limits->max_growth)
+		return 0;
+	*judging->excess = is_ip6 ? BALEEN_EXCESS_GROWN_IP6 : BALEEN_EXCESS_GROWN_IP4;
+	return baleen_fail(
+		judging->error, ERANGE,
+		"covers %.3g %% of %s more than before: more than max-growth %g%% allows",
+		100 * grown, space_name[is_ip6], 100 * judging->limits->max_growth);
 }
 
 int baleen_feed_check(const struct baleen_feed_limits *limits,
 		      const struct baleen_feed_counts *before, const struct baleen_feed_counts *now,
-		      struct baleen_error *error)
+		      enum baleen_feed_excess *excess, struct baleen_error *error)
 {
-	int err = 0;
+	const struct judging judging = { limits, excess, error };
+	int err;
 
+	*excess = BALEEN_N_EXCESSES;
 	if (now->n_entries < limits->min_entries)
 		return baleen_fail(error, ERANGE,
 				   "%llu entr%s: fewer than min-entries %llu asks for",
 				   (unsigned long long)now->n_entries,
 				   now->n_entries == 1 ? "y" : "ies",
 				   (unsigned long long)limits->min_entries);
-	if (before)
-		err = check_shrink(limits, before->n_entries, now->n_entries, "entries", error);
-	if (before && !err)
-		err = check_shrink(limits, before->n_ip4, now->n_ip4, "IPv4 addresses", error);
+	err = check_coverage(&judging, now->n_ip4 / ALL_IP4, false);
 	if (!err)
-		err = check_coverage(limits, now->n_ip4 / ALL_IP4, "the IPv4 space", error);
+		err = check_coverage(&judging, now->ip6_share, true);
+	if (err || !before)
+		return err;
+	err = check_growth(&judging, ((double)now->n_ip4 - before->n_ip4) / ALL_IP4, false);
 	if (!err)
-		err = check_coverage(limits, now->ip6_share, "the global IPv6 space", error);
+		err = check_growth(&judging, now->ip6_share - before->ip6_share, true);
+	if (!err)
+		err = check_shrink(&judging, before->n_entries, now->n_entries, "entries");
+	if (!err)
+		err = check_shrink(&judging, before->n_ip4, now->n_ip4, "IPv4 addresses");
 	return err;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Is a new version of a feed too poor, or too much, to be put in force?
+ * Is a new version of a feed too poor, too much, or too much at once, to be put in
+ * force?
  */
 #ifndef BALEEN_FEED_GUARD_H
 #define BALEEN_FEED_GUARD_H
@@ -15,12 +16,15 @@
  *              from one version to the next, 0 to 1
  * @max_coverage: greatest share of the IPv4 space, or of what is given out of
  *                IPv6 (2000::/3), that it may cover, 0 to 1
+ * @max_growth: greatest share of the same space that a version may cover beyond what
+ *              the one before it covers, 0 to 1
  * @keep_special: special-purpose ranges (special.h) are not taken out
  */
 struct baleen_feed_limits {
 	u64 min_entries;
 	double max_shrink;
 	double max_coverage;
+	double max_growth;
 	bool keep_special;
 };
 
@@ -40,8 +44,8 @@ struct baleen_feed_counts {
 /**
  * baleen_feed_limits_default() - the limits of a feed when nothing is said
  *
- * Return: one entry at least, half of it lost at most, a quarter of the space,
- * no special-purpose ranges.
+ * Return: one entry at least, half of it lost at most, a quarter of the space, a
+ * thousandth of it at once, no special-purpose ranges.
  */
 struct baleen_feed_limits baleen_feed_limits_default(void);
 
@@ -54,17 +58,54 @@ struct baleen_feed_limits baleen_feed_limits_default(void);
 struct baleen_feed_counts baleen_feed_count(const struct baleen_list *list);
 
 /**
+ * enum baleen_feed_excess - what there is too much of
+ * @BALEEN_EXCESS_IP4: IPv4 addresses
+ * @BALEEN_EXCESS_IP6: IPv6 addresses
+ * @BALEEN_EXCESS_GROWN_IP4: IPv4 addresses that were not listed before
+ * @BALEEN_EXCESS_GROWN_IP6: IPv6 addresses that were not listed before
+ * @BALEEN_N_EXCESSES: how many there are; of a refusal: nothing of these
+ */
+enum baleen_feed_excess {
+	BALEEN_EXCESS_IP4,
+	BALEEN_EXCESS_IP6,
+	BALEEN_EXCESS_GROWN_IP4,
+	BALEEN_EXCESS_GROWN_IP6,
+	BALEEN_N_EXCESSES,
+};
+
+/**
+ * struct baleen_feed_widest - where a set covers most
+ * @share: of the space that its widest prefix or interval covers; 0 for an empty set
+ * @key: an address in that
+ */
+struct baleen_feed_widest {
+	double share;
+	struct baleen_key key;
+};
+
+/**
+ * baleen_feed_find_widest() - where does a feed cover most?
+ * @list: finished
+ * @widest: filled in: of IPv4, of IPv6
+ */
+void baleen_feed_find_widest(const struct baleen_list *list, struct baleen_feed_widest widest[2]);
+
+/**
  * baleen_feed_check() - may this version follow that one?
  * @limits: limits of the feed
  * @before: the version in force, or NULL when there is none
  * @now: the new version
+ * @excess: filled in on refusal
  * @error: filled in on refusal: the figure, the limit and its option
- *         (min-entries, max-shrink or max-coverage), without the feed's name
+ *         (min-entries, max-coverage, max-growth or max-shrink), without the feed's
+ *         name
+ *
+ * What covers too much is told as that, though it may have swallowed other entries.
  *
  * Return: 0 or -ERANGE.
  */
 int baleen_feed_check(const struct baleen_feed_limits *limits,
-		      const struct baleen_feed_counts *before,
-		      const struct baleen_feed_counts *now, struct baleen_error *error);
+		      const struct baleen_feed_counts *before, const struct baleen_feed_counts *now,
+		      enum baleen_feed_excess *excess, struct baleen_error *error);
 
 #endif /* BALEEN_FEED_GUARD_H */

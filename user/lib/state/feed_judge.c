@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Bytes that were received as a feed: can they be read, and what is in them? */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,7 +121,8 @@ static u64 count_entries(const struct baleen_list *list)
 /* Entries that it takes to list what only the first has: an address more in the
  * midst of a range is one, however the range is cut.
  */
-static u64 count_only(const struct baleen_list *a, const struct baleen_list *b)
+static u64 count_only(const struct baleen_list *a, const struct baleen_list *b,
+		      struct baleen_feed_widest widest[2])
 {
 	struct baleen_list only;
 	u64 n;
@@ -127,24 +130,28 @@ static u64 count_only(const struct baleen_list *a, const struct baleen_list *b)
 	if (baleen_list_combine(a, b, BALEEN_SET_DIFFERENCE, &only))
 		return 0;
 	n = count_entries(&only);
+	baleen_feed_find_widest(&only, widest);
 	baleen_list_free(&only);
 	return n;
 }
 
-/* A copy that cannot be read any more has nothing to be compared with. */
+/* Of a copy that cannot be read any more its counts are known, but for those of IPv6. */
 static void compare_last(const struct baleen_rule_store *state,
 			 const struct baleen_stored_rule *rule, const struct baleen_feed *last,
 			 const struct contents *now, struct baleen_feed_version *version)
 {
+	struct baleen_feed_widest removed[2];
 	struct contents before = { 0 };
 	int fd = last ? baleen_feed_open(state, last, NULL) : -1;
 
-	if (fd >= 0 && read_contents(rule, fd, last->format, last, &before, NULL))
+	if (last && (fd < 0 || read_contents(rule, fd, last->format, last, &before, NULL)))
 		before.counts = (struct baleen_feed_counts){ .n_entries = last->n_entries,
-							     .n_ip4 = last->n_ip4 };
+							     .n_ip4 = last->n_ip4,
+							     .ip6_share = now->counts.ip6_share };
 	before.list.key_spec = now->list.key_spec;
-	version->n_added = count_only(&now->list, &before.list);
-	version->n_removed = count_only(&before.list, &now->list);
+	version->n_added =
+		count_only(&now->list, &before.list, &version->widest[BALEEN_EXCESS_GROWN_IP4]);
+	version->n_removed = count_only(&before.list, &now->list, removed);
 	version->before = before.counts;
 	baleen_list_free(&before.list);
 	if (fd >= 0)
@@ -170,8 +177,28 @@ int baleen_feed_judge(const struct baleen_rule_store *state, const struct baleen
 		feed->n_special = now.n_special;
 		feed->n_bytes = stat.st_size;
 		version->now = now.counts;
+		baleen_feed_find_widest(&now.list, version->widest);
 		compare_last(state, rule, last, &now, version);
 	}
 	baleen_list_free(&now.list);
 	return err;
+}
+
+void baleen_feed_name_widest(const struct baleen_feed_version *version, size_t n, u32 key_spec,
+			     enum baleen_feed_excess excess, struct baleen_error *error)
+{
+	const struct baleen_feed_version *widest = NULL;
+	size_t used = strlen(error->text);
+	struct baleen_list_line line;
+
+	for (size_t i = 0; i < n; i++)
+		if (version[i].fd >= 0 && version[i].feed.format != BALEEN_FEED_IMAGE &&
+		    version[i].widest[excess].share > (widest ? widest->widest[excess].share : 0))
+			widest = &version[i];
+	if (!widest || baleen_feed_find_line(widest->fd, &widest->feed, key_spec,
+					     &widest->widest[excess].key, &line))
+		return;
+	snprintf(error->text + used, sizeof(error->text) - used, "; widest: %.300s%sline %llu, %s",
+		 widest->feed.file, *widest->feed.file ? " " : "", (unsigned long long)line.number,
+		 line.text);
 }

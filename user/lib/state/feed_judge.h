@@ -31,6 +31,8 @@ enum baleen_feed_outcome {
  * @fd: descriptor of the received file; -1 when there is nothing to take
  * @before: size of the last good copy
  * @now: size of what was received
+ * @widest: of what was received, and of what of it the last good copy does not have,
+ *          where most is covered: by enum baleen_feed_excess
  * @n_added: entries of what the last good copy does not have
  * @n_removed: entries of what only that has
  * @error: why it failed: names the feed
@@ -41,6 +43,7 @@ struct baleen_feed_version {
 	int fd;
 	struct baleen_feed_counts before;
 	struct baleen_feed_counts now;
+	struct baleen_feed_widest widest[BALEEN_N_EXCESSES];
 	u64 n_added;
 	u64 n_removed;
 	struct baleen_error error;
@@ -62,5 +65,17 @@ struct baleen_feed_version {
 int baleen_feed_judge(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 		      const struct baleen_feed *last, struct baleen_feed_version *version,
 		      struct baleen_error *error);
+
+/**
+ * baleen_feed_name_widest() - say which line covers most
+ * @version: versions of a source, judged; not closed yet
+ * @n: how many
+ * @key_spec: enum baleen_key_spec of their rule
+ * @excess: of what: an index of their widest
+ * @error: "; widest: line 17, 0.0.0.0/0" is added, of a directory with its file;
+ *         nothing when no line is to blame, as in an image
+ */
+void baleen_feed_name_widest(const struct baleen_feed_version *version, size_t n, u32 key_spec,
+			     enum baleen_feed_excess excess, struct baleen_error *error);
 
 #endif /* BALEEN_FEED_JUDGE_H */

@@ -123,3 +123,39 @@ int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *
 		*list = read;
 	return err;
 }
+
+/* --- one line ------------------------------------------------------------------ */
+
+struct widest {
+	struct baleen_list_line line;
+	bool is_found;
+};
+
+static int keep_wider(const struct baleen_list_line *line, void *data)
+{
+	struct widest *widest = data;
+
+	if (line->is_exception || (widest->is_found && line->length >= widest->line.length))
+		return 0;
+	widest->line = *line;
+	widest->is_found = true;
+	return 0;
+}
+
+int baleen_feed_find_line(int fd, const struct baleen_feed *feed, u32 key_spec,
+			  const struct baleen_key *key, struct baleen_list_line *line)
+{
+	struct widest widest = { .is_found = false };
+	int lines, err;
+
+	err = open_lines(fd, baleen_feed_name(feed).text, &feed->wanted, &lines, NULL);
+	if (err)
+		return err;
+	err = baleen_list_find_each(lines, key_spec, key, keep_wider, &widest);
+	close(lines);
+	if (!err && !widest.is_found)
+		err = -ENOENT;
+	if (!err)
+		*line = widest.line;
+	return err;
+}

@@ -373,17 +373,24 @@ static bool has_changed(const struct source *source)
 static void check_limits(struct source *source)
 {
 	struct baleen_feed_counts before = { 0 }, now = { 0 };
+	enum baleen_feed_excess excess;
 	struct baleen_error why, text;
+	bool had_any = false;
 
 	for (size_t i = source->first; i < source->out->n; i++) {
 		add_counts(&before, &source->out->version[i].before);
 		add_counts(&now, &source->out->version[i].now);
+		had_any |= has_copy(&source->out->version[i].feed);
 	}
-	if (!baleen_feed_check(&source->ask->rule->limits, before.n_entries ? &before : NULL, &now,
+	if (!baleen_feed_check(&source->ask->rule->limits, had_any ? &before : NULL, &now, &excess,
 			       &why))
 		return;
-	baleen_fail(&text, ERANGE, "%.600s: refused: %.400s",
+	baleen_fail(&text, ERANGE, "%.400s: refused: %.200s",
 		    baleen_feed_source_name(source->ask->wanted).text, why.text);
+	if (excess < BALEEN_N_EXCESSES)
+		baleen_feed_name_widest(source->out->version + source->first,
+					source->out->n - source->first, source->ask->rule->key_spec,
+					excess, &text);
 	fail_all(source, text.text);
 }
 

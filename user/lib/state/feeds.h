@@ -194,6 +194,20 @@ int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *
 		     struct baleen_list *list, struct baleen_error *error);
 
 /**
+ * baleen_feed_find_line() - the widest line that lists an address
+ * @fd: bytes as received, seekable
+ * @feed: how they are read
+ * @key_spec: enum baleen_key_spec of the rule
+ * @key: the address
+ * @line: filled in: of the lines that cover it and are no exceptions, the first with
+ *        the shortest prefix
+ *
+ * Return: 0; -ENOENT when there is none; a negative errno.
+ */
+int baleen_feed_find_line(int fd, const struct baleen_feed *feed, u32 key_spec,
+			  const struct baleen_key *key, struct baleen_list_line *line);
+
+/**
  * struct baleen_feed_name - what a feed is called wherever anybody may read it
  * @text: its file or path, or the URL without secrets (util/url.h)
  */

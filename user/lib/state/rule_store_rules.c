@@ -43,7 +43,7 @@ static const char *rule_fault(const struct baleen_stored_rule *rule)
 	if (!baleen_kind_has_keys(rule->kind))
 		return "no such kind of filter";
 	if (!is_share(rule->fpp) || !is_share(rule->limits.max_shrink) ||
-	    !is_share(rule->limits.max_coverage))
+	    !is_share(rule->limits.max_coverage) || !is_share(rule->limits.max_growth))
 		return "a share is not between 0 and 1";
 	if (rule->ban_width &&
 	    (rule->ban_width < BALEEN_BAN_WIDTH_MIN || rule->ban_width > BALEEN_BAN_WIDTH_MAX))
@@ -107,6 +107,9 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 	rule->guards_feeds = sqlite3_column_int(row, 12);
 	rule->takes_bans = sqlite3_column_int(row, 13);
 	rule->ban_width = read_u32(row, 14);
+	rule->limits.max_growth = sqlite3_column_type(row, 15) == SQLITE_NULL ?
+					  baleen_feed_limits_default().max_growth :
+					  sqlite3_column_double(row, 15);
 	return !rule_fault(rule);
 }
 
@@ -116,7 +119,8 @@ static int read_rules(const struct baleen_rule_store *state, struct baleen_store
 	static const char sql[] =
 		"SELECT " RULE_COLUMNS ","
 		" EXISTS (SELECT 1 FROM text WHERE text.name = 'bans ' || rule.name),"
-		" (SELECT value FROM text WHERE text.name = 'ban-width ' || rule.name)"
+		" (SELECT value FROM text WHERE text.name = 'ban-width ' || rule.name),"
+		" (SELECT value FROM text WHERE text.name = 'max-growth ' || rule.name)"
 		" FROM rule ORDER BY place";
 	sqlite3_stmt *row;
 	int ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
@@ -317,13 +321,13 @@ static int check_rules(const struct baleen_stored_rules *rules, struct baleen_er
  * release that reads this one passes over it.
  */
 static int write_text_of(struct baleen_rule_store *state, const char *what, const char *rule,
-			 u32 number, struct baleen_error *error)
+			 double number, double usual, struct baleen_error *error)
 {
-	char name[BALEEN_NAME_BYTES + sizeof("ban-width ")], value[16];
+	char name[BALEEN_NAME_BYTES + sizeof("max-growth ")], value[32];
 
 	snprintf(name, sizeof(name), "%s%s", what, rule);
-	snprintf(value, sizeof(value), "%u", number);
-	return number ? baleen_rule_store_set_text(state, name, value, error) : 0;
+	snprintf(value, sizeof(value), "%.17g", number);
+	return number != usual ? baleen_rule_store_set_text(state, name, value, error) : 0;
 }
 
 static int write_texts(struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
@@ -331,18 +335,23 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 {
 	int err = baleen_sql_do(state,
 				"DELETE FROM text WHERE name GLOB 'bans *'"
-				" OR name GLOB 'ban-width *' OR name = '" GUARD_SESSIONS "'",
+				" OR name GLOB 'ban-width *' OR name GLOB 'max-growth *'"
+				" OR name = '" GUARD_SESSIONS "'",
 				NULL, error, NULL, 0);
 
 	if (!err)
-		err = write_text_of(state, GUARD_SESSIONS, "", rules->guard_sessions, error);
+		err = write_text_of(state, GUARD_SESSIONS, "", rules->guard_sessions, 0, error);
 	for (u32 i = 0; !err && i < rules->n_rules; i++) {
 		const struct baleen_stored_rule *rule = &rules->rule[i];
 
-		err = write_text_of(state, "bans ", rule->name, rule->takes_bans, error);
+		err = write_text_of(state, "bans ", rule->name, rule->takes_bans, 0, error);
 		if (!err)
-			err = write_text_of(state, "ban-width ", rule->name, rule->ban_width,
+			err = write_text_of(state, "ban-width ", rule->name, rule->ban_width, 0,
 					    error);
+		if (!err)
+			err = write_text_of(state, "max-growth ", rule->name,
+					    rule->limits.max_growth,
+					    baleen_feed_limits_default().max_growth, error);
 	}
 	return err;
 }
@@ -375,7 +384,7 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
 	static const char rename[] = "UPDATE rule SET name = ? WHERE name = ?";
 	static const char rename_texts[] =
 		"UPDATE text SET name = substr(name, 1, instr(name, ' ')) || ?"
-		" WHERE name IN ('bans ' || ?, 'ban-width ' || ?)";
+		" WHERE name IN ('bans ' || ?, 'ban-width ' || ?, 'max-growth ' || ?)";
 	const char *fault = baleen_rule_name_check(to);
 	int ret;
 
@@ -392,6 +401,7 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
 	if (!ret)
 		ret = baleen_sql_do(state, rename_texts, NULL, error,
 				    BALEEN_SQL_VALUES(baleen_sql_text(to), baleen_sql_text(from),
+						      baleen_sql_text(from),
 						      baleen_sql_text(from)));
 	return ret;
 }
