@@ -234,6 +234,8 @@ echo 20.1.1.1 >"$TMP/feed"
 fresh drop:ban="$TMP/feed"
 batch "a ban for later" "ok in-place" +30.0.0.1%1000000
 before=$(xdp_id "$B" veth-b)
+# Nor has the memory where the state would go on; tests/xdp/full-disk.sh is for that.
+mount -t tmpfs -o size=4k,X-mount.mkdir baleen-test "$BALEEN_RUN_DIR/unkept" || bail "no tmpfs"
 dd if=/dev/zero of="$TMP/full/fill" bs=4k 2>/dev/null
 mapfile -t many < <(printf '+30.0.1.%d\n' {1..200})
 check_status "no room for the rows of many" 1 deploy batch ban "${many[@]}"
@@ -248,6 +250,7 @@ take_off "$B" veth-b
 is "nor does a restore" "$(deploy restore 2>&1) $(dropped 20.1.1.1 30.0.1.1)" "attached DP"
 rm -f "$TMP/full/fill"
 is "then there is" "$(deploy batch ban +30.0.1.1) $(dropped 30.0.1.1 20.1.1.1)" "ok in-place DD"
+umount "$BALEEN_RUN_DIR/unkept"
 
 # --- a disk that fails: whatever it shows the next time, packets see the same ---
 

@@ -308,7 +308,8 @@ void baleen_set_close(struct baleen_set *set);
  *
  * An entry that this origin has listed gets the new reason and time. They are on
  * disk, and packets see them, when this returns; the state of the device
- * keeps them beside what its feeds hold, as 'baleen add' does. Protected addresses
+ * keeps them beside what its feeds hold, as 'baleen add' does. Where the disk is full or
+ * read-only, they come to it when there is room. Protected addresses
  * (the never-drop list, addresses of this host, its gateways and
  * resolvers, and peers of its TCP sessions unless a flag says so) are not added.
  *

@@ -6,6 +6,7 @@
 #include "daemon.h"
 #include "deploy/confirm.h"
 #include "deploy/deploy.h"
+#include "state/unkept.h"
 
 /**
  * struct round - one look at all states
@@ -72,6 +73,26 @@ static void roll_back(struct round *round, const char *device)
 	}
 }
 
+/* Who opens it to write brings it to the disk. */
+static void keep(struct round *round, const struct baleen_rule_store *unkept)
+{
+	struct baleen_rule_store state;
+	struct baleen_error error;
+	int err;
+
+	if (!baleen_unkept_has_room(unkept)) {
+		baleen_fail(&error, ENOSPC, "%s: %s", baleen_unkept_why(unkept), unkept->path);
+		try_again(round, unkept->device, "the last changes are in force, but not kept",
+			  -ENOSPC, &error);
+		return;
+	}
+	err = baleen_rule_store_open(&state, unkept->device, DAEMON_LOCK_MS, &error);
+	if (!err)
+		baleen_rule_store_close(&state);
+	else if (err != -ENOENT)
+		try_again(round, unkept->device, "cannot keep the last changes", err, &error);
+}
+
 static int look_at(const char *device, bool is_kept, void *data)
 {
 	struct round *round = data;
@@ -88,6 +109,8 @@ static int look_at(const char *device, bool is_kept, void *data)
 	if (err)
 		return 0;
 	next_ms = baleen_rule_entries_next_expiry(&state);
+	if (state.unkept[0])
+		keep(round, &state);
 	baleen_rule_store_close(&state);
 	if (next_ms && next_ms <= round->now_ms)
 		expire(round, device);

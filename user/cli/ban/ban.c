@@ -6,6 +6,7 @@
 
 #include "cli/ban/ban.h"
 #include "cli/open/guard.h"
+#include "cli/open/session.h"
 #include "list/list_entry.h"
 #include "ops/build.h"
 #include "util/duration.h"
@@ -285,6 +286,7 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 struct outcome {
 	u64 n_changed, n_refused;
 	bool in_place;
+	int exit_code;
 };
 
 static void count_results(const struct entry_change *change, const struct entries *entries,
@@ -347,6 +349,8 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 	     i++)
 		explain_entry(change->target, &session->deploy.state, rule,
 			      &entries->change[i].single);
+	if (!change->dry_run)
+		outcome->exit_code = session_kept(&session->deploy.state, EXIT_DONE);
 	return 0;
 }
 
@@ -379,6 +383,8 @@ static int report(const struct entry_change *change, const struct entries *entri
 		json_object_set_new(json, "widened", json_integer(entries->n_widened));
 		err = print_json(json);
 	}
+	if (!err)
+		err = outcome->exit_code;
 	return outcome->n_refused ? EXIT_FAILED : err;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/ban/ban.h"
+#include "cli/open/session.h"
 #include "deploy/bans.h"
 #include "deploy/conf.h"
 #include "util/duration.h"
@@ -320,6 +321,17 @@ static int report(const struct ban *ban)
 	return finish_output(EXIT_DONE);
 }
 
+/* Says for each device when it could not be kept. */
+static int check_kept(const struct ban *ban)
+{
+	int err = EXIT_DONE;
+
+	for (u32 i = 0; i < ban->bans.n_devices; i++)
+		if (session_kept(&ban->bans.deploy[i].state, EXIT_DONE))
+			err = EXIT_UNKEPT;
+	return err;
+}
+
 /* --- command ------------------------------------------------------------------ */
 
 static int run(struct ban *ban, int argc, char **argv)
@@ -345,6 +357,8 @@ static int run(struct ban *ban, int argc, char **argv)
 		err = change(ban);
 	if (!err)
 		err = report(ban);
+	if (!err)
+		err = check_kept(ban);
 	baleen_bans_close(&ban->bans);
 	return err;
 }

@@ -8,6 +8,7 @@
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
+#include "state/unkept.h"
 #include "util/duration.h"
 
 /* Changes that are made together at most; what has been read by then is made at
@@ -37,6 +38,7 @@ enum line_kind {
  * @in_snapshot: between begin and commit
  * @is_spoiled: a line of the snapshot was bad
  * @failed: something was refused
+ * @unkept: the disk had no room for what is in force; "" or why
  * @text: the input read so far
  * @n: bytes of @text
  * @skipping: in the middle of a line that is too long
@@ -51,6 +53,7 @@ struct feed {
 	u64 wait_ms;
 	struct entries entries;
 	bool in_snapshot, is_spoiled, failed;
+	const char *unkept;
 	char text[READ_BYTES];
 	size_t n;
 	bool skipping;
@@ -70,51 +73,67 @@ static void reply(const char *format, ...)
 	putchar('\n');
 }
 
+/* Of what is in force. */
+static void reply_ok(const struct feed *feed, const char *what)
+{
+	if (feed->unkept)
+		reply("%s, not kept: %s", what, feed->unkept);
+	else
+		reply("%s", what);
+}
+
 static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *change)
 {
 	char why[ENTRY_REFUSAL];
 
 	switch (change->result) {
-	case 0: reply("ok"); break;
-	case -EEXIST: reply("ok renewed"); break;
+	case 0: reply_ok(feed, "ok"); break;
+	case -EEXIST: reply_ok(feed, "ok renewed"); break;
 	case -ENOENT: reply("ok absent"); break;
-	default:
-		feed->failed = true;
-		reply("refused %s", entry_refusal(change, why));
+	default: feed->failed = true; reply("refused %s", entry_refusal(change, why));
 	}
 }
 
 /* --- batches --------------------------------------------------------------- */
 
-static int put_batch(struct feed *feed, struct baleen_batch *batch)
+/* 0, or a negative errno: then nothing has changed. */
+static int put_batch(struct feed *feed, struct baleen_batch *batch, struct baleen_error *error)
 {
-	struct baleen_error error;
 	struct baleen_device_session session;
-	int err = session_open_state(&session, feed->device, feed->wait_ms);
+	int err = baleen_device_session_open_state(&session, feed->device, feed->wait_ms, error);
 
 	if (err)
 		return err;
-	err = baleen_deploy_batch(&session.deploy, batch, &error);
+	err = baleen_deploy_batch(&session.deploy, batch, error);
+	feed->unkept = err ? NULL : baleen_unkept_why(&session.deploy.state);
 	baleen_device_session_close(&session);
-	if (!err)
-		return 0;
-	return complain("%s", error.text);
+	return err;
 }
 
-/* Makes what waits; 0, or EXIT_FAILED after a message: then none of it is made. */
+/* Who drives it is told, and may try again. */
+static void reply_failed(struct feed *feed, size_t n, const struct baleen_error *error)
+{
+	feed->failed = true;
+	for (size_t i = 0; i < n; i++)
+		reply("failed %s", error->text);
+}
+
+/* Makes what waits. 0, or EXIT_FAILED after a message when nobody reads the replies. */
 static int flush(struct feed *feed)
 {
 	struct baleen_batch batch = { .rule = feed->rule,
 				      .change = feed->entries.change,
 				      .n = feed->entries.n,
 				      .cuts_sessions = !feed->keeps_sessions };
+	struct baleen_error error;
 
 	if (!feed->entries.n)
 		return 0;
-	if (put_batch(feed, &batch))
-		return EXIT_FAILED;
-	for (size_t i = 0; i < feed->entries.n; i++)
-		reply_to(feed, &feed->entries.change[i]);
+	if (put_batch(feed, &batch, &error))
+		reply_failed(feed, batch.n, &error);
+	else
+		for (size_t i = 0; i < feed->entries.n; i++)
+			reply_to(feed, &feed->entries.change[i]);
 	feed->entries.n = 0;
 	return fflush(stdout) ? finish_output(EXIT_FAILED) : 0;
 }
@@ -126,7 +145,9 @@ static int commit(struct feed *feed)
 				      .n = feed->entries.n,
 				      .snapshot_of = feed->options.origin,
 				      .cuts_sessions = !feed->keeps_sessions };
+	char what[128];
 	u64 n_refused = 0;
+	struct baleen_error error;
 
 	feed->in_snapshot = false;
 	if (feed->is_spoiled) {
@@ -135,13 +156,17 @@ static int commit(struct feed *feed)
 		reply("refused the snapshot has bad lines: nothing changed");
 		return 0;
 	}
-	if (put_batch(feed, &batch))
-		return EXIT_FAILED;
+	if (put_batch(feed, &batch, &error)) {
+		reply_failed(feed, 1, &error);
+		feed->entries.n = 0;
+		return 0;
+	}
 	for (size_t i = 0; i < feed->entries.n; i++)
 		n_refused += feed->entries.change[i].result == -EPERM;
-	reply("ok %llu entries, %llu refused, %llu deleted",
-	      (unsigned long long)(feed->entries.n - n_refused), (unsigned long long)n_refused,
-	      (unsigned long long)batch.n_flushed);
+	snprintf(what, sizeof(what), "ok %llu entries, %llu refused, %llu deleted",
+		 (unsigned long long)(feed->entries.n - n_refused), (unsigned long long)n_refused,
+		 (unsigned long long)batch.n_flushed);
+	reply_ok(feed, what);
 	feed->failed |= n_refused;
 	feed->entries.n = 0;
 	return 0;
@@ -267,7 +292,8 @@ static int take_lines(struct feed *feed)
 
 	while (!err && (newline = memchr(line, '\n', end - line))) {
 		*newline = '\0';
-		if (feed->skipping || newline - line >= LINE_BYTES || memchr(line, 0, newline - line))
+		if (feed->skipping || newline - line >= LINE_BYTES ||
+		    memchr(line, 0, newline - line))
 			err = bad(feed, "not a line of text below 1024 bytes", "");
 		else
 			err = take_line(feed, line);
@@ -345,7 +371,9 @@ static int run(int argc, char **argv)
 	feed.ban_width = baleen_rule_ban_width(&rule);
 	err = read_all(&feed, STDIN_FILENO);
 	entries_free(&feed.entries);
-	return finish_output(err ? EXIT_FAILED : EXIT_DONE);
+	if (!err && feed.unkept)
+		err = EXIT_UNKEPT;
+	return finish_output(err);
 }
 
 static const struct option_spec options[] = {
@@ -366,8 +394,9 @@ const struct command feed_command = {
 		"  commit           ... and is put in force in one step\n"
 		"A lone IPv6 address stands for its /64, or as ban-width says. Lines that are there together are made\n"
 		"together. Each line has a reply on stdout, in order, when it is in force and on disk:\n"
-		"  ok | ok renewed | ok absent, refused WHY, bad WHY; within begin and commit only\n"
-		"  commit and bad lines have one\n"
+		"  ok | ok renewed | ok absent, refused WHY, bad WHY, failed WHY; within begin and\n"
+		"  commit only commit and bad lines have one. 'ok, not kept: disk full' is in force,\n"
+		"  and comes to the disk when there is room\n"
 		"Peers of TCP sessions may be banned: who is banned often still has one open.\n",
 	.options = options,
 	.run = run,

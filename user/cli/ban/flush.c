@@ -47,11 +47,14 @@ static int flush_rule(const struct flush *flush, const char *device, const char 
 
 	if (err)
 		return err;
-	err = baleen_deploy_batch(&session.deploy, &batch, &error);
+	if (baleen_deploy_batch(&session.deploy, &batch, &error))
+		err = complain("%s", error.text);
+	else
+		err = report(flush, &batch);
+	if (!err)
+		err = session_kept(&session.deploy.state, EXIT_DONE);
 	baleen_device_session_close(&session);
-	if (err)
-		return complain("%s", error.text);
-	return report(flush, &batch);
+	return err;
 }
 
 static int run(int argc, char **argv)

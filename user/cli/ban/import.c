@@ -141,19 +141,22 @@ static int put(const struct import *import)
 	struct baleen_batch batch = { .rule = import->rule,
 				      .change = import->entries.change,
 				      .n = import->entries.n,
-				      .snapshot_of = import->is_snapshot ? import->options.origin :
-									   NULL };
+				      .snapshot_of =
+					      import->is_snapshot ? import->options.origin : NULL };
 	struct baleen_error error;
 	struct baleen_device_session session;
 	int err = session_open_state(&session, import->device, import->wait_ms);
 
 	if (err)
 		return err;
-	err = baleen_deploy_batch(&session.deploy, &batch, &error);
+	if (baleen_deploy_batch(&session.deploy, &batch, &error))
+		err = complain("%s", error.text);
+	else
+		err = report(import, &batch);
+	if (!err)
+		err = session_kept(&session.deploy.state, EXIT_DONE);
 	baleen_device_session_close(&session);
-	if (err)
-		return complain("%s", error.text);
-	return report(import, &batch);
+	return err;
 }
 
 /* --- command --------------------------------------------------------------- */

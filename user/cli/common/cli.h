@@ -14,6 +14,7 @@ enum exit_code {
 	EXIT_FAILED = 1, /* or no match */
 	EXIT_USAGE = 2,
 	EXIT_CHANGED = 3, /* of commands that may find nothing to do */
+	EXIT_UNKEPT = 4,  /* done and in force, but not on disk */
 };
 
 struct option_spec;

@@ -8,6 +8,7 @@
 #include "cli/open/made_of.h"
 #include "cli/open/policy.h"
 #include "icp/icp.h"
+#include "state/unkept.h"
 #include "xdp/xdp.h"
 
 static bool is_enforced(const struct baleen_xdp *xdp)
@@ -158,6 +159,10 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 	print_status_dry_run(xdp->config.dry_run);
 	if (state)
 		print_confirm(state, xdp->device);
+	if (state && baleen_unkept_why(state))
+		printf("  NOT KEPT: %s: %s; the last changes end at a reboot, unless there is room "
+		       "before\n",
+		       baleen_unkept_why(state), state->path);
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
 		show_rule(xdp, i, stats, false, sound);
 		if (state)

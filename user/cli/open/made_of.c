@@ -8,6 +8,7 @@
 #include "deploy/confirm.h"
 #include "state/entries.h"
 #include "state/feeds.h"
+#include "state/unkept.h"
 #include "util/duration.h"
 
 #define TIME_TEXT 32
@@ -152,12 +153,14 @@ void describe_made_of(const struct baleen_rule_store *state, const char *rule, j
 void describe_state(const struct baleen_rule_store *state, const char *device, json_t *json)
 {
 	u64 deadline_ms = state->is_kept ? baleen_confirm_deadline(device) : 0;
+	const char *unkept = baleen_unkept_why(state);
 	char *applied = NULL;
 
 	baleen_rule_store_get_text(state, "applied", &applied);
 	json_object_set_new(json, "made_of",
-			    json_pack("{s:o, s:b, s:o, s:o}", "path", json_text(state->path),
-				      "kept", state->is_kept, "applied",
+			    json_pack("{s:o, s:b, s:s*, s:o, s:o}", "path", json_text(state->path),
+				      "kept", state->is_kept && !unkept, "not_kept", unkept,
+				      "applied",
 				      applied ? json_integer(atoll(applied)) : json_null(),
 				      "confirm_until_ms",
 				      deadline_ms ? json_integer(deadline_ms) : json_null()));

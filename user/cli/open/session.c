@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/open/session.h"
+#include "state/unkept.h"
 
 static int finish(int err, const struct baleen_error *error)
 {
@@ -57,6 +58,18 @@ int session_find(struct baleen_device_session *session, const char *device, u64 
 
 /* --- changes --------------------------------------------------------------- */
 
+int session_kept(const struct baleen_rule_store *state, int exit_code)
+{
+	const char *why = baleen_unkept_why(state);
+
+	if (!why)
+		return exit_code;
+	complain(
+		"%s: in force, but not kept: %s: %s; a reboot undoes it, unless there is room before",
+		state->device, why, state->path);
+	return exit_code == EXIT_DONE ? EXIT_UNKEPT : exit_code;
+}
+
 struct baleen_rule_source rule_source(const struct filter_ref *ref,
 				      const struct list_options *lists)
 {
@@ -108,7 +121,11 @@ int session_put(struct baleen_device_session *session, const struct baleen_rules
 	if (session->has_state && refuse_shape(rules, lists))
 		return EXIT_FAILED;
 	list_sources(rules, lists, &sources);
-	return finish(baleen_device_session_put(session, ruleset, &sources, &error), &error);
+	if (baleen_device_session_put(session, ruleset, &sources, &error))
+		return complain("%s", error.text);
+	if (session->has_state)
+		session_kept(&session->deploy.state, EXIT_DONE);
+	return 0;
 }
 
 int session_create(struct baleen_device_session *session, const char *device,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "deploy/dirty_keys.h"
+#include "state/unkept.h"
 #include "util/array.h"
 
 /**
@@ -345,18 +346,17 @@ static int run(struct work *work)
 		err = baleen_rule_store_begin(&work->deploy->state, work->error);
 	if (err)
 		return err;
-	err = change_state(work);
+	err = baleen_rule_store_refused(&work->deploy->state, change_state(work));
 	if (!err && work->is_changed && !work->batch->is_trial)
 		return baleen_deploy_commit(work->deploy, &change, work->error);
 	baleen_rule_store_rollback(&work->deploy->state);
 	return err;
 }
 
-int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
-			struct baleen_error *error)
+static int run_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
+		     struct baleen_error *error)
 {
-	struct baleen_error ignored;
-	struct work work = { .deploy = deploy, .batch = batch, .error = error ? error : &ignored };
+	struct work work = { .deploy = deploy, .batch = batch, .error = error };
 	int err;
 
 	for (size_t i = 0; i < batch->n; i++)
@@ -368,6 +368,22 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 	baleen_protected_free(&work.withheld);
 	baleen_host_free(&work.own_host);
 	return err;
+}
+
+/* Where the disk has no room, the state goes on in memory, and nobody is protected less. */
+static bool goes_on(struct baleen_rule_store *state, int err)
+{
+	return err && state->lacks_room && !baleen_unkept_start(state, NULL);
+}
+
+int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
+			struct baleen_error *error)
+{
+	struct baleen_error ignored;
+	int err = run_batch(deploy, batch, error ? error : &ignored);
+
+	return !batch->is_trial && goes_on(&deploy->state, err) ? run_batch(deploy, batch, error ? error : &ignored) :
+					      err;
 }
 
 /* --- expiry ---------------------------------------------------------------- */
@@ -394,7 +410,8 @@ static int expire_rule(struct work *work, u32 index, u64 now_ms, u64 *n_removed)
 
 	work->is_changed = false;
 	if (!err)
-		err = remove_expired(work, n_removed);
+		err = baleen_rule_store_refused(&work->deploy->state,
+						remove_expired(work, n_removed));
 	if (!err && work->is_changed)
 		err = baleen_dirty_keys_agree(&work->touched, false, &ignored);
 	baleen_dirty_keys_end(&work->touched);
@@ -418,17 +435,12 @@ static int note_expired(struct work *work, u64 n)
 /* An expired entry is no longer in the set, whatever becomes of its row: so there is
  * no mark, and a map that was changed is not changed back.
  */
-int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
-			 struct baleen_error *error)
+static int expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n, struct baleen_error *error)
 {
-	struct baleen_error ignored;
-	struct work work = { .deploy = deploy, .error = error ? error : &ignored };
-	u64 next = baleen_rule_entries_next_expiry(&deploy->state), n_removed = 0;
+	struct work work = { .deploy = deploy, .error = error };
+	u64 n_removed = 0;
 	int err;
 
-	*n = 0;
-	if (!next || next > now_ms)
-		return 0;
 	err = baleen_rule_store_get_rules(&deploy->state, &work.rules, work.error);
 	if (!err)
 		err = baleen_rule_store_begin(&deploy->state, work.error);
@@ -445,4 +457,19 @@ int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
 	else
 		*n = n_removed;
 	return err;
+}
+
+int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
+			 struct baleen_error *error)
+{
+	u64 next = baleen_rule_entries_next_expiry(&deploy->state);
+	struct baleen_error ignored;
+	int err;
+
+	*n = 0;
+	if (!next || next > now_ms)
+		return 0;
+	err = expire(deploy, now_ms, n, error ? error : &ignored);
+	return goes_on(&deploy->state, err) ? expire(deploy, now_ms, n, error ? error : &ignored) :
+					      err;
 }

@@ -6,6 +6,7 @@
 #include "report/checkup.h"
 #include "report/checkup_parts.h"
 #include "state/entries.h"
+#include "state/unkept.h"
 
 const char *baleen_level_text(enum baleen_level level)
 {
@@ -41,6 +42,7 @@ static void look_at_state(struct baleen_patient *patient)
 	if (patient->state_code)
 		return;
 	patient->is_kept = state.is_kept;
+	patient->unkept = baleen_unkept_why(&state);
 	patient->is_marked = baleen_rule_store_is_marked(&state);
 	snprintf(patient->state_path, sizeof(patient->state_path), "%s", state.path);
 	if (!baleen_rule_store_get_rules(&state, &rules, NULL))

@@ -23,6 +23,11 @@ static void check_state(struct baleen_patient *patient)
 	if (patient->state_code && patient->state_code != -ENOENT)
 		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "state", "%s",
 				   patient->state_error.text);
+	else if (patient->unkept)
+		baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "state",
+				   "the last changes are in force, but not in %s: %s; a reboot "
+				   "undoes them, unless there is room before",
+				   patient->state_path, patient->unkept);
 	else if (patient->is_kept)
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "state",
 				   "kept in %s, and put on again at boot", patient->state_path);

@@ -26,6 +26,7 @@
  * @state_error: in words
  * @state_path: path of the directory of the state
  * @is_kept: the state is put on again at boot
+ * @unkept: why its last changes are not on the disk; NULL when they are
  * @is_marked: a change of the live rules was interrupted
  * @n_singles: single entries of the state
  * @there: the XDP program on it, whosever it is
@@ -48,6 +49,7 @@ struct baleen_patient {
 	struct baleen_error state_error;
 	char state_path[BALEEN_RULE_STORE_PATH_BYTES];
 	bool is_kept;
+	const char *unkept;
 	bool is_marked;
 	u64 n_singles;
 	struct baleen_program there;

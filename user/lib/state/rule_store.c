@@ -12,6 +12,7 @@
 #include "state/rule_store.h"
 #include "state/rule_store_schema.h"
 #include "state/sql.h"
+#include "state/unkept.h"
 #include "util/lock.h"
 
 static bool has(const struct baleen_rule_store *state, const char *name)
@@ -84,12 +85,13 @@ static void remove_gone(const struct baleen_rule_store *state)
 }
 
 /* The name goes first, so that it is there as a whole or not at all. */
-static void remove_directory(const struct baleen_rule_store *state)
+static void remove_directory(struct baleen_rule_store *state)
 {
 	char gone[BALEEN_RULE_STORE_NAME_BYTES];
 
 	snprintf(gone, sizeof(gone), "%s" BALEEN_RULE_STORE_GONE, state->path);
 	remove_gone(state);
+	baleen_unkept_forget(state);
 	if (rename(state->path, gone))
 		return;
 	remove_gone(state);
@@ -148,6 +150,7 @@ static int open_database(struct baleen_rule_store *state, struct baleen_error *e
 {
 	int err = check_there(state, error);
 
+	baleen_unkept_find(state);
 	if (!err)
 		err = baleen_sql_open(state, state->lock_fd >= 0, error);
 	if (err)
@@ -172,20 +175,22 @@ static int open_finished(struct baleen_rule_store *state, struct baleen_error *e
 	return err;
 }
 
-/* A reader holds no lock: when another directory came into place meanwhile, it
- * could have the database of the one and the log of the other.
+/* A reader holds no lock: when another directory came into place meanwhile, or the database
+ * to the disk, it could have the database of the one and the log of the other.
  */
 static int open_to_read(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	for (;;) {
 		int fd = open(state->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		bool is_same;
+		bool is_same, was_unkept;
 		int err;
 
 		if (fd < 0)
 			return baleen_fail(error, errno, "%s: %m", state->path);
 		err = open_finished(state, error);
-		is_same = baleen_lock_is_of(fd, state->path);
+		was_unkept = state->unkept[0];
+		is_same = baleen_lock_is_of(fd, state->path) &&
+			  baleen_unkept_find(state) == was_unkept;
 		close(fd);
 		if (is_same)
 			return err;
@@ -200,6 +205,8 @@ static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
 
 	if (!err)
 		err = open_finished(state, error);
+	if (!err && state->unkept[0])
+		err = baleen_unkept_keep(state, error);
 	if (err) {
 		unlock(state);
 		return err;
@@ -290,6 +297,7 @@ static int make_files(struct baleen_rule_store *state, struct baleen_error *erro
 	 */
 	if (err && err != -EEXIST)
 		return err;
+	baleen_unkept_forget(state);
 	unlink_in(state, BALEEN_RULE_STORE_DB);
 	unlink_in(state, BALEEN_RULE_STORE_DB "-wal");
 	unlink_in(state, BALEEN_RULE_STORE_DB "-shm");

@@ -32,6 +32,9 @@ void baleen_rule_store_sweep(const struct baleen_rule_store *state)
 	struct dirent *entry;
 	DIR *directory;
 
+	/* The database on the disk may speak of it. */
+	if (state->unkept[0])
+		return;
 	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_FEEDS, state->path);
 	directory = opendir(path);
 	while (directory && (entry = readdir(directory)))
@@ -116,11 +119,18 @@ static int begin_to_write(struct baleen_rule_store *state, struct baleen_error *
 	return err;
 }
 
+int baleen_rule_store_refused(struct baleen_rule_store *state, int err)
+{
+	state->lacks_room = state->is_kept && !state->is_new && !state->unkept[0] &&
+			    (err == -ENOSPC || err == -EDQUOT || err == -EROFS);
+	return err;
+}
+
 int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	if (state->lock_fd < 0)
 		return baleen_sql_do(state, "BEGIN", NULL, error, NULL, 0);
-	return begin_to_write(state, error);
+	return baleen_rule_store_refused(state, begin_to_write(state, error));
 }
 
 int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_error *error)
@@ -129,7 +139,7 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 
 	if (err) {
 		baleen_rule_store_rollback(state);
-		return err;
+		return baleen_rule_store_refused(state, err);
 	}
 	if (state->lock_fd < 0)
 		return 0;
@@ -143,7 +153,7 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 
 void baleen_rule_store_rollback(struct baleen_rule_store *state)
 {
-	if (!sqlite3_get_autocommit(state->db))
+	if (state->db && !sqlite3_get_autocommit(state->db))
 		baleen_sql_do(state, "ROLLBACK", NULL, NULL, NULL, 0);
 }
 

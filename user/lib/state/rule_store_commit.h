@@ -46,6 +46,17 @@ int baleen_rule_store_read_owner(const struct baleen_rule_store *state,
 int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
+ * baleen_rule_store_refused() - note whether the disk had no room for a statement
+ * @state: with a transaction, which is to be undone; @lacks_room is filled in
+ * @err: of the statement
+ *
+ * begin and commit do this themselves.
+ *
+ * Return: @err.
+ */
+int baleen_rule_store_refused(struct baleen_rule_store *state, int err);
+
+/**
  * baleen_rule_store_commit() - end a transaction: it is on disk afterwards
  * @state: with a transaction
  * @error: filled in on failure; the transaction is undone then

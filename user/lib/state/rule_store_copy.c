@@ -31,30 +31,6 @@ static int make_file(const char *directory, const char *name, struct baleen_erro
 
 /* --- putting aside --- */
 
-/* The pages of the database, its log included. */
-static int copy_database(const struct baleen_rule_store *state, const char *aside,
-			 struct baleen_error *error)
-{
-	struct baleen_rule_store copy = { .is_kept = true, .lock_fd = -1 };
-	sqlite3_backup *backup;
-	int err = make_file(aside, BALEEN_RULE_STORE_DB, error);
-
-	snprintf(copy.path, sizeof(copy.path), "%s", aside);
-	if (!err)
-		err = baleen_sql_open(&copy, true, error);
-	if (err)
-		return err;
-	backup = sqlite3_backup_init(copy.db, "main", state->db, "main");
-	if (backup) {
-		sqlite3_backup_step(backup, -1);
-		sqlite3_backup_finish(backup);
-	}
-	if (sqlite3_errcode(copy.db) != SQLITE_OK)
-		err = baleen_sql_fail(&copy, error);
-	baleen_sql_close(&copy);
-	return err;
-}
-
 /* To another file system. */
 static int copy_file(const char *from, const char *to)
 {
@@ -122,7 +98,7 @@ static int copy_inside(const struct baleen_rule_store *state, const char *aside,
 		return err;
 	err = copy_feeds(state, aside, error);
 	if (!err)
-		err = copy_database(state, aside, error);
+		err = baleen_sql_copy_into(state, aside, error);
 	baleen_sql_do(state, "COMMIT", NULL, NULL, NULL, 0);
 	return err ? err : make_file(aside, BALEEN_RULE_STORE_COPY_MARK, error);
 }
@@ -222,6 +198,9 @@ int baleen_rule_store_replace(struct baleen_rule_store *state, const char *path,
 		baleen_sql_open(state, true, NULL);
 		return err;
 	}
+	if (state->unkept[0])
+		baleen_rule_store_remove_tree(state->unkept);
+	state->unkept[0] = '\0';
 	close(state->lock_fd);
 	state->lock_fd = fd;
 	unlinkat(fd, BALEEN_RULE_STORE_COPY_MARK, 0);

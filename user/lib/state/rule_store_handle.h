@@ -19,9 +19,12 @@
 /**
  * struct baleen_rule_store - the state of one device, opened
  * @path: path of its directory
+ * @unkept: path of the directory of its database, when that is not in @path but in memory;
+ *          else empty
  * @device: name of the device
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
+ * @lacks_room: the disk has refused a transaction; baleen_unkept_start() is for that
  * @is_beside: a volatile one, and the kept state of this name is that of a device in
  *             another network namespace
  * @lock_fd: the locked directory, or -1 when it is only read
@@ -30,9 +33,11 @@
  */
 struct baleen_rule_store {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
+	char unkept[BALEEN_RULE_STORE_PATH_BYTES];
 	char device[BALEEN_DEVICE_BYTES];
 	bool is_kept;
 	bool is_new;
+	bool lacks_room;
 	bool is_beside;
 	int lock_fd;
 	struct sqlite3 *db;

@@ -123,6 +123,16 @@ int baleen_rule_store_mark_name(const char *device, char *path, struct baleen_er
 	return volatile_name(device, ".changing", path, BALEEN_RULE_STORE_NAME_BYTES, error);
 }
 
+int baleen_rule_store_unkept_name(const char *device, u64 inode, char *path)
+{
+	return snprintf(path, BALEEN_RULE_STORE_PATH_BYTES - sizeof(BALEEN_RULE_STORE_ASIDE),
+			"%s/unkept/%s.%llu", base_root(false), device,
+			(unsigned long long)inode) >= (int)(BALEEN_RULE_STORE_PATH_BYTES -
+							    sizeof(BALEEN_RULE_STORE_ASIDE)) ?
+		       -ENAMETOOLONG :
+		       0;
+}
+
 static int read_boot_id(char *boot, size_t n_bytes, struct baleen_error *error)
 {
 	FILE *file = fopen(BOOT_ID, "re");

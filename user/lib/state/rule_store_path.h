@@ -63,6 +63,17 @@ int baleen_rule_store_name(const char *device, bool is_kept, char *path,
 int baleen_rule_store_mark_name(const char *device, char *path, struct baleen_error *error);
 
 /**
+ * baleen_rule_store_unkept_name() - where the database of a kept state is that its disk
+ * does not take
+ * @device: name of the device
+ * @inode: of the directory of the state
+ * @path: BALEEN_RULE_STORE_PATH_BYTES bytes
+ *
+ * Return: 0 or -ENAMETOOLONG.
+ */
+int baleen_rule_store_unkept_name(const char *device, u64 inode, char *path);
+
+/**
  * baleen_rule_store_owner() - who the device of this name is, here and now
  * @device: name of the device, which need not be there
  * @owner: filled in

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The database of a state: the one place that knows how SQLite is asked. */
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "state/sql.h"
 
@@ -20,6 +24,12 @@
 	"PRAGMA journal_size_limit = 1048576; PRAGMA cache_size = -65536;"
 #define SETTINGS_KEPT SETTINGS "PRAGMA synchronous = FULL;"
 #define SETTINGS_VOLATILE SETTINGS "PRAGMA synchronous = NORMAL;"
+
+/* The directory that the database is in. */
+static const char *directory_of(const struct baleen_rule_store *state)
+{
+	return state->unkept[0] ? state->unkept : state->path;
+}
 
 static int errno_of(sqlite3 *db)
 {
@@ -46,28 +56,42 @@ int baleen_sql_fail(const struct baleen_rule_store *state, struct baleen_error *
 
 	if (code == EINVAL)
 		return baleen_fail(error, code, "%s/" BALEEN_RULE_STORE_DB ": damaged: %s",
-				   state->path, why);
+				   directory_of(state), why);
 	/* SQLite's own words are "disk I/O error". */
 	if (state->db && sqlite3_errcode(state->db) == SQLITE_IOERR && code != EIO)
 		why = strerror(code);
-	return baleen_fail(error, code, "%s/" BALEEN_RULE_STORE_DB ": %s", state->path, why);
+	return baleen_fail(error, code, "%s/" BALEEN_RULE_STORE_DB ": %s", directory_of(state),
+			   why);
 }
 
 int baleen_sql_damaged(const struct baleen_rule_store *state, const char *what,
 		       struct baleen_error *error)
 {
-	return baleen_fail(error, EINVAL, "%s/" BALEEN_RULE_STORE_DB ": damaged: %s", state->path,
-			   what);
+	return baleen_fail(error, EINVAL, "%s/" BALEEN_RULE_STORE_DB ": damaged: %s",
+			   directory_of(state), what);
+}
+
+/* The database of a state as a URI: any path, with or without parameters. */
+static void name_database(const struct baleen_rule_store *state, const char *parameters, char *uri)
+{
+	const char *path = directory_of(state);
+	char *end = uri + sprintf(uri, "file:");
+
+	for (; *path; path++)
+		end += sprintf(end, isalnum(*path) || *path == '/' ? "%c" : "%%%02x",
+			       (unsigned char)*path);
+	sprintf(end, "/" BALEEN_RULE_STORE_DB "%s", parameters);
 }
 
 /* Looks into the database, too: whether that is possible shows only then. */
-static int open_with(struct baleen_rule_store *state, int flags, const char *locking)
+static int open_with(struct baleen_rule_store *state, int flags, const char *parameters,
+		     const char *locking)
 {
-	char path[BALEEN_RULE_STORE_PATH_BYTES + sizeof("/" BALEEN_RULE_STORE_DB)];
+	char uri[BALEEN_RULE_STORE_PATH_BYTES * 3 + 64];
 	int err;
 
-	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_DB, state->path);
-	err = sqlite3_open_v2(path, &state->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	name_database(state, parameters, uri);
+	err = sqlite3_open_v2(uri, &state->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
 	if (!err)
 		err = sqlite3_busy_timeout(state->db, BUSY_MS);
 	if (!err)
@@ -80,6 +104,16 @@ static int open_with(struct baleen_rule_store *state, int flags, const char *loc
 	return err;
 }
 
+/* On a file system that is read-only, and without what a writer left undone. */
+static bool is_immutable(const struct baleen_rule_store *state)
+{
+	char log[BALEEN_RULE_STORE_PATH_BYTES + sizeof("/" BALEEN_RULE_STORE_DB "-wal")];
+	struct statvfs disk;
+
+	snprintf(log, sizeof(log), "%s/" BALEEN_RULE_STORE_DB "-wal", directory_of(state));
+	return !statvfs(directory_of(state), &disk) && disk.f_flag & ST_RDONLY && access(log, F_OK);
+}
+
 int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct baleen_error *error)
 {
 	int flags = for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
@@ -88,13 +122,17 @@ int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct ba
 	state->statements = calloc(BALEEN_MAX_STATEMENTS, sizeof(*state->statements));
 	if (!state->statements)
 		return baleen_fail(error, ENOMEM, "no memory for %s", state->path);
-	err = open_with(state, flags, "");
+	err = open_with(state, flags, "", "");
 	/* On a full disk there is no room for what its users share in memory: then it
 	 * is for one alone. A filter is to be restored on a full disk, too.
 	 */
 	if (err && errno_of(state->db) == ENOSPC) {
 		sqlite3_close(state->db);
-		err = open_with(state, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE");
+		err = open_with(state, SQLITE_OPEN_READWRITE, "",
+				"PRAGMA locking_mode = EXCLUSIVE");
+	} else if (err && is_immutable(state)) {
+		sqlite3_close(state->db);
+		err = open_with(state, SQLITE_OPEN_READONLY, "?immutable=1", "");
 	}
 	if (!err)
 		return 0;
@@ -111,6 +149,39 @@ void baleen_sql_close(struct baleen_rule_store *state)
 	state->statements = NULL;
 	sqlite3_close(state->db);
 	state->db = NULL;
+}
+
+int baleen_sql_copy(const struct baleen_rule_store *from, const struct baleen_rule_store *to,
+		    struct baleen_error *error)
+{
+	sqlite3_backup *backup = sqlite3_backup_init(to->db, "main", from->db, "main");
+
+	if (backup) {
+		sqlite3_backup_step(backup, -1);
+		sqlite3_backup_finish(backup);
+	}
+	return sqlite3_errcode(to->db) == SQLITE_OK ? 0 : baleen_sql_fail(to, error);
+}
+
+int baleen_sql_copy_into(const struct baleen_rule_store *from, const char *directory,
+			 struct baleen_error *error)
+{
+	struct baleen_rule_store to = { .is_kept = true, .lock_fd = -1 };
+	char path[BALEEN_RULE_STORE_PATH_BYTES + sizeof("/" BALEEN_RULE_STORE_DB)];
+	int fd, err;
+
+	snprintf(to.path, sizeof(to.path), "%s", directory);
+	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_DB, to.path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return baleen_fail(error, errno, "%s: %m", path);
+	close(fd);
+	err = baleen_sql_open(&to, true, error);
+	if (err)
+		return err;
+	err = baleen_sql_copy(from, &to, error);
+	baleen_sql_close(&to);
+	return err;
 }
 
 /* The one that waits for its next use, or else a free place, or NULL. */

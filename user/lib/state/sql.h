@@ -87,6 +87,28 @@ int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct ba
 void baleen_sql_close(struct baleen_rule_store *state);
 
 /**
+ * baleen_sql_copy() - all pages of a database, its log included, in one transaction
+ * @from: opened
+ * @to: opened for writing
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno, then @to is as it was.
+ */
+int baleen_sql_copy(const struct baleen_rule_store *from, const struct baleen_rule_store *to,
+		    struct baleen_error *error);
+
+/**
+ * baleen_sql_copy_into() - the same, to a new database
+ * @from: opened
+ * @directory: path of a directory that has none
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_sql_copy_into(const struct baleen_rule_store *from, const char *directory,
+			 struct baleen_error *error);
+
+/**
  * baleen_sql_fail() - say what the last failure was
  * @state: opened
  * @error: filled in: names the file
