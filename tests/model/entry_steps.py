@@ -21,6 +21,9 @@ class EntrySteps:
     IMAGE_REFUSALS = ("its image:", "build it again", "hashes", "cannot be listed", "whole keys",
                       "without the list")
 
+    # All of a list is in special-purpose ranges, and its rule takes those out.
+    NOTHING_LEFT = ("not a single key outside of special-purpose ranges",)
+
     def refusals(self, rule):
         return self.IMAGE_REFUSALS if rule.from_image else ()
 

@@ -139,8 +139,7 @@ def main():
                         help="only print what a failed command changed")
     parser.add_argument("--daemon")
     parser.add_argument("--tolerate", default="", help="known deviations, with commas between: "
-                        "special (swap, intersect and subtract of an applied rule forget "
-                        "`special keep`), unsourced (what they leave as a feed fails in update), "
+                        "unsourced (what intersect and subtract leave as a feed fails in update), "
                         "resize (of a rule without state: IPv6 prefixes beside a quotient table go)")
     parser.add_argument("--kill-daemon", type=float, default=0.0,
                         help="share of steps before which baleend is killed and started again")

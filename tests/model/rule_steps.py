@@ -90,11 +90,6 @@ class RuleSteps:
             rule.packets = 0
         self.do("detach", ["detach", DEV], after, resets=True)
 
-    def shape(self, rule):
-        """A list that is put on by hand forgets `special keep` of baleen.conf."""
-        if "special" in self.options.tolerate:
-            rule.keep_special = False
-
     def op_swap(self):
         rng = self.rng
         rule = self.pick()
@@ -108,7 +103,6 @@ class RuleSteps:
             changed.from_image = True
         changed.is_any = False
         changed.feeds = [(path, made)]
-        self.shape(changed)
         force = self.force()
         words = ["swap", "%s:%s" % (DEV, rule.name), path] + force
         if rng.random() < 0.3:
@@ -117,7 +111,8 @@ class RuleSteps:
             words += ["--key", ",".join(rule.spec)]
         elif rule.spec == ("dst",):
             words += ["--key", "dst"]
-        self.do("swap", words, after, may_refuse=self.refusals(changed), forced=bool(force))
+        self.do("swap", words, after, may_refuse=self.refusals(changed) + self.NOTHING_LEFT,
+                forced=bool(force))
 
     def op_set(self):
         """merge, intersect and subtract into a live rule"""
@@ -149,7 +144,6 @@ class RuleSteps:
                 changed.feeds = [("", KeySet(keys & made.keys if op == "intersect" else
                                              keys - made.keys))]
             changed.from_image = True
-            self.shape(changed)
         force = self.force()
         words = [op, "%s:%s" % (DEV, rule.name), path] + force
         self.do(op, words, after, forced=bool(force),
@@ -280,7 +274,6 @@ class RuleSteps:
                     new.packets = old.packets
                     new.singles = dict(old.singles)
                     new.guarded, new.keep_special = old.guarded, old.keep_special
-                    self.shape(new)
             after.rules.append(new)
         if self.mode == "bare" and self.world.attached:
             for rule in after.rules:

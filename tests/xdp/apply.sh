@@ -316,6 +316,43 @@ changed, native" baleen apply
 	is "is dropped again" "$(verdicts)" PDDDDPPP
 }
 
+# Special-purpose ranges are taken out of a list that is swapped in as they are of a feed.
+try_swap()
+{
+	local state
+
+	echo 8.8.8.0/24 >"$L/bad"
+	conf "rule bad drop" "  feed $L/bad" "  max-shrink 10%"
+	check_status "a rule" 3 baleen apply --force
+	printf '%s\n' 10.1.2.0/24 192.168.3.4 2001:db8::/32 >"$L/private"
+	{ cat "$L/private"; echo 9.9.9.9; } >"$L/mixed"
+	head -n 2 "$L/private" >"$L/private2"
+	for state in "" --dry-run; do
+		# shellcheck disable=SC2086 # no word
+		leaves "swap $state of what is all in special-purpose ranges" "$L/private: not a \
+single key outside of special-purpose ranges, which rule 'bad' takes out: refused (--allow-empty \
+takes it, 'special keep' in the configuration keeps them)" baleen swap $state veth-b:bad "$L/private"
+	done
+	check "merge of it adds nothing" baleen merge veth-b:bad "$L/private"
+	is "what was in force is" "$(verdicts)" PDDPPPPP
+	prints "without those" "veth-b:bad: swapped, 259 entries, without 3 special-purpose" \
+		baleen swap veth-b:bad "$L/mixed"
+	is "the rest is in force" "$(verdicts) $(in_ns "$B" "$VERDICT" veth-b 10.1.2.3)" "PPPDPPPP P"
+	is "as JSON" "$(baleen swap -j veth-b:bad "$L/mixed" | jq -c '[.entries, .special]')" '[259,3]'
+	check "nothing, when it is asked for" baleen swap --allow-empty veth-b:bad "$L/private"
+	is "drops nothing" "$(verdicts)" PPPPPPPP
+	conf "rule bad drop" "  feed $L/bad" "  special keep"
+	check_status "special keep" 3 baleen apply --force
+	prints "swap keeps them then" "veth-b:bad: swapped, 257 entries" \
+		baleen swap veth-b:bad "$L/private2"
+	is "they are in force" "$(in_ns "$B" "$VERDICT" veth-b 10.1.2.3)" D
+	changes "and the configuration goes on" "- rule bad: feed $L/private2: -2
++ rule bad: feed $L/bad: +1
+changed, native" baleen apply
+	printf '%s\n' 8.8.8.0/24 9.9.9.0/24 10.66.0.1 >"$L/bad"
+	check_status "back" 3 baleen apply
+}
+
 # --- what others did ----------------------------------------------------------------
 
 try_drift()
@@ -490,6 +527,7 @@ try_policy
 try_feeds
 try_directory
 try_never
+try_swap
 try_drift
 try_take_over
 try_by_hand

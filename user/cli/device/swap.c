@@ -20,6 +20,7 @@ struct swap {
 	bool force;
 	bool dry_run;
 	bool json;
+	u64 n_special; /* entries that the rule took out */
 };
 
 static int take_action(const struct option_use *use)
@@ -134,7 +135,7 @@ static int swap_named(const struct swap *swap)
 	return err;
 }
 
-static int swap_rule(const struct swap *swap)
+static int swap_rule(struct swap *swap)
 {
 	struct device_edit edit = { .edit = edit_rule,
 				    .data = swap,
@@ -143,7 +144,10 @@ static int swap_rule(const struct swap *swap)
 				    .is_forced = swap->force,
 				    .is_trial = swap->dry_run };
 
-	return swap->is_named ? swap_named(swap) : device_edit(swap->device, &edit);
+	int err = swap->is_named ? swap_named(swap) : device_edit(swap->device, &edit);
+
+	swap->n_special = edit.n_special;
+	return err;
 }
 
 static int report(const struct swap *swap)
@@ -157,6 +161,7 @@ static int report(const struct swap *swap)
 	if (swap->json) {
 		json = describe_filter(filter);
 		json_object_set_new(json, "name", json_string(swap->rule));
+		json_object_set_new(json, "special", json_integer(swap->n_special));
 		json_object_set_new(json, "dry_run", json_boolean(swap->dry_run));
 		return print_json(json);
 	}
@@ -165,8 +170,11 @@ static int report(const struct swap *swap)
 		return finish_output(EXIT_DONE);
 	}
 	n = counted_image(filter).n_entries;
-	printf("%s:%s: %s, %s entr%s\n", swap->device, swap->rule, done, format_count(n, entries),
+	printf("%s:%s: %s, %s entr%s", swap->device, swap->rule, done, format_count(n, entries),
 	       n == 1 ? "y" : "ies");
+	if (swap->n_special)
+		printf(", without %s special-purpose", format_count(swap->n_special, entries));
+	putchar('\n');
 	return finish_output(EXIT_DONE);
 }
 

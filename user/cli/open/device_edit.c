@@ -49,6 +49,7 @@ int device_edit(const char *device, struct device_edit *edit)
 	if (err)
 		return err;
 	err = edit_session(&session, edit);
+	edit->n_special = session.n_special;
 	baleen_device_session_close(&session);
 	return err;
 }

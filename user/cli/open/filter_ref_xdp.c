@@ -196,9 +196,11 @@ static int remember(struct filter_ref *ref, const struct filter_ref *source,
 		    const struct list_options *lists)
 {
 	const struct baleen_stored_rule *rule = stored_rule(ref);
-	const struct baleen_rule_source added = rule_source(source, lists);
+	struct baleen_rule_source added = rule_source(source, lists);
 	struct baleen_error error;
 
+	/* What adds nothing does no harm. */
+	added.allows_empty = true;
 	if (!rule || !baleen_device_session_add_feed(ref->session, rule->name, &added, &error))
 		return 0;
 	return complain("%s", error.text);

@@ -24,6 +24,8 @@ bool is_kmod_device(const char *device);
  * @is_forced: also when this host would cut itself off
  * @is_trial: it is judged, and then not put on
  * @after: the ruleset that was put on
+ * @n_special: filled in: entries of the lists in special-purpose ranges, which their rule
+ *             takes out
  */
 struct device_edit {
 	int (*edit)(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
@@ -35,6 +37,7 @@ struct device_edit {
 	bool is_forced;
 	bool is_trial;
 	struct baleen_ruleset after;
+	u64 n_special;
 };
 
 /* device_edit() of a device with rules of the module. */

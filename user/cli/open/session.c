@@ -80,6 +80,7 @@ struct baleen_rule_source rule_source(const struct filter_ref *ref,
 					    .n_listed = ref->n_listed,
 					    .csv = &ref->csv,
 					    .skips_bad = lists->skip_bad,
+					    .allows_empty = lists->allow_empty,
 					    .build = &lists->build };
 }
 

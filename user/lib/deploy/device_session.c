@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "deploy/device_session.h"
+#include "state/feed_judge.h"
 #include "util/write_file.h"
 
 /* --- opening --------------------------------------------------------------- */
@@ -160,6 +161,36 @@ static int describe_feed(struct baleen_feed *feed, const char *rule,
 	return describe_table(feed, source->csv, error);
 }
 
+/* What its rule takes out is not put on in silence, and with nothing left not at all; but
+ * for what is left of the rule itself.
+ */
+static int take_special_out(struct baleen_device_session *session, struct baleen_feed *feed, int fd,
+			    const struct baleen_rule_source *source, struct baleen_error *error)
+{
+	int index = baleen_rule_store_find_rule(&session->plan.rules, feed->rule);
+	struct baleen_feed_version version = { .feed = *feed, .fd = fd };
+	bool is_of_rule = !source->is_list && !source->fd;
+	int err;
+
+	if (is_of_rule || index < 0 || !baleen_protected_applies(&session->plan.rules.rule[index]) ||
+	    session->plan.rules.rule[index].limits.keep_special)
+		return 0;
+	err = baleen_feed_judge(&session->deploy.state, &session->plan.rules.rule[index], NULL,
+				&version, error);
+	if (err)
+		return err;
+	if (version.feed.n_special && !version.now.n_entries && !source->allows_empty)
+		return baleen_fail(
+			error, ENODATA,
+			"%.600s: not a single key outside of special-purpose ranges, which rule "
+			"'%s' takes out: refused (--allow-empty takes it, 'special keep' in the "
+			"configuration keeps them)",
+			source->path, feed->rule);
+	session->n_special += version.feed.n_special;
+	*feed = version.feed;
+	return 0;
+}
+
 int baleen_device_session_add_feed(struct baleen_device_session *session, const char *rule,
 				   const struct baleen_rule_source *source,
 				   struct baleen_error *error)
@@ -177,7 +208,9 @@ int baleen_device_session_add_feed(struct baleen_device_session *session, const 
 	fd = is_made ? image_fd(source, error) : source->fd;
 	if (fd < 0)
 		return fd;
-	err = baleen_feeds_put(&session->deploy.state, &feed, error);
+	err = take_special_out(session, &feed, fd, source, error);
+	if (!err)
+		err = baleen_feeds_put(&session->deploy.state, &feed, error);
 	if (!err)
 		err = baleen_feed_take(&session->deploy.state, &feed, fd, error);
 	if (is_made)
@@ -210,7 +243,6 @@ static void shape_rule(struct baleen_stored_rule *rule, const struct baleen_rule
 	rule->capacity = source->build->capacity;
 	rule->is_any = source->is_any;
 	rule->takes_bans |= source->takes_bans;
-	rule->limits = baleen_feed_limits_default();
 }
 
 /* The rules of the ruleset, in its order, as the state shall have them. */
@@ -230,7 +262,10 @@ static void plan_rules(struct baleen_device_session *session, const struct balee
 		struct baleen_stored_rule *new = &after->rule[i];
 		int old = baleen_rule_store_find_rule(&before, rule->name);
 
-		*new = old >= 0 ? before.rule[old] : (struct baleen_stored_rule){ 0 };
+		*new = old >= 0 ?
+			       before.rule[old] :
+			       (struct baleen_stored_rule){ .limits =
+								    baleen_feed_limits_default() };
 		memcpy(new->name, rule->name, sizeof(new->name));
 		new->action = rule->action;
 		new->qualifiers = rule->qualifiers;

@@ -16,12 +16,15 @@
  * @deploy: the state; its xdp is the device, also without a state
  * @plan: the rules of the state, to be edited before they are put on
  * @is_trial: set by the caller: what is put is judged, and then not put on
+ * @n_special: filled in: entries of what was added that are in special-purpose ranges,
+ *             and that its rule takes out
  */
 struct baleen_device_session {
 	bool has_state;
 	struct baleen_deploy deploy;
 	struct baleen_deploy_plan plan;
 	bool is_trial;
+	u64 n_special;
 };
 
 /**
@@ -35,6 +38,7 @@ struct baleen_device_session {
  * @n_listed: entries of a list
  * @csv: how a table was read
  * @skips_bad: bad lines were passed over
+ * @allows_empty: nothing need be left of it without special-purpose ranges
  * @build: kind, rate and capacity of what is derived of it later; a list that was built
  *         like another image is kept as an image
  */
@@ -48,6 +52,7 @@ struct baleen_rule_source {
 	u64 n_listed;
 	const struct baleen_csv_options *csv;
 	bool skips_bad;
+	bool allows_empty;
 	const struct baleen_build_options *build;
 };
 
@@ -97,12 +102,12 @@ void baleen_device_session_close(struct baleen_device_session *session);
 
 /**
  * baleen_device_session_add_feed() - add to what a rule of the state is made of
- * @session: opened; without a state nothing is done
+ * @session: opened, with its plan; without a state nothing is done
  * @rule: name of the rule
  * @source: what is added
  * @error: filled in on failure
  *
- * Return: 0 or a negative errno.
+ * Return: 0; -ENODATA when the rule would take all of it out; a negative errno.
  */
 int baleen_device_session_add_feed(struct baleen_device_session *session, const char *rule,
 				   const struct baleen_rule_source *source,
