@@ -17,9 +17,9 @@
  *
  * A counter that has come to 15 does not know how many keys it stands for. It
  * stays, and so does its bit: it may err like any Bloom filter, but never loses a
- * key that is in. The chance that any of m counters gets there is at most
- * m (e ln 2 / 16)^16, with k at its optimum: 1.37e-15 m, for a billion counters
- * one in a million.
+ * key that is in. The chance that any of m counters would have to go on, with n keys of k
+ * positions, is at most m (e k n / 16 m)^16: with k n = m ln 2, the optimum, 1.37e-15 m, for
+ * a billion counters one in a million. Five times as many keys, and it is certain.
  *
  * A key that is added twice counts twice, since nobody can tell whether its bits are
  * its own, and has to be deleted twice. To delete a key that is not in would take

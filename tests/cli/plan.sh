@@ -44,7 +44,9 @@ done <<-EOF
 EOF
 billion=(--capacity 1G --fpp 0.02 --key flow)
 is "a billion keys at 2 %, Bloom" \
-	"$(planned '.[] | select(.kind == "classic").textbook.bits' "${billion[@]}")" 8142363337
+	"$(planned '.[] | select(.kind == "classic").textbook.bits' "${billion[@]}")" 8142363336
+is "rounded down, as in a Python class: 10 keys at 1 %" "$(planned '.[0].textbook |
+	[.bits, .hashes]' --kind classic --capacity 10 --fpp 0.01)" "[95,6]"
 is "quotient" "$(planned '.[] | select(.kind == "quotient").textbook |
 	[.quotient_bits, .remainder_bits, .bits]' "${billion[@]}")" "[30,6,$((9 << 30))]"
 is "cuckoo" "$(planned '.[] | select(.kind == "cuckoo").textbook |
@@ -112,10 +114,39 @@ for need in delete merge resize delete,merge,resize; do
 	kind=$(info chosen.bln .tables[0].kind)
 	shape=()
 	# Slots of whole hashes can do more than the narrowest for the rate.
-	[ "$kind" != cuckoo ] || shape=(--slot-bits "$(info chosen.bln .tables[0].slot_bits)")
+	[ "$kind" != cuckoo ] || shape=(--slot-bits "$(info chosen.bln .tables[0].slot_bits)"
+		--bucket-slots "$(info chosen.bln .tables[0].slots_per_bucket)")
+	[ "$(info chosen.bln .tables[0].copies)" != true ] || shape+=(--copies)
 	is "--need $need: $kind can" "$(planned ".[0].can | contains(\"$need\" | split(\",\"))" \
 		--kind "$kind" --capacity 2000 --fpp 0.001 -6 "${shape[@]}")" true
 done
+# The smallest that can delete, and the smallest of all cuckoo filters, found by trying all.
+seq -f '2001:db8:%.0f::1' 1 9999 >nine.txt
+for fpp in 0.03 0.02 0.01 0.005 0.002 0.001 0.0001; do
+	smallest=$(for bits in 8 12 16 32 64; do for slots in 1 2 4; do
+		planned ".[0] | select(.fpp <= $fpp).bytes" --kind cuckoo --copies --capacity 9999 \
+			-6 --slot-bits $bits --bucket-slots $slots
+	done; done | sort -n | head -n 1)
+	is "cuckoo at $fpp: the plan is the smallest of all shapes" \
+		"$(planned '.[0].bytes' --kind cuckoo --capacity 9999 --fpp $fpp -6)" "$smallest"
+	check "--need delete at $fpp" baleen build --seed 1 --fpp $fpp --need delete -o del.bln nine.txt
+	is "takes no more" "$(info del.bln .tables[0].bytes)" "$smallest"
+done
+is "with copies a cuckoo filter can delete" "$(planned '.[0].can' --copies --kind cuckoo \
+	--capacity 1M --fpp 0.02 -6)" '["delete"]'
+
+# A load that cannot be is refused by both; one that does not come out is told.
+refuses_plan_text="buckets of 2 slots cannot be filled above 89.7 %"
+is "a load that no table has: plan" "$(planned '.[0].reason' --kind cuckoo --capacity 2000 -6 \
+	--load 0.97 --bucket-slots 2)" "\"$refuses_plan_text\""
+refuses "and build" "six.txt: $refuses_plan_text" \
+	baleen build --load 0.97 --bucket-slots 2 -o new.bln six.txt
+check "a load at the edge" baleen build --load 0.89 --bucket-slots 2 --seed 3 -o edge.bln six.txt
+is "tells that more was needed" "$(<"$TMP/err")" "baleen: edge.bln: 18.9 kB, not the planned \
+18.0 kB: with this seed the keys find no room at a load of 0.89"
+is "too many buckets are not too many bytes" "$(planned '.[0].reason' --kind cuckoo --slot-bits 8 \
+	--bucket-slots 1 --capacity 1G --key flow)" '"over 2^31 buckets"'
+
 chooses "a shape that one kind has" quotient "quotient is the smallest" six.txt --remainder-bits 8
 refuses "a kind that cannot" "six.txt: bloom cannot be had in this shape, at this rate, able to delete" \
 	baleen build -o new.bln --kind bloom --fpp 0.01 --need delete six.txt
@@ -137,7 +168,11 @@ told cuckoo '[.slots_per_bucket, .slot_bits, .stash, .copies]' '[2,8,8,true]' \
 	--fpp 0.1 --bucket-slots 2 --slot-bits 8 --stash --copies
 told bloom '[.hashes, .positions == .blocks * 512]' '[4,true]' --fpp 0.05 --hashes 4
 told classic '[.positions, .hashes, .hash]' '[20001,7,"murmur3"]' --bits 20001 --hash murmur3
-told counting '[.counter_bits, .overflow < 1e-9, .copies]' '[4,true,false]' --fpp 0.01
+told counting '[.counter_bits, .overflow < 1e-9, .stuck, .copies]' '[4,true,0,false]' --fpp 0.01
+# Twice as many positions as the optimum has: the bound of half full filters says nothing here.
+told counting '[.overflow, .stuck > 390]' '[1,true]' --hash keyed --hashes 8 --bits 400
+is "and how many are stuck" "$(baleen info told.bln | grep -Eo '[0-9,]+ stuck at 15')" \
+	"$(baleen info -j told.bln | jq '.[0].tables[0].stuck') stuck at 15"
 told quotient '[.quotient_bits, .remainder_bits, .slots, .longest_cluster > 0]' \
 	'[12,6,4096,true]' --remainder-bits 6
 check "an estimate" baleen build --kind classic --fpp 0.01 --seed 1 -o told.bln six.txt

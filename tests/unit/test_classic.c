@@ -127,8 +127,12 @@ static void test_formulas(void **state)
 	assert_true(fabs(baleen_classic_bound(1e9, 0.02) / 8.14e9 - 1) < 0.001);
 	assert_true(baleen_classic_bits(1e9, 0.02, 0) >= baleen_classic_bound(1e9, 0.02));
 	assert_true(baleen_classic_bits(1e9, 0.02, 0) < 1.002 * baleen_classic_bound(1e9, 0.02));
-	assert_true(fabs(baleen_counting_overflow(1e9) / 1.37e-6 - 1) < 0.01);
-	assert_true(baleen_counting_overflow(1e30) == 1);
+	assert_true(fabs(baleen_counting_overflow(1e9, 7, 1e9 * log(2) / 7) / 1.37e-6 - 1) < 0.01);
+	assert_true(baleen_counting_overflow(1e30, 7, 1e30 * log(2) / 7) == 1);
+	/* Beyond the optimum it grows with the 16th power, up to certainty. */
+	assert_true(fabs(baleen_counting_overflow(1e9, 7, 1e9 * log(2) / 14) / 1.37e-6 * 65536 -
+			 1) < 0.01);
+	assert_true(baleen_counting_overflow(1000, 8, 5000) == 1);
 }
 
 /* The best k and the fewest bits, by trying all. */

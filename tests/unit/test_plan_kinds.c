@@ -52,7 +52,10 @@ static void test_billion(void **state)
 	struct baleen_textbook cuckoo = baleen_textbook_plan(BALEEN_KIND_CUCKOO, 1e9, 0.02);
 
 	assert_true(fabs(bloom.n_bits - 8.14e9) < 0.005e9);
-	assert_int_equal(bloom.n_hashes, 6);
+	/* Rounded down, as m is. */
+	assert_int_equal(bloom.n_hashes, 5);
+	assert_int_equal(baleen_textbook_plan(BALEEN_KIND_BLOOM, 10, 0.01).n_hashes, 6);
+	assert_true(baleen_textbook_plan(BALEEN_KIND_BLOOM, 10, 0.01).n_bits == 95);
 	assert_int_equal(quotient.log2_buckets, 30);
 	assert_int_equal(quotient.slot_bits, 6);
 	assert_true(quotient.n_bits == ldexp(9, 30));
@@ -198,11 +201,13 @@ static void test_choice_needs(void **state)
 
 		baleen_cost_plan(BALEEN_IP6, choice.kind, N_KEYS, choice.fpp, &any, &cost);
 		image.table[BALEEN_IP6] = cost.table;
+		image.flags = choice.copies ? BALEEN_FLAG_COPIES : 0;
 		assert_int_equal(baleen_table_can(&image, BALEEN_IP6) & needs, needs);
 		assert_true(cost.fpp <= rates[i % 2]);
 		for (u32 k = 0; k < N_KINDS; k++) {
 			baleen_cost_plan(BALEEN_IP6, kinds[k], N_KEYS, rates[i % 2], &any, &other);
 			image.table[BALEEN_IP6] = other.table;
+			image.flags = BALEEN_FLAG_COPIES;
 			if (kinds[k] != BALEEN_KIND_CLASSIC &&
 			    (baleen_table_can(&image, BALEEN_IP6) & needs) == needs)
 				assert_true(cost.n_bytes <= other.n_bytes);

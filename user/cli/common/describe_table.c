@@ -40,6 +40,17 @@ static u32 count_stashed(const struct baleen_filter *filter, u32 domain)
 	return n;
 }
 
+/* Chance that a counter comes to its end, with the keys that there are. */
+static double overflow_of(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	return baleen_counting_overflow(baleen_table_bits(table), table->n_hashes,
+					is_uncounted_table(filter, domain) ?
+						baleen_estimate_keys(filter, domain) :
+						table->n_entries);
+}
+
 /* --- JSON ------------------------------------------------------------------ */
 
 static void describe_slots(json_t *json, const struct baleen_filter *filter, u32 domain)
@@ -92,7 +103,8 @@ static void describe_plane(json_t *json, const struct baleen_filter *filter, u32
 		return;
 	json_object_set_new(json, "counter_bits", json_integer(BALEEN_COUNTER_BITS));
 	json_object_set_new(json, "copies", json_boolean(has_copies(filter)));
-	json_object_set_new(json, "overflow", json_real(baleen_counting_overflow(n_bits)));
+	json_object_set_new(json, "stuck", json_integer(baleen_counters_stuck(filter, domain)));
+	json_object_set_new(json, "overflow", json_real(overflow_of(filter, domain)));
 }
 
 void describe_geometry(json_t *json, const struct baleen_filter *filter, u32 domain)
@@ -132,6 +144,19 @@ static void print_quotient(FILE *stream, const struct baleen_filter *filter, u32
 		table->longest_cluster);
 }
 
+static void print_counters(FILE *stream, const struct baleen_filter *filter, u32 domain)
+{
+	u64 n_stuck = baleen_counters_stuck(filter, domain);
+	char count[NUMBER_TEXT];
+
+	fprintf(stream, "counters of %d bits (", BALEEN_COUNTER_BITS);
+	if (n_stuck)
+		fprintf(stream, "%s stuck at %d: their bits stay), ", format_count(n_stuck, count),
+			BALEEN_COUNTER_MAX);
+	else
+		fprintf(stream, "overflow %.2g at most), ", overflow_of(filter, domain));
+}
+
 static void print_plane(FILE *stream, const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
@@ -145,8 +170,7 @@ static void print_plane(FILE *stream, const struct baleen_filter *filter, u32 do
 		fprintf(stream, "%s blocks of 64 bytes, %u bits set per key, ",
 			format_count(table->n_buckets, count), table->n_hashes);
 	if (table->kind == BALEEN_KIND_COUNTING)
-		fprintf(stream, "counters of %d bits (overflow %.2g at most), ",
-			BALEEN_COUNTER_BITS, baleen_counting_overflow(baleen_table_bits(table)));
+		print_counters(stream, filter, domain);
 	if (is_uncounted_table(filter, domain)) {
 		u64 n = baleen_estimate_keys(filter, domain) + 0.5;
 

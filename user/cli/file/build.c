@@ -3,6 +3,7 @@
 
 #include "cli/common/describe.h"
 #include "cli/open/filter_ref.h"
+#include "filter/plan.h"
 
 struct build {
 	struct list_options lists;
@@ -19,6 +20,33 @@ static void explain(const struct list_options *options)
 	if (options->seed_text)
 		complain("the seed is as secret as the text of --seed: who knows it can craft keys "
 			 "that fill a bucket");
+}
+
+/* Where --load says how full the slots shall be, and some key found no room: the plan is not
+ * what was built.
+ */
+static void explain_load(const struct filter_ref *ref, const struct build *build)
+{
+	const struct baleen_build_options *options = &build->lists.build;
+	char bytes[NUMBER_TEXT], planned_bytes[NUMBER_TEXT];
+
+	for (u32 domain = 0; domain <= BALEEN_TUPLE && options->shape.load; domain++) {
+		const struct baleen_table *table = &ref->filter.image.table[domain];
+		u64 n = table->n_entries > options->capacity ? table->n_entries : options->capacity;
+		struct baleen_table planned;
+
+		if (table->kind == BALEEN_KIND_NONE ||
+		    baleen_plan_shaped(domain, table->kind, n, options->fpp, &options->shape,
+				       &planned, NULL) ||
+		    planned.n_blocks >= table->n_blocks)
+			continue;
+		complain(
+			"%s: %s, not the planned %s: with this seed the keys find no room at a load "
+			"of %g",
+			build->out, format_bytes((u64)table->n_blocks * BALEEN_BLOCK_BYTES, bytes),
+			format_bytes((u64)planned.n_blocks * BALEEN_BLOCK_BYTES, planned_bytes),
+			options->shape.load);
+	}
 }
 
 static int report(const struct filter_ref *ref, const struct build *build)
@@ -71,6 +99,8 @@ static int run(int argc, char **argv)
 		err = output_write(build.out, &ref.filter, 0600);
 	if (!err)
 		err = report(&ref, &build);
+	if (!err)
+		explain_load(&ref, &build);
 	filter_ref_close(&ref);
 	return err;
 }

@@ -47,7 +47,8 @@ static void cost_of(const struct plan *plan, u32 kind, struct baleen_cost *cost)
 
 static u32 can(const struct plan *plan, const struct baleen_cost *cost)
 {
-	struct baleen_image image = { .key_spec = plan->lists.build.key_spec };
+	struct baleen_image image = { .key_spec = plan->lists.build.key_spec,
+				      .flags = plan->lists.build.copies ? BALEEN_FLAG_COPIES : 0 };
 
 	image.table[plan->domain] = cost->table;
 	return baleen_table_can(&image, plan->domain);
@@ -56,7 +57,11 @@ static u32 can(const struct plan *plan, const struct baleen_cost *cost)
 /* Why a kind cannot be, in few words. */
 static const char *reason_of(const struct baleen_cost *cost)
 {
-	return cost->err == -E2BIG ? "over 16 GiB" : cost->error.text;
+	switch (cost->err) {
+	case -E2BIG: return "over 16 GiB";
+	case -EOVERFLOW: return "over 2^31 buckets";
+	default: return cost->error.text;
+	}
 }
 
 /* --- JSON ------------------------------------------------------------------ */
@@ -102,7 +107,7 @@ static json_t *describe_textbook(const struct plan *plan, u32 kind)
 		return json_null();
 	textbook = baleen_textbook_plan(kind, n, fpp);
 	json = json_object();
-	set_integer(json, "bits", ceil(textbook.n_bits));
+	set_integer(json, "bits", floor(textbook.n_bits));
 	set_real(json, "bits_per_key", textbook.n_bits / n);
 	set_real(json, "fpp", textbook.fpp);
 	if (textbook.n_hashes) {

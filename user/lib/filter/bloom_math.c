@@ -43,7 +43,9 @@ double baleen_classic_bound(double n, double fpp)
 	return n * M_LOG2E * log2(1 / fpp);
 }
 
-double baleen_counting_overflow(double m)
+double baleen_counting_overflow(double m, u32 k, double n)
 {
-	return fmin(1, m * pow(M_E * M_LN2 / 16, 16));
+	const u32 j = BALEEN_COUNTER_MAX + 1;
+
+	return fmin(1, m * pow(M_E * k * n / (j * m), j));
 }

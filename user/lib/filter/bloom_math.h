@@ -8,7 +8,7 @@
 #ifndef BALEEN_BLOOM_MATH_H
 #define BALEEN_BLOOM_MATH_H
 
-#include <baleen/image.h>
+#include <baleen/counting.h>
 
 /**
  * baleen_classic_fpp() - expected false positive rate
@@ -52,11 +52,13 @@ double baleen_classic_bound(double n, double fpp);
 /**
  * baleen_counting_overflow() - chance that any counter comes to its end
  * @m: counters
+ * @k: positions a key
+ * @n: keys
  *
- * Return: at most this, m (e ln 2 / 16)^16, as long as k is at most m/n ln 2;
- * not above 1.
+ * Return: at most this, m (e k n / 16 m)^16, not above 1. With k n = m ln 2, where the rate
+ * is least, that is 1.37e-15 m.
  * Source: Fan, Cao, Almeida and Broder 2000, section V-C.
  */
-double baleen_counting_overflow(double m);
+double baleen_counting_overflow(double m, u32 k, double n);
 
 #endif /* BALEEN_BLOOM_MATH_H */

@@ -20,6 +20,23 @@ u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain)
 	return n;
 }
 
+u64 baleen_counters_stuck(const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	const u64 *word = baleen_plane(filter, domain) + baleen_plane_words(filter, domain);
+	u64 n_words = baleen_plane_words(filter, domain) * BALEEN_COUNTER_BITS, n = 0;
+
+	if (table->kind != BALEEN_KIND_COUNTING)
+		return 0;
+	/* The lowest bit of each counter of which all four are set. */
+	for (; n_words; n_words--, word++) {
+		u64 pairs = *word & *word >> 1;
+
+		n += baleen_popcount64(pairs & pairs >> 2 & 0x1111111111111111ull);
+	}
+	return n;
+}
+
 u64 baleen_bits_count_either(const struct baleen_filter *a, const struct baleen_filter *b,
 			     u32 domain)
 {

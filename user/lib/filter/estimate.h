@@ -85,6 +85,15 @@ static inline u64 baleen_plane_words(const struct baleen_filter *filter, u32 dom
 u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain);
 
 /**
+ * baleen_counters_stuck() - counters that do not count any more
+ * @filter: the filter
+ * @domain: domain of the table
+ *
+ * Return: how many stand at BALEEN_COUNTER_MAX; 0 for a table without counters.
+ */
+u64 baleen_counters_stuck(const struct baleen_filter *filter, u32 domain);
+
+/**
  * baleen_bits_count_either() - bits that are set in any of two planes
  * @a: a filter
  * @b: a filter whose table fits, see compat.h

@@ -56,6 +56,7 @@ struct request {
 	double fpp;
 	u32 bucket_slots;
 	double load;
+	bool is_loaded;
 	bool has_stash;
 };
 
@@ -96,42 +97,95 @@ static double cuckoo_fpp(const struct baleen_table *table, u32 domain, u64 n)
 	return fmin(1, n / looks);
 }
 
-/* The narrowest slots that err as little as is allowed when it is full; of IPv4 addresses those
- * that do not err and take least.
- */
-static void plan_any_width(const struct request *request, struct baleen_table *table)
+/* Whether a table can be, and errs as little as is allowed when it is full. */
+static bool is_fit(const struct request *request, const struct baleen_table *table)
 {
-	static const u32 widths[] = { 8, 12, 16, 32, 64 };
-	struct baleen_table wide;
-	u64 n_full;
-	u32 i = 0;
+	u64 n_full = (u64)table->n_buckets * request->bucket_slots * request->load;
 
-	if (request->domain == BALEEN_IP4) {
-		plan_width(request, 16, table);
-		plan_width(request, 32, &wide);
-		if (table->n_blocks >= wide.n_blocks)
-			*table = wide;
-		return;
-	}
-	do {
-		plan_width(request, widths[i], table);
-		n_full = (u64)table->n_buckets * request->bucket_slots * request->load;
-	} while (cuckoo_fpp(table, request->domain, n_full) > request->fpp && widths[i++] < 64);
+	return table->n_blocks <= BALEEN_MAX_BLOCKS && table->n_buckets <= BALEEN_MAX_BUCKETS &&
+	       cuckoo_fpp(table, request->domain, n_full) <= request->fpp;
 }
 
-static int plan_slots(const struct request *request, u32 slot_bits, struct baleen_table *table,
-		      struct baleen_error *error)
+static struct request with_slots(const struct request *request, u32 bucket_slots)
+{
+	struct request changed = *request;
+
+	changed.bucket_slots = bucket_slots;
+	if (!changed.is_loaded)
+		changed.load = planned_load(bucket_slots, request->n);
+	return changed;
+}
+
+/* Of IPv4 addresses the slots that do not err and take least. */
+static void plan_exact(const struct request *request, struct baleen_table *table)
+{
+	struct baleen_table wide;
+
+	plan_width(request, 16, table);
+	plan_width(request, 32, &wide);
+	if (table->n_blocks >= wide.n_blocks)
+		*table = wide;
+}
+
+/* The smallest of all shapes that err as little as is allowed; of those of one size that of
+ * most slots a bucket, which fills best.
+ */
+static void plan_any(const struct request *request, u32 slot_bits, u32 bucket_slots,
+		     struct baleen_table *table)
+{
+	static const u32 widths[] = { 8, 12, 16, 32, 64 }, slots[] = { 4, 2, 1 };
+	bool is_found = false;
+
+	/* No rate, or none that is low enough: slots that keep all. */
+	plan_width(request, slot_bits ? slot_bits : 64, table);
+	for (u32 i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+		const struct request changed = with_slots(request, slots[i]);
+
+		for (u32 j = 0; j < sizeof(widths) / sizeof(widths[0]); j++) {
+			struct baleen_table planned;
+
+			if ((bucket_slots && bucket_slots != slots[i]) ||
+			    (slot_bits && slot_bits != widths[j]))
+				continue;
+			plan_width(&changed, widths[j], &planned);
+			if (!is_fit(&changed, &planned) ||
+			    (is_found && planned.n_blocks >= table->n_blocks))
+				continue;
+			*table = planned;
+			is_found = true;
+		}
+	}
+}
+
+/* A table of one shape is what was asked for, whatever its rate. */
+static int plan_slots(const struct request *request, const struct baleen_shape *shape,
+		      struct baleen_table *table, struct baleen_error *error)
 {
 	struct baleen_table planned;
 
-	if (slot_bits)
-		plan_width(request, slot_bits, &planned);
+	if (shape->slot_bits && (shape->bucket_slots || !request->fpp))
+		plan_width(request, shape->slot_bits, &planned);
+	else if (request->domain == BALEEN_IP4 && !shape->slot_bits)
+		plan_exact(request, &planned);
 	else
-		plan_any_width(request, &planned);
-	if (planned.n_blocks > BALEEN_MAX_BLOCKS || planned.n_buckets > BALEEN_MAX_BUCKETS)
+		plan_any(request, shape->slot_bits, shape->bucket_slots, &planned);
+	if (planned.n_blocks > BALEEN_MAX_BLOCKS)
 		return baleen_plan_too_many(request->n, error);
+	if (planned.n_buckets > BALEEN_MAX_BUCKETS)
+		return baleen_fail(error, EOVERFLOW,
+				   "%llu keys are too many for one filter: a table has 2^31 "
+				   "buckets at most",
+				   (unsigned long long)request->n);
 	*table = planned;
 	return 0;
+}
+
+/* Beyond this load some key finds no room, however large the table (Fan et al. 2014, section
+ * 5.1; Sanders, Egner, Korst 2003).
+ */
+static double most_load(u32 bucket_slots)
+{
+	return bucket_slots == 1 ? 0.5 : bucket_slots == 2 ? 0.897 : 0.98;
 }
 
 static int check_shape(u32 domain, const struct baleen_shape *shape, struct baleen_error *error)
@@ -150,6 +204,11 @@ static int check_shape(u32 domain, const struct baleen_shape *shape, struct bale
 		return baleen_fail(error, EINVAL, "buckets have 1, 2 or 4 slots, not %u", slots);
 	if (shape->load && !(shape->load >= 0.01 && shape->load <= 1))
 		return baleen_fail(error, EINVAL, "a load is 0.01 to 1");
+	slots = slots ? slots : BALEEN_BUCKET_SLOTS;
+	if (shape->load > most_load(slots))
+		return baleen_fail(error, EINVAL,
+				   "buckets of %u slot%s cannot be filled above %.1f %%", slots,
+				   slots == 1 ? "" : "s", 100 * most_load(slots));
 	return 0;
 }
 
@@ -164,11 +223,12 @@ static int cuckoo_plan(u32 domain, u64 n, double fpp, const struct baleen_shape 
 		.fpp = fpp,
 		.bucket_slots = slots,
 		.load = shape->load ? shape->load : planned_load(slots, n),
+		.is_loaded = shape->load,
 		.has_stash = shape->has_stash,
 	};
 	int err = check_shape(domain, shape, error);
 
-	return err ? err : plan_slots(&request, shape->slot_bits, table, error);
+	return err ? err : plan_slots(&request, shape, table, error);
 }
 
 static int prefixes_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
@@ -182,7 +242,9 @@ static int prefixes_plan(u32 domain, u64 n, double fpp, const struct baleen_shap
 		.load = planned_load(BALEEN_BUCKET_SLOTS, n),
 	};
 
-	return plan_slots(&request, 64, table, error);
+	const struct baleen_shape wide = { .slot_bits = 64 };
+
+	return plan_slots(&request, &wide, table, error);
 }
 
 static u64 cuckoo_capacity(const struct baleen_table *table)

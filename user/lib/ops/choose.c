@@ -12,6 +12,7 @@ static const char *const need_names[BALEEN_N_NEEDS] = { "delete", "merge", "resi
 struct candidate {
 	u32 kind;
 	double fpp;
+	bool copies;
 	u64 n_blocks;
 };
 
@@ -91,6 +92,7 @@ static bool try_kind(const struct baleen_list *list, const struct baleen_build_o
 
 	wanted.kind = candidate->kind;
 	wanted.fpp = candidate->fpp;
+	wanted.copies = candidate->copies;
 	if (!baleen_layout_make(list, &wanted, &parts, NULL))
 		fits = !baleen_layout_plan(&parts, &wanted, wanted.fpp, &image, NULL) &&
 		       image_can(&image, needs);
@@ -100,16 +102,30 @@ static bool try_kind(const struct baleen_list *list, const struct baleen_build_o
 	return fits;
 }
 
-/* A cuckoo table of short slots is small, one of whole hashes can do more. */
+/* The smallest that a kind has. A cuckoo table of short slots is small, and forgets keys where
+ * each has a slot of its own; one of whole hashes can do all.
+ */
 static bool try_rates(const struct baleen_list *list, const struct baleen_build_options *options,
-		      u32 needs, struct candidate *candidate)
+		      u32 needs, struct candidate *best)
 {
-	candidate->fpp = options->fpp;
-	if (try_kind(list, options, needs, candidate))
-		return true;
-	candidate->fpp = 0;
-	return candidate->kind == BALEEN_KIND_CUCKOO && options->fpp &&
-	       try_kind(list, options, needs, candidate);
+	const struct candidate ways[] = {
+		{ .kind = best->kind, .fpp = options->fpp, .copies = options->copies },
+		{ .kind = best->kind, .fpp = options->fpp, .copies = true },
+		{ .kind = best->kind, .fpp = 0, .copies = options->copies },
+	};
+	u32 n = best->kind == BALEEN_KIND_CUCKOO && options->fpp ? 3 : 1;
+	bool is_found = false;
+
+	for (u32 i = 0; i < n; i++) {
+		struct candidate tried = ways[i];
+
+		if (!try_kind(list, options, needs, &tried) ||
+		    (is_found && tried.n_blocks >= best->n_blocks))
+			continue;
+		*best = tried;
+		is_found = true;
+	}
+	return is_found;
 }
 
 static void needs_text(u32 needs, char *text)
@@ -129,9 +145,11 @@ static void tell_smallest(const struct candidate *all, u32 n, const struct candi
 	needs_text(needs, can);
 	if (fpp)
 		snprintf(rate, sizeof(rate), " at a false positive rate of %g", fpp);
-	length = snprintf(choice->why, sizeof(choice->why),
-			  "%s is the smallest%s%s%s:", baleen_kind_name(best->kind), rate,
-			  needs ? " that can " : "", can);
+	length = snprintf(choice->why, sizeof(choice->why), "%s is the smallest%s%s%s:",
+			  best->kind == BALEEN_KIND_CUCKOO && best->copies ?
+				  "cuckoo with copies" :
+				  baleen_kind_name(best->kind),
+			  rate, needs ? " that can " : "", can);
 	for (u32 i = 0; i < n && length < sizeof(choice->why); i++)
 		length += snprintf(choice->why + length, sizeof(choice->why) - length,
 				   "%s %s %llu bytes", i ? "," : "", baleen_kind_name(all[i].kind),
@@ -174,6 +192,7 @@ static int choose_smallest(const struct baleen_list *list,
 		return refuse(kinds, needs, error);
 	choice->kind = best->kind;
 	choice->fpp = best->fpp;
+	choice->copies = best->copies;
 	tell_smallest(all, n, best, needs, options->fpp, choice);
 	return 0;
 }
@@ -196,6 +215,7 @@ int baleen_choose(const struct baleen_list *list, const struct baleen_build_opti
 				       choice, error);
 	choice->kind = BALEEN_KIND_CUCKOO;
 	choice->fpp = options->fpp;
+	choice->copies = options->copies;
 	snprintf(choice->why, sizeof(choice->why), "%s", why);
 	return 0;
 }

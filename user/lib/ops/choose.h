@@ -52,11 +52,13 @@ u32 baleen_table_can(const struct baleen_image *image, u32 domain);
  * @kind: enum baleen_kind
  * @fpp: rate to build with: what was asked for, or 0 where the kind can do what
  *       is needed only then
+ * @copies: build with copies, so that it can forget keys; also where it was asked for
  * @why: in one line
  */
 struct baleen_choice {
 	u32 kind;
 	double fpp;
+	bool copies;
 	char why[256];
 };
 

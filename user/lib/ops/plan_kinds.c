@@ -121,8 +121,8 @@ double baleen_any_bound(double n, double fpp)
 
 static struct baleen_textbook textbook_bloom(double n, double fpp)
 {
-	double m = baleen_classic_bound(n, fpp);
-	u32 k = baleen_classic_hashes(m, n);
+	double m = floor(baleen_classic_bound(n, fpp));
+	u32 k = fmax(1, fmin(floor(m / n * M_LN2), BALEEN_MAX_POSITIONS));
 
 	return (struct baleen_textbook){
 		.n_bits = m,

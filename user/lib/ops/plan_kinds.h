@@ -6,8 +6,8 @@
  * alone; of n keys at a rate of P:
  *
  *   any filter   n log2(1/P) bits at least (Carter et al. 1978)
- *   Bloom        m = n log2(e) log2(1/P), k = m/n ln 2 (Bloom 1970; Mitzenmacher
- *                and Broder 2004)
+ *   Bloom        m = n log2(e) log2(1/P), k = m/n ln 2, both rounded down (Bloom 1970;
+ *                Mitzenmacher and Broder 2004): 10 keys at 1 % are 95 bits and k = 6
  *   quotient     q = ceil(log2 n), r = ceil(log2 1/P), 2^q (r + 3) bits (Bender et
  *                al. 2012)
  *   cuckoo       buckets of 2 slots, 84 % of them full, slots of
