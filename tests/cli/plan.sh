@@ -116,7 +116,7 @@ for need in delete merge resize delete,merge,resize; do
 	# Slots of whole hashes can do more than the narrowest for the rate.
 	[ "$kind" != cuckoo ] || shape=(--slot-bits "$(info chosen.bln .tables[0].slot_bits)"
 		--bucket-slots "$(info chosen.bln .tables[0].slots_per_bucket)")
-	[ "$(info chosen.bln .tables[0].copies)" != true ] || shape+=(--copies)
+	[ "$(baleen info -j chosen.bln | jq '.[0].tables[0].copies')" != true ] || shape+=(--copies)
 	is "--need $need: $kind can" "$(planned ".[0].can | contains(\"$need\" | split(\",\"))" \
 		--kind "$kind" --capacity 2000 --fpp 0.001 -6 "${shape[@]}")" true
 done

@@ -86,8 +86,6 @@ static void print_summary(const struct picture *picture)
 	printf("%s %s: ", describe_family(picture->domain), baleen_kind_name(table->kind));
 	printf(places_text(table), format_count(summary.n_places, count),
 	       format_count(summary.n_used, n_used));
-	if (summary.n_stuck)
-		printf(", %s stuck at 15: their bits stay", format_count(summary.n_stuck, count));
 	if (summary.n_runs) {
 		printf("; %s %s", format_count(summary.n_runs, count),
 		       baleen_plural(summary.n_runs, "run", "runs"));
