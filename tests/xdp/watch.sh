@@ -197,6 +197,31 @@ try_time()
 		"$((shown >= before - 1 && shown <= after))" 1
 }
 
+# What was there before the first look, too: a flood fills the ring while watch starts.
+try_first()
+{
+	local flood
+
+	quiet "a dry run" attach veth-b --sample 1000000/s --dry-run --drop bad=bad.txt
+	nsenter --net="/run/netns/$B" -- "$FLOOD" veth-b 192.0.2.1 600 >/dev/null &
+	flood=$!
+	for _ in 1 2 3 4 5; do
+		watch -c 400
+		wait "$watcher"
+		exec 3<&-
+		cat seen
+	done >all
+	watch -c 400 -w first.pcap
+	wait "$watcher"
+	exec 3<&-
+	kill "$flood"
+	wait "$flood" 2>/dev/null
+	is "events of the first moment have their time" "$(wc -l <all) $(grep -c '^1970' all)" "2000 0"
+	is "in a capture, too" "$(tcpdump -nn -tt -r first.pcap 2>/dev/null |
+		awk '{ n++; old += $1 < 1000000000 } END { print n, old + 0 }')" "400 0"
+	detach
+}
+
 try_json()
 {
 	watch -j -c 3
@@ -480,6 +505,7 @@ try_capture
 try_refusals
 try_closed_pipe
 detach
+try_first
 try_changes
 detach
 try_rate

@@ -99,78 +99,7 @@ static int batch_add(void *data, void *bytes, size_t n_bytes)
 	return batch->n == BATCH_EVENTS ? -ENOBUFS : 0;
 }
 
-static int start(struct baleen_events *events, u64 since_ns, struct baleen_error *error)
-{
-	const struct baleen_xdp *xdp = &events->xdp;
-	int err;
-
-	if (!xdp->config.sample_interval_ns || xdp->events_fd < 0)
-		return baleen_fail(error, ENODATA,
-				   "%s samples no events: 'baleen policy %s --sample 100/s' "
-				   "starts it",
-				   xdp->device, xdp->device);
-	events->lock_fd = lock_watch_within(xdp->pins.path, since_ns ? WAIT_NS : 0);
-	if (events->lock_fd == -EBUSY)
-		return baleen_fail(error, EBUSY, "somebody else is watching %s", xdp->device);
-	if (events->lock_fd < 0)
-		return baleen_fail(error, -events->lock_fd, "%s: %s", xdp->pins.path,
-				   strerror(-events->lock_fd));
-	events->batch = calloc(1, sizeof(*events->batch));
-	if (!events->batch)
-		return baleen_fail(error, ENOMEM, "no memory for events");
-	events->batch->since_ns = since_ns;
-	err = map_id(xdp->events_fd, &events->ring_id);
-	if (err)
-		return baleen_fail(error, -err, "%s: events: %s", xdp->device, strerror(-err));
-	events->ring = ring_buffer__new(xdp->events_fd, batch_add, events->batch, NULL);
-	if (!events->ring)
-		return baleen_fail(error, errno, "%s: events: %m", xdp->device);
-	err = baleen_xdp_stats(xdp, &events->at_start, error);
-	if (err)
-		return err;
-	/* A ring that nobody read is full: make room at once. */
-	if (since_ns)
-		ring_buffer__consume(events->ring);
-	return 0;
-}
-
-static int open_since(struct baleen_events *events, const char *device, u64 since_ns,
-		      struct baleen_error *error)
-{
-	int err;
-
-	memset(events, 0, sizeof(*events));
-	events->lock_fd = -1;
-	err = baleen_xdp_open(&events->xdp, device, false, error);
-	if (err)
-		return err;
-	err = start(events, since_ns, error);
-	if (err)
-		baleen_events_close(events);
-	return err;
-}
-
-int baleen_events_open(struct baleen_events *events, const char *device, struct baleen_error *error)
-{
-	return open_since(events, device, baleen_clock_ns(CLOCK_MONOTONIC_COARSE), error);
-}
-
-int baleen_events_resume(struct baleen_events *events, const char *device,
-			 struct baleen_error *error)
-{
-	return open_since(events, device, 0, error);
-}
-
-void baleen_events_close(struct baleen_events *events)
-{
-	ring_buffer__free(events->ring);
-	free(events->batch);
-	if (events->lock_fd >= 0)
-		close(events->lock_fd);
-	baleen_xdp_close(&events->xdp);
-}
-
-/* --- read ------------------------------------------------------------------ */
+/* --- batches --------------------------------------------------------------- */
 
 static int fail_ended(const struct baleen_events *events, struct baleen_error *error)
 {
@@ -240,6 +169,75 @@ static int read_batch(struct baleen_events *events, int timeout_ms, struct balee
 	/* Events come first: an error that ends the watch is returned when none are left. */
 	return batch->n ? 0 : err;
 }
+
+static int start(struct baleen_events *events, u64 since_ns, struct baleen_error *error)
+{
+	const struct baleen_xdp *xdp = &events->xdp;
+	int err;
+
+	if (!xdp->config.sample_interval_ns || xdp->events_fd < 0)
+		return baleen_fail(error, ENODATA,
+				   "%s samples no events: 'baleen policy %s --sample 100/s' "
+				   "starts it",
+				   xdp->device, xdp->device);
+	events->lock_fd = lock_watch_within(xdp->pins.path, since_ns ? WAIT_NS : 0);
+	if (events->lock_fd == -EBUSY)
+		return baleen_fail(error, EBUSY, "somebody else is watching %s", xdp->device);
+	if (events->lock_fd < 0)
+		return baleen_fail(error, -events->lock_fd, "%s: %s", xdp->pins.path,
+				   strerror(-events->lock_fd));
+	events->batch = calloc(1, sizeof(*events->batch));
+	if (!events->batch)
+		return baleen_fail(error, ENOMEM, "no memory for events");
+	events->batch->since_ns = since_ns;
+	err = map_id(xdp->events_fd, &events->ring_id);
+	if (err)
+		return baleen_fail(error, -err, "%s: events: %s", xdp->device, strerror(-err));
+	events->ring = ring_buffer__new(xdp->events_fd, batch_add, events->batch, NULL);
+	if (!events->ring)
+		return baleen_fail(error, errno, "%s: events: %m", xdp->device);
+	err = baleen_xdp_stats(xdp, &events->at_start, error);
+	/* A ring that nobody read is full: make room at once. */
+	return err || !since_ns ? err : read_batch(events, 0, error);
+}
+
+static int open_since(struct baleen_events *events, const char *device, u64 since_ns,
+		      struct baleen_error *error)
+{
+	int err;
+
+	memset(events, 0, sizeof(*events));
+	events->lock_fd = -1;
+	err = baleen_xdp_open(&events->xdp, device, false, error);
+	if (err)
+		return err;
+	err = start(events, since_ns, error);
+	if (err)
+		baleen_events_close(events);
+	return err;
+}
+
+int baleen_events_open(struct baleen_events *events, const char *device, struct baleen_error *error)
+{
+	return open_since(events, device, baleen_clock_ns(CLOCK_MONOTONIC_COARSE), error);
+}
+
+int baleen_events_resume(struct baleen_events *events, const char *device,
+			 struct baleen_error *error)
+{
+	return open_since(events, device, 0, error);
+}
+
+void baleen_events_close(struct baleen_events *events)
+{
+	ring_buffer__free(events->ring);
+	free(events->batch);
+	if (events->lock_fd >= 0)
+		close(events->lock_fd);
+	baleen_xdp_close(&events->xdp);
+}
+
+/* --- read ------------------------------------------------------------------ */
 
 static const struct baleen_rule *rule_of_slot(const struct baleen_config *config, u32 slot)
 {
