@@ -31,7 +31,9 @@
 #define DAEMON_FAILED_US 5000000ull
 /* How long to wait for the lock of another writer. */
 #define DAEMON_LOCK_MS 20
-/* Look again after this time, even when no writer reported a change. */
+/* Look again after this time, even when no writer announced a change. So baleend at rest
+ * wakes up three times a minute: for entries, for feeds and for sampled drops.
+ */
 #define DAEMON_RESCAN_US 60000000ull
 
 /* The same error of the same device is logged again after this time. */
@@ -76,9 +78,13 @@ struct daemon_logged {
  * @known: the devices that exist
  * @http: the HTTP server
  * @http_timer: closes slow connections
+ * @http_was_full: as many clients as it lets in were there
  * @me: metrics of baleend itself
  * @counts: counts of tables, for the metrics
  * @seen: sampled drops, for 'baleen why'; NULL when they cannot be stored
+ * @drops: timer of the next look at sampled drops
+ * @sampled: ring buffers that are waited for, a list
+ * @changes: fires when a state or a filter is another one
  * @clock: fires when the time of day is set
  * @logged: the last errors
  */
@@ -93,9 +99,13 @@ struct daemon {
 	struct known *known;
 	struct MHD_Daemon *http;
 	sd_event_source *http_timer;
+	bool http_was_full;
 	struct baleen_metrics_daemon me;
 	struct baleen_metrics_counts counts;
 	sqlite3 *seen;
+	sd_event_source *drops;
+	struct sampled *sampled;
+	sd_event_source *changes;
 	int clock;
 	struct daemon_logged logged[DAEMON_MAX_LOGGED];
 };
@@ -107,9 +117,10 @@ int links_start(struct daemon *daemon);
 int drops_start(struct daemon *daemon);
 int http_start(struct daemon *daemon);
 
-/* Look at all states soon: one of them has changed. */
+/* Look at all states and filters soon: one of them has changed. */
 void upkeep_now(struct daemon *daemon);
 void refresh_now(struct daemon *daemon);
+void drops_now(struct daemon *daemon);
 
 void refresh_stop(struct daemon *daemon);
 void links_stop(struct daemon *daemon);

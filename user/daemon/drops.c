@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Sampled drops to the journal, and to the table that 'baleen why' reads. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
 #include <syslog.h>
 #include <systemd/sd-journal.h>
 
 #include "daemon.h"
 #include "key/key_text.h"
 #include "state/drops.h"
+#include "util/fd.h"
 #include "xdp/pins.h"
 
-/* Reads once a second; 'baleen watch' may read in between. */
+/* Reads at most once a second, when there is something; 'baleen watch' may read in between. */
 #define ROUND_US 1000000ull
 /* Limit for one device and round, since other devices wait. Further events stay in the
  * ring buffer, or the kernel drops and counts them.
  */
 #define MAX_EVENTS 2048
+
+/**
+ * struct sampled - a device that is sampled
+ * @source: its ring buffer has something
+ * @next: another device
+ */
+struct sampled {
+	sd_event_source *source;
+	struct sampled *next;
+};
 
 static void to_journal(const struct daemon *daemon, const struct baleen_sighting *sighting,
 		       const char *device)
@@ -65,38 +80,83 @@ static void read_device(struct daemon *daemon, const char *device)
 	baleen_events_close(&events);
 }
 
+/* What comes meanwhile is read in one round with it. */
+static int on_event(sd_event_source *source, int fd, uint32_t events, void *data)
+{
+	sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	drops_now(data);
+	return 0;
+}
+
+static int wait_for(struct daemon *daemon, int ring_fd)
+{
+	struct sampled *sampled = calloc(1, sizeof(*sampled));
+	int fd = fcntl(ring_fd, F_DUPFD_CLOEXEC, 0), err = -ENOMEM;
+
+	if (sampled && fd >= 0)
+		err = sd_event_add_io(daemon->event, &sampled->source, fd, EPOLLIN, on_event,
+				      daemon);
+	if (err < 0) {
+		baleen_close_fd(&fd);
+		free(sampled);
+		return err;
+	}
+	sd_event_source_set_io_fd_own(sampled->source, true);
+	sampled->next = daemon->sampled;
+	daemon->sampled = sampled;
+	return 0;
+}
+
+static void wait_for_none(struct daemon *daemon)
+{
+	while (daemon->sampled) {
+		struct sampled *next = daemon->sampled->next;
+
+		sd_event_source_disable_unref(daemon->sampled->source);
+		free(daemon->sampled);
+		daemon->sampled = next;
+	}
+}
+
 static int read_pins(const struct baleen_pins *pins, void *data)
 {
+	struct daemon *daemon = data;
 	struct baleen_xdp xdp;
-	char device[IF_NAMESIZE];
-	bool samples;
 
 	if (baleen_xdp_open_pins(&xdp, pins, NULL))
 		return 0;
-	samples =
-		xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED && xdp.config.sample_interval_ns;
-	memcpy(device, xdp.device, sizeof(device));
+	if (xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED && xdp.config.sample_interval_ns &&
+	    xdp.events_fd >= 0) {
+		read_device(daemon, xdp.device);
+		if (wait_for(daemon, xdp.events_fd))
+			notify(daemon, LOG_ERR, xdp.device, "cannot wait for sampled drops");
+	}
 	baleen_xdp_close(&xdp);
-	if (samples)
-		read_device(data, device);
 	return 0;
 }
 
 static int look(sd_event_source *timer, uint64_t usec, void *data)
 {
+	struct daemon *daemon = data;
 	struct baleen_error error;
 
+	wait_for_none(daemon);
 	/* Without bpffs no filter exists. */
-	if (baleen_pins_each(read_pins, data, &error) < 0)
-		notify(data, LOG_ERR, NULL, "%s", error.text);
-	timer_set(timer, ROUND_US);
+	if (baleen_pins_each(read_pins, daemon, &error) < 0)
+		notify(daemon, LOG_ERR, NULL, "%s", error.text);
+	timer_set(timer, DAEMON_RESCAN_US);
 	return 0;
+}
+
+void drops_now(struct daemon *daemon)
+{
+	if (daemon->drops)
+		timer_sooner(daemon, daemon->drops, ROUND_US);
 }
 
 int drops_start(struct daemon *daemon)
 {
 	struct baleen_error error;
-	sd_event_source *timer = NULL;
 	int err;
 
 	if (daemon->options.no_drops)
@@ -104,12 +164,13 @@ int drops_start(struct daemon *daemon)
 	/* The journal still gets the drops. */
 	if (baleen_drops_open(&daemon->seen, true, &error))
 		notify(daemon, LOG_ERR, NULL, "%s", error.text);
-	err = timer_make(daemon, &timer, ROUND_US, look);
+	err = timer_make(daemon, &daemon->drops, ROUND_US, look);
 	return err < 0 ? err : 0;
 }
 
 void drops_stop(struct daemon *daemon)
 {
+	wait_for_none(daemon);
 	if (daemon->seen)
 		baleen_drops_close(daemon->seen);
 }

@@ -13,8 +13,8 @@
 #define TEXTFILE_US 15000000ull
 #define MAX_CLIENTS 32
 #define CLIENT_TIMEOUT_S 5
-/* A full server stops listening; it starts again some rounds after a client left. */
-#define TICK_MS 1000
+/* A full server stops listening; it starts again in the round after a client left. */
+#define FULL_TICK_MS 1000
 
 static const struct baleen_metrics_release release = { .version = BALEEN_RELEASE, .is_set = 1 };
 
@@ -97,15 +97,33 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 	return answer_metrics(data, connection);
 }
 
-/* The timer closes slow connections in time, even without other traffic. */
+static bool is_full(struct daemon *daemon)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(daemon->http, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+	return info && info->num_connections >= MAX_CLIENTS;
+}
+
+/* The timer closes slow connections in time, even without other traffic. Without a client
+ * there is nothing to wait for.
+ */
 static void serve(struct daemon *daemon)
 {
 	MHD_UNSIGNED_LONG_LONG wait_ms;
+	bool was_full = daemon->http_was_full, waits;
 
 	MHD_run(daemon->http);
-	if (MHD_get_timeout(daemon->http, &wait_ms) != MHD_YES || wait_ms > TICK_MS)
-		wait_ms = TICK_MS;
-	timer_set(daemon->http_timer, wait_ms * 1000);
+	daemon->http_was_full = is_full(daemon);
+	waits = MHD_get_timeout(daemon->http, &wait_ms) == MHD_YES;
+	if ((was_full || daemon->http_was_full) && (!waits || wait_ms > FULL_TICK_MS)) {
+		waits = true;
+		wait_ms = FULL_TICK_MS;
+	}
+	if (waits)
+		timer_set(daemon->http_timer, wait_ms * 1000);
+	else
+		sd_event_source_set_enabled(daemon->http_timer, SD_EVENT_OFF);
 }
 
 static int on_traffic(sd_event_source *source, int fd, uint32_t events, void *data)

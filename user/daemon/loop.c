@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The event loop: timers, signals, changed states, the clock. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #include "daemon.h"
-#include "state/rule_store_path.h"
+#include "util/announce.h"
 
 /* --- timers ---------------------------------------------------------------- */
 
@@ -49,31 +50,41 @@ void timer_sooner(struct daemon *daemon, sd_event_source *timer, u64 after_us)
 
 /* --- events ---------------------------------------------------------------- */
 
-/* The directory has many files; when the queue of the kernel overruns, there is no name. */
+static void look_again(struct daemon *daemon)
+{
+	upkeep_now(daemon);
+	refresh_now(daemon);
+	drops_now(daemon);
+}
+
+static int watch_changes(struct daemon *daemon);
+
 static int on_change(sd_event_source *source, const struct inotify_event *event, void *data)
 {
-	if (event->len && strcmp(event->name, "changed"))
-		return 0;
-	upkeep_now(data);
-	refresh_now(data);
+	struct daemon *daemon = data;
+
+	look_again(daemon);
+	/* Somebody removed the file: writers make another. */
+	if (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)) {
+		daemon->changes = sd_event_source_disable_unref(daemon->changes);
+		watch_changes(daemon);
+	}
 	return 0;
 }
 
-/* Writers touch a file in this directory after each commit. */
-static int watch_states(struct daemon *daemon)
+/* The file alone, not its directory: baleend writes there, too, and would wake itself. */
+static int watch_changes(struct daemon *daemon)
 {
-	const char *root = baleen_rule_store_root(false);
-	struct baleen_error error;
-	int err = baleen_rule_store_make_root(false, &error);
+	char path[PATH_MAX];
+	int err = baleen_announce_path(path, sizeof(path));
 
-	if (err) {
-		notify(daemon, LOG_ERR, NULL, "%s", error.text);
-		return err;
-	}
-	err = sd_event_add_inotify(daemon->event, NULL, root, IN_ATTRIB | IN_CLOSE_WRITE, on_change,
-				   daemon);
+	baleen_announce();
+	if (err >= 0)
+		err = sd_event_add_inotify(daemon->event, &daemon->changes, path,
+					   IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF, on_change,
+					   daemon);
 	if (err < 0)
-		notify(daemon, LOG_ERR, NULL, "%s: %s", root, strerror(-err));
+		notify(daemon, LOG_ERR, NULL, "%s: %s", path, strerror(-err));
 	return err < 0 ? err : 0;
 }
 
@@ -93,8 +104,7 @@ static int on_clock(sd_event_source *source, int fd, uint32_t events, void *data
 	if (read(fd, &n, sizeof(n)) < 0 && errno != ECANCELED)
 		return 0;
 	arm_clock(data);
-	upkeep_now(data);
-	refresh_now(data);
+	look_again(data);
 	return 0;
 }
 
@@ -134,7 +144,7 @@ static int start(struct daemon *daemon)
 	int err = add_signals(daemon);
 
 	if (!err)
-		err = watch_states(daemon);
+		err = watch_changes(daemon);
 	if (!err)
 		err = watch_clock(daemon);
 	if (!err)

@@ -13,6 +13,7 @@
 #include "state/rule_store_schema.h"
 #include "state/sql.h"
 #include "state/unkept.h"
+#include "util/announce.h"
 #include "util/lock.h"
 
 static bool has(const struct baleen_rule_store *state, const char *name)
@@ -371,7 +372,6 @@ void baleen_rule_store_close(struct baleen_rule_store *state)
 	if (state->is_new)
 		remove_directory(state);
 	unlock(state);
-	baleen_rule_store_announce();
 }
 
 void baleen_rule_store_remove(struct baleen_rule_store *state)
@@ -380,7 +380,7 @@ void baleen_rule_store_remove(struct baleen_rule_store *state)
 	baleen_sql_close(state);
 	remove_directory(state);
 	unlock(state);
-	baleen_rule_store_announce();
+	baleen_announce();
 }
 
 /* --- all states --- */

@@ -11,6 +11,7 @@
 #include "state/rule_store_commit.h"
 #include "state/rule_store_schema.h"
 #include "state/sql.h"
+#include "util/announce.h"
 
 /* --- feeds that no row speaks of --- */
 
@@ -42,21 +43,6 @@ void baleen_rule_store_sweep(const struct baleen_rule_store *state)
 			unlinkat(dirfd(directory), entry->d_name, 0);
 	if (directory)
 		closedir(directory);
-}
-
-void baleen_rule_store_announce(void)
-{
-	char path[BALEEN_RULE_STORE_NAME_BYTES];
-	int fd;
-
-	if (baleen_rule_store_make_root(false, NULL))
-		return;
-	snprintf(path, sizeof(path), "%s/changed", baleen_rule_store_root(false));
-	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return;
-	futimens(fd, NULL);
-	close(fd);
 }
 
 /* --- whose it is --- */
@@ -147,7 +133,7 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
 	state->is_new = false;
 	baleen_rule_store_sweep(state);
-	baleen_rule_store_announce();
+	baleen_announce();
 	return 0;
 }
 

@@ -19,13 +19,6 @@
 void baleen_rule_store_sweep(const struct baleen_rule_store *state);
 
 /**
- * baleen_rule_store_announce() - tell baleend that a state is another one now
- *
- * By a file in memory, which it watches. What it misses it finds at its next look.
- */
-void baleen_rule_store_announce(void);
-
-/**
  * baleen_rule_store_read_owner() - the device when it was committed last
  * @state: opened
  * @owner: filled in, but for a state that has never been committed

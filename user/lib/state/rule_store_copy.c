@@ -9,6 +9,7 @@
 
 #include "state/rule_store.h"
 #include "state/sql.h"
+#include "util/announce.h"
 #include "util/lock.h"
 
 static int fail_at(struct baleen_error *error, const char *path, int err)
@@ -206,5 +207,6 @@ int baleen_rule_store_replace(struct baleen_rule_store *state, const char *path,
 	unlinkat(fd, BALEEN_RULE_STORE_COPY_MARK, 0);
 	err = baleen_rule_store_sync_parent(state->path);
 	baleen_rule_store_remove_tree(path);
+	baleen_announce();
 	return err ? fail_at(error, state->path, err) : baleen_sql_open(state, true, error);
 }

@@ -10,7 +10,6 @@
 #include "util/error.h"
 
 #define BALEEN_RULE_STORE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
-#define BALEEN_RUN_ROOT "/run/baleen"		 /* BALEEN_RUN_DIR */
 #define BALEEN_RULE_STORE_PATH_BYTES 512
 
 #define BALEEN_RULE_STORE_DB "state.db"

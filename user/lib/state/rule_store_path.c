@@ -15,6 +15,7 @@
 #include "net/device.h"
 #include "net/netns.h"
 #include "state/rule_store_path.h"
+#include "util/announce.h"
 #include "util/write_file.h"
 #include "xdp/pins.h"
 
@@ -26,11 +27,11 @@
 
 static const char *base_root(bool is_kept)
 {
-	const char *root = getenv(is_kept ? "BALEEN_STATE_DIR" : "BALEEN_RUN_DIR");
+	const char *root = getenv("BALEEN_STATE_DIR");
 
-	if (root && *root)
-		return root;
-	return is_kept ? BALEEN_RULE_STORE_ROOT : BALEEN_RUN_ROOT;
+	if (!is_kept)
+		return baleen_run_root();
+	return root && *root ? root : BALEEN_RULE_STORE_ROOT;
 }
 
 /* Below the root, what is kept for this network namespace is in the directory @name; empty

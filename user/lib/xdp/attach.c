@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "net/kmod_hook.h"
+#include "util/announce.h"
 #include "util/libbpf_log.h"
 #include "xdp/attach.h"
 #include "xdp/attachment.h"
@@ -232,6 +233,8 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 		err = baleen_load_maps(ruleset, &loaded, error);
 	if (!err)
 		err = baleen_attempts_make(attempts, device, mode, try_attach, &attach, error);
+	if (!err)
+		baleen_announce();
 	baleen_loaded_close(&loaded);
 	baleen_pins_unlock(&pins);
 	return err;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "key/key_spec.h"
+#include "util/announce.h"
 #include "util/fd.h"
 #include "xdp/load.h"
 #include "xdp/update.h"
@@ -153,6 +154,8 @@ int baleen_xdp_update(struct baleen_xdp *xdp, const struct baleen_ruleset *rules
 	err = take_over(xdp, ruleset, &loaded, error);
 	if (!err)
 		err = put_on(xdp, ruleset, &loaded, error);
+	if (!err)
+		baleen_announce();
 	baleen_pins_clean(&xdp->pins, xdp->program_id);
 	baleen_loaded_close(&loaded);
 	return err;

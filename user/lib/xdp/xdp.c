@@ -10,6 +10,7 @@
 
 #include "filter/compat.h"
 #include "net/kmod_hook.h"
+#include "util/announce.h"
 #include "util/fd.h"
 #include "xdp/config.h"
 #include "xdp/dispatcher.h"
@@ -326,6 +327,8 @@ int baleen_xdp_detach(const char *device, struct baleen_error *error)
 	/* Remove the pins when the program has left, or was not there. */
 	if (!err || err == -ENOENT)
 		baleen_pins_empty(&pins);
+	if (!err)
+		baleen_announce();
 unlock:
 	baleen_pins_unlock(&pins);
 	return err;
