@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/common/list_options.h"
+#include "cli/file/plan_curves.h"
 #include "filter/bloom_math.h"
 #include "ops/plan_kinds.h"
 
@@ -14,6 +15,10 @@
  * @bits_per_key: --bits-per-key: the rate is sought; 0: it is given
  * @is_ipv6: keys of addresses are IPv6
  * @json: print JSON
+ * @curve: --curve: enum baleen_curves_of; N_CURVES: not given
+ * @measures: --measure
+ * @svg: --svg
+ * @tsv: --tsv
  * @domain: domain of the keys
  */
 struct plan {
@@ -21,8 +26,15 @@ struct plan {
 	double bits_per_key;
 	bool is_ipv6;
 	bool json;
+	u32 curve;
+	bool measures;
+	bool svg;
+	bool tsv;
 	u32 domain;
 };
+
+/* Keys of the filters of a curve where nobody says how many. */
+#define CURVE_KEYS 100000
 
 static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_CLASSIC,
 			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT };
@@ -263,6 +275,19 @@ static int print_costs(const struct plan *plan)
 	return finish_output(EXIT_DONE);
 }
 
+static int print_curves(const struct plan *plan)
+{
+	u64 n_keys = plan->lists.build.capacity ? plan->lists.build.capacity : CURVE_KEYS;
+	struct baleen_curves curves;
+	struct baleen_error error;
+
+	if (baleen_curves_make(plan->curve, n_keys, plan->measures, &curves, &error))
+		return complain("%s", error.text);
+	if (plan->svg)
+		return print_curves_svg(&curves);
+	return plan->json ? print_curves_json(&curves) : print_curves_tsv(&curves);
+}
+
 /* --- command --------------------------------------------------------------- */
 
 static int take_bits_per_key(const struct option_use *use)
@@ -288,6 +313,12 @@ static int parse(struct plan *plan, int argc, char **argv)
 	if (argc)
 		return complain_usage(&plan_command, "'%s': a plan is made of numbers, not lists",
 				      *argv);
+	if (plan->svg + plan->tsv + plan->json > 1)
+		return complain_usage(&plan_command, "--svg, --tsv and --json: one of them");
+	if (plan->curve == BALEEN_N_CURVES_OF && (plan->svg || plan->tsv || plan->measures))
+		return complain_usage(&plan_command, "--svg, --tsv and --measure are for --curve");
+	if (plan->curve != BALEEN_N_CURVES_OF)
+		return 0;
 	if (!lists->build.capacity)
 		return complain_usage(&plan_command, "--capacity N is missing");
 	if (plan->bits_per_key && lists->build.fpp)
@@ -301,11 +332,13 @@ static int parse(struct plan *plan, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	struct plan plan = { 0 };
+	struct plan plan = { .curve = BALEEN_N_CURVES_OF };
 	int err = parse(&plan, argc, argv);
 
 	if (err)
 		return err;
+	if (plan.curve != BALEEN_N_CURVES_OF)
+		return print_curves(&plan);
 	return plan.json ? print_costs_json(&plan) : print_costs(&plan);
 }
 
@@ -314,6 +347,13 @@ static const struct option_spec options[] = {
 	VALUE("bits-per-key", 0, "C", take_bits_per_key, plan, bits_per_key,
 	      "seek the least rate in C bits a key"),
 	FLAG("ipv6", '6', plan, is_ipv6, "IPv6 addresses; without it IPv4"),
+	VALUE("curve", 0, "WHAT", option_choice, plan, curve,
+	      "print curves of all kinds: bits a key over fpp, or the rate over load or hashes (k)",
+	      .words = "fpp load hashes"),
+	FLAG("measure", 0, plan, measures,
+	     "curve: also build filters of N keys, 100,000 without --capacity, and ask them"),
+	FLAG("tsv", 0, plan, tsv, "curve: a table with tabs, which is the default"),
+	FLAG("svg", 0, plan, svg, "curve: a picture in SVG"),
 	FLAG("json", 'j', plan, json,
 	     "an array with an object for each kind, beside the plan of the textbooks, and one "
 	     "for each bound"),
@@ -322,7 +362,8 @@ static const struct option_spec options[] = {
 
 const struct command plan_command = {
 	.name = "plan",
-	.synopsis = "--capacity N [--fpp P | --bits-per-key C] [OPTION...]",
+	.synopsis =
+		"--capacity N [--fpp P | --bits-per-key C] [OPTION...] | --curve WHAT [OPTION...]",
 	.help = "Prints what each kind of filter of N keys would cost: bits, size, expected false\n"
 		"positive rate and geometry, and the least that any could do with. Nothing is made.\n",
 	.options = options,
