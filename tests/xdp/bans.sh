@@ -122,7 +122,10 @@ is "is named, and how to let it in" "$(cat "$TMP/err")" \
 	"baleen: 198.51.100.7 is not banned: nothing changed (--exist does not mind)
 baleen: veth-c:list: 198.51.100.0/24 stays in force: line 1 of $TMP/more
 baleen: veth-c:list: \"baleen add veth-c:list '!198.51.100.7'\" takes out what lists and shorter prefixes hold"
-check "that can be pasted" baleen add veth-c:list '!198.51.100.7'
+hint=$(sed -n 's/.*"\(baleen add .*\)" takes out.*/\1/p' "$TMP/err")
+check_status "del says it in the same words" 1 baleen del veth-c:list 198.51.100.7
+is "del says it in the same words" "$(sed -n 's/.*"\(baleen add .*\)" takes out.*/\1/p' "$TMP/err")" "$hint"
+check "that can be pasted" eval "$hint"
 is "and does so" "$(dropped 198.51.100.{7,8})" PP-PD
 
 # --- a failure puts back what was done ---

@@ -10,6 +10,7 @@
 #include "deploy/conf_apply.h"
 #include "deploy/confirm.h"
 #include "util/duration.h"
+#include "util/shell.h"
 #include "util/url.h"
 
 /* A window below a second cannot be confirmed by anybody, one above a day is none. */
@@ -210,7 +211,7 @@ static void report_words(const struct device *device, bool is_changed)
 		       device->conf.rules.dry_run ? ", DRY RUN: drops nothing" : "");
 	if (left_ms)
 		printf("%s: back to what was in %s, unless 'baleen confirm %s'\n", device->name,
-		       format_span(left_ms, window), device->name);
+		       format_span(left_ms, window), baleen_shell_word(device->name).text);
 }
 
 static void report_json(const struct device *device, bool is_changed)
@@ -268,7 +269,8 @@ static int check_window(const struct device *device)
 	if (!left_ms || device->apply->confirm_ms)
 		return 0;
 	return complain("%s: goes back to what was in %s: 'baleen confirm %s' first, or --confirm",
-			device->name, format_span(left_ms, left), device->name);
+			device->name, format_span(left_ms, left),
+			baleen_shell_word(device->name).text);
 }
 
 static int change(struct device *device)

@@ -10,6 +10,7 @@
 #include "list/list_entry.h"
 #include "ops/build.h"
 #include "util/duration.h"
+#include "util/shell.h"
 
 /* For up to so many keys the output names the other entries that hold them. */
 #define MAX_EXPLAINED 20
@@ -158,6 +159,15 @@ static int compare_origin(const struct baleen_rule_entry *there, void *data)
 	return 0;
 }
 
+int suggest_exception(const char *target, const char *key)
+{
+	char exception[1 + BALEEN_RULE_ENTRY_TEXT];
+
+	snprintf(exception, sizeof(exception), "!%s", key);
+	return complain("%s: \"baleen add %s %s\" takes out what lists and shorter prefixes hold",
+			target, baleen_shell_word(target).text, baleen_shell_word(exception).text);
+}
+
 static int complain_there(const struct entry_change *change, const struct search *search)
 {
 	return complain(
@@ -173,9 +183,8 @@ static int complain_absent(const struct entry_change *change, const struct balee
 	explain_entry(change->target, state, rule, search->single);
 	if (*search->elsewhere)
 		return complain("%s: 'baleen del --origin %s' is for that one", change->target,
-				search->elsewhere);
-	return complain("%s: \"baleen add %s '!%s'\" takes out what lists hold", change->target,
-			change->target, search->single->key);
+				baleen_shell_word(search->elsewhere).text);
+	return suggest_exception(change->target, search->single->key);
 }
 
 /* An address that was widened when it was added is deleted as what it became. */

@@ -55,4 +55,7 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 u64 explain_entry(const char *target, const struct baleen_rule_store *state,
 		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *single);
 
+/* Says by what command a rule no longer holds a key of its lists; EXIT_FAILED. */
+int suggest_exception(const char *target, const char *key);
+
 #endif /* BALEEN_CLI_BAN_H */

@@ -182,9 +182,7 @@ static void explain(const struct ban *ban)
 				 rules.rule[i].name);
 			n = explain_entry(target, state, &rules.rule[i], &ban->key[0]);
 			if (n)
-				complain("%s: \"baleen add %s '!%s'\" takes out what lists and "
-					 "shorter prefixes hold",
-					 target, target, ban->key[0].key);
+				suggest_exception(target, ban->key[0].key);
 		}
 	}
 }

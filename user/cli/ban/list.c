@@ -9,6 +9,7 @@
 #include "key/key_text.h"
 #include "key/span.h"
 #include "util/duration.h"
+#include "util/shell.h"
 
 /**
  * struct list - what is asked for, and what was found
@@ -183,7 +184,7 @@ static int list_state(struct list *list)
 		return complain("%s", error.text);
 	if (list->rule && baleen_rule_store_find_rule(&rules, list->rule) < 0)
 		return complain("%s has no rule '%s': see 'baleen status %s'", list->device,
-				list->rule, list->device);
+				list->rule, baleen_shell_word(list->device).text);
 	if (list_rules(list, &rules))
 		return EXIT_FAILED;
 	return finish_collected(list->json, is_filtered && !list->n ? EXIT_FAILED : EXIT_DONE);

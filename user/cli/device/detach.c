@@ -9,6 +9,7 @@
 #include "icp/icp.h"
 #include "kmod/kmod_rules.h"
 #include "state/rule_store.h"
+#include "util/shell.h"
 #include "xdp/xdp.h"
 
 /* Rules named when a filter cannot go. */
@@ -22,7 +23,7 @@ static void settle_state(struct baleen_rule_store *state, bool forget)
 		return;
 	}
 	complain("%s: what was applied comes back at boot: 'baleen detach --forget %s' forgets it",
-		 state->device, state->device);
+		 state->device, baleen_shell_word(state->device).text);
 	baleen_rule_store_close(state);
 }
 
@@ -103,7 +104,7 @@ static int detach(const char *device, bool forget, bool json)
 	if (err == -ENOENT && baleen_icp_is_there(device))
 		complain("%s has no filter; it answers ICP queries: 'baleen icp detach %s' ends "
 			 "that",
-			 device, device);
+			 device, baleen_shell_word(device).text);
 	else if (err)
 		complain("%s", error.text);
 	return err ? EXIT_FAILED : report(device, json);

@@ -9,6 +9,7 @@
 #include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "deploy/saved.h"
+#include "util/shell.h"
 #include "xdp/attach.h"
 
 /* Longer than it takes a card to come up, shorter than anybody waits for a boot. */
@@ -125,11 +126,11 @@ static int check_way(const struct baleen_xdp *xdp, const struct baleen_saved *sa
 			"%s: is attached %s, and the rules ask for %s: 'baleen detach %s' first, "
 			"or --mode auto",
 			xdp->device, baleen_mode_text(xdp->there.mode),
-			baleen_mode_text(saved->mode), xdp->device);
+			baleen_mode_text(saved->mode), baleen_shell_word(xdp->device).text);
 	if (saved->attach_type != xdp->config.attach_type)
 		return complain(
 			"%s: is attached in another way than was saved: 'baleen detach %s' first",
-			xdp->device, xdp->device);
+			xdp->device, baleen_shell_word(xdp->device).text);
 	return 0;
 }
 

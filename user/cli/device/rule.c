@@ -7,6 +7,7 @@
 #include "cli/open/filter_name.h"
 #include "cli/open/guard.h"
 #include "cli/open/rule_images.h"
+#include "util/shell.h"
 
 enum place { PLACE_NONE, PLACE_FIRST, PLACE_LAST, PLACE_BEFORE, PLACE_AFTER };
 
@@ -211,7 +212,7 @@ static int del(const struct change *change, struct baleen_ruleset *ruleset)
 	if (ruleset->n_rules)
 		return 0;
 	return complain("%s would have no rule left: 'baleen detach %s' takes the filter off",
-			change->device, change->device);
+			change->device, baleen_shell_word(change->device).text);
 }
 
 static int move(const struct change *change, struct baleen_ruleset *ruleset)

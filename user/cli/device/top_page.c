@@ -7,6 +7,7 @@
 #include "cli/device/top.h"
 #include "key/key_text.h"
 #include "util/number.h"
+#include "util/shell.h"
 #include "util/sparkline.h"
 #include "xdp/ruleset.h"
 
@@ -254,7 +255,8 @@ static void add_sampling(const struct top_view *view, struct top_page *page)
 	format_device(rates->device, device);
 	if (view->reader == TOP_READER_NONE) {
 		add_line(page, TOP_PLAIN,
-			 "no events: 'baleen policy %s --sample 100/s' samples some", device);
+			 "no events: 'baleen policy %s --sample 100/s' samples some",
+			 baleen_shell_word(device).text);
 	} else if (view->reader == TOP_READER_OTHER) {
 		if (view->watcher.pid)
 			add_line(page, TOP_PLAIN, "events are read by process %d (%s)",

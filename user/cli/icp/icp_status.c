@@ -10,6 +10,7 @@
 #include "key/key_text.h"
 #include "util/duration.h"
 #include "util/number.h"
+#include "util/shell.h"
 
 /**
  * struct view - an instance at a moment
@@ -155,7 +156,7 @@ static void print_life(const struct view *view)
 	case BALEEN_ATTACH_STATUS_MOVED:
 		printf("attached, but to a device that is now in another network namespace; "
 		       "'baleen icp detach %s' takes it off",
-		       icp->device);
+		       baleen_shell_word(icp->device).text);
 		break;
 	case BALEEN_ATTACH_STATUS_DETACHED:
 		printf("NOT IN FORCE: somebody detached it; detach and attach again");

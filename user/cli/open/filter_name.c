@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/open/filter_name.h"
+#include "util/shell.h"
 
 static const char prefix[] = "kmod:";
 
@@ -42,5 +43,6 @@ bool is_live_name(const char *argument)
 
 int complain_no_rule(const char *device, const char *rule)
 {
-	return complain("%s has no rule '%s': see 'baleen status %s'", device, rule, device);
+	return complain("%s has no rule '%s': see 'baleen status %s'", device, rule,
+			baleen_shell_word(device).text);
 }

@@ -12,6 +12,7 @@
 #include "cli/open/list_file.h"
 #include "net/device.h"
 #include "ops/image_file.h"
+#include "util/shell.h"
 #include "xdp/xdp.h"
 
 static int read_image(struct filter_ref *ref)
@@ -55,7 +56,7 @@ static bool complain_of_device(const char *argument)
 	else
 		complain(
 			"%s is a device, and no rules of it are known here: see 'baleen status %s'",
-			argument, argument);
+			argument, baleen_shell_word(argument).text);
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "state/feeds.h"
 #include "state/unkept.h"
 #include "util/duration.h"
+#include "util/shell.h"
 
 #define TIME_TEXT 32
 
@@ -113,7 +114,8 @@ void print_confirm(const struct baleen_rule_store *state, const char *device)
 
 	if (deadline_ms)
 		printf("  back to what was in %s, unless 'baleen confirm %s'\n",
-		       format_span(deadline_ms > now_ms ? deadline_ms - now_ms : 0, left), device);
+		       format_span(deadline_ms > now_ms ? deadline_ms - now_ms : 0, left),
+		       baleen_shell_word(device).text);
 }
 
 /* --- JSON ------------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 #include "state/protected.h"
 #include "util/array.h"
 #include "util/number.h"
+#include "util/shell.h"
 #include "xdp/qualifiers.h"
 
 /**
@@ -108,13 +109,15 @@ static int check_way(const struct comparison *work)
 				   "%s: is attached %s, and mode %s is asked for: 'baleen detach "
 				   "%s' first",
 				   xdp->device, baleen_mode_text(xdp->there.mode),
-				   baleen_mode_text(rules->mode), xdp->device);
+				   baleen_mode_text(rules->mode),
+				   baleen_shell_word(xdp->device).text);
 	if (rules->attach_type != xdp->config.attach_type)
 		return baleen_fail(work->error, EBUSY,
 				   "%s: is attached by %s, and %s is asked for: 'baleen detach %s' "
 				   "first",
 				   xdp->device, baleen_attach_type_text(xdp->config.attach_type),
-				   baleen_attach_type_text(rules->attach_type), xdp->device);
+				   baleen_attach_type_text(rules->attach_type),
+				   baleen_shell_word(xdp->device).text);
 	return 0;
 }
 

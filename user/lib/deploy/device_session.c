@@ -10,6 +10,7 @@
 
 #include "deploy/device_session.h"
 #include "state/feed_judge.h"
+#include "util/shell.h"
 #include "util/write_file.h"
 
 /* --- opening --------------------------------------------------------------- */
@@ -172,7 +173,8 @@ static int take_special_out(struct baleen_device_session *session, struct baleen
 	bool is_of_rule = !source->is_list && !source->fd;
 	int err;
 
-	if (is_of_rule || index < 0 || !baleen_protected_applies(&session->plan.rules.rule[index]) ||
+	if (is_of_rule || index < 0 ||
+	    !baleen_protected_applies(&session->plan.rules.rule[index]) ||
 	    session->plan.rules.rule[index].limits.keep_special)
 		return 0;
 	err = baleen_feed_judge(&session->deploy.state, &session->plan.rules.rule[index], NULL,
@@ -354,7 +356,8 @@ int baleen_device_session_forget(const char *device, struct baleen_error *error)
 			error, EEXIST,
 			"%s has an applied configuration in %s: 'baleen apply %s' puts it "
 			"on again, 'baleen detach --forget %s' forgets it",
-			device, old.path, device, device);
+			device, old.path, baleen_shell_word(device).text,
+			baleen_shell_word(device).text);
 		baleen_rule_store_close(&old);
 		return err;
 	}

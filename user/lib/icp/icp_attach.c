@@ -12,6 +12,7 @@
 #include "net/links.h"
 #include "util/fd.h"
 #include "util/libbpf_log.h"
+#include "util/shell.h"
 #include "util/signals.h"
 #include "xdp/load.h"
 
@@ -131,18 +132,20 @@ static void name_remedy(const char *device, int ifindex, const struct baleen_pro
 	snprintf(remedy, bytes, "detach it first");
 	if (!strcmp(there->name, "baleen_xdp") && !baleen_pins_name(&rules, ifindex, NULL) &&
 	    !access(rules.path, F_OK))
-		snprintf(remedy, bytes, "'baleen detach %s' takes it off", device);
+		snprintf(remedy, bytes, "'baleen detach %s' takes it off",
+			 baleen_shell_word(device).text);
 	if (strncmp(there->name, "baleen_icp", strlen("baleen_icp")))
 		return;
 	baleen_icp_each(match_program, &owner, NULL);
 	if (owner.device[0])
-		snprintf(remedy, bytes, "'baleen icp detach %s' takes it off", owner.device);
+		snprintf(remedy, bytes, "'baleen icp detach %s' takes it off",
+			 baleen_shell_word(owner.device).text);
 }
 
 static int refuse_occupied(const char *device, int ifindex, struct baleen_error *error)
 {
 	struct baleen_program there;
-	char remedy[64];
+	char remedy[BALEEN_SHELL_WORD_BYTES + 64];
 	int err = baleen_device_program(ifindex, &there);
 
 	if (err)
@@ -170,7 +173,7 @@ static int clear(const struct baleen_icp_plan *plan, const struct baleen_pins *p
 		return baleen_fail(error, EBUSY,
 				   "%s answers ICP already: 'baleen icp detach %s' takes it off, "
 				   "'baleen icp resync' changes a filter",
-				   plan->device, plan->device);
+				   plan->device, baleen_shell_word(plan->device).text);
 	baleen_icp_empty(pins);
 	err = refuse_occupied(plan->device, pins->ifindex, error);
 	if (!err && feed_ifindex)

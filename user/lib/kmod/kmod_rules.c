@@ -8,6 +8,7 @@
 
 #include "kmod/kmod_rules.h"
 #include "net/kmod_hook.h"
+#include "util/shell.h"
 #include "xdp/load.h"
 #include "xdp/xdp.h"
 
@@ -242,7 +243,7 @@ static int explain_bind(int err, const char *device, struct baleen_error *error)
 		return baleen_fail(error, EEXIST,
 				   "%s has rules of the kernel module already: 'baleen swap' and "
 				   "'baleen rule' change them, 'baleen detach %s' takes them off",
-				   device, device);
+				   device, baleen_shell_word(device).text);
 	case -ENOENT:
 		return baleen_fail(error, ENOENT,
 				   "%s: the rules or a filter that one asks are gone by now",
@@ -305,7 +306,7 @@ static int refuse_xdp(const char *device, int ifindex, struct baleen_error *erro
 		return 0;
 	return baleen_fail(error, EBUSY,
 			   "%s has a filter of XDP already: 'baleen detach %s' takes it off",
-			   device, device);
+			   device, baleen_shell_word(device).text);
 }
 
 /* Opens the module for a device that may get rules. */

@@ -20,7 +20,7 @@ const char *baleen_level_text(enum baleen_level level)
  */
 static void describe_again(struct baleen_patient *patient)
 {
-	const char *name = patient->link->name;
+	const char *name = patient->word.text;
 
 	if (patient->is_kept)
 		snprintf(patient->again, sizeof(patient->again),
@@ -61,6 +61,7 @@ static int open_patient(struct baleen_patient *patient, u32 ifindex, struct bale
 	patient->link = baleen_links_find(&patient->links, ifindex);
 	if (!patient->link)
 		return baleen_fail(error, ENODEV, "the device has just gone");
+	patient->word = baleen_shell_word(patient->link->name);
 	patient->may_load = !baleen_device_privileges(NULL);
 	patient->has_features = !baleen_links_xdp_features(ifindex, &patient->features);
 	if (baleen_ethtool_driver(patient->link->name, patient->driver))

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "report/checkup_parts.h"
+#include "util/shell.h"
 
 #define NAMES_BYTES 400
 
@@ -24,7 +25,7 @@ static void mend_feature(struct baleen_patient *patient, struct baleen_finding *
 			 const struct baleen_ethtool_feature *feature, const char *option)
 {
 	if (!feature->is_fixed)
-		baleen_finding_mend(finding, "ethtool -K %s %s off", patient->link->name, option);
+		baleen_finding_mend(finding, "ethtool -K %s %s off", patient->word.text, option);
 }
 
 static void check_lro(struct baleen_patient *patient)
@@ -98,7 +99,7 @@ static void check_queues(struct baleen_patient *patient)
 				     channels.max > 1 ? "" : ", and no more to be had", n_cpus);
 	n = channels.max < n_cpus ? channels.max : n_cpus;
 	if (n > 1)
-		baleen_finding_mend(finding, "ethtool -L %s %s %u", patient->link->name,
+		baleen_finding_mend(finding, "ethtool -L %s %s %u", patient->word.text,
 				    channels.is_combined ? "combined" : "rx", n);
 }
 
@@ -152,18 +153,17 @@ static bool is_below(const struct baleen_patient *patient, const struct baleen_l
 /* The kernel has no program above another, so the filter goes first. */
 static void mend_lowers(struct baleen_patient *patient, struct baleen_finding *finding)
 {
-	const char *name = patient->link->name;
 	char restores[NAMES_BYTES] = "";
 
 	for (size_t i = 0; i < patient->links.n; i++)
 		if (is_below(patient, &patient->links.link[i]))
 			append(restores, " && baleen restore %s $d/filter --force",
-			       patient->links.link[i].name);
+			       baleen_shell_word(patient->links.link[i].name).text);
 	if (strlen(restores) + 1 < sizeof(restores))
 		baleen_finding_mend(finding,
 				    "d=$(mktemp -d) && baleen save %s -o $d/filter && "
 				    "baleen detach --forget %s%s",
-				    name, name, restores);
+				    patient->word.text, patient->word.text, restores);
 }
 
 /* A bond hands native programs on to its ports; others have none of their own. */
@@ -193,7 +193,6 @@ static void check_ports(struct baleen_patient *patient)
 	const struct baleen_link *master =
 		patient->link->master ? baleen_links_find(&patient->links, patient->link->master) :
 					NULL;
-	const char *name = patient->link->name;
 	struct baleen_program there;
 
 	if (!master || strcmp(master->kind, "bond") || !patient->has_xdp)
@@ -212,7 +211,7 @@ static void check_ports(struct baleen_patient *patient)
 				master->name, port->name),
 			"d=$(mktemp -d) && baleen save %s -o $d/filter && "
 			"baleen restore %s $d/filter --force",
-			name, port->name);
+			patient->word.text, baleen_shell_word(port->name).text);
 	}
 }
 
@@ -227,7 +226,7 @@ static void check_promiscuous(struct baleen_patient *patient)
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "promiscuous",
 						       "promiscuous: frames for other hosts are "
 						       "filtered and counted, too"),
-				    "ip link set dev %s promisc off", link->name);
+				    "ip link set dev %s promisc off", patient->word.text);
 	else
 		baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "promiscuous",
 				   "promiscuous, as a bridge or a capture asks for it: frames for "

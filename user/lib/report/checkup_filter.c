@@ -22,7 +22,7 @@ static void describe_removal(const struct baleen_patient *patient, char *text, s
 	if (link_id)
 		snprintf(text, bytes, "bpftool link detach id %u", link_id);
 	else
-		snprintf(text, bytes, "ip link set dev %s %s off", patient->link->name,
+		snprintf(text, bytes, "ip link set dev %s %s off", patient->word.text,
 			 patient->there.mode == BALEEN_MODE_GENERIC ? "xdpgeneric" : "xdp");
 }
 
@@ -51,7 +51,7 @@ static void complain_of_map(struct baleen_patient *patient, const char *rule, co
 	if (patient->is_kept)
 		baleen_finding_mend_again(patient, finding, "");
 	else
-		baleen_finding_mend(finding, "baleen swap %s:%s LIST", patient->link->name, rule);
+		baleen_finding_mend(finding, "baleen swap %s:%s LIST", patient->word.text, rule);
 }
 
 static void check_rules(struct baleen_patient *patient)
@@ -78,14 +78,14 @@ static void check_release(struct baleen_patient *patient)
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "release",
 						       "program %u is of another version of baleen",
 						       patient->xdp.program_id),
-				    "baleen refresh %s", patient->link->name);
+				    "baleen refresh %s", patient->word.text);
 }
 
 static void note_dry_run(struct baleen_patient *patient)
 {
 	baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "dry-run",
 					       "a dry run: nothing is dropped"),
-			    "baleen policy %s --enforce", patient->link->name);
+			    "baleen policy %s --enforce", patient->word.text);
 }
 
 static void check_dry_run(struct baleen_patient *patient)
@@ -122,7 +122,7 @@ static void check_filter(struct baleen_patient *patient)
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "filter",
 						       "NOT IN FORCE: what was applied was taken "
 						       "off"),
-				    "baleen restore --boot %s", patient->link->name);
+				    "baleen restore --boot %s", patient->word.text);
 		return;
 	}
 	if (patient->why_code == -ENOENT) {
@@ -167,11 +167,12 @@ static const char *find_obstacle(const struct baleen_patient *patient, char *men
 
 	mend[0] = '\0';
 	if (!baleen_ethtool_feature(name, "rx-lro", &lro) && lro.is_on) {
-		snprintf(mend, bytes, "ethtool -K %s lro off", name);
+		snprintf(mend, bytes, "ethtool -K %s lro off", patient->word.text);
 		return "LRO merges packets before a program could see them";
 	}
 	if (patient->link->mtu > ONE_BUFFER_MTU && lacks_frags(patient)) {
-		snprintf(mend, bytes, "ip link set dev %s mtu %d", name, ONE_BUFFER_MTU);
+		snprintf(mend, bytes, "ip link set dev %s mtu %d", patient->word.text,
+			 ONE_BUFFER_MTU);
 		return "the MTU does not fit in one buffer, and the driver takes no frames of "
 		       "several";
 	}
@@ -197,7 +198,7 @@ static void check_generic_asked(struct baleen_patient *patient)
 
 static void check_generic(struct baleen_patient *patient)
 {
-	char mend[64];
+	char mend[BALEEN_SHELL_WORD_BYTES + 64];
 	const char *obstacle = find_obstacle(patient, mend, sizeof(mend));
 
 	if (patient->has_features && !(patient->features & BALEEN_XDP_BASIC))
@@ -222,7 +223,7 @@ static void check_generic(struct baleen_patient *patient)
 /* The mode that an attach would get. */
 static void check_prospect(struct baleen_patient *patient)
 {
-	char mend[64];
+	char mend[BALEEN_SHELL_WORD_BYTES + 64];
 	const char *obstacle = find_obstacle(patient, mend, sizeof(mend));
 
 	if (patient->has_features && !(patient->features & BALEEN_XDP_BASIC))
@@ -271,7 +272,7 @@ static void check_mtu(struct baleen_patient *patient)
 					   "%u bytes: a driver that takes no frames of several "
 					   "buffers has native XDP for some %d at most",
 					   mtu, ONE_BUFFER_MTU),
-			"ip link set dev %s mtu %d", patient->link->name, ONE_BUFFER_MTU);
+			"ip link set dev %s mtu %d", patient->word.text, ONE_BUFFER_MTU);
 }
 
 /* --- other programs -------------------------------------------------------- */
@@ -279,7 +280,7 @@ static void check_mtu(struct baleen_patient *patient)
 static void check_other_xdp(struct baleen_patient *patient)
 {
 	const struct baleen_program *there = &patient->there;
-	char removal[64];
+	char removal[BALEEN_SHELL_WORD_BYTES + 64];
 
 	if (!there->id || (is_attached(patient) && there->id == patient->xdp.program_id)) {
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "other-xdp",
@@ -319,7 +320,7 @@ static void check_tc(struct baleen_patient *patient)
 					   "lets pass, and may drop it",
 					   n_filters, n_programs),
 			n_filters ? "tc filter show dev %s ingress" : "bpftool net show dev %s",
-			patient->link->name);
+			patient->word.text);
 }
 
 void baleen_checkup_filter(struct baleen_patient *patient)

@@ -11,6 +11,7 @@
 
 #include "report/checkup_parts.h"
 #include "state/rule_store_path.h"
+#include "util/shell.h"
 
 /* A few large feeds, and the copies that a change needs. */
 #define LEAST_FREE_BYTES (64ull << 20)
@@ -43,7 +44,7 @@ static void check_state(struct baleen_patient *patient)
 			baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "interrupted",
 					   "a change of the live rules was interrupted; "
 					   "the next change puts them right"),
-			"baleen update %s", name);
+			"baleen update %s", patient->word.text);
 }
 
 /* The nearest directory above that exists; @path is cut there. */
@@ -76,13 +77,14 @@ static void check_space(struct baleen_patient *patient)
 					   "%llu MB are free for %s: bans and feeds are refused "
 					   "once there are none",
 					   (unsigned long long)free_bytes >> 20, root),
-			"du -xm %s | sort -n | tail -n 20", path);
+			"du -xm %s | sort -n | tail -n 20", baleen_shell_word(path).text);
 	else if (disk.f_flag & ST_RDONLY)
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "space",
 						       "%s is on a file system that is mounted "
 						       "read-only: nothing can be kept",
 						       root),
-				    "mount -o remount,rw \"$(stat -c %%m %s)\"", path);
+				    "mount -o remount,rw \"$(stat -c %%m %s)\"",
+				    baleen_shell_word(path).text);
 	else
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "space", "%llu MB are free for %s",
 				   (unsigned long long)free_bytes >> 20, root);

@@ -34,7 +34,7 @@ static void check_privileges(struct baleen_patient *patient)
 			baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "capabilities",
 					   "%s: it cannot attach, and not all is seen here",
 					   error.text),
-			"sudo baleen doctor %s", patient->link->name);
+			"sudo baleen doctor %s", patient->word.text);
 }
 
 static void check_version(struct baleen_patient *patient)
@@ -105,14 +105,14 @@ static const char *reload(const struct baleen_patient *patient, char *text, size
 {
 	text[0] = '\0';
 	if (patient->has_xdp)
-		snprintf(text, bytes, " && baleen refresh --force %s", patient->link->name);
+		snprintf(text, bytes, " && baleen refresh --force %s", patient->word.text);
 	return text;
 }
 
 static void check_hardening(struct baleen_patient *patient)
 {
 	const char *prefix;
-	char again[64];
+	char again[BALEEN_SHELL_WORD_BYTES + 64];
 	int value;
 
 	if (read_setting("net/core/bpf_jit_harden", &value, &prefix))
@@ -161,7 +161,7 @@ static int load_sample(enum baleen_attach_type attach_type, struct baleen_loaded
 static void check_jit(struct baleen_patient *patient, const struct baleen_loaded *loaded)
 {
 	const char *prefix = "";
-	char again[64];
+	char again[BALEEN_SHELL_WORD_BYTES + 64];
 	int value;
 
 	if (baleen_loaded_is_compiled(loaded)) {

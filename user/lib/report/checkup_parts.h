@@ -9,6 +9,7 @@
 #include "net/links.h"
 #include "report/finding.h"
 #include "state/rule_store.h"
+#include "util/shell.h"
 #include "xdp/xdp.h"
 
 /**
@@ -16,6 +17,7 @@
  * @checkup: where findings go
  * @links: all devices
  * @link: this one
+ * @word: its name for a shell
  * @may_load: this process has the capabilities to load programs
  * @has_xdp: baleen has been attached to it, and @xdp is opened
  * @why: has not, or why that cannot be told
@@ -40,6 +42,7 @@ struct baleen_patient {
 	struct baleen_checkup *checkup;
 	struct baleen_links links;
 	const struct baleen_link *link;
+	struct baleen_shell_word word;
 	bool may_load;
 	bool has_xdp;
 	struct baleen_error why;
@@ -56,7 +59,7 @@ struct baleen_patient {
 	bool has_features;
 	u64 features;
 	char driver[BALEEN_DRIVER_BYTES];
-	char again[240];
+	char again[4 * BALEEN_SHELL_WORD_BYTES];
 };
 
 /**

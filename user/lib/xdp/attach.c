@@ -7,6 +7,7 @@
 #include "net/kmod_hook.h"
 #include "util/announce.h"
 #include "util/libbpf_log.h"
+#include "util/shell.h"
 #include "xdp/attach.h"
 #include "xdp/attachment.h"
 #include "xdp/dispatcher.h"
@@ -113,11 +114,11 @@ static int refuse_taken(const struct baleen_attachment *attachment, const char *
 		return baleen_fail(error, EBUSY,
 				   "%s has the number of a device that took its filter to another "
 				   "network namespace: 'baleen detach %s' takes that off",
-				   device, device);
+				   device, baleen_shell_word(device).text);
 	return baleen_fail(error, EBUSY,
 			   "baleen is attached to %s already: 'baleen swap' changes a rule, "
 			   "'baleen detach %s' takes it off",
-			   device, device);
+			   device, baleen_shell_word(device).text);
 }
 
 static int refuse_occupied(const struct baleen_pins *pins,
@@ -147,7 +148,7 @@ static int refuse_occupied(const struct baleen_pins *pins,
 				   "%s runs the XDP program '%s' (id %u, %s) already: 'baleen icp "
 				   "detach %s' takes it off",
 				   device, there.name, there.id, baleen_mode_text(there.mode),
-				   device);
+				   baleen_shell_word(device).text);
 	if (!strcmp(there.name, "baleen_icp_feed"))
 		return baleen_fail(error, EBUSY,
 				   "%s runs the XDP program '%s' (id %u, %s) already, for another "
@@ -221,7 +222,7 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 		err = baleen_fail(error, EBUSY,
 				  "%s has rules of the kernel module already: 'baleen detach %s' "
 				  "takes them off",
-				  device, device);
+				  device, baleen_shell_word(device).text);
 	if (!err)
 		err = baleen_pins_name(&pins, ifindex, error);
 	if (!err)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/shell.h"
 #include "xdp/events.h"
 
 #define BATCH_EVENTS 256
@@ -179,7 +180,7 @@ static int start(struct baleen_events *events, u64 since_ns, struct baleen_error
 		return baleen_fail(error, ENODATA,
 				   "%s samples no events: 'baleen policy %s --sample 100/s' "
 				   "starts it",
-				   xdp->device, xdp->device);
+				   xdp->device, baleen_shell_word(xdp->device).text);
 	events->lock_fd = lock_watch_within(xdp->pins.path, since_ns ? WAIT_NS : 0);
 	if (events->lock_fd == -EBUSY)
 		return baleen_fail(error, EBUSY, "somebody else is watching %s", xdp->device);
