@@ -61,7 +61,13 @@ is "nobody has an entry" "$(origins)" '{}'
 check "two origins list one key" baleen add veth-b:bad 192.0.2.9 --origin one --reason "first"
 check "the other" baleen add veth-b:bad 192.0.2.9 --origin two
 check_status "again is said" 1 baleen add veth-b:bad 192.0.2.9 --origin two
-check "or taken" baleen add veth-b:bad 192.0.2.9 --origin two --exist
+prints "or taken" "veth-b:bad: 0 added, 1 renewed" \
+	baleen add veth-b:bad 192.0.2.9 --origin two --exist
+prints "with its new end" "veth-b:bad: 1 added, 1 renewed, ends in 1h" \
+	baleen add veth-b:bad 192.0.2.9 192.0.2.10 --origin two --exist --ttl 1h
+is "as JSON" "$(baleen add -j veth-b:bad 192.0.2.9 --origin two --exist | jq -c '[.added, .renewed]')" \
+	'[0,1]'
+check "the one that was added goes" baleen del veth-b:bad 192.0.2.10 --origin two
 is "each has its own" "$(origins)" '{"one":1,"two":1}'
 check "one takes it back" baleen del veth-b:bad 192.0.2.9 --origin one
 is "the other still holds it" "$(dropped 192.0.2.9)" D

@@ -293,7 +293,7 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 /* --- the change ------------------------------------------------------------ */
 
 struct outcome {
-	u64 n_changed, n_refused;
+	u64 n_changed, n_renewed, n_refused;
 	bool in_place;
 	int exit_code;
 };
@@ -306,7 +306,8 @@ static void count_results(const struct entry_change *change, const struct entrie
 	for (size_t i = 0; i < entries->n; i++) {
 		const struct baleen_rule_entry_change *one = &entries->change[i];
 
-		outcome->n_changed += !one->result || one->result == -EEXIST;
+		outcome->n_changed += !one->result;
+		outcome->n_renewed += one->result == -EEXIST;
 		if (one->result != -EPERM)
 			continue;
 		if (outcome->n_refused++ < MAX_EXPLAINED)
@@ -367,15 +368,18 @@ static int report(const struct entry_change *change, const struct entries *entri
 		  const struct outcome *outcome)
 {
 	const char *what = is_add(change) ? "added" : "deleted";
-	u64 expires =
-		is_add(change) && outcome->n_changed ? entries->change[0].single.expires_ms : 0;
+	bool has_end = is_add(change) && outcome->n_changed + outcome->n_renewed;
+	u64 expires = has_end ? entries->change[0].single.expires_ms : 0;
 	char n[NUMBER_TEXT], end[BALEEN_DURATION_TEXT + 8];
 	json_t *json;
 	int err;
 
 	if (!change->json) {
-		printf("%s: %s %s%s%s%s%s%s\n", change->target, format_count(outcome->n_changed, n),
-		       change->dry_run ? "would be " : "", what, expires ? ", ends " : "",
+		printf("%s: %s %s%s", change->target, format_count(outcome->n_changed, n),
+		       change->dry_run ? "would be " : "", what);
+		if (outcome->n_renewed)
+			printf(", %s renewed", format_count(outcome->n_renewed, n));
+		printf("%s%s%s%s\n", expires ? ", ends " : "",
 		       expires ? format_expiry(expires, end) : "",
 		       outcome->in_place ? "" : ", built anew",
 		       outcome->n_refused ? ", others refused" : "");
@@ -388,6 +392,8 @@ static int report(const struct entry_change *change, const struct entries *entri
 				    change->dry_run ? json_null() :
 						      json_boolean(outcome->in_place));
 		json_object_set_new(json, what, json_integer(outcome->n_changed));
+		if (is_add(change))
+			json_object_set_new(json, "renewed", json_integer(outcome->n_renewed));
 		json_object_set_new(json, "refused", json_integer(outcome->n_refused));
 		json_object_set_new(json, "widened", json_integer(entries->n_widened));
 		err = print_json(json);
