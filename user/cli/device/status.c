@@ -9,6 +9,7 @@
 #include "cli/open/policy.h"
 #include "icp/icp.h"
 #include "state/unkept.h"
+#include "util/shell.h"
 #include "xdp/xdp.h"
 
 static bool is_enforced(const struct baleen_xdp *xdp)
@@ -108,6 +109,25 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 	return json;
 }
 
+/* A device of the name of one that is gone, and that has what was applied to that. */
+static bool is_made_anew(const char *device)
+{
+	struct baleen_rule_store state;
+	bool is_kept;
+
+	if (!baleen_device_index(device) || baleen_rule_store_open(&state, device, 0, NULL))
+		return false;
+	is_kept = state.is_kept;
+	baleen_rule_store_close(&state);
+	return is_kept;
+}
+
+static void print_absence(const char *device)
+{
+	printf("NOT IN FORCE: what was applied is not attached; 'baleen apply %s' puts it on",
+	       baleen_shell_word(device).text);
+}
+
 static void print_state(const struct baleen_xdp *xdp)
 {
 	const char *device = xdp->device;
@@ -125,6 +145,10 @@ static void print_state(const struct baleen_xdp *xdp)
 			printf(", was %s at attach", xdp->config.device);
 		break;
 	case BALEEN_ATTACH_STATUS_GONE:
+		if (is_made_anew(device)) {
+			print_absence(device);
+			break;
+		}
 		/* Not by its name, which another device may have by now. */
 		printf("NOT IN FORCE: device %d is gone; 'baleen detach --gone' forgets it",
 		       xdp->pins.ifindex);
@@ -132,7 +156,7 @@ static void print_state(const struct baleen_xdp *xdp)
 	case BALEEN_ATTACH_STATUS_MOVED:
 		printf("attached, but to a device that is now in another network namespace; "
 		       "'baleen detach %s' takes the filter off",
-		       device);
+		       baleen_shell_word(device).text);
 		break;
 	case BALEEN_ATTACH_STATUS_DETACHED:
 		printf("NOT IN FORCE: somebody detached it; attach again");
@@ -155,7 +179,7 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 	if (!baleen_xdp_is_current(xdp))
 		printf("  the program is of another version of baleen: 'baleen refresh %s' puts this "
 		       "one's on\n",
-		       xdp->device);
+		       baleen_shell_word(xdp->device).text);
 	print_status_dry_run(xdp->config.dry_run);
 	if (state)
 		print_confirm(state, xdp->device);
@@ -241,10 +265,11 @@ static int show_detached(const char *device, bool is_kept, void *data)
 		json_array_append_new(walk->all,
 				      json_pack("{s:o, s:s, s:b}", "device", json_text(device),
 						"state", "not attached", "enforced", false));
-	else
-		printf("%s: NOT IN FORCE: what was applied is not attached; 'baleen apply %s' puts "
-		       "it on\n",
-		       device, device);
+	if (!walk->all) {
+		printf("%s: ", device);
+		print_absence(device);
+		putchar('\n');
+	}
 	walk->n_shown++;
 	walk->result = EXIT_FAILED;
 	return 0;
@@ -282,14 +307,14 @@ static int status_one(const char *device, json_t *all)
 
 	if (split_kmod(device, &filter))
 		return complain("%s: a filter, not a device: 'baleen info %s' shows it", device,
-				device);
+				baleen_shell_word(device).text);
 	of_module = status_kmod(device, all);
 	err = baleen_xdp_open(&xdp, device, false, &error);
 	if (err && of_module != -ENOENT)
 		return of_module;
 	if (err == -ENOENT && baleen_icp_is_there(device))
 		complain("%s has no filter; it answers ICP queries: see 'baleen icp status %s'",
-			 device, device);
+			 device, baleen_shell_word(device).text);
 	else if (err)
 		complain("%s", error.text);
 	if (err)

@@ -142,6 +142,8 @@ int baleen_deploy_put(struct baleen_deploy *deploy, const struct baleen_deploy_p
 		err = baleen_deploy_commit(deploy, &change, error);
 	if (err)
 		baleen_rule_store_rollback(&deploy->state);
+	else if (!putting.was_attached)
+		baleen_stale_pins_forget_name(deploy->state.device);
 	baleen_deploy_step_free(&step);
 	return err;
 }
