@@ -350,6 +350,8 @@ static int run(struct work *work)
 	if (!err && work->is_changed && !work->batch->is_trial)
 		return baleen_deploy_commit(work->deploy, &change, work->error);
 	baleen_rule_store_rollback(&work->deploy->state);
+	if (!err)
+		baleen_rule_store_sync(&work->deploy->state);
 	return err;
 }
 

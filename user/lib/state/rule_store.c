@@ -368,6 +368,7 @@ int baleen_rule_store_create(struct baleen_rule_store *state, const char *device
 
 void baleen_rule_store_close(struct baleen_rule_store *state)
 {
+	baleen_rule_store_sync(state);
 	baleen_sql_close(state);
 	if (state->is_new)
 		remove_directory(state);

@@ -129,12 +129,22 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 	}
 	if (state->lock_fd < 0)
 		return 0;
+	state->is_synced = true;
 	if (state->is_new)
 		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
 	state->is_new = false;
 	baleen_rule_store_sweep(state);
 	baleen_announce();
 	return 0;
+}
+
+/* Who changes nothing tells what it saw as done: a power cut must not undo it. */
+void baleen_rule_store_sync(struct baleen_rule_store *state)
+{
+	if (state->db && state->lock_fd >= 0 && state->is_kept && !state->is_new &&
+	    !state->is_synced)
+		baleen_sql_sync(state);
+	state->is_synced = true;
 }
 
 void baleen_rule_store_rollback(struct baleen_rule_store *state)

@@ -59,6 +59,14 @@ int baleen_rule_store_refused(struct baleen_rule_store *state, int err);
 int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
+ * baleen_rule_store_sync() - what was found is on the disk afterwards
+ * @state: opened
+ *
+ * A commit does this, too, and the close.
+ */
+void baleen_rule_store_sync(struct baleen_rule_store *state);
+
+/**
  * baleen_rule_store_rollback() - undo a transaction, if there is one
  * @state: opened for writing
  */

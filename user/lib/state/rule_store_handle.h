@@ -23,6 +23,7 @@
  * @device: name of the device
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
+ * @is_synced: it has committed, so all that it has seen is on the disk
  * @lacks_room: the disk has refused a transaction; baleen_unkept_start() is for that
  * @is_beside: a volatile one, and the kept state of this name is that of a device in
  *             another network namespace
@@ -36,6 +37,7 @@ struct baleen_rule_store {
 	char device[BALEEN_DEVICE_BYTES];
 	bool is_kept;
 	bool is_new;
+	bool is_synced;
 	bool lacks_room;
 	bool is_beside;
 	int lock_fd;

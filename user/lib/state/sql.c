@@ -16,6 +16,11 @@
  */
 #define BUSY_MS 10000
 
+/* So many pages of the log are moved into the database at once. Until then a commit is one
+ * sync; who opens the database when nobody else has it reads the log, page by page.
+ */
+#define LOG_PAGES 64
+
 /* Settings of each new connection. A commit of a kept state is on
  * disk when it returns; a log that a big batch made does not stay big.
  */
@@ -83,6 +88,27 @@ static void name_database(const struct baleen_rule_store *state, const char *par
 	sprintf(end, "/" BALEEN_RULE_STORE_DB "%s", parameters);
 }
 
+/* What has been moved is known in memory only, while somebody has it open. So a change that
+ * changes nothing begins the log anew at once, over the pages that it has.
+ */
+static int shorten_log(void *data, sqlite3 *db, const char *name, int n_pages)
+{
+	if (n_pages >= LOG_PAGES &&
+	    !sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL))
+		sqlite3_exec(db, "PRAGMA application_id = 0", NULL, NULL, NULL);
+	return SQLITE_OK;
+}
+
+/* The log stays when a connection ends: to remove it and to make it again costs four syncs. */
+static int keep_log(sqlite3 *db)
+{
+	int is_on = 1;
+
+	sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &is_on);
+	sqlite3_wal_hook(db, shorten_log, NULL);
+	return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+}
+
 /* Looks into the database, too: whether that is possible shows only then. */
 static int open_with(struct baleen_rule_store *state, int flags, const char *parameters,
 		     const char *locking)
@@ -92,6 +118,8 @@ static int open_with(struct baleen_rule_store *state, int flags, const char *par
 
 	name_database(state, parameters, uri);
 	err = sqlite3_open_v2(uri, &state->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
+	if (!err)
+		err = keep_log(state->db);
 	if (!err)
 		err = sqlite3_busy_timeout(state->db, BUSY_MS);
 	if (!err)
@@ -104,13 +132,20 @@ static int open_with(struct baleen_rule_store *state, int flags, const char *par
 	return err;
 }
 
+#define LOG_PATH_BYTES (BALEEN_RULE_STORE_PATH_BYTES + sizeof("/" BALEEN_RULE_STORE_DB "-wal"))
+
+static void name_log(const struct baleen_rule_store *state, char *log)
+{
+	snprintf(log, LOG_PATH_BYTES, "%s/" BALEEN_RULE_STORE_DB "-wal", directory_of(state));
+}
+
 /* On a file system that is read-only, and without what a writer left undone. */
 static bool is_immutable(const struct baleen_rule_store *state)
 {
-	char log[BALEEN_RULE_STORE_PATH_BYTES + sizeof("/" BALEEN_RULE_STORE_DB "-wal")];
+	char log[LOG_PATH_BYTES];
 	struct statvfs disk;
 
-	snprintf(log, sizeof(log), "%s/" BALEEN_RULE_STORE_DB "-wal", directory_of(state));
+	name_log(state, log);
 	return !statvfs(directory_of(state), &disk) && disk.f_flag & ST_RDONLY && access(log, F_OK);
 }
 
@@ -151,6 +186,19 @@ void baleen_sql_close(struct baleen_rule_store *state)
 	state->db = NULL;
 }
 
+void baleen_sql_sync(const struct baleen_rule_store *state)
+{
+	char log[LOG_PATH_BYTES];
+	int fd;
+
+	name_log(state, log);
+	fd = open(log, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	fdatasync(fd);
+	close(fd);
+}
+
 int baleen_sql_copy(const struct baleen_rule_store *from, const struct baleen_rule_store *to,
 		    struct baleen_error *error)
 {
@@ -160,7 +208,11 @@ int baleen_sql_copy(const struct baleen_rule_store *from, const struct baleen_ru
 		sqlite3_backup_step(backup, -1);
 		sqlite3_backup_finish(backup);
 	}
-	return sqlite3_errcode(to->db) == SQLITE_OK ? 0 : baleen_sql_fail(to, error);
+	if (sqlite3_errcode(to->db) != SQLITE_OK)
+		return baleen_sql_fail(to, error);
+	/* All of it went through the log, which is not to stay so long. */
+	sqlite3_wal_checkpoint_v2(to->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	return 0;
 }
 
 int baleen_sql_copy_into(const struct baleen_rule_store *from, const char *directory,

@@ -87,6 +87,14 @@ int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct ba
 void baleen_sql_close(struct baleen_rule_store *state);
 
 /**
+ * baleen_sql_sync() - what others have written to the log comes to the disk
+ * @state: opened
+ *
+ * A writer that was killed may have left a whole transaction that nobody has synced.
+ */
+void baleen_sql_sync(const struct baleen_rule_store *state);
+
+/**
  * baleen_sql_copy() - all pages of a database, its log included, in one transaction
  * @from: opened
  * @to: opened for writing

@@ -12,6 +12,8 @@
 #include "state/sql.h"
 #include "state/unkept.h"
 
+/* A page in the log. */
+#define LOG_PAGE_BYTES (4096 + 24)
 /* What a transaction needs besides its pages. */
 #define SPARE_BYTES (256 << 10)
 
@@ -119,14 +121,12 @@ int baleen_unkept_start(struct baleen_rule_store *state, struct baleen_error *er
 /* All pages go to the log before they go to the database. */
 bool baleen_unkept_has_room(const struct baleen_rule_store *state)
 {
-	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	struct statvfs disk;
-	struct stat database;
+	u64 n_pages;
 
-	snprintf(path, sizeof(path), "%s/" BALEEN_RULE_STORE_DB, state->unkept);
-	return !stat(path, &database) && !statvfs(state->path, &disk) &&
-	       !(disk.f_flag & ST_RDONLY) &&
-	       (u64)disk.f_bfree * disk.f_frsize > database.st_size * 33ull / 32 + SPARE_BYTES;
+	return baleen_sql_do(state, "PRAGMA page_count", &n_pages, NULL, NULL, 0) > 0 &&
+	       !statvfs(state->path, &disk) && !(disk.f_flag & ST_RDONLY) &&
+	       (u64)disk.f_bfree * disk.f_frsize > n_pages * LOG_PAGE_BYTES + SPARE_BYTES;
 }
 
 static int write_to_disk(const struct baleen_rule_store *state)
