@@ -337,7 +337,7 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 		       const struct baleen_stored_rule *rule, struct entries *entries,
 		       struct outcome *outcome)
 {
-	struct baleen_batch batch = { .rule = change->rule,
+	struct baleen_batch batch = { .rule = rule->name,
 				      .change = entries->change,
 				      .n = entries->n,
 				      .atomic = change->atomic,
@@ -420,16 +420,13 @@ int change_entries(const struct entry_change *change)
 {
 	struct outcome outcome = { 0 };
 	struct entries entries = { 0 };
-	struct baleen_stored_rule rule;
-	int err = entries_rule(change->device, change->rule, &rule);
+	int err = take_arguments(change, change->rule, &entries);
 
 	/* The keys are read before the lock is taken: reading may wait. */
-	if (!err)
-		err = take_arguments(change, &rule, &entries);
 	if (!err && change->file)
-		err = take_file(change, rule.key_spec, &entries);
+		err = take_file(change, change->rule->key_spec, &entries);
 	if (!err)
-		err = put(change, &rule, &entries, &outcome);
+		err = put(change, change->rule, &entries, &outcome);
 	if (!err)
 		err = report(change, &entries, &outcome);
 	entries_free(&entries);

@@ -14,7 +14,7 @@
  * @op: BALEEN_SET_UNION or BALEEN_SET_DIFFERENCE
  * @target: DEV:RULE as typed
  * @device: its device
- * @rule: its rule
+ * @rule: its rule, as the state has it
  * @key: the keys
  * @n_keys: how many
  * @file: further keys, one a line, or NULL
@@ -32,7 +32,7 @@ struct entry_change {
 	enum baleen_set_op op;
 	const char *target;
 	const char *device;
-	const char *rule;
+	const struct baleen_stored_rule *rule;
 	char **key;
 	int n_keys;
 	const char *file;

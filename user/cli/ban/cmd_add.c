@@ -300,8 +300,8 @@ static int parse(struct change *change, int *argc, char ***argv)
 }
 
 /* Changes a rule that has a state. */
-static int change_state(const struct change *change, const char *device, const char *rule,
-			char **keys, int n_keys)
+static int change_state(const struct change *change, const char *device,
+			const struct baleen_stored_rule *rule, char **keys, int n_keys)
 {
 	const struct entry_change entries = {
 		.command = change->command,
@@ -321,15 +321,12 @@ static int change_state(const struct change *change, const char *device, const c
 		.wait_ms = change->wait_ms,
 		.options = change->entry,
 	};
-	struct baleen_error error;
 
 	if (change->fixed || change->accept_fpp != BALEEN_ACCEPT_FPP)
 		return complain(
 			"%s: is derived from its entries: --fixed and --accept-fpp are for images "
 			"and rules without a state",
 			change->argument);
-	if (baleen_device_privileges(&error))
-		return complain("%s", error.text);
 	return change_entries(&entries);
 }
 
@@ -348,14 +345,18 @@ static int complain_stateless(const struct change *change)
 
 static int run(struct change *change, int argc, char **argv)
 {
+	struct baleen_stored_rule rule;
 	char device[IF_NAMESIZE];
-	const char *rule;
 	int err;
 
 	list_options_init(&change->lists);
 	err = parse(change, &argc, &argv);
-	if (!err && has_entries(change->argument, device, &rule))
-		return change_state(change, device, rule, argv + 1, argc - 1);
+	if (err)
+		return err;
+	err = entries_find(change->argument, device, &rule);
+	if (!err)
+		return change_state(change, device, &rule, argv + 1, argc - 1);
+	err = err == -ENOENT ? 0 : err;
 	if (!err && change->entry.is_given)
 		return complain_stateless(change);
 	if (!err)

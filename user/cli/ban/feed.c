@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen feed: single entries from another program, line by line. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
 #include "state/unkept.h"
+#include "util/clock.h"
 #include "util/duration.h"
 
 /* Changes that are made together at most; what has been read by then is made at
@@ -17,6 +20,13 @@
 #define MAX_BATCH 4096
 #define LINE_BYTES 1024
 #define READ_BYTES 65536
+
+/* Who writes one line and waits for its reply has the device held meanwhile: for so long
+ * after a line, and for so long altogether. Then others have it, who ask every 20 ms.
+ */
+#define HOLD_IDLE_MS 5
+#define HOLD_MS 200
+#define PAUSE_MS 25
 
 enum line_kind {
 	LINE_BAD,
@@ -34,6 +44,10 @@ enum line_kind {
  * @options: origin of lines that name none
  * @keeps_sessions: refuse to ban peers of TCP sessions
  * @wait_ms: for other writers
+ * @session: the device, while it is held
+ * @is_held: it is
+ * @held_ms: since when
+ * @host: surveyed once while it is held
  * @entries: changes that wait
  * @in_snapshot: between begin and commit
  * @is_spoiled: a line of the snapshot was bad
@@ -51,6 +65,10 @@ struct feed {
 	struct entry_options options;
 	bool keeps_sessions;
 	u64 wait_ms;
+	struct baleen_device_session session;
+	bool is_held;
+	u64 held_ms;
+	struct baleen_host host;
 	struct entries entries;
 	bool in_snapshot, is_spoiled, failed;
 	const char *unkept;
@@ -96,18 +114,58 @@ static void reply_to(struct feed *feed, const struct baleen_rule_entry_change *c
 
 /* --- batches --------------------------------------------------------------- */
 
+static void release(struct feed *feed)
+{
+	if (!feed->is_held)
+		return;
+	feed->is_held = false;
+	baleen_device_session_close(&feed->session);
+	baleen_host_free(&feed->host);
+	feed->host = (struct baleen_host){ 0 };
+}
+
+static int hold(struct feed *feed, struct baleen_error *error)
+{
+	int err;
+
+	if (feed->is_held)
+		return 0;
+	err = baleen_device_session_open_state(&feed->session, feed->device, feed->wait_ms, error);
+	feed->is_held = !err;
+	feed->held_ms = baleen_monotonic_ms();
+	return err;
+}
+
 /* 0, or a negative errno: then nothing has changed. */
 static int put_batch(struct feed *feed, struct baleen_batch *batch, struct baleen_error *error)
 {
-	struct baleen_device_session session;
-	int err = baleen_device_session_open_state(&session, feed->device, feed->wait_ms, error);
+	int err = hold(feed, error);
 
 	if (err)
 		return err;
-	err = baleen_deploy_batch(&session.deploy, batch, error);
-	feed->unkept = err ? NULL : baleen_unkept_why(&session.deploy.state);
-	baleen_device_session_close(&session);
+	batch->host = &feed->host;
+	err = baleen_deploy_batch(&feed->session.deploy, batch, error);
+	feed->unkept = err ? NULL : baleen_unkept_why(&feed->session.deploy.state);
+	/* Who opens it the next time tries to keep it. */
+	if (err || feed->unkept)
+		release(feed);
 	return err;
+}
+
+/* Before more is read: is the next line about to come? */
+static void release_in_time(struct feed *feed, int fd)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000 * 1000 };
+	struct pollfd input = { .fd = fd, .events = POLLIN };
+
+	if (!feed->is_held)
+		return;
+	if (baleen_monotonic_ms() - feed->held_ms >= HOLD_MS) {
+		release(feed);
+		nanosleep(&pause, NULL);
+	} else if (poll(&input, 1, HOLD_IDLE_MS) <= 0) {
+		release(feed);
+	}
 }
 
 /* Who drives it is told, and may try again. */
@@ -317,6 +375,7 @@ static int read_all(struct feed *feed, int fd)
 	int err = 0;
 
 	while (!err) {
+		release_in_time(feed, fd);
 		n = read(fd, feed->text + feed->n, sizeof(feed->text) - feed->n);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -370,6 +429,7 @@ static int run(int argc, char **argv)
 	feed.key_spec = rule.key_spec;
 	feed.ban_width = baleen_rule_ban_width(&rule);
 	err = read_all(&feed, STDIN_FILENO);
+	release(&feed);
 	entries_free(&feed.entries);
 	if (!err && feed.unkept)
 		err = EXIT_UNKEPT;

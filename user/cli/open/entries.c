@@ -99,31 +99,17 @@ const char *entry_refusal(const struct baleen_rule_entry_change *change, char *t
 	return text;
 }
 
-bool has_entries(const char *argument, char *device, const char **rule)
-{
-	struct baleen_rule_store state;
-	int err;
-
-	if (!split_live(argument, device, IF_NAMESIZE, rule))
-		return false;
-	err = baleen_rule_store_open(&state, device, 0, NULL);
-	if (!err)
-		baleen_rule_store_close(&state);
-	/* One that cannot be opened must not be gone around. */
-	return err != -ENOENT;
-}
-
-int entries_rule(const char *device, const char *name, struct baleen_stored_rule *rule)
+/* The rule, of a state that is closed then; 0, or EXIT_FAILED after a message. */
+static int take_rule(struct baleen_rule_store *state, const char *name,
+		     struct baleen_stored_rule *rule)
 {
 	struct baleen_stored_rules rules;
-	struct baleen_rule_store state;
 	struct baleen_error error;
-	int index, err = baleen_rule_store_open(&state, device, 0, &error);
+	int index, err = baleen_rule_store_get_rules(state, &rules, &error);
+	char device[BALEEN_DEVICE_BYTES];
 
-	if (!err) {
-		err = baleen_rule_store_get_rules(&state, &rules, &error);
-		baleen_rule_store_close(&state);
-	}
+	strcpy(device, state->device);
+	baleen_rule_store_close(state);
 	if (err)
 		return complain("%s", error.text);
 	index = baleen_rule_store_find_rule(&rules, name);
@@ -131,6 +117,37 @@ int entries_rule(const char *device, const char *name, struct baleen_stored_rule
 		return complain_no_rule(device, name);
 	*rule = rules.rule[index];
 	return 0;
+}
+
+int entries_find(const char *argument, char *device, struct baleen_stored_rule *rule)
+{
+	struct baleen_rule_store state;
+	struct baleen_error error, denied;
+	const char *name;
+	int err;
+
+	if (!split_live(argument, device, IF_NAMESIZE, &name))
+		return -ENOENT;
+	err = baleen_rule_store_open(&state, device, 0, &error);
+	if (err == -ENOENT)
+		return -ENOENT;
+	/* One that cannot be opened must not be gone around. */
+	if (baleen_device_privileges(&denied)) {
+		if (!err)
+			baleen_rule_store_close(&state);
+		return complain("%s", denied.text);
+	}
+	return err ? complain("%s", error.text) : take_rule(&state, name, rule);
+}
+
+int entries_rule(const char *device, const char *name, struct baleen_stored_rule *rule)
+{
+	struct baleen_rule_store state;
+	struct baleen_error error;
+
+	if (baleen_rule_store_open(&state, device, 0, &error))
+		return complain("%s", error.text);
+	return take_rule(&state, name, rule);
 }
 
 const char *format_expiry(u64 expires_ms, char *text)

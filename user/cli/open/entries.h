@@ -53,8 +53,10 @@ int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_opt
 #define ENTRY_REFUSAL 512
 const char *entry_refusal(const struct baleen_rule_entry_change *change, char *text);
 
-/* Does this stand for a live rule whose device has a state? Splits it then. */
-bool has_entries(const char *argument, char *device, const char **rule);
+/* The rule that DEV:RULE stands for, and its device; -ENOENT when it is no live rule of a
+ * device with a state; 0, or EXIT_FAILED after a message.
+ */
+int entries_find(const char *argument, char *device, struct baleen_stored_rule *rule);
 
 /* Opens the state of a rule for reading, to know its keys; 0, or EXIT_FAILED after a
  * message.

@@ -195,22 +195,21 @@ static bool is_set(const struct baleen_filter *filter)
  */
 static int change_map(struct baleen_dirty_keys *touched, const struct moves *moves, bool *is_full)
 {
-	struct baleen_filter filter;
+	struct baleen_filter *filter;
 	u64 ignored;
-	int err = baleen_xdp_map_rule_writable(&touched->deploy->xdp, live_index(touched), &filter,
-					       touched->error);
+	int err = baleen_xdp_live_rule(&touched->deploy->xdp, live_index(touched), &filter,
+				       touched->error);
 
 	if (err)
 		return err;
-	if (!is_set(&filter)) {
+	if (!is_set(filter)) {
 		err = -EOPNOTSUPP;
 	} else {
-		err = baleen_change_in_place(&filter, &moves->in, BALEEN_SET_UNION, &ignored);
-		*is_full = is_for_room(&filter, moves, err);
+		err = baleen_change_in_place(filter, &moves->in, BALEEN_SET_UNION, &ignored);
+		*is_full = is_for_room(filter, moves, err);
 	}
 	if (!err)
-		err = baleen_change_in_place(&filter, &moves->out, BALEEN_SET_DIFFERENCE, &ignored);
-	baleen_filter_free(&filter);
+		err = baleen_change_in_place(filter, &moves->out, BALEEN_SET_DIFFERENCE, &ignored);
 	return err;
 }
 

@@ -110,6 +110,7 @@ static void become(struct baleen_xdp *xdp, const struct baleen_config *config,
 	swap_fd(&xdp->sampler_fd, &loaded->sampler_fd);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		swap_fd(&xdp->rule_fd[i], &loaded->rule_fd[i]);
+	baleen_filter_free(&xdp->live);
 }
 
 static int put_on(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,

@@ -35,6 +35,7 @@ static void close_all(void *data)
 	baleen_close_fd(&xdp->sampler_fd);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		baleen_close_fd(&xdp->rule_fd[i]);
+	baleen_filter_free(&xdp->live);
 }
 
 /* The values of each CPU must have the size of the buffer. */
@@ -249,6 +250,24 @@ int baleen_xdp_map_rule_writable(const struct baleen_xdp *xdp, u32 index,
 				 struct baleen_filter *filter, struct baleen_error *error)
 {
 	return map_rule(xdp, index, PROT_READ | PROT_WRITE, filter, error);
+}
+
+/* To map millions of keys costs more than to change one. */
+int baleen_xdp_live_rule(struct baleen_xdp *xdp, u32 index, struct baleen_filter **filter,
+			 struct baleen_error *error)
+{
+	int err = 0;
+
+	if (!xdp->live.bytes || xdp->live_index != index) {
+		baleen_filter_free(&xdp->live);
+		err = baleen_xdp_map_rule_writable(xdp, index, &xdp->live, error);
+	}
+	if (err)
+		return err;
+	xdp->live_index = index;
+	xdp->live.image = xdp->config.rule[index].image;
+	*filter = &xdp->live;
+	return 0;
 }
 
 int baleen_xdp_sum_counters(int map_fd, const char *device, void *counters, size_t n_bytes,

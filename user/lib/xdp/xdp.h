@@ -31,6 +31,8 @@
  * @sampler_fd: when the next event may be; negative as @events_fd
  * @rule_fd: the filters of the rules; -1 from n_rules on
  * @config: constants of the program: rules, names, geometry
+ * @live: the filter that baleen_xdp_live_rule() mapped last
+ * @live_index: its rule
  */
 struct baleen_xdp {
 	struct baleen_pins pins;
@@ -44,6 +46,8 @@ struct baleen_xdp {
 	int sampler_fd;
 	int rule_fd[BALEEN_MAX_RULES];
 	struct baleen_config config;
+	struct baleen_filter live;
+	u32 live_index;
 };
 
 /* Filters of XDP among the instances. */
@@ -121,6 +125,18 @@ u32 baleen_xdp_rule_map_id(const struct baleen_xdp *xdp, u32 index);
  */
 int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_filter *filter,
 			struct baleen_error *error);
+
+/**
+ * baleen_xdp_live_rule() - the live filter of a rule, to be changed, again and again
+ * @xdp: opened for writing
+ * @index: index of the rule
+ * @filter: filled in; valid until another rule is asked for, or an update, or the close
+ * @error: filled in on failure
+ *
+ * Return: as baleen_xdp_map_rule().
+ */
+int baleen_xdp_live_rule(struct baleen_xdp *xdp, u32 index, struct baleen_filter **filter,
+			 struct baleen_error *error);
 
 /**
  * baleen_xdp_map_rule_writable() - the live filter of a rule, to be changed

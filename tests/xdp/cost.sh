@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What a ban costs, counted in system calls: syncs, looks at the state, mappings of the filter.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/words.sh
+source "$ROOT/tests/words.sh"
+make_pair
+mkdir "$BALEEN_CONF_DIR"
+VERDICT=$ROOT/build/tools/verdict
+STATE=$(kept_of "$B")/veth-b
+N_ADDED=80
+
+baleen() { in_ns "$B" timeout 60 "$BALEEN" "$@"; }
+dropped() { in_ns "$B" "$VERDICT" veth-b "$@"; }
+
+# counted CALLS COMMAND...: its calls are left in $TMP/calls
+counted()
+{
+	in_ns "$B" strace -qq -f -o "$TMP/calls" -e "trace=$1" "$BALEEN" "${@:2}" >"$TMP/out" 2>&1
+}
+
+echo 20.1.1.1 >"$TMP/list"
+printf '%s\n' "rule jail drop" " bans" " feed $TMP/list" >"$BALEEN_CONF_DIR/veth-b.conf"
+check_status "a configuration" 3 baleen apply
+check "a ban" baleen add veth-b:jail 100.1.0.1
+
+# --- one command ---
+
+counted fdatasync,fsync add veth-b:jail 100.1.0.2
+is "a ban on disk: its row, and its directory" "$(wc -l <"$TMP/calls")" 2
+counted openat add veth-b:jail 100.1.0.3
+is "the state is opened to read, then to write" "$(grep -c '"[^"]*/state\.db"' "$TMP/calls")" 2
+counted mmap add veth-b:jail 100.1.0.4
+is "the filter is mapped to look, then to change" "$(grep -c 'MAP_SHARED, [0-9]*, 0) ' "$TMP/calls")" \
+	"$((2 + $(grep -c 'mmap(NULL, 32768, PROT_READ|PROT_WRITE, MAP_SHARED' "$TMP/calls")))"
+counted unlink,unlinkat add veth-b:jail 100.1.0.5
+is "the log of the state stays" "$(grep -c 'state\.db' "$TMP/calls")" 0
+
+# --- many ---
+
+for ((i = 0; i < N_ADDED; i++)); do
+	baleen add veth-b:jail "100.2.0.$i" >"$TMP/out" || not_ok "ban $i" "$(<"$TMP/out")"
+done
+size=$(stat -c %s "$STATE/state.db-wal")
+is "the log does not grow with the bans" "$((size < 100 * 4120))" 1
+is "all are there" "$(baleen list -j veth-b:jail | jq length)" $((N_ADDED + 5))
+
+# --- feed, a line after each reply, beside others ---
+
+coproc FEED { baleen feed veth-b:jail - --origin tool; }
+drive()
+{
+	local i reply
+
+	for ((i = 0; i < 60000 && $(wc -l <"$TMP/said") < 4; i++)); do
+		echo "add 100.3.$((i / 250)).$((i % 250))"
+		read -r reply
+		[ "$reply" = ok ] || echo "$reply" >>"$TMP/replies"
+	done
+	echo "$i" >"$TMP/driven"
+}
+touch "$TMP/said" "$TMP/replies"
+exec {from}<&"${FEED[0]}" {to}>&"${FEED[1]}"
+drive <&"$from" >&"$to" &
+for i in 1 2 3 4; do
+	check "another command has its turn" baleen add --wait 60 veth-b:jail "100.4.0.$i"
+	echo "$i" >>"$TMP/said"
+done
+wait $!
+eval "exec ${FEED[1]}>&- {to}>&- {from}<&-"
+wait "$FEED_PID"
+is "each line has its reply" "$(<"$TMP/replies")" ""
+is "and is an entry" "$(baleen list -j veth-b:jail --origin tool | jq length)" "$(<"$TMP/driven")"
+is "in force" "$(dropped 100.3.0.0 100.4.0.{1..4} 100.4.0.5)" DDDDDP
