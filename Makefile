@@ -21,6 +21,7 @@
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
 # make bench-lib  nanoseconds per key of the filters in userspace and of their peers
 # make bench-kmod  instructions per query of the kernel module and of the XDP program
+# make bench-commands  milliseconds of one command, and of its peers, as root
 # make bench-squid  answers to ICP queries, and what they cost a Squid, as root
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
@@ -111,7 +112,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-path bench-lib bench-kmod bench-squid demo docs install install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-path bench-lib bench-kmod bench-commands bench-squid demo docs install install-dkms deb clean tests
 .PHONY: check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
@@ -406,12 +407,17 @@ bench-kmod: deps-test deps-bench
 	$(MAKE) kmod KDIR="$$(tests/vm/fetch headers 6.12)"
 	tests/bench/bench-kmod
 
+bench-commands: deps-bench
+	$(MAKE) all build/bench/usage
+	tests/bench/bench-commands
+
 # One after the other, whatever -j says.
 bench: deps-bench
 	$(MAKE) bench-xdp
 	$(MAKE) bench-path
 	$(MAKE) bench-lib
 	$(MAKE) bench-kmod
+	$(MAKE) bench-commands
 	$(MAKE) bench-squid
 
 docs:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Runs a command and appends what it took to a file: wall time in
- * milliseconds and peak resident memory in KiB.
+ * Runs a command and appends what it took to a file: wall time in milliseconds, peak
+ * resident memory in KiB, milliseconds of processor.
  */
 #include <err.h>
 #include <errno.h>
@@ -18,6 +18,11 @@ static double now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
+}
+
+static double ms_of(const struct timeval *time)
+{
+	return time->tv_sec * 1e3 + time->tv_usec / 1e3;
 }
 
 static pid_t start(char **argv)
@@ -56,6 +61,7 @@ int main(int argc, char **argv)
 	ended = now_ms();
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
-	fprintf(out, "%.1f %ld\n", ended - began, usage.ru_maxrss);
+	fprintf(out, "%.2f %ld %.2f\n", ended - began, usage.ru_maxrss,
+		ms_of(&usage.ru_utime) + ms_of(&usage.ru_stime));
 	return fclose(out) ? 125 : 0;
 }
