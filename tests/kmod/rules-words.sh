@@ -193,7 +193,7 @@ test_rules()
 	refuses "rule del of the last" \
 		"veth-b would have no rule left: 'baleen detach veth-b' takes the filter off" \
 		baleen rule del veth-b:one
-	prints "swap" "veth-b:one: swapped, 257 entries" baleen swap veth-b:one net
+	prints "swap" "veth-b:one: swapped, 2 entries, 257 addresses" baleen swap veth-b:one net
 	refuses "swap: not an allow rule" \
 		"veth-b:one is a drop rule: 'baleen rule' deletes it and adds another" \
 		baleen swap --allow veth-b:one one

@@ -335,17 +335,23 @@ takes it, 'special keep' in the configuration keeps them)" baleen swap $state ve
 	done
 	check "merge of it adds nothing" baleen merge veth-b:bad "$L/private"
 	is "what was in force is" "$(verdicts)" PDDPPPPP
-	prints "without those" "veth-b:bad: swapped, 259 entries, without 3 special-purpose" \
+	prints "without those" "veth-b:bad: swapped, 4 entries, without 3 special-purpose" \
 		baleen swap veth-b:bad "$L/mixed"
 	is "the rest is in force" "$(verdicts) $(in_ns "$B" "$VERDICT" veth-b 10.1.2.3)" "PPPDPPPP P"
+	is "status has entries as written, and what is stored" \
+		"$(baleen status -j veth-b | jq -c '.[0].rules[0] | [.written, .entries]')" '[4,1]'
 	is "as JSON" "$(baleen swap -j veth-b:bad "$L/mixed" | jq -c '[.entries, .special]')" '[259,3]'
 	check "nothing, when it is asked for" baleen swap --allow-empty veth-b:bad "$L/private"
 	is "drops nothing" "$(verdicts)" PPPPPPPP
 	conf "rule bad drop" "  feed $L/bad" "  special keep"
 	check_status "special keep" 3 baleen apply --force
-	prints "swap keeps them then" "veth-b:bad: swapped, 257 entries" \
+	prints "swap keeps them then" "veth-b:bad: swapped, 2 entries, 257 addresses" \
 		baleen swap veth-b:bad "$L/private2"
 	is "they are in force" "$(in_ns "$B" "$VERDICT" veth-b 10.1.2.3)" D
+	check "one more" baleen add veth-b:bad 9.9.9.0/24
+	is "status counts as swap does" "$(baleen status veth-b | grep -o 'bad  .*, key')" \
+		"bad          3 entries, 513 addresses, key"
+	check "back" baleen del veth-b:bad 9.9.9.0/24
 	changes "and the configuration goes on" "- rule bad: feed $L/private2: -2
 + rule bad: feed $L/bad: +1
 changed, native" baleen apply

@@ -39,7 +39,7 @@ try_rule()
 	leaves "$1: a prefix" 0 "veth-b:list: 1 would be added" "" \
 		baleen add --dry-run veth-b:list 192.0.2.0/24
 	check_status "$1: what would cut this host off" 1 baleen add --dry-run veth-b:list 10.66.0.2
-	leaves "$1: swap" 0 "veth-b:list: would be swapped, 257 entries" "" \
+	leaves "$1: swap" 0 "veth-b:list: would be swapped, 2 entries, 257 addresses" "" \
 		baleen swap --dry-run veth-b:list "$TMP/other"
 	check_status "$1: to nothing" 1 baleen swap --dry-run veth-b:list /dev/null
 	check_status "$1: to what would cut this host off" 1 baleen swap --dry-run veth-b:list "$TMP/own"

@@ -4,10 +4,12 @@
 
 #include "cli/common/describe.h"
 #include "cli/common/describe_table.h"
+#include "filter/directory_table.h"
 #include "filter/estimate.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
 #include "ops/edit.h"
+#include "util/number.h"
 #include "xdp/ruleset.h"
 
 static const char *const domain_text[BALEEN_N_DOMAINS] = {
@@ -45,6 +47,48 @@ bool is_uncounted(const struct baleen_filter *filter)
 static bool has_prefixes(const struct baleen_image *image)
 {
 	return image->table[BALEEN_IP4_GROUPS].kind || image->table[BALEEN_IP6_STEMS].kind;
+}
+
+/* The directory counts prefixes. */
+static u64 count_ip4(const struct baleen_filter *filter)
+{
+	u64 n = baleen_filter_count(filter, BALEEN_IP4), number = 0;
+	struct baleen_net4 net;
+
+	while (filter->image.table[BALEEN_IP4_GROUPS].kind &&
+	       baleen_directory_next(filter, &number, &net))
+		n += (u64)net.last - net.first + 1;
+	return n;
+}
+
+/* What the filter holds; nobody counts the addresses of IPv6 prefixes. */
+static u64 count_keys(const struct baleen_filter *filter, const char **one, const char **many)
+{
+	bool has_wide6 = filter->image.table[BALEEN_IP6_STEMS].kind;
+
+	*one = has_wide6 ? "IPv4 address" : "address";
+	*many = has_wide6 ? "IPv4 addresses" : "addresses";
+	if (baleen_spec_is_address(filter->image.key_spec))
+		return count_ip4(filter) +
+		       (has_wide6 ? 0 : baleen_filter_count(filter, BALEEN_IP6));
+	*one = "key";
+	*many = "keys";
+	return counted_image(filter).n_entries;
+}
+
+const char *entries_text(const struct baleen_filter *filter, u64 n_written, char *text)
+{
+	u64 n = n_written ?: counted_image(filter).n_entries, n_keys;
+	char entries[NUMBER_TEXT], keys[NUMBER_TEXT];
+	const char *one, *many;
+	int used = snprintf(text, ENTRIES_TEXT, "%s %s", format_count(n, entries),
+			    baleen_plural(n, "entry", "entries"));
+
+	n_keys = count_keys(filter, &one, &many);
+	if (n != n_keys)
+		snprintf(text + used, ENTRIES_TEXT - used, ", %s %s", format_count(n_keys, keys),
+			 baleen_plural(n_keys, one, many));
+	return text;
 }
 
 static double bits_per_key(const struct baleen_table *table)

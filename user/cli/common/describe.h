@@ -23,6 +23,12 @@ const char *describe_family(u32 domain);
 /* Has a table of it keys that nobody counted? A live Bloom filter has. */
 bool is_uncounted(const struct baleen_filter *filter);
 
+/* "2 entries", as they were written, and where they are another number of addresses or keys,
+ * ", 257 addresses"; into @text of ENTRIES_TEXT. @n_written is 0 when nobody knows it.
+ */
+#define ENTRIES_TEXT (2 * NUMBER_TEXT + sizeof(" entries,  IPv4 addresses"))
+const char *entries_text(const struct baleen_filter *filter, u64 n_written, char *text);
+
 /* A copy of the decoded header whose counts are what the tables hold now. */
 struct baleen_image counted_image(const struct baleen_filter *filter);
 

@@ -28,7 +28,7 @@ static bool is_degraded(const struct baleen_xdp *xdp)
  * cleared. Prints it, or returns it as JSON.
  */
 static json_t *show_rule(const struct baleen_xdp *xdp, u32 index, const struct baleen_stats *stats,
-			 bool as_json, bool *sound)
+			 const struct baleen_rule_store *state, bool as_json, bool *sound)
 {
 	const struct baleen_rule *configured = &xdp->config.rule[index];
 	struct status_rule rule = { .name = configured->image.name,
@@ -39,6 +39,8 @@ static json_t *show_rule(const struct baleen_xdp *xdp, u32 index, const struct b
 	struct baleen_error error = { "" };
 	json_t *json = NULL;
 
+	if (state)
+		rule.n_written = made_of_entries(state, rule.name);
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
 		rule.damage = error.text;
 		*sound = false;
@@ -70,7 +72,7 @@ static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_
 	json_t *rules = json_array();
 
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
-		json_t *rule = show_rule(xdp, i, stats, true, sound);
+		json_t *rule = show_rule(xdp, i, stats, state, true, sound);
 
 		if (state)
 			describe_made_of(state, xdp->config.rule[i].image.name, rule);
@@ -188,7 +190,7 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 		       "before\n",
 		       baleen_unkept_why(state), state->path);
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
-		show_rule(xdp, i, stats, false, sound);
+		show_rule(xdp, i, stats, state, false, sound);
 		if (state)
 			print_made_of(state, xdp->config.rule[i].image.name);
 	}

@@ -40,23 +40,23 @@ json_t *describe_status_rule(const struct status_rule *rule)
 	json_object_set_new(json, "qualifiers", json_string(qualifiers));
 	json_object_set_new(json, "packets", json_integer(rule->counted.packets));
 	json_object_set_new(json, "packet_bytes", json_integer(rule->counted.bytes));
+	json_object_set_new(json, "written",
+			    rule->n_written ? json_integer(rule->n_written) : json_null());
 	if (rule->shared)
 		json_object_set_new(json, "asks",
 				    *rule->shared ? json_text(rule->shared) : json_null());
 	return json;
 }
 
-static void print_filter_line(const struct baleen_filter *filter)
+static void print_filter_line(const struct baleen_filter *filter, u64 n_written)
 {
-	struct baleen_image image = counted_image(filter);
-	char entries[NUMBER_TEXT], size[NUMBER_TEXT];
+	char entries[ENTRIES_TEXT], size[NUMBER_TEXT];
 	char kind[80];
 
 	describe_kind(filter, kind, sizeof(kind));
 	if (!is_uncounted(filter))
-		printf("%s %s, ", format_count(image.n_entries, entries),
-		       baleen_plural(image.n_entries, "entry", "entries"));
-	printf("key %s, %s, %s", key_spec_text(image.key_spec), kind,
+		printf("%s, ", entries_text(filter, n_written, entries));
+	printf("key %s, %s, %s", key_spec_text(filter->image.key_spec), kind,
 	       format_bytes(filter->n_bytes, size));
 }
 
@@ -67,7 +67,7 @@ void print_status_rule(const struct status_rule *rule)
 
 	printf("  %-5s %-12s ", baleen_action_text(rule->action), rule->name);
 	if (rule->filter)
-		print_filter_line(rule->filter);
+		print_filter_line(rule->filter, rule->n_written);
 	else
 		printf("DAMAGED: %s", rule->damage);
 	if (rule->shared && *rule->shared)

@@ -19,6 +19,7 @@
  * @counted: what it decided, or counted
  * @filter: its filter; NULL of a damaged one
  * @damage: why it is
+ * @n_written: entries of its feeds and single ones; 0 when nobody knows
  * @shared: in the kernel module: the filter with a name that it asks, or empty
  */
 struct status_rule {
@@ -28,6 +29,7 @@ struct status_rule {
 	struct baleen_rule_stats counted;
 	const struct baleen_filter *filter;
 	const char *damage;
+	u64 n_written;
 	const char *shared;
 };
 

@@ -8,6 +8,7 @@
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
 #include "cli/open/rule_images.h"
+#include "util/number.h"
 
 struct swap {
 	char device[IF_NAMESIZE];
@@ -154,9 +155,9 @@ static int report(const struct swap *swap)
 {
 	const struct baleen_filter *filter = &swap->rules.rule[0].ref.filter;
 	const char *done = swap->dry_run ? "would be swapped" : "swapped";
-	char entries[NUMBER_TEXT];
+	u64 n = filter->image.n_listed - filter->image.n_covered;
+	char text[ENTRIES_TEXT], special[NUMBER_TEXT];
 	json_t *json;
-	u64 n;
 
 	if (swap->json) {
 		json = describe_filter(filter);
@@ -169,12 +170,13 @@ static int report(const struct swap *swap)
 		printf("%s:%s: %s\n", swap->device, swap->rule, done);
 		return finish_output(EXIT_DONE);
 	}
-	n = counted_image(filter).n_entries;
-	printf("%s:%s: %s, %s entr%s", swap->device, swap->rule, done, format_count(n, entries),
-	       n == 1 ? "y" : "ies");
 	if (swap->n_special)
-		printf(", without %s special-purpose", format_count(swap->n_special, entries));
-	putchar('\n');
+		printf("%s:%s: %s, %s %s, without %s special-purpose\n", swap->device, swap->rule,
+		       done, format_count(n, text), baleen_plural(n, "entry", "entries"),
+		       format_count(swap->n_special, special));
+	else
+		printf("%s:%s: %s, %s\n", swap->device, swap->rule, done,
+		       entries_text(filter, n, text));
 	return finish_output(EXIT_DONE);
 }
 

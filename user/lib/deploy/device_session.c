@@ -146,11 +146,13 @@ static int describe_feed(struct baleen_feed *feed, const char *rule,
 	bool is_image = is_kept_as_image(source);
 	int err;
 
-	*feed = (struct baleen_feed){ .format = is_image ? BALEEN_FEED_IMAGE : BALEEN_FEED_LIST,
-				      .received_ms = baleen_now_ms(),
-				      .n_bytes = is_image ? source->filter->n_bytes : 0,
-				      .n_entries = is_image ? source->filter->image.n_entries :
-							      source->n_listed };
+	*feed = (struct baleen_feed){
+		.format = is_image ? BALEEN_FEED_IMAGE : BALEEN_FEED_LIST,
+		.received_ms = baleen_now_ms(),
+		.n_bytes = is_image ? source->filter->n_bytes : 0,
+		.n_entries = is_image ? source->filter->image.n_entries :
+					source->n_listed - source->filter->image.n_covered
+	};
 	feed->checked_ms = feed->confirmed_ms = feed->received_ms;
 	snprintf(feed->rule, sizeof(feed->rule), "%s", rule);
 	err = name_source(source->path, feed->wanted.source, error);
