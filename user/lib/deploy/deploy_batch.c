@@ -384,8 +384,9 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 	struct baleen_error ignored;
 	int err = run_batch(deploy, batch, error ? error : &ignored);
 
-	return !batch->is_trial && goes_on(&deploy->state, err) ? run_batch(deploy, batch, error ? error : &ignored) :
-					      err;
+	return !batch->is_trial && goes_on(&deploy->state, err) ?
+		       run_batch(deploy, batch, error ? error : &ignored) :
+		       err;
 }
 
 /* --- expiry ---------------------------------------------------------------- */

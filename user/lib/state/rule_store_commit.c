@@ -130,8 +130,10 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 	if (state->lock_fd < 0)
 		return 0;
 	state->is_synced = true;
-	if (state->is_new)
+	if (state->is_new) {
+		baleen_sql_empty_log(state);
 		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);
+	}
 	state->is_new = false;
 	baleen_rule_store_sweep(state);
 	baleen_announce();

@@ -199,6 +199,11 @@ void baleen_sql_sync(const struct baleen_rule_store *state)
 	close(fd);
 }
 
+void baleen_sql_empty_log(const struct baleen_rule_store *state)
+{
+	sqlite3_wal_checkpoint_v2(state->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
 int baleen_sql_copy(const struct baleen_rule_store *from, const struct baleen_rule_store *to,
 		    struct baleen_error *error)
 {
@@ -210,8 +215,7 @@ int baleen_sql_copy(const struct baleen_rule_store *from, const struct baleen_ru
 	}
 	if (sqlite3_errcode(to->db) != SQLITE_OK)
 		return baleen_sql_fail(to, error);
-	/* All of it went through the log, which is not to stay so long. */
-	sqlite3_wal_checkpoint_v2(to->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	baleen_sql_empty_log(to);
 	return 0;
 }
 

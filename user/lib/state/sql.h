@@ -95,6 +95,14 @@ void baleen_sql_close(struct baleen_rule_store *state);
 void baleen_sql_sync(const struct baleen_rule_store *state);
 
 /**
+ * baleen_sql_empty_log() - all of it is in the database, if nobody reads the log now
+ * @state: opened for writing, without a transaction
+ *
+ * For what is new as a whole: its log would stay so long.
+ */
+void baleen_sql_empty_log(const struct baleen_rule_store *state);
+
+/**
  * baleen_sql_copy() - all pages of a database, its log included, in one transaction
  * @from: opened
  * @to: opened for writing
