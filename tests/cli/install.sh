@@ -45,6 +45,9 @@ done
 for file in user/adapters/* user/grafana/* user/prometheus/* user/conf/example.conf; do
 	[ ! -e "$file" ] || check "${file##*/}" test -e "$TMP/dest/usr/share/baleen/${file##*/}"
 done
+is "the alert rules name the file that they are" \
+	"$(sed -n 's/^# *rule_files: \[ \(.*\) \]$/\1/p' user/prometheus/baleen.rules.yml)" \
+	"$(find "$TMP/dest" -name baleen.rules.yml -printf '/%P')"
 there "the rule of udev" usr/lib/udev/rules.d/85-baleen.rules
 is "nothing that all may write" "$(find "$TMP/dest" -perm /022 ! -type l)" ""
 
