@@ -318,17 +318,38 @@ try_host()
 	umount state
 	rmdir state
 
-	cp "$(command -v sleep)" baleend
-	./baleend 1000 &
-	daemon=$!
-	# Until it is called so.
-	while [ "$(cat /proc/$daemon/comm)" != baleend ]; do
-		kill -0 $daemon || break
-	done
-	is "the daemon" "$(level daemon) $(text daemon)" "ok baleend is running"
-	kill $daemon
-	wait $daemon
+	try_daemon
 	check "detach" baleen detach veth-b
+}
+
+# start_in NAMESPACE DEVICE: a baleend, until it is the one of its namespace
+start_in()
+{
+	nsenter --net="/run/netns/$1" -- "$ROOT/build/baleend" --listen off --no-drops \
+		2>>baleend.log &
+	daemon=$!
+	until in_ns "$1" "$BALEEN" doctor -j "$2" 2>/dev/null | grep -q '"baleend is running"'; do
+		kill -0 "$daemon" || bail "baleend ends: $(<baleend.log)"
+	done
+}
+
+# The one of this namespace is asked for, whatever others are called.
+try_daemon()
+{
+	local daemon other
+
+	start_in "$A" veth-a
+	other=$daemon
+	is "a daemon of another namespace is none" "$(level daemon) $(text daemon)" \
+		"ok baleend is not running, and there is nothing for it to do"
+	start_in "$B" veth-b
+	is "the daemon" "$(level daemon) $(text daemon)" "ok baleend is running"
+	kill -KILL "$daemon"
+	wait "$daemon" 2>/dev/null
+	is "one that was killed is none" "$(level daemon) $(text daemon)" \
+		"ok baleend is not running, and there is nothing for it to do"
+	kill "$other"
+	wait "$other"
 }
 
 make_list listed 10 10 601

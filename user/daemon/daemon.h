@@ -86,6 +86,7 @@ struct daemon_logged {
  * @sampled: ring buffers that are waited for, a list
  * @changes: fires when a state or a filter is another one
  * @clock: fires when the time of day is set
+ * @lock: tells that it runs
  * @logged: the last errors
  */
 struct daemon {
@@ -107,6 +108,7 @@ struct daemon {
 	struct sampled *sampled;
 	sd_event_source *changes;
 	int clock;
+	int lock;
 	struct daemon_logged logged[DAEMON_MAX_LOGGED];
 };
 

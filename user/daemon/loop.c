@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "daemon.h"
+#include "net/daemon_lock.h"
 #include "util/announce.h"
+#include "util/fd.h"
 
 /* --- timers ---------------------------------------------------------------- */
 
@@ -139,12 +141,23 @@ static int add_signals(struct daemon *daemon)
 	return err < 0 ? err : 0;
 }
 
+/* A second one is in nobody's way, and the first is the one that doctor finds. */
+static void hold_lock(struct daemon *daemon)
+{
+	daemon->lock = baleen_daemon_lock();
+	if (daemon->lock < 0 && daemon->lock != -EAGAIN)
+		notify(daemon, LOG_ERR, NULL, "cannot be found by 'baleen doctor': %s",
+		       strerror(-daemon->lock));
+}
+
 static int start(struct daemon *daemon)
 {
 	int err = add_signals(daemon);
 
 	if (!err)
 		err = watch_changes(daemon);
+	if (!err)
+		hold_lock(daemon);
 	if (!err)
 		err = watch_clock(daemon);
 	if (!err)
@@ -177,8 +190,8 @@ int daemon_loop(struct daemon *daemon)
 	http_stop(daemon);
 	drops_stop(daemon);
 	links_stop(daemon);
-	if (daemon->clock >= 0)
-		close(daemon->clock);
+	baleen_close_fd(&daemon->clock);
+	baleen_close_fd(&daemon->lock);
 	baleen_metrics_counts_free(&daemon->counts);
 	sd_event_unref(daemon->event);
 	return err;

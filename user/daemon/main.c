@@ -65,7 +65,8 @@ int main(int argc, char **argv)
 	struct daemon daemon = { .link_fd = -1,
 				 .options = { .listen = DEFAULT_LISTEN,
 					      .command = DEFAULT_COMMAND },
-				 .clock = -1 };
+				 .clock = -1,
+				 .lock = -1 };
 	struct baleen_error error;
 	int err;
 

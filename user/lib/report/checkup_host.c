@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Checkup: state, disk, daemon and clock. */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include "net/daemon_lock.h"
 #include "report/checkup_parts.h"
 #include "state/rule_store_path.h"
 #include "util/shell.h"
@@ -90,40 +89,9 @@ static void check_space(struct baleen_patient *patient)
 				   (unsigned long long)free_bytes >> 20, root);
 }
 
-static bool is_process(const char *id, const char *name)
-{
-	char path[300], comm[32] = "";
-	FILE *file;
-
-	if (!isdigit((unsigned char)*id))
-		return false;
-	snprintf(path, sizeof(path), "/proc/%s/comm", id);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (!fgets(comm, sizeof(comm), file))
-		comm[0] = '\0';
-	fclose(file);
-	comm[strcspn(comm, "\n")] = '\0';
-	return !strcmp(comm, name);
-}
-
-static bool is_running(const char *name)
-{
-	DIR *processes = opendir("/proc");
-	struct dirent *entry;
-	bool found = false;
-
-	while (processes && !found && (entry = readdir(processes)))
-		found = is_process(entry->d_name, name);
-	if (processes)
-		closedir(processes);
-	return found;
-}
-
 static void check_daemon(struct baleen_patient *patient)
 {
-	if (is_running(DAEMON))
+	if (baleen_daemon_is_running())
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "daemon", DAEMON " is running");
 	else if (patient->is_kept)
 		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "daemon",
