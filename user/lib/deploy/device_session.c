@@ -143,16 +143,16 @@ static int describe_table(struct baleen_feed *feed, const struct baleen_csv_opti
 static int describe_feed(struct baleen_feed *feed, const char *rule,
 			 const struct baleen_rule_source *source, struct baleen_error *error)
 {
+	const struct baleen_image *image = &source->filter->image;
+	/* An image from elsewhere may not tell. */
+	u64 n_written = image->n_listed - image->n_covered;
 	bool is_image = is_kept_as_image(source);
 	int err;
 
-	*feed = (struct baleen_feed){
-		.format = is_image ? BALEEN_FEED_IMAGE : BALEEN_FEED_LIST,
-		.received_ms = baleen_now_ms(),
-		.n_bytes = is_image ? source->filter->n_bytes : 0,
-		.n_entries = is_image ? source->filter->image.n_entries :
-					source->n_listed - source->filter->image.n_covered
-	};
+	*feed = (struct baleen_feed){ .format = is_image ? BALEEN_FEED_IMAGE : BALEEN_FEED_LIST,
+				      .received_ms = baleen_now_ms(),
+				      .n_bytes = is_image ? source->filter->n_bytes : 0,
+				      .n_entries = n_written ?: image->n_entries };
 	feed->checked_ms = feed->confirmed_ms = feed->received_ms;
 	snprintf(feed->rule, sizeof(feed->rule), "%s", rule);
 	err = name_source(source->path, feed->wanted.source, error);

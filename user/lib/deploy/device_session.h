@@ -35,7 +35,6 @@ struct baleen_device_session {
  * @takes_bans: a rule that is made of it takes bans from now on
  * @is_list: a list, else an image
  * @fd: what was read; 0: an image that was made of something else
- * @n_listed: entries of a list
  * @csv: how a table was read
  * @skips_bad: bad lines were passed over
  * @allows_empty: nothing need be left of it without special-purpose ranges
@@ -49,7 +48,6 @@ struct baleen_rule_source {
 	bool takes_bans;
 	bool is_list;
 	int fd;
-	u64 n_listed;
 	const struct baleen_csv_options *csv;
 	bool skips_bad;
 	bool allows_empty;
