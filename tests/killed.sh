@@ -167,9 +167,15 @@ check_status_says()
 }
 
 # did_end: the command ended before it was killed; sets may_end to ended where it
-# may do so, if it did what it was asked
+# may do so, if it did what it was asked. How often the log of a state is read and written
+# depends on what commands before have left in it.
 did_end()
 {
+	local of_log='openat|read|close|getpid|pread64|pwrite64|fdatasync|fcntl|newfstatat'
+
+	if [ "$ended" -eq 0 ] && [[ $name =~ ^($of_log)$ ]]; then
+		return
+	fi
 	if [ "$may_end" = no ] || [ "$ended" -ne 0 ]; then
 		fail "not killed, status $ended"
 	else
