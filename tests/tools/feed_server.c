@@ -20,6 +20,9 @@
  *      /status/S          always that; 302 leads back to itself
  *      /to/URL            a redirection to URL
  *      /reset             ends the connection
+ *      /token/NAME        401 without the X-Token that the file "token" has
+ *      /basic/NAME        401 without "user:SECRET"
+ *      /plain/NAME        500 with either of them
  *      /stall             ten bytes and no more
  *      /endless           bytes without end
  *      /huge              says that it has 1 TiB
@@ -286,6 +289,28 @@ static enum MHD_Result serve_file(struct MHD_Connection *connection, const char 
 	return answer_with_etag(connection, bytes);
 }
 
+/* 0, or the status for who came with the wrong secrets. */
+static unsigned int refuse(struct MHD_Connection *connection, const char *kind)
+{
+	const char *sent = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "X-Token");
+	const char *user =
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+	struct bytes token;
+	bool is_right;
+
+	if (!strcmp(kind, "plain"))
+		return sent || user ? 500 : 0;
+	if (!strcmp(kind, "basic"))
+		return user && !strcmp(user, "Basic dXNlcjpTRUNSRVQ=") ? 0 : 401;
+	if (strcmp(kind, "token"))
+		return 0;
+	if (!read_file("token", &token))
+		return 401;
+	is_right = sent && !strcmp(sent, token.data);
+	free(token.data);
+	return is_right ? 0 : 401;
+}
+
 static enum MHD_Result serve(struct MHD_Connection *connection, const char *path)
 {
 	unsigned int n_first, status, seconds;
@@ -305,6 +330,8 @@ static enum MHD_Result serve(struct MHD_Connection *connection, const char *path
 		kind[0] = '\0';
 		snprintf(name, sizeof(name), "%.255s", path + 1);
 	}
+	if (refuse(connection, kind))
+		return answer_status(connection, refuse(connection, kind), NULL, NULL);
 	return read_file(name, &bytes) ? serve_file(connection, kind, bytes) :
 					 serve_special(connection, path);
 }

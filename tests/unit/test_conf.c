@@ -129,7 +129,7 @@ static const struct {
 	{ R "feed /" LONG_1024 "\n", "c:2: feed: a path of 1024 bytes or more" },
 	{ R "feed http://h/" LONG_1024 "\n", "c:2: feed: a URL of 1024 bytes or more" },
 	{ R "feed /x evry 1h\n", "c:2: 'evry': not an option of a feed: column, where, delimiter, "
-				 "skip-bad, every or timeout" },
+				 "skip-bad, every, timeout or access" },
 	{ R "feed /x every\n", "c:2: every: its value is missing" },
 	{ R "feed /x every 1\n", "c:2: every '1': not a time from 1s to 365d such as 30s, 5m" },
 	{ R "feed /x every 10ms\n",
@@ -140,6 +140,11 @@ static const struct {
 	  "c:2: timeout '61m': not a time from 1s to 1h such as 30s, 5m" },
 	{ R "feed /x every 1h every 1h\n", "c:2: every is given twice" },
 	{ R "feed /x timeout 1s\n", "c:2: timeout is for what is fetched from a URL" },
+	{ R "feed /x access /etc/baleen/x.access\n",
+	  "c:2: access is for what is fetched from a URL" },
+	{ R "feed http://h/x access\n", "c:2: access: its value is missing" },
+	{ R "feed http://h/x access x.access\n",
+	  "c:2: feed 'x.access': not a whole path, from / on" },
 	{ R "feed /x column 1 column 2\n", "c:2: column is given twice" },
 	{ R "feed /x\nfeed /y\nfeed /x every 1h\n", "c:4: feed '/x' is in line 2 already" },
 	{ R "feed /x where a=" LONG_256 "\n", "c:2: where: more than 254 bytes" },
@@ -219,7 +224,7 @@ static const char all[] =
 	"rule good allow\n"
 	"\tfeed /x/good.list\n"
 	"rule bad drop proto tcp dport ssh,80-90 tcp-syn vlan 7\n"
-	" feed https://example.org/drop.txt#part every 1h timeout 30s\n"
+	" feed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\"\n"
 	" feed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
 	" key src\n kind cuckoo\n fpp 1e-6\n capacity 2k\n min-entries 0\n max-shrink 100%\n"
@@ -265,6 +270,7 @@ static void test_all(void **state)
 	assert_string_equal(conf.feed[1].wanted.source, "https://example.org/drop.txt#part");
 	assert_int_equal(conf.feed[1].wanted.every_s, 3600);
 	assert_int_equal(conf.feed[1].wanted.timeout_s, 30);
+	assert_string_equal(conf.feed[1].wanted.access, "/x/a b");
 	table = &conf.feed[2].wanted;
 	assert_string_equal(table->column, "1-2");
 	assert_string_equal(table->where, "country=BR\nname=Korea, Republic of");
@@ -324,7 +330,7 @@ static const char formatted[] =
 	"rule good allow\n"
 	"\tfeed /x/good.list\n"
 	"rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7\n"
-	"\tfeed https://example.org/drop.txt#part every 1h timeout 30s\n"
+	"\tfeed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\"\n"
 	"\tfeed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
 	"\tfpp 1e-06\n"

@@ -37,7 +37,8 @@ static int open_state(void **unused)
 	rules.rule[0] = state_rule("drop");
 	rules.rule[1] = state_rule("other");
 	if (baleen_rule_store_create(&state, DEVICE, true, 1, &error) ||
-	    baleen_rule_store_begin(&state, &error) || baleen_rule_store_set_rules(&state, &rules, &error))
+	    baleen_rule_store_begin(&state, &error) ||
+	    baleen_rule_store_set_rules(&state, &rules, &error))
 		return -1;
 	return baleen_rule_store_commit(&state, &error);
 }
@@ -180,6 +181,7 @@ static void all_fields(void **unused)
 	feed.wanted.skip_bad = true;
 	feed.wanted.every_s = ~0u;
 	feed.wanted.timeout_s = 2;
+	memset(feed.wanted.access, 'a', sizeof(feed.wanted.access) - 1);
 	feed.format = BALEEN_FEED_IMAGE;
 	feed.n_entries = 1ull << 40;
 	feed.n_ip4 = 4;

@@ -102,5 +102,88 @@ conf "rule bad drop" "  feed http:///user:SECRET@127.0.0.1:$port/list"
 check_status "no URL at all" 1 baleen apply veth-b
 
 baleen icp seed -o "$TMP/seed.bln" "$URL" >/dev/null 2>&1
+
+# --- a file of them -------------------------------------------------------------
+
+HOST=http://127.0.0.1:$port
+ACCESS=$TMP/example.access
+printf 'SECRET-1' >"$TMP/files/token"
+
+# access TEXT [MODE]
+access()
+{
+	printf '%b' "$1" >"$ACCESS"
+	chmod "${2-600}" "$ACCESS"
+}
+
+# access_refused NAME TEXT MODE WANT: apply says so, and nothing of what is in the file
+access_refused()
+{
+	access "$2" "$3"
+	check_status "$1" 1 baleen apply veth-b
+	is "$1: is told" "$(grep -cF "$4" "$TMP/err")" 1
+}
+
+conf "rule bad drop" "  special keep" "  feed $HOST/token/list"
+check_status "a server that asks for a token" 1 baleen apply veth-b
+is "serves nobody without" "$(grep -c 'HTTP status 401' "$TMP/err")" 1
+conf "rule bad drop" "  special keep" "  feed $HOST/token/list every 1h access $ACCESS"
+HEADER='header X-Token: SECRET-1\n'
+rm -f "$ACCESS"
+check_status "no file" 1 baleen apply veth-b
+is "is told" "$(grep -c "$ACCESS: No such file" "$TMP/err")" 1
+for mode in 640 604 620 601; do
+	access_refused "a file of mode $mode" "$HEADER" $mode \
+		"$ACCESS: others may read or change it: 'chmod 600 $ACCESS' first"
+done
+access "$HEADER"
+chown 65534 "$ACCESS"
+check_status "a file of somebody else" 1 baleen apply veth-b
+is "is told" "$(grep -cF "$ACCESS: is not root's: 'chown root $ACCESS' first" "$TMP/err")" 1
+chown 0 "$ACCESS"
+access_refused "an empty one" "# SECRET\n\n" 600 "$ACCESS: neither a header nor a user"
+access_refused "a line that is none" "# one\nSECRET\n" 600 \
+	"$ACCESS:2: neither 'header NAME: VALUE' nor 'user NAME:PASSWORD'"
+access_refused "a header without a value" "header X-SECRET:\n" 600 "$ACCESS:1: not 'header NAME: VALUE'"
+access_refused "a header without a name" "header : SECRET\n" 600 "$ACCESS:1: not 'header NAME: VALUE'"
+access_refused "a header of two lines" "header X: a\rX-SECRET: b\n" 600 "$ACCESS:1: a control character"
+access_refused "a NUL" "header X: a\0SECRET\n" 600 "$ACCESS:1: a control character"
+access_refused "a user without a password" "user SECRET\n" 600 "$ACCESS:1: not 'user NAME:PASSWORD'"
+access_refused "two users" "user a:SECRET\nuser b:SECRET\n" 600 "$ACCESS:2: a second user"
+access_refused "a long one" "header X: SECRET$(printf 'x%.0s' {1..4100})\n" 600 "$ACCESS:1: too many headers"
+access_refused "another token" "header X-Token: SECRET-0\n" 600 "HTTP status 401"
+
+access "# The token.\n  $HEADER\nheader \"X-Other: SECRET\" \n"
+check_status "with the token it is applied" 3 baleen apply veth-b
+check "which is all that was to be done" baleen apply veth-b
+asks_all
+conf "rule bad drop" "  special keep" "  feed $HOST/token/list every 2h access $TMP/other.access"
+cp -p "$ACCESS" "$TMP/other.access"
+check_status "another file is a change" 3 baleen apply --diff veth-b
+check_status "that is applied" 3 baleen apply veth-b
+rm "$TMP/other.access"
+check_status "is asked for at the next download" 1 baleen update veth-b
+is "and missed" "$(grep -c "$TMP/other.access: No such file" "$TMP/err")" 1
+asks_all
+printf 'SECRET-2' >"$TMP/files/token"
+echo 192.0.2.2 >>"$TMP/files/list"
+echo "header X-Token: SECRET-2" >"$TMP/other.access"
+chmod 600 "$TMP/other.access"
+check_status "a token that was renewed is read" 3 baleen update veth-b
+access 'user user:SECRET'
+conf "rule bad drop" "  special keep" "  feed $HOST/basic/list access $ACCESS"
+check_status "a user and a password" 3 baleen apply veth-b
+access 'user user:SECRET\nheader X-Token: SECRET-2\n'
+conf "rule bad drop" "  special keep" "  feed $HOST/to/http://localhost:$port/plain/list access $ACCESS"
+check_status "another host gets neither" 3 baleen apply veth-b
+asks_all
+conf "rule bad drop" "  special keep" "  feed $HOST/to/$HOST/token/list access $ACCESS"
+check_status "the same host gets them" 3 baleen apply veth-b
+is "the helper has none among its arguments" "$(in_ns "$B" strace -f -qq -s 500 -e trace=execve \
+	"$BALEEN" update veth-b 2>&1 | grep execve | grep -c SECRET)" 0
+conf "rule bad drop" "  special keep" "  feed $TMP/files/list"
+check_status "a feed without them" 3 baleen apply veth-b
+is "leaves no path of them" "$(sqlite3 "$(kept_of "$B")/veth-b/state.db" \
+	"SELECT count(*) FROM text WHERE name GLOB 'access *'")" 0
 is "of all that was asked" "$(($(grep -c '^+ ' "$SAID") > 50))" 1
 is "nothing told a secret" "$(grep -B3 SECRET "$SAID" | head -n 20)" ""

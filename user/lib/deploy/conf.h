@@ -15,6 +15,7 @@
  *              feed /etc/baleen/friends.list
  *      rule bad drop proto tcp dport ssh,80-90 tcp-syn vlan 7
  *              feed https://example.org/drop.txt every 1h timeout 30s
+ *              feed https://example.org/paid.txt access /etc/baleen/example.access
  *              feed /var/lib/lists skip-bad
  *              feed https://example.org/geo.csv.gz column 1-2 where country=XX every 1d
  *              min-entries 100

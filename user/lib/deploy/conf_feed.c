@@ -66,10 +66,20 @@ static int take_table_option(struct baleen_conf_parser *parser, struct baleen_cs
 	return 0;
 }
 
-enum feed_word { COLUMN, WHERE, DELIMITER, SKIP_BAD, EVERY, TIMEOUT, N_FEED_WORDS };
+static int take_access(struct baleen_conf_parser *parser, struct baleen_feed_source *wanted,
+		       const char *value)
+{
+	int err = baleen_conf_check_path(parser, value, sizeof(wanted->access));
 
-static const char *const feed_words[] = { "column",   "where", "delimiter",
-					  "skip-bad", "every", "timeout" };
+	if (!err)
+		strcpy(wanted->access, value);
+	return err;
+}
+
+enum feed_word { COLUMN, WHERE, DELIMITER, SKIP_BAD, EVERY, TIMEOUT, ACCESS, N_FEED_WORDS };
+
+static const char *const feed_words[] = { "column", "where",   "delimiter", "skip-bad",
+					  "every",  "timeout", "access" };
 
 /* One option at word @i; returns how many words it took, or a negative errno. */
 static int take_feed_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
@@ -85,7 +95,7 @@ static int take_feed_option(struct baleen_conf_parser *parser, struct baleen_csv
 		return baleen_conf_refuse(
 			parser,
 			"'%s': not an option of a feed: column, where, delimiter, "
-			"skip-bad, every or timeout",
+			"skip-bad, every, timeout or access",
 			word);
 	if (*given & 1u << option && option != WHERE)
 		return baleen_conf_refuse(parser, "%s is given twice", word);
@@ -101,6 +111,7 @@ static int take_feed_option(struct baleen_conf_parser *parser, struct baleen_csv
 	case TIMEOUT:
 		err = take_period(parser, word, value, MAX_TIMEOUT_MS, &wanted->timeout_s);
 		break;
+	case ACCESS: err = take_access(parser, wanted, value); break;
 	default: err = take_table_option(parser, table, wanted, word, value);
 	}
 	return err ? err : 2;
@@ -123,6 +134,8 @@ static int check_source(struct baleen_conf_parser *parser, const char *source, u
 		return -EINVAL;
 	if (!is_url && given & 1u << TIMEOUT)
 		return baleen_conf_refuse(parser, "timeout is for what is fetched from a URL");
+	if (!is_url && given & 1u << ACCESS)
+		return baleen_conf_refuse(parser, "access is for what is fetched from a URL");
 	return 0;
 }
 

@@ -89,6 +89,10 @@ static void put_feed(FILE *out, const struct baleen_feed_source *wanted, bool sh
 		fputs(" skip-bad", out);
 	put_seconds(out, "every", wanted->every_s);
 	put_seconds(out, "timeout", wanted->timeout_s);
+	if (wanted->access[0]) {
+		fputs(" access ", out);
+		put_word(out, wanted->access);
+	}
 	fputc('\n', out);
 }
 

@@ -193,6 +193,8 @@ static int fetch(const struct baleen_feed_ask *ask, const struct baleen_feed_ver
 	struct baleen_fetch_request request =
 		baleen_fetch_defaults(ask->wanted->source, version->fd);
 	const struct baleen_feed *feed = &version->feed;
+	struct baleen_fetch_access access;
+	int err = 0;
 
 	if (ask->wanted->timeout_s)
 		request.timeout_ms = 1000 * ask->wanted->timeout_s;
@@ -203,7 +205,14 @@ static int fetch(const struct baleen_feed_ask *ask, const struct baleen_feed_ver
 		request.etag = feed->etag[0] ? feed->etag : NULL;
 		request.last_modified = feed->last_modified[0] ? feed->last_modified : NULL;
 	}
-	return baleen_fetch(&request, result, error);
+	if (*ask->wanted->access) {
+		err = baleen_fetch_access_read(ask->wanted->access, &access, error);
+		request.access = &access;
+	}
+	if (!err)
+		err = baleen_fetch(&request, result, error);
+	explicit_bzero(&access, sizeof(access));
+	return err;
 }
 
 static int receive_url(struct source *source)

@@ -71,6 +71,7 @@ static bool read_texts(sqlite3_stmt *row, struct baleen_feed *feed)
 		{ 11, feed->etag, sizeof(feed->etag) },
 		{ 12, feed->last_modified, sizeof(feed->last_modified) },
 		{ 21, feed->failure, sizeof(feed->failure) },
+		{ 22, feed->wanted.access, sizeof(feed->wanted.access) },
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -108,10 +109,11 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
 		      struct baleen_error *error)
 {
-	static const char sql[] =
-		"SELECT rule.name, feed.id, " COLUMNS " FROM feed JOIN rule ON rule.id = feed.rule"
-		" WHERE ?1 IS NULL OR rule.name = ?1"
-		" ORDER BY rule.place, feed.id";
+	static const char sql[] = "SELECT rule.name, feed.id, " COLUMNS ","
+				  " (SELECT value FROM text WHERE text.name = 'access ' || feed.id)"
+				  " FROM feed JOIN rule ON rule.id = feed.rule"
+				  " WHERE ?1 IS NULL OR rule.name = ?1"
+				  " ORDER BY rule.place, feed.id";
 	struct baleen_feed feed;
 	sqlite3_stmt *row;
 	int ret =
@@ -173,8 +175,18 @@ static int add_feed(struct baleen_rule_store *state, struct baleen_feed *feed,
 	return err;
 }
 
-int baleen_feeds_put(struct baleen_rule_store *state, struct baleen_feed *feed,
-		     struct baleen_error *error)
+/* A text and no column: see write_text_of() of rule_store_rules.c. */
+static int put_access(struct baleen_rule_store *state, u64 id, const char *access,
+		      struct baleen_error *error)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "access %llu", (unsigned long long)id);
+	return baleen_rule_store_set_text(state, name, *access ? access : NULL, error);
+}
+
+static int put_row(struct baleen_rule_store *state, struct baleen_feed *feed,
+		   struct baleen_error *error)
 {
 	static const char sql[] = "UPDATE feed SET (" COLUMNS ") = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
 				  " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?";
@@ -191,10 +203,20 @@ int baleen_feeds_put(struct baleen_rule_store *state, struct baleen_feed *feed,
 	return err;
 }
 
+int baleen_feeds_put(struct baleen_rule_store *state, struct baleen_feed *feed,
+		     struct baleen_error *error)
+{
+	int err = put_row(state, feed, error);
+
+	return err ? err : put_access(state, feed->id, feed->wanted.access, error);
+}
+
 int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_error *error)
 {
-	return baleen_sql_do(state, "DELETE FROM feed WHERE id = ?", NULL, error,
-			     BALEEN_SQL_VALUES(baleen_sql_number(id)));
+	int err = baleen_sql_do(state, "DELETE FROM feed WHERE id = ?", NULL, error,
+				BALEEN_SQL_VALUES(baleen_sql_number(id)));
+
+	return err ? err : put_access(state, id, "", error);
 }
 
 /* --- copies --- */

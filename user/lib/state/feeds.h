@@ -34,6 +34,8 @@ enum baleen_feed_format {
  * @skip_bad: bad lines are passed over
  * @every_s: baleend looks for a new one this often; 0 for never
  * @timeout_s: time limit of a download; 0 for the default
+ * @access: of a URL: path of the file of its secrets (util/fetch_access.h), which is read
+ *          anew for each download; empty for none
  */
 struct baleen_feed_source {
 	char source[BALEEN_SOURCE_BYTES];
@@ -43,6 +45,7 @@ struct baleen_feed_source {
 	bool skip_bad;
 	u32 every_s;
 	u32 timeout_s;
+	char access[BALEEN_FEED_OPTION_BYTES];
 };
 
 /**

@@ -234,7 +234,7 @@ int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *f
  *
  * Known: "conf", "applied" (seconds of the day it was),
  * "image_time RULE" (when its image was derived), "expired" (how many entries have
- * ended), "bans RULE" (it takes bans),
+ * ended), "bans RULE" (it takes bans), "access N" (path of the secrets of feed N),
  * "ban-width RULE" and "guard-sessions" (numbers, of what is not the default).
  *
  * Return: 0 or a negative errno.

@@ -336,7 +336,9 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 	int err = baleen_sql_do(state,
 				"DELETE FROM text WHERE name GLOB 'bans *'"
 				" OR name GLOB 'ban-width *' OR name GLOB 'max-growth *'"
-				" OR name = '" GUARD_SESSIONS "'",
+				" OR name = '" GUARD_SESSIONS "'"
+				" OR (name GLOB 'access *' AND NOT EXISTS"
+				" (SELECT 1 FROM feed WHERE text.name = 'access ' || feed.id))",
 				NULL, error, NULL, 0);
 
 	if (!err)

@@ -51,6 +51,10 @@ static int write_order(const struct baleen_fetch_request *request, struct baleen
 		order->etag[0] = '\0';
 	if (!take(order->last_modified, sizeof(order->last_modified), request->last_modified))
 		order->last_modified[0] = '\0';
+	if (request->access) {
+		strcpy(order->headers, request->access->headers);
+		strcpy(order->user, request->access->user);
+	}
 	return 0;
 }
 
@@ -102,5 +106,6 @@ int baleen_fetch(const struct baleen_fetch_request *request, struct baleen_fetch
 	err = write_order(request, &order, error);
 	if (!err)
 		err = baleen_helper_run(&use, &report, error);
+	explicit_bzero(&order, sizeof(order));
 	return err ? err : judge(request, &report, name.text, result, error);
 }

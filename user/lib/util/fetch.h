@@ -21,7 +21,7 @@
 #include <baleen/port.h>
 
 #include "util/error.h"
-#include "util/fetch_wire.h"
+#include "util/fetch_access.h"
 
 #define BALEEN_FETCH_MAX_BYTES (256ull << 20)
 
@@ -33,6 +33,7 @@
  *      end
  * @etag: ETag of the copy at hand, or NULL
  * @last_modified: date of the copy at hand as the server put it, or NULL
+ * @access: secrets for the host of @url, or NULL
  * @connect_timeout_ms: time limit of an attempt until the connection stands, TLS included
  * @timeout_ms: time limit of all attempts and the pauses between them
  * @stall_s: seconds without data after which an attempt is given up
@@ -51,6 +52,7 @@ struct baleen_fetch_request {
 	int fd;
 	const char *etag;
 	const char *last_modified;
+	const struct baleen_fetch_access *access;
 	u32 connect_timeout_ms;
 	u32 timeout_ms;
 	u32 stall_s;
