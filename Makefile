@@ -20,6 +20,7 @@
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
 # make bench-lib  nanoseconds per key of the filters in userspace and of their peers
+# make bench-bans  milliseconds per ban, and bans per second by `baleen feed`
 # make bench-kmod  instructions per query of the kernel module and of the XDP program
 # make bench-commands  milliseconds of one command, and of its peers, as root
 # make bench-squid  answers to ICP queries, and what they cost a Squid, as root
@@ -112,7 +113,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-path bench-lib bench-kmod bench-commands bench-squid demo docs install install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-bans bench-path bench-lib bench-kmod bench-commands bench-squid demo docs install install-dkms deb clean tests
 .PHONY: check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
@@ -389,6 +390,10 @@ bench-xdp: deps-bench
 	$(MAKE) all $(BENCH_BIN)
 	tests/bench/bench-xdp
 
+bench-bans: deps-test
+	$(MAKE) all
+	tests/bench/bench-bans
+
 bench-path: deps-bench
 	$(MAKE) all $(BENCH_BIN)
 	tests/bench/bench-path
@@ -414,6 +419,7 @@ bench-commands: deps-bench
 # One after the other, whatever -j says.
 bench: deps-bench
 	$(MAKE) bench-xdp
+	$(MAKE) bench-bans
 	$(MAKE) bench-path
 	$(MAKE) bench-lib
 	$(MAKE) bench-kmod

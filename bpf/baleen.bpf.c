@@ -69,6 +69,16 @@ struct baleen_config config SEC(".rodata.config");
 		return image->table[BALEEN_IP6_PREFIXES].kind ?                                 \
 			       baleen_prefixes_test(image, &baleen_rule_##n, hi, lo, answer) :  \
 			       0;                                                               \
+	}                                                                                       \
+                                                                                                \
+	HAS_LOOPS int rule_recent_test_##n(u64 hi, u64 lo, u32 is_ip6)                          \
+	{                                                                                       \
+		u32 n_buckets = config.recent_buckets[n];                                       \
+                                                                                                \
+		return n_buckets ?                                                              \
+			       baleen_recent_test(&config.rule[n].image, &baleen_rule_##n,      \
+						  n_buckets, hi, lo, is_ip6) :                  \
+			       0;                                                               \
 	}
 
 RULE(0)
@@ -140,6 +150,16 @@ baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
 baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
 {
 	return OF_RULE(n, rule_prefixes_test_)(hi, lo, answer);
+}
+
+baleen_inline u32 rule_recent_buckets(u32 n)
+{
+	return config.recent_buckets[n];
+}
+
+baleen_inline u32 rule_recent_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
+{
+	return OF_RULE(n, rule_recent_test_)(hi, lo, is_ip6);
 }
 
 /* Shared by the programs of a device, so that a swap loses no event. */

@@ -6,6 +6,7 @@
 #define BALEEN_BPF_RULE_H
 
 #include <baleen/probe.h>
+#include <baleen/recent.h>
 
 #include "verdict.h"
 
@@ -41,6 +42,8 @@ baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details)
 baleen_inline int rule_fields_match(u32 n, const struct details *details);
 baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer);
 baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6);
+baleen_inline u32 rule_recent_buckets(u32 n);
+baleen_inline u32 rule_recent_test(u32 n, u64 hi, u64 lo, u32 is_ip6);
 
 /* The table of the key's domain, when it is not plain. Each branch has a pointer
  * of its own, so that the verifier knows the table's constants behind it; clang
@@ -100,10 +103,16 @@ baleen_inline int other_address_test(const struct baleen_image *image, const voi
 baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, const void *store,
 				       const u8 *ip, bool is_ip6)
 {
-	u32 domain = is_ip6 ? BALEEN_IP6 : BALEEN_IP4, group, stem;
+	u32 domain = is_ip6 ? BALEEN_IP6 : BALEEN_IP4, group, stem, recent;
 	struct baleen_key key = baleen_packet_key(ip, rule->key_offset[domain], domain);
 	const struct baleen_image *image = &rule->image;
 
+	if (rule_recent_buckets(n) && baleen_recent_has(store, image->n_blocks, is_ip6)) {
+		recent = rule_recent_test(n, is_ip6 ? key.hi : (u64)key.ip4 << 32,
+					  is_ip6 ? key.lo : 0, is_ip6);
+		if (recent)
+			return recent & 1;
+	}
 	if (!is_ip6 && image->table[BALEEN_IP4_GROUPS].kind) {
 		group = baleen_directory_get(&image->table[BALEEN_IP4_GROUPS], store, key.ip4, 1);
 		if (group != BALEEN_GROUP_HOSTS)

@@ -68,6 +68,17 @@ baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
 	return rule_prefixes_test_0(hi, lo, answer);
 }
 
+/* Nothing changes in an object. */
+baleen_inline u32 rule_recent_buckets(u32 n)
+{
+	return 0;
+}
+
+baleen_inline u32 rule_recent_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
+{
+	return 0;
+}
+
 baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 {
 	baleen_count_unparsed(frame->stats, parse);

@@ -212,7 +212,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 	}
 }
 
-#define BALEEN_CONFIG_VERSION 4
+#define BALEEN_CONFIG_VERSION 5
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
@@ -233,6 +233,8 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  * @code: of the release whose program it is; see baleen_load_code(). Version 3;
  *        0 of an earlier one. Version 4 ends where version 3 does: the tables of
  *        its images have kinds and shapes that an earlier release does not know
+ * @recent_buckets: of each rule, buckets of the table of recent changes behind its image;
+ *                  0 for none: see recent.h. Version 5
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes
@@ -254,6 +256,7 @@ struct baleen_config {
 	char device[BALEEN_DEVICE_BYTES];
 	struct baleen_rule rule[BALEEN_MAX_RULES];
 	u64 code;
+	u32 recent_buckets[BALEEN_MAX_RULES];
 };
 
 /**

@@ -5,6 +5,7 @@
 #ifndef BENCH_SECTION_OPTIONS_H
 #define BENCH_SECTION_OPTIONS_H
 
+#include "filter/recent.h"
 #include "table.h"
 
 #define OPTION_HOSTS 100000
@@ -91,6 +92,44 @@ static void add_policies(struct bench *bench, const struct baleen_filter *filter
 	subject->verdict[1] = XDP_PASS;
 }
 
+static bool has_listed(const struct baleen_filter *filter, const struct baleen_recent_net *net)
+{
+	struct baleen_key key = { .domain = BALEEN_IP4 };
+
+	for (u32 i = 0; i < 256 && !net->is_ip6; i++) {
+		key.ip4 = (net->hi >> 32) | i;
+		if (baleen_filter_test(filter, &key))
+			return true;
+	}
+	return false;
+}
+
+/* Prefixes that nothing listed is in, so that all lengths are asked. */
+static void add_recent(struct bench *bench, const struct baleen_filter *filter, const char *name,
+		       u32 n_lengths)
+{
+	const struct bench_rule rule = { BALEEN_ACTION_DROP, NULL, filter };
+	struct baleen_config policy = { .recent_buckets = {
+						baleen_recent_buckets(&filter->image) } };
+	struct subject *subject = bench_add_rules(bench, name, &policy, &rule, 1);
+	struct baleen_filter live = *filter;
+
+	live.n_recent = policy.recent_buckets[0];
+	live.bytes = mmap(NULL, live.n_bytes + baleen_recent_bytes(live.n_recent),
+			  PROT_READ | PROT_WRITE, MAP_SHARED, subject->loaded.rule_fd[0], 0);
+	if (live.bytes == MAP_FAILED)
+		err(1, "mmap of a map");
+	for (u32 i = 0; i < 100 * n_lengths; i++) {
+		struct baleen_recent_net net = baleen_recent_net(0xff00ull << 48 | (u64)i << 40, 0,
+								 24 + i % n_lengths, bench->is_ip6);
+
+		if (!has_listed(filter, &net) && baleen_recent_put(&live, &net, 0))
+			errx(1, "no room for recent changes");
+	}
+	live.is_mapped = true;
+	baleen_filter_free(&live);
+}
+
 static void load_options(struct bench *bench, struct column *column)
 {
 	const struct peers no_lists = {};
@@ -100,6 +139,9 @@ static void load_options(struct bench *bench, struct column *column)
 	filter_of_hosts(column->is_ip6, 0, OPTION_HOSTS, BALEEN_KIND_CUCKOO, &filter);
 	add_qualified(bench, &filter);
 	add_policies(bench, &filter);
+	add_recent(bench, &filter, "drop, no recent change", 0);
+	add_recent(bench, &filter, "drop, recent changes of 1 length", 1);
+	add_recent(bench, &filter, "drop, recent changes of 8 lengths", 8);
 	baleen_filter_free(&filter);
 	filter_of_fields(column->is_ip6, BALEEN_KEY_SRC | BALEEN_KEY_DPORT, &filter);
 	bench_add_drop(bench, "drop, key src,dport", &filter);

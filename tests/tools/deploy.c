@@ -146,7 +146,7 @@ static void add_change(struct baleen_batch *batch, const char *word, const char 
 	*change = (struct baleen_rule_entry_change){
 		.op = *word == '+' ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
 	};
-	must(baleen_rule_entry_parse(text, BALEEN_KEY_SRC, false, single, NULL, &error));
+	must(baleen_rule_entry_parse(text, BALEEN_KEY_SRC, 128, single, NULL, &error));
 	snprintf(single->origin, sizeof(single->origin), "%s", origin);
 	single->added_ms = baleen_now_ms();
 	if (ttl)

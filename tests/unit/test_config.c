@@ -77,6 +77,9 @@ static void test_refuses_nonsense(void **state)
 	config = sample();
 	config.rule[1].qualifiers.n_dports = BALEEN_MAX_PORTS + 1;
 	assert_refused(&config, sizeof(config));
+	config = sample();
+	config.recent_buckets[1] = 1000;
+	assert_refused(&config, sizeof(config));
 }
 
 /* Each version is as long as it was, and what it had not is zero. */
@@ -96,17 +99,22 @@ static void test_reads_version_2(void **state)
 	assert_refused(&config, n_bytes);
 }
 
-/* Of the same length: what differs is what the tables of its images may be. */
-static void test_reads_version_3(void **state)
+/* 3 and 4 differ in what the tables of images may be; neither has recent changes. */
+static void test_reads_versions_3_and_4(void **state)
 {
 	struct baleen_config config = sample(), out;
 
-	config.version = 3;
 	config.code = 7;
-	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
-	assert_int_equal(out.version, BALEEN_CONFIG_VERSION);
-	assert_int_equal(out.code, 7);
-	assert_true(out.version > 3);
+	config.recent_buckets[0] = 1024;
+	for (config.version = 3; config.version <= 4; config.version++) {
+		size_t n_bytes = offsetof(struct baleen_config, recent_buckets);
+
+		assert_refused(&config, sizeof(config));
+		assert_int_equal(baleen_config_decode(&config, n_bytes, &out), 0);
+		assert_int_equal(out.version, BALEEN_CONFIG_VERSION);
+		assert_int_equal(out.code, 7);
+		assert_int_equal(out.recent_buckets[0], 0);
+	}
 }
 
 /* What is behind the last rule is not looked at. */
@@ -137,7 +145,7 @@ int main(void)
 		cmocka_unit_test(test_refuses_other_sizes),
 		cmocka_unit_test(test_refuses_nonsense),
 		cmocka_unit_test(test_reads_version_2),
-		cmocka_unit_test(test_reads_version_3),
+		cmocka_unit_test(test_reads_versions_3_and_4),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_ends_names),
 	};

@@ -31,6 +31,16 @@ baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
 	return 0;
 }
 
+baleen_inline u32 rule_recent_buckets(u32 n)
+{
+	return 0;
+}
+
+baleen_inline u32 rule_recent_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
+{
+	return 0;
+}
+
 baleen_inline void answer_frame(const struct frame *frame, enum baleen_parse parse)
 {
 	answer.parse = parse;

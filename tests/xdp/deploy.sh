@@ -90,20 +90,21 @@ is_swapped "none of it" no
 
 # --- prefixes ---
 
-before=$(packets)
-batch "a prefix" "ok anew" +30.0.0.0/24
-is_swapped "a prefix" yes
-is "the counters go on" "$(packets)" "$before"
+batch "a prefix" "ok in-place" +30.0.0.0/24
+is_swapped "a prefix" no
 is "in force" "$(dropped 30.0.0.{1,2} 30.0.1.1)" DDP
-batch "an IPv6 prefix" "ok anew" +2500::/64
+batch "an IPv6 prefix beside hosts of the feed" "ok anew" +2500::/64
 is "in force" "$(dropped 2500::7 2500:0:0:1::1)" DP
 batch "a prefix lifted" "ok anew" -30.0.0.0/24
 is "what is narrower stays" "$(dropped 30.0.0.{1,2} 30.0.0.3)" PDP
-batch "an exception in a prefix of the feed" "ok anew" '+!21.0.1.0/28'
+batch "an exception in a prefix of the feed" "ok in-place" '+!21.0.1.0/28'
 is "in force" "$(dropped 21.0.1.{1,15,16})" PPD
 batch "a host of it, back" "ok in-place" +21.0.1.5
 is "in force" "$(dropped 21.0.1.{4,5})" PD
+before=$(packets) id=$(xdp_id "$B" veth-b)
 batch "atomic" "ok anew" --atomic +31.0.0.1
+is_swapped "atomic" yes
+is "the counters go on" "$(packets)" "$before"
 is "in force" "$(dropped 31.0.0.1)" D
 
 # --- origins as a whole ---
@@ -135,8 +136,10 @@ batch "for a minute" "ok ok in-place" +60.0.0.1%60000 @b +60.0.0.1%120000
 is "not yet" "$(deploy expire 1000) $(dropped 60.0.0.1)" "0 D"
 is "one of them" "$(deploy expire 61000) $(dropped 60.0.0.1)" "1 D"
 is "both" "$(deploy expire 121000) $(dropped 60.0.0.1)" "1 P"
-batch "a prefix for a moment" "ok anew" +61.0.0.0/16%1
-is "is gone with the next command" "$(deploy open) $(dropped 61.0.0.1)" "attached P"
+batch "a prefix for a minute" "ok in-place" +62.0.0.0/16%60000
+is "its end" "$(deploy expire 61000) $(dropped 62.0.0.1)" "1 P"
+deploy batch ban +61.0.0.0/16%1 >"$TMP/out"
+is "a prefix for a moment: is gone with the next command" "$(deploy open) $(dropped 61.0.0.1)" "attached P"
 
 # --- growth ---
 

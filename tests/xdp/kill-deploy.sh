@@ -64,13 +64,15 @@ try_deploy()
 	is_tidy || fail "left $(found)"
 }
 
-# try_kind NAME MODE N: by the arrays keys, change and back; each Nth call
+# try_kind NAME MODE N [CALL]: by the arrays keys, change and back; each Nth call but CALL,
+# which leaves nothing behind, and is made now more often and now less
 try_kind()
 {
 	local before after mode=$2
 
 	before=$(seen)
 	find_points "$TMP/points" 'state\.db' never "$DEPLOY" "${change[@]}"
+	[ -z "${4-}" ] || sed -i "/$4/d" "$TMP/points"
 	[ "$3" -eq 1 ] || thin "$3" "$TMP/points"
 	after=$(seen)
 	deploy "${back[@]}" || bail "$1: cannot be taken back: $(<"$TMP/err")"
@@ -88,9 +90,12 @@ keys=(20.0.0.1 20.0.0.2 21.0.0.1 22.0.0.2 2400::1 2400::2 30.0.0.1 30.0.0.2 30.0
 change=(batch veth-b "$RULE" +30.0.0.3 +30.0.0.4 -30.0.0.1 '+!20.0.0.1')
 back=(batch "$RULE" -30.0.0.3 -30.0.0.4 +30.0.0.1 '-!20.0.0.1')
 try_kind "hosts" "in place" 1
+change=(batch veth-b "$RULE" --atomic +30.0.0.0/24 '+!21.0.0.0/24')
+back=(batch "$RULE" --atomic -30.0.0.0/24 '-!21.0.0.0/24')
+try_kind "prefixes in one step" anew 5
 change=(batch veth-b "$RULE" +30.0.0.0/24 '+!21.0.0.0/24')
 back=(batch "$RULE" -30.0.0.0/24 '-!21.0.0.0/24')
-try_kind "prefixes" anew 5
+try_kind "prefixes" "in place" 1 pread64
 change=(update veth-b "$RULE" "$TMP/feed2")
 back=(update "$RULE" "$TMP/feed")
 try_kind "a feed" anew 5

@@ -10,7 +10,6 @@
 
 #include "api.h"
 #include "filter/filter_strings.h"
-#include "filter/live.h"
 #include "key/key_spec.h"
 #include "ops/build.h"
 #include "ops/change.h"
@@ -160,7 +159,7 @@ static int copy_live(const struct baleen_set *set, struct baleen_filter *copy)
 	else
 		err = baleen_xdp_map_rule(&xdp, index, &view, api_error());
 	if (!err) {
-		err = baleen_filter_copy(&view, copy, api_error());
+		err = baleen_filter_snapshot(&view, copy, api_error());
 		baleen_filter_free(&view);
 	}
 	baleen_xdp_close(&xdp);

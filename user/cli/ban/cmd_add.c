@@ -394,8 +394,8 @@ static int run_del(int argc, char **argv)
 	"KEY is what a line of a list can be: an address, prefix, range A-B, or a key of\n"       \
 	"several fields. An image file is replaced as a whole. In a live rule, and in a filter\n" \
 	"of the kernel module (kmod:NAME), hosts and keys\n"                                      \
-	"change in place, one after the other; prefixes, and what finds no room, are built\n"     \
-	"aside and put on in one step.\n"                                                         \
+	"change in place, one after the other, and so do prefixes in an exact live rule that\n"   \
+	"remembers its entries; what finds no room is built aside and put on in one step.\n"      \
 	"A live rule remembers who listed a key, unless attached with --no-state: lists\n"        \
 	"stay as they are, and beside them are single entries, one for each key and origin.\n"    \
 	"There !KEY is an exception: what it holds is taken out of the lists.\n"

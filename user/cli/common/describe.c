@@ -8,6 +8,7 @@
 #include "filter/estimate.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
+#include "filter/recent.h"
 #include "ops/edit.h"
 #include "util/number.h"
 #include "xdp/ruleset.h"
@@ -28,7 +29,7 @@ struct baleen_image counted_image(const struct baleen_filter *filter)
 {
 	struct baleen_image image = filter->image;
 
-	image.n_entries = 0;
+	image.n_entries = baleen_recent_entries(filter);
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		image.table[domain].n_entries = baleen_filter_count(filter, domain);
 		image.n_entries += image.table[domain].n_entries;
@@ -61,16 +62,32 @@ static u64 count_ip4(const struct baleen_filter *filter)
 	return n;
 }
 
+/* The same where recent changes say more than the image. */
+static u64 count_ip4_now(const struct baleen_filter *filter, bool *has_wide6)
+{
+	struct baleen_list list;
+	u64 n;
+
+	if (baleen_recent_is_empty(filter) || baleen_filter_list_exact(filter, &list, NULL))
+		return count_ip4(filter);
+	n = list.n_ip4 + list.n_ip6;
+	for (size_t i = 0; i < list.n_net4; i++)
+		n += (u64)list.net4[i].last - list.net4[i].first + 1;
+	*has_wide6 |= list.n_prefix6 > 0;
+	baleen_list_free(&list);
+	return n;
+}
+
 /* What the filter holds; nobody counts the addresses of IPv6 prefixes. */
 static u64 count_keys(const struct baleen_filter *filter, const char **one, const char **many)
 {
 	bool has_wide6 = filter->image.table[BALEEN_IP6_STEMS].kind;
+	u64 n_ip4 = count_ip4_now(filter, &has_wide6);
 
 	*one = has_wide6 ? "IPv4 address" : "address";
 	*many = has_wide6 ? "IPv4 addresses" : "addresses";
 	if (baleen_spec_is_address(filter->image.key_spec))
-		return count_ip4(filter) +
-		       (has_wide6 ? 0 : baleen_filter_count(filter, BALEEN_IP6));
+		return n_ip4 + (has_wide6 ? 0 : baleen_filter_count(filter, BALEEN_IP6));
 	*one = "key";
 	*many = "keys";
 	return counted_image(filter).n_entries;

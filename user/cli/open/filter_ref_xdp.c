@@ -7,7 +7,7 @@
 #include "cli/open/filter_name.h"
 #include "cli/open/session.h"
 #include "cli/open/guard.h"
-#include "filter/live.h"
+#include "filter/recent.h"
 
 /* Replaces the view of a live map by an image of it. */
 static int copy_live(struct filter_ref *ref)
@@ -15,7 +15,7 @@ static int copy_live(struct filter_ref *ref)
 	struct baleen_filter image;
 	struct baleen_error error;
 
-	if (baleen_filter_copy(&ref->filter, &image, &error))
+	if (baleen_filter_snapshot(&ref->filter, &image, &error))
 		return complain("%s: %s", ref->argument, error.text);
 	baleen_filter_free(&ref->filter);
 	ref->filter = image;
@@ -72,7 +72,8 @@ static int find_rule(struct filter_ref *ref)
 	ref->index = index;
 	if (baleen_xdp_map_rule_writable(xdp, index, &ref->filter, &error))
 		return complain("%s", error.text);
-	return 0;
+	/* Recent changes are of the state; without, they become part of another image. */
+	return baleen_recent_is_empty(&ref->filter) ? 0 : copy_live(ref);
 }
 
 static int lock_rule(struct filter_ref *ref)
@@ -136,6 +137,8 @@ static int change_rule(struct filter_ref *ref, const struct baleen_list *list,
 		       enum baleen_set_op op, bool exist, struct baleen_noop_keys *noop,
 		       u64 *n_changed)
 {
+	if (!ref->filter.is_mapped)
+		return -ENOSPC;
 	return baleen_change_in_place(&ref->filter, list, op, n_changed);
 }
 

@@ -38,9 +38,9 @@ static const struct baleen_stored_rule *rule_of(const struct work *work)
 	return &work->rules.rule[work->touched.index];
 }
 
-static int touch(struct work *work, const struct baleen_rule_entry *single)
+static int touch(struct work *work, const struct baleen_rule_entry *single, bool is_new)
 {
-	return baleen_dirty_keys_add(&work->touched, single);
+	return baleen_dirty_keys_add(&work->touched, single, is_new);
 }
 
 /* Keys of rows are of this rule from now on. */
@@ -151,7 +151,7 @@ static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 		return err;
 	change->result = is_new ? 0 : -EEXIST;
 	work->is_changed = true;
-	return touch(work, &change->single);
+	return touch(work, &change->single, is_new);
 }
 
 static int remove_row(struct work *work, const struct baleen_rule_entry *single, u64 *n)
@@ -163,7 +163,7 @@ static int remove_row(struct work *work, const struct baleen_rule_entry *single,
 	if (err || !*n)
 		return err;
 	work->is_changed = true;
-	return touch(work, single);
+	return touch(work, single, false);
 }
 
 static int change_rows(struct work *work)
@@ -188,7 +188,7 @@ static int change_rows(struct work *work)
 
 static int touch_each(const struct baleen_rule_entry *single, void *data)
 {
-	return touch(data, single);
+	return touch(data, single, false);
 }
 
 static int flush_rows(struct work *work)

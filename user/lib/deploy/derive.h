@@ -135,6 +135,23 @@ int baleen_derive_holds(const struct baleen_rule_store *state,
 			u64 now_ms, bool *holds, struct baleen_error *error);
 
 /**
+ * baleen_derive_settle() - shall the rule hold a key that single entries say this of?
+ * @state: opened, a transaction included
+ * @rule: rule of the state
+ * @key: an address, or a key of several fields
+ * @decision: what single entries say
+ * @holds: whether it shall
+ * @error: filled in on failure
+ *
+ * Undecided, the feeds are read from start to end.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_derive_settle(const struct baleen_rule_store *state,
+			 const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			 enum baleen_decision decision, bool *holds, struct baleen_error *error);
+
+/**
  * struct baleen_reason - an entry that speaks for or against a key
  * @is_feed: a line of a feed; else a single entry
  * @is_exception: it takes the key out: of all feeds and shorter entries when it is

@@ -159,17 +159,13 @@ static int feeds_hold(const struct baleen_rule_store *state, const struct baleen
 	return baleen_feeds_each(state, rule->name, ask_feed, &asking, error);
 }
 
-int baleen_derive_holds(const struct baleen_rule_store *state,
-			const struct baleen_stored_rule *rule, const struct baleen_key *key,
-			u64 now_ms, bool *holds, struct baleen_error *error)
+int baleen_derive_settle(const struct baleen_rule_store *state,
+			 const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			 enum baleen_decision decision, bool *holds, struct baleen_error *error)
 {
-	enum baleen_decision decision;
 	struct baleen_protected ignored;
-	int err = baleen_derive_decides(state, rule, key, now_ms, &decision, error);
-	int found = 0;
+	int err = 0, found = 0;
 
-	if (err)
-		return err;
 	if (decision != BALEEN_DECIDED_OUT)
 		err = find_withheld(state, rule, key, decision == BALEEN_UNDECIDED, &ignored,
 				    error);
@@ -182,4 +178,14 @@ int baleen_derive_holds(const struct baleen_rule_store *state,
 		return err < 0 ? err : found;
 	*holds = found;
 	return 0;
+}
+
+int baleen_derive_holds(const struct baleen_rule_store *state,
+			const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			u64 now_ms, bool *holds, struct baleen_error *error)
+{
+	enum baleen_decision decision;
+	int err = baleen_derive_decides(state, rule, key, now_ms, &decision, error);
+
+	return err ? err : baleen_derive_settle(state, rule, key, decision, holds, error);
 }

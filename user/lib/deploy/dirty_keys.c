@@ -2,10 +2,15 @@
 /* Keys whose rows were changed: what becomes of them in the map. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "deploy/deploy_step.h"
 #include "deploy/dirty_keys.h"
+#include "deploy/dirty_nets.h"
+#include "filter/recent.h"
+#include "list/list_algebra.h"
 #include "ops/change.h"
+#include "util/array.h"
 
 /* Keys that are looked for in feeds one by one: to read a million lines for one of
  * them takes 0.08 s, to derive the filter anew and put it on 0.55 s.
@@ -23,9 +28,14 @@ int baleen_dirty_keys_start(struct baleen_dirty_keys *touched)
 	return touched->stream ? 0 : baleen_no_memory(touched->error);
 }
 
-int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_rule_entry *single)
+/* A line of a list; behind an address may stand what it is. */
+int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_rule_entry *single,
+			  bool is_new)
 {
-	return fprintf(touched->stream, "%s\n", single->key) < 0 ?
+	const char *what =
+		is_new && baleen_spec_is_address(rule_of(touched)->key_spec) ? " new" : "";
+
+	return fprintf(touched->stream, "%s%s\n", single->key, what) < 0 ?
 		       baleen_no_memory(touched->error) :
 		       0;
 }
@@ -42,16 +52,20 @@ void baleen_dirty_keys_end(struct baleen_dirty_keys *touched)
 /* --- what changes in the map ----------------------------------------------- */
 
 /**
- * struct moves - hosts and keys that go into the map and out of it
- * @in: they are to be in it
- * @out: they are not
+ * struct moves - what comes into the map and goes out of it
+ * @filter: the map
+ * @in: hosts and keys that are to be in it
+ * @out: those that are not
+ * @nets: prefixes, and IPv6 addresses that are kept like these
  * @stored: keys that are withheld from the rule
  * @has_feeds: the rule has feeds
  * @n_sought: keys that were looked for in these
  */
 struct moves {
+	struct baleen_filter *filter;
 	struct baleen_list in;
 	struct baleen_list out;
+	struct baleen_dirty_nets nets;
 	struct baleen_protected_set stored;
 	bool has_feeds;
 	u32 n_sought;
@@ -79,6 +93,7 @@ static void free_moves(struct moves *moves)
 {
 	baleen_list_free(&moves->in);
 	baleen_list_free(&moves->out);
+	baleen_dirty_nets_free(&moves->nets);
 	baleen_protected_free(&moves->stored);
 }
 
@@ -87,15 +102,11 @@ static int stop(const struct baleen_feed *feed, void *data)
 	return 1;
 }
 
-static int start_moves(struct baleen_dirty_keys *touched, const struct baleen_list *keys,
-		       struct moves *moves)
+static int start_moves(struct baleen_dirty_keys *touched, struct moves *moves)
 {
 	const struct baleen_stored_rule *rule = rule_of(touched);
 	int err = 0;
 
-	*moves = (struct moves){ 0 };
-	if (make_room(&moves->in, keys) || make_room(&moves->out, keys))
-		return baleen_no_memory(touched->error);
 	if (baleen_protected_applies(rule))
 		err = baleen_protected_load(&touched->deploy->state, &moves->stored,
 					    touched->error);
@@ -103,6 +114,15 @@ static int start_moves(struct baleen_dirty_keys *touched, const struct baleen_li
 		err = baleen_feeds_each(&touched->deploy->state, rule->name, stop, NULL,
 					touched->error);
 	moves->has_feeds = err == 1;
+	moves->nets = (struct baleen_dirty_nets){
+		.state = &touched->deploy->state,
+		.rule = rule,
+		.now_ms = touched->now_ms,
+		.has_feeds = moves->has_feeds,
+		.withheld = &moves->stored,
+		.filter = moves->filter,
+		.error = touched->error,
+	};
 	return err < 0 ? err : 0;
 }
 
@@ -119,8 +139,7 @@ static int move(struct baleen_dirty_keys *touched, const struct baleen_key *key,
 	const struct baleen_rule_store *state = &touched->deploy->state;
 	enum baleen_decision decision;
 	bool holds = false;
-	int err = baleen_derive_decides(state, rule_of(touched), key, touched->now_ms, &decision,
-					touched->error);
+	int err = baleen_dirty_nets_decide(&moves->nets, key, &decision);
 
 	if (err)
 		return err;
@@ -129,8 +148,8 @@ static int move(struct baleen_dirty_keys *touched, const struct baleen_key *key,
 	} else if (decision == BALEEN_UNDECIDED && moves->has_feeds) {
 		if (moves->n_sought++ == MAX_SOUGHT)
 			return -EAGAIN;
-		err = baleen_derive_holds(state, rule_of(touched), key, touched->now_ms, &holds,
-					  touched->error);
+		err = baleen_derive_settle(state, rule_of(touched), key, decision, &holds,
+					   touched->error);
 	}
 	if (!err)
 		append(holds ? &moves->in : &moves->out, key);
@@ -140,8 +159,11 @@ static int move(struct baleen_dirty_keys *touched, const struct baleen_key *key,
 static int move_all(struct baleen_dirty_keys *touched, const struct baleen_list *keys,
 		    struct moves *moves)
 {
-	int err = start_moves(touched, keys, moves);
 	struct baleen_key key = { .domain = BALEEN_IP4 };
+	int err = 0;
+
+	if (make_room(&moves->in, keys) || make_room(&moves->out, keys))
+		return baleen_no_memory(touched->error);
 
 	for (size_t i = 0; i < keys->n_ip4 && !err; i++) {
 		key.ip4 = keys->ip4[i];
@@ -193,39 +215,102 @@ static bool is_set(const struct baleen_filter *filter)
 /* A key of both the old and the new set is never missing.
  * Return: as baleen_change_in_place(). @is_full: room would help
  */
-static int change_map(struct baleen_dirty_keys *touched, const struct moves *moves, bool *is_full)
+static int change_map(struct moves *moves, bool *is_full)
 {
-	struct baleen_filter *filter;
 	u64 ignored;
-	int err = baleen_xdp_live_rule(&touched->deploy->xdp, live_index(touched), &filter,
-				       touched->error);
+	int err = baleen_change_in_place(moves->filter, &moves->in, BALEEN_SET_UNION, &ignored);
 
-	if (err)
-		return err;
-	if (!is_set(filter)) {
-		err = -EOPNOTSUPP;
-	} else {
-		err = baleen_change_in_place(filter, &moves->in, BALEEN_SET_UNION, &ignored);
-		*is_full = is_for_room(filter, moves, err);
-	}
+	*is_full = is_for_room(moves->filter, moves, err);
 	if (!err)
-		err = baleen_change_in_place(filter, &moves->out, BALEEN_SET_DIFFERENCE, &ignored);
+		err = baleen_dirty_nets_put(&moves->nets);
+	if (!err)
+		err = baleen_change_in_place(moves->filter, &moves->out, BALEEN_SET_DIFFERENCE,
+					     &ignored);
+	if (!err)
+		baleen_dirty_nets_drop(&moves->nets);
 	return err;
 }
 
-/* Return: -EAGAIN, -ENOSPC or -EOPNOTSUPP when it takes more than that. */
-static int agree_in_place(struct baleen_dirty_keys *touched, const struct baleen_list *keys,
-			  bool *is_full)
+/* --- the keys that rows named ---------------------------------------------- */
+
+static int add_host(struct baleen_list *hosts, const struct baleen_span *span)
 {
-	struct moves moves;
-	int err;
+	if (span->is_ip6) {
+		if (baleen_array_reserve(&hosts->ip6, &hosts->room_ip6, hosts->n_ip6 + 1))
+			return -ENOMEM;
+		hosts->ip6[hosts->n_ip6++] = span->first;
+		return 0;
+	}
+	if (baleen_array_reserve(&hosts->ip4, &hosts->room_ip4, hosts->n_ip4 + 1))
+		return -ENOMEM;
+	hosts->ip4[hosts->n_ip4++] = span->first.lo;
+	return 0;
+}
+
+/* Hosts that the image has a table for go there. */
+static int read_address(struct baleen_dirty_keys *touched, const char *line, size_t n_bytes,
+			struct moves *moves, struct baleen_list *hosts)
+{
+	const char *blank = memchr(line, ' ', n_bytes), *reason;
+	struct baleen_span span;
+
+	if (baleen_span_parse(line, blank ? (size_t)(blank - line) : n_bytes, &span, &reason))
+		return baleen_fail(touched->error, EINVAL, "a key of an entry: %s", reason);
+	if (baleen_ip6_compare(span.first, span.last) ||
+	    (span.is_ip6 && baleen_recent_takes(moves->filter, true)))
+		return baleen_dirty_nets_add(&moves->nets, &span, blank);
+	return add_host(hosts, &span) ? baleen_no_memory(touched->error) : 0;
+}
+
+static int read_addresses(struct baleen_dirty_keys *touched, struct moves *moves,
+			  struct baleen_list *hosts)
+{
+	const char *end = touched->text + touched->n_bytes, *next;
+	int err = 0;
+
+	for (const char *line = touched->text; line < end && !err; line = next + 1) {
+		next = memchr(line, '\n', end - line);
+		err = read_address(touched, line, next - line, moves, hosts);
+	}
+	if (!err && baleen_list_finish(hosts))
+		err = baleen_no_memory(touched->error);
+	return err;
+}
+
+/* @keys: hosts, or keys of several fields */
+static int read_keys(struct baleen_dirty_keys *touched, struct moves *moves,
+		     struct baleen_list *keys)
+{
+	u32 key_spec = rule_of(touched)->key_spec;
+
+	if (fflush(touched->stream))
+		return baleen_no_memory(touched->error);
+	if (baleen_spec_is_address(key_spec))
+		return read_addresses(touched, moves, keys);
+	return baleen_list_from_text(touched->text, "keys", key_spec, keys, touched->error);
+}
+
+/* Return: -EAGAIN, -ENOSPC or -EOPNOTSUPP when it takes more than that. */
+static int agree_in_place(struct baleen_dirty_keys *touched, bool *is_full)
+{
+	struct baleen_list keys = { .key_spec = rule_of(touched)->key_spec };
+	struct moves moves = { 0 };
+	int err = baleen_xdp_live_rule(&touched->deploy->xdp, live_index(touched), &moves.filter,
+				       touched->error);
 
 	*is_full = false;
-	if (keys->n_net4 || keys->n_prefix6)
-		return -EAGAIN;
-	err = move_all(touched, keys, &moves);
+	if (err)
+		return err;
+	err = is_set(moves.filter) ? start_moves(touched, &moves) : -EOPNOTSUPP;
 	if (!err)
-		err = change_map(touched, &moves, is_full);
+		err = read_keys(touched, &moves, &keys);
+	if (!err)
+		err = baleen_dirty_nets_plan(&moves.nets);
+	if (!err)
+		err = move_all(touched, &keys, &moves);
+	if (!err)
+		err = change_map(&moves, is_full);
+	baleen_list_free(&keys);
 	free_moves(&moves);
 	return err;
 }
@@ -248,47 +333,28 @@ static int agree_anew(struct baleen_dirty_keys *touched, bool is_roomy)
 	return err;
 }
 
-/* The keys that rows named, as a set. */
-static int read_keys(struct baleen_dirty_keys *touched, struct baleen_list *keys)
-{
-	if (fflush(touched->stream))
-		return baleen_no_memory(touched->error);
-	return baleen_list_from_text(touched->text, "keys", rule_of(touched)->key_spec, keys,
-				     touched->error);
-}
-
 /* Makes the map what the rows say. */
 int baleen_dirty_keys_agree(struct baleen_dirty_keys *touched, bool is_atomic, bool *in_place)
 {
-	struct baleen_list keys;
 	bool is_full = false;
 	int err;
 
 	*in_place = true;
 	if (rule_of(touched)->is_any || live_index(touched) < 0)
 		return 0;
-	err = read_keys(touched, &keys);
-	if (err)
-		return err;
-	err = is_atomic ? -EAGAIN : agree_in_place(touched, &keys, &is_full);
+	err = is_atomic ? -EAGAIN : agree_in_place(touched, &is_full);
 	if (err == -EAGAIN || err == -ENOSPC || err == -EOPNOTSUPP) {
 		*in_place = false;
 		err = agree_anew(touched, is_full);
 	}
-	baleen_list_free(&keys);
 	return err;
 }
 
 /* The rows are what they were before; the map becomes it again. */
 int baleen_dirty_keys_undo(struct baleen_dirty_keys *touched, bool in_place)
 {
-	struct baleen_list keys;
 	bool ignored;
-	int err = in_place ? read_keys(touched, &keys) : -EAGAIN;
+	int err = in_place ? agree_in_place(touched, &ignored) : -EAGAIN;
 
-	if (!err) {
-		err = agree_in_place(touched, &keys, &ignored);
-		baleen_list_free(&keys);
-	}
 	return err ? baleen_deploy_follow(touched->deploy, touched->now_ms, touched->error) : 0;
 }

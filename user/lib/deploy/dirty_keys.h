@@ -49,11 +49,12 @@ int baleen_dirty_keys_start(struct baleen_dirty_keys *touched);
  * baleen_dirty_keys_add() - add the key of an entry
  * @touched: started
  * @single: the entry
+ * @is_new: it was put, and was not there
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_dirty_keys_add(struct baleen_dirty_keys *touched,
-			  const struct baleen_rule_entry *single);
+int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_rule_entry *single,
+			  bool is_new);
 
 /**
  * baleen_dirty_keys_end() - free the keys

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "deploy/saved.h"
-#include "filter/live.h"
+#include "ops/edit.h"
 #include "ops/image_file.h"
 #include "util/lock.h"
 #include "util/signals.h"
@@ -50,7 +50,7 @@ static int take_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *s
 
 	if (err)
 		return err;
-	err = baleen_filter_copy(&live, &saved->filter[i], error);
+	err = baleen_filter_snapshot(&live, &saved->filter[i], error);
 	baleen_filter_free(&live);
 	if (err)
 		return err;

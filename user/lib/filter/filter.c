@@ -87,7 +87,7 @@ void baleen_filter_seal(struct baleen_filter *filter)
 void baleen_filter_free(struct baleen_filter *filter)
 {
 	if (filter->is_mapped || filter->is_large)
-		munmap(filter->bytes, filter->n_bytes);
+		munmap(filter->bytes, filter->n_bytes + baleen_recent_bytes(filter->n_recent));
 	else
 		free(filter->bytes);
 	*filter = (struct baleen_filter){ 0 };

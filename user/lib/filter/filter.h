@@ -7,6 +7,7 @@
 
 #include <baleen/image_check.h>
 #include <baleen/probe.h>
+#include <baleen/recent.h>
 
 #include "util/error.h"
 
@@ -20,6 +21,8 @@ struct baleen_list;
  * @n_bytes: size of @bytes
  * @is_mapped: @bytes is a mapping of a live map, not allocated memory
  * @is_large: @bytes is memory, but not of the heap
+ * @n_recent: of a live map: buckets of the table of recent changes behind @bytes, to be
+ *            asked before the image, see recent.h; 0 for none
  */
 struct baleen_filter {
 	struct baleen_image image;
@@ -27,7 +30,21 @@ struct baleen_filter {
 	size_t n_bytes;
 	bool is_mapped;
 	bool is_large;
+	u32 n_recent;
 };
+
+/* 0, 2 or 3 as baleen_recent_test(): what recent changes say of a key. */
+static inline u32 baleen_filter_test_recent(const struct baleen_filter *filter,
+					    const struct baleen_key *key)
+{
+	bool is_ip6 = key->domain == BALEEN_IP6;
+
+	if (!filter->n_recent || key->domain > BALEEN_IP6)
+		return 0;
+	return baleen_recent_test(&filter->image, filter->bytes, filter->n_recent,
+				  is_ip6 ? key->hi : (u64)key->ip4 << 32, is_ip6 ? key->lo : 0,
+				  is_ip6);
+}
 
 /**
  * baleen_filter_alloc() - an empty filter of a given geometry
@@ -71,8 +88,12 @@ int baleen_filter_test_string(const struct baleen_filter *filter, const struct b
 static inline int baleen_filter_test(const struct baleen_filter *filter,
 				     const struct baleen_key *key)
 {
+	u32 recent = baleen_filter_test_recent(filter, key);
+
 	if (filter->image.key_spec == BALEEN_KEY_STRING)
 		return baleen_filter_test_string(filter, key);
+	if (recent)
+		return recent & 1;
 	return baleen_image_test(&filter->image, filter->bytes, key);
 }
 

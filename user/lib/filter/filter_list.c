@@ -8,6 +8,7 @@
 #include "filter/kind.h"
 #include "filter/plan.h"
 #include "filter/prefix_table.h"
+#include "filter/recent.h"
 #include "util/array.h"
 
 /* --- tables that keep whole hashes ------------------------------------------ */
@@ -228,6 +229,8 @@ int baleen_filter_to_list(const struct baleen_filter *filter, struct baleen_list
 		err = list_groups(filter, &list, error);
 	if (!err && image->table[BALEEN_IP6_ENTRIES].kind)
 		err = list_entries(filter, &list, error);
+	if (!err && baleen_recent_apply(filter, &list))
+		err = baleen_no_memory(error);
 	if (err) {
 		baleen_list_free(&list);
 		return err;

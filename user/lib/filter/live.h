@@ -68,7 +68,7 @@ u64 baleen_live_repair(struct baleen_filter *filter);
 
 /**
  * baleen_filter_copy() - a sealed image of a filter, live ones too
- * @filter: the filter
+ * @filter: the filter; recent changes behind it are left out
  * @copy: filled in; free with baleen_filter_free()
  * @error: filled in on failure
  *

@@ -8,6 +8,7 @@
 #include "filter/live.h"
 #include "filter/plan.h"
 #include "filter/quotient_table.h"
+#include "filter/recent.h"
 #include "list/list_algebra.h"
 #include "ops/build.h"
 #include "ops/edit.h"
@@ -479,4 +480,15 @@ int baleen_filter_edit_self(struct baleen_filter *image, const struct baleen_lis
 	baleen_filter_free(image);
 	*image = edited;
 	return 0;
+}
+
+int baleen_filter_snapshot(const struct baleen_filter *filter, struct baleen_filter *image,
+			   struct baleen_error *error)
+{
+	const struct baleen_list nothing = { .key_spec = filter->image.key_spec };
+
+	if (baleen_recent_is_empty(filter))
+		return baleen_filter_copy(filter, image, error);
+	return baleen_filter_edit(filter, &nothing, BALEEN_SET_UNION, baleen_filter_room(filter),
+				  image, error);
 }

@@ -110,4 +110,17 @@ int baleen_filter_held(const struct baleen_filter *image, const struct baleen_li
 int baleen_filter_edit_self(struct baleen_filter *image, const struct baleen_list *change,
 			    enum baleen_set_op op, struct baleen_error *error);
 
+/**
+ * baleen_filter_snapshot() - a sealed image of the set that a live filter is
+ * @filter: the filter, with its recent changes
+ * @image: filled in; free with baleen_filter_free()
+ * @error: filled in on failure
+ *
+ * Without such changes a copy; with them it is built anew.
+ *
+ * Return: 0; -ENOMEM; as baleen_filter_edit().
+ */
+int baleen_filter_snapshot(const struct baleen_filter *filter, struct baleen_filter *image,
+			   struct baleen_error *error);
+
 #endif /* BALEEN_EDIT_H */

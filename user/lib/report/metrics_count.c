@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "filter/kind.h"
+#include "filter/recent.h"
 #include "report/metrics_count.h"
 #include "util/array.h"
 
@@ -20,7 +21,7 @@ static u64 now_s(void)
 /* A live Bloom table cannot count its keys: the number stays unknown. */
 static void look(const struct baleen_filter *filter, struct baleen_metrics_count *count)
 {
-	count->n_entries = 0;
+	count->n_entries = baleen_recent_entries(filter);
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		u32 kind = filter->image.table[domain].kind;
 		const struct baleen_kind_ops *ops = baleen_kind_ops(kind);

@@ -148,6 +148,23 @@ int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *
 			     void *data, struct baleen_error *error);
 
 /**
+ * baleen_rule_entries_disagree() - does an entry inside a prefix say something else?
+ * @state: opened
+ * @rule: name of the rule
+ * @span: the prefix
+ * @is_exception: what is looked for
+ * @now_ms: skips entries that have ended by then
+ * @found: whether an entry that is shorter than the prefix, or a range that is in it with
+ *         one end, is an exception, or is none
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const char *rule,
+				 const struct baleen_span *span, bool is_exception, u64 now_ms,
+				 bool *found, struct baleen_error *error);
+
+/**
  * baleen_rule_entries_count() - entries of a rule
  * @state: opened
  * @rule: name of the rule

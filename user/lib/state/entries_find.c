@@ -234,3 +234,34 @@ int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *
 	free(search.found);
 	return ret;
 }
+
+/* Those that begin inside; ranges that began before. */
+int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const char *rule,
+				 const struct baleen_span *span, bool is_exception, u64 now_ms,
+				 bool *found, struct baleen_error *error)
+{
+#define DISAGREES "is_exception = ?5 AND (expires_ms = 0 OR expires_ms > ?2)"
+	static const char sql[] =
+		"SELECT 1 FROM single WHERE rule = " RULE
+		" AND first >= ?3 AND first <= ?4 AND " DISAGREES
+		" AND NOT (first = ?3 AND last >= ?4)"
+		" UNION ALL SELECT 1 FROM single INDEXED BY single_net WHERE rule = " RULE
+		" AND length = -1 AND first < ?3 AND last >= ?3 AND last < ?4 AND " DISAGREES
+		" LIMIT 1";
+	struct baleen_entry_key key;
+	int ret;
+
+	baleen_entry_key_of_span(span, &key);
+	if (!key.n_last) {
+		*found = false;
+		return 0;
+	}
+	ret = baleen_sql_do(state, sql, NULL, error,
+			    BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms),
+					      baleen_sql_blob(key.first, key.n_first),
+					      baleen_sql_blob(key.last, key.n_last),
+					      baleen_sql_number(is_exception)));
+	if (ret >= 0)
+		*found = ret;
+	return ret < 0 ? ret : 0;
+}

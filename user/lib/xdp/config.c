@@ -14,6 +14,7 @@ static const size_t version_bytes[] = {
 	[2 - BALEEN_CONFIG_OLDEST] = END_OF(rule),
 	[3 - BALEEN_CONFIG_OLDEST] = END_OF(code),
 	[4 - BALEEN_CONFIG_OLDEST] = END_OF(code),
+	[5 - BALEEN_CONFIG_OLDEST] = END_OF(recent_buckets),
 };
 
 _Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==
@@ -34,7 +35,8 @@ static bool is_sound(const struct baleen_config *config)
 		const struct baleen_rule *rule = &config->rule[i];
 
 		if (rule->slot >= BALEEN_MAX_RULES || rule->action > BALEEN_ACTION_COUNT ||
-		    rule->qualifiers.n_dports > BALEEN_MAX_PORTS)
+		    rule->qualifiers.n_dports > BALEEN_MAX_PORTS ||
+		    config->recent_buckets[i] & (config->recent_buckets[i] - 1))
 			return false;
 	}
 	return true;

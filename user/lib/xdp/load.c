@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "filter/recent.h"
 #include "key/key_spec.h"
 #include "util/fd.h"
 #include "util/libbpf_log.h"
@@ -103,19 +104,10 @@ int baleen_load_check(const struct baleen_image *image, struct baleen_error *err
 	return 0;
 }
 
-int baleen_load_map(const char *name, const struct baleen_filter *filter, int *fd,
+static int make_map(const char *name, const struct baleen_filter *filter, u32 n_recent, int *fd,
 		    struct baleen_error *error)
 {
-	struct baleen_error why;
-
-	if (baleen_load_check(&filter->image, &why))
-		return baleen_fail(error, EOPNOTSUPP, "%s: %s", name, why.text);
-	return baleen_load_copy(name, filter, fd, error);
-}
-
-int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *fd,
-		     struct baleen_error *error)
-{
+	u32 n_blocks = filter->image.n_blocks + baleen_recent_bytes(n_recent) / BALEEN_BLOCK_BYTES;
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	char short_name[BPF_OBJ_NAME_LEN];
 	void *bytes;
@@ -123,7 +115,7 @@ int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *
 
 	map_name(name, short_name, sizeof(short_name));
 	map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, short_name, sizeof(u32),
-				sizeof(struct baleen_block), filter->image.n_blocks, &options);
+				sizeof(struct baleen_block), n_blocks, &options);
 	if (map_fd < 0)
 		return baleen_fail(error, -map_fd, "%s: cannot create a map of %zu bytes: %s", name,
 				   filter->n_bytes, strerror(-map_fd));
@@ -139,6 +131,22 @@ int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *
 	munmap(bytes, filter->n_bytes);
 	*fd = map_fd;
 	return 0;
+}
+
+int baleen_load_map(const char *name, const struct baleen_filter *filter, int *fd,
+		    struct baleen_error *error)
+{
+	struct baleen_error why;
+
+	if (baleen_load_check(&filter->image, &why))
+		return baleen_fail(error, EOPNOTSUPP, "%s: %s", name, why.text);
+	return make_map(name, filter, baleen_recent_buckets(&filter->image), fd, error);
+}
+
+int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *fd,
+		     struct baleen_error *error)
+{
+	return make_map(name, filter, 0, fd, error);
 }
 
 int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded *loaded,

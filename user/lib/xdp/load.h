@@ -50,7 +50,7 @@ int baleen_load_check(const struct baleen_image *image, struct baleen_error *err
  * baleen_load_map() - a live map that holds a filter
  * @name: name of the rule; becomes part of the map's name
  * @filter: the filter
- * @fd: the map
+ * @fd: the map, with room for recent changes behind the image: baleen_recent_buckets()
  * @error: filled in on failure
  *
  * Return: 0; -EOPNOTSUPP as baleen_load_check(); a negative errno.

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "filter/recent.h"
 #include "key/key_spec.h"
 #include "xdp/qualifiers.h"
 #include "xdp/ruleset.h"
@@ -170,6 +171,13 @@ static void configure_rule(const struct baleen_ruleset_rule *rule, const struct 
 	configured->base = old->rule[rule->live].base;
 }
 
+/* A map that stays has the table that it was made with, or none. */
+static u32 recent_buckets(const struct baleen_ruleset_rule *rule, const struct baleen_config *old)
+{
+	return rule->filter ? baleen_recent_buckets(&rule->filter->image) :
+			      old->recent_buckets[rule->live];
+}
+
 void baleen_ruleset_configure(const struct baleen_ruleset *ruleset, const struct baleen_config *old,
 			      const struct baleen_stats *counted, struct baleen_config *config)
 {
@@ -179,8 +187,10 @@ void baleen_ruleset_configure(const struct baleen_ruleset *ruleset, const struct
 	for (u32 i = 0; i < old->n_rules; i++)
 		left |= 1u << old->rule[i].slot;
 	memset(new.rule, 0, sizeof(new.rule));
+	memset(new.recent_buckets, 0, sizeof(new.recent_buckets));
 	for (u32 i = 0; i < ruleset->n_rules; i++) {
 		configure_rule(&ruleset->rule[i], old, &new.rule[i]);
+		new.recent_buckets[i] = recent_buckets(&ruleset->rule[i], old);
 		if (ruleset->rule[i].live != BALEEN_RULE_NEW)
 			taken |= 1u << new.rule[i].slot;
 	}

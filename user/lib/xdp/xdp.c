@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "filter/compat.h"
+#include "filter/recent.h"
 #include "net/kmod_hook.h"
 #include "util/announce.h"
 #include "util/fd.h"
@@ -210,19 +211,22 @@ static int map_rule(const struct baleen_xdp *xdp, u32 index, int protection,
 	struct baleen_filter mapped = { .is_mapped = true };
 	const char *name = xdp->config.rule[index].image.name;
 	const char *reason;
+	size_t n_bytes;
 
+	mapped.n_recent = xdp->config.recent_buckets[index];
 	mapped.n_bytes = (size_t)xdp->config.rule[index].image.n_blocks * BALEEN_BLOCK_BYTES;
-	mapped.bytes = mmap(NULL, mapped.n_bytes, protection, MAP_SHARED, xdp->rule_fd[index], 0);
+	n_bytes = mapped.n_bytes + baleen_recent_bytes(mapped.n_recent);
+	mapped.bytes = mmap(NULL, n_bytes, protection, MAP_SHARED, xdp->rule_fd[index], 0);
 	if (mapped.bytes == MAP_FAILED)
 		return baleen_fail(error, errno, "%s:%s: %m", xdp->device, name);
 	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason)) {
-		munmap(mapped.bytes, mapped.n_bytes);
+		munmap(mapped.bytes, n_bytes);
 		return baleen_fail(error, EINVAL, "%s:%s: %s", xdp->device, name, reason);
 	}
 	if (memcmp(&mapped.image.seed, &xdp->config.rule[index].image.seed,
 		   sizeof(mapped.image.seed)) ||
 	    !same_header(&mapped.image, &xdp->config.rule[index].image)) {
-		munmap(mapped.bytes, mapped.n_bytes);
+		munmap(mapped.bytes, n_bytes);
 		return baleen_fail(error, EINVAL, "%s:%s: header and program disagree", xdp->device,
 				   name);
 	}
