@@ -5,6 +5,8 @@
 #ifndef BALEEN_CURVES_H
 #define BALEEN_CURVES_H
 
+#include <baleen/port.h>
+
 #include "util/error.h"
 
 #define BALEEN_CURVE_POINTS 64
