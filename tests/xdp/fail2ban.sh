@@ -133,6 +133,25 @@ is "as it says" "$(<"$TMP/out")" "ok renewed"
 check "another jail bans it, too" client set ever banip 9.9.9.9
 await "under its own name" is_entry 9.9.9.9 fail2ban-ever
 
+# --- awkward ones ----------------------------------------------------------------
+
+# A log can make fail2ban ban what is no address: whoever writes to it adds no line.
+check "a prefix" client set ever banip 9.9.3.0/24
+await "is banned as one" are DD 9.9.3.1 9.9.3.254
+for id in 'x\nadd 9.9.5.1' 'x\012add 9.9.5.2' '$(touch pwned)' '`touch pwned`' "'; touch pwned; '" \
+	'"; touch pwned; "' 'ü\' '9.9.5.3 ttl=1s reason=x'; do
+	client set ever banip "$id" >/dev/null 2>&1
+done
+check "one after them" client set ever banip 9.9.5.9
+await "is banned" are D 9.9.5.9
+is "what is no address bans nobody" "$(are PPP 9.9.5.1 9.9.5.2 9.9.5.3 && echo yes)" yes
+is "and runs nothing" "$(find "$ROOT" / "$TMP" -maxdepth 1 -name pwned)" ""
+for id in 9.9.3.0/24 9.9.5.9; do
+	check "unban $id" client set ever unbanip "$id"
+done
+await "they are lifted" are PP 9.9.3.1 9.9.5.9
+client set ever unbanip --all >/dev/null 2>&1
+
 # --- unbans ---------------------------------------------------------------------
 
 check "unban" client set login unbanip 9.9.9.9
