@@ -285,6 +285,8 @@ fails()
 
 keys=(20.1.1.1 20.1.1.2 30.0.0.1 31.0.0.1)
 fresh drop:ban="$TMP/feed"
+# An empty log gets a head, which is a sync more.
+check "the log is begun" deploy batch ban +30.9.9.9
 fails "a host" batch ban +30.0.0.1
 is "what came to the disk after all is in force" "$(dropped 30.0.0.1)" D
 fails "a prefix" batch ban +31.0.0.0/16
