@@ -68,7 +68,7 @@ is "no page tells of a command that is not there" \
 for page in "$MAN"/*; do
 	check "${page##*/}: has nothing that mandoc minds" mandoc -Tlint -Wwarning "$page"
 	is "${page##*/}: groff prints no empty quotes, and no name of another system" \
-		"$(groff -Tutf8 -mdoc -P-c "$page" | grep -E '‘’|BSD .*Manual|^BSD ')" ""
+		"$(groff -Tutf8 -mandoc -P-c "$page" | grep -E '‘’|BSD .*Manual|^BSD ')" ""
 	for reference in $(references "$page"); do
 		check "${page##*/}: $reference is there" test -e "$MAN/$reference"
 	done
