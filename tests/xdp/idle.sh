@@ -17,7 +17,8 @@ mkdir "$TMP/conf"
 
 WAITS=epoll_wait,epoll_pwait,epoll_pwait2,poll,ppoll,select,pselect6,nanosleep,clock_nanosleep
 SPAN=$(pick 10 60)
-DUE=$(pick 3 5)
+# Looks of the start, and three a minute; one a second would be ten, and more.
+DUE=$(pick 6 9)
 
 baleen() { in_ns "$B" timeout 60 "$BALEEN" "$@"; }
 verdicts() { in_ns "$B" "$ROOT/build/tools/verdict" veth-b "$@"; }
