@@ -60,6 +60,9 @@ struct row {
 	{                                                         \
 		.slot_bits = 8, .bucket_slots = (b), .load = (of) \
 	}
+/* The most that a plan fills of four slots a bucket. */
+#define FULL 0.98
+
 #define REMAINDERS(r, of)                           \
 	{                                           \
 		.remainder_bits = (r), .load = (of) \
@@ -93,8 +96,8 @@ static struct row rows[] = {
 	/* Slots have 8 bits at least, and two of a bucket fill to 80 %. */
 	{ .name = "cuckoo",
 	  .kind = BALEEN_KIND_CUCKOO,
-	  .shape = { SLOTS(4, 1), SLOTS(4, 1), SLOTS(4, 1), SLOTS(2, 0.8) },
-	  .n_room = { N_KEYS * 4 / 8, N_KEYS * 5 / 8, N_KEYS } },
+	  .shape = { SLOTS(4, FULL), SLOTS(4, FULL), SLOTS(4, FULL), SLOTS(2, 0.8) },
+	  .n_room = { N_KEYS * 4 / 8 * FULL, N_KEYS * 5 / 8 * FULL, N_KEYS * FULL } },
 	/* A slot has 3 + r bits, r is 1 at least: with 4 bits an entry there are no 2^16 slots. */
 	{ .name = "quotient",
 	  .kind = BALEEN_KIND_QUOTIENT,

@@ -13,7 +13,7 @@ mkdir "$TMP/conf" "$TMP/state" "$TMP/run"
 make_pair
 
 # Where its feeds are is another matter.
-sed -n '/^\.Bd -literal/,/^\.Ed/p' user/man/baleen.conf.5 | grep -v '^\.' |
+sed -n '/^\.Sh EXAMPLES/,$p' user/man/baleen.conf.5 | sed -n '/^\.Bd -literal/,/^\.Ed/p' | grep -v '^\.' |
 	sed "s|/etc/baleen/|$TMP/conf/|; s|https://[^ ]*\(.*\) timeout [0-9a-z]*|$TMP/conf/bad.txt\1|" \
 		>"$TMP/conf/veth-b.conf"
 echo 5.6.7.8 >"$TMP/conf/office.txt"
