@@ -360,7 +360,7 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 		explain_entry(change->target, &session->deploy.state, rule,
 			      &entries->change[i].single);
 	if (!change->dry_run)
-		outcome->exit_code = session_kept(&session->deploy.state, EXIT_DONE);
+		outcome->exit_code = session_kept(&session->deploy.state);
 	return 0;
 }
 

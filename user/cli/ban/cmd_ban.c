@@ -325,7 +325,7 @@ static int check_kept(const struct ban *ban)
 	int err = EXIT_DONE;
 
 	for (u32 i = 0; i < ban->bans.n_devices; i++)
-		if (session_kept(&ban->bans.deploy[i].state, EXIT_DONE))
+		if (session_kept(&ban->bans.deploy[i].state))
 			err = EXIT_UNKEPT;
 	return err;
 }

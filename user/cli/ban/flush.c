@@ -52,7 +52,7 @@ static int flush_rule(const struct flush *flush, const char *device, const char 
 	else
 		err = report(flush, &batch);
 	if (!err)
-		err = session_kept(&session.deploy.state, EXIT_DONE);
+		err = session_kept(&session.deploy.state);
 	baleen_device_session_close(&session);
 	return err;
 }

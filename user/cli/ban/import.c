@@ -154,7 +154,7 @@ static int put(const struct import *import)
 	else
 		err = report(import, &batch);
 	if (!err)
-		err = session_kept(&session.deploy.state, EXIT_DONE);
+		err = session_kept(&session.deploy.state);
 	baleen_device_session_close(&session);
 	return err;
 }

@@ -239,10 +239,11 @@ static void make_quotient(const struct picture *picture, struct picture_row *row
 	char number[PICTURE_CELL_TEXT];
 
 	row->n = 4;
+	row->n_narrow = 3;
 	snprintf(row->cell[0].text, PICTURE_CELL_TEXT, "%d", slot.occupied);
 	snprintf(row->cell[1].text, PICTURE_CELL_TEXT, "%d", slot.continued);
 	snprintf(row->cell[2].text, PICTURE_CELL_TEXT, "%d", slot.shifted);
-	for (u32 i = 0; i < 3; i++)
+	for (u32 i = 0; i < row->n_narrow; i++)
 		row->cell[i].paint = row->cell[i].text[0] == '1' ? PAINT_USED : PAINT_EMPTY;
 	picture_number(picture, slot.remainder, table->slot_bits, cell->text);
 	cell->paint = !slot.is_used ? PAINT_EMPTY : slot.shifted ? PAINT_MOVED : PAINT_USED;

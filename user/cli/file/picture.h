@@ -81,7 +81,8 @@ struct picture_cell {
  * struct picture_row - cells side by side
  * @place: number of the first
  * @n: how many
- * @width: characters of the widest cell
+ * @n_narrow: the first so many have one character
+ * @width: characters of the others
  * @cell: they
  * @bracket: quotient: whether a cluster begins (1), goes on (2), ends (4) here, or not (0)
  * @note: what is said behind it
@@ -89,6 +90,7 @@ struct picture_cell {
 struct picture_row {
 	u64 place;
 	u32 n;
+	u32 n_narrow;
 	u32 width;
 	struct picture_cell cell[PICTURE_CELLS];
 	u8 bracket;
@@ -96,6 +98,11 @@ struct picture_row {
 };
 
 enum { BRACKET_BEGINS = 1, BRACKET_GOES_ON = 2, BRACKET_ENDS = 4 };
+
+static inline u32 picture_cell_width(const struct picture_row *row, u32 i)
+{
+	return i < row->n_narrow ? 1 : row->width;
+}
 
 /* The table that is drawn. */
 static inline const struct baleen_table *picture_table(const struct picture *picture)

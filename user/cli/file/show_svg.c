@@ -46,7 +46,6 @@ static void print_cell(const struct picture_cell *cell, u32 x, u32 y, u32 width)
 
 static void print_row(const struct picture *picture, u64 n, u32 y)
 {
-	bool is_quotient = picture_table(picture)->kind == BALEEN_KIND_QUOTIENT;
 	u32 x = LABEL_WIDTH;
 	struct picture_row row;
 	char place[24];
@@ -59,8 +58,7 @@ static void print_row(const struct picture *picture, u64 n, u32 y)
 		       y - (row.bracket & BRACKET_BEGINS ? 13 : 16),
 		       row.bracket & BRACKET_ENDS ? 16 : 20);
 	for (u32 i = 0; i < row.n; i++) {
-		u32 n_characters = is_quotient && i < 3 ? 1 : row.width;
-		u32 width = n_characters * CHARACTER + 5;
+		u32 width = picture_cell_width(&row, i) * CHARACTER + 5;
 
 		print_cell(&row.cell[i], x, y, width);
 		x += width + (row.width > 1 ? 4 : 0);

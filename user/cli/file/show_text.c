@@ -152,10 +152,7 @@ static void print_marks(const struct picture_row *row)
 		return;
 	printf("%14s", "");
 	for (u32 i = 0; i < last; i++) {
-		/* Of a quotient only the last cell is wide. */
-		u32 width = i < 3 && row->bracket ? 1 : row->width;
-
-		printf("%s%*c", has_gap(row, i) ? " " : "", (int)width,
+		printf("%s%*c", has_gap(row, i) ? " " : "", (int)picture_cell_width(row, i),
 		       row->cell[i].mark ? row->cell[i].mark : ' ');
 	}
 	putchar('\n');
@@ -163,7 +160,6 @@ static void print_marks(const struct picture_row *row)
 
 static void print_row(const struct picture *picture, const struct style *style, u64 n)
 {
-	bool is_quotient = picture_table(picture)->kind == BALEEN_KIND_QUOTIENT;
 	struct picture_row row;
 
 	picture_make_row(picture, n, &row);
@@ -171,7 +167,7 @@ static void print_row(const struct picture *picture, const struct style *style, 
 	for (u32 i = 0; i < row.n; i++) {
 		if (has_gap(&row, i))
 			putchar(' ');
-		print_cell(style, &row.cell[i], is_quotient && i < 3 ? 1 : row.width);
+		print_cell(style, &row.cell[i], picture_cell_width(&row, i));
 	}
 	printf("%s%s\n", row.note[0] ? "  " : "", row.note);
 	print_marks(&row);

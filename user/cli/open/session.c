@@ -58,16 +58,16 @@ int session_find(struct baleen_device_session *session, const char *device, u64 
 
 /* --- changes --------------------------------------------------------------- */
 
-int session_kept(const struct baleen_rule_store *state, int exit_code)
+int session_kept(const struct baleen_rule_store *state)
 {
 	const char *why = baleen_unkept_why(state);
 
 	if (!why)
-		return exit_code;
+		return EXIT_DONE;
 	complain(
 		"%s: in force, but not kept: %s: %s; a reboot undoes it, unless there is room before",
 		state->device, why, state->path);
-	return exit_code == EXIT_DONE ? EXIT_UNKEPT : exit_code;
+	return EXIT_UNKEPT;
 }
 
 struct baleen_rule_source rule_source(const struct filter_ref *ref,
@@ -124,7 +124,7 @@ int session_put(struct baleen_device_session *session, const struct baleen_rules
 	if (baleen_device_session_put(session, ruleset, &sources, &error))
 		return complain("%s", error.text);
 	if (session->has_state)
-		session_kept(&session->deploy.state, EXIT_DONE);
+		session_kept(&session->deploy.state);
 	return 0;
 }
 

@@ -17,10 +17,10 @@ int session_open_state(struct baleen_device_session *session, const char *device
 /* session_open(), but -ENOENT without a message when it is not attached. */
 int session_find(struct baleen_device_session *session, const char *device, u64 wait_ms);
 
-/* Says when what a command has changed could not be written to the disk; EXIT_UNKEPT then,
- * instead of EXIT_DONE, else @exit_code.
+/* Says when what a command has changed could not be written to the disk; EXIT_UNKEPT then, else
+ * EXIT_DONE.
  */
-int session_kept(const struct baleen_rule_store *state, int exit_code);
+int session_kept(const struct baleen_rule_store *state);
 
 /* What stands where a command says IMAGE, as a source of a rule. */
 struct baleen_rule_source rule_source(const struct filter_ref *ref,

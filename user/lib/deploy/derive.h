@@ -101,6 +101,12 @@ enum baleen_decision {
 	BALEEN_DECIDED_OUT,
 };
 
+/* What an entry in force says of the keys in it. */
+static inline enum baleen_decision baleen_decision_of(const struct baleen_rule_entry *single)
+{
+	return single->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;
+}
+
 /**
  * baleen_derive_decides() - do single entries decide of a key?
  * @state: opened, a transaction included

@@ -15,7 +15,7 @@ static int take_first(const struct baleen_rule_entry *single, void *data)
 {
 	enum baleen_decision *decision = data;
 
-	*decision = single->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;
+	*decision = baleen_decision_of(single);
 	return 1;
 }
 

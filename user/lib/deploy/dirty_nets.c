@@ -144,7 +144,7 @@ static int look_at_row(const struct baleen_rule_entry *single, void *data)
 		return 0;
 	rows->has_own |= !first && !last;
 	if (rows->decision == BALEEN_UNDECIDED)
-		rows->decision = single->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;
+		rows->decision = baleen_decision_of(single);
 	return 0;
 }
 
@@ -310,11 +310,11 @@ static int look_below(const struct baleen_rule_entry *single, void *data)
 	struct baleen_span span;
 
 	if (host->decision == BALEEN_UNDECIDED)
-		host->decision = single->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;
+		host->decision = baleen_decision_of(single);
 	if (span_of(single, &span) && !net_of_span(&span, &net) &&
 	    flags_after(host->nets, &net) & BALEEN_RECENT_FRESH)
 		return 0;
-	host->below = single->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;
+	host->below = baleen_decision_of(single);
 	return 1;
 }
 

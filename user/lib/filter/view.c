@@ -118,8 +118,8 @@ static void count_counters(const struct baleen_filter *filter, u32 domain,
 	summary->n_bars = BALEEN_COUNTER_MAX + 1;
 	for (u64 i = 0; i < summary->n_places; i++)
 		summary->bar[baleen_counter_get(table, filter->bytes, i)]++;
-	summary->n_used = baleen_bits_count(filter, domain);
-	summary->n_stuck = baleen_counters_stuck(filter, domain);
+	summary->n_used = summary->n_places - summary->bar[0];
+	summary->n_stuck = summary->bar[BALEEN_COUNTER_MAX];
 }
 
 static void count_buckets(const struct baleen_filter *filter, u32 domain,

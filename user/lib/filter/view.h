@@ -22,7 +22,7 @@
 /**
  * struct baleen_view_summary - a table in numbers
  * @n_places: places of the table
- * @n_used: bits that are set, slots in use, groups that are not empty, entries
+ * @n_used: bits that are set, counters above zero, slots in use, groups that are not empty, entries
  * @n_stuck: counting: counters that do not count any more
  * @n_runs: quotient: runs
  * @n_clusters: quotient: clusters: they begin with a slot that is not shifted

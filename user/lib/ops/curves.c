@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "filter/bloom_math.h"
+#include "filter/quotient_table.h"
 #include "ops/curves.h"
 #include "ops/plan_kinds.h"
 
@@ -23,9 +24,6 @@
 
 /* Positions a key. */
 #define MOST_HASHES 16
-
-/* Load of a quotient filter of Baleen: see baleen-kinds(7). */
-#define QUOTIENT_LOAD 0.75
 
 static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_CLASSIC,
 			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT };
@@ -203,7 +201,7 @@ static int make_fpp(u64 n_keys, bool measures, struct baleen_curves *curves,
 		add_point(bloom, fpp, baleen_classic_bound(1, fpp));
 		add_point(cuckoo, fpp, cuckoo_formula(fpp));
 		add_point(quotient, fpp,
-			  (ceil(log2(1 / fpp)) + BALEEN_QUOTIENT_META) / QUOTIENT_LOAD);
+			  (ceil(log2(1 / fpp)) + BALEEN_QUOTIENT_META) / BALEEN_QUOTIENT_LOAD);
 	}
 	for (u32 k = 0; k < N_KINDS; k++) {
 		struct baleen_curve *curve =

@@ -83,7 +83,7 @@ static void name_database(const struct baleen_rule_store *state, const char *par
 	char *end = uri + sprintf(uri, "file:");
 
 	for (; *path; path++)
-		end += sprintf(end, isalnum(*path) || *path == '/' ? "%c" : "%%%02x",
+		end += sprintf(end, isalnum((unsigned char)*path) || *path == '/' ? "%c" : "%%%02x",
 			       (unsigned char)*path);
 	sprintf(end, "/" BALEEN_RULE_STORE_DB "%s", parameters);
 }
