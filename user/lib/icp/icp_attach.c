@@ -260,20 +260,20 @@ static int set_synced(const struct baleen_icp_plan *plan, const struct baleen_ic
 /* --- attach ---------------------------------------------------------------- */
 
 /**
- * struct seats - the links of an attach, before they are pinned
+ * struct attach_links - the links of an attach, before they are pinned
  * @pins: pins of the device
  * @feed_ifindex: the other device; 0: none
  * @link_fd: descriptor of the link of the program that answers
  * @feed_fd: descriptor of the other
  */
-struct seats {
+struct attach_links {
 	const struct baleen_pins *pins;
 	int feed_ifindex;
 	int link_fd;
 	int feed_fd;
 };
 
-static int link_feed(const struct baleen_icp_plan *plan, struct seats *seats, int program_fd,
+static int link_feed(const struct baleen_icp_plan *plan, struct attach_links *links, int program_fd,
 		     struct baleen_icp_report *report, struct baleen_error *error)
 {
 	struct baleen_error why;
@@ -283,35 +283,35 @@ static int link_feed(const struct baleen_icp_plan *plan, struct seats *seats, in
 	     mode++) {
 		if (plan->mode != BALEEN_MODE_AUTO && plan->mode != mode)
 			continue;
-		err = baleen_attachment_link(seats->feed_ifindex, program_fd, mode, &seats->feed_fd,
+		err = baleen_attachment_link(links->feed_ifindex, program_fd, mode, &links->feed_fd,
 					     &why);
 		report->feed_mode = mode;
 	}
 	return err ? baleen_fail(error, -err, "%s: %s", plan->feed_device, why.text) : 0;
 }
 
-static int take_seats(const struct baleen_icp_plan *plan, struct seats *seats,
-		      const struct baleen_icp_loaded *loaded, enum baleen_mode mode,
-		      struct baleen_icp_report *report, struct baleen_error *error)
+static int attach_programs(const struct baleen_icp_plan *plan, struct attach_links *links,
+			   const struct baleen_icp_loaded *loaded, enum baleen_mode mode,
+			   struct baleen_icp_report *report, struct baleen_error *error)
 {
-	int err = baleen_attachment_link(seats->pins->ifindex, loaded->answer_fd, mode,
-					 &seats->link_fd, error);
+	int err = baleen_attachment_link(links->pins->ifindex, loaded->answer_fd, mode,
+					 &links->link_fd, error);
 
-	if (!err && seats->feed_ifindex)
-		err = link_feed(plan, seats, loaded->feed_fd, report, error);
+	if (!err && links->feed_ifindex)
+		err = link_feed(plan, links, loaded->feed_fd, report, error);
 	if (!err && loaded->egress_fd >= 0)
-		err = baleen_icp_egress_put(seats->pins, loaded->egress_fd, error);
-	if (!err && seats->feed_ifindex)
-		err = baleen_pins_add(seats->pins->path, "feed", seats->feed_fd, error);
+		err = baleen_icp_egress_put(links->pins, loaded->egress_fd, error);
+	if (!err && links->feed_ifindex)
+		err = baleen_pins_add(links->pins->path, "feed", links->feed_fd, error);
 	/* Last: with it the instance is there, and without it nothing outlives this process
 	 * but what the next one removes.
 	 */
-	return err ? err : baleen_pins_add(seats->pins->path, "link", seats->link_fd, error);
+	return err ? err : baleen_pins_add(links->pins->path, "link", links->link_fd, error);
 }
 
 struct attempt_data {
 	const struct baleen_icp_plan *plan;
-	struct seats *seats;
+	struct attach_links *links;
 	struct baleen_icp_loaded *loaded;
 	struct baleen_icp_report *report;
 };
@@ -322,11 +322,11 @@ static int try_attach(const struct baleen_attempt *attempt, void *data, struct b
 	const struct attempt_data *attach = data;
 	const struct baleen_icp_plan *plan = attach->plan;
 	struct baleen_icp_loaded *loaded = attach->loaded;
-	struct seats *seats = attach->seats;
+	struct attach_links *links = attach->links;
 	int err = baleen_icp_load(loaded, attempt->frags, error);
 
 	if (!err)
-		err = baleen_icp_loaded_pin(loaded, seats->pins, error);
+		err = baleen_icp_loaded_pin(loaded, links->pins, error);
 	if (!err)
 		err = let_ask(plan, loaded, error);
 	if (!err)
@@ -334,31 +334,31 @@ static int try_attach(const struct baleen_attempt *attempt, void *data, struct b
 	if (!err)
 		err = check_signals(error);
 	if (!err)
-		err = take_seats(plan, seats, loaded, attempt->mode, attach->report, error);
-	baleen_close_fd(&seats->link_fd);
-	baleen_close_fd(&seats->feed_fd);
+		err = attach_programs(plan, links, loaded, attempt->mode, attach->report, error);
+	baleen_close_fd(&links->link_fd);
+	baleen_close_fd(&links->feed_fd);
 	if (err) {
 		baleen_icp_loaded_close_programs(loaded);
-		baleen_icp_empty(seats->pins);
+		baleen_icp_empty(links->pins);
 	}
 	return err;
 }
 
-static int attach(const struct baleen_icp_plan *plan, struct seats *seats,
+static int attach(const struct baleen_icp_plan *plan, struct attach_links *links,
 		  struct baleen_icp_report *report, struct baleen_error *error)
 {
 	struct baleen_icp_loaded loaded;
-	struct attempt_data attempt = { plan, seats, &loaded, report };
+	struct attempt_data attempt = { plan, links, &loaded, report };
 	enum baleen_mode mode = plan->mode;
 	int err;
 
 	baleen_icp_loaded_init(&loaded);
 	loaded.config = plan->config;
 	snprintf(loaded.config.device, sizeof(loaded.config.device), "%s", plan->device);
-	if (seats->feed_ifindex)
+	if (links->feed_ifindex)
 		snprintf(loaded.config.feed_device, sizeof(loaded.config.feed_device), "%s",
 			 plan->feed_device);
-	report->is_veth = mode == BALEEN_MODE_AUTO && is_veth(seats->pins->ifindex);
+	report->is_veth = mode == BALEEN_MODE_AUTO && is_veth(links->pins->ifindex);
 	if (report->is_veth)
 		mode = BALEEN_MODE_GENERIC;
 	err = make_filters(plan, &loaded, error);
@@ -387,7 +387,7 @@ int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_repo
 		      struct baleen_error *error)
 {
 	struct baleen_pins pins = { .lock_fd = -1 };
-	struct seats seats = { .pins = &pins, .link_fd = -1, .feed_fd = -1 };
+	struct attach_links links = { .pins = &pins, .link_fd = -1, .feed_fd = -1 };
 	int ifindex = 0, err;
 
 	memset(report, 0, sizeof(*report));
@@ -397,16 +397,16 @@ int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_repo
 	if (!err)
 		err = baleen_device_ifindex(plan->device, &ifindex, error);
 	if (!err)
-		err = find_feed(plan, ifindex, &seats.feed_ifindex, error);
+		err = find_feed(plan, ifindex, &links.feed_ifindex, error);
 	if (!err)
 		err = baleen_pins_name_in(BALEEN_ICP_PIN_ROOT, &pins, ifindex, error);
 	if (!err)
 		err = baleen_pins_lock(&pins, BALEEN_LOCK_TIMEOUT_MS, error);
 	if (err)
 		return err;
-	err = clear(plan, &pins, seats.feed_ifindex, error);
+	err = clear(plan, &pins, links.feed_ifindex, error);
 	if (!err)
-		err = attach(plan, &seats, report, error);
+		err = attach(plan, &links, report, error);
 	baleen_pins_unlock(&pins);
 	return err;
 }

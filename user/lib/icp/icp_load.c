@@ -12,6 +12,7 @@
 #include "util/fd.h"
 #include "util/libbpf_log.h"
 #include "xdp/load.h"
+#include "xdp/object_maps.h"
 
 #include "icp.skel.h"
 
@@ -128,15 +129,6 @@ static bool is_needed(const struct baleen_icp_config *config, size_t program)
 	}
 }
 
-static int use_map(struct bpf_object *object, const char *name, int fd, bool is_used)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
-
-	if (!map)
-		return -ENOENT;
-	return fd >= 0 ? bpf_map__reuse_fd(map, fd) : bpf_map__set_autocreate(map, is_used);
-}
-
 static int use_maps(struct bpf_object *object, const struct baleen_icp_loaded *loaded)
 {
 	char name[sizeof("baleen_sibling_15")];
@@ -146,23 +138,13 @@ static int use_maps(struct bpf_object *object, const struct baleen_icp_loaded *l
 		bool is_used = i < loaded->config.n_siblings;
 
 		snprintf(name, sizeof(name), "baleen_sibling_%u", i % BALEEN_ICP_MAX_SIBLINGS);
-		err = use_map(object, name, is_used ? loaded->sibling_fd[i] : -1, false);
+		err = baleen_object_use_map(object, name, is_used ? loaded->sibling_fd[i] : -1,
+					    false);
 	}
 	for (size_t i = 0; i < N_SHARED && !err; i++)
-		err = use_map(object, shared[i].name, fd_of(loaded, shared[i].fd), true);
+		err = baleen_object_use_map(object, shared[i].name, fd_of(loaded, shared[i].fd),
+					    true);
 	return err;
-}
-
-static int set_config(struct bpf_object *object, const struct baleen_icp_config *config)
-{
-	size_t bytes;
-	void *constants = (void *)bpf_map__initial_value(
-		bpf_object__find_map_by_name(object, ".rodata.config"), &bytes);
-
-	if (!constants || bytes != sizeof(*config))
-		return -EINVAL;
-	memcpy(constants, config, sizeof(*config));
-	return 0;
 }
 
 static void set_programs(struct bpf_object *object, const struct baleen_icp_config *config)
@@ -177,30 +159,21 @@ static void set_programs(struct bpf_object *object, const struct baleen_icp_conf
 	}
 }
 
-/* The object closes its descriptors, so keep a copy unless there is one. */
-static int keep_fd(int fd, int *kept)
-{
-	return *kept >= 0 ? 0 : baleen_copy_fd(fd, kept);
-}
-
-static int map_fd(const struct bpf_object *object, const char *name)
-{
-	return bpf_map__fd(bpf_object__find_map_by_name(object, name));
-}
-
+/* The object closes its descriptors: keep copies. */
 static int keep(const struct bpf_object *object, struct baleen_icp_loaded *loaded)
 {
-	int err = keep_fd(map_fd(object, ".rodata.config"), &loaded->config_fd);
+	int err = baleen_object_keep_map(object, ".rodata.config", &loaded->config_fd);
 
 	for (size_t i = 0; i < N_PROGRAMS && !err; i++) {
 		struct bpf_program *program =
 			bpf_object__find_program_by_name(object, programs[i].name);
 
 		if (is_needed(&loaded->config, i))
-			err = keep_fd(bpf_program__fd(program), fd_at(loaded, programs[i].fd));
+			err = baleen_keep_fd(bpf_program__fd(program),
+					     fd_at(loaded, programs[i].fd));
 	}
 	for (size_t i = 0; i < N_SHARED && !err; i++)
-		err = keep_fd(map_fd(object, shared[i].name), fd_at(loaded, shared[i].fd));
+		err = baleen_object_keep_map(object, shared[i].name, fd_at(loaded, shared[i].fd));
 	find_ids(loaded);
 	return err;
 }
@@ -208,7 +181,7 @@ static int keep(const struct bpf_object *object, struct baleen_icp_loaded *loade
 static int load_object(struct bpf_object *object, struct baleen_icp_loaded *loaded,
 		       struct baleen_error *error)
 {
-	int err = set_config(object, &loaded->config);
+	int err = baleen_object_set_constants(object, &loaded->config, sizeof(loaded->config));
 
 	if (!err)
 		err = use_maps(object, loaded);

@@ -35,4 +35,16 @@ static inline int baleen_copy_fd(int fd, int *copy)
 	return *copy < 0 ? -errno : 0;
 }
 
+/**
+ * baleen_keep_fd() - make another descriptor of the same file, unless one is kept
+ * @fd: negative: none
+ * @kept: negative: none; then set as by baleen_copy_fd()
+ *
+ * Return: 0 or a negative errno.
+ */
+static inline int baleen_keep_fd(int fd, int *kept)
+{
+	return *kept >= 0 ? 0 : baleen_copy_fd(fd, kept);
+}
+
 #endif /* BALEEN_FD_H */

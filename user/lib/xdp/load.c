@@ -16,6 +16,7 @@
 #include "util/libbpf_log.h"
 #include "xdp/dispatcher.h"
 #include "xdp/load.h"
+#include "xdp/object_maps.h"
 #include "xdp/pins.h"
 #include "xdp/ruleset.h"
 
@@ -161,18 +162,6 @@ int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded 
 	return err;
 }
 
-/* A map that is there already, or a new one when it is used at all. */
-static int use_map(struct bpf_object *object, const char *name, int fd, bool is_used)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
-
-	if (!map)
-		return -ENOENT;
-	if (fd >= 0)
-		return bpf_map__reuse_fd(map, fd);
-	return bpf_map__set_autocreate(map, is_used);
-}
-
 /* Gives every map its descriptor; what the program does not use is not created. */
 static int use_maps(struct bpf_object *object, u32 n_rules, const struct baleen_config *config,
 		    const struct baleen_loaded *loaded)
@@ -183,22 +172,19 @@ static int use_maps(struct bpf_object *object, u32 n_rules, const struct baleen_
 
 	for (u32 i = 0; i < n_rules && !err; i++) {
 		snprintf(name, sizeof(name), "baleen_rule_%u", i % BALEEN_MAX_RULES);
-		err = use_map(object, name, i < config->n_rules ? loaded->rule_fd[i] : -1, false);
+		err = baleen_object_use_map(object, name,
+					    i < config->n_rules ? loaded->rule_fd[i] : -1, false);
 	}
 	if (!err)
-		err = use_map(object, "baleen_stats", loaded->stats_fd, true);
+		err = baleen_object_use_map(object, "baleen_stats", loaded->stats_fd, true);
 	/* Without events the code is the same, whether there were any before or not. */
 	if (!err)
-		err = use_map(object, "baleen_events", samples ? loaded->events_fd : -1, samples);
+		err = baleen_object_use_map(object, "baleen_events",
+					    samples ? loaded->events_fd : -1, samples);
 	if (!err)
-		err = use_map(object, "baleen_sampler", samples ? loaded->sampler_fd : -1, samples);
+		err = baleen_object_use_map(object, "baleen_sampler",
+					    samples ? loaded->sampler_fd : -1, samples);
 	return err;
-}
-
-/* The object closes its descriptors, so keep a copy unless there is one. */
-static int keep_fd(int fd, int *kept)
-{
-	return *kept >= 0 ? 0 : baleen_copy_fd(fd, kept);
 }
 
 /* Closes what is new, when not all could be kept. */
@@ -214,11 +200,7 @@ static void drop_new(const struct baleen_loaded *before, struct baleen_loaded *l
 		baleen_close_fd(&loaded->sampler_fd);
 }
 
-static int map_fd(const struct bpf_object *object, const char *name)
-{
-	return bpf_map__fd(bpf_object__find_map_by_name(object, name));
-}
-
+/* The object closes its descriptors: keep copies. */
 static int keep(const struct bpf_object *object, const struct bpf_program *program,
 		struct baleen_loaded *loaded)
 {
@@ -231,15 +213,15 @@ static int keep(const struct bpf_object *object, const struct bpf_program *progr
 	int err = bpf_obj_get_info_by_fd(program_fd, &info, &bytes);
 
 	if (!err)
-		err = keep_fd(program_fd, &loaded->program_fd);
+		err = baleen_keep_fd(program_fd, &loaded->program_fd);
 	if (!err)
-		err = keep_fd(map_fd(object, ".rodata.config"), &loaded->config_fd);
+		err = baleen_object_keep_map(object, ".rodata.config", &loaded->config_fd);
 	if (!err)
-		err = keep_fd(map_fd(object, "baleen_stats"), &loaded->stats_fd);
+		err = baleen_object_keep_map(object, "baleen_stats", &loaded->stats_fd);
 	if (!err)
-		err = keep_fd(map_fd(object, "baleen_events"), &loaded->events_fd);
+		err = baleen_object_keep_map(object, "baleen_events", &loaded->events_fd);
 	if (!err)
-		err = keep_fd(map_fd(object, "baleen_sampler"), &loaded->sampler_fd);
+		err = baleen_object_keep_map(object, "baleen_sampler", &loaded->sampler_fd);
 	if (err)
 		drop_new(&before, loaded);
 	else
@@ -261,14 +243,17 @@ u64 baleen_load_code(void)
 	return (u64)n_all << 32 | crc;
 }
 
-/* Sets what follows from the rules and from this release. */
-static void complete_config(struct baleen_config *config)
+/* The constants, with what follows from the rules and from this release. */
+static struct baleen_config complete(const struct baleen_config *config)
 {
-	config->version = BALEEN_CONFIG_VERSION;
-	config->code = baleen_load_code();
-	config->needs_transport = 0;
-	for (u32 i = 0; i < config->n_rules; i++)
-		config->needs_transport |= config->rule[i].needs_transport;
+	struct baleen_config whole = *config;
+
+	whole.version = BALEEN_CONFIG_VERSION;
+	whole.code = baleen_load_code();
+	whole.needs_transport = 0;
+	for (u32 i = 0; i < whole.n_rules; i++)
+		whole.needs_transport |= whole.rule[i].needs_transport;
+	return whole;
 }
 
 static int load_alone(struct bpf_object *object, struct bpf_program *program, bool frags,
@@ -302,10 +287,11 @@ static int load_component(struct bpf_object *object, struct bpf_program *program
 static struct bpf_object *open_object(const struct baleen_config *config, u32 *n_rules)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "baleen_bpf");
-	struct baleen_config *constants;
+	const struct baleen_config constants = complete(config);
 	struct bpf_object *object;
 	const void *bytes;
 	size_t i = 0, n_bytes;
+	int err;
 
 	while (objects[i].n_rules < config->n_rules && i < N_OBJECTS - 1)
 		i++;
@@ -313,15 +299,12 @@ static struct bpf_object *open_object(const struct baleen_config *config, u32 *n
 	object = bpf_object__open_mem(bytes, n_bytes, &options);
 	if (!object)
 		return NULL;
-	constants = (struct baleen_config *)bpf_map__initial_value(
-		bpf_object__find_map_by_name(object, ".rodata.config"), &n_bytes);
-	if (!constants || n_bytes != sizeof(*constants)) {
+	err = baleen_object_set_constants(object, &constants, sizeof(constants));
+	if (err) {
 		bpf_object__close(object);
-		errno = EINVAL;
+		errno = -err;
 		return NULL;
 	}
-	*constants = *config;
-	complete_config(constants);
 	*n_rules = objects[i].n_rules;
 	return object;
 }
