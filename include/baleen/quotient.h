@@ -45,14 +45,19 @@
  * outside a set of n is found with probability 1 - e^(-n / 2^(q + r)), load
  * times 2^-r: 1 % at r = 6 and load 0.64.
  *
+ * With BALEEN_FLAG_COPIES it is a multiset: each key that is added takes a slot,
+ * also where its fingerprint is there, and copies of one stand side by side in its
+ * run. So deleting a key leaves the others that look the same. Without it a
+ * fingerprint is there once.
+ *
  * Bound of the scan: a probe reads one cluster. For one to start at a given
  * slot and be longer than L, L keys have to fall on L slots, where a L are
  * expected at load a: at most e^(-L (a - 1 - ln a)) (Chernoff). A packet
  * program reads BALEEN_QUOTIENT_SCAN = 1024 slots each way. At the load that is
  * planned for at most, 0.75, that is 1.8e-17 a slot: 1.8e-11 for a table of a
  * million slots and 3.8e-8 for the largest, 2^31. Then, or in a table that was
- * filled further, it is too long for packets: attach refuses the image, see
- * baleen_quotient_fits_packets(); userspace reads all of it.
+ * filled further, or has many copies of one key, it is too long for packets: attach refuses the
+ * image, see baleen_quotient_fits_packets(); userspace reads all of it.
  */
 #ifndef BALEEN_QUOTIENT_H
 #define BALEEN_QUOTIENT_H
@@ -302,7 +307,7 @@ baleen_inline struct baleen_quotient_run baleen_quotient_find(const struct balee
  * @fingerprint: q + r bits
  *
  * Context: any, BPF-safe.
- * Return: 1 it is, 0 it is not.
+ * Return: 1 it is, once or more often, 0 it is not.
  */
 baleen_inline int baleen_quotient_has(const struct baleen_table *table, const void *store,
 				      u64 fingerprint)

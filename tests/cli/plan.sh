@@ -158,10 +158,18 @@ for fpp in 0.03 0.02 0.01 0.005 0.002 0.001 0.0001; do
 	is "cuckoo at $fpp: the plan is the smallest of all shapes" \
 		"$(planned '.[0].bytes' --kind cuckoo --capacity 9999 --fpp $fpp -6)" "$smallest"
 	check "--need delete at $fpp" baleen build --seed 1 --fpp $fpp --need delete -o del.bln nine.txt
-	is "takes no more" "$(info del.bln .tables[0].bytes)" "$smallest"
+	of_quotient=$(planned '.[0].bytes' --kind quotient --copies --capacity 9999 --fpp $fpp -6)
+	is "takes no more, as cuckoo or as quotient" "$(info del.bln .tables[0].bytes)" \
+		"$((of_quotient < smallest ? of_quotient : smallest))"
 done
 is "with copies a cuckoo filter can delete" "$(planned '.[0].can' --copies --kind cuckoo \
 	--capacity 1M --fpp 0.02 -6)" '["delete"]'
+is "and a quotient filter all" "$(planned '.[0].can' --copies --kind quotient --capacity 1M \
+	--fpp 0.02 -6)" '["delete","merge","resize"]'
+is "which it cannot without" "$(planned '.[0].can' --kind quotient --capacity 1M --fpp 0.02 -6)" \
+	'["merge","resize"]'
+chooses "all at a rate" quotient "quotient with copies is the smallest" six.txt --fpp 0.001 \
+	--need delete,merge,resize
 
 # A load that cannot be is refused by both; one that does not come out is told.
 refuses_plan_text="buckets of 2 slots cannot be filled above 89.7 %"
@@ -201,8 +209,8 @@ told counting '[.counter_bits, .overflow < 1e-9, .stuck, .copies]' '[4,true,0,fa
 told counting '[.overflow, .stuck > 390]' '[1,true]' --hash keyed --hashes 8 --bits 400
 is "and how many are stuck" "$(baleen info told.bln | grep -Eo '[0-9,]+ stuck at 15')" \
 	"$(baleen info -j told.bln | jq '.[0].tables[0].stuck') stuck at 15"
-told quotient '[.quotient_bits, .remainder_bits, .slots, .longest_cluster > 0]' \
-	'[12,6,4096,true]' --remainder-bits 6
+told quotient '[.quotient_bits, .remainder_bits, .slots, .longest_cluster > 0, .copies]' \
+	'[12,6,4096,true,false]' --remainder-bits 6
 check "an estimate" baleen build --kind classic --fpp 0.01 --seed 1 -o told.bln six.txt
 is "of 2000 keys is within 5 %" \
 	"$(baleen info -j told.bln | jq '.[0].tables[0].estimated_entries | . > 1900 and . < 2100')" true

@@ -112,6 +112,8 @@ static const struct churned kinds[] = {
 	{ { "quotient of words", BALEEN_WORD, BALEEN_KIND_QUOTIENT, { 0 }, 0 }, ALL },
 	{ { "quotient of hashes", BALEEN_WORD, BALEEN_KIND_QUOTIENT, { 0 }, 0.001 },
 	  RESIZE | MERGE },
+	{ { "quotient of hashes, with copies", BALEEN_WORD, BALEEN_KIND_QUOTIENT, { 0 }, 0.001 },
+	  ALL | COPIES },
 };
 
 #define N_CHURNED (sizeof(kinds) / sizeof(*kinds))

@@ -41,6 +41,11 @@ static inline bool quotient_has(const struct baleen_filter *filter, u64 fingerpr
 	return baleen_quotient_has(&filter->image.table[DOMAIN], filter->bytes, fingerprint);
 }
 
+static inline u64 quotient_count(const struct baleen_filter *filter, u64 fingerprint)
+{
+	return baleen_quotient_copies(filter, DOMAIN, fingerprint);
+}
+
 /* One by one, then sealed. */
 static inline struct baleen_filter quotient_of(u32 q, u32 r, u64 seed, const u64 *values, size_t n)
 {

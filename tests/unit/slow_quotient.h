@@ -15,12 +15,14 @@
  * @q: bits of a quotient, at most SLOW_MAX_LOG2
  * @r: bits of a remainder
  * @n: slots in use
+ * @copies: a fingerprint is there as often as it was inserted
  * @used: is there a fingerprint?
  * @fingerprint: which
  */
 #define SLOW_MAX_LOG2 12
 struct slow_quotient {
 	u32 q, r, n;
+	bool copies;
 	bool used[1 << SLOW_MAX_LOG2];
 	u64 fingerprint[1 << SLOW_MAX_LOG2];
 };
@@ -33,6 +35,15 @@ static inline u32 slow_home(const struct slow_quotient *slow, u64 fingerprint)
 static inline u32 slow_distance(const struct slow_quotient *slow, u32 slot, u64 fingerprint)
 {
 	return (slot - slow_home(slow, fingerprint)) & ((1u << slow->q) - 1);
+}
+
+static inline u32 slow_count(const struct slow_quotient *slow, u64 fingerprint)
+{
+	u32 n = 0;
+
+	for (u32 slot = 0; slot < 1u << slow->q; slot++)
+		n += slow->used[slot] && slow->fingerprint[slot] == fingerprint;
+	return n;
 }
 
 static inline bool slow_has(const struct slow_quotient *slow, u64 fingerprint)
@@ -48,7 +59,7 @@ static inline bool slow_insert(struct slow_quotient *slow, u64 fingerprint)
 {
 	u32 mask = (1u << slow->q) - 1, slot = slow_home(slow, fingerprint);
 
-	if (slow_has(slow, fingerprint))
+	if (!slow->copies && slow_has(slow, fingerprint))
 		return true;
 	if (slow->n == mask + 1)
 		return false;
@@ -71,11 +82,17 @@ static inline bool slow_insert(struct slow_quotient *slow, u64 fingerprint)
 /* All others again, in any order. */
 static inline void slow_delete(struct slow_quotient *slow, u64 fingerprint)
 {
-	struct slow_quotient rest = { .q = slow->q, .r = slow->r };
+	struct slow_quotient rest = { .q = slow->q, .r = slow->r, .copies = slow->copies };
+	bool is_gone = false;
 
-	for (u32 slot = 0; slot < 1u << slow->q; slot++)
-		if (slow->used[slot] && slow->fingerprint[slot] != fingerprint)
+	for (u32 slot = 0; slot < 1u << slow->q; slot++) {
+		if (!slow->used[slot])
+			continue;
+		if (!is_gone && slow->fingerprint[slot] == fingerprint)
+			is_gone = true;
+		else
 			slow_insert(&rest, slow->fingerprint[slot]);
+	}
 	*slow = rest;
 }
 

@@ -139,11 +139,12 @@ static void insert_both(struct baleen_filter *filter, struct slow_quotient *slow
 	int err;
 
 	assert_int_equal(quotient_has(filter, fingerprint), was_there);
+	assert_int_equal(quotient_count(filter, fingerprint), slow_count(slow, fingerprint));
 	memcpy(before, filter->bytes, filter->n_bytes);
 	err = baleen_quotient_insert(filter, DOMAIN, fingerprint, &changed);
 	if (slow_insert(slow, fingerprint)) {
 		assert_int_equal(err, 0);
-		assert_int_equal(changed, !was_there);
+		assert_int_equal(changed, slow->copies || !was_there);
 	} else {
 		assert_int_equal(err, -ENOSPC);
 		assert_memory_equal(before, filter->bytes, filter->n_bytes);
@@ -157,11 +158,12 @@ static void delete_both(struct baleen_filter *filter, struct slow_quotient *slow
 	baleen_quotient_delete(filter, DOMAIN, fingerprint, &changed);
 	slow_delete(slow, fingerprint);
 	assert_int_equal(changed, was_there);
-	assert_false(quotient_has(filter, fingerprint));
+	assert_int_equal(quotient_has(filter, fingerprint), slow_has(slow, fingerprint));
+	assert_int_equal(quotient_count(filter, fingerprint), slow_count(slow, fingerprint));
 }
 
 /* Fills up, empties, and so on, with some of the other in between. */
-static void churn(u32 q, u32 r, u32 n_steps, struct random *random)
+static void churn(u32 q, u32 r, u32 n_steps, bool copies, struct random *random)
 {
 	struct baleen_filter filter = quotient_filter(q, r, 3);
 	struct slow_quotient *slow = calloc(1, sizeof(*slow));
@@ -170,6 +172,8 @@ static void churn(u32 q, u32 r, u32 n_steps, struct random *random)
 
 	slow->q = q;
 	slow->r = r;
+	slow->copies = copies;
+	filter.image.flags = copies ? BALEEN_FLAG_COPIES : 0;
 	for (u32 i = 0; i < n_steps; i++) {
 		u64 fingerprint = some_fingerprint(slow, random, 2u << q);
 		u32 slot = random_below(random, 1u << q);
@@ -185,23 +189,35 @@ static void churn(u32 q, u32 r, u32 n_steps, struct random *random)
 			grows = !slow->n;
 		assert_like_slow(&filter, slow);
 	}
+	assert_sealed(&filter);
+	assert_int_equal(baleen_quotient_check_body(&filter, DOMAIN, NULL), 0);
 	free(before);
 	free(slow);
 	baleen_filter_free(&filter);
 }
 
-static void test_churn(void **state)
+static void churn_shapes(bool copies, u64 seed)
 {
 	static const u8 shapes[][2] = {
 		{ 1, 1 },  { 1, 63 }, { 2, 2 },	 { 2, 31 }, { 3, 3 },  { 4, 5 },
 		{ 4, 59 }, { 5, 6 },  { 5, 33 }, { 6, 1 },  { 6, 13 }, { 6, 58 },
 	};
-	struct random random = random_from(3);
+	struct random random = random_from(seed);
 
 	for (u32 i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		churn(shapes[i][0], shapes[i][1], 1000, &random);
-	churn(7, 9, 600, &random);
-	churn(8, 7, 600, &random);
+		churn(shapes[i][0], shapes[i][1], 1000, copies, &random);
+	churn(7, 9, 600, copies, &random);
+	churn(8, 7, 600, copies, &random);
+}
+
+static void test_churn(void **state)
+{
+	churn_shapes(false, 3);
+}
+
+static void test_churn_copies(void **state)
+{
+	churn_shapes(true, 4);
 }
 
 int main(void)
@@ -210,6 +226,7 @@ int main(void)
 		cmocka_unit_test(test_example_wide),
 		cmocka_unit_test(test_example_narrow),
 		cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_churn_copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

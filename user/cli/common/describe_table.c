@@ -78,6 +78,7 @@ static void describe_quotient(json_t *json, const struct baleen_filter *filter, 
 	json_object_set_new(json, "remainder_bits", json_integer(table->slot_bits));
 	json_object_set_new(json, "fill", json_real(table_fill(filter, domain)));
 	json_object_set_new(json, "longest_cluster", json_integer(table->longest_cluster));
+	json_object_set_new(json, "copies", json_boolean(has_copies(filter)));
 	json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
 }
 

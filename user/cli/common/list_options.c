@@ -25,7 +25,7 @@ static const struct {
 	{ "slot-bits", KIND(CUCKOO), "slots" },
 	{ "bucket-slots", KIND(CUCKOO), "buckets" },
 	{ "stash", KIND(CUCKOO), "stash" },
-	{ "copies", KIND(CUCKOO) | KIND(COUNTING), "copies" },
+	{ "copies", KIND(CUCKOO) | KIND(COUNTING) | KIND(QUOTIENT), "copies" },
 	{ "remainder-bits", KIND(QUOTIENT), "remainders" },
 	{ "load", KIND(CUCKOO) | KIND(QUOTIENT), "slots to fill" },
 };
@@ -224,7 +224,7 @@ const struct option_spec shape_option_table[] = {
 	{ "stash", 0, NULL, list_shape, .value = SHAPE_STASH,
 	  .help = "cuckoo: 8 more places for keys that find no room" },
 	{ "copies", 0, NULL, list_shape, .value = SHAPE_COPIES,
-	  .help = "cuckoo, counting: what is listed twice is there twice" },
+	  .help = "cuckoo, counting, quotient: what is listed twice is there twice" },
 	{ "remainder-bits", 0, "R", list_shape, .value = SHAPE_REMAINDER_BITS,
 	  .help = "quotient: remainders of R bits" },
 	{ "load", 0, "L", list_shape, .value = SHAPE_LOAD,

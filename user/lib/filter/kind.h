@@ -59,6 +59,7 @@ struct baleen_shape {
  * @used: slots in use; NULL: the table has none
  * @count: keys, by looking; NULL: what the header says is all there is to know,
  *         which is nothing in a live image
+ * @copies: how often a key is in a table, or as often as at most; NULL: each once
  * @insert: as baleen_filter_insert(), of at least one key
  * @add: as baleen_live_add(); NULL: built aside only
  * @del: as baleen_live_del(); NULL: cannot forget, or built aside only
@@ -79,6 +80,7 @@ struct baleen_kind_ops {
 	double (*measure)(const struct baleen_filter *filter, u32 domain);
 	u64 (*used)(const struct baleen_filter *filter, u32 domain);
 	u64 (*count)(const struct baleen_filter *filter, u32 domain);
+	u64 (*copies)(const struct baleen_filter *filter, const struct baleen_key *key);
 	int (*insert)(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
 		      size_t *n_done);
 	int (*add)(struct baleen_filter *filter, const struct baleen_key *key, bool *changed);

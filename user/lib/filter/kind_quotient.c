@@ -112,12 +112,25 @@ static u64 quotient_used(const struct baleen_filter *filter, u32 domain)
 	return n;
 }
 
-/* Every fingerprint is in one slot, and a random key has any of them. */
+/* Copies of one stand side by side. */
+static u64 count_unlike(const struct baleen_filter *filter, u32 domain)
+{
+	struct baleen_quotient_reader reader = baleen_quotient_reader(filter, domain);
+	u64 n = 0, last = 0;
+
+	for (; baleen_quotient_read(&reader); last = reader.value)
+		n += !n || reader.value != last;
+	return n;
+}
+
+/* A random key has any fingerprint of those that there are. */
 static double quotient_measure(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
+	u64 n = filter->image.flags & BALEEN_FLAG_COPIES ? count_unlike(filter, domain) :
+							   quotient_used(filter, domain);
 
-	return ldexp(quotient_used(filter, domain), -(int)(table->log2_buckets + table->slot_bits));
+	return ldexp(n, -(int)(table->log2_buckets + table->slot_bits));
 }
 
 /* --- keys ------------------------------------------------------------------ */
@@ -214,6 +227,13 @@ static int quotient_put_hashes(struct baleen_filter *filter, u32 domain,
 	return err;
 }
 
+static u64 quotient_copies(const struct baleen_filter *filter, const struct baleen_key *key)
+{
+	return baleen_quotient_copies(filter, key->domain,
+				      baleen_quotient_fingerprint(&filter->image.table[key->domain],
+								  &filter->image.seed, key));
+}
+
 static void quotient_seal(struct baleen_filter *filter, u32 domain)
 {
 	filter->image.table[domain].longest_cluster = baleen_quotient_longest(filter, domain);
@@ -227,6 +247,7 @@ const struct baleen_kind_ops baleen_quotient_ops = {
 	.measure = quotient_measure,
 	.used = quotient_used,
 	.count = quotient_used,
+	.copies = quotient_copies,
 	.insert = quotient_insert,
 	.hashes = quotient_hashes,
 	.put_hashes = quotient_put_hashes,

@@ -37,6 +37,12 @@ static bool count_bits(const struct baleen_quotient *quotient, struct tally *tal
 	return !outside;
 }
 
+/* In a run remainders ascend, and stand side by side only where copies count. */
+static bool is_in_order(u64 last, u64 value, bool has_copies)
+{
+	return value > last || (value == last && has_copies);
+}
+
 /* Every fingerprint stands where it belongs, and there is nothing beside them. */
 static bool is_sound(const struct baleen_filter *filter, u32 domain)
 {
@@ -44,7 +50,7 @@ static bool is_sound(const struct baleen_filter *filter, u32 domain)
 	const struct baleen_quotient *quotient = &reader.quotient;
 	u64 n = quotient->table->n_buckets, first = reader.at, home = reader.home, last = 0;
 	struct tally tally, read = { 0 };
-	bool in_run = false;
+	bool has_copies = filter->image.flags & BALEEN_FLAG_COPIES, in_run = false;
 
 	if (!count_bits(quotient, &tally) ||
 	    baleen_quotient_longest(filter, domain) > quotient->table->longest_cluster)
@@ -52,7 +58,8 @@ static bool is_sound(const struct baleen_filter *filter, u32 domain)
 	while (baleen_quotient_read(&reader)) {
 		u64 at = reader.at - 1;
 
-		if ((in_run && reader.value <= last) || at - reader.home >= n ||
+		if ((in_run && !is_in_order(last, reader.value, has_copies)) ||
+		    at - reader.home >= n ||
 		    baleen_quotient_bit(quotient, at, BALEEN_QUOTIENT_CONTINUED) != in_run ||
 		    baleen_quotient_bit(quotient, at, BALEEN_QUOTIENT_SHIFTED) !=
 			    (at != reader.home))

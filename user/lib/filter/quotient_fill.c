@@ -66,7 +66,8 @@ int baleen_quotient_fill(struct baleen_filter *filter, u32 domain, u64 *fingerpr
 
 	if (err)
 		return err;
-	n = drop_duplicates(fingerprints, n);
+	if (!(filter->image.flags & BALEEN_FLAG_COPIES))
+		n = drop_duplicates(fingerprints, n);
 	if (n > table->n_buckets)
 		return -ENOSPC;
 	for (size_t i = 0; i < n; i++)

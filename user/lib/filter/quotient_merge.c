@@ -47,6 +47,9 @@ int baleen_quotient_rescale(const struct baleen_table *table, u64 n, struct bale
  * @n_heap: how many
  * @n_tables: readers, those of absent tables included
  * @op: set operation
+ * @has_copies: copies count
+ * @value: what was read last
+ * @n_copies: how often that is still to be kept
  */
 struct merge {
 	struct baleen_quotient_reader *reader;
@@ -54,6 +57,9 @@ struct merge {
 	size_t n_heap;
 	size_t n_tables;
 	enum baleen_set_op op;
+	bool has_copies;
+	u64 value;
+	u64 n_copies;
 };
 
 static u64 value_of(const struct merge *merge, size_t i)
@@ -81,6 +87,8 @@ static void merge_start(struct merge *merge, const struct baleen_filter *const *
 {
 	merge->n_heap = 0;
 	merge->n_tables = n;
+	merge->has_copies = filters[0]->image.flags & BALEEN_FLAG_COPIES;
+	merge->n_copies = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (filters[i]->image.table[domain].kind == BALEEN_KIND_NONE)
 			continue;
@@ -92,26 +100,68 @@ static void merge_start(struct merge *merge, const struct baleen_filter *const *
 		sift_down(merge, i);
 }
 
-/* The next value that is kept. */
+/**
+ * struct tables_with - in which tables a value is
+ * @n_tables: how many
+ * @n_first: how often it is in the first
+ * @n_others: how often in the others
+ * @n_least: how often in the one that has it least
+ */
+struct tables_with {
+	size_t n_tables;
+	u64 n_first;
+	u64 n_others;
+	u64 n_least;
+};
+
+/* How often a value is in the table that is read next. */
+static u64 read_copies(struct merge *merge)
+{
+	struct baleen_quotient_reader *reader = &merge->reader[merge->heap[0]];
+	bool any = true;
+	u64 n = 0;
+
+	for (; any && reader->value == merge->value; n++)
+		any = baleen_quotient_read(reader);
+	if (!any)
+		merge->heap[0] = merge->heap[--merge->n_heap];
+	sift_down(merge, 0);
+	return n;
+}
+
+static u64 copies_kept(const struct merge *merge, const struct tables_with *with)
+{
+	switch (merge->op) {
+	case BALEEN_SET_UNION: return with->n_first + with->n_others;
+	case BALEEN_SET_INTERSECTION: return with->n_tables == merge->n_tables ? with->n_least : 0;
+	default: return with->n_first > with->n_others ? with->n_first - with->n_others : 0;
+	}
+}
+
+/* The next value that is kept, as often as it is. */
 static bool merge_next(struct merge *merge, u64 *value)
 {
-	while (merge->n_heap) {
-		bool in_first = false;
-		size_t n_in = 0;
+	while (!merge->n_copies && merge->n_heap) {
+		struct tables_with with = { .n_least = ~0ull };
 
-		*value = value_of(merge, 0);
-		for (; merge->n_heap && value_of(merge, 0) == *value; n_in++) {
-			in_first |= !merge->heap[0];
-			if (!baleen_quotient_read(&merge->reader[merge->heap[0]]))
-				merge->heap[0] = merge->heap[--merge->n_heap];
-			sift_down(merge, 0);
+		merge->value = value_of(merge, 0);
+		for (; merge->n_heap && value_of(merge, 0) == merge->value; with.n_tables++) {
+			bool is_first = !merge->heap[0];
+			u64 n = read_copies(merge);
+
+			*(is_first ? &with.n_first : &with.n_others) += n;
+			with.n_least = n < with.n_least ? n : with.n_least;
 		}
-		if (merge->op == BALEEN_SET_UNION ||
-		    (merge->op == BALEEN_SET_INTERSECTION && n_in == merge->n_tables) ||
-		    (merge->op == BALEEN_SET_DIFFERENCE && in_first && n_in == 1))
-			return true;
+		merge->n_copies = copies_kept(merge, &with);
+		/* Elsewhere none is there twice. */
+		if (merge->n_copies && !merge->has_copies)
+			merge->n_copies = 1;
 	}
-	return false;
+	if (!merge->n_copies)
+		return false;
+	merge->n_copies--;
+	*value = merge->value;
+	return true;
 }
 
 static int merge_alloc(struct merge *merge, size_t n, enum baleen_set_op op,
@@ -164,6 +214,8 @@ static int check_operands(const struct baleen_filter *const *filters, size_t n,
 
 		if (image->key_spec != first->key_spec)
 			return baleen_fail(error, EINVAL, "they have different keys");
+		if ((image->flags ^ first->flags) & BALEEN_FLAG_COPIES)
+			return baleen_fail(error, EINVAL, "copies of a key count in some of them");
 		if (memcmp(image->seed.word, first->seed.word, sizeof(image->seed.word)))
 			return baleen_fail(error, EINVAL, "they have different seeds");
 		for (u32 domain = 0; domain < BALEEN_N_DOMAINS && !err; domain++) {
@@ -248,7 +300,7 @@ static int plan_kept(const struct baleen_filter *const *filters, size_t n, const
 	int err = 0;
 
 	*image = filters[0]->image;
-	image->flags = 0;
+	image->flags &= BALEEN_FLAG_COPIES;
 	if (n > 1) {
 		/* The lists behind it are not known. */
 		image->n_listed = 0;

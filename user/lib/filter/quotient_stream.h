@@ -90,7 +90,7 @@ struct baleen_quotient_writer baleen_quotient_writer(struct baleen_filter *filte
 /**
  * baleen_quotient_write() - the next fingerprint
  * @writer: the writer
- * @value: greater than the last one
+ * @value: greater than the last one; where copies count, or equal to it
  */
 void baleen_quotient_write(struct baleen_quotient_writer *writer, u64 value);
 

@@ -37,29 +37,36 @@ static u32 next_occupied(const struct baleen_quotient *quotient, u32 slot)
 	return slot & (n - 1);
 }
 
-/* Where in a sorted run a remainder is or belongs, and whether it is there. */
-static bool find_in_run(const struct baleen_quotient *quotient,
-			const struct baleen_quotient_run *run, u64 remainder, u32 *slot)
+/* How many remainders of a sorted run are less than @remainder. */
+static u32 count_less(const struct baleen_quotient *quotient, const struct baleen_quotient_run *run,
+		      u64 remainder)
 {
-	u32 first = run->first, n = run->n;
+	u32 n_less = 0, n = run->n;
 
 	while (n) {
 		u32 half = n / 2;
-		u64 middle = baleen_quotient_get(quotient->table, quotient->store, first + half);
+		u64 middle = baleen_quotient_get(quotient->table, quotient->store,
+						 run->first + n_less + half);
 
-		if (middle == remainder) {
-			*slot = (first + half) & (quotient->table->n_buckets - 1);
-			return true;
-		}
 		if (middle < remainder) {
-			first += half + 1;
+			n_less += half + 1;
 			n -= half + 1;
 		} else {
 			n = half;
 		}
 	}
-	*slot = first & (quotient->table->n_buckets - 1);
-	return false;
+	return n_less;
+}
+
+/* Where in a sorted run a remainder is or belongs, and whether it is there. */
+static bool find_in_run(const struct baleen_quotient *quotient,
+			const struct baleen_quotient_run *run, u64 remainder, u32 *slot)
+{
+	u32 n_less = count_less(quotient, run, remainder);
+
+	*slot = (run->first + n_less) & (quotient->table->n_buckets - 1);
+	return n_less < run->n &&
+	       baleen_quotient_get(quotient->table, quotient->store, *slot) == remainder;
 }
 
 static bool is_used(const struct baleen_quotient *quotient, u32 slot)
@@ -95,6 +102,7 @@ int baleen_quotient_insert(struct baleen_filter *filter, u32 domain, u64 fingerp
 	u64 remainder = fingerprint & ~(~0ull << table->slot_bits);
 	u32 home = fingerprint >> table->slot_bits, slot = home, empty, length;
 	bool has_run = baleen_quotient_bit(&quotient, home, BALEEN_QUOTIENT_OCCUPIED);
+	bool has_copies = filter->image.flags & BALEEN_FLAG_COPIES;
 	struct baleen_quotient_run run = { .cluster = home };
 
 	*changed = false;
@@ -103,7 +111,7 @@ int baleen_quotient_insert(struct baleen_filter *filter, u32 domain, u64 fingerp
 		if (!run.n)
 			return -EINVAL;
 		slot = (run.first + run.n) & (table->n_buckets - 1);
-		if (has_run && find_in_run(&quotient, &run, remainder, &slot))
+		if (has_run && find_in_run(&quotient, &run, remainder, &slot) && !has_copies)
 			return 0;
 	}
 	if (!seek_empty(&quotient, slot, &empty))
@@ -166,6 +174,20 @@ void baleen_quotient_delete(struct baleen_filter *filter, u32 domain, u64 finger
 		baleen_quotient_put_bit(&quotient, home, BALEEN_QUOTIENT_OCCUPIED, false);
 	table->n_entries--;
 	*changed = true;
+}
+
+u64 baleen_quotient_copies(const struct baleen_filter *filter, u32 domain, u64 fingerprint)
+{
+	struct baleen_quotient quotient = baleen_quotient_of(filter, domain);
+	const struct baleen_table *table = quotient.table;
+	u64 remainder = fingerprint & ~(~0ull << table->slot_bits);
+	u32 home = fingerprint >> table->slot_bits;
+	struct baleen_quotient_run run;
+
+	if (!baleen_quotient_bit(&quotient, home, BALEEN_QUOTIENT_OCCUPIED))
+		return 0;
+	run = baleen_quotient_find(table, quotient.store, home);
+	return count_less(&quotient, &run, remainder + 1) - count_less(&quotient, &run, remainder);
 }
 
 int baleen_quotient_add(struct baleen_filter *filter, const struct baleen_key *key, bool *changed)

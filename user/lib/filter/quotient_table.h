@@ -4,7 +4,8 @@
  *
  * The body depends on the set of fingerprints only, whatever the order in which
  * they came and went, so what these functions make equals a fresh build byte
- * for byte.
+ * for byte. With BALEEN_FLAG_COPIES it is a multiset: keys that look the same
+ * have a slot each, side by side.
  */
 #ifndef BALEEN_QUOTIENT_TABLE_H
 #define BALEEN_QUOTIENT_TABLE_H
@@ -22,7 +23,7 @@
  * @filter: the filter
  * @domain: domain of a quotient table
  * @fingerprint: q + r bits
- * @changed: false when it was there
+ * @changed: false when it was there; where copies count, it is there once more
  *
  * Return: 0; -ENOSPC when no slot is free; -EINVAL when the body is damaged.
  * The body is unchanged then.
@@ -38,10 +39,20 @@ int baleen_quotient_insert(struct baleen_filter *filter, u32 domain, u64 fingerp
  * @changed: false when it was not there
  *
  * Two keys of one fingerprint are one: in a table that is not exact, deleting a
- * key takes those with it that look the same.
+ * key takes those with it that look the same. Where copies count, one of them goes.
  */
 void baleen_quotient_delete(struct baleen_filter *filter, u32 domain, u64 fingerprint,
 			    bool *changed);
+
+/**
+ * baleen_quotient_copies() - how often a fingerprint is in the table
+ * @filter: the filter
+ * @domain: domain of a quotient table
+ * @fingerprint: q + r bits
+ *
+ * Return: how often; 0 or 1 where copies do not count.
+ */
+u64 baleen_quotient_copies(const struct baleen_filter *filter, u32 domain, u64 fingerprint);
 
 /**
  * baleen_quotient_add() - add a key to a filter in memory
@@ -82,9 +93,9 @@ u32 baleen_quotient_longest(const struct baleen_filter *filter, u32 domain);
  *
  * An image from elsewhere may have any body with a valid checksum. All functions here
  * stay inside the body and end; but only after this check are the values that they read
- * the fingerprints of a set.
+ * the fingerprints of a set, or, where copies count, of a multiset.
  *
- * Return: 0, or -EINVAL when no set of fingerprints makes this body.
+ * Return: 0, or -EINVAL when no keys make this body.
  */
 int baleen_quotient_check_body(const struct baleen_filter *filter, u32 domain,
 			       struct baleen_error *error);
@@ -93,7 +104,7 @@ int baleen_quotient_check_body(const struct baleen_filter *filter, u32 domain,
  * baleen_quotient_fill() - put many fingerprints into an empty table
  * @filter: the filter
  * @domain: domain of a quotient table in which nothing is
- * @fingerprints: sorted here; may repeat
+ * @fingerprints: sorted here; may repeat, and are kept as often where copies count
  * @n: how many
  *
  * Return: 0; -ENOSPC when there are more than slots, -ENOMEM; nothing is
@@ -133,9 +144,12 @@ int baleen_quotient_resize(const struct baleen_filter *filter, u64 capacity,
 /**
  * baleen_quotient_merge() - union, intersection or difference in one sorted pass
  * @filters: quotient filters of one key, seed and q + r, of any size; live ones
- *           too; name and key are taken from the first
+ *           too; copies count in all of them or in none; name and key are taken
+ *           from the first
  * @n: how many, 1 or more
- * @op: set operation; a difference keeps what only the first has
+ * @op: set operation; a difference keeps what only the first has. Where copies
+ *      count they are added up; the fewest are kept; or those of the others are
+ *      taken from those of the first
  * @capacity: room for this many keys in all; 0 for as much as the largest table
  * @out: a sealed filter, to be freed by the caller; untouched on failure
  * @error: filled in on failure
@@ -145,9 +159,9 @@ int baleen_quotient_resize(const struct baleen_filter *filter, u64 capacity,
  * its parts, and a difference loses keys of the first that look like one of the
  * others.
  *
- * Return: 0; -EINVAL, naming both values, for another key, seed or q + r, and
- * when a table is damaged; -EOPNOTSUPP beside tables of other kinds; -E2BIG,
- * -ENOMEM.
+ * Return: 0; -EINVAL, naming both values, for another key, seed or q + r, where
+ * copies count in some only, and when a table is damaged; -EOPNOTSUPP beside tables of other kinds;
+ * -E2BIG, -ENOMEM.
  */
 int baleen_quotient_merge(const struct baleen_filter *const *filters, size_t n,
 			  enum baleen_set_op op, u64 capacity, struct baleen_filter *out,

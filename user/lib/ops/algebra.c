@@ -379,6 +379,8 @@ const char *baleen_combine_caveat(const struct baleen_filter *made, enum baleen_
 		       "built of the common keys";
 	if (op == BALEEN_SET_INTERSECTION && has_vague)
 		return "a key of one with the fingerprint of another key of the other is in it";
+	if (op == BALEEN_SET_DIFFERENCE && has_vague && made->image.flags & BALEEN_FLAG_COPIES)
+		return "for a deleted key that was not in it, one with its fingerprint is gone";
 	if (op == BALEEN_SET_DIFFERENCE && has_vague)
 		return "keys with the fingerprint of a deleted key are gone as well";
 	return NULL;

@@ -65,7 +65,10 @@ u32 baleen_table_can(const struct baleen_image *image, u32 domain)
 	case BALEEN_KIND_BLOOM:
 	case BALEEN_KIND_CLASSIC: return BALEEN_NEED_MERGE;
 	case BALEEN_KIND_COUNTING: return BALEEN_NEED_DELETE | BALEEN_NEED_MERGE;
-	case BALEEN_KIND_QUOTIENT: return is_whole ? all : BALEEN_NEED_MERGE | BALEEN_NEED_RESIZE;
+	case BALEEN_KIND_QUOTIENT:
+		return is_whole || image->flags & BALEEN_FLAG_COPIES ?
+			       all :
+			       BALEEN_NEED_MERGE | BALEEN_NEED_RESIZE;
 	default: return 0;
 	}
 }
@@ -102,7 +105,12 @@ static bool try_kind(const struct baleen_list *list, const struct baleen_build_o
 	return fits;
 }
 
-/* The smallest that a kind has. A cuckoo table of short slots is small, and forgets keys where
+static bool has_slots(u32 kind)
+{
+	return kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_QUOTIENT;
+}
+
+/* The smallest that a kind has. A table of short slots is small, and forgets keys where
  * each has a slot of its own; one of whole hashes can do all.
  */
 static bool try_rates(const struct baleen_list *list, const struct baleen_build_options *options,
@@ -113,7 +121,7 @@ static bool try_rates(const struct baleen_list *list, const struct baleen_build_
 		{ .kind = best->kind, .fpp = options->fpp, .copies = true },
 		{ .kind = best->kind, .fpp = 0, .copies = options->copies },
 	};
-	u32 n = best->kind == BALEEN_KIND_CUCKOO && options->fpp ? 3 : 1;
+	u32 n = has_slots(best->kind) && options->fpp ? 3 : 1;
 	bool is_found = false;
 
 	for (u32 i = 0; i < n; i++) {
@@ -145,11 +153,10 @@ static void tell_smallest(const struct candidate *all, u32 n, const struct candi
 	needs_text(needs, can);
 	if (fpp)
 		snprintf(rate, sizeof(rate), " at a false positive rate of %g", fpp);
-	length = snprintf(choice->why, sizeof(choice->why), "%s is the smallest%s%s%s:",
-			  best->kind == BALEEN_KIND_CUCKOO && best->copies ?
-				  "cuckoo with copies" :
-				  baleen_kind_name(best->kind),
-			  rate, needs ? " that can " : "", can);
+	length = snprintf(choice->why, sizeof(choice->why),
+			  "%s%s is the smallest%s%s%s:", baleen_kind_name(best->kind),
+			  has_slots(best->kind) && best->copies ? " with copies" : "", rate,
+			  needs ? " that can " : "", can);
 	for (u32 i = 0; i < n && length < sizeof(choice->why); i++)
 		length += snprintf(choice->why + length, sizeof(choice->why) - length,
 				   "%s %s %llu bytes", i ? "," : "", baleen_kind_name(all[i].kind),
