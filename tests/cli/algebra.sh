@@ -78,6 +78,57 @@ check "resized up" baleen resize --capacity 100k made.bln
 check "and down" baleen resize --capacity 30000 made.bln
 check "it is what it was" cmp -i 512 made.bln fresh.bln
 
+# --- multisets: copies add up, the fewest are common, and are taken from each other ---
+
+# counted FILE LIST: as uniq -c counts them, without keys that only look the same
+counted()
+{
+	sort -u "$2" >unlike
+	sort "$2" | uniq -c | awk '{ print $1, $2 }' |
+		cmp - <(baleen match --count-copies -f unlike "$1") 2>&1
+}
+
+awk '{ for (i = 0; i <= NR % 3; i++) print }' a.txt >a-copies.txt
+awk '{ for (i = 0; i <= NR % 5; i++) print }' b.txt >b-copies.txt
+join -a 1 -a 2 -e 0 -o 0,1.2,2.2 \
+	<(sort a-copies.txt | uniq -c | awk '{ print $2, $1 }' | sort -k 1,1) \
+	<(sort b-copies.txt | uniq -c | awk '{ print $2, $1 }' | sort -k 1,1) >table
+copies="--copies --kind quotient --seed 7 --fpp 1e-7 --capacity 150000"
+# shellcheck disable=SC2086 # options are words
+check "a multiset" baleen build $copies -o a.bln a-copies.txt
+# shellcheck disable=SC2086
+check "and another" baleen build $copies -o b.bln b-copies.txt
+is "has each key as often as it is listed" "$(counted a.bln a-copies.txt)" ""
+while read -r op count; do
+	awk "{ n = $count; while (n-- > 0) print \$1 }" table >want
+	check "$op" baleen "$op" -o made.bln a.bln b.bln
+	# shellcheck disable=SC2086
+	baleen build $copies -o fresh.bln want 2>err || bail "$(<err)"
+	check "$op: is byte for byte built of what is to come out" cmp -i 512 made.bln fresh.bln
+	is "$op: and counted" "$(counted made.bln want)" ""
+done <<-EOF
+	merge \$2 + \$3
+	intersect (\$2 < \$3 ? \$2 : \$3)
+	subtract \$2 - \$3
+EOF
+check "resized up" baleen resize --capacity 400k made.bln
+is "it is the same multiset" "$(counted made.bln want)" ""
+check "and down" baleen resize --capacity 150k made.bln
+check "byte for byte" cmp -i 512 made.bln fresh.bln
+baleen build --copies --kind quotient --seed 7 -o a.bln a-copies.txt
+check "an exact one" baleen dump a.bln
+check "is dumped as often" cmp <(sort a-copies.txt) <(sort "$TMP/out")
+baleen build --kind quotient --seed 7 -o b.bln b.txt
+for list in a b; do
+	baleen build --copies --kind quotient --seed 7 --fpp 0.01 --capacity 40k -o lossy-$list.bln \
+		$list.txt
+done
+check "a lossy one" baleen subtract -o made.bln lossy-a.bln lossy-b.bln
+is "has this to say" "$(<"$TMP/err")" "baleen: made.bln: for a deleted key that was not in it, one \
+with its fingerprint is gone"
+refuses "a set beside a multiset" "b.bln: each key once, a.bln has copies" \
+	baleen merge -o none.bln a.bln b.bln
+
 # --- Bloom filters ---
 
 for kind in "bloom" "classic" "classic --hash murmur3" "counting"; do
@@ -152,6 +203,7 @@ done <<-EOF
 	cuckoo|400 2000
 	cuckoo --copies|400 2000
 	quotient|400 2000
+	quotient --copies --fpp 1e-6|400 2000
 	bloom --fpp 1e-6|400
 	classic --fpp 1e-6|400
 	counting --fpp 1e-6|400
@@ -227,7 +279,8 @@ check "are merged" cmp -i 512 made.bln c.bln
 # --- add, del, dump ---
 
 printf '192.0.2.%s\n' 1 2 3 >few.txt
-for kind in quotient "counting --fpp 1e-6" "cuckoo --copies --slot-bits 12"; do
+for kind in quotient "counting --fpp 1e-6" "cuckoo --copies --slot-bits 12" \
+	"quotient --copies --fpp 1e-6"; do
 	# shellcheck disable=SC2086
 	check "$kind" baleen build --kind $kind --capacity 100 -o few.bln few.txt
 	check "add" baleen add few.bln 192.0.2.7 192.0.2.8

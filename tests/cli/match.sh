@@ -174,6 +174,49 @@ is "is exact" "$(json "$TMP/out" .both) $(json "$TMP/out" .either)" "500 1500"
 check "compare of an image and a list" baleen compare -j a.bln b.txt
 is "as well" "$(json "$TMP/out" .both) $(json "$TMP/out" .either)" "500 1500"
 
+# --- how often ---
+
+printf '%s\n' krill krill krill sea whale whale >often.txt
+for kind in "cuckoo --copies" "quotient --copies" "quotient --copies --fpp 0.001" \
+	"counting --copies --fpp 0.001" "cuckoo --copies --slot-bits 12"; do
+	# shellcheck disable=SC2086 # options are words
+	check "$kind" baleen build --key string --seed 1 --kind $kind -o often.bln often.txt
+	prints "$kind: how often" $'3 krill\n2 whale' \
+		baleen match --count-copies often.bln krill shrimp whale
+	expect "$kind: none" 1 "" "" baleen match --count-copies often.bln shrimp
+	check "$kind: one less" baleen del often.bln krill
+	prints "$kind: is counted" "2 krill" baleen match --count-copies often.bln krill
+	check "$kind: one more" baleen add often.bln whale
+	printf 'whale\0krill\0' >keys
+	baleen match --count-copies -0 -f keys often.bln >got
+	check "$kind: NUL bytes" cmp got <(printf '3 whale\0002 krill\0')
+done
+check "-j" baleen match -j --count-copies often.bln krill
+is "says that others may look the same" "$(jq -c . "$TMP/out")" \
+	'[{"key":"krill","copies":2,"bound":"at most"}]'
+baleen build --copies -o four.bln - <<<$'192.0.2.1\n192.0.2.1'
+is "or that none does" "$(baleen match -j --count-copies four.bln 192.0.2.1 | jq -c .)" \
+	'[{"key":"192.0.2.1","copies":2,"bound":"exact"}]'
+yes krill | head -n 20 >full.txt
+baleen build --key string --copies --kind counting --fpp 0.01 -o full.bln full.txt
+prints "counters that are at their end" "15+ krill" baleen match --count-copies full.bln krill
+is "as JSON" "$(baleen match -j --count-copies full.bln krill | jq -c .)" \
+	'[{"key":"krill","copies":15,"bound":"at least"}]'
+for kind in bloom classic; do
+	refuses "$kind" "words.txt: kind $kind does not know how often a key is in it: counting does, \
+and cuckoo and quotient with --copies" \
+		baleen match --key string --kind $kind --fpp 0.01 --count-copies words.txt krill
+done
+refuses "a set" "words.bln: each key is in it once: build it with --copies" \
+	baleen match --count-copies words.bln krill
+echo 192.0.2.0/24 >net.txt
+refuses "prefixes" "net.txt: it has prefixes, of which copies do not count" \
+	baleen match --copies --count-copies net.txt 192.0.2.1
+for other in invert count; do
+	expect "--$other" 2 "" "baleen: match: --count-copies and --$other contradict each other \
+(see 'baleen help match')" baleen match --count-copies --$other often.bln krill
+done
+
 # --- output that does not arrive ---
 
 full()

@@ -238,7 +238,8 @@ for kind in bloom counting classic; do
 done
 
 for shape in "--kind quotient --remainder-bits 20" "--kind cuckoo --slot-bits 12" \
-	"--kind cuckoo --slot-bits 8 --copies" "--kind cuckoo --stash"; do
+	"--kind cuckoo --slot-bits 8 --copies" "--kind cuckoo --stash" \
+	"--kind quotient --remainder-bits 9 --copies"; do
 	# shellcheck disable=SC2086 # words
 	fresh hosts.txt $shape
 	same "$shape: match" baleen match -f hosts.txt @
@@ -251,6 +252,7 @@ for shape in "--kind quotient --remainder-bits 20" "--kind cuckoo --slot-bits 12
 	baleen del kmod:set 192.0.2.77 >kmod.txt 2>&1
 	is "$shape: del ends as of the file" $? $file
 	same "$shape: match after it" baleen match @ 192.0.2.77 192.0.2.1 192.0.2.78
+	same "$shape: how often" baleen match --count-copies @ 192.0.2.77 192.0.2.1 192.0.2.78
 done
 
 # --- sets of sets -----------------------------------------------------------

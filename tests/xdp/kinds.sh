@@ -149,6 +149,25 @@ try_anew()
 		"$(dropped "$(sed -n 1p more)" "$(sed -n 2p more)")" DP
 }
 
+# Copies count in a live rule, too: a key that was added twice goes with the second.
+try_copies()
+{
+	local key
+
+	attach --seed "$SEED" --kind quotient --fpp 0.01 --copies --capacity 1000 \
+		--drop "bad=$LISTED"
+	key=$(baleen match -v -f more veth-b:bad | head -n 1)
+	check "copies: a key is added" baleen add veth-b:bad "$key"
+	check "copies: and again" baleen add veth-b:bad "$key"
+	is "copies: it is there twice" "$(baleen match --count-copies veth-b:bad "$key")" "2 $key"
+	check "copies: it is deleted" baleen del veth-b:bad "$key"
+	is "copies: once, and is dropped" "$(dropped "$key")" D
+	check "copies: it is deleted again" baleen del veth-b:bad "$key"
+	is "copies: it passes" "$(dropped "$key")" P
+	is "copies: no listed key is lost" "$(baleen match -c -f "$LISTED" veth-b:bad)" \
+		"$(wc -l <"$LISTED")"
+}
+
 # A program of another kind each time, while packets come.
 try_swaps()
 {
@@ -214,5 +233,6 @@ try_live counting --kind counting --fpp 1e-6
 try_live counting-keyed --kind counting --hash keyed --bits 80001 --hashes 9
 try_live cuckoo-2x32 --kind cuckoo --bucket-slots 2 --slot-bits 32 --stash
 try_anew
+try_copies
 try_swaps
 try_refused

@@ -2,6 +2,7 @@
 /* baleen dump: the keys of an exact image, in ascending order. */
 
 #include "cli/open/filter_ref.h"
+#include "filter/copies.h"
 #include "filter/directory_table.h"
 
 /* With the "/128" of a prefix and the "!" of an exception. */
@@ -10,11 +11,13 @@
 /**
  * struct printer - what has been printed
  * @key_spec: key fields of the image
+ * @counted: the image, where copies of a key count; else NULL
  * @json: an array of strings
  * @n: entries so far
  */
 struct printer {
 	u32 key_spec;
+	const struct baleen_filter *counted;
 	bool json;
 	u64 n;
 };
@@ -61,6 +64,26 @@ static bool print_net4(struct printer *printer, struct baleen_net4 net)
 	return go_on;
 }
 
+/* How often a key is printed. */
+static u64 copies_of(const struct printer *printer, const struct baleen_key *key)
+{
+	u64 n = 1;
+
+	if (printer->counted)
+		baleen_copies_of(printer->counted, key, &n);
+	return n;
+}
+
+static bool print_host4(struct printer *printer, u32 ip4)
+{
+	struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = ip4 };
+	bool go_on = true;
+
+	for (u64 n = copies_of(printer, &key); n && go_on; n--)
+		go_on = print_prefix(printer, &key, 32, false);
+	return go_on;
+}
+
 /* Hosts and intervals in one ascending order. */
 static bool print_ip4(struct printer *printer, const struct baleen_list *list)
 {
@@ -68,13 +91,10 @@ static bool print_ip4(struct printer *printer, const struct baleen_list *list)
 	bool go_on = true;
 
 	while (go_on && (i < list->n_ip4 || j < list->n_net4)) {
-		if (j == list->n_net4 || (i < list->n_ip4 && list->ip4[i] < list->net4[j].first)) {
-			u32 ip4 = list->ip4[i++];
-
-			go_on = print_net4(printer, (struct baleen_net4){ ip4, ip4 });
-		} else {
+		if (j == list->n_net4 || (i < list->n_ip4 && list->ip4[i] < list->net4[j].first))
+			go_on = print_host4(printer, list->ip4[i++]);
+		else
 			go_on = print_net4(printer, list->net4[j++]);
-		}
 	}
 	return go_on;
 }
@@ -99,7 +119,8 @@ static bool print_keys(struct printer *printer, const struct baleen_list *list)
 
 	for (size_t i = 0; i < list->n_key && go_on; i++) {
 		baleen_key_format(&list->key[i], printer->key_spec, text);
-		go_on = print_entry(printer, text);
+		for (u64 n = copies_of(printer, &list->key[i]); n && go_on; n--)
+			go_on = print_entry(printer, text);
 	}
 	return go_on;
 }
@@ -109,6 +130,9 @@ static int dump(const struct filter_ref *ref, bool json)
 	struct printer printer = { .key_spec = ref->filter.image.key_spec, .json = json };
 	struct baleen_error error;
 	struct baleen_list list;
+
+	if (!baleen_copies_check(&ref->filter.image, NULL))
+		printer.counted = &ref->filter;
 
 	if (baleen_filter_to_list(&ref->filter, &list, &error))
 		return complain("%s: %s", ref->argument, error.text);
@@ -157,7 +181,8 @@ const struct command dump_command = {
 	.synopsis = "[-j] IMAGE",
 	.help = "Prints the keys of an exact image, one a line, in ascending order. Where there are\n"
 		"prefixes, IPv4 addresses side by side are printed as the fewest of them, and IPv6\n"
-		"exceptions as !PREFIX. 'baleen build' of it, with the same --key, gives the same set.\n",
+		"exceptions as !PREFIX. 'baleen build' of it, with the same --key, gives the same set.\n"
+		"Of an image with copies a key is printed as often as it is in it.\n",
 	.options = options,
 	.asks = { 1, 1, "one IMAGE is asked for" },
 	.run = run,

@@ -7,6 +7,7 @@
 
 #include "cli/file/matching.h"
 #include "cli/open/filter_ref.h"
+#include "filter/copies.h"
 
 #define OUTPUT_BYTES (64 * 1024)
 
@@ -63,21 +64,39 @@ static int match_keys(struct match *match, char **keys, int n_keys)
 	return err;
 }
 
+static int check_copies(const struct match *match)
+{
+	struct baleen_error error;
+
+	if (!match->matching.counts_copies ||
+	    !baleen_copies_check(&match->ref.filter.image, &error))
+		return 0;
+	return complain("%s: %s", match->ref.argument, error.text);
+}
+
 static int run(int argc, char **argv)
 {
 	struct match match = { 0 };
+	const struct matching *matching = &match.matching;
 	int err;
 
 	list_options_init(&match.lists);
-	match.lists.looks_at_live = true;
 	err = options_parse(&match_command, &match, &argc, &argv);
+	if (!err && matching->counts_copies && (matching->inverted || matching->count_only))
+		err = complain_usage(&match_command,
+				     "--count-copies and --%s contradict each other",
+				     matching->inverted ? "invert" : "count");
 	if (!err)
 		err = list_options_check(&match_command, &match.lists);
 	if (err)
 		return err;
+	/* The kernel says whether a key is in; copies are counted in one of the filter. */
+	match.lists.looks_at_live = !matching->counts_copies;
 	if (filter_ref_open(&match.ref, *argv, &match.lists))
 		return EXIT_FAILED;
-	err = match_keys(&match, argv + 1, argc - 1);
+	err = check_copies(&match);
+	if (!err)
+		err = match_keys(&match, argv + 1, argc - 1);
 	filter_ref_close(&match.ref);
 	return err;
 }
@@ -86,6 +105,8 @@ static const struct option_spec options[] = {
 	{ .table = list_option_table, .at = offsetof(struct match, lists) },
 	FLAG("invert", 'v', match, matching.inverted, "print the keys that are not in the set"),
 	FLAG("count", 'c', match, matching.count_only, "print how many, not which"),
+	FLAG("count-copies", 0, match, matching.counts_copies,
+	     "before each key how often it is in the set: in one that counts copies"),
 	VALUE("file", 'f', "FILE", option_text, match, file, "keys from a file, one a line"),
 	FLAG("json", 'j', match, json, "an array of the keys; with -c the count"),
 	{ 0 },
@@ -93,7 +114,7 @@ static const struct option_spec options[] = {
 
 const struct command match_command = {
 	.name = "match",
-	.synopsis = "[-vcj0] [-f FILE] IMAGE [KEY...]",
+	.synopsis = "[-vcj0] [--count-copies] [-f FILE] IMAGE [KEY...]",
 	.help = "Prints the keys that are in the set: grep for sets. Without KEY and -f it reads\n"
 		"standard input. On a live rule (DEV:RULE) it reads the live map, and of a filter of\n"
 		"the kernel module (kmod:NAME) it asks the kernel.\n"

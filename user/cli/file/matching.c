@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/file/matching.h"
+#include "filter/copies.h"
 #include "filter/filter_strings.h"
 #include "key/key_text.h"
 #include "list/string_keys.h"
@@ -108,6 +109,37 @@ static void take(struct matching *matching, struct source *source, char *text, s
 		source->run = text;
 	}
 	source->run_bytes += n_bytes + 1;
+}
+
+static json_t *json_copies(char *text, size_t n_bytes, u64 n, enum baleen_copies_bound bound)
+{
+	static const char *const bounds[] = { "exact", "at most", "at least" };
+	json_t *json = json_object();
+
+	json_object_set_new(json, "key", json_key(text, n_bytes));
+	json_object_set_new(json, "copies", json_integer((json_int_t)n));
+	json_object_set_new(json, "bound", json_string(bounds[bound]));
+	return json;
+}
+
+/* A key that is wanted, behind the number of its copies. */
+static void take_copies(struct matching *matching, const struct source *source,
+			const struct baleen_key *key, char *text, size_t n_bytes)
+{
+	char number[32];
+	u64 n;
+	enum baleen_copies_bound bound = baleen_copies_of(&matching->ref->filter, key, &n);
+
+	matching->n_matched++;
+	if (matching->found) {
+		json_array_append_new(matching->found, json_copies(text, n_bytes, n, bound));
+		return;
+	}
+	text[n_bytes] = source->lines.end;
+	print(matching, number,
+	      snprintf(number, sizeof(number), "%llu%s ", (unsigned long long)n,
+		       bound == BALEEN_COPIES_AT_LEAST ? "+" : ""));
+	print(matching, text, n_bytes + 1);
 }
 
 /* --- keys ------------------------------------------------------------------ */
@@ -232,9 +264,15 @@ static void ask_batch(struct matching *matching, struct source *source, struct b
 		matching->is_lost = true;
 		return;
 	}
-	for (u32 i = 0; i < batch->n; i++)
-		if (is_in[i] != matching->inverted)
+	for (u32 i = 0; i < batch->n; i++) {
+		if (is_in[i] == matching->inverted)
+			continue;
+		if (matching->counts_copies)
+			take_copies(matching, source, &batch->key[i], batch->text[i],
+				    batch->n_bytes[i]);
+		else
 			take(matching, source, batch->text[i], batch->n_bytes[i]);
+	}
 }
 
 /* --- one key, and files ---------------------------------------------------- */

@@ -13,6 +13,7 @@
  * @ref: the set
  * @inverted: what is not a member is wanted
  * @count_only: nothing is printed
+ * @counts_copies: of a member also how often it is in the set
  * @ends_with_nul: keys end with NUL bytes, read and printed
  * @found: the keys, when they are wanted as JSON; else NULL
  * @n_matched: keys that were, or would have been, printed
@@ -24,6 +25,7 @@ struct matching {
 	struct filter_ref *ref;
 	bool inverted;
 	bool count_only;
+	bool counts_copies;
 	bool ends_with_nul;
 	json_t *found;
 	u64 n_matched;

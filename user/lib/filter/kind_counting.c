@@ -57,10 +57,28 @@ static int counting_del(struct baleen_filter *filter, const struct baleen_key *k
 	return err;
 }
 
+/* Of the counters that each copy has counted up the lowest has the fewest others. */
+static u64 counting_copies(const struct baleen_filter *filter, const struct baleen_key *key)
+{
+	const struct baleen_table *table = &filter->image.table[key->domain];
+	struct baleen_positions positions;
+	u32 least = BALEEN_COUNTER_MAX;
+
+	if (baleen_positions_of(&filter->image, key, &positions))
+		return 0;
+	for (u32 i = 0; i < positions.n; i++) {
+		u32 count = baleen_counter_get(table, filter->bytes, positions.bit[i]);
+
+		least = count < least ? count : least;
+	}
+	return least;
+}
+
 const struct baleen_kind_ops baleen_counting_ops = {
 	.plan = counting_plan,
 	.fpp = counting_fpp,
 	.measure = counting_measure,
+	.copies = counting_copies,
 	.insert = baleen_positions_insert,
 	.add = baleen_positions_add,
 	.del = counting_del,

@@ -280,6 +280,15 @@ static u64 slots_used(const struct baleen_filter *filter, u32 domain)
 	return n;
 }
 
+static u64 cuckoo_copies(const struct baleen_filter *filter, const struct baleen_key *key)
+{
+	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
+	struct baleen_cuckoo_place place =
+		baleen_cuckoo_locate(slots.table, &filter->image.seed, key);
+
+	return baleen_slots_copies(&slots, &place);
+}
+
 const struct baleen_kind_ops baleen_cuckoo_ops = {
 	.plan = cuckoo_plan,
 	.capacity = cuckoo_capacity,
@@ -287,6 +296,7 @@ const struct baleen_kind_ops baleen_cuckoo_ops = {
 	.fpp = cuckoo_fpp,
 	.used = slots_used,
 	.count = slots_used,
+	.copies = cuckoo_copies,
 	.insert = baleen_cuckoo_insert,
 	.add = baleen_cuckoo_live_add,
 	.del = baleen_cuckoo_live_del,
