@@ -20,12 +20,17 @@
  *      murmur3:       p_i = murmur3(bytes, seed i) % m
  *      murmur3-fnv1a: p_0 = murmur3(bytes, seed 0) % m, p_1 = fnv1a(bytes) % m
  *      squid:         p_i = the i-th 32 bits of the key, an MD5, % m; k = 4
+ *      bip37:         p_i = murmur3(bytes, seed i * 0xfba4c795 + tweak) % m, unsigned
  *
  * The bytes of an address are its 4 or 16 in network order. Python's mmh3.hash()
  * returns a signed number, and % there is never negative, so it is the signed
  * number that is taken modulo m. Where m is a power of two that is the textbook's
  * unsigned number modulo m; elsewhere not, and bits that other languages make of
- * the unsigned number are others.
+ * the unsigned number are others. Of strings a form says so, and the seed to start from:
+ * see enum baleen_form, text_hash.h.
+ *
+ * The filters of Bitcoin's light clients (BIP 37, "Connection Bloom filtering", Hearn and
+ * Corallo 2012) have the last of these hashes; bit p is bit p % 8 of byte p / 8, as here.
  *
  * Example: murmur3(c0 00 02 02, seed 0) = 0x94816774, signed -1803458700: with
  * m = 1000 position 300, while the unsigned number would give 596.
@@ -43,6 +48,10 @@
 
 #include <baleen/image.h>
 #include <baleen/murmur3.h>
+#include <baleen/text_hash.h>
+
+/* Between the seeds of two positions of BIP 37. */
+#define BALEEN_BIP37_STEP 0xfba4c795u
 
 /**
  * baleen_scale64() - a 64-bit number scaled down to a range
@@ -135,9 +144,27 @@ baleen_inline u64 baleen_classic_position(const struct baleen_table *table, u64 
 	return baleen_signed_modulo(baleen_murmur3_key(key, i), m);
 }
 
+/* One of the positions of a string in a form. */
+static inline u64 baleen_classic_position_text(const struct baleen_table *table,
+					       const struct baleen_seed *seed, const void *bytes,
+					       u32 n_bytes, u32 i)
+{
+	struct baleen_text text = { bytes, n_bytes, table->form };
+	u32 step = table->hash == BALEEN_HASH_BIP37 ? BALEEN_BIP37_STEP : 1, hash;
+	u64 m = baleen_table_bits(table);
+
+	if (table->hash == BALEEN_HASH_MURMUR3_FNV1A && i) {
+		text.form &= ~BALEEN_FORM_QUOTED;
+		return baleen_text_fnv1a(&text) % m;
+	}
+	hash = baleen_text_murmur3(&text, (u32)seed->word[0] + i * step);
+	return table->form & BALEEN_FORM_UNSIGNED ? hash % m : baleen_signed_modulo(hash, m);
+}
+
 /**
  * baleen_classic_position_bytes() - one of the positions of a string
  * @table: a table whose hash is not keyed
+ * @seed: the filter's seed
  * @bytes: at any alignment
  * @n_bytes: how many, may be 0
  * @i: which of the positions, from 0
@@ -145,11 +172,14 @@ baleen_inline u64 baleen_classic_position(const struct baleen_table *table, u64 
  * Context: any but BPF.
  * Return: the position, below baleen_table_bits(@table).
  */
-baleen_inline u64 baleen_classic_position_bytes(const struct baleen_table *table, const void *bytes,
+baleen_inline u64 baleen_classic_position_bytes(const struct baleen_table *table,
+						const struct baleen_seed *seed, const void *bytes,
 						u32 n_bytes, u32 i)
 {
 	u64 m = baleen_table_bits(table);
 
+	if (table->form)
+		return baleen_classic_position_text(table, seed, bytes, n_bytes, i);
 	if (table->hash == BALEEN_HASH_MURMUR3_FNV1A && i)
 		return baleen_fnv1a_bytes(bytes, n_bytes) % m;
 	return baleen_signed_modulo(baleen_murmur3_bytes(bytes, n_bytes, i), m);
@@ -202,6 +232,7 @@ baleen_inline int baleen_classic_test(const struct baleen_table *table,
 /**
  * baleen_classic_test_bytes() - may the string be in the filter?
  * @table: a classic or counting table whose hash is not keyed
+ * @seed: the filter's seed
  * @store: the image (see baleen_store_block())
  * @bytes: at any alignment
  * @n_bytes: how many, may be 0
@@ -209,12 +240,14 @@ baleen_inline int baleen_classic_test(const struct baleen_table *table,
  * Context: any but BPF.
  * Return: 1 maybe, 0 surely not.
  */
-baleen_inline int baleen_classic_test_bytes(const struct baleen_table *table, const void *store,
+baleen_inline int baleen_classic_test_bytes(const struct baleen_table *table,
+					    const struct baleen_seed *seed, const void *store,
 					    const void *bytes, u32 n_bytes)
 {
 	for (u32 i = 0; i < table->n_hashes; i++)
 		if (!baleen_classic_is_set(table, store,
-					   baleen_classic_position_bytes(table, bytes, n_bytes, i)))
+					   baleen_classic_position_bytes(table, seed, bytes,
+									 n_bytes, i)))
 			return 0;
 	return 1;
 }

@@ -28,6 +28,10 @@
  *         not part of the image
  *
  * An attacker who knows the seed can craft keys that fill a bucket: keep images 0600.
+ *
+ * A public seed has no secret: @word[0] is the seed of another hash, of 32 bits, the other
+ * words are zero. Under it the hash of a key of baleen_public_key() is the number that the
+ * key was made of, so that tables can show what textbooks and other programs hash.
  */
 struct baleen_seed {
 	u64 word[BALEEN_SEED_WORDS];
@@ -110,12 +114,47 @@ baleen_inline u64 baleen_unmix64(u64 x)
 }
 
 /**
+ * baleen_seed_is_public() - has the seed no secret?
+ * @seed: its words are set
+ *
+ * Context: any.
+ * Return: true or false.
+ */
+baleen_inline bool baleen_seed_is_public(const struct baleen_seed *seed)
+{
+	u64 others = seed->word[0] >> 32;
+
+	for (u32 i = 1; i < BALEEN_SEED_WORDS; i++)
+		others |= seed->word[i];
+	return !others;
+}
+
+/**
+ * baleen_public_key() - the key whose hash is a number of choice
+ * @hash: the number
+ *
+ * Context: any.
+ * Return: a BALEEN_TUPLE of which baleen_hash64() is @hash under a public seed.
+ */
+baleen_inline struct baleen_key baleen_public_key(u64 hash)
+{
+	u64 word = baleen_unmix64(hash);
+
+	return (struct baleen_key){
+		.domain = BALEEN_TUPLE,
+		.hi = word & 0xffffffff00000000ull,
+		.lo = word << 32,
+	};
+}
+
+/**
  * baleen_seed_expand() - make the keys of the tuple hash
  * @seed: its words are set
  *
  * A SplitMix64 stream (Steele, Lea and Flood 2014) that starts at a secret,
  * each word hidden by one of the secret words: as good as more of them for who
- * cannot see them.
+ * cannot see them. Of a public seed those that let the upper halves of hi and lo through:
+ * x = 2^32 (hi >> 32) and y = 2^32 (lo >> 32) in baleen_hash_tuple().
  *
  * Context: any.
  */
@@ -123,6 +162,11 @@ baleen_inline void baleen_seed_expand(struct baleen_seed *seed)
 {
 	u64 state = baleen_mix64(seed->word[0]) ^ seed->word[2];
 
+	if (baleen_seed_is_public(seed)) {
+		for (u32 i = 0; i < BALEEN_TUPLE_WORDS; i++)
+			seed->tuple[i] = i == 2 || i == 15 ? 1ull << 32 : 0;
+		return;
+	}
 	for (u32 i = 0; i < BALEEN_TUPLE_WORDS; i++) {
 		state += 0x9e3779b97f4a7c15ull;
 		seed->tuple[i] = baleen_mix64(state) ^ seed->word[2 + i % 10];

@@ -31,7 +31,7 @@
  *           0 kind (0: no table)  u8      12 n_buckets   u32
  *           1 slot_bits           u8      16 n_entries   u64; 0 live
  *           2 n_hashes            u8      24 extra       u32, of the kind
- *           3 shape, of the kind  u8      28 reserved    4 bytes
+ *           3 shape, of the kind  u8      28 form        u32, enum baleen_form
  *           4 first_block         u32
  *           8 n_blocks            u32
  *    512  body
@@ -97,6 +97,8 @@ enum baleen_kind {
  * @BALEEN_HASH_MURMUR3_FNV1A: two positions; without a secret
  * @BALEEN_HASH_SQUID: of keys of BALEEN_KEY_SQUID: four positions, those of Squid's
  *                     cache digests; without a secret
+ * @BALEEN_HASH_BIP37: of strings: those of the filters of Bitcoin's light clients, see
+ *                     classic.h; without a secret
  * @BALEEN_N_HASHES: how many
  */
 enum baleen_hash {
@@ -105,8 +107,30 @@ enum baleen_hash {
 	BALEEN_HASH_MURMUR3 = 2,
 	BALEEN_HASH_MURMUR3_FNV1A = 3,
 	BALEEN_HASH_SQUID = 4,
-	BALEEN_N_HASHES = 5,
+	BALEEN_HASH_BIP37 = 5,
+	BALEEN_N_HASHES = 6,
 };
+
+/**
+ * enum baleen_form - how a table hashes texts without a secret; combined by |
+ * @BALEEN_FORM_PUBLIC: the seed of the image is public, see &struct baleen_seed; of a
+ *                      classic or counting table only the hash starts from it
+ * @BALEEN_FORM_UNSIGNED: the hash is taken modulo m as an unsigned number
+ * @BALEEN_FORM_QUOTED: MurmurHash3 is of the text in single quotes
+ * @BALEEN_FORM_HEX: the text is the hexadecimal digits of what is hashed
+ *
+ * The keys are strings, or fingerprints, which are their own hash. Only userspace asks
+ * such tables: see text_hash.h.
+ */
+enum baleen_form {
+	BALEEN_FORM_PUBLIC = 1,
+	BALEEN_FORM_UNSIGNED = 2,
+	BALEEN_FORM_QUOTED = 4,
+	BALEEN_FORM_HEX = 8,
+};
+
+/* Bits of a hash of texts: fingerprints are not longer. */
+#define BALEEN_FORM_BITS 32
 
 /* Positions of a key in a classic or counting table at the most. */
 #define BALEEN_MAX_POSITIONS 32
@@ -158,7 +182,7 @@ struct baleen_image_table {
 	u32 n_buckets_le;
 	u64 n_entries_le;
 	u32 extra_le;
-	u32 reserved;
+	u32 form_le;
 };
 
 struct baleen_image_header {
@@ -211,7 +235,7 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
  * @n_buckets: cuckoo, prefixes: buckets; Bloom, classic, counting: blocks of
  *             the bit plane; quotient: slots, 2^@log2_buckets; directory:
  *             leaves; entries: how many
- * @reserved: zero
+ * @form: enum baleen_form; 0 where keys are hashed as packets have them
  * @n_entries: keys stored; 0 in a live image. Directory of groups: prefixes that
  *             make up the set without the hosts; entries: entries. The tables
  *             that serve another (stems and prefixes) have 0
@@ -240,7 +264,7 @@ struct baleen_table {
 	u32 first_block;
 	u32 n_blocks;
 	u32 n_buckets;
-	u32 reserved;
+	u32 form;
 	u64 n_entries;
 };
 
@@ -315,6 +339,7 @@ static inline __attribute__((unused)) const char *baleen_hash_name(u32 hash)
 	case BALEEN_HASH_MURMUR3: return "murmur3";
 	case BALEEN_HASH_MURMUR3_FNV1A: return "murmur3-fnv1a";
 	case BALEEN_HASH_SQUID: return "squid";
+	case BALEEN_HASH_BIP37: return "bip37";
 	default: return "none";
 	}
 }

@@ -97,6 +97,39 @@ static inline const char *baleen_classic_check(const struct baleen_table *table)
 	return NULL;
 }
 
+/* What forms a table can have of which the body does not depend. */
+static inline const char *baleen_form_check(const struct baleen_table *table, u32 domain)
+{
+	u32 allowed = BALEEN_FORM_PUBLIC;
+
+	if (table->hash == BALEEN_HASH_BIP37 &&
+	    (table->kind == BALEEN_KIND_CLASSIC || table->kind == BALEEN_KIND_COUNTING) &&
+	    (table->form & ~BALEEN_FORM_HEX) != (BALEEN_FORM_PUBLIC | BALEEN_FORM_UNSIGNED))
+		return "the hash of BIP 37 in another form";
+	if (!table->form)
+		return NULL;
+	if (domain == BALEEN_TUPLE)
+		allowed |= BALEEN_FORM_UNSIGNED | BALEEN_FORM_QUOTED | BALEEN_FORM_HEX;
+	if (!(table->form & BALEEN_FORM_PUBLIC) || table->form & ~allowed ||
+	    (table->form & BALEEN_FORM_QUOTED && table->form & BALEEN_FORM_HEX))
+		return "an unknown form of a hash";
+	switch (table->kind) {
+	case BALEEN_KIND_CLASSIC:
+	case BALEEN_KIND_COUNTING:
+		if (domain == BALEEN_TUPLE &&
+		    (table->hash == BALEEN_HASH_MURMUR3 ||
+		     table->hash == BALEEN_HASH_MURMUR3_FNV1A || table->hash == BALEEN_HASH_BIP37))
+			return NULL;
+		break;
+	case BALEEN_KIND_QUOTIENT:
+		if (domain >= BALEEN_WORD &&
+		    table->log2_buckets + table->slot_bits <= BALEEN_FORM_BITS)
+			return NULL;
+		break;
+	}
+	return "a form of a hash that the table cannot have";
+}
+
 static inline const char *baleen_quotient_check(struct baleen_table *table, u32 domain)
 {
 	u32 log2 = baleen_log2(table->n_buckets);
@@ -220,7 +253,8 @@ static inline const char *baleen_table_check(struct baleen_table *table, u32 dom
 static inline bool baleen_needs_bytes(const struct baleen_table *table)
 {
 	return (table->kind == BALEEN_KIND_CLASSIC || table->kind == BALEEN_KIND_COUNTING) &&
-	       (table->hash == BALEEN_HASH_MURMUR3 || table->hash == BALEEN_HASH_MURMUR3_FNV1A);
+	       (table->hash == BALEEN_HASH_MURMUR3 || table->hash == BALEEN_HASH_MURMUR3_FNV1A ||
+		table->hash == BALEEN_HASH_BIP37);
 }
 
 /* Are its positions those that Squid makes of an MD5? */
@@ -235,7 +269,21 @@ static inline bool baleen_needs_md5(const struct baleen_table *table)
  */
 static inline bool baleen_needs_string(const struct baleen_table *table, u32 domain)
 {
-	return domain > BALEEN_IP6 && baleen_needs_bytes(table);
+	return table->form || (domain > BALEEN_IP6 && baleen_needs_bytes(table));
+}
+
+/* Has a table keys without a secret, and then only strings or fingerprints? */
+static inline const char *baleen_forms_agree(const struct baleen_image *image)
+{
+	u32 spec = image->key_spec, forms = 0;
+
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
+		forms |= image->table[domain].form;
+	if (spec == BALEEN_KEY_FINGERPRINT ? !forms : forms && spec != BALEEN_KEY_STRING)
+		return "a form of a hash for other keys";
+	if (forms && !baleen_seed_is_public(&image->seed))
+		return "a form of a hash with a secret seed";
+	return NULL;
 }
 
 /* Which tables may stand together. */
@@ -256,6 +304,8 @@ static inline const char *baleen_tables_agree(const struct baleen_image *image)
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++)
 		if (baleen_needs_md5(&table[domain]) && spec != BALEEN_KEY_SQUID)
 			return "Squid's hash for other keys than Squid's";
+	if (baleen_forms_agree(image))
+		return baleen_forms_agree(image);
 	if (!baleen_spec_is_address(spec) && (table[BALEEN_IP4_GROUPS].kind || has_stems))
 		return "prefixes of keys that are not an address";
 	if (has_stems && table[BALEEN_IP6].kind)
@@ -321,8 +371,6 @@ static inline const char *baleen_image_check_tables(const struct baleen_image_he
 		const struct baleen_image_table *raw = &header->table[domain];
 		struct baleen_table *table = &image->table[domain];
 
-		if (raw->reserved)
-			return "reserved bytes of a table are not zero";
 		table->kind = raw->kind;
 		table->slot_bits = raw->slot_bits;
 		table->n_hashes = raw->n_hashes;
@@ -332,6 +380,7 @@ static inline const char *baleen_image_check_tables(const struct baleen_image_he
 		table->n_blocks = baleen_le32(raw->n_blocks_le);
 		table->n_buckets = baleen_le32(raw->n_buckets_le);
 		table->n_entries = baleen_le64(raw->n_entries_le);
+		table->form = baleen_le32(raw->form_le);
 		if (table->kind == BALEEN_KIND_NONE) {
 			if (!baleen_is_zero((const u8 *)table, sizeof(*table)))
 				return "an absent table with a geometry";
@@ -342,6 +391,8 @@ static inline const char *baleen_image_check_tables(const struct baleen_image_he
 		if (!table->n_blocks || table->n_blocks > BALEEN_MAX_BLOCKS)
 			return "an empty or oversized table";
 		reason = baleen_table_check(table, domain);
+		if (!reason)
+			reason = baleen_form_check(table, domain);
 		if (reason)
 			return reason;
 		if (n_entries + table->n_entries < n_entries)
@@ -572,6 +623,7 @@ static inline void baleen_header_write(const struct baleen_image *image, void *o
 		raw->n_blocks_le = baleen_le32(table->n_blocks);
 		raw->n_buckets_le = baleen_le32(table->n_buckets);
 		raw->n_entries_le = baleen_le64(table->n_entries);
+		raw->form_le = baleen_le32(table->form);
 	}
 	header.header_crc_le = baleen_le32(baleen_crc32c(0, &header, sizeof(header)));
 	memcpy(out, &header, sizeof(header));

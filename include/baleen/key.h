@@ -56,6 +56,8 @@ enum baleen_domain {
  * @BALEEN_KEY_STRING: no field of a packet but a string of bytes; alone
  * @BALEEN_KEY_SQUID: what Squid calls an object, the MD5 of method and URL; alone.
  *                    See squid.h
+ * @BALEEN_KEY_FINGERPRINT: no field of a packet but the fingerprint itself, as up to 32
+ *                          bits; alone
  */
 enum baleen_key_spec {
 	BALEEN_KEY_SRC = 1,
@@ -67,6 +69,7 @@ enum baleen_key_spec {
 	BALEEN_KEY_FLOW = 31,
 	BALEEN_KEY_STRING = 32,
 	BALEEN_KEY_SQUID = 64,
+	BALEEN_KEY_FINGERPRINT = 128,
 };
 
 /**
@@ -197,7 +200,7 @@ baleen_inline bool baleen_spec_has_fields(u32 spec)
 baleen_inline bool baleen_spec_is_bad(u32 spec)
 {
 	return !baleen_spec_has_fields(spec) && spec != BALEEN_KEY_STRING &&
-	       spec != BALEEN_KEY_SQUID;
+	       spec != BALEEN_KEY_SQUID && spec != BALEEN_KEY_FINGERPRINT;
 }
 
 /**
@@ -231,6 +234,8 @@ baleen_inline u32 baleen_spec_domain(u32 spec, bool is_ip6)
 		return is_ip6 ? BALEEN_IP6 : BALEEN_IP4;
 	if (spec == BALEEN_KEY_STRING || spec == BALEEN_KEY_SQUID)
 		return BALEEN_TUPLE;
+	if (spec == BALEEN_KEY_FINGERPRINT)
+		return BALEEN_WORD;
 	return baleen_spec_bits(spec, is_ip6) <= 64 ? BALEEN_WORD : BALEEN_TUPLE;
 }
 

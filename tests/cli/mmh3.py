@@ -16,7 +16,9 @@ from murmurhash import mrmr
 
 SEED = 20110825
 HEADER_BYTES = 512
-DOMAIN = {"src4": 0, "src6": 1, "string": 3}
+DOMAIN = {"src4": 0, "src6": 1, "string": 3, "hex": 3}
+FORMS = ("", "unsigned", "quoted", "unsigned,quoted", "hex", "unsigned,hex")
+STEPS = {"murmur3": 1, "bip37": 0xFBA4C795}
 
 
 class BloomFilter:
@@ -31,8 +33,11 @@ class BloomFilter:
         self.bit_array.setall(0)
         self.counts = [0] * size
 
+    def hash(self, item, i):
+        return mrmr.hash(item, i)
+
     def positions(self, item):
-        return [mrmr.hash(item, i) % self.size for i in range(self.hash_count)]
+        return [self.hash(item, i) % self.size for i in range(self.hash_count)]
 
     def add(self, item):
         for position in set(self.positions(item)):
@@ -53,17 +58,35 @@ class TwoHashes(BloomFilter):
         return [mrmr.hash(item, 0) % self.size, fnv % self.size]
 
 
+class Formed(BloomFilter):
+    """From a seed on, unsigned, of the item in quotes or of what its digits say."""
+
+    def __init__(self, size, hash_count, step, seed, form):
+        super().__init__(size, hash_count)
+        self.step, self.seed, self.form = step, seed, form
+
+    def hash(self, item, i):
+        if "quoted" in self.form:
+            item = b"'" + item + b"'"
+        if "hex" in self.form:
+            item = bytes.fromhex(item.decode())
+        value = mrmr.hash(item, (self.seed + i * self.step) % 2**32)
+        return value % 2**32 if "unsigned" in self.form or self.step != 1 else value
+
+
 def random_key(rng, key):
     if key == "src4":
         return str(ipaddress.IPv4Address(rng.getrandbits(32)))
     if key == "src6":
         return str(ipaddress.IPv6Address(rng.getrandbits(128)))
+    if key == "hex":
+        return rng.randbytes(rng.randrange(1, 40)).hex()
     letters = "abcdefghijklmnopqrstuvwxyz0123456789:/.#é \t"
     return "x" + "".join(rng.choice(letters) for _ in range(rng.randrange(40)))
 
 
 def key_bytes(key, text):
-    if key == "string":
+    if key in ("string", "hex"):
         return text.encode()
     return ipaddress.ip_address(text).packed
 
@@ -79,17 +102,38 @@ def cases():
             hash_name, hash_count = "murmur3-fnv1a", 2
         keys = sorted({random_key(rng, key) for _ in range(rng.randrange(1, 300))})
         others = [random_key(rng, key) for _ in range(300)] + keys[:50]
-        yield i, key, kind, hash_name, size, hash_count, keys, others
+        yield i, key, kind, hash_name, size, hash_count, None, keys, others
+    for i in range(36, 48):
+        form = FORMS[i % 6]
+        hash_name = "bip37" if i >= 42 and "quoted" not in form else "murmur3"
+        key, kind = "hex" if "hex" in form else "string", ("classic", "counting")[i % 5 == 4]
+        keys = sorted({random_key(rng, key) for _ in range(rng.randrange(1, 300))})
+        others = [random_key(rng, key) for _ in range(300)] + keys[:50]
+        size, hash_count = rng.randrange(1, 40000), rng.randrange(1, 33)
+        formed = STEPS[hash_name], rng.getrandbits(32), form
+        yield i, key, kind, hash_name, size, hash_count, formed, keys, others
+
+
+def form_options(formed):
+    if not formed:
+        return ""
+    return f"--hash-seed {formed[1]} " + (f"--hash-form {formed[2]} " if formed[2] else "")
+
+
+def new_filter(hash_name, size, hash_count, formed):
+    if formed:
+        return Formed(size, hash_count, *formed)
+    return (TwoHashes if hash_name == "murmur3-fnv1a" else BloomFilter)(size, hash_count)
 
 
 def make(directory):
-    for i, key, kind, hash_name, size, hash_count, keys, others in cases():
+    for i, key, kind, hash_name, size, hash_count, formed, keys, others in cases():
         base = directory / str(i)
         base.with_suffix(".list").write_text("".join(k + "\n" for k in keys))
         base.with_suffix(".others").write_text("".join(k + "\n" for k in others))
         base.with_suffix(".options").write_text(
-            f"--key {'string' if key == 'string' else 'src'} --kind {kind} "
-            f"--hash {hash_name} --bits {size} --hashes {hash_count}\n"
+            f"--key {'string' if DOMAIN[key] == 3 else 'src'} --kind {kind} "
+            f"--hash {hash_name} {form_options(formed)}--bits {size} --hashes {hash_count}\n"
         )
 
 
@@ -102,8 +146,8 @@ def body(image, domain):
 
 def compare(directory):
     n_bits = n_found = n_asked = 0
-    for i, key, kind, hash_name, size, hash_count, keys, others in cases():
-        bloom = (TwoHashes if hash_name == "murmur3-fnv1a" else BloomFilter)(size, hash_count)
+    for i, key, kind, hash_name, size, hash_count, formed, keys, others in cases():
+        bloom = new_filter(hash_name, size, hash_count, formed)
         for text in keys:
             bloom.add(key_bytes(key, text))
         image = (directory / f"{i}.bln").read_bytes()

@@ -3,7 +3,8 @@
 #
 # Filters of murmur3 are, bit for bit, those of the usual Python class over mmh3 and
 # bitarray: random sizes and numbers of hashes, addresses and strings, with counters
-# and without.
+# and without; and those of strings that start from a seed, unsigned, quoted, of hex
+# digits and of BIP 37.
 
 # shellcheck source=tests/cli/lib.bash
 source "$(dirname "$0")/lib.bash"
@@ -25,6 +26,6 @@ for options in *.options; do
 	n=$((n + 1))
 done
 is "all of them were built" "$wrong" ""
-is "so many" "$n" 36
+is "so many" "$n" 48
 check "the same bits, counters and answers" \
 	"$PYTHON" "$ROOT/tests/cli/mmh3.py" compare "$TMP/work"

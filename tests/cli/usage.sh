@@ -109,7 +109,7 @@ for count in 0 -1 1.5 1e6 1m 1kk 0k x "" 99999999999999999999 184467440737095516
 done
 misuse "--kind" build "--kind 'cukoo': not cuckoo, bloom, classic, counting or quotient" --kind cukoo -o new.bln none.txt
 misuse "--key" build \
-	"--key source: 'source' is none of proto, src, dst, sport, dport, flow, string, squid" --key source -o new.bln none.txt
+	"--key source: 'source' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint" --key source -o new.bln none.txt
 misuse "--mode" attach "--mode 'driver': not auto, native or generic" \
 	lo --mode driver --drop none.txt
 misuse "--mode offload" attach "--mode 'offload': not auto, native or generic" \

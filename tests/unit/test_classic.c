@@ -341,13 +341,15 @@ static void test_strings(void **state)
 	for (u32 i = 0; i < 1000; i++) {
 		u64 text[3] = { random_next(&random), i, 5 };
 
-		baleen_positions_of_bytes(&table, text, i % 25, &positions);
+		baleen_positions_of_bytes(&table, &filter.image.seed, text, i % 25, &positions);
 		baleen_plane_add(&filter.image.table[BALEEN_TUPLE], filter.bytes, &positions);
-		assert_true(baleen_classic_test_bytes(&table, filter.bytes, text, i % 25));
+		assert_true(baleen_classic_test_bytes(&table, &filter.image.seed, filter.bytes,
+						      text, i % 25));
 		assert_true(baleen_plane_test(&filter.image.table[BALEEN_TUPLE], filter.bytes,
 					      &positions));
 	}
-	assert_false(baleen_classic_test_bytes(&table, filter.bytes, "absent", 6));
+	assert_false(
+		baleen_classic_test_bytes(&table, &filter.image.seed, filter.bytes, "absent", 6));
 	baleen_filter_free(&filter);
 }
 

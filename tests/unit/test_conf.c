@@ -86,7 +86,7 @@ static const struct {
 	{ "feed /x\n" R, "c:1: feed is of a rule: it stands behind one" },
 	{ R "key\n", "c:2: key: fields such as src,dport is missing" },
 	{ R "key source\n",
-	  "c:2: key: 'source' is none of proto, src, dst, sport, dport, flow, string, squid" },
+	  "c:2: key: 'source' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint" },
 	{ R "key src\nkey src\n", "c:3: key is given twice" },
 	{ R "kind vacuum\n",
 	  "c:2: kind 'vacuum': not cuckoo, bloom, classic, counting or quotient" },

@@ -214,6 +214,9 @@ static void test_hash_tuple(void **state)
 	for (u32 s = 0; s < N_SEEDS; s++) {
 		struct baleen_seed seed = seed_at(&random, s);
 
+		/* All zeros are public: see test_public(). */
+		seed.word[11] |= !s;
+		baleen_seed_expand(&seed);
 		for (u32 i = 0; i < N_VALUES / 50; i++) {
 			struct baleen_key key = random_key(&random, BALEEN_TUPLE);
 
@@ -241,6 +244,27 @@ static void test_hash_tuple_bits(void **state)
 		*(&other.hi + bit / 64) ^= 1ull << bit % 64;
 		assert_true(baleen_hash_tuple(&seed, &other) != hash);
 	}
+}
+
+/* Under a public seed the hash is the number that the key was made of. */
+static void test_public(void **state)
+{
+	struct random random = random_from(10);
+	struct baleen_seed seed = { .word = { 0xffffffff } };
+
+	assert_true(baleen_seed_is_public(&seed));
+	baleen_seed_expand(&seed);
+	for (u32 i = 0; i < 1000; i++) {
+		u64 hash = i < 3 ? i - 1ull : random_next(&random);
+		struct baleen_key key = baleen_public_key(hash);
+
+		assert_false(baleen_key_is_bad(&key));
+		assert_int_equal(baleen_hash64(&seed, &key), hash);
+	}
+	seed.word[0]++;
+	assert_false(baleen_seed_is_public(&seed));
+	seed = (struct baleen_seed){ .word = { [11] = 1 } };
+	assert_false(baleen_seed_is_public(&seed));
 }
 
 static void test_hash64(void **state)
@@ -369,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_hash_ip6),
 		cmocka_unit_test(test_hash_tuple),
 		cmocka_unit_test(test_hash_tuple_bits),
+		cmocka_unit_test(test_public),
 		cmocka_unit_test(test_hash64),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_crc_values),

@@ -202,7 +202,6 @@ struct damage {
 #define IP4(offset) TABLE(BALEEN_IP4, offset)
 #define IP6(offset) TABLE(BALEEN_IP6, offset)
 #define RESERVED "reserved bytes are not zero"
-#define TABLE_RESERVED "reserved bytes of a table are not zero"
 #define ABSENT "an absent table with a geometry"
 #define GAP "tables overlap or leave a gap"
 #define DISAGREE "number of buckets and blocks disagree"
@@ -234,12 +233,14 @@ static const struct damage damages[] = {
 	{ 28, 4, 63, "unknown key" },
 	{ 28, 4, 65, "unknown key" },
 	{ 28, 4, 96, "unknown key" },
-	{ 28, 4, 128, "unknown key" },
+	{ 28, 4, 129, "unknown key" },
+	{ 28, 4, 256, "unknown key" },
 	{ 28, 4, 0x0101, "unknown key" },
 	{ 28, 4, 3, OTHER_KEY },
 	{ 28, 4, BALEEN_KEY_FLOW, OTHER_KEY },
 	{ 28, 4, BALEEN_KEY_STRING, OTHER_KEY },
 	{ 28, 4, BALEEN_KEY_SQUID, OTHER_KEY },
+	{ 28, 4, BALEEN_KEY_FINGERPRINT, OTHER_KEY },
 	{ 32, 8, 32, COUNTS },
 	{ 32, 8, 0, COUNTS },
 	{ 32, 8, 33 | 1ull << 32, COUNTS },
@@ -292,8 +293,9 @@ static const struct damage damages[] = {
 	{ IP4(16), 8, -1ull, "more entries than slots" },
 	{ IP4(24), 1, 1, DISAGREE },
 	{ IP4(24), 1, 9, "more slots in the stash than it has" },
-	{ IP4(28), 1, 1, TABLE_RESERVED },
-	{ IP4(31), 1, 1, TABLE_RESERVED },
+	{ IP4(28), 1, 1, "a form of a hash that the table cannot have" },
+	{ IP4(28), 1, 2, "an unknown form of a hash" },
+	{ IP4(31), 1, 1, "an unknown form of a hash" },
 	{ IP6(0), 1, BALEEN_KIND_NONE, ABSENT },
 	{ IP6(0), 1, BALEEN_KIND_CUCKOO, NO_HASHES },
 	{ IP6(0), 1, BALEEN_KIND_CLASSIC, "unknown hash" },
@@ -322,7 +324,7 @@ static const struct damage damages[] = {
 	{ TABLE(5, 8), 4, 1, ABSENT },
 	{ TABLE(6, 12), 4, 1, ABSENT },
 	{ TABLE(7, 16), 8, 1, ABSENT },
-	{ TABLE(7, 31), 1, 1, TABLE_RESERVED },
+	{ TABLE(7, 31), 1, 1, ABSENT },
 };
 
 static void put(u8 *bytes, const struct damage *damage)
@@ -424,7 +426,7 @@ static void test_refused_prefixes(void **state)
 		{ ENTRIES(16), 8, 4, COUNTS },
 		{ ENTRIES(16), 8, 0, COUNTS },
 		{ ENTRIES(24), 4, 1, NO_USE },
-		{ ENTRIES(28), 1, 1, TABLE_RESERVED },
+		{ ENTRIES(28), 1, 1, "a form of a hash that the table cannot have" },
 	};
 	struct random random = random_from(12);
 	struct baleen_image image;

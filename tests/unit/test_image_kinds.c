@@ -101,7 +101,7 @@ static void test_refused_bits(void **state)
 {
 	static const struct geometry wrong[] = {
 		{ CLASSIC(0, BLOCKED, 6, 3, 0, 3), "unknown hash" },
-		{ CLASSIC(0, KEYED + 4, 6, 3, 0, 3), "unknown hash" },
+		{ CLASSIC(0, KEYED + 5, 6, 3, 0, 3), "unknown hash" },
 		{ CLASSIC(0, KEYED, 0, 3, 0, 3), POSITIONS },
 		{ CLASSIC(0, KEYED, 33, 3, 0, 3), POSITIONS },
 		{ CLASSIC(0, KEYED, 7, 3, 512, 3), "more bits to spare than a block has" },
@@ -113,7 +113,7 @@ static void test_refused_bits(void **state)
 		{ CLASSIC(1, MURMUR3_FNV1A, 1, 3, 0, 3), "number of hashes is not 2" },
 		{ CLASSIC(1, MURMUR3, 3, (1 << 23) + 1, 511, (1 << 23) + 1), TOO_MANY },
 		{ CLASSIC(2, MURMUR3, 3, 3, 0, 3), "a hash of bytes for keys of several fields" },
-		{ COUNTING(0, KEYED + 4, 6, 3, 0, 15), "unknown hash" },
+		{ COUNTING(0, KEYED + 5, 6, 3, 0, 15), "unknown hash" },
 		{ COUNTING(0, BLOCKED, 0, 3, 0, 15), HASHES },
 		{ COUNTING(0, BLOCKED, 7, 3, 0, 15), HASHES },
 		{ COUNTING(0, BLOCKED, 10, 3, 0, 15), HASHES },
@@ -230,6 +230,85 @@ static void test_hash_of_bytes(void **state)
 	assert_string_equal(reason, "a hash of bytes for keys of several fields");
 }
 
+/* A table of strings or fingerprints in a form. */
+static int check_form(struct geometry geometry, u32 form, u32 key_spec, u64 second_word,
+		      const char **reason)
+{
+	struct baleen_image image, out;
+	u8 bytes[BALEEN_HEADER_BYTES];
+	u64 n_bytes;
+
+	geometry.table.form = form;
+	n_bytes = write_header(geometry.domain, &geometry.table, &image, bytes);
+	image.key_spec = key_spec;
+	image.seed.word[0] = 0xffffffff;
+	image.seed.word[1] = second_word;
+	baleen_header_write(&image, bytes);
+	*reason = "accepted";
+	return baleen_header_check(bytes, n_bytes, &out, reason);
+}
+
+#define FORM_UNKNOWN "an unknown form of a hash"
+#define FORM_MISFIT "a form of a hash that the table cannot have"
+#define FORM_BIP37 "the hash of BIP 37 in another form"
+#define FORM_KEYS "a form of a hash for other keys"
+
+/* Hashes without a secret are of strings and fingerprints, and of a public seed. */
+static void test_forms(void **state)
+{
+	enum { PUBLIC = 1, UNSIGNED = 2, QUOTED = 4, HEX = 8 };
+	static const struct {
+		struct geometry geometry;
+		u32 form;
+		u32 key_spec;
+		u64 second_word;
+	} cases[] = {
+		{ { CLASSIC(3, MURMUR3, 7, 3, 0, 3), NULL }, PUBLIC, 32, 0 },
+		{ { CLASSIC(3, MURMUR3_FNV1A, 2, 3, 0, 3), NULL },
+		  PUBLIC | UNSIGNED | QUOTED,
+		  32,
+		  0 },
+		{ { COUNTING(3, MURMUR3, 7, 3, 0, 15), NULL }, PUBLIC | HEX, 32, 0 },
+		{ { CLASSIC(3, BIP37, 7, 3, 0, 3), NULL }, PUBLIC | UNSIGNED | HEX, 32, 0 },
+		{ { QUOTIENT(3, 3, 29, 1, 4), NULL }, PUBLIC | UNSIGNED | QUOTED, 32, 0 },
+		{ { QUOTIENT(2, 5, 6, 1, 2), NULL }, PUBLIC, 128, 0 },
+		{ { CLASSIC(3, MURMUR3, 7, 3, 0, 3), FORM_UNKNOWN }, UNSIGNED, 32, 0 },
+		{ { CLASSIC(3, MURMUR3, 7, 3, 0, 3), FORM_UNKNOWN }, PUBLIC | 1u << 31, 32, 0 },
+		{ { CLASSIC(3, MURMUR3, 7, 3, 0, 3), FORM_UNKNOWN }, PUBLIC | QUOTED | HEX, 32, 0 },
+		{ { CLASSIC(3, KEYED, 7, 3, 0, 3), FORM_MISFIT }, PUBLIC, 32, 0 },
+		{ { CLASSIC(3, SQUID, 4, 3, 0, 3), FORM_MISFIT }, PUBLIC, 32, 0 },
+		{ { CLASSIC(0, MURMUR3, 7, 3, 0, 3), FORM_MISFIT }, PUBLIC, 1, 0 },
+		{ { CLASSIC(0, MURMUR3, 7, 3, 0, 3), FORM_UNKNOWN }, PUBLIC | UNSIGNED, 1, 0 },
+		{ { CLASSIC(3, BIP37, 7, 3, 0, 3), FORM_BIP37 }, 0, 32, 0 },
+		{ { CLASSIC(3, BIP37, 7, 3, 0, 3), FORM_BIP37 }, PUBLIC, 32, 0 },
+		{ { CLASSIC(3, BIP37, 7, 3, 0, 3), FORM_BIP37 },
+		  PUBLIC | UNSIGNED | QUOTED,
+		  32,
+		  0 },
+		{ { CUCKOO(3, 16, 2, 16, 0, 1), FORM_MISFIT }, PUBLIC, 32, 0 },
+		{ { QUOTIENT(3, 3, 30, 1, 5), FORM_MISFIT }, PUBLIC, 32, 0 },
+		{ { QUOTIENT(2, 3, 30, 1, 5), FORM_MISFIT }, PUBLIC, 128, 0 },
+		{ { QUOTIENT(2, 5, 6, 1, 2), FORM_UNKNOWN }, PUBLIC | QUOTED, 128, 0 },
+		{ { QUOTIENT(2, 5, 6, 1, 2), FORM_KEYS }, 0, 128, 0 },
+		{ { QUOTIENT(2, 5, 6, 1, 2), FORM_KEYS }, PUBLIC, 12, 0 },
+		{ { QUOTIENT(3, 5, 6, 1, 2), FORM_KEYS }, PUBLIC, 31, 0 },
+		{ { QUOTIENT(3, 5, 6, 1, 2), "a form of a hash with a secret seed" },
+		  PUBLIC,
+		  32,
+		  1 },
+	};
+	const char *reason;
+
+	for (u32 i = 0; i < N_OF(cases); i++) {
+		const char *why = cases[i].geometry.reason ?: "accepted";
+		int err = check_form(cases[i].geometry, cases[i].form, cases[i].key_spec,
+				     cases[i].second_word, &reason);
+
+		if (err != (cases[i].geometry.reason ? -EINVAL : 0) || strcmp(reason, why))
+			fail_msg("case %u: %d, %s instead of %s", i, err, reason, why);
+	}
+}
+
 /* Squid's hash is of its keys, which have others besides. */
 static void test_hash_of_md5(void **state)
 {
@@ -282,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_refused_bits),  cmocka_unit_test(test_accepted_bits),
 		cmocka_unit_test(test_refused_slots), cmocka_unit_test(test_accepted_slots),
 		cmocka_unit_test(test_hash_of_bytes), cmocka_unit_test(test_hash_of_md5),
+		cmocka_unit_test(test_forms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

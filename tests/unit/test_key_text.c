@@ -21,14 +21,14 @@
 static void test_refused_specs(void **state)
 {
 	static const char *const refused[][2] = {
-		{"", "'' is none of proto, src, dst, sport, dport, flow, string, squid"},
-		{"source", "'source' is none of proto, src, dst, sport, dport, flow, string, squid"},
-		{"src,", "'' is none of proto, src, dst, sport, dport, flow, string, squid"},
-		{",src", "'' is none of proto, src, dst, sport, dport, flow, string, squid"},
-		{"src, dst", "' dst' is none of proto, src, dst, sport, dport, flow, string, squid"},
-		{"SRC", "'SRC' is none of proto, src, dst, sport, dport, flow, string, squid"},
-		{"sr", "'sr' is none of proto, src, dst, sport, dport, flow, string, squid"},
-		{"dst,srcs", "'srcs' is none of proto, src, dst, sport, dport, flow, string, squid"},
+		{"", "'' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint"},
+		{"source", "'source' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint"},
+		{"src,", "'' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint"},
+		{",src", "'' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint"},
+		{"src, dst", "' dst' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint"},
+		{"SRC", "'SRC' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint"},
+		{"sr", "'sr' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint"},
+		{"dst,srcs", "'srcs' is none of proto, src, dst, sport, dport, flow, string, squid, fingerprint"},
 		{"src,dst,src", "'src' is there already"},
 		{"flow,src", "'src' is there already"},
 		{"proto,flow", "'flow' is there already"},

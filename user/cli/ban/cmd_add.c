@@ -205,8 +205,12 @@ static int make_change(struct change *change, struct filter_ref *ref)
 /* The keys as they are in this filter. */
 static int fit_keys(struct change *change, const struct filter_ref *ref)
 {
+	struct baleen_error error;
+
 	if (ref->filter.image.key_spec != change->list.key_spec)
 		return complain("%s: its keys are other ones by now", ref->argument);
+	if (baleen_strings_check(&change->list.strings, &ref->filter.image, &error))
+		return complain("%s: %s", ref->argument, error.text);
 	if (baleen_list_resolve(&change->list, &ref->filter))
 		return complain("%s: %s", ref->argument, strerror(ENOMEM));
 	return 0;

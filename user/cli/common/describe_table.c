@@ -51,6 +51,18 @@ static double overflow_of(const struct baleen_filter *filter, u32 domain)
 						table->n_entries);
 }
 
+/* The form of a hash of texts as --hash-form takes it; "" for none. */
+static const char *form_words(u32 form)
+{
+	static const char *const words[2][3] = {
+		{ "", "quoted", "hex" }, { "unsigned", "unsigned,quoted", "unsigned,hex" }
+	};
+
+	return words[!!(form & BALEEN_FORM_UNSIGNED)][form & BALEEN_FORM_QUOTED ? 1 :
+						      form & BALEEN_FORM_HEX	? 2 :
+										  0];
+}
+
 /* --- JSON ------------------------------------------------------------------ */
 
 static void describe_slots(json_t *json, const struct baleen_filter *filter, u32 domain)
@@ -108,10 +120,23 @@ static void describe_plane(json_t *json, const struct baleen_filter *filter, u32
 	json_object_set_new(json, "overflow", json_real(overflow_of(filter, domain)));
 }
 
+static void describe_form(json_t *json, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	if (!table->form || domain != BALEEN_TUPLE)
+		return;
+	if (!baleen_table_is_bit_array(table))
+		json_object_set_new(json, "hash", json_string("murmur3"));
+	json_object_set_new(json, "hash_seed", json_integer(filter->image.seed.word[0]));
+	json_object_set_new(json, "hash_form", json_string(form_words(table->form)));
+}
+
 void describe_geometry(json_t *json, const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 
+	describe_form(json, filter, domain);
 	if (table->kind == BALEEN_KIND_QUOTIENT)
 		describe_quotient(json, filter, domain);
 	else if (baleen_table_is_bit_array(table))
@@ -180,6 +205,18 @@ static void print_plane(FILE *stream, const struct baleen_filter *filter, u32 do
 	}
 }
 
+static void print_form(FILE *stream, const struct baleen_filter *filter, u32 domain)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	const char *words = form_words(table->form);
+
+	if (!table->form || domain != BALEEN_TUPLE)
+		return;
+	fprintf(stream, "%sseed %u%s%s, no secret, ",
+		baleen_table_is_bit_array(table) ? "" : "hash murmur3, ",
+		(u32)filter->image.seed.word[0], *words ? ", " : "", words);
+}
+
 void print_geometry(FILE *stream, const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
@@ -190,6 +227,7 @@ void print_geometry(FILE *stream, const struct baleen_filter *filter, u32 domain
 		print_plane(stream, filter, domain);
 	else
 		print_slots(stream, filter, domain);
+	print_form(stream, filter, domain);
 	if (has_copies(filter))
 		fputs("copies count, ", stream);
 }

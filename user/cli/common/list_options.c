@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The options of every command that reads lists and builds filters of them. */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ static const struct {
 	{ "bits", KIND(CLASSIC) | KIND(COUNTING), "number of bits to choose" },
 	{ "hashes", KIND(BLOOM) | KIND(CLASSIC) | KIND(COUNTING), "hashes" },
 	{ "hash", KIND(CLASSIC) | KIND(COUNTING), "hash to choose" },
+	{ "hash-seed", KIND(CLASSIC) | KIND(COUNTING), "seed of a hash to choose" },
+	{ "hash-form", KIND(CLASSIC) | KIND(COUNTING), "form of a hash" },
 	{ "slot-bits", KIND(CUCKOO), "slots" },
 	{ "bucket-slots", KIND(CUCKOO), "buckets" },
 	{ "stash", KIND(CUCKOO), "stash" },
@@ -137,6 +140,47 @@ static int take_hash(const struct option_use *use, struct baleen_shape *shape)
 	return 0;
 }
 
+static int take_hash_seed(const struct option_use *use, struct baleen_shape *shape)
+{
+	u64 value = 0;
+
+	/* 0 is a seed, too. */
+	if (strcmp(use->argument, "0") &&
+	    (parse_count(use->argument, &value) || value > UINT32_MAX))
+		return option_refuse(use, "not a number of 32 bits");
+	shape->hash_seed = value;
+	shape->has_hash_seed = true;
+	return 0;
+}
+
+static int take_hash_form(const struct option_use *use, u32 *form)
+{
+	static const struct {
+		const char *word;
+		u32 form;
+	} forms[] = {
+		{ "unsigned", BALEEN_FORM_UNSIGNED },
+		{ "quoted", BALEEN_FORM_QUOTED },
+		{ "hex", BALEEN_FORM_HEX },
+	};
+	const char *text = use->argument;
+	size_t length;
+
+	for (;; text += length + 1) {
+		u32 i = 0;
+
+		length = strcspn(text, ",");
+		while (i < 3 &&
+		       (strlen(forms[i].word) != length || memcmp(forms[i].word, text, length)))
+			i++;
+		if (i == 3)
+			return option_refuse(use, "not of unsigned, quoted and hex");
+		*form |= forms[i].form;
+		if (!text[length])
+			return 0;
+	}
+}
+
 static int take_load(const struct option_use *use, double *load)
 {
 	char *end;
@@ -182,6 +226,8 @@ static int read_shape(const struct option_use *use, struct baleen_build_options 
 	case SHAPE_BITS: return take_bits(use, &shape->n_bits);
 	case SHAPE_HASHES: return take_up_to(use, BALEEN_MAX_POSITIONS, &shape->n_hashes);
 	case SHAPE_HASH: return take_hash(use, shape);
+	case SHAPE_HASH_SEED: return take_hash_seed(use, shape);
+	case SHAPE_HASH_FORM: return take_hash_form(use, &shape->form);
 	case SHAPE_SLOT_BITS: return take_one_of(use, &shape->slot_bits);
 	case SHAPE_BUCKET_SLOTS: return take_one_of(use, &shape->bucket_slots);
 	case SHAPE_STASH: shape->has_stash = true; return 0;
@@ -209,14 +255,22 @@ const struct option_spec shape_option_table[] = {
 	{ "key", 0, "SPEC", list_key, .words = KEY_WORDS,
 	  .help = "the fields of a packet that are looked up: src (default), or any of "
 		  "proto,src,dst,sport,dport; flow is all of them; or what no packet has: string, "
-		  "a line of bytes, or squid, a URL or key of a cached object" },
+		  "a line of bytes, squid, a URL or key of a cached object, or fingerprint, binary "
+		  "digits" },
 	{ "capacity", 0, "N", list_capacity, .help = "leave room for N keys" },
 	{ "bits", 0, "M", list_shape, .value = SHAPE_BITS,
 	  .help = "classic, counting: M positions in all" },
 	{ "hashes", 0, "K", list_shape, .value = SHAPE_HASHES,
 	  .help = "bloom, classic, counting: K bits set per key" },
 	{ "hash", 0, "H", list_shape, .value = SHAPE_HASH, .words = HASH_WORDS,
-	  .help = "classic, counting: keyed, murmur3, murmur3-fnv1a or squid; counting: blocked" },
+	  .help = "classic, counting: keyed, murmur3, murmur3-fnv1a, squid or bip37; counting: "
+		  "blocked; quotient of strings: murmur3" },
+	{ "hash-seed", 0, "N", list_shape, .value = SHAPE_HASH_SEED,
+	  .help = "strings: the seed of murmur3 to start from, 0 to 2^32 - 1; the tweak of bip37" },
+	{ "hash-form", 0, "FORM", list_shape, .value = SHAPE_HASH_FORM,
+	  .words = "unsigned quoted unsigned,quoted hex",
+	  .help = "strings: what murmur3 takes and gives: unsigned numbers, the text in single "
+		  "quotes, or hex, the bytes that its digits say; with commas between" },
 	{ "slot-bits", 0, "N", list_shape, .value = SHAPE_SLOT_BITS, .words = "8 12 16 32 64",
 	  .help = "cuckoo: slots of 8, 12, 16, 32 or 64 bits" },
 	{ "bucket-slots", 0, "N", list_shape, .value = SHAPE_BUCKET_SLOTS, .words = "1 2 4",
@@ -259,6 +313,16 @@ const struct option_spec list_option_table[] = {
 
 /* --- all of them ----------------------------------------------------------- */
 
+/* A kind that has a hash of its own takes another only where it is named. */
+static bool is_shape_of(const struct list_options *options, u32 i, u32 kind)
+{
+	bool is_hash = i == SHAPE_HASH || i == SHAPE_HASH_SEED || i == SHAPE_HASH_FORM;
+
+	if (is_hash && options->is_kind_given && kind == BALEEN_KIND_QUOTIENT)
+		return options->build.shape.hash == BALEEN_HASH_MURMUR3;
+	return shapes[i].kinds & 1u << kind;
+}
+
 /* The first option about a shape that this kind does not have, or
  * N_SHAPE_OPTIONS.
  */
@@ -266,7 +330,7 @@ static u32 find_misfit(const struct list_options *options, u32 kind)
 {
 	u32 i = 0;
 
-	while (i < N_SHAPE_OPTIONS && (!options->shape_text[i] || shapes[i].kinds & 1u << kind))
+	while (i < N_SHAPE_OPTIONS && (!options->shape_text[i] || is_shape_of(options, i, kind)))
 		i++;
 	return i;
 }

@@ -15,6 +15,8 @@ enum list_shape {
 	SHAPE_BITS,
 	SHAPE_HASHES,
 	SHAPE_HASH,
+	SHAPE_HASH_SEED,
+	SHAPE_HASH_FORM,
 	SHAPE_SLOT_BITS,
 	SHAPE_BUCKET_SLOTS,
 	SHAPE_STASH,
@@ -73,8 +75,8 @@ struct list_options {
 
 /* The values of --kind and --hash, and some of --key, for their rows. */
 #define KIND_WORDS "cuckoo bloom classic counting quotient"
-#define HASH_WORDS "blocked keyed murmur3 murmur3-fnv1a squid"
-#define KEY_WORDS "src dst proto,dport src,dport flow string squid"
+#define HASH_WORDS "blocked keyed murmur3 murmur3-fnv1a squid bip37"
+#define KEY_WORDS "src dst proto,dport src,dport flow string squid fingerprint"
 
 /* All of them, and those of what to build; each is of a struct list_options. */
 extern const struct option_spec list_option_table[];

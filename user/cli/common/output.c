@@ -122,7 +122,7 @@ int parse_count(const char *text, u64 *count)
 
 const char *key_spec_text(u32 key_spec)
 {
-	static char text[BALEEN_KEY_SQUID + 1][BALEEN_KEY_SPEC_TEXT];
+	static char text[2 * BALEEN_KEY_FINGERPRINT][BALEEN_KEY_SPEC_TEXT];
 
-	return baleen_key_spec_text(key_spec, text[key_spec & (2 * BALEEN_KEY_SQUID - 1)]);
+	return baleen_key_spec_text(key_spec, text[key_spec & (2 * BALEEN_KEY_FINGERPRINT - 1)]);
 }

@@ -158,6 +158,8 @@ static int take_key(struct baleen_conf_parser *parser)
 		return baleen_conf_refuse(parser, "key: a string is no field of a packet");
 	if (parser->rule->key_spec == BALEEN_KEY_SQUID)
 		return baleen_conf_refuse(parser, "key: a key of Squid is no field of a packet");
+	if (!baleen_spec_has_fields(parser->rule->key_spec))
+		return baleen_conf_refuse(parser, "key: a fingerprint is no field of a packet");
 	return 0;
 }
 

@@ -73,8 +73,8 @@ static int fit_slots(const struct baleen_table *a, const struct baleen_table *b,
 
 static bool has_seed(const struct baleen_table *table)
 {
-	return !baleen_table_is_bit_array(table) || table->hash == BALEEN_HASH_BLOCKED ||
-	       table->hash == BALEEN_HASH_KEYED;
+	return table->form || !baleen_table_is_bit_array(table) ||
+	       table->hash == BALEEN_HASH_BLOCKED || table->hash == BALEEN_HASH_KEYED;
 }
 
 int baleen_compat_tables(const struct baleen_image *a, const struct baleen_image *b, u32 domain,
@@ -86,6 +86,8 @@ int baleen_compat_tables(const struct baleen_image *a, const struct baleen_image
 	if (x->kind != y->kind)
 		return baleen_fail(error, EOPNOTSUPP, "kind %s, %s has %s",
 				   baleen_kind_name(y->kind), a_name, baleen_kind_name(x->kind));
+	if (x->form != y->form)
+		return baleen_fail(error, EOPNOTSUPP, "%s hashes texts in another form", a_name);
 	if (baleen_table_is_bit_array(x))
 		err = fit_bits(x, y, a_name, error);
 	else if (x->kind == BALEEN_KIND_QUOTIENT)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "filter/filter_strings.h"
+#include "key/key_text.h"
 #include "list/list.h"
 #include "list/list_sort.h"
 
@@ -13,13 +14,45 @@ static bool hashes_bytes(const struct baleen_filter *filter)
 	return baleen_needs_bytes(&filter->image.table[BALEEN_TUPLE]);
 }
 
+static struct baleen_text text_of(const struct baleen_image *image, struct baleen_string string)
+{
+	return (struct baleen_text){
+		.bytes = string.bytes,
+		.n_bytes = string.n_bytes,
+		.form = image->table[BALEEN_TUPLE].form,
+	};
+}
+
+int baleen_strings_check(const struct baleen_strings *strings, const struct baleen_image *image,
+			 struct baleen_error *error)
+{
+	struct baleen_string string;
+	char shown[BALEEN_KEY_TEXT];
+	size_t at = 0;
+
+	while (image->table[BALEEN_TUPLE].form && baleen_strings_next(strings, &at, &string)) {
+		struct baleen_text text = text_of(image, string);
+
+		if (!baleen_text_is_bad(&text))
+			continue;
+		baleen_string_show(string, shown);
+		return baleen_fail(error, EINVAL, "%s: not hexadecimal digits, two for each byte",
+				   shown);
+	}
+	return 0;
+}
+
 struct baleen_key baleen_string_key(const struct baleen_filter *filter, struct baleen_string string)
 {
+	const struct baleen_seed *seed = &filter->image.seed;
+	struct baleen_text text = text_of(&filter->image, string);
 	struct baleen_key key = {
 		.domain = BALEEN_TUPLE,
-		.hi = baleen_hash_string(&filter->image.seed, string.bytes, string.n_bytes),
+		.hi = baleen_hash_string(seed, string.bytes, string.n_bytes),
 	};
 
+	if (text.form && !hashes_bytes(filter))
+		return baleen_text_key(&text, seed);
 	if (hashes_bytes(filter)) {
 		key.lo = (uintptr_t)string.bytes;
 		key.dst_hi = string.n_bytes;
@@ -35,7 +68,8 @@ int baleen_filter_test_string(const struct baleen_filter *filter, const struct b
 	if (!hashes_bytes(filter))
 		return baleen_table_test(table, &filter->image.seed, filter->bytes, key);
 	string = baleen_key_string(key);
-	return baleen_classic_test_bytes(table, filter->bytes, string.bytes, string.n_bytes);
+	return baleen_classic_test_bytes(table, &filter->image.seed, filter->bytes, string.bytes,
+					 string.n_bytes);
 }
 
 int baleen_list_resolve(struct baleen_list *list, const struct baleen_filter *filter)

@@ -15,10 +15,22 @@
  *
  * Return: a BALEEN_TUPLE whose hi is baleen_hash_string(). Where the filter
  * hashes the string's own bytes (BALEEN_HASH_MURMUR3), lo and dst_hi say where
- * they are: see baleen_key_string().
+ * they are: see baleen_key_string(). Where another table hashes texts without a secret
+ * (enum baleen_form), its hash is that of the text.
  */
 struct baleen_key baleen_string_key(const struct baleen_filter *filter,
 				    struct baleen_string string);
+
+/**
+ * baleen_strings_check() - can strings be keys of a filter?
+ * @strings: the strings
+ * @image: header of the filter
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL where one is not hexadecimal digits, and they have to be.
+ */
+int baleen_strings_check(const struct baleen_strings *strings, const struct baleen_image *image,
+			 struct baleen_error *error);
 
 /**
  * baleen_list_resolve() - the keys that the strings of a list are in a filter

@@ -27,6 +27,9 @@ struct baleen_hashes;
  * @n_hashes: Bloom kinds: bits set per key, k
  * @hash: classic, counting: enum baleen_hash; 0 is keyed for classic, blocked
  *        for counting; see baleen_shape_for_keys()
+ * @form: enum baleen_form; see baleen_shape_for_keys()
+ * @hash_seed: seed of the hash of texts, where they are hashed in a form
+ * @has_hash_seed: 0 is no default but what was asked for
  * @is_blocked: counting: 0 is no default but what was asked for
  * @slot_bits: cuckoo: 8, 12, 16, 32 or 64
  * @bucket_slots: cuckoo: 1, 2 or 4
@@ -39,6 +42,9 @@ struct baleen_shape {
 	u64 n_bits;
 	u32 n_hashes;
 	u32 hash;
+	u32 form;
+	u32 hash_seed;
+	bool has_hash_seed;
 	bool is_blocked;
 	u32 slot_bits;
 	u32 bucket_slots;

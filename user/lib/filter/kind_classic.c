@@ -25,7 +25,9 @@ static u32 fixed_hashes(u32 hash)
 
 static const char *hash_noun(u32 hash)
 {
-	return hash == BALEEN_HASH_SQUID ? "Squid's hash" : "murmur3";
+	return hash == BALEEN_HASH_SQUID ? "Squid's hash" :
+	       hash == BALEEN_HASH_BIP37 ? "BIP 37's hash" :
+					   "murmur3";
 }
 
 static int check_squid(u32 domain, const struct baleen_shape *shape, struct baleen_error *error)
@@ -109,6 +111,7 @@ static int classic_plan(u32 domain, u64 n, double fpp, const struct baleen_shape
 	*table = (struct baleen_table){
 		.kind = BALEEN_KIND_CLASSIC,
 		.hash = hash,
+		.form = shape->form,
 		.n_hashes = n_hashes ? n_hashes : baleen_classic_hashes(n_bits, n),
 		.n_blocks = n_blocks,
 		.n_buckets = n_blocks,

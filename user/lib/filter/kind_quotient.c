@@ -60,9 +60,13 @@ static int check_shape(u64 n, double fpp, u32 log2, u32 key_bits, const struct b
 static int quotient_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
 			 struct baleen_table *table, struct baleen_error *error)
 {
-	u32 key_bits = baleen_key_bits(domain);
+	u32 key_bits = shape->form ? BALEEN_FORM_BITS : baleen_key_bits(domain);
 	u32 log2 = quotient_bits(n, shape->load ? shape->load : BALEEN_QUOTIENT_LOAD);
-	struct baleen_table made = { .kind = BALEEN_KIND_QUOTIENT, .shape = BALEEN_QUOTIENT_META };
+	struct baleen_table made = {
+		.kind = BALEEN_KIND_QUOTIENT,
+		.shape = BALEEN_QUOTIENT_META,
+		.form = shape->form,
+	};
 	int err;
 
 	if (log2 > MAX_LOG2)

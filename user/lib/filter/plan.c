@@ -13,6 +13,44 @@ int baleen_plan_too_many(u64 n, struct baleen_error *error)
 			   (unsigned long long)n);
 }
 
+/* Texts are hashed without a secret where a seed or a form of the hash is asked for, and in
+ * kinds that otherwise have a hash of their own.
+ */
+static int find_form(u32 key_spec, u32 kind, struct baleen_shape *shape, struct baleen_error *error)
+{
+	bool is_plane = kind == BALEEN_KIND_CLASSIC || kind == BALEEN_KIND_COUNTING;
+	bool is_murmur =
+		shape->hash == BALEEN_HASH_MURMUR3 || shape->hash == BALEEN_HASH_MURMUR3_FNV1A;
+	bool is_bip37 = shape->hash == BALEEN_HASH_BIP37;
+	bool has_form = shape->form || shape->has_hash_seed;
+
+	if (key_spec == BALEEN_KEY_FINGERPRINT) {
+		if (kind != BALEEN_KIND_QUOTIENT || shape->hash || has_form)
+			return baleen_fail(error, EINVAL,
+					   "fingerprints are keys of --kind quotient, and their "
+					   "own hash");
+		shape->form = BALEEN_FORM_PUBLIC;
+		return 0;
+	}
+	if (!has_form && !is_bip37 && (is_plane || !shape->hash))
+		return 0;
+	if (key_spec != BALEEN_KEY_STRING)
+		return baleen_fail(error, EINVAL,
+				   "a hash with a form or a seed, and that of BIP 37, are for "
+				   "strings: --key string");
+	if (is_plane ? !is_murmur && !is_bip37 :
+		       kind != BALEEN_KIND_QUOTIENT || shape->hash != BALEEN_HASH_MURMUR3)
+		return baleen_fail(error, EINVAL,
+				   "a table of kind %s has no such hash: --hash murmur3",
+				   baleen_kind_name(kind));
+	if (is_bip37 && shape->form & BALEEN_FORM_QUOTED)
+		return baleen_fail(error, EINVAL, "BIP 37 has no quotes");
+	if (shape->form & BALEEN_FORM_QUOTED && shape->form & BALEEN_FORM_HEX)
+		return baleen_fail(error, EINVAL, "a text is quoted or hexadecimal, not both");
+	shape->form |= BALEEN_FORM_PUBLIC | (is_bip37 ? BALEEN_FORM_UNSIGNED : 0);
+	return 0;
+}
+
 int baleen_shape_for_keys(u32 key_spec, u32 kind, struct baleen_shape *shape,
 			  struct baleen_error *error)
 {
@@ -30,7 +68,7 @@ int baleen_shape_for_keys(u32 key_spec, u32 kind, struct baleen_shape *shape,
 				   "a classic filter is not blocked: --kind bloom is");
 	if (is_squid && has_hash && !shape->hash && !shape->is_blocked)
 		shape->hash = BALEEN_HASH_SQUID;
-	return 0;
+	return find_form(key_spec, kind, shape, error);
 }
 
 int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct baleen_shape *shape,

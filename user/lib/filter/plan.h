@@ -63,7 +63,8 @@ int baleen_plan_shaped(u32 domain, u32 kind, u64 n, double fpp, const struct bal
  * @kind: enum baleen_kind, not a directory
  * @shape: what was asked for; where that leaves the hash of a classic or counting
  *         table open and the keys are Squid's, it becomes Squid's, so that the filter
- *         is a cache digest; untouched on failure
+ *         is a cache digest; where texts are hashed without a secret its form becomes
+ *         whole; untouched on failure
  * @error: filled in on failure
  *
  * Return: 0, or -EINVAL for a hash of other keys or of another kind.

@@ -17,17 +17,17 @@ int baleen_positions_of(const struct baleen_image *image, const struct baleen_ke
 	if (!err || image->key_spec != BALEEN_KEY_STRING)
 		return err;
 	string = baleen_key_string(key);
-	baleen_positions_of_bytes(table, string.bytes, string.n_bytes, positions);
+	baleen_positions_of_bytes(table, &image->seed, string.bytes, string.n_bytes, positions);
 	return 0;
 }
 
-void baleen_positions_of_bytes(const struct baleen_table *table, const void *bytes, u32 n_bytes,
-			       struct baleen_positions *positions)
+void baleen_positions_of_bytes(const struct baleen_table *table, const struct baleen_seed *seed,
+			       const void *bytes, u32 n_bytes, struct baleen_positions *positions)
 {
 	positions->n = 0;
 	for (u32 i = 0; i < table->n_hashes; i++)
-		baleen_positions_append(positions,
-					baleen_classic_position_bytes(table, bytes, n_bytes, i));
+		baleen_positions_append(positions, baleen_classic_position_bytes(table, seed, bytes,
+										 n_bytes, i));
 }
 
 static void prefetch(const struct baleen_table *table, void *bytes,

@@ -24,12 +24,13 @@ int baleen_positions_of(const struct baleen_image *image, const struct baleen_ke
 /**
  * baleen_positions_of_bytes() - the bits of a string
  * @table: a classic or counting table whose hash is not keyed
+ * @seed: the filter's seed
  * @bytes: at any alignment
  * @n_bytes: how many, may be 0
  * @positions: filled in
  */
-void baleen_positions_of_bytes(const struct baleen_table *table, const void *bytes, u32 n_bytes,
-			       struct baleen_positions *positions);
+void baleen_positions_of_bytes(const struct baleen_table *table, const struct baleen_seed *seed,
+			       const void *bytes, u32 n_bytes, struct baleen_positions *positions);
 
 /**
  * baleen_positions_add() - as baleen_live_add(), into a plane of bits

@@ -17,7 +17,11 @@ int baleen_quotient_rescale(const struct baleen_table *table, u64 n, struct bale
 			    struct baleen_error *error)
 {
 	u32 n_bits = table->log2_buckets + table->slot_bits, log2 = 1;
-	struct baleen_table made = { .kind = BALEEN_KIND_QUOTIENT, .shape = BALEEN_QUOTIENT_META };
+	struct baleen_table made = {
+		.kind = BALEEN_KIND_QUOTIENT,
+		.shape = BALEEN_QUOTIENT_META,
+		.form = table->form,
+	};
 
 	while (log2 < MAX_LOG2 && n > ldexp(BALEEN_QUOTIENT_LOAD, log2))
 		log2++;
@@ -197,6 +201,8 @@ static int check_table(const struct baleen_table *table, const struct baleen_tab
 	if (*like && n_bits != (*like)->log2_buckets + (*like)->slot_bits)
 		return baleen_fail(error, EINVAL, "fingerprints of %u bits, and of %u in the first",
 				   n_bits, (*like)->log2_buckets + (*like)->slot_bits);
+	if (*like && table->form != (*like)->form)
+		return baleen_fail(error, EINVAL, "they hash texts in different forms");
 	if (!*like)
 		*like = table;
 	return 0;

@@ -35,6 +35,10 @@ int baleen_key_spec_parse(const char *text, u32 *spec, struct baleen_error *erro
 		*spec = BALEEN_KEY_SQUID;
 		return 0;
 	}
+	if (!strcmp(text, "fingerprint")) {
+		*spec = BALEEN_KEY_FINGERPRINT;
+		return 0;
+	}
 	for (;;) {
 		int length = strcspn(text, ",");
 		u32 one = word_spec(text, length);
@@ -42,7 +46,8 @@ int baleen_key_spec_parse(const char *text, u32 *spec, struct baleen_error *erro
 		if (!one)
 			return baleen_fail(
 				error, EINVAL,
-				"'%.*s' is none of proto, src, dst, sport, dport, flow, string, squid",
+				"'%.*s' is none of proto, src, dst, sport, dport, flow, string, "
+				"squid, fingerprint",
 				length, text);
 		if (all & one)
 			return baleen_fail(error, EINVAL, "'%.*s' is there already", length, text);
@@ -66,6 +71,8 @@ const char *baleen_key_spec_text(u32 spec, char *text)
 		return strcpy(text, "string");
 	if (spec == BALEEN_KEY_SQUID)
 		return strcpy(text, "squid");
+	if (spec == BALEEN_KEY_FINGERPRINT)
+		return strcpy(text, "fingerprint");
 	for (size_t i = 0; i < N_FIELDS; i++)
 		if (spec & words[i].spec)
 			n += sprintf(text + n, "%s%s", n ? "," : "", words[i].name);
@@ -78,5 +85,7 @@ const char *baleen_key_spec_refuse(u32 spec)
 		return "its keys are strings, which are no field of a packet";
 	if (spec == BALEEN_KEY_SQUID)
 		return "its keys are Squid's, which are no field of a packet";
+	if (spec == BALEEN_KEY_FINGERPRINT)
+		return "its keys are fingerprints, which are no field of a packet";
 	return baleen_spec_has_fields(spec) ? NULL : "no such key";
 }

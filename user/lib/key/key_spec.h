@@ -5,7 +5,8 @@
  * The fields src, dst, sport, dport and proto with commas between, each once,
  * in any order; `flow` stands for all five. They are shown, and stand in the
  * text of a key, in the order proto,src,dst,sport,dport. `string` stands alone:
- * no field of a packet, but any bytes. So does `squid`: what Squid calls an object.
+ * no field of a packet, but any bytes. So does `squid`: what Squid calls an object,
+ * and `fingerprint`: bits that are their own hash.
  */
 #ifndef BALEEN_KEY_SPEC_H
 #define BALEEN_KEY_SPEC_H

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <baleen/image.h>
 #include <baleen/packet.h>
 
 #include "key/key_text.h"
@@ -281,6 +282,44 @@ static int fields_parse(char *text, u32 spec, struct baleen_fields *fields, cons
 	return 0;
 }
 
+/* --- fingerprints --- */
+
+/* As many of the highest bits as there are digits, and in the lowest how many: a table does
+ * not come so far, see BALEEN_FORM_BITS.
+ */
+static int fingerprint_parse(const char *text, struct baleen_key *key, const char **reason)
+{
+	u64 bits = 0, n_bits = 0;
+
+	for (; *text; text++) {
+		if (*text == ':')
+			continue;
+		if (*text != '0' && *text != '1')
+			return invalid(reason, "a fingerprint is binary digits");
+		if (n_bits == BALEEN_FORM_BITS)
+			return invalid(reason, "a fingerprint of more than 32 bits");
+		bits = bits << 1 | (*text - '0');
+		n_bits++;
+	}
+	if (!n_bits)
+		return invalid(reason, "a fingerprint without a digit");
+	*key = (struct baleen_key){
+		.domain = BALEEN_WORD,
+		.lo = baleen_unmix64(bits << (64 - n_bits) | n_bits),
+	};
+	return 0;
+}
+
+static void fingerprint_format(const struct baleen_key *key, char *text)
+{
+	u64 bits = baleen_mix64(key->lo);
+	u32 n_bits = bits & 63;
+
+	for (; n_bits; n_bits--, bits <<= 1)
+		*text++ = '0' + (bits >> 63);
+	*text = '\0';
+}
+
 /* --- keys --- */
 
 int baleen_key_parse(const char *text, size_t length, u32 spec, struct baleen_key *key,
@@ -299,6 +338,8 @@ int baleen_key_parse(const char *text, size_t length, u32 spec, struct baleen_ke
 		return invalid(reason, baleen_spec_is_address(spec) ? not_an_address : "not a key");
 	memcpy(copy, text, length);
 	copy[length] = '\0';
+	if (spec == BALEEN_KEY_FINGERPRINT)
+		return fingerprint_parse(copy, key, reason);
 	if (fields_parse(copy, spec, &fields, reason))
 		return -EINVAL;
 	*key = baleen_key_fields(spec, &fields);
@@ -397,6 +438,10 @@ void baleen_key_format(const struct baleen_key *key, u32 spec, char *text)
 	}
 	if (spec == BALEEN_KEY_SQUID) {
 		baleen_squid_key_format(key, text);
+		return;
+	}
+	if (spec == BALEEN_KEY_FINGERPRINT) {
+		fingerprint_format(key, text);
 		return;
 	}
 	if (key->domain <= BALEEN_IP6) {

@@ -8,7 +8,8 @@
  * number (protocol.h). ipset's `192.0.2.1,tcp:443` is read for keys of proto,
  * one address and one port; without proto in the key it would be tcp and udp
  * alike, so it is refused there. A key of Squid is a URL or 32 hexadecimal digits
- * (squid_key.h).
+ * (squid_key.h). A fingerprint is 1 to 32 binary digits, the highest first, with a colon
+ * between quotient and remainder for who likes: `10001:001010`.
  */
 #ifndef BALEEN_KEY_TEXT_H
 #define BALEEN_KEY_TEXT_H

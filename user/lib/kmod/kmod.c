@@ -285,8 +285,8 @@ static int explain_image(const struct baleen_filter *filter, int err, struct bal
 		if (baleen_needs_string(&image->table[domain], domain))
 			return baleen_fail(
 				error, EOPNOTSUPP,
-				"its hash is not keyed, and such strings cannot be asked "
-				"in the kernel: build it with a keyed one");
+				"its hash is not keyed, and such strings and fingerprints cannot "
+				"be asked in the kernel: build it with a keyed one");
 	if (err == -EOPNOTSUPP && baleen_spec_has_fields(image->key_spec) &&
 	    baleen_load_check(image, error))
 		return err;

@@ -144,7 +144,9 @@ static int build_once(const struct baleen_layout *parts, const struct baleen_ima
 	u64 n_fit;
 	int err;
 
-	err = baleen_filter_alloc(&built, image, error);
+	err = baleen_strings_check(&parts->list->strings, image, error);
+	if (!err)
+		err = baleen_filter_alloc(&built, image, error);
 	if (err)
 		return err;
 	if (fill_keys(parts, &built, &n_fit))
@@ -164,12 +166,28 @@ static int build_once(const struct baleen_layout *parts, const struct baleen_ima
 
 /* --- build ---------------------------------------------------------------- */
 
-/* The seed that was given, or a new one. */
-static int choose_seed(const struct baleen_seed *given, struct baleen_seed *seed,
+static bool is_public(const struct baleen_image *image)
+{
+	u32 forms = 0;
+
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		forms |= image->table[domain].form;
+	return forms;
+}
+
+/* The seed that was given, the only one that there is, or a new one. */
+static int choose_seed(const struct baleen_build_options *options, struct baleen_image *image,
 		       struct baleen_error *error)
 {
-	if (given) {
-		*seed = *given;
+	struct baleen_seed *seed = &image->seed;
+
+	if (is_public(image)) {
+		*seed = (struct baleen_seed){ .word = { options->shape.hash_seed } };
+		baleen_seed_expand(seed);
+		return 0;
+	}
+	if (options->seed) {
+		*seed = *options->seed;
 		return 0;
 	}
 	if (getrandom(seed->word, sizeof(seed->word), 0) != sizeof(seed->word))
@@ -298,12 +316,12 @@ static int build_new(const struct baleen_layout *parts, const struct baleen_buil
 
 		err = baleen_layout_plan(parts, &roomier, fpp, &image, error);
 		if (!err)
-			err = choose_seed(options->seed, &image.seed, error);
+			err = choose_seed(options, &image, error);
 		if (err)
 			return err;
 		err = build_once(parts, &image, &built, error);
 		if (err == -ENOSPC) {
-			if (options->seed)
+			if (options->seed || is_public(&image))
 				give_room(parts, &roomier);
 			continue;
 		}
@@ -311,7 +329,7 @@ static int build_new(const struct baleen_layout *parts, const struct baleen_buil
 			return err;
 		worst = worst_measured(&built);
 		/* Filters of one seed and one plan shall merge: it stays what it is. */
-		if (!is_rated || options->seed || worst <= options->fpp) {
+		if (!is_rated || options->seed || is_public(&image) || worst <= options->fpp) {
 			*filter = built;
 			return 0;
 		}

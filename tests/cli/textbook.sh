@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The worked examples of textbooks, bit for bit and slot by slot, and the filters of
+# Bitcoin's light clients. The numbers are those of ../shared/reference/textbook.md.
+
+# shellcheck source=tests/cli/lib.bash
+source "$(dirname "$0")/lib.bash"
+
+TEXT=(--key string --hash murmur3 --hash-seed 42 --hash-form unsigned,quoted)
+
+# bits IMAGE: those that are set
+bits()
+{
+	baleen show -j "$1" | python3 -c 'import json, sys
+print(*[i for i, bit in enumerate(json.load(sys.stdin)["tables"][0]["places"]) if bit])'
+}
+
+# slots IMAGE: of a quotient filter, those in use: number, remainder, three bits
+slots()
+{
+	baleen show -j "$1" | python3 -c 'import json, sys
+for i, slot in enumerate(json.load(sys.stdin)["tables"][0]["places"]):
+    if slot["remainder"] is not None:
+        print(i, slot["remainder"], int(slot["occupied"]), int(slot["continued"]), int(slot["shifted"]))'
+}
+
+# --- Bloom, m = 10 ---
+
+echo Copenhagen >one.txt
+check "a Bloom filter of two hashes" baleen build --kind classic "${TEXT[@]/#murmur3/murmur3-fnv1a}" \
+	--bits 10 -o bloom.bln one.txt
+is "Copenhagen" "$(bits bloom.bln)" "3 7"
+check "one more" baleen add bloom.bln Dublin
+is "Dublin" "$(bits bloom.bln)" "1 3 7"
+is "Rome is out, Berlin a false positive" \
+	"$(baleen match bloom.bln Copenhagen Dublin Rome Berlin | paste -s -d ' ')" "Copenhagen Dublin Berlin"
+is "info says how texts are hashed" "$(info bloom.bln '.tables[0].hash_seed') $(
+	info bloom.bln '.tables[0].hash_form')" "42 unsigned,quoted"
+check "in words" grep -q "(murmur3-fnv1a), seed 42, unsigned,quoted, no secret" \
+	<(baleen info bloom.bln)
+
+# --- the Python class, n = 10, P = 0.01 ---
+
+is "its m and k" "$(baleen plan --capacity 10 --fpp 0.01 -j --kind classic |
+	python3 -c 'import json, sys
+plan = json.load(sys.stdin)[0]["textbook"]
+print(plan["bits"], plan["hashes"])')" "95 6"
+printf '1\n2\n42\n' >numbers.txt
+check "a filter like its own" baleen build --kind classic --key string --hash murmur3 --bits 95 \
+	--hashes 6 -o class.bln numbers.txt
+is "3 and 43 are out" "$(baleen match class.bln 1 2 3 42 43 | paste -s -d ' ')" "1 2 42"
+
+# --- a quotient filter of fingerprints, q = 5, r = 6 ---
+
+echo 10001:001010 >v.txt
+check "a quotient filter of a fingerprint" baleen build --kind quotient --key fingerprint \
+	--remainder-bits 6 --capacity 24 -o raw.bln v.txt
+steps=
+for key in 10011:100111 10011:111111 10100:101101 10100:111110 10100:000000; do
+	baleen add raw.bln "$key" >add.out || not_ok "$key"
+	steps+="$(slots raw.bln | paste -s -d ,)"$'\n'
+done
+is "after w, x, y, z and a" "$steps" "17 10 1 0 0,19 39 1 0 0
+17 10 1 0 0,19 39 1 0 0,20 63 0 1 1
+17 10 1 0 0,19 39 1 0 0,20 63 1 1 1,21 45 0 0 1
+17 10 1 0 0,19 39 1 0 0,20 63 1 1 1,21 45 0 0 1,22 62 0 1 1
+17 10 1 0 0,19 39 1 0 0,20 63 1 1 1,21 0 0 0 1,22 45 0 1 1,23 62 0 1 1
+"
+is "what is in it" "$(baleen match raw.bln 10100101101 10100:101100 | paste -s -d ' ')" 10100101101
+refuses "other digits" "'10002': a fingerprint is binary digits" baleen match raw.bln 10002
+refuses "too many" "'$(printf '1%.0s' {1..33})': a fingerprint of more than 32 bits" \
+	baleen match raw.bln "$(printf '1%.0s' {1..33})"
+refuses "another kind" "v.txt: fingerprints are keys of --kind quotient, and their own hash" \
+	baleen build --key fingerprint -o new.bln v.txt
+
+# --- of capitals, q = 3, r = 29 ---
+
+printf '%s\n' Copenhagen Lisbon Paris Stockholm Zagreb Warsaw >capitals.txt
+check "a quotient filter of capitals" baleen build --kind quotient "${TEXT[@]}" \
+	--remainder-bits 29 -o capitals.bln capitals.txt
+is "its slots" "$(slots capitals.bln)" "1 30667272 1 0 0
+2 92684335 1 1 1
+3 239072488 0 1 1
+4 400901718 1 0 1
+5 525765208 0 0 1
+7 490127823 1 0 0"
+is "Paris is in slot 5" "$(baleen show -j capitals.bln Paris |
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["keys"][0]["asks"][0]["found"])')" 5
+head -n 3 capitals.txt >first.txt
+tail -n 3 capitals.txt >last.txt
+check "half of them" baleen build --kind quotient "${TEXT[@]}" --remainder-bits 29 --capacity 6 \
+	-o three.bln first.txt
+check "the other half" baleen build --kind quotient "${TEXT[@]}" --remainder-bits 29 --capacity 6 \
+	-o rest.bln last.txt
+check "merge: there is no secret" baleen merge -o merged.bln three.bln rest.bln
+is "to the same" "$(slots merged.bln)" "$(slots capitals.bln)"
+
+# --- 4, 8, 16 slots ---
+
+printf '01:001010\n11:100111\n' >two.txt
+check "four slots" baleen build --kind quotient --key fingerprint --remainder-bits 6 --capacity 3 \
+	-o 4.bln two.txt
+check "eight" baleen resize --capacity 6 -o 8.bln 4.bln
+check "sixteen" baleen resize --capacity 12 -o 16.bln 8.bln
+is "their slots" "$(for n in 4 8 16; do slots $n.bln | paste -s -d ,; done)" "1 10 1 0 0,3 39 1 0 0
+2 10 1 0 0,7 7 1 0 0
+4 10 1 0 0,14 7 1 0 0"
+
+# --- BIP 37; vectors: Bitcoin Core, src/test/bloom_tests.cpp, bloom_create_insert_serialize ---
+
+printf '%s\n' 99108ad8ed9bb6274d3980bab5a85c048f0950c8 b5a2c786d9ef4658287ced5914b37a1b4aa32eee \
+	b9300670b4c5366e95b2699e8b18bc75e5f729c5 >coins.txt
+BIP37=(--kind classic --key string --hash bip37 --hash-form hex --bits 24 --hashes 5)
+check "a filter of a light client" baleen build "${BIP37[@]}" -o coins.bln coins.txt
+is "its bytes" "$(tail -c +513 coins.bln | head -c 3 | od -An -tx1)" " 61 4e 9b"
+is "one bit of the first byte is another" "$(baleen match coins.bln \
+	99108ad8ed9bb6274d3980bab5a85c048f0950c8 19108ad8ed9bb6274d3980bab5a85c048f0950c8)" \
+	99108ad8ed9bb6274d3980bab5a85c048f0950c8
+check "with a tweak" baleen build "${BIP37[@]}" --hash-seed 2147483649 -o tweak.bln coins.txt
+is "its bytes, too" "$(tail -c +513 tweak.bln | head -c 3 | od -An -tx1)" " ce 42 99"
+echo Oslo >oslo.txt
+refuses "one that is not hexadecimal" "oslo.txt: 'Oslo': not hexadecimal digits, two for each byte" \
+	baleen build "${BIP37[@]}" -o new.bln oslo.txt
+refuses "added neither" "coins.bln: 'abc': not hexadecimal digits, two for each byte" \
+	baleen add coins.bln abc
+refuses "merges of two tweaks" "tweak.bln: seed 0000000080000001..., coins.bln has 0000000000000000...: build one --like the other" baleen merge -o new.bln coins.bln tweak.bln
+
+# --- what cannot be ---
+
+echo 192.0.2.1 >address.txt
+refuses "a seed of addresses" \
+	"address.txt: a hash with a form or a seed, and that of BIP 37, are for strings: --key string" \
+	baleen build --kind classic --hash murmur3 --hash-seed 42 --bits 10 -o new.bln address.txt
+refuses "a seed of a keyed hash" "one.txt: a table of kind classic has no such hash: --hash murmur3" \
+	baleen build --kind classic --key string --hash keyed --hash-seed 42 --bits 10 -o new.bln one.txt
+refuses "both" "one.txt: a text is quoted or hexadecimal, not both" baleen build --kind classic --key string \
+	--hash murmur3 --hash-form quoted,hex --bits 10 -o new.bln one.txt
+for image in bloom:string capitals:string raw:fingerprint; do
+	refuses "a program of ${image%:*}" "its keys are ${image#*:}s, which are no field of a packet" \
+		baleen compile --accept-fpp 0.9 -o new.o "${image%:*}.bln"
+done
