@@ -78,6 +78,19 @@ is "40 in use" "$(grep -c 'run of' "$TMP/out")" 40
 is "and the key in a slot" \
 	"$(grep -Ec 'a = 192.0.2.7: quotient [0-9]+, remainder [0-9]+: in slot [0-9]+' "$TMP/out")" 1
 
+for kind in quotient cuckoo; do
+	printf '192.0.2.%d\n' {1..40} 7 7 >copies.txt
+	check "$kind with copies" baleen build --copies --kind $kind -o copies.bln copies.txt
+	is "$kind: says how many" "$(baleen show copies.bln 192.0.2.7 192.0.2.8 |
+		grep -Eo ': in slot.*' | sed -E 's/[0-9]+ of [0-9]+/N/; s/slot [0-9]+/slot N/')" \
+		$': in slot N, 3 copies\n: in slot N'
+	is "$kind: as JSON" "$(baleen show -j copies.bln 192.0.2.7 192.0.2.99 >shown.json
+		json shown.json '.keys[0].asks[0].copies'
+		json shown.json '.keys[1].asks[0].copies')" $'3\n0'
+done
+baleen build --copies --kind quotient -o copies.bln copies.txt
+is "and marks each" "$(baleen show copies.bln 192.0.2.7 | grep -cE '^ +a$')" 3
+
 # --- prefixes, a part, a large one ---
 
 printf '10.0.0.0/8\n192.0.2.1\n2001:db8::/33\n!2001:db8::/48\n' >mixed.txt

@@ -228,6 +228,14 @@ static void make_bucket(const struct picture *picture, struct picture_row *row)
 	}
 }
 
+/* Copies of a key stand side by side. */
+static bool is_in_slot(const struct picture *picture, const struct baleen_view_key *where, u64 slot)
+{
+	return where->slot[0] != BALEEN_VIEW_NOWHERE &&
+	       ((slot - where->slot[0]) & (picture_table(picture)->n_buckets - 1)) <
+		       where->n_copies;
+}
+
 /* --- slots of a quotient table --------------------------------------------- */
 
 static void make_quotient(const struct picture *picture, struct picture_row *row)
@@ -262,7 +270,7 @@ static void make_quotient(const struct picture *picture, struct picture_row *row
 
 		if (key->is_asked && key->where.quotient == row->place)
 			add_note(row, "quotient", key);
-		if (key->is_asked && key->where.slot[0] == row->place)
+		if (key->is_asked && is_in_slot(picture, &key->where, row->place))
 			mark(cell, key);
 	}
 }
@@ -318,6 +326,13 @@ static void describe_positions(const struct picture *picture, const struct balee
 	}
 }
 
+static void describe_copies(const struct picture *picture, const struct baleen_view_key *where,
+			    char *text, size_t bytes)
+{
+	if (picture->filter->image.flags & BALEEN_FLAG_COPIES && where->n_copies > 1)
+		append(text, bytes, ", %u copies", where->n_copies);
+}
+
 static void describe_buckets(const struct picture *picture, const struct baleen_view_key *where,
 			     char *text, size_t bytes)
 {
@@ -330,6 +345,7 @@ static void describe_buckets(const struct picture *picture, const struct baleen_
 	for (u32 i = 0; i < 2; i++) {
 		if (where->slot[i] != BALEEN_VIEW_NOWHERE) {
 			append(text, bytes, "in slot %u of %u", where->slot[i], where->bucket[i]);
+			describe_copies(picture, where, text, bytes);
 			return;
 		}
 	}
@@ -351,6 +367,7 @@ static void describe_run(const struct picture *picture, const struct baleen_view
 		append(text, bytes, "not in the run from slot %u on", where->run.first);
 	else
 		append(text, bytes, "in slot %u", where->slot[0]);
+	describe_copies(picture, where, text, bytes);
 }
 
 const char *picture_describe_key(const struct picture *picture, const struct picture_key *key,

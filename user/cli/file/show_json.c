@@ -136,6 +136,7 @@ static void describe_buckets(json_t *json, const struct baleen_view_key *where)
 				      (json_int_t)where->bucket[1]));
 	json_object_set_new(json, "found", found);
 	json_object_set_new(json, "stashed", json_boolean(where->is_stashed));
+	set_count(json, "copies", where->n_copies);
 }
 
 static void describe_run(json_t *json, const struct baleen_view_key *where)
@@ -150,6 +151,7 @@ static void describe_run(json_t *json, const struct baleen_view_key *where)
 	json_object_set_new(json, "found",
 			    where->slot[0] != BALEEN_VIEW_NOWHERE ? json_integer(where->slot[0]) :
 								    json_null());
+	set_count(json, "copies", where->n_copies);
 }
 
 json_t *show_json_key(const struct picture *picture, const struct picture_key *key)

@@ -257,6 +257,7 @@ static void find_slots(const struct baleen_filter *filter, u32 domain,
 		where->slot[i] = slot < slots.n_slots ? slot : BALEEN_VIEW_NOWHERE;
 	}
 	where->is_stashed = slots.table->n_stash && baleen_stash_holds(&slots, place->hash);
+	where->n_copies = baleen_slots_copies(&slots, place);
 }
 
 static void find_remainder(const struct baleen_filter *filter, u32 domain,
@@ -269,6 +270,7 @@ static void find_remainder(const struct baleen_filter *filter, u32 domain,
 	where->quotient = where->fingerprint >> table->slot_bits;
 	where->remainder = where->fingerprint & ~(~0ull << table->slot_bits);
 	where->slot[0] = where->slot[1] = BALEEN_VIEW_NOWHERE;
+	where->n_copies = 0;
 	memset(&where->run, 0, sizeof(where->run));
 	if (!baleen_quotient_bit(&quotient, where->quotient, BALEEN_QUOTIENT_OCCUPIED))
 		return;
@@ -276,7 +278,8 @@ static void find_remainder(const struct baleen_filter *filter, u32 domain,
 	for (u32 i = 0; i < where->run.n; i++) {
 		u32 slot = (where->run.first + i) & (table->n_buckets - 1);
 
-		if (baleen_quotient_get(table, filter->bytes, slot) == where->remainder)
+		if (baleen_quotient_get(table, filter->bytes, slot) == where->remainder &&
+		    !where->n_copies++)
 			where->slot[0] = slot;
 	}
 }

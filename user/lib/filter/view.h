@@ -74,7 +74,8 @@ struct baleen_view_slot {
  * @positions: tables of bits: its bits
  * @bucket: cuckoo: home and other bucket
  * @slot: cuckoo: the slot of each bucket that holds the key, or BALEEN_VIEW_NOWHERE;
- *        quotient: the first: the slot that does
+ *        quotient: the first: the first slot that does
+ * @n_copies: cuckoo, quotient: slots that hold the key
  * @is_stashed: cuckoo: the stash holds the key
  * @fingerprint: cuckoo: what a slot keeps of it; quotient: q + r bits
  * @quotient: its upper bits
@@ -86,6 +87,7 @@ struct baleen_view_key {
 	struct baleen_positions positions;
 	u32 bucket[2];
 	u32 slot[2];
+	u32 n_copies;
 	bool is_stashed;
 	u64 fingerprint;
 	u32 quotient;
