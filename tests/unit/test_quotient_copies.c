@@ -268,12 +268,69 @@ static void test_keys(void **state)
 	baleen_filter_free(&moved);
 }
 
+/* --- damaged --------------------------------------------------------------------- */
+
+/* Everything ends, and a body that is said to be sound is that of its fingerprints. */
+static void use_body(struct baleen_filter *filter, struct random *random)
+{
+	struct baleen_quotient_reader reader = baleen_quotient_reader(filter, DOMAIN);
+	struct multiset *read = calloc(1, sizeof(*read));
+	struct baleen_filter out;
+	bool changed;
+
+	for (u32 i = 0; i < 32; i++)
+		baleen_quotient_copies(filter, DOMAIN, some_value(random));
+	if (!baleen_quotient_check_body(filter, DOMAIN, NULL)) {
+		while (baleen_quotient_read(&reader))
+			multiset_add(read, reader.value);
+		assert_int_equal(baleen_filter_count(filter, DOMAIN), read->n);
+		for (size_t i = 0; i < read->n; i++)
+			assert_int_equal(quotient_count(filter, read->value[i]),
+					 multiset_count(read, read->value[i]));
+		assert_int_equal(baleen_quotient_resize(filter, 3, &out, NULL), 0);
+		baleen_filter_free(&out);
+	}
+	for (u32 i = 0; i < 32; i++) {
+		baleen_quotient_insert(filter, DOMAIN, some_value(random), &changed);
+		baleen_quotient_delete(filter, DOMAIN, some_value(random), &changed);
+	}
+	baleen_filter_seal(filter);
+	free(read);
+}
+
+static void test_damaged(void **state)
+{
+	struct random random = random_from(3);
+	struct multiset *set = calloc(1, sizeof(*set));
+
+	for (u32 round = 0; round < 1000; round++) {
+		u32 q = 3 + random_below(&random, 5);
+		struct baleen_filter filter;
+		u64 *word;
+
+		set->n = 0;
+		for (u32 n = random_below(&random, (1u << q) + 1); n--;)
+			multiset_add(set, some_value(&random));
+		filter = filter_of(q, set);
+		word = (u64 *)((u8 *)filter.bytes + BALEEN_HEADER_BYTES);
+		for (u32 n = 1 + random_below(&random, 3); n--;)
+			word[random_below(&random, filter.n_bytes / 8 - 64)] ^=
+				1ull << random_below(&random, 64);
+		if (round % 2)
+			baleen_filter_seal(&filter);
+		use_body(&filter, &random);
+		baleen_filter_free(&filter);
+	}
+	free(set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_flag),
 		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
