@@ -3,6 +3,7 @@
 
 #include "cli/common/describe.h"
 #include "cli/open/filter_ref.h"
+#include "filter/estimate.h"
 #include "filter/plan.h"
 
 struct build {
@@ -22,30 +23,47 @@ static void explain(const struct list_options *options)
 			 "that fill a bucket");
 }
 
-/* Where --load says how full the slots shall be, and some key found no room: the plan is not
- * what was built.
+/* Whether a table is larger than planned for its keys. */
+static bool is_larger(const struct filter_ref *ref, const struct baleen_build_options *options,
+		      u32 domain, struct baleen_table *planned)
+{
+	const struct baleen_image *image = &ref->filter.image;
+	const struct baleen_table *table = &image->table[domain];
+	u64 n = table->n_entries > options->capacity ? table->n_entries : options->capacity;
+	struct baleen_shape shape = options->shape;
+
+	return table->kind != BALEEN_KIND_NONE && n &&
+	       !baleen_shape_for_keys(image->key_spec, table->kind, &shape, NULL) &&
+	       !baleen_plan_shaped(domain, table->kind, n, options->fpp, &shape, planned, NULL) &&
+	       planned->n_blocks < table->n_blocks;
+}
+
+/* Why what was built is not what was planned: some key found no room; or, of Bloom kinds, about
+ * every other time, the bits of these keys are more than on average.
  */
-static void explain_load(const struct filter_ref *ref, const struct build *build)
+static void explain_size(const struct filter_ref *ref, const struct build *build)
 {
 	const struct baleen_build_options *options = &build->lists.build;
-	char bytes[NUMBER_TEXT], planned_bytes[NUMBER_TEXT];
+	char bytes[NUMBER_TEXT], planned_bytes[NUMBER_TEXT], why[96];
+	struct baleen_table planned;
 
-	for (u32 domain = 0; domain <= BALEEN_TUPLE && options->shape.load; domain++) {
+	for (u32 domain = 0; domain <= BALEEN_TUPLE && !options->like; domain++) {
 		const struct baleen_table *table = &ref->filter.image.table[domain];
-		u64 n = table->n_entries > options->capacity ? table->n_entries : options->capacity;
-		struct baleen_table planned;
+		bool is_plane = baleen_table_is_bit_array(table);
 
-		if (table->kind == BALEEN_KIND_NONE ||
-		    baleen_plan_shaped(domain, table->kind, n, options->fpp, &options->shape,
-				       &planned, NULL) ||
-		    planned.n_blocks >= table->n_blocks)
+		if ((is_plane && !build->verbose) || !is_larger(ref, options, domain, &planned))
 			continue;
-		complain(
-			"%s: %s, not the planned %s: with this seed the keys find no room at a load "
-			"of %g",
-			build->out, format_bytes((u64)table->n_blocks * BALEEN_BLOCK_BYTES, bytes),
-			format_bytes((u64)planned.n_blocks * BALEEN_BLOCK_BYTES, planned_bytes),
-			options->shape.load);
+		if (is_plane)
+			snprintf(why, sizeof(why), "that would err at more than %g", options->fpp);
+		else if (options->shape.load)
+			snprintf(why, sizeof(why), "the keys find no room at a load of %g",
+				 options->shape.load);
+		else
+			snprintf(why, sizeof(why), "the keys find no room there");
+		complain("%s: %s, not the planned %s: with this seed %s", build->out,
+			 format_bytes((u64)table->n_blocks * BALEEN_BLOCK_BYTES, bytes),
+			 format_bytes((u64)planned.n_blocks * BALEEN_BLOCK_BYTES, planned_bytes),
+			 why);
 	}
 }
 
@@ -100,7 +118,7 @@ static int run(int argc, char **argv)
 	if (!err)
 		err = report(&ref, &build);
 	if (!err)
-		explain_load(&ref, &build);
+		explain_size(&ref, &build);
 	filter_ref_close(&ref);
 	return err;
 }
