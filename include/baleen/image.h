@@ -118,6 +118,8 @@ enum baleen_hash {
  * @BALEEN_FORM_UNSIGNED: the hash is taken modulo m as an unsigned number
  * @BALEEN_FORM_QUOTED: MurmurHash3 is of the text in single quotes
  * @BALEEN_FORM_HEX: the text is the hexadecimal digits of what is hashed
+ * @BALEEN_FORM_XOR: cuckoo: buckets and fingerprints as in the paper, see slots.h; keys
+ *                   may be lost where the number of buckets is no power of two
  *
  * The keys are strings, or fingerprints, which are their own hash. Only userspace asks
  * such tables: see text_hash.h.
@@ -127,6 +129,7 @@ enum baleen_form {
 	BALEEN_FORM_UNSIGNED = 2,
 	BALEEN_FORM_QUOTED = 4,
 	BALEEN_FORM_HEX = 8,
+	BALEEN_FORM_XOR = 16,
 };
 
 /* Bits of a hash of texts: fingerprints are not longer. */
@@ -480,6 +483,18 @@ baleen_inline u64 baleen_table_blocks(const struct baleen_table *table)
 		return (n_words - 1) / BALEEN_BLOCK_WORDS + 1;
 	default: return n;
 	}
+}
+
+/**
+ * baleen_table_loses_keys() - may a key that was added not be found?
+ * @table: the table
+ *
+ * Context: any.
+ * Return: true where the other bucket of the other bucket need not be the first.
+ */
+baleen_inline bool baleen_table_loses_keys(const struct baleen_table *table)
+{
+	return table->form & BALEEN_FORM_XOR && table->n_buckets & (table->n_buckets - 1);
 }
 
 /**

@@ -109,11 +109,19 @@ static inline const char *baleen_form_check(const struct baleen_table *table, u3
 	if (!table->form)
 		return NULL;
 	if (domain == BALEEN_TUPLE)
-		allowed |= BALEEN_FORM_UNSIGNED | BALEEN_FORM_QUOTED | BALEEN_FORM_HEX;
+		allowed |= BALEEN_FORM_UNSIGNED | BALEEN_FORM_QUOTED | BALEEN_FORM_HEX |
+			   BALEEN_FORM_XOR;
 	if (!(table->form & BALEEN_FORM_PUBLIC) || table->form & ~allowed ||
 	    (table->form & BALEEN_FORM_QUOTED && table->form & BALEEN_FORM_HEX))
 		return "an unknown form of a hash";
+	if (!(table->form & BALEEN_FORM_XOR) != (table->kind != BALEEN_KIND_CUCKOO))
+		return "a form of a hash that the table cannot have";
 	switch (table->kind) {
+	case BALEEN_KIND_CUCKOO:
+		if (table->form & BALEEN_FORM_UNSIGNED && table->slot_bits <= BALEEN_FORM_BITS &&
+		    !table->n_stash)
+			return NULL;
+		break;
 	case BALEEN_KIND_CLASSIC:
 	case BALEEN_KIND_COUNTING:
 		if (domain == BALEEN_TUPLE &&

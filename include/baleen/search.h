@@ -180,7 +180,7 @@ static inline int baleen_cuckoo_add(const struct baleen_slots *slots, struct bal
 static inline bool baleen_cuckoo_del(const struct baleen_slots *slots,
 				     const struct baleen_cuckoo_place *place)
 {
-	u64 away = place->slot | baleen_cuckoo_side(slots->slot_bits);
+	u64 away = place->slot | slots->side;
 	bool was_there = baleen_slots_clear(slots, place->home, place->slot);
 
 	was_there |= baleen_slots_clear(slots, place->other, away);

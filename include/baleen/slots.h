@@ -3,11 +3,23 @@
  * The slots of a cuckoo table in memory, for those who change or list them.
  *
  * Not for packet programs, which do neither.
+ *
+ * Here is also the table that Fan et al. draw (BALEEN_FORM_XOR): of a hash H of 32 bits,
+ * m buckets and slots of p bits
+ *
+ *      f = H mod 2^p, or 1 where that is 0      what a slot holds
+ *      i = H mod m                              the first bucket
+ *      j = (i XOR G(f)) mod m                   the other one; G: murmur3 of the 4 bytes of f
+ *
+ * Where m is a power of two, the other bucket of j is i. Elsewhere it need not be: a slot
+ * that is moved may come to a bucket where nobody looks for its key. Example: m = 10, seed
+ * 42, f = 27356: 7 for 0, but 2 for 7.
  */
 #ifndef BALEEN_SLOTS_H
 #define BALEEN_SLOTS_H
 
 #include <baleen/cuckoo.h>
+#include <baleen/murmur3.h>
 #include <baleen/prefixes.h>
 
 /**
@@ -16,6 +28,8 @@
  * @start: first slot of bucket 0
  * @slot_bits: of @table
  * @n_slots: slots of a bucket; these two are constants where a loop is compiled for them
+ * @side: the bit of a slot that is not in its home bucket; 0 where there is none
+ * @hash_seed: seed of the hash of the other bucket, where that is by XOR
  *
  * Buckets follow each other without gaps, in blocks as between them; of slots
  * of 12 bits only in blocks.
@@ -29,6 +43,8 @@ struct baleen_slots {
 	u8 *start;
 	u32 slot_bits;
 	u32 n_slots;
+	u64 side;
+	u32 hash_seed;
 };
 
 /* @bytes is the whole image. */
@@ -39,6 +55,7 @@ static inline struct baleen_slots baleen_slots_at(const struct baleen_table *tab
 		.start = (u8 *)bytes + (size_t)table->first_block * BALEEN_BLOCK_BYTES,
 		.slot_bits = table->slot_bits,
 		.n_slots = baleen_bucket_slots(table),
+		.side = table->form & BALEEN_FORM_XOR ? 0 : baleen_cuckoo_side(table->slot_bits),
 	};
 }
 
@@ -135,6 +152,41 @@ static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
 	return slot & (baleen_cuckoo_side(table->slot_bits) - 1);
 }
 
+/* The other bucket by XOR. */
+static inline u32 baleen_xor_partner(const struct baleen_slots *slots, u32 bucket, u32 fingerprint)
+{
+	u32 hash = baleen_murmur3_mix(slots->hash_seed, fingerprint);
+
+	return (bucket ^ baleen_murmur3_finish(hash, 4)) % slots->table->n_buckets;
+}
+
+/**
+ * baleen_slots_place() - where a key belongs
+ * @slots: a cuckoo table of @key's domain
+ * @seed: the filter's seed
+ * @key: the key
+ *
+ * Context: any but BPF.
+ * Return: its place, by XOR where the table is so.
+ */
+baleen_inline struct baleen_cuckoo_place baleen_slots_place(const struct baleen_slots *slots,
+							    const struct baleen_seed *seed,
+							    const struct baleen_key *key)
+{
+	struct baleen_cuckoo_place place = { 0 };
+	u32 hash;
+
+	if (!(slots->table->form & BALEEN_FORM_XOR))
+		return baleen_cuckoo_locate_slots(slots->table, seed, key, slots->slot_bits);
+	hash = baleen_hash64(seed, key) >> 32;
+	place.slot = hash & ~0u >> (32 - slots->slot_bits);
+	/* What is 0 looks free. */
+	place.slot += !place.slot;
+	place.home = hash % slots->table->n_buckets;
+	place.other = baleen_xor_partner(slots, place.home, place.slot);
+	return place;
+}
+
 /**
  * baleen_slots_other() - the other bucket of what a slot holds
  * @slots: the table
@@ -147,6 +199,8 @@ static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
  */
 static inline u32 baleen_slots_other(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
+	if (slots->table->form & BALEEN_FORM_XOR)
+		return baleen_xor_partner(slots, bucket, slot);
 	return baleen_cuckoo_partner(slots->table, bucket, baleen_slot_tag(slots->table, slot),
 				     slots->slot_bits);
 }

@@ -25,6 +25,8 @@ for i, slot in enumerate(json.load(sys.stdin)["tables"][0]["places"]):
         print(i, slot["remainder"], int(slot["occupied"]), int(slot["continued"]), int(slot["shifted"]))'
 }
 
+echo 192.0.2.1 >address.txt
+
 # --- Bloom, m = 10 ---
 
 echo Copenhagen >one.txt
@@ -107,6 +109,60 @@ is "their slots" "$(for n in 4 8 16; do slots $n.bln | paste -s -d ,; done)" "1 
 2 10 1 0 0,7 7 1 0 0
 4 10 1 0 0,14 7 1 0 0"
 
+# --- cuckoo, 10 buckets of a slot of 16 bits, partners by XOR ---
+
+# buckets IMAGE: those in use, with their fingerprints
+buckets()
+{
+	baleen show -j "$1" | python3 -c 'import json, sys
+for bucket in json.load(sys.stdin)["tables"][0]["places"]:
+    for slot in filter(None, bucket["slots"]):
+        print(bucket["bucket"], slot["fingerprint"])'
+}
+
+XOR=(--partner xor --key string --hash-seed 42 --hash-form unsigned,quoted --slot-bits 16
+	--bucket-slots 1)
+check "a cuckoo filter of ten buckets" baleen build "${XOR[@]}" --buckets 10 --allow-empty \
+	-o cuckoo.bln /dev/null
+steps=
+for key in Copenhagen Athens Lisbon Helsinki; do
+	baleen add cuckoo.bln "$key" >add.out || not_ok "$key"
+	steps+="$(buckets cuckoo.bln | paste -s -d ,)"$'\n'
+done
+is "after Copenhagen, Athens, Lisbon and Helsinki" "$steps" "7 49615
+0 27356,7 49615
+0 27356,7 49615,9 16431
+0 49615,2 27356,7 15377,9 16431
+"
+is "Athens is lost" "$(baleen match cuckoo.bln Copenhagen Athens Lisbon Helsinki Oslo |
+	paste -s -d ' ')" "Copenhagen Lisbon Helsinki"
+is "info says that keys may be" "$(info cuckoo.bln '.tables[0].loses_keys')" true
+check "in words" grep -q "keys may be lost: partners by XOR, and the buckets are no power of two" \
+	<(baleen info cuckoo.bln)
+printf '%s\n' Copenhagen Athens Lisbon Helsinki >four.txt
+check "built of a list" baleen build "${XOR[@]}" --buckets 10 -o list.bln four.txt
+is "they come to the same places" "$(buckets list.bln)" "$(buckets cuckoo.bln)"
+seq 2000 >numbers.txt
+check "a power of two loses none" baleen build "${XOR[@]/%1/4}" --buckets 1024 -o power.bln numbers.txt
+is "of 2000" "$(baleen match -c -f numbers.txt power.bln)" 2000
+is "and says so" "$(info power.bln '.tables[0].loses_keys')" false
+check "other keys find their slots, too" baleen build --slot-bits 16 --buckets 300 --bucket-slots 1 \
+	--key string -o own.bln four.txt
+is "in so many buckets" "$(info own.bln '.tables[0].buckets') $(baleen match -c -f four.txt own.bln)" \
+	"300 4"
+refuses "too many keys" "numbers.txt: 2000 keys do not fit into 10 buckets of 1" \
+	baleen build "${XOR[@]}" --buckets 10 -o new.bln numbers.txt
+refuses "addresses" \
+	"address.txt: a hash with a form or a seed, and that of BIP 37, are for strings: --key string" \
+	baleen build --partner xor --slot-bits 16 --buckets 10 -o new.bln address.txt
+refuses "slots of no width" "four.txt: partners by XOR: slots of how many bits? --slot-bits" \
+	baleen build --partner xor --key string -o new.bln four.txt
+refuses "too few for exact slots" "address.txt: slots of 16 bits need 262144 buckets at least" \
+	baleen build --slot-bits 16 --buckets 10 -o new.bln address.txt
+refuses "a merge" \
+	"list.bln: cuckoo.bln has partners by XOR, which do not merge: build it again from the lists" \
+	baleen merge -o new.bln cuckoo.bln list.bln
+
 # --- BIP 37; vectors: Bitcoin Core, src/test/bloom_tests.cpp, bloom_create_insert_serialize ---
 
 printf '%s\n' 99108ad8ed9bb6274d3980bab5a85c048f0950c8 b5a2c786d9ef4658287ced5914b37a1b4aa32eee \
@@ -128,7 +184,6 @@ refuses "merges of two tweaks" "tweak.bln: seed 0000000080000001..., coins.bln h
 
 # --- what cannot be ---
 
-echo 192.0.2.1 >address.txt
 refuses "a seed of addresses" \
 	"address.txt: a hash with a form or a seed, and that of BIP 37, are for strings: --key string" \
 	baleen build --kind classic --hash murmur3 --hash-seed 42 --bits 10 -o new.bln address.txt
@@ -136,7 +191,7 @@ refuses "a seed of a keyed hash" "one.txt: a table of kind classic has no such h
 	baleen build --kind classic --key string --hash keyed --hash-seed 42 --bits 10 -o new.bln one.txt
 refuses "both" "one.txt: a text is quoted or hexadecimal, not both" baleen build --kind classic --key string \
 	--hash murmur3 --hash-form quoted,hex --bits 10 -o new.bln one.txt
-for image in bloom:string capitals:string raw:fingerprint; do
+for image in bloom:string capitals:string cuckoo:string raw:fingerprint; do
 	refuses "a program of ${image%:*}" "its keys are ${image#*:}s, which are no field of a packet" \
 		baleen compile --accept-fpp 0.9 -o new.o "${image%:*}.bln"
 done

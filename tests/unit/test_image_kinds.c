@@ -256,7 +256,7 @@ static int check_form(struct geometry geometry, u32 form, u32 key_spec, u64 seco
 /* Hashes without a secret are of strings and fingerprints, and of a public seed. */
 static void test_forms(void **state)
 {
-	enum { PUBLIC = 1, UNSIGNED = 2, QUOTED = 4, HEX = 8 };
+	enum { PUBLIC = 1, UNSIGNED = 2, QUOTED = 4, HEX = 8, XOR = 16 };
 	static const struct {
 		struct geometry geometry;
 		u32 form;
@@ -285,7 +285,18 @@ static void test_forms(void **state)
 		  PUBLIC | UNSIGNED | QUOTED,
 		  32,
 		  0 },
+		{ { CUCKOO(3, 16, 1, 10, 0, 1), NULL }, PUBLIC | UNSIGNED | XOR, 32, 0 },
+		{ { CUCKOO(3, 32, 0, 4, 0, 1), NULL }, PUBLIC | UNSIGNED | QUOTED | XOR, 32, 0 },
 		{ { CUCKOO(3, 16, 2, 16, 0, 1), FORM_MISFIT }, PUBLIC, 32, 0 },
+		{ { CUCKOO(3, 16, 2, 16, 0, 1), FORM_MISFIT }, PUBLIC | XOR, 32, 0 },
+		{ { CUCKOO(3, 64, 2, 4, 0, 1), FORM_MISFIT }, PUBLIC | UNSIGNED | XOR, 32, 0 },
+		{ { CUCKOO(3, 16, 2, 16, 8, 2), FORM_MISFIT }, PUBLIC | UNSIGNED | XOR, 32, 0 },
+		{ { CUCKOO(1, 16, 2, 16, 0, 1), FORM_UNKNOWN }, PUBLIC | UNSIGNED | XOR, 1, 0 },
+		{ { CLASSIC(3, MURMUR3, 7, 3, 0, 3), FORM_MISFIT },
+		  PUBLIC | UNSIGNED | XOR,
+		  32,
+		  0 },
+		{ { QUOTIENT(3, 3, 29, 1, 4), FORM_MISFIT }, PUBLIC | UNSIGNED | XOR, 32, 0 },
 		{ { QUOTIENT(3, 3, 30, 1, 5), FORM_MISFIT }, PUBLIC, 32, 0 },
 		{ { QUOTIENT(2, 3, 30, 1, 5), FORM_MISFIT }, PUBLIC, 128, 0 },
 		{ { QUOTIENT(2, 5, 6, 1, 2), FORM_UNKNOWN }, PUBLIC | QUOTED, 128, 0 },

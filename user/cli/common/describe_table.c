@@ -78,6 +78,9 @@ static void describe_slots(json_t *json, const struct baleen_filter *filter, u32
 	json_object_set_new(json, "stash", json_integer(table->n_stash));
 	json_object_set_new(json, "stashed", json_integer(count_stashed(filter, domain)));
 	json_object_set_new(json, "copies", json_boolean(has_copies(filter)));
+	if (table->form & BALEEN_FORM_XOR)
+		json_object_set_new(json, "loses_keys",
+				    json_boolean(baleen_table_loses_keys(table)));
 	json_object_set_new(json, "capacity", json_integer(baleen_table_capacity(table)));
 }
 
@@ -215,6 +218,11 @@ static void print_form(FILE *stream, const struct baleen_filter *filter, u32 dom
 	fprintf(stream, "%sseed %u%s%s, no secret, ",
 		baleen_table_is_bit_array(table) ? "" : "hash murmur3, ",
 		(u32)filter->image.seed.word[0], *words ? ", " : "", words);
+	if (baleen_table_loses_keys(table))
+		fputs("keys may be lost: partners by XOR, and the buckets are no power of two, ",
+		      stream);
+	else if (table->form & BALEEN_FORM_XOR)
+		fputs("partners by XOR, ", stream);
 }
 
 void print_geometry(FILE *stream, const struct baleen_filter *filter, u32 domain)

@@ -27,6 +27,8 @@ static const struct {
 	{ "hash-form", KIND(CLASSIC) | KIND(COUNTING), "form of a hash" },
 	{ "slot-bits", KIND(CUCKOO), "slots" },
 	{ "bucket-slots", KIND(CUCKOO), "buckets" },
+	{ "buckets", KIND(CUCKOO), "buckets" },
+	{ "partner", KIND(CUCKOO), "partners" },
 	{ "stash", KIND(CUCKOO), "stash" },
 	{ "copies", KIND(CUCKOO) | KIND(COUNTING) | KIND(QUOTIENT), "copies" },
 	{ "remainder-bits", KIND(QUOTIENT), "remainders" },
@@ -181,6 +183,14 @@ static int take_hash_form(const struct option_use *use, u32 *form)
 	}
 }
 
+static int take_partner(const struct option_use *use, u32 *form)
+{
+	if (option_word(use) < 0)
+		return EXIT_USAGE;
+	*form |= BALEEN_FORM_XOR;
+	return 0;
+}
+
 static int take_load(const struct option_use *use, double *load)
 {
 	char *end;
@@ -230,6 +240,8 @@ static int read_shape(const struct option_use *use, struct baleen_build_options 
 	case SHAPE_HASH_FORM: return take_hash_form(use, &shape->form);
 	case SHAPE_SLOT_BITS: return take_one_of(use, &shape->slot_bits);
 	case SHAPE_BUCKET_SLOTS: return take_one_of(use, &shape->bucket_slots);
+	case SHAPE_BUCKETS: return take_up_to(use, BALEEN_MAX_BUCKETS, &shape->n_buckets);
+	case SHAPE_PARTNER: return take_partner(use, &shape->form);
 	case SHAPE_STASH: shape->has_stash = true; return 0;
 	case SHAPE_COPIES: build->copies = true; return 0;
 	case SHAPE_REMAINDER_BITS: return take_up_to(use, 63, &shape->remainder_bits);
@@ -275,6 +287,11 @@ const struct option_spec shape_option_table[] = {
 	  .help = "cuckoo: slots of 8, 12, 16, 32 or 64 bits" },
 	{ "bucket-slots", 0, "N", list_shape, .value = SHAPE_BUCKET_SLOTS, .words = "1 2 4",
 	  .help = "cuckoo: 1, 2 or 4 (default) slots in a bucket" },
+	{ "buckets", 0, "M", list_shape, .value = SHAPE_BUCKETS,
+	  .help = "cuckoo: M buckets, with --slot-bits" },
+	{ "partner", 0, "xor", list_shape, .value = SHAPE_PARTNER, .words = "xor",
+	  .help = "cuckoo of strings: the other bucket by XOR, modulo the buckets; keys may be "
+		  "lost unless these are a power of two" },
 	{ "stash", 0, NULL, list_shape, .value = SHAPE_STASH,
 	  .help = "cuckoo: 8 more places for keys that find no room" },
 	{ "copies", 0, NULL, list_shape, .value = SHAPE_COPIES,
@@ -320,6 +337,8 @@ static bool is_shape_of(const struct list_options *options, u32 i, u32 kind)
 
 	if (is_hash && options->is_kind_given && kind == BALEEN_KIND_QUOTIENT)
 		return options->build.shape.hash == BALEEN_HASH_MURMUR3;
+	if (is_hash && kind == BALEEN_KIND_CUCKOO)
+		return options->shape_text[SHAPE_PARTNER];
 	return shapes[i].kinds & 1u << kind;
 }
 

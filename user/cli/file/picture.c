@@ -191,10 +191,11 @@ static void make_wide(const struct picture *picture, struct picture_row *row)
 /* --- buckets --------------------------------------------------------------- */
 
 /* What a slot holds, without the bit that says that it is in use. */
-static void make_slot(const struct picture *picture, u64 slot, struct picture_cell *cell)
+static void make_slot(const struct picture *picture, const struct baleen_slots *slots, u64 slot,
+		      struct picture_cell *cell)
 {
-	u32 bits = picture_table(picture)->slot_bits;
-	u64 side = baleen_cuckoo_side(bits);
+	u32 bits = slots->slot_bits;
+	u64 side = slots->side;
 	bool is_moved = slot & side;
 
 	picture_number(picture, slot & ~(side << 1 | side), side ? bits - 2 : bits, cell->text);
@@ -211,7 +212,7 @@ static void make_bucket(const struct picture *picture, struct picture_row *row)
 
 	row->n = slots.n_slots;
 	for (u32 i = 0; i < row->n; i++) {
-		make_slot(picture, baleen_slots_get(&slots, row->place, i), &row->cell[i]);
+		make_slot(picture, &slots, baleen_slots_get(&slots, row->place, i), &row->cell[i]);
 		if (strlen(row->cell[i].text) > row->width)
 			row->width = strlen(row->cell[i].text);
 	}

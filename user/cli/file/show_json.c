@@ -55,7 +55,7 @@ static json_t *describe_slot(const struct picture *picture, u32 slot)
 static json_t *describe_bucket(const struct picture *picture, u32 bucket)
 {
 	struct baleen_slots slots = baleen_slots_of(picture->filter, picture->domain);
-	u64 side = baleen_cuckoo_side(slots.slot_bits);
+	u64 side = slots.side;
 	json_t *json = json_object(), *all = json_array();
 
 	for (u32 i = 0; i < slots.n_slots; i++) {

@@ -86,6 +86,12 @@ int baleen_compat_tables(const struct baleen_image *a, const struct baleen_image
 	if (x->kind != y->kind)
 		return baleen_fail(error, EOPNOTSUPP, "kind %s, %s has %s",
 				   baleen_kind_name(y->kind), a_name, baleen_kind_name(x->kind));
+	if (x->form & BALEEN_FORM_XOR)
+		return baleen_fail(
+			error, EOPNOTSUPP,
+			"%s has partners by XOR, which do not merge: build it again from "
+			"the lists",
+			a_name);
 	if (x->form != y->form)
 		return baleen_fail(error, EOPNOTSUPP, "%s hashes texts in another form", a_name);
 	if (baleen_table_is_bit_array(x))

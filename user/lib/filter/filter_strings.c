@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "filter/filter_strings.h"
+#include "filter/slots.h"
 #include "key/key_text.h"
 #include "list/list.h"
 #include "list/list_sort.h"
@@ -60,11 +61,22 @@ struct baleen_key baleen_string_key(const struct baleen_filter *filter, struct b
 	return key;
 }
 
+static bool holds_by_xor(const struct baleen_filter *filter, const struct baleen_key *key)
+{
+	struct baleen_slots slots = baleen_slots_of(filter, BALEEN_TUPLE);
+	struct baleen_cuckoo_place place = baleen_slots_place(&slots, &filter->image.seed, key);
+
+	return baleen_slots_has(&slots, place.home, place.slot) ||
+	       baleen_slots_has(&slots, place.other, place.slot);
+}
+
 int baleen_filter_test_string(const struct baleen_filter *filter, const struct baleen_key *key)
 {
 	const struct baleen_table *table = &filter->image.table[BALEEN_TUPLE];
 	struct baleen_string string;
 
+	if (table->form & BALEEN_FORM_XOR)
+		return holds_by_xor(filter, key);
 	if (!hashes_bytes(filter))
 		return baleen_table_test(table, &filter->image.seed, filter->bytes, key);
 	string = baleen_key_string(key);

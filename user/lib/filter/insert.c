@@ -67,8 +67,8 @@ static u32 next_random(u32 *state)
  */
 baleen_inline int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
-	u32 slot_bits = slots->slot_bits, n_slots = slots->n_slots;
-	u64 side = baleen_cuckoo_side(slot_bits);
+	u32 n_slots = slots->n_slots;
+	u64 side = slots->side;
 	struct kick path[MAX_KICKS];
 	u32 random = bucket + (u32)slot * 2 + 1;
 	int n = 0;
@@ -98,13 +98,13 @@ baleen_inline bool has_place(const struct baleen_slots *slots,
 			     const struct baleen_cuckoo_place *place)
 {
 	return has_slot(slots, place->home, place->slot) ||
-	       has_slot(slots, place->other, place->slot | baleen_cuckoo_side(slots->slot_bits)) ||
+	       has_slot(slots, place->other, place->slot | slots->side) ||
 	       baleen_stash_holds(slots, place->hash);
 }
 
 baleen_inline int put_in(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
 {
-	u64 away = place->slot | baleen_cuckoo_side(slots->slot_bits);
+	u64 away = place->slot | slots->side;
 
 	if (put_if_free(slots, place->home, place->slot) || !kick_in(slots, place->other, away))
 		return 0;
@@ -141,7 +141,7 @@ static u32 count_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
 
 u32 baleen_slots_copies(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
 {
-	u64 side = baleen_cuckoo_side(slots->slot_bits);
+	u64 side = slots->side;
 	u32 n = count_slot(slots, place->home, place->slot);
 
 	if (side || place->other != place->home)
@@ -191,8 +191,7 @@ baleen_inline int insert_keys(const struct baleen_slots *slots, struct baleen_fi
 			++*n_done;
 		}
 		if (i < n) {
-			*place = baleen_cuckoo_locate_slots(table, &filter->image.seed, &keys[i],
-							    slots->slot_bits);
+			*place = baleen_slots_place(slots, &filter->image.seed, &keys[i]);
 			prefetch(slots, place->home);
 			prefetch(slots, place->other);
 		}
@@ -209,9 +208,10 @@ int baleen_cuckoo_insert(struct baleen_filter *filter, const struct baleen_key *
 	/* Most tables have this geometry: a constant makes it up to twice as fast. */
 #pragma GCC unroll 5
 	for (u32 i = 0; i < 5; i++) {
-		if (slots.n_slots == 4 && slots.slot_bits == widths[i]) {
+		if (slots.n_slots == 4 && slots.slot_bits == widths[i] && !slots.table->form) {
 			slots.n_slots = 4;
 			slots.slot_bits = widths[i];
+			slots.side = baleen_cuckoo_side(widths[i]);
 			return insert_keys(&slots, filter, keys, n, n_done);
 		}
 	}

@@ -33,6 +33,7 @@ struct baleen_hashes;
  * @is_blocked: counting: 0 is no default but what was asked for
  * @slot_bits: cuckoo: 8, 12, 16, 32 or 64
  * @bucket_slots: cuckoo: 1, 2 or 4
+ * @n_buckets: cuckoo: buckets
  * @has_stash: cuckoo: a key that finds no room goes to a stash
  * @remainder_bits: quotient: bits of a remainder
  * @load: cuckoo, quotient: share of the slots that the keys may fill, above 0,
@@ -48,6 +49,7 @@ struct baleen_shape {
 	bool is_blocked;
 	u32 slot_bits;
 	u32 bucket_slots;
+	u32 n_buckets;
 	bool has_stash;
 	u32 remainder_bits;
 	double load;

@@ -58,6 +58,8 @@ struct request {
 	double load;
 	bool is_loaded;
 	bool has_stash;
+	u32 n_buckets;
+	u32 form;
 };
 
 /* Its last block is filled up with buckets. */
@@ -71,10 +73,13 @@ static void plan_width(const struct request *request, u32 slot_bits, struct bale
 		.slot_bits = slot_bits,
 		.bucket_slots = slots == BALEEN_BUCKET_SLOTS && slot_bits >= 16 ? 0 : slots,
 		.n_stash = request->has_stash ? BALEEN_STASH_SLOTS : 0,
+		.form = request->form,
 	};
 	per_block = baleen_cuckoo_per_block(table);
 	n_buckets = (u64)ceil(request->n / (request->load * slots));
 	n_buckets = divide_up(n_buckets > least ? n_buckets : least, per_block) * per_block;
+	if (request->n_buckets)
+		n_buckets = request->n_buckets;
 	/* Past the limit as well where the number is cut. */
 	table->n_buckets = n_buckets <= UINT32_MAX ? n_buckets : UINT32_MAX;
 	table->log2_buckets = baleen_log2(table->n_buckets);
@@ -92,8 +97,8 @@ static double cuckoo_fpp(const struct baleen_table *table, u32 domain, u64 n)
 	if (slot_bits == 64)
 		return ldexp(n, -64);
 	/* A slot without a side bit looks the same in both buckets. */
-	if (slot_bits < 16)
-		looks = (double)table->n_buckets * ((1 << slot_bits) - 1) / 2;
+	if (slot_bits < 16 || table->form)
+		looks = (double)table->n_buckets * ((1ull << slot_bits) - 1) / 2;
 	return fmin(1, n / looks);
 }
 
@@ -163,7 +168,7 @@ static int plan_slots(const struct request *request, const struct baleen_shape *
 {
 	struct baleen_table planned;
 
-	if (shape->slot_bits && (shape->bucket_slots || !request->fpp))
+	if (shape->slot_bits && (shape->bucket_slots || shape->n_buckets || !request->fpp))
 		plan_width(request, shape->slot_bits, &planned);
 	else if (request->domain == BALEEN_IP4 && !shape->slot_bits)
 		plan_exact(request, &planned);
@@ -212,6 +217,32 @@ static int check_shape(u32 domain, const struct baleen_shape *shape, struct bale
 	return 0;
 }
 
+/* Buckets that were asked for are neither more nor fewer. */
+static int check_buckets(u32 domain, u64 n, const struct baleen_shape *shape,
+			 struct baleen_error *error)
+{
+	u32 slots = shape->bucket_slots ? shape->bucket_slots : BALEEN_BUCKET_SLOTS;
+	bool is_xor = shape->form & BALEEN_FORM_XOR;
+
+	if ((is_xor || shape->n_buckets) && !shape->slot_bits)
+		return baleen_fail(error, EINVAL, "%s: slots of how many bits? --slot-bits",
+				   is_xor ? "partners by XOR" : "a number of buckets");
+	if (is_xor && (shape->slot_bits > BALEEN_FORM_BITS || shape->has_stash))
+		return baleen_fail(error, EINVAL,
+				   "partners by XOR: slots have up to 32 bits, and there is no "
+				   "stash");
+	if (!shape->n_buckets)
+		return 0;
+	if (!is_xor && shape->n_buckets < min_buckets(domain, shape->slot_bits))
+		return baleen_fail(error, EINVAL, "slots of %u bits need %llu buckets at least",
+				   shape->slot_bits,
+				   (unsigned long long)min_buckets(domain, shape->slot_bits));
+	if (n > (u64)shape->n_buckets * slots)
+		return baleen_fail(error, EINVAL, "%llu keys do not fit into %u buckets of %u",
+				   (unsigned long long)n, shape->n_buckets, slots);
+	return 0;
+}
+
 static int cuckoo_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
 		       struct baleen_table *table, struct baleen_error *error)
 {
@@ -225,8 +256,13 @@ static int cuckoo_plan(u32 domain, u64 n, double fpp, const struct baleen_shape 
 		.load = shape->load ? shape->load : planned_load(slots, n),
 		.is_loaded = shape->load,
 		.has_stash = shape->has_stash,
+		.n_buckets = shape->n_buckets,
+		.form = shape->form,
 	};
 	int err = check_shape(domain, shape, error);
+
+	if (!err)
+		err = check_buckets(domain, n, shape, error);
 
 	return err ? err : plan_slots(&request, shape, table, error);
 }
@@ -283,8 +319,7 @@ static u64 slots_used(const struct baleen_filter *filter, u32 domain)
 static u64 cuckoo_copies(const struct baleen_filter *filter, const struct baleen_key *key)
 {
 	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
-	struct baleen_cuckoo_place place =
-		baleen_cuckoo_locate(slots.table, &filter->image.seed, key);
+	struct baleen_cuckoo_place place = baleen_slots_place(&slots, &filter->image.seed, key);
 
 	return baleen_slots_copies(&slots, &place);
 }

@@ -39,15 +39,14 @@ static bool clear_first(const struct baleen_slots *slots, u32 bucket, u64 slot)
 static bool del_copy(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
 {
 	return baleen_stash_del(slots, place->hash) ||
-	       clear_first(slots, place->other,
-			   place->slot | baleen_cuckoo_side(slots->slot_bits)) ||
+	       clear_first(slots, place->other, place->slot | slots->side) ||
 	       clear_first(slots, place->home, place->slot);
 }
 
 /* A key in both its places: a move that was not finished. */
 static void finish_move(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
 {
-	u64 side = baleen_cuckoo_side(slots->slot_bits);
+	u64 side = slots->side;
 
 	if (side && baleen_slots_has(slots, place->other, place->slot | side))
 		baleen_slots_clear(slots, place->home, place->slot);
@@ -57,8 +56,7 @@ int baleen_cuckoo_live_add(struct baleen_filter *filter, const struct baleen_key
 			   bool *changed)
 {
 	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
-	struct baleen_cuckoo_place place =
-		baleen_cuckoo_locate(slots.table, &filter->image.seed, key);
+	struct baleen_cuckoo_place place = baleen_slots_place(&slots, &filter->image.seed, key);
 	bool is_new = has_copies(filter);
 	struct baleen_search search;
 	int err;
@@ -83,8 +81,7 @@ int baleen_cuckoo_live_del(struct baleen_filter *filter, const struct baleen_key
 			   bool *changed)
 {
 	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
-	struct baleen_cuckoo_place place =
-		baleen_cuckoo_locate(slots.table, &filter->image.seed, key);
+	struct baleen_cuckoo_place place = baleen_slots_place(&slots, &filter->image.seed, key);
 
 	if (has_copies(filter) && is_live(filter))
 		return -EOPNOTSUPP;
@@ -132,7 +129,7 @@ int baleen_live_del(struct baleen_filter *filter, const struct baleen_key *key, 
 static u64 cuckoo_repair(const struct baleen_slots *slots)
 {
 	u32 n_slots = slots->n_slots;
-	u64 side = baleen_cuckoo_side(slots->slot_bits), n = 0;
+	u64 side = slots->side, n = 0;
 
 	for (u32 bucket = 0; bucket < slots->table->n_buckets && side; bucket++) {
 		for (u32 i = 0; i < n_slots; i++) {

@@ -22,6 +22,7 @@ static int find_form(u32 key_spec, u32 kind, struct baleen_shape *shape, struct 
 	bool is_murmur =
 		shape->hash == BALEEN_HASH_MURMUR3 || shape->hash == BALEEN_HASH_MURMUR3_FNV1A;
 	bool is_bip37 = shape->hash == BALEEN_HASH_BIP37;
+	bool is_xor = shape->form & BALEEN_FORM_XOR;
 	bool has_form = shape->form || shape->has_hash_seed;
 
 	if (key_spec == BALEEN_KEY_FINGERPRINT) {
@@ -38,8 +39,11 @@ static int find_form(u32 key_spec, u32 kind, struct baleen_shape *shape, struct 
 		return baleen_fail(error, EINVAL,
 				   "a hash with a form or a seed, and that of BIP 37, are for "
 				   "strings: --key string");
-	if (is_plane ? !is_murmur && !is_bip37 :
-		       kind != BALEEN_KIND_QUOTIENT || shape->hash != BALEEN_HASH_MURMUR3)
+	if (is_xor && kind == BALEEN_KIND_CUCKOO && !shape->hash)
+		shape->hash = BALEEN_HASH_MURMUR3;
+	if (is_plane ?
+		    !is_murmur && !is_bip37 :
+		    shape->hash != BALEEN_HASH_MURMUR3 || (kind != BALEEN_KIND_QUOTIENT && !is_xor))
 		return baleen_fail(error, EINVAL,
 				   "a table of kind %s has no such hash: --hash murmur3",
 				   baleen_kind_name(kind));
@@ -47,7 +51,7 @@ static int find_form(u32 key_spec, u32 kind, struct baleen_shape *shape, struct 
 		return baleen_fail(error, EINVAL, "BIP 37 has no quotes");
 	if (shape->form & BALEEN_FORM_QUOTED && shape->form & BALEEN_FORM_HEX)
 		return baleen_fail(error, EINVAL, "a text is quoted or hexadecimal, not both");
-	shape->form |= BALEEN_FORM_PUBLIC | (is_bip37 ? BALEEN_FORM_UNSIGNED : 0);
+	shape->form |= BALEEN_FORM_PUBLIC | (is_bip37 || is_xor ? BALEEN_FORM_UNSIGNED : 0);
 	return 0;
 }
 

@@ -203,7 +203,7 @@ static void test_batch(const struct batch *batch)
 	const struct baleen_table *table = batch->table;
 	bool is_plain = baleen_table_is_fast_path(table);
 
-	if (!table->kind || has_prefixes(&batch->filter->image, batch->key->domain))
+	if (!table->kind || table->form || has_prefixes(&batch->filter->image, batch->key->domain))
 		test_each(batch);
 	else if (table->kind == BALEEN_KIND_BLOOM ||
 		 (table->kind == BALEEN_KIND_COUNTING && table->hash == BALEEN_HASH_BLOCKED))

@@ -12,7 +12,10 @@
 
 static inline struct baleen_slots baleen_slots_of(const struct baleen_filter *filter, u32 domain)
 {
-	return baleen_slots_at(&filter->image.table[domain], filter->bytes);
+	struct baleen_slots slots = baleen_slots_at(&filter->image.table[domain], filter->bytes);
+
+	slots.hash_seed = filter->image.seed.word[0];
+	return slots;
 }
 
 static inline void baleen_slots_set12(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)

@@ -245,7 +245,7 @@ static void find_slots(const struct baleen_filter *filter, u32 domain,
 		       const struct baleen_cuckoo_place *place, struct baleen_view_key *where)
 {
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
-	u64 side = baleen_cuckoo_side(slots.slot_bits);
+	u64 side = slots.side;
 
 	where->fingerprint = place->slot & ~(side << 1);
 	where->bucket[0] = place->home;
@@ -300,6 +300,7 @@ int baleen_view_key(const struct baleen_filter *filter, u32 domain, const struct
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 	struct baleen_cuckoo_place place;
+	struct baleen_slots slots;
 
 	if (table->kind == BALEEN_KIND_DIRECTORY)
 		return find_group(table, domain, key, where);
@@ -307,7 +308,8 @@ int baleen_view_key(const struct baleen_filter *filter, u32 domain, const struct
 		return -EOPNOTSUPP;
 	switch (table->kind) {
 	case BALEEN_KIND_CUCKOO:
-		place = baleen_cuckoo_locate(table, &filter->image.seed, key);
+		slots = baleen_slots_of(filter, domain);
+		place = baleen_slots_place(&slots, &filter->image.seed, key);
 		find_slots(filter, domain, &place, where);
 		return 0;
 	case BALEEN_KIND_QUOTIENT: find_remainder(filter, domain, key, where); return 0;

@@ -226,7 +226,7 @@ static void give_stash(struct baleen_image *like)
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
 		struct baleen_table *table = &like->table[domain];
 
-		if (table->kind == BALEEN_KIND_CUCKOO && !table->n_stash) {
+		if (table->kind == BALEEN_KIND_CUCKOO && !table->n_stash && !table->form) {
 			table->n_stash = BALEEN_STASH_SLOTS;
 			table->n_blocks++;
 		}
