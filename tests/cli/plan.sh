@@ -181,14 +181,16 @@ check "a load at the edge" baleen build --load 0.89 --bucket-slots 2 --seed 3 -o
 is "tells that more was needed" "$(<"$TMP/err")" "baleen: edge.bln: 18.9 kB, not the planned \
 18.0 kB: with this seed the keys find no room at a load of 0.89"
 # A seed by which the bits come out too many takes a little more; told where it was asked for.
-planned_bytes=$(planned '.[0].bytes' --kind classic --capacity 2000 --fpp 0.01 -6)
-for i in {1..12}; do
-	baleen build -v --kind classic --fpp 0.01 -o new.bln six.txt 2>err || bail "$(<err)"
-	told=$(grep -c 'not the planned .*: with this seed that would err at more than 0.01$' err)
-	echo "$(($(info new.bln .tables[0].bytes) > planned_bytes)) $told"
-done | sort -u >sizes
+# The rate is that of the plan, 0.009355, so half of all seeds do: until there was one of each.
+planned_bytes=$(planned '.[0].bytes' --kind classic --capacity 2000 --fpp 0.009356 -6)
+sizes=
+while [[ $(sort -u <<<"$sizes" | wc -l) -lt 3 && ${#sizes} -lt 256 ]]; do
+	baleen build -v --kind classic --fpp 0.009356 -o new.bln six.txt 2>err || bail "$(<err)"
+	told=$(grep -c 'not the planned .*: with this seed that would err at more than 0.009356$' err)
+	sizes+="$(($(info new.bln .tables[0].bytes) > planned_bytes)) $told"$'\n'
+done
 is "what is larger than planned says why, and nothing else does" \
-	"$(grep -vxE '0 0|1 1' sizes)" ""
+	"$(sort -u <<<"$sizes" | sed '/^$/d')" $'0 0\n1 1'
 is "too many buckets are not too many bytes" "$(planned '.[0].reason' --kind cuckoo --slot-bits 8 \
 	--bucket-slots 1 --capacity 1G --key flow)" '"over 2^31 buckets"'
 
