@@ -33,6 +33,7 @@ struct options {
 	bool batch;
 	bool json;
 	bool ascii;
+	bool feeds;
 };
 
 /**
@@ -338,12 +339,12 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	options.device = *argv;
-	options.batch |= options.json;
+	options.batch |= options.json | options.feeds;
 	if (!options.batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
 		return complain_usage(&top_command, "this is no terminal: --batch, --once or -j");
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
-	return run_top(&options);
+	return options.feeds ? top_show_feeds(options.device, options.json) : run_top(&options);
 }
 
 static const struct option_spec table[] = {
@@ -356,13 +357,15 @@ static const struct option_spec table[] = {
 	{ "once", 0, NULL, take_once, .help = "the same as -b -n 1: the rates of one interval" },
 	VALUE("sort", 0, "WHAT", option_choice, options, sort,
 	      "rules by order (default), packets or bytes", .words = "order packets bytes"),
+	FLAG("feeds", 0, options, feeds,
+	     "print, once, which feeds and entries caused the sampled drops that baleend keeps"),
 	FLAG("ascii", 0, options, ascii, "no block characters, whatever the locale says"),
 	{ 0 },
 };
 
 const struct command top_command = {
 	.name = "top",
-	.synopsis = "[-i TIME] [-b | --once | -j] [-n N] [OPTION...] DEV",
+	.synopsis = "[-i TIME] [-b | --once | -j | --feeds] [-n N] [OPTION...] DEV",
 	.help = "Shows what the filter of a device does, live: packets and bytes a second of each rule\n"
 		"with what they have been, what no rule decided, and the counters of unexamined\n"
 		"frames that have moved. With sampling on ('baleen policy DEV --sample 100/s'), the\n"
@@ -370,7 +373,11 @@ const struct command top_command = {
 		"high by no more than is said. Events have one reader at a time; while another has\n"
 		"them, it is named.\n\n"
 		"Keys: q ends, p pauses, s sorts the rules (by order, packets, bytes), c forgets the\n"
-		"keys of the events. Exit: 1 when the filter is not in force, or taken off meanwhile.\n",
+		"keys of the events.\n\n"
+		"--feeds tells which list earns its place: of each feed, and each origin of single\n"
+		"entries, how many entries it has, how many of them met a sampled drop, the sources\n"
+		"and drops that it holds, and the drops that nothing else in the rule holds.\n\n"
+		"Exit: 1 when the filter is not in force, or taken off meanwhile.\n",
 	.options = table,
 	.asks = { 1, 1, "one device is asked for" },
 	.run = run,

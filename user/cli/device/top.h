@@ -120,4 +120,7 @@ enum top_key {
 /* The next key, without waiting. */
 enum top_key top_screen_key(void);
 
+/* Prints which feeds and entries caused the sampled drops; returns an exit code. */
+int top_show_feeds(const char *device, bool json);
+
 #endif /* BALEEN_CLI_TOP_H */

@@ -14,7 +14,7 @@ static int invalid(const char **reason, const char *why)
 	return -EINVAL;
 }
 
-static struct baleen_ip6 number_of(const struct baleen_key *key)
+struct baleen_ip6 baleen_ip6_of_key(const struct baleen_key *key)
 {
 	if (key->domain == BALEEN_IP4)
 		return baleen_span_of_ip4(key->ip4).first;
@@ -71,7 +71,7 @@ static int prefix_parse(const char *address, const char *length_text, struct bal
 	if (ret)
 		return ret;
 	host = low_bits((is_ip6 ? 128 : 32) - length);
-	number = number_of(&key);
+	number = baleen_ip6_of_key(&key);
 	*span = (struct baleen_span){
 		.is_ip6 = is_ip6 && (length < 128 || key.domain == BALEEN_IP6),
 		.first = { number.hi & ~host.hi, number.lo & ~host.lo },
@@ -94,8 +94,8 @@ static int range_parse(const char *first, const char *last, struct baleen_span *
 		return ret;
 	if (is_written_as_ip6(first) != is_written_as_ip6(last))
 		return invalid(reason, "range from one address family to the other");
-	low_number = number_of(&low);
-	high_number = number_of(&high);
+	low_number = baleen_ip6_of_key(&low);
+	high_number = baleen_ip6_of_key(&high);
 	if (baleen_ip6_compare(low_number, high_number) > 0)
 		return invalid(reason, "range ends before it begins");
 	*span = (struct baleen_span){
@@ -115,8 +115,8 @@ static int host_parse(const char *address, struct baleen_span *span, const char 
 		return ret;
 	*span = (struct baleen_span){
 		.is_ip6 = key.domain == BALEEN_IP6,
-		.first = number_of(&key),
-		.last = number_of(&key),
+		.first = baleen_ip6_of_key(&key),
+		.last = baleen_ip6_of_key(&key),
 	};
 	return 0;
 }
@@ -171,7 +171,7 @@ int baleen_span_parse(const char *text, size_t length, struct baleen_span *span,
 
 bool baleen_span_holds(const struct baleen_span *span, const struct baleen_key *key)
 {
-	struct baleen_ip6 number = number_of(key);
+	struct baleen_ip6 number = baleen_ip6_of_key(key);
 
 	return span->is_ip6 == (key->domain == BALEEN_IP6) &&
 	       baleen_ip6_compare(span->first, number) <= 0 &&

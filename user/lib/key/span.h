@@ -58,6 +58,14 @@ static inline int baleen_ip6_compare(struct baleen_ip6 a, struct baleen_ip6 b)
 }
 
 /**
+ * baleen_ip6_of_key() - an address as a number
+ * @key: an address, of domain BALEEN_IP4 or BALEEN_IP6
+ *
+ * Return: the number; of an IPv4 address that of the mapped IPv6 address.
+ */
+struct baleen_ip6 baleen_ip6_of_key(const struct baleen_key *key);
+
+/**
  * baleen_span_parse() - an address, prefix or range from text
  * @text: ADDR, ADDR/LEN or ADDR-ADDR and nothing else
  * @length: bytes of @text

@@ -350,62 +350,57 @@ void baleen_list_free(struct baleen_list *list)
 	*list = (struct baleen_list){ 0 };
 }
 
-/* --- find --- */
+/* --- lines --- */
+
+int baleen_list_scan(int fd, u32 key_spec, baleen_list_visit *visit, void *data)
+{
+	struct baleen_entry entry;
+	struct scanner scan;
+	int ret = scan_start(&scan, fd, key_spec);
+
+	if (ret)
+		return ret;
+	while ((ret = scan_next(&scan, &entry)) > 0) {
+		ret = visit(&entry, scan.line, data);
+		if (ret)
+			break;
+	}
+	scan_stop(&scan);
+	return ret;
+}
 
 /* The line that decides, as far as the list has been read. */
 struct finding {
+	const struct baleen_key *key;
 	int length; /* of its prefix; -1: there is none */
 	bool is_exception;
 	u64 line;
 	char text[BALEEN_KEY_TEXT];
 };
 
-/* Length of the prefix of @entry that covers @key, or -1. */
-static int covering_length(const struct baleen_entry *entry, const struct baleen_key *key)
+static int update_finding(const struct baleen_entry *entry, u64 line, void *data)
 {
-	struct baleen_span rest = entry->span, prefix;
-	int length;
-
-	if (entry->kind == BALEEN_ENTRY_KEY)
-		return baleen_key_compare(&entry->key, key) ? -1 : 0;
-	if (entry->kind != BALEEN_ENTRY_SPAN || !baleen_span_holds(&rest, key))
-		return -1;
-	do
-		length = baleen_span_split(&rest, &prefix);
-	while (!baleen_span_holds(&prefix, key));
-	return length;
-}
-
-static void finding_update(struct finding *finding, u64 line, const struct baleen_entry *entry,
-			   const struct baleen_key *key)
-{
-	int length = covering_length(entry, key);
+	struct finding *finding = data;
+	int length = baleen_entry_covers(entry, finding->key);
 
 	if (length < 0 || length < finding->length ||
 	    (length == finding->length && entry->is_exception <= finding->is_exception))
-		return;
+		return 0;
 	finding->length = length;
 	finding->is_exception = entry->is_exception;
 	finding->line = line;
 	snprintf(finding->text, sizeof(finding->text), "%.*s", (int)entry->length, entry->text);
+	return 0;
 }
 
 int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *line, char *text,
 		     size_t text_bytes)
 {
-	struct finding finding = { .length = -1 };
-	struct baleen_entry entry;
-	struct scanner scan;
-	int ret;
+	struct finding finding = { .key = key, .length = -1 };
+	int err = baleen_list_scan(fd, key_spec, update_finding, &finding);
 
-	ret = scan_start(&scan, fd, key_spec);
-	if (ret)
-		return ret;
-	while ((ret = scan_next(&scan, &entry)) > 0)
-		finding_update(&finding, scan.line, &entry, key);
-	scan_stop(&scan);
-	if (ret)
-		return ret;
+	if (err)
+		return err;
 	if (finding.length < 0 || finding.is_exception)
 		return -ENOENT;
 	*line = finding.line;
@@ -413,38 +408,32 @@ int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *li
 	return 0;
 }
 
-static void fill_line(struct baleen_list_line *line, u64 number, u32 length,
-		      const struct baleen_entry *entry)
-{
-	bool is_unmarked = entry->is_exception && *entry->text != '!';
+/* A walk through the lines that cover a key. */
+struct covering {
+	const struct baleen_key *key;
+	int (*visit)(const struct baleen_list_line *line, void *data);
+	void *data;
+};
 
-	line->number = number;
-	line->length = length;
-	line->is_exception = entry->is_exception;
-	snprintf(line->text, sizeof(line->text), "%s%.*s", is_unmarked ? "!" : "",
-		 (int)entry->length, entry->text);
+static int visit_covering(const struct baleen_entry *entry, u64 number, void *data)
+{
+	const struct covering *covering = data;
+	int length = baleen_entry_covers(entry, covering->key);
+	struct baleen_list_line line;
+
+	if (length < 0)
+		return 0;
+	line.number = number;
+	line.length = length;
+	line.is_exception = entry->is_exception;
+	baleen_entry_format(entry, line.text, sizeof(line.text));
+	return covering->visit(&line, covering->data);
 }
 
 int baleen_list_find_each(int fd, u32 key_spec, const struct baleen_key *key,
 			  int (*visit)(const struct baleen_list_line *line, void *data), void *data)
 {
-	struct baleen_list_line line;
-	struct baleen_entry entry;
-	struct scanner scan;
-	int ret, length;
+	struct covering covering = { .key = key, .visit = visit, .data = data };
 
-	ret = scan_start(&scan, fd, key_spec);
-	if (ret)
-		return ret;
-	while ((ret = scan_next(&scan, &entry)) > 0) {
-		length = covering_length(&entry, key);
-		if (length < 0)
-			continue;
-		fill_line(&line, scan.line, length, &entry);
-		ret = visit(&line, data);
-		if (ret)
-			break;
-	}
-	scan_stop(&scan);
-	return ret;
+	return baleen_list_scan(fd, key_spec, visit_covering, &covering);
 }

@@ -223,6 +223,23 @@ int baleen_list_finish(struct baleen_list *list);
  */
 void baleen_list_free(struct baleen_list *list);
 
+struct baleen_entry;
+
+/* Called with a line of a list; a nonzero return ends the walk. */
+typedef int baleen_list_visit(const struct baleen_entry *entry, u64 line, void *data);
+
+/**
+ * baleen_list_scan() - all lines of a list, parsed
+ * @fd: open for reading; read from where it is
+ * @key_spec: enum baleen_key_spec of the list; not BALEEN_KEY_STRING
+ * @visit: called with each line (list_entry.h), blank and bad ones among them, which it may
+ *         not keep, and its number, from 1
+ * @data: passed to @visit
+ *
+ * Return: 0, what @visit returned, -ENOMEM, or the negative errno of a failed read.
+ */
+int baleen_list_scan(int fd, u32 key_spec, baleen_list_visit *visit, void *data);
+
 /**
  * baleen_list_find() - which line of a list makes a key a member of it
  * @fd: open for reading; read from where it is

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* One line of a list, parsed. */
+#include <stdio.h>
+
 #include "list/list_entry.h"
 
 #define LINE_BYTES 4096
@@ -207,4 +209,26 @@ void baleen_entry_parse(struct baleen_entry *entry, u32 key_spec, const char *li
 		entry_bad(entry, word, "range with white space: write it A-B");
 	else
 		entry_key(entry, key_spec, word, p + (*p == '!'), *p == '!');
+}
+
+int baleen_entry_covers(const struct baleen_entry *entry, const struct baleen_key *key)
+{
+	struct baleen_span rest = entry->span, prefix;
+	int length;
+
+	if (entry->kind == BALEEN_ENTRY_KEY)
+		return baleen_key_compare(&entry->key, key) ? -1 : 0;
+	if (entry->kind != BALEEN_ENTRY_SPAN || !baleen_span_holds(&rest, key))
+		return -1;
+	do
+		length = baleen_span_split(&rest, &prefix);
+	while (!baleen_span_holds(&prefix, key));
+	return length;
+}
+
+/* A line of `ipset save` has no `!` of its own. */
+void baleen_entry_format(const struct baleen_entry *entry, char *text, size_t bytes)
+{
+	snprintf(text, bytes, "%s%.*s", entry->is_exception && *entry->text != '!' ? "!" : "",
+		 (int)entry->length, entry->text);
 }

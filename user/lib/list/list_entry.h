@@ -58,4 +58,22 @@ struct baleen_entry {
 void baleen_entry_parse(struct baleen_entry *entry, u32 key_spec, const char *line,
 			const char *end);
 
+/**
+ * baleen_entry_covers() - does a line speak of a key?
+ * @entry: the parsed line
+ * @key: the key
+ *
+ * Return: length of the prefix of it that covers @key, 0 for a key of several fields; -1
+ * when it does not.
+ */
+int baleen_entry_covers(const struct baleen_entry *entry, const struct baleen_key *key);
+
+/**
+ * baleen_entry_format() - the entry of a line, behind `!` when it is an exception
+ * @entry: the parsed line
+ * @text: filled in
+ * @bytes: size of @text
+ */
+void baleen_entry_format(const struct baleen_entry *entry, char *text, size_t bytes);
+
 #endif /* BALEEN_LIST_ENTRY_H */

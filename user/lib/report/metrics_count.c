@@ -159,6 +159,30 @@ void baleen_metrics_keep_origins(struct baleen_metrics_counts *counts, const cha
 	kept->counted_s = now_s();
 }
 
+/* --- causes of drops --------------------------------------------------------- */
+
+const struct baleen_drop_causes *baleen_metrics_count_causes(struct baleen_metrics_counts *counts,
+							     const struct baleen_rule_store *state,
+							     const char *device)
+{
+	struct baleen_metrics_causes *kept;
+	struct baleen_drop_causes causes;
+	struct baleen_error error;
+	int ifindex;
+
+	for (size_t i = 0; i < counts->n_causes; i++)
+		if (!strcmp(counts->causes[i].device, device))
+			return &counts->causes[i].causes;
+	if (baleen_device_ifindex(device, &ifindex, &error) ||
+	    baleen_array_add(&counts->causes, counts->n_causes) ||
+	    baleen_drop_causes_find(state, ifindex, &causes, &error))
+		return NULL;
+	kept = &counts->causes[counts->n_causes++];
+	*kept = (struct baleen_metrics_causes){ .counted_s = now_s(), .causes = causes };
+	snprintf(kept->device, sizeof(kept->device), "%s", device);
+	return &kept->causes;
+}
+
 /* --- forgetting ------------------------------------------------------------ */
 
 void baleen_metrics_counts_forget(struct baleen_metrics_counts *counts)
@@ -177,12 +201,23 @@ void baleen_metrics_counts_forget(struct baleen_metrics_counts *counts)
 			counts->origins[n++] = counts->origins[i];
 	}
 	counts->n_origins = n;
+	n = 0;
+	for (size_t i = 0; i < counts->n_causes; i++) {
+		if (is_old(counts->causes[i].counted_s))
+			baleen_drop_causes_free(&counts->causes[i].causes);
+		else
+			counts->causes[n++] = counts->causes[i];
+	}
+	counts->n_causes = n;
 }
 
 void baleen_metrics_counts_free(struct baleen_metrics_counts *counts)
 {
 	for (size_t i = 0; i < counts->n_origins; i++)
 		free(counts->origins[i].row);
+	for (size_t i = 0; i < counts->n_causes; i++)
+		baleen_drop_causes_free(&counts->causes[i].causes);
+	free(counts->causes);
 	free(counts->origins);
 	free(counts->count);
 	*counts = (struct baleen_metrics_counts){ 0 };

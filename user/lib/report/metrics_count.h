@@ -6,6 +6,7 @@
 #ifndef BALEEN_METRICS_COUNT_H
 #define BALEEN_METRICS_COUNT_H
 
+#include "report/drop_causes.h"
 #include "report/metrics_rows.h"
 #include "xdp/xdp.h"
 
@@ -49,11 +50,25 @@ struct baleen_metrics_origins {
 };
 
 /**
+ * struct baleen_metrics_causes - what caused the sampled drops of a device
+ * @device: its name
+ * @counted_s: when it was counted, of CLOCK_MONOTONIC
+ * @causes: the causes
+ */
+struct baleen_metrics_causes {
+	char device[IF_NAMESIZE];
+	u64 counted_s;
+	struct baleen_drop_causes causes;
+};
+
+/**
  * struct baleen_metrics_counts - what was counted lately
  * @count: by map
  * @n: how many
  * @origins: by rule
  * @n_origins: how many
+ * @causes: by device
+ * @n_causes: how many
  *
  * All zeros is empty.
  */
@@ -62,6 +77,8 @@ struct baleen_metrics_counts {
 	size_t n;
 	struct baleen_metrics_origins *origins;
 	size_t n_origins;
+	struct baleen_metrics_causes *causes;
+	size_t n_causes;
 };
 
 /**
@@ -97,6 +114,18 @@ baleen_metrics_recall_origins(const struct baleen_metrics_counts *counts, const 
 void baleen_metrics_keep_origins(struct baleen_metrics_counts *counts, const char *device,
 				 const char *rule, const struct baleen_metrics_origin *row,
 				 size_t n);
+
+/**
+ * baleen_metrics_count_causes() - what caused the sampled drops of a device
+ * @counts: remembers it
+ * @state: state of the device, opened
+ * @device: its name
+ *
+ * Return: the causes, valid until the next call with @counts; NULL when there are none.
+ */
+const struct baleen_drop_causes *baleen_metrics_count_causes(struct baleen_metrics_counts *counts,
+							     const struct baleen_rule_store *state,
+							     const char *device);
 
 /**
  * baleen_metrics_counts_forget() - forget what is too old to be used

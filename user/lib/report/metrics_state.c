@@ -17,6 +17,7 @@
  * @device: the device
  * @rule: the rule that is looked at
  * @counts: remembers what was counted
+ * @causes: what caused the sampled drops, or NULL
  */
 struct walk {
 	struct baleen_metrics_source *source;
@@ -24,6 +25,7 @@ struct walk {
 	const struct baleen_rule_store *state;
 	const char *device;
 	const char *rule;
+	const struct baleen_drop_causes *causes;
 };
 
 /* A named text as a number. */
@@ -48,6 +50,19 @@ static u64 seconds(u64 ms)
 	return ms ? ms / MS_PER_S : BALEEN_METRICS_UNKNOWN;
 }
 
+static void add_causes(const struct walk *walk, u64 feed_id, struct baleen_metrics_feed *row)
+{
+	for (size_t i = 0; walk->causes && i < walk->causes->n; i++) {
+		const struct baleen_drop_cause *cause = &walk->causes->cause[i];
+
+		if (cause->feed_id != feed_id)
+			continue;
+		row->n_drops = cause->n_drops;
+		row->n_alone = cause->n_alone;
+		row->n_met = cause->n_met;
+	}
+}
+
 static int add_feed(const struct baleen_feed *feed, void *data)
 {
 	const struct walk *walk = data;
@@ -67,6 +82,7 @@ static int add_feed(const struct baleen_feed *feed, void *data)
 		row->failed_s = seconds(feed->checked_ms);
 	row->changed_s = seconds(feed->received_ms);
 	row->n_errors = feed->n_failures;
+	add_causes(walk, feed->id, row);
 	return 0;
 }
 
@@ -152,6 +168,7 @@ static int add_all(struct walk *walk)
 int baleen_metrics_add_state(struct baleen_metrics_source *source, const char *device,
 			     struct baleen_metrics_counts *counts)
 {
+	struct baleen_metrics_counts once = { 0 };
 	struct baleen_rule_store state;
 	struct walk walk = {
 		.source = source, .counts = counts, .state = &state, .device = device
@@ -160,7 +177,9 @@ int baleen_metrics_add_state(struct baleen_metrics_source *source, const char *d
 
 	if (baleen_rule_store_open(&state, device, 0, NULL))
 		return 0;
+	walk.causes = baleen_metrics_count_causes(counts ? counts : &once, &state, device);
 	err = add_all(&walk);
+	baleen_metrics_counts_free(&once);
 	baleen_rule_store_close(&state);
 	return err == -ENOMEM ? err : 0;
 }

@@ -126,6 +126,9 @@ struct baleen_metrics_table {
  * @failed_s: last failed fetch, seconds since 1970
  * @changed_s: when the copy that is enforced was received, seconds since 1970
  * @n_errors: failures in a row; 0 after a success
+ * @n_drops: sampled drops of sources that it holds
+ * @n_alone: those of sources that nothing else in the rule holds
+ * @n_met: its entries that hold a sampled source
  */
 struct baleen_metrics_feed {
 	char device[IF_NAMESIZE];
@@ -137,6 +140,9 @@ struct baleen_metrics_feed {
 	u64 failed_s;
 	u64 changed_s;
 	u64 n_errors;
+	u64 n_drops;
+	u64 n_alone;
+	u64 n_met;
 };
 
 /**

@@ -137,3 +137,31 @@ int baleen_drops_find(sqlite3 *db, u64 netns_cookie, int ifindex, const struct b
 	sqlite3_finalize(query);
 	return err == SQLITE_ROW ? 1 : err == SQLITE_DONE ? 0 : -EIO;
 }
+
+int baleen_drops_each(sqlite3 *db, u64 netns_cookie, int ifindex,
+		      int (*visit)(const struct baleen_key *source, const struct baleen_drop *drop,
+				   void *data),
+		      void *data)
+{
+	static const char sql[] =
+		"SELECT rule, last_ms, n, dport, proto, source FROM seen WHERE netns = ?1 "
+		"AND ifindex = ?2 ORDER BY rule";
+	struct baleen_drop drop;
+	struct baleen_key key;
+	sqlite3_stmt *query;
+	const char *reason;
+	int step, ret = 0;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &query, NULL))
+		return -EIO;
+	sqlite3_bind_int64(query, 1, netns_cookie);
+	sqlite3_bind_int(query, 2, ifindex);
+	while (!ret && (step = sqlite3_step(query)) == SQLITE_ROW) {
+		take_row(query, &drop);
+		if (!baleen_address_parse((const char *)sqlite3_column_text(query, 5), &key,
+					  &reason))
+			ret = visit(&key, &drop, data);
+	}
+	sqlite3_finalize(query);
+	return ret || step == SQLITE_DONE ? ret : -EIO;
+}

@@ -84,4 +84,19 @@ void baleen_drops_end(sqlite3 *db);
 int baleen_drops_find(sqlite3 *db, u64 netns_cookie, int ifindex, const struct baleen_key *source,
 		      struct baleen_drop *drop);
 
+/**
+ * baleen_drops_each() - the sampled drops of a device
+ * @db: opened
+ * @netns_cookie: cookie of the device's network namespace
+ * @ifindex: the device
+ * @visit: called with each source and rule, by rule; a nonzero return ends the walk
+ * @data: passed to @visit
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_drops_each(sqlite3 *db, u64 netns_cookie, int ifindex,
+		      int (*visit)(const struct baleen_key *source, const struct baleen_drop *drop,
+				   void *data),
+		      void *data);
+
 #endif /* BALEEN_DROPS_H */
