@@ -200,6 +200,40 @@ refuses "a kind that cannot" "six.txt: bloom cannot be had in this shape, at thi
 expect "a need of nothing" 2 "" "baleen: build: --need 'wings': not of delete, merge and resize \
 (see 'baleen help build')" baleen build --need wings -o new.bln six.txt
 
+# --- what the documents say each kind can do ---
+
+# column KIND N: of the table of kinds in docs/filters.md
+column()
+{
+	awk -F ' *[|] *' -v kind="\`$1\`" -v n="$2" '$2 == kind { print $n }' \
+		"$ROOT/docs/filters.md"
+}
+
+# says KIND N PATTERN: "true" when that column matches
+says()
+{
+	column "$1" "$2" | grep -qE "$3" && echo true || echo false
+}
+
+for kind in cuckoo bloom classic counting quotient; do
+	shape=(--kind "$kind" --capacity 1000 --fpp 0.01)
+	[[ $kind = bloom || $kind = classic ]] || shape+=(--copies)
+	is "$kind: delete" "$(planned '.[0].can | contains(["delete"])' "${shape[@]}" -6)" \
+		"$(says "$kind" 4 ^yes)"
+	# Where slots are short the keys are gone, except in a quotient filter.
+	[ $kind != cuckoo ] || shape=(--kind "$kind" --capacity 1000)
+	is "$kind: merge" "$(planned '.[0].can | contains(["merge"])' "${shape[@]}" -6)" \
+		"$([ -n "$(column "$kind" 5)" ] && echo true)"
+	is "$kind: resize, not to half only" \
+		"$(planned '.[0].can | contains(["resize"])' "${shape[@]}" -6)" \
+		"$(says "$kind" 6 '^(of the keys|by doubling and halving)$')"
+	[ $kind != quotient ] || shape=(--kind "$kind" --capacity 1000)
+	is "$kind: exact of IPv4 and ports, of nothing longer" "$(for key in src proto,dport flow; do
+		planned '.[0].exact' "${shape[@]}" --key $key
+	done | paste -s -d ' ')" \
+		"$(says "$kind" 7 ^IPv4) $(says $kind 7 'keys of up to 64 bits') false"
+done
+
 # --- what info tells of each ---
 
 # told KIND FILTER WANT OPTION...: of six.txt built so
