@@ -182,6 +182,36 @@ refuses "added neither" "coins.bln: 'abc': not hexadecimal digits, two for each 
 	baleen add coins.bln abc
 refuses "merges of two tweaks" "tweak.bln: seed 0000000080000001..., coins.bln has 0000000000000000...: build one --like the other" baleen merge -o new.bln coins.bln tweak.bln
 
+# --- the bits of another program ---
+
+printf 'aN\x9b' >coins.bits
+check "the bits of a light client" baleen import --format bits --bits 24 --hashes 5 --hash bip37 \
+	--hash-form hex -o imported.bln coins.bits
+is "are an image of the same set" "$(tail -c +513 imported.bln | cksum) $(
+	info imported.bln '.tables[0].entries')" "$(tail -c +513 coins.bln | cksum) 3"
+is "which finds the same" "$(baleen match -c -f coins.txt imported.bln)" 3
+check "and merges with it" baleen merge -o both.bln coins.bln imported.bln
+/usr/bin/python3 - <<'END'
+from bitarray import bitarray
+from murmurhash import mrmr
+bits = bitarray(95)  # its default: the first bit of a byte is its highest
+bits.setall(0)
+for key in ("1", "2", "42"):
+    for i in range(6):
+        bits[mrmr.hash(key.encode(), i) % 95] = 1
+open("class.bits", "wb").write(bits.tobytes())
+END
+check "the bits of the Python class" baleen import --format bits --bits 95 --hashes 6 --hash murmur3 \
+	--bit-order msb -o python.bln class.bits
+is "are those of its filter" "$(tail -c +513 python.bln | cksum)" "$(tail -c +513 class.bln | cksum)"
+refuses "them in the other order" "class.bits: bits are set behind the last of 95: another number of bits, or another order" \
+	baleen import --format bits --bits 95 --hashes 6 --hash murmur3 -o new.bln class.bits
+refuses "another size" "class.bits: more than the 11 bytes, which so many bits take" \
+	baleen import --format bits --bits 88 --hashes 6 --hash murmur3 -o new.bln class.bits
+refuses "a larger one" "class.bits: less than the 13 bytes, which so many bits take" \
+	baleen import --format bits --bits 100 --hashes 6 --hash murmur3 -o new.bln class.bits
+expect "options of sets" 2 "" "baleen: import: --set is not for this format (see 'baleen help import')" baleen import --format bits --set a --bits 95 class.bits
+
 # --- what cannot be ---
 
 refuses "a seed of addresses" \

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* baleen import: the entries of a set of ipset or nftables, as single entries. */
+/* baleen import: the entries of a set of ipset or nftables, as single entries; or bits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/ban/import_bits.h"
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
@@ -20,6 +21,8 @@
  * @rule: its rule
  * @path: the file, or - for stdin
  * @has_format: --format was given
+ * @is_bits: --format bits; what is asked for is in @bits
+ * @bits: then the filter
  * @importer: how it is read
  * @key_spec: key fields of the rule
  * @options: origin of the entries
@@ -34,6 +37,8 @@ struct import {
 	const char *rule;
 	const char *path;
 	bool has_format;
+	bool is_bits;
+	struct import_bits bits;
 	struct baleen_importer importer;
 	u32 key_spec;
 	struct entry_options options;
@@ -166,19 +171,46 @@ static int take_format(const struct option_use *use)
 	struct import *import = use->to;
 
 	import->has_format = true;
+	import->is_bits = !strcmp(use->argument, "bits");
+	if (import->is_bits)
+		return 0;
 	return baleen_import_format_parse(use->argument, &import->importer.format) ?
-		       option_refuse(use, "not ipset or nft") :
+		       option_refuse(use, "not ipset, nft or bits") :
 		       0;
+}
+
+/* The first option that is for the other formats, or NULL. */
+static const char *find_stray(const struct import *import)
+{
+	const struct import_bits *bits = &import->bits;
+
+	if (import->is_bits)
+		return import->importer.set			? "set" :
+		       strcmp(import->options.origin, "import") ? "origin" :
+		       import->is_snapshot			? "snapshot" :
+								  NULL;
+	return bits->out ? "output" : bits->is_msb ? "bit-order" : bits->lists.shaped_by;
 }
 
 static int parse(struct import *import, int argc, char **argv)
 {
-	int err = options_parse(&import_command, import, &argc, &argv);
+	int err;
 
+	list_options_init(&import->bits.lists);
+	err = options_parse(&import_command, import, &argc, &argv);
 	if (err)
 		return err;
 	if (!import->has_format)
-		return complain_usage(&import_command, "--format ipset or --format nft is missing");
+		return complain_usage(&import_command,
+				      "--format ipset, --format nft or --format bits is missing");
+	if (find_stray(import))
+		return complain_usage(&import_command, "--%s is not for this format",
+				      find_stray(import));
+	if (import->is_bits) {
+		import->path = argv[0];
+		return argc == 1 ? 0 :
+				   complain_usage(&import_command, "one FILE of bits is asked for");
+	}
 	if (argc != 2)
 		return complain_usage(&import_command, "DEV:RULE and one FILE are asked for");
 	import->target = argv[0];
@@ -198,6 +230,8 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return err;
+	if (import.is_bits)
+		return import_bits(&import.bits, import.path, import.json);
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
 	err = entries_rule(import.device, import.rule, &rule);
@@ -212,7 +246,7 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-	{ "format", 0, "F", take_format, .help = "ipset or nft", .words = "ipset nft" },
+	{ "format", 0, "F", take_format, .help = "ipset, nft or bits", .words = "ipset nft bits" },
 	VALUE("set", 0, "NAME", option_text, import, importer.set,
 	      "which set of FILE, if it has several; of nft also FAMILY/TABLE/NAME"),
 	VALUE("origin", 0, "NAME", option_text, import, options.origin,
@@ -220,15 +254,19 @@ static const struct option_spec options[] = {
 	FLAG("snapshot", 0, import, is_snapshot, "delete what the origin has besides"),
 	WAIT_OPTION(import, wait_ms),
 	FLAG("json", 'j', import, json, "report as JSON"),
+	{ .table = import_bits_option_table, .at = offsetof(struct import, bits) },
 	{ 0 },
 };
 
 const struct command import_command = {
 	.name = "import",
-	.synopsis = "DEV:RULE --format ipset|nft [--set NAME] [OPTION...] FILE",
+	.synopsis = "DEV:RULE --format ipset|nft [--set NAME] [OPTION...] FILE | --format bits "
+		    "-o IMAGE --bits M --hashes K --hash H [OPTION...] FILE",
 	.help = "Adds the elements of a set to a rule, as single entries, in one step: timeouts, nomatch,\n"
 		"intervals and comments (as reasons) come with them. FILE is what 'ipset save' or\n"
-		"'nft -j list set' print; '-' is stdin. Addresses are taken as they are.\n",
+		"'nft -j list set' print; '-' is stdin. Addresses are taken as they are.\n"
+		"With --format bits, FILE is the array of bits of a Bloom filter that another program\n"
+		"made, and an image is made of it.\n",
 	.options = options,
 	.run = run,
 };
