@@ -191,6 +191,24 @@ for kind in "cuckoo --copies" "quotient --copies" "quotient --copies --fpp 0.001
 	baleen match --count-copies -0 -f keys often.bln >got
 	check "$kind: NUL bytes" cmp got <(printf '3 whale\0002 krill\0')
 done
+for kind in "cuckoo" "quotient --fpp 0.001" "counting --fpp 0.001"; do
+	# shellcheck disable=SC2086
+	baleen build --key string --seed 1 --copies --capacity 200 --kind $kind -o more.bln often.txt
+	check "$kind: keys of a file" baleen add -f often.txt more.bln
+	check "$kind: typed" baleen add more.bln whale whale
+	prints "$kind: are added as often as they are listed" $'6 krill\n2 sea\n6 whale' \
+		baleen match --count-copies more.bln krill sea whale
+	check "$kind: and deleted" baleen del -f often.txt more.bln
+	prints "$kind: as often" $'3 krill\n1 sea\n4 whale' \
+		baleen match --count-copies more.bln krill sea whale
+	check "$kind: a list is merged" baleen merge more.bln often.txt
+	prints "$kind: as often as well" $'6 krill\n2 sea\n6 whale' \
+		baleen match --count-copies more.bln krill sea whale
+	[[ $kind != counting* ]] || continue
+	check "$kind: and subtracted" baleen subtract -o less.bln more.bln often.txt
+	prints "$kind: down again" $'3 krill\n1 sea\n4 whale' \
+		baleen match --count-copies less.bln krill sea whale
+done
 check "-j" baleen match -j --count-copies often.bln krill
 is "says that others may look the same" "$(jq -c . "$TMP/out")" \
 	'[{"key":"krill","copies":2,"bound":"at most"}]'

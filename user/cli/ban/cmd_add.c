@@ -336,8 +336,8 @@ static int change_state(const struct change *change, const char *device,
 
 static int complain_stateless(const struct change *change)
 {
-	u32 key_spec;
-	int err = filter_ref_key_spec(change->argument, &key_spec);
+	struct baleen_image head;
+	int err = filter_ref_head(change->argument, &head);
 
 	if (err)
 		return err;
@@ -351,6 +351,7 @@ static int run(struct change *change, int argc, char **argv)
 {
 	struct baleen_stored_rule rule;
 	char device[IF_NAMESIZE];
+	struct baleen_image head;
 	int err;
 
 	list_options_init(&change->lists);
@@ -364,7 +365,11 @@ static int run(struct change *change, int argc, char **argv)
 	if (!err && change->entry.is_given)
 		return complain_stateless(change);
 	if (!err)
-		err = filter_ref_key_spec(change->argument, &change->list.key_spec);
+		err = filter_ref_head(change->argument, &head);
+	if (!err) {
+		change->list.key_spec = head.key_spec;
+		change->list.keeps_copies = head.flags & BALEEN_FLAG_COPIES;
+	}
 	/* The keys are read before the lock is taken: reading may wait. */
 	if (!err)
 		err = read_keys(change, argv + 1, argc - 1);

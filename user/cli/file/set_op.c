@@ -59,6 +59,7 @@ struct set_op {
 	struct operand *operand;
 	struct baleen_filter made;
 	const char *caveat;
+	bool has_copies;
 };
 
 static int parse(struct set_op *set, int argc, char **argv)
@@ -76,11 +77,20 @@ static int parse(struct set_op *set, int argc, char **argv)
 
 static int open_operand(struct set_op *set, struct operand *operand, const char *path)
 {
+	/* What both have is each key of a list once. */
+	operand->list.keeps_copies = set->has_copies && set->op != BALEEN_SET_INTERSECTION;
 	if (filter_ref_open_set(&operand->ref, &operand->list, path, &set->lists))
 		return EXIT_FAILED;
 	if (operand->ref.is_list && baleen_list_finish(&operand->list))
 		return complain("%s: %s", path, strerror(ENOMEM));
 	return 0;
+}
+
+/* The lists are read as the first operand is. */
+static void take_head(struct set_op *set, const struct baleen_image *head)
+{
+	set->lists.build.key_spec = head->key_spec;
+	set->has_copies = head->flags & BALEEN_FLAG_COPIES;
 }
 
 static int open_operands(struct set_op *set)
@@ -208,10 +218,13 @@ static int combine_target(struct filter_ref *ref, void *data)
 /* Which nobody else changes meanwhile. */
 static int combine_into_target(struct set_op *set)
 {
-	int err = filter_ref_key_spec(set->paths[0], &set->lists.build.key_spec);
+	struct baleen_image head;
+	int err = filter_ref_head(set->paths[0], &head);
 
-	if (!err)
+	if (!err) {
+		take_head(set, &head);
 		err = open_operands(set);
+	}
 	return err ? err : filter_ref_change(set->paths[0], set->wait_ms, combine_target, set);
 }
 
@@ -220,9 +233,10 @@ static int combine_to_file(struct set_op *set)
 	struct filter_ref first;
 	int err = filter_ref_open(&first, set->paths[0], &set->lists);
 
-	set->lists.build.key_spec = first.filter.image.key_spec;
-	if (!err)
+	if (!err) {
+		take_head(set, &first.filter.image);
 		err = open_operands(set);
+	}
 	if (!err)
 		err = combine_all(set, &first.filter);
 	filter_ref_close(&first);

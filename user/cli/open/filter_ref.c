@@ -198,7 +198,7 @@ void filter_ref_close(struct filter_ref *ref)
 
 /* --- to change --------------------------------------------------------------- */
 
-int filter_ref_key_spec(const char *argument, u32 *key_spec)
+int filter_ref_head(const char *argument, struct baleen_image *head)
 {
 	struct list_options none;
 	struct baleen_list list = { 0 };
@@ -214,7 +214,7 @@ int filter_ref_key_spec(const char *argument, u32 *key_spec)
 		err = complain("%s: is a list, not an image: edit it, or build an image of it",
 			       argument);
 	if (!err)
-		*key_spec = ref.filter.image.key_spec;
+		*head = ref.filter.image;
 	filter_ref_close(&ref);
 	baleen_list_free(&list);
 	return err;

@@ -39,8 +39,8 @@ void filter_ref_close(struct filter_ref *ref);
 
 /* --- to change --- */
 
-/* The fields of the keys of what is to be changed; 0, or EXIT_FAILED after a message. */
-int filter_ref_key_spec(const char *argument, u32 *key_spec);
+/* What is to be changed, without its body; 0, or EXIT_FAILED after a message. */
+int filter_ref_head(const char *argument, struct baleen_image *head);
 
 /* Opens an IMAGE argument once nobody else changes it, has it changed, and closes it; again
  * when filter_ref_put() said -ESTALE, which @change then returns, for as long as is
