@@ -3,6 +3,8 @@
 #
 # The worked examples of textbooks, bit for bit and slot by slot, and the filters of
 # Bitcoin's light clients. The numbers are those of ../shared/reference/textbook.md.
+# The lines of baleen-textbook(7) are run as they stand; tests/cli/textbook.py writes the
+# page anew.
 
 # shellcheck source=tests/cli/lib.bash
 source "$(dirname "$0")/lib.bash"
@@ -211,6 +213,16 @@ refuses "another size" "class.bits: more than the 11 bytes, which so many bits t
 refuses "a larger one" "class.bits: less than the 13 bytes, which so many bits take" \
 	baleen import --format bits --bits 100 --hashes 6 --hash murmur3 -o new.bln class.bits
 expect "options of sets" 2 "" "baleen: import: --set is not for this format (see 'baleen help import')" baleen import --format bits --set a --bits 95 class.bits
+
+# --- the page as it stands ---
+
+cp "$ROOT/tests/cli/textbook.py" "$ROOT/user/man/baleen-textbook.7" "$TMP"
+chmod a+r "$TMP"/textbook.py "$TMP"/baleen-textbook.7
+user mkdir page
+check "baleen-textbook(7) is run" user env -C page PATH="$TMP:/usr/bin:/bin" LC_ALL=C.UTF-8 \
+	/usr/bin/python3 "$TMP/textbook.py" "$TMP/baleen-textbook.7"
+cp "$TMP/out" page.new
+check "and prints what it says" diff "$ROOT/user/man/baleen-textbook.7" page.new
 
 # --- what cannot be ---
 
