@@ -13,7 +13,7 @@ LIST=$ROOT/../shared/data/lists/ipsum.txt
 # use TITLE: runs the lines of a use
 use()
 {
-	sed -n "/^\.Ss $1/,/^\.Ed/p" "$PAGE" | sed '1,/^\.Bd/d; /^\.Ed/d' >lines
+	sed -n "/^\.Ss $1/,/^\.Ed/p" "$PAGE" | sed '1,/^\.Bd/d; /^\.Ed/d; s/\\e$/\\/' >lines
 	check "$1: has lines" test -s lines
 	check "$1: runs" user env PATH="$TMP:$PATH" key="${key-}" bash -eu lines
 	cp "$TMP/out" printed
@@ -275,3 +275,40 @@ echo "# $(lines asked.txt) queries: $(lines here.txt) stay below this node, and 
 $((4 * $(lines asked.txt)))"
 # 320 and the key are there; of 4,000 others 0.4 % find the node, and 0.1 % of all each other child.
 at_most "few are asked in vain" "$n" 350
+
+# --- a light client of a block chain ---
+
+# hashes SEED N: N hashes of 20 bytes
+hashes()
+{
+	awk -v seed="$1" -v n="$2" 'BEGIN {
+		srand(seed)
+		for (i = 0; i < n; i++) {
+			for (j = 0; j < 5; j++)
+				printf "%08x", rand() * 2^32
+			print ""
+		}
+	}'
+}
+
+hashes 31 80 >wallet.txt
+(hashes 32 4000 && awk 'NR % 20 == 0' wallet.txt) | sort >block.txt
+use "A light client"
+is "each transaction of its own is found" "$(grep -cFxf wallet.txt printed)" 4
+n=$(($(lines printed) - 4))
+echo "# of $(lines block.txt) transactions $(lines printed) are sent, 4 of its own, after a filter \
+of $(stat -c %s filterload) bytes"
+# 0.1 %: 4 of 4,000 are expected, past 20 is beyond eight deviations.
+at_most "and few others" "$n" 20
+is "in a form that others read" "$(od -An -tx1 -v filterload | tr -d ' \n')" \
+	"$(/usr/bin/python3 - <<-'END'
+		from murmurhash import mrmr
+		bits = bytearray(144)
+		for line in open("wallet.txt"):
+		    for i in range(9):
+		        seed = (i * 0xFBA4C795 + 2147483649) % 2**32
+		        bit = mrmr.hash(bytes.fromhex(line.strip()), seed) % 2**32 % 1152
+		        bits[bit // 8] |= 1 << bit % 8
+		print(bits.hex())
+	END
+	)"
