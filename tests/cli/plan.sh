@@ -157,6 +157,10 @@ for fpp in 0.03 0.02 0.01 0.005 0.002 0.001 0.0001; do
 	done; done | sort -n | head -n 1)
 	is "cuckoo at $fpp: the plan is the smallest of all shapes" \
 		"$(planned '.[0].bytes' --kind cuckoo --capacity 9999 --fpp $fpp -6)" "$smallest"
+	is "plan of --need delete at $fpp is the smaller of cuckoo and quotient" "$(planned \
+		'[.[] | select(.can).bytes] | min' --need delete --capacity 9999 --fpp $fpp -6)" \
+		"$(planned '[.[] | select(.can | index("delete")).bytes] | min' --copies \
+			--capacity 9999 --fpp $fpp -6)"
 	check "--need delete at $fpp" baleen build --seed 1 --fpp $fpp --need delete -o del.bln nine.txt
 	of_quotient=$(planned '.[0].bytes' --kind quotient --copies --capacity 9999 --fpp $fpp -6)
 	is "takes no more, as cuckoo or as quotient" "$(info del.bln .tables[0].bytes)" \
@@ -168,6 +172,19 @@ is "and a quotient filter all" "$(planned '.[0].can' --copies --kind quotient --
 	--fpp 0.02 -6)" '["delete","merge","resize"]'
 is "which it cannot without" "$(planned '.[0].can' --kind quotient --capacity 1M --fpp 0.02 -6)" \
 	'["merge","resize"]'
+is "who cannot says so" "$(planned '[.[] | select(.reason) | {(.kind): .reason}] | add' \
+	--need delete,resize --capacity 1M --fpp 0.02 -6)" \
+	'{"bloom":"cannot delete, resize","classic":"cannot delete, resize","counting":"cannot resize"}'
+for needs in delete merge resize delete,merge delete,resize delete,merge,resize; do
+	smallest=$(planned "[.[] | select(.can and .kind != \"classic\").bytes] | min" --need $needs \
+		--fpp 0.01 --capacity 2000 -6)
+	check "--need $needs" baleen build --seed 1 --need $needs --fpp 0.01 -o chosen.bln six.txt
+	is "is what plan --need says" "$(info chosen.bln .tables[0].bytes)" "$smallest"
+done
+check "--need in words" baleen plan --need delete --fpp 0.01 --capacity 1M -6
+is "says that copies count" "$(grep -Ec '^(cuckoo|quotient) .*, copies$' "$TMP/out")" 2
+refuses_plan "a need of nothing" "--need 'wings': not of delete, merge and resize" --need wings \
+	--capacity 9
 chooses "all at a rate" quotient "quotient with copies is the smallest" six.txt --fpp 0.001 \
 	--need delete,merge,resize
 

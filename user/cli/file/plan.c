@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/common/list_options.h"
 #include "cli/file/plan_curves.h"
 #include "filter/bloom_math.h"
+#include "ops/choose.h"
 #include "ops/plan_kinds.h"
 
 /**
@@ -41,9 +43,22 @@ static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static void cost_of(const struct plan *plan, u32 kind, struct baleen_cost *cost)
+/**
+ * struct way - a way to plan a kind
+ * @fpp: false positive rate allowed
+ * @copies: copies count
+ * @cost: what comes out
+ */
+struct way {
+	double fpp;
+	bool copies;
+	struct baleen_cost cost;
+};
+
+static void find_cost(const struct plan *plan, u32 kind, struct way *way)
 {
 	const struct baleen_build_options *build = &plan->lists.build;
+	struct baleen_cost *cost = &way->cost;
 	struct baleen_shape shape = build->shape;
 
 	*cost = (struct baleen_cost){ .table.kind = kind };
@@ -54,16 +69,58 @@ static void cost_of(const struct plan *plan, u32 kind, struct baleen_cost *cost)
 		baleen_cost_fill(plan->domain, kind, build->capacity, plan->bits_per_key, &shape,
 				 cost);
 	else
-		baleen_cost_plan(plan->domain, kind, build->capacity, build->fpp, &shape, cost);
+		baleen_cost_plan(plan->domain, kind, build->capacity, way->fpp, &shape, cost);
 }
 
-static u32 can(const struct plan *plan, const struct baleen_cost *cost)
+static u32 can(const struct plan *plan, const struct way *way)
 {
 	struct baleen_image image = { .key_spec = plan->lists.build.key_spec,
-				      .flags = plan->lists.build.copies ? BALEEN_FLAG_COPIES : 0 };
+				      .flags = way->copies ? BALEEN_FLAG_COPIES : 0 };
 
-	image.table[plan->domain] = cost->table;
+	image.table[plan->domain] = way->cost.table;
 	return baleen_table_can(&image, plan->domain);
+}
+
+/* Plans a kind in this way; false when it cannot be, or not do what is needed. */
+static bool try_way(const struct plan *plan, u32 kind, struct way *way)
+{
+	struct baleen_cost *cost = &way->cost;
+	char what[64] = "";
+	u32 missing;
+
+	find_cost(plan, kind, way);
+	if (cost->err)
+		return false;
+	missing = plan->lists.needs & ~can(plan, way);
+	for (u32 i = 0; i < BALEEN_N_NEEDS; i++)
+		if (missing & 1u << i)
+			snprintf(what + strlen(what), sizeof(what) - strlen(what), "%s%s",
+				 *what ? ", " : "", baleen_need_name(i));
+	if (missing)
+		cost->err = baleen_fail(&cost->error, EOPNOTSUPP, "cannot %s", what);
+	return !missing;
+}
+
+/* The smallest that a kind has for what is needed, as baleen_choose() finds it: slots that keep
+ * too little of a key can delete where copies count, and those that keep whole hashes can do all.
+ */
+static void find_way(const struct plan *plan, u32 kind, struct way *found)
+{
+	const struct baleen_build_options *build = &plan->lists.build;
+	const struct way ways[] = { { .fpp = build->fpp, .copies = build->copies },
+				    { .fpp = build->fpp, .copies = true },
+				    { .fpp = 0, .copies = build->copies } };
+	bool has_slots = kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_QUOTIENT, any = false;
+	u32 n = !plan->lists.needs || !has_slots ? 1 : build->fpp ? 3 : 2;
+
+	for (u32 i = 0; i < n; i++) {
+		struct way way = ways[i];
+		bool fits = try_way(plan, kind, &way);
+
+		if (!i || (fits && (!any || way.cost.n_bytes < found->cost.n_bytes)))
+			*found = way;
+		any |= fits;
+	}
 }
 
 /* Why a kind cannot be, in few words. */
@@ -165,19 +222,22 @@ static json_t *describe_cost(const struct plan *plan, u32 kind)
 {
 	bool is_classic = kind == BALEEN_KIND_CLASSIC;
 	json_t *json = json_object();
-	struct baleen_cost cost;
+	const struct baleen_cost *cost;
+	struct way way;
 
-	cost_of(plan, kind, &cost);
+	find_way(plan, kind, &way);
+	cost = &way.cost;
 	json_object_set_new(json, "kind", json_string(baleen_kind_name(kind)));
-	json_object_set_new(json, "reason", cost.err ? json_string(reason_of(&cost)) : json_null());
-	if (!cost.err) {
-		set_integer(json, "bits", cost.n_bits);
-		set_integer(json, "bytes", cost.n_bytes);
-		set_real(json, "bits_per_key", cost.bits_per_key);
-		set_real(json, "fpp", cost.fpp);
-		json_object_set_new(json, "exact", json_boolean(cost.is_exact));
-		json_object_set_new(json, "can", describe_can(can(plan, &cost)));
-		describe_geometry(json, &cost.table);
+	json_object_set_new(json, "reason", cost->err ? json_string(reason_of(cost)) : json_null());
+	if (!cost->err) {
+		set_integer(json, "bits", cost->n_bits);
+		set_integer(json, "bytes", cost->n_bytes);
+		set_real(json, "bits_per_key", cost->bits_per_key);
+		set_real(json, "fpp", cost->fpp);
+		json_object_set_new(json, "exact", json_boolean(cost->is_exact));
+		json_object_set_new(json, "copies", json_boolean(way.copies));
+		json_object_set_new(json, "can", describe_can(can(plan, &way)));
+		describe_geometry(json, &cost->table);
 	}
 	json_object_set_new(json, "textbook",
 			    plan->bits_per_key && is_classic ? describe_best(plan) :
@@ -237,18 +297,21 @@ static const char *geometry_text(const struct baleen_table *table, char *text, s
 static void print_cost(const struct plan *plan, u32 kind)
 {
 	char bits[NUMBER_TEXT], bytes[NUMBER_TEXT], rate[NUMBER_TEXT], geometry[80];
-	struct baleen_cost cost;
+	const struct baleen_cost *cost;
+	struct way way;
 
-	cost_of(plan, kind, &cost);
-	if (cost.err) {
-		printf("%-11s%s\n", baleen_kind_name(kind), reason_of(&cost));
+	find_way(plan, kind, &way);
+	cost = &way.cost;
+	if (cost->err) {
+		printf("%-11s%s\n", baleen_kind_name(kind), reason_of(cost));
 		return;
 	}
-	snprintf(rate, sizeof(rate), "%.2g", cost.fpp);
-	printf("%-11s%15s%8s %7.3g  %-9s%s\n", baleen_kind_name(kind),
-	       format_count(cost.n_bits, bits), format_bytes(cost.n_bytes, bytes),
-	       cost.bits_per_key, cost.is_exact ? "exact" : rate,
-	       geometry_text(&cost.table, geometry, sizeof(geometry)));
+	snprintf(rate, sizeof(rate), "%.2g", cost->fpp);
+	printf("%-11s%15s%8s %7.3g  %-9s%s%s\n", baleen_kind_name(kind),
+	       format_count(cost->n_bits, bits), format_bytes(cost->n_bytes, bytes),
+	       cost->bits_per_key, cost->is_exact ? "exact" : rate,
+	       geometry_text(&cost->table, geometry, sizeof(geometry)),
+	       way.copies ? ", copies" : "");
 }
 
 static void print_bound(const struct plan *plan, const char *of, double n_bits, const char *formula)
@@ -344,6 +407,10 @@ static int run(int argc, char **argv)
 
 static const struct option_spec options[] = {
 	{ .table = shape_option_table, .at = offsetof(struct plan, lists) },
+	VALUE("need", 0, "WHAT", list_need, plan, lists,
+	      "only what can do that, with copies where it takes them: delete, merge, resize, with "
+	      "commas between",
+	      .words = "delete merge resize"),
 	VALUE("bits-per-key", 0, "C", take_bits_per_key, plan, bits_per_key,
 	      "seek the least rate in C bits a key"),
 	FLAG("ipv6", '6', plan, is_ipv6, "IPv6 addresses; without it IPv4"),
