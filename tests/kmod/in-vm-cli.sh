@@ -217,8 +217,8 @@ same "again" baleen add @ shrimp
 same "deleted" baleen del @ whale
 same "and all asked" baleen match @ krill whale sea shrimp
 same "cannot be listed" baleen dump @
-refuses "a hash without a key" "kmod:m: its hash is not keyed, and such strings cannot be asked in the \
-kernel: build it with a keyed one" \
+refuses "a hash without a key" "kmod:m: its hash is not keyed, and such strings and fingerprints cannot be \
+asked in the kernel: build it with a keyed one" \
 	baleen build -o kmod:m --key string --kind classic --hash murmur3 --fpp 0.01 words.txt
 
 for kind in bloom counting classic; do
