@@ -235,5 +235,5 @@ refuses "both" "one.txt: a text is quoted or hexadecimal, not both" baleen build
 	--hash murmur3 --hash-form quoted,hex --bits 10 -o new.bln one.txt
 for image in bloom:string capitals:string cuckoo:string raw:fingerprint; do
 	refuses "a program of ${image%:*}" "its keys are ${image#*:}s, which are no field of a packet" \
-		baleen compile --accept-fpp 0.9 -o new.o "${image%:*}.bln"
+		baleen compile -o new.o "${image%:*}.bln"
 done

@@ -200,6 +200,21 @@ try_refused()
 		"baleen: rule 'words': its keys are strings, which are no field of a packet"
 	check_status "nor without a state" 1 baleen attach veth-b --no-state --drop words.bln
 	is "and why" "$(<err)" "baleen: words: its keys are strings, which are no field of a packet"
+	echo 10001:001010 >prints
+	check "an image of fingerprints" baleen build -o prints.bln --key fingerprint \
+		--kind quotient --remainder-bits 6 prints
+	check "one that loses keys" baleen build -o lossy.bln --key string --partner xor \
+		--slot-bits 16 --buckets 10 words
+	for state in "" --no-state; do
+		check_status "neither can be in a rule" 1 \
+			baleen attach veth-b ${state:+"$state"} --drop prints.bln
+		is "which says why" "$(grep -c \
+			"prints.*: its keys are fingerprints, which are no field of a packet" err)" 1
+		check_status "of any rate" 1 \
+			baleen attach veth-b ${state:+"$state"} --drop lossy.bln
+		is "and says so" "$(grep -c \
+			"lossy.*: its keys are strings, which are no field of a packet" err)" 1
+	done
 	make_list crowd 30000 0 7
 	check "a quotient filter that is too full" \
 		baleen build -o crowd.bln --seed "$SEED" --kind quotient --load 0.99 crowd

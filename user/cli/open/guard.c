@@ -4,6 +4,7 @@
 
 #include "cli/open/guard.h"
 #include "cli/open/list_file.h"
+#include "key/key_spec.h"
 
 /* --- false positives --------------------------------------------------------- */
 
@@ -11,6 +12,9 @@ int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
 {
 	struct baleen_error error;
 
+	/* What no packet has is refused for that, whatever its rate. */
+	if (baleen_key_spec_refuse(filter->image.key_spec))
+		return 0;
 	if (!baleen_accept_fpp(name, action, filter, accept_fpp, &error))
 		return 0;
 	return complain("%s", error.text);
