@@ -234,8 +234,7 @@ baleen_inline u32 baleen_spec_domain(u32 spec, bool is_ip6)
 		return is_ip6 ? BALEEN_IP6 : BALEEN_IP4;
 	if (spec == BALEEN_KEY_STRING || spec == BALEEN_KEY_SQUID)
 		return BALEEN_TUPLE;
-	if (spec == BALEEN_KEY_FINGERPRINT)
-		return BALEEN_WORD;
+	/* A fingerprint has no field of a packet, and so no bits here. */
 	return baleen_spec_bits(spec, is_ip6) <= 64 ? BALEEN_WORD : BALEEN_TUPLE;
 }
 
