@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <baleen/hash.h>
+
 #include "key/key_spec.h"
 #include "key/key_text.h"
 #include "random.h"
@@ -140,6 +142,12 @@ static void test_refused_keys(void **state)
 	static const char *const refused[][3] = {
 		{"src", "192.0.2.1,443", MORE},
 		{"src", "192.0.2.1,", MORE},
+		{"fingerprint", "", "a fingerprint without a digit"},
+		{"fingerprint", ":", "a fingerprint without a digit"},
+		{"fingerprint", "102", "a fingerprint is binary digits"},
+		{"fingerprint", "10 1", "a fingerprint is binary digits"},
+		{"fingerprint", "100000000000000000000000000000000",
+		 "a fingerprint of more than 32 bits"},
 		{"dport", "", "port is not a number"},
 		{"dport", "65536", "port above 65535"},
 		{"dport", "100000000000", "port above 65535"},
@@ -368,6 +376,38 @@ static void test_compare(void **state)
 	assert_int_equal(baleen_key_compare(&base, &base), 0);
 }
 
+/* The digits stand in the highest bits of the hash under a public seed, and come back. */
+static void test_fingerprints(void **state)
+{
+	static const struct {
+		const char *text, *shown;
+		u32 upper;
+	} prints[] = {
+		{"0", "0", 0},
+		{"1", "1", 0x80000000},
+		{"10001:001010", "10001001010", 0x89400000},
+		{"01000:0", "010000", 0x40000000},
+		{"11111111111111111111111111111110", "11111111111111111111111111111110",
+		 0xfffffffe},
+	};
+	struct baleen_seed seed = {0};
+	char text[BALEEN_KEY_TEXT];
+	struct baleen_key key;
+	const char *reason;
+
+	baleen_seed_expand(&seed);
+	for (size_t i = 0; i < sizeof(prints) / sizeof(prints[0]); i++) {
+		assert_int_equal(baleen_key_parse(prints[i].text, strlen(prints[i].text),
+						  BALEEN_KEY_FINGERPRINT, &key, &reason),
+				 0);
+		assert_false(baleen_key_is_bad(&key));
+		assert_int_equal(key.domain, baleen_spec_domain(BALEEN_KEY_FINGERPRINT, false));
+		assert_int_equal(baleen_hash64(&seed, &key) >> 32, prints[i].upper);
+		baleen_key_format(&key, BALEEN_KEY_FINGERPRINT, text);
+		assert_string_equal(text, prints[i].shown);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +421,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_mapped),
 		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_fingerprints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
