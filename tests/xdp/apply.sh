@@ -352,6 +352,15 @@ takes it, 'special keep' in the configuration keeps them)" baleen swap $state ve
 	is "status counts as swap does" "$(baleen status veth-b | grep -o 'bad  .*, key')" \
 		"bad          3 entries, 513 addresses, key"
 	check "back" baleen del veth-b:bad 9.9.9.0/24
+	check "a gateway" in_ns "$B" ip route add 203.0.113.0/24 via 10.66.0.1
+	printf '%s\n' 10.66.0.1 9.9.9.9 >"$L/gateway"
+	prints "swap needs no --force for what the rule takes out" "veth-b:bad: swapped, 2 entries, \
+without 1 never dropped (10.66.0.1, gateway)" baleen swap veth-b:bad "$L/gateway"
+	is "as JSON" "$(baleen swap -j veth-b:bad "$L/gateway" | jq -c '[.special, .never_dropped]')" \
+		'[0,1]'
+	is "the gateway passes" "$(in_ns "$B" "$VERDICT" veth-b 10.66.0.1 9.9.9.9)" PD
+	check "no gateway" in_ns "$B" ip route del 203.0.113.0/24
+	check "back" baleen swap veth-b:bad "$L/private2"
 	changes "and the configuration goes on" "- rule bad: feed $L/private2: -2
 + rule bad: feed $L/bad: +1
 changed, native" baleen apply

@@ -21,7 +21,9 @@ struct swap {
 	bool force;
 	bool dry_run;
 	bool json;
-	u64 n_special; /* entries that the rule took out */
+	/* Entries that the rule took out, and one of the protected addresses. */
+	u64 n_special, n_protected;
+	struct baleen_protected first_protected;
 };
 
 static int take_action(const struct option_use *use)
@@ -148,6 +150,8 @@ static int swap_rule(struct swap *swap)
 	int err = swap->is_named ? swap_named(swap) : device_edit(swap->device, &edit);
 
 	swap->n_special = edit.n_special;
+	swap->n_protected = edit.n_protected;
+	swap->first_protected = edit.first_protected;
 	return err;
 }
 
@@ -163,6 +167,7 @@ static int report(const struct swap *swap)
 		json = describe_filter(filter);
 		json_object_set_new(json, "name", json_string(swap->rule));
 		json_object_set_new(json, "special", json_integer(swap->n_special));
+		json_object_set_new(json, "never_dropped", json_integer(swap->n_protected));
 		json_object_set_new(json, "dry_run", json_boolean(swap->dry_run));
 		return print_json(json);
 	}
@@ -170,13 +175,20 @@ static int report(const struct swap *swap)
 		printf("%s:%s: %s\n", swap->device, swap->rule, done);
 		return finish_output(EXIT_DONE);
 	}
-	if (swap->n_special)
-		printf("%s:%s: %s, %s %s, without %s special-purpose\n", swap->device, swap->rule,
-		       done, format_count(n, text), baleen_plural(n, "entry", "entries"),
-		       format_count(swap->n_special, special));
-	else
+	if (!swap->n_special && !swap->n_protected) {
 		printf("%s:%s: %s, %s\n", swap->device, swap->rule, done,
 		       entries_text(filter, n, text));
+		return finish_output(EXIT_DONE);
+	}
+	printf("%s:%s: %s, %s %s", swap->device, swap->rule, done, format_count(n, text),
+	       baleen_plural(n, "entry", "entries"));
+	if (swap->n_special)
+		printf(", without %s special-purpose", format_count(swap->n_special, special));
+	if (swap->n_protected)
+		printf(", without %s never dropped (%s, %s)",
+		       format_count(swap->n_protected, special), swap->first_protected.key,
+		       swap->first_protected.what);
+	putchar('\n');
 	return finish_output(EXIT_DONE);
 }
 

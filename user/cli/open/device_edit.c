@@ -4,6 +4,24 @@
 #include "cli/open/session.h"
 #include "cli/open/guard.h"
 
+/* Rules of the configuration that get a new list: what is protected is taken out of it. */
+static u32 protecting(const struct baleen_device_session *session, const struct device_edit *edit)
+{
+	u32 protects = 0;
+
+	for (u32 i = 0; i < edit->after.n_rules && session->has_state; i++) {
+		const struct baleen_ruleset_rule *rule = &edit->after.rule[i];
+		const struct rule_argument *from =
+			edit->rules && rule->filter ? rules_find(edit->rules, rule) : NULL;
+		int stored = baleen_rule_store_find_rule(&session->plan.rules, rule->name);
+
+		if (from && from->ref.is_list && stored >= 0 &&
+		    baleen_protected_applies(&session->plan.rules.rule[stored]))
+			protects |= 1u << i;
+	}
+	return protects;
+}
+
 static int edit_session(struct baleen_device_session *session, struct device_edit *edit)
 {
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
@@ -19,7 +37,8 @@ static int edit_session(struct baleen_device_session *session, struct device_edi
 						       .ruleset = after,
 						       .xdp = xdp,
 						       .sessions =
-							       session->plan.rules.guard_sessions },
+							       session->plan.rules.guard_sessions,
+						       .protects = protecting(session, edit) },
 		       edit->rules, edit->is_forced))
 		return EXIT_FAILED;
 	if (edit->rules)
@@ -50,6 +69,8 @@ int device_edit(const char *device, struct device_edit *edit)
 		return err;
 	err = edit_session(&session, edit);
 	edit->n_special = session.n_special;
+	edit->n_protected = session.n_protected;
+	edit->first_protected = session.first_protected;
 	baleen_device_session_close(&session);
 	return err;
 }

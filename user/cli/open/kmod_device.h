@@ -9,6 +9,7 @@
 #include "cli/open/rules.h"
 #include "kmod/kmod_rules.h"
 #include "list/list_combine.h"
+#include "state/protected.h"
 
 /* Are the rules of this device the module's? Not when XDP filters there, too. */
 bool is_kmod_device(const char *device);
@@ -26,6 +27,8 @@ bool is_kmod_device(const char *device);
  * @after: the ruleset that was put on
  * @n_special: filled in: entries of the lists in special-purpose ranges, which their rule
  *             takes out
+ * @n_protected: filled in: those that hold protected addresses, which their rule takes out
+ * @first_protected: one of these
  */
 struct device_edit {
 	int (*edit)(const struct baleen_kmod_rules *now, struct baleen_ruleset *ruleset,
@@ -38,6 +41,8 @@ struct device_edit {
 	bool is_trial;
 	struct baleen_ruleset after;
 	u64 n_special;
+	u64 n_protected;
+	struct baleen_protected first_protected;
 };
 
 /* device_edit() of a device with rules of the module. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "deploy/device_session.h"
+#include "deploy/protect.h"
 #include "state/feed_judge.h"
 #include "util/shell.h"
 #include "util/write_file.h"
@@ -164,23 +165,50 @@ static int describe_feed(struct baleen_feed *feed, const char *rule,
 	return describe_table(feed, source->csv, error);
 }
 
+/* Entries of a list that the rule takes out as protected. */
+static int count_protected(struct baleen_device_session *session, const struct baleen_feed *feed,
+			   int fd, u32 key_spec, struct baleen_error *error)
+{
+	struct baleen_protected_set set = { 0 };
+	struct baleen_list list = { 0 };
+	int err = baleen_feed_read(fd, feed->wanted.source, &feed->wanted, key_spec, NULL, &list,
+				   error);
+
+	if (!err)
+		err = baleen_protected_load(&session->deploy.state, &set, error);
+	for (u32 role = 0; role < BALEEN_N_WITHHELD && !err; role++) {
+		struct baleen_protected first;
+		u64 n = 0;
+
+		if (baleen_protected_meets(&set, role, &list, &n, &first))
+			err = baleen_no_memory(error);
+		if (!err && n && !session->n_protected)
+			session->first_protected = first;
+		session->n_protected += n;
+	}
+	baleen_protected_free(&set);
+	baleen_list_free(&list);
+	return err;
+}
+
 /* What its rule takes out is not put on in silence, and with nothing left not at all; but
  * for what is left of the rule itself.
  */
-static int take_special_out(struct baleen_device_session *session, struct baleen_feed *feed, int fd,
-			    const struct baleen_rule_source *source, struct baleen_error *error)
+static int count_taken_out(struct baleen_device_session *session, struct baleen_feed *feed, int fd,
+			   const struct baleen_rule_source *source, struct baleen_error *error)
 {
 	int index = baleen_rule_store_find_rule(&session->plan.rules, feed->rule);
+	const struct baleen_stored_rule *rule = &session->plan.rules.rule[index < 0 ? 0 : index];
 	struct baleen_feed_version version = { .feed = *feed, .fd = fd };
 	bool is_of_rule = !source->is_list && !source->fd;
 	int err;
 
-	if (is_of_rule || index < 0 ||
-	    !baleen_protected_applies(&session->plan.rules.rule[index]) ||
-	    session->plan.rules.rule[index].limits.keep_special)
+	if (is_of_rule || index < 0 || !baleen_protected_applies(rule))
 		return 0;
-	err = baleen_feed_judge(&session->deploy.state, &session->plan.rules.rule[index], NULL,
-				&version, error);
+	err = source->is_list ? count_protected(session, feed, fd, rule->key_spec, error) : 0;
+	if (err || rule->limits.keep_special)
+		return err;
+	err = baleen_feed_judge(&session->deploy.state, rule, NULL, &version, error);
 	if (err)
 		return err;
 	if (version.feed.n_special && !version.now.n_entries && !source->allows_empty)
@@ -212,7 +240,7 @@ int baleen_device_session_add_feed(struct baleen_device_session *session, const 
 	fd = is_made ? image_fd(source, error) : source->fd;
 	if (fd < 0)
 		return fd;
-	err = take_special_out(session, &feed, fd, source, error);
+	err = count_taken_out(session, &feed, fd, source, error);
 	if (!err)
 		err = baleen_feeds_put(&session->deploy.state, &feed, error);
 	if (!err)
@@ -299,6 +327,16 @@ static int replace_feeds(struct baleen_device_session *session,
 	return err;
 }
 
+/* A list for a configured rule is judged by what is to be protected now. */
+static int protect(struct baleen_device_session *session, struct baleen_error *error)
+{
+	for (u32 i = 0; i < session->plan.rules.n_rules; i++)
+		if (session->plan.rebuild[i] &&
+		    baleen_protected_applies(&session->plan.rules.rule[i]))
+			return baleen_protect(&session->deploy.state, &session->plan, error);
+	return 0;
+}
+
 static int set_rules(struct baleen_device_session *session, const struct baleen_ruleset *ruleset,
 		     const struct baleen_rule_sources *sources, struct baleen_error *error)
 {
@@ -306,6 +344,8 @@ static int set_rules(struct baleen_device_session *session, const struct baleen_
 
 	plan_rules(session, ruleset, sources);
 	err = baleen_rule_store_set_rules(&session->deploy.state, &session->plan.rules, error);
+	if (!err)
+		err = protect(session, error);
 	return err ? err : replace_feeds(session, ruleset, sources, error);
 }
 

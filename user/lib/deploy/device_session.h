@@ -9,6 +9,7 @@
 #include "deploy/deploy.h"
 #include "list/csv_table.h"
 #include "ops/build.h"
+#include "state/protected.h"
 
 /**
  * struct baleen_device_session - a device held
@@ -18,6 +19,10 @@
  * @is_trial: set by the caller: what is put is judged, and then not put on
  * @n_special: filled in: entries of what was added that are in special-purpose ranges,
  *             and that its rule takes out
+ * @n_protected: filled in: entries of what was added that hold protected addresses, which
+ *               its rule takes out, too: own addresses, gateways, resolvers, guarded
+ *               sessions, the never-drop list
+ * @first_protected: one of these addresses
  */
 struct baleen_device_session {
 	bool has_state;
@@ -25,6 +30,8 @@ struct baleen_device_session {
 	struct baleen_deploy_plan plan;
 	bool is_trial;
 	u64 n_special;
+	u64 n_protected;
+	struct baleen_protected first_protected;
 };
 
 /**

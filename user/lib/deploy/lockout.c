@@ -198,7 +198,7 @@ static u32 dropped_by(const struct guarded *guarded, const struct baleen_host_ad
 		struct baleen_key key;
 		enum answer answer;
 
-		if (action == BALEEN_ACTION_COUNT)
+		if (action == BALEEN_ACTION_COUNT || guarded->check->protects & 1u << i)
 			continue;
 		answer = matches(guarded, i, address, &key);
 		if (action == BALEEN_ACTION_DROP && answer != NO)

@@ -50,6 +50,7 @@ struct baleen_lockouts {
  * @op: union or difference
  * @host: surveyed if it is not yet; NULL for a survey of the check's own
  * @sessions: enum baleen_session_guard: those whose peers are addresses of the host
+ * @protects: bit i: rule i takes addresses of the host out of itself, and drops none of them
  * @only_peers: other addresses are refused elsewhere: baleen_protected_applies()
  */
 struct baleen_lockout_check {
@@ -62,6 +63,7 @@ struct baleen_lockout_check {
 	enum baleen_set_op op;
 	struct baleen_host *host;
 	u32 sessions;
+	u32 protects;
 	bool only_peers;
 };
 
