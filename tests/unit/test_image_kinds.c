@@ -308,6 +308,7 @@ static void test_forms(void **state)
 		  32,
 		  1 },
 	};
+	struct geometry geometry;
 	const char *reason;
 
 	for (u32 i = 0; i < N_OF(cases); i++) {
@@ -317,6 +318,10 @@ static void test_forms(void **state)
 
 		if (err != (cases[i].geometry.reason ? -EINVAL : 0) || strcmp(reason, why))
 			fail_msg("case %u: %d, %s instead of %s", i, err, reason, why);
+		/* The module and packet programs go by this. */
+		geometry = cases[i].geometry;
+		geometry.table.form = cases[i].form;
+		assert_true(err || baleen_needs_string(&geometry.table, geometry.domain));
 	}
 }
 
