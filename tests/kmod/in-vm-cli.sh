@@ -217,9 +217,15 @@ same "again" baleen add @ shrimp
 same "deleted" baleen del @ whale
 same "and all asked" baleen match @ krill whale sea shrimp
 same "cannot be listed" baleen dump @
-refuses "a hash without a key" "kmod:m: its hash is not keyed, and such strings and fingerprints cannot be \
-asked in the kernel: build it with a keyed one" \
+echo 10001:001010 >print.txt
+unkeyed="kmod:m: its hash is not keyed, and such strings and fingerprints cannot be asked in the \
+kernel: build it with a keyed one"
+refuses "a hash without a key" "$unkeyed" \
 	baleen build -o kmod:m --key string --kind classic --hash murmur3 --fpp 0.01 words.txt
+refuses "fingerprints" "$unkeyed" \
+	baleen build -o kmod:m --key fingerprint --kind quotient --remainder-bits 6 print.txt
+refuses "partners by XOR" "$unkeyed" \
+	baleen build -o kmod:m --key string --partner xor --slot-bits 16 words.txt
 
 for kind in bloom counting classic; do
 	fresh more.txt --kind $kind --fpp 0.01
