@@ -123,6 +123,34 @@ is "curves as JSON" "$(baleen plan --curve load -j | jq -c '[.[].source] | uniqu
 refuses_plan "two forms" "--svg, --tsv and --json: one of them" --curve fpp --svg -j
 refuses_plan "a picture of no curve" "--svg, --tsv and --measure are for --curve" --svg --capacity 9
 
+# --- kinds beside exact sets ---
+
+# Rates are measured by a million keys, of filters of 20,000: as above.
+check "a comparison" baleen plan --compare --capacity 20k --fpp 0.01 -j
+cp "$TMP/out" compared
+is "all kinds and three sets" "$(jq -r '[.[].kind] | join(" ")' compared)" \
+	"cuckoo bloom classic counting quotient sorted dictionary compact"
+is "kinds cost what they are planned to" "$(jq -c '[.[:5][].bits_per_key]' compared)" \
+	"$(baleen plan --capacity 20k --fpp 0.01 --key flow -j | jq -c '[.[:5][].bits_per_key]')"
+is "and err as often" "$(jq -c '[.[:5][] | select((.measured_fpp - .fpp | fabs) >
+	3.3 * (.fpp / 1e6 | sqrt) + 0.1 * .fpp) | .kind]' compared)" "[]"
+is "exact sets never" "$(jq -c '[.[5:7][] | .fpp, .measured_fpp]' compared)" "[0,0,0,0]"
+is "hash compaction not more often than n / 2^l" \
+	"$(jq -c '.[7] | [(.bits_per_key | round), .fpp > .measured_fpp, .fpp < 0.01]' compared)" \
+	"[30,true,true]"
+is "all were measured" "$(jq -c '[.[] | select(.lookup_ns > 0 and .insert_ns > 0 and
+	.measured_keys == 20000)] | length' compared)" 8
+is "exact sets can all" "$(jq -c '[.[5:][].can]' compared)" \
+	'[["delete","merge","resize"],["delete","merge","resize"],["merge","resize"]]'
+check "as a table" baleen plan --compare --capacity 2k --fpp 0.001
+is "of nine lines" "$(grep -c . "$TMP/out")" 9
+check "with tabs" baleen plan --compare --capacity 2k --fpp 0.001 --tsv
+is "nine, too, of nine fields" "$(awk -F '\t' 'NF == 9' "$TMP/out" | wc -l)" 9
+check "more than are measured" baleen plan --compare --capacity 100M --fpp 0.3
+is "which it says" "$(tail -n 1 "$TMP/out")" "measured with 1,000,000 keys"
+refuses_plan "no rate" "--compare needs --fpp P" --compare --capacity 9
+refuses_plan "two tables" "--curve and --compare: one of them" --compare --curve fpp
+
 # --- the kind that fits ---
 
 # chooses NAME KIND WHY LIST OPTION...

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/common/list_options.h"
+#include "cli/file/plan_compare.h"
 #include "cli/file/plan_curves.h"
 #include "filter/bloom_math.h"
 #include "ops/choose.h"
@@ -17,6 +18,7 @@
  * @bits_per_key: --bits-per-key: the rate is sought; 0: it is given
  * @is_ipv6: keys of addresses are IPv6
  * @json: print JSON
+ * @compares: --compare
  * @curve: --curve: enum baleen_curves_of; N_CURVES: not given
  * @measures: --measure
  * @svg: --svg
@@ -28,6 +30,7 @@ struct plan {
 	double bits_per_key;
 	bool is_ipv6;
 	bool json;
+	bool compares;
 	u32 curve;
 	bool measures;
 	bool svg;
@@ -37,11 +40,6 @@ struct plan {
 
 /* Keys of the filters of a curve where nobody says how many. */
 #define CURVE_KEYS 100000
-
-static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_CLASSIC,
-			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT };
-
-#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /**
  * struct way - a way to plan a kind
@@ -260,9 +258,9 @@ static int print_costs_json(const struct plan *plan)
 	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
 	json_t *all = json_array();
 
-	for (u32 i = 0; i < N_KINDS; i++)
-		if (plan->lists.kinds & 1u << kinds[i])
-			json_array_append_new(all, describe_cost(plan, kinds[i]));
+	for (u32 i = 0; i < BALEEN_N_PLANNED; i++)
+		if (plan->lists.kinds & 1u << baleen_planned_kinds[i])
+			json_array_append_new(all, describe_cost(plan, baleen_planned_kinds[i]));
 	if (fpp) {
 		json_array_append_new(all,
 				      describe_bound(plan, "any filter", baleen_any_bound(n, fpp)));
@@ -327,9 +325,9 @@ static int print_costs(const struct plan *plan)
 	double n = plan->lists.build.capacity, fpp = plan->lists.build.fpp;
 
 	printf("%-11s%15s%8s%8s  %-9s%s\n", "", "bits", "size", "per key", "rate", "geometry");
-	for (u32 i = 0; i < N_KINDS; i++)
-		if (plan->lists.kinds & 1u << kinds[i])
-			print_cost(plan, kinds[i]);
+	for (u32 i = 0; i < BALEEN_N_PLANNED; i++)
+		if (plan->lists.kinds & 1u << baleen_planned_kinds[i])
+			print_cost(plan, baleen_planned_kinds[i]);
 	if (fpp) {
 		print_bound(plan, "any filter", baleen_any_bound(n, fpp), "at least n log2(1/P)");
 		print_bound(plan, "any Bloom", baleen_classic_bound(n, fpp),
@@ -349,6 +347,21 @@ static int print_curves(const struct plan *plan)
 	if (plan->svg)
 		return print_curves_svg(&curves);
 	return plan->json ? print_curves_json(&curves) : print_curves_tsv(&curves);
+}
+
+static int print_comparison(const struct plan *plan)
+{
+	const struct baleen_build_options *build = &plan->lists.build;
+	struct baleen_compared compared[BALEEN_COMPARED];
+	struct baleen_error error;
+
+	if (baleen_compare_kinds(build->capacity, build->fpp, compared, &error))
+		return complain("%s", error.text);
+	if (plan->json)
+		return print_compared_json(compared);
+	if (plan->tsv)
+		return print_compared_tsv(compared);
+	return print_compared(compared, build->capacity);
 }
 
 /* --- command --------------------------------------------------------------- */
@@ -378,8 +391,11 @@ static int parse(struct plan *plan, int argc, char **argv)
 				      *argv);
 	if (plan->svg + plan->tsv + plan->json > 1)
 		return complain_usage(&plan_command, "--svg, --tsv and --json: one of them");
-	if (plan->curve == BALEEN_N_CURVES_OF && (plan->svg || plan->tsv || plan->measures))
+	if (plan->curve == BALEEN_N_CURVES_OF &&
+	    (plan->svg || plan->measures || (plan->tsv && !plan->compares)))
 		return complain_usage(&plan_command, "--svg, --tsv and --measure are for --curve");
+	if (plan->curve != BALEEN_N_CURVES_OF && plan->compares)
+		return complain_usage(&plan_command, "--curve and --compare: one of them");
 	if (plan->curve != BALEEN_N_CURVES_OF)
 		return 0;
 	if (!lists->build.capacity)
@@ -387,6 +403,8 @@ static int parse(struct plan *plan, int argc, char **argv)
 	if (plan->bits_per_key && lists->build.fpp)
 		return complain_usage(&plan_command, "--bits-per-key and --fpp: each follows from "
 						     "the other");
+	if (plan->compares && !lists->build.fpp)
+		return complain_usage(&plan_command, "--compare needs --fpp P");
 	if (plan->is_ipv6 && !baleen_spec_is_address(lists->build.key_spec))
 		return complain_usage(&plan_command, "-6: the key is not an address");
 	plan->domain = baleen_spec_domain(lists->build.key_spec, plan->is_ipv6);
@@ -402,6 +420,8 @@ static int run(int argc, char **argv)
 		return err;
 	if (plan.curve != BALEEN_N_CURVES_OF)
 		return print_curves(&plan);
+	if (plan.compares)
+		return print_comparison(&plan);
 	return plan.json ? print_costs_json(&plan) : print_costs(&plan);
 }
 
@@ -414,12 +434,16 @@ static const struct option_spec options[] = {
 	VALUE("bits-per-key", 0, "C", take_bits_per_key, plan, bits_per_key,
 	      "seek the least rate in C bits a key"),
 	FLAG("ipv6", '6', plan, is_ipv6, "IPv6 addresses; without it IPv4"),
+	FLAG("compare", 0, plan, compares,
+	     "a table of all kinds, and of exact sets beside them: also what a look-up and an insert "
+	     "of 64-bit keys take here; of a million keys at most"),
 	VALUE("curve", 0, "WHAT", option_choice, plan, curve,
 	      "print curves of all kinds: bits a key over fpp, or the rate over load or hashes (k)",
 	      .words = "fpp load hashes"),
 	FLAG("measure", 0, plan, measures,
 	     "curve: also build filters of N keys, 100,000 without --capacity, and ask them"),
-	FLAG("tsv", 0, plan, tsv, "curve: a table with tabs, which is the default"),
+	FLAG("tsv", 0, plan, tsv,
+	     "curve, compare: a table with tabs; of a curve that is the default"),
 	FLAG("svg", 0, plan, svg, "curve: a picture in SVG"),
 	FLAG("json", 'j', plan, json,
 	     "an array with an object for each kind, beside the plan of the textbooks, and one "
@@ -430,7 +454,7 @@ static const struct option_spec options[] = {
 const struct command plan_command = {
 	.name = "plan",
 	.synopsis =
-		"--capacity N [--fpp P | --bits-per-key C] [OPTION...] | --curve WHAT [OPTION...]",
+		"--capacity N [--fpp P | --bits-per-key C] [--compare] [OPTION...] | --curve WHAT [OPTION...]",
 	.help = "Prints what each kind of filter of N keys would cost: bits, size, expected false\n"
 		"positive rate and geometry, and the least that any could do with. Nothing is made.\n",
 	.options = options,

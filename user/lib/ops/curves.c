@@ -9,12 +9,7 @@
 #include "filter/quotient_table.h"
 #include "ops/curves.h"
 #include "ops/plan_kinds.h"
-
-/* Keys that are asked for of which none is in. */
-#define N_PROBES 1000000
-
-/* Keys that are inserted or asked for at a time. */
-#define CHUNK 512
+#include "ops/sample_filter.h"
 
 /* Rates from 1/2 on, each 2^-0.5 of the one before. */
 #define N_RATES 41
@@ -24,11 +19,6 @@
 
 /* Positions a key. */
 #define MOST_HASHES 16
-
-static const u32 kinds[] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM, BALEEN_KIND_CLASSIC,
-			     BALEEN_KIND_COUNTING, BALEEN_KIND_QUOTIENT };
-
-#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static struct baleen_curve *add_curve(struct baleen_curves *curves, enum baleen_curve_source source,
 				      const char *format, ...)
@@ -56,74 +46,13 @@ static void add_point(struct baleen_curve *curve, double x, double y)
 
 /* --- measuring ------------------------------------------------------------- */
 
-/* Keys by number: any two differ, and none is like another. */
-static struct baleen_key key_of(u64 i)
-{
-	return (struct baleen_key){ .domain = BALEEN_TUPLE,
-				    .hi = baleen_mix64(i * 0x9e3779b97f4a7c15ull + 1) };
-}
-
-static size_t make_keys(u64 first, u64 end, struct baleen_key *keys)
-{
-	size_t n = 0;
-
-	for (; n < CHUNK && first + n < end; n++)
-		keys[n] = key_of(first + n);
-	return n;
-}
-
-/* An empty filter with one table of hashed keys. */
-static int make_filter(const struct baleen_table *table, struct baleen_filter *filter,
-		       struct baleen_error *error)
-{
-	struct baleen_image image = { .key_spec = BALEEN_KEY_FLOW };
-
-	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
-		image.seed.word[i] = baleen_mix64(i + 1);
-	baleen_seed_expand(&image.seed);
-	image.table[BALEEN_TUPLE] = *table;
-	if (baleen_tables_place(&image, error))
-		return -E2BIG;
-	return baleen_filter_alloc(filter, &image, error);
-}
-
-/* How many of keys @first to @end - 1 went in. */
-static u64 insert_keys(struct baleen_filter *filter, u64 first, u64 end)
-{
-	struct baleen_key keys[CHUNK];
-	size_t n, n_done;
-	u64 at = first;
-
-	while ((n = make_keys(at, end, keys))) {
-		int err = baleen_filter_insert(filter, keys, n, &n_done);
-
-		at += n_done;
-		if (err)
-			break;
-	}
-	return at - first;
-}
-
-static double ask_others(const struct baleen_filter *filter)
-{
-	const u64 first = 1ull << 40;
-	struct baleen_key keys[CHUNK];
-	u64 at = first, n_positive = 0;
-	u8 found[CHUNK];
-	size_t n;
-
-	for (; (n = make_keys(at, first + N_PROBES, keys)); at += n)
-		n_positive += baleen_filter_test_many(filter, keys, n, found);
-	return (double)n_positive / N_PROBES;
-}
-
 /* The rates of one table as it fills up: at each of @n shares of the keys. */
 static int measure(const struct baleen_table *table, u64 n_keys, const double *shares, u32 n,
 		   double *rates, u32 *n_measured, struct baleen_error *error)
 {
 	struct baleen_filter filter;
 	u64 n_in = 0;
-	int err = make_filter(table, &filter, error);
+	int err = baleen_sample_filter(table, &filter, error);
 
 	*n_measured = 0;
 	if (err)
@@ -131,11 +60,11 @@ static int measure(const struct baleen_table *table, u64 n_keys, const double *s
 	for (u32 i = 0; i < n; i++) {
 		u64 wanted = n_keys * shares[i];
 
-		n_in += insert_keys(&filter, n_in, wanted);
+		n_in += baleen_sample_insert(&filter, n_in, wanted);
 		/* Full: with another seed there might have been room. */
 		if (n_in < wanted)
 			break;
-		rates[(*n_measured)++] = ask_others(&filter);
+		rates[(*n_measured)++] = baleen_sample_rate(&filter);
 	}
 	baleen_filter_free(&filter);
 	return 0;
@@ -203,20 +132,21 @@ static int make_fpp(u64 n_keys, bool measures, struct baleen_curves *curves,
 		add_point(quotient, fpp,
 			  (ceil(log2(1 / fpp)) + BALEEN_QUOTIENT_META) / BALEEN_QUOTIENT_LOAD);
 	}
-	for (u32 k = 0; k < N_KINDS; k++) {
-		struct baleen_curve *curve =
-			add_curve(curves, BALEEN_CURVE_PLAN, "%s", baleen_kind_name(kinds[k]));
+	for (u32 k = 0; k < BALEEN_N_PLANNED; k++) {
+		struct baleen_curve *curve = add_curve(curves, BALEEN_CURVE_PLAN, "%s",
+						       baleen_kind_name(baleen_planned_kinds[k]));
 
 		for (u32 i = 0; i < N_RATES; i++) {
 			struct baleen_cost cost;
 
-			baleen_cost_plan(BALEEN_TUPLE, kinds[k], n_keys, rate_of(i), &any, &cost);
+			baleen_cost_plan(BALEEN_TUPLE, baleen_planned_kinds[k], n_keys, rate_of(i),
+					 &any, &cost);
 			if (!cost.err)
 				add_point(curve, rate_of(i), cost.bits_per_key);
 		}
 	}
-	for (u32 k = 0; k < N_KINDS && measures && !err; k++)
-		err = measure_kind(curves, kinds[k], n_keys, error);
+	for (u32 k = 0; k < BALEEN_N_PLANNED && measures && !err; k++)
+		err = measure_kind(curves, baleen_planned_kinds[k], n_keys, error);
 	return err;
 }
 
@@ -230,25 +160,27 @@ static int make_load(u64 n_keys, bool measures, struct baleen_curves *curves,
 	const u32 n_shares = sizeof(shares) / sizeof(shares[0]);
 	int err = 0;
 
-	for (u32 k = 0; k < N_KINDS && !err; k++) {
+	for (u32 k = 0; k < BALEEN_N_PLANNED && !err; k++) {
 		struct baleen_image image = { 0 };
 		double rates[sizeof(shares) / sizeof(shares[0])];
 		struct baleen_curve *curve;
 		struct baleen_cost cost;
 		u32 n_measured = 0;
 
-		baleen_cost_plan(BALEEN_TUPLE, kinds[k], n_keys, 0.01, &any, &cost);
+		baleen_cost_plan(BALEEN_TUPLE, baleen_planned_kinds[k], n_keys, 0.01, &any, &cost);
 		if (cost.err)
 			continue;
 		image.table[BALEEN_TUPLE] = cost.table;
-		curve = add_curve(curves, BALEEN_CURVE_PLAN, "%s", baleen_kind_name(kinds[k]));
+		curve = add_curve(curves, BALEEN_CURVE_PLAN, "%s",
+				  baleen_kind_name(baleen_planned_kinds[k]));
 		for (u32 i = 1; i <= N_LOADS; i++)
 			add_point(curve, (double)i / N_LOADS,
 				  baleen_table_fpp(&image, BALEEN_TUPLE, n_keys * i / N_LOADS));
 		if (!measures)
 			continue;
 		err = measure(&cost.table, n_keys, shares, n_shares, rates, &n_measured, error);
-		curve = add_curve(curves, BALEEN_CURVE_MEASURED, "%s", baleen_kind_name(kinds[k]));
+		curve = add_curve(curves, BALEEN_CURVE_MEASURED, "%s",
+				  baleen_kind_name(baleen_planned_kinds[k]));
 		for (u32 i = 0; i < n_measured; i++)
 			if (rates[i])
 				add_point(curve, shares[i], rates[i]);

@@ -6,6 +6,10 @@
 #include "filter/bloom_math.h"
 #include "ops/plan_kinds.h"
 
+const u32 baleen_planned_kinds[BALEEN_N_PLANNED] = { BALEEN_KIND_CUCKOO, BALEEN_KIND_BLOOM,
+						     BALEEN_KIND_CLASSIC, BALEEN_KIND_COUNTING,
+						     BALEEN_KIND_QUOTIENT };
+
 /* Below 2^-62 no kind has another rate to offer but none at all. */
 #define LEAST_LOG2 (-62.)
 

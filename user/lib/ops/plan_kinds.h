@@ -26,6 +26,10 @@
 #include "filter/kind.h"
 #include "filter/plan.h"
 
+/* Kinds that a user may choose, in the order that they are shown. */
+#define BALEEN_N_PLANNED 5
+extern const u32 baleen_planned_kinds[BALEEN_N_PLANNED];
+
 /**
  * struct baleen_cost - the cost of a kind
  * @err: 0, or why it cannot be: a negative errno value
