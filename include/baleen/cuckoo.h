@@ -34,12 +34,13 @@
  * different n are taken, so the error is b a 2^-(w-2) at load a with b slots a
  * bucket, about 2^-12 for 16 bits.
  *
- * Other geometries, for who asks for them: 1 or 2 slots a bucket, of which the
- * first keys without room come at a load of 0.5 and 0.89 (four: 0.97), and slots
- * of w = 8 and 12 bits. Those hold a fingerprint of 1 to 2^w - 1 of a hash of any
- * key and nothing else, as in Fan et al.: two bits of bookkeeping would make
- * their error twice as large. They look the same in both buckets, so the
- * error is 2 b a / (2^w - 1): 3.0 % for 8 bits, 0.19 % for 12, at 95 % and b = 4.
+ * Other geometries, for who asks for them or for an error: 1 to 3 slots a bucket, of
+ * which the first keys without room come at a load of 0.5, 0.89 and 0.95 (four:
+ * 0.97), and slots of any width w from 4 to 32 bits. Those hold a fingerprint of 1 to
+ * 2^w - 1 of a hash of any key and nothing else, as in Fan et al.: two bits of
+ * bookkeeping would make their error twice as large. They look the same in both
+ * buckets, so the error is 2 b a / (2^w - 1): 3.0 % for 8 bits, 0.19 % for 12, at
+ * 95 % and b = 4. All but 1, 2 or 4 slots of 8 bits are packed: see packed.h.
  *
  * A stash, one block behind the buckets, holds whole hashes of up to eight keys
  * that found no room, where the table was planned with one: a key in an unlucky
@@ -62,7 +63,7 @@
 #ifndef BALEEN_CUCKOO_H
 #define BALEEN_CUCKOO_H
 
-#include <baleen/image.h>
+#include <baleen/packed.h>
 
 /**
  * struct baleen_cuckoo_place - where one key may be in a cuckoo table
@@ -92,6 +93,12 @@ baleen_inline u64 baleen_cuckoo_side(u32 slot_bits)
 	return slot_bits < 16 ? 0 : 1ull << (slot_bits - 2);
 }
 
+/* The side bit of the slots of a table: packed ones have none. */
+baleen_inline u64 baleen_table_side(const struct baleen_table *table)
+{
+	return baleen_table_has_prints(table) ? 0 : baleen_cuckoo_side(table->slot_bits);
+}
+
 /**
  * baleen_cuckoo_other() - the other bucket of a tag
  * @table: the table
@@ -114,18 +121,22 @@ baleen_inline u32 baleen_cuckoo_other(const struct baleen_table *table, u32 buck
 	return other + (table->n_buckets & (u32)((int)other >> 31));
 }
 
-/* The other bucket of the tag of a slot of any width. The few tags of 8 bits get
- * a multiplication more: alone, Fibonacci hashing leads from bucket to bucket in
- * few directions, and a million buckets of one slot take 39 % instead of 50 %.
+/* The other bucket of a fingerprint. The few tags of 8 bits get a multiplication more:
+ * alone, Fibonacci hashing leads from bucket to bucket in few directions, and a million
+ * buckets of one slot take 39 % instead of 50 %.
  */
-baleen_inline u32 baleen_cuckoo_partner(const struct baleen_table *table, u32 bucket, u64 tag,
-					u32 slot_bits)
+baleen_inline u32 baleen_print_partner(const struct baleen_table *table, u32 bucket, u64 tag)
 {
-	if (slot_bits < 16) {
-		tag = (u32)tag * 0x85ebca6bu;
-		tag ^= tag >> 15;
-	}
+	tag = (u32)tag * 0x85ebca6bu;
+	tag ^= tag >> 15;
 	return baleen_cuckoo_other(table, bucket, tag);
+}
+
+/* The other bucket of the tag of a slot of any table. */
+baleen_inline u32 baleen_cuckoo_partner(const struct baleen_table *table, u32 bucket, u64 tag)
+{
+	return baleen_table_has_prints(table) ? baleen_print_partner(table, bucket, tag) :
+						baleen_cuckoo_other(table, bucket, tag);
 }
 
 /* The bits that a slot keeps of a key that was hashed or permuted to 64 bits; @product
@@ -136,13 +147,24 @@ baleen_inline u64 baleen_cuckoo_tag(const struct baleen_table *table, u64 hash, 
 {
 	if (slot_bits == 64)
 		return (u64)((u32)product >> table->log2_buckets) << 32 | (u32)hash;
-	/* 1 to 2^slot_bits - 1, one as often as the other. */
-	if (slot_bits < 16)
-		return 1 + ((u64)(u32)hash * ((1u << slot_bits) - 1) >> 32);
 	return (u32)hash >> (34 - slot_bits);
 }
 
-/* Where a key that was hashed or permuted to 64 bits belongs. */
+/* Where a key that was hashed to 64 bits belongs, when slots hold fingerprints. */
+baleen_inline struct baleen_cuckoo_place
+baleen_cuckoo_locate_print(const struct baleen_table *table, u64 hash, u32 slot_bits)
+{
+	struct baleen_cuckoo_place place;
+
+	place.hash = hash;
+	place.home = (hash >> 32) * table->n_buckets >> 32;
+	/* 1 to 2^slot_bits - 1, one as often as the other. */
+	place.slot = 1 + ((u32)hash * ((1ull << slot_bits) - 1) >> 32);
+	place.other = baleen_print_partner(table, place.home, place.slot);
+	return place;
+}
+
+/* Where a key that was hashed or permuted to 64 bits belongs; slots are not packed. */
 baleen_inline struct baleen_cuckoo_place baleen_cuckoo_locate_hash(const struct baleen_table *table,
 								   u64 hash, u32 slot_bits)
 {
@@ -150,9 +172,11 @@ baleen_inline struct baleen_cuckoo_place baleen_cuckoo_locate_hash(const struct 
 	u64 tag = baleen_cuckoo_tag(table, hash, product, slot_bits);
 	struct baleen_cuckoo_place place;
 
+	if (slot_bits < 16)
+		return baleen_cuckoo_locate_print(table, hash, slot_bits);
 	place.hash = hash;
 	place.home = product >> 32;
-	place.other = baleen_cuckoo_partner(table, place.home, tag, slot_bits);
+	place.other = baleen_cuckoo_other(table, place.home, tag);
 	place.slot = tag | baleen_cuckoo_side(slot_bits) << 1;
 	return place;
 }
@@ -196,19 +220,10 @@ baleen_inline struct baleen_cuckoo_place baleen_cuckoo_locate(const struct balee
 							      const struct baleen_seed *seed,
 							      const struct baleen_key *key)
 {
+	if (baleen_table_is_packed(table))
+		return baleen_cuckoo_locate_print(table, baleen_hash64(seed, key),
+						  table->slot_bits);
 	return baleen_cuckoo_locate_slots(table, seed, key, table->slot_bits);
-}
-
-/* The lanes' highest bits are all set when no lane of @word equals that of
- * @lanes; as a yes or no it is exact, and results combine by &. It is the
- * complement of Warren's (x - ones) & ~x ("Hacker's Delight", section 6-1),
- * an operation shorter.
- */
-baleen_inline u64 baleen_lanes_differ(u64 word, u64 lanes, u64 ones)
-{
-	u64 x = baleen_le64(word) ^ lanes;
-
-	return (ones - 1 - x) | x;
 }
 
 /* One bit per lane of a word. */
@@ -417,6 +432,21 @@ baleen_inline int baleen_cuckoo_test_shape(const struct baleen_table *table,
 	return table->n_stash ? baleen_stash_has(table, store, place.hash) : 0;
 }
 
+/* The same of packed buckets. */
+baleen_inline int baleen_cuckoo_test_packed(const struct baleen_table *table,
+					    const struct baleen_seed *seed, const void *store,
+					    const struct baleen_key *key)
+{
+	struct baleen_cuckoo_place place =
+		baleen_cuckoo_locate_print(table, baleen_hash64(seed, key), table->slot_bits);
+	u32 slots = baleen_bucket_slots(table), slot_bits = table->slot_bits;
+
+	if (baleen_packed_has(table, store, place.home, place.slot, slots, slot_bits) |
+	    baleen_packed_has(table, store, place.other, place.slot, slots, slot_bits))
+		return 1;
+	return table->n_stash ? baleen_stash_has(table, store, place.hash) : 0;
+}
+
 /**
  * baleen_cuckoo_test() - is the key in a table of any geometry?
  * @table: a cuckoo table of @key's domain
@@ -431,6 +461,8 @@ baleen_inline int baleen_cuckoo_test(const struct baleen_table *table,
 				     const struct baleen_seed *seed, const void *store,
 				     const struct baleen_key *key)
 {
+	if (baleen_table_is_packed(table))
+		return baleen_cuckoo_test_packed(table, seed, store, key);
 	return baleen_cuckoo_test_shape(table, seed, store, key, baleen_bucket_slots(table),
 					table->slot_bits);
 }

@@ -214,15 +214,16 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
 /**
  * struct baleen_table - one table of an image, checked and in host order
  * @kind: enum baleen_kind; BALEEN_KIND_NONE when the domain has no table
- * @slot_bits: cuckoo: 8, 12, 16, 32 or 64; prefixes: 64; quotient: bits of a
- *             remainder, 1 to 63; else 0
+ * @slot_bits: cuckoo: 8, 12, 16, 32 or 64, packed 4 to 32; prefixes: 64; quotient:
+ *             bits of a remainder, 1 to 63; else 0
  * @n_hashes: bits set per key; Bloom and blocked counting: 2, 4, 6 or 8;
  *            classic and other counting: 1 to BALEEN_MAX_POSITIONS; else 0
  * @log2_buckets: cuckoo, prefixes: floor(log2(@n_buckets)); quotient: bits of a
  *                quotient, 1 to 31; else 0
  * @group_bits: directory: bits of a group's number, 8 to 24
  * @bucket_slots: cuckoo: slots of a bucket: 1 or 2; 4 is 0 in slots of 16 bits
- *                and more, and 4 in narrower ones. See baleen_bucket_slots()
+ *                and more, and 4 in narrower ones; packed: 1 to 4, and
+ *                BALEEN_PACKED. See baleen_bucket_slots()
  * @hash: classic, counting: enum baleen_hash
  * @shape: the same byte, whatever the kind calls it; quotient:
  *         BALEEN_QUOTIENT_META; else 0
@@ -422,20 +423,57 @@ baleen_inline u32 baleen_key_bits(u32 domain)
 /* Slots of a bucket where the table is plain; others: baleen_bucket_slots(). */
 #define BALEEN_BUCKET_SLOTS 4
 
+/* A bit of the shape of a cuckoo table: its buckets are packed, see packed.h. */
+#define BALEEN_PACKED 8u
+
+/* Widths of the slots that are packed. */
+#define BALEEN_MIN_PACKED_BITS 4
+#define BALEEN_MAX_PACKED_BITS 32
+
+/* Bits behind the last of packed buckets, which a load may take along. */
+#define BALEEN_PACKED_MARGIN 128
+
 /**
  * baleen_bucket_slots() - slots of a bucket
  * @table: a cuckoo table or one of prefixes
  *
  * Context: any, BPF-safe.
- * Return: 1, 2 or 4.
+ * Return: 1, 2 or 4; of packed buckets also 3.
  */
 baleen_inline u32 baleen_bucket_slots(const struct baleen_table *table)
 {
-	return table->bucket_slots ? table->bucket_slots : BALEEN_BUCKET_SLOTS;
+	u32 slots = table->bucket_slots & (BALEEN_PACKED - 1);
+
+	return slots ? slots : BALEEN_BUCKET_SLOTS;
 }
 
 /**
- * baleen_cuckoo_per_block() - buckets in one block, whatever the geometry
+ * baleen_table_is_packed() - are the buckets of a cuckoo table packed?
+ * @table: a cuckoo table or one of prefixes
+ *
+ * Context: any, BPF-safe.
+ * Return: true or false.
+ */
+baleen_inline bool baleen_table_is_packed(const struct baleen_table *table)
+{
+	return table->bucket_slots & BALEEN_PACKED;
+}
+
+/**
+ * baleen_table_has_prints() - do slots hold a fingerprint and nothing else?
+ * @table: a cuckoo table or one of prefixes
+ *
+ * Context: any, BPF-safe.
+ * Return: true of packed slots, of those of less than 16 bits, and of those of which the
+ * other bucket is by XOR.
+ */
+baleen_inline bool baleen_table_has_prints(const struct baleen_table *table)
+{
+	return table->slot_bits < 16 || table->form || baleen_table_is_packed(table);
+}
+
+/**
+ * baleen_cuckoo_per_block() - buckets in one block, where they are not packed
  * @table: a cuckoo table or one of prefixes
  *
  * A bucket is never in two blocks: of slots of 12 bits 32 or 8 bits are left
@@ -447,6 +485,18 @@ baleen_inline u32 baleen_bucket_slots(const struct baleen_table *table)
 baleen_inline u32 baleen_cuckoo_per_block(const struct baleen_table *table)
 {
 	return BALEEN_BLOCK_BYTES * 8 / (baleen_bucket_slots(table) * table->slot_bits);
+}
+
+/* Blocks of the buckets of a table, without the stash. */
+baleen_inline u64 baleen_bucket_blocks(const struct baleen_table *table)
+{
+	u64 n = table->n_buckets;
+
+	if (!baleen_table_is_packed(table))
+		return (n - 1) / baleen_cuckoo_per_block(table) + 1;
+	return (n * baleen_bucket_slots(table) * table->slot_bits + BALEEN_PACKED_MARGIN - 1) /
+		       512 +
+	       1;
 }
 
 /**
@@ -473,10 +523,8 @@ baleen_inline u64 baleen_table_blocks(const struct baleen_table *table)
 	u64 n = table->n_buckets, n_words;
 
 	switch (table->kind) {
-	case BALEEN_KIND_CUCKOO:
-	case BALEEN_KIND_PREFIXES:
-		return (n - 1) / baleen_cuckoo_per_block(table) + 1 +
-		       (table->kind == BALEEN_KIND_CUCKOO && table->n_stash);
+	case BALEEN_KIND_CUCKOO: return baleen_bucket_blocks(table) + !!table->n_stash;
+	case BALEEN_KIND_PREFIXES: return baleen_bucket_blocks(table);
 	case BALEEN_KIND_COUNTING: return n * (1 + BALEEN_COUNTER_BITS);
 	case BALEEN_KIND_QUOTIENT:
 		n_words = ((n - 1) / 64 + 1) * (BALEEN_QUOTIENT_META + table->slot_bits);
@@ -507,8 +555,8 @@ baleen_inline bool baleen_table_loses_keys(const struct baleen_table *table)
  */
 baleen_inline bool baleen_table_keeps_hashes(const struct baleen_table *table, u32 domain)
 {
-	return table->kind == BALEEN_KIND_CUCKOO &&
-	       (table->slot_bits == 64 || (domain == BALEEN_IP4 && table->slot_bits >= 16));
+	return table->kind == BALEEN_KIND_CUCKOO && !baleen_table_has_prints(table) &&
+	       (table->slot_bits == 64 || domain == BALEEN_IP4);
 }
 
 /**

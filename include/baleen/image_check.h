@@ -32,10 +32,20 @@ static inline const char *baleen_bucket_check(const struct baleen_table *table)
 	return NULL;
 }
 
-static inline const char *baleen_cuckoo_check(const struct baleen_table *table, u32 domain)
+static inline const char *baleen_packed_check(const struct baleen_table *table)
+{
+	u32 slots = table->bucket_slots - BALEEN_PACKED;
+
+	if (table->slot_bits < BALEEN_MIN_PACKED_BITS || table->slot_bits > BALEEN_MAX_PACKED_BITS)
+		return "width of packed slots is not 4 to 32 bits";
+	if (slots < 1 || slots > 4)
+		return "number of slots of a packed bucket is not 1 to 4";
+	return NULL;
+}
+
+static inline const char *baleen_slots_check(const struct baleen_table *table, u32 domain)
 {
 	u32 slot_bits = table->slot_bits;
-	const char *reason;
 
 	if (slot_bits != 8 && slot_bits != 12 && slot_bits != 16 && slot_bits != 32 &&
 	    slot_bits != 64)
@@ -47,7 +57,14 @@ static inline const char *baleen_cuckoo_check(const struct baleen_table *table, 
 		return "slots too narrow for an exact table";
 	if (slot_bits == 64 && table->log2_buckets < 2)
 		return "fewer than 4 buckets of 64-bit slots";
-	reason = baleen_bucket_check(table);
+	return baleen_bucket_check(table);
+}
+
+static inline const char *baleen_cuckoo_check(const struct baleen_table *table, u32 domain)
+{
+	const char *reason = baleen_table_is_packed(table) ? baleen_packed_check(table) :
+							     baleen_slots_check(table, domain);
+
 	if (reason)
 		return reason;
 	if (table->n_stash > BALEEN_STASH_SLOTS)

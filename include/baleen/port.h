@@ -199,6 +199,58 @@ baleen_inline const struct baleen_block *baleen_store_block(const void *store, u
 #endif
 
 /*
+ * baleen_store_bits(store, first_block, bit, n_bits): n_bits, up to 128, from a bit of
+ * a table on, with more behind them. Whoever wrote the table left room for the last
+ * load: see packed.h.
+ */
+struct baleen_bits {
+	u64 low;
+	u64 high;
+};
+
+#if defined(__bpf__)
+/* A map's value ends after a block, and no load may pass it: words, each of its block. */
+baleen_inline u64 baleen_store_load(const void *store, u32 first_block, u64 word)
+{
+	const struct baleen_block *block =
+		baleen_store_block(store, first_block + (u32)(word >> 3));
+
+	return block ? baleen_le64(*(const volatile u64 *)&block->word[word & 7]) : 0;
+}
+
+baleen_inline struct baleen_bits baleen_store_bits(const void *store, u32 first_block, u64 bit,
+						   u32 n_bits)
+{
+	u32 shift = bit & 63;
+	u64 word = bit >> 6, next = baleen_store_load(store, first_block, word + 1);
+	struct baleen_bits bits = { 0 };
+
+	bits.low = baleen_store_load(store, first_block, word) >> shift | next << 1 << (63 - shift);
+	if (n_bits > 64)
+		bits.high = next >> shift | baleen_store_load(store, first_block, word + 2)
+						    << 1 << (63 - shift);
+	return bits;
+}
+#else
+/* Two loads at the most: of 122 bits and more the first is of the first half of a byte. */
+baleen_inline struct baleen_bits baleen_store_bits(const void *store, u32 first_block, u64 bit,
+						   u32 n_bits)
+{
+	const u8 *start = (const u8 *)((const struct baleen_block *)store + first_block);
+	u64 first = baleen_le64(BALEEN_LOAD(u64, start + (bit >> 3))), second;
+	u32 shift = bit & 7;
+	struct baleen_bits bits = { .low = first >> shift };
+
+	if (n_bits + 7 > 64) {
+		second = baleen_le64(BALEEN_LOAD(u64, start + (bit >> 3) + 8));
+		bits.low |= second << 1 << (63 - shift);
+		bits.high = second >> shift;
+	}
+	return bits;
+}
+#endif
+
+/*
  * baleen_store_word(word, value): one whole store, seen after all those before it, to
  * a word that others load meanwhile. There is one writer at a time. Not in BPF, which
  * changes no filter.

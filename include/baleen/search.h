@@ -20,8 +20,8 @@
  * account. Writers must exclude each other; readers do nothing.
  *
  * Stores become visible in their order, and loads must be made in theirs:
- * x86 does that. The price is that only keys at home can give way. Slots of 8
- * and 12 bits do not say where they are at home, so none of them gives way: such
+ * x86 does that. The price is that only keys at home can give way. Slots that
+ * hold fingerprints only do not say where they are at home, so none of them gives way: such
  * a table takes a key while one of its two buckets, or the stash, has room.
  */
 #ifndef BALEEN_SEARCH_H
@@ -78,7 +78,7 @@ static inline u32 baleen_search_visit(const struct baleen_slots *slots,
 				      struct baleen_search *search, u32 node)
 {
 	u32 bucket = search->node[node].bucket, n_slots = slots->n_slots;
-	u64 side = baleen_cuckoo_side(slots->slot_bits);
+	u64 side = slots->side;
 	u32 found = baleen_slots_find(slots, bucket, 0);
 
 	for (u32 i = 0; found == n_slots && i < n_slots && side; i++) {
@@ -104,7 +104,7 @@ static inline void baleen_search_move(const struct baleen_slots *slots,
 				      const struct baleen_search *search, u32 node, u32 i,
 				      const struct baleen_cuckoo_place *place)
 {
-	u64 side = baleen_cuckoo_side(slots->slot_bits);
+	u64 side = slots->side;
 	const struct baleen_search_node *at = &search->node[node];
 
 	while (at->parent != BALEEN_SEARCH_ROOT) {
@@ -155,7 +155,7 @@ static inline int baleen_search_insert(const struct baleen_slots *slots,
 static inline int baleen_cuckoo_add(const struct baleen_slots *slots, struct baleen_search *search,
 				    const struct baleen_cuckoo_place *place, bool *changed)
 {
-	u64 away = place->slot | baleen_cuckoo_side(slots->slot_bits);
+	u64 away = place->slot | slots->side;
 	int err;
 
 	if (baleen_slots_has(slots, place->home, place->slot) ||

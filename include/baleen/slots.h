@@ -27,12 +27,13 @@
  * @table: its geometry
  * @start: first slot of bucket 0
  * @slot_bits: of @table
- * @n_slots: slots of a bucket; these two are constants where a loop is compiled for them
- * @side: the bit of a slot that is not in its home bucket; 0 where there is none
+ * @n_slots: slots of a bucket
+ * @side: the bit of a slot that is not in its home bucket; 0 where there is none. These three
+ *        are constants where a loop is compiled for them
  * @hash_seed: seed of the hash of the other bucket, where that is by XOR
  *
  * Buckets follow each other without gaps, in blocks as between them; of slots
- * of 12 bits only in blocks.
+ * of 12 bits that are not packed only in blocks.
  *
  * Every function here stays inside the table for a bucket below table->n_buckets and
  * a slot below @n_slots, whatever the table holds: the validator has compared
@@ -55,28 +56,31 @@ static inline struct baleen_slots baleen_slots_at(const struct baleen_table *tab
 		.start = (u8 *)bytes + (size_t)table->first_block * BALEEN_BLOCK_BYTES,
 		.slot_bits = table->slot_bits,
 		.n_slots = baleen_bucket_slots(table),
-		.side = table->form & BALEEN_FORM_XOR ? 0 : baleen_cuckoo_side(table->slot_bits),
+		.side = baleen_table_side(table),
 	};
 }
 
 /* Where a slot begins, in bits from bucket 0. */
 static inline u64 baleen_slots_bit(const struct baleen_slots *slots, u32 bucket, u32 i)
 {
-	struct baleen_bucket_spot spot =
-		baleen_bucket_spot(bucket, slots->n_slots, slots->slot_bits);
+	struct baleen_bucket_spot spot;
 
+	if (baleen_table_is_packed(slots->table))
+		return ((u64)bucket * slots->n_slots + i) * slots->slot_bits;
+	spot = baleen_bucket_spot(bucket, slots->n_slots, slots->slot_bits);
 	return (u64)spot.block * BALEEN_BLOCK_BYTES * 8 + spot.bit + i * slots->slot_bits;
 }
 
-static inline u64 baleen_slots_get12(const struct baleen_slots *slots, u32 bucket, u32 i)
+/* A slot of up to 32 bits, which may be in two words. */
+static inline u64 baleen_slots_get_bits(const struct baleen_slots *slots, u32 bucket, u32 i)
 {
 	u64 bit = baleen_slots_bit(slots, bucket, i);
 	const u64 *word = (const u64 *)slots->start + bit / 64;
 	u64 value = baleen_le64(word[0]) >> bit % 64;
 
-	if (bit % 64 > 52)
+	if (bit % 64 + slots->slot_bits > 64)
 		value |= baleen_le64(word[1]) << (64 - bit % 64);
-	return value & 0xfff;
+	return value & ((1ull << slots->slot_bits) - 1);
 }
 
 baleen_inline u64 baleen_slots_get(const struct baleen_slots *slots, u32 bucket, u32 i)
@@ -85,10 +89,10 @@ baleen_inline u64 baleen_slots_get(const struct baleen_slots *slots, u32 bucket,
 
 	switch (slots->slot_bits) {
 	case 8: return slots->start[index];
-	case 12: return baleen_slots_get12(slots, bucket, i);
 	case 16: return baleen_le16(((const u16 *)slots->start)[index]);
 	case 32: return baleen_le32(((const u32 *)slots->start)[index]);
-	default: return baleen_le64(((const u64 *)slots->start)[index]);
+	case 64: return baleen_le64(((const u64 *)slots->start)[index]);
+	default: return baleen_slots_get_bits(slots, bucket, i);
 	}
 }
 
@@ -98,7 +102,7 @@ static inline void baleen_word_replace(u64 *word, u64 mask, u64 bits)
 }
 
 /* Readers load whole words, so that is what they must see change; and each
- * change after those before it. A slot of 12 bits may be in two words: until
+ * change after those before it. A slot of some widths may be in two words: until
  * the second is stored it looks like one of another key.
  */
 static inline void baleen_slots_store(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
@@ -149,7 +153,7 @@ static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
 {
 	if (table->kind == BALEEN_KIND_PREFIXES)
 		return slot & ((1ull << BALEEN_PREFIX_CLASS_SHIFT) - 1);
-	return slot & (baleen_cuckoo_side(table->slot_bits) - 1);
+	return slot & (baleen_table_side(table) - 1);
 }
 
 /* The other bucket by XOR. */
@@ -176,8 +180,11 @@ baleen_inline struct baleen_cuckoo_place baleen_slots_place(const struct baleen_
 	struct baleen_cuckoo_place place = { 0 };
 	u32 hash;
 
-	if (!(slots->table->form & BALEEN_FORM_XOR))
+	if (slots->side)
 		return baleen_cuckoo_locate_slots(slots->table, seed, key, slots->slot_bits);
+	if (!(slots->table->form & BALEEN_FORM_XOR))
+		return baleen_cuckoo_locate_print(slots->table, baleen_hash64(seed, key),
+						  slots->slot_bits);
 	hash = baleen_hash64(seed, key) >> 32;
 	place.slot = hash & ~0u >> (32 - slots->slot_bits);
 	/* What is 0 looks free. */
@@ -201,8 +208,7 @@ static inline u32 baleen_slots_other(const struct baleen_slots *slots, u32 bucke
 {
 	if (slots->table->form & BALEEN_FORM_XOR)
 		return baleen_xor_partner(slots, bucket, slot);
-	return baleen_cuckoo_partner(slots->table, bucket, baleen_slot_tag(slots->table, slot),
-				     slots->slot_bits);
+	return baleen_cuckoo_partner(slots->table, bucket, baleen_slot_tag(slots->table, slot));
 }
 
 /* --- the stash -------------------------------------------------------------- */

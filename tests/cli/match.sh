@@ -267,3 +267,38 @@ read -r -u 8 count
 exec 8<&-
 wait $!
 is "a last line in pieces and without its end" "$count" 2
+
+# --- images of older versions ---
+
+# Forty strings, 1 to 40, in buckets of 2 x 8, 4 x 12 and 2 x 16 with a stash, made before buckets
+# were packed, as gzip in base64.
+old_image()
+{
+	check "an older image of $1" sh -c 'base64 -d | gzip -dc >old.bln'
+	is "an older image of $1: says so" "$(baleen info -j old.bln | jq -r \
+		'.[0].tables[0] | "\(.slots_per_bucket) x \(.slot_bits), \(.packed)"')" "$1, false"
+	is "an older image of $1: has its keys" "$(seq 1 40 | baleen match -c old.bln)" 40
+	is "an older image of $1: takes more" \
+		"$(baleen add old.bln 41 >out && seq 1 41 | baleen match -c old.bln)" 41
+}
+
+old_image "2 x 8" <<EOF
+H4sIAAAAAAACA+t0cvRxdfXjYmJgYPovs3XFF6O7zxiAgAuIFYBYgwECYDQ6sNA1YsAHFs1yNHFwl8nR3eCZxKod
+c3Of1L+An77ZJw02d1Xru3z83Ms245RG8/ymVe7qD5KbNqx67PrgLDf38VeHUzItEiLSQ48u/tS2U2R75Rn+9T3O
+FhvftSyyvHzx5mHVKwnNv5UPKucxDHLAyMHAxAGkmdDCk2PQuDC4UNi8bWkmw1QdBoZZa3OhohIMtf8aFWUYdHYw
+MMjmMzA0rH0c+NNqIYMrQ2Fm8L2NnceAagwZrpyhNPwBARPI2IACAAA=
+EOF
+old_image "4 x 12" <<EOF
+H4sIAAAAAAACA+t0cvRxdfXjYmJgYKr7Gin8/XD1cQYg4AZiBSDWYIAAGI0ODI10TRjwgEWzHE0c3GVydDd4JrFq
+x9zcJ/Uv4Kdv9kmDzV3V+i4fP/eyzTil0Ty/aZW7+oPkpg2rHrs+OMvNffzV4ZRMi4SI9NCjiz+17RTZXnmGf32P
+s8XGdy2LLC9fvHlY9UpC82/lg8p5DIMcMPIwsHAAaWYgFkEKR45B4j71rQVAUivRrDHbIPHHkn42hsiX2rWMDLN2
+rgGKX2dDqDzNAyLPsSsCSeEV0lDR7Uwg8sJDUES4/wXpsToXACQFfv2cz8wQ1AIy3eDovWlsDKKrO4DsNLApr+Qb
+qBRxAHzDLxvAAgAA
+EOF
+old_image "2 x 16" <<EOF
+H4sIAAAAAAACA+t0cvRxdfXjYmJgYBKJL99zgOnuVAYg4AZiBSDWYIAAGI0ODM10jRjwgEWzHE0c3GVydDd4JrFq
+x9zcJ/Uv4Kdv9kmDzV3V+i4fP/eyzTil0Ty/aZW7+oPkpg2rHrs+OMvNffzV4ZRMi4SI9NCjiz+17RTZXnmGf32P
+s8XGdy2LLC9fvHlY9UpC82/lg8p5DIMcMAowMHEAaWa08OQYRG6cNUVrzvKWGb1NC21WWs8SO5Oy9HsXSDxrmc7q
+qNmY6i3m6332XeDQ8enoi7ZbXRAxu/Yds9neMTDIbbVZ/WKHwZTafVV9jisYGNwnAsXmRM7aP2XD9pA1aoumb0SY
+s3I/8wJK4w8ADRMqKsACAAA=
+EOF

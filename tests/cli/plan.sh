@@ -178,11 +178,12 @@ for need in delete merge resize delete,merge,resize; do
 done
 # The smallest that can delete, and the smallest of all cuckoo filters, found by trying all.
 seq -f '2001:db8:%.0f::1' 1 9999 >nine.txt
+for bits in $(seq 4 32) 64; do for slots in 1 2 3 4; do
+	[ "$bits$slots" = 643 ] || planned '.[0] | {fpp, bytes}' --kind cuckoo --copies \
+		--capacity 9999 -6 --slot-bits "$bits" --bucket-slots $slots
+done; done >shapes.json
 for fpp in 0.03 0.02 0.01 0.005 0.002 0.001 0.0001; do
-	smallest=$(for bits in 8 12 16 32 64; do for slots in 1 2 4; do
-		planned ".[0] | select(.fpp <= $fpp).bytes" --kind cuckoo --copies --capacity 9999 \
-			-6 --slot-bits $bits --bucket-slots $slots
-	done; done | sort -n | head -n 1)
+	smallest=$(jq -s "[.[] | select(.fpp <= $fpp).bytes] | min" shapes.json)
 	is "cuckoo at $fpp: the plan is the smallest of all shapes" \
 		"$(planned '.[0].bytes' --kind cuckoo --capacity 9999 --fpp $fpp -6)" "$smallest"
 	is "plan of --need delete at $fpp is the smaller of cuckoo and quotient" "$(planned \

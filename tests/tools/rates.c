@@ -160,6 +160,35 @@ static void check_rate(const struct shaped *shaped)
 		judge(shaped->name, fills[i], &samples[i]);
 }
 
+/* At a rate that slots of as many bits with a side bit do not reach. */
+static void check_width(u32 bucket_slots, u32 slot_bits)
+{
+	char name[40];
+	struct shaped shaped = {
+		.name = name,
+		.domain = BALEEN_WORD,
+		.kind = BALEEN_KIND_CUCKOO,
+		.shape = { .bucket_slots = bucket_slots,
+			   .slot_bits = slot_bits,
+			   .has_stash = bucket_slots == 1 },
+		.fpp = fmin(0.9, 2. * bucket_slots / ((1ull << slot_bits) - 1)),
+	};
+
+	snprintf(name, sizeof(name), "width %ux%u", bucket_slots, slot_bits);
+	check_rate(&shaped);
+}
+
+/* All, or a third of the widths, each with another number of slots. */
+static void check_widths(void)
+{
+	bool is_all = getenv("TEST_ALL");
+
+	for (u32 width = BALEEN_MIN_PACKED_BITS; width <= BALEEN_MAX_PACKED_BITS; width++)
+		for (u32 slots = 1; slots <= 4; slots++)
+			if (is_all || (width % 3 == 1 && slots == 1 + width % 4))
+				check_width(slots, width);
+}
+
 static void check_exact(const struct shaped *shaped)
 {
 	struct baleen_filter filter = shaped_filter(shaped, N_KEYS, 1);
@@ -223,6 +252,8 @@ static void check_loads(void)
 		check_load(2, widths[i], 0.84);
 		check_load(4, widths[i], 0.95);
 	}
+	for (u32 width = 5; width <= 13; width += 4)
+		check_load(3, width, 0.92);
 }
 
 static bool is_asked(int argc, char **argv, const char *name)
@@ -241,6 +272,8 @@ int main(int argc, char **argv)
 	for (u32 i = 0; i < N_EXACT; i++)
 		if (is_asked(argc, argv, exact[i].name))
 			check_exact(&exact[i]);
+	if (is_asked(argc, argv, "width"))
+		check_widths();
 	if (is_asked(argc, argv, "load"))
 		check_loads();
 	printf("1..%u\n", n_tests);

@@ -232,7 +232,7 @@ static bool looks_like_one(const struct baleen_filter *filter, const struct bale
 
 		if (in[k] && place.slot == other.slot &&
 		    (place.home == other.home ||
-		     (!baleen_cuckoo_side(table->slot_bits) && place.home == other.other)))
+		     (!baleen_table_side(table) && place.home == other.other)))
 			return true;
 	}
 	return false;

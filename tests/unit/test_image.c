@@ -207,6 +207,8 @@ struct damage {
 #define DISAGREE "number of buckets and blocks disagree"
 #define WIDTH "slot width is not 8, 12, 16, 32 or 64 bits"
 #define BUCKET "number of slots of a bucket is not 1, 2 or 4"
+#define PACKED_WIDTH "width of packed slots is not 4 to 32 bits"
+#define PACKED_BUCKET "number of slots of a packed bucket is not 1 to 4"
 #define NO_BUCKETS "a table without buckets"
 #define NO_USE "a number that the table has no use for"
 #define HASHES "number of hashes is not 2, 4, 6 or 8"
@@ -277,7 +279,7 @@ static const struct damage damages[] = {
 	{ IP4(3), 1, 1, DISAGREE },
 	{ IP4(3), 1, 3, BUCKET },
 	{ IP4(3), 1, 4, BUCKET },
-	{ IP4(3), 1, 255, BUCKET },
+	{ IP4(3), 1, 255, PACKED_BUCKET },
 	{ IP4(4), 4, 7, GAP },
 	{ IP4(4), 4, 9, GAP },
 	{ IP4(8), 4, 0, "an empty or oversized table" },
@@ -447,7 +449,7 @@ static void test_refused_several_fields(void **state)
 		{ TABLE(2, 0), 1, BALEEN_KIND_PREFIXES, OTHER_KIND },
 		{ TABLE(2, 1), 1, 32, DISAGREE },
 		{ TABLE(2, 1), 1, 0, WIDTH },
-		{ TABLE(2, 3), 1, 8, BUCKET },
+		{ TABLE(2, 3), 1, 8, PACKED_WIDTH },
 		{ TABLE(2, 12), 4, 3, "fewer than 4 buckets of 64-bit slots" },
 		{ TABLE(2, 12), 4, 9, DISAGREE },
 		{ TABLE(2, 16), 8, 29, "more entries than slots" },

@@ -181,12 +181,23 @@ static void test_accepted_bits(void **state)
 static void test_refused_slots(void **state)
 {
 	static const char bucket[] = "number of slots of a bucket is not 1, 2 or 4";
+	static const char packed_width[] = "width of packed slots is not 4 to 32 bits";
+	static const char packed_bucket[] = "number of slots of a packed bucket is not 1 to 4";
 	static const char longer[] = "fingerprints longer than the keys";
 	static const struct geometry wrong[] = {
 		{ CUCKOO(1, 8, 0, 4, 0, 1), bucket },
 		{ CUCKOO(1, 12, 3, 4, 0, 1), bucket },
 		{ CUCKOO(1, 16, 4, 8, 0, 1), bucket },
 		{ CUCKOO(1, 10, 4, 8, 0, 1), "slot width is not 8, 12, 16, 32 or 64 bits" },
+		{ CUCKOO(1, 3, 4 | BALEEN_PACKED, 8, 0, 1), packed_width },
+		{ CUCKOO(1, 33, 4 | BALEEN_PACKED, 8, 0, 3), packed_width },
+		{ CUCKOO(1, 64, 1 | BALEEN_PACKED, 8, 0, 2), packed_width },
+		{ CUCKOO(1, 12, BALEEN_PACKED, 8, 0, 1), packed_bucket },
+		{ CUCKOO(1, 12, 5 | BALEEN_PACKED, 8, 0, 1), packed_bucket },
+		{ CUCKOO(1, 12, 4 | BALEEN_PACKED | 16, 8, 0, 1), packed_bucket },
+		/* The last bucket needs the 128 bits behind it. */
+		{ CUCKOO(1, 12, 4 | BALEEN_PACKED, 9, 0, 1), DISAGREE },
+		{ CUCKOO(1, 12, 4 | BALEEN_PACKED, 8, 0, 2), DISAGREE },
 		{ CUCKOO(1, 8, 4, 17, 0, 1), DISAGREE },
 		{ CUCKOO(1, 12, 4, 11, 0, 1), DISAGREE },
 		{ CUCKOO(1, 8, 1, (1u << 31) + 1, 0, (1 << 25) + 1), "more than 2^31 buckets" },

@@ -105,6 +105,16 @@ static void test_shapes(void **state)
 					   0);
 }
 
+static void test_packed(void **state)
+{
+	for (u32 width = BALEEN_MIN_PACKED_BITS; width <= BALEEN_MAX_PACKED_BITS; width++)
+		check_same(BALEEN_KIND_CUCKOO,
+			   &(struct baleen_shape){ .slot_bits = width,
+						   .bucket_slots = 1 + width % 4,
+						   .has_stash = width % 2 },
+			   0);
+}
+
 static void test_quotient(void **state)
 {
 	check_same(BALEEN_KIND_QUOTIENT, &ANY_SHAPE, 0);
@@ -125,9 +135,10 @@ static void test_counting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bloom),	cmocka_unit_test(test_cuckoo),
-		cmocka_unit_test(test_shapes),	cmocka_unit_test(test_quotient),
-		cmocka_unit_test(test_classic), cmocka_unit_test(test_counting),
+		cmocka_unit_test(test_bloom),	 cmocka_unit_test(test_cuckoo),
+		cmocka_unit_test(test_shapes),	 cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_quotient), cmocka_unit_test(test_classic),
+		cmocka_unit_test(test_counting),
 	};
 
 	return cmocka_run_group_tests_name("many", tests, NULL, NULL);

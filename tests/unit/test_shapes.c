@@ -90,12 +90,23 @@ static void test_spots(void **state)
 				 INT32_MAX / (512 / slot_bits));
 }
 
+static bool bucket_has(const struct baleen_slots *slots, const void *bytes, u32 bucket, u64 slot)
+{
+	u32 n_slots = slots->n_slots, slot_bits = slots->slot_bits;
+	u64 tops, differ;
+
+	if (baleen_table_is_packed(slots->table))
+		return baleen_packed_has(slots->table, bytes, bucket, slot, n_slots, slot_bits);
+	tops = baleen_bucket_ones(n_slots, slot_bits) << (slot_bits - 1);
+	differ = baleen_bucket_lacks_any(slots->table, bytes, bucket, slot, n_slots, slot_bits);
+	return (differ & tops) != tops;
+}
+
 /* Where the probe looks for a slot is where it was put, and nowhere else. */
 static void find_slots(const struct geometry *geometry, struct random *random)
 {
 	struct baleen_filter filter = geometry_filter(geometry, 0, random);
 	struct baleen_slots slots = baleen_slots_of(&filter, geometry->domain);
-	u64 tops = baleen_bucket_ones(slots.n_slots, slots.slot_bits) << (slots.slot_bits - 1);
 	u64 slot = -1ull >> (64 - slots.slot_bits);
 
 	for (u32 at = 0; at < geometry->n_buckets * slots.n_slots; at++) {
@@ -104,10 +115,7 @@ static void find_slots(const struct geometry *geometry, struct random *random)
 		baleen_slots_set(&slots, bucket, at % slots.n_slots, slot);
 		assert_true(baleen_slots_get(&slots, bucket, at % slots.n_slots) == slot);
 		for (u32 i = 0; i < geometry->n_buckets; i++) {
-			u64 differ = baleen_bucket_lacks_any(slots.table, filter.bytes, i, slot,
-							     slots.n_slots, slots.slot_bits);
-
-			assert_int_equal((differ & tops) != tops, i == bucket);
+			assert_int_equal(bucket_has(&slots, filter.bytes, i, slot), i == bucket);
 		}
 		assert_int_equal(baleen_filter_count(&filter, geometry->domain), 1);
 		baleen_slots_set(&slots, bucket, at % slots.n_slots, 0);
@@ -133,10 +141,10 @@ static void test_partner(void **state)
 		u64 tag = random_next(&random) >> (64 - slot_bits);
 
 		for (u32 bucket = 0; bucket < n_buckets; bucket++) {
-			u32 other = baleen_cuckoo_partner(&table, bucket, tag, slot_bits);
+			u32 other = baleen_cuckoo_partner(&table, bucket, tag);
 
 			assert_true(other < n_buckets &&
-				    baleen_cuckoo_partner(&table, other, tag, slot_bits) == bucket);
+				    baleen_cuckoo_partner(&table, other, tag) == bucket);
 		}
 	}
 }
@@ -152,9 +160,9 @@ static void test_textbook(void **state)
 	assert_int_equal((0 ^ hash) % 10, 7);
 	assert_int_equal((7 ^ hash) % 10, 2);
 	for (u32 bucket = 0; bucket < 10; bucket++) {
-		u32 other = baleen_cuckoo_partner(&table, bucket, 27356, 16);
+		u32 other = baleen_cuckoo_partner(&table, bucket, 27356);
 
-		assert_int_equal(baleen_cuckoo_partner(&table, other, 27356, 16), bucket);
+		assert_int_equal(baleen_cuckoo_partner(&table, other, 27356), bucket);
 	}
 }
 
@@ -174,7 +182,7 @@ static struct baleen_key *unlike_keys(const struct baleen_filter *filter, u32 do
 		for (i = 0; i < at; i++)
 			if (place[i].slot == place[at].slot &&
 			    (place[i].home == place[at].home ||
-			     (table->slot_bits < 16 && place[i].home == place[at].other)))
+			     (baleen_table_has_prints(table) && place[i].home == place[at].other)))
 				break;
 	}
 	free(place);
@@ -276,7 +284,7 @@ static void test_load(void **state)
 
 	for (u32 slots = 1; slots <= 4; slots *= 2) {
 		for (u32 slot_bits = 8; slot_bits <= 64; slot_bits *= 2) {
-			struct geometry geometry = { BALEEN_TUPLE, slot_bits, slots, 4001 };
+			struct geometry geometry = { BALEEN_TUPLE, slot_bits, slots, 4001, false };
 			struct baleen_filter filter =
 				geometry_filter(&geometry, BALEEN_STASH_SLOTS, &random);
 			struct baleen_table *table = &filter.image.table[BALEEN_TUPLE];
@@ -310,14 +318,20 @@ static void assert_plan_refused(u32 domain, const struct baleen_shape *shape, co
 
 static void test_plan_refused(void **state)
 {
-	struct baleen_shape shape = { .slot_bits = 9 };
+	struct baleen_shape shape = { .slot_bits = 33 };
 
-	assert_plan_refused(BALEEN_IP6, &shape, "slots have 8, 12, 16, 32 or 64 bits, not 9");
+	assert_plan_refused(BALEEN_IP6, &shape, "slots have 4 to 32 bits, or 64, not 33");
 	shape.slot_bits = 64;
 	assert_plan_refused(BALEEN_IP4, &shape,
 			    "slots of 64 bits are too wide for IPv4 addresses: 32 bits are exact");
-	shape = (struct baleen_shape){ .bucket_slots = 3 };
-	assert_plan_refused(BALEEN_IP6, &shape, "buckets have 1, 2 or 4 slots, not 3");
+	shape = (struct baleen_shape){ .slot_bits = 3 };
+	assert_plan_refused(BALEEN_IP6, &shape, "slots have 4 to 32 bits, or 64, not 3");
+	shape = (struct baleen_shape){ .bucket_slots = 5 };
+	assert_plan_refused(BALEEN_IP6, &shape, "buckets have 1 to 4 slots, not 5");
+	shape = (struct baleen_shape){ .bucket_slots = 3, .slot_bits = 64 };
+	assert_plan_refused(BALEEN_IP6, &shape,
+			    "slots of buckets of 3 hold fingerprints of up to 32 bits: they need "
+			    "--fpp or --slot-bits");
 	shape = (struct baleen_shape){ .load = 1.5 };
 	assert_plan_refused(BALEEN_IP6, &shape, "a load is 0.01 to 1");
 }

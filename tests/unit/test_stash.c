@@ -115,7 +115,7 @@ static void test_stash(void **state)
 /* The hash 0 looks like a free slot of the stash. */
 static void test_stash_zero(void **state)
 {
-	struct geometry geometry = { BALEEN_WORD, 64, 1, 4 };
+	struct geometry geometry = { BALEEN_WORD, 64, 1, 4, false };
 	struct random random = random_from(7);
 	struct baleen_filter filter = geometry_filter(&geometry, 1, &random);
 	struct baleen_slots slots = baleen_slots_of(&filter, BALEEN_WORD);
@@ -136,7 +136,7 @@ static void test_stash_zero(void **state)
 static void test_like(void **state)
 {
 	struct random random = random_from(12);
-	struct geometry geometry = { BALEEN_IP4, 32, 4, 16 };
+	struct geometry geometry = { BALEEN_IP4, 32, 4, 16, false };
 	struct baleen_filter like = geometry_filter(&geometry, 0, &random), filter;
 	struct baleen_build_options options = { .key_spec = BALEEN_KEY_SRC, .like = &like.image };
 	struct baleen_list list = { .key_spec = BALEEN_KEY_SRC };
@@ -222,7 +222,7 @@ static void test_list(void **state)
 /* A table that cannot be built aside takes all that its slots hold. */
 static void test_last_slot(void **state)
 {
-	struct geometry geometry = { BALEEN_IP6, 16, 4, 64 };
+	struct geometry geometry = { BALEEN_IP6, 16, 4, 64, false };
 	struct random random = random_from(13);
 	struct baleen_filter filter = geometry_filter(&geometry, 0, &random);
 	u32 n_added = 0;

@@ -25,6 +25,12 @@
 		.bucket_slots = (b) == 4 && (bits) >= 16 ? 0 : (b), .n_buckets = buckets, \
 		.n_entries = n,                                                           \
 	}
+/* Packed; every width is made of them by worlds.c. */
+#define PACKED(b, bits, stash, buckets, n)                                                 \
+	{                                                                                  \
+		.kind = BALEEN_KIND_CUCKOO, .slot_bits = bits, .n_stash = stash,           \
+		.bucket_slots = (b) | BALEEN_PACKED, .n_buckets = buckets, .n_entries = n, \
+	}
 #define QUOTIENT(q, r, n)                                                                    \
 	{                                                                                    \
 		.kind = BALEEN_KIND_QUOTIENT, .shape = BALEEN_QUOTIENT_META, .slot_bits = r, \

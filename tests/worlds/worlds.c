@@ -200,13 +200,44 @@ static void try_world(const struct world *world)
 	baleen_filter_free(&filter);
 }
 
+/* Packed slots of every width, with buckets of one number of slots each; TEST_ALL: of each.
+ * One family without a stash, so that the body ends where the last bucket does.
+ */
+static void try_packed(u32 slot_bits, u32 slots)
+{
+	static const u32 n_buckets[] = { 19997, 9973, 6661, 4999 };
+	static const double loads[] = { 0.4, 0.8, 0.9, 0.93 };
+	u32 n = n_buckets[slots - 1] * slots * loads[slots - 1];
+	char name[40];
+	struct world world = {
+		.name = name,
+		.table = { PACKED(slots, slot_bits, 0, n_buckets[slots - 1], n),
+			   PACKED(slots, slot_bits, STASH, n_buckets[slots - 1],
+				  n_buckets[slots - 1] * slots * 5 / 4) },
+		.key_spec = BALEEN_KEY_SRC,
+	};
+
+	/* Few fingerprints share slots, so that no number of keys is too many. */
+	if (slot_bits < 12)
+		world.table[1] =
+			(struct baleen_table)PACKED(slots, slot_bits, 0, n_buckets[slots - 1], n);
+	snprintf(name, sizeof(name), "cuckoo %u x %u, packed", slots, slot_bits);
+	try_world(&world);
+}
+
 int main(void)
 {
+	bool is_all = getenv("TEST_ALL");
+
 	printf("# seed 0x%llx\n", SEED);
 	for (u32 i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++)
 		try_world(&worlds[i]);
 	for (u32 i = 0; i < sizeof(shape_worlds) / sizeof(shape_worlds[0]); i++)
 		try_world(&shape_worlds[i]);
+	for (u32 bits = BALEEN_MIN_PACKED_BITS; bits <= BALEEN_MAX_PACKED_BITS; bits++)
+		for (u32 slots = 1; slots <= 4; slots++)
+			if (is_all || slots == 1 + (bits + bits / 4) % 4)
+				try_packed(bits, slots);
 	printf("1..%u\n", tap_n);
 	return !!tap_failed;
 }

@@ -133,6 +133,25 @@ try_live()
 	is "$1: none is left" "$(baleen match -c -f more veth-b:bad)" 0
 }
 
+# Fingerprints do not move: keys are added in place while the others are asked, and none is
+# deleted, since another may look the same.
+try_prints()
+{
+	local id keys
+
+	attach --capacity 1000 --seed "$SEED" "${@:2}" --drop "bad=$LISTED"
+	id=$(xdp_id "$B" veth-b)
+	baleen match -v -f "$FREE" veth-b:bad | head -n 300 >quiet
+	mapfile -t keys <more
+	begin "$1"
+	check "$1: keys are added" baleen add --accept-fpp 0.5 veth-b:bad "${keys[@]}"
+	end "$1"
+	is "$1: in place" "$(xdp_id "$B" veth-b)" "$id"
+	is "$1: all are there" "$(baleen match -c -f more veth-b:bad)" "$(wc -l <more)"
+	is "$1: and the listed" "$(baleen match -c -f "$LISTED" veth-b:bad)" "$(wc -l <"$LISTED")"
+	check_status "$1: none is deleted in place" 1 baleen del veth-b:bad "${keys[0]}"
+}
+
 # A quotient filter is built aside, and the program gives way to another one.
 try_anew()
 {
@@ -236,6 +255,8 @@ try_kind counting counting --fpp 0.01
 try_kind counting-keyed counting --hash keyed --bits 3001 --hashes 5
 try_kind cuckoo-1x8 cuckoo --slot-bits 8 --bucket-slots 1 --stash
 try_kind cuckoo-2x12 cuckoo --slot-bits 12 --bucket-slots 2
+try_kind cuckoo-3x11 cuckoo --slot-bits 11 --bucket-slots 3 --stash
+try_kind cuckoo-4x17 cuckoo --slot-bits 17
 try_kind cuckoo-2x32 cuckoo --slot-bits 32 --bucket-slots 2 --stash
 try_kind quotient quotient
 try_kind quotient-5 quotient --remainder-bits 5
@@ -247,6 +268,7 @@ make_list more 100 0 3 --avoid taken
 try_live counting --kind counting --fpp 1e-6
 try_live counting-keyed --kind counting --hash keyed --bits 80001 --hashes 9
 try_live cuckoo-2x32 --kind cuckoo --bucket-slots 2 --slot-bits 32 --stash
+try_prints cuckoo-3x25 --kind cuckoo --slot-bits 25 --bucket-slots 3
 try_anew
 try_copies
 try_swaps

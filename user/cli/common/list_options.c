@@ -257,6 +257,10 @@ int list_shape(const struct option_use *use)
 	return read_shape(use, &options->build);
 }
 
+#define SLOT_BITS_WORDS                                                               \
+	"4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 " \
+	"31 32 64"
+
 /* clang-format off: a row each */
 const struct option_spec shape_option_table[] = {
 	{ "kind", 0, "K", list_kind, .words = KIND_WORDS,
@@ -283,10 +287,10 @@ const struct option_spec shape_option_table[] = {
 	  .words = "unsigned quoted unsigned,quoted hex",
 	  .help = "strings: what murmur3 takes and gives: unsigned numbers, the text in single "
 		  "quotes, or hex, the bytes that its digits say; with commas between" },
-	{ "slot-bits", 0, "N", list_shape, .value = SHAPE_SLOT_BITS, .words = "8 12 16 32 64",
-	  .help = "cuckoo: slots of 8, 12, 16, 32 or 64 bits" },
-	{ "bucket-slots", 0, "N", list_shape, .value = SHAPE_BUCKET_SLOTS, .words = "1 2 4",
-	  .help = "cuckoo: 1, 2 or 4 (default) slots in a bucket" },
+	{ "slot-bits", 0, "N", list_shape, .value = SHAPE_SLOT_BITS, .words = SLOT_BITS_WORDS,
+	  .help = "cuckoo: slots of 4 to 32 bits, or 64" },
+	{ "bucket-slots", 0, "N", list_shape, .value = SHAPE_BUCKET_SLOTS, .words = "1 2 3 4",
+	  .help = "cuckoo: 1 to 4 (default) slots in a bucket" },
 	{ "buckets", 0, "M", list_shape, .value = SHAPE_BUCKETS,
 	  .help = "cuckoo: M buckets, with --slot-bits" },
 	{ "partner", 0, "xor", list_shape, .value = SHAPE_PARTNER, .words = "xor",

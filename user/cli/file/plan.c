@@ -60,6 +60,7 @@ static void find_cost(const struct plan *plan, u32 kind, struct way *way)
 	struct baleen_shape shape = build->shape;
 
 	*cost = (struct baleen_cost){ .table.kind = kind };
+	shape.has_copies = way->copies;
 	cost->err = baleen_shape_for_keys(build->key_spec, kind, &shape, &cost->error);
 	if (cost->err)
 		return;
@@ -150,6 +151,7 @@ static void describe_geometry(json_t *json, const struct baleen_table *table)
 		set_integer(json, "buckets", table->n_buckets);
 		set_integer(json, "bucket_slots", baleen_bucket_slots(table));
 		set_integer(json, "slot_bits", table->slot_bits);
+		json_object_set_new(json, "packed", json_boolean(baleen_table_is_packed(table)));
 		break;
 	case BALEEN_KIND_QUOTIENT:
 		set_integer(json, "slots", table->n_buckets);

@@ -65,6 +65,10 @@ static int fit_slots(const struct baleen_table *a, const struct baleen_table *b,
 {
 	int err = fit_numbers(a->slot_bits, b->slot_bits, "slots of ", "bits", a_name, error);
 
+	if (!err && baleen_table_is_packed(a) != baleen_table_is_packed(b))
+		return baleen_fail(error, EOPNOTSUPP, "buckets %spacked, those of %s %s",
+				   baleen_table_is_packed(b) ? "" : "not ", a_name,
+				   baleen_table_is_packed(a) ? "are" : "are not");
 	if (!err)
 		err = fit_numbers(baleen_bucket_slots(a), baleen_bucket_slots(b), "",
 				  "slots a bucket", a_name, error);

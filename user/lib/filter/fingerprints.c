@@ -13,7 +13,9 @@ static struct baleen_cuckoo_place place_of_hash(const struct baleen_filter *filt
 	const struct baleen_table *table = &filter->image.table[domain];
 	struct baleen_key key = { .domain = domain };
 
-	if (domain != BALEEN_IP4 || table->slot_bits < 16)
+	if (baleen_table_has_prints(table))
+		return baleen_cuckoo_locate_print(table, hash, table->slot_bits);
+	if (domain != BALEEN_IP4)
 		return baleen_cuckoo_locate_hash(table, hash, table->slot_bits);
 	key.ip4 = baleen_unpermute32(&filter->image.seed, hash);
 	return baleen_cuckoo_locate(table, &filter->image.seed, &key);
@@ -23,8 +25,8 @@ static struct baleen_cuckoo_place place_of_hash(const struct baleen_filter *filt
 
 static u64 print_of_slot(const struct baleen_table *table, u32 bucket, u64 slot)
 {
-	u64 side = baleen_cuckoo_side(table->slot_bits), tag = baleen_slot_tag(table, slot);
-	u32 other = baleen_cuckoo_partner(table, bucket, tag, table->slot_bits);
+	u64 side = baleen_table_side(table), tag = baleen_slot_tag(table, slot);
+	u32 other = baleen_cuckoo_partner(table, bucket, tag);
 	bool is_away = side ? slot & side : other < bucket;
 
 	return (u64)(is_away ? other : bucket) << 32 | tag;
@@ -37,8 +39,8 @@ static struct baleen_cuckoo_place place_of_print(const struct baleen_table *tabl
 
 	return (struct baleen_cuckoo_place){
 		.home = home,
-		.other = baleen_cuckoo_partner(table, home, tag, table->slot_bits),
-		.slot = tag | baleen_cuckoo_side(table->slot_bits) << 1,
+		.other = baleen_cuckoo_partner(table, home, tag),
+		.slot = tag | baleen_table_side(table) << 1,
 	};
 }
 

@@ -46,7 +46,7 @@ int baleen_cuckoo_hashes(const struct baleen_filter *filter, u32 domain,
 	u64 room;
 	int err;
 
-	if (table->slot_bits != 64 && (domain != BALEEN_IP4 || table->slot_bits < 16))
+	if (!baleen_table_keeps_hashes(table, domain))
 		return baleen_fail(error, EOPNOTSUPP,
 				   "slots of %u bits keep too little of a key to move it: build "
 				   "the filter again from its lists",
@@ -90,7 +90,10 @@ int baleen_cuckoo_put_hashes(struct baleen_filter *filter, u32 domain,
 
 	for (size_t i = 0; i < hashes->n; i++) {
 		struct baleen_cuckoo_place place =
-			domain == BALEEN_IP4 && table->slot_bits >= 16 ?
+			baleen_table_has_prints(table) ?
+				baleen_cuckoo_locate_print(table, hashes->hash[i],
+							   table->slot_bits) :
+			domain == BALEEN_IP4 ?
 				baleen_cuckoo_locate_permuted(table, hashes->hash[i],
 							      table->slot_bits) :
 				baleen_cuckoo_locate_hash(table, hashes->hash[i], table->slot_bits);

@@ -163,10 +163,7 @@ int baleen_slots_insert_copy(const struct baleen_slots *slots,
 
 baleen_inline void prefetch(const struct baleen_slots *slots, u32 bucket)
 {
-	struct baleen_bucket_spot spot =
-		baleen_bucket_spot(bucket, slots->n_slots, slots->slot_bits);
-
-	__builtin_prefetch(slots->start + (size_t)spot.block * BALEEN_BLOCK_BYTES);
+	__builtin_prefetch(slots->start + baleen_slots_bit(slots, bucket, 0) / 8);
 }
 
 baleen_inline int insert_keys(const struct baleen_slots *slots, struct baleen_filter *filter,
@@ -203,12 +200,14 @@ int baleen_cuckoo_insert(struct baleen_filter *filter, const struct baleen_key *
 			 size_t *n_done)
 {
 	struct baleen_slots slots = baleen_slots_of(filter, keys[0].domain);
-	static const u32 widths[] = { 8, 12, 16, 32, 64 };
+	bool is_packed = baleen_table_is_packed(slots.table);
+	static const u32 widths[] = { 8, 16, 32, 64 };
 
 	/* Most tables have this geometry: a constant makes it up to twice as fast. */
-#pragma GCC unroll 5
-	for (u32 i = 0; i < 5; i++) {
-		if (slots.n_slots == 4 && slots.slot_bits == widths[i] && !slots.table->form) {
+#pragma GCC unroll 4
+	for (u32 i = 0; i < 4; i++) {
+		if (!is_packed && slots.n_slots == 4 && slots.slot_bits == widths[i] &&
+		    !slots.table->form) {
 			slots.n_slots = 4;
 			slots.slot_bits = widths[i];
 			slots.side = baleen_cuckoo_side(widths[i]);

@@ -31,9 +31,10 @@ struct baleen_hashes;
  * @hash_seed: seed of the hash of texts, where they are hashed in a form
  * @has_hash_seed: 0 is no default but what was asked for
  * @is_blocked: counting: 0 is no default but what was asked for
- * @slot_bits: cuckoo: 8, 12, 16, 32 or 64
- * @bucket_slots: cuckoo: 1, 2 or 4
+ * @slot_bits: cuckoo: 4 to 32, or 64
+ * @bucket_slots: cuckoo: 1 to 4
  * @n_buckets: cuckoo: buckets
+ * @has_copies: cuckoo: each key takes a slot of its own, also where others look the same
  * @has_stash: cuckoo: a key that finds no room goes to a stash
  * @remainder_bits: quotient: bits of a remainder
  * @load: cuckoo, quotient: share of the slots that the keys may fill, above 0,
@@ -50,6 +51,7 @@ struct baleen_shape {
 	u32 slot_bits;
 	u32 bucket_slots;
 	u32 n_buckets;
+	bool has_copies;
 	bool has_stash;
 	u32 remainder_bits;
 	double load;

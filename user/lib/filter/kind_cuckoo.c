@@ -29,21 +29,32 @@ static double planned_load(u32 bucket_slots, u64 n)
 	switch (bucket_slots) {
 	case 1: return is_small ? 0.25 : 0.45;
 	case 2: return is_small ? 0.7 : 0.84;
+	case 3: return is_small ? 0.75 : 0.92;
 	default: return is_small ? 0.8 : BALEEN_LOAD_FACTOR;
 	}
+}
+
+/* Beyond this load some key finds no room, however large the table (Fan et al. 2014, section
+ * 5.1; Sanders, Egner, Korst 2003).
+ */
+static double most_load(u32 bucket_slots)
+{
+	static const double most[] = { 0.5, 0.897, 0.959, 0.98 };
+
+	return most[bucket_slots - 1];
 }
 
 /* Fewest buckets with which slots of this width are lossless; section 2 of
  * the design: 2^b buckets and t-bit slots keep b + t - 2 bits. Lossy tables
  * have a few, so that there is another bucket.
  */
-static u64 min_buckets(u32 domain, u32 slot_bits)
+static u64 min_buckets(u32 domain, u32 slot_bits, bool is_packed)
 {
 	u32 key_bits = baleen_key_bits(domain);
 
 	if (domain == BALEEN_IP6_PREFIXES)
 		return 1u << BALEEN_PREFIX_MIN_LOG2;
-	if (slot_bits < 16 || (domain != BALEEN_IP4 && slot_bits < 64))
+	if (is_packed || slot_bits < 16 || (domain != BALEEN_IP4 && slot_bits < 64))
 		return 4;
 	return key_bits > slot_bits - 2 ? 1ull << (key_bits - (slot_bits - 2)) : 1;
 }
@@ -57,27 +68,50 @@ struct request {
 	u32 bucket_slots;
 	double load;
 	bool is_loaded;
+	bool has_copies;
 	bool has_stash;
 	u32 n_buckets;
 	u32 form;
 };
 
+/* Slots that can be in blocks: those that say where a key is at home, and of 8 bits. */
+static bool is_aligned(u32 slot_bits, u32 bucket_slots)
+{
+	return (slot_bits == 8 || slot_bits == 16 || slot_bits == 32 || slot_bits == 64) &&
+	       bucket_slots != 3;
+}
+
+/* As many buckets as there is room for in the blocks of so many. */
+static u64 fill_blocks(const struct baleen_table *table, u64 n_buckets)
+{
+	u64 bits = (u64)baleen_bucket_slots(table) * table->slot_bits, per_block;
+
+	if (baleen_table_is_packed(table))
+		return (divide_up(n_buckets * bits + BALEEN_PACKED_MARGIN, 512) * 512 -
+			BALEEN_PACKED_MARGIN) /
+		       bits;
+	per_block = baleen_cuckoo_per_block(table);
+	return divide_up(n_buckets, per_block) * per_block;
+}
+
 /* Its last block is filled up with buckets. */
-static void plan_width(const struct request *request, u32 slot_bits, struct baleen_table *table)
+static void plan_width(const struct request *request, u32 slot_bits, bool is_packed,
+		       struct baleen_table *table)
 {
 	u32 slots = request->bucket_slots;
-	u64 least = min_buckets(request->domain, slot_bits), n_buckets, per_block;
+	u64 least = min_buckets(request->domain, slot_bits, is_packed), n_buckets;
 
 	*table = (struct baleen_table){
 		.kind = request->kind,
 		.slot_bits = slot_bits,
-		.bucket_slots = slots == BALEEN_BUCKET_SLOTS && slot_bits >= 16 ? 0 : slots,
+		.bucket_slots = is_packed ? slots | BALEEN_PACKED :
+				slots == BALEEN_BUCKET_SLOTS && slot_bits >= 16 ? 0 :
+										  slots,
 		.n_stash = request->has_stash ? BALEEN_STASH_SLOTS : 0,
 		.form = request->form,
 	};
-	per_block = baleen_cuckoo_per_block(table);
 	n_buckets = (u64)ceil(request->n / (request->load * slots));
-	n_buckets = divide_up(n_buckets > least ? n_buckets : least, per_block) * per_block;
+	n_buckets = fill_blocks(table, n_buckets > least ? n_buckets : least);
 	if (request->n_buckets)
 		n_buckets = request->n_buckets;
 	/* Past the limit as well where the number is cut. */
@@ -97,10 +131,35 @@ static double cuckoo_fpp(const struct baleen_table *table, u32 domain, u64 n)
 	if (slot_bits == 64)
 		return ldexp(n, -64);
 	/* A slot without a side bit looks the same in both buckets. */
-	if (slot_bits < 16 || table->form)
+	if (baleen_table_has_prints(table))
 		looks = (double)table->n_buckets * ((1ull << slot_bits) - 1) / 2;
 	return fmin(1, n / looks);
 }
+
+static bool cuckoo_is_exact(const struct baleen_table *table, u32 domain)
+{
+	return !baleen_table_has_prints(table) &&
+	       (domain == BALEEN_IP4 || (domain == BALEEN_WORD && table->slot_bits == 64));
+}
+
+/* Of slots that tell keys apart two keys never look the same. In others some do, and where
+ * each takes a slot, more than two buckets have slots for find no room, whatever the load: as
+ * many in the mean, when keys that look the same are counted by a Poisson distribution.
+ */
+static double crowded_out(const struct request *request, const struct baleen_table *table)
+{
+	double slots = 2 * baleen_bucket_slots(table), mean, looks;
+
+	if (!request->has_copies || baleen_table_tells_apart(table, request->domain))
+		return 0;
+	mean = cuckoo_fpp(table, request->domain, request->n);
+	looks = request->n / mean;
+	/* The first term of the tail: all that matters where rates are low. */
+	return looks * exp((slots + 1) * log(mean) - mean - lgamma(slots + 2));
+}
+
+/* Seeds of which the first one may be refused for that. */
+#define MOST_CROWDED_OUT 0.02
 
 /* Whether a table can be, and errs as little as is allowed when it is full. */
 static bool is_fit(const struct request *request, const struct baleen_table *table)
@@ -108,7 +167,9 @@ static bool is_fit(const struct request *request, const struct baleen_table *tab
 	u64 n_full = (u64)table->n_buckets * request->bucket_slots * request->load;
 
 	return table->n_blocks <= BALEEN_MAX_BLOCKS && table->n_buckets <= BALEEN_MAX_BUCKETS &&
-	       cuckoo_fpp(table, request->domain, n_full) <= request->fpp;
+	       (cuckoo_is_exact(table, request->domain) ||
+		cuckoo_fpp(table, request->domain, n_full) <= request->fpp) &&
+	       crowded_out(request, table) <= MOST_CROWDED_OUT;
 }
 
 static struct request with_slots(const struct request *request, u32 bucket_slots)
@@ -126,54 +187,100 @@ static void plan_exact(const struct request *request, struct baleen_table *table
 {
 	struct baleen_table wide;
 
-	plan_width(request, 16, table);
-	plan_width(request, 32, &wide);
+	plan_width(request, 16, false, table);
+	plan_width(request, 32, false, &wide);
 	if (table->n_blocks >= wide.n_blocks)
 		*table = wide;
 }
 
-/* The smallest of all shapes that err as little as is allowed; of those of one size that of
- * most slots a bucket, which fills best.
+/* Slots of which the same width in blocks does not do better. */
+static bool may_pack(u32 domain, u32 slot_bits, u32 bucket_slots)
+{
+	if (is_aligned(slot_bits, bucket_slots) && (slot_bits == 8 || domain == BALEEN_IP4))
+		return false;
+	return slot_bits <= BALEEN_MAX_PACKED_BITS;
+}
+
+/* A table of one shape is what was asked for, whatever its rate. Slots that say where a
+ * key is at home come first; those that hold fingerprints err half as much.
  */
-static void plan_any(const struct request *request, u32 slot_bits, u32 bucket_slots,
+static void plan_shape(const struct request *request, const struct baleen_shape *shape,
+		       struct baleen_table *table)
+{
+	bool is_packed = !is_aligned(shape->slot_bits, request->bucket_slots);
+	struct baleen_table packed;
+
+	plan_width(request, shape->slot_bits, is_packed, table);
+	if (is_fit(request, table) || request->form ||
+	    !may_pack(request->domain, shape->slot_bits, request->bucket_slots))
+		return;
+	plan_width(request, shape->slot_bits, true, &packed);
+	if (is_fit(request, &packed))
+		*table = packed;
+}
+
+/* A search for the smallest table. */
+struct search {
+	const struct request *request;
+	struct baleen_table *table;
+	bool is_found;
+};
+
+static void try_width(struct search *search, const struct request *request, u32 slot_bits,
+		      bool is_packed)
+{
+	struct baleen_table planned;
+
+	plan_width(request, slot_bits, is_packed, &planned);
+	if (!is_fit(request, &planned) ||
+	    (search->is_found && planned.n_blocks >= search->table->n_blocks))
+		return;
+	*search->table = planned;
+	search->is_found = true;
+}
+
+/* The smallest of all shapes that err as little as is allowed; of those of one size the one
+ * in blocks, and that of most slots a bucket, which fills best. Of IPv4 addresses slots
+ * of 16 bits in blocks are exact; of what else a packet has, wide ones can change in place.
+ */
+static void plan_any(const struct request *request, const struct baleen_shape *shape,
 		     struct baleen_table *table)
 {
-	static const u32 widths[] = { 8, 12, 16, 32, 64 }, slots[] = { 4, 2, 1 };
-	bool is_found = false;
+	struct search search = { .request = request, .table = table };
+	u32 least = shape->slot_bits ? shape->slot_bits : BALEEN_MIN_PACKED_BITS;
+	u32 most = shape->slot_bits ? shape->slot_bits : 64;
 
 	/* No rate, or none that is low enough: slots that keep all. */
-	plan_width(request, slot_bits ? slot_bits : 64, table);
-	for (u32 i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
-		const struct request changed = with_slots(request, slots[i]);
+	if (shape->slot_bits)
+		plan_shape(request, shape, table);
+	else
+		plan_width(request, 64, false, table);
+	for (u32 slots = BALEEN_BUCKET_SLOTS; slots; slots--) {
+		const struct request changed = with_slots(request, slots);
 
-		for (u32 j = 0; j < sizeof(widths) / sizeof(widths[0]); j++) {
-			struct baleen_table planned;
-
-			if ((bucket_slots && bucket_slots != slots[i]) ||
-			    (slot_bits && slot_bits != widths[j]))
-				continue;
-			plan_width(&changed, widths[j], &planned);
-			if (!is_fit(&changed, &planned) ||
-			    (is_found && planned.n_blocks >= table->n_blocks))
-				continue;
-			*table = planned;
-			is_found = true;
+		if ((shape->bucket_slots && shape->bucket_slots != slots) ||
+		    changed.load > most_load(slots))
+			continue;
+		for (u32 width = least; width <= most; width++) {
+			if (is_aligned(width, slots))
+				try_width(&search, &changed, width, false);
+			if (may_pack(request->domain, width, slots))
+				try_width(&search, &changed, width, true);
 		}
 	}
 }
 
-/* A table of one shape is what was asked for, whatever its rate. */
 static int plan_slots(const struct request *request, const struct baleen_shape *shape,
 		      struct baleen_table *table, struct baleen_error *error)
 {
 	struct baleen_table planned;
 
 	if (shape->slot_bits && (shape->bucket_slots || shape->n_buckets || !request->fpp))
-		plan_width(request, shape->slot_bits, &planned);
-	else if (request->domain == BALEEN_IP4 && !shape->slot_bits)
+		plan_shape(request, shape, &planned);
+	else if (request->domain == BALEEN_IP4 && !shape->slot_bits && shape->bucket_slots != 3)
 		plan_exact(request, &planned);
 	else
-		plan_any(request, shape->slot_bits, shape->bucket_slots, &planned);
+		plan_any(request, shape, &planned);
 	if (planned.n_blocks > BALEEN_MAX_BLOCKS)
 		return baleen_plan_too_many(request->n, error);
 	if (planned.n_buckets > BALEEN_MAX_BUCKETS)
@@ -185,28 +292,26 @@ static int plan_slots(const struct request *request, const struct baleen_shape *
 	return 0;
 }
 
-/* Beyond this load some key finds no room, however large the table (Fan et al. 2014, section
- * 5.1; Sanders, Egner, Korst 2003).
- */
-static double most_load(u32 bucket_slots)
-{
-	return bucket_slots == 1 ? 0.5 : bucket_slots == 2 ? 0.897 : 0.98;
-}
-
-static int check_shape(u32 domain, const struct baleen_shape *shape, struct baleen_error *error)
+static int check_shape(u32 domain, double fpp, const struct baleen_shape *shape,
+		       struct baleen_error *error)
 {
 	u32 slot_bits = shape->slot_bits, slots = shape->bucket_slots;
 
-	if (slot_bits && slot_bits != 8 && slot_bits != 12 && slot_bits != 16 && slot_bits != 32 &&
-	    slot_bits != 64)
-		return baleen_fail(error, EINVAL, "slots have 8, 12, 16, 32 or 64 bits, not %u",
+	bool is_width = slot_bits >= BALEEN_MIN_PACKED_BITS && slot_bits <= BALEEN_MAX_PACKED_BITS;
+
+	if (slot_bits && !is_width && slot_bits != 64)
+		return baleen_fail(error, EINVAL, "slots have 4 to 32 bits, or 64, not %u",
 				   slot_bits);
 	if (slot_bits == 64 && domain == BALEEN_IP4)
 		return baleen_fail(error, EINVAL,
 				   "slots of 64 bits are too wide for IPv4 addresses: 32 bits are "
 				   "exact");
-	if (slots && slots != 1 && slots != 2 && slots != 4)
-		return baleen_fail(error, EINVAL, "buckets have 1, 2 or 4 slots, not %u", slots);
+	if (slots > 4)
+		return baleen_fail(error, EINVAL, "buckets have 1 to 4 slots, not %u", slots);
+	if (slots == 3 && (slot_bits == 64 || (!slot_bits && !fpp)))
+		return baleen_fail(error, EINVAL,
+				   "slots of buckets of 3 hold fingerprints of up to 32 bits: they "
+				   "need --fpp or --slot-bits");
 	if (shape->load && !(shape->load >= 0.01 && shape->load <= 1))
 		return baleen_fail(error, EINVAL, "a load is 0.01 to 1");
 	slots = slots ? slots : BALEEN_BUCKET_SLOTS;
@@ -223,6 +328,8 @@ static int check_buckets(u32 domain, u64 n, const struct baleen_shape *shape,
 {
 	u32 slots = shape->bucket_slots ? shape->bucket_slots : BALEEN_BUCKET_SLOTS;
 	bool is_xor = shape->form & BALEEN_FORM_XOR;
+	bool is_packed = !is_aligned(shape->slot_bits, slots);
+	u64 least;
 
 	if ((is_xor || shape->n_buckets) && !shape->slot_bits)
 		return baleen_fail(error, EINVAL, "%s: slots of how many bits? --slot-bits",
@@ -233,10 +340,10 @@ static int check_buckets(u32 domain, u64 n, const struct baleen_shape *shape,
 				   "stash");
 	if (!shape->n_buckets)
 		return 0;
-	if (!is_xor && shape->n_buckets < min_buckets(domain, shape->slot_bits))
+	least = min_buckets(domain, shape->slot_bits, is_packed);
+	if (!is_xor && shape->n_buckets < least)
 		return baleen_fail(error, EINVAL, "slots of %u bits need %llu buckets at least",
-				   shape->slot_bits,
-				   (unsigned long long)min_buckets(domain, shape->slot_bits));
+				   shape->slot_bits, (unsigned long long)least);
 	if (n > (u64)shape->n_buckets * slots)
 		return baleen_fail(error, EINVAL, "%llu keys do not fit into %u buckets of %u",
 				   (unsigned long long)n, shape->n_buckets, slots);
@@ -255,11 +362,12 @@ static int cuckoo_plan(u32 domain, u64 n, double fpp, const struct baleen_shape 
 		.bucket_slots = slots,
 		.load = shape->load ? shape->load : planned_load(slots, n),
 		.is_loaded = shape->load,
+		.has_copies = shape->has_copies,
 		.has_stash = shape->has_stash,
 		.n_buckets = shape->n_buckets,
 		.form = shape->form,
 	};
-	int err = check_shape(domain, shape, error);
+	int err = check_shape(domain, fpp, shape, error);
 
 	if (!err)
 		err = check_buckets(domain, n, shape, error);
@@ -291,12 +399,6 @@ static u64 cuckoo_capacity(const struct baleen_table *table)
 }
 
 /* --- rates ----------------------------------------------------------------- */
-
-static bool cuckoo_is_exact(const struct baleen_table *table, u32 domain)
-{
-	return (domain == BALEEN_IP4 && table->slot_bits >= 16) ||
-	       (domain == BALEEN_WORD && table->slot_bits == 64);
-}
 
 static double prefixes_fpp(const struct baleen_table *table, u32 domain, u64 n)
 {

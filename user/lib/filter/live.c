@@ -22,7 +22,7 @@ static bool has_copies(const struct baleen_filter *filter)
 /* Where there is no way to build it aside with more room, all may move. */
 static bool keeps_too_little(const struct baleen_slots *slots, u32 domain)
 {
-	return slots->slot_bits < (domain == BALEEN_IP4 ? 16 : 64);
+	return !baleen_table_keeps_hashes(slots->table, domain);
 }
 
 static bool clear_first(const struct baleen_slots *slots, u32 bucket, u64 slot)

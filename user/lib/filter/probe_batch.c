@@ -138,6 +138,41 @@ baleen_inline void test_shape(const struct batch *batch, u32 slots, u32 slot_bit
 	}
 }
 
+/* The same of packed buckets. Their width is a variable, which costs a multiplication. */
+baleen_inline void test_packed(const struct batch *batch, u32 slots)
+{
+	/* A copy, which no store to @found could change. */
+	const struct baleen_table table = *batch->table;
+	const void *store = batch->filter->bytes;
+	const u8 *first = (const u8 *)((const struct baleen_block *)store + table.first_block);
+	u32 slot_bits = table.slot_bits, n_bits = slots * slot_bits;
+	struct baleen_cuckoo_place place[AHEAD];
+
+	for (size_t i = 0; i < batch->n; i++) {
+		u64 hash = baleen_hash64(&batch->filter->image.seed, &batch->key[i]);
+
+		place[i] = baleen_cuckoo_locate_print(&table, hash, slot_bits);
+		__builtin_prefetch(first + ((u64)place[i].home * n_bits >> 3));
+		__builtin_prefetch(first + ((u64)place[i].other * n_bits >> 3));
+	}
+	for (size_t i = 0; i < batch->n; i++)
+		batch->found[i] = baleen_packed_has(&table, store, place[i].home, place[i].slot,
+						    slots, slot_bits) |
+				  baleen_packed_has(&table, store, place[i].other, place[i].slot,
+						    slots, slot_bits) |
+				  (table.n_stash && baleen_stash_has(&table, store, place[i].hash));
+}
+
+static void test_packed_shapes(const struct batch *batch)
+{
+	switch (baleen_bucket_slots(batch->table)) {
+	case 1: test_packed(batch, 1); break;
+	case 2: test_packed(batch, 2); break;
+	case 3: test_packed(batch, 3); break;
+	default: test_packed(batch, 4); break;
+	}
+}
+
 baleen_inline void test_slots(const struct batch *batch, u32 slot_bits)
 {
 	switch (baleen_bucket_slots(batch->table)) {
@@ -217,6 +252,8 @@ static void test_batch(const struct batch *batch)
 		test_cuckoo(batch, 32);
 	else if (is_plain && table->slot_bits == 64)
 		test_cuckoo(batch, 64);
+	else if (table->kind == BALEEN_KIND_CUCKOO && baleen_table_is_packed(table))
+		test_packed_shapes(batch);
 	else if (table->kind == BALEEN_KIND_CUCKOO)
 		test_shapes(batch);
 	else

@@ -18,14 +18,15 @@ static inline struct baleen_slots baleen_slots_of(const struct baleen_filter *fi
 	return slots;
 }
 
-static inline void baleen_slots_set12(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
+static inline void baleen_slots_set_bits(const struct baleen_slots *slots, u32 bucket, u32 i,
+					 u64 slot)
 {
-	u64 bit = baleen_slots_bit(slots, bucket, i), mask = 0xfff;
+	u64 bit = baleen_slots_bit(slots, bucket, i), mask = (1ull << slots->slot_bits) - 1;
 	u64 *word = (u64 *)slots->start + bit / 64;
 	u32 shift = bit % 64;
 
 	word[0] = baleen_le64((baleen_le64(word[0]) & ~(mask << shift)) | slot << shift);
-	if (shift > 52)
+	if (shift + slots->slot_bits > 64)
 		word[1] = baleen_le64((baleen_le64(word[1]) & ~(mask >> (64 - shift))) |
 				      slot >> (64 - shift));
 }
@@ -36,10 +37,10 @@ baleen_inline void baleen_slots_set(const struct baleen_slots *slots, u32 bucket
 
 	switch (slots->slot_bits) {
 	case 8: slots->start[index] = slot; break;
-	case 12: baleen_slots_set12(slots, bucket, i, slot); break;
 	case 16: ((u16 *)slots->start)[index] = baleen_le16(slot); break;
 	case 32: ((u32 *)slots->start)[index] = baleen_le32(slot); break;
-	default: ((u64 *)slots->start)[index] = baleen_le64(slot); break;
+	case 64: ((u64 *)slots->start)[index] = baleen_le64(slot); break;
+	default: baleen_slots_set_bits(slots, bucket, i, slot); break;
 	}
 }
 

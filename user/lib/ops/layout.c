@@ -276,6 +276,7 @@ int baleen_layout_plan(const struct baleen_layout *parts,
 	if (parts->list->n_covered <= image->n_listed)
 		image->n_covered = parts->list->n_covered;
 	set_name(image, options->name);
+	shaped.shape.has_copies = options->copies;
 	err = baleen_shape_for_keys(key_spec, options->kind, &shaped.shape, error);
 	if (!err)
 		err = plan_tables(parts, &shaped, fpp, image, error);
