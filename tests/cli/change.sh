@@ -156,8 +156,8 @@ is "del --accept-fpp" "$(baleen del --accept-fpp 0.1 a.bln 192.0.2.1 2>&1; echo 
 2"
 
 fresh hosts.txt --fpp 0.001
-refuses "del from slots of 16 bits of hashes" \
-	"a.bln: in slots of 16 bits two keys may look the same, and deleting one would lose the other: \
+refuses "del from packed slots of hashes" \
+	"a.bln: in slots of 13 bits two keys may look the same, and deleting one would lose the other: \
 build the filter again from its lists, or with --copies" \
 	baleen del a.bln 2001:db8::1
 prints "of IPv4 it is fine" "a.bln: 1 deleted in place" baleen del a.bln 192.0.2.1
