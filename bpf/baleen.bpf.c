@@ -22,6 +22,8 @@
  */
 struct baleen_config config SEC(".rodata.config");
 
+#include "established.h"
+
 /* A rule's map and global functions; those of a rule that is not there are
  * empty, because its map is not there either. BPF_F_MMAPABLE makes the blocks
  * page-aligned: none straddles a line.
@@ -39,9 +41,11 @@ struct baleen_config config SEC(".rodata.config");
 	{                                                                                       \
 		const struct baleen_rule *rule = &config.rule[n];                               \
                                                                                                 \
-		return details && rule->is_qualified ?                                          \
-			       baleen_qualifies(&rule->qualifiers, vlan, &details->transport) : \
-			       0;                                                               \
+		if (!details || !rule->is_qualified)                                            \
+			return 0;                                                               \
+		if (rule->qualifiers.established && !details->is_established)                   \
+			return 0;                                                               \
+		return baleen_qualifies(&rule->qualifiers, vlan, &details->transport);          \
 	}                                                                                       \
                                                                                                 \
 	HAS_LOOPS int rule_other_test_##n(u64 hi, u64 lo, u32 is_ip6)                           \
@@ -293,8 +297,11 @@ baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 
 baleen_inline int judge(struct frame *frame, bool is_ip6)
 {
-	if (config.needs_transport)
+	if (config.needs_transport) {
 		look_closer(frame, is_ip6);
+		if (config.established)
+			look_for_connection(frame, is_ip6);
+	}
 #pragma clang loop unroll(full)
 	for (u32 n = 0; n < BALEEN_PROGRAM_RULES; n++) {
 		const struct baleen_rule *rule = &config.rule[n];

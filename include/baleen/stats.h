@@ -103,6 +103,14 @@ struct baleen_port_range {
 };
 
 /**
+ * enum baleen_established - who knows the connection that a packet belongs to
+ * @BALEEN_ESTABLISHED_SOCKET: a socket of this host; see bpf/established.h
+ */
+enum baleen_established {
+	BALEEN_ESTABLISHED_SOCKET = 1,
+};
+
+/**
  * struct baleen_qualifiers - what a frame has to have besides its key
  * @has_proto: @proto is asked for
  * @proto: IANA protocol number
@@ -110,8 +118,11 @@ struct baleen_port_range {
  * @has_vlan: @vlan is asked for
  * @vlan: number of the outermost VLAN, 1 to 4094
  * @n_dports: ranges of @dport; 0 asks for none
- * @reserved: zero
+ * @established: where a connection is known that it has to belong to: any of
+ *               enum baleen_established; 0 for none
  * @dport: destination ports, any of them
+ *
+ * The first that a release did not know was zero for it.
  */
 struct baleen_qualifiers {
 	u8 has_proto;
@@ -120,7 +131,7 @@ struct baleen_qualifiers {
 	u8 has_vlan;
 	u16 vlan;
 	u8 n_dports;
-	u8 reserved;
+	u8 established;
 	struct baleen_port_range dport[BALEEN_MAX_PORTS];
 };
 
@@ -129,6 +140,8 @@ struct baleen_qualifiers {
  * @asked: qualifiers of the rule
  * @vlan: of struct baleen_packet
  * @transport: of the packet; only looked at when protocol or ports are asked for
+ *
+ * Of @established it knows nothing: only the kernel can tell.
  *
  * Context: any, BPF-safe.
  * Return: 1 it does, 0 it does not, or that is not to be known.
@@ -200,8 +213,8 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 	*rule = (struct baleen_rule){ .action = action, .image = *image };
 	if (qualifiers)
 		rule->qualifiers = *qualifiers;
-	rule->needs_transport =
-		rule->qualifiers.has_proto || rule->qualifiers.tcp_syn || rule->qualifiers.n_dports;
+	rule->needs_transport = rule->qualifiers.has_proto || rule->qualifiers.tcp_syn ||
+				rule->qualifiers.n_dports || rule->qualifiers.established;
 	rule->is_qualified = rule->needs_transport || rule->qualifiers.has_vlan;
 	rule->needs_transport |= !baleen_spec_is_address(image->key_spec);
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_IP6; domain++)
@@ -212,7 +225,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 	}
 }
 
-#define BALEEN_CONFIG_VERSION 5
+#define BALEEN_CONFIG_VERSION 6
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
@@ -235,6 +248,10 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  *        its images have kinds and shapes that an earlier release does not know
  * @recent_buckets: of each rule, buckets of the table of recent changes behind its image;
  *                  0 for none: see recent.h. Version 5
+ * @established: of all rules, enum baleen_established. Version 6
+ * @port_lock_bit: where, in bits from the start of a struct sock of the kernel, stands
+ *                 that a process chose the port of a socket itself (SOCK_BINDPORT_LOCK);
+ *                 0 when that is not known. Version 6
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes
@@ -257,6 +274,8 @@ struct baleen_config {
 	struct baleen_rule rule[BALEEN_MAX_RULES];
 	u64 code;
 	u32 recent_buckets[BALEEN_MAX_RULES];
+	u32 established;
+	u32 port_lock_bit;
 };
 
 /**

@@ -22,7 +22,7 @@ static const char *const words[] = {
 	"kind ",	"bloom ",      "fpp ",		"1e-3 ",       "capacity ",  "1M ",
 	"min-entries ", "max-shrink ", "max-coverage ", "max-growth ", "50% ",	     "special ",
 	"keep ",	"any\n",       "proto tcp ",	"dport 22 ",   "tcp-syn ",   "vlan 7 ",
-	"access ",	"/b ",	       "\" ",
+	"established ", "access ",     "/b ",		"\" ",
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))

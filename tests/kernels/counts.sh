@@ -105,6 +105,7 @@ count_all()
 	count_kind cuckoo-2x12 --kind cuckoo --slot-bits 12 --bucket-slots 2 --stash --fpp 0.1
 	count_kind cuckoo-4x17 --kind cuckoo --slot-bits 17 --stash --fpp 0.1
 	count_kind quotient --kind quotient --remainder-bits 9
+	count_rules both-established --allow any established --drop "$COUNTED/both"
 	count_object object-ip4-cuckoo-16 "$COUNTED/ip4-cuckoo-16.bln"
 	count_object object-both-cuckoo "$COUNTED/both-cuckoo.bln"
 	count_object object-both-quotient "$COUNTED/both-quotient.bln"

@@ -130,7 +130,7 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 	       index + 1, xdp->config.n_rules);
 	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
 	if (decides)
-		puts("decides");
+		puts(rule->qualifiers.established ? "decides (established)" : "decides");
 	else if (!explained->holds)
 		puts("does not hold it");
 	else if (!explained->matches)

@@ -109,8 +109,8 @@ static int take_word(const struct option_use *use)
 	if (!change->device[0])
 		return take_device(change, use->argument);
 	return complain_usage(&rule_command,
-			      "'%s' is neither an option nor a qualifier: proto, dport, tcp-syn "
-			      "or vlan",
+			      "'%s' is neither an option nor a qualifier: proto, dport, tcp-syn, "
+			      "vlan or established",
 			      use->argument);
 }
 

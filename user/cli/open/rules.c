@@ -93,6 +93,7 @@ const struct option_spec rule_option_table[] = {
 		  "                   may be the name of its service, such as ssh\n"
 		  "  tcp-syn          a TCP connection that is opened; established ones go on\n"
 		  "  vlan N           this VLAN as the outermost\n"
+		  "  established      what belongs to a connection of this host: replies\n"
 		  "The word bans marks a rule that drops as one that 'baleen ban' adds to.\n\n" },
 	{ 0 },
 };

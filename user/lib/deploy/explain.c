@@ -48,8 +48,16 @@ static bool is_qualified(const struct baleen_qualifiers *asked,
 	       has_port(asked, fields->dport);
 }
 
+/* Whether there is a socket only the program tells, of the rules that it came to. */
+static bool counts(const struct baleen_judgement *judgement, u32 index)
+{
+	return judgement->counted >> index & 1 ||
+	       (judgement->outcome == BALEEN_OUTCOME_RULE && judgement->rule == index);
+}
+
 static void look_at_map(const struct baleen_explainer *explainer, u32 index,
 			const struct baleen_question *question,
+			const struct baleen_judgement *judgement,
 			struct baleen_explained_rule *explained)
 {
 	const struct baleen_rule *rule = &explainer->xdp->config.rule[index];
@@ -58,7 +66,8 @@ static void look_at_map(const struct baleen_explainer *explainer, u32 index,
 
 	explained->holds = baleen_filter_test(filter, &key);
 	explained->is_exact = baleen_filter_worst_fpp(filter) <= 0;
-	explained->matches = explained->holds && is_qualified(&rule->qualifiers, question);
+	explained->matches = explained->holds && is_qualified(&rule->qualifiers, question) &&
+			     (!rule->qualifiers.established || counts(judgement, index));
 }
 
 /* --- state ----------------------------------------------------------------- */
@@ -230,7 +239,8 @@ int baleen_explain(struct baleen_explainer *explainer, const struct baleen_quest
 	memset(explanation, 0, sizeof(*explanation));
 	err = ask(explainer, question, explanation, error);
 	for (u32 i = 0; i < config->n_rules && !err; i++)
-		look_at_map(explainer, i, question, &explanation->rule[i]);
+		look_at_map(explainer, i, question, &explanation->answer.judgement,
+			    &explanation->rule[i]);
 	if (!err)
 		err = look_at_state(explainer, question, explanation, error);
 	if (err)

@@ -99,10 +99,13 @@ static bool asks_for(const struct baleen_qualifiers *asked, u32 port)
 }
 
 static enum answer qualifies(const struct baleen_qualifiers *asked,
-			     const struct baleen_fields *fields)
+			     const struct baleen_fields *fields, u32 role)
 {
 	if (asked->tcp_syn || (asked->has_proto && asked->proto != fields->proto) ||
 	    (asked->n_dports && !asks_for(asked, fields->dport)))
+		return NO;
+	/* Sessions, resolvers and gateways answer a socket; others would begin. */
+	if (asked->established && role == BALEEN_HOST_OWN)
 		return NO;
 	/* By which VLAN an address is reached is not known. */
 	return asked->has_vlan ? MAYBE : YES;
@@ -183,7 +186,8 @@ static enum answer matches(const struct guarded *guarded, u32 index,
 	const struct packet packet = packet_of(address);
 
 	return lesser(lists_packet(guarded, index, address, &packet, key),
-		      qualifies(&guarded->ruleset->rule[index].qualifiers, &packet.fields));
+		      qualifies(&guarded->ruleset->rule[index].qualifiers, &packet.fields,
+				address->role));
 }
 
 #define BY_NOBODY (BALEEN_LOCKOUT_DEFAULT + 1)

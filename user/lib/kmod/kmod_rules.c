@@ -201,12 +201,17 @@ void baleen_ruleset_from_kmod(const struct baleen_kmod_rules *rules, struct bale
 	}
 }
 
-/* Refuses a filter that the module would refuse, and says why. */
-static int check_filter(const struct baleen_ruleset_rule *rule, struct baleen_error *error)
+/* Refuses a rule that the module would refuse, and says why. */
+static int check_rule(const struct baleen_ruleset_rule *rule, struct baleen_error *error)
 {
 	const struct baleen_image *image;
 	struct baleen_error why;
 
+	if (rule->qualifiers.established)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "rule '%s': established: not by the kernel module, whose hook "
+				   "has nftables' 'ct state' behind it",
+				   rule->name);
 	if (!rule->filter)
 		return 0;
 	image = &rule->filter->image;
@@ -233,7 +238,7 @@ static int take_rule(const struct baleen_ruleset_rule *rule, struct baleen_dev_r
 		taken->image = (uintptr_t)rule->filter->bytes;
 		taken->n_bytes = rule->filter->n_bytes;
 	}
-	return check_filter(rule, error);
+	return check_rule(rule, error);
 }
 
 static int explain_bind(int err, const char *device, struct baleen_error *error)

@@ -15,6 +15,7 @@ static const size_t version_bytes[] = {
 	[3 - BALEEN_CONFIG_OLDEST] = END_OF(code),
 	[4 - BALEEN_CONFIG_OLDEST] = END_OF(code),
 	[5 - BALEEN_CONFIG_OLDEST] = END_OF(recent_buckets),
+	[6 - BALEEN_CONFIG_OLDEST] = END_OF(port_lock_bit),
 };
 
 _Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==
@@ -36,6 +37,7 @@ static bool is_sound(const struct baleen_config *config)
 
 		if (rule->slot >= BALEEN_MAX_RULES || rule->action > BALEEN_ACTION_COUNT ||
 		    rule->qualifiers.n_dports > BALEEN_MAX_PORTS ||
+		    rule->qualifiers.established & ~BALEEN_ESTABLISHED_SOCKET ||
 		    config->recent_buckets[i] & (config->recent_buckets[i] - 1))
 			return false;
 	}

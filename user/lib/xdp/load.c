@@ -15,6 +15,7 @@
 #include "util/fd.h"
 #include "util/libbpf_log.h"
 #include "xdp/dispatcher.h"
+#include "xdp/kernel_sock.h"
 #include "xdp/load.h"
 #include "xdp/object_maps.h"
 #include "xdp/pins.h"
@@ -250,9 +251,13 @@ static struct baleen_config complete(const struct baleen_config *config)
 
 	whole.version = BALEEN_CONFIG_VERSION;
 	whole.code = baleen_load_code();
-	whole.needs_transport = 0;
-	for (u32 i = 0; i < whole.n_rules; i++)
+	whole.needs_transport = whole.established = 0;
+	for (u32 i = 0; i < whole.n_rules; i++) {
 		whole.needs_transport |= whole.rule[i].needs_transport;
+		whole.established |= whole.rule[i].qualifiers.established;
+	}
+	/* It takes some 100 ms to find. */
+	whole.port_lock_bit = whole.established ? baleen_kernel_port_lock_bit() : 0;
 	return whole;
 }
 

@@ -116,9 +116,17 @@ static int add_vlan(struct baleen_qualifiers *qualifiers, const char *value,
 	return 0;
 }
 
+static int add_established(struct baleen_qualifiers *qualifiers, struct baleen_error *error)
+{
+	if (qualifiers->established)
+		return baleen_fail(error, EEXIST, "established is given twice");
+	qualifiers->established = BALEEN_ESTABLISHED_SOCKET;
+	return 0;
+}
+
 int baleen_qualifier_takes(const char *word)
 {
-	if (!strcmp(word, "tcp-syn"))
+	if (!strcmp(word, "tcp-syn") || !strcmp(word, "established"))
 		return 0;
 	if (!strcmp(word, "proto") || !strcmp(word, "dport") || !strcmp(word, "vlan"))
 		return 1;
@@ -131,8 +139,9 @@ int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, const char *word,
 	int takes = baleen_qualifier_takes(word);
 
 	if (takes < 0)
-		return baleen_fail(error, ENOENT,
-				   "'%s': not a qualifier: proto, dport, tcp-syn or vlan", word);
+		return baleen_fail(
+			error, ENOENT,
+			"'%s': not a qualifier: proto, dport, tcp-syn, vlan or established", word);
 	if (takes && !value)
 		return baleen_fail(error, EINVAL, "%s: its value is missing", word);
 	if (!strcmp(word, "proto"))
@@ -141,6 +150,8 @@ int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, const char *word,
 		return add_dport(qualifiers, value, error);
 	if (!strcmp(word, "vlan"))
 		return add_vlan(qualifiers, value, error);
+	if (!strcmp(word, "established"))
+		return add_established(qualifiers, error);
 	if (qualifiers->tcp_syn)
 		return baleen_fail(error, EEXIST, "tcp-syn is given twice");
 	qualifiers->tcp_syn = 1;
@@ -203,6 +214,9 @@ int baleen_qualifiers_check(const struct baleen_qualifiers *qualifiers, struct b
 	if (qualifiers->has_vlan && (!qualifiers->vlan || qualifiers->vlan > 4094))
 		return baleen_fail(error, EINVAL, "vlan %u: not a VLAN from 1 to 4094",
 				   qualifiers->vlan);
+	if (qualifiers->established & ~BALEEN_ESTABLISHED_SOCKET)
+		return baleen_fail(error, EINVAL, "established is %u: not of this version",
+				   qualifiers->established);
 	return check_proto(qualifiers, error);
 }
 
@@ -238,6 +252,8 @@ void baleen_qualifiers_format(const struct baleen_qualifiers *qualifiers, char *
 	if (qualifiers->tcp_syn)
 		at = append(at, end, " tcp-syn");
 	if (qualifiers->has_vlan)
-		append(at, end, " vlan %u", qualifiers->vlan);
+		at = append(at, end, " vlan %u", qualifiers->vlan);
+	if (qualifiers->established)
+		append(at, end, " established");
 	memcpy(text, line + 1, BALEEN_QUALIFIERS_TEXT);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Qualifiers of a rule as words: `proto tcp dport ssh,443,8000-8010`,
- * `tcp-syn`, `vlan 100`.
+ * `tcp-syn`, `vlan 100`, `established`.
  */
 #ifndef BALEEN_QUALIFIERS_H
 #define BALEEN_QUALIFIERS_H
@@ -25,7 +25,7 @@ int baleen_qualifier_takes(const char *word);
 /**
  * baleen_qualifier_add() - add one qualifier
  * @qualifiers: added to; untouched on failure
- * @word: `proto`, `dport`, `tcp-syn` or `vlan`
+ * @word: `proto`, `dport`, `tcp-syn`, `vlan` or `established`
  * @value: the word behind it; NULL where none belongs to it or none is left
  * @error: filled in on failure
  *

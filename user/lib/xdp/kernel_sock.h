@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the running kernel's BTF says about its struct sock.
+ */
+#ifndef BALEEN_KERNEL_SOCK_H
+#define BALEEN_KERNEL_SOCK_H
+
+#include <baleen/port.h>
+
+/**
+ * baleen_kernel_port_lock_bit() - where SOCK_BINDPORT_LOCK stands in a struct sock
+ *
+ * Return: bits from the start of the struct; 0 when the kernel has no BTF, or another
+ * struct. The bit says that a process chose the port of a socket itself: a server, or a
+ * client with a port of its own. The port of any other was chosen by the kernel.
+ */
+u32 baleen_kernel_port_lock_bit(void);
+
+#endif /* BALEEN_KERNEL_SOCK_H */
