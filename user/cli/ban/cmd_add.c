@@ -7,6 +7,8 @@
 
 #include "cli/ban/ban.h"
 #include "cli/common/describe.h"
+#include "cli/common/trace.h"
+#include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "cli/open/list_file.h"
@@ -47,6 +49,7 @@ struct change {
 	struct entry_options entry;
 	struct list_options lists;
 	struct baleen_list list;
+	struct trace trace;
 	u64 n_changed;
 	bool in_place;
 	int refusal;
@@ -173,6 +176,8 @@ static int build_aside(struct change *change, struct filter_ref *ref, bool is_fu
 				&built, &error))
 		return complain("%s: %s", ref->argument, error.text);
 	err = filter_ref_put(ref, &built);
+	if (!err)
+		err = trace_change(&change->trace, &change->list, change->op, &built);
 	baleen_filter_free(&built);
 	return err;
 }
@@ -197,7 +202,9 @@ static int make_change(struct change *change, struct filter_ref *ref)
 		int err = change_in_place(change, ref);
 
 		if (!change->refusal)
-			return err;
+			return err ? err :
+				     trace_change(&change->trace, &change->list, change->op,
+						  &ref->filter);
 	}
 	return build_aside(change, ref, change->refusal == -ENOSPC);
 }
@@ -226,9 +233,12 @@ static int change_loaded(struct change *change, struct filter_ref *ref)
 		change->in_place = true;
 		return 0;
 	}
-	if (check_rate(change, ref) || check_host(change, ref))
+	if (check_rate(change, ref) || check_host(change, ref) ||
+	    trace_begin(&change->trace, ref->argument, &ref->filter, change->json))
 		return EXIT_FAILED;
-	return change->dry_run ? 0 : make_change(change, ref);
+	if (change->dry_run)
+		return trace_change(&change->trace, &change->list, change->op, NULL);
+	return make_change(change, ref);
 }
 
 /* The kernel changes a filter of the module without its body being read, but for what it
@@ -276,6 +286,7 @@ static int report(const struct change *change)
 				    change->dry_run ? json_null() : json_boolean(change->in_place));
 		if (change->in_place || change->dry_run)
 			json_object_set_new(json, what, json_integer(change->n_changed));
+		trace_describe(&change->trace, json);
 		return print_json(json);
 	}
 	if (change->dry_run)
@@ -300,6 +311,8 @@ static int parse(struct change *change, int *argc, char ***argv)
 	if (*argc == 1 && !change->file)
 		return complain_usage(change->command, "no KEY given");
 	change->argument = **argv;
+	if (change->trace.is_wanted && is_live_name(change->argument))
+		return complain_usage(change->command, "--trace is for image files");
 	return 0;
 }
 
@@ -376,7 +389,9 @@ static int run(struct change *change, int argc, char **argv)
 	if (!err)
 		err = filter_ref_change(change->argument, change->wait_ms, change_target, change);
 	baleen_list_free(&change->list);
-	return err ? err : report(change);
+	err = err ? err : report(change);
+	trace_free(&change->trace);
+	return err;
 }
 
 static int run_add(int argc, char **argv)
@@ -421,6 +436,7 @@ static const struct option_spec common_options[] = {
 	WAIT_OPTION(change, wait_ms),
 	FORCE_OPTION(change, force),
 	FLAG("dry-run", 0, change, dry_run, "say what would change, and change nothing"),
+	TRACE_OPTION(change, trace.is_wanted),
 	FLAG("json", 'j', change, json, "report as JSON"),
 	{ .help = "Of a rule that remembers its entries:\n" },
 	{ 0 },

@@ -93,6 +93,12 @@ int option_choice(const struct option_use *use); /* u32: place among the words *
 #define FORCE_OPTION(type, member) \
 	FLAG("force", 0, type, member, "also when this host would cut itself off")
 
+/* --trace of @type: see cli/common/trace.h. */
+#define TRACE_OPTION(type, member)                                                          \
+	FLAG("trace", 0, type, member,                                                      \
+	     "tell each step: bits set, slots taken, kicks and shifts; of an image file of" \
+	     " at most 64 KiB without prefixes")
+
 /* --- help ------------------------------------------------------------------ */
 
 /* Prints the usage of a command, and of its verbs. */

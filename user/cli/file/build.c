@@ -2,6 +2,7 @@
 /* baleen build: lists to an image. */
 
 #include "cli/common/describe.h"
+#include "cli/common/trace.h"
 #include "cli/open/filter_ref.h"
 #include "filter/estimate.h"
 #include "filter/plan.h"
@@ -11,6 +12,7 @@ struct build {
 	const char *out;
 	bool json;
 	bool verbose;
+	struct trace trace;
 };
 
 /* Says why this kind was chosen, and that a chosen seed is a secret. */
@@ -72,6 +74,8 @@ static int report(const struct filter_ref *ref, const struct build *build)
 	if (build->json) {
 		json_t *description = describe_filter(&ref->filter);
 
+		trace_describe(&build->trace, description);
+
 		json_object_set_new(description, "file", json_text(build->out));
 		json_object_set_new(description, "lines", json_integer(ref->n_lines));
 		json_object_set_new(description, "bad_lines", json_integer(ref->n_bad));
@@ -94,6 +98,7 @@ static int run(int argc, char **argv)
 	char *stdin_only[] = { "-" };
 	char name[BALEEN_NAME_BYTES];
 	struct build build = { 0 };
+	struct baleen_list list = { 0 };
 	struct filter_ref ref = { 0 };
 	int err;
 
@@ -110,16 +115,21 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	build.lists.build.name = name;
-	err = filter_ref_build(&ref, argc ? argv : stdin_only, argc ? argc : 1, &build.lists);
+	err = filter_ref_build(&ref, &list, argc ? argv : stdin_only, argc ? argc : 1,
+			       &build.lists);
 	if (!err && build.verbose)
 		explain(&build.lists);
+	if (!err)
+		err = trace_build(&build.trace, build.out, &list, &ref.filter, build.json);
 	if (!err)
 		err = output_write(build.out, &ref.filter, 0600);
 	if (!err)
 		err = report(&ref, &build);
 	if (!err)
 		explain_size(&ref, &build);
+	trace_free(&build.trace);
 	filter_ref_close(&ref);
+	baleen_list_free(&list);
 	return err;
 }
 
@@ -134,6 +144,7 @@ static const struct option_spec options[] = {
 	VALUE("output", 'o', "IMAGE", option_text, build, out,
 	      "where to write; the old file stays until the new one is whole; kmod:NAME is a "
 	      "filter of the kernel module"),
+	TRACE_OPTION(build, trace.is_wanted),
 	FLAG("json", 'j', build, json, "describe the image as JSON"),
 	FLAG("verbose", 'v', build, verbose,
 	     "describe the image, and why it is of this kind, on stderr"),

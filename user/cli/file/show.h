@@ -6,7 +6,7 @@
 #define BALEEN_CLI_SHOW_H
 
 #include "cli/common/cli.h"
-#include "cli/file/picture.h"
+#include "cli/common/picture.h"
 
 /* A table for a terminal; in colour when stdout is one. */
 void show_text(const struct picture *picture);

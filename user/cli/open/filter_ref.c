@@ -98,22 +98,19 @@ static int read_like(struct list_options *options)
 	return 0;
 }
 
-int filter_ref_build(struct filter_ref *ref, char **paths, int n_paths,
+int filter_ref_build(struct filter_ref *ref, struct baleen_list *list, char **paths, int n_paths,
 		     struct list_options *options)
 {
-	struct baleen_list list = { .keeps_copies = options->build.copies };
 	int err = read_like(options);
 
-	if (!err && options->build.like)
-		list.keeps_copies = options->build.like->flags & BALEEN_FLAG_COPIES;
+	list->keeps_copies = !err && options->build.like ?
+				     options->build.like->flags & BALEEN_FLAG_COPIES :
+				     options->build.copies;
 	*ref = (struct filter_ref){ .argument = paths[0], .csv = options->csv };
-	list.key_spec = list_key_spec(options);
+	list->key_spec = list_key_spec(options);
 	for (int i = 0; i < n_paths && !err; i++)
-		err = list_file_read(&list, paths[i], options);
-	if (!err)
-		err = build_filter(ref, &list, options);
-	baleen_list_free(&list);
-	return err;
+		err = list_file_read(list, paths[i], options);
+	return err ? err : build_filter(ref, list, options);
 }
 
 /* An image is what it is: an option that says otherwise was not meant. */

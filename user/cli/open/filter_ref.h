@@ -20,8 +20,10 @@ int filter_ref_open(struct filter_ref *ref, const char *argument, struct list_op
 int filter_ref_open_set(struct filter_ref *ref, struct baleen_list *list, const char *argument,
 			struct list_options *options);
 
-/* Builds one filter of several lists, as filter_ref_open() does of one. */
-int filter_ref_build(struct filter_ref *ref, char **paths, int n_paths,
+/* Builds one filter of several lists, as filter_ref_open() does of one. @list, all zeros at
+ * first, has their keys afterwards; to be freed also on failure.
+ */
+int filter_ref_build(struct filter_ref *ref, struct baleen_list *list, char **paths, int n_paths,
 		     struct list_options *options);
 
 /* Asks for @n keys, of strings also @string, what is there now; 0, or EXIT_FAILED after a

@@ -43,13 +43,23 @@ baleen_inline bool has_slot(const struct baleen_slots *slots, u32 bucket, u64 sl
 	return find_slot(slots, bucket, slot) < slots->n_slots;
 }
 
-baleen_inline bool put_if_free(const struct baleen_slots *slots, u32 bucket, u64 slot)
+/* Hot callers pass no @watch as a constant: it costs them nothing. */
+baleen_inline void put(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot,
+		       const struct baleen_slots_watch *watch)
+{
+	if (watch)
+		watch->put(watch->data, bucket, i, baleen_slots_get(slots, bucket, i), slot);
+	baleen_slots_set(slots, bucket, i, slot);
+}
+
+baleen_inline bool put_if_free(const struct baleen_slots *slots, u32 bucket, u64 slot,
+			       const struct baleen_slots_watch *watch)
 {
 	u32 i = find_slot(slots, bucket, 0);
 
 	if (i == slots->n_slots)
 		return false;
-	baleen_slots_set(slots, bucket, i, slot);
+	put(slots, bucket, i, slot, watch);
 	return true;
 }
 
@@ -65,7 +75,8 @@ static u32 next_random(u32 *state)
 /* Random walk: the new slot takes the place of another, which moves to its
  * other bucket, and so on. A walk that ends nowhere is undone step by step.
  */
-baleen_inline int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot)
+baleen_inline int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot,
+			  const struct baleen_slots_watch *watch)
 {
 	u32 n_slots = slots->n_slots;
 	u64 side = slots->side;
@@ -73,7 +84,7 @@ baleen_inline int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot
 	u32 random = bucket + (u32)slot * 2 + 1;
 	int n = 0;
 
-	while (!put_if_free(slots, bucket, slot)) {
+	while (!put_if_free(slots, bucket, slot, watch)) {
 		struct kick *kick = &path[n];
 
 		if (n == MAX_KICKS)
@@ -81,7 +92,7 @@ baleen_inline int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot
 		kick->bucket = bucket;
 		kick->i = next_random(&random) % n_slots;
 		kick->evicted = baleen_slots_get(slots, bucket, kick->i);
-		baleen_slots_set(slots, bucket, kick->i, slot);
+		put(slots, bucket, kick->i, slot, watch);
 		slot = kick->evicted ^ side;
 		bucket = baleen_slots_other(slots, bucket, slot);
 		n++;
@@ -89,7 +100,7 @@ baleen_inline int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot
 	return 0;
 undo:
 	while (n--)
-		baleen_slots_set(slots, path[n].bucket, path[n].i, path[n].evicted);
+		put(slots, path[n].bucket, path[n].i, path[n].evicted, watch);
 	return -ENOSPC;
 }
 
@@ -102,23 +113,26 @@ baleen_inline bool has_place(const struct baleen_slots *slots,
 	       baleen_stash_holds(slots, place->hash);
 }
 
-baleen_inline int put_in(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place)
+baleen_inline int put_in(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place,
+			 const struct baleen_slots_watch *watch)
 {
 	u64 away = place->slot | slots->side;
 
-	if (put_if_free(slots, place->home, place->slot) || !kick_in(slots, place->other, away))
+	if (put_if_free(slots, place->home, place->slot, watch) ||
+	    !kick_in(slots, place->other, away, watch))
 		return 0;
 	return baleen_stash_add(slots, place->hash);
 }
 
 baleen_inline int insert_new(const struct baleen_slots *slots,
-			     const struct baleen_cuckoo_place *place, bool *is_new)
+			     const struct baleen_cuckoo_place *place,
+			     const struct baleen_slots_watch *watch, bool *is_new)
 {
 	int err;
 
 	if (has_place(slots, place))
 		return 0;
-	err = put_in(slots, place);
+	err = put_in(slots, place, watch);
 	if (!err)
 		*is_new = true;
 	return err;
@@ -127,7 +141,7 @@ baleen_inline int insert_new(const struct baleen_slots *slots,
 int baleen_slots_insert(const struct baleen_slots *slots, const struct baleen_cuckoo_place *place,
 			bool *is_new)
 {
-	return insert_new(slots, place, is_new);
+	return insert_new(slots, place, NULL, is_new);
 }
 
 static u32 count_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
@@ -146,19 +160,34 @@ u32 baleen_slots_copies(const struct baleen_slots *slots, const struct baleen_cu
 
 	if (side || place->other != place->home)
 		n += count_slot(slots, place->other, place->slot | side);
-	for (u32 i = 0; place->hash && i < slots->table->n_stash; i++)
-		n += baleen_le64(baleen_slots_stash(slots)[i]) == place->hash;
-	return n;
+	return n + baleen_slots_stashed(slots, place->hash);
 }
 
-int baleen_slots_insert_copy(const struct baleen_slots *slots,
-			     const struct baleen_cuckoo_place *place)
+baleen_inline int insert_copy(const struct baleen_slots *slots,
+			      const struct baleen_cuckoo_place *place,
+			      const struct baleen_slots_watch *watch)
 {
 	u32 most = slots->n_slots << (place->home != place->other);
 
 	if (baleen_slots_copies(slots, place) >= most)
 		return -ENOSPC;
-	return put_in(slots, place);
+	return put_in(slots, place, watch);
+}
+
+int baleen_slots_insert_copy(const struct baleen_slots *slots,
+			     const struct baleen_cuckoo_place *place)
+{
+	return insert_copy(slots, place, NULL);
+}
+
+int baleen_slots_insert_watched(const struct baleen_slots *slots,
+				const struct baleen_cuckoo_place *place, bool is_copy,
+				const struct baleen_slots_watch *watch)
+{
+	bool is_new;
+
+	return is_copy ? insert_copy(slots, place, watch) :
+			 insert_new(slots, place, watch, &is_new);
 }
 
 baleen_inline void prefetch(const struct baleen_slots *slots, u32 bucket)
@@ -180,7 +209,7 @@ baleen_inline int insert_keys(const struct baleen_slots *slots, struct baleen_fi
 		if (i >= AHEAD) {
 			bool is_new = has_copies;
 			int err = has_copies ? baleen_slots_insert_copy(slots, place) :
-					       insert_new(slots, place, &is_new);
+					       insert_new(slots, place, NULL, &is_new);
 
 			if (err)
 				return err;

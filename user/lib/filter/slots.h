@@ -67,6 +67,16 @@ static inline bool baleen_slot_hash(const struct baleen_table *table, u32 bucket
 	return true;
 }
 
+/* How often the stash holds a hash. */
+static inline u32 baleen_slots_stashed(const struct baleen_slots *slots, u64 hash)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; hash && i < slots->table->n_stash; i++)
+		n += baleen_le64(baleen_slots_stash(slots)[i]) == hash;
+	return n;
+}
+
 /**
  * baleen_slots_insert() - put a slot into one of its buckets
  * @slots: the table
@@ -92,6 +102,29 @@ int baleen_slots_insert(const struct baleen_slots *slots, const struct baleen_cu
  */
 int baleen_slots_insert_copy(const struct baleen_slots *slots,
 			     const struct baleen_cuckoo_place *place);
+
+/**
+ * struct baleen_slots_watch - who is told of each slot that an insertion writes
+ * @put: called before slot @i of @bucket changes from @before to @after
+ * @data: for @put
+ */
+struct baleen_slots_watch {
+	void (*put)(void *data, u32 bucket, u32 i, u64 before, u64 after);
+	void *data;
+};
+
+/**
+ * baleen_slots_insert_watched() - put a slot in, with someone watching
+ * @slots: the table
+ * @place: as for baleen_slots_insert()
+ * @is_copy: as baleen_slots_insert_copy(), not as baleen_slots_insert()
+ * @watch: who is told; of a walk that is undone, too
+ *
+ * Return: 0 or -ENOSPC.
+ */
+int baleen_slots_insert_watched(const struct baleen_slots *slots,
+				const struct baleen_cuckoo_place *place, bool is_copy,
+				const struct baleen_slots_watch *watch);
 
 /**
  * baleen_slots_copies() - how often a key is in the table

@@ -212,9 +212,8 @@ static bool is_idle(const struct baleen_filter *filter, const struct baleen_key 
 	return op == BALEEN_SET_UNION ? is_in && !is_vague(filter, key->domain) : !is_in;
 }
 
-/* The key of a list as it was typed, in quotes when it is a string. */
-static void key_text(const struct baleen_filter *filter, const struct baleen_list *list,
-		     const struct baleen_key *key, char *text)
+void baleen_change_key_text(const struct baleen_filter *filter, const struct baleen_list *list,
+			    const struct baleen_key *key, char *text)
 {
 	struct baleen_string string;
 	size_t at = 0;
@@ -238,7 +237,7 @@ void baleen_change_note_noop(const struct baleen_filter *filter, const struct ba
 		if (!is_idle(filter, &key, op, is_in ? is_in[i] : baleen_filter_test(filter, &key)))
 			continue;
 		if (!noop->n)
-			key_text(filter, change, &key, text);
+			baleen_change_key_text(filter, change, &key, text);
 		note(noop, text);
 	}
 }

@@ -43,6 +43,16 @@ u64 baleen_change_n_keys(const struct baleen_list *list);
 struct baleen_key baleen_change_key(const struct baleen_list *list, u64 i);
 
 /**
+ * baleen_change_key_text() - one of them as text
+ * @filter: the filter
+ * @list: a finished list
+ * @key: of baleen_change_key()
+ * @text: at least BALEEN_KEY_TEXT bytes: as it was typed, in quotes when it is a string
+ */
+void baleen_change_key_text(const struct baleen_filter *filter, const struct baleen_list *list,
+			    const struct baleen_key *key, char *text);
+
+/**
  * baleen_change_note_noop() - which keys change nothing, prefixes aside
  * @filter: the filter; with @is_in its header alone
  * @change: as for baleen_change_find_noop()

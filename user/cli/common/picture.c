@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "cli/file/picture.h"
+#include "cli/common/picture.h"
 #include "filter/estimate.h"
 #include "filter/slots.h"
 #include "key/key_text.h"
