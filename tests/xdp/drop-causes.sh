@@ -24,15 +24,15 @@ baleen() { in_ns "$B" "$BALEEN" "$@"; }
 # dropped ADDRESS N: N DNS questions of it, and none comes through
 dropped()
 {
-	local hex
+	local hex frames=()
 
 	# shellcheck disable=SC2046 # four numbers
 	hex=$(printf '%02x%02x%02x%02x' $(tr . ' ' <<<"$1"))
 	for ((i = 0; i < $2; i++)); do
-		! "$FRAME" "$A:veth-a" "$B:veth-b" \
-			"08004500001c0000000040110000${hex}0a42000204d2003500080000" >/dev/null 2>&1 ||
-			return
+		frames+=("08004500001c0000000040110000${hex}0a42000204d2003500080000")
 	done
+	[ "$("$FRAME" -v "$A:veth-a" "$B:veth-b" "${frames[@]}" | tr -cd DP)" = \
+		"$(printf 'D%.0s' $(seq "$2"))" ]
 }
 
 # cause RULE NAME FIELDS: these of a feed, whose name ends so, or of an origin
