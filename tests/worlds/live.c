@@ -5,7 +5,8 @@
  * come and go and push them about. No answer may be no.
  *
  * Each key moves once at most, from home to its other bucket, so a round
- * begins with the table restored, while nobody reads.
+ * begins with the table restored, while nobody reads. In packed buckets, where keys come
+ * beside others in one word and do not go, none moves.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -36,12 +37,15 @@ struct world {
 	const char *name;
 	u32 domain;
 	u32 slot_bits;
+	u32 bucket_slots;
 };
 
 static const struct world worlds[] = {
-	{ "cuckoo IPv4, 32-bit slots", BALEEN_IP4, 32 },
-	{ "cuckoo IPv6, 64-bit slots", BALEEN_IP6, 64 },
-	{ "cuckoo IPv6, 16-bit slots", BALEEN_IP6, 16 },
+	{ "cuckoo IPv4, 32-bit slots", BALEEN_IP4, 32, 0 },
+	{ "cuckoo IPv6, 64-bit slots", BALEEN_IP6, 64, 0 },
+	{ "cuckoo IPv6, 16-bit slots", BALEEN_IP6, 16, 0 },
+	{ "cuckoo IPv6, packed slots of 13 bits", BALEEN_IP6, 13, 4 | BALEEN_PACKED },
+	{ "cuckoo IPv6, packed slots of 31 bits", BALEEN_IP6, 31, 4 | BALEEN_PACKED },
 };
 
 /**
@@ -145,6 +149,11 @@ static void *read_in_bpf(void *context)
 
 /* --- the writer ----------------------------------------------------------- */
 
+static bool moves(const struct stress *stress)
+{
+	return !baleen_table_is_packed(&stress->filter.image.table[stress->domain]);
+}
+
 static bool is_home(const struct stress *stress, const struct baleen_key *key)
 {
 	const struct baleen_image *image = &stress->filter.image;
@@ -176,7 +185,10 @@ static void fill_and_empty(struct stress *stress)
 	coming[0] = new_key(stress);
 	while (!baleen_live_add(&stress->filter, &coming[n], &changed))
 		coming[++n] = new_key(stress);
-	stress->n_changes += 2 * n;
+	stress->n_changes += n;
+	if (!moves(stress))
+		return;
+	stress->n_changes += n;
 	while (n--)
 		if (baleen_live_del(&stress->filter, &coming[n], &changed) || !changed)
 			errx(1, "an added key was not there");
@@ -217,10 +229,11 @@ static void make_image(const struct world *world, u64 *random, struct baleen_ima
 	*image = (struct baleen_image){ .key_spec = BALEEN_KEY_SRC };
 	table->kind = BALEEN_KIND_CUCKOO;
 	table->slot_bits = world->slot_bits;
+	table->bucket_slots = world->bucket_slots;
 	table->n_buckets = N_BUCKETS;
 	table->log2_buckets = baleen_log2(N_BUCKETS);
 	table->first_block = BALEEN_HEADER_BLOCKS;
-	table->n_blocks = N_BUCKETS / baleen_buckets_per_block(world->slot_bits);
+	table->n_blocks = baleen_table_blocks(table);
 	image->n_blocks = BALEEN_HEADER_BLOCKS + table->n_blocks;
 	for (u32 i = 0; i < BALEEN_SEED_WORDS; i++)
 		image->seed.word[i] = next_random(random);
@@ -299,7 +312,8 @@ static void report(const struct world *world, const struct stress *stress, const
 	       (unsigned long long)stress->n_moved, (unsigned long long)shared->n_reads,
 	       (unsigned long long)shared->n_missed);
 	snprintf(what, sizeof(what), "%s reads keys that move", reader);
-	result(stress->n_moved >= MIN_MOVED, world->name, what);
+	if (moves(stress))
+		result(stress->n_moved >= MIN_MOVED, world->name, what);
 	snprintf(what, sizeof(what), "%s misses none of them", reader);
 	result(!shared->n_missed, world->name, what);
 }
