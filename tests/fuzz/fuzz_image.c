@@ -79,6 +79,19 @@ static void fix_checksums(u8 *image, size_t n_bytes)
 	header->header_crc_le = baleen_le32(baleen_crc32c(0, header, sizeof(*header)));
 }
 
+/* Slots of any width, with bits left over behind the last. */
+static void follow_packed(const struct recipe *recipe, u32 domain, struct baleen_table *table)
+{
+	u32 slots = 1 + recipe->table[domain].kind / 8 % 4;
+	u32 n_blocks = 1 + recipe->table[domain].n_blocks % MAX_TABLE_BLOCKS;
+
+	table->slot_bits = 4 + recipe->table[domain].width / 4 % 29;
+	table->bucket_slots = slots | BALEEN_PACKED;
+	table->n_buckets = (n_blocks * 512 - BALEEN_PACKED_MARGIN) / (slots * table->slot_bits);
+	table->n_buckets -= recipe->table[domain].n_spare % table->n_buckets;
+	table->n_blocks = baleen_table_blocks(table);
+}
+
 /* A table of hosts or keys. */
 static void follow_keys(const struct recipe *recipe, u32 domain, struct baleen_table *table)
 {
@@ -87,6 +100,10 @@ static void follow_keys(const struct recipe *recipe, u32 domain, struct baleen_t
 	u32 per_block = 1;
 
 	table->kind = 1 + recipe->table[domain].kind / 2 % 2;
+	if (table->kind == BALEEN_KIND_CUCKOO && recipe->table[domain].kind >= 128) {
+		follow_packed(recipe, domain, table);
+		return;
+	}
 	if (table->kind == BALEEN_KIND_CUCKOO) {
 		table->slot_bits = widths[width % 4];
 		per_block = baleen_buckets_per_block(table->slot_bits);
