@@ -98,6 +98,8 @@ static int receive(struct device *device, const struct baleen_rule_store *state)
 			.rule = &device->conf.rules.rule[feed->rule],
 			.wanted = &feed->wanted,
 			.ignores_limits = device->update->force,
+			/* Devices with the same feed are due together: one download does. */
+			.share_ms = device->update->due ? feed->wanted.every_s * 500ull : 0,
 			.on_progress = feed_progress,
 			.data = (void *)feed->wanted.source,
 		};

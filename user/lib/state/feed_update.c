@@ -11,6 +11,7 @@
 
 #include "state/entries.h"
 #include "state/feed_file.h"
+#include "state/feed_share.h"
 #include "state/feed_update.h"
 #include "util/array.h"
 #include "util/fetch.h"
@@ -215,6 +216,36 @@ static int fetch(const struct baleen_feed_ask *ask, const struct baleen_feed_ver
 	return err;
 }
 
+/* A copy of another device counts from when the server called it good: it is due then. */
+static int share(const struct baleen_feed_ask *ask, struct baleen_feed_version *version,
+		 struct baleen_fetch_result *result)
+{
+	u64 now_ms = version->feed.checked_ms, confirmed_ms, since_ms = 0;
+	int err;
+
+	if (now_ms > ask->share_ms)
+		since_ms = now_ms - ask->share_ms;
+	/* Its own copy is no news. */
+	if (has_copy(&version->feed) && version->feed.confirmed_ms >= since_ms)
+		since_ms = version->feed.confirmed_ms + 1;
+	err = baleen_feed_share(ask->wanted, since_ms, version->fd, &confirmed_ms, result);
+	if (!err)
+		version->feed.checked_ms = confirmed_ms;
+	return err;
+}
+
+static int share_or_fetch(const struct baleen_feed_ask *ask, struct baleen_feed_version *version,
+			  struct baleen_fetch_result *result, struct baleen_error *error)
+{
+	if (ask->share_ms && !share(ask, version, result))
+		return 0;
+	if (ask->is_offline)
+		return baleen_fail(error, ENOENT,
+				   "%s: no device has a copy of it, and no server is asked",
+				   baleen_feed_source_name(ask->wanted).text);
+	return fetch(ask, version, result, error);
+}
+
 static int receive_url(struct source *source)
 {
 	struct baleen_feed_version *version = add_version(source, "");
@@ -231,7 +262,7 @@ static int receive_url(struct source *source)
 	version->fd = memfd_create("baleen-feed", MFD_CLOEXEC);
 	if (version->fd < 0)
 		return baleen_fail(source->error, errno, "memfd: %m");
-	err = fetch(source->ask, version, &result, &why);
+	err = share_or_fetch(source->ask, version, &result, &why);
 	if (err == -EINTR)
 		return baleen_fail(source->error, EINTR, "%s", why.text);
 	if (err) {

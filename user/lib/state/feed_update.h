@@ -39,6 +39,9 @@ struct baleen_feed_versions {
  * @rule: that the feed is of
  * @wanted: the source
  * @ignores_limits: what the limits of the rule refuse is taken
+ * @share_ms: of a URL: instead of asking its server, take the copy of another device that the
+ *            server called good this time ago at most (feed_share.h); 0 to ask always
+ * @is_offline: of a URL: fail when there is no such copy
  * @on_progress: as of a fetch; may be NULL
  * @data: passed to @on_progress
  */
@@ -47,6 +50,8 @@ struct baleen_feed_ask {
 	const struct baleen_stored_rule *rule;
 	const struct baleen_feed_source *wanted;
 	bool ignores_limits;
+	u64 share_ms;
+	bool is_offline;
 	void (*on_progress)(void *data, u64 n_received, u64 n_total);
 	void *data;
 };
