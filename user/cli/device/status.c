@@ -326,25 +326,45 @@ static int status_one(const char *device, json_t *all)
 	return of_module == EXIT_FAILED ? of_module : err;
 }
 
+/**
+ * struct status - what is asked for
+ * @json: an array of objects, filled in; NULL for words
+ * @is_short: a line a device
+ */
+struct status {
+	json_t *json;
+	bool is_short;
+};
+
 static int run(int argc, char **argv)
 {
-	json_t *all = NULL;
-	int err = options_parse(&status_command, &all, &argc, &argv);
+	struct status status = { 0 };
+	int err = options_parse(&status_command, &status, &argc, &argv);
 
 	if (err)
 		return err;
-	err = argc ? status_one(*argv, all) : status_all(all);
-	return finish_collected(all, err);
+	if (status.is_short && status.json)
+		return complain_usage(&status_command, "--short and --json exclude each other");
+	if (status.is_short)
+		status.json = json_array();
+	err = argc ? status_one(*argv, status.json) : status_all(status.json);
+	if (!status.is_short)
+		return finish_collected(status.json, err);
+	if (print_status_short(status.json))
+		err = EXIT_FAILED;
+	json_decref(status.json);
+	return finish_output(err);
 }
 
 static const struct option_spec options[] = {
-	{ "json", 'j', NULL, option_json, .help = "an array with one object per device" },
+	FLAG("short", 's', status, is_short, "a line a device"),
+	VALUE("json", 'j', NULL, option_json, status, json, "an array with one object per device"),
 	{ 0 },
 };
 
 const struct command status_command = {
 	.name = "status",
-	.synopsis = "[-j] [DEV]",
+	.synopsis = "[-s | -j] [DEV]",
 	.help = "Prints what is in force on a device, or on every device of this network namespace:\n"
 		"mode, rules, their entries and counters, and what passed unexamined and why. Tells\n"
 		"when the device was deleted or renamed, or another program is there. Exit: 1 when a\n"

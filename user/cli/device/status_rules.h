@@ -71,4 +71,7 @@ int status_kmod_all(json_t *all, u32 *n_shown);
  */
 u32 status_icp_all(json_t *all);
 
+/* A table of the objects of all devices; 0, or EXIT_FAILED after a message. */
+int print_status_short(const json_t *all);
+
 #endif /* BALEEN_CLI_STATUS_RULES_H */
