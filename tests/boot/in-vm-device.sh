@@ -54,6 +54,23 @@ come_damaged()
 	mv /root/state.db /var/lib/baleen/lan0/
 }
 
+# A device that nothing was applied to gets default.conf, before it is up and without baleend.
+come_new()
+{
+	local n
+
+	check "new: the filter is taken off, and forgotten" "$BALEEN" detach --forget lan0
+	mv /etc/baleen/lan0.conf /etc/baleen/default.conf
+	sed -i '1i match lan*' /etc/baleen/default.conf
+	check "new: lan0 goes" ip link del lan0
+	n=$(wc -l </run/links)
+	check "new: lan0 comes as raw0" tests/boot/lan raw0
+	check "new: it is up" until_true is_up
+	check "new: it has a state" test -d /var/lib/baleen/lan0
+	is "new: it was never up without" "$(tail -n +"$((n + 1))" /run/links | unfiltered_links)" ""
+	judges new
+}
+
 check_units()
 {
 	local unit
@@ -75,6 +92,7 @@ done
 check "baleend stops" systemctl stop baleend.service
 come_renamed
 come_damaged
+come_new
 check "baleend starts" systemctl start baleend.service
 check_units
 is "no unit failed" "$(failed_units)" ""

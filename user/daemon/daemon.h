@@ -6,8 +6,9 @@
  *      loop       timers, signals, sd_notify, changed states, the clock
  *      notify     messages to the journal
  *      upkeep     entries that expire, configurations that nobody confirms
- *      refresh    feeds that are due: 'baleen update' as a child
- *      links      devices that come back
+ *      child      the commands that it runs, one at a time
+ *      refresh    feeds that are due: 'baleen update'
+ *      links      devices that come back, and new ones: 'baleen apply --new'
  *      drops      sampled drops to the journal
  *      http       metrics over HTTP and as a file
  *
@@ -46,7 +47,7 @@ struct MHD_Daemon;
  * struct daemon_options - the command line
  * @listen: address and port of the HTTP endpoint; NULL for none
  * @textfile: for node_exporter; NULL for none
- * @command: path of baleen, for the update of feeds
+ * @command: path of baleen, for updates of feeds and for new devices
  * @no_drops: leave the sampled drops to others
  */
 struct daemon_options {
@@ -72,7 +73,7 @@ struct daemon_logged {
  * @event: the event loop
  * @upkeep: timer of the next entry that expires
  * @refresh: timer of the next feed that is due
- * @update: the running update of feeds, or NULL
+ * @child: the command that runs, or NULL
  * @arrivals: timer of new devices
  * @link: netlink socket with events of devices
  * @known: the devices that exist
@@ -94,7 +95,7 @@ struct daemon {
 	sd_event *event;
 	sd_event_source *upkeep;
 	sd_event_source *refresh;
-	struct update *update;
+	struct child *child;
 	sd_event_source *arrivals;
 	int link_fd; /* -1: none */
 	struct known *known;
@@ -122,9 +123,19 @@ int http_start(struct daemon *daemon);
 /* Look at all states and filters soon: one of them has changed. */
 void upkeep_now(struct daemon *daemon);
 void refresh_now(struct daemon *daemon);
+void links_now(struct daemon *daemon);
 void drops_now(struct daemon *daemon);
 
-void refresh_stop(struct daemon *daemon);
+/* Called with the device of a command that has ended; is_good: with 0 or 3. */
+typedef void (*child_handler_t)(struct daemon *daemon, const char *device, bool is_good);
+
+/* Runs baleen with these arguments; 0; -EBUSY while another one runs; a negative errno after a
+ * message.
+ */
+int child_start(struct daemon *daemon, const char *device, char *const *arguments,
+		child_handler_t on_end);
+
+void child_stop(struct daemon *daemon);
 void links_stop(struct daemon *daemon);
 void drops_stop(struct daemon *daemon);
 void http_stop(struct daemon *daemon);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Devices that come back: their filters are restored.
+/* Devices that come back: their filters are restored; new ones get that of default.conf.
  *
- * Only a new device gets its filter back: an operator who detached a filter wants it off.
+ * Only a new device gets a filter: an operator who detached a filter wants it off.
  * A file in /run has the number and name of each device that exists, so baleend finds at
  * start which devices came while it did not run. A renamed device counts as new.
  */
@@ -17,6 +17,7 @@
 #include <syslog.h>
 
 #include "daemon.h"
+#include "deploy/conf_find.h"
 #include "deploy/deploy.h"
 #include "net/link_wait.h"
 #include "state/rule_store_path.h"
@@ -25,6 +26,8 @@
 /* Try for half a minute: a driver may not be ready, or another writer may be busy. */
 #define AGAIN_US 500000ull
 #define MAX_ATTEMPTS 60
+/* default.conf of a new device may need a network that is not there yet. */
+#define DEFAULT_AGAIN_US 60000000ull
 
 /**
  * struct known_link - a device that exists
@@ -33,6 +36,7 @@
  * @is_new: its filter was not checked yet
  * @is_seen: the current scan found it
  * @n_attempts: to restore its filter
+ * @default_us: when to apply default.conf to it; 0 for never
  */
 struct known_link {
 	int index;
@@ -40,6 +44,7 @@ struct known_link {
 	bool is_new;
 	bool is_seen;
 	u32 n_attempts;
+	u64 default_us;
 };
 
 /**
@@ -94,6 +99,7 @@ static bool learn(struct daemon *daemon, int index, const char *name, bool is_ne
 	snprintf(link->name, sizeof(link->name), "%s", name);
 	link->is_new = link->is_seen = is_new;
 	link->n_attempts = 0;
+	link->default_us = 0;
 	return true;
 }
 
@@ -118,7 +124,7 @@ static int memory_path(char *path, size_t n)
 	return 0;
 }
 
-/* Devices that are still new are left out: they are new again after a restart. */
+/* Devices that wait for a filter are left out: they are new again after a restart. */
 static void remember(struct daemon *daemon)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES], aside[BALEEN_RULE_STORE_NAME_BYTES + 8];
@@ -131,7 +137,7 @@ static void remember(struct daemon *daemon)
 	if (!file)
 		return;
 	for (size_t i = 0; i < daemon->known->n; i++)
-		if (!daemon->known->link[i].is_new)
+		if (!daemon->known->link[i].is_new && !daemon->known->link[i].default_us)
 			fprintf(file, "%d %s\n", daemon->known->link[i].index,
 				daemon->known->link[i].name);
 	if (!fclose(file))
@@ -201,10 +207,59 @@ static bool restore(struct daemon *daemon, const char *device, bool is_last)
 	return !err || is_last;
 }
 
+/* --- default.conf ----------------------------------------------------------- */
+
+static bool is_of_default(const char *device)
+{
+	char path[BALEEN_RULE_STORE_PATH_BYTES];
+	bool is_default;
+
+	return !baleen_conf_find(device, path, sizeof(path), &is_default, NULL) && is_default &&
+	       !baleen_rule_store_is_there(device);
+}
+
+static void on_applied(struct daemon *daemon, const char *device, bool is_good)
+{
+	for (size_t i = 0; i < daemon->known->n; i++) {
+		struct known_link *link = &daemon->known->link[i];
+
+		if (!strcmp(link->name, device) && link->default_us)
+			link->default_us = is_good ? 0 : now_us(daemon) + DEFAULT_AGAIN_US;
+	}
+	if (is_good)
+		notify(daemon, LOG_NOTICE, device, "is new: default.conf was applied to it");
+	else
+		notify(daemon, LOG_ERR, device, "is new: default.conf cannot be applied to it");
+	links_now(daemon);
+	refresh_now(daemon);
+}
+
+/* One device at a time. Returns when to look again; 0 for never. */
+static u64 apply_default(struct daemon *daemon)
+{
+	u64 now = now_us(daemon), next_us = 0;
+
+	for (size_t i = 0; i < daemon->known->n; i++) {
+		struct known_link *link = &daemon->known->link[i];
+		char *arguments[] = { "baleen", "apply", "--new", "--", link->name, NULL };
+
+		if (link->default_us && link->default_us <= now && !is_of_default(link->name))
+			link->default_us = 0;
+		/* The end of another command calls this again. */
+		if (link->default_us && link->default_us <= now && !daemon->child &&
+		    child_start(daemon, link->name, arguments, on_applied))
+			link->default_us = now + DEFAULT_AGAIN_US;
+		if (link->default_us > now && (!next_us || link->default_us < next_us))
+			next_us = link->default_us;
+	}
+	return next_us;
+}
+
 static int look(sd_event_source *timer, uint64_t usec, void *data)
 {
 	struct daemon *daemon = data;
 	bool is_left = false;
+	u64 next_us;
 
 	for (size_t i = 0; i < daemon->known->n; i++) {
 		struct known_link *link = &daemon->known->link[i];
@@ -213,11 +268,21 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 			continue;
 		link->is_new = !restore(daemon, link->name, ++link->n_attempts == MAX_ATTEMPTS);
 		is_left |= link->is_new;
+		if (!link->is_new && is_of_default(link->name))
+			link->default_us = now_us(daemon);
 	}
+	next_us = apply_default(daemon);
 	remember(daemon);
 	if (is_left)
 		timer_set(daemon->arrivals, AGAIN_US);
+	else if (next_us)
+		timer_set(daemon->arrivals, next_us - now_us(daemon));
 	return 0;
+}
+
+void links_now(struct daemon *daemon)
+{
+	timer_sooner(daemon, daemon->arrivals, 0);
 }
 
 /* --- news ------------------------------------------------------------------ */

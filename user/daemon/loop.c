@@ -186,7 +186,7 @@ int daemon_loop(struct daemon *daemon)
 		err = sd_event_loop(daemon->event);
 		sd_notify(false, "STOPPING=1");
 	}
-	refresh_stop(daemon);
+	child_stop(daemon);
 	http_stop(daemon);
 	drops_stop(daemon);
 	links_stop(daemon);

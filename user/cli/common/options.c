@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Options by their tables: parsed, and printed as help. */
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,16 @@ int option_wait(const struct option_use *use)
 	if (*use->argument < '0' || *use->argument > '9' || *end || seconds > MAX_WAIT_S)
 		return option_refuse(use, "not a number of seconds up to %d", MAX_WAIT_S);
 	*(u64 *)use->to = seconds * 1000ull;
+	return 0;
+}
+
+int option_ifindex(const struct option_use *use)
+{
+	u64 ifindex;
+
+	if (parse_count(use->argument, &ifindex) || !ifindex || ifindex > INT_MAX)
+		return option_refuse(use, "not the number of a device");
+	*(u32 *)use->to = ifindex;
 	return 0;
 }
 

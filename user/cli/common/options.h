@@ -71,6 +71,7 @@ int option_json(const struct option_use *use);	 /* json_t *: a new array */
 int option_rate(const struct option_use *use);	 /* double: from 0 to below 1 */
 int option_keys(const struct option_use *use);	 /* u64: a number of keys */
 int option_wait(const struct option_use *use);	 /* u64: ms, of seconds up to a day */
+int option_ifindex(const struct option_use *use); /* u32: number of a device */
 int option_absent(const struct option_use *use); /* refuses it: @words says why */
 int option_choice(const struct option_use *use); /* u32: place among the words */
 

@@ -52,16 +52,6 @@ static int take_mode(const struct option_use *use)
 	return mode < 0 ? EXIT_USAGE : 0;
 }
 
-static int take_ifindex(const struct option_use *use)
-{
-	u64 ifindex;
-
-	if (parse_count(use->argument, &ifindex) || !ifindex || ifindex > INT_MAX)
-		return option_refuse(use, "not the number of a device");
-	*(u32 *)use->to = ifindex;
-	return 0;
-}
-
 static int parse(struct restore *restore, int *argc, char ***argv)
 {
 	int err;
@@ -261,7 +251,7 @@ static const struct option_spec options[] = {
 	     "devices with a kept state; all of them when none is named"),
 	VALUE("wait", 0, "SECONDS", option_wait, restore, wait_ms,
 	      "wait so long for devices that are not there yet (10), which are no failure with 0"),
-	VALUE("ifindex", 0, "N", take_ifindex, restore, ifindex,
+	VALUE("ifindex", 0, "N", option_ifindex, restore, ifindex,
 	      "DEV is what udev is about to call the device of this number"),
 	{ 0 },
 };

@@ -71,16 +71,6 @@ static int find_devices(struct boot *boot, char **devices, int n)
 
 /* --- windows ------------------------------------------------------------------------ */
 
-static bool has_state(const char *device)
-{
-	struct baleen_rule_store state;
-	int err = baleen_rule_store_open(&state, device, 0, NULL);
-
-	if (!err)
-		baleen_rule_store_close(&state);
-	return err != -ENOENT;
-}
-
 /* A change not confirmed before the reboot is taken back. */
 static void take_back(struct boot *boot, u32 index)
 {
@@ -93,7 +83,7 @@ static void take_back(struct boot *boot, u32 index)
 		fail(boot, index, error.text);
 	} else if (did > 0) {
 		complain("%s: was not confirmed: the previous state is back", device);
-		if (!has_state(device))
+		if (!baleen_rule_store_is_there(device))
 			boot->is_done[index] = true;
 	}
 }

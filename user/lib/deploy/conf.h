@@ -9,6 +9,7 @@
  *      mode auto                         native, generic
  *      no-link | chain                   where the program is, as for attach
  *      never /etc/baleen/never.list      or none; this one, if it is there, is the default
+ *      match eth* !eth7                  in default.conf only: the devices it is for
  *
  *      # Rules are evaluated in the order they stand in.
  *      rule friends allow
@@ -46,11 +47,17 @@
 #include "state/rule_store.h"
 
 #define BALEEN_CONF_ROOT "/etc/baleen" /* BALEEN_CONF_DIR in the environment */
+#define BALEEN_CONF_SUFFIX ".conf"
 #define BALEEN_NEVER_FILE "never.list"
+/* Of every device that it matches and that has no file of its own. No device is called
+ * default: the kernel needs that name for /proc/sys/net.
+ */
+#define BALEEN_CONF_DEFAULT "default"
 
 /* Larger files are no configurations. */
 #define BALEEN_CONF_MAX_BYTES (1u << 20)
 #define BALEEN_CONF_MAX_FEEDS 1024
+#define BALEEN_CONF_MATCH_BYTES 512
 
 /**
  * struct baleen_conf_feed - a feed of a rule
@@ -69,12 +76,14 @@ struct baleen_conf_feed {
  * @rules: rules and policy
  * @feed: feeds, rule by rule
  * @n_feeds: how many
+ * @match: words of its match statements, with blanks between; empty for none
  * @text: the file, NUL-terminated
  */
 struct baleen_conf {
 	struct baleen_stored_rules rules;
 	struct baleen_conf_feed *feed;
 	size_t n_feeds;
+	char match[BALEEN_CONF_MATCH_BYTES];
 	char *text;
 };
 
@@ -134,16 +143,5 @@ const char *baleen_conf_dir(void);
  * Return: 0 or -ENAMETOOLONG.
  */
 int baleen_conf_path(const char *device, char *path, size_t n_bytes);
-
-/**
- * baleen_conf_each() - the devices that have a configuration
- * @visit: called with each in alphabetical order; a nonzero return ends the walk
- * @data: passed to @visit
- * @error: filled in on failure
- *
- * Return: 0, what @visit returned, or a negative errno.
- */
-int baleen_conf_each(int (*visit)(const char *device, void *data), void *data,
-		     struct baleen_error *error);
 
 #endif /* BALEEN_CONF_H */

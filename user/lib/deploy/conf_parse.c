@@ -94,6 +94,24 @@ static int take_guard_sessions(struct baleen_conf_parser *parser)
 		      &parser->conf->rules.guard_sessions);
 }
 
+static int take_match(struct baleen_conf_parser *parser)
+{
+	char *match = parser->conf->match;
+
+	for (u32 i = 1; i < parser->n_words; i++) {
+		size_t at = strlen(match), length = strlen(parser->word[i]);
+
+		if (!parser->word[i][parser->word[i][0] == '!'] || strchr(parser->word[i], ' '))
+			return baleen_conf_refuse(parser, "match '%s': no name of a device",
+						  parser->word[i]);
+		if (at + 1 + length >= BALEEN_CONF_MATCH_BYTES)
+			return baleen_conf_refuse(parser, "match: more than %d bytes of names",
+						  BALEEN_CONF_MATCH_BYTES);
+		sprintf(match + at, "%s%s", at ? " " : "", parser->word[i]);
+	}
+	return 0;
+}
+
 /* --- statements of a rule ----------------------------------------------------- */
 
 static int take_qualifiers(struct baleen_conf_parser *parser, struct baleen_stored_rule *rule)
@@ -293,6 +311,7 @@ static const struct statement {
 	{ "never", OF_DEVICE, 2, 2, false, "a path, or none", take_never },
 	{ "guard-sessions", OF_DEVICE, 2, 2, false, "outgoing, own, all or none",
 	  take_guard_sessions },
+	{ "match", OF_DEVICE, 2, MANY, true, "names of devices such as eth*", take_match },
 	{ "rule", BEGINS_RULE, 3, MANY, true, "a name, then drop, allow or count", take_rule },
 	{ "feed", OF_RULE, 2, MANY, true, "a path or a URL", baleen_conf_take_feed },
 	{ "key", OF_RULE, 2, 2, false, "fields such as src,dport", take_key },

@@ -278,6 +278,16 @@ int baleen_rule_store_open(struct baleen_rule_store *state, const char *device, 
 	return err;
 }
 
+bool baleen_rule_store_is_there(const char *device)
+{
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, device, 0, NULL);
+
+	if (!err)
+		baleen_rule_store_close(&state);
+	return err != -ENOENT;
+}
+
 static int make_file(const struct baleen_rule_store *state, const char *name,
 		     struct baleen_error *error)
 {

@@ -146,6 +146,14 @@ int baleen_rule_store_create(struct baleen_rule_store *state, const char *device
 			     u64 timeout_ms, struct baleen_error *error);
 
 /**
+ * baleen_rule_store_is_there() - has the device a state?
+ * @device: name of the device
+ *
+ * Return: true when it has one, also one that cannot be opened.
+ */
+bool baleen_rule_store_is_there(const char *device);
+
+/**
  * baleen_rule_store_close() - let go; what was not committed is undone
  * @state: opened
  */
