@@ -13,8 +13,8 @@
 #define MAX_EVERY_MS 31536000000ull
 #define MAX_TIMEOUT_MS 3600000ull
 
-static int take_period(struct baleen_conf_parser *parser, const char *word, const char *value,
-		       u64 max_ms, u32 *seconds)
+static int parse_period(struct baleen_conf_parser *parser, const char *word, const char *value,
+			u64 max_ms, u32 *seconds)
 {
 	char most[BALEEN_DURATION_TEXT];
 	u64 ms;
@@ -42,8 +42,9 @@ static int add_where(struct baleen_conf_parser *parser, struct baleen_feed_sourc
 	return 0;
 }
 
-static int take_table_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
-			     struct baleen_feed_source *wanted, const char *word, const char *value)
+static int parse_table_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
+			      struct baleen_feed_source *wanted, const char *word,
+			      const char *value)
 {
 	struct baleen_error why;
 
@@ -66,8 +67,8 @@ static int take_table_option(struct baleen_conf_parser *parser, struct baleen_cs
 	return 0;
 }
 
-static int take_access(struct baleen_conf_parser *parser, struct baleen_feed_source *wanted,
-		       const char *value)
+static int parse_access(struct baleen_conf_parser *parser, struct baleen_feed_source *wanted,
+			const char *value)
 {
 	int err = baleen_conf_check_path(parser, value, sizeof(wanted->access));
 
@@ -82,8 +83,8 @@ static const char *const feed_words[] = { "column", "where",   "delimiter", "ski
 					  "every",  "timeout", "access" };
 
 /* One option at word @i; returns how many words it took, or a negative errno. */
-static int take_feed_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
-			    struct baleen_feed_source *wanted, u32 i, u32 *given)
+static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
+			     struct baleen_feed_source *wanted, u32 i, u32 *given)
 {
 	const char *word = parser->word[i], *value = parser->word[i + 1];
 	u32 option = 0;
@@ -107,12 +108,12 @@ static int take_feed_option(struct baleen_conf_parser *parser, struct baleen_csv
 	if (!value)
 		return baleen_conf_refuse(parser, "%s: its value is missing", word);
 	switch (option) {
-	case EVERY: err = take_period(parser, word, value, MAX_EVERY_MS, &wanted->every_s); break;
+	case EVERY: err = parse_period(parser, word, value, MAX_EVERY_MS, &wanted->every_s); break;
 	case TIMEOUT:
-		err = take_period(parser, word, value, MAX_TIMEOUT_MS, &wanted->timeout_s);
+		err = parse_period(parser, word, value, MAX_TIMEOUT_MS, &wanted->timeout_s);
 		break;
-	case ACCESS: err = take_access(parser, wanted, value); break;
-	default: err = take_table_option(parser, table, wanted, word, value);
+	case ACCESS: err = parse_access(parser, wanted, value); break;
+	default: err = parse_table_option(parser, table, wanted, word, value);
 	}
 	return err ? err : 2;
 }
@@ -166,14 +167,14 @@ static int add_feed(struct baleen_conf_parser *parser, const struct baleen_feed_
 	return 0;
 }
 
-int baleen_conf_take_feed(struct baleen_conf_parser *parser)
+int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to)
 {
 	struct baleen_feed_source wanted = { 0 };
 	struct baleen_csv_options table = { 0 };
 	u32 given = 0, i = 2;
 
 	while (i < parser->n_words) {
-		int n = take_feed_option(parser, &table, &wanted, i, &given);
+		int n = parse_feed_option(parser, &table, &wanted, i, &given);
 
 		if (n < 0)
 			return n;

@@ -8,11 +8,12 @@
 #include "deploy/conf_words.h"
 
 /**
- * baleen_conf_take_feed() - take a line that names a feed
+ * baleen_conf_parse_feed() - parse a line that names a feed
  * @parser: at the line, of a rule; its words are at hand
+ * @to: unused
  *
  * Return: 0; -EINVAL; -ENOMEM.
  */
-int baleen_conf_take_feed(struct baleen_conf_parser *parser);
+int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to);
 
 #endif /* BALEEN_CONF_FEED_H */

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A configuration from text. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "deploy/conf_feed.h"
 #include "filter/kind.h"
@@ -31,53 +29,63 @@ static int choose(struct baleen_conf_parser *parser, const char *word, const cha
 	return baleen_conf_refuse(parser, "%s '%s': not %s", parser->word[0], word, all);
 }
 
-static int take_default(struct baleen_conf_parser *parser)
+static int parse_second(struct baleen_conf_parser *parser, const char *const *words,
+			bool *is_second)
 {
-	static const char *const words[] = { "pass", "drop" };
 	u32 choice = 0;
 	int err = choose(parser, parser->word[1], words, 2, &choice);
 
 	if (!err)
-		parser->conf->rules.default_drop = choice;
+		*is_second = choice;
 	return err;
 }
 
-static int take_dry_run(struct baleen_conf_parser *parser)
+static int parse_default(struct baleen_conf_parser *parser, void *to)
 {
-	parser->conf->rules.dry_run = true;
+	static const char *const words[] = { "pass", "drop" };
+
+	return parse_second(parser, words, to);
+}
+
+static int parse_flag(struct baleen_conf_parser *parser, void *to)
+{
+	*(bool *)to = true;
 	return 0;
 }
 
-static int take_mode(struct baleen_conf_parser *parser)
+static int parse_mode(struct baleen_conf_parser *parser, void *to)
 {
 	static const char *const words[] = { "auto", "native", "generic" };
 
-	return choose(parser, parser->word[1], words, 3, &parser->conf->rules.mode);
+	return choose(parser, parser->word[1], words, 3, to);
 }
 
-static int take_place(struct baleen_conf_parser *parser)
+static int parse_guard_sessions(struct baleen_conf_parser *parser, void *to)
+{
+	return choose(parser, parser->word[1], baleen_session_guards, BALEEN_N_GUARDS, to);
+}
+
+static int parse_place(struct baleen_conf_parser *parser, void *to)
 {
 	bool is_chain = !strcmp(parser->word[0], "chain");
+	u32 *attach_type = to;
 
-	if (parser->conf->rules.attach_type != BALEEN_ATTACH_TYPE_LINK)
+	if (*attach_type != BALEEN_ATTACH_TYPE_LINK)
 		return baleen_conf_refuse(parser, "no-link and chain exclude each other");
-	parser->conf->rules.attach_type =
-		is_chain ? BALEEN_ATTACH_TYPE_CHAIN : BALEEN_ATTACH_TYPE_NETLINK;
+	*attach_type = is_chain ? BALEEN_ATTACH_TYPE_CHAIN : BALEEN_ATTACH_TYPE_NETLINK;
 	return 0;
 }
 
-static int take_sample(struct baleen_conf_parser *parser)
+static int parse_sample(struct baleen_conf_parser *parser, void *to)
 {
-	const char *word = parser->word[1];
-
-	if (baleen_interval_parse(word, &parser->conf->rules.sample_interval_ns))
+	if (baleen_interval_parse(parser->word[1], to))
 		return baleen_conf_refuse(parser,
 					  "sample '%s': not a rate such as 100/s, 6/m or 1/h",
-					  word);
+					  parser->word[1]);
 	return 0;
 }
 
-static int take_never(struct baleen_conf_parser *parser)
+static int parse_never(struct baleen_conf_parser *parser, void *to)
 {
 	struct baleen_stored_rules *rules = &parser->conf->rules;
 	const char *path = strcmp(parser->word[1], "none") ? parser->word[1] : "";
@@ -88,13 +96,7 @@ static int take_never(struct baleen_conf_parser *parser)
 	return 0;
 }
 
-static int take_guard_sessions(struct baleen_conf_parser *parser)
-{
-	return choose(parser, parser->word[1], baleen_session_guards, BALEEN_N_GUARDS,
-		      &parser->conf->rules.guard_sessions);
-}
-
-static int take_match(struct baleen_conf_parser *parser)
+static int parse_match(struct baleen_conf_parser *parser, void *to)
 {
 	char *match = parser->conf->match;
 
@@ -114,7 +116,7 @@ static int take_match(struct baleen_conf_parser *parser)
 
 /* --- statements of a rule ----------------------------------------------------- */
 
-static int take_qualifiers(struct baleen_conf_parser *parser, struct baleen_stored_rule *rule)
+static int parse_qualifiers(struct baleen_conf_parser *parser, struct baleen_stored_rule *rule)
 {
 	struct baleen_error why;
 
@@ -132,7 +134,7 @@ static int take_qualifiers(struct baleen_conf_parser *parser, struct baleen_stor
 	return 0;
 }
 
-static int take_rule(struct baleen_conf_parser *parser)
+static int parse_rule(struct baleen_conf_parser *parser, void *to)
 {
 	static const char *const words[] = { "drop", "allow", "count" };
 	static const u32 actions[] = { BALEEN_ACTION_DROP, BALEEN_ACTION_ALLOW,
@@ -158,7 +160,7 @@ static int take_rule(struct baleen_conf_parser *parser)
 		return baleen_conf_refuse(parser, "more than %d rules", BALEEN_MAX_RULES);
 	strcpy(rule.name, parser->word[1]);
 	rule.action = actions[choice];
-	if (take_qualifiers(parser, &rule))
+	if (parse_qualifiers(parser, &rule))
 		return -EINVAL;
 	parser->rule_line[rules->n_rules] = parser->line;
 	parser->rule = &rules->rule[rules->n_rules++];
@@ -166,22 +168,23 @@ static int take_rule(struct baleen_conf_parser *parser)
 	return 0;
 }
 
-static int take_key(struct baleen_conf_parser *parser)
+static int parse_key(struct baleen_conf_parser *parser, void *to)
 {
 	struct baleen_error why;
+	u32 *key_spec = to;
 
-	if (baleen_key_spec_parse(parser->word[1], &parser->rule->key_spec, &why))
+	if (baleen_key_spec_parse(parser->word[1], key_spec, &why))
 		return baleen_conf_refuse(parser, "key: %s", why.text);
-	if (parser->rule->key_spec == BALEEN_KEY_STRING)
+	if (*key_spec == BALEEN_KEY_STRING)
 		return baleen_conf_refuse(parser, "key: a string is no field of a packet");
-	if (parser->rule->key_spec == BALEEN_KEY_SQUID)
+	if (*key_spec == BALEEN_KEY_SQUID)
 		return baleen_conf_refuse(parser, "key: a key of Squid is no field of a packet");
-	if (!baleen_spec_has_fields(parser->rule->key_spec))
+	if (!baleen_spec_has_fields(*key_spec))
 		return baleen_conf_refuse(parser, "key: a fingerprint is no field of a packet");
 	return 0;
 }
 
-static int take_kind(struct baleen_conf_parser *parser)
+static int parse_kind(struct baleen_conf_parser *parser, void *to)
 {
 	u32 kind = baleen_kind_find(parser->word[1]);
 
@@ -189,78 +192,51 @@ static int take_kind(struct baleen_conf_parser *parser)
 		return baleen_conf_refuse(
 			parser, "kind '%s': not cuckoo, bloom, classic, counting or quotient",
 			parser->word[1]);
-	parser->rule->kind = kind;
+	*(u32 *)to = kind;
 	return 0;
 }
 
-static int take_fpp(struct baleen_conf_parser *parser)
+static int parse_fpp(struct baleen_conf_parser *parser, void *to)
 {
-	if (baleen_rate_parse(parser->word[1], &parser->rule->fpp))
+	if (baleen_rate_parse(parser->word[1], to))
 		return baleen_conf_refuse(parser, "fpp '%s': not a rate from 0 to below 1",
 					  parser->word[1]);
 	return 0;
 }
 
-static int take_capacity(struct baleen_conf_parser *parser)
+static int parse_capacity(struct baleen_conf_parser *parser, void *to)
 {
-	if (baleen_count_parse(parser->word[1], &parser->rule->capacity))
+	if (baleen_count_parse(parser->word[1], to))
 		return baleen_conf_refuse(parser, "capacity '%s': not a count from 1 to 2^40",
 					  parser->word[1]);
 	return 0;
 }
 
-static int take_min_entries(struct baleen_conf_parser *parser)
+static int parse_min_entries(struct baleen_conf_parser *parser, void *to)
 {
-	u64 *min = &parser->rule->limits.min_entries;
-
 	if (!strcmp(parser->word[1], "0"))
-		*min = 0;
-	else if (baleen_count_parse(parser->word[1], min))
+		*(u64 *)to = 0;
+	else if (baleen_count_parse(parser->word[1], to))
 		return baleen_conf_refuse(parser, "min-entries '%s': not a count", parser->word[1]);
 	return 0;
 }
 
-static int take_share(struct baleen_conf_parser *parser, double *share)
+static int parse_share(struct baleen_conf_parser *parser, void *to)
 {
-	if (baleen_percent_parse(parser->word[1], share))
+	if (baleen_percent_parse(parser->word[1], to))
 		return baleen_conf_refuse(parser, "%s '%s': not a share from 0%% to 100%%",
 					  parser->word[0], parser->word[1]);
 	return 0;
 }
 
-static int take_max_shrink(struct baleen_conf_parser *parser)
-{
-	return take_share(parser, &parser->rule->limits.max_shrink);
-}
-
-static int take_max_coverage(struct baleen_conf_parser *parser)
-{
-	return take_share(parser, &parser->rule->limits.max_coverage);
-}
-
-static int take_max_growth(struct baleen_conf_parser *parser)
-{
-	return take_share(parser, &parser->rule->limits.max_growth);
-}
-
-static int take_special(struct baleen_conf_parser *parser)
+static int parse_special(struct baleen_conf_parser *parser, void *to)
 {
 	static const char *const words[] = { "remove", "keep" };
-	u32 choice = 0;
-	int err = choose(parser, parser->word[1], words, 2, &choice);
 
-	if (!err)
-		parser->rule->limits.keep_special = choice;
-	return err;
+	return parse_second(parser, words, to);
 }
 
-static int take_any(struct baleen_conf_parser *parser)
-{
-	parser->rule->is_any = true;
-	return 0;
-}
-
-static int take_ban_width(struct baleen_conf_parser *parser)
+static int parse_ban_width(struct baleen_conf_parser *parser, void *to)
 {
 	char *end;
 	unsigned long width = strtoul(parser->word[1], &end, 10);
@@ -268,13 +244,7 @@ static int take_ban_width(struct baleen_conf_parser *parser)
 	if (*end || width < BALEEN_BAN_WIDTH_MIN || width > BALEEN_BAN_WIDTH_MAX)
 		return baleen_conf_refuse(parser, "ban-width '%s': not %d to %d", parser->word[1],
 					  BALEEN_BAN_WIDTH_MIN, BALEEN_BAN_WIDTH_MAX);
-	parser->rule->ban_width = width == BALEEN_BAN_WIDTH ? 0 : width;
-	return 0;
-}
-
-static int take_bans(struct baleen_conf_parser *parser)
-{
-	parser->rule->takes_bans = true;
+	*(u32 *)to = width == BALEEN_BAN_WIDTH ? 0 : width;
 	return 0;
 }
 
@@ -283,6 +253,8 @@ static int take_bans(struct baleen_conf_parser *parser)
 enum { OF_DEVICE, OF_RULE, BEGINS_RULE };
 
 #define MANY BALEEN_CONF_MAX_WORDS
+#define DEVICE_AT(field) offsetof(struct baleen_stored_rules, field)
+#define RULE_AT(field) offsetof(struct baleen_stored_rule, field)
 
 /**
  * struct statement - a word that begins a line
@@ -292,7 +264,9 @@ enum { OF_DEVICE, OF_RULE, BEGINS_RULE };
  * @max_words: at most
  * @repeats: it may stand more than once
  * @missing: what is missing when there are fewer words
- * @take: takes the words of the line
+ * @parse: parses the words of the line
+ * @at: where in struct baleen_stored_rules or in struct baleen_stored_rule it goes, the @to of
+ *      @parse
  */
 static const struct statement {
 	const char *word;
@@ -300,32 +274,42 @@ static const struct statement {
 	u32 min_words, max_words;
 	bool repeats;
 	const char *missing;
-	int (*take)(struct baleen_conf_parser *parser);
+	int (*parse)(struct baleen_conf_parser *parser, void *to);
+	size_t at;
 } statements[] = {
-	{ "default", OF_DEVICE, 2, 2, false, "pass or drop", take_default },
-	{ "dry-run", OF_DEVICE, 1, 1, false, NULL, take_dry_run },
-	{ "mode", OF_DEVICE, 2, 2, false, "auto, native or generic", take_mode },
-	{ "no-link", OF_DEVICE, 1, 1, false, NULL, take_place },
-	{ "chain", OF_DEVICE, 1, 1, false, NULL, take_place },
-	{ "sample", OF_DEVICE, 2, 2, false, "a rate such as 100/s", take_sample },
-	{ "never", OF_DEVICE, 2, 2, false, "a path, or none", take_never },
+	{ "default", OF_DEVICE, 2, 2, false, "pass or drop", parse_default,
+	  DEVICE_AT(default_drop) },
+	{ "dry-run", OF_DEVICE, 1, 1, false, NULL, parse_flag, DEVICE_AT(dry_run) },
+	{ "mode", OF_DEVICE, 2, 2, false, "auto, native or generic", parse_mode, DEVICE_AT(mode) },
+	{ "no-link", OF_DEVICE, 1, 1, false, NULL, parse_place, DEVICE_AT(attach_type) },
+	{ "chain", OF_DEVICE, 1, 1, false, NULL, parse_place, DEVICE_AT(attach_type) },
+	{ "sample", OF_DEVICE, 2, 2, false, "a rate such as 100/s", parse_sample,
+	  DEVICE_AT(sample_interval_ns) },
+	{ "never", OF_DEVICE, 2, 2, false, "a path, or none", parse_never, 0 },
 	{ "guard-sessions", OF_DEVICE, 2, 2, false, "outgoing, own, all or none",
-	  take_guard_sessions },
-	{ "match", OF_DEVICE, 2, MANY, true, "names of devices such as eth*", take_match },
-	{ "rule", BEGINS_RULE, 3, MANY, true, "a name, then drop, allow or count", take_rule },
-	{ "feed", OF_RULE, 2, MANY, true, "a path or a URL", baleen_conf_take_feed },
-	{ "key", OF_RULE, 2, 2, false, "fields such as src,dport", take_key },
-	{ "kind", OF_RULE, 2, 2, false, "cuckoo, bloom, classic, counting or quotient", take_kind },
-	{ "fpp", OF_RULE, 2, 2, false, "a rate such as 1e-6", take_fpp },
-	{ "capacity", OF_RULE, 2, 2, false, "a count", take_capacity },
-	{ "min-entries", OF_RULE, 2, 2, false, "a count", take_min_entries },
-	{ "max-shrink", OF_RULE, 2, 2, false, "a share such as 50%", take_max_shrink },
-	{ "max-coverage", OF_RULE, 2, 2, false, "a share such as 25%", take_max_coverage },
-	{ "max-growth", OF_RULE, 2, 2, false, "a share such as 0.1%", take_max_growth },
-	{ "special", OF_RULE, 2, 2, false, "keep or remove", take_special },
-	{ "any", OF_RULE, 1, 1, false, NULL, take_any },
-	{ "bans", OF_RULE, 1, 1, false, NULL, take_bans },
-	{ "ban-width", OF_RULE, 2, 2, false, "the length of a prefix", take_ban_width },
+	  parse_guard_sessions, DEVICE_AT(guard_sessions) },
+	{ "match", OF_DEVICE, 2, MANY, true, "names of devices such as eth*", parse_match, 0 },
+	{ "rule", BEGINS_RULE, 3, MANY, true, "a name, then drop, allow or count", parse_rule, 0 },
+	{ "feed", OF_RULE, 2, MANY, true, "a path or a URL", baleen_conf_parse_feed, 0 },
+	{ "key", OF_RULE, 2, 2, false, "fields such as src,dport", parse_key, RULE_AT(key_spec) },
+	{ "kind", OF_RULE, 2, 2, false, "cuckoo, bloom, classic, counting or quotient", parse_kind,
+	  RULE_AT(kind) },
+	{ "fpp", OF_RULE, 2, 2, false, "a rate such as 1e-6", parse_fpp, RULE_AT(fpp) },
+	{ "capacity", OF_RULE, 2, 2, false, "a count", parse_capacity, RULE_AT(capacity) },
+	{ "min-entries", OF_RULE, 2, 2, false, "a count", parse_min_entries,
+	  RULE_AT(limits.min_entries) },
+	{ "max-shrink", OF_RULE, 2, 2, false, "a share such as 50%", parse_share,
+	  RULE_AT(limits.max_shrink) },
+	{ "max-coverage", OF_RULE, 2, 2, false, "a share such as 25%", parse_share,
+	  RULE_AT(limits.max_coverage) },
+	{ "max-growth", OF_RULE, 2, 2, false, "a share such as 0.1%", parse_share,
+	  RULE_AT(limits.max_growth) },
+	{ "special", OF_RULE, 2, 2, false, "keep or remove", parse_special,
+	  RULE_AT(limits.keep_special) },
+	{ "any", OF_RULE, 1, 1, false, NULL, parse_flag, RULE_AT(is_any) },
+	{ "bans", OF_RULE, 1, 1, false, NULL, parse_flag, RULE_AT(takes_bans) },
+	{ "ban-width", OF_RULE, 2, 2, false, "the length of a prefix", parse_ban_width,
+	  RULE_AT(ban_width) },
 };
 
 #define N_STATEMENTS (sizeof(statements) / sizeof(statements[0]))
@@ -369,17 +353,19 @@ static int check_place(struct baleen_conf_parser *parser, u32 index)
 	return 0;
 }
 
-static int take_line(struct baleen_conf_parser *parser)
+static int parse_line(struct baleen_conf_parser *parser)
 {
 	u32 index;
 	int err = baleen_conf_split(parser);
+	void *base;
 
 	if (err || !parser->n_words)
 		return err;
 	if (find_statement(parser, &index) || check_words(parser, &statements[index]) ||
 	    check_place(parser, index))
 		return -EINVAL;
-	return statements[index].take(parser);
+	base = statements[index].of == OF_RULE ? (void *)parser->rule : &parser->conf->rules;
+	return statements[index].parse(parser, (u8 *)base + statements[index].at);
 }
 
 /* --- the whole -------------------------------------------------------------------- */
@@ -437,7 +423,7 @@ static bool has_control(const char *text, size_t length)
 }
 
 /* Lines end with a newline, or with a carriage return and a newline. */
-static int take_lines(struct baleen_conf_parser *parser, const char *text, size_t n_bytes)
+static int parse_lines(struct baleen_conf_parser *parser, const char *text, size_t n_bytes)
 {
 	const char *end = text + n_bytes;
 	int err = 0;
@@ -456,7 +442,7 @@ static int take_lines(struct baleen_conf_parser *parser, const char *text, size_
 			return baleen_conf_refuse(parser, "a control character");
 		memcpy(parser->text, text, length);
 		parser->text[length] = '\0';
-		err = take_line(parser);
+		err = parse_line(parser);
 		text = newline ? newline + 1 : end;
 	}
 	return err;
@@ -477,54 +463,12 @@ int baleen_conf_parse(const char *text, size_t n_bytes, const char *name, struct
 	if (snprintf(parsed.rules.never_path, sizeof(parsed.rules.never_path), "%s/%s",
 		     baleen_conf_dir(), BALEEN_NEVER_FILE) >= (int)sizeof(parsed.rules.never_path))
 		parsed.rules.never_path[0] = '\0';
-	err = take_lines(&parser, text, n_bytes);
+	err = parse_lines(&parser, text, n_bytes);
 	if (!err)
 		err = check(&parser);
 	if (err)
 		baleen_conf_free(&parsed);
 	else
 		*conf = parsed;
-	return err;
-}
-
-/* --- file ---------------------------------------------------------------- */
-
-static int read_file(int fd, const char *path, char *text, size_t *n_bytes,
-		     struct baleen_error *error)
-{
-	size_t n = 0;
-
-	while (n <= BALEEN_CONF_MAX_BYTES) {
-		ssize_t got = read(fd, text + n, BALEEN_CONF_MAX_BYTES + 1 - n);
-
-		if (got < 0)
-			return baleen_fail(error, errno, "%s: %m", path);
-		if (!got) {
-			*n_bytes = n;
-			return 0;
-		}
-		n += got;
-	}
-	return baleen_fail(error, E2BIG, "%s: larger than %u bytes", path, BALEEN_CONF_MAX_BYTES);
-}
-
-int baleen_conf_read(const char *path, struct baleen_conf *conf, struct baleen_error *error)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text = NULL;
-	size_t n_bytes = 0;
-	int err = 0;
-
-	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", path);
-	text = malloc(BALEEN_CONF_MAX_BYTES + 1);
-	if (!text)
-		err = baleen_fail(error, ENOMEM, "%s: no memory", path);
-	if (!err)
-		err = read_file(fd, path, text, &n_bytes, error);
-	if (!err)
-		err = baleen_conf_parse(text, n_bytes, path, conf, error);
-	free(text);
-	close(fd);
 	return err;
 }
