@@ -42,7 +42,7 @@ enum {
 	DHCP6_SERVER = 547,
 };
 
-/* Of a packet that comes in; of one that an error quotes, both ends the other way round. */
+/* The tuple of a packet that comes in; both ends swapped for one that an error quotes. */
 baleen_inline u32 make_tuple(const struct baleen_fields *fields, bool is_quoted,
 			     struct bpf_sock_tuple *tuple)
 {

@@ -114,7 +114,7 @@ static inline const char *baleen_classic_check(const struct baleen_table *table)
 	return NULL;
 }
 
-/* What forms a table can have of which the body does not depend. */
+/* Checks the forms of a table that its body does not depend on. */
 static inline const char *baleen_form_check(const struct baleen_table *table, u32 domain)
 {
 	u32 allowed = BALEEN_FORM_PUBLIC;

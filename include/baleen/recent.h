@@ -52,7 +52,7 @@
 #define BALEEN_RECENT_FRESH (1u << 11)
 #define BALEEN_RECENT_ROWLESS (1u << 12)
 
-/* What tells prefixes apart beside their keys. */
+/* These bits and the key name a prefix. */
 #define BALEEN_RECENT_NAME (BALEEN_RECENT_IP6 | 0xffu)
 
 /**

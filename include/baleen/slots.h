@@ -187,7 +187,7 @@ baleen_inline struct baleen_cuckoo_place baleen_slots_place(const struct baleen_
 						  slots->slot_bits);
 	hash = baleen_hash64(seed, key) >> 32;
 	place.slot = hash & ~0u >> (32 - slots->slot_bits);
-	/* What is 0 looks free. */
+	/* A slot of 0 looks free. */
 	place.slot += !place.slot;
 	place.home = hash % slots->table->n_buckets;
 	place.other = baleen_xor_partner(slots, place.home, place.slot);

@@ -596,24 +596,6 @@ static void all_fields(void **unused)
 	baleen_rule_store_close(&state);
 }
 
-static void renamed(void **unused)
-{
-	struct baleen_stored_rules rules;
-	struct baleen_rule_store state;
-
-	make(true);
-	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
-	assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
-	assert_int_equal(baleen_rule_store_rename_rule(&state, "none", "x", &error), -ENOENT);
-	assert_int_equal(baleen_rule_store_rename_rule(&state, "drop", "drop", &error), -EEXIST);
-	assert_int_equal(baleen_rule_store_rename_rule(&state, "drop", "-x", &error), -EINVAL);
-	assert_int_equal(baleen_rule_store_rename_rule(&state, "drop", "block", &error), 0);
-	assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
-	assert_int_equal(baleen_rule_store_get_rules(&state, &rules, &error), 0);
-	assert_string_equal(rules.rule[0].name, "block");
-	baleen_rule_store_close(&state);
-}
-
 /* --- marks --- */
 
 static void marks(void **unused)
@@ -678,7 +660,6 @@ int main(void)
 		cmocka_unit_test_teardown(undone, clean_root),
 		cmocka_unit_test_teardown(texts, clean_root),
 		cmocka_unit_test_teardown(all_fields, clean_root),
-		cmocka_unit_test_teardown(renamed, clean_root),
 		cmocka_unit_test_teardown(marks, clean_root),
 		cmocka_unit_test_teardown(no_mark, clean_root),
 	};

@@ -80,7 +80,7 @@ static void read_device(struct daemon *daemon, const char *device)
 	baleen_events_close(&events);
 }
 
-/* What comes meanwhile is read in one round with it. */
+/* Reads at once, then rests: the next round reads all events that come meanwhile. */
 static int on_event(sd_event_source *source, int fd, uint32_t events, void *data)
 {
 	sd_event_source_set_enabled(source, SD_EVENT_OFF);

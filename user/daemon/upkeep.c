@@ -73,7 +73,7 @@ static void roll_back(struct round *round, const char *device)
 	}
 }
 
-/* Who opens it to write brings it to the disk. */
+/* Opening it to write brings it to the disk. */
 static void keep(struct round *round, const struct baleen_rule_store *unkept)
 {
 	struct baleen_rule_store state;

@@ -72,7 +72,7 @@ enum address_class address_class(const struct sockaddr *address)
 {
 	struct in6_addr bytes;
 
-	/* What is no address of the network is a socket of this host. */
+	/* All but addresses of the network are sockets of this host. */
 	return bytes_of(address, &bytes) ? class_of(&bytes) : ADDRESS_THIS_HOST;
 }
 

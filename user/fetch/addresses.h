@@ -11,7 +11,6 @@
 #ifndef BALEEN_ADDRESSES_H
 #define BALEEN_ADDRESSES_H
 
-#include <stdbool.h>
 #include <sys/socket.h>
 
 /**

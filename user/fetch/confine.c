@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What this process may do: little, before it has read a byte. */
+/* Gives up rights until this process may do little, before it has read a byte. */
 #include <errno.h>
 #include <grp.h>
 #include <linux/audit.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What this process may do: little, before it has read a byte.
+ * The process gives up its rights before it has read a byte.
  *
  * Started by root it becomes a user that owns nothing. Nobody makes that user: its number
  * is one that neither Debian nor systemd gives to anybody (65520 to 65533 are free). Whoever

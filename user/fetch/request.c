@@ -208,7 +208,7 @@ int request_start(struct request *request, const struct baleen_fetch_order *orde
 	    add_usual(&request->secret_headers, order) ||
 	    add_secret(&request->secret_headers, order->headers))
 		return -ENOMEM;
-	/* What is no URL has no host, and says nothing; curl refuses it when it is asked. */
+	/* Text that is no URL has no host; curl refuses it when it is asked. */
 	curl_url_set(request->first, CURLUPART_URL, order->url, 0);
 	allow_what_is_said(request);
 	set_options(request);

@@ -301,7 +301,7 @@ static int attempt_all(struct transfer *transfer)
 
 /* --- the report --- */
 
-/* What cannot be sent back as a header is not kept. */
+/* Keeps only text that can be sent back as a header. */
 static void keep_validator(char *kept, const char *sent, const char *had)
 {
 	const char *end;

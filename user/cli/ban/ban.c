@@ -247,8 +247,8 @@ static int list_keys(const struct entries *entries, struct baleen_list *list)
 	return err ? err : baleen_list_finish(list);
 }
 
-/* What the state refuses by itself, forced or not, is not asked about: to offer --force for it
- * would not be true.
+/* Asks nothing about entries that the state refuses even with --force: the offer would be
+ * untrue.
  */
 int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored_rule *rule,
 		  enum baleen_set_op op, const struct entries *entries, struct baleen_host *host,

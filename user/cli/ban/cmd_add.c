@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/ban/ban.h"
-#include "cli/common/describe.h"
 #include "cli/common/trace.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/filter_ref.h"

@@ -253,7 +253,7 @@ static const char *result_text(const struct ban *ban, const struct baleen_ban_ru
 	return find_own(ban, rule) ? "renewed" : "added";
 }
 
-/* Who had banned it: each once. */
+/* The origins that had banned it, each once. */
 static json_t *describe_origins(const struct baleen_ban_rule *rule)
 {
 	json_t *origins = json_array();

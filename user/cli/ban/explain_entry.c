@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What else holds the key of a single entry. */
+/* Names the other entries and feeds that hold the key of a single entry. */
 #include <errno.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
-#include "cli/open/filter_ref.h"
 #include "state/unkept.h"
 #include "util/clock.h"
 #include "util/duration.h"
@@ -21,8 +20,8 @@
 #define LINE_BYTES 1024
 #define READ_BYTES 65536
 
-/* Who writes one line and waits for its reply has the device held meanwhile: for so long
- * after a line, and for so long altogether. Then others have it, who ask every 20 ms.
+/* The device stays held for so long after a line, and for so long altogether: a program that
+ * waits for each reply pays for the lock once. Then others get it, who ask every 20 ms.
  */
 #define HOLD_IDLE_MS 5
 #define HOLD_MS 200
@@ -91,7 +90,7 @@ static void reply(const char *format, ...)
 	putchar('\n');
 }
 
-/* Of what is in force. */
+/* The reply to a line that is in force. */
 static void reply_ok(const struct feed *feed, const char *what)
 {
 	if (feed->unkept)
@@ -146,7 +145,7 @@ static int put_batch(struct feed *feed, struct baleen_batch *batch, struct balee
 	batch->host = &feed->host;
 	err = baleen_deploy_batch(&feed->session.deploy, batch, error);
 	feed->unkept = err ? NULL : baleen_unkept_why(&feed->session.deploy.state);
-	/* Who opens it the next time tries to keep it. */
+	/* The next one to open it tries to keep it. */
 	if (err || feed->unkept)
 		release(feed);
 	return err;
@@ -168,7 +167,7 @@ static void release_in_time(struct feed *feed, int fd)
 	}
 }
 
-/* Who drives it is told, and may try again. */
+/* Tells the program that wrote the line, which may try again. */
 static void reply_failed(struct feed *feed, size_t n, const struct baleen_error *error)
 {
 	feed->failed = true;

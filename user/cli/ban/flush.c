@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen flush: forget all single entries of an origin. */
-#include <errno.h>
 
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
-#include "cli/open/filter_ref.h"
 
 struct flush {
 	const char *target;

@@ -9,7 +9,6 @@
 #include "cli/ban/import_bits.h"
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
-#include "cli/open/filter_ref.h"
 #include "list/import.h"
 
 #define MAX_NAMED 20

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen update: new versions of feeds. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/feed_progress.h"

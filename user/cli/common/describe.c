@@ -78,7 +78,7 @@ static u64 count_ip4_now(const struct baleen_filter *filter, bool *has_wide6)
 	return n;
 }
 
-/* What the filter holds; nobody counts the addresses of IPv6 prefixes. */
+/* Counts the keys of a filter; nobody counts the addresses of IPv6 prefixes. */
 static u64 count_keys(const struct baleen_filter *filter, const char **one, const char **many)
 {
 	bool has_wide6 = filter->image.table[BALEEN_IP6_STEMS].kind;

@@ -14,7 +14,7 @@ static u64 slots_of(const struct baleen_table *table)
 	return (u64)table->n_buckets * baleen_bucket_slots(table);
 }
 
-double table_fill(const struct baleen_filter *filter, u32 domain)
+static double table_fill(const struct baleen_filter *filter, u32 domain)
 {
 	return (double)baleen_filter_used(filter, domain) / slots_of(&filter->image.table[domain]);
 }

@@ -8,9 +8,6 @@
 #include "cli/common/cli.h"
 #include "filter/filter.h"
 
-/* Share of the slots of a table that are in use. */
-double table_fill(const struct baleen_filter *filter, u32 domain);
-
 /* Has the table keys that nobody counted? One of bits that is live has. */
 bool is_uncounted_table(const struct baleen_filter *filter, u32 domain);
 

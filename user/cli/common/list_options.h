@@ -7,7 +7,6 @@
 
 #include "cli/common/options.h"
 #include "list/csv_table.h"
-#include "ops/build.h"
 #include "ops/choose.h"
 
 /* Options about the shape of a table. */

@@ -2,7 +2,6 @@
 /* Messages, numbers for people, numbers from people. */
 #include <baleen/key.h>
 #include <stdarg.h>
-#include <stdlib.h>
 
 #include "cli/common/cli.h"
 #include "cli/common/progress.h"

@@ -190,7 +190,7 @@ static void make_wide(const struct picture *picture, struct picture_row *row)
 
 /* --- buckets --------------------------------------------------------------- */
 
-/* What a slot holds, without the bit that says that it is in use. */
+/* Shows the content of a slot, without the bit that says that it is in use. */
 static void make_slot(const struct picture *picture, const struct baleen_slots *slots, u64 slot,
 		      struct picture_cell *cell)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/common/cli.h"
-#include "cli/common/describe.h"
 #include "cli/common/picture.h"
 #include "cli/common/trace.h"
 #include "filter/filter_strings.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen metrics: what monitoring wants to know, as text. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cli/common/options.h"
 #include "net/device.h"

@@ -6,7 +6,6 @@
 #include "cli/open/policy.h"
 #include "cli/device/restore.h"
 #include "cli/open/session.h"
-#include "cli/open/filter_ref.h"
 #include "cli/open/guard.h"
 #include "deploy/saved.h"
 #include "util/shell.h"

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen restore --boot: every device with a kept state, as it was. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/device/restore.h"
 #include "deploy/confirm.h"
 #include "deploy/deploy.h"
 #include "net/link_wait.h"
 #include "util/clock.h"
+#include "util/fd.h"
 
 #define MAX_DEVICES 256
 
@@ -184,7 +183,6 @@ int restore_boot(char **devices, int n, u64 wait_ms)
 			baleen_link_wait(fd, deadline_ms - baleen_monotonic_ms());
 		tell_of_missing(&boot, wait_ms);
 	}
-	if (fd >= 0)
-		close(fd);
+	baleen_close_fd(&fd);
 	return finish_output(boot.result);
 }

@@ -297,13 +297,6 @@ static int run_top(const struct options *options)
 
 /* --- the command ----------------------------------------------------------- */
 
-const char *top_sort_text(enum top_sort sort)
-{
-	static const char *const text[TOP_N_SORTS] = { "order", "packets", "bytes" };
-
-	return text[sort];
-}
-
 static int take_interval(const struct option_use *use)
 {
 	u64 *ms = use->to;

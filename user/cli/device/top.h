@@ -51,8 +51,6 @@ struct top_view {
 	bool utf8;
 };
 
-const char *top_sort_text(enum top_sort sort);
-
 /* The rules as they are to be shown: their numbers. */
 void top_order(const struct top_view *view, u32 order[BALEEN_MAX_RULES]);
 

@@ -16,7 +16,7 @@ int print_curves_svg(const struct baleen_curves *curves);
 /* "formula", "plan" or "measured". */
 const char *curve_source_text(enum baleen_curve_source source);
 
-/* What the axes of a picture show. */
+/* The title of a picture and the names of its axes. */
 struct curve_axes {
 	const char *title, *x, *y;
 	bool is_x_log, is_y_log;

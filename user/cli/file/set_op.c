@@ -77,7 +77,7 @@ static int parse(struct set_op *set, int argc, char **argv)
 
 static int open_operand(struct set_op *set, struct operand *operand, const char *path)
 {
-	/* What both have is each key of a list once. */
+	/* An intersection takes each key of a list once. */
 	operand->list.keeps_copies = set->has_copies && set->op != BALEEN_SET_INTERSECTION;
 	if (filter_ref_open_set(&operand->ref, &operand->list, path, &set->lists))
 		return EXIT_FAILED;

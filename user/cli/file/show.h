@@ -11,7 +11,7 @@
 /* A table for a terminal; in colour when stdout is one. */
 void show_text(const struct picture *picture);
 
-/* What the filter says of the keys. */
+/* Print the answers of the filter about the keys. */
 void show_text_keys(const struct picture *picture);
 
 /* A table as JSON: summary and the places of the range. */

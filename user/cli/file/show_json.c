@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A table of a filter, place by place, as JSON. */
-#include "cli/common/describe_table.h"
 #include "cli/file/show.h"
-#include "filter/estimate.h"
 #include "filter/slots.h"
 
 static void set_count(json_t *json, const char *name, u64 n)

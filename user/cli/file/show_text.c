@@ -8,7 +8,6 @@
 
 #include "cli/common/describe.h"
 #include "cli/file/show.h"
-#include "filter/estimate.h"
 #include "util/number.h"
 
 /* Columns of the longest bar of a histogram. */

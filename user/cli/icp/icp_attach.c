@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/common/describe.h"
-#include "cli/open/policy.h"
 #include "cli/icp/icp_verbs.h"
 #include "cli/icp/icp_words.h"
 #include "cli/open/filter_ref.h"

@@ -2,7 +2,6 @@
 /* The IMAGE argument of a command, of any type. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

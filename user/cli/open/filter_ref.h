@@ -41,7 +41,7 @@ void filter_ref_close(struct filter_ref *ref);
 
 /* --- to change --- */
 
-/* What is to be changed, without its body; 0, or EXIT_FAILED after a message. */
+/* Read the header of the filter that is to be changed; 0, or EXIT_FAILED after a message. */
 int filter_ref_head(const char *argument, struct baleen_image *head);
 
 /* Opens an IMAGE argument once nobody else changes it, has it changed, and closes it; again

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/open/device_edit.h"
-#include "cli/open/filter_name.h"
 #include "cli/open/filter_ref_type.h"
 #include "cli/open/list_file.h"
 #include "net/device.h"

@@ -202,7 +202,7 @@ static int remember(struct filter_ref *ref, const struct filter_ref *source,
 	struct baleen_rule_source added = rule_source(source, lists);
 	struct baleen_error error;
 
-	/* What adds nothing does no harm. */
+	/* A list that adds nothing does no harm. */
 	added.allows_empty = true;
 	if (!rule || !baleen_device_session_add_feed(ref->session, rule->name, &added, &error))
 		return 0;

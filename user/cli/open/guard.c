@@ -12,7 +12,7 @@ int guard_rate(const char *name, u32 action, const struct baleen_filter *filter,
 {
 	struct baleen_error error;
 
-	/* What no packet has is refused for that, whatever its rate. */
+	/* A key that no packet has is refused elsewhere, whatever the rate. */
 	if (baleen_key_spec_refuse(filter->image.key_spec))
 		return 0;
 	if (!baleen_accept_fpp(name, action, filter, accept_fpp, &error))

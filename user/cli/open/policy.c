@@ -26,7 +26,7 @@ static int set_dry_run(const struct option_use *use, bool dry_run)
 	return 0;
 }
 
-int policy_dry_run(const struct option_use *use)
+static int dry_run(const struct option_use *use)
 {
 	return set_dry_run(use, true);
 }
@@ -52,7 +52,7 @@ const struct option_spec policy_option_table[] = {
 	{ "default", 0, "V", policy_default, .words = "pass drop",
 	  .help = "what no rule decides: pass (default) or drop; under drop, what a host needs "
 		  "to live passes (ARP, neighbour discovery, LACP ...)" },
-	{ "dry-run", 0, NULL, policy_dry_run, .help = "count what would be dropped, drop nothing" },
+	{ "dry-run", 0, NULL, dry_run, .help = "count what would be dropped, drop nothing" },
 	{ "sample", 0, "N/s", policy_sample,
 	  .help = "at most N events a second (/m, /h) of dropped and counted packets" },
 	{ 0 },

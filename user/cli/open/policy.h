@@ -6,7 +6,6 @@
 #define BALEEN_CLI_POLICY_H
 
 #include "cli/open/rules.h"
-#include "net/device.h"
 
 /**
  * struct policy - what was said of it
@@ -29,7 +28,6 @@ extern const struct option_spec policy_option_table[];
 
 /* Take one of them, or what takes it back, of a struct policy. */
 int policy_default(const struct option_use *use);
-int policy_dry_run(const struct option_use *use);
 int policy_enforce(const struct option_use *use);
 int policy_sample(const struct option_use *use);
 

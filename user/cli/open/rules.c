@@ -41,7 +41,8 @@ static int complain_of_value(const struct command *command, const char *word)
 	return complain_usage(command, "%s: its value is missing", word);
 }
 
-int rules_add(const struct command *command, struct rules *rules, u32 action, const char *argument)
+static int add_rule(const struct command *command, struct rules *rules, u32 action,
+		    const char *argument)
 {
 	int err = rules_end_wait(command, rules);
 	struct rule_argument *rule = &rules->rule[rules->n];
@@ -72,12 +73,12 @@ int rules_end_wait(const struct command *command, struct rules *rules)
 	const char *argument = rules->waiting;
 
 	rules->waiting = NULL;
-	return argument ? rules_add(command, rules, BALEEN_ACTION_DROP, argument) : 0;
+	return argument ? add_rule(command, rules, BALEEN_ACTION_DROP, argument) : 0;
 }
 
 static int take_rule(const struct option_use *use)
 {
-	return rules_add(use->command, use->to, use->spec->value, use->argument);
+	return add_rule(use->command, use->to, use->spec->value, use->argument);
 }
 
 const struct option_spec rule_option_table[] = {

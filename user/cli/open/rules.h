@@ -48,9 +48,6 @@ struct rules {
 /* --allow, --drop and --count, and what is said of the words behind; of a struct rules. */
 extern const struct option_spec rule_option_table[];
 
-/* Takes one --allow, --drop or --count; 0, or EXIT_USAGE after a message. */
-int rules_add(const struct command *command, struct rules *rules, u32 action, const char *argument);
-
 /* Makes a rule of what waits; 0, or EXIT_USAGE after a message. */
 int rules_end_wait(const struct command *command, struct rules *rules);
 

@@ -22,7 +22,7 @@ int session_find(struct baleen_device_session *session, const char *device, u64 
  */
 int session_kept(const struct baleen_rule_store *state);
 
-/* What stands where a command says IMAGE, as a source of a rule. */
+/* The argument IMAGE of a command, as a source of a rule. */
 struct baleen_rule_source rule_source(const struct filter_ref *ref,
 				      const struct list_options *lists);
 

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "deploy/accept_fpp.h"
-#include "filter/plan.h"
 
 int baleen_accept_fpp(const char *name, u32 action, const struct baleen_filter *filter,
 		      double accept_fpp, struct baleen_error *error)

@@ -58,7 +58,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* What is held is asked again: it may have changed since it was looked for. */
+/* Asks again, now that the devices are held: rules may have changed since the search. */
 static int add_rules(struct baleen_bans *bans, struct baleen_error *error)
 {
 	u32 index = bans->n_devices - 1;

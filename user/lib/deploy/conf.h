@@ -49,7 +49,7 @@
 #define BALEEN_CONF_ROOT "/etc/baleen" /* BALEEN_CONF_DIR in the environment */
 #define BALEEN_CONF_SUFFIX ".conf"
 #define BALEEN_NEVER_FILE "never.list"
-/* Of every device that it matches and that has no file of its own. No device is called
+/* The file of every device that it matches and that has no file of its own. No device is called
  * default: the kernel needs that name for /proc/sys/net.
  */
 #define BALEEN_CONF_DEFAULT "default"

@@ -20,7 +20,8 @@ static bool fits(const char *pattern, const char *device)
 	return !fnmatch(pattern, device, 0);
 }
 
-bool baleen_conf_matches(const char *match, const char *device)
+/* The last pattern that fits decides; one with ! takes devices out. */
+static bool matches(const char *match, const char *device)
 {
 	char words[BALEEN_CONF_MATCH_BYTES], *rest = words, *word;
 	bool is_matched = false;
@@ -71,7 +72,7 @@ int baleen_conf_find(const char *device, char *path, size_t n_bytes, bool *is_de
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	baleen_conf_path(BALEEN_CONF_DEFAULT, other, sizeof(other));
-	if (!baleen_conf_matches(match, device))
+	if (!matches(match, device))
 		return baleen_fail(error, ENOENT,
 				   "%s: no configuration: %s is not there, and %s does not match "
 				   "this device",
@@ -130,7 +131,7 @@ static int each_matched(const char *match, int (*visit)(const char *device, void
 	if (!all)
 		return baleen_fail(error, errno, "cannot list the devices: %m");
 	for (struct if_nameindex *one = all; one->if_index && !ret; one++)
-		if (baleen_conf_matches(match, one->if_name) && !has_own(one->if_name))
+		if (matches(match, one->if_name) && !has_own(one->if_name))
 			ret = visit(one->if_name, data);
 	if_freenameindex(all);
 	return ret;

@@ -14,15 +14,6 @@
 #include "deploy/conf.h"
 
 /**
- * baleen_conf_matches() - is a default configuration of this device?
- * @match: words of the match statements
- * @device: name of a device
- *
- * Return: true or false.
- */
-bool baleen_conf_matches(const char *match, const char *device);
-
-/**
  * baleen_conf_find() - the configuration of a device
  * @device: its name
  * @path: filled in: its own file, or default.conf

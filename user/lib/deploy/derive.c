@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "deploy/derive.h"
-#include "filter/compat.h"
 #include "list/special.h"
 #include "ops/algebra.h"
 #include "ops/build.h"

@@ -101,7 +101,7 @@ enum baleen_decision {
 	BALEEN_DECIDED_OUT,
 };
 
-/* What an entry in force says of the keys in it. */
+/* The decision of an entry in force for the keys in it. */
 static inline enum baleen_decision baleen_decision_of(const struct baleen_rule_entry *single)
 {
 	return single->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;

@@ -11,6 +11,7 @@
 #include "deploy/device_session.h"
 #include "deploy/protect.h"
 #include "state/feed_judge.h"
+#include "util/fd.h"
 #include "util/shell.h"
 #include "util/write_file.h"
 
@@ -108,8 +109,7 @@ static int image_fd(const struct baleen_rule_source *source, struct baleen_error
 
 	if (!err)
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	baleen_close_fd(&fd);
 	return baleen_fail(error, -err, "%s: cannot keep the image: %s", source->path,
 			   strerror(-err));
 }
@@ -191,8 +191,8 @@ static int count_protected(struct baleen_device_session *session, const struct b
 	return err;
 }
 
-/* What its rule takes out is not put on in silence, and with nothing left not at all; but
- * for what is left of the rule itself.
+/* Says how many entries the rule takes out, and refuses a source of which nothing is left,
+ * unless it is what is left of the rule itself.
  */
 static int count_taken_out(struct baleen_device_session *session, struct baleen_feed *feed, int fd,
 			   const struct baleen_rule_source *source, struct baleen_error *error)
@@ -257,7 +257,7 @@ static int forget_feed(const struct baleen_feed *feed, void *state)
 
 /* --- rules ----------------------------------------------------------------- */
 
-/* What a rule is made of; NULL for a rule that stays. */
+/* The new source of a rule; NULL for a rule that stays. */
 static const struct baleen_rule_source *find_source(const struct baleen_rule_sources *sources,
 						    const struct baleen_ruleset_rule *rule)
 {

@@ -89,7 +89,7 @@ static void sort(struct baleen_dirty_nets *nets)
 	nets->n = n;
 }
 
-/* What the table is to say of a prefix itself afterwards; 0: nothing. */
+/* The flags of a prefix in the table afterwards; 0: it has no place there. */
 static u32 flags_after(const struct baleen_dirty_nets *nets, const struct baleen_recent_net *net)
 {
 	struct baleen_dirty_net asked = { .net = *net };
@@ -260,7 +260,7 @@ int baleen_dirty_nets_plan(struct baleen_dirty_nets *nets)
 
 /* --- hosts ----------------------------------------------------------------- */
 
-/* What prefixes around a host say of it afterwards: 0 nothing. */
+/* The flags of the narrowest prefix around a host afterwards; 0: there is none. */
 static u32 cover(const struct baleen_dirty_nets *nets, u32 ip4)
 {
 	u32 flags = 0;

@@ -14,6 +14,7 @@
 #include "deploy/saved.h"
 #include "ops/edit.h"
 #include "ops/image_file.h"
+#include "util/fd.h"
 #include "util/lock.h"
 #include "util/signals.h"
 #include "util/write_file.h"
@@ -392,7 +393,6 @@ int baleen_saved_write(const struct baleen_saved *saved, const char *path,
 		err = write_beside(saved, &target, path, error);
 	if (!err)
 		err = finish(&target, path, error);
-	if (target.parent_fd >= 0)
-		close(target.parent_fd);
+	baleen_close_fd(&target.parent_fd);
 	return err;
 }

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "filter/filter.h"
 #include "filter/kind.h"
 
 /**

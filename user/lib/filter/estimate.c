@@ -37,8 +37,8 @@ u64 baleen_counters_stuck(const struct baleen_filter *filter, u32 domain)
 	return n;
 }
 
-u64 baleen_bits_count_either(const struct baleen_filter *a, const struct baleen_filter *b,
-			     u32 domain)
+/* Bits that are set in any of two planes whose tables are compatible. */
+static u64 count_either(const struct baleen_filter *a, const struct baleen_filter *b, u32 domain)
 {
 	const u64 *x = baleen_plane(a, domain), *y = baleen_plane(b, domain);
 	u64 n_words = baleen_plane_words(a, domain), n = 0;
@@ -89,7 +89,7 @@ void baleen_estimate_overlap(const struct baleen_filter *a, const struct baleen_
 
 	overlap->a = baleen_estimate_keys(a, domain);
 	overlap->b = baleen_estimate_keys(b, domain);
-	overlap->either = baleen_estimate_table(table, baleen_bits_count_either(a, b, domain));
+	overlap->either = baleen_estimate_table(table, count_either(a, b, domain));
 	overlap->both = fmax(0, overlap->a + overlap->b - overlap->either);
 	overlap->only_a = fmax(0, overlap->either - overlap->b);
 	overlap->only_b = fmax(0, overlap->either - overlap->a);

@@ -94,17 +94,6 @@ u64 baleen_bits_count(const struct baleen_filter *filter, u32 domain);
 u64 baleen_counters_stuck(const struct baleen_filter *filter, u32 domain);
 
 /**
- * baleen_bits_count_either() - bits that are set in any of two planes
- * @a: a filter
- * @b: a filter whose table fits, see compat.h
- * @domain: domain of the tables
- *
- * Return: how many.
- */
-u64 baleen_bits_count_either(const struct baleen_filter *a, const struct baleen_filter *b,
-			     u32 domain);
-
-/**
  * baleen_estimate_bits() - keys in a classic plane of bits
  * @m: bits
  * @k: positions a key

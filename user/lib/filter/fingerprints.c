@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "filter/compat.h"
 #include "filter/fingerprints.h"
 #include "filter/slots.h"
 

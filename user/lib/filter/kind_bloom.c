@@ -222,7 +222,8 @@ static double block_fpp(const struct baleen_block *block, const double share[65]
 	return (sum * sum - squares) / (BALEEN_BLOCK_WORDS * (BALEEN_BLOCK_WORDS - 1));
 }
 
-double baleen_bloom_measure(const struct baleen_filter *filter, u32 domain)
+/* The false positive rate of a plane of blocks as it is: the mean over its blocks. */
+static double measure(const struct baleen_filter *filter, u32 domain)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
 	const struct baleen_block *block = filter->bytes;
@@ -271,7 +272,7 @@ static int bloom_add(struct baleen_filter *filter, const struct baleen_key *key,
 const struct baleen_kind_ops baleen_bloom_ops = {
 	.plan = bloom_plan,
 	.fpp = bloom_fpp,
-	.measure = baleen_bloom_measure,
+	.measure = measure,
 	.insert = bloom_insert,
 	.add = bloom_add,
 };

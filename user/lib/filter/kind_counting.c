@@ -57,7 +57,7 @@ static int counting_del(struct baleen_filter *filter, const struct baleen_key *k
 	return err;
 }
 
-/* Of the counters that each copy has counted up the lowest has the fewest others. */
+/* Each copy counts up all of its counters, so the lowest has the fewest counts of others. */
 static u64 counting_copies(const struct baleen_filter *filter, const struct baleen_key *key)
 {
 	const struct baleen_table *table = &filter->image.table[key->domain];

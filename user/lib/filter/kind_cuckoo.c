@@ -142,9 +142,9 @@ static bool cuckoo_is_exact(const struct baleen_table *table, u32 domain)
 	       (domain == BALEEN_IP4 || (domain == BALEEN_WORD && table->slot_bits == 64));
 }
 
-/* Of slots that tell keys apart two keys never look the same. In others some do, and where
- * each takes a slot, more than two buckets have slots for find no room, whatever the load: as
- * many in the mean, when keys that look the same are counted by a Poisson distribution.
+/* The mean number of groups that find no room, whatever the load: keys that look the same, each
+ * with a slot, and more of them than two buckets have. A Poisson distribution counts the keys of
+ * a group. Where slots tell keys apart there is no group.
  */
 static double crowded_out(const struct request *request, const struct baleen_table *table)
 {
@@ -182,7 +182,7 @@ static struct request with_slots(const struct request *request, u32 bucket_slots
 	return changed;
 }
 
-/* Of IPv4 addresses the slots that do not err and take least. */
+/* The smallest slots that are exact for IPv4 addresses. */
 static void plan_exact(const struct request *request, struct baleen_table *table)
 {
 	struct baleen_table wide;

@@ -152,14 +152,4 @@ double baleen_image_fpp(const struct baleen_image *image);
  */
 double baleen_bloom_fpp(u64 n_blocks, u32 n_hashes, u64 n);
 
-/**
- * baleen_bloom_measure() - false positive rate of a plane of blocks as it is
- * @filter: the filter
- * @domain: domain of a Bloom table or a blocked counting one
- *
- * Return: the mean over the blocks of the probability that a random key finds
- * all its bits set.
- */
-double baleen_bloom_measure(const struct baleen_filter *filter, u32 domain);
-
 #endif /* BALEEN_PLAN_H */

@@ -260,7 +260,7 @@ static void test_batch(const struct batch *batch)
 		test_each(batch);
 }
 
-/* What has changed since the image was built says more than that. */
+/* Recent changes overrule the image. */
 static void ask_recent(const struct batch *batch)
 {
 	if (baleen_recent_is_empty(batch->filter))

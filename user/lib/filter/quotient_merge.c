@@ -13,8 +13,9 @@
 
 /* --- geometry -------------------------------------------------------------- */
 
-int baleen_quotient_rescale(const struct baleen_table *table, u64 n, struct baleen_table *scaled,
-			    struct baleen_error *error)
+/* A table of another size for the same fingerprints. */
+static int rescale(const struct baleen_table *table, u64 n, struct baleen_table *scaled,
+		   struct baleen_error *error)
 {
 	u32 n_bits = table->log2_buckets + table->slot_bits, log2 = 1;
 	struct baleen_table made = {
@@ -295,7 +296,7 @@ static int plan_domain(const struct baleen_table *table, u64 n_kept, u64 n_all, 
 		planned->longest_cluster = 0;
 		return 0;
 	}
-	return baleen_quotient_rescale(table, share > n_kept ? share : n_kept, planned, error);
+	return rescale(table, share > n_kept ? share : n_kept, planned, error);
 }
 
 /* The geometry of what is kept; tables of other kinds are those of the first. */

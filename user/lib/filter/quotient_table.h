@@ -113,21 +113,6 @@ int baleen_quotient_check_body(const struct baleen_filter *filter, u32 domain,
 int baleen_quotient_fill(struct baleen_filter *filter, u32 domain, u64 *fingerprints, size_t n);
 
 /**
- * baleen_quotient_rescale() - a table of another size for the same fingerprints
- * @table: a quotient table
- * @n: keys that it shall have room for; it grows or shrinks in powers of two
- * @scaled: kind and geometry; first_block and n_entries are 0
- * @error: filled in on failure
- *
- * q + r stays: each bit of a quotient more is one of a remainder less.
- *
- * Return: 0; -E2BIG when no bits of a remainder are left, or beyond
- * BALEEN_MAX_BLOCKS.
- */
-int baleen_quotient_rescale(const struct baleen_table *table, u64 n, struct baleen_table *scaled,
-			    struct baleen_error *error);
-
-/**
  * baleen_quotient_resize() - another size, without the keys
  * @filter: the filter, live ones too; its other tables stay as they are
  * @capacity: room for this many keys in all, shared out as the keys are; what

@@ -224,7 +224,7 @@ s64 baleen_recent_entries(const struct baleen_filter *filter)
 	return n;
 }
 
-/* What it covers, and what of that is in the set. */
+/* The keys that the table covers, and those of them that are in the set. */
 struct changes {
 	struct baleen_list covered;
 	struct baleen_list in;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a table holds, place by place and in numbers. */
+/* The content of a table, place by place and in numbers. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

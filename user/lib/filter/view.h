@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a table holds, place by place and in numbers, for those who draw it.
+ * The content of a table, place by place and in numbers, for those who draw it.
  *
  * A place is a bit of a Bloom, classic or counting table, a bucket of a cuckoo table or of
  * one of prefixes, a slot of a quotient table, a group of a directory, an entry of a table of

@@ -63,7 +63,7 @@ static int check_feeders(const struct baleen_icp_config *config, struct baleen_e
 	return 0;
 }
 
-int baleen_icp_plan_check(const struct baleen_icp_plan *plan, struct baleen_error *error)
+static int check_plan(const struct baleen_icp_plan *plan, struct baleen_error *error)
 {
 	const struct baleen_icp_config *config = &plan->config;
 	int err = 0;
@@ -167,8 +167,7 @@ static int clear(const struct baleen_icp_plan *plan, const struct baleen_pins *p
 	struct bpf_link_info link;
 	int fd = baleen_pins_open_link(pins, &link), err;
 
-	if (fd >= 0)
-		close(fd);
+	baleen_close_fd(&fd);
 	if (fd >= 0 && link.xdp.ifindex)
 		return baleen_fail(error, EBUSY,
 				   "%s answers ICP already: 'baleen icp detach %s' takes it off, "
@@ -391,7 +390,7 @@ int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_repo
 	int ifindex = 0, err;
 
 	memset(report, 0, sizeof(*report));
-	err = baleen_icp_plan_check(plan, error);
+	err = check_plan(plan, error);
 	if (!err)
 		err = check_filters(plan, error);
 	if (!err)

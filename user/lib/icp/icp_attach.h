@@ -55,17 +55,6 @@ struct baleen_icp_report {
 };
 
 /**
- * baleen_icp_plan_check() - may a device have this?
- * @plan: without filters
- * @error: filled in on failure
- *
- * Names, addresses, ports, and that feeders and siblings know of each other.
- *
- * Return: 0; -EINVAL; -EEXIST for what is there twice.
- */
-int baleen_icp_plan_check(const struct baleen_icp_plan *plan, struct baleen_error *error);
-
-/**
  * baleen_icp_attach() - put an instance on a device that has no XDP program
  * @plan: the plan
  * @report: filled in also on failure
@@ -79,7 +68,7 @@ int baleen_icp_plan_check(const struct baleen_icp_plan *plan, struct baleen_erro
  * it, and nothing is left.
  *
  * Return: 0; -EINTR then; -EBUSY when a program is there already, naming it; -ENODEV; -EPERM;
- * -ENOMEM; -EINVAL and -EEXIST of baleen_icp_plan_check(); -EOPNOTSUPP of
+ * -ENOMEM; -EINVAL and -EEXIST of a plan that nobody can have; -EOPNOTSUPP of
  * baleen_icp_check(); the errno of the last attempt. On failure nothing is left.
  */
 int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_report *report,

@@ -7,7 +7,6 @@
 #define BALEEN_ICP_LINKS_H
 
 #include "icp/icp_load.h"
-#include "net/device.h"
 
 /**
  * baleen_icp_wait_for_programs() - until every program that runs now has ended

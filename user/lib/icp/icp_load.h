@@ -7,7 +7,6 @@
 
 #include <baleen/icp.h>
 
-#include "filter/filter.h"
 #include "util/error.h"
 #include "xdp/pins.h"
 

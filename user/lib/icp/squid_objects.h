@@ -26,7 +26,6 @@
 #define BALEEN_SQUID_OBJECTS_H
 
 #include "icp/squid_set.h"
-#include "util/error.h"
 
 /**
  * struct baleen_squid_objects - what was in a report

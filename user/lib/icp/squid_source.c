@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "icp/squid_source.h"
+#include "util/fd.h"
 #include "util/fetch.h"
 #include "util/number.h"
 #include "util/unpack.h"
@@ -199,8 +200,7 @@ static int open_file(const char *path, const char *name, int *fd, struct baleen_
 			      0;
 	if (!err)
 		err = baleen_unpack(packed, name, BALEEN_UNPACK_MAX_BYTES, fd, error);
-	if (packed >= 0)
-		close(packed);
+	baleen_close_fd(&packed);
 	return err;
 }
 

@@ -9,7 +9,6 @@
 #define BALEEN_STORE_LOG_H
 
 #include "icp/squid_set.h"
-#include "util/error.h"
 
 /**
  * struct baleen_store_log - what was in a log

@@ -15,7 +15,6 @@
 #define BALEEN_SPECIAL_H
 
 #include "list/list.h"
-#include "util/error.h"
 
 #define BALEEN_N_SPECIAL 30
 

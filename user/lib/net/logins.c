@@ -228,7 +228,7 @@ static int find_sessions(struct baleen_logins *logins, const struct processes *p
 
 /* --- utmp ------------------------------------------------------------------ */
 
-/* What a daemon without CAP_SYS_PTRACE may read: the address alone, whatever its ports. */
+/* A daemon without CAP_SYS_PTRACE may read only the address, not the ports. */
 static int read_utmp(struct baleen_logins *logins)
 {
 	static const u8 zeros[16];

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "net/netns.h"
+#include "util/fd.h"
 
 #define NAMES "/run/netns"
 
@@ -20,8 +21,7 @@ int baleen_netns_cookie(u64 *cookie, struct baleen_error *error)
 
 	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &bytes))
 		err = baleen_fail(error, errno, "cannot identify the network namespace: %m");
-	if (fd >= 0)
-		close(fd);
+	baleen_close_fd(&fd);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What filters are compared with: sets of 64-bit keys that are no filters. */
+/* Sets of 64-bit keys that filters are compared with. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What filters are compared with: sets of 64-bit keys that are no filters.
+ * Sets of 64-bit keys that filters are compared with.
  *
  *   sorted       an array in order, asked by binary search; exact. 64 bits a key
  *   dictionary   hashing with chains: heads, and an array of keys and links; exact, with as

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "filter/bloom_bits.h"
 #include "filter/estimate.h"
 #include "ops/bits.h"
 #include "ops/build.h"

@@ -7,7 +7,6 @@
 #include <baleen/inplace.h>
 
 #include "filter/estimate.h"
-#include "filter/compat.h"
 #include "filter/directory_table.h"
 #include "filter/filter_strings.h"
 #include "filter/live.h"

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "filter/compat.h"
 #include "ops/choose.h"
 #include "ops/layout.h"
 

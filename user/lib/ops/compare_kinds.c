@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* All kinds of filters beside each other and beside exact sets. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,7 +12,7 @@
 /* Look-ups of a round. */
 #define N_LOOKUPS 200000
 
-/* What look-ups found: so the compiler leaves none out. */
+/* Takes the answers of look-ups, so that the compiler leaves none out. */
 static volatile u64 sink;
 
 /**
@@ -95,7 +94,7 @@ static void compute_kind(u64 n_keys, double fpp, u32 kind, struct baleen_compare
 	compared->lines = lines_of(&cost.table, n_keys);
 }
 
-/* Of a signature that is forgotten another key may have been. */
+/* A signature that is forgotten may have been that of another key, too. */
 static void compute_baseline(u64 n_keys, double fpp, enum baleen_baseline_kind kind,
 			     struct baleen_compared *compared)
 {

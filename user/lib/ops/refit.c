@@ -5,9 +5,7 @@
 #include <stdlib.h>
 
 #include "filter/bloom_bits.h"
-#include "filter/compat.h"
 #include "filter/estimate.h"
-#include "filter/plan.h"
 #include "filter/quotient_table.h"
 #include "ops/algebra_table.h"
 #include "ops/refit.h"

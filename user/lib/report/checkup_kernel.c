@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "report/checkup_parts.h"
+#include "util/fd.h"
 #include "xdp/load.h"
 
 #define OLDEST_MAJOR 6
@@ -71,8 +72,7 @@ static int open_in_init_netns(const char *path)
 		if (setns(here, CLONE_NEWNET))
 			abort();
 	}
-	if (here >= 0)
-		close(here);
+	baleen_close_fd(&here);
 	if (there >= 0)
 		close(there);
 	return fd;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "state/feed_file.h"
+#include "util/fd.h"
 #include "util/fetch.h"
 #include "util/write_file.h"
 
@@ -46,8 +47,7 @@ int baleen_feed_copy_file(const char *path, struct baleen_error *error)
 		err = baleen_fail(error, errno, "%s: memfd: %m", path);
 	else
 		err = copy_bytes(from, to, path, error);
-	if (from >= 0)
-		close(from);
+	baleen_close_fd(&from);
 	if (err && to >= 0)
 		close(to);
 	return err ? err : to;

@@ -10,6 +10,7 @@
 #include "list/special.h"
 #include "ops/image_file.h"
 #include "state/feed_judge.h"
+#include "util/fd.h"
 
 /**
  * struct contents - what is in a feed
@@ -135,7 +136,7 @@ static u64 count_only(const struct baleen_list *a, const struct baleen_list *b,
 	return n;
 }
 
-/* Of a copy that cannot be read any more its counts are known, but for those of IPv6. */
+/* The counts of a copy that cannot be read any more are known, except those of IPv6. */
 static void compare_last(const struct baleen_rule_store *state,
 			 const struct baleen_stored_rule *rule, const struct baleen_feed *last,
 			 const struct contents *now, struct baleen_feed_version *version)
@@ -154,8 +155,7 @@ static void compare_last(const struct baleen_rule_store *state,
 	version->n_removed = count_only(&before.list, &now->list, removed);
 	version->before = before.counts;
 	baleen_list_free(&before.list);
-	if (fd >= 0)
-		close(fd);
+	baleen_close_fd(&fd);
 }
 
 int baleen_feed_judge(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,

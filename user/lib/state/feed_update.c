@@ -14,6 +14,7 @@
 #include "state/feed_share.h"
 #include "state/feed_update.h"
 #include "util/array.h"
+#include "util/fd.h"
 #include "util/fetch.h"
 #include "util/url.h"
 
@@ -91,9 +92,7 @@ static struct baleen_feed_version *add_version(struct source *source, const char
 
 void baleen_feed_version_fail(struct baleen_feed_version *version, const char *why)
 {
-	if (version->fd >= 0)
-		close(version->fd);
-	version->fd = -1;
+	baleen_close_fd(&version->fd);
 	version->outcome = BALEEN_FEED_FAILED;
 	snprintf(version->error.text, sizeof(version->error.text), "%s", why);
 }
@@ -121,16 +120,13 @@ static bool is_last_copy(const struct source *source, const struct baleen_feed_v
 		return false;
 	fd = baleen_feed_open(source->ask->state, row, NULL);
 	is_same = fd >= 0 && baleen_feed_is_same_file(fd, version->fd);
-	if (fd >= 0)
-		close(fd);
+	baleen_close_fd(&fd);
 	return is_same;
 }
 
 static void take_as_same(struct baleen_feed_version *version)
 {
-	if (version->fd >= 0)
-		close(version->fd);
-	version->fd = -1;
+	baleen_close_fd(&version->fd);
 	version->outcome = BALEEN_FEED_SAME;
 	version->now = version->before = (struct baleen_feed_counts){
 		.n_entries = version->feed.n_entries,
@@ -472,8 +468,7 @@ static bool is_fatal(int err)
 static void close_versions(struct baleen_feed_versions *versions, size_t first)
 {
 	for (size_t i = first; i < versions->n; i++)
-		if (versions->version[i].fd >= 0)
-			close(versions->version[i].fd);
+		baleen_close_fd(&versions->version[i].fd);
 	versions->n = first;
 }
 

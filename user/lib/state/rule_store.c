@@ -14,6 +14,7 @@
 #include "state/sql.h"
 #include "state/unkept.h"
 #include "util/announce.h"
+#include "util/fd.h"
 #include "util/lock.h"
 
 static bool has(const struct baleen_rule_store *state, const char *name)
@@ -70,9 +71,7 @@ static int lock(struct baleen_rule_store *state, u64 timeout_ms, bool makes,
 
 static void unlock(struct baleen_rule_store *state)
 {
-	if (state->lock_fd >= 0)
-		close(state->lock_fd);
-	state->lock_fd = -1;
+	baleen_close_fd(&state->lock_fd);
 }
 
 /* --- the end --- */

@@ -222,19 +222,6 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 				struct baleen_error *error);
 
 /**
- * baleen_rule_store_rename_rule() - another name, with all that belongs to it
- * @state: with a transaction
- * @from: its name
- * @to: its name afterwards
- * @error: filled in on failure
- *
- * Return: 0; -ENOENT for no such rule; -EEXIST when @to is taken; -EINVAL when no
- * rule can be called so; a negative errno.
- */
-int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *from, const char *to,
-				  struct baleen_error *error);
-
-/**
  * baleen_rule_store_get_text() - a named text, such as "conf" (the one applied last)
  * @state: opened
  * @name: its name

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "state/rule_store_commit.h"
@@ -140,7 +139,7 @@ int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_erro
 	return 0;
 }
 
-/* Who changes nothing tells what it saw as done: a power cut must not undo it. */
+/* A command that changes nothing reports as done what it saw: a power cut must not undo that. */
 void baleen_rule_store_sync(struct baleen_rule_store *state)
 {
 	if (state->db && state->lock_fd >= 0 && state->is_kept && !state->is_new &&

@@ -10,6 +10,7 @@
 #include "state/rule_store.h"
 #include "state/sql.h"
 #include "util/announce.h"
+#include "util/fd.h"
 #include "util/lock.h"
 
 static int fail_at(struct baleen_error *error, const char *path, int err)
@@ -44,8 +45,7 @@ static int copy_file(const char *from, const char *to)
 	err = to_fd < 0 ? -errno : baleen_rule_store_copy_bytes(from_fd, to_fd, &n_bytes);
 	if (!err && fsync(to_fd))
 		err = -errno;
-	if (to_fd >= 0)
-		close(to_fd);
+	baleen_close_fd(&to_fd);
 	close(from_fd);
 	return err;
 }

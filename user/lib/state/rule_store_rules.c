@@ -379,35 +379,6 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 	return err ? err : write_texts(state, rules, error);
 }
 
-int baleen_rule_store_rename_rule(struct baleen_rule_store *state, const char *from, const char *to,
-				  struct baleen_error *error)
-{
-	static const char find[] = "SELECT 1 FROM rule WHERE name = ?";
-	static const char rename[] = "UPDATE rule SET name = ? WHERE name = ?";
-	static const char rename_texts[] =
-		"UPDATE text SET name = substr(name, 1, instr(name, ' ')) || ?"
-		" WHERE name IN ('bans ' || ?, 'ban-width ' || ?, 'max-growth ' || ?)";
-	const char *fault = baleen_rule_name_check(to);
-	int ret;
-
-	if (fault)
-		return baleen_fail(error, EINVAL, "'%.64s': %s", to, fault);
-	ret = baleen_sql_do(state, find, NULL, error, BALEEN_SQL_VALUES(baleen_sql_text(to)));
-	if (ret > 0)
-		return baleen_fail(error, EEXIST, "there is a rule '%s' already", to);
-	if (!ret)
-		ret = baleen_sql_do(state, rename, NULL, error,
-				    BALEEN_SQL_VALUES(baleen_sql_text(to), baleen_sql_text(from)));
-	if (!ret && !sqlite3_changes(state->db))
-		return baleen_fail(error, ENOENT, "there is no rule '%.64s'", from);
-	if (!ret)
-		ret = baleen_sql_do(state, rename_texts, NULL, error,
-				    BALEEN_SQL_VALUES(baleen_sql_text(to), baleen_sql_text(from),
-						      baleen_sql_text(from),
-						      baleen_sql_text(from)));
-	return ret;
-}
-
 /* --- texts --- */
 
 int baleen_rule_store_get_text(const struct baleen_rule_store *state, const char *name, char **text)

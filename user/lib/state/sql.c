@@ -88,8 +88,8 @@ static void name_database(const struct baleen_rule_store *state, const char *par
 	sprintf(end, "/" BALEEN_RULE_STORE_DB "%s", parameters);
 }
 
-/* What has been moved is known in memory only, while somebody has it open. So a change that
- * changes nothing begins the log anew at once, over the pages that it has.
+/* Only memory knows which pages have been moved, while somebody has the log open. So a change
+ * that changes nothing begins the log anew at once, over the pages that it has.
  */
 static int shorten_log(void *data, sqlite3 *db, const char *name, int n_pages)
 {

@@ -14,7 +14,7 @@
 
 /* A page in the log. */
 #define LOG_PAGE_BYTES (4096 + 24)
-/* What a transaction needs besides its pages. */
+/* Room that a transaction needs besides its pages. */
 #define SPARE_BYTES (256 << 10)
 
 /* --- where it is ----------------------------------------------------------- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What a server asks for before it serves: a file of headers and a user. */
+/* Headers and a user that a server asks for before it serves, from a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "util/fetch_access.h"
 
-/* Of a file; all that it says has room. */
+/* Size of a file; all of its values have room. */
 #define MAX_BYTES (BALEEN_FETCH_HEADERS + BALEEN_FETCH_USER)
 
 /* RFC 9110, 5.6.2. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a server asks for before it serves: a file of headers and a user.
+ * Headers and a user that a server asks for before it serves, from a file.
  *
  *      # A token, which another program may renew at any time.
  *      header Authorization: Bearer 0123456789

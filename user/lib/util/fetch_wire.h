@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What baleen and its helper baleen-fetch say to each other, over a socket of packets: one
- * order, then reports of progress, then the last report.
+ * Messages between baleen and its helper baleen-fetch, over a socket of packets: one order,
+ * then reports of progress, then the last report.
  *
  * Neither goes to a file or to another host. The helper reads what strangers send, so
  * whoever takes a report from it trusts no text and no number in it.

@@ -59,7 +59,7 @@ static void find_program(char *path)
 		strcpy(path, "/usr/libexec/baleen/baleen-fetch");
 }
 
-/* Of the environment the helper needs to know proxies and certificates. */
+/* The helper needs only the variables of proxies and certificates. */
 static void choose_environment(char **chosen, size_t room)
 {
 	static const char *const names[] = { "http_proxy", "https_proxy",   "HTTPS_PROXY",
@@ -129,7 +129,7 @@ static void make_printable(char *text, size_t n_bytes)
 			*text = ' ';
 }
 
-/* What the program itself or the loader complained of: one line. */
+/* Takes the line that the program itself or the loader has complained with. */
 static int fail_silent(const struct helper *helper, struct baleen_error *error)
 {
 	char said[512] = "";

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Words for a shell. */
-#include <stdio.h>
 #include <string.h>
 
 #include "util/shell.h"
 
-/* Of no meaning to any shell, wherever in a word they stand but for a `~` or `=` first. */
+/* No shell gives these a meaning, wherever they stand in a word, except a first `~` or `=`. */
 static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 			    "_@%+=:,./-";
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/fd.h"
 #include "util/shell.h"
 #include "xdp/events.h"
 
@@ -233,8 +234,7 @@ void baleen_events_close(struct baleen_events *events)
 {
 	ring_buffer__free(events->ring);
 	free(events->batch);
-	if (events->lock_fd >= 0)
-		close(events->lock_fd);
+	baleen_close_fd(&events->lock_fd);
 	baleen_xdp_close(&events->xdp);
 }
 
@@ -273,39 +273,7 @@ static struct timespec time_of_day(const struct baleen_events *events, u64 monot
 	return (struct timespec){ .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
 }
 
-int baleen_events_next(struct baleen_events *events, int timeout_ms,
-		       struct baleen_sighting *sighting, struct baleen_error *error)
-{
-	struct baleen_event_batch *batch = events->batch;
-	const struct baleen_event *event;
-	int err = 0;
-
-	if (batch->next == batch->n)
-		err = read_batch(events, timeout_ms, error);
-	if (err || !batch->n)
-		return err;
-	event = &batch->event[batch->next++];
-	baleen_event_parse(event, rule_of_event(events, event), sighting);
-	sighting->time = time_of_day(events, event->time_ns);
-	return 1;
-}
-
-int baleen_events_missed(const struct baleen_events *events, u64 *n_lost, u64 *n_not_sampled,
-			 struct baleen_error *error)
-{
-	struct baleen_stats now;
-	int err = baleen_xdp_stats(&events->xdp, &now, error);
-
-	if (err)
-		return err;
-	*n_lost = now.sample_lost - events->at_start.sample_lost;
-	*n_not_sampled = now.not_sampled - events->at_start.not_sampled;
-	return 0;
-}
-
-/* --- parse ----------------------------------------------------------------- */
-
-void baleen_event_parse(const struct baleen_event *event, const struct baleen_rule *rule,
+static void parse_event(const struct baleen_event *event, const struct baleen_rule *rule,
 			struct baleen_sighting *sighting)
 {
 	u32 n = event->n_captured < BALEEN_EVENT_BYTES ? event->n_captured : BALEEN_EVENT_BYTES;
@@ -322,4 +290,34 @@ void baleen_event_parse(const struct baleen_event *event, const struct baleen_ru
 		return;
 	sighting->key = baleen_key_fields(spec, &sighting->fields);
 	sighting->has_key = true;
+}
+
+int baleen_events_next(struct baleen_events *events, int timeout_ms,
+		       struct baleen_sighting *sighting, struct baleen_error *error)
+{
+	struct baleen_event_batch *batch = events->batch;
+	const struct baleen_event *event;
+	int err = 0;
+
+	if (batch->next == batch->n)
+		err = read_batch(events, timeout_ms, error);
+	if (err || !batch->n)
+		return err;
+	event = &batch->event[batch->next++];
+	parse_event(event, rule_of_event(events, event), sighting);
+	sighting->time = time_of_day(events, event->time_ns);
+	return 1;
+}
+
+int baleen_events_missed(const struct baleen_events *events, u64 *n_lost, u64 *n_not_sampled,
+			 struct baleen_error *error)
+{
+	struct baleen_stats now;
+	int err = baleen_xdp_stats(&events->xdp, &now, error);
+
+	if (err)
+		return err;
+	*n_lost = now.sample_lost - events->at_start.sample_lost;
+	*n_not_sampled = now.not_sampled - events->at_start.not_sampled;
+	return 0;
 }

@@ -133,13 +133,4 @@ int baleen_events_next(struct baleen_events *events, int timeout_ms,
 int baleen_events_missed(const struct baleen_events *events, u64 *n_lost, u64 *n_not_sampled,
 			 struct baleen_error *error);
 
-/**
- * baleen_event_parse() - take an event apart
- * @event: from a ring buffer; not trusted to keep within its room
- * @rule: that made it, or NULL
- * @sighting: filled in, but for its time
- */
-void baleen_event_parse(const struct baleen_event *event, const struct baleen_rule *rule,
-			struct baleen_sighting *sighting);
-
 #endif /* BALEEN_EVENTS_H */

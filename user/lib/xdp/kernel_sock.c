@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What the running kernel's BTF says about its struct sock. */
+/* Reads struct sock in the BTF of the running kernel. */
 #include <bpf/btf.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 /* Linux, include/net/sock.h: SOCK_BINDPORT_LOCK is 8. */
 #define PORT_LOCK_SHIFT 3
 
-/* Of a little-endian machine; 0 is the start of the struct, where it never stands. */
+/* For a little-endian machine; 0, the start of the struct, means that it is not there. */
 static u32 find_member(const struct btf *btf, const struct btf_type *type, const char *name)
 {
 	const struct btf_member *member = btf_members(type);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the running kernel's BTF says about its struct sock.
+ * A bit of struct sock, found in the BTF of the running kernel.
  */
 #ifndef BALEEN_KERNEL_SOCK_H
 #define BALEEN_KERNEL_SOCK_H

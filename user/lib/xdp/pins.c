@@ -172,12 +172,6 @@ void baleen_pins_empty(const struct baleen_pins *pins)
 	baleen_pins_clean(pins, 0);
 }
 
-void baleen_pins_remove(struct baleen_pins *pins)
-{
-	baleen_pins_empty(pins);
-	baleen_pins_unlock(pins);
-}
-
 bool baleen_pins_are_here(const struct baleen_pins *pins)
 {
 	u64 here;
@@ -262,12 +256,6 @@ int baleen_pins_every_in(const char *root, int (*visit)(const struct baleen_pins
 			 void *data, struct baleen_error *error)
 {
 	return visit_pins(root, NULL, visit, data, error);
-}
-
-int baleen_pins_every(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
-		      struct baleen_error *error)
-{
-	return visit_pins(BALEEN_PIN_ROOT, NULL, visit, data, error);
 }
 
 int baleen_pins_open_link(const struct baleen_pins *pins, struct bpf_link_info *info)

@@ -98,12 +98,6 @@ void baleen_pins_clean(const struct baleen_pins *pins, u32 program_id);
 void baleen_pins_empty(const struct baleen_pins *pins);
 
 /**
- * baleen_pins_remove() - remove the directory and all in it
- * @pins: locked; unlocked afterwards
- */
-void baleen_pins_remove(struct baleen_pins *pins);
-
-/**
  * baleen_pins_each() - visit the devices of this namespace that have pins
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
@@ -127,18 +121,7 @@ int baleen_pins_each_in(const char *root, int (*visit)(const struct baleen_pins 
 			void *data, struct baleen_error *error);
 
 /**
- * baleen_pins_every() - visit the devices of all namespaces that have pins
- * @visit: called with each; a nonzero return ends the walk
- * @data: passed to @visit
- * @error: filled in on failure
- *
- * Return: 0, what @visit returned, or a negative errno.
- */
-int baleen_pins_every(int (*visit)(const struct baleen_pins *pins, void *data), void *data,
-		      struct baleen_error *error);
-
-/**
- * baleen_pins_every_in() - the same of what is kept elsewhere
+ * baleen_pins_every_in() - visit the devices of all namespaces that have pins
  * @root: as for baleen_pins_name_in()
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The rules of a device as a value. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "filter/recent.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "util/fd.h"
 #include "xdp/watcher.h"
 
 /* Does /proc/PID/fdinfo/FD tell of a read lock of an open file? Like
@@ -20,8 +20,7 @@ static bool has_lock(int fdinfo, const char *fd)
 	bool found = false;
 
 	if (!stream) {
-		if (file >= 0)
-			close(file);
+		baleen_close_fd(&file);
 		return false;
 	}
 	while (!found && fgets(line, sizeof(line), stream))

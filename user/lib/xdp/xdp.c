@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "filter/compat.h"
-#include "filter/recent.h"
 #include "net/kmod_hook.h"
 #include "util/announce.h"
 #include "util/fd.h"
