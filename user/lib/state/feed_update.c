@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "state/entries.h"
+#include "state/feed_fetch.h"
 #include "state/feed_file.h"
-#include "state/feed_share.h"
 #include "state/feed_update.h"
 #include "util/array.h"
 #include "util/fd.h"
@@ -97,11 +97,6 @@ void baleen_feed_version_fail(struct baleen_feed_version *version, const char *w
 	snprintf(version->error.text, sizeof(version->error.text), "%s", why);
 }
 
-static bool has_copy(const struct baleen_feed *feed)
-{
-	return feed->id && feed->received_ms;
-}
-
 /* --- what was received --------------------------------------------------------- */
 
 /* Another way to read it makes another list of the same bytes. */
@@ -116,7 +111,8 @@ static bool is_last_copy(const struct source *source, const struct baleen_feed_v
 	bool is_same;
 	int fd;
 
-	if (!row || !has_copy(row) || !is_read_alike(&row->wanted, &version->feed.wanted))
+	if (!row || !baleen_feed_has_copy(row) ||
+	    !is_read_alike(&row->wanted, &version->feed.wanted))
 		return false;
 	fd = baleen_feed_open(source->ask->state, row, NULL);
 	is_same = fd >= 0 && baleen_feed_is_same_file(fd, version->fd);
@@ -145,7 +141,7 @@ static int judge(const struct source *source, struct baleen_feed_version *versio
 		take_as_same(version);
 		return 0;
 	}
-	version->outcome = row && has_copy(row) ? BALEEN_FEED_CHANGED : BALEEN_FEED_NEW;
+	version->outcome = row && baleen_feed_has_copy(row) ? BALEEN_FEED_CHANGED : BALEEN_FEED_NEW;
 	err = baleen_feed_judge(source->ask->state, source->ask->rule,
 				version->outcome == BALEEN_FEED_CHANGED ? row : NULL, version,
 				&why);
@@ -184,64 +180,6 @@ static void keep_validators(struct baleen_feed *feed, const struct baleen_fetch_
 		strcpy(feed->last_modified, result->last_modified);
 }
 
-static int fetch(const struct baleen_feed_ask *ask, const struct baleen_feed_version *version,
-		 struct baleen_fetch_result *result, struct baleen_error *error)
-{
-	struct baleen_fetch_request request =
-		baleen_fetch_defaults(ask->wanted->source, version->fd);
-	const struct baleen_feed *feed = &version->feed;
-	struct baleen_fetch_access access;
-	int err = 0;
-
-	if (ask->wanted->timeout_s)
-		request.timeout_ms = 1000 * ask->wanted->timeout_s;
-	request.on_progress = ask->on_progress;
-	request.data = ask->data;
-	/* Without a copy at hand there is nothing that could be unchanged. */
-	if (has_copy(feed)) {
-		request.etag = feed->etag[0] ? feed->etag : NULL;
-		request.last_modified = feed->last_modified[0] ? feed->last_modified : NULL;
-	}
-	if (*ask->wanted->access) {
-		err = baleen_fetch_access_read(ask->wanted->access, &access, error);
-		request.access = &access;
-	}
-	if (!err)
-		err = baleen_fetch(&request, result, error);
-	explicit_bzero(&access, sizeof(access));
-	return err;
-}
-
-/* A copy of another device counts from when the server called it good: it is due then. */
-static int share(const struct baleen_feed_ask *ask, struct baleen_feed_version *version,
-		 struct baleen_fetch_result *result)
-{
-	u64 now_ms = version->feed.checked_ms, confirmed_ms, since_ms = 0;
-	int err;
-
-	if (now_ms > ask->share_ms)
-		since_ms = now_ms - ask->share_ms;
-	/* Its own copy is no news. */
-	if (has_copy(&version->feed) && version->feed.confirmed_ms >= since_ms)
-		since_ms = version->feed.confirmed_ms + 1;
-	err = baleen_feed_share(ask->wanted, since_ms, version->fd, &confirmed_ms, result);
-	if (!err)
-		version->feed.checked_ms = confirmed_ms;
-	return err;
-}
-
-static int share_or_fetch(const struct baleen_feed_ask *ask, struct baleen_feed_version *version,
-			  struct baleen_fetch_result *result, struct baleen_error *error)
-{
-	if (ask->share_ms && !share(ask, version, result))
-		return 0;
-	if (ask->is_offline)
-		return baleen_fail(error, ENOENT,
-				   "%s: no device has a copy of it, and no server is asked",
-				   baleen_feed_source_name(ask->wanted).text);
-	return fetch(ask, version, result, error);
-}
-
 static int receive_url(struct source *source)
 {
 	struct baleen_feed_version *version = add_version(source, "");
@@ -258,7 +196,7 @@ static int receive_url(struct source *source)
 	version->fd = memfd_create("baleen-feed", MFD_CLOEXEC);
 	if (version->fd < 0)
 		return baleen_fail(source->error, errno, "memfd: %m");
-	err = share_or_fetch(source->ask, version, &result, &why);
+	err = baleen_feed_fetch(source->ask, &version->feed, version->fd, &result, &why);
 	if (err == -EINTR)
 		return baleen_fail(source->error, EINTR, "%s", why.text);
 	if (err) {
@@ -416,7 +354,7 @@ static void check_limits(struct source *source)
 	for (size_t i = source->first; i < source->out->n; i++) {
 		add_counts(&before, &source->out->version[i].before);
 		add_counts(&now, &source->out->version[i].now);
-		had_any |= has_copy(&source->out->version[i].feed);
+		had_any |= baleen_feed_has_copy(&source->out->version[i].feed);
 	}
 	if (!baleen_feed_check(&source->ask->rule->limits, had_any ? &before : NULL, &now, &excess,
 			       &why))

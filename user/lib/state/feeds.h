@@ -89,6 +89,12 @@ struct baleen_feed {
 	char failure[1024];
 };
 
+/* Is there a last good copy of it? */
+static inline bool baleen_feed_has_copy(const struct baleen_feed *feed)
+{
+	return feed->id && feed->received_ms;
+}
+
 /**
  * baleen_feeds_each() - the feeds of a rule, in the order they were added
  * @state: opened

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The bytes of a feed that has a URL: from another device, or from its server. */
+#include <errno.h>
+#include <string.h>
+
+#include "state/feed_fetch.h"
+#include "state/feed_share.h"
+
+static int fetch(const struct baleen_feed_ask *ask, const struct baleen_feed *feed, int fd,
+		 struct baleen_fetch_result *result, struct baleen_error *error)
+{
+	struct baleen_fetch_request request = baleen_fetch_defaults(ask->wanted->source, fd);
+	struct baleen_fetch_access access;
+	int err = 0;
+
+	if (ask->wanted->timeout_s)
+		request.timeout_ms = 1000 * ask->wanted->timeout_s;
+	request.on_progress = ask->on_progress;
+	request.data = ask->data;
+	/* Without a copy at hand there is nothing that could be unchanged. */
+	if (baleen_feed_has_copy(feed)) {
+		request.etag = feed->etag[0] ? feed->etag : NULL;
+		request.last_modified = feed->last_modified[0] ? feed->last_modified : NULL;
+	}
+	if (*ask->wanted->access) {
+		err = baleen_fetch_access_read(ask->wanted->access, &access, error);
+		request.access = &access;
+	}
+	if (!err)
+		err = baleen_fetch(&request, result, error);
+	explicit_bzero(&access, sizeof(access));
+	return err;
+}
+
+/* A copy of another device counts from when the server called it good: it is due then. */
+static int share(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
+		 struct baleen_fetch_result *result)
+{
+	u64 now_ms = feed->checked_ms, confirmed_ms, since_ms = 0;
+	int err;
+
+	if (now_ms > ask->share_ms)
+		since_ms = now_ms - ask->share_ms;
+	/* Its own copy is no news. */
+	if (baleen_feed_has_copy(feed) && feed->confirmed_ms >= since_ms)
+		since_ms = feed->confirmed_ms + 1;
+	err = baleen_feed_share(ask->wanted, since_ms, fd, &confirmed_ms, result);
+	if (!err)
+		feed->checked_ms = confirmed_ms;
+	return err;
+}
+
+int baleen_feed_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
+		      struct baleen_fetch_result *result, struct baleen_error *error)
+{
+	if (ask->share_ms && !share(ask, feed, fd, result))
+		return 0;
+	if (ask->is_offline)
+		return baleen_fail(error, ENOENT,
+				   "%s: no device has a copy of it, and no server is asked",
+				   baleen_feed_source_name(ask->wanted).text);
+	return fetch(ask, feed, fd, result, error);
+}
