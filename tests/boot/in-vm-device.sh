@@ -68,6 +68,7 @@ come_new()
 	check "new: it is up" until_true is_up
 	check "new: it has a state" test -d /var/lib/baleen/lan0
 	is "new: it was never up without" "$(tail -n +"$((n + 1))" /run/links | unfiltered_links)" ""
+	ban_all
 	judges new
 }
 

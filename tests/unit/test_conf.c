@@ -311,6 +311,15 @@ static void test_defaults(void **state)
 	assert_int_equal(conf.rules.rule[0].ban_width, 48);
 	assert_int_equal(baleen_rule_ban_width(&conf.rules.rule[0]), 48);
 	baleen_conf_free(&conf);
+	assert_int_equal(parse(R "\nwiden 2 in /48, 200 in /24\n", &conf, NULL), 0);
+	rule = &conf.rules.rule[0];
+	assert_true(rule->widen[0].n == 200 && rule->widen[0].length == 24);
+	assert_true(rule->widen[1].n == 2 && rule->widen[1].length == 48);
+	baleen_conf_free(&conf);
+	assert_int_equal(parse(R "\nwiden 8 in /24,8 in /48\n", &conf, NULL), -EINVAL);
+	assert_int_equal(parse(R "\nwiden 8 in /24, 8 in /48,\n", &conf, NULL), -EINVAL);
+	assert_int_equal(parse(R "\nwiden 8 in /128\n", &conf, NULL), -EINVAL);
+	assert_int_equal(parse(R "\nwiden -8 in /24\n", &conf, NULL), -EINVAL);
 	assert_int_equal(parse("guard-sessions some\n" R, &conf, NULL), -EINVAL);
 	assert_int_equal(parse(R "\nban-width 31\n", &conf, NULL), -EINVAL);
 	assert_int_equal(parse(R "\nban-width 129\n", &conf, NULL), -EINVAL);

@@ -555,6 +555,7 @@ static void all_fields(void **unused)
 	strcpy(rules.never_path, "/etc/baleen/never list");
 	rules.guard_sessions = BALEEN_GUARD_NONE;
 	rules.rule[1].ban_width = 48;
+	rules.rule[0].widen[1] = (struct baleen_widen){ 1000, 127 };
 	make(true);
 	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	for (int i = 0; i < 2; i++) {
@@ -593,6 +594,7 @@ static void all_fields(void **unused)
 	assert_int_equal(back.guard_sessions, rules.guard_sessions);
 	assert_int_equal(back.rule[0].ban_width, 0);
 	assert_int_equal(back.rule[1].ban_width, 48);
+	assert_memory_equal(back.rule[0].widen, rules.rule[0].widen, sizeof(back.rule[0].widen));
 	baleen_rule_store_close(&state);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ban/describe_entry.h"
 #include "cli/ban/ban.h"
 #include "cli/open/guard.h"
 #include "cli/open/session.h"
@@ -295,6 +296,7 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 struct outcome {
 	u64 n_changed, n_renewed, n_refused;
 	bool in_place;
+	char prefix[BALEEN_RULE_ENTRY_TEXT];
 	int exit_code;
 };
 
@@ -353,6 +355,7 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 			"warning: %s: nothing is attached: in force when 'baleen apply' puts it on",
 			change->device);
 	outcome->in_place = batch.in_place;
+	strcpy(outcome->prefix, batch.widened);
 	count_results(change, entries, outcome);
 	for (size_t i = 0; !is_add(change) && !change->dry_run && !change->json &&
 			   entries->n <= MAX_EXPLAINED && i < entries->n;
@@ -383,6 +386,7 @@ static int report(const struct entry_change *change, const struct entries *entri
 		       expires ? format_expiry(expires, end) : "",
 		       outcome->in_place ? "" : ", built anew",
 		       outcome->n_refused ? ", others refused" : "");
+		print_widened(change->target, outcome->prefix, change->dry_run);
 		err = finish_output(EXIT_DONE);
 	} else {
 		json = json_object();
@@ -396,6 +400,8 @@ static int report(const struct entry_change *change, const struct entries *entri
 			json_object_set_new(json, "renewed", json_integer(outcome->n_renewed));
 		json_object_set_new(json, "refused", json_integer(outcome->n_refused));
 		json_object_set_new(json, "widened", json_integer(entries->n_widened));
+		json_object_set_new(json, "prefix_banned",
+				    *outcome->prefix ? json_text(outcome->prefix) : json_null());
 		err = print_json(json);
 	}
 	if (!err)

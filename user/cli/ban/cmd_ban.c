@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/ban/describe_entry.h"
 #include "cli/ban/ban.h"
 #include "cli/open/session.h"
 #include "deploy/bans.h"
@@ -278,6 +279,8 @@ static int report_json(const struct ban *ban)
 		json_object_set_new(one, "origins_before", describe_origins(rule));
 		json_object_set_new(one, "attached", json_boolean(deploy->has_xdp));
 		json_object_set_new(one, "in_place", json_boolean(rule->in_place));
+		json_object_set_new(one, "prefix_banned",
+				    *rule->widened ? json_text(rule->widened) : json_null());
 		json_array_append_new(rules, one);
 	}
 	json_object_set_new(json, "entry", json_text(ban->key[0].key));
@@ -313,6 +316,7 @@ static int report(const struct ban *ban)
 		else if (ban->key[0].expires_ms)
 			printf(", ends %s", format_expiry(ban->key[0].expires_ms, end));
 		puts(ban->bans.deploy[rule->deploy].has_xdp ? "" : ", not attached now");
+		print_widened(target, rule->widened, false);
 	}
 	if (!is_ban(ban))
 		explain(ban);

@@ -28,3 +28,10 @@ json_t *describe_entry(const struct baleen_rule_entry *single)
 			    single->expires_ms ? json_integer(single->expires_ms) : json_null());
 	return json;
 }
+
+void print_widened(const char *target, const char *prefix, bool is_trial)
+{
+	if (*prefix)
+		printf("%s: %s %s banned by the bans in it\n", target, prefix,
+		       is_trial ? "would be" : "is");
+}

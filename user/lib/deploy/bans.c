@@ -172,6 +172,7 @@ static int put_one(struct baleen_bans *bans, struct baleen_ban_rule *rule, bool 
 			  0;
 
 	rule->in_place = batch.in_place;
+	strcpy(rule->widened, batch.widened);
 	for (size_t i = 0; i < rule->n_changes && !err; i++)
 		if (rule->change[i].result == -EPERM)
 			err = baleen_fail(error, EPERM, "%s is never dropped",
@@ -189,7 +190,8 @@ static int put_back(struct baleen_bans *bans, const struct baleen_ban_rule *rule
 				      .change = change,
 				      .n = n,
 				      .cuts_sessions = true,
-				      .forces = true };
+				      .forces = true,
+				      .puts_back = true };
 	int err;
 
 	if (!change)

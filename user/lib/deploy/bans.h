@@ -29,6 +29,7 @@
  * @change: what to do, filled in by the caller; its results by baleen_bans_put()
  * @n_changes: how many; 0 leaves the rule alone
  * @in_place: filled in: the live map was changed in place, not replaced
+ * @widened: filled in: as of struct baleen_batch
  */
 struct baleen_ban_rule {
 	u32 deploy;
@@ -38,6 +39,7 @@ struct baleen_ban_rule {
 	struct baleen_rule_entry_change change[BALEEN_BAN_MAX_KEYS];
 	size_t n_changes;
 	bool in_place;
+	char widened[BALEEN_RULE_ENTRY_TEXT];
 };
 
 /**

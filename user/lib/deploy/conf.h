@@ -31,6 +31,7 @@
  *              fpp 1e-6                  consents to it, too
  *      rule bans drop
  *              bans                      'baleen ban' adds to it
+ *              widen 8 in /24, 8 in /48  so many bans in such a prefix ban the prefix
  *      rule rest count
  *              any                       every address
  *

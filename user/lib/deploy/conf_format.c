@@ -125,6 +125,7 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 {
 	const struct baleen_stored_rule *rule = &conf->rules.rule[index];
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], spec[BALEEN_KEY_SPEC_TEXT];
+	char widen[BALEEN_WIDEN_TEXT];
 
 	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
 	fprintf(out, "rule %s %s%s%s\n", rule->name, baleen_action_text(rule->action),
@@ -147,6 +148,8 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 		fputs("\tbans\n", out);
 	if (rule->ban_width)
 		fprintf(out, "\tban-width %u\n", rule->ban_width);
+	if (*baleen_widen_format(rule->widen, widen))
+		fprintf(out, "\twiden %s\n", widen);
 }
 
 char *baleen_conf_format(const struct baleen_conf *conf, bool shows_secrets)

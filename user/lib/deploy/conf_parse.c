@@ -236,6 +236,20 @@ static int parse_special(struct baleen_conf_parser *parser, void *to)
 	return parse_second(parser, words, to);
 }
 
+static int parse_widen(struct baleen_conf_parser *parser, void *to)
+{
+	char text[BALEEN_WIDEN_TEXT] = "";
+	const char *reason = "too long";
+	size_t at = 0;
+
+	for (u32 i = 1; i < parser->n_words && at < sizeof(text); i++)
+		at += snprintf(text + at, sizeof(text) - at, "%s%s", i > 1 ? " " : "",
+			       parser->word[i]);
+	if (at < sizeof(text))
+		reason = baleen_widen_parse(text, to);
+	return reason ? baleen_conf_refuse(parser, "widen: %s", reason) : 0;
+}
+
 static int parse_ban_width(struct baleen_conf_parser *parser, void *to)
 {
 	char *end;
@@ -310,6 +324,8 @@ static const struct statement {
 	{ "bans", OF_RULE, 1, 1, false, NULL, parse_flag, RULE_AT(takes_bans) },
 	{ "ban-width", OF_RULE, 2, 2, false, "the length of a prefix", parse_ban_width,
 	  RULE_AT(ban_width) },
+	{ "widen", OF_RULE, 4, 7, false, "N in /LENGTH, such as 8 in /24", parse_widen,
+	  RULE_AT(widen) },
 };
 
 #define N_STATEMENTS (sizeof(statements) / sizeof(statements[0]))
@@ -386,6 +402,8 @@ static int check_rule(struct baleen_conf_parser *parser, u32 index)
 	const char *reason = rule->takes_bans ? baleen_rule_bans_refuse(rule) : NULL;
 
 	parser->line = parser->rule_line[index];
+	if (!reason && (rule->widen[0].n || rule->widen[1].n))
+		reason = baleen_rule_widen_refuse(rule);
 	if (reason)
 		return baleen_conf_refuse(parser, "rule %s: %s", rule->name, reason);
 	if (rule->kind != BALEEN_KIND_CUCKOO && rule->kind != BALEEN_KIND_QUOTIENT &&

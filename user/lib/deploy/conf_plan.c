@@ -200,6 +200,20 @@ static int compare_limits(struct comparison *work, const struct baleen_stored_ru
 	return err;
 }
 
+/* What was widened by other numbers goes, so the filter is built anew. */
+static int compare_widen(struct comparison *work, const struct baleen_stored_rule *old,
+			 const struct baleen_stored_rule *new)
+{
+	char text_old[BALEEN_WIDEN_TEXT], text_new[BALEEN_WIDEN_TEXT];
+
+	baleen_widen_format(old->widen, text_old);
+	baleen_widen_format(new->widen, text_new);
+	if (!strcmp(text_old, text_new))
+		return 0;
+	return add_change(work, BALEEN_CONF_RULE_CHANGED, new->name, "%s%s",
+			  *text_new ? "widen " : "no widen", text_new);
+}
+
 /* The filter itself: it is built anew when one of these differs. */
 static int compare_filter(struct comparison *work, const struct baleen_stored_rule *old,
 			  const struct baleen_stored_rule *new)
@@ -216,7 +230,7 @@ static int compare_filter(struct comparison *work, const struct baleen_stored_ru
 	COMPARE_RULE(guards_feeds, "guarded");
 	COMPARE_RULE(limits.keep_special, "special %s",
 		     new->limits.keep_special ? "keep" : "remove");
-	return err;
+	return err ? err : compare_widen(work, old, new);
 }
 
 static int compare_rule(struct comparison *work, u32 index)

@@ -74,8 +74,11 @@ struct baleen_rule_entry_change {
  *        NULL for a survey of the batch's own
  * @atomic: derived anew and put on in one step, also what could change in place
  * @is_trial: results are filled in as if, and nothing changes
+ * @puts_back: what is added was there before, so it may have the origin of widen.h, too
  * @n_flushed: filled in: entries that @snapshot_of or @flush_of made go
  * @in_place: filled in: the live map was changed in place, not replaced
+ * @widened: filled in: a prefix that is banned now because of the bans in it (widen.h), the
+ *           last of them; empty for none
  */
 struct baleen_batch {
 	const char *rule;
@@ -88,8 +91,10 @@ struct baleen_batch {
 	struct baleen_host *host;
 	bool atomic;
 	bool is_trial;
+	bool puts_back;
 	u64 n_flushed;
 	bool in_place;
+	char widened[BALEEN_RULE_ENTRY_TEXT];
 };
 
 /**

@@ -5,60 +5,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deploy/dirty_keys.h"
+#include "deploy/deploy_rows.h"
 #include "state/unkept.h"
 #include "util/array.h"
 
 /**
  * struct work - a batch on its way
- * @deploy: device and state
- * @batch: what to do; NULL when entries end
- * @rules: rules of the state
- * @touched: keys of changed rows
- * @is_changed: a row was changed
+ * @rows: what it does to rows
+ * @batch: what to do
  * @guards: additions are asked about
  * @own_host: addresses of this host, when the caller has none
  * @withheld: keys that must not be added
- * @error: the caller's
+ * @all: the same with all peers, for prefixes; loaded when one is asked about
+ * @has_all: it is
  */
 struct work {
-	struct baleen_deploy *deploy;
+	struct baleen_deploy_rows rows;
 	struct baleen_batch *batch;
-	struct baleen_stored_rules rules;
-	struct baleen_dirty_keys touched;
-	bool is_changed;
 	bool guards;
 	struct baleen_host own_host;
 	struct baleen_protected_set withheld;
-	struct baleen_error *error;
+	struct baleen_protected_set all;
+	bool has_all;
 };
 
-static const struct baleen_stored_rule *rule_of(const struct work *work)
+static struct baleen_rule_store *state_of(const struct work *work)
 {
-	return &work->rules.rule[work->touched.index];
-}
-
-static int touch(struct work *work, const struct baleen_rule_entry *single, bool is_new)
-{
-	return baleen_dirty_keys_add(&work->touched, single, is_new);
-}
-
-/* Keys of rows are of this rule from now on. */
-static int start(struct work *work, u32 index, u64 now_ms)
-{
-	work->touched = (struct baleen_dirty_keys){ .deploy = work->deploy,
-						    .rules = &work->rules,
-						    .index = index,
-						    .now_ms = now_ms,
-						    .error = work->error };
-	return baleen_dirty_keys_start(&work->touched);
+	return &work->rows.deploy->state;
 }
 
 /* --- what must not be added ------------------------------------------------- */
 
 static int start_guard(struct work *work)
 {
-	const struct baleen_stored_rule *rule = rule_of(work);
+	const struct baleen_stored_rule *rule = baleen_deploy_rows_rule(&work->rows);
 	struct baleen_host *host = work->batch->host ? work->batch->host : &work->own_host;
 
 	work->guards = rule->action == BALEEN_ACTION_DROP &&
@@ -66,10 +46,11 @@ static int start_guard(struct work *work)
 		       (rule->guards_feeds || !work->batch->forces);
 	if (!work->guards)
 		return 0;
-	return baleen_protected_load_now(&work->deploy->state,
-					 work->batch->cuts_sessions ? BALEEN_GUARD_NONE :
-								      work->rules.guard_sessions,
-					 host, &work->withheld, work->error);
+	return baleen_protected_load_now(state_of(work),
+					 work->batch->cuts_sessions ?
+						 BALEEN_GUARD_NONE :
+						 work->rows.rules.guard_sessions,
+					 host, &work->withheld, work->rows.error);
 }
 
 /* The first part of what is withheld that a set of keys meets. */
@@ -81,7 +62,7 @@ static int find_withheld(struct work *work, const struct baleen_list *keys, bool
 
 	for (u32 role = 0; role < n_roles && !n; role++)
 		if (baleen_protected_meets(&work->withheld, role, keys, &n, withheld))
-			return baleen_no_memory(work->error);
+			return baleen_no_memory(work->rows.error);
 	*is_found = n;
 	return 0;
 }
@@ -105,9 +86,9 @@ static int find_withheld_in(struct work *work, const struct baleen_rule_entry_ch
 	if (!err)
 		err = baleen_list_finish(&keys);
 	if (err == -ENOMEM)
-		err = baleen_no_memory(work->error);
+		err = baleen_no_memory(work->rows.error);
 	else if (err)
-		err = baleen_fail(work->error, -err, "a key of an entry: %s", reason);
+		err = baleen_fail(work->rows.error, -err, "a key of an entry: %s", reason);
 	else
 		err = find_withheld(work, &keys, is_found, withheld);
 	baleen_list_free(&keys);
@@ -139,31 +120,44 @@ static int refuse_withheld(struct work *work)
 	return err;
 }
 
+/* A prefix is banned by nobody's order: what is withheld in it, peers among it whatever the
+ * batch says of them, saves all of it.
+ */
+static int refuse_prefix(void *data, const struct baleen_rule_entry *single, bool *is_refused)
+{
+	struct work *work = data;
+	struct baleen_host *host = work->batch->host ? work->batch->host : &work->own_host;
+	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
+	struct baleen_protected withheld;
+	const char *reason;
+	u64 n = 0;
+	int err = 0;
+
+	if (!work->has_all)
+		err = baleen_protected_load_now(state_of(work), work->rows.rules.guard_sessions,
+						host, &work->all, work->rows.error);
+	work->has_all = !err;
+	if (!err && (baleen_list_add(&keys, single->key, &reason) || baleen_list_finish(&keys)))
+		err = baleen_no_memory(work->rows.error);
+	for (u32 role = 0; role < BALEEN_N_WITHHELD && !n && !err; role++)
+		err = baleen_protected_meets(&work->all, role, &keys, &n, &withheld);
+	baleen_list_free(&keys);
+	*is_refused = n;
+	if (!err && !n)
+		strcpy(work->batch->widened, single->key);
+	return err;
+}
+
 /* --- rows ------------------------------------------------------------------ */
 
 static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 {
 	bool is_new = false;
-	int err = baleen_rule_entries_put(&work->deploy->state, work->batch->rule, &change->single,
-					  &is_new, work->error);
+	int err = baleen_deploy_rows_put(&work->rows, &change->single, &is_new);
 
-	if (err)
-		return err;
-	change->result = is_new ? 0 : -EEXIST;
-	work->is_changed = true;
-	return touch(work, &change->single, is_new);
-}
-
-static int remove_row(struct work *work, const struct baleen_rule_entry *single, u64 *n)
-{
-	int err = baleen_rule_entries_remove(&work->deploy->state, rule_of(work)->name, single,
-					     single->origin[0] ? single->origin : NULL, n,
-					     work->error);
-
-	if (err || !*n)
-		return err;
-	work->is_changed = true;
-	return touch(work, single, false);
+	if (!err)
+		change->result = is_new ? 0 : -EEXIST;
+	return err;
 }
 
 static int change_rows(struct work *work)
@@ -180,7 +174,7 @@ static int change_rows(struct work *work)
 			err = put_row(work, change);
 			continue;
 		}
-		err = remove_row(work, &change->single, &n);
+		err = baleen_deploy_rows_remove(&work->rows, &change->single, &n);
 		change->result = n ? 0 : -ENOENT;
 	}
 	return err;
@@ -188,24 +182,24 @@ static int change_rows(struct work *work)
 
 static int touch_each(const struct baleen_rule_entry *single, void *data)
 {
-	return touch(data, single, false);
+	return baleen_deploy_rows_touch(data, single, false, false);
 }
 
 static int flush_rows(struct work *work)
 {
 	const char *origin =
 		work->batch->flush_of && work->batch->flush_of[0] ? work->batch->flush_of : NULL;
-	struct baleen_rule_store *state = &work->deploy->state;
+	struct baleen_rule_store *state = state_of(work);
 	int err;
 
 	if (!work->batch->flush_of)
 		return 0;
-	err = baleen_rule_entries_each(state, work->batch->rule, origin, touch_each, work,
-				       work->error);
+	err = baleen_rule_entries_each(state, work->batch->rule, origin, touch_each, &work->rows,
+				       work->rows.error);
 	if (!err)
 		err = baleen_rule_entries_flush(state, work->batch->rule, origin,
-						&work->batch->n_flushed, work->error);
-	work->is_changed |= work->batch->n_flushed;
+						&work->batch->n_flushed, work->rows.error);
+	work->rows.is_changed |= work->batch->n_flushed;
 	return err;
 }
 
@@ -266,7 +260,7 @@ static int remove_leftovers(struct work *work, const struct leftovers *left, u64
 	for (size_t i = 0; i < left->n && !err; i++) {
 		u64 n = 0;
 
-		err = remove_row(work, &left->single[i], &n);
+		err = baleen_deploy_rows_remove(&work->rows, &left->single[i], &n);
 		*n_removed += n;
 	}
 	return err;
@@ -281,12 +275,12 @@ static int finish_snapshot(struct work *work)
 		return 0;
 	left.put = calloc(work->batch->n + 1, sizeof(*left.put));
 	if (!left.put)
-		return baleen_no_memory(work->error);
+		return baleen_no_memory(work->rows.error);
 	sort_put(work, &left);
-	err = baleen_rule_entries_each(&work->deploy->state, work->batch->rule,
-				       work->batch->snapshot_of, keep_leftover, &left, work->error);
+	err = baleen_rule_entries_each(state_of(work), work->batch->rule, work->batch->snapshot_of,
+				       keep_leftover, &left, work->rows.error);
 	if (err == -ENOMEM)
-		baleen_no_memory(work->error);
+		baleen_no_memory(work->rows.error);
 	if (!err)
 		err = remove_leftovers(work, &left, &work->batch->n_flushed);
 	free(left.single);
@@ -296,17 +290,32 @@ static int finish_snapshot(struct work *work)
 
 /* --- batch ----------------------------------------------------------------- */
 
+/* Entries of widen.h come by the bans that they stand on. */
+static int check_origins(const struct work *work)
+{
+	const struct baleen_batch *batch = work->batch;
+
+	for (size_t i = 0; i < batch->n && !batch->puts_back; i++)
+		if (batch->change[i].op == BALEEN_RULE_ENTRY_PUT &&
+		    !strcmp(batch->change[i].single.origin, BALEEN_ORIGIN_WIDEN))
+			return baleen_fail(work->rows.error, EINVAL,
+					   "the origin '" BALEEN_ORIGIN_WIDEN "' is Baleen's own");
+	return 0;
+}
+
 static int start_batch(struct work *work)
 {
-	int err = baleen_rule_store_get_rules(&work->deploy->state, &work->rules, work->error);
+	int err = baleen_rule_store_get_rules(state_of(work), &work->rows.rules, work->rows.error);
 	int index;
 
+	if (!err)
+		err = check_origins(work);
 	if (err)
 		return err;
-	index = baleen_rule_store_find_rule(&work->rules, work->batch->rule);
+	index = baleen_rule_store_find_rule(&work->rows.rules, work->batch->rule);
 	if (index >= 0)
-		return start(work, index, baleen_now_ms());
-	return baleen_fail(work->error, ENOENT, "%s has no rule '%s'", work->deploy->state.device,
+		return baleen_deploy_rows_start(&work->rows, index, baleen_now_ms());
+	return baleen_fail(work->rows.error, ENOENT, "%s has no rule '%s'", state_of(work)->device,
 			   work->batch->rule);
 }
 
@@ -318,23 +327,26 @@ static int change_state(struct work *work)
 		err = flush_rows(work);
 	if (!err)
 		err = change_rows(work);
-	return err ? err : finish_snapshot(work);
+	if (!err)
+		err = finish_snapshot(work);
+	return err ? err : baleen_deploy_rows_widen(&work->rows, refuse_prefix, work);
 }
 
 static int put(void *data, struct baleen_error *error)
 {
 	struct work *work = data;
 
-	work->touched.error = error;
-	return baleen_dirty_keys_agree(&work->touched, work->batch->atomic, &work->batch->in_place);
+	work->rows.touched.error = error;
+	return baleen_dirty_keys_agree(&work->rows.touched, work->batch->atomic,
+				       &work->batch->in_place);
 }
 
 static int undo(void *data, bool is_put, struct baleen_error *error)
 {
 	struct work *work = data;
 
-	work->touched.error = error;
-	return baleen_dirty_keys_undo(&work->touched, work->batch->in_place);
+	work->rows.touched.error = error;
+	return baleen_dirty_keys_undo(&work->rows.touched, work->batch->in_place);
 }
 
 static int run(struct work *work)
@@ -343,39 +355,35 @@ static int run(struct work *work)
 	int err = start_batch(work);
 
 	if (!err)
-		err = baleen_rule_store_begin(&work->deploy->state, work->error);
+		err = baleen_rule_store_begin(state_of(work), work->rows.error);
 	if (err)
 		return err;
-	err = baleen_rule_store_refused(&work->deploy->state, change_state(work));
-	if (!err && work->is_changed && !work->batch->is_trial)
-		return baleen_deploy_commit(work->deploy, &change, work->error);
-	baleen_rule_store_rollback(&work->deploy->state);
+	err = baleen_rule_store_refused(state_of(work), change_state(work));
+	if (!err && work->rows.is_changed && !work->batch->is_trial)
+		return baleen_deploy_commit(work->rows.deploy, &change, work->rows.error);
+	baleen_rule_store_rollback(state_of(work));
 	if (!err)
-		baleen_rule_store_sync(&work->deploy->state);
+		baleen_rule_store_sync(state_of(work));
 	return err;
 }
 
 static int run_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
 		     struct baleen_error *error)
 {
-	struct work work = { .deploy = deploy, .batch = batch, .error = error };
+	struct work work = { .rows = { .deploy = deploy, .error = error }, .batch = batch };
 	int err;
 
 	for (size_t i = 0; i < batch->n; i++)
 		batch->change[i].result = 0;
 	batch->n_flushed = 0;
 	batch->in_place = true;
+	batch->widened[0] = '\0';
 	err = run(&work);
-	baleen_dirty_keys_end(&work.touched);
+	baleen_deploy_rows_end(&work.rows);
 	baleen_protected_free(&work.withheld);
+	baleen_protected_free(&work.all);
 	baleen_host_free(&work.own_host);
 	return err;
-}
-
-/* Where the disk has no room, the state goes on in memory, and nobody is protected less. */
-static bool goes_on(struct baleen_rule_store *state, int err)
-{
-	return err && state->lacks_room && !baleen_unkept_start(state, NULL);
 }
 
 int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
@@ -384,95 +392,7 @@ int baleen_deploy_batch(struct baleen_deploy *deploy, struct baleen_batch *batch
 	struct baleen_error ignored;
 	int err = run_batch(deploy, batch, error ? error : &ignored);
 
-	return !batch->is_trial && goes_on(&deploy->state, err) ?
+	return !batch->is_trial && baleen_unkept_goes_on(&deploy->state, err) ?
 		       run_batch(deploy, batch, error ? error : &ignored) :
 		       err;
-}
-
-/* --- expiry ---------------------------------------------------------------- */
-
-static int remove_expired(struct work *work, u64 *n_removed)
-{
-	struct leftovers expired = { 0 };
-	int err = baleen_rule_entries_expired(&work->deploy->state, rule_of(work)->name,
-					      work->touched.now_ms, keep_leftover, &expired,
-					      work->error);
-
-	if (err == -ENOMEM)
-		baleen_no_memory(work->error);
-	if (!err)
-		err = remove_leftovers(work, &expired, n_removed);
-	free(expired.single);
-	return err;
-}
-
-static int expire_rule(struct work *work, u32 index, u64 now_ms, u64 *n_removed)
-{
-	bool ignored;
-	int err = start(work, index, now_ms);
-
-	work->is_changed = false;
-	if (!err)
-		err = baleen_rule_store_refused(&work->deploy->state,
-						remove_expired(work, n_removed));
-	if (!err && work->is_changed)
-		err = baleen_dirty_keys_agree(&work->touched, false, &ignored);
-	baleen_dirty_keys_end(&work->touched);
-	return err;
-}
-
-/* For who counts over months: the state outlives all processes. */
-static int note_expired(struct work *work, u64 n)
-{
-	struct baleen_rule_store *state = &work->deploy->state;
-	char *text = NULL, sum[24];
-	int err = baleen_rule_store_get_text(state, "expired", &text);
-
-	if (err)
-		return baleen_fail(work->error, -err, "%s: %s", state->path, strerror(-err));
-	snprintf(sum, sizeof(sum), "%llu", (text ? strtoull(text, NULL, 10) : 0) + n);
-	free(text);
-	return baleen_rule_store_set_text(state, "expired", sum, work->error);
-}
-
-/* An expired entry is no longer in the set, whatever becomes of its row: so there is
- * no mark, and a map that was changed is not changed back.
- */
-static int expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n, struct baleen_error *error)
-{
-	struct work work = { .deploy = deploy, .error = error };
-	u64 n_removed = 0;
-	int err;
-
-	err = baleen_rule_store_get_rules(&deploy->state, &work.rules, work.error);
-	if (!err)
-		err = baleen_rule_store_begin(&deploy->state, work.error);
-	if (err)
-		return err;
-	for (u32 i = 0; i < work.rules.n_rules && !err; i++)
-		err = expire_rule(&work, i, now_ms, &n_removed);
-	if (!err)
-		err = note_expired(&work, n_removed);
-	if (!err)
-		err = baleen_rule_store_commit(&deploy->state, work.error);
-	if (err)
-		baleen_rule_store_rollback(&deploy->state);
-	else
-		*n = n_removed;
-	return err;
-}
-
-int baleen_deploy_expire(struct baleen_deploy *deploy, u64 now_ms, u64 *n,
-			 struct baleen_error *error)
-{
-	u64 next = baleen_rule_entries_next_expiry(&deploy->state);
-	struct baleen_error ignored;
-	int err;
-
-	*n = 0;
-	if (!next || next > now_ms)
-		return 0;
-	err = expire(deploy, now_ms, n, error ? error : &ignored);
-	return goes_on(&deploy->state, err) ? expire(deploy, now_ms, n, error ? error : &ignored) :
-					      err;
 }

@@ -165,6 +165,24 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 				 bool *found, struct baleen_error *error);
 
 /**
+ * baleen_rule_entries_inside() - how many keys inside a prefix have entries?
+ * @state: opened
+ * @rule: name of the rule
+ * @span: the prefix; itself it does not count, nor do exceptions
+ * @but_of: nor do entries of this origin
+ * @now_ms: skips entries that have ended by then
+ * @n: a number of keys, from 1 on
+ * @n_keys: filled in: how many there are; one of two origins counts once
+ * @end_ms: filled in: when fewer than @n are left; 0 for never; untouched when there are fewer
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char *rule,
+			       const struct baleen_span *span, const char *but_of, u64 now_ms,
+			       u32 n, u64 *n_keys, u64 *end_ms, struct baleen_error *error);
+
+/**
  * baleen_rule_entries_count() - entries of a rule
  * @state: opened
  * @rule: name of the rule

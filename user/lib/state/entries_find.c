@@ -4,6 +4,7 @@
  * that prefixes of the rule have, and one at its ranges.
  */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,4 +265,41 @@ int baleen_rule_entries_disagree(const struct baleen_rule_store *state, const ch
 	if (ret >= 0)
 		*found = ret;
 	return ret < 0 ? ret : 0;
+}
+
+int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char *rule,
+			       const struct baleen_span *span, const char *but_of, u64 now_ms,
+			       u32 n, u64 *n_keys, u64 *end_ms, struct baleen_error *error)
+{
+	static const char sql[] =
+		"WITH inside AS (SELECT max(CASE expires_ms WHEN 0 THEN 9223372036854775807"
+		" ELSE expires_ms END) AS end_ms FROM single WHERE rule = " RULE
+		" AND first >= ?3 AND first <= ?4 AND last <= ?4"
+		" AND NOT (first = ?3 AND last = ?4) AND is_exception = 0 AND origin != ?5"
+		" AND (expires_ms = 0 OR expires_ms > ?2) GROUP BY first, last)"
+		" SELECT (SELECT count(*) FROM inside),"
+		" (SELECT end_ms FROM inside ORDER BY end_ms DESC LIMIT 1 OFFSET ?6)";
+	struct baleen_entry_key key;
+	sqlite3_stmt *row;
+	int ret;
+
+	baleen_entry_key_of_span(span, &key);
+	ret = baleen_sql_take(state, sql, &row, error,
+			      BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms),
+						baleen_sql_blob(key.first, key.n_first),
+						baleen_sql_blob(key.last, key.n_last),
+						baleen_sql_text(but_of), baleen_sql_number(n - 1)));
+	if (ret)
+		return ret;
+	ret = baleen_sql_step(state, row, error);
+	if (ret > 0) {
+		*n_keys = sqlite3_column_int64(row, 0);
+		if (*n_keys >= n)
+			*end_ms = sqlite3_column_int64(row, 1);
+		if (*n_keys >= n && *end_ms == INT64_MAX)
+			*end_ms = 0;
+		ret = 0;
+	}
+	baleen_sql_give(state, sql, row);
+	return ret;
 }

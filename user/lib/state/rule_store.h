@@ -32,6 +32,20 @@
 #include "xdp/ruleset.h"
 
 /**
+ * struct baleen_widen - when bans of a prefix become a ban of the prefix
+ * @n: how many keys inside it have to be banned, 2 to BALEEN_WIDEN_MAX; 0 for never
+ * @length: length of the prefix
+ */
+struct baleen_widen {
+	u32 n;
+	u32 length;
+};
+
+#define BALEEN_WIDEN_MAX 1000
+/* The origin of such an entry, which nobody else can have. */
+#define BALEEN_ORIGIN_WIDEN "widen"
+
+/**
  * struct baleen_stored_rule - a rule as the state has it
  * @name: as in struct baleen_ruleset_rule
  * @action: enum baleen_action
@@ -47,6 +61,8 @@
  * @takes_bans: `baleen ban` adds to it; only of rules that baleen_rule_bans_refuse() lets
  * @ban_width: length of the prefix that the ban of a lone IPv6 address is of; 0 for
  *             BALEEN_BAN_WIDTH
+ * @widen: of IPv4 and of IPv6, see deploy/widen.h; only of rules that
+ *         baleen_rule_widen_refuse() lets
  */
 struct baleen_stored_rule {
 	char name[BALEEN_NAME_BYTES];
@@ -61,6 +77,7 @@ struct baleen_stored_rule {
 	bool guards_feeds;
 	bool takes_bans;
 	u32 ban_width;
+	struct baleen_widen widen[2];
 };
 
 /**
@@ -102,6 +119,36 @@ struct baleen_stored_rules {
  * Return: the length of the prefix.
  */
 u32 baleen_rule_ban_width(const struct baleen_stored_rule *rule);
+
+/* Room for both as text. */
+#define BALEEN_WIDEN_TEXT 64
+
+/**
+ * baleen_widen_format() - as a configuration has it
+ * @widen: of IPv4 and of IPv6
+ * @text: BALEEN_WIDEN_TEXT bytes: "8 in /24, 8 in /48", or one of them; empty for none
+ *
+ * Return: @text.
+ */
+const char *baleen_widen_format(const struct baleen_widen *widen, char *text);
+
+/**
+ * baleen_widen_parse() - the same from text
+ * @text: "N in /LENGTH", with a comma and another one behind it or not; lengths from 8 to 31
+ *        are of IPv4, from 32 to 127 of IPv6
+ * @widen: of IPv4 and of IPv6, filled in
+ *
+ * Return: NULL; why not, a constant string.
+ */
+const char *baleen_widen_parse(const char *text, struct baleen_widen *widen);
+
+/**
+ * baleen_rule_widen_refuse() - may the bans of a rule become bans of prefixes?
+ * @rule: the rule
+ *
+ * Return: NULL; why not, a constant string.
+ */
+const char *baleen_rule_widen_refuse(const struct baleen_stored_rule *rule);
 
 /**
  * baleen_rule_store_guard_sessions() - which sessions are guarded?

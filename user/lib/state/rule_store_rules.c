@@ -48,6 +48,8 @@ static const char *rule_fault(const struct baleen_stored_rule *rule)
 	if (rule->ban_width &&
 	    (rule->ban_width < BALEEN_BAN_WIDTH_MIN || rule->ban_width > BALEEN_BAN_WIDTH_MAX))
 		return "no such width of bans";
+	if ((rule->widen[0].n || rule->widen[1].n) && baleen_rule_widen_refuse(rule))
+		return baleen_rule_widen_refuse(rule);
 	return rule->takes_bans ? baleen_rule_bans_refuse(rule) : NULL;
 }
 
@@ -88,6 +90,7 @@ static u32 read_u32(sqlite3_stmt *row, int column)
 static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 {
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], key_spec[BALEEN_KEY_SPEC_TEXT];
+	char widen[BALEEN_WIDEN_TEXT];
 
 	if (!baleen_sql_column(row, 0, rule->name, sizeof(rule->name)) ||
 	    !baleen_sql_column(row, 2, qualifiers, sizeof(qualifiers)) ||
@@ -110,6 +113,10 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 	rule->limits.max_growth = sqlite3_column_type(row, 15) == SQLITE_NULL ?
 					  baleen_feed_limits_default().max_growth :
 					  sqlite3_column_double(row, 15);
+	if (sqlite3_column_type(row, 16) != SQLITE_NULL &&
+	    (!baleen_sql_column(row, 16, widen, sizeof(widen)) ||
+	     baleen_widen_parse(widen, rule->widen)))
+		return false;
 	return !rule_fault(rule);
 }
 
@@ -120,7 +127,8 @@ static int read_rules(const struct baleen_rule_store *state, struct baleen_store
 		"SELECT " RULE_COLUMNS ","
 		" EXISTS (SELECT 1 FROM text WHERE text.name = 'bans ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'ban-width ' || rule.name),"
-		" (SELECT value FROM text WHERE text.name = 'max-growth ' || rule.name)"
+		" (SELECT value FROM text WHERE text.name = 'max-growth ' || rule.name),"
+		" (SELECT value FROM text WHERE text.name = 'widen ' || rule.name)"
 		" FROM rule ORDER BY place";
 	sqlite3_stmt *row;
 	int ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
@@ -212,6 +220,53 @@ u32 baleen_rule_ban_width(const struct baleen_stored_rule *rule)
 	if (rule->action != BALEEN_ACTION_DROP || !baleen_spec_is_address(rule->key_spec))
 		return BALEEN_BAN_WIDTH_MAX;
 	return rule->ban_width ?: BALEEN_BAN_WIDTH;
+}
+
+const char *baleen_widen_format(const struct baleen_widen *widen, char *text)
+{
+	*text = '\0';
+	for (u32 i = 0; i < 2; i++)
+		if (widen[i].n)
+			sprintf(text + strlen(text), "%s%u in /%u", *text ? ", " : "", widen[i].n,
+				widen[i].length);
+	return text;
+}
+
+const char *baleen_widen_parse(const char *text, struct baleen_widen *widen)
+{
+	struct baleen_widen parsed[2] = { 0 };
+	int n_bytes;
+	u32 n, length;
+
+	do {
+		struct baleen_widen *of;
+
+		n_bytes = 0;
+		if (sscanf(text, "%4u in /%3u%n", &n, &length, &n_bytes) < 2 || !n_bytes)
+			return "not N in /LENGTH, such as 8 in /24, 8 in /48";
+		if (length < 8 || length > 127)
+			return "a length is 8 to 31 for IPv4, 32 to 127 for IPv6";
+		of = &parsed[length >= 32];
+		if (of->n)
+			return "two lengths of one family";
+		if (n < 2 || n > BALEEN_WIDEN_MAX)
+			return "a number of bans is 2 to 1000";
+		if (length < 32 && n > 1u << (32 - length))
+			return "more bans than the prefix has addresses";
+		*of = (struct baleen_widen){ n, length };
+		text += n_bytes;
+	} while (!strncmp(text, ", ", 2) && (text += 2));
+	if (*text)
+		return "not N in /LENGTH, such as 8 in /24, 8 in /48";
+	memcpy(widen, parsed, sizeof(parsed));
+	return NULL;
+}
+
+const char *baleen_rule_widen_refuse(const struct baleen_stored_rule *rule)
+{
+	if (rule->action != BALEEN_ACTION_DROP || !baleen_spec_is_address(rule->key_spec))
+		return "widen is for a rule that drops by an address";
+	return rule->is_any ? "any and widen exclude each other" : NULL;
 }
 
 /* --- writing --- */
@@ -330,12 +385,39 @@ static int write_text_of(struct baleen_rule_store *state, const char *what, cons
 	return number != usual ? baleen_rule_store_set_text(state, name, value, error) : 0;
 }
 
+static int write_widen(struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
+		       struct baleen_error *error)
+{
+	char name[BALEEN_NAME_BYTES + sizeof("widen ")], text[BALEEN_WIDEN_TEXT];
+
+	snprintf(name, sizeof(name), "widen %s", rule->name);
+	if (!*baleen_widen_format(rule->widen, text))
+		return 0;
+	return baleen_rule_store_set_text(state, name, text, error);
+}
+
+/* What was widened by other numbers than these is widened no more. */
+static int forget_widened(struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
+			  struct baleen_error *error)
+{
+	static const char sql[] =
+		"DELETE FROM single WHERE origin = '" BALEEN_ORIGIN_WIDEN "'"
+		" AND rule = (SELECT id FROM rule WHERE name = ?1) AND ?2 !="
+		" coalesce((SELECT value FROM text WHERE name = 'widen ' || ?1), '')";
+	char text[BALEEN_WIDEN_TEXT];
+
+	baleen_widen_format(rule->widen, text);
+	return baleen_sql_do(state, sql, NULL, error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(rule->name), baleen_sql_text(text)));
+}
+
 static int write_texts(struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
 		       struct baleen_error *error)
 {
 	int err = baleen_sql_do(state,
 				"DELETE FROM text WHERE name GLOB 'bans *'"
 				" OR name GLOB 'ban-width *' OR name GLOB 'max-growth *'"
+				" OR name GLOB 'widen *'"
 				" OR name = '" GUARD_SESSIONS "'"
 				" OR (name GLOB 'access *' AND NOT EXISTS"
 				" (SELECT 1 FROM feed WHERE text.name = 'access ' || feed.id))",
@@ -354,6 +436,8 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 			err = write_text_of(state, "max-growth ", rule->name,
 					    rule->limits.max_growth,
 					    baleen_feed_limits_default().max_growth, error);
+		if (!err)
+			err = write_widen(state, rule, error);
 	}
 	return err;
 }
@@ -370,6 +454,8 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 		err = baleen_sql_do(state, "UPDATE rule SET place = -1", NULL, error, NULL, 0);
 	for (u32 i = 0; !err && i < rules->n_rules; i++) {
 		err = forget_other_keys(state, &rules->rule[i], error);
+		if (!err)
+			err = forget_widened(state, &rules->rule[i], error);
 		if (!err)
 			err = write_rule(state, &rules->rule[i], i, error);
 	}

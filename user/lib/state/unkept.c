@@ -119,6 +119,11 @@ int baleen_unkept_start(struct baleen_rule_store *state, struct baleen_error *er
 /* --- to the disk ----------------------------------------------------------- */
 
 /* All pages go to the log before they go to the database. */
+bool baleen_unkept_goes_on(struct baleen_rule_store *state, int err)
+{
+	return err && state->lacks_room && !baleen_unkept_start(state, NULL);
+}
+
 bool baleen_unkept_has_room(const struct baleen_rule_store *state)
 {
 	struct statvfs disk;

@@ -33,6 +33,17 @@ bool baleen_unkept_find(struct baleen_rule_store *state);
 int baleen_unkept_start(struct baleen_rule_store *state, struct baleen_error *error);
 
 /**
+ * baleen_unkept_goes_on() - is what failed to be done again in memory?
+ * @state: opened for writing
+ * @err: what came of a transaction
+ *
+ * Where the disk has no room, the state goes on in memory, and nobody is protected less.
+ *
+ * Return: true when @err was a lack of room and baleen_unkept_start() has succeeded.
+ */
+bool baleen_unkept_goes_on(struct baleen_rule_store *state, int err);
+
+/**
  * baleen_unkept_has_room() - does the disk take it now, as far as can be told?
  * @state: opened, its database in memory
  *

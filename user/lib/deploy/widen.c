@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Bans of many keys inside one prefix become a ban of the prefix. */
+#include <stdio.h>
+#include <string.h>
+
+#include "deploy/widen.h"
+
+/* All but the first @length bits, counted in a number of 128. */
+static struct baleen_ip6 host_bits(u32 length)
+{
+	return (struct baleen_ip6){ .hi = length < 64 ? ~0ull >> length : 0,
+				    .lo = length <= 64 ? ~0ull :
+					  length < 128 ? ~0ull >> (length - 64) :
+							 0 };
+}
+
+/* IPv4 addresses stand as mapped IPv6 addresses: 96 bits in front. */
+static struct baleen_span prefix_of(const struct baleen_span *span, u32 length)
+{
+	struct baleen_ip6 host = host_bits(span->is_ip6 ? length : length + 96);
+	struct baleen_span prefix = *span;
+
+	prefix.first.hi &= ~host.hi;
+	prefix.first.lo &= ~host.lo;
+	prefix.last.hi = prefix.first.hi | host.hi;
+	prefix.last.lo = prefix.first.lo | host.lo;
+	return prefix;
+}
+
+static bool is_inside(const struct baleen_span *span, const struct baleen_span *prefix)
+{
+	return baleen_ip6_compare(span->last, prefix->last) <= 0 &&
+	       (baleen_ip6_compare(span->first, prefix->first) ||
+		baleen_ip6_compare(span->last, prefix->last));
+}
+
+static bool span_of(const char *key, struct baleen_span *span)
+{
+	const char *reason;
+
+	return !baleen_span_parse(key, strlen(key), span, &reason);
+}
+
+bool baleen_widen_prefix(const struct baleen_stored_rule *rule,
+			 const struct baleen_rule_entry *single, struct baleen_widen_prefix *prefix)
+{
+	const struct baleen_widen *widen;
+	struct baleen_entry_key key;
+	struct baleen_span span, wide;
+
+	if (single->is_exception || !strcmp(single->origin, BALEEN_ORIGIN_WIDEN) ||
+	    !(rule->widen[0].n || rule->widen[1].n) || !span_of(single->key, &span))
+		return false;
+	widen = &rule->widen[span.is_ip6];
+	if (!widen->n)
+		return false;
+	wide = prefix_of(&span, widen->length);
+	if (!is_inside(&span, &wide))
+		return false;
+	baleen_entry_key_of_span(&wide, &key);
+	*prefix = (struct baleen_widen_prefix){ .widen = *widen };
+	strcpy(prefix->key, key.text);
+	return true;
+}
+
+/**
+ * struct own - the entry that a prefix has
+ * @single: the entry
+ * @is_there: it has any
+ */
+struct own {
+	struct baleen_rule_entry single;
+	bool is_there;
+};
+
+static int find_own(const struct baleen_rule_entry *single, void *data)
+{
+	struct own *own = data;
+
+	if (strcmp(single->origin, BALEEN_ORIGIN_WIDEN))
+		return 0;
+	own->single = *single;
+	own->is_there = true;
+	return 1;
+}
+
+int baleen_widen_judge(const struct baleen_rule_store *state, const char *rule,
+		       const struct baleen_widen_prefix *prefix, u64 now_ms,
+		       struct baleen_rule_entry *single, enum baleen_widen_verdict *verdict,
+		       struct baleen_error *error)
+{
+	struct baleen_rule_entry entry = { .origin = BALEEN_ORIGIN_WIDEN, .added_ms = now_ms };
+	struct baleen_span span;
+	struct own own = { 0 };
+	u64 n_keys;
+	int err;
+
+	strcpy(entry.key, prefix->key);
+	err = baleen_rule_entries_of_key(state, rule, &entry, find_own, &own, error);
+	if (err < 0)
+		return err;
+	*verdict = BALEEN_WIDEN_LEAVE;
+	if (own.is_there ? !prefix->has_fewer : !prefix->has_more)
+		return 0;
+	if (!span_of(entry.key, &span))
+		return 0;
+	err = baleen_rule_entries_inside(state, rule, &span, BALEEN_ORIGIN_WIDEN, now_ms,
+					 prefix->widen.n, &n_keys, &entry.expires_ms, error);
+	if (err)
+		return err;
+	snprintf(entry.reason, sizeof(entry.reason), "%llu of %.128s", (unsigned long long)n_keys,
+		 entry.key);
+	if (n_keys < prefix->widen.n)
+		*verdict = own.is_there ? BALEEN_WIDEN_GO : BALEEN_WIDEN_LEAVE;
+	else if (!own.is_there)
+		*verdict = BALEEN_WIDEN_COME;
+	else if (own.single.expires_ms != entry.expires_ms)
+		*verdict = BALEEN_WIDEN_RENEW;
+	*single = entry;
+	return 0;
+}
