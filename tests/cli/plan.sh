@@ -119,7 +119,8 @@ is "k positions measured are those of the formula" "$(awk -F '\t' '
 		if (d < 0) d = -d
 		if (d > 3.3 * sqrt(p / 1e6) + 0.1 * p) bad++ }
 	END { print n, bad + 0 }' hashes.tsv)" "64 0"
-is "curves as JSON" "$(baleen plan --curve load -j | jq -c '[.[].source] | unique')" '["plan"]'
+is "curves as JSON" "$(baleen plan --curve load -j | jq -c '[.[].source] | unique')" \
+	'["formula","plan"]'
 refuses_plan "two forms" "--svg, --tsv and --json: one of them" --curve fpp --svg -j
 refuses_plan "a picture of no curve" "--svg, --tsv and --measure are for --curve" --svg --capacity 9
 
@@ -152,6 +153,10 @@ refuses_plan "no rate" "--compare needs --fpp P" --compare --capacity 9
 refuses_plan "two tables" "--curve and --compare: one of them" --compare --curve fpp
 
 # --- the kind that fits ---
+is "rates over the load are those of the formulas" "$(awk -F '\t' '
+	$2 == "formula" { rate[$1, $3] = $4; kinds[$1] }
+	$2 == "plan" && ($1, $3) in rate { n++; d = $4 / rate[$1, $3]; bad += d < 0.98 || d > 1.02 }
+	END { for (kind in kinds) k++; print k, n, bad + 0 }' load.tsv)" "3 60 0"
 
 # chooses NAME KIND WHY LIST OPTION...
 chooses()

@@ -152,6 +152,32 @@ static int make_fpp(u64 n_keys, bool measures, struct baleen_curves *curves,
 
 /* --- the rate over the load -------------------------------------------------- */
 
+/* By the formulas of the literature for this shape; 0: there is none. */
+static double formula_rate(const struct baleen_table *table, double n)
+{
+	switch (table->kind) {
+	case BALEEN_KIND_CLASSIC:
+		return baleen_classic_fpp(baleen_table_bits(table), table->n_hashes, n);
+	case BALEEN_KIND_CUCKOO:
+		return -expm1(2 * n / table->n_buckets * log1p(-ldexp(1, -(int)table->slot_bits)));
+	case BALEEN_KIND_QUOTIENT:
+		return -expm1(-ldexp(n / table->n_buckets, -(int)table->slot_bits));
+	default: return 0;
+	}
+}
+
+static void add_formula(struct baleen_curves *curves, const struct baleen_table *table, u64 n_keys)
+{
+	struct baleen_curve *curve;
+
+	if (!formula_rate(table, n_keys))
+		return;
+	curve = add_curve(curves, BALEEN_CURVE_FORMULA, "%s", baleen_kind_name(table->kind));
+	for (u32 i = 1; i <= N_LOADS; i++)
+		add_point(curve, (double)i / N_LOADS,
+			  formula_rate(table, (double)n_keys * i / N_LOADS));
+}
+
 static int make_load(u64 n_keys, bool measures, struct baleen_curves *curves,
 		     struct baleen_error *error)
 {
@@ -171,6 +197,7 @@ static int make_load(u64 n_keys, bool measures, struct baleen_curves *curves,
 		if (cost.err)
 			continue;
 		image.table[BALEEN_TUPLE] = cost.table;
+		add_formula(curves, &cost.table, n_keys);
 		curve = add_curve(curves, BALEEN_CURVE_PLAN, "%s",
 				  baleen_kind_name(baleen_planned_kinds[k]));
 		for (u32 i = 1; i <= N_LOADS; i++)
