@@ -94,20 +94,26 @@ static bool dictionary_has(const struct baleen_baseline *baseline, u64 key)
 
 /* --- compact ----------------------------------------------------------------- */
 
+static u64 slot_mask(const struct baleen_baseline *baseline)
+{
+	return ~0ull >> (64 - 8 * baseline->slot_bytes);
+}
+
 /* The low bits of the hash, which are not those that say where it is; never 0. */
 static u64 signature(const struct baleen_baseline *baseline, u64 key)
 {
-	u64 bits = baseline->slot_bytes == 8 ? key : key & ((1ull << 8 * baseline->slot_bytes) - 1);
+	u64 bits = key & slot_mask(baseline);
 
 	return bits ? bits : 1;
 }
 
+/* By one load, of which the slot is the low bytes. */
 static u64 read_slot(const struct baleen_baseline *baseline, u32 i)
 {
-	u64 slot = 0;
+	u64 slot;
 
-	memcpy(&slot, baseline->slot + (size_t)i * baseline->slot_bytes, baseline->slot_bytes);
-	return slot;
+	memcpy(&slot, baseline->slot + (size_t)i * baseline->slot_bytes, sizeof(slot));
+	return slot & slot_mask(baseline);
 }
 
 /* The slot of a key, or the empty one where it would be. */
