@@ -110,6 +110,13 @@ changes "a remainder" quotient add quotient.bln Dublin
 
 check "counters in words" baleen add --trace counting.bln Oslo
 is "each of them" "$(grep -cE '^  counter [0-9]+: [0-9]+ -> [0-9]+$' "$TMP/out")" 3
+check "several" baleen add --trace --dry-run counting.bln Rome{1..9}
+is "where each is looked up is told as it was before" "$(grep -o '(not set)' "$TMP/out" | wc -l)" \
+	"$(grep -c ': 0 -> ' "$TMP/out")"
+is "some were not set" "$(($(grep -c '(not set)' "$TMP/out") > 0))" 1
+check "keys that go" baleen del --trace --dry-run counting.bln word{20..40}
+is "were set before" "$(grep -c '(not set)' "$TMP/out")" 0
+is "and some are zero now" "$(($(grep -c ' -> 0$' "$TMP/out") > 0))" 1
 for i in {1..14}; do baleen add counting.bln Oslo >"$TMP/add" 2>&1; done
 check "at their end" baleen add --trace counting.bln Oslo
 is "they say so" "$(grep -c ' -> 15: stuck$' "$TMP/out")" 3

@@ -87,15 +87,11 @@ static void print_slot(const struct replay *replay, const struct baleen_step *st
 	putchar('\n');
 }
 
-static void print_steps(const struct replay *replay, const struct picture_key *key,
-			const struct baleen_steps *steps)
+static void print_steps(const struct replay *replay, const struct baleen_steps *steps)
 {
 	u32 kind = picture_table(&replay->picture)->kind;
-	char text[2048];
 	size_t n = steps->n;
 
-	printf("%s: %s\n", key->text,
-	       picture_describe_key(&replay->picture, key, text, sizeof(text)));
 	/* Half of these are what the walk kicked out, going back. */
 	if (kind == BALEEN_KIND_CUCKOO && steps->is_stashed && n) {
 		printf("  %zu kicks find no free slot, and are undone\n", n / 2);
@@ -173,17 +169,20 @@ static int replay_key(struct replay *replay, struct baleen_filter *copy,
 	char text[BALEEN_KEY_TEXT];
 	struct picture_key shown = { .text = text, .key = *key };
 	struct baleen_steps steps;
+	char before[2048];
 	int err;
 
 	baleen_change_key_text(copy, replay->list, key, text);
 	replay->picture.domain = key->domain;
-	/* In words is said what was there before. */
 	shown.is_asked = !baleen_view_key(copy, key->domain, key, &shown.where);
+	if (!replay->is_silent && !replay->json)
+		printf("%s: %s\n", text,
+		       picture_describe_key(&replay->picture, &shown, before, sizeof(before)));
 	err = baleen_steps_change(copy, key, replay->op, replay->builds, &steps);
 	if (!err && !replay->is_silent && replay->json)
 		append_steps(replay, &shown, &steps);
 	else if (!err && !replay->is_silent)
-		print_steps(replay, &shown, &steps);
+		print_steps(replay, &steps);
 	free(steps.step);
 	return err;
 }
