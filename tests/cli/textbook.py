@@ -51,8 +51,12 @@ def main(path):
         if isinstance(piece, str):
             lines.append(piece)
             continue
+        output = next(printed)
+        command = plain(piece)
+        if "|" in command and ">" not in command and not output:
+            sys.exit(f"prints nothing: {command}")
         lines += piece
-        lines += [roff(line) for line in next(printed)]
+        lines += [roff(line) for line in output]
     return "\n".join(lines)
 
 
