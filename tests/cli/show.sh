@@ -119,6 +119,18 @@ refuses_usage "two forms" "--json and --svg: one of them" -j --svg large.bln
 check_status "a key that is none" 1 baleen show large.bln 10.0.0.300
 is "why" "$(<"$TMP/err")" "baleen: '10.0.0.300': octet above 255"
 
+# --- colours ---
+
+on_terminal()
+{
+	user env TERM=vt100 SHELL=/bin/sh "$@" script -qfec "'$TMP/baleen' show bits.bln Copenhagen" \
+		/dev/null </dev/null
+}
+is "on a terminal a drawing has colours" "$(on_terminal | grep -c $'\e\\[[0-9;]*m')" 1
+is "unless NO_COLOR is set" "$(on_terminal NO_COLOR=1 | grep -c $'\e')" 0
+is "or the terminal has none" "$(on_terminal TERM=dumb | grep -c $'\e')" 0
+is "and in a file it has none" "$(baleen show bits.bln Copenhagen | grep -c $'\e')" 0
+
 # --- SVG ---
 
 for image in bits.bln counters.bln cuckoo.bln quotient.bln mixed.txt; do

@@ -30,6 +30,7 @@ small_images()
 		list_both src $n | image small-cuckoo --capacity 200 &&
 			list_both src $n | image small-stash --kind cuckoo --stash --bucket-slots 2 &&
 			list_both src $n | image small-narrow --slot-bits 12 --fpp 0.1 &&
+			list_both src $n | image small-packed --slot-bits 9 --bucket-slots 1 --stash &&
 			list_both src $n | image small-bloom --kind bloom --fpp 0.01 &&
 			list_both src $n | image small-classic --kind classic --fpp 0.01 &&
 			list_both src $n | image small-murmur3 --kind classic --hash murmur3 --fpp 0.01 &&
@@ -53,6 +54,7 @@ medium_images()
 		"$LIST" --list src 6 $n | image medium-cuckoo6 --capacity 7000 &&
 		list_both src $n | image medium-stash --stash --bucket-slots 2 --capacity 14000 &&
 		list_both src $n | image medium-narrow --slot-bits 12 --fpp 0.1 --capacity 14000 &&
+		list_both src $n | image medium-packed --slot-bits 17 --bucket-slots 3 --capacity 14000 &&
 		list_both src $n | image medium-bloom --kind bloom --fpp 0.01 &&
 		list_both src $n | image medium-classic --kind classic --fpp 0.01 &&
 		list_both src $n | image medium-counting --kind counting --fpp 0.01 &&

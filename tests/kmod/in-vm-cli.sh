@@ -245,10 +245,14 @@ done
 
 for shape in "--kind quotient --remainder-bits 20" "--kind cuckoo --slot-bits 12" \
 	"--kind cuckoo --slot-bits 8 --copies" "--kind cuckoo --stash" \
+	"--kind cuckoo --slot-bits 27 --bucket-slots 3" \
+	"--kind cuckoo --slot-bits 13 --copies" "--kind classic --fpp 1e-9" \
 	"--kind quotient --remainder-bits 9 --copies"; do
 	# shellcheck disable=SC2086 # words
 	fresh hosts.txt $shape
 	same "$shape: match" baleen match -f hosts.txt @
+	same "$shape: show" baleen show @ 192.0.2.1 203.0.113.1 2001:db8::1
+	same "$shape: show -j" baleen show -j @ 192.0.2.1 203.0.113.1
 	for target in set.bln kmod:set; do
 		check "$shape: add to $target" baleen add $target 192.0.2.77 192.0.2.78
 	done

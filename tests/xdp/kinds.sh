@@ -150,6 +150,14 @@ try_prints()
 	is "$1: all are there" "$(baleen match -c -f more veth-b:bad)" "$(wc -l <more)"
 	is "$1: and the listed" "$(baleen match -c -f "$LISTED" veth-b:bad)" "$(wc -l <"$LISTED")"
 	check_status "$1: none is deleted in place" 1 baleen del veth-b:bad "${keys[0]}"
+	check "$1: show draws the live rule" baleen show veth-b:bad "${keys[0]}"
+	is "$1: and finds a key" "$(tail -n 1 "$TMP/out") $(grep -c ': in slot [0-2] of ' "$TMP/out")" \
+		"${keys[0]}: maybe 1"
+	check "$1: in JSON" baleen show -j veth-b:bad "${keys[0]}"
+	is "$1: it has as many slots in use as there are entries" \
+		"$(jq -c '.tables[] | .summary.used == .entries and .entries > 0' "$TMP/out" | sort -u)" true
+	check "$1: as a picture" baleen show --svg veth-b:bad "${keys[0]}"
+	is "$1: of the same key" "$(grep -c "a = ${keys[0]}: maybe" "$TMP/out")" 1
 }
 
 # A quotient filter is built aside, and the program gives way to another one.
