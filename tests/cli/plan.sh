@@ -257,6 +257,16 @@ expect "a need of nothing" 2 "" "baleen: build: --need 'wings': not of delete, m
 column()
 {
 	awk -F ' *[|] *' -v kind="\`$1\`" -v n="$2" '$2 == kind { print $n }' \
+for shape in "--kind quotient --remainder-bits 5" "--kind cuckoo --slot-bits 8"; do
+	# shellcheck disable=SC2086 # words
+	{
+		planned=$(planned '.[0].bytes' --need delete --capacity 2000 -6 $shape)
+		check "--need delete with $shape, at no rate" \
+			baleen build --seed 1 --need delete $shape -o chosen.bln six.txt
+	}
+	is "takes copies, as planned" "$(info chosen.bln .tables[0].copies) $(
+		info chosen.bln .tables[0].bytes)" "true $planned"
+done
 		"$ROOT/docs/filters.md"
 }
 

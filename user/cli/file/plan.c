@@ -42,25 +42,23 @@ struct plan {
 #define CURVE_KEYS 100000
 
 /**
- * struct way - a way to plan a kind
- * @fpp: false positive rate allowed
- * @copies: copies count
+ * struct planned - a kind in one way
+ * @way: the way
  * @cost: what comes out
  */
-struct way {
-	double fpp;
-	bool copies;
+struct planned {
+	struct baleen_way way;
 	struct baleen_cost cost;
 };
 
-static void find_cost(const struct plan *plan, u32 kind, struct way *way)
+static void find_cost(const struct plan *plan, u32 kind, struct planned *planned)
 {
 	const struct baleen_build_options *build = &plan->lists.build;
-	struct baleen_cost *cost = &way->cost;
+	struct baleen_cost *cost = &planned->cost;
 	struct baleen_shape shape = build->shape;
 
 	*cost = (struct baleen_cost){ .table.kind = kind };
-	shape.has_copies = way->copies;
+	shape.has_copies = planned->way.copies;
 	cost->err = baleen_shape_for_keys(build->key_spec, kind, &shape, &cost->error);
 	if (cost->err)
 		return;
@@ -68,29 +66,30 @@ static void find_cost(const struct plan *plan, u32 kind, struct way *way)
 		baleen_cost_fill(plan->domain, kind, build->capacity, plan->bits_per_key, &shape,
 				 cost);
 	else
-		baleen_cost_plan(plan->domain, kind, build->capacity, way->fpp, &shape, cost);
+		baleen_cost_plan(plan->domain, kind, build->capacity, planned->way.fpp, &shape,
+				 cost);
 }
 
-static u32 can(const struct plan *plan, const struct way *way)
+static u32 can(const struct plan *plan, const struct planned *planned)
 {
 	struct baleen_image image = { .key_spec = plan->lists.build.key_spec,
-				      .flags = way->copies ? BALEEN_FLAG_COPIES : 0 };
+				      .flags = planned->way.copies ? BALEEN_FLAG_COPIES : 0 };
 
-	image.table[plan->domain] = way->cost.table;
+	image.table[plan->domain] = planned->cost.table;
 	return baleen_table_can(&image, plan->domain);
 }
 
 /* Plans a kind in this way; false when it cannot be, or not do what is needed. */
-static bool try_way(const struct plan *plan, u32 kind, struct way *way)
+static bool try_way(const struct plan *plan, u32 kind, struct planned *planned)
 {
-	struct baleen_cost *cost = &way->cost;
+	struct baleen_cost *cost = &planned->cost;
 	char what[64] = "";
 	u32 missing;
 
-	find_cost(plan, kind, way);
+	find_cost(plan, kind, planned);
 	if (cost->err)
 		return false;
-	missing = plan->lists.needs & ~can(plan, way);
+	missing = plan->lists.needs & ~can(plan, planned);
 	for (u32 i = 0; i < BALEEN_N_NEEDS; i++)
 		if (missing & 1u << i)
 			snprintf(what + strlen(what), sizeof(what) - strlen(what), "%s%s",
@@ -100,24 +99,20 @@ static bool try_way(const struct plan *plan, u32 kind, struct way *way)
 	return !missing;
 }
 
-/* The smallest that a kind has for what is needed, as baleen_choose() finds it: slots that keep
- * too little of a key can delete where copies count, and those that keep whole hashes can do all.
- */
-static void find_way(const struct plan *plan, u32 kind, struct way *found)
+/* The smallest that a kind has for what is needed, as baleen_choose() finds it. */
+static void find_planned(const struct plan *plan, u32 kind, struct planned *found)
 {
-	const struct baleen_build_options *build = &plan->lists.build;
-	const struct way ways[] = { { .fpp = build->fpp, .copies = build->copies },
-				    { .fpp = build->fpp, .copies = true },
-				    { .fpp = 0, .copies = build->copies } };
-	bool has_slots = kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_QUOTIENT, any = false;
-	u32 n = !plan->lists.needs || !has_slots ? 1 : build->fpp ? 3 : 2;
+	const struct baleen_way asked = { plan->lists.build.fpp, plan->lists.build.copies };
+	struct baleen_way ways[BALEEN_MAX_WAYS];
+	u32 n = baleen_ways(kind, plan->lists.needs, asked, ways);
+	bool any = false;
 
 	for (u32 i = 0; i < n; i++) {
-		struct way way = ways[i];
-		bool fits = try_way(plan, kind, &way);
+		struct planned planned = { .way = ways[i] };
+		bool fits = try_way(plan, kind, &planned);
 
-		if (!i || (fits && (!any || way.cost.n_bytes < found->cost.n_bytes)))
-			*found = way;
+		if (!i || (fits && (!any || planned.cost.n_bytes < found->cost.n_bytes)))
+			*found = planned;
 		any |= fits;
 	}
 }
@@ -223,10 +218,10 @@ static json_t *describe_cost(const struct plan *plan, u32 kind)
 	bool is_classic = kind == BALEEN_KIND_CLASSIC;
 	json_t *json = json_object();
 	const struct baleen_cost *cost;
-	struct way way;
+	struct planned planned;
 
-	find_way(plan, kind, &way);
-	cost = &way.cost;
+	find_planned(plan, kind, &planned);
+	cost = &planned.cost;
 	json_object_set_new(json, "kind", json_string(baleen_kind_name(kind)));
 	json_object_set_new(json, "reason", cost->err ? json_string(reason_of(cost)) : json_null());
 	if (!cost->err) {
@@ -235,8 +230,8 @@ static json_t *describe_cost(const struct plan *plan, u32 kind)
 		set_real(json, "bits_per_key", cost->bits_per_key);
 		set_real(json, "fpp", cost->fpp);
 		json_object_set_new(json, "exact", json_boolean(cost->is_exact));
-		json_object_set_new(json, "copies", json_boolean(way.copies));
-		json_object_set_new(json, "can", describe_can(can(plan, &way)));
+		json_object_set_new(json, "copies", json_boolean(planned.way.copies));
+		json_object_set_new(json, "can", describe_can(can(plan, &planned)));
 		describe_geometry(json, &cost->table);
 	}
 	json_object_set_new(json, "textbook",
@@ -298,10 +293,10 @@ static void print_cost(const struct plan *plan, u32 kind)
 {
 	char bits[NUMBER_TEXT], bytes[NUMBER_TEXT], rate[NUMBER_TEXT], geometry[80];
 	const struct baleen_cost *cost;
-	struct way way;
+	struct planned planned;
 
-	find_way(plan, kind, &way);
-	cost = &way.cost;
+	find_planned(plan, kind, &planned);
+	cost = &planned.cost;
 	if (cost->err) {
 		printf("%-11s%s\n", baleen_kind_name(kind), reason_of(cost));
 		return;
@@ -311,7 +306,7 @@ static void print_cost(const struct plan *plan, u32 kind)
 	       format_count(cost->n_bits, bits), format_bytes(cost->n_bytes, bytes),
 	       cost->bits_per_key, cost->is_exact ? "exact" : rate,
 	       geometry_text(&cost->table, geometry, sizeof(geometry)),
-	       way.copies ? ", copies" : "");
+	       planned.way.copies ? ", copies" : "");
 }
 
 static void print_bound(const struct plan *plan, const char *of, double n_bits, const char *formula)

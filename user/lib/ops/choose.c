@@ -10,8 +10,7 @@ static const char *const need_names[BALEEN_N_NEEDS] = { "delete", "merge", "resi
 
 struct candidate {
 	u32 kind;
-	double fpp;
-	bool copies;
+	struct baleen_way way;
 	u64 n_blocks;
 };
 
@@ -93,8 +92,8 @@ static bool try_kind(const struct baleen_list *list, const struct baleen_build_o
 	bool fits = false;
 
 	wanted.kind = candidate->kind;
-	wanted.fpp = candidate->fpp;
-	wanted.copies = candidate->copies;
+	wanted.fpp = candidate->way.fpp;
+	wanted.copies = candidate->way.copies;
 	if (!baleen_layout_make(list, &wanted, &parts, NULL))
 		fits = !baleen_layout_plan(&parts, &wanted, wanted.fpp, &image, NULL) &&
 		       image_can(&image, needs);
@@ -109,23 +108,28 @@ static bool has_slots(u32 kind)
 	return kind == BALEEN_KIND_CUCKOO || kind == BALEEN_KIND_QUOTIENT;
 }
 
-/* The smallest that a kind has. A table of short slots is small, and forgets keys where
- * each has a slot of its own; one of whole hashes can do all.
- */
-static bool try_rates(const struct baleen_list *list, const struct baleen_build_options *options,
-		      u32 needs, struct candidate *best)
+u32 baleen_ways(u32 kind, u32 needs, struct baleen_way asked, struct baleen_way *ways)
 {
-	const struct candidate ways[] = {
-		{ .kind = best->kind, .fpp = options->fpp, .copies = options->copies },
-		{ .kind = best->kind, .fpp = options->fpp, .copies = true },
-		{ .kind = best->kind, .fpp = 0, .copies = options->copies },
-	};
-	u32 n = has_slots(best->kind) && options->fpp ? 3 : 1;
+	ways[0] = asked;
+	if (!needs || !has_slots(kind))
+		return 1;
+	ways[1] = (struct baleen_way){ .fpp = asked.fpp, .copies = true };
+	ways[2] = (struct baleen_way){ .copies = asked.copies };
+	return asked.fpp ? 3 : 2;
+}
+
+/* The smallest way in which a kind can do what is needed. */
+static bool try_ways(const struct baleen_list *list, const struct baleen_build_options *options,
+		     u32 needs, struct candidate *best)
+{
+	const struct baleen_way asked = { options->fpp, options->copies };
+	struct candidate tried = { .kind = best->kind };
+	struct baleen_way ways[BALEEN_MAX_WAYS];
+	u32 n = baleen_ways(best->kind, needs, asked, ways);
 	bool is_found = false;
 
 	for (u32 i = 0; i < n; i++) {
-		struct candidate tried = ways[i];
-
+		tried.way = ways[i];
 		if (!try_kind(list, options, needs, &tried) ||
 		    (is_found && tried.n_blocks >= best->n_blocks))
 			continue;
@@ -154,7 +158,7 @@ static void tell_smallest(const struct candidate *all, u32 n, const struct candi
 		snprintf(rate, sizeof(rate), " at a false positive rate of %g", fpp);
 	length = snprintf(choice->why, sizeof(choice->why),
 			  "%s%s is the smallest%s%s%s:", baleen_kind_name(best->kind),
-			  has_slots(best->kind) && best->copies ? " with copies" : "", rate,
+			  has_slots(best->kind) && best->way.copies ? " with copies" : "", rate,
 			  needs ? " that can " : "", can);
 	for (u32 i = 0; i < n && length < sizeof(choice->why); i++)
 		length += snprintf(choice->why + length, sizeof(choice->why) - length,
@@ -188,7 +192,7 @@ static int choose_smallest(const struct baleen_list *list,
 		struct candidate *candidate = &all[n];
 
 		candidate->kind = kind;
-		if (!(kinds & 1u << kind) || !try_rates(list, options, needs, candidate))
+		if (!(kinds & 1u << kind) || !try_ways(list, options, needs, candidate))
 			continue;
 		n++;
 		if (!best || candidate->n_blocks < best->n_blocks)
@@ -197,8 +201,8 @@ static int choose_smallest(const struct baleen_list *list,
 	if (!best)
 		return refuse(kinds, needs, error);
 	choice->kind = best->kind;
-	choice->fpp = best->fpp;
-	choice->copies = best->copies;
+	choice->fpp = best->way.fpp;
+	choice->copies = best->way.copies;
 	tell_smallest(all, n, best, needs, options->fpp, choice);
 	return 0;
 }

@@ -47,6 +47,33 @@ int baleen_needs_parse(const char *text, u32 *needs);
  */
 u32 baleen_table_can(const struct baleen_image *image, u32 domain);
 
+#define BALEEN_MAX_WAYS 3
+
+/**
+ * struct baleen_way - a way to have a kind
+ * @fpp: false positive rate to plan for
+ * @copies: copies count
+ */
+struct baleen_way {
+	double fpp;
+	bool copies;
+};
+
+/**
+ * baleen_ways() - the ways to have a kind for what is needed, of which the smallest that can do
+ * it is taken
+ * @kind: enum baleen_kind
+ * @needs: enum baleen_need
+ * @asked: what was asked for, the first of the ways
+ * @ways: filled in, up to BALEEN_MAX_WAYS of them
+ *
+ * Slots that keep too little of a key can delete where copies count, and those that keep whole
+ * hashes, at no rate, can do all.
+ *
+ * Return: how many.
+ */
+u32 baleen_ways(u32 kind, u32 needs, struct baleen_way asked, struct baleen_way *ways);
+
 /**
  * struct baleen_choice - the kind that was chosen
  * @kind: enum baleen_kind
