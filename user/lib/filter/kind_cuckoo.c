@@ -24,15 +24,18 @@ static u64 divide_up(u64 a, u64 b)
  */
 static double planned_load(u32 bucket_slots, u64 n)
 {
-	bool is_small = n < BALEEN_SMALL_TABLE;
+	static const double small[] = { 0.25, 0.7, 0.75, 0.8 },
+			    large[] = { 0.45, 0.84, 0.92, BALEEN_LOAD_FACTOR };
+	double load = large[bucket_slots - 1];
 
-	switch (bucket_slots) {
-	case 1: return is_small ? 0.25 : 0.45;
-	case 2: return is_small ? 0.7 : 0.84;
-	case 3: return is_small ? 0.75 : 0.92;
-	default: return is_small ? 0.8 : BALEEN_LOAD_FACTOR;
-	}
+	if (n >= BALEEN_SMALL_TABLE)
+		return load;
+	/* Never more slots than the fewest keys of a large table have. */
+	return fmax(small[bucket_slots - 1], load * n / BALEEN_SMALL_TABLE);
 }
+
+/* The least load, asked for or sought. */
+#define LEAST_LOAD 0.01
 
 /* Beyond this load some key finds no room, however large the table (Fan et al. 2014, section
  * 5.1; Sanders, Egner, Korst 2003).
@@ -221,40 +224,48 @@ static void plan_shape(const struct request *request, const struct baleen_shape 
 
 /* A search for the smallest table. */
 struct search {
-	const struct request *request;
+	const struct baleen_shape *shape;
 	struct baleen_table *table;
 	bool is_found;
+	bool empties;
 };
+
+/* The load at which slots that err too often when they are full err as little as is allowed: the
+ * rate is in proportion to the load. A hair less, against rounding.
+ */
+static double allowed_load(const struct request *request, const struct baleen_table *table)
+{
+	u64 n_slots = (u64)table->n_buckets * request->bucket_slots;
+
+	return request->fpp / cuckoo_fpp(table, request->domain, n_slots) * (1 - 1e-9);
+}
 
 static void try_width(struct search *search, const struct request *request, u32 slot_bits,
 		      bool is_packed)
 {
+	struct request tried = *request;
 	struct baleen_table planned;
 
 	plan_width(request, slot_bits, is_packed, &planned);
-	if (!is_fit(request, &planned) ||
+	if (search->empties) {
+		tried.load = allowed_load(request, &planned);
+		if (tried.load < LEAST_LOAD || tried.load >= request->load)
+			return;
+		plan_width(&tried, slot_bits, is_packed, &planned);
+	}
+	if (!is_fit(&tried, &planned) ||
 	    (search->is_found && planned.n_blocks >= search->table->n_blocks))
 		return;
 	*search->table = planned;
 	search->is_found = true;
 }
 
-/* The smallest of all shapes that err as little as is allowed; of those of one size the one
- * in blocks, and that of most slots a bucket, which fills best. Of IPv4 addresses slots
- * of 16 bits in blocks are exact; of what else a packet has, wide ones can change in place.
- */
-static void plan_any(const struct request *request, const struct baleen_shape *shape,
-		     struct baleen_table *table)
+static void try_shapes(struct search *search, const struct request *request)
 {
-	struct search search = { .request = request, .table = table };
+	const struct baleen_shape *shape = search->shape;
 	u32 least = shape->slot_bits ? shape->slot_bits : BALEEN_MIN_PACKED_BITS;
 	u32 most = shape->slot_bits ? shape->slot_bits : 64;
 
-	/* No rate, or none that is low enough: slots that keep all. */
-	if (shape->slot_bits)
-		plan_shape(request, shape, table);
-	else
-		plan_width(request, 64, false, table);
 	for (u32 slots = BALEEN_BUCKET_SLOTS; slots; slots--) {
 		const struct request changed = with_slots(request, slots);
 
@@ -263,11 +274,32 @@ static void plan_any(const struct request *request, const struct baleen_shape *s
 			continue;
 		for (u32 width = least; width <= most; width++) {
 			if (is_aligned(width, slots))
-				try_width(&search, &changed, width, false);
+				try_width(search, &changed, width, false);
 			if (may_pack(request->domain, width, slots))
-				try_width(&search, &changed, width, true);
+				try_width(search, &changed, width, true);
 		}
 	}
+}
+
+/* The smallest of all shapes and loads that err as little as is allowed; of those of one size the
+ * one in blocks, that of most slots a bucket, which fills best, and that of wider slots, which
+ * errs less. Of IPv4 addresses slots of 16 bits in blocks are exact; of what else a packet has,
+ * wide ones can change in place.
+ */
+static void plan_any(const struct request *request, const struct baleen_shape *shape,
+		     struct baleen_table *table)
+{
+	struct search search = { .shape = shape, .table = table };
+
+	/* No rate, or none that is low enough: slots that keep all. */
+	if (shape->slot_bits)
+		plan_shape(request, shape, table);
+	else
+		plan_width(request, 64, false, table);
+	try_shapes(&search, request);
+	search.empties = true;
+	if (!request->is_loaded && request->fpp)
+		try_shapes(&search, request);
 }
 
 static int plan_slots(const struct request *request, const struct baleen_shape *shape,
@@ -312,7 +344,7 @@ static int check_shape(u32 domain, double fpp, const struct baleen_shape *shape,
 		return baleen_fail(error, EINVAL,
 				   "slots of buckets of 3 hold fingerprints of up to 32 bits: they "
 				   "need --fpp or --slot-bits");
-	if (shape->load && !(shape->load >= 0.01 && shape->load <= 1))
+	if (shape->load && !(shape->load >= LEAST_LOAD && shape->load <= 1))
 		return baleen_fail(error, EINVAL, "a load is 0.01 to 1");
 	slots = slots ? slots : BALEEN_BUCKET_SLOTS;
 	if (shape->load > most_load(slots))
@@ -354,13 +386,13 @@ static int cuckoo_plan(u32 domain, u64 n, double fpp, const struct baleen_shape 
 		       struct baleen_table *table, struct baleen_error *error)
 {
 	u32 slots = shape->bucket_slots ? shape->bucket_slots : BALEEN_BUCKET_SLOTS;
-	const struct request request = {
+	struct request request = {
 		.domain = domain,
 		.kind = BALEEN_KIND_CUCKOO,
 		.n = n,
 		.fpp = fpp,
 		.bucket_slots = slots,
-		.load = shape->load ? shape->load : planned_load(slots, n),
+		.load = shape->load,
 		.is_loaded = shape->load,
 		.has_copies = shape->has_copies,
 		.has_stash = shape->has_stash,
@@ -371,8 +403,11 @@ static int cuckoo_plan(u32 domain, u64 n, double fpp, const struct baleen_shape 
 
 	if (!err)
 		err = check_buckets(domain, n, shape, error);
-
-	return err ? err : plan_slots(&request, shape, table, error);
+	if (err)
+		return err;
+	if (!shape->load)
+		request.load = planned_load(slots, n);
+	return plan_slots(&request, shape, table, error);
 }
 
 static int prefixes_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
