@@ -5,7 +5,6 @@
 #include "cli/common/trace.h"
 #include "cli/open/filter_ref.h"
 #include "filter/estimate.h"
-#include "filter/plan.h"
 
 struct build {
 	struct list_options lists;
@@ -13,6 +12,7 @@ struct build {
 	bool json;
 	bool verbose;
 	struct trace trace;
+	struct baleen_image planned;
 };
 
 /* Says why this kind was chosen, and that a chosen seed is a secret. */
@@ -25,47 +25,30 @@ static void explain(const struct list_options *options)
 			 "that fill a bucket");
 }
 
-/* Whether a table is larger than planned for its keys. */
-static bool is_larger(const struct filter_ref *ref, const struct baleen_build_options *options,
-		      u32 domain, struct baleen_table *planned)
-{
-	const struct baleen_image *image = &ref->filter.image;
-	const struct baleen_table *table = &image->table[domain];
-	u64 n = table->n_entries > options->capacity ? table->n_entries : options->capacity;
-	struct baleen_shape shape = options->shape;
-
-	return table->kind != BALEEN_KIND_NONE && n &&
-	       !baleen_shape_for_keys(image->key_spec, table->kind, &shape, NULL) &&
-	       !baleen_plan_shaped(domain, table->kind, n, options->fpp, &shape, planned, NULL) &&
-	       planned->n_blocks < table->n_blocks;
-}
-
-/* Why what was built is not what was planned: some key found no room; or, of Bloom kinds, about
- * every other time, the bits of these keys are more than on average.
- */
+/* Why what was built is larger than planned: these keys find no room, or err at more. */
 static void explain_size(const struct filter_ref *ref, const struct build *build)
 {
 	const struct baleen_build_options *options = &build->lists.build;
 	char bytes[NUMBER_TEXT], planned_bytes[NUMBER_TEXT], why[96];
-	struct baleen_table planned;
 
-	for (u32 domain = 0; domain <= BALEEN_TUPLE && !options->like; domain++) {
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++) {
 		const struct baleen_table *table = &ref->filter.image.table[domain];
-		bool is_plane = baleen_table_is_bit_array(table);
+		u64 planned = build->planned.table[domain].n_blocks;
 
-		if ((is_plane && !build->verbose) || !is_larger(ref, options, domain, &planned))
+		if (!planned || planned >= table->n_blocks)
 			continue;
-		if (is_plane)
-			snprintf(why, sizeof(why), "that would err at more than %g", options->fpp);
+		if (baleen_table_is_bit_array(table))
+			snprintf(why, sizeof(why), "these keys would err at more than %g",
+				 options->fpp);
 		else if (options->shape.load)
 			snprintf(why, sizeof(why), "the keys find no room at a load of %g",
 				 options->shape.load);
 		else
 			snprintf(why, sizeof(why), "the keys find no room there");
-		complain("%s: %s, not the planned %s: with this seed %s", build->out,
+		complain("%s: %s, not the planned %s: %s%s", build->out,
 			 format_bytes((u64)table->n_blocks * BALEEN_BLOCK_BYTES, bytes),
-			 format_bytes((u64)planned.n_blocks * BALEEN_BLOCK_BYTES, planned_bytes),
-			 why);
+			 format_bytes(planned * BALEEN_BLOCK_BYTES, planned_bytes),
+			 options->seed ? "with this seed " : "", why);
 	}
 }
 
@@ -115,6 +98,7 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	build.lists.build.name = name;
+	build.lists.build.planned = &build.planned;
 	err = filter_ref_build(&ref, &list, argc ? argv : stdin_only, argc ? argc : 1,
 			       &build.lists);
 	if (!err && build.verbose)

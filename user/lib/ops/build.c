@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "filter/estimate.h"
 #include "filter/filter_strings.h"
 #include "ops/build.h"
 #include "ops/layout.h"
@@ -16,6 +17,13 @@
  * of 500 builds of 1,000 entries at 95 %; strided sets took three at most.
  */
 #define MAX_SEEDS 64
+
+/* Seeds by which keys find no room, or err at more than is allowed, before a table gets larger
+ * than it was planned. Of classic filters that are planned for just that rate each second one
+ * errs at more.
+ */
+#define SEEDS_WITHOUT_ROOM 8
+#define SEEDS_ABOVE_RATE 16
 
 /* --- fill ----------------------------------------------------------------- */
 
@@ -259,10 +267,11 @@ static int build_like(const struct baleen_layout *parts, const struct baleen_bui
 	return err;
 }
 
-/* With a given seed, what finds no room needs more of it. */
+/* Room for keys that find none, unless the number of buckets was asked for. */
 static void give_room(const struct baleen_layout *parts, struct baleen_build_options *options)
 {
-	options->capacity = fmax(options->capacity, baleen_layout_count(parts)) * 1.05 + 1;
+	if (!options->shape.n_buckets)
+		options->capacity = fmax(options->capacity, baleen_layout_count(parts)) * 1.05 + 1;
 }
 
 static int build_kept(const struct baleen_layout *parts, const struct baleen_build_options *options,
@@ -283,6 +292,16 @@ static int build_kept(const struct baleen_layout *parts, const struct baleen_bui
 	return err;
 }
 
+/* Whether another seed sets other bits. */
+static bool is_keyed(const struct baleen_image *image)
+{
+	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
+		if (baleen_table_is_bit_array(&image->table[domain]) &&
+		    image->table[domain].hash > BALEEN_HASH_KEYED)
+			return false;
+	return true;
+}
+
 /* The highest rate of the tables in which keys share bits; the plan settles the rate
  * of the others.
  */
@@ -296,45 +315,57 @@ static double worst_measured(const struct baleen_filter *filter)
 	return worst;
 }
 
-/* One seed may leave a key without room, or put more keys than usual into few
- * Bloom blocks: a new one then, or more room when the seed is given, and for
- * Bloom kinds a plan as much stricter as the rate came out too high. A shape that
- * was asked for keeps the rate that comes out.
+/* A shape that was asked for keeps the rate that comes out; so do filters of one seed and one
+ * plan, which shall merge.
+ */
+static bool may_err(const struct baleen_build_options *options, const struct baleen_filter *built)
+{
+	return !options->fpp || options->shape.n_bits || options->shape.remainder_bits ||
+	       options->seed || is_public(&built->image) || worst_measured(built) <= options->fpp;
+}
+
+/* One seed may leave a key without room, or put more keys than usual into few Bloom blocks: a
+ * new one then. Where no seed helps, or one is given, more room; for Bloom kinds a plan as much
+ * stricter as the rate came out too high.
  */
 static int build_new(const struct baleen_layout *parts, const struct baleen_build_options *options,
 		     struct baleen_filter *filter, struct baleen_error *error)
 {
-	bool is_rated = options->fpp && !options->shape.n_bits && !options->shape.remainder_bits;
 	struct baleen_build_options roomier = *options;
+	struct baleen_image planned;
 	double fpp = options->fpp;
+	u32 n_full = 0, n_high = 0;
 	int err = 0;
 
 	for (int i = 0; i < MAX_SEEDS; i++) {
 		struct baleen_filter built;
 		struct baleen_image image;
-		double worst;
 
 		err = baleen_layout_plan(parts, &roomier, fpp, &image, error);
 		if (!err)
 			err = choose_seed(options, &image, error);
 		if (err)
 			return err;
+		if (!i)
+			planned = image;
 		err = build_once(parts, &image, &built, error);
 		if (err == -ENOSPC) {
-			if (options->seed || is_public(&image))
+			if (options->seed || is_public(&image) ||
+			    ++n_full % SEEDS_WITHOUT_ROOM == 0)
 				give_room(parts, &roomier);
 			continue;
 		}
 		if (err)
 			return err;
-		worst = worst_measured(&built);
-		/* Filters of one seed and one plan shall merge: it stays what it is. */
-		if (!is_rated || options->seed || is_public(&image) || worst <= options->fpp) {
+		if (may_err(options, &built)) {
 			*filter = built;
+			if (options->planned)
+				*options->planned = planned;
 			return 0;
 		}
+		if (++n_high % SEEDS_ABOVE_RATE == 0 || !is_keyed(&image))
+			fpp *= options->fpp / worst_measured(&built);
 		baleen_filter_free(&built);
-		fpp *= options->fpp / worst;
 		err = baleen_fail(error, EINVAL, "a false positive rate of %g is out of reach",
 				  options->fpp);
 	}

@@ -29,6 +29,8 @@
  *        that the two can be listed and merged
  * @keep: take over the tables of this filter that cannot be listed, by their
  *        hashes, and its seed; may be NULL. Their keys count in the capacity
+ * @planned: where to put the header as it was planned, without places of what these keys
+ *           needed beyond that; may be NULL. Of a new geometry: not with @like and @keep
  */
 struct baleen_build_options {
 	const char *name;
@@ -41,6 +43,7 @@ struct baleen_build_options {
 	u64 capacity;
 	const struct baleen_image *like;
 	const struct baleen_filter *keep;
+	struct baleen_image *planned;
 };
 
 #endif /* BALEEN_BUILD_OPTIONS_H */
