@@ -192,7 +192,10 @@ build/late.so: user/late/late.c user/cli/device/curses_calls.h
 build/late.h: build/late.so
 	objdump -p $< | sed -nE 's/.*NEEDED +(lib(ncursesw)[-.].*)/#define BALEEN_LIB\U\2\E "\1"/p' >$@
 
-build/user/%.o: user/%.c $(SKELETONS) | build/release.h build/late.h
+# What is made before the first object; the *.d files then say which object needs which.
+MADE_HEADERS := $(SKELETONS) build/release.h build/late.h
+
+build/user/%.o: user/%.c | $(MADE_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
@@ -257,7 +260,7 @@ kmod-vm:
 # --- tests ----------------------------------------------------------------
 
 # A report needs lines, and no types: -g1 makes these programs a third smaller.
-build/asan/%.o: %.c $(SKELETONS) | build/release.h build/late.h
+build/asan/%.o: %.c | $(MADE_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -O1 -g1 $(SANITIZE) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
@@ -269,7 +272,7 @@ build/unit/%: build/asan/tests/unit/%.o build/asan/libbaleen.a
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lcurl -lz -lm $(LIBS)
 
-build/fuzzed/%.o: %.c $(SKELETONS) | build/release.h build/late.h
+build/fuzzed/%.o: %.c | $(MADE_HEADERS)
 	@mkdir -p $(@D)
 	$(CLANG) $(BASE_CFLAGS) -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -MMD -MP -c $< -o $@
 
