@@ -179,6 +179,7 @@ static void name_images(const struct restore *restore, struct baleen_saved *save
 		baleen_saved_file(rule->name, file);
 		snprintf(path[i], sizeof(path[i]), "%s/%s", restore->directory, file);
 		rules->rule[i].path = path[i];
+		rules->rule[i].bans = saved->bans[i];
 		rules->rule[i].ref =
 			(struct filter_ref){ .argument = path[i], .filter = *rule->filter };
 		rule->filter = &rules->rule[i].ref.filter;

@@ -123,7 +123,7 @@ int rules_word_take(const struct command *command, struct rules *rules, const ch
 		return add_qualifier(command, last, begun, word);
 	}
 	if (!strcmp(word, "bans")) {
-		last->takes_bans = true;
+		last->bans.takes_bans = true;
 		return 0;
 	}
 	takes = baleen_qualifier_takes(word);
@@ -151,7 +151,7 @@ int rules_check(const struct command *command, const struct rules *rules)
 int rules_refuse_bans(const struct rules *rules, const char *device)
 {
 	for (u32 i = 0; rules && i < rules->n; i++)
-		if (rules->rule[i].takes_bans)
+		if (rules->rule[i].bans.takes_bans)
 			return complain("%s: rule '%s': bans are for a device that remembers "
 					"entries, not for --no-state or --backend kmod",
 					device, rules->rule[i].name);

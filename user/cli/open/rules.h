@@ -6,6 +6,7 @@
 #define BALEEN_CLI_RULES_H
 
 #include "cli/open/filter_ref_type.h"
+#include "state/rule_store.h"
 #include "xdp/ruleset.h"
 
 /* The IMAGE that lists every address. */
@@ -18,7 +19,7 @@
  * @name: the rule's
  * @action: enum baleen_action
  * @qualifiers: the words behind it
- * @takes_bans: one of them is `bans`
+ * @bans: what its bans are; takes_bans when one of them is `bans`
  * @ref: opened by rules_open()
  */
 struct rule_argument {
@@ -27,7 +28,7 @@ struct rule_argument {
 	char name[BALEEN_NAME_BYTES];
 	u32 action;
 	struct baleen_qualifiers qualifiers;
-	bool takes_bans;
+	struct baleen_rule_bans bans;
 	struct filter_ref ref;
 };
 

@@ -90,7 +90,7 @@ static void list_sources(const struct rules *rules, const struct list_options *l
 	for (u32 i = 0; i < sources->n; i++) {
 		sources->source[i] = rule_source(&rules->rule[i].ref, lists);
 		sources->source[i].is_any = is_any_argument(&rules->rule[i]);
-		sources->source[i].takes_bans = rules->rule[i].takes_bans;
+		sources->source[i].bans = rules->rule[i].bans;
 	}
 }
 

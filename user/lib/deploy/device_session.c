@@ -274,7 +274,7 @@ static void shape_rule(struct baleen_stored_rule *rule, const struct baleen_rule
 	rule->fpp = source->build->fpp;
 	rule->capacity = source->build->capacity;
 	rule->is_any = source->is_any;
-	rule->takes_bans |= source->takes_bans;
+	baleen_rule_bans_set(rule, &source->bans);
 }
 
 /* The rules of the ruleset, in its order, as the state shall have them. */

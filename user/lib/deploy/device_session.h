@@ -39,7 +39,7 @@ struct baleen_device_session {
  * @path: as typed; "-" is stdin
  * @filter: what became of it; a rule of a ruleset that has this filter is made of it
  * @is_any: it lists every address, and is no file
- * @takes_bans: a rule that is made of it takes bans from now on
+ * @bans: what bans of a rule that is made of it are from now on
  * @is_list: a list, else an image
  * @fd: what was read; 0: an image that was made of something else
  * @csv: how a table was read
@@ -52,7 +52,7 @@ struct baleen_rule_source {
 	const char *path;
 	const struct baleen_filter *filter;
 	bool is_any;
-	bool takes_bans;
+	struct baleen_rule_bans bans;
 	bool is_list;
 	int fd;
 	const struct baleen_csv_options *csv;

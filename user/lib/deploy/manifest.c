@@ -77,6 +77,17 @@ static json_t *json_device(const char *device)
 	return json_string(shown);
 }
 
+/* NULL for the usual: an older release knows no such field. */
+static json_t *json_bans(const struct baleen_rule_bans *bans)
+{
+	char widen[BALEEN_WIDEN_TEXT];
+
+	if (!*baleen_widen_format(bans->widen, widen) && !bans->takes_bans && !bans->ban_width)
+		return NULL;
+	return json_pack("{s:b, s:i, s:s}", "takes_bans", bans->takes_bans, "ban_width",
+			 (int)bans->ban_width, "widen", widen);
+}
+
 static json_t *json_rule(const struct baleen_saved *saved, u32 i)
 {
 	const struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
@@ -85,10 +96,11 @@ static json_t *json_rule(const struct baleen_saved *saved, u32 i)
 
 	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
 	baleen_saved_file(rule->name, file);
-	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "name", rule->name, "action",
+	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o*}", "name", rule->name, "action",
 			 baleen_action_text(rule->action), "qualifiers", qualifiers, "image", file,
 			 "entries", (json_int_t)image->n_entries, "header_crc",
-			 (json_int_t)image->header_crc, "body_crc", (json_int_t)image->body_crc);
+			 (json_int_t)image->header_crc, "body_crc", (json_int_t)image->body_crc,
+			 "bans", json_bans(&saved->bans[i]));
 }
 
 /* The checksum is of one form of the values, so blanks and order do not matter. */
@@ -130,6 +142,27 @@ char *baleen_manifest_format(const struct baleen_saved *saved)
 
 /* --- from text --- */
 
+static int read_bans(json_t *json, const char *rule, struct baleen_rule_bans *bans,
+		     struct baleen_error *error)
+{
+	const char *widen, *reason = NULL;
+	json_error_t json_error;
+	int takes_bans, width;
+
+	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:b, s:i, s:s}", "takes_bans",
+			   &takes_bans, "ban_width", &width, "widen", &widen))
+		return baleen_fail(error, EINVAL, "rule '%s': bans: %s", rule, json_error.text);
+	if (width && (width < BALEEN_BAN_WIDTH_MIN || width > BALEEN_BAN_WIDTH_MAX))
+		return baleen_fail(error, EINVAL, "rule '%s': bans: a number out of range", rule);
+	if (*widen)
+		reason = baleen_widen_parse(widen, bans->widen);
+	if (reason)
+		return baleen_fail(error, EINVAL, "rule '%s': widen: %s", rule, reason);
+	bans->takes_bans = takes_bans;
+	bans->ban_width = width;
+	return 0;
+}
+
 static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct baleen_error *error)
 {
 	struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
@@ -138,13 +171,15 @@ static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct bal
 	json_int_t n_entries, header_crc, body_crc;
 	char own_file[BALEEN_SAVED_FILE_BYTES];
 	json_error_t json_error;
+	json_t *bans = NULL;
 	const char *reason;
 	int err;
 
-	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:s, s:s, s:s, s:s, s:I, s:I, s:I}",
-			   "name", &name, "action", &action, "qualifiers", &qualifiers, "image",
-			   &file, "entries", &n_entries, "header_crc", &header_crc, "body_crc",
-			   &body_crc))
+	if (json_unpack_ex(json, &json_error, JSON_STRICT,
+			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s?:o}", "name", &name, "action",
+			   &action, "qualifiers", &qualifiers, "image", &file, "entries",
+			   &n_entries, "header_crc", &header_crc, "body_crc", &body_crc, "bans",
+			   &bans))
 		return baleen_fail(error, EINVAL, "rule %u: %s", i + 1, json_error.text);
 	reason = baleen_rule_name_check(name);
 	if (reason)
@@ -161,6 +196,8 @@ static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct bal
 	err = find_action(action, &rule->action, error);
 	if (!err)
 		err = baleen_qualifiers_parse(qualifiers, &rule->qualifiers, error);
+	if (!err && bans)
+		err = read_bans(bans, name, &saved->bans[i], error);
 	return err;
 }
 

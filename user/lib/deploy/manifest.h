@@ -6,6 +6,7 @@
 #define BALEEN_MANIFEST_H
 
 #include "net/device.h"
+#include "state/rule_store.h"
 #include "xdp/ruleset.h"
 
 /* Bytes of the name of an image file: rule name, ".bln" and the NUL byte. */
@@ -31,6 +32,7 @@ struct baleen_saved_image {
  * @ruleset: rules that continue none; @filter[i] is the filter of rule i
  * @filter: sealed images
  * @image: what is written down of each
+ * @bans: what bans of each are, of a device with a state
  *
  * @ruleset points into the struct, so it is not to be copied.
  */
@@ -41,6 +43,7 @@ struct baleen_saved {
 	struct baleen_ruleset ruleset;
 	struct baleen_filter filter[BALEEN_MAX_RULES];
 	struct baleen_saved_image image[BALEEN_MAX_RULES];
+	struct baleen_rule_bans bans[BALEEN_MAX_RULES];
 };
 
 /**

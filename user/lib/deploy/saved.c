@@ -61,6 +61,25 @@ static int take_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *s
 	return 0;
 }
 
+/* What only a state knows of the rules; a device may have none. */
+static void take_bans(struct baleen_saved *saved)
+{
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
+
+	if (baleen_rule_store_open(&state, saved->device, 0, NULL))
+		return;
+	if (baleen_rule_store_get_rules(&state, &rules, NULL))
+		rules.n_rules = 0;
+	baleen_rule_store_close(&state);
+	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
+		int at = baleen_rule_store_find_rule(&rules, saved->ruleset.rule[i].name);
+
+		if (at >= 0)
+			saved->bans[i] = baleen_rule_bans_get(&rules.rule[at]);
+	}
+}
+
 int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *saved,
 			  struct baleen_error *error)
 {
@@ -75,6 +94,8 @@ int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *sav
 		err = take_rule(xdp, i, saved, error);
 	if (err)
 		baleen_saved_free(saved);
+	else
+		take_bans(saved);
 	return err;
 }
 

@@ -143,6 +143,33 @@ const char *baleen_widen_format(const struct baleen_widen *widen, char *text);
 const char *baleen_widen_parse(const char *text, struct baleen_widen *widen);
 
 /**
+ * struct baleen_rule_bans - what bans of a rule are, as struct baleen_stored_rule has it
+ * @takes_bans: `baleen ban` adds to it
+ * @ban_width: of a lone IPv6 address; 0 for BALEEN_BAN_WIDTH
+ * @widen: of IPv4 and of IPv6
+ */
+struct baleen_rule_bans {
+	bool takes_bans;
+	u32 ban_width;
+	struct baleen_widen widen[2];
+};
+
+/**
+ * baleen_rule_bans_get() - take it out of a rule
+ * @rule: rule of a state
+ *
+ * Return: what its bans are.
+ */
+struct baleen_rule_bans baleen_rule_bans_get(const struct baleen_stored_rule *rule);
+
+/**
+ * baleen_rule_bans_set() - give it to a rule
+ * @rule: keeps what @bans says nothing of
+ * @bans: what its bans are
+ */
+void baleen_rule_bans_set(struct baleen_stored_rule *rule, const struct baleen_rule_bans *bans);
+
+/**
  * baleen_rule_widen_refuse() - may the bans of a rule become bans of prefixes?
  * @rule: the rule
  *

@@ -262,6 +262,24 @@ const char *baleen_widen_parse(const char *text, struct baleen_widen *widen)
 	return NULL;
 }
 
+struct baleen_rule_bans baleen_rule_bans_get(const struct baleen_stored_rule *rule)
+{
+	struct baleen_rule_bans bans = { .takes_bans = rule->takes_bans,
+					 .ban_width = rule->ban_width };
+
+	memcpy(bans.widen, rule->widen, sizeof(bans.widen));
+	return bans;
+}
+
+void baleen_rule_bans_set(struct baleen_stored_rule *rule, const struct baleen_rule_bans *bans)
+{
+	rule->takes_bans |= bans->takes_bans;
+	if (bans->ban_width)
+		rule->ban_width = bans->ban_width;
+	if (bans->widen[0].n || bans->widen[1].n)
+		memcpy(rule->widen, bans->widen, sizeof(rule->widen));
+}
+
 const char *baleen_rule_widen_refuse(const struct baleen_stored_rule *rule)
 {
 	if (rule->action != BALEEN_ACTION_DROP || !baleen_spec_is_address(rule->key_spec))
