@@ -130,7 +130,7 @@ static const struct {
 	{ R "feed /" LONG_1024 "\n", "c:2: feed: a path of 1024 bytes or more" },
 	{ R "feed http://h/" LONG_1024 "\n", "c:2: feed: a URL of 1024 bytes or more" },
 	{ R "feed /x evry 1h\n", "c:2: 'evry': not an option of a feed: column, where, delimiter, "
-				 "skip-bad, every, timeout or access" },
+				 "skip-bad, every, timeout, access or hold" },
 	{ R "feed /x every\n", "c:2: every: its value is missing" },
 	{ R "feed /x every 1\n", "c:2: every '1': not a time from 1s to 365d such as 30s, 5m" },
 	{ R "feed /x every 10ms\n",
@@ -146,6 +146,14 @@ static const struct {
 	{ R "feed http://h/x access\n", "c:2: access: its value is missing" },
 	{ R "feed http://h/x access x.access\n",
 	  "c:2: feed 'x.access': not a whole path, from / on" },
+	{ R "feed /x hold 1h\n", "c:2: hold is for routes: feed route:TABLE" },
+	{ R "feed route:\n", "c:2: feed 'route:': not the number or name of a routing table" },
+	{ R "feed route:/x\n", "c:2: feed 'route:/x': not the number or name of a routing table" },
+	{ R "feed route:1 skip-bad\n", "c:2: feed route:1: only hold and every are for routes" },
+	{ R "feed route:1 hold 0s\n",
+	  "c:2: hold '0s': not a time from 1s to 365d such as 30s, 5m" },
+	{ R "feed route:1\nkey src,dport\n",
+	  "c:2: feed route:1: routes are for keys of one address" },
 	{ R "feed /x column 1 column 2\n", "c:2: column is given twice" },
 	{ R "feed /x\nfeed /y\nfeed /x every 1h\n", "c:4: feed '/x' is in line 2 already" },
 	{ R "feed /x where a=" LONG_256 "\n", "c:2: where: more than 254 bytes" },
@@ -370,12 +378,35 @@ static void test_format(void **state)
 	baleen_conf_free(&conf);
 }
 
+static void test_routes(void **state)
+{
+	static const char text[] = "rule a drop\nfeed route:100\nfeed route:rt-bh.4 hold 90s\n"
+				   "feed route:7 hold none every 1h\n"
+				   "feed route:8 hold 3600s\n";
+	static const char formatted[] = "rule a drop\n\tfeed route:100\n"
+					"\tfeed route:rt-bh.4 hold 1m30s\n"
+					"\tfeed route:7 every 1h hold none\n\tfeed route:8\n";
+	static const u32 holds[] = { 3600, 90, 0, 3600 };
+	struct baleen_conf conf;
+	char *out;
+
+	assert_int_equal(parse(text, &conf, NULL), 0);
+	assert_int_equal(conf.n_feeds, 4);
+	for (u32 i = 0; i < 4; i++)
+		assert_int_equal(conf.feed[i].wanted.hold_s, holds[i]);
+	out = baleen_conf_format(&conf, true);
+	assert_string_equal(strstr(out, "rule a"), formatted);
+	free(out);
+	baleen_conf_free(&conf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_refused_bytes),
 		cmocka_unit_test(test_too_many), cmocka_unit_test(test_all),
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_format),
+		cmocka_unit_test(test_routes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

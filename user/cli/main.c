@@ -38,6 +38,7 @@ static const struct group {
 		  &feed_command,
 		  &import_command,
 		  &update_command,
+		  &route_command,
 	  } },
 	{ "Looking",
 	  {

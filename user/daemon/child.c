@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Commands that baleend runs: one at a time, since downloads are slow and share the network. */
+/* Commands that baleend runs. */
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -21,6 +21,7 @@ extern char **environ;
 /**
  * struct child - the command that runs
  * @daemon: the daemon
+ * @slot: where it is known until it ends
  * @device: the device that it is for
  * @on_end: called when it has ended
  * @process: the process
@@ -28,6 +29,7 @@ extern char **environ;
  */
 struct child {
 	struct daemon *daemon;
+	struct child **slot;
 	char device[BALEEN_DEVICE_BYTES];
 	child_handler_t on_end;
 	sd_event_source *process;
@@ -38,7 +40,7 @@ static void free_child(struct child *child)
 {
 	sd_event_source_disable_unref(child->process);
 	sd_event_source_disable_unref(child->limit);
-	child->daemon->child = NULL;
+	*child->slot = NULL;
 	free(child);
 }
 
@@ -91,21 +93,22 @@ static int start(struct child *child, char *const *arguments)
 	return err;
 }
 
-int child_start(struct daemon *daemon, const char *device, char *const *arguments,
-		child_handler_t on_end)
+int child_start(struct daemon *daemon, struct child **slot, const char *device,
+		char *const *arguments, child_handler_t on_end)
 {
 	struct child *child;
 	int err;
 
-	if (daemon->child)
+	if (*slot)
 		return -EBUSY;
 	child = calloc(1, sizeof(*child));
 	if (!child)
 		return -ENOMEM;
 	child->daemon = daemon;
+	child->slot = slot;
 	child->on_end = on_end;
 	snprintf(child->device, sizeof(child->device), "%s", device);
-	daemon->child = child;
+	*slot = child;
 	err = start(child, arguments);
 	if (err >= 0)
 		return 0;
@@ -116,10 +119,10 @@ int child_start(struct daemon *daemon, const char *device, char *const *argument
 }
 
 /* SIGTERM ends a download, but the child completes a change; there is no need to wait. */
-void child_stop(struct daemon *daemon)
+void child_stop(struct child **slot)
 {
-	if (!daemon->child)
+	if (!*slot)
 		return;
-	sd_event_source_send_child_signal(daemon->child->process, SIGTERM, NULL, 0);
-	free_child(daemon->child);
+	sd_event_source_send_child_signal((*slot)->process, SIGTERM, NULL, 0);
+	free_child(*slot);
 }

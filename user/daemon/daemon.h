@@ -6,8 +6,9 @@
  *      loop       timers, signals, sd_notify, changed states, the clock
  *      notify     messages to the journal
  *      upkeep     entries that expire, configurations that nobody confirms
- *      child      the commands that it runs, one at a time
+ *      child      the commands that it runs
  *      refresh    feeds that are due: 'baleen update'
+ *      routes     tables of routes that changed: 'baleen update --routes'
  *      links      devices that come back, and new ones: 'baleen apply --new'
  *      drops      sampled drops to the journal
  *      http       metrics over HTTP and as a file
@@ -49,12 +50,14 @@ struct MHD_Daemon;
  * @textfile: for node_exporter; NULL for none
  * @command: path of baleen, for updates of feeds and for new devices
  * @no_drops: leave the sampled drops to others
+ * @route_buffer: bytes that the kernel may keep of what it tells of routes
  */
 struct daemon_options {
 	const char *listen;
 	const char *textfile;
 	const char *command;
 	bool no_drops;
+	u32 route_buffer;
 };
 
 /**
@@ -73,7 +76,11 @@ struct daemon_logged {
  * @event: the event loop
  * @upkeep: timer of the next entry that expires
  * @refresh: timer of the next feed that is due
- * @child: the command that runs, or NULL
+ * @child: the command that runs, or NULL; one at a time, since downloads are slow and share
+ *         the network
+ * @followed: the tables of routes that devices have as feeds
+ * @route_timer: timer of the next look at them
+ * @route_child: the running update of them, or NULL
  * @arrivals: timer of new devices
  * @link: netlink socket with events of devices
  * @known: the devices that exist
@@ -96,6 +103,9 @@ struct daemon {
 	sd_event_source *upkeep;
 	sd_event_source *refresh;
 	struct child *child;
+	struct followed *followed;
+	sd_event_source *route_timer;
+	struct child *route_child;
 	sd_event_source *arrivals;
 	int link_fd; /* -1: none */
 	struct known *known;
@@ -116,6 +126,7 @@ struct daemon {
 /* Each returns 0, or a negative errno after a message. */
 int upkeep_start(struct daemon *daemon);
 int refresh_start(struct daemon *daemon);
+int routes_start(struct daemon *daemon);
 int links_start(struct daemon *daemon);
 int drops_start(struct daemon *daemon);
 int http_start(struct daemon *daemon);
@@ -124,18 +135,20 @@ int http_start(struct daemon *daemon);
 void upkeep_now(struct daemon *daemon);
 void refresh_now(struct daemon *daemon);
 void links_now(struct daemon *daemon);
+void routes_now(struct daemon *daemon);
 void drops_now(struct daemon *daemon);
 
 /* Called with the device of a command that has ended; is_good: with 0 or 3. */
 typedef void (*child_handler_t)(struct daemon *daemon, const char *device, bool is_good);
 
-/* Runs baleen with these arguments; 0; -EBUSY while another one runs; a negative errno after a
- * message.
+/* Runs baleen with these arguments; *slot is the command until it ends. 0; -EBUSY while
+ * there is one; a negative errno after a message.
  */
-int child_start(struct daemon *daemon, const char *device, char *const *arguments,
-		child_handler_t on_end);
+int child_start(struct daemon *daemon, struct child **slot, const char *device,
+		char *const *arguments, child_handler_t on_end);
 
-void child_stop(struct daemon *daemon);
+void child_stop(struct child **slot);
+void routes_stop(struct daemon *daemon);
 void links_stop(struct daemon *daemon);
 void drops_stop(struct daemon *daemon);
 void http_stop(struct daemon *daemon);

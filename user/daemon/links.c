@@ -247,7 +247,7 @@ static u64 apply_default(struct daemon *daemon)
 			link->default_us = 0;
 		/* The end of another command calls this again. */
 		if (link->default_us && link->default_us <= now && !daemon->child &&
-		    child_start(daemon, link->name, arguments, on_applied))
+		    child_start(daemon, &daemon->child, link->name, arguments, on_applied))
 			link->default_us = now + DEFAULT_AGAIN_US;
 		if (link->default_us > now && (!next_us || link->default_us < next_us))
 			next_us = link->default_us;

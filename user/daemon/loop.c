@@ -56,6 +56,7 @@ static void look_again(struct daemon *daemon)
 {
 	upkeep_now(daemon);
 	refresh_now(daemon);
+	routes_now(daemon);
 	drops_now(daemon);
 }
 
@@ -165,6 +166,8 @@ static int start(struct daemon *daemon)
 	if (!err)
 		err = refresh_start(daemon);
 	if (!err)
+		err = routes_start(daemon);
+	if (!err)
 		err = links_start(daemon);
 	if (!err)
 		err = drops_start(daemon);
@@ -186,7 +189,8 @@ int daemon_loop(struct daemon *daemon)
 		err = sd_event_loop(daemon->event);
 		sd_notify(false, "STOPPING=1");
 	}
-	child_stop(daemon);
+	child_stop(&daemon->child);
+	routes_stop(daemon);
 	http_stop(daemon);
 	drops_stop(daemon);
 	links_stop(daemon);

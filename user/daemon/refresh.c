@@ -68,7 +68,7 @@ static int run_update(struct daemon *daemon, const char *device)
 {
 	char *arguments[] = { "baleen", "update", "--due", (char *)device, NULL };
 
-	return child_start(daemon, device, arguments, on_end);
+	return child_start(daemon, &daemon->child, device, arguments, on_end);
 }
 
 static int look(sd_event_source *timer, uint64_t usec, void *data)

@@ -8,6 +8,7 @@
 #include "deploy/conf_plan.h"
 #include "deploy/protect.h"
 #include "state/feed_update.h"
+#include "state/route_feed.h"
 #include "util/number.h"
 #include "util/signals.h"
 
@@ -16,6 +17,7 @@
  * @force: also what is beyond its limits, or would cut this host off
  * @quiet_change: a change is exit 0, too
  * @due: only what baleend should look for by now
+ * @routes: only tables of routes
  * @json: an array of objects, filled in; NULL for words
  * @result: exit code so far
  */
@@ -23,6 +25,7 @@ struct update {
 	bool force;
 	bool quiet_change;
 	bool due;
+	bool routes;
 	json_t *json;
 	int result;
 };
@@ -52,6 +55,7 @@ struct due {
 	const struct baleen_feed_source *wanted;
 	u64 now_ms;
 	u64 due_ms;
+	bool is_found;
 };
 
 static int find_due(const struct baleen_feed *feed, void *data)
@@ -61,6 +65,7 @@ static int find_due(const struct baleen_feed *feed, void *data)
 	if (!baleen_feed_is_of(feed, due->rule, due->wanted))
 		return 0;
 	due->due_ms = baleen_feed_due_ms(feed, due->now_ms);
+	due->is_found = true;
 	return 1;
 }
 
@@ -69,10 +74,10 @@ static bool is_due(const struct baleen_rule_store *state, const char *rule,
 {
 	struct due due = { .rule = rule, .wanted = wanted, .now_ms = baleen_now_ms() };
 
-	if (!wanted->every_s)
-		return false;
 	baleen_feeds_each(state, rule, find_due, &due, NULL);
-	return due.due_ms <= due.now_ms;
+	if (!due.is_found)
+		return wanted->every_s;
+	return due.due_ms && due.due_ms <= due.now_ms;
 }
 
 static bool is_asked_for(const struct device *device, const struct baleen_rule_store *state,
@@ -82,6 +87,8 @@ static bool is_asked_for(const struct device *device, const struct baleen_rule_s
 
 	/* A pipe cannot be read twice. */
 	if (!strcmp(feed->wanted.source, "-") || (device->rule && strcmp(device->rule, rule)))
+		return false;
+	if (device->update->routes && !baleen_route_feed_is(feed->wanted.source))
 		return false;
 	return !device->update->due || is_due(state, rule, &feed->wanted);
 }
@@ -296,6 +303,8 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 	if (version->feed.n_special && version->outcome != BALEEN_FEED_GONE)
 		printf(", without %s special-purpose",
 		       format_count(version->feed.n_special, added));
+	if (version->feed.n_held)
+		printf(", %s of them held", format_count(version->feed.n_held, added));
 	putchar('\n');
 }
 
@@ -311,6 +320,7 @@ static void report_json(const struct device *device, const struct baleen_feed_ve
 	json_object_set_new(one, "added", json_integer(version->n_added));
 	json_object_set_new(one, "removed", json_integer(version->n_removed));
 	json_object_set_new(one, "special", json_integer(version->feed.n_special));
+	json_object_set_new(one, "held", json_integer(version->feed.n_held));
 	json_object_set_new(one, "error",
 			    version->outcome == BALEEN_FEED_FAILED ?
 				    json_text(version->error.text) :
@@ -358,7 +368,7 @@ static void update_device(struct update *update, const char *name, const char *r
 	int err = receive_all(&device), result;
 
 	/* With nothing due, not even what is withheld is looked at. */
-	if (!err && (device.versions.n || !update->due))
+	if (!err && (device.versions.n || !(update->due || update->routes)))
 		err = put_all(&device);
 	result = report(&device);
 	add_result(update, err ? EXIT_FAILED : result);
@@ -412,8 +422,10 @@ static const struct option_spec options[] = {
 	FLAG("due", 0, update, due,
 	     "only feeds whose 'every' has passed since they were asked last, or 5 minutes when "
 	     "they failed"),
+	FLAG("routes", 0, update, routes,
+	     "only tables of routes: baleend asks for them when the kernel tells of a change"),
 	FLAG("force", 0, update, force,
-	     "also what is beyond its limits, or would cut this host off"),
+	     "also what is beyond its limits, or would cut this host off; lets go held routes"),
 	FLAG("quiet-change", 0, update, quiet_change, "exit 0, not 3, when something changed"),
 	VALUE("json", 'j', NULL, option_json, update, json, "an array with one object per feed"),
 	{ 0 },
@@ -421,9 +433,10 @@ static const struct option_spec options[] = {
 
 const struct command update_command = {
 	.name = "update",
-	.synopsis = "[DEV[:RULE]...] [--due] [--force] [--quiet-change] [-j]",
+	.synopsis = "[DEV[:RULE]...] [--due] [--routes] [--force] [--quiet-change] [-j]",
 	.help = "Asks the feeds of rules for new versions, of all devices when none is named: files,\n"
-		"directories (each regular file in them, not hidden, not ending in ~ or .tmp) and URLs.\n"
+		"directories (each regular file in them, not hidden, not ending in ~ or .tmp), URLs and\n"
+		"tables of routes.\n"
 		"What came is judged first: can it be read, and is it within the limits of its rule\n"
 		"(min-entries, max-shrink, max-coverage, max-growth)? What is refused, or does not come,\n"
 		"leaves the last good copy in force, and the others go on; --force takes it this once.\n"

@@ -25,6 +25,12 @@ static json_t *describe_reason(const struct baleen_reason *reason)
 	json_object_set_new(json, "feed", json_text(baleen_feed_name(&reason->feed).text));
 	json_object_set_new(json, "line", reason->line ? json_integer(reason->line) : json_null());
 	json_object_set_new(json, "received_ms", json_integer(reason->feed.received_ms));
+	json_object_set_new(json, "route_of",
+			    *reason->route.protocol ? json_text(reason->route.protocol) :
+						      json_null());
+	json_object_set_new(json, "withdrawn_ms",
+			    reason->route.withdrawn_ms ? json_integer(reason->route.withdrawn_ms) :
+							 json_null());
 	json_object_set_new(json, "failure",
 			    reason->feed.n_failures ? json_text(reason->feed.failure) :
 						      json_null());

@@ -51,17 +51,34 @@ static void print_packet(const struct why *why, const char *address)
 		printf(", VLAN %u", question->vlan);
 }
 
+static void print_held(const struct baleen_reason *reason)
+{
+	u64 until_ms = reason->route.withdrawn_ms + reason->feed.wanted.hold_s * 1000ull;
+	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
+
+	printf(", withdrawn %s (%s) with others or by a reboot",
+	       format_entry_time(reason->route.withdrawn_ms, when),
+	       format_distance(reason->route.withdrawn_ms, distance));
+	printf(", held until %s (%s)", format_entry_time(until_ms, when),
+	       format_distance(until_ms, distance));
+}
+
 static void print_feed_reason(const struct baleen_reason *reason)
 {
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
-	if (reason->line)
+	if (*reason->route.protocol)
+		printf("    %-20s route of %s in %s", reason->text, reason->route.protocol,
+		       baleen_feed_name(&reason->feed).text);
+	else if (reason->line)
 		printf("    %-20s line %llu of %s", reason->text, (unsigned long long)reason->line,
 		       baleen_feed_name(&reason->feed).text);
 	else
 		printf("    %-20s %s", "(an image)", baleen_feed_name(&reason->feed).text);
 	printf(", received %s (%s)", format_entry_time(reason->feed.received_ms, when),
 	       format_distance(reason->feed.received_ms, distance));
+	if (reason->route.withdrawn_ms)
+		print_held(reason);
 	if (reason->feed.n_failures)
 		printf(", not renewed since: %s", reason->feed.failure);
 	putchar('\n');

@@ -71,6 +71,7 @@ extern const struct command subtract_command;
 extern const struct command compare_command;
 extern const struct command resize_command;
 extern const struct command update_command;
+extern const struct command route_command;
 extern const struct command confirm_command;
 extern const struct command apply_command;
 extern const struct command metrics_command;

@@ -65,6 +65,22 @@ static int add_origin(const char *origin, u64 n, void *data)
 	return 0;
 }
 
+/* @data: the state */
+static int print_held(const struct baleen_feed *feed, void *data)
+{
+	const struct baleen_rule_store *state = data;
+	char n[NUMBER_TEXT], when[TIME_TEXT], target[BALEEN_DEVICE_BYTES + BALEEN_NAME_BYTES];
+
+	if (!feed->n_held)
+		return 0;
+	snprintf(target, sizeof(target), "%s:%s", state->device, feed->rule);
+	printf("        feed %s: %s withdrawn together or by a reboot, held until %s; 'baleen "
+	       "update --force %s' lets go\n",
+	       baleen_feed_name(feed).text, format_count(feed->n_held, n),
+	       format_time(feed->next_ms, when), baleen_shell_word(target).text);
+	return 0;
+}
+
 static int print_failure(const struct baleen_feed *feed, void *data)
 {
 	char when[TIME_TEXT];
@@ -117,6 +133,7 @@ void print_made_of(const struct baleen_rule_store *state, const char *rule)
 		      stdout);
 	else if (summary.n_feeds || summary.n_entries)
 		putchar('\n');
+	baleen_feeds_each(state, rule, print_held, (void *)state, NULL);
 	baleen_feeds_each(state, rule, print_failure, NULL, NULL);
 }
 
@@ -142,6 +159,7 @@ static int describe_feed(const struct baleen_feed *feed, void *feeds)
 	json_object_set_new(json, "entries", json_integer(feed->n_entries));
 	json_object_set_new(json, "received_ms", json_integer(feed->received_ms));
 	json_object_set_new(json, "confirmed_ms", json_integer(feed->confirmed_ms));
+	json_object_set_new(json, "held", json_integer(feed->n_held));
 	json_object_set_new(json, "failures", json_integer(feed->n_failures));
 	json_object_set_new(json, "failure",
 			    feed->n_failures ? json_text(feed->failure) : json_null());

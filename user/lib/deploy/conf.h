@@ -19,6 +19,7 @@
  *              feed https://example.org/paid.txt access /etc/baleen/example.access
  *              feed /var/lib/lists skip-bad
  *              feed https://example.org/geo.csv.gz column 1-2 where country=XX every 1d
+ *              feed route:rtbh hold 1h   routes of a kernel table that lead nowhere
  *              min-entries 100
  *              max-shrink 50%
  *              max-coverage 25%

@@ -5,6 +5,8 @@
 
 #include "deploy/conf_feed.h"
 #include "list/csv_table.h"
+#include "net/route_names.h"
+#include "state/route_feed.h"
 #include "util/array.h"
 #include "util/duration.h"
 #include "util/url.h"
@@ -77,10 +79,10 @@ static int parse_access(struct baleen_conf_parser *parser, struct baleen_feed_so
 	return err;
 }
 
-enum feed_word { COLUMN, WHERE, DELIMITER, SKIP_BAD, EVERY, TIMEOUT, ACCESS, N_FEED_WORDS };
+enum feed_word { COLUMN, WHERE, DELIMITER, SKIP_BAD, EVERY, TIMEOUT, ACCESS, HOLD, N_FEED_WORDS };
 
 static const char *const feed_words[] = { "column", "where",   "delimiter", "skip-bad",
-					  "every",  "timeout", "access" };
+					  "every",  "timeout", "access",    "hold" };
 
 /* One option at word @i; returns how many words it took, or a negative errno. */
 static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
@@ -96,7 +98,7 @@ static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_cs
 		return baleen_conf_refuse(
 			parser,
 			"'%s': not an option of a feed: column, where, delimiter, "
-			"skip-bad, every, timeout or access",
+			"skip-bad, every, timeout, access or hold",
 			word);
 	if (*given & 1u << option && option != WHERE)
 		return baleen_conf_refuse(parser, "%s is given twice", word);
@@ -112,16 +114,37 @@ static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_cs
 	case TIMEOUT:
 		err = parse_period(parser, word, value, MAX_TIMEOUT_MS, &wanted->timeout_s);
 		break;
+	case HOLD:
+		err = strcmp(value, "none") ?
+			      parse_period(parser, word, value, MAX_EVERY_MS, &wanted->hold_s) :
+			      0;
+		break;
 	case ACCESS: err = parse_access(parser, wanted, value); break;
 	default: err = parse_table_option(parser, table, wanted, word, value);
 	}
 	return err ? err : 2;
 }
 
+static int check_route(struct baleen_conf_parser *parser, const char *source, u32 given)
+{
+	if (!baleen_route_table_is_name(source + sizeof(BALEEN_ROUTE_FEED) - 1))
+		return baleen_conf_refuse(parser,
+					  "feed '%s': not the number or name of a routing table",
+					  source);
+	if (given & ~(1u << EVERY | 1u << HOLD))
+		return baleen_conf_refuse(parser, "feed %s: only hold and every are for routes",
+					  source);
+	return 0;
+}
+
 static int check_source(struct baleen_conf_parser *parser, const char *source, u32 given)
 {
 	bool is_url = baleen_url_is(source);
 
+	if (baleen_route_feed_is(source))
+		return check_route(parser, source, given);
+	if (given & 1u << HOLD)
+		return baleen_conf_refuse(parser, "hold is for routes: feed route:TABLE");
 	if (is_url && strlen(source) >= BALEEN_SOURCE_BYTES)
 		return baleen_conf_refuse(parser, "feed: a URL of %d bytes or more",
 					  BALEEN_SOURCE_BYTES);
@@ -182,6 +205,25 @@ int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to)
 	}
 	if (check_source(parser, parser->word[1], given))
 		return -EINVAL;
+	if (baleen_route_feed_is(parser->word[1]) && !(given & 1u << HOLD))
+		wanted.hold_s = BALEEN_ROUTE_HOLD_S;
 	strcpy(wanted.source, parser->word[1]);
 	return add_feed(parser, &wanted);
+}
+
+int baleen_conf_check_feeds(struct baleen_conf_parser *parser, u32 rule)
+{
+	const struct baleen_conf *conf = parser->conf;
+
+	for (size_t i = 0; i < conf->n_feeds; i++) {
+		const struct baleen_conf_feed *feed = &conf->feed[i];
+
+		parser->line = feed->line;
+		if (feed->rule == rule && baleen_route_feed_is(feed->wanted.source) &&
+		    !baleen_spec_is_address(conf->rules.rule[rule].key_spec))
+			return baleen_conf_refuse(parser,
+						  "feed %s: routes are for keys of one address",
+						  feed->wanted.source);
+	}
+	return 0;
 }

@@ -16,4 +16,13 @@
  */
 int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to);
 
+/**
+ * baleen_conf_check_feeds() - do the feeds of a rule suit it?
+ * @parser: all lines of the rule were read
+ * @rule: index of the rule
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_conf_check_feeds(struct baleen_conf_parser *parser, u32 rule);
+
 #endif /* BALEEN_CONF_FEED_H */

@@ -8,6 +8,7 @@
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "net/device.h"
+#include "state/route_feed.h"
 #include "util/duration.h"
 #include "util/number.h"
 #include "xdp/qualifiers.h"
@@ -72,6 +73,15 @@ static void put_seconds(FILE *out, const char *word, u32 seconds)
 		fprintf(out, " %s %s", word, baleen_duration_format_exact(seconds * 1000ull, text));
 }
 
+static void put_hold(FILE *out, const struct baleen_feed_source *wanted)
+{
+	if (!baleen_route_feed_is(wanted->source) || wanted->hold_s == BALEEN_ROUTE_HOLD_S)
+		return;
+	if (!wanted->hold_s)
+		fputs(" hold none", out);
+	put_seconds(out, "hold", wanted->hold_s);
+}
+
 static void put_feed(FILE *out, const struct baleen_feed_source *wanted, bool shows_secrets)
 {
 	fputs("\tfeed ", out);
@@ -93,6 +103,7 @@ static void put_feed(FILE *out, const struct baleen_feed_source *wanted, bool sh
 		fputs(" access ", out);
 		put_word(out, wanted->access);
 	}
+	put_hold(out, wanted);
 	fputc('\n', out);
 }
 

@@ -411,7 +411,7 @@ static int check_rule(struct baleen_conf_parser *parser, u32 index)
 		return baleen_conf_refuse(parser, "rule %s: kind %s needs a rate: fpp", rule->name,
 					  baleen_kind_name(rule->kind));
 	if (!rule->is_any)
-		return 0;
+		return baleen_conf_check_feeds(parser, index);
 	if (has_feed(parser->conf, index))
 		return baleen_conf_refuse(parser, "rule %s: any and feeds exclude each other",
 					  rule->name);

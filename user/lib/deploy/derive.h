@@ -22,6 +22,7 @@
 #include "filter/filter.h"
 #include "state/feeds.h"
 #include "state/protected.h"
+#include "state/route_feed.h"
 
 /**
  * baleen_protected_find() - is an address withheld?
@@ -166,6 +167,7 @@ int baleen_derive_settle(const struct baleen_rule_store *state,
  * @line: its number; 0 of an image, which does not say by what it holds a key
  * @text: the entry as it stands there, behind `!` when it is an exception; empty
  *        of an image
+ * @route: of a line of a table of routes
  * @single: of a single entry
  */
 struct baleen_reason {
@@ -174,6 +176,7 @@ struct baleen_reason {
 	struct baleen_feed feed;
 	u64 line;
 	char text[BALEEN_RULE_ENTRY_TEXT];
+	struct baleen_route_note route;
 	struct baleen_rule_entry single;
 };
 

@@ -123,6 +123,21 @@ static int ask_image(struct asking *asking)
 	return 0;
 }
 
+/* Without a note the line is told as any other. */
+static void note_routes(struct asking *asking, size_t first)
+{
+	int fd = -1;
+
+	if (baleen_route_feed_is(asking->feed->wanted.source))
+		fd = baleen_feed_open(asking->state, asking->feed, NULL);
+	if (fd < 0)
+		return;
+	for (size_t i = first; i < asking->n; i++)
+		baleen_route_feed_note(fd, asking->line[i].reason.line,
+				       &asking->line[i].reason.route);
+	close(fd);
+}
+
 static int ask_list(struct asking *asking)
 {
 	int fd = baleen_feed_open_lines(asking->state, asking->feed, asking->error), err;
@@ -131,6 +146,8 @@ static int ask_list(struct asking *asking)
 	if (fd < 0)
 		return fd;
 	err = baleen_list_find_each(fd, asking->rule->key_spec, asking->key, take_line, asking);
+	if (!err)
+		note_routes(asking, first);
 	close(fd);
 	if (err)
 		return baleen_fail(asking->error, -err, "%.600s: %s",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "state/feed_update.h"
+#include "state/route_feed.h"
 
 /**
  * struct search - a feed that is looked for
@@ -53,6 +54,8 @@ static int put_same(struct baleen_rule_store *state, const struct baleen_feed_ve
 	bool is_compared = found->received_ms == version->feed.received_ms;
 
 	found->wanted = version->feed.wanted;
+	found->n_held = version->feed.n_held;
+	found->next_ms = version->feed.next_ms;
 	if (is_compared) {
 		end_failures(found, version->feed.checked_ms);
 		memcpy(found->etag, version->feed.etag, sizeof(found->etag));
@@ -86,6 +89,16 @@ static int put_unchanged(struct baleen_rule_store *state, const struct baleen_fe
 	return put_same(state, version, &search->found, error);
 }
 
+/* A table that was read before another process read it, and wrote it down first. Others come
+ * with an answer of a server, which nobody knows the age of.
+ */
+static bool is_overtaken(const struct baleen_feed_version *version, const struct baleen_feed *found)
+{
+	return baleen_route_feed_is(found->wanted.source) &&
+	       found->checked_ms != version->compared_ms &&
+	       found->checked_ms > version->feed.checked_ms;
+}
+
 int baleen_feed_version_take(struct baleen_rule_store *state,
 			     const struct baleen_feed_version *version, struct baleen_error *error)
 {
@@ -100,6 +113,8 @@ int baleen_feed_version_take(struct baleen_rule_store *state,
 		return err;
 	/* Somebody took the feed out of the rule while it was received. */
 	if (version->feed.id && !search.is_found)
+		return 0;
+	if (search.is_found && is_overtaken(version, &search.found))
 		return 0;
 	switch (version->outcome) {
 	case BALEEN_FEED_FAILED:

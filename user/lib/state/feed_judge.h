@@ -28,6 +28,7 @@ enum baleen_feed_outcome {
  * struct baleen_feed_version - a version of a feed that was received and judged
  * @outcome: the outcome
  * @feed: as the state shall have it; its id is 0 when the state does not have it
+ * @compared_ms: when the copy that it was compared with had been looked for
  * @fd: descriptor of the received file; -1 when there is nothing to take
  * @before: size of the last good copy
  * @now: size of what was received
@@ -40,6 +41,7 @@ enum baleen_feed_outcome {
 struct baleen_feed_version {
 	enum baleen_feed_outcome outcome;
 	struct baleen_feed feed;
+	u64 compared_ms;
 	int fd;
 	struct baleen_feed_counts before;
 	struct baleen_feed_counts now;

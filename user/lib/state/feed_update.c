@@ -12,6 +12,7 @@
 #include "state/entries.h"
 #include "state/feed_fetch.h"
 #include "state/feed_file.h"
+#include "state/feed_routes.h"
 #include "state/feed_update.h"
 #include "util/array.h"
 #include "util/fd.h"
@@ -86,6 +87,7 @@ static struct baleen_feed_version *add_version(struct source *source, const char
 	snprintf(version->feed.rule, sizeof(version->feed.rule), "%s", source->ask->rule->name);
 	snprintf(version->feed.file, sizeof(version->feed.file), "%s", file);
 	version->feed.wanted = *source->ask->wanted;
+	version->compared_ms = version->feed.checked_ms;
 	version->feed.checked_ms = baleen_now_ms();
 	return version;
 }
@@ -205,6 +207,29 @@ static int receive_url(struct source *source)
 	}
 	keep_validators(&version->feed, &result);
 	if (!result.is_unchanged)
+		return judge(source, version);
+	take_as_same(version);
+	return 0;
+}
+
+/* --- routes ----------------------------------------------------------------------- */
+
+static int receive_routes(struct source *source)
+{
+	struct baleen_feed_version *version = add_version(source, "");
+	struct baleen_error why;
+	bool is_same;
+
+	if (!version)
+		return baleen_no_memory(source->error);
+	version->fd = memfd_create("baleen-feed", MFD_CLOEXEC);
+	if (version->fd < 0)
+		return baleen_fail(source->error, errno, "memfd: %m");
+	if (baleen_feed_routes_read(source->ask, &version->feed, version->fd, &is_same, &why)) {
+		baleen_feed_version_fail(version, why.text);
+		return 0;
+	}
+	if (!is_same)
 		return judge(source, version);
 	take_as_same(version);
 	return 0;
@@ -346,6 +371,7 @@ static bool has_changed(const struct source *source)
 
 static void check_limits(struct source *source)
 {
+	const struct baleen_feed_limits limits = baleen_feed_routes_limits(source->ask);
 	struct baleen_feed_counts before = { 0 }, now = { 0 };
 	enum baleen_feed_excess excess;
 	struct baleen_error why, text;
@@ -356,8 +382,7 @@ static void check_limits(struct source *source)
 		add_counts(&now, &source->out->version[i].now);
 		had_any |= baleen_feed_has_copy(&source->out->version[i].feed);
 	}
-	if (!baleen_feed_check(&source->ask->rule->limits, had_any ? &before : NULL, &now, &excess,
-			       &why))
+	if (!baleen_feed_check(&limits, had_any ? &before : NULL, &now, &excess, &why))
 		return;
 	baleen_fail(&text, ERANGE, "%.400s: refused: %.200s",
 		    baleen_feed_source_name(source->ask->wanted).text, why.text);
@@ -417,6 +442,8 @@ static int receive_from(struct source *source)
 	struct stat stat_;
 	int err;
 
+	if (baleen_route_feed_is(path))
+		return receive_routes(source);
 	if (baleen_url_is(path))
 		return receive_url(source);
 	if (stat(path, &stat_) || !S_ISDIR(stat_.st_mode)) {

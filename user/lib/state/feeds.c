@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "state/feeds.h"
+#include "state/route_feed.h"
 #include "state/rule_store_path.h"
 #include "state/sql.h"
 #include "util/url.h"
@@ -42,15 +43,18 @@ struct baleen_feed_name baleen_feed_name(const struct baleen_feed *feed)
 
 u64 baleen_feed_due_ms(const struct baleen_feed *feed, u64 now_ms)
 {
-	u64 wait_ms = feed->wanted.every_s * 1000ull;
+	u64 wait_ms = feed->wanted.every_s * 1000ull, due_ms = 0;
 
-	if (!wait_ms || !strcmp(feed->wanted.source, "-"))
+	if (!strcmp(feed->wanted.source, "-"))
 		return 0;
-	if (feed->checked_ms > now_ms)
-		return now_ms;
 	if (feed->n_failures && wait_ms > BALEEN_FEED_RETRY_MS)
 		wait_ms = BALEEN_FEED_RETRY_MS;
-	return feed->checked_ms + wait_ms;
+	if (wait_ms)
+		due_ms = feed->checked_ms > now_ms ? now_ms : feed->checked_ms + wait_ms;
+	/* A table that was refused is asked again by who follows it. */
+	if (feed->next_ms && !feed->n_failures && (!due_ms || feed->next_ms < due_ms))
+		due_ms = feed->next_ms;
+	return due_ms;
 }
 
 /* --- rows --- */
@@ -104,16 +108,39 @@ static bool read_feed(sqlite3_stmt *row, struct baleen_feed *feed)
 	return true;
 }
 
+static bool is_route(const struct baleen_feed *feed)
+{
+	return baleen_route_feed_is(feed->wanted.source);
+}
+
+/* "HOLD N NEXT" of a table of routes. */
+static bool read_hold(sqlite3_stmt *row, struct baleen_feed *feed)
+{
+	unsigned long long n_held, next_ms;
+	char text[64];
+
+	if (!is_route(feed))
+		return true;
+	if (!baleen_sql_column(row, 23, text, sizeof(text)) ||
+	    sscanf(text, "%u %llu %llu", &feed->wanted.hold_s, &n_held, &next_ms) != 3)
+		return false;
+	feed->n_held = n_held;
+	feed->next_ms = next_ms;
+	return true;
+}
+
 /* Sorted first, so @visit may change them. */
 int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
 		      struct baleen_error *error)
 {
-	static const char sql[] = "SELECT rule.name, feed.id, " COLUMNS ","
-				  " (SELECT value FROM text WHERE text.name = 'access ' || feed.id)"
-				  " FROM feed JOIN rule ON rule.id = feed.rule"
-				  " WHERE ?1 IS NULL OR rule.name = ?1"
-				  " ORDER BY rule.place, feed.id";
+	static const char sql[] =
+		"SELECT rule.name, feed.id, " COLUMNS ","
+		" (SELECT value FROM text WHERE text.name = 'access ' || feed.id),"
+		" (SELECT value FROM text WHERE text.name = 'hold ' || feed.id)"
+		" FROM feed JOIN rule ON rule.id = feed.rule"
+		" WHERE ?1 IS NULL OR rule.name = ?1"
+		" ORDER BY rule.place, feed.id";
 	struct baleen_feed feed;
 	sqlite3_stmt *row;
 	int ret =
@@ -122,7 +149,7 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 	if (ret)
 		return ret;
 	while ((ret = baleen_sql_step(state, row, error)) > 0) {
-		ret = read_feed(row, &feed) ?
+		ret = read_feed(row, &feed) && read_hold(row, &feed) ?
 			      visit(&feed, data) :
 			      baleen_sql_damaged(state, "a feed that cannot be", error);
 		if (ret)
@@ -176,13 +203,25 @@ static int add_feed(struct baleen_rule_store *state, struct baleen_feed *feed,
 }
 
 /* A text and no column: see write_text_of() of rule_store_rules.c. */
-static int put_access(struct baleen_rule_store *state, u64 id, const char *access,
-		      struct baleen_error *error)
+static int put_text(struct baleen_rule_store *state, const char *what, u64 id, const char *text,
+		    struct baleen_error *error)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "access %llu", (unsigned long long)id);
-	return baleen_rule_store_set_text(state, name, *access ? access : NULL, error);
+	snprintf(name, sizeof(name), "%s %llu", what, (unsigned long long)id);
+	return baleen_rule_store_set_text(state, name, *text ? text : NULL, error);
+}
+
+static int put_texts(struct baleen_rule_store *state, const struct baleen_feed *feed,
+		     struct baleen_error *error)
+{
+	char hold[64] = "";
+	int err = put_text(state, "access", feed->id, feed->wanted.access, error);
+
+	if (is_route(feed))
+		snprintf(hold, sizeof(hold), "%u %llu %llu", feed->wanted.hold_s,
+			 (unsigned long long)feed->n_held, (unsigned long long)feed->next_ms);
+	return err ? err : put_text(state, "hold", feed->id, hold, error);
 }
 
 static int put_row(struct baleen_rule_store *state, struct baleen_feed *feed,
@@ -208,7 +247,7 @@ int baleen_feeds_put(struct baleen_rule_store *state, struct baleen_feed *feed,
 {
 	int err = put_row(state, feed, error);
 
-	return err ? err : put_access(state, feed->id, feed->wanted.access, error);
+	return err ? err : put_texts(state, feed, error);
 }
 
 int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_error *error)
@@ -216,7 +255,9 @@ int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_e
 	int err = baleen_sql_do(state, "DELETE FROM feed WHERE id = ?", NULL, error,
 				BALEEN_SQL_VALUES(baleen_sql_number(id)));
 
-	return err ? err : put_access(state, id, "", error);
+	if (!err)
+		err = put_text(state, "access", id, "", error);
+	return err ? err : put_text(state, "hold", id, "", error);
 }
 
 /* --- copies --- */

@@ -26,8 +26,8 @@ enum baleen_feed_format {
 
 /**
  * struct baleen_feed_source - what is asked for
- * @source: a path, a directory of lists, or an http or https URL; "-" was a pipe,
- *          which cannot be read again
+ * @source: a path, a directory of lists, an http or https URL, or route:TABLE
+ *          (route_feed.h); "-" was a pipe, which cannot be read again
  * @column: of a table: the column of the keys; empty for a list
  * @where: of a table: COLUMN=VALUE, several with newlines between
  * @delimiter: of a table: its character; 0 to find out
@@ -36,6 +36,8 @@ enum baleen_feed_format {
  * @timeout_s: time limit of a download; 0 for the default
  * @access: of a URL: path of the file of its secrets (util/fetch_access.h), which is read
  *          anew for each download; empty for none
+ * @hold_s: of a table of routes: how long to hold those that go with many others; 0 for
+ *          none
  */
 struct baleen_feed_source {
 	char source[BALEEN_SOURCE_BYTES];
@@ -46,6 +48,7 @@ struct baleen_feed_source {
 	u32 every_s;
 	u32 timeout_s;
 	char access[BALEEN_FEED_OPTION_BYTES];
+	u32 hold_s;
 };
 
 /**
@@ -66,6 +69,8 @@ struct baleen_feed_source {
  * @confirmed_ms: when the source last said that it is still good
  * @n_failures: failures since then; 0 when it is well
  * @failure: the last one, in a line; empty when it is well
+ * @n_held: of a table of routes: entries of the last good copy that are held
+ * @next_ms: when one of them is to be let go; 0 for never
  *
  * A directory is one feed per file in it, each with the same @wanted but for
  * its path in @file.
@@ -87,6 +92,8 @@ struct baleen_feed {
 	u64 confirmed_ms;
 	u32 n_failures;
 	char failure[1024];
+	u64 n_held;
+	u64 next_ms;
 };
 
 /* Is there a last good copy of it? */
@@ -118,8 +125,8 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
  * @now_ms: the time; a feed that was looked for later than that, before the clock
  *          was set back, is due
  *
- * Return: milliseconds since the epoch; 0 for never: it has no interval, or came
- * through a pipe.
+ * Return: milliseconds since the epoch; 0 for never: it has no interval, holds no routes,
+ * or came through a pipe.
  */
 u64 baleen_feed_due_ms(const struct baleen_feed *feed, u64 now_ms);
 

@@ -134,12 +134,12 @@ int baleen_rule_store_unkept_name(const char *device, u64 inode, char *path)
 		       0;
 }
 
-static int read_boot_id(char *boot, size_t n_bytes, struct baleen_error *error)
+int baleen_boot_id(char *boot, struct baleen_error *error)
 {
 	FILE *file = fopen(BOOT_ID, "re");
 	int err = 0;
 
-	if (!file || !fgets(boot, n_bytes, file))
+	if (!file || !fgets(boot, BALEEN_BOOT_ID, file))
 		err = baleen_fail(error, file ? EIO : errno, BOOT_ID ": cannot be read");
 	else
 		boot[strcspn(boot, "\n")] = '\0';
@@ -153,7 +153,7 @@ int baleen_rule_store_owner(const char *device, struct baleen_rule_store_owner *
 {
 	struct baleen_rule_store_owner found = { .ifindex = baleen_device_index(device) };
 	struct baleen_pins pins;
-	int err = read_boot_id(found.boot, sizeof(found.boot), error);
+	int err = baleen_boot_id(found.boot, error);
 
 	if (!err)
 		err = baleen_pins_name(&pins, found.ifindex, error);

@@ -19,6 +19,18 @@
 /* Room for a path and a suffix. */
 #define BALEEN_RULE_STORE_NAME_BYTES (BALEEN_RULE_STORE_PATH_BYTES + 64)
 
+/* Room for the id of a boot. */
+#define BALEEN_BOOT_ID 64
+
+/**
+ * baleen_boot_id() - which boot of the kernel this is
+ * @boot: filled in; BALEEN_BOOT_ID bytes
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_boot_id(char *boot, struct baleen_error *error);
+
 /**
  * struct baleen_rule_store_owner - the device that a state is of
  * @boot: id of the boot of the kernel
@@ -26,7 +38,7 @@
  * @ifindex: interface index of the device; 0 when it is not there
  */
 struct baleen_rule_store_owner {
-	char boot[64];
+	char boot[BALEEN_BOOT_ID];
 	u64 netns_cookie;
 	int ifindex;
 };

@@ -438,7 +438,9 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 				" OR name GLOB 'widen *'"
 				" OR name = '" GUARD_SESSIONS "'"
 				" OR (name GLOB 'access *' AND NOT EXISTS"
-				" (SELECT 1 FROM feed WHERE text.name = 'access ' || feed.id))",
+				" (SELECT 1 FROM feed WHERE text.name = 'access ' || feed.id))"
+				" OR (name GLOB 'hold *' AND NOT EXISTS"
+				" (SELECT 1 FROM feed WHERE text.name = 'hold ' || feed.id))",
 				NULL, error, NULL, 0);
 
 	if (!err)
