@@ -25,12 +25,13 @@ static bool has(const struct baleen_rule_store *state, const char *name)
 	return !access(path, F_OK);
 }
 
-static void unlink_in(const struct baleen_rule_store *state, const char *name)
+/* Return: whether it was there. */
+static bool unlink_in(const struct baleen_rule_store *state, const char *name)
 {
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 
 	snprintf(path, sizeof(path), "%s/%s", state->path, name);
-	unlink(path);
+	return !unlink(path);
 }
 
 /* --- locks --- */
@@ -212,7 +213,9 @@ static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
 		return err;
 	}
 	unlink_in(state, BALEEN_RULE_STORE_UNFINISHED);
-	unlink_in(state, BALEEN_RULE_STORE_COPY_MARK);
+	/* Who put the copy here was killed, maybe before its name was synced. */
+	if (unlink_in(state, BALEEN_RULE_STORE_COPY_MARK) && state->is_kept)
+		baleen_rule_store_sync_parent(state->path);
 	baleen_rule_store_sweep(state);
 	return 0;
 }

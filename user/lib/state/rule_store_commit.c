@@ -120,15 +120,22 @@ int baleen_rule_store_begin(struct baleen_rule_store *state, struct baleen_error
 
 int baleen_rule_store_commit(struct baleen_rule_store *state, struct baleen_error *error)
 {
+	u64 n_written = baleen_sql_n_written(state);
 	int err = baleen_sql_do(state, "COMMIT", NULL, error, NULL, 0);
 
 	if (err) {
 		baleen_rule_store_rollback(state);
+		if (state->lock_fd >= 0)
+			baleen_sql_drop_failed(state);
 		return baleen_rule_store_refused(state, err);
 	}
 	if (state->lock_fd < 0)
 		return 0;
-	state->is_synced = true;
+	/* A commit that had nothing to write has synced nothing, either. */
+	if (baleen_sql_n_written(state) > n_written)
+		state->is_synced = true;
+	else
+		baleen_rule_store_sync(state);
 	if (state->is_new) {
 		baleen_sql_empty_log(state);
 		unlinkat(state->lock_fd, BALEEN_RULE_STORE_UNFINISHED, 0);

@@ -204,8 +204,8 @@ int baleen_rule_store_replace(struct baleen_rule_store *state, const char *path,
 	state->unkept[0] = '\0';
 	close(state->lock_fd);
 	state->lock_fd = fd;
-	unlinkat(fd, BALEEN_RULE_STORE_COPY_MARK, 0);
 	err = baleen_rule_store_sync_parent(state->path);
+	unlinkat(fd, BALEEN_RULE_STORE_COPY_MARK, 0);
 	baleen_rule_store_remove_tree(path);
 	baleen_announce();
 	return err ? fail_at(error, state->path, err) : baleen_sql_open(state, true, error);

@@ -191,11 +191,14 @@ bool baleen_rule_store_is_foreign(const struct baleen_rule_store_owner *was,
 	}
 }
 
+/* Synced also when it is there: who made it may have been killed before. */
 static int make_directory(const char *path, bool is_kept, struct baleen_error *error)
 {
-	if (!mkdir(path, 0700))
-		return is_kept ? baleen_rule_store_sync_parent(path) : 0;
-	return errno == EEXIST ? 0 : baleen_fail(error, errno, "%s: %m", path);
+	int err = mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+
+	if (!err && is_kept)
+		err = baleen_rule_store_sync_parent(path);
+	return err ? baleen_fail(error, -err, "%s: %s", path, strerror(-err)) : 0;
 }
 
 int baleen_rule_store_make_root(bool is_kept, struct baleen_error *error)

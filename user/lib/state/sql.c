@@ -88,6 +88,9 @@ static void name_database(const struct baleen_rule_store *state, const char *par
 	sprintf(end, "/" BALEEN_RULE_STORE_DB "%s", parameters);
 }
 
+/* Changes nothing, but writes a page to the log. */
+#define BEGIN_ANEW "PRAGMA application_id = 0"
+
 /* Only memory knows which pages have been moved, while somebody has the log open. So a change
  * that changes nothing begins the log anew at once, over the pages that it has.
  */
@@ -95,7 +98,7 @@ static int shorten_log(void *data, sqlite3 *db, const char *name, int n_pages)
 {
 	if (n_pages >= LOG_PAGES &&
 	    !sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL))
-		sqlite3_exec(db, "PRAGMA application_id = 0", NULL, NULL, NULL);
+		sqlite3_exec(db, BEGIN_ANEW, NULL, NULL, NULL);
 	return SQLITE_OK;
 }
 
@@ -186,6 +189,14 @@ void baleen_sql_close(struct baleen_rule_store *state)
 	state->db = NULL;
 }
 
+u64 baleen_sql_n_written(const struct baleen_rule_store *state)
+{
+	int n = 0, highest;
+
+	sqlite3_db_status(state->db, SQLITE_DBSTATUS_CACHE_WRITE, &n, &highest, false);
+	return n;
+}
+
 void baleen_sql_sync(const struct baleen_rule_store *state)
 {
 	char log[LOG_PATH_BYTES];
@@ -197,6 +208,14 @@ void baleen_sql_sync(const struct baleen_rule_store *state)
 		return;
 	fdatasync(fd);
 	close(fd);
+}
+
+/* The log is read from its start until the checksums no longer follow, so whatever is written
+ * over the first page of what failed ends it.
+ */
+void baleen_sql_drop_failed(const struct baleen_rule_store *state)
+{
+	baleen_sql_do(state, BEGIN_ANEW, NULL, NULL, NULL, 0);
 }
 
 void baleen_sql_empty_log(const struct baleen_rule_store *state)

@@ -87,12 +87,31 @@ int baleen_sql_open(struct baleen_rule_store *state, bool for_writing, struct ba
 void baleen_sql_close(struct baleen_rule_store *state);
 
 /**
+ * baleen_sql_n_written() - pages written since the database was opened
+ * @state: opened
+ *
+ * A commit of rows as they were writes none, and syncs nothing.
+ *
+ * Return: how many.
+ */
+u64 baleen_sql_n_written(const struct baleen_rule_store *state);
+
+/**
  * baleen_sql_sync() - what others have written to the log comes to the disk
  * @state: opened
  *
  * A writer that was killed may have left a whole transaction that nobody has synced.
  */
 void baleen_sql_sync(const struct baleen_rule_store *state);
+
+/**
+ * baleen_sql_drop_failed() - what a commit that failed has written does not come back
+ * @state: opened for writing, without a transaction
+ *
+ * A commit whose sync failed is whole in the log, and who opens the database next would
+ * find it there.
+ */
+void baleen_sql_drop_failed(const struct baleen_rule_store *state);
 
 /**
  * baleen_sql_empty_log() - all of it is in the database, if nobody reads the log now
