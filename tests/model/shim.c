@@ -3,7 +3,8 @@
  * Preloaded into a command under test: one of its system calls fails, or what it
  * syncs is kept aside, as a disk would have it after a power cut.
  *
- *   SHIM_FAIL=CLASS:N:ERRNO[+]  the N-th call of the class fails; +: and all after it
+ *   SHIM_FAIL=CLASS:N:ERRNO[+]  the N-th call of the class fails, from 0; +: and all after it
+ *   SHIM_COUNT=FILE             says there how many calls of the class there were
  *   SHIM_SHADOW=DIR             what was synced below SHIM_ROOT: DIR/i/INODE holds the
  *                               bytes of a file, DIR/d/PATH the names of a directory
  *                               (each / of PATH is a %)
@@ -38,7 +39,7 @@ static struct {
 	long n_seen;
 } fault;
 
-static const char *shadow, *root;
+static const char *shadow, *root, *count;
 
 __attribute__((constructor)) static void init(void)
 {
@@ -47,6 +48,7 @@ __attribute__((constructor)) static void init(void)
 
 	shadow = getenv("SHIM_SHADOW");
 	root = getenv("SHIM_ROOT");
+	count = getenv("SHIM_COUNT");
 	if (text &&
 	    sscanf(text, "%15[^:]:%ld:%d%c", fault.class, &fault.nth, &fault.error, &plus) < 3)
 		fault.class[0] = '\0';
@@ -89,12 +91,25 @@ static long failed(long result)
 #define CALL(number, a, b, c, d, e, f) \
 	failed(kernel(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f)))
 
-/* --- what was synced ------------------------------------------------------- */
-
 static int create(const char *path)
 {
 	return CALL(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600, 0, 0);
 }
+
+__attribute__((destructor)) static void tell(void)
+{
+	char text[32];
+	int fd;
+
+	if (!count)
+		return;
+	snprintf(text, sizeof(text), "%ld\n", fault.n_seen);
+	fd = create(count);
+	CALL(SYS_write, fd, text, strlen(text), 0, 0, 0);
+	CALL(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+/* --- what was synced ------------------------------------------------------- */
 
 static void keep_bytes(int fd, const char *to)
 {

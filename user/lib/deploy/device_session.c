@@ -407,28 +407,31 @@ int baleen_device_session_forget(const char *device, struct baleen_error *error)
 	return 0;
 }
 
-static int is_attached(const char *device)
+/* What cannot be asked is not taken for a device without a filter, whose state may go. */
+static int look_for_filter(const char *device, bool *is_there, struct baleen_error *error)
 {
 	struct baleen_xdp xdp;
+	int err = baleen_xdp_open(&xdp, device, false, error);
 
-	if (baleen_xdp_open(&xdp, device, false, NULL))
-		return false;
-	baleen_xdp_close(&xdp);
-	return xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
+	*is_there = !err && xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
+	if (!err)
+		baleen_xdp_close(&xdp);
+	return err == -ENOENT || err == -ENODEV ? 0 : err;
 }
 
 /* When two attach at once, one creates the state and the other finds it. */
 #define MAX_CREATIONS 3
 
-/* Return: -EBUSY when a filter is there. */
-static int create_state(struct baleen_rule_store *state, const char *device,
+/* None is created when a filter is there. */
+static int create_state(struct baleen_rule_store *state, const char *device, bool *is_there,
 			struct baleen_error *error)
 {
 	int err = -EEXIST;
 
 	for (u32 i = 0; i < MAX_CREATIONS && err == -EEXIST; i++) {
-		if (is_attached(device))
-			return -EBUSY;
+		err = look_for_filter(device, is_there, error);
+		if (err || *is_there)
+			return err;
 		err = baleen_device_session_forget(device, error);
 		if (!err)
 			err = baleen_rule_store_create(state, device, false, BALEEN_LOCK_TIMEOUT_MS,
@@ -446,12 +449,13 @@ int baleen_device_session_create(struct baleen_device_session *session, const ch
 				 struct baleen_error *error)
 {
 	struct baleen_rule_store *state = &session->deploy.state;
+	bool is_there = false;
 	int err;
 
 	*session = (struct baleen_device_session){ 0 };
-	err = create_state(state, device, error);
-	if (err)
-		return err == -EBUSY ? 0 : err;
+	err = create_state(state, device, &is_there, error);
+	if (err || is_there)
+		return err;
 	session->has_state = true;
 	session->plan.rules.mode = mode;
 	session->plan.rules.attach_type = attach_type;

@@ -65,11 +65,12 @@ static int open_found(void *data)
 
 	if (!err)
 		err = map_state(icp);
+	if (!err)
+		err = baleen_attach_status_find(&icp->attachment, &icp->pins,
+						icp->now.config.device, icp->device, &icp->there,
+						&icp->attach_status);
 	if (err)
 		return err;
-	icp->attach_status =
-		baleen_attach_status_find(&icp->attachment, &icp->pins, icp->now.config.device,
-					  icp->device, &icp->there);
 	find_feed(icp);
 	icp->is_observing = !icp->now.egress_id ||
 			    (icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED &&

@@ -59,6 +59,7 @@ unsigned int baleen_device_index(const char *device)
 	/* The kernel takes eth0:x for eth0, as in the days of alias devices; no
 	 * device is called so.
 	 */
+	errno = ENODEV;
 	return strchr(device, ':') ? 0 : if_nametoindex(device);
 }
 

@@ -55,7 +55,8 @@ int baleen_device_privileges(struct baleen_error *error);
  * baleen_device_index() - the number of a device
  * @device: name of a device of this network namespace, and not of an alias
  *
- * Return: its index, or 0 when there is no such device.
+ * Return: its index, or 0 when there is no such device (errno is ENODEV), or it cannot
+ * be looked for.
  */
 unsigned int baleen_device_index(const char *device);
 

@@ -60,10 +60,10 @@ static int find_there(const struct baleen_pins *pins, const u32 *ids, u32 n,
 		      struct baleen_attachment *attachment)
 {
 	struct baleen_program there;
-	int found;
+	int found = baleen_device_program(pins->ifindex, &there);
 
-	if (baleen_device_program(pins->ifindex, &there) || !there.id)
-		return 0;
+	if (found || !there.id)
+		return found == -ENODEV ? 0 : found;
 	for (u32 i = 0; i < n; i++) {
 		if (ids[i] == there.id) {
 			attachment->attach_type = BALEEN_ATTACH_TYPE_NETLINK;
@@ -225,6 +225,8 @@ static int leave_by_netlink(const struct baleen_pins *pins, u32 program_id,
 	int fd, err;
 
 	err = baleen_device_program(pins->ifindex, &there);
+	if (err && err != -ENODEV)
+		return baleen_fail(error, -err, "cannot detach: %s", baleen_log_reason(err));
 	if (err || there.id != program_id)
 		return 0;
 	fd = baleen_pins_open(pins, program_id, "prog");

@@ -19,25 +19,37 @@ const char *baleen_attach_status_text(enum baleen_attach_status attach_status)
 /* The attachment says whether there are packets; the device's number and the program
  * there now say the rest.
  */
-enum baleen_attach_status baleen_attach_status_find(const struct baleen_attachment *attachment,
-						    const struct baleen_pins *pins,
-						    const char *old_name, char *device,
-						    struct baleen_program *there)
+static enum baleen_attach_status attach_status(const struct baleen_attachment *attachment,
+					       bool exists, u32 there_id)
 {
 	bool is_link = attachment->attach_type == BALEEN_ATTACH_TYPE_LINK;
-	bool exists = baleen_device_name(pins->ifindex, device);
 
-	if (!exists)
-		memcpy(device, old_name, IF_NAMESIZE);
-	if (exists && baleen_device_program(pins->ifindex, there))
-		exists = false;
-	if (attachment->is_taken && exists && (!is_link || there->id == attachment->program_id))
+	if (attachment->is_taken && exists && (!is_link || there_id == attachment->program_id))
 		return BALEEN_ATTACH_STATUS_ATTACHED;
 	if (attachment->is_taken && is_link)
 		return BALEEN_ATTACH_STATUS_MOVED;
 	if (!exists)
 		return BALEEN_ATTACH_STATUS_GONE;
-	return there->id ? BALEEN_ATTACH_STATUS_REPLACED : BALEEN_ATTACH_STATUS_DETACHED;
+	return there_id ? BALEEN_ATTACH_STATUS_REPLACED : BALEEN_ATTACH_STATUS_DETACHED;
+}
+
+int baleen_attach_status_find(const struct baleen_attachment *attachment,
+			      const struct baleen_pins *pins, const char *old_name, char *device,
+			      struct baleen_program *there, enum baleen_attach_status *status)
+{
+	bool exists = baleen_device_name(pins->ifindex, device);
+	int err = 0;
+
+	*there = (struct baleen_program){ 0 };
+	if (!exists)
+		memcpy(device, old_name, IF_NAMESIZE);
+	else
+		err = baleen_device_program(pins->ifindex, there);
+	/* A question that fails is no answer: only a device that is gone is gone. */
+	if (err && err != -ENODEV)
+		return err;
+	*status = attach_status(attachment, exists && !err, there->id);
+	return 0;
 }
 
 /* A denied path helps nobody: name the capability that opens it. */
@@ -50,17 +62,18 @@ static int explain_denial(int err, struct baleen_error *error)
 
 /* --- open ------------------------------------------------------------------ */
 
-static bool is_unchanged(const struct baleen_instance_type *type, const struct baleen_pins *pins,
-			 const struct baleen_attachment *attachment)
+static int check_unchanged(const struct baleen_instance_type *type, const struct baleen_pins *pins,
+			   const struct baleen_attachment *attachment)
 {
 	struct baleen_attachment now;
 	bool is_same;
+	int err = type->find(pins, &now);
 
-	if (type->find(pins, &now))
-		return false;
+	if (err)
+		return err == -ENOENT ? -EAGAIN : err;
 	is_same = baleen_attachment_is_same(&now, attachment);
 	baleen_attachment_close(&now);
-	return is_same;
+	return is_same ? 0 : -EAGAIN;
 }
 
 /* -EAGAIN when a writer came in between: without the lock, attachment, pins and device
@@ -73,7 +86,7 @@ static int try_open(const struct baleen_instance_type *type, const struct baleen
 
 	if (err)
 		return err == -ENOENT ? -EAGAIN : err;
-	return is_unchanged(type, pins, attachment) ? 0 : -EAGAIN;
+	return check_unchanged(type, pins, attachment);
 }
 
 int baleen_instance_open(const struct baleen_instance_type *type, const struct baleen_pins *pins,
@@ -149,6 +162,8 @@ static int find_pins(const struct baleen_instance_type *type, const char *device
 	struct search search = { .type = type, .device = device, .gone_only = ifindex };
 	int err;
 
+	if (!ifindex && errno != ENODEV)
+		return baleen_fail(error, errno, "%s: %m", device);
 	if (ifindex) {
 		err = baleen_pins_name_in(type->root, pins, ifindex, error);
 		if (err || !access(pins->path, F_OK))

@@ -64,13 +64,13 @@ const char *baleen_attach_status_text(enum baleen_attach_status attach_status);
  * @old_name: the device's name at attach
  * @device: filled in, of IF_NAMESIZE: the name now, or @old_name
  * @there: filled in: the program on the device now
+ * @status: filled in
  *
- * Return: the status.
+ * Return: 0, or a negative errno when the device cannot be asked.
  */
-enum baleen_attach_status baleen_attach_status_find(const struct baleen_attachment *attachment,
-						    const struct baleen_pins *pins,
-						    const char *old_name, char *device,
-						    struct baleen_program *there);
+int baleen_attach_status_find(const struct baleen_attachment *attachment,
+			      const struct baleen_pins *pins, const char *old_name, char *device,
+			      struct baleen_program *there, enum baleen_attach_status *status);
 
 /**
  * baleen_instance_open() - open what is attached, as of one moment

@@ -95,9 +95,8 @@ static int open_found(void *data)
 	int err = open_program(xdp, xdp->attachment.program_id);
 
 	if (!err)
-		xdp->attach_status =
-			baleen_attach_status_find(&xdp->attachment, &xdp->pins, xdp->config.device,
-						  xdp->device, &xdp->there);
+		err = baleen_attach_status_find(&xdp->attachment, &xdp->pins, xdp->config.device,
+						xdp->device, &xdp->there, &xdp->attach_status);
 	return err;
 }
 
