@@ -239,6 +239,10 @@ class Checks:
         for packet, answer in zip(asked, told):
             packet = dict(base, src=packet["src"])
             verdict, counted = world.judge(packet)
+            if answer["other_version"]:
+                # Loaded in another way, because a probe of libbpf had failed: then the live
+                # program is asked, which counts.
+                world.count(counted)
             if answer["verdict"] != self.word(verdict) or answer["differs"]:
                 raise Disagreement("why %s: %s, the model says %s (%s)\n%s" % (
                     self.show(packet), answer["verdict"], self.word(verdict), self.who(counted),

@@ -4,7 +4,7 @@ import json
 
 from frames import frame_of
 from machine import DEV
-from sets import Disagreement
+from sets import BITS, Disagreement, to_text
 
 
 FORCE_TEXT = "cut itself off"
@@ -130,12 +130,49 @@ class Commands:
         then = self.m.run("status", "-j", DEV)[1] if attached else None
         for world in fits:
             if verdicts == [world.judge(p)[0] for p in packets] and \
+                    self.same_sets(world, before if world is after else after) and \
                     self.same_origins(world, out if attached else None) and \
                     (not attached or self.counted_by(world, packets, out, then)):
                 self.world = world
                 return
         raise Disagreement("after a kill, and the command again (exit %d: %s): rules %s" %
                            (status, err, names))
+
+    def same_sets(self, world, other):
+        """Does each live rule hold what this world says, where the other one says otherwise?
+        A packet does not always tell: another rule may decide, or not even be asked."""
+        if not world.attached or not other.attached:
+            return True
+        for rule in world.rules:
+            at = other.find(rule.name)
+            if rule.is_any or at is None or other.rules[at].spec != rule.spec:
+                continue
+            keys = {}
+            for key in self.ends(rule) + self.ends(other.rules[at]):
+                held = rule.listed(key, world)
+                if held != other.rules[at].listed(key, other):
+                    text = to_text(*key) if rule.is_address() else self.tuple_text(rule.spec, key)
+                    keys[text] = held
+            some = sorted(keys)[:200]
+            if not some:
+                continue
+            _, out, _ = self.m.run("match", "%s:%s" % (DEV, rule.name), *some)
+            wrong = set(out.split()) ^ {k for k in some if keys[k]}
+            if wrong:
+                self.m.note("  unlike one of the two: rule %s about %s of %d" %
+                            (rule.name, sorted(wrong)[:5], len(some)))
+                return False
+        return True
+
+    @staticmethod
+    def ends(rule):
+        """Keys of a rule, or the addresses at both sides of its spans' ends."""
+        if not rule.is_address():
+            return rule.keys()
+        return [(span.fam, number) for span in rule.spans()
+                for number in (span.first - 1, span.first, span.last, span.last + 1)
+                if 0 <= number < 1 << BITS[span.fam] and
+                not (span.fam == 6 and number >> 32 == 0xffff)]
 
     @staticmethod
     def counted_by(world, packets, before, then):
