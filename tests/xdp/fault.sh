@@ -131,7 +131,7 @@ try_command()
 	local before after class now counted
 
 	n_commands=$((n_commands + 1))
-	[[ " ${ONLY-$1} " == *" $1 "* ]] || return
+	[[ " ${ONLY-$1} " == *" $1 "* ]] || return 0
 	look
 	before=$now
 	go_on
