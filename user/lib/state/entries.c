@@ -188,21 +188,15 @@ static int walk(const struct baleen_rule_store *state, const char *sql,
 		int (*visit)(const struct baleen_rule_entry *single, void *data), void *data,
 		struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
 {
+	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, value, n_values);
 	struct baleen_rule_entry single;
-	sqlite3_stmt *row;
-	int ret = baleen_sql_take(state, sql, &row, error, value, n_values);
 
-	if (ret)
-		return ret;
-	while ((ret = baleen_sql_step(state, row, error)) > 0) {
-		ret = baleen_entry_row(state, row, &single, error);
-		if (!ret)
-			ret = visit(&single, data);
-		if (ret)
-			break;
+	while (baleen_sql_next(&rows)) {
+		rows.ret = baleen_entry_row(state, rows.row, &single, error);
+		if (!rows.ret)
+			rows.ret = visit(&single, data);
 	}
-	baleen_sql_give(state, sql, row);
-	return ret;
+	return baleen_sql_end(&rows);
 }
 
 /* The index is named where SQLite, which keeps no statistics, would rather read all
@@ -288,23 +282,15 @@ int baleen_rule_entries_origins(const struct baleen_rule_store *state, const cha
 {
 	static const char sql[] = "SELECT origin, count(*) FROM single WHERE rule = " RULE
 				  " GROUP BY origin ORDER BY origin";
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(state, sql, error, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
 	char origin[BALEEN_ORIGIN_BYTES];
-	sqlite3_stmt *row;
-	int ret =
-		baleen_sql_take(state, sql, &row, error, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
 
-	if (ret)
-		return ret;
-	while ((ret = baleen_sql_step(state, row, error)) > 0) {
-		if (baleen_sql_column(row, 0, origin, sizeof(origin)))
-			ret = visit(origin, sqlite3_column_int64(row, 1), data);
-		else
-			ret = baleen_sql_damaged(state, "an origin that cannot be", error);
-		if (ret)
-			break;
-	}
-	baleen_sql_give(state, sql, row);
-	return ret;
+	while (baleen_sql_next(&rows))
+		rows.ret = baleen_sql_column(rows.row, 0, origin, sizeof(origin)) ?
+				   visit(origin, sqlite3_column_int64(rows.row, 1), data) :
+				   baleen_sql_damaged(state, "an origin that cannot be", error);
+	return baleen_sql_end(&rows);
 }
 
 /* --- the set --- */

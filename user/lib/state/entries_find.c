@@ -61,23 +61,18 @@ static u32 length_in_range(const char *text, const struct baleen_key *key)
 static int collect(struct search *search, const char *sql, bool is_range, u32 length,
 		   const struct baleen_sql_value *value, size_t n_values)
 {
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(search->state, sql, search->error, value, n_values);
 	struct baleen_rule_entry single;
-	sqlite3_stmt *row;
-	int ret = baleen_sql_take(search->state, sql, &row, search->error, value, n_values);
 
-	if (ret)
-		return ret;
-	while ((ret = baleen_sql_step(search->state, row, search->error)) > 0) {
-		ret = baleen_entry_row(search->state, row, &single, search->error);
-		if (is_range)
+	while (baleen_sql_next(&rows)) {
+		rows.ret = baleen_entry_row(search->state, rows.row, &single, search->error);
+		if (!rows.ret && is_range)
 			length = length_in_range(single.key, search->key);
-		if (!ret)
-			ret = keep(search, &single, length);
-		if (ret)
-			break;
+		if (!rows.ret)
+			rows.ret = keep(search, &single, length);
 	}
-	baleen_sql_give(search->state, sql, row);
-	return ret;
+	return baleen_sql_end(&rows);
 }
 
 static int collect_exactly(struct search *search, const struct baleen_entry_key *key, u32 length)
@@ -194,21 +189,21 @@ static int collect_fields(struct search *search)
 {
 	static const char sql[] = "SELECT key_spec FROM rule WHERE name = ?";
 	char fields[BALEEN_KEY_SPEC_TEXT], text[BALEEN_KEY_TEXT];
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(search->state, sql, search->error,
+			       BALEEN_SQL_VALUES(baleen_sql_text(search->rule)));
+	bool is_there = baleen_sql_next(&rows);
 	struct baleen_entry_key alone;
-	sqlite3_stmt *row;
 	u32 key_spec;
-	int ret = baleen_sql_take(search->state, sql, &row, search->error,
-				  BALEEN_SQL_VALUES(baleen_sql_text(search->rule)));
+	int err;
 
-	if (ret)
-		return ret;
-	ret = baleen_sql_step(search->state, row, search->error);
-	if (ret > 0 && (!baleen_sql_column(row, 0, fields, sizeof(fields)) ||
-			baleen_key_spec_parse(fields, &key_spec, NULL)))
-		ret = baleen_sql_damaged(search->state, "a rule that cannot be", search->error);
-	baleen_sql_give(search->state, sql, row);
-	if (ret <= 0)
-		return ret;
+	if (is_there && (!baleen_sql_column(rows.row, 0, fields, sizeof(fields)) ||
+			 baleen_key_spec_parse(fields, &key_spec, NULL)))
+		rows.ret =
+			baleen_sql_damaged(search->state, "a rule that cannot be", search->error);
+	err = baleen_sql_end(&rows);
+	if (err || !is_there)
+		return err;
 	baleen_key_format(search->key, key_spec, text);
 	baleen_entry_key_of_text(text, &alone);
 	return collect_exactly(search, &alone, 0);
@@ -280,26 +275,20 @@ int baleen_rule_entries_inside(const struct baleen_rule_store *state, const char
 		" SELECT (SELECT count(*) FROM inside),"
 		" (SELECT end_ms FROM inside ORDER BY end_ms DESC LIMIT 1 OFFSET ?6)";
 	struct baleen_entry_key key;
-	sqlite3_stmt *row;
-	int ret;
+	struct baleen_sql_rows rows;
 
 	baleen_entry_key_of_span(span, &key);
-	ret = baleen_sql_take(state, sql, &row, error,
+	rows = baleen_sql_ask(state, sql, error,
 			      BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_number(now_ms),
 						baleen_sql_blob(key.first, key.n_first),
 						baleen_sql_blob(key.last, key.n_last),
 						baleen_sql_text(but_of), baleen_sql_number(n - 1)));
-	if (ret)
-		return ret;
-	ret = baleen_sql_step(state, row, error);
-	if (ret > 0) {
-		*n_keys = sqlite3_column_int64(row, 0);
+	if (baleen_sql_next(&rows)) {
+		*n_keys = sqlite3_column_int64(rows.row, 0);
 		if (*n_keys >= n)
-			*end_ms = sqlite3_column_int64(row, 1);
+			*end_ms = sqlite3_column_int64(rows.row, 1);
 		if (*n_keys >= n && *end_ms == INT64_MAX)
 			*end_ms = 0;
-		ret = 0;
 	}
-	baleen_sql_give(state, sql, row);
-	return ret;
+	return baleen_sql_end(&rows);
 }

@@ -141,22 +141,15 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 		" FROM feed JOIN rule ON rule.id = feed.rule"
 		" WHERE ?1 IS NULL OR rule.name = ?1"
 		" ORDER BY rule.place, feed.id";
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(state, sql, error, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
 	struct baleen_feed feed;
-	sqlite3_stmt *row;
-	int ret =
-		baleen_sql_take(state, sql, &row, error, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
 
-	if (ret)
-		return ret;
-	while ((ret = baleen_sql_step(state, row, error)) > 0) {
-		ret = read_feed(row, &feed) && read_hold(row, &feed) ?
-			      visit(&feed, data) :
-			      baleen_sql_damaged(state, "a feed that cannot be", error);
-		if (ret)
-			break;
-	}
-	baleen_sql_give(state, sql, row);
-	return ret;
+	while (baleen_sql_next(&rows))
+		rows.ret = read_feed(rows.row, &feed) && read_hold(rows.row, &feed) ?
+				   visit(&feed, data) :
+				   baleen_sql_damaged(state, "a feed that cannot be", error);
+	return baleen_sql_end(&rows);
 }
 
 static void feed_values(const struct baleen_feed *feed, struct baleen_sql_value *value)

@@ -50,20 +50,15 @@ int baleen_rule_store_read_owner(const struct baleen_rule_store *state,
 				 struct baleen_rule_store_owner *owner, struct baleen_error *error)
 {
 	static const char sql[] = "SELECT boot, netns_cookie, ifindex FROM owner";
-	sqlite3_stmt *statement;
-	int ret = baleen_sql_take(state, sql, &statement, error, NULL, 0);
+	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 
-	if (ret)
-		return ret;
-	ret = baleen_sql_step(state, statement, error);
-	if (ret > 0 && !baleen_sql_column(statement, 0, owner->boot, sizeof(owner->boot)))
-		ret = baleen_sql_damaged(state, "owner", error);
-	if (ret > 0) {
-		owner->netns_cookie = sqlite3_column_int64(statement, 1);
-		owner->ifindex = sqlite3_column_int(statement, 2);
+	if (baleen_sql_next(&rows)) {
+		if (!baleen_sql_column(rows.row, 0, owner->boot, sizeof(owner->boot)))
+			rows.ret = baleen_sql_damaged(state, "owner", error);
+		owner->netns_cookie = sqlite3_column_int64(rows.row, 1);
+		owner->ifindex = sqlite3_column_int(rows.row, 2);
 	}
-	baleen_sql_give(state, sql, statement);
-	return ret < 0 ? ret : 0;
+	return baleen_sql_end(&rows);
 }
 
 /* --- transactions --- */

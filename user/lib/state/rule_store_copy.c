@@ -69,24 +69,17 @@ static int copy_feeds(const struct baleen_rule_store *state, const char *aside,
 {
 	static const char sql[] = "SELECT id || '.' || generation FROM feed WHERE generation > 0";
 	char feeds[BALEEN_RULE_STORE_NAME_BYTES], name[64];
-	sqlite3_stmt *row;
-	int ret;
+	struct baleen_sql_rows rows;
 
 	snprintf(feeds, sizeof(feeds), "%s/" BALEEN_RULE_STORE_FEEDS, aside);
 	if (mkdir(feeds, 0700))
 		return fail_at(error, feeds, -errno);
-	ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
-	if (ret)
-		return ret;
-	while ((ret = baleen_sql_step(state, row, error)) > 0) {
-		ret = baleen_sql_column(row, 0, name, sizeof(name)) ?
-			      copy_feed(state, aside, name, error) :
-			      baleen_sql_damaged(state, "a feed that cannot be", error);
-		if (ret)
-			break;
-	}
-	baleen_sql_give(state, sql, row);
-	return ret;
+	rows = baleen_sql_ask(state, sql, error, NULL, 0);
+	while (baleen_sql_next(&rows))
+		rows.ret = baleen_sql_column(rows.row, 0, name, sizeof(name)) ?
+				   copy_feed(state, aside, name, error) :
+				   baleen_sql_damaged(state, "a feed that cannot be", error);
+	return baleen_sql_end(&rows);
 }
 
 /* All files are of one moment; a reader that a writer overtakes misses a feed. */

@@ -130,21 +130,16 @@ static int read_rules(const struct baleen_rule_store *state, struct baleen_store
 		" (SELECT value FROM text WHERE text.name = 'max-growth ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'widen ' || rule.name)"
 		" FROM rule ORDER BY place";
-	sqlite3_stmt *row;
-	int ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
+	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 
-	if (ret)
-		return ret;
-	while ((ret = baleen_sql_step(state, row, error)) > 0) {
+	while (baleen_sql_next(&rows)) {
 		if (rules->n_rules == BALEEN_MAX_RULES ||
-		    !read_rule(row, &rules->rule[rules->n_rules])) {
-			ret = baleen_sql_damaged(state, "a rule that cannot be", error);
-			break;
-		}
-		rules->n_rules++;
+		    !read_rule(rows.row, &rules->rule[rules->n_rules]))
+			rows.ret = baleen_sql_damaged(state, "a rule that cannot be", error);
+		else
+			rules->n_rules++;
 	}
-	baleen_sql_give(state, sql, row);
-	return ret;
+	return baleen_sql_end(&rows);
 }
 
 static int read_policy(const struct baleen_rule_store *state, struct baleen_stored_rules *rules,
@@ -153,26 +148,21 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 	static const char sql[] =
 		"SELECT default_drop, dry_run, sample_interval_ns, mode, place, never_path,"
 		" (SELECT value FROM text WHERE name = '" GUARD_SESSIONS "') FROM policy";
-	sqlite3_stmt *row;
-	int ret = baleen_sql_take(state, sql, &row, error, NULL, 0);
+	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
+	sqlite3_stmt *row = rows.row;
 
-	if (ret)
-		return ret;
-	ret = baleen_sql_step(state, row, error);
-	if (ret > 0) {
+	if (baleen_sql_next(&rows)) {
 		rules->default_drop = sqlite3_column_int(row, 0);
 		rules->dry_run = sqlite3_column_int(row, 1);
 		rules->sample_interval_ns = sqlite3_column_int64(row, 2);
 		rules->mode = read_u32(row, 3);
 		rules->attach_type = read_u32(row, 4);
 		rules->guard_sessions = read_u32(row, 6);
-		ret = 0;
 		if (!baleen_sql_column(row, 5, rules->never_path, sizeof(rules->never_path)) ||
 		    check_policy(rules, NULL))
-			ret = baleen_sql_damaged(state, "a policy that cannot be", error);
+			rows.ret = baleen_sql_damaged(state, "a policy that cannot be", error);
 	}
-	baleen_sql_give(state, sql, row);
-	return ret;
+	return baleen_sql_end(&rows);
 }
 
 u32 baleen_rule_store_guard_sessions(const struct baleen_rule_store *state)
@@ -314,21 +304,14 @@ static int key_before(const struct baleen_rule_store *state, const char *name, u
 {
 	static const char sql[] = "SELECT key_spec FROM rule WHERE name = ?";
 	char text[BALEEN_KEY_SPEC_TEXT];
-	sqlite3_stmt *row;
-	int ret =
-		baleen_sql_take(state, sql, &row, error, BALEEN_SQL_VALUES(baleen_sql_text(name)));
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(state, sql, error, BALEEN_SQL_VALUES(baleen_sql_text(name)));
 
-	if (ret)
-		return ret;
 	*key_spec = 0;
-	ret = baleen_sql_step(state, row, error);
-	if (ret > 0)
-		ret = baleen_sql_column(row, 0, text, sizeof(text)) &&
-				      !baleen_key_spec_parse(text, key_spec, NULL) ?
-			      0 :
-			      baleen_sql_damaged(state, "a rule that cannot be", error);
-	baleen_sql_give(state, sql, row);
-	return ret;
+	if (baleen_sql_next(&rows) && (!baleen_sql_column(rows.row, 0, text, sizeof(text)) ||
+				       baleen_key_spec_parse(text, key_spec, NULL)))
+		rows.ret = baleen_sql_damaged(state, "a rule that cannot be", error);
+	return baleen_sql_end(&rows);
 }
 
 static int forget_other_keys(const struct baleen_rule_store *state,
@@ -490,23 +473,21 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 int baleen_rule_store_get_text(const struct baleen_rule_store *state, const char *name, char **text)
 {
 	static const char sql[] = "SELECT value FROM text WHERE name = ?";
-	const char *found;
-	sqlite3_stmt *row;
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(state, sql, NULL, BALEEN_SQL_VALUES(baleen_sql_text(name)));
 	char *copy = NULL;
-	int ret = baleen_sql_take(state, sql, &row, NULL, BALEEN_SQL_VALUES(baleen_sql_text(name)));
+	int err;
 
-	if (ret)
-		return ret;
-	ret = baleen_sql_step(state, row, NULL);
-	if (ret > 0) {
-		found = (const char *)sqlite3_column_text(row, 0);
+	if (baleen_sql_next(&rows)) {
+		const char *found = (const char *)sqlite3_column_text(rows.row, 0);
+
 		copy = found ? strdup(found) : NULL;
-		ret = copy ? 0 : -ENOMEM;
+		rows.ret = copy ? 0 : -ENOMEM;
 	}
-	baleen_sql_give(state, sql, row);
-	if (!ret)
+	err = baleen_sql_end(&rows);
+	if (!err)
 		*text = copy;
-	return ret;
+	return err;
 }
 
 int baleen_rule_store_set_text(struct baleen_rule_store *state, const char *name, const char *text,

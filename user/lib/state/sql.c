@@ -287,8 +287,8 @@ static int prepare(const struct baleen_rule_store *state, const char *sql, sqlit
 }
 
 /* A second one of the same text, of a walk inside a walk, is not kept. */
-void baleen_sql_give(const struct baleen_rule_store *state, const char *sql,
-		     sqlite3_stmt *statement)
+static void give_back(const struct baleen_rule_store *state, const char *sql,
+		      sqlite3_stmt *statement)
 {
 	struct baleen_rule_store_statement *entry = find(state, sql);
 
@@ -315,49 +315,46 @@ static int bind_value(sqlite3_stmt *statement, int i, const struct baleen_sql_va
 	}
 }
 
-int baleen_sql_take(const struct baleen_rule_store *state, const char *sql,
-		    sqlite3_stmt **statement, struct baleen_error *error,
-		    const struct baleen_sql_value *value, size_t n_values)
+struct baleen_sql_rows baleen_sql_ask(const struct baleen_rule_store *state, const char *sql,
+				      struct baleen_error *error,
+				      const struct baleen_sql_value *value, size_t n_values)
 {
-	sqlite3_stmt *taken = NULL;
-	int err = prepare(state, sql, &taken, error);
+	struct baleen_sql_rows rows = { .state = state, .sql = sql, .error = error };
 
-	for (size_t i = 0; i < n_values && !err; i++)
-		if (bind_value(taken, i + 1, &value[i]))
-			err = baleen_sql_fail(state, error);
-	if (!err)
-		*statement = taken;
-	else if (taken)
-		baleen_sql_give(state, sql, taken);
-	return err;
+	rows.ret = prepare(state, sql, &rows.row, error);
+	for (size_t i = 0; i < n_values && !rows.ret; i++)
+		if (bind_value(rows.row, i + 1, &value[i]))
+			rows.ret = baleen_sql_fail(state, error);
+	return rows;
 }
 
-int baleen_sql_step(const struct baleen_rule_store *state, sqlite3_stmt *statement,
-		    struct baleen_error *error)
+bool baleen_sql_next(struct baleen_sql_rows *rows)
 {
-	switch (sqlite3_step(statement)) {
-	case SQLITE_ROW: return 1;
-	case SQLITE_DONE: return 0;
-	default: return baleen_sql_fail(state, error);
-	}
+	int step = rows->ret ? SQLITE_DONE : sqlite3_step(rows->row);
+
+	if (step != SQLITE_ROW && step != SQLITE_DONE)
+		rows->ret = baleen_sql_fail(rows->state, rows->error);
+	return step == SQLITE_ROW;
+}
+
+int baleen_sql_end(struct baleen_sql_rows *rows)
+{
+	if (rows->row)
+		give_back(rows->state, rows->sql, rows->row);
+	return rows->ret;
 }
 
 int baleen_sql_do(const struct baleen_rule_store *state, const char *sql, u64 *number,
 		  struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
 {
-	u64 first = 0;
-	sqlite3_stmt *statement;
-	int ret = baleen_sql_take(state, sql, &statement, error, value, n_values);
+	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, value, n_values);
+	bool is_there = baleen_sql_next(&rows);
+	u64 first = is_there ? sqlite3_column_int64(rows.row, 0) : 0;
+	int err = baleen_sql_end(&rows);
 
-	if (ret)
-		return ret;
-	ret = baleen_sql_step(state, statement, error);
-	if (ret > 0)
-		first = sqlite3_column_int64(statement, 0);
-	baleen_sql_give(state, sql, statement);
-	if (ret >= 0 && number)
+	if (!err && number)
 		*number = first;
-	return ret;
+	return err ? err : is_there;
 }
 
 bool baleen_sql_column(sqlite3_stmt *statement, int column, char *text, size_t n_bytes)

@@ -64,7 +64,7 @@ static inline struct baleen_sql_value baleen_sql_text(const char *text)
 	};
 }
 
-/* The last two arguments of baleen_sql_take() and baleen_sql_do(). */
+/* The last two arguments of baleen_sql_ask() and baleen_sql_do(). */
 #define BALEEN_SQL_VALUES(...)                                             \
 	(const struct baleen_sql_value[]){ __VA_ARGS__ },                  \
 		sizeof((const struct baleen_sql_value[]){ __VA_ARGS__ }) / \
@@ -164,39 +164,50 @@ int baleen_sql_damaged(const struct baleen_rule_store *state, const char *what,
 		       struct baleen_error *error);
 
 /**
- * baleen_sql_take() - a statement to step through
+ * struct baleen_sql_rows - the rows of a statement, one after the other
+ * @row: the row at hand
+ * @ret: 0, a negative errno, or what the caller has set: anything else than 0 ends the rows
+ * @state: private
+ * @sql: private
+ * @error: private
+ */
+struct baleen_sql_rows {
+	sqlite3_stmt *row;
+	int ret;
+	const struct baleen_rule_store *state;
+	const char *sql;
+	struct baleen_error *error;
+};
+
+/**
+ * baleen_sql_ask() - begin a statement
  * @state: opened
  * @sql: one statement, a constant
- * @statement: filled in; to be given back
- * @error: filled in on failure
- * @value: its values, which must stay until it is given back
+ * @error: filled in by any failure until baleen_sql_end()
+ * @value: its values, which must stay until then
  * @n_values: how many
  *
- * Return: 0 or a negative errno.
+ * Return: its rows, for baleen_sql_next(); baleen_sql_end() tells a failure.
  */
-int baleen_sql_take(const struct baleen_rule_store *state, const char *sql,
-		    sqlite3_stmt **statement, struct baleen_error *error,
-		    const struct baleen_sql_value *value, size_t n_values);
+struct baleen_sql_rows baleen_sql_ask(const struct baleen_rule_store *state, const char *sql,
+				      struct baleen_error *error,
+				      const struct baleen_sql_value *value, size_t n_values);
 
 /**
- * baleen_sql_give() - give a statement back
- * @state: that it is of
- * @sql: as it was taken
- * @statement: the statement
- */
-void baleen_sql_give(const struct baleen_rule_store *state, const char *sql,
-		     sqlite3_stmt *statement);
-
-/**
- * baleen_sql_step() - the next row
- * @state: that it is of
- * @statement: taken
- * @error: filled in on failure
+ * baleen_sql_next() - the next row
+ * @rows: begun
  *
- * Return: 1 for a row; 0 when there is none; a negative errno.
+ * Return: false when there is none, after a failure, and once @rows->ret is set.
  */
-int baleen_sql_step(const struct baleen_rule_store *state, sqlite3_stmt *statement,
-		    struct baleen_error *error);
+bool baleen_sql_next(struct baleen_sql_rows *rows);
+
+/**
+ * baleen_sql_end() - end a statement
+ * @rows: begun
+ *
+ * Return: @rows->ret.
+ */
+int baleen_sql_end(struct baleen_sql_rows *rows);
 
 /**
  * baleen_sql_do() - a statement that gives one number or none
