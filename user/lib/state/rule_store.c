@@ -77,26 +77,10 @@ static void unlock(struct baleen_rule_store *state)
 
 /* --- the end --- */
 
-static void remove_gone(const struct baleen_rule_store *state)
-{
-	char gone[BALEEN_RULE_STORE_NAME_BYTES];
-
-	snprintf(gone, sizeof(gone), "%s" BALEEN_RULE_STORE_GONE, state->path);
-	baleen_rule_store_remove_tree(gone);
-}
-
-/* The name goes first, so that it is there as a whole or not at all. */
 static void remove_directory(struct baleen_rule_store *state)
 {
-	char gone[BALEEN_RULE_STORE_NAME_BYTES];
-
-	snprintf(gone, sizeof(gone), "%s" BALEEN_RULE_STORE_GONE, state->path);
-	remove_gone(state);
 	baleen_unkept_forget(state);
-	if (rename(state->path, gone))
-		return;
-	remove_gone(state);
-	if (state->is_kept)
+	if (!baleen_rule_store_remove_whole(state->path) && state->is_kept)
 		baleen_rule_store_sync_parent(state->path);
 }
 
@@ -365,7 +349,7 @@ int baleen_rule_store_create(struct baleen_rule_store *state, const char *device
 		err = lock(&made, timeout_ms, true, error);
 	if (err)
 		return err;
-	remove_gone(&made);
+	baleen_rule_store_remove_gone(made.path);
 	err = open_finished(&made, &why);
 	if (!err)
 		baleen_sql_close(&made);

@@ -254,6 +254,26 @@ int baleen_rule_store_remove_tree(const char *path)
 	return rmdir(path) ? -errno : 0;
 }
 
+void baleen_rule_store_remove_gone(const char *path)
+{
+	char gone[BALEEN_RULE_STORE_NAME_BYTES];
+
+	snprintf(gone, sizeof(gone), "%s" BALEEN_RULE_STORE_GONE, path);
+	baleen_rule_store_remove_tree(gone);
+}
+
+int baleen_rule_store_remove_whole(const char *path)
+{
+	char gone[BALEEN_RULE_STORE_NAME_BYTES];
+
+	snprintf(gone, sizeof(gone), "%s" BALEEN_RULE_STORE_GONE, path);
+	baleen_rule_store_remove_tree(gone);
+	if (rename(path, gone))
+		return -errno;
+	baleen_rule_store_remove_tree(gone);
+	return 0;
+}
+
 int baleen_rule_store_sync_parent(const char *path)
 {
 	char copy[BALEEN_RULE_STORE_NAME_BYTES];

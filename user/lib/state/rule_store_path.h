@@ -129,6 +129,22 @@ int baleen_rule_store_make_root(bool is_kept, struct baleen_error *error);
 int baleen_rule_store_remove_tree(const char *path);
 
 /**
+ * baleen_rule_store_remove_whole() - remove such a directory at once
+ * @path: path of the directory
+ *
+ * Its name goes first, so that it is there as a whole or not at all.
+ *
+ * Return: 0 or a negative errno of the renaming.
+ */
+int baleen_rule_store_remove_whole(const char *path);
+
+/**
+ * baleen_rule_store_remove_gone() - remove what a killed baleen_rule_store_remove_whole() left
+ * @path: path of the directory that was
+ */
+void baleen_rule_store_remove_gone(const char *path);
+
+/**
  * baleen_rule_store_sync_parent() - have the names in a directory on disk
  * @path: of something in it
  *

@@ -41,15 +41,8 @@ bool baleen_unkept_find(struct baleen_rule_store *state)
 
 void baleen_unkept_forget(struct baleen_rule_store *state)
 {
-	char gone[BALEEN_RULE_STORE_NAME_BYTES];
-
-	/* The name goes first, so that it is there as a whole or not at all. */
-	if (baleen_unkept_find(state)) {
-		snprintf(gone, sizeof(gone), "%s" BALEEN_RULE_STORE_GONE, state->unkept);
-		baleen_rule_store_remove_tree(gone);
-		if (!rename(state->unkept, gone))
-			baleen_rule_store_remove_tree(gone);
-	}
+	if (baleen_unkept_find(state))
+		baleen_rule_store_remove_whole(state->unkept);
 	state->unkept[0] = '\0';
 }
 
