@@ -10,7 +10,6 @@
 #include "filter/recent.h"
 #include "list/list_algebra.h"
 #include "ops/change.h"
-#include "util/array.h"
 
 /* Keys that are looked for in feeds one by one: to read a million lines for one of
  * them takes 0.08 s, to derive the filter anew and put it on 0.55 s.
@@ -233,20 +232,6 @@ static int change_map(struct moves *moves, bool *is_full)
 
 /* --- the keys that rows named ---------------------------------------------- */
 
-static int add_host(struct baleen_list *hosts, const struct baleen_span *span)
-{
-	if (span->is_ip6) {
-		if (baleen_array_reserve(&hosts->ip6, &hosts->room_ip6, hosts->n_ip6 + 1))
-			return -ENOMEM;
-		hosts->ip6[hosts->n_ip6++] = span->first;
-		return 0;
-	}
-	if (baleen_array_reserve(&hosts->ip4, &hosts->room_ip4, hosts->n_ip4 + 1))
-		return -ENOMEM;
-	hosts->ip4[hosts->n_ip4++] = span->first.lo;
-	return 0;
-}
-
 /* Hosts that the image has a table for go there. */
 static int read_address(struct baleen_dirty_keys *touched, const char *line, size_t n_bytes,
 			struct moves *moves, struct baleen_list *hosts)
@@ -259,7 +244,10 @@ static int read_address(struct baleen_dirty_keys *touched, const char *line, siz
 	if (baleen_ip6_compare(span.first, span.last) ||
 	    (span.is_ip6 && baleen_recent_takes(moves->filter, true)))
 		return baleen_dirty_nets_add(&moves->nets, &span, blank);
-	return add_host(hosts, &span) ? baleen_no_memory(touched->error) : 0;
+	if (span.is_ip6 ? baleen_list_add_ip6(hosts, span.first) :
+			  baleen_list_add_ip4(hosts, span.first.lo))
+		return baleen_no_memory(touched->error);
+	return 0;
 }
 
 static int read_addresses(struct baleen_dirty_keys *touched, struct moves *moves,

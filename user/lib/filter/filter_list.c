@@ -111,15 +111,11 @@ static bool next_of_both(struct both *both, struct baleen_net4 *net)
 
 static int add_net(struct baleen_list *list, const struct baleen_net4 *net)
 {
-	bool is_host = net->first == net->last;
-
-	if (is_host ? baleen_array_reserve(&list->ip4, &list->room_ip4, list->n_ip4 + 1) :
-		      baleen_array_reserve(&list->net4, &list->room_net4, list->n_net4 + 1))
+	if (net->first == net->last)
+		return baleen_list_add_ip4(list, net->first);
+	if (baleen_array_reserve(&list->net4, &list->room_net4, list->n_net4 + 1))
 		return -ENOMEM;
-	if (is_host)
-		list->ip4[list->n_ip4++] = net->first;
-	else
-		list->net4[list->n_net4++] = *net;
+	list->net4[list->n_net4++] = *net;
 	return 0;
 }
 

@@ -5,7 +5,6 @@
 #include "filter/kind.h"
 #include "filter/recent.h"
 #include "list/list_algebra.h"
-#include "util/array.h"
 
 /* An eighth of the image, since it is built anew when this is full. */
 #define MIN_BUCKETS 2048u
@@ -233,31 +232,13 @@ struct changes {
 int baleen_recent_list(struct baleen_list *list, const struct baleen_recent_net *net,
 		       bool is_exception)
 {
-	if (net->is_ip6 && net->length == 128 && !is_exception) {
-		if (baleen_array_reserve(&list->ip6, &list->room_ip6, list->n_ip6 + 1))
-			return -ENOMEM;
-		list->ip6[list->n_ip6++] = (struct baleen_ip6){ net->hi, net->lo };
-		return 0;
-	}
-	if (net->is_ip6) {
-		if (baleen_array_reserve(&list->prefix6, &list->room_prefix6, list->n_prefix6 + 1))
-			return -ENOMEM;
-		list->prefix6[list->n_prefix6++] = (struct baleen_prefix6){
-			.hi = net->hi,
-			.lo = net->lo,
-			.length = net->length,
-			.is_exception = is_exception,
-		};
-		return 0;
-	}
-	if (baleen_array_reserve(&list->prefix4, &list->room_prefix4, list->n_prefix4 + 1))
-		return -ENOMEM;
-	list->prefix4[list->n_prefix4++] = (struct baleen_prefix4){
-		.address = net->hi >> 32,
-		.length = net->length,
-		.is_exception = is_exception,
-	};
-	return 0;
+	struct baleen_ip6 address = { net->hi, net->lo };
+
+	if (!net->is_ip6)
+		return baleen_list_add_prefix4(list, net->hi >> 32, net->length, is_exception);
+	if (net->length == 128 && !is_exception)
+		return baleen_list_add_ip6(list, address);
+	return baleen_list_add_prefix6(list, address, net->length, is_exception);
 }
 
 static int add_change(const struct baleen_recent_net *net, u32 flags, void *data)

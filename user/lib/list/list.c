@@ -136,41 +136,37 @@ static void scan_stop(struct scanner *scan)
 
 /* --- the list --- */
 
-static int append_ip4(struct baleen_list *list, u32 host)
+int baleen_list_add_ip4(struct baleen_list *list, u32 host)
 {
 	if (baleen_array_reserve(&list->ip4, &list->room_ip4, list->n_ip4 + 1))
 		return -ENOMEM;
 	list->ip4[list->n_ip4++] = host;
-	list->n_listed++;
 	return 0;
 }
 
-static int append_ip6(struct baleen_list *list, struct baleen_ip6 host)
+int baleen_list_add_ip6(struct baleen_list *list, struct baleen_ip6 host)
 {
 	if (baleen_array_reserve(&list->ip6, &list->room_ip6, list->n_ip6 + 1))
 		return -ENOMEM;
 	list->ip6[list->n_ip6++] = host;
-	list->n_listed++;
 	return 0;
 }
 
-static int append_prefix4(struct baleen_list *list, u32 address, u32 length, bool is_exception)
+int baleen_list_add_prefix4(struct baleen_list *list, u32 address, u32 length, bool is_exception)
 {
 	if (baleen_array_reserve(&list->prefix4, &list->room_prefix4, list->n_prefix4 + 1))
 		return -ENOMEM;
 	list->prefix4[list->n_prefix4++] = (struct baleen_prefix4){ address, length, is_exception };
-	list->n_listed++;
 	return 0;
 }
 
-static int append_prefix6(struct baleen_list *list, struct baleen_ip6 address, u32 length,
-			  bool is_exception)
+int baleen_list_add_prefix6(struct baleen_list *list, struct baleen_ip6 address, u32 length,
+			    bool is_exception)
 {
 	if (baleen_array_reserve(&list->prefix6, &list->room_prefix6, list->n_prefix6 + 1))
 		return -ENOMEM;
 	list->prefix6[list->n_prefix6++] =
 		(struct baleen_prefix6){ address.hi, address.lo, length, is_exception };
-	list->n_listed++;
 	return 0;
 }
 
@@ -201,17 +197,21 @@ static int append_span(struct baleen_list *list, struct baleen_span rest, bool i
 	struct baleen_span prefix;
 	int ret;
 
-	if (is_host && !rest.is_ip6)
-		return append_ip4(list, rest.first.lo);
+	if (is_host && !rest.is_ip6) {
+		ret = baleen_list_add_ip4(list, rest.first.lo);
+		list->n_listed += !ret;
+		return ret;
+	}
 	do {
 		u32 length = baleen_span_split(&rest, &prefix);
 
 		if (!rest.is_ip6)
-			ret = append_prefix4(list, prefix.first.lo, length, is_exception);
+			ret = baleen_list_add_prefix4(list, prefix.first.lo, length, is_exception);
 		else if (length == 128 && !is_exception)
-			ret = append_ip6(list, prefix.first);
+			ret = baleen_list_add_ip6(list, prefix.first);
 		else
-			ret = append_prefix6(list, prefix.first, length, is_exception);
+			ret = baleen_list_add_prefix6(list, prefix.first, length, is_exception);
+		list->n_listed += !ret;
 	} while (!ret && baleen_ip6_compare(prefix.last, rest.last));
 	return ret;
 }

@@ -198,6 +198,47 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 int baleen_list_add(struct baleen_list *list, const char *text, const char **reason);
 
 /**
+ * baleen_list_add_ip4() - append a host
+ * @list: appended to; its count of entries is left alone
+ * @host: in host order
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_list_add_ip4(struct baleen_list *list, u32 host);
+
+/**
+ * baleen_list_add_ip6() - the same of IPv6
+ * @list: as for baleen_list_add_ip4()
+ * @host: the host
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_list_add_ip6(struct baleen_list *list, struct baleen_ip6 host);
+
+/**
+ * baleen_list_add_prefix4() - append a prefix
+ * @list: as for baleen_list_add_ip4()
+ * @address: its first address, in host order
+ * @length: its length
+ * @is_exception: what is in it is not in the set
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_list_add_prefix4(struct baleen_list *list, u32 address, u32 length, bool is_exception);
+
+/**
+ * baleen_list_add_prefix6() - the same of IPv6
+ * @list: as for baleen_list_add_ip4()
+ * @address: its first address
+ * @length: its length
+ * @is_exception: what is in it is not in the set
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_list_add_prefix6(struct baleen_list *list, struct baleen_ip6 address, u32 length,
+			    bool is_exception);
+
+/**
  * baleen_list_has_exceptions() - does one of the lines begin with `!`?
  * @list: as read, before baleen_list_finish()
  *
