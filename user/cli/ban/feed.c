@@ -27,12 +27,6 @@
 #define HOLD_MS 200
 #define PAUSE_MS 25
 
-enum line_kind {
-	LINE_BAD,
-	LINE_CHANGE,
-	LINE_SILENT,
-};
-
 /**
  * struct feed - a feed that is being read
  * @target: DEV:RULE as typed

@@ -284,7 +284,6 @@ static int link_feed(const struct baleen_icp_plan *plan, struct attach_links *li
 			continue;
 		err = baleen_attachment_link(links->feed_ifindex, program_fd, mode, &links->feed_fd,
 					     &why);
-		report->feed_mode = mode;
 	}
 	return err ? baleen_fail(error, -err, "%s: %s", plan->feed_device, why.text) : 0;
 }

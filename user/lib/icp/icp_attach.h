@@ -46,12 +46,10 @@ struct baleen_icp_plan {
  * struct baleen_icp_report - how an attach went
  * @attempts: on the device where queries come in
  * @is_veth: native was not tried there: see baleen_icp_attach()
- * @feed_mode: on the other device where the feed comes in
  */
 struct baleen_icp_report {
 	struct baleen_attempts attempts;
 	bool is_veth;
-	enum baleen_mode feed_mode;
 };
 
 /**

@@ -40,7 +40,6 @@
  * @filter: the new one
  * @next: the new generation
  * @is_loaded: @next is there
- * @is_switched: the new filter is in force
  */
 struct work {
 	const struct baleen_icp_resync *resync;
@@ -55,7 +54,6 @@ struct work {
 	struct baleen_filter filter;
 	struct baleen_icp_loaded next;
 	bool is_loaded;
-	bool is_switched;
 };
 
 static int fail(const struct work *work, int err, const char *why, struct baleen_error *error)
@@ -254,7 +252,6 @@ static int enter(struct work *work, struct baleen_error *error)
 	if (err)
 		return err;
 	work->is_loaded = false;
-	work->is_switched = true;
 	return settle(work, &work->icp.now, error);
 }
 

@@ -5,6 +5,7 @@
 
 #include "report/metrics_families.h"
 #include "report/metrics_rows.h"
+#include "util/array.h"
 #include "util/url.h"
 
 /* How long the UTF-8 character is that starts here; 0 when none does. Shortest
@@ -79,19 +80,6 @@ static bool is_there(enum baleen_metrics_set set, const void *rows, size_t n, si
 	return false;
 }
 
-/* With one row more, unless there is one of its labels; NULL then. */
-static void *grow(enum baleen_metrics_set set, void *rows, size_t n, size_t row_bytes,
-		  const void *row)
-{
-	u8 *grown = NULL;
-
-	if (!is_there(set, rows, n, row_bytes, row))
-		grown = reallocarray(rows, n + 1, row_bytes);
-	if (grown)
-		memcpy(grown + n * row_bytes, row, row_bytes);
-	return grown;
-}
-
 /* All ones are an unknown number, and no number when they are a real one. */
 static void forget(void *row, size_t bytes)
 {
@@ -101,60 +89,61 @@ static void forget(void *row, size_t bytes)
 struct baleen_metrics_device *baleen_metrics_add_device(struct baleen_metrics_source *source,
 							const char *device)
 {
-	struct baleen_metrics_device *rows, row;
+	struct baleen_metrics_device row;
 
 	forget(&row, sizeof(row));
 	set_label(row.device, sizeof(row.device), device);
 	row.program_id[0] = row.place[0] = '\0';
 
-	rows = grow(BALEEN_METRICS_DEVICES, source->device, source->n_devices, sizeof(row), &row);
-	if (!rows)
+	if (is_there(BALEEN_METRICS_DEVICES, source->device, source->n_devices, sizeof(row),
+		     &row) ||
+	    baleen_array_add(&source->device, source->n_devices))
 		return NULL;
-	source->device = rows;
-	return &rows[source->n_devices++];
+	source->device[source->n_devices] = row;
+	return &source->device[source->n_devices++];
 }
 
 struct baleen_metrics_rule *baleen_metrics_add_rule(struct baleen_metrics_source *source,
 						    const char *device, const char *rule,
 						    const char *action)
 {
-	struct baleen_metrics_rule *rows, row;
+	struct baleen_metrics_rule row;
 
 	forget(&row, sizeof(row));
 	set_label(row.device, sizeof(row.device), device);
 	set_label(row.rule, sizeof(row.rule), rule);
 	set_label(row.action, sizeof(row.action), action);
 
-	rows = grow(BALEEN_METRICS_RULES, source->rule, source->n_rules, sizeof(row), &row);
-	if (!rows)
+	if (is_there(BALEEN_METRICS_RULES, source->rule, source->n_rules, sizeof(row), &row) ||
+	    baleen_array_add(&source->rule, source->n_rules))
 		return NULL;
-	source->rule = rows;
-	return &rows[source->n_rules++];
+	source->rule[source->n_rules] = row;
+	return &source->rule[source->n_rules++];
 }
 
 struct baleen_metrics_table *baleen_metrics_add_table(struct baleen_metrics_source *source,
 						      const char *device, const char *rule,
 						      const char *table)
 {
-	struct baleen_metrics_table *rows, row;
+	struct baleen_metrics_table row;
 
 	forget(&row, sizeof(row));
 	set_label(row.device, sizeof(row.device), device);
 	set_label(row.rule, sizeof(row.rule), rule);
 	set_label(row.table, sizeof(row.table), table);
 
-	rows = grow(BALEEN_METRICS_TABLES, source->table, source->n_tables, sizeof(row), &row);
-	if (!rows)
+	if (is_there(BALEEN_METRICS_TABLES, source->table, source->n_tables, sizeof(row), &row) ||
+	    baleen_array_add(&source->table, source->n_tables))
 		return NULL;
-	source->table = rows;
-	return &rows[source->n_tables++];
+	source->table[source->n_tables] = row;
+	return &source->table[source->n_tables++];
 }
 
 struct baleen_metrics_feed *baleen_metrics_add_feed(struct baleen_metrics_source *source,
 						    const char *device, const char *rule,
 						    const char *feed)
 {
-	struct baleen_metrics_feed *rows, row;
+	struct baleen_metrics_feed row;
 	char public[BALEEN_METRICS_LABEL];
 	u32 number = 0;
 
@@ -167,18 +156,17 @@ struct baleen_metrics_feed *baleen_metrics_add_feed(struct baleen_metrics_source
 		number_label(row.feed, public, ++number);
 	} while (is_there(BALEEN_METRICS_FEEDS, source->feed, source->n_feeds, sizeof(row), &row));
 
-	rows = grow(BALEEN_METRICS_FEEDS, source->feed, source->n_feeds, sizeof(row), &row);
-	if (!rows)
+	if (baleen_array_add(&source->feed, source->n_feeds))
 		return NULL;
-	source->feed = rows;
-	return &rows[source->n_feeds++];
+	source->feed[source->n_feeds] = row;
+	return &source->feed[source->n_feeds++];
 }
 
 struct baleen_metrics_origin *baleen_metrics_add_origin(struct baleen_metrics_source *source,
 							const char *device, const char *rule,
 							const char *origin)
 {
-	struct baleen_metrics_origin *rows, row;
+	struct baleen_metrics_origin row;
 	u32 number = 0;
 
 	forget(&row, sizeof(row));
@@ -189,11 +177,10 @@ struct baleen_metrics_origin *baleen_metrics_add_origin(struct baleen_metrics_so
 	} while (is_there(BALEEN_METRICS_ORIGINS, source->origin, source->n_origins, sizeof(row),
 			  &row));
 
-	rows = grow(BALEEN_METRICS_ORIGINS, source->origin, source->n_origins, sizeof(row), &row);
-	if (!rows)
+	if (baleen_array_add(&source->origin, source->n_origins))
 		return NULL;
-	source->origin = rows;
-	return &rows[source->n_origins++];
+	source->origin[source->n_origins] = row;
+	return &source->origin[source->n_origins++];
 }
 
 void baleen_metrics_free(struct baleen_metrics_source *source)
