@@ -200,7 +200,7 @@ static int compare_limits(struct comparison *work, const struct baleen_stored_ru
 	return err;
 }
 
-/* What was widened by other numbers goes, so the filter is built anew. */
+/* Prefixes that other numbers have widened go, so the filter is built anew. */
 static int compare_widen(struct comparison *work, const struct baleen_stored_rule *old,
 			 const struct baleen_stored_rule *new)
 {

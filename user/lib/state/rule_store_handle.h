@@ -24,7 +24,7 @@
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
  * @is_synced: it has committed, so all that it has seen is on the disk
- * @lacks_room: the disk has refused a transaction; baleen_unkept_start() is for that
+ * @lacks_room: the disk has refused a transaction; baleen_unkept_goes_on() is for that
  * @is_beside: a volatile one, and the kept state of this name is that of a device in
  *             another network namespace
  * @lock_fd: the locked directory, or -1 when it is only read

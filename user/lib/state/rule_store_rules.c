@@ -397,7 +397,7 @@ static int write_widen(struct baleen_rule_store *state, const struct baleen_stor
 	return baleen_rule_store_set_text(state, name, text, error);
 }
 
-/* What was widened by other numbers than these is widened no more. */
+/* Removes the prefixes that other numbers have widened. */
 static int forget_widened(struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 			  struct baleen_error *error)
 {

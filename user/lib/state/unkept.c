@@ -92,7 +92,8 @@ static int copy_to(const struct baleen_rule_store *state, const char *path,
 	return err;
 }
 
-int baleen_unkept_start(struct baleen_rule_store *state, struct baleen_error *error)
+/* Goes on in memory; on failure without @db the state is to be closed. */
+static int start(struct baleen_rule_store *state, struct baleen_error *error)
 {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	int err = name_it(state, path);
@@ -114,7 +115,7 @@ int baleen_unkept_start(struct baleen_rule_store *state, struct baleen_error *er
 /* All pages go to the log before they go to the database. */
 bool baleen_unkept_goes_on(struct baleen_rule_store *state, int err)
 {
-	return err && state->lacks_room && !baleen_unkept_start(state, NULL);
+	return err && state->lacks_room && !start(state, NULL);
 }
 
 bool baleen_unkept_has_room(const struct baleen_rule_store *state)

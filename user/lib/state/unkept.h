@@ -23,23 +23,13 @@
 bool baleen_unkept_find(struct baleen_rule_store *state);
 
 /**
- * baleen_unkept_start() - go on in memory
- * @state: opened for writing, without a transaction, its database on the disk; to be closed
- *         on failure when its @db is NULL
- * @error: filled in on failure
- *
- * Return: 0 or a negative errno.
- */
-int baleen_unkept_start(struct baleen_rule_store *state, struct baleen_error *error);
-
-/**
  * baleen_unkept_goes_on() - is what failed to be done again in memory?
- * @state: opened for writing
+ * @state: opened for writing, without a transaction, its database on the disk
  * @err: what came of a transaction
  *
  * Where the disk has no room, the state goes on in memory, and nobody is protected less.
  *
- * Return: true when @err was a lack of room and baleen_unkept_start() has succeeded.
+ * Return: true when @err was a lack of room and the state goes on in memory.
  */
 bool baleen_unkept_goes_on(struct baleen_rule_store *state, int err);
 
