@@ -61,7 +61,7 @@ static int take_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *s
 	return 0;
 }
 
-/* What only a state knows of the rules; a device may have none. */
+/* The parts of the rules that only a state knows; a device may have none. */
 static void take_bans(struct baleen_saved *saved)
 {
 	struct baleen_stored_rules rules;
