@@ -162,7 +162,7 @@ static int add(struct batch *batch, const struct baleen_route *route, bool is_ne
 
 /* --- the difference -------------------------------------------------------------- */
 
-/* What of @a is not in @b, in any way or with this type, is removed or added. */
+/* Removes or adds the routes of @a that are not in @b, in any way or with this type. */
 static int apply(struct batch *batch, const struct baleen_routes *a, const struct baleen_routes *b,
 		 bool is_new)
 {

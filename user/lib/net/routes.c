@@ -78,7 +78,7 @@ static bool take_route(const struct nlmsghdr *message, struct baleen_route *rout
 					.protocol = header->rtm_protocol };
 	if (!baleen_address_key(bytes, is_ip6 ? 16 : 4, &route->key))
 		return false;
-	/* What is mapped is IPv4 in a packet, too; a shorter prefix is of no packet. */
+	/* A mapped prefix is IPv4 in a packet, too; a shorter one is of no packet. */
 	if (is_ip6 && route->key.domain == BALEEN_IP4) {
 		if (route->length < 96)
 			return false;

@@ -80,7 +80,7 @@ void baleen_routes_free(struct baleen_routes *routes);
  */
 int baleen_routes_listen(u32 buffer_bytes, struct baleen_error *error);
 
-/* What is heard at once, at most: who follows has other work, too. */
+/* The most that is heard at once: a follower has other work, too. */
 #define BALEEN_ROUTES_HEARD 64
 
 /**

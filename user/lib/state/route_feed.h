@@ -35,7 +35,7 @@
 /* How long they are held, unless something else is said. */
 #define BALEEN_ROUTE_HOLD_S 3600
 
-/* What a source that is a table begins with. */
+/* A source that is a table begins with this. */
 #define BALEEN_ROUTE_FEED "route:"
 
 /**
