@@ -407,7 +407,7 @@ int baleen_device_session_forget(const char *device, struct baleen_error *error)
 	return 0;
 }
 
-/* What cannot be asked is not taken for a device without a filter, whose state may go. */
+/* A device that cannot be asked may have a filter: its state must not go. */
 static int look_for_filter(const char *device, bool *is_there, struct baleen_error *error)
 {
 	struct baleen_xdp xdp;

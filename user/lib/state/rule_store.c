@@ -197,7 +197,7 @@ static int open_to_write(struct baleen_rule_store *state, u64 timeout_ms,
 		return err;
 	}
 	unlink_in(state, BALEEN_RULE_STORE_UNFINISHED);
-	/* Who put the copy here was killed, maybe before its name was synced. */
+	/* The writer of this copy was killed, maybe before its name was synced. */
 	if (unlink_in(state, BALEEN_RULE_STORE_COPY_MARK) && state->is_kept)
 		baleen_rule_store_sync_parent(state->path);
 	baleen_rule_store_sweep(state);
