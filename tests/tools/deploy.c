@@ -61,6 +61,7 @@ static void add_rule(struct baleen_stored_rules *rules, char *word)
 					    .kind = BALEEN_KIND_CUCKOO,
 					    .limits = baleen_feed_limits_default() };
 	rule->guards_feeds = strstr(word, "+guarded");
+	rule->limits.keep_special = !rule->guards_feeds;
 	rule->is_any = strstr(word, "+any");
 	rule->action = !strncmp(word, "allow", 5) ? BALEEN_ACTION_ALLOW :
 		       !strncmp(word, "count", 5) ? BALEEN_ACTION_COUNT :

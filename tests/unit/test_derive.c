@@ -239,7 +239,10 @@ static void by_hand(void **unused)
 {
 	add_guarded();
 	rule->guards_feeds = false;
+	rule->limits.keep_special = true;
 	assert_held(GUARDED, GUARDED);
+	rule->limits.keep_special = false;
+	assert_held(GUARDED, "9.9.9.9 8.8.8.8 7.7.7.7 20.0.0.1 2400::1");
 }
 
 static void allows(void **unused)

@@ -186,6 +186,48 @@ static void test_everything(void **state)
 	baleen_list_free(&list);
 }
 
+static void test_count(void **state)
+{
+	struct baleen_special_removed counted, removed;
+	struct baleen_list list;
+
+	read_list(&list, BALEEN_KEY_SRC, "10.0.0.1\n10.0.0.3\n9.0.0.0/7\n8.8.8.8\nfe80::1");
+	assert_int_equal(baleen_special_count(&list, &counted), 0);
+	assert_int_equal(baleen_special_total(&counted), 3);
+	assert_null(baleen_special_whole(&counted));
+	/* What is counted stays. */
+	assert_int_equal(baleen_special_remove(&list, &removed), 0);
+	assert_memory_equal(&counted, &removed, sizeof(counted));
+	assert_int_equal(baleen_special_count(&list, &counted), 0);
+	assert_int_equal(baleen_special_total(&counted), 0);
+	baleen_list_free(&list);
+}
+
+/* Of 192.0.2.0/24 nobody is told: it is small. */
+static void test_whole(void **state)
+{
+	static const char *const lists[][2] = {
+		{ "192.0.2.0/24\n10.0.0.0/9\nfe80::/10", NULL },
+		{ "192.0.2.0/24\n10.0.0.0/9\n10.128.0.0/9", "10.0.0.0/8" },
+		{ "192.168.0.0-192.168.255.255", "192.168.0.0/16" },
+		{ "0.0.0.0/0", "0.0.0.0/8" },
+	};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		struct baleen_special_removed counted;
+		const struct baleen_special *whole;
+		struct baleen_list list;
+
+		read_list(&list, BALEEN_KEY_SRC, lists[i][0]);
+		assert_int_equal(baleen_special_count(&list, &counted), 0);
+		whole = baleen_special_whole(&counted);
+		assert_int_equal(!whole, !lists[i][1]);
+		if (whole)
+			assert_string_equal(whole->prefix, lists[i][1]);
+		baleen_list_free(&list);
+	}
+}
+
 static void test_several_fields(void **state)
 {
 	struct baleen_special_removed removed;
@@ -236,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_table),	       cmocka_unit_test(test_find),
 		cmocka_unit_test(test_remove),	       cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_several_fields), cmocka_unit_test(test_random_hosts),
+		cmocka_unit_test(test_count),	       cmocka_unit_test(test_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

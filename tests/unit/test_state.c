@@ -598,6 +598,33 @@ static void all_fields(void **unused)
 	baleen_rule_store_close(&state);
 }
 
+/* Older releases wrote 0 of every rule that had no word for it. */
+static void special_by_default(void **unused)
+{
+	struct baleen_stored_rules rules, back;
+	struct baleen_rule_store state;
+
+	make(true);
+	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
+	assert_int_equal(baleen_rule_store_get_rules(&state, &rules, &error), 0);
+	for (int i = 0; i < 4; i++) {
+		rules.rule[0].guards_feeds = i & 1;
+		rules.rule[0].limits.keep_special = i & 2;
+		assert_int_equal(baleen_rule_store_begin(&state, &error), 0);
+		assert_int_equal(baleen_rule_store_set_rules(&state, &rules, &error), 0);
+		assert_int_equal(baleen_rule_store_commit(&state, &error), 0);
+		assert_int_equal(baleen_rule_store_get_rules(&state, &back, &error), 0);
+		assert_int_equal(back.rule[0].limits.keep_special,
+				 rules.rule[0].limits.keep_special);
+		assert_int_equal(sqlite3_exec(state.db, "UPDATE rule SET keep_special = 0", NULL,
+					      NULL, NULL),
+				 0);
+		assert_int_equal(baleen_rule_store_get_rules(&state, &back, &error), 0);
+		assert_int_equal(back.rule[0].limits.keep_special, !rules.rule[0].guards_feeds);
+	}
+	baleen_rule_store_close(&state);
+}
+
 /* --- marks --- */
 
 static void marks(void **unused)
@@ -662,6 +689,7 @@ int main(void)
 		cmocka_unit_test_teardown(undone, clean_root),
 		cmocka_unit_test_teardown(texts, clean_root),
 		cmocka_unit_test_teardown(all_fields, clean_root),
+		cmocka_unit_test_teardown(special_by_default, clean_root),
 		cmocka_unit_test_teardown(marks, clean_root),
 		cmocka_unit_test_teardown(no_mark, clean_root),
 	};

@@ -423,6 +423,7 @@ try_by_hand()
 	changes "is taken over with its state" "+ keep: attached by hand
 ~ never $TMP/conf/never.list
 ~ rule bad: guarded
+~ rule bad: special remove
 changed, native" baleen apply
 	is "bans stay" "$(verdicts)" PDDDDDPP
 	is "its state is kept" "$(ls "$(kept_of "$B")")$(find "$TMP/run" -name 'ns*')" veth-b

@@ -58,9 +58,14 @@ u64 explain_entry(const char *target, const struct baleen_rule_store *state,
 		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *single)
 {
 	struct told told = { .target = target };
+	struct baleen_protected ignored;
 	struct baleen_key key;
 
-	if (!first_key(single, rule->key_spec, &key))
+	if (first_key(single, rule->key_spec, &key))
+		return 0;
+	/* What lists hold of addresses that are taken out of them is not in force. */
+	if (!baleen_spec_is_address(rule->key_spec) ||
+	    !baleen_protected_find(state, rule, &key, &ignored))
 		baleen_derive_reasons(state, rule, &key, baleen_now_ms(), say_reason, &told, NULL);
 	return told.n;
 }

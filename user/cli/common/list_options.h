@@ -28,6 +28,18 @@ enum list_shape {
 };
 
 /**
+ * enum list_special - what a command does with special-purpose ranges in a list
+ * @SPECIAL_IS_IGNORED: nothing
+ * @SPECIAL_IS_COUNTED: it counts them
+ * @SPECIAL_IS_REMOVED: it counts them, and takes them out
+ */
+enum list_special {
+	SPECIAL_IS_IGNORED,
+	SPECIAL_IS_COUNTED,
+	SPECIAL_IS_REMOVED,
+};
+
+/**
  * struct list_options - how lists are read and built
  * @skip_bad: count bad lines instead of refusing the list
  * @allow_empty: take a list without a key
@@ -35,6 +47,7 @@ enum list_shape {
  * @n_reported: bad lines of the list at hand that were printed
  * @looks_at_live: a live rule is looked at as it changes, not copied between
  *                 two changes
+ * @special: what becomes of special-purpose ranges
  * @csv: of a table: columns and conditions
  * @build: kind, key, rate, capacity, geometry
  * @shaped_by: the last option that says what to build, such as "kind"
@@ -58,6 +71,7 @@ struct list_options {
 	bool ends_with_nul;
 	bool looks_at_live;
 	u64 n_reported;
+	enum list_special special;
 	struct baleen_csv_options csv;
 	struct baleen_build_options build;
 	const char *shaped_by;

@@ -226,7 +226,7 @@ static int attach_rules(struct attach *attach)
 	struct baleen_ruleset ruleset = { 0 };
 
 	if ((attach->is_kmod || attach->no_state) &&
-	    rules_refuse_bans(&attach->rules, attach->device))
+	    rules_refuse_words(&attach->rules, attach->device))
 		return EXIT_FAILED;
 	if (rules_open(&attach->rules, &attach->lists) || rules_insert(&attach->rules, &ruleset, 0))
 		return EXIT_FAILED;
@@ -236,6 +236,7 @@ static int attach_rules(struct attach *attach)
 						       .ruleset = &ruleset },
 		       &attach->rules, attach->force))
 		return EXIT_FAILED;
+	rules_tell_special(&attach->rules);
 	rules_warn_dead(&attach->rules, &ruleset);
 	if (attach->is_kmod)
 		return attach_kmod(attach, &ruleset);

@@ -21,8 +21,8 @@ struct swap {
 	bool force;
 	bool dry_run;
 	bool json;
-	/* Entries that the rule took out, and one of the protected addresses. */
-	u64 n_special, n_protected;
+	/* Entries that the rule took out, or kept, and one of the protected addresses. */
+	u64 n_special, n_special_kept, n_protected;
 	struct baleen_protected first_protected;
 };
 
@@ -138,6 +138,26 @@ static int swap_named(const struct swap *swap)
 	return err;
 }
 
+static bool drops(const struct swap *swap, const struct baleen_ruleset *after)
+{
+	int place = baleen_ruleset_find(after, swap->rule);
+
+	return !swap->is_named && place >= 0 && after->rule[place].action == BALEEN_ACTION_DROP;
+}
+
+/* What a configuration says to keep is meant. */
+static void tell_special(struct swap *swap, const struct device_edit *edit)
+{
+	struct rule_argument *rule = &swap->rules.rule[0];
+
+	if (edit->n_special)
+		return;
+	swap->n_special_kept = rule->ref.n_special;
+	rule->special = edit->is_configured ? SPECIAL_KEEP : SPECIAL_TOLD;
+	snprintf(rule->name, sizeof(rule->name), "%s", swap->rule);
+	rules_tell_special(&swap->rules);
+}
+
 static int swap_rule(struct swap *swap)
 {
 	struct device_edit edit = { .edit = edit_rule,
@@ -150,6 +170,8 @@ static int swap_rule(struct swap *swap)
 	int err = swap->is_named ? swap_named(swap) : device_edit(swap->device, &edit);
 
 	swap->n_special = edit.n_special;
+	if (!err && drops(swap, &edit.after))
+		tell_special(swap, &edit);
 	swap->n_protected = edit.n_protected;
 	swap->first_protected = edit.first_protected;
 	return err;
@@ -167,6 +189,7 @@ static int report(const struct swap *swap)
 		json = describe_filter(filter);
 		json_object_set_new(json, "name", json_string(swap->rule));
 		json_object_set_new(json, "special", json_integer(swap->n_special));
+		json_object_set_new(json, "special_kept", json_integer(swap->n_special_kept));
 		json_object_set_new(json, "never_dropped", json_integer(swap->n_protected));
 		json_object_set_new(json, "dry_run", json_boolean(swap->dry_run));
 		return print_json(json);

@@ -4,10 +4,16 @@
 #include "cli/open/session.h"
 #include "cli/open/guard.h"
 
-/* Rules of the configuration that get a new list: what is protected is taken out of it. */
-static u32 protecting(const struct baleen_device_session *session, const struct device_edit *edit)
+static bool is_configured(const struct baleen_stored_rule *rule)
 {
-	u32 protects = 0;
+	return rule->guards_feeds;
+}
+
+/* Rules of the state that get a new list, and of which this is true; a bit each. */
+static u32 find_rules(const struct baleen_device_session *session, const struct device_edit *edit,
+		      bool (*applies)(const struct baleen_stored_rule *rule))
+{
+	u32 rules = 0;
 
 	for (u32 i = 0; i < edit->after.n_rules && session->has_state; i++) {
 		const struct baleen_ruleset_rule *rule = &edit->after.rule[i];
@@ -16,10 +22,10 @@ static u32 protecting(const struct baleen_device_session *session, const struct 
 		int stored = baleen_rule_store_find_rule(&session->plan.rules, rule->name);
 
 		if (from && from->ref.is_list && stored >= 0 &&
-		    baleen_protected_applies(&session->plan.rules.rule[stored]))
-			protects |= 1u << i;
+		    applies(&session->plan.rules.rule[stored]))
+			rules |= 1u << i;
 	}
-	return protects;
+	return rules;
 }
 
 static int edit_session(struct baleen_device_session *session, struct device_edit *edit)
@@ -27,22 +33,26 @@ static int edit_session(struct baleen_device_session *session, struct device_edi
 	const struct baleen_xdp *xdp = &session->deploy.xdp;
 	struct baleen_ruleset *after = &edit->after;
 
-	if (!session->has_state && rules_refuse_bans(edit->rules, xdp->device))
+	if (!session->has_state && rules_refuse_words(edit->rules, xdp->device))
 		return EXIT_FAILED;
 	baleen_ruleset_from_config(&xdp->config, after);
 	if (edit->edit(NULL, after, edit->data))
 		return EXIT_FAILED;
 	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED && !edit->is_unguarded &&
-	    guard_host(&(struct baleen_lockout_check){ .device = xdp->device,
-						       .ruleset = after,
-						       .xdp = xdp,
-						       .sessions =
-							       session->plan.rules.guard_sessions,
-						       .protects = protecting(session, edit) },
-		       edit->rules, edit->is_forced))
+	    guard_host(
+		    &(struct baleen_lockout_check){
+			    .device = xdp->device,
+			    .ruleset = after,
+			    .xdp = xdp,
+			    .sessions = session->plan.rules.guard_sessions,
+			    .protects = find_rules(session, edit, baleen_protected_applies),
+			    .removes_special =
+				    find_rules(session, edit, baleen_rule_removes_special) },
+		    edit->rules, edit->is_forced))
 		return EXIT_FAILED;
 	if (edit->rules)
 		rules_warn_vlan(edit->rules, xdp->device);
+	edit->is_configured = find_rules(session, edit, is_configured);
 	session->is_trial = edit->is_trial;
 	return session_put(session, after, edit->rules, edit->lists);
 }
@@ -62,8 +72,8 @@ int device_edit(const char *device, struct device_edit *edit)
 	int err;
 
 	if (is_kmod_device(device))
-		return rules_refuse_bans(edit->rules, device) ? EXIT_FAILED :
-								kmod_device_edit(device, edit);
+		return rules_refuse_words(edit->rules, device) ? EXIT_FAILED :
+								 kmod_device_edit(device, edit);
 	err = session_open(&session, device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err)
 		return err;

@@ -49,6 +49,26 @@ static int choose_kind(const struct baleen_list *list, struct list_options *opti
 	return 0;
 }
 
+/* Counts special-purpose ranges, and takes them out where that is asked for. */
+static int look_for_special(struct filter_ref *ref, struct baleen_list *list,
+			    const struct list_options *options)
+{
+	struct baleen_special_removed found;
+
+	if (options->special == SPECIAL_IS_IGNORED)
+		return 0;
+	if (options->special == SPECIAL_IS_REMOVED ? baleen_special_remove(list, &found) :
+						     baleen_special_count(list, &found))
+		return complain("%s: %s", ref->argument, strerror(ENOMEM));
+	ref->n_special = baleen_special_total(&found);
+	ref->special = baleen_special_whole(&found);
+	if (!is_empty(list) || !ref->n_special || options->allow_empty)
+		return 0;
+	return complain("%s: not a single key outside of special-purpose ranges, which the rule "
+			"takes out: refused (--allow-empty takes it, 'special keep' keeps them)",
+			ref->argument);
+}
+
 /* Sorts the keys of a list and builds a filter of them. */
 static int build_filter(struct filter_ref *ref, struct baleen_list *list,
 			struct list_options *options)
@@ -66,6 +86,8 @@ static int build_filter(struct filter_ref *ref, struct baleen_list *list,
 			"%s: exceptions leave not a single key: list refused (--allow-empty takes "
 			"it)",
 			ref->argument);
+	if (look_for_special(ref, list, options))
+		return EXIT_FAILED;
 	ref->is_list = true;
 	ref->n_lines = list->n_lines;
 	ref->n_bad = list->n_bad;

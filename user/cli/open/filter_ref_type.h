@@ -10,6 +10,7 @@
 
 #include "cli/common/list_options.h"
 #include "cli/open/kmod_filter.h"
+#include "list/special.h"
 #include "ops/change.h"
 
 struct baleen_device_session;
@@ -33,6 +34,8 @@ struct filter_ref_type;
  * @n_bad: bad lines skipped
  * @n_listed: entries of the list
  * @n_covered: of them, those that others make superfluous
+ * @n_special: of them, those in special-purpose ranges, where that was looked for
+ * @special: one of these that is in the list as a whole, or NULL
  * @session: session of an XDP rule that is changed: its device, held
  * @index: index of the rule
  * @kmod: of the module: where its filter is
@@ -52,6 +55,8 @@ struct filter_ref {
 	u64 n_bad;
 	u64 n_listed;
 	u64 n_covered;
+	u64 n_special;
+	const struct baleen_special *special;
 	struct baleen_device_session *session;
 	u32 index;
 	struct kmod_filter kmod;

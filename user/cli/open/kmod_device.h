@@ -25,6 +25,8 @@ bool is_kmod_device(const char *device);
  * @is_forced: also when this host would cut itself off
  * @is_trial: it is judged, and then not put on
  * @after: the ruleset that was put on
+ * @is_configured: filled in: a rule with a new list is one of a configuration, which says
+ *                 what becomes of special-purpose ranges
  * @n_special: filled in: entries of the lists in special-purpose ranges, which their rule
  *             takes out
  * @n_protected: filled in: those that hold protected addresses, which their rule takes out
@@ -40,6 +42,7 @@ struct device_edit {
 	bool is_forced;
 	bool is_trial;
 	struct baleen_ruleset after;
+	bool is_configured;
 	u64 n_special;
 	u64 n_protected;
 	struct baleen_protected first_protected;

@@ -24,14 +24,24 @@ static const char *format_time(u64 ms, char *text)
 	return text;
 }
 
-static bool takes_bans(const struct baleen_rule_store *state, const char *rule)
+/* As it is stored; all zeros when it cannot be read. */
+static struct baleen_stored_rule stored_rule(const struct baleen_rule_store *state,
+					     const char *rule)
 {
 	struct baleen_stored_rules rules;
 	int index = -1;
 
 	if (!baleen_rule_store_get_rules(state, &rules, NULL))
 		index = baleen_rule_store_find_rule(&rules, rule);
-	return index >= 0 && rules.rule[index].takes_bans;
+	return index >= 0 ? rules.rule[index] : (struct baleen_stored_rule){ 0 };
+}
+
+/* NULL of rules that are not asked that, as `special` of baleen.conf is for others. */
+static const char *special_text(const struct baleen_stored_rule *rule)
+{
+	if (rule->action != BALEEN_ACTION_DROP || !baleen_spec_is_address(rule->key_spec))
+		return NULL;
+	return rule->limits.keep_special ? "keep" : "remove";
 }
 
 /* --- text ------------------------------------------------------------------ */
@@ -110,6 +120,25 @@ u64 made_of_entries(const struct baleen_rule_store *state, const char *rule)
 	return n;
 }
 
+/* The end of a line that @has_begun, or a line of its own. */
+static void print_marks(const struct baleen_rule_store *state, const char *rule, bool has_begun)
+{
+	const struct baleen_stored_rule stored = stored_rule(state, rule);
+	const char *special = special_text(&stored);
+
+	if (stored.takes_bans) {
+		fputs(has_begun ? ", takes bans" : "        takes bans", stdout);
+		has_begun = true;
+	}
+	/* What is usual is not said. */
+	if (special && stored.limits.keep_special == stored.guards_feeds) {
+		printf("%sspecial %s", has_begun ? ", " : "        ", special);
+		has_begun = true;
+	}
+	if (has_begun)
+		putchar('\n');
+}
+
 void print_made_of(const struct baleen_rule_store *state, const char *rule)
 {
 	struct summary summary = { 0 };
@@ -127,12 +156,7 @@ void print_made_of(const struct baleen_rule_store *state, const char *rule)
 	if (summary.n_entries)
 		printf(", %s single entr%s (%s)", format_count(summary.n_entries, n),
 		       summary.n_entries == 1 ? "y" : "ies", summary.origins);
-	if (takes_bans(state, rule))
-		fputs(summary.n_feeds || summary.n_entries ? ", takes bans\n" :
-							     "        takes bans\n",
-		      stdout);
-	else if (summary.n_feeds || summary.n_entries)
-		putchar('\n');
+	print_marks(state, rule, summary.n_feeds || summary.n_entries);
 	baleen_feeds_each(state, rule, print_held, (void *)state, NULL);
 	baleen_feeds_each(state, rule, print_failure, NULL, NULL);
 }
@@ -175,13 +199,16 @@ static int describe_origin(const char *origin, u64 n, void *origins)
 
 void describe_made_of(const struct baleen_rule_store *state, const char *rule, json_t *json)
 {
+	const struct baleen_stored_rule stored = stored_rule(state, rule);
 	json_t *feeds = json_array(), *origins = json_object();
+	const char *special = special_text(&stored);
 
 	baleen_feeds_each(state, rule, describe_feed, feeds, NULL);
 	baleen_rule_entries_origins(state, rule, describe_origin, origins, NULL);
 	json_object_set_new(json, "feeds", feeds);
 	json_object_set_new(json, "origins", origins);
-	json_object_set_new(json, "bans", json_boolean(takes_bans(state, rule)));
+	json_object_set_new(json, "bans", json_boolean(stored.takes_bans));
+	json_object_set_new(json, "special", special ? json_string(special) : json_null());
 }
 
 void describe_state(const struct baleen_rule_store *state, const char *device, json_t *json)

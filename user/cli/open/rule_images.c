@@ -20,16 +20,26 @@ static int open_any(struct filter_ref *ref)
 	return err ? complain("%s: %s", ANY_IMAGE, error.text) : 0;
 }
 
+static int open_image(struct rule_argument *rule, struct list_options *options)
+{
+	int err;
+
+	if (is_any_argument(rule))
+		return open_any(&rule->ref);
+	options->special =
+		rule->special == SPECIAL_REMOVE ? SPECIAL_IS_REMOVED : SPECIAL_IS_COUNTED;
+	err = filter_ref_open(&rule->ref, rule->path, options);
+	if (err || rule->special != SPECIAL_REMOVE || rule->ref.is_list)
+		return err;
+	return complain("%s: is an image: 'special remove' is for lists", rule->path);
+}
+
 int rules_open(struct rules *rules, struct list_options *options)
 {
 	int err = 0;
 
-	for (u32 i = 0; i < rules->n && !err; i++) {
-		struct rule_argument *rule = &rules->rule[i];
-
-		err = is_any_argument(rule) ? open_any(&rule->ref) :
-					      filter_ref_open(&rule->ref, rule->path, options);
-	}
+	for (u32 i = 0; i < rules->n && !err; i++)
+		err = open_image(&rules->rule[i], options);
 	return err ? EXIT_FAILED : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/open/rules.h"
 #include "net/device.h"
 #include "net/ethtool.h"
+#include "util/number.h"
 #include "xdp/qualifiers.h"
 
 /* NAME=IMAGE, where NAME has no slash; otherwise the name of the file. */
@@ -95,9 +96,24 @@ const struct option_spec rule_option_table[] = {
 		  "  tcp-syn          a TCP connection that is opened; established ones go on\n"
 		  "  vlan N           this VLAN as the outermost\n"
 		  "  established      what belongs to a connection of this host: replies\n"
-		  "The word bans marks a rule that drops as one that 'baleen ban' adds to.\n\n" },
+		  "The word bans marks a rule that drops as one that 'baleen ban' adds to. The words\n"
+		  "special remove take special-purpose ranges (10/8, 127/8, fe80::/10, multicast ...)\n"
+		  "out of the list of a rule that drops by an address; special keep, which is usual,\n"
+		  "leaves them in.\n\n" },
 	{ 0 },
 };
+
+static int take_special(const struct command *command, struct rule_argument *rule,
+			const char *value)
+{
+	bool keeps = !strcmp(value, "keep");
+
+	if (!keeps && strcmp(value, "remove"))
+		return complain_usage(command, "rule '%s': special '%s': not keep or remove",
+				      rule->name, value);
+	rule->special = keeps ? SPECIAL_KEEP : SPECIAL_REMOVE;
+	return 0;
+}
 
 static int add_qualifier(const struct command *command, struct rule_argument *rule,
 			 const char *word, const char *value)
@@ -120,13 +136,14 @@ int rules_word_take(const struct command *command, struct rules *rules, const ch
 	last = &rules->rule[rules->n - 1];
 	if (begun) {
 		rules->word = NULL;
-		return add_qualifier(command, last, begun, word);
+		return strcmp(begun, "special") ? add_qualifier(command, last, begun, word) :
+						  take_special(command, last, word);
 	}
 	if (!strcmp(word, "bans")) {
 		last->bans.takes_bans = true;
 		return 0;
 	}
-	takes = baleen_qualifier_takes(word);
+	takes = strcmp(word, "special") ? baleen_qualifier_takes(word) : true;
 	if (takes < 0)
 		return -ENOENT;
 	if (!takes)
@@ -141,20 +158,36 @@ int rules_check(const struct command *command, const struct rules *rules)
 
 	if (rules->word)
 		return complain_of_value(command, rules->word);
-	for (u32 i = 0; i < rules->n; i++)
-		if (baleen_qualifiers_check(&rules->rule[i].qualifiers, &error))
-			return complain_usage(command, "rule '%s': %s", rules->rule[i].name,
-					      error.text);
+	for (u32 i = 0; i < rules->n; i++) {
+		const struct rule_argument *rule = &rules->rule[i];
+
+		if (baleen_qualifiers_check(&rule->qualifiers, &error))
+			return complain_usage(command, "rule '%s': %s", rule->name, error.text);
+		if (rule->special && rule->action != BALEEN_ACTION_DROP)
+			return complain_usage(command,
+					      "rule '%s': special is for a rule that drops",
+					      rule->name);
+		if (rule->special && is_any_argument(rule))
+			return complain_usage(command,
+					      "rule '%s': any and special exclude each other",
+					      rule->name);
+	}
 	return 0;
 }
 
-int rules_refuse_bans(const struct rules *rules, const char *device)
+int rules_refuse_words(const struct rules *rules, const char *device)
 {
-	for (u32 i = 0; rules && i < rules->n; i++)
-		if (rules->rule[i].bans.takes_bans)
-			return complain("%s: rule '%s': bans are for a device that remembers "
-					"entries, not for --no-state or --backend kmod",
-					device, rules->rule[i].name);
+	for (u32 i = 0; rules && i < rules->n; i++) {
+		const struct rule_argument *rule = &rules->rule[i];
+		const char *what = rule->bans.takes_bans	   ? "bans are" :
+				   rule->special == SPECIAL_REMOVE ? "special remove is" :
+								     NULL;
+
+		if (what)
+			return complain("%s: rule '%s': %s for a device that remembers entries, "
+					"not for --no-state or --backend kmod",
+					device, rule->name, what);
+	}
 	return 0;
 }
 
@@ -263,6 +296,26 @@ static void warn_of_vlan(const struct rule_argument *rule, const char *device)
 		complain("warning: rule '%s' may never match: %s takes VLAN tags off before the "
 			 "filter sees them; 'ethtool -K %s rxvlan off' mends it",
 			 rule->name, device, device);
+}
+
+void rules_tell_special(const struct rules *rules)
+{
+	char count[NUMBER_TEXT];
+
+	for (u32 i = 0; i < rules->n; i++) {
+		const struct rule_argument *rule = &rules->rule[i];
+
+		if (rule->action != BALEEN_ACTION_DROP || !rule->ref.n_special)
+			continue;
+		if (rule->special == SPECIAL_REMOVE)
+			complain("rule '%s': without %s special-purpose", rule->name,
+				 format_count(rule->ref.n_special, count));
+		else if (rule->special == SPECIAL_TOLD && rule->ref.special)
+			complain("warning: rule '%s': all of %s (%s) is in it: 'special remove' "
+				 "behind the rule takes such ranges out, 'special keep' says that "
+				 "they are meant",
+				 rule->name, rule->ref.special->prefix, rule->ref.special->name);
+	}
 }
 
 void rules_warn_dead(const struct rules *rules, const struct baleen_ruleset *ruleset)

@@ -13,6 +13,18 @@
 #define ANY_IMAGE "any"
 
 /**
+ * enum rule_special - what becomes of special-purpose ranges of a list
+ * @SPECIAL_TOLD: they stay, and of whole networks that is said
+ * @SPECIAL_KEEP: they stay: `special keep`
+ * @SPECIAL_REMOVE: they are taken out: `special remove`
+ */
+enum rule_special {
+	SPECIAL_TOLD,
+	SPECIAL_KEEP,
+	SPECIAL_REMOVE,
+};
+
+/**
  * struct rule_argument - one --allow, --drop or --count
  * @argument: [NAME=]IMAGE as typed
  * @path: its IMAGE part
@@ -20,6 +32,7 @@
  * @action: enum baleen_action
  * @qualifiers: the words behind it
  * @bans: what its bans are; takes_bans when one of them is `bans`
+ * @special: what one of them says of special-purpose ranges
  * @ref: opened by rules_open()
  */
 struct rule_argument {
@@ -29,6 +42,7 @@ struct rule_argument {
 	u32 action;
 	struct baleen_qualifiers qualifiers;
 	struct baleen_rule_bans bans;
+	enum rule_special special;
 	struct filter_ref ref;
 };
 
@@ -62,10 +76,10 @@ int rules_word_take(const struct command *command, struct rules *rules, const ch
  */
 int rules_check(const struct command *command, const struct rules *rules);
 
-/* 0, or EXIT_FAILED after a message when a rule shall take bans: for a device that
- * remembers no entries. @rules may be NULL.
+/* 0, or EXIT_FAILED after a message when a rule has words that a device that remembers no
+ * entries would forget. @rules may be NULL.
  */
-int rules_refuse_bans(const struct rules *rules, const char *device);
+int rules_refuse_words(const struct rules *rules, const char *device);
 
 /* Puts the rules into a ruleset, from @place on; 0, or EXIT_FAILED after a
  * message. The ruleset refers to their filters.
@@ -83,6 +97,9 @@ const struct rule_argument *rules_find(const struct rules *rules,
 
 /* Is it 'any', every address? */
 bool is_any_argument(const struct rule_argument *argument);
+
+/* Says what became of special-purpose ranges in the lists of rules that drop. */
+void rules_tell_special(const struct rules *rules);
 
 /* Warns of rules that can never match, as far as the arguments tell. */
 void rules_warn_dead(const struct rules *rules, const struct baleen_ruleset *ruleset);

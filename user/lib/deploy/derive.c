@@ -199,11 +199,10 @@ static int guard_feeds(struct derivation *work, struct baleen_list *set)
 {
 	struct baleen_special_removed removed;
 
-	if (!baleen_protected_applies(work->rule))
-		return 0;
-	if (!work->rule->limits.keep_special && baleen_special_remove(set, &removed))
+	if (baleen_rule_removes_special(work->rule) && baleen_special_remove(set, &removed))
 		return baleen_no_memory(work->error);
-	return withhold(work, set, BALEEN_PROTECTED_PEER);
+	return baleen_protected_applies(work->rule) ? withhold(work, set, BALEEN_PROTECTED_PEER) :
+						      0;
 }
 
 static int add_singles(struct derivation *work, struct baleen_list *set)
@@ -349,7 +348,7 @@ static int cut_special(struct derivation *work)
 	struct baleen_list special;
 	int err;
 
-	if (work->rule->limits.keep_special)
+	if (!baleen_rule_removes_special(work->rule))
 		return 0;
 	err = list_special(work->rule->key_spec, &special, work->error);
 	if (err)
@@ -369,13 +368,10 @@ static int cut_withheld(struct derivation *work, enum baleen_protected_role role
 
 static int cut_feeds(struct derivation *work)
 {
-	int err = 0;
+	int err = cut_special(work);
 
-	if (baleen_protected_applies(work->rule)) {
-		err = cut_special(work);
-		if (!err)
-			err = cut_withheld(work, BALEEN_PROTECTED_PEER);
-	}
+	if (!err && baleen_protected_applies(work->rule))
+		err = cut_withheld(work, BALEEN_PROTECTED_PEER);
 	return err ? err : cut_image(work, &work->exceptions, false, NULL);
 }
 

@@ -54,7 +54,7 @@ static bool is_special(const struct baleen_stored_rule *rule, const struct balee
 {
 	const struct baleen_special *special = baleen_special_find(key);
 
-	if (rule->limits.keep_special || !special)
+	if (!baleen_rule_removes_special(rule) || !special)
 		return false;
 	withheld->role = BALEEN_PROTECTED_SPECIAL;
 	snprintf(withheld->what, sizeof(withheld->what), "%s", special->name);
@@ -84,7 +84,7 @@ static int find_withheld(const struct baleen_rule_store *state,
 	int found;
 
 	if (!baleen_protected_applies(rule))
-		return 0;
+		return of_feeds && is_special(rule, key, withheld);
 	found = baleen_protected_load(state, &set, error);
 	if (found)
 		return found;

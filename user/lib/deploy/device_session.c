@@ -203,10 +203,12 @@ static int count_taken_out(struct baleen_device_session *session, struct baleen_
 	bool is_of_rule = !source->is_list && !source->fd;
 	int err;
 
-	if (is_of_rule || index < 0 || !baleen_protected_applies(rule))
+	if (is_of_rule || index < 0)
 		return 0;
-	err = source->is_list ? count_protected(session, feed, fd, rule->key_spec, error) : 0;
-	if (err || rule->limits.keep_special)
+	err = source->is_list && baleen_protected_applies(rule) ?
+		      count_protected(session, feed, fd, rule->key_spec, error) :
+		      0;
+	if (err || !baleen_rule_removes_special(rule))
 		return err;
 	err = baleen_feed_judge(&session->deploy.state, rule, NULL, &version, error);
 	if (err)
@@ -215,9 +217,10 @@ static int count_taken_out(struct baleen_device_session *session, struct baleen_
 		return baleen_fail(
 			error, ENODATA,
 			"%.600s: not a single key outside of special-purpose ranges, which rule "
-			"'%s' takes out: refused (--allow-empty takes it, 'special keep' in the "
-			"configuration keeps them)",
-			source->path, feed->rule);
+			"'%s' takes out: refused (--allow-empty takes it, 'special keep' %s keeps "
+			"them)",
+			source->path, feed->rule,
+			rule->guards_feeds ? "in the configuration" : "behind a rule");
 	session->n_special += version.feed.n_special;
 	*feed = version.feed;
 	return 0;
@@ -275,6 +278,16 @@ static void shape_rule(struct baleen_stored_rule *rule, const struct baleen_rule
 	rule->capacity = source->build->capacity;
 	rule->is_any = source->is_any;
 	baleen_rule_bans_set(rule, &source->bans);
+	rule->limits.keep_special &= !source->removes_special;
+}
+
+/* Who types a list means it as it is written; who configures one has it from others. */
+static struct baleen_stored_rule new_rule(void)
+{
+	struct baleen_stored_rule rule = { .limits = baleen_feed_limits_default() };
+
+	rule.limits.keep_special = true;
+	return rule;
 }
 
 /* The rules of the ruleset, in its order, as the state shall have them. */
@@ -294,10 +307,7 @@ static void plan_rules(struct baleen_device_session *session, const struct balee
 		struct baleen_stored_rule *new = &after->rule[i];
 		int old = baleen_rule_store_find_rule(&before, rule->name);
 
-		*new = old >= 0 ?
-			       before.rule[old] :
-			       (struct baleen_stored_rule){ .limits =
-								    baleen_feed_limits_default() };
+		*new = old >= 0 ? before.rule[old] : new_rule();
 		memcpy(new->name, rule->name, sizeof(new->name));
 		new->action = rule->action;
 		new->qualifiers = rule->qualifiers;

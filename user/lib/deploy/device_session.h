@@ -40,6 +40,8 @@ struct baleen_device_session {
  * @filter: what became of it; a rule of a ruleset that has this filter is made of it
  * @is_any: it lists every address, and is no file
  * @bans: what bans of a rule that is made of it are from now on
+ * @removes_special: a rule that is made of it takes special-purpose ranges out of its
+ *                   lists from now on
  * @is_list: a list, else an image
  * @fd: what was read; 0: an image that was made of something else
  * @csv: how a table was read
@@ -53,6 +55,7 @@ struct baleen_rule_source {
 	const struct baleen_filter *filter;
 	bool is_any;
 	struct baleen_rule_bans bans;
+	bool removes_special;
 	bool is_list;
 	int fd;
 	const struct baleen_csv_options *csv;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "deploy/lockout.h"
+#include "list/special.h"
 #include "util/array.h"
 
 /* Where resolvers answer from (RFC 1035 section 4.2.1). */
@@ -190,6 +191,16 @@ static enum answer matches(const struct guarded *guarded, u32 index,
 				address->role));
 }
 
+/* Does a rule take this address out of its own list? */
+static bool takes_out(const struct baleen_lockout_check *check, u32 index,
+		      const struct baleen_host_address *address)
+{
+	u32 bit = 1u << index;
+
+	return check->protects & bit ||
+	       (check->removes_special & bit && baleen_special_find(&address->key));
+}
+
 #define BY_NOBODY (BALEEN_LOCKOUT_DEFAULT + 1)
 
 /* The index of the rule that drops packets of this address, or one of these. */
@@ -202,7 +213,7 @@ static u32 dropped_by(const struct guarded *guarded, const struct baleen_host_ad
 		struct baleen_key key;
 		enum answer answer;
 
-		if (action == BALEEN_ACTION_COUNT || guarded->check->protects & 1u << i)
+		if (action == BALEEN_ACTION_COUNT || takes_out(guarded->check, i, address))
 			continue;
 		answer = matches(guarded, i, address, &key);
 		if (action == BALEEN_ACTION_DROP && answer != NO)

@@ -51,6 +51,7 @@ struct baleen_lockouts {
  * @host: surveyed if it is not yet; NULL for a survey of the check's own
  * @sessions: enum baleen_session_guard: those whose peers are addresses of the host
  * @protects: bit i: rule i takes addresses of the host out of itself, and drops none of them
+ * @removes_special: bit i: rule i takes special-purpose ranges out of itself
  * @only_peers: other addresses are refused elsewhere: baleen_protected_applies()
  */
 struct baleen_lockout_check {
@@ -64,6 +65,7 @@ struct baleen_lockout_check {
 	struct baleen_host *host;
 	u32 sessions;
 	u32 protects;
+	u32 removes_special;
 	bool only_peers;
 };
 

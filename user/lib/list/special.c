@@ -175,39 +175,79 @@ static void replace(struct baleen_list *list, struct baleen_list *by)
 	*list = *by;
 }
 
-static int subtract_ranges(struct baleen_list *list, const struct baleen_list *ranges,
-			   struct baleen_special_removed *removed)
+/* All ranges at once: what is inside of them is few. */
+static int count_inside(const struct baleen_list *list, const struct baleen_list *ranges,
+			struct baleen_special_removed *counts)
 {
-	struct baleen_list inside, outside;
-	struct baleen_special_removed counts;
+	struct baleen_list inside;
 	int err = baleen_list_combine(list, ranges, BALEEN_SET_INTERSECTION, &inside);
 
 	if (err)
 		return err;
-	counts = count(&inside);
+	*counts = count(&inside);
 	baleen_list_free(&inside);
-	if (counts.n_ranges) {
-		err = baleen_list_combine(list, ranges, BALEEN_SET_DIFFERENCE, &outside);
-		if (err)
-			return err;
-		replace(list, &outside);
-	}
-	*removed = counts;
 	return 0;
 }
 
-int baleen_special_remove(struct baleen_list *list, struct baleen_special_removed *removed)
+static int subtract_ranges(struct baleen_list *list, const struct baleen_list *ranges)
 {
+	struct baleen_list outside;
+	int err = baleen_list_combine(list, ranges, BALEEN_SET_DIFFERENCE, &outside);
+
+	if (!err)
+		replace(list, &outside);
+	return err;
+}
+
+static int look(const struct baleen_list *list, struct baleen_list *removed_from,
+		struct baleen_special_removed *found)
+{
+	struct baleen_special_removed counts = { 0 };
 	struct baleen_list ranges;
 	int err;
 
 	if (!baleen_spec_is_address(list->key_spec)) {
-		*removed = (struct baleen_special_removed){ 0 };
+		*found = counts;
 		return 0;
 	}
 	err = make_ranges(&ranges, list->key_spec);
 	if (!err)
-		err = subtract_ranges(list, &ranges, removed);
+		err = count_inside(list, &ranges, &counts);
+	if (!err && removed_from && counts.n_ranges)
+		err = subtract_ranges(removed_from, &ranges);
+	if (!err)
+		*found = counts;
 	baleen_list_free(&ranges);
 	return err;
+}
+
+int baleen_special_count(const struct baleen_list *list, struct baleen_special_removed *inside)
+{
+	return look(list, NULL, inside);
+}
+
+int baleen_special_remove(struct baleen_list *list, struct baleen_special_removed *removed)
+{
+	return look(list, list, removed);
+}
+
+u64 baleen_special_total(const struct baleen_special_removed *removed)
+{
+	u64 n = 0;
+
+	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++)
+		n += removed->n_entries[i];
+	return n;
+}
+
+const struct baleen_special *baleen_special_whole(const struct baleen_special_removed *removed)
+{
+	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++) {
+		struct baleen_span span = span_of(i);
+		u64 n = span.last.lo - span.first.lo + 1;
+
+		if (!span.is_ip6 && n >= 1 << 16 && removed->n_ip4[i] == n)
+			return &baleen_special[i];
+	}
+	return NULL;
 }

@@ -58,6 +58,35 @@ struct baleen_special_removed {
 const struct baleen_special *baleen_special_find(const struct baleen_key *key);
 
 /**
+ * baleen_special_count() - how much of a set is in special-purpose ranges?
+ * @list: finished; keys of several fields are in none
+ * @inside: filled in: entries as baleen_special_remove() would remove them
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_special_count(const struct baleen_list *list, struct baleen_special_removed *inside);
+
+/**
+ * baleen_special_total() - the entries of all ranges
+ * @removed: counted
+ *
+ * Return: the sum.
+ */
+u64 baleen_special_total(const struct baleen_special_removed *removed);
+
+/**
+ * baleen_special_whole() - is a whole network of these in the set?
+ * @removed: counted
+ *
+ * Lists of strangers that are meant for the edge of the internet have such: 10.0.0.0/8 and
+ * the like. Hosts and small networks are those that somebody means.
+ *
+ * Return: the first IPv4 range of 65,536 addresses or more that is in the set as a whole, or
+ * NULL.
+ */
+const struct baleen_special *baleen_special_whole(const struct baleen_special_removed *removed);
+
+/**
  * baleen_special_remove() - take the special-purpose ranges out of a set
  * @list: finished; keys of several fields are left alone. Its counts of lines
  *        and entries stay what they were

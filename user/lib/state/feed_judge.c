@@ -10,6 +10,7 @@
 #include "list/special.h"
 #include "ops/image_file.h"
 #include "state/feed_judge.h"
+#include "state/protected.h"
 #include "util/fd.h"
 
 /**
@@ -24,21 +25,14 @@ struct contents {
 	struct baleen_feed_counts counts;
 };
 
-static bool takes_special_out(const struct baleen_stored_rule *rule)
-{
-	return rule->guards_feeds && rule->action == BALEEN_ACTION_DROP &&
-	       !rule->limits.keep_special;
-}
-
 static int measure(const struct baleen_stored_rule *rule, struct contents *contents)
 {
 	struct baleen_special_removed removed;
 
-	if (takes_special_out(rule)) {
+	if (baleen_rule_removes_special(rule)) {
 		if (baleen_special_remove(&contents->list, &removed))
 			return -ENOMEM;
-		for (u32 i = 0; i < BALEEN_N_SPECIAL; i++)
-			contents->n_special += removed.n_entries[i];
+		contents->n_special += baleen_special_total(&removed);
 	}
 	contents->counts = baleen_feed_count(&contents->list);
 	return 0;

@@ -37,6 +37,12 @@ bool baleen_protected_applies(const struct baleen_stored_rule *rule)
 	       baleen_spec_is_address(rule->key_spec);
 }
 
+bool baleen_rule_removes_special(const struct baleen_stored_rule *rule)
+{
+	return rule->action == BALEEN_ACTION_DROP && !rule->limits.keep_special &&
+	       baleen_spec_is_address(rule->key_spec);
+}
+
 /* --- the never-drop list --------------------------------------------------- */
 
 static bool is_default_never(const char *path)

@@ -65,6 +65,14 @@ struct baleen_protected_set {
 bool baleen_protected_applies(const struct baleen_stored_rule *rule);
 
 /**
+ * baleen_rule_removes_special() - are special-purpose ranges taken out of its lists?
+ * @rule: rule of the state, configured or by hand
+ *
+ * Return: true of rules that drop by an address, unless they keep these ranges.
+ */
+bool baleen_rule_removes_special(const struct baleen_stored_rule *rule);
+
+/**
  * baleen_protected_refresh() - find out anew what is to be withheld
  * @state: with a transaction
  * @error: filled in on failure: a never-drop list that cannot be read, naming

@@ -56,8 +56,9 @@ struct baleen_widen {
  * @capacity: room asked for; 0 for what is needed
  * @is_any: every address, whatever the entries
  * @limits: limits that its feeds have to keep
- * @guards_feeds: special-purpose ranges and the never-drop list are taken out of
- *                its feeds; false for what was attached by hand
+ * @guards_feeds: what is protected (protected.h) is taken out of its feeds; false for
+ *                what was attached by hand, where special-purpose ranges stay, too,
+ *                unless said otherwise
  * @takes_bans: `baleen ban` adds to it; only of rules that baleen_rule_bans_refuse() lets
  * @ban_width: length of the prefix that the ban of a lone IPv6 address is of; 0 for
  *             BALEEN_BAN_WIDTH

@@ -74,6 +74,21 @@ static u32 read_u32(sqlite3_stmt *row, int column)
 	return number < ~(u32)0 ? number : ~(u32)0;
 }
 
+/* Older releases wrote 0 of a rule by hand, and such a rule kept them. */
+enum { SPECIAL_AS_USUAL, SPECIAL_KEPT, SPECIAL_REMOVED };
+
+static bool read_special(int number, bool is_configured)
+{
+	return number == SPECIAL_KEPT || (number == SPECIAL_AS_USUAL && !is_configured);
+}
+
+static int special_number(const struct baleen_stored_rule *rule)
+{
+	if (rule->limits.keep_special)
+		return SPECIAL_KEPT;
+	return rule->guards_feeds ? SPECIAL_AS_USUAL : SPECIAL_REMOVED;
+}
+
 #define RULE_COLUMNS                                                                    \
 	"name, action, qualifiers, key_spec, kind, fpp, capacity, is_any, min_entries," \
 	"max_shrink, max_coverage, keep_special, guards_feeds"
@@ -97,8 +112,8 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 	rule->limits.min_entries = sqlite3_column_int64(row, 8);
 	rule->limits.max_shrink = sqlite3_column_double(row, 9);
 	rule->limits.max_coverage = sqlite3_column_double(row, 10);
-	rule->limits.keep_special = sqlite3_column_int(row, 11);
 	rule->guards_feeds = sqlite3_column_int(row, 12);
+	rule->limits.keep_special = read_special(sqlite3_column_int(row, 11), rule->guards_feeds);
 	rule->takes_bans = sqlite3_column_int(row, 13);
 	rule->ban_width = read_u32(row, 14);
 	rule->limits.max_growth = sqlite3_column_type(row, 15) == SQLITE_NULL ?
@@ -274,7 +289,7 @@ static int write_rule(const struct baleen_rule_store *state, const struct baleen
 				  baleen_sql_number(rule->limits.min_entries),
 				  baleen_sql_real(rule->limits.max_shrink),
 				  baleen_sql_real(rule->limits.max_coverage),
-				  baleen_sql_number(rule->limits.keep_special),
+				  baleen_sql_number(special_number(rule)),
 				  baleen_sql_number(rule->guards_feeds)));
 }
 
