@@ -71,7 +71,7 @@ check "with --skip-bad it does" baleen build --allow-empty --skip-bad -o empty.b
 
 printf '192.0.2.1\n192.0.2.1\n192.0.2.0/30\n192.0.2.2-192.0.2.4\n' >twice.txt
 check "keys listed more than once" baleen build -j -o twice.bln twice.txt
-is "are stored once" "$(json "$TMP/out" .entries)" 5
+is "are stored once" "$(json "$TMP/out" .entries) $(json "$TMP/out" .stored)" "2 5"
 is "and counted" "$(json "$TMP/out" .listed) $(json "$TMP/out" .covered)" "5 3"
 printf '\xef\xbb\xbf192.0.2.1\tcolumn 2\r\n\r\n  2001:db8::/127 ; two\r\n' >odd.txt
 printf '#no\r\n::ffff:192.0.2.7\r\n' >>odd.txt
@@ -92,7 +92,7 @@ cat >several.txt <<-EOF
 EOF
 prints "of byte order mark, columns, CRLF, comments, mapped addresses and ipset lines" \
 	"$(<several.txt)" baleen match -f several.txt several.bln
-is "and of nothing else: two are one prefix" "$(info several.bln .entries)" 6
+is "and of nothing else: two are one prefix" "$(info several.bln .stored)" 6
 prints "'-' is standard input" "" baleen build -o stdin.bln - <one.txt
 prints "its keys are there" 192.0.2.9 baleen match stdin.bln 192.0.2.9
 prints "no list is standard input as well" "" baleen build -o stdin.bln <one.txt

@@ -18,8 +18,8 @@ check "an image of hashes" baleen build --kind bloom --fpp 1e-6 -o bloom.bln fou
 
 # --- info ---
 
-four="key src, 576 B
-  IPv4  2 entries, cuckoo, 4 buckets of 4 slots of 32 bits, 12.5 % full, 256.0 bits a key, exact"
+four="2 entries, key src, 576 B
+  IPv4  2 hosts, cuckoo, 4 buckets of 4 slots of 32 bits, 12.5 % full, 256.0 bits a key, exact"
 prints "info" "four.bln: $four" baleen info four.bln
 prints "info of a list builds it on the way" "four.txt: $four" baleen info four.txt
 check "info of several" baleen info four.bln mixed.bln bloom.bln
@@ -32,9 +32,16 @@ check "info -j" baleen info -j mixed.bln bloom.bln
 cp "$TMP/out" info.json
 is "is an array of files" "$(json info.json '[0].file') $(json info.json '[1].file')" \
 	"mixed.bln bloom.bln"
-is "with the entries" "$(json info.json '[0].entries')" 6
-is "of IPv4" "$(json info.json '[0].tables[0].entries')" 5
-is "of IPv6" "$(json info.json '[0].tables[1].entries')" 1
+is "with entries as they are written, addresses, and what is stored" \
+	"$(jq -c '.[0] | [.entries, .addresses, .stored]' info.json)" "[3,6,6]"
+is "as in words" "$(baleen info mixed.bln | head -n 1)" \
+	"mixed.bln: 3 entries, 6 addresses, key src, 832 B"
+is "as build says" "$(baleen build -j -o again.bln mixed.txt | jq -c '[.entries, .addresses]')" "[3,6]"
+check "a host more" baleen add again.bln 203.0.113.1
+is "whose lists are forgotten has as many as it stores" \
+	"$(baleen info -j again.bln | jq -c '.[0] | [.entries, .addresses, .stored]')" "[7,7,7]"
+is "of IPv4" "$(json info.json '[0].tables[0].keys')" 5
+is "of IPv6" "$(json info.json '[0].tables[1].keys')" 1
 is "its bytes" "$(json info.json '[0].bytes')" "$(stat -c %s mixed.bln)"
 is "its kind" "$(json info.json '[1].tables[0].kind')" bloom
 is "whether it is exact" "$(json info.json '[0].tables[0].exact')" true
@@ -57,8 +64,8 @@ is "what the directory is" "$(grep -cE '^  IPv4  1 prefix, directory of /[0-9]+ 
 	"$TMP/out")" 1
 is "the lengths" "$(grep -c '^  IPv6  2 prefixes and markers, of lengths 48 64, ' "$TMP/out")" 1
 is "and that all of it is exact" "$(grep -c 'exact$' "$TMP/out")" 5
-is "-j, too" "$(for key in exact listed covered entries; do info prefixes.bln .$key; done |
-	paste -s -d ' ')" "true 7 1 5"
+is "-j, too" "$(for key in exact listed covered entries stored; do info prefixes.bln .$key; done |
+	paste -s -d ' ')" "true 7 1 6 5"
 is "with the lengths" "$(info prefixes.bln .tables[3].lengths)" "[48,64]"
 (cat prefixes.txt && echo 2001:db8:1:3:4::/80) >longer.txt
 is "prefixes past /64 are not called exact" "$(info longer.txt .exact)" false

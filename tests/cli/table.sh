@@ -46,7 +46,7 @@ members "several tables" $'9.9.9.9\n192.0.2.0/28\n203.0.113.0/28' --where countr
 prints "match" 203.0.113.7 baleen match --where country=BR geo.csv 203.0.113.7 198.51.100.7
 prints "dump" 198.51.100.0/28 baleen dump --where country=AR geo.csv
 check "info -j" baleen info -j --where country=AR geo.csv
-is "counts what is wanted" "$(json "$TMP/out" '[0].entries')" 16
+is "counts what is wanted" "$(json "$TMP/out" '[0].addresses')" 16
 prints "--key of several fields" "" baleen build --key src,dport --column 1 -o t.bln - \
 	< <(printf '"192.0.2.1,443",x\n')
 prints "is one cell" 192.0.2.1,443 baleen dump t.bln

@@ -157,7 +157,7 @@ test_keys()
 		baleen resize --capacity 1000 veth-b:one
 	is "info: the name is the rule's" "$(baleen info -j veth-b:one | jq -r '.[0].name')" one
 	check "info" baleen info veth-b:one
-	is "info: room and keys" "$(head -n1 "$TMP/out")" "veth-b:one: key src, 4.7 kB"
+	is "info: room and keys" "$(head -n1 "$TMP/out")" "veth-b:one: 2 entries, key src, 4.7 kB"
 	check "compare" baleen compare veth-b:one one
 	is "compare: in both" "$(awk '/in both/ { print $1 }' "$TMP/out")" 1
 	refuses "no such rule" "veth-b has no rule 'nix': see 'baleen status veth-b'" \

@@ -339,8 +339,11 @@ takes it, 'special keep' in the configuration keeps them)" baleen swap $state ve
 		baleen swap veth-b:bad "$L/mixed"
 	is "the rest is in force" "$(verdicts) $(in_ns "$B" "$VERDICT" veth-b 10.1.2.3)" "PPPDPPPP P"
 	is "status has entries as written, and what is stored" \
-		"$(baleen status -j veth-b | jq -c '.[0].rules[0] | [.written, .entries]')" '[4,1]'
-	is "as JSON" "$(baleen swap -j veth-b:bad "$L/mixed" | jq -c '[.entries, .special]')" '[259,3]'
+		"$(baleen status -j veth-b | jq -c '.[0].rules[0] | [.entries, .addresses, .stored]')" '[4,1,1]'
+	is "so has info" "$(baleen info veth-b:bad | head -n 1 | grep -o ' .*, key')" " 4 entries, 1 address, key"
+	is "so have metrics" "$(baleen metrics veth-b | sed -n 's/^baleen_rule_\(entries\|stored_keys\){.*} //p' |
+		paste -s -d ' ')" "4 1"
+	is "as JSON" "$(baleen swap -j veth-b:bad "$L/mixed" | jq -c '[.entries, .special]')" '[4,3]'
 	check "nothing, when it is asked for" baleen swap --allow-empty veth-b:bad "$L/private"
 	is "drops nothing" "$(verdicts)" PPPPPPPP
 	conf "rule bad drop" "  feed $L/bad" "  special keep"

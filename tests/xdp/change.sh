@@ -181,7 +181,7 @@ is "the rule is exact" "$(rule .fpp) $(rule .entries)" "0.0 1"
 check "accepted" baleen merge --accept-fpp 0.05 veth-b:listed "$TMP/bloom.bln"
 is "is merged" "$(dropped 192.0.2.1 203.0.113.{1,250})" DDD
 check "no more is accepted for what raises nothing" baleen merge veth-b:listed "$TMP/bloom.bln"
-is "the keys are not counted" "$(rule .entries) $(rule .tables[0].entries)" "null null"
+is "the keys are not counted" "$(rule .entries) $(rule .tables[0].keys) $(rule .stored)" "null null null"
 is "nor in words" "$(baleen status veth-b | grep -cE '^  drop +listed +key src, bloom, ')" 1
 is "to add many is refused" "$(raise baleen add --accept-fpp 0.05 -f "$TMP/more" veth-b:listed |
 	grep -cE '^0\.[0-9]+$')" 1

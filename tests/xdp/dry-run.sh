@@ -45,8 +45,8 @@ try_rule()
 	check_status "$1: to what would cut this host off" 1 baleen swap --dry-run veth-b:list "$TMP/own"
 	is "$1: as JSON" "$(baleen add -j --dry-run veth-b:list 192.0.2.1 | jq -c '[.dry_run, .in_place, .added]')" \
 		'[true,null,1]'
-	is "$1: and of swap" "$(baleen swap -j --dry-run veth-b:list "$TMP/other" | jq -c '[.dry_run, .entries]')" \
-		'[true,257]'
+	is "$1: and of swap" "$(baleen swap -j --dry-run veth-b:list "$TMP/other" | jq -c '[.dry_run, .entries, .addresses]')" \
+		'[true,2,257]'
 }
 
 echo 203.0.113.0/24 >"$LIST"

@@ -155,7 +155,7 @@ try_prints()
 		"${keys[0]}: maybe 1"
 	check "$1: in JSON" baleen show -j veth-b:bad "${keys[0]}"
 	is "$1: it has as many slots in use as there are entries" \
-		"$(jq -c '.tables[] | .summary.used == .entries and .entries > 0' "$TMP/out" | sort -u)" true
+		"$(jq -c '.tables[] | .summary.used == .keys and .keys > 0' "$TMP/out" | sort -u)" true
 	check "$1: as a picture" baleen show --svg veth-b:bad "${keys[0]}"
 	is "$1: of the same key" "$(grep -c "a = ${keys[0]}: maybe" "$TMP/out")" 1
 }

@@ -119,7 +119,8 @@ try_large()
 	check "a Bloom filter" baleen rule add veth-b --drop bloom=bad.txt --kind bloom \
 		--fpp 1e-3 --accept-fpp 1e-3
 	fresh
-	is "does not know its entries" "$(grep -c 'baleen_rule_entries.*bloom' metrics)" 0
+	is "does not know what it stores" "$(grep -c 'baleen_rule_stored_keys.*bloom' metrics)" 0
+	is "but what it was made of" "$(value baleen_rule_entries bloom)" "$(wc -l <bad.txt)"
 	is "but its rate" "$(grep -c 'baleen_rule_false_positive_ratio.*bloom' metrics)" 1
 	check "gone, too" baleen rule del veth-b:bloom
 }
@@ -145,7 +146,7 @@ try_others()
 	is "a damaged rule says so" "$(value baleen_rule_sound 'veth-x')" 0
 	is "it has its counters" "$(value baleen_rule_packets_total 'veth-x')" 0
 	is "it has no entries" "$(grep -c 'baleen_rule_entries.*veth-x' metrics)" 0
-	is "the first device is whole" "$(values baleen_rule_sound) $(values baleen_rule_entries)" \
+	is "the first device is whole" "$(values baleen_rule_sound) $(values baleen_rule_stored_keys)" \
 		"1 1 1 2 256 2"
 
 	check "pins that are missing" rm "$pins"
@@ -249,7 +250,8 @@ good $TMP/good.txt 1"
 		"fail2ban 2
 manual 1
 other 1"
-	is "all of them are in the rule" "$(value baleen_rule_entries 'device="veth-b",rule="bad"')" 5
+	is "all of them are in the rule" "$(value baleen_rule_entries 'device="veth-b",rule="bad"') \
+$(value baleen_rule_stored_keys 'device="veth-b",rule="bad"')" "8 5"
 
 	pins=$(echo /sys/fs/bpf/baleen/ns*-if"$(ip -n "$B" -o link show veth-b | cut -d: -f1)")
 	check "what the kernel has goes" rm -r "$pins"

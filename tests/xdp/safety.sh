@@ -608,7 +608,7 @@ try_live()
 	is "and has the others" "$(sort kept.txt lost.txt)" "$(sort listed.txt)"
 	send "packets go by the same map" --listed kept.txt --unlisted lost.txt
 	is "dump, too" "$(baleen dump veth-b:listed | sort)" "$(sort kept.txt)"
-	is "status, too" "$(status .rules[0].entries)" "$(wc -l <kept.txt)"
+	is "status, too" "$(status .rules[0].stored)" "$(wc -l <kept.txt)"
 	check "swap to the image" baleen swap veth-b:listed listed.bln
 	in_force "brings them back"
 	check "the header of the map is damaged" zero_block \

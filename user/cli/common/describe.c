@@ -108,6 +108,11 @@ const char *entries_text(const struct baleen_filter *filter, u64 n_written, char
 	return text;
 }
 
+u64 written_entries(const struct baleen_filter *filter)
+{
+	return filter->image.n_listed - filter->image.n_covered;
+}
+
 static double bits_per_key(const struct baleen_table *table)
 {
 	return table->n_entries ?
@@ -163,7 +168,7 @@ static json_t *describe_table(const struct baleen_filter *filter, const struct b
 
 	json_object_set_new(json, "family", json_string(domain_text[domain]));
 	json_object_set_new(json, "kind", json_string(baleen_kind_name(table->kind)));
-	json_object_set_new(json, "entries",
+	json_object_set_new(json, "keys",
 			    is_counted ? json_integer(table->n_entries) : json_null());
 	json_object_set_new(json, "bytes",
 			    json_integer((json_int_t)table->n_blocks * BALEEN_BLOCK_BYTES));
@@ -176,7 +181,33 @@ static json_t *describe_table(const struct baleen_filter *filter, const struct b
 	return json;
 }
 
+/* What is written, what it stands for, and what of it is stored. */
+static void describe_counts(json_t *json, const struct baleen_filter *filter, u64 n_written)
+{
+	u64 n_stored = counted_image(filter).n_entries;
+	const char *ignored;
+
+	if (is_uncounted(filter)) {
+		json_object_set_new(json, "entries",
+				    n_written ? json_integer(n_written) : json_null());
+		json_object_set_new(json, "addresses", json_null());
+		json_object_set_new(json, "stored", json_null());
+		return;
+	}
+	json_object_set_new(json, "entries", json_integer(n_written ?: n_stored));
+	json_object_set_new(json, "addresses",
+			    baleen_spec_is_address(filter->image.key_spec) ?
+				    json_integer(count_keys(filter, &ignored, &ignored)) :
+				    json_null());
+	json_object_set_new(json, "stored", json_integer(n_stored));
+}
+
 json_t *describe_filter(const struct baleen_filter *filter)
+{
+	return describe_written(filter, written_entries(filter));
+}
+
+json_t *describe_written(const struct baleen_filter *filter, u64 n_written)
 {
 	struct baleen_image image = counted_image(filter);
 	json_t *tables = json_array(), *json = json_object();
@@ -187,8 +218,7 @@ json_t *describe_filter(const struct baleen_filter *filter)
 					      describe_table(filter, &image.table[domain], domain));
 	json_object_set_new(json, "name", json_string(image.name));
 	json_object_set_new(json, "key", json_string(key_spec_text(image.key_spec)));
-	json_object_set_new(json, "entries",
-			    is_uncounted(filter) ? json_null() : json_integer(image.n_entries));
+	describe_counts(json, filter, n_written);
 	json_object_set_new(json, "listed", json_integer(image.n_listed));
 	json_object_set_new(json, "covered", json_integer(image.n_covered));
 	json_object_set_new(json, "bytes",
@@ -235,9 +265,11 @@ static void print_keys(FILE *stream, const struct baleen_filter *filter,
 		       const struct baleen_table *table, u32 domain)
 {
 	bool is_counted = !is_uncounted_table(filter, domain);
+	bool is_hosts = domain == BALEEN_IP4 || domain == BALEEN_IP6;
 
 	if (is_counted)
-		print_count(stream, table->n_entries, "entry", "entries");
+		print_count(stream, table->n_entries, is_hosts ? "host" : "key",
+			    is_hosts ? "hosts" : "keys");
 	fprintf(stream, "%s, ", baleen_kind_name(table->kind));
 	print_geometry(stream, filter, domain);
 	if (is_counted)
@@ -303,12 +335,15 @@ void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes)
 			 baleen_filter_worst_fpp(filter));
 }
 
-void print_filter(FILE *stream, const char *path, const struct baleen_filter *filter)
+void print_filter(FILE *stream, const char *path, const struct baleen_filter *filter, u64 n_written)
 {
 	struct baleen_image image = counted_image(filter);
-	char bytes[NUMBER_TEXT];
+	char entries[ENTRIES_TEXT], bytes[NUMBER_TEXT];
 
-	fprintf(stream, "%s: key %s, %s\n", path, key_spec_text(image.key_spec),
+	fprintf(stream, "%s: ", path);
+	if (!is_uncounted(filter))
+		fprintf(stream, "%s, ", entries_text(filter, n_written, entries));
+	fprintf(stream, "key %s, %s\n", key_spec_text(image.key_spec),
 		format_bytes((u64)image.n_blocks * BALEEN_BLOCK_BYTES, bytes));
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++)
 		if (image.table[domain].kind != BALEEN_KIND_NONE)

@@ -8,11 +8,20 @@
 #include "cli/common/cli.h"
 #include "filter/filter.h"
 
-/* Kind, key, geometry, entries, overlap, fill, bits per key and error, as JSON. */
+/* Kind, key, geometry, entries, overlap, fill, bits per key and error, as JSON. @n_written as
+ * for entries_text(); describe_filter() asks written_entries() for it.
+ */
+json_t *describe_written(const struct baleen_filter *filter, u64 n_written);
 json_t *describe_filter(const struct baleen_filter *filter);
 
 /* The same as a few lines that start with @path. */
-void print_filter(FILE *stream, const char *path, const struct baleen_filter *filter);
+void print_filter(FILE *stream, const char *path, const struct baleen_filter *filter,
+		  u64 n_written);
+
+/* Entries of the lists that a filter was built of, without duplicates and the like; 0 when it
+ * does not know: then it has as many as it stores.
+ */
+u64 written_entries(const struct baleen_filter *filter);
 
 /* Kind and exactness in few words, such as "cuckoo, exact". */
 void describe_kind(const struct baleen_filter *filter, char *text, size_t bytes);

@@ -8,6 +8,7 @@
 #include "cli/open/made_of.h"
 #include "cli/open/policy.h"
 #include "icp/icp.h"
+#include "state/feeds.h"
 #include "state/unkept.h"
 #include "util/shell.h"
 #include "xdp/xdp.h"
@@ -40,7 +41,7 @@ static json_t *show_rule(const struct baleen_xdp *xdp, u32 index, const struct b
 	json_t *json = NULL;
 
 	if (state)
-		rule.n_written = made_of_entries(state, rule.name);
+		rule.n_written = baleen_rule_written(state, rule.name);
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {
 		rule.damage = error.text;
 		*sound = false;

@@ -31,7 +31,7 @@ static u64 unparsed_count(const struct baleen_stats *stats, size_t i)
 json_t *describe_status_rule(const struct status_rule *rule)
 {
 	char qualifiers[BALEEN_QUALIFIERS_TEXT];
-	json_t *json = rule->filter ? describe_filter(rule->filter) :
+	json_t *json = rule->filter ? describe_written(rule->filter, rule->n_written) :
 				      json_pack("{s:s}", "error", rule->damage);
 
 	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
@@ -40,8 +40,6 @@ json_t *describe_status_rule(const struct status_rule *rule)
 	json_object_set_new(json, "qualifiers", json_string(qualifiers));
 	json_object_set_new(json, "packets", json_integer(rule->counted.packets));
 	json_object_set_new(json, "packet_bytes", json_integer(rule->counted.bytes));
-	json_object_set_new(json, "written",
-			    rule->n_written ? json_integer(rule->n_written) : json_null());
 	if (rule->shared)
 		json_object_set_new(json, "asks",
 				    *rule->shared ? json_text(rule->shared) : json_null());

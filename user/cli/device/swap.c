@@ -181,7 +181,7 @@ static int report(const struct swap *swap)
 {
 	const struct baleen_filter *filter = &swap->rules.rule[0].ref.filter;
 	const char *done = swap->dry_run ? "would be swapped" : "swapped";
-	u64 n = filter->image.n_listed - filter->image.n_covered;
+	u64 n = written_entries(filter);
 	char text[ENTRIES_TEXT], special[NUMBER_TEXT];
 	json_t *json;
 

@@ -72,7 +72,7 @@ static int report(const struct filter_ref *ref, const struct build *build)
 			 format_count(ref->n_listed, listed));
 	}
 	if (build->verbose)
-		print_filter(stderr, build->out, &ref->filter);
+		print_filter(stderr, build->out, &ref->filter, written_entries(&ref->filter));
 	return EXIT_DONE;
 }
 

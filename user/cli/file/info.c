@@ -6,6 +6,22 @@
 #include "cli/common/describe.h"
 #include "cli/open/filter_ref.h"
 #include "cli/open/kmod_describe.h"
+#include "state/feeds.h"
+
+/* A live rule has been changed since its filter was built; its state knows. */
+static u64 count_written(const struct filter_ref *ref)
+{
+	struct baleen_rule_store state;
+	u64 n;
+
+	if (!filter_ref_is_live(ref))
+		return written_entries(&ref->filter);
+	if (!ref->device[0] || baleen_rule_store_open(&state, ref->device, 0, NULL))
+		return 0;
+	n = baleen_rule_written(&state, ref->rule);
+	baleen_rule_store_close(&state);
+	return n;
+}
 
 /* @all: the JSON array, or NULL to print. */
 static int show(const char *argument, struct list_options *options, json_t *all)
@@ -18,12 +34,12 @@ static int show(const char *argument, struct list_options *options, json_t *all)
 		return kmod_describe_all(all);
 	err = filter_ref_open(&ref, argument, options);
 	if (!err && all) {
-		json = describe_filter(&ref.filter);
+		json = describe_written(&ref.filter, count_written(&ref));
 		json_object_set_new(json, "file", json_text(argument));
 		err = filter_ref_describe(&ref, json);
 		json_array_append_new(all, json);
 	} else if (!err) {
-		print_filter(stdout, argument, &ref.filter);
+		print_filter(stdout, argument, &ref.filter, count_written(&ref));
 		err = filter_ref_describe(&ref, NULL);
 	}
 	filter_ref_close(&ref);

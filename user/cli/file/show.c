@@ -82,7 +82,7 @@ static bool has_table(const struct picture *picture, u32 domain)
 
 static int print_text(struct picture *picture, const char *argument)
 {
-	print_filter(stdout, argument, picture->filter);
+	print_filter(stdout, argument, picture->filter, written_entries(picture->filter));
 	for (u32 domain = 0; domain < BALEEN_N_DOMAINS; domain++) {
 		if (!has_table(picture, domain))
 			continue;

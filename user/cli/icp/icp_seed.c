@@ -190,7 +190,7 @@ static int report(struct seed *seed)
 		return print_json(description);
 	}
 	if (seed->is_verbose)
-		print_filter(stderr, seed->out, &seed->filter);
+		print_filter(stderr, seed->out, &seed->filter, written_entries(&seed->filter));
 	return EXIT_DONE;
 }
 

@@ -106,20 +106,6 @@ static int print_failure(const struct baleen_feed *feed, void *data)
 	return 0;
 }
 
-static int sum_feed(const struct baleen_feed *feed, void *n)
-{
-	*(u64 *)n += feed->n_entries;
-	return 0;
-}
-
-u64 made_of_entries(const struct baleen_rule_store *state, const char *rule)
-{
-	u64 n = baleen_rule_entries_count(state, rule, NULL);
-
-	baleen_feeds_each(state, rule, sum_feed, &n, NULL);
-	return n;
-}
-
 /* The end of a line that @has_begun, or a line of its own. */
 static void print_marks(const struct baleen_rule_store *state, const char *rule, bool has_begun)
 {

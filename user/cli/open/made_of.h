@@ -13,9 +13,6 @@
  */
 void print_made_of(const struct baleen_rule_store *state, const char *rule);
 
-/* Entries of its feeds, as they were written, and single ones; 0 when it has neither. */
-u64 made_of_entries(const struct baleen_rule_store *state, const char *rule);
-
 /* Adds "feeds" and "origins" to the JSON of a rule. */
 void describe_made_of(const struct baleen_rule_store *state, const char *rule, json_t *json);
 

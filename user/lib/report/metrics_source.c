@@ -97,7 +97,7 @@ static int add_image(struct collection *to, const struct baleen_xdp *xdp, u32 in
 	row->sound = count.is_sound;
 	if (!count.is_sound)
 		return 0;
-	row->entries = count.n_entries;
+	row->entries = row->stored = count.n_entries;
 	row->image_bytes = (u64)image->n_blocks * BALEEN_BLOCK_BYTES;
 	row->fpp = count.fpp;
 	return add_tables(to, xdp, image, &count);
@@ -157,7 +157,7 @@ static int add_kmod_rule(struct collection *to, const struct baleen_kmod_rules *
 	row->sound = 1;
 	row->image_bytes = rule->info.n_bytes;
 	if (rule->info.flags & BALEEN_DEV_COUNT_KNOWN)
-		row->entries = rule->info.n_entries;
+		row->entries = row->stored = rule->info.n_entries;
 	return 0;
 }
 

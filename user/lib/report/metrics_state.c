@@ -117,19 +117,37 @@ static int add_origins(struct walk *walk)
 	return err;
 }
 
+static int sum_feed(const struct baleen_feed *feed, void *n)
+{
+	*(u64 *)n += feed->n_entries;
+	return 0;
+}
+
 static int add_rule(struct walk *walk, const char *rule)
 {
+	size_t first = walk->source->n_origins;
 	char name[BALEEN_NAME_BYTES + 16];
+	u64 n_written = 0;
+	int err;
 
 	walk->rule = rule;
 	snprintf(name, sizeof(name), "image_time %s", rule);
+	err = add_origins(walk);
+	if (!err)
+		err = baleen_feeds_each(walk->state, rule, sum_feed, &n_written, NULL);
+	/* Remembered single entries: baleen_rule_written() would count them again. */
+	for (size_t i = first; i < walk->source->n_origins; i++)
+		n_written += walk->source->origin[i].n;
 	for (size_t i = 0; i < walk->source->n_rules; i++) {
 		struct baleen_metrics_rule *row = &walk->source->rule[i];
 
-		if (!strcmp(row->device, walk->device) && !strcmp(row->rule, rule))
-			row->changed_s = number_of(walk->state, name);
+		if (strcmp(row->device, walk->device) || strcmp(row->rule, rule))
+			continue;
+		row->changed_s = number_of(walk->state, name);
+		if (row->sound && n_written)
+			row->entries = n_written;
 	}
-	return add_origins(walk);
+	return err;
 }
 
 static void set_device(const struct walk *walk)

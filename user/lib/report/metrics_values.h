@@ -80,7 +80,8 @@ struct baleen_metrics_device {
  * @packets: frames that matched it
  * @bytes: their length
  * @sound: 1: its map holds a valid image; 0: it is damaged
- * @entries: keys and prefixes in it
+ * @entries: of its feeds, as they were written, and single ones; without a state @stored
+ * @stored: keys and prefixes in its filter
  * @image_bytes: size of its image
  * @changed_s: when its filter was last changed, seconds since 1970
  * @fpp: its false positive rate, that of the worst table
@@ -93,6 +94,7 @@ struct baleen_metrics_rule {
 	u64 bytes;
 	u64 sound;
 	u64 entries;
+	u64 stored;
 	u64 image_bytes;
 	u64 changed_s;
 	double fpp;

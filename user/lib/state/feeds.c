@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "state/entries.h"
 #include "state/feeds.h"
 #include "state/route_feed.h"
 #include "state/rule_store_path.h"
@@ -150,6 +151,20 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 				   visit(&feed, data) :
 				   baleen_sql_damaged(state, "a feed that cannot be", error);
 	return baleen_sql_end(&rows);
+}
+
+static int sum_feed(const struct baleen_feed *feed, void *n)
+{
+	*(u64 *)n += feed->n_entries;
+	return 0;
+}
+
+u64 baleen_rule_written(const struct baleen_rule_store *state, const char *rule)
+{
+	u64 n = baleen_rule_entries_count(state, rule, NULL);
+
+	baleen_feeds_each(state, rule, sum_feed, &n, NULL);
+	return n;
 }
 
 static void feed_values(const struct baleen_feed *feed, struct baleen_sql_value *value)

@@ -116,6 +116,16 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
 		      struct baleen_error *error);
 
+/**
+ * baleen_rule_written() - how many entries is a rule made of?
+ * @state: opened
+ * @rule: name of the rule
+ *
+ * Return: those of its feeds, as they were written and without duplicates, and single ones;
+ * 0 when it has neither.
+ */
+u64 baleen_rule_written(const struct baleen_rule_store *state, const char *rule);
+
 /* A feed that failed is asked again after so long, if it is not due before. */
 #define BALEEN_FEED_RETRY_MS 300000ull
 
