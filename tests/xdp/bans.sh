@@ -100,9 +100,11 @@ is "no device has it" "$(dropped 192.0.2.77)" P-P
 # Of each device a socket for what it is, and two for one survey that the guard and the
 # change share.
 check "ban, with its sockets counted" baleen ban 192.0.2.70 --exist
-in_ns "$B" strace -qq -f -o "$TMP/sockets" -e trace=socket "$BALEEN" ban 192.0.2.70 --exist \
+in_ns "$B" strace -qq -f -o "$TMP/sockets" -e trace=socket,sendto "$BALEEN" ban 192.0.2.70 --exist \
 	>"$TMP/out" 2>&1
-is "surveys the host once a device" "$(grep -c AF_NETLINK "$TMP/sockets")" 6
+is "surveys the host once a device" "$(grep -c 'socket(AF_NETLINK' "$TMP/sockets")" 6
+is "for sessions of IPv4 and IPv6 in one walk" \
+	"$(grep -cE 'nlmsg_type=(SOCK_DIAG_BY_FAMILY|TCPDIAG_GETSOCK|0x12)' "$TMP/sockets")" 2
 check "is unbanned" baleen unban 192.0.2.70
 
 # --- unban ---

@@ -265,18 +265,35 @@ static int visit_socket(const struct nlmsghdr *message, void *data)
 	return visited(baleen_address_set_add(&survey->set, BALEEN_HOST_PEER, &peer, &session));
 }
 
+#define ASKED_STATES (PEER_STATES | 1 << TCP_LISTEN)
+
 static int add_peers(struct survey *survey, struct baleen_netlink *sessions, u8 family)
 {
 	struct inet_diag_req_v2 request = {
 		.sdiag_family = family,
 		.sdiag_protocol = IPPROTO_TCP,
-		.idiag_states = PEER_STATES | 1 << TCP_LISTEN,
+		.idiag_states = ASKED_STATES,
 	};
 	int err = baleen_netlink_dump_on(sessions, SOCK_DIAG_BY_FAMILY, &request, sizeof(request),
 					 visit_socket, survey);
 
 	/* A kernel without inet_diag, or without the family. */
 	return err == -ENOENT || err == -EPROTONOSUPPORT ? 0 : err;
+}
+
+/* The older request is for both families: the kernel walks its table of sockets, the dearest
+ * part of a survey, once and not twice.
+ */
+static int add_all_peers(struct survey *survey, struct baleen_netlink *sessions)
+{
+	struct inet_diag_req request = { .idiag_family = AF_INET, .idiag_states = ASKED_STATES };
+	int err = baleen_netlink_dump_on(sessions, TCPDIAG_GETSOCK, &request, sizeof(request),
+					 visit_socket, survey);
+
+	if (!err)
+		return 0;
+	err = add_peers(survey, sessions, AF_INET);
+	return err ? err : add_peers(survey, sessions, AF_INET6);
 }
 
 /* Whatever the address that is listened on: who takes over an own port for a session could
@@ -378,10 +395,8 @@ static int survey_devices(struct survey *survey, int ifindex, struct baleen_erro
 static int survey_peers(struct survey *survey, struct baleen_error *error)
 {
 	struct baleen_netlink sessions = { .bus = NETLINK_SOCK_DIAG };
-	int err = add_peers(survey, &sessions, AF_INET);
+	int err = add_all_peers(survey, &sessions);
 
-	if (!err)
-		err = add_peers(survey, &sessions, AF_INET6);
 	baleen_netlink_close(&sessions);
 	find_outgoing(survey);
 	if (err)
