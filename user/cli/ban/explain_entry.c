@@ -63,7 +63,7 @@ u64 explain_entry(const char *target, const struct baleen_rule_store *state,
 
 	if (first_key(single, rule->key_spec, &key))
 		return 0;
-	/* What lists hold of addresses that are taken out of them is not in force. */
+	/* Lists have no effect on addresses that are taken out of them. */
 	if (!baleen_spec_is_address(rule->key_spec) ||
 	    !baleen_protected_find(state, rule, &key, &ignored))
 		baleen_derive_reasons(state, rule, &key, baleen_now_ms(), say_reason, &told, NULL);

@@ -181,7 +181,7 @@ static json_t *describe_table(const struct baleen_filter *filter, const struct b
 	return json;
 }
 
-/* What is written, what it stands for, and what of it is stored. */
+/* Counts the entries that were written, the addresses in them, and what is stored. */
 static void describe_counts(json_t *json, const struct baleen_filter *filter, u64 n_written)
 {
 	u64 n_stored = counted_image(filter).n_entries;

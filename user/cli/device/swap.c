@@ -145,7 +145,7 @@ static bool drops(const struct swap *swap, const struct baleen_ruleset *after)
 	return !swap->is_named && place >= 0 && after->rule[place].action == BALEEN_ACTION_DROP;
 }
 
-/* What a configuration says to keep is meant. */
+/* The operator means it when a configuration says keep, so there is nothing to tell. */
 static void tell_special(struct swap *swap, const struct device_edit *edit)
 {
 	struct rule_argument *rule = &swap->rules.rule[0];

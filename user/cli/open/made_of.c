@@ -116,7 +116,7 @@ static void print_marks(const struct baleen_rule_store *state, const char *rule,
 		fputs(has_begun ? ", takes bans" : "        takes bans", stdout);
 		has_begun = true;
 	}
-	/* What is usual is not said. */
+	/* Only the unusual is said. */
 	if (special && stored.limits.keep_special == stored.guards_feeds) {
 		printf("%sspecial %s", has_begun ? ", " : "        ", special);
 		has_begun = true;

@@ -281,7 +281,7 @@ static void shape_rule(struct baleen_stored_rule *rule, const struct baleen_rule
 	rule->limits.keep_special &= !source->removes_special;
 }
 
-/* Who types a list means it as it is written; who configures one has it from others. */
+/* A typed list is meant as it is written; a configured one comes from others. */
 static struct baleen_stored_rule new_rule(void)
 {
 	struct baleen_stored_rule rule = { .limits = baleen_feed_limits_default() };
