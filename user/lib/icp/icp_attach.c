@@ -166,9 +166,10 @@ static int clear(const struct baleen_icp_plan *plan, const struct baleen_pins *p
 {
 	struct bpf_link_info link;
 	int fd = baleen_pins_open_link(pins, &link), err;
+	bool is_there = fd >= 0 && link.xdp.ifindex;
 
 	baleen_close_fd(&fd);
-	if (fd >= 0 && link.xdp.ifindex)
+	if (is_there)
 		return baleen_fail(error, EBUSY,
 				   "%s answers ICP already: 'baleen icp detach %s' takes it off, "
 				   "'baleen icp resync' changes a filter",
