@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * baleen-fetch: fetches or unpacks one document, with as few rights as can be.
+ * baleen-fetch: fetches or unpacks one document, or asks for the addresses of one name, with
+ * as few rights as can be.
  *
  * Nobody types this command: baleen starts it with an order (util/fetch_wire.h) on
  * descriptor 0 and the file for the document on 1.
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "fetch/confine.h"
+#include "fetch/resolver.h"
 #include "fetch/transfer.h"
 #include "fetch/unpacker.h"
 #include "util/clock.h"
@@ -67,7 +69,7 @@ static bool is_order(const struct baleen_fetch_order *order, ssize_t n_bytes)
 	       ends(order->last_modified, sizeof(order->last_modified)) &&
 	       ends(order->headers, sizeof(order->headers)) &&
 	       ends(order->user, sizeof(order->user)) &&
-	       (order->verb == BALEEN_FETCH_DOCUMENT || order->verb == BALEEN_FETCH_UNPACK);
+	       order->verb >= BALEEN_FETCH_DOCUMENT && order->verb <= BALEEN_FETCH_RESOLVE;
 }
 
 static int complain(const char *what)
@@ -95,6 +97,8 @@ int main(void)
 		return complain("cannot bound what it writes");
 	if (order.verb == BALEEN_FETCH_UNPACK)
 		unpack(&order, &report);
+	else if (order.verb == BALEEN_FETCH_RESOLVE)
+		resolve_name(&order, BALEEN_HELPER_BODY, &report);
 	else
 		transfer_document(&order, BALEEN_HELPER_BODY, tell_progress, &report);
 	return !send_report(&report);

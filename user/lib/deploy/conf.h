@@ -14,6 +14,7 @@
  *      # Rules are evaluated in the order they stand in.
  *      rule friends allow
  *              feed /etc/baleen/friends.list
+ *              feed name:mail.example.net
  *      rule bad drop proto tcp dport ssh,80-90 tcp-syn vlan 7
  *              feed https://example.org/drop.txt every 1h timeout 30s
  *              feed https://example.org/paid.txt access /etc/baleen/example.access

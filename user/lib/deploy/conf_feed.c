@@ -6,9 +6,11 @@
 #include "deploy/conf_feed.h"
 #include "list/csv_table.h"
 #include "net/route_names.h"
+#include "state/feed_host.h"
 #include "state/route_feed.h"
 #include "util/array.h"
 #include "util/duration.h"
+#include "util/resolve.h"
 #include "util/url.h"
 
 /* None waits for a feed that comes more seldom, or for an answer that takes longer. */
@@ -137,12 +139,30 @@ static int check_route(struct baleen_conf_parser *parser, const char *source, u3
 	return 0;
 }
 
+static int check_host(struct baleen_conf_parser *parser, const char *source, u32 given)
+{
+	if (!baleen_resolve_is_name(source + sizeof(BALEEN_FEED_HOST) - 1))
+		return baleen_conf_refuse(parser, "feed '%s': not the name of a host", source);
+	if (given & ~(1u << EVERY | 1u << TIMEOUT))
+		return baleen_conf_refuse(parser, "feed %s: only every and timeout are for names",
+					  source);
+	if (parser->rule->action != BALEEN_ACTION_ALLOW)
+		return baleen_conf_refuse(
+			parser,
+			"feed %s: names are for rules that allow: whoever answers "
+			"for one could have others dropped",
+			source);
+	return 0;
+}
+
 static int check_source(struct baleen_conf_parser *parser, const char *source, u32 given)
 {
 	bool is_url = baleen_url_is(source);
 
 	if (baleen_route_feed_is(source))
 		return check_route(parser, source, given);
+	if (baleen_feed_host_is(source) && strlen(source) < BALEEN_SOURCE_BYTES)
+		return check_host(parser, source, given);
 	if (given & 1u << HOLD)
 		return baleen_conf_refuse(parser, "hold is for routes: feed route:TABLE");
 	if (is_url && strlen(source) >= BALEEN_SOURCE_BYTES)
@@ -207,6 +227,8 @@ int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to)
 		return -EINVAL;
 	if (baleen_route_feed_is(parser->word[1]) && !(given & 1u << HOLD))
 		wanted.hold_s = BALEEN_ROUTE_HOLD_S;
+	if (baleen_feed_host_is(parser->word[1]) && !(given & 1u << EVERY))
+		wanted.every_s = BALEEN_FEED_HOST_EVERY_S;
 	strcpy(wanted.source, parser->word[1]);
 	return add_feed(parser, &wanted);
 }
@@ -219,11 +241,13 @@ int baleen_conf_check_feeds(struct baleen_conf_parser *parser, u32 rule)
 		const struct baleen_conf_feed *feed = &conf->feed[i];
 
 		parser->line = feed->line;
-		if (feed->rule == rule && baleen_route_feed_is(feed->wanted.source) &&
+		if (feed->rule == rule &&
+		    (baleen_route_feed_is(feed->wanted.source) ||
+		     baleen_feed_host_is(feed->wanted.source)) &&
 		    !baleen_spec_is_address(conf->rules.rule[rule].key_spec))
-			return baleen_conf_refuse(parser,
-						  "feed %s: routes are for keys of one address",
-						  feed->wanted.source);
+			return baleen_conf_refuse(
+				parser, "feed %s: routes and names are for keys of one address",
+				feed->wanted.source);
 	}
 	return 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A feed that is a table of routes. */
+#include "state/feed_host.h"
 #include "state/feed_routes.h"
 #include "util/fd.h"
 
@@ -41,5 +42,7 @@ struct baleen_feed_limits baleen_feed_routes_limits(const struct baleen_feed_ask
 		if (limits.max_shrink == usual.max_shrink)
 			limits.max_shrink = 1;
 	}
+	if (baleen_feed_host_is(ask->wanted->source) && limits.max_shrink == usual.max_shrink)
+		limits.max_shrink = 1;
 	return limits;
 }

@@ -27,9 +27,11 @@ int baleen_feed_routes_read(const struct baleen_feed_ask *ask, struct baleen_fee
  * @ask: the source
  *
  * A table may have no route, and lose the one that it has: what stands there for min-entries
- * and max-shrink is that routes are held that go together. Those that a rule states count.
+ * and max-shrink is that routes are held that go together. A name may have fewer addresses
+ * than before. Limits that a rule states count.
  *
- * Return: those of its rule; of a table of routes without these two.
+ * Return: those of its rule; of a table of routes without these two, of a name without
+ * max-shrink.
  */
 struct baleen_feed_limits baleen_feed_routes_limits(const struct baleen_feed_ask *ask);
 

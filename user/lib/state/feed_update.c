@@ -12,6 +12,7 @@
 #include "state/entries.h"
 #include "state/feed_fetch.h"
 #include "state/feed_file.h"
+#include "state/feed_host.h"
 #include "state/feed_routes.h"
 #include "state/feed_update.h"
 #include "util/array.h"
@@ -212,26 +213,33 @@ static int receive_url(struct source *source)
 	return 0;
 }
 
-/* --- routes ----------------------------------------------------------------------- */
+/* --- routes and names ------------------------------------------------------------- */
 
-static int receive_routes(struct source *source)
+static int receive_of_system(struct source *source)
 {
 	struct baleen_feed_version *version = add_version(source, "");
+	bool is_same = false;
 	struct baleen_error why;
-	bool is_same;
+	int err;
 
 	if (!version)
 		return baleen_no_memory(source->error);
 	version->fd = memfd_create("baleen-feed", MFD_CLOEXEC);
 	if (version->fd < 0)
 		return baleen_fail(source->error, errno, "memfd: %m");
-	if (baleen_feed_routes_read(source->ask, &version->feed, version->fd, &is_same, &why)) {
-		baleen_feed_version_fail(version, why.text);
-		return 0;
-	}
-	if (!is_same)
+	if (baleen_route_feed_is(source->ask->wanted->source))
+		err = baleen_feed_routes_read(source->ask, &version->feed, version->fd, &is_same,
+					      &why);
+	else
+		err = baleen_feed_host_read(source->ask, version->fd, &why);
+	if (err == -EINTR)
+		return baleen_fail(source->error, EINTR, "%s", why.text);
+	if (!err && !is_same)
 		return judge(source, version);
-	take_as_same(version);
+	if (err)
+		baleen_feed_version_fail(version, why.text);
+	else
+		take_as_same(version);
 	return 0;
 }
 
@@ -442,8 +450,8 @@ static int receive_from(struct source *source)
 	struct stat stat_;
 	int err;
 
-	if (baleen_route_feed_is(path))
-		return receive_routes(source);
+	if (baleen_route_feed_is(path) || baleen_feed_host_is(path))
+		return receive_of_system(source);
 	if (baleen_url_is(path))
 		return receive_url(source);
 	if (stat(path, &stat_) || !S_ISDIR(stat_.st_mode)) {

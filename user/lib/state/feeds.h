@@ -26,8 +26,8 @@ enum baleen_feed_format {
 
 /**
  * struct baleen_feed_source - what is asked for
- * @source: a path, a directory of lists, an http or https URL, or route:TABLE
- *          (route_feed.h); "-" was a pipe, which cannot be read again
+ * @source: a path, a directory of lists, an http or https URL, route:TABLE
+ *          (route_feed.h), or name:HOST (feed_host.h); "-" was a pipe, which cannot be read again
  * @column: of a table: the column of the keys; empty for a list
  * @where: of a table: COLUMN=VALUE, several with newlines between
  * @delimiter: of a table: its character; 0 to find out

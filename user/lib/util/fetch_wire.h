@@ -16,6 +16,8 @@
 #define BALEEN_FETCH_URL 4096
 #define BALEEN_FETCH_HEADERS 4096
 #define BALEEN_FETCH_USER 512
+/* Most addresses of a name. */
+#define BALEEN_RESOLVE_MAX 64
 
 /* Descriptors of the helper: orders and reports, where the bytes go, and what is packed. */
 enum {
@@ -27,11 +29,13 @@ enum {
 enum baleen_fetch_verb {
 	BALEEN_FETCH_DOCUMENT = 1,
 	BALEEN_FETCH_UNPACK = 2,
+	BALEEN_FETCH_RESOLVE = 3,
 };
 
 /**
  * struct baleen_fetch_order - the work for the helper
- * @verb: enum baleen_fetch_verb; to unpack, of the rest only @max_bytes is asked
+ * @verb: enum baleen_fetch_verb; to unpack, of the rest only @max_bytes is asked; to resolve,
+ *        only that, @timeout_ms, and @url, which is a name
  * @connect_timeout_ms: as in struct baleen_fetch_request, and so are the others of its names
  * @timeout_ms: likewise
  * @stall_s: likewise

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Names as feeds of rules that allow. A dnsmasq in the namespace that sends answers for
+# example.net; the other one asks it, by a resolv.conf of its own.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/words.sh
+source "$ROOT/tests/words.sh"
+# shellcheck source=tests/baleend.sh
+source "$ROOT/tests/baleend.sh"
+play_systemd
+make_pair
+cd "$TMP" || exit 2
+mkdir -p conf
+CONF=conf/veth-b.conf
+chmod 755 "$TMP"
+resolver=
+
+cleanup()
+{
+	stop_resolver
+}
+
+stop_resolver()
+{
+	[ -n "$resolver" ] && kill -KILL "$resolver" 2>/dev/null && wait "$resolver" 2>/dev/null
+}
+
+baleen()
+{
+	in_ns "$B" "$BALEEN" "$@"
+}
+
+# answers LINE...: what the resolver has from now on; there are no other names
+answers()
+{
+	printf '%s\n' "$@" >hosts
+	stop_resolver
+	rm -f dnsmasq.log
+	nsenter --net="/run/netns/$A" -- dnsmasq --keep-in-foreground --conf-file=/dev/null \
+		--user=root --pid-file= --no-resolv --no-hosts --addn-hosts="$TMP/hosts" \
+		--local=/net/ --bind-interfaces --listen-address=10.66.0.1 \
+		--log-facility="$TMP/dnsmasq.log" {systemd_end}>&- &
+	resolver=$!
+	await "the resolver answers" grep -q 'read .*hosts' dnsmasq.log
+}
+
+# holds: which of all that is asked for here are in the set
+holds()
+{
+	baleen match veth-b:friends 9.10.0.{1,2,3} 2620:fe:1::1 2620:fe:1::3 | tr '\n' ' '
+}
+
+is_set()
+{
+	[ "$(holds)" = "$1" ]
+}
+
+# passes FILE: frames of these sources, while others are dropped
+passes()
+{
+	"$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" --unlisted "$1" --listed dropped --expect
+}
+
+# A mount namespace of its own: this is of no other test.
+echo 'nameserver 10.66.0.1
+options timeout:1 attempts:1' >resolv.conf
+mount --bind resolv.conf /etc/resolv.conf || bail "no resolv.conf"
+printf 'hosts: dns\n' >nsswitch.conf
+mount --bind nsswitch.conf /etc/nsswitch.conf || bail "no nsswitch.conf"
+printf '%s\n' 9.10.0.1 9.10.0.2 2620:fe:1::1 >bad
+printf '%s\n' 9.10.0.2 >dropped
+printf '%s\n' 9.10.0.1 2620:fe:1::1 >both
+answers "9.10.0.1 mail.example.net" "2620:fe:1::1 mail.example.net"
+
+# --- what is refused ---------------------------------------------------------------
+
+printf '%s\n' "rule bad drop" "feed name:mail.example.net" >"$CONF"
+refuses "a rule that drops" "$TMP/$CONF:2: feed name:mail.example.net: names are for rules that allow: whoever answers for one could have others dropped" \
+	baleen apply veth-b
+printf '%s\n' "rule friends allow" "feed name:nobody.example.net" >"$CONF"
+refuses "no such name" "$TMP/$CONF:2: name:nobody.example.net: no such name, or no address of it" \
+	baleen apply veth-b
+is "nothing is attached" "$(xdp_id "$B" veth-b)" ""
+
+# --- answers -----------------------------------------------------------------------
+
+printf '%s\n' "rule friends allow" "feed name:mail.example.net every 1s timeout 3s" \
+	"rule bad drop" "feed $TMP/bad" >"$CONF"
+check_status "apply" 3 baleen apply veth-b
+is "both families are the set" "$(holds)" "9.10.0.1 2620:fe:1::1 "
+check "they pass, the other does not" passes both
+is "apply again changes nothing" "$(baleen apply veth-b)" "veth-b: unchanged, native"
+is "why says the name" "$(baleen why veth-b 9.10.0.1 | grep -c 'line 2 of name:mail.example.net, received ')" 1
+
+answers "9.10.0.2 mail.example.net" "2620:fe:1::1 mail.example.net"
+check_status "another answer" 3 baleen update veth-b:friends
+is "takes the place of the first" "$(<out)" \
+	"veth-b:friends: name:mail.example.net: changed, +1 -1: 2 entries"
+answers "2620:fe:1::1 mail.example.net"
+check_status "an answer without IPv4" 3 baleen update veth-b:friends
+is "is one, too" "$(holds)" "2620:fe:1::1 "
+answers "9.10.0.1 mail.example.net" "2620:fe:1::1 mail.example.net"
+check_status "as before" 3 baleen update veth-b:friends
+
+answers "9.10.0.9 other.example.net"
+refuses "the name is gone" "veth-b:friends: name:mail.example.net: no such name, or no address of it; its last good copy stays in force" \
+	baleen update veth-b:friends
+is "the last answer stays" "$(holds)" "9.10.0.1 2620:fe:1::1 "
+is "status says it" "$(baleen status veth-b | grep -c 'feed name:mail.example.net FAILED 1 time: .*no such name.*; that of .* stays')" 1
+is "why says that it is old" "$(baleen why veth-b 9.10.0.1 | grep -c 'not renewed since: name:mail.example.net: no such name')" 1
+
+mapfile -t many < <(for ((i = 1; i <= 65; i++)); do echo "9.11.0.$i mail.example.net"; done)
+answers "${many[@]}"
+refuses "more addresses than a name may have" "veth-b:friends: name:mail.example.net: more addresses than a name may have here; its last good copy stays in force" \
+	baleen update veth-b:friends
+
+kill -STOP "$resolver"
+check_status "nobody answers" 1 baleen update veth-b:friends
+is "says so" "$(<err)" "baleen: veth-b:friends: name:mail.example.net: Temporary failure in name resolution; its last good copy stays in force"
+is "the last answer is in force" "$(holds)" "9.10.0.1 2620:fe:1::1 "
+check "they pass still" passes both
+
+# --- a boot without a network --------------------------------------------------------
+
+unpin "$B"
+check "restore at boot" baleen restore --boot
+is "the last answer is in force again" "$(holds)" "9.10.0.1 2620:fe:1::1 "
+check "save" baleen save veth-b -o saved
+check "detach" baleen detach --forget veth-b
+check "restore what was saved" baleen restore veth-b saved
+is "with the last answer" "$(holds)" "9.10.0.1 2620:fe:1::1 "
+check "detach again" baleen detach veth-b
+kill -CONT "$resolver"
+
+# --- baleend ---------------------------------------------------------------------------
+
+answers "9.10.0.1 mail.example.net"
+check_status "apply once more" 3 baleen apply veth-b
+start_baleend "$B"
+answers "9.10.0.3 mail.example.net" "2620:fe:1::3 mail.example.net"
+await "baleend asks when it is due" is_set "9.10.0.3 2620:fe:1::3 "
+kill -STOP "$resolver"
+await "without an answer it says so" grep -q 'the update of the feeds failed' baleend.log systemd
+is "and the last answer stays" "$(holds)" "9.10.0.3 2620:fe:1::3 "
+kill -CONT "$resolver"
+stop_baleend
