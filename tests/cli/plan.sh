@@ -267,6 +267,20 @@ for shape in "--kind quotient --remainder-bits 5" "--kind cuckoo --slot-bits 8";
 	is "takes copies, as planned" "$(info chosen.bln .tables[0].copies) $(
 		info chosen.bln .tables[0].bytes)" "true $planned"
 done
+# Whole IPv4 addresses can be deleted, too, but fingerprints with copies are smaller.
+is "--need delete of IPv4" "$(planned '.[0] | [.slot_bits < 16, .exact, .copies]' --kind cuckoo \
+	--need delete --capacity 1000 --fpp 0.001)" '[true,false,true]'
+is "without it they are whole" "$(planned '.[0].exact' --kind cuckoo --capacity 1000 --fpp 0.001)" true
+check "is what is built" baleen build --need delete --fpp 0.001 --seed 1 -o four.bln keys4-999
+is "of as many bytes" "$(info four.bln .tables[0].bytes)" "$(planned '[.[] | select(.can).bytes] | min' \
+	--need delete --capacity 999 --fpp 0.001)"
+head -n 400 keys4-999 >some.txt
+check "keys are deleted" baleen del -f some.txt four.bln
+is "and no other" "$(tail -n +401 keys4-999 | baleen match -c four.bln)" 599
+is "few of them are found" "$(($(baleen match -c -f some.txt four.bln) < 10))" 1
+echo 10.0.0.0/8 | cat - some.txt >prefix.txt
+check "beside prefixes" baleen build --need delete --fpp 0.001 -o prefix.bln prefix.txt
+is "they are whole" "$(info prefix.bln .exact)" true
 check "--need in words" baleen plan --need delete --fpp 0.01 --capacity 1M -6
 is "says that copies count" "$(grep -Ec '^(cuckoo|quotient) .*, copies$' "$TMP/out")" 2
 refuses_plan "a need of nothing" "--need 'wings': not of delete, merge and resize" --need wings \

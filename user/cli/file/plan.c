@@ -59,6 +59,7 @@ static void find_cost(const struct plan *plan, u32 kind, struct planned *planned
 
 	*cost = (struct baleen_cost){ .table.kind = kind };
 	shape.has_copies = planned->way.copies;
+	shape.may_err = planned->way.may_err;
 	cost->err = baleen_shape_for_keys(build->key_spec, kind, &shape, &cost->error);
 	if (cost->err)
 		return;
@@ -102,7 +103,8 @@ static bool try_way(const struct plan *plan, u32 kind, struct planned *planned)
 /* The smallest that a kind has for what is needed, as baleen_choose() finds it. */
 static void find_planned(const struct plan *plan, u32 kind, struct planned *found)
 {
-	const struct baleen_way asked = { plan->lists.build.fpp, plan->lists.build.copies };
+	const struct baleen_way asked = { .fpp = plan->lists.build.fpp,
+					  .copies = plan->lists.build.copies };
 	struct baleen_way ways[BALEEN_MAX_WAYS];
 	u32 n = baleen_ways(kind, plan->lists.needs, asked, ways);
 	bool any = false;

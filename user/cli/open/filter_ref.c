@@ -46,6 +46,7 @@ static int choose_kind(const struct baleen_list *list, struct list_options *opti
 	options->build.kind = choice->kind;
 	options->build.fpp = choice->fpp;
 	options->build.copies = choice->copies;
+	options->build.shape.may_err = choice->may_err;
 	return 0;
 }
 

@@ -35,6 +35,7 @@ struct baleen_hashes;
  * @bucket_slots: cuckoo: 1 to 4
  * @n_buckets: cuckoo: buckets
  * @has_copies: cuckoo: each key takes a slot of its own, also where others look the same
+ * @may_err: cuckoo: IPv4 addresses may be fingerprints, where these are smaller than whole ones
  * @has_stash: cuckoo: a key that finds no room goes to a stash
  * @remainder_bits: quotient: bits of a remainder
  * @load: cuckoo, quotient: share of the slots that the keys may fill, above 0,
@@ -52,6 +53,7 @@ struct baleen_shape {
 	u32 bucket_slots;
 	u32 n_buckets;
 	bool has_copies;
+	bool may_err;
 	bool has_stash;
 	u32 remainder_bits;
 	double load;

@@ -283,19 +283,25 @@ static void try_shapes(struct search *search, const struct request *request)
 
 /* The smallest of all shapes and loads that err as little as is allowed; of those of one size the
  * one in blocks, that of most slots a bucket, which fills best, and that of wider slots, which
- * errs less. Of IPv4 addresses slots of 16 bits in blocks are exact; of what else a packet has,
- * wide ones can change in place.
+ * errs less. IPv4 addresses are exact, unless they may err; of what else a packet has, wide slots
+ * can change in place.
  */
 static void plan_any(const struct request *request, const struct baleen_shape *shape,
 		     struct baleen_table *table)
 {
-	struct search search = { .shape = shape, .table = table };
+	bool is_exact =
+		request->domain == BALEEN_IP4 && !shape->slot_bits && shape->bucket_slots != 3;
+	struct search search = { .shape = shape, .table = table, .is_found = is_exact };
 
 	/* No rate, or none that is low enough: slots that keep all. */
-	if (shape->slot_bits)
+	if (is_exact)
+		plan_exact(request, table);
+	else if (shape->slot_bits)
 		plan_shape(request, shape, table);
 	else
 		plan_width(request, 64, false, table);
+	if (is_exact && !shape->may_err)
+		return;
 	try_shapes(&search, request);
 	search.empties = true;
 	if (!request->is_loaded && request->fpp)
@@ -309,8 +315,6 @@ static int plan_slots(const struct request *request, const struct baleen_shape *
 
 	if (shape->slot_bits && (shape->bucket_slots || shape->n_buckets || !request->fpp))
 		plan_shape(request, shape, &planned);
-	else if (request->domain == BALEEN_IP4 && !shape->slot_bits && shape->bucket_slots != 3)
-		plan_exact(request, &planned);
 	else
 		plan_any(request, shape, &planned);
 	if (planned.n_blocks > BALEEN_MAX_BLOCKS)

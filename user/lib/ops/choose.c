@@ -94,6 +94,10 @@ static bool try_kind(const struct baleen_list *list, const struct baleen_build_o
 	wanted.kind = candidate->kind;
 	wanted.fpp = candidate->way.fpp;
 	wanted.copies = candidate->way.copies;
+	wanted.shape.may_err = candidate->way.may_err;
+	/* Hosts beside prefixes stay exact: copies of prefixes do not count. */
+	if (candidate->way.may_err && list->n_net4)
+		return false;
 	if (!baleen_layout_make(list, &wanted, &parts, NULL))
 		fits = !baleen_layout_plan(&parts, &wanted, wanted.fpp, &image, NULL) &&
 		       image_can(&image, needs);
@@ -113,7 +117,7 @@ u32 baleen_ways(u32 kind, u32 needs, struct baleen_way asked, struct baleen_way 
 	ways[0] = asked;
 	if (!needs || !has_slots(kind))
 		return 1;
-	ways[1] = (struct baleen_way){ .fpp = asked.fpp, .copies = true };
+	ways[1] = (struct baleen_way){ .fpp = asked.fpp, .copies = true, .may_err = true };
 	ways[2] = (struct baleen_way){ .copies = asked.copies };
 	return asked.fpp ? 3 : 2;
 }
@@ -122,7 +126,7 @@ u32 baleen_ways(u32 kind, u32 needs, struct baleen_way asked, struct baleen_way 
 static bool try_ways(const struct baleen_list *list, const struct baleen_build_options *options,
 		     u32 needs, struct candidate *best)
 {
-	const struct baleen_way asked = { options->fpp, options->copies };
+	const struct baleen_way asked = { .fpp = options->fpp, .copies = options->copies };
 	struct candidate tried = { .kind = best->kind };
 	struct baleen_way ways[BALEEN_MAX_WAYS];
 	u32 n = baleen_ways(best->kind, needs, asked, ways);
@@ -203,6 +207,7 @@ static int choose_smallest(const struct baleen_list *list,
 	choice->kind = best->kind;
 	choice->fpp = best->way.fpp;
 	choice->copies = best->way.copies;
+	choice->may_err = best->way.may_err;
 	tell_smallest(all, n, best, needs, options->fpp, choice);
 	return 0;
 }
@@ -226,6 +231,7 @@ int baleen_choose(const struct baleen_list *list, const struct baleen_build_opti
 	choice->kind = BALEEN_KIND_CUCKOO;
 	choice->fpp = options->fpp;
 	choice->copies = options->copies;
+	choice->may_err = false;
 	snprintf(choice->why, sizeof(choice->why), "%s", why);
 	return 0;
 }

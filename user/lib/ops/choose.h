@@ -53,10 +53,12 @@ u32 baleen_table_can(const struct baleen_image *image, u32 domain);
  * struct baleen_way - a way to have a kind
  * @fpp: false positive rate to plan for
  * @copies: copies count
+ * @may_err: slots need not keep IPv4 addresses whole
  */
 struct baleen_way {
 	double fpp;
 	bool copies;
+	bool may_err;
 };
 
 /**
@@ -80,12 +82,14 @@ u32 baleen_ways(u32 kind, u32 needs, struct baleen_way asked, struct baleen_way 
  * @fpp: rate to build with: what was asked for, or 0 where the kind can do what
  *       is needed only then
  * @copies: build with copies, so that it can forget keys; also where it was asked for
+ * @may_err: build with slots that need not keep IPv4 addresses whole
  * @why: in one line
  */
 struct baleen_choice {
 	u32 kind;
 	double fpp;
 	bool copies;
+	bool may_err;
 	char why[256];
 };
 
