@@ -102,7 +102,9 @@ FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filte
 FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)
 # The program with room for 1 and for 4 rules, besides 16: see user/lib/xdp/load.c.
 SMALLER := 1 4
-BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(SMALLER:%=build/baleen_%.bpf.o)
+# The same for what goes out.
+EGRESS := 1 16
+BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(SMALLER:%=build/baleen_%.bpf.o) $(EGRESS:%=build/egress_%.bpf.o)
 SKELETONS := $(BPF_OBJ:%.bpf.o=%.skel.h)
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
 PROGRAMS := build/baleen build/baleend
@@ -163,6 +165,11 @@ build/%.bpf.o: bpf/%.bpf.c $(HEADERS)
 build/baleen_%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -D BALEEN_PROGRAM_RULES=$* -c $< -o $@.tmp
+	llvm-strip -g $@.tmp && mv $@.tmp $@
+
+build/egress_%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -D BALEEN_PROGRAM_EGRESS -D BALEEN_PROGRAM_RULES=$* -c $< -o $@.tmp
 	llvm-strip -g $@.tmp && mv $@.tmp $@
 
 build/%.skel.h: build/%.bpf.o

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The XDP program that `baleen attach` loads: up to 16 rules, each with its
- * filter in an array map of 64-byte blocks.
+ * The program that `baleen attach` loads, of XDP or, built with BALEEN_PROGRAM_EGRESS, of
+ * tc: up to 16 rules, each with its filter in an array map of 64-byte blocks.
  *
  * config is set before the load, so the verifier removes the rules, kinds
  * and key fields that are not used; maps of unused rules are not created.
@@ -22,7 +22,14 @@
  */
 struct baleen_config config SEC(".rodata.config");
 
+#ifdef BALEEN_PROGRAM_EGRESS
+/* Nobody replies to what goes out: user/lib/xdp/load.c refuses to ask. */
+baleen_inline void look_for_connection(const struct frame *frame, bool is_ip6)
+{
+}
+#else
 #include "established.h"
+#endif
 
 /* A rule's map and global functions; those of a rule that is not there are
  * empty, because its map is not there either. BPF_F_MMAPABLE makes the blocks
@@ -212,8 +219,44 @@ baleen_inline bool may_sample(u64 *now)
 	return __sync_val_compare_and_swap(&sampler->next_ns, next, start + interval) == next;
 }
 
+/* No frame is as short as that. Kernel 6.1 learns from < that the length is not 0; clang
+ * makes < 1 a comparison with 0, from which it does not.
+ */
+baleen_inline void capture(struct context *ctx, struct baleen_event *event, u64 n_bytes)
+{
+	if (n_bytes > BALEEN_EVENT_BYTES)
+		n_bytes = BALEEN_EVENT_BYTES;
+	event->n_captured = n_bytes;
+	if (n_bytes < BALEEN_ETHER_BYTES || context_load(ctx, 0, event->frame, n_bytes))
+		event->n_captured = 0;
+}
+
+/* The same behind @lead bytes, a constant, that are there already. */
+baleen_inline void capture_behind(struct context *ctx, struct baleen_event *event, u32 lead,
+				  u32 offset, u64 n_bytes)
+{
+	n_bytes -= offset;
+	if (n_bytes > BALEEN_EVENT_BYTES - lead)
+		n_bytes = BALEEN_EVENT_BYTES - lead;
+	event->n_captured = lead + n_bytes;
+	if (n_bytes < 2 || context_load(ctx, offset, event->frame + lead, n_bytes))
+		event->n_captured = 0;
+}
+
+/* Whoever reads events expects Ethernet: without addresses. */
+baleen_inline void capture_ip(struct context *ctx, struct baleen_event *event, u64 n_bytes)
+{
+	u8 first = 0;
+
+	context_load(ctx, 0, &first, sizeof(first));
+	__builtin_memset(event->frame, 0, BALEEN_ETHER_BYTES);
+	*(u16 *)(event->frame + BALEEN_ETHER_BYTES - 2) =
+		baleen_be16((u16)(first >> 4 == 6 ? BALEEN_ETHERTYPE_IP6 : BALEEN_ETHERTYPE_IP4));
+	capture_behind(ctx, event, BALEEN_ETHER_BYTES, 0, n_bytes);
+}
+
 /* A global function, as those of the rules are. */
-__noinline int sample(struct xdp_md *ctx, u32 slot, u32 action)
+__noinline int sample(struct context *ctx, u32 slot, u32 action)
 {
 	struct baleen_stats *stats = stats_get();
 	struct baleen_event *event;
@@ -230,21 +273,19 @@ __noinline int sample(struct xdp_md *ctx, u32 slot, u32 action)
 		stats->sample_lost++;
 		return 0;
 	}
-	n_bytes = bpf_xdp_get_buff_len(ctx);
+	n_bytes = context_bytes(ctx);
 	event->time_ns = now;
 	event->slot = slot;
 	event->action = action;
 	event->frame_bytes = n_bytes;
 	event->dry_run = config.dry_run;
 	event->reserved = 0;
-	if (n_bytes > BALEEN_EVENT_BYTES)
-		n_bytes = BALEEN_EVENT_BYTES;
-	event->n_captured = n_bytes;
-	/* No frame is as short as that. Kernel 6.1 learns from < that the length
-	 * is not 0; clang makes < 1 a comparison with 0, from which it does not.
-	 */
-	if (n_bytes < BALEEN_ETHER_BYTES || bpf_xdp_load_bytes(ctx, 0, event->frame, n_bytes))
-		event->n_captured = 0;
+	if (config.no_ethernet)
+		capture_ip(ctx, event, n_bytes);
+	else if (context_capture_tag(ctx, event->frame))
+		capture_behind(ctx, event, CONTEXT_TAGGED_BYTES, CONTEXT_TAG_AT, n_bytes);
+	else
+		capture(ctx, event, n_bytes);
 	bpf_ringbuf_submit(event, 0);
 	stats->sampled++;
 	return 1;
@@ -258,7 +299,7 @@ baleen_inline void sample_if_asked(const struct frame *frame, u32 slot, u32 acti
 
 baleen_inline int drop(void)
 {
-	return config.dry_run ? XDP_PASS : XDP_DROP;
+	return config.dry_run ? VERDICT_PASS : VERDICT_DROP;
 }
 
 /* The default verdict. */
@@ -266,14 +307,14 @@ baleen_inline int judge_unmatched(struct frame *frame, bool is_ip6)
 {
 	if (!config.default_drop) {
 		frame->stats->unmatched++;
-		return XDP_PASS;
+		return VERDICT_PASS;
 	}
 	if (is_ip6 && !config.needs_transport)
 		look_closer(frame, true);
 	if (is_ip6 && baleen_packet_is_vital(frame->start, frame->end, BALEEN_PARSE_IP6,
 					     &frame->packet, &frame->details->transport)) {
 		frame->stats->vital++;
-		return XDP_PASS;
+		return VERDICT_PASS;
 	}
 	frame->stats->unmatched++;
 	sample_if_asked(frame, BALEEN_EVENT_DEFAULT, BALEEN_ACTION_DROP);
@@ -286,11 +327,11 @@ baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 	    baleen_packet_is_vital(frame->start, frame->end, parse, &frame->packet,
 				   &frame->details->transport)) {
 		frame->stats->vital++;
-		return XDP_PASS;
+		return VERDICT_PASS;
 	}
 	baleen_count_unparsed(frame->stats, parse);
 	if (!config.default_drop)
-		return XDP_PASS;
+		return VERDICT_PASS;
 	sample_if_asked(frame, BALEEN_EVENT_UNPARSED, BALEEN_ACTION_DROP);
 	return drop();
 }
@@ -318,18 +359,26 @@ baleen_inline int judge(struct frame *frame, bool is_ip6)
 			sample_if_asked(frame, rule->slot, rule->action);
 		if (rule->action == BALEEN_ACTION_COUNT)
 			continue;
-		return rule->action == BALEEN_ACTION_ALLOW ? XDP_PASS : drop();
+		return rule->action == BALEEN_ACTION_ALLOW ? VERDICT_PASS : drop();
 	}
 	if (config.n_rules)
 		return judge_unmatched(frame, is_ip6);
 	frame->stats->no_filter++;
-	return XDP_PASS;
+	return VERDICT_PASS;
 }
 
+#ifdef BALEEN_PROGRAM_EGRESS
+SEC("tc")
+int baleen_egress(struct __sk_buff *ctx)
+{
+	return give_verdict(ctx, true, config.no_ethernet, 0);
+}
+#else
 SEC("xdp")
 int baleen_xdp(struct xdp_md *ctx)
 {
-	return give_verdict(ctx, config.frags, 0);
+	return give_verdict(ctx, config.frags, config.no_ethernet, 0);
 }
+#endif
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -23,7 +23,7 @@
  */
 #define HAS_LOOPS __attribute__((minsize)) __noinline
 
-__noinline int find_details(struct xdp_md *ctx, u32 ip_offset, u32 is_ip6, struct details *details)
+__noinline int find_details(struct context *ctx, u32 ip_offset, u32 is_ip6, struct details *details)
 {
 	const u8 *end = (const u8 *)(long)ctx->data_end;
 	const u8 *ip = (const u8 *)(long)ctx->data + (ip_offset & 0xff);
@@ -120,8 +120,8 @@ baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, co
 	}
 	if (!is_ip6 || !image->table[BALEEN_IP6_STEMS].kind)
 		return baleen_table_is_fast_path(&image->table[domain]) ?
-			       baleen_table_test_fast_path(&image->table[domain], &image->seed, store,
-						       &key) :
+			       baleen_table_test_fast_path(&image->table[domain], &image->seed,
+							   store, &key) :
 			       rule_other_test(n, key.hi, is_ip6 ? key.lo : key.ip4, is_ip6);
 	stem = baleen_stem_get(image, store, &key);
 	if (baleen_stem_decides(image, stem))

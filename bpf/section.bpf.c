@@ -120,14 +120,14 @@ struct {
 SEC("xdp")
 int baleen_xdp(struct xdp_md *ctx)
 {
-	return give_verdict(ctx, false, 0);
+	return give_verdict(ctx, false, false, 0);
 }
 
 /* For devices whose MTU does not fit in one buffer. */
 SEC("xdp.frags")
 int baleen_xdp_frags(struct xdp_md *ctx)
 {
-	return give_verdict(ctx, true, 0);
+	return give_verdict(ctx, true, false, 0);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

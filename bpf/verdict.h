@@ -9,6 +9,8 @@
 #include <baleen/packet.h>
 #include <baleen/stats.h>
 
+#include "context.h"
+
 /* One per-CPU entry: read without atomics, dumped by bpftool with names. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -36,6 +38,7 @@ struct details {
  * @start: first byte
  * @end: one past the last byte that may be read
  * @frags: it may have more than one buffer; a constant of the program
+ * @no_ethernet: it begins with its IP header; a constant of the program
  * @which: for the object's own use; a constant of the program
  * @packet: the parsed headers
  * @details: set when a rule needs them. Not in this struct itself: their
@@ -43,11 +46,12 @@ struct details {
  *           not be kept in registers
  */
 struct frame {
-	struct xdp_md *ctx;
+	struct context *ctx;
 	struct baleen_stats *stats;
 	const u8 *start;
 	const u8 *end;
 	bool frags;
+	bool no_ethernet;
 	u32 which;
 	struct baleen_packet packet;
 	struct details *details;
@@ -71,8 +75,7 @@ baleen_inline u64 frame_bytes(const struct frame *frame)
 	/* The call costs about a nanosecond: only where a frame can have
 	 * more than one buffer.
 	 */
-	return frame->frags ? bpf_xdp_get_buff_len(frame->ctx) :
-			      frame->ctx->data_end - frame->ctx->data;
+	return frame->frags ? context_bytes(frame->ctx) : frame->ctx->data_end - frame->ctx->data;
 }
 
 baleen_inline void count_rule(const struct frame *frame, u32 slot)
@@ -83,23 +86,38 @@ baleen_inline void count_rule(const struct frame *frame, u32 slot)
 	stats->bytes += frame_bytes(frame);
 }
 
-baleen_inline int give_verdict(struct xdp_md *ctx, bool frags, u32 which)
+baleen_inline enum baleen_parse parse_frame(struct frame *frame)
+{
+	enum baleen_parse parse;
+
+	frame->start = (const u8 *)(long)frame->ctx->data;
+	frame->end = (const u8 *)(long)frame->ctx->data_end;
+	parse = frame->no_ethernet ?
+			baleen_packet_parse_ip(frame->start, frame->end, &frame->packet) :
+			baleen_packet_parse(frame->start, frame->end, &frame->packet);
+	if (context_vlan(frame->ctx))
+		frame->packet.vlan = context_vlan(frame->ctx);
+	return parse;
+}
+
+baleen_inline int give_verdict(struct context *ctx, bool frags, bool no_ethernet, u32 which)
 {
 	struct details details;
 	struct frame frame = {
 		.ctx = ctx,
 		.stats = stats_get(),
-		.start = (const u8 *)(long)ctx->data,
-		.end = (const u8 *)(long)ctx->data_end,
 		.frags = frags,
+		.no_ethernet = no_ethernet,
 		.which = which,
 		.details = &details,
 	};
 	enum baleen_parse parse;
 
 	if (!frame.stats)
-		return XDP_PASS;
-	parse = baleen_packet_parse(frame.start, frame.end, &frame.packet);
+		return VERDICT_PASS;
+	parse = parse_frame(&frame);
+	if (context_gather(ctx, frame.start, frame.end, parse, &frame.packet))
+		parse = parse_frame(&frame);
 	if (parse == BALEEN_PARSE_IP4)
 		return judge(&frame, false);
 	if (parse == BALEEN_PARSE_IP6)

@@ -227,6 +227,28 @@ baleen_inline enum baleen_parse baleen_packet_parse(const u8 *frame, const u8 *e
 	return baleen_parse_any(p, end, BALEEN_LOAD(u16, frame + 12), packet);
 }
 
+/**
+ * baleen_packet_parse_ip() - the same of what begins with its IP header
+ * @ip: first byte
+ * @end: one past the last byte that may be read
+ * @packet: filled in
+ *
+ * Frames of devices without Ethernet: tun, WireGuard, tunnels of IP.
+ *
+ * Context: any, BPF-safe.
+ * Return: BALEEN_PARSE_IP4, _IP6, _SHORT or _VERSION.
+ */
+baleen_inline enum baleen_parse baleen_packet_parse_ip(const u8 *ip, const u8 *end,
+						       struct baleen_packet *packet)
+{
+	*packet = (struct baleen_packet){ .vlan = BALEEN_VLAN_NONE };
+	if (ip + BALEEN_IP4_BYTES > end)
+		return BALEEN_PARSE_SHORT;
+	if (ip[0] >> 4 == 6)
+		return baleen_parse_ip6(ip, end, packet);
+	return baleen_parse_ip4(ip, end, packet);
+}
+
 /* IANA protocol numbers. */
 enum {
 	BALEEN_PROTO_HOPOPT = 0,

@@ -225,7 +225,7 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 	}
 }
 
-#define BALEEN_CONFIG_VERSION 6
+#define BALEEN_CONFIG_VERSION 7
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
@@ -252,6 +252,8 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  * @port_lock_bit: where, in bits from the start of a struct sock of the kernel, stands
  *                 that a process chose the port of a socket itself (SOCK_BINDPORT_LOCK);
  *                 0 when that is not known. Version 6
+ * @is_egress: it is the program of what goes out, of tc; else what comes in. Version 7
+ * @no_ethernet: frames of the device begin with their IP header. Version 7
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes
@@ -276,6 +278,8 @@ struct baleen_config {
 	u32 recent_buckets[BALEEN_MAX_RULES];
 	u32 established;
 	u32 port_lock_bit;
+	u32 is_egress;
+	u32 no_ethernet;
 };
 
 /**

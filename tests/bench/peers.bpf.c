@@ -197,7 +197,7 @@ baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 
 baleen_inline int peer_run(struct xdp_md *ctx, enum peer peer)
 {
-	return give_verdict(ctx, false, peer);
+	return give_verdict(ctx, false, false, peer);
 }
 
 SEC("xdp")

@@ -67,6 +67,8 @@ static const struct {
 	{ "sample -1/s\n", "c:1: sample '-1/s': not a rate such as 100/s, 6/m or 1/h" },
 	{ "never never.list\n", "c:1: never 'never.list': not a whole path, from / on" },
 	{ "never /" LONG_512 "\n", "c:1: never: a path of 512 bytes or more" },
+	{ "egress out\n", "c:1: egress: 'out' is a word too many" },
+	{ R "egress\n", "c:2: egress is of the device: it stands before the first rule" },
 	{ R "default drop\n", "c:2: default is of the device: it stands before the first rule" },
 	{ R "sample 1/s\n", "c:2: sample is of the device: it stands before the first rule" },
 	/* rules */
@@ -368,6 +370,30 @@ static const char formatted[] =
 	"rule jail drop\n\tbans\n"
 	"rule mine drop\n\tkey flow\n\tkind bloom\n\tfpp 0.001\n";
 
+/* What goes out is looked up by its destination, unless a rule says otherwise. */
+static void test_egress(void **state)
+{
+	static const char text[] = "egress\ndefault pass\nnever none\nrule out drop\n"
+				   "rule own drop\n\tkey src\n";
+	struct baleen_error error;
+	struct baleen_conf conf;
+	char *same;
+
+	assert_int_equal(parse(text, &conf, NULL), 0);
+	assert_true(conf.is_egress);
+	assert_int_equal(conf.rules.rule[0].key_spec, BALEEN_KEY_DST);
+	assert_int_equal(conf.rules.rule[1].key_spec, BALEEN_KEY_SRC);
+	same = baleen_conf_format(&conf, true);
+	assert_non_null(same);
+	assert_string_equal(same, text);
+	assert_int_equal(baleen_conf_is_of(&conf, "eth0", "c", &error), -EINVAL);
+	assert_string_equal(error.text, "c: 'egress', and eth0 is what comes in: its file is "
+					"eth0@egress.conf");
+	assert_int_equal(baleen_conf_is_of(&conf, "eth0@egress", "c", &error), 0);
+	free(same);
+	baleen_conf_free(&conf);
+}
+
 static void test_format(void **state)
 {
 	struct baleen_conf conf, again;
@@ -416,7 +442,7 @@ int main(void)
 		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_refused_bytes),
 		cmocka_unit_test(test_too_many), cmocka_unit_test(test_all),
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_format),
-		cmocka_unit_test(test_routes),
+		cmocka_unit_test(test_routes),	 cmocka_unit_test(test_egress),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

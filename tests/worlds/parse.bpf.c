@@ -68,7 +68,7 @@ baleen_inline int judge(struct frame *frame, bool is_ip6)
 SEC("xdp")
 int parse(struct xdp_md *ctx)
 {
-	return give_verdict(ctx, false, 0);
+	return give_verdict(ctx, false, false, 0);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -6,9 +6,9 @@
 #define BALEEN_API_H
 
 #include <baleen/image.h>
-#include <net/if.h>
 
 #include "list/list.h"
+#include "net/device.h"
 
 /* All else is hidden: see BASE_CFLAGS in the Makefile. */
 #pragma GCC visibility push(default)
@@ -48,7 +48,7 @@ int api_keys_finish(struct baleen_keys *keys);
  * @name: name of the rule
  */
 struct api_rule {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	char name[BALEEN_NAME_BYTES];
 };
 

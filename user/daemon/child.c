@@ -10,6 +10,7 @@
 #include <syslog.h>
 
 #include "daemon.h"
+#include "net/device.h"
 
 /* Downloads have much lower limits; a pipe or a network disk has none. */
 #define MAX_CHILD_US 1800000000ull
@@ -30,7 +31,7 @@ extern char **environ;
 struct child {
 	struct daemon *daemon;
 	struct child **slot;
-	char device[BALEEN_DEVICE_BYTES];
+	char device[BALEEN_POINT_BYTES];
 	child_handler_t on_end;
 	sd_event_source *process;
 	sd_event_source *limit;

@@ -9,6 +9,7 @@
 
 #include "daemon.h"
 #include "key/key_text.h"
+#include "net/device.h"
 #include "state/drops.h"
 #include "util/fd.h"
 #include "xdp/pins.h"
@@ -34,19 +35,21 @@ static void to_journal(const struct daemon *daemon, const struct baleen_sighting
 		       const char *device)
 {
 	const struct baleen_fields *fields = &sighting->fields;
-	struct baleen_key source = baleen_key_fields(BALEEN_KEY_SRC, fields);
+	u32 key_spec = baleen_drops_key_spec(baleen_device_is_egress(device) ? -1 : 1);
+	struct baleen_key other_end = baleen_key_fields(key_spec, fields);
+	bool goes_out = key_spec == BALEEN_KEY_DST;
 	const char *rule = sighting->rule ? sighting->rule->image.name : "default";
 	char text[BALEEN_KEY_TEXT];
 
 	if (sighting->parse > BALEEN_PARSE_IP6)
 		return;
-	baleen_key_format(&source, BALEEN_KEY_SRC, text);
-	sd_journal_send("PRIORITY=%i", LOG_INFO, "MESSAGE=%s: rule %s: %s %s, proto %u, port %u",
-			device, rule, text,
+	baleen_key_format(&other_end, key_spec, text);
+	sd_journal_send("PRIORITY=%i", LOG_INFO, "MESSAGE=%s: rule %s: %s%s %s, proto %u, port %u",
+			device, rule, goes_out ? "to " : "", text,
 			sighting->event->dry_run ? "would be dropped" : "dropped", fields->proto,
 			fields->dport, "BALEEN_DEVICE=%s", device, "BALEEN_RULE=%s", rule,
-			"BALEEN_SOURCE=%s", text, "BALEEN_PROTO=%u", fields->proto,
-			"BALEEN_PORT=%u", fields->dport, NULL);
+			goes_out ? "BALEEN_DESTINATION=%s" : "BALEEN_SOURCE=%s", text,
+			"BALEEN_PROTO=%u", fields->proto, "BALEEN_PORT=%u", fields->dport, NULL);
 }
 
 static bool is_drop(const struct baleen_sighting *sighting)

@@ -19,6 +19,7 @@
 #include "daemon.h"
 #include "deploy/conf_find.h"
 #include "deploy/deploy.h"
+#include "net/device.h"
 #include "net/link_wait.h"
 #include "state/rule_store_path.h"
 #include "util/fd.h"
@@ -180,7 +181,7 @@ static int put_on(const char *device, struct baleen_attempts *attempts, bool *di
 }
 
 /* Return: true when nothing is left to do. */
-static bool restore(struct daemon *daemon, const char *device, bool is_last)
+static bool restore_point(struct daemon *daemon, const char *device, bool is_last)
 {
 	struct baleen_attempts attempts = { 0 };
 	struct baleen_rule_store state;
@@ -205,6 +206,16 @@ static bool restore(struct daemon *daemon, const char *device, bool is_last)
 	if (err && (err != -ETIMEDOUT || is_last))
 		notify(daemon, LOG_ERR, device, "cannot put its rules on again: %s", error.text);
 	return !err || is_last;
+}
+
+/* What comes in by a device, and what goes out. */
+static bool restore(struct daemon *daemon, const char *device, bool is_last)
+{
+	bool is_done = restore_point(daemon, device, is_last);
+	char egress[BALEEN_POINT_BYTES];
+
+	return (baleen_device_egress(device, egress) || restore_point(daemon, egress, is_last)) &&
+	       is_done;
 }
 
 /* --- default.conf ----------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <syslog.h>
 
 #include "daemon.h"
+#include "net/device.h"
 #include "state/entries.h"
 #include "state/feeds.h"
 
@@ -22,8 +23,8 @@
 struct search {
 	u64 now_ms;
 	u64 due_ms;
-	char device[BALEEN_DEVICE_BYTES];
-	char current[BALEEN_DEVICE_BYTES];
+	char device[BALEEN_POINT_BYTES];
+	char current[BALEEN_POINT_BYTES];
 };
 
 static int look_at_feed(const struct baleen_feed *feed, void *data)

@@ -16,6 +16,7 @@
 #include <syslog.h>
 
 #include "daemon.h"
+#include "net/device.h"
 #include "net/route_names.h"
 #include "net/routes.h"
 #include "state/feeds.h"
@@ -39,7 +40,7 @@
  * @is_due: it is to be read
  */
 struct table {
-	char device[BALEEN_DEVICE_BYTES];
+	char device[BALEEN_POINT_BYTES];
 	char name[BALEEN_ROUTE_NAME];
 	u32 number;
 	bool is_due;
@@ -62,7 +63,7 @@ struct followed {
 	sd_event_source *source;
 	u64 begun_us;
 	u64 rests_until_us;
-	char device[BALEEN_DEVICE_BYTES];
+	char device[BALEEN_POINT_BYTES];
 };
 
 /**
@@ -75,7 +76,7 @@ struct followed {
 struct search {
 	struct table *table;
 	size_t n;
-	char device[BALEEN_DEVICE_BYTES];
+	char device[BALEEN_POINT_BYTES];
 	int err;
 };
 

@@ -6,6 +6,7 @@
 #include "cli/ban/apply.h"
 #include "cli/common/options.h"
 #include "deploy/conf_find.h"
+#include "net/device.h"
 #include "util/duration.h"
 
 /* A window below a second cannot be confirmed by anybody, one above a day is none. */
@@ -93,7 +94,7 @@ static int apply_file(struct apply *apply, const char *device)
 	static const char default_name[] = BALEEN_CONF_DEFAULT BALEEN_CONF_SUFFIX;
 	const char *base = base_name(apply->conf_path);
 	bool is_default = !strcmp(base, default_name);
-	char name[IF_NAMESIZE + sizeof(BALEEN_CONF_SUFFIX)];
+	char name[BALEEN_POINT_BYTES + sizeof(BALEEN_CONF_SUFFIX)];
 	char *suffix;
 
 	snprintf(name, sizeof(name), "%s", base);

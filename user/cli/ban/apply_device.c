@@ -267,8 +267,10 @@ static int read_all(struct device *device)
 	struct baleen_error error;
 	struct baleen_rule_store state;
 	int err = baleen_conf_read(device->path, &device->conf, &error);
-	bool has_state;
+	bool has_state = false;
 
+	if (!err)
+		err = baleen_conf_is_of(&device->conf, device->name, device->path, &error);
 	if (!err && *device->conf.match && !device->is_default)
 		err = baleen_fail(&error, EINVAL, "%s: match belongs into default.conf",
 				  device->path);

@@ -14,6 +14,7 @@
 #include "filter/filter_strings.h"
 #include "filter/live.h"
 #include "list/list_entry.h"
+#include "net/device.h"
 #include "ops/change.h"
 
 /**
@@ -362,7 +363,7 @@ static int complain_stateless(const struct change *change)
 static int run(struct change *change, int argc, char **argv)
 {
 	struct baleen_stored_rule rule;
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	struct baleen_image head;
 	int err;
 

@@ -8,6 +8,7 @@
 #include "cli/open/session.h"
 #include "deploy/bans.h"
 #include "deploy/conf.h"
+#include "net/device.h"
 #include "util/duration.h"
 
 /**
@@ -40,7 +41,7 @@ static bool is_ban(const struct ban *ban)
 }
 
 /* DEV:RULE, into at least TARGET_BYTES bytes; returns @text. */
-#define TARGET_BYTES (BALEEN_DEVICE_BYTES + BALEEN_NAME_BYTES)
+#define TARGET_BYTES (BALEEN_POINT_BYTES + BALEEN_NAME_BYTES)
 
 static const char *target_text(const struct ban *ban, const struct baleen_ban_rule *rule,
 			       char *text)

@@ -9,6 +9,7 @@
 
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
+#include "net/device.h"
 #include "state/unkept.h"
 #include "util/clock.h"
 #include "util/duration.h"
@@ -52,7 +53,7 @@
  */
 struct feed {
 	const char *target;
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	const char *rule;
 	u32 key_spec, ban_width;
 	struct entry_options options;

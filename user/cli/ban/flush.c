@@ -3,6 +3,7 @@
 
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
+#include "net/device.h"
 
 struct flush {
 	const char *target;
@@ -59,7 +60,7 @@ static int run(int argc, char **argv)
 {
 	struct flush flush = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
 	struct baleen_stored_rule found;
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	struct baleen_error error;
 	const char *rule;
 	int err = parse(&flush, argc, argv);

@@ -10,6 +10,7 @@
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
 #include "list/import.h"
+#include "net/device.h"
 
 #define MAX_NAMED 20
 
@@ -32,7 +33,7 @@
  */
 struct import {
 	const char *target;
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	const char *rule;
 	const char *path;
 	bool has_format;

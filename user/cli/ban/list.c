@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen list: the single entries of a rule or of all rules of a device. */
-#include <net/if.h>
 #include <string.h>
 
 #include "cli/ban/describe_entry.h"
@@ -8,6 +7,7 @@
 #include "cli/open/filter_name.h"
 #include "key/key_text.h"
 #include "key/span.h"
+#include "net/device.h"
 #include "util/duration.h"
 #include "util/shell.h"
 
@@ -29,7 +29,7 @@
  * @n: entries so far
  */
 struct list {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	const char *rule;
 	const char *origin;
 	u64 ending_ms;

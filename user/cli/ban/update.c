@@ -7,6 +7,7 @@
 #include "cli/open/filter_name.h"
 #include "deploy/conf_plan.h"
 #include "deploy/protect.h"
+#include "net/device.h"
 #include "state/feed_update.h"
 #include "state/route_feed.h"
 #include "util/number.h"
@@ -387,7 +388,7 @@ static int update_all(struct update *update, int argc, char **argv)
 	struct baleen_error error;
 
 	for (int i = 0; i < argc; i++) {
-		char device[IF_NAMESIZE];
+		char device[BALEEN_POINT_BYTES];
 		const char *rule;
 
 		if (split_live(argv[i], device, sizeof(device), &rule))

@@ -8,6 +8,7 @@
 #include "cli/ban/why.h"
 #include "cli/common/options.h"
 #include "key/key_text.h"
+#include "net/device.h"
 #include "util/protocol.h"
 #include "util/service.h"
 
@@ -56,7 +57,9 @@ static int take_protocol(const struct option_use *use)
 							       0;
 }
 
-static int take_address(const char *text, bool is_src, struct baleen_fields *fields)
+/* @option: by which the other end was given, of another family than that; NULL: none */
+static int take_address(const char *text, bool is_src, const char *option,
+			struct baleen_fields *fields)
 {
 	struct baleen_key key;
 	const char *reason;
@@ -65,9 +68,9 @@ static int take_address(const char *text, bool is_src, struct baleen_fields *fie
 
 	if (baleen_address_parse(text, &key, &reason))
 		return complain_usage(&why_command, "'%s': %s", text, reason);
-	if (!is_src && fields->is_ip6 != (key.domain == BALEEN_IP6))
-		return complain_usage(&why_command,
-				      "--dst %s: is of another family than the source", text);
+	if (option && fields->is_ip6 != (key.domain == BALEEN_IP6))
+		return complain_usage(&why_command, "--%s %s: is of another family than the %s",
+				      option, text, is_src ? "destination" : "source");
 	fields->is_ip6 = key.domain == BALEEN_IP6;
 	*hi = fields->is_ip6 ? key.hi : 0;
 	*lo = fields->is_ip6 ? key.lo : key.ip4;
@@ -94,10 +97,12 @@ static int fit_protocol(struct why *why)
 
 static int take_addresses(struct why *why, const char *address)
 {
-	int err = take_address(address, true, &why->question.fields);
+	const char *other = why->is_egress ? why->src : why->dst;
+	int err = take_address(address, !why->is_egress, NULL, &why->question.fields);
 
-	if (!err && why->dst)
-		err = take_address(why->dst, false, &why->question.fields);
+	if (!err && other)
+		err = take_address(other, why->is_egress, why->is_egress ? "src" : "dst",
+				   &why->question.fields);
 	return err;
 }
 
@@ -110,6 +115,12 @@ static int parse(struct why *why, int argc, char **argv)
 	why->device = *argv;
 	why->address = argv + 1;
 	why->n_addresses = argc - 1;
+	why->is_egress = baleen_device_is_egress(why->device);
+	if (why->is_egress ? why->dst : why->src)
+		return complain_usage(&why_command, "--%s: ADDR is the %s of what %s",
+				      why->is_egress ? "dst" : "src",
+				      why->is_egress ? "destination" : "source",
+				      why->is_egress ? "goes out" : "comes in");
 	err = fit_protocol(why);
 	for (u32 i = 0; i < why->n_addresses && !err; i++)
 		err = take_addresses(why, why->address[i]);
@@ -196,6 +207,8 @@ static const struct option_spec options[] = {
 	{ "sport", 0, "N", take_port, .value = false, .help = "its source port (50000)" },
 	VALUE("dst", 0, "ADDR", option_text, why, dst,
 	      "its destination, for rules that look at it"),
+	VALUE("src", 0, "ADDR", option_text, why, src,
+	      "of what goes out, its source: ADDR is its destination then"),
 	{ "vlan", 0, "N", take_vlan, .help = "its outermost VLAN" },
 	FLAG("established", 0, why, question.is_established,
 	     "a TCP segment of a session; else one that opens it"),

@@ -13,7 +13,9 @@
  * @device: its name
  * @address: the addresses that are asked about
  * @n_addresses: how many
- * @dst: destination as typed, or NULL
+ * @is_egress: packets go out, to the addresses that are asked about
+ * @src: source as typed, or NULL; of what goes out
+ * @dst: destination as typed, or NULL; of what comes in
  * @has_sport: a source port was given
  * @has_dport: a destination port was given
  * @json: print JSON
@@ -23,6 +25,8 @@ struct why {
 	const char *device;
 	char *const *address;
 	u32 n_addresses;
+	bool is_egress;
+	const char *src;
 	const char *dst;
 	bool has_sport;
 	bool has_dport;

@@ -28,10 +28,13 @@ static const char *verdict_text(const struct baleen_explanation *explanation)
 	return explanation->would_drop ? "passes, but only since this is a dry run" : "passes";
 }
 
-static bool asks_for_dst(const struct baleen_xdp *xdp)
+/* By the end that is not asked about? */
+static bool asks_for_other_end(const struct baleen_xdp *xdp, bool is_egress)
 {
+	u32 end = is_egress ? BALEEN_KEY_SRC : BALEEN_KEY_DST;
+
 	for (u32 i = 0; i < xdp->config.n_rules; i++)
-		if (xdp->config.rule[i].image.key_spec & BALEEN_KEY_DST)
+		if (xdp->config.rule[i].image.key_spec & end)
 			return true;
 	return false;
 }
@@ -42,7 +45,8 @@ static void print_packet(const struct why *why, const char *address)
 	const struct baleen_fields *fields = &question->fields;
 	char protocol[BALEEN_PROTOCOL_TEXT];
 
-	printf("%s to %s, %s", address, why->device, baleen_protocol_text(fields->proto, protocol));
+	printf(why->is_egress ? "to %s by %s, %s" : "%s to %s, %s", address, why->device,
+	       baleen_protocol_text(fields->proto, protocol));
 	if (fields->dport)
 		printf(" port %u", fields->dport);
 	if (fields->proto == BALEEN_PROTO_TCP)
@@ -212,8 +216,9 @@ static void print_others(const struct why *why, const struct baleen_xdp *xdp,
 		       explanation->answer.is_live_asked ?
 			       "; it was asked itself and has counted a packet" :
 			       "");
-	if (!why->dst && asks_for_dst(xdp))
-		puts("  a rule looks at the destination, too: --dst ADDR");
+	if (!why->dst && !why->src && asks_for_other_end(xdp, why->is_egress))
+		printf("  a rule looks at the %s, too: --%s ADDR\n",
+		       why->is_egress ? "source" : "destination", why->is_egress ? "src" : "dst");
 }
 
 void print_why(const struct why *why, const char *address, const struct baleen_xdp *xdp,

@@ -8,6 +8,7 @@
 #include "cli/common/list_options.h"
 #include "filter/kind.h"
 #include "key/key_spec.h"
+#include "net/device.h"
 #include "ops/seed.h"
 
 #define KIND(name) (1u << BALEEN_KIND_##name)
@@ -46,6 +47,12 @@ void list_options_init(struct list_options *options)
 	*options = (struct list_options){
 		.build = { .kind = BALEEN_KIND_CUCKOO, .key_spec = BALEEN_KEY_SRC },
 	};
+}
+
+void list_options_of(struct list_options *options, const char *device)
+{
+	if (!options->is_key_given && baleen_device_is_egress(device))
+		options->build.key_spec = BALEEN_KEY_DST;
 }
 
 /* --- one option ------------------------------------------------------------ */

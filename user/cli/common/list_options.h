@@ -107,6 +107,13 @@ int list_shape(const struct option_use *use); /* @value is an enum list_shape */
 
 void list_options_init(struct list_options *options);
 
+/**
+ * list_options_of() - what follows from the device that lists are for
+ * @options: parsed; without --key, what goes out is looked up by its destination
+ * @device: its name, or that of what goes out by it
+ */
+void list_options_of(struct list_options *options, const char *device);
+
 /* Finds the kinds that have all that was asked for, of which the first becomes
  * that of the build; 0, or EXIT_USAGE after a message.
  */

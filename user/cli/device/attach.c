@@ -9,11 +9,14 @@
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
 #include "cli/open/rule_images.h"
+#include "net/device.h"
 #include "xdp/attach.h"
 
 /**
  * struct attach - what is asked for
  * @device: where
+ * @is_egress: what goes out by it
+ * @egress: storage for its name then
  * @rules: the rules
  * @policy: of them
  * @lists: how lists are read
@@ -30,6 +33,8 @@
  */
 struct attach {
 	const char *device;
+	bool is_egress;
+	char egress[BALEEN_POINT_BYTES];
 	struct rules rules;
 	struct policy policy;
 	struct list_options lists;
@@ -128,6 +133,12 @@ static int parse(struct attach *attach, int argc, char **argv)
 		return complain_usage(&attach_command, "one device is asked for");
 	if (!attach->rules.n)
 		return complain_usage(&attach_command, "no --drop, --allow or --count given");
+	if (attach->is_egress && baleen_device_egress(attach->device, attach->egress))
+		return complain_usage(&attach_command, "'%s': no device can be called so",
+				      attach->device);
+	if (attach->is_egress)
+		attach->device = attach->egress;
+	list_options_of(&attach->lists, attach->device);
 	return list_options_check(&attach_command, &attach->lists);
 }
 
@@ -281,6 +292,9 @@ static const struct option_spec options[] = {
 	{ "mode", 0, "MODE", take_mode, .words = "auto native generic",
 	  .help = "auto (default): native with multi-buffer frames, native, generic; native: never "
 		  "generic; generic: behind the driver, slower" },
+	FLAG("egress", 0, attach, is_egress,
+	     "what goes out by DEV, by a program of tc; other commands call it DEV@egress. Keys are "
+	     "destinations unless --key says otherwise"),
 	ACCEPT_FPP_OPTION(attach, accept_fpp),
 	{ "no-link", 0, NULL, take_place, .value = BALEEN_ATTACH_TYPE_NETLINK,
 	  .help = "as other tools do, so that they can remove or replace it: 'ip link set DEV xdp "

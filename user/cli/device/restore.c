@@ -116,7 +116,8 @@ static int check_way(const struct baleen_xdp *xdp, const struct baleen_saved *sa
 			"or --mode auto",
 			xdp->device, baleen_mode_text(xdp->there.mode),
 			baleen_mode_text(saved->mode), baleen_shell_word(xdp->device).text);
-	if (saved->attach_type != xdp->config.attach_type)
+	if (baleen_attachment_type(xdp->pins.ifindex, saved->attach_type) !=
+	    xdp->config.attach_type)
 		return complain(
 			"%s: is attached in another way than was saved: 'baleen detach %s' first",
 			xdp->device, baleen_shell_word(xdp->device).text);
@@ -232,6 +233,8 @@ static int run(int argc, char **argv)
 		return complain("%s", error.text);
 	if (restore.is_mode_given)
 		saved.mode = restore.mode;
+	if (baleen_device_is_egress(saved.device) != baleen_device_is_egress(restore.device))
+		complain("warning: %s: was saved of %s", restore.device, saved.device);
 	if (guard_host(&(struct baleen_lockout_check){ .device = restore.device,
 						       .ruleset = &saved.ruleset },
 		       NULL, restore.force))

@@ -6,6 +6,7 @@
 #include "cli/device/restore.h"
 #include "deploy/confirm.h"
 #include "deploy/deploy.h"
+#include "net/device.h"
 #include "net/link_wait.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -25,7 +26,7 @@
  * @result: exit code so far
  */
 struct boot {
-	char device[MAX_DEVICES][IF_NAMESIZE];
+	char device[MAX_DEVICES][BALEEN_POINT_BYTES];
 	bool is_done[MAX_DEVICES];
 	u32 n;
 	int result;
@@ -47,7 +48,7 @@ static int add_device(const char *device, bool is_kept, void *data)
 
 	if (!is_kept)
 		return 0;
-	if (boot->n == MAX_DEVICES || strlen(device) >= IF_NAMESIZE) {
+	if (boot->n == MAX_DEVICES || strlen(device) >= BALEEN_POINT_BYTES) {
 		boot->result =
 			complain("%s: a name too long, or more than %d devices: not restored",
 				 device, MAX_DEVICES);
@@ -57,12 +58,28 @@ static int add_device(const char *device, bool is_kept, void *data)
 	return 0;
 }
 
+/* The name of a device stands for what goes out by it, too, if that has rules: a unit or a
+ * rule of udev names devices. Of what goes out alone, it need have none of what comes in.
+ */
+static void add_both(const char *device, struct boot *boot)
+{
+	char egress[BALEEN_POINT_BYTES];
+	bool has_egress = !baleen_device_is_egress(device) &&
+			  !baleen_device_egress(device, egress) &&
+			  baleen_rule_store_is_there(egress);
+
+	if (!has_egress || baleen_rule_store_is_there(device))
+		add_device(device, true, boot);
+	if (has_egress)
+		add_device(egress, true, boot);
+}
+
 static int find_devices(struct boot *boot, char **devices, int n)
 {
 	struct baleen_error error;
 
 	for (int i = 0; i < n; i++)
-		add_device(devices[i], true, boot);
+		add_both(devices[i], boot);
 	if (!n && baleen_rule_store_each(add_device, boot, &error))
 		return complain("%s", error.text);
 	return 0;

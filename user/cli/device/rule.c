@@ -7,6 +7,7 @@
 #include "cli/open/filter_name.h"
 #include "cli/open/guard.h"
 #include "cli/open/rule_images.h"
+#include "net/device.h"
 #include "util/shell.h"
 
 enum place { PLACE_NONE, PLACE_FIRST, PLACE_LAST, PLACE_BEFORE, PLACE_AFTER };
@@ -44,7 +45,7 @@ static const struct verb {
  */
 struct change {
 	const struct verb *verb;
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	const char *target[BALEEN_MAX_RULES];
 	u32 n_targets;
 	struct rules rules;
@@ -79,7 +80,7 @@ static int take_device(struct change *change, const char *word)
 
 static int take_target(struct change *change, const char *word)
 {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	const char *rule;
 
 	if (!split_live(word, device, sizeof(device), &rule))
@@ -159,9 +160,10 @@ static int parse(struct change *change, int argc, char **argv)
 		err = rules_check(&rule_command, &change->rules);
 	if (!err)
 		err = check_arguments(change);
-	if (!err)
-		err = list_options_check(&rule_command, &change->lists);
-	return err;
+	if (err)
+		return err;
+	list_options_of(&change->lists, change->device);
+	return list_options_check(&rule_command, &change->lists);
 }
 
 /* --- edits ---------------------------------------------------------------- */

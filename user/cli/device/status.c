@@ -86,11 +86,13 @@ static void describe_verdicts(const struct baleen_xdp *xdp, const struct baleen_
 static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen_stats *stats,
 			       const struct baleen_rule_store *state, bool *sound)
 {
+	char old_name[BALEEN_POINT_BYTES];
 	json_t *json = json_object();
 
 	json_object_set_new(json, "device", json_text(xdp->device));
-	json_object_set_new(json, "device_at_attach", json_text(xdp->config.device));
-	json_object_set_new(json, "ifindex", json_integer(xdp->pins.ifindex));
+	json_object_set_new(json, "device_at_attach",
+			    json_text(baleen_xdp_old_name(xdp, old_name)));
+	json_object_set_new(json, "ifindex", json_integer(baleen_device_real(xdp->pins.ifindex)));
 	json_object_set_new(json, "state",
 			    json_string(baleen_attach_status_text(xdp->attach_status)));
 	json_object_set_new(json, "enforced", json_boolean(is_enforced(xdp)));
@@ -134,6 +136,7 @@ static void print_absence(const char *device)
 static void print_state(const struct baleen_xdp *xdp)
 {
 	const char *device = xdp->device;
+	char old_name[BALEEN_POINT_BYTES];
 
 	printf("%s: ", device);
 	switch (xdp->attach_status) {
@@ -143,9 +146,9 @@ static void print_state(const struct baleen_xdp *xdp)
 		if (xdp->attachment.attach_type == BALEEN_ATTACH_TYPE_CHAIN)
 			printf(" in the chain of program %u", xdp->there.id);
 		else if (xdp->attachment.attach_type == BALEEN_ATTACH_TYPE_NETLINK)
-			printf(", without a link");
-		if (strncmp(device, xdp->config.device, sizeof(xdp->config.device)))
-			printf(", was %s at attach", xdp->config.device);
+			printf(xdp->pins.ifindex < 0 ? ", by a filter of tc" : ", without a link");
+		if (strcmp(device, baleen_xdp_old_name(xdp, old_name)))
+			printf(", was %s at attach", old_name);
 		break;
 	case BALEEN_ATTACH_STATUS_GONE:
 		if (is_made_anew(device)) {
@@ -154,7 +157,7 @@ static void print_state(const struct baleen_xdp *xdp)
 		}
 		/* Not by its name, which another device may have by now. */
 		printf("NOT IN FORCE: device %d is gone; 'baleen detach --gone' forgets it",
-		       xdp->pins.ifindex);
+		       baleen_device_real(xdp->pins.ifindex));
 		break;
 	case BALEEN_ATTACH_STATUS_MOVED:
 		printf("attached, but to a device that is now in another network namespace; "

@@ -8,10 +8,11 @@
 #include "cli/open/guard.h"
 #include "cli/open/kmod_device.h"
 #include "cli/open/rule_images.h"
+#include "net/device.h"
 #include "util/number.h"
 
 struct swap {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	const char *rule;
 	bool is_named;	    /* kmod:RULE, a filter of the module; no rule */
 	struct rules rules; /* one: the image */
@@ -46,6 +47,7 @@ static int parse(struct swap *swap, int argc, char **argv)
 				      argv[0]);
 	if (swap->is_named && swap->action >= 0)
 		return complain_usage(&swap_command, "--allow, --drop and --count are for rules");
+	list_options_of(&swap->lists, swap->device);
 	swap->rules.rule[0].path = argv[1];
 	swap->rules.n = 1;
 	return list_options_check(&swap_command, &swap->lists);

@@ -6,6 +6,7 @@
 
 #include "cli/device/top.h"
 #include "key/key_text.h"
+#include "net/device.h"
 #include "util/number.h"
 #include "util/shell.h"
 #include "util/sparkline.h"
@@ -66,7 +67,7 @@ static const char *format_rate(double rate, char *text)
 /* Like "eth0", in which a hostile name may have anything. */
 static void format_device(const char *device, char *text)
 {
-	snprintf(text, IF_NAMESIZE, "%s", device);
+	snprintf(text, BALEEN_POINT_BYTES, "%s", device);
 	for (char *c = text; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
@@ -77,7 +78,7 @@ static void format_device(const char *device, char *text)
 static void add_title(const struct top_view *view, struct top_page *page)
 {
 	const struct baleen_rates *rates = &view->rates;
-	char device[IF_NAMESIZE], clock[16], left[TOP_LINE_BYTES];
+	char device[BALEEN_POINT_BYTES], clock[16], left[TOP_LINE_BYTES];
 	time_t now = time(NULL);
 	struct tm parts;
 	int pad;
@@ -249,7 +250,7 @@ static void add_sampling(const struct top_view *view, struct top_page *page)
 {
 	const struct baleen_rates *rates = &view->rates;
 	char rate[BALEEN_INTERVAL_TEXT], sampled[RATE_TEXT], left_out[RATE_TEXT],
-		device[IF_NAMESIZE];
+		device[BALEEN_POINT_BYTES];
 	u64 lost = moved(rates, NUMBER_OF(sample_lost));
 
 	format_device(rates->device, device);

@@ -6,6 +6,7 @@
 
 #include "cli/open/entries.h"
 #include "cli/open/filter_name.h"
+#include "net/device.h"
 #include "util/array.h"
 #include "util/duration.h"
 
@@ -106,7 +107,7 @@ static int take_rule(struct baleen_rule_store *state, const char *name,
 	struct baleen_stored_rules rules;
 	struct baleen_error error;
 	int index, err = baleen_rule_store_get_rules(state, &rules, &error);
-	char device[BALEEN_DEVICE_BYTES];
+	char device[BALEEN_POINT_BYTES];
 
 	strcpy(device, state->device);
 	baleen_rule_store_close(state);
@@ -126,7 +127,7 @@ int entries_find(const char *argument, char *device, struct baleen_stored_rule *
 	const char *name;
 	int err;
 
-	if (!split_live(argument, device, IF_NAMESIZE, &name))
+	if (!split_live(argument, device, BALEEN_POINT_BYTES, &name))
 		return -ENOENT;
 	err = baleen_rule_store_open(&state, device, 0, &error);
 	if (err == -ENOENT)

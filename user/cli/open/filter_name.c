@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The parts of DEV:RULE and kmod:NAME. */
-#include <net/if.h>
 #include <string.h>
 
 #include "cli/open/filter_name.h"
+#include "net/device.h"
 #include "util/shell.h"
 
 static const char prefix[] = "kmod:";
@@ -35,7 +35,7 @@ bool split_live(const char *argument, char *device, size_t device_bytes, const c
 
 bool is_live_name(const char *argument)
 {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	const char *name;
 
 	return split_kmod(argument, &name) || split_live(argument, device, sizeof(device), &name);

@@ -2,7 +2,6 @@
 /* An image or list in a file where a command says IMAGE. */
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <net/if.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,11 +27,11 @@ static int read_image(struct filter_ref *ref)
  */
 static bool complain_of_device(const char *argument)
 {
-	char names[BALEEN_MAX_RULES * (IF_NAMESIZE + BALEEN_NAME_BYTES + 2)] = "";
+	char names[BALEEN_MAX_RULES * (BALEEN_POINT_BYTES + BALEEN_NAME_BYTES + 2)] = "";
 	struct baleen_ruleset ruleset = { 0 };
 	struct baleen_xdp xdp;
 
-	if (!access(argument, F_OK) || strlen(argument) >= IF_NAMESIZE ||
+	if (!access(argument, F_OK) || strlen(argument) >= BALEEN_POINT_BYTES ||
 	    !baleen_device_index(argument))
 		return false;
 	if (is_kmod_device(argument)) {

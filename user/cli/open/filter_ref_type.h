@@ -6,11 +6,10 @@
 #ifndef BALEEN_CLI_FILTER_REF_TYPE_H
 #define BALEEN_CLI_FILTER_REF_TYPE_H
 
-#include <net/if.h>
-
 #include "cli/common/list_options.h"
 #include "cli/open/kmod_filter.h"
 #include "list/special.h"
+#include "net/device.h"
 #include "ops/change.h"
 
 struct baleen_device_session;
@@ -43,7 +42,7 @@ struct filter_ref_type;
 struct filter_ref {
 	const struct filter_ref_type *type;
 	const char *argument;
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	const char *rule;
 	struct baleen_filter filter;
 	u64 wait_ms;

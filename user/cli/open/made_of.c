@@ -6,6 +6,7 @@
 
 #include "cli/open/made_of.h"
 #include "deploy/confirm.h"
+#include "net/device.h"
 #include "state/entries.h"
 #include "state/feeds.h"
 #include "state/unkept.h"
@@ -79,7 +80,7 @@ static int add_origin(const char *origin, u64 n, void *data)
 static int print_held(const struct baleen_feed *feed, void *data)
 {
 	const struct baleen_rule_store *state = data;
-	char n[NUMBER_TEXT], when[TIME_TEXT], target[BALEEN_DEVICE_BYTES + BALEEN_NAME_BYTES];
+	char n[NUMBER_TEXT], when[TIME_TEXT], target[BALEEN_POINT_BYTES + BALEEN_NAME_BYTES];
 
 	if (!feed->n_held)
 		return 0;

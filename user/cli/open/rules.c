@@ -16,7 +16,7 @@ static const char *split_name(const char *argument, const char **path, char *nam
 {
 	const char *equals = strchr(argument, '=');
 	const char *slash = strchr(argument, '/');
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	const char *rule;
 
 	*path = argument;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "deploy/bans.h"
+#include "net/device.h"
 #include "util/array.h"
 
 /* --- open ------------------------------------------------------------------ */
@@ -17,7 +18,7 @@
  * @error: the caller's
  */
 struct search {
-	char (*device)[BALEEN_DEVICE_BYTES];
+	char (*device)[BALEEN_POINT_BYTES];
 	size_t n;
 	struct baleen_error *error;
 };
@@ -49,7 +50,7 @@ static int look_at_device(const char *device, bool is_kept, void *data)
 			return 0;
 	if (baleen_array_add(&search->device, search->n))
 		return baleen_no_memory(search->error);
-	snprintf(search->device[search->n++], BALEEN_DEVICE_BYTES, "%s", device);
+	snprintf(search->device[search->n++], BALEEN_POINT_BYTES, "%s", device);
 	return 0;
 }
 

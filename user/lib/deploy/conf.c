@@ -7,12 +7,32 @@
 #include <unistd.h>
 
 #include "deploy/conf.h"
+#include "net/device.h"
 
 void baleen_conf_free(struct baleen_conf *conf)
 {
 	free(conf->feed);
 	free(conf->text);
 	*conf = (struct baleen_conf){ 0 };
+}
+
+u32 baleen_conf_key(const struct baleen_conf *conf)
+{
+	return conf->is_egress ? BALEEN_KEY_DST : BALEEN_KEY_SRC;
+}
+
+int baleen_conf_is_of(const struct baleen_conf *conf, const char *device, const char *path,
+		      struct baleen_error *error)
+{
+	if (conf->is_egress == baleen_device_is_egress(device))
+		return 0;
+	return conf->is_egress ?
+		       baleen_fail(error, EINVAL,
+				   "%s: 'egress', and %s is what comes in: its file is "
+				   "%s" BALEEN_EGRESS BALEEN_CONF_SUFFIX,
+				   path, device, device) :
+		       baleen_fail(error, EINVAL, "%s: says not 'egress', and %s is what goes out",
+				   path, device);
 }
 
 /* --- where they are ------------------------------------------------------------------ */

@@ -77,6 +77,7 @@ struct baleen_conf_feed {
 /**
  * struct baleen_conf - a configuration
  * @rules: rules and policy
+ * @is_egress: of what goes out
  * @feed: feeds, rule by rule
  * @n_feeds: how many
  * @match: words of its match statements, with blanks between; empty for none
@@ -84,6 +85,7 @@ struct baleen_conf_feed {
  */
 struct baleen_conf {
 	struct baleen_stored_rules rules;
+	bool is_egress;
 	struct baleen_conf_feed *feed;
 	size_t n_feeds;
 	char match[BALEEN_CONF_MATCH_BYTES];
@@ -129,6 +131,26 @@ void baleen_conf_free(struct baleen_conf *conf);
  * Return: to be freed by the caller; NULL without memory.
  */
 char *baleen_conf_format(const struct baleen_conf *conf, bool shows_secrets);
+
+/**
+ * baleen_conf_key() - what a rule looks up unless it says otherwise
+ * @conf: of what comes in, or of what goes out
+ *
+ * Return: BALEEN_KEY_SRC or BALEEN_KEY_DST.
+ */
+u32 baleen_conf_key(const struct baleen_conf *conf);
+
+/**
+ * baleen_conf_is_of() - is it of what comes in or goes out, as a name is?
+ * @conf: parsed
+ * @device: name of a device, or of what goes out by it
+ * @path: the file, for messages
+ * @error: filled in when it is not
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_conf_is_of(const struct baleen_conf *conf, const char *device, const char *path,
+		      struct baleen_error *error);
 
 /**
  * baleen_conf_dir() - where configurations are

@@ -10,11 +10,15 @@
 #include <unistd.h>
 
 #include "deploy/conf_find.h"
+#include "net/device.h"
 
 #define PATH_BYTES BALEEN_RULE_STORE_PATH_BYTES
 
+/* What goes out is looked up by other keys: it has a file of its own, or none. */
 static bool fits(const char *pattern, const char *device)
 {
+	if (baleen_device_is_egress(device))
+		return false;
 	if (!strcmp(device, "lo"))
 		return !strcmp(pattern, device);
 	return !fnmatch(pattern, device, 0);
@@ -90,9 +94,14 @@ static int is_conf(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name), suffix = strlen(BALEEN_CONF_SUFFIX);
 
-	return entry->d_name[0] != '.' && length > suffix && length - suffix < IF_NAMESIZE &&
-	       !strcmp(entry->d_name + length - suffix, BALEEN_CONF_SUFFIX) &&
-	       strcmp(entry->d_name, BALEEN_CONF_DEFAULT BALEEN_CONF_SUFFIX);
+	char device[BALEEN_POINT_BYTES];
+
+	if (entry->d_name[0] == '.' || length <= suffix || length - suffix >= sizeof(device) ||
+	    strcmp(entry->d_name + length - suffix, BALEEN_CONF_SUFFIX) ||
+	    !strcmp(entry->d_name, BALEEN_CONF_DEFAULT BALEEN_CONF_SUFFIX))
+		return false;
+	snprintf(device, sizeof(device), "%.*s", (int)(length - suffix), entry->d_name);
+	return baleen_device_is_name(device);
 }
 
 static int each_own(int (*visit)(const char *device, void *data), void *data,

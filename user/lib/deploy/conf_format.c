@@ -34,6 +34,8 @@ static void put_device(FILE *out, const struct baleen_conf *conf)
 	const struct baleen_stored_rules *rules = &conf->rules;
 	char rate[BALEEN_INTERVAL_TEXT];
 
+	if (conf->is_egress)
+		fputs("egress\n", out);
 	fprintf(out, "default %s\n", rules->default_drop ? "drop" : "pass");
 	if (rules->dry_run)
 		fputs("dry-run\n", out);
@@ -144,7 +146,7 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 	for (size_t i = 0; i < conf->n_feeds; i++)
 		if (conf->feed[i].rule == index)
 			put_feed(out, &conf->feed[i].wanted, shows_secrets);
-	if (rule->key_spec != BALEEN_KEY_SRC)
+	if (rule->key_spec != baleen_conf_key(conf))
 		fprintf(out, "\tkey %s\n", baleen_key_spec_text(rule->key_spec, spec));
 	if (rule->kind != BALEEN_KIND_CUCKOO)
 		fprintf(out, "\tkind %s\n", baleen_kind_name(rule->kind));

@@ -53,6 +53,12 @@ static int parse_flag(struct baleen_conf_parser *parser, void *to)
 	return 0;
 }
 
+static int parse_egress(struct baleen_conf_parser *parser, void *to)
+{
+	parser->conf->is_egress = true;
+	return 0;
+}
+
 static int parse_mode(struct baleen_conf_parser *parser, void *to)
 {
 	static const char *const words[] = { "auto", "native", "generic" };
@@ -139,7 +145,7 @@ static int parse_rule(struct baleen_conf_parser *parser, void *to)
 	static const char *const words[] = { "drop", "allow", "count" };
 	static const u32 actions[] = { BALEEN_ACTION_DROP, BALEEN_ACTION_ALLOW,
 				       BALEEN_ACTION_COUNT };
-	struct baleen_stored_rule rule = { .key_spec = BALEEN_KEY_SRC,
+	struct baleen_stored_rule rule = { .key_spec = baleen_conf_key(parser->conf),
 					   .kind = BALEEN_KIND_CUCKOO,
 					   .limits = baleen_feed_limits_default(),
 					   .guards_feeds = true };
@@ -294,6 +300,7 @@ static const struct statement {
 	{ "default", OF_DEVICE, 2, 2, false, "pass or drop", parse_default,
 	  DEVICE_AT(default_drop) },
 	{ "dry-run", OF_DEVICE, 1, 1, false, NULL, parse_flag, DEVICE_AT(dry_run) },
+	{ "egress", OF_DEVICE, 1, 1, false, NULL, parse_egress, 0 },
 	{ "mode", OF_DEVICE, 2, 2, false, "auto, native or generic", parse_mode, DEVICE_AT(mode) },
 	{ "no-link", OF_DEVICE, 1, 1, false, NULL, parse_place, DEVICE_AT(attach_type) },
 	{ "chain", OF_DEVICE, 1, 1, false, NULL, parse_place, DEVICE_AT(attach_type) },

@@ -111,7 +111,8 @@ static int check_way(const struct comparison *work)
 				   xdp->device, baleen_mode_text(xdp->there.mode),
 				   baleen_mode_text(rules->mode),
 				   baleen_shell_word(xdp->device).text);
-	if (rules->attach_type != xdp->config.attach_type)
+	if (baleen_attachment_type(xdp->pins.ifindex, rules->attach_type) !=
+	    xdp->config.attach_type)
 		return baleen_fail(work->error, EBUSY,
 				   "%s: is attached by %s, and %s is asked for: 'baleen detach %s' "
 				   "first",

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "deploy/conf_plan.h"
+#include "net/device.h"
 #include "util/array.h"
 
 const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf *conf,
@@ -38,7 +39,7 @@ static int add_source(const struct baleen_feed *feed, void *data)
 int baleen_conf_from_state(const struct baleen_rule_store *state, struct baleen_conf *conf,
 			   struct baleen_error *error)
 {
-	struct baleen_conf made = { 0 };
+	struct baleen_conf made = { .is_egress = baleen_device_is_egress(state->device) };
 	int err = baleen_rule_store_get_rules(state, &made.rules, error);
 
 	if (!err) {

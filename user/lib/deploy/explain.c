@@ -162,8 +162,9 @@ static void look_at_drops(const struct baleen_explainer *explainer,
 			  const struct baleen_question *question,
 			  struct baleen_explanation *explanation)
 {
-	struct baleen_key source = baleen_key_fields(BALEEN_KEY_SRC, &question->fields);
 	const struct baleen_pins *pins = &explainer->xdp->pins;
+	struct baleen_key source =
+		baleen_key_fields(baleen_drops_key_spec(pins->ifindex), &question->fields);
 
 	explanation->has_drop = explainer->drops &&
 				baleen_drops_find(explainer->drops, pins->netns_cookie,

@@ -18,6 +18,7 @@
  * @ruleset: the ruleset, or what is on the device before
  * @delta: of @check, unless asked about without it
  * @host: what must not be dropped
+ * @is_egress: packets go to these addresses, and do not come from them
  * @filter: filter of each rule
  * @live: storage for the filters of rules that stay
  */
@@ -26,6 +27,7 @@ struct guarded {
 	const struct baleen_ruleset *ruleset;
 	const struct baleen_filter *delta;
 	struct baleen_host *host;
+	bool is_egress;
 	const struct baleen_filter *filter[BALEEN_MAX_RULES];
 	struct baleen_filter live[BALEEN_MAX_RULES];
 };
@@ -100,10 +102,12 @@ static bool asks_for(const struct baleen_qualifiers *asked, u32 port)
 }
 
 static enum answer qualifies(const struct baleen_qualifiers *asked,
-			     const struct baleen_fields *fields, u32 role)
+			     const struct baleen_fields *fields, bool is_egress, u32 role)
 {
+	u16 dport = is_egress ? fields->sport : fields->dport;
+
 	if (asked->tcp_syn || (asked->has_proto && asked->proto != fields->proto) ||
-	    (asked->n_dports && !asks_for(asked, fields->dport)))
+	    (asked->n_dports && !asks_for(asked, dport)))
 		return NO;
 	/* Sessions, resolvers and gateways answer a socket; others would begin. */
 	if (asked->established && role == BALEEN_HOST_OWN)
@@ -120,6 +124,40 @@ static bool lists(const struct guarded *guarded, u32 index, const struct baleen_
 	return baleen_filter_test(guarded->filter[index], key);
 }
 
+/* The same fields of the packet in the other direction. */
+static struct baleen_fields reverse(const struct baleen_fields *fields)
+{
+	struct baleen_fields reversed = *fields;
+
+	reversed.src_hi = fields->dst_hi;
+	reversed.src_lo = fields->dst_lo;
+	reversed.dst_hi = fields->src_hi;
+	reversed.dst_lo = fields->src_lo;
+	reversed.sport = fields->dport;
+	reversed.dport = fields->sport;
+	return reversed;
+}
+
+/* What a key asks for, as of packets that come from an address: of those that go to it,
+ * ends are the other way round.
+ */
+static u32 spec_of(const struct guarded *guarded, u32 index)
+{
+	static const u32 ends[][2] = { { BALEEN_KEY_SRC, BALEEN_KEY_DST },
+				       { BALEEN_KEY_DST, BALEEN_KEY_SRC },
+				       { BALEEN_KEY_SPORT, BALEEN_KEY_DPORT },
+				       { BALEEN_KEY_DPORT, BALEEN_KEY_SPORT } };
+	u32 spec = guarded->filter[index]->image.key_spec, reversed = spec;
+
+	if (!guarded->is_egress)
+		return spec;
+	for (u32 i = 0; i < 4; i++)
+		reversed &= ~ends[i][0];
+	for (u32 i = 0; i < 4; i++)
+		reversed |= spec & ends[i][0] ? ends[i][1] : 0;
+	return reversed;
+}
+
 /* @key: the key, when it is listed */
 static bool lists_fields(const struct guarded *guarded, u32 index, struct baleen_fields fields,
 			 const struct baleen_key *own, struct baleen_key *key)
@@ -127,6 +165,8 @@ static bool lists_fields(const struct guarded *guarded, u32 index, struct baleen
 	struct baleen_key asked;
 
 	split_address(own, &fields.dst_hi, &fields.dst_lo);
+	if (guarded->is_egress)
+		fields = reverse(&fields);
 	asked = baleen_key_fields(guarded->filter[index]->image.key_spec, &fields);
 	if (!lists(guarded, index, &asked))
 		return false;
@@ -161,7 +201,7 @@ static enum answer lists_packet(const struct guarded *guarded, u32 index,
 				const struct baleen_host_address *address,
 				const struct packet *packet, struct baleen_key *key)
 {
-	u32 spec = guarded->filter[index]->image.key_spec;
+	u32 spec = spec_of(guarded, index);
 
 	if (address->role == BALEEN_HOST_OWN && baleen_spec_is_address(spec)) {
 		*key = address->key;
@@ -188,7 +228,7 @@ static enum answer matches(const struct guarded *guarded, u32 index,
 
 	return lesser(lists_packet(guarded, index, address, &packet, key),
 		      qualifies(&guarded->ruleset->rule[index].qualifiers, &packet.fields,
-				address->role));
+				guarded->is_egress, address->role));
 }
 
 /* Does a rule take this address out of its own list? */
@@ -317,7 +357,9 @@ static int survey(const struct baleen_lockout_check *check, struct baleen_host *
 static int find(struct guarded *guarded, struct baleen_lockouts *found)
 {
 	const struct baleen_lockout_check *check = guarded->check;
-	struct guarded before = { .check = check, .host = guarded->host };
+	struct guarded before = { .check = check,
+				  .host = guarded->host,
+				  .is_egress = guarded->is_egress };
 	struct baleen_ruleset now;
 	bool has_before = false;
 	int err;
@@ -337,9 +379,11 @@ int baleen_lockout_find(const struct baleen_lockout_check *check, struct baleen_
 			struct baleen_error *error)
 {
 	struct baleen_host own_host = { 0 }, *host = check->host ? check->host : &own_host;
-	struct guarded guarded = {
-		.check = check, .ruleset = check->ruleset, .delta = check->delta, .host = host
-	};
+	struct guarded guarded = { .check = check,
+				   .ruleset = check->ruleset,
+				   .delta = check->delta,
+				   .host = host,
+				   .is_egress = baleen_device_is_egress(check->device) };
 	struct baleen_lockouts all = { 0 };
 	int err;
 
@@ -368,8 +412,8 @@ const char *baleen_lockout_text(const struct baleen_lockout_check *check,
 {
 	enum baleen_host_role role = lockout->address.role;
 	bool is_of_device = role == BALEEN_HOST_OWN || role == BALEEN_HOST_GATEWAY;
-	const char *whose = is_of_device ? check->device : "this host";
-	char address[BALEEN_KEY_TEXT];
+	char address[BALEEN_KEY_TEXT], base[BALEEN_POINT_BYTES];
+	const char *whose = is_of_device ? baleen_device_base(check->device, base) : "this host";
 
 	baleen_key_format(&lockout->address.key, BALEEN_KEY_SRC, address);
 	if (lockout->rule == BALEEN_LOCKOUT_DEFAULT)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "deploy/manifest.h"
+#include "net/device.h"
 #include "xdp/qualifiers.h"
 
 #define FORMAT "baleen rules"
@@ -68,7 +69,7 @@ void baleen_saved_file(const char *name, char *file)
 /* The name of a device is any bytes, a JSON string is UTF-8. */
 static json_t *json_device(const char *device)
 {
-	char shown[BALEEN_DEVICE_BYTES];
+	char shown[BALEEN_POINT_BYTES];
 
 	snprintf(shown, sizeof(shown), "%s", device);
 	for (char *c = shown; *c; c++)

@@ -37,7 +37,7 @@ struct baleen_saved_image {
  * @ruleset points into the struct, so it is not to be copied.
  */
 struct baleen_saved {
-	char device[BALEEN_DEVICE_BYTES];
+	char device[BALEEN_POINT_BYTES];
 	enum baleen_mode mode;
 	u32 attach_type;
 	struct baleen_ruleset ruleset;

@@ -72,9 +72,10 @@ static int open_found(void *data)
 	if (err)
 		return err;
 	find_feed(icp);
-	icp->is_observing = !icp->now.egress_id ||
-			    (icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED &&
-			     baleen_icp_egress_id(icp->pins.ifindex) == icp->now.egress_id);
+	icp->is_observing =
+		!icp->now.egress_id ||
+		(icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED &&
+		 baleen_clsact_id(&baleen_icp_egress, icp->pins.ifindex) == icp->now.egress_id);
 	return 0;
 }
 
@@ -161,13 +162,13 @@ int baleen_icp_enter_answer(struct baleen_icp *icp, struct baleen_icp_loaded *ne
 	int err = 0;
 
 	if (next->egress_fd >= 0 && icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
-		err = baleen_icp_egress_put(&icp->pins, next->egress_fd, &why);
+		err = baleen_clsact_put(&baleen_icp_egress, &icp->pins, next->egress_fd, &why);
 	if (!err) {
 		err = baleen_icp_link_switch(icp->attachment.link_fd, next->answer_fd,
 					     icp->now.answer_fd, &why);
 		if (err && icp->now.egress_fd >= 0 &&
 		    icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
-			baleen_icp_egress_put(&icp->pins, icp->now.egress_fd, NULL);
+			baleen_clsact_put(&baleen_icp_egress, &icp->pins, icp->now.egress_fd, NULL);
 	}
 	if (err)
 		return failed(icp, err, &why, error);
@@ -225,8 +226,8 @@ static int tidy(struct baleen_icp *icp, struct baleen_error *error)
 
 	if (!err && icp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED &&
 	    icp->now.egress_fd >= 0 &&
-	    baleen_icp_egress_id(icp->pins.ifindex) != icp->now.egress_id)
-		err = baleen_icp_egress_put(&icp->pins, icp->now.egress_fd, error);
+	    baleen_clsact_id(&baleen_icp_egress, icp->pins.ifindex) != icp->now.egress_id)
+		err = baleen_clsact_put(&baleen_icp_egress, &icp->pins, icp->now.egress_fd, error);
 	if (err)
 		return err;
 	__atomic_store_n(&icp->state->is_recording, 0, __ATOMIC_RELEASE);
@@ -300,7 +301,7 @@ static void drop_link(const struct baleen_pins *pins, const char *name)
 void baleen_icp_empty(const struct baleen_pins *pins)
 {
 	if (baleen_pins_are_here(pins))
-		baleen_icp_egress_remove(pins);
+		baleen_clsact_remove(&baleen_icp_egress, pins);
 	drop_link(pins, "link");
 	drop_link(pins, "feed");
 	baleen_pins_empty(pins);

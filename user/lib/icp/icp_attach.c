@@ -299,7 +299,7 @@ static int attach_programs(const struct baleen_icp_plan *plan, struct attach_lin
 	if (!err && links->feed_ifindex)
 		err = link_feed(plan, links, loaded->feed_fd, report, error);
 	if (!err && loaded->egress_fd >= 0)
-		err = baleen_icp_egress_put(links->pins, loaded->egress_fd, error);
+		err = baleen_clsact_put(&baleen_icp_egress, links->pins, loaded->egress_fd, error);
 	if (!err && links->feed_ifindex)
 		err = baleen_pins_add(links->pins->path, "feed", links->feed_fd, error);
 	/* Last: with it the instance is there, and without it nothing outlives this process

@@ -7,6 +7,7 @@
 #define BALEEN_ICP_LINKS_H
 
 #include "icp/icp_load.h"
+#include "xdp/clsact.h"
 
 /**
  * baleen_icp_wait_for_programs() - until every program that runs now has ended
@@ -29,34 +30,7 @@ void baleen_icp_wait_for_programs(void);
  */
 int baleen_icp_link_switch(int link_fd, int program_fd, int old_fd, struct baleen_error *error);
 
-/**
- * baleen_icp_egress_put() - have a device's own answers seen
- * @pins: pins of the device, locked; remembers whether its clsact is ours
- * @egress_fd: the program; replaces one of ours
- * @error: filled in on failure
- *
- * It comes first of what others have there, and whatever it sees goes on to them.
- *
- * Return: 0; -EBUSY when somebody else has its place; a negative errno.
- */
-int baleen_icp_egress_put(const struct baleen_pins *pins, int egress_fd,
-			  struct baleen_error *error);
-
-/**
- * baleen_icp_egress_id() - the program in our place on what leaves a device
- * @ifindex: the device
- *
- * Return: its number; 0 when there is none.
- */
-u32 baleen_icp_egress_id(int ifindex);
-
-/**
- * baleen_icp_egress_remove() - the opposite of baleen_icp_egress_put()
- * @pins: pins of the device, locked
- *
- * Removes the program in our place if it belongs to these pins, and our clsact with it
- * unless somebody uses it meanwhile.
- */
-void baleen_icp_egress_remove(const struct baleen_pins *pins);
+/* The place of the program that has a device's own answers seen, whatever it sees goes on. */
+extern const struct baleen_clsact baleen_icp_egress;
 
 #endif /* BALEEN_ICP_LINKS_H */

@@ -96,9 +96,9 @@ static int open_index(struct baleen_kmod_rules *rules, u32 ifindex, bool for_wri
 int baleen_kmod_rules_open(struct baleen_kmod_rules *rules, const char *device, bool for_writing,
 			   struct baleen_error *error)
 {
-	unsigned int ifindex = baleen_device_index(device);
+	int ifindex = baleen_device_index(device);
 
-	if (!ifindex)
+	if (ifindex <= 0)
 		return baleen_fail(error, ENOENT, "%s: no such device", device);
 	return open_index(rules, ifindex, for_writing, error);
 }
@@ -319,6 +319,11 @@ static int open_free(const char *device, int *fd, int *ifindex, struct baleen_er
 {
 	int err = baleen_device_ifindex(device, ifindex, error);
 
+	if (!err && *ifindex < 0)
+		err = baleen_fail(error, EOPNOTSUPP,
+				  "%s: the kernel module filters what comes in: attach without "
+				  "--backend kmod",
+				  device);
 	if (!err)
 		err = baleen_kmod_open(true, fd, error);
 	if (err)
@@ -367,10 +372,11 @@ int baleen_kmod_rules_put(const struct baleen_kmod_rules *rules,
 
 int baleen_kmod_detach(const char *device, struct baleen_error *error)
 {
-	struct baleen_dev_unbind unbind = { .ifindex = baleen_device_index(device) };
+	int ifindex = baleen_device_index(device);
+	struct baleen_dev_unbind unbind = { .ifindex = ifindex };
 	int fd, err;
 
-	if (!unbind.ifindex)
+	if (ifindex <= 0)
 		return baleen_fail(error, ENOENT, "%s: no such device", device);
 	err = baleen_kmod_open(true, &fd, error);
 	if (err)

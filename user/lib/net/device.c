@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,7 +18,7 @@
 
 const char *baleen_mode_text(enum baleen_mode mode)
 {
-	static const char *const text[] = { "auto", "native", "generic", "offload" };
+	static const char *const text[] = { "auto", "native", "generic", "offload", "egress" };
 
 	return text[mode];
 }
@@ -52,7 +55,7 @@ static struct {
 	char name[IF_NAMESIZE];
 } expected;
 
-unsigned int baleen_device_index(const char *device)
+static int find_index(const char *device)
 {
 	if (expected.ifindex && !strcmp(device, expected.name))
 		return expected.ifindex;
@@ -63,24 +66,122 @@ unsigned int baleen_device_index(const char *device)
 	return strchr(device, ':') ? 0 : if_nametoindex(device);
 }
 
-bool baleen_device_name(unsigned int ifindex, char *device)
+/* Where @egress begins in a name, if it ends so. */
+static size_t base_length(const char *device)
 {
-	if (!expected.ifindex || ifindex != expected.ifindex)
-		return if_indextoname(ifindex, device);
-	strcpy(device, expected.name);
+	size_t length = strlen(device), suffix = strlen(BALEEN_EGRESS);
+
+	return length > suffix && !strcmp(device + length - suffix, BALEEN_EGRESS) ?
+		       length - suffix :
+		       length;
+}
+
+bool baleen_device_is_egress(const char *device)
+{
+	return device[base_length(device)];
+}
+
+const char *baleen_device_base(const char *device, char *base)
+{
+	snprintf(base, BALEEN_POINT_BYTES, "%.*s", (int)base_length(device), device);
+	return base;
+}
+
+int baleen_device_egress(const char *device, char *egress)
+{
+	size_t length = base_length(device);
+
+	if (length >= IF_NAMESIZE)
+		return -ENAMETOOLONG;
+	snprintf(egress, BALEEN_POINT_BYTES, "%.*s" BALEEN_EGRESS, (int)length, device);
+	return 0;
+}
+
+bool baleen_device_is_name(const char *device)
+{
+	size_t length = base_length(device);
+
+	return length && length < IF_NAMESIZE && strcmp(device, ".") && strcmp(device, "..") &&
+	       !strpbrk(device, "/: \t\n");
+}
+
+int baleen_device_real(int ifindex)
+{
+	return ifindex < 0 ? -ifindex : ifindex;
+}
+
+int baleen_device_index(const char *device)
+{
+	char base[BALEEN_POINT_BYTES];
+	int ifindex;
+
+	if (!baleen_device_is_egress(device))
+		return find_index(device);
+	if (strlen(device) >= sizeof(base)) {
+		errno = ENODEV;
+		return 0;
+	}
+	ifindex = find_index(baleen_device_base(device, base));
+	return -ifindex;
+}
+
+bool baleen_device_name(int ifindex, char *device)
+{
+	unsigned int real = baleen_device_real(ifindex);
+
+	if (expected.ifindex && real == expected.ifindex)
+		strcpy(device, expected.name);
+	else if (!if_indextoname(real, device))
+		return false;
+	if (ifindex < 0)
+		strcat(device, BALEEN_EGRESS);
 	return true;
+}
+
+/* Of Linux, include/uapi/linux/if_arp.h, which does not go with <net/if.h>. */
+enum { IP6GRE = 823 };
+
+/* Other types have headers of their own, which nobody reads here. */
+static bool is_of_ip(u32 type)
+{
+	static const u32 types[] = { ARPHRD_NONE,    ARPHRD_RAWIP, ARPHRD_PPP,	 ARPHRD_TUNNEL,
+				     ARPHRD_TUNNEL6, ARPHRD_SIT,   ARPHRD_IPGRE, IP6GRE };
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (type == types[i])
+			return true;
+	return false;
+}
+
+int baleen_device_has_ethernet(int ifindex, bool *has_ethernet)
+{
+	struct ifreq request = { 0 };
+	int fd, err = 0;
+
+	if (!if_indextoname(baleen_device_real(ifindex), request.ifr_name))
+		return -ENODEV;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, SIOCGIFHWADDR, &request))
+		err = -errno;
+	close(fd);
+	if (err)
+		return err;
+	*has_ethernet = !is_of_ip(request.ifr_hwaddr.sa_family);
+	return 0;
 }
 
 int baleen_device_expect(unsigned int ifindex, const char *device, struct baleen_error *error)
 {
-	unsigned int index = baleen_device_index(device);
+	int index = find_index(device);
 	char name[IF_NAMESIZE];
 
 	if (!if_indextoname(ifindex, name))
 		return baleen_fail(error, ENODEV, "no device has the number %u", ifindex);
-	if (index && index != ifindex)
+	if (index && (unsigned int)index != ifindex)
 		return baleen_fail(error, EEXIST,
-				   "%s: is device %u, so that %s, device %u, cannot "
+				   "%s: is device %d, so that %s, device %u, cannot "
 				   "get its name",
 				   device, index, name, ifindex);
 	expected.ifindex = ifindex;
@@ -90,7 +191,7 @@ int baleen_device_expect(unsigned int ifindex, const char *device, struct baleen
 
 int baleen_device_ifindex(const char *device, int *ifindex, struct baleen_error *error)
 {
-	unsigned int index = baleen_device_index(device);
+	int index = baleen_device_index(device);
 
 	if (!index)
 		return baleen_fail(error, ENODEV, "%s: no such device", device);
@@ -118,6 +219,8 @@ int baleen_device_program(int ifindex, struct baleen_program *program)
 	int err;
 
 	*program = (struct baleen_program){ 0 };
+	if (ifindex < 0)
+		return 0;
 	baleen_log_start();
 	err = bpf_xdp_query(ifindex, 0, &options);
 	if (err)

@@ -15,6 +15,7 @@
 
 #include <libmnl/libmnl.h>
 
+#include "net/device.h"
 #include "net/host.h"
 #include "net/netlink.h"
 #include "net/upper_devices.h"
@@ -437,13 +438,14 @@ int baleen_host_resolvers(const char *path, struct baleen_host_address **out, si
 
 int baleen_host_survey(struct baleen_host *host, int ifindex, struct baleen_error *error)
 {
-	struct baleen_host found = { .ifindex = ifindex };
+	int real = baleen_device_real(ifindex);
+	struct baleen_host found = { .ifindex = real };
 	struct survey survey = { 0 };
 	int err;
 
-	if (host->ifindex == ifindex)
+	if (host->ifindex == real)
 		return 0;
-	err = survey_devices(&survey, ifindex, error);
+	err = survey_devices(&survey, real, error);
 	if (!err)
 		err = survey_peers(&survey, error);
 	if (!err)

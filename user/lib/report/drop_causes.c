@@ -303,9 +303,9 @@ static int compare_sources(const void *a, const void *b)
 				  ((const struct source *)b)->number);
 }
 
-static bool tells_entries(const struct baleen_stored_rule *rule)
+static bool tells_entries(const struct baleen_stored_rule *rule, u32 key_spec)
 {
-	return rule->key_spec == BALEEN_KEY_SRC && !rule->is_any;
+	return rule->key_spec == key_spec && !rule->is_any;
 }
 
 static void sum_up_rule(struct asking *asking)
@@ -346,11 +346,13 @@ static int ask_rule(struct asking *asking)
 /**
  * struct collecting - sampled drops, sorted to the rules of a state
  * @rules: the rules
+ * @key_spec: which address drops are kept by
  * @of_rule: by rule
  * @causes: counts what is sampled
  */
 struct collecting {
 	const struct baleen_stored_rules *rules;
+	u32 key_spec;
 	struct asking of_rule[BALEEN_MAX_RULES];
 	struct baleen_drop_causes *causes;
 };
@@ -363,7 +365,7 @@ static int collect(const struct baleen_key *key, const struct baleen_drop *drop,
 
 	collecting->causes->n_sources++;
 	collecting->causes->n_drops += drop->n;
-	if (rule < 0 || !tells_entries(&collecting->rules->rule[rule])) {
+	if (rule < 0 || !tells_entries(&collecting->rules->rule[rule], collecting->key_spec)) {
 		collecting->causes->n_other += drop->n;
 		return 0;
 	}
@@ -405,7 +407,7 @@ static int ask_rules(struct collecting *collecting, const struct baleen_rule_sto
 		asking->causes = collecting->causes;
 		asking->now_ms = now_ms;
 		asking->error = error;
-		if (tells_entries(asking->rule))
+		if (tells_entries(asking->rule, collecting->key_spec))
 			err = ask_rule(asking);
 	}
 	return err;
@@ -416,7 +418,9 @@ int baleen_drop_causes_find(const struct baleen_rule_store *state, int ifindex,
 {
 	struct baleen_drop_causes found = { 0 };
 	struct baleen_stored_rules rules;
-	struct collecting collecting = { .rules = &rules, .causes = &found };
+	struct collecting collecting = { .rules = &rules,
+					 .key_spec = baleen_drops_key_spec(ifindex),
+					 .causes = &found };
 	int err = baleen_rule_store_get_rules(state, &rules, error);
 
 	if (!err)

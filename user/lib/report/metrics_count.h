@@ -6,6 +6,7 @@
 #ifndef BALEEN_METRICS_COUNT_H
 #define BALEEN_METRICS_COUNT_H
 
+#include "net/device.h"
 #include "report/drop_causes.h"
 #include "report/metrics_rows.h"
 #include "xdp/xdp.h"
@@ -42,7 +43,7 @@ struct baleen_metrics_count {
  * @n: how many
  */
 struct baleen_metrics_origins {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	char rule[BALEEN_NAME_BYTES];
 	u64 counted_s;
 	struct baleen_metrics_origin *row;
@@ -56,7 +57,7 @@ struct baleen_metrics_origins {
  * @causes: the causes
  */
 struct baleen_metrics_causes {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	u64 counted_s;
 	struct baleen_drop_causes causes;
 };

@@ -44,6 +44,7 @@ static const struct baleen_metrics_part modes[] = {
 	{ "native", BALEEN_MODE_NATIVE },
 	{ "generic", BALEEN_MODE_GENERIC },
 	{ "offload", BALEEN_MODE_OFFLOAD },
+	{ "egress", BALEEN_MODE_EGRESS },
 	{ NULL, 0 },
 };
 

@@ -8,6 +8,7 @@
 #include "filter/kind.h"
 #include "filter/plan.h"
 #include "kmod/kmod_rules.h"
+#include "net/device.h"
 #include "ops/image_file.h"
 #include "release.h"
 #include "report/metrics_source.h"
@@ -194,7 +195,7 @@ static void add_missing(struct collection *to, const char *device, enum baleen_m
 /* Unreadable pins do not tell the name at attach. */
 static void add_unreadable(struct collection *to, const struct baleen_pins *pins)
 {
-	char name[IF_NAMESIZE];
+	char name[BALEEN_POINT_BYTES];
 
 	if (!baleen_device_name(pins->ifindex, name))
 		snprintf(name, sizeof(name), "if%d", pins->ifindex);

@@ -6,8 +6,9 @@
 #define BALEEN_METRICS_VALUES_H
 
 #include <baleen/stats.h>
-#include <net/if.h>
 #include <stdint.h>
+
+#include "net/device.h"
 
 /* A value that is not known has no sample: this, and NAN for a real number. */
 #define BALEEN_METRICS_UNKNOWN UINT64_MAX
@@ -56,7 +57,7 @@ enum baleen_metrics_state {
  * This and all rows below: a u64 may be BALEEN_METRICS_UNKNOWN.
  */
 struct baleen_metrics_device {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	char program_id[16];
 	char place[16];
 	u64 attached;
@@ -87,7 +88,7 @@ struct baleen_metrics_device {
  * @fpp: its false positive rate, that of the worst table
  */
 struct baleen_metrics_rule {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	char rule[BALEEN_NAME_BYTES];
 	char action[8];
 	u64 packets;
@@ -109,7 +110,7 @@ struct baleen_metrics_rule {
  * @capacity: keys it was made for
  */
 struct baleen_metrics_table {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	char rule[BALEEN_NAME_BYTES];
 	char table[8];
 	u64 used;
@@ -133,7 +134,7 @@ struct baleen_metrics_table {
  * @n_met: its entries that hold a sampled source
  */
 struct baleen_metrics_feed {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	char rule[BALEEN_NAME_BYTES];
 	char feed[BALEEN_METRICS_LABEL];
 	u64 entries;
@@ -155,7 +156,7 @@ struct baleen_metrics_feed {
  * @n: how many
  */
 struct baleen_metrics_origin {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	char rule[BALEEN_NAME_BYTES];
 	char origin[BALEEN_METRICS_LABEL];
 	u64 n;

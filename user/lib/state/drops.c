@@ -70,11 +70,16 @@ void baleen_drops_end(sqlite3 *db)
 	sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 }
 
-static void source_text(const struct baleen_sighting *sighting, char *text)
+static void source_text(const struct baleen_sighting *sighting, u32 key_spec, char *text)
 {
-	struct baleen_key key = baleen_key_fields(BALEEN_KEY_SRC, &sighting->fields);
+	struct baleen_key key = baleen_key_fields(key_spec, &sighting->fields);
 
-	baleen_key_format(&key, BALEEN_KEY_SRC, text);
+	baleen_key_format(&key, key_spec, text);
+}
+
+u32 baleen_drops_key_spec(int ifindex)
+{
+	return ifindex < 0 ? BALEEN_KEY_DST : BALEEN_KEY_SRC;
 }
 
 int baleen_drops_add(sqlite3 *db, u64 netns_cookie, int ifindex,
@@ -90,7 +95,7 @@ int baleen_drops_add(sqlite3 *db, u64 netns_cookie, int ifindex,
 
 	if (sighting->parse > BALEEN_PARSE_IP6)
 		return 0;
-	source_text(sighting, source);
+	source_text(sighting, baleen_drops_key_spec(ifindex), source);
 	if (sqlite3_prepare_v2(db, sql, -1, &insert, NULL))
 		return -EIO;
 	sqlite3_bind_int64(insert, 1, netns_cookie);

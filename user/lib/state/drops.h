@@ -54,6 +54,15 @@ void baleen_drops_close(sqlite3 *db);
 void baleen_drops_begin(sqlite3 *db);
 
 /**
+ * baleen_drops_key_spec() - by which address drops are kept
+ * @ifindex: the device, or what goes out by it
+ *
+ * Return: BALEEN_KEY_SRC, of what goes out BALEEN_KEY_DST: the other end, which is what
+ * "source" means in this file.
+ */
+u32 baleen_drops_key_spec(int ifindex);
+
+/**
  * baleen_drops_add() - a sampled drop
  * @db: opened for writing
  * @netns_cookie: cookie of the device's network namespace

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/device.h"
 #include "state/feed_share.h"
 #include "state/rule_store_path.h"
 
@@ -19,9 +20,9 @@
 struct search {
 	const struct baleen_feed_source *wanted;
 	u64 since_ms;
-	char device[BALEEN_DEVICE_BYTES];
+	char device[BALEEN_POINT_BYTES];
 	struct baleen_feed found;
-	char current[BALEEN_DEVICE_BYTES];
+	char current[BALEEN_POINT_BYTES];
 };
 
 static int look_at_feed(const struct baleen_feed *feed, void *data)

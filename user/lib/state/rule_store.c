@@ -3,12 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/device.h"
 #include "state/rule_store.h"
 #include "state/rule_store_schema.h"
 #include "state/sql.h"
@@ -401,7 +401,7 @@ static bool volatile_device(const char *name, char *device)
 	const char *base;
 	int ifindex;
 
-	if (sscanf(name, "ns%llu-if%d", &cookie, &ifindex) != 2 || ifindex <= 0 ||
+	if (sscanf(name, "ns%llu-if%d", &cookie, &ifindex) != 2 || !ifindex ||
 	    !baleen_device_name(ifindex, device) ||
 	    baleen_rule_store_name(device, false, path, NULL))
 		return false;
@@ -412,11 +412,11 @@ static bool volatile_device(const char *name, char *device)
 static int visit_entry(const char *name, bool is_kept,
 		       int (*visit)(const char *device, bool is_kept, void *data), void *data)
 {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 
 	if (name[0] == '.' && (!name[1] || !strcmp(name, "..")))
 		return 0;
-	if (is_kept && strlen(name) >= sizeof(device))
+	if (is_kept && !baleen_device_is_name(name))
 		return 0;
 	if (is_kept)
 		strcpy(device, name);

@@ -7,6 +7,7 @@
 
 #include <baleen/stats.h>
 
+#include "net/device.h"
 #include "util/error.h"
 
 #define BALEEN_RULE_STORE_ROOT "/var/lib/baleen" /* BALEEN_STATE_DIR in the environment */
@@ -34,7 +35,7 @@
 struct baleen_rule_store {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	char unkept[BALEEN_RULE_STORE_PATH_BYTES];
-	char device[BALEEN_DEVICE_BYTES];
+	char device[BALEEN_POINT_BYTES];
 	bool is_kept;
 	bool is_new;
 	bool is_synced;

@@ -22,7 +22,7 @@
 #define PIECE_BYTES (1 << 20)
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-/* Longer than the name of a device can be, so no state is called so. */
+/* No device can be called so: it is too long. */
 #define NAMESPACES "network-namespaces"
 
 static const char *base_root(bool is_kept)
@@ -66,12 +66,6 @@ const char *baleen_rule_store_root(bool is_kept)
 	return path;
 }
 
-static bool is_device_name(const char *device)
-{
-	return *device && strlen(device) < BALEEN_DEVICE_BYTES && strcmp(device, ".") &&
-	       strcmp(device, "..") && !strpbrk(device, "/: \t\n");
-}
-
 static int too_long(const char *root, struct baleen_error *error)
 {
 	return baleen_fail(error, ENAMETOOLONG, "%.200s...: name too long", root);
@@ -109,7 +103,7 @@ int baleen_rule_store_name(const char *device, bool is_kept, char *path, struct 
 {
 	const char *root = baleen_rule_store_root(is_kept);
 
-	if (!is_device_name(device))
+	if (!baleen_device_is_name(device))
 		return baleen_fail(error, EINVAL, "'%.64s' is no name of a device", device);
 	if (!is_kept)
 		return volatile_name(device, "", path, BALEEN_RULE_STORE_PATH_BYTES, error);

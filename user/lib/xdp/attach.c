@@ -10,6 +10,7 @@
 #include "util/shell.h"
 #include "xdp/attach.h"
 #include "xdp/attachment.h"
+#include "xdp/config.h"
 #include "xdp/dispatcher.h"
 #include "xdp/load.h"
 #include "xdp/pins.h"
@@ -19,6 +20,8 @@ static const struct baleen_attempt attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
 	{ "native", BALEEN_MODE_NATIVE, false },
 	{ "generic", BALEEN_MODE_GENERIC, true },
 };
+
+static const struct baleen_attempt egress_attempt = { "egress", BALEEN_MODE_EGRESS, true };
 
 static int note(struct baleen_attempts *attempts, const struct baleen_attempt *attempt, int err,
 		const struct baleen_error *error)
@@ -62,6 +65,18 @@ int baleen_attempts_make(struct baleen_attempts *attempts, const char *device,
 	return err ? baleen_fail(error, -err, "cannot attach to %s: %s", device,
 				 attempts->failed[attempts->n_failed - 1].reason) :
 		     0;
+}
+
+/* There is one way only. */
+static int attempt_egress(struct baleen_attempts *attempts, const char *device,
+			  baleen_attempt_try *try, void *data, struct baleen_error *error)
+{
+	struct baleen_error why;
+	int err = try(&egress_attempt, data, &why);
+
+	if (err)
+		return baleen_fail(error, -err, "cannot attach to %s: %s", device, why.text);
+	return note(attempts, &egress_attempt, 0, NULL);
 }
 
 /**
@@ -125,10 +140,12 @@ static int refuse_occupied(const struct baleen_pins *pins,
 			   const struct baleen_attachment *attachment, const char *device,
 			   enum baleen_attach_type attach_type, struct baleen_error *error)
 {
-	struct baleen_program there;
+	struct baleen_program there = { 0 };
 	bool is_chain;
 	int err;
 
+	if (pins->ifindex < 0)
+		return refuse_taken(attachment, device, attachment->program_id, error);
 	err = baleen_device_program(pins->ifindex, &there);
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
@@ -190,15 +207,37 @@ static int check(const struct baleen_ruleset *ruleset, struct baleen_error *erro
 	return err;
 }
 
-static void configure(struct baleen_config *config, const char *device,
-		      const struct baleen_ruleset *ruleset, enum baleen_mode mode,
-		      enum baleen_attach_type attach_type)
+static int configure(struct baleen_config *config, const char *device, int ifindex,
+		     const struct baleen_ruleset *ruleset, enum baleen_mode mode,
+		     enum baleen_attach_type attach_type, struct baleen_error *error)
 {
+	int err;
+
 	memset(config, 0, sizeof(*config));
 	config->mode = mode;
-	config->attach_type = attach_type;
-	snprintf(config->device, sizeof(config->device), "%s", device);
+	config->attach_type = baleen_attachment_type(ifindex, attach_type);
+	err = baleen_config_set_device(config, device, ifindex);
+	if (err)
+		return baleen_fail(error, -err, "%s: %s", device, strerror(-err));
 	baleen_ruleset_configure(ruleset, config, NULL, config);
+	return 0;
+}
+
+/* What XDP has and tc has not. */
+static int refuse_egress(const char *device, enum baleen_mode mode,
+			 enum baleen_attach_type attach_type, struct baleen_error *error)
+{
+	if (mode != BALEEN_MODE_AUTO)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "%s: what goes out has no mode: native and generic are for what "
+				   "comes in",
+				   device);
+	if (attach_type == BALEEN_ATTACH_TYPE_CHAIN)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "%s: a chain is for what comes in: others at the egress are "
+				   "asked anyway",
+				   device);
+	return 0;
 }
 
 int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
@@ -214,11 +253,13 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 	memset(attempts, 0, sizeof(*attempts));
 	baleen_loaded_init(&loaded);
 	err = check(ruleset, error);
-	if (err)
-		return err;
-	configure(&config, device, ruleset, mode, attach_type);
-	err = baleen_device_ifindex(device, &ifindex, error);
-	if (!err && baleen_kmod_has_rules(ifindex))
+	if (!err)
+		err = baleen_device_ifindex(device, &ifindex, error);
+	if (!err && ifindex < 0)
+		err = refuse_egress(device, mode, attach_type, error);
+	if (!err)
+		err = configure(&config, device, ifindex, ruleset, mode, attach_type, error);
+	if (!err && ifindex > 0 && baleen_kmod_has_rules(ifindex))
 		err = baleen_fail(error, EBUSY,
 				  "%s has rules of the kernel module already: 'baleen detach %s' "
 				  "takes them off",
@@ -233,7 +274,9 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 	if (!err)
 		err = baleen_load_maps(ruleset, &loaded, error);
 	if (!err)
-		err = baleen_attempts_make(attempts, device, mode, try_attach, &attach, error);
+		err = ifindex < 0 ? attempt_egress(attempts, device, try_attach, &attach, error) :
+				    baleen_attempts_make(attempts, device, mode, try_attach,
+							 &attach, error);
 	if (!err)
 		baleen_announce();
 	baleen_loaded_close(&loaded);

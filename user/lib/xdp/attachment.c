@@ -11,6 +11,7 @@
 #include "util/fd.h"
 #include "util/libbpf_log.h"
 #include "xdp/attachment.h"
+#include "xdp/clsact.h"
 #include "xdp/config.h"
 #include "xdp/dispatcher.h"
 
@@ -19,6 +20,28 @@ const char *baleen_attach_type_text(enum baleen_attach_type attach_type)
 	static const char *const text[] = { "link", "netlink", "chain" };
 
 	return text[attach_type];
+}
+
+/* Newer than the headers of Debian 12: see enum bpf_attach_type, and BPF_F_BEFORE, of
+ * Linux 6.6 in include/uapi/linux/bpf.h.
+ */
+#define TCX_EGRESS 47
+#define BEFORE_OTHERS (1u << 3)
+
+static const struct baleen_clsact egress = { .handle = 0xba1d, .pin = "prog" };
+
+static bool has_tcx(int ifindex)
+{
+	u32 flags = 0, n = 0;
+
+	return !bpf_prog_query(baleen_device_real(ifindex), TCX_EGRESS, 0, &flags, NULL, &n);
+}
+
+enum baleen_attach_type baleen_attachment_type(int ifindex, enum baleen_attach_type asked)
+{
+	bool is_egress_link = ifindex < 0 && asked == BALEEN_ATTACH_TYPE_LINK;
+
+	return is_egress_link && !has_tcx(ifindex) ? BALEEN_ATTACH_TYPE_NETLINK : asked;
 }
 
 static u32 mode_flags(enum baleen_mode mode)
@@ -55,12 +78,34 @@ int baleen_attachment_find_link(const struct baleen_pins *pins,
 	return 0;
 }
 
+int baleen_attachment_program(const struct baleen_pins *pins,
+			      const struct baleen_attachment *attachment,
+			      struct baleen_program *program)
+{
+	if (pins->ifindex > 0)
+		return baleen_device_program(pins->ifindex, program);
+	*program = (struct baleen_program){ .mode = BALEEN_MODE_EGRESS };
+	if (attachment->is_taken) {
+		program->id = attachment->program_id;
+		snprintf(program->name, sizeof(program->name), "baleen_egress");
+	}
+	return 0;
+}
+
+static int program_there(const struct baleen_pins *pins, struct baleen_program *there)
+{
+	if (pins->ifindex > 0)
+		return baleen_device_program(pins->ifindex, there);
+	*there = (struct baleen_program){ .id = baleen_clsact_id(&egress, pins->ifindex) };
+	return 0;
+}
+
 /* Is one of these, the newest first, on the device? */
 static int find_there(const struct baleen_pins *pins, const u32 *ids, u32 n,
 		      struct baleen_attachment *attachment)
 {
 	struct baleen_program there;
-	int found = baleen_device_program(pins->ifindex, &there);
+	int found = program_there(pins, &there);
 
 	if (found || !there.id)
 		return found == -ENODEV ? 0 : found;
@@ -72,6 +117,8 @@ static int find_there(const struct baleen_pins *pins, const u32 *ids, u32 n,
 			return 0;
 		}
 	}
+	if (pins->ifindex < 0)
+		return 0;
 	found = baleen_dispatcher_has(pins->ifindex, ids, n, &attachment->program_id);
 	if (found == 1) {
 		attachment->attach_type = BALEEN_ATTACH_TYPE_CHAIN;
@@ -162,10 +209,23 @@ static int make_link(int ifindex, int program_fd, u32 flags, int *link_fd)
 	return fd;
 }
 
+/* Before those of others, since one that lets pass ends the walk. */
+static int make_egress_link(int ifindex, int program_fd, int *link_fd)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = BEFORE_OTHERS);
+	int fd = bpf_link_create(program_fd, baleen_device_real(ifindex), TCX_EGRESS, &options);
+
+	if (fd < 0)
+		return fd;
+	*link_fd = fd;
+	return 0;
+}
+
 int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, int *link_fd,
 			   struct baleen_error *error)
 {
-	int err = make_link(ifindex, program_fd, mode_flags(mode), link_fd);
+	int err = ifindex < 0 ? make_egress_link(ifindex, program_fd, link_fd) :
+				make_link(ifindex, program_fd, mode_flags(mode), link_fd);
 
 	return err ? baleen_fail(error, -err, "%s", baleen_log_reason(err)) : 0;
 }
@@ -200,6 +260,8 @@ static int take_by_netlink(const struct baleen_pins *pins, int program_fd, enum 
 {
 	int err;
 
+	if (pins->ifindex < 0)
+		return baleen_clsact_put(&egress, pins, program_fd, error);
 	baleen_log_start();
 	err = bpf_xdp_attach(pins->ifindex, program_fd,
 			     mode_flags(mode) | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL);
@@ -212,6 +274,8 @@ static int replace_by_netlink(const struct baleen_pins *pins, int program_fd, in
 	LIBBPF_OPTS(bpf_xdp_attach_opts, old, .old_prog_fd = old_fd);
 	int err;
 
+	if (pins->ifindex < 0)
+		return baleen_clsact_put(&egress, pins, program_fd, error);
 	baleen_log_start();
 	err = bpf_xdp_attach(pins->ifindex, program_fd, mode_flags(mode), &old);
 	return err ? baleen_fail(error, -err, "%s", baleen_log_reason(err)) : 0;
@@ -224,6 +288,10 @@ static int leave_by_netlink(const struct baleen_pins *pins, u32 program_id,
 	struct baleen_program there;
 	int fd, err;
 
+	if (pins->ifindex < 0) {
+		baleen_clsact_remove(&egress, pins);
+		return 0;
+	}
 	err = baleen_device_program(pins->ifindex, &there);
 	if (err && err != -ENODEV)
 		return baleen_fail(error, -err, "cannot detach: %s", baleen_log_reason(err));

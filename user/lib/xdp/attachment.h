@@ -7,6 +7,9 @@
  *      BALEEN_ATTACH_TYPE_NETLINK    the device            a replacement of this program
  *      BALEEN_ATTACH_TYPE_CHAIN      libxdp's dispatcher   one more, then one less: chain.h
  *
+ * What goes out by a device has a link of tcx, since kernel 6.6, or a filter of tc: see
+ * clsact.h. Its attach type is one of the first two.
+ *
  * Without a link, the program that is in force is the newest of those pinned for
  * the device that is really there. Nothing of that can be asked from another
  * network namespace.
@@ -43,6 +46,27 @@ struct baleen_attachment {
  * Return: "link", "netlink" or "chain".
  */
 const char *baleen_attach_type_text(enum baleen_attach_type attach_type);
+
+/**
+ * baleen_attachment_type() - what a kernel has for what is asked for
+ * @ifindex: the device, or what goes out by it
+ * @asked: what is asked for
+ *
+ * Return: @asked; BALEEN_ATTACH_TYPE_NETLINK when the kernel has no links for what goes out.
+ */
+enum baleen_attach_type baleen_attachment_type(int ifindex, enum baleen_attach_type asked);
+
+/**
+ * baleen_attachment_program() - the program that is there now
+ * @pins: pins of the device
+ * @attachment: found
+ * @program: filled in, whosever it is; of what goes out only ours is found; id 0: none
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_attachment_program(const struct baleen_pins *pins,
+			      const struct baleen_attachment *attachment,
+			      struct baleen_program *program);
 
 /**
  * baleen_attachment_init() - a attachment that nobody has found
@@ -95,7 +119,7 @@ void baleen_attachment_tidy(const struct baleen_attachment *attachment,
 
 /**
  * baleen_attachment_link() - put a program on a device by a link
- * @ifindex: the device
+ * @ifindex: the device, or what goes out by it
  * @program_fd: the program
  * @mode: native or generic
  * @link_fd: filled in: as long as nobody pins it, the link ends with its descriptor

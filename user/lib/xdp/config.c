@@ -2,8 +2,10 @@
 /* The constants of a loaded program, read back. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
+#include "net/device.h"
 #include "xdp/config.h"
 
 /* The size of each version: up to the end of its last member. */
@@ -16,6 +18,7 @@ static const size_t version_bytes[] = {
 	[4 - BALEEN_CONFIG_OLDEST] = END_OF(code),
 	[5 - BALEEN_CONFIG_OLDEST] = END_OF(recent_buckets),
 	[6 - BALEEN_CONFIG_OLDEST] = END_OF(port_lock_bit),
+	[7 - BALEEN_CONFIG_OLDEST] = END_OF(no_ethernet),
 };
 
 _Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==
@@ -78,4 +81,18 @@ int baleen_config_read(const struct baleen_pins *pins, u32 program_id, struct ba
 							 -EPROTO;
 	close(fd);
 	return err ? err : baleen_config_decode(&value, info.value_size, config);
+}
+
+int baleen_config_set_device(struct baleen_config *config, const char *device, int ifindex)
+{
+	char base[BALEEN_POINT_BYTES];
+	bool has_ethernet;
+	int err = baleen_device_has_ethernet(ifindex, &has_ethernet);
+
+	if (err)
+		return err;
+	snprintf(config->device, sizeof(config->device), "%.15s", baleen_device_base(device, base));
+	config->is_egress = ifindex < 0;
+	config->no_ethernet = !has_ethernet;
+	return 0;
 }

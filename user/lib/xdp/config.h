@@ -32,4 +32,14 @@ int baleen_config_decode(const void *value, size_t n_bytes, struct baleen_config
 int baleen_config_read(const struct baleen_pins *pins, u32 program_id,
 		       struct baleen_config *config);
 
+/**
+ * baleen_config_set_device() - what follows from the device
+ * @config: constants; those of the device are filled in
+ * @device: its name, or that of what goes out by it
+ * @ifindex: its number
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_config_set_device(struct baleen_config *config, const char *device, int ifindex);
+
 #endif /* BALEEN_CONFIG_H */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Programs of Baleen on devices: found and opened. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "net/device.h"
 #include "xdp/instance.h"
 
 /* Times a reader starts again because a writer removed the program that it opened. */
@@ -42,9 +44,9 @@ int baleen_attach_status_find(const struct baleen_attachment *attachment,
 
 	*there = (struct baleen_program){ 0 };
 	if (!exists)
-		memcpy(device, old_name, IF_NAMESIZE);
+		snprintf(device, BALEEN_POINT_BYTES, "%s", old_name);
 	else
-		err = baleen_device_program(pins->ifindex, there);
+		err = baleen_attachment_program(pins, attachment, there);
 	/* A question that fails is no answer: only a device that is gone is gone. */
 	if (err && err != -ENODEV)
 		return err;
@@ -142,7 +144,7 @@ static int match_old_name(const struct baleen_pins *pins, void *data)
 {
 	struct search *search = data;
 	enum baleen_attach_status status;
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 
 	if (search->type->identify(pins, device, &status) || strcmp(device, search->device) ||
 	    (search->gone_only && status != BALEEN_ATTACH_STATUS_GONE))
@@ -158,7 +160,7 @@ static int match_old_name(const struct baleen_pins *pins, void *data)
 static int find_pins(const struct baleen_instance_type *type, const char *device,
 		     struct baleen_pins *pins, struct baleen_error *error)
 {
-	unsigned int ifindex = baleen_device_index(device);
+	int ifindex = baleen_device_index(device);
 	struct search search = { .type = type, .device = device, .gone_only = ifindex };
 	int err;
 

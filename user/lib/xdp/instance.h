@@ -6,8 +6,7 @@
 #ifndef BALEEN_INSTANCE_H
 #define BALEEN_INSTANCE_H
 
-#include <net/if.h>
-
+#include "net/device.h"
 #include "xdp/attachment.h"
 #include "xdp/pins.h"
 
@@ -34,7 +33,7 @@ enum baleen_attach_status {
  * @find: finds the attachment that pins hold; -ENOENT when there is none
  * @open: opens what the attached program has pinned; -ENOENT when a pin is missing
  * @close: closes the attachment and what @open has opened
- * @identify: the device's name at attach, of IF_NAMESIZE, and the status; a lock stays
+ * @identify: the device's name at attach, of BALEEN_POINT_BYTES, and the status; a lock stays
  * @forget: takes the programs off and removes the pins; a lock stays
  * @fail_absent: says that a device has no such instance; -ENOENT
  */
@@ -62,7 +61,7 @@ const char *baleen_attach_status_text(enum baleen_attach_status attach_status);
  * @attachment: found
  * @pins: pins of its device
  * @old_name: the device's name at attach
- * @device: filled in, of IF_NAMESIZE: the name now, or @old_name
+ * @device: filled in, of BALEEN_POINT_BYTES: the name now, or @old_name
  * @there: filled in: the program on the device now
  * @status: filled in
  *

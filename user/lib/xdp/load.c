@@ -24,18 +24,23 @@
 #include "baleen.skel.h"
 #include "baleen_1.skel.h"
 #include "baleen_4.skel.h"
+#include "egress_1.skel.h"
+#include "egress_16.skel.h"
 
 /* The same program with room for fewer rules. The kernel reads, checks and copies all
  * of an object before it removes what is not used, and libbpf relocates it: attach
  * with one rule took 90 ms with the largest, and takes 35 ms with the smallest.
  */
 static const struct {
+	bool is_egress;
 	u32 n_rules;
 	const void *(*bytes)(size_t *n_bytes);
 } objects[] = {
-	{ 1, baleen_1_bpf__elf_bytes },
-	{ 4, baleen_4_bpf__elf_bytes },
-	{ BALEEN_MAX_RULES, baleen_bpf__elf_bytes },
+	{ false, 1, baleen_1_bpf__elf_bytes },
+	{ false, 4, baleen_4_bpf__elf_bytes },
+	{ false, BALEEN_MAX_RULES, baleen_bpf__elf_bytes },
+	{ true, 1, egress_1_bpf__elf_bytes },
+	{ true, BALEEN_MAX_RULES, egress_16_bpf__elf_bytes },
 };
 
 #define N_OBJECTS (sizeof(objects) / sizeof(objects[0]))
@@ -266,11 +271,11 @@ static int load_alone(struct bpf_object *object, struct bpf_program *program, bo
 {
 	int err;
 
-	if (frags)
+	if (frags && bpf_program__type(program) == BPF_PROG_TYPE_XDP)
 		bpf_program__set_flags(program, BPF_F_XDP_HAS_FRAGS);
 	err = bpf_object__load(object);
 	if (err)
-		return baleen_fail(error, -err, "the kernel refused the XDP program: %s",
+		return baleen_fail(error, -err, "the kernel refused the program: %s",
 				   baleen_log_reason(err));
 	return 0;
 }
@@ -298,7 +303,8 @@ static struct bpf_object *open_object(const struct baleen_config *config, u32 *n
 	size_t i = 0, n_bytes;
 	int err;
 
-	while (objects[i].n_rules < config->n_rules && i < N_OBJECTS - 1)
+	while (i < N_OBJECTS - 1 && (objects[i].is_egress != (bool)config->is_egress ||
+				     objects[i].n_rules < config->n_rules))
 		i++;
 	bytes = objects[i].bytes(&n_bytes);
 	object = bpf_object__open_mem(bytes, n_bytes, &options);
@@ -322,11 +328,16 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
 	u32 n_rules;
 	int err;
 
+	if (config->is_egress && complete(config).established)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "established asks about what comes in: no rule of what goes out "
+				   "can have it");
 	baleen_log_start();
 	object = open_object(config, &n_rules);
 	if (!object)
 		return baleen_fail(error, errno, "cannot open the XDP program: %m");
-	program = bpf_object__find_program_by_name(object, "baleen_xdp");
+	program = bpf_object__find_program_by_name(object, config->is_egress ? "baleen_egress" :
+									       "baleen_xdp");
 	err = use_maps(object, n_rules, config, loaded);
 	if (err)
 		err = baleen_fail(error, -err, "cannot use the maps: %s", baleen_log_reason(err));

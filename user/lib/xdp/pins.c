@@ -169,6 +169,8 @@ void baleen_pins_empty(const struct baleen_pins *pins)
 
 	snprintf(path, sizeof(path), "%s/link", pins->path);
 	unlink(path);
+	snprintf(path, sizeof(path), "%s/clsact", pins->path);
+	rmdir(path);
 	baleen_pins_clean(pins, 0);
 }
 

@@ -4,6 +4,7 @@
  *
  *      /sys/fs/bpf/baleen/                       0700
  *        ns<cookie>-if<ifindex>/                 the lock of its writers
+ *          clsact                                it was made for what goes out: see clsact.h
  *          link                                  the BPF link, if there is one: see attachment.h
  *          changing                              a change of the chain goes on
  *          <program id>/                         what one program is made of
@@ -11,7 +12,8 @@
  *
  * A directory whose number is not that of the program in force was left by a
  * command that was killed; the next writer removes it. Names with dots are refused
- * by bpffs and two namespaces may have an eth0 each, hence the numbers.
+ * by bpffs and two namespaces may have an eth0 each, hence the numbers; that of what goes
+ * out by a device has a minus: see net/device.h.
  */
 #ifndef BALEEN_PINS_H
 #define BALEEN_PINS_H
@@ -33,7 +35,7 @@
  * @root: the directory that it is in, BALEEN_PIN_ROOT or one beside it
  * @path: path of the directory
  * @netns_cookie: the network namespace's
- * @ifindex: the device's
+ * @ifindex: the device's, with a minus of what goes out by it
  * @lock_fd: the locked directory, or -1
  */
 struct baleen_pins {

@@ -5,6 +5,7 @@
 #ifndef BALEEN_RATES_H
 #define BALEEN_RATES_H
 
+#include "net/device.h"
 #include "util/series.h"
 #include "xdp/xdp.h"
 
@@ -51,7 +52,7 @@ struct baleen_rule_rates {
  * All zeros has never looked.
  */
 struct baleen_rates {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	enum baleen_attach_status attach_status;
 	enum baleen_mode mode;
 	bool dry_run;

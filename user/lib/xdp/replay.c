@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/pkt_cls.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -143,10 +144,28 @@ int baleen_replay_open_live(struct baleen_replay *replay, const struct baleen_xd
 	return err;
 }
 
+u32 baleen_replay_skips(const struct baleen_config *config, const u8 *frame, u32 n_bytes)
+{
+	struct baleen_packet packet;
+	enum baleen_parse parse;
+
+	if (!config->no_ethernet)
+		return 0;
+	parse = baleen_packet_parse(frame, frame + n_bytes, &packet);
+	return parse == BALEEN_PARSE_IP4 || parse == BALEEN_PARSE_IP6 ? packet.ip - frame :
+									BALEEN_ETHER_BYTES;
+}
+
+bool baleen_replay_is_drop(const struct baleen_config *config, u32 action)
+{
+	return action == (u32)(config->is_egress ? TC_ACT_SHOT : XDP_DROP);
+}
+
 static int test_run(const struct baleen_replay *replay, const u8 *frame, u32 n_bytes, u32 *action)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = n_bytes,
-		    .repeat = 1);
+	u32 n_skipped = baleen_replay_skips(&replay->config, frame, n_bytes);
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame + n_skipped,
+		    .data_size_in = n_bytes - n_skipped, .repeat = 1);
 	int err;
 
 	memset(replay->stats, 0, sizeof(*replay->stats));
@@ -217,7 +236,7 @@ int baleen_replay_frame(struct baleen_replay *replay, const u8 *frame, u32 n_byt
 	if (err)
 		return baleen_fail(error, -err, "the kernel refused to run a frame of %u bytes: %s",
 				   n_bytes, strerror(-err));
-	found.is_drop = action == XDP_DROP;
+	found.is_drop = baleen_replay_is_drop(&replay->config, action);
 	find_outcome(replay, &found);
 	find_key(replay, frame, frame + n_readable, &found);
 	*judgement = found;

@@ -140,4 +140,23 @@ int baleen_replay_frame(struct baleen_replay *replay, const u8 *frame, u32 n_byt
  */
 void baleen_replay_close(struct baleen_replay *replay);
 
+/**
+ * baleen_replay_skips() - what a program is not given of a frame
+ * @config: its constants
+ * @frame: a frame of Ethernet
+ * @n_bytes: how much that is
+ *
+ * Return: bytes at the start, when its device has no Ethernet.
+ */
+u32 baleen_replay_skips(const struct baleen_config *config, const u8 *frame, u32 n_bytes);
+
+/**
+ * baleen_replay_is_drop() - does a program drop?
+ * @config: its constants
+ * @action: what it returned
+ *
+ * Return: true when the frame goes no further.
+ */
+bool baleen_replay_is_drop(const struct baleen_config *config, u32 action);
+
 #endif /* BALEEN_REPLAY_H */

@@ -77,8 +77,10 @@ close_live:
 static int ask_live(const struct baleen_shadow_prog *twin, const u8 *frame, u32 n_bytes,
 		    struct baleen_shadow_prog_answer *answer, struct baleen_error *error)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = n_bytes,
-		    .repeat = 1);
+	const struct baleen_config *config = &twin->replay.config;
+	u32 n_skipped = baleen_replay_skips(config, frame, n_bytes);
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame + n_skipped,
+		    .data_size_in = n_bytes - n_skipped, .repeat = 1);
 	int err = bpf_prog_test_run_opts(twin->live_fd, &options);
 
 	if (err == -KERNEL_ENOTSUPP)
@@ -87,7 +89,7 @@ static int ask_live(const struct baleen_shadow_prog *twin, const u8 *frame, u32 
 		return baleen_fail(error, -err, "the kernel cannot run the XDP program: %s",
 				   strerror(-err));
 	answer->is_live_asked = true;
-	answer->is_live_drop = options.retval == XDP_DROP;
+	answer->is_live_drop = baleen_replay_is_drop(config, options.retval);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/device.h"
 #include "xdp/stale_pins.h"
 #include "xdp/xdp.h"
 
@@ -93,7 +94,7 @@ static int visit_name(const struct baleen_pins *pins, void *device)
 	const struct walk walk = { .type = &baleen_xdp_instances, .tell = ignore };
 	struct baleen_pins locked = *pins;
 	struct baleen_stale_pins gone;
-	char name[IF_NAMESIZE];
+	char name[BALEEN_POINT_BYTES];
 
 	if (baleen_device_name(pins->ifindex, name) || has_device(&walk, pins) == 1)
 		return 0;
@@ -107,7 +108,7 @@ static int visit_name(const struct baleen_pins *pins, void *device)
 
 void baleen_stale_pins_forget_name(const char *device)
 {
-	char name[IF_NAMESIZE];
+	char name[BALEEN_POINT_BYTES];
 
 	snprintf(name, sizeof(name), "%s", device);
 	baleen_pins_each(visit_name, name, NULL);

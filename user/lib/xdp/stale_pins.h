@@ -6,8 +6,8 @@
 #define BALEEN_STALE_PINS_H
 
 #include <baleen/port.h>
-#include <net/if.h>
 
+#include "net/device.h"
 #include "util/error.h"
 
 struct baleen_instance_type;
@@ -20,7 +20,7 @@ struct baleen_instance_type;
  * @netns_cookie: cookie of its network namespace, which may be gone, too
  */
 struct baleen_stale_pins {
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	int ifindex;
 	u64 netns_cookie;
 };

@@ -6,6 +6,7 @@
 #include "key/key_spec.h"
 #include "util/announce.h"
 #include "util/fd.h"
+#include "xdp/config.h"
 #include "xdp/load.h"
 #include "xdp/update.h"
 
@@ -126,6 +127,8 @@ static int put_on(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 	if (err)
 		return err;
 	baleen_ruleset_configure(ruleset, &xdp->config, &counted, &config);
+	/* An earlier release did not look at the type of the device. */
+	baleen_config_set_device(&config, xdp->config.device, xdp->pins.ifindex);
 	err = baleen_load_program(&config, loaded, error);
 	if (!err)
 		err = baleen_loaded_pin(loaded, xdp->pins.path, error);

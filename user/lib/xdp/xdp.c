@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "filter/compat.h"
+#include "net/device.h"
 #include "net/kmod_hook.h"
 #include "util/announce.h"
 #include "util/fd.h"
@@ -89,14 +90,23 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 	return 0;
 }
 
+const char *baleen_xdp_old_name(const struct baleen_xdp *xdp, char *name)
+{
+	snprintf(name, BALEEN_POINT_BYTES, "%.15s%s", xdp->config.device,
+		 xdp->pins.ifindex < 0 ? BALEEN_EGRESS : "");
+	return name;
+}
+
 static int open_found(void *data)
 {
 	struct baleen_xdp *xdp = data;
+	char old_name[BALEEN_POINT_BYTES];
 	int err = open_program(xdp, xdp->attachment.program_id);
 
 	if (!err)
-		err = baleen_attach_status_find(&xdp->attachment, &xdp->pins, xdp->config.device,
-						xdp->device, &xdp->there, &xdp->attach_status);
+		err = baleen_attach_status_find(&xdp->attachment, &xdp->pins,
+						baleen_xdp_old_name(xdp, old_name), xdp->device,
+						&xdp->there, &xdp->attach_status);
 	return err;
 }
 
@@ -118,7 +128,7 @@ static int identify(const struct baleen_pins *pins, char *device, enum baleen_at
 
 	if (err)
 		return err;
-	snprintf(device, IF_NAMESIZE, "%s", xdp.config.device);
+	baleen_xdp_old_name(&xdp, device);
 	*status = xdp.attach_status;
 	close_all(&xdp);
 	return 0;

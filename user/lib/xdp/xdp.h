@@ -10,7 +10,6 @@
 #define BALEEN_XDP_H
 
 #include <baleen/stats.h>
-#include <net/if.h>
 
 #include "filter/filter.h"
 #include "net/device.h"
@@ -21,7 +20,8 @@
 /**
  * struct baleen_xdp - the filter of one device, as found
  * @pins: its directory
- * @device: the device's name now; the name at attach when it is gone
+ * @device: the device's name now; the name at attach when it is gone; of what goes out
+ *          with @egress
  * @attach_status: whether it is still attached
  * @there: the program on the device now, whosever it is
  * @attachment: where its program is
@@ -36,7 +36,7 @@
  */
 struct baleen_xdp {
 	struct baleen_pins pins;
-	char device[IF_NAMESIZE];
+	char device[BALEEN_POINT_BYTES];
 	enum baleen_attach_status attach_status;
 	struct baleen_program there;
 	struct baleen_attachment attachment;
@@ -95,6 +95,15 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
  * @xdp: opened
  */
 void baleen_xdp_close(struct baleen_xdp *xdp);
+
+/**
+ * baleen_xdp_old_name() - the device's name at attach
+ * @xdp: opened
+ * @name: filled in, of BALEEN_POINT_BYTES
+ *
+ * Return: @name.
+ */
+const char *baleen_xdp_old_name(const struct baleen_xdp *xdp, char *name);
 
 /**
  * baleen_xdp_rule_index() - the rule of a name
