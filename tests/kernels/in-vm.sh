@@ -12,6 +12,7 @@ source tests/kernels/lib.sh
 source tests/kernels/devices.sh
 source tests/kernels/counts.sh
 source tests/kernels/vlan.sh
+source tests/kernels/egress.sh
 source tests/kernels/bond.sh
 
 PINS=/sys/fs/bpf/test
@@ -24,9 +25,9 @@ test_objects()
 
 	for object in build/*.bpf.o; do
 		name=$(basename "$object" .bpf.o)
-		# That one has programs of several types, which their sections say.
+		# These have programs of other types, which their sections say.
 		type=(type xdp)
-		[ "$name" != icp ] || type=()
+		case $name in icp | egress_*) type=() ;; esac
 		mkdir -p "$PINS"
 		check "the verifier takes $object" \
 			bpftool -d prog loadall "$object" "$PINS/$name" "${type[@]}"
@@ -214,6 +215,7 @@ test_geometry "16- and 64-bit slots" --capacity 1000000
 test_geometry "16-bit slots" --capacity 1000000 --kind cuckoo --slot-bits 16
 test_geometry "Bloom" --kind bloom --fpp 0.001
 test_vlan
+test_egress
 test_bond
 test_jumbo
 check "baleen compile" "$BALEEN" compile -o "$OBJECT" "$TMP/drop.bln"

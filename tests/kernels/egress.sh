@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# What goes out of a device, by a filter of tc on 6.1 and by a link on 6.12: listed
+# addresses do not leave veth-a, and the tag of a VLAN device, which stands in the metadata
+# of its socket buffers there, is seen.
+
+# on_a COMMAND...: in the sending namespace
+on_a()
+{
+	in_ns "$A" timeout 30 "$@"
+}
+
+# egress_packets INDEX: what a rule of veth-a@egress has counted
+egress_packets()
+{
+	on_a "$BALEEN" status -j veth-a@egress | "$JSON" - "[0].rules[$1].packets"
+}
+
+test_egress()
+{
+	local place
+
+	case $(uname -r) in
+	6.1.*) place=netlink ;;
+	*) place=link ;;
+	esac
+	make_vlan "" 100
+	check "egress: baleen attach" on_a "$BALEEN" attach --egress veth-a --key src \
+		--count tagged=any vlan 100 --drop drop="$TMP/drop.bln"
+	is "egress: by what the kernel has" \
+		"$(on_a "$BALEEN" status -j veth-a@egress | "$JSON" - '[0].place')" "$place"
+	judges "egress: listed addresses do not leave, others do" "$LISTED"
+	is "egress: each was counted" "$(egress_packets 1)" "$(wc -l <"$LISTED")"
+	FROM=$A:veth-a.100 TO=$B:veth-b.100 judges "egress: below a VLAN device" "$LISTED"
+	is "egress: its tag is seen" "$(egress_packets 0)" "$(cat "$LISTED" "$FREE" | wc -l)"
+	check "egress: baleen swap" on_a "$BALEEN" swap veth-a@egress:drop "$TMP/other.bln"
+	judges "egress: the new image drops" "$OTHER"
+	check "egress: baleen detach" on_a "$BALEEN" detach veth-a@egress
+	lets_by "egress: everything leaves" "$LISTED"
+	del_vlan .100
+}
