@@ -17,13 +17,27 @@ egress_packets()
 	on_a "$BALEEN" status -j veth-a@egress | "$JSON" - "[0].rules[$1].packets"
 }
 
+# counts_at_least NAME INDEX N: a sender that is told of a drop tries the frame again, so how
+# often a rule matched is not known
+counts_at_least()
+{
+	local n
+
+	n=$(egress_packets "$2")
+	if [ "$n" -ge "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "$n packets, not $3"
+	fi
+}
+
 test_egress()
 {
 	local place
 
 	case $(uname -r) in
-	6.1.*) place=netlink ;;
-	*) place=link ;;
+	6.1.*) place="netlink" ;;
+	*) place="link" ;;
 	esac
 	make_vlan "" 100
 	check "egress: baleen attach" on_a "$BALEEN" attach --egress veth-a --key src \
@@ -31,9 +45,10 @@ test_egress()
 	is "egress: by what the kernel has" \
 		"$(on_a "$BALEEN" status -j veth-a@egress | "$JSON" - '[0].place')" "$place"
 	judges "egress: listed addresses do not leave, others do" "$LISTED"
-	is "egress: each was counted" "$(egress_packets 1)" "$(wc -l <"$LISTED")"
+	counts_at_least "egress: each was counted" 1 "$(wc -l <"$LISTED")"
+	is "egress: none has a tag" "$(egress_packets 0)" 0
 	FROM=$A:veth-a.100 TO=$B:veth-b.100 judges "egress: below a VLAN device" "$LISTED"
-	is "egress: its tag is seen" "$(egress_packets 0)" "$(cat "$LISTED" "$FREE" | wc -l)"
+	counts_at_least "egress: its tag is seen" 0 "$(cat "$LISTED" "$FREE" | wc -l)"
 	check "egress: baleen swap" on_a "$BALEEN" swap veth-a@egress:drop "$TMP/other.bln"
 	judges "egress: the new image drops" "$OTHER"
 	check "egress: baleen detach" on_a "$BALEEN" detach veth-a@egress

@@ -121,7 +121,7 @@ compare()
 # --- the kernels ----------------------------------------------------------
 
 for kernel in "${kernels[@]}"; do
-	VM_TIMEOUT=${VM_TIMEOUT:-850} tests/vm/run "$kernel" "$in_vm" "${files[@]}" >"$work/$kernel" &
+	VM_TIMEOUT=${VM_TIMEOUT:-850} VM_MODULES="sch_ingress cls_bpf" tests/vm/run "$kernel" "$in_vm" "${files[@]}" >"$work/$kernel" &
 	machines+=($!)
 done
 # At the same time: a machine has a processor to itself, the host needs little.

@@ -182,6 +182,8 @@ goes out can have it" baleen rule add veth-b@egress --allow replies=any establis
 		baleen restore veth-b@egress saved
 	leaves "restored" PD "$(to4 9.9.9.8 17 "$(udp 53)")" "$(to4 9.9.9.7 17 "$(udp 53)")"
 	check "detach" baleen detach veth-b@egress
+	refuses "doctor looks at devices" "veth-b@egress: doctor looks at devices: say 'baleen doctor veth-b'" \
+		baleen doctor veth-b@egress
 	refuses "native and generic are of what comes in" "veth-b@egress: what goes out has no mode: native \
 and generic are for what comes in" baleen attach --egress veth-b --mode native --drop bad.list
 	refuses "so is a chain" "veth-b@egress: a chain is for what comes in: others at the egress are \

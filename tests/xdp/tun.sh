@@ -111,7 +111,7 @@ test_out()
 make_netns "$B"
 coproc USER { exec nsenter --net="/run/netns/$B" -- python3 user.py; }
 exec 7<&"${USER[0]}" 8>&"${USER[1]}" # for subshells, too
-read -r -u 7 there || bail "no tun"
+read -r -u 7 _ || bail "no tun"
 ip -n "$B" address add 10.9.0.1/24 dev tun0
 ip -n "$B" link set dev tun0 up
 test_in generic

@@ -395,6 +395,8 @@ int baleen_icp_attach(const struct baleen_icp_plan *plan, struct baleen_icp_repo
 		err = check_filters(plan, error);
 	if (!err)
 		err = baleen_device_ifindex(plan->device, &ifindex, error);
+	if (!err && ifindex < 0)
+		err = baleen_fail(error, EINVAL, "%s: queries come in: say the device", plan->device);
 	if (!err)
 		err = find_feed(plan, ifindex, &links.feed_ifindex, error);
 	if (!err)

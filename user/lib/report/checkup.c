@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "net/device.h"
 #include "report/checkup.h"
 #include "report/checkup_parts.h"
 #include "state/entries.h"
@@ -75,9 +76,13 @@ int baleen_checkup_run(const char *device, struct baleen_checkup *checkup,
 		       struct baleen_error *error)
 {
 	struct baleen_patient patient = { .checkup = checkup };
+	char base[BALEEN_POINT_BYTES];
 	int ifindex, err;
 
 	err = baleen_device_ifindex(device, &ifindex, error);
+	if (!err && ifindex < 0)
+		err = baleen_fail(error, EINVAL, "%s: doctor looks at devices: say 'baleen doctor %s'",
+				  device, baleen_shell_word(baleen_device_base(device, base)).text);
 	if (err)
 		return err;
 	err = open_patient(&patient, ifindex, error);
