@@ -29,6 +29,7 @@ baleen_inline void look_for_connection(const struct frame *frame, bool is_ip6)
 }
 #else
 #include "established.h"
+#include "limit.h"
 #endif
 
 /* A rule's map and global functions; those of a rule that is not there are
@@ -297,6 +298,32 @@ baleen_inline void sample_if_asked(const struct frame *frame, u32 slot, u32 acti
 		sample(frame->ctx, slot, action);
 }
 
+#ifdef BALEEN_PROGRAM_EGRESS
+/* A limit is of sources that come in: user/lib/xdp/load.c refuses others. */
+baleen_inline int limited_rule_drops(struct context *ctx, const struct details *details, u32 n)
+{
+	return 0;
+}
+#else
+/* All that is done for a packet which a rule with a limit holds: a path of its own, so that
+ * of other rules no instruction is another.
+ */
+__noinline int limited_rule_drops(struct xdp_md *ctx, const struct details *details, u32 n)
+{
+	const struct baleen_rule *rule = &config.rule[n & (BALEEN_MAX_RULES - 1)];
+	u32 slot = rule->slot & (BALEEN_MAX_RULES - 1);
+	struct baleen_stats *stats = stats_get();
+
+	if (!config.limits || !details || !stats || !is_over_limit(ctx, details, n, slot))
+		return 0;
+	stats->rule[slot].packets++;
+	stats->rule[slot].bytes += bpf_xdp_get_buff_len(ctx);
+	if (config.sample_interval_ns)
+		sample(ctx, slot, rule->action);
+	return rule->action == BALEEN_ACTION_DROP;
+}
+#endif
+
 baleen_inline int drop(void)
 {
 	return config.dry_run ? VERDICT_PASS : VERDICT_DROP;
@@ -354,6 +381,11 @@ baleen_inline int judge(struct frame *frame, bool is_ip6)
 			break;
 		if (!rule_matches(n, rule, rule_map(n), frame, is_ip6))
 			continue;
+		if (rule->slot >= BALEEN_SLOT_LIMITED) {
+			if (limited_rule_drops(frame->ctx, frame->details, n))
+				return drop();
+			continue;
+		}
 		count_rule(frame, rule->slot);
 		if (rule->action != BALEEN_ACTION_ALLOW)
 			sample_if_asked(frame, rule->slot, rule->action);

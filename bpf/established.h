@@ -70,17 +70,27 @@ baleen_inline u32 make_tuple(const struct baleen_fields *fields, bool is_quoted,
 	return sizeof(tuple->ipv6);
 }
 
-baleen_inline bool tcp_is_established(struct xdp_md *ctx, struct bpf_sock_tuple *tuple, u32 n_bytes,
-				      u32 flags)
+/* The state of the socket that the four numbers lead to; 0 for none. */
+baleen_inline u32 tcp_state(struct xdp_md *ctx, struct bpf_sock_tuple *tuple, u32 n_bytes)
 {
 	struct bpf_sock *sk = bpf_skc_lookup_tcp(ctx, tuple, n_bytes, BPF_F_CURRENT_NETNS, 0);
-	bool opens = (flags & (BALEEN_TCP_SYN | BALEEN_TCP_ACK)) == BALEEN_TCP_SYN;
 	u32 state;
 
 	if (!sk)
-		return false;
+		return 0;
 	state = sk->state;
 	bpf_sk_release(sk);
+	return state;
+}
+
+baleen_inline bool tcp_is_established(struct xdp_md *ctx, struct bpf_sock_tuple *tuple, u32 n_bytes,
+				      u32 flags)
+{
+	u32 state = tcp_state(ctx, tuple, n_bytes);
+	bool opens = (flags & (BALEEN_TCP_SYN | BALEEN_TCP_ACK)) == BALEEN_TCP_SYN;
+
+	if (!state)
+		return false;
 	return opens ? state == BPF_TCP_SYN_SENT : state != BPF_TCP_LISTEN;
 }
 

@@ -8,6 +8,7 @@
 
 #include <baleen/image.h>
 #include <baleen/packet.h>
+#include <baleen/rate_limit.h>
 
 #define BALEEN_MAX_RULES 16
 #define BALEEN_MAX_PORTS 8
@@ -175,7 +176,7 @@ baleen_inline int baleen_qualifies(const struct baleen_qualifiers *asked, u32 vl
  * struct baleen_rule - one rule of a device
  * @action: enum baleen_action
  * @slot: slot of its counters in struct baleen_stats; it keeps it when rules are
- *        added, removed and reordered
+ *        added, removed and reordered. BALEEN_SLOT_LIMITED may be with it
  * @key_offset: of an address key, in an IPv4 and in an IPv6 header; see
  *              baleen_packet_key_offset()
  * @needs_transport: key or qualifiers ask for the protocol or ports
@@ -225,7 +226,24 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
 	}
 }
 
-#define BALEEN_CONFIG_VERSION 7
+/* A bit of the slot of a rule, in the constants of a program only: the rule has a limit. Packets
+ * read the slot anyway, so a program without a limit has no instruction more.
+ */
+#define BALEEN_SLOT_LIMITED BALEEN_MAX_RULES
+
+/**
+ * enum baleen_limits - what a program does with the limits of its rules
+ * @BALEEN_LIMITS_NONE: none of its rules has one
+ * @BALEEN_LIMITS_COUNT: packets take tokens
+ * @BALEEN_LIMITS_PEEK: asks who is over, and changes nothing: a shadow program, a replay
+ */
+enum baleen_limits {
+	BALEEN_LIMITS_NONE = 0,
+	BALEEN_LIMITS_COUNT = 1,
+	BALEEN_LIMITS_PEEK = 2,
+};
+
+#define BALEEN_CONFIG_VERSION 8
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
@@ -254,6 +272,8 @@ baleen_inline void baleen_rule_set(struct baleen_rule *rule, u32 action, const c
  *                 0 when that is not known. Version 6
  * @is_egress: it is the program of what goes out, of tc; else what comes in. Version 7
  * @no_ethernet: frames of the device begin with their IP header. Version 7
+ * @limits: enum baleen_limits. Version 8
+ * @limit: of each rule. Version 8
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes
@@ -280,6 +300,8 @@ struct baleen_config {
 	u32 port_lock_bit;
 	u32 is_egress;
 	u32 no_ethernet;
+	u64 limits;
+	struct baleen_limit limit[BALEEN_MAX_RULES];
 };
 
 /**

@@ -92,6 +92,21 @@ static void add_policies(struct bench *bench, const struct baleen_filter *filter
 	subject->verdict[1] = XDP_PASS;
 }
 
+/* Frames have no connection: of one that counts them a socket is looked for, and none found. */
+static void add_limits(struct bench *bench, const struct baleen_filter *filter)
+{
+	struct baleen_rate_limit typed = { .rate = 1000000, .unit_s = 1, .burst = 1000000 };
+	const struct bench_rule rule = { BALEEN_ACTION_DROP, NULL, filter };
+	struct baleen_config policy = { 0 };
+
+	policy.limit[0] = baleen_limit_set_up(&typed, 1, 0);
+	bench_add_rules(bench, "drop limit: no socket", &policy, &rule, 1)->judge = JUDGE_NOTHING;
+	typed.unverified = 1;
+	policy.limit[0] = baleen_limit_set_up(&typed, 1, 0);
+	bench_add_rules(bench, "drop limit unverified: none is over", &policy, &rule, 1)->judge =
+		JUDGE_NOTHING;
+}
+
 static bool has_listed(const struct baleen_filter *filter, const struct baleen_recent_net *net)
 {
 	struct baleen_key key = { .domain = BALEEN_IP4 };
@@ -138,6 +153,7 @@ static void load_options(struct bench *bench, struct column *column)
 	bench->n_listed = OPTION_HOSTS;
 	filter_of_hosts(column->is_ip6, 0, OPTION_HOSTS, BALEEN_KIND_CUCKOO, &filter);
 	add_qualified(bench, &filter);
+	add_limits(bench, &filter);
 	add_policies(bench, &filter);
 	add_recent(bench, &filter, "drop, no recent change", 0);
 	add_recent(bench, &filter, "drop, recent changes of 1 length", 1);

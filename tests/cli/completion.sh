@@ -147,11 +147,11 @@ offers "a device for a verb" "baleen icp detach l" lo
 offers "live siblings" "baleen icp resync " "eth7:north eth7:south"
 offers "hashes" "baleen icp attach lo --hash sq" squid
 offers "qualifiers" "baleen attach lo --drop list.txt tc" tcp-syn
-offers "the mark of a rule" "baleen attach lo --drop list.txt ba" bans
+offers "the mark of a rule" "baleen attach lo --drop list.txt ba" "ban bans"
 offers "what a rule does with special-purpose ranges" "baleen attach lo --drop list.txt spec" special
 offers "a device or a rule of one" "baleen list eth7:" "eth7:bad eth7:office"
 offers "options of a ban" "baleen ban 192.0.2.1 1h --rea" --reason
-offers "a capture for replay" "baleen replay list.bln l" "list.bln list.txt"
+offers "a capture for replay" "baleen replay list.bln l" "limit list.bln list.txt"
 offers "nothing for no command" "baleen frob " ""
 printf '[]\n' >"$TMP/status"
 printf '[]\n' >"$TMP/kmod"

@@ -42,7 +42,7 @@ static void check_rule(const struct baleen_stored_rule *rule)
 	check(rule->limits.max_shrink >= 0 && rule->limits.max_shrink <= 1);
 	check(rule->limits.max_coverage >= 0 && rule->limits.max_coverage <= 1);
 	check(rule->limits.max_growth >= 0 && rule->limits.max_growth <= 1);
-	check(!baleen_qualifiers_check(&rule->qualifiers, NULL));
+	check(!baleen_qualifiers_check(&rule->qualifiers, &rule->rate_limit, NULL));
 }
 
 static void check_feed(const struct baleen_conf *conf, const struct baleen_conf_feed *feed)

@@ -80,6 +80,16 @@ static void test_refuses_nonsense(void **state)
 	config = sample();
 	config.recent_buckets[1] = 1000;
 	assert_refused(&config, sizeof(config));
+	config = sample();
+	config.limits = BALEEN_LIMITS_PEEK + 1;
+	assert_refused(&config, sizeof(config));
+	config = sample();
+	config.limit[1].typed.rate = 50;
+	assert_refused(&config, sizeof(config));
+	config = sample();
+	config.version = 6;
+	config.rule[1].slot |= BALEEN_SLOT_LIMITED;
+	assert_refused(&config, offsetof(struct baleen_config, limits));
 }
 
 /* Each version is as long as it was, and what it had not is zero. */
@@ -117,6 +127,27 @@ static void test_reads_versions_3_and_4(void **state)
 	}
 }
 
+/* Version 6 has no limits; of version 7 the mark of the packet path is taken off. */
+static void test_reads_limits(void **state)
+{
+	const struct baleen_rate_limit typed = { .rate = 50, .unit_s = 1, .ban_ms = 60000 };
+	struct baleen_config config = sample(), out;
+
+	config.limits = BALEEN_LIMITS_COUNT;
+	config.limit[0] = baleen_limit_set_up(&typed, 7, 0);
+	config.version = 6;
+	assert_int_equal(baleen_config_decode(&config, offsetof(struct baleen_config, limits),
+					      &out),
+			 0);
+	assert_int_equal(out.limit[0].interval_ns, 0);
+	config.version = 7;
+	config.rule[0].slot |= BALEEN_SLOT_LIMITED;
+	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
+	assert_int_equal(out.rule[0].slot, 5);
+	assert_memory_equal(&out.limit[0], &config.limit[0], sizeof(out.limit[0]));
+	assert_int_equal(out.limits, BALEEN_LIMITS_NONE);
+}
+
 /* What is behind the last rule is not looked at. */
 static void test_reads(void **state)
 {
@@ -146,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_refuses_nonsense),
 		cmocka_unit_test(test_reads_version_2),
 		cmocka_unit_test(test_reads_versions_3_and_4),
+		cmocka_unit_test(test_reads_limits),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_ends_names),
 	};

@@ -172,6 +172,8 @@ test_commands()
 	check "policy" baleen policy veth-b@egress --enforce
 	refuses "established is of what comes in" "established asks about what comes in: no rule of what \
 goes out can have it" baleen rule add veth-b@egress --allow replies=any established
+	refuses "so is a limit" "a limit is of sources that come in: no rule of what goes out can have \
+it" baleen rule add veth-b@egress --key src --drop many=other.list limit 50/s ban 10m unverified bans
 	leaves "a rule that is refused leaves all as it was" D "$(to4 9.9.9.7 17 "$(udp 53)")"
 	is "metrics" "$(baleen metrics | sed -n 's/^baleen_device_attached{device="veth-b@egress"} //p')" 1
 	is "and the mode" "$(baleen metrics | grep -c \

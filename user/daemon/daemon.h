@@ -11,6 +11,7 @@
  *      routes     tables of routes that changed: 'baleen update --routes'
  *      links      devices that come back, and new ones: 'baleen apply --new'
  *      drops      sampled drops to the journal
+ *      limits     sources that went over a limit to bans
  *      http       metrics over HTTP and as a file
  *
  * and, instead of all this, the server of 'baleen icp serve': serve_digest.
@@ -92,6 +93,9 @@ struct daemon_logged {
  * @seen: sampled drops, for 'baleen why'; NULL when they cannot be stored
  * @drops: timer of the next look at sampled drops
  * @sampled: ring buffers that are waited for, a list
+ * @limits: timer of the next look at sources over a limit
+ * @limits_us: when the last look was
+ * @limited: devices whose rules have limits, a list
  * @changes: fires when a state or a filter is another one
  * @clock: fires when the time of day is set
  * @lock: tells that it runs
@@ -117,6 +121,9 @@ struct daemon {
 	sqlite3 *seen;
 	sd_event_source *drops;
 	struct sampled *sampled;
+	sd_event_source *limits;
+	u64 limits_us;
+	struct limited *limited;
 	sd_event_source *changes;
 	int clock;
 	int lock;
@@ -129,6 +136,7 @@ int refresh_start(struct daemon *daemon);
 int routes_start(struct daemon *daemon);
 int links_start(struct daemon *daemon);
 int drops_start(struct daemon *daemon);
+int limits_start(struct daemon *daemon);
 int http_start(struct daemon *daemon);
 
 /* Look at all states and filters soon: one of them has changed. */
@@ -137,6 +145,7 @@ void refresh_now(struct daemon *daemon);
 void links_now(struct daemon *daemon);
 void routes_now(struct daemon *daemon);
 void drops_now(struct daemon *daemon);
+void limits_now(struct daemon *daemon);
 
 /* Called with the device of a command that has ended; is_good: with 0 or 3. */
 typedef void (*child_handler_t)(struct daemon *daemon, const char *device, bool is_good);
@@ -151,6 +160,7 @@ void child_stop(struct child **slot);
 void routes_stop(struct daemon *daemon);
 void links_stop(struct daemon *daemon);
 void drops_stop(struct daemon *daemon);
+void limits_stop(struct daemon *daemon);
 void http_stop(struct daemon *daemon);
 
 /* Writes one line to the journal, or to stderr at a terminal; priorities are those of

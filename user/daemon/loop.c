@@ -58,6 +58,7 @@ static void look_again(struct daemon *daemon)
 	refresh_now(daemon);
 	routes_now(daemon);
 	drops_now(daemon);
+	limits_now(daemon);
 }
 
 static int watch_changes(struct daemon *daemon);
@@ -172,6 +173,8 @@ static int start(struct daemon *daemon)
 	if (!err)
 		err = drops_start(daemon);
 	if (!err)
+		err = limits_start(daemon);
+	if (!err)
 		err = http_start(daemon);
 	return err;
 }
@@ -193,6 +196,7 @@ int daemon_loop(struct daemon *daemon)
 	routes_stop(daemon);
 	http_stop(daemon);
 	drops_stop(daemon);
+	limits_stop(daemon);
 	links_stop(daemon);
 	baleen_close_fd(&daemon->clock);
 	baleen_close_fd(&daemon->lock);

@@ -25,7 +25,7 @@ static const char usage[] =
 	"usage: baleend [OPTION...]\n\n"
 	"Maintains the filters that baleen puts on devices: removes expired entries, updates\n"
 	"feeds, restores the filters of devices that come back, writes sampled drops to the\n"
-	"journal, serves metrics. The kernel filters packets whether baleend runs or not.\n\n"
+	"journal, bans who goes over a limit, serves metrics. The kernel filters packets whether baleend runs or not.\n\n"
 	"  --listen ADDRESS:PORT  metrics over HTTP (127.0.0.1:9733), or off\n"
 	"  --textfile FILE        metrics for node_exporter, every 15 s\n"
 	"  --command FILE         the command that updates feeds (/usr/sbin/baleen)\n"

@@ -6,6 +6,7 @@
 #include "cli/ban/why.h"
 #include "util/duration.h"
 #include "util/protocol.h"
+#include "xdp/limits.h"
 #include "xdp/qualifiers.h"
 #include "xdp/ruleset.h"
 
@@ -143,13 +144,13 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 	const struct baleen_judgement *judgement = &explanation->answer.judgement;
 	const struct baleen_rule *rule = &xdp->config.rule[index];
 	bool decides = judgement->outcome == BALEEN_OUTCOME_RULE && judgement->rule == index;
-	char qualifiers[BALEEN_QUALIFIERS_TEXT];
+	char qualifiers[BALEEN_QUALIFIERS_TEXT], source[BALEEN_LIMIT_SOURCE_TEXT];
 
 	if (!decides && !explained->holds && !explained->n_reasons && !is_guarded(explained))
 		return;
 	printf("  rule '%s' (%s, %u of %u) ", rule->image.name, baleen_action_text(rule->action),
 	       index + 1, xdp->config.n_rules);
-	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	baleen_qualifiers_format(&rule->qualifiers, &xdp->config.limit[index].typed, qualifiers);
 	if (decides)
 		puts(rule->qualifiers.established ? "decides (established)" : "decides");
 	else if (!explained->holds)
@@ -160,6 +161,11 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 		puts("counts it");
 	else
 		puts("holds it, too, and is not asked any more");
+	if (explained->limited)
+		printf("    %-20s is %s its limit now\n",
+		       baleen_limit_source_format(&xdp->config.limit[index].typed,
+						  explained->limited, source),
+		       explained->is_over ? "over" : "within");
 	print_reasons(explained);
 }
 

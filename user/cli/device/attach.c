@@ -101,7 +101,7 @@ static int take_word(const struct option_use *use)
 	if (attach->rules.n)
 		return complain_usage(use->command,
 				      "'%s' is neither an option nor a qualifier of rule '%s': "
-				      "proto, dport, tcp-syn, vlan or established",
+				      "proto, dport, tcp-syn, vlan, established or limit",
 				      use->argument, attach->rules.rule[attach->rules.n - 1].name);
 	return complain_usage(use->command, "'%s' is a second device: did you mean --drop %s?",
 			      use->argument, use->argument);

@@ -111,7 +111,7 @@ static int take_word(const struct option_use *use)
 		return take_device(change, use->argument);
 	return complain_usage(&rule_command,
 			      "'%s' is neither an option nor a qualifier: proto, dport, tcp-syn, "
-			      "vlan or established",
+			      "vlan, established or limit",
 			      use->argument);
 }
 

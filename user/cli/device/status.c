@@ -11,6 +11,7 @@
 #include "state/feeds.h"
 #include "state/unkept.h"
 #include "util/shell.h"
+#include "xdp/limits.h"
 #include "xdp/xdp.h"
 
 static bool is_enforced(const struct baleen_xdp *xdp)
@@ -35,11 +36,15 @@ static json_t *show_rule(const struct baleen_xdp *xdp, u32 index, const struct b
 	struct status_rule rule = { .name = configured->image.name,
 				    .action = configured->action,
 				    .qualifiers = configured->qualifiers,
+				    .rate_limit = xdp->config.limit[index].typed,
 				    .counted = baleen_xdp_rule_stats(xdp, index, stats) };
 	struct baleen_filter filter = { 0 };
+	struct baleen_limit_status limit;
 	struct baleen_error error = { "" };
 	json_t *json = NULL;
 
+	if (rule.rate_limit.rate && !baleen_limit_look(xdp, index, &limit, &error))
+		rule.limit = &limit;
 	if (state)
 		rule.n_written = baleen_rule_written(state, rule.name);
 	if (baleen_xdp_map_rule(xdp, index, &filter, &error)) {

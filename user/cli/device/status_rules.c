@@ -4,6 +4,7 @@
 #include "cli/open/policy.h"
 #include "cli/device/status_rules.h"
 #include "util/number.h"
+#include "xdp/limits.h"
 #include "xdp/qualifiers.h"
 
 /* Frames that were not examined, by the names of their counters. */
@@ -28,16 +29,38 @@ static u64 unparsed_count(const struct baleen_stats *stats, size_t i)
 
 /* --- rules ----------------------------------------------------------------- */
 
+static json_t *describe_limit(const struct baleen_limit_status *limit)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "sources", limit->n_slots, "bytes",
+			 limit->n_bytes, "tracked", limit->n_tracked, "over", limit->n_over,
+			 "overruns", limit->counts.overruns, "untold", limit->counts.lost,
+			 "forgotten", limit->counts.forgotten);
+}
+
+static void print_limit(const struct baleen_limit_status *limit)
+{
+	char slots[NUMBER_TEXT], size[NUMBER_TEXT], tracked[NUMBER_TEXT], over[NUMBER_TEXT];
+	char overruns[NUMBER_TEXT], forgotten[NUMBER_TEXT];
+
+	printf("\n        limit: %s of %s sources tracked, %s, %s over it now, %s overruns, %s "
+	       "forgotten",
+	       format_count(limit->n_tracked, tracked), format_count(limit->n_slots, slots),
+	       format_bytes(limit->n_bytes, size), format_count(limit->n_over, over),
+	       format_count(limit->counts.overruns, overruns),
+	       format_count(limit->counts.forgotten, forgotten));
+}
+
 json_t *describe_status_rule(const struct status_rule *rule)
 {
 	char qualifiers[BALEEN_QUALIFIERS_TEXT];
 	json_t *json = rule->filter ? describe_written(rule->filter, rule->n_written) :
 				      json_pack("{s:s}", "error", rule->damage);
 
-	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	json_object_set_new(json, "name", json_string(rule->name));
 	json_object_set_new(json, "action", json_string(baleen_action_text(rule->action)));
 	json_object_set_new(json, "qualifiers", json_string(qualifiers));
+	json_object_set_new(json, "limit", rule->limit ? describe_limit(rule->limit) : json_null());
 	json_object_set_new(json, "packets", json_integer(rule->counted.packets));
 	json_object_set_new(json, "packet_bytes", json_integer(rule->counted.bytes));
 	if (rule->shared)
@@ -70,9 +93,11 @@ void print_status_rule(const struct status_rule *rule)
 		printf("DAMAGED: %s", rule->damage);
 	if (rule->shared && *rule->shared)
 		printf("\n        asks kmod:%s", rule->shared);
-	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	if (qualifiers[0])
 		printf("\n        only %s", qualifiers);
+	if (rule->limit)
+		print_limit(rule->limit);
 	printf("\n        %s %s, %s\n", format_count(rule->counted.packets, packets),
 	       baleen_plural(rule->counted.packets, "packet", "packets"),
 	       format_bytes(rule->counted.bytes, bytes));

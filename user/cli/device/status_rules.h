@@ -16,6 +16,8 @@
  * @name: its name
  * @action: enum baleen_action
  * @qualifiers: further conditions that a packet has to meet
+ * @rate_limit: only what is over it is met; all zero for none
+ * @limit: how it is; NULL when it is not known, or none
  * @counted: what it decided, or counted
  * @filter: its filter; NULL of a damaged one
  * @damage: why it is
@@ -26,6 +28,8 @@ struct status_rule {
 	const char *name;
 	u32 action;
 	struct baleen_qualifiers qualifiers;
+	struct baleen_rate_limit rate_limit;
+	const struct baleen_limit_status *limit;
 	struct baleen_rule_stats counted;
 	const struct baleen_filter *filter;
 	const char *damage;

@@ -300,6 +300,16 @@ static int print_trace(struct replay *replay, struct baleen_trace *trace)
 	return finish_output(result);
 }
 
+/* All frames of a capture come at once. */
+static void warn_of_limits(const struct baleen_ruleset *ruleset)
+{
+	for (u32 i = 0; i < ruleset->n_rules; i++)
+		if (ruleset->rule[i].rate_limit.rate)
+			complain("warning: rule '%s' matches nothing: a replay does not simulate "
+				 "time, so nobody is over its limit",
+				 ruleset->rule[i].name);
+}
+
 /* Loads the rules and replays the capture; an exit code. */
 static int replay_trace(struct replay *replay, struct baleen_trace *trace)
 {
@@ -311,6 +321,7 @@ static int replay_trace(struct replay *replay, struct baleen_trace *trace)
 		return EXIT_FAILED;
 	policy_apply(&replay->policy, &ruleset);
 	rules_warn_dead(&replay->rules, &ruleset);
+	warn_of_limits(&ruleset);
 	if (baleen_replay_open(&replay->program, &ruleset, &error))
 		return complain("%s", error.text);
 	result = print_trace(replay, trace);

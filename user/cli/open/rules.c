@@ -96,6 +96,9 @@ const struct option_spec rule_option_table[] = {
 		  "  tcp-syn          a TCP connection that is opened; established ones go on\n"
 		  "  vlan N           this VLAN as the outermost\n"
 		  "  established      what belongs to a connection of this host: replies\n"
+		  "  limit 50/s burst 200 per src/24 ban 10m cap 500 unverified\n"
+		  "                   sources that send more; baleend bans them. TCP counts behind its\n"
+		  "                   handshake, all packets if unverified; burst, per and cap may be left out\n"
 		  "The word bans marks a rule that drops as one that 'baleen ban' adds to. The words\n"
 		  "special remove take special-purpose ranges (10/8, 127/8, fe80::/10, multicast ...)\n"
 		  "out of the list of a rule that drops by an address; special keep, which is usual,\n"
@@ -120,7 +123,7 @@ static int add_qualifier(const struct command *command, struct rule_argument *ru
 {
 	struct baleen_error error;
 
-	if (baleen_qualifier_add(&rule->qualifiers, word, value, &error))
+	if (baleen_qualifier_add(&rule->qualifiers, &rule->rate_limit, word, value, &error))
 		return complain_usage(command, "rule '%s': %s", rule->name, error.text);
 	return 0;
 }
@@ -161,7 +164,7 @@ int rules_check(const struct command *command, const struct rules *rules)
 	for (u32 i = 0; i < rules->n; i++) {
 		const struct rule_argument *rule = &rules->rule[i];
 
-		if (baleen_qualifiers_check(&rule->qualifiers, &error))
+		if (baleen_qualifiers_check(&rule->qualifiers, &rule->rate_limit, &error))
 			return complain_usage(command, "rule '%s': %s", rule->name, error.text);
 		if (rule->special && rule->action != BALEEN_ACTION_DROP)
 			return complain_usage(command,
@@ -179,7 +182,8 @@ int rules_refuse_words(const struct rules *rules, const char *device)
 {
 	for (u32 i = 0; rules && i < rules->n; i++) {
 		const struct rule_argument *rule = &rules->rule[i];
-		const char *what = rule->bans.takes_bans	   ? "bans are" :
+		const char *what = rule->rate_limit.rate	   ? "a limit bans, which is" :
+				   rule->bans.takes_bans	   ? "bans are" :
 				   rule->special == SPECIAL_REMOVE ? "special remove is" :
 								     NULL;
 
@@ -211,6 +215,7 @@ int rules_insert(const struct rules *rules, struct baleen_ruleset *ruleset, u32 
 		const struct rule_argument *argument = &rules->rule[i];
 		struct baleen_ruleset_rule rule = { .action = argument->action,
 						    .qualifiers = argument->qualifiers,
+						    .rate_limit = argument->rate_limit,
 						    .filter = &argument->ref.filter,
 						    .live = BALEEN_RULE_NEW };
 
@@ -242,7 +247,7 @@ static bool is_unqualified(const struct baleen_ruleset_rule *rule)
 {
 	static const struct baleen_qualifiers none;
 
-	return !memcmp(&rule->qualifiers, &none, sizeof(none));
+	return !rule->rate_limit.rate && !memcmp(&rule->qualifiers, &none, sizeof(none));
 }
 
 /* Live rules do not tell what they were made of. */
@@ -260,7 +265,7 @@ static bool hides(const struct rules *rules, const struct baleen_ruleset_rule *e
 		return false;
 	if (is_unqualified(earlier))
 		return is_any_argument(from) || is_same_image(from, rules_find(rules, rule));
-	return is_same_image(from, rules_find(rules, rule)) &&
+	return !earlier->rate_limit.rate && is_same_image(from, rules_find(rules, rule)) &&
 	       !memcmp(&earlier->qualifiers, &rule->qualifiers, sizeof(rule->qualifiers));
 }
 

@@ -31,6 +31,7 @@ enum rule_special {
  * @name: the rule's
  * @action: enum baleen_action
  * @qualifiers: the words behind it
+ * @rate_limit: those of a limit
  * @bans: what its bans are; takes_bans when one of them is `bans`
  * @special: what one of them says of special-purpose ranges
  * @ref: opened by rules_open()
@@ -41,6 +42,7 @@ struct rule_argument {
 	char name[BALEEN_NAME_BYTES];
 	u32 action;
 	struct baleen_qualifiers qualifiers;
+	struct baleen_rate_limit rate_limit;
 	struct baleen_rule_bans bans;
 	enum rule_special special;
 	struct filter_ref ref;

@@ -23,14 +23,6 @@ struct search {
 	struct baleen_error *error;
 };
 
-static bool takes_bans(const struct baleen_stored_rules *rules)
-{
-	for (u32 i = 0; i < rules->n_rules; i++)
-		if (rules->rule[i].takes_bans)
-			return true;
-	return false;
-}
-
 /* A device that was taken over has two states for a moment, and one name. */
 static int look_at_device(const char *device, bool is_kept, void *data)
 {
@@ -43,7 +35,7 @@ static int look_at_device(const char *device, bool is_kept, void *data)
 		return err == -ENOENT ? 0 : err;
 	err = baleen_rule_store_get_rules(&state, &rules, search->error);
 	baleen_rule_store_close(&state);
-	if (err || !takes_bans(&rules))
+	if (err || !baleen_rules_take_bans(&rules))
 		return err;
 	for (size_t i = 0; i < search->n; i++)
 		if (!strcmp(search->device[i], device))

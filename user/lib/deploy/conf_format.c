@@ -140,7 +140,7 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], spec[BALEEN_KEY_SPEC_TEXT];
 	char widen[BALEEN_WIDEN_TEXT];
 
-	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	fprintf(out, "rule %s %s%s%s\n", rule->name, baleen_action_text(rule->action),
 		*qualifiers ? " " : "", qualifiers);
 	for (size_t i = 0; i < conf->n_feeds; i++)

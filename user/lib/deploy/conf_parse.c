@@ -9,6 +9,7 @@
 #include "filter/kind.h"
 #include "key/key_spec.h"
 #include "util/number.h"
+#include "xdp/limit_words.h"
 #include "xdp/qualifiers.h"
 
 /* --- statements of the device ----------------------------------------------- */
@@ -131,11 +132,11 @@ static int parse_qualifiers(struct baleen_conf_parser *parser, struct baleen_sto
 
 		if (baleen_qualifier_takes(word) > 0)
 			i++;
-		if (baleen_qualifier_add(&rule->qualifiers, word,
+		if (baleen_qualifier_add(&rule->qualifiers, &rule->rate_limit, word,
 					 i < parser->n_words ? parser->word[i] : NULL, &why))
 			return baleen_conf_refuse(parser, "rule %s: %s", rule->name, why.text);
 	}
-	if (baleen_qualifiers_check(&rule->qualifiers, &why))
+	if (baleen_qualifiers_check(&rule->qualifiers, &rule->rate_limit, &why))
 		return baleen_conf_refuse(parser, "rule %s: %s", rule->name, why.text);
 	return 0;
 }
@@ -413,6 +414,14 @@ static int check_rule(struct baleen_conf_parser *parser, u32 index)
 		reason = baleen_rule_widen_refuse(rule);
 	if (reason)
 		return baleen_conf_refuse(parser, "rule %s: %s", rule->name, reason);
+	if (rule->rate_limit.rate && rule->action == BALEEN_ACTION_ALLOW)
+		return baleen_conf_refuse(parser, "rule %s: %s", rule->name,
+					  BALEEN_LIMIT_IS_NOT_FOR_ALLOW);
+	if (rule->rate_limit.rate && !baleen_rules_take_bans(&parser->conf->rules))
+		return baleen_conf_refuse(parser,
+					  "rule %s: a limit bans, and no rule takes bans: one that "
+					  "drops has to be marked with 'bans'",
+					  rule->name);
 	if (rule->kind != BALEEN_KIND_CUCKOO && rule->kind != BALEEN_KIND_QUOTIENT &&
 	    rule->fpp <= 0)
 		return baleen_conf_refuse(parser, "rule %s: kind %s needs a rate: fpp", rule->name,
@@ -439,36 +448,15 @@ static int check(struct baleen_conf_parser *parser)
 	return err;
 }
 
-static bool has_control(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (((unsigned char)text[i] < ' ' && text[i] != '\t') || text[i] == 0x7f)
-			return true;
-	return false;
-}
-
-/* Lines end with a newline, or with a carriage return and a newline. */
 static int parse_lines(struct baleen_conf_parser *parser, const char *text, size_t n_bytes)
 {
 	const char *end = text + n_bytes;
 	int err = 0;
 
 	while (text < end && !err) {
-		const char *newline = memchr(text, '\n', end - text);
-		size_t length = (newline ? newline : end) - text;
-
-		parser->line++;
-		if (length && newline && text[length - 1] == '\r')
-			length--;
-		if (length > BALEEN_CONF_MAX_LINE)
-			return baleen_conf_refuse(parser, "a line of more than %d bytes",
-						  BALEEN_CONF_MAX_LINE);
-		if (has_control(text, length))
-			return baleen_conf_refuse(parser, "a control character");
-		memcpy(parser->text, text, length);
-		parser->text[length] = '\0';
-		err = parse_line(parser);
-		text = newline ? newline + 1 : end;
+		err = baleen_conf_next_line(parser, &text, end);
+		if (!err)
+			err = parse_line(parser);
 	}
 	return err;
 }

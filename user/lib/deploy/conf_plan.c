@@ -167,7 +167,7 @@ static int add_rule(struct comparison *work, const struct baleen_stored_rule *ru
 {
 	char qualifiers[BALEEN_QUALIFIERS_TEXT];
 
-	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	return add_change(work, BALEEN_CONF_RULE_ADDED, rule->name, "%s%s%s",
 			  baleen_action_text(rule->action), *qualifiers ? " " : "", qualifiers);
 }
@@ -177,8 +177,8 @@ static int compare_qualifiers(struct comparison *work, const struct baleen_store
 {
 	char text_old[BALEEN_QUALIFIERS_TEXT], text_new[BALEEN_QUALIFIERS_TEXT];
 
-	baleen_qualifiers_format(&old->qualifiers, text_old);
-	baleen_qualifiers_format(&new->qualifiers, text_new);
+	baleen_qualifiers_format(&old->qualifiers, &old->rate_limit, text_old);
+	baleen_qualifiers_format(&new->qualifiers, &new->rate_limit, text_new);
 	if (!strcmp(text_old, text_new))
 		return 0;
 	return add_change(work, BALEEN_CONF_RULE_CHANGED, new->name, "%s",

@@ -30,6 +30,35 @@ int baleen_conf_check_path(struct baleen_conf_parser *parser, const char *path, 
 	return 0;
 }
 
+/* --- lines ---------------------------------------------------------------- */
+
+static bool has_control(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (((unsigned char)text[i] < ' ' && text[i] != '\t') || text[i] == 0x7f)
+			return true;
+	return false;
+}
+
+int baleen_conf_next_line(struct baleen_conf_parser *parser, const char **text, const char *end)
+{
+	const char *newline = memchr(*text, '\n', end - *text);
+	size_t length = (newline ? newline : end) - *text;
+
+	parser->line++;
+	if (length && newline && (*text)[length - 1] == '\r')
+		length--;
+	if (length > BALEEN_CONF_MAX_LINE)
+		return baleen_conf_refuse(parser, "a line of more than %d bytes",
+					  BALEEN_CONF_MAX_LINE);
+	if (has_control(*text, length))
+		return baleen_conf_refuse(parser, "a control character");
+	memcpy(parser->text, *text, length);
+	parser->text[length] = '\0';
+	*text = newline ? newline + 1 : end;
+	return 0;
+}
+
 /* --- words ---------------------------------------------------------------- */
 
 static bool is_blank(char c)

@@ -59,6 +59,18 @@ int baleen_conf_refuse(struct baleen_conf_parser *parser, const char *format, ..
 int baleen_conf_check_path(struct baleen_conf_parser *parser, const char *path, size_t room);
 
 /**
+ * baleen_conf_next_line() - go on to the next line
+ * @parser: its line and text are filled in
+ * @text: where the line begins; where the next one begins afterwards
+ * @end: end of all lines
+ *
+ * Lines end with a newline, or with a carriage return and a newline.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_conf_next_line(struct baleen_conf_parser *parser, const char **text, const char *end);
+
+/**
  * baleen_conf_split() - split the line into words
  * @parser: its text is at hand; its words are filled in
  *

@@ -32,6 +32,7 @@ static int prepare_rule(const struct baleen_deploy *deploy, struct baleen_deploy
 	memcpy(out->name, rule->name, sizeof(out->name));
 	out->action = rule->action;
 	out->qualifiers = rule->qualifiers;
+	out->rate_limit = rule->rate_limit;
 	out->live = live_of(deploy, step->plan, i);
 	if (out->live != BALEEN_RULE_NEW && !step->plan->rebuild[i])
 		return 0;
@@ -151,11 +152,13 @@ int baleen_deploy_follow(struct baleen_deploy *deploy, u64 now_ms, struct baleen
 	return err;
 }
 
-static bool rule_differs(const struct baleen_rule *live, const struct baleen_stored_rule *rule)
+static bool rule_differs(const struct baleen_rule *live, const struct baleen_limit *limit,
+			 const struct baleen_stored_rule *rule)
 {
 	return strcmp(live->image.name, rule->name) || live->action != rule->action ||
 	       live->image.key_spec != rule->key_spec ||
-	       memcmp(&live->qualifiers, &rule->qualifiers, sizeof(rule->qualifiers));
+	       memcmp(&live->qualifiers, &rule->qualifiers, sizeof(rule->qualifiers)) ||
+	       memcmp(&limit->typed, &rule->rate_limit, sizeof(rule->rate_limit));
 }
 
 bool baleen_deploy_differs(const struct baleen_deploy *deploy,
@@ -168,7 +171,7 @@ bool baleen_deploy_differs(const struct baleen_deploy *deploy,
 	    config->sample_interval_ns != rules->sample_interval_ns)
 		return true;
 	for (u32 i = 0; i < rules->n_rules; i++)
-		if (rule_differs(&config->rule[i], &rules->rule[i]))
+		if (rule_differs(&config->rule[i], &config->limit[i], &rules->rule[i]))
 			return true;
 	return false;
 }

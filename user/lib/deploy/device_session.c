@@ -311,6 +311,7 @@ static void plan_rules(struct baleen_device_session *session, const struct balee
 		memcpy(new->name, rule->name, sizeof(new->name));
 		new->action = rule->action;
 		new->qualifiers = rule->qualifiers;
+		new->rate_limit = rule->rate_limit;
 		if (source)
 			shape_rule(new, source);
 		session->plan.rebuild[i] = source;

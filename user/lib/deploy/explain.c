@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "deploy/explain.h"
+#include "xdp/limits.h"
 
 /* --- packet path ----------------------------------------------------------- */
 
@@ -61,13 +62,25 @@ static void look_at_map(const struct baleen_explainer *explainer, u32 index,
 			struct baleen_explained_rule *explained)
 {
 	const struct baleen_rule *rule = &explainer->xdp->config.rule[index];
+	const struct baleen_limit *limit = &explainer->xdp->config.limit[index];
 	const struct baleen_filter *filter = &explainer->filter[index];
 	struct baleen_key key = baleen_key_fields(rule->image.key_spec, &question->fields);
 
 	explained->holds = baleen_filter_test(filter, &key);
 	explained->is_exact = baleen_filter_worst_fpp(filter) <= 0;
 	explained->matches = explained->holds && is_qualified(&rule->qualifiers, question) &&
-			     (!rule->qualifiers.established || counts(judgement, index));
+			     (!rule->qualifiers.established || counts(judgement, index)) &&
+			     (!limit->interval_ns || explained->is_over);
+}
+
+static int look_at_limit(const struct baleen_explainer *explainer, u32 index,
+			 const struct baleen_question *question,
+			 struct baleen_explained_rule *explained, struct baleen_error *error)
+{
+	if (!explainer->xdp->config.limit[index].interval_ns)
+		return 0;
+	return baleen_limit_ask(explainer->xdp, index, &question->fields, &explained->limited,
+				&explained->is_over, error);
 }
 
 /* --- state ----------------------------------------------------------------- */
@@ -239,9 +252,11 @@ int baleen_explain(struct baleen_explainer *explainer, const struct baleen_quest
 
 	memset(explanation, 0, sizeof(*explanation));
 	err = ask(explainer, question, explanation, error);
-	for (u32 i = 0; i < config->n_rules && !err; i++)
+	for (u32 i = 0; i < config->n_rules && !err; i++) {
+		err = look_at_limit(explainer, i, question, &explanation->rule[i], error);
 		look_at_map(explainer, i, question, &explanation->answer.judgement,
 			    &explanation->rule[i]);
+	}
 	if (!err)
 		err = look_at_state(explainer, question, explanation, error);
 	if (err)

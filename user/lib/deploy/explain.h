@@ -34,6 +34,8 @@ enum baleen_opinion {
  * @holds: the live filter holds the key
  * @is_exact: it cannot do so by error
  * @matches: it holds the key and the packet has what the qualifiers ask for
+ * @limited: the source that its limit counts; 0 when it has no limit, or counts none
+ * @is_over: that is over the limit now
  * @opinion: the verdict by the state
  * @is_any: it is for every address, whatever the entries
  * @is_withheld: the key is kept out of the rule
@@ -48,6 +50,8 @@ struct baleen_explained_rule {
 	bool holds;
 	bool is_exact;
 	bool matches;
+	u64 limited;
+	bool is_over;
 	enum baleen_opinion opinion;
 	bool is_any;
 	bool is_withheld;

@@ -95,7 +95,7 @@ static json_t *json_rule(const struct baleen_saved *saved, u32 i)
 	const struct baleen_saved_image *image = &saved->image[i];
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], file[BALEEN_SAVED_FILE_BYTES];
 
-	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	baleen_saved_file(rule->name, file);
 	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o*}", "name", rule->name, "action",
 			 baleen_action_text(rule->action), "qualifiers", qualifiers, "image", file,
@@ -196,7 +196,8 @@ static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct bal
 	rule->live = BALEEN_RULE_NEW;
 	err = find_action(action, &rule->action, error);
 	if (!err)
-		err = baleen_qualifiers_parse(qualifiers, &rule->qualifiers, error);
+		err = baleen_qualifiers_parse(qualifiers, &rule->qualifiers, &rule->rate_limit,
+					      error);
 	if (!err && bans)
 		err = read_bans(bans, name, &saved->bans[i], error);
 	return err;

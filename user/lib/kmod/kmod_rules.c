@@ -212,6 +212,11 @@ static int check_rule(const struct baleen_ruleset_rule *rule, struct baleen_erro
 				   "rule '%s': established: not by the kernel module, whose hook "
 				   "has nftables' 'ct state' behind it",
 				   rule->name);
+	if (rule->rate_limit.rate)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "rule '%s': limit: not by the kernel module, which keeps no "
+				   "count by source",
+				   rule->name);
 	if (!rule->filter)
 		return 0;
 	image = &rule->filter->image;

@@ -73,6 +73,20 @@ static const struct baleen_metrics_part updates[] = {
 	{ NULL, 0 },
 };
 
+static const struct baleen_metrics_part limit_bans[] = {
+	{ "banned", OF_DAEMON(n_limit_bans) },
+	{ "protected", OF_DAEMON(n_limit_refused) },
+	{ "capped", OF_DAEMON(n_limit_capped) },
+	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part limit_sources[] = {
+	{ "room", OF_RULE(limit_slots) },
+	{ "tracked", OF_RULE(limit_tracked) },
+	{ "over", OF_RULE(limit_over) },
+	{ NULL, 0 },
+};
+
 /* A unit is how the name ends, says OpenMetrics. Ages are times of the past: who
  * asks knows what time it is, and a text that nobody renews gets older.
  */
@@ -109,6 +123,12 @@ const struct baleen_metrics_family baleen_metrics_families[] = {
 	  .set = BALEEN_METRICS_DAEMON,
 	  .at = OF_DAEMON(n_events),
 	  .help = "Sampled frames that baleend has written to the journal." },
+	{ .name = "baleen_daemon_limit_bans",
+	  .type = BALEEN_METRICS_COUNTER,
+	  .set = BALEEN_METRICS_DAEMON,
+	  .by = "result",
+	  .parts = limit_bans,
+	  .help = "Sources over a limit, by what baleend did with them." },
 	{ .name = "baleen_daemon_errors",
 	  .type = BALEEN_METRICS_COUNTER,
 	  .set = BALEEN_METRICS_DAEMON,
@@ -231,6 +251,22 @@ const struct baleen_metrics_family baleen_metrics_families[] = {
 	  .is_real = true,
 	  .at = OF_RULE(fpp),
 	  .help = "Chance that a key that is not listed matches; 0 is exact." },
+	{ .name = "baleen_rule_limit_sources",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_RULES,
+	  .by = "what",
+	  .parts = limit_sources,
+	  .help = "Sources that the limit has room for, that are not idle, that are over it." },
+	{ .name = "baleen_rule_limit_overruns",
+	  .type = BALEEN_METRICS_COUNTER,
+	  .set = BALEEN_METRICS_RULES,
+	  .at = OF_RULE(limit_overruns),
+	  .help = "Times that a source went over the limit." },
+	{ .name = "baleen_rule_limit_forgotten",
+	  .type = BALEEN_METRICS_COUNTER,
+	  .set = BALEEN_METRICS_RULES,
+	  .at = OF_RULE(limit_forgotten),
+	  .help = "Sources that lost their place to another while they were not idle." },
 	{ .name = "baleen_table_keys",
 	  .type = BALEEN_METRICS_GAUGE,
 	  .unit = "keys",

@@ -15,6 +15,7 @@
 #include "report/metrics_state.h"
 #include "state/rule_store.h"
 #include "util/clock.h"
+#include "xdp/limits.h"
 #include "xdp/ruleset.h"
 
 #define NS_PER_S 1000000000ull
@@ -104,6 +105,20 @@ static int add_image(struct collection *to, const struct baleen_xdp *xdp, u32 in
 	return add_tables(to, xdp, image, &count);
 }
 
+/* A table that cannot be read leaves the others. */
+static void set_limit(struct baleen_metrics_rule *row, const struct baleen_xdp *xdp, u32 index)
+{
+	struct baleen_limit_status status;
+
+	if (!xdp->config.limit[index].interval_ns || baleen_limit_look(xdp, index, &status, NULL))
+		return;
+	row->limit_slots = status.n_slots;
+	row->limit_tracked = status.n_tracked;
+	row->limit_over = status.n_over;
+	row->limit_overruns = status.counts.overruns;
+	row->limit_forgotten = status.counts.forgotten;
+}
+
 static int add_rule(struct collection *to, const struct baleen_xdp *xdp, u32 index,
 		    const struct baleen_stats *stats)
 {
@@ -120,6 +135,7 @@ static int add_rule(struct collection *to, const struct baleen_xdp *xdp, u32 ind
 		row->packets = counted.packets;
 		row->bytes = counted.bytes;
 	}
+	set_limit(row, xdp, index);
 	return add_image(to, xdp, index, row);
 }
 

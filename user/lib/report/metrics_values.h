@@ -85,6 +85,11 @@ struct baleen_metrics_device {
  * @stored: keys and prefixes in its filter
  * @image_bytes: size of its image
  * @changed_s: when its filter was last changed, seconds since 1970
+ * @limit_slots: sources that the table of its limit has room for
+ * @limit_tracked: sources in it that are not idle
+ * @limit_over: of these, those that are over the limit, or would be by their next packet
+ * @limit_overruns: sources that went over it
+ * @limit_forgotten: sources that lost their place to another while they were not idle
  * @fpp: its false positive rate, that of the worst table
  */
 struct baleen_metrics_rule {
@@ -98,6 +103,11 @@ struct baleen_metrics_rule {
 	u64 stored;
 	u64 image_bytes;
 	u64 changed_s;
+	u64 limit_slots;
+	u64 limit_tracked;
+	u64 limit_over;
+	u64 limit_overruns;
+	u64 limit_forgotten;
 	double fpp;
 };
 
@@ -170,6 +180,9 @@ struct baleen_metrics_origin {
  * @n_reattached: filters that it put back on a device
  * @n_rolled_back: changes that were not confirmed in time
  * @n_events: sampled drops that it wrote to the journal
+ * @n_limit_bans: sources over a limit that it banned
+ * @n_limit_refused: those that are never dropped
+ * @n_limit_capped: those above the cap of the limit
  * @n_errors: errors that it wrote to the journal
  */
 struct baleen_metrics_daemon {
@@ -179,6 +192,9 @@ struct baleen_metrics_daemon {
 	u64 n_reattached;
 	u64 n_rolled_back;
 	u64 n_events;
+	u64 n_limit_bans;
+	u64 n_limit_refused;
+	u64 n_limit_capped;
 	u64 n_errors;
 };
 

@@ -10,7 +10,7 @@
 
 #include "state/feed_fetch.h"
 
-/* What a source that is a name begins with. */
+/* A source that is a name begins so. */
 #define BALEEN_FEED_HOST "name:"
 
 /* How often a name is asked, unless something else is said. */

@@ -50,6 +50,7 @@ struct baleen_widen {
  * @name: as in struct baleen_ruleset_rule
  * @action: enum baleen_action
  * @qualifiers: further conditions that a frame has to meet
+ * @rate_limit: only what is over it is met; all zero for none
  * @key_spec: enum baleen_key_spec
  * @kind: enum baleen_kind, one that has keys; its shape is left to the plan
  * @fpp: false positive rate allowed
@@ -69,6 +70,7 @@ struct baleen_stored_rule {
 	char name[BALEEN_NAME_BYTES];
 	u32 action;
 	struct baleen_qualifiers qualifiers;
+	struct baleen_rate_limit rate_limit;
 	u32 key_spec;
 	u32 kind;
 	double fpp;
@@ -177,6 +179,14 @@ void baleen_rule_bans_set(struct baleen_stored_rule *rule, const struct baleen_r
  * Return: NULL; why not, a constant string.
  */
 const char *baleen_rule_widen_refuse(const struct baleen_stored_rule *rule);
+
+/**
+ * baleen_rules_take_bans() - is there a rule that takes bans?
+ * @rules: the rules of a device
+ *
+ * Return: true or false.
+ */
+bool baleen_rules_take_bans(const struct baleen_stored_rules *rules);
 
 /**
  * baleen_rule_store_guard_sessions() - which sessions are guarded?

@@ -10,6 +10,7 @@
 #include "key/key_spec.h"
 #include "state/rule_store.h"
 #include "state/sql.h"
+#include "xdp/limit_words.h"
 #include "xdp/qualifiers.h"
 
 /* --- what may be written, and be read back --- */
@@ -27,8 +28,10 @@ static const char *rule_fault(const struct baleen_stored_rule *rule)
 		return fault;
 	if (!baleen_action_text(rule->action))
 		return "no such action";
-	if (baleen_qualifiers_check(&rule->qualifiers, NULL))
+	if (baleen_qualifiers_check(&rule->qualifiers, &rule->rate_limit, NULL))
 		return "its qualifiers contradict each other";
+	if (rule->rate_limit.rate && rule->action == BALEEN_ACTION_ALLOW)
+		return BALEEN_LIMIT_IS_NOT_FOR_ALLOW;
 	if (baleen_key_spec_refuse(rule->key_spec))
 		return baleen_key_spec_refuse(rule->key_spec);
 	if (!baleen_kind_has_keys(rule->kind))
@@ -101,7 +104,7 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 	if (!baleen_sql_column(row, 0, rule->name, sizeof(rule->name)) ||
 	    !baleen_sql_column(row, 2, qualifiers, sizeof(qualifiers)) ||
 	    !baleen_sql_column(row, 3, key_spec, sizeof(key_spec)) ||
-	    baleen_qualifiers_parse(qualifiers, &rule->qualifiers, NULL) ||
+	    baleen_qualifiers_parse(qualifiers, &rule->qualifiers, &rule->rate_limit, NULL) ||
 	    baleen_key_spec_parse(key_spec, &rule->key_spec, NULL))
 		return false;
 	rule->action = read_u32(row, 1);
@@ -277,7 +280,7 @@ static int write_rule(const struct baleen_rule_store *state, const struct baleen
 		" guards_feeds = excluded.guards_feeds";
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], key_spec[BALEEN_KEY_SPEC_TEXT];
 
-	baleen_qualifiers_format(&rule->qualifiers, qualifiers);
+	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	baleen_key_spec_text(rule->key_spec, key_spec);
 	return baleen_sql_do(
 		state, sql, NULL, error,
@@ -305,6 +308,27 @@ static int check_rules(const struct baleen_stored_rules *rules, struct baleen_er
 						  rules->rule[i].name);
 	}
 	return err;
+}
+
+bool baleen_rules_take_bans(const struct baleen_stored_rules *rules)
+{
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if (rules->rule[i].takes_bans)
+			return true;
+	return false;
+}
+
+/* Written; a text of another release is read all the same. */
+static int check_limits(const struct baleen_rule_store *state,
+			const struct baleen_stored_rules *rules, struct baleen_error *error)
+{
+	for (u32 i = 0; i < rules->n_rules && !baleen_rules_take_bans(rules); i++)
+		if (rules->rule[i].rate_limit.rate)
+			return baleen_fail(error, EINVAL,
+					   "rule '%s': a limit bans, and no rule of %s takes bans: "
+					   "one that drops has to be marked with 'bans'",
+					   rules->rule[i].name, state->device);
+	return 0;
 }
 
 /* A text and no column: a state of an older release needs no other table, and an older
@@ -385,6 +409,8 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 {
 	int err = check_rules(rules, error);
 
+	if (!err)
+		err = check_limits(state, rules, error);
 	if (!err)
 		err = write_policy(state, rules, error);
 	if (!err)

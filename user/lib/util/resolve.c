@@ -16,7 +16,7 @@ bool baleen_resolve_is_name(const char *text)
 	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				     "0123456789-_.");
 
-	/* Whose last label is a number is an address. */
+	/* A name whose last label is a number is an address. */
 	return length && !text[length] && length <= MAX_NAME && text[0] != '-' && text[0] != '.' &&
 	       strspn(text, "0123456789.") != length && !strstr(text, "..");
 }

@@ -7,6 +7,7 @@
 
 #include "net/device.h"
 #include "xdp/config.h"
+#include "xdp/limit_words.h"
 
 /* The size of each version: up to the end of its last member. */
 #define END_OF(member) \
@@ -19,6 +20,7 @@ static const size_t version_bytes[] = {
 	[5 - BALEEN_CONFIG_OLDEST] = END_OF(recent_buckets),
 	[6 - BALEEN_CONFIG_OLDEST] = END_OF(port_lock_bit),
 	[7 - BALEEN_CONFIG_OLDEST] = END_OF(no_ethernet),
+	[8 - BALEEN_CONFIG_OLDEST] = END_OF(limit),
 };
 
 _Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==
@@ -41,6 +43,8 @@ static bool is_sound(const struct baleen_config *config)
 		if (rule->slot >= BALEEN_MAX_RULES || rule->action > BALEEN_ACTION_COUNT ||
 		    rule->qualifiers.n_dports > BALEEN_MAX_PORTS ||
 		    rule->qualifiers.established & ~BALEEN_ESTABLISHED_SOCKET ||
+		    config->limits > BALEEN_LIMITS_PEEK ||
+		    baleen_limit_words_check(&config->limit[i].typed, NULL) ||
 		    config->recent_buckets[i] & (config->recent_buckets[i] - 1))
 			return false;
 	}
@@ -54,6 +58,9 @@ int baleen_config_decode(const void *value, size_t n_bytes, struct baleen_config
 	if (n_bytes < sizeof(read.version) || n_bytes > sizeof(read))
 		return -EPROTO;
 	memcpy(&read, value, n_bytes);
+	for (u32 i = 0; i < BALEEN_MAX_RULES && i < read.n_rules; i++)
+		if (read.limit[i].interval_ns)
+			read.rule[i].slot &= ~BALEEN_SLOT_LIMITED;
 	if (!is_size_of(read.version, n_bytes) || !is_sound(&read))
 		return -EPROTO;
 	/* Names end where their room does, whoever made this map. */
@@ -61,6 +68,7 @@ int baleen_config_decode(const void *value, size_t n_bytes, struct baleen_config
 	for (u32 i = 0; i < read.n_rules; i++)
 		read.rule[i].image.name[BALEEN_NAME_BYTES - 1] = '\0';
 	read.version = BALEEN_CONFIG_VERSION;
+	read.limits = BALEEN_LIMITS_NONE;
 	*config = read;
 	return 0;
 }

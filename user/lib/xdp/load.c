@@ -45,10 +45,23 @@ static const struct {
 
 #define N_OBJECTS (sizeof(objects) / sizeof(objects[0]))
 
+const char *const baleen_limit_pins[BALEEN_N_LIMIT_MAPS] = {
+	[BALEEN_LIMIT_TABLE] = "limits",
+	[BALEEN_LIMIT_RING] = "overruns",
+	[BALEEN_LIMIT_COUNTS] = "limited",
+};
+
+static const char *const limit_maps[BALEEN_N_LIMIT_MAPS] = {
+	[BALEEN_LIMIT_TABLE] = "baleen_limits",
+	[BALEEN_LIMIT_RING] = "baleen_overruns",
+	[BALEEN_LIMIT_COUNTS] = "baleen_limited",
+};
+
 void baleen_loaded_init(struct baleen_loaded *loaded)
 {
 	loaded->program_fd = loaded->config_fd = loaded->stats_fd = -1;
 	loaded->events_fd = loaded->sampler_fd = -1;
+	memset(loaded->limit_fd, -1, sizeof(loaded->limit_fd));
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		loaded->rule_fd[i] = -1;
 	loaded->program_id = 0;
@@ -80,6 +93,8 @@ void baleen_loaded_close(struct baleen_loaded *loaded)
 	baleen_close_fd(&loaded->stats_fd);
 	baleen_close_fd(&loaded->events_fd);
 	baleen_close_fd(&loaded->sampler_fd);
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
+		baleen_close_fd(&loaded->limit_fd[i]);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		baleen_close_fd(&loaded->rule_fd[i]);
 }
@@ -168,6 +183,33 @@ int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded 
 	return err;
 }
 
+static u32 count_limits(const struct baleen_config *config)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < config->n_rules; i++)
+		n += config->limit[i].interval_ns != 0;
+	return n;
+}
+
+/* Also who only peeks has all: the instructions of a shadow program are those of its twin. */
+static int use_limit_maps(struct bpf_object *object, const struct baleen_config *config,
+			  const struct baleen_loaded *loaded)
+{
+	const struct bpf_map *table = bpf_object__find_map_by_name(object, "baleen_limits");
+	u32 n = count_limits(config);
+	int err = 0;
+
+	/* The program of what goes out has none. */
+	if (config->is_egress)
+		return 0;
+	if (n && loaded->limit_fd[BALEEN_LIMIT_TABLE] < 0)
+		err = bpf_map__set_max_entries((struct bpf_map *)table, n * BALEEN_LIMIT_SETS);
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS && !err; i++)
+		err = baleen_object_use_map(object, limit_maps[i], n ? loaded->limit_fd[i] : -1, n);
+	return err;
+}
+
 /* Gives every map its descriptor; what the program does not use is not created. */
 static int use_maps(struct bpf_object *object, u32 n_rules, const struct baleen_config *config,
 		    const struct baleen_loaded *loaded)
@@ -190,7 +232,7 @@ static int use_maps(struct bpf_object *object, u32 n_rules, const struct baleen_
 	if (!err)
 		err = baleen_object_use_map(object, "baleen_sampler",
 					    samples ? loaded->sampler_fd : -1, samples);
-	return err;
+	return err ? err : use_limit_maps(object, config, loaded);
 }
 
 /* Closes what is new, when not all could be kept. */
@@ -204,6 +246,9 @@ static void drop_new(const struct baleen_loaded *before, struct baleen_loaded *l
 		baleen_close_fd(&loaded->events_fd);
 	if (before->sampler_fd < 0)
 		baleen_close_fd(&loaded->sampler_fd);
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
+		if (before->limit_fd[i] < 0)
+			baleen_close_fd(&loaded->limit_fd[i]);
 }
 
 /* The object closes its descriptors: keep copies. */
@@ -228,6 +273,8 @@ static int keep(const struct bpf_object *object, const struct bpf_program *progr
 		err = baleen_object_keep_map(object, "baleen_events", &loaded->events_fd);
 	if (!err)
 		err = baleen_object_keep_map(object, "baleen_sampler", &loaded->sampler_fd);
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS && !err; i++)
+		err = baleen_object_keep_map(object, limit_maps[i], &loaded->limit_fd[i]);
 	if (err)
 		drop_new(&before, loaded);
 	else
@@ -261,6 +308,14 @@ static struct baleen_config complete(const struct baleen_config *config)
 		whole.needs_transport |= whole.rule[i].needs_transport;
 		whole.established |= whole.rule[i].qualifiers.established;
 	}
+	for (u32 i = 0; i < whole.n_rules; i++)
+		if (whole.limit[i].interval_ns)
+			whole.rule[i].slot |= BALEEN_SLOT_LIMITED;
+	if (!count_limits(&whole))
+		whole.limits = BALEEN_LIMITS_NONE;
+	else if (whole.limits != BALEEN_LIMITS_PEEK)
+		whole.limits = BALEEN_LIMITS_COUNT;
+	whole.needs_transport |= whole.limits != BALEEN_LIMITS_NONE;
 	/* It takes some 100 ms to find. */
 	whole.port_lock_bit = whole.established ? baleen_kernel_port_lock_bit() : 0;
 	return whole;
@@ -332,6 +387,10 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
 		return baleen_fail(error, EOPNOTSUPP,
 				   "established asks about what comes in: no rule of what goes out "
 				   "can have it");
+	if (config->is_egress && count_limits(config))
+		return baleen_fail(error, EOPNOTSUPP,
+				   "a limit is of sources that come in: no rule of what goes out can "
+				   "have it");
 	baleen_log_start();
 	object = open_object(config, &n_rules);
 	if (!object)
@@ -377,6 +436,8 @@ int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 		err = baleen_pins_add(directory, "events", loaded->events_fd, error);
 	if (!err)
 		err = baleen_pins_add(directory, "sampler", loaded->sampler_fd, error);
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS && !err; i++)
+		err = baleen_pins_add(directory, baleen_limit_pins[i], loaded->limit_fd[i], error);
 	for (u32 i = 0; i < BALEEN_MAX_RULES && !err && loaded->rule_fd[i] >= 0; i++) {
 		snprintf(name, sizeof(name), "rule%u", i);
 		err = baleen_pins_add(directory, name, loaded->rule_fd[i], error);

@@ -14,12 +14,32 @@ struct baleen_ruleset;
 struct xdp_program;
 
 /**
+ * enum baleen_limit_map - maps of the limits of rules: rate_limit.h
+ * @BALEEN_LIMIT_TABLE: their buckets
+ * @BALEEN_LIMIT_RING: sources that went over a limit
+ * @BALEEN_LIMIT_COUNTS: by the slot of the rule
+ * @BALEEN_N_LIMIT_MAPS: how many
+ *
+ * They go from one program of a device to the next as long as its limits are the same.
+ */
+enum baleen_limit_map {
+	BALEEN_LIMIT_TABLE,
+	BALEEN_LIMIT_RING,
+	BALEEN_LIMIT_COUNTS,
+	BALEEN_N_LIMIT_MAPS,
+};
+
+/* The names of their pins. */
+extern const char *const baleen_limit_pins[BALEEN_N_LIMIT_MAPS];
+
+/**
  * struct baleen_loaded - a program in the kernel, not yet attached
  * @program_fd: the program
  * @config_fd: the frozen map of its constants
  * @stats_fd: its counters
  * @events_fd: its sampled events; -1 when it samples nothing
  * @sampler_fd: when the next event may be; -1 when it samples nothing
+ * @limit_fd: of its limits; -1 when no rule has one
  * @rule_fd: the filters of its rules; -1 from n_rules on
  * @program_id: the kernel's number of the program
  * @component: what libxdp wants of a program for a chain; NULL of another
@@ -31,6 +51,7 @@ struct baleen_loaded {
 	int stats_fd;
 	int events_fd;
 	int sampler_fd;
+	int limit_fd[BALEEN_N_LIMIT_MAPS];
 	int rule_fd[BALEEN_MAX_RULES];
 	u32 program_id;
 	struct xdp_program *component;
@@ -84,10 +105,11 @@ int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded 
 
 /**
  * baleen_load_program() - load the program over existing maps
- * @config: constants; its version, code and needs_transport are filled in here.
- *          Its attach_type decides what kind of program it becomes
- * @loaded: in: rule_fd, and stats_fd, events_fd and sampler_fd or -1 for new
- *          ones; out: the rest
+ * @config: constants; what follows from its rules and this release is filled in here.
+ *          Its attach_type decides what kind of program it becomes; limits that are
+ *          BALEEN_LIMITS_PEEK stay so
+ * @loaded: in: rule_fd, and stats_fd, events_fd, sampler_fd and limit_fd or -1 for
+ *          new ones; out: the rest
  * @error: filled in on failure
  *
  * On failure the descriptors passed in stay open and nothing else does.

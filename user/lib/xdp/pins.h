@@ -9,6 +9,7 @@
  *          changing                              a change of the chain goes on
  *          <program id>/                         what one program is made of
  *            prog config stats rule0 ... rule15 [events sampler]
+ *                                                  [limits overruns limited]
  *
  * A directory whose number is not that of the program in force was left by a
  * command that was killed; the next writer removes it. Names with dots are refused

@@ -8,6 +8,7 @@
 
 #include "util/protocol.h"
 #include "util/service.h"
+#include "xdp/limit_words.h"
 #include "xdp/qualifiers.h"
 
 /* A number of digits only, at the start of @text; NULL when there is none. */
@@ -130,20 +131,23 @@ int baleen_qualifier_takes(const char *word)
 		return 0;
 	if (!strcmp(word, "proto") || !strcmp(word, "dport") || !strcmp(word, "vlan"))
 		return 1;
-	return -ENOENT;
+	return baleen_limit_word_takes(word);
 }
 
-int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, const char *word, const char *value,
-			 struct baleen_error *error)
+int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, struct baleen_rate_limit *limit,
+			 const char *word, const char *value, struct baleen_error *error)
 {
 	int takes = baleen_qualifier_takes(word);
 
 	if (takes < 0)
-		return baleen_fail(
-			error, ENOENT,
-			"'%s': not a qualifier: proto, dport, tcp-syn, vlan or established", word);
+		return baleen_fail(error, ENOENT,
+				   "'%s': not a qualifier: proto, dport, tcp-syn, vlan, "
+				   "established or limit",
+				   word);
 	if (takes && !value)
 		return baleen_fail(error, EINVAL, "%s: its value is missing", word);
+	if (baleen_limit_word_takes(word) >= 0)
+		return baleen_limit_word_add(limit, word, value, error);
 	if (!strcmp(word, "proto"))
 		return add_proto(qualifiers, value, error);
 	if (!strcmp(word, "dport"))
@@ -159,9 +163,10 @@ int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, const char *word,
 }
 
 int baleen_qualifiers_parse(const char *text, struct baleen_qualifiers *qualifiers,
-			    struct baleen_error *error)
+			    struct baleen_rate_limit *limit, struct baleen_error *error)
 {
 	struct baleen_qualifiers parsed = { 0 };
+	struct baleen_rate_limit limited = { 0 };
 	char *words = strdup(text), *rest = words, *word;
 	int err = 0;
 
@@ -175,13 +180,15 @@ int baleen_qualifiers_parse(const char *text, struct baleen_qualifiers *qualifie
 			break;
 		if (baleen_qualifier_takes(word) > 0)
 			value = strsep(&rest, " ");
-		err = baleen_qualifier_add(&parsed, word, value, error);
+		err = baleen_qualifier_add(&parsed, &limited, word, value, error);
 	}
 	free(words);
 	if (!err)
-		err = baleen_qualifiers_check(&parsed, error);
-	if (!err)
+		err = baleen_qualifiers_check(&parsed, &limited, error);
+	if (!err) {
 		*qualifiers = parsed;
+		*limit = limited;
+	}
 	return err;
 }
 
@@ -200,8 +207,24 @@ static int check_proto(const struct baleen_qualifiers *qualifiers, struct baleen
 	return 0;
 }
 
-int baleen_qualifiers_check(const struct baleen_qualifiers *qualifiers, struct baleen_error *error)
+/* Without `unverified` only TCP counts, behind its handshake. */
+static int check_limit(const struct baleen_qualifiers *qualifiers,
+		       const struct baleen_rate_limit *limit, struct baleen_error *error)
 {
+	if (!limit->rate || limit->unverified)
+		return 0;
+	if (qualifiers->tcp_syn || (qualifiers->has_proto && qualifiers->proto != BALEEN_PROTO_TCP))
+		return baleen_fail(error, EINVAL,
+				   "limit: none of these packets comes after a handshake, so "
+				   "their senders may be made up: say unverified to count them");
+	return 0;
+}
+
+int baleen_qualifiers_check(const struct baleen_qualifiers *qualifiers,
+			    const struct baleen_rate_limit *limit, struct baleen_error *error)
+{
+	int err;
+
 	if (qualifiers->n_dports > BALEEN_MAX_PORTS)
 		return baleen_fail(error, EINVAL, "more than %d ports and ranges",
 				   BALEEN_MAX_PORTS);
@@ -217,7 +240,10 @@ int baleen_qualifiers_check(const struct baleen_qualifiers *qualifiers, struct b
 	if (qualifiers->established & ~BALEEN_ESTABLISHED_SOCKET)
 		return baleen_fail(error, EINVAL, "established is %u: not of this version",
 				   qualifiers->established);
-	return check_proto(qualifiers, error);
+	err = check_proto(qualifiers, error);
+	if (!err)
+		err = baleen_limit_words_check(limit, error);
+	return err ? err : check_limit(qualifiers, limit, error);
 }
 
 /* Would cut off text that does not fit; all qualifiers fit in BALEEN_QUALIFIERS_TEXT. */
@@ -235,10 +261,11 @@ static char *append(char *at, char *end, const char *format, ...)
 	return n < end - at ? at + n : end - 1;
 }
 
-void baleen_qualifiers_format(const struct baleen_qualifiers *qualifiers, char *text)
+void baleen_qualifiers_format(const struct baleen_qualifiers *qualifiers,
+			      const struct baleen_rate_limit *limit, char *text)
 {
 	char line[BALEEN_QUALIFIERS_TEXT + 1] = " ", *at = line, *end = line + sizeof(line);
-	char proto[BALEEN_PROTOCOL_TEXT];
+	char proto[BALEEN_PROTOCOL_TEXT], words[BALEEN_LIMIT_WORDS_TEXT];
 
 	if (qualifiers->has_proto)
 		at = append(at, end, " proto %s", baleen_protocol_text(qualifiers->proto, proto));
@@ -254,6 +281,8 @@ void baleen_qualifiers_format(const struct baleen_qualifiers *qualifiers, char *
 	if (qualifiers->has_vlan)
 		at = append(at, end, " vlan %u", qualifiers->vlan);
 	if (qualifiers->established)
-		append(at, end, " established");
+		at = append(at, end, " established");
+	if (limit->rate)
+		append(at, end, " %s", baleen_limit_words_format(limit, words));
 	memcpy(text, line + 1, BALEEN_QUALIFIERS_TEXT);
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "util/fd.h"
 #include "xdp/replay.h"
 
 /* Longer than any page that a kernel puts a frame in. */
@@ -77,6 +78,7 @@ int baleen_replay_open(struct baleen_replay *replay, const struct baleen_ruleset
 	baleen_ruleset_configure(ruleset, &replay->config, NULL, &replay->config);
 	replay->config.dry_run = false;
 	replay->config.sample_interval_ns = 0;
+	replay->config.limits = BALEEN_LIMITS_PEEK;
 	baleen_loaded_init(&replay->loaded);
 	err = map_stats(replay, error);
 	if (!err)
@@ -97,6 +99,7 @@ static void configure_live(struct baleen_replay *replay, const struct baleen_xdp
 {
 	*replay = (struct baleen_replay){ .config = xdp->config, .n_readable = ONE_BUFFER_BYTES };
 	replay->config.attach_type = BALEEN_ATTACH_TYPE_LINK;
+	replay->config.limits = BALEEN_LIMITS_PEEK;
 	baleen_loaded_init(&replay->loaded);
 }
 
@@ -109,6 +112,10 @@ static int share_rules(struct baleen_replay *replay, const struct baleen_xdp *xd
 			return baleen_fail(error, errno, "%s: cannot share its maps: %m",
 					   xdp->device);
 	}
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
+		if (baleen_copy_fd(xdp->limit_fd[i], &replay->loaded.limit_fd[i]))
+			return baleen_fail(error, errno, "%s: cannot share its limits: %m",
+					   xdp->device);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "filter/recent.h"
 #include "key/key_spec.h"
+#include "xdp/limit_words.h"
 #include "xdp/qualifiers.h"
 #include "xdp/ruleset.h"
 
@@ -48,6 +49,7 @@ void baleen_ruleset_from_config(const struct baleen_config *config, struct balee
 		memcpy(rule->name, config->rule[i].image.name, sizeof(rule->name));
 		rule->action = config->rule[i].action;
 		rule->qualifiers = config->rule[i].qualifiers;
+		rule->rate_limit = config->limit[i].typed;
 		rule->live = i;
 	}
 }
@@ -104,8 +106,11 @@ static int check_rule(const struct baleen_ruleset *ruleset, u32 place, struct ba
 				   rule->action);
 	if (!rule->filter && rule->live == BALEEN_RULE_NEW)
 		return baleen_fail(error, EINVAL, "rule '%s' has no filter", rule->name);
-	if (baleen_qualifiers_check(&rule->qualifiers, &what))
+	if (baleen_qualifiers_check(&rule->qualifiers, &rule->rate_limit, &what))
 		return baleen_fail(error, EINVAL, "rule '%s': %s", rule->name, what.text);
+	if (rule->rate_limit.rate && rule->action == BALEEN_ACTION_ALLOW)
+		return baleen_fail(error, EINVAL, "rule '%s': %s", rule->name,
+				   BALEEN_LIMIT_IS_NOT_FOR_ALLOW);
 	for (u32 i = 0; i < place; i++) {
 		if (!strcmp(ruleset->rule[i].name, rule->name))
 			return baleen_fail(error, EEXIST, "two rules are called '%s'", rule->name);
@@ -177,6 +182,44 @@ static u32 recent_buckets(const struct baleen_ruleset_rule *rule, const struct b
 			      old->recent_buckets[rule->live];
 }
 
+/* The buckets of a limit that stays are where they were. */
+static void configure_limits(const struct baleen_ruleset *ruleset, const struct baleen_config *old,
+			     struct baleen_config *new)
+{
+	u32 n_sets = 0;
+
+	for (u32 i = 0; i < ruleset->n_rules; i++) {
+		const struct baleen_ruleset_rule *rule = &ruleset->rule[i];
+		const struct baleen_limit *before =
+			rule->live == BALEEN_RULE_NEW ? NULL : &old->limit[rule->live];
+		const u64 *random = new->rule[i].image.seed.word;
+
+		new->limit[i] = baleen_limit_set_up(&rule->rate_limit,
+						    before && before->interval_ns ?
+							    before->seed :
+							    random[0] ^ baleen_mix64(random[1]),
+						    n_sets);
+		n_sets += rule->rate_limit.rate ? BALEEN_LIMIT_SETS : 0;
+	}
+}
+
+bool baleen_limits_are_same(const struct baleen_config *a, const struct baleen_config *b)
+{
+	u32 i = 0, j = 0;
+
+	for (;; i++, j++) {
+		while (i < a->n_rules && !a->limit[i].interval_ns)
+			i++;
+		while (j < b->n_rules && !b->limit[j].interval_ns)
+			j++;
+		if (i == a->n_rules || j == b->n_rules)
+			return i == a->n_rules && j == b->n_rules;
+		if (a->rule[i].slot != b->rule[j].slot ||
+		    memcmp(&a->limit[i], &b->limit[j], sizeof(a->limit[i])))
+			return false;
+	}
+}
+
 void baleen_ruleset_configure(const struct baleen_ruleset *ruleset, const struct baleen_config *old,
 			      const struct baleen_stats *counted, struct baleen_config *config)
 {
@@ -187,6 +230,7 @@ void baleen_ruleset_configure(const struct baleen_ruleset *ruleset, const struct
 		left |= 1u << old->rule[i].slot;
 	memset(new.rule, 0, sizeof(new.rule));
 	memset(new.recent_buckets, 0, sizeof(new.recent_buckets));
+	memset(new.limit, 0, sizeof(new.limit));
 	for (u32 i = 0; i < ruleset->n_rules; i++) {
 		configure_rule(&ruleset->rule[i], old, &new.rule[i]);
 		new.recent_buckets[i] = recent_buckets(&ruleset->rule[i], old);
@@ -201,6 +245,7 @@ void baleen_ruleset_configure(const struct baleen_ruleset *ruleset, const struct
 		if (counted)
 			new.rule[i].base = counted->rule[new.rule[i].slot];
 	}
+	configure_limits(ruleset, old, &new);
 	new.version = BALEEN_CONFIG_VERSION;
 	new.n_rules = ruleset->n_rules;
 	new.default_drop = ruleset->default_drop;

@@ -22,6 +22,7 @@
  * @name: below BALEEN_NAME_BYTES, see baleen_rule_name_check()
  * @action: enum baleen_action
  * @qualifiers: further conditions that a frame has to meet
+ * @rate_limit: only what is over it is met; all zero for none
  * @filter: to be copied to the kernel, owned by the caller; NULL keeps the live
  *          map of rule @live
  * @live: the rule of the device that this one continues: it takes over its
@@ -33,6 +34,7 @@ struct baleen_ruleset_rule {
 	char name[BALEEN_NAME_BYTES];
 	u32 action;
 	struct baleen_qualifiers qualifiers;
+	struct baleen_rate_limit rate_limit;
 	const struct baleen_filter *filter;
 	int live;
 	char shared[BALEEN_NAME_BYTES];
@@ -152,5 +154,14 @@ int baleen_ruleset_keeps_keys(const struct baleen_ruleset *ruleset, const char *
  */
 void baleen_ruleset_configure(const struct baleen_ruleset *ruleset, const struct baleen_config *old,
 			      const struct baleen_stats *counted, struct baleen_config *config);
+
+/**
+ * baleen_limits_are_same() - do two programs have the same limits?
+ * @a: constants of one
+ * @b: of the other
+ *
+ * Return: true when the buckets of one are those of the other, also when there are none.
+ */
+bool baleen_limits_are_same(const struct baleen_config *a, const struct baleen_config *b);
 
 #endif /* BALEEN_RULESET_H */

@@ -78,6 +78,21 @@ static int take_over(const struct baleen_xdp *xdp, const struct baleen_ruleset *
 	return 0;
 }
 
+/* The table of other limits does not go on: a source that was over the old ones may be within the new. */
+static int take_over_limits(const struct baleen_xdp *xdp, const struct baleen_config *config,
+			    struct baleen_loaded *loaded, struct baleen_error *error)
+{
+	int err = 0;
+
+	if (!baleen_limits_are_same(&xdp->config, config))
+		return 0;
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS && !err; i++)
+		err = baleen_copy_fd(xdp->limit_fd[i], &loaded->limit_fd[i]);
+	return err ? baleen_fail(error, -err, "%s: cannot take over its limits: %s", xdp->device,
+				 strerror(-err)) :
+		     0;
+}
+
 static int replace(struct baleen_xdp *xdp, const struct baleen_loaded *loaded,
 		   struct baleen_error *error)
 {
@@ -109,6 +124,8 @@ static void become(struct baleen_xdp *xdp, const struct baleen_config *config,
 	swap_fd(&xdp->stats_fd, &loaded->stats_fd);
 	swap_fd(&xdp->events_fd, &loaded->events_fd);
 	swap_fd(&xdp->sampler_fd, &loaded->sampler_fd);
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
+		swap_fd(&xdp->limit_fd[i], &loaded->limit_fd[i]);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		swap_fd(&xdp->rule_fd[i], &loaded->rule_fd[i]);
 	baleen_filter_free(&xdp->live);
@@ -129,7 +146,9 @@ static int put_on(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 	baleen_ruleset_configure(ruleset, &xdp->config, &counted, &config);
 	/* An earlier release did not look at the type of the device. */
 	baleen_config_set_device(&config, xdp->config.device, xdp->pins.ifindex);
-	err = baleen_load_program(&config, loaded, error);
+	err = take_over_limits(xdp, &config, loaded, error);
+	if (!err)
+		err = baleen_load_program(&config, loaded, error);
 	if (!err)
 		err = baleen_loaded_pin(loaded, xdp->pins.path, error);
 	if (!err)

@@ -34,6 +34,8 @@ static void close_all(void *data)
 	baleen_close_fd(&xdp->stats_fd);
 	baleen_close_fd(&xdp->events_fd);
 	baleen_close_fd(&xdp->sampler_fd);
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
+		baleen_close_fd(&xdp->limit_fd[i]);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		baleen_close_fd(&xdp->rule_fd[i]);
 	baleen_filter_free(&xdp->live);
@@ -68,6 +70,20 @@ static int open_sampling(struct baleen_xdp *xdp, u32 program_id)
 	return xdp->events_fd < 0 ? xdp->events_fd : xdp->sampler_fd < 0 ? xdp->sampler_fd : 0;
 }
 
+static int open_limits(struct baleen_xdp *xdp, u32 program_id)
+{
+	bool has_one = false;
+
+	for (u32 i = 0; i < xdp->config.n_rules; i++)
+		has_one |= xdp->config.limit[i].interval_ns != 0;
+	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS && has_one; i++) {
+		xdp->limit_fd[i] = baleen_pins_open(&xdp->pins, program_id, baleen_limit_pins[i]);
+		if (xdp->limit_fd[i] < 0)
+			return xdp->limit_fd[i];
+	}
+	return 0;
+}
+
 /* Opens all that is read later, so that no swap can take it away. */
 static int open_program(struct baleen_xdp *xdp, u32 program_id)
 {
@@ -80,6 +96,8 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 	err = open_stats(xdp, program_id);
 	if (!err)
 		err = open_sampling(xdp, program_id);
+	if (!err)
+		err = open_limits(xdp, program_id);
 	if (err)
 		return err;
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
@@ -117,6 +135,7 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 	xdp->pins = *pins;
 	baleen_attachment_init(&xdp->attachment);
 	xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = -1;
+	memset(xdp->limit_fd, -1, sizeof(xdp->limit_fd));
 	memset(xdp->rule_fd, -1, sizeof(xdp->rule_fd));
 	return baleen_instance_open(&baleen_xdp_instances, pins, &xdp->attachment, xdp, error);
 }

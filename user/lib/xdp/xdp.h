@@ -15,6 +15,7 @@
 #include "net/device.h"
 #include "xdp/attachment.h"
 #include "xdp/instance.h"
+#include "xdp/load.h"
 #include "xdp/pins.h"
 
 /**
@@ -29,6 +30,7 @@
  * @stats_fd: the counters, by slot
  * @events_fd: the sampled events; negative when there never were any
  * @sampler_fd: when the next event may be; negative as @events_fd
+ * @limit_fd: of the limits of its rules; negative when it has none
  * @rule_fd: the filters of the rules; -1 from n_rules on
  * @config: constants of the program: rules, names, geometry
  * @live: the filter that baleen_xdp_live_rule() mapped last
@@ -44,6 +46,7 @@ struct baleen_xdp {
 	int stats_fd;
 	int events_fd;
 	int sampler_fd;
+	int limit_fd[BALEEN_N_LIMIT_MAPS];
 	int rule_fd[BALEEN_MAX_RULES];
 	struct baleen_config config;
 	struct baleen_filter live;

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Bans of sources that went over a limit.
+ *
+ *      packets --> bucket empty --> ring buffer --> entries of origin `limit`, which end,
+ *                                                   in the rules of the device that take bans
+ */
+#ifndef BALEEN_LIMIT_BANS_H
+#define BALEEN_LIMIT_BANS_H
+
+#include "deploy/deploy.h"
+
+#define BALEEN_ORIGIN_LIMIT "limit"
+
+/**
+ * struct baleen_limit_bans - what became of sources that went over a limit
+ * @n_added: banned
+ * @n_renewed: banned already, and for longer now
+ * @n_capped: not banned, since as many are as the limit may ban
+ * @n_refused: not banned, since they must not be: withheld, or a guarded session
+ * @refused: the first of these; empty for none
+ * @withheld: why
+ */
+struct baleen_limit_bans {
+	u64 n_added;
+	u64 n_renewed;
+	u64 n_capped;
+	u64 n_refused;
+	char refused[BALEEN_RULE_ENTRY_TEXT];
+	struct baleen_protected withheld;
+};
+
+/**
+ * baleen_limit_bans_put() - ban who went over a limit
+ * @device: name of the device
+ * @overrun: sources that did
+ * @n: how many
+ * @timeout_ms: how long to wait for another writer
+ * @bans: filled in
+ * @error: filled in on failure
+ *
+ * A ban counts from the overrun, so an old one may have ended. Whoever is protected, and
+ * the peers of guarded sessions, are not banned.
+ *
+ * Return: 0; -ENOENT when the device has no state, or no filter; -ETIMEDOUT when another
+ * writer held on; a negative errno.
+ */
+int baleen_limit_bans_put(const char *device, const struct baleen_overrun *overrun, size_t n,
+			  u64 timeout_ms, struct baleen_limit_bans *bans,
+			  struct baleen_error *error);
+
+#endif /* BALEEN_LIMIT_BANS_H */
