@@ -31,6 +31,21 @@ fresh()
 		bail "cannot attach: $(<"$TMP/err")"
 }
 
+# --- what says so first ---
+
+fresh 192.0.2.0/24 '!192.0.2.9'
+echo 192.0.2.8/29 >"$TMP/more"
+check "another list holds what an exception takes out of the first" baleen merge veth-b:bad "$TMP/more"
+is "why names first what holds it" \
+	"$(baleen why -j veth-b 192.0.2.9 | jq -c '.[0].rules[0] | [.holds, .entries[].entry]')" \
+	'[true,"192.0.2.8/29","!192.0.2.9","192.0.2.0/24"]'
+fresh 192.0.2.1
+check "an image" baleen build -o "$TMP/more.bln" "$TMP/more"
+check "a list and an image" baleen merge veth-b:bad "$TMP/more.bln"
+expect "an image holds what is no entry, in no line" 0 "veth-b:bad: 0 deleted" \
+	"baleen: veth-b:bad: stays in force: the image $TMP/more.bln holds it" \
+	baleen del --exist veth-b:bad 192.0.2.9
+
 # --- what is refused ---
 
 fresh 192.0.2.1

@@ -121,6 +121,7 @@ try_class()
 	for ((k = n_commands % every; k < n_calls; k += every, tried++)); do
 		try_fault "$2:$k:${errors[$((tried % ${#errors[@]}))]}"
 	done
+	[ "$tried" -gt 0 ] || return 0
 	is "$1: each of $2 may fail" "$bad" ""
 	sampled "$1, $2" "$tried" "$n_calls"
 }
