@@ -92,8 +92,10 @@ RULES=(
 # Every frame is judged by the rules before or by those behind.
 test_under_traffic()
 {
-	local i failed=0 pid line
+	local i failed=0 pid line n
 
+	n=$(pick 40 100)
+	sampled "sets of rules under traffic" "$n" 100
 	check "under traffic: a filter" filter shared "$TMP/many"
 	# shellcheck disable=SC2086 # words
 	check "under traffic: hook" hook veth-b ${RULES[0]}
@@ -104,12 +106,12 @@ test_under_traffic()
 	exec 5<"$TMP/loop"
 	read -r line <&5
 	is "under traffic: it runs" "$line" running
-	for ((i = 1; i <= 100; i++)); do
+	for ((i = 1; i <= n; i++)); do
 		# shellcheck disable=SC2086 # words
 		hook veth-b --replace ${RULES[i % 4]} || failed=$((failed + 1))
 		[ $((i % 10)) -ne 0 ] || cat "$TMP/named/shared" >/dev/baleen || failed=$((failed + 1))
 	done
-	is "under traffic: 100 sets of rules, 10 images" "$failed" 0
+	is "under traffic: $n sets of rules, $((n / 10)) images" "$failed" 0
 	kill -INT "$pid"
 	cat <&5 | sed 's/^/# /'
 	wait "$pid"
@@ -157,17 +159,19 @@ test_device()
 # Each rule of its own filter and a shared one.
 test_namespace()
 {
-	local C=bln$$-c i failed=0
+	local C=bln$$-c i failed=0 n
 
+	n=$(pick 30 100)
+	sampled "devices of a namespace" "$n" 100
 	make_netns "$C"
 	check "namespace: a filter" filter shared "$TMP/many"
-	for i in {1..100}; do
+	for ((i = 1; i <= n; i++)); do
 		ip -n "$C" link add "dummy$i" type dummy || bail "no dummy$i"
 		in_ns "$C" "$BIND" "dummy$i" --drop own="$TMP/listed.bln" --drop many=kmod:shared ||
 			failed=$((failed + 1))
 	done
-	is "namespace: a hundred devices have rules" "$failed" 0
-	is "namespace: all ask" "$(asked shared)" 100
+	is "namespace: $n devices have rules" "$failed" 0
+	is "namespace: all ask" "$(asked shared)" "$n"
 	is "namespace: all are listed in order" "$(in_ns "$C" "$BIND" --all)" \
 		"$(ip -n "$C" -o link show type dummy | cut -d: -f1 | sort -n)"
 	is "namespace: no others" "$(hook --all)" ""
@@ -179,10 +183,12 @@ test_namespace()
 # A device goes while it gets rules: it has them for a moment or never.
 test_races()
 {
-	local i status=""
+	local i status="" n
 
+	n=$(pick 20 40)
+	sampled "races" "$n" 40
 	check "races: a filter" filter shared "$TMP/many"
-	for i in {1..40}; do
+	for ((i = 1; i <= n; i++)); do
 		ip -n "$B" link add race type dummy || bail "no device"
 		hook race --drop many=kmod:shared 2>>"$TMP/race.err" &
 		ip -n "$B" link del race
@@ -190,7 +196,7 @@ test_races()
 		status+=$?
 	done
 	status=${status//1/}
-	echo "# races: ${#status} of 40 had them for a moment"
+	echo "# races: ${#status} of $n had them for a moment"
 	is "races: the others found no device" "$(sort -u "$TMP/race.err" | sed 's/^BIND: ENODEV$//')" ""
 	is "races: no rule is left" "$(asked shared) $(hook --all)" "0 "
 	check "races: the filter goes" "$BIND" --destroy shared

@@ -67,24 +67,19 @@ same()
 # --- frames of every make -------------------------------------------------
 
 # read_shapes FILE...: all but those that the kernel discards before the hook since
-# their tag is cut off, which go to $CUT; in `make check` each tenth, the programs for
-# XDP, which parse by the same header, see all of them in tests/xdp/bypass.sh
+# their tag is cut off, which go to $CUT
 read_shapes()
 {
-	local row frame n=0 every
+	local row frame
 
-	every=$(pick 10 1)
 	frames=() CUT=()
 	while read -r row frame; do
-		n=$((n + 1))
-		[ $((n % every)) -eq 0 ] || continue
 		if [ "$row" = cut_tag ]; then
 			CUT+=("$frame")
 		else
 			frames+=("$frame")
 		fi
 	done < <(cat "$@")
-	sampled "shapes" $((${#frames[@]} + ${#CUT[@]})) "$n"
 }
 
 test_cut()
