@@ -62,7 +62,7 @@ baleen_inline u32 context_wants(const u8 *frame, const u8 *end, enum baleen_pars
 	return CONTEXT_HEAD_BYTES;
 }
 
-/* Of what this host sends, headers lie in the first buffer, and often nothing else does. To
+/* A frame of this host has its headers in the first buffer, and often nothing else. To
  * move more there copies a frame that TCP keeps, too: only where it has to be. Returns true
  * when pointers to the frame are no longer good.
  */

@@ -208,7 +208,7 @@ static bool restore_point(struct daemon *daemon, const char *device, bool is_las
 	return !err || is_last;
 }
 
-/* What comes in by a device, and what goes out. */
+/* The filter of frames that come in by a device, and that of those that go out. */
 static bool restore(struct daemon *daemon, const char *device, bool is_last)
 {
 	bool is_done = restore_point(daemon, device, is_last);

@@ -14,7 +14,7 @@
 
 #define PATH_BYTES BALEEN_RULE_STORE_PATH_BYTES
 
-/* What goes out is looked up by other keys: it has a file of its own, or none. */
+/* Frames that go out are looked up by other keys: they have a file of their own, or none. */
 static bool fits(const char *pattern, const char *device)
 {
 	if (baleen_device_is_egress(device))

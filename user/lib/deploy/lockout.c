@@ -138,7 +138,7 @@ static struct baleen_fields reverse(const struct baleen_fields *fields)
 	return reversed;
 }
 
-/* What a key asks for, as of packets that come from an address: of those that go to it,
+/* The fields of a key, as of packets that come from an address: of those that go to it,
  * ends are the other way round.
  */
 static u32 spec_of(const struct guarded *guarded, u32 index)
