@@ -138,7 +138,7 @@ bool baleen_device_name(int ifindex, char *device)
 	return true;
 }
 
-/* Of Linux, include/uapi/linux/if_arp.h, which does not go with <net/if.h>. */
+/* From include/uapi/linux/if_arp.h of Linux, which does not go with <net/if.h>. */
 enum { IP6GRE = 823 };
 
 /* Other types have headers of their own, which nobody reads here. */

@@ -223,7 +223,7 @@ static int configure(struct baleen_config *config, const char *device, int ifind
 	return 0;
 }
 
-/* What XDP has and tc has not. */
+/* Options that XDP has and tc has not. */
 static int refuse_egress(const char *device, enum baleen_mode mode,
 			 enum baleen_attach_type attach_type, struct baleen_error *error)
 {
