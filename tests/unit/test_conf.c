@@ -311,6 +311,48 @@ static void test_all(void **state)
 	assert_null(conf.feed);
 }
 
+#define H16 "0123456789abcdef"
+#define LONG_NAME H16 H16 H16 ".a." H16 H16 H16 ".b." H16 H16 H16 ".c." H16 H16 H16 ".example.net"
+
+/* All names, until there are too many of them, or too many bytes. */
+static void test_never_names(void **state)
+{
+	char text[BALEEN_NEVER_NAMES_BYTES + BALEEN_NEVER_NAMES * 64] = "", *formatted;
+	struct baleen_conf conf, again;
+	size_t at = 0;
+
+	assert_int_equal(parse("never-name mail.example.net\nnever-name b\n" R, &conf, NULL), 0);
+	assert_string_equal(conf.rules.never_names, "mail.example.net b");
+	formatted = baleen_conf_format(&conf, true);
+	assert_non_null(strstr(formatted, "\nnever-name mail.example.net\nnever-name b\n"));
+	assert_int_equal(parse(formatted, &again, NULL), 0);
+	assert_string_equal(again.rules.never_names, conf.rules.never_names);
+	free(formatted);
+	baleen_conf_free(&again);
+	baleen_conf_free(&conf);
+	assert_int_equal(parse("never-name b\nnever-name B\n" R, &conf, NULL), -EINVAL);
+	assert_int_equal(parse("never-name 192.0.2.1\n" R, &conf, NULL), -EINVAL);
+	assert_int_equal(parse("never-name a/b\n" R, &conf, NULL), -EINVAL);
+	assert_int_equal(parse("never-name\n" R, &conf, NULL), -EINVAL);
+	assert_int_equal(parse("never-name a b\n" R, &conf, NULL), -EINVAL);
+	assert_int_equal(parse(R "\nnever-name a\n", &conf, NULL), -EINVAL);
+	for (u32 i = 0; i < BALEEN_NEVER_NAMES; i++)
+		at += sprintf(text + at, "never-name host-%u.example.net\n", i);
+	strcpy(text + at, R);
+	assert_int_equal(parse(text, &conf, NULL), 0);
+	baleen_conf_free(&conf);
+	strcpy(text + at, "never-name one-more\n" R);
+	assert_int_equal(parse(text, &conf, NULL), -EINVAL);
+	at = 0;
+	for (u32 i = 0; i < 18; i++)
+		at += sprintf(text + at, "never-name h%02u." LONG_NAME "\n", i);
+	strcpy(text + at, R);
+	assert_int_equal(parse(text, &conf, NULL), 0);
+	baleen_conf_free(&conf);
+	strcpy(text + at, "never-name h18." LONG_NAME "\n" R);
+	assert_int_equal(parse(text, &conf, NULL), -EINVAL);
+}
+
 /* What is not said. */
 static void test_defaults(void **state)
 {
@@ -450,10 +492,11 @@ static void test_routes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_refused_bytes),
-		cmocka_unit_test(test_too_many), cmocka_unit_test(test_all),
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_format),
-		cmocka_unit_test(test_routes),	 cmocka_unit_test(test_egress),
+		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_refused_bytes),
+		cmocka_unit_test(test_too_many),    cmocka_unit_test(test_all),
+		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_format),
+		cmocka_unit_test(test_routes),	    cmocka_unit_test(test_egress),
+		cmocka_unit_test(test_never_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Names as feeds of rules that allow. A dnsmasq in the namespace that sends answers for
+# Names as feeds of rules that allow, and names that no rule drops. A dnsmasq in the namespace that sends answers for
 # example.net; the other one asks it, by a resolv.conf of its own.
 
 # shellcheck source=tests/lib.sh
@@ -148,3 +148,107 @@ await "without an answer it says so" grep -q 'the update of the feeds failed' ba
 is "and the last answer stays" "$(holds)" "9.10.0.3 2620:fe:1::3 "
 kill -CONT "$resolver"
 stop_baleend
+
+# --- names that no rule drops ------------------------------------------------------------
+
+STATE_DB=$(kept_of "$B")/veth-b/state.db
+
+# drops: which of the addresses are in the set of the rule that drops
+drops()
+{
+	baleen match veth-b:bad 9.10.0.{1,2,3} 2620:fe:1::1 | tr '\n' ' '
+}
+
+drops_only()
+{
+	[ "$(drops)" = "$1" ]
+}
+
+# asked_long_ago MS: as if the name had been asked, and answered, so much earlier
+asked_long_ago()
+{
+	check "time passes" sqlite3 "$STATE_DB" \
+		"UPDATE text SET value = (substr(value, 1, 13) - $1) || ' ' || (substr(value, 15, 13) - $1) || substr(value, 28)
+			WHERE name = 'never-name mail.example.net'"
+}
+
+check "detach" baleen detach --forget veth-b
+printf '%s\n' "never-name mail.example.net" "rule bad drop" "bans" "feed $TMP/bad every 1h" >"$CONF"
+answers "9.10.0.9 other.example.net"
+check_status "a name without an answer is no reason to refuse" 3 baleen apply veth-b
+is "apply says it" "$(<err)" "baleen: veth-b: never-name mail.example.net: no such name, or no address of it; nothing is withheld for it yet"
+is "the list is dropped" "$(drops)" "9.10.0.1 9.10.0.2 2620:fe:1::1 "
+is "status says it" "$(baleen status veth-b | grep -c 'never-name mail.example.net: no answer yet; FAILED .* ago: no such name')" 1
+baleen doctor veth-b >out
+is "doctor says it" "$(grep -c 'never-name mail.example.net has no address yet: no such name' out)" 1
+
+answers "9.10.0.1 mail.example.net" "2620:fe:1::1 mail.example.net"
+check_status "an answer" 3 baleen update veth-b
+is "update says it" "$(<out)" "veth-b:bad: $TMP/bad: unchanged
+veth-b: never-name mail.example.net: new, +2 -0: 2 addresses"
+is "its addresses are dropped by no feed" "$(drops)" "9.10.0.2 "
+check "they pass, the other does not" passes both
+check_status "update again" 0 baleen update veth-b
+is "an answer like the last changes nothing" "$(tail -n 1 out)" "veth-b: never-name mail.example.net: unchanged"
+is "apply, too" "$(baleen apply veth-b)" "veth-b: unchanged, native"
+is "status" "$(baleen status veth-b | grep -c 'never-name mail.example.net: 2 addresses, answered .* ago$')" 1
+is "status as JSON" "$(baleen status veth-b -j | jq -c '.[0].never_names | map([.name, .addresses, .error])')" '[["mail.example.net",2,null]]'
+baleen why veth-b 9.10.0.1 >out
+is "why says the name, and when" "$(grep -c '9.10.0.1 .*never dropped: an address of mail.example.net, asked [-0-9: ]* (.*)$' out)" 1
+is "why as JSON" "$(baleen why veth-b 9.10.0.1 -j | jq -c '[.. | .withheld? // empty | [.role, .what, .asked_ms == .answered_ms]] | first')" '["name","mail.example.net",true]'
+for address in 9.10.0.1 9.10.0.0/24 2620:fe:1::1; do
+	check_status "ban $address" 1 baleen ban "$address"
+	is "is refused by name" "$(grep -c 'is never dropped (an address of mail.example.net)' err)" 1
+done
+is "nothing is banned" "$(drops)" "9.10.0.2 "
+
+answers "9.10.0.2 mail.example.net" "2620:fe:1::1 mail.example.net"
+printf '%s\n' 9.10.0.2 2620:fe:1::1 >both
+echo 9.10.0.1 >dropped
+check_status "diff" 3 baleen apply --diff veth-b
+is "diff tells another answer" "$(grep -c 'never-name mail.example.net: +1 -1' out)" 1
+check_status "apply takes it" 3 baleen apply veth-b
+is "the old one is dropped, the new one not" "$(drops)" "9.10.0.1 "
+check "so say the packets" passes both
+check_status "another address can be banned" 0 baleen ban 9.10.0.3
+check "and unbanned" baleen unban 9.10.0.3
+
+answers "9.10.0.9 other.example.net"
+check_status "the name is gone" 1 baleen update veth-b
+is "the last answer stays" "$(<err) $(drops)" "baleen: veth-b: never-name mail.example.net: no such name, or no address of it; its last answer stays in force 9.10.0.1 "
+baleen why veth-b 9.10.0.2 >out
+is "why says that there was none since" "$(grep -c 'an address of mail.example.net, asked .*, without an answer since ' out)" 1
+kill -STOP "$resolver"
+check_status "nobody answers" 1 baleen update veth-b
+is "the last answer stays in force" "$(drops)" "9.10.0.1 "
+unpin "$B"
+check "restore at boot" baleen restore --boot
+is "with the last answer" "$(drops)" "9.10.0.1 "
+check "so say the packets after a boot" passes both
+check "save" baleen save veth-b -o names
+check "detach" baleen detach --forget veth-b
+check "restore what was saved" baleen restore veth-b names
+is "with the last answer, too" "$(drops)" "9.10.0.1 "
+check "detach again" baleen detach veth-b
+kill -CONT "$resolver"
+
+answers "9.10.0.1 mail.example.net"
+check_status "apply once more" 3 baleen apply veth-b
+is "as it answers now" "$(drops)" "9.10.0.2 2620:fe:1::1 "
+baleen doctor veth-b >out
+is "doctor has nothing to say" "$(grep -c never-name out)" 0
+check_status "nothing is due" 0 baleen update --due
+is "so the name is not asked" "$(<out)" ""
+asked_long_ago 7200000
+baleen doctor veth-b >out
+is "doctor tells an old answer" "$(grep -c 'the last answer for never-name mail.example.net is 2h.* old: it was not asked since' out)" 1
+answers "9.10.0.2 mail.example.net"
+start_baleend "$B"
+await "baleend asks when it is due" drops_only "9.10.0.1 2620:fe:1::1 "
+stop_baleend
+
+printf '%s\n' "rule bad drop" "bans" "feed $TMP/bad every 1h" >"$CONF"
+check_status "without the statement" 3 baleen apply veth-b
+is "apply tells it" "$(grep -c 'never-name none' out)" 1
+is "all are dropped again" "$(drops)" "9.10.0.1 9.10.0.2 2620:fe:1::1 "
+is "and nothing is kept of the name" "$(sqlite3 "$STATE_DB" "SELECT count(*) FROM text WHERE name GLOB 'never-name*'")" 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Feeds that are due: a child fetches, reads and judges them. */
+/* Feeds and never-names that are due: a child fetches, reads and judges them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,15 +9,16 @@
 #include "net/device.h"
 #include "state/entries.h"
 #include "state/feeds.h"
+#include "state/never_names.h"
 
 #define SOON_US 1000000ull
 /* The pause after a failed update, since the same feed is due at once. */
 #define AGAIN_US 10000000ull
 /**
- * struct search - the next feed that is due
+ * struct search - the next feed or name that is due
  * @now_ms: the time of the search
- * @due_ms: when the feed found is due
- * @device: its device; empty when no feed was found
+ * @due_ms: when it is due
+ * @device: its device; empty when none was found
  * @current: the device being searched
  */
 struct search {
@@ -27,15 +28,27 @@ struct search {
 	char current[BALEEN_POINT_BYTES];
 };
 
+static void look_at(struct search *search, u64 due_ms)
+{
+	if (!due_ms || (*search->device && due_ms >= search->due_ms))
+		return;
+	search->due_ms = due_ms;
+	memcpy(search->device, search->current, sizeof(search->device));
+}
+
+static int look_at_name(const struct baleen_never_name *name, void *data)
+{
+	struct search *search = data;
+
+	look_at(search, baleen_never_name_due_ms(name, search->now_ms));
+	return 0;
+}
+
 static int look_at_feed(const struct baleen_feed *feed, void *data)
 {
 	struct search *search = data;
-	u64 due_ms = baleen_feed_due_ms(feed, search->now_ms);
 
-	if (!due_ms || (*search->device && due_ms >= search->due_ms))
-		return 0;
-	search->due_ms = due_ms;
-	memcpy(search->device, search->current, sizeof(search->device));
+	look_at(search, baleen_feed_due_ms(feed, search->now_ms));
 	return 0;
 }
 
@@ -48,6 +61,7 @@ static int look_at_state(const char *device, bool is_kept, void *data)
 	if (baleen_rule_store_open(&state, device, 0, NULL))
 		return 0;
 	baleen_feeds_each(&state, NULL, look_at_feed, search, NULL);
+	baleen_never_names_each(&state, look_at_name, search, NULL);
 	baleen_rule_store_close(&state);
 	return 0;
 }

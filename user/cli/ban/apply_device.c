@@ -8,6 +8,7 @@
 #include "cli/ban/apply.h"
 #include "cli/common/feed_progress.h"
 #include "cli/open/guard.h"
+#include "cli/open/never_names.h"
 #include "deploy/conf_apply.h"
 #include "deploy/confirm.h"
 #include "util/duration.h"
@@ -108,6 +109,7 @@ static int receive(const struct apply *apply, const char *path, const struct bal
  * @conf: the configuration
  * @before: its state as a configuration
  * @versions: versions of its feeds
+ * @answers: answers for its never-names
  * @work: for the library
  */
 struct device {
@@ -118,6 +120,7 @@ struct device {
 	struct baleen_conf conf;
 	struct baleen_conf before;
 	struct baleen_feed_versions versions;
+	struct baleen_never_answers answers;
 	struct baleen_conf_apply work;
 };
 
@@ -262,6 +265,20 @@ static int compare(struct device *device)
 	return change(device);
 }
 
+/* A name without an answer is no reason to leave the device without a filter. */
+static int ask_names(struct device *device, const struct baleen_rule_store *state)
+{
+	struct baleen_error error;
+
+	if (device->apply->is_offline)
+		return 0;
+	if (baleen_never_names_ask(device->conf.rules.never_names, state, false, &device->answers,
+				   &error))
+		return complain("%s: %s", device->name, error.text);
+	never_names_complain(device->name, &device->answers);
+	return 0;
+}
+
 static int read_all(struct device *device)
 {
 	struct baleen_error error;
@@ -286,6 +303,8 @@ static int read_all(struct device *device)
 		return complain("%s", error.text);
 	err = receive(device->apply, device->path, &device->conf, has_state ? &state : NULL,
 		      &device->versions);
+	if (!err)
+		err = ask_names(device, has_state ? &state : NULL);
 	if (has_state)
 		baleen_rule_store_close(&state);
 	return err;
@@ -321,8 +340,9 @@ int apply_to(struct apply *apply, const char *name, const char *path, bool is_de
 
 	snprintf(device.path, sizeof(device.path), "%s", path);
 	device.work.data = &device;
-	device.work.goal =
-		(struct baleen_conf_goal){ .conf = &device.conf, .versions = &device.versions };
+	device.work.goal = (struct baleen_conf_goal){ .conf = &device.conf,
+						      .versions = &device.versions,
+						      .answers = &device.answers };
 	if (baleen_device_ifindex(name, &ifindex, &error))
 		return complain("%s", error.text);
 	err = apply->looks ? 0 : take_back_what_is_due(name);
@@ -332,6 +352,7 @@ int apply_to(struct apply *apply, const char *name, const char *path, bool is_de
 		err = compare(&device);
 	baleen_conf_plan_free(&device.work.plan);
 	baleen_feed_versions_free(&device.versions);
+	baleen_never_answers_free(&device.answers);
 	baleen_conf_free(&device.before);
 	baleen_conf_free(&device.conf);
 	return err;

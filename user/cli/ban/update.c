@@ -4,6 +4,7 @@
 
 #include "cli/common/feed_progress.h"
 #include "cli/open/guard.h"
+#include "cli/open/never_names.h"
 #include "cli/open/filter_name.h"
 #include "deploy/conf_plan.h"
 #include "deploy/protect.h"
@@ -38,6 +39,7 @@ struct update {
  * @rule: the only rule, or NULL for all
  * @conf: its state as a configuration
  * @versions: versions of the feeds
+ * @answers: answers for its never-names
  * @is_changed: any of them, or what is withheld
  */
 struct device {
@@ -46,6 +48,7 @@ struct device {
 	const char *rule;
 	struct baleen_conf conf;
 	struct baleen_feed_versions versions;
+	struct baleen_never_answers answers;
 	bool is_changed;
 };
 
@@ -122,6 +125,19 @@ static int receive(struct device *device, const struct baleen_rule_store *state)
 	return 0;
 }
 
+/* Names are of the device, not of a rule. */
+static int ask_names(struct device *device, const struct baleen_rule_store *state)
+{
+	struct baleen_error error;
+
+	if (device->rule || device->update->routes)
+		return 0;
+	if (baleen_never_names_ask(device->conf.rules.never_names, state, device->update->due,
+				   &device->answers, &error))
+		return complain("%s: %s", device->name, error.text);
+	return 0;
+}
+
 static int check_rule(const struct device *device)
 {
 	if (!device->rule || baleen_rule_store_find_rule(&device->conf.rules, device->rule) >= 0)
@@ -145,6 +161,8 @@ static int receive_all(struct device *device)
 	err = check_rule(device);
 	if (!err)
 		err = receive(device, &state);
+	if (!err)
+		err = ask_names(device, &state);
 	baleen_rule_store_close(&state);
 	return err;
 }
@@ -189,7 +207,7 @@ static int take(struct device *device, struct baleen_rule_store *state,
 		if (rule >= 0 && is_change(version))
 			plan->rebuild[rule] = true;
 	}
-	return err ? err : baleen_protect(state, plan, error);
+	return err ? err : baleen_protect(state, plan, &device->answers, error);
 }
 
 static bool rebuilds(const struct baleen_deploy_plan *plan)
@@ -236,6 +254,11 @@ static void note_refusal(struct device *device, struct baleen_deploy *deploy, co
 		if (!err)
 			err = baleen_feed_version_take(&deploy->state, version, NULL);
 	}
+	for (size_t i = 0; i < device->answers.n; i++)
+		baleen_never_answer_fail(&device->answers.answer[i], why);
+	if (!err)
+		err = baleen_never_names_take(&deploy->state, device->conf.rules.never_names,
+					      &device->answers, NULL);
 	if (!err)
 		baleen_rule_store_commit(&deploy->state, NULL);
 	else
@@ -352,7 +375,7 @@ static int report(const struct device *device)
 		else if (is_change(version) && result == EXIT_DONE)
 			result = EXIT_CHANGED;
 	}
-	return result;
+	return never_names_report(device->name, &device->answers, device->update->json, result);
 }
 
 /* --- the command --------------------------------------------------------------------- */
@@ -369,11 +392,12 @@ static void update_device(struct update *update, const char *name, const char *r
 	int err = receive_all(&device), result;
 
 	/* With nothing due, not even what is withheld is looked at. */
-	if (!err && (device.versions.n || !(update->due || update->routes)))
+	if (!err && (device.versions.n || device.answers.n || !(update->due || update->routes)))
 		err = put_all(&device);
 	result = report(&device);
 	add_result(update, err ? EXIT_FAILED : result);
 	baleen_feed_versions_free(&device.versions);
+	baleen_never_answers_free(&device.answers);
 	baleen_conf_free(&device.conf);
 }
 
@@ -442,7 +466,7 @@ const struct command update_command = {
 		"(min-entries, max-shrink, max-coverage, max-growth)? What is refused, or does not come,\n"
 		"leaves the last good copy in force, and the others go on; --force takes it this once.\n"
 		"All that came goes on the device in one step. What is withheld (addresses of this\n"
-		"host, its gateways, resolvers and peers, the never-drop list) is found anew.\n"
+		"host, its gateways, resolvers and peers, the never-drop list and names) is found anew.\n"
 		"Exit: 0 nothing changed, 3 something did (0 with --quiet-change), 1 a feed failed.\n",
 	.options = options,
 	.run = run,

@@ -40,7 +40,8 @@ static json_t *describe_reason(const struct baleen_reason *reason)
 static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 			     const struct baleen_explained_rule *explained)
 {
-	static const char *const roles[] = { "never", "host", "peer", "special" };
+	const struct baleen_protected *withheld = &explained->withheld;
+	static const char *const roles[] = { "never", "name", "host", "peer", "special" };
 	json_t *json = json_object(), *reasons = json_array();
 
 	for (u32 i = 0; i < explained->n_told; i++)
@@ -58,11 +59,16 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	json_object_set_new(json, "n_entries", json_integer(explained->n_reasons));
 	json_object_set_new(json, "withheld",
 			    explained->is_withheld ?
-				    json_pack("{s:s, s:o, s:o}", "role",
-					      roles[explained->withheld.role], "what",
-					      json_text(explained->withheld.what), "key",
-					      json_text(explained->withheld.key)) :
+				    json_pack("{s:s, s:o, s:o}", "role", roles[withheld->role],
+					      "what", json_text(withheld->what), "key",
+					      json_text(withheld->key)) :
 				    json_null());
+	if (explained->is_withheld && withheld->role == BALEEN_PROTECTED_NAME) {
+		json_t *told = json_object_get(json, "withheld");
+
+		json_object_set_new(told, "asked_ms", json_integer(withheld->asked_ms));
+		json_object_set_new(told, "answered_ms", json_integer(withheld->answered_ms));
+	}
 	return json;
 }
 

@@ -104,16 +104,33 @@ static void print_single_reason(const struct baleen_rule_entry *single)
 	putchar('\n');
 }
 
-static void print_reasons(const struct baleen_explained_rule *explained)
+static void print_withheld(const struct baleen_protected *withheld)
 {
 	static const char *const roles[] = {
 		[BALEEN_PROTECTED_NEVER] = "the never-drop list",
+		[BALEEN_PROTECTED_NAME] = "an address of",
 		[BALEEN_PROTECTED_HOST] = "this host",
 		[BALEEN_PROTECTED_PEER] = "a TCP session",
 		[BALEEN_PROTECTED_SPECIAL] = "special-purpose range",
 	};
-	const struct baleen_protected *withheld = &explained->withheld;
+	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
+	printf("    %-20s %s: %s%s %s", withheld->key,
+	       withheld->role == BALEEN_PROTECTED_SPECIAL ? "not taken from feeds" :
+							    "never dropped",
+	       roles[withheld->role], withheld->role == BALEEN_PROTECTED_NAME ? "" : ",",
+	       withheld->what);
+	if (withheld->asked_ms)
+		printf(", asked %s (%s)", format_entry_time(withheld->asked_ms, when),
+		       format_distance(withheld->asked_ms, distance));
+	if (withheld->asked_ms != withheld->answered_ms)
+		printf(", without an answer since %s",
+		       format_entry_time(withheld->answered_ms, when));
+	putchar('\n');
+}
+
+static void print_reasons(const struct baleen_explained_rule *explained)
+{
 	if (explained->is_any)
 		puts("    any                  every address");
 	for (u32 i = 0; i < explained->n_told; i++) {
@@ -125,10 +142,7 @@ static void print_reasons(const struct baleen_explained_rule *explained)
 	if (explained->n_reasons > explained->n_told)
 		printf("    and %u more\n", explained->n_reasons - explained->n_told);
 	if (explained->is_withheld)
-		printf("    %-20s %s: %s, %s\n", withheld->key,
-		       withheld->role == BALEEN_PROTECTED_SPECIAL ? "not taken from feeds" :
-								    "never dropped",
-		       roles[withheld->role], withheld->what);
+		print_withheld(&explained->withheld);
 }
 
 /* Whoever it is; special-purpose ranges only tell what feeds cannot bring. */

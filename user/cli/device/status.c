@@ -6,6 +6,7 @@
 #include "cli/device/status_rules.h"
 #include "cli/open/filter_name.h"
 #include "cli/open/made_of.h"
+#include "cli/open/never_names.h"
 #include "cli/open/policy.h"
 #include "icp/icp.h"
 #include "state/feeds.h"
@@ -108,8 +109,10 @@ static json_t *describe_device(const struct baleen_xdp *xdp, const struct baleen
 			    json_string(baleen_attach_type_text(xdp->attachment.attach_type)));
 	json_object_set_new(json, "program_id", json_integer(xdp->program_id));
 	json_object_set_new(json, "program_is_current", json_boolean(baleen_xdp_is_current(xdp)));
-	if (state)
+	if (state) {
 		describe_state(state, xdp->device, json);
+		never_names_describe(state, json);
+	}
 	describe_verdicts(xdp, stats, state, json, sound);
 	if (xdp->there.id)
 		json_object_set_new(json, "program_on_device",
@@ -203,6 +206,8 @@ static void print_device(const struct baleen_xdp *xdp, const struct baleen_stats
 		if (state)
 			print_made_of(state, xdp->config.rule[i].image.name);
 	}
+	if (state)
+		never_names_print(state);
 	print_status_verdicts(&verdicts);
 }
 

@@ -89,10 +89,15 @@ int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_opt
 const char *entry_refusal(const struct baleen_rule_entry_change *change, char *text)
 {
 	const struct baleen_protected *withheld = &change->withheld;
+	char of_name[sizeof("an address of ") + sizeof(withheld->what)];
 	const char *why = withheld->what;
 
 	switch (withheld->role) {
 	case BALEEN_PROTECTED_NEVER: why = "the never-drop list"; break;
+	case BALEEN_PROTECTED_NAME:
+		snprintf(of_name, sizeof(of_name), "an address of %s", withheld->what);
+		why = of_name;
+		break;
 	case BALEEN_PROTECTED_PEER: why = "peer of a TCP session"; break;
 	default: break;
 	}

@@ -9,6 +9,7 @@
  *      mode auto                         native, generic
  *      no-link | chain                   where the program is, as for attach
  *      never /etc/baleen/never.list      or none; this one, if it is there, is the default
+ *      never-name mail.example.net       no rule drops an address of it
  *      match eth* !eth7                  in default.conf only: the devices it is for
  *
  *      # Rules are evaluated in the order they stand in.

@@ -165,7 +165,7 @@ static int edit_state(struct baleen_conf_apply *apply, struct baleen_rule_store 
 		err = baleen_feed_version_take(state, &versions->version[i], error);
 	if (!err)
 		err = baleen_rule_store_set_text(state, "conf", conf->text, error);
-	return err ? err : baleen_protect(state, &apply->plan.deploy, error);
+	return err ? err : baleen_protect(state, &apply->plan.deploy, apply->goal.answers, error);
 }
 
 /* --- the device ---------------------------------------------------------------------- */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The statement of a configuration that names a feed. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "deploy/conf_feed.h"
 #include "list/csv_table.h"
@@ -249,5 +251,31 @@ int baleen_conf_check_feeds(struct baleen_conf_parser *parser, u32 rule)
 				parser, "feed %s: routes and names are for keys of one address",
 				feed->wanted.source);
 	}
+	return 0;
+}
+
+/* --- names that are not dropped -------------------------------------------------- */
+
+int baleen_conf_parse_never_name(struct baleen_conf_parser *parser, void *to)
+{
+	const char *word = parser->word[1], *name = to;
+	size_t length = strlen(word), at = strlen(to);
+	u32 n = 0;
+
+	if (!baleen_resolve_is_name(word))
+		return baleen_conf_refuse(parser, "never-name '%s': not the name of a host", word);
+	while (*name) {
+		size_t one = strcspn(name, " ");
+
+		if (one == length && !strncasecmp(name, word, one))
+			return baleen_conf_refuse(parser, "never-name %s is given twice", word);
+		name += one + (name[one] == ' ');
+		n++;
+	}
+	if (n == BALEEN_NEVER_NAMES || at + 1 + length >= BALEEN_NEVER_NAMES_BYTES)
+		return baleen_conf_refuse(parser,
+					  "never-name: more than %d names, or %d bytes of them",
+					  BALEEN_NEVER_NAMES, BALEEN_NEVER_NAMES_BYTES);
+	sprintf((char *)to + at, "%s%s", at ? " " : "", word);
 	return 0;
 }

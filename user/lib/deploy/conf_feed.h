@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The line of a configuration that names a feed.
+ * The lines of a configuration that name a feed, or a host that is not dropped.
  */
 #ifndef BALEEN_CONF_FEED_H
 #define BALEEN_CONF_FEED_H
@@ -24,5 +24,14 @@ int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to);
  * Return: 0 or -EINVAL.
  */
 int baleen_conf_check_feeds(struct baleen_conf_parser *parser, u32 rule);
+
+/**
+ * baleen_conf_parse_never_name() - parse a line that names a host
+ * @parser: at the line; its words are at hand
+ * @to: never_names of the rules; the name is added
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_conf_parse_never_name(struct baleen_conf_parser *parser, void *to);
 
 #endif /* BALEEN_CONF_FEED_H */

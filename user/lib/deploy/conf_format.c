@@ -50,6 +50,12 @@ static void put_device(FILE *out, const struct baleen_conf *conf)
 	fputs("never ", out);
 	put_word(out, rules->never_path[0] ? rules->never_path : "none");
 	fputc('\n', out);
+	for (const char *name = rules->never_names; *name;) {
+		size_t length = strcspn(name, " ");
+
+		fprintf(out, "never-name %.*s\n", (int)length, name);
+		name += length + (name[length] == ' ');
+	}
 	if (rules->guard_sessions)
 		fprintf(out, "guard-sessions %s\n", baleen_session_guards[rules->guard_sessions]);
 }

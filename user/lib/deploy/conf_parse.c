@@ -308,6 +308,8 @@ static const struct statement {
 	{ "sample", OF_DEVICE, 2, 2, false, "a rate such as 100/s", parse_sample,
 	  DEVICE_AT(sample_interval_ns) },
 	{ "never", OF_DEVICE, 2, 2, false, "a path, or none", parse_never, 0 },
+	{ "never-name", OF_DEVICE, 2, 2, true, "the name of a host", baleen_conf_parse_never_name,
+	  DEVICE_AT(never_names) },
 	{ "guard-sessions", OF_DEVICE, 2, 2, false, "outgoing, own, all or none",
 	  parse_guard_sessions, DEVICE_AT(guard_sessions) },
 	{ "match", OF_DEVICE, 2, MANY, true, "names of devices such as eth*", parse_match, 0 },

@@ -138,6 +138,29 @@ static int compare_never(struct comparison *work, bool *differs)
 	return add_change(work, BALEEN_CONF_POLICY, "", "never %s", *path ? path : "none");
 }
 
+/* Other names, or else other answers for the same. */
+static int compare_names(struct comparison *work)
+{
+	const struct baleen_never_answers *answers = work->goal->answers;
+	const char *names = work->goal->conf->rules.never_names;
+	int err = 0;
+
+	if (strcmp(names, work->old.rules.never_names))
+		return add_change(work, BALEEN_CONF_POLICY, "", "never-name %s",
+				  *names ? names : "none");
+	for (size_t i = 0; answers && i < answers->n && !err; i++) {
+		const struct baleen_never_answer *answer = &answers->answer[i];
+
+		if (!answer->n_added && !answer->n_removed)
+			continue;
+		err = add_change(work, BALEEN_CONF_POLICY, "", "never-name %s: +%u -%u",
+				 answer->name, answer->n_added, answer->n_removed);
+		if (!err)
+			work->plan->change[work->plan->n_changes - 1].n_added = answer->n;
+	}
+	return err;
+}
+
 /* Without a state everything is new, and not reported one by one. */
 static int compare_policy(struct comparison *work, bool *never_differs)
 {
@@ -158,6 +181,8 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 	COMPARE_POLICY(guard_sessions, "guard-sessions %s",
 		       baleen_session_guards[new->guard_sessions]);
 	COMPARE_POLICY(attach_type, "place %s", baleen_attach_type_text(new->attach_type));
+	if (!err)
+		err = compare_names(work);
 	return err ? err : compare_never(work, never_differs);
 }
 

@@ -16,13 +16,14 @@
 #include "deploy/conf.h"
 #include "deploy/deploy.h"
 #include "state/feed_update.h"
+#include "state/never_names.h"
 
 /**
  * enum baleen_conf_change_kind - what changes
  * @BALEEN_CONF_ATTACH: the device has no filter in force
  * @BALEEN_CONF_KEEP: what was attached by hand is put on again at boot from now on
  * @BALEEN_CONF_LIVE: the device has other rules than its state, or a killed writer's
- * @BALEEN_CONF_POLICY: default, dry run, sampling, mode, place, never-drop list
+ * @BALEEN_CONF_POLICY: default, dry run, sampling, mode, place, never-drop list and names
  * @BALEEN_CONF_RULE_ADDED: a rule
  * @BALEEN_CONF_RULE_REMOVED: a rule, with its feeds and single entries
  * @BALEEN_CONF_RULE_MOVED: its place among the others
@@ -82,10 +83,12 @@ struct baleen_conf_plan {
  * @conf: the configuration
  * @versions: versions of its feeds, as received, none of them a failure; a feed without a
  *            version keeps its last good copy
+ * @answers: answers for its never-names; NULL for none, so the last ones stay
  */
 struct baleen_conf_goal {
 	const struct baleen_conf *conf;
 	const struct baleen_feed_versions *versions;
+	const struct baleen_never_answers *answers;
 };
 
 /**

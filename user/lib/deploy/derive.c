@@ -218,6 +218,8 @@ static int guard_set(struct derivation *work, struct baleen_list *set)
 {
 	int err = withhold(work, set, BALEEN_PROTECTED_NEVER);
 
+	if (!err)
+		err = withhold(work, set, BALEEN_PROTECTED_NAME);
 	return err ? err : withhold(work, set, BALEEN_PROTECTED_HOST);
 }
 
@@ -399,6 +401,8 @@ static int derive_of_image(struct derivation *work, struct baleen_filter *filter
 		err = unite_image(work, set);
 	if (!err)
 		err = cut_withheld(work, BALEEN_PROTECTED_NEVER);
+	if (!err)
+		err = cut_withheld(work, BALEEN_PROTECTED_NAME);
 	if (!err)
 		err = cut_withheld(work, BALEEN_PROTECTED_HOST);
 	if (err)

@@ -8,6 +8,7 @@
 #include "deploy/derive.h"
 #include "deploy/derive_image.h"
 #include "list/special.h"
+#include "state/never_names.h"
 
 /* --- single entries -------------------------------------------------------- */
 
@@ -68,6 +69,7 @@ static bool is_withheld(const struct baleen_stored_rule *rule,
 			bool of_feeds, struct baleen_protected *withheld)
 {
 	if (is_of(set, BALEEN_PROTECTED_NEVER, key, withheld) ||
+	    is_of(set, BALEEN_PROTECTED_NAME, key, withheld) ||
 	    is_of(set, BALEEN_PROTECTED_HOST, key, withheld))
 		return true;
 	return of_feeds && (is_of(set, BALEEN_PROTECTED_PEER, key, withheld) ||
@@ -93,18 +95,31 @@ static int find_withheld(const struct baleen_rule_store *state,
 	return found;
 }
 
+static int take_times(const struct baleen_never_name *name, void *data)
+{
+	struct baleen_protected *withheld = data;
+
+	if (strncmp(name->name, withheld->what, sizeof(withheld->what) - 1))
+		return 0;
+	withheld->asked_ms = name->asked_ms;
+	withheld->answered_ms = name->answered_ms;
+	return 1;
+}
+
 int baleen_protected_find(const struct baleen_rule_store *state,
 			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
 			  struct baleen_protected *withheld)
 {
 	enum baleen_decision decision;
-	struct baleen_protected found;
+	struct baleen_protected found = { 0 };
 	struct baleen_error ignored;
 	int err = baleen_derive_decides(state, rule, key, baleen_now_ms(), &decision, &ignored);
 
 	if (!err)
 		err = find_withheld(state, rule, key, decision == BALEEN_UNDECIDED, &found,
 				    &ignored);
+	if (err == 1 && found.role == BALEEN_PROTECTED_NAME)
+		baleen_never_names_each(state, take_times, &found, NULL);
 	if (err == 1)
 		*withheld = found;
 	return err;

@@ -344,7 +344,7 @@ static int protect(struct baleen_device_session *session, struct baleen_error *e
 	for (u32 i = 0; i < session->plan.rules.n_rules; i++)
 		if (session->plan.rebuild[i] &&
 		    baleen_protected_applies(&session->plan.rules.rule[i]))
-			return baleen_protect(&session->deploy.state, &session->plan, error);
+			return baleen_protect(&session->deploy.state, &session->plan, NULL, error);
 	return 0;
 }
 

@@ -128,6 +128,7 @@ static int start_moves(struct baleen_dirty_keys *touched, struct moves *moves)
 static bool is_withheld(const struct moves *moves, const struct baleen_key *key)
 {
 	return baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_NEVER], key) ||
+	       baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_NAME], key) ||
 	       baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_HOST], key);
 }
 

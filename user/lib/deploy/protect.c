@@ -15,11 +15,13 @@ static bool is_same(const struct baleen_protected_set *a, const struct baleen_pr
 }
 
 int baleen_protect(struct baleen_rule_store *state, struct baleen_deploy_plan *plan,
-		   struct baleen_error *error)
+		   const struct baleen_never_answers *answers, struct baleen_error *error)
 {
 	struct baleen_protected_set before = { 0 }, now = { 0 };
 	int err = baleen_protected_load(state, &before, error);
 
+	if (!err)
+		err = baleen_never_names_take(state, plan->rules.never_names, answers, error);
 	if (!err)
 		err = baleen_protected_refresh(state, error);
 	if (!err)

@@ -6,17 +6,19 @@
 #define BALEEN_PROTECT_H
 
 #include "deploy/deploy.h"
+#include "state/never_names.h"
 
 /**
  * baleen_protect() - refresh what is withheld
  * @state: with a transaction, that has the rules of @plan
  * @plan: rules from which something is withheld are to be derived anew, if that is
  *        not what it was
+ * @answers: of its never-names; NULL for none, so the last ones stay
  * @error: filled in on failure
  *
  * Return: 0; as baleen_protected_refresh().
  */
 int baleen_protect(struct baleen_rule_store *state, struct baleen_deploy_plan *plan,
-		   struct baleen_error *error);
+		   const struct baleen_never_answers *answers, struct baleen_error *error);
 
 #endif /* BALEEN_PROTECT_H */

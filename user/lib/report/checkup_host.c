@@ -9,7 +9,10 @@
 
 #include "net/daemon_lock.h"
 #include "report/checkup_parts.h"
+#include "state/entries.h"
+#include "state/never_names.h"
 #include "state/rule_store_path.h"
+#include "util/duration.h"
 #include "util/shell.h"
 
 /* A few large feeds, and the copies that a change needs. */
@@ -119,9 +122,44 @@ static void check_clock(struct baleen_patient *patient)
 		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "clock", "the clock is synchronized");
 }
 
+/* Adds a note of a name whose addresses are not, or may no more be, those that are withheld. */
+static int check_name(const struct baleen_never_name *name, void *data)
+{
+	struct baleen_patient *patient = data;
+	u64 now_ms = baleen_now_ms(), age_ms = now_ms - name->answered_ms;
+	const char *why = *name->failure ? name->failure : "it was not asked since";
+	char age[BALEEN_DURATION_TEXT];
+	struct baleen_finding *finding;
+
+	if (name->answered_ms &&
+	    (name->answered_ms > now_ms || age_ms <= BALEEN_NEVER_NAME_OLD_S * 1000ull))
+		return 0;
+	if (!name->answered_ms)
+		finding = baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "names",
+					     "never-name %s has no address yet: %s", name->name,
+					     *name->failure ? name->failure : "it was not asked");
+	else
+		finding = baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "names",
+					     "the last answer for never-name %s is %s old: %s",
+					     name->name, baleen_duration_format(age_ms, age), why);
+	baleen_finding_mend(finding, "baleen update %s", patient->word.text);
+	return 0;
+}
+
+static void check_names(struct baleen_patient *patient)
+{
+	struct baleen_rule_store state;
+
+	if (baleen_rule_store_open(&state, patient->link->name, 0, NULL))
+		return;
+	baleen_never_names_each(&state, check_name, patient, NULL);
+	baleen_rule_store_close(&state);
+}
+
 void baleen_checkup_host(struct baleen_patient *patient)
 {
 	check_state(patient);
+	check_names(patient);
 	check_space(patient);
 	check_daemon(patient);
 	check_clock(patient);

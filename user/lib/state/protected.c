@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "net/device.h"
+#include "state/never_names.h"
 #include "state/protected.h"
 
 /* A never-drop list is written by hand. */
@@ -17,7 +18,7 @@
 #define CONF_ROOT "/etc/baleen" /* BALEEN_CONF_DIR in the environment */
 #define DEFAULT_NEVER "never.list"
 
-/* Named texts of the state, by role. */
+/* Named texts of the state, by role; those of names are put together. */
 static const char *const text_name[BALEEN_N_WITHHELD] = {
 	[BALEEN_PROTECTED_NEVER] = "never",
 	[BALEEN_PROTECTED_HOST] = "host",
@@ -27,6 +28,7 @@ static const char *const text_name[BALEEN_N_WITHHELD] = {
 /* In messages. */
 static const char *const list_name[BALEEN_N_WITHHELD] = {
 	[BALEEN_PROTECTED_NEVER] = "never-drop list",
+	[BALEEN_PROTECTED_NAME] = "addresses of never-names",
 	[BALEEN_PROTECTED_HOST] = "addresses of this host",
 	[BALEEN_PROTECTED_PEER] = "peers of this host",
 };
@@ -257,13 +259,16 @@ static int get_texts(const struct baleen_rule_store *state, struct baleen_protec
 		     struct baleen_error *error)
 {
 	for (u32 role = 0; role < BALEEN_N_WITHHELD; role++) {
-		int err = baleen_rule_store_get_text(state, text_name[role], &set->text[role]);
+		int err;
 
+		if (role == BALEEN_PROTECTED_NAME)
+			continue;
+		err = baleen_rule_store_get_text(state, text_name[role], &set->text[role]);
 		if (err)
 			return baleen_fail(error, -err, "%s: cannot read its %s: %s", state->path,
 					   list_name[role], strerror(-err));
 	}
-	return 0;
+	return baleen_never_names_text(state, &set->text[BALEEN_PROTECTED_NAME], error);
 }
 
 /* Addresses of the last update stay protected: the filter may have been built without them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Addresses that a rule is not to drop: the never-drop list, those of this host,
+ * Addresses that a rule is not to drop: the never-drop list and names, those of this host,
  * its gateways and resolvers, the peers of its TCP sessions.
  *
  * The state keeps them as lists, as they were found at the last update, so that
@@ -17,31 +17,37 @@
 /**
  * enum baleen_protected_role - why addresses are taken out of a rule
  * @BALEEN_PROTECTED_NEVER: in the never-drop list
+ * @BALEEN_PROTECTED_NAME: of a host whose name is not to be dropped (never_names.h)
  * @BALEEN_PROTECTED_HOST: own address, gateway or resolver
  * @BALEEN_PROTECTED_PEER: peer of a guarded TCP session at the last update
  * @BALEEN_PROTECTED_SPECIAL: special-purpose range of a feed
  */
 enum baleen_protected_role {
 	BALEEN_PROTECTED_NEVER,
+	BALEEN_PROTECTED_NAME,
 	BALEEN_PROTECTED_HOST,
 	BALEEN_PROTECTED_PEER,
 	BALEEN_PROTECTED_SPECIAL,
 };
 
 /* Roles that the state keeps; special-purpose ranges are the same everywhere. */
-#define BALEEN_N_WITHHELD 3
+#define BALEEN_N_WITHHELD 4
 
 /**
  * struct baleen_protected - addresses that are not to be dropped
  * @role: why
- * @what: the entry of the never-drop list, or the role of a host's address
+ * @what: the entry of the never-drop list, or the name of a host, cut to fit, or the role of a host's address
  *        (baleen_host_role_text()), or the name of a special-purpose range
  * @key: address, prefix or range
+ * @asked_ms: when the name of a host was asked last; told by baleen_protected_find() alone
+ * @answered_ms: when it answered last
  */
 struct baleen_protected {
 	enum baleen_protected_role role;
 	char what[128];
 	char key[BALEEN_RULE_ENTRY_TEXT];
+	u64 asked_ms;
+	u64 answered_ms;
 };
 
 /**

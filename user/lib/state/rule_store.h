@@ -83,6 +83,10 @@ struct baleen_stored_rule {
 	struct baleen_widen widen[2];
 };
 
+/* Names of hosts that are not dropped: at most so many, and so many bytes in all. */
+#define BALEEN_NEVER_NAMES 64
+#define BALEEN_NEVER_NAMES_BYTES 4096
+
 /**
  * struct baleen_stored_rules - the rules of a device and its policy, as the state
  *                             has them
@@ -94,6 +98,7 @@ struct baleen_stored_rule {
  * @mode: enum baleen_mode, as the attach is asked for
  * @attach_type: enum baleen_attach_type
  * @never_path: the never-drop list; empty for none
+ * @never_names: names of hosts that are not dropped, with blanks between
  * @guard_sessions: enum baleen_session_guard
  */
 struct baleen_stored_rules {
@@ -105,6 +110,7 @@ struct baleen_stored_rules {
 	u32 mode;
 	u32 attach_type;
 	char never_path[BALEEN_RULE_STORE_PATH_BYTES];
+	char never_names[BALEEN_NEVER_NAMES_BYTES];
 	u32 guard_sessions;
 };
 

@@ -66,6 +66,7 @@ static int check_policy(const struct baleen_stored_rules *rules, struct baleen_e
 }
 
 #define GUARD_SESSIONS "guard-sessions"
+#define NEVER_NAMES "never-names"
 
 /* --- reading --- */
 
@@ -156,7 +157,9 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 {
 	static const char sql[] =
 		"SELECT default_drop, dry_run, sample_interval_ns, mode, place, never_path,"
-		" (SELECT value FROM text WHERE name = '" GUARD_SESSIONS "') FROM policy";
+		" (SELECT value FROM text WHERE name = '" GUARD_SESSIONS "'),"
+		" coalesce((SELECT value FROM text WHERE name = '" NEVER_NAMES "'), '')"
+		" FROM policy";
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 	sqlite3_stmt *row = rows.row;
 
@@ -168,6 +171,7 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 		rules->attach_type = read_u32(row, 4);
 		rules->guard_sessions = read_u32(row, 6);
 		if (!baleen_sql_column(row, 5, rules->never_path, sizeof(rules->never_path)) ||
+		    !baleen_sql_column(row, 7, rules->never_names, sizeof(rules->never_names)) ||
 		    check_policy(rules, NULL))
 			rows.ret = baleen_sql_damaged(state, "a policy that cannot be", error);
 	}
@@ -386,6 +390,10 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 
 	if (!err)
 		err = write_text_of(state, GUARD_SESSIONS, "", rules->guard_sessions, 0, error);
+	if (!err)
+		err = baleen_rule_store_set_text(state, NEVER_NAMES,
+						 *rules->never_names ? rules->never_names : NULL,
+						 error);
 	for (u32 i = 0; !err && i < rules->n_rules; i++) {
 		const struct baleen_stored_rule *rule = &rules->rule[i];
 
