@@ -22,7 +22,10 @@ static const char *const words[] = {
 	"kind ",	"bloom ",      "fpp ",		"1e-3 ",       "capacity ",  "1M ",
 	"min-entries ", "max-shrink ", "max-coverage ", "max-growth ", "50% ",	     "special ",
 	"keep ",	"any\n",       "proto tcp ",	"dport 22 ",   "tcp-syn ",   "vlan 7 ",
-	"established ", "access ",     "/b ",		"\" ",
+	"established ", "access ",     "/b ",		"\" ",	       "route:7 ",   "name:h ",
+	"hold ",	"none ",       "match ",	"!e* ",	       "bans\n",     "ban-width ",
+	"64 ",		"widen ",      "8 in /24 ",	"limit 9/s ",  "burst 9 ",   "ban 1m ",
+	"per src/24 ",	"cap 9 ",      "unverified ",	"egress\n",    "remove ",    "never-name h\n",
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
@@ -49,7 +52,9 @@ static void check_feed(const struct baleen_conf *conf, const struct baleen_conf_
 {
 	check(feed->rule < conf->rules.n_rules && feed->line);
 	check(memchr(feed->wanted.source, '\0', sizeof(feed->wanted.source)));
-	check(feed->wanted.source[0] == '/' || strstr(feed->wanted.source, "://"));
+	check(feed->wanted.source[0] == '/' || strstr(feed->wanted.source, "://") ||
+	      !strncmp(feed->wanted.source, "route:", 6) ||
+	      !strncmp(feed->wanted.source, "name:", 5));
 }
 
 static void check_again(const struct baleen_conf *conf)

@@ -255,7 +255,7 @@ rm -f "$TMP/full/fill"
 is "then there is" "$(deploy batch ban +30.0.1.1) $(dropped 30.0.1.1 20.1.1.1)" "ok in-place DD"
 umount "$BALEEN_RUN_DIR/unkept"
 
-# --- a disk that fails: whatever it shows the next time, packets see the same ---
+# --- a disk that fails: what failed stays failed, and packets see what the state has ---
 
 export BALEEN_STATE_DIR=$TMP/state
 echo 20.1.1.2 >"$TMP/feed2"
@@ -288,7 +288,7 @@ fresh drop:ban="$TMP/feed"
 # An empty log gets a head, which is a sync more.
 check "the log is begun" deploy batch ban +30.9.9.9
 fails "a host" batch ban +30.0.0.1
-is "what came to the disk after all is in force" "$(dropped 30.0.0.1)" D
+is "what failed does not come after all" "$(dropped 30.0.0.1)" P
 fails "a prefix" batch ban +31.0.0.0/16
 fails "a feed" update ban "$TMP/feed2"
 take_off "$B" veth-b
