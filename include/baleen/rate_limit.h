@@ -28,11 +28,12 @@
  * full table forgets, it never counts one source's packets for another.
  *
  * Two processors at once: of two that take a token, one swaps full_ns first and the other
- * tries again. A slot changes hands in three steps: its source becomes 0, full_ns is swapped,
- * its source becomes the new one if it is still 0. Who takes a token reads full_ns, then the
+ * tries again. A slot changes hands in three steps: a swap makes it busy, for one processor
+ * alone; full_ns is written; the new source is. Who takes a token reads full_ns, then the
  * source: if that is still his, the time is, and if the slot changes hands behind that look,
- * his swap or the other's fails. So no packet is charged to another source; who loses such a
- * race is forgotten. (That loads stay in order is x86's; another machine needs acquire.)
+ * his swap fails or is written over. So no packet is charged to another source; who loses such
+ * a race is forgotten. (That loads and stores stay in order is x86's; another machine needs
+ * acquire and release.)
  */
 #ifndef BALEEN_RATE_LIMIT_H
 #define BALEEN_RATE_LIMIT_H
@@ -99,7 +100,8 @@ struct baleen_limit {
 
 /**
  * struct baleen_limit_set - a set of buckets
- * @source: whose a slot is, baleen_limit_source(); 0 for nobody's
+ * @source: whose a slot is, baleen_limit_source(); 0 for nobody's, BALEEN_LIMIT_BUSY while
+ *          it changes hands
  * @full_ns: when its bucket is full again
  */
 struct baleen_limit_set {
@@ -149,6 +151,8 @@ struct baleen_limit_counts {
 
 /* IPv4 among the sources: where IPv6 has multicast, which no packet comes from. */
 #define BALEEN_LIMIT_IP4 0xff00000000000000ull
+/* No source. */
+#define BALEEN_LIMIT_BUSY 0xffffffffffffffffull
 
 /**
  * baleen_limit_set_up() - a limit as packets meet it
@@ -271,20 +275,19 @@ baleen_inline u32 baleen_limit_oldest(const struct baleen_limit_set *set)
 	return slot;
 }
 
-/* Another source that takes the slot at the same time may have it: this one begins anew with its next
- * packet.
- */
+/* Who comes while the slot is busy begins anew with its next packet. */
 baleen_inline enum baleen_limit_answer baleen_limit_claim(struct baleen_limit_set *set, u64 source,
 							  u64 interval_ns, u64 now_ns)
 {
 	u32 slot = baleen_limit_oldest(set) & (BALEEN_LIMIT_SLOTS - 1);
-	u64 old_ns = *(volatile u64 *)&set->full_ns[slot];
+	u64 owner = *(volatile u64 *)&set->source[slot], old_ns;
 
-	*(volatile u64 *)&set->source[slot] = 0;
-	if (__sync_val_compare_and_swap(&set->full_ns[slot], old_ns, now_ns + interval_ns) !=
-	    old_ns)
+	if (owner == BALEEN_LIMIT_BUSY ||
+	    __sync_val_compare_and_swap(&set->source[slot], owner, BALEEN_LIMIT_BUSY) != owner)
 		return BALEEN_LIMIT_WITHIN;
-	__sync_val_compare_and_swap(&set->source[slot], 0, source);
+	old_ns = *(volatile u64 *)&set->full_ns[slot];
+	*(volatile u64 *)&set->full_ns[slot] = now_ns + interval_ns;
+	*(volatile u64 *)&set->source[slot] = source;
 	return old_ns > now_ns ? BALEEN_LIMIT_FORGETS : BALEEN_LIMIT_WITHIN;
 }
 
