@@ -127,7 +127,7 @@ static void test_reads_versions_3_and_4(void **state)
 	}
 }
 
-/* Version 6 has no limits; of version 7 the mark of the packet path is taken off. */
+/* Version 7 has no limits; of version 8 the mark of the packet path is taken off. */
 static void test_reads_limits(void **state)
 {
 	const struct baleen_rate_limit typed = { .rate = 50, .unit_s = 1, .ban_ms = 60000 };
@@ -135,12 +135,12 @@ static void test_reads_limits(void **state)
 
 	config.limits = BALEEN_LIMITS_COUNT;
 	config.limit[0] = baleen_limit_set_up(&typed, 7, 0);
-	config.version = 6;
+	config.version = 7;
 	assert_int_equal(baleen_config_decode(&config, offsetof(struct baleen_config, limits),
 					      &out),
 			 0);
 	assert_int_equal(out.limit[0].interval_ns, 0);
-	config.version = 7;
+	config.version = 8;
 	config.rule[0].slot |= BALEEN_SLOT_LIMITED;
 	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
 	assert_int_equal(out.rule[0].slot, 5);

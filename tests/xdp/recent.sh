@@ -100,12 +100,12 @@ is "it is the same program" "$(xdp_id "$B" veth-b)" "$id"
 
 # --- counted ---
 
-entries() { baleen status -j veth-b | jq '.[0].rules[0].entries'; }
+entries() { baleen status -j veth-b | jq '.[0].rules[0].stored'; }
 
 n=$(entries)
 batch "three" "ok ok ok in-place" +30.0.0.0/24 +2500::/64 +2600::/64
 is "they count" "$(entries)" $((n + 3))
-is "in metrics, too" "$(baleen metrics veth-b 2>&1 | sed -n 's/^baleen_rule_entries{.*} //p')" $((n + 3))
+is "in metrics, too" "$(baleen metrics veth-b 2>&1 | sed -n 's/^baleen_rule_stored_keys{.*} //p')" $((n + 3))
 batch "go" "ok ok ok in-place" -30.0.0.0/24 -2500::/64 -2600::/64
 is "and do not" "$(entries)" "$n"
 

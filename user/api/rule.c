@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "net/device.h"
 #include "xdp/ruleset.h"
 
 int api_rule_parse(const char *text, struct api_rule *rule)
@@ -15,6 +16,10 @@ int api_rule_parse(const char *text, struct api_rule *rule)
 		return baleen_fail(api_error(), EINVAL, "'%s': not DEV:RULE", text);
 	memcpy(rule->device, text, length);
 	rule->device[length] = '\0';
+	if (baleen_device_is_egress(rule->device))
+		length -= sizeof(BALEEN_EGRESS) - 1;
+	if (!length || length >= IF_NAMESIZE)
+		return baleen_fail(api_error(), EINVAL, "'%s': not DEV:RULE", text);
 	strcpy(rule->name, colon + 1);
 	return 0;
 }
