@@ -275,7 +275,7 @@ baleen_inline u32 baleen_limit_oldest(const struct baleen_limit_set *set)
 	return slot;
 }
 
-/* Who comes while the slot is busy begins anew with its next packet. */
+/* A source that comes while the slot is busy begins anew with its next packet. */
 baleen_inline enum baleen_limit_answer baleen_limit_claim(struct baleen_limit_set *set, u64 source,
 							  u64 interval_ns, u64 now_ns)
 {
