@@ -5,28 +5,6 @@
 
 #include "deploy/widen.h"
 
-/* All but the first @length bits, counted in a number of 128. */
-static struct baleen_ip6 host_bits(u32 length)
-{
-	return (struct baleen_ip6){ .hi = length < 64 ? ~0ull >> length : 0,
-				    .lo = length <= 64 ? ~0ull :
-					  length < 128 ? ~0ull >> (length - 64) :
-							 0 };
-}
-
-/* IPv4 addresses stand as mapped IPv6 addresses: 96 bits in front. */
-static struct baleen_span prefix_of(const struct baleen_span *span, u32 length)
-{
-	struct baleen_ip6 host = host_bits(span->is_ip6 ? length : length + 96);
-	struct baleen_span prefix = *span;
-
-	prefix.first.hi &= ~host.hi;
-	prefix.first.lo &= ~host.lo;
-	prefix.last.hi = prefix.first.hi | host.hi;
-	prefix.last.lo = prefix.first.lo | host.lo;
-	return prefix;
-}
-
 static bool is_inside(const struct baleen_span *span, const struct baleen_span *prefix)
 {
 	return baleen_ip6_compare(span->last, prefix->last) <= 0 &&
@@ -54,7 +32,7 @@ bool baleen_widen_prefix(const struct baleen_stored_rule *rule,
 	widen = &rule->widen[span.is_ip6];
 	if (!widen->n)
 		return false;
-	wide = prefix_of(&span, widen->length);
+	wide = baleen_span_prefix(&span, widen->length);
 	if (!is_inside(&span, &wide))
 		return false;
 	baleen_entry_key_of_span(&wide, &key);

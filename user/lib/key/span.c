@@ -196,6 +196,18 @@ static u32 log2_size(const struct baleen_span *span)
 	return hi ? 127 - __builtin_clzll(hi) : 63 - __builtin_clzll(lo);
 }
 
+struct baleen_span baleen_span_prefix(const struct baleen_span *span, u32 length)
+{
+	struct baleen_ip6 host = low_bits((span->is_ip6 ? 128 : 32) - length);
+	struct baleen_span prefix = *span;
+
+	prefix.first.hi &= ~host.hi;
+	prefix.first.lo &= ~host.lo;
+	prefix.last.hi = prefix.first.hi | host.hi;
+	prefix.last.lo = prefix.first.lo | host.lo;
+	return prefix;
+}
+
 u32 baleen_span_split(struct baleen_span *span, struct baleen_span *prefix)
 {
 	u32 aligned = trailing_zeros(span->first), fits = log2_size(span);

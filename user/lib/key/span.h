@@ -91,6 +91,15 @@ int baleen_span_parse(const char *text, size_t length, struct baleen_span *span,
 bool baleen_span_holds(const struct baleen_span *span, const struct baleen_key *key);
 
 /**
+ * baleen_span_prefix() - the prefix that an address is in
+ * @span: its lowest address is asked for
+ * @length: length of the prefix: 0 to 32 for IPv4, 0 to 128 for IPv6
+ *
+ * Return: the prefix.
+ */
+struct baleen_span baleen_span_prefix(const struct baleen_span *span, u32 length);
+
+/**
  * baleen_span_split() - take the first prefix off a span
  * @span: becomes what is left
  * @prefix: the prefix

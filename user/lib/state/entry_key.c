@@ -104,15 +104,9 @@ void baleen_entry_key_of_text(const char *text, struct baleen_entry_key *key)
 /* A lone address to the prefix of a length that it is in. */
 static bool widen(const char *text, u32 width, struct baleen_span *span)
 {
-	u64 hi = width < 64 ? ~0ull >> width : 0;
-	u64 lo = width <= 64 ? ~0ull : width < 128 ? ~0ull >> (width - 64) : 0;
-
-	if (strpbrk(text, "/-") || !span->is_ip6 || !lo)
+	if (strpbrk(text, "/-") || !span->is_ip6 || width >= 128)
 		return false;
-	span->first.hi &= ~hi;
-	span->first.lo &= ~lo;
-	span->last.hi |= hi;
-	span->last.lo |= lo;
+	*span = baleen_span_prefix(span, width);
 	return true;
 }
 
