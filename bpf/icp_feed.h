@@ -163,8 +163,8 @@ static __noinline u32 icp_read_line(struct xdp_md *ctx, u32 at, u64 *hi, u64 *lo
 	return baleen_store_parse(line, hi, lo);
 }
 
-baleen_inline void icp_take_line(struct baleen_icp_feeder_stats *stats, u32 feeder, u64 hi, u64 lo,
-				 u32 event)
+baleen_inline void icp_record_line(struct baleen_icp_feeder_stats *stats, u32 feeder, u64 hi,
+				   u64 lo, u32 event)
 {
 	u32 changed;
 
@@ -199,7 +199,7 @@ baleen_inline int icp_feed(struct xdp_md *ctx, const struct icp_datagram *datagr
 		return XDP_DROP;
 	}
 	icp_hear(state, &stats->feeder[feeder], feeder, datagram);
-	icp_take_line(&stats->feeder[feeder], feeder, hi, lo, event);
+	icp_record_line(&stats->feeder[feeder], feeder, hi, lo, event);
 	return XDP_DROP;
 }
 

@@ -81,8 +81,8 @@ baleen_inline bool is_over_limit(struct xdp_md *ctx, const struct details *detai
 					    limit->window_ns, overrun.time_ns);
 	if (!limit->typed.unverified && !has_shaken_hands(ctx, details))
 		return false;
-	answer = baleen_limit_take(set, overrun.source, limit->interval_ns, limit->window_ns,
-				   overrun.time_ns);
+	answer = baleen_limit_charge(set, overrun.source, limit->interval_ns, limit->window_ns,
+				     overrun.time_ns);
 	if (answer == BALEEN_LIMIT_WITHIN || answer == BALEEN_LIMIT_OVER)
 		return answer == BALEEN_LIMIT_OVER;
 	counts = bpf_map_lookup_elem(&baleen_limited, &overrun.slot);

@@ -93,7 +93,7 @@ int baleen_hook_packets_init(void);
 void baleen_hook_packets_exit(void);
 
 /**
- * baleen_hook_rules_take() - rules as a process gives them
+ * baleen_hook_rules_copy() - rules as a process gives them
  * @from: @n of them
  * @n: 1 to BALEEN_DEV_MAX_RULES
  * @asked: set on success to a copy of them, to be freed with kfree()
@@ -102,12 +102,12 @@ void baleen_hook_packets_exit(void);
  * Context: may sleep.
  * Return: 0; -EINVAL, -EFAULT, -ENOMEM, or as baleen_load_whole().
  */
-int baleen_hook_rules_take(const struct baleen_dev_rule __user *from, u32 n,
+int baleen_hook_rules_copy(const struct baleen_dev_rule __user *from, u32 n,
 			   struct baleen_dev_rule **asked, struct baleen_hook_rules **rules);
 
 /**
  * baleen_hook_rules_complete() - find the filters that are not there yet
- * @asked: of baleen_hook_rules_take()
+ * @asked: of baleen_hook_rules_copy()
  * @old: the rules that the device has; NULL for none
  * @rules: completed
  *

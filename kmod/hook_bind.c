@@ -152,7 +152,7 @@ int baleen_hook_bind(struct net *net, const struct baleen_dev_bind *arg)
 		return err;
 	if (!may_bind(net))
 		return -EPERM;
-	err = baleen_hook_rules_take(u64_to_user_ptr(arg->rules), arg->n_rules, &asked, &rules);
+	err = baleen_hook_rules_copy(u64_to_user_ptr(arg->rules), arg->n_rules, &asked, &rules);
 	if (err)
 		return err;
 	rules->flags = arg->flags & (BALEEN_DEV_DEFAULT_DROP | BALEEN_DEV_DRY_RUN);

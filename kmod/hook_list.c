@@ -56,7 +56,7 @@ struct snapshot {
 	struct baleen_filter *filter[BALEEN_DEV_MAX_RULES];
 };
 
-static void take_snapshot(const struct baleen_binding *binding, struct snapshot *snapshot)
+static void fill_snapshot(const struct baleen_binding *binding, struct snapshot *snapshot)
 {
 	const struct baleen_hook_rules *rules = rtnl_dereference(binding->rules);
 
@@ -100,7 +100,7 @@ int baleen_hook_binding(struct net *net, struct baleen_dev_binding *arg)
 	rtnl_lock();
 	binding = baleen_binding_find(net, arg->ifindex);
 	if (binding)
-		take_snapshot(binding, snapshot);
+		fill_snapshot(binding, snapshot);
 	rtnl_unlock();
 	if (!binding)
 		goto no_binding;

@@ -76,7 +76,7 @@ static int check_rules(const struct baleen_dev_rule *asked, u32 n)
 	return 0;
 }
 
-static int take_own(const struct baleen_dev_rule *asked, struct baleen_hook_rule *rule)
+static int copy_own(const struct baleen_dev_rule *asked, struct baleen_hook_rule *rule)
 {
 	struct baleen_body *body;
 	int err = baleen_load_whole(u64_to_user_ptr(asked->image), asked->n_bytes, &body);
@@ -89,7 +89,7 @@ static int take_own(const struct baleen_dev_rule *asked, struct baleen_hook_rule
 	return err;
 }
 
-int baleen_hook_rules_take(const struct baleen_dev_rule __user *from, u32 n,
+int baleen_hook_rules_copy(const struct baleen_dev_rule __user *from, u32 n,
 			   struct baleen_dev_rule **asked, struct baleen_hook_rules **rules)
 {
 	struct baleen_dev_rule *copy = memdup_user(from, n * sizeof(*copy));
@@ -112,7 +112,7 @@ int baleen_hook_rules_take(const struct baleen_dev_rule __user *from, u32 n,
 			alloc_percpu_gfp(struct baleen_rule_stats, GFP_KERNEL_ACCOUNT);
 		if (!made->rule[i].stats)
 			goto no_filters;
-		err = copy[i].image ? take_own(&copy[i], &made->rule[i]) : 0;
+		err = copy[i].image ? copy_own(&copy[i], &made->rule[i]) : 0;
 		if (err)
 			goto no_filters;
 	}

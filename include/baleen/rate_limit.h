@@ -212,7 +212,7 @@ baleen_inline u32 baleen_limit_set_of(const struct baleen_limit *limit, u64 sour
 }
 
 /**
- * baleen_bucket_take() - take a token
+ * baleen_bucket_spend() - take a token
  * @full_ns: when the bucket is full again
  * @interval_ns: of the limit
  * @window_ns: of the limit
@@ -223,8 +223,8 @@ baleen_inline u32 baleen_limit_set_of(const struct baleen_limit *limit, u64 sour
  * Return: when the bucket is full again from now on; unchanged when @answer is
  * BALEEN_LIMIT_OVER.
  */
-baleen_inline u64 baleen_bucket_take(u64 full_ns, u64 interval_ns, u64 window_ns, u64 now_ns,
-				     enum baleen_limit_answer *answer)
+baleen_inline u64 baleen_bucket_spend(u64 full_ns, u64 interval_ns, u64 window_ns, u64 now_ns,
+				      enum baleen_limit_answer *answer)
 {
 	u64 from_ns = full_ns > now_ns ? full_ns : now_ns;
 
@@ -292,7 +292,7 @@ baleen_inline enum baleen_limit_answer baleen_limit_claim(struct baleen_limit_se
 }
 
 /**
- * baleen_limit_take() - take a token of the bucket of a source
+ * baleen_limit_charge() - take a token of the bucket of a source
  * @set: its set
  * @source: the source, not 0
  * @interval_ns: of the limit
@@ -302,8 +302,9 @@ baleen_inline enum baleen_limit_answer baleen_limit_claim(struct baleen_limit_se
  * Context: any, BPF-safe; on several processors at once.
  * Return: what the limit says.
  */
-baleen_inline enum baleen_limit_answer baleen_limit_take(struct baleen_limit_set *set, u64 source,
-							 u64 interval_ns, u64 window_ns, u64 now_ns)
+baleen_inline enum baleen_limit_answer baleen_limit_charge(struct baleen_limit_set *set, u64 source,
+							   u64 interval_ns, u64 window_ns,
+							   u64 now_ns)
 {
 	enum baleen_limit_answer answer = BALEEN_LIMIT_WITHIN;
 	u32 slot = baleen_limit_find(set, source);
@@ -314,7 +315,7 @@ baleen_inline enum baleen_limit_answer baleen_limit_take(struct baleen_limit_set
 	BALEEN_UNROLL
 	for (u32 tries = 0; tries < BALEEN_LIMIT_TRIES; tries++) {
 		u64 old_ns = *(volatile u64 *)&set->full_ns[slot];
-		u64 new_ns = baleen_bucket_take(old_ns, interval_ns, window_ns, now_ns, &answer);
+		u64 new_ns = baleen_bucket_spend(old_ns, interval_ns, window_ns, now_ns, &answer);
 
 		if (*(volatile u64 *)&set->source[slot] != source)
 			return BALEEN_LIMIT_WITHIN;

@@ -76,7 +76,7 @@ static void take_copy(struct baleen_rule_store *state, struct baleen_feed *feed,
 	if (fd < 0)
 		err(1, "%s", path);
 	feed->format = strstr(path, ".bln") ? BALEEN_FEED_IMAGE : BALEEN_FEED_LIST;
-	must(baleen_feed_take(state, feed, fd, &error));
+	must(baleen_feed_accept(state, feed, fd, &error));
 	must(baleen_feeds_put(state, feed, &error));
 	close(fd);
 }

@@ -244,7 +244,7 @@ static void go_feed(struct baleen_deploy *deploy)
 	must(baleen_rule_store_begin(&deploy->state, &error));
 	must(baleen_rule_store_get_rules(&deploy->state, &plan.rules, &error));
 	must(baleen_feeds_each(&deploy->state, RULE, keep, &search, &error));
-	must(baleen_feed_take(&deploy->state, &search.feed[feed], fd, &error));
+	must(baleen_feed_accept(&deploy->state, &search.feed[feed], fd, &error));
 	must(baleen_feeds_put(&deploy->state, &search.feed[feed], &error));
 	must(baleen_deploy_put(deploy, &plan, NULL, NULL, NULL, &error));
 	close(fd);

@@ -63,7 +63,7 @@ static void write_all(struct baleen_rule_store *state, const char *word)
 	must(baleen_rule_store_set_text(state, "conf", word, &error));
 	must(baleen_feeds_each(state, RULE, take_feed, &feed, &error));
 	must(baleen_feeds_put(state, &feed, &error));
-	must(baleen_feed_take(state, &feed, fd, &error));
+	must(baleen_feed_accept(state, &feed, fd, &error));
 	must(baleen_rule_entries_flush(state, RULE, NULL, &n, &error));
 	strcpy(single.reason, word);
 	must(baleen_rule_entries_put(state, RULE, &single, &is_new, &error));

@@ -50,7 +50,7 @@ static void add_copy(struct baleen_feed *feed, const void *bytes, size_t n_bytes
 	snprintf(feed->rule, sizeof(feed->rule), "drop");
 	snprintf(feed->wanted.source, sizeof(feed->wanted.source), "test");
 	assert_int_equal(baleen_feeds_put(&state, feed, &error), 0);
-	assert_int_equal(baleen_feed_take(&state, feed, fd, &error), 0);
+	assert_int_equal(baleen_feed_accept(&state, feed, fd, &error), 0);
 	assert_int_equal(baleen_feeds_put(&state, feed, &error), 0);
 	close(fd);
 }

@@ -97,7 +97,7 @@ static void take(struct baleen_feed *feed, const char *text)
 {
 	int fd = text_fd(text);
 
-	assert_int_equal(baleen_feed_take(&state, feed, fd, &error), 0);
+	assert_int_equal(baleen_feed_accept(&state, feed, fd, &error), 0);
 	assert_int_equal(feed->n_bytes, strlen(text));
 	close(fd);
 }
@@ -147,7 +147,7 @@ static void refused(void **unused)
 	assert_int_equal(feed.id, 0);
 	feed.id = 99;
 	assert_int_equal(baleen_feeds_put(&state, &feed, &error), -ENOENT);
-	assert_int_equal(baleen_feed_take(&state, &feed, fd, &error), -ENOENT);
+	assert_int_equal(baleen_feed_accept(&state, &feed, fd, &error), -ENOENT);
 	assert_int_equal(baleen_feed_open(&state, &feed, &error), -ENOENT);
 	assert_int_equal(baleen_feeds_remove(&state, 99, &error), 0);
 	feed = added("drop", "a");
@@ -387,7 +387,7 @@ static void no_room(void **unused)
 	small = (struct rlimit){ 1 << 19, limit.rlim_max };
 	begin();
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	ret = baleen_feed_take(&state, &feed, fd, &error);
+	ret = baleen_feed_accept(&state, &feed, fd, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_int_equal(ret, -EFBIG);
 	assert_non_null(strstr(error.text, DEVICE "/feeds/1.2: File too large"));

@@ -101,8 +101,8 @@ static void compare(const struct baleen_limit *limit, struct random *random)
 
 	for (u32 i = 0; i < 20000; i++) {
 		enum baleen_limit_answer answer, want = slow_take(&slow, limit, now_ns);
-		u64 next_ns = baleen_bucket_take(full_ns, limit->interval_ns, limit->window_ns,
-						 now_ns, &answer);
+		u64 next_ns = baleen_bucket_spend(full_ns, limit->interval_ns, limit->window_ns,
+						  now_ns, &answer);
 
 		if (answer != want)
 			fail_msg("packet %u: %d, not %d (interval %llu window %llu)", i, answer,
@@ -142,8 +142,8 @@ static void test_rate_is_allowed(void **state)
 	u64 full_ns = 0;
 
 	for (u32 i = 0; i < 100000; i++) {
-		full_ns = baleen_bucket_take(full_ns, limit.interval_ns, limit.window_ns,
-					     START + i * limit.interval_ns, &answer);
+		full_ns = baleen_bucket_spend(full_ns, limit.interval_ns, limit.window_ns,
+					      START + i * limit.interval_ns, &answer);
 		assert_int_equal(answer, BALEEN_LIMIT_WITHIN);
 	}
 }
@@ -157,8 +157,8 @@ static void test_told_once_a_second(void **state)
 
 	/* 20,000 packets a second, five seconds. */
 	for (u32 i = 0; i < 100000; i++) {
-		full_ns = baleen_bucket_take(full_ns, limit.interval_ns, limit.window_ns,
-					     START + i * 50000ull, &answer);
+		full_ns = baleen_bucket_spend(full_ns, limit.interval_ns, limit.window_ns,
+					      START + i * 50000ull, &answer);
 		seen[answer]++;
 	}
 	/* A token came in the 10 ms of the burst, or none. */
@@ -171,7 +171,7 @@ static void test_told_once_a_second(void **state)
 static enum baleen_limit_answer take(struct baleen_limit_set *set, const struct baleen_limit *limit,
 				     u64 source, u64 now_ns)
 {
-	return baleen_limit_take(set, source, limit->interval_ns, limit->window_ns, now_ns);
+	return baleen_limit_charge(set, source, limit->interval_ns, limit->window_ns, now_ns);
 }
 
 static void test_four_sources(void **state)

@@ -279,7 +279,7 @@ int digest_maker_start(struct digest_maker *maker)
 	return make(maker);
 }
 
-struct digest_document *digest_maker_take(struct digest_maker *maker)
+struct digest_document *digest_maker_collect(struct digest_maker *maker)
 {
 	bool is_old = maker->is_live && baleen_monotonic_ms() - maker->read_at_ms >= LIVE_MS;
 

@@ -63,7 +63,7 @@ int digest_maker_start(struct digest_maker *maker);
 /* Returns the current document and adds a user; NULL when a live filter cannot be read. When
  * a file is damaged, missing or does not fit, the old document stays, after a message.
  */
-struct digest_document *digest_maker_take(struct digest_maker *maker);
+struct digest_document *digest_maker_collect(struct digest_maker *maker);
 
 /* Removes a user. */
 void digest_document_put(struct digest_document *document);

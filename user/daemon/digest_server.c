@@ -194,7 +194,7 @@ static bool is_unmodified(struct MHD_Connection *connection, time_t modified_s)
 
 static enum MHD_Result answer_digest(struct server *server, struct MHD_Connection *connection)
 {
-	struct digest_document *document = digest_maker_take(server->how->maker);
+	struct digest_document *document = digest_maker_collect(server->how->maker);
 	struct MHD_Response *response;
 	u32 status = MHD_HTTP_OK;
 	char date[DATE_TEXT];

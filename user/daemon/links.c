@@ -318,7 +318,7 @@ static void look_at_all(struct daemon *daemon)
 	timer_sooner(daemon, daemon->arrivals, 0);
 }
 
-static int take_name(const struct nlattr *attribute, void *data)
+static int parse_name(const struct nlattr *attribute, void *data)
 {
 	if (mnl_attr_get_type(attribute) == IFLA_IFNAME &&
 	    !mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING))
@@ -326,7 +326,7 @@ static int take_name(const struct nlattr *attribute, void *data)
 	return MNL_CB_OK;
 }
 
-static int take_news(const struct nlmsghdr *message, void *data)
+static int receive_news(const struct nlmsghdr *message, void *data)
 {
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
 	struct daemon *daemon = data;
@@ -341,7 +341,7 @@ static int take_news(const struct nlmsghdr *message, void *data)
 	}
 	if (message->nlmsg_type != RTM_NEWLINK)
 		return MNL_CB_OK;
-	mnl_attr_parse(message, sizeof(*info), take_name, name);
+	mnl_attr_parse(message, sizeof(*info), parse_name, name);
 	if (*name && learn(daemon, info->ifi_index, name, true))
 		timer_sooner(daemon, daemon->arrivals, 0);
 	return MNL_CB_OK;
@@ -357,7 +357,7 @@ static int on_news(sd_event_source *source, int fd, uint32_t events, void *data)
 		if (n > (ssize_t)sizeof(news))
 			look_at_all(daemon);
 		else
-			mnl_cb_run(news, n, 0, 0, take_news, daemon);
+			mnl_cb_run(news, n, 0, 0, receive_news, daemon);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		look_at_all(daemon);
 	return 0;

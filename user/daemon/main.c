@@ -35,7 +35,7 @@ static const char usage[] =
 	"  -V, --version          the release\n"
 	"  -h, --help             this text\n";
 
-static int take_route_buffer(struct daemon_options *options)
+static int parse_route_buffer(struct daemon_options *options)
 {
 	u64 bytes;
 
@@ -69,7 +69,7 @@ static int parse(struct daemon_options *options, int argc, char **argv)
 		case 'c': options->command = optarg; break;
 		case 'n': options->no_drops = true; break;
 		case 'r':
-			if (take_route_buffer(options))
+			if (parse_route_buffer(options))
 				return 3;
 			break;
 		case 'V': puts("baleend " BALEEN_RELEASE); return 1;

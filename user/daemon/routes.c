@@ -254,7 +254,7 @@ static int run_update(struct daemon *daemon, const char *device)
 }
 
 /* One command reads all tables of a device. */
-static bool take_due(struct followed *followed)
+static bool collect_due(struct followed *followed)
 {
 	char *device = followed->device;
 
@@ -287,7 +287,7 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 		stop_hearing(followed);
 	} else if (followed->fd < 0 && hear(daemon) < 0) {
 		wait_us = FAILED_US;
-	} else if (take_due(followed)) {
+	} else if (collect_due(followed)) {
 		if (run_update(daemon, followed->device))
 			on_end(daemon, followed->device, false);
 		return 0;

@@ -15,7 +15,7 @@
 
 /* --- arguments ------------------------------------------------------------------ */
 
-static int take_confirm(const struct option_use *use)
+static int parse_confirm(const struct option_use *use)
 {
 	u64 *confirm_ms = use->to;
 
@@ -159,7 +159,7 @@ static const struct option_spec options[] = {
 	     "only say what would change; whether it would cut this host off is asked when it is "
 	     "done"),
 	FLAG("diff", 0, apply, shows_lines, "the same, as lines of the configuration"),
-	VALUE("confirm", 0, "TIME", take_confirm, apply, confirm_ms,
+	VALUE("confirm", 0, "TIME", parse_confirm, apply, confirm_ms,
 	      "the previous state comes back in TIME (60s, 5m) unless 'baleen confirm DEV' is "
 	      "said; meanwhile another 'apply --confirm' may follow"),
 	FLAG("force", 0, apply, force,

@@ -311,7 +311,7 @@ static int read_all(struct device *device)
 }
 
 /* A window whose time is over is not extended. */
-static int take_back_what_is_due(const char *name)
+static int roll_back_overdue(const char *name)
 {
 	struct baleen_error error;
 	u64 deadline_ms;
@@ -345,7 +345,7 @@ int apply_to(struct apply *apply, const char *name, const char *path, bool is_de
 						      .answers = &device.answers };
 	if (baleen_device_ifindex(name, &ifindex, &error))
 		return complain("%s", error.text);
-	err = apply->looks ? 0 : take_back_what_is_due(name);
+	err = apply->looks ? 0 : roll_back_overdue(name);
 	if (!err)
 		err = read_all(&device);
 	if (!err)

@@ -24,8 +24,8 @@ static bool is_add(const struct entry_change *change)
 /* --- keys ------------------------------------------------------------------ */
 
 /* One key; an address that is deleted may have been widened when it was added. */
-static int take_key(const struct entry_change *change, const char *text, u32 key_spec, u32 width,
-		    struct entries *entries, struct baleen_error *error)
+static int parse_key(const struct entry_change *change, const char *text, u32 key_spec, u32 width,
+		     struct entries *entries, struct baleen_error *error)
 {
 	struct baleen_rule_entry single;
 	bool is_widened;
@@ -43,14 +43,14 @@ static int take_key(const struct entry_change *change, const char *text, u32 key
 			      &single);
 }
 
-static int take_arguments(const struct entry_change *change, const struct baleen_stored_rule *rule,
-			  struct entries *entries)
+static int parse_arguments(const struct entry_change *change, const struct baleen_stored_rule *rule,
+			   struct entries *entries)
 {
 	u32 width = is_add(change) ? baleen_rule_ban_width(rule) : BALEEN_BAN_WIDTH_MAX;
 	struct baleen_error error;
 
 	for (int i = 0; i < change->n_keys; i++) {
-		int err = take_key(change, change->key[i], rule->key_spec, width, entries, &error);
+		int err = parse_key(change, change->key[i], rule->key_spec, width, entries, &error);
 
 		if (err < 0)
 			complain("%s", error.text);
@@ -87,8 +87,8 @@ static char *cut_key(char *line, size_t n_bytes, u32 key_spec, struct baleen_err
 }
 
 /* The lines of a file are meant as they stand, as in any list. */
-static int take_lines(const struct entry_change *change, FILE *stream, u32 key_spec,
-		      struct entries *entries)
+static int parse_lines(const struct entry_change *change, FILE *stream, u32 key_spec,
+		       struct entries *entries)
 {
 	const char *name = strcmp(change->file, "-") ? change->file : "stdin";
 	u64 n_bad = 0, number = 0;
@@ -103,8 +103,8 @@ static int take_lines(const struct entry_change *change, FILE *stream, u32 key_s
 		number++;
 		key = cut_key(line, n_bytes, key_spec, &error);
 		if (key)
-			err = take_key(change, key, key_spec, BALEEN_BAN_WIDTH_MAX, entries,
-				       &error);
+			err = parse_key(change, key, key_spec, BALEEN_BAN_WIDTH_MAX, entries,
+					&error);
 		else
 			err = error.text[0] ? -EINVAL : 0;
 		if (err < 0 && !change->skip_bad)
@@ -121,7 +121,7 @@ static int take_lines(const struct entry_change *change, FILE *stream, u32 key_s
 	return 0;
 }
 
-static int take_file(const struct entry_change *change, u32 key_spec, struct entries *entries)
+static int parse_file(const struct entry_change *change, u32 key_spec, struct entries *entries)
 {
 	bool is_stdin = !strcmp(change->file, "-");
 	FILE *stream = is_stdin ? stdin : fopen(change->file, "re");
@@ -129,7 +129,7 @@ static int take_file(const struct entry_change *change, u32 key_spec, struct ent
 
 	if (!stream)
 		return complain("%s: %m", change->file);
-	err = take_lines(change, stream, key_spec, entries);
+	err = parse_lines(change, stream, key_spec, entries);
 	if (!is_stdin)
 		fclose(stream);
 	return err;
@@ -426,11 +426,11 @@ int change_entries(const struct entry_change *change)
 {
 	struct outcome outcome = { 0 };
 	struct entries entries = { 0 };
-	int err = take_arguments(change, change->rule, &entries);
+	int err = parse_arguments(change, change->rule, &entries);
 
 	/* The keys are read before the lock is taken: reading may wait. */
 	if (!err && change->file)
-		err = take_file(change, change->rule->key_spec, &entries);
+		err = parse_file(change, change->rule->key_spec, &entries);
 	if (!err)
 		err = put(change, change->rule, &entries, &outcome);
 	if (!err)

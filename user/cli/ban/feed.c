@@ -238,7 +238,7 @@ static int bad(struct feed *feed, const char *reason, const char *text)
 }
 
 /* The word at the start, cut off; the rest begins at the next one. */
-static char *take_word(char **rest)
+static char *next_word(char **rest)
 {
 	char *word = *rest + strspn(*rest, " \t");
 
@@ -261,7 +261,7 @@ static const char *unquote(char *text)
 }
 
 /* ttl=, origin= and, as the last one, reason=; NULL, or what is wrong. */
-static const char *take_values(struct entry_options *options, char *rest)
+static const char *parse_values(struct entry_options *options, char *rest)
 {
 	while (*rest) {
 		char *word;
@@ -270,7 +270,7 @@ static const char *take_values(struct entry_options *options, char *rest)
 			options->reason = unquote(rest + 7);
 			return NULL;
 		}
-		word = take_word(&rest);
+		word = next_word(&rest);
 		if (!strncmp(word, "origin=", 7))
 			options->origin = word + 7;
 		else if (strncmp(word, "ttl=", 4))
@@ -281,11 +281,11 @@ static const char *take_values(struct entry_options *options, char *rest)
 	return NULL;
 }
 
-static int take_change(struct feed *feed, enum baleen_rule_entry_op op, char *rest)
+static int apply_change(struct feed *feed, enum baleen_rule_entry_op op, char *rest)
 {
 	struct entry_options options = feed->options;
-	const char *key = take_word(&rest);
-	const char *reason = take_values(&options, rest);
+	const char *key = next_word(&rest);
+	const char *reason = parse_values(&options, rest);
 	struct baleen_rule_entry single;
 	struct baleen_error error;
 	bool is_widened;
@@ -317,18 +317,18 @@ static int begin(struct feed *feed)
 	return 0;
 }
 
-static int take_line(struct feed *feed, char *line)
+static int parse_line(struct feed *feed, char *line)
 {
 	char *rest = line, *word;
 
 	line[strcspn(line, "\r")] = '\0';
-	word = take_word(&rest);
+	word = next_word(&rest);
 	if (!*word || *word == '#')
 		return 0;
 	if (!strcmp(word, "add"))
-		return take_change(feed, BALEEN_RULE_ENTRY_PUT, rest);
+		return apply_change(feed, BALEEN_RULE_ENTRY_PUT, rest);
 	if (!strcmp(word, "del"))
-		return take_change(feed, BALEEN_RULE_ENTRY_REMOVE, rest);
+		return apply_change(feed, BALEEN_RULE_ENTRY_REMOVE, rest);
 	if (!strcmp(word, "begin"))
 		return begin(feed);
 	if (!strcmp(word, "commit"))
@@ -337,7 +337,7 @@ static int take_line(struct feed *feed, char *line)
 }
 
 /* The lines that are there whole. */
-static int take_lines(struct feed *feed)
+static int parse_lines(struct feed *feed)
 {
 	char *line = feed->text, *end = feed->text + feed->n, *newline;
 	int err = 0;
@@ -348,7 +348,7 @@ static int take_lines(struct feed *feed)
 		    memchr(line, 0, newline - line))
 			err = bad(feed, "not a line of text below 1024 bytes", "");
 		else
-			err = take_line(feed, line);
+			err = parse_line(feed, line);
 		feed->skipping = false;
 		line = newline + 1;
 	}
@@ -376,7 +376,7 @@ static int read_all(struct feed *feed, int fd)
 		if (n <= 0)
 			break;
 		feed->n += n;
-		err = take_lines(feed);
+		err = parse_lines(feed);
 	}
 	if (err)
 		return err;

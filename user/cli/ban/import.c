@@ -65,8 +65,8 @@ static void clean_reason(const char *comment, char *reason)
 	reason[n] = '\0';
 }
 
-static int take_entry(void *data, const struct baleen_import_entry *entry,
-		      struct baleen_error *error)
+static int import_entry(void *data, const struct baleen_import_entry *entry,
+			struct baleen_error *error)
 {
 	struct import *import = data;
 	struct entry_options options = import->options;
@@ -94,7 +94,7 @@ static int read_file(struct import *import)
 
 	if (fd < 0)
 		return complain("%s: %m", import->path);
-	import->importer.on_entry = take_entry;
+	import->importer.on_entry = import_entry;
 	import->importer.data = import;
 	err = baleen_import(&import->importer, fd, is_stdin ? "stdin" : import->path, &error);
 	if (err)
@@ -166,7 +166,7 @@ static int put(const struct import *import)
 
 /* --- command --------------------------------------------------------------- */
 
-static int take_format(const struct option_use *use)
+static int parse_format(const struct option_use *use)
 {
 	struct import *import = use->to;
 
@@ -246,7 +246,7 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-	{ "format", 0, "F", take_format, .help = "ipset, nft or bits", .words = "ipset nft bits" },
+	{ "format", 0, "F", parse_format, .help = "ipset, nft or bits", .words = "ipset nft bits" },
 	VALUE("set", 0, "NAME", option_text, import, importer.set,
 	      "which set of FILE, if it has several; of nft also FAMILY/TABLE/NAME"),
 	VALUE("origin", 0, "NAME", option_text, import, options.origin,

@@ -47,7 +47,7 @@ struct list {
 
 /* --- arguments ------------------------------------------------------------- */
 
-static int take_ending(const struct option_use *use)
+static int parse_ending(const struct option_use *use)
 {
 	return baleen_duration_parse(use->argument, use->to) ?
 		       option_refuse(use, "not a time such as 30s, 1h or 2d") :
@@ -208,7 +208,7 @@ static int run(int argc, char **argv)
 
 static const struct option_spec options[] = {
 	VALUE("origin", 0, "NAME", option_text, list, origin, "only those of NAME"),
-	VALUE("ending", 0, "TIME", take_ending, list, ending_ms,
+	VALUE("ending", 0, "TIME", parse_ending, list, ending_ms,
 	      "only those that end within TIME: 30s, 1h, 2d"),
 	VALUE("json", 'j', NULL, option_json, list, json, "an array with one object per entry"),
 	{ 0 },

@@ -194,8 +194,8 @@ static bool is_change(const struct baleen_feed_version *version)
 	return version->outcome != BALEEN_FEED_SAME && version->outcome != BALEEN_FEED_FAILED;
 }
 
-static int take(struct device *device, struct baleen_rule_store *state,
-		struct baleen_deploy_plan *plan, struct baleen_error *error)
+static int accept_feeds(struct device *device, struct baleen_rule_store *state,
+			struct baleen_deploy_plan *plan, struct baleen_error *error)
 {
 	int err = 0;
 
@@ -203,7 +203,7 @@ static int take(struct device *device, struct baleen_rule_store *state,
 		const struct baleen_feed_version *version = &device->versions.version[i];
 		int rule = baleen_rule_store_find_rule(&plan->rules, version->feed.rule);
 
-		err = baleen_feed_version_take(state, version, error);
+		err = baleen_feed_version_accept(state, version, error);
 		if (rule >= 0 && is_change(version))
 			plan->rebuild[rule] = true;
 	}
@@ -231,7 +231,7 @@ static int put(struct device *device, struct baleen_deploy *deploy, struct balee
 		err = baleen_rule_store_begin(&deploy->state, error);
 	if (err)
 		return err;
-	err = take(device, &deploy->state, &plan, error);
+	err = accept_feeds(device, &deploy->state, &plan, error);
 	if (err)
 		baleen_rule_store_rollback(&deploy->state);
 	else if (!rebuilds(&plan) || !deploy->has_xdp)
@@ -252,13 +252,13 @@ static void note_refusal(struct device *device, struct baleen_deploy *deploy, co
 		if (is_change(version))
 			baleen_feed_version_fail(version, why);
 		if (!err)
-			err = baleen_feed_version_take(&deploy->state, version, NULL);
+			err = baleen_feed_version_accept(&deploy->state, version, NULL);
 	}
 	for (size_t i = 0; i < device->answers.n; i++)
 		baleen_never_answer_fail(&device->answers.answer[i], why);
 	if (!err)
-		err = baleen_never_names_take(&deploy->state, device->conf.rules.never_names,
-					      &device->answers, NULL);
+		err = baleen_never_names_update(&deploy->state, device->conf.rules.never_names,
+						&device->answers, NULL);
 	if (!err)
 		baleen_rule_store_commit(&deploy->state, NULL);
 	else

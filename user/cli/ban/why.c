@@ -27,7 +27,7 @@ static int parse_number(const char *text, unsigned long max, unsigned long *numb
 	return *end || *number > max ? -EINVAL : 0;
 }
 
-static int take_port(const struct option_use *use)
+static int parse_port(const struct option_use *use)
 {
 	struct why *why = use->to;
 	bool is_dport = use->spec->value;
@@ -40,7 +40,7 @@ static int take_port(const struct option_use *use)
 	return 0;
 }
 
-static int take_vlan(const struct option_use *use)
+static int parse_vlan(const struct option_use *use)
 {
 	struct why *why = use->to;
 	unsigned long number;
@@ -51,15 +51,15 @@ static int take_vlan(const struct option_use *use)
 	return 0;
 }
 
-static int take_protocol(const struct option_use *use)
+static int parse_protocol(const struct option_use *use)
 {
 	return baleen_protocol_parse(use->argument, use->to) ? option_refuse(use, "no protocol") :
 							       0;
 }
 
 /* @option: by which the other end was given, of another family than that; NULL: none */
-static int take_address(const char *text, bool is_src, const char *option,
-			struct baleen_fields *fields)
+static int parse_address(const char *text, bool is_src, const char *option,
+			 struct baleen_fields *fields)
 {
 	struct baleen_key key;
 	const char *reason;
@@ -95,14 +95,14 @@ static int fit_protocol(struct why *why)
 	return 0;
 }
 
-static int take_addresses(struct why *why, const char *address)
+static int parse_addresses(struct why *why, const char *address)
 {
 	const char *other = why->is_egress ? why->src : why->dst;
-	int err = take_address(address, !why->is_egress, NULL, &why->question.fields);
+	int err = parse_address(address, !why->is_egress, NULL, &why->question.fields);
 
 	if (!err && other)
-		err = take_address(other, why->is_egress, why->is_egress ? "src" : "dst",
-				   &why->question.fields);
+		err = parse_address(other, why->is_egress, why->is_egress ? "src" : "dst",
+				    &why->question.fields);
 	return err;
 }
 
@@ -123,7 +123,7 @@ static int parse(struct why *why, int argc, char **argv)
 				      why->is_egress ? "goes out" : "comes in");
 	err = fit_protocol(why);
 	for (u32 i = 0; i < why->n_addresses && !err; i++)
-		err = take_addresses(why, why->address[i]);
+		err = parse_addresses(why, why->address[i]);
 	return err;
 }
 
@@ -137,7 +137,7 @@ static int explain_one(struct why *why, const char *address, struct baleen_expla
 	struct baleen_error error;
 
 	/* Has been parsed before. */
-	take_addresses(why, address);
+	parse_addresses(why, address);
 	if (baleen_explain(explainer, &why->question, explanation, &error))
 		return complain("%s", error.text);
 	if (all)
@@ -199,17 +199,17 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-	VALUE("proto", 0, "P", take_protocol, why, question.fields.proto,
+	VALUE("proto", 0, "P", parse_protocol, why, question.fields.proto,
 	      "the packet's protocol, by name or number (tcp)",
 	      .words = "tcp udp icmp ipv6-icmp sctp"),
-	{ "dport", 0, "N", take_port, .value = true,
+	{ "dport", 0, "N", parse_port, .value = true,
 	  .help = "its destination port, by number or service (0)" },
-	{ "sport", 0, "N", take_port, .value = false, .help = "its source port (50000)" },
+	{ "sport", 0, "N", parse_port, .value = false, .help = "its source port (50000)" },
 	VALUE("dst", 0, "ADDR", option_text, why, dst,
 	      "its destination, for rules that look at it"),
 	VALUE("src", 0, "ADDR", option_text, why, src,
 	      "of what goes out, its source: ADDR is its destination then"),
-	{ "vlan", 0, "N", take_vlan, .help = "its outermost VLAN" },
+	{ "vlan", 0, "N", parse_vlan, .help = "its outermost VLAN" },
 	FLAG("established", 0, why, question.is_established,
 	     "a TCP segment of a session; else one that opens it"),
 	FLAG("json", 'j', why, json, "an array with one object per address"),

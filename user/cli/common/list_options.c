@@ -112,7 +112,7 @@ int list_need(const struct option_use *use)
 		       0;
 }
 
-static int take_seed(const struct option_use *use)
+static int parse_seed(const struct option_use *use)
 {
 	struct list_options *options = shaped(use);
 
@@ -122,7 +122,7 @@ static int take_seed(const struct option_use *use)
 	return 0;
 }
 
-static int take_csv(const struct option_use *use)
+static int parse_csv(const struct option_use *use)
 {
 	static int (*const take[])(struct baleen_csv_options *, const char *,
 				   struct baleen_error *) = {
@@ -139,7 +139,7 @@ static int take_csv(const struct option_use *use)
 
 /* --- the shape of a table -------------------------------------------------- */
 
-static int take_hash(const struct option_use *use, struct baleen_shape *shape)
+static int parse_hash(const struct option_use *use, struct baleen_shape *shape)
 {
 	if (option_word(use) < 0)
 		return EXIT_USAGE;
@@ -149,7 +149,7 @@ static int take_hash(const struct option_use *use, struct baleen_shape *shape)
 	return 0;
 }
 
-static int take_hash_seed(const struct option_use *use, struct baleen_shape *shape)
+static int parse_hash_seed(const struct option_use *use, struct baleen_shape *shape)
 {
 	u64 value = 0;
 
@@ -162,7 +162,7 @@ static int take_hash_seed(const struct option_use *use, struct baleen_shape *sha
 	return 0;
 }
 
-static int take_hash_form(const struct option_use *use, u32 *form)
+static int parse_hash_form(const struct option_use *use, u32 *form)
 {
 	static const struct {
 		const char *word;
@@ -190,7 +190,7 @@ static int take_hash_form(const struct option_use *use, u32 *form)
 	}
 }
 
-static int take_partner(const struct option_use *use, u32 *form)
+static int parse_partner(const struct option_use *use, u32 *form)
 {
 	if (option_word(use) < 0)
 		return EXIT_USAGE;
@@ -198,7 +198,7 @@ static int take_partner(const struct option_use *use, u32 *form)
 	return 0;
 }
 
-static int take_load(const struct option_use *use, double *load)
+static int parse_load(const struct option_use *use, double *load)
 {
 	char *end;
 	double value;
@@ -212,7 +212,7 @@ static int take_load(const struct option_use *use, double *load)
 }
 
 /* A number of those in the words of the row. */
-static int take_one_of(const struct option_use *use, u32 *number)
+static int parse_one_of(const struct option_use *use, u32 *number)
 {
 	if (option_word(use) < 0)
 		return EXIT_USAGE;
@@ -220,7 +220,7 @@ static int take_one_of(const struct option_use *use, u32 *number)
 	return 0;
 }
 
-static int take_up_to(const struct option_use *use, u32 most, u32 *number)
+static int parse_up_to(const struct option_use *use, u32 most, u32 *number)
 {
 	u64 value;
 
@@ -230,7 +230,7 @@ static int take_up_to(const struct option_use *use, u32 most, u32 *number)
 	return 0;
 }
 
-static int take_bits(const struct option_use *use, u64 *n_bits)
+static int parse_bits(const struct option_use *use, u64 *n_bits)
 {
 	return parse_count(use->argument, n_bits) ? option_refuse(use, "not a number of bits") : 0;
 }
@@ -240,19 +240,19 @@ static int read_shape(const struct option_use *use, struct baleen_build_options 
 	struct baleen_shape *shape = &build->shape;
 
 	switch (use->spec->value) {
-	case SHAPE_BITS: return take_bits(use, &shape->n_bits);
-	case SHAPE_HASHES: return take_up_to(use, BALEEN_MAX_POSITIONS, &shape->n_hashes);
-	case SHAPE_HASH: return take_hash(use, shape);
-	case SHAPE_HASH_SEED: return take_hash_seed(use, shape);
-	case SHAPE_HASH_FORM: return take_hash_form(use, &shape->form);
-	case SHAPE_SLOT_BITS: return take_one_of(use, &shape->slot_bits);
-	case SHAPE_BUCKET_SLOTS: return take_one_of(use, &shape->bucket_slots);
-	case SHAPE_BUCKETS: return take_up_to(use, BALEEN_MAX_BUCKETS, &shape->n_buckets);
-	case SHAPE_PARTNER: return take_partner(use, &shape->form);
+	case SHAPE_BITS: return parse_bits(use, &shape->n_bits);
+	case SHAPE_HASHES: return parse_up_to(use, BALEEN_MAX_POSITIONS, &shape->n_hashes);
+	case SHAPE_HASH: return parse_hash(use, shape);
+	case SHAPE_HASH_SEED: return parse_hash_seed(use, shape);
+	case SHAPE_HASH_FORM: return parse_hash_form(use, &shape->form);
+	case SHAPE_SLOT_BITS: return parse_one_of(use, &shape->slot_bits);
+	case SHAPE_BUCKET_SLOTS: return parse_one_of(use, &shape->bucket_slots);
+	case SHAPE_BUCKETS: return parse_up_to(use, BALEEN_MAX_BUCKETS, &shape->n_buckets);
+	case SHAPE_PARTNER: return parse_partner(use, &shape->form);
 	case SHAPE_STASH: shape->has_stash = true; return 0;
 	case SHAPE_COPIES: build->copies = true; return 0;
-	case SHAPE_REMAINDER_BITS: return take_up_to(use, 63, &shape->remainder_bits);
-	default: return take_load(use, &shape->load);
+	case SHAPE_REMAINDER_BITS: return parse_up_to(use, 63, &shape->remainder_bits);
+	default: return parse_load(use, &shape->load);
 	}
 }
 
@@ -311,7 +311,7 @@ const struct option_spec shape_option_table[] = {
 	  .help = "quotient: remainders of R bits" },
 	{ "load", 0, "L", list_shape, .value = SHAPE_LOAD,
 	  .help = "cuckoo, quotient: share of the slots to fill, above 0, up to 1" },
-	{ "seed", 0, "TEXT", take_seed,
+	{ "seed", 0, "TEXT", parse_seed,
 	  .help = "make the seed of TEXT, so that others with the same can merge" },
 	{ 0 },
 };
@@ -327,12 +327,12 @@ const struct option_spec list_option_table[] = {
 	  .help = "take a list without a single key" },
 	{ "null", '0', NULL, option_flag, offsetof(struct list_options, ends_with_nul),
 	  .help = "strings end with a NUL byte, not with the line" },
-	{ "column", 0, "C", take_csv, offsetof(struct list_options, csv), .value = 0,
+	{ "column", 0, "C", parse_csv, offsetof(struct list_options, csv), .value = 0,
 	  .help = "the lists are tables (CSV): the key is in column C, a number or a name; 1-2 or "
 		  "start-end for the first and last of a range" },
-	{ "where", 0, "C=VALUE", take_csv, offsetof(struct list_options, csv), .value = 1,
+	{ "where", 0, "C=VALUE", parse_csv, offsetof(struct list_options, csv), .value = 1,
 	  .help = "only rows with this value in column C; may be repeated" },
-	{ "delimiter", 0, "D", take_csv, offsetof(struct list_options, csv), .value = 2,
+	{ "delimiter", 0, "D", parse_csv, offsetof(struct list_options, csv), .value = 2,
 	  .help = "between columns: tab or one of , ; | (default: what fits)" },
 	{ .table = shape_option_table },
 	{ 0 },

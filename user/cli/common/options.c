@@ -86,20 +86,20 @@ static const struct row *find_row(const struct row *rows, int n, int code)
 	return NULL;
 }
 
-static int take_word(const struct command *command, void *data, const char *word)
+static int parse_word(const struct command *command, void *data, const char *word)
 {
 	return command->word(&(struct option_use){ command, NULL, word, data });
 }
 
-static int take_option(const struct command *command, void *data, const struct row *row)
+static int parse_option(const struct command *command, void *data, const struct row *row)
 {
 	if (!row) {
 		/* getopt_long() has said what is wrong. */
 		fprintf(stderr, "baleen: see 'baleen help %s'\n", command->name);
 		return EXIT_USAGE;
 	}
-	return row->spec->take(&(struct option_use){ command, row->spec, optarg,
-						     (char *)data + row->base + row->spec->at });
+	return row->spec->parse(&(struct option_use){ command, row->spec, optarg,
+						      (char *)data + row->base + row->spec->at });
 }
 
 int options_parse(const struct command *command, void *data, int *argc, char ***argv)
@@ -111,10 +111,10 @@ int options_parse(const struct command *command, void *data, int *argc, char ***
 
 	fill_getopt(rows, n, command->word, longs, shorts);
 	while (!err && (code = getopt_long(*argc, *argv, shorts, longs, NULL)) != -1)
-		err = code == 1 ? take_word(command, data, optarg) :
-				  take_option(command, data, find_row(rows, n, code));
+		err = code == 1 ? parse_word(command, data, optarg) :
+				  parse_option(command, data, find_row(rows, n, code));
 	for (; !err && command->word && optind < *argc; optind++)
-		err = take_word(command, data, (*argv)[optind]);
+		err = parse_word(command, data, (*argv)[optind]);
 	*argc -= optind;
 	*argv += optind;
 	if (!err && command->asks.text &&

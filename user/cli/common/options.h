@@ -17,13 +17,13 @@ struct option_use;
  * @name: name of the option, without its dashes; NULL in a row that is text or another table
  * @letter: its short name; 0 for none
  * @argument: the name of its argument in the help; NULL when it takes none
- * @take: takes the option: 0, or EXIT_USAGE after a message
- * @at: where @take finds its data, as an offset into the structure that options_parse() got;
+ * @parse: parses the option: 0, or EXIT_USAGE after a message
+ * @at: where @parse finds its data, as an offset into the structure that options_parse() got;
  *      where @table finds its structure in that
  * @help: one paragraph, whose lines are filled; of a row that is text, printed as it is; NULL
  *        of an option that is not shown
  * @words: the values of the argument with blanks between, for option_word() and completion
- * @value: for @take
+ * @value: for @parse
  * @table: another table that is part of this one; @help, if there is one, is printed in place
  *         of its rows
  */
@@ -31,7 +31,7 @@ struct option_spec {
 	const char *name;
 	char letter;
 	const char *argument;
-	int (*take)(const struct option_use *use);
+	int (*parse)(const struct option_use *use);
 	size_t at;
 	const char *help;
 	const char *words;
@@ -63,7 +63,7 @@ int option_refuse(const struct option_use *use, const char *format, ...)
 /* The place of the argument among the words of its row, or -1 after a message. */
 int option_word(const struct option_use *use);
 
-/* --- what @take can be ----------------------------------------------------- */
+/* --- what @parse can be ----------------------------------------------------- */
 
 int option_flag(const struct option_use *use);	 /* bool: true */
 int option_text(const struct option_use *use);	 /* const char *: the argument */
@@ -83,9 +83,9 @@ int option_choice(const struct option_use *use); /* u32: place among the words *
 		name, letter, NULL, option_flag, offsetof(struct type, member), \
 			.help = __VA_ARGS__                                     \
 	}
-#define VALUE(name, letter, argument, take, type, member, ...)                                   \
-	{                                                                                        \
-		name, letter, argument, take, offsetof(struct type, member), .help = __VA_ARGS__ \
+#define VALUE(name, letter, argument, parse, type, member, ...)                                   \
+	{                                                                                         \
+		name, letter, argument, parse, offsetof(struct type, member), .help = __VA_ARGS__ \
 	}
 
 #define WAIT_OPTION(type, member)                              \

@@ -56,7 +56,7 @@ static int terminal_width(void)
 
 /* --- the line; with the lock ----------------------------------------------- */
 
-static void take_away(void)
+static void erase(void)
 {
 	if (work.is_shown)
 		fputs("\r\033[K", stderr);
@@ -192,13 +192,13 @@ void progress_end(void)
 	pthread_cond_signal(&work.changed);
 	pthread_mutex_unlock(&work.lock);
 	pthread_join(work.thread, NULL);
-	take_away();
+	erase();
 	errno = err;
 }
 
 void progress_hide(void)
 {
 	pthread_mutex_lock(&work.lock);
-	take_away();
+	erase();
 	pthread_mutex_unlock(&work.lock);
 }

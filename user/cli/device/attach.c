@@ -50,7 +50,7 @@ struct attach {
 	bool json;
 };
 
-static int take_mode(const struct option_use *use)
+static int parse_mode(const struct option_use *use)
 {
 	struct attach *attach = use->to;
 	int mode = option_word(use);
@@ -60,7 +60,7 @@ static int take_mode(const struct option_use *use)
 	return mode < 0 ? EXIT_USAGE : 0;
 }
 
-static int take_place(const struct option_use *use)
+static int parse_place(const struct option_use *use)
 {
 	struct attach *attach = use->to;
 
@@ -72,7 +72,7 @@ static int take_place(const struct option_use *use)
 	return 0;
 }
 
-static int take_priority(const struct option_use *use)
+static int parse_priority(const struct option_use *use)
 {
 	struct attach *attach = use->to;
 	char *end;
@@ -87,10 +87,10 @@ static int take_priority(const struct option_use *use)
 	return 0;
 }
 
-static int take_word(const struct option_use *use)
+static int parse_word(const struct option_use *use)
 {
 	struct attach *attach = use->to;
-	int err = rules_word_take(use->command, &attach->rules, use->argument);
+	int err = rules_word_parse(use->command, &attach->rules, use->argument);
 
 	if (err != -ENOENT)
 		return err;
@@ -289,17 +289,17 @@ static int run(int argc, char **argv)
 static const struct option_spec options[] = {
 	{ .table = rule_option_table, .at = offsetof(struct attach, rules) },
 	{ .table = policy_option_table, .at = offsetof(struct attach, policy) },
-	{ "mode", 0, "MODE", take_mode, .words = "auto native generic",
+	{ "mode", 0, "MODE", parse_mode, .words = "auto native generic",
 	  .help = "auto (default): native with multi-buffer frames, native, generic; native: never "
 		  "generic; generic: behind the driver, slower" },
 	FLAG("egress", 0, attach, is_egress,
 	     "what goes out by DEV, by a program of tc; other commands call it DEV@egress. Keys are "
 	     "destinations unless --key says otherwise"),
 	ACCEPT_FPP_OPTION(attach, accept_fpp),
-	{ "no-link", 0, NULL, take_place, .value = BALEEN_ATTACH_TYPE_NETLINK,
+	{ "no-link", 0, NULL, parse_place, .value = BALEEN_ATTACH_TYPE_NETLINK,
 	  .help = "as other tools do, so that they can remove or replace it: 'ip link set DEV xdp "
 		  "off'; status tells" },
-	{ "chain", 0, NULL, take_place, .value = BALEEN_ATTACH_TYPE_CHAIN,
+	{ "chain", 0, NULL, parse_place, .value = BALEEN_ATTACH_TYPE_CHAIN,
 	  .help = "in libxdp's dispatcher, at priority 10, beside other programs; a change asks old "
 		  "and new rules for a moment, and counts twice" },
 	VALUE("backend", 0, "B", option_choice, attach, is_kmod,
@@ -307,7 +307,7 @@ static const struct option_spec options[] = {
 	      "without XDP; IMAGE kmod:NAME is asked itself there, not copied. No state, no "
 	      "--mode, --no-link, --chain, --sample",
 	      .words = "xdp kmod"),
-	{ "priority", 0, "N", take_priority,
+	{ "priority", 0, "N", parse_priority,
 	  .help = "of that hook among others on the device, lower ones first (0)" },
 	FLAG("no-state", 0, attach, no_state,
 	     "remember nothing of the lists: no single entries beside them, no 'why'; add and del "
@@ -328,6 +328,6 @@ const struct command attach_command = {
 		"VLAN on it, its gateways, the resolvers, or the peer of a TCP session that this host\n"
 		"opened or somebody is logged in by.\n",
 	.options = options,
-	.word = take_word,
+	.word = parse_word,
 	.run = run,
 };

@@ -49,7 +49,7 @@ static int find_pins(const char *device, struct baleen_pins *pins)
  * cannot be had does not keep a filter on. A device that is not attached may still
  * have one to forget.
  */
-static int take_off(const char *device, bool forget, struct baleen_error *error)
+static int detach_device(const char *device, bool forget, struct baleen_error *error)
 {
 	struct baleen_error no_state;
 	struct baleen_rule_store state;
@@ -72,18 +72,18 @@ static int take_off(const char *device, bool forget, struct baleen_error *error)
 }
 
 /* Without privileges, let the XDP path report the missing capability. */
-static int take_off_kmod(const char *device, struct baleen_error *error)
+static int detach_kmod(const char *device, struct baleen_error *error)
 {
 	int err = baleen_kmod_detach(device, error);
 
 	return err == -EACCES ? -ENOENT : err;
 }
 
-static int take_off_xdp(const char *device, bool forget, struct baleen_error *error)
+static int detach_xdp(const char *device, bool forget, struct baleen_error *error)
 {
 	int err = baleen_device_privileges(error);
 
-	return err ? err : take_off(device, forget, error);
+	return err ? err : detach_device(device, forget, error);
 }
 
 static int report(const char *what, bool json)
@@ -97,10 +97,10 @@ static int report(const char *what, bool json)
 static int detach(const char *device, bool forget, bool json)
 {
 	struct baleen_error error;
-	int err = take_off_kmod(device, &error);
+	int err = detach_kmod(device, &error);
 
 	if (err == -ENOENT)
-		err = take_off_xdp(device, forget, &error);
+		err = detach_xdp(device, forget, &error);
 	if (err == -ENOENT && baleen_icp_is_there(device))
 		complain("%s has no filter; it answers ICP queries: 'baleen icp detach %s' ends "
 			 "that",

@@ -64,7 +64,7 @@ static int put(char **devices, int n_devices, const struct options *options)
 	return err;
 }
 
-static int take_openmetrics(const struct option_use *use)
+static int parse_openmetrics(const struct option_use *use)
 {
 	*(u32 *)use->to = BALEEN_METRICS_OPENMETRICS;
 	return 0;
@@ -84,7 +84,7 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec table[] = {
-	VALUE("openmetrics", 0, NULL, take_openmetrics, options, format,
+	VALUE("openmetrics", 0, NULL, parse_openmetrics, options, format,
 	      "OpenMetrics 1.0; otherwise the Prometheus text format 0.0.4, which node_exporter's "
 	      "textfile collector reads"),
 	VALUE("output", 'o', "FILE", option_text, options, out,

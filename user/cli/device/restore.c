@@ -41,7 +41,7 @@ static int check_arguments(const struct restore *restore, int n)
 	return 0;
 }
 
-static int take_mode(const struct option_use *use)
+static int parse_mode(const struct option_use *use)
 {
 	struct restore *restore = use->to;
 	int mode = option_word(use);
@@ -246,7 +246,7 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-	{ "mode", 0, "MODE", take_mode, .words = "auto native generic",
+	{ "mode", 0, "MODE", parse_mode, .words = "auto native generic",
 	  .help = "auto, native or generic instead of the saved mode" },
 	FORCE_OPTION(restore, force),
 	FLAG("json", 'j', restore, json, "say how it went as JSON"),

@@ -88,7 +88,7 @@ static int find_devices(struct boot *boot, char **devices, int n)
 /* --- windows ------------------------------------------------------------------------ */
 
 /* A change not confirmed before the reboot is taken back. */
-static void take_back(struct boot *boot, u32 index)
+static void undo(struct boot *boot, u32 index)
 {
 	const char *device = boot->device[index];
 	struct baleen_error error;
@@ -195,7 +195,7 @@ int restore_boot(char **devices, int n, u64 wait_ms)
 		boot.result = EXIT_FAILED;
 	} else {
 		for (u32 i = 0; i < boot.n; i++)
-			take_back(&boot, i);
+			undo(&boot, i);
 		while (restore_present(&boot) && baleen_monotonic_ms() < deadline_ms)
 			baleen_link_wait(fd, deadline_ms - baleen_monotonic_ms());
 		tell_of_missing(&boot, wait_ms);

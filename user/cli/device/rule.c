@@ -59,7 +59,7 @@ struct change {
 
 /* --- arguments ------------------------------------------------------------ */
 
-static int take_verb(struct change *change, const char *word)
+static int parse_verb(struct change *change, const char *word)
 {
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		if (!strcmp(word, verbs[i].name)) {
@@ -70,7 +70,7 @@ static int take_verb(struct change *change, const char *word)
 	return complain_usage(&rule_command, "'%s': not add, del or move", word);
 }
 
-static int take_device(struct change *change, const char *word)
+static int parse_device(struct change *change, const char *word)
 {
 	if (strlen(word) >= sizeof(change->device) || strchr(word, ':'))
 		return complain_usage(&rule_command, "'%s' is not DEV", word);
@@ -78,7 +78,7 @@ static int take_device(struct change *change, const char *word)
 	return 0;
 }
 
-static int take_target(struct change *change, const char *word)
+static int parse_target(struct change *change, const char *word)
 {
 	char device[BALEEN_POINT_BYTES];
 	const char *rule;
@@ -95,27 +95,27 @@ static int take_target(struct change *change, const char *word)
 	return 0;
 }
 
-static int take_word(const struct option_use *use)
+static int parse_word(const struct option_use *use)
 {
 	struct change *change = use->to;
 	int err;
 
 	if (!change->verb)
-		return take_verb(change, use->argument);
-	err = rules_word_take(&rule_command, &change->rules, use->argument);
+		return parse_verb(change, use->argument);
+	err = rules_word_parse(&rule_command, &change->rules, use->argument);
 	if (err != -ENOENT)
 		return err;
 	if (change->verb->edit != add)
-		return take_target(change, use->argument);
+		return parse_target(change, use->argument);
 	if (!change->device[0])
-		return take_device(change, use->argument);
+		return parse_device(change, use->argument);
 	return complain_usage(&rule_command,
 			      "'%s' is neither an option nor a qualifier: proto, dport, tcp-syn, "
 			      "vlan, established or limit",
 			      use->argument);
 }
 
-static int take_place(const struct option_use *use)
+static int parse_place(const struct option_use *use)
 {
 	struct change *change = use->to;
 
@@ -288,10 +288,10 @@ static int run(int argc, char **argv)
 
 static const struct option_spec options[] = {
 	{ .help = "\nPLACE, of add by default --last:\n" },
-	{ "first", 0, NULL, take_place, .value = PLACE_FIRST, .help = "before all others" },
-	{ "last", 0, NULL, take_place, .value = PLACE_LAST, .help = "behind all others" },
-	{ "before", 0, "RULE", take_place, .value = PLACE_BEFORE, .help = "before this one" },
-	{ "after", 0, "RULE", take_place, .value = PLACE_AFTER, .help = "behind this one" },
+	{ "first", 0, NULL, parse_place, .value = PLACE_FIRST, .help = "before all others" },
+	{ "last", 0, NULL, parse_place, .value = PLACE_LAST, .help = "behind all others" },
+	{ "before", 0, "RULE", parse_place, .value = PLACE_BEFORE, .help = "before this one" },
+	{ "after", 0, "RULE", parse_place, .value = PLACE_AFTER, .help = "behind this one" },
 	{ .help = "\n" },
 	{ .table = rule_option_table, .at = offsetof(struct change, rules) },
 	ACCEPT_FPP_OPTION(change, accept_fpp),
@@ -311,6 +311,6 @@ const struct command rule_command = {
 		"sees the old rules or the new ones. Counters of the others go on. Refuses what would\n"
 		"cut this host off, as attach does. When anything fails the old rules stay in force.\n",
 	.options = options,
-	.word = take_word,
+	.word = parse_word,
 	.run = run,
 };

@@ -28,7 +28,7 @@ static int parse(struct save *save, int argc, char **argv)
 	return 0;
 }
 
-static int take(const struct save *save, struct baleen_saved *saved)
+static int collect(const struct save *save, struct baleen_saved *saved)
 {
 	struct baleen_error error;
 	struct baleen_xdp xdp;
@@ -74,7 +74,7 @@ static int save_device(const struct save *save)
 
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
-	if (take(save, &saved))
+	if (collect(save, &saved))
 		return EXIT_FAILED;
 	/* Ctrl-C ends the writing, not the process in the midst of it. */
 	baleen_signals_hold(&before);

@@ -27,7 +27,7 @@ struct swap {
 	struct baleen_protected first_protected;
 };
 
-static int take_action(const struct option_use *use)
+static int parse_action(const struct option_use *use)
 {
 	*(int *)use->to = use->spec->value;
 	return 0;
@@ -238,11 +238,11 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-	{ "allow", 0, NULL, take_action, offsetof(struct swap, action),
+	{ "allow", 0, NULL, parse_action, offsetof(struct swap, action),
 	  .value = BALEEN_ACTION_ALLOW, .help = "refuse unless this is an allow rule" },
-	{ "drop", 0, NULL, take_action, offsetof(struct swap, action), .value = BALEEN_ACTION_DROP,
+	{ "drop", 0, NULL, parse_action, offsetof(struct swap, action), .value = BALEEN_ACTION_DROP,
 	  .help = "refuse unless it is a drop rule" },
-	{ "count", 0, NULL, take_action, offsetof(struct swap, action),
+	{ "count", 0, NULL, parse_action, offsetof(struct swap, action),
 	  .value = BALEEN_ACTION_COUNT, .help = "refuse unless it is a count rule" },
 	ACCEPT_FPP_OPTION(swap, accept_fpp),
 	FORCE_OPTION(swap, force),

@@ -128,7 +128,7 @@ static void count_event(struct top *top, const struct baleen_sighting *seen)
 
 /* --- waiting --------------------------------------------------------------- */
 
-static void take_key(struct top *top, bool *is_over, bool *is_changed)
+static void handle_key(struct top *top, bool *is_over, bool *is_changed)
 {
 	enum top_key key = top_screen_key();
 
@@ -182,7 +182,7 @@ static bool wait_for_look(struct top *top)
 		if (!top->is_screen || (top->has_events && now < keys_ms + KEY_MS))
 			continue;
 		keys_ms = now;
-		take_key(top, &is_over, &is_changed);
+		handle_key(top, &is_over, &is_changed);
 		if (is_changed && !is_over)
 			top_screen_draw(&top->view, &top->page);
 	}
@@ -297,7 +297,7 @@ static int run_top(const struct options *options)
 
 /* --- the command ----------------------------------------------------------- */
 
-static int take_interval(const struct option_use *use)
+static int parse_interval(const struct option_use *use)
 {
 	u64 *ms = use->to;
 
@@ -307,14 +307,14 @@ static int take_interval(const struct option_use *use)
 	return 0;
 }
 
-static int take_count(const struct option_use *use)
+static int parse_rounds(const struct option_use *use)
 {
 	return baleen_count_parse(use->argument, use->to) ?
 		       complain_usage(use->command, "'%s': no number of looks", use->argument) :
 		       0;
 }
 
-static int take_once(const struct option_use *use)
+static int parse_once(const struct option_use *use)
 {
 	struct options *options = use->to;
 
@@ -341,13 +341,13 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec table[] = {
-	VALUE("interval", 'i', "TIME", take_interval, options, interval_ms,
+	VALUE("interval", 'i', "TIME", parse_interval, options, interval_ms,
 	      "between two looks, 100ms to 1h; 1s"),
 	FLAG("batch", 'b', options, batch,
 	     "print page after page, for scripts; as wide as COLUMNS says"),
 	FLAG("json", 'j', options, json, "the same as one object per line"),
-	VALUE("count", 'n', "N", take_count, options, max_pages, "end after N pages"),
-	{ "once", 0, NULL, take_once, .help = "the same as -b -n 1: the rates of one interval" },
+	VALUE("count", 'n', "N", parse_rounds, options, max_pages, "end after N pages"),
+	{ "once", 0, NULL, parse_once, .help = "the same as -b -n 1: the rates of one interval" },
 	VALUE("sort", 0, "WHAT", option_choice, options, sort,
 	      "rules by order (default), packets or bytes", .words = "order packets bytes"),
 	FLAG("feeds", 0, options, feeds,

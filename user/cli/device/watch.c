@@ -302,7 +302,7 @@ static int watch_device(const struct options *options)
 	return result;
 }
 
-static int take_count(const struct option_use *use)
+static int parse_max_events(const struct option_use *use)
 {
 	return parse_count(use->argument, use->to) ?
 		       complain_usage(use->command, "'%s': no number of events", use->argument) :
@@ -323,7 +323,7 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec table[] = {
-	VALUE("count", 'c', "N", take_count, options, max_events, "end after N events"),
+	VALUE("count", 'c', "N", parse_max_events, options, max_events, "end after N events"),
 	FLAG("json", 'j', options, json,
 	     "one object per line; what a frame does not have is left out"),
 	VALUE("write", 'w', "FILE", option_text, options, capture,

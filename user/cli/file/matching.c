@@ -94,7 +94,7 @@ static json_t *json_key(char *text, size_t n_bytes)
 }
 
 /* A key that is wanted; the byte behind it may be overwritten. */
-static void take(struct matching *matching, struct source *source, char *text, size_t n_bytes)
+static void match_text(struct matching *matching, struct source *source, char *text, size_t n_bytes)
 {
 	matching->n_matched++;
 	if (matching->count_only)
@@ -123,8 +123,8 @@ static json_t *json_copies(char *text, size_t n_bytes, u64 n, enum baleen_copies
 }
 
 /* A key that is wanted, behind the number of its copies. */
-static void take_copies(struct matching *matching, const struct source *source,
-			const struct baleen_key *key, char *text, size_t n_bytes)
+static void count_copies(struct matching *matching, const struct source *source,
+			 const struct baleen_key *key, char *text, size_t n_bytes)
 {
 	char number[32];
 	u64 n;
@@ -268,10 +268,10 @@ static void ask_batch(struct matching *matching, struct source *source, struct b
 		if (is_in[i] == matching->inverted)
 			continue;
 		if (matching->counts_copies)
-			take_copies(matching, source, &batch->key[i], batch->text[i],
-				    batch->n_bytes[i]);
+			count_copies(matching, source, &batch->key[i], batch->text[i],
+				     batch->n_bytes[i]);
 		else
-			take(matching, source, batch->text[i], batch->n_bytes[i]);
+			match_text(matching, source, batch->text[i], batch->n_bytes[i]);
 	}
 }
 

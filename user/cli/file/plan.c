@@ -365,7 +365,7 @@ static int print_comparison(const struct plan *plan)
 
 /* --- command --------------------------------------------------------------- */
 
-static int take_bits_per_key(const struct option_use *use)
+static int parse_bits_per_key(const struct option_use *use)
 {
 	double *bits_per_key = use->to;
 	char *end;
@@ -430,7 +430,7 @@ static const struct option_spec options[] = {
 	      "only what can do that, with copies where it takes them: delete, merge, resize, with "
 	      "commas between",
 	      .words = "delete merge resize"),
-	VALUE("bits-per-key", 0, "C", take_bits_per_key, plan, bits_per_key,
+	VALUE("bits-per-key", 0, "C", parse_bits_per_key, plan, bits_per_key,
 	      "seek the least rate in C bits a key"),
 	FLAG("ipv6", '6', plan, is_ipv6, "IPv6 addresses; without it IPv4"),
 	FLAG("compare", 0, plan, compares,

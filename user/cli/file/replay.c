@@ -332,15 +332,15 @@ static int replay_trace(struct replay *replay, struct baleen_trace *trace)
 /* A word without an option is a drop rule, but the last one is the capture: so each
  * waits for the next.
  */
-static int take_word(const struct option_use *use)
+static int parse_word(const struct option_use *use)
 {
 	struct rules *rules = &((struct replay *)use->to)->rules;
 	int err = 0;
 
-	if (baleen_qualifier_takes(use->argument) >= 0)
+	if (baleen_is_qualifier(use->argument) >= 0)
 		err = rules_end_wait(use->command, rules);
 	if (!err && !rules->waiting) {
-		err = rules_word_take(use->command, rules, use->argument);
+		err = rules_word_parse(use->command, rules, use->argument);
 		if (err != -ENOENT)
 			return err;
 		err = 0;
@@ -416,6 +416,6 @@ const struct command replay_command = {
 		"and no device is needed. An IMAGE without an option is dropped.\n"
 		"TRACE is a pcap or pcapng file of Ethernet frames; - is standard input.\n",
 	.options = options,
-	.word = take_word,
+	.word = parse_word,
 	.run = run,
 };

@@ -87,7 +87,7 @@ static int open_operand(struct set_op *set, struct operand *operand, const char 
 }
 
 /* The lists are read as the first operand is. */
-static void take_head(struct set_op *set, const struct baleen_image *head)
+static void adopt_head(struct set_op *set, const struct baleen_image *head)
 {
 	set->lists.build.key_spec = head->key_spec;
 	set->has_copies = head->flags & BALEEN_FLAG_COPIES;
@@ -222,7 +222,7 @@ static int combine_into_target(struct set_op *set)
 	int err = filter_ref_head(set->paths[0], &head);
 
 	if (!err) {
-		take_head(set, &head);
+		adopt_head(set, &head);
 		err = open_operands(set);
 	}
 	return err ? err : filter_ref_change(set->paths[0], set->wait_ms, combine_target, set);
@@ -234,7 +234,7 @@ static int combine_to_file(struct set_op *set)
 	int err = filter_ref_open(&first, set->paths[0], &set->lists);
 
 	if (!err) {
-		take_head(set, &first.filter.image);
+		adopt_head(set, &first.filter.image);
 		err = open_operands(set);
 	}
 	if (!err)

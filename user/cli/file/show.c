@@ -161,7 +161,7 @@ static int show(const struct show *asked, const struct baleen_filter *filter, ch
 
 /* --- command --------------------------------------------------------------- */
 
-static int take_from(const struct option_use *use)
+static int parse_from(const struct option_use *use)
 {
 	u64 *from = use->to;
 	char *end;
@@ -172,7 +172,7 @@ static int take_from(const struct option_use *use)
 	return 0;
 }
 
-static int take_base(const struct option_use *use)
+static int parse_base(const struct option_use *use)
 {
 	u32 *base = use->to;
 	int i = option_word(use);
@@ -208,10 +208,10 @@ static int run(int argc, char **argv)
 
 static const struct option_spec options[] = {
 	{ .table = list_option_table, .at = offsetof(struct show, lists) },
-	VALUE("from", 0, "N", take_from, show, from,
+	VALUE("from", 0, "N", parse_from, show, from,
 	      "draw from bit, counter, bucket or slot N on, counted from 0"),
 	VALUE("count", 0, "M", option_keys, show, count, "draw M of them (64)"),
-	VALUE("base", 0, "B", take_base, show, base,
+	VALUE("base", 0, "B", parse_base, show, base,
 	      "fingerprints and remainders in base 2, 10 or 16; without it in 2 up to 8 bits, else "
 	      "in 16",
 	      .words = "2 10 16"),

@@ -42,7 +42,7 @@ struct attach {
 
 /* --- options --------------------------------------------------------------- */
 
-static int take_stale(const struct option_use *use)
+static int parse_stale(const struct option_use *use)
 {
 	u64 *ms = use->to;
 
@@ -53,7 +53,7 @@ static int take_stale(const struct option_use *use)
 	return option_refuse(use, "not a span of time such as 30s, or never");
 }
 
-static int take_device(const struct option_use *use)
+static int parse_device(const struct option_use *use)
 {
 	struct attach *attach = use->to;
 
@@ -366,7 +366,7 @@ static const struct option_spec options[] = {
 	VALUE("port", 0, "PORT", icp_words_port, attach, words, "of the queries (3130)"),
 	VALUE("feed", 0, "FEED", icp_words_feed, attach, words,
 	      "[DEV:]PORT: where store.log comes in over UDP, if not by DEV"),
-	VALUE("stale", 0, "SPAN", take_stale, attach, stale_ms,
+	VALUE("stale", 0, "SPAN", parse_stale, attach, stale_ms,
 	      "without a word of a sibling for so long its queries pass, so that a dead one is not "
 	      "answered for (30s); or never"),
 	VALUE("kind", 0, "K", list_kind, attach, lists,
@@ -395,6 +395,6 @@ const struct command icp_attach_command = {
 		"others ask, parents among them. It outlives this command. What is no plain query of\n"
 		"an asker for one of them goes on to the cache.\n",
 	.options = options,
-	.word = take_device,
+	.word = parse_device,
 	.run = run,
 };

@@ -155,7 +155,7 @@ static int resync_on(const struct options *options)
 /* Below this a Squid does nothing but list its objects. */
 #define MIN_EVERY_MS 1000
 
-static int take_every(const struct option_use *use)
+static int parse_every(const struct option_use *use)
 {
 	u64 *ms = use->to;
 
@@ -164,14 +164,14 @@ static int take_every(const struct option_use *use)
 	return option_refuse(use, "not a time of 1s or more such as 20s");
 }
 
-static int take_capacity(const struct option_use *use)
+static int parse_capacity(const struct option_use *use)
 {
 	return parse_count(use->argument, use->to) ?
 		       option_refuse(use, "not a count such as 100k") :
 		       0;
 }
 
-static int take_target(struct options *options, const char *target)
+static int parse_target(struct options *options, const char *target)
 {
 	const char *colon = strrchr(target, ':');
 
@@ -186,7 +186,7 @@ static int take_target(struct options *options, const char *target)
 	return 0;
 }
 
-static int take_sources(struct options *options, int n, char **source)
+static int parse_sources(struct options *options, int n, char **source)
 {
 	if (!n)
 		return complain_usage(&icp_resync_command, "a source is asked for");
@@ -206,9 +206,9 @@ static int run(int argc, char **argv)
 	int err = options_parse(&icp_resync_command, &options, &argc, &argv);
 
 	if (!err)
-		err = take_target(&options, *argv);
+		err = parse_target(&options, *argv);
 	if (!err)
-		err = take_sources(&options, argc - 1, argv + 1);
+		err = parse_sources(&options, argc - 1, argv + 1);
 	if (err)
 		return err;
 	if (baleen_device_privileges(&error))
@@ -218,13 +218,13 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec table[] = {
-	VALUE("from", 0, "KIND", take_from, options, resync.read.from,
+	VALUE("from", 0, "KIND", parse_squid_source, options, resync.read.from,
 	      "what the source is; by default its content says so, and a URL without a path needs "
 	      "it",
 	      .words = "digest log objects"),
-	VALUE("every", 0, "TIME", take_every, options, every_ms,
+	VALUE("every", 0, "TIME", parse_every, options, every_ms,
 	      "again and again, until a signal; a round that fails says so and the next one comes"),
-	VALUE("capacity", 0, "N", take_capacity, options, resync.capacity,
+	VALUE("capacity", 0, "N", parse_capacity, options, resync.capacity,
 	      "room for so many objects; by default as before, if that is enough"),
 	FLAG("json", 'j', options, json, "an object; with --every one a line"),
 	{ 0 },

@@ -59,7 +59,7 @@ static int refuse_geometry(const struct seed *seed, const char *text, u64 n_bits
 		(unsigned long long)bits_of(&seed->filter));
 }
 
-static int take_digest(struct seed *seed, const char *text, struct baleen_squid_source *source)
+static int parse_digest(struct seed *seed, const char *text, struct baleen_squid_source *source)
 {
 	struct baleen_filter both;
 	struct baleen_error error;
@@ -79,7 +79,7 @@ static int take_digest(struct seed *seed, const char *text, struct baleen_squid_
 	return 0;
 }
 
-static int take_source(struct seed *seed, const char *text)
+static int parse_source(struct seed *seed, const char *text)
 {
 	struct baleen_squid_source source;
 	int err = source_read(text, seed->from, seed->is_verbose, &source);
@@ -87,7 +87,7 @@ static int take_source(struct seed *seed, const char *text)
 	if (err)
 		return err;
 	if (source.from == BALEEN_SQUID_FROM_DIGEST) {
-		err = take_digest(seed, text, &source);
+		err = parse_digest(seed, text, &source);
 	} else {
 		seed->keys = seed->keys ?: text;
 		if (baleen_squid_set_add(&seed->set, &source.set))
@@ -199,7 +199,7 @@ static int make(struct seed *seed, char **sources, int n_sources)
 	int err = 0;
 
 	for (int i = 0; i < n_sources && !err; i++)
-		err = take_source(seed, sources[i]);
+		err = parse_source(seed, sources[i]);
 	if (!err)
 		err = build(seed);
 	if (!err)
@@ -244,7 +244,7 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-	VALUE("from", 0, "WHAT", take_from, seed, from,
+	VALUE("from", 0, "WHAT", parse_squid_source, seed, from,
 	      "every SOURCE is a digest, a log (store.log) or objects (Squid's list of them), "
 	      "whatever it looks like",
 	      .words = "digest log objects"),

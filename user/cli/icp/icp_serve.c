@@ -27,14 +27,14 @@
 
 #define SERVER "baleend"
 
-static int take_listen(const struct option_use *use)
+static int parse_listen(const struct option_use *use)
 {
 	return baleen_listen_parse(use->argument, DEFAULT_ADDRESS, use->to) ?
 		       0 :
 		       option_refuse(use, "not [ADDRESS:]PORT");
 }
 
-static int take_pause(const struct option_use *use)
+static int parse_pause(const struct option_use *use)
 {
 	const char *text = use->argument;
 	u64 *ms = use->to;
@@ -47,7 +47,7 @@ static int take_pause(const struct option_use *use)
 	return 0;
 }
 
-static int take_max_age(const struct option_use *use)
+static int parse_max_age(const struct option_use *use)
 {
 	u64 ms;
 
@@ -130,12 +130,12 @@ static int run(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
-	VALUE("listen", 0, "[ADDRESS:]PORT", take_listen, icp_serve, address,
+	VALUE("listen", 0, "[ADDRESS:]PORT", parse_listen, icp_serve, address,
 	      "where (127.0.0.1:8129); [::]:PORT is everywhere, PORT 0 any that is free"),
-	VALUE("pause", 0, "TIME", take_pause, icp_serve, pause_ms,
+	VALUE("pause", 0, "TIME", parse_pause, icp_serve, pause_ms,
 	      "between the head of the digest and the rest (500ms): without one Squid up to 7 reads "
 	      "it wrong, and finds next to nothing by it"),
-	VALUE("max-age", 0, "TIME", take_max_age, icp_serve, max_age_s,
+	VALUE("max-age", 0, "TIME", parse_max_age, icp_serve, max_age_s,
 	      "when Squid may ask again (60s); it waits five minutes all the same"),
 	VALUE("fpp", 0, "P", list_fpp, icp_serve, lists, "of lists: false positive rate (0.01)"),
 	VALUE("capacity", 0, "N", list_capacity, icp_serve, lists,

@@ -5,7 +5,7 @@
 #include "cli/icp/icp_source.h"
 #include "util/url.h"
 
-int take_from(const struct option_use *use)
+int parse_squid_source(const struct option_use *use)
 {
 	return baleen_squid_from_parse(use->argument, use->to) ?
 		       option_refuse(use, "not digest, log or objects") :

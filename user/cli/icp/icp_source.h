@@ -9,7 +9,7 @@
 #include "icp/squid_source.h"
 
 /* Takes --from, of an enum baleen_squid_from. */
-int take_from(const struct option_use *use);
+int parse_squid_source(const struct option_use *use);
 
 /* Reads a source; says on stderr what was skipped, or with @is_verbose all that was found.
  * 0, or EXIT_FAILED after a message.

@@ -106,7 +106,7 @@ static const char *find_feeder(struct baleen_icp_config *config, u64 hi, u64 lo,
 	return NULL;
 }
 
-static const char *take_feeder(struct baleen_icp_config *config, u32 sibling, const char *text)
+static const char *parse_feeder(struct baleen_icp_config *config, u32 sibling, const char *text)
 {
 	const char *reason;
 	bool is_ip4;
@@ -125,7 +125,7 @@ static const char *take_feeder(struct baleen_icp_config *config, u32 sibling, co
 
 /* --- siblings -------------------------------------------------------------- */
 
-static const char *take_sibling_mode(struct baleen_icp_sibling *sibling, const char *text)
+static const char *parse_sibling_mode(struct baleen_icp_sibling *sibling, const char *text)
 {
 	for (u32 mode = 0; mode < BALEEN_ICP_N_MODES; mode++) {
 		if (!strcmp(text, icp_mode_text(mode))) {
@@ -136,7 +136,7 @@ static const char *take_sibling_mode(struct baleen_icp_sibling *sibling, const c
 	return "not answer, confirm or observe";
 }
 
-static const char *take_image(struct icp_words *words, u32 n, const char *text)
+static const char *parse_image(struct icp_words *words, u32 n, const char *text)
 {
 	if (!*text)
 		return "no image";
@@ -146,20 +146,20 @@ static const char *take_image(struct icp_words *words, u32 n, const char *text)
 	return words->image[n] ? NULL : "no memory";
 }
 
-static const char *take_part(struct icp_words *words, u32 n, const char *part)
+static const char *parse_part(struct icp_words *words, u32 n, const char *part)
 {
 	struct baleen_icp_config *config = &words->config;
 
 	if (!strncmp(part, "mode=", 5))
-		return take_sibling_mode(&config->sibling[n], part + 5);
+		return parse_sibling_mode(&config->sibling[n], part + 5);
 	if (!strncmp(part, "image=", 6))
-		return take_image(words, n, part + 6);
+		return parse_image(words, n, part + 6);
 	if (!strncmp(part, "feeder=", 7))
-		return take_feeder(config, n, part + 7);
+		return parse_feeder(config, n, part + 7);
 	return "neither mode=, image= nor feeder=";
 }
 
-static const char *take_name(struct baleen_icp_sibling *sibling, char *word, const char **at)
+static const char *parse_name(struct baleen_icp_sibling *sibling, char *word, const char **at)
 {
 	char *equals = strchr(word, '=');
 	bool is_ip4;
@@ -191,19 +191,19 @@ static const char *check_twice(const struct baleen_icp_config *config, u32 n, co
 	return NULL;
 }
 
-static const char *take_words(struct icp_words *words, char *text, const char **at)
+static const char *parse_words(struct icp_words *words, char *text, const char **at)
 {
 	struct baleen_icp_config *config = &words->config;
 	u32 n = config->n_siblings;
 	const char *reason;
 	char *rest = text;
 
-	reason = take_name(&config->sibling[n], strsep(&rest, ","), at);
+	reason = parse_name(&config->sibling[n], strsep(&rest, ","), at);
 	if (!reason)
 		reason = check_twice(config, n, at);
 	while (!reason && rest) {
 		*at = strsep(&rest, ",");
-		reason = take_part(words, n, *at);
+		reason = parse_part(words, n, *at);
 	}
 	return reason;
 }
@@ -220,7 +220,7 @@ int icp_words_sibling(const struct option_use *use)
 		return complain_usage(use->command, "--sibling %s: there are %d already",
 				      use->argument, BALEEN_ICP_MAX_SIBLINGS);
 	text = strdup(use->argument);
-	reason = text ? take_words(words, text, &at) : "no memory";
+	reason = text ? parse_words(words, text, &at) : "no memory";
 	if (reason)
 		err = complain_usage(use->command, "--sibling %s: '%s': %s", use->argument, at,
 				     reason);
@@ -265,7 +265,7 @@ int icp_words_asker(const struct option_use *use)
 
 /* --- ports ----------------------------------------------------------------- */
 
-static int take_port(const struct option_use *use, const char *text, u16 *port)
+static int parse_port(const struct option_use *use, const char *text, u16 *port)
 {
 	size_t digits = strspn(text, "0123456789");
 	unsigned long value = strtoul(text, NULL, 10);
@@ -281,7 +281,7 @@ int icp_words_port(const struct option_use *use)
 {
 	struct icp_words *words = use->to;
 
-	return take_port(use, use->argument, &words->config.port);
+	return parse_port(use, use->argument, &words->config.port);
 }
 
 int icp_words_feed(const struct option_use *use)
@@ -295,7 +295,7 @@ int icp_words_feed(const struct option_use *use)
 		return option_refuse(use, "not [DEV:]PORT");
 	memcpy(words->feed_device, use->argument, length);
 	words->feed_device[length] = '\0';
-	return take_port(use, colon ? colon + 1 : use->argument, &words->config.feed_port);
+	return parse_port(use, colon ? colon + 1 : use->argument, &words->config.feed_port);
 }
 
 /* --- all of it ------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "util/array.h"
 #include "util/duration.h"
 
-static int take_ttl(const struct option_use *use)
+static int parse_ttl(const struct option_use *use)
 {
 	struct entry_options *options = use->to;
 
@@ -29,7 +29,7 @@ int entry_origin(const struct option_use *use)
 	return 0;
 }
 
-static int take_reason(const struct option_use *use)
+static int parse_reason(const struct option_use *use)
 {
 	struct entry_options *options = use->to;
 
@@ -39,12 +39,12 @@ static int take_reason(const struct option_use *use)
 }
 
 const struct option_spec entry_option_table[] = {
-	{ "ttl", 0, "TIME", take_ttl,
+	{ "ttl", 0, "TIME", parse_ttl,
 	  .help = "the entries end after TIME: 30s, 10m, 1h30m, 2d; adding one again begins it "
 		  "anew" },
 	{ "origin", 0, "NAME", entry_origin,
 	  .help = "who has them, such as fail2ban; without it manual" },
-	{ "reason", 0, "TEXT", take_reason, .help = "why, for 'baleen why'" },
+	{ "reason", 0, "TEXT", parse_reason, .help = "why, for 'baleen why'" },
 	{ .help = "In a rule that drops, a lone IPv6 address that is typed stands for its /64, or as "
 		  "wide as 'ban-width' says; say /128 for less.\n" },
 	{ 0 },
@@ -106,8 +106,8 @@ const char *entry_refusal(const struct baleen_rule_entry_change *change, char *t
 }
 
 /* The rule, of a state that is closed then; 0, or EXIT_FAILED after a message. */
-static int take_rule(struct baleen_rule_store *state, const char *name,
-		     struct baleen_stored_rule *rule)
+static int parse_rule(struct baleen_rule_store *state, const char *name,
+		      struct baleen_stored_rule *rule)
 {
 	struct baleen_stored_rules rules;
 	struct baleen_error error;
@@ -143,7 +143,7 @@ int entries_find(const char *argument, char *device, struct baleen_stored_rule *
 			baleen_rule_store_close(&state);
 		return complain("%s", denied.text);
 	}
-	return err ? complain("%s", error.text) : take_rule(&state, name, rule);
+	return err ? complain("%s", error.text) : parse_rule(&state, name, rule);
 }
 
 int entries_rule(const char *device, const char *name, struct baleen_stored_rule *rule)
@@ -153,7 +153,7 @@ int entries_rule(const char *device, const char *name, struct baleen_stored_rule
 
 	if (baleen_rule_store_open(&state, device, 0, &error))
 		return complain("%s", error.text);
-	return take_rule(&state, name, rule);
+	return parse_rule(&state, name, rule);
 }
 
 const char *format_expiry(u64 expires_ms, char *text)

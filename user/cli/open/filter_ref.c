@@ -255,7 +255,7 @@ int filter_ref_change(const char *argument, u64 wait_ms,
 		filter_ref_close(&ref);
 	} while (err == -ESTALE && baleen_monotonic_ms() < until_ms);
 	if (err == -ESTALE)
-		complain_overtaken(&ref, BY_OTHERS);
+		complain_changed(&ref, BY_OTHERS);
 	return err == -ESTALE ? EXIT_FAILED : err;
 }
 

@@ -7,7 +7,7 @@
 #include "cli/open/filter_ref_type.h"
 #include "util/lock.h"
 
-void complain_overtaken(const struct filter_ref *ref, const char *by)
+void complain_changed(const struct filter_ref *ref, const char *by)
 {
 	complain("%s: %s for %llu s", ref->argument, by, (unsigned long long)ref->wait_ms / 1000);
 }
@@ -23,7 +23,7 @@ int filter_ref_lock_fd(const struct filter_ref *ref, int fd, const char *by)
 		err = baleen_lock_within(fd, ref->wait_ms);
 	}
 	if (err == -ETIMEDOUT)
-		complain_overtaken(ref, by);
+		complain_changed(ref, by);
 	else if (err)
 		complain("%s: %s", ref->argument, strerror(-err));
 	return err ? EXIT_FAILED : 0;

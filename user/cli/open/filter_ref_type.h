@@ -120,6 +120,6 @@ extern const struct filter_ref_type filter_ref_file, filter_ref_xdp, filter_ref_
 int filter_ref_lock_fd(const struct filter_ref *ref, int fd, const char *by);
 
 /* Says that others have been changing it for as long as was waited. */
-void complain_overtaken(const struct filter_ref *ref, const char *by);
+void complain_changed(const struct filter_ref *ref, const char *by);
 
 #endif /* BALEEN_CLI_FILTER_REF_TYPE_H */

@@ -77,17 +77,17 @@ int rules_end_wait(const struct command *command, struct rules *rules)
 	return argument ? add_rule(command, rules, BALEEN_ACTION_DROP, argument) : 0;
 }
 
-static int take_rule(const struct option_use *use)
+static int parse_rule(const struct option_use *use)
 {
 	return add_rule(use->command, use->to, use->spec->value, use->argument);
 }
 
 const struct option_spec rule_option_table[] = {
-	{ "drop", 0, "IMAGE", take_rule, .value = BALEEN_ACTION_DROP,
+	{ "drop", 0, "IMAGE", parse_rule, .value = BALEEN_ACTION_DROP,
 	  .help = "drop what IMAGE lists" },
-	{ "allow", 0, "IMAGE", take_rule, .value = BALEEN_ACTION_ALLOW,
+	{ "allow", 0, "IMAGE", parse_rule, .value = BALEEN_ACTION_ALLOW,
 	  .help = "let pass what IMAGE lists; later rules are not asked" },
-	{ "count", 0, "IMAGE", take_rule, .value = BALEEN_ACTION_COUNT,
+	{ "count", 0, "IMAGE", parse_rule, .value = BALEEN_ACTION_COUNT,
 	  .help = "only count what IMAGE lists; later rules are asked" },
 	{ .help = "IMAGE 'any' lists every address. Words behind a rule restrict it to packets with\n"
 		  "  proto P          this protocol, by name or number\n"
@@ -106,8 +106,8 @@ const struct option_spec rule_option_table[] = {
 	{ 0 },
 };
 
-static int take_special(const struct command *command, struct rule_argument *rule,
-			const char *value)
+static int parse_special(const struct command *command, struct rule_argument *rule,
+			 const char *value)
 {
 	bool keeps = !strcmp(value, "keep");
 
@@ -128,7 +128,7 @@ static int add_qualifier(const struct command *command, struct rule_argument *ru
 	return 0;
 }
 
-int rules_word_take(const struct command *command, struct rules *rules, const char *word)
+int rules_word_parse(const struct command *command, struct rules *rules, const char *word)
 {
 	struct rule_argument *last;
 	const char *begun = rules->word;
@@ -140,13 +140,13 @@ int rules_word_take(const struct command *command, struct rules *rules, const ch
 	if (begun) {
 		rules->word = NULL;
 		return strcmp(begun, "special") ? add_qualifier(command, last, begun, word) :
-						  take_special(command, last, word);
+						  parse_special(command, last, word);
 	}
 	if (!strcmp(word, "bans")) {
 		last->bans.takes_bans = true;
 		return 0;
 	}
-	takes = strcmp(word, "special") ? baleen_qualifier_takes(word) : true;
+	takes = strcmp(word, "special") ? baleen_is_qualifier(word) : true;
 	if (takes < 0)
 		return -ENOENT;
 	if (!takes)

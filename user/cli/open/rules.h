@@ -71,7 +71,7 @@ int rules_end_wait(const struct command *command, struct rules *rules);
 /* Takes a word, if it is a qualifier of the last rule or the value of one: 0,
  * EXIT_USAGE after a message, or -ENOENT when it is neither.
  */
-int rules_word_take(const struct command *command, struct rules *rules, const char *word);
+int rules_word_parse(const struct command *command, struct rules *rules, const char *word);
 
 /* Checks the rules after the last argument was read; 0, or EXIT_USAGE after a
  * message.

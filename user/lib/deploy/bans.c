@@ -35,7 +35,7 @@ static int look_at_device(const char *device, bool is_kept, void *data)
 		return err == -ENOENT ? 0 : err;
 	err = baleen_rule_store_get_rules(&state, &rules, search->error);
 	baleen_rule_store_close(&state);
-	if (err || !baleen_rules_take_bans(&rules))
+	if (err || !baleen_rules_accept_bans(&rules))
 		return err;
 	for (size_t i = 0; i < search->n; i++)
 		if (!strcmp(search->device[i], device))

@@ -26,8 +26,8 @@ struct taken {
 /* A filter that was attached by hand gets a kept copy of its volatile state. The kept
  * state comes first from then on; the volatile one goes when the change is done.
  */
-static int take_over(const struct baleen_conf_apply *apply, struct taken *taken,
-		     struct baleen_error *error)
+static int adopt(const struct baleen_conf_apply *apply, struct taken *taken,
+		 struct baleen_error *error)
 {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	struct baleen_rule_store state;
@@ -84,7 +84,7 @@ static int create(const struct baleen_conf_apply *apply, struct baleen_deploy *d
 static int open_device(const struct baleen_conf_apply *apply, struct taken *taken,
 		       struct baleen_error *error)
 {
-	int err = take_over(apply, taken, error);
+	int err = adopt(apply, taken, error);
 
 	if (err)
 		return err;
@@ -162,7 +162,7 @@ static int edit_state(struct baleen_conf_apply *apply, struct baleen_rule_store 
 	if (!err)
 		err = baleen_feeds_each(state, NULL, edit_feed, &edit, error);
 	for (size_t i = 0; i < versions->n && !err; i++)
-		err = baleen_feed_version_take(state, &versions->version[i], error);
+		err = baleen_feed_version_accept(state, &versions->version[i], error);
 	if (!err)
 		err = baleen_rule_store_set_text(state, "conf", conf->text, error);
 	return err ? err : baleen_protect(state, &apply->plan.deploy, apply->goal.answers, error);

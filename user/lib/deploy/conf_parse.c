@@ -130,7 +130,7 @@ static int parse_qualifiers(struct baleen_conf_parser *parser, struct baleen_sto
 	for (u32 i = 3; i < parser->n_words; i++) {
 		const char *word = parser->word[i];
 
-		if (baleen_qualifier_takes(word) > 0)
+		if (baleen_is_qualifier(word) > 0)
 			i++;
 		if (baleen_qualifier_add(&rule->qualifiers, &rule->rate_limit, word,
 					 i < parser->n_words ? parser->word[i] : NULL, &why))
@@ -419,7 +419,7 @@ static int check_rule(struct baleen_conf_parser *parser, u32 index)
 	if (rule->rate_limit.rate && rule->action == BALEEN_ACTION_ALLOW)
 		return baleen_conf_refuse(parser, "rule %s: %s", rule->name,
 					  BALEEN_LIMIT_IS_NOT_FOR_ALLOW);
-	if (rule->rate_limit.rate && !baleen_rules_take_bans(&parser->conf->rules))
+	if (rule->rate_limit.rate && !baleen_rules_accept_bans(&parser->conf->rules))
 		return baleen_conf_refuse(parser,
 					  "rule %s: a limit bans, and no rule takes bans: one that "
 					  "drops has to be marked with 'bans'",

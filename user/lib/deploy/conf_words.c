@@ -67,7 +67,7 @@ static bool is_blank(char c)
 }
 
 /* A quoted word; @at is behind its quote. Returns what is behind it, or NULL. */
-static const char *take_quoted(const char *at, char **out)
+static const char *parse_quoted(const char *at, char **out)
 {
 	for (; *at && *at != '"'; at++) {
 		if (*at == '\\' && at[1] != '"' && at[1] != '\\')
@@ -79,7 +79,7 @@ static const char *take_quoted(const char *at, char **out)
 	return *at && (!at[1] || is_blank(at[1])) ? at + 1 : NULL;
 }
 
-static const char *take_bare(const char *at, char **out)
+static const char *parse_bare(const char *at, char **out)
 {
 	for (; *at && !is_blank(*at); at++) {
 		if (*at == '"')
@@ -103,7 +103,7 @@ int baleen_conf_split(struct baleen_conf_parser *parser)
 			return baleen_conf_refuse(parser, "more than %d words",
 						  BALEEN_CONF_MAX_WORDS);
 		parser->word[parser->n_words] = out;
-		at = *at == '"' ? take_quoted(at + 1, &out) : take_bare(at, &out);
+		at = *at == '"' ? parse_quoted(at + 1, &out) : parse_bare(at, &out);
 		if (!at)
 			return baleen_conf_refuse(
 				parser, "a quoted word is \"...\" with blanks around it, and "

@@ -256,7 +256,7 @@ static int detach(const char *device, struct baleen_error *error)
 	return err == -ENOENT ? 0 : err;
 }
 
-static int take_back_to_nothing(const char *device, u64 timeout_ms, struct baleen_error *error)
+static int roll_back_to_nothing(const char *device, u64 timeout_ms, struct baleen_error *error)
 {
 	struct baleen_rule_store state;
 	int err = baleen_rule_store_open(&state, device, timeout_ms, error);
@@ -402,7 +402,7 @@ static int make_volatile(struct baleen_deploy *deploy, struct baleen_error *erro
 	return 0;
 }
 
-static int take_back_to_state(const char *device, const struct window *window, u64 timeout_ms,
+static int roll_back_to_state(const char *device, const struct window *window, u64 timeout_ms,
 			      struct baleen_error *error)
 {
 	struct baleen_deploy deploy;
@@ -422,16 +422,16 @@ static int take_back_to_state(const char *device, const struct window *window, u
 
 /* --- check ----------------------------------------------------------------------- */
 
-static int take_back(const char *device, const struct window *window, u64 timeout_ms,
+static int roll_back(const char *device, const struct window *window, u64 timeout_ms,
 		     struct baleen_error *error)
 {
 	bool ended_with_boot = window->previous == BY_HAND && !is_of_this_boot(window);
 	int err;
 
 	if (window->previous == NOTHING || ended_with_boot)
-		err = take_back_to_nothing(device, timeout_ms, error);
+		err = roll_back_to_nothing(device, timeout_ms, error);
 	else
-		err = take_back_to_state(device, window, timeout_ms, error);
+		err = roll_back_to_state(device, window, timeout_ms, error);
 	if (err)
 		return err;
 	/* Extended at the last moment: nothing was taken back. */
@@ -451,7 +451,7 @@ int baleen_confirm_check(const char *device, u64 timeout_ms, u64 *deadline_ms,
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	if (is_due(&window))
-		return take_back(device, &window, timeout_ms, error);
+		return roll_back(device, &window, timeout_ms, error);
 	*deadline_ms = deadline_of_day(&window);
 	return 0;
 }

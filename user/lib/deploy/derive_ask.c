@@ -12,7 +12,7 @@
 
 /* --- single entries -------------------------------------------------------- */
 
-static int take_first(const struct baleen_rule_entry *single, void *data)
+static int copy_first(const struct baleen_rule_entry *single, void *data)
 {
 	enum baleen_decision *decision = data;
 
@@ -30,7 +30,7 @@ int baleen_derive_decides(const struct baleen_rule_store *state,
 	if (rule->is_any)
 		found = BALEEN_DECIDED_IN;
 	else
-		err = baleen_rule_entries_find(state, rule->name, key, now_ms, take_first, &found,
+		err = baleen_rule_entries_find(state, rule->name, key, now_ms, copy_first, &found,
 					       error);
 	if (err < 0)
 		return err;
@@ -95,7 +95,7 @@ static int find_withheld(const struct baleen_rule_store *state,
 	return found;
 }
 
-static int take_times(const struct baleen_never_name *name, void *data)
+static int copy_times(const struct baleen_never_name *name, void *data)
 {
 	struct baleen_protected *withheld = data;
 
@@ -119,7 +119,7 @@ int baleen_protected_find(const struct baleen_rule_store *state,
 		err = find_withheld(state, rule, key, decision == BALEEN_UNDECIDED, &found,
 				    &ignored);
 	if (err == 1 && found.role == BALEEN_PROTECTED_NAME)
-		baleen_never_names_each(state, take_times, &found, NULL);
+		baleen_never_names_each(state, copy_times, &found, NULL);
 	if (err == 1)
 		*withheld = found;
 	return err;

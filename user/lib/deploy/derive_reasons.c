@@ -72,7 +72,7 @@ static struct line *add_line(struct asking *asking)
 	return line;
 }
 
-static int take_line(const struct baleen_list_line *found, void *data)
+static int add_reason(const struct baleen_list_line *found, void *data)
 {
 	struct line *line = add_line(data);
 
@@ -145,7 +145,7 @@ static int ask_list(struct asking *asking)
 
 	if (fd < 0)
 		return fd;
-	err = baleen_list_find_each(fd, asking->rule->key_spec, asking->key, take_line, asking);
+	err = baleen_list_find_each(fd, asking->rule->key_spec, asking->key, add_reason, asking);
 	if (!err)
 		note_routes(asking, first);
 	close(fd);

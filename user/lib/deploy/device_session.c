@@ -194,8 +194,8 @@ static int count_protected(struct baleen_device_session *session, const struct b
 /* Says how many entries the rule takes out, and refuses a source of which nothing is left,
  * unless it is what is left of the rule itself.
  */
-static int count_taken_out(struct baleen_device_session *session, struct baleen_feed *feed, int fd,
-			   const struct baleen_rule_source *source, struct baleen_error *error)
+static int count_removed(struct baleen_device_session *session, struct baleen_feed *feed, int fd,
+			 const struct baleen_rule_source *source, struct baleen_error *error)
 {
 	int index = baleen_rule_store_find_rule(&session->plan.rules, feed->rule);
 	const struct baleen_stored_rule *rule = &session->plan.rules.rule[index < 0 ? 0 : index];
@@ -243,11 +243,11 @@ int baleen_device_session_add_feed(struct baleen_device_session *session, const 
 	fd = is_made ? image_fd(source, error) : source->fd;
 	if (fd < 0)
 		return fd;
-	err = count_taken_out(session, &feed, fd, source, error);
+	err = count_removed(session, &feed, fd, source, error);
 	if (!err)
 		err = baleen_feeds_put(&session->deploy.state, &feed, error);
 	if (!err)
-		err = baleen_feed_take(&session->deploy.state, &feed, fd, error);
+		err = baleen_feed_accept(&session->deploy.state, &feed, fd, error);
 	if (is_made)
 		close(fd);
 	return err;

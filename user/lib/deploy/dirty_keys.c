@@ -243,7 +243,7 @@ static int read_address(struct baleen_dirty_keys *touched, const char *line, siz
 	if (baleen_span_parse(line, blank ? (size_t)(blank - line) : n_bytes, &span, &reason))
 		return baleen_fail(touched->error, EINVAL, "a key of an entry: %s", reason);
 	if (baleen_ip6_compare(span.first, span.last) ||
-	    (span.is_ip6 && baleen_recent_takes(moves->filter, true)))
+	    (span.is_ip6 && baleen_recent_supports(moves->filter, true)))
 		return baleen_dirty_nets_add(&moves->nets, &span, blank);
 	if (span.is_ip6 ? baleen_list_add_ip6(hosts, span.first) :
 			  baleen_list_add_ip4(hosts, span.first.lo))

@@ -200,7 +200,7 @@ static int plan_one(const struct baleen_dirty_nets *nets, const struct rowless *
 	struct rows rows;
 	int err;
 
-	if (!baleen_recent_takes(nets->filter, dirty->net.is_ip6) ||
+	if (!baleen_recent_supports(nets->filter, dirty->net.is_ip6) ||
 	    has_inside(rowless, &dirty->net))
 		return -EAGAIN;
 	err = look_at_rows(nets, dirty, &rows);

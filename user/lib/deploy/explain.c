@@ -85,7 +85,7 @@ static int look_at_limit(const struct baleen_explainer *explainer, u32 index,
 
 /* --- state ----------------------------------------------------------------- */
 
-static int take_reason(const struct baleen_reason *reason, void *data)
+static int copy_reason(const struct baleen_reason *reason, void *data)
 {
 	struct baleen_explained_rule *explained = data;
 
@@ -105,7 +105,7 @@ struct ended {
 	struct baleen_explained_rule *explained;
 };
 
-static int take_ended(const struct baleen_rule_entry *single, void *data)
+static int copy_ended(const struct baleen_rule_entry *single, void *data)
 {
 	struct ended *ended = data;
 
@@ -123,7 +123,7 @@ static void look_for_ended(const struct baleen_rule_store *state,
 {
 	struct ended ended = { .now_ms = now_ms, .explained = explained };
 
-	baleen_rule_entries_find(state, rule->name, key, 0, take_ended, &ended, NULL);
+	baleen_rule_entries_find(state, rule->name, key, 0, copy_ended, &ended, NULL);
 }
 
 static int look_at_rule(const struct baleen_rule_store *state,
@@ -137,7 +137,7 @@ static int look_at_rule(const struct baleen_rule_store *state,
 	int err = baleen_derive_holds(state, rule, &key, now_ms, &holds, error);
 
 	if (!err)
-		err = baleen_derive_reasons(state, rule, &key, now_ms, take_reason, explained,
+		err = baleen_derive_reasons(state, rule, &key, now_ms, copy_reason, explained,
 					    error);
 	if (err)
 		return err;

@@ -232,8 +232,8 @@ static enum answer matches(const struct guarded *guarded, u32 index,
 }
 
 /* Does a rule take this address out of its own list? */
-static bool takes_out(const struct baleen_lockout_check *check, u32 index,
-		      const struct baleen_host_address *address)
+static bool cuts_off(const struct baleen_lockout_check *check, u32 index,
+		     const struct baleen_host_address *address)
 {
 	u32 bit = 1u << index;
 
@@ -253,7 +253,7 @@ static u32 dropped_by(const struct guarded *guarded, const struct baleen_host_ad
 		struct baleen_key key;
 		enum answer answer;
 
-		if (action == BALEEN_ACTION_COUNT || takes_out(guarded->check, i, address))
+		if (action == BALEEN_ACTION_COUNT || cuts_off(guarded->check, i, address))
 			continue;
 		answer = matches(guarded, i, address, &key);
 		if (action == BALEEN_ACTION_DROP && answer != NO)

@@ -21,7 +21,7 @@ int baleen_protect(struct baleen_rule_store *state, struct baleen_deploy_plan *p
 	int err = baleen_protected_load(state, &before, error);
 
 	if (!err)
-		err = baleen_never_names_take(state, plan->rules.never_names, answers, error);
+		err = baleen_never_names_update(state, plan->rules.never_names, answers, error);
 	if (!err)
 		err = baleen_protected_refresh(state, error);
 	if (!err)

@@ -43,7 +43,7 @@ void baleen_saved_free(struct baleen_saved *saved)
 	memset(saved, 0, sizeof(*saved));
 }
 
-static int take_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *saved,
+static int save_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *saved,
 		     struct baleen_error *error)
 {
 	struct baleen_filter live;
@@ -62,7 +62,7 @@ static int take_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *s
 }
 
 /* The parts of the rules that only a state knows; a device may have none. */
-static void take_bans(struct baleen_saved *saved)
+static void save_bans(struct baleen_saved *saved)
 {
 	struct baleen_stored_rules rules;
 	struct baleen_rule_store state;
@@ -91,11 +91,11 @@ int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *sav
 	saved->attach_type = xdp->config.attach_type;
 	baleen_ruleset_from_config(&xdp->config, &saved->ruleset);
 	for (u32 i = 0; i < saved->ruleset.n_rules && !err; i++)
-		err = take_rule(xdp, i, saved, error);
+		err = save_rule(xdp, i, saved, error);
 	if (err)
 		baleen_saved_free(saved);
 	else
-		take_bans(saved);
+		save_bans(saved);
 	return err;
 }
 

@@ -38,7 +38,7 @@ bool baleen_recent_is_empty(const struct baleen_filter *filter)
 	return !filter->n_recent || !(head_of(filter)->word[0] | head_of(filter)->word[1]);
 }
 
-bool baleen_recent_takes(const struct baleen_filter *filter, bool is_ip6)
+bool baleen_recent_supports(const struct baleen_filter *filter, bool is_ip6)
 {
 	return filter->n_recent && !(is_ip6 && filter->image.table[BALEEN_IP6].kind);
 }

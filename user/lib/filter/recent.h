@@ -29,14 +29,14 @@ u32 baleen_recent_buckets(const struct baleen_image *image);
 bool baleen_recent_is_empty(const struct baleen_filter *filter);
 
 /**
- * baleen_recent_takes() - can prefixes of a family be put into it?
+ * baleen_recent_supports() - can prefixes of a family be put into it?
  * @filter: a live filter
  * @is_ip6: family
  *
  * Return: false without a table, or when the image has IPv6 hosts as hashes, which
  * prefixes cannot be listed with.
  */
-bool baleen_recent_takes(const struct baleen_filter *filter, bool is_ip6);
+bool baleen_recent_supports(const struct baleen_filter *filter, bool is_ip6);
 
 /**
  * baleen_recent_get() - what it says of a prefix itself

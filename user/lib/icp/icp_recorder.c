@@ -10,7 +10,7 @@
 #include "icp/icp_links.h"
 #include "icp/icp_recorder.h"
 
-static int take_event(void *data, void *bytes, size_t n_bytes)
+static int receive_event(void *data, void *bytes, size_t n_bytes)
 {
 	struct baleen_icp_recorder *recorder = data;
 	struct baleen_icp_event event;
@@ -87,7 +87,7 @@ int baleen_icp_recorder_start(struct baleen_icp_recorder *recorder, int log_fd,
 	int err;
 
 	*recorder = (struct baleen_icp_recorder){ .state = state, .journal = journal };
-	recorder->ring = ring_buffer__new(log_fd, take_event, recorder, NULL);
+	recorder->ring = ring_buffer__new(log_fd, receive_event, recorder, NULL);
 	err = recorder->ring ? begin(recorder) : -errno;
 	if (!err)
 		return 0;

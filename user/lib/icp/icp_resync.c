@@ -79,8 +79,8 @@ static int catch_up(struct work *work, struct baleen_error *error)
 
 /* --- sources -------------------------------------------------------------------- */
 
-static int take_digest(struct work *work, struct baleen_squid_source *source,
-		       struct baleen_error *error)
+static int add_digest(struct work *work, struct baleen_squid_source *source,
+		      struct baleen_error *error)
 {
 	if (work->sibling.feeders)
 		return fail(work, -EOPNOTSUPP,
@@ -105,8 +105,8 @@ static int take_digest(struct work *work, struct baleen_squid_source *source,
 	return 0;
 }
 
-static int take_objects(struct work *work, const struct baleen_squid_set *set, u32 feeder,
-			struct baleen_error *error)
+static int add_objects(struct work *work, const struct baleen_squid_set *set, u32 feeder,
+		       struct baleen_error *error)
 {
 	int err = 0;
 
@@ -130,9 +130,9 @@ static int read_source(struct work *work, u32 i, u32 feeder, struct baleen_error
 	work->report.from = source.from;
 	baleen_squid_source_text(&source, work->report.text);
 	if (source.from == BALEEN_SQUID_FROM_DIGEST)
-		err = take_digest(work, &source, error);
+		err = add_digest(work, &source, error);
 	else
-		err = take_objects(work, &source.set, feeder, error);
+		err = add_objects(work, &source.set, feeder, error);
 	baleen_squid_source_free(&source);
 	return err ? err : check_signals(work, error);
 }

@@ -70,7 +70,7 @@ static bool parse_half(const char *digits, u64 *half)
 }
 
 /* Parses a line between two entries. */
-static const char *take_outside(struct report *report, const char *line)
+static const char *parse_outside(struct report *report, const char *line)
 {
 	u32 kid;
 	int end = 0;
@@ -98,7 +98,7 @@ static const char *take_outside(struct report *report, const char *line)
 	return "no line of Squid's list of objects";
 }
 
-static const char *take_place(struct report *report, const char *line)
+static const char *parse_place(struct report *report, const char *line)
 {
 	int directory, end = 0;
 
@@ -109,7 +109,7 @@ static const char *take_place(struct report *report, const char *line)
 }
 
 /* A line that begins with a tab, behind that. */
-static const char *take_inside(struct report *report, const char *line)
+static const char *parse_inside(struct report *report, const char *line)
 {
 	const char *reason = NULL;
 
@@ -123,13 +123,13 @@ static const char *take_inside(struct report *report, const char *line)
 		if (has_word(line, "RELEASE_REQUEST") || has_word(line, "PRIVATE"))
 			report->is_there = false;
 		break;
-	case PLACE: reason = take_place(report, line); break;
+	case PLACE: reason = parse_place(report, line); break;
 	}
 	report->expects += report->expects < MORE;
 	return reason;
 }
 
-static int take(struct report *report, char *line, size_t n_bytes, const char **reason)
+static int parse_line(struct report *report, char *line, size_t n_bytes, const char **reason)
 {
 	const char *wrong = NULL;
 	int err = 0;
@@ -138,9 +138,9 @@ static int take(struct report *report, char *line, size_t n_bytes, const char **
 		n_bytes--;
 	line[n_bytes] = '\0';
 	if (report->expects == OUTSIDE) {
-		wrong = take_outside(report, line);
+		wrong = parse_outside(report, line);
 	} else if (*line == '\t') {
-		wrong = take_inside(report, line + 1);
+		wrong = parse_inside(report, line + 1);
 	} else if (*line || report->expects != MORE) {
 		wrong = "an entry that is not whole";
 	} else {
@@ -182,7 +182,7 @@ int baleen_squid_objects_read(int fd, struct baleen_squid_set *set,
 		return err;
 	while (!err && (err = baleen_lines_fill(&lines)) > 0)
 		for (err = 0; !err && (text = baleen_lines_next(&lines, &n_bytes)); n_lines++)
-			err = take(&report, text, n_bytes, reason);
+			err = parse_line(&report, text, n_bytes, reason);
 	baleen_lines_stop(&lines);
 	if (!err)
 		missing = find_missing(&report);

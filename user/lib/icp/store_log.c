@@ -10,8 +10,8 @@ static enum baleen_store_event parse(const char *line, size_t n_bytes, u64 *hi, 
 						   baleen_store_parse((const u8 *)line, hi, lo);
 }
 
-static int take(struct baleen_squid_set *set, struct baleen_store_log *log, const char *line,
-		size_t n_bytes)
+static int parse_line(struct baleen_squid_set *set, struct baleen_store_log *log, const char *line,
+		      size_t n_bytes)
 {
 	u64 hi = 0, lo = 0;
 	enum baleen_store_event event;
@@ -45,7 +45,7 @@ int baleen_store_log_read(int fd, struct baleen_squid_set *set, struct baleen_st
 		return err;
 	while (!err && (err = baleen_lines_fill(&lines)) > 0)
 		for (err = 0; !err && (line = baleen_lines_next(&lines, &n_bytes));)
-			err = take(set, &read, line, n_bytes);
+			err = parse_line(set, &read, line, n_bytes);
 	baleen_lines_stop(&lines);
 	if (!err)
 		*log = read;

@@ -54,7 +54,7 @@ static int command(struct pass *pass, unsigned long number)
 }
 
 /* An addition frees its slot again; a key that was removed finds its slot free. */
-static void take_back(struct pass *pass)
+static void undo(struct pass *pass)
 {
 	unsigned long back = pass->op == BALEEN_SET_UNION ? BALEEN_DEV_DELETE : BALEEN_DEV_INSERT;
 	size_t n_changed = 0;
@@ -93,7 +93,7 @@ static int try_change(struct pass *pass, bool exist, struct baleen_noop_keys *no
 	if (!err && noop->n && !exist)
 		err = -EALREADY;
 	if (err)
-		take_back(pass);
+		undo(pass);
 	return err;
 }
 

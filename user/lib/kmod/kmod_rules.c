@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct baleen_dev_qualifiers) == sizeof(struct baleen_qual
 
 /* --- reading --------------------------------------------------------------- */
 
-static void take_binding(const struct baleen_dev_binding *binding, struct baleen_kmod_rules *rules)
+static void parse_binding(const struct baleen_dev_binding *binding, struct baleen_kmod_rules *rules)
 {
 	rules->priority = binding->priority;
 	rules->version = binding->version;
@@ -70,7 +70,7 @@ int baleen_kmod_rules_again(struct baleen_kmod_rules *rules, struct baleen_error
 				   "%s: the module's rules are of another version of baleen",
 				   rules->device);
 	memcpy(rules->rule, rule, sizeof(rule));
-	take_binding(&binding, rules);
+	parse_binding(&binding, rules);
 	return 0;
 }
 
@@ -231,8 +231,8 @@ static void copy_name(u8 *to, const char *name)
 }
 
 /* A rule without an image keeps its filter: the module finds it by the rule's name. */
-static int take_rule(const struct baleen_ruleset_rule *rule, struct baleen_dev_rule *taken,
-		     struct baleen_error *error)
+static int encode_rule(const struct baleen_ruleset_rule *rule, struct baleen_dev_rule *taken,
+		       struct baleen_error *error)
 {
 	*taken = (struct baleen_dev_rule){ .action = rule->action };
 	copy_name(taken->name, rule->name);
@@ -280,7 +280,7 @@ static int put(int fd, const char *device, const struct baleen_ruleset *ruleset,
 	int err = baleen_ruleset_check(ruleset, error);
 
 	for (u32 i = 0; i < ruleset->n_rules && !err; i++)
-		err = take_rule(&ruleset->rule[i], &rule[i], error);
+		err = encode_rule(&ruleset->rule[i], &rule[i], error);
 	if (err)
 		return err;
 	bind->rules = (uintptr_t)rule;

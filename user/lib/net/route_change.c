@@ -94,7 +94,7 @@ static int fail(const struct batch *batch, const struct baleen_route *route, int
 }
 
 /* Somebody may have taken ours away meanwhile. */
-static int take_answer(struct batch *batch, u32 index, int code, bool is_new)
+static int receive_answer(struct batch *batch, u32 index, int code, bool is_new)
 {
 	if (!code && is_new)
 		batch->changes->n_added++;
@@ -107,7 +107,8 @@ static int take_answer(struct batch *batch, u32 index, int code, bool is_new)
 	return 0;
 }
 
-static int take_message(struct batch *batch, const struct nlmsghdr *message, bool is_new, u32 *done)
+static int receive_message(struct batch *batch, const struct nlmsghdr *message, bool is_new,
+			   u32 *done)
 {
 	const struct nlmsgerr *reply = mnl_nlmsg_get_payload(message);
 	u32 index = message->nlmsg_seq - batch->seq;
@@ -116,10 +117,10 @@ static int take_message(struct batch *batch, const struct nlmsghdr *message, boo
 	    mnl_nlmsg_get_payload_len(message) < sizeof(*reply) || index >= batch->n)
 		return 0;
 	++*done;
-	return take_answer(batch, index, -reply->error, is_new);
+	return receive_answer(batch, index, -reply->error, is_new);
 }
 
-static int take_answers(struct batch *batch, bool is_new)
+static int receive_answers(struct batch *batch, bool is_new)
 {
 	char bytes[32768] __attribute__((aligned(NLMSG_ALIGNTO)));
 	u32 done = 0;
@@ -134,7 +135,7 @@ static int take_answers(struct batch *batch, bool is_new)
 					   batch->table);
 		for (const struct nlmsghdr *message = (void *)bytes;
 		     mnl_nlmsg_ok(message, left) && !err; message = mnl_nlmsg_next(message, &left))
-			err = take_message(batch, message, is_new, &done);
+			err = receive_message(batch, message, is_new, &done);
 	}
 	return err;
 }
@@ -148,7 +149,7 @@ static int flush(struct batch *batch, bool is_new)
 	if (mnl_socket_sendto(batch->socket, batch->bytes, batch->used) < 0)
 		err = baleen_fail(batch->error, errno, "routing table %u: %m", batch->table);
 	if (!err)
-		err = take_answers(batch, is_new);
+		err = receive_answers(batch, is_new);
 	batch->seq += batch->n;
 	batch->n = batch->used = 0;
 	return err;

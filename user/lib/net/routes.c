@@ -59,7 +59,7 @@ static u32 table_of(const struct nlmsghdr *message)
 /* The default route has no destination. Those by source, by TOS, and the kernel's cached
  * ones are no entries.
  */
-static bool take_route(const struct nlmsghdr *message, struct baleen_route *route)
+static bool parse_route(const struct nlmsghdr *message, struct baleen_route *route)
 {
 	const struct rtmsg *header = mnl_nlmsg_get_payload(message);
 	bool is_ip6 = header->rtm_family == AF_INET6;
@@ -105,7 +105,7 @@ static int visit(const struct nlmsghdr *message, void *data)
 	if (message->nlmsg_type != RTM_NEWROUTE || !is_route(message) ||
 	    !(leads_nowhere(header->rtm_type) || (reading->own && header->rtm_type == RTN_THROW)) ||
 	    (header->rtm_protocol == BALEEN_ROUTE_PROTOCOL) != reading->own ||
-	    table_of(message) != reading->table || !take_route(message, &route))
+	    table_of(message) != reading->table || !parse_route(message, &route))
 		return MNL_CB_OK;
 	if (routes->n == BALEEN_ROUTES_MAX || baleen_array_add(&routes->route, routes->n)) {
 		errno = routes->n == BALEEN_ROUTES_MAX ? E2BIG : ENOMEM;
@@ -198,7 +198,7 @@ static void add_table(struct baleen_routes_news *news, u32 table)
 }
 
 /* A route of another type may have replaced one that led nowhere. */
-static int take_news(const struct nlmsghdr *message, void *data)
+static int receive_news(const struct nlmsghdr *message, void *data)
 {
 	const struct rtmsg *header = mnl_nlmsg_get_payload(message);
 	bool is_new = message->nlmsg_type == RTM_NEWROUTE;
@@ -227,6 +227,6 @@ void baleen_routes_hear(int fd, struct baleen_routes_news *news)
 			news->is_lost = true;
 		/* Other processes may send to this socket, too; the kernel is 0. */
 		else if (!from.nl_pid)
-			mnl_cb_run(bytes, n, 0, 0, take_news, news);
+			mnl_cb_run(bytes, n, 0, 0, receive_news, news);
 	}
 }

@@ -92,8 +92,8 @@ static int fail_damaged(const struct baleen_trace *trace, const char *what,
 }
 
 /* Reads all of it: 1, or 0 when there is nothing any more. */
-static int take(const struct baleen_trace *trace, void *bytes, size_t n_bytes,
-		struct baleen_error *error)
+static int read_bytes(const struct baleen_trace *trace, void *bytes, size_t n_bytes,
+		      struct baleen_error *error)
 {
 	size_t n = fread(bytes, 1, n_bytes, trace->file);
 
@@ -105,10 +105,10 @@ static int take(const struct baleen_trace *trace, void *bytes, size_t n_bytes,
 }
 
 /* The same where something must follow: 0. */
-static int take_rest(const struct baleen_trace *trace, void *bytes, size_t n_bytes,
+static int read_rest(const struct baleen_trace *trace, void *bytes, size_t n_bytes,
 		     struct baleen_error *error)
 {
-	int result = n_bytes ? take(trace, bytes, n_bytes, error) : 1;
+	int result = n_bytes ? read_bytes(trace, bytes, n_bytes, error) : 1;
 
 	if (result < 0)
 		return result;
@@ -123,7 +123,7 @@ static int skip(const struct baleen_trace *trace, u64 n_bytes, struct baleen_err
 	while (n_bytes && !err) {
 		size_t n = n_bytes < sizeof(chunk) ? n_bytes : sizeof(chunk);
 
-		err = take_rest(trace, chunk, n, error);
+		err = read_rest(trace, chunk, n, error);
 		n_bytes -= n;
 	}
 	return err;
@@ -141,14 +141,14 @@ static int check_link_type(const struct baleen_trace *trace, u32 type, struct ba
 }
 
 /* The bytes of a frame whose header has been read. */
-static int take_frame(const struct baleen_trace *trace, u32 n_bytes, u32 n_wire_bytes,
+static int read_frame(const struct baleen_trace *trace, u32 n_bytes, u32 n_wire_bytes,
 		      struct baleen_traced_frame *frame, struct baleen_error *error)
 {
 	int err;
 
 	if (n_bytes > BALEEN_TRACE_FRAME_BYTES)
 		return fail_damaged(trace, "the file is damaged: longer than any frame", error);
-	err = take_rest(trace, trace->buffer, n_bytes, error);
+	err = read_rest(trace, trace->buffer, n_bytes, error);
 	if (err)
 		return err;
 	*frame = (struct baleen_traced_frame){
@@ -163,11 +163,11 @@ static int next_pcap(const struct baleen_trace *trace, struct baleen_traced_fram
 		     struct baleen_error *error)
 {
 	u8 header[PCAP_FRAME_BYTES];
-	int result = take(trace, header, sizeof(header), error);
+	int result = read_bytes(trace, header, sizeof(header), error);
 
 	if (result <= 0)
 		return result;
-	result = take_frame(trace, number(trace, header + 8), number(trace, header + 12), frame,
+	result = read_frame(trace, number(trace, header + 8), number(trace, header + 12), frame,
 			    error);
 	return result ? result : 1;
 }
@@ -177,7 +177,7 @@ static int start_section(struct baleen_trace *trace, u8 *header, u64 *body_bytes
 			 struct baleen_error *error)
 {
 	u8 section[NG_SECTION_BYTES];
-	int err = take_rest(trace, section, sizeof(section), error);
+	int err = read_rest(trace, section, sizeof(section), error);
 
 	if (err)
 		return err;
@@ -200,7 +200,7 @@ static int add_interface(struct baleen_trace *trace, u64 *body_bytes, struct bal
 
 	if (*body_bytes < sizeof(body))
 		return fail_damaged(trace, "the file is damaged: an interface cut short", error);
-	err = take_rest(trace, body, sizeof(body), error);
+	err = read_rest(trace, body, sizeof(body), error);
 	if (err)
 		return err;
 	if (baleen_array_add(&trace->interface, trace->n_interfaces))
@@ -223,7 +223,7 @@ static int check_interface(const struct baleen_trace *trace, u32 id, struct bale
 }
 
 /* An enhanced packet, or the obsolete one, whose interface has 16 bits. */
-static int take_packet(const struct baleen_trace *trace, u32 type, u64 *body_bytes,
+static int read_packet(const struct baleen_trace *trace, u32 type, u64 *body_bytes,
 		       struct baleen_traced_frame *frame, struct baleen_error *error)
 {
 	u8 body[NG_PACKET_BYTES];
@@ -233,7 +233,7 @@ static int take_packet(const struct baleen_trace *trace, u32 type, u64 *body_byt
 
 	if (*body_bytes < sizeof(body))
 		return fail_damaged(trace, "the file is damaged: a packet cut short", error);
-	err = take_rest(trace, body, sizeof(body), error);
+	err = read_rest(trace, body, sizeof(body), error);
 	if (err)
 		return err;
 	memcpy(&short_id, body, sizeof(short_id));
@@ -246,11 +246,11 @@ static int take_packet(const struct baleen_trace *trace, u32 type, u64 *body_byt
 		return fail_damaged(trace, "the file is damaged: longer than its block", error);
 	*body_bytes -= n_bytes;
 	err = check_interface(trace, id, error);
-	return err ? err : take_frame(trace, n_bytes, number(trace, body + 16), frame, error);
+	return err ? err : read_frame(trace, n_bytes, number(trace, body + 16), frame, error);
 }
 
 /* A simple packet says only how long it was: it is of the first interface. */
-static int take_simple(const struct baleen_trace *trace, u64 *body_bytes,
+static int read_simple(const struct baleen_trace *trace, u64 *body_bytes,
 		       struct baleen_traced_frame *frame, struct baleen_error *error)
 {
 	u8 body[NG_SIMPLE_BYTES];
@@ -259,7 +259,7 @@ static int take_simple(const struct baleen_trace *trace, u64 *body_bytes,
 
 	if (*body_bytes < sizeof(body))
 		return fail_damaged(trace, "the file is damaged: a packet cut short", error);
-	err = take_rest(trace, body, sizeof(body), error);
+	err = read_rest(trace, body, sizeof(body), error);
 	if (!err)
 		err = check_interface(trace, 0, error);
 	if (err)
@@ -272,11 +272,11 @@ static int take_simple(const struct baleen_trace *trace, u64 *body_bytes,
 	if (n_bytes > *body_bytes)
 		n_bytes = *body_bytes;
 	*body_bytes -= n_bytes;
-	return take_frame(trace, n_bytes, number(trace, body), frame, error);
+	return read_frame(trace, n_bytes, number(trace, body), frame, error);
 }
 
 /* One block behind its type and length; 1 when it holds a frame. */
-static int take_block(struct baleen_trace *trace, u8 *header, struct baleen_traced_frame *frame,
+static int read_block(struct baleen_trace *trace, u8 *header, struct baleen_traced_frame *frame,
 		      struct baleen_error *error)
 {
 	u32 type = number(trace, header);
@@ -294,8 +294,8 @@ static int take_block(struct baleen_trace *trace, u8 *header, struct baleen_trac
 	case NG_SECTION: err = start_section(trace, header, &body_bytes, error); break;
 	case NG_INTERFACE: err = add_interface(trace, &body_bytes, error); break;
 	case NG_PACKET:
-	case NG_ENHANCED: err = take_packet(trace, type, &body_bytes, frame, error); break;
-	case NG_SIMPLE: err = take_simple(trace, &body_bytes, frame, error); break;
+	case NG_ENHANCED: err = read_packet(trace, type, &body_bytes, frame, error); break;
+	case NG_SIMPLE: err = read_simple(trace, &body_bytes, frame, error); break;
 	}
 	/* Options, padding, and the length again. */
 	if (!err)
@@ -310,10 +310,10 @@ static int next_ng(struct baleen_trace *trace, struct baleen_traced_frame *frame
 	int result;
 
 	do {
-		result = take(trace, header, sizeof(header), error);
+		result = read_bytes(trace, header, sizeof(header), error);
 		if (result <= 0)
 			return result;
-		result = take_block(trace, header, frame, error);
+		result = read_block(trace, header, frame, error);
 	} while (!result);
 	return result;
 }
@@ -337,7 +337,7 @@ int baleen_trace_next(struct baleen_trace *trace, struct baleen_traced_frame *fr
 }
 
 /* The first bytes of a file tell its format. */
-static int take_start(struct baleen_trace *trace, struct baleen_error *error)
+static int read_start(struct baleen_trace *trace, struct baleen_error *error)
 {
 	u8 start[PCAP_FILE_BYTES], header[NG_FRAME_BYTES] = { 0 };
 	struct baleen_traced_frame none;
@@ -351,13 +351,13 @@ static int take_start(struct baleen_trace *trace, struct baleen_error *error)
 		return baleen_fail(error, EINVAL, "%s: is empty, no capture", trace->name);
 	trace->is_ng = magic == NG_SECTION;
 	if (trace->is_ng)
-		return take_block(trace, header, &none, error);
+		return read_block(trace, header, &none, error);
 	trace->is_swapped = magic != PCAP_MAGIC && magic != PCAP_MAGIC_NS;
 	magic = number(trace, header);
 	if (n < sizeof(header) || (magic != PCAP_MAGIC && magic != PCAP_MAGIC_NS))
 		return baleen_fail(error, EINVAL, "%s: is no capture: neither pcap nor pcapng",
 				   trace->name);
-	err = take_rest(trace, start, sizeof(start) - sizeof(header), error);
+	err = read_rest(trace, start, sizeof(start) - sizeof(header), error);
 	/* The upper bits tell whether frames end with their FCS. */
 	return err ? err : check_link_type(trace, number(trace, start + 12) & 0xffff, error);
 }
@@ -371,7 +371,7 @@ int baleen_trace_open(struct baleen_trace *trace, const char *path, struct balee
 	if (!opened.file)
 		return baleen_fail(error, errno, "%s: %m", opened.name);
 	opened.buffer = malloc(BALEEN_TRACE_FRAME_BYTES);
-	result = opened.buffer ? take_start(&opened, error) :
+	result = opened.buffer ? read_start(&opened, error) :
 				 baleen_fail(error, ENOMEM, "%s: out of memory", opened.name);
 	if (!result)
 		result = baleen_trace_next(&opened, &opened.first, error);

@@ -111,7 +111,7 @@ int baleen_drops_add(sqlite3 *db, u64 netns_cookie, int ifindex,
 	return err;
 }
 
-static void take_row(sqlite3_stmt *row, struct baleen_drop *drop)
+static void read_row(sqlite3_stmt *row, struct baleen_drop *drop)
 {
 	snprintf(drop->rule, sizeof(drop->rule), "%s", (const char *)sqlite3_column_text(row, 0));
 	drop->last_ms = sqlite3_column_int64(row, 1);
@@ -138,7 +138,7 @@ int baleen_drops_find(sqlite3 *db, u64 netns_cookie, int ifindex, const struct b
 	sqlite3_bind_text(query, 3, text, -1, SQLITE_STATIC);
 	err = sqlite3_step(query);
 	if (err == SQLITE_ROW)
-		take_row(query, drop);
+		read_row(query, drop);
 	sqlite3_finalize(query);
 	return err == SQLITE_ROW ? 1 : err == SQLITE_DONE ? 0 : -EIO;
 }
@@ -162,7 +162,7 @@ int baleen_drops_each(sqlite3 *db, u64 netns_cookie, int ifindex,
 	sqlite3_bind_int64(query, 1, netns_cookie);
 	sqlite3_bind_int(query, 2, ifindex);
 	while (!ret && (step = sqlite3_step(query)) == SQLITE_ROW) {
-		take_row(query, &drop);
+		read_row(query, &drop);
 		if (!baleen_address_parse((const char *)sqlite3_column_text(query, 5), &key,
 					  &reason))
 			ret = visit(&key, &drop, data);

@@ -75,7 +75,7 @@ static int put_new(struct baleen_rule_store *state, const struct baleen_feed_ver
 	end_failures(&feed, feed.checked_ms);
 	feed.received_ms = feed.checked_ms;
 	err = baleen_feeds_put(state, &feed, error);
-	return err ? err : baleen_feed_take(state, &feed, version->fd, error);
+	return err ? err : baleen_feed_accept(state, &feed, version->fd, error);
 }
 
 /* Without a row: a directory that has no file yet. */
@@ -92,15 +92,17 @@ static int put_unchanged(struct baleen_rule_store *state, const struct baleen_fe
 /* A table that was read before another process read it, and wrote it down first. Others come
  * with an answer of a server, which nobody knows the age of.
  */
-static bool is_overtaken(const struct baleen_feed_version *version, const struct baleen_feed *found)
+static bool is_superseded(const struct baleen_feed_version *version,
+			  const struct baleen_feed *found)
 {
 	return baleen_route_feed_is(found->wanted.source) &&
 	       found->checked_ms != version->compared_ms &&
 	       found->checked_ms > version->feed.checked_ms;
 }
 
-int baleen_feed_version_take(struct baleen_rule_store *state,
-			     const struct baleen_feed_version *version, struct baleen_error *error)
+int baleen_feed_version_accept(struct baleen_rule_store *state,
+			       const struct baleen_feed_version *version,
+			       struct baleen_error *error)
 {
 	struct search search = { .version = version };
 	struct baleen_stored_rules rules;
@@ -114,7 +116,7 @@ int baleen_feed_version_take(struct baleen_rule_store *state,
 	/* Somebody took the feed out of the rule while it was received. */
 	if (version->feed.id && !search.is_found)
 		return 0;
-	if (search.is_found && is_overtaken(version, &search.found))
+	if (search.is_found && is_superseded(version, &search.found))
 		return 0;
 	switch (version->outcome) {
 	case BALEEN_FEED_FAILED:

@@ -123,7 +123,7 @@ static bool is_last_copy(const struct source *source, const struct baleen_feed_v
 	return is_same;
 }
 
-static void take_as_same(struct baleen_feed_version *version)
+static void mark_same(struct baleen_feed_version *version)
 {
 	baleen_close_fd(&version->fd);
 	version->outcome = BALEEN_FEED_SAME;
@@ -141,7 +141,7 @@ static int judge(const struct source *source, struct baleen_feed_version *versio
 	int err;
 
 	if (is_last_copy(source, version)) {
-		take_as_same(version);
+		mark_same(version);
 		return 0;
 	}
 	version->outcome = row && baleen_feed_has_copy(row) ? BALEEN_FEED_CHANGED : BALEEN_FEED_NEW;
@@ -209,7 +209,7 @@ static int receive_url(struct source *source)
 	keep_validators(&version->feed, &result);
 	if (!result.is_unchanged)
 		return judge(source, version);
-	take_as_same(version);
+	mark_same(version);
 	return 0;
 }
 
@@ -239,7 +239,7 @@ static int receive_of_system(struct source *source)
 	if (err)
 		baleen_feed_version_fail(version, why.text);
 	else
-		take_as_same(version);
+		mark_same(version);
 	return 0;
 }
 

@@ -47,7 +47,7 @@ int baleen_feed_receive(const struct baleen_feed_ask *ask, struct baleen_feed_ve
 			struct baleen_error *error);
 
 /**
- * baleen_feed_version_take() - write a version into the state
+ * baleen_feed_version_accept() - write a version into the state
  * @state: with a transaction
  * @version: received; a failure is written down as one, if the state has the feed
  * @error: filled in on failure
@@ -57,8 +57,9 @@ int baleen_feed_receive(const struct baleen_feed_ask *ask, struct baleen_feed_ve
  *
  * Return: 0 or a negative errno.
  */
-int baleen_feed_version_take(struct baleen_rule_store *state,
-			     const struct baleen_feed_version *version, struct baleen_error *error);
+int baleen_feed_version_accept(struct baleen_rule_store *state,
+			       const struct baleen_feed_version *version,
+			       struct baleen_error *error);
 
 /**
  * baleen_feed_version_fail() - refuse a version for a reason of the caller's

@@ -324,8 +324,8 @@ static int write_copy(const struct baleen_rule_store *state, const char *path, i
 	return err;
 }
 
-int baleen_feed_take(struct baleen_rule_store *state, struct baleen_feed *feed, int fd,
-		     struct baleen_error *error)
+int baleen_feed_accept(struct baleen_rule_store *state, struct baleen_feed *feed, int fd,
+		       struct baleen_error *error)
 {
 	static const char next[] = "SELECT generation + 1 FROM feed WHERE id = ?";
 	static const char set[] = "UPDATE feed SET generation = ?, n_bytes = ? WHERE id = ?";

@@ -162,7 +162,7 @@ int baleen_feeds_put(struct baleen_rule_store *state, struct baleen_feed *feed,
 int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_error *error);
 
 /**
- * baleen_feed_take() - make bytes the last good copy of a feed
+ * baleen_feed_accept() - make bytes the last good copy of a feed
  * @state: with a transaction
  * @feed: feed of the state
  * @fd: the bytes as received, read from the start; a pipe is for the caller to
@@ -175,8 +175,8 @@ int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_e
  *
  * Return: 0 or a negative errno (-ENOSPC on a full disk).
  */
-int baleen_feed_take(struct baleen_rule_store *state, struct baleen_feed *feed, int fd,
-		     struct baleen_error *error);
+int baleen_feed_accept(struct baleen_rule_store *state, struct baleen_feed *feed, int fd,
+		       struct baleen_error *error);
 
 /**
  * baleen_feed_open() - the last good copy, as received

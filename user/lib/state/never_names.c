@@ -327,8 +327,8 @@ static int write_value(const struct baleen_never_name *name, void *data)
 	return 1;
 }
 
-static int take(struct baleen_rule_store *state, const struct baleen_never_answer *answer,
-		struct baleen_error *error)
+static int store_answer(struct baleen_rule_store *state, const struct baleen_never_answer *answer,
+			struct baleen_error *error)
 {
 	struct taking taking = { .answer = answer };
 	char row[ROW_BYTES];
@@ -344,14 +344,15 @@ static int take(struct baleen_rule_store *state, const struct baleen_never_answe
 	return ret;
 }
 
-int baleen_never_names_take(struct baleen_rule_store *state, const char *names,
-			    const struct baleen_never_answers *answers, struct baleen_error *error)
+int baleen_never_names_update(struct baleen_rule_store *state, const char *names,
+			      const struct baleen_never_answers *answers,
+			      struct baleen_error *error)
 {
 	int err = forget_others(state, names, error);
 
 	if (!err)
 		err = add_new(state, names, error);
 	for (size_t i = 0; answers && i < answers->n && !err; i++)
-		err = take(state, &answers->answer[i], error);
+		err = store_answer(state, &answers->answer[i], error);
 	return err;
 }

@@ -95,7 +95,7 @@ void baleen_never_answer_fail(struct baleen_never_answer *answer, const char *wh
 void baleen_never_answers_free(struct baleen_never_answers *answers);
 
 /**
- * baleen_never_names_take() - the names of a state, with new answers
+ * baleen_never_names_update() - the names of a state, with new answers
  * @state: with a transaction
  * @names: all its names, with blanks between; others are forgotten
  * @answers: new answers; NULL for none. A name without one keeps the last
@@ -103,8 +103,9 @@ void baleen_never_answers_free(struct baleen_never_answers *answers);
  *
  * Return: 0 or a negative errno.
  */
-int baleen_never_names_take(struct baleen_rule_store *state, const char *names,
-			    const struct baleen_never_answers *answers, struct baleen_error *error);
+int baleen_never_names_update(struct baleen_rule_store *state, const char *names,
+			      const struct baleen_never_answers *answers,
+			      struct baleen_error *error);
 
 /**
  * baleen_never_names_each() - the names of a state, sorted

@@ -187,12 +187,12 @@ void baleen_rule_bans_set(struct baleen_stored_rule *rule, const struct baleen_r
 const char *baleen_rule_widen_refuse(const struct baleen_stored_rule *rule);
 
 /**
- * baleen_rules_take_bans() - is there a rule that takes bans?
+ * baleen_rules_accept_bans() - is there a rule that takes bans?
  * @rules: the rules of a device
  *
  * Return: true or false.
  */
-bool baleen_rules_take_bans(const struct baleen_stored_rules *rules);
+bool baleen_rules_accept_bans(const struct baleen_stored_rules *rules);
 
 /**
  * baleen_rule_store_guard_sessions() - which sessions are guarded?

@@ -314,7 +314,7 @@ static int check_rules(const struct baleen_stored_rules *rules, struct baleen_er
 	return err;
 }
 
-bool baleen_rules_take_bans(const struct baleen_stored_rules *rules)
+bool baleen_rules_accept_bans(const struct baleen_stored_rules *rules)
 {
 	for (u32 i = 0; i < rules->n_rules; i++)
 		if (rules->rule[i].takes_bans)
@@ -326,7 +326,7 @@ bool baleen_rules_take_bans(const struct baleen_stored_rules *rules)
 static int check_limits(const struct baleen_rule_store *state,
 			const struct baleen_stored_rules *rules, struct baleen_error *error)
 {
-	for (u32 i = 0; i < rules->n_rules && !baleen_rules_take_bans(rules); i++)
+	for (u32 i = 0; i < rules->n_rules && !baleen_rules_accept_bans(rules); i++)
 		if (rules->rule[i].rate_limit.rate)
 			return baleen_fail(error, EINVAL,
 					   "rule '%s': a limit bans, and no rule of %s takes bans: "

@@ -26,7 +26,7 @@ struct baleen_fetch_request baleen_fetch_defaults(const char *url, int fd)
 	};
 }
 
-static bool take(char *to, size_t room, const char *text)
+static bool copy_text(char *to, size_t room, const char *text)
 {
 	return (size_t)snprintf(to, room, "%s", text ?: "") < room;
 }
@@ -43,13 +43,13 @@ static int write_order(const struct baleen_fetch_request *request, struct baleen
 		.pause_ms = request->pause_ms,
 		.max_bytes = request->max_bytes,
 	};
-	if (!take(order->url, sizeof(order->url), request->url))
+	if (!copy_text(order->url, sizeof(order->url), request->url))
 		return baleen_fail(error, ENAMETOOLONG, "%.64s...: more than %zu bytes",
 				   baleen_url_name(request->url).text, sizeof(order->url) - 1);
 	/* Without them all of the document comes again, which is right, too. */
-	if (!take(order->etag, sizeof(order->etag), request->etag))
+	if (!copy_text(order->etag, sizeof(order->etag), request->etag))
 		order->etag[0] = '\0';
-	if (!take(order->last_modified, sizeof(order->last_modified), request->last_modified))
+	if (!copy_text(order->last_modified, sizeof(order->last_modified), request->last_modified))
 		order->last_modified[0] = '\0';
 	if (request->access) {
 		strcpy(order->headers, request->access->headers);
@@ -79,8 +79,8 @@ static int judge(const struct baleen_fetch_request *request,
 		.n_bytes = report->n_bytes,
 		.n_attempts = report->n_attempts,
 	};
-	take(result->etag, sizeof(result->etag), report->etag);
-	take(result->last_modified, sizeof(result->last_modified), report->last_modified);
+	copy_text(result->etag, sizeof(result->etag), report->etag);
+	copy_text(result->last_modified, sizeof(result->last_modified), report->last_modified);
 	return 0;
 }
 

@@ -90,7 +90,7 @@ static char *value_of(char *line, const char *word)
 }
 
 /* Return: NULL, or what is wrong. */
-static const char *take_line(struct baleen_fetch_access *access, char *line)
+static const char *parse_line(struct baleen_fetch_access *access, char *line)
 {
 	char *value = value_of(line, "header");
 	size_t n = strlen(access->headers);
@@ -114,8 +114,8 @@ static const char *take_line(struct baleen_fetch_access *access, char *line)
 	return NULL;
 }
 
-static int take_lines(struct baleen_fetch_access *access, const char *path, char *text, size_t n,
-		      struct baleen_error *error)
+static int parse_lines(struct baleen_fetch_access *access, const char *path, char *text, size_t n,
+		       struct baleen_error *error)
 {
 	char *line = text, *end;
 
@@ -130,7 +130,7 @@ static int take_lines(struct baleen_fetch_access *access, const char *path, char
 		for (char *last = end; last > line && last[-1] == ' ';)
 			*--last = '\0';
 		if (!fault && *line && *line != '#')
-			fault = take_line(access, line);
+			fault = parse_line(access, line);
 		if (fault)
 			return baleen_fail(error, EINVAL, "%s:%u: %s", path, number, fault);
 	}
@@ -148,7 +148,7 @@ int baleen_fetch_access_read(const char *path, struct baleen_fetch_access *acces
 
 	memset(access, 0, sizeof(*access));
 	if (!err)
-		err = take_lines(access, path, text, n, error);
+		err = parse_lines(access, path, text, n, error);
 	if (err)
 		explicit_bzero(access, sizeof(*access));
 	explicit_bzero(text, sizeof(text));

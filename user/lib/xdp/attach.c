@@ -103,8 +103,8 @@ static int try_attach(const struct baleen_attempt *attempt, void *data, struct b
 	if (!err)
 		err = baleen_loaded_pin(loaded, attach->pins->path, error);
 	if (!err)
-		err = baleen_attachment_take(attach->config->attach_type, attach->pins, loaded,
-					     attempt->mode, error);
+		err = baleen_attachment_attach(attach->config->attach_type, attach->pins, loaded,
+					       attempt->mode, error);
 	if (err) {
 		baleen_loaded_drop_program(loaded);
 		baleen_pins_clean(attach->pins, 0);
@@ -119,8 +119,8 @@ static const char ours_elsewhere[] =
 	", as an object with 'ip link set ... xdp off', else with baleen where the pins "
 	"in " BALEEN_BPFFS " are seen";
 
-static int refuse_taken(const struct baleen_attachment *attachment, const char *device,
-			u32 there_id, struct baleen_error *error)
+static int refuse_ours(const struct baleen_attachment *attachment, const char *device, u32 there_id,
+		       struct baleen_error *error)
 {
 	if (!attachment->is_taken)
 		return 0;
@@ -145,11 +145,11 @@ static int refuse_occupied(const struct baleen_pins *pins,
 	int err;
 
 	if (pins->ifindex < 0)
-		return refuse_taken(attachment, device, attachment->program_id, error);
+		return refuse_ours(attachment, device, attachment->program_id, error);
 	err = baleen_device_program(pins->ifindex, &there);
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", device, baleen_log_reason(err));
-	err = refuse_taken(attachment, device, there.id, error);
+	err = refuse_ours(attachment, device, there.id, error);
 	if (err || !there.id)
 		return err;
 	is_chain = baleen_dispatcher_is_there(pins->ifindex);

@@ -231,8 +231,8 @@ int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, i
 }
 
 /* The link is pinned last: without it nothing outlives this process. */
-static int take_by_link(const struct baleen_pins *pins, const struct baleen_loaded *loaded,
-			enum baleen_mode mode, struct baleen_error *error)
+static int attach_by_link(const struct baleen_pins *pins, const struct baleen_loaded *loaded,
+			  enum baleen_mode mode, struct baleen_error *error)
 {
 	int link_fd = -1;
 	int err = baleen_attachment_link(pins->ifindex, loaded->program_fd, mode, &link_fd, error);
@@ -255,8 +255,8 @@ static int replace_by_link(const struct baleen_attachment *attachment, int progr
 
 /* --- by netlink ------------------------------------------------------------ */
 
-static int take_by_netlink(const struct baleen_pins *pins, int program_fd, enum baleen_mode mode,
-			   struct baleen_error *error)
+static int attach_by_netlink(const struct baleen_pins *pins, int program_fd, enum baleen_mode mode,
+			     struct baleen_error *error)
 {
 	int err;
 
@@ -313,16 +313,16 @@ static int leave_by_netlink(const struct baleen_pins *pins, u32 program_id,
 
 /* --- any ------------------------------------------------------------------- */
 
-int baleen_attachment_take(enum baleen_attach_type attach_type, const struct baleen_pins *pins,
-			   const struct baleen_loaded *loaded, enum baleen_mode mode,
-			   struct baleen_error *error)
+int baleen_attachment_attach(enum baleen_attach_type attach_type, const struct baleen_pins *pins,
+			     const struct baleen_loaded *loaded, enum baleen_mode mode,
+			     struct baleen_error *error)
 {
 	switch (attach_type) {
 	case BALEEN_ATTACH_TYPE_NETLINK:
-		return take_by_netlink(pins, loaded->program_fd, mode, error);
+		return attach_by_netlink(pins, loaded->program_fd, mode, error);
 	case BALEEN_ATTACH_TYPE_CHAIN:
 		return baleen_dispatcher_add(pins, loaded->component, mode, error);
-	default: return take_by_link(pins, loaded, mode, error);
+	default: return attach_by_link(pins, loaded, mode, error);
 	}
 }
 

@@ -131,7 +131,7 @@ int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, i
 			   struct baleen_error *error);
 
 /**
- * baleen_attachment_take() - put a program on a device
+ * baleen_attachment_attach() - put a program on a device
  * @attach_type: how
  * @pins: pins of the device, locked, without another program
  * @loaded: loaded for the attach type, and pinned
@@ -142,9 +142,9 @@ int baleen_attachment_link(int ifindex, int program_fd, enum baleen_mode mode, i
  *
  * Return: 0 or a negative errno; on failure it is not on the device.
  */
-int baleen_attachment_take(enum baleen_attach_type attach_type, const struct baleen_pins *pins,
-			   const struct baleen_loaded *loaded, enum baleen_mode mode,
-			   struct baleen_error *error);
+int baleen_attachment_attach(enum baleen_attach_type attach_type, const struct baleen_pins *pins,
+			     const struct baleen_loaded *loaded, enum baleen_mode mode,
+			     struct baleen_error *error);
 
 /**
  * baleen_attachment_replace() - put another program there

@@ -93,7 +93,7 @@ static int add_ban(struct baleen_rate_limit *limit, const char *value, struct ba
 }
 
 /* src, src/N or src6/N, up to a comma; NULL when it is none of these. */
-static const char *take_prefix(const char *text, struct baleen_rate_limit *limit)
+static const char *parse_prefix(const char *text, struct baleen_rate_limit *limit)
 {
 	u32 bits = 0;
 	const char *end;
@@ -119,7 +119,7 @@ static int add_per(struct baleen_rate_limit *limit, const char *value, struct ba
 	if (limit->has_per)
 		return baleen_fail(error, EEXIST, "per is given twice: say per src/24,src6/48");
 	do {
-		at = take_prefix(at, &added);
+		at = parse_prefix(at, &added);
 	} while (at && *at == ',' && at++);
 	if (!at || *at)
 		return baleen_fail(error, EINVAL,
@@ -139,7 +139,7 @@ static int add_unverified(struct baleen_rate_limit *limit, struct baleen_error *
 	return 0;
 }
 
-int baleen_limit_word_takes(const char *word)
+int baleen_is_limit_word(const char *word)
 {
 	static const char *const words[] = { "limit", "burst", "per", "ban", "cap" };
 

@@ -16,12 +16,12 @@
 #define BALEEN_LIMIT_IS_NOT_FOR_ALLOW "limit: only of a rule that drops or counts"
 
 /**
- * baleen_limit_word_takes() - is this word of a limit?
+ * baleen_is_limit_word() - is this word of a limit?
  * @word: the word
  *
  * Return: how many words behind it belong to it: 0 or 1; -ENOENT when it is none.
  */
-int baleen_limit_word_takes(const char *word);
+int baleen_is_limit_word(const char *word);
 
 /**
  * baleen_limit_word_add() - add one word to a limit

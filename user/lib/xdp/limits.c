@@ -117,7 +117,7 @@ struct reading {
 };
 
 /* Called by libbpf; a negative return ends its round behind this one. */
-static int take(void *data, void *bytes, size_t n_bytes)
+static int receive(void *data, void *bytes, size_t n_bytes)
 {
 	struct reading *reading = data;
 
@@ -142,7 +142,7 @@ int baleen_overruns_read(const struct baleen_xdp *xdp, struct baleen_overrun *ov
 	struct ring_buffer *ring;
 	int ret = 0;
 
-	ring = ring_buffer__new(xdp->limit_fd[BALEEN_LIMIT_RING], take, &reading, NULL);
+	ring = ring_buffer__new(xdp->limit_fd[BALEEN_LIMIT_RING], receive, &reading, NULL);
 	if (!ring)
 		return baleen_fail(error, errno, "%s: limits: %m", xdp->device);
 	if (room)

@@ -125,19 +125,19 @@ static int add_established(struct baleen_qualifiers *qualifiers, struct baleen_e
 	return 0;
 }
 
-int baleen_qualifier_takes(const char *word)
+int baleen_is_qualifier(const char *word)
 {
 	if (!strcmp(word, "tcp-syn") || !strcmp(word, "established"))
 		return 0;
 	if (!strcmp(word, "proto") || !strcmp(word, "dport") || !strcmp(word, "vlan"))
 		return 1;
-	return baleen_limit_word_takes(word);
+	return baleen_is_limit_word(word);
 }
 
 int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, struct baleen_rate_limit *limit,
 			 const char *word, const char *value, struct baleen_error *error)
 {
-	int takes = baleen_qualifier_takes(word);
+	int takes = baleen_is_qualifier(word);
 
 	if (takes < 0)
 		return baleen_fail(error, ENOENT,
@@ -146,7 +146,7 @@ int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, struct baleen_rat
 				   word);
 	if (takes && !value)
 		return baleen_fail(error, EINVAL, "%s: its value is missing", word);
-	if (baleen_limit_word_takes(word) >= 0)
+	if (baleen_is_limit_word(word) >= 0)
 		return baleen_limit_word_add(limit, word, value, error);
 	if (!strcmp(word, "proto"))
 		return add_proto(qualifiers, value, error);
@@ -178,7 +178,7 @@ int baleen_qualifiers_parse(const char *text, struct baleen_qualifiers *qualifie
 		/* One empty word is an empty text, and no qualifier. */
 		if (!*word && !rest && word == words)
 			break;
-		if (baleen_qualifier_takes(word) > 0)
+		if (baleen_is_qualifier(word) > 0)
 			value = strsep(&rest, " ");
 		err = baleen_qualifier_add(&parsed, &limited, word, value, error);
 	}

@@ -14,13 +14,13 @@
 #define BALEEN_QUALIFIERS_TEXT 320
 
 /**
- * baleen_qualifier_takes() - does this word begin a qualifier?
+ * baleen_is_qualifier() - does this word begin a qualifier?
  * @word: the word
  *
  * Return: how many words behind it belong to it: 0 or 1; -ENOENT when it is
  * none.
  */
-int baleen_qualifier_takes(const char *word);
+int baleen_is_qualifier(const char *word);
 
 /**
  * baleen_qualifier_add() - add one qualifier

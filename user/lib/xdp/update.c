@@ -59,8 +59,8 @@ static int check_live(const struct baleen_xdp *xdp, const struct baleen_ruleset 
 /* The maps that the new program takes over from the one that runs. Another
  * rate gets another sampler: the old one might wait for an hour.
  */
-static int take_over(const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
-		     struct baleen_loaded *loaded, struct baleen_error *error)
+static int carry_over(const struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
+		      struct baleen_loaded *loaded, struct baleen_error *error)
 {
 	int err = baleen_copy_fd(xdp->stats_fd, &loaded->stats_fd);
 
@@ -79,8 +79,8 @@ static int take_over(const struct baleen_xdp *xdp, const struct baleen_ruleset *
 }
 
 /* The table of other limits does not go on: a source that was over the old ones may be within the new. */
-static int take_over_limits(const struct baleen_xdp *xdp, const struct baleen_config *config,
-			    struct baleen_loaded *loaded, struct baleen_error *error)
+static int carry_over_limits(const struct baleen_xdp *xdp, const struct baleen_config *config,
+			     struct baleen_loaded *loaded, struct baleen_error *error)
 {
 	int err = 0;
 
@@ -146,7 +146,7 @@ static int put_on(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 	baleen_ruleset_configure(ruleset, &xdp->config, &counted, &config);
 	/* An earlier release did not look at the type of the device. */
 	baleen_config_set_device(&config, xdp->config.device, xdp->pins.ifindex);
-	err = take_over_limits(xdp, &config, loaded, error);
+	err = carry_over_limits(xdp, &config, loaded, error);
 	if (!err)
 		err = baleen_load_program(&config, loaded, error);
 	if (!err)
@@ -174,7 +174,7 @@ int baleen_xdp_update(struct baleen_xdp *xdp, const struct baleen_ruleset *rules
 		return err;
 	baleen_loaded_init(&loaded);
 	baleen_attachment_tidy(&xdp->attachment, &xdp->pins);
-	err = take_over(xdp, ruleset, &loaded, error);
+	err = carry_over(xdp, ruleset, &loaded, error);
 	if (!err)
 		err = put_on(xdp, ruleset, &loaded, error);
 	if (!err)
