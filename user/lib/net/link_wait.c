@@ -2,28 +2,16 @@
 /* Waiting for network devices to appear, change their name, or go. */
 #include <errno.h>
 #include <limits.h>
-#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "net/link_wait.h"
+#include "net/netlink.h"
 
 int baleen_link_wait_open(struct baleen_error *error)
 {
-	const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
-
-	if (fd < 0)
-		return baleen_fail(error, errno, "cannot listen for network devices: %m");
-	if (bind(fd, (const struct sockaddr *)&address, sizeof(address))) {
-		int err = baleen_fail(error, errno, "cannot listen for network devices: %m");
-
-		close(fd);
-		return err;
-	}
-	return fd;
+	return baleen_netlink_listen(RTMGRP_LINK, 0, "network devices", error);
 }
 
 /* An overflow of the socket's buffer is an event as well. */

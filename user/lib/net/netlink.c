@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Asks the kernel for a list over netlink.
+ * Asks the kernel for a list over netlink, and listens to its news.
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "net/netlink.h"
+#include "util/error.h"
 
 /* The kernel fills at most 32 KiB at a time. */
 #define DUMP_BYTES 32768
@@ -114,4 +117,23 @@ void baleen_netlink_close(struct baleen_netlink *netlink)
 	if (netlink->socket)
 		mnl_socket_close(netlink->socket);
 	netlink->socket = NULL;
+}
+
+int baleen_netlink_listen(u32 groups, u32 buffer_bytes, const char *subject,
+			  struct baleen_error *error)
+{
+	const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = groups };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+	int err;
+
+	if (fd < 0)
+		return baleen_fail(error, errno, "cannot listen for %s: %m", subject);
+	if (buffer_bytes &&
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof(buffer_bytes)))
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof(buffer_bytes));
+	if (!bind(fd, (const struct sockaddr *)&address, sizeof(address)))
+		return fd;
+	err = baleen_fail(error, errno, "cannot listen for %s: %m", subject);
+	close(fd);
+	return err;
 }

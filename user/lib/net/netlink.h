@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Asks the kernel for a list over netlink.
+ * Asks the kernel for a list over netlink, and listens to its news.
  */
 #ifndef BALEEN_NETLINK_H
 #define BALEEN_NETLINK_H
@@ -8,6 +8,8 @@
 #include <libmnl/libmnl.h>
 
 #include <baleen/port.h>
+
+struct baleen_error;
 
 /**
  * struct baleen_netlink - a socket for several dumps, one after the other
@@ -57,6 +59,19 @@ int baleen_netlink_dump(int bus, u16 type, const void *header, size_t header_byt
  * @netlink: all zeros but the bus, or used for dumps
  */
 void baleen_netlink_close(struct baleen_netlink *netlink);
+
+/**
+ * baleen_netlink_listen() - be told when links, addresses or routes change
+ * @groups: RTMGRP_LINK, ...
+ * @buffer_bytes: room for news that were not read yet; 0 for the system's. More than
+ *                net.core.rmem_max needs CAP_NET_ADMIN of the host
+ * @subject: their name in a message ("routes")
+ * @error: filled on failure; may be NULL
+ *
+ * Return: a non-blocking file descriptor to read messages from, or a negative errno.
+ */
+int baleen_netlink_listen(u32 groups, u32 buffer_bytes, const char *subject,
+			  struct baleen_error *error);
 
 /**
  * baleen_netlink_u32() - the number of an attribute

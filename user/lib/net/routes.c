@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "key/key_text.h"
 #include "net/address_set.h"
@@ -168,22 +167,8 @@ void baleen_routes_free(struct baleen_routes *routes)
 
 int baleen_routes_listen(u32 buffer_bytes, struct baleen_error *error)
 {
-	const struct sockaddr_nl address = { .nl_family = AF_NETLINK,
-					     .nl_groups = RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE };
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
-
-	if (fd < 0)
-		return baleen_fail(error, errno, "cannot listen for routes: %m");
-	/* Beyond net.core.rmem_max only with CAP_NET_ADMIN of the host. */
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof(buffer_bytes)))
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof(buffer_bytes));
-	if (bind(fd, (const struct sockaddr *)&address, sizeof(address))) {
-		int err = baleen_fail(error, errno, "cannot listen for routes: %m");
-
-		close(fd);
-		return err;
-	}
-	return fd;
+	return baleen_netlink_listen(RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE, buffer_bytes, "routes",
+				     error);
 }
 
 static void add_table(struct baleen_routes_news *news, u32 table)
