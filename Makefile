@@ -69,7 +69,8 @@ BASE_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(WARN)
 # The rules are unrolled: clang's own limit would make a loop of all 16, whose
 # constants the verifier then does not see.
 BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -I include -I bpf -I /usr/include/$(MULTIARCH) -mllvm -pragma-unroll-threshold=200000
-LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lcsv -lsqlite3 -lm
+# Only programs that sign or verify load libsodium.
+LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lcsv -lsqlite3 -Wl,--push-state,--as-needed -lsodium -Wl,--pop-state -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 LIB_SRC := $(wildcard user/lib/*.c user/lib/*/*.c)
@@ -97,7 +98,7 @@ ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o) \
 	$(patsubst %.c,build/asan/%.o,$(filter-out %/main.c,$(FETCH_SRC)))
 # What the fuzz targets link; each of clang's objects takes a second of a processor.
 FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filter/* deploy/conf* \
-	icp/digest state/entries state/entry_key state/entry_row state/feed_guard state/feeds state/rule_bans \
+	icp/digest set/* state/entries state/entry_key state/entry_row state/feed_guard state/feeds state/rule_bans \
 	state/rule_store_path state/rule_store_rules \
 	state/sql xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
 FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)

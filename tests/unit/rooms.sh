@@ -14,7 +14,7 @@ floors=(
 	"1 util"
 	"2 key"
 	"3 list net"
-	"4 filter"
+	"4 filter set"
 	"5 ops xdp"
 	"6 kmod state icp"
 	"7 deploy"
@@ -27,6 +27,7 @@ floors=(
 # HEADER ROOM...: the rooms that may include a header of an outside library
 outside=(
 	"sqlite3.h state"
+	"sodium.h util set"
 	"xdp/libxdp.h xdp"
 	"bpf/ util net xdp icp"
 	"curl/ nowhere"
