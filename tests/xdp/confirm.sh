@@ -228,6 +228,23 @@ try_reboot()
 	is "brings up the same" "$(verdicts)" PD
 }
 
+# A container that starts again has the boot id of before, the files of before, and an
+# empty /run.
+try_container()
+{
+	on_trial 1h one
+	kill_waiters
+	unpin "$B"
+	find "$TMP/run" -type f -delete
+	expect "a container that starts again within the window" 0 \
+		"veth-b: attached, native, 1 rule" \
+		"baleen: veth-b: was not confirmed: the previous state is back" \
+		baleen restore --boot
+	is "the old comes up in the container" "$(verdicts)" PD
+	is "nothing is left behind of the window" "$(ls "$(kept_of "$B")")$(find "$TMP/run" \
+		-name 'on-trial*')" veth-b
+}
+
 # Tries one after the other are one change.
 try_extended()
 {
@@ -296,6 +313,7 @@ try_killed
 try_waiter_killed
 try_taking_back_killed
 try_reboot
+try_container
 try_extended
 try_refused
 try_all_of_it

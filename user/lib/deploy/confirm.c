@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A change that is taken back unless it is confirmed in time. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -65,6 +66,44 @@ static int name_file(const char *device, const char *suffix, char *path, struct 
 	return err;
 }
 
+/* --- the mark ----------------------------------------------------------------- */
+
+/* A container that starts again has the boot id of its host, but an empty /run. */
+static int name_mark(const char *device, const struct window *window, char *path,
+		     struct baleen_error *error)
+{
+	if (snprintf(path, BALEEN_RULE_STORE_NAME_BYTES, "%s/on-trial.ns%llu.%s",
+		     baleen_rule_store_root(false), (unsigned long long)window->owner.netns_cookie,
+		     device) >= BALEEN_RULE_STORE_NAME_BYTES)
+		return baleen_fail(error, ENAMETOOLONG, "%s: name too long", device);
+	return 0;
+}
+
+static int write_mark(const char *device, const struct window *window, struct baleen_error *error)
+{
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
+	int fd, err = name_mark(device, window, path, error);
+
+	if (!err)
+		err = baleen_rule_store_make_root(false, error);
+	if (err)
+		return err;
+	fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return baleen_fail(error, errno, "%s: %m", path);
+	close(fd);
+	return 0;
+}
+
+static bool is_of_this_boot(const char *device, const struct window *window)
+{
+	struct baleen_rule_store_owner is;
+	char path[BALEEN_RULE_STORE_NAME_BYTES];
+
+	return !baleen_rule_store_owner("lo", &is, NULL) && !strcmp(is.boot, window->owner.boot) &&
+	       !name_mark(device, window, path, NULL) && !access(path, F_OK);
+}
+
 /* --- the record ------------------------------------------------------------- */
 
 static int write_window(const char *device, const struct window *window, struct baleen_error *error)
@@ -72,6 +111,8 @@ static int write_window(const char *device, const struct window *window, struct 
 	char path[BALEEN_RULE_STORE_NAME_BYTES], text[256];
 	int n, err = name_file(device, RECORD, path, error);
 
+	if (!err)
+		err = write_mark(device, window, error);
 	if (err)
 		return err;
 	n = snprintf(text, sizeof(text), FORMAT " %s %llu %llu %s\n", window->owner.boot,
@@ -131,26 +172,24 @@ static int read_window(const char *device, struct window *window, struct baleen_
  */
 static void forget_window(const char *device)
 {
-	char path[BALEEN_RULE_STORE_NAME_BYTES];
+	char path[BALEEN_RULE_STORE_NAME_BYTES], mark[BALEEN_RULE_STORE_NAME_BYTES];
+	struct window window;
+	bool has_mark =
+		!read_window(device, &window, NULL) && !name_mark(device, &window, mark, NULL);
 
 	if (!name_file(device, RECORD, path, NULL)) {
 		unlink(path);
 		baleen_rule_store_sync_parent(path);
 	}
+	if (has_mark)
+		unlink(mark);
 	if (!name_file(device, PREVIOUS, path, NULL))
 		baleen_rule_store_remove_tree(path);
 }
 
-static bool is_of_this_boot(const struct window *window)
+static bool is_due(const char *device, const struct window *window)
 {
-	struct baleen_rule_store_owner is;
-
-	return !baleen_rule_store_owner("lo", &is, NULL) && !strcmp(is.boot, window->owner.boot);
-}
-
-static bool is_due(const struct window *window)
-{
-	return !is_of_this_boot(window) || boot_ms() >= window->deadline_ms;
+	return !is_of_this_boot(device, window) || boot_ms() >= window->deadline_ms;
 }
 
 static u64 deadline_of_day(const struct window *window)
@@ -166,7 +205,7 @@ int baleen_confirm_begin(const struct baleen_rule_store *state, const char *devi
 	char path[BALEEN_RULE_STORE_NAME_BYTES];
 	struct window window;
 	int err = read_window(device, &window, error);
-	bool is_open = !err && !is_due(&window);
+	bool is_open = !err && !is_due(device, &window);
 
 	if (err && err != -ENOENT)
 		return err;
@@ -206,7 +245,7 @@ static int end_window(const char *device, struct baleen_error *error)
 		return baleen_fail(error, ENOENT, "%s: nothing waits to be confirmed", device);
 	if (err)
 		return err;
-	if (is_due(&window))
+	if (is_due(device, &window))
 		return baleen_fail(error, ETIME, "%s: too late: it is being taken back", device);
 	forget_window(device);
 	return 0;
@@ -232,7 +271,7 @@ u64 baleen_confirm_deadline(const char *device)
 
 	if (read_window(device, &window, NULL))
 		return 0;
-	return is_due(&window) ? baleen_now_ms() : deadline_of_day(&window);
+	return is_due(device, &window) ? baleen_now_ms() : deadline_of_day(&window);
 }
 
 /* Under the lock: whoever had it before may have confirmed, or begun anew. */
@@ -240,7 +279,7 @@ static bool is_still_due(const char *device)
 {
 	struct window window;
 
-	return !read_window(device, &window, NULL) && is_due(&window);
+	return !read_window(device, &window, NULL) && is_due(device, &window);
 }
 
 /* --- take back: to nothing ----------------------------------------------------- */
@@ -425,7 +464,7 @@ static int roll_back_to_state(const char *device, const struct window *window, u
 static int roll_back(const char *device, const struct window *window, u64 timeout_ms,
 		     struct baleen_error *error)
 {
-	bool ended_with_boot = window->previous == BY_HAND && !is_of_this_boot(window);
+	bool ended_with_boot = window->previous == BY_HAND && !is_of_this_boot(device, window);
 	int err;
 
 	if (window->previous == NOTHING || ended_with_boot)
@@ -450,7 +489,7 @@ int baleen_confirm_check(const char *device, u64 timeout_ms, u64 *deadline_ms,
 	*deadline_ms = 0;
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	if (is_due(&window))
+	if (is_due(device, &window))
 		return roll_back(device, &window, timeout_ms, error);
 	*deadline_ms = deadline_of_day(&window);
 	return 0;

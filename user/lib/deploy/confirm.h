@@ -4,13 +4,14 @@
  *
  *      /var/lib/baleen/DEV.baleen-previous/    the state as it was before the change
  *      /var/lib/baleen/DEV.baleen-confirm      until when it may come back
+ *      /run/baleen/on-trial.nsCOOKIE.DEV       that this boot made the change
  *
  * The previous state is copied before the change, then the time is written: on
  * disk, so that neither the end of a terminal nor of a process nor of a boot loses
  * it. Whoever looks first after that time puts it back: the process that waits for
- * it, baleend, or the boot. A reboot within the window puts it back, too: nobody can
- * have confirmed that the machine comes up well. Time is counted by a clock that
- * nobody sets.
+ * it, baleend, or the boot. A reboot within the window puts it back, too, that of
+ * a container, whose boot id is its host's: nobody can have confirmed that the machine
+ * comes up well. Time is counted by a clock that nobody sets.
  *
  * The record goes last. Whoever is killed on the way leaves it, and the next one
  * begins again; to put back what is back already does no harm. Single entries that
