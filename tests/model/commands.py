@@ -122,12 +122,13 @@ class Commands:
     def settle(self, before, after, status, err):
         status2, out, _ = self.m.run("status", "-j", DEV)
         attached = status2 == 0
-        names = [r["name"] for r in json.loads(out)[0]["rules"]] if attached else []
+        told = json.loads(out)[0] if attached else None
+        names = [r["name"] for r in told["rules"]] if attached else []
         # The same command that is refused now was refused then, if that is why.
         texts = self.IMAGE_REFUSALS + (FORCE_TEXT, "hash", "room")
         order = (before, after) if any(t in err for t in texts) else (after, before)
         fits = [w for w in order if attached == w.attached and
-                (not attached or names == [r.name for r in w.rules])]
+                (not attached or self.is_as_told(w, told))]
         self.expected = after
         packets = self.points(500, 200)
         self.expected = None
@@ -143,6 +144,14 @@ class Commands:
                 return
         raise Disagreement("after a kill, and the command again (exit %d: %s): rules %s" %
                            (status, err, names))
+
+    @staticmethod
+    def is_as_told(world, told):
+        """Rules and policy: of a dry run no packet tells."""
+        return [(r["name"], r["action"]) for r in told["rules"]] == \
+            [(r.name, r.action) for r in world.rules] and \
+            (told["default"], told["dry_run"]) == \
+            ("drop" if world.default_drop else "pass", world.dry_run)
 
     def same_sets(self, world, other):
         """Does each live rule hold what this world says, where the other one says otherwise?
