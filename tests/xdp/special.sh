@@ -125,6 +125,42 @@ is "as before" "$(verdicts)" PPPDP
 is "status says what is not usual" "$(baleen status veth-b | grep -c ', special remove$')" 2
 off "typed, remove"
 
+# What was saved is what comes back, but what was added one by one is never lost.
+try_saved()
+{
+	check "saved: remove" by_hand special remove
+	check "saved: save" baleen save veth-b -o "$TMP/saved"
+	is "saved: the manifest says so" "$(jq -c '[.rules[].special]' "$TMP/saved/rules.json")" \
+		'["remove"]'
+	off "saved: remove"
+	prints "saved: restore" "veth-b: restored 1 rule, attached, native" \
+		baleen restore veth-b "$TMP/saved"
+	is "saved: is what status says" "$(stored)" '["bad","remove"]'
+	check "saved: a single one" baleen add veth-b:bad 10.1.2.3
+	check "saved: save with that" baleen save veth-b -o "$TMP/single"
+	off "saved: a single one"
+	expect "saved: restore a single one" 0 "veth-b: restored 1 rule, attached, native" \
+		"baleen: warning: rule 'bad': special-purpose addresses that were added one by one are \
+in its image: 'special keep' from now on" baleen restore veth-b "$TMP/single"
+	check "saved: derived anew" baleen add --atomic veth-b:bad 8.8.8.8
+	is "saved: it is dropped still" "$(verdicts)" DPPDP
+	is "saved: and status says why" "$(stored)" '["bad","keep"]'
+	prints "saved: over it" "veth-b: restored 1 rule, updated, native" \
+		baleen restore veth-b "$TMP/saved"
+	is "saved: removed again" "$(stored)" '["bad","remove"]'
+	off "saved: over it"
+	check "saved: keep" by_hand special keep
+	check "saved: save what is kept" baleen save veth-b -o "$TMP/kept"
+	is "saved: as an older release wrote it" \
+		"$(jq -c '[.rules[] | has("special")]' "$TMP/kept/rules.json")" '[false]'
+	off "saved: keep"
+	check "saved: restore what is kept" baleen restore veth-b "$TMP/kept"
+	check "saved: what is kept, derived anew" baleen add --atomic veth-b:bad 8.8.8.8
+	is "saved: all are dropped" "$(stored)$(verdicts)" '["bad","keep"]DDDDP'
+	off "saved: keep again"
+}
+
+try_saved
 check "configured, no word" by_conf
 try_removed "configured, no word" "in the configuration" "$NEVER"
 off "configured, no word"

@@ -8,6 +8,8 @@
 #include "cli/open/session.h"
 #include "cli/open/guard.h"
 #include "deploy/saved.h"
+#include "list/special.h"
+#include "ops/edit.h"
 #include "util/shell.h"
 #include "xdp/attach.h"
 
@@ -168,12 +170,52 @@ static int attach_with_state(const struct restore *restore, const struct baleen_
 	return err;
 }
 
-/* The saved rules as if they had been typed. */
-static void name_images(const struct restore *restore, struct baleen_saved *saved,
-			struct rules *rules, char (*path)[PATH_MAX])
+/* Lists had none, so somebody added them one by one; a rule that takes such ranges out
+ * would lose them when it is next derived, for they are of an image now.
+ */
+static int has_special(const struct baleen_saved *saved, u32 i, bool *has)
 {
+	const struct baleen_filter *filter = saved->ruleset.rule[i].filter;
+	struct baleen_list special = { 0 }, held = { 0 };
+	struct baleen_error error;
+	int err = 0;
+
+	*has = false;
+	if (saved->ruleset.rule[i].action != BALEEN_ACTION_DROP ||
+	    !baleen_spec_is_address(filter->image.key_spec))
+		return 0;
+	err = baleen_special_list(filter->image.key_spec, &special, &error);
+	if (!err)
+		err = baleen_filter_held(filter, &special, true, &held, &error);
+	*has = !err && !baleen_list_is_empty(&held);
+	baleen_list_free(&held);
+	baleen_list_free(&special);
+	return err ? complain("%s", error.text) : 0;
+}
+
+static int find_special(const struct baleen_saved *saved, u32 i, enum rule_special *special)
+{
+	bool has;
+	int err = has_special(saved, i, &has);
+
+	if (err)
+		return err;
+	*special = has ? SPECIAL_MEANT : saved->removes_special[i] ? SPECIAL_REMOVE : SPECIAL_TOLD;
+	if (has && saved->removes_special[i])
+		complain("warning: rule '%s': special-purpose addresses that were added one by one "
+			 "are in its image: 'special keep' from now on",
+			 saved->ruleset.rule[i].name);
+	return 0;
+}
+
+/* The saved rules as if they had been typed. */
+static int name_images(const struct restore *restore, struct baleen_saved *saved,
+		       struct rules *rules, char (*path)[PATH_MAX])
+{
+	int err = 0;
+
 	rules->n = saved->ruleset.n_rules;
-	for (u32 i = 0; i < rules->n; i++) {
+	for (u32 i = 0; i < rules->n && !err; i++) {
 		struct baleen_ruleset_rule *rule = &saved->ruleset.rule[i];
 		char file[BALEEN_SAVED_FILE_BYTES];
 
@@ -181,10 +223,12 @@ static void name_images(const struct restore *restore, struct baleen_saved *save
 		snprintf(path[i], sizeof(path[i]), "%s/%s", restore->directory, file);
 		rules->rule[i].path = path[i];
 		rules->rule[i].bans = saved->bans[i];
+		err = find_special(saved, i, &rules->rule[i].special);
 		rules->rule[i].ref =
 			(struct filter_ref){ .argument = path[i], .filter = *rule->filter };
 		rule->filter = &rules->rule[i].ref.filter;
 	}
+	return err;
 }
 
 static int put_on(const struct restore *restore, struct baleen_saved *saved)
@@ -196,8 +240,9 @@ static int put_on(const struct restore *restore, struct baleen_saved *saved)
 	int err;
 
 	list_options_init(&lists);
-	name_images(restore, saved, &rules, path);
-	err = session_find(&session, restore->device, BALEEN_LOCK_TIMEOUT_MS);
+	err = name_images(restore, saved, &rules, path);
+	if (!err)
+		err = session_find(&session, restore->device, BALEEN_LOCK_TIMEOUT_MS);
 	if (err == -ENOENT)
 		return attach_with_state(restore, saved, &rules, &lists);
 	if (err)

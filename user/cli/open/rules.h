@@ -17,11 +17,13 @@
  * @SPECIAL_TOLD: they stay, and of whole networks that is said
  * @SPECIAL_KEEP: they stay: `special keep`
  * @SPECIAL_REMOVE: they are taken out: `special remove`
+ * @SPECIAL_MEANT: what was saved has some that were added one by one: they stay
  */
 enum rule_special {
 	SPECIAL_TOLD,
 	SPECIAL_KEEP,
 	SPECIAL_REMOVE,
+	SPECIAL_MEANT,
 };
 
 /**

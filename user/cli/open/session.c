@@ -92,6 +92,7 @@ static void list_sources(const struct rules *rules, const struct list_options *l
 		sources->source[i].is_any = is_any_argument(&rules->rule[i]);
 		sources->source[i].bans = rules->rule[i].bans;
 		sources->source[i].removes_special = rules->rule[i].special == SPECIAL_REMOVE;
+		sources->source[i].keeps_special = rules->rule[i].special == SPECIAL_MEANT;
 	}
 }
 

@@ -281,18 +281,6 @@ static int derive_everything(struct derivation *work, struct baleen_filter *filt
 
 /* --- images ---------------------------------------------------------------- */
 
-/* The special-purpose ranges as a set. */
-static int list_special(u32 key_spec, struct baleen_list *set, struct baleen_error *error)
-{
-	char text[BALEEN_N_SPECIAL * BALEEN_KEY_TEXT];
-	size_t used = 0;
-
-	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++)
-		used += snprintf(text + used, sizeof(text) - used, "%s\n",
-				 baleen_special[i].prefix);
-	return baleen_list_from_text(text, "special-purpose ranges", key_spec, set, error);
-}
-
 static int refuse(struct derivation *work, const struct baleen_error *why, int err)
 {
 	return baleen_fail(work->error, -err, "rule '%s': its image: %.900s", work->rule->name,
@@ -352,7 +340,7 @@ static int cut_special(struct derivation *work)
 
 	if (!baleen_rule_removes_special(work->rule))
 		return 0;
-	err = list_special(work->rule->key_spec, &special, work->error);
+	err = baleen_special_list(work->rule->key_spec, &special, work->error);
 	if (err)
 		return err;
 	err = cut_image(work, &special, true, NULL);

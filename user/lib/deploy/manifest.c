@@ -15,6 +15,9 @@
 #define FORMAT "baleen rules"
 #define VERSION 1
 
+/* A rule without this word keeps special-purpose ranges, or its release knew of none. */
+#define REMOVE "remove"
+
 /* Sixteen rules with all qualifiers need a tenth of it. */
 #define MAX_BYTES 65536
 
@@ -97,11 +100,12 @@ static json_t *json_rule(const struct baleen_saved *saved, u32 i)
 
 	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	baleen_saved_file(rule->name, file);
-	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o*}", "name", rule->name, "action",
-			 baleen_action_text(rule->action), "qualifiers", qualifiers, "image", file,
-			 "entries", (json_int_t)image->n_entries, "header_crc",
+	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o*, s:s*}", "name", rule->name,
+			 "action", baleen_action_text(rule->action), "qualifiers", qualifiers,
+			 "image", file, "entries", (json_int_t)image->n_entries, "header_crc",
 			 (json_int_t)image->header_crc, "body_crc", (json_int_t)image->body_crc,
-			 "bans", json_bans(&saved->bans[i]));
+			 "bans", json_bans(&saved->bans[i]), "special",
+			 saved->removes_special[i] ? REMOVE : NULL);
 }
 
 /* The checksum is of one form of the values, so blanks and order do not matter. */
@@ -172,15 +176,15 @@ static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct bal
 	json_int_t n_entries, header_crc, body_crc;
 	char own_file[BALEEN_SAVED_FILE_BYTES];
 	json_error_t json_error;
+	const char *reason, *special = NULL;
 	json_t *bans = NULL;
-	const char *reason;
 	int err;
 
 	if (json_unpack_ex(json, &json_error, JSON_STRICT,
-			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s?:o}", "name", &name, "action",
-			   &action, "qualifiers", &qualifiers, "image", &file, "entries",
+			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s?:o, s?:s}", "name", &name,
+			   "action", &action, "qualifiers", &qualifiers, "image", &file, "entries",
 			   &n_entries, "header_crc", &header_crc, "body_crc", &body_crc, "bans",
-			   &bans))
+			   &bans, "special", &special))
 		return baleen_fail(error, EINVAL, "rule %u: %s", i + 1, json_error.text);
 	reason = baleen_rule_name_check(name);
 	if (reason)
@@ -191,6 +195,10 @@ static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct bal
 		return baleen_fail(error, EINVAL, "rule '%s': its image is not %s", name, own_file);
 	if (n_entries < 0 || header_crc != (u32)header_crc || body_crc != (u32)body_crc)
 		return baleen_fail(error, EINVAL, "rule '%s': a number out of range", name);
+	if (special && strcmp(special, REMOVE))
+		return baleen_fail(error, EINVAL, "rule '%s': special '%.40s' is unknown", name,
+				   special);
+	saved->removes_special[i] = special;
 	*image = (struct baleen_saved_image){ n_entries, header_crc, body_crc };
 	rule->filter = &saved->filter[i];
 	rule->live = BALEEN_RULE_NEW;

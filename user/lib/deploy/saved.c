@@ -14,6 +14,7 @@
 #include "deploy/saved.h"
 #include "ops/edit.h"
 #include "ops/image_file.h"
+#include "state/protected.h"
 #include "util/fd.h"
 #include "util/lock.h"
 #include "util/signals.h"
@@ -62,7 +63,7 @@ static int save_rule(const struct baleen_xdp *xdp, u32 i, struct baleen_saved *s
 }
 
 /* The parts of the rules that only a state knows; a device may have none. */
-static void save_bans(struct baleen_saved *saved)
+static void save_words(struct baleen_saved *saved)
 {
 	struct baleen_stored_rules rules;
 	struct baleen_rule_store state;
@@ -75,8 +76,11 @@ static void save_bans(struct baleen_saved *saved)
 	for (u32 i = 0; i < saved->ruleset.n_rules; i++) {
 		int at = baleen_rule_store_find_rule(&rules, saved->ruleset.rule[i].name);
 
-		if (at >= 0)
-			saved->bans[i] = baleen_rule_bans_get(&rules.rule[at]);
+		if (at < 0)
+			continue;
+		saved->bans[i] = baleen_rule_bans_get(&rules.rule[at]);
+		saved->removes_special[i] =
+			!rules.rule[at].is_any && baleen_rule_removes_special(&rules.rule[at]);
 	}
 }
 
@@ -95,7 +99,7 @@ int baleen_saved_from_xdp(const struct baleen_xdp *xdp, struct baleen_saved *sav
 	if (err)
 		baleen_saved_free(saved);
 	else
-		save_bans(saved);
+		save_words(saved);
 	return err;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Addresses that no list of strangers may hold. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "list/list_algebra.h"
 #include "list/list_combine.h"
 #include "list/list_set.h"
 #include "list/special.h"
@@ -238,6 +240,17 @@ u64 baleen_special_total(const struct baleen_special_removed *removed)
 	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++)
 		n += removed->n_entries[i];
 	return n;
+}
+
+int baleen_special_list(u32 key_spec, struct baleen_list *set, struct baleen_error *error)
+{
+	char text[BALEEN_N_SPECIAL * BALEEN_KEY_TEXT];
+	size_t used = 0;
+
+	for (u32 i = 0; i < BALEEN_N_SPECIAL; i++)
+		used += snprintf(text + used, sizeof(text) - used, "%s\n",
+				 baleen_special[i].prefix);
+	return baleen_list_from_text(text, "special-purpose ranges", key_spec, set, error);
 }
 
 const struct baleen_special *baleen_special_whole(const struct baleen_special_removed *removed)

@@ -75,6 +75,16 @@ int baleen_special_count(const struct baleen_list *list, struct baleen_special_r
 u64 baleen_special_total(const struct baleen_special_removed *removed);
 
 /**
+ * baleen_special_list() - all of these ranges as a set
+ * @key_spec: an address
+ * @set: filled in, to be freed by the caller
+ * @error: filled in on failure
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_special_list(u32 key_spec, struct baleen_list *set, struct baleen_error *error);
+
+/**
  * baleen_special_whole() - is a whole network of these in the set?
  * @removed: counted
  *
