@@ -93,13 +93,45 @@ static void test_host(void **state)
 	}
 }
 
+static void test_file(void **state)
+{
+	static const struct {
+		const char *url;
+		const char *path;
+	} cases[] = {
+		{ "file:///etc/drop.txt", "/etc/drop.txt" },
+		{ "FILE://LocalHost/etc/x", "/etc/x" },
+		{ "file:///a%20b%2fc", "/a b/c" },
+		{ "file:///24.letters.are.too.many", NULL },
+		{ "file:///19.letters.fit.in", "/19.letters.fit.in" },
+		{ "file:///a%0", NULL },
+		{ "file:///a%00b", NULL },
+		{ "file:///a%zz", NULL },
+		{ "file:///a?b", NULL },
+		{ "file:///a#b", NULL },
+		{ "file://", NULL },
+		{ "file://host/etc/x", NULL },
+		{ "file://localhost", NULL },
+		{ "file:/etc/x", NULL },
+		{ "file:etc/x", NULL },
+		{ "http:///etc/x", NULL },
+		{ "/etc/x", NULL },
+	};
+	char path[20];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		strcpy(path, "untouched");
+		assert_int_equal(baleen_url_file(cases[i].url, path, sizeof(path)),
+				 cases[i].path != NULL);
+		assert_string_equal(path, cases[i].path ?: "untouched");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_name),
-		cmocka_unit_test(test_long),
-		cmocka_unit_test(test_is),
-		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_name), cmocka_unit_test(test_long), cmocka_unit_test(test_is),
+		cmocka_unit_test(test_host), cmocka_unit_test(test_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,9 @@ would change" baleen apply --diff
 changed, native" baleen apply
 	is "enforces it" "$(verdicts)" PDDPDPDP
 	same "apply"
+	sed -i "s,feed /,feed file:///," "$CONF"
+	same "a file's URL is its path"
+	sed -i "s,file://,," "$CONF"
 	expect "--check finds nothing" 0 "veth-b: unchanged" "" baleen apply --check
 	expect "--diff neither" 0 "veth-b: unchanged" "" baleen apply --diff
 	is "-j" "$(baleen apply -j | jq -c '.[0] | [.device, .changed, .changes, .mode]')" \

@@ -170,6 +170,11 @@ static int check_source(struct baleen_conf_parser *parser, const char *source, u
 	if (is_url && strlen(source) >= BALEEN_SOURCE_BYTES)
 		return baleen_conf_refuse(parser, "feed: a URL of %d bytes or more",
 					  BALEEN_SOURCE_BYTES);
+	if (!strncasecmp(source, "file:", 5))
+		return baleen_conf_refuse(parser,
+					  "feed '%s': a file of this host is written "
+					  "file:///PATH or as its path",
+					  source);
 	if (!is_url && strstr(source, "://"))
 		return baleen_conf_refuse(parser,
 					  "feed '%s': only http:// and https:// are fetched",
@@ -216,6 +221,8 @@ int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to)
 {
 	struct baleen_feed_source wanted = { 0 };
 	struct baleen_csv_options table = { 0 };
+	const char *source = parser->word[1];
+	char file[BALEEN_SOURCE_BYTES];
 	u32 given = 0, i = 2;
 
 	while (i < parser->n_words) {
@@ -225,13 +232,16 @@ int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to)
 			return n;
 		i += n;
 	}
-	if (check_source(parser, parser->word[1], given))
+	/* From here on it is its path: by both names it is one feed. */
+	if (baleen_url_file(source, file, sizeof(file)))
+		source = file;
+	if (check_source(parser, source, given))
 		return -EINVAL;
-	if (baleen_route_feed_is(parser->word[1]) && !(given & 1u << HOLD))
+	if (baleen_route_feed_is(source) && !(given & 1u << HOLD))
 		wanted.hold_s = BALEEN_ROUTE_HOLD_S;
-	if (baleen_feed_host_is(parser->word[1]) && !(given & 1u << EVERY))
+	if (baleen_feed_host_is(source) && !(given & 1u << EVERY))
 		wanted.every_s = BALEEN_FEED_HOST_EVERY_S;
-	strcpy(wanted.source, parser->word[1]);
+	strcpy(wanted.source, source);
 	return add_feed(parser, &wanted);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Addresses of documents on web servers, as they may be shown. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -97,5 +98,42 @@ bool baleen_url_host(const char *url, char *host, size_t n_bytes)
 	if (!baleen_url_is(url) || !split(url, &parts) || (size_t)parts.host_bytes >= n_bytes)
 		return false;
 	snprintf(host, n_bytes, "%.*s", parts.host_bytes, parts.host);
+	return true;
+}
+
+/* Two digits behind a %; a NUL byte is in no path. */
+static bool take_byte(const char *digits, char *byte)
+{
+	char hex[3] = { 0 };
+
+	if (strspn(digits, "0123456789abcdefABCDEF") < 2)
+		return false;
+	memcpy(hex, digits, 2);
+	*byte = strtoul(hex, NULL, 16);
+	return *byte;
+}
+
+bool baleen_url_file(const char *url, char *path, size_t n_bytes)
+{
+	char file[4096];
+	size_t n = 0;
+
+	if (strncasecmp(url, "file://", 7))
+		return false;
+	url += 7;
+	url += strncasecmp(url, "localhost/", 10) ? 0 : 9;
+	if (*url != '/' || strcspn(url, "?#") != strlen(url) || n_bytes > sizeof(file))
+		return false;
+	for (; *url && n + 1 < n_bytes; url++) {
+		file[n] = *url;
+		if (*url == '%' && !take_byte(url + 1, &file[n]))
+			return false;
+		url += *url == '%' ? 2 : 0;
+		n++;
+	}
+	file[n] = '\0';
+	if (*url)
+		return false;
+	memcpy(path, file, n + 1);
 	return true;
 }

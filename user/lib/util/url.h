@@ -54,4 +54,15 @@ struct baleen_url_name baleen_url_name(const char *url);
  */
 bool baleen_url_host(const char *url, char *host, size_t n_bytes);
 
+/**
+ * baleen_url_file() - the path of a file on this host (RFC 8089)
+ * @url: the URL
+ * @path: with its %XX decoded
+ * @n_bytes: size of @path
+ *
+ * Return: false when @url is not file:///PATH or file://localhost/PATH, is badly encoded, or
+ * names a file that does not fit into @path.
+ */
+bool baleen_url_file(const char *url, char *path, size_t n_bytes);
+
 #endif /* BALEEN_URL_H */
