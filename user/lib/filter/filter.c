@@ -14,6 +14,11 @@
 /* A filter that may be more than there is memory. */
 #define LARGE_BYTES (1ul << 30)
 
+/* Random places in small pages miss the TLB: without, a build of 10 M keys took 1.35
+ * instead of 1.08 seconds of a processor.
+ */
+#define HUGE_PAGE_BYTES (2ul << 20)
+
 /* A kernel promises more memory than there is, and kills whoever takes it. */
 static bool is_available(size_t n_bytes)
 {
@@ -39,9 +44,12 @@ static void *alloc_zeros(size_t n_bytes, bool is_large)
 			     0);
 		return bytes == MAP_FAILED ? NULL : bytes;
 	}
-	bytes = aligned_alloc(BALEEN_BLOCK_BYTES, n_bytes);
-	if (bytes)
-		memset(bytes, 0, n_bytes);
+	if (posix_memalign(&bytes, n_bytes < HUGE_PAGE_BYTES ? BALEEN_BLOCK_BYTES : HUGE_PAGE_BYTES,
+			   n_bytes))
+		return NULL;
+	if (n_bytes >= HUGE_PAGE_BYTES)
+		madvise(bytes, n_bytes, MADV_HUGEPAGE);
+	memset(bytes, 0, n_bytes);
 	return bytes;
 }
 

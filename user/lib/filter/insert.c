@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Adding keys to a cuckoo table in memory. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "filter/cuckoo_table.h"
 #include "filter/slots.h"
@@ -195,14 +196,14 @@ baleen_inline void prefetch(const struct baleen_slots *slots, u32 bucket)
 	__builtin_prefetch(slots->start + baleen_slots_bit(slots, bucket, 0) / 8);
 }
 
-baleen_inline int insert_keys(const struct baleen_slots *slots, struct baleen_filter *filter,
-			      const struct baleen_key *keys, size_t n, size_t *n_done)
+/* One key after the other: the first that has no place ends it. */
+baleen_inline int insert_in_order(const struct baleen_slots *slots, struct baleen_filter *filter,
+				  const struct baleen_key *keys, size_t n, size_t *n_done)
 {
 	struct baleen_table *table = &filter->image.table[keys[0].domain];
 	bool has_copies = filter->image.flags & BALEEN_FLAG_COPIES;
 	struct baleen_cuckoo_place ring[AHEAD];
 
-	*n_done = 0;
 	for (size_t i = 0; i < n + AHEAD; i++) {
 		struct baleen_cuckoo_place *place = &ring[i % AHEAD];
 
@@ -223,6 +224,180 @@ baleen_inline int insert_keys(const struct baleen_slots *slots, struct baleen_fi
 		}
 	}
 	return 0;
+}
+
+/* --- many walks at once ----------------------------------------------------- */
+
+/* Each step of a walk waits for a line of memory, so several walks take turns. Measured
+ * with `baleen build` of 10 M keys, in seconds of a processor, reading the list included:
+ * key after key 1.6, 4 walks 1.2, 8 and more 1.0.
+ */
+#define WALKS 16
+/* Keys of which those without a free place walk together. */
+#define GROUP 1024
+/* Writes of a group, to be undone: at 95 % it takes some 4,000; a walk that ends nowhere
+ * takes the rest.
+ */
+#define MAX_WRITES 16384
+
+/* A slot that gave way, on its way to @bucket. */
+struct walk {
+	u32 bucket;
+	u64 slot;
+};
+
+struct group {
+	struct baleen_cuckoo_place place[GROUP];
+	u32 n_places;
+	struct walk walk[WALKS];
+	u32 n_walks;
+	u32 n_writes;
+	struct kick write[MAX_WRITES];
+};
+
+baleen_inline void write_slot(struct group *group, const struct baleen_slots *slots, u32 bucket,
+			      u32 i, u64 slot)
+{
+	u64 before = baleen_slots_get(slots, bucket, i);
+
+	group->write[group->n_writes++] = (struct kick){ bucket, i, before };
+	baleen_slots_set(slots, bucket, i, slot);
+}
+
+baleen_inline bool write_if_free(struct group *group, const struct baleen_slots *slots, u32 bucket,
+				 u64 slot)
+{
+	u32 i = find_slot(slots, bucket, 0);
+
+	if (i == slots->n_slots)
+		return false;
+	write_slot(group, slots, bucket, i, slot);
+	return true;
+}
+
+/* Whether a slot like this has given way, and is in no bucket now. */
+baleen_inline bool is_walking(const struct group *group, const struct baleen_slots *slots,
+			      const struct baleen_cuckoo_place *place)
+{
+	for (u32 i = 0; i < group->n_walks; i++) {
+		const struct walk *walk = &group->walk[i];
+
+		if ((walk->bucket == place->home && walk->slot == place->slot) ||
+		    (walk->bucket == place->other && walk->slot == (place->slot | slots->side)))
+			return true;
+	}
+	return false;
+}
+
+/* Puts keys in whose buckets have a free slot; the others stay in the group. */
+baleen_inline u32 put_where_free(struct group *group, const struct baleen_slots *slots,
+				 const struct baleen_seed *seed, const struct baleen_key *keys,
+				 u32 n)
+{
+	u32 n_new = 0;
+
+	for (u32 i = 0; i < n + AHEAD; i++) {
+		const struct baleen_cuckoo_place *place;
+
+		if (i < n) {
+			group->place[i] = baleen_slots_place(slots, seed, &keys[i]);
+			prefetch(slots, group->place[i].home);
+			prefetch(slots, group->place[i].other);
+		}
+		if (i < AHEAD)
+			continue;
+		place = &group->place[i - AHEAD];
+		if (has_place(slots, place))
+			continue;
+		if (write_if_free(group, slots, place->home, place->slot) ||
+		    write_if_free(group, slots, place->other, place->slot | slots->side))
+			n_new++;
+		else
+			group->place[group->n_places++] = *place;
+	}
+	return n_new;
+}
+
+/* One step of each walk. */
+baleen_inline void step(struct group *group, const struct baleen_slots *slots, u32 *random)
+{
+	for (u32 i = 0; i < group->n_walks;) {
+		struct walk *walk = &group->walk[i];
+		u32 at;
+
+		if (write_if_free(group, slots, walk->bucket, walk->slot)) {
+			*walk = group->walk[--group->n_walks];
+			continue;
+		}
+		at = next_random(random) % slots->n_slots;
+		write_slot(group, slots, walk->bucket, at, walk->slot);
+		walk->slot = group->write[group->n_writes - 1].evicted ^ slots->side;
+		walk->bucket = baleen_slots_other(slots, walk->bucket, walk->slot);
+		prefetch(slots, walk->bucket);
+		i++;
+	}
+}
+
+/* Puts all keys of a group in, by walks side by side, or none. */
+baleen_inline bool insert_group(struct group *group, const struct baleen_slots *slots,
+				const struct baleen_seed *seed, const struct baleen_key *keys,
+				u32 n, u32 *n_new)
+{
+	u32 random = 1, next = 0;
+
+	group->n_places = 0;
+	group->n_walks = 0;
+	group->n_writes = 0;
+	*n_new = put_where_free(group, slots, seed, keys, n);
+	while (next < group->n_places || group->n_walks) {
+		while (group->n_walks < WALKS && next < group->n_places) {
+			const struct baleen_cuckoo_place *place = &group->place[next++];
+
+			if (has_place(slots, place) || is_walking(group, slots, place))
+				continue;
+			++*n_new;
+			group->walk[group->n_walks++] =
+				(struct walk){ place->other, place->slot | slots->side };
+		}
+		if (group->n_writes + WALKS > MAX_WRITES)
+			goto undo;
+		step(group, slots, &random);
+	}
+	return true;
+undo:
+	while (group->n_writes--) {
+		struct kick *write = &group->write[group->n_writes];
+
+		baleen_slots_set(slots, write->bucket, write->i, write->evicted);
+	}
+	return false;
+}
+
+baleen_inline int insert_keys(const struct baleen_slots *slots, struct baleen_filter *filter,
+			      const struct baleen_key *keys, size_t n, size_t *n_done)
+{
+	struct baleen_table *table = &filter->image.table[keys[0].domain];
+	struct group *group = NULL;
+	int err = 0;
+
+	*n_done = 0;
+	if (n >= GROUP && table->kind == BALEEN_KIND_CUCKOO &&
+	    !(filter->image.flags & BALEEN_FLAG_COPIES))
+		group = malloc(sizeof(*group));
+	for (size_t i = 0, now; i < n && !err; i += now) {
+		u32 n_new;
+
+		now = n - i < GROUP ? n - i : GROUP;
+		if (group &&
+		    insert_group(group, slots, &filter->image.seed, keys + i, now, &n_new)) {
+			table->n_entries += n_new;
+			*n_done += now;
+		} else {
+			err = insert_in_order(slots, filter, keys + i, now, n_done);
+		}
+	}
+	free(group);
+	return err;
 }
 
 int baleen_cuckoo_insert(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,

@@ -11,7 +11,7 @@
 #include "ops/layout.h"
 
 /* Keys converted to canonical form at a time: they stay in the L1 cache. */
-#define CHUNK 512
+#define CHUNK 1024
 
 /* Seeds tried before a build gives up. Random sets took the first seed in each
  * of 500 builds of 1,000 entries at 95 %; strided sets took three at most.
