@@ -479,12 +479,18 @@ veth-c: changed, native" \
 		"baleen: $CONF:1: rule: a name, then drop, allow or count is missing" baleen apply
 	is "the good one is done" "$(xdp_mode "$B" veth-c)" native
 	is "the bad one is as it was" "$(verdicts)" PDDDDPPP
+	echo 8.8.4.0/24 >"$L/net"
+	printf '%s\n' "rule none drop" "  feed $L/net" >"$TMP/conf/veth-c.conf"
+	check_status "with a feed" 3 baleen apply veth-c
 	ip -n "$B" link del veth-c
 	is "a device that goes" "$(baleen status | grep -c '^veth-c: .*detach --gone')" 1
 	ip -n "$B" link add veth-c type veth peer name veth-d || bail "no third pair"
 	ip -n "$B" link set veth-c up
 	is "and is made anew is told once, with what helps" "$(baleen status | grep '^veth-c')" \
 		"veth-c: NOT IN FORCE: what was applied is not attached; 'baleen apply veth-c' puts it on"
+	is "entries are those that were written" \
+		"$(baleen status | sed -n 's/^  drop  none  *//p')" \
+		"$(baleen status | grep -o '1 entry, 256 addresses, .*')"
 	is "also alone" "$(baleen status veth-c | grep '^veth-c')" "$(baleen status | grep '^veth-c')"
 	check_status "that helps" 3 baleen apply veth-c
 	is "and nothing is left of the other" \

@@ -218,16 +218,15 @@ static int show(const struct baleen_xdp *xdp, json_t *all)
 	bool sound = is_enforced(xdp);
 	struct baleen_stats stats;
 	struct baleen_error error;
-	int err = -ENOENT;
+	int err;
 
 	if (baleen_xdp_stats(xdp, &stats, &error))
 		return complain("%s", error.text);
 	/* Status is of what is in force: a state that cannot be read does not hide it. */
-	if (xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
-		err = baleen_rule_store_open(&opened, xdp->device, 0, &error);
+	err = baleen_rule_store_open(&opened, xdp->device, 0, &error);
 	if (!err)
 		state = &opened;
-	else if (err != -ENOENT)
+	else if (err != -ENOENT && xdp->attach_status == BALEEN_ATTACH_STATUS_ATTACHED)
 		complain("warning: %s", error.text);
 	if (all)
 		json_array_append_new(all, describe_device(xdp, &stats, state, &sound));
