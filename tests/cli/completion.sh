@@ -140,6 +140,10 @@ offers "of a rule the verbs" "baleen rule " "add del move"
 offers "its device" "baleen rule add l" lo
 offers "its rule" "baleen rule del wan:" wan:bad
 offers_some "the verbs of icp" "baleen icp " attach detach resync status
+offers_some "the verbs of set" "baleen set " keygen publish verify show diff
+offers "a verb of set to be helped with" "baleen help set pub" publish
+offers "options of publish" "baleen set publish --na" --name
+offers "a manifest" "baleen set verify list.t" list.txt
 offers "a verb to be helped with" "baleen help icp att" attach
 offers "options of a verb" "baleen icp attach lo --as" --asker
 offers "those of no other verb" "baleen icp detach --as" ""

@@ -2,13 +2,13 @@
 /*
  * Any bytes as the groups of a set file, the first of them saying whether it is a difference:
  * what is read is ascending and in its bits, and the same after it was written and read again,
- * as a full set and as a difference.
+ * as a full set and as a difference. The same bytes as a manifest.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "set/set_file.h"
+#include "set/set_manifest.h"
 
 #define MAX_BYTES 4096
 
@@ -72,6 +72,18 @@ static void fill(struct baleen_canon *canon)
 		}
 }
 
+/* There is one way to write each manifest. */
+static void fuzz_manifest(const char *text, size_t n)
+{
+	char again[BALEEN_SET_MANIFEST_BYTES];
+	struct baleen_set_manifest manifest;
+
+	if (baleen_set_manifest_parse(text, n, &manifest))
+		return;
+	check(baleen_set_manifest_format(&manifest, again) == n && !memcmp(again, text, n));
+	check(baleen_set_name_is(manifest.name));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 {
 	struct baleen_canon none, from, to;
@@ -79,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
 
 	if (!n_bytes || n_bytes > MAX_BYTES)
 		return 0;
+	fuzz_manifest((const char *)bytes, n_bytes);
 	baleen_canon_start(&none);
 	check(baleen_set_decode(bytes, n_bytes, &none, &to, &why) && why);
 	baleen_canon_start(&from);

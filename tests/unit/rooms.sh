@@ -21,7 +21,7 @@ floors=(
 	"8 report"
 	"9 cli/common"
 	"10 cli/open"
-	"11 cli/file cli/device cli/ban cli/icp"
+	"11 cli/file cli/device cli/ban cli/icp cli/set"
 )
 
 # HEADER ROOM...: the rooms that may include a header of an outside library

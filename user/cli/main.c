@@ -49,6 +49,10 @@ static const struct group {
 		  &metrics_command,
 		  &replay_command,
 	  } },
+	{ "Lists for many hosts",
+	  {
+		  &set_command,
+	  } },
 	{ "Caches that ask each other",
 	  {
 		  &icp_command,

@@ -86,6 +86,7 @@ extern const struct command why_command;
 extern const struct command refresh_command;
 extern const struct command doctor_command;
 extern const struct command icp_command;
+extern const struct command set_command;
 
 /* Prints `baleen: ` and one line to stderr; returns EXIT_FAILED. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -350,3 +350,23 @@ const struct command *find_verb(const struct command *command, const char *name)
 			return command->verbs[i];
 	return NULL;
 }
+
+int run_verb(const struct command *command, int argc, char **argv)
+{
+	const struct command *verb;
+
+	if (argc < 2) {
+		print_usage(stderr, command);
+		return EXIT_USAGE;
+	}
+	verb = find_verb(command, argv[1]);
+	if (!verb)
+		return complain_usage(command, "no '%s'", argv[1]);
+	if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+		print_usage(stdout, verb);
+		return finish_output(EXIT_DONE);
+	}
+	/* getopt_long() starts its messages with it. */
+	argv[1] = argv[0];
+	return verb->run(argc - 1, argv + 1);
+}

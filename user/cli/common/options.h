@@ -110,6 +110,9 @@ void print_usage(FILE *stream, const struct command *command);
  */
 void print_words(const struct command *command);
 
+/* Runs the verb that the first argument of a command names; returns an exit code. */
+int run_verb(const struct command *command, int argc, char **argv);
+
 /* The verb of a command; NULL when it has none of that name. */
 const struct command *find_verb(const struct command *command, const char *name);
 

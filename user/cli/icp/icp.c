@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen icp: answering for caches, by verbs. */
-#include <string.h>
-
 #include "cli/common/options.h"
 #include "cli/icp/icp_verbs.h"
 
@@ -19,22 +17,7 @@ static const struct command *const verbs[] = {
 
 static int run(int argc, char **argv)
 {
-	const struct command *verb;
-
-	if (argc < 2) {
-		print_usage(stderr, &icp_command);
-		return EXIT_USAGE;
-	}
-	verb = find_verb(&icp_command, argv[1]);
-	if (!verb)
-		return complain_usage(&icp_command, "no '%s'", argv[1]);
-	if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
-		print_usage(stdout, verb);
-		return finish_output(EXIT_DONE);
-	}
-	/* getopt_long() starts its messages with it. */
-	argv[1] = argv[0];
-	return verb->run(argc - 1, argv + 1);
+	return run_verb(&icp_command, argc, argv);
 }
 
 const struct command icp_command = {

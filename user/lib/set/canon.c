@@ -220,7 +220,10 @@ static void digest_group(crypto_generichash_state *hash, const struct baleen_num
 void baleen_canon_digest(const struct baleen_canon *canon, u8 *digest)
 {
 	crypto_generichash_state hash;
+	/* Else it is slow: nobody has looked at the processor yet. */
+	int is_slow = sodium_init();
 
+	(void)is_slow;
 	crypto_generichash_init(&hash, NULL, 0, BALEEN_CANON_DIGEST);
 	for (u32 g = 0; g < BALEEN_CANON_GROUPS; g++)
 		if (canon->group[g].n)

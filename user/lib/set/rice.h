@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Gaps of ascending numbers in few bits (Rice and Plaut 1971; Golomb 1966).
+ * Gaps of ascending numbers in few bits (Rice and Plaunt 1971; Golomb 1966).
  *
  * A gap g is written as g >> k ones, a zero, and the k low bits of g, the lowest first. Bits
  * fill bytes from the lowest one on. With the best k, n numbers that are drawn from 2^b take

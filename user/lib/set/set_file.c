@@ -8,7 +8,6 @@
 #include "set/set_file.h"
 
 #define VERSION 1
-#define GROUP_BYTES 16
 
 static const char magic[4] = "BSET";
 
@@ -77,7 +76,7 @@ static int write_group(struct baleen_bits_out *bits, u32 group,
 	u32 k_removed = baleen_rice_choose(removed, 32);
 	u32 k_added = baleen_rice_choose(added, baleen_canon_length(group));
 	size_t start = bits->n_bytes;
-	u8 *at = grow(bits, GROUP_BYTES);
+	u8 *at = grow(bits, BALEEN_SET_GROUP_BYTES);
 
 	if (!at)
 		return -ENOMEM;
@@ -90,7 +89,7 @@ static int write_group(struct baleen_bits_out *bits, u32 group,
 	if (baleen_rice_write(bits, removed, k_removed) ||
 	    baleen_rice_write(bits, added, k_added) || baleen_rice_close(bits))
 		return -ENOMEM;
-	put_u32(bits->byte + start + 12, bits->n_bytes - start - GROUP_BYTES);
+	put_u32(bits->byte + start + 12, bits->n_bytes - start - BALEEN_SET_GROUP_BYTES);
 	return 0;
 }
 
@@ -164,49 +163,34 @@ int baleen_set_head_read(const void *bytes, size_t n_bytes, struct baleen_set_he
 	return 0;
 }
 
-/**
- * struct record - a group of a file
- * @group: index of the group
- * @k_removed: Rice parameters
- * @k_added: likewise
- * @n_removed: how many
- * @n_added: likewise
- * @bits: their gaps
- */
-struct record {
-	u32 group;
-	u32 k_removed;
-	u32 k_added;
-	u32 n_removed;
-	u32 n_added;
-	struct baleen_bits_in bits;
-};
-
-static int read_record(const u8 *at, size_t n_left, struct record *record, const char **why)
+int baleen_set_group_read(const u8 *at, size_t n_left, struct baleen_set_group *group,
+			  const char **why)
 {
+	struct baleen_set_group read;
 	u32 length, n_bytes;
 
-	if (n_left < GROUP_BYTES)
+	if (n_left < BALEEN_SET_GROUP_BYTES)
 		return refuse(why, "ends within a group");
 	length = at[1];
 	n_bytes = get_u32(at + 12);
 	if ((at[0] != 4 || length > 32) && (at[0] != 6 || length > 128))
 		return refuse(why, "has a group of no family");
-	if (n_bytes > n_left - GROUP_BYTES)
+	if (n_bytes > n_left - BALEEN_SET_GROUP_BYTES)
 		return refuse(why, "ends within a group");
-	*record = (struct record){
+	read = (struct baleen_set_group){
 		.group = at[0] == 4 ? length : BALEEN_CANON_IP4_GROUPS + length,
 		.k_removed = at[2],
 		.k_added = at[3],
 		.n_removed = get_u32(at + 4),
 		.n_added = get_u32(at + 8),
-		.bits = { .byte = at + GROUP_BYTES, .n_bytes = n_bytes },
+		.n_bytes = n_bytes,
 	};
-	if (!record->n_removed && !record->n_added)
+	if (!read.n_removed && !read.n_added)
 		return refuse(why, "has a group in which nothing differs");
-	if (record->k_removed > (record->n_removed ? 32 : 0) ||
-	    record->k_added > (record->n_added ? length : 0))
+	if (read.k_removed > (read.n_removed ? 32 : 0) ||
+	    read.k_added > (read.n_added ? length : 0))
 		return refuse(why, "has a Rice parameter that is too large");
+	*group = read;
 	return 0;
 }
 
@@ -219,19 +203,20 @@ static bool has_mapped(const struct baleen_numbers *numbers)
 	return false;
 }
 
-static int patch_group(struct record *record, const struct baleen_canon *from,
-		       struct baleen_canon *to, const char **why)
+/* @at: its bits */
+static int patch_group(const struct baleen_set_group *record, const u8 *at,
+		       const struct baleen_canon *from, struct baleen_canon *to, const char **why)
 {
+	struct baleen_bits_in bits = { .byte = at, .n_bytes = record->n_bytes };
 	const struct baleen_numbers *before = &from->group[record->group];
 	struct baleen_numbers removed = { .is_wide = false };
 	struct baleen_numbers added = { .is_wide = before->is_wide };
-	int err =
-		baleen_rice_read(&record->bits, record->n_removed, record->k_removed, 32, &removed);
+	int err = baleen_rice_read(&bits, record->n_removed, record->k_removed, 32, &removed);
 
 	if (!err)
-		err = baleen_rice_read(&record->bits, record->n_added, record->k_added,
+		err = baleen_rice_read(&bits, record->n_added, record->k_added,
 				       baleen_canon_length(record->group), &added);
-	if (!err && !baleen_rice_is_done(&record->bits))
+	if (!err && !baleen_rice_is_done(&bits))
 		err = -EINVAL;
 	if (!err && record->group == BALEEN_CANON_GROUPS - 1 && has_mapped(&added))
 		err = -EINVAL;
@@ -263,19 +248,19 @@ int baleen_set_groups_read(const u8 *at, size_t n_left, const struct baleen_cano
 	int err = 0;
 
 	while (n_left && !err) {
-		struct record record;
+		struct baleen_set_group record;
 
-		err = read_record(at, n_left, &record, why);
+		err = baleen_set_group_read(at, n_left, &record, why);
 		if (!err && record.group < next)
 			err = refuse(why, "has groups that are out of order");
 		for (; !err && next < record.group; next++)
 			err = copy_group(&from->group[next], &to->group[next]);
 		if (err)
 			break;
-		err = patch_group(&record, from, to, why);
+		err = patch_group(&record, at + BALEEN_SET_GROUP_BYTES, from, to, why);
 		next++;
-		at += GROUP_BYTES + record.bits.n_bytes;
-		n_left -= GROUP_BYTES + record.bits.n_bytes;
+		at += BALEEN_SET_GROUP_BYTES + record.n_bytes;
+		n_left -= BALEEN_SET_GROUP_BYTES + record.n_bytes;
 	}
 	for (; !err && next < BALEEN_CANON_GROUPS; next++)
 		err = copy_group(&from->group[next], &to->group[next]);

@@ -37,6 +37,7 @@
 #include "set/canon.h"
 
 #define BALEEN_SET_HEAD_BYTES 80
+#define BALEEN_SET_GROUP_BYTES 16
 
 /**
  * struct baleen_set_head - what a file says of itself
@@ -54,6 +55,24 @@ struct baleen_set_head {
 	u64 created_s;
 	u64 expires_s;
 	u8 digest[BALEEN_CANON_DIGEST];
+};
+
+/**
+ * struct baleen_set_group - the start of a group of a file
+ * @group: index of the group (canon.h)
+ * @k_removed: Rice parameter of the removed
+ * @k_added: likewise
+ * @n_removed: how many
+ * @n_added: likewise
+ * @n_bytes: bytes of their gaps, which follow
+ */
+struct baleen_set_group {
+	u32 group;
+	u32 k_removed;
+	u32 k_added;
+	u32 n_removed;
+	u32 n_added;
+	u32 n_bytes;
 };
 
 /**
@@ -80,6 +99,18 @@ int baleen_set_encode(const struct baleen_canon *from, const struct baleen_canon
  */
 int baleen_set_head_read(const void *bytes, size_t n_bytes, struct baleen_set_head *head,
 			 const char **why);
+
+/**
+ * baleen_set_group_read() - the start of a group
+ * @at: it
+ * @n_left: bytes from there to the end of the file
+ * @group: filled in: its gaps are within the file; untouched on failure
+ * @why: why not, a constant string; untouched on success
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_set_group_read(const u8 *at, size_t n_left, struct baleen_set_group *group,
+			  const char **why);
 
 /**
  * baleen_set_groups_read() - the groups of a file, whatever set they make

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen set publish: lists become the next generation of a set. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/open/list_file.h"
+#include "cli/set/set_verbs.h"
+#include "set/set_publish.h"
+#include "util/duration.h"
+#include "util/number.h"
+
+#define DEFAULT_DELTAS 7
+
+struct publish {
+	struct baleen_set_publish how;
+	struct list_options lists;
+	u64 expires_ms;
+	bool json;
+};
+
+static int parse_name(const struct option_use *use)
+{
+	const char **name = use->to;
+
+	*name = use->argument;
+	return baleen_set_name_is(*name) ?
+		       0 :
+		       option_refuse(use, "not a name of letters, digits, '.', '-' and '_'");
+}
+
+static int parse_expires(const struct option_use *use)
+{
+	u64 *ms = use->to;
+
+	if (!baleen_duration_parse(use->argument, ms) && *ms >= 1000)
+		return 0;
+	return option_refuse(use, "not a span of time such as 7d");
+}
+
+static int parse_deltas(const struct option_use *use)
+{
+	u32 *n = use->to;
+	char *end;
+	unsigned long got = strtoul(use->argument, &end, 10);
+
+	if (*end || end == use->argument || *use->argument == '-' || got > BALEEN_SET_DELTAS)
+		return option_refuse(use, "not a number from 0 to %d", BALEEN_SET_DELTAS);
+	*n = got;
+	return 0;
+}
+
+/* --- what came out ------------------------------------------------------------- */
+
+static json_t *describe_part(const struct baleen_set_manifest *manifest,
+			     const struct baleen_set_part *part)
+{
+	char name[BALEEN_SET_FILE_NAME];
+
+	baleen_set_part_name(manifest->name, manifest->head.generation, part->from, name);
+	return json_pack("{s:s, s:I, s:I}", "file", name, "from", (json_int_t)part->from, "bytes",
+			 (json_int_t)part->n_bytes);
+}
+
+static int report_json(const struct baleen_set_manifest *manifest)
+{
+	json_t *json = describe_generation(manifest->name, &manifest->head);
+	json_t *files = json_array();
+
+	json_array_append_new(files, describe_part(manifest, &manifest->full));
+	for (u32 i = 0; i < manifest->n_deltas; i++)
+		json_array_append_new(files, describe_part(manifest, &manifest->delta[i]));
+	json_object_set_new(json, "previous", json_integer(manifest->previous));
+	json_object_set_new(json, "files", files);
+	return print_json(json);
+}
+
+static int report(const struct baleen_set_manifest *manifest)
+{
+	char entries[NUMBER_TEXT], full[NUMBER_TEXT], delta[NUMBER_TEXT];
+	u64 n = manifest->head.n_entries;
+
+	printf("%s: generation %llu, %s %s, %s", manifest->name,
+	       (unsigned long long)manifest->head.generation, format_count(n, entries),
+	       baleen_plural(n, "entry", "entries"), format_bytes(manifest->full.n_bytes, full));
+	if (manifest->n_deltas)
+		printf("; from generation %llu %s", (unsigned long long)manifest->delta[0].from,
+		       format_bytes(manifest->delta[0].n_bytes, delta));
+	putchar('\n');
+	return finish_output(EXIT_DONE);
+}
+
+/* --- the lists ----------------------------------------------------------------- */
+
+static int read_lists(struct publish *publish, char **paths, int n, struct baleen_canon *canon)
+{
+	struct baleen_list list = { .key_spec = BALEEN_KEY_SRC };
+	struct baleen_error error;
+	int err = 0;
+
+	for (int i = 0; i < n && !err; i++)
+		err = list_file_read(&list, paths[i], &publish->lists);
+	if (!err && baleen_canon_of_list(&list, canon, &error))
+		err = complain("%s", error.text);
+	baleen_list_free(&list);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	struct publish publish = { .how.n_deltas = DEFAULT_DELTAS };
+	struct baleen_set_manifest manifest;
+	struct baleen_canon canon;
+	struct baleen_error error;
+	int err;
+
+	list_options_init(&publish.lists);
+	err = options_parse(&set_publish_command, &publish, &argc, &argv);
+	if (err)
+		return err;
+	if (!publish.how.directory || !publish.how.name || !publish.how.key)
+		return complain_usage(&set_publish_command,
+				      "-o DIR, --name NAME and --key FILE are asked for");
+	if (read_lists(&publish, argv, argc, &canon))
+		return EXIT_FAILED;
+	publish.how.now_s = time(NULL);
+	if (publish.expires_ms)
+		publish.how.expires_s = publish.how.now_s + publish.expires_ms / 1000;
+	err = baleen_set_publish(&publish.how, &canon, &manifest, &error);
+	baleen_canon_free(&canon);
+	if (err)
+		return complain("%s", error.text);
+	return publish.json ? report_json(&manifest) : report(&manifest);
+}
+
+static const struct option_spec table[] = {
+	VALUE("output", 'o', "DIR", option_text, publish, how.directory,
+	      "the directory that the web server shows"),
+	VALUE("name", 0, "NAME", parse_name, publish, how.name, "the name of the set"),
+	VALUE("key", 0, "FILE", option_text, publish, how.key,
+	      "the secret key, as 'baleen set keygen' or 'minisign -G -W' makes it"),
+	VALUE("expires", 0, "TIME", parse_expires, publish, expires_ms,
+	      "hosts refuse this generation when so long has passed, such as 7d; by default never"),
+	VALUE("deltas", 0, "N", parse_deltas, publish, how.n_deltas,
+	      "differences from so many earlier generations, 0 to 64 (7)"),
+	FLAG("skip-bad", 0, publish, lists.skip_bad,
+	     "pass over bad lines; otherwise they refuse a list"),
+	FLAG("allow-empty", 0, publish, lists.allow_empty, "take a list without a key"),
+	FLAG("json", 'j', publish, json, "an object"),
+	{ 0 },
+};
+
+const struct command set_publish_command = {
+	.name = "set publish",
+	.synopsis = "[OPTION...] -o DIR --name NAME --key FILE LIST...",
+	.help = "Makes the next generation of a set from lists of addresses, prefixes and ranges:\n"
+		"the full set, the differences from earlier generations, and a signed manifest, which\n"
+		"is written last. What fails or is killed leaves the earlier generation as it was.\n",
+	.options = table,
+	.asks = { 1, INT_MAX, "what is published? LIST is missing" },
+	.run = run,
+};

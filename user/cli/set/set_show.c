@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen set show: what is in a file of a set. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/options.h"
+#include "cli/set/set_verbs.h"
+#include "set/set_publish.h"
+#include "util/number.h"
+#include "util/small_file.h"
+
+struct show {
+	bool json;
+	bool entries;
+};
+
+/* A full set is a list again. */
+static int print_entries(const char *path)
+{
+	char text[BALEEN_KEY_TEXT];
+	struct baleen_set_head head;
+	struct baleen_canon canon;
+	struct baleen_error error;
+
+	if (baleen_set_file_read(path, &head, &canon, &error))
+		return complain("%s", error.text);
+	for (u32 g = 0; g < BALEEN_CANON_GROUPS; g++)
+		for (size_t i = 0; i < canon.group[g].n; i++)
+			puts(baleen_canon_text(&canon, g, i, text));
+	baleen_canon_free(&canon);
+	return 0;
+}
+
+static void print_head(const char *path, const struct baleen_set_head *head, size_t n_bytes)
+{
+	char entries[NUMBER_TEXT], size[NUMBER_TEXT], from[64] = "full";
+
+	if (head->from)
+		snprintf(from, sizeof(from), "from generation %llu",
+			 (unsigned long long)head->from);
+	printf("%s: generation %llu, %s, %s %s, %s\n", path, (unsigned long long)head->generation,
+	       from, format_count(head->n_entries, entries),
+	       baleen_plural(head->n_entries, "entry", "entries"), format_bytes(n_bytes, size));
+	printf("  created %s, expires %s\n", baleen_set_time(head->created_s).text,
+	       baleen_set_time(head->expires_s).text);
+	printf("  digest %s\n", digest_text(head->digest).text);
+}
+
+static json_t *describe_group(const struct baleen_set_group *group)
+{
+	return json_pack("{s:i, s:i, s:I, s:I, s:i, s:i, s:I}", "family",
+			 baleen_canon_is_ip6(group->group) ? 6 : 4, "length",
+			 (int)baleen_canon_length(group->group), "removed",
+			 (json_int_t)group->n_removed, "added", (json_int_t)group->n_added,
+			 "rice_removed", (int)group->k_removed, "rice_added", (int)group->k_added,
+			 "bytes", (json_int_t)group->n_bytes);
+}
+
+static void print_group(const struct baleen_set_group *group)
+{
+	char removed[NUMBER_TEXT], added[NUMBER_TEXT], size[NUMBER_TEXT];
+
+	printf("  IPv%d/%-3u  %s removed, %s added, Rice %u and %u, %s\n",
+	       baleen_canon_is_ip6(group->group) ? 6 : 4, baleen_canon_length(group->group),
+	       format_count(group->n_removed, removed), format_count(group->n_added, added),
+	       group->k_removed, group->k_added, format_bytes(group->n_bytes, size));
+}
+
+/* @all: the JSON array, or NULL to print */
+static int show_file(const char *path, const u8 *bytes, size_t n_bytes, json_t *all)
+{
+	struct baleen_set_head head;
+	struct baleen_set_group group;
+	json_t *json = NULL, *groups = json_array();
+	size_t at = BALEEN_SET_HEAD_BYTES;
+	const char *why = "";
+	int err = baleen_set_head_read(bytes, n_bytes, &head, &why);
+
+	if (!err && all) {
+		json = describe_generation(path, &head);
+		json_object_set_new(json, "from", json_integer(head.from));
+	} else if (!err) {
+		print_head(path, &head, n_bytes);
+	}
+	while (!err && at < n_bytes) {
+		err = baleen_set_group_read(bytes + at, n_bytes - at, &group, &why);
+		if (err)
+			break;
+		if (all)
+			json_array_append_new(groups, describe_group(&group));
+		else
+			print_group(&group);
+		at += BALEEN_SET_GROUP_BYTES + group.n_bytes;
+	}
+	if (json) {
+		json_object_set(json, "groups", groups);
+		json_array_append_new(all, json);
+	}
+	json_decref(groups);
+	return err ? complain("%s: %s", path, why) : 0;
+}
+
+static int show_path(const char *path, json_t *all)
+{
+	struct baleen_error error;
+	size_t n_bytes;
+	char *bytes;
+	int err;
+
+	if (baleen_small_file_read(path, BALEEN_SET_FILE_MAX, &bytes, &n_bytes, NULL, &error))
+		return complain("%s", error.text);
+	err = show_file(path, (const u8 *)bytes, n_bytes, all);
+	free(bytes);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	struct show show = { .json = false };
+	int err = options_parse(&set_show_command, &show, &argc, &argv), result = EXIT_DONE;
+	json_t *all;
+
+	if (err)
+		return err;
+	if (show.json && show.entries)
+		return complain_usage(&set_show_command, "--entries prints a list, not JSON");
+	all = show.json ? json_array() : NULL;
+	for (int i = 0; i < argc; i++)
+		if (show.entries ? print_entries(argv[i]) : show_path(argv[i], all))
+			result = EXIT_FAILED;
+	return finish_collected(all, result);
+}
+
+static const struct option_spec table[] = {
+	FLAG("entries", 0, show, entries, "print the entries of a full set, a list again"),
+	FLAG("json", 'j', show, json, "an array with one object per file"),
+	{ 0 },
+};
+
+const struct command set_show_command = {
+	.name = "set show",
+	.synopsis = "[-j | --entries] FILE...",
+	.help = "Says what is in a NAME-GEN.set or NAME-FROM-GEN.delta: generation, times, digest,\n"
+		"and of each family and prefix length how many entries go and come.\n",
+	.options = table,
+	.asks = { 1, INT_MAX, "what is shown? FILE is missing" },
+	.run = run,
+};

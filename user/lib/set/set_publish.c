@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Generations of a set as plain files in a directory. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "set/set_publish.h"
+#include "util/fd.h"
+#include "util/lock.h"
+#include "util/minisign.h"
+#include "util/small_file.h"
+#include "util/write_file.h"
+
+/* Another one compares a dozen generations of ten million entries at the most. */
+#define LOCK_MS 600000
+
+/**
+ * struct work - a generation that is being published
+ * @publish: how
+ * @canon: the set
+ * @dir: descriptor of the directory
+ * @manifest: of the new generation
+ * @is_published: hosts see the manifest
+ * @error: filled in on failure
+ */
+struct work {
+	const struct baleen_set_publish *publish;
+	const struct baleen_canon *canon;
+	int dir;
+	struct baleen_set_manifest manifest;
+	bool is_published;
+	struct baleen_error *error;
+};
+
+/* --- files ---------------------------------------------------------------------- */
+
+static int fail_at(const struct work *work, int code, const char *name)
+{
+	return baleen_fail(work->error, code, "%s/%s: %s", work->publish->directory, name,
+			   strerror(code));
+}
+
+/* Onto the disk before it has its name. */
+static int write_file(const struct work *work, const char *name, const void *bytes, size_t n_bytes)
+{
+	char aside[BALEEN_SET_FILE_NAME + 8];
+	int fd, err;
+
+	snprintf(aside, sizeof(aside), ".%s.tmp", name);
+	fd = openat(work->dir, aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return fail_at(work, errno, aside);
+	err = baleen_write_all(fd, bytes, n_bytes);
+	if (!err && fsync(fd))
+		err = -errno;
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && renameat(work->dir, aside, work->dir, name))
+		err = -errno;
+	if (err) {
+		unlinkat(work->dir, aside, 0);
+		return fail_at(work, -err, name);
+	}
+	return 0;
+}
+
+static void path_of(const struct work *work, const char *name, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/%s", work->publish->directory, name);
+}
+
+int baleen_set_file_read(const char *path, struct baleen_set_head *head, struct baleen_canon *canon,
+			 struct baleen_error *error)
+{
+	struct baleen_canon none;
+	const char *why = "";
+	size_t n_bytes;
+	char *bytes;
+	int err = baleen_small_file_read(path, BALEEN_SET_FILE_MAX, &bytes, &n_bytes, NULL, error);
+
+	if (err)
+		return err;
+	baleen_canon_start(&none);
+	err = baleen_set_head_read(bytes, n_bytes, head, &why);
+	if (!err && head->from) {
+		why = "is a difference, not a full set";
+		err = -EINVAL;
+	}
+	if (!err)
+		err = baleen_set_decode(bytes, n_bytes, &none, canon, &why);
+	free(bytes);
+	if (err == -ENOMEM)
+		return baleen_no_memory(error);
+	return err ? baleen_fail(error, EINVAL, "%s: %s", path, why) : 0;
+}
+
+/* --- the generation before ------------------------------------------------------- */
+
+static int find_previous(struct work *work)
+{
+	char name[BALEEN_SET_FILE_NAME], path[PATH_MAX], *text;
+	struct baleen_set_manifest manifest;
+	size_t n_bytes;
+	int err;
+
+	snprintf(name, sizeof(name), "%s.manifest", work->publish->name);
+	path_of(work, name, path);
+	if (access(path, F_OK) && errno == ENOENT)
+		return 0;
+	err = baleen_small_file_read(path, BALEEN_SET_MANIFEST_BYTES, &text, &n_bytes, NULL,
+				     work->error);
+	if (err)
+		return err;
+	err = baleen_set_manifest_parse(text, n_bytes, &manifest);
+	free(text);
+	/* Another generation 1 would be refused by every host that has a later one. */
+	if (err || strcmp(manifest.name, work->publish->name))
+		return baleen_fail(work->error, EINVAL, "%s: not a manifest of '%s'", path,
+				   work->publish->name);
+	work->manifest.previous = manifest.head.generation;
+	return 0;
+}
+
+/* --- the new one ------------------------------------------------------------------ */
+
+static int write_part(struct work *work, const struct baleen_canon *from,
+		      struct baleen_set_part *part)
+{
+	struct baleen_set_head head = work->manifest.head;
+	char name[BALEEN_SET_FILE_NAME];
+	size_t n_bytes;
+	u8 *bytes;
+	int err;
+
+	head.from = part->from;
+	err = baleen_set_encode(from, work->canon, &head, &bytes, &n_bytes);
+	if (err)
+		return baleen_no_memory(work->error);
+	baleen_set_part_describe(part, bytes, n_bytes);
+	baleen_set_part_name(work->publish->name, head.generation, part->from, name);
+	err = write_file(work, name, bytes, n_bytes);
+	free(bytes);
+	return err;
+}
+
+static int write_full(struct work *work)
+{
+	struct baleen_canon none;
+
+	baleen_canon_start(&none);
+	return write_part(work, &none, &work->manifest.full);
+}
+
+/* A generation whose set is gone or damaged has no difference: hosts take the full set. */
+static int write_delta(struct work *work, u64 from)
+{
+	struct baleen_set_part *part = &work->manifest.delta[work->manifest.n_deltas];
+	char name[BALEEN_SET_FILE_NAME], path[PATH_MAX];
+	struct baleen_set_head head;
+	struct baleen_canon earlier;
+	int err;
+
+	baleen_set_part_name(work->publish->name, from, 0, name);
+	path_of(work, name, path);
+	err = baleen_set_file_read(path, &head, &earlier, work->error);
+	if (err == -ENOMEM)
+		return err;
+	if (err || head.generation != from) {
+		if (!err)
+			baleen_canon_free(&earlier);
+		return 0;
+	}
+	part->from = from;
+	err = write_part(work, &earlier, part);
+	baleen_canon_free(&earlier);
+	/* One that is larger than the full set is nobody's. */
+	if (!err && part->n_bytes < work->manifest.full.n_bytes)
+		work->manifest.n_deltas++;
+	return err;
+}
+
+static int write_deltas(struct work *work)
+{
+	u64 previous = work->manifest.previous;
+	int err = 0;
+
+	for (u32 i = 0; i < work->publish->n_deltas && i < previous && !err; i++)
+		err = write_delta(work, previous - i);
+	return err;
+}
+
+/* The rename of the manifest is the switch; hosts look for NAME-GEN.minisig. */
+static int write_manifest(struct work *work)
+{
+	char text[BALEEN_SET_MANIFEST_BYTES], comment[BALEEN_SET_FILE_NAME], *signature;
+	size_t n_bytes = baleen_set_manifest_format(&work->manifest, text);
+	const char *name = work->publish->name;
+	char numbered[BALEEN_SET_FILE_NAME], plain[BALEEN_SET_FILE_NAME];
+	int err;
+
+	snprintf(comment, sizeof(comment), "baleen set %s generation %llu", name,
+		 (unsigned long long)work->manifest.head.generation);
+	err = baleen_minisign_sign(work->publish->key, text, n_bytes, comment, &signature,
+				   work->error);
+	if (err)
+		return err;
+	snprintf(numbered, sizeof(numbered), "%s-%llu.minisig", name,
+		 (unsigned long long)work->manifest.head.generation);
+	err = write_file(work, numbered, signature, strlen(signature));
+	if (!err && baleen_sync_dir(work->dir))
+		err = fail_at(work, EIO, ".");
+	snprintf(plain, sizeof(plain), "%s.manifest", name);
+	if (!err)
+		err = write_file(work, plain, text, n_bytes);
+	work->is_published = !err;
+	snprintf(plain, sizeof(plain), "%s.manifest.minisig", name);
+	if (!err)
+		err = write_file(work, plain, signature, strlen(signature));
+	if (!err && baleen_sync_dir(work->dir))
+		err = fail_at(work, EIO, ".");
+	free(signature);
+	return err;
+}
+
+/* A disk that was full has its room back. */
+static void discard(const struct work *work)
+{
+	char name[BALEEN_SET_FILE_NAME];
+	u64 generation = work->manifest.head.generation;
+
+	baleen_set_part_name(work->publish->name, generation, 0, name);
+	unlinkat(work->dir, name, 0);
+	for (u32 i = 0; i < work->publish->n_deltas && i < work->manifest.previous; i++) {
+		baleen_set_part_name(work->publish->name, generation, work->manifest.previous - i,
+				     name);
+		unlinkat(work->dir, name, 0);
+	}
+	snprintf(name, sizeof(name), "%s-%llu.minisig", work->publish->name,
+		 (unsigned long long)generation);
+	unlinkat(work->dir, name, 0);
+}
+
+/* --- what nobody asks for any more -------------------------------------------------- */
+
+/* Hosts that have just read the earlier manifest find what it names. */
+static bool is_old(const struct work *work, const char *file)
+{
+	size_t length = strlen(work->publish->name);
+	u64 newest = work->manifest.head.generation, keep = work->publish->n_deltas + 1ull;
+	unsigned long long a, b;
+	int used = 0;
+
+	if (strncmp(file, work->publish->name, length) || file[length] != '-')
+		return false;
+	file += length + 1;
+	if (sscanf(file, "%20llu-%20llu.delta%n", &a, &b, &used) == 2 && used && !file[used])
+		return b + 1 < newest;
+	if ((sscanf(file, "%20llu.set%n", &a, &used) == 1 && used && !file[used]) ||
+	    (sscanf(file, "%20llu.minisig%n", &a, &used) == 1 && used && !file[used]))
+		return a < newest && newest - a > keep;
+	return false;
+}
+
+/* Files that stay do no harm. */
+static void remove_old(const struct work *work)
+{
+	int fd = openat(work->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!directory) {
+		baleen_close_fd(&fd);
+		return;
+	}
+	while ((entry = readdir(directory)))
+		if (is_old(work, entry->d_name))
+			unlinkat(work->dir, entry->d_name, 0);
+	closedir(directory);
+}
+
+int baleen_set_publish(const struct baleen_set_publish *publish, const struct baleen_canon *canon,
+		       struct baleen_set_manifest *manifest, struct baleen_error *error)
+{
+	struct work work = { .publish = publish, .canon = canon, .error = error };
+	struct baleen_set_head *head = &work.manifest.head;
+	int err;
+
+	work.dir = open(publish->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (work.dir < 0)
+		return baleen_fail(error, errno, "%s: %m", publish->directory);
+	snprintf(work.manifest.name, sizeof(work.manifest.name), "%s", publish->name);
+	err = baleen_lock_within(work.dir, LOCK_MS);
+	if (err)
+		err = baleen_fail(error, -err, "%s: %s", publish->directory, strerror(-err));
+	else
+		err = find_previous(&work);
+	if (!err) {
+		*head = (struct baleen_set_head){
+			.generation = work.manifest.previous + 1,
+			.n_entries = baleen_canon_n(canon),
+			.created_s = publish->now_s,
+			.expires_s = publish->expires_s,
+		};
+		baleen_canon_digest(canon, head->digest);
+		err = write_full(&work);
+	}
+	if (!err)
+		err = write_deltas(&work);
+	if (!err)
+		err = write_manifest(&work);
+	if (!err) {
+		remove_old(&work);
+		*manifest = work.manifest;
+	} else if (head->generation && !work.is_published) {
+		discard(&work);
+	}
+	close(work.dir);
+	return err;
+}
