@@ -18,16 +18,17 @@ floors=(
 	"5 ops xdp"
 	"6 kmod state icp"
 	"7 deploy"
-	"8 report"
-	"9 cli/common"
-	"10 cli/open"
-	"11 cli/file cli/device cli/ban cli/icp cli/set"
+	"8 fleet"
+	"9 report"
+	"10 cli/common"
+	"11 cli/open"
+	"12 cli/file cli/device cli/ban cli/icp cli/set"
 )
 
 # HEADER ROOM...: the rooms that may include a header of an outside library
 outside=(
 	"sqlite3.h state"
-	"sodium.h util set"
+	"sodium.h util set fleet"
 	"xdp/libxdp.h xdp"
 	"bpf/ util net xdp icp"
 	"curl/ nowhere"

@@ -21,6 +21,7 @@
  * @path: path of its directory
  * @unkept: path of the directory of its database, when that is not in @path but in memory;
  *          else empty
+ * @file: name of its database there; NULL for BALEEN_RULE_STORE_DB
  * @device: name of the device
  * @is_kept: it is put on again at boot
  * @is_new: nothing was committed yet; closed like this, nothing is left
@@ -35,6 +36,7 @@
 struct baleen_rule_store {
 	char path[BALEEN_RULE_STORE_PATH_BYTES];
 	char unkept[BALEEN_RULE_STORE_PATH_BYTES];
+	const char *file;
 	char device[BALEEN_POINT_BYTES];
 	bool is_kept;
 	bool is_new;

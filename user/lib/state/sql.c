@@ -36,6 +36,11 @@ static const char *directory_of(const struct baleen_rule_store *state)
 	return state->unkept[0] ? state->unkept : state->path;
 }
 
+static const char *file_of(const struct baleen_rule_store *state)
+{
+	return state->file ? state->file : BALEEN_RULE_STORE_DB;
+}
+
 static int errno_of(sqlite3 *db)
 {
 	int system_errno = sqlite3_system_errno(db);
@@ -60,20 +65,19 @@ int baleen_sql_fail(const struct baleen_rule_store *state, struct baleen_error *
 	const char *why = state->db ? sqlite3_errmsg(state->db) : strerror(ENOMEM);
 
 	if (code == EINVAL)
-		return baleen_fail(error, code, "%s/" BALEEN_RULE_STORE_DB ": damaged: %s",
-				   directory_of(state), why);
+		return baleen_fail(error, code, "%s/%s: damaged: %s", directory_of(state),
+				   file_of(state), why);
 	/* SQLite's own words are "disk I/O error". */
 	if (state->db && sqlite3_errcode(state->db) == SQLITE_IOERR && code != EIO)
 		why = strerror(code);
-	return baleen_fail(error, code, "%s/" BALEEN_RULE_STORE_DB ": %s", directory_of(state),
-			   why);
+	return baleen_fail(error, code, "%s/%s: %s", directory_of(state), file_of(state), why);
 }
 
 int baleen_sql_damaged(const struct baleen_rule_store *state, const char *what,
 		       struct baleen_error *error)
 {
-	return baleen_fail(error, EINVAL, "%s/" BALEEN_RULE_STORE_DB ": damaged: %s",
-			   directory_of(state), what);
+	return baleen_fail(error, EINVAL, "%s/%s: damaged: %s", directory_of(state),
+			   file_of(state), what);
 }
 
 /* The database of a state as a URI: any path, with or without parameters. */
@@ -85,7 +89,7 @@ static void name_database(const struct baleen_rule_store *state, const char *par
 	for (; *path; path++)
 		end += sprintf(end, isalnum((unsigned char)*path) || *path == '/' ? "%c" : "%%%02x",
 			       (unsigned char)*path);
-	sprintf(end, "/" BALEEN_RULE_STORE_DB "%s", parameters);
+	sprintf(end, "/%s%s", file_of(state), parameters);
 }
 
 /* Changes nothing, but writes a page to the log. */
@@ -135,11 +139,11 @@ static int open_with(struct baleen_rule_store *state, int flags, const char *par
 	return err;
 }
 
-#define LOG_PATH_BYTES (BALEEN_RULE_STORE_PATH_BYTES + sizeof("/" BALEEN_RULE_STORE_DB "-wal"))
+#define LOG_PATH_BYTES (BALEEN_RULE_STORE_PATH_BYTES + 64)
 
 static void name_log(const struct baleen_rule_store *state, char *log)
 {
-	snprintf(log, LOG_PATH_BYTES, "%s/" BALEEN_RULE_STORE_DB "-wal", directory_of(state));
+	snprintf(log, LOG_PATH_BYTES, "%s/%s-wal", directory_of(state), file_of(state));
 }
 
 /* On a file system that is read-only, and without what a writer left undone. */

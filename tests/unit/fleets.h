@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Two hosts of a fleet for tests: web3 publishes, web1 receives; ops is an operator.
+ */
+#ifndef FLEETS_H
+#define FLEETS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sodium.h>
+
+#include "fleet/fleet_own.h"
+#include "fleet/fleet_receive.h"
+#include "fleet/fleet_view.h"
+#include "state/sql.h"
+
+#define NOW 1764028800000ull
+#define HOUR 3600000ull
+#define PUBLISHER "web3/fail2ban"
+
+static struct baleen_error error;
+static char fleet_dir[2][64];
+static struct baleen_fleet_store here, there;
+static struct baleen_fleet_keys web3, ops;
+static struct baleen_fleet_policy fleet_policy;
+static struct baleen_fleet_result result;
+/* Broker's time of all that is done. */
+static u64 fleet_now;
+
+#define OK(call)                                    \
+	do {                                        \
+		if (call)                           \
+			fail_msg("%s", error.text); \
+	} while (0)
+
+static void fleet_key(u8 number, struct baleen_fleet_keys *keys)
+{
+	u8 seed[crypto_sign_SEEDBYTES] = { number };
+
+	crypto_sign_seed_keypair(keys->public_key, keys->secret_key, seed);
+}
+
+/* @limits: statements of the publisher. */
+static void fleet_set_policy(const char *limits)
+{
+	char text[2048], of_web3[BALEEN_FLEET_PUBLIC_TEXT], of_ops[BALEEN_FLEET_PUBLIC_TEXT];
+	int n;
+
+	baleen_fleet_policy_free(&fleet_policy);
+	baleen_fleet_public_format(web3.public_key, of_web3);
+	baleen_fleet_public_format(ops.public_key, of_ops);
+	n = snprintf(text, sizeof(text),
+		     "fleet example\nserial 7\nhost web3 %s\nhost ops %s\nhost web1 %s\n"
+		     "publisher ops/operator\nmay pardon suspend\npublisher web*/*\n%s\n",
+		     of_web3, of_ops, of_ops, limits);
+	OK(baleen_fleet_policy_parse(text, n, "policy", &fleet_policy, &error));
+}
+
+static int fleets_start(void **state)
+{
+	if (sodium_init() < 0)
+		return -1;
+	fleet_key(3, &web3);
+	fleet_key(9, &ops);
+	fleet_set_policy("");
+	fleet_now = NOW;
+	for (u32 i = 0; i < 2; i++) {
+		strcpy(fleet_dir[i], "/tmp/baleen-fleet-XXXXXX");
+		if (!mkdtemp(fleet_dir[i]))
+			return -1;
+		OK(baleen_fleet_store_open(i ? &there : &here, fleet_dir[i], true, &error));
+	}
+	return 0;
+}
+
+static int fleets_stop(void **state)
+{
+	char command[160];
+
+	baleen_fleet_result_free(&result);
+	baleen_fleet_policy_free(&fleet_policy);
+	baleen_fleet_store_close(&here);
+	baleen_fleet_store_close(&there);
+	snprintf(command, sizeof(command), "rm -rf %s %s", fleet_dir[0], fleet_dir[1]);
+	return system(command);
+}
+
+/* --- publish -------------------------------------------------------------------------- */
+
+static struct baleen_fleet_local local_ban(const char *key, u64 end_ms, const char *reason)
+{
+	struct baleen_fleet_local local = { .set = BALEEN_FLEET_SET, .end_ms = end_ms };
+
+	snprintf(local.key, sizeof(local.key), "%s", key);
+	snprintf(local.reason, sizeof(local.reason), "%s", reason);
+	return local;
+}
+
+/* Publishes just these keys, for two hours from NOW: names with blanks between. */
+static struct baleen_fleet_sync publish(const char *keys)
+{
+	struct baleen_fleet_local local[64];
+	struct baleen_fleet_sync sync;
+	char copy[1024], *save;
+	size_t n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", keys);
+	for (char *key = strtok_r(copy, " ", &save); key; key = strtok_r(NULL, " ", &save))
+		local[n++] = local_ban(key, NOW + 2 * HOUR, "sshd");
+	OK(baleen_fleet_own_sync(&here, PUBLISHER, local, n, fleet_now, &sync, &error));
+	return sync;
+}
+
+static struct baleen_fleet_signer signer(void)
+{
+	return (struct baleen_fleet_signer){ .fleet = "example",
+					     .keys = &web3,
+					     .now_ms = fleet_now };
+}
+
+static struct baleen_fleet_writer head(void)
+{
+	const struct baleen_fleet_signer by = signer();
+	struct baleen_fleet_writer writer;
+
+	OK(baleen_fleet_own_head(&here, PUBLISHER, &by, &writer, &error));
+	return writer;
+}
+
+static struct baleen_fleet_writer snapshot(void)
+{
+	const struct baleen_fleet_signer by = signer();
+	struct baleen_fleet_writer writer;
+
+	OK(baleen_fleet_own_snapshot(&here, PUBLISHER, &by, &writer, &error));
+	return writer;
+}
+
+/* The changes behind @after. */
+static struct baleen_fleet_writer batch(u64 after)
+{
+	const struct baleen_fleet_signer by = signer();
+	struct baleen_fleet_writer writer;
+	u64 last;
+
+	assert_int_equal(baleen_fleet_own_batch(&here, PUBLISHER, &by, after, &writer, &last,
+						&error),
+			 1);
+	return writer;
+}
+
+static struct baleen_fleet_publisher publisher_of(struct baleen_fleet_store *store)
+{
+	struct baleen_fleet_publisher publisher;
+
+	assert_int_equal(baleen_fleet_store_find(store, PUBLISHER, &publisher, &error), 1);
+	return publisher;
+}
+
+/* --- receive --------------------------------------------------------------------------- */
+
+static struct baleen_fleet_receiver receiver(void)
+{
+	return (struct baleen_fleet_receiver){
+		.store = &there, .policy = &fleet_policy, .host = "web1", .now_ms = fleet_now
+	};
+}
+
+static void receive_bytes(const u8 *bytes, size_t n_bytes)
+{
+	const struct baleen_fleet_receiver by = receiver();
+
+	baleen_fleet_result_free(&result);
+	OK(baleen_fleet_store_begin(&there, &error));
+	OK(baleen_fleet_receive(&by, bytes, n_bytes, &result, &error));
+	OK(baleen_fleet_store_commit(&there, &error));
+}
+
+/* Receives a message, and frees it; checks what became of it. */
+static void receives(struct baleen_fleet_writer writer, u32 verdict)
+{
+	receive_bytes(writer.bytes, writer.n_bytes);
+	baleen_fleet_writer_free(&writer);
+	if (result.verdict != verdict)
+		fail_msg("verdict %u: %s", result.verdict, result.why);
+}
+
+static void refused(struct baleen_fleet_writer writer, u32 cause)
+{
+	receives(writer, BALEEN_FLEET_REFUSED);
+	if (result.cause != cause)
+		fail_msg("%s: %s", baleen_fleet_cause_name(result.cause), result.why);
+}
+
+static int add_key(const struct baleen_fleet_effect *effect, void *data)
+{
+	char text[BALEEN_FLEET_KEY_TEXT];
+
+	assert_true(effect->is_in_force);
+	sprintf(strchr(data, '\0'), "%s%s", *(char *)data ? " " : "",
+		baleen_fleet_key_format(&effect->entry.key, text));
+	return 0;
+}
+
+/* Checks the keys in force, in order, with blanks between. */
+static void in_force(const char *want)
+{
+	char keys[8192] = "";
+
+	OK(baleen_fleet_view_each(&there, NULL, fleet_now, add_key, keys, &error));
+	assert_string_equal(keys, want);
+}
+
+/* Checks the effects that were told: + or - and the key. */
+static void told(const char *want)
+{
+	char text[BALEEN_FLEET_KEY_TEXT], got[4096] = "";
+
+	for (size_t i = 0; i < result.n_effects; i++)
+		sprintf(strchr(got, '\0'), "%s%c%s", i ? " " : "",
+			result.effect[i].is_in_force ? '+' : '-',
+			baleen_fleet_key_format(&result.effect[i].entry.key, text));
+	assert_string_equal(got, want);
+}
+
+static u64 n_refused(const char *publisher, u32 cause)
+{
+	u64 n = 0;
+
+	baleen_sql_do(&there.db, "SELECT n FROM refusal WHERE name = ? AND cause = ?", &n, NULL,
+		      BALEEN_SQL_VALUES(baleen_sql_text(publisher), baleen_sql_number(cause)));
+	return n;
+}
+
+#endif /* FLEETS_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Changes of a publisher: from a message that was verified to rows.
+ */
+#ifndef BALEEN_FLEET_APPLY_H
+#define BALEEN_FLEET_APPLY_H
+
+#include "fleet/fleet_pardon.h"
+#include "fleet/fleet_result.h"
+#include "fleet/fleet_rows.h"
+
+/**
+ * struct baleen_fleet_work - a message on its way
+ * @receiver: who receives
+ * @message: decoded; of a rejudgement none
+ * @account: of its publisher
+ * @grant: of its publisher; NULL when the policy no longer knows it
+ * @pardons: all
+ * @result: what is told
+ * @error: filled in on failure
+ */
+struct baleen_fleet_work {
+	const struct baleen_fleet_receiver *receiver;
+	const struct baleen_fleet_message *message;
+	struct baleen_fleet_account account;
+	const struct baleen_fleet_grant *grant;
+	struct baleen_fleet_pardons pardons;
+	struct baleen_fleet_result *result;
+	struct baleen_error *error;
+};
+
+/**
+ * baleen_fleet_apply_batch() - the changes of a batch that are new
+ * @work: the next change of the publisher is in it
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_apply_batch(struct baleen_fleet_work *work);
+
+/**
+ * baleen_fleet_apply_snapshot() - all entries of a publisher
+ * @work: the snapshot
+ *
+ * Entries that are in force and in it stay in force; the others are judged, the oldest first.
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_apply_snapshot(struct baleen_fleet_work *work);
+
+/**
+ * baleen_fleet_digest_of() - the digest of a snapshot
+ * @message: the snapshot
+ *
+ * Return: the digest.
+ */
+struct baleen_fleet_digest baleen_fleet_digest_of(const struct baleen_fleet_message *message);
+
+/**
+ * baleen_fleet_row_counts() - does an entry count now?
+ * @work: its account and pardons
+ * @row: an entry of the publisher
+ *
+ * Return: true or false.
+ */
+bool baleen_fleet_row_counts(const struct baleen_fleet_work *work,
+			     const struct baleen_fleet_row *row);
+
+/**
+ * baleen_fleet_effect_add() - tell what became of a key
+ * @work: its result gets it
+ * @publisher: HOST/ORIGIN
+ * @row: the entry
+ * @is_in_force: it counts now
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_fleet_effect_add(struct baleen_fleet_work *work, const char *publisher,
+			    const struct baleen_fleet_row *row, bool is_in_force);
+
+/* Does the policy keep it out of force? */
+static inline bool baleen_fleet_is_held(u32 hold)
+{
+	return hold != BALEEN_FLEET_IN_FORCE && hold != BALEEN_FLEET_HOLD_ENDED;
+}
+
+/**
+ * baleen_fleet_row_end() - when an entry ends on this host
+ * @grant: of its publisher; may be NULL
+ * @row: its entry and base_ms
+ *
+ * Return: broker's time.
+ */
+u64 baleen_fleet_row_end(const struct baleen_fleet_grant *grant,
+			 const struct baleen_fleet_row *row);
+
+#endif /* BALEEN_FLEET_APPLY_H */

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Messages of others: verified, and applied in order. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fleet/fleet_apply.h"
+#include "fleet/fleet_control.h"
+#include "fleet/fleet_receive.h"
+
+/* --- what is told ------------------------------------------------------------------------ */
+
+static int count(struct baleen_fleet_work *work, const char *publisher, u32 cause, u64 n)
+{
+	return baleen_sql_do(&work->receiver->store->db,
+			     "INSERT INTO refusal VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE"
+			     " SET n = n + ?3, last_ms = ?4",
+			     NULL, work->error,
+			     BALEEN_SQL_VALUES(baleen_sql_text(publisher), baleen_sql_number(cause),
+					       baleen_sql_number(n),
+					       baleen_sql_number(work->receiver->now_ms)));
+}
+
+/* Names that nobody has vouched for are told, but not kept: anybody can make up any number. */
+static int refuse(struct baleen_fleet_work *work, u32 cause, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int refuse(struct baleen_fleet_work *work, u32 cause, const char *format, ...)
+{
+	struct baleen_fleet_result *result = work->result;
+	bool is_known = work->message &&
+			baleen_fleet_policy_key(work->receiver->policy, work->message->publisher);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(result->why, sizeof(result->why), format, args);
+	va_end(args);
+	result->verdict = BALEEN_FLEET_REFUSED;
+	result->cause = cause;
+	return count(work, is_known ? work->message->publisher : "", cause, 1);
+}
+
+/* --- who may say so ------------------------------------------------------------------------ */
+
+static int check(struct baleen_fleet_work *work, const void *bytes, size_t n_bytes)
+{
+	const struct baleen_fleet_policy *policy = work->receiver->policy;
+	const struct baleen_fleet_message *message = work->message;
+	const u8 *key = baleen_fleet_policy_key(policy, message->publisher);
+
+	work->grant = baleen_fleet_policy_grant(policy, message->publisher);
+	if (strcmp(message->fleet, policy->fleet))
+		return refuse(work, BALEEN_FLEET_CAUSE_FLEET, "%s: it is of the fleet %s, not %s",
+			      message->publisher, message->fleet, policy->fleet);
+	if (!key || !work->grant)
+		return refuse(work, BALEEN_FLEET_CAUSE_PUBLISHER, "%s: %s", message->publisher,
+			      key ? "no publisher of the policy has this name" :
+				    "its host has no key in the policy");
+	if (!baleen_fleet_verify(bytes, n_bytes, key))
+		return refuse(work, BALEEN_FLEET_CAUSE_SIGNATURE,
+			      "%s: the key of its host did not sign it", message->publisher);
+	if (message->made_ms > work->receiver->now_ms + BALEEN_FLEET_AHEAD_MS)
+		return refuse(work, BALEEN_FLEET_CAUSE_TIME, "%s: it was signed in the future",
+			      message->publisher);
+	return 0;
+}
+
+static bool is_mine(const struct baleen_fleet_work *work)
+{
+	const char *publisher = work->message->publisher, *host = work->receiver->host;
+	size_t n_host = strcspn(publisher, "/");
+
+	return strlen(host) == n_host && !memcmp(host, publisher, n_host);
+}
+
+/* --- where it belongs ----------------------------------------------------------------------- */
+
+static bool is_blank(const struct baleen_fleet_publisher *publisher)
+{
+	static const u8 none[BALEEN_FLEET_INCARNATION_BYTES];
+
+	return !memcmp(publisher->incarnation, none, sizeof(none));
+}
+
+static bool is_other(const struct baleen_fleet_work *work)
+{
+	return memcmp(work->account.publisher.incarnation, work->message->incarnation,
+		      BALEEN_FLEET_INCARNATION_BYTES);
+}
+
+static int save(struct baleen_fleet_work *work)
+{
+	return baleen_fleet_account_save(work->receiver->store, &work->account, work->error);
+}
+
+static int tell_gap(struct baleen_fleet_work *work)
+{
+	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+
+	work->result->verdict = BALEEN_FLEET_GAP;
+	if (work->message->last > publisher->lacks || is_other(work))
+		publisher->lacks = work->message->last;
+	return save(work);
+}
+
+static int refuse_clone(struct baleen_fleet_work *work)
+{
+	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+	int err;
+
+	publisher->is_cloned = true;
+	err = save(work);
+	return err ? err :
+		     refuse(work, BALEEN_FLEET_CAUSE_CLONE,
+			    "%s: two hosts publish under this name: change %llu differs",
+			    publisher->name, (unsigned long long)publisher->sequence);
+}
+
+static int finish(struct baleen_fleet_work *work, u64 n_held_before)
+{
+	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+	struct baleen_fleet_result *result = work->result;
+	int err = 0;
+
+	if (work->message->made_ms > publisher->signed_ms)
+		publisher->signed_ms = work->message->made_ms;
+	if (publisher->lacks <= publisher->sequence)
+		publisher->lacks = publisher->sequence;
+	result->is_alarm = result->n_held && !n_held_before;
+	if (result->n_held)
+		err = count(work, publisher->name, BALEEN_FLEET_CAUSE_HELD, result->n_held);
+	return err ? err : save(work);
+}
+
+static int take_batch(struct baleen_fleet_work *work)
+{
+	const struct baleen_fleet_message *message = work->message;
+	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+	u64 n_held = publisher->n_held;
+	int err;
+
+	if (is_blank(publisher) && message->first == 1)
+		memcpy(publisher->incarnation, message->incarnation,
+		       sizeof(publisher->incarnation));
+	if (is_other(work) && message->made_ms <= publisher->signed_ms)
+		return refuse(work, BALEEN_FLEET_CAUSE_REPLAY,
+			      "%s: it is of an incarnation that is over", publisher->name);
+	if (is_other(work) || message->first > publisher->sequence + 1)
+		return tell_gap(work);
+	if (message->last <= publisher->sequence) {
+		work->result->verdict = BALEEN_FLEET_DUPLICATE;
+		return 0;
+	}
+	if (publisher->n + message->n_entries > BALEEN_FLEET_LIVE_MAX)
+		return refuse(work, BALEEN_FLEET_CAUSE_FULL, "%s: more than %d entries",
+			      publisher->name, BALEEN_FLEET_LIVE_MAX);
+	/* Rows name its id. */
+	err = publisher->id ? 0 : save(work);
+	if (!err)
+		err = baleen_fleet_apply_batch(work);
+	return err ? err : finish(work, n_held);
+}
+
+static int take_snapshot(struct baleen_fleet_work *work)
+{
+	const struct baleen_fleet_message *message = work->message;
+	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+	struct baleen_fleet_digest digest;
+	u64 n_held = publisher->n_held;
+	int err;
+
+	if (is_other(work) && !is_blank(publisher) && message->made_ms <= publisher->signed_ms)
+		return refuse(work, BALEEN_FLEET_CAUSE_REPLAY,
+			      "%s: it is of an incarnation that is over", publisher->name);
+	if (!is_other(work) && message->last < publisher->sequence) {
+		work->result->verdict = BALEEN_FLEET_DUPLICATE;
+		return 0;
+	}
+	if (!is_other(work) && message->last == publisher->sequence) {
+		digest = baleen_fleet_digest_of(message);
+		if (!baleen_fleet_digest_is(&digest, &publisher->digest))
+			return refuse_clone(work);
+		work->result->verdict = BALEEN_FLEET_DUPLICATE;
+		return 0;
+	}
+	err = publisher->id ? 0 : save(work);
+	work->result->is_whole = true;
+	publisher->is_cloned = false;
+	publisher->lacks = 0;
+	if (!err)
+		err = baleen_fleet_apply_snapshot(work);
+	return err ? err : finish(work, n_held);
+}
+
+static int take_head(struct baleen_fleet_work *work)
+{
+	const struct baleen_fleet_message *message = work->message;
+	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+
+	if (is_other(work)) {
+		/* Nothing was ever published: there is nothing to fetch. */
+		if (is_blank(publisher) && !message->last)
+			return 0;
+		if (message->made_ms > publisher->signed_ms)
+			return tell_gap(work);
+		work->result->verdict = BALEEN_FLEET_DUPLICATE;
+		return 0;
+	}
+	if (message->last > publisher->sequence)
+		return tell_gap(work);
+	if (message->last < publisher->sequence) {
+		work->result->verdict = BALEEN_FLEET_DUPLICATE;
+		return 0;
+	}
+	if (message->n_entries != publisher->n ||
+	    !baleen_fleet_digest_is(&message->digest, &publisher->digest))
+		return refuse_clone(work);
+	publisher->agreed_ms = work->receiver->now_ms;
+	publisher->lacks = publisher->sequence;
+	publisher->is_cloned = false;
+	return save(work);
+}
+
+static int take_control(struct baleen_fleet_work *work)
+{
+	const struct baleen_fleet_message *message = work->message;
+	bool may = message->control == BALEEN_FLEET_PARDON ? work->grant->may_pardon :
+							     work->grant->may_suspend;
+
+	if (!may)
+		return refuse(work, BALEEN_FLEET_CAUSE_RIGHT, "%s: it may not %s",
+			      message->publisher,
+			      message->control == BALEEN_FLEET_PARDON ? "pardon" :
+									"suspend, resume or ask");
+	if (message->made_ms + BALEEN_FLEET_MAX_TTL_MS < work->receiver->now_ms)
+		return refuse(work, BALEEN_FLEET_CAUSE_REPLAY, "%s: it was signed long ago",
+			      message->publisher);
+	return baleen_fleet_control_apply(work);
+}
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+static int take(struct baleen_fleet_work *work)
+{
+	int ret;
+
+	if (work->message->type == BALEEN_FLEET_CONTROL)
+		return take_control(work);
+	if (is_mine(work)) {
+		work->result->verdict = BALEEN_FLEET_MINE;
+		return 0;
+	}
+	ret = baleen_fleet_account_find(work->receiver->store, work->message->publisher,
+					&work->account, work->error);
+	if (ret < 0)
+		return ret;
+	switch (work->message->type) {
+	case BALEEN_FLEET_BATCH: return take_batch(work);
+	case BALEEN_FLEET_SNAPSHOT: return take_snapshot(work);
+	default: return take_head(work);
+	}
+}
+
+int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const void *bytes,
+			 size_t n_bytes, struct baleen_fleet_result *result,
+			 struct baleen_error *error)
+{
+	struct baleen_fleet_work work = { .receiver = receiver, .result = result, .error = error };
+	struct baleen_fleet_message message;
+	const char *why;
+	int err;
+
+	memset(result, 0, sizeof(*result));
+	if (baleen_fleet_decode(bytes, n_bytes, &message, &why))
+		return refuse(&work, BALEEN_FLEET_CAUSE_FORM, "a message that cannot be read: %s",
+			      why);
+	work.message = &message;
+	result->message = message;
+	result->message.body = NULL;
+	result->message.n_body = 0;
+	strcpy(result->about,
+	       message.type == BALEEN_FLEET_CONTROL ? message.target : message.publisher);
+	err = check(&work, bytes, n_bytes);
+	if (err || result->verdict == BALEEN_FLEET_REFUSED)
+		return err;
+	err = baleen_fleet_pardons_load(receiver->store, receiver->now_ms, &work.pardons, error);
+	if (!err)
+		err = take(&work);
+	baleen_fleet_pardons_free(&work.pardons);
+	return err;
+}
+
+int baleen_fleet_refusals_each(const struct baleen_fleet_store *store,
+			       int (*visit)(const struct baleen_fleet_refusal *refusal, void *data),
+			       void *data, struct baleen_error *error)
+{
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(&store->db,
+			       "SELECT name, cause, n, last_ms FROM refusal ORDER BY name, cause",
+			       error, NULL, 0);
+	struct baleen_fleet_refusal refusal;
+
+	while (baleen_sql_next(&rows)) {
+		memset(&refusal, 0, sizeof(refusal));
+		if (!baleen_sql_column(rows.row, 0, refusal.publisher, sizeof(refusal.publisher))) {
+			rows.ret = baleen_sql_damaged(&store->db, "a refusal", error);
+			continue;
+		}
+		refusal.cause = sqlite3_column_int(rows.row, 1);
+		refusal.n = sqlite3_column_int64(rows.row, 2);
+		refusal.last_ms = sqlite3_column_int64(rows.row, 3);
+		rows.ret = visit(&refusal, data);
+	}
+	return baleen_sql_end(&rows);
+}

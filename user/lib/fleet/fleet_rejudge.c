@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Entries of a publisher that are judged anew. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/fleet_apply.h"
+#include "fleet/fleet_receive.h"
+#include "util/array.h"
+
+/**
+ * struct judging - the entries of a publisher
+ * @work: its account, grant and pardons
+ * @row: entries, those in force first, so that others get what they leave; then by age
+ * @n: how many
+ */
+struct judging {
+	struct baleen_fleet_work work;
+	struct baleen_fleet_row *row;
+	size_t n;
+};
+
+static int load(struct judging *judging)
+{
+	const struct baleen_fleet_store *store = judging->work.receiver->store;
+	struct baleen_sql_rows rows =
+		baleen_sql_ask(&store->db,
+			       "SELECT " BALEEN_FLEET_ROW_COLUMNS " FROM entry WHERE publisher = ?"
+			       " ORDER BY hold <> 0, base_ms, of_set, family, address, length",
+			       judging->work.error,
+			       BALEEN_SQL_VALUES(
+				       baleen_sql_number(judging->work.account.publisher.id)));
+
+	while (baleen_sql_next(&rows)) {
+		if (baleen_array_add(&judging->row, judging->n))
+			rows.ret = baleen_no_memory(judging->work.error);
+		else
+			rows.ret = baleen_fleet_row_read(store, rows.row, 0,
+							 &judging->row[judging->n++],
+							 judging->work.error);
+	}
+	return baleen_sql_end(&rows);
+}
+
+static int write(struct judging *judging, const struct baleen_fleet_row *row,
+		 const struct baleen_fleet_row *old)
+{
+	struct baleen_fleet_work *work = &judging->work;
+	bool counted = baleen_fleet_row_counts(work, old);
+	bool counts = baleen_fleet_row_counts(work, row);
+	int err = baleen_sql_do(
+		&work->receiver->store->db,
+		"UPDATE entry SET hold = ?6, force_ms = ?7 WHERE publisher = ?1 AND of_set = ?2"
+		" AND family = ?3 AND length = ?4 AND address = ?5",
+		NULL, work->error,
+		BALEEN_SQL_VALUES(baleen_sql_number(work->account.publisher.id),
+				  BALEEN_FLEET_KEY_VALUES(&row->entry),
+				  baleen_sql_number(row->hold), baleen_sql_number(row->force_ms)));
+
+	if (!err && (counted || counts))
+		err = baleen_fleet_effect_add(work, work->account.publisher.name, row, counts);
+	return err;
+}
+
+static int judge_one(struct judging *judging, struct baleen_fleet_row *row, bool is_all)
+{
+	struct baleen_fleet_work *work = &judging->work;
+	const struct baleen_fleet_row old = *row;
+	u64 now_ms = work->receiver->now_ms;
+
+	if (is_all)
+		row->force_ms = baleen_fleet_row_end(work->grant, row);
+	if (row->force_ms <= now_ms)
+		row->hold = BALEEN_FLEET_HOLD_ENDED;
+	else
+		row->hold = baleen_fleet_judge(work->grant, &work->account.usage, &row->entry,
+					       old.hold == BALEEN_FLEET_IN_FORCE ? 0 : now_ms);
+	if (baleen_fleet_is_held(row->hold)) {
+		work->account.publisher.n_held++;
+		if (!work->result->n_held++)
+			work->result->hold = row->hold;
+	}
+	if (row->hold == old.hold && row->force_ms == old.force_ms)
+		return 0;
+	return write(judging, row, &old);
+}
+
+static int judge_all(struct judging *judging, bool is_all)
+{
+	struct baleen_fleet_work *work = &judging->work;
+	int err = 0;
+
+	work->account.publisher.n_held = 0;
+	work->account.usage.n = work->account.usage.n_ip4 = work->account.usage.n_ip6 = 0;
+	for (size_t i = 0; i < judging->n && !err; i++)
+		err = judge_one(judging, &judging->row[i], is_all);
+	return err ? err :
+		     baleen_fleet_account_save(work->receiver->store, &work->account, work->error);
+}
+
+int baleen_fleet_rejudge(const struct baleen_fleet_receiver *receiver, const char *publisher,
+			 bool is_all, struct baleen_fleet_result *result,
+			 struct baleen_error *error)
+{
+	struct judging judging = { .work = { .receiver = receiver,
+					     .grant = baleen_fleet_policy_grant(receiver->policy,
+										publisher),
+					     .result = result,
+					     .error = error } };
+	struct baleen_fleet_work *work = &judging.work;
+	int ret;
+
+	memset(result, 0, sizeof(*result));
+	strcpy(result->about, publisher);
+	ret = baleen_fleet_account_find(receiver->store, publisher, &work->account, error);
+	if (ret <= 0)
+		return ret;
+	if (!baleen_fleet_policy_key(receiver->policy, publisher))
+		work->grant = NULL;
+	ret = baleen_fleet_pardons_load(receiver->store, receiver->now_ms, &work->pardons, error);
+	if (!ret)
+		ret = load(&judging);
+	if (!ret)
+		ret = judge_all(&judging, is_all);
+	baleen_fleet_pardons_free(&work->pardons);
+	free(judging.row);
+	return ret;
+}

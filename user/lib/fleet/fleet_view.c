@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The bans of a fleet that are in force on this host. */
+#include <string.h>
+
+#include "fleet/fleet_rows.h"
+#include "fleet/fleet_view.h"
+
+#define SUSPENDED "(SELECT name FROM suspended WHERE is_suspended)"
+
+/* Columns before those of an entry. */
+#define FOUND_COLUMNS "p.name, p.is_own, p.name IN " SUSPENDED ", " BALEEN_FLEET_ROW_COLUMNS
+#define N_BEFORE 3
+
+/**
+ * struct looking - a question on its way
+ * @store: the database
+ * @now_ms: broker's time
+ * @pardons: all
+ * @visit: called with what is found
+ * @data: passed to @visit
+ * @error: filled in on failure
+ */
+struct looking {
+	const struct baleen_fleet_store *store;
+	u64 now_ms;
+	struct baleen_fleet_pardons pardons;
+	int (*visit)(const struct baleen_fleet_found *found, void *data);
+	void *data;
+	struct baleen_error *error;
+};
+
+static u32 state_of(const struct looking *looking, const struct baleen_fleet_row *row,
+		    bool is_suspended)
+{
+	if (row->force_ms <= looking->now_ms || row->hold == BALEEN_FLEET_HOLD_ENDED)
+		return BALEEN_FLEET_HAS_ENDED;
+	if (is_suspended)
+		return BALEEN_FLEET_IS_SUSPENDED;
+	if (baleen_fleet_pardons_hold(&looking->pardons, &row->entry, row->base_ms))
+		return BALEEN_FLEET_IS_PARDONED;
+	return row->hold == BALEEN_FLEET_IN_FORCE ? BALEEN_FLEET_COUNTS : BALEEN_FLEET_IS_HELD;
+}
+
+/* All rows of a statement; ends it. */
+static int visit_rows(struct looking *looking, struct baleen_sql_rows *rows)
+{
+	struct baleen_fleet_found found;
+	struct baleen_fleet_row row;
+
+	while (baleen_sql_next(rows)) {
+		memset(&found, 0, sizeof(found));
+		rows->ret = baleen_fleet_row_read(looking->store, rows->row, N_BEFORE, &row,
+						  looking->error);
+		if (rows->ret)
+			continue;
+		if (!baleen_sql_column(rows->row, 0, found.publisher, sizeof(found.publisher))) {
+			rows->ret = baleen_sql_damaged(&looking->store->db, "a publisher",
+						       looking->error);
+			continue;
+		}
+		found.is_own = sqlite3_column_int(rows->row, 1);
+		found.state = state_of(looking, &row, sqlite3_column_int(rows->row, 2));
+		found.hold = row.hold;
+		found.base_ms = row.base_ms;
+		found.entry = row.entry;
+		found.entry.end_ms = row.force_ms;
+		rows->ret = looking->visit(&found, looking->data);
+	}
+	return baleen_sql_end(rows);
+}
+
+/* --- all ----------------------------------------------------------------------------------- */
+
+/**
+ * struct telling - what counts, for somebody else
+ * @visit: called with each
+ * @data: passed to @visit
+ */
+struct telling {
+	int (*visit)(const struct baleen_fleet_effect *effect, void *data);
+	void *data;
+};
+
+static int tell(const struct baleen_fleet_found *found, void *data)
+{
+	struct telling *telling = data;
+	struct baleen_fleet_effect effect = { .is_in_force = true, .entry = found->entry };
+
+	if (found->state != BALEEN_FLEET_COUNTS)
+		return 0;
+	strcpy(effect.publisher, found->publisher);
+	return telling->visit(&effect, telling->data);
+}
+
+int baleen_fleet_view_each(const struct baleen_fleet_store *store, const char *publisher,
+			   u64 now_ms,
+			   int (*visit)(const struct baleen_fleet_effect *effect, void *data),
+			   void *data, struct baleen_error *error)
+{
+	struct telling telling = { .visit = visit, .data = data };
+	struct looking looking = {
+		.store = store, .now_ms = now_ms, .visit = tell, .data = &telling, .error = error
+	};
+	struct baleen_sql_rows rows;
+	int ret = baleen_fleet_pardons_load(store, now_ms, &looking.pardons, error);
+
+	if (ret)
+		return ret;
+	rows = baleen_sql_ask(
+		&store->db,
+		"SELECT " FOUND_COLUMNS " FROM publisher p JOIN entry ON publisher = p.id"
+		" WHERE (?1 IS NULL AND NOT p.is_own OR p.name = ?1) AND hold = 0"
+		" AND force_ms > ?2 AND p.name NOT IN " SUSPENDED
+		" ORDER BY p.name, of_set, family, address, length",
+		error, BALEEN_SQL_VALUES(baleen_sql_text(publisher), baleen_sql_number(now_ms)));
+	ret = visit_rows(&looking, &rows);
+	baleen_fleet_pardons_free(&looking.pardons);
+	return ret;
+}
+
+/* --- one key --------------------------------------------------------------------------------- */
+
+/* The prefix of this length that a key is in. */
+static struct baleen_fleet_key widen(const struct baleen_fleet_key *key, u32 length)
+{
+	struct baleen_fleet_key wide = *key;
+
+	wide.length = length;
+	for (u32 i = 0; i < sizeof(wide.address); i++) {
+		if (length >= 8 * (i + 1))
+			continue;
+		wide.address[i] &= length > 8 * i ? 0xff << (8 - (length - 8 * i)) : 0;
+	}
+	return wide;
+}
+
+static int find_wide(struct looking *looking, const struct baleen_fleet_key *key)
+{
+	int ret = 0;
+
+	for (int length = key->length; length >= 0 && !ret; length--) {
+		struct baleen_fleet_key wide = widen(key, length);
+		struct baleen_sql_rows rows = baleen_sql_ask(
+			&looking->store->db,
+			"SELECT " FOUND_COLUMNS " FROM entry JOIN publisher p ON publisher = p.id"
+			" WHERE family = ? AND length = ? AND address = ? ORDER BY p.name, of_set",
+			looking->error,
+			BALEEN_SQL_VALUES(baleen_sql_number(wide.family), baleen_sql_number(length),
+					  baleen_sql_blob(wide.address,
+							  baleen_fleet_key_bytes(&wide))));
+
+		ret = visit_rows(looking, &rows);
+	}
+	return ret;
+}
+
+int baleen_fleet_view_find(const struct baleen_fleet_store *store,
+			   const struct baleen_fleet_key *key, u64 now_ms,
+			   int (*visit)(const struct baleen_fleet_found *found, void *data),
+			   void *data, struct baleen_error *error)
+{
+	struct looking looking = {
+		.store = store, .now_ms = now_ms, .visit = visit, .data = data, .error = error
+	};
+	int ret = baleen_fleet_pardons_load(store, now_ms, &looking.pardons, error);
+
+	if (!ret)
+		ret = find_wide(&looking, key);
+	baleen_fleet_pardons_free(&looking.pardons);
+	return ret;
+}
+
+/* The last address of a prefix. */
+static struct baleen_fleet_key last_of(const struct baleen_fleet_key *key)
+{
+	struct baleen_fleet_key last = *key;
+
+	for (u32 i = key->length; i < 8 * baleen_fleet_key_bytes(key); i++)
+		last.address[i / 8] |= 0x80 >> i % 8;
+	return last;
+}
+
+int baleen_fleet_view_inside(const struct baleen_fleet_store *store, const char *set,
+			     const struct baleen_fleet_key *key, u64 now_ms,
+			     int (*visit)(const struct baleen_fleet_found *found, void *data),
+			     void *data, struct baleen_error *error)
+{
+	struct looking looking = {
+		.store = store, .now_ms = now_ms, .visit = visit, .data = data, .error = error
+	};
+	struct baleen_fleet_key last = last_of(key);
+	struct baleen_sql_rows rows;
+	int ret = baleen_fleet_pardons_load(store, now_ms, &looking.pardons, error);
+
+	if (ret)
+		return ret;
+	rows = baleen_sql_ask(
+		&store->db,
+		"SELECT " FOUND_COLUMNS " FROM entry JOIN publisher p ON publisher = p.id"
+		" WHERE family = ? AND address BETWEEN ? AND ? AND length >= ? AND of_set = ?"
+		" ORDER BY p.name, address, length",
+		error,
+		BALEEN_SQL_VALUES(baleen_sql_number(key->family),
+				  baleen_sql_blob(key->address, baleen_fleet_key_bytes(key)),
+				  baleen_sql_blob(last.address, baleen_fleet_key_bytes(key)),
+				  baleen_sql_number(key->length), baleen_sql_text(set)));
+	ret = visit_rows(&looking, &rows);
+	baleen_fleet_pardons_free(&looking.pardons);
+	return ret;
+}
+
+/* --- pardons ------------------------------------------------------------------------------------
+ */
+
+/**
+ * struct covering - the bans that a pardoned key is in
+ * @pardon: the pardon
+ * @by_older: one that was made before counts
+ * @by_newer: one that was made since counts
+ */
+struct covering {
+	const struct baleen_fleet_pardon *pardon;
+	bool by_older;
+	bool by_newer;
+};
+
+static int look_at_cover(const struct baleen_fleet_found *found, void *data)
+{
+	struct covering *covering = data;
+
+	if (found->is_own || found->state != BALEEN_FLEET_COUNTS ||
+	    strcmp(found->entry.set, covering->pardon->set))
+		return 0;
+	if (found->base_ms <= covering->pardon->made_ms)
+		covering->by_older = true;
+	else
+		covering->by_newer = true;
+	return 0;
+}
+
+int baleen_fleet_pardons_each(const struct baleen_fleet_store *store, u64 now_ms,
+			      int (*visit)(const struct baleen_fleet_pardon *pardon, void *data),
+			      void *data, struct baleen_error *error)
+{
+	struct baleen_fleet_pardons pardons;
+	int ret = baleen_fleet_pardons_load(store, now_ms, &pardons, error);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < pardons.n && !ret; i++) {
+		struct covering covering = { .pardon = &pardons.pardon[i] };
+
+		ret = baleen_fleet_view_find(store, &pardons.pardon[i].key, now_ms, look_at_cover,
+					     &covering, error);
+		pardons.pardon[i].is_exception = covering.by_older && !covering.by_newer;
+		if (!ret)
+			ret = visit(&pardons.pardon[i], data);
+	}
+	baleen_fleet_pardons_free(&pardons);
+	return ret;
+}
+
+u64 baleen_fleet_view_next_end(const struct baleen_fleet_store *store, u64 now_ms)
+{
+	u64 next_ms = 0;
+
+	baleen_sql_do(&store->db,
+		      "SELECT force_ms FROM entry JOIN publisher p ON publisher = p.id"
+		      " WHERE force_ms > ? AND hold = 0 AND NOT p.is_own ORDER BY force_ms LIMIT 1",
+		      &next_ms, NULL, BALEEN_SQL_VALUES(baleen_sql_number(now_ms)));
+	return next_ms;
+}
