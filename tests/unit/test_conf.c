@@ -165,6 +165,22 @@ static const struct {
 	{ R "feed http://h/x access\n", "c:2: access: its value is missing" },
 	{ R "feed http://h/x access x.access\n",
 	  "c:2: feed 'x.access': not a whole path, from / on" },
+	{ R "feed fleet:\n", "c:2: feed 'fleet:': not the name of a set" },
+	{ R "feed fleet:Bans\n", "c:2: feed 'fleet:Bans': not the name of a set" },
+	{ R "feed fleet:a1234567890123456789012345678901\n",
+	  "c:2: feed 'fleet:a1234567890123456789012345678901': not the name of a set" },
+	{ R "feed fleet:bans every 1h\n", "c:2: feed fleet:bans: only max-ttl is for a fleet" },
+	{ R "feed fleet:bans max-ttl\n", "c:2: max-ttl: its value is missing" },
+	{ R "feed fleet:bans max-ttl 31d\n",
+	  "c:2: max-ttl '31d': not a time from 1s to 30d such as 30s, 5m" },
+	{ R "feed fleet:bans max-ttl 1h 2h\n", "c:2: feed: '2h' is a word too many" },
+	{ R "feed fleet:bans\nfeed fleet:scans\n",
+	  "c:3: a rule takes one set of a fleet: fleet:bans" },
+	{ R "any\nfeed fleet:bans\n", "c:1: rule a: any and feeds exclude each other" },
+	{ R "feed fleet:bans\nkey src,dport\n",
+	  "c:1: rule a: bans of a fleet are for keys of one address" },
+	{ "rule a allow\nfeed fleet:bans\n",
+	  "c:1: rule a: bans of a fleet are for a rule that drops or counts" },
 	{ R "feed /x hold 1h\n", "c:2: hold is for routes: feed route:TABLE" },
 	{ R "feed route:\n", "c:2: feed 'route:': not the number or name of a routing table" },
 	{ R "feed route:/x\n", "c:2: feed 'route:/x': not the number or name of a routing table" },
@@ -495,14 +511,39 @@ static void test_routes(void **state)
 	baleen_conf_free(&conf);
 }
 
+static void test_fleet(void **state)
+{
+	static const char text[] = "rule a drop\nfeed fleet:bans max-ttl 36h\nfeed /x\n"
+				   "rule b count\nfeed fleet:s.1\n";
+	static const char formatted[] = "rule a drop\n\tfeed /x\n\tfeed fleet:bans max-ttl 1d12h\n"
+					"rule b count\n\tfeed fleet:s.1\n";
+	struct baleen_conf conf, again;
+	char *out;
+
+	assert_int_equal(parse(text, &conf, NULL), 0);
+	assert_int_equal(conf.n_feeds, 1);
+	assert_string_equal(conf.rules.rule[0].fleet.set, "bans");
+	assert_int_equal(conf.rules.rule[0].fleet.max_ttl_s, 129600);
+	assert_string_equal(conf.rules.rule[1].fleet.set, "s.1");
+	assert_int_equal(conf.rules.rule[1].fleet.max_ttl_s, 0);
+	out = baleen_conf_format(&conf, true);
+	assert_string_equal(strstr(out, "rule a"), formatted);
+	assert_int_equal(parse(out, &again, NULL), 0);
+	assert_memory_equal(&again.rules.rule[0].fleet, &conf.rules.rule[0].fleet,
+			    sizeof(again.rules.rule[0].fleet));
+	free(out);
+	baleen_conf_free(&again);
+	baleen_conf_free(&conf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_refused_bytes),
-		cmocka_unit_test(test_too_many),    cmocka_unit_test(test_all),
-		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_format),
-		cmocka_unit_test(test_routes),	    cmocka_unit_test(test_egress),
-		cmocka_unit_test(test_never_names),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_refused_bytes),
+		cmocka_unit_test(test_too_many), cmocka_unit_test(test_all),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_format),
+		cmocka_unit_test(test_routes),	 cmocka_unit_test(test_fleet),
+		cmocka_unit_test(test_egress),	 cmocka_unit_test(test_never_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -556,6 +556,7 @@ static void all_fields(void **unused)
 	rules.guard_sessions = BALEEN_GUARD_NONE;
 	rules.rule[1].ban_width = 48;
 	rules.rule[0].widen[1] = (struct baleen_widen){ 1000, 127 };
+	rules.rule[0].fleet = (struct baleen_rule_fleet){ "bans", 86400 };
 	make(true);
 	assert_int_equal(baleen_rule_store_open(&state, DEVICE, 1, &error), 0);
 	for (int i = 0; i < 2; i++) {
@@ -595,6 +596,9 @@ static void all_fields(void **unused)
 	assert_int_equal(back.rule[0].ban_width, 0);
 	assert_int_equal(back.rule[1].ban_width, 48);
 	assert_memory_equal(back.rule[0].widen, rules.rule[0].widen, sizeof(back.rule[0].widen));
+	assert_string_equal(back.rule[0].fleet.set, "bans");
+	assert_int_equal(back.rule[0].fleet.max_ttl_s, 86400);
+	assert_string_equal(back.rule[1].fleet.set, "");
 	baleen_rule_store_close(&state);
 }
 

@@ -22,6 +22,7 @@
  *              feed /var/lib/lists skip-bad
  *              feed https://example.org/geo.csv.gz column 1-2 where country=XX every 1d
  *              feed route:rtbh hold 1h   routes of a kernel table that lead nowhere
+ *              feed fleet:bans max-ttl 24h   what other hosts of a fleet have banned
  *              min-entries 100
  *              max-shrink 50%
  *              max-coverage 25%

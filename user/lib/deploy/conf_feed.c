@@ -18,6 +18,8 @@
 /* None waits for a feed that comes more seldom, or for an answer that takes longer. */
 #define MAX_EVERY_MS 31536000000ull
 #define MAX_TIMEOUT_MS 3600000ull
+/* No ban of a fleet is longer. */
+#define MAX_FLEET_MS (30 * 86400000ull)
 
 static int parse_period(struct baleen_conf_parser *parser, const char *word, const char *value,
 			u64 max_ms, u32 *seconds)
@@ -217,6 +219,41 @@ static int add_feed(struct baleen_conf_parser *parser, const struct baleen_feed_
 	return 0;
 }
 
+/* Bans of other hosts come one by one, so no version of them is fetched. */
+static int parse_fleet(struct baleen_conf_parser *parser, struct baleen_rule_fleet *fleet)
+{
+	const char *set = parser->word[1] + sizeof(BALEEN_ORIGIN_FLEET) - 1;
+	struct baleen_rule_fleet read = { 0 };
+	int err = 0;
+
+	if (!baleen_rule_fleet_is_set(set))
+		return baleen_conf_refuse(parser, "feed '%s': not the name of a set",
+					  parser->word[1]);
+	if (*fleet->set)
+		return baleen_conf_refuse(parser, "a rule takes one set of a fleet: fleet:%s",
+					  fleet->set);
+	if (parser->n_words > 2 && strcmp(parser->word[2], "max-ttl"))
+		return baleen_conf_refuse(parser, "feed %s: only max-ttl is for a fleet",
+					  parser->word[1]);
+	if (parser->n_words == 3)
+		return baleen_conf_refuse(parser, "max-ttl: its value is missing");
+	if (parser->n_words > 4)
+		return baleen_conf_refuse(parser, "feed: '%s' is a word too many", parser->word[4]);
+	if (parser->n_words == 4)
+		err = parse_period(parser, "max-ttl", parser->word[3], MAX_FLEET_MS,
+				   &read.max_ttl_s);
+	if (err)
+		return err;
+	strcpy(read.set, set);
+	*fleet = read;
+	return 0;
+}
+
+static bool is_fleet(const char *source)
+{
+	return !strncmp(source, BALEEN_ORIGIN_FLEET, sizeof(BALEEN_ORIGIN_FLEET) - 1);
+}
+
 int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to)
 {
 	struct baleen_feed_source wanted = { 0 };
@@ -225,6 +262,8 @@ int baleen_conf_parse_feed(struct baleen_conf_parser *parser, void *to)
 	char file[BALEEN_SOURCE_BYTES];
 	u32 given = 0, i = 2;
 
+	if (is_fleet(parser->word[1]))
+		return parse_fleet(parser, &parser->rule->fleet);
 	while (i < parser->n_words) {
 		int n = parse_feed_option(parser, &table, &wanted, i, &given);
 

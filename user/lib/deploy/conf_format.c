@@ -144,7 +144,7 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 {
 	const struct baleen_stored_rule *rule = &conf->rules.rule[index];
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], spec[BALEEN_KEY_SPEC_TEXT];
-	char widen[BALEEN_WIDEN_TEXT];
+	char widen[BALEEN_WIDEN_TEXT], fleet[BALEEN_RULE_FLEET_TEXT];
 
 	baleen_qualifiers_format(&rule->qualifiers, &rule->rate_limit, qualifiers);
 	fprintf(out, "rule %s %s%s%s\n", rule->name, baleen_action_text(rule->action),
@@ -152,6 +152,8 @@ static void put_rule(FILE *out, const struct baleen_conf *conf, u32 index, bool 
 	for (size_t i = 0; i < conf->n_feeds; i++)
 		if (conf->feed[i].rule == index)
 			put_feed(out, &conf->feed[i].wanted, shows_secrets);
+	if (*baleen_rule_fleet_format(&rule->fleet, fleet))
+		fprintf(out, "\tfeed %s\n", fleet);
 	if (rule->key_spec != baleen_conf_key(conf))
 		fprintf(out, "\tkey %s\n", baleen_key_spec_text(rule->key_spec, spec));
 	if (rule->kind != BALEEN_KIND_CUCKOO)

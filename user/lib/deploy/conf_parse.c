@@ -414,6 +414,8 @@ static int check_rule(struct baleen_conf_parser *parser, u32 index)
 	parser->line = parser->rule_line[index];
 	if (!reason && (rule->widen[0].n || rule->widen[1].n))
 		reason = baleen_rule_widen_refuse(rule);
+	if (!reason && *rule->fleet.set)
+		reason = baleen_rule_fleet_refuse(rule);
 	if (reason)
 		return baleen_conf_refuse(parser, "rule %s: %s", rule->name, reason);
 	if (rule->rate_limit.rate && rule->action == BALEEN_ACTION_ALLOW)

@@ -60,11 +60,10 @@ void baleen_conf_plan_free(struct baleen_conf_plan *plan)
 	*plan = (struct baleen_conf_plan){ 0 };
 }
 
-static int add_change(struct comparison *work, enum baleen_conf_change_kind kind, const char *rule,
-		      const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static int add_change(struct comparison *work, enum baleen_conf_change_kind kind, const char *rule,
-		      const char *format, ...)
+static __attribute__((format(printf, 4, 5))) int add_change(struct comparison *work,
+							    enum baleen_conf_change_kind kind,
+							    const char *rule, const char *format,
+							    ...)
 {
 	struct baleen_conf_plan *plan = work->plan;
 	struct baleen_conf_change *change;
@@ -125,7 +124,6 @@ static int check_way(const struct comparison *work)
 static int compare_never(struct comparison *work, bool *differs)
 {
 	const char *path = work->goal->conf->rules.never_path;
-
 	int ret = strcmp(path, work->old.rules.never_path) ?
 			  1 :
 			  baleen_protected_never_differs(work->state, path, work->error);
@@ -197,6 +195,14 @@ static int add_rule(struct comparison *work, const struct baleen_stored_rule *ru
 			  baleen_action_text(rule->action), *qualifiers ? " " : "", qualifiers);
 }
 
+static int compare_texts(struct comparison *work, const char *rule, const char *old,
+			 const char *new, const char *before, const char *none)
+{
+	if (!strcmp(old, new))
+		return 0;
+	return add_change(work, BALEEN_CONF_RULE_CHANGED, rule, "%s%s", *new ? before : none, new);
+}
+
 static int compare_qualifiers(struct comparison *work, const struct baleen_stored_rule *old,
 			      const struct baleen_stored_rule *new)
 {
@@ -204,10 +210,7 @@ static int compare_qualifiers(struct comparison *work, const struct baleen_store
 
 	baleen_qualifiers_format(&old->qualifiers, &old->rate_limit, text_old);
 	baleen_qualifiers_format(&new->qualifiers, &new->rate_limit, text_new);
-	if (!strcmp(text_old, text_new))
-		return 0;
-	return add_change(work, BALEEN_CONF_RULE_CHANGED, new->name, "%s",
-			  *text_new ? text_new : "no qualifiers");
+	return compare_texts(work, new->name, text_old, text_new, "", "no qualifiers");
 }
 
 static int compare_limits(struct comparison *work, const struct baleen_stored_rule *old,
@@ -226,6 +229,16 @@ static int compare_limits(struct comparison *work, const struct baleen_stored_ru
 	return err;
 }
 
+static int compare_fleet(struct comparison *work, const struct baleen_stored_rule *old,
+			 const struct baleen_stored_rule *new)
+{
+	char text_old[BALEEN_RULE_FLEET_TEXT], text_new[BALEEN_RULE_FLEET_TEXT];
+
+	baleen_rule_fleet_format(&old->fleet, text_old);
+	baleen_rule_fleet_format(&new->fleet, text_new);
+	return compare_texts(work, new->name, text_old, text_new, "feed ", "no feed of a fleet");
+}
+
 /* Prefixes that other numbers have widened go, so the filter is built anew. */
 static int compare_widen(struct comparison *work, const struct baleen_stored_rule *old,
 			 const struct baleen_stored_rule *new)
@@ -234,10 +247,7 @@ static int compare_widen(struct comparison *work, const struct baleen_stored_rul
 
 	baleen_widen_format(old->widen, text_old);
 	baleen_widen_format(new->widen, text_new);
-	if (!strcmp(text_old, text_new))
-		return 0;
-	return add_change(work, BALEEN_CONF_RULE_CHANGED, new->name, "%s%s",
-			  *text_new ? "widen " : "no widen", text_new);
+	return compare_texts(work, new->name, text_old, text_new, "widen ", "no widen");
 }
 
 /* The filter itself: it is built anew when one of these differs. */
@@ -276,6 +286,8 @@ static int compare_rule(struct comparison *work, u32 index)
 	work->plan->deploy.rebuild[index] = work->plan->n_changes > n;
 	if (!err)
 		err = compare_qualifiers(work, old, new);
+	if (!err)
+		err = compare_fleet(work, old, new);
 	return err ? err : compare_limits(work, old, new);
 }
 
@@ -475,10 +487,8 @@ int baleen_conf_compare(const struct baleen_conf_goal *goal, const struct baleen
 	struct comparison work = {
 		.goal = goal, .state = state, .xdp = xdp, .plan = &made, .error = error
 	};
-	int err = 0;
+	int err = state ? baleen_conf_from_state(state, &work.old, error) : 0;
 
-	if (state)
-		err = baleen_conf_from_state(state, &work.old, error);
 	if (!err)
 		err = compare(&work);
 	baleen_conf_free(&work.old);

@@ -290,16 +290,23 @@ static int finish_snapshot(struct work *work)
 
 /* --- batch ----------------------------------------------------------------- */
 
-/* Entries of widen.h come by the bans that they stand on. */
+/* Entries of widen.h come by the bans that they stand on, those of a fleet by its messages. */
+static bool is_reserved(const char *origin)
+{
+	return !strcmp(origin, BALEEN_ORIGIN_WIDEN) ||
+	       !strncmp(origin, BALEEN_ORIGIN_FLEET, sizeof(BALEEN_ORIGIN_FLEET) - 1);
+}
+
 static int check_origins(const struct work *work)
 {
 	const struct baleen_batch *batch = work->batch;
 
 	for (size_t i = 0; i < batch->n && !batch->puts_back; i++)
 		if (batch->change[i].op == BALEEN_RULE_ENTRY_PUT &&
-		    !strcmp(batch->change[i].single.origin, BALEEN_ORIGIN_WIDEN))
+		    is_reserved(batch->change[i].single.origin))
 			return baleen_fail(work->rows.error, EINVAL,
-					   "the origin '" BALEEN_ORIGIN_WIDEN "' is Baleen's own");
+					   "the origin '%s' is Baleen's own",
+					   batch->change[i].single.origin);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "key/key_spec.h"
 #include "state/rule_store.h"
+#include "util/duration.h"
 
 const char *baleen_rule_bans_refuse(const struct baleen_stored_rule *rule)
 {
@@ -85,4 +86,34 @@ const char *baleen_rule_widen_refuse(const struct baleen_stored_rule *rule)
 	if (rule->action != BALEEN_ACTION_DROP || !baleen_spec_is_address(rule->key_spec))
 		return "widen is for a rule that drops by an address";
 	return rule->is_any ? "any and widen exclude each other" : NULL;
+}
+
+const char *baleen_rule_fleet_format(const struct baleen_rule_fleet *fleet, char *text)
+{
+	char ttl[BALEEN_DURATION_TEXT];
+
+	*text = '\0';
+	if (*fleet->set)
+		sprintf(text, BALEEN_ORIGIN_FLEET "%s", fleet->set);
+	if (*fleet->set && fleet->max_ttl_s)
+		sprintf(text + strlen(text), " max-ttl %s",
+			baleen_duration_format_exact(fleet->max_ttl_s * 1000ull, ttl));
+	return text;
+}
+
+bool baleen_rule_fleet_is_set(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length && length < BALEEN_RULE_FLEET_BYTES &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") == length;
+}
+
+const char *baleen_rule_fleet_refuse(const struct baleen_stored_rule *rule)
+{
+	if (rule->action == BALEEN_ACTION_ALLOW)
+		return "bans of a fleet are for a rule that drops or counts";
+	if (!baleen_spec_is_address(rule->key_spec))
+		return "bans of a fleet are for keys of one address";
+	return rule->is_any ? "any and feeds exclude each other" : NULL;
 }

@@ -44,6 +44,21 @@ struct baleen_widen {
 #define BALEEN_WIDEN_MAX 1000
 /* The origin of such an entry, which nobody else can have. */
 #define BALEEN_ORIGIN_WIDEN "widen"
+/* The origin of what another host has banned, fleet:HOST/ORIGIN, begins so, and no other does. */
+#define BALEEN_ORIGIN_FLEET "fleet:"
+
+/* A name of a set, with the NUL byte: as BALEEN_FLEET_NAME_BYTES of fleet/fleet_entry.h. */
+#define BALEEN_RULE_FLEET_BYTES 32
+
+/**
+ * struct baleen_rule_fleet - which bans of a fleet a rule takes
+ * @set: name of the set; empty for none
+ * @max_ttl_s: they end after so many seconds at the latest; 0 for as the policy says
+ */
+struct baleen_rule_fleet {
+	char set[BALEEN_RULE_FLEET_BYTES];
+	u32 max_ttl_s;
+};
 
 /**
  * struct baleen_stored_rule - a rule as the state has it
@@ -65,6 +80,7 @@ struct baleen_widen {
  *             BALEEN_BAN_WIDTH
  * @widen: of IPv4 and of IPv6, see deploy/widen.h; only of rules that
  *         baleen_rule_widen_refuse() lets
+ * @fleet: bans of other hosts; only of rules that baleen_rule_fleet_refuse() lets
  */
 struct baleen_stored_rule {
 	char name[BALEEN_NAME_BYTES];
@@ -81,6 +97,7 @@ struct baleen_stored_rule {
 	bool takes_bans;
 	u32 ban_width;
 	struct baleen_widen widen[2];
+	struct baleen_rule_fleet fleet;
 };
 
 /* Names of hosts that are not dropped: at most so many, and so many bytes in all. */
@@ -185,6 +202,35 @@ void baleen_rule_bans_set(struct baleen_stored_rule *rule, const struct baleen_r
  * Return: NULL; why not, a constant string.
  */
 const char *baleen_rule_widen_refuse(const struct baleen_stored_rule *rule);
+
+/* Room for both as text. */
+#define BALEEN_RULE_FLEET_TEXT 80
+
+/**
+ * baleen_rule_fleet_format() - as a configuration has it behind `feed`
+ * @fleet: of a rule
+ * @text: BALEEN_RULE_FLEET_TEXT bytes: "fleet:SET max-ttl 24h", or without max-ttl; empty for
+ *        none
+ *
+ * Return: @text.
+ */
+const char *baleen_rule_fleet_format(const struct baleen_rule_fleet *fleet, char *text);
+
+/**
+ * baleen_rule_fleet_is_set() - may a set of a fleet have this name?
+ * @name: the name
+ *
+ * Return: true of 1 to BALEEN_RULE_FLEET_BYTES - 1 bytes of a-z, 0-9, '.', '_' and '-'.
+ */
+bool baleen_rule_fleet_is_set(const char *name);
+
+/**
+ * baleen_rule_fleet_refuse() - may a rule take bans of a fleet?
+ * @rule: the rule
+ *
+ * Return: NULL; why not, a constant string.
+ */
+const char *baleen_rule_fleet_refuse(const struct baleen_stored_rule *rule);
 
 /**
  * baleen_rules_accept_bans() - is there a rule that takes bans?
@@ -321,7 +367,8 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
  * Known: "conf", "applied" (seconds of the day it was),
  * "image_time RULE" (when its image was derived), "expired" (how many entries have
  * ended), "bans RULE" (it takes bans), "access N" (path of the secrets of feed N),
- * "ban-width RULE" and "guard-sessions" (numbers, of what is not the default).
+ * "fleet RULE" (set and seconds), "ban-width RULE" and "guard-sessions" (numbers, of what is not
+ * the default).
  *
  * Return: 0 or a negative errno.
  */

@@ -44,6 +44,10 @@ static const char *rule_fault(const struct baleen_stored_rule *rule)
 		return "no such width of bans";
 	if ((rule->widen[0].n || rule->widen[1].n) && baleen_rule_widen_refuse(rule))
 		return baleen_rule_widen_refuse(rule);
+	if (*rule->fleet.set && !baleen_rule_fleet_is_set(rule->fleet.set))
+		return "no name of a set of a fleet";
+	if (*rule->fleet.set && baleen_rule_fleet_refuse(rule))
+		return baleen_rule_fleet_refuse(rule);
 	return rule->takes_bans ? baleen_rule_bans_refuse(rule) : NULL;
 }
 
@@ -97,6 +101,16 @@ static int special_number(const struct baleen_stored_rule *rule)
 	"name, action, qualifiers, key_spec, kind, fpp, capacity, is_any, min_entries," \
 	"max_shrink, max_coverage, keep_special, guards_feeds"
 
+/* "SET SECONDS" */
+static bool read_fleet(sqlite3_stmt *row, int column, struct baleen_rule_fleet *fleet)
+{
+	char text[BALEEN_RULE_FLEET_TEXT];
+	int n = 0;
+
+	return baleen_sql_column(row, column, text, sizeof(text)) &&
+	       sscanf(text, "%31s %9u%n", fleet->set, &fleet->max_ttl_s, &n) == 2 && !text[n];
+}
+
 static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 {
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], key_spec[BALEEN_KEY_SPEC_TEXT];
@@ -127,6 +141,8 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 	    (!baleen_sql_column(row, 16, widen, sizeof(widen)) ||
 	     baleen_widen_parse(widen, rule->widen)))
 		return false;
+	if (sqlite3_column_type(row, 17) != SQLITE_NULL && !read_fleet(row, 17, &rule->fleet))
+		return false;
 	return !rule_fault(rule);
 }
 
@@ -138,7 +154,8 @@ static int read_rules(const struct baleen_rule_store *state, struct baleen_store
 		" EXISTS (SELECT 1 FROM text WHERE text.name = 'bans ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'ban-width ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'max-growth ' || rule.name),"
-		" (SELECT value FROM text WHERE text.name = 'widen ' || rule.name)"
+		" (SELECT value FROM text WHERE text.name = 'widen ' || rule.name),"
+		" (SELECT value FROM text WHERE text.name = 'fleet ' || rule.name)"
 		" FROM rule ORDER BY place";
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 
@@ -359,6 +376,18 @@ static int write_widen(struct baleen_rule_store *state, const struct baleen_stor
 	return baleen_rule_store_set_text(state, name, text, error);
 }
 
+static int write_fleet(struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
+		       struct baleen_error *error)
+{
+	char name[BALEEN_NAME_BYTES + sizeof("fleet ")], text[BALEEN_RULE_FLEET_TEXT];
+
+	if (!*rule->fleet.set)
+		return 0;
+	snprintf(name, sizeof(name), "fleet %s", rule->name);
+	snprintf(text, sizeof(text), "%s %u", rule->fleet.set, rule->fleet.max_ttl_s);
+	return baleen_rule_store_set_text(state, name, text, error);
+}
+
 /* Removes the prefixes that other numbers have widened. */
 static int forget_widened(struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
 			  struct baleen_error *error)
@@ -380,7 +409,7 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 	int err = baleen_sql_do(state,
 				"DELETE FROM text WHERE name GLOB 'bans *'"
 				" OR name GLOB 'ban-width *' OR name GLOB 'max-growth *'"
-				" OR name GLOB 'widen *'"
+				" OR name GLOB 'widen *' OR name GLOB 'fleet *'"
 				" OR name = '" GUARD_SESSIONS "'"
 				" OR (name GLOB 'access *' AND NOT EXISTS"
 				" (SELECT 1 FROM feed WHERE text.name = 'access ' || feed.id))"
@@ -407,6 +436,8 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 					    baleen_feed_limits_default().max_growth, error);
 		if (!err)
 			err = write_widen(state, rule, error);
+		if (!err)
+			err = write_fleet(state, rule, error);
 	}
 	return err;
 }
