@@ -98,7 +98,7 @@ ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o) \
 	$(patsubst %.c,build/asan/%.o,$(filter-out %/main.c,$(FETCH_SRC)))
 # What the fuzz targets link; each of clang's objects takes a second of a processor.
 FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filter/* deploy/conf* \
-	icp/digest set/* state/entries state/entry_key state/entry_row state/feed_guard state/feeds state/rule_bans \
+	fleet/fleet_entry fleet/fleet_batch fleet/fleet_keys fleet/fleet_policy icp/digest set/* state/entries state/entry_key state/entry_row state/feed_guard state/feeds state/rule_bans \
 	state/rule_store_path state/rule_store_rules \
 	state/sql xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
 FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)

@@ -14,18 +14,25 @@
 
 /* So that it gets beyond the first word without knowing any. */
 static const char *const words[] = {
-	"default ",	"drop ",       "pass ",		"dry-run\n",   "mode ",	     "generic ",
-	"no-link ",	"chain ",      "sample ",	"1/s ",	       "never ",     "none ",
-	"rule ",	"rule a ",     "allow ",	"count ",      "feed ",	     "feed /",
-	"http://",	"column ",     "where ",	"a=b ",	       "delimiter ", "tab ",
-	"skip-bad ",	"every ",      "1h ",		"timeout ",    "key ",	     "src ",
-	"kind ",	"bloom ",      "fpp ",		"1e-3 ",       "capacity ",  "1M ",
-	"min-entries ", "max-shrink ", "max-coverage ", "max-growth ", "50% ",	     "special ",
-	"keep ",	"any\n",       "proto tcp ",	"dport 22 ",   "tcp-syn ",   "vlan 7 ",
-	"established ", "access ",     "/b ",		"\" ",	       "route:7 ",   "name:h ",
-	"hold ",	"none ",       "match ",	"!e* ",	       "bans\n",     "ban-width ",
-	"64 ",		"widen ",      "8 in /24 ",	"limit 9/s ",  "burst 9 ",   "ban 1m ",
-	"per src/24 ",	"cap 9 ",      "unverified ",	"egress\n",    "remove ",    "never-name h\n",
+	"default ",	"drop ",       "pass ",		"dry-run\n",
+	"mode ",	"generic ",    "no-link ",	"chain ",
+	"sample ",	"1/s ",	       "never ",	"none ",
+	"rule ",	"rule a ",     "allow ",	"count ",
+	"feed ",	"feed /",      "http://",	"column ",
+	"where ",	"a=b ",	       "delimiter ",	"tab ",
+	"skip-bad ",	"every ",      "1h ",		"timeout ",
+	"key ",		"src ",	       "kind ",		"bloom ",
+	"fpp ",		"1e-3 ",       "capacity ",	"1M ",
+	"min-entries ", "max-shrink ", "max-coverage ", "max-growth ",
+	"50% ",		"special ",    "keep ",		"any\n",
+	"proto tcp ",	"dport 22 ",   "tcp-syn ",	"vlan 7 ",
+	"established ", "access ",     "/b ",		"\" ",
+	"route:7 ",	"name:h ",     "hold ",		"none ",
+	"match ",	"!e* ",	       "bans\n",	"ban-width ",
+	"64 ",		"widen ",      "8 in /24 ",	"limit 9/s ",
+	"burst 9 ",	"ban 1m ",     "per src/24 ",	"cap 9 ",
+	"unverified ",	"egress\n",    "remove ",	"never-name h\n",
+	"fleet:s ",	"max-ttl ",
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
