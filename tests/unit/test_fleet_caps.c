@@ -79,6 +79,17 @@ static void test_entries_of_a_snapshot(void **state)
 	receives(head(), BALEEN_FLEET_APPLIED);
 }
 
+/* The oldest come first, whatever their keys. */
+static void test_age_in_a_snapshot(void **state)
+{
+	fleet_set_policy("entries 1");
+	publish("192.0.2.9");
+	fleet_now++;
+	publish("192.0.2.1 192.0.2.9");
+	receives(snapshot(), BALEEN_FLEET_APPLIED);
+	in_force("192.0.2.9");
+}
+
 static void test_renewal_is_not_too_fast(void **state)
 {
 	struct baleen_fleet_local local[] = { local_ban("192.0.2.1", NOW + HOUR, "") };
@@ -174,8 +185,12 @@ static void test_ended_makes_room(void **state)
 /* A ban that ended on its way is stored, for the digest, and not in force. */
 static void test_late(void **state)
 {
+	struct baleen_fleet_local local[] = { local_ban("192.0.2.1", NOW + 2 * HOUR, "sshd"),
+					      local_ban("192.0.2.9", NOW + 9 * HOUR, "") };
 	struct baleen_fleet_writer writer;
+	struct baleen_fleet_sync sync;
 
+	fleet_set_policy("entries 1\nrate 1/h");
 	publish("192.0.2.1");
 	writer = batch(0);
 	fleet_now = NOW + 2 * HOUR;
@@ -185,6 +200,12 @@ static void test_late(void **state)
 	in_force("");
 	assert_int_equal(count_rows(), 1);
 	receives(head(), BALEEN_FLEET_APPLIED);
+	/* It takes no place from others, and none of their rate. */
+	fleet_now = NOW + 1;
+	OK(baleen_fleet_own_sync(&here, PUBLISHER, local, 2, fleet_now, &sync, &error));
+	fleet_now = NOW + 2 * HOUR;
+	receives(batch(1), BALEEN_FLEET_APPLIED);
+	told("+192.0.2.9");
 }
 
 /* --- operators -------------------------------------------------------------------------------- */
@@ -259,6 +280,23 @@ static void test_pardon(void **state)
 	receives(batch(3), BALEEN_FLEET_APPLIED);
 	told("+192.0.2.4");
 	in_force("192.0.2.4");
+}
+
+/* At the same time the pardon wins; an older one that is played again takes nothing back. */
+static void test_pardon_again(void **state)
+{
+	struct baleen_fleet_writer old = operator_asks(BALEEN_FLEET_PARDON, "192.0.2.1");
+
+	fleet_now++;
+	publish("192.0.2.1");
+	receives(batch(0), BALEEN_FLEET_APPLIED);
+	in_force("192.0.2.1");
+	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.1"), BALEEN_FLEET_APPLIED);
+	told("-192.0.2.1");
+	in_force("");
+	receives(old, BALEEN_FLEET_DUPLICATE);
+	told("");
+	in_force("");
 }
 
 /* A clock of a publisher that runs ahead does not outlive a pardon. */
@@ -382,6 +420,11 @@ static void test_questions(void **state)
 	OK(baleen_fleet_view_inside(&there, BALEEN_FLEET_SET, &key, fleet_now, add_found, got,
 				    &error));
 	assert_string_equal(got, "192.0.2.0/24:0:0 192.0.2.7:3:0 192.0.2.8:0:0 ");
+	*got = '\0';
+	OK(baleen_fleet_key_parse("192.0.2.0/25", &key));
+	OK(baleen_fleet_view_inside(&there, BALEEN_FLEET_SET, &key, fleet_now, add_found, got,
+				    &error));
+	assert_string_equal(got, "192.0.2.7:3:0 192.0.2.8:0:0 ");
 	*got = '\0';
 	OK(baleen_fleet_view_inside(&there, "scans", &key, fleet_now, add_found, got, &error));
 	assert_string_equal(got, "");
@@ -524,12 +567,14 @@ int main(void)
 		TEST(test_operators_refused),
 		TEST(test_entries),
 		TEST(test_entries_of_a_snapshot),
+		TEST(test_age_in_a_snapshot),
 		TEST(test_renewal_is_not_too_fast),
 		TEST(test_rate_of_a_snapshot),
 		TEST(test_policy_changes),
 		TEST(test_ended_makes_room),
 		TEST(test_late),
 		TEST(test_pardon),
+		TEST(test_pardon_again),
 		TEST(test_pardon_of_the_future),
 		TEST(test_pardon_inside_a_ban),
 		TEST(test_suspend),

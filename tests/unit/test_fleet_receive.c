@@ -333,6 +333,7 @@ static void test_standing(void **state)
 	struct baleen_fleet_writer old, older;
 
 	publish("192.0.2.1");
+	fleet_now++;
 	old = head();
 	older = head();
 	publish("192.0.2.1 192.0.2.2");
