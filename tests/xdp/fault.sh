@@ -95,7 +95,7 @@ go_back()
 	[ "$(see)" = "${before%%$'\n'*}" ] || bail "${back[*]}: $(see), not $before"
 }
 
-# Errors that such calls end with, taken in turn.
+# Errors that such calls end with, taken in turn; +: all calls after it, too.
 declare -A ERRORS=([write]="28 5" [sync]="5 28" [name]="28 1 5" [open]="24 5 12 13" [map]="16 12"
 	[mem]=12 [bpf]="12 1 28 16" [net]="12 105 1")
 
@@ -180,7 +180,10 @@ try del "del --exist veth-b:jail 47.1.1.1 2600::/64" "add veth-b:jail 47.1.1.1 2
 try add-atomic "add --atomic --exist veth-b:jail 47.1.1.2 47.3.0.0/16" \
 	"del veth-b:jail 47.1.1.2 47.3.0.0/16"
 try swap "swap veth-b:jail $TMP/other" "swap veth-b:jail $TMP/list"
+# The way back is derived anew, also while nothing can be written.
+EVERY[write]=3 ERRORS[write]="28+"
 try merge "merge veth-b:jail $TMP/other" "swap veth-b:jail $TMP/list"
+EVERY[write]=24 ERRORS[write]="28 5"
 try rule-add "rule add veth-b --first --drop more=$TMP/other" "rule del veth-b:more"
 try rule-move "rule move veth-b:jail --first" "rule move veth-b:good --first"
 try policy "policy veth-b --dry-run" "policy veth-b --enforce"

@@ -40,6 +40,20 @@ static int scan_start(struct scanner *scan, int fd, u32 key_spec)
 	return scan->buffer ? 0 : -ENOMEM;
 }
 
+/* The last line may lack its newline, as that of a file may. */
+static int scan_start_text(struct scanner *scan, const char *text, u32 key_spec)
+{
+	size_t n_bytes = strlen(text);
+
+	*scan = (struct scanner){ .fd = -1, .key_spec = key_spec, .at_end = true };
+	scan->buffer = malloc(n_bytes + 1);
+	if (!scan->buffer)
+		return -ENOMEM;
+	memcpy(scan->buffer, text, n_bytes);
+	scan->filled = n_bytes && text[n_bytes - 1] == '\n' ? n_bytes - 1 : n_bytes;
+	return 0;
+}
+
 static ssize_t read_some(int fd, void *buffer, size_t bytes)
 {
 	ssize_t got;
@@ -271,40 +285,50 @@ static int read_strings(struct baleen_list *list, int fd, const char *name,
 	return ret;
 }
 
-static int read_entries(struct baleen_list *list, int fd, const char *name,
+/* Stops the scanner. */
+static int read_entries(struct baleen_list *list, struct scanner *scan, const char *name,
 			const struct baleen_list_reader *reader)
 {
 	struct baleen_entry entry;
-	struct scanner scan;
-	int ret = scan_start(&scan, fd, list->key_spec);
+	int ret;
 
-	if (ret)
-		return ret;
-	while ((ret = scan_next(&scan, &entry)) > 0) {
+	while ((ret = scan_next(scan, &entry)) > 0) {
 		if (entry.kind == BALEEN_ENTRY_BAD) {
 			list->n_bad++;
-			report(reader, name, scan.line, &entry);
+			report(reader, name, scan->line, &entry);
 		}
 		ret = list_append(list, &entry);
 		if (ret)
 			break;
 	}
-	list->n_lines += scan.line;
-	scan_stop(&scan);
+	list->n_lines += scan->line;
+	scan_stop(scan);
 	return ret;
 }
 
 int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		     const struct baleen_list_reader *reader, struct baleen_error *error)
 {
+	struct scanner scan;
 	int err;
 
 	if (!list->key_spec)
 		list->key_spec = BALEEN_KEY_SRC;
 	if (list->key_spec == BALEEN_KEY_STRING)
 		err = read_strings(list, fd, name, reader);
-	else
-		err = read_entries(list, fd, name, reader);
+	else if (!(err = scan_start(&scan, fd, list->key_spec)))
+		err = read_entries(list, &scan, name, reader);
+	return err ? baleen_fail(error, -err, "%s: %s", name, strerror(-err)) : 0;
+}
+
+int baleen_list_read_text(struct baleen_list *list, const char *text, const char *name,
+			  const struct baleen_list_reader *reader, struct baleen_error *error)
+{
+	struct scanner scan;
+	int err = scan_start_text(&scan, text, list->key_spec);
+
+	if (!err)
+		err = read_entries(list, &scan, name, reader);
 	return err ? baleen_fail(error, -err, "%s: %s", name, strerror(-err)) : 0;
 }
 

@@ -188,6 +188,21 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		     const struct baleen_list_reader *reader, struct baleen_error *error);
 
 /**
+ * baleen_list_read_text() - the same from memory
+ * @list: to be appended to; with the fields of a key, not for strings
+ * @text: lines
+ * @name: of the text, for messages
+ * @reader: as of baleen_list_read()
+ * @error: filled in on failure
+ *
+ * Nothing is written, so that a filter is derived also while nothing can be.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_list_read_text(struct baleen_list *list, const char *text, const char *name,
+			  const struct baleen_list_reader *reader, struct baleen_error *error);
+
+/**
  * baleen_list_add() - append one key as it was typed
  * @list: appended to
  * @text: what a line can be, without blanks, a comment or anything else around it

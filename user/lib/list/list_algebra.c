@@ -41,16 +41,12 @@ int baleen_list_from_text(const char *text, const char *name, u32 key_spec, stru
 {
 	const struct baleen_list_reader reader = { .on_bad = note_bad, .data = error };
 	struct baleen_list list = { .key_spec = key_spec };
-	int fd = text ? baleen_text_open(text, strlen(text)) : -1, err = 0;
+	int err = 0;
 
-	if (text && fd < 0)
-		return baleen_fail(error, -fd, "%s: %s", name, strerror(-fd));
 	if (error)
 		error->text[0] = '\0';
-	if (text) {
-		err = baleen_list_read(&list, fd, name, &reader, error);
-		close(fd);
-	}
+	if (text)
+		err = baleen_list_read_text(&list, text, name, &reader, error);
 	if (!err && list.n_bad)
 		err = -EINVAL;
 	if (!err && baleen_list_finish(&list))
