@@ -51,7 +51,7 @@ static void check(bool right)
 		abort();
 }
 
-/* --- messages ------------------------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------- */
 
 static void put32(u8 *at, u32 number)
 {
@@ -136,7 +136,7 @@ static void try_message(const u8 *bytes, size_t n_bytes)
 	baleen_fleet_writer_free(&writer);
 }
 
-/* --- policies --------------------------------------------------------------------------- */
+/* --- policies -------------------------------------------------------------- */
 
 static void try_policy(const uint8_t *bytes, size_t n_bytes)
 {

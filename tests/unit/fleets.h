@@ -92,7 +92,7 @@ static int fleets_stop(void **state)
 	return system(command);
 }
 
-/* --- publish -------------------------------------------------------------------------- */
+/* --- publish --------------------------------------------------------------- */
 
 static struct baleen_fleet_local local_ban(const char *key, u64 end_ms, const char *reason)
 {
@@ -164,7 +164,7 @@ static struct baleen_fleet_publisher publisher_of(struct baleen_fleet_store *sto
 	return publisher;
 }
 
-/* --- receive --------------------------------------------------------------------------- */
+/* --- receive --------------------------------------------------------------- */
 
 static struct baleen_fleet_receiver receiver(void)
 {

@@ -77,7 +77,7 @@ static struct baleen_fleet_writer example(void)
 	return writer;
 }
 
-/* --- keys and names ------------------------------------------------------------------- */
+/* --- keys and names -------------------------------------------------------- */
 
 static void test_keys_of_entries(void **state)
 {
@@ -136,7 +136,7 @@ static void test_names(void **state)
 		"web3/5678901234567890123456789012345678901234567890123456789"));
 }
 
-/* --- digests -------------------------------------------------------------------------- */
+/* --- digests --------------------------------------------------------------- */
 
 static void test_digest(void **state)
 {
@@ -175,7 +175,7 @@ static void test_digest_carries(void **state)
 	assert_int_equal(sum.hi, 5);
 }
 
-/* --- bytes ---------------------------------------------------------------------------- */
+/* --- bytes ----------------------------------------------------------------- */
 
 /* docs/fleet.md shows the same bytes. */
 static const char *const example_hex[] = {
@@ -452,7 +452,7 @@ static void test_control(void **state)
 	}
 }
 
-/* --- keys of hosts ----------------------------------------------------------------------- */
+/* --- keys of hosts --------------------------------------------------------- */
 
 static void test_key_of_a_host(void **state)
 {

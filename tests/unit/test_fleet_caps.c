@@ -28,7 +28,7 @@ static void rejudge(bool is_all)
 	OK(baleen_fleet_store_commit(&there, &error));
 }
 
-/* --- caps ---------------------------------------------------------------------------------- */
+/* --- caps ------------------------------------------------------------------ */
 
 /* Over the cap adds are held, and count for the digest; what is taken back is taken back. */
 static void test_entries(void **state)
@@ -208,7 +208,7 @@ static void test_late(void **state)
 	told("+192.0.2.9");
 }
 
-/* --- operators -------------------------------------------------------------------------------- */
+/* --- operators ------------------------------------------------------------- */
 
 static struct baleen_fleet_writer control(u32 kind, const char *about, const char *by)
 {
@@ -376,8 +376,7 @@ static void test_operators_refused(void **state)
 	pardons("");
 }
 
-/* --- questions -----------------------------------------------------------------------------------
- */
+/* --- questions ------------------------------------------------------------- */
 
 static int add_found(const struct baleen_fleet_found *found, void *data)
 {
@@ -439,8 +438,7 @@ static void test_questions(void **state)
 	assert_string_equal(got, PUBLISHER ":6 ");
 }
 
-/* --- killed
- * ------------------------------------------------------------------------------------------ */
+/* --- killed ---------------------------------------------------------------- */
 
 /* A child does the work, with the cursor, and is killed after so many calls into the store; what
  * is left is what was before, or all of it.
@@ -522,8 +520,57 @@ static void test_rolled_back(void **state)
 	receives(writer, BALEEN_FLEET_APPLIED);
 }
 
-/* --- the file
- * ------------------------------------------------------------------------------------------ */
+static u64 number_of(const char *sql)
+{
+	u64 number = 0;
+
+	assert_true(baleen_sql_do(&there.db, sql, &number, &error, NULL, 0) >= 0);
+	return number;
+}
+
+/* A database that may not grow is what a full disk is: SQLite says the same. */
+static void test_no_room(void **state)
+{
+	const struct baleen_fleet_receiver by = receiver();
+	struct baleen_fleet_local local[512];
+	struct baleen_fleet_writer writer;
+	struct baleen_fleet_sync sync;
+	char limit[64], key[32];
+	u64 n_pages;
+	int err;
+
+	fleet_set_policy("rate 1000/s");
+	publish("192.0.2.1");
+	receives(batch(0), BALEEN_FLEET_APPLIED);
+	for (u32 i = 0; i < 512; i++) {
+		snprintf(key, sizeof(key), "10.0.%u.%u", i / 256, i % 256);
+		local[i] = local_ban(key, NOW + HOUR, "so that it takes some room in a page");
+	}
+	OK(baleen_fleet_own_sync(&here, PUBLISHER, local, 512, NOW, &sync, &error));
+	writer = batch(1);
+	n_pages = number_of("PRAGMA page_count");
+	snprintf(limit, sizeof(limit), "PRAGMA max_page_count = %llu", (unsigned long long)n_pages);
+	number_of(limit);
+
+	baleen_fleet_result_free(&result);
+	OK(baleen_fleet_store_begin(&there, &error));
+	err = baleen_fleet_receive(&by, writer.bytes, writer.n_bytes, &result, &error);
+	if (!err)
+		err = baleen_fleet_store_commit(&there, &error);
+	baleen_fleet_store_rollback(&there);
+	assert_int_equal(err, -ENOSPC);
+	assert_non_null(strstr(error.text, "/fleet.db: "));
+	in_force("192.0.2.1");
+	assert_int_equal(publisher_of(&there).sequence, 1);
+
+	number_of("PRAGMA max_page_count = 1073741823");
+	receives(writer, BALEEN_FLEET_APPLIED);
+	receives(batch(513), BALEEN_FLEET_APPLIED);
+	receives(head(), BALEEN_FLEET_APPLIED);
+	assert_int_equal(publisher_of(&there).n, 512);
+}
+
+/* --- the file -------------------------------------------------------------- */
 
 static void test_store_refused(void **state)
 {
@@ -580,6 +627,7 @@ int main(void)
 		TEST(test_suspend),
 		TEST(test_questions),
 		TEST(test_killed),
+		TEST(test_no_room),
 		TEST(test_rolled_back),
 	};
 

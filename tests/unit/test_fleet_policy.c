@@ -134,7 +134,7 @@ static void test_read(void **state)
 	assert_int_equal(policy.n_hosts, 0);
 }
 
-/* --- signed ----------------------------------------------------------------------------- */
+/* --- signed ---------------------------------------------------------------- */
 
 static void put_file(const char *path, const char *text)
 {
@@ -180,7 +180,7 @@ static void test_signed(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-/* --- caps --------------------------------------------------------------------------------- */
+/* --- caps ------------------------------------------------------------------ */
 
 static struct baleen_fleet_entry ban(const char *key)
 {

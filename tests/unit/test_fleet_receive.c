@@ -6,7 +6,7 @@
 
 #include "fleets.h"
 
-/* --- publish ------------------------------------------------------------------------------ */
+/* --- publish --------------------------------------------------------------- */
 
 static void test_sync_differences(void **state)
 {
@@ -127,7 +127,7 @@ static void test_outbox(void **state)
 	receives(head(), BALEEN_FLEET_APPLIED);
 }
 
-/* --- order ----------------------------------------------------------------------------------- */
+/* --- order ----------------------------------------------------------------- */
 
 static void test_in_order(void **state)
 {
@@ -227,8 +227,7 @@ static void test_rewound(void **state)
 	in_force("192.0.2.2");
 }
 
-/* --- incarnations ------------------------------------------------------------------------------
- */
+/* --- incarnations ---------------------------------------------------------- */
 
 static void test_new_incarnation(void **state)
 {
@@ -344,8 +343,7 @@ static void test_standing(void **state)
 	assert_int_equal(standing_of(head()), BALEEN_FLEET_SAME);
 }
 
-/* --- who may say so
- * ------------------------------------------------------------------------------- */
+/* --- who may say so -------------------------------------------------------- */
 
 /* Signed by another host, for another fleet, for another publisher, altered, in the future. */
 static void test_refused(void **state)

@@ -6,7 +6,7 @@
 #include "fleet/fleet_apply.h"
 #include "util/array.h"
 
-/* --- what is told --------------------------------------------------------------------- */
+/* --- what is told ---------------------------------------------------------- */
 
 bool baleen_fleet_row_counts(const struct baleen_fleet_work *work,
 			     const struct baleen_fleet_row *row)
@@ -40,7 +40,7 @@ static void tell_held(struct baleen_fleet_work *work, u32 hold)
 		work->result->hold = hold;
 }
 
-/* --- one entry -------------------------------------------------------------------------- */
+/* --- one entry ------------------------------------------------------------- */
 
 u64 baleen_fleet_row_end(const struct baleen_fleet_grant *grant, const struct baleen_fleet_row *row)
 {
@@ -136,7 +136,7 @@ static int apply_del(struct baleen_fleet_work *work, const struct baleen_fleet_e
 	return ret;
 }
 
-/* --- batches ------------------------------------------------------------------------------ */
+/* --- batches --------------------------------------------------------------- */
 
 int baleen_fleet_apply_batch(struct baleen_fleet_work *work)
 {
@@ -157,7 +157,7 @@ int baleen_fleet_apply_batch(struct baleen_fleet_work *work)
 	return err;
 }
 
-/* --- snapshots ---------------------------------------------------------------------------- */
+/* --- snapshots ------------------------------------------------------------- */
 
 struct baleen_fleet_digest baleen_fleet_digest_of(const struct baleen_fleet_message *message)
 {

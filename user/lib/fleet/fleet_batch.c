@@ -59,7 +59,7 @@ static void put64(u8 *at, u64 number)
 	memcpy(at, &le, 8);
 }
 
-/* --- read -------------------------------------------------------------------- */
+/* --- read ------------------------------------------------------------------ */
 
 /**
  * struct reader - bytes that are being read
@@ -275,7 +275,7 @@ bool baleen_fleet_verify(const void *bytes, size_t n_bytes, const u8 *public_key
 					    n_bytes - BALEEN_FLEET_SIGNATURE_BYTES, public_key);
 }
 
-/* --- write ------------------------------------------------------------------- */
+/* --- write ----------------------------------------------------------------- */
 
 static u8 *more(struct baleen_fleet_writer *writer, size_t n)
 {

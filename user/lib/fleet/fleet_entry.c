@@ -20,7 +20,7 @@
 /* Times stay exact in JSON and in SQLite. */
 #define MAX_MS (1ull << 53)
 
-/* --- names ------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------- */
 
 static bool has_only(const char *text, size_t length, const char *others, bool upper)
 {
@@ -51,7 +51,7 @@ bool baleen_fleet_publisher_is(const char *name)
 	       has_only(slash + 1, strlen(slash + 1), "._-:", true);
 }
 
-/* --- keys -------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------ */
 
 static u32 most_bits(const struct baleen_fleet_key *key)
 {
@@ -153,7 +153,7 @@ bool baleen_fleet_key_covers(const struct baleen_fleet_key *wide,
 	return !rest || (wide->address[whole] ^ key->address[whole]) >> (8 - rest) == 0;
 }
 
-/* --- entries ----------------------------------------------------------------- */
+/* --- entries --------------------------------------------------------------- */
 
 const char *baleen_fleet_entry_check(const struct baleen_fleet_entry *entry)
 {
@@ -282,7 +282,7 @@ int baleen_fleet_entry_compare(const struct baleen_fleet_entry *a,
 	return order ? order : a->key.length - b->key.length;
 }
 
-/* --- digests ----------------------------------------------------------------- */
+/* --- digests --------------------------------------------------------------- */
 
 static struct baleen_fleet_digest hash(const struct baleen_fleet_entry *entry)
 {

@@ -74,7 +74,7 @@ static int finish(struct making *making, int err, const struct baleen_fleet_sign
 	return err;
 }
 
-/* --- batches ------------------------------------------------------------------------- */
+/* --- batches --------------------------------------------------------------- */
 
 static int read_change(struct making *making, sqlite3_stmt *row, struct baleen_fleet_change *change)
 {
@@ -152,7 +152,7 @@ int baleen_fleet_own_acknowledge(struct baleen_fleet_store *store, const char *p
 					       baleen_sql_number(sequence)));
 }
 
-/* --- heads and snapshots --------------------------------------------------------------- */
+/* --- heads and snapshots --------------------------------------------------- */
 
 int baleen_fleet_own_head(const struct baleen_fleet_store *store, const char *publisher,
 			  const struct baleen_fleet_signer *signer,
@@ -195,7 +195,7 @@ int baleen_fleet_own_snapshot(const struct baleen_fleet_store *store, const char
 	return finish(&making, err, signer, writer);
 }
 
-/* --- the head at the broker -------------------------------------------------------------- */
+/* --- the head at the broker ------------------------------------------------ */
 
 int baleen_fleet_own_compare(const struct baleen_fleet_store *store,
 			     const struct baleen_fleet_message *head, u32 *standing,
@@ -252,7 +252,7 @@ int baleen_fleet_own_renew(struct baleen_fleet_store *store, const char *publish
 	return err;
 }
 
-/* --- control messages --------------------------------------------------------------------- */
+/* --- control messages ------------------------------------------------------ */
 
 int baleen_fleet_own_control(const struct baleen_fleet_signer *signer,
 			     const struct baleen_fleet_message *message,

@@ -61,7 +61,7 @@ struct sync {
 	struct baleen_error *error;
 };
 
-/* --- wanted ------------------------------------------------------------------------ */
+/* --- wanted ---------------------------------------------------------------- */
 
 /* Never is the latest end. Of two that end at the same time the reason decides, so that it does
  * not matter which one comes first.
@@ -137,7 +137,7 @@ static int take_wanted(struct sync *sync, const struct baleen_fleet_local *local
 	return 0;
 }
 
-/* --- compare ------------------------------------------------------------------------ */
+/* --- compare --------------------------------------------------------------- */
 
 static int add_difference(struct sync *sync, const struct wanted *wanted,
 			  const struct baleen_fleet_entry *old)
@@ -189,7 +189,7 @@ static int compare(struct sync *sync)
 	return err;
 }
 
-/* --- write -------------------------------------------------------------------------- */
+/* --- write ----------------------------------------------------------------- */
 
 static int add_to_outbox(struct sync *sync, const struct baleen_fleet_entry *entry, bool is_del)
 {

@@ -69,7 +69,7 @@ static int take_count(struct parser *parser, const char *what, const char *text,
 	return 0;
 }
 
-/* --- statements --------------------------------------------------------------- */
+/* --- statements ------------------------------------------------------------ */
 
 static int parse_fleet(struct parser *parser)
 {
@@ -315,7 +315,7 @@ static int parse_statement(struct parser *parser, const char *first)
 	return statement->parse(parser);
 }
 
-/* --- lines ---------------------------------------------------------------------- */
+/* --- lines ----------------------------------------------------------------- */
 
 static int parse_line(struct parser *parser, const char *text, size_t length)
 {
@@ -415,7 +415,7 @@ void baleen_fleet_policy_free(struct baleen_fleet_policy *policy)
 	memset(policy, 0, sizeof(*policy));
 }
 
-/* --- questions -------------------------------------------------------------------- */
+/* --- questions ------------------------------------------------------------- */
 
 const u8 *baleen_fleet_policy_key(const struct baleen_fleet_policy *policy, const char *publisher)
 {

@@ -9,7 +9,7 @@
 #include "fleet/fleet_control.h"
 #include "fleet/fleet_receive.h"
 
-/* --- what is told ------------------------------------------------------------------------ */
+/* --- what is told ---------------------------------------------------------- */
 
 static int count(struct baleen_fleet_work *work, const char *publisher, u32 cause, u64 n)
 {
@@ -41,7 +41,7 @@ static int refuse(struct baleen_fleet_work *work, u32 cause, const char *format,
 	return count(work, is_known ? work->message->publisher : "", cause, 1);
 }
 
-/* --- who may say so ------------------------------------------------------------------------ */
+/* --- who may say so -------------------------------------------------------- */
 
 static int check(struct baleen_fleet_work *work, const void *bytes, size_t n_bytes)
 {
@@ -74,7 +74,7 @@ static bool is_mine(const struct baleen_fleet_work *work)
 	return strlen(host) == n_host && !memcmp(host, publisher, n_host);
 }
 
-/* --- where it belongs ----------------------------------------------------------------------- */
+/* --- where it belongs ------------------------------------------------------ */
 
 static bool is_blank(const struct baleen_fleet_publisher *publisher)
 {
@@ -239,7 +239,7 @@ static int take_control(struct baleen_fleet_work *work)
 	return baleen_fleet_control_apply(work);
 }
 
-/* --- messages --------------------------------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------- */
 
 static int take(struct baleen_fleet_work *work)
 {

@@ -11,7 +11,7 @@
 	"digest_lo, signed_ms, agreed_ms, lacks, is_cloned, used, used_ip4, used_ip6, tokens, " \
 	"tokens_ms, name IN (SELECT name FROM suspended WHERE is_suspended)"
 
-/* --- publishers -------------------------------------------------------------------- */
+/* --- publishers ------------------------------------------------------------ */
 
 static int read_account(const struct baleen_fleet_store *store, sqlite3_stmt *row,
 			struct baleen_fleet_account *account, struct baleen_error *error)
@@ -128,7 +128,7 @@ int baleen_fleet_account_save(struct baleen_fleet_store *store,
 	return err;
 }
 
-/* --- entries ------------------------------------------------------------------------ */
+/* --- entries --------------------------------------------------------------- */
 
 int baleen_fleet_row_read(const struct baleen_fleet_store *store, sqlite3_stmt *statement,
 			  int first, struct baleen_fleet_row *row, struct baleen_error *error)

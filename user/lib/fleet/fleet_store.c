@@ -55,7 +55,7 @@ static const char schema[] =
 	"	last_ms INTEGER NOT NULL, PRIMARY KEY (name, cause)) WITHOUT ROWID;"
 	"PRAGMA user_version = " SCHEMA_TEXT ";";
 
-/* --- open ----------------------------------------------------------------------- */
+/* --- open ------------------------------------------------------------------ */
 
 static int make_file(const struct baleen_fleet_store *store, struct baleen_error *error)
 {
@@ -181,7 +181,7 @@ void baleen_fleet_store_rollback(struct baleen_fleet_store *store)
 		baleen_sql_do(&store->db, "ROLLBACK", NULL, NULL, NULL, 0);
 }
 
-/* --- texts ------------------------------------------------------------------------ */
+/* --- texts ----------------------------------------------------------------- */
 
 int baleen_fleet_store_get(const struct baleen_fleet_store *store, const char *name, char *text,
 			   struct baleen_error *error)

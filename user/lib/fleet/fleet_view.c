@@ -69,7 +69,7 @@ static int visit_rows(struct looking *looking, struct baleen_sql_rows *rows)
 	return baleen_sql_end(rows);
 }
 
-/* --- all ----------------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------- */
 
 /**
  * struct telling - what counts, for somebody else
@@ -118,7 +118,7 @@ int baleen_fleet_view_each(const struct baleen_fleet_store *store, const char *p
 	return ret;
 }
 
-/* --- one key --------------------------------------------------------------------------------- */
+/* --- one key --------------------------------------------------------------- */
 
 /* The prefix of this length that a key is in. */
 static struct baleen_fleet_key widen(const struct baleen_fleet_key *key, u32 length)
@@ -209,8 +209,7 @@ int baleen_fleet_view_inside(const struct baleen_fleet_store *store, const char 
 	return ret;
 }
 
-/* --- pardons ------------------------------------------------------------------------------------
- */
+/* --- pardons --------------------------------------------------------------- */
 
 /**
  * struct covering - the bans that a pardoned key is in

@@ -41,7 +41,7 @@ struct secret_line {
 	u8 hash[32];
 };
 
-/* --- lines ------------------------------------------------------------------- */
+/* --- lines ----------------------------------------------------------------- */
 
 /**
  * struct line - a line without its end
@@ -83,7 +83,7 @@ static bool take_base64(const struct line *line, void *bytes, size_t n_bytes)
 	       n == n_bytes;
 }
 
-/* --- public keys ------------------------------------------------------------- */
+/* --- public keys ----------------------------------------------------------- */
 
 int baleen_minisign_public_parse(const char *text, struct baleen_minisign_public *public_key)
 {
@@ -114,7 +114,7 @@ const char *baleen_minisign_public_format(const struct baleen_minisign_public *p
 				 sodium_base64_VARIANT_ORIGINAL);
 }
 
-/* --- verify ------------------------------------------------------------------ */
+/* --- verify ---------------------------------------------------------------- */
 
 /**
  * struct signature_file - a signature that was read
@@ -200,7 +200,7 @@ int baleen_minisign_verify(const void *file, size_t n_file, const char *signatur
 	return 0;
 }
 
-/* --- make and sign ------------------------------------------------------------ */
+/* --- make and sign --------------------------------------------------------- */
 
 static void hash_secret(const struct secret_line *line, u8 *hash)
 {
