@@ -100,7 +100,7 @@ ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o) \
 FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filter/* deploy/conf* \
 	fleet/fleet_entry fleet/fleet_batch fleet/fleet_keys fleet/fleet_policy icp/digest set/* state/entries state/entry_key state/entry_row state/feed_guard state/feeds state/rule_bans \
 	state/rule_store_path state/rule_store_rules \
-	state/sql xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
+	state/set_feed state/sql xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
 FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)
 # The program with room for 1 and for 4 rules, besides 16: see user/lib/xdp/load.c.
 SMALLER := 1 4

@@ -149,7 +149,7 @@ static const struct {
 	{ R "feed /" LONG_1024 "\n", "c:2: feed: a path of 1024 bytes or more" },
 	{ R "feed http://h/" LONG_1024 "\n", "c:2: feed: a URL of 1024 bytes or more" },
 	{ R "feed /x evry 1h\n", "c:2: 'evry': not an option of a feed: column, where, delimiter, "
-				 "skip-bad, every, timeout, access or hold" },
+				 "skip-bad, every, timeout, access, hold or key" },
 	{ R "feed /x every\n", "c:2: every: its value is missing" },
 	{ R "feed /x every 1\n", "c:2: every '1': not a time from 1s to 365d such as 30s, 5m" },
 	{ R "feed /x every 10ms\n",
@@ -163,6 +163,19 @@ static const struct {
 	{ R "feed /x access /etc/baleen/x.access\n",
 	  "c:2: access is for what is fetched from a URL" },
 	{ R "feed http://h/x access\n", "c:2: access: its value is missing" },
+	{ R "feed set+https://h/x\n",
+	  "c:2: feed set+https://h/x: key FILE is missing: the public key of its publisher" },
+	{ R "feed set+https://u:secret@h/x key k\n", "c:2: feed 'k': not a whole path, from / on" },
+	{ R "feed set+https://u:secret@h/?x key /k\n",
+	  "c:2: feed 'set+https://h/': a set has a URL without '?', '#' and blanks" },
+	{ R "feed set+/x key /k\n",
+	  "c:2: feed 'set+/x': behind set+ stands https://, http:// or file:///" },
+	{ R "feed set+file:///x/.y key /k\n",
+	  "c:2: feed 'set+file:///x/.y': its last part is no name of a set: letters, digits, '.', "
+	  "'-' and '_'" },
+	{ R "feed set+https://h/x key /k skip-bad\n",
+	  "c:2: feed set+https://h/x: only key, every, timeout and access are for sets" },
+	{ R "feed http://h/x key /k\n", "c:2: key is for signed sets: feed set+https://..." },
 	{ R "feed http://h/x access x.access\n",
 	  "c:2: feed 'x.access': not a whole path, from / on" },
 	{ R "feed fleet:\n", "c:2: feed 'fleet:': not the name of a set" },
@@ -188,7 +201,7 @@ static const struct {
 	{ R "feed route:1 hold 0s\n",
 	  "c:2: hold '0s': not a time from 1s to 365d such as 30s, 5m" },
 	{ R "feed route:1\nkey src,dport\n",
-	  "c:2: feed route:1: routes and names are for keys of one address" },
+	  "c:2: feed route:1: routes, names and sets are for keys of one address" },
 	{ R "feed name:mail.example.net\n",
 	  "c:2: feed name:mail.example.net: names are for rules that allow: whoever answers for "
 	  "one could have others dropped" },
@@ -283,6 +296,7 @@ static const char all[] =
 	"delimiter ; skip-bad every 1d\n"
 	" key src\n kind cuckoo\n fpp 1e-6\n capacity 2k\n min-entries 0\n max-shrink 100%\n"
 	" max-coverage 0.5%\n max-growth 3%\n special keep\n"
+	" feed set+https://example.org/lists/bad key /x/bad.pub every 1d\n"
 	"rule rest count\n"
 	"\tany\n"
 	"rule jail drop\n"
@@ -318,7 +332,8 @@ static void test_all(void **state)
 	assert_true(conf.rules.rule[3].takes_bans && !bad->takes_bans);
 	assert_int_equal(conf.rules.rule[4].key_spec, BALEEN_KEY_FLOW);
 	assert_int_equal(conf.rules.rule[4].kind, BALEEN_KIND_BLOOM);
-	assert_int_equal(conf.n_feeds, 3);
+	assert_int_equal(conf.n_feeds, 4);
+	assert_string_equal(conf.feed[3].wanted.key, "/x/bad.pub");
 	assert_int_equal(conf.feed[1].rule, 1);
 	assert_int_equal(conf.feed[1].line, 11);
 	assert_string_equal(conf.feed[1].wanted.source, "https://example.org/drop.txt#part");
@@ -438,6 +453,7 @@ static const char formatted[] =
 	"\tfeed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\"\n"
 	"\tfeed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
+	"\tfeed set+https://example.org/lists/bad every 1d key /x/bad.pub\n"
 	"\tfpp 1e-06\n"
 	"\tcapacity 2000\n\tmin-entries 0\n\tmax-shrink 100%\n\tmax-coverage 0.5%\n"
 	"\tmax-growth 3%\n\tspecial keep\n"

@@ -98,7 +98,7 @@ try_refused()
 	refuses_conf "hold of a file" "$TMP/$CONF:2: hold is for routes: feed route:TABLE" \
 		"rule rtbh drop" "feed /a hold 1h"
 	refuses_conf "keys of several fields" \
-		"$TMP/$CONF:2: feed route:100: routes and names are for keys of one address" \
+		"$TMP/$CONF:2: feed route:100: routes, names and sets are for keys of one address" \
 		"rule rtbh drop" "feed route:100" "key src,dport"
 	refuses_conf "a name that nobody gave" \
 		"$TMP/$CONF:2: route:nobody: routing table 'nobody' is neither a number nor in /etc/iproute2/rt_tables" \

@@ -11,6 +11,7 @@
 #include "cli/open/never_names.h"
 #include "deploy/conf_apply.h"
 #include "deploy/confirm.h"
+#include "state/set_feed.h"
 #include "util/duration.h"
 #include "util/shell.h"
 #include "util/url.h"
@@ -48,7 +49,7 @@ static bool needs_version(const struct baleen_rule_store *state, const char *rul
 {
 	struct copies copies = { .rule = rule, .wanted = wanted };
 
-	if (!state || !baleen_url_is(wanted->source))
+	if (!state || (!baleen_url_is(wanted->source) && !baleen_feed_set_is(wanted->source)))
 		return true;
 	baleen_feeds_each(state, rule, find_copy, &copies, NULL);
 	return !copies.has_copy;

@@ -314,6 +314,8 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 			 version->feed.received_ms ? "; its last good copy stays in force" : "");
 		return;
 	}
+	if (*version->error.text)
+		complain("%s:%s: %s", device->name, version->feed.rule, version->error.text);
 	printf("%s:%s: %s: ", device->name, version->feed.rule,
 	       baleen_feed_name(&version->feed).text);
 	if (version->outcome == BALEEN_FEED_SAME) {
@@ -327,6 +329,8 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 	if (version->feed.n_special && version->outcome != BALEEN_FEED_GONE)
 		printf(", without %s special-purpose",
 		       format_count(version->feed.n_special, added));
+	if (version->feed.generation)
+		printf(", generation %llu", (unsigned long long)version->feed.generation);
 	if (version->feed.n_held)
 		printf(", %s of them held", format_count(version->feed.n_held, added));
 	putchar('\n');
@@ -345,10 +349,10 @@ static void report_json(const struct device *device, const struct baleen_feed_ve
 	json_object_set_new(one, "removed", json_integer(version->n_removed));
 	json_object_set_new(one, "special", json_integer(version->feed.n_special));
 	json_object_set_new(one, "held", json_integer(version->feed.n_held));
+	json_object_set_new(one, "generation", json_integer(version->feed.generation));
+	json_object_set_new(one, "fallbacks", json_integer(version->feed.n_fallbacks));
 	json_object_set_new(one, "error",
-			    version->outcome == BALEEN_FEED_FAILED ?
-				    json_text(version->error.text) :
-				    json_null());
+			    *version->error.text ? json_text(version->error.text) : json_null());
 	json_array_append_new(device->update->json, one);
 }
 

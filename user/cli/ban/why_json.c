@@ -24,6 +24,9 @@ static json_t *describe_reason(const struct baleen_reason *reason)
 	json_object_set_new(json, "entry", reason->line ? json_text(reason->text) : json_null());
 	json_object_set_new(json, "feed", json_text(baleen_feed_name(&reason->feed).text));
 	json_object_set_new(json, "line", reason->line ? json_integer(reason->line) : json_null());
+	json_object_set_new(json, "generation",
+			    reason->feed.generation ? json_integer(reason->feed.generation) :
+						      json_null());
 	json_object_set_new(json, "received_ms", json_integer(reason->feed.received_ms));
 	json_object_set_new(json, "route_of",
 			    *reason->route.protocol ? json_text(reason->route.protocol) :

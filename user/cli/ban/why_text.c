@@ -75,6 +75,10 @@ static void print_feed_reason(const struct baleen_reason *reason)
 	if (*reason->route.protocol)
 		printf("    %-20s route of %s in %s", reason->text, reason->route.protocol,
 		       baleen_feed_name(&reason->feed).text);
+	else if (reason->feed.generation)
+		printf("    %-20s generation %llu of %s", reason->text,
+		       (unsigned long long)reason->feed.generation,
+		       baleen_feed_name(&reason->feed).text);
 	else if (reason->line)
 		printf("    %-20s line %llu of %s", reason->text, (unsigned long long)reason->line,
 		       baleen_feed_name(&reason->feed).text);

@@ -10,6 +10,7 @@
 #include "net/route_names.h"
 #include "state/feed_host.h"
 #include "state/route_feed.h"
+#include "state/set_feed.h"
 #include "util/array.h"
 #include "util/duration.h"
 #include "util/resolve.h"
@@ -75,20 +76,31 @@ static int parse_table_option(struct baleen_conf_parser *parser, struct baleen_c
 	return 0;
 }
 
-static int parse_access(struct baleen_conf_parser *parser, struct baleen_feed_source *wanted,
-			const char *value)
+/* @to: BALEEN_FEED_OPTION_BYTES */
+static int parse_path(struct baleen_conf_parser *parser, const char *value, char *to)
 {
-	int err = baleen_conf_check_path(parser, value, sizeof(wanted->access));
+	int err = baleen_conf_check_path(parser, value, BALEEN_FEED_OPTION_BYTES);
 
 	if (!err)
-		strcpy(wanted->access, value);
+		strcpy(to, value);
 	return err;
 }
 
-enum feed_word { COLUMN, WHERE, DELIMITER, SKIP_BAD, EVERY, TIMEOUT, ACCESS, HOLD, N_FEED_WORDS };
+enum feed_word {
+	COLUMN,
+	WHERE,
+	DELIMITER,
+	SKIP_BAD,
+	EVERY,
+	TIMEOUT,
+	ACCESS,
+	HOLD,
+	KEY,
+	N_FEED_WORDS
+};
 
-static const char *const feed_words[] = { "column", "where",   "delimiter", "skip-bad",
-					  "every",  "timeout", "access",    "hold" };
+static const char *const feed_words[] = { "column",  "where",  "delimiter", "skip-bad", "every",
+					  "timeout", "access", "hold",	    "key" };
 
 /* One option at word @i; returns how many words it took, or a negative errno. */
 static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
@@ -104,7 +116,7 @@ static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_cs
 		return baleen_conf_refuse(
 			parser,
 			"'%s': not an option of a feed: column, where, delimiter, "
-			"skip-bad, every, timeout, access or hold",
+			"skip-bad, every, timeout, access, hold or key",
 			word);
 	if (*given & 1u << option && option != WHERE)
 		return baleen_conf_refuse(parser, "%s is given twice", word);
@@ -125,7 +137,8 @@ static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_cs
 			      parse_period(parser, word, value, MAX_EVERY_MS, &wanted->hold_s) :
 			      0;
 		break;
-	case ACCESS: err = parse_access(parser, wanted, value); break;
+	case ACCESS: err = parse_path(parser, value, wanted->access); break;
+	case KEY: err = parse_path(parser, value, wanted->key); break;
 	default: err = parse_table_option(parser, table, wanted, word, value);
 	}
 	return err ? err : 2;
@@ -159,6 +172,25 @@ static int check_host(struct baleen_conf_parser *parser, const char *source, u32
 	return 0;
 }
 
+static int check_set(struct baleen_conf_parser *parser, const char *source, u32 given)
+{
+	const char *reason = strlen(source) < BALEEN_SOURCE_BYTES ? baleen_feed_set_refuse(source) :
+								    "too long a URL";
+
+	if (reason)
+		return baleen_conf_refuse(parser, "feed '%s': %s",
+					  baleen_feed_public_name(source).text, reason);
+	if (given & ~(1u << EVERY | 1u << TIMEOUT | 1u << ACCESS | 1u << KEY))
+		return baleen_conf_refuse(
+			parser, "feed %s: only key, every, timeout and access are for sets",
+			baleen_feed_public_name(source).text);
+	if (!(given & 1u << KEY))
+		return baleen_conf_refuse(
+			parser, "feed %s: key FILE is missing: the public key of its publisher",
+			baleen_feed_public_name(source).text);
+	return 0;
+}
+
 static int check_source(struct baleen_conf_parser *parser, const char *source, u32 given)
 {
 	bool is_url = baleen_url_is(source);
@@ -167,6 +199,10 @@ static int check_source(struct baleen_conf_parser *parser, const char *source, u
 		return check_route(parser, source, given);
 	if (baleen_feed_host_is(source) && strlen(source) < BALEEN_SOURCE_BYTES)
 		return check_host(parser, source, given);
+	if (baleen_feed_set_is(source))
+		return check_set(parser, source, given);
+	if (given & 1u << KEY)
+		return baleen_conf_refuse(parser, "key is for signed sets: feed set+https://...");
 	if (given & 1u << HOLD)
 		return baleen_conf_refuse(parser, "hold is for routes: feed route:TABLE");
 	if (is_url && strlen(source) >= BALEEN_SOURCE_BYTES)
@@ -294,11 +330,13 @@ int baleen_conf_check_feeds(struct baleen_conf_parser *parser, u32 rule)
 		parser->line = feed->line;
 		if (feed->rule == rule &&
 		    (baleen_route_feed_is(feed->wanted.source) ||
-		     baleen_feed_host_is(feed->wanted.source)) &&
+		     baleen_feed_host_is(feed->wanted.source) ||
+		     baleen_feed_set_is(feed->wanted.source)) &&
 		    !baleen_spec_is_address(conf->rules.rule[rule].key_spec))
 			return baleen_conf_refuse(
-				parser, "feed %s: routes and names are for keys of one address",
-				feed->wanted.source);
+				parser,
+				"feed %s: routes, names and sets are for keys of one address",
+				baleen_feed_source_name(&feed->wanted).text);
 	}
 	return 0;
 }

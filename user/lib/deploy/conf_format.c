@@ -111,6 +111,10 @@ static void put_feed(FILE *out, const struct baleen_feed_source *wanted, bool sh
 		fputs(" access ", out);
 		put_word(out, wanted->access);
 	}
+	if (wanted->key[0]) {
+		fputs(" key ", out);
+		put_word(out, wanted->key);
+	}
 	put_hold(out, wanted);
 	fputc('\n', out);
 }

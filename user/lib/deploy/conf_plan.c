@@ -415,7 +415,7 @@ static int compare_reading(struct comparison *work, const struct baleen_conf_fee
 	a = &old->wanted;
 	if (a->delimiter == b->delimiter && a->skip_bad == b->skip_bad &&
 	    a->every_s == b->every_s && a->timeout_s == b->timeout_s && a->hold_s == b->hold_s &&
-	    !strcmp(a->access, b->access))
+	    !strcmp(a->access, b->access) && !strcmp(a->key, b->key))
 		return 0;
 	if (a->delimiter != b->delimiter || a->skip_bad != b->skip_bad)
 		rebuild(work, rule);

@@ -5,8 +5,8 @@
 
 #include "report/metrics_families.h"
 #include "report/metrics_rows.h"
+#include "state/feeds.h"
 #include "util/array.h"
-#include "util/url.h"
 
 /* How long the UTF-8 character is that starts here; 0 when none does. Shortest
  * form, no surrogates, up to U+10FFFF (RFC 3629).
@@ -150,8 +150,7 @@ struct baleen_metrics_feed *baleen_metrics_add_feed(struct baleen_metrics_source
 	forget(&row, sizeof(row));
 	set_label(row.device, sizeof(row.device), device);
 	set_label(row.rule, sizeof(row.rule), rule);
-	snprintf(public, sizeof(public), "%s",
-		 baleen_url_is(feed) ? baleen_url_name(feed).text : feed);
+	snprintf(public, sizeof(public), "%.255s", baleen_feed_public_name(feed).text);
 	do {
 		number_label(row.feed, public, ++number);
 	} while (is_there(BALEEN_METRICS_FEEDS, source->feed, source->n_feeds, sizeof(row), &row));

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The bytes of a feed that has a URL: from another device, or from its server. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "state/feed_fetch.h"
+#include "state/feed_set.h"
+#include "state/feed_set_copy.h"
 #include "state/feed_share.h"
+#include "state/set_feed.h"
 
 static int fetch(const struct baleen_feed_ask *ask, const struct baleen_feed *feed, int fd,
 		 struct baleen_fetch_result *result, struct baleen_error *error)
@@ -59,5 +63,17 @@ int baleen_feed_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *fee
 		return baleen_fail(error, ENOENT,
 				   "%s: no device has a copy of it, and no server is asked",
 				   baleen_feed_source_name(ask->wanted).text);
+	if (baleen_feed_set_is(ask->wanted->source))
+		return baleen_feed_set_fetch(ask, feed, fd, result, error);
 	return fetch(ask, feed, fd, result, error);
+}
+
+void baleen_feed_fetched(struct baleen_feed *feed, int fd, const struct baleen_fetch_result *result)
+{
+	snprintf(feed->etag, sizeof(feed->etag), "%s", result->etag);
+	feed->last_modified[0] = '\0';
+	if (strlen(result->last_modified) < sizeof(feed->last_modified))
+		strcpy(feed->last_modified, result->last_modified);
+	if (baleen_feed_set_is(feed->wanted.source) && !result->is_unchanged)
+		feed->generation = baleen_set_copy_generation(fd);
 }

@@ -5,32 +5,8 @@
 #ifndef BALEEN_FEED_FETCH_H
 #define BALEEN_FEED_FETCH_H
 
-#include "state/feeds.h"
-#include "state/rule_store.h"
+#include "state/feed_ask.h"
 #include "util/fetch.h"
-
-/**
- * struct baleen_feed_ask - which source is asked, and how
- * @state: has the last good copies; may be opened for reading only; NULL for none
- * @rule: that the feed is of
- * @wanted: the source
- * @ignores_limits: what the limits of the rule refuse is taken
- * @share_ms: of a URL: instead of asking its server, take the copy of another device that the
- *            server called good this time ago at most (feed_share.h); 0 to ask always
- * @is_offline: of a URL: fail when there is no such copy
- * @on_progress: as of a fetch; may be NULL
- * @data: passed to @on_progress
- */
-struct baleen_feed_ask {
-	const struct baleen_rule_store *state;
-	const struct baleen_stored_rule *rule;
-	const struct baleen_feed_source *wanted;
-	bool ignores_limits;
-	u64 share_ms;
-	bool is_offline;
-	void (*on_progress)(void *data, u64 n_received, u64 n_total);
-	void *data;
-};
 
 /**
  * baleen_feed_fetch() - get a new version of a feed
@@ -38,12 +14,21 @@ struct baleen_feed_ask {
  * @feed: the feed as it is; of bytes of another device it was checked when that was
  * @fd: where the bytes go, an empty file
  * @result: filled in
- * @error: filled in on failure
+ * @error: filled in on failure; on success as by baleen_feed_set_fetch(), if it is a set
  *
  * Return: 0; -ENOENT when no device has a copy and no server may be asked; -EINTR; a negative
  * errno.
  */
 int baleen_feed_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
 		      struct baleen_fetch_result *result, struct baleen_error *error);
+
+/**
+ * baleen_feed_fetched() - write down which version came
+ * @feed: the feed
+ * @fd: the version, unless nothing has changed
+ * @result: as fetched
+ */
+void baleen_feed_fetched(struct baleen_feed *feed, int fd,
+			 const struct baleen_fetch_result *result);
 
 #endif /* BALEEN_FEED_FETCH_H */

@@ -36,7 +36,7 @@ enum baleen_feed_outcome {
  *          where most is covered: by enum baleen_feed_excess
  * @n_added: entries of what the last good copy does not have
  * @n_removed: entries of what only that has
- * @error: why it failed: names the feed
+ * @error: why it failed: names the feed; else empty, or what went wrong on the way
  */
 struct baleen_feed_version {
 	enum baleen_feed_outcome outcome;

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "list/csv_table.h"
-#include "state/feeds.h"
+#include "state/feed_set_copy.h"
+#include "state/set_feed.h"
 #include "util/unpack.h"
 
 /* Options of a table, and the text that they point into. */
@@ -40,6 +41,8 @@ static int open_lines(int fd, const char *name, const struct baleen_feed_source 
 	const char *reason;
 	int plain, err;
 
+	if (baleen_feed_set_is(wanted->source))
+		return baleen_set_copy_lines(fd, name, out, error);
 	err = table_of(wanted, &table, error);
 	if (!err)
 		err = baleen_unpack(fd, name, BALEEN_UNPACK_MAX_BYTES, &plain, error);
@@ -106,17 +109,29 @@ static int read_lines(int fd, const char *name, bool skip_bad,
 	return err;
 }
 
+static int read_set(int fd, const char *name, struct baleen_list *list, struct baleen_error *error)
+{
+	int err = baleen_set_copy_list(fd, name, list, error);
+
+	return !err && baleen_list_finish(list) ? baleen_no_memory(error) : err;
+}
+
 int baleen_feed_read(int fd, const char *name, const struct baleen_feed_source *wanted,
 		     u32 key_spec, const struct baleen_list_reader *reader,
 		     struct baleen_list *list, struct baleen_error *error)
 {
 	struct baleen_list read = { .key_spec = key_spec };
-	int lines, err = open_lines(fd, name, wanted, &lines, error);
+	int lines, err;
 
-	if (err)
-		return err;
-	err = read_lines(lines, name, wanted->skip_bad, reader, &read, error);
-	close(lines);
+	if (baleen_feed_set_is(wanted->source)) {
+		err = read_set(fd, name, &read, error);
+	} else {
+		err = open_lines(fd, name, wanted, &lines, error);
+		if (err)
+			return err;
+		err = read_lines(lines, name, wanted->skip_bad, reader, &read, error);
+		close(lines);
+	}
 	if (err)
 		baleen_list_free(&read);
 	else

@@ -30,7 +30,8 @@ static int look_at_feed(const struct baleen_feed *feed, void *data)
 	struct search *search = data;
 
 	if (strcmp(feed->wanted.source, search->wanted->source) ||
-	    strcmp(feed->wanted.access, search->wanted->access) || !feed->received_ms ||
+	    strcmp(feed->wanted.access, search->wanted->access) ||
+	    strcmp(feed->wanted.key, search->wanted->key) || !feed->received_ms ||
 	    feed->confirmed_ms < search->since_ms)
 		return 0;
 	search->found = *feed;

@@ -15,6 +15,7 @@
 #include "state/feed_host.h"
 #include "state/feed_routes.h"
 #include "state/feed_update.h"
+#include "state/set_feed.h"
 #include "util/array.h"
 #include "util/fd.h"
 #include "util/fetch.h"
@@ -175,20 +176,12 @@ static int receive_file(struct source *source, const char *path, const char *fil
 
 /* --- URLs ------------------------------------------------------------------------- */
 
-static void keep_validators(struct baleen_feed *feed, const struct baleen_fetch_result *result)
-{
-	snprintf(feed->etag, sizeof(feed->etag), "%s", result->etag);
-	feed->last_modified[0] = '\0';
-	if (strlen(result->last_modified) < sizeof(feed->last_modified))
-		strcpy(feed->last_modified, result->last_modified);
-}
-
 static int receive_url(struct source *source)
 {
 	struct baleen_feed_version *version = add_version(source, "");
 	const struct baleen_feed *row = find_row(source, "");
 	struct baleen_fetch_result result;
-	struct baleen_error why;
+	struct baleen_error why = { "" };
 	int err;
 
 	if (!version)
@@ -206,7 +199,8 @@ static int receive_url(struct source *source)
 		baleen_feed_version_fail(version, why.text);
 		return 0;
 	}
-	keep_validators(&version->feed, &result);
+	baleen_feed_fetched(&version->feed, version->fd, &result);
+	version->error = why;
 	if (!result.is_unchanged)
 		return judge(source, version);
 	mark_same(version);
@@ -452,7 +446,7 @@ static int receive_from(struct source *source)
 
 	if (baleen_route_feed_is(path) || baleen_feed_host_is(path))
 		return receive_of_system(source);
-	if (baleen_url_is(path))
+	if (baleen_url_is(path) || baleen_feed_set_is(path))
 		return receive_url(source);
 	if (stat(path, &stat_) || !S_ISDIR(stat_.st_mode)) {
 		/* It was a directory: its files are not one that cannot be read. */

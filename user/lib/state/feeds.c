@@ -11,6 +11,7 @@
 #include "state/feeds.h"
 #include "state/route_feed.h"
 #include "state/rule_store_path.h"
+#include "state/set_feed.h"
 #include "state/sql.h"
 #include "util/url.h"
 #include "util/write_file.h"
@@ -22,14 +23,21 @@
 
 #define N_COLUMNS 20
 
-struct baleen_feed_name baleen_feed_source_name(const struct baleen_feed_source *wanted)
+struct baleen_feed_name baleen_feed_public_name(const char *source)
 {
+	const char *url = source;
 	struct baleen_feed_name name;
 
+	if (baleen_feed_set_is(source))
+		url += sizeof(BALEEN_FEED_SET) - 1;
 	snprintf(name.text, sizeof(name.text), "%s",
-		 baleen_url_is(wanted->source) ? baleen_url_name(wanted->source).text :
-						 wanted->source);
+		 baleen_url_is(url) ? baleen_url_name(source).text : source);
 	return name;
+}
+
+struct baleen_feed_name baleen_feed_source_name(const struct baleen_feed_source *wanted)
+{
+	return baleen_feed_public_name(wanted->source);
 }
 
 struct baleen_feed_name baleen_feed_name(const struct baleen_feed *feed)
@@ -130,6 +138,25 @@ static bool read_hold(sqlite3_stmt *row, struct baleen_feed *feed)
 	return true;
 }
 
+/* "GENERATION FALLBACKS KEY" of a signed set. */
+static bool read_set(sqlite3_stmt *row, struct baleen_feed *feed)
+{
+	unsigned long long generation, n_fallbacks;
+	char text[64 + BALEEN_FEED_OPTION_BYTES];
+	int used = 0;
+
+	if (!baleen_feed_set_is(feed->wanted.source))
+		return true;
+	if (!baleen_sql_column(row, 24, text, sizeof(text)) ||
+	    sscanf(text, "%llu %llu %n", &generation, &n_fallbacks, &used) != 2 || !used ||
+	    strlen(text + used) >= sizeof(feed->wanted.key))
+		return false;
+	feed->generation = generation;
+	feed->n_fallbacks = n_fallbacks;
+	strcpy(feed->wanted.key, text + used);
+	return true;
+}
+
 /* Sorted first, so @visit may change them. */
 int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
@@ -138,7 +165,8 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 	static const char sql[] =
 		"SELECT rule.name, feed.id, " COLUMNS ","
 		" (SELECT value FROM text WHERE text.name = 'access ' || feed.id),"
-		" (SELECT value FROM text WHERE text.name = 'hold ' || feed.id)"
+		" (SELECT value FROM text WHERE text.name = 'hold ' || feed.id),"
+		" (SELECT value FROM text WHERE text.name = 'signed ' || feed.id)"
 		" FROM feed JOIN rule ON rule.id = feed.rule"
 		" WHERE ?1 IS NULL OR rule.name = ?1"
 		" ORDER BY rule.place, feed.id";
@@ -147,7 +175,8 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 	struct baleen_feed feed;
 
 	while (baleen_sql_next(&rows))
-		rows.ret = read_feed(rows.row, &feed) && read_hold(rows.row, &feed) ?
+		rows.ret = read_feed(rows.row, &feed) && read_hold(rows.row, &feed) &&
+					   read_set(rows.row, &feed) ?
 				   visit(&feed, data) :
 				   baleen_sql_damaged(state, "a feed that cannot be", error);
 	return baleen_sql_end(&rows);
@@ -223,13 +252,18 @@ static int put_text(struct baleen_rule_store *state, const char *what, u64 id, c
 static int put_texts(struct baleen_rule_store *state, const struct baleen_feed *feed,
 		     struct baleen_error *error)
 {
-	char hold[64] = "";
+	char hold[64] = "", set[64 + BALEEN_FEED_OPTION_BYTES] = "";
 	int err = put_text(state, "access", feed->id, feed->wanted.access, error);
 
 	if (is_route(feed))
 		snprintf(hold, sizeof(hold), "%u %llu %llu", feed->wanted.hold_s,
 			 (unsigned long long)feed->n_held, (unsigned long long)feed->next_ms);
-	return err ? err : put_text(state, "hold", feed->id, hold, error);
+	if (baleen_feed_set_is(feed->wanted.source))
+		snprintf(set, sizeof(set), "%llu %llu %s", (unsigned long long)feed->generation,
+			 (unsigned long long)feed->n_fallbacks, feed->wanted.key);
+	if (!err)
+		err = put_text(state, "hold", feed->id, hold, error);
+	return err ? err : put_text(state, "signed", feed->id, set, error);
 }
 
 static int put_row(struct baleen_rule_store *state, struct baleen_feed *feed,
@@ -265,7 +299,9 @@ int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_e
 
 	if (!err)
 		err = put_text(state, "access", id, "", error);
-	return err ? err : put_text(state, "hold", id, "", error);
+	if (!err)
+		err = put_text(state, "hold", id, "", error);
+	return err ? err : put_text(state, "signed", id, "", error);
 }
 
 /* --- copies --- */

@@ -27,7 +27,7 @@ enum baleen_feed_format {
 /**
  * struct baleen_feed_source - what is asked for
  * @source: a path, a directory of lists, an http or https URL, route:TABLE
- *          (route_feed.h), or name:HOST (feed_host.h); "-" was a pipe, which cannot be read again
+ *          (route_feed.h), name:HOST (feed_host.h), or set+URL (feed_set.h); "-" was a pipe, which cannot be read again
  * @column: of a table: the column of the keys; empty for a list
  * @where: of a table: COLUMN=VALUE, several with newlines between
  * @delimiter: of a table: its character; 0 to find out
@@ -38,6 +38,7 @@ enum baleen_feed_format {
  *          anew for each download; empty for none
  * @hold_s: of a table of routes: how long to hold those that go with many others; 0 for
  *          none
+ * @key: of a signed set: path of the file of the public key of its publisher
  */
 struct baleen_feed_source {
 	char source[BALEEN_SOURCE_BYTES];
@@ -49,6 +50,7 @@ struct baleen_feed_source {
 	u32 timeout_s;
 	char access[BALEEN_FEED_OPTION_BYTES];
 	u32 hold_s;
+	char key[BALEEN_FEED_OPTION_BYTES];
 };
 
 /**
@@ -71,6 +73,8 @@ struct baleen_feed_source {
  * @failure: the last one, in a line; empty when it is well
  * @n_held: of a table of routes: entries of the last good copy that are held
  * @next_ms: when one of them is to be let go; 0 for never
+ * @generation: of a signed set: which one the last good copy is
+ * @n_fallbacks: how often its full set was fetched because a difference was of no use
  *
  * A directory is one feed per file in it, each with the same @wanted but for
  * its path in @file.
@@ -94,6 +98,8 @@ struct baleen_feed {
 	char failure[1024];
 	u64 n_held;
 	u64 next_ms;
+	u64 generation;
+	u64 n_fallbacks;
 };
 
 /* Is there a last good copy of it? */
@@ -248,6 +254,14 @@ struct baleen_feed_name {
  * Return: its name.
  */
 struct baleen_feed_name baleen_feed_name(const struct baleen_feed *feed);
+
+/**
+ * baleen_feed_public_name() - what a source is called, from its text alone
+ * @source: as in struct baleen_feed_source
+ *
+ * Return: its name.
+ */
+struct baleen_feed_name baleen_feed_public_name(const char *source);
 
 /**
  * baleen_feed_source_name() - what a source is called

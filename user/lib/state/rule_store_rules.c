@@ -406,16 +406,16 @@ static int forget_widened(struct baleen_rule_store *state, const struct baleen_s
 static int write_texts(struct baleen_rule_store *state, const struct baleen_stored_rules *rules,
 		       struct baleen_error *error)
 {
-	int err = baleen_sql_do(state,
-				"DELETE FROM text WHERE name GLOB 'bans *'"
-				" OR name GLOB 'ban-width *' OR name GLOB 'max-growth *'"
-				" OR name GLOB 'widen *' OR name GLOB 'fleet *'"
-				" OR name = '" GUARD_SESSIONS "'"
-				" OR (name GLOB 'access *' AND NOT EXISTS"
-				" (SELECT 1 FROM feed WHERE text.name = 'access ' || feed.id))"
-				" OR (name GLOB 'hold *' AND NOT EXISTS"
-				" (SELECT 1 FROM feed WHERE text.name = 'hold ' || feed.id))",
-				NULL, error, NULL, 0);
+	int err = baleen_sql_do(
+		state,
+		"DELETE FROM text WHERE name GLOB 'bans *'"
+		" OR name GLOB 'ban-width *' OR name GLOB 'max-growth *'"
+		" OR name GLOB 'widen *' OR name GLOB 'fleet *'"
+		" OR name = '" GUARD_SESSIONS "'"
+		" OR ((name GLOB 'access *' OR name GLOB 'hold *' OR name GLOB 'signed *')"
+		" AND NOT EXISTS (SELECT 1 FROM feed"
+		" WHERE substr(text.name, instr(text.name, ' ') + 1) = '' || feed.id))",
+		NULL, error, NULL, 0);
 
 	if (!err)
 		err = write_text_of(state, GUARD_SESSIONS, "", rules->guard_sessions, 0, error);
