@@ -129,7 +129,10 @@ static int combine_one(const struct set_op *set, const struct baleen_filter *a, 
 	else
 		err = baleen_filter_combine(a, &b->ref.filter, set->op, set->paths[0], made,
 					    &error);
-	return err ? complain("%s: %s", b->ref.argument, error.text) : 0;
+	/* A list has no shape: what cannot be changed is the filter. */
+	return err ? complain("%s: %s", b->ref.is_list ? set->paths[0] : b->ref.argument,
+			      error.text) :
+		     0;
 }
 
 static int combine_in_turn(struct set_op *set, const struct baleen_filter *first)
