@@ -204,10 +204,10 @@ printf '2001:db8::1\n2001:db8::9\n' >like.txt
 check "built like the other" baleen build -o like.bln --like a.bln like.txt
 prints "they merge" "a.bln: merged, 202 entries" baleen merge a.bln like.bln
 refuses "prefixes and hashes" \
-	"nets.bln: has IPv6 prefixes, and the IPv6 hosts of a.bln are stored as hashes, which prefixes \
-cannot change: build that again from its lists" baleen merge a.bln nets.bln
+	"nets.bln: prefixes cannot change IPv6 hosts that are stored as hashes: build a.bln again from its lists" \
+	baleen merge a.bln nets.bln
 refuses "hashes and prefixes" \
-	"a.bln: its IPv6 hosts are stored as hashes, which prefixes cannot change: build it again from its lists" \
+	"a.bln: prefixes cannot change IPv6 hosts that are stored as hashes: build it again from its lists" \
 	baleen merge nets.bln a.bln
 echo 2001:db8:5::/48 >nets.txt
 refuses "prefixes of a list and hashes" \

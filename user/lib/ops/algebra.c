@@ -122,15 +122,10 @@ static int check_pair(const struct pair *pair, struct baleen_error *error)
 	int err = 0;
 
 	if (either_has(pair, BALEEN_IP6_STEMS) && either_has(pair, BALEEN_IP6))
-		return b->table[BALEEN_IP6].kind ?
-			       baleen_fail(error, EOPNOTSUPP,
-					   "its IPv6 hosts are stored as hashes, which prefixes "
-					   "cannot change: build it again from its lists") :
-			       baleen_fail(error, EOPNOTSUPP,
-					   "has IPv6 prefixes, and the IPv6 hosts of %s are stored "
-					   "as hashes, which prefixes cannot change: build that "
-					   "again from its lists",
-					   pair->a_name);
+		return baleen_fail(error, EOPNOTSUPP,
+				   "prefixes cannot change IPv6 hosts that are stored as hashes: "
+				   "build %s again from its lists",
+				   b->table[BALEEN_IP6].kind ? "it" : pair->a_name);
 	if (either_has(pair, BALEEN_IP4_GROUPS) && pair->how[BALEEN_IP4] == HOW_TABLE)
 		return baleen_fail(error, EOPNOTSUPP,
 				   "prefixes stand beside hosts that cannot be listed: build it "
