@@ -40,7 +40,7 @@ static u64 fleet_now;
 			fail_msg("%s", error.text); \
 	} while (0)
 
-static void fleet_key(u8 number, struct baleen_fleet_keys *keys)
+static inline void fleet_key(u8 number, struct baleen_fleet_keys *keys)
 {
 	u8 seed[crypto_sign_SEEDBYTES] = { number };
 
@@ -48,7 +48,7 @@ static void fleet_key(u8 number, struct baleen_fleet_keys *keys)
 }
 
 /* @limits: statements of the publisher. */
-static void fleet_set_policy(const char *limits)
+static inline void fleet_set_policy(const char *limits)
 {
 	char text[2048], of_web3[BALEEN_FLEET_PUBLIC_TEXT], of_ops[BALEEN_FLEET_PUBLIC_TEXT];
 	int n;
@@ -63,7 +63,7 @@ static void fleet_set_policy(const char *limits)
 	OK(baleen_fleet_policy_parse(text, n, "policy", &fleet_policy, &error));
 }
 
-static int fleets_start(void **state)
+static inline int fleets_start(void **state)
 {
 	if (sodium_init() < 0)
 		return -1;
@@ -80,7 +80,7 @@ static int fleets_start(void **state)
 	return 0;
 }
 
-static int fleets_stop(void **state)
+static inline int fleets_stop(void **state)
 {
 	char command[160];
 
@@ -94,7 +94,7 @@ static int fleets_stop(void **state)
 
 /* --- publish --------------------------------------------------------------- */
 
-static struct baleen_fleet_local local_ban(const char *key, u64 end_ms, const char *reason)
+static inline struct baleen_fleet_local local_ban(const char *key, u64 end_ms, const char *reason)
 {
 	struct baleen_fleet_local local = { .set = BALEEN_FLEET_SET, .end_ms = end_ms };
 
@@ -104,7 +104,7 @@ static struct baleen_fleet_local local_ban(const char *key, u64 end_ms, const ch
 }
 
 /* Publishes just these keys, for two hours from NOW: names with blanks between. */
-static struct baleen_fleet_sync publish(const char *keys)
+static inline struct baleen_fleet_sync publish(const char *keys)
 {
 	struct baleen_fleet_local local[64];
 	struct baleen_fleet_sync sync;
@@ -118,14 +118,14 @@ static struct baleen_fleet_sync publish(const char *keys)
 	return sync;
 }
 
-static struct baleen_fleet_signer signer(void)
+static inline struct baleen_fleet_signer signer(void)
 {
 	return (struct baleen_fleet_signer){ .fleet = "example",
 					     .keys = &web3,
 					     .now_ms = fleet_now };
 }
 
-static struct baleen_fleet_writer head(void)
+static inline struct baleen_fleet_writer head(void)
 {
 	const struct baleen_fleet_signer by = signer();
 	struct baleen_fleet_writer writer;
@@ -134,7 +134,7 @@ static struct baleen_fleet_writer head(void)
 	return writer;
 }
 
-static struct baleen_fleet_writer snapshot(void)
+static inline struct baleen_fleet_writer snapshot(void)
 {
 	const struct baleen_fleet_signer by = signer();
 	struct baleen_fleet_writer writer;
@@ -144,7 +144,7 @@ static struct baleen_fleet_writer snapshot(void)
 }
 
 /* The changes behind @after. */
-static struct baleen_fleet_writer batch(u64 after)
+static inline struct baleen_fleet_writer batch(u64 after)
 {
 	const struct baleen_fleet_signer by = signer();
 	struct baleen_fleet_writer writer;
@@ -156,7 +156,7 @@ static struct baleen_fleet_writer batch(u64 after)
 	return writer;
 }
 
-static struct baleen_fleet_publisher publisher_of(struct baleen_fleet_store *store)
+static inline struct baleen_fleet_publisher publisher_of(struct baleen_fleet_store *store)
 {
 	struct baleen_fleet_publisher publisher;
 
@@ -166,14 +166,14 @@ static struct baleen_fleet_publisher publisher_of(struct baleen_fleet_store *sto
 
 /* --- receive --------------------------------------------------------------- */
 
-static struct baleen_fleet_receiver receiver(void)
+static inline struct baleen_fleet_receiver receiver(void)
 {
 	return (struct baleen_fleet_receiver){
 		.store = &there, .policy = &fleet_policy, .host = "web1", .now_ms = fleet_now
 	};
 }
 
-static void receive_bytes(const u8 *bytes, size_t n_bytes)
+static inline void receive_bytes(const u8 *bytes, size_t n_bytes)
 {
 	const struct baleen_fleet_receiver by = receiver();
 
@@ -184,7 +184,7 @@ static void receive_bytes(const u8 *bytes, size_t n_bytes)
 }
 
 /* Receives a message, and frees it; checks what became of it. */
-static void receives(struct baleen_fleet_writer writer, u32 verdict)
+static inline void receives(struct baleen_fleet_writer writer, u32 verdict)
 {
 	receive_bytes(writer.bytes, writer.n_bytes);
 	baleen_fleet_writer_free(&writer);
@@ -192,14 +192,14 @@ static void receives(struct baleen_fleet_writer writer, u32 verdict)
 		fail_msg("verdict %u: %s", result.verdict, result.why);
 }
 
-static void refused(struct baleen_fleet_writer writer, u32 cause)
+static inline void refused(struct baleen_fleet_writer writer, u32 cause)
 {
 	receives(writer, BALEEN_FLEET_REFUSED);
 	if (result.cause != cause)
 		fail_msg("%s: %s", baleen_fleet_cause_name(result.cause), result.why);
 }
 
-static int add_key(const struct baleen_fleet_effect *effect, void *data)
+static inline int add_key(const struct baleen_fleet_effect *effect, void *data)
 {
 	char text[BALEEN_FLEET_KEY_TEXT];
 
@@ -210,7 +210,7 @@ static int add_key(const struct baleen_fleet_effect *effect, void *data)
 }
 
 /* Checks the keys in force, in order, with blanks between. */
-static void in_force(const char *want)
+static inline void in_force(const char *want)
 {
 	char keys[8192] = "";
 
@@ -219,7 +219,7 @@ static void in_force(const char *want)
 }
 
 /* Checks the effects that were told: + or - and the key. */
-static void told(const char *want)
+static inline void told(const char *want)
 {
 	char text[BALEEN_FLEET_KEY_TEXT], got[4096] = "";
 
@@ -230,7 +230,7 @@ static void told(const char *want)
 	assert_string_equal(got, want);
 }
 
-static u64 n_refused(const char *publisher, u32 cause)
+static inline u64 n_refused(const char *publisher, u32 cause)
 {
 	u64 n = 0;
 
