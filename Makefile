@@ -18,6 +18,7 @@
 # make check-squid  ICP, digests and feeds with real Squids in network namespaces, as root
 # make check-deb  build the packages, install, upgrade and remove them, as root
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
+# make bench-set   a signed set beside a local list: bytes, and milliseconds to what packets see
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
 # make bench-lib  nanoseconds per key of the filters in userspace and of their peers
 # make bench-bans  milliseconds per ban, and bans per second by `baleen feed`
@@ -121,7 +122,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-bans bench-path bench-lib bench-kmod bench-commands bench-squid demo docs install install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-bans bench-set bench-path bench-lib bench-kmod bench-commands bench-squid demo docs install install-dkms deb clean tests
 .PHONY: check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
@@ -406,6 +407,10 @@ bench-xdp: deps-bench
 	$(MAKE) all $(BENCH_BIN)
 	tests/bench/bench-xdp
 
+bench-set: deps-test
+	$(MAKE) all
+	tests/bench/bench-set
+
 bench-bans: deps-test
 	$(MAKE) all
 	tests/bench/bench-bans
@@ -436,6 +441,7 @@ bench-commands: deps-bench
 bench: deps-bench
 	$(MAKE) bench-xdp
 	$(MAKE) bench-bans
+	$(MAKE) bench-set
 	$(MAKE) bench-path
 	$(MAKE) bench-lib
 	$(MAKE) bench-kmod

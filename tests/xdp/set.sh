@@ -268,6 +268,8 @@ head -c 1000000 /dev/zero >>"$W/$delta"
 falls_back "a difference without an end" \
 	"http://10.66.0.1/lists/$delta: is larger than the limit of $(($(stat -c %s "$TMP/after/$delta") + 65536)) bytes"
 is "they are counted" "$(feed '.[0].fallbacks')" 4
+is "metrics have generation and count" \
+	"$(baleen metrics | sed -nE 's/^baleen_feed_(generation|fallbacks).* /\1 /p' | paste -sd " ")" "generation $g fallbacks 4"
 
 again
 rm "$W/$delta"

@@ -82,6 +82,10 @@ static int add_feed(const struct baleen_feed *feed, void *data)
 		row->failed_s = seconds(feed->checked_ms);
 	row->changed_s = seconds(feed->received_ms);
 	row->n_errors = feed->n_failures;
+	if (feed->generation) {
+		row->generation = feed->generation;
+		row->n_fallbacks = feed->n_fallbacks;
+	}
 	add_causes(walk, feed->id, row);
 	return 0;
 }

@@ -139,6 +139,8 @@ struct baleen_metrics_table {
  * @failed_s: last failed fetch, seconds since 1970
  * @changed_s: when the copy that is enforced was received, seconds since 1970
  * @n_errors: failures in a row; 0 after a success
+ * @generation: of a signed set: which one is enforced
+ * @n_fallbacks: likewise: full sets that were fetched because a difference was of no use
  * @n_drops: sampled drops of sources that it holds
  * @n_alone: those of sources that nothing else in the rule holds
  * @n_met: its entries that hold a sampled source
@@ -153,6 +155,8 @@ struct baleen_metrics_feed {
 	u64 failed_s;
 	u64 changed_s;
 	u64 n_errors;
+	u64 generation;
+	u64 n_fallbacks;
 	u64 n_drops;
 	u64 n_alone;
 	u64 n_met;
