@@ -305,3 +305,17 @@ configure
 check_status "the same set from a directory" 3 baleen apply veth-b
 is "is in force" "$(verdicts 20.0.7.1 20.1.0.1)" DD
 updates "unchanged" 0 "unchanged" ""
+
+# --- another host -----------------------------------------------------------------------------------------
+
+# Of namespace $A, with a state of its own.
+other() { BALEEN_STATE_DIR=$TMP/state-a BALEEN_RUN_DIR=$TMP/run-a BALEEN_CONF_DIR=$TMP/conf-a in_ns "$A" "$BALEEN" "$@"; }
+
+mkdir "$TMP/conf-a"
+printf '%s\n' "rule bad drop" "	feed set+http://10.66.0.1/lists/bans key $TMP/pub" >"$TMP/conf-a/veth-a.conf"
+check_status "another host takes the same set" 3 other apply veth-a
+check "has the same bytes, so the same digest" cmp "$(copy)" "$(find "$TMP/state-a" -path "*/feeds/*" -type f)"
+check "its image" other save -o "$TMP/a.bln" veth-a:bad
+check "the other's" baleen save -o "$TMP/b.bln" veth-b:bad
+check_status "differ: each has a seed of its own" 1 cmp -s "$TMP/a.bln" "$TMP/b.bln"
+is "though they hold the same" "$("$BALEEN" dump "$TMP/a.bln" | sort | cksum)" "$("$BALEEN" dump "$TMP/b.bln" | sort | cksum)"
