@@ -186,3 +186,7 @@ for doc in "${DOCS[@]}"; do
 		"$(cat README.md docs/*.md | grep -c "](\(docs/\)\?${doc##*/}[)#]" | sed 's/^[1-9].*/some/')" \
 		"$([ "$doc" = README.md ] && echo 0 || echo some)"
 done
+# Whoever reads bytes by the one finds those that the other makes.
+is "the example of docs/fleet.md is that of tests/unit/test_fleet_batch.c" \
+	"$(sed -n '/^    424c4e46/,/^    \.\.\./p' docs/fleet.md | sed 's/^ *//; s/  .*//; s/^\.\.\.//' | tr -d ' \n')" \
+	"$(sed -n '/example_hex\[\] = {/,/^};/p' tests/unit/test_fleet_batch.c | grep -oE '"[0-9a-f]+"' | tr -d '"\n')"
