@@ -107,7 +107,10 @@ FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)
 SMALLER := 1 4
 # The same for what goes out.
 EGRESS := 1 16
-BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(SMALLER:%=build/baleen_%.bpf.o) $(EGRESS:%=build/egress_%.bpf.o)
+# And those that ask conntrack, which not every kernel can load.
+CONNTRACK := conntrack_in conntrack_out
+BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(SMALLER:%=build/baleen_%.bpf.o) \
+	$(EGRESS:%=build/egress_%.bpf.o) $(CONNTRACK:%=build/%.bpf.o)
 SKELETONS := $(BPF_OBJ:%.bpf.o=%.skel.h)
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
 PROGRAMS := build/baleen build/baleend
@@ -173,6 +176,13 @@ build/baleen_%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
 build/egress_%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -D BALEEN_PROGRAM_EGRESS -D BALEEN_PROGRAM_RULES=$* -c $< -o $@.tmp
+	llvm-strip -g $@.tmp && mv $@.tmp $@
+
+build/conntrack_in.bpf.o: DIRECTION :=
+build/conntrack_out.bpf.o: DIRECTION := -D BALEEN_PROGRAM_EGRESS
+build/conntrack_%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -D BALEEN_PROGRAM_CONNTRACK $(DIRECTION) -c $< -o $@.tmp
 	llvm-strip -g $@.tmp && mv $@.tmp $@
 
 build/%.skel.h: build/%.bpf.o

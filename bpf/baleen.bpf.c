@@ -22,13 +22,8 @@
  */
 struct baleen_config config SEC(".rodata.config");
 
-#ifdef BALEEN_PROGRAM_EGRESS
-/* Nobody replies to what goes out: user/lib/xdp/load.c refuses to ask. */
-baleen_inline void look_for_connection(const struct frame *frame, bool is_ip6)
-{
-}
-#else
-#include "established.h"
+#include "connection.h"
+#ifndef BALEEN_PROGRAM_EGRESS
 #include "limit.h"
 #endif
 
@@ -51,7 +46,8 @@ baleen_inline void look_for_connection(const struct frame *frame, bool is_ip6)
                                                                                                 \
 		if (!details || !rule->is_qualified)                                            \
 			return 0;                                                               \
-		if (rule->qualifiers.established && !details->is_established)                   \
+		if (rule->qualifiers.established &&                                             \
+		    !(rule->qualifiers.established & details->established))                     \
 			return 0;                                                               \
 		return baleen_qualifies(&rule->qualifiers, vlan, &details->transport);          \
 	}                                                                                       \

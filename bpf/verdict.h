@@ -23,12 +23,12 @@ struct {
  * struct details - what few rules ask of a frame
  * @transport: protocol and ports
  * @fields: addresses, protocol and ports, for keys of several fields
- * @is_established: it belongs to a connection of this host; set when a rule asks for that
+ * @established: who knows its connection, enum baleen_established; set when a rule asks
  */
 struct details {
 	struct baleen_transport transport;
 	struct baleen_fields fields;
-	u32 is_established;
+	u32 established;
 };
 
 /**

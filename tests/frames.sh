@@ -53,6 +53,34 @@ icmp6()
 	printf '%02x%s' "$1" "$(zeros 23)"
 }
 
+# from PORT TO_PORT: the ports of UDP from another port than 9
+from()
+{
+	printf '%04x%04x0008%04x' "$1" "$2" 0
+}
+
+# error4 TYPE PROTOCOL PORT: an ICMP error that quotes what this host has sent, or not,
+# to port 9
+error4()
+{
+	printf '%02x%s4500001c0000400040%02x0000c6336401c0000201%04x000900080000' "$1" "$(zeros 7)" \
+		"$2" "$3"
+}
+
+# error4_ping TYPE INNER_TYPE: one that quotes an ICMP packet
+error4_ping()
+{
+	printf '%02x%s4500001c00004000400100%02xc6336401c0000201%02x%s' "$1" "$(zeros 7)" 0 "$2" \
+		"$(zeros 7)"
+}
+
+# error6 TYPE PROTOCOL HEAD: the same of IPv6, HEAD are eight bytes
+error6()
+{
+	printf '%02x%s60000000000%x%02x40%s%s%s' "$1" "$(zeros 7)" 8 "$2" \
+		"20010db8$(zeros 11)01" "fd66$(zeros 13)ff" "$3"
+}
+
 SYN=2 ACK=16 SYN_ACK=18 FIN_ACK=17
 
 # fates HEX...: a letter for each, P or D

@@ -106,9 +106,13 @@ struct baleen_port_range {
 /**
  * enum baleen_established - who knows the connection that a packet belongs to
  * @BALEEN_ESTABLISHED_SOCKET: a socket of this host; see bpf/established.h
+ * @BALEEN_ESTABLISHED_CONNTRACK: the kernel's conntrack; see bpf/conntrack.h
+ * @BALEEN_ESTABLISHED_ALL: any of them, as a mask
  */
 enum baleen_established {
 	BALEEN_ESTABLISHED_SOCKET = 1,
+	BALEEN_ESTABLISHED_CONNTRACK = 2,
+	BALEEN_ESTABLISHED_ALL = 3,
 };
 
 /**
@@ -243,7 +247,7 @@ enum baleen_limits {
 	BALEEN_LIMITS_PEEK = 2,
 };
 
-#define BALEEN_CONFIG_VERSION 8
+#define BALEEN_CONFIG_VERSION 9
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
@@ -266,7 +270,8 @@ enum baleen_limits {
  *        its images have kinds and shapes that an earlier release does not know
  * @recent_buckets: of each rule, buckets of the table of recent changes behind its image;
  *                  0 for none: see recent.h. Version 5
- * @established: of all rules, enum baleen_established. Version 6
+ * @established: of all rules, enum baleen_established. Version 6; version 9 ends where version
+ *               8 does, and rules may ask conntrack, which an earlier release does not know
  * @port_lock_bit: where, in bits from the start of a struct sock of the kernel, stands
  *                 that a process chose the port of a socket itself (SOCK_BINDPORT_LOCK);
  *                 0 when that is not known. Version 6

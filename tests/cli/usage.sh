@@ -140,7 +140,7 @@ for n in {1..17}; do
 done
 misuse "17 rules" attach "more than 16 rules" lo "${rules[@]}"
 misuse "a word that is no qualifier" attach "'prto' is neither an option nor a qualifier of rule \
-'none': proto, dport, tcp-syn, vlan, established or limit" lo --drop none.txt prto tcp
+'none': proto, dport, tcp-syn, vlan, established, conntrack or limit" lo --drop none.txt prto tcp
 for words in "proto|proto: its value is missing" "proto tcp vlan|vlan: its value is missing" \
 	"proto nope|rule 'none': proto 'nope': neither a protocol such as tcp nor a number to 255" \
 	"proto 256|rule 'none': proto '256': neither a protocol such as tcp nor a number to 255" \
@@ -179,7 +179,7 @@ misuse "rule add to nothing" rule "one device is asked for" add --drop none.txt
 misuse "rule add to a rule" rule "'lo:none' is not DEV" add lo:none --drop none.txt
 misuse "rule add of nothing" rule "no --drop, --allow or --count given" add lo
 misuse "rule add to two" rule "'eth0' is neither an option nor a qualifier: proto, dport, tcp-syn, \
-vlan, established or limit" add lo eth0 --drop none.txt
+vlan, established, conntrack or limit" add lo eth0 --drop none.txt
 misuse "rule del of nothing" rule "DEV:RULE is asked for" del
 misuse "rule del of a device" rule "'lo' is not DEV:RULE" del lo
 misuse "rule del of two devices" rule "'eth0:a' is of another device than lo" del lo:a eth0:a

@@ -106,6 +106,7 @@ count_all()
 	count_kind cuckoo-4x17 --kind cuckoo --slot-bits 17 --stash --fpp 0.1
 	count_kind quotient --kind quotient --remainder-bits 9
 	count_rules both-established --allow any established --drop "$COUNTED/both"
+	count_rules both-conntrack --allow any established conntrack --drop "$COUNTED/both"
 	count_rules both-limit --drop "$COUNTED/both" bans --count any limit 50/s burst 200 ban 10m
 	count_object object-ip4-cuckoo-16 "$COUNTED/ip4-cuckoo-16.bln"
 	count_object object-both-cuckoo "$COUNTED/both-cuckoo.bln"

@@ -13,6 +13,7 @@ source tests/kernels/devices.sh
 source tests/kernels/counts.sh
 source tests/kernels/vlan.sh
 source tests/kernels/egress.sh
+source tests/kernels/conntrack.sh
 source tests/kernels/bond.sh
 
 PINS=/sys/fs/bpf/test
@@ -27,7 +28,7 @@ test_objects()
 		name=$(basename "$object" .bpf.o)
 		# These have programs of other types, which their sections say.
 		type=(type xdp)
-		case $name in icp | egress_*) type=() ;; esac
+		case $name in icp | egress_* | conntrack_out) type=() ;; esac
 		mkdir -p "$PINS"
 		check "the verifier takes $object" \
 			bpftool -d prog loadall "$object" "$PINS/$name" "${type[@]}"
@@ -216,6 +217,7 @@ test_geometry "16-bit slots" --capacity 1000000 --kind cuckoo --slot-bits 16
 test_geometry "Bloom" --kind bloom --fpp 0.001
 test_vlan
 test_egress
+test_conntrack
 test_bond
 test_jumbo
 check "baleen compile" "$BALEEN" compile -o "$OBJECT" "$TMP/drop.bln"

@@ -62,6 +62,8 @@ test_usage()
 
 test_attach_refused()
 {
+	local word
+
 	baleen build -o lossy.bln --fpp 0.01 --kind bloom one 2>/dev/null
 	baleen build -o strings.bln --key string strings 2>/dev/null
 	refuses "no such device" "nix0: no such device" baleen attach nix0 --backend kmod --drop one
@@ -69,6 +71,10 @@ test_attach_refused()
 		baleen "${ATTACH[@]}" --drop kmod:nix
 	refuses "lo" "lo: the kernel module filters Ethernet devices only" \
 		baleen attach lo --backend kmod --drop one
+	for word in established conntrack; do
+		refuses "$word" "rule 'one': $word: not by the kernel module, whose hook has nftables' \
+'ct state' behind it" baleen "${ATTACH[@]}" --drop one "$word"
+	done
 	refuses "strings" "rule 'strings': its keys are strings, which are no field of a packet" \
 		baleen "${ATTACH[@]}" --drop strings.bln
 	check_status "a rule that errs" 1 baleen "${ATTACH[@]}" --drop lossy.bln

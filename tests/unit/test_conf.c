@@ -80,11 +80,14 @@ static const struct {
 	{ R "rule b drop\nrule a allow\n", "c:3: rule 'a' is in line 1 already" },
 	{ "rule a drop proto\n", "c:1: rule a: proto: its value is missing" },
 	{ "rule a drop feed /x\n",
-	  "c:1: rule a: 'feed': not a qualifier: proto, dport, tcp-syn, vlan, established or limit" },
+	  "c:1: rule a: 'feed': not a qualifier: proto, dport, tcp-syn, vlan, established, "
+	  "conntrack or limit" },
 	{ "rule a drop proto icmp dport 1\n",
 	  "c:1: rule a: dport and a protocol without ports: no packet has both" },
 	{ "rule a drop vlan 7 vlan 7\n", "c:1: rule a: vlan is given twice" },
 	{ "rule a drop established established\n", "c:1: rule a: established is given twice" },
+	{ "rule a drop conntrack established conntrack\n",
+	  "c:1: rule a: conntrack is given twice" },
 	{ "rule a drop limit 50\n",
 	  "c:1: rule a: limit '50': not packets a second, minute or hour, such as 50/s, 10/m or "
 	  "5/h, 1000000 at most" },
@@ -290,7 +293,7 @@ static const char all[] =
 	"never \"/etc/my \\\"never\\\\\"\n"
 	"rule good allow\n"
 	"\tfeed /x/good.list\n"
-	"rule bad drop proto tcp dport ssh,80-90 tcp-syn vlan 7 established\n"
+	"rule bad drop proto tcp dport ssh,80-90 tcp-syn vlan 7 established conntrack\n"
 	" feed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\"\n"
 	" feed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
@@ -449,7 +452,7 @@ static const char formatted[] =
 	"default drop\ndry-run\nmode generic\nchain\nsample 6/m\nnever \"/etc/my \\\"never\\\\\"\n"
 	"rule good allow\n"
 	"\tfeed /x/good.list\n"
-	"rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7 established\n"
+	"rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7 established conntrack\n"
 	"\tfeed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\"\n"
 	"\tfeed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"

@@ -46,7 +46,7 @@ try_sound()
 	look
 	order=$(jq -c 'map(.check)' findings)
 	is "as JSON: what was looked at, in order" "$order" "$(jq -c . <<-'END'
-		["capabilities","kernel","bpffs","program","jit","chain","jit-harden","bpf-stats",
+		["capabilities","kernel","bpffs","program","jit","chain","conntrack","jit-harden","bpf-stats",
 		"filter","mode","mtu","other-xdp","tc","lro","gro","rx-gro-hw","queues","rxvlan",
 		"promiscuous","state","space","daemon","clock"]
 	END

@@ -11,9 +11,9 @@ isolate "$@"
 source "$ROOT/tests/words.sh"
 # shellcheck source=tests/frames.sh
 source "$ROOT/tests/frames.sh"
+# shellcheck source=tests/talk.sh
+source "$ROOT/tests/talk.sh"
 cd "$TMP" || exit 2
-
-BUSYBOX=$(command -v busybox)
 
 baleen()
 {
@@ -56,34 +56,6 @@ open_sockets()
 	coproc SOCKETS { exec nsenter --net="/run/netns/$B" -- python3 sockets.py; }
 	read -r -u "${SOCKETS[0]}" CHOSEN || bail "no sockets"
 	read -r -u "${SOCKETS[0]}" CHOSEN6 || bail "no sockets of IPv6"
-}
-
-# from PORT TO_PORT: the ports of UDP from another port than 9
-from()
-{
-	printf '%04x%04x0008%04x' "$1" "$2" 0
-}
-
-# error4 TYPE PROTOCOL PORT: an ICMP error that quotes what this host has sent, or not,
-# to port 9
-error4()
-{
-	printf '%02x%s4500001c0000400040%02x0000c6336401c0000201%04x000900080000' "$1" "$(zeros 7)" \
-		"$2" "$3"
-}
-
-# error4_ping TYPE INNER_TYPE: one that quotes an ICMP packet
-error4_ping()
-{
-	printf '%02x%s4500001c00004000400100%02xc6336401c0000201%02x%s' "$1" "$(zeros 7)" 0 "$2" \
-		"$(zeros 7)"
-}
-
-# error6 TYPE PROTOCOL HEAD: the same of IPv6, HEAD are eight bytes
-error6()
-{
-	printf '%02x%s60000000000%x%02x40%s%s%s' "$1" "$(zeros 7)" 8 "$2" \
-		"20010db8$(zeros 11)01" "fd66$(zeros 13)ff" "$3"
 }
 
 test_tcp()
@@ -202,70 +174,20 @@ test_combined()
 
 # --- programs ---
 
-# responder PORT: says everything back
-responder()
-{
-	cat >respond.py <<-END
-	import socket
-	s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-	s.bind(("::", $1))
-	print("ready", flush=True)
-	while True:
-	    data, who = s.recvfrom(2000)
-	    s.sendto(data, who)
-	END
-	coproc RESPONDER { exec nsenter --net="/run/netns/$A" -- python3 respond.py; }
-	read -r -u "${RESPONDER[0]}" _ || bail "no responder"
-}
-
-# asks ADDRESS PORT [connect]: one datagram, and the answer to it
-asks()
-{
-	in_ns "$B" python3 - "$@" <<-END
-	import socket, sys
-	where = socket.getaddrinfo(sys.argv[1], int(sys.argv[2]), type=socket.SOCK_DGRAM)[0]
-	s = socket.socket(*where[:2])
-	s.settimeout(5)
-	if len(sys.argv) > 3:
-	    s.connect(where[4])
-	    s.send(b"hello")
-	else:
-	    s.sendto(b"hello", where[4])
-	assert s.recv(100) == b"hello"
-	END
-}
-
-# opens NAMESPACE ADDRESS PORT
-opens()
-{
-	in_ns "$1" python3 -c "import socket; socket.create_connection(('$2', $3), 1)"
-}
-
-# in_ns in the background is a shell whose child outlives it: these are the programs.
-
-# served NAMESPACE PORT: a web server of this directory, ready when it is asked
-served()
-{
-	nsenter --net="/run/netns/$1" -- "$BUSYBOX" httpd -f -p "[::]:$2" -h . >/dev/null 2>&1 &
-	until opens "$1" ::1 "$2" 2>/dev/null; do
-		kill -0 $! || bail "no web server"
-	done
-}
-
 test_programs()
 {
 	echo hello >index.html
 	served "$A" 8080
 	served "$B" 8080
-	responder 53
+	responder "$A" 53
 	check "an outsider gets in" opens "$A" 10.66.0.2 8080
 	attach --allow replies=any established
 	prints "curl" hello in_ns "$B" curl -s -m 5 http://10.66.0.1:8080/
 	prints "curl over IPv6" hello in_ns "$B" curl -s -m 5 "http://[fd66::1]:8080/"
-	check "UDP, connected" asks 10.66.0.1 53 connect
-	check "UDP, not connected" asks 10.66.0.1 53
-	check "UDP over IPv6, connected" asks fd66::1 53 connect
-	check "UDP over IPv6, not connected" asks fd66::1 53
+	check "UDP, connected" asks "$B" 10.66.0.1 53 connect
+	check "UDP, not connected" asks "$B" 10.66.0.1 53
+	check "UDP over IPv6, connected" asks "$B" fd66::1 53 connect
+	check "UDP over IPv6, not connected" asks "$B" fd66::1 53
 	check "ping" in_ns "$B" "$BUSYBOX" ping -c 1 -W 5 10.66.0.1
 	check "ping over IPv6" in_ns "$B" "$BUSYBOX" ping -c 1 -W 5 fd66::1
 	check_status "a SYN from outside is dropped" 1 opens "$A" 10.66.0.2 8080

@@ -162,15 +162,20 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 	const struct baleen_judgement *judgement = &explanation->answer.judgement;
 	const struct baleen_rule *rule = &xdp->config.rule[index];
 	bool decides = judgement->outcome == BALEEN_OUTCOME_RULE && judgement->rule == index;
+	const struct baleen_qualifiers known = { .established = rule->qualifiers.established };
 	char qualifiers[BALEEN_QUALIFIERS_TEXT], source[BALEEN_LIMIT_SOURCE_TEXT];
+	char decision[BALEEN_QUALIFIERS_TEXT];
 
 	if (!decides && !explained->holds && !explained->n_reasons && !is_guarded(explained))
 		return;
 	printf("  rule '%s' (%s, %u of %u) ", rule->image.name, baleen_action_text(rule->action),
 	       index + 1, xdp->config.n_rules);
 	baleen_qualifiers_format(&rule->qualifiers, &xdp->config.limit[index].typed, qualifiers);
-	if (decides)
-		puts(rule->qualifiers.established ? "decides (established)" : "decides");
+	if (decides && known.established) {
+		baleen_qualifiers_format(&known, &(const struct baleen_rate_limit){ 0 }, decision);
+		printf("decides (%s)\n", decision);
+	} else if (decides)
+		puts("decides");
 	else if (!explained->holds)
 		puts("does not hold it");
 	else if (!explained->matches)

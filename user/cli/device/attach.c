@@ -101,7 +101,8 @@ static int parse_word(const struct option_use *use)
 	if (attach->rules.n)
 		return complain_usage(use->command,
 				      "'%s' is neither an option nor a qualifier of rule '%s': "
-				      "proto, dport, tcp-syn, vlan, established or limit",
+				      "proto, dport, tcp-syn, vlan, established, conntrack or "
+				      "limit",
 				      use->argument, attach->rules.rule[attach->rules.n - 1].name);
 	return complain_usage(use->command, "'%s' is a second device: did you mean --drop %s?",
 			      use->argument, use->argument);

@@ -111,7 +111,7 @@ static int parse_word(const struct option_use *use)
 		return parse_device(change, use->argument);
 	return complain_usage(&rule_command,
 			      "'%s' is neither an option nor a qualifier: proto, dport, tcp-syn, "
-			      "vlan, established or limit",
+			      "vlan, established, conntrack or limit",
 			      use->argument);
 }
 

@@ -96,6 +96,7 @@ const struct option_spec rule_option_table[] = {
 		  "  tcp-syn          a TCP connection that is opened; established ones go on\n"
 		  "  vlan N           this VLAN as the outermost\n"
 		  "  established      what belongs to a connection of this host: replies\n"
+		  "  conntrack        what belongs to a flow of the kernel's conntrack: a router's\n"
 		  "  limit 50/s burst 200 per src/24 ban 10m cap 500 unverified\n"
 		  "                   sources that send more; baleend bans them. TCP counts behind its\n"
 		  "                   handshake, all packets if unverified; burst, per and cap may be left out\n"

@@ -112,8 +112,10 @@ static enum answer qualifies(const struct baleen_qualifiers *asked,
 	/* Sessions, resolvers and gateways answer a socket; others would begin. */
 	if (asked->established && role == BALEEN_HOST_OWN)
 		return NO;
-	/* By which VLAN an address is reached is not known. */
-	return asked->has_vlan ? MAYBE : YES;
+	/* By which VLAN an address is reached is not known, nor whether netfilter's rules have
+	 * conntrack follow flows here.
+	 */
+	return asked->has_vlan || asked->established == BALEEN_ESTABLISHED_CONNTRACK ? MAYBE : YES;
 }
 
 static bool lists(const struct guarded *guarded, u32 index, const struct baleen_key *key)

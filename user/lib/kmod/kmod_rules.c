@@ -209,9 +209,12 @@ static int check_rule(const struct baleen_ruleset_rule *rule, struct baleen_erro
 
 	if (rule->qualifiers.established)
 		return baleen_fail(error, EOPNOTSUPP,
-				   "rule '%s': established: not by the kernel module, whose hook "
-				   "has nftables' 'ct state' behind it",
-				   rule->name);
+				   "rule '%s': %s: not by the kernel module, whose hook has "
+				   "nftables' 'ct state' behind it",
+				   rule->name,
+				   rule->qualifiers.established & BALEEN_ESTABLISHED_SOCKET ?
+					   "established" :
+					   "conntrack");
 	if (rule->rate_limit.rate)
 		return baleen_fail(error, EOPNOTSUPP,
 				   "rule '%s': limit: not by the kernel module, which keeps no "

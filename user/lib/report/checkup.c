@@ -90,9 +90,9 @@ int baleen_checkup_run(const char *device, struct baleen_checkup *checkup,
 		goto out;
 	checkup->n = 0;
 	look_at_state(&patient);
-	baleen_checkup_kernel(&patient);
 	patient.why_code = baleen_xdp_open(&patient.xdp, device, false, &patient.why);
 	patient.has_xdp = !patient.why_code;
+	baleen_checkup_kernel(&patient);
 	if (patient.has_xdp)
 		describe_again(&patient);
 	baleen_checkup_filter(&patient);

@@ -13,6 +13,7 @@
 
 #include "report/checkup_parts.h"
 #include "util/fd.h"
+#include "xdp/kernel_conntrack.h"
 #include "xdp/load.h"
 
 #define OLDEST_MAJOR 6
@@ -233,6 +234,38 @@ static void check_bpffs(struct baleen_patient *patient)
 				   "filters are kept in " BALEEN_PIN_ROOT);
 }
 
+/* --- conntrack -------------------------------------------------------------- */
+
+#define CONNTRACK_COUNT "net/netfilter/nf_conntrack_count"
+
+static bool asks_conntrack(const struct baleen_patient *patient)
+{
+	return patient->has_xdp && patient->xdp.config.established & BALEEN_ESTABLISHED_CONNTRACK;
+}
+
+static void check_conntrack(struct baleen_patient *patient)
+{
+	struct baleen_error error;
+	const char *prefix;
+	int n_flows;
+
+	if (baleen_kernel_has_conntrack(false, &error)) {
+		/* Most hosts miss nothing. */
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "conntrack",
+				   "no rule may ask for flows: %s", error.text);
+	} else if (!asks_conntrack(patient)) {
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "conntrack",
+				   "rules may ask for flows of the kernel's conntrack");
+	} else if (read_setting(CONNTRACK_COUNT, &n_flows, &prefix) || *prefix || n_flows) {
+		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "conntrack",
+				   "the kernel follows flows, and a rule asks for them");
+	} else {
+		baleen_checkup_add(patient, BALEEN_LEVEL_NOTE, "conntrack",
+				   "a rule asks for flows, and the kernel knows none: it follows "
+				   "them where a rule of nftables asks for 'ct state'");
+	}
+}
+
 void baleen_checkup_kernel(struct baleen_patient *patient)
 {
 	check_privileges(patient);
@@ -242,6 +275,7 @@ void baleen_checkup_kernel(struct baleen_patient *patient)
 		check_program(patient);
 		check_chain(patient);
 	}
+	check_conntrack(patient);
 	check_hardening(patient);
 	check_stats(patient);
 }

@@ -220,7 +220,8 @@ static int configure(struct baleen_config *config, const char *device, int ifind
 	if (err)
 		return baleen_fail(error, -err, "%s: %s", device, strerror(-err));
 	baleen_ruleset_configure(ruleset, config, NULL, config);
-	return 0;
+	/* Once, and not for each way to attach. */
+	return baleen_load_check_rules(config, error);
 }
 
 /* Options that XDP has and tc has not. */

@@ -21,6 +21,7 @@ static const size_t version_bytes[] = {
 	[6 - BALEEN_CONFIG_OLDEST] = END_OF(port_lock_bit),
 	[7 - BALEEN_CONFIG_OLDEST] = END_OF(no_ethernet),
 	[8 - BALEEN_CONFIG_OLDEST] = END_OF(limit),
+	[9 - BALEEN_CONFIG_OLDEST] = END_OF(limit),
 };
 
 _Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==
@@ -42,7 +43,7 @@ static bool is_sound(const struct baleen_config *config)
 
 		if (rule->slot >= BALEEN_MAX_RULES || rule->action > BALEEN_ACTION_COUNT ||
 		    rule->qualifiers.n_dports > BALEEN_MAX_PORTS ||
-		    rule->qualifiers.established & ~BALEEN_ESTABLISHED_SOCKET ||
+		    rule->qualifiers.established & ~BALEEN_ESTABLISHED_ALL ||
 		    config->limits > BALEEN_LIMITS_PEEK ||
 		    baleen_limit_words_check(&config->limit[i].typed, NULL) ||
 		    config->recent_buckets[i] & (config->recent_buckets[i] - 1))

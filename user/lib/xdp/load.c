@@ -15,6 +15,7 @@
 #include "util/fd.h"
 #include "util/libbpf_log.h"
 #include "xdp/dispatcher.h"
+#include "xdp/kernel_conntrack.h"
 #include "xdp/kernel_sock.h"
 #include "xdp/load.h"
 #include "xdp/object_maps.h"
@@ -24,23 +25,29 @@
 #include "baleen.skel.h"
 #include "baleen_1.skel.h"
 #include "baleen_4.skel.h"
+#include "conntrack_in.skel.h"
+#include "conntrack_out.skel.h"
 #include "egress_1.skel.h"
 #include "egress_16.skel.h"
 
 /* The same program with room for fewer rules. The kernel reads, checks and copies all
  * of an object before it removes what is not used, and libbpf relocates it: attach
- * with one rule took 90 ms with the largest, and takes 35 ms with the smallest.
+ * with one rule took 90 ms with the largest, and takes 35 ms with the smallest. Those that
+ * call the functions of conntrack can be loaded only where the kernel has them.
  */
 static const struct {
 	bool is_egress;
+	bool has_conntrack;
 	u32 n_rules;
 	const void *(*bytes)(size_t *n_bytes);
 } objects[] = {
-	{ false, 1, baleen_1_bpf__elf_bytes },
-	{ false, 4, baleen_4_bpf__elf_bytes },
-	{ false, BALEEN_MAX_RULES, baleen_bpf__elf_bytes },
-	{ true, 1, egress_1_bpf__elf_bytes },
-	{ true, BALEEN_MAX_RULES, egress_16_bpf__elf_bytes },
+	{ false, false, 1, baleen_1_bpf__elf_bytes },
+	{ false, false, 4, baleen_4_bpf__elf_bytes },
+	{ false, false, BALEEN_MAX_RULES, baleen_bpf__elf_bytes },
+	{ true, false, 1, egress_1_bpf__elf_bytes },
+	{ true, false, BALEEN_MAX_RULES, egress_16_bpf__elf_bytes },
+	{ false, true, BALEEN_MAX_RULES, conntrack_in_bpf__elf_bytes },
+	{ true, true, BALEEN_MAX_RULES, conntrack_out_bpf__elf_bytes },
 };
 
 #define N_OBJECTS (sizeof(objects) / sizeof(objects[0]))
@@ -317,7 +324,8 @@ static struct baleen_config complete(const struct baleen_config *config)
 		whole.limits = BALEEN_LIMITS_COUNT;
 	whole.needs_transport |= whole.limits != BALEEN_LIMITS_NONE;
 	/* It takes some 100 ms to find. */
-	whole.port_lock_bit = whole.established ? baleen_kernel_port_lock_bit() : 0;
+	whole.port_lock_bit =
+		whole.established & BALEEN_ESTABLISHED_SOCKET ? baleen_kernel_port_lock_bit() : 0;
 	return whole;
 }
 
@@ -353,13 +361,15 @@ static struct bpf_object *open_object(const struct baleen_config *config, u32 *n
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "baleen_bpf");
 	const struct baleen_config constants = complete(config);
+	const bool has_conntrack = constants.established & BALEEN_ESTABLISHED_CONNTRACK;
 	struct bpf_object *object;
 	const void *bytes;
 	size_t i = 0, n_bytes;
 	int err;
 
-	while (i < N_OBJECTS - 1 && (objects[i].is_egress != (bool)config->is_egress ||
-				     objects[i].n_rules < config->n_rules))
+	while (i < N_OBJECTS - 1 &&
+	       (objects[i].is_egress != (bool)config->is_egress ||
+		objects[i].has_conntrack != has_conntrack || objects[i].n_rules < config->n_rules))
 		i++;
 	bytes = objects[i].bytes(&n_bytes);
 	object = bpf_object__open_mem(bytes, n_bytes, &options);
@@ -375,22 +385,36 @@ static struct bpf_object *open_object(const struct baleen_config *config, u32 *n
 	return object;
 }
 
+int baleen_load_check_rules(const struct baleen_config *config, struct baleen_error *error)
+{
+	u32 established = 0;
+
+	for (u32 i = 0; i < config->n_rules; i++)
+		established |= config->rule[i].qualifiers.established;
+	if (config->is_egress && established & BALEEN_ESTABLISHED_SOCKET)
+		return baleen_fail(error, EOPNOTSUPP,
+				   "established asks about what comes in: no rule of what goes out "
+				   "can have it");
+	if (config->is_egress && count_limits(config))
+		return baleen_fail(
+			error, EOPNOTSUPP,
+			"a limit is of sources that come in: no rule of what goes out can "
+			"have it");
+	return established & BALEEN_ESTABLISHED_CONNTRACK ?
+		       baleen_kernel_has_conntrack(config->is_egress, error) :
+		       0;
+}
+
 int baleen_load_program(const struct baleen_config *config, struct baleen_loaded *loaded,
 			struct baleen_error *error)
 {
 	struct bpf_program *program;
 	struct bpf_object *object;
 	u32 n_rules;
-	int err;
+	int err = baleen_load_check_rules(config, error);
 
-	if (config->is_egress && complete(config).established)
-		return baleen_fail(error, EOPNOTSUPP,
-				   "established asks about what comes in: no rule of what goes out "
-				   "can have it");
-	if (config->is_egress && count_limits(config))
-		return baleen_fail(error, EOPNOTSUPP,
-				   "a limit is of sources that come in: no rule of what goes out can "
-				   "have it");
+	if (err)
+		return err;
 	baleen_log_start();
 	object = open_object(config, &n_rules);
 	if (!object)

@@ -104,6 +104,16 @@ int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded 
 		     struct baleen_error *error);
 
 /**
+ * baleen_load_check_rules() - can there be a program with such rules here?
+ * @config: its rules, their limits and is_egress
+ * @error: says why not
+ *
+ * Return: 0; -EOPNOTSUPP when the direction does not go with a qualifier, or this kernel
+ * lacks what one of them needs; another negative errno.
+ */
+int baleen_load_check_rules(const struct baleen_config *config, struct baleen_error *error);
+
+/**
  * baleen_load_program() - load the program over existing maps
  * @config: constants; what follows from its rules and this release is filled in here.
  *          Its attach_type decides what kind of program it becomes; limits that are

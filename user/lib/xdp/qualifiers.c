@@ -117,17 +117,38 @@ static int add_vlan(struct baleen_qualifiers *qualifiers, const char *value,
 	return 0;
 }
 
-static int add_established(struct baleen_qualifiers *qualifiers, struct baleen_error *error)
+/* The words for whoever may know a connection; any of them suffices. */
+static const struct {
+	const char *word;
+	u8 bit;
+} sources[] = {
+	{ "established", BALEEN_ESTABLISHED_SOCKET },
+	{ "conntrack", BALEEN_ESTABLISHED_CONNTRACK },
+};
+
+#define N_SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+/* 0: it is another word */
+static u8 source_bit(const char *word)
 {
-	if (qualifiers->established)
-		return baleen_fail(error, EEXIST, "established is given twice");
-	qualifiers->established = BALEEN_ESTABLISHED_SOCKET;
+	for (size_t i = 0; i < N_SOURCES; i++)
+		if (!strcmp(word, sources[i].word))
+			return sources[i].bit;
+	return 0;
+}
+
+static int add_established(struct baleen_qualifiers *qualifiers, const char *word,
+			   struct baleen_error *error)
+{
+	if (qualifiers->established & source_bit(word))
+		return baleen_fail(error, EEXIST, "%s is given twice", word);
+	qualifiers->established |= source_bit(word);
 	return 0;
 }
 
 int baleen_is_qualifier(const char *word)
 {
-	if (!strcmp(word, "tcp-syn") || !strcmp(word, "established"))
+	if (!strcmp(word, "tcp-syn") || source_bit(word))
 		return 0;
 	if (!strcmp(word, "proto") || !strcmp(word, "dport") || !strcmp(word, "vlan"))
 		return 1;
@@ -142,7 +163,7 @@ int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, struct baleen_rat
 	if (takes < 0)
 		return baleen_fail(error, ENOENT,
 				   "'%s': not a qualifier: proto, dport, tcp-syn, vlan, "
-				   "established or limit",
+				   "established, conntrack or limit",
 				   word);
 	if (takes && !value)
 		return baleen_fail(error, EINVAL, "%s: its value is missing", word);
@@ -154,8 +175,8 @@ int baleen_qualifier_add(struct baleen_qualifiers *qualifiers, struct baleen_rat
 		return add_dport(qualifiers, value, error);
 	if (!strcmp(word, "vlan"))
 		return add_vlan(qualifiers, value, error);
-	if (!strcmp(word, "established"))
-		return add_established(qualifiers, error);
+	if (source_bit(word))
+		return add_established(qualifiers, word, error);
 	if (qualifiers->tcp_syn)
 		return baleen_fail(error, EEXIST, "tcp-syn is given twice");
 	qualifiers->tcp_syn = 1;
@@ -237,7 +258,7 @@ int baleen_qualifiers_check(const struct baleen_qualifiers *qualifiers,
 	if (qualifiers->has_vlan && (!qualifiers->vlan || qualifiers->vlan > 4094))
 		return baleen_fail(error, EINVAL, "vlan %u: not a VLAN from 1 to 4094",
 				   qualifiers->vlan);
-	if (qualifiers->established & ~BALEEN_ESTABLISHED_SOCKET)
+	if (qualifiers->established & ~BALEEN_ESTABLISHED_ALL)
 		return baleen_fail(error, EINVAL, "established is %u: not of this version",
 				   qualifiers->established);
 	err = check_proto(qualifiers, error);
@@ -280,8 +301,9 @@ void baleen_qualifiers_format(const struct baleen_qualifiers *qualifiers,
 		at = append(at, end, " tcp-syn");
 	if (qualifiers->has_vlan)
 		at = append(at, end, " vlan %u", qualifiers->vlan);
-	if (qualifiers->established)
-		at = append(at, end, " established");
+	for (size_t i = 0; i < N_SOURCES; i++)
+		if (qualifiers->established & sources[i].bit)
+			at = append(at, end, " %s", sources[i].word);
 	if (limit->rate)
 		append(at, end, " %s", baleen_limit_words_format(limit, words));
 	memcpy(text, line + 1, BALEEN_QUALIFIERS_TEXT);

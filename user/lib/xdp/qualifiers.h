@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Qualifiers of a rule as words: `proto tcp dport ssh,443,8000-8010`,
- * `tcp-syn`, `vlan 100`, `established`; and a limit, limit_words.h.
+ * `tcp-syn`, `vlan 100`, `established`, `conntrack`; and a limit, limit_words.h.
  */
 #ifndef BALEEN_QUALIFIERS_H
 #define BALEEN_QUALIFIERS_H
@@ -26,7 +26,8 @@ int baleen_is_qualifier(const char *word);
  * baleen_qualifier_add() - add one qualifier
  * @qualifiers: added to; untouched on failure
  * @limit: added to, by a word of a limit; untouched on failure
- * @word: `proto`, `dport`, `tcp-syn`, `vlan`, `established`, or one of a limit
+ * @word: `proto`, `dport`, `tcp-syn`, `vlan`, `established`, `conntrack`, or one of
+ *        a limit
  * @value: the word behind it; NULL where none belongs to it or none is left
  * @error: filled in on failure
  *
