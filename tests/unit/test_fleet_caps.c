@@ -158,6 +158,38 @@ static void test_policy_changes(void **state)
 	receives(head(), BALEEN_FLEET_APPLIED);
 }
 
+/* A publisher that the policy no longer knows has nothing here; it may come again. */
+static void test_policy_forgets(void **state)
+{
+	struct baleen_fleet_receiver by;
+	struct baleen_fleet_publisher publisher;
+
+	fleet_set_policy("entries 1");
+	publish("192.0.2.1 192.0.2.2");
+	receives(batch(0), BALEEN_FLEET_APPLIED);
+	in_force("192.0.2.1");
+	strcpy(fleet_policy.grant[1].pattern, "db*/*");
+	refused(head(), BALEEN_FLEET_CAUSE_PUBLISHER);
+	rejudge(true);
+	told("-192.0.2.1");
+	in_force("");
+	assert_int_equal(count_rows(), 0);
+	assert_int_equal(baleen_fleet_store_find(&there, PUBLISHER, &publisher, &error), 0);
+	rejudge(true);
+	told("");
+	/* Here it is an own one, which no policy forgets. */
+	by = receiver();
+	by.store = &here;
+	OK(baleen_fleet_rejudge(&by, PUBLISHER, true, &result, &error));
+	assert_int_equal(publisher_of(&here).n, 2);
+
+	fleet_set_policy("");
+	receives(head(), BALEEN_FLEET_GAP);
+	receives(snapshot(), BALEEN_FLEET_APPLIED);
+	receives(head(), BALEEN_FLEET_APPLIED);
+	in_force("192.0.2.1 192.0.2.2");
+}
+
 /* What has ended leaves its place to others, though its publisher has not taken it back. */
 static void test_ended_makes_room(void **state)
 {
@@ -618,6 +650,7 @@ int main(void)
 		TEST(test_renewal_is_not_too_fast),
 		TEST(test_rate_of_a_snapshot),
 		TEST(test_policy_changes),
+		TEST(test_policy_forgets),
 		TEST(test_ended_makes_room),
 		TEST(test_late),
 		TEST(test_pardon),

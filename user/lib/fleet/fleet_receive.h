@@ -34,13 +34,14 @@ int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const voi
 /**
  * baleen_fleet_rejudge() - judge the entries of a publisher anew
  * @receiver: its store has a transaction
- * @publisher: not an own one
+ * @publisher: HOST/ORIGIN; with an own one nothing is done
  * @is_all: also those in force, after a change of the policy; else those that are held
  * @result: filled in: effects; to be freed with baleen_fleet_result_free()
  * @error: filled in on failure
  *
  * Entries that have ended make room. Those that are held because of the policy's caps come into
- * force, the oldest first, as far as caps and rate allow.
+ * force, the oldest first, as far as caps and rate allow. A publisher that the policy no longer
+ * knows is forgotten, with all that it had.
  *
  * Return: 0 or a negative errno.
  */

@@ -97,6 +97,29 @@ static int judge_all(struct judging *judging, bool is_all)
 		     baleen_fleet_account_save(work->receiver->store, &work->account, work->error);
 }
 
+static int remove_of(struct judging *judging, const char *sql)
+{
+	struct baleen_fleet_work *work = &judging->work;
+
+	return baleen_sql_do(&work->receiver->store->db, sql, NULL, work->error,
+			     BALEEN_SQL_VALUES(baleen_sql_number(work->account.publisher.id)));
+}
+
+/* None of its messages is taken any more, so nobody misses what it had. */
+static int forget(struct judging *judging)
+{
+	struct baleen_fleet_work *work = &judging->work;
+	int err = 0;
+
+	for (size_t i = 0; i < judging->n && !err; i++)
+		if (baleen_fleet_row_counts(work, &judging->row[i]))
+			err = baleen_fleet_effect_add(work, work->account.publisher.name,
+						      &judging->row[i], false);
+	if (!err)
+		err = remove_of(judging, "DELETE FROM entry WHERE publisher = ?");
+	return err ? err : remove_of(judging, "DELETE FROM publisher WHERE id = ?");
+}
+
 int baleen_fleet_rejudge(const struct baleen_fleet_receiver *receiver, const char *publisher,
 			 bool is_all, struct baleen_fleet_result *result,
 			 struct baleen_error *error)
@@ -114,13 +137,16 @@ int baleen_fleet_rejudge(const struct baleen_fleet_receiver *receiver, const cha
 	ret = baleen_fleet_account_find(receiver->store, publisher, &work->account, error);
 	if (ret <= 0)
 		return ret;
+	/* This host has its own bans, whatever the policy says. */
+	if (work->account.publisher.is_own)
+		return 0;
 	if (!baleen_fleet_policy_key(receiver->policy, publisher))
 		work->grant = NULL;
 	ret = baleen_fleet_pardons_load(receiver->store, receiver->now_ms, &work->pardons, error);
 	if (!ret)
 		ret = load(&judging);
 	if (!ret)
-		ret = judge_all(&judging, is_all);
+		ret = work->grant ? judge_all(&judging, is_all) : forget(&judging);
 	baleen_fleet_pardons_free(&work->pardons);
 	free(judging.row);
 	return ret;
