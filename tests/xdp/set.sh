@@ -241,6 +241,29 @@ updates "a generation that has expired" 1 "" \
 	"$URL: generation $((h + 1)) has expired at $end, and there is none after it$STAYS"
 enforces "expired"
 
+# The same of the copy at hand, when the server says that it has no other.
+again
+check_status "the later generation again" 3 baleen update veth-b
+updates "has not changed" 0 "unchanged" ""
+printf '\x01\0\0\0\0\0\0\0' | dd of="$(copy)" bs=1 seek=40 conv=notrunc status=none
+forget
+updates "a copy that has expired meanwhile" 1 "" \
+	"$URL: generation $h has expired at 1970-01-01T00:00:01Z, and there is none after it$STAYS"
+is "nothing else was asked for" "$(asked)" "bans.manifest 304"
+is "it stays in force" "$(verdicts 20.1.0.1)" D
+restore
+check_status "back" 3 baleen update --force veth-b
+
+again
+head -c 1000000 /dev/zero >>"$W/bans.manifest"
+updates "a manifest without an end" 1 "" \
+	"http://10.66.0.1/lists/bans.manifest: is larger than the limit of 9472 bytes$STAYS"
+again
+head -c 1000000 /dev/zero >>"$W/bans-$h.minisig"
+updates "a signature without an end" 1 "" \
+	"http://10.66.0.1/lists/bans-$h.minisig: is larger than the limit of 16384 bytes$STAYS"
+enforces "without an end"
+
 # --- a difference that is of no use ------------------------------------------------------------
 
 # falls_back NAME WHY: the full set comes, and the line says why; then back to the earlier one
