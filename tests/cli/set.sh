@@ -88,6 +88,17 @@ check "an earlier set that is gone" publish lists two.txt
 check "has no difference" verify lists
 is "from it" "$(grep -c '^delta [45] ' lists/bans.manifest)" 1
 
+# --- a directory that was lost ---
+
+user mkdir lost
+check "a number of its own" publish lost one.txt --generation 7
+is "is taken" "$(sed -n 's/^generation //p; s/^previous //p' lost/bans.manifest | paste -sd ' ')" "7 0"
+check "verify" verify lost
+refuses "one that is there" "bans: generation 7 is published already" publish lost two.txt --generation 7
+check "the next one" publish lost two.txt
+is "is the next one" "$(sed -n 's/^delta \([0-9]*\) .*/\1/p' lost/bans.manifest)" 7
+check_status "no number" 2 publish lost two.txt --generation 0
+
 # --- verify refuses ---
 
 # damaged NAME MESSAGE: of a copy in damaged/

@@ -51,6 +51,19 @@ static int parse_deltas(const struct option_use *use)
 	return 0;
 }
 
+/* Below 2^62: there are always later ones. */
+static int parse_generation(const struct option_use *use)
+{
+	u64 *n = use->to;
+	char *end;
+	unsigned long long got = strtoull(use->argument, &end, 10);
+
+	if (*end || end == use->argument || *use->argument == '-' || !got || got >= 1ull << 62)
+		return option_refuse(use, "not a number of a generation");
+	*n = got;
+	return 0;
+}
+
 /* --- what came out ------------------------------------------------------------- */
 
 static json_t *describe_part(const struct baleen_set_manifest *manifest,
@@ -144,6 +157,9 @@ static const struct option_spec table[] = {
 	      "hosts refuse this generation when so long has passed, such as 7d; by default never"),
 	VALUE("deltas", 0, "N", parse_deltas, publish, how.n_deltas,
 	      "differences from so many earlier generations, 0 to 64 (7)"),
+	VALUE("generation", 0, "N", parse_generation, publish, how.generation,
+	      "its number, when the directory was lost: hosts refuse what is not above theirs; "
+	      "by default the next one"),
 	FLAG("skip-bad", 0, publish, lists.skip_bad,
 	     "pass over bad lines; otherwise they refuse a list"),
 	FLAG("allow-empty", 0, publish, lists.allow_empty, "take a list without a key"),

@@ -127,6 +127,17 @@ static int find_previous(struct work *work)
 	return 0;
 }
 
+static int choose_generation(struct work *work)
+{
+	u64 previous = work->manifest.previous, wanted = work->publish->generation;
+
+	if (wanted && wanted <= previous)
+		return baleen_fail(work->error, EEXIST, "%s: generation %llu is published already",
+				   work->publish->name, (unsigned long long)previous);
+	work->manifest.head.generation = wanted ? wanted : previous + 1;
+	return 0;
+}
+
 /* --- the new one ------------------------------------------------------------------ */
 
 static int write_part(struct work *work, const struct baleen_canon *from,
@@ -300,13 +311,12 @@ int baleen_set_publish(const struct baleen_set_publish *publish, const struct ba
 		err = baleen_fail(error, -err, "%s: %s", publish->directory, strerror(-err));
 	else
 		err = find_previous(&work);
+	if (!err)
+		err = choose_generation(&work);
 	if (!err) {
-		*head = (struct baleen_set_head){
-			.generation = work.manifest.previous + 1,
-			.n_entries = baleen_canon_n(canon),
-			.created_s = publish->now_s,
-			.expires_s = publish->expires_s,
-		};
+		head->n_entries = baleen_canon_n(canon);
+		head->created_s = publish->now_s;
+		head->expires_s = publish->expires_s;
 		baleen_canon_digest(canon, head->digest);
 		err = write_full(&work);
 	}

@@ -26,6 +26,7 @@
  * @key: path of the secret key
  * @now_s: the time
  * @expires_s: until when the generation may be taken; 0 for ever
+ * @generation: its number, above those that are there; 0 for the next one
  * @n_deltas: from so many earlier generations, BALEEN_SET_DELTAS at the most
  */
 struct baleen_set_publish {
@@ -34,6 +35,7 @@ struct baleen_set_publish {
 	const char *key;
 	u64 now_s;
 	u64 expires_s;
+	u64 generation;
 	u32 n_deltas;
 };
 
@@ -46,7 +48,7 @@ struct baleen_set_publish {
  *
  * One publisher works at a time in a directory; another waits for it.
  *
- * Return: 0 or a negative errno.
+ * Return: 0; -EEXIST when the generation is no later one; a negative errno.
  */
 int baleen_set_publish(const struct baleen_set_publish *publish, const struct baleen_canon *canon,
 		       struct baleen_set_manifest *manifest, struct baleen_error *error);
