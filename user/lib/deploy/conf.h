@@ -58,6 +58,8 @@
  * default: the kernel needs that name for /proc/sys/net.
  */
 #define BALEEN_CONF_DEFAULT "default"
+/* The file of the fleet that this host is in: user/lib/fleet/fleet_conf.h. */
+#define BALEEN_CONF_FLEET "fleet"
 
 /* Larger files are no configurations. */
 #define BALEEN_CONF_MAX_BYTES (1u << 20)

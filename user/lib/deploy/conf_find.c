@@ -98,7 +98,8 @@ static int is_conf(const struct dirent *entry)
 
 	if (entry->d_name[0] == '.' || length <= suffix || length - suffix >= sizeof(device) ||
 	    strcmp(entry->d_name + length - suffix, BALEEN_CONF_SUFFIX) ||
-	    !strcmp(entry->d_name, BALEEN_CONF_DEFAULT BALEEN_CONF_SUFFIX))
+	    !strcmp(entry->d_name, BALEEN_CONF_DEFAULT BALEEN_CONF_SUFFIX) ||
+	    !strcmp(entry->d_name, BALEEN_CONF_FLEET BALEEN_CONF_SUFFIX))
 		return false;
 	snprintf(device, sizeof(device), "%.*s", (int)(length - suffix), entry->d_name);
 	return baleen_device_is_name(device);
