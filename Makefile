@@ -15,6 +15,7 @@
 # make fuzz-kmod  the ioctls and writes of the kernel module, in a VM, FUZZ_SECONDS=300
 # make check-kernels  load and attach under kernels 6.1 and 6.12, in a VM
 # make check-boot  power cuts, boots and upgrades of a virtual machine, as root
+# make check-fleet  bans of a fleet over Redis, in network namespaces, as root
 # make check-squid  ICP, digests and feeds with real Squids in network namespaces, as root
 # make check-deb  build the packages, install, upgrade and remove them, as root
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
@@ -78,13 +79,14 @@ LIB_SRC := $(wildcard user/lib/*.c user/lib/*/*.c)
 CLI_SRC := $(wildcard user/cli/*.c user/cli/*/*.c)
 API_SRC := $(wildcard user/api/*.c)
 FETCH_SRC := $(wildcard user/fetch/*.c)
+FLEETD_SRC := $(wildcard user/fleetd/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 TOOL_SRC := $(wildcard tests/tools/*.c)
 KMOD_TEST_SRC := $(filter-out %.bpf.c,$(wildcard tests/kmod/*.c))
 UNITS := $(wildcard user/systemd/*.service user/systemd/*.timer user/systemd/*.path)
 UDEV_RULES := $(wildcard user/udev/*.rules)
-SHARED := $(wildcard user/adapters/* user/grafana/* user/prometheus/*) user/conf/example.conf
+SHARED := $(wildcard user/adapters/* user/grafana/* user/prometheus/* user/redis/*) user/conf/example.conf
 BENCH_SRC := $(filter-out %.bpf.c,$(wildcard tests/bench/*.c))
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 TEST_BPF_SRC := $(wildcard tests/worlds/*.bpf.c tests/bench/*.bpf.c tests/kmod/kfunc/*.bpf.c)
@@ -115,7 +117,7 @@ SKELETONS := $(BPF_OBJ:%.bpf.o=%.skel.h)
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
 PROGRAMS := build/baleen build/baleend
 # Programs that others start, as installed: found from where the one that starts them is.
-HELPERS := build/libexec/baleen/baleen-fetch
+HELPERS := $(patsubst %,build/libexec/baleen/baleen-%,fetch fleetd fleet-demo)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%) build/tools/shim.so
@@ -125,7 +127,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-squid check-all bench bench-xdp bench-bans bench-set bench-path bench-lib bench-kmod bench-commands bench-squid demo docs install install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-all bench bench-xdp bench-bans bench-set bench-path bench-lib bench-kmod bench-commands bench-squid demo docs install install-dkms deb clean tests
 .PHONY: check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
@@ -237,6 +239,14 @@ build/baleend: $(DAEMON_OBJ) build/cli.a build/libbaleen.a
 build/libexec/baleen/baleen-fetch: $(FETCH_SRC:%.c=build/%.o) build/libbaleen.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcurl -lz
+
+build/libexec/baleen/baleen-fleetd: $(FLEETD_SRC:%.c=build/%.o) build/libbaleen.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lhiredis -lgnutls $(LIBS)
+
+build/libexec/baleen/baleen-fleet-demo: user/fleetd/demo.sh
+	@mkdir -p $(@D)
+	install $< $@
 
 # --- the library for others ------------------------------------------------
 
@@ -376,13 +386,16 @@ check-kernels: all tests
 check-boot: all tests
 	tests/run boot
 
+check-fleet: deps-test all tests
+	tests/run --all fleet
+
 check-squid: deps-test all tests
 	tests/run squid
 
 check-deb: deps-test all tests
 	tests/run deb
 
-CHECK_GROUPS := kmod kernels boot deb fuzz squid xdp unit
+CHECK_GROUPS := kmod kernels boot deb fuzz squid fleet xdp unit
 
 ifdef T
 # What these tests need, and no more.

@@ -22,7 +22,7 @@ floors=(
 	"9 report"
 	"10 cli/common"
 	"11 cli/open"
-	"12 cli/file cli/device cli/ban cli/icp cli/set"
+	"12 cli/file cli/device cli/ban cli/icp cli/set cli/fleet"
 )
 
 # HEADER ROOM...: the rooms that may include a header of an outside library

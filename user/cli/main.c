@@ -53,6 +53,10 @@ static const struct group {
 	  {
 		  &set_command,
 	  } },
+	{ "Many hosts",
+	  {
+		  &fleet_command,
+	  } },
 	{ "Caches that ask each other",
 	  {
 		  &icp_command,

@@ -12,6 +12,7 @@
  *      links      devices that come back, and new ones: 'baleen apply --new'
  *      drops      sampled drops to the journal
  *      limits     sources that went over a limit to bans
+ *      fleet      baleen-fleetd, which speaks with other hosts
  *      http       metrics over HTTP and as a file
  *
  * and, instead of all this, the server of 'baleen icp serve': serve_digest.
@@ -96,6 +97,10 @@ struct daemon_logged {
  * @limits: timer of the next look at sources over a limit
  * @limits_us: when the last look was
  * @limited: devices whose rules have limits, a list
+ * @fleet_timer: timer of the next start of baleen-fleetd
+ * @fleet_process: it, while it runs
+ * @fleet_begun_us: when it was started
+ * @fleet_pause_us: how long it rested when it ended the last time
  * @changes: fires when a state or a filter is another one
  * @clock: fires when the time of day is set
  * @lock: tells that it runs
@@ -124,6 +129,10 @@ struct daemon {
 	sd_event_source *limits;
 	u64 limits_us;
 	struct limited *limited;
+	sd_event_source *fleet_timer;
+	sd_event_source *fleet_process;
+	u64 fleet_begun_us;
+	u64 fleet_pause_us;
 	sd_event_source *changes;
 	int clock;
 	int lock;
@@ -137,6 +146,7 @@ int routes_start(struct daemon *daemon);
 int links_start(struct daemon *daemon);
 int drops_start(struct daemon *daemon);
 int limits_start(struct daemon *daemon);
+int fleet_start(struct daemon *daemon);
 int http_start(struct daemon *daemon);
 
 /* Look at all states and filters soon: one of them has changed. */
@@ -146,6 +156,7 @@ void links_now(struct daemon *daemon);
 void routes_now(struct daemon *daemon);
 void drops_now(struct daemon *daemon);
 void limits_now(struct daemon *daemon);
+void fleet_now(struct daemon *daemon);
 
 /* Called with the device of a command that has ended; is_good: with 0 or 3. */
 typedef void (*child_handler_t)(struct daemon *daemon, const char *device, bool is_good);
@@ -161,6 +172,7 @@ void routes_stop(struct daemon *daemon);
 void links_stop(struct daemon *daemon);
 void drops_stop(struct daemon *daemon);
 void limits_stop(struct daemon *daemon);
+void fleet_stop(struct daemon *daemon);
 void http_stop(struct daemon *daemon);
 
 /* Writes one line to the journal, or to stderr at a terminal; priorities are those of

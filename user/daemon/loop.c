@@ -59,6 +59,7 @@ static void look_again(struct daemon *daemon)
 	routes_now(daemon);
 	drops_now(daemon);
 	limits_now(daemon);
+	fleet_now(daemon);
 }
 
 static int watch_changes(struct daemon *daemon);
@@ -175,6 +176,8 @@ static int start(struct daemon *daemon)
 	if (!err)
 		err = limits_start(daemon);
 	if (!err)
+		err = fleet_start(daemon);
+	if (!err)
 		err = http_start(daemon);
 	return err;
 }
@@ -197,6 +200,7 @@ int daemon_loop(struct daemon *daemon)
 	http_stop(daemon);
 	drops_stop(daemon);
 	limits_stop(daemon);
+	fleet_stop(daemon);
 	links_stop(daemon);
 	baleen_close_fd(&daemon->clock);
 	baleen_close_fd(&daemon->lock);

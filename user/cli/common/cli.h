@@ -87,6 +87,7 @@ extern const struct command refresh_command;
 extern const struct command doctor_command;
 extern const struct command icp_command;
 extern const struct command set_command;
+extern const struct command fleet_command;
 
 /* Prints `baleen: ` and one line to stderr; returns EXIT_FAILED. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -40,7 +40,7 @@ struct helper {
 
 /* --- start ------------------------------------------------------------------------- */
 
-static bool find_beside(const char *where, char *path)
+static bool find_beside(const char *where, const char *name, char *path)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -49,14 +49,15 @@ static bool find_beside(const char *where, char *path)
 		return false;
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
-	return snprintf(path, PATH_MAX, "%s/%s", self, where) < PATH_MAX && !access(path, X_OK);
+	return snprintf(path, PATH_MAX, "%s/%s/%s", self, where, name) < PATH_MAX &&
+	       !access(path, X_OK);
 }
 
-static void find_program(char *path)
+void baleen_helper_find(const char *name, char *path)
 {
-	if (!find_beside("../libexec/baleen/baleen-fetch", path) &&
-	    !find_beside("libexec/baleen/baleen-fetch", path))
-		strcpy(path, "/usr/libexec/baleen/baleen-fetch");
+	if (!find_beside("../libexec/baleen", name, path) &&
+	    !find_beside("libexec/baleen", name, path))
+		snprintf(path, PATH_MAX, "/usr/libexec/baleen/%s", name);
 }
 
 /* The helper needs only the variables of proxies and certificates. */
@@ -84,7 +85,7 @@ static int spawn(pid_t *pid, const int *from, const int *to, u32 n)
 
 	if (err)
 		return -err;
-	find_program(path);
+	baleen_helper_find("baleen-fetch", path);
 	choose_environment(environment, sizeof(environment) / sizeof(environment[0]));
 	for (u32 i = 0; i < n && !err; i++)
 		err = posix_spawn_file_actions_adddup2(&actions, from[i], to[i]);

@@ -4,13 +4,21 @@
  *
  * It speaks to web servers and unpacks what they sent, as a user without rights, with
  * little memory and little time: user/fetch/. It is in ../libexec/baleen or libexec/baleen
- * of the directory that the running program is in, or in /usr/libexec/baleen.
+ * of the directory that the running program is in, or in /usr/libexec/baleen. So is
+ * baleen-fleetd, which baleend starts.
  */
 #ifndef BALEEN_HELPER_H
 #define BALEEN_HELPER_H
 
 #include "util/error.h"
 #include "util/fetch_wire.h"
+
+/**
+ * baleen_helper_find() - where a program is that others start
+ * @name: its name
+ * @path: filled in, PATH_MAX bytes
+ */
+void baleen_helper_find(const char *name, char *path);
 
 /**
  * struct baleen_helper_use - what the helper works on

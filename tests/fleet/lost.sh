@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Redis loses the stream, all keys, or its disk: nothing leaves force, and heads come back.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/fleet/lab.sh
+source "$ROOT/tests/fleet/lab.sh"
+
+make_hub
+make_redis 1
+start_redis 1
+make_host 1
+make_host 2
+begin_fleet 1 2
+log="{lab}:log" heads="{lab}:heads"
+
+# ban N ADDRESS
+ban() { b "$1" add eth0:bad "$2" --origin fail2ban --ttl 1h; }
+
+# has_heads N: so many publishers have one
+has_heads() { [ "$(redis 1 hlen "$heads")" -ge "$1" ]; }
+
+check "a ban on the first" ban 1 192.0.2.1
+check "a ban on the second" ban 2 192.0.2.2
+await "both hold on the first" drops 1 192.0.2.1 192.0.2.2
+await "both hold on the second" drops 2 192.0.2.1 192.0.2.2
+await "both have a head" has_heads 2
+
+check "the stream is trimmed to nothing" redis 1 xtrim "$log" MAXLEN 0
+check "a ban after it" ban 1 192.0.2.3
+await "holds on the second" drops 2 192.0.2.3
+is "what was there, too" "$(verdicts 2 192.0.2.1 192.0.2.2)$(verdicts 1 192.0.2.1 192.0.2.2)" DDDD
+
+stop_daemon 2
+check "while the second is away, a ban" ban 1 192.0.2.4
+await "is in the stream" eval '[ "$(redis 1 xlen "$log")" -ge 2 ]'
+check "which is trimmed" redis 1 xtrim "$log" MAXLEN 0
+start_daemon 2
+await "the second gets it all the same, by a snapshot" drops 2 192.0.2.4
+
+check "all keys are gone" redis 1 flushall
+is "what was there is in force" "$(verdicts 2 192.0.2.1 192.0.2.2 192.0.2.3)$(verdicts 1 \
+	192.0.2.1 192.0.2.2)" DDDDD
+await "heads come back" has_heads 2
+check "a ban after it" ban 2 192.0.2.5
+await "holds on the first" drops 1 192.0.2.5
+is "and all else" "$(verdicts 1 192.0.2.{1..5})$(verdicts 2 192.0.2.{1..5})" DDDDDDDDDD
+
+stop_redis 1 KILL
+check "a ban without Redis" ban 1 192.0.2.6
+is "holds where it was made" "$(verdicts 1 192.0.2.6)" D
+rm -rf "$TMP/r1"
+mkdir "$TMP/r1"
+start_redis 1
+await "with a new Redis it comes to the second" drops 2 192.0.2.6
+await "heads come back" has_heads 2
+is "nothing has left force" "$(verdicts 1 192.0.2.{1..6})$(verdicts 2 192.0.2.{1..6})" DDDDDDDDDDDD
+await "digests agree" agree 1 2

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# A ban made on one host holds on the others; taken back, it goes; who and why name it.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/fleet/lab.sh
+source "$ROOT/tests/fleet/lab.sh"
+
+make_hub
+make_redis 1
+start_redis 1
+make_host 1
+make_host 2
+begin_fleet 1 2
+
+check "a ban of a published origin" b 1 add eth0:bad 192.0.2.7 --origin fail2ban --ttl 1h \
+	--reason "ssh"
+await "holds on the other host" drops 2 192.0.2.7
+is "of nobody else" "$(verdicts 2 192.0.2.7 192.0.2.8)" DP
+check "the other knows who" b 2 fleet who 192.0.2.7
+is "by publisher, reason and state" "$(sed 's/ends in [0-9hms]*/ends/' "$TMP/out")" \
+	"192.0.2.7  h1/fail2ban  in force, ends: ssh"
+is "why of the device names it, too" \
+	"$(b 2 why eth0 192.0.2.7 -j | jq -r '[.. | .origin? // empty] | unique | join(" ")')" \
+	"fleet:h1/fail2ban"
+check "a ban of an origin that is not published" b 1 add eth0:bad 192.0.2.9 --origin mine --ttl 1h
+check "and one of the operator" b 2 fleet ban 198.51.100.0/24 --ttl 1h --reason "scans"
+await "which holds on the first" drops 1 198.51.100.77
+is "where the other came from" "$(verdicts 2 192.0.2.9)" P
+check_status "a ban of the fleet is not made by hand" 1 b 2 add eth0:bad 192.0.2.1 \
+	--origin fleet:h1/fail2ban --ttl 1h
+check "both ban one key" b 2 add eth0:bad 192.0.2.7 --origin soc --ttl 1h
+await "each has both" eval '[ "$(b 1 fleet who 192.0.2.7 -j | jq length)" = 2 ]'
+check "one takes it back" b 1 del eth0:bad 192.0.2.7 --origin fail2ban
+await "the other host has only its own" \
+	eval '[ "$(b 2 fleet who 192.0.2.7 -j | jq -r ".[].publisher")" = h2/soc ]'
+is "it is still dropped on both" "$(verdicts 1 192.0.2.7)$(verdicts 2 192.0.2.7)" DD
+check "a pardon" b 1 fleet pardon 192.0.2.7 --reason "a customer"
+await "it passes on the first" passes 1 192.0.2.7
+await "and on the second, which takes its own back" passes 2 192.0.2.7
+await "digests agree" agree 1 2
+
+stop_daemon 2
+check "without baleend on the second" b 1 add eth0:bad 192.0.2.10 --origin fail2ban --ttl 1h
+is "what came is in force" "$(verdicts 2 198.51.100.77)" D
+start_daemon 2
+await "and it gets the rest when it is back" drops 2 192.0.2.10

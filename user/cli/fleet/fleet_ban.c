@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen fleet ban: bans of an operator, in the rules here that take the fleet, and so on all
+ * hosts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/options.h"
+#include "cli/fleet/fleet_verbs.h"
+#include "cli/open/entries.h"
+#include "deploy/deploy.h"
+#include "net/device.h"
+#include "util/array.h"
+
+/**
+ * struct ban - one run of the command
+ * @entry: reason and end of the bans
+ * @wait_ms: for other writers
+ * @is_json: report as JSON
+ * @key: the keys
+ * @n_keys: how many
+ * @devices: that have a rule which takes the fleet
+ * @n_devices: how many
+ * @n_banned: keys banned, in any rule
+ * @n_refused: keys refused, in any rule
+ * @report: as JSON
+ */
+struct ban {
+	struct entry_options entry;
+	u64 wait_ms;
+	bool is_json;
+	char **key;
+	int n_keys;
+	char (*devices)[BALEEN_POINT_BYTES];
+	size_t n_devices;
+	u64 n_banned, n_refused;
+	json_t *report;
+};
+
+static int look_at_device(const char *device, bool is_kept, void *data)
+{
+	struct baleen_stored_rules rules = { 0 };
+	struct baleen_rule_store state;
+	struct ban *ban = data;
+	bool takes = false;
+
+	if (baleen_rule_store_open(&state, device, 0, NULL))
+		return 0;
+	baleen_rule_store_get_rules(&state, &rules, NULL);
+	baleen_rule_store_close(&state);
+	for (u32 i = 0; i < rules.n_rules; i++)
+		takes |= *rules.rule[i].fleet.set;
+	for (size_t i = 0; i < ban->n_devices; i++)
+		takes &= strcmp(ban->devices[i], device) != 0;
+	if (!takes)
+		return 0;
+	if (baleen_array_add(&ban->devices, ban->n_devices))
+		return -ENOMEM;
+	snprintf(ban->devices[ban->n_devices++], BALEEN_POINT_BYTES, "%s", device);
+	return 0;
+}
+
+static int make_changes(const struct ban *ban, const struct baleen_stored_rule *rule,
+			struct entries *entries)
+{
+	struct baleen_error error;
+	int err = 0;
+
+	for (int i = 0; i < ban->n_keys && !err; i++) {
+		struct baleen_rule_entry single;
+
+		if (entry_make(ban->key[i], rule->key_spec, baleen_rule_ban_width(rule),
+			       &ban->entry, &single, NULL, &error))
+			return complain("%s", error.text);
+		if (single.is_exception)
+			return complain("'%s': a fleet has no exceptions: baleen fleet pardon",
+					ban->key[i]);
+		err = entries_append(entries, BALEEN_RULE_ENTRY_PUT, &single);
+	}
+	return err;
+}
+
+static void report_rule(struct ban *ban, const char *device, const struct baleen_stored_rule *rule,
+			const struct entries *entries)
+{
+	char why[ENTRY_REFUSAL];
+
+	for (size_t i = 0; i < entries->n; i++) {
+		const struct baleen_rule_entry_change *change = &entries->change[i];
+		bool is_banned = change->result != -EPERM;
+
+		ban->n_banned += is_banned;
+		ban->n_refused += !is_banned;
+		if (ban->is_json)
+			json_array_append_new(ban->report,
+					      json_pack("{s:s, s:s, s:s, s:b}", "key",
+							change->single.key, "device", device,
+							"rule", rule->name, "banned", is_banned));
+		else if (is_banned)
+			printf("%s: banned in %s:%s\n", change->single.key, device, rule->name);
+		if (!is_banned)
+			complain("%s", entry_refusal(change, why));
+	}
+}
+
+static int ban_in_rule(struct ban *ban, struct baleen_deploy *deploy,
+		       const struct baleen_stored_rule *rule)
+{
+	struct entries entries = { 0 };
+	struct baleen_batch batch = { .rule = rule->name };
+	struct baleen_error error;
+	int err = make_changes(ban, rule, &entries);
+
+	batch.change = entries.change;
+	batch.n = entries.n;
+	if (!err && baleen_deploy_batch(deploy, &batch, &error))
+		err = complain("%s", error.text);
+	if (!err)
+		report_rule(ban, deploy->state.device, rule, &entries);
+	entries_free(&entries);
+	return err;
+}
+
+static int ban_on_device(struct ban *ban, const char *device)
+{
+	struct baleen_stored_rules rules;
+	struct baleen_deploy deploy;
+	struct baleen_error error;
+	int err;
+
+	if (baleen_deploy_open(&deploy, device, ban->wait_ms, &error))
+		return complain("%s", error.text);
+	err = baleen_rule_store_get_rules(&deploy.state, &rules, &error) ?
+		      complain("%s", error.text) :
+		      0;
+	for (u32 i = 0; i < rules.n_rules && !err; i++)
+		if (*rules.rule[i].fleet.set)
+			err = ban_in_rule(ban, &deploy, &rules.rule[i]);
+	baleen_deploy_close(&deploy);
+	return err;
+}
+
+static int ban_all(struct ban *ban)
+{
+	struct baleen_error error;
+	int err = 0;
+
+	if (baleen_rule_store_each(look_at_device, ban, &error))
+		return complain("%s", error.text);
+	if (!ban->n_devices)
+		return complain("no rule of this host takes bans of the fleet: 'feed fleet:bans' "
+				"in its configuration makes one");
+	for (size_t i = 0; i < ban->n_devices && !err; i++)
+		err = ban_on_device(ban, ban->devices[i]);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	struct ban ban = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
+	struct fleet_place place;
+	struct baleen_error error;
+	int err = options_parse(&fleet_ban_command, &ban, &argc, &argv);
+
+	if (err)
+		return err;
+	if (ban.entry.origin)
+		return complain_usage(&fleet_ban_command, "--origin: it is " FLEET_OPERATOR);
+	ban.entry.origin = FLEET_OPERATOR;
+	if (!ban.entry.ttl_ms)
+		ban.entry.ttl_ms = BALEEN_FLEET_TTL_MS;
+	ban.key = argv;
+	ban.n_keys = argc;
+	if (baleen_device_privileges(&error))
+		return complain("%s", error.text);
+	err = fleet_place_open(&place);
+	if (err)
+		return err;
+	fleet_place_close(&place);
+	ban.report = json_array();
+	err = ban_all(&ban);
+	free(ban.devices);
+	if (!err && ban.is_json)
+		err = print_json(json_incref(ban.report));
+	json_decref(ban.report);
+	if (err)
+		return err;
+	return finish_output(ban.n_refused ? EXIT_FAILED : EXIT_DONE);
+}
+
+static const struct option_spec options[] = {
+	{ .table = entry_option_table, .at = offsetof(struct ban, entry) },
+	WAIT_OPTION(ban, wait_ms),
+	FLAG("json", 'j', ban, is_json, "report as JSON, an array"),
+	{ 0 },
+};
+
+const struct command fleet_ban_command = {
+	.name = "fleet ban",
+	.synopsis = "[-j] [--ttl TIME] [--reason TEXT] KEY...",
+	.help = "Bans addresses or prefixes on all hosts, for a day unless --ttl says otherwise: in\n"
+		"the rules of this host that take bans of the fleet, as origin operator, from where\n"
+		"they go out. 'baleen del --origin operator' takes one back, 'baleen fleet pardon'\n"
+		"those of all.\n",
+	.options = options,
+	.asks = { 1, 1 << 16, "an address or prefix is asked for" },
+	.run = run,
+};

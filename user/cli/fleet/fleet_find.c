@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen fleet who and why: who has banned a key, and does it count here? */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/common/options.h"
+#include "cli/fleet/fleet_verbs.h"
+#include "fleet/fleet_view.h"
+#include "state/entries.h"
+#include "util/duration.h"
+
+/**
+ * struct find - a search
+ * @place: the fleet
+ * @now_ms: broker's time
+ * @all: what was found, as JSON; NULL for text
+ * @json: @all, for option_json()
+ * @tells_why: also of what does not count
+ * @n: entries that were shown
+ * @n_counts: entries that count
+ */
+struct find {
+	struct fleet_place place;
+	u64 now_ms;
+	json_t *json;
+	bool tells_why;
+	u64 n, n_counts;
+};
+
+static const char *state_of(const struct baleen_fleet_found *found, char *text, size_t room)
+{
+	static const char *const words[] = {
+		[BALEEN_FLEET_COUNTS] = "in force",
+		[BALEEN_FLEET_IS_HELD] = "held",
+		[BALEEN_FLEET_IS_SUSPENDED] = "its publisher is suspended",
+		[BALEEN_FLEET_IS_PARDONED] = "pardoned",
+		[BALEEN_FLEET_HAS_ENDED] = "ended",
+	};
+
+	if (found->state == BALEEN_FLEET_IS_HELD)
+		snprintf(text, room, "held: %s", baleen_fleet_hold_name(found->hold));
+	else
+		snprintf(text, room, "%s", words[found->state]);
+	return text;
+}
+
+static void print_found(const struct find *find, const struct baleen_fleet_found *found)
+{
+	char key[BALEEN_FLEET_KEY_TEXT], span[BALEEN_DURATION_TEXT], state[64];
+	u64 end_ms = found->entry.end_ms;
+
+	printf("%s  %s  %s", baleen_fleet_key_format(&found->entry.key, key), found->publisher,
+	       state_of(found, state, sizeof(state)));
+	if (found->state != BALEEN_FLEET_HAS_ENDED && end_ms > find->now_ms)
+		printf(", ends in %s", format_span(end_ms - find->now_ms, span));
+	printf("%s%s\n", *found->entry.reason ? ": " : "", found->entry.reason);
+}
+
+static int show(const struct baleen_fleet_found *found, void *data)
+{
+	char key[BALEEN_FLEET_KEY_TEXT], state[64];
+	struct find *find = data;
+	bool counts = found->state == BALEEN_FLEET_COUNTS;
+
+	find->n_counts += counts;
+	if (!counts && !find->tells_why)
+		return 0;
+	find->n++;
+	if (!find->json) {
+		print_found(find, found);
+		return 0;
+	}
+	json_array_append_new(find->json,
+			      json_pack("{s:s, s:s, s:s, s:b, s:o, s:I, s:I, s:o}", "key",
+					baleen_fleet_key_format(&found->entry.key, key),
+					"publisher", found->publisher, "set", found->entry.set,
+					"counts", counts, "state",
+					json_text(state_of(found, state, sizeof(state))), "made_ms",
+					(json_int_t)found->entry.made_ms, "end_ms",
+					(json_int_t)found->entry.end_ms, "reason",
+					json_text(found->entry.reason)));
+	return 0;
+}
+
+static int find_key(struct find *find, const struct command *command, const char *text)
+{
+	struct baleen_fleet_key key;
+	struct baleen_error error;
+
+	if (baleen_fleet_key_parse(text, &key))
+		return complain_usage(command, "'%s': no address or prefix", text);
+	if (baleen_fleet_view_find(&find->place.store, &key, find->now_ms, show, find, &error))
+		return complain("%s", error.text);
+	return 0;
+}
+
+static int run_find(const struct command *command, int argc, char **argv)
+{
+	struct find find = { .tells_why = command == &fleet_why_command };
+	int err = options_parse(command, &find, &argc, &argv);
+
+	if (!err)
+		err = fleet_place_open(&find.place);
+	if (err)
+		return err;
+	find.now_ms = fleet_now_ms(&find.place);
+	err = find_key(&find, command, *argv);
+	fleet_place_close(&find.place);
+	if (err)
+		return err;
+	if (!find.json && !find.n)
+		printf("%s: no host of %s has banned it\n", *argv, find.place.conf.fleet);
+	return finish_collected(find.json, find.n_counts ? EXIT_DONE : EXIT_FAILED);
+}
+
+static int run_who(int argc, char **argv)
+{
+	return run_find(&fleet_who_command, argc, argv);
+}
+
+static int run_why(int argc, char **argv)
+{
+	return run_find(&fleet_why_command, argc, argv);
+}
+
+static const struct option_spec options[] = {
+	VALUE("json", 'j', NULL, option_json, find, json, "print an array"),
+	{ 0 },
+};
+
+const struct command fleet_who_command = {
+	.name = "fleet who",
+	.synopsis = "[-j] KEY",
+	.help = "Who has banned an address or prefix, or a prefix that it is in, as this host knows:\n"
+		"publisher, end and reason of each ban that counts. Fails when there is none.\n",
+	.options = options,
+	.asks = { 1, 1, "one address or prefix is asked for" },
+	.run = run_who,
+};
+
+const struct command fleet_why_command = {
+	.name = "fleet why",
+	.synopsis = "[-j] ADDR",
+	.help = "The same, and the bans that do not count here, and why not: held by the policy,\n"
+		"pardoned, their publisher suspended, or ended.\n",
+	.options = options,
+	.asks = { 1, 1, "one address or prefix is asked for" },
+	.run = run_why,
+};

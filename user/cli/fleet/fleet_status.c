@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen fleet status: publishers, and how far this host is with each. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/options.h"
+#include "cli/fleet/fleet_verbs.h"
+#include "fleet/fleet_receive.h"
+#include "util/duration.h"
+
+/**
+ * struct status - what is shown
+ * @place: the fleet
+ * @now_ms: broker's time
+ * @checks: try the connection
+ * @is_json: as JSON
+ * @publishers: as JSON
+ * @refusals: as JSON
+ * @n: publishers
+ */
+struct status {
+	struct fleet_place place;
+	u64 now_ms;
+	bool checks, is_json;
+	json_t *publishers, *refusals;
+	u64 n;
+};
+
+/* --- publishers ---------------------------------------------------------------------------- */
+
+static void print_publisher(const struct baleen_fleet_publisher *publisher)
+{
+	char text[NUMBER_TEXT];
+
+	printf("  %s  %s%s", publisher->name, format_count(publisher->n, text),
+	       publisher->n == 1 ? " entry" : " entries");
+	if (publisher->n_held)
+		printf(", %s held", format_count(publisher->n_held, text));
+	if (publisher->is_own && publisher->acknowledged < publisher->sequence)
+		printf(", %s changes not sent",
+		       format_count(publisher->sequence - publisher->acknowledged, text));
+	if (!publisher->is_own && publisher->lacks > publisher->sequence)
+		printf(", %s changes behind",
+		       format_count(publisher->lacks - publisher->sequence, text));
+	if (publisher->is_suspended)
+		printf(", suspended");
+	if (publisher->is_cloned)
+		printf(", two hosts publish under this name");
+	printf("%s\n", publisher->is_own ? " (this host)" : "");
+}
+
+static int show_publisher(const struct baleen_fleet_publisher *publisher, void *data)
+{
+	struct status *status = data;
+	char digest[33];
+
+	status->n++;
+	if (!status->is_json) {
+		print_publisher(publisher);
+		return 0;
+	}
+	snprintf(digest, sizeof(digest), "%016llx%016llx", (unsigned long long)publisher->digest.hi,
+		 (unsigned long long)publisher->digest.lo);
+	json_array_append_new(status->publishers,
+			      json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}",
+					"name", publisher->name, "own", publisher->is_own,
+					"sequence", (json_int_t)publisher->sequence, "acknowledged",
+					(json_int_t)publisher->acknowledged, "lacks",
+					(json_int_t)publisher->lacks, "entries",
+					(json_int_t)publisher->n, "held",
+					(json_int_t)publisher->n_held, "digest", digest,
+					"suspended", publisher->is_suspended, "cloned",
+					publisher->is_cloned));
+	return 0;
+}
+
+/* --- refusals ------------------------------------------------------------------------------- */
+
+static int show_refusal(const struct baleen_fleet_refusal *refusal, void *data)
+{
+	struct status *status = data;
+	const char *publisher = *refusal->publisher ? refusal->publisher : "unknown publisher";
+	char text[NUMBER_TEXT];
+
+	if (status->is_json)
+		json_array_append_new(status->refusals,
+				      json_pack("{s:o, s:s, s:I}", "publisher",
+						json_text(refusal->publisher), "cause",
+						baleen_fleet_cause_name(refusal->cause), "n",
+						(json_int_t)refusal->n));
+	else
+		printf("  refused of %s: %s (%s)\n", publisher, format_count(refusal->n, text),
+		       baleen_fleet_cause_name(refusal->cause));
+	return 0;
+}
+
+/* --- the connection -------------------------------------------------------------------------- */
+
+static u64 number_of(const struct status *status, const char *name)
+{
+	char text[BALEEN_FLEET_TEXT_BYTES] = "";
+
+	baleen_fleet_store_get(&status->place.store, name, text, NULL);
+	return strtoull(text, NULL, 10);
+}
+
+static void print_error(const struct status *status, const char *name, const char *what)
+{
+	char text[BALEEN_FLEET_TEXT_BYTES] = "";
+
+	if (!baleen_fleet_store_get(&status->place.store, name, text, NULL) && *text)
+		printf("  %s: %s\n", what, text);
+}
+
+static void print_connection(const struct status *status)
+{
+	u64 agreed_ms = number_of(status, "agreed-s") * 1000;
+	char span[BALEEN_DURATION_TEXT];
+
+	printf("%s: this host is %s, %llu alive\n", status->place.conf.fleet,
+	       status->place.conf.host, (unsigned long long)number_of(status, "hosts-alive"));
+	if (!agreed_ms)
+		printf("  heads never agreed\n");
+	else
+		printf("  heads agreed %s ago, lag %llu ms\n",
+		       format_span(status->now_ms > agreed_ms ? status->now_ms - agreed_ms : 0,
+				   span),
+		       (unsigned long long)number_of(status, "lag-ms"));
+	print_error(status, "publisher-error", "sends nothing");
+	print_error(status, "reader-error", "receives nothing");
+}
+
+static json_t *connection_json(const struct status *status)
+{
+	char sends[BALEEN_FLEET_TEXT_BYTES] = "", receives[BALEEN_FLEET_TEXT_BYTES] = "";
+
+	baleen_fleet_store_get(&status->place.store, "publisher-error", sends, NULL);
+	baleen_fleet_store_get(&status->place.store, "reader-error", receives, NULL);
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:O, s:O}", "fleet",
+			 status->place.conf.fleet, "host", status->place.conf.host, "hosts_alive",
+			 (json_int_t)number_of(status, "hosts-alive"), "agreed_s",
+			 (json_int_t)number_of(status, "agreed-s"), "lag_ms",
+			 (json_int_t)number_of(status, "lag-ms"), "behind",
+			 (json_int_t)number_of(status, "behind"), "publisher_error",
+			 json_text(sends), "reader_error", json_text(receives), "publishers",
+			 status->publishers, "refusals", status->refusals);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static int show(struct status *status)
+{
+	struct baleen_fleet_store *store = &status->place.store;
+	struct baleen_error error;
+	int err;
+
+	if (!status->is_json)
+		print_connection(status);
+	err = baleen_fleet_store_each(store, show_publisher, status, &error);
+	if (!err)
+		err = baleen_fleet_refusals_each(store, show_refusal, status, &error);
+	if (err)
+		return complain("%s", error.text);
+	return status->is_json ? print_json(connection_json(status)) : finish_output(EXIT_DONE);
+}
+
+static int run(int argc, char **argv)
+{
+	struct status status = { 0 };
+	int err = options_parse(&fleet_status_command, &status, &argc, &argv);
+
+	if (err)
+		return err;
+	if (status.checks)
+		return fleet_run_order("--check", NULL, NULL, 0);
+	err = fleet_place_open(&status.place);
+	if (err)
+		return err;
+	status.now_ms = fleet_now_ms(&status.place);
+	status.publishers = json_array();
+	status.refusals = json_array();
+	err = show(&status);
+	json_decref(status.publishers);
+	json_decref(status.refusals);
+	fleet_place_close(&status.place);
+	return err;
+}
+
+static const struct option_spec options[] = {
+	FLAG("check", 0, status, checks,
+	     "try to connect as fleet.conf says, and print to whom, in place of all else"),
+	FLAG("json", 'j', status, is_json, "print an object"),
+	{ 0 },
+};
+
+const struct command fleet_status_command = {
+	.name = "fleet status",
+	.synopsis = "[-j] [--check]",
+	.help = "Shows the publishers of the fleet, how far this host is with each of them, hosts\n"
+		"that are alive, what was refused, and why nothing goes out or comes in, if so.\n",
+	.options = options,
+	.asks = { 0, 0, "it takes no arguments" },
+	.run = run,
+};

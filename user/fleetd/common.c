@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Messages, clocks and pauses of both processes. */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "fleetd/fleetd.h"
+#include "state/entries.h"
+#include "util/announce.h"
+#include "util/clock.h"
+#include "util/fd.h"
+
+/* The same message is written again after this time. */
+#define REPEAT_MS 600000
+#define MAX_SAID 32
+
+#define MIN_PAUSE_MS 100
+#define MAX_PAUSE_MS 10000
+
+/* Offsets that differ by less are the same: entries would change for nothing. */
+#define SAME_OFFSET_MS 250
+
+/* --- messages ----------------------------------------------------------------------- */
+
+static bool is_news(const char *text)
+{
+	static struct {
+		char text[512];
+		u64 at_ms;
+	} said[MAX_SAID];
+	u64 now_ms = baleen_monotonic_ms();
+	size_t oldest = 0;
+
+	for (size_t i = 0; i < MAX_SAID; i++) {
+		if (said[i].at_ms && now_ms - said[i].at_ms < REPEAT_MS &&
+		    !strncmp(said[i].text, text, sizeof(said[i].text) - 1))
+			return false;
+		if (said[i].at_ms < said[oldest].at_ms)
+			oldest = i;
+	}
+	memcpy(said[oldest].text, text, strnlen(text, sizeof(said[oldest].text) - 1) + 1);
+	said[oldest].text[sizeof(said[oldest].text) - 1] = '\0';
+	said[oldest].at_ms = now_ms;
+	return true;
+}
+
+void say(const struct fleet *fleet, int priority, const char *format, ...)
+{
+	char text[1280];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (!is_news(text))
+		return;
+	if (getenv("JOURNAL_STREAM"))
+		fprintf(stderr, "<%d>", priority);
+	fprintf(stderr, "baleen-fleetd: %s: %s\n", fleet->name, text);
+}
+
+void note(struct fleet *fleet, const char *name, const char *format, ...)
+{
+	char text[BALEEN_FLEET_TEXT_BYTES], known[BALEEN_FLEET_TEXT_BYTES] = "";
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (baleen_fleet_store_get(&fleet->store, name, known, NULL) || strcmp(text, known))
+		baleen_fleet_store_set(&fleet->store, name, text, NULL);
+}
+
+/* --- clocks ------------------------------------------------------------------------- */
+
+u64 broker_ms(const struct fleet *fleet)
+{
+	return baleen_now_ms() + baleen_fleet_store_offset(&fleet->store);
+}
+
+static bool read_time(const redisReply *reply, u64 *ms)
+{
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
+	    reply->element[0]->type != REDIS_REPLY_STRING ||
+	    reply->element[1]->type != REDIS_REPLY_STRING)
+		return false;
+	*ms = strtoull(reply->element[0]->str, NULL, 10) * 1000 +
+	      strtoull(reply->element[1]->str, NULL, 10) / 1000;
+	return true;
+}
+
+int clock_measure(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
+{
+	u64 asked_ms = baleen_now_ms(), broker = 0;
+	redisReply *reply = NULL;
+	s64 offset, known = baleen_fleet_store_offset(&fleet->store);
+	char text[24];
+	int err = redis_call(redis, &reply, error, "TIME");
+
+	if (err)
+		return err;
+	if (!read_time(reply, &broker))
+		err = baleen_fail(error, EPROTO, "%s: no answer to TIME", redis->server.host);
+	freeReplyObject(reply);
+	if (err)
+		return err;
+	offset = broker - (asked_ms + baleen_now_ms()) / 2;
+	if (offset < known + SAME_OFFSET_MS && known < offset + SAME_OFFSET_MS)
+		return 0;
+	snprintf(text, sizeof(text), "%lld", (long long)offset);
+	return baleen_fleet_store_set(&fleet->store, BALEEN_FLEET_TEXT_OFFSET, text, error);
+}
+
+/* --- changes of states ---------------------------------------------------------------- */
+
+int changes_open(void)
+{
+	char path[PATH_MAX];
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (baleen_announce_path(path, sizeof(path)))
+		err = -ENAMETOOLONG;
+	/* It is made by the first who changes something. */
+	if (!err && access(path, F_OK))
+		baleen_announce();
+	if (!err && inotify_add_watch(fd, path, IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF) < 0)
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+void changes_read(int *fd)
+{
+	char buffer[4096] __attribute__((aligned(8)));
+	ssize_t n = *fd < 0 ? -1 : read(*fd, buffer, sizeof(buffer));
+
+	for (ssize_t at = 0; at < n;) {
+		const struct inotify_event *event = (const void *)(buffer + at);
+
+		/* Somebody removed the file: writers make another. */
+		if (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) {
+			baleen_close_fd(fd);
+			break;
+		}
+		at += sizeof(*event) + event->len;
+	}
+	if (*fd < 0)
+		*fd = changes_open();
+}
+
+/* --- pauses --------------------------------------------------------------------------- */
+
+void pause_more(struct pause *pause)
+{
+	u32 random = 0;
+	u64 ms = pause->next_ms ? pause->next_ms : MIN_PAUSE_MS;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = 0;
+	pause->until_ms = baleen_monotonic_ms() + ms / 2 + random % (ms / 2 + 1);
+	pause->next_ms = ms * 2 > MAX_PAUSE_MS ? MAX_PAUSE_MS : ms * 2;
+}
+
+void pause_none(struct pause *pause)
+{
+	*pause = (struct pause){ 0 };
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The parts of baleen-fleetd:
+ *
+ *      main       files; starts the two that follow, and ends when one of them does
+ *      publisher  what this host has banned --> the stream
+ *      order      one thing that `baleen fleet` asks for
+ *      local      what this host has banned: single entries of published origins
+ *      reader     the stream --> the database of the fleet
+ *      reconcile  heads, snapshots, the policy: what the stream has lost
+ *      mirror     the database --> rules with `feed fleet:SET`
+ *      policy     the policy over Redis
+ *      redis      a connection; redis_find: to whom
+ *
+ * Publisher and reader are processes of their own, so that one that waits for a server does
+ * not hold up the other. What is in force does not need them: bans that came stay until they
+ * end, whatever dies.
+ *
+ *      {FLEET}:log      stream of signed messages, field m: batches, heads, control messages
+ *      {FLEET}:heads    hash: publisher --> its signed head
+ *      {FLEET}:snap:P   signed snapshot of the publisher P
+ *      {FLEET}:control  hash: what each control message is about --> the last one
+ *      {FLEET}:epoch    random; missing: Redis was emptied
+ *      {FLEET}:hosts    sorted set: host --> broker's time of its last sign of life, seconds
+ *      {FLEET}:policy   hash: serial, text, signature
+ */
+#ifndef BALEEN_FLEETD_H
+#define BALEEN_FLEETD_H
+
+#include "fleet/fleet_conf.h"
+#include "fleet/fleet_keys.h"
+#include "fleet/fleet_own.h"
+#include "fleet/fleet_receive.h"
+#include "fleet/fleet_site.h"
+#include "fleet/fleet_store.h"
+#include "fleet/fleet_view.h"
+#include "fleetd/redis.h"
+
+/* Heads are compared so often, and when something has happened. */
+#define RECONCILE_MS 10000
+/* A host that showed no sign of life for so long is not alive. */
+#define ALIVE_S 60
+/* Messages of the stream that are kept: those that a host reads again when it begins anew. */
+#define LOG_LENGTH "16384"
+
+/* An id of a message of the stream. */
+#define CURSOR_BYTES 64
+
+/* The origin of `baleen fleet ban`; always published. */
+#define OPERATOR "operator"
+
+/**
+ * struct fleet - what both processes know
+ * @conf: fleet.conf
+ * @keys: of this host
+ * @policy: the policy
+ * @store: the database
+ * @name: of the process, for messages
+ */
+struct fleet {
+	struct baleen_fleet_conf conf;
+	struct baleen_fleet_keys keys;
+	struct baleen_fleet_policy policy;
+	struct baleen_fleet_store store;
+	const char *name;
+};
+
+/* Writes one line to stderr, which is the journal's; the same one again after ten minutes. */
+void say(const struct fleet *fleet, int priority, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Keeps a text for `baleen fleet status` and metrics, when it is another one. */
+void note(struct fleet *fleet, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Each runs until something that it cannot mend happens: an exit status. */
+int publisher_run(struct fleet *fleet);
+int reader_run(struct fleet *fleet);
+
+/* The broker's time, and this host's, in milliseconds. */
+u64 broker_ms(const struct fleet *fleet);
+
+/* Measures how far the broker's clock is ahead, and keeps it. 0 or a negative errno. */
+int clock_measure(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
+
+/* A descriptor that is readable when a state of a device has changed; -errno. */
+int changes_open(void);
+/* Empties it; also called when nothing has changed. */
+void changes_read(int *fd);
+
+/**
+ * struct pause - when to try again
+ * @next_ms: pause after the next failure
+ * @until_ms: CLOCK_MONOTONIC, before which nothing is tried
+ */
+struct pause {
+	u64 next_ms;
+	u64 until_ms;
+};
+
+/* A failure: doubles, up to 10 s, and takes a random share, so that hosts do not come at once. */
+void pause_more(struct pause *pause);
+void pause_none(struct pause *pause);
+
+/* Publishes what has changed into the store. 0; a negative errno, then nothing was. */
+int local_sync(struct fleet *fleet, struct baleen_error *error);
+
+/* Takes what a pardon is about out of what this host has banned itself. 0 or a negative errno. */
+int local_pardon(struct fleet *fleet, const char *set, const struct baleen_fleet_key *key,
+		 struct baleen_error *error);
+
+/* The changes of a result in all rules that take them; 0, or a negative errno when a device did
+ * not get all of it.
+ */
+int mirror_effects(struct fleet *fleet, const struct baleen_fleet_effect *effect, size_t n);
+/* Makes all rules what the store says. The same. */
+int mirror_all(struct fleet *fleet);
+/* Has another rule begun to take bans, or takes them otherwise, since this was asked last? */
+bool mirror_is_new(void);
+
+/**
+ * struct reader - the one that reads
+ * @fleet: what it knows
+ * @redis: its connection
+ * @pause: after failures
+ * @changes: see changes_open()
+ * @cursor: id of the last message that was taken
+ * @wants: publishers whose snapshot is needed
+ * @n_wants: how many
+ * @is_dirty: rules may differ from the store
+ * @looks_at_ms: time of the next reconciliation, CLOCK_MONOTONIC
+ * @mirrors_at_ms: the same of mirror_all()
+ */
+struct reader {
+	struct fleet *fleet;
+	struct redis redis;
+	struct pause pause;
+	int changes;
+	char cursor[CURSOR_BYTES];
+	char (*wants)[BALEEN_FLEET_PUBLISHER_BYTES];
+	size_t n_wants;
+	bool is_dirty;
+	u64 looks_at_ms;
+	u64 mirrors_at_ms;
+};
+
+/* Takes messages in one transaction, with the cursor, if there is one, and puts in force what
+ * came of them; @n_gaps grows by those that do not follow what is there. 0 or a negative errno.
+ */
+int reader_take(struct reader *reader, const redisReply *const *message, size_t n,
+		const char *cursor, u64 *n_gaps, struct baleen_error *error);
+
+/* Does what follows from a result once it is committed, but for its effects. */
+void reader_follow(struct reader *reader, const struct baleen_fleet_result *result);
+
+/* Gives Redis the policy of this host, if that is newer. 0 or a negative errno. */
+int policy_offer(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
+
+/* Takes the policy that Redis has, if it is newer: this program starts again with it. 1, 0 or a
+ * negative errno.
+ */
+int policy_fetch(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
+
+/* Compares all heads. 0 or a negative errno. */
+int reconcile(struct reader *reader, struct baleen_error *error);
+
+/* Fetches the snapshots that are needed. 0 or a negative errno. */
+int reconcile_snapshots(struct reader *reader, struct baleen_error *error);
+
+#endif /* BALEEN_FLEETD_H */

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Bans of this host itself: single entries of origins that are published.
+ *
+ *      states of devices --> entries of each published origin --> the store finds what is new
+ *
+ * A state that cannot be read stops it: its entries would look as if they were taken back.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "deploy/deploy.h"
+#include "fleetd/fleetd.h"
+#include "state/entries.h"
+#include "util/array.h"
+
+/* For another writer of a device. */
+#define WAIT_MS 10000
+
+/**
+ * struct search - entries of one origin
+ * @fleet: the fleet
+ * @origin: the origin
+ * @set: of the rule that is read
+ * @local: found so far
+ * @n: how many
+ * @error: the caller's
+ */
+struct search {
+	struct fleet *fleet;
+	const char *origin;
+	const char *set;
+	struct baleen_fleet_local *local;
+	size_t n;
+	struct baleen_error *error;
+};
+
+static int keep(const struct baleen_rule_entry *single, void *data)
+{
+	struct search *search = data;
+	struct baleen_fleet_local *local;
+
+	if (single->is_exception || strlen(single->key) >= sizeof(local->key))
+		return 0;
+	if (baleen_array_add(&search->local, search->n))
+		return baleen_no_memory(search->error);
+	local = &search->local[search->n++];
+	*local = (struct baleen_fleet_local){ .end_ms = single->expires_ms };
+	strcpy(local->set, search->set);
+	strcpy(local->key, single->key);
+	snprintf(local->reason, sizeof(local->reason), "%s", single->reason);
+	return 0;
+}
+
+/* Rules that drop by source alone have bans that mean the same elsewhere. */
+static bool is_published(const struct baleen_stored_rule *rule)
+{
+	return rule->action == BALEEN_ACTION_DROP && rule->key_spec == BALEEN_KEY_SRC;
+}
+
+static int read_state(const char *device, bool is_kept, void *data)
+{
+	struct search *search = data;
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, device, 0, search->error);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = baleen_rule_store_get_rules(&state, &rules, search->error);
+	for (u32 i = 0; i < rules.n_rules && !err; i++) {
+		const struct baleen_stored_rule *rule = &rules.rule[i];
+
+		search->set = *rule->fleet.set ? rule->fleet.set : BALEEN_FLEET_SET;
+		if (is_published(rule))
+			err = baleen_rule_entries_each(&state, rule->name, search->origin, keep,
+						       search, search->error);
+	}
+	baleen_rule_store_close(&state);
+	return err;
+}
+
+static int sync_origin(struct fleet *fleet, const char *origin, struct baleen_error *error)
+{
+	struct search search = { .fleet = fleet, .origin = origin, .error = error };
+	char publisher[BALEEN_FLEET_PUBLISHER_BYTES];
+	struct baleen_fleet_publisher known;
+	struct baleen_fleet_sync sync = { 0 };
+	int err = baleen_rule_store_each(read_state, &search, error);
+
+	snprintf(publisher, sizeof(publisher), "%s/%s", fleet->conf.host, origin);
+	if (!err)
+		err = baleen_fleet_store_find(&fleet->store, publisher, &known, error);
+	if (err > 0 || (!err && search.n))
+		err = baleen_fleet_own_sync(&fleet->store, publisher, search.local, search.n,
+					    baleen_now_ms(), &sync, error);
+	free(search.local);
+	return err;
+}
+
+int local_sync(struct fleet *fleet, struct baleen_error *error)
+{
+	int err = sync_origin(fleet, OPERATOR, error);
+
+	for (u32 i = 0; i < fleet->conf.n_publish && !err; i++)
+		if (strcmp(fleet->conf.publish[i], OPERATOR))
+			err = sync_origin(fleet, fleet->conf.publish[i], error);
+	return err;
+}
+
+/* --- pardons ------------------------------------------------------------------------ */
+
+/**
+ * struct letting_go - a key that is to be let go
+ * @fleet: the fleet
+ * @set: the set
+ * @key: the key
+ * @error: the caller's
+ */
+struct letting_go {
+	struct fleet *fleet;
+	const char *set;
+	char key[BALEEN_FLEET_KEY_TEXT];
+	struct baleen_error *error;
+};
+
+static int remove_from(struct baleen_deploy *deploy, const struct baleen_stored_rule *rule,
+		       const struct letting_go *going)
+{
+	const struct baleen_fleet_conf *conf = &going->fleet->conf;
+	struct baleen_rule_entry_change change[BALEEN_FLEET_MAX_ORIGINS + 1] = { 0 };
+	struct baleen_batch batch = { .rule = rule->name, .change = change };
+
+	for (u32 i = 0; i <= conf->n_publish; i++) {
+		struct baleen_rule_entry *single = &change[batch.n].single;
+
+		change[batch.n++].op = BALEEN_RULE_ENTRY_REMOVE;
+		strcpy(single->key, going->key);
+		strcpy(single->origin, i < conf->n_publish ? conf->publish[i] : OPERATOR);
+	}
+	return baleen_deploy_batch(deploy, &batch, going->error);
+}
+
+static int let_go(const char *device, bool is_kept, void *data)
+{
+	const struct letting_go *going = data;
+	struct baleen_stored_rules rules;
+	struct baleen_deploy deploy;
+	int err = baleen_deploy_open(&deploy, device, WAIT_MS, going->error);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = baleen_rule_store_get_rules(&deploy.state, &rules, going->error);
+	for (u32 i = 0; i < rules.n_rules && !err; i++) {
+		const struct baleen_stored_rule *rule = &rules.rule[i];
+
+		if (is_published(rule) &&
+		    !strcmp(*rule->fleet.set ? rule->fleet.set : BALEEN_FLEET_SET, going->set))
+			err = remove_from(&deploy, rule, going);
+	}
+	baleen_deploy_close(&deploy);
+	return err;
+}
+
+int local_pardon(struct fleet *fleet, const char *set, const struct baleen_fleet_key *key,
+		 struct baleen_error *error)
+{
+	struct letting_go going = { .fleet = fleet, .set = set, .error = error };
+
+	baleen_fleet_key_format(key, going.key);
+	return baleen_rule_store_each(let_go, &going, error);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen-fleetd: speaks with the other hosts of a fleet; baleend starts it.
+ *
+ * Without arguments it runs until fleet.conf or the policy is another one, or something fails.
+ * `baleen fleet` starts it to try the connection, or to send one message.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "fleetd/fleetd.h"
+#include "fleetd/order.h"
+#include "util/announce.h"
+#include "util/clock.h"
+#include "util/fd.h"
+
+/* The files are looked at so often. */
+#define LOOK_S 2
+
+static volatile sig_atomic_t is_ended;
+
+static void on_end(int signal_number)
+{
+	is_ended = true;
+}
+
+/* --- files -------------------------------------------------------------------------- */
+
+/* A host that joins gets its first policy by Redis. */
+static int wait_for_policy(struct fleet *fleet)
+{
+	const struct timespec pause = { .tv_sec = 1 };
+	struct redis redis = REDIS_CLOSED;
+	struct baleen_error error;
+	int ret = 0;
+
+	while (access(fleet->conf.policy_path, F_OK) && !is_ended && !ret) {
+		ret = redis_find(&redis, &fleet->conf, REDIS_MASTER, &error);
+		if (!ret)
+			ret = policy_fetch(fleet, &redis, &error);
+		redis_close(&redis);
+		if (ret < 0)
+			say(fleet, LOG_WARNING, "no policy yet: %s", error.text);
+		ret = ret > 0;
+		if (!ret)
+			nanosleep(&pause, NULL);
+	}
+	return is_ended ? -EINTR : 0;
+}
+
+static int load(struct fleet *fleet, struct baleen_error *error)
+{
+	int err = baleen_fleet_conf_read(&fleet->conf, error);
+
+	if (!err)
+		err = baleen_fleet_keys_load(fleet->conf.key_path, &fleet->keys, error);
+	if (!err)
+		err = baleen_fleet_site_policy(&fleet->conf, &fleet->policy, error);
+	if (!err)
+		err = baleen_fleet_store_open(&fleet->store, NULL, true, error);
+	return err;
+}
+
+/**
+ * struct stamps - when files were changed
+ * @conf: fleet.conf
+ * @policy: the policy
+ * @key: of this host
+ */
+struct stamps {
+	struct timespec conf, policy, key;
+};
+
+static struct timespec stamp_of(const char *path)
+{
+	struct stat stat_of;
+
+	return stat(path, &stat_of) ? (struct timespec){ 0 } : stat_of.st_mtim;
+}
+
+static void take_stamps(const struct baleen_fleet_conf *conf, struct stamps *stamps)
+{
+	char path[BALEEN_FLEET_PATH];
+
+	memset(stamps, 0, sizeof(*stamps));
+	stamps->conf = stamp_of(baleen_fleet_conf_path(path));
+	stamps->policy = stamp_of(conf->policy_path);
+	stamps->key = stamp_of(conf->key_path);
+}
+
+/* --- the two processes ---------------------------------------------------------------- */
+
+static pid_t start(struct fleet *fleet, const char *name, int (*run)(struct fleet *fleet))
+{
+	struct baleen_error error;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	fleet->name = name;
+	/* SQLite's handles do not cross a fork. */
+	if (load(fleet, &error)) {
+		say(fleet, LOG_ERR, "%s", error.text);
+		_exit(EXIT_FAILURE);
+	}
+	_exit(run(fleet));
+}
+
+/* The reader or the publisher ended: 1; a file is another one, or a signal came: 0. */
+static int wait_for_end(const struct fleet *fleet)
+{
+	struct stamps begun, now;
+
+	take_stamps(&fleet->conf, &begun);
+	for (;;) {
+		struct timespec pause = { .tv_sec = LOOK_S };
+
+		if (is_ended)
+			return 0;
+		if (waitpid(-1, NULL, WNOHANG) > 0)
+			return 1;
+		/* A child that ends ends the pause. */
+		nanosleep(&pause, NULL);
+		take_stamps(&fleet->conf, &now);
+		if (memcmp(&begun, &now, sizeof(now)))
+			return 0;
+	}
+}
+
+static void on_child(int signal_number)
+{
+}
+
+static void handle(int signal_number, void (*handler)(int))
+{
+	const struct sigaction action = { .sa_handler = handler };
+
+	sigaction(signal_number, &action, NULL);
+}
+
+/* Another one, of a baleend that was killed, may be about to end. */
+static int hold_lock(void)
+{
+	char path[BALEEN_FLEET_PATH];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/fleetd.lock", baleen_run_root()) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	mkdir(baleen_run_root(), 0700);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	return flock(fd, LOCK_EX) ? -errno : fd;
+}
+
+static int run(struct fleet *fleet)
+{
+	pid_t publisher, reader;
+	int status;
+
+	handle(SIGCHLD, on_child);
+	baleen_fleet_store_close(&fleet->store);
+	publisher = start(fleet, "publisher", publisher_run);
+	reader = start(fleet, "reader", reader_run);
+	status = publisher < 0 || reader < 0 ? EXIT_FAILURE : wait_for_end(fleet);
+	if (publisher > 0)
+		kill(publisher, SIGTERM);
+	if (reader > 0)
+		kill(reader, SIGTERM);
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct fleet fleet = { .name = "start" };
+	struct baleen_error error;
+
+	if (argc > 1)
+		return order_run(&fleet, argc - 1, argv + 1);
+	handle(SIGTERM, on_end);
+	handle(SIGINT, on_end);
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (baleen_fleet_conf_read(&fleet.conf, &error)) {
+		say(&fleet, LOG_ERR, "%s", error.text);
+		return EXIT_FAILURE;
+	}
+	if (hold_lock() < 0 || wait_for_policy(&fleet))
+		return EXIT_FAILURE;
+	if (load(&fleet, &error)) {
+		say(&fleet, LOG_ERR, "%s", error.text);
+		return EXIT_FAILURE;
+	}
+	return run(&fleet);
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Bans of the fleet as single entries of the rules that take them: origin fleet:HOST/ORIGIN.
+ *
+ * They change in place, as all single entries do, and what is protected here is left out by the
+ * same code. The store is the truth: what a device did not get it gets by mirror_all().
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+
+#include "deploy/deploy.h"
+#include "fleetd/fleetd.h"
+#include "net/device.h"
+#include "state/entries.h"
+#include "util/array.h"
+
+/* For another writer of a device: `baleen update` of large feeds takes seconds. */
+#define WAIT_MS 10000
+/* Ends that differ by less are the same: the offset of a clock is measured. */
+#define SAME_MS 2000
+
+#define ORIGIN "fleet:"
+/* The origin of what a pardon takes out of wider bans. */
+#define PARDON_ORIGIN ORIGIN "pardon"
+
+/* --- which rules ------------------------------------------------------------------ */
+
+/**
+ * struct devices - devices with a rule that takes bans of the fleet
+ * @name: their names
+ * @n: how many
+ * @sum: hash of what their rules take
+ * @error: filled in on failure
+ */
+struct devices {
+	char (*name)[BALEEN_POINT_BYTES];
+	size_t n;
+	u64 sum;
+	struct baleen_error *error;
+};
+
+/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+static u64 hash(u64 from, const void *bytes, size_t n_bytes)
+{
+	for (size_t i = 0; i < n_bytes; i++)
+		from = (from ^ ((const u8 *)bytes)[i]) * 0x100000001b3;
+	return from;
+}
+
+/* Does a rule take bans? Its name and how it takes them go into a hash. */
+static bool takes_bans(const struct baleen_stored_rules *rules, u64 *sum)
+{
+	bool takes = false;
+
+	for (u32 i = 0; i < rules->n_rules; i++) {
+		const struct baleen_stored_rule *rule = &rules->rule[i];
+
+		if (!*rule->fleet.set)
+			continue;
+		takes = true;
+		*sum = hash(*sum, rule->name, strlen(rule->name) + 1);
+		*sum = hash(*sum, rule->fleet.set, strlen(rule->fleet.set) + 1);
+		*sum = hash(*sum, &rule->fleet.max_ttl_s, sizeof(rule->fleet.max_ttl_s));
+	}
+	return takes;
+}
+
+static int look_at_device(const char *device, bool is_kept, void *data)
+{
+	struct devices *devices = data;
+	struct baleen_stored_rules rules;
+	struct baleen_rule_store state;
+	bool takes;
+
+	/* One that cannot be read now is looked at again. */
+	if (baleen_rule_store_open(&state, device, 0, NULL))
+		return 0;
+	takes = !baleen_rule_store_get_rules(&state, &rules, NULL) &&
+		takes_bans(&rules, &devices->sum);
+	baleen_rule_store_close(&state);
+	for (size_t i = 0; i < devices->n; i++)
+		if (!strcmp(devices->name[i], device))
+			return 0;
+	if (!takes)
+		return 0;
+	devices->sum = hash(devices->sum, device, strlen(device) + 1);
+	if (baleen_array_add(&devices->name, devices->n))
+		return baleen_no_memory(devices->error);
+	snprintf(devices->name[devices->n++], BALEEN_POINT_BYTES, "%s", device);
+	return 0;
+}
+
+bool mirror_is_new(void)
+{
+	static u64 known;
+	struct devices devices = { 0 };
+	bool is_new;
+
+	baleen_rule_store_each(look_at_device, &devices, NULL);
+	free(devices.name);
+	is_new = devices.sum != known;
+	known = devices.sum;
+	return is_new;
+}
+
+/* --- changes ------------------------------------------------------------------------ */
+
+/**
+ * struct changes - changes of one rule
+ * @fleet: the fleet
+ * @rule: the rule
+ * @now_ms: time of this host
+ * @change: they
+ * @n: how many
+ */
+struct changes {
+	struct fleet *fleet;
+	const struct baleen_stored_rule *rule;
+	u64 now_ms;
+	struct baleen_rule_entry_change *change;
+	size_t n;
+};
+
+/* A ban as a single entry, in this host's time. */
+static void make_single(const struct changes *changes, const struct baleen_fleet_effect *effect,
+			struct baleen_rule_entry *single)
+{
+	s64 offset = baleen_fleet_store_offset(&changes->fleet->store);
+	u64 max_ms = changes->rule->fleet.max_ttl_s * 1000ull;
+
+	*single = (struct baleen_rule_entry){ .added_ms = effect->entry.made_ms - offset,
+					      .expires_ms = effect->entry.end_ms - offset };
+	if (max_ms && single->expires_ms > single->added_ms + max_ms)
+		single->expires_ms = single->added_ms + max_ms;
+	baleen_fleet_key_format(&effect->entry.key, single->key);
+	snprintf(single->origin, sizeof(single->origin), ORIGIN "%s", effect->publisher);
+	strcpy(single->reason, effect->entry.reason);
+}
+
+static int add_change(struct changes *changes, enum baleen_rule_entry_op op,
+		      const struct baleen_rule_entry *single)
+{
+	if (baleen_array_add(&changes->change, changes->n))
+		return -ENOMEM;
+	changes->change[changes->n++] =
+		(struct baleen_rule_entry_change){ .op = op, .single = *single };
+	return 0;
+}
+
+static int add_effect(struct changes *changes, const struct baleen_fleet_effect *effect)
+{
+	struct baleen_rule_entry single;
+	bool is_put = effect->is_in_force;
+
+	if (strcmp(effect->entry.set, changes->rule->fleet.set))
+		return 0;
+	make_single(changes, effect, &single);
+	is_put &= single.expires_ms > changes->now_ms;
+	return add_change(changes, is_put ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
+			  &single);
+}
+
+/* Nobody can have banned here, from elsewhere, who is protected. */
+static void tell_refused(const struct changes *changes, const char *device)
+{
+	const struct baleen_rule_entry_change *first = NULL;
+	u64 n = 0;
+
+	for (size_t i = 0; i < changes->n; i++) {
+		if (changes->change[i].result != -EPERM)
+			continue;
+		first = first ? first : &changes->change[i];
+		n++;
+	}
+	if (first)
+		say(changes->fleet, LOG_WARNING,
+		    "%s:%s: %s of %s is not banned here, since it is never dropped%s", device,
+		    changes->rule->name, first->single.key, first->single.origin + strlen(ORIGIN),
+		    n > 1 ? ", nor are others" : "");
+}
+
+static int put(struct baleen_deploy *deploy, struct changes *changes, struct baleen_host *host,
+	       struct baleen_error *error)
+{
+	struct baleen_batch batch = { .rule = changes->rule->name,
+				      .change = changes->change,
+				      .n = changes->n,
+				      .host = host,
+				      .puts_back = true };
+	int err = changes->n ? baleen_deploy_batch(deploy, &batch, error) : 0;
+
+	if (!err)
+		tell_refused(changes, deploy->state.device);
+	return err;
+}
+
+/* --- what a rule should have ---------------------------------------------------------- */
+
+static int compare_changes(const void *a, const void *b)
+{
+	const struct baleen_rule_entry *x = &((const struct baleen_rule_entry_change *)a)->single;
+	const struct baleen_rule_entry *y = &((const struct baleen_rule_entry_change *)b)->single;
+	int order = strcmp(x->key, y->key);
+
+	if (!order)
+		order = x->is_exception - y->is_exception;
+	return order ? order : strcmp(x->origin, y->origin);
+}
+
+static int want_effect(const struct baleen_fleet_effect *effect, void *data)
+{
+	return add_effect(data, effect);
+}
+
+static int want_pardon(const struct baleen_fleet_pardon *pardon, void *data)
+{
+	struct changes *changes = data;
+	s64 offset = baleen_fleet_store_offset(&changes->fleet->store);
+	struct baleen_rule_entry single = {
+		.is_exception = true,
+		.origin = PARDON_ORIGIN,
+		.added_ms = pardon->made_ms - offset,
+		.expires_ms = pardon->made_ms + BALEEN_FLEET_MAX_TTL_MS - offset,
+	};
+
+	if (!pardon->is_exception || strcmp(pardon->set, changes->rule->fleet.set))
+		return 0;
+	baleen_fleet_key_format(&pardon->key, single.key);
+	strcpy(single.reason, pardon->reason);
+	return add_change(changes, BALEEN_RULE_ENTRY_PUT, &single);
+}
+
+static int keep_row(const struct baleen_rule_entry *single, void *data)
+{
+	if (strncmp(single->origin, ORIGIN, strlen(ORIGIN)))
+		return 0;
+	return add_change(data, BALEEN_RULE_ENTRY_REMOVE, single);
+}
+
+static bool is_same(const struct baleen_rule_entry *a, const struct baleen_rule_entry *b)
+{
+	s64 difference = a->expires_ms - b->expires_ms;
+
+	return difference < SAME_MS && difference > -SAME_MS && !strcmp(a->reason, b->reason);
+}
+
+/* Both sorted: what is wanted and not there is put, what is there and not wanted goes. */
+static int add_differences(struct changes *to, const struct changes *wanted,
+			   const struct changes *there)
+{
+	size_t i = 0, j = 0;
+	int err = 0;
+
+	while ((i < wanted->n || j < there->n) && !err) {
+		int order = i == wanted->n ? 1 :
+			    j == there->n  ? -1 :
+					     compare_changes(&wanted->change[i], &there->change[j]);
+
+		if (order < 0 ||
+		    (!order && !is_same(&wanted->change[i].single, &there->change[j].single)))
+			err = add_change(to, wanted->change[i].op, &wanted->change[i].single);
+		else if (order > 0)
+			err = add_change(to, BALEEN_RULE_ENTRY_REMOVE, &there->change[j].single);
+		i += order <= 0;
+		j += order >= 0;
+	}
+	return err;
+}
+
+static int find_wanted(struct changes *wanted, struct baleen_error *error)
+{
+	struct fleet *fleet = wanted->fleet;
+	int err = 0;
+
+	if (*wanted->rule->fleet.set)
+		err = baleen_fleet_view_each(&fleet->store, NULL, broker_ms(fleet), want_effect,
+					     wanted, error);
+	if (!err && *wanted->rule->fleet.set)
+		err = baleen_fleet_pardons_each(&fleet->store, broker_ms(fleet), want_pardon,
+						wanted, error);
+	return err;
+}
+
+static int sync_rule(struct fleet *fleet, struct baleen_deploy *deploy,
+		     const struct baleen_stored_rule *rule, struct baleen_host *host,
+		     struct baleen_error *error)
+{
+	struct changes base = { .fleet = fleet, .rule = rule, .now_ms = baleen_now_ms() };
+	struct changes wanted = base, there = base, changes = base;
+	int err = find_wanted(&wanted, error);
+
+	if (!err)
+		err = baleen_rule_entries_each(&deploy->state, rule->name, NULL, keep_row, &there,
+					       error);
+	if (wanted.n)
+		qsort(wanted.change, wanted.n, sizeof(*wanted.change), compare_changes);
+	if (there.n)
+		qsort(there.change, there.n, sizeof(*there.change), compare_changes);
+	if (!err)
+		err = add_differences(&changes, &wanted, &there);
+	if (!err)
+		err = put(deploy, &changes, host, error);
+	free(wanted.change);
+	free(there.change);
+	free(changes.change);
+	return err;
+}
+
+static int apply_effects(struct fleet *fleet, struct baleen_deploy *deploy,
+			 const struct baleen_stored_rule *rule, struct baleen_host *host,
+			 const struct baleen_fleet_effect *effect, size_t n,
+			 struct baleen_error *error)
+{
+	struct changes changes = { .fleet = fleet, .rule = rule, .now_ms = baleen_now_ms() };
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err && *rule->fleet.set; i++)
+		err = add_effect(&changes, &effect[i]);
+	if (!err)
+		err = put(deploy, &changes, host, error);
+	free(changes.change);
+	return err;
+}
+
+/* --- devices -------------------------------------------------------------------------- */
+
+/* All of it without effects. */
+static int change_device(struct fleet *fleet, const char *device,
+			 const struct baleen_fleet_effect *effect, size_t n,
+			 struct baleen_error *error)
+{
+	struct baleen_stored_rules rules;
+	struct baleen_host host = { 0 };
+	struct baleen_deploy deploy;
+	int err = baleen_deploy_open(&deploy, device, WAIT_MS, error);
+
+	/* Forgotten meanwhile. */
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = baleen_rule_store_get_rules(&deploy.state, &rules, error);
+	for (u32 i = 0; i < rules.n_rules && !err; i++)
+		err = effect ? apply_effects(fleet, &deploy, &rules.rule[i], &host, effect, n,
+					     error) :
+			       sync_rule(fleet, &deploy, &rules.rule[i], &host, error);
+	baleen_deploy_close(&deploy);
+	baleen_host_free(&host);
+	return err;
+}
+
+static int change_all(struct fleet *fleet, const struct baleen_fleet_effect *effect, size_t n)
+{
+	struct baleen_error error = { "" };
+	struct devices devices = { .error = &error };
+	int first = baleen_rule_store_each(look_at_device, &devices, &error);
+
+	if (first)
+		say(fleet, LOG_ERR, "%s", error.text);
+	for (size_t i = 0; i < devices.n; i++) {
+		int err = change_device(fleet, devices.name[i], effect, n, &error);
+
+		if (err)
+			say(fleet, LOG_ERR, "%s: %s", devices.name[i], error.text);
+		first = first ? first : err;
+	}
+	free(devices.name);
+	return first;
+}
+
+int mirror_effects(struct fleet *fleet, const struct baleen_fleet_effect *effect, size_t n)
+{
+	return n ? change_all(fleet, effect, n) : 0;
+}
+
+int mirror_all(struct fleet *fleet)
+{
+	return change_all(fleet, NULL, 0);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One thing that `baleen fleet` asks of baleen-fleetd. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fleetd/order.h"
+
+/* A control message is much shorter. */
+#define MAX_MESSAGE 4096
+
+/* The caller prints it as it is. */
+static int complain(const char *text)
+{
+	fprintf(stderr, "%s\n", text);
+	return EXIT_FAILURE;
+}
+
+static ssize_t read_message(u8 *bytes)
+{
+	size_t n = 0;
+	ssize_t got;
+
+	while (n < MAX_MESSAGE && (got = read(STDIN_FILENO, bytes + n, MAX_MESSAGE - n)) > 0)
+		n += got;
+	return n < MAX_MESSAGE ? (ssize_t)n : -1;
+}
+
+static int send_message(struct redis *redis, const char *fleet, const char *name,
+			struct baleen_error *error)
+{
+	u8 bytes[MAX_MESSAGE];
+	ssize_t n = read_message(bytes);
+	redisReply *reply = NULL;
+	int err;
+
+	if (n <= 0)
+		return baleen_fail(error, EINVAL, "no message");
+	err = redis_call(redis, &reply, error, "HSET {%s}:control %s %b", fleet, name, bytes,
+			 (size_t)n);
+	if (err)
+		return err;
+	freeReplyObject(reply);
+	err = redis_call(redis, &reply, error, "XADD {%s}:log MAXLEN ~ " LOG_LENGTH " * m %b",
+			 fleet, bytes, (size_t)n);
+	if (!err)
+		freeReplyObject(reply);
+	return err;
+}
+
+static int check(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
+{
+	struct redis replica = REDIS_CLOSED;
+	int err;
+
+	printf("%s:%s is the master%s\n", redis->server.host, redis->server.port,
+	       *fleet->conf.tls_ca ? ", by TLS" : "");
+	if (!fleet->conf.replicas.n)
+		return 0;
+	err = redis_find(&replica, &fleet->conf, REDIS_REPLICA, error);
+	if (err)
+		return err;
+	printf("%s:%s is read from\n", replica.server.host, replica.server.port);
+	redis_close(&replica);
+	return 0;
+}
+
+int order_run(struct fleet *fleet, int argc, char **argv)
+{
+	struct redis redis = REDIS_CLOSED;
+	struct baleen_error error;
+	bool is_send = argc == 2 && !strcmp(argv[0], "--send");
+	int err;
+
+	if (!is_send && (argc != 1 || strcmp(argv[0], "--check")))
+		return complain("baleend starts this program; see 'man baleen-fleet'");
+	signal(SIGPIPE, SIG_IGN);
+	err = baleen_fleet_conf_read(&fleet->conf, &error);
+	if (!err)
+		err = redis_find(&redis, &fleet->conf, REDIS_MASTER, &error);
+	if (!err)
+		err = is_send ? send_message(&redis, fleet->conf.fleet, argv[1], &error) :
+				check(fleet, &redis, &error);
+	redis_close(&redis);
+	return err ? complain(error.text) : EXIT_SUCCESS;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The policy over Redis: it is signed, so that anything may carry it. */
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+
+#include "fleetd/fleetd.h"
+
+int policy_offer(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
+{
+	char *text = NULL, *signature = NULL;
+	redisReply *reply = NULL;
+	int err = redis_call(redis, &reply, error, "HGET {%s}:policy serial", fleet->conf.fleet);
+	bool is_known;
+
+	if (err)
+		return err;
+	is_known = reply->type == REDIS_REPLY_STRING &&
+		   strtoull(reply->str, NULL, 10) >= fleet->policy.serial;
+	freeReplyObject(reply);
+	if (is_known)
+		return 0;
+	err = baleen_fleet_site_policy_texts(&fleet->conf, &text, &signature, error);
+	if (!err)
+		err = redis_call(redis, &reply, error,
+				 "HSET {%s}:policy serial %llu text %s signature %s",
+				 fleet->conf.fleet, (unsigned long long)fleet->policy.serial, text,
+				 signature);
+	if (!err)
+		freeReplyObject(reply);
+	free(text);
+	free(signature);
+	return err;
+}
+
+static const redisReply *text_of(const redisReply *reply, size_t index)
+{
+	return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
+			       reply->element[index]->type == REDIS_REPLY_STRING ?
+		       reply->element[index] :
+		       NULL;
+}
+
+int policy_fetch(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
+{
+	const redisReply *text, *signature;
+	redisReply *reply = NULL;
+	struct baleen_error why;
+	int ret = redis_call(redis, &reply, error, "HMGET {%s}:policy text signature",
+			     fleet->conf.fleet);
+
+	if (ret)
+		return ret;
+	text = text_of(reply, 0);
+	signature = text_of(reply, 1);
+	if (text && signature)
+		ret = baleen_fleet_site_policy_take(&fleet->conf, text->str, signature->str, &why);
+	freeReplyObject(reply);
+	/* One that is not right is no reason to leave the connection. */
+	if (ret < 0)
+		say(fleet, LOG_WARNING, "the policy that Redis has is refused: %s", why.text);
+	if (ret > 0)
+		say(fleet, LOG_NOTICE, "there is a newer policy");
+	return ret > 0;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The stream may lose, repeat or rewind: found by heads, mended by snapshots.
+ *
+ *      epoch, replication id, last id of the stream --> is the cursor one of this stream?
+ *      heads of all publishers --> who is ahead of what is here --> snapshots
+ *
+ * A stream whose last id is before the cursor never answers XREAD, and says nothing. So its
+ * last id is asked for, and then it is read from its beginning: what is there already is passed
+ * over by its numbers.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+
+#include "fleetd/fleetd.h"
+#include "util/array.h"
+#include "util/clock.h"
+
+/* --- is it the same stream? ----------------------------------------------------------- */
+
+/* The value of a name in an array of names and values; NULL for none. */
+static const redisReply *find_value(const redisReply *reply, const char *name)
+{
+	if (reply->type != REDIS_REPLY_ARRAY)
+		return NULL;
+	for (size_t i = 0; i + 1 < reply->elements; i += 2)
+		if (reply->element[i]->type == REDIS_REPLY_STRING &&
+		    !strcmp(reply->element[i]->str, name))
+			return reply->element[i + 1];
+	return NULL;
+}
+
+/* Ids are MS-NUMBER. */
+static bool is_before(const char *a, const char *b)
+{
+	char *a_end, *b_end;
+	u64 a_ms = strtoull(a, &a_end, 10), b_ms = strtoull(b, &b_end, 10);
+
+	if (a_ms != b_ms)
+		return a_ms < b_ms;
+	return (*a_end == '-' ? strtoull(a_end + 1, NULL, 10) : 0) <
+	       (*b_end == '-' ? strtoull(b_end + 1, NULL, 10) : 0);
+}
+
+static int find_last_id(struct reader *reader, char *id, size_t room, struct baleen_error *error)
+{
+	redisReply *reply = NULL;
+	const redisReply *last;
+	int err = redis_call(&reader->redis, &reply, error, "XINFO STREAM {%s}:log",
+			     reader->fleet->conf.fleet);
+
+	snprintf(id, room, "0-0");
+	/* There is no stream yet, or no longer. */
+	if (err == -EREMOTE && strstr(error->text, "no such key"))
+		return 0;
+	if (err)
+		return err;
+	last = find_value(reply, "last-generated-id");
+	if (last && last->type == REDIS_REPLY_STRING)
+		snprintf(id, room, "%s", last->str);
+	freeReplyObject(reply);
+	return 0;
+}
+
+static int find_epoch(struct reader *reader, char *epoch, size_t room, struct baleen_error *error)
+{
+	redisReply *reply = NULL;
+	int err = redis_call(&reader->redis, &reply, error, "GET {%s}:epoch",
+			     reader->fleet->conf.fleet);
+
+	*epoch = '\0';
+	if (err)
+		return err;
+	if (reply->type == REDIS_REPLY_STRING)
+		snprintf(epoch, room, "%s", reply->str);
+	freeReplyObject(reply);
+	return 0;
+}
+
+static int find_replication(struct reader *reader, char *id, size_t room,
+			    struct baleen_error *error)
+{
+	static const char name[] = "master_replid:";
+	redisReply *reply = NULL;
+	const char *at;
+	int err = redis_call(&reader->redis, &reply, error, "INFO replication");
+
+	*id = '\0';
+	if (err)
+		return err;
+	at = reply->type == REDIS_REPLY_STRING ? strstr(reply->str, name) : NULL;
+	if (at)
+		snprintf(id, room, "%.*s", (int)strcspn(at + strlen(name), "\r\n"),
+			 at + strlen(name));
+	freeReplyObject(reply);
+	return 0;
+}
+
+/* Has a text changed since it was kept? It is kept. */
+static bool is_other(struct reader *reader, const char *name, const char *text)
+{
+	char known[BALEEN_FLEET_TEXT_BYTES] = "";
+
+	if (!*text || baleen_fleet_store_get(&reader->fleet->store, name, known, NULL) ||
+	    !strcmp(known, text))
+		return false;
+	baleen_fleet_store_set(&reader->fleet->store, name, text, NULL);
+	return *known;
+}
+
+static int check_cursor(struct reader *reader, struct baleen_error *error)
+{
+	char last[64], epoch[64], replication[64];
+	int err = find_replication(reader, replication, sizeof(replication), error);
+	bool is_rewound;
+
+	if (!err)
+		err = find_epoch(reader, epoch, sizeof(epoch), error);
+	if (!err)
+		err = find_last_id(reader, last, sizeof(last), error);
+	if (err)
+		return err;
+	is_rewound = is_before(last, reader->cursor);
+	is_rewound |= is_other(reader, BALEEN_FLEET_TEXT_EPOCH, epoch);
+	is_rewound |= is_other(reader, BALEEN_FLEET_TEXT_REPLICATION, replication);
+	if (!is_rewound || !strcmp(reader->cursor, "0-0"))
+		return 0;
+	say(reader->fleet, LOG_NOTICE,
+	    "the stream is another one than before: it is read from its beginning");
+	strcpy(reader->cursor, "0-0");
+	return baleen_fleet_store_set(&reader->fleet->store, BALEEN_FLEET_TEXT_CURSOR,
+				      reader->cursor, error);
+}
+
+/* --- heads and snapshots --------------------------------------------------------------- */
+
+/* Takes the values of a hash, each as one message. */
+static int take_hash(struct reader *reader, const char *name, u64 *n_gaps,
+		     struct baleen_error *error)
+{
+	const redisReply **message = NULL;
+	redisReply *reply = NULL;
+	size_t n = 0;
+	int err = redis_call(&reader->redis, &reply, error, "HGETALL {%s}:%s",
+			     reader->fleet->conf.fleet, name);
+
+	if (err)
+		return err;
+	if (reply->type == REDIS_REPLY_ARRAY)
+		message = calloc(reply->elements + 1, sizeof(*message));
+	for (size_t i = 1; message && i < reply->elements; i += 2)
+		if (reply->element[i]->type == REDIS_REPLY_STRING)
+			message[n++] = reply->element[i];
+	if (n)
+		err = reader_take(reader, message, n, NULL, n_gaps, error);
+	free(message);
+	freeReplyObject(reply);
+	return err;
+}
+
+/* One that is older than what is wanted is fetched again when the publisher has made another:
+ * the next comparison of heads finds that it is still wanted.
+ */
+static int take_snapshot(struct reader *reader, const char *publisher, struct baleen_error *error)
+{
+	redisReply *reply = NULL;
+	const redisReply *message;
+	size_t n_wants = reader->n_wants;
+	u64 ignored = 0;
+	int err = redis_call(&reader->redis, &reply, error, "GET {%s}:snap:%s",
+			     reader->fleet->conf.fleet, publisher);
+
+	if (err)
+		return err;
+	message = reply;
+	if (reply->type == REDIS_REPLY_STRING)
+		err = reader_take(reader, &message, 1, NULL, &ignored, error);
+	if (n_wants < reader->n_wants)
+		reader->n_wants = n_wants;
+	freeReplyObject(reply);
+	return err;
+}
+
+int reconcile_snapshots(struct reader *reader, struct baleen_error *error)
+{
+	int err = 0;
+
+	while (reader->n_wants && !err) {
+		const char *publisher = reader->wants[reader->n_wants - 1];
+		struct baleen_fleet_publisher known;
+		int ret = baleen_fleet_store_find(&reader->fleet->store, publisher, &known, error);
+
+		/* The stream may have brought it meanwhile. */
+		if (ret <= 0 || known.lacks > known.sequence)
+			ret = take_snapshot(reader, publisher, error);
+		err = ret < 0 ? ret : 0;
+		reader->n_wants -= !err;
+	}
+	return err;
+}
+
+/* --- what is held ----------------------------------------------------------------------- */
+
+static int rejudge(struct reader *reader, const char *publisher, bool is_all)
+{
+	struct fleet *fleet = reader->fleet;
+	const struct baleen_fleet_receiver receiver = { .store = &fleet->store,
+							.policy = &fleet->policy,
+							.host = fleet->conf.host,
+							.now_ms = broker_ms(fleet) };
+	struct baleen_fleet_result result = { 0 };
+	struct baleen_error error;
+	int err;
+
+	err = baleen_fleet_store_begin(&fleet->store, &error);
+	if (!err)
+		err = baleen_fleet_rejudge(&receiver, publisher, is_all, &result, &error);
+	if (!err)
+		err = baleen_fleet_store_commit(&fleet->store, &error);
+	if (err) {
+		baleen_fleet_store_rollback(&fleet->store);
+		say(fleet, LOG_ERR, "%s", error.text);
+	} else {
+		reader_follow(reader, &result);
+		if (mirror_effects(fleet, result.effect, result.n_effects))
+			reader->is_dirty = true;
+	}
+	baleen_fleet_result_free(&result);
+	return err;
+}
+
+/**
+ * struct others - publishers that are to be judged anew
+ * @name: they
+ * @n: how many
+ * @is_all: not only those with entries that are held
+ */
+struct others {
+	char (*name)[BALEEN_FLEET_PUBLISHER_BYTES];
+	size_t n;
+	bool is_all;
+};
+
+static int keep_other(const struct baleen_fleet_publisher *publisher, void *data)
+{
+	struct others *others = data;
+
+	if (publisher->is_own || (!publisher->n_held && !others->is_all))
+		return 0;
+	if (baleen_array_add(&others->name, others->n))
+		return -ENOMEM;
+	strcpy(others->name[others->n++], publisher->name);
+	return 0;
+}
+
+/* Entries that are held come into force when something has ended, and all are judged by a new policy. */
+static int rejudge_others(struct reader *reader, struct baleen_error *error)
+{
+	struct fleet *fleet = reader->fleet;
+	char serial[24], known[BALEEN_FLEET_TEXT_BYTES] = "";
+	struct others others = { 0 };
+	int err = baleen_fleet_store_get(&fleet->store, BALEEN_FLEET_TEXT_SERIAL, known, error),
+	    n = 0;
+
+	if (err)
+		return err;
+	snprintf(serial, sizeof(serial), "%llu", (unsigned long long)fleet->policy.serial);
+	others.is_all = strcmp(serial, known) != 0;
+	err = baleen_fleet_store_each(&fleet->store, keep_other, &others, error);
+	for (size_t i = 0; i < others.n && !err; i++)
+		n += rejudge(reader, others.name[i], others.is_all) != 0;
+	free(others.name);
+	if (!err && !n && others.is_all)
+		note(fleet, BALEEN_FLEET_TEXT_SERIAL, "%s", serial);
+	return err;
+}
+
+/* --- the whole -------------------------------------------------------------------------- */
+
+static int count_hosts(struct reader *reader, struct baleen_error *error)
+{
+	u64 now_s = broker_ms(reader->fleet) / 1000;
+	redisReply *reply = NULL;
+	char since[24];
+	int err;
+
+	snprintf(since, sizeof(since), "%llu", (unsigned long long)(now_s - ALIVE_S));
+	err = redis_call(&reader->redis, &reply, error, "ZCOUNT {%s}:hosts %s +inf",
+			 reader->fleet->conf.fleet, since);
+	if (err)
+		return err;
+	if (reply->type == REDIS_REPLY_INTEGER)
+		note(reader->fleet, "hosts-alive", "%lld", reply->integer);
+	freeReplyObject(reply);
+	return 0;
+}
+
+int reconcile(struct reader *reader, struct baleen_error *error)
+{
+	u64 n_behind = 0, ignored = 0;
+	int err = clock_measure(reader->fleet, &reader->redis, error);
+
+	reader->looks_at_ms = baleen_monotonic_ms() + RECONCILE_MS;
+	if (!err)
+		err = check_cursor(reader, error);
+	if (!err)
+		err = take_hash(reader, "control", &ignored, error);
+	if (!err)
+		err = take_hash(reader, "heads", &n_behind, error);
+	if (!err)
+		err = reconcile_snapshots(reader, error);
+	if (!err)
+		err = rejudge_others(reader, error);
+	if (!err)
+		err = count_hosts(reader, error);
+	if (!err)
+		err = policy_fetch(reader->fleet, &reader->redis, error);
+	if (err < 0)
+		return err;
+	note(reader->fleet, "looked-s", "%llu",
+	     (unsigned long long)(broker_ms(reader->fleet) / 1000));
+	note(reader->fleet, "behind", "%llu", (unsigned long long)n_behind);
+	if (!n_behind)
+		note(reader->fleet, "agreed-s", "%llu",
+		     (unsigned long long)(broker_ms(reader->fleet) / 1000));
+	return 0;
+}
