@@ -174,6 +174,35 @@ test_combined()
 
 # --- programs ---
 
+# dig asks a resolver.
+test_dig()
+{
+	echo "9.10.0.1 mail.example.net" >hosts
+	nsenter --net="/run/netns/$A" -- dnsmasq --keep-in-foreground --conf-file=/dev/null --user=root \
+		--pid-file= --no-resolv --no-hosts --addn-hosts="$TMP/hosts" --port=5353 \
+		--log-facility="$TMP/dnsmasq.log" &
+	until grep -q 'read .*hosts' dnsmasq.log 2>/dev/null; do
+		kill -0 $! || bail "no resolver"
+	done
+	prints "dig" 9.10.0.1 in_ns "$B" dig +short +tries=1 +time=5 -p 5353 @10.66.0.1 mail.example.net
+	prints "dig over IPv6" 9.10.0.1 in_ns "$B" dig +short +tries=1 +time=5 -p 5353 @fd66::1 mail.example.net
+	prints "dig over TCP" 9.10.0.1 in_ns "$B" dig +tcp +short +tries=1 +time=5 -p 5353 @10.66.0.1 \
+		mail.example.net
+}
+
+# A clock is asked, and neither clock is set.
+test_ntp()
+{
+	printf '%s\n' "local stratum 8" "allow all" "cmdport 0" "bindcmdaddress /" \
+		"pidfile $TMP/clock.pid" "driftfile $TMP/drift" >clock.conf
+	nsenter --net="/run/netns/$A" -- chronyd -x -d -u root -f "$TMP/clock.conf" >clock.log 2>&1 &
+	until grep -q 'Local reference\|Initial frequency\|Frequency\|Using\|Disabled' clock.log; do
+		kill -0 $! || bail "no clock: $(<clock.log)"
+	done
+	check "ntp" in_ns "$B" timeout 30 chronyd -Q -u root -t 20 "server 10.66.0.1 iburst" \
+		"cmdport 0" "bindcmdaddress /" "pidfile $TMP/asks.pid"
+}
+
 test_programs()
 {
 	echo hello >index.html
@@ -190,6 +219,8 @@ test_programs()
 	check "UDP over IPv6, not connected" asks "$B" fd66::1 53
 	check "ping" in_ns "$B" "$BUSYBOX" ping -c 1 -W 5 10.66.0.1
 	check "ping over IPv6" in_ns "$B" "$BUSYBOX" ping -c 1 -W 5 fd66::1
+	test_dig
+	test_ntp
 	check_status "a SYN from outside is dropped" 1 opens "$A" 10.66.0.2 8080
 	check_status "over IPv6, too" 1 opens "$A" fd66::2 8080
 	check_status "so is a ping" 1 in_ns "$A" "$BUSYBOX" ping -c 1 -W 1 10.66.0.2
