@@ -172,6 +172,15 @@ test_commands()
 	check "policy" baleen policy veth-b@egress --enforce
 	refuses "established is of what comes in" "established asks about what comes in: no rule of what \
 goes out can have it" baleen rule add veth-b@egress --allow replies=any established
+	refuses "bans are of sources" "rule 'many': bans are for a rule whose key is the source address" \
+		baleen rule add veth-b@egress --drop many=other.list bans
+	check "a rule of sources takes them" baleen rule add veth-b@egress --key src --drop \
+		jail=other.list bans
+	check "a ban" baleen ban 198.51.100.7
+	leaves "what a router sends for whom it bans does not leave" DP \
+		"$(to4 9.9.9.1 17 "$(udp 53)" | sed 's/0a420002/c6336407/')" "$(to4 9.9.9.1 17 "$(udp 53)")"
+	check "the ban ends" baleen unban 198.51.100.7
+	check "the rule goes" baleen rule del veth-b@egress:jail
 	refuses "so is a limit" "a limit is of sources that come in: no rule of what goes out can have \
 it" baleen rule add veth-b@egress --key src --drop many=other.list limit 50/s ban 10m unverified bans
 	leaves "a rule that is refused leaves all as it was" D "$(to4 9.9.9.7 17 "$(udp 53)")"
