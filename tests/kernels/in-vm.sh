@@ -14,6 +14,7 @@ source tests/kernels/counts.sh
 source tests/kernels/vlan.sh
 source tests/kernels/egress.sh
 source tests/kernels/conntrack.sh
+source tests/kernels/tunnels.sh
 source tests/kernels/bond.sh
 
 PINS=/sys/fs/bpf/test
@@ -218,6 +219,7 @@ test_geometry "Bloom" --kind bloom --fpp 0.001
 test_vlan
 test_egress
 test_conntrack
+test_tunnels
 test_bond
 test_jumbo
 check "baleen compile" "$BALEEN" compile -o "$OBJECT" "$TMP/drop.bln"

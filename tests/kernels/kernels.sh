@@ -12,7 +12,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 export PATH="$PATH:/usr/sbin:/sbin"
 files=(tests/lib.sh tests/kernels/*.sh build/baleen build/*.bpf.o
-	tests/frames.sh build/tools/{traffic,json,program,frame} "$(command -v nft)")
+	tests/frames.sh build/tools/{traffic,json,program,frame} "$(command -v nft)" "$(command -v wg)")
 read -ra kernels <<<"$(tests/kernels/which kernels)"
 instructions=tests/kernels/instructions
 update="make && tests/kernels/kernels.sh --update"
@@ -122,7 +122,7 @@ compare()
 # --- the kernels ----------------------------------------------------------
 
 for kernel in "${kernels[@]}"; do
-	VM_TIMEOUT=${VM_TIMEOUT:-850} VM_MODULES="sch_ingress cls_bpf nf_tables nft_ct" tests/vm/run "$kernel" "$in_vm" "${files[@]}" >"$work/$kernel" &
+	VM_TIMEOUT=${VM_TIMEOUT:-850} VM_MODULES="sch_ingress cls_bpf nf_tables nft_ct ipip ip_gre sit wireguard" tests/vm/run "$kernel" "$in_vm" "${files[@]}" >"$work/$kernel" &
 	machines+=($!)
 done
 # At the same time: a machine has a processor to itself, the host needs little.
