@@ -78,6 +78,9 @@ static void unknown(void **state)
 	assert_non_null(baleen_metrics_add_table(&source, "eth0", "bad", "ipv4"));
 	assert_non_null(baleen_metrics_add_feed(&source, "eth0", "bad", "list.txt"));
 	assert_non_null(baleen_metrics_add_origin(&source, "eth0", "bad", "manual"));
+	assert_non_null(baleen_metrics_add_name(&source, "eth0", "mail.example.net"));
+	/* A second one would be the same series twice. */
+	assert_null(baleen_metrics_add_name(&source, "eth0", "mail.example.net"));
 	assert_text(&source, BALEEN_METRICS_OPENMETRICS, "# EOF\n");
 	baleen_metrics_free(&source);
 	assert_int_equal(source.n_devices, 0);

@@ -192,6 +192,8 @@ check_status "update again" 0 baleen update veth-b
 is "an answer like the last changes nothing" "$(tail -n 1 out)" "veth-b: never-name mail.example.net: unchanged"
 is "apply, too" "$(baleen apply veth-b)" "veth-b: unchanged, native"
 is "status" "$(baleen status veth-b | grep -c 'never-name mail.example.net: 2 addresses, answered .* ago$')" 1
+is "metrics" "$(baleen metrics | sed -n 's/^baleen_never_name_\(addresses\|[a-z]*_timestamp_seconds\){device="veth-b",name="mail.example.net"} \([0-9]\).*/\1 \2/p' | paste -s -d ' ')" \
+	"addresses 2 answer_timestamp_seconds $(date +%s | cut -c 1)"
 is "status as JSON" "$(baleen status veth-b -j | jq -c '.[0].never_names | map([.name, .addresses, .error])')" '[["mail.example.net",2,null]]'
 baleen why veth-b 9.10.0.1 >out
 is "why says the name, and when" "$(grep -c '9.10.0.1 .*never dropped: an address of mail.example.net, asked [-0-9: ]* (.*)$' out)" 1
@@ -216,6 +218,7 @@ check "and unbanned" baleen unban 9.10.0.3
 answers "9.10.0.9 other.example.net"
 check_status "the name is gone" 1 baleen update veth-b
 is "the last answer stays" "$(<err) $(drops)" "baleen: veth-b: never-name mail.example.net: no such name, or no address of it; its last answer stays in force 9.10.0.1 "
+is "metrics say since when" "$(baleen metrics | grep -c '^baleen_never_name_failure_timestamp_seconds{device="veth-b"')" 1
 baleen why veth-b 9.10.0.2 >out
 is "why says that there was none since" "$(grep -c 'an address of mail.example.net, asked .*, without an answer since ' out)" 1
 kill -STOP "$resolver"

@@ -310,6 +310,8 @@ try_session()
 	sed 's|::/.*|::1|' held >sources
 	check "and dropped" drops sources
 	is "status says it" "$(baleen status veth-b | grep -c "feed route:rtbh: $((2 * N_SESSION)) withdrawn together or by a reboot, held until .*; 'baleen update --force veth-b:rtbh' lets go")" 1
+	is "a metric, too" "$(baleen metrics | sed -n 's/^baleen_feed_held_entries{.*feed="route:rtbh"} //p')" \
+		$((2 * N_SESSION))
 	is "why says it" "$(baleen why veth-b 9.12.0.7 | grep -c 'route of bird in route:rtbh, .*, withdrawn .* with others or by a reboot, held until 20')" 1
 
 	rm -f a.pid

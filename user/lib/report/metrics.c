@@ -164,6 +164,7 @@ static struct rows rows_of(const struct baleen_metrics_source *source, enum bale
 		{ source->table, source->n_tables, sizeof(*source->table) },
 		{ source->feed, source->n_feeds, sizeof(*source->feed) },
 		{ source->origin, source->n_origins, sizeof(*source->origin) },
+		{ source->name, source->n_names, sizeof(*source->name) },
 	};
 
 	return rows[set];

@@ -8,6 +8,7 @@
 #define OF_TABLE(member) offsetof(struct baleen_metrics_table, member)
 #define OF_FEED(member) offsetof(struct baleen_metrics_feed, member)
 #define OF_ORIGIN(member) offsetof(struct baleen_metrics_origin, member)
+#define OF_NAME(member) offsetof(struct baleen_metrics_name, member)
 #define OF_DAEMON(member) offsetof(struct baleen_metrics_daemon, member)
 #define OF_RELEASE(member) offsetof(struct baleen_metrics_release, member)
 
@@ -31,6 +32,8 @@ const struct baleen_metrics_label
 		[BALEEN_METRICS_ORIGINS] = { { "device", OF_ORIGIN(device) },
 					     { "rule", OF_ORIGIN(rule) },
 					     { "origin", OF_ORIGIN(origin) } },
+		[BALEEN_METRICS_NAMES] = { { "device", OF_NAME(device) },
+					   { "name", OF_NAME(name) } },
 	};
 
 static const struct baleen_metrics_part states[] = {
@@ -284,6 +287,11 @@ const struct baleen_metrics_family baleen_metrics_families[] = {
 	  .set = BALEEN_METRICS_FEEDS,
 	  .at = OF_FEED(entries),
 	  .help = "Entries, as written, in the copy of the feed that is enforced." },
+	{ .name = "baleen_feed_held_entries",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_FEEDS,
+	  .at = OF_FEED(n_held),
+	  .help = "Entries of a table of routes that were withdrawn at once, and are held." },
 	{ .name = "baleen_feed_interval_seconds",
 	  .type = BALEEN_METRICS_GAUGE,
 	  .unit = "seconds",
@@ -346,5 +354,22 @@ const struct baleen_metrics_family baleen_metrics_families[] = {
 	  .set = BALEEN_METRICS_ORIGINS,
 	  .at = OF_ORIGIN(n),
 	  .help = "Single entries of the rule, such as bans, by who added them." },
+	{ .name = "baleen_never_name_addresses",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_NAMES,
+	  .at = OF_NAME(n),
+	  .help = "Addresses of the name that no rule drops." },
+	{ .name = "baleen_never_name_answer_timestamp_seconds",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .unit = "seconds",
+	  .set = BALEEN_METRICS_NAMES,
+	  .at = OF_NAME(answered_s),
+	  .help = "When the answer that is in force came, in seconds since 1970." },
+	{ .name = "baleen_never_name_failure_timestamp_seconds",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .unit = "seconds",
+	  .set = BALEEN_METRICS_NAMES,
+	  .at = OF_NAME(failed_s),
+	  .help = "Last time there was no answer, when none came since, in seconds since 1970." },
 	{ .name = NULL },
 };

@@ -33,6 +33,7 @@ enum baleen_metrics_type {
  * @BALEEN_METRICS_TABLES: table
  * @BALEEN_METRICS_FEEDS: feed
  * @BALEEN_METRICS_ORIGINS: origin
+ * @BALEEN_METRICS_NAMES: name
  * @BALEEN_METRICS_N_SETS: how many
  */
 enum baleen_metrics_set {
@@ -44,6 +45,7 @@ enum baleen_metrics_set {
 	BALEEN_METRICS_TABLES,
 	BALEEN_METRICS_FEEDS,
 	BALEEN_METRICS_ORIGINS,
+	BALEEN_METRICS_NAMES,
 	BALEEN_METRICS_N_SETS,
 };
 

@@ -182,6 +182,22 @@ struct baleen_metrics_origin *baleen_metrics_add_origin(struct baleen_metrics_so
 	return &source->origin[source->n_origins++];
 }
 
+struct baleen_metrics_name *baleen_metrics_add_name(struct baleen_metrics_source *source,
+						    const char *device, const char *name)
+{
+	struct baleen_metrics_name row;
+
+	forget(&row, sizeof(row));
+	set_label(row.device, sizeof(row.device), device);
+	set_label(row.name, sizeof(row.name), name);
+
+	if (is_there(BALEEN_METRICS_NAMES, source->name, source->n_names, sizeof(row), &row) ||
+	    baleen_array_add(&source->name, source->n_names))
+		return NULL;
+	source->name[source->n_names] = row;
+	return &source->name[source->n_names++];
+}
+
 void baleen_metrics_free(struct baleen_metrics_source *source)
 {
 	free(source->device);
@@ -189,5 +205,6 @@ void baleen_metrics_free(struct baleen_metrics_source *source)
 	free(source->table);
 	free(source->feed);
 	free(source->origin);
+	free(source->name);
 	*source = (struct baleen_metrics_source){ 0 };
 }

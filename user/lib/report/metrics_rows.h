@@ -73,6 +73,18 @@ struct baleen_metrics_origin *baleen_metrics_add_origin(struct baleen_metrics_so
 							const char *origin);
 
 /**
+ * baleen_metrics_add_name() - a row for a never-name
+ * @source: gets it
+ * @device: the device
+ * @name: the name
+ *
+ * Return: the row, all unknown, valid until the next is added. NULL when it is there
+ * already, or there is no memory.
+ */
+struct baleen_metrics_name *baleen_metrics_add_name(struct baleen_metrics_source *source,
+						    const char *device, const char *name);
+
+/**
  * baleen_metrics_free() - free the rows and make the source empty
  * @source: the source
  */

@@ -7,6 +7,8 @@
 #include "report/metrics_state.h"
 #include "state/entries.h"
 #include "state/feeds.h"
+#include "state/never_names.h"
+#include "state/route_feed.h"
 
 #define MS_PER_S 1000
 
@@ -74,6 +76,8 @@ static int add_feed(const struct baleen_feed *feed, void *data)
 		return -ENOMEM;
 	if (feed->received_ms)
 		row->entries = feed->n_entries;
+	if (feed->received_ms && baleen_route_feed_is(feed->wanted.source))
+		row->n_held = feed->n_held;
 	if (feed->wanted.every_s)
 		row->interval_s = feed->wanted.every_s;
 	row->succeeded_s = seconds(feed->confirmed_ms > feed->received_ms ? feed->confirmed_ms :
@@ -87,6 +91,21 @@ static int add_feed(const struct baleen_feed *feed, void *data)
 		row->n_fallbacks = feed->n_fallbacks;
 	}
 	add_causes(walk, feed->id, row);
+	return 0;
+}
+
+static int add_name(const struct baleen_never_name *name, void *data)
+{
+	const struct walk *walk = data;
+	struct baleen_metrics_name *row =
+		baleen_metrics_add_name(walk->source, walk->device, name->name);
+
+	if (!row)
+		return -ENOMEM;
+	row->n = name->n;
+	row->answered_s = seconds(name->answered_ms);
+	if (*name->failure)
+		row->failed_s = seconds(name->asked_ms);
 	return 0;
 }
 
@@ -179,6 +198,8 @@ static int add_all(struct walk *walk)
 	set_device(walk);
 	if (!err)
 		err = baleen_feeds_each(walk->state, NULL, add_feed, walk, NULL);
+	if (!err)
+		err = baleen_never_names_each(walk->state, add_name, walk, NULL);
 	if (!err)
 		err = baleen_rule_store_get_rules(walk->state, rules, NULL);
 	for (u32 i = 0; !err && i < rules->n_rules; i++)

@@ -134,6 +134,7 @@ struct baleen_metrics_table {
  * @feed: its path or URL, without password and query; see
  *        baleen_metrics_add_feed()
  * @entries: in the copy that is enforced
+ * @n_held: of a table of routes: those of them that are no routes any more, and held
  * @interval_s: how often it is to be fetched
  * @succeeded_s: last good fetch, seconds since 1970
  * @failed_s: last failed fetch, seconds since 1970
@@ -150,6 +151,7 @@ struct baleen_metrics_feed {
 	char rule[BALEEN_NAME_BYTES];
 	char feed[BALEEN_METRICS_LABEL];
 	u64 entries;
+	u64 n_held;
 	u64 interval_s;
 	u64 succeeded_s;
 	u64 failed_s;
@@ -160,6 +162,22 @@ struct baleen_metrics_feed {
 	u64 n_drops;
 	u64 n_alone;
 	u64 n_met;
+};
+
+/**
+ * struct baleen_metrics_name - a never-name of a device
+ * @device: the device
+ * @name: the name
+ * @n: its addresses
+ * @answered_s: when the answer in force came, seconds since 1970
+ * @failed_s: when there was no answer, seconds since 1970; unknown when there was one since
+ */
+struct baleen_metrics_name {
+	char device[BALEEN_POINT_BYTES];
+	char name[BALEEN_METRICS_LABEL];
+	u64 n;
+	u64 answered_s;
+	u64 failed_s;
 };
 
 /**
@@ -226,6 +244,8 @@ struct baleen_metrics_release {
  * @n_feeds: how many
  * @origin: by rule
  * @n_origins: how many
+ * @name: by device
+ * @n_names: how many
  *
  * All zeros is an empty source. Rows come from the baleen_metrics_add functions,
  * which write what is no UTF-8, and control characters, as '?'.
@@ -243,6 +263,8 @@ struct baleen_metrics_source {
 	size_t n_feeds;
 	struct baleen_metrics_origin *origin;
 	size_t n_origins;
+	struct baleen_metrics_name *name;
+	size_t n_names;
 };
 
 #endif /* BALEEN_METRICS_VALUES_H */
