@@ -5,9 +5,9 @@
 # lib.sh and isolate.
 #
 #      sender $S                        hub $HUB, a bridge 10.77.0.0/24
-#      peer1 ====== eth0 | host 1 | up0 10.77.0.11 ===+=== redis 10.77.0.101, .102 ...
-#      peer2 ====== eth0 | host 2 | up0 10.77.0.12 ===+
-#      peer3 ====== eth0 | host 3 | up0 10.77.0.13 ===+
+#      peer1 == eth0 10.66.0.11 | host 1 | up0 10.77.0.11 ===+=== redis 10.77.0.101, .102 ...
+#      peer2 == eth0 10.66.0.12 | host 2 | up0 10.77.0.12 ===+
+#      peer3 == eth0 10.66.0.13 | host 3 | up0 10.77.0.13 ===+
 #
 # Each host has /etc/baleen, /var/lib/baleen and /run/baleen of its own below $TMP/hN, and a
 # baleend. No service of the system is used.
@@ -82,7 +82,8 @@ make_host()
 	plug "$ns" up0 "10.77.0.1$1"
 	if ! ip -n "$S" link add "peer$1" numtxqueues 1 numrxqueues 1 type veth \
 		peer name eth0 netns "$ns" numtxqueues 1 numrxqueues 1 ||
-		! ip -n "$S" link set "peer$1" up || ! ip -n "$ns" link set eth0 up; then
+		! ip -n "$S" link set "peer$1" up || ! ip -n "$ns" link set eth0 up ||
+		! ip -n "$ns" address add "10.66.0.1$1/24" dev eth0; then
 		bail "cannot make eth0 of host $1"
 	fi
 	mkdir -p "$TMP/h$1/conf"

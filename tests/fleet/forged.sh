@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Who can write to Redis puts in messages that are forged, altered, replayed, or of another
+# publisher: they are refused, counted and named. A publisher that bans more than it may, and the
+# receiver's own address among it, is held; the receiver goes on passing.
+
+# shellcheck source=tests/lib.sh
+source "$(dirname "$0")/../lib.sh"
+isolate "$@"
+# shellcheck source=tests/fleet/lab.sh
+source "$ROOT/tests/fleet/lab.sh"
+
+make_hub
+make_redis 1
+start_redis 1
+make_host 1
+make_host 2
+begin_fleet 1 2
+log="{lab}:log"
+
+# refused N CAUSE: how many messages host N has refused for this cause
+refused()
+{
+	b "$1" fleet status -j | jq --arg cause "$2" '[.refusals[] | select(.cause == $cause) | .n] | add // 0'
+}
+has_refused() { [ "$(refused "$1" "$2")" -gt "$3" ]; }
+
+check "a ban" b 1 add eth0:bad 192.0.2.1 --origin fail2ban --ttl 1h
+await "holds on the second" drops 2 192.0.2.1
+
+# put FILE: into the stream
+put() { redis 1 -x xadd "$log" '*' m <"$1" >/dev/null; }
+# The last message of the stream, byte by byte.
+redis 1 --raw xrevrange "$log" + - COUNT 1 | tail -n +3 | head -c -1 >"$TMP/batch"
+check "the stream has a signed batch" grep -q BLNF "$TMP/batch"
+
+echo "no message" >"$TMP/junk"
+put "$TMP/junk"
+await "what is no message is refused" has_refused 2 form 0
+
+{ head -c 200 /dev/zero; } >"$TMP/zeros"
+put "$TMP/zeros"
+await "and zeros" has_refused 2 form 1
+
+# The last byte is of the signature.
+cp "$TMP/batch" "$TMP/altered"
+printf '\x55' | dd of="$TMP/altered" bs=1 seek=$(($(stat -c %s "$TMP/batch") - 3)) conv=notrunc status=none
+put "$TMP/altered"
+await "an altered batch is refused" has_refused 2 signature 0
+
+# The name of the publisher begins behind the 64 bytes of the header and the name of the fleet.
+sed 's|h1/fail2ban|h2/fail2ban|' "$TMP/batch" >"$TMP/attributed"
+put "$TMP/attributed"
+await "a batch under the name of another host is refused" has_refused 1 signature 0
+
+before=$(digests 2)
+put "$TMP/batch"
+check "another ban" b 1 add eth0:bad 192.0.2.2 --origin fail2ban --ttl 1h
+await "comes behind a batch that is there twice" drops 2 192.0.2.2
+check "one is taken back" b 1 del eth0:bad 192.0.2.1 --origin fail2ban
+await "passes" passes 2 192.0.2.1
+put "$TMP/batch"
+check "another ban" b 1 add eth0:bad 192.0.2.3 --origin fail2ban --ttl 1h
+await "comes behind the first batch once more" drops 2 192.0.2.3
+is "which bans nobody again" "$(verdicts 2 192.0.2.1)" P
+[ "$before" != "$(digests 2)" ] && ok "the digest went on" || not_ok "the digest went on"
+
+# --- over the cap ------------------------------------------------------------------
+
+many=$(pick 12000 50000)
+{
+	echo "add 10.66.0.12 ttl=1h origin=soc"
+	seq 1 "$many" | awk '{ printf "add 100.%d.%d.%d ttl=1h origin=soc\n", 64 + $1 / 65536, ($1 / 256) % 256, $1 % 256 }'
+} >"$TMP/bans"
+check "$many bans of one publisher, and the address of the second host" \
+	eval 'b 1 feed eth0:bad - <"$TMP/bans" >"$TMP/replies"'
+held() { b 2 fleet status -j | jq '[.publishers[] | select(.name == "h1/soc") | .held] | add // 0'; }
+has_held() { [ "$(b 2 fleet status -j | jq '[.publishers[] | select(.name == "h1/soc") | .entries] | add // 0')" -ge "$many" ] && [ "$(held)" -gt 0 ]; }
+await "what goes over the policy is held" has_held
+echo "# $(held) of $many held"
+check "that is said once" grep -q "h1/soc publishes more than the policy lets it" "$TMP/h2/log"
+is "the own address of the second host passes" "$(verdicts 2 10.66.0.12)" P
+check "who asked for it is named" grep -q "10.66.0.12 of h1/soc is not banned here" "$TMP/h2/log"
+check "the publisher is suspended" b 2 fleet suspend h1/soc --reason flood
+await "none of its bans counts" passes 2 100.64.0.1
+is "those of others do" "$(verdicts 2 192.0.2.3)" D
