@@ -203,7 +203,8 @@ verdicts() { on "$1" "$VERDICT" eth0 "${@:2}"; }
 drops() { [[ $(verdicts "$@") != *P* ]]; }
 passes() { [[ $(verdicts "$@") != *D* ]]; }
 
-cleanup()
+# stop_lab: what a cleanup of a test calls
+stop_lab()
 {
 	local n
 
@@ -213,4 +214,9 @@ cleanup()
 	for n in "${!redis_pid[@]}"; do
 		stop_redis "$n" KILL
 	done
+}
+
+cleanup()
+{
+	stop_lab
 }
