@@ -6,6 +6,7 @@
 #define BENCH_SECTION_OPTIONS_H
 
 #include "filter/recent.h"
+#include "xdp/kernel_conntrack.h"
 #include "table.h"
 
 #define OPTION_HOSTS 100000
@@ -107,6 +108,22 @@ static void add_limits(struct bench *bench, const struct baleen_filter *filter)
 		JUDGE_NOTHING;
 }
 
+/* A frame is looked up in the sockets of this host, or in its conntrack, and not found. */
+static void add_connections(struct bench *bench, const struct baleen_filter *filter)
+{
+	static const struct baleen_qualifiers socket = { .established = BALEEN_ESTABLISHED_SOCKET };
+	static const struct baleen_qualifiers flow = { .established =
+							       BALEEN_ESTABLISHED_CONNTRACK };
+	struct bench_rule rule = { BALEEN_ACTION_DROP, &socket, filter };
+
+	bench_add_rules(bench, "drop established: no socket", NULL, &rule, 1)->judge =
+		JUDGE_NOTHING;
+	rule.qualifiers = &flow;
+	if (!baleen_kernel_has_conntrack(false, NULL))
+		bench_add_rules(bench, "drop conntrack: no flow", NULL, &rule, 1)->judge =
+			JUDGE_NOTHING;
+}
+
 static bool has_listed(const struct baleen_filter *filter, const struct baleen_recent_net *net)
 {
 	struct baleen_key key = { .domain = BALEEN_IP4 };
@@ -153,6 +170,7 @@ static void load_options(struct bench *bench, struct column *column)
 	bench->n_listed = OPTION_HOSTS;
 	filter_of_hosts(column->is_ip6, 0, OPTION_HOSTS, BALEEN_KIND_CUCKOO, &filter);
 	add_qualified(bench, &filter);
+	add_connections(bench, &filter);
 	add_limits(bench, &filter);
 	add_policies(bench, &filter);
 	add_recent(bench, &filter, "drop, no recent change", 0);

@@ -18,7 +18,7 @@
 #include "peers.skel.h"
 #include "xdp/load.h"
 
-#define MAX_SUBJECTS 20
+#define MAX_SUBJECTS 24
 
 /**
  * enum judge - what is checked of a program before it is timed
