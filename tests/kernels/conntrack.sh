@@ -3,7 +3,8 @@
 #
 # A router whose conntrack is a module with BTF of its own: while it is not loaded, rules
 # that ask it are refused; then what belongs to a flow that veth-b forwards passes a default
-# of drop, and goes out of it. tests/xdp/conntrack.sh has the picture, and more of it.
+# of drop, and goes out of it; and what belongs to a socket of this host. The picture, and
+# more of it, is in tests/xdp/conntrack.sh.
 
 # shellcheck source=tests/frames.sh
 source tests/frames.sh
@@ -77,10 +78,24 @@ serve_web()
 	local ns
 
 	echo hello >"$TMP/index.html"
-	for ns in "$A" "$C"; do
+	for ns in "$A" "$B" "$C"; do
 		in_ns "$ns" httpd -p 8080 -h "$TMP"
 		until gets "$ns" 127.0.0.1; do :; done
 	done
+}
+
+# What asks the sockets of this kernel, and no conntrack.
+test_sockets()
+{
+	check "established: a server answers before" gets "$A" 10.66.0.2
+	check "established: attach" on_b "$BALEEN" attach veth-b --default drop --allow replies=any established
+	check "established: TCP of this host" gets "$B" 10.66.0.1
+	check "established: ping of this host" in_ns "$B" ping -c 1 -W 5 10.66.0.1
+	check "established: no SYN from outside" \
+		bash -c "! nsenter --net=/run/netns/$A -- timeout 3 wget -q -O /dev/null http://10.66.0.2:8080/"
+	check "established: nothing that is forwarded" \
+		bash -c "! nsenter --net=/run/netns/$C -- timeout 3 wget -q -O /dev/null http://10.66.0.1:8080/"
+	check "established: detach" on_b "$BALEEN" detach veth-b
 }
 
 test_flows()
@@ -123,6 +138,7 @@ test_conntrack()
 	# A flow that nobody answers: UDP from 198.51.100.1:4001 to 192.0.2.1:9.
 	check "conntrack: who begins a flow" "$ROOT/build/tools/frame" "$C:host" "$B:inside" \
 		"08004500001c0000400040114e9bc6336401c0000201$(from 4001 9)"
+	test_sockets
 	test_flows native
 	test_flows generic
 	test_flows_out
