@@ -14,8 +14,9 @@
  *              [ bucket 0     ] [ bucket 1    ][ bucket 2
  *
  * Where memory is flat two loads of 64 bits, at any byte, are enough for each bucket,
- * and one for those of up to 57 bits. In a BPF map no load may pass a block: two words
- * are loaded there, and three of buckets of more than 64 bits. BALEEN_PACKED_MARGIN
+ * and one for those of up to 57 bits. In a BPF map no load may pass a block: words are loaded
+ * there, two for each bucket of a width that never reaches into a third, and else three: see
+ * baleen_store_bits(). BALEEN_PACKED_MARGIN
  * bits behind the last bucket are zero and belong to the table, so that none of these
  * loads leaves it: 16 bytes, and what the last block has left over.
  *
@@ -24,8 +25,7 @@
  * so each reader finds all keys that stay; between the two stores a new slot looks like
  * one of another key.
  *
- * Semi-sorted buckets (Fan et al. 2014, section 5.2) save a bit a key and are not here:
- * see docs/filters.md.
+ * Semi-sorted buckets save a bit a key: see semi.h.
  *
  * Example: w = 12, b = 4, 0.2 %: 48 bits a bucket, 10.7 in a block, which would hold 10
  * in blocks without straddling: 12.6 instead of 13.5 bits a key at 95 %.

@@ -200,8 +200,8 @@ baleen_inline const struct baleen_block *baleen_store_block(const void *store, u
 
 /*
  * baleen_store_bits(store, first_block, bit, n_bits): n_bits, up to 128, from a bit of
- * a table on, with more behind them. Whoever wrote the table left room for the last
- * load: see packed.h.
+ * a table on, which is a multiple of n_bits, with more behind them. Whoever wrote the table
+ * left room for the last load: see packed.h.
  */
 struct baleen_bits {
 	u64 low;
@@ -218,6 +218,18 @@ baleen_inline u64 baleen_store_load(const void *store, u32 first_block, u64 word
 	return block ? baleen_le64(*(const volatile u64 *)&block->word[word & 7]) : 0;
 }
 
+/* Buckets of 64 + 2^t bits begin at multiples of 2^t, at bit 64 - 2^t of a word at the latest, so
+ * two words have them. Others of more than 64 may need a third, wherever the loads begin: of a
+ * bucket that has a byte in one block, and more than 64 bits in the next, no two loads get all.
+ * No negation in it, which verifiers before 6.14 do not follow.
+ */
+baleen_inline bool baleen_bits_need_three_words(u32 n_bits)
+{
+	u32 rest = n_bits - 64;
+
+	return n_bits > 64 && (rest & (rest - 1));
+}
+
 baleen_inline struct baleen_bits baleen_store_bits(const void *store, u32 first_block, u64 bit,
 						   u32 n_bits)
 {
@@ -227,8 +239,9 @@ baleen_inline struct baleen_bits baleen_store_bits(const void *store, u32 first_
 
 	bits.low = baleen_store_load(store, first_block, word) >> shift | next << 1 << (63 - shift);
 	if (n_bits > 64)
-		bits.high = next >> shift | baleen_store_load(store, first_block, word + 2)
-						    << 1 << (63 - shift);
+		bits.high = next >> shift;
+	if (baleen_bits_need_three_words(n_bits))
+		bits.high |= baleen_store_load(store, first_block, word + 2) << 1 << (63 - shift);
 	return bits;
 }
 #else
