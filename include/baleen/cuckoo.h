@@ -40,7 +40,8 @@
  * 2^w - 1 of a hash of any key and nothing else, as in Fan et al.: two bits of
  * bookkeeping would make their error twice as large. They look the same in both
  * buckets, so the error is 2 b a / (2^w - 1): 3.0 % for 8 bits, 0.19 % for 12, at
- * 95 % and b = 4. All but 1, 2 or 4 slots of 8 bits are packed: see packed.h.
+ * 95 % and b = 4. All but 1, 2 or 4 slots of 8 bits are packed: see packed.h. Four of them may
+ * be semi-sorted, and take one bit less each: see semi.h.
  *
  * A stash, one block behind the buckets, holds whole hashes of up to eight keys
  * that found no room, where the table was planned with one: a key in an unlucky
@@ -64,6 +65,7 @@
 #define BALEEN_CUCKOO_H
 
 #include <baleen/packed.h>
+#include <baleen/semi.h>
 
 /**
  * struct baleen_cuckoo_place - where one key may be in a cuckoo table
@@ -447,6 +449,20 @@ baleen_inline int baleen_cuckoo_test_packed(const struct baleen_table *table,
 	return table->n_stash ? baleen_stash_has(table, store, place.hash) : 0;
 }
 
+/* And of semi-sorted ones. */
+baleen_inline int baleen_cuckoo_test_semi_sorted(const struct baleen_table *table,
+						 const struct baleen_seed *seed, const void *store,
+						 const struct baleen_key *key)
+{
+	struct baleen_cuckoo_place place =
+		baleen_cuckoo_locate_print(table, baleen_hash64(seed, key), table->slot_bits);
+
+	if (baleen_semi_has(table, store, place.home, place.slot) |
+	    baleen_semi_has(table, store, place.other, place.slot))
+		return 1;
+	return table->n_stash ? baleen_stash_has(table, store, place.hash) : 0;
+}
+
 /**
  * baleen_cuckoo_test() - is the key in a table of any geometry?
  * @table: a cuckoo table of @key's domain
@@ -461,6 +477,8 @@ baleen_inline int baleen_cuckoo_test(const struct baleen_table *table,
 				     const struct baleen_seed *seed, const void *store,
 				     const struct baleen_key *key)
 {
+	if (baleen_table_is_semi_sorted(table))
+		return baleen_cuckoo_test_semi_sorted(table, seed, store, key);
 	if (baleen_table_is_packed(table))
 		return baleen_cuckoo_test_packed(table, seed, store, key);
 	return baleen_cuckoo_test_shape(table, seed, store, key, baleen_bucket_slots(table),

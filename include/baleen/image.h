@@ -223,7 +223,8 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
  * @group_bits: directory: bits of a group's number, 8 to 24
  * @bucket_slots: cuckoo: slots of a bucket: 1 or 2; 4 is 0 in slots of 16 bits
  *                and more, and 4 in narrower ones; packed: 1 to 4, and
- *                BALEEN_PACKED. See baleen_bucket_slots()
+ *                BALEEN_PACKED; semi-sorted: 4, and BALEEN_SEMI_SORTED, too. See
+ *                baleen_bucket_slots()
  * @hash: classic, counting: enum baleen_hash
  * @shape: the same byte, whatever the kind calls it; quotient:
  *         BALEEN_QUOTIENT_META; else 0
@@ -426,7 +427,10 @@ baleen_inline u32 baleen_key_bits(u32 domain)
 /* A bit of the shape of a cuckoo table: its buckets are packed, see packed.h. */
 #define BALEEN_PACKED 8u
 
-/* Widths of the slots that are packed. */
+/* Another bit of it, with BALEEN_PACKED: the four slots of a bucket are sorted, see semi.h. */
+#define BALEEN_SEMI_SORTED 16u
+
+/* Widths of the slots that are packed; semi-sorted ones have one bit more at least. */
 #define BALEEN_MIN_PACKED_BITS 4
 #define BALEEN_MAX_PACKED_BITS 32
 
@@ -457,6 +461,41 @@ baleen_inline u32 baleen_bucket_slots(const struct baleen_table *table)
 baleen_inline bool baleen_table_is_packed(const struct baleen_table *table)
 {
 	return table->bucket_slots & BALEEN_PACKED;
+}
+
+/**
+ * baleen_table_is_semi_sorted() - are the buckets of a cuckoo table semi-sorted?
+ * @table: a cuckoo table or one of prefixes
+ *
+ * Context: any, BPF-safe.
+ * Return: true or false; true of packed buckets only.
+ */
+baleen_inline bool baleen_table_is_semi_sorted(const struct baleen_table *table)
+{
+	return table->bucket_slots & BALEEN_SEMI_SORTED;
+}
+
+/* Bits of a bucket: of semi-sorted slots each takes one less. */
+baleen_inline u32 baleen_bucket_bits(const struct baleen_table *table)
+{
+	u32 slot_bits = table->slot_bits - baleen_table_is_semi_sorted(table);
+
+	return baleen_bucket_slots(table) * slot_bits;
+}
+
+/**
+ * baleen_table_changes_live() - can the slots of a cuckoo table change under readers?
+ * @table: a cuckoo table or one of prefixes
+ *
+ * Context: any.
+ * Return: false where buckets are semi-sorted and not one aligned piece of a word each: no
+ * single store changes them.
+ */
+baleen_inline bool baleen_table_changes_live(const struct baleen_table *table)
+{
+	u32 n_bits = baleen_bucket_bits(table);
+
+	return !baleen_table_is_semi_sorted(table) || n_bits == 16 || n_bits == 32 || n_bits == 64;
 }
 
 /**
@@ -494,9 +533,7 @@ baleen_inline u64 baleen_bucket_blocks(const struct baleen_table *table)
 
 	if (!baleen_table_is_packed(table))
 		return (n - 1) / baleen_cuckoo_per_block(table) + 1;
-	return (n * baleen_bucket_slots(table) * table->slot_bits + BALEEN_PACKED_MARGIN - 1) /
-		       512 +
-	       1;
+	return (n * baleen_bucket_bits(table) + BALEEN_PACKED_MARGIN - 1) / 512 + 1;
 }
 
 /**

@@ -36,6 +36,12 @@ static inline const char *baleen_packed_check(const struct baleen_table *table)
 {
 	u32 slots = table->bucket_slots - BALEEN_PACKED;
 
+	if (slots == (4 | BALEEN_SEMI_SORTED)) {
+		if (table->slot_bits > BALEEN_MIN_PACKED_BITS &&
+		    table->slot_bits <= BALEEN_MAX_PACKED_BITS)
+			return NULL;
+		return "width of semi-sorted slots is not 5 to 32 bits";
+	}
 	if (table->slot_bits < BALEEN_MIN_PACKED_BITS || table->slot_bits > BALEEN_MAX_PACKED_BITS)
 		return "width of packed slots is not 4 to 32 bits";
 	if (slots < 1 || slots > 4)

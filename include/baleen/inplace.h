@@ -8,6 +8,7 @@
  *
  *                          add             delete
  *      cuckoo              home to other   where slots tell keys apart
+ *      cuckoo, semi-sorted buckets of 16, 32 or 64 bits only: see semi.h
  *      Bloom, classic      yes             no: they cannot forget
  *      counting            yes             yes
  *      quotient            no              no: it shifts what follows
@@ -255,7 +256,7 @@ static inline int baleen_change_table_add(void *context, const struct baleen_key
 	switch (table->kind) {
 	case BALEEN_KIND_NONE: return -ENOSPC;
 	case BALEEN_KIND_CUCKOO:
-		if (image->flags & BALEEN_FLAG_COPIES)
+		if (image->flags & BALEEN_FLAG_COPIES || !baleen_table_changes_live(table))
 			return -EOPNOTSUPP;
 		slots = baleen_slots_at(table, change->bytes);
 		place = baleen_cuckoo_locate(table, &image->seed, key);
@@ -287,7 +288,8 @@ static inline int baleen_change_table_del(void *context, const struct baleen_key
 	switch (table->kind) {
 	case BALEEN_KIND_NONE: *changed = false; return 0;
 	case BALEEN_KIND_CUCKOO:
-		if (image->flags & BALEEN_FLAG_COPIES || !baleen_image_may_del(image, key->domain))
+		if (image->flags & BALEEN_FLAG_COPIES || !baleen_table_changes_live(table) ||
+		    !baleen_image_may_del(image, key->domain))
 			return -EOPNOTSUPP;
 		slots = baleen_slots_at(table, change->bytes);
 		place = baleen_cuckoo_locate(table, &image->seed, key);

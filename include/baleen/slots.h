@@ -30,6 +30,8 @@
  * @n_slots: slots of a bucket
  * @side: the bit of a slot that is not in its home bucket; 0 where there is none. These three
  *        are constants where a loop is compiled for them
+ * @is_semi_sorted: slots of a bucket ascend, and what is stored finds its place among them. A
+ *        constant in such loops, too
  * @hash_seed: seed of the hash of the other bucket, where that is by XOR
  *
  * Buckets follow each other without gaps, in blocks as between them; of slots
@@ -45,6 +47,7 @@ struct baleen_slots {
 	u32 slot_bits;
 	u32 n_slots;
 	u64 side;
+	bool is_semi_sorted;
 	u32 hash_seed;
 };
 
@@ -57,14 +60,17 @@ static inline struct baleen_slots baleen_slots_at(const struct baleen_table *tab
 		.slot_bits = table->slot_bits,
 		.n_slots = baleen_bucket_slots(table),
 		.side = baleen_table_side(table),
+		.is_semi_sorted = baleen_table_is_semi_sorted(table),
 	};
 }
 
-/* Where a slot begins, in bits from bucket 0. */
+/* Where a slot begins, in bits from bucket 0; of semi-sorted ones, where the bucket begins. */
 static inline u64 baleen_slots_bit(const struct baleen_slots *slots, u32 bucket, u32 i)
 {
 	struct baleen_bucket_spot spot;
 
+	if (slots->is_semi_sorted)
+		return (u64)bucket * baleen_bucket_bits(slots->table);
 	if (baleen_table_is_packed(slots->table))
 		return ((u64)bucket * slots->n_slots + i) * slots->slot_bits;
 	spot = baleen_bucket_spot(bucket, slots->n_slots, slots->slot_bits);
@@ -83,10 +89,55 @@ static inline u64 baleen_slots_get_bits(const struct baleen_slots *slots, u32 bu
 	return value & ((1ull << slots->slot_bits) - 1);
 }
 
+/* --- semi-sorted buckets --- */
+
+static inline u64 baleen_semi_get(const struct baleen_slots *slots, u32 bucket, u32 i)
+{
+	u32 rest_bits = slots->slot_bits - BALEEN_SEMI_HEAD_BITS;
+	u32 n_bits = BALEEN_SEMI_NUMBER_BITS + 4 * rest_bits;
+	u32 at = BALEEN_SEMI_NUMBER_BITS + i * rest_bits;
+	struct baleen_bits bits = baleen_store_bits(slots->start, 0, (u64)bucket * n_bits, n_bits);
+	u64 head = baleen_semi_lists[bits.low & 4095] >> i * BALEEN_SEMI_HEAD_BITS & 15;
+	u64 rest = at < 64 ? bits.low >> at | bits.high << 1 << (63 - at) : bits.high >> (at - 64);
+
+	return head << rest_bits | (rest & ((1ull << rest_bits) - 1));
+}
+
+/* The number of a list of first bits, which ascend. */
+static inline u32 baleen_semi_number(u32 a, u32 b, u32 c, u32 d)
+{
+	return a + b * (b + 1) / 2 + c * (c + 1) * (c + 2) / 6 +
+	       d * (d + 1) * (d + 2) * (d + 3) / 24;
+}
+
+/* The bits of a bucket of four slots, which ascend. */
+static inline struct baleen_bits baleen_semi_bits(const u64 *slot, u32 rest_bits)
+{
+	struct baleen_bits bits = {
+		.low = baleen_semi_number(slot[0] >> rest_bits, slot[1] >> rest_bits,
+					  slot[2] >> rest_bits, slot[3] >> rest_bits)
+	};
+
+	for (u32 i = 0; i < 4; i++) {
+		u32 at = BALEEN_SEMI_NUMBER_BITS + i * rest_bits;
+		u64 rest = slot[i] & ((1ull << rest_bits) - 1);
+
+		if (at < 64) {
+			bits.low |= rest << at;
+			bits.high |= rest >> 1 >> (63 - at);
+		} else {
+			bits.high |= rest << (at - 64);
+		}
+	}
+	return bits;
+}
+
 baleen_inline u64 baleen_slots_get(const struct baleen_slots *slots, u32 bucket, u32 i)
 {
 	size_t index = (size_t)bucket * slots->n_slots + i;
 
+	if (slots->is_semi_sorted)
+		return baleen_semi_get(slots, bucket, i);
 	switch (slots->slot_bits) {
 	case 8: return slots->start[index];
 	case 16: return baleen_le16(((const u16 *)slots->start)[index]);
@@ -101,6 +152,45 @@ static inline void baleen_word_replace(u64 *word, u64 mask, u64 bits)
 	baleen_store_word(word, baleen_le64((baleen_le64(*word) & ~mask) | bits));
 }
 
+/* Stores up to 128 bits, from the first on, a word after the other. */
+static inline void baleen_bits_store(const struct baleen_slots *slots, u64 bit,
+				     struct baleen_bits bits, u32 n_bits)
+{
+	u64 *word = (u64 *)slots->start + bit / 64;
+	u32 shift = bit % 64, n = n_bits < 64 - shift ? n_bits : 64 - shift;
+
+	while (n_bits) {
+		u64 mask = ~0ull >> (64 - n);
+
+		baleen_word_replace(word++, mask << shift, (bits.low & mask) << shift);
+		bits.low = n == 64 ? bits.high : bits.low >> n | bits.high << (64 - n);
+		bits.high = n == 64 ? 0 : bits.high >> n;
+		n_bits -= n;
+		shift = 0;
+		n = n_bits < 64 ? n_bits : 64;
+	}
+}
+
+/* Puts a slot in the place of another; all ascend afterwards. One store where
+ * baleen_table_changes_live() says so.
+ */
+static inline void baleen_semi_store(const struct baleen_slots *slots, u32 bucket, u32 i, u64 slot)
+{
+	u32 rest_bits = slots->slot_bits - BALEEN_SEMI_HEAD_BITS;
+	u32 n_bits = BALEEN_SEMI_NUMBER_BITS + 4 * rest_bits;
+	u64 sorted[4];
+
+	for (u32 k = 0; k < 4; k++) {
+		u64 next = k == i ? slot : baleen_semi_get(slots, bucket, k);
+		u32 at = k;
+
+		for (; at && sorted[at - 1] > next; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = next;
+	}
+	baleen_bits_store(slots, (u64)bucket * n_bits, baleen_semi_bits(sorted, rest_bits), n_bits);
+}
+
 /* Readers load whole words, so that is what they must see change; and each
  * change after those before it. A slot of some widths may be in two words: until
  * the second is stored it looks like one of another key.
@@ -112,6 +202,10 @@ static inline void baleen_slots_store(const struct baleen_slots *slots, u32 buck
 	u64 *word = (u64 *)slots->start + bit / 64;
 	u64 mask = ~0ull >> (64 - slot_bits);
 
+	if (slots->is_semi_sorted) {
+		baleen_semi_store(slots, bucket, i, slot);
+		return;
+	}
 	baleen_word_replace(word, mask << shift, slot << shift);
 	if (shift + slot_bits > 64)
 		baleen_word_replace(word + 1, mask >> (64 - shift), slot >> (64 - shift));
@@ -132,7 +226,9 @@ static inline bool baleen_slots_has(const struct baleen_slots *slots, u32 bucket
 	return baleen_slots_find(slots, bucket, slot) < slots->n_slots;
 }
 
-/* Whether it was there. */
+/* Whether it was there. Where slots ascend, one that is cleared moves only those before it,
+ * which have been looked at.
+ */
 static inline bool baleen_slots_clear(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
 	bool found = false;

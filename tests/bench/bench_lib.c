@@ -79,6 +79,8 @@ static const struct ours ours[] = {
 	OURS(0.001, "classic", CLASSIC, 0.001, 0),
 	OURS(0.001, "counting", COUNTING, 0.001, 0),
 	OURS(0.001, "cuckoo 4x12", CUCKOO, 0.5, .slot_bits = 12, .bucket_slots = 4),
+	OURS(0.001, "cuckoo 4x13, semi-sorted", CUCKOO, 0.5, .slot_bits = 13,
+	     .is_semi_sorted = true),
 	OURS(0.001, "quotient", QUOTIENT, 0.001, 0),
 	OURS(0.000244, "bloom", BLOOM, 0.000244, 0),
 	OURS(0.000244, "classic", CLASSIC, 0.000244, 0),

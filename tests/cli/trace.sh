@@ -26,6 +26,10 @@ for key in json.load(open(sys.argv[1]))["trace"]:
         table[place] = step["after"]
         if step["after"] == before:
             del table[place]
+        # Semi-sorted slots ascend, those that are free first.
+        if "semi-sorted" in sys.argv[1]:
+            slots = sorted(table.pop((place[0], i), 0) for i in range(4))
+            table.update({(place[0], i): slot for i, slot in enumerate(slots) if slot})
 for place in sorted(table):
     print(place, table[place])
 END
@@ -69,6 +73,10 @@ builds counting counter --kind counting --hash keyed --bits 499 --hashes 3 --key
 builds exact cuckoo hosts.txt
 builds full cuckoo --kind cuckoo --slot-bits 32 --bucket-slots 2 --load 0.88 hosts.txt
 builds packed cuckoo --kind cuckoo --slot-bits 12 --bucket-slots 4 --fpp 0.1 --load 0.94 --key string words.txt
+builds semi-sorted cuckoo --kind cuckoo --semi-sort --slot-bits 13 --load 0.94 --key string words.txt
+is "some keys were kicked out, too" "$(grep -c '"before": [0-9]' semi-sorted.json |
+	sed 's/^[1-9][0-9]*$/some/')" some
+builds semi-sorted-copies cuckoo --kind cuckoo --semi-sort --slot-bits 9 --copies --key string words.txt
 builds copies cuckoo --kind cuckoo --slot-bits 8 --copies --fpp 0.5 --key string words.txt
 builds quotient quotient --kind quotient --remainder-bits 7 --fpp 0.1 --key string words.txt
 is "some keys were kicked out" "$(grep -c '"before": [0-9]' packed.json | sed 's/^[1-9][0-9]*$/some/')" some
@@ -102,6 +110,9 @@ changes "hosts that others make room for" cuckoo add full.bln 198.51.100.{1..6}
 is "some of them were kicked out" "$(grep -c '"before": [0-9]' change.json | sed 's/^[1-9][0-9]*$/some/')" some
 changes "hosts that go" cuckoo del full.bln 192.0.2.{7..20}
 changes "a packed slot" cuckoo add packed.bln Dublin
+changes "a semi-sorted slot" cuckoo add semi-sorted.bln Dublin
+changes "semi-sorted copies" cuckoo add semi-sorted-copies.bln word7 word8
+changes "that go" cuckoo del semi-sorted-copies.bln word7 word8 word9
 changes "a copy" cuckoo add copies.bln word7
 changes "a copy that goes" cuckoo del copies.bln word7
 changes "a remainder" quotient add quotient.bln Dublin

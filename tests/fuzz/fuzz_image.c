@@ -87,7 +87,10 @@ static void follow_packed(const struct recipe *recipe, u32 domain, struct baleen
 
 	table->slot_bits = 4 + recipe->table[domain].width / 4 % 29;
 	table->bucket_slots = slots | BALEEN_PACKED;
-	table->n_buckets = (n_blocks * 512 - BALEEN_PACKED_MARGIN) / (slots * table->slot_bits);
+	if (slots == 4 && table->slot_bits > BALEEN_MIN_PACKED_BITS &&
+	    recipe->table[domain].kind & 1)
+		table->bucket_slots |= BALEEN_SEMI_SORTED;
+	table->n_buckets = (n_blocks * 512 - BALEEN_PACKED_MARGIN) / baleen_bucket_bits(table);
 	table->n_buckets -= recipe->table[domain].n_spare % table->n_buckets;
 	table->n_blocks = baleen_table_blocks(table);
 }

@@ -104,6 +104,7 @@ count_all()
 	count_kind counting --kind counting --bits 65537 --hashes 7 --hash keyed
 	count_kind cuckoo-2x12 --kind cuckoo --slot-bits 12 --bucket-slots 2 --stash --fpp 0.1
 	count_kind cuckoo-4x17 --kind cuckoo --slot-bits 17 --stash --fpp 0.1
+	count_kind cuckoo-semi-13 --kind cuckoo --slot-bits 13 --semi-sort --fpp 0.1
 	count_kind quotient --kind quotient --remainder-bits 9
 	count_rules both-established --allow any established --drop "$COUNTED/both"
 	count_rules both-conntrack --allow any established conntrack --drop "$COUNTED/both"

@@ -178,6 +178,21 @@ static void check_width(u32 bucket_slots, u32 slot_bits)
 	check_rate(&shaped);
 }
 
+static void check_semi_sorted(u32 slot_bits)
+{
+	char name[40];
+	const struct shaped shaped = {
+		.name = name,
+		.domain = BALEEN_WORD,
+		.kind = BALEEN_KIND_CUCKOO,
+		.shape = { .slot_bits = slot_bits, .is_semi_sorted = true },
+		.fpp = 0.9,
+	};
+
+	snprintf(name, sizeof(name), "width 4x%u, semi-sorted", slot_bits);
+	check_rate(&shaped);
+}
+
 /* All, or a third of the widths, each with another number of slots. */
 static void check_widths(void)
 {
@@ -187,6 +202,9 @@ static void check_widths(void)
 		for (u32 slots = 1; slots <= 4; slots++)
 			if (is_all || (width % 3 == 1 && slots == 1 + width % 4))
 				check_width(slots, width);
+	for (u32 width = BALEEN_MIN_PACKED_BITS + 1; width <= BALEEN_MAX_PACKED_BITS; width++)
+		if (is_all || width % 6 == 1)
+			check_semi_sorted(width);
 }
 
 static void check_exact(const struct shaped *shaped)

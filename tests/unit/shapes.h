@@ -10,7 +10,7 @@
 
 struct geometry {
 	u32 domain, slot_bits, bucket_slots, n_buckets;
-	bool is_packed;
+	bool is_packed, is_semi_sorted;
 };
 
 static inline struct baleen_table geometry_table(const struct geometry *geometry, u32 n_stash)
@@ -19,7 +19,9 @@ static inline struct baleen_table geometry_table(const struct geometry *geometry
 	struct baleen_table table = {
 		.kind = BALEEN_KIND_CUCKOO,
 		.slot_bits = geometry->slot_bits,
-		.bucket_slots = geometry->is_packed			? slots | BALEEN_PACKED :
+		.bucket_slots = geometry->is_semi_sorted ?
+					slots | BALEEN_PACKED | BALEEN_SEMI_SORTED :
+				geometry->is_packed			? slots | BALEEN_PACKED :
 				slots == 4 && geometry->slot_bits >= 16 ? 0 :
 									  slots,
 		.n_buckets = geometry->n_buckets,
@@ -52,8 +54,9 @@ static inline void each_geometry(each_fn *visit, struct random *random)
 
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
 		for (u32 i = 0; i < 5 * 3 * 5; i++) {
-			struct geometry geometry = { domain, widths[i / 15], 1 << i / 5 % 3,
-						     n_buckets[i % 5], false };
+			struct geometry geometry = { domain,	     widths[i / 15],
+						     1 << i / 5 % 3, n_buckets[i % 5],
+						     false,	     false };
 
 			if (domain == BALEEN_IP4 &&
 			    (geometry.slot_bits == 64 || geometry.slot_bits == 16))
@@ -63,11 +66,19 @@ static inline void each_geometry(each_fn *visit, struct random *random)
 		for (u32 width = BALEEN_MIN_PACKED_BITS; width <= BALEEN_MAX_PACKED_BITS; width++) {
 			for (u32 slots = 1; slots <= 4; slots++) {
 				/* A number of buckets each, so that tables end at any bit. */
-				struct geometry geometry = { domain, width, slots,
-							     n_buckets[width % 5], true };
+				struct geometry geometry = { domain, width,
+							     slots,  n_buckets[width % 5],
+							     true,   false };
 
 				visit(&geometry, random);
 			}
+		}
+		for (u32 width = BALEEN_MIN_PACKED_BITS + 1; width <= BALEEN_MAX_PACKED_BITS;
+		     width++) {
+			struct geometry geometry = { domain, width, 4, n_buckets[width % 5],
+						     true,   true };
+
+			visit(&geometry, random);
 		}
 	}
 }

@@ -249,6 +249,15 @@ static void assert_keys(const struct baleen_filter *filter, const struct baleen_
 	}
 }
 
+static bool has_any_of(const struct baleen_filter *filter, const struct baleen_key *keys, u32 n)
+{
+	bool found = false;
+
+	for (u32 i = 0; i < n; i++)
+		found |= has(filter, &keys[i]);
+	return found;
+}
+
 static void change_cuckoo(struct baleen_filter *filter, u32 domain, struct random *random)
 {
 	const struct baleen_table *table = &filter->image.table[domain];
@@ -263,7 +272,7 @@ static void change_cuckoo(struct baleen_filter *filter, u32 domain, struct rando
 		bool was = has(filter, &keys[i]);
 		int err = change(filter, &keys[i], add, &changed);
 
-		if (!add && !may_del) {
+		if (!baleen_table_changes_live(table) || (!add && !may_del)) {
 			assert_int_equal(err, -EOPNOTSUPP);
 			continue;
 		}
@@ -280,6 +289,7 @@ static void change_cuckoo(struct baleen_filter *filter, u32 domain, struct rando
 	assert_keys(filter, keys, in, n);
 	/* A fourth more than slots: keys of slots that tell them apart do not all fit. */
 	assert_true(n_full || !baleen_table_tells_apart(table, domain));
+	assert_true(baleen_table_changes_live(table) || !has_any_of(filter, keys, n));
 	free(keys);
 	free(in);
 }

@@ -182,6 +182,7 @@ static void test_refused_slots(void **state)
 {
 	static const char bucket[] = "number of slots of a bucket is not 1, 2 or 4";
 	static const char packed_width[] = "width of packed slots is not 4 to 32 bits";
+	static const char semi_width[] = "width of semi-sorted slots is not 5 to 32 bits";
 	static const char packed_bucket[] = "number of slots of a packed bucket is not 1 to 4";
 	static const char longer[] = "fingerprints longer than the keys";
 	static const struct geometry wrong[] = {
@@ -194,7 +195,13 @@ static void test_refused_slots(void **state)
 		{ CUCKOO(1, 64, 1 | BALEEN_PACKED, 8, 0, 2), packed_width },
 		{ CUCKOO(1, 12, BALEEN_PACKED, 8, 0, 1), packed_bucket },
 		{ CUCKOO(1, 12, 5 | BALEEN_PACKED, 8, 0, 1), packed_bucket },
-		{ CUCKOO(1, 12, 4 | BALEEN_PACKED | 16, 8, 0, 1), packed_bucket },
+		{ CUCKOO(1, 12, 4 | BALEEN_PACKED | 32, 8, 0, 1), packed_bucket },
+		{ CUCKOO(1, 12, 3 | BALEEN_PACKED | BALEEN_SEMI_SORTED, 8, 0, 1), packed_bucket },
+		{ CUCKOO(1, 12, 4 | BALEEN_SEMI_SORTED, 8, 0, 1), bucket },
+		{ CUCKOO(1, 4, 4 | BALEEN_PACKED | BALEEN_SEMI_SORTED, 8, 0, 1), semi_width },
+		{ CUCKOO(1, 33, 4 | BALEEN_PACKED | BALEEN_SEMI_SORTED, 8, 0, 3), semi_width },
+		{ CUCKOO(1, 13, 4 | BALEEN_PACKED | BALEEN_SEMI_SORTED, 9, 0, 1), DISAGREE },
+		{ CUCKOO(1, 13, 4 | BALEEN_PACKED | BALEEN_SEMI_SORTED, 8, 0, 2), DISAGREE },
 		/* The last bucket needs the 128 bits behind it. */
 		{ CUCKOO(1, 12, 4 | BALEEN_PACKED, 9, 0, 1), DISAGREE },
 		{ CUCKOO(1, 12, 4 | BALEEN_PACKED, 8, 0, 2), DISAGREE },

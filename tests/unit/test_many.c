@@ -115,6 +115,16 @@ static void test_packed(void **state)
 			   0);
 }
 
+static void test_semi_sorted(void **state)
+{
+	for (u32 width = BALEEN_MIN_PACKED_BITS + 1; width <= BALEEN_MAX_PACKED_BITS; width++)
+		check_same(BALEEN_KIND_CUCKOO,
+			   &(struct baleen_shape){ .slot_bits = width,
+						   .is_semi_sorted = true,
+						   .has_stash = width % 2 },
+			   0);
+}
+
 static void test_quotient(void **state)
 {
 	check_same(BALEEN_KIND_QUOTIENT, &ANY_SHAPE, 0);
@@ -138,7 +148,7 @@ int main(void)
 		cmocka_unit_test(test_bloom),	 cmocka_unit_test(test_cuckoo),
 		cmocka_unit_test(test_shapes),	 cmocka_unit_test(test_packed),
 		cmocka_unit_test(test_quotient), cmocka_unit_test(test_classic),
-		cmocka_unit_test(test_counting),
+		cmocka_unit_test(test_counting), cmocka_unit_test(test_semi_sorted),
 	};
 
 	return cmocka_run_group_tests_name("many", tests, NULL, NULL);

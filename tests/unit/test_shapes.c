@@ -95,6 +95,8 @@ static bool bucket_has(const struct baleen_slots *slots, const void *bytes, u32 
 	u32 n_slots = slots->n_slots, slot_bits = slots->slot_bits;
 	u64 tops, differ;
 
+	if (slots->is_semi_sorted)
+		return baleen_semi_has(slots->table, bytes, bucket, slot);
 	if (baleen_table_is_packed(slots->table))
 		return baleen_packed_has(slots->table, bytes, bucket, slot, n_slots, slot_bits);
 	tops = baleen_bucket_ones(n_slots, slot_bits) << (slot_bits - 1);
@@ -110,15 +112,18 @@ static void find_slots(const struct geometry *geometry, struct random *random)
 	u64 slot = -1ull >> (64 - slots.slot_bits);
 
 	for (u32 at = 0; at < geometry->n_buckets * slots.n_slots; at++) {
-		u32 bucket = at / slots.n_slots;
+		u32 bucket = at / slots.n_slots, i_slot = at % slots.n_slots;
 
-		baleen_slots_set(&slots, bucket, at % slots.n_slots, slot);
-		assert_true(baleen_slots_get(&slots, bucket, at % slots.n_slots) == slot);
+		baleen_slots_set(&slots, bucket, i_slot, slot);
+		/* Behind those that are free. */
+		if (slots.is_semi_sorted)
+			i_slot = slots.n_slots - 1;
+		assert_true(baleen_slots_get(&slots, bucket, i_slot) == slot);
 		for (u32 i = 0; i < geometry->n_buckets; i++) {
 			assert_int_equal(bucket_has(&slots, filter.bytes, i, slot), i == bucket);
 		}
 		assert_int_equal(baleen_filter_count(&filter, geometry->domain), 1);
-		baleen_slots_set(&slots, bucket, at % slots.n_slots, 0);
+		baleen_slots_set(&slots, bucket, i_slot, 0);
 	}
 	baleen_filter_free(&filter);
 }
@@ -284,7 +289,8 @@ static void test_load(void **state)
 
 	for (u32 slots = 1; slots <= 4; slots *= 2) {
 		for (u32 slot_bits = 8; slot_bits <= 64; slot_bits *= 2) {
-			struct geometry geometry = { BALEEN_TUPLE, slot_bits, slots, 4001, false };
+			struct geometry geometry = { BALEEN_TUPLE, slot_bits, slots,
+						     4001,	   false,     false };
 			struct baleen_filter filter =
 				geometry_filter(&geometry, BALEEN_STASH_SLOTS, &random);
 			struct baleen_table *table = &filter.image.table[BALEEN_TUPLE];
@@ -332,6 +338,12 @@ static void test_plan_refused(void **state)
 	assert_plan_refused(BALEEN_IP6, &shape,
 			    "slots of buckets of 3 hold fingerprints of up to 32 bits: they need "
 			    "--fpp or --slot-bits");
+	shape = (struct baleen_shape){ .bucket_slots = 3, .is_semi_sorted = true };
+	assert_plan_refused(BALEEN_IP6, &shape, "semi-sorted buckets have 4 slots, not 3");
+	shape = (struct baleen_shape){ .slot_bits = 4, .is_semi_sorted = true };
+	assert_plan_refused(BALEEN_IP6, &shape, "semi-sorted slots have 5 to 32 bits, not 4");
+	shape = (struct baleen_shape){ .slot_bits = 64, .is_semi_sorted = true };
+	assert_plan_refused(BALEEN_IP6, &shape, "semi-sorted slots have 5 to 32 bits, not 64");
 	shape = (struct baleen_shape){ .load = 1.5 };
 	assert_plan_refused(BALEEN_IP6, &shape, "a load is 0.01 to 1");
 }
@@ -344,6 +356,7 @@ static void plan_one(const struct geometry *geometry, struct random *random)
 	struct baleen_shape shape = {
 		.slot_bits = geometry->slot_bits,
 		.bucket_slots = geometry->bucket_slots,
+		.is_semi_sorted = geometry->is_semi_sorted,
 		.has_stash = geometry->bucket_slots == 1,
 	};
 	u32 n = geometry->n_buckets * 20;
@@ -355,6 +368,7 @@ static void plan_one(const struct geometry *geometry, struct random *random)
 			 0);
 	assert_int_equal(table.slot_bits, geometry->slot_bits);
 	assert_int_equal(baleen_bucket_slots(&table), geometry->bucket_slots);
+	assert_int_equal(baleen_table_is_semi_sorted(&table), geometry->is_semi_sorted);
 	assert_int_equal(table.n_stash, shape.has_stash ? BALEEN_STASH_SLOTS : 0);
 	assert_true((double)table.n_buckets * geometry->bucket_slots * 0.95 >= n);
 	table.first_block = BALEEN_HEADER_BLOCKS;

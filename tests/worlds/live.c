@@ -40,12 +40,16 @@ struct world {
 	u32 bucket_slots;
 };
 
+#define SEMI_SORTED (4 | BALEEN_PACKED | BALEEN_SEMI_SORTED)
+
 static const struct world worlds[] = {
 	{ "cuckoo IPv4, 32-bit slots", BALEEN_IP4, 32, 0 },
 	{ "cuckoo IPv6, 64-bit slots", BALEEN_IP6, 64, 0 },
 	{ "cuckoo IPv6, 16-bit slots", BALEEN_IP6, 16, 0 },
 	{ "cuckoo IPv6, packed slots of 13 bits", BALEEN_IP6, 13, 4 | BALEEN_PACKED },
 	{ "cuckoo IPv6, packed slots of 31 bits", BALEEN_IP6, 31, 4 | BALEEN_PACKED },
+	{ "cuckoo IPv6, semi-sorted slots of 9 bits", BALEEN_IP6, 9, SEMI_SORTED },
+	{ "cuckoo IPv6, semi-sorted slots of 17 bits", BALEEN_IP6, 17, SEMI_SORTED },
 };
 
 /**

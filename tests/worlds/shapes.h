@@ -31,6 +31,13 @@
 		.kind = BALEEN_KIND_CUCKOO, .slot_bits = bits, .n_stash = stash,           \
 		.bucket_slots = (b) | BALEEN_PACKED, .n_buckets = buckets, .n_entries = n, \
 	}
+/* Semi-sorted, of the same bytes as PACKED(4, bits - 1). */
+#define SEMI_SORTED(bits, stash, buckets, n)                                                  \
+	{                                                                                     \
+		.kind = BALEEN_KIND_CUCKOO, .slot_bits = bits, .n_stash = stash,              \
+		.bucket_slots = 4 | BALEEN_PACKED | BALEEN_SEMI_SORTED, .n_buckets = buckets, \
+		.n_entries = n,                                                               \
+	}
 #define QUOTIENT(q, r, n)                                                                    \
 	{                                                                                    \
 		.kind = BALEEN_KIND_QUOTIENT, .shape = BALEEN_QUOTIENT_META, .slot_bits = r, \

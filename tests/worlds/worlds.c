@@ -225,6 +225,25 @@ static void try_packed(u32 slot_bits, u32 slots)
 	try_world(&world);
 }
 
+/* The same of semi-sorted slots. */
+static void try_semi_sorted(u32 slot_bits)
+{
+	u32 n_buckets = 4999, n = n_buckets * 4 * 0.93;
+	char name[40];
+	struct world world = {
+		.name = name,
+		.table = { SEMI_SORTED(slot_bits, 0, n_buckets, n),
+			   SEMI_SORTED(slot_bits, STASH, n_buckets, n_buckets * 5) },
+		.key_spec = BALEEN_KEY_SRC,
+	};
+
+	/* As of packed slots. */
+	if (slot_bits < 12)
+		world.table[1] = (struct baleen_table)SEMI_SORTED(slot_bits, 0, n_buckets, n);
+	snprintf(name, sizeof(name), "cuckoo 4 x %u, semi-sorted", slot_bits);
+	try_world(&world);
+}
+
 int main(void)
 {
 	bool is_all = getenv("TEST_ALL");
@@ -238,6 +257,9 @@ int main(void)
 		for (u32 slots = 1; slots <= 4; slots++)
 			if (is_all || slots == 1 + (bits + bits / 4) % 4)
 				try_packed(bits, slots);
+	for (u32 bits = BALEEN_MIN_PACKED_BITS + 1; bits <= BALEEN_MAX_PACKED_BITS; bits++)
+		if (is_all || bits % 4 == 1)
+			try_semi_sorted(bits);
 	printf("1..%u\n", tap_n);
 	return !!tap_failed;
 }

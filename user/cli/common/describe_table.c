@@ -76,6 +76,7 @@ static void describe_slots(json_t *json, const struct baleen_filter *filter, u32
 	if (table->kind == BALEEN_KIND_PREFIXES)
 		return;
 	json_object_set_new(json, "packed", json_boolean(baleen_table_is_packed(table)));
+	json_object_set_new(json, "semi_sorted", json_boolean(baleen_table_is_semi_sorted(table)));
 	json_object_set_new(json, "stash", json_integer(table->n_stash));
 	json_object_set_new(json, "stashed", json_integer(count_stashed(filter, domain)));
 	json_object_set_new(json, "copies", json_boolean(has_copies(filter)));
@@ -159,7 +160,10 @@ static void print_slots(FILE *stream, const struct baleen_filter *filter, u32 do
 	fprintf(stream, "%s buckets of %u slot%s of %u bits, %s%.1f %% full, ",
 		format_count(table->n_buckets, buckets), baleen_bucket_slots(table),
 		baleen_bucket_slots(table) == 1 ? "" : "s", table->slot_bits,
-		baleen_table_is_packed(table) ? "packed, " : "", 100 * table_fill(filter, domain));
+		baleen_table_is_semi_sorted(table) ? "semi-sorted, " :
+		baleen_table_is_packed(table)	   ? "packed, " :
+						     "",
+		100 * table_fill(filter, domain));
 	if (table->n_stash)
 		fprintf(stream, "%u of %u in the stash, ", count_stashed(filter, domain),
 			table->n_stash);

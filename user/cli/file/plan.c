@@ -149,6 +149,8 @@ static void describe_geometry(json_t *json, const struct baleen_table *table)
 		set_integer(json, "bucket_slots", baleen_bucket_slots(table));
 		set_integer(json, "slot_bits", table->slot_bits);
 		json_object_set_new(json, "packed", json_boolean(baleen_table_is_packed(table)));
+		json_object_set_new(json, "semi_sorted",
+				    json_boolean(baleen_table_is_semi_sorted(table)));
 		break;
 	case BALEEN_KIND_QUOTIENT:
 		set_integer(json, "slots", table->n_buckets);
@@ -277,8 +279,9 @@ static const char *geometry_text(const struct baleen_table *table, char *text, s
 
 	switch (table->kind) {
 	case BALEEN_KIND_CUCKOO:
-		snprintf(text, bytes, "%s x %u x %u bits", format_count(table->n_buckets, count),
-			 baleen_bucket_slots(table), table->slot_bits);
+		snprintf(text, bytes, "%s x %u x %u bits%s", format_count(table->n_buckets, count),
+			 baleen_bucket_slots(table), table->slot_bits,
+			 baleen_table_is_semi_sorted(table) ? ", semi-sorted" : "");
 		break;
 	case BALEEN_KIND_QUOTIENT:
 		snprintf(text, bytes, "q = %u, r = %u", table->log2_buckets, table->slot_bits);

@@ -204,9 +204,10 @@ static bool is_for_room(const struct baleen_filter *filter, const struct moves *
 static bool is_set(const struct baleen_filter *filter)
 {
 	for (u32 domain = BALEEN_IP4; domain <= BALEEN_TUPLE; domain++) {
-		u32 kind = filter->image.table[domain].kind;
+		const struct baleen_table *table = &filter->image.table[domain];
 
-		if (kind != BALEEN_KIND_NONE && kind != BALEEN_KIND_CUCKOO)
+		if (table->kind != BALEEN_KIND_NONE &&
+		    (table->kind != BALEEN_KIND_CUCKOO || !baleen_table_changes_live(table)))
 			return false;
 	}
 	return !(filter->image.flags & BALEEN_FLAG_COPIES);

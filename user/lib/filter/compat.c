@@ -69,6 +69,10 @@ static int fit_slots(const struct baleen_table *a, const struct baleen_table *b,
 		return baleen_fail(error, EOPNOTSUPP, "buckets %spacked, those of %s %s",
 				   baleen_table_is_packed(b) ? "" : "not ", a_name,
 				   baleen_table_is_packed(a) ? "are" : "are not");
+	if (!err && baleen_table_is_semi_sorted(a) != baleen_table_is_semi_sorted(b))
+		return baleen_fail(error, EOPNOTSUPP, "buckets %ssemi-sorted, those of %s %s",
+				   baleen_table_is_semi_sorted(b) ? "" : "not ", a_name,
+				   baleen_table_is_semi_sorted(a) ? "are" : "are not");
 	if (!err)
 		err = fit_numbers(baleen_bucket_slots(a), baleen_bucket_slots(b), "",
 				  "slots a bucket", a_name, error);

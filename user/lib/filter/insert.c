@@ -19,6 +19,7 @@
 struct kick {
 	u32 bucket;
 	u32 i;
+	u64 put;
 	u64 evicted;
 };
 
@@ -73,6 +74,12 @@ static u32 next_random(u32 *state)
 	return *state;
 }
 
+/* The slot of a step to undo: where slots ascend, it need not be where it was put. */
+baleen_inline u32 find_kicked(const struct baleen_slots *slots, const struct kick *kick)
+{
+	return slots->is_semi_sorted ? find_slot(slots, kick->bucket, kick->put) : kick->i;
+}
+
 /* Random walk: the new slot takes the place of another, which moves to its
  * other bucket, and so on. A walk that ends nowhere is undone step by step.
  */
@@ -92,6 +99,7 @@ baleen_inline int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot
 			goto undo;
 		kick->bucket = bucket;
 		kick->i = next_random(&random) % n_slots;
+		kick->put = slot;
 		kick->evicted = baleen_slots_get(slots, bucket, kick->i);
 		put(slots, bucket, kick->i, slot, watch);
 		slot = kick->evicted ^ side;
@@ -101,7 +109,7 @@ baleen_inline int kick_in(const struct baleen_slots *slots, u32 bucket, u64 slot
 	return 0;
 undo:
 	while (n--)
-		put(slots, path[n].bucket, path[n].i, path[n].evicted, watch);
+		put(slots, path[n].bucket, find_kicked(slots, &path[n]), path[n].evicted, watch);
 	return -ENOSPC;
 }
 
@@ -260,7 +268,7 @@ baleen_inline void write_slot(struct group *group, const struct baleen_slots *sl
 {
 	u64 before = baleen_slots_get(slots, bucket, i);
 
-	group->write[group->n_writes++] = (struct kick){ bucket, i, before };
+	group->write[group->n_writes++] = (struct kick){ bucket, i, slot, before };
 	baleen_slots_set(slots, bucket, i, slot);
 }
 
@@ -368,7 +376,7 @@ undo:
 	while (group->n_writes--) {
 		struct kick *write = &group->write[group->n_writes];
 
-		baleen_slots_set(slots, write->bucket, write->i, write->evicted);
+		baleen_slots_set(slots, write->bucket, find_kicked(slots, write), write->evicted);
 	}
 	return false;
 }
@@ -415,6 +423,7 @@ int baleen_cuckoo_insert(struct baleen_filter *filter, const struct baleen_key *
 			slots.n_slots = 4;
 			slots.slot_bits = widths[i];
 			slots.side = baleen_cuckoo_side(widths[i]);
+			slots.is_semi_sorted = false;
 			return insert_keys(&slots, filter, keys, n, n_done);
 		}
 	}

@@ -36,6 +36,7 @@ struct baleen_hashes;
  * @n_buckets: cuckoo: buckets
  * @has_copies: cuckoo: each key takes a slot of its own, also where others look the same
  * @may_err: cuckoo: IPv4 addresses may be fingerprints, where these are smaller than whole ones
+ * @is_semi_sorted: cuckoo: the four slots of a bucket are sorted, and take one bit less each
  * @has_stash: cuckoo: a key that finds no room goes to a stash
  * @remainder_bits: quotient: bits of a remainder
  * @load: cuckoo, quotient: share of the slots that the keys may fill, above 0,
@@ -54,6 +55,7 @@ struct baleen_shape {
 	u32 n_buckets;
 	bool has_copies;
 	bool may_err;
+	bool is_semi_sorted;
 	bool has_stash;
 	u32 remainder_bits;
 	double load;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "filter/cuckoo_shape.h"
 #include "filter/cuckoo_table.h"
 #include "filter/hashes.h"
 #include "filter/kind.h"
@@ -34,34 +35,6 @@ static double planned_load(u32 bucket_slots, u64 n)
 	return fmax(small[bucket_slots - 1], load * n / BALEEN_SMALL_TABLE);
 }
 
-/* The least load, asked for or sought. */
-#define LEAST_LOAD 0.01
-
-/* Beyond this load some key finds no room, however large the table (Fan et al. 2014, section
- * 5.1; Sanders, Egner, Korst 2003).
- */
-static double most_load(u32 bucket_slots)
-{
-	static const double most[] = { 0.5, 0.897, 0.959, 0.98 };
-
-	return most[bucket_slots - 1];
-}
-
-/* Fewest buckets with which slots of this width are lossless; section 2 of
- * the design: 2^b buckets and t-bit slots keep b + t - 2 bits. Lossy tables
- * have a few, so that there is another bucket.
- */
-static u64 min_buckets(u32 domain, u32 slot_bits, bool is_packed)
-{
-	u32 key_bits = baleen_key_bits(domain);
-
-	if (domain == BALEEN_IP6_PREFIXES)
-		return 1u << BALEEN_PREFIX_MIN_LOG2;
-	if (is_packed || slot_bits < 16 || (domain != BALEEN_IP4 && slot_bits < 64))
-		return 4;
-	return key_bits > slot_bits - 2 ? 1ull << (key_bits - (slot_bits - 2)) : 1;
-}
-
 /* The table that is asked for. */
 struct request {
 	u32 domain;
@@ -72,22 +45,16 @@ struct request {
 	double load;
 	bool is_loaded;
 	bool has_copies;
+	bool is_semi_sorted;
 	bool has_stash;
 	u32 n_buckets;
 	u32 form;
 };
 
-/* Slots that can be in blocks: those that say where a key is at home, and of 8 bits. */
-static bool is_aligned(u32 slot_bits, u32 bucket_slots)
-{
-	return (slot_bits == 8 || slot_bits == 16 || slot_bits == 32 || slot_bits == 64) &&
-	       bucket_slots != 3;
-}
-
 /* As many buckets as there is room for in the blocks of so many. */
 static u64 fill_blocks(const struct baleen_table *table, u64 n_buckets)
 {
-	u64 bits = (u64)baleen_bucket_slots(table) * table->slot_bits, per_block;
+	u64 bits = baleen_bucket_bits(table), per_block;
 
 	if (baleen_table_is_packed(table))
 		return (divide_up(n_buckets * bits + BALEEN_PACKED_MARGIN, 512) * 512 -
@@ -102,12 +69,13 @@ static void plan_width(const struct request *request, u32 slot_bits, bool is_pac
 		       struct baleen_table *table)
 {
 	u32 slots = request->bucket_slots;
-	u64 least = min_buckets(request->domain, slot_bits, is_packed), n_buckets;
+	u64 least = baleen_cuckoo_min_buckets(request->domain, slot_bits, is_packed), n_buckets;
+	u32 packed = request->is_semi_sorted ? BALEEN_PACKED | BALEEN_SEMI_SORTED : BALEEN_PACKED;
 
 	*table = (struct baleen_table){
 		.kind = request->kind,
 		.slot_bits = slot_bits,
-		.bucket_slots = is_packed ? slots | BALEEN_PACKED :
+		.bucket_slots = is_packed					? slots | packed :
 				slots == BALEEN_BUCKET_SLOTS && slot_bits >= 16 ? 0 :
 										  slots,
 		.n_stash = request->has_stash ? BALEEN_STASH_SLOTS : 0,
@@ -197,9 +165,13 @@ static void plan_exact(const struct request *request, struct baleen_table *table
 }
 
 /* Slots of which the same width in blocks does not do better. */
-static bool may_pack(u32 domain, u32 slot_bits, u32 bucket_slots)
+static bool may_pack(const struct request *request, u32 slot_bits, u32 bucket_slots)
 {
-	if (is_aligned(slot_bits, bucket_slots) && (slot_bits == 8 || domain == BALEEN_IP4))
+	if (request->is_semi_sorted)
+		return bucket_slots == BALEEN_BUCKET_SLOTS && slot_bits > BALEEN_MIN_PACKED_BITS &&
+		       slot_bits <= BALEEN_MAX_PACKED_BITS;
+	if (baleen_cuckoo_is_aligned(slot_bits, bucket_slots) &&
+	    (slot_bits == 8 || request->domain == BALEEN_IP4))
 		return false;
 	return slot_bits <= BALEEN_MAX_PACKED_BITS;
 }
@@ -210,12 +182,13 @@ static bool may_pack(u32 domain, u32 slot_bits, u32 bucket_slots)
 static void plan_shape(const struct request *request, const struct baleen_shape *shape,
 		       struct baleen_table *table)
 {
-	bool is_packed = !is_aligned(shape->slot_bits, request->bucket_slots);
+	bool is_packed = request->is_semi_sorted ||
+			 !baleen_cuckoo_is_aligned(shape->slot_bits, request->bucket_slots);
 	struct baleen_table packed;
 
 	plan_width(request, shape->slot_bits, is_packed, table);
-	if (is_fit(request, table) || request->form ||
-	    !may_pack(request->domain, shape->slot_bits, request->bucket_slots))
+	if (is_packed || is_fit(request, table) || request->form ||
+	    !may_pack(request, shape->slot_bits, request->bucket_slots))
 		return;
 	plan_width(request, shape->slot_bits, true, &packed);
 	if (is_fit(request, &packed))
@@ -249,7 +222,7 @@ static void try_width(struct search *search, const struct request *request, u32 
 	plan_width(request, slot_bits, is_packed, &planned);
 	if (search->empties) {
 		tried.load = allowed_load(request, &planned);
-		if (tried.load < LEAST_LOAD || tried.load >= request->load)
+		if (tried.load < BALEEN_CUCKOO_LEAST_LOAD || tried.load >= request->load)
 			return;
 		plan_width(&tried, slot_bits, is_packed, &planned);
 	}
@@ -270,15 +243,21 @@ static void try_shapes(struct search *search, const struct request *request)
 		const struct request changed = with_slots(request, slots);
 
 		if ((shape->bucket_slots && shape->bucket_slots != slots) ||
-		    changed.load > most_load(slots))
+		    changed.load > baleen_cuckoo_most_load(slots))
 			continue;
 		for (u32 width = least; width <= most; width++) {
-			if (is_aligned(width, slots))
+			if (baleen_cuckoo_is_aligned(width, slots) && !request->is_semi_sorted)
 				try_width(search, &changed, width, false);
-			if (may_pack(request->domain, width, slots))
+			if (may_pack(request, width, slots))
 				try_width(search, &changed, width, true);
 		}
 	}
+}
+
+/* Buckets whose slots cannot keep all of a key. */
+static bool has_prints_only(const struct request *request, const struct baleen_shape *shape)
+{
+	return request->is_semi_sorted || shape->bucket_slots == 3;
 }
 
 /* The smallest of all shapes and loads that err as little as is allowed; of those of one size the
@@ -289,8 +268,8 @@ static void try_shapes(struct search *search, const struct request *request)
 static void plan_any(const struct request *request, const struct baleen_shape *shape,
 		     struct baleen_table *table)
 {
-	bool is_exact =
-		request->domain == BALEEN_IP4 && !shape->slot_bits && shape->bucket_slots != 3;
+	bool is_exact = request->domain == BALEEN_IP4 && !shape->slot_bits &&
+			!has_prints_only(request, shape);
 	struct search search = { .shape = shape, .table = table, .is_found = is_exact };
 
 	/* No rate, or none that is low enough: slots that keep all. */
@@ -298,6 +277,8 @@ static void plan_any(const struct request *request, const struct baleen_shape *s
 		plan_exact(request, table);
 	else if (shape->slot_bits)
 		plan_shape(request, shape, table);
+	else if (has_prints_only(request, shape))
+		plan_width(request, BALEEN_MAX_PACKED_BITS, true, table);
 	else
 		plan_width(request, 64, false, table);
 	if (is_exact && !shape->may_err)
@@ -317,6 +298,10 @@ static int plan_slots(const struct request *request, const struct baleen_shape *
 		plan_shape(request, shape, &planned);
 	else
 		plan_any(request, shape, &planned);
+	if (!shape->slot_bits && has_prints_only(request, shape) &&
+	    cuckoo_fpp(&planned, request->domain, request->n) > request->fpp)
+		return baleen_fail(error, EINVAL, "fingerprints of 32 bits err more often than %g",
+				   request->fpp);
 	if (planned.n_blocks > BALEEN_MAX_BLOCKS)
 		return baleen_plan_too_many(request->n, error);
 	if (planned.n_buckets > BALEEN_MAX_BUCKETS)
@@ -325,64 +310,6 @@ static int plan_slots(const struct request *request, const struct baleen_shape *
 				   "buckets at most",
 				   (unsigned long long)request->n);
 	*table = planned;
-	return 0;
-}
-
-static int check_shape(u32 domain, double fpp, const struct baleen_shape *shape,
-		       struct baleen_error *error)
-{
-	u32 slot_bits = shape->slot_bits, slots = shape->bucket_slots;
-
-	bool is_width = slot_bits >= BALEEN_MIN_PACKED_BITS && slot_bits <= BALEEN_MAX_PACKED_BITS;
-
-	if (slot_bits && !is_width && slot_bits != 64)
-		return baleen_fail(error, EINVAL, "slots have 4 to 32 bits, or 64, not %u",
-				   slot_bits);
-	if (slot_bits == 64 && domain == BALEEN_IP4)
-		return baleen_fail(error, EINVAL,
-				   "slots of 64 bits are too wide for IPv4 addresses: 32 bits are "
-				   "exact");
-	if (slots > 4)
-		return baleen_fail(error, EINVAL, "buckets have 1 to 4 slots, not %u", slots);
-	if (slots == 3 && (slot_bits == 64 || (!slot_bits && !fpp)))
-		return baleen_fail(error, EINVAL,
-				   "slots of buckets of 3 hold fingerprints of up to 32 bits: they "
-				   "need --fpp or --slot-bits");
-	if (shape->load && !(shape->load >= LEAST_LOAD && shape->load <= 1))
-		return baleen_fail(error, EINVAL, "a load is 0.01 to 1");
-	slots = slots ? slots : BALEEN_BUCKET_SLOTS;
-	if (shape->load > most_load(slots))
-		return baleen_fail(error, EINVAL,
-				   "buckets of %u slot%s cannot be filled above %.1f %%", slots,
-				   slots == 1 ? "" : "s", 100 * most_load(slots));
-	return 0;
-}
-
-/* Buckets that were asked for are neither more nor fewer. */
-static int check_buckets(u32 domain, u64 n, const struct baleen_shape *shape,
-			 struct baleen_error *error)
-{
-	u32 slots = shape->bucket_slots ? shape->bucket_slots : BALEEN_BUCKET_SLOTS;
-	bool is_xor = shape->form & BALEEN_FORM_XOR;
-	bool is_packed = !is_aligned(shape->slot_bits, slots);
-	u64 least;
-
-	if ((is_xor || shape->n_buckets) && !shape->slot_bits)
-		return baleen_fail(error, EINVAL, "%s: slots of how many bits? --slot-bits",
-				   is_xor ? "partners by XOR" : "a number of buckets");
-	if (is_xor && (shape->slot_bits > BALEEN_FORM_BITS || shape->has_stash))
-		return baleen_fail(error, EINVAL,
-				   "partners by XOR: slots have up to 32 bits, and there is no "
-				   "stash");
-	if (!shape->n_buckets)
-		return 0;
-	least = min_buckets(domain, shape->slot_bits, is_packed);
-	if (!is_xor && shape->n_buckets < least)
-		return baleen_fail(error, EINVAL, "slots of %u bits need %llu buckets at least",
-				   shape->slot_bits, (unsigned long long)least);
-	if (n > (u64)shape->n_buckets * slots)
-		return baleen_fail(error, EINVAL, "%llu keys do not fit into %u buckets of %u",
-				   (unsigned long long)n, shape->n_buckets, slots);
 	return 0;
 }
 
@@ -399,14 +326,13 @@ static int cuckoo_plan(u32 domain, u64 n, double fpp, const struct baleen_shape 
 		.load = shape->load,
 		.is_loaded = shape->load,
 		.has_copies = shape->has_copies,
+		.is_semi_sorted = shape->is_semi_sorted,
 		.has_stash = shape->has_stash,
 		.n_buckets = shape->n_buckets,
 		.form = shape->form,
 	};
-	int err = check_shape(domain, fpp, shape, error);
+	int err = baleen_cuckoo_shape_check(domain, n, fpp, shape, error);
 
-	if (!err)
-		err = check_buckets(domain, n, shape, error);
 	if (err)
 		return err;
 	if (!shape->load)

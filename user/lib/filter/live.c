@@ -19,6 +19,12 @@ static bool has_copies(const struct baleen_filter *filter)
 	return filter->image.flags & BALEEN_FLAG_COPIES;
 }
 
+/* Copies: one that a killed writer left could not be told from one that counts. */
+static bool is_built_aside(const struct baleen_filter *filter, const struct baleen_slots *slots)
+{
+	return is_live(filter) && (has_copies(filter) || !baleen_table_changes_live(slots->table));
+}
+
 /* Where there is no way to build it aside with more room, all may move. */
 static bool keeps_too_little(const struct baleen_slots *slots, u32 domain)
 {
@@ -61,8 +67,7 @@ int baleen_cuckoo_live_add(struct baleen_filter *filter, const struct baleen_key
 	struct baleen_search search;
 	int err;
 
-	/* A copy that a killed writer left could not be told from one that counts. */
-	if (has_copies(filter) && is_live(filter))
+	if (is_built_aside(filter, &slots))
 		return -EOPNOTSUPP;
 	if (has_copies(filter))
 		err = baleen_slots_insert_copy(&slots, &place);
@@ -83,7 +88,7 @@ int baleen_cuckoo_live_del(struct baleen_filter *filter, const struct baleen_key
 	struct baleen_slots slots = baleen_slots_of(filter, key->domain);
 	struct baleen_cuckoo_place place = baleen_slots_place(&slots, &filter->image.seed, key);
 
-	if (has_copies(filter) && is_live(filter))
+	if (is_built_aside(filter, &slots))
 		return -EOPNOTSUPP;
 	*changed =
 		has_copies(filter) ? del_copy(&slots, &place) : baleen_cuckoo_del(&slots, &place);

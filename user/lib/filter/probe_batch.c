@@ -163,8 +163,34 @@ baleen_inline void test_packed(const struct batch *batch, u32 slots)
 				  (table.n_stash && baleen_stash_has(&table, store, place[i].hash));
 }
 
+static void test_semi_sorted(const struct batch *batch)
+{
+	/* A copy, which no store to @found could change. */
+	const struct baleen_table table = *batch->table;
+	const void *store = batch->filter->bytes;
+	const u8 *first = (const u8 *)((const struct baleen_block *)store + table.first_block);
+	u32 n_bits = baleen_bucket_bits(&table);
+	struct baleen_cuckoo_place place[AHEAD];
+
+	for (size_t i = 0; i < batch->n; i++) {
+		u64 hash = baleen_hash64(&batch->filter->image.seed, &batch->key[i]);
+
+		place[i] = baleen_cuckoo_locate_print(&table, hash, table.slot_bits);
+		__builtin_prefetch(first + ((u64)place[i].home * n_bits >> 3));
+		__builtin_prefetch(first + ((u64)place[i].other * n_bits >> 3));
+	}
+	for (size_t i = 0; i < batch->n; i++)
+		batch->found[i] = baleen_semi_has(&table, store, place[i].home, place[i].slot) |
+				  baleen_semi_has(&table, store, place[i].other, place[i].slot) |
+				  (table.n_stash && baleen_stash_has(&table, store, place[i].hash));
+}
+
 static void test_packed_shapes(const struct batch *batch)
 {
+	if (baleen_table_is_semi_sorted(batch->table)) {
+		test_semi_sorted(batch);
+		return;
+	}
 	switch (baleen_bucket_slots(batch->table)) {
 	case 1: test_packed(batch, 1); break;
 	case 2: test_packed(batch, 2); break;

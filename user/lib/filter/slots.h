@@ -35,6 +35,10 @@ baleen_inline void baleen_slots_set(const struct baleen_slots *slots, u32 bucket
 {
 	size_t index = (size_t)bucket * slots->n_slots + i;
 
+	if (slots->is_semi_sorted) {
+		baleen_semi_store(slots, bucket, i, slot);
+		return;
+	}
 	switch (slots->slot_bits) {
 	case 8: slots->start[index] = slot; break;
 	case 16: ((u16 *)slots->start)[index] = baleen_le16(slot); break;

@@ -154,14 +154,28 @@ static void follow_moves(const struct baleen_slots *old, const struct baleen_slo
 	}
 }
 
+/* Where slots ascend, those that stay move: what a bucket holds less often is gone. */
+static bool is_cleared(const struct baleen_slots *old, const struct baleen_slots *new, u32 bucket,
+		       u32 i)
+{
+	u64 slot = baleen_slots_get(old, bucket, i);
+	u32 n_left = 0;
+
+	if (!old->is_semi_sorted)
+		return slot != baleen_slots_get(new, bucket, i);
+	for (u32 k = 0; k < old->n_slots; k++)
+		n_left += (baleen_slots_get(new, bucket, k) == slot) -
+			  (k < i && baleen_slots_get(old, bucket, k) == slot);
+	return slot && !n_left;
+}
+
 static void note_cleared(const struct baleen_slots *old, const struct baleen_slots *new,
 			 struct baleen_steps *steps)
 {
 	for (u32 bucket = 0; bucket < old->table->n_buckets; bucket++)
 		for (u32 i = 0; i < old->n_slots; i++)
-			if (baleen_slots_get(old, bucket, i) != baleen_slots_get(new, bucket, i))
-				note_put(steps, bucket, i, baleen_slots_get(old, bucket, i),
-					 baleen_slots_get(new, bucket, i));
+			if (is_cleared(old, new, bucket, i))
+				note_put(steps, bucket, i, baleen_slots_get(old, bucket, i), 0);
 }
 
 static int change_slots(struct baleen_filter *filter, const struct baleen_key *key,
