@@ -59,3 +59,14 @@ await "with a new Redis it comes to the second" drops 2 192.0.2.6
 await "heads come back" has_heads 2
 is "nothing has left force" "$(verdicts 1 192.0.2.{1..6})$(verdicts 2 192.0.2.{1..6})" DDDDDDDDDDDD
 await "digests agree" agree 1 2
+
+# Its bans are what it has numbers for: fewer than before.
+stop_daemon 2
+check "while the second is down, it takes two bans back" eval \
+	'b 2 del eth0:bad 192.0.2.2 --origin fail2ban && b 2 del eth0:bad 192.0.2.5 --origin fail2ban'
+rm -f "$TMP"/h2/state/fleet.db*
+start_daemon 2
+check "it begins anew, and bans" ban 2 198.51.100.1
+AWAIT_SECONDS=150 await "the first has what the second has now" eval \
+	'drops 1 198.51.100.1 && passes 1 192.0.2.2 192.0.2.5'
+await "digests agree" agree 1 2

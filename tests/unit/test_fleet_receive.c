@@ -255,6 +255,35 @@ static void test_new_incarnation(void **state)
 	assert_int_equal(n_refused(PUBLISHER, BALEEN_FLEET_CAUSE_REPLAY), 2);
 }
 
+/* A host with a new disk begins anew, with few bans: its numbers are smaller, and it is missed. */
+static void test_smaller_numbers(void **state)
+{
+	struct baleen_fleet_publisher known;
+	char fresh[96];
+
+	publish("192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4");
+	receives(batch(0), BALEEN_FLEET_APPLIED);
+	baleen_fleet_store_close(&here);
+	snprintf(fresh, sizeof(fresh), "%s/" BALEEN_FLEET_STORE_FILE, fleet_dir[0]);
+	assert_int_equal(unlink(fresh), 0);
+	OK(baleen_fleet_store_open(&here, fleet_dir[0], true, &error));
+	fleet_now++;
+	publish("198.51.100.1");
+	receives(head(), BALEEN_FLEET_GAP);
+	known = publisher_of(&there);
+	assert_true(known.lacks > known.sequence);
+	publish("198.51.100.1 198.51.100.2");
+	receives(batch(1), BALEEN_FLEET_GAP);
+	known = publisher_of(&there);
+	assert_true(known.lacks > known.sequence);
+	fleet_now++;
+	receives(snapshot(), BALEEN_FLEET_APPLIED);
+	in_force("198.51.100.1 198.51.100.2");
+	known = publisher_of(&there);
+	assert_true(known.lacks <= known.sequence);
+	receives(head(), BALEEN_FLEET_APPLIED);
+}
+
 static void clone_here(void)
 {
 	char command[256];
@@ -433,6 +462,7 @@ int main(void)
 		TEST(test_begin),
 		TEST(test_rewound),
 		TEST(test_new_incarnation),
+		TEST(test_smaller_numbers),
 		TEST(test_cloned_machine),
 		TEST(test_standing),
 		TEST(test_mine),

@@ -99,8 +99,11 @@ static int tell_gap(struct baleen_fleet_work *work)
 	struct baleen_fleet_publisher *publisher = &work->account.publisher;
 
 	work->result->verdict = BALEEN_FLEET_GAP;
-	if (work->message->last > publisher->lacks || is_other(work))
+	if (work->message->last > publisher->lacks)
 		publisher->lacks = work->message->last;
+	/* Another incarnation may have smaller numbers, and all of it is missing. */
+	if (publisher->lacks <= publisher->sequence)
+		publisher->lacks = publisher->sequence + 1;
 	return save(work);
 }
 

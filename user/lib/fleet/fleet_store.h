@@ -132,7 +132,8 @@ s64 baleen_fleet_store_offset(const struct baleen_fleet_store *store);
  * @signed_ms: when the newest message that was applied was signed, broker's time
  * @agreed_ms: when its head last agreed, broker's time; 0 for never
  * @is_suspended: its entries do not count
- * @lacks: number of the last change that is known of; above @sequence when a snapshot is needed
+ * @lacks: above @sequence when a snapshot is needed: number of the last change that is known of, or
+ *         the next one when all of another incarnation is missing
  * @is_cloned: two hosts publish under its name
  */
 struct baleen_fleet_publisher {
