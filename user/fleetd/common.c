@@ -11,6 +11,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "fleet/fleet_clock.h"
 #include "fleetd/fleetd.h"
 #include "state/entries.h"
 #include "util/announce.h"
@@ -96,12 +97,32 @@ static bool read_time(const redisReply *reply, u64 *ms)
 	return true;
 }
 
+bool clock_is_known(const struct fleet *fleet)
+{
+	char text[BALEEN_FLEET_TEXT_BYTES];
+
+	return !baleen_fleet_store_get(&fleet->store, BALEEN_FLEET_TEXT_OFFSET, text, NULL) &&
+	       *text;
+}
+
+static int keep_offset(struct fleet *fleet, s64 offset, struct baleen_error *error)
+{
+	s64 known = baleen_fleet_store_offset(&fleet->store);
+	char text[24];
+
+	if (offset < known + SAME_OFFSET_MS && known < offset + SAME_OFFSET_MS &&
+	    clock_is_known(fleet))
+		return 0;
+	snprintf(text, sizeof(text), "%lld", (long long)offset);
+	return baleen_fleet_store_set(&fleet->store, BALEEN_FLEET_TEXT_OFFSET, text, error);
+}
+
+/* The offset that is known goes on where the broker's time is not believed. */
 int clock_measure(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
 {
-	u64 asked_ms = baleen_now_ms(), broker = 0;
+	static struct baleen_fleet_clock clock;
+	u64 asked_ms = baleen_now_ms(), local_ms, broker = 0;
 	redisReply *reply = NULL;
-	s64 offset, known = baleen_fleet_store_offset(&fleet->store);
-	char text[24];
 	int err = redis_call(redis, &reply, error, "TIME");
 
 	if (err)
@@ -111,11 +132,23 @@ int clock_measure(struct fleet *fleet, struct redis *redis, struct baleen_error 
 	freeReplyObject(reply);
 	if (err)
 		return err;
-	offset = broker - (asked_ms + baleen_now_ms()) / 2;
-	if (offset < known + SAME_OFFSET_MS && known < offset + SAME_OFFSET_MS)
+	local_ms = (asked_ms + baleen_now_ms()) / 2;
+	switch (baleen_fleet_clock_judge(&clock, broker, local_ms,
+					 baleen_clock_ns(CLOCK_BOOTTIME) / 1000000)) {
+	case BALEEN_FLEET_CLOCK_FAR:
+		say(fleet, LOG_ALERT,
+		    "the clock of %s:%s is more than two hours from this host's: one of them is "
+		    "wrong, and bans go by the time that was known before",
+		    redis->server.host, redis->server.port);
 		return 0;
-	snprintf(text, sizeof(text), "%lld", (long long)offset);
-	return baleen_fleet_store_set(&fleet->store, BALEEN_FLEET_TEXT_OFFSET, text, error);
+	case BALEEN_FLEET_CLOCK_JUMPED:
+		say(fleet, LOG_ALERT,
+		    "the clock of %s:%s was set: its time counts when it has been steady for ten "
+		    "minutes",
+		    redis->server.host, redis->server.port);
+		return 0;
+	default: return keep_offset(fleet, broker - local_ms, error);
+	}
 }
 
 /* --- changes of states ---------------------------------------------------------------- */

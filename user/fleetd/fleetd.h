@@ -80,7 +80,12 @@ int reader_run(struct fleet *fleet);
 /* The broker's time, and this host's, in milliseconds. */
 u64 broker_ms(const struct fleet *fleet);
 
-/* Measures how far the broker's clock is ahead, and keeps it. 0 or a negative errno. */
+/* Has anybody measured how far the broker's clock is ahead? */
+bool clock_is_known(const struct fleet *fleet);
+
+/* Measures how far the broker's clock is ahead, and keeps it, if it can be right. 0 or a negative
+ * errno.
+ */
 int clock_measure(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
 
 /* A descriptor that is readable when a state of a device has changed; -errno. */

@@ -233,11 +233,13 @@ static int rejudge(struct reader *reader, const char *publisher, bool is_all)
 
 /**
  * struct others - publishers that are to be judged anew
+ * @fleet: the fleet
  * @name: they
  * @n: how many
  * @is_all: not only those with entries that are held
  */
 struct others {
+	struct fleet *fleet;
 	char (*name)[BALEEN_FLEET_PUBLISHER_BYTES];
 	size_t n;
 	bool is_all;
@@ -247,7 +249,9 @@ static int keep_other(const struct baleen_fleet_publisher *publisher, void *data
 {
 	struct others *others = data;
 
-	if (publisher->is_own || (!publisher->n_held && !others->is_all))
+	if (publisher->is_own ||
+	    (!others->is_all && baleen_fleet_rejudge_due(&others->fleet->store, publisher,
+							 broker_ms(others->fleet), NULL) <= 0))
 		return 0;
 	if (baleen_array_add(&others->name, others->n))
 		return -ENOMEM;
@@ -260,7 +264,7 @@ static int rejudge_others(struct reader *reader, struct baleen_error *error)
 {
 	struct fleet *fleet = reader->fleet;
 	char serial[24], known[BALEEN_FLEET_TEXT_BYTES] = "";
-	struct others others = { 0 };
+	struct others others = { .fleet = fleet };
 	int err = baleen_fleet_store_get(&fleet->store, BALEEN_FLEET_TEXT_SERIAL, known, error),
 	    n = 0;
 
@@ -300,7 +304,10 @@ static int count_hosts(struct reader *reader, struct baleen_error *error)
 int reconcile(struct reader *reader, struct baleen_error *error)
 {
 	u64 n_behind = 0, ignored = 0;
-	int err = clock_measure(reader->fleet, &reader->redis, error);
+	/* The publisher asks the master; a replica may have another time. */
+	int err = clock_is_known(reader->fleet) ?
+			  0 :
+			  clock_measure(reader->fleet, &reader->redis, error);
 
 	reader->looks_at_ms = baleen_monotonic_ms() + RECONCILE_MS;
 	if (!err)

@@ -87,6 +87,12 @@ u32 baleen_fleet_judge(const struct baleen_fleet_grant *grant, struct baleen_fle
 	return BALEEN_FLEET_IN_FORCE;
 }
 
+void baleen_fleet_usage_hold(struct baleen_fleet_usage *usage, u64 now_ms)
+{
+	if (usage->tokens_ms > now_ms)
+		usage->tokens_ms = now_ms;
+}
+
 void baleen_fleet_usage_take(struct baleen_fleet_usage *usage, const struct baleen_fleet_key *key)
 {
 	usage->n--;

@@ -206,6 +206,13 @@ u32 baleen_fleet_judge(const struct baleen_fleet_grant *grant, struct baleen_fle
 		       const struct baleen_fleet_entry *entry, u64 at_ms);
 
 /**
+ * baleen_fleet_usage_hold() - the time has gone back: what was counted in the future counts now
+ * @usage: its tokens are of @now_ms at the latest
+ * @now_ms: broker's time
+ */
+void baleen_fleet_usage_hold(struct baleen_fleet_usage *usage, u64 now_ms);
+
+/**
  * baleen_fleet_usage_take() - an entry is no longer in force
  * @usage: without it afterwards
  * @key: its key

@@ -258,6 +258,7 @@ static int take(struct baleen_fleet_work *work)
 					&work->account, work->error);
 	if (ret < 0)
 		return ret;
+	baleen_fleet_usage_hold(&work->account.usage, work->receiver->now_ms);
 	switch (work->message->type) {
 	case BALEEN_FLEET_BATCH: return take_batch(work);
 	case BALEEN_FLEET_SNAPSHOT: return take_snapshot(work);

@@ -50,6 +50,21 @@ int baleen_fleet_rejudge(const struct baleen_fleet_receiver *receiver, const cha
 			 struct baleen_error *error);
 
 /**
+ * baleen_fleet_rejudge_due() - may entries of a publisher come into force without a message?
+ * @store: opened
+ * @publisher: found
+ * @now_ms: broker's time
+ * @error: filled in on failure
+ *
+ * Some are held, or seemed to have ended when the broker's clock was wrong.
+ *
+ * Return: 1 or 0; a negative errno.
+ */
+int baleen_fleet_rejudge_due(const struct baleen_fleet_store *store,
+			     const struct baleen_fleet_publisher *publisher, u64 now_ms,
+			     struct baleen_error *error);
+
+/**
  * struct baleen_fleet_refusal - how often something was refused
  * @publisher: HOST/ORIGIN as the message said; empty when it could not be read
  * @cause: enum baleen_fleet_cause

@@ -89,6 +89,7 @@ static int judge_all(struct judging *judging, bool is_all)
 	struct baleen_fleet_work *work = &judging->work;
 	int err = 0;
 
+	baleen_fleet_usage_hold(&work->account.usage, work->receiver->now_ms);
 	work->account.publisher.n_held = 0;
 	work->account.usage.n = work->account.usage.n_ip4 = work->account.usage.n_ip6 = 0;
 	for (size_t i = 0; i < judging->n && !err; i++)
@@ -118,6 +119,25 @@ static int forget(struct judging *judging)
 	if (!err)
 		err = remove_of(judging, "DELETE FROM entry WHERE publisher = ?");
 	return err ? err : remove_of(judging, "DELETE FROM publisher WHERE id = ?");
+}
+
+int baleen_fleet_rejudge_due(const struct baleen_fleet_store *store,
+			     const struct baleen_fleet_publisher *publisher, u64 now_ms,
+			     struct baleen_error *error)
+{
+	u64 is_due = 0;
+	int ret;
+
+	if (publisher->is_own || publisher->n_held)
+		return !publisher->is_own;
+	ret = baleen_sql_do(&store->db,
+			    "SELECT EXISTS (SELECT 1 FROM entry WHERE publisher = ? AND hold = ?"
+			    " AND force_ms > ?)",
+			    &is_due, error,
+			    BALEEN_SQL_VALUES(baleen_sql_number(publisher->id),
+					      baleen_sql_number(BALEEN_FLEET_HOLD_ENDED),
+					      baleen_sql_number(now_ms)));
+	return ret < 0 ? ret : is_due != 0;
 }
 
 int baleen_fleet_rejudge(const struct baleen_fleet_receiver *receiver, const char *publisher,

@@ -32,7 +32,7 @@ struct looking {
 static u32 state_of(const struct looking *looking, const struct baleen_fleet_row *row,
 		    bool is_suspended)
 {
-	if (row->force_ms <= looking->now_ms || row->hold == BALEEN_FLEET_HOLD_ENDED)
+	if (row->force_ms <= looking->now_ms)
 		return BALEEN_FLEET_HAS_ENDED;
 	if (is_suspended)
 		return BALEEN_FLEET_IS_SUSPENDED;
