@@ -39,7 +39,7 @@ baleen_inline void icp_count_change(struct baleen_icp_sibling_stats *stats, u32 
  * @event: BALEEN_STORE_INSERT or BALEEN_STORE_DELETE
  * @siblings: bit n: change filter n
  * @changed: bit n: filter n changed
- * @is_told: by a feeder, so it counts
+ * @is_reported: by a feeder, so it counts
  */
 struct icp_change {
 	u64 hi;
@@ -47,7 +47,7 @@ struct icp_change {
 	u32 event;
 	u32 siblings;
 	u32 changed;
-	u32 is_told;
+	u32 is_reported;
 };
 
 /* For bpf_loop(): one sibling. */
@@ -60,7 +60,7 @@ static long icp_change_one(u32 n, struct icp_change *change)
 	if (!stats || !(change->siblings >> n & 1))
 		return 0;
 	result = sibling_change(n, change->hi, change->lo, change->event);
-	if (change->is_told)
+	if (change->is_reported)
 		icp_count_change(&stats->sibling[n], change->event, result);
 	if (result > 0)
 		change->changed |= 1u << n;
@@ -69,14 +69,14 @@ static long icp_change_one(u32 n, struct icp_change *change)
 
 /* Changes the filters of some siblings, and says which did change. */
 __attribute__((minsize)) __noinline u32 icp_change_siblings(u32 siblings, u64 hi, u64 lo, u32 event,
-							    u32 is_told)
+							    u32 is_reported)
 {
 	struct icp_change change = {
 		.hi = hi,
 		.lo = lo,
 		.event = event,
 		.siblings = siblings,
-		.is_told = is_told,
+		.is_reported = is_reported,
 	};
 
 	/* Kernel 6.12 stumbles over a loop that is sure to have no round ("verifier bug. No

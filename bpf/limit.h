@@ -53,7 +53,8 @@ baleen_inline bool has_shaken_hands(struct xdp_md *ctx, const struct details *de
 	return AFTER_HANDSHAKE >> (tcp_state(ctx, &tuple, n_bytes) & 31) & 1;
 }
 
-baleen_inline void tell(const struct baleen_overrun *overrun, struct baleen_limit_counts *counts)
+baleen_inline void report_overrun(const struct baleen_overrun *overrun,
+				  struct baleen_limit_counts *counts)
 {
 	counts->overruns++;
 	if (bpf_ringbuf_output(&baleen_overruns, (void *)overrun, sizeof(*overrun), 0))
@@ -89,7 +90,7 @@ baleen_inline bool is_over_limit(struct xdp_md *ctx, const struct details *detai
 	if (!counts)
 		return false;
 	if (answer == BALEEN_LIMIT_OVERRUN)
-		tell(&overrun, counts);
+		report_overrun(&overrun, counts);
 	else
 		counts->forgotten++;
 	return answer == BALEEN_LIMIT_OVERRUN;

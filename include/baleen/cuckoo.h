@@ -98,7 +98,7 @@ baleen_inline u64 baleen_cuckoo_side(u32 slot_bits)
 /* The side bit of the slots of a table: packed ones have none. */
 baleen_inline u64 baleen_table_side(const struct baleen_table *table)
 {
-	return baleen_table_has_prints(table) ? 0 : baleen_cuckoo_side(table->slot_bits);
+	return baleen_table_has_fingerprints(table) ? 0 : baleen_cuckoo_side(table->slot_bits);
 }
 
 /**
@@ -127,7 +127,7 @@ baleen_inline u32 baleen_cuckoo_other(const struct baleen_table *table, u32 buck
  * alone, Fibonacci hashing leads from bucket to bucket in few directions, and a million
  * buckets of one slot take 39 % instead of 50 %.
  */
-baleen_inline u32 baleen_print_partner(const struct baleen_table *table, u32 bucket, u64 tag)
+baleen_inline u32 baleen_fingerprint_partner(const struct baleen_table *table, u32 bucket, u64 tag)
 {
 	tag = (u32)tag * 0x85ebca6bu;
 	tag ^= tag >> 15;
@@ -137,8 +137,9 @@ baleen_inline u32 baleen_print_partner(const struct baleen_table *table, u32 buc
 /* The other bucket of the tag of a slot of any table. */
 baleen_inline u32 baleen_cuckoo_partner(const struct baleen_table *table, u32 bucket, u64 tag)
 {
-	return baleen_table_has_prints(table) ? baleen_print_partner(table, bucket, tag) :
-						baleen_cuckoo_other(table, bucket, tag);
+	return baleen_table_has_fingerprints(table) ?
+		       baleen_fingerprint_partner(table, bucket, tag) :
+		       baleen_cuckoo_other(table, bucket, tag);
 }
 
 /* The bits that a slot keeps of a key that was hashed or permuted to 64 bits; @product
@@ -162,7 +163,7 @@ baleen_cuckoo_locate_print(const struct baleen_table *table, u64 hash, u32 slot_
 	place.home = (hash >> 32) * table->n_buckets >> 32;
 	/* 1 to 2^slot_bits - 1, one as often as the other. */
 	place.slot = 1 + ((u32)hash * ((1ull << slot_bits) - 1) >> 32);
-	place.other = baleen_print_partner(table, place.home, place.slot);
+	place.other = baleen_fingerprint_partner(table, place.home, place.slot);
 	return place;
 }
 

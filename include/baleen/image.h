@@ -499,14 +499,14 @@ baleen_inline bool baleen_table_changes_live(const struct baleen_table *table)
 }
 
 /**
- * baleen_table_has_prints() - do slots hold a fingerprint and nothing else?
+ * baleen_table_has_fingerprints() - do slots hold a fingerprint and nothing else?
  * @table: a cuckoo table or one of prefixes
  *
  * Context: any, BPF-safe.
  * Return: true of packed slots, of those of less than 16 bits, and of those of which the
  * other bucket is by XOR.
  */
-baleen_inline bool baleen_table_has_prints(const struct baleen_table *table)
+baleen_inline bool baleen_table_has_fingerprints(const struct baleen_table *table)
 {
 	return table->slot_bits < 16 || table->form || baleen_table_is_packed(table);
 }
@@ -592,7 +592,7 @@ baleen_inline bool baleen_table_loses_keys(const struct baleen_table *table)
  */
 baleen_inline bool baleen_table_keeps_hashes(const struct baleen_table *table, u32 domain)
 {
-	return table->kind == BALEEN_KIND_CUCKOO && !baleen_table_has_prints(table) &&
+	return table->kind == BALEEN_KIND_CUCKOO && !baleen_table_has_fingerprints(table) &&
 	       (table->slot_bits == 64 || domain == BALEEN_IP4);
 }
 

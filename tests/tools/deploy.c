@@ -126,8 +126,8 @@ static const char *result_text(const struct baleen_rule_entry_change *change)
 	case -EEXIST: return "renewed";
 	case -ENOENT: return "absent";
 	case -EPERM:
-		snprintf(text, sizeof(text), "withheld(%s %s)", change->withheld.key,
-			 change->withheld.what);
+		snprintf(text, sizeof(text), "withheld(%s %s)", change->protected.key,
+			 change->protected.what);
 		return text;
 	default: return "?";
 	}
@@ -136,7 +136,7 @@ static const char *result_text(const struct baleen_rule_entry_change *change)
 static void add_change(struct baleen_batch *batch, const char *word, const char *origin)
 {
 	struct baleen_rule_entry_change *change = &batch->change[batch->n++];
-	struct baleen_rule_entry *single = &change->single;
+	struct baleen_rule_entry *entry = &change->entry;
 	char text[256];
 	char *ttl;
 
@@ -147,11 +147,11 @@ static void add_change(struct baleen_batch *batch, const char *word, const char 
 	*change = (struct baleen_rule_entry_change){
 		.op = *word == '+' ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
 	};
-	must(baleen_rule_entry_parse(text, BALEEN_KEY_SRC, 128, single, NULL, &error));
-	snprintf(single->origin, sizeof(single->origin), "%s", origin);
-	single->added_ms = baleen_now_ms();
+	must(baleen_rule_entry_parse(text, BALEEN_KEY_SRC, 128, entry, NULL, &error));
+	snprintf(entry->origin, sizeof(entry->origin), "%s", origin);
+	entry->added_ms = baleen_now_ms();
 	if (ttl)
-		single->expires_ms = single->added_ms + atoll(ttl);
+		entry->expires_ms = entry->added_ms + atoll(ttl);
 }
 
 static void read_words(struct baleen_batch *batch, int argc, char **argv)
@@ -318,8 +318,8 @@ static int print_reason(const struct baleen_reason *reason, void *data)
 		printf("%s:%llu %s\n", baleen_feed_name(&reason->feed).text,
 		       (unsigned long long)reason->line, reason->text);
 	else
-		printf("%s%s %s\n", reason->single.is_exception ? "!" : "", reason->single.key,
-		       reason->single.origin);
+		printf("%s%s %s\n", reason->entry.is_exception ? "!" : "", reason->entry.key,
+		       reason->entry.origin);
 	return 0;
 }
 
@@ -328,10 +328,10 @@ static int why(int argc, char **argv)
 	struct baleen_rule_store state;
 	const struct baleen_stored_rule *rule = open_rule(&state, argv);
 	struct baleen_key key = parse_key(argv[2]);
-	struct baleen_protected withheld;
+	struct baleen_protected protected;
 
-	if (baleen_protected_find(&state, rule, &key, &withheld) == 1)
-		printf("withheld: %s, %s\n", withheld.key, withheld.what);
+	if (baleen_protected_find(&state, rule, &key, &protected) == 1)
+		printf("withheld: %s, %s\n", protected.key, protected.what);
 	must(baleen_derive_reasons(&state, rule, &key, baleen_now_ms(), print_reason, NULL,
 				   &error));
 	baleen_rule_store_close(&state);
@@ -350,7 +350,7 @@ static int derive(int argc, char **argv)
 	must(baleen_derive(&state, rule, baleen_now_ms(), &filter, &derived, &error));
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	printf("%llu entries, %llu withheld, %.3f s\n", (unsigned long long)filter.image.n_entries,
-	       (unsigned long long)derived.n_withheld,
+	       (unsigned long long)derived.n_protected,
 	       to.tv_sec - from.tv_sec + (to.tv_nsec - from.tv_nsec) * 1e-9);
 	baleen_filter_free(&filter);
 	baleen_rule_store_close(&state);

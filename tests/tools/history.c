@@ -63,10 +63,10 @@ struct planned {
 static void fill(struct baleen_rule_entry_change *change, u32 i, bool is_exception, u32 origin)
 {
 	*change = (struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT };
-	strcpy(change->single.key, entry[i].text);
-	change->single.is_exception = is_exception;
-	strcpy(change->single.origin, origin_name[origin]);
-	change->single.added_ms = from_ms;
+	strcpy(change->entry.key, entry[i].text);
+	change->entry.is_exception = is_exception;
+	strcpy(change->entry.origin, origin_name[origin]);
+	change->entry.added_ms = from_ms;
 }
 
 static int put(struct baleen_rule_entry_change *change, u32 i, bool is_exception, u32 origin)
@@ -79,7 +79,7 @@ static int put(struct baleen_rule_entry_change *change, u32 i, bool is_exception
 		return -EPERM;
 	*at = (struct place){ .is_there = true, .ends = any(3) ? 0 : step + any(40) };
 	if (at->ends)
-		change->single.expires_ms = from_ms + FAR_MS + at->ends;
+		change->entry.expires_ms = from_ms + FAR_MS + at->ends;
 	return was_there ? -EEXIST : 0;
 }
 
@@ -172,8 +172,8 @@ static void go_batch(struct baleen_deploy *deploy, u32 n_changes)
 	for (u32 i = 0; i < planned.n; i++)
 		if (planned.change[i].result != planned.want[i])
 			errx(1, "step %llu: %s%s of %s: %d, not %d", (unsigned long long)step,
-			     planned.change[i].single.is_exception ? "!" : "",
-			     planned.change[i].single.key, planned.change[i].single.origin,
+			     planned.change[i].entry.is_exception ? "!" : "",
+			     planned.change[i].entry.key, planned.change[i].entry.origin,
 			     planned.change[i].result, planned.want[i]);
 	expect_n("are gone", batch.n_flushed, n_gone);
 	n_operations += planned.n;

@@ -97,15 +97,15 @@ static void any_text(char *text, u32 n)
 
 static void make_entry(struct entry *made, u32 n)
 {
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry row;
 	struct baleen_error error;
 	char text[BALEEN_RULE_ENTRY_TEXT];
 	const char *reason;
 
 	any_text(text, n);
-	if (baleen_rule_entry_parse(text, BALEEN_KEY_SRC, 128, &single, NULL, &error))
+	if (baleen_rule_entry_parse(text, BALEEN_KEY_SRC, 128, &row, NULL, &error))
 		errx(1, "%s", error.text);
-	strcpy(made->text, single.key);
+	strcpy(made->text, row.key);
 	if (baleen_span_parse(text, strlen(text), &made->span, &reason))
 		errx(1, "%s: %s", text, reason);
 }

@@ -311,15 +311,15 @@ static void bench_url(const struct rig *rig, u32 n_url)
 	struct message answer = query_of(false, ANSWER, long_url, n_url);
 	struct message confirm = query_of(false, CONFIRM, long_url, n_url);
 	struct frame answered, confirmed;
-	u32 ns, single;
+	u32 ns, entry;
 
 	make_frame(&answer, &answered);
 	make_frame(&confirm, &confirmed);
 	ns = time_of(rig->loaded.answer_fd, &confirmed);
-	single = median_of(rig->loaded.answer_fd, &confirmed);
+	entry = median_of(rig->loaded.answer_fd, &confirmed);
 	printf("URL of %4u bytes: asked the filter %13u ns\n", n_url, ns);
 	printf("URL of %4u bytes: answered %21d ns\n", n_url,
-	       (int)(ns + median_of(rig->loaded.answer_fd, &answered) - single));
+	       (int)(ns + median_of(rig->loaded.answer_fd, &answered) - entry));
 }
 
 static void bench(void)

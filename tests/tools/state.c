@@ -55,7 +55,7 @@ static int take_feed(const struct baleen_feed *feed, void *data)
 static void write_all(struct baleen_rule_store *state, const char *word)
 {
 	struct baleen_feed feed = { .rule = RULE, .wanted.source = "feed" };
-	struct baleen_rule_entry single = { .key = "192.0.2.1", .origin = "manual" };
+	struct baleen_rule_entry entry = { .key = "192.0.2.1", .origin = "manual" };
 	int fd = bytes_fd(word);
 	bool is_new;
 	u64 n;
@@ -65,8 +65,8 @@ static void write_all(struct baleen_rule_store *state, const char *word)
 	must(baleen_feeds_put(state, &feed, &error));
 	must(baleen_feed_accept(state, &feed, fd, &error));
 	must(baleen_rule_entries_flush(state, RULE, NULL, &n, &error));
-	strcpy(single.reason, word);
-	must(baleen_rule_entries_put(state, RULE, &single, &is_new, &error));
+	strcpy(entry.reason, word);
+	must(baleen_rule_entries_put(state, RULE, &entry, &is_new, &error));
 	close(fd);
 }
 
@@ -110,9 +110,9 @@ static int print_feed(const struct baleen_feed *feed, void *data)
 	return 0;
 }
 
-static int print_single(const struct baleen_rule_entry *single, void *data)
+static int print_single(const struct baleen_rule_entry *entry, void *data)
 {
-	printf(" %s", single->reason);
+	printf(" %s", entry->reason);
 	return 0;
 }
 

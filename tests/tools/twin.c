@@ -86,22 +86,23 @@ int main(int argc, char **argv)
 	struct baleen_shadow_prog_answer answer;
 	struct baleen_error error;
 	struct baleen_frame frame;
-	struct baleen_shadow_prog twin;
+	struct baleen_shadow_prog shadow;
 	struct baleen_xdp xdp;
 	char line[256];
 
 	if (argc != 2)
 		errx(2, "usage: twin DEVICE");
-	if (baleen_xdp_open(&xdp, argv[1], false, &error) || baleen_shadow_prog_open(&xdp, &twin, &error))
+	if (baleen_xdp_open(&xdp, argv[1], false, &error) ||
+	    baleen_shadow_prog_open(&xdp, &shadow, &error))
 		errx(1, "%s", error.text);
-	puts(twin.is_same ? "same" : "other");
+	puts(shadow.is_same ? "same" : "other");
 	while (fgets(line, sizeof(line), stdin)) {
 		make_frame(line, &frame);
-		if (baleen_shadow_prog_ask(&twin, frame.bytes, frame.n_bytes, &answer, &error))
+		if (baleen_shadow_prog_ask(&shadow, frame.bytes, frame.n_bytes, &answer, &error))
 			errx(1, "%s", error.text);
 		print_answer(&xdp, &answer);
 	}
-	baleen_shadow_prog_close(&twin);
+	baleen_shadow_prog_close(&shadow);
 	baleen_xdp_close(&xdp);
 	return 0;
 }

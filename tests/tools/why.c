@@ -52,7 +52,7 @@ struct entry {
 struct rule {
 	const char *name, *action, *qualifiers, *words;
 	const char *feed[6];
-	u32 n_singles;
+	u32 n_single_entries;
 	u32 proto, dport_first, dport_last, dport_alone, vlan;
 	bool tcp_syn, is_any, has_fields, has_hosts_only;
 	struct entry entry[MAX_ENTRIES];
@@ -64,7 +64,7 @@ static struct rule rules[] = {
 	  .action = "allow",
 	  .qualifiers = "proto tcp dport 22,100-200",
 	  .feed = { "office" },
-	  .n_singles = 10,
+	  .n_single_entries = 10,
 	  .proto = 6,
 	  .dport_alone = 22,
 	  .dport_first = 100,
@@ -72,7 +72,7 @@ static struct rule rules[] = {
 	{ .name = "seen", .action = "count", .feed = { "seen" } },
 	{ .name = "bad",
 	  .action = "drop",
-	  .n_singles = 60,
+	  .n_single_entries = 60,
 	  .feed = { "list", "table.csv", "packed.gz", "image", "dir/one", "dir/two" } },
 	{ .name = "syn",
 	  .action = "drop",
@@ -88,7 +88,7 @@ static struct rule rules[] = {
 	  .action = "drop",
 	  .words = "key proto,src,dport",
 	  .feed = { "pairs" },
-	  .n_singles = 20,
+	  .n_single_entries = 20,
 	  .has_fields = true },
 	{ .name = "bloom",
 	  .action = "drop",
@@ -101,7 +101,7 @@ static struct rule rules[] = {
 	  .action = "drop",
 	  .qualifiers = "proto tcp",
 	  .proto = 6,
-	  .n_singles = 40 },
+	  .n_single_entries = 40 },
 	{ .name = "dns",
 	  .action = "drop",
 	  .qualifiers = "proto udp dport 53",
@@ -449,11 +449,11 @@ static void make_singles(struct rule *rule)
 	char name[64];
 	FILE *file;
 
-	if (!rule->n_singles)
+	if (!rule->n_single_entries)
 		return;
 	snprintf(name, sizeof(name), "singles.%s", rule->name);
 	file = create(name, NONE);
-	for (u32 i = 0; i < rule->n_singles; i++)
+	for (u32 i = 0; i < rule->n_single_entries; i++)
 		make_single(rule, file);
 	fclose(file);
 }
@@ -553,7 +553,7 @@ static const char *special_range(struct address address)
 }
 
 /* What keeps the address out of the rule: never, special or nothing. */
-static void find_withheld(const struct rule *rule, const struct question *question, char *text)
+static void find_protected(const struct rule *rule, const struct question *question, char *text)
 {
 	const struct entry *entry = decides(&never, 0, question);
 
@@ -569,12 +569,12 @@ static void find_withheld(const struct rule *rule, const struct question *questi
 
 static bool holds(const struct rule *rule, const struct question *question)
 {
-	const struct entry *single = decides(rule, NONE, question);
-	char withheld[256];
+	const struct entry *entry = decides(rule, NONE, question);
+	char protected[256];
 
-	find_withheld(rule, question, withheld);
-	if (*withheld || rule->is_any || single)
-		return !*withheld && (rule->is_any || !single->is_exception);
+	find_protected(rule, question, protected);
+	if (*protected || rule->is_any || entry)
+		return !*protected && (rule->is_any || !entry->is_exception);
 	for (int feed = 0; feed < 6; feed++)
 		if (feed_holds(rule, feed, question))
 			return true;
@@ -638,7 +638,7 @@ static void print_entries(FILE *file, const struct rule *rule, int feed,
 static void print_rule(FILE *file, const struct rule *rule, const struct question *question)
 {
 	bool is_held = holds(rule, question);
-	char withheld[256];
+	char protected[256];
 	u32 n = 0;
 
 	fprintf(file, " %s=%d%d0[", rule->name, is_held,
@@ -649,8 +649,8 @@ static void print_rule(FILE *file, const struct rule *rule, const struct questio
 		for (int feed = 0; feed < 6; feed++)
 			if (feed_holds(rule, feed, question) == pass)
 				print_entries(file, rule, feed, question, &n);
-	find_withheld(rule, question, withheld);
-	fprintf(file, "%u]%s", n, withheld);
+	find_protected(rule, question, protected);
+	fprintf(file, "%u]%s", n, protected);
 }
 
 static void print_answer(FILE *file, const struct question *question)

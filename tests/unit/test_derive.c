@@ -64,16 +64,16 @@ static void add_feed(const char *text)
 
 static void add_single(const char *text, const char *origin, u64 expires_ms)
 {
-	struct baleen_rule_entry single = { .expires_ms = expires_ms };
+	struct baleen_rule_entry entry = { .expires_ms = expires_ms };
 	bool is_new;
 
-	assert_int_equal(baleen_rule_entry_parse(text, rule->key_spec, 128, &single, NULL, &error),
+	assert_int_equal(baleen_rule_entry_parse(text, rule->key_spec, 128, &entry, NULL, &error),
 			 0);
-	snprintf(single.origin, sizeof(single.origin), "%s", origin);
-	assert_int_equal(baleen_rule_entries_put(&state, "drop", &single, &is_new, &error), 0);
+	snprintf(entry.origin, sizeof(entry.origin), "%s", origin);
+	assert_int_equal(baleen_rule_entries_put(&state, "drop", &entry, &is_new, &error), 0);
 }
 
-static void withhold(const char *name, const char *text)
+static void remove_protected(const char *name, const char *text)
 {
 	assert_int_equal(baleen_rule_store_set_text(&state, name, text, &error), 0);
 }
@@ -195,8 +195,8 @@ static void every_address(void **unused)
 {
 	rule->is_any = true;
 	add_single("!20.1.1.1", "manual", 0);
-	withhold("never", "9.9.9.9\n");
-	withhold("peers", "8.8.8.8\n");
+	remove_protected("never", "9.9.9.9\n");
+	remove_protected("peers", "8.8.8.8\n");
 	assert_held("20.1.1.1 9.9.9.9 8.8.8.8 10.0.0.1 2400::1 fe80::1",
 		    "20.1.1.1 8.8.8.8 10.0.0.1 2400::1 fe80::1");
 }
@@ -206,9 +206,9 @@ static void every_address(void **unused)
 static void add_guarded(void)
 {
 	add_feed("10.0.0.0/8\n9.9.9.9\n8.8.8.8\n7.7.7.7\n20.0.0.1\nfe80::1\n2400::1\n");
-	withhold("never", "9.9.9.9 dns\n");
-	withhold("host", "7.7.7.7 gateway\n2400::1 address\n");
-	withhold("peers", "8.8.8.8 peer of a TCP session\n");
+	remove_protected("never", "9.9.9.9 dns\n");
+	remove_protected("host", "7.7.7.7 gateway\n2400::1 address\n");
+	remove_protected("peers", "8.8.8.8 peer of a TCP session\n");
 }
 
 #define GUARDED "10.1.1.1 9.9.9.9 8.8.8.8 7.7.7.7 20.0.0.1 fe80::1 2400::1"
@@ -221,9 +221,9 @@ static void guarded(void **unused)
 	add_guarded();
 	assert_held(GUARDED, "20.0.0.1");
 	assert_int_equal(baleen_derive(&state, rule, NOW_MS, &filter, &derived, &error), 0);
-	assert_int_equal(derived.n_withheld, 4);
-	assert_int_equal(derived.first_withheld.role, BALEEN_PROTECTED_PEER);
-	assert_string_equal(derived.first_withheld.key, "8.8.8.8");
+	assert_int_equal(derived.n_protected, 4);
+	assert_int_equal(derived.first_protected.role, BALEEN_PROTECTED_PEER);
+	assert_string_equal(derived.first_protected.key, "8.8.8.8");
 	assert_int_equal(derived.n_feeds, 1);
 	baleen_filter_free(&filter);
 }
@@ -307,7 +307,7 @@ static void image_alone(void **unused)
 {
 	struct baleen_filter first, second;
 
-	withhold("never", "9.9.9.9\n20.3.0.0/16\n");
+	remove_protected("never", "9.9.9.9\n20.3.0.0/16\n");
 	add_image("20.1.0.0/16\n21.0.0.1\n2400::1\n", BALEEN_KIND_CUCKOO, 0);
 	assert_held("20.1.1.1 21.0.0.1 21.0.0.2 2400::1 2400::2", "20.1.1.1 21.0.0.1 2400::1");
 	assert_int_equal(baleen_derive(&state, rule, NOW_MS, &first, NULL, &error), 0);
@@ -320,8 +320,8 @@ static void image_alone(void **unused)
 
 static void image_edited(void **unused)
 {
-	withhold("never", "9.9.9.9\n20.1.7.0/24\n");
-	withhold("peers", "21.0.0.2\n");
+	remove_protected("never", "9.9.9.9\n20.1.7.0/24\n");
+	remove_protected("peers", "21.0.0.2\n");
 	add_image("20.1.0.0/16\n21.0.0.1\n21.0.0.2\n9.9.9.9\n10.0.0.1\n", BALEEN_KIND_CUCKOO, 0);
 	add_image("22.0.0.1\n", BALEEN_KIND_CUCKOO, 0);
 	add_feed("23.0.0.1\n10.0.0.2\n");
@@ -346,9 +346,9 @@ static void image_that_cannot_forget(void **unused)
 {
 	add_image("21.0.0.1\n21.0.0.2\n9.9.9.9\n", BALEEN_KIND_BLOOM, 1e-6);
 	assert_held("21.0.0.1 9.9.9.9", "21.0.0.1 9.9.9.9");
-	withhold("never", "9.9.9.9\n");
+	remove_protected("never", "9.9.9.9\n");
 	assert_refused(-EOPNOTSUPP, "rule 'drop': its image: a Bloom filter cannot forget");
-	withhold("never", "9.9.0.0/16\n");
+	remove_protected("never", "9.9.0.0/16\n");
 	assert_refused(-EOPNOTSUPP, "rule 'drop': its image: a Bloom filter cannot forget");
 }
 
@@ -411,8 +411,8 @@ static int note(const struct baleen_reason *reason, void *data)
 		sprintf(text + strlen(text), "%llu:%s ", (unsigned long long)reason->line,
 			reason->text);
 	else
-		sprintf(text + strlen(text), "%s%s@%s ", reason->single.is_exception ? "!" : "",
-			reason->single.key, reason->single.origin);
+		sprintf(text + strlen(text), "%s%s@%s ", reason->entry.is_exception ? "!" : "",
+			reason->entry.key, reason->entry.origin);
 	return 0;
 }
 
@@ -589,7 +589,7 @@ static struct world any_world(struct random *random)
 		write_entry(&world.never.entry[i], text + strlen(text));
 		strcat(text, "\n");
 	}
-	withhold("never", text);
+	remove_protected("never", text);
 	return world;
 }
 

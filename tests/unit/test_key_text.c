@@ -382,13 +382,13 @@ static void test_fingerprints(void **state)
 	static const struct {
 		const char *text, *shown;
 		u32 upper;
-	} prints[] = {
-		{"0", "0", 0},
-		{"1", "1", 0x80000000},
-		{"10001:001010", "10001001010", 0x89400000},
-		{"01000:0", "010000", 0x40000000},
-		{"11111111111111111111111111111110", "11111111111111111111111111111110",
-		 0xfffffffe},
+	} fingerprints[] = {
+		{ "0", "0", 0 },
+		{ "1", "1", 0x80000000 },
+		{ "10001:001010", "10001001010", 0x89400000 },
+		{ "01000:0", "010000", 0x40000000 },
+		{ "11111111111111111111111111111110", "11111111111111111111111111111110",
+		  0xfffffffe },
 	};
 	struct baleen_seed seed = {0};
 	char text[BALEEN_KEY_TEXT];
@@ -396,15 +396,16 @@ static void test_fingerprints(void **state)
 	const char *reason;
 
 	baleen_seed_expand(&seed);
-	for (size_t i = 0; i < sizeof(prints) / sizeof(prints[0]); i++) {
-		assert_int_equal(baleen_key_parse(prints[i].text, strlen(prints[i].text),
+	for (size_t i = 0; i < sizeof(fingerprints) / sizeof(fingerprints[0]); i++) {
+		assert_int_equal(baleen_key_parse(fingerprints[i].text,
+						  strlen(fingerprints[i].text),
 						  BALEEN_KEY_FINGERPRINT, &key, &reason),
 				 0);
 		assert_false(baleen_key_is_bad(&key));
 		assert_int_equal(key.domain, baleen_spec_domain(BALEEN_KEY_FINGERPRINT, false));
-		assert_int_equal(baleen_hash64(&seed, &key) >> 32, prints[i].upper);
+		assert_int_equal(baleen_hash64(&seed, &key) >> 32, fingerprints[i].upper);
 		baleen_key_format(&key, BALEEN_KEY_FINGERPRINT, text);
-		assert_string_equal(text, prints[i].shown);
+		assert_string_equal(text, fingerprints[i].shown);
 	}
 }
 

@@ -39,13 +39,13 @@ static void put_feed(struct baleen_rule_store *state, const char *source, u64 re
 
 static void put_single(struct baleen_rule_store *state, const char *key, const char *origin)
 {
-	struct baleen_rule_entry single = { .added_ms = 1 };
+	struct baleen_rule_entry entry = { .added_ms = 1 };
 	bool is_new;
 
-	assert_int_equal(baleen_rule_entry_parse(key, BALEEN_KEY_SRC, 128, &single, NULL, &error),
+	assert_int_equal(baleen_rule_entry_parse(key, BALEEN_KEY_SRC, 128, &entry, NULL, &error),
 			 0);
-	snprintf(single.origin, sizeof(single.origin), "%s", origin);
-	assert_int_equal(baleen_rule_entries_put(state, "bad", &single, &is_new, &error), 0);
+	snprintf(entry.origin, sizeof(entry.origin), "%s", origin);
+	assert_int_equal(baleen_rule_entries_put(state, "bad", &entry, &is_new, &error), 0);
 }
 
 static void make_state(void)

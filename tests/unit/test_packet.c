@@ -342,7 +342,7 @@ struct upper {
 #define FRAG(next, word) next "00 " word " 0000 0001 "
 #define WANT_PORTS 0x1234, 22, -1
 
-static const struct upper uppers[] = {
+static const struct upper upper_devices[] = {
 	{ "TCP", IP4_OF("06") TCP, { 6, WANT_PORTS, 0x12 } },
 	{ "UDP", IP4_OF("11") PORTS, { 17, WANT_PORTS, -1 } },
 	{ "DCCP", IP4_OF("21") PORTS, { 33, WANT_PORTS, -1 } },
@@ -413,7 +413,9 @@ static const struct upper uppers[] = {
 	{ "IPv6, payload that ends in an extension header",
 	  MAC "86dd 60000000 0007 3c40 " ADDRESSES6 EXT("06") TCP,
 	  { -1, UNKNOWN, -1 } },
-	{ "IPv6, payload length 0", MAC "86dd 60000000 0000 0640 " ADDRESSES6 TCP, { 6, WANT_PORTS, 0x12 } },
+	{ "IPv6, payload length 0",
+	  MAC "86dd 60000000 0000 0640 " ADDRESSES6 TCP,
+	  { 6, WANT_PORTS, 0x12 } },
 	{ "IPv6, second fragment, which may bring flags",
 	  IP6_OF("2c") FRAG("06", "0009") TCP,
 	  { 6, UNKNOWN, 2 } },
@@ -470,7 +472,7 @@ static const struct upper uppers[] = {
 	  { 6, WANT_PORTS, 0x12 } },
 };
 
-#define N_UPPERS (sizeof(uppers) / sizeof(uppers[0]))
+#define N_UPPERS (sizeof(upper_devices) / sizeof(upper_devices[0]))
 
 static void assert_upper(const char *name, const u8 *frame, size_t n_bytes,
 			 const struct slow_transport *want)
@@ -490,11 +492,11 @@ static void test_uppers(void **state)
 {
 	for (size_t i = 0; i < N_UPPERS; i++) {
 		u8 frame[MAX_FRAME];
-		size_t n_bytes = from_hex(uppers[i].hex, frame);
+		size_t n_bytes = from_hex(upper_devices[i].hex, frame);
 
-		assert_upper(uppers[i].name, frame, n_bytes, &uppers[i].want);
+		assert_upper(upper_devices[i].name, frame, n_bytes, &upper_devices[i].want);
 		for (size_t n = 0; n < n_bytes; n++)
-			assert_slow_agrees(uppers[i].name, frame, n);
+			assert_slow_agrees(upper_devices[i].name, frame, n);
 	}
 }
 
@@ -557,7 +559,7 @@ static void test_mutated_uppers(void **state)
 
 	for (u32 round = 0; round < 400000; round++) {
 		u8 frame[MAX_FRAME];
-		size_t n_bytes = from_hex(uppers[round % N_UPPERS].hex, frame);
+		size_t n_bytes = from_hex(upper_devices[round % N_UPPERS].hex, frame);
 		struct parsed parsed;
 
 		for (u32 n = random_below(&random, 6); n; n--) {
@@ -569,7 +571,7 @@ static void test_mutated_uppers(void **state)
 		}
 		if (random_below(&random, 3) == 0)
 			n_bytes = random_below(&random, n_bytes + 1);
-		assert_slow_agrees(uppers[round % N_UPPERS].name, frame, n_bytes);
+		assert_slow_agrees(upper_devices[round % N_UPPERS].name, frame, n_bytes);
 		parsed = parse_exact(frame, n_bytes);
 		if (parsed.offset)
 			seen[parsed.transport.has_proto + parsed.transport.has_ports]++;

@@ -187,7 +187,8 @@ static struct baleen_key *unlike_keys(const struct baleen_filter *filter, u32 do
 		for (i = 0; i < at; i++)
 			if (place[i].slot == place[at].slot &&
 			    (place[i].home == place[at].home ||
-			     (baleen_table_has_prints(table) && place[i].home == place[at].other)))
+			     (baleen_table_has_fingerprints(table) &&
+			      place[i].home == place[at].other)))
 				break;
 	}
 	free(place);

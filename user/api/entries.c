@@ -72,17 +72,17 @@ static int fill_in(struct request *request, const struct baleen_stored_rule *rul
 
 	for (size_t i = 0; i < request->batch.n && !err; i++) {
 		struct baleen_rule_entry_change *change = &request->batch.change[i];
-		struct baleen_rule_entry *single = &change->single;
+		struct baleen_rule_entry *entry = &change->entry;
 
 		change->op = request->op;
 		err = baleen_rule_entry_parse(request->entries[i], rule->key_spec,
-					      baleen_rule_ban_width(rule), single, NULL,
+					      baleen_rule_ban_width(rule), entry, NULL,
 					      api_error());
-		strcpy(single->origin, request->options.origin);
-		strcpy(single->reason, request->options.reason);
-		single->added_ms = now_ms;
+		strcpy(entry->origin, request->options.origin);
+		strcpy(entry->reason, request->options.reason);
+		entry->added_ms = now_ms;
 		if (request->options.ttl_s)
-			single->expires_ms = now_ms + request->options.ttl_s * 1000;
+			entry->expires_ms = now_ms + request->options.ttl_s * 1000;
 	}
 	return err;
 }
@@ -94,7 +94,7 @@ static int check_results(const struct request *request)
 		if (request->batch.change[i].result == -EPERM)
 			return baleen_fail(api_error(), EPERM, "%s: must not be dropped: %s",
 					   request->entries[i],
-					   request->batch.change[i].withheld.what);
+					   request->batch.change[i].protected.what);
 	return 0;
 }
 

@@ -40,12 +40,12 @@ struct limited {
 	struct limited *next;
 };
 
-static const char *why(const struct baleen_protected *withheld)
+static const char *why(const struct baleen_protected *protected)
 {
-	switch (withheld->role) {
+	switch (protected->role) {
 	case BALEEN_PROTECTED_NEVER: return "the never-drop list";
 	case BALEEN_PROTECTED_PEER: return "a guarded TCP session";
-	default: return withheld->what;
+	default: return protected->what;
 	}
 }
 
@@ -62,7 +62,7 @@ static void report(struct daemon *daemon, const struct limited *limited,
 	if (bans->n_refused)
 		notify(daemon, LOG_ERR, limited->device,
 		       "%s is over a limit and not banned, since it is never dropped (%s)",
-		       bans->refused, why(&bans->withheld));
+		       bans->refused, why(&bans->protected));
 	if (bans->n_capped)
 		notify(daemon, LOG_ERR, limited->device,
 		       "more are over a limit than it may ban at a time: its cap is reached");

@@ -28,15 +28,15 @@ static bool send_report(const struct baleen_fetch_report *report)
 	return send(BALEEN_HELPER_SOCKET, report, sizeof(*report), MSG_NOSIGNAL) == sizeof(*report);
 }
 
-static bool tell_progress(u64 n_received, u64 n_total)
+static bool report_progress(u64 n_received, u64 n_total)
 {
 	const struct baleen_fetch_report report = { .n_received = n_received, .n_total = n_total };
-	static u64 told_ms;
+	static u64 reported_ms;
 	u64 now_ms = baleen_monotonic_ms();
 
-	if (now_ms < told_ms + PROGRESS_MS)
+	if (now_ms < reported_ms + PROGRESS_MS)
 		return true;
-	told_ms = now_ms;
+	reported_ms = now_ms;
 	return send_report(&report);
 }
 
@@ -100,6 +100,6 @@ int main(void)
 	else if (order.verb == BALEEN_FETCH_RESOLVE)
 		resolve_name(&order, BALEEN_HELPER_BODY, &report);
 	else
-		transfer_document(&order, BALEEN_HELPER_BODY, tell_progress, &report);
+		transfer_document(&order, BALEEN_HELPER_BODY, report_progress, &report);
 	return !send_report(&report);
 }

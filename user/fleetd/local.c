@@ -36,20 +36,20 @@ struct search {
 	struct baleen_error *error;
 };
 
-static int keep(const struct baleen_rule_entry *single, void *data)
+static int keep(const struct baleen_rule_entry *entry, void *data)
 {
 	struct search *search = data;
 	struct baleen_fleet_local *local;
 
-	if (single->is_exception || strlen(single->key) >= sizeof(local->key))
+	if (entry->is_exception || strlen(entry->key) >= sizeof(local->key))
 		return 0;
 	if (baleen_array_add(&search->local, search->n))
 		return baleen_no_memory(search->error);
 	local = &search->local[search->n++];
-	*local = (struct baleen_fleet_local){ .end_ms = single->expires_ms };
+	*local = (struct baleen_fleet_local){ .end_ms = entry->expires_ms };
 	strcpy(local->set, search->set);
-	strcpy(local->key, single->key);
-	snprintf(local->reason, sizeof(local->reason), "%s", single->reason);
+	strcpy(local->key, entry->key);
+	snprintf(local->reason, sizeof(local->reason), "%s", entry->reason);
 	return 0;
 }
 
@@ -133,11 +133,11 @@ static int remove_from(struct baleen_deploy *deploy, const struct baleen_stored_
 	struct baleen_batch batch = { .rule = rule->name, .change = change };
 
 	for (u32 i = 0; i <= conf->n_publish; i++) {
-		struct baleen_rule_entry *single = &change[batch.n].single;
+		struct baleen_rule_entry *entry = &change[batch.n].entry;
 
 		change[batch.n++].op = BALEEN_RULE_ENTRY_REMOVE;
-		strcpy(single->key, going->key);
-		strcpy(single->origin, i < conf->n_publish ? conf->publish[i] : OPERATOR);
+		strcpy(entry->key, going->key);
+		strcpy(entry->origin, i < conf->n_publish ? conf->publish[i] : OPERATOR);
 	}
 	return baleen_deploy_batch(deploy, &batch, going->error);
 }

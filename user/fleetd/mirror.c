@@ -125,41 +125,41 @@ struct changes {
 
 /* A ban as a single entry, in this host's time. */
 static void make_single(const struct changes *changes, const struct baleen_fleet_effect *effect,
-			struct baleen_rule_entry *single)
+			struct baleen_rule_entry *entry)
 {
 	s64 offset = baleen_fleet_store_offset(&changes->fleet->store);
 	u64 max_ms = changes->rule->fleet.max_ttl_s * 1000ull;
 
-	*single = (struct baleen_rule_entry){ .added_ms = effect->entry.made_ms - offset,
-					      .expires_ms = effect->entry.end_ms - offset };
-	if (max_ms && single->expires_ms > single->added_ms + max_ms)
-		single->expires_ms = single->added_ms + max_ms;
-	baleen_fleet_key_format(&effect->entry.key, single->key);
-	snprintf(single->origin, sizeof(single->origin), ORIGIN "%s", effect->publisher);
-	strcpy(single->reason, effect->entry.reason);
+	*entry = (struct baleen_rule_entry){ .added_ms = effect->entry.made_ms - offset,
+					     .expires_ms = effect->entry.end_ms - offset };
+	if (max_ms && entry->expires_ms > entry->added_ms + max_ms)
+		entry->expires_ms = entry->added_ms + max_ms;
+	baleen_fleet_key_format(&effect->entry.key, entry->key);
+	snprintf(entry->origin, sizeof(entry->origin), ORIGIN "%s", effect->publisher);
+	strcpy(entry->reason, effect->entry.reason);
 }
 
 static int add_change(struct changes *changes, enum baleen_rule_entry_op op,
-		      const struct baleen_rule_entry *single)
+		      const struct baleen_rule_entry *entry)
 {
 	if (baleen_array_add(&changes->change, changes->n))
 		return -ENOMEM;
 	changes->change[changes->n++] =
-		(struct baleen_rule_entry_change){ .op = op, .single = *single };
+		(struct baleen_rule_entry_change){ .op = op, .entry = *entry };
 	return 0;
 }
 
 static int add_effect(struct changes *changes, const struct baleen_fleet_effect *effect)
 {
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry entry;
 	bool is_put = effect->is_in_force;
 
 	if (strcmp(effect->entry.set, changes->rule->fleet.set))
 		return 0;
-	make_single(changes, effect, &single);
-	is_put &= single.expires_ms > changes->now_ms;
+	make_single(changes, effect, &entry);
+	is_put &= entry.expires_ms > changes->now_ms;
 	return add_change(changes, is_put ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
-			  &single);
+			  &entry);
 }
 
 /* Nobody can have banned here, from elsewhere, who is protected. */
@@ -177,7 +177,7 @@ static void tell_refused(const struct changes *changes, const char *device)
 	if (first)
 		say(changes->fleet, LOG_WARNING,
 		    "%s:%s: %s of %s is not banned here, since it is never dropped%s", device,
-		    changes->rule->name, first->single.key, first->single.origin + strlen(ORIGIN),
+		    changes->rule->name, first->entry.key, first->entry.origin + strlen(ORIGIN),
 		    n > 1 ? ", nor are others" : "");
 }
 
@@ -200,8 +200,8 @@ static int put(struct baleen_deploy *deploy, struct changes *changes, struct bal
 
 static int compare_changes(const void *a, const void *b)
 {
-	const struct baleen_rule_entry *x = &((const struct baleen_rule_entry_change *)a)->single;
-	const struct baleen_rule_entry *y = &((const struct baleen_rule_entry_change *)b)->single;
+	const struct baleen_rule_entry *x = &((const struct baleen_rule_entry_change *)a)->entry;
+	const struct baleen_rule_entry *y = &((const struct baleen_rule_entry_change *)b)->entry;
 	int order = strcmp(x->key, y->key);
 
 	if (!order)
@@ -218,7 +218,7 @@ static int want_pardon(const struct baleen_fleet_pardon *pardon, void *data)
 {
 	struct changes *changes = data;
 	s64 offset = baleen_fleet_store_offset(&changes->fleet->store);
-	struct baleen_rule_entry single = {
+	struct baleen_rule_entry entry = {
 		.is_exception = true,
 		.origin = PARDON_ORIGIN,
 		.added_ms = pardon->made_ms - offset,
@@ -227,16 +227,16 @@ static int want_pardon(const struct baleen_fleet_pardon *pardon, void *data)
 
 	if (!pardon->is_exception || strcmp(pardon->set, changes->rule->fleet.set))
 		return 0;
-	baleen_fleet_key_format(&pardon->key, single.key);
-	strcpy(single.reason, pardon->reason);
-	return add_change(changes, BALEEN_RULE_ENTRY_PUT, &single);
+	baleen_fleet_key_format(&pardon->key, entry.key);
+	strcpy(entry.reason, pardon->reason);
+	return add_change(changes, BALEEN_RULE_ENTRY_PUT, &entry);
 }
 
-static int keep_row(const struct baleen_rule_entry *single, void *data)
+static int keep_row(const struct baleen_rule_entry *entry, void *data)
 {
-	if (strncmp(single->origin, ORIGIN, strlen(ORIGIN)))
+	if (strncmp(entry->origin, ORIGIN, strlen(ORIGIN)))
 		return 0;
-	return add_change(data, BALEEN_RULE_ENTRY_REMOVE, single);
+	return add_change(data, BALEEN_RULE_ENTRY_REMOVE, entry);
 }
 
 static bool is_same(const struct baleen_rule_entry *a, const struct baleen_rule_entry *b)
@@ -259,10 +259,10 @@ static int add_differences(struct changes *to, const struct changes *wanted,
 					     compare_changes(&wanted->change[i], &there->change[j]);
 
 		if (order < 0 ||
-		    (!order && !is_same(&wanted->change[i].single, &there->change[j].single)))
-			err = add_change(to, wanted->change[i].op, &wanted->change[i].single);
+		    (!order && !is_same(&wanted->change[i].entry, &there->change[j].entry)))
+			err = add_change(to, wanted->change[i].op, &wanted->change[i].entry);
 		else if (order > 0)
-			err = add_change(to, BALEEN_RULE_ENTRY_REMOVE, &there->change[j].single);
+			err = add_change(to, BALEEN_RULE_ENTRY_REMOVE, &there->change[j].entry);
 		i += order <= 0;
 		j += order >= 0;
 	}

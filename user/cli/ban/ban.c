@@ -27,20 +27,20 @@ static bool is_add(const struct entry_change *change)
 static int parse_key(const struct entry_change *change, const char *text, u32 key_spec, u32 width,
 		     struct entries *entries, struct baleen_error *error)
 {
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry entry;
 	bool is_widened;
 	int err;
 
-	err = entry_make(text, key_spec, width, &change->options, &single, &is_widened, error);
+	err = entry_make(text, key_spec, width, &change->options, &entry, &is_widened, error);
 	if (err)
 		return err;
 	entries->n_widened += is_widened;
 	if (is_widened && !change->json && entries->n < MAX_EXPLAINED)
 		complain("%s: %s stands for %s (say %s/128 for less)", change->target, text,
-			 single.key, text);
+			 entry.key, text);
 	return entries_append(entries,
 			      is_add(change) ? BALEEN_RULE_ENTRY_PUT : BALEEN_RULE_ENTRY_REMOVE,
-			      &single);
+			      &entry);
 }
 
 static int parse_arguments(const struct entry_change *change, const struct baleen_stored_rule *rule,
@@ -139,12 +139,12 @@ static int parse_file(const struct entry_change *change, u32 key_spec, struct en
 
 /**
  * struct search - an entry looked for
- * @single: its key and origin
+ * @entry: its key and origin
  * @found: it is there
  * @elsewhere: origin of another with the same key; empty when there is none
  */
 struct search {
-	const struct baleen_rule_entry *single;
+	const struct baleen_rule_entry *entry;
 	bool found;
 	char elsewhere[BALEEN_ORIGIN_BYTES];
 };
@@ -153,7 +153,7 @@ static int compare_origin(const struct baleen_rule_entry *there, void *data)
 {
 	struct search *search = data;
 
-	if (!strcmp(there->origin, search->single->origin))
+	if (!strcmp(there->origin, search->entry->origin))
 		search->found = true;
 	else
 		strcpy(search->elsewhere, there->origin);
@@ -173,50 +173,50 @@ static int complain_there(const struct entry_change *change, const struct search
 {
 	return complain(
 		"%s: %s is an entry of origin '%s' already: nothing changed (--exist renews it)",
-		change->target, search->single->key, search->single->origin);
+		change->target, search->entry->key, search->entry->origin);
 }
 
 static int complain_absent(const struct entry_change *change, const struct baleen_rule_store *state,
 			   const struct baleen_stored_rule *rule, const struct search *search)
 {
 	complain("%s: no entry %s of origin '%s': nothing changed (--exist does not mind)",
-		 change->target, search->single->key, search->single->origin);
-	explain_entry(change->target, state, rule, search->single);
+		 change->target, search->entry->key, search->entry->origin);
+	explain_entry(change->target, state, rule, search->entry);
 	if (*search->elsewhere)
 		return complain("%s: 'baleen del --origin %s' is for that one", change->target,
 				baleen_shell_word(search->elsewhere).text);
-	return suggest_exception(change->target, search->single->key);
+	return suggest_exception(change->target, search->entry->key);
 }
 
 /* An address that was widened when it was added is deleted as what it became. */
 static void widen_like_added(const struct baleen_rule_store *state,
 			     const struct baleen_stored_rule *rule, struct search *search,
-			     struct baleen_rule_entry *single)
+			     struct baleen_rule_entry *entry)
 {
-	struct baleen_rule_entry wide = *single;
+	struct baleen_rule_entry wide = *entry;
 	bool is_widened;
 
 	if (search->found ||
-	    baleen_rule_entry_parse(single->key, rule->key_spec, baleen_rule_ban_width(rule), &wide,
+	    baleen_rule_entry_parse(entry->key, rule->key_spec, baleen_rule_ban_width(rule), &wide,
 				    &is_widened, NULL) ||
 	    !is_widened)
 		return;
-	wide.is_exception = single->is_exception;
-	search->single = &wide;
+	wide.is_exception = entry->is_exception;
+	search->entry = &wide;
 	baleen_rule_entries_of_key(state, rule->name, &wide, compare_origin, search, NULL);
-	search->single = single;
+	search->entry = entry;
 	if (search->found)
-		*single = wide;
+		*entry = wide;
 }
 
 static int check_one(const struct entry_change *change, const struct baleen_rule_store *state,
-		     const struct baleen_stored_rule *rule, struct baleen_rule_entry *single)
+		     const struct baleen_stored_rule *rule, struct baleen_rule_entry *entry)
 {
-	struct search search = { .single = single };
+	struct search search = { .entry = entry };
 
-	baleen_rule_entries_of_key(state, rule->name, single, compare_origin, &search, NULL);
+	baleen_rule_entries_of_key(state, rule->name, entry, compare_origin, &search, NULL);
 	if (!is_add(change))
-		widen_like_added(state, rule, &search, single);
+		widen_like_added(state, rule, &search, entry);
 	if (change->exist || search.found != is_add(change))
 		return 0;
 	return is_add(change) ? complain_there(change, &search) :
@@ -230,7 +230,7 @@ static int check_all(const struct entry_change *change, const struct baleen_rule
 	if (change->exist && is_add(change))
 		return 0;
 	for (size_t i = 0; i < entries->n; i++)
-		if (check_one(change, state, rule, &entries->change[i].single))
+		if (check_one(change, state, rule, &entries->change[i].entry))
 			return EXIT_FAILED;
 	return 0;
 }
@@ -243,8 +243,8 @@ static int list_keys(const struct entries *entries, struct baleen_list *list)
 	int err = 0;
 
 	for (size_t i = 0; i < entries->n && !err; i++)
-		if (!entries->change[i].single.is_exception)
-			err = baleen_list_add(list, entries->change[i].single.key, &ignored);
+		if (!entries->change[i].entry.is_exception)
+			err = baleen_list_add(list, entries->change[i].entry.key, &ignored);
 	return err ? err : baleen_list_finish(list);
 }
 
@@ -313,7 +313,7 @@ static void count_results(const struct entry_change *change, const struct entrie
 		if (one->result != -EPERM)
 			continue;
 		if (outcome->n_refused++ < MAX_EXPLAINED)
-			complain("%s: '%s' not added: %s", change->target, one->single.key,
+			complain("%s: '%s' not added: %s", change->target, one->entry.key,
 				 entry_refusal(one, why));
 	}
 }
@@ -361,7 +361,7 @@ static int make_change(const struct entry_change *change, struct baleen_device_s
 			   entries->n <= MAX_EXPLAINED && i < entries->n;
 	     i++)
 		explain_entry(change->target, &session->deploy.state, rule,
-			      &entries->change[i].single);
+			      &entries->change[i].entry);
 	if (!change->dry_run)
 		outcome->exit_code = session_kept(&session->deploy.state);
 	return 0;
@@ -372,7 +372,7 @@ static int report(const struct entry_change *change, const struct entries *entri
 {
 	const char *what = is_add(change) ? "added" : "deleted";
 	bool has_end = is_add(change) && outcome->n_changed + outcome->n_renewed;
-	u64 expires = has_end ? entries->change[0].single.expires_ms : 0;
+	u64 expires = has_end ? entries->change[0].entry.expires_ms : 0;
 	char n[NUMBER_TEXT], end[BALEEN_DURATION_TEXT + 8];
 	json_t *json;
 	int err;

@@ -53,7 +53,7 @@ int guard_entries(const struct baleen_deploy *deploy, const struct baleen_stored
 
 /* Says on stderr which other entries of a rule hold the key of one; how many. */
 u64 explain_entry(const char *target, const struct baleen_rule_store *state,
-		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *single);
+		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *entry);
 
 /* Says by what command a rule no longer holds a key of its lists; EXIT_FAILED. */
 int suggest_exception(const char *target, const char *key);

@@ -104,7 +104,7 @@ static bool is_aside(const struct change *change, const struct filter_ref *ref)
 	return filter_ref_is_live(ref) && (change->atomic || change->file);
 }
 
-static int complain_idle(const struct change *change, const struct baleen_noop_keys *noop)
+static int complain_noop(const struct change *change, const struct baleen_noop_keys *noop)
 {
 	return complain("%s: %s %s: nothing changed (--exist takes it)", change->argument,
 			noop->text,
@@ -112,7 +112,7 @@ static int complain_idle(const struct change *change, const struct baleen_noop_k
 }
 
 /* Says whether there is anything to do. */
-static int check_idle(struct change *change, const struct filter_ref *ref, bool *is_idle)
+static int check_noop(struct change *change, const struct filter_ref *ref, bool *is_noop)
 {
 	struct baleen_noop_keys noop;
 	struct baleen_error error;
@@ -120,8 +120,8 @@ static int check_idle(struct change *change, const struct filter_ref *ref, bool 
 	if (baleen_change_find_noop(&ref->filter, &change->list, change->op, &noop, &error))
 		return complain("%s: %s", ref->argument, error.text);
 	if (noop.n && !change->exist)
-		return complain_idle(change, &noop);
-	*is_idle = noop.n == noop.n_entries;
+		return complain_noop(change, &noop);
+	*is_noop = noop.n == noop.n_entries;
 	change->n_changed = noop.n_entries - noop.n;
 	return 0;
 }
@@ -192,7 +192,7 @@ static int change_in_place(struct change *change, struct filter_ref *ref)
 	change->in_place = !err;
 	change->refusal = err == -ENOSPC || err == -EOPNOTSUPP ? err : 0;
 	if (err == -EALREADY)
-		return complain_idle(change, &noop);
+		return complain_noop(change, &noop);
 	return err ? EXIT_FAILED : 0;
 }
 
@@ -225,11 +225,11 @@ static int fit_keys(struct change *change, const struct filter_ref *ref)
 
 static int change_loaded(struct change *change, struct filter_ref *ref)
 {
-	bool is_idle;
+	bool is_noop;
 
-	if (fit_keys(change, ref) || check_idle(change, ref, &is_idle))
+	if (fit_keys(change, ref) || check_noop(change, ref, &is_noop))
 		return EXIT_FAILED;
-	if (is_idle) {
+	if (is_noop) {
 		change->in_place = true;
 		return 0;
 	}

@@ -118,24 +118,24 @@ static const struct baleen_rule_entry *find_own(const struct ban *ban,
 						const struct baleen_ban_rule *rule)
 {
 	for (size_t i = 0; i < rule->n_before; i++)
-		if (!strcmp(rule->before[i].single.origin, ban->key[0].origin))
-			return &rule->before[i].single;
+		if (!strcmp(rule->before[i].entry.origin, ban->key[0].origin))
+			return &rule->before[i].entry;
 	return NULL;
 }
 
 static bool has_key(const struct baleen_ban_rule *rule, const struct baleen_rule_entry *key)
 {
 	for (size_t i = 0; i < rule->n_before; i++)
-		if (!strcmp(rule->before[i].single.key, key->key))
+		if (!strcmp(rule->before[i].entry.key, key->key))
 			return true;
 	return false;
 }
 
 static void add_change(struct baleen_ban_rule *rule, enum baleen_rule_entry_op op,
-		       const struct baleen_rule_entry *single)
+		       const struct baleen_rule_entry *entry)
 {
 	rule->change[rule->n_changes++] =
-		(struct baleen_rule_entry_change){ .op = op, .single = *single };
+		(struct baleen_rule_entry_change){ .op = op, .entry = *entry };
 }
 
 /* Fills in what each rule has to change; how many have something new. */
@@ -189,7 +189,7 @@ static void explain(const struct ban *ban)
 	}
 }
 
-static int complain_idle(const struct ban *ban)
+static int complain_noop(const struct ban *ban)
 {
 	if (is_ban(ban))
 		return complain("%s is banned by origin '%s' already: nothing changed (--exist "
@@ -242,7 +242,7 @@ static int change(struct ban *ban)
 		if (baleen_bans_remember(&ban->bans, &ban->key[i], &error))
 			return complain("%s", error.text);
 	if (!plan(ban) && !ban->exist)
-		return complain_idle(ban);
+		return complain_noop(ban);
 	return (is_ban(ban) && check_host(ban)) || put(ban) ? EXIT_FAILED : 0;
 }
 
@@ -261,7 +261,7 @@ static json_t *describe_origins(const struct baleen_ban_rule *rule)
 	json_t *origins = json_array();
 
 	for (size_t i = 0; i < rule->n_before; i++)
-		json_array_append_new(origins, json_text(rule->before[i].single.origin));
+		json_array_append_new(origins, json_text(rule->before[i].entry.origin));
 	return origins;
 }
 
@@ -296,7 +296,7 @@ static int report_json(const struct ban *ban)
 static void print_origins(const struct baleen_ban_rule *rule)
 {
 	for (size_t i = 0; i < rule->n_before; i++)
-		printf("%s%s", i ? ", " : " (", rule->before[i].single.origin);
+		printf("%s%s", i ? ", " : " (", rule->before[i].entry.origin);
 	if (rule->n_before)
 		putchar(')');
 }

@@ -14,18 +14,18 @@ const char *format_entry_time(u64 ms, char *text)
 	return text;
 }
 
-json_t *describe_entry(const struct baleen_rule_entry *single)
+json_t *describe_entry(const struct baleen_rule_entry *entry)
 {
 	char key[BALEEN_RULE_ENTRY_TEXT + 1];
 	json_t *json = json_object();
 
-	snprintf(key, sizeof(key), "%s%s", single->is_exception ? "!" : "", single->key);
+	snprintf(key, sizeof(key), "%s%s", entry->is_exception ? "!" : "", entry->key);
 	json_object_set_new(json, "entry", json_text(key));
-	json_object_set_new(json, "origin", json_text(single->origin));
-	json_object_set_new(json, "reason", json_text(single->reason));
-	json_object_set_new(json, "added_ms", json_integer(single->added_ms));
+	json_object_set_new(json, "origin", json_text(entry->origin));
+	json_object_set_new(json, "reason", json_text(entry->reason));
+	json_object_set_new(json, "added_ms", json_integer(entry->added_ms));
 	json_object_set_new(json, "expires_ms",
-			    single->expires_ms ? json_integer(single->expires_ms) : json_null());
+			    entry->expires_ms ? json_integer(entry->expires_ms) : json_null());
 	return json;
 }
 

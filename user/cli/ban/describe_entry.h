@@ -14,7 +14,7 @@
 const char *format_entry_time(u64 ms, char *text);
 
 /* An entry as JSON. */
-json_t *describe_entry(const struct baleen_rule_entry *single);
+json_t *describe_entry(const struct baleen_rule_entry *entry);
 
 /* Says that the bans inside a prefix have banned it, if they have. */
 void print_widened(const char *target, const char *prefix, bool is_trial);

@@ -11,20 +11,20 @@
  * @target: DEV:RULE
  * @n: how many
  */
-struct told {
+struct printed {
 	const char *target;
 	u64 n;
 };
 
 /* The first key that an entry holds, by which others are found. */
-static int first_key(const struct baleen_rule_entry *single, u32 key_spec, struct baleen_key *key)
+static int first_key(const struct baleen_rule_entry *entry, u32 key_spec, struct baleen_key *key)
 {
 	struct baleen_span span;
 	const char *reason;
 
 	if (!baleen_spec_is_address(key_spec))
-		return baleen_key_parse(single->key, strlen(single->key), key_spec, key, &reason);
-	if (baleen_span_parse(single->key, strlen(single->key), &span, &reason))
+		return baleen_key_parse(entry->key, strlen(entry->key), key_spec, key, &reason);
+	if (baleen_span_parse(entry->key, strlen(entry->key), &span, &reason))
 		return -EINVAL;
 	*key = (struct baleen_key){ .domain = span.is_ip6 ? BALEEN_IP6 : BALEEN_IP4 };
 	if (span.is_ip6) {
@@ -38,34 +38,35 @@ static int first_key(const struct baleen_rule_entry *single, u32 key_spec, struc
 
 static int say_reason(const struct baleen_reason *reason, void *data)
 {
-	struct told *told = data;
+	struct printed *printed = data;
 
-	told->n++;
+	printed->n++;
 	if (reason->is_feed && reason->line)
-		complain("%s: %s stays in force: line %llu of %s", told->target, reason->text,
+		complain("%s: %s stays in force: line %llu of %s", printed->target, reason->text,
 			 (unsigned long long)reason->line, baleen_feed_name(&reason->feed).text);
 	else if (reason->is_feed)
-		complain("%s: stays in force: the image %s holds it", told->target,
+		complain("%s: stays in force: the image %s holds it", printed->target,
 			 baleen_feed_name(&reason->feed).text);
 	else
-		complain("%s: %s%s stays in force: entry of origin '%s'", told->target,
-			 reason->single.is_exception ? "!" : "", reason->single.key,
-			 reason->single.origin);
+		complain("%s: %s%s stays in force: entry of origin '%s'", printed->target,
+			 reason->entry.is_exception ? "!" : "", reason->entry.key,
+			 reason->entry.origin);
 	return 0;
 }
 
 u64 explain_entry(const char *target, const struct baleen_rule_store *state,
-		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *single)
+		  const struct baleen_stored_rule *rule, const struct baleen_rule_entry *entry)
 {
-	struct told told = { .target = target };
+	struct printed printed = { .target = target };
 	struct baleen_protected ignored;
 	struct baleen_key key;
 
-	if (first_key(single, rule->key_spec, &key))
+	if (first_key(entry, rule->key_spec, &key))
 		return 0;
 	/* Lists have no effect on addresses that are taken out of them. */
 	if (!baleen_spec_is_address(rule->key_spec) ||
 	    !baleen_protected_find(state, rule, &key, &ignored))
-		baleen_derive_reasons(state, rule, &key, baleen_now_ms(), say_reason, &told, NULL);
-	return told.n;
+		baleen_derive_reasons(state, rule, &key, baleen_now_ms(), say_reason, &printed,
+				      NULL);
+	return printed.n;
 }

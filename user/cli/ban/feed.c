@@ -286,7 +286,7 @@ static int apply_change(struct feed *feed, enum baleen_rule_entry_op op, char *r
 	struct entry_options options = feed->options;
 	const char *key = next_word(&rest);
 	const char *reason = parse_values(&options, rest);
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry entry;
 	struct baleen_error error;
 	bool is_widened;
 
@@ -298,10 +298,9 @@ static int apply_change(struct feed *feed, enum baleen_rule_entry_op op, char *r
 		return bad(feed, "a snapshot has one origin", options.origin);
 	if (feed->in_snapshot && op != BALEEN_RULE_ENTRY_PUT)
 		return bad(feed, "a snapshot has what is to be there, not del", "");
-	if (entry_make(key, feed->key_spec, feed->ban_width, &options, &single, &is_widened,
-		       &error))
+	if (entry_make(key, feed->key_spec, feed->ban_width, &options, &entry, &is_widened, &error))
 		return bad(feed, error.text, "");
-	if (entries_append(&feed->entries, op, &single))
+	if (entries_append(&feed->entries, op, &entry))
 		return EXIT_FAILED;
 	return !feed->in_snapshot && feed->entries.n == MAX_BATCH ? flush(feed) : 0;
 }

@@ -71,18 +71,18 @@ static int import_entry(void *data, const struct baleen_import_entry *entry,
 	struct import *import = data;
 	struct entry_options options = import->options;
 	char text[BALEEN_RULE_ENTRY_TEXT + 2], reason[BALEEN_REASON_BYTES];
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry made;
 	int err;
 
 	clean_reason(entry->comment, reason);
 	options.reason = reason;
 	options.ttl_ms = entry->expires_s * 1000;
 	snprintf(text, sizeof(text), "%s%s", entry->is_exception ? "!" : "", entry->key);
-	err = entry_make(text, import->key_spec, BALEEN_BAN_WIDTH_MAX, &options, &single, NULL,
+	err = entry_make(text, import->key_spec, BALEEN_BAN_WIDTH_MAX, &options, &made, NULL,
 			 error);
 	if (err)
 		return err;
-	return entries_append(&import->entries, BALEEN_RULE_ENTRY_PUT, &single) ? -ENOMEM : 0;
+	return entries_append(&import->entries, BALEEN_RULE_ENTRY_PUT, &made) ? -ENOMEM : 0;
 }
 
 static int read_file(struct import *import)
@@ -115,7 +115,7 @@ static u64 count_refused(const struct import *import)
 		const struct baleen_rule_entry_change *change = &import->entries.change[i];
 
 		if (change->result == -EPERM && n++ < MAX_NAMED)
-			complain("%s: '%s' not added: %s", import->target, change->single.key,
+			complain("%s: '%s' not added: %s", import->target, change->entry.key,
 				 entry_refusal(change, why));
 	}
 	return n;

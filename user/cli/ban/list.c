@@ -84,7 +84,7 @@ static bool meets(const struct baleen_span *a, const struct baleen_span *b)
 }
 
 /* A key of several fields is compared as it is printed. */
-static bool is_of_key(const struct list *list, const struct baleen_rule_entry *single)
+static bool is_of_key(const struct list *list, const struct baleen_rule_entry *entry)
 {
 	struct baleen_span span;
 	const char *reason;
@@ -92,54 +92,54 @@ static bool is_of_key(const struct list *list, const struct baleen_rule_entry *s
 	if (!list->key)
 		return true;
 	if (!list->is_span || !baleen_spec_is_address(list->in->key_spec))
-		return !strcmp(list->key, single->key);
-	return !baleen_span_parse(single->key, strlen(single->key), &span, &reason) &&
+		return !strcmp(list->key, entry->key);
+	return !baleen_span_parse(entry->key, strlen(entry->key), &span, &reason) &&
 	       meets(&list->span, &span);
 }
 
-static bool is_asked_for(const struct list *list, const struct baleen_rule_entry *single)
+static bool is_asked_for(const struct list *list, const struct baleen_rule_entry *entry)
 {
-	u64 end_ms = single->expires_ms;
+	u64 end_ms = entry->expires_ms;
 
 	if (end_ms && end_ms <= list->now_ms)
 		return false;
-	if (list->origin && strcmp(list->origin, single->origin))
+	if (list->origin && strcmp(list->origin, entry->origin))
 		return false;
 	if (list->ending_ms && (!end_ms || end_ms - list->now_ms > list->ending_ms))
 		return false;
-	return is_of_key(list, single);
+	return is_of_key(list, entry);
 }
 
-static void print_entry(const struct list *list, const struct baleen_rule_entry *single)
+static void print_entry(const struct list *list, const struct baleen_rule_entry *entry)
 {
 	char key[BALEEN_RULE_ENTRY_TEXT + 1], since[ENTRY_TIME_TEXT], left[BALEEN_DURATION_TEXT];
 
 	if (!list->n)
 		printf("%-10s %-20s %-16s %-19s %-8s %s\n", "RULE", "KEY", "ORIGIN", "SINCE",
 		       "LEFT", "REASON");
-	snprintf(key, sizeof(key), "%s%s", single->is_exception ? "!" : "", single->key);
-	printf("%-10s %-20s %-16s %-19s %-8s %s\n", list->in->name, key, single->origin,
-	       format_entry_time(single->added_ms, since),
-	       single->expires_ms ? format_span(single->expires_ms - list->now_ms, left) : "-",
-	       *single->reason ? single->reason : "-");
+	snprintf(key, sizeof(key), "%s%s", entry->is_exception ? "!" : "", entry->key);
+	printf("%-10s %-20s %-16s %-19s %-8s %s\n", list->in->name, key, entry->origin,
+	       format_entry_time(entry->added_ms, since),
+	       entry->expires_ms ? format_span(entry->expires_ms - list->now_ms, left) : "-",
+	       *entry->reason ? entry->reason : "-");
 }
 
-static int add_entry(const struct baleen_rule_entry *single, void *data)
+static int add_entry(const struct baleen_rule_entry *entry, void *data)
 {
 	struct list *list = data;
 	json_t *json;
 
-	if (!is_asked_for(list, single))
+	if (!is_asked_for(list, entry))
 		return 0;
 	if (!list->json) {
-		print_entry(list, single);
+		print_entry(list, entry);
 	} else {
-		json = describe_entry(single);
+		json = describe_entry(entry);
 		json_object_set_new(json, "device", json_text(list->device));
 		json_object_set_new(json, "rule", json_text(list->in->name));
 		json_object_set_new(json, "left_ms",
-				    single->expires_ms ?
-					    json_integer(single->expires_ms - list->now_ms) :
+				    entry->expires_ms ?
+					    json_integer(entry->expires_ms - list->now_ms) :
 					    json_null());
 		json_array_append_new(list->json, json);
 	}

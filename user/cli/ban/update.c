@@ -356,7 +356,7 @@ static void report_json(const struct device *device, const struct baleen_feed_ve
 	json_array_append_new(device->update->json, one);
 }
 
-static bool is_told_already(const struct baleen_feed_versions *versions, size_t i)
+static bool is_reported(const struct baleen_feed_versions *versions, size_t i)
 {
 	return i && versions->version[i].outcome == BALEEN_FEED_FAILED &&
 	       versions->version[i - 1].outcome == BALEEN_FEED_FAILED &&
@@ -372,7 +372,7 @@ static int report(const struct device *device)
 
 		if (device->update->json)
 			report_json(device, version);
-		else if (!is_told_already(&device->versions, i))
+		else if (!is_reported(&device->versions, i))
 			report_words(device, version);
 		if (version->outcome == BALEEN_FEED_FAILED)
 			result = EXIT_FAILED;

@@ -19,7 +19,7 @@ static json_t *describe_reason(const struct baleen_reason *reason)
 	json_t *json;
 
 	if (!reason->is_feed)
-		return describe_entry(&reason->single);
+		return describe_entry(&reason->entry);
 	json = json_object();
 	json_object_set_new(json, "entry", reason->line ? json_text(reason->text) : json_null());
 	json_object_set_new(json, "feed", json_text(baleen_feed_name(&reason->feed).text));
@@ -43,11 +43,11 @@ static json_t *describe_reason(const struct baleen_reason *reason)
 static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 			     const struct baleen_explained_rule *explained)
 {
-	const struct baleen_protected *withheld = &explained->withheld;
+	const struct baleen_protected *protected = &explained->protected;
 	static const char *const roles[] = { "never", "name", "host", "peer", "special" };
 	json_t *json = json_object(), *reasons = json_array();
 
-	for (u32 i = 0; i < explained->n_told; i++)
+	for (u32 i = 0; i < explained->n_shown; i++)
 		json_array_append_new(reasons, describe_reason(&explained->reason[i]));
 	json_object_set_new(json, "rule", json_text(xdp->config.rule[index].image.name));
 	json_object_set_new(json, "action",
@@ -61,16 +61,16 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	json_object_set_new(json, "entries", reasons);
 	json_object_set_new(json, "n_entries", json_integer(explained->n_reasons));
 	json_object_set_new(json, "withheld",
-			    explained->is_withheld ?
-				    json_pack("{s:s, s:o, s:o}", "role", roles[withheld->role],
-					      "what", json_text(withheld->what), "key",
-					      json_text(withheld->key)) :
+			    explained->is_protected ?
+				    json_pack("{s:s, s:o, s:o}", "role", roles[protected->role],
+					      "what", json_text(protected->what), "key",
+					      json_text(protected->key)) :
 				    json_null());
-	if (explained->is_withheld && withheld->role == BALEEN_PROTECTED_NAME) {
-		json_t *told = json_object_get(json, "withheld");
+	if (explained->is_protected && protected->role == BALEEN_PROTECTED_NAME) {
+		json_t *shown = json_object_get(json, "withheld");
 
-		json_object_set_new(told, "asked_ms", json_integer(withheld->asked_ms));
-		json_object_set_new(told, "answered_ms", json_integer(withheld->answered_ms));
+		json_object_set_new(shown, "asked_ms", json_integer(protected->asked_ms));
+		json_object_set_new(shown, "answered_ms", json_integer(protected->answered_ms));
 	}
 	return json;
 }

@@ -93,22 +93,22 @@ static void print_feed_reason(const struct baleen_reason *reason)
 	putchar('\n');
 }
 
-static void print_single_reason(const struct baleen_rule_entry *single)
+static void print_entry_reason(const struct baleen_rule_entry *entry)
 {
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
-	printf("    %s%-*s entry of %s", single->is_exception ? "!" : "",
-	       single->is_exception ? 19 : 20, single->key, single->origin);
-	if (*single->reason)
-		printf(": %s", single->reason);
-	printf(", added %s", format_entry_time(single->added_ms, when));
-	if (single->expires_ms)
-		printf(", ends %s (%s)", format_entry_time(single->expires_ms, when),
-		       format_distance(single->expires_ms, distance));
+	printf("    %s%-*s entry of %s", entry->is_exception ? "!" : "",
+	       entry->is_exception ? 19 : 20, entry->key, entry->origin);
+	if (*entry->reason)
+		printf(": %s", entry->reason);
+	printf(", added %s", format_entry_time(entry->added_ms, when));
+	if (entry->expires_ms)
+		printf(", ends %s (%s)", format_entry_time(entry->expires_ms, when),
+		       format_distance(entry->expires_ms, distance));
 	putchar('\n');
 }
 
-static void print_withheld(const struct baleen_protected *withheld)
+static void print_protected(const struct baleen_protected *protected)
 {
 	static const char *const roles[] = {
 		[BALEEN_PROTECTED_NEVER] = "the never-drop list",
@@ -119,17 +119,17 @@ static void print_withheld(const struct baleen_protected *withheld)
 	};
 	char when[ENTRY_TIME_TEXT], distance[BALEEN_DURATION_TEXT + 8];
 
-	printf("    %-20s %s: %s%s %s", withheld->key,
-	       withheld->role == BALEEN_PROTECTED_SPECIAL ? "not taken from feeds" :
-							    "never dropped",
-	       roles[withheld->role], withheld->role == BALEEN_PROTECTED_NAME ? "" : ",",
-	       withheld->what);
-	if (withheld->asked_ms)
-		printf(", asked %s (%s)", format_entry_time(withheld->asked_ms, when),
-		       format_distance(withheld->asked_ms, distance));
-	if (withheld->asked_ms != withheld->answered_ms)
+	printf("    %-20s %s: %s%s %s", protected->key,
+	       protected->role == BALEEN_PROTECTED_SPECIAL ? "not taken from feeds" :
+							     "never dropped",
+	       roles[protected->role], protected->role == BALEEN_PROTECTED_NAME ? "" : ",",
+	       protected->what);
+	if (protected->asked_ms)
+		printf(", asked %s (%s)", format_entry_time(protected->asked_ms, when),
+		       format_distance(protected->asked_ms, distance));
+	if (protected->asked_ms != protected->answered_ms)
 		printf(", without an answer since %s",
-		       format_entry_time(withheld->answered_ms, when));
+		       format_entry_time(protected->answered_ms, when));
 	putchar('\n');
 }
 
@@ -137,22 +137,22 @@ static void print_reasons(const struct baleen_explained_rule *explained)
 {
 	if (explained->is_any)
 		puts("    any                  every address");
-	for (u32 i = 0; i < explained->n_told; i++) {
+	for (u32 i = 0; i < explained->n_shown; i++) {
 		if (explained->reason[i].is_feed)
 			print_feed_reason(&explained->reason[i]);
 		else
-			print_single_reason(&explained->reason[i].single);
+			print_entry_reason(&explained->reason[i].entry);
 	}
-	if (explained->n_reasons > explained->n_told)
-		printf("    and %u more\n", explained->n_reasons - explained->n_told);
-	if (explained->is_withheld)
-		print_withheld(&explained->withheld);
+	if (explained->n_reasons > explained->n_shown)
+		printf("    and %u more\n", explained->n_reasons - explained->n_shown);
+	if (explained->is_protected)
+		print_protected(&explained->protected);
 }
 
 /* Whoever it is; special-purpose ranges only tell what feeds cannot bring. */
 static bool is_guarded(const struct baleen_explained_rule *explained)
 {
-	return explained->is_withheld && explained->withheld.role != BALEEN_PROTECTED_SPECIAL;
+	return explained->is_protected && explained->protected.role != BALEEN_PROTECTED_SPECIAL;
 }
 
 static void print_rule(const struct baleen_xdp *xdp, u32 index,

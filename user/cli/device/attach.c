@@ -248,7 +248,7 @@ static int attach_rules(struct attach *attach)
 						       .ruleset = &ruleset },
 		       &attach->rules, attach->force))
 		return EXIT_FAILED;
-	rules_tell_special(&attach->rules);
+	rules_print_special(&attach->rules);
 	rules_warn_dead(&attach->rules, &ruleset);
 	if (attach->is_kmod)
 		return attach_kmod(attach, &ruleset);

@@ -34,7 +34,7 @@ static int refresh(const char *device, bool force, struct refreshed *refreshed,
 	return err;
 }
 
-static void tell(const char *device, const struct refreshed *refreshed, json_t *all)
+static void print(const char *device, const struct refreshed *refreshed, json_t *all)
 {
 	bool changed = refreshed->id != refreshed->old_id;
 
@@ -49,14 +49,14 @@ static void tell(const char *device, const struct refreshed *refreshed, json_t *
 		printf("%s: program %u is of this version already\n", device, refreshed->id);
 }
 
-static int refresh_and_tell(const char *device, bool force, json_t *all)
+static int refresh_and_print(const char *device, bool force, json_t *all)
 {
 	struct refreshed refreshed;
 	struct baleen_error error;
 
 	if (refresh(device, force, &refreshed, &error))
 		return complain("%s", error.text);
-	tell(device, &refreshed, all);
+	print(device, &refreshed, all);
 	return EXIT_DONE;
 }
 
@@ -83,7 +83,7 @@ static int refresh_pins(const struct baleen_pins *pins, void *data)
 	}
 	is_attached = xdp.attach_status == BALEEN_ATTACH_STATUS_ATTACHED;
 	baleen_xdp_close(&xdp);
-	if (is_attached && refresh_and_tell(xdp.device, walk->force, walk->all))
+	if (is_attached && refresh_and_print(xdp.device, walk->force, walk->all))
 		walk->result = EXIT_FAILED;
 	return 0;
 }
@@ -113,7 +113,7 @@ static int run(int argc, char **argv)
 		return err;
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
-	err = argc ? refresh_and_tell(*argv, asked.force, asked.all) :
+	err = argc ? refresh_and_print(*argv, asked.force, asked.all) :
 		     refresh_all(asked.force, asked.all);
 	return finish_collected(asked.all, err);
 }

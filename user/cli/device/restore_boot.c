@@ -106,8 +106,8 @@ static void undo(struct boot *boot, u32 index)
 
 /* --- one device ---------------------------------------------------------------------- */
 
-static void tell(const char *device, const struct baleen_deploy *deploy, bool was_attached,
-		 const struct baleen_attempts *attempts)
+static void report(const char *device, const struct baleen_deploy *deploy, bool was_attached,
+		   const struct baleen_attempts *attempts)
 {
 	u32 n = deploy->xdp.config.n_rules;
 
@@ -141,7 +141,7 @@ static void restore_device(struct boot *boot, u32 index)
 	if (err)
 		fail(boot, index, error.text);
 	else
-		tell(device, &deploy, was_attached, &attempts);
+		report(device, &deploy, was_attached, &attempts);
 	baleen_deploy_close(&deploy);
 	boot->is_done[index] = true;
 }
@@ -165,7 +165,7 @@ static u32 restore_present(struct boot *boot)
 }
 
 /* Without --wait the udev rule restores them when they appear. */
-static void tell_of_missing(struct boot *boot, bool did_wait)
+static void report_missing(struct boot *boot, bool did_wait)
 {
 	char why[64];
 
@@ -198,7 +198,7 @@ int restore_boot(char **devices, int n, u64 wait_ms)
 			undo(&boot, i);
 		while (restore_present(&boot) && baleen_monotonic_ms() < deadline_ms)
 			baleen_link_wait(fd, deadline_ms - baleen_monotonic_ms());
-		tell_of_missing(&boot, wait_ms);
+		report_missing(&boot, wait_ms);
 	}
 	baleen_close_fd(&fd);
 	return finish_output(boot.result);

@@ -267,7 +267,7 @@ static int change_device(struct change *change)
 	if (device_edit_check(change->device) || rules_open(&change->rules, &change->lists) ||
 	    guard_rates(&change->rules, change->accept_fpp) || device_edit(change->device, &edit))
 		return EXIT_FAILED;
-	rules_tell_special(&change->rules);
+	rules_print_special(&change->rules);
 	rules_warn_dead(&change->rules, &edit.after);
 	return report(change, &edit.after);
 }

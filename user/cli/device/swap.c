@@ -148,7 +148,7 @@ static bool drops(const struct swap *swap, const struct baleen_ruleset *after)
 }
 
 /* The operator means it when a configuration says keep, so there is nothing to tell. */
-static void tell_special(struct swap *swap, const struct device_edit *edit)
+static void print_special(struct swap *swap, const struct device_edit *edit)
 {
 	struct rule_argument *rule = &swap->rules.rule[0];
 
@@ -157,7 +157,7 @@ static void tell_special(struct swap *swap, const struct device_edit *edit)
 	swap->n_special_kept = rule->ref.n_special;
 	rule->special = edit->is_configured ? SPECIAL_KEEP : SPECIAL_TOLD;
 	snprintf(rule->name, sizeof(rule->name), "%s", swap->rule);
-	rules_tell_special(&swap->rules);
+	rules_print_special(&swap->rules);
 }
 
 static int swap_rule(struct swap *swap)
@@ -173,7 +173,7 @@ static int swap_rule(struct swap *swap)
 
 	swap->n_special = edit.n_special;
 	if (!err && drops(swap, &edit.after))
-		tell_special(swap, &edit);
+		print_special(swap, &edit);
 	swap->n_protected = edit.n_protected;
 	swap->first_protected = edit.first_protected;
 	return err;

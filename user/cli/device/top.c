@@ -119,10 +119,10 @@ static void count_event(struct top *top, const struct baleen_sighting *seen)
 	struct baleen_key key;
 
 	if (seen->has_key) {
-		baleen_top_k_add(&top->view.hitters, &seen->key, seen->rule->image.key_spec, slot);
+		baleen_top_k_add(&top->view.top_k, &seen->key, seen->rule->image.key_spec, slot);
 	} else if (seen->parse <= BALEEN_PARSE_IP6) {
 		key = baleen_key_fields(BALEEN_KEY_SRC, &seen->fields);
-		baleen_top_k_add(&top->view.hitters, &key, BALEEN_KEY_SRC, slot);
+		baleen_top_k_add(&top->view.top_k, &key, BALEEN_KEY_SRC, slot);
 	}
 }
 
@@ -138,7 +138,7 @@ static void handle_key(struct top *top, bool *is_over, bool *is_changed)
 	case TOP_KEY_LOST: *is_over = true; break;
 	case TOP_KEY_PAUSE: top->view.is_paused = !top->view.is_paused; break;
 	case TOP_KEY_SORT: top->view.sort = (top->view.sort + 1) % TOP_N_SORTS; break;
-	case TOP_KEY_CLEAR: memset(&top->view.hitters, 0, sizeof(top->view.hitters)); break;
+	case TOP_KEY_CLEAR: memset(&top->view.top_k, 0, sizeof(top->view.top_k)); break;
 	default: break;
 	}
 }

@@ -32,7 +32,7 @@ enum top_reader {
 /**
  * struct top_view - what is shown
  * @rates: rates of the device
- * @hitters: keys of the sampled events; empty when they are not ours
+ * @top_k: keys of the sampled events; empty when they are not ours
  * @reader: the process that reads the events
  * @watcher: @reader is this, if its pid is known
  * @sort: order of the rules
@@ -42,7 +42,7 @@ enum top_reader {
  */
 struct top_view {
 	struct baleen_rates rates;
-	struct baleen_top_k hitters;
+	struct baleen_top_k top_k;
 	enum top_reader reader;
 	struct baleen_watcher watcher;
 	enum top_sort sort;

@@ -65,7 +65,7 @@ static json_t *json_counters(const struct top_view *view)
 static json_t *json_keys(const struct top_view *view)
 {
 	const struct baleen_top_key *top[MAX_KEYS];
-	u32 n = baleen_top_k_top(&view->hitters, top, MAX_KEYS);
+	u32 n = baleen_top_k_top(&view->top_k, top, MAX_KEYS);
 	json_t *keys = json_array();
 	char key[BALEEN_KEY_TEXT];
 
@@ -87,9 +87,8 @@ static json_t *json_events(const struct top_view *view)
 	json_object_set_new(events, "reader", json_string(readers[view->reader]));
 	if (view->reader == TOP_READER_OTHER && view->watcher.pid)
 		json_object_set_new(events, "reader_pid", json_integer(view->watcher.pid));
-	json_object_set_new(events, "read", json_integer(view->hitters.n_events));
-	json_object_set_new(events, "error_bound",
-			    json_integer(baleen_top_k_bound(&view->hitters)));
+	json_object_set_new(events, "read", json_integer(view->top_k.n_events));
+	json_object_set_new(events, "error_bound", json_integer(baleen_top_k_bound(&view->top_k)));
 	json_object_set_new(events, "keys", json_keys(view));
 	return events;
 }

@@ -291,7 +291,7 @@ const char *top_slot_name(const struct baleen_rates *rates, u32 slot)
 static void add_hitter(const struct top_view *view, struct top_page *page,
 		       const struct baleen_top_key *hitter, const struct columns *columns)
 {
-	double share = 100. * hitter->count / view->hitters.n_events;
+	double share = 100. * hitter->count / view->top_k.n_events;
 	char key[BALEEN_KEY_TEXT];
 	u32 width = page->width > columns->name + 17 + 1 ? page->width - columns->name - 17 - 1 : 1;
 
@@ -303,25 +303,25 @@ static void add_hitter(const struct top_view *view, struct top_page *page,
 		 top_slot_name(&view->rates, hitter->slot));
 }
 
-static void add_hitters(const struct top_view *view, struct top_page *page,
-			const struct columns *columns)
+static void add_top_k(const struct top_view *view, struct top_page *page,
+		      const struct columns *columns)
 {
 	const struct baleen_top_key *top[TOP_MAX_LINES];
 	char events[NUMBER_TEXT], bound[NUMBER_TEXT];
-	u64 too_high = baleen_top_k_bound(&view->hitters);
+	u64 too_high = baleen_top_k_bound(&view->top_k);
 	u32 n, room = page->height > page->n + 1 ? page->height - page->n - 1 : 0;
-	const char *noun = baleen_plural(view->hitters.n_events, "event", "events");
+	const char *noun = baleen_plural(view->top_k.n_events, "event", "events");
 
-	if (!view->hitters.n_events || !room)
+	if (!view->top_k.n_events || !room)
 		return;
-	n = baleen_top_k_top(&view->hitters, top, room < TOP_MAX_LINES ? room : TOP_MAX_LINES);
+	n = baleen_top_k_top(&view->top_k, top, room < TOP_MAX_LINES ? room : TOP_MAX_LINES);
 	if (too_high)
 		add_line(page, TOP_HEADER, "KEYS of %s %s; counts are too high by %s at most",
-			 format_count(view->hitters.n_events, events), noun,
+			 format_count(view->top_k.n_events, events), noun,
 			 format_count(too_high, bound));
 	else
 		add_line(page, TOP_HEADER, "KEYS of %s %s",
-			 format_count(view->hitters.n_events, events), noun);
+			 format_count(view->top_k.n_events, events), noun);
 	/* A count that may be half error is noise. */
 	for (u32 i = 0; i < n && top[i]->error <= top[i]->count / 2; i++)
 		add_hitter(view, page, top[i], columns);
@@ -340,5 +340,5 @@ void top_layout(const struct top_view *view, struct top_page *page)
 	add_default(view, page, &columns);
 	add_unexamined(view, page);
 	add_sampling(view, page);
-	add_hitters(view, page, &columns);
+	add_top_k(view, page, &columns);
 }

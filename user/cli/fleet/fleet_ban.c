@@ -68,15 +68,15 @@ static int make_changes(const struct ban *ban, const struct baleen_stored_rule *
 	int err = 0;
 
 	for (int i = 0; i < ban->n_keys && !err; i++) {
-		struct baleen_rule_entry single;
+		struct baleen_rule_entry entry;
 
 		if (entry_make(ban->key[i], rule->key_spec, baleen_rule_ban_width(rule),
-			       &ban->entry, &single, NULL, &error))
+			       &ban->entry, &entry, NULL, &error))
 			return complain("%s", error.text);
-		if (single.is_exception)
+		if (entry.is_exception)
 			return complain("'%s': a fleet has no exceptions: baleen fleet pardon",
 					ban->key[i]);
-		err = entries_append(entries, BALEEN_RULE_ENTRY_PUT, &single);
+		err = entries_append(entries, BALEEN_RULE_ENTRY_PUT, &entry);
 	}
 	return err;
 }
@@ -95,10 +95,10 @@ static void report_rule(struct ban *ban, const char *device, const struct baleen
 		if (ban->is_json)
 			json_array_append_new(ban->report,
 					      json_pack("{s:s, s:s, s:s, s:b}", "key",
-							change->single.key, "device", device,
-							"rule", rule->name, "banned", is_banned));
+							change->entry.key, "device", device, "rule",
+							rule->name, "banned", is_banned));
 		else if (is_banned)
-			printf("%s: banned in %s:%s\n", change->single.key, device, rule->name);
+			printf("%s: banned in %s:%s\n", change->entry.key, device, rule->name);
 		if (!is_banned)
 			complain("%s", entry_refusal(change, why));
 	}

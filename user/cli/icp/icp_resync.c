@@ -32,7 +32,8 @@ struct options {
 
 /* --- reports -------------------------------------------------------------------- */
 
-static void tell_json(const struct options *options, const struct baleen_icp_resync_report *report)
+static void print_report_json(const struct options *options,
+			      const struct baleen_icp_resync_report *report)
 {
 	json_t *json =
 		json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:i}", "device",
@@ -59,7 +60,7 @@ static void tell_json(const struct options *options, const struct baleen_icp_res
 	putchar('\n');
 }
 
-static void tell_drift(const struct baleen_icp_resync_report *report)
+static void print_drift(const struct baleen_icp_resync_report *report)
 {
 	char missing[NUMBER_TEXT], gone[NUMBER_TEXT];
 
@@ -70,18 +71,19 @@ static void tell_drift(const struct baleen_icp_resync_report *report)
 	       format_count(report->n_gone, gone));
 }
 
-static void tell(const struct options *options, const struct baleen_icp_resync_report *report)
+static void print_report(const struct options *options,
+			 const struct baleen_icp_resync_report *report)
 {
 	char count[NUMBER_TEXT], bytes[NUMBER_TEXT];
 
 	if (options->json) {
-		tell_json(options, report);
+		print_report_json(options, report);
 		return;
 	}
 	printf("%s:%s: %s %s in %.1f s", options->device, options->resync.sibling,
 	       format_count(report->n_entries, count),
 	       baleen_plural(report->n_entries, "object", "objects"), report->took_ns / 1e9);
-	tell_drift(report);
+	print_drift(report);
 	if (report->n_events)
 		printf("; %s %s meanwhile", format_count(report->n_events, count),
 		       baleen_plural(report->n_events, "event", "events"));
@@ -114,7 +116,7 @@ static int resync_once(const struct options *options)
 	if (err)
 		complain("%s", error.text);
 	else
-		tell(options, &report);
+		print_report(options, &report);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
 

@@ -51,12 +51,12 @@ const struct option_spec entry_option_table[] = {
 };
 
 int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
-		   const struct baleen_rule_entry *single)
+		   const struct baleen_rule_entry *entry)
 {
 	if (baleen_array_add(&entries->change, entries->n))
 		return complain("%s", strerror(ENOMEM));
 	entries->change[entries->n++] =
-		(struct baleen_rule_entry_change){ .op = op, .single = *single };
+		(struct baleen_rule_entry_change){ .op = op, .entry = *entry };
 	return 0;
 }
 
@@ -67,41 +67,41 @@ void entries_free(struct entries *entries)
 }
 
 int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
-	       struct baleen_rule_entry *single, bool *is_widened, struct baleen_error *error)
+	       struct baleen_rule_entry *entry, bool *is_widened, struct baleen_error *error)
 {
 	const char *origin = options->origin ? options->origin : BALEEN_ORIGIN_MANUAL;
 	const char *reason = options->reason ? options->reason : "";
 	int err;
 
-	*single = (struct baleen_rule_entry){ .added_ms = baleen_now_ms() };
+	*entry = (struct baleen_rule_entry){ .added_ms = baleen_now_ms() };
 	err = baleen_rule_entry_check(origin, reason, error);
 	if (!err)
-		err = baleen_rule_entry_parse(text, key_spec, width, single, is_widened, error);
+		err = baleen_rule_entry_parse(text, key_spec, width, entry, is_widened, error);
 	if (err)
 		return err;
-	strcpy(single->origin, origin);
-	strcpy(single->reason, reason);
+	strcpy(entry->origin, origin);
+	strcpy(entry->reason, reason);
 	if (options->ttl_ms)
-		single->expires_ms = single->added_ms + options->ttl_ms;
+		entry->expires_ms = entry->added_ms + options->ttl_ms;
 	return 0;
 }
 
 const char *entry_refusal(const struct baleen_rule_entry_change *change, char *text)
 {
-	const struct baleen_protected *withheld = &change->withheld;
-	char of_name[sizeof("an address of ") + sizeof(withheld->what)];
-	const char *why = withheld->what;
+	const struct baleen_protected *protected = &change->protected;
+	char of_name[sizeof("an address of ") + sizeof(protected->what)];
+	const char *why = protected->what;
 
-	switch (withheld->role) {
+	switch (protected->role) {
 	case BALEEN_PROTECTED_NEVER: why = "the never-drop list"; break;
 	case BALEEN_PROTECTED_NAME:
-		snprintf(of_name, sizeof(of_name), "an address of %s", withheld->what);
+		snprintf(of_name, sizeof(of_name), "an address of %s", protected->what);
 		why = of_name;
 		break;
 	case BALEEN_PROTECTED_PEER: why = "peer of a TCP session"; break;
 	default: break;
 	}
-	snprintf(text, ENTRY_REFUSAL, "%s is never dropped (%s)", withheld->key, why);
+	snprintf(text, ENTRY_REFUSAL, "%s is never dropped (%s)", protected->key, why);
 	return text;
 }
 

@@ -41,13 +41,13 @@ struct entries {
 
 /* Appends a change; 0, or EXIT_FAILED after a message when there is no memory. */
 int entries_append(struct entries *entries, enum baleen_rule_entry_op op,
-		   const struct baleen_rule_entry *single);
+		   const struct baleen_rule_entry *entry);
 void entries_free(struct entries *entries);
 
 /* Makes the single entry of a key, of a lone IPv6 address its prefix of length @width; 0, or
  * -EINVAL with an error. */
 int entry_make(const char *text, u32 key_spec, u32 width, const struct entry_options *options,
-	       struct baleen_rule_entry *single, bool *is_widened, struct baleen_error *error);
+	       struct baleen_rule_entry *entry, bool *is_widened, struct baleen_error *error);
 
 /* Why a key was not added, into at least ENTRY_REFUSAL bytes; returns @text. */
 #define ENTRY_REFUSAL 512

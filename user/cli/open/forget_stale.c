@@ -14,7 +14,7 @@ struct telling {
 	json_t *all;
 };
 
-static void tell(const struct baleen_stale_pins *gone, void *data)
+static void on_stale(const struct baleen_stale_pins *gone, void *data)
 {
 	const char *device = gone->device[0] ? gone->device : "?";
 	const struct telling *telling = data;
@@ -37,7 +37,7 @@ int forget_gone(gone_forget *forget, void (*also)(const struct baleen_stale_pins
 	struct baleen_error error;
 	int result = EXIT_DONE;
 
-	if (baleen_device_privileges(&error) || forget(tell, &telling, &error))
+	if (baleen_device_privileges(&error) || forget(on_stale, &telling, &error))
 		result = complain("%s", error.text);
 	if (!telling.all)
 		return finish_output(result);

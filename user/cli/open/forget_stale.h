@@ -8,8 +8,8 @@
 #include "xdp/stale_pins.h"
 
 /* baleen_stale_pins_forget() or baleen_icp_forget_stale(). */
-typedef int gone_forget(void (*tell)(const struct baleen_stale_pins *gone, void *data), void *data,
-			struct baleen_error *error);
+typedef int gone_forget(void (*on_stale)(const struct baleen_stale_pins *gone, void *data),
+			void *data, struct baleen_error *error);
 
 /**
  * forget_gone() - forget them and tell which

@@ -304,7 +304,7 @@ static void warn_of_vlan(const struct rule_argument *rule, const char *device)
 			 rule->name, device, device);
 }
 
-void rules_tell_special(const struct rules *rules)
+void rules_print_special(const struct rules *rules)
 {
 	char count[NUMBER_TEXT];
 

@@ -103,7 +103,7 @@ const struct rule_argument *rules_find(const struct rules *rules,
 bool is_any_argument(const struct rule_argument *argument);
 
 /* Says what became of special-purpose ranges in the lists of rules that drop. */
-void rules_tell_special(const struct rules *rules);
+void rules_print_special(const struct rules *rules);
 
 /* Warns of rules that can never match, as far as the arguments tell. */
 void rules_warn_dead(const struct rules *rules, const struct baleen_ruleset *ruleset);

@@ -122,18 +122,18 @@ void baleen_bans_close(struct baleen_bans *bans)
 
 /* --- remember -------------------------------------------------------------- */
 
-static int keep(const struct baleen_rule_entry *single, void *data)
+static int keep(const struct baleen_rule_entry *entry, void *data)
 {
 	struct baleen_ban_rule *rule = data;
 
 	if (baleen_array_add(&rule->before, rule->n_before))
 		return -ENOMEM;
 	rule->before[rule->n_before++] =
-		(struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT, .single = *single };
+		(struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT, .entry = *entry };
 	return 0;
 }
 
-int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *single,
+int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *entry,
 			 struct baleen_error *error)
 {
 	int err = 0;
@@ -142,7 +142,7 @@ int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entr
 		struct baleen_ban_rule *rule = &bans->rule[i];
 
 		err = baleen_rule_entries_of_key(&bans->deploy[rule->deploy].state, rule->rule.name,
-						 single, keep, rule, error);
+						 entry, keep, rule, error);
 		if (err == -ENOMEM)
 			baleen_no_memory(error);
 	}
@@ -169,7 +169,7 @@ static int put_one(struct baleen_bans *bans, struct baleen_ban_rule *rule, bool 
 	for (size_t i = 0; i < rule->n_changes && !err; i++)
 		if (rule->change[i].result == -EPERM)
 			err = baleen_fail(error, EPERM, "%s is never dropped",
-					  rule->change[i].single.key);
+					  rule->change[i].entry.key);
 	return err;
 }
 
@@ -192,7 +192,7 @@ static int put_back(struct baleen_bans *bans, const struct baleen_ban_rule *rule
 	memcpy(change, rule->change, rule->n_changes * sizeof(*change));
 	for (size_t i = 0; i < rule->n_changes; i++) {
 		change[i].op = BALEEN_RULE_ENTRY_REMOVE;
-		change[i].single.origin[0] = '\0';
+		change[i].entry.origin[0] = '\0';
 	}
 	if (rule->n_before)
 		memcpy(change + rule->n_changes, rule->before, rule->n_before * sizeof(*change));

@@ -78,12 +78,12 @@ void baleen_bans_close(struct baleen_bans *bans);
 /**
  * baleen_bans_remember() - the entries of a key in each rule
  * @bans: opened; @before of its rules is added to
- * @single: its key and is_exception
+ * @entry: its key and is_exception
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
-int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *single,
+int baleen_bans_remember(struct baleen_bans *bans, const struct baleen_rule_entry *entry,
 			 struct baleen_error *error);
 
 /**

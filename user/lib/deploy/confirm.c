@@ -329,12 +329,12 @@ struct moving {
 	struct baleen_error *error;
 };
 
-static int move_single(const struct baleen_rule_entry *single, void *data)
+static int move_entry(const struct baleen_rule_entry *entry, void *data)
 {
 	struct moving *moving = data;
 	bool is_new;
 
-	return baleen_rule_entries_put(moving->to, moving->rule, single, &is_new, moving->error);
+	return baleen_rule_entries_put(moving->to, moving->rule, entry, &is_new, moving->error);
 }
 
 static bool has_rule(const struct baleen_stored_rules *rules, const struct baleen_stored_rule *like)
@@ -345,7 +345,7 @@ static bool has_rule(const struct baleen_stored_rules *rules, const struct balee
 }
 
 /* Compare the rules that both have. */
-static int move_singles(struct moving *moving)
+static int move_entries(struct moving *moving)
 {
 	struct baleen_stored_rules from, to;
 	u64 n;
@@ -359,14 +359,14 @@ static int move_singles(struct moving *moving)
 		moving->rule = to.rule[i].name;
 		err = baleen_rule_entries_flush(moving->to, moving->rule, NULL, &n, moving->error);
 		if (!err)
-			err = baleen_rule_entries_each(moving->from, moving->rule, NULL,
-						       move_single, moving, moving->error);
+			err = baleen_rule_entries_each(moving->from, moving->rule, NULL, move_entry,
+						       moving, moving->error);
 	}
 	return err;
 }
 
 /* Into the copy, and then that takes its place: whoever dies in between begins again. */
-static int carry_singles(const struct baleen_rule_store *state, const char *path,
+static int carry_entries(const struct baleen_rule_store *state, const char *path,
 			 struct baleen_error *error)
 {
 	struct baleen_rule_store copy = { .is_kept = true, .lock_fd = -1 };
@@ -382,7 +382,7 @@ static int carry_singles(const struct baleen_rule_store *state, const char *path
 		return err;
 	err = baleen_rule_store_begin(&copy, error);
 	if (!err)
-		err = move_singles(&moving);
+		err = move_entries(&moving);
 	if (!err)
 		err = baleen_rule_store_commit(&copy, error);
 	else
@@ -411,7 +411,7 @@ static int replace(struct baleen_deploy *deploy, const char *device, struct bale
 
 	/* A directory that is no copy is the old state: a killed command exchanged them. */
 	if (!err && baleen_rule_store_is_copy(path)) {
-		err = carry_singles(&deploy->state, path, error);
+		err = carry_entries(&deploy->state, path, error);
 		/* A writer killed after this leaves a filter that differs from the state. */
 		if (!err)
 			err = baleen_rule_store_mark(&deploy->state, error);

@@ -45,17 +45,17 @@ enum baleen_rule_entry_op {
 /**
  * struct baleen_rule_entry_change - one change of a batch
  * @op: the operation
- * @single: the entry
+ * @entry: the entry
  * @result: filled in: 0; -EEXIST when a put found one of this key and origin (and
  *          renewed it); -ENOENT when there was none to remove; -EPERM when it is
  *          withheld and so was not added
- * @withheld: filled in with -EPERM
+ * @protected: filled in with -EPERM
  */
 struct baleen_rule_entry_change {
 	enum baleen_rule_entry_op op;
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry entry;
 	int result;
-	struct baleen_protected withheld;
+	struct baleen_protected protected;
 };
 
 /**

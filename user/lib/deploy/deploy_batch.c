@@ -15,7 +15,7 @@
  * @batch: what to do
  * @guards: additions are asked about
  * @own_host: addresses of this host, when the caller has none
- * @withheld: keys that must not be added
+ * @protected: keys that must not be added
  * @all: the same with all peers, for prefixes; loaded when one is asked about
  * @has_all: it is
  */
@@ -24,7 +24,7 @@ struct work {
 	struct baleen_batch *batch;
 	bool guards;
 	struct baleen_host own_host;
-	struct baleen_protected_set withheld;
+	struct baleen_protected_set protected;
 	struct baleen_protected_set all;
 	bool has_all;
 };
@@ -50,18 +50,18 @@ static int start_guard(struct work *work)
 					 work->batch->cuts_sessions ?
 						 BALEEN_GUARD_NONE :
 						 work->rows.rules.guard_sessions,
-					 host, &work->withheld, work->rows.error);
+					 host, &work->protected, work->rows.error);
 }
 
 /* The first part of what is withheld that a set of keys meets. */
-static int find_withheld(struct work *work, const struct baleen_list *keys, bool *is_found,
-			 struct baleen_protected *withheld)
+static int find_protected(struct work *work, const struct baleen_list *keys, bool *is_found,
+			  struct baleen_protected *protected)
 {
 	u32 n_roles = work->batch->cuts_sessions ? BALEEN_PROTECTED_PEER : BALEEN_N_WITHHELD;
 	u64 n = 0;
 
 	for (u32 role = 0; role < n_roles && !n; role++)
-		if (baleen_protected_meets(&work->withheld, role, keys, &n, withheld))
+		if (baleen_protected_meets(&work->protected, role, keys, &n, protected))
 			return baleen_no_memory(work->rows.error);
 	*is_found = n;
 	return 0;
@@ -69,12 +69,12 @@ static int find_withheld(struct work *work, const struct baleen_list *keys, bool
 
 static bool is_addition(const struct baleen_rule_entry_change *change)
 {
-	return change->op == BALEEN_RULE_ENTRY_PUT && !change->single.is_exception;
+	return change->op == BALEEN_RULE_ENTRY_PUT && !change->entry.is_exception;
 }
 
 /* The same of the keys that some changes add. */
-static int find_withheld_in(struct work *work, const struct baleen_rule_entry_change *change,
-			    size_t n, bool *is_found, struct baleen_protected *withheld)
+static int find_protected_in(struct work *work, const struct baleen_rule_entry_change *change,
+			     size_t n, bool *is_found, struct baleen_protected *protected)
 {
 	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
 	const char *reason = "";
@@ -82,7 +82,7 @@ static int find_withheld_in(struct work *work, const struct baleen_rule_entry_ch
 
 	for (size_t i = 0; i < n && !err; i++)
 		if (is_addition(&change[i]))
-			err = baleen_list_add(&keys, change[i].single.key, &reason);
+			err = baleen_list_add(&keys, change[i].entry.key, &reason);
 	if (!err)
 		err = baleen_list_finish(&keys);
 	if (err == -ENOMEM)
@@ -90,7 +90,7 @@ static int find_withheld_in(struct work *work, const struct baleen_rule_entry_ch
 	else if (err)
 		err = baleen_fail(work->rows.error, -err, "a key of an entry: %s", reason);
 	else
-		err = find_withheld(work, &keys, is_found, withheld);
+		err = find_protected(work, &keys, is_found, protected);
 	baleen_list_free(&keys);
 	return err;
 }
@@ -98,7 +98,7 @@ static int find_withheld_in(struct work *work, const struct baleen_rule_entry_ch
 static int refuse_one(struct work *work, struct baleen_rule_entry_change *change)
 {
 	bool is_found = false;
-	int err = find_withheld_in(work, change, 1, &is_found, &change->withheld);
+	int err = find_protected_in(work, change, 1, &is_found, &change->protected);
 
 	if (!err && is_found)
 		change->result = -EPERM;
@@ -106,7 +106,7 @@ static int refuse_one(struct work *work, struct baleen_rule_entry_change *change
 }
 
 /* Most batches hold nothing of it: asked as a whole first. */
-static int refuse_withheld(struct work *work)
+static int refuse_protected(struct work *work)
 {
 	struct baleen_batch *batch = work->batch;
 	struct baleen_protected ignored;
@@ -114,7 +114,7 @@ static int refuse_withheld(struct work *work)
 	int err = start_guard(work);
 
 	if (!err && work->guards)
-		err = find_withheld_in(work, batch->change, batch->n, &is_found, &ignored);
+		err = find_protected_in(work, batch->change, batch->n, &is_found, &ignored);
 	for (size_t i = 0; i < batch->n && !err && is_found; i++)
 		err = refuse_one(work, &batch->change[i]);
 	return err;
@@ -123,12 +123,12 @@ static int refuse_withheld(struct work *work)
 /* A prefix is banned by nobody's order: what is withheld in it, peers among it whatever the
  * batch says of them, saves all of it.
  */
-static int refuse_prefix(void *data, const struct baleen_rule_entry *single, bool *is_refused)
+static int refuse_prefix(void *data, const struct baleen_rule_entry *entry, bool *is_refused)
 {
 	struct work *work = data;
 	struct baleen_host *host = work->batch->host ? work->batch->host : &work->own_host;
 	struct baleen_list keys = { .key_spec = BALEEN_KEY_SRC };
-	struct baleen_protected withheld;
+	struct baleen_protected protected;
 	const char *reason;
 	u64 n = 0;
 	int err = 0;
@@ -137,14 +137,14 @@ static int refuse_prefix(void *data, const struct baleen_rule_entry *single, boo
 		err = baleen_protected_load_now(state_of(work), work->rows.rules.guard_sessions,
 						host, &work->all, work->rows.error);
 	work->has_all = !err;
-	if (!err && (baleen_list_add(&keys, single->key, &reason) || baleen_list_finish(&keys)))
+	if (!err && (baleen_list_add(&keys, entry->key, &reason) || baleen_list_finish(&keys)))
 		err = baleen_no_memory(work->rows.error);
 	for (u32 role = 0; role < BALEEN_N_WITHHELD && !n && !err; role++)
-		err = baleen_protected_meets(&work->all, role, &keys, &n, &withheld);
+		err = baleen_protected_meets(&work->all, role, &keys, &n, &protected);
 	baleen_list_free(&keys);
 	*is_refused = n;
 	if (!err && !n)
-		strcpy(work->batch->widened, single->key);
+		strcpy(work->batch->widened, entry->key);
 	return err;
 }
 
@@ -153,7 +153,7 @@ static int refuse_prefix(void *data, const struct baleen_rule_entry *single, boo
 static int put_row(struct work *work, struct baleen_rule_entry_change *change)
 {
 	bool is_new = false;
-	int err = baleen_deploy_rows_put(&work->rows, &change->single, &is_new);
+	int err = baleen_deploy_rows_put(&work->rows, &change->entry, &is_new);
 
 	if (!err)
 		change->result = is_new ? 0 : -EEXIST;
@@ -174,15 +174,15 @@ static int change_rows(struct work *work)
 			err = put_row(work, change);
 			continue;
 		}
-		err = baleen_deploy_rows_remove(&work->rows, &change->single, &n);
+		err = baleen_deploy_rows_remove(&work->rows, &change->entry, &n);
 		change->result = n ? 0 : -ENOENT;
 	}
 	return err;
 }
 
-static int touch_each(const struct baleen_rule_entry *single, void *data)
+static int touch_each(const struct baleen_rule_entry *entry, void *data)
 {
-	return baleen_deploy_rows_touch(data, single, false, false);
+	return baleen_deploy_rows_touch(data, entry, false, false);
 }
 
 static int flush_rows(struct work *work)
@@ -209,17 +209,17 @@ static int flush_rows(struct work *work)
  * struct leftovers - entries of an origin that a snapshot does not name
  * @put: the entries that it names, sorted
  * @n_put: how many
- * @single: those that it does not
+ * @entry: those that it does not
  * @n: how many
  */
 struct leftovers {
 	const struct baleen_rule_entry **put;
 	size_t n_put;
-	struct baleen_rule_entry *single;
+	struct baleen_rule_entry *entry;
 	size_t n;
 };
 
-static int compare_single(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	const struct baleen_rule_entry *x = *(const struct baleen_rule_entry *const *)a;
 	const struct baleen_rule_entry *y = *(const struct baleen_rule_entry *const *)b;
@@ -228,16 +228,16 @@ static int compare_single(const void *a, const void *b)
 	return order ? order : x->is_exception - y->is_exception;
 }
 
-static int keep_leftover(const struct baleen_rule_entry *single, void *data)
+static int keep_leftover(const struct baleen_rule_entry *entry, void *data)
 {
 	struct leftovers *left = data;
 
 	if (left->n_put &&
-	    bsearch(&single, left->put, left->n_put, sizeof(*left->put), compare_single))
+	    bsearch(&entry, left->put, left->n_put, sizeof(*left->put), compare_entries))
 		return 0;
-	if (baleen_array_add(&left->single, left->n))
+	if (baleen_array_add(&left->entry, left->n))
 		return -ENOMEM;
-	left->single[left->n++] = *single;
+	left->entry[left->n++] = *entry;
 	return 0;
 }
 
@@ -247,10 +247,10 @@ static void sort_put(const struct work *work, struct leftovers *left)
 		const struct baleen_rule_entry_change *change = &work->batch->change[i];
 
 		if (change->op == BALEEN_RULE_ENTRY_PUT && change->result != -EPERM &&
-		    !strcmp(change->single.origin, work->batch->snapshot_of))
-			left->put[left->n_put++] = &change->single;
+		    !strcmp(change->entry.origin, work->batch->snapshot_of))
+			left->put[left->n_put++] = &change->entry;
 	}
-	qsort(left->put, left->n_put, sizeof(*left->put), compare_single);
+	qsort(left->put, left->n_put, sizeof(*left->put), compare_entries);
 }
 
 static int remove_leftovers(struct work *work, const struct leftovers *left, u64 *n_removed)
@@ -260,7 +260,7 @@ static int remove_leftovers(struct work *work, const struct leftovers *left, u64
 	for (size_t i = 0; i < left->n && !err; i++) {
 		u64 n = 0;
 
-		err = baleen_deploy_rows_remove(&work->rows, &left->single[i], &n);
+		err = baleen_deploy_rows_remove(&work->rows, &left->entry[i], &n);
 		*n_removed += n;
 	}
 	return err;
@@ -283,7 +283,7 @@ static int finish_snapshot(struct work *work)
 		baleen_no_memory(work->rows.error);
 	if (!err)
 		err = remove_leftovers(work, &left, &work->batch->n_flushed);
-	free(left.single);
+	free(left.entry);
 	free(left.put);
 	return err;
 }
@@ -303,10 +303,10 @@ static int check_origins(const struct work *work)
 
 	for (size_t i = 0; i < batch->n && !batch->puts_back; i++)
 		if (batch->change[i].op == BALEEN_RULE_ENTRY_PUT &&
-		    is_reserved(batch->change[i].single.origin))
+		    is_reserved(batch->change[i].entry.origin))
 			return baleen_fail(work->rows.error, EINVAL,
 					   "the origin '%s' is Baleen's own",
-					   batch->change[i].single.origin);
+					   batch->change[i].entry.origin);
 	return 0;
 }
 
@@ -328,7 +328,7 @@ static int start_batch(struct work *work)
 
 static int change_state(struct work *work)
 {
-	int err = refuse_withheld(work);
+	int err = refuse_protected(work);
 
 	if (!err)
 		err = flush_rows(work);
@@ -343,8 +343,8 @@ static int put(void *data, struct baleen_error *error)
 {
 	struct work *work = data;
 
-	work->rows.touched.error = error;
-	return baleen_dirty_keys_agree(&work->rows.touched, work->batch->atomic,
+	work->rows.dirty.error = error;
+	return baleen_dirty_keys_agree(&work->rows.dirty, work->batch->atomic,
 				       &work->batch->in_place);
 }
 
@@ -352,8 +352,8 @@ static int undo(void *data, bool is_put, struct baleen_error *error)
 {
 	struct work *work = data;
 
-	work->rows.touched.error = error;
-	return baleen_dirty_keys_undo(&work->rows.touched, work->batch->in_place);
+	work->rows.dirty.error = error;
+	return baleen_dirty_keys_undo(&work->rows.dirty, work->batch->in_place);
 }
 
 static int run(struct work *work)
@@ -387,7 +387,7 @@ static int run_batch(struct baleen_deploy *deploy, struct baleen_batch *batch,
 	batch->widened[0] = '\0';
 	err = run(&work);
 	baleen_deploy_rows_end(&work.rows);
-	baleen_protected_free(&work.withheld);
+	baleen_protected_free(&work.protected);
 	baleen_protected_free(&work.all);
 	baleen_host_free(&work.own_host);
 	return err;

@@ -11,50 +11,50 @@
 
 /**
  * struct expired - entries whose time has come
- * @single: the entries
+ * @entry: the entries
  * @n: how many
  */
 struct expired {
-	struct baleen_rule_entry *single;
+	struct baleen_rule_entry *entry;
 	size_t n;
 };
 
-static int keep_expired(const struct baleen_rule_entry *single, void *data)
+static int keep_expired(const struct baleen_rule_entry *entry, void *data)
 {
 	struct expired *expired = data;
 
-	if (baleen_array_add(&expired->single, expired->n))
+	if (baleen_array_add(&expired->entry, expired->n))
 		return -ENOMEM;
-	expired->single[expired->n++] = *single;
+	expired->entry[expired->n++] = *entry;
 	return 0;
 }
 
 /* The entry of a prefix may go on: more bans than it stood on may have come since. */
-static int remove_row(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *single,
+static int remove_row(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
 		      u64 *n)
 {
-	return strcmp(single->origin, BALEEN_ORIGIN_WIDEN) ?
-		       baleen_deploy_rows_remove(rows, single, n) :
-		       baleen_deploy_rows_end_prefix(rows, single);
+	return strcmp(entry->origin, BALEEN_ORIGIN_WIDEN) ?
+		       baleen_deploy_rows_remove(rows, entry, n) :
+		       baleen_deploy_rows_end_prefix(rows, entry);
 }
 
 static int remove_expired(struct baleen_deploy_rows *rows, u64 *n_removed)
 {
 	struct expired expired = { 0 };
-	int err = baleen_rule_entries_expired(&rows->deploy->state,
-					      baleen_deploy_rows_rule(rows)->name,
-					      rows->touched.now_ms, keep_expired, &expired,
-					      rows->error);
+	int err =
+		baleen_rule_entries_expired(&rows->deploy->state,
+					    baleen_deploy_rows_rule(rows)->name, rows->dirty.now_ms,
+					    keep_expired, &expired, rows->error);
 
 	if (err == -ENOMEM)
 		baleen_no_memory(rows->error);
 	for (size_t i = 0; i < expired.n && !err; i++) {
 		u64 n = 0;
 
-		err = remove_row(rows, &expired.single[i], &n);
+		err = remove_row(rows, &expired.entry[i], &n);
 		*n_removed += n;
 	}
-	free(expired.single);
+	free(expired.entry);
 	return err ? err : baleen_deploy_rows_widen(rows, NULL, NULL);
 }
 
@@ -67,7 +67,7 @@ static int expire_rule(struct baleen_deploy_rows *rows, u32 index, u64 now_ms, u
 		err = baleen_rule_store_refused(&rows->deploy->state,
 						remove_expired(rows, n_removed));
 	if (!err && rows->is_changed)
-		err = baleen_dirty_keys_agree(&rows->touched, false, &ignored);
+		err = baleen_dirty_keys_agree(&rows->dirty, false, &ignored);
 	baleen_deploy_rows_end(rows);
 	return err;
 }

@@ -8,19 +8,19 @@
 
 int baleen_deploy_rows_start(struct baleen_deploy_rows *rows, u32 index, u64 now_ms)
 {
-	rows->touched = (struct baleen_dirty_keys){ .deploy = rows->deploy,
-						    .rules = &rows->rules,
-						    .index = index,
-						    .now_ms = now_ms,
-						    .error = rows->error };
+	rows->dirty = (struct baleen_dirty_keys){ .deploy = rows->deploy,
+						  .rules = &rows->rules,
+						  .index = index,
+						  .now_ms = now_ms,
+						  .error = rows->error };
 	rows->is_changed = false;
 	rows->n_prefixes = 0;
-	return baleen_dirty_keys_start(&rows->touched);
+	return baleen_dirty_keys_start(&rows->dirty);
 }
 
 void baleen_deploy_rows_end(struct baleen_deploy_rows *rows)
 {
-	baleen_dirty_keys_end(&rows->touched);
+	baleen_dirty_keys_end(&rows->dirty);
 	free(rows->prefix);
 	rows->prefix = NULL;
 	rows->n_prefixes = 0;
@@ -28,62 +28,62 @@ void baleen_deploy_rows_end(struct baleen_deploy_rows *rows)
 
 const struct baleen_stored_rule *baleen_deploy_rows_rule(const struct baleen_deploy_rows *rows)
 {
-	return &rows->rules.rule[rows->touched.index];
+	return &rows->rules.rule[rows->dirty.index];
 }
 
 /* --- one row ----------------------------------------------------------------- */
 
-int baleen_deploy_rows_touch(struct baleen_deploy_rows *rows,
-			     const struct baleen_rule_entry *single, bool is_put, bool is_new)
+int baleen_deploy_rows_touch(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
+			     bool is_put, bool is_new)
 {
 	struct baleen_widen_prefix prefix;
 
-	if (baleen_widen_prefix(baleen_deploy_rows_rule(rows), single, &prefix)) {
+	if (baleen_widen_prefix(baleen_deploy_rows_rule(rows), entry, &prefix)) {
 		if (baleen_array_add(&rows->prefix, rows->n_prefixes))
 			return baleen_no_memory(rows->error);
 		prefix.has_more = is_put;
 		prefix.has_fewer = !is_put;
 		rows->prefix[rows->n_prefixes++] = prefix;
 	}
-	return baleen_dirty_keys_add(&rows->touched, single, is_new);
+	return baleen_dirty_keys_add(&rows->dirty, entry, is_new);
 }
 
-int baleen_deploy_rows_put(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *single,
+int baleen_deploy_rows_put(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
 			   bool *is_new)
 {
 	int err = baleen_rule_entries_put(&rows->deploy->state, baleen_deploy_rows_rule(rows)->name,
-					  single, is_new, rows->error);
+					  entry, is_new, rows->error);
 
 	if (err)
 		return err;
 	rows->is_changed = true;
-	return baleen_deploy_rows_touch(rows, single, true, *is_new);
+	return baleen_deploy_rows_touch(rows, entry, true, *is_new);
 }
 
 int baleen_deploy_rows_remove(struct baleen_deploy_rows *rows,
-			      const struct baleen_rule_entry *single, u64 *n)
+			      const struct baleen_rule_entry *entry, u64 *n)
 {
-	int err = baleen_rule_entries_remove(&rows->deploy->state,
-					     baleen_deploy_rows_rule(rows)->name, single,
-					     single->origin[0] ? single->origin : NULL, n,
-					     rows->error);
+	int err =
+		baleen_rule_entries_remove(&rows->deploy->state,
+					   baleen_deploy_rows_rule(rows)->name, entry,
+					   entry->origin[0] ? entry->origin : NULL, n, rows->error);
 
 	if (err || !*n)
 		return err;
 	rows->is_changed = true;
-	return baleen_deploy_rows_touch(rows, single, false, false);
+	return baleen_deploy_rows_touch(rows, entry, false, false);
 }
 
 int baleen_deploy_rows_end_prefix(struct baleen_deploy_rows *rows,
-				  const struct baleen_rule_entry *single)
+				  const struct baleen_rule_entry *entry)
 {
 	struct baleen_widen_prefix prefix = { .has_fewer = true };
 	u64 n;
 
-	prefix.widen = baleen_deploy_rows_rule(rows)->widen[!!strchr(single->key, ':')];
+	prefix.widen = baleen_deploy_rows_rule(rows)->widen[!!strchr(entry->key, ':')];
 	if (!prefix.widen.n)
-		return baleen_deploy_rows_remove(rows, single, &n);
-	strcpy(prefix.key, single->key);
+		return baleen_deploy_rows_remove(rows, entry, &n);
+	strcpy(prefix.key, entry->key);
 	if (baleen_array_add(&rows->prefix, rows->n_prefixes))
 		return baleen_no_memory(rows->error);
 	rows->prefix[rows->n_prefixes++] = prefix;
@@ -117,7 +117,7 @@ static void unite(struct baleen_deploy_rows *rows)
 }
 
 int baleen_deploy_rows_widen(struct baleen_deploy_rows *rows,
-			     int (*refuse)(void *data, const struct baleen_rule_entry *single,
+			     int (*refuse)(void *data, const struct baleen_rule_entry *entry,
 					   bool *is_refused),
 			     void *data)
 {
@@ -128,20 +128,20 @@ int baleen_deploy_rows_widen(struct baleen_deploy_rows *rows,
 		unite(rows);
 	for (size_t i = 0; i < rows->n_prefixes && !err; i++) {
 		enum baleen_widen_verdict verdict;
-		struct baleen_rule_entry single;
+		struct baleen_rule_entry entry;
 		bool is_refused = false, is_new;
 		u64 n;
 
 		err = baleen_widen_judge(&rows->deploy->state, rule, &rows->prefix[i],
-					 rows->touched.now_ms, &single, &verdict, rows->error);
+					 rows->dirty.now_ms, &entry, &verdict, rows->error);
 		if (!err && verdict == BALEEN_WIDEN_COME && refuse)
-			err = refuse(data, &single, &is_refused);
+			err = refuse(data, &entry, &is_refused);
 		if (err || verdict == BALEEN_WIDEN_LEAVE || is_refused)
 			continue;
 		if (verdict == BALEEN_WIDEN_GO)
-			err = baleen_deploy_rows_remove(rows, &single, &n);
+			err = baleen_deploy_rows_remove(rows, &entry, &n);
 		else if (verdict == BALEEN_WIDEN_RENEW || refuse)
-			err = baleen_deploy_rows_put(rows, &single, &is_new);
+			err = baleen_deploy_rows_put(rows, &entry, &is_new);
 	}
 	return err;
 }

@@ -13,7 +13,7 @@
  * struct baleen_deploy_rows - changes of the rows of a rule
  * @deploy: device and state, with a transaction
  * @rules: rules of the state
- * @touched: keys of changed rows
+ * @dirty: keys of changed rows
  * @is_changed: a row was changed
  * @prefix: prefixes in which bans came or went, and that the rule may widen them to
  * @n_prefixes: how many
@@ -24,7 +24,7 @@
 struct baleen_deploy_rows {
 	struct baleen_deploy *deploy;
 	struct baleen_stored_rules rules;
-	struct baleen_dirty_keys touched;
+	struct baleen_dirty_keys dirty;
 	bool is_changed;
 	struct baleen_widen_prefix *prefix;
 	size_t n_prefixes;
@@ -58,48 +58,48 @@ const struct baleen_stored_rule *baleen_deploy_rows_rule(const struct baleen_dep
 /**
  * baleen_deploy_rows_touch() - a row comes or goes
  * @rows: started
- * @single: its entry
+ * @entry: its entry
  * @is_put: it comes
  * @is_new: it was not there
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_deploy_rows_touch(struct baleen_deploy_rows *rows,
-			     const struct baleen_rule_entry *single, bool is_put, bool is_new);
+int baleen_deploy_rows_touch(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
+			     bool is_put, bool is_new);
 
 /**
  * baleen_deploy_rows_put() - add an entry, or renew it
  * @rows: started
- * @single: the entry
+ * @entry: the entry
  * @is_new: filled in: it was not there
  *
  * Return: 0 or a negative errno.
  */
-int baleen_deploy_rows_put(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *single,
+int baleen_deploy_rows_put(struct baleen_deploy_rows *rows, const struct baleen_rule_entry *entry,
 			   bool *is_new);
 
 /**
  * baleen_deploy_rows_remove() - forget an entry
  * @rows: started
- * @single: the entry; of all origins when its own is empty
+ * @entry: the entry; of all origins when its own is empty
  * @n: filled in: how many there were
  *
  * Return: 0 or a negative errno.
  */
 int baleen_deploy_rows_remove(struct baleen_deploy_rows *rows,
-			      const struct baleen_rule_entry *single, u64 *n);
+			      const struct baleen_rule_entry *entry, u64 *n);
 
 /**
  * baleen_deploy_rows_end_prefix() - the time of the entry of a prefix has come
  * @rows: started
- * @single: the entry, of the origin BALEEN_ORIGIN_WIDEN
+ * @entry: the entry, of the origin BALEEN_ORIGIN_WIDEN
  *
  * It goes, or gets another end, with baleen_deploy_rows_widen().
  *
  * Return: 0 or a negative errno.
  */
 int baleen_deploy_rows_end_prefix(struct baleen_deploy_rows *rows,
-				  const struct baleen_rule_entry *single);
+				  const struct baleen_rule_entry *entry);
 
 /**
  * baleen_deploy_rows_widen() - ban, or let go, the prefixes in which bans came or went
@@ -111,7 +111,7 @@ int baleen_deploy_rows_end_prefix(struct baleen_deploy_rows *rows,
  * Return: 0 or a negative errno.
  */
 int baleen_deploy_rows_widen(struct baleen_deploy_rows *rows,
-			     int (*refuse)(void *data, const struct baleen_rule_entry *single,
+			     int (*refuse)(void *data, const struct baleen_rule_entry *entry,
 					   bool *is_refused),
 			     void *data);
 

@@ -24,7 +24,7 @@
  * @rule: the rule that has the filter
  * @now_ms: single entries that have ended by then take no part
  * @is_roomy: there shall be room for half as much again
- * @withheld: keys not to be dropped; empty where that does not apply
+ * @protected: keys not to be dropped; empty where that does not apply
  * @waiting: lists of feeds, each at least twice as long as the next
  * @n_waiting: how many
  * @has_image: there are images among the feeds
@@ -41,7 +41,7 @@ struct derivation {
 	const struct baleen_stored_rule *rule;
 	u64 now_ms;
 	bool is_roomy;
-	struct baleen_protected_set withheld;
+	struct baleen_protected_set protected;
 	struct baleen_list waiting[MAX_WAITING];
 	u32 n_waiting;
 	bool has_image;
@@ -164,32 +164,32 @@ static int read_feeds(struct derivation *work)
 /* --- lists ----------------------------------------------------------------- */
 
 /* Protected addresses of one role that the rule holds. */
-static int count_withheld(struct derivation *work, const struct baleen_list *set,
-			  enum baleen_protected_role role)
+static int count_protected(struct derivation *work, const struct baleen_list *set,
+			   enum baleen_protected_role role)
 {
 	struct baleen_protected first;
 	u64 n = 0;
 
-	if (baleen_protected_meets(&work->withheld, role, set, &n, &first))
+	if (baleen_protected_meets(&work->protected, role, set, &n, &first))
 		return baleen_no_memory(work->error);
-	if (n && !work->derived.n_withheld)
-		work->derived.first_withheld = first;
-	work->derived.n_withheld += n;
+	if (n && !work->derived.n_protected)
+		work->derived.first_protected = first;
+	work->derived.n_protected += n;
 	return 0;
 }
 
 /* Takes a part of what is withheld out of a set. */
-static int withhold(struct derivation *work, struct baleen_list *set,
-		    enum baleen_protected_role role)
+static int remove_protected(struct derivation *work, struct baleen_list *set,
+			    enum baleen_protected_role role)
 {
-	struct baleen_list out = work->withheld.set[role];
-	u64 n_before = work->derived.n_withheld;
+	struct baleen_list out = work->protected.set[role];
+	u64 n_before = work->derived.n_protected;
 	int err;
 
 	if (baleen_list_is_empty(&out))
 		return 0;
-	err = count_withheld(work, set, role);
-	if (err || work->derived.n_withheld == n_before)
+	err = count_protected(work, set, role);
+	if (err || work->derived.n_protected == n_before)
 		return err;
 	out.key_spec = set->key_spec;
 	return baleen_list_subtract(set, &out) ? baleen_no_memory(work->error) : 0;
@@ -201,11 +201,12 @@ static int guard_feeds(struct derivation *work, struct baleen_list *set)
 
 	if (baleen_rule_removes_special(work->rule) && baleen_special_remove(set, &removed))
 		return baleen_no_memory(work->error);
-	return baleen_protected_applies(work->rule) ? withhold(work, set, BALEEN_PROTECTED_PEER) :
-						      0;
+	return baleen_protected_applies(work->rule) ?
+		       remove_protected(work, set, BALEEN_PROTECTED_PEER) :
+		       0;
 }
 
-static int add_singles(struct derivation *work, struct baleen_list *set)
+static int add_entries(struct derivation *work, struct baleen_list *set)
 {
 	if ((!baleen_list_is_empty(&work->exceptions) &&
 	     baleen_list_subtract(set, &work->exceptions)) ||
@@ -216,17 +217,17 @@ static int add_singles(struct derivation *work, struct baleen_list *set)
 
 static int guard_set(struct derivation *work, struct baleen_list *set)
 {
-	int err = withhold(work, set, BALEEN_PROTECTED_NEVER);
+	int err = remove_protected(work, set, BALEEN_PROTECTED_NEVER);
 
 	if (!err)
-		err = withhold(work, set, BALEEN_PROTECTED_NAME);
-	return err ? err : withhold(work, set, BALEEN_PROTECTED_HOST);
+		err = remove_protected(work, set, BALEEN_PROTECTED_NAME);
+	return err ? err : remove_protected(work, set, BALEEN_PROTECTED_HOST);
 }
 
 static u64 room(const struct derivation *work, u64 n)
 {
-	u64 n_singles = work->keys.n_ip4 + work->keys.n_ip6 + work->keys.n_key;
-	u64 spare = (work->is_roomy ? n : n_singles) * (SPARE_SHARE - 1) + SPARE_KEYS;
+	u64 n_single_entries = work->keys.n_ip4 + work->keys.n_ip6 + work->keys.n_key;
+	u64 spare = (work->is_roomy ? n : n_single_entries) * (SPARE_SHARE - 1) + SPARE_KEYS;
 
 	return n + spare > work->rule->capacity ? n + spare : work->rule->capacity;
 }
@@ -266,7 +267,7 @@ static int derive_of_lists(struct derivation *work, struct baleen_filter *filter
 	note_counts(work);
 	err = guard_feeds(work, &work->waiting[0]);
 	if (!err)
-		err = add_singles(work, &work->waiting[0]);
+		err = add_entries(work, &work->waiting[0]);
 	return err ? err : build(work, filter);
 }
 
@@ -297,8 +298,8 @@ static bool counts_down(const struct baleen_filter *image, u32 domain)
 }
 
 /* A user who deletes a key knows that it was in. Nobody knows that of protected keys. */
-static int check_withheld(const struct baleen_filter *image, const struct baleen_list *held,
-			  struct baleen_error *error)
+static int check_protected(const struct baleen_filter *image, const struct baleen_list *held,
+			   struct baleen_error *error)
 {
 	bool is_vague = (held->n_ip4 && counts_down(image, BALEEN_IP4)) ||
 			(held->n_ip6 && counts_down(image, BALEEN_IP6));
@@ -322,13 +323,13 @@ static int cut_image(struct derivation *work, const struct baleen_list *set, boo
 	asked.key_spec = work->rule->key_spec;
 	err = baleen_filter_held(&work->image, &asked, is_optional, &held, &why);
 	if (!err && role)
-		err = check_withheld(&work->image, &held, &why);
+		err = check_protected(&work->image, &held, &why);
 	if (!err)
 		err = baleen_filter_edit_self(&work->image, &held, BALEEN_SET_DIFFERENCE, &why);
 	if (err)
 		refuse(work, &why, err);
 	else if (role)
-		err = count_withheld(work, &held, *role);
+		err = count_protected(work, &held, *role);
 	baleen_list_free(&held);
 	return err;
 }
@@ -348,10 +349,10 @@ static int cut_special(struct derivation *work)
 	return err;
 }
 
-/* As withhold() does of lists; what was not loaded has no key, either. */
-static int cut_withheld(struct derivation *work, enum baleen_protected_role role)
+/* As remove_protected() does of lists; what was not loaded has no key, either. */
+static int cut_protected(struct derivation *work, enum baleen_protected_role role)
 {
-	const struct baleen_list *set = &work->withheld.set[role];
+	const struct baleen_list *set = &work->protected.set[role];
 
 	return baleen_list_is_empty(set) ? 0 : cut_image(work, set, false, &role);
 }
@@ -361,7 +362,7 @@ static int cut_feeds(struct derivation *work)
 	int err = cut_special(work);
 
 	if (!err && baleen_protected_applies(work->rule))
-		err = cut_withheld(work, BALEEN_PROTECTED_PEER);
+		err = cut_protected(work, BALEEN_PROTECTED_PEER);
 	return err ? err : cut_image(work, &work->exceptions, false, NULL);
 }
 
@@ -384,15 +385,15 @@ static int derive_of_image(struct derivation *work, struct baleen_filter *filter
 	if (!err)
 		err = cut_feeds(work);
 	if (!err)
-		err = add_singles(work, set);
+		err = add_entries(work, set);
 	if (!err)
 		err = unite_image(work, set);
 	if (!err)
-		err = cut_withheld(work, BALEEN_PROTECTED_NEVER);
+		err = cut_protected(work, BALEEN_PROTECTED_NEVER);
 	if (!err)
-		err = cut_withheld(work, BALEEN_PROTECTED_NAME);
+		err = cut_protected(work, BALEEN_PROTECTED_NAME);
 	if (!err)
-		err = cut_withheld(work, BALEEN_PROTECTED_HOST);
+		err = cut_protected(work, BALEEN_PROTECTED_HOST);
 	if (err)
 		return err;
 	*filter = work->image;
@@ -408,14 +409,14 @@ static int prepare(struct derivation *work)
 	int err = 0;
 
 	if (baleen_protected_applies(rule))
-		err = baleen_protected_load(work->state, &work->withheld, work->error);
+		err = baleen_protected_load(work->state, &work->protected, work->error);
 	work->waiting[0].key_spec = rule->key_spec;
 	work->keys.key_spec = work->exceptions.key_spec = rule->key_spec;
 	if (err || rule->is_any)
 		return err;
 	err = baleen_rule_entries_to_lists(work->state, rule->name, rule->key_spec, work->now_ms,
 					   &work->keys, &work->exceptions, work->error);
-	work->derived.n_singles = baleen_rule_entries_count(work->state, rule->name, NULL);
+	work->derived.n_single_entries = baleen_rule_entries_count(work->state, rule->name, NULL);
 	return err ? err : read_feeds(work);
 }
 
@@ -426,7 +427,7 @@ static void clean(struct derivation *work)
 	baleen_list_free(&work->keys);
 	baleen_list_free(&work->exceptions);
 	baleen_filter_free(&work->image);
-	baleen_protected_free(&work->withheld);
+	baleen_protected_free(&work->protected);
 }
 
 static int derive(struct derivation *work, struct baleen_filter *filter)

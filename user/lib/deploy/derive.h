@@ -29,7 +29,7 @@
  * @state: opened
  * @rule: rule of the state
  * @key: an address
- * @withheld: filled in when it is
+ * @protected: filled in when it is
  *
  * Peers and special-purpose ranges are not, where single entries say what is to
  * become of them.
@@ -38,20 +38,20 @@
  */
 int baleen_protected_find(const struct baleen_rule_store *state,
 			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
-			  struct baleen_protected *withheld);
+			  struct baleen_protected *protected);
 
 /**
  * struct baleen_derived - what came of it
  * @n_feeds: feeds with a good copy
- * @n_singles: single entries in force
- * @n_withheld: addresses and prefixes that were taken out
- * @first_withheld: the first of them
+ * @n_single_entries: single entries in force
+ * @n_protected: addresses and prefixes that were taken out
+ * @first_protected: the first of them
  */
 struct baleen_derived {
 	u64 n_feeds;
-	u64 n_singles;
-	u64 n_withheld;
-	struct baleen_protected first_withheld;
+	u64 n_single_entries;
+	u64 n_protected;
+	struct baleen_protected first_protected;
 };
 
 /**
@@ -103,9 +103,9 @@ enum baleen_decision {
 };
 
 /* The decision of an entry in force for the keys in it. */
-static inline enum baleen_decision baleen_decision_of(const struct baleen_rule_entry *single)
+static inline enum baleen_decision baleen_decision_of(const struct baleen_rule_entry *entry)
 {
-	return single->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;
+	return entry->is_exception ? BALEEN_DECIDED_OUT : BALEEN_DECIDED_IN;
 }
 
 /**
@@ -168,7 +168,7 @@ int baleen_derive_settle(const struct baleen_rule_store *state,
  * @text: the entry as it stands there, behind `!` when it is an exception; empty
  *        of an image
  * @route: of a line of a table of routes
- * @single: of a single entry
+ * @entry: of a single entry
  */
 struct baleen_reason {
 	bool is_feed;
@@ -177,7 +177,7 @@ struct baleen_reason {
 	u64 line;
 	char text[BALEEN_RULE_ENTRY_TEXT];
 	struct baleen_route_note route;
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry entry;
 };
 
 /**

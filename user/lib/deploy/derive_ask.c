@@ -12,11 +12,11 @@
 
 /* --- single entries -------------------------------------------------------- */
 
-static int copy_first(const struct baleen_rule_entry *single, void *data)
+static int copy_first(const struct baleen_rule_entry *entry, void *data)
 {
 	enum baleen_decision *decision = data;
 
-	*decision = baleen_decision_of(single);
+	*decision = baleen_decision_of(entry);
 	return 1;
 }
 
@@ -41,74 +41,74 @@ int baleen_derive_decides(const struct baleen_rule_store *state,
 /* --- what is withheld ------------------------------------------------------ */
 
 static bool is_of(const struct baleen_protected_set *set, enum baleen_protected_role role,
-		  const struct baleen_key *key, struct baleen_protected *withheld)
+		  const struct baleen_key *key, struct baleen_protected *protected)
 {
 	if (!baleen_list_has(&set->set[role], key))
 		return false;
-	baleen_key_format(key, BALEEN_KEY_SRC, withheld->key);
-	baleen_protected_describe(set, role, key, withheld);
+	baleen_key_format(key, BALEEN_KEY_SRC, protected->key);
+	baleen_protected_describe(set, role, key, protected);
 	return true;
 }
 
 static bool is_special(const struct baleen_stored_rule *rule, const struct baleen_key *key,
-		       struct baleen_protected *withheld)
+		       struct baleen_protected *protected)
 {
 	const struct baleen_special *special = baleen_special_find(key);
 
 	if (!baleen_rule_removes_special(rule) || !special)
 		return false;
-	withheld->role = BALEEN_PROTECTED_SPECIAL;
-	snprintf(withheld->what, sizeof(withheld->what), "%s", special->name);
-	snprintf(withheld->key, sizeof(withheld->key), "%s", special->prefix);
+	protected->role = BALEEN_PROTECTED_SPECIAL;
+	snprintf(protected->what, sizeof(protected->what), "%s", special->name);
+	snprintf(protected->key, sizeof(protected->key), "%s", special->prefix);
 	return true;
 }
 
 /* @of_feeds: also what is taken out of feeds alone */
-static bool is_withheld(const struct baleen_stored_rule *rule,
-			const struct baleen_protected_set *set, const struct baleen_key *key,
-			bool of_feeds, struct baleen_protected *withheld)
+static bool is_protected(const struct baleen_stored_rule *rule,
+			 const struct baleen_protected_set *set, const struct baleen_key *key,
+			 bool of_feeds, struct baleen_protected *protected)
 {
-	if (is_of(set, BALEEN_PROTECTED_NEVER, key, withheld) ||
-	    is_of(set, BALEEN_PROTECTED_NAME, key, withheld) ||
-	    is_of(set, BALEEN_PROTECTED_HOST, key, withheld))
+	if (is_of(set, BALEEN_PROTECTED_NEVER, key, protected) ||
+	    is_of(set, BALEEN_PROTECTED_NAME, key, protected) ||
+	    is_of(set, BALEEN_PROTECTED_HOST, key, protected))
 		return true;
-	return of_feeds && (is_of(set, BALEEN_PROTECTED_PEER, key, withheld) ||
-			    is_special(rule, key, withheld));
+	return of_feeds && (is_of(set, BALEEN_PROTECTED_PEER, key, protected) ||
+			    is_special(rule, key, protected));
 }
 
 /* Return: 1 or 0, or a negative errno. */
-static int find_withheld(const struct baleen_rule_store *state,
-			 const struct baleen_stored_rule *rule, const struct baleen_key *key,
-			 bool of_feeds, struct baleen_protected *withheld,
-			 struct baleen_error *error)
+static int find_protected(const struct baleen_rule_store *state,
+			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
+			  bool of_feeds, struct baleen_protected *protected,
+			  struct baleen_error *error)
 {
 	struct baleen_protected_set set;
 	int found;
 
 	if (!baleen_protected_applies(rule))
-		return of_feeds && is_special(rule, key, withheld);
+		return of_feeds && is_special(rule, key, protected);
 	found = baleen_protected_load(state, &set, error);
 	if (found)
 		return found;
-	found = is_withheld(rule, &set, key, of_feeds, withheld);
+	found = is_protected(rule, &set, key, of_feeds, protected);
 	baleen_protected_free(&set);
 	return found;
 }
 
 static int copy_times(const struct baleen_never_name *name, void *data)
 {
-	struct baleen_protected *withheld = data;
+	struct baleen_protected *protected = data;
 
-	if (strncmp(name->name, withheld->what, sizeof(withheld->what) - 1))
+	if (strncmp(name->name, protected->what, sizeof(protected->what) - 1))
 		return 0;
-	withheld->asked_ms = name->asked_ms;
-	withheld->answered_ms = name->answered_ms;
+	protected->asked_ms = name->asked_ms;
+	protected->answered_ms = name->answered_ms;
 	return 1;
 }
 
 int baleen_protected_find(const struct baleen_rule_store *state,
 			  const struct baleen_stored_rule *rule, const struct baleen_key *key,
-			  struct baleen_protected *withheld)
+			  struct baleen_protected *protected)
 {
 	enum baleen_decision decision;
 	struct baleen_protected found = { 0 };
@@ -116,12 +116,12 @@ int baleen_protected_find(const struct baleen_rule_store *state,
 	int err = baleen_derive_decides(state, rule, key, baleen_now_ms(), &decision, &ignored);
 
 	if (!err)
-		err = find_withheld(state, rule, key, decision == BALEEN_UNDECIDED, &found,
-				    &ignored);
+		err = find_protected(state, rule, key, decision == BALEEN_UNDECIDED, &found,
+				     &ignored);
 	if (err == 1 && found.role == BALEEN_PROTECTED_NAME)
 		baleen_never_names_each(state, copy_times, &found, NULL);
 	if (err == 1)
-		*withheld = found;
+		*protected = found;
 	return err;
 }
 
@@ -182,8 +182,8 @@ int baleen_derive_settle(const struct baleen_rule_store *state,
 	int err = 0, found = 0;
 
 	if (decision != BALEEN_DECIDED_OUT)
-		err = find_withheld(state, rule, key, decision == BALEEN_UNDECIDED, &ignored,
-				    error);
+		err = find_protected(state, rule, key, decision == BALEEN_UNDECIDED, &ignored,
+				     error);
 	/* Neither taken out by an exception, nor withheld. */
 	if (!err && decision == BALEEN_DECIDED_IN)
 		found = 1;

@@ -49,11 +49,11 @@ struct asking {
 	size_t n;
 };
 
-static int tell_single(const struct baleen_rule_entry *single, void *data)
+static int add_entry_reason(const struct baleen_rule_entry *entry, void *data)
 {
 	const struct asking *asking = data;
-	const struct baleen_reason reason = { .is_exception = single->is_exception,
-					      .single = *single };
+	const struct baleen_reason reason = { .is_exception = entry->is_exception,
+					      .entry = *entry };
 
 	return asking->visit(&reason, asking->data);
 }
@@ -187,7 +187,8 @@ int baleen_derive_reasons(const struct baleen_rule_store *state,
 
 	if (rule->is_any)
 		return 0;
-	ret = baleen_rule_entries_find(state, rule->name, key, now_ms, tell_single, &asking, error);
+	ret = baleen_rule_entries_find(state, rule->name, key, now_ms, add_entry_reason, &asking,
+				       error);
 	if (!ret)
 		ret = baleen_feeds_each(state, rule->name, ask_feed, &asking, error);
 	if (!ret && asking.n)

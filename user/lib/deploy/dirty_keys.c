@@ -16,36 +16,35 @@
  */
 #define MAX_SOUGHT 6
 
-static const struct baleen_stored_rule *rule_of(const struct baleen_dirty_keys *touched)
+static const struct baleen_stored_rule *rule_of(const struct baleen_dirty_keys *dirty)
 {
-	return &touched->rules->rule[touched->index];
+	return &dirty->rules->rule[dirty->index];
 }
 
-int baleen_dirty_keys_start(struct baleen_dirty_keys *touched)
+int baleen_dirty_keys_start(struct baleen_dirty_keys *dirty)
 {
-	touched->stream = open_memstream(&touched->text, &touched->n_bytes);
-	return touched->stream ? 0 : baleen_no_memory(touched->error);
+	dirty->stream = open_memstream(&dirty->text, &dirty->n_bytes);
+	return dirty->stream ? 0 : baleen_no_memory(dirty->error);
 }
 
 /* A line of a list; behind an address may stand what it is. */
-int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_rule_entry *single,
+int baleen_dirty_keys_add(struct baleen_dirty_keys *dirty, const struct baleen_rule_entry *entry,
 			  bool is_new)
 {
-	const char *what =
-		is_new && baleen_spec_is_address(rule_of(touched)->key_spec) ? " new" : "";
+	const char *what = is_new && baleen_spec_is_address(rule_of(dirty)->key_spec) ? " new" : "";
 
-	return fprintf(touched->stream, "%s%s\n", single->key, what) < 0 ?
-		       baleen_no_memory(touched->error) :
+	return fprintf(dirty->stream, "%s%s\n", entry->key, what) < 0 ?
+		       baleen_no_memory(dirty->error) :
 		       0;
 }
 
-void baleen_dirty_keys_end(struct baleen_dirty_keys *touched)
+void baleen_dirty_keys_end(struct baleen_dirty_keys *dirty)
 {
-	if (touched->stream)
-		fclose(touched->stream);
-	touched->stream = NULL;
-	free(touched->text);
-	touched->text = NULL;
+	if (dirty->stream)
+		fclose(dirty->stream);
+	dirty->stream = NULL;
+	free(dirty->text);
+	dirty->text = NULL;
 }
 
 /* --- what changes in the map ----------------------------------------------- */
@@ -101,31 +100,30 @@ static int stop(const struct baleen_feed *feed, void *data)
 	return 1;
 }
 
-static int start_moves(struct baleen_dirty_keys *touched, struct moves *moves)
+static int start_moves(struct baleen_dirty_keys *dirty, struct moves *moves)
 {
-	const struct baleen_stored_rule *rule = rule_of(touched);
+	const struct baleen_stored_rule *rule = rule_of(dirty);
 	int err = 0;
 
 	if (baleen_protected_applies(rule))
-		err = baleen_protected_load(&touched->deploy->state, &moves->stored,
-					    touched->error);
+		err = baleen_protected_load(&dirty->deploy->state, &moves->stored, dirty->error);
 	if (!err)
-		err = baleen_feeds_each(&touched->deploy->state, rule->name, stop, NULL,
-					touched->error);
+		err = baleen_feeds_each(&dirty->deploy->state, rule->name, stop, NULL,
+					dirty->error);
 	moves->has_feeds = err == 1;
 	moves->nets = (struct baleen_dirty_nets){
-		.state = &touched->deploy->state,
+		.state = &dirty->deploy->state,
 		.rule = rule,
-		.now_ms = touched->now_ms,
+		.now_ms = dirty->now_ms,
 		.has_feeds = moves->has_feeds,
-		.withheld = &moves->stored,
+		.protected = &moves->stored,
 		.filter = moves->filter,
-		.error = touched->error,
+		.error = dirty->error,
 	};
 	return err < 0 ? err : 0;
 }
 
-static bool is_withheld(const struct moves *moves, const struct baleen_key *key)
+static bool is_protected(const struct moves *moves, const struct baleen_key *key)
 {
 	return baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_NEVER], key) ||
 	       baleen_list_has(&moves->stored.set[BALEEN_PROTECTED_NAME], key) ||
@@ -133,10 +131,9 @@ static bool is_withheld(const struct moves *moves, const struct baleen_key *key)
 }
 
 /* Return: -EAGAIN when it is cheaper to derive all anew. */
-static int move(struct baleen_dirty_keys *touched, const struct baleen_key *key,
-		struct moves *moves)
+static int move(struct baleen_dirty_keys *dirty, const struct baleen_key *key, struct moves *moves)
 {
-	const struct baleen_rule_store *state = &touched->deploy->state;
+	const struct baleen_rule_store *state = &dirty->deploy->state;
 	enum baleen_decision decision;
 	bool holds = false;
 	int err = baleen_dirty_nets_decide(&moves->nets, key, &decision);
@@ -144,49 +141,49 @@ static int move(struct baleen_dirty_keys *touched, const struct baleen_key *key,
 	if (err)
 		return err;
 	if (decision == BALEEN_DECIDED_IN) {
-		holds = !is_withheld(moves, key);
+		holds = !is_protected(moves, key);
 	} else if (decision == BALEEN_UNDECIDED && moves->has_feeds) {
 		if (moves->n_sought++ == MAX_SOUGHT)
 			return -EAGAIN;
-		err = baleen_derive_settle(state, rule_of(touched), key, decision, &holds,
-					   touched->error);
+		err = baleen_derive_settle(state, rule_of(dirty), key, decision, &holds,
+					   dirty->error);
 	}
 	if (!err)
 		append(holds ? &moves->in : &moves->out, key);
 	return err;
 }
 
-static int move_all(struct baleen_dirty_keys *touched, const struct baleen_list *keys,
+static int move_all(struct baleen_dirty_keys *dirty, const struct baleen_list *keys,
 		    struct moves *moves)
 {
 	struct baleen_key key = { .domain = BALEEN_IP4 };
 	int err = 0;
 
 	if (make_room(&moves->in, keys) || make_room(&moves->out, keys))
-		return baleen_no_memory(touched->error);
+		return baleen_no_memory(dirty->error);
 
 	for (size_t i = 0; i < keys->n_ip4 && !err; i++) {
 		key.ip4 = keys->ip4[i];
-		err = move(touched, &key, moves);
+		err = move(dirty, &key, moves);
 	}
 	key = (struct baleen_key){ .domain = BALEEN_IP6 };
 	for (size_t i = 0; i < keys->n_ip6 && !err; i++) {
 		key.hi = keys->ip6[i].hi;
 		key.lo = keys->ip6[i].lo;
-		err = move(touched, &key, moves);
+		err = move(dirty, &key, moves);
 	}
 	for (size_t i = 0; i < keys->n_key && !err; i++)
-		err = move(touched, &keys->key[i], moves);
+		err = move(dirty, &keys->key[i], moves);
 	return err;
 }
 
 /* --- the map --------------------------------------------------------------- */
 
 /* The rule on the device, or a negative number. */
-static int live_index(const struct baleen_dirty_keys *touched)
+static int live_index(const struct baleen_dirty_keys *dirty)
 {
-	return touched->deploy->has_xdp ?
-		       baleen_xdp_rule_index(&touched->deploy->xdp, rule_of(touched)->name) :
+	return dirty->deploy->has_xdp ?
+		       baleen_xdp_rule_index(&dirty->deploy->xdp, rule_of(dirty)->name) :
 		       -ENOENT;
 }
 
@@ -235,69 +232,68 @@ static int change_map(struct moves *moves, bool *is_full)
 /* --- the keys that rows named ---------------------------------------------- */
 
 /* Hosts that the image has a table for go there. */
-static int read_address(struct baleen_dirty_keys *touched, const char *line, size_t n_bytes,
+static int read_address(struct baleen_dirty_keys *dirty, const char *line, size_t n_bytes,
 			struct moves *moves, struct baleen_list *hosts)
 {
 	const char *blank = memchr(line, ' ', n_bytes), *reason;
 	struct baleen_span span;
 
 	if (baleen_span_parse(line, blank ? (size_t)(blank - line) : n_bytes, &span, &reason))
-		return baleen_fail(touched->error, EINVAL, "a key of an entry: %s", reason);
+		return baleen_fail(dirty->error, EINVAL, "a key of an entry: %s", reason);
 	if (baleen_ip6_compare(span.first, span.last) ||
 	    (span.is_ip6 && baleen_recent_supports(moves->filter, true)))
 		return baleen_dirty_nets_add(&moves->nets, &span, blank);
 	if (span.is_ip6 ? baleen_list_add_ip6(hosts, span.first) :
 			  baleen_list_add_ip4(hosts, span.first.lo))
-		return baleen_no_memory(touched->error);
+		return baleen_no_memory(dirty->error);
 	return 0;
 }
 
-static int read_addresses(struct baleen_dirty_keys *touched, struct moves *moves,
+static int read_addresses(struct baleen_dirty_keys *dirty, struct moves *moves,
 			  struct baleen_list *hosts)
 {
-	const char *end = touched->text + touched->n_bytes, *next;
+	const char *end = dirty->text + dirty->n_bytes, *next;
 	int err = 0;
 
-	for (const char *line = touched->text; line < end && !err; line = next + 1) {
+	for (const char *line = dirty->text; line < end && !err; line = next + 1) {
 		next = memchr(line, '\n', end - line);
-		err = read_address(touched, line, next - line, moves, hosts);
+		err = read_address(dirty, line, next - line, moves, hosts);
 	}
 	if (!err && baleen_list_finish(hosts))
-		err = baleen_no_memory(touched->error);
+		err = baleen_no_memory(dirty->error);
 	return err;
 }
 
 /* @keys: hosts, or keys of several fields */
-static int read_keys(struct baleen_dirty_keys *touched, struct moves *moves,
-		     struct baleen_list *keys)
+static int read_keys(struct baleen_dirty_keys *dirty, struct moves *moves, struct baleen_list *keys)
 {
-	u32 key_spec = rule_of(touched)->key_spec;
+	u32 key_spec = rule_of(dirty)->key_spec;
 
-	if (fflush(touched->stream))
-		return baleen_no_memory(touched->error);
+	if (fflush(dirty->stream))
+		return baleen_no_memory(dirty->error);
 	if (baleen_spec_is_address(key_spec))
-		return read_addresses(touched, moves, keys);
-	return baleen_list_from_text(touched->text, "keys", key_spec, keys, touched->error);
+		return read_addresses(dirty, moves, keys);
+	return baleen_list_from_text(dirty->text, "keys", key_spec, keys, dirty->error);
 }
 
 /* Return: -EAGAIN, -ENOSPC or -EOPNOTSUPP when it takes more than that. */
-static int agree_in_place(struct baleen_dirty_keys *touched, bool *is_full)
+static int agree_in_place(struct baleen_dirty_keys *dirty, bool *is_full)
 {
-	struct baleen_list keys = { .key_spec = rule_of(touched)->key_spec };
+	struct baleen_list keys = { .key_spec = rule_of(dirty)->key_spec };
 	struct moves moves = { 0 };
-	int err = baleen_xdp_live_rule(&touched->deploy->xdp, live_index(touched), &moves.filter,
-				       touched->error);
+	int err = baleen_xdp_live_rule(&dirty->deploy->xdp, live_index(dirty), &moves.filter,
+				       dirty->error);
 
 	*is_full = false;
 	if (err)
 		return err;
-	err = is_set(moves.filter) ? start_moves(touched, &moves) : -EOPNOTSUPP;
+	err = is_set(moves.filter) ? start_moves(dirty, &moves) : -EOPNOTSUPP;
 	if (!err)
-		err = read_keys(touched, &moves, &keys);
+		err = read_keys(dirty, &moves, &keys);
 	if (!err)
 		err = baleen_dirty_nets_plan(&moves.nets);
 	if (!err)
-		err = move_all(touched, &keys, &moves);
+		err = move_all(dirty, &keys, &moves);
 	if (!err)
 		err = change_map(&moves, is_full);
 	baleen_list_free(&keys);
@@ -305,46 +301,46 @@ static int agree_in_place(struct baleen_dirty_keys *touched, bool *is_full)
 	return err;
 }
 
-static int agree_anew(struct baleen_dirty_keys *touched, bool is_roomy)
+static int agree_anew(struct baleen_dirty_keys *dirty, bool is_roomy)
 {
-	struct baleen_deploy_plan plan = { .rules = *touched->rules };
+	struct baleen_deploy_plan plan = { .rules = *dirty->rules };
 	struct baleen_deploy_step step = { .plan = &plan,
-					   .now_ms = touched->now_ms,
+					   .now_ms = dirty->now_ms,
 					   .is_roomy = is_roomy };
 	int err;
 
-	plan.rebuild[touched->index] = true;
-	err = baleen_deploy_prepare(touched->deploy, &step, touched->error);
+	plan.rebuild[dirty->index] = true;
+	err = baleen_deploy_prepare(dirty->deploy, &step, dirty->error);
 	if (!err)
-		err = baleen_deploy_note_times(touched->deploy, &step, touched->error);
+		err = baleen_deploy_note_times(dirty->deploy, &step, dirty->error);
 	if (!err)
-		err = baleen_deploy_switch(touched->deploy, &step, touched->error);
+		err = baleen_deploy_switch(dirty->deploy, &step, dirty->error);
 	baleen_deploy_step_free(&step);
 	return err;
 }
 
 /* Makes the map what the rows say. */
-int baleen_dirty_keys_agree(struct baleen_dirty_keys *touched, bool is_atomic, bool *in_place)
+int baleen_dirty_keys_agree(struct baleen_dirty_keys *dirty, bool is_atomic, bool *in_place)
 {
 	bool is_full = false;
 	int err;
 
 	*in_place = true;
-	if (rule_of(touched)->is_any || live_index(touched) < 0)
+	if (rule_of(dirty)->is_any || live_index(dirty) < 0)
 		return 0;
-	err = is_atomic ? -EAGAIN : agree_in_place(touched, &is_full);
+	err = is_atomic ? -EAGAIN : agree_in_place(dirty, &is_full);
 	if (err == -EAGAIN || err == -ENOSPC || err == -EOPNOTSUPP) {
 		*in_place = false;
-		err = agree_anew(touched, is_full);
+		err = agree_anew(dirty, is_full);
 	}
 	return err;
 }
 
 /* The rows are what they were before; the map becomes it again. */
-int baleen_dirty_keys_undo(struct baleen_dirty_keys *touched, bool in_place)
+int baleen_dirty_keys_undo(struct baleen_dirty_keys *dirty, bool in_place)
 {
 	bool ignored;
-	int err = in_place ? agree_in_place(touched, &ignored) : -EAGAIN;
+	int err = in_place ? agree_in_place(dirty, &ignored) : -EAGAIN;
 
-	return err ? baleen_deploy_follow(touched->deploy, touched->now_ms, touched->error) : 0;
+	return err ? baleen_deploy_follow(dirty->deploy, dirty->now_ms, dirty->error) : 0;
 }

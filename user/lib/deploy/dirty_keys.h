@@ -39,32 +39,32 @@ struct baleen_dirty_keys {
 
 /**
  * baleen_dirty_keys_start() - begin with no keys
- * @touched: end with baleen_dirty_keys_end()
+ * @dirty: end with baleen_dirty_keys_end()
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_dirty_keys_start(struct baleen_dirty_keys *touched);
+int baleen_dirty_keys_start(struct baleen_dirty_keys *dirty);
 
 /**
  * baleen_dirty_keys_add() - add the key of an entry
- * @touched: started
- * @single: the entry
+ * @dirty: started
+ * @entry: the entry
  * @is_new: it was put, and was not there
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_dirty_keys_add(struct baleen_dirty_keys *touched, const struct baleen_rule_entry *single,
+int baleen_dirty_keys_add(struct baleen_dirty_keys *dirty, const struct baleen_rule_entry *entry,
 			  bool is_new);
 
 /**
  * baleen_dirty_keys_end() - free the keys
- * @touched: started, or all zeros but for what was given
+ * @dirty: started, or all zeros but for what was given
  */
-void baleen_dirty_keys_end(struct baleen_dirty_keys *touched);
+void baleen_dirty_keys_end(struct baleen_dirty_keys *dirty);
 
 /**
  * baleen_dirty_keys_agree() - make the map what the rows say
- * @touched: started
+ * @dirty: started
  * @is_atomic: in one step, also what could change in place
  * @in_place: filled in, also on failure: the map was changed in place, not replaced
  *
@@ -73,15 +73,15 @@ void baleen_dirty_keys_end(struct baleen_dirty_keys *touched);
  *
  * Return: 0 or a negative errno; then part of it may have been done in place.
  */
-int baleen_dirty_keys_agree(struct baleen_dirty_keys *touched, bool is_atomic, bool *in_place);
+int baleen_dirty_keys_agree(struct baleen_dirty_keys *dirty, bool is_atomic, bool *in_place);
 
 /**
  * baleen_dirty_keys_undo() - make the map again what the rows say
- * @touched: started; its rows are what they were before
+ * @dirty: started; its rows are what they were before
  * @in_place: as baleen_dirty_keys_agree() said
  *
  * Return: 0 or a negative errno.
  */
-int baleen_dirty_keys_undo(struct baleen_dirty_keys *touched, bool in_place);
+int baleen_dirty_keys_undo(struct baleen_dirty_keys *dirty, bool in_place);
 
 #endif /* BALEEN_DIRTY_KEYS_H */

@@ -119,32 +119,32 @@ struct rows {
 	enum baleen_decision decision;
 };
 
-static bool span_of(const struct baleen_rule_entry *single, struct baleen_span *span)
+static bool span_of(const struct baleen_rule_entry *entry, struct baleen_span *span)
 {
 	const char *ignored;
 
-	return !baleen_span_parse(single->key, strlen(single->key), span, &ignored);
+	return !baleen_span_parse(entry->key, strlen(entry->key), span, &ignored);
 }
 
-static int look_at_row(const struct baleen_rule_entry *single, void *data)
+static int look_at_row(const struct baleen_rule_entry *entry, void *data)
 {
 	struct rows *rows = data;
 	const struct baleen_span *own = &rows->dirty->span;
 	struct baleen_span span;
 	int first, last;
 
-	if (!span_of(single, &span))
+	if (!span_of(entry, &span))
 		return 0;
 	first = baleen_ip6_compare(span.first, own->first);
 	last = baleen_ip6_compare(span.last, own->last);
 	if (first > 0 || last < 0)
 		return 0;
 	rows->n_own += !first && !last;
-	if (single->expires_ms && single->expires_ms <= rows->now_ms)
+	if (entry->expires_ms && entry->expires_ms <= rows->now_ms)
 		return 0;
 	rows->has_own |= !first && !last;
 	if (rows->decision == BALEEN_UNDECIDED)
-		rows->decision = baleen_decision_of(single);
+		rows->decision = baleen_decision_of(entry);
 	return 0;
 }
 
@@ -221,7 +221,7 @@ static int plan_one(const struct baleen_dirty_nets *nets, const struct rowless *
 }
 
 /* Where part of a prefix is withheld, more than the prefix is to be said. */
-static int check_withheld(const struct baleen_dirty_nets *nets)
+static int check_protected(const struct baleen_dirty_nets *nets)
 {
 	struct baleen_list set = { .key_spec = nets->rule->key_spec };
 	struct baleen_protected ignored;
@@ -233,8 +233,8 @@ static int check_withheld(const struct baleen_dirty_nets *nets)
 	if (!err)
 		err = baleen_list_finish(&set);
 	for (u32 role = 0; role < BALEEN_PROTECTED_PEER && !err && !n; role++)
-		if (!baleen_list_is_empty(&nets->withheld->set[role]))
-			err = baleen_protected_meets(nets->withheld, role, &set, &n, &ignored);
+		if (!baleen_list_is_empty(&nets->protected->set[role]))
+			err = baleen_protected_meets(nets->protected, role, &set, &n, &ignored);
 	baleen_list_free(&set);
 	if (err)
 		return baleen_no_memory(nets->error);
@@ -249,7 +249,7 @@ int baleen_dirty_nets_plan(struct baleen_dirty_nets *nets)
 	if (!nets->n)
 		return 0;
 	sort(nets);
-	err = check_withheld(nets);
+	err = check_protected(nets);
 	if (!err && baleen_recent_each(nets->filter, collect_rowless, &rowless))
 		err = baleen_no_memory(nets->error);
 	for (size_t i = 0; i < nets->n && !err; i++)
@@ -303,18 +303,18 @@ struct host {
 	enum baleen_decision below;
 };
 
-static int look_below(const struct baleen_rule_entry *single, void *data)
+static int look_below(const struct baleen_rule_entry *entry, void *data)
 {
 	struct host *host = data;
 	struct baleen_recent_net net;
 	struct baleen_span span;
 
 	if (host->decision == BALEEN_UNDECIDED)
-		host->decision = baleen_decision_of(single);
-	if (span_of(single, &span) && !net_of_span(&span, &net) &&
+		host->decision = baleen_decision_of(entry);
+	if (span_of(entry, &span) && !net_of_span(&span, &net) &&
 	    flags_after(host->nets, &net) & BALEEN_RECENT_FRESH)
 		return 0;
-	host->below = baleen_decision_of(single);
+	host->below = baleen_decision_of(entry);
 	return 1;
 }
 

@@ -44,7 +44,7 @@ struct baleen_dirty_net {
  * @rule: rule of the state
  * @now_ms: single entries that have ended by then take no part
  * @has_feeds: the rule has feeds
- * @withheld: keys that are withheld from the rule
+ * @protected: keys that are withheld from the rule
  * @filter: writable view of the live filter
  * @error: the caller's
  * @net: the prefixes
@@ -57,7 +57,7 @@ struct baleen_dirty_nets {
 	const struct baleen_stored_rule *rule;
 	u64 now_ms;
 	bool has_feeds;
-	const struct baleen_protected_set *withheld;
+	const struct baleen_protected_set *protected;
 	struct baleen_filter *filter;
 	struct baleen_error *error;
 	struct baleen_dirty_net *net;

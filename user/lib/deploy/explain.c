@@ -15,8 +15,8 @@ static int ask(struct baleen_explainer *explainer, const struct baleen_question 
 	struct baleen_frame frame;
 
 	baleen_frame_make(&question->fields, question->vlan, flags, &frame);
-	explanation->is_other_version = !explainer->twin.is_same;
-	return baleen_shadow_prog_ask(&explainer->twin, frame.bytes, frame.n_bytes,
+	explanation->is_other_version = !explainer->shadow.is_same;
+	return baleen_shadow_prog_ask(&explainer->shadow, frame.bytes, frame.n_bytes,
 				      &explanation->answer, error);
 }
 
@@ -89,8 +89,8 @@ static int copy_reason(const struct baleen_reason *reason, void *data)
 {
 	struct baleen_explained_rule *explained = data;
 
-	if (explained->n_told < BALEEN_MAX_REASONS)
-		explained->reason[explained->n_told++] = *reason;
+	if (explained->n_shown < BALEEN_MAX_REASONS)
+		explained->reason[explained->n_shown++] = *reason;
 	explained->n_reasons++;
 	return 0;
 }
@@ -105,13 +105,13 @@ struct ended {
 	struct baleen_explained_rule *explained;
 };
 
-static int copy_ended(const struct baleen_rule_entry *single, void *data)
+static int copy_ended(const struct baleen_rule_entry *entry, void *data)
 {
 	struct ended *ended = data;
 
-	if (single->is_exception || !single->expires_ms || single->expires_ms > ended->now_ms)
+	if (entry->is_exception || !entry->expires_ms || entry->expires_ms > ended->now_ms)
 		return 0;
-	ended->explained->ended = *single;
+	ended->explained->ended = *entry;
 	ended->explained->has_ended = true;
 	return 1;
 }
@@ -145,8 +145,8 @@ static int look_at_rule(const struct baleen_rule_store *state,
 	explained->opinion = holds ? BALEEN_OPINION_HOLDS : BALEEN_OPINION_ABSENT;
 	if (explained->holds && !holds)
 		look_for_ended(state, rule, &key, now_ms, explained);
-	err = baleen_protected_find(state, rule, &key, &explained->withheld);
-	explained->is_withheld = err > 0;
+	err = baleen_protected_find(state, rule, &key, &explained->protected);
+	explained->is_protected = err > 0;
 	return 0;
 }
 
@@ -223,12 +223,12 @@ int baleen_explainer_open(struct baleen_explainer *explainer, const struct balee
 
 	memset(explainer, 0, sizeof(*explainer));
 	explainer->xdp = xdp;
-	err = baleen_shadow_prog_open(xdp, &explainer->twin, error);
+	err = baleen_shadow_prog_open(xdp, &explainer->shadow, error);
 	if (err)
 		return err;
 	err = open_filters(explainer, error);
 	if (err)
-		goto close_twin;
+		goto close_shadow;
 	err = open_state(explainer, error);
 	if (err)
 		goto close_filters;
@@ -239,8 +239,8 @@ int baleen_explainer_open(struct baleen_explainer *explainer, const struct balee
 
 close_filters:
 	free_filters(explainer);
-close_twin:
-	baleen_shadow_prog_close(&explainer->twin);
+close_shadow:
+	baleen_shadow_prog_close(&explainer->shadow);
 	return err;
 }
 
@@ -272,5 +272,5 @@ void baleen_explainer_close(struct baleen_explainer *explainer)
 	if (explainer->has_state)
 		baleen_rule_store_close(&explainer->state);
 	free_filters(explainer);
-	baleen_shadow_prog_close(&explainer->twin);
+	baleen_shadow_prog_close(&explainer->shadow);
 }

@@ -38,12 +38,12 @@ enum baleen_opinion {
  * @is_over: that is over the limit now
  * @opinion: the verdict by the state
  * @is_any: it is for every address, whatever the entries
- * @is_withheld: the key is kept out of the rule
- * @withheld: why
+ * @is_protected: the key is kept out of the rule
+ * @protected: why
  * @has_ended: an entry that has ended and is still there holds the key
  * @ended: that entry
  * @n_reasons: entries that cover the key, exceptions among them
- * @n_told: how many of them are here
+ * @n_shown: how many of them are here
  * @reason: they; the first is the one that decides, unless the key is withheld
  */
 struct baleen_explained_rule {
@@ -54,12 +54,12 @@ struct baleen_explained_rule {
 	bool is_over;
 	enum baleen_opinion opinion;
 	bool is_any;
-	bool is_withheld;
-	struct baleen_protected withheld;
+	bool is_protected;
+	struct baleen_protected protected;
 	bool has_ended;
 	struct baleen_rule_entry ended;
 	u32 n_reasons;
-	u32 n_told;
+	u32 n_shown;
 	struct baleen_reason reason[BALEEN_MAX_REASONS];
 };
 
@@ -100,7 +100,7 @@ struct baleen_explanation {
 /**
  * struct baleen_explainer - what answers questions about a device
  * @xdp: the device, which stays the caller's
- * @twin: of its program
+ * @shadow: of its program
  * @filter: live filter of each of its rules
  * @has_state: the rules have a state
  * @state: opened for reading
@@ -109,7 +109,7 @@ struct baleen_explanation {
  */
 struct baleen_explainer {
 	const struct baleen_xdp *xdp;
-	struct baleen_shadow_prog twin;
+	struct baleen_shadow_prog shadow;
 	struct baleen_filter filter[BALEEN_MAX_RULES];
 	bool has_state;
 	struct baleen_rule_store state;

@@ -56,7 +56,7 @@ static int make_entry(const struct baleen_deploy *deploy, const struct baleen_li
 static bool is_repeated(const struct work *work, const struct baleen_rule_entry *entry)
 {
 	for (size_t i = 0; i < work->n_changes; i++)
-		if (!strcmp(work->change[i].single.key, entry->key))
+		if (!strcmp(work->change[i].entry.key, entry->key))
 			return true;
 	return false;
 }
@@ -92,7 +92,7 @@ static int add_one(struct work *work, const char *rule, u64 n_there,
 			return err;
 	}
 	work->change[work->n_changes++] =
-		(struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT, .single = entry };
+		(struct baleen_rule_entry_change){ .op = BALEEN_RULE_ENTRY_PUT, .entry = entry };
 	return 0;
 }
 
@@ -108,8 +108,8 @@ static void count_results(struct work *work)
 		if (change->result != -EPERM)
 			continue;
 		if (!bans->n_refused++) {
-			memcpy(bans->refused, change->single.key, sizeof(bans->refused));
-			bans->withheld = change->withheld;
+			memcpy(bans->refused, change->entry.key, sizeof(bans->refused));
+			bans->protected = change->protected;
 		}
 	}
 }

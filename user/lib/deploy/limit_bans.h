@@ -19,7 +19,7 @@
  * @n_capped: not banned, since as many are as the limit may ban
  * @n_refused: not banned, since they must not be: withheld, or a guarded session
  * @refused: the first of these; empty for none
- * @withheld: why
+ * @protected: why
  */
 struct baleen_limit_bans {
 	u64 n_added;
@@ -27,7 +27,7 @@ struct baleen_limit_bans {
 	u64 n_capped;
 	u64 n_refused;
 	char refused[BALEEN_RULE_ENTRY_TEXT];
-	struct baleen_protected withheld;
+	struct baleen_protected protected;
 };
 
 /**

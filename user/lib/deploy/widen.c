@@ -20,14 +20,15 @@ static bool span_of(const char *key, struct baleen_span *span)
 }
 
 bool baleen_widen_prefix(const struct baleen_stored_rule *rule,
-			 const struct baleen_rule_entry *single, struct baleen_widen_prefix *prefix)
+			 const struct baleen_rule_entry *widened,
+			 struct baleen_widen_prefix *prefix)
 {
 	const struct baleen_widen *widen;
 	struct baleen_entry_key key;
 	struct baleen_span span, wide;
 
-	if (single->is_exception || !strcmp(single->origin, BALEEN_ORIGIN_WIDEN) ||
-	    !(rule->widen[0].n || rule->widen[1].n) || !span_of(single->key, &span))
+	if (widened->is_exception || !strcmp(widened->origin, BALEEN_ORIGIN_WIDEN) ||
+	    !(rule->widen[0].n || rule->widen[1].n) || !span_of(widened->key, &span))
 		return false;
 	widen = &rule->widen[span.is_ip6];
 	if (!widen->n)
@@ -43,28 +44,28 @@ bool baleen_widen_prefix(const struct baleen_stored_rule *rule,
 
 /**
  * struct own - the entry that a prefix has
- * @single: the entry
+ * @widened: the entry
  * @is_there: it has any
  */
 struct own {
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry widened;
 	bool is_there;
 };
 
-static int find_own(const struct baleen_rule_entry *single, void *data)
+static int find_own(const struct baleen_rule_entry *widened, void *data)
 {
 	struct own *own = data;
 
-	if (strcmp(single->origin, BALEEN_ORIGIN_WIDEN))
+	if (strcmp(widened->origin, BALEEN_ORIGIN_WIDEN))
 		return 0;
-	own->single = *single;
+	own->widened = *widened;
 	own->is_there = true;
 	return 1;
 }
 
 int baleen_widen_judge(const struct baleen_rule_store *state, const char *rule,
 		       const struct baleen_widen_prefix *prefix, u64 now_ms,
-		       struct baleen_rule_entry *single, enum baleen_widen_verdict *verdict,
+		       struct baleen_rule_entry *widened, enum baleen_widen_verdict *verdict,
 		       struct baleen_error *error)
 {
 	struct baleen_rule_entry entry = { .origin = BALEEN_ORIGIN_WIDEN, .added_ms = now_ms };
@@ -92,8 +93,8 @@ int baleen_widen_judge(const struct baleen_rule_store *state, const char *rule,
 		*verdict = own.is_there ? BALEEN_WIDEN_GO : BALEEN_WIDEN_LEAVE;
 	else if (!own.is_there)
 		*verdict = BALEEN_WIDEN_COME;
-	else if (own.single.expires_ms != entry.expires_ms)
+	else if (own.widened.expires_ms != entry.expires_ms)
 		*verdict = BALEEN_WIDEN_RENEW;
-	*single = entry;
+	*widened = entry;
 	return 0;
 }

@@ -35,15 +35,14 @@ struct baleen_widen_prefix {
 /**
  * baleen_widen_prefix() - in which prefix does a ban count?
  * @rule: its rule
- * @single: the ban
+ * @entry: the ban
  * @prefix: filled in, but for has_more and has_fewer
  *
  * Return: false when it counts in none: an exception, a ban of a prefix as wide, an entry
  * of widen itself, or a rule that does not widen.
  */
 bool baleen_widen_prefix(const struct baleen_stored_rule *rule,
-			 const struct baleen_rule_entry *single,
-			 struct baleen_widen_prefix *prefix);
+			 const struct baleen_rule_entry *entry, struct baleen_widen_prefix *prefix);
 
 /**
  * enum baleen_widen_verdict - what is to become of the entry of a prefix
@@ -65,7 +64,7 @@ enum baleen_widen_verdict {
  * @rule: name of the rule
  * @prefix: the prefix
  * @now_ms: the time
- * @single: filled in with its entry
+ * @entry: filled in with its entry
  * @verdict: filled in
  * @error: filled in on failure
  *
@@ -76,7 +75,7 @@ enum baleen_widen_verdict {
  */
 int baleen_widen_judge(const struct baleen_rule_store *state, const char *rule,
 		       const struct baleen_widen_prefix *prefix, u64 now_ms,
-		       struct baleen_rule_entry *single, enum baleen_widen_verdict *verdict,
+		       struct baleen_rule_entry *entry, enum baleen_widen_verdict *verdict,
 		       struct baleen_error *error);
 
 #endif /* BALEEN_WIDEN_H */

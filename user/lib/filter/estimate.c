@@ -62,11 +62,11 @@ double baleen_estimate_bits(u64 m, u32 k, u64 n_set)
 static double estimate_blocked(const struct baleen_table *table, u64 n_set)
 {
 	u64 m = baleen_table_bits(table);
-	double touched = 1 - pow(63. / 64, table->n_hashes / 2);
+	double dirty = 1 - pow(63. / 64, table->n_hashes / 2);
 
 	if (n_set >= m)
 		return (double)m / table->n_hashes;
-	return log1p(-(double)n_set / m) / log1p(-touched / (4. * table->n_buckets));
+	return log1p(-(double)n_set / m) / log1p(-dirty / (4. * table->n_buckets));
 }
 
 double baleen_estimate_table(const struct baleen_table *table, u64 n_set)

@@ -12,7 +12,7 @@ static struct baleen_cuckoo_place place_of_hash(const struct baleen_filter *filt
 	const struct baleen_table *table = &filter->image.table[domain];
 	struct baleen_key key = { .domain = domain };
 
-	if (baleen_table_has_prints(table))
+	if (baleen_table_has_fingerprints(table))
 		return baleen_cuckoo_locate_print(table, hash, table->slot_bits);
 	if (domain != BALEEN_IP4)
 		return baleen_cuckoo_locate_hash(table, hash, table->slot_bits);
@@ -45,7 +45,7 @@ static struct baleen_cuckoo_place place_of_print(const struct baleen_table *tabl
 
 /* --- read ------------------------------------------------------------------ */
 
-static int compare_prints(const void *a, const void *b)
+static int compare_fingerprints(const void *a, const void *b)
 {
 	u64 x = *(const u64 *)a, y = *(const u64 *)b;
 
@@ -53,7 +53,7 @@ static int compare_prints(const void *a, const void *b)
 }
 
 static int read_slots(const struct baleen_filter *filter, u32 domain,
-		      struct baleen_fingerprints *prints)
+		      struct baleen_fingerprints *fingerprints)
 {
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
 	const struct baleen_table *table = slots.table;
@@ -62,7 +62,7 @@ static int read_slots(const struct baleen_filter *filter, u32 domain,
 	for (u32 bucket = 0; bucket < table->n_buckets; bucket++) {
 		for (u32 i = 0; i < baleen_bucket_slots(table); i++) {
 			u64 slot = baleen_slots_get(&slots, bucket, i);
-			u64 *print = &prints->print[prints->n];
+			u64 *print = &fingerprints->print[fingerprints->n];
 
 			if (!slot)
 				continue;
@@ -70,7 +70,7 @@ static int read_slots(const struct baleen_filter *filter, u32 domain,
 				*print = print_of_slot(table, bucket, slot);
 			else if (!baleen_slot_hash(table, bucket, slot, print))
 				return -EINVAL;
-			prints->n++;
+			fingerprints->n++;
 		}
 	}
 	for (u32 i = 0; i < table->n_stash; i++) {
@@ -78,20 +78,20 @@ static int read_slots(const struct baleen_filter *filter, u32 domain,
 		struct baleen_cuckoo_place place = place_of_hash(filter, domain, hash);
 
 		if (hash)
-			prints->print[prints->n++] =
+			fingerprints->print[fingerprints->n++] =
 				is_whole ? hash : print_of_slot(table, place.home, place.slot);
 	}
 	return 0;
 }
 
 int baleen_fingerprints_read(const struct baleen_filter *filter, u32 domain,
-			     struct baleen_fingerprints *prints, struct baleen_error *error)
+			     struct baleen_fingerprints *fingerprints, struct baleen_error *error)
 {
 	u64 room = baleen_filter_used(filter, domain);
 	struct baleen_fingerprints read = { 0 };
 
 	if (!room) {
-		*prints = read;
+		*fingerprints = read;
 		return 0;
 	}
 	read.print = malloc(room * sizeof(*read.print));
@@ -102,8 +102,8 @@ int baleen_fingerprints_read(const struct baleen_filter *filter, u32 domain,
 		free(read.print);
 		return baleen_fail(error, EINVAL, "a slot that no key makes: damaged");
 	}
-	qsort(read.print, read.n, sizeof(*read.print), compare_prints);
-	*prints = read;
+	qsort(read.print, read.n, sizeof(*read.print), compare_fingerprints);
+	*fingerprints = read;
 	return 0;
 }
 
@@ -136,18 +136,18 @@ int baleen_fingerprints_combine(const struct baleen_fingerprints *a,
 	return 0;
 }
 
-int baleen_fingerprints_put(const struct baleen_fingerprints *prints, struct baleen_filter *filter,
-			    u32 domain)
+int baleen_fingerprints_put(const struct baleen_fingerprints *fingerprints,
+			    struct baleen_filter *filter, u32 domain)
 {
 	struct baleen_slots slots = baleen_slots_of(filter, domain);
 	struct baleen_table *table = &filter->image.table[domain];
 	bool is_whole = baleen_table_keeps_hashes(table, domain);
 	bool copies = filter->image.flags & BALEEN_FLAG_COPIES;
 
-	for (size_t i = 0; i < prints->n; i++) {
+	for (size_t i = 0; i < fingerprints->n; i++) {
 		struct baleen_cuckoo_place place =
-			is_whole ? place_of_hash(filter, domain, prints->print[i]) :
-				   place_of_print(table, prints->print[i]);
+			is_whole ? place_of_hash(filter, domain, fingerprints->print[i]) :
+				   place_of_print(table, fingerprints->print[i]);
 		bool is_new = copies;
 		int err = copies ? baleen_slots_insert_copy(&slots, &place) :
 				   baleen_slots_insert(&slots, &place, &is_new);

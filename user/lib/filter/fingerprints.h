@@ -27,13 +27,13 @@ struct baleen_fingerprints {
  * baleen_fingerprints_read() - the fingerprints in a table
  * @filter: the filter, not live
  * @domain: domain of a cuckoo table, or of none, which holds nothing
- * @prints: filled in; its array is to be freed by the caller; untouched on failure
+ * @fingerprints: filled in; its array is to be freed by the caller; untouched on failure
  * @error: filled in on failure
  *
  * Return: 0; -EINVAL for a slot that no key makes; -ENOMEM.
  */
 int baleen_fingerprints_read(const struct baleen_filter *filter, u32 domain,
-			     struct baleen_fingerprints *prints, struct baleen_error *error);
+			     struct baleen_fingerprints *fingerprints, struct baleen_error *error);
 
 /**
  * baleen_fingerprints_combine() - one set made of two
@@ -53,13 +53,13 @@ int baleen_fingerprints_combine(const struct baleen_fingerprints *a,
 
 /**
  * baleen_fingerprints_put() - put them into a table
- * @prints: fingerprints of a table that fits
+ * @fingerprints: fingerprints of a table that fits
  * @filter: has the seed that they were made with
  * @domain: domain of the table
  *
  * Return: 0, or -ENOSPC when one finds no room; those before it stay.
  */
-int baleen_fingerprints_put(const struct baleen_fingerprints *prints, struct baleen_filter *filter,
-			    u32 domain);
+int baleen_fingerprints_put(const struct baleen_fingerprints *fingerprints,
+			    struct baleen_filter *filter, u32 domain);
 
 #endif /* BALEEN_FINGERPRINTS_H */

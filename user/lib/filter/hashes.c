@@ -90,7 +90,7 @@ int baleen_cuckoo_put_hashes(struct baleen_filter *filter, u32 domain,
 
 	for (size_t i = 0; i < hashes->n; i++) {
 		struct baleen_cuckoo_place place =
-			baleen_table_has_prints(table) ?
+			baleen_table_has_fingerprints(table) ?
 				baleen_cuckoo_locate_print(table, hashes->hash[i],
 							   table->slot_bits) :
 			domain == BALEEN_IP4 ?

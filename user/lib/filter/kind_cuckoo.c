@@ -102,14 +102,14 @@ static double cuckoo_fpp(const struct baleen_table *table, u32 domain, u64 n)
 	if (slot_bits == 64)
 		return ldexp(n, -64);
 	/* A slot without a side bit looks the same in both buckets. */
-	if (baleen_table_has_prints(table))
+	if (baleen_table_has_fingerprints(table))
 		looks = (double)table->n_buckets * ((1ull << slot_bits) - 1) / 2;
 	return fmin(1, n / looks);
 }
 
 static bool cuckoo_is_exact(const struct baleen_table *table, u32 domain)
 {
-	return !baleen_table_has_prints(table) &&
+	return !baleen_table_has_fingerprints(table) &&
 	       (domain == BALEEN_IP4 || (domain == BALEEN_WORD && table->slot_bits == 64));
 }
 

@@ -125,10 +125,10 @@ int baleen_icp_each(int (*visit)(const struct baleen_pins *pins, void *data), vo
 	return baleen_instance_each(&icp_instances, visit, data, error);
 }
 
-int baleen_icp_forget_stale(void (*tell)(const struct baleen_stale_pins *gone, void *data),
+int baleen_icp_forget_stale(void (*on_stale)(const struct baleen_stale_pins *gone, void *data),
 			    void *data, struct baleen_error *error)
 {
-	return baleen_stale_pins_forget_of(&icp_instances, tell, data, error);
+	return baleen_stale_pins_forget_of(&icp_instances, on_stale, data, error);
 }
 
 /* --- switch ---------------------------------------------------------------- */

@@ -245,13 +245,13 @@ int baleen_icp_detach(const char *device, struct baleen_error *error);
 
 /**
  * baleen_icp_forget_stale() - remove the pins of every instance that has no device
- * @tell: called with each after it was forgotten
- * @data: passed to @tell
+ * @on_stale: called with each after it was forgotten
+ * @data: passed to @on_stale
  * @error: filled in on failure
  *
  * Return: as baleen_stale_pins_forget().
  */
-int baleen_icp_forget_stale(void (*tell)(const struct baleen_stale_pins *gone, void *data),
+int baleen_icp_forget_stale(void (*on_stale)(const struct baleen_stale_pins *gone, void *data),
 			    void *data, struct baleen_error *error);
 
 #endif /* BALEEN_LIB_ICP_H */

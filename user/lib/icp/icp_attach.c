@@ -47,10 +47,10 @@ static int check_feeders(const struct baleen_icp_config *config, struct baleen_e
 	for (u32 i = 0; i < config->n_feeders; i++)
 		for (u32 n = 0; n < BALEEN_ICP_MAX_SIBLINGS; n++) {
 			bool tells = config->feeder[i].siblings & 1u << n;
-			bool is_told =
+			bool is_reported =
 				n < config->n_siblings && config->sibling[n].feeders & 1u << i;
 
-			if (tells != is_told)
+			if (tells != is_reported)
 				return baleen_fail(error, EINVAL,
 						   "feeder %u and sibling %u disagree", i, n);
 		}

@@ -112,7 +112,7 @@ int baleen_icp_journal_object(struct baleen_icp_journal *journal, u64 hi, u64 lo
 
 	if (get_key(journal, hi, lo, &number))
 		return -ENOMEM;
-	if (!(journal->key[number].told & bit))
+	if (!(journal->key[number].reported & bit))
 		journal->key[number].present |= bit;
 	return 0;
 }
@@ -160,7 +160,7 @@ int baleen_icp_journal_event(struct baleen_icp_journal *journal,
 			journal->n_new += is_insert ? 1 : -1;
 		}
 	}
-	key->told |= 1u << event->feeder;
+	key->reported |= 1u << event->feeder;
 	if (is_insert)
 		key->present |= 1u << event->feeder;
 	else

@@ -39,7 +39,7 @@
  * @hi: high half of its key, see squid.h
  * @lo: low half of its key
  * @present: bit f: feeder f has it
- * @told: bit f: an event of feeder f was recorded, which the snapshot does not overrule
+ * @reported: bit f: an event of feeder f was recorded, which the snapshot does not overrule
  * @before: @present, when the new generation made its first event of the key
  * @is_open: it is among those to be looked at
  * @is_new: the new generation made an event of it: @before stays
@@ -49,7 +49,7 @@ struct baleen_icp_journal_key {
 	u64 hi;
 	u64 lo;
 	u16 present;
-	u16 told;
+	u16 reported;
 	u16 before;
 	bool is_open;
 	bool is_new;

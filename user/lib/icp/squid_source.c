@@ -225,7 +225,8 @@ static bool starts_with(const char *bytes, size_t n_bytes, const char *start)
 	return n_bytes >= strlen(start) && !memcmp(bytes, start, strlen(start));
 }
 
-static int tell(int fd, const char *name, enum baleen_squid_from *from, struct baleen_error *error)
+static int detect(int fd, const char *name, enum baleen_squid_from *from,
+		  struct baleen_error *error)
 {
 	char *bytes = malloc(START_BYTES);
 	ssize_t n = bytes ? pread(fd, bytes, START_BYTES, 0) : -1;
@@ -315,7 +316,7 @@ static int read_open(int fd, const char *name, struct baleen_squid_source *sourc
 	int err = 0;
 
 	if (source->from == BALEEN_SQUID_FROM_ANY)
-		err = tell(fd, name, &source->from, error);
+		err = detect(fd, name, &source->from, error);
 	if (!err && lseek(fd, 0, SEEK_SET))
 		err = baleen_fail(error, errno, "%s: %m", name);
 	if (err)

@@ -8,25 +8,25 @@
 #include "net/links.h"
 #include "net/upper_devices.h"
 
-static void add_distinct(struct baleen_upper_devices *uppers, u32 ifindex)
+static void add_distinct(struct baleen_upper_devices *upper_devices, u32 ifindex)
 {
-	for (size_t i = 0; i < uppers->n; i++)
-		if (uppers->ifindex[i] == ifindex)
+	for (size_t i = 0; i < upper_devices->n; i++)
+		if (upper_devices->ifindex[i] == ifindex)
 			return;
-	uppers->ifindex[uppers->n++] = ifindex;
+	upper_devices->ifindex[upper_devices->n++] = ifindex;
 }
 
 /* A device passes frames to its master, and to devices made of it. */
 static void add_above(const struct baleen_links *links, u32 ifindex,
-		      struct baleen_upper_devices *uppers)
+		      struct baleen_upper_devices *upper_devices)
 {
 	for (size_t i = 0; i < links->n; i++) {
 		const struct baleen_link *link = &links->link[i];
 
 		if (link->ifindex == ifindex && link->master)
-			add_distinct(uppers, link->master);
+			add_distinct(upper_devices, link->master);
 		if (link->lower == ifindex)
-			add_distinct(uppers, link->ifindex);
+			add_distinct(upper_devices, link->ifindex);
 	}
 }
 
@@ -39,7 +39,7 @@ static int compare(const void *left, const void *right)
 
 /* Each device adds at most itself and its master, whichever way they turn. */
 static int follow(const struct baleen_links *links, u32 ifindex,
-		  struct baleen_upper_devices *uppers)
+		  struct baleen_upper_devices *upper_devices)
 {
 	struct baleen_upper_devices found = { .n = 1 };
 
@@ -50,31 +50,33 @@ static int follow(const struct baleen_links *links, u32 ifindex,
 	for (size_t i = 0; i < found.n; i++)
 		add_above(links, found.ifindex[i], &found);
 	qsort(found.ifindex, found.n, sizeof(*found.ifindex), compare);
-	*uppers = found;
+	*upper_devices = found;
 	return 0;
 }
 
 int baleen_upper_devices_find(struct baleen_netlink *netlink, u32 ifindex,
-			      struct baleen_upper_devices *uppers, struct baleen_error *error)
+			      struct baleen_upper_devices *upper_devices,
+			      struct baleen_error *error)
 {
 	struct baleen_links links;
 	int err = baleen_links_read_on(netlink, &links, error);
 
 	if (err)
 		return err;
-	if (follow(&links, ifindex, uppers))
+	if (follow(&links, ifindex, upper_devices))
 		err = baleen_fail(error, ENOMEM, "no memory for the devices of the host");
 	baleen_links_free(&links);
 	return err;
 }
 
-bool baleen_upper_devices_has(const struct baleen_upper_devices *uppers, u32 ifindex)
+bool baleen_upper_devices_has(const struct baleen_upper_devices *upper_devices, u32 ifindex)
 {
-	return uppers->n && bsearch(&ifindex, uppers->ifindex, uppers->n, sizeof(ifindex), compare);
+	return upper_devices->n && bsearch(&ifindex, upper_devices->ifindex, upper_devices->n,
+					   sizeof(ifindex), compare);
 }
 
-void baleen_upper_devices_free(struct baleen_upper_devices *uppers)
+void baleen_upper_devices_free(struct baleen_upper_devices *upper_devices)
 {
-	free(uppers->ifindex);
-	*uppers = (struct baleen_upper_devices){ 0 };
+	free(upper_devices->ifindex);
+	*upper_devices = (struct baleen_upper_devices){ 0 };
 }

@@ -31,7 +31,7 @@ struct baleen_upper_devices {
  * baleen_upper_devices_find() - the devices above a device
  * @netlink: a socket of NETLINK_ROUTE
  * @ifindex: the device, in the network namespace of the caller
- * @uppers: the device, its master (bridge, bond, team, VRF), the VLAN, MACsec,
+ * @upper_devices: the device, its master (bridge, bond, team, VRF), the VLAN, MACsec,
  *          macvlan and ipvlan devices made of it, and so on up from each of
  *          these; to be freed by the caller; untouched on failure
  * @error: filled in on failure
@@ -42,21 +42,22 @@ struct baleen_upper_devices {
  * Return: 0 or a negative errno.
  */
 int baleen_upper_devices_find(struct baleen_netlink *netlink, u32 ifindex,
-			      struct baleen_upper_devices *uppers, struct baleen_error *error);
+			      struct baleen_upper_devices *upper_devices,
+			      struct baleen_error *error);
 
 /**
  * baleen_upper_devices_has() - is the device among them?
- * @uppers: from baleen_upper_devices_find()
+ * @upper_devices: from baleen_upper_devices_find()
  * @ifindex: the device
  *
  * Return: true or false.
  */
-bool baleen_upper_devices_has(const struct baleen_upper_devices *uppers, u32 ifindex);
+bool baleen_upper_devices_has(const struct baleen_upper_devices *upper_devices, u32 ifindex);
 
 /**
  * baleen_upper_devices_free() - free the array
- * @uppers: found, or all zeros
+ * @upper_devices: found, or all zeros
  */
-void baleen_upper_devices_free(struct baleen_upper_devices *uppers);
+void baleen_upper_devices_free(struct baleen_upper_devices *upper_devices);
 
 #endif /* BALEEN_UPPER_DEVICES_H */

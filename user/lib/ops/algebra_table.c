@@ -62,8 +62,8 @@ int baleen_table_copy(const struct baleen_filter *filter, u32 domain, struct bal
 /* --- cuckoo ---------------------------------------------------------------- */
 
 int baleen_table_put(const struct baleen_image *like, u32 domain,
-		     const struct baleen_fingerprints *prints, u64 n, struct baleen_filter *part,
-		     struct baleen_error *error)
+		     const struct baleen_fingerprints *fingerprints, u64 n,
+		     struct baleen_filter *part, struct baleen_error *error)
 {
 	const struct baleen_table *model = &like->table[domain];
 	struct baleen_shape shape;
@@ -72,7 +72,7 @@ int baleen_table_put(const struct baleen_image *like, u32 domain,
 	baleen_table_shape(model, &shape);
 	if (domain != BALEEN_IP4)
 		shape.slot_bits = model->slot_bits;
-	n = n > prints->n ? n : prints->n;
+	n = n > fingerprints->n ? n : fingerprints->n;
 	for (u32 i = 0; i < MAX_TRIES && err == -ENOSPC; i++, n += n / 20 + 1) {
 		struct baleen_table table;
 
@@ -81,27 +81,27 @@ int baleen_table_put(const struct baleen_image *like, u32 domain,
 			err = baleen_table_alone(like, &table, domain, part, error);
 		if (err)
 			return err;
-		err = baleen_fingerprints_put(prints, part, domain);
+		err = baleen_fingerprints_put(fingerprints, part, domain);
 		if (err)
 			baleen_filter_free(part);
 	}
-	return err ? baleen_fail(error, -err, "%zu hashes find no room", prints->n) : 0;
+	return err ? baleen_fail(error, -err, "%zu hashes find no room", fingerprints->n) : 0;
 }
 
 static int put_narrow(const struct baleen_image *like, u32 domain,
-		      const struct baleen_fingerprints *prints, struct baleen_filter *part,
+		      const struct baleen_fingerprints *fingerprints, struct baleen_filter *part,
 		      struct baleen_error *error)
 {
 	const struct baleen_table *model = &like->table[domain];
 	int err = baleen_table_alone(like, model, domain, part, error);
 
-	if (err || !baleen_fingerprints_put(prints, part, domain))
+	if (err || !baleen_fingerprints_put(fingerprints, part, domain))
 		return err;
 	baleen_filter_free(part);
 	return baleen_fail(error, ENOSPC,
 			   "%zu keys find no room in %u buckets, and slots of %u bits keep too "
 			   "little of a key to move it: build the filter again from its lists",
-			   prints->n, model->n_buckets, model->slot_bits);
+			   fingerprints->n, model->n_buckets, model->slot_bits);
 }
 
 static int combine_cuckoo(const struct baleen_filter *a, const struct baleen_filter *b, u32 domain,

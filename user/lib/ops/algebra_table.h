@@ -48,7 +48,7 @@ struct baleen_filter baleen_table_view(const struct baleen_filter *filter, u32 d
  * baleen_table_put() - a table of hashes, of any size
  * @like: header with the seed that they were made with, and a table to be like
  * @domain: domain of the table, whose slots keep all of a hash
- * @prints: the hashes
+ * @fingerprints: the hashes
  * @n: room for so many, or for as many as there are
  * @part: a filter of that table and no other; to be freed by the caller; untouched
  *        on failure
@@ -57,8 +57,8 @@ struct baleen_filter baleen_table_view(const struct baleen_filter *filter, u32 d
  * Return: 0; -ENOSPC; -ENOMEM; -E2BIG.
  */
 int baleen_table_put(const struct baleen_image *like, u32 domain,
-		     const struct baleen_fingerprints *prints, u64 n, struct baleen_filter *part,
-		     struct baleen_error *error);
+		     const struct baleen_fingerprints *fingerprints, u64 n,
+		     struct baleen_filter *part, struct baleen_error *error);
 
 /**
  * baleen_tables_combine() - one table made of two

@@ -159,7 +159,7 @@ static void find_prefixes(const struct baleen_list *change, const struct baleen_
 			note_prefix6(noop, &change->prefix6[i]);
 }
 
-static int find_idle_prefixes(const struct baleen_filter *filter, const struct baleen_list *change,
+static int find_noop_prefixes(const struct baleen_filter *filter, const struct baleen_list *change,
 			      enum baleen_set_op op, struct baleen_noop_keys *noop,
 			      struct baleen_error *error)
 {
@@ -205,7 +205,7 @@ static bool is_vague(const struct baleen_filter *filter, u32 domain)
 		!baleen_table_is_exact(&filter->image, domain));
 }
 
-static bool is_idle(const struct baleen_filter *filter, const struct baleen_key *key,
+static bool is_noop(const struct baleen_filter *filter, const struct baleen_key *key,
 		    enum baleen_set_op op, bool is_in)
 {
 	return op == BALEEN_SET_UNION ? is_in && !is_vague(filter, key->domain) : !is_in;
@@ -233,7 +233,7 @@ void baleen_change_note_noop(const struct baleen_filter *filter, const struct ba
 	for (u64 i = 0; i < n; i++) {
 		struct baleen_key key = baleen_change_key(change, i);
 
-		if (!is_idle(filter, &key, op, is_in ? is_in[i] : baleen_filter_test(filter, &key)))
+		if (!is_noop(filter, &key, op, is_in ? is_in[i] : baleen_filter_test(filter, &key)))
 			continue;
 		if (!noop->n)
 			baleen_change_key_text(filter, change, &key, text);
@@ -250,7 +250,7 @@ int baleen_change_find_noop(const struct baleen_filter *filter, const struct bal
 
 	baleen_change_note_noop(filter, change, op, NULL, &found);
 	if (has_prefixes(change))
-		err = find_idle_prefixes(filter, change, op, &found, error);
+		err = find_noop_prefixes(filter, change, op, &found, error);
 	if (!err)
 		*noop = found;
 	return err;

@@ -151,7 +151,7 @@ static void needs_text(u32 needs, char *text)
 			sprintf(text + strlen(text), "%s%s", *text ? ", " : "", need_names[i]);
 }
 
-static void tell_smallest(const struct candidate *all, u32 n, const struct candidate *best,
+static void note_smallest(const struct candidate *all, u32 n, const struct candidate *best,
 			  u32 needs, double fpp, struct baleen_choice *choice)
 {
 	char can[64], rate[64] = "";
@@ -208,7 +208,7 @@ static int choose_smallest(const struct baleen_list *list,
 	choice->fpp = best->way.fpp;
 	choice->copies = best->way.copies;
 	choice->may_err = best->way.may_err;
-	tell_smallest(all, n, best, needs, options->fpp, choice);
+	note_smallest(all, n, best, needs, options->fpp, choice);
 	return 0;
 }
 

@@ -58,13 +58,13 @@ static int fold(const struct baleen_filter *filter, u32 domain, u64 n, struct ba
 static int move_hashes(const struct baleen_filter *filter, u32 domain, u64 n,
 		       struct baleen_filter *part, struct baleen_error *error)
 {
-	struct baleen_fingerprints prints;
-	int err = baleen_fingerprints_read(filter, domain, &prints, error);
+	struct baleen_fingerprints fingerprints;
+	int err = baleen_fingerprints_read(filter, domain, &fingerprints, error);
 
 	if (err)
 		return err;
-	err = baleen_table_put(&filter->image, domain, &prints, n, part, error);
-	free(prints.print);
+	err = baleen_table_put(&filter->image, domain, &fingerprints, n, part, error);
+	free(fingerprints.print);
 	return err;
 }
 

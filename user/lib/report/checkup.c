@@ -48,7 +48,7 @@ static void look_at_state(struct baleen_patient *patient)
 	snprintf(patient->state_path, sizeof(patient->state_path), "%s", state.path);
 	if (!baleen_rule_store_get_rules(&state, &rules, NULL))
 		for (u32 i = 0; i < rules.n_rules; i++)
-			patient->n_singles +=
+			patient->n_single_entries +=
 				baleen_rule_entries_count(&state, rules.rule[i].name, NULL);
 	baleen_rule_store_close(&state);
 }

@@ -43,9 +43,9 @@ void baleen_finding_mend_again(const struct baleen_patient *patient, struct bale
 	size_t length = strlen(finding->text);
 
 	baleen_finding_mend(finding, "%s%s%s", first, *first ? " && " : "", patient->again);
-	if (!patient->is_kept && patient->n_singles)
+	if (!patient->is_kept && patient->n_single_entries)
 		snprintf(finding->text + length, sizeof(finding->text) - length,
 			 " (%llu single entries become part of the lists: origin and end are "
 			 "forgotten)",
-			 (unsigned long long)patient->n_singles);
+			 (unsigned long long)patient->n_single_entries);
 }

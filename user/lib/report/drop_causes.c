@@ -246,30 +246,30 @@ static int ask_feed(const struct baleen_feed *feed, void *data)
 /* --- single entries ---------------------------------------------------------- */
 
 /* The longest comes first, and decides for all feeds and for what is shorter. */
-static int see_exception(const struct baleen_rule_entry *single, void *data)
+static int see_exception(const struct baleen_rule_entry *entry, void *data)
 {
 	struct asking *asking = data;
 
-	asking->now->is_excepted = single->is_exception;
+	asking->now->is_excepted = entry->is_exception;
 	return 1;
 }
 
-static int see_entry(const struct baleen_rule_entry *single, void *data)
+static int see_entry(const struct baleen_rule_entry *entry, void *data)
 {
 	struct asking *asking = data;
 	struct hit *hit = &asking->hit[asking->now - asking->source];
 	const char *origin = asking->causes->cause[asking->causes->n - 1].name;
 
-	if (single->is_exception || strcmp(single->origin, origin))
+	if (entry->is_exception || strcmp(entry->origin, origin))
 		return 0;
 	hit->length = 0;
 	hit->is_exception = false;
-	strcpy(hit->text, single->key);
+	strcpy(hit->text, entry->key);
 	return 1;
 }
 
 static int each_source(struct asking *asking,
-		       int (*visit)(const struct baleen_rule_entry *single, void *data))
+		       int (*visit)(const struct baleen_rule_entry *entry, void *data))
 {
 	int err = 0;
 

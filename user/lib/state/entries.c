@@ -83,7 +83,7 @@ static int no_such_rule(const char *rule, struct baleen_error *error)
 }
 
 static int insert(struct baleen_rule_store *state, const char *rule,
-		  const struct baleen_rule_entry *single, const struct baleen_entry_key *key,
+		  const struct baleen_rule_entry *entry, const struct baleen_entry_key *key,
 		  struct baleen_error *error)
 {
 	static const char sql[] =
@@ -95,15 +95,15 @@ static int insert(struct baleen_rule_store *state, const char *rule,
 		state, sql, NULL, error,
 		BALEEN_SQL_VALUES(baleen_sql_text(rule), baleen_sql_blob(key->first, key->n_first),
 				  baleen_sql_blob(key->last, key->n_last),
-				  baleen_sql_number(single->is_exception),
-				  baleen_sql_text(single->origin), baleen_sql_text(key->text),
-				  baleen_sql_number(key->length), baleen_sql_text(single->reason),
-				  baleen_sql_number(single->added_ms),
-				  baleen_sql_number(single->expires_ms)));
+				  baleen_sql_number(entry->is_exception),
+				  baleen_sql_text(entry->origin), baleen_sql_text(key->text),
+				  baleen_sql_number(key->length), baleen_sql_text(entry->reason),
+				  baleen_sql_number(entry->added_ms),
+				  baleen_sql_number(entry->expires_ms)));
 }
 
 static int renew(struct baleen_rule_store *state, const char *rule,
-		 const struct baleen_rule_entry *single, const struct baleen_entry_key *key,
+		 const struct baleen_rule_entry *entry, const struct baleen_entry_key *key,
 		 struct baleen_error *error)
 {
 	static const char sql[] =
@@ -114,27 +114,27 @@ static int renew(struct baleen_rule_store *state, const char *rule,
 			     BALEEN_SQL_VALUES(baleen_sql_text(rule),
 					       baleen_sql_blob(key->first, key->n_first),
 					       baleen_sql_blob(key->last, key->n_last),
-					       baleen_sql_number(single->is_exception),
-					       baleen_sql_text(single->origin),
-					       baleen_sql_text(single->reason),
-					       baleen_sql_number(single->expires_ms)));
+					       baleen_sql_number(entry->is_exception),
+					       baleen_sql_text(entry->origin),
+					       baleen_sql_text(entry->reason),
+					       baleen_sql_number(entry->expires_ms)));
 }
 
 int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
-			    const struct baleen_rule_entry *single, bool *is_new,
+			    const struct baleen_rule_entry *entry, bool *is_new,
 			    struct baleen_error *error)
 {
-	int err = baleen_rule_entry_check(single->origin, single->reason, error);
+	int err = baleen_rule_entry_check(entry->origin, entry->reason, error);
 	struct baleen_entry_key key;
 	bool added;
 
 	if (err)
 		return err;
-	baleen_entry_key_of_text(single->key, &key);
-	err = insert(state, rule, single, &key, error);
+	baleen_entry_key_of_text(entry->key, &key);
+	err = insert(state, rule, entry, &key, error);
 	added = !err && sqlite3_changes(state->db);
 	if (!err && !added)
-		err = renew(state, rule, single, &key, error);
+		err = renew(state, rule, entry, &key, error);
 	if (err)
 		return err;
 	if (!sqlite3_changes(state->db))
@@ -144,7 +144,7 @@ int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
 }
 
 int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule,
-			       const struct baleen_rule_entry *single, const char *origin, u64 *n,
+			       const struct baleen_rule_entry *entry, const char *origin, u64 *n,
 			       struct baleen_error *error)
 {
 	static const char sql[] =
@@ -153,12 +153,12 @@ int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule
 	struct baleen_entry_key key;
 	int err;
 
-	baleen_entry_key_of_text(single->key, &key);
+	baleen_entry_key_of_text(entry->key, &key);
 	err = baleen_sql_do(state, sql, NULL, error,
 			    BALEEN_SQL_VALUES(baleen_sql_text(rule),
 					      baleen_sql_blob(key.first, key.n_first),
 					      baleen_sql_blob(key.last, key.n_last),
-					      baleen_sql_number(single->is_exception),
+					      baleen_sql_number(entry->is_exception),
 					      baleen_sql_text(origin)));
 	if (!err)
 		*n = sqlite3_changes64(state->db);
@@ -185,16 +185,16 @@ int baleen_rule_entries_flush(struct baleen_rule_store *state, const char *rule,
 /* --- walks --- */
 
 static int walk(const struct baleen_rule_store *state, const char *sql,
-		int (*visit)(const struct baleen_rule_entry *single, void *data), void *data,
+		int (*visit)(const struct baleen_rule_entry *entry, void *data), void *data,
 		struct baleen_error *error, const struct baleen_sql_value *value, size_t n_values)
 {
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, value, n_values);
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry entry;
 
 	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(state, rows.row, &single, error);
+		rows.ret = baleen_entry_row(state, rows.row, &entry, error);
 		if (!rows.ret)
-			rows.ret = visit(&single, data);
+			rows.ret = visit(&entry, data);
 	}
 	return baleen_sql_end(&rows);
 }
@@ -205,7 +205,7 @@ static int walk(const struct baleen_rule_store *state, const char *sql,
 #define SELECT(INDEX) "SELECT " BALEEN_RULE_ENTRY_COLUMNS " FROM single" INDEX " WHERE rule = " RULE
 
 int baleen_rule_entries_expired(const struct baleen_rule_store *state, const char *rule, u64 now_ms,
-				int (*visit)(const struct baleen_rule_entry *single, void *data),
+				int (*visit)(const struct baleen_rule_entry *entry, void *data),
 				void *data, struct baleen_error *error)
 {
 	static const char sql[] = SELECT(
@@ -227,7 +227,7 @@ u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state)
 
 int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *rule,
 			     const char *origin,
-			     int (*visit)(const struct baleen_rule_entry *single, void *data),
+			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			     void *data, struct baleen_error *error)
 {
 	static const char all[] =
@@ -243,20 +243,20 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
 }
 
 int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char *rule,
-			       const struct baleen_rule_entry *single,
-			       int (*visit)(const struct baleen_rule_entry *single, void *data),
+			       const struct baleen_rule_entry *entry,
+			       int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			       void *data, struct baleen_error *error)
 {
 	static const char sql[] =
 		SELECT("") " AND first = ?2 AND last = ?3 AND is_exception = ?4 ORDER BY origin";
 	struct baleen_entry_key key;
 
-	baleen_entry_key_of_text(single->key, &key);
+	baleen_entry_key_of_text(entry->key, &key);
 	return walk(state, sql, visit, data, error,
 		    BALEEN_SQL_VALUES(baleen_sql_text(rule),
 				      baleen_sql_blob(key.first, key.n_first),
 				      baleen_sql_blob(key.last, key.n_last),
-				      baleen_sql_number(single->is_exception)));
+				      baleen_sql_number(entry->is_exception)));
 }
 
 u64 baleen_rule_entries_count(const struct baleen_rule_store *state, const char *rule,
@@ -312,15 +312,15 @@ static int add_to_list(struct lists *lists, struct baleen_list *list, const char
 	return err ? baleen_fail(lists->error, -err, "%s", strerror(-err)) : 0;
 }
 
-static int add_to_lists(const struct baleen_rule_entry *single, void *data)
+static int add_to_lists(const struct baleen_rule_entry *entry, void *data)
 {
 	char text[BALEEN_RULE_ENTRY_TEXT + 1];
 	struct lists *lists = data;
 	int err;
 
-	snprintf(text, sizeof(text), "!%s", single->key);
-	err = add_to_list(lists, &lists->keys, text + !single->is_exception);
-	if (!err && single->is_exception)
+	snprintf(text, sizeof(text), "!%s", entry->key);
+	err = add_to_list(lists, &lists->keys, text + !entry->is_exception);
+	if (!err && entry->is_exception)
 		err = add_to_list(lists, &lists->exceptions, text + 1);
 	return err;
 }

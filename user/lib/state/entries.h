@@ -35,21 +35,21 @@ int baleen_rule_entry_check(const char *origin, const char *reason, struct balee
  * baleen_rule_entries_put() - add an entry, or give it another reason and time
  * @state: with a transaction
  * @rule: name of the rule
- * @single: the entry; one of the same key and origin keeps its time of adding
+ * @entry: the entry; one of the same key and origin keeps its time of adding
  * @is_new: whether there was none of this key and origin
  * @error: filled in on failure
  *
  * Return: 0 or a negative errno.
  */
 int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
-			    const struct baleen_rule_entry *single, bool *is_new,
+			    const struct baleen_rule_entry *entry, bool *is_new,
 			    struct baleen_error *error);
 
 /**
  * baleen_rule_entries_remove() - forget an entry
  * @state: with a transaction
  * @rule: name of the rule
- * @single: its key and is_exception
+ * @entry: its key and is_exception
  * @origin: its origin; NULL for all origins
  * @n: how many there were
  * @error: filled in on failure
@@ -57,7 +57,7 @@ int baleen_rule_entries_put(struct baleen_rule_store *state, const char *rule,
  * Return: 0 or a negative errno.
  */
 int baleen_rule_entries_remove(struct baleen_rule_store *state, const char *rule,
-			       const struct baleen_rule_entry *single, const char *origin, u64 *n,
+			       const struct baleen_rule_entry *entry, const char *origin, u64 *n,
 			       struct baleen_error *error);
 
 /**
@@ -85,7 +85,7 @@ int baleen_rule_entries_flush(struct baleen_rule_store *state, const char *rule,
  * Return: 0, what @visit returned, or a negative errno.
  */
 int baleen_rule_entries_expired(const struct baleen_rule_store *state, const char *rule, u64 now_ms,
-				int (*visit)(const struct baleen_rule_entry *single, void *data),
+				int (*visit)(const struct baleen_rule_entry *entry, void *data),
 				void *data, struct baleen_error *error);
 
 /**
@@ -109,14 +109,14 @@ u64 baleen_rule_entries_next_expiry(const struct baleen_rule_store *state);
  */
 int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *rule,
 			     const char *origin,
-			     int (*visit)(const struct baleen_rule_entry *single, void *data),
+			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			     void *data, struct baleen_error *error);
 
 /**
  * baleen_rule_entries_of_key() - the entries of one key, by origin
  * @state: opened
  * @rule: name of the rule
- * @single: its key and is_exception; longer and shorter prefixes are other keys
+ * @entry: its key and is_exception; longer and shorter prefixes are other keys
  * @visit: called with each; a nonzero return ends the walk
  * @data: passed to @visit
  * @error: filled in on failure
@@ -124,8 +124,8 @@ int baleen_rule_entries_each(const struct baleen_rule_store *state, const char *
  * Return: 0, what @visit returned, or a negative errno.
  */
 int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char *rule,
-			       const struct baleen_rule_entry *single,
-			       int (*visit)(const struct baleen_rule_entry *single, void *data),
+			       const struct baleen_rule_entry *entry,
+			       int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			       void *data, struct baleen_error *error);
 
 /**
@@ -144,7 +144,7 @@ int baleen_rule_entries_of_key(const struct baleen_rule_store *state, const char
  */
 int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *rule,
 			     const struct baleen_key *key, u64 now_ms,
-			     int (*visit)(const struct baleen_rule_entry *single, void *data),
+			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			     void *data, struct baleen_error *error);
 
 /**

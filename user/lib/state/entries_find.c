@@ -19,7 +19,7 @@
 	" AND (expires_ms = 0 OR expires_ms > ?2)"
 
 struct found {
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry entry;
 	u32 length;
 };
 
@@ -34,11 +34,11 @@ struct search {
 	size_t n;
 };
 
-static int keep(struct search *search, const struct baleen_rule_entry *single, u32 length)
+static int keep(struct search *search, const struct baleen_rule_entry *entry, u32 length)
 {
 	if (baleen_array_add(&search->found, search->n))
 		return baleen_fail(search->error, ENOMEM, "no memory for what was found");
-	search->found[search->n++] = (struct found){ *single, length };
+	search->found[search->n++] = (struct found){ *entry, length };
 	return 0;
 }
 
@@ -63,14 +63,14 @@ static int collect(struct search *search, const char *sql, bool is_range, u32 le
 {
 	struct baleen_sql_rows rows =
 		baleen_sql_ask(search->state, sql, search->error, value, n_values);
-	struct baleen_rule_entry single;
+	struct baleen_rule_entry entry;
 
 	while (baleen_sql_next(&rows)) {
-		rows.ret = baleen_entry_row(search->state, rows.row, &single, search->error);
+		rows.ret = baleen_entry_row(search->state, rows.row, &entry, search->error);
 		if (!rows.ret && is_range)
-			length = length_in_range(single.key, search->key);
+			length = length_in_range(entry.key, search->key);
 		if (!rows.ret)
-			rows.ret = keep(search, &single, length);
+			rows.ret = keep(search, &entry, length);
 	}
 	return baleen_sql_end(&rows);
 }
@@ -164,10 +164,10 @@ static int compare(const void *a, const void *b)
 
 	if (x->length != y->length)
 		return x->length < y->length ? 1 : -1;
-	if (x->single.is_exception != y->single.is_exception)
-		return x->single.is_exception ? -1 : 1;
-	order = strcmp(x->single.origin, y->single.origin);
-	return order ? order : strcmp(x->single.key, y->single.key);
+	if (x->entry.is_exception != y->entry.is_exception)
+		return x->entry.is_exception ? -1 : 1;
+	order = strcmp(x->entry.origin, y->entry.origin);
+	return order ? order : strcmp(x->entry.key, y->entry.key);
 }
 
 static int collect_address(struct search *search)
@@ -211,7 +211,7 @@ static int collect_fields(struct search *search)
 
 int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *rule,
 			     const struct baleen_key *key, u64 now_ms,
-			     int (*visit)(const struct baleen_rule_entry *single, void *data),
+			     int (*visit)(const struct baleen_rule_entry *entry, void *data),
 			     void *data, struct baleen_error *error)
 {
 	struct search search = {
@@ -226,7 +226,7 @@ int baleen_rule_entries_find(const struct baleen_rule_store *state, const char *
 	if (!ret && search.n)
 		qsort(search.found, search.n, sizeof(*search.found), compare);
 	for (size_t i = 0; i < search.n && !ret; i++)
-		ret = visit(&search.found[i].single, data);
+		ret = visit(&search.found[i].entry, data);
 	free(search.found);
 	return ret;
 }

@@ -134,7 +134,7 @@ static int fields_parse(const char *text, u32 key_spec, struct baleen_entry_key 
 }
 
 int baleen_rule_entry_parse(const char *text, u32 key_spec, u32 width,
-			    struct baleen_rule_entry *single, bool *is_widened,
+			    struct baleen_rule_entry *entry, bool *is_widened,
 			    struct baleen_error *error)
 {
 	bool is_exception = *text == '!', is_address = baleen_spec_is_address(key_spec);
@@ -152,8 +152,8 @@ int baleen_rule_entry_parse(const char *text, u32 key_spec, u32 width,
 	if (err)
 		return baleen_fail(error, EINVAL, "'%.*s%s': %s", SHOWN, text,
 				   strlen(text) > SHOWN ? "..." : "", reason);
-	strcpy(single->key, key.text);
-	single->is_exception = is_exception;
+	strcpy(entry->key, key.text);
+	entry->is_exception = is_exception;
 	if (is_widened)
 		*is_widened = widened;
 	return 0;

@@ -83,14 +83,14 @@ void baleen_entry_key_of_text(const char *text, struct baleen_entry_key *key);
  * @key_spec: enum baleen_key_spec of the rule
  * @width: a lone IPv6 address, without a length, stands for its prefix of this length, 32 to
  *         128
- * @single: key and is_exception are filled in; untouched on failure
+ * @entry: key and is_exception are filled in; untouched on failure
  * @is_widened: whether it was; may be NULL
  * @error: filled in on failure
  *
  * Return: 0 or -EINVAL.
  */
 int baleen_rule_entry_parse(const char *text, u32 key_spec, u32 width,
-			    struct baleen_rule_entry *single, bool *is_widened,
+			    struct baleen_rule_entry *entry, bool *is_widened,
 			    struct baleen_error *error);
 
 #endif /* BALEEN_RULE_ENTRY_KEY_H */

@@ -3,14 +3,14 @@
 #include "state/entry_row.h"
 
 int baleen_entry_row(const struct baleen_rule_store *state, sqlite3_stmt *row,
-		     struct baleen_rule_entry *single, struct baleen_error *error)
+		     struct baleen_rule_entry *entry, struct baleen_error *error)
 {
-	if (!baleen_sql_column(row, 0, single->key, sizeof(single->key)) ||
-	    !baleen_sql_column(row, 2, single->origin, sizeof(single->origin)) ||
-	    !baleen_sql_column(row, 3, single->reason, sizeof(single->reason)))
+	if (!baleen_sql_column(row, 0, entry->key, sizeof(entry->key)) ||
+	    !baleen_sql_column(row, 2, entry->origin, sizeof(entry->origin)) ||
+	    !baleen_sql_column(row, 3, entry->reason, sizeof(entry->reason)))
 		return baleen_sql_damaged(state, "a single entry that cannot be", error);
-	single->is_exception = sqlite3_column_int(row, 1);
-	single->added_ms = sqlite3_column_int64(row, 4);
-	single->expires_ms = sqlite3_column_int64(row, 5);
+	entry->is_exception = sqlite3_column_int(row, 1);
+	entry->added_ms = sqlite3_column_int64(row, 4);
+	entry->expires_ms = sqlite3_column_int64(row, 5);
 	return 0;
 }

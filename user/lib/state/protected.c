@@ -348,38 +348,38 @@ static void copy_role(const char *text, u64 line, char *what, size_t what_bytes)
 
 void baleen_protected_describe(const struct baleen_protected_set *set,
 			       enum baleen_protected_role role, const struct baleen_key *key,
-			       struct baleen_protected *withheld)
+			       struct baleen_protected *protected)
 {
 	const char *text = set->text[role];
 	char entry[BALEEN_LIST_TEXT] = "";
 	u64 line = 0;
 	int fd = baleen_text_open(text, strlen(text));
 
-	withheld->role = role;
-	snprintf(withheld->what, sizeof(withheld->what), "%s", list_name[role]);
+	protected->role = role;
+	snprintf(protected->what, sizeof(protected->what), "%s", list_name[role]);
 	if (fd < 0)
 		return;
 	if (!baleen_list_find(fd, BALEEN_KEY_SRC, key, &line, entry, sizeof(entry))) {
 		if (role == BALEEN_PROTECTED_NEVER)
-			snprintf(withheld->what, sizeof(withheld->what), "%.*s",
-				 (int)sizeof(withheld->what) - 1, entry);
+			snprintf(protected->what, sizeof(protected->what), "%.*s",
+				 (int)sizeof(protected->what) - 1, entry);
 		else
-			copy_role(text, line, withheld->what, sizeof(withheld->what));
+			copy_role(text, line, protected->what, sizeof(protected->what));
 	}
 	close(fd);
 }
 
 int baleen_protected_meets(const struct baleen_protected_set *set, enum baleen_protected_role role,
 			   const struct baleen_list *keys, u64 *n,
-			   struct baleen_protected *withheld)
+			   struct baleen_protected *protected)
 {
 	struct baleen_list asked = *keys;
 	struct baleen_key first;
 	int err;
 
 	asked.key_spec = BALEEN_KEY_SRC;
-	err = baleen_list_meets(&asked, &set->set[role], n, withheld->key, &first);
+	err = baleen_list_meets(&asked, &set->set[role], n, protected->key, &first);
 	if (!err && *n)
-		baleen_protected_describe(set, role, &first, withheld);
+		baleen_protected_describe(set, role, &first, protected);
 	return err;
 }

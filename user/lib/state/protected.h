@@ -140,11 +140,11 @@ void baleen_protected_free(struct baleen_protected_set *set);
  * @set: loaded
  * @role: role of the list it is in
  * @key: the address
- * @withheld: its role and what it is are filled in
+ * @protected: its role and what it is are filled in
  */
 void baleen_protected_describe(const struct baleen_protected_set *set,
 			       enum baleen_protected_role role, const struct baleen_key *key,
-			       struct baleen_protected *withheld);
+			       struct baleen_protected *protected);
 
 /**
  * baleen_protected_meets() - does a set hold any of what is withheld?
@@ -152,12 +152,12 @@ void baleen_protected_describe(const struct baleen_protected_set *set,
  * @role: role of the list that is asked
  * @keys: a finished list of addresses, whatever part of a packet they are of
  * @n: entries of it
- * @withheld: the first of them; untouched when there is none
+ * @protected: the first of them; untouched when there is none
  *
  * Return: 0 or -ENOMEM.
  */
 int baleen_protected_meets(const struct baleen_protected_set *set, enum baleen_protected_role role,
 			   const struct baleen_list *keys, u64 *n,
-			   struct baleen_protected *withheld);
+			   struct baleen_protected *protected);
 
 #endif /* BALEEN_PROTECTED_H */

@@ -30,43 +30,43 @@ static bool is_same(const struct baleen_top_key *a, const struct baleen_top_key 
 	       a->key.rest == b->key.rest;
 }
 
-static u32 find(const struct baleen_top_k *hitters, const struct baleen_top_key *one, u64 hash)
+static u32 find(const struct baleen_top_k *top_k, const struct baleen_top_key *one, u64 hash)
 {
 	u32 i = 0;
 
-	while (i < hitters->n && (hitters->hash[i] != hash || !is_same(&hitters->hitter[i], one)))
+	while (i < top_k->n && (top_k->hash[i] != hash || !is_same(&top_k->hitter[i], one)))
 		i++;
 	return i;
 }
 
-static u32 find_smallest(const struct baleen_top_k *hitters)
+static u32 find_smallest(const struct baleen_top_k *top_k)
 {
 	u32 smallest = 0;
 
-	for (u32 i = 1; i < hitters->n; i++)
-		if (hitters->hitter[i].count < hitters->hitter[smallest].count)
+	for (u32 i = 1; i < top_k->n; i++)
+		if (top_k->hitter[i].count < top_k->hitter[smallest].count)
 			smallest = i;
 	return smallest;
 }
 
-void baleen_top_k_add(struct baleen_top_k *hitters, const struct baleen_key *key, u32 key_spec,
+void baleen_top_k_add(struct baleen_top_k *top_k, const struct baleen_key *key, u32 key_spec,
 		      u32 slot)
 {
 	struct baleen_top_key one = { .key = *key, .key_spec = key_spec, .slot = slot };
 	u64 hash = hash_of(&one);
-	u32 i = find(hitters, &one, hash);
+	u32 i = find(top_k, &one, hash);
 
-	hitters->n_events++;
+	top_k->n_events++;
 	if (i == BALEEN_TOP_K) {
-		i = find_smallest(hitters);
-		one.count = one.error = hitters->hitter[i].count;
-		hitters->hitter[i] = one;
-	} else if (i == hitters->n) {
-		hitters->hitter[i] = one;
-		hitters->n++;
+		i = find_smallest(top_k);
+		one.count = one.error = top_k->hitter[i].count;
+		top_k->hitter[i] = one;
+	} else if (i == top_k->n) {
+		top_k->hitter[i] = one;
+		top_k->n++;
 	}
-	hitters->hash[i] = hash;
-	hitters->hitter[i].count++;
+	top_k->hash[i] = hash;
+	top_k->hitter[i].count++;
 }
 
 /* By what is sure of it, among those of one count. */
@@ -80,20 +80,20 @@ static int compare(const void *left, const void *right)
 	return (a->error > b->error) - (a->error < b->error);
 }
 
-u32 baleen_top_k_top(const struct baleen_top_k *hitters, const struct baleen_top_key **top, u32 n)
+u32 baleen_top_k_top(const struct baleen_top_k *top_k, const struct baleen_top_key **top, u32 n)
 {
 	const struct baleen_top_key *all[BALEEN_TOP_K];
 
-	for (u32 i = 0; i < hitters->n; i++)
-		all[i] = &hitters->hitter[i];
-	qsort(all, hitters->n, sizeof(all[0]), compare);
-	if (n > hitters->n)
-		n = hitters->n;
+	for (u32 i = 0; i < top_k->n; i++)
+		all[i] = &top_k->hitter[i];
+	qsort(all, top_k->n, sizeof(all[0]), compare);
+	if (n > top_k->n)
+		n = top_k->n;
 	memcpy(top, all, n * sizeof(all[0]));
 	return n;
 }
 
-u64 baleen_top_k_bound(const struct baleen_top_k *hitters)
+u64 baleen_top_k_bound(const struct baleen_top_k *top_k)
 {
-	return hitters->n < BALEEN_TOP_K ? 0 : hitters->hitter[find_smallest(hitters)].count;
+	return top_k->n < BALEEN_TOP_K ? 0 : top_k->hitter[find_smallest(top_k)].count;
 }

@@ -63,30 +63,30 @@ struct baleen_top_k {
 
 /**
  * baleen_top_k_add() - a key was seen
- * @hitters: the counters
+ * @top_k: the counters
  * @key: the key
  * @key_spec: the fields that it is made of
  * @slot: slot of the rule that matched it
  */
-void baleen_top_k_add(struct baleen_top_k *hitters, const struct baleen_key *key, u32 key_spec,
+void baleen_top_k_add(struct baleen_top_k *top_k, const struct baleen_key *key, u32 key_spec,
 		      u32 slot);
 
 /**
  * baleen_top_k_top() - those that were seen most often
- * @hitters: the counters
+ * @top_k: the counters
  * @top: filled in, the most frequent first; valid until the next is added
  * @n: how many are asked for
  *
  * Return: how many there are.
  */
-u32 baleen_top_k_top(const struct baleen_top_k *hitters, const struct baleen_top_key **top, u32 n);
+u32 baleen_top_k_top(const struct baleen_top_k *top_k, const struct baleen_top_key **top, u32 n);
 
 /**
  * baleen_top_k_bound() - how much too high a count can be
- * @hitters: the counters
+ * @top_k: the counters
  *
  * Return: no more than this; 0 as long as each key has had a counter.
  */
-u64 baleen_top_k_bound(const struct baleen_top_k *hitters);
+u64 baleen_top_k_bound(const struct baleen_top_k *top_k);
 
 #endif /* BALEEN_TOP_K_H */

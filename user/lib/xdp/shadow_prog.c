@@ -23,16 +23,16 @@ static int read_tag(int fd, u8 *tag)
 	return err;
 }
 
-static int compare_tags(struct baleen_shadow_prog *twin, struct baleen_error *error)
+static int compare_tags(struct baleen_shadow_prog *shadow, struct baleen_error *error)
 {
 	u8 own[BPF_TAG_SIZE], live[BPF_TAG_SIZE];
-	int err = read_tag(twin->replay.loaded.program_fd, own);
+	int err = read_tag(shadow->replay.loaded.program_fd, own);
 
 	if (!err)
-		err = read_tag(twin->live_fd, live);
+		err = read_tag(shadow->live_fd, live);
 	if (err)
 		return baleen_fail(error, -err, "cannot compare programs: %s", strerror(-err));
-	twin->is_same = !memcmp(own, live, sizeof(own));
+	shadow->is_same = !memcmp(own, live, sizeof(own));
 	return 0;
 }
 
@@ -50,38 +50,38 @@ static int open_live(const struct baleen_xdp *xdp, int *live_fd, struct baleen_e
 	return 0;
 }
 
-int baleen_shadow_prog_open(const struct baleen_xdp *xdp, struct baleen_shadow_prog *twin,
+int baleen_shadow_prog_open(const struct baleen_xdp *xdp, struct baleen_shadow_prog *shadow,
 			    struct baleen_error *error)
 {
 	int err = baleen_device_privileges(error);
 
 	if (!err)
-		err = open_live(xdp, &twin->live_fd, error);
+		err = open_live(xdp, &shadow->live_fd, error);
 	if (err)
 		return err;
-	err = baleen_replay_open_live(&twin->replay, xdp, error);
+	err = baleen_replay_open_live(&shadow->replay, xdp, error);
 	if (err)
 		goto close_live;
-	err = compare_tags(twin, error);
+	err = compare_tags(shadow, error);
 	if (err)
 		goto close_replay;
 	return 0;
 
 close_replay:
-	baleen_replay_close(&twin->replay);
+	baleen_replay_close(&shadow->replay);
 close_live:
-	close(twin->live_fd);
+	close(shadow->live_fd);
 	return err;
 }
 
-static int ask_live(const struct baleen_shadow_prog *twin, const u8 *frame, u32 n_bytes,
+static int ask_live(const struct baleen_shadow_prog *shadow, const u8 *frame, u32 n_bytes,
 		    struct baleen_shadow_prog_answer *answer, struct baleen_error *error)
 {
-	const struct baleen_config *config = &twin->replay.config;
+	const struct baleen_config *config = &shadow->replay.config;
 	u32 n_skipped = baleen_replay_skips(config, frame, n_bytes);
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame + n_skipped,
 		    .data_size_in = n_bytes - n_skipped, .repeat = 1);
-	int err = bpf_prog_test_run_opts(twin->live_fd, &options);
+	int err = bpf_prog_test_run_opts(shadow->live_fd, &options);
 
 	if (err == -KERNEL_ENOTSUPP)
 		return 0;
@@ -93,7 +93,7 @@ static int ask_live(const struct baleen_shadow_prog *twin, const u8 *frame, u32 
 	return 0;
 }
 
-int baleen_shadow_prog_ask(struct baleen_shadow_prog *twin, const u8 *frame, u32 n_bytes,
+int baleen_shadow_prog_ask(struct baleen_shadow_prog *shadow, const u8 *frame, u32 n_bytes,
 			   struct baleen_shadow_prog_answer *answer, struct baleen_error *error)
 {
 	struct baleen_shadow_prog_answer found = { 0 };
@@ -102,19 +102,19 @@ int baleen_shadow_prog_ask(struct baleen_shadow_prog *twin, const u8 *frame, u32
 	if (n_bytes < BALEEN_ETHER_BYTES || n_bytes > MAX_FRAME_BYTES)
 		return baleen_fail(error, EINVAL, "no frame of %u bytes can be asked about",
 				   n_bytes);
-	err = baleen_replay_frame(&twin->replay, frame, n_bytes, &found.judgement, error);
+	err = baleen_replay_frame(&shadow->replay, frame, n_bytes, &found.judgement, error);
 	if (err)
 		return err;
 	found.is_live_drop = found.judgement.is_drop;
-	if (!twin->is_same)
-		err = ask_live(twin, frame, n_bytes, &found, error);
+	if (!shadow->is_same)
+		err = ask_live(shadow, frame, n_bytes, &found, error);
 	if (!err)
 		*answer = found;
 	return err;
 }
 
-void baleen_shadow_prog_close(struct baleen_shadow_prog *twin)
+void baleen_shadow_prog_close(struct baleen_shadow_prog *shadow)
 {
-	baleen_replay_close(&twin->replay);
-	close(twin->live_fd);
+	baleen_replay_close(&shadow->replay);
+	close(shadow->live_fd);
 }

@@ -53,18 +53,18 @@ struct baleen_shadow_prog_answer {
 /**
  * baleen_shadow_prog_open() - make the twin of what is attached
  * @xdp: opened; may be closed before the twin is
- * @twin: filled in; close with baleen_shadow_prog_close()
+ * @shadow: filled in; close with baleen_shadow_prog_close()
  * @error: filled in on failure
  *
  * Return: 0; -EPERM; -ESTALE when a swap took the program away, so that @xdp has
  * to be opened again; a negative errno.
  */
-int baleen_shadow_prog_open(const struct baleen_xdp *xdp, struct baleen_shadow_prog *twin,
+int baleen_shadow_prog_open(const struct baleen_xdp *xdp, struct baleen_shadow_prog *shadow,
 			    struct baleen_error *error);
 
 /**
  * baleen_shadow_prog_ask() - what becomes of a frame?
- * @twin: opened
+ * @shadow: opened
  * @frame: from its destination MAC address on; see frame.h
  * @n_bytes: its length, 14 to 1500: what fits in one buffer
  * @answer: filled in
@@ -75,13 +75,13 @@ int baleen_shadow_prog_open(const struct baleen_xdp *xdp, struct baleen_shadow_p
  *
  * Return: 0; -EINVAL for another length; the negative errno of the kernel.
  */
-int baleen_shadow_prog_ask(struct baleen_shadow_prog *twin, const u8 *frame, u32 n_bytes,
+int baleen_shadow_prog_ask(struct baleen_shadow_prog *shadow, const u8 *frame, u32 n_bytes,
 			   struct baleen_shadow_prog_answer *answer, struct baleen_error *error);
 
 /**
  * baleen_shadow_prog_close() - unload the twin
- * @twin: opened
+ * @shadow: opened
  */
-void baleen_shadow_prog_close(struct baleen_shadow_prog *twin);
+void baleen_shadow_prog_close(struct baleen_shadow_prog *shadow);
 
 #endif /* BALEEN_SHADOW_PROG_H */

@@ -10,7 +10,7 @@
 
 struct walk {
 	const struct baleen_instance_type *type;
-	void (*tell)(const struct baleen_stale_pins *gone, void *data);
+	void (*on_stale)(const struct baleen_stale_pins *gone, void *data);
 	void *data;
 	struct baleen_error *error;
 };
@@ -50,7 +50,7 @@ static int forget(const struct baleen_pins *pins, const struct walk *walk)
 	describe(walk, pins, &gone);
 	walk->type->forget(pins);
 	if (!found)
-		walk->tell(&gone, walk->data);
+		walk->on_stale(&gone, walk->data);
 	return 0;
 }
 
@@ -71,18 +71,18 @@ static int visit(const struct baleen_pins *pins, void *data)
 }
 
 int baleen_stale_pins_forget_of(const struct baleen_instance_type *type,
-				void (*tell)(const struct baleen_stale_pins *gone, void *data),
+				void (*on_stale)(const struct baleen_stale_pins *gone, void *data),
 				void *data, struct baleen_error *error)
 {
-	struct walk walk = { type, tell, data, error };
+	struct walk walk = { type, on_stale, data, error };
 
 	return baleen_pins_every_in(type->root, visit, &walk, error);
 }
 
-int baleen_stale_pins_forget(void (*tell)(const struct baleen_stale_pins *gone, void *data),
+int baleen_stale_pins_forget(void (*on_stale)(const struct baleen_stale_pins *gone, void *data),
 			     void *data, struct baleen_error *error)
 {
-	return baleen_stale_pins_forget_of(&baleen_xdp_instances, tell, data, error);
+	return baleen_stale_pins_forget_of(&baleen_xdp_instances, on_stale, data, error);
 }
 
 static void ignore(const struct baleen_stale_pins *gone, void *data)
@@ -91,7 +91,7 @@ static void ignore(const struct baleen_stale_pins *gone, void *data)
 
 static int visit_name(const struct baleen_pins *pins, void *device)
 {
-	const struct walk walk = { .type = &baleen_xdp_instances, .tell = ignore };
+	const struct walk walk = { .type = &baleen_xdp_instances, .on_stale = ignore };
 	struct baleen_pins locked = *pins;
 	struct baleen_stale_pins gone;
 	char name[BALEEN_POINT_BYTES];

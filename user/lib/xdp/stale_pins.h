@@ -27,8 +27,8 @@ struct baleen_stale_pins {
 
 /**
  * baleen_stale_pins_forget() - remove the pins of every link that has no device
- * @tell: called with each filter after it was forgotten
- * @data: passed to @tell
+ * @on_stale: called with each filter after it was forgotten
+ * @data: passed to @on_stale
  * @error: filled in on failure
  *
  * A link loses its device when that is deleted, be it with its namespace, or
@@ -38,20 +38,20 @@ struct baleen_stale_pins {
  * Return: 0; -ETIMEDOUT when a writer held on to a directory; a negative
  * errno. On failure those told are forgotten, others may be left.
  */
-int baleen_stale_pins_forget(void (*tell)(const struct baleen_stale_pins *gone, void *data),
+int baleen_stale_pins_forget(void (*on_stale)(const struct baleen_stale_pins *gone, void *data),
 			     void *data, struct baleen_error *error);
 
 /**
  * baleen_stale_pins_forget_of() - the same of instances of a type
  * @type: type of the instances
- * @tell: called with each instance after it was forgotten
- * @data: passed to @tell
+ * @on_stale: called with each instance after it was forgotten
+ * @data: passed to @on_stale
  * @error: filled in on failure
  *
  * Return: as baleen_stale_pins_forget().
  */
 int baleen_stale_pins_forget_of(const struct baleen_instance_type *type,
-				void (*tell)(const struct baleen_stale_pins *gone, void *data),
+				void (*on_stale)(const struct baleen_stale_pins *gone, void *data),
 				void *data, struct baleen_error *error);
 
 /**

@@ -26,14 +26,14 @@ static struct baleen_key key_of(u32 i)
 }
 
 /* What the theorems say, about all counters and all keys. */
-static void assert_bounds(const struct baleen_top_k *hitters)
+static void assert_bounds(const struct baleen_top_k *top_k)
 {
-	u64 sum = 0, bound = baleen_top_k_bound(hitters);
+	u64 sum = 0, bound = baleen_top_k_bound(top_k);
 	bool has[MAX_KEYS] = { false };
 
-	assert_true(bound <= hitters->n_events / BALEEN_TOP_K);
-	for (u32 i = 0; i < hitters->n; i++) {
-		const struct baleen_top_key *hitter = &hitters->hitter[i];
+	assert_true(bound <= top_k->n_events / BALEEN_TOP_K);
+	for (u32 i = 0; i < top_k->n; i++) {
+		const struct baleen_top_key *hitter = &top_k->hitter[i];
 		u64 count = exact[hitter->key.ip4];
 
 		assert_false(has[hitter->key.ip4]);
@@ -43,7 +43,7 @@ static void assert_bounds(const struct baleen_top_k *hitters)
 		assert_true(hitter->count - hitter->error <= count);
 		assert_true(hitter->error <= bound);
 	}
-	assert_int_equal(sum, hitters->n_events);
+	assert_int_equal(sum, top_k->n_events);
 	for (u32 i = 0; i < MAX_KEYS; i++)
 		assert_true(has[i] || exact[i] <= bound);
 }
@@ -58,19 +58,19 @@ static u32 draw(struct random *random, u32 n_keys, bool skewed)
 
 static void run(u32 n_keys, bool skewed)
 {
-	static struct baleen_top_k hitters;
+	static struct baleen_top_k top_k;
 	struct random random = random_from(n_keys);
 
-	memset(&hitters, 0, sizeof(hitters));
+	memset(&top_k, 0, sizeof(top_k));
 	memset(exact, 0, sizeof(exact));
 	for (u32 n = 1; n <= 50000; n++) {
 		u32 i = draw(&random, n_keys, skewed);
 		struct baleen_key key = key_of(i);
 
 		exact[i]++;
-		baleen_top_k_add(&hitters, &key, BALEEN_KEY_SRC, 3);
+		baleen_top_k_add(&top_k, &key, BALEEN_KEY_SRC, 3);
 		if (n % 1000 == 0)
-			assert_bounds(&hitters);
+			assert_bounds(&top_k);
 	}
 }
 
@@ -86,16 +86,16 @@ static void bounds(void **state)
 /* One counter per key, as long as there are enough: then all is exact. */
 static void few(void **state)
 {
-	static struct baleen_top_k hitters;
+	static struct baleen_top_k top_k;
 	const struct baleen_top_key *top[3];
 
-	memset(&hitters, 0, sizeof(hitters));
-	assert_int_equal(baleen_top_k_top(&hitters, top, 3), 0);
+	memset(&top_k, 0, sizeof(top_k));
+	assert_int_equal(baleen_top_k_top(&top_k, top, 3), 0);
 	for (u32 i = 0; i < BALEEN_TOP_K; i++)
 		for (u32 n = 0; n <= i; n++)
-			baleen_top_k_add(&hitters, &(struct baleen_key){ .ip4 = i },
-					   BALEEN_KEY_SRC, 0);
-	assert_int_equal(baleen_top_k_top(&hitters, top, 3), 3);
+			baleen_top_k_add(&top_k, &(struct baleen_key){ .ip4 = i }, BALEEN_KEY_SRC,
+					 0);
+	assert_int_equal(baleen_top_k_top(&top_k, top, 3), 3);
 	for (u32 i = 0; i < 3; i++) {
 		assert_int_equal(top[i]->key.ip4, BALEEN_TOP_K - 1 - i);
 		assert_int_equal(top[i]->count, BALEEN_TOP_K - i);
@@ -106,42 +106,42 @@ static void few(void **state)
 /* The example of the header, with 256 counters for its two. */
 static void taken_over(void **state)
 {
-	static struct baleen_top_k hitters;
+	static struct baleen_top_k top_k;
 	struct baleen_key key;
 
-	memset(&hitters, 0, sizeof(hitters));
-	assert_int_equal(baleen_top_k_bound(&hitters), 0);
+	memset(&top_k, 0, sizeof(top_k));
+	assert_int_equal(baleen_top_k_bound(&top_k), 0);
 	for (u32 i = 0; i < BALEEN_TOP_K; i++) {
 		key = key_of(i);
-		baleen_top_k_add(&hitters, &key, BALEEN_KEY_SRC, 0);
-		baleen_top_k_add(&hitters, &key, BALEEN_KEY_SRC, 0);
+		baleen_top_k_add(&top_k, &key, BALEEN_KEY_SRC, 0);
+		baleen_top_k_add(&top_k, &key, BALEEN_KEY_SRC, 0);
 	}
 	key = key_of(4711);
-	baleen_top_k_add(&hitters, &key, BALEEN_KEY_SRC, 0);
-	assert_int_equal(hitters.n, BALEEN_TOP_K);
-	assert_int_equal(hitters.hitter[0].key.ip4, 4711);
-	assert_int_equal(hitters.hitter[0].count, 3);
-	assert_int_equal(hitters.hitter[0].error, 2);
-	assert_int_equal(baleen_top_k_bound(&hitters), 2);
+	baleen_top_k_add(&top_k, &key, BALEEN_KEY_SRC, 0);
+	assert_int_equal(top_k.n, BALEEN_TOP_K);
+	assert_int_equal(top_k.hitter[0].key.ip4, 4711);
+	assert_int_equal(top_k.hitter[0].count, 3);
+	assert_int_equal(top_k.hitter[0].error, 2);
+	assert_int_equal(baleen_top_k_bound(&top_k), 2);
 }
 
 /* A key is that of a rule and of its fields. */
 static void apart(void **state)
 {
-	static struct baleen_top_k hitters;
+	static struct baleen_top_k top_k;
 	const struct baleen_key same = { .domain = BALEEN_IP6, .hi = 1, .lo = 2 };
 	struct baleen_key other = same;
 
-	memset(&hitters, 0, sizeof(hitters));
-	baleen_top_k_add(&hitters, &same, BALEEN_KEY_SRC, 0);
-	baleen_top_k_add(&hitters, &same, BALEEN_KEY_SRC, 0);
-	baleen_top_k_add(&hitters, &same, BALEEN_KEY_SRC, 1);
-	baleen_top_k_add(&hitters, &same, BALEEN_KEY_DST, 0);
+	memset(&top_k, 0, sizeof(top_k));
+	baleen_top_k_add(&top_k, &same, BALEEN_KEY_SRC, 0);
+	baleen_top_k_add(&top_k, &same, BALEEN_KEY_SRC, 0);
+	baleen_top_k_add(&top_k, &same, BALEEN_KEY_SRC, 1);
+	baleen_top_k_add(&top_k, &same, BALEEN_KEY_DST, 0);
 	other.lo = 1;
-	baleen_top_k_add(&hitters, &other, BALEEN_KEY_SRC, 0);
-	assert_int_equal(hitters.n, 4);
-	assert_int_equal(hitters.hitter[0].count, 2);
-	assert_int_equal(hitters.n_events, 5);
+	baleen_top_k_add(&top_k, &other, BALEEN_KEY_SRC, 0);
+	assert_int_equal(top_k.n, 4);
+	assert_int_equal(top_k.hitter[0].count, 2);
+	assert_int_equal(top_k.n_events, 5);
 }
 
 int main(void)

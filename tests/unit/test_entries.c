@@ -53,7 +53,7 @@ static int close_state(void **unused)
 	return 0;
 }
 
-static struct baleen_rule_entry single(const char *key, const char *origin)
+static struct baleen_rule_entry entry(const char *key, const char *origin)
 {
 	struct baleen_rule_entry made = { .added_ms = 1000 };
 	u32 key_spec = strchr(key, ',') ? BALEEN_KEY_FLOW : BALEEN_KEY_SRC;
@@ -65,7 +65,7 @@ static struct baleen_rule_entry single(const char *key, const char *origin)
 
 static void put(const char *rule, const char *key, const char *origin, u64 expires_ms)
 {
-	struct baleen_rule_entry made = single(key, origin);
+	struct baleen_rule_entry made = entry(key, origin);
 	bool is_new;
 
 	made.expires_ms = expires_ms;
@@ -74,7 +74,7 @@ static void put(const char *rule, const char *key, const char *origin, u64 expir
 
 static u64 take_out(const char *rule, const char *key, const char *origin)
 {
-	struct baleen_rule_entry made = single(key, "any");
+	struct baleen_rule_entry made = entry(key, "any");
 	u64 n = 77;
 
 	assert_int_equal(baleen_rule_entries_remove(&state, rule, &made, origin, &n, &error), 0);
@@ -260,7 +260,7 @@ static void origins_and_reasons(void **unused)
 
 static void no_such_rule(void **unused)
 {
-	struct baleen_rule_entry made = single("192.0.2.1", "manual");
+	struct baleen_rule_entry made = entry("192.0.2.1", "manual");
 	bool is_new = true;
 	u64 n = 77;
 
@@ -281,7 +281,7 @@ static int copy(const struct baleen_rule_entry *found, void *data)
 
 static void renewed(void **unused)
 {
-	struct baleen_rule_entry made = single("!192.0.2.0/24", "manual"), back;
+	struct baleen_rule_entry made = entry("!192.0.2.0/24", "manual"), back;
 	bool is_new = false;
 
 	strcpy(made.reason, "first");
@@ -531,7 +531,7 @@ static void random_entries(void **unused)
 			bool is_new;
 
 			random_entry(&random, text);
-			made = single(text, "a");
+			made = entry(text, "a");
 			made.expires_ms =
 				random_below(&random, 2) ? 0 : 1 + random_below(&random, 9);
 			assert_int_equal(baleen_rule_entries_put(&state, "drop", &made, &is_new,

@@ -57,7 +57,7 @@ static void refresh(const char *never)
 }
 
 /* What the state withholds of these keys, or "nothing". */
-static const char *withheld(const char *keys)
+static const char *protected(const char *keys)
 {
 	static char text[512];
 	struct baleen_protected_set set;
@@ -84,7 +84,7 @@ static void assert_refused(int code, const char *reason)
 {
 	assert_int_equal(baleen_protected_refresh(&state, &error), code);
 	assert_non_null(strstr(error.text, reason));
-	assert_string_equal(withheld("192.0.2.7\n"), "1: 192.0.2.7, 192.0.2.0/24");
+	assert_string_equal(protected("192.0.2.7\n"), "1: 192.0.2.7, 192.0.2.0/24");
 }
 
 static void bad_line(void **unused)
@@ -116,31 +116,32 @@ static void missing_default(void **unused)
 	refresh("192.0.2.0/24 office\n");
 	assert_int_equal(unlink(in_root("never.list")), 0);
 	assert_int_equal(baleen_protected_refresh(&state, &error), 0);
-	assert_string_equal(withheld("192.0.2.7\n"), "nothing");
+	assert_string_equal(protected("192.0.2.7\n"), "nothing");
 }
 
 static void entries(void **unused)
 {
 	refresh("192.0.2.0/24 office\n!192.0.2.9\n2001:db8::5\n");
-	assert_string_equal(withheld("192.0.2.7\n"), "1: 192.0.2.7, 192.0.2.0/24");
-	assert_string_equal(withheld("192.0.2.9\n"), "nothing");
-	assert_string_equal(withheld("192.0.0.0/16\n"), "2: 192.0.2.0-192.0.2.8, 192.0.2.0/24");
-	assert_string_equal(withheld("2001:db8::/64\n"), "1: 2001:db8::5, 2001:db8::5");
-	assert_string_equal(withheld("2001:db8:0:1::/64\n"), "nothing");
+	assert_string_equal(protected("192.0.2.7\n"), "1: 192.0.2.7, 192.0.2.0/24");
+	assert_string_equal(protected("192.0.2.9\n"), "nothing");
+	assert_string_equal(protected("192.0.0.0/16\n"), "2: 192.0.2.0-192.0.2.8, 192.0.2.0/24");
+	assert_string_equal(protected("2001:db8::/64\n"), "1: 2001:db8::5, 2001:db8::5");
+	assert_string_equal(protected("2001:db8:0:1::/64\n"), "nothing");
 }
 
 /* Texts as the host's addresses are kept. */
 static void roles(void **unused)
 {
 	assert_int_equal(baleen_rule_store_set_text(&state, "host",
-					       "192.0.2.1 address\n192.0.2.254 gateway\n", &error),
+						    "192.0.2.1 address\n192.0.2.254 gateway\n",
+						    &error),
 			 0);
 	assert_int_equal(baleen_rule_store_set_text(&state, "peers",
-					       "198.51.100.1 peer of a TCP session\n", &error),
+						    "198.51.100.1 peer of a TCP session\n", &error),
 			 0);
-	assert_string_equal(withheld("192.0.2.128/25\n"), "1: 192.0.2.254, gateway");
-	assert_string_equal(withheld("192.0.2.1\n"), "1: 192.0.2.1, address");
-	assert_string_equal(withheld("198.51.100.0/24\n"),
+	assert_string_equal(protected("192.0.2.128/25\n"), "1: 192.0.2.254, gateway");
+	assert_string_equal(protected("192.0.2.1\n"), "1: 192.0.2.1, address");
+	assert_string_equal(protected("198.51.100.0/24\n"),
 			    "1: 198.51.100.1, peer of a TCP session");
 }
 
