@@ -70,3 +70,19 @@ check "it begins anew, and bans" ban 2 198.51.100.1
 AWAIT_SECONDS=150 await "the first has what the second has now" eval \
 	'drops 1 198.51.100.1 && passes 1 192.0.2.2 192.0.2.5'
 await "digests agree" agree 1 2
+
+# in_control NAME: Redis has this control message
+in_control() { [ "$(redis 1 hexists "{lab}:control" "$1")" = 1 ]; }
+
+check "the first suspends what the second publishes" b 1 fleet suspend h2/fail2ban
+await "its bans pass on the first" passes 1 198.51.100.1
+check "and lets an address go" b 2 fleet pardon 192.0.2.1
+await "which passes on the second" passes 2 192.0.2.1
+await "Redis has both" eval \
+	'in_control "suspend h2/fail2ban" && in_control "pardon bans 192.0.2.1"'
+check "all keys are gone again" redis 1 flushall
+await "Redis has the suspension again" in_control "suspend h2/fail2ban"
+await "and the pardon" in_control "pardon bans 192.0.2.1"
+is "it is still suspended" "$(verdicts 1 198.51.100.1)" P
+check "until it is resumed" b 2 fleet resume h2/fail2ban
+await "its bans hold again" drops 1 198.51.100.1

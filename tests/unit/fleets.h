@@ -164,6 +164,32 @@ static inline struct baleen_fleet_publisher publisher_of(struct baleen_fleet_sto
 	return publisher;
 }
 
+/* --- operators ------------------------------------------------------------- */
+
+static inline struct baleen_fleet_writer control(u32 kind, const char *about, const char *by)
+{
+	const struct baleen_fleet_signer signer = { .fleet = "example",
+						    .keys = &ops,
+						    .now_ms = fleet_now };
+	struct baleen_fleet_message message = { .control = kind, .reason = "by mistake" };
+	struct baleen_fleet_writer writer;
+
+	strcpy(message.publisher, by);
+	if (kind == BALEEN_FLEET_PARDON) {
+		strcpy(message.set, BALEEN_FLEET_SET);
+		assert_int_equal(baleen_fleet_key_parse(about, &message.key), 0);
+	} else {
+		strcpy(message.target, about);
+	}
+	OK(baleen_fleet_own_control(&signer, &message, &writer, &error));
+	return writer;
+}
+
+static inline struct baleen_fleet_writer operator_asks(u32 kind, const char *about)
+{
+	return control(kind, about, "ops/operator");
+}
+
 /* --- receive --------------------------------------------------------------- */
 
 static inline struct baleen_fleet_receiver receiver(void)

@@ -242,30 +242,6 @@ static void test_late(void **state)
 
 /* --- operators ------------------------------------------------------------- */
 
-static struct baleen_fleet_writer control(u32 kind, const char *about, const char *by)
-{
-	const struct baleen_fleet_signer signer = { .fleet = "example",
-						    .keys = &ops,
-						    .now_ms = fleet_now };
-	struct baleen_fleet_message message = { .control = kind, .reason = "by mistake" };
-	struct baleen_fleet_writer writer;
-
-	strcpy(message.publisher, by);
-	if (kind == BALEEN_FLEET_PARDON) {
-		strcpy(message.set, BALEEN_FLEET_SET);
-		assert_int_equal(baleen_fleet_key_parse(about, &message.key), 0);
-	} else {
-		strcpy(message.target, about);
-	}
-	OK(baleen_fleet_own_control(&signer, &message, &writer, &error));
-	return writer;
-}
-
-static struct baleen_fleet_writer operator_asks(u32 kind, const char *about)
-{
-	return control(kind, about, "ops/operator");
-}
-
 static int add_pardon(const struct baleen_fleet_pardon *pardon, void *data)
 {
 	char text[BALEEN_FLEET_KEY_TEXT];
@@ -622,7 +598,7 @@ static void test_store_refused(void **state)
 	OK(baleen_fleet_store_open(&store, directory, true, &error));
 	assert_int_equal(stat(path, &file), 0);
 	assert_int_equal(file.st_mode & 07777, 0600);
-	assert_int_equal(baleen_sql_do(&store.db, "PRAGMA user_version = 2", NULL, &error, NULL, 0),
+	assert_int_equal(baleen_sql_do(&store.db, "PRAGMA user_version = 3", NULL, &error, NULL, 0),
 			 0);
 	baleen_fleet_store_close(&store);
 	assert_int_equal(baleen_fleet_store_open(&store, directory, true, &error), -EPROTO);

@@ -161,6 +161,9 @@ void reader_follow(struct reader *reader, const struct baleen_fleet_result *resu
 /* Gives Redis the policy of this host, if that is newer. 0 or a negative errno. */
 int policy_offer(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
 
+/* Gives Redis pardons and suspensions that it lacks, some each time. 0 or a negative errno. */
+int controls_put_back(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
+
 /* Takes the policy that Redis has, if it is newer: this program starts again with it. 1, 0 or a
  * negative errno.
  */

@@ -393,6 +393,8 @@ static int look(struct publisher *publisher, struct baleen_error *error)
 		err = show_life(publisher, error);
 	if (!err)
 		err = policy_offer(publisher->fleet, &publisher->redis, error);
+	if (!err)
+		err = controls_put_back(publisher->fleet, &publisher->redis, error);
 	return err ? err : compare_heads(publisher, error);
 }
 

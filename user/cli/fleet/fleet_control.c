@@ -5,6 +5,7 @@
 
 #include "cli/common/options.h"
 #include "cli/fleet/fleet_verbs.h"
+#include "fleet/fleet_kept.h"
 #include "fleet/fleet_own.h"
 
 struct control {
@@ -61,7 +62,7 @@ static int start_message(const struct fleet_place *place, u32 control, const cha
 
 static int pardon(const struct fleet_place *place, const struct control *asked, const char *key)
 {
-	char text[BALEEN_FLEET_KEY_TEXT], name[BALEEN_FLEET_KEY_TEXT + 64];
+	char text[BALEEN_FLEET_KEY_TEXT], name[BALEEN_FLEET_KEPT_NAME_BYTES];
 	struct baleen_fleet_message message;
 	int err = start_message(place, BALEEN_FLEET_PARDON, asked->reason, &message);
 
@@ -71,8 +72,7 @@ static int pardon(const struct fleet_place *place, const struct control *asked, 
 	if (baleen_fleet_key_parse(key, &message.key))
 		return complain_usage(&fleet_pardon_command, "'%s': no address or prefix", key);
 	baleen_fleet_key_format(&message.key, text);
-	snprintf(name, sizeof(name), "pardon " BALEEN_FLEET_SET " %s", text);
-	err = sign_and_send(place, &message, name);
+	err = sign_and_send(place, &message, baleen_fleet_kept_name(&message, name));
 	return err ? err : report(place, "pardon", text, asked->json);
 }
 
@@ -82,7 +82,7 @@ static int suspend(const struct fleet_place *place, const struct control *asked,
 		   const char *publisher)
 {
 	const struct command *command = resumes ? &fleet_resume_command : &fleet_suspend_command;
-	char name[BALEEN_FLEET_PUBLISHER_BYTES + 16];
+	char name[BALEEN_FLEET_KEPT_NAME_BYTES];
 	struct baleen_fleet_message message;
 	int err = start_message(place, resumes ? BALEEN_FLEET_RESUME : BALEEN_FLEET_SUSPEND,
 				asked->reason, &message);
@@ -92,9 +92,7 @@ static int suspend(const struct fleet_place *place, const struct control *asked,
 	if (!baleen_fleet_publisher_is(publisher))
 		return complain_usage(command, "'%s': not HOST/ORIGIN", publisher);
 	strcpy(message.target, publisher);
-	/* The last one of both counts. */
-	snprintf(name, sizeof(name), "suspend %s", publisher);
-	err = sign_and_send(place, &message, name);
+	err = sign_and_send(place, &message, baleen_fleet_kept_name(&message, name));
 	return err ? err : report(place, resumes ? "resume" : "suspend", publisher, asked->json);
 }
 

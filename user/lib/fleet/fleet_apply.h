@@ -13,6 +13,8 @@
  * struct baleen_fleet_work - a message on its way
  * @receiver: who receives
  * @message: decoded; of a rejudgement none
+ * @bytes: as it came
+ * @n_bytes: of it
  * @account: of its publisher
  * @grant: of its publisher; NULL when the policy no longer knows it
  * @pardons: all
@@ -22,6 +24,8 @@
 struct baleen_fleet_work {
 	const struct baleen_fleet_receiver *receiver;
 	const struct baleen_fleet_message *message;
+	const u8 *bytes;
+	size_t n_bytes;
 	struct baleen_fleet_account account;
 	const struct baleen_fleet_grant *grant;
 	struct baleen_fleet_pardons pardons;

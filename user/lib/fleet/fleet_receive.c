@@ -5,9 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sodium.h>
+
 #include "fleet/fleet_apply.h"
 #include "fleet/fleet_control.h"
+#include "fleet/fleet_kept.h"
 #include "fleet/fleet_receive.h"
+
+/* Messages that are known to have been refused. */
+#define REFUSED_MAX 4096
 
 /* --- what is told ---------------------------------------------------------- */
 
@@ -22,6 +28,27 @@ static int count(struct baleen_fleet_work *work, const char *publisher, u32 caus
 					       baleen_sql_number(work->receiver->now_ms)));
 }
 
+/* Brokers keep what they have, and it is read again and again: the same bytes count once. */
+static int is_counted(struct baleen_fleet_work *work, u32 cause)
+{
+	struct baleen_fleet_store *store = work->receiver->store;
+	u8 hash[16];
+	bool is_new;
+	int err;
+
+	crypto_generichash(hash, sizeof(hash), work->bytes, work->n_bytes, NULL, 0);
+	hash[0] ^= cause;
+	err = baleen_sql_do(&store->db, "INSERT OR IGNORE INTO refused (hash) VALUES (?)", NULL,
+			    work->error, BALEEN_SQL_VALUES(baleen_sql_blob(hash, sizeof(hash))));
+	is_new = !err && sqlite3_changes(store->db.db);
+	if (is_new)
+		err = baleen_sql_do(&store->db,
+				    "DELETE FROM refused WHERE id <= (SELECT MAX(id) FROM refused) - ?",
+				    NULL, work->error,
+				    BALEEN_SQL_VALUES(baleen_sql_number(REFUSED_MAX)));
+	return err ? err : !is_new;
+}
+
 /* Names that nobody has vouched for are told, but not kept: anybody can make up any number. */
 static int refuse(struct baleen_fleet_work *work, u32 cause, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -32,12 +59,16 @@ static int refuse(struct baleen_fleet_work *work, u32 cause, const char *format,
 	bool is_known = work->message &&
 			baleen_fleet_policy_key(work->receiver->policy, work->message->publisher);
 	va_list args;
+	int ret;
 
 	va_start(args, format);
 	vsnprintf(result->why, sizeof(result->why), format, args);
 	va_end(args);
 	result->verdict = BALEEN_FLEET_REFUSED;
 	result->cause = cause;
+	ret = is_counted(work, cause);
+	if (ret)
+		return ret < 0 ? ret : 0;
 	return count(work, is_known ? work->message->publisher : "", cause, 1);
 }
 
@@ -225,21 +256,35 @@ static int take_head(struct baleen_fleet_work *work)
 	return save(work);
 }
 
+/* A pardon that is old is over; who is suspended stays so until somebody says otherwise. */
+static bool is_over(const struct baleen_fleet_work *work)
+{
+	const struct baleen_fleet_message *message = work->message;
+
+	return message->control != BALEEN_FLEET_SUSPEND &&
+	       message->control != BALEEN_FLEET_RESUME &&
+	       message->made_ms + BALEEN_FLEET_MAX_TTL_MS < work->receiver->now_ms;
+}
+
 static int take_control(struct baleen_fleet_work *work)
 {
 	const struct baleen_fleet_message *message = work->message;
 	bool may = message->control == BALEEN_FLEET_PARDON ? work->grant->may_pardon :
 							     work->grant->may_suspend;
+	int err;
 
 	if (!may)
 		return refuse(work, BALEEN_FLEET_CAUSE_RIGHT, "%s: it may not %s",
 			      message->publisher,
 			      message->control == BALEEN_FLEET_PARDON ? "pardon" :
 									"suspend, resume or ask");
-	if (message->made_ms + BALEEN_FLEET_MAX_TTL_MS < work->receiver->now_ms)
+	if (is_over(work))
 		return refuse(work, BALEEN_FLEET_CAUSE_REPLAY, "%s: it was signed long ago",
 			      message->publisher);
-	return baleen_fleet_control_apply(work);
+	err = baleen_fleet_control_apply(work);
+	return err ? err :
+		     baleen_fleet_kept_put(work->receiver->store, message, work->bytes,
+					   work->n_bytes, work->error);
 }
 
 /* --- messages -------------------------------------------------------------- */
@@ -270,7 +315,11 @@ int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const voi
 			 size_t n_bytes, struct baleen_fleet_result *result,
 			 struct baleen_error *error)
 {
-	struct baleen_fleet_work work = { .receiver = receiver, .result = result, .error = error };
+	struct baleen_fleet_work work = { .receiver = receiver,
+					  .bytes = bytes,
+					  .n_bytes = n_bytes,
+					  .result = result,
+					  .error = error };
 	struct baleen_fleet_message message;
 	const char *why;
 	int err;

@@ -11,8 +11,7 @@
 #include "state/rule_store_path.h"
 #include "state/sql.h"
 
-#define SCHEMA 1
-#define SCHEMA_TEXT "1"
+#define SCHEMA 2
 
 /* An entry is found by its key, too, whoever has published it, and by its end. Numbers of
  * publishers mean nothing elsewhere.
@@ -53,7 +52,15 @@ static const char schema[] =
 	"CREATE TABLE refusal ("
 	"	name TEXT NOT NULL, cause INTEGER NOT NULL, n INTEGER NOT NULL,"
 	"	last_ms INTEGER NOT NULL, PRIMARY KEY (name, cause)) WITHOUT ROWID;"
-	"PRAGMA user_version = " SCHEMA_TEXT ";";
+	"PRAGMA user_version = 1;";
+
+/* Numbers of rows tell which ones are old. */
+static const char schema_2[] =
+	"CREATE TABLE kept ("
+	"	name TEXT PRIMARY KEY, made_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL,"
+	"	bytes BLOB NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE refused (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE);"
+	"PRAGMA user_version = 2;";
 
 /* --- open ------------------------------------------------------------------ */
 
@@ -90,7 +97,9 @@ static int make_tables(struct baleen_fleet_store *store, struct baleen_error *er
 	if (err)
 		return err;
 	err = get_version(store, &version, error);
-	if (!err && !version && sqlite3_exec(store->db.db, schema, NULL, NULL, NULL))
+	if (!err && version < 1 && sqlite3_exec(store->db.db, schema, NULL, NULL, NULL))
+		err = baleen_sql_fail(&store->db, error);
+	if (!err && version < 2 && sqlite3_exec(store->db.db, schema_2, NULL, NULL, NULL))
 		err = baleen_sql_fail(&store->db, error);
 	if (!err)
 		return baleen_fleet_store_commit(store, error);
@@ -104,7 +113,7 @@ static int check_version(struct baleen_fleet_store *store, bool for_writing,
 	u64 version;
 	int err = get_version(store, &version, error);
 
-	if (!err && !version && for_writing) {
+	if (!err && version < SCHEMA && for_writing) {
 		err = make_tables(store, error);
 		if (!err)
 			err = get_version(store, &version, error);

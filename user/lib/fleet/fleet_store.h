@@ -15,6 +15,8 @@
  *      pardon       keys that were let go, and when
  *      suspended    publishers whose entries do not count
  *      refusal      how often something was refused or held, by publisher and cause
+ *      refused      hashes of the messages that were refused last, which count once
+ *      kept         pardons and suspensions as they were signed
  *
  * fleet_own.h publishes, fleet_receive.h applies, fleet_view.h reads.
  */
