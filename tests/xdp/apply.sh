@@ -338,7 +338,7 @@ takes it, 'special keep' in the configuration keeps them)" baleen swap $state ve
 	done
 	check "merge of it adds nothing" baleen merge veth-b:bad "$L/private"
 	is "what was in force is" "$(verdicts)" PDDPPPPP
-	prints "without those" "veth-b:bad: swapped, 4 entries, without 3 special-purpose" \
+	prints "without those" "veth-b:bad: swapped, 4 entries, 258 IPv4 addresses, without 3 special-purpose" \
 		baleen swap veth-b:bad "$L/mixed"
 	is "the rest is in force" "$(verdicts) $(in_ns "$B" "$VERDICT" veth-b 10.1.2.3)" "PPPDPPPP P"
 	is "status has entries as written, and what is stored" \

@@ -59,16 +59,16 @@ try_removed()
 	is "$1: none of them is dropped" "$(verdicts)" PPPDP
 	is "$1: why says so" "$(baleen why -j veth-b 10.1.2.3 | jq -c '.[0].rules[0].withheld | [.role, .key]')" \
 		'["special","10.0.0.0/8"]'
-	prints "$1: swap says without how many" "veth-b:bad: swapped, 4 entries, without 3 special-purpose" \
+	prints "$1: swap says without how many" "veth-b:bad: swapped, 4 entries, 258 IPv4 addresses, without 3 special-purpose" \
 		baleen swap veth-b:bad "$L/mixed"
 	prints "$1: this host is in what is taken out" \
-		"veth-b:bad: swapped, 2 entries, without 1 special-purpose${3-}" baleen swap veth-b:bad "$L/around"
+		"veth-b:bad: swapped, 2 entries, 16,777,217 addresses, without 1 special-purpose${3-}" baleen swap veth-b:bad "$L/around"
 	is "$1: nobody is dropped for that" "$(verdicts)" PPPDP
 	refuses "$1: nothing left is refused" "$L/private: not a single key outside of \
 special-purpose ranges, which rule 'bad' takes out: refused (--allow-empty takes it, 'special keep' \
 $2 keeps them)" baleen swap veth-b:bad "$L/private"
 	is "$1: the old list is in force" "$(verdicts)" PPPDP
-	prints "$1: unless it is meant" "veth-b:bad: swapped, 3 entries, without 3 special-purpose" \
+	prints "$1: unless it is meant" "veth-b:bad: swapped, 3 entries, 257 IPv4 addresses, without 3 special-purpose" \
 		baleen swap --allow-empty veth-b:bad "$L/private"
 	check "$1: a single entry is meant as it is" baleen add veth-b:bad 10.1.2.3
 	is "$1: and dropped" "$(verdicts)" DPPPP

@@ -183,7 +183,6 @@ static int report(const struct swap *swap)
 {
 	const struct baleen_filter *filter = &swap->rules.rule[0].ref.filter;
 	const char *done = swap->dry_run ? "would be swapped" : "swapped";
-	u64 n = written_entries(filter);
 	char text[ENTRIES_TEXT], special[NUMBER_TEXT];
 	json_t *json;
 
@@ -200,13 +199,8 @@ static int report(const struct swap *swap)
 		printf("%s:%s: %s\n", swap->device, swap->rule, done);
 		return finish_output(EXIT_DONE);
 	}
-	if (!swap->n_special && !swap->n_protected) {
-		printf("%s:%s: %s, %s\n", swap->device, swap->rule, done,
-		       entries_text(filter, n, text));
-		return finish_output(EXIT_DONE);
-	}
-	printf("%s:%s: %s, %s %s", swap->device, swap->rule, done, format_count(n, text),
-	       baleen_plural(n, "entry", "entries"));
+	printf("%s:%s: %s, %s", swap->device, swap->rule, done,
+	       entries_text(filter, written_entries(filter), text));
 	if (swap->n_special)
 		printf(", without %s special-purpose", format_count(swap->n_special, special));
 	if (swap->n_protected)
