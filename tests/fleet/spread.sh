@@ -43,6 +43,23 @@ await "it passes on the first" passes 1 192.0.2.7
 await "and on the second, which takes its own back" passes 2 192.0.2.7
 await "digests agree" agree 1 2
 
+check "bans of the second in one prefix" b 2 add eth0:bad 203.0.113.7 --origin soc --ttl 1h
+check "two of them" b 2 add eth0:bad 203.0.113.8 --origin fail2ban --ttl 1h
+await "hold on the first" drops 1 203.0.113.7 203.0.113.8
+check "a pardon of the prefix" b 1 fleet pardon 203.0.113.0/28
+await "they pass on the first" passes 1 203.0.113.7 203.0.113.8
+await "and on the second, which made them" passes 2 203.0.113.7 203.0.113.8
+check "one is banned again" b 2 add eth0:bad 203.0.113.7 --origin soc --ttl 1h
+await "it holds on the first" drops 1 203.0.113.7
+is "and on the second" "$(verdicts 2 203.0.113.7)" D
+check "a ban of a prefix" b 1 fleet ban 203.0.113.128/25 --ttl 1h
+await "holds on the second" drops 2 203.0.113.200
+check "an address of it is pardoned" b 2 fleet pardon 203.0.113.200
+await "it passes on the second" passes 2 203.0.113.200
+await "and on the first, which made the ban" passes 1 203.0.113.200
+is "its neighbour does not" "$(verdicts 1 203.0.113.201)$(verdicts 2 203.0.113.201)" DD
+await "digests agree" agree 1 2
+
 stop_daemon 2
 check "without baleend on the second" b 1 add eth0:bad 192.0.2.10 --origin fail2ban --ttl 1h
 is "what came is in force" "$(verdicts 2 198.51.100.77)" D

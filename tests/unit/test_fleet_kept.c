@@ -108,6 +108,88 @@ static void test_counts(void **state)
 	baleen_fleet_writer_free(&writer);
 }
 
+/* --- own bans -------------------------------------------------------------- */
+
+static int add_own(const struct baleen_fleet_found *found, void *data)
+{
+	char text[BALEEN_FLEET_KEY_TEXT];
+
+	assert_true(found->is_own);
+	assert_string_equal(found->publisher, PUBLISHER);
+	sprintf(strchr(data, '\0'), "%s ", baleen_fleet_key_format(&found->entry.key, text));
+	return 0;
+}
+
+static void taken_back(const char *want)
+{
+	char got[1024] = "";
+
+	OK(baleen_fleet_view_taken_back(&here, fleet_now, add_own, got, &error));
+	assert_string_equal(got, want);
+}
+
+/* The host that has made a ban hears of a pardon. */
+static void hears(struct baleen_fleet_writer writer)
+{
+	const struct baleen_fleet_receiver by = {
+		.store = &here, .policy = &fleet_policy, .host = "web3", .now_ms = fleet_now
+	};
+
+	OK(baleen_fleet_store_begin(&here, &error));
+	OK(baleen_fleet_receive(&by, writer.bytes, writer.n_bytes, &result, &error));
+	OK(baleen_fleet_store_commit(&here, &error));
+	baleen_fleet_writer_free(&writer);
+}
+
+/* A prefix lets go what is in it, for as long as it is there; what is banned later stays. */
+static void test_own_inside(void **state)
+{
+	publish("192.0.2.7 192.0.2.9 198.51.100.1");
+	taken_back("");
+	hears(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.0/24"));
+	taken_back("192.0.2.7 192.0.2.9 ");
+	taken_back("192.0.2.7 192.0.2.9 ");
+	publish("192.0.2.9 198.51.100.1");
+	taken_back("192.0.2.9 ");
+	publish("198.51.100.1");
+	taken_back("");
+	fleet_now += HOUR;
+	publish("192.0.2.7 198.51.100.1");
+	taken_back("");
+	hears(operator_asks(BALEEN_FLEET_PARDON, "198.51.100.1"));
+	taken_back("198.51.100.1 ");
+}
+
+static int add_exception(const struct baleen_fleet_pardon *pardon, void *data)
+{
+	char text[BALEEN_FLEET_KEY_TEXT];
+
+	if (pardon->is_exception)
+		sprintf(strchr(data, '\0'), "%s ", baleen_fleet_key_format(&pardon->key, text));
+	return 0;
+}
+
+static void exceptions(const char *want)
+{
+	char got[1024] = "";
+
+	OK(baleen_fleet_pardons_each(&here, fleet_now, add_exception, got, &error));
+	assert_string_equal(got, want);
+}
+
+/* An address is let out of a wider ban of the host itself, too. */
+static void test_own_wider(void **state)
+{
+	publish("192.0.2.0/24");
+	fleet_now++;
+	hears(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.7"));
+	hears(operator_asks(BALEEN_FLEET_PARDON, "198.51.100.1"));
+	taken_back("");
+	exceptions("192.0.2.7 ");
+	publish("");
+	exceptions("");
+}
+
 /* --- what is old ----------------------------------------------------------- */
 
 /* Who is suspended stays so, also for those that hear of it late; a pardon is over. */
@@ -159,6 +241,8 @@ int main(void)
 		TEST(test_given_on),
 		TEST(test_over),
 		TEST(test_counts),
+		TEST(test_own_inside),
+		TEST(test_own_wider),
 		TEST(test_old_suspension),
 		TEST(test_refused_once),
 		TEST(test_older_database),

@@ -110,9 +110,10 @@ void pause_none(struct pause *pause);
 /* Publishes what has changed into the store. 0; a negative errno, then nothing was. */
 int local_sync(struct fleet *fleet, struct baleen_error *error);
 
-/* Takes what a pardon is about out of what this host has banned itself. 0 or a negative errno. */
-int local_pardon(struct fleet *fleet, const char *set, const struct baleen_fleet_key *key,
-		 struct baleen_error *error);
+/* Takes what pardons are about out of what this host has banned itself, also inside prefixes. 0 or
+ * a negative errno.
+ */
+int local_pardon(struct fleet *fleet, struct baleen_error *error);
 
 /* The changes of a result in all rules that take them; 0, or a negative errno when a device did
  * not get all of it.
@@ -154,6 +155,9 @@ struct reader {
  */
 int reader_take(struct reader *reader, const redisReply *const *message, size_t n,
 		const char *cursor, u64 *n_gaps, struct baleen_error *error);
+
+/* Carries out pardons on what this host has banned itself. */
+void reader_pardon(struct reader *reader);
 
 /* Does what follows from a result once it is committed, but for its effects. */
 void reader_follow(struct reader *reader, const struct baleen_fleet_result *result);

@@ -112,34 +112,53 @@ int local_sync(struct fleet *fleet, struct baleen_error *error)
 /* --- pardons ------------------------------------------------------------------------ */
 
 /**
- * struct letting_go - a key that is to be let go
+ * struct letting_go - own bans that pardons take back
  * @fleet: the fleet
- * @set: the set
- * @key: the key
+ * @found: they
+ * @n: how many
  * @error: the caller's
  */
 struct letting_go {
 	struct fleet *fleet;
-	const char *set;
-	char key[BALEEN_FLEET_KEY_TEXT];
+	struct baleen_fleet_found *found;
+	size_t n;
 	struct baleen_error *error;
 };
+
+static int keep_found(const struct baleen_fleet_found *found, void *data)
+{
+	struct letting_go *going = data;
+
+	if (baleen_array_add(&going->found, going->n))
+		return baleen_no_memory(going->error);
+	going->found[going->n++] = *found;
+	return 0;
+}
 
 static int remove_from(struct baleen_deploy *deploy, const struct baleen_stored_rule *rule,
 		       const struct letting_go *going)
 {
-	const struct baleen_fleet_conf *conf = &going->fleet->conf;
-	struct baleen_rule_entry_change change[BALEEN_FLEET_MAX_ORIGINS + 1] = { 0 };
+	const char *set = *rule->fleet.set ? rule->fleet.set : BALEEN_FLEET_SET;
+	struct baleen_rule_entry_change *change = calloc(going->n, sizeof(*change));
 	struct baleen_batch batch = { .rule = rule->name, .change = change };
+	int err = 0;
 
-	for (u32 i = 0; i <= conf->n_publish; i++) {
+	if (!change)
+		return baleen_no_memory(going->error);
+	for (size_t i = 0; i < going->n; i++) {
+		const struct baleen_fleet_found *found = &going->found[i];
 		struct baleen_rule_entry *entry = &change[batch.n].entry;
 
+		if (strcmp(found->entry.set, set))
+			continue;
 		change[batch.n++].op = BALEEN_RULE_ENTRY_REMOVE;
-		strcpy(entry->key, going->key);
-		strcpy(entry->origin, i < conf->n_publish ? conf->publish[i] : OPERATOR);
+		baleen_fleet_key_format(&found->entry.key, entry->key);
+		strcpy(entry->origin, strchr(found->publisher, '/') + 1);
 	}
-	return baleen_deploy_batch(deploy, &batch, going->error);
+	if (batch.n)
+		err = baleen_deploy_batch(deploy, &batch, going->error);
+	free(change);
+	return err;
 }
 
 static int let_go(const char *device, bool is_kept, void *data)
@@ -152,22 +171,22 @@ static int let_go(const char *device, bool is_kept, void *data)
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	err = baleen_rule_store_get_rules(&deploy.state, &rules, going->error);
-	for (u32 i = 0; i < rules.n_rules && !err; i++) {
-		const struct baleen_stored_rule *rule = &rules.rule[i];
-
-		if (is_published(rule) &&
-		    !strcmp(*rule->fleet.set ? rule->fleet.set : BALEEN_FLEET_SET, going->set))
-			err = remove_from(&deploy, rule, going);
-	}
+	for (u32 i = 0; i < rules.n_rules && !err; i++)
+		if (is_published(&rules.rule[i]))
+			err = remove_from(&deploy, &rules.rule[i], going);
 	baleen_deploy_close(&deploy);
 	return err;
 }
 
-int local_pardon(struct fleet *fleet, const char *set, const struct baleen_fleet_key *key,
-		 struct baleen_error *error)
+/* It goes by what is published, not by what was heard: who is killed in between does it later. */
+int local_pardon(struct fleet *fleet, struct baleen_error *error)
 {
-	struct letting_go going = { .fleet = fleet, .set = set, .error = error };
+	struct letting_go going = { .fleet = fleet, .error = error };
+	int err = baleen_fleet_view_taken_back(&fleet->store, broker_ms(fleet), keep_found, &going,
+					       error);
 
-	baleen_fleet_key_format(key, going.key);
-	return baleen_rule_store_each(let_go, &going, error);
+	if (!err && going.n)
+		err = baleen_rule_store_each(let_go, &going, error);
+	free(going.found);
+	return err;
 }

@@ -66,14 +66,13 @@ static void measure_lag(struct reader *reader, const struct baleen_fleet_message
 								      0));
 }
 
-static void pardon_own(struct reader *reader, const struct baleen_fleet_message *message)
+void reader_pardon(struct reader *reader)
 {
 	struct baleen_error error;
 
-	if (message->type == BALEEN_FLEET_CONTROL && message->control == BALEEN_FLEET_PARDON &&
-	    local_pardon(reader->fleet, message->set, &message->key, &error))
+	if (local_pardon(reader->fleet, &error))
 		say(reader->fleet, LOG_ERR,
-		    "a pardon is not carried out on what is banned here: %s", error.text);
+		    "a pardon is not carried out yet on what is banned here: %s", error.text);
 }
 
 void reader_follow(struct reader *reader, const struct baleen_fleet_result *result)
@@ -83,8 +82,9 @@ void reader_follow(struct reader *reader, const struct baleen_fleet_result *resu
 		measure_lag(reader, &result->message);
 	if (result->verdict == BALEEN_FLEET_GAP && want(reader, result->message.publisher))
 		say(reader->fleet, LOG_ERR, "not enough memory");
-	if (result->verdict == BALEEN_FLEET_APPLIED)
-		pardon_own(reader, &result->message);
+	if (result->verdict == BALEEN_FLEET_APPLIED &&
+	    result->message.type == BALEEN_FLEET_CONTROL)
+		reader_pardon(reader);
 	reader->is_dirty |= result->is_whole || (result->verdict == BALEEN_FLEET_APPLIED &&
 						 result->message.type == BALEEN_FLEET_CONTROL);
 }

@@ -315,6 +315,8 @@ int reconcile(struct reader *reader, struct baleen_error *error)
 	if (!err)
 		err = take_hash(reader, "control", &ignored, error);
 	if (!err)
+		reader_pardon(reader);
+	if (!err)
 		err = take_hash(reader, "heads", &n_behind, error);
 	if (!err)
 		err = reconcile_snapshots(reader, error);

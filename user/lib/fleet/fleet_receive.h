@@ -23,7 +23,7 @@
  * @error: filled in on failure
  *
  * A pardon that concerns entries which this host has published is for the caller to answer:
- * they stay until it takes them out and syncs (fleet_view.h finds them).
+ * they stay until it takes them out and syncs (baleen_fleet_view_taken_back() finds them).
  *
  * Return: 0, whatever the verdict; a negative errno: roll back, nothing counts.
  */

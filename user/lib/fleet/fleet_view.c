@@ -180,6 +180,23 @@ static struct baleen_fleet_key last_of(const struct baleen_fleet_key *key)
 	return last;
 }
 
+static int find_inside(struct looking *looking, const char *set, const struct baleen_fleet_key *key)
+{
+	struct baleen_fleet_key last = last_of(key);
+	struct baleen_sql_rows rows = baleen_sql_ask(
+		&looking->store->db,
+		"SELECT " FOUND_COLUMNS " FROM entry JOIN publisher p ON publisher = p.id"
+		" WHERE family = ? AND address BETWEEN ? AND ? AND length >= ? AND of_set = ?"
+		" ORDER BY p.name, address, length",
+		looking->error,
+		BALEEN_SQL_VALUES(baleen_sql_number(key->family),
+				  baleen_sql_blob(key->address, baleen_fleet_key_bytes(key)),
+				  baleen_sql_blob(last.address, baleen_fleet_key_bytes(key)),
+				  baleen_sql_number(key->length), baleen_sql_text(set)));
+
+	return visit_rows(looking, &rows);
+}
+
 int baleen_fleet_view_inside(const struct baleen_fleet_store *store, const char *set,
 			     const struct baleen_fleet_key *key, u64 now_ms,
 			     int (*visit)(const struct baleen_fleet_found *found, void *data),
@@ -188,23 +205,10 @@ int baleen_fleet_view_inside(const struct baleen_fleet_store *store, const char 
 	struct looking looking = {
 		.store = store, .now_ms = now_ms, .visit = visit, .data = data, .error = error
 	};
-	struct baleen_fleet_key last = last_of(key);
-	struct baleen_sql_rows rows;
 	int ret = baleen_fleet_pardons_load(store, now_ms, &looking.pardons, error);
 
-	if (ret)
-		return ret;
-	rows = baleen_sql_ask(
-		&store->db,
-		"SELECT " FOUND_COLUMNS " FROM entry JOIN publisher p ON publisher = p.id"
-		" WHERE family = ? AND address BETWEEN ? AND ? AND length >= ? AND of_set = ?"
-		" ORDER BY p.name, address, length",
-		error,
-		BALEEN_SQL_VALUES(baleen_sql_number(key->family),
-				  baleen_sql_blob(key->address, baleen_fleet_key_bytes(key)),
-				  baleen_sql_blob(last.address, baleen_fleet_key_bytes(key)),
-				  baleen_sql_number(key->length), baleen_sql_text(set)));
-	ret = visit_rows(&looking, &rows);
+	if (!ret)
+		ret = find_inside(&looking, set, key);
 	baleen_fleet_pardons_free(&looking.pardons);
 	return ret;
 }
@@ -227,8 +231,7 @@ static int look_at_cover(const struct baleen_fleet_found *found, void *data)
 {
 	struct covering *covering = data;
 
-	if (found->is_own || found->state != BALEEN_FLEET_COUNTS ||
-	    strcmp(found->entry.set, covering->pardon->set))
+	if (found->state != BALEEN_FLEET_COUNTS || strcmp(found->entry.set, covering->pardon->set))
 		return 0;
 	if (found->base_ms <= covering->pardon->made_ms)
 		covering->by_older = true;
@@ -241,21 +244,63 @@ int baleen_fleet_pardons_each(const struct baleen_fleet_store *store, u64 now_ms
 			      int (*visit)(const struct baleen_fleet_pardon *pardon, void *data),
 			      void *data, struct baleen_error *error)
 {
-	struct baleen_fleet_pardons pardons;
-	int ret = baleen_fleet_pardons_load(store, now_ms, &pardons, error);
+	struct covering covering;
+	struct looking looking = { .store = store,
+				   .now_ms = now_ms,
+				   .visit = look_at_cover,
+				   .data = &covering,
+				   .error = error };
+	struct baleen_fleet_pardons *pardons = &looking.pardons;
+	int ret = baleen_fleet_pardons_load(store, now_ms, pardons, error);
 
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < pardons.n && !ret; i++) {
-		struct covering covering = { .pardon = &pardons.pardon[i] };
+	for (size_t i = 0; i < pardons->n && !ret; i++) {
+		struct baleen_fleet_pardon told = pardons->pardon[i];
 
-		ret = baleen_fleet_view_find(store, &pardons.pardon[i].key, now_ms, look_at_cover,
-					     &covering, error);
-		pardons.pardon[i].is_exception = covering.by_older && !covering.by_newer;
+		covering = (struct covering){ .pardon = &told };
+		ret = find_wide(&looking, &told.key);
+		told.is_exception = covering.by_older && !covering.by_newer;
 		if (!ret)
-			ret = visit(&pardons.pardon[i], data);
+			ret = visit(&told, data);
 	}
-	baleen_fleet_pardons_free(&pardons);
+	baleen_fleet_pardons_free(pardons);
+	return ret;
+}
+
+/**
+ * struct taking_back - own entries that pardons are about
+ * @visit: called with each
+ * @data: passed to @visit
+ */
+struct taking_back {
+	int (*visit)(const struct baleen_fleet_found *found, void *data);
+	void *data;
+};
+
+static int look_at_own(const struct baleen_fleet_found *found, void *data)
+{
+	struct taking_back *back = data;
+
+	if (!found->is_own || found->state != BALEEN_FLEET_IS_PARDONED)
+		return 0;
+	return back->visit(found, back->data);
+}
+
+int baleen_fleet_view_taken_back(const struct baleen_fleet_store *store, u64 now_ms,
+				 int (*visit)(const struct baleen_fleet_found *found, void *data),
+				 void *data, struct baleen_error *error)
+{
+	struct taking_back back = { .visit = visit, .data = data };
+	struct looking looking = { .store = store,
+				   .now_ms = now_ms,
+				   .visit = look_at_own,
+				   .data = &back,
+				   .error = error };
+	struct baleen_fleet_pardons *pardons = &looking.pardons;
+	int ret = baleen_fleet_pardons_load(store, now_ms, pardons, error);
+
+	for (size_t i = 0; i < pardons->n && !ret; i++)
+		ret = find_inside(&looking, pardons->pardon[i].set, &pardons->pardon[i].key);
+	baleen_fleet_pardons_free(pardons);
 	return ret;
 }
 

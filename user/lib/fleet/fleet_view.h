@@ -112,6 +112,23 @@ int baleen_fleet_pardons_each(const struct baleen_fleet_store *store, u64 now_ms
 			      void *data, struct baleen_error *error);
 
 /**
+ * baleen_fleet_view_taken_back() - what this host publishes, and a pardon takes back
+ * @store: opened
+ * @now_ms: broker's time
+ * @visit: called with each, of two pardons twice; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * They stay until the caller takes them out where they are, and syncs. What was published after
+ * the pardon is not among them.
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_fleet_view_taken_back(const struct baleen_fleet_store *store, u64 now_ms,
+				 int (*visit)(const struct baleen_fleet_found *found, void *data),
+				 void *data, struct baleen_error *error);
+
+/**
  * baleen_fleet_view_next_end() - when the next ban in force ends
  * @store: opened
  * @now_ms: broker's time
