@@ -342,3 +342,67 @@ check "its image" other save -o "$TMP/a.bln" veth-a:bad
 check "the other's" baleen save -o "$TMP/b.bln" veth-b:bad
 check_status "differ: each has a seed of its own" 1 cmp -s "$TMP/a.bln" "$TMP/b.bln"
 is "though they hold the same" "$("$BALEEN" dump "$TMP/a.bln" | sort | cksum)" "$("$BALEEN" dump "$TMP/b.bln" | sort | cksum)"
+
+# --- another device of this host --------------------------------------------------------------------------
+
+# add_device DEVICE: an end of a pair of its own
+add_device()
+{
+	ip -n "$B" link add "$1" type veth peer name "$1-peer" && ip -n "$B" link set "$1" up || bail "no $1"
+}
+
+# join DEVICE [OPTION...]: the rule of veth-b for another device
+join() { cp "$CONF" "$TMP/conf/$1.conf" && baleen apply "${@:2}" "$1"; }
+# blocks NAME DEVICE VERDICTS: those of an address of both generations, and of one of the later
+blocks() { is "$1" "$(in_ns "$B" "$VERDICT" "$2" 20.0.7.1 20.1.0.1)" "$3"; }
+# copy_of DEVICE
+copy_of() { find "$TMP/state" -path "*/$1/feeds/*" -type f; }
+
+URL=set+http://10.66.0.1/lists/bans
+add_device veth-c
+add_device veth-e
+again
+configure
+check_status "the first device, from the server" 3 baleen apply veth-b
+forget
+check_status "a second device" 3 join veth-c
+blocks "has the same set" veth-c DD
+is "asked nobody" "$(asked)" ""
+
+# The first has generation $h, the second has asked later and has generation $g.
+restore
+check_status "the second one goes back" 3 baleen update --force veth-c
+blocks "as it was told" veth-c DP
+forget
+check_status "a third device" 3 join veth-e
+blocks "takes the later generation, not the later copy" veth-e DD
+is "asked nobody" "$(asked)" ""
+echo "rule bad drop" >"$TMP/conf/veth-e.conf"
+check_status "the third lets go of it" 3 baleen apply veth-e
+
+# The server, too, has nothing later than generation $g.
+printf '\x01\0\0\0\0\0\0\0' | dd of="$(copy_of veth-b)" bs=1 seek=40 conv=notrunc status=none
+expect "what has expired is not shared" 1 "" \
+	"baleen: $TMP/conf/veth-e.conf:2: $URL: no device has a later generation of it that has not expired, and no server is asked" \
+	join veth-e --offline
+forget
+expect "a new device is no way back either" 1 "" \
+	"baleen: $TMP/conf/veth-e.conf:2: $URL: refused: generation $g is older than $h, which veth-b has (--force takes it)" \
+	join veth-e
+is "the server was asked" "$(asked)" "bans.manifest 200 bans-$g.minisig 200"
+check_status "--force takes it" 3 join veth-e --force
+blocks "as it was told" veth-e DP
+
+# Later than its own is not enough where another device has a later one still.
+again
+publish "$TMP/b"
+check_status "the first device goes on" 3 baleen update veth-b
+again
+expect "the second may not stay behind it" 1 "" \
+	"baleen: veth-c:bad: $URL: refused: generation $h is older than $((h + 1)), which veth-b has (--force takes it)$STAYS" \
+	baleen update veth-c
+blocks "keeps what it had" veth-c DP
+check_status "--force takes that, too" 3 baleen update --force veth-c
+blocks "as it was told" veth-c DD
+updates "the first one has no part in it" 1 "" \
+	"$URL: refused: generation $h is older than $((h + 1)), which is at hand (update --force takes it)$STAYS"

@@ -57,6 +57,12 @@ struct baleen_set_head {
 	u8 digest[BALEEN_CANON_DIGEST];
 };
 
+/* May it no longer be taken? */
+static inline bool baleen_set_head_has_expired(const struct baleen_set_head *head, u64 now_ms)
+{
+	return head->expires_s && head->expires_s * 1000 <= now_ms;
+}
+
 /**
  * struct baleen_set_group - the start of a group of a file
  * @group: index of the group (canon.h)

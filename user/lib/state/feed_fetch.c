@@ -40,18 +40,29 @@ static int fetch(const struct baleen_feed_ask *ask, const struct baleen_feed *fe
 static int share(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
 		 struct baleen_fetch_result *result)
 {
-	u64 now_ms = feed->checked_ms, confirmed_ms, since_ms = 0;
+	u64 now_ms = feed->checked_ms, confirmed_ms, since_ms = 0, above = 0;
 	int err;
 
 	if (now_ms > ask->share_ms)
 		since_ms = now_ms - ask->share_ms;
 	/* Its own copy is no news. */
-	if (baleen_feed_has_copy(feed) && feed->confirmed_ms >= since_ms)
+	if (baleen_feed_has_copy(feed) && baleen_feed_set_is(ask->wanted->source))
+		above = feed->generation;
+	else if (baleen_feed_has_copy(feed) && feed->confirmed_ms >= since_ms)
 		since_ms = feed->confirmed_ms + 1;
-	err = baleen_feed_share(ask->wanted, since_ms, fd, &confirmed_ms, result);
+	err = baleen_feed_share(ask->wanted, since_ms, above, fd, &confirmed_ms, result);
 	if (!err)
 		feed->checked_ms = confirmed_ms;
 	return err;
+}
+
+static int fail_offline(const struct baleen_feed_source *wanted, struct baleen_error *error)
+{
+	return baleen_fail(error, ENOENT, "%s: no device has %s, and no server is asked",
+			   baleen_feed_source_name(wanted).text,
+			   baleen_feed_set_is(wanted->source) ?
+				   "a later generation of it that has not expired" :
+				   "a copy of it");
 }
 
 int baleen_feed_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
@@ -60,9 +71,7 @@ int baleen_feed_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *fee
 	if (ask->share_ms && !share(ask, feed, fd, result))
 		return 0;
 	if (ask->is_offline)
-		return baleen_fail(error, ENOENT,
-				   "%s: no device has a copy of it, and no server is asked",
-				   baleen_feed_source_name(ask->wanted).text);
+		return fail_offline(ask->wanted, error);
 	if (baleen_feed_set_is(ask->wanted->source))
 		return baleen_feed_set_fetch(ask, feed, fd, result, error);
 	return fetch(ask, feed, fd, result, error);

@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/device.h"
 #include "set/set_manifest.h"
 #include "state/entries.h"
 #include "state/feed_set.h"
 #include "state/feed_set_copy.h"
+#include "state/feed_share.h"
 #include "state/set_feed.h"
 #include "util/fd.h"
 #include "util/minisign.h"
@@ -171,17 +173,29 @@ static int check_signature(struct work *work, const char *text, size_t n_bytes)
 	return err ? fail(work, -err, why) : 0;
 }
 
-static bool is_expired(const struct baleen_set_head *head, u64 now_ms)
-{
-	return head->expires_s && head->expires_s * 1000 <= now_ms;
-}
-
 static int fail_expired(const struct work *work, const struct baleen_set_head *head)
 {
 	char why[128];
 
 	snprintf(why, sizeof(why), "generation %llu has expired at %s, and there is none after it",
 		 (unsigned long long)head->generation, baleen_set_time(head->expires_s).text);
+	return fail(work, ESTALE, why);
+}
+
+/* The publisher's server may show an old generation to a device that has none. */
+static int check_floor(const struct work *work, u64 generation)
+{
+	char device[BALEEN_POINT_BYTES], why[BALEEN_POINT_BYTES + 128];
+	u64 floor;
+
+	if (work->ask->ignores_limits)
+		return 0;
+	floor = baleen_feed_share_floor(work->ask->wanted, device);
+	if (generation >= floor)
+		return 0;
+	snprintf(why, sizeof(why),
+		 "refused: generation %llu is older than %llu, which %s has (--force takes it)",
+		 (unsigned long long)generation, (unsigned long long)floor, device);
 	return fail(work, ESTALE, why);
 }
 
@@ -193,10 +207,10 @@ static int judge_manifest(struct work *work)
 
 	if (strcmp(work->manifest.name, work->name))
 		return fail(work, EINVAL, "its manifest is of another set");
-	if (is_expired(head, baleen_now_ms()))
+	if (baleen_set_head_has_expired(head, baleen_now_ms()))
 		return fail_expired(work, head);
 	if (!work->held.is_there || head->generation > held->generation)
-		return 0;
+		return check_floor(work, head->generation);
 	if (head->generation == held->generation)
 		return memcmp(head->digest, held->digest, sizeof(head->digest)) ?
 			       fail(work, EINVAL, "two sets have the number of its generation") :
@@ -225,7 +239,7 @@ static int read_manifest(struct work *work, struct baleen_fetch_result *result)
 	if (err)
 		return err;
 	if (result->is_unchanged)
-		return is_expired(&work->held.head, baleen_now_ms()) ?
+		return baleen_set_head_has_expired(&work->held.head, baleen_now_ms()) ?
 			       fail_expired(work, &work->held.head) :
 			       1;
 	if (baleen_set_manifest_parse(text, n_bytes, &work->manifest))

@@ -21,8 +21,9 @@
  * @error: filled in on failure; on success empty, or why the full set was fetched though there
  *         is a difference
  *
- * A generation that is older than the one at hand is refused, unless @ask ignores limits; so
- * are a manifest that has expired, and one that is of another key or name.
+ * A generation that is older than the one at hand, or than what another device has
+ * (feed_share.h), is refused, unless @ask ignores limits; so are a manifest that has expired, and
+ * one that is of another key or name.
  *
  * Return: 0; -EINTR; -ENOMEM; a negative errno.
  */

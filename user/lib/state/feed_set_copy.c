@@ -51,14 +51,20 @@ void baleen_set_copy_close(struct baleen_set_copy *copy)
 	copy->is_there = false;
 }
 
-u64 baleen_set_copy_generation(int fd)
+bool baleen_set_copy_head(int fd, struct baleen_set_head *head)
 {
 	u8 bytes[BALEEN_SET_HEAD_BYTES];
-	struct baleen_set_head head;
 	const char *why;
 	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
 
-	return n < 0 || baleen_set_head_read(bytes, n, &head, &why) ? 0 : head.generation;
+	return n >= 0 && !baleen_set_head_read(bytes, n, head, &why);
+}
+
+u64 baleen_set_copy_generation(int fd)
+{
+	struct baleen_set_head head;
+
+	return baleen_set_copy_head(fd, &head) ? head.generation : 0;
 }
 
 static int open_copy(int fd, const char *name, struct baleen_set_copy *copy,

@@ -36,6 +36,15 @@ void baleen_set_copy_open(const struct baleen_rule_store *state, const struct ba
 void baleen_set_copy_close(struct baleen_set_copy *copy);
 
 /**
+ * baleen_set_copy_head() - what a copy says of itself
+ * @fd: the copy
+ * @head: filled in
+ *
+ * Return: true; false when it is no set.
+ */
+bool baleen_set_copy_head(int fd, struct baleen_set_head *head);
+
+/**
  * baleen_set_copy_generation() - which generation a copy is
  * @fd: the copy
  *

@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include "net/device.h"
+#include "state/entries.h"
+#include "state/feed_set_copy.h"
 #include "state/feed_share.h"
 #include "state/rule_store_path.h"
+#include "state/set_feed.h"
 
 /**
  * struct search - the newest copy so far
  * @wanted: the source
- * @since_ms: it must have been good then
+ * @since_ms: it must have been good then; of a signed set the generation counts, not the time
  * @device: the device that has it; empty when none does
  * @found: its feed
  * @current: the device being searched
@@ -25,14 +28,31 @@ struct search {
 	char current[BALEEN_POINT_BYTES];
 };
 
+/* A server may show an old generation to those who ask last, so the time says nothing. */
+static bool is_newer_set(const struct baleen_feed *feed, const struct search *search)
+{
+	const struct baleen_feed *found = &search->found;
+
+	if (feed->generation != found->generation)
+		return feed->generation > found->generation;
+	return feed->confirmed_ms > found->confirmed_ms;
+}
+
+static bool is_newer(const struct baleen_feed *feed, const struct search *search)
+{
+	if (baleen_feed_set_is(feed->wanted.source))
+		return is_newer_set(feed, search);
+	return !strcmp(feed->wanted.access, search->wanted->access) &&
+	       feed->confirmed_ms >= search->since_ms;
+}
+
 static int look_at_feed(const struct baleen_feed *feed, void *data)
 {
 	struct search *search = data;
 
 	if (strcmp(feed->wanted.source, search->wanted->source) ||
-	    strcmp(feed->wanted.access, search->wanted->access) ||
 	    strcmp(feed->wanted.key, search->wanted->key) || !feed->received_ms ||
-	    feed->confirmed_ms < search->since_ms)
+	    !is_newer(feed, search))
 		return 0;
 	search->found = *feed;
 	search->since_ms = feed->confirmed_ms;
@@ -54,6 +74,14 @@ static int look_at_device(const char *device, bool is_kept, void *data)
 	return 0;
 }
 
+static bool has_expired(int fd)
+{
+	struct baleen_set_head head;
+
+	return !baleen_set_copy_head(fd, &head) ||
+	       baleen_set_head_has_expired(&head, baleen_now_ms());
+}
+
 static int copy(const struct search *search, int fd, u64 *n_bytes)
 {
 	struct baleen_rule_store state;
@@ -65,12 +93,22 @@ static int copy(const struct search *search, int fd, u64 *n_bytes)
 	baleen_rule_store_close(&state);
 	if (from < 0)
 		return from;
-	err = baleen_rule_store_copy_bytes(from, fd, n_bytes);
+	if (baleen_feed_set_is(search->wanted->source) && has_expired(from))
+		err = -ENOENT;
+	else
+		err = baleen_rule_store_copy_bytes(from, fd, n_bytes);
 	close(from);
 	return err;
 }
 
-int baleen_feed_share(const struct baleen_feed_source *wanted, u64 since_ms, int fd,
+/* The largest generation of all devices is given, or none. */
+static bool may_give_set(const struct search *search, u64 above, u64 since_ms)
+{
+	return search->found.generation > above && search->found.confirmed_ms >= since_ms &&
+	       !strcmp(search->found.wanted.access, search->wanted->access);
+}
+
+int baleen_feed_share(const struct baleen_feed_source *wanted, u64 since_ms, u64 above, int fd,
 		      u64 *confirmed_ms, struct baleen_fetch_result *result)
 {
 	struct search search = { .wanted = wanted, .since_ms = since_ms };
@@ -79,6 +117,8 @@ int baleen_feed_share(const struct baleen_feed_source *wanted, u64 since_ms, int
 
 	baleen_rule_store_each(look_at_device, &search, NULL);
 	if (!*search.device)
+		return -ENOENT;
+	if (baleen_feed_set_is(wanted->source) && !may_give_set(&search, above, since_ms))
 		return -ENOENT;
 	err = copy(&search, fd, &found.n_bytes);
 	if (err)
@@ -89,4 +129,13 @@ int baleen_feed_share(const struct baleen_feed_source *wanted, u64 since_ms, int
 	*confirmed_ms = search.found.confirmed_ms;
 	*result = found;
 	return 0;
+}
+
+u64 baleen_feed_share_floor(const struct baleen_feed_source *wanted, char *device)
+{
+	struct search search = { .wanted = wanted };
+
+	baleen_rule_store_each(look_at_device, &search, NULL);
+	memcpy(device, search.device, sizeof(search.device));
+	return search.found.generation;
 }
