@@ -343,6 +343,15 @@ check "the other's" baleen save -o "$TMP/b.bln" veth-b:bad
 check_status "differ: each has a seed of its own" 1 cmp -s "$TMP/a.bln" "$TMP/b.bln"
 is "though they hold the same" "$("$BALEEN" dump "$TMP/a.bln" | sort | cksum)" "$("$BALEEN" dump "$TMP/b.bln" | sort | cksum)"
 
+# Another seed is another image: one that is put in the place of the host's own is refused.
+check "the other's rules" other save -o "$TMP/saved-a" veth-a
+check "its own rules" baleen save -o "$TMP/saved-b" veth-b
+cp "$TMP/saved-a/bad.bln" "$TMP/saved-b/bad.bln"
+expect "an image of the other among them" 1 "" \
+	"baleen: $TMP/saved-b/bad.bln: is not the image that was saved" \
+	baleen restore veth-b "$TMP/saved-b"
+is "what was there stays" "$(verdicts 20.0.7.1 20.1.0.1)" DD
+
 # --- another device of this host --------------------------------------------------------------------------
 
 # add_device DEVICE: an end of a pair of its own
@@ -406,3 +415,8 @@ check_status "--force takes that, too" 3 baleen update --force veth-c
 blocks "as it was told" veth-c DD
 updates "the first one has no part in it" 1 "" \
 	"$URL: refused: generation $h is older than $((h + 1)), which is at hand (update --force takes it)$STAYS"
+
+# --- all rules of another host ------------------------------------------------------------------------------
+
+check_status "the other's rules as a whole" 0 baleen restore veth-c "$TMP/saved-a"
+blocks "hold the other's set, by the other's seed" veth-c DD
