@@ -89,8 +89,8 @@ static int suspend(const struct fleet_place *place, const struct control *asked,
 
 	if (err)
 		return err;
-	if (!baleen_fleet_publisher_is(publisher))
-		return complain_usage(command, "'%s': not HOST/ORIGIN", publisher);
+	if (!baleen_fleet_target_is(publisher))
+		return complain_usage(command, "'%s': not HOST/ORIGIN, nor HOST/*", publisher);
 	strcpy(message.target, publisher);
 	err = sign_and_send(place, &message, baleen_fleet_kept_name(&message, name));
 	return err ? err : report(place, resumes ? "resume" : "suspend", publisher, asked->json);
@@ -150,7 +150,7 @@ const struct command fleet_suspend_command = {
 	.name = "fleet suspend",
 	.synopsis = "[-j] [--reason TEXT] HOST/ORIGIN",
 	.help = "No ban of this publisher counts on any host until 'baleen fleet resume'. They are\n"
-		"kept, and go on coming.\n",
+		"kept, and go on coming. HOST/* is all that a host publishes.\n",
 	.options = options,
 	.asks = { 1, 1, "one publisher is asked for" },
 	.run = run_suspend,
@@ -159,7 +159,8 @@ const struct command fleet_suspend_command = {
 const struct command fleet_resume_command = {
 	.name = "fleet resume",
 	.synopsis = "[-j] [--reason TEXT] HOST/ORIGIN",
-	.help = "The bans of a publisher that was suspended count again.\n",
+	.help = "The bans of a publisher that was suspended count again. Of words on a publisher, and\n"
+		"on HOST/*, the newest counts.\n",
 	.options = options,
 	.asks = { 1, 1, "one publisher is asked for" },
 	.run = run_resume,

@@ -201,7 +201,7 @@ static bool read_target(struct reader *reader, struct baleen_fleet_message *mess
 
 	if (!n || !take_text(reader, *n, message->target, sizeof(message->target)))
 		return false;
-	return baleen_fleet_publisher_is(message->target) ||
+	return baleen_fleet_target_is(message->target) ||
 	       (!*n && message->control == BALEEN_FLEET_ASK);
 }
 

@@ -51,6 +51,18 @@ bool baleen_fleet_publisher_is(const char *name)
 	       has_only(slash + 1, strlen(slash + 1), "._-:", true);
 }
 
+bool baleen_fleet_target_is(const char *name)
+{
+	char one[BALEEN_FLEET_PUBLISHER_BYTES];
+	size_t n = strlen(name);
+
+	if (n < 2 || n >= sizeof(one) || strcmp(name + n - 2, "/*"))
+		return baleen_fleet_publisher_is(name);
+	strcpy(one, name);
+	one[n - 1] = 'x';
+	return baleen_fleet_publisher_is(one);
+}
+
 /* --- keys ------------------------------------------------------------------ */
 
 static u32 most_bits(const struct baleen_fleet_key *key)

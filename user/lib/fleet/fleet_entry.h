@@ -89,6 +89,14 @@ bool baleen_fleet_name_is(const char *name);
 bool baleen_fleet_publisher_is(const char *name);
 
 /**
+ * baleen_fleet_target_is() - may a publisher of this name be suspended?
+ * @name: HOST/ORIGIN, or HOST and a star for all of a host
+ *
+ * Return: true or false.
+ */
+bool baleen_fleet_target_is(const char *name);
+
+/**
  * baleen_fleet_key_parse() - a key from text
  * @text: ADDR or ADDR/LEN; bits behind the length are masked
  * @key: filled in; untouched on failure

@@ -70,10 +70,10 @@ u32 baleen_fleet_judge(const struct baleen_fleet_grant *grant, struct baleen_fle
 		return BALEEN_FLEET_HOLD_SET;
 	if (is_too_short(grant, &entry->key))
 		return BALEEN_FLEET_HOLD_PREFIX;
-	if (usage->n >= grant->entries)
+	if (is_over(usage->n + usage->others.n, 1, grant->entries))
 		return BALEEN_FLEET_HOLD_ENTRIES;
-	if (is_over(usage->n_ip4, n_ip4, grant->coverage) ||
-	    is_over(usage->n_ip6, n_ip6, grant->coverage))
+	if (is_over(usage->n_ip4 + usage->others.n_ip4, n_ip4, grant->coverage) ||
+	    is_over(usage->n_ip6 + usage->others.n_ip6, n_ip6, grant->coverage))
 		return BALEEN_FLEET_HOLD_COVERAGE;
 	if (at_ms) {
 		refill(grant, usage, at_ms);
@@ -85,6 +85,13 @@ u32 baleen_fleet_judge(const struct baleen_fleet_grant *grant, struct baleen_fle
 	usage->n_ip4 += n_ip4;
 	usage->n_ip6 += n_ip6;
 	return BALEEN_FLEET_IN_FORCE;
+}
+
+u64 baleen_fleet_stored_max(const struct baleen_fleet_grant *grant)
+{
+	u64 most = 4 * grant->entries + 1024;
+
+	return most < BALEEN_FLEET_LIVE_MAX ? most : BALEEN_FLEET_LIVE_MAX;
 }
 
 void baleen_fleet_usage_hold(struct baleen_fleet_usage *usage, u64 now_ms)

@@ -28,6 +28,8 @@
 #include "fleet/fleet_batch.h"
 
 #define BALEEN_FLEET_MAX_SETS 8
+/* A host may publish under so many names. */
+#define BALEEN_FLEET_MAX_NAMES 64
 #define BALEEN_FLEET_POLICY_MAX (16u << 20)
 
 /* Limits of a pattern that states none. */
@@ -178,12 +180,27 @@ enum baleen_fleet_hold {
 const char *baleen_fleet_hold_name(u32 hold);
 
 /**
+ * struct baleen_fleet_others - what other publishers of its host have under the same pattern
+ * @n: entries in force
+ * @n_ip4: IPv4 addresses that they cover
+ * @n_ip6: /64s of IPv6
+ * @n_stored: entries, in force or not
+ */
+struct baleen_fleet_others {
+	u64 n;
+	u64 n_ip4;
+	u64 n_ip6;
+	u64 n_stored;
+};
+
+/**
  * struct baleen_fleet_usage - what a publisher has in force
  * @n: entries
  * @n_ip4: IPv4 addresses that they cover
  * @n_ip6: /64s of IPv6 that they cover, longer prefixes count as one
  * @tokens: bans that may come now, 0 to the rate of the grant, and parts
  * @tokens_ms: when @tokens was right; 0 for a publisher that has had none
+ * @others: count for the limits, too
  */
 struct baleen_fleet_usage {
 	u64 n;
@@ -191,6 +208,7 @@ struct baleen_fleet_usage {
 	u64 n_ip6;
 	double tokens;
 	u64 tokens_ms;
+	struct baleen_fleet_others others;
 };
 
 /**
@@ -204,6 +222,15 @@ struct baleen_fleet_usage {
  */
 u32 baleen_fleet_judge(const struct baleen_fleet_grant *grant, struct baleen_fleet_usage *usage,
 		       const struct baleen_fleet_entry *entry, u64 at_ms);
+
+/**
+ * baleen_fleet_stored_max() - how many entries of a host are stored under a pattern
+ * @grant: the pattern
+ *
+ * Return: four times as many as may be in force, so that who publishes too much for a while can
+ * take it back, and some more.
+ */
+u64 baleen_fleet_stored_max(const struct baleen_fleet_grant *grant);
 
 /**
  * baleen_fleet_usage_hold() - the time has gone back: what was counted in the future counts now

@@ -167,6 +167,19 @@ static int finish(struct baleen_fleet_work *work, u64 n_held_before)
 	return err ? err : save(work);
 }
 
+/* More would fill the disks of all hosts. */
+static bool is_full(const struct baleen_fleet_work *work, u64 n)
+{
+	return n + work->account.usage.others.n_stored > baleen_fleet_stored_max(work->grant);
+}
+
+static int refuse_full(struct baleen_fleet_work *work)
+{
+	return refuse(work, BALEEN_FLEET_CAUSE_FULL, "%s: its host has more than %llu entries",
+		      work->message->publisher,
+		      (unsigned long long)baleen_fleet_stored_max(work->grant));
+}
+
 static int take_batch(struct baleen_fleet_work *work)
 {
 	const struct baleen_fleet_message *message = work->message;
@@ -186,9 +199,8 @@ static int take_batch(struct baleen_fleet_work *work)
 		work->result->verdict = BALEEN_FLEET_DUPLICATE;
 		return 0;
 	}
-	if (publisher->n + message->n_entries > BALEEN_FLEET_LIVE_MAX)
-		return refuse(work, BALEEN_FLEET_CAUSE_FULL, "%s: more than %d entries",
-			      publisher->name, BALEEN_FLEET_LIVE_MAX);
+	if (is_full(work, publisher->n + message->n_entries))
+		return refuse_full(work);
 	/* Rows name its id. */
 	err = publisher->id ? 0 : save(work);
 	if (!err)
@@ -218,6 +230,8 @@ static int take_snapshot(struct baleen_fleet_work *work)
 		work->result->verdict = BALEEN_FLEET_DUPLICATE;
 		return 0;
 	}
+	if (is_full(work, message->n_entries))
+		return refuse_full(work);
 	err = publisher->id ? 0 : save(work);
 	work->result->is_whole = true;
 	publisher->is_cloned = false;
@@ -303,6 +317,14 @@ static int take(struct baleen_fleet_work *work)
 					&work->account, work->error);
 	if (ret < 0)
 		return ret;
+	ret = baleen_fleet_account_share(work->receiver->store, work->receiver->policy,
+					 &work->account,
+					 work->message->type == BALEEN_FLEET_SNAPSHOT, work->error);
+	if (ret < 0)
+		return ret;
+	if (!work->account.publisher.id && ret >= BALEEN_FLEET_MAX_NAMES)
+		return refuse(work, BALEEN_FLEET_CAUSE_FULL, "%s: its host has %d publishers",
+			      work->message->publisher, BALEEN_FLEET_MAX_NAMES);
 	baleen_fleet_usage_hold(&work->account.usage, work->receiver->now_ms);
 	switch (work->message->type) {
 	case BALEEN_FLEET_BATCH: return take_batch(work);

@@ -162,7 +162,11 @@ int baleen_fleet_rejudge(const struct baleen_fleet_receiver *receiver, const cha
 		return 0;
 	if (!baleen_fleet_policy_key(receiver->policy, publisher))
 		work->grant = NULL;
-	ret = baleen_fleet_pardons_load(receiver->store, receiver->now_ms, &work->pardons, error);
+	ret = baleen_fleet_account_share(receiver->store, receiver->policy, &work->account, false,
+					 error);
+	if (ret >= 0)
+		ret = baleen_fleet_pardons_load(receiver->store, receiver->now_ms, &work->pardons,
+						error);
 	if (!ret)
 		ret = load(&judging);
 	if (!ret)

@@ -9,7 +9,7 @@
 #define ACCOUNT_COLUMNS                                                                         \
 	"id, name, is_own, incarnation, sequence, acknowledged, n, n_held, digest_hi, "         \
 	"digest_lo, signed_ms, agreed_ms, lacks, is_cloned, used, used_ip4, used_ip6, tokens, " \
-	"tokens_ms, name IN (SELECT name FROM suspended WHERE is_suspended)"
+	"tokens_ms, " BALEEN_FLEET_SUSPENDED("publisher.name")
 
 /* --- publishers ------------------------------------------------------------ */
 
@@ -63,6 +63,49 @@ int baleen_fleet_account_find(const struct baleen_fleet_store *store, const char
 		return err;
 	*account = found;
 	return is_there;
+}
+
+/* A bucket of tokens is the one that was used last. */
+static void share(struct baleen_fleet_usage *usage, const struct baleen_fleet_account *other,
+		  bool is_snapshot)
+{
+	const struct baleen_fleet_usage *theirs = &other->usage;
+
+	usage->others.n += theirs->n;
+	usage->others.n_ip4 += theirs->n_ip4;
+	usage->others.n_ip6 += theirs->n_ip6;
+	usage->others.n_stored += other->publisher.n;
+	if (is_snapshot || !theirs->tokens_ms || theirs->tokens_ms < usage->tokens_ms ||
+	    (theirs->tokens_ms == usage->tokens_ms && theirs->tokens >= usage->tokens))
+		return;
+	usage->tokens = theirs->tokens;
+	usage->tokens_ms = theirs->tokens_ms;
+}
+
+int baleen_fleet_account_share(const struct baleen_fleet_store *store,
+			       const struct baleen_fleet_policy *policy,
+			       struct baleen_fleet_account *account, bool is_snapshot,
+			       struct baleen_error *error)
+{
+	const struct baleen_fleet_grant *grant =
+		baleen_fleet_policy_grant(policy, account->publisher.name);
+	struct baleen_fleet_account other;
+	struct baleen_sql_rows rows = baleen_sql_ask(
+		&store->db,
+		"SELECT " ACCOUNT_COLUMNS " FROM publisher WHERE NOT is_own AND"
+		" substr(name, 1, instr(name, '/')) = substr(?1, 1, instr(?1, '/'))",
+		error, BALEEN_SQL_VALUES(baleen_sql_text(account->publisher.name)));
+	int n = 0, err;
+
+	while (baleen_sql_next(&rows)) {
+		rows.ret = read_account(store, rows.row, &other, error);
+		n++;
+		if (!rows.ret && strcmp(other.publisher.name, account->publisher.name) &&
+		    baleen_fleet_policy_grant(policy, other.publisher.name) == grant)
+			share(&account->usage, &other, is_snapshot);
+	}
+	err = baleen_sql_end(&rows);
+	return err ? err : n;
 }
 
 int baleen_fleet_store_find(const struct baleen_fleet_store *store, const char *name,

@@ -35,6 +35,12 @@ struct baleen_fleet_row {
 	u64 local_ms;
 };
 
+/* Is a publisher suspended? The newest word counts, on it or on all of its host: HOST/ and a star. */
+#define BALEEN_FLEET_SUSPENDED(name)                                             \
+	"IFNULL((SELECT is_suspended FROM suspended WHERE suspended.name = " name " OR " \
+	"suspended.name = substr(" name ", 1, instr(" name ", '/')) || '*' "     \
+	"ORDER BY made_ms DESC, is_suspended DESC LIMIT 1), 0)"
+
 /* Columns that baleen_fleet_row_read() reads. */
 #define BALEEN_FLEET_ROW_COLUMNS \
 	"of_set, family, length, address, made_ms, end_ms, reason, hold, base_ms, force_ms, local_ms"
@@ -56,6 +62,23 @@ struct baleen_fleet_row {
  */
 int baleen_fleet_account_find(const struct baleen_fleet_store *store, const char *name,
 			      struct baleen_fleet_account *account, struct baleen_error *error);
+
+/**
+ * baleen_fleet_account_share() - count what other publishers of its host have, too
+ * @store: opened
+ * @policy: the policy: those under the same pattern count
+ * @account: found; @usage gets theirs, and the rate that they have left
+ * @is_snapshot: the rate goes by when entries were made, and is not shared
+ * @error: filled in on failure
+ *
+ * Else a host had the limits of a pattern as many times as it thinks of names.
+ *
+ * Return: how many publishers the host has, or a negative errno.
+ */
+int baleen_fleet_account_share(const struct baleen_fleet_store *store,
+			       const struct baleen_fleet_policy *policy,
+			       struct baleen_fleet_account *account, bool is_snapshot,
+			       struct baleen_error *error);
 
 /**
  * baleen_fleet_account_save() - write a publisher

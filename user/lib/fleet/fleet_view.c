@@ -5,10 +5,10 @@
 #include "fleet/fleet_rows.h"
 #include "fleet/fleet_view.h"
 
-#define SUSPENDED "(SELECT name FROM suspended WHERE is_suspended)"
+#define SUSPENDED "(SELECT s.id FROM publisher s WHERE " BALEEN_FLEET_SUSPENDED("s.name") ")"
 
 /* Columns before those of an entry. */
-#define FOUND_COLUMNS "p.name, p.is_own, p.name IN " SUSPENDED ", " BALEEN_FLEET_ROW_COLUMNS
+#define FOUND_COLUMNS "p.name, p.is_own, p.id IN " SUSPENDED ", " BALEEN_FLEET_ROW_COLUMNS
 #define N_BEFORE 3
 
 /**
@@ -110,7 +110,7 @@ int baleen_fleet_view_each(const struct baleen_fleet_store *store, const char *p
 		&store->db,
 		"SELECT " FOUND_COLUMNS " FROM publisher p JOIN entry ON publisher = p.id"
 		" WHERE (?1 IS NULL AND NOT p.is_own OR p.name = ?1) AND hold = 0"
-		" AND force_ms > ?2 AND p.name NOT IN " SUSPENDED
+		" AND force_ms > ?2 AND p.id NOT IN " SUSPENDED
 		" ORDER BY p.name, of_set, family, address, length",
 		error, BALEEN_SQL_VALUES(baleen_sql_text(publisher), baleen_sql_number(now_ms)));
 	ret = visit_rows(&looking, &rows);
