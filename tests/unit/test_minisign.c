@@ -194,6 +194,8 @@ static void test_secret_keys_refused(void **state)
 
 	run("minisign -G -f -W -p their.pub -s their.key >/dev/null");
 	refuses("rm -f bad.key", -ENOENT, "bad.key");
+	refuses("cp their.key bad.key && chmod 0640 bad.key", -EPERM, "others may read it");
+	run("chmod 0600 bad.key");
 	refuses("cp their.pub bad.key", -EINVAL, "not a secret key");
 	refuses(": >bad.key", -EINVAL, "not a secret key");
 	/* The line ends with the checksum, which minisign leaves zero without a password. */

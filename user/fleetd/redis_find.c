@@ -135,8 +135,10 @@ static int find_replica(struct redis *redis, const struct baleen_fleet_conf *con
 
 		if (redis_connect(redis, conf, &replicas->server[at], error))
 			continue;
-		if (redis_call(redis, &reply, error, "INFO replication"))
+		if (redis_call(redis, &reply, error, "INFO replication")) {
+			redis_close(redis);
 			continue;
+		}
 		is_good = reply->type == REDIS_REPLY_STRING &&
 			  (strstr(reply->str, "master_link_status:up") ||
 			   strstr(reply->str, "role:master"));

@@ -263,15 +263,19 @@ static int read_secret(const char *path, struct secret_line *secret, struct bale
 	const char *at;
 	u8 hash[32];
 	char *text;
+	u32 mode;
 	size_t n;
-	int err = baleen_small_file_read(path, FILE_MAX, &text, &n, NULL, error);
+	int err = baleen_small_file_read(path, FILE_MAX, &text, &n, &mode, error);
 
 	if (err)
 		return err;
 	at = text;
-	if (!next_line(&at, text + n, &line) || !begins(&line, UNTRUSTED) ||
-	    !next_line(&at, text + n, &line) || !take_base64(&line, secret, sizeof(*secret)) ||
-	    memcmp(secret->algorithm, "Ed", 2) || memcmp(secret->checksum, "B2", 2))
+	if (mode & 077)
+		err = baleen_fail(error, EPERM, "%s: others may read it: chmod 0600 %s", path,
+				  path);
+	else if (!next_line(&at, text + n, &line) || !begins(&line, UNTRUSTED) ||
+		 !next_line(&at, text + n, &line) || !take_base64(&line, secret, sizeof(*secret)) ||
+		 memcmp(secret->algorithm, "Ed", 2) || memcmp(secret->checksum, "B2", 2))
 		err = baleen_fail(error, EINVAL, "%s: not a secret key of minisign", path);
 	else if (secret->kdf[0] || secret->kdf[1])
 		err = baleen_fail(error, EPERM, "%s: it has a password: sign by minisign", path);

@@ -91,7 +91,8 @@ int baleen_minisign_make(const char *secret_path, const char *public_path,
  * @signature: text of the signature file, to be freed by the caller
  * @error: filled in on failure
  *
- * Return: 0; -EPERM for a secret key with a password; -EINVAL; a negative errno.
+ * Return: 0; -EPERM for a secret key that others may read, or that has a password; -EINVAL; a
+ * negative errno.
  */
 int baleen_minisign_sign(const char *secret_path, const void *file, size_t n_file,
 			 const char *comment, char **signature, struct baleen_error *error);
