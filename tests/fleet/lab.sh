@@ -18,6 +18,8 @@ FLEETD=$ROOT/build/libexec/baleen/baleen-fleetd
 VERDICT=$ROOT/build/tools/verdict
 CAPABILITIES=-all$(sed -n 's/^CapabilityBoundingSet=//p' "$ROOT/user/systemd/baleend.service" |
 	tr '[:upper:]' '[:lower:]' | sed 's/\(^\| *\)cap_/,+/g')
+# DIRECTORY COMMAND...: ReadWritePaths= of the unit does not name /etc
+SANDBOX='mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
 S=flt$$-s
 HUB=flt$$-hub
 declare -A daemon_pid redis_pid
@@ -100,11 +102,14 @@ on()
 # b N ARGUMENT...: baleen on a host
 b() { on "$1" "$BALEEN" "${@:2}"; }
 
-# start_daemon N: baleend of a host, with no more rights than its unit gives it
+# start_daemon N: baleend of a host, with no more rights than its unit gives it: not to write
+# to /etc/baleen either
 start_daemon()
 {
 	BALEEN_RUN_DIR=$TMP/h$1/run BALEEN_STATE_DIR=$TMP/h$1/state BALEEN_CONF_DIR=$TMP/h$1/conf \
-		nsenter --net="/run/netns/$(host_ns "$1")" -- setpriv --bounding-set "$CAPABILITIES" \
+		nsenter --net="/run/netns/$(host_ns "$1")" -- \
+		unshare --mount --propagation slave "$BASH" -c "$SANDBOX" sandbox "$TMP/h$1/conf" \
+		setpriv --bounding-set "$CAPABILITIES" \
 		"$BALEEND" --command "$BALEEN" --listen off >>"$TMP/h$1/log" 2>&1 &
 	daemon_pid[$1]=$!
 }

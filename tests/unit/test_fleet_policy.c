@@ -7,14 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "fleet/fleet_keys.h"
 #include "fleet/fleet_policy.h"
-#include "util/minisign.h"
-#include "util/small_file.h"
 
 #define KEY "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 #define NOW 1764028800000ull
@@ -134,52 +131,6 @@ static void test_read(void **state)
 	assert_int_equal(policy.n_hosts, 0);
 }
 
-/* --- signed ---------------------------------------------------------------- */
-
-static void put_file(const char *path, const char *text)
-{
-	unlink(path);
-	assert_int_equal(baleen_small_file_make(path, 0644, text, strlen(text), NULL), 0);
-}
-
-static void test_signed(void **state)
-{
-	char directory[] = "/tmp/baleen-policy-XXXXXX", signer[BALEEN_MINISIGN_PUBLIC_TEXT];
-	struct baleen_minisign_public public_key, other;
-	struct baleen_fleet_policy policy;
-	char *signature, command[64];
-
-	assert_non_null(mkdtemp(directory));
-	assert_int_equal(chdir(directory), 0);
-	assert_int_equal(baleen_minisign_make("other.key", "other.pub", &other, &error), 0);
-	assert_int_equal(baleen_minisign_make("key", "pub", &public_key, &error), 0);
-	baleen_minisign_public_format(&public_key, signer);
-	assert_int_equal(baleen_fleet_policy_load("policy", "no key", &policy, &error), -EINVAL);
-	assert_int_equal(baleen_fleet_policy_load("policy", signer, &policy, &error), -ENOENT);
-	put_file("policy", HEAD);
-	assert_int_equal(baleen_fleet_policy_load("policy", signer, &policy, &error), -ENOENT);
-	assert_string_equal(error.text, "policy.minisig: No such file or directory");
-	assert_int_equal(baleen_minisign_sign("key", HEAD, strlen(HEAD), "", &signature, &error),
-			 0);
-	put_file("policy.minisig", signature);
-	assert_int_equal(baleen_fleet_policy_load("policy", signer, &policy, &error), 0);
-	assert_int_equal(policy.serial, 7);
-	baleen_fleet_policy_free(&policy);
-
-	baleen_minisign_public_format(&other, signer);
-	assert_int_equal(baleen_fleet_policy_load("policy", signer, &policy, &error),
-			 -EKEYREJECTED);
-	assert_string_equal(error.text, "policy.minisig: another key signed it");
-	baleen_minisign_public_format(&public_key, signer);
-	put_file("policy", "fleet example\nserial 8\n");
-	assert_int_equal(baleen_fleet_policy_load("policy", signer, &policy, &error),
-			 -EKEYREJECTED);
-	free(signature);
-	assert_int_equal(chdir("/"), 0);
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	assert_int_equal(system(command), 0);
-}
-
 /* --- caps ------------------------------------------------------------------ */
 
 static struct baleen_fleet_entry ban(const char *key)
@@ -273,9 +224,11 @@ static void test_rate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_read),
-		cmocka_unit_test(test_signed),	cmocka_unit_test(test_caps),
-		cmocka_unit_test(test_rate),	cmocka_unit_test(test_coverage_of_all),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_caps),
+		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_coverage_of_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

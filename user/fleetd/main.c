@@ -34,23 +34,35 @@ static void on_end(int signal_number)
 
 /* --- files -------------------------------------------------------------------------- */
 
+/* Is there one? One that is not right is said, and counts as none. */
+static bool has_policy(struct fleet *fleet)
+{
+	struct baleen_fleet_policy policy = { 0 };
+	struct baleen_error error;
+	int err = baleen_fleet_site_policy(&fleet->conf, &policy, NULL, &error);
+
+	baleen_fleet_policy_free(&policy);
+	if (err && err != -ENOENT)
+		say(fleet, LOG_WARNING, "%s", error.text);
+	return !err;
+}
+
 /* A host that joins gets its first policy by Redis. */
 static int wait_for_policy(struct fleet *fleet)
 {
 	const struct timespec pause = { .tv_sec = 1 };
 	struct redis redis = REDIS_CLOSED;
 	struct baleen_error error;
-	int ret = 0;
+	int ret;
 
-	while (access(fleet->conf.policy_path, F_OK) && !is_ended && !ret) {
+	while (!is_ended && !has_policy(fleet)) {
 		ret = redis_find(&redis, &fleet->conf, REDIS_MASTER, &error);
 		if (!ret)
 			ret = policy_fetch(fleet, &redis, &error);
 		redis_close(&redis);
 		if (ret < 0)
 			say(fleet, LOG_WARNING, "no policy yet: %s", error.text);
-		ret = ret > 0;
-		if (!ret)
+		if (ret <= 0)
 			nanosleep(&pause, NULL);
 	}
 	return is_ended ? -EINTR : 0;
@@ -63,7 +75,7 @@ static int load(struct fleet *fleet, struct baleen_error *error)
 	if (!err)
 		err = baleen_fleet_keys_load(fleet->conf.key_path, &fleet->keys, error);
 	if (!err)
-		err = baleen_fleet_site_policy(&fleet->conf, &fleet->policy, error);
+		err = baleen_fleet_site_policy(&fleet->conf, &fleet->policy, NULL, error);
 	if (!err)
 		err = baleen_fleet_store_open(&fleet->store, NULL, true, error);
 	return err;
@@ -72,11 +84,12 @@ static int load(struct fleet *fleet, struct baleen_error *error)
 /**
  * struct stamps - when files were changed
  * @conf: fleet.conf
- * @policy: the policy
+ * @written: the policy that fleet.conf names
+ * @kept: the policy that came over Redis
  * @key: of this host
  */
 struct stamps {
-	struct timespec conf, policy, key;
+	struct timespec conf, written, kept, key;
 };
 
 static struct timespec stamp_of(const char *path)
@@ -92,7 +105,8 @@ static void take_stamps(const struct baleen_fleet_conf *conf, struct stamps *sta
 
 	memset(stamps, 0, sizeof(*stamps));
 	stamps->conf = stamp_of(baleen_fleet_conf_path(path));
-	stamps->policy = stamp_of(conf->policy_path);
+	stamps->written = stamp_of(conf->policy_path);
+	stamps->kept = stamp_of(baleen_fleet_site_kept_path(path));
 	stamps->key = stamp_of(conf->key_path);
 }
 
@@ -118,11 +132,10 @@ static pid_t start(struct fleet *fleet, const char *name, int (*run)(struct flee
 }
 
 /* The reader or the publisher ended: 1; a file is another one, or a signal came: 0. */
-static int wait_for_end(const struct fleet *fleet)
+static int wait_for_end(const struct fleet *fleet, const struct stamps *begun)
 {
-	struct stamps begun, now;
+	struct stamps now;
 
-	take_stamps(&fleet->conf, &begun);
 	for (;;) {
 		struct timespec pause = { .tv_sec = LOOK_S };
 
@@ -133,7 +146,7 @@ static int wait_for_end(const struct fleet *fleet)
 		/* A child that ends ends the pause. */
 		nanosleep(&pause, NULL);
 		take_stamps(&fleet->conf, &now);
-		if (memcmp(&begun, &now, sizeof(now)))
+		if (memcmp(begun, &now, sizeof(now)))
 			return 0;
 	}
 }
@@ -164,7 +177,7 @@ static int hold_lock(void)
 	return flock(fd, LOCK_EX) ? -errno : fd;
 }
 
-static int run(struct fleet *fleet)
+static int run(struct fleet *fleet, const struct stamps *begun)
 {
 	pid_t publisher, reader;
 	int status;
@@ -173,7 +186,7 @@ static int run(struct fleet *fleet)
 	baleen_fleet_store_close(&fleet->store);
 	publisher = start(fleet, "publisher", publisher_run);
 	reader = start(fleet, "reader", reader_run);
-	status = publisher < 0 || reader < 0 ? EXIT_FAILURE : wait_for_end(fleet);
+	status = publisher < 0 || reader < 0 ? EXIT_FAILURE : wait_for_end(fleet, begun);
 	if (publisher > 0)
 		kill(publisher, SIGTERM);
 	if (reader > 0)
@@ -187,6 +200,7 @@ int main(int argc, char **argv)
 {
 	static struct fleet fleet = { .name = "start" };
 	struct baleen_error error;
+	struct stamps begun;
 
 	if (argc > 1)
 		return order_run(&fleet, argc - 1, argv + 1);
@@ -200,9 +214,13 @@ int main(int argc, char **argv)
 	}
 	if (hold_lock() < 0 || wait_for_policy(&fleet))
 		return EXIT_FAILURE;
+	/* A file that changes from here on makes it start again. */
+	take_stamps(&fleet.conf, &begun);
 	if (load(&fleet, &error)) {
 		say(&fleet, LOG_ERR, "%s", error.text);
 		return EXIT_FAILURE;
 	}
-	return run(&fleet);
+	if (!access(fleet.conf.policy_path, F_OK) && baleen_fleet_site_check(&fleet.conf, &error))
+		say(&fleet, LOG_WARNING, "%s: the policy before it counts", error.text);
+	return run(&fleet, &begun);
 }

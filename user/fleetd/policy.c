@@ -8,7 +8,8 @@
 
 int policy_offer(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
 {
-	char *text = NULL, *signature = NULL;
+	struct baleen_fleet_signed texts = { 0 };
+	struct baleen_fleet_policy policy = { 0 };
 	redisReply *reply = NULL;
 	int err = redis_call(redis, &reply, error, "HGET {%s}:policy serial", fleet->conf.fleet);
 	bool is_known;
@@ -20,30 +21,30 @@ int policy_offer(struct fleet *fleet, struct redis *redis, struct baleen_error *
 	freeReplyObject(reply);
 	if (is_known)
 		return 0;
-	err = baleen_fleet_site_policy_texts(&fleet->conf, &text, &signature, error);
+	err = baleen_fleet_site_policy(&fleet->conf, &policy, &texts, error);
 	if (!err)
 		err = redis_call(redis, &reply, error,
 				 "HSET {%s}:policy serial %llu text %s signature %s",
-				 fleet->conf.fleet, (unsigned long long)fleet->policy.serial, text,
-				 signature);
+				 fleet->conf.fleet, (unsigned long long)policy.serial, texts.text,
+				 texts.signature);
 	if (!err)
 		freeReplyObject(reply);
-	free(text);
-	free(signature);
+	baleen_fleet_signed_free(&texts);
+	baleen_fleet_policy_free(&policy);
 	return err;
 }
 
-static const redisReply *text_of(const redisReply *reply, size_t index)
+static char *text_of(const redisReply *reply, size_t index)
 {
 	return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
 			       reply->element[index]->type == REDIS_REPLY_STRING ?
-		       reply->element[index] :
+		       reply->element[index]->str :
 		       NULL;
 }
 
 int policy_fetch(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
 {
-	const redisReply *text, *signature;
+	struct baleen_fleet_signed texts;
 	redisReply *reply = NULL;
 	struct baleen_error why;
 	int ret = redis_call(redis, &reply, error, "HMGET {%s}:policy text signature",
@@ -51,10 +52,9 @@ int policy_fetch(struct fleet *fleet, struct redis *redis, struct baleen_error *
 
 	if (ret)
 		return ret;
-	text = text_of(reply, 0);
-	signature = text_of(reply, 1);
-	if (text && signature)
-		ret = baleen_fleet_site_policy_take(&fleet->conf, text->str, signature->str, &why);
+	texts = (struct baleen_fleet_signed){ text_of(reply, 0), text_of(reply, 1) };
+	if (texts.text && texts.signature)
+		ret = baleen_fleet_site_policy_take(&fleet->conf, &texts, &why);
 	freeReplyObject(reply);
 	/* One that is not right is no reason to leave the connection. */
 	if (ret < 0)

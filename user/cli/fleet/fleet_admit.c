@@ -6,21 +6,32 @@
 
 #include "cli/fleet/fleet_setup.h"
 
+/* Are the first words of a line these? The second may be NULL. */
+static bool begins_with(const char *line, const char *first, const char *second)
+{
+	static const char blanks[] = " \t\r";
+	size_t n;
+
+	line += strspn(line, blanks);
+	n = strcspn(line, " \t\r\n#");
+	if (n != strlen(first) || strncmp(line, first, n))
+		return false;
+	return !second || begins_with(line + n, second, NULL);
+}
+
 /* The text with the next serial and a host; of one that it names, its line goes. */
 static char *edit(const char *text, u64 serial, const char *host, const char *key)
 {
-	size_t n = 0, length = strlen(host);
+	size_t n = 0;
 	char *edited = NULL;
 	FILE *file = open_memstream(&edited, &n);
 
 	while (file && *text) {
 		size_t line = strcspn(text, "\n");
-		bool is_host = !strncmp(text, "host ", 5) && !strncmp(text + 5, host, length) &&
-			       text[5 + length] == ' ';
 
-		if (!strncmp(text, "serial ", 7))
+		if (begins_with(text, "serial", NULL))
 			fprintf(file, "serial %llu\n", (unsigned long long)serial);
-		else if (!is_host)
+		else if (!begins_with(text, "host", host))
 			fprintf(file, "%.*s\n", (int)line, text);
 		text += line + (text[line] == '\n');
 	}
@@ -35,24 +46,66 @@ static char *edit(const char *text, u64 serial, const char *host, const char *ke
 	return edited;
 }
 
-static int admit(const struct baleen_fleet_conf *conf, const char *host, const char *key)
+/* The key of a host as text, and true; false when the policy has no such host. */
+static bool find_key(const struct baleen_fleet_policy *policy, const char *host, char *text)
+{
+	const u8 *key;
+	char name[BALEEN_FLEET_PUBLISHER_BYTES];
+
+	snprintf(name, sizeof(name), "%s/" FLEET_OPERATOR, host);
+	key = baleen_fleet_policy_key(policy, name);
+	if (key)
+		baleen_fleet_public_format(key, text);
+	return key;
+}
+
+/* Does a text say what was asked for? It is parsed before it is signed. */
+static int check(const struct baleen_fleet_conf *conf, const char *text, const char *host,
+		 const char *key)
 {
 	struct baleen_fleet_policy policy = { 0 };
-	char *text = NULL, *signature = NULL, *edited;
+	char has[BALEEN_FLEET_PUBLIC_TEXT];
 	struct baleen_error error;
-	int err = baleen_fleet_site_policy(conf, &policy, &error);
-	u64 serial = policy.serial;
+	bool is_right;
 
-	baleen_fleet_policy_free(&policy);
-	if (!err)
-		err = baleen_fleet_site_policy_texts(conf, &text, &signature, &error);
-	if (err)
+	if (baleen_fleet_policy_parse(text, strlen(text), conf->policy_path, &policy, &error))
 		return complain("%s", error.text);
-	edited = edit(text, serial + 1, host, key);
-	err = edited ? fleet_policy_sign(conf, edited) : complain("not enough memory");
+	is_right = find_key(&policy, host, has) ? key && !strcmp(has, key) : !key;
+	baleen_fleet_policy_free(&policy);
+	return is_right ? 0 :
+			  complain("%s: '%s' cannot be edited: do it by hand, and sign it",
+				   conf->policy_path, host);
+}
+
+static int edit_and_sign(const struct baleen_fleet_conf *conf, const char *text, u64 serial,
+			 const char *host, const char *key)
+{
+	char *edited = edit(text, serial, host, key);
+	int err = edited ? check(conf, edited, host, key) : complain("not enough memory");
+
+	if (!err)
+		err = fleet_policy_sign(conf, edited);
 	free(edited);
-	free(text);
-	free(signature);
+	return err;
+}
+
+static int admit(const struct baleen_fleet_conf *conf, const char *host, const char *key)
+{
+	struct baleen_fleet_signed texts = { 0 };
+	struct baleen_fleet_policy policy = { 0 };
+	char has[BALEEN_FLEET_PUBLIC_TEXT];
+	struct baleen_error error;
+	u64 serial;
+	int err;
+
+	if (baleen_fleet_site_policy(conf, &policy, &texts, &error))
+		return complain("%s", error.text);
+	serial = policy.serial;
+	err = key || find_key(&policy, host, has) ?
+		      edit_and_sign(conf, texts.text, serial + 1, host, key) :
+		      complain("%s: the policy knows no host '%s'", conf->fleet, host);
+	baleen_fleet_policy_free(&policy);
+	baleen_fleet_signed_free(&texts);
 	if (err)
 		return err;
 	printf("%s: %s is %s, policy %llu\n", conf->fleet, host, key ? "admitted" : "out",

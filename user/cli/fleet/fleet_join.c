@@ -6,6 +6,7 @@
 
 #include "cli/fleet/fleet_setup.h"
 #include "util/minisign.h"
+#include "util/small_file.h"
 
 /* A key of base64, or the file that holds one. */
 static int write_trust(const char *trust)
@@ -19,7 +20,8 @@ static int write_trust(const char *trust)
 				      "--trust '%s': no public key of minisign", trust);
 	snprintf(line, sizeof(line), "untrusted comment: signs the policy\n%s\n",
 		 baleen_minisign_public_format(&public_key, text));
-	if (baleen_fleet_site_replace(fleet_setup_path(FLEET_PUBLIC, path), line, &error))
+	if (baleen_small_file_replace(fleet_setup_path(FLEET_PUBLIC, path), 0644, line,
+				      strlen(line), &error))
 		return complain("%s", error.text);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "deploy/conf.h"
 #include "util/announce.h"
 #include "util/minisign.h"
+#include "util/small_file.h"
 
 #define DIRECTORY "fleet"
 
@@ -158,7 +159,7 @@ int fleet_setup_end(const struct fleet_setup *setup)
 	text = make_text(setup, &n);
 	if (!text)
 		return complain("not enough memory");
-	err = baleen_fleet_site_replace(baleen_fleet_conf_path(path), text, &error);
+	err = baleen_small_file_replace(baleen_fleet_conf_path(path), 0644, text, n, &error);
 	free(text);
 	if (err)
 		return complain("%s", error.text);
@@ -168,22 +169,27 @@ int fleet_setup_end(const struct fleet_setup *setup)
 
 int fleet_policy_sign(const struct baleen_fleet_conf *conf, const char *text)
 {
-	char secret[BALEEN_FLEET_PATH], comment[64], *signature;
+	char secret[BALEEN_FLEET_PATH], comment[64];
+	struct baleen_fleet_signed texts = { .text = (char *)text };
 	struct baleen_error error;
 	int err;
 
 	snprintf(comment, sizeof(comment), "policy of %s", conf->fleet);
 	err = baleen_minisign_sign(fleet_setup_path(FLEET_SECRET, secret), text, strlen(text),
-				   comment, &signature, &error);
+				   comment, &texts.signature, &error);
 	if (err == -ENOENT)
 		return complain("%s: not there: do this on the host, or with the disk, that has it",
 				secret);
 	if (err)
 		return complain("%s", error.text);
-	err = baleen_fleet_site_policy_take(conf, text, signature, &error);
-	free(signature);
-	if (err < 0)
-		return complain("%s", error.text);
-	baleen_announce();
-	return err ? 0 : complain("%s: its serial is not larger than before", conf->policy_path);
+	err = baleen_fleet_site_policy_take(conf, &texts, &error);
+	if (err > 0) {
+		baleen_announce();
+		err = baleen_fleet_site_write(conf, &texts, &error);
+	} else if (!err) {
+		err = baleen_fail(&error, EEXIST, "%s: its serial is not larger than before",
+				  conf->policy_path);
+	}
+	free(texts.signature);
+	return err ? complain("%s", error.text) : 0;
 }

@@ -50,7 +50,7 @@ int fleet_setup_begin(const struct fleet_setup *setup, struct baleen_fleet_conf 
 /* Writes fleet.conf, the last of the files, and tells baleend; an exit code. */
 int fleet_setup_end(const struct fleet_setup *setup);
 
-/* Signs a policy and writes both; an exit code. */
+/* Signs a policy, puts it in force, and writes it for people; an exit code. */
 int fleet_policy_sign(const struct baleen_fleet_conf *conf, const char *text);
 
 #define FLEET_SECRET "policy.key"

@@ -12,13 +12,10 @@
 #include "fleet/fleet_policy.h"
 #include "util/array.h"
 #include "util/duration.h"
-#include "util/minisign.h"
 #include "util/number.h"
-#include "util/small_file.h"
 
 #define MAX_WORDS 16
 #define MAX_LINE 1024
-#define SIGNATURE_MAX 4096
 
 /**
  * struct parser - where the reading has come to
@@ -374,37 +371,6 @@ int baleen_fleet_policy_parse(const char *text, size_t n_bytes, const char *name
 		baleen_fleet_policy_free(&read);
 	else
 		*policy = read;
-	return err;
-}
-
-int baleen_fleet_policy_load(const char *path, const char *signer,
-			     struct baleen_fleet_policy *policy, struct baleen_error *error)
-{
-	char *text = NULL, *signature = NULL, signature_path[4096];
-	struct baleen_minisign_public public_key;
-	size_t n_text, n_signature;
-	const char *why;
-	int err;
-
-	if (baleen_minisign_public_parse(signer, &public_key))
-		return baleen_fail(error, EINVAL, "'%.80s': not a public key of minisign", signer);
-	if (snprintf(signature_path, sizeof(signature_path), "%s.minisig", path) >=
-	    (int)sizeof(signature_path))
-		return baleen_fail(error, ENAMETOOLONG, "%.400s: too long a path", path);
-	err = baleen_small_file_read(path, BALEEN_FLEET_POLICY_MAX, &text, &n_text, NULL, error);
-	if (!err)
-		err = baleen_small_file_read(signature_path, SIGNATURE_MAX, &signature,
-					     &n_signature, NULL, error);
-	if (!err) {
-		err = baleen_minisign_verify(text, n_text, signature, n_signature, &public_key,
-					     NULL, &why);
-		if (err)
-			baleen_fail(error, -err, "%.800s: %s", signature_path, why);
-	}
-	if (!err)
-		err = baleen_fleet_policy_parse(text, n_text, path, policy, error);
-	free(text);
-	free(signature);
 	return err;
 }
 

@@ -112,19 +112,6 @@ int baleen_fleet_policy_parse(const char *text, size_t n_bytes, const char *name
 			      struct baleen_fleet_policy *policy, struct baleen_error *error);
 
 /**
- * baleen_fleet_policy_load() - read a policy, and who signed it
- * @path: the file; its signature is PATH.minisig
- * @signer: public key of minisign, as text
- * @policy: filled in; untouched on failure
- * @error: filled in on failure
- *
- * Return: 0; -EKEYREJECTED when somebody else signed it, or something else was signed; -EINVAL; a
- * negative errno.
- */
-int baleen_fleet_policy_load(const char *path, const char *signer,
-			     struct baleen_fleet_policy *policy, struct baleen_error *error);
-
-/**
  * baleen_fleet_policy_free() - free a policy
  * @policy: parsed, or all zeros
  */

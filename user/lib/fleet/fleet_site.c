@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The files of this host that fleet.conf names. */
+/* The policy of this host: the one in force, and another one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,29 +9,30 @@
 #include <unistd.h>
 
 #include "fleet/fleet_site.h"
+#include "state/rule_store_path.h"
 #include "util/fd.h"
 #include "util/minisign.h"
 #include "util/small_file.h"
-#include "util/write_file.h"
 
+#define KEPT "fleet.policy"
 #define MAX_KEY_BYTES 4096
 #define MAX_SIGNATURE_BYTES 8192
+#define SIGNATURE_LINES 4
 
-/* --- the policy in force -------------------------------------------------------------- */
-
-static int check_fleet(const struct baleen_fleet_conf *conf,
-		       const struct baleen_fleet_policy *policy, struct baleen_error *error)
+void baleen_fleet_signed_free(struct baleen_fleet_signed *texts)
 {
-	if (!strcmp(policy->fleet, conf->fleet))
-		return 0;
-	return baleen_fail(error, EINVAL, "%s: is of the fleet '%s', and this host is in '%s'",
-			   conf->policy_path, policy->fleet, conf->fleet);
+	free(texts->text);
+	free(texts->signature);
+	*texts = (struct baleen_fleet_signed){ 0 };
 }
 
-int baleen_fleet_site_policy(const struct baleen_fleet_conf *conf,
-			     struct baleen_fleet_policy *policy, struct baleen_error *error)
+/* --- is it right? ----------------------------------------------------------------------- */
+
+static int check_signature(const struct baleen_fleet_conf *conf, const char *name,
+			   const struct baleen_fleet_signed *texts, struct baleen_error *error)
 {
-	struct baleen_fleet_policy loaded = { 0 };
+	struct baleen_minisign_public public_key;
+	const char *why = "no public key of minisign";
 	char *signer;
 	size_t n;
 	int err = baleen_small_file_read(conf->policy_key_path, MAX_KEY_BYTES, &signer, &n, NULL,
@@ -39,15 +40,60 @@ int baleen_fleet_site_policy(const struct baleen_fleet_conf *conf,
 
 	if (err)
 		return err;
-	err = baleen_fleet_policy_load(conf->policy_path, signer, &loaded, error);
+	err = baleen_minisign_public_parse(signer, &public_key);
 	free(signer);
-	if (!err)
-		err = check_fleet(conf, &loaded, error);
 	if (err)
-		baleen_fleet_policy_free(&loaded);
+		return baleen_fail(error, -err, "%s: %s", conf->policy_key_path, why);
+	err = baleen_minisign_verify(texts->text, strlen(texts->text), texts->signature,
+				     strlen(texts->signature), &public_key, NULL, &why);
+	return err ? baleen_fail(error, -err, "%s: %s", name, why) : 0;
+}
+
+static int check_fleet(const struct baleen_fleet_conf *conf, const char *name,
+		       const struct baleen_fleet_policy *policy, struct baleen_error *error)
+{
+	if (!strcmp(policy->fleet, conf->fleet))
+		return 0;
+	return baleen_fail(error, EINVAL, "%s: is of the fleet '%s', and this host is in '%s'",
+			   name, policy->fleet, conf->fleet);
+}
+
+/* A text is parsed once its signature is right. */
+static int judge(const struct baleen_fleet_conf *conf, const char *name,
+		 const struct baleen_fleet_signed *texts, struct baleen_fleet_policy *policy,
+		 struct baleen_error *error)
+{
+	struct baleen_fleet_policy parsed = { 0 };
+	int err = check_signature(conf, name, texts, error);
+
+	if (!err)
+		err = baleen_fleet_policy_parse(texts->text, strlen(texts->text), name, &parsed,
+						error);
+	if (!err)
+		err = check_fleet(conf, name, &parsed, error);
+	if (err)
+		baleen_fleet_policy_free(&parsed);
 	else
-		*policy = loaded;
+		*policy = parsed;
 	return err;
+}
+
+/* --- the two places ----------------------------------------------------------------------- */
+
+/**
+ * struct found - a policy that is right
+ * @texts: as it is
+ * @policy: parsed
+ */
+struct found {
+	struct baleen_fleet_signed texts;
+	struct baleen_fleet_policy policy;
+};
+
+static void free_found(struct found *found)
+{
+	baleen_fleet_signed_free(&found->texts);
+	baleen_fleet_policy_free(&found->policy);
 }
 
 static int name_signature(const struct baleen_fleet_conf *conf, char *path, size_t room,
@@ -59,135 +105,179 @@ static int name_signature(const struct baleen_fleet_conf *conf, char *path, size
 			       baleen_fail(error, ENAMETOOLONG, "%s: too long", conf->policy_path);
 }
 
-int baleen_fleet_site_policy_texts(const struct baleen_fleet_conf *conf, char **text,
-				   char **signature, struct baleen_error *error)
+static int find_written(const struct baleen_fleet_conf *conf, struct found *found,
+			struct baleen_error *error)
 {
 	char path[BALEEN_FLEET_PATH + 16];
 	size_t n;
 	int err = name_signature(conf, path, sizeof(path), error);
 
-	*text = *signature = NULL;
 	if (!err)
-		err = baleen_small_file_read(path, MAX_SIGNATURE_BYTES, signature, &n, NULL, error);
+		err = baleen_small_file_read(conf->policy_path, BALEEN_FLEET_POLICY_MAX,
+					     &found->texts.text, &n, NULL, error);
 	if (!err)
-		err = baleen_small_file_read(conf->policy_path, BALEEN_FLEET_POLICY_MAX, text, &n,
+		err = baleen_small_file_read(path, MAX_SIGNATURE_BYTES, &found->texts.signature, &n,
 					     NULL, error);
+	return err ? err : judge(conf, path, &found->texts, &found->policy, error);
+}
+
+const char *baleen_fleet_site_kept_path(char *path)
+{
+	if (snprintf(path, BALEEN_FLEET_PATH, "%s/" KEPT, baleen_rule_store_root(true)) >=
+	    BALEEN_FLEET_PATH)
+		*path = '\0';
+	return path;
+}
+
+/* Where the text begins, behind its signature; NULL when it ends before. */
+static char *find_text(char *bytes)
+{
+	for (u32 i = 0; i < SIGNATURE_LINES && bytes; i++) {
+		bytes = strchr(bytes, '\n');
+		bytes += bytes != NULL;
+	}
+	return bytes;
+}
+
+static int find_kept(const struct baleen_fleet_conf *conf, struct found *found,
+		     struct baleen_error *error)
+{
+	char path[BALEEN_FLEET_PATH], *bytes, *text;
+	size_t n;
+	int err = baleen_small_file_read(baleen_fleet_site_kept_path(path),
+					 BALEEN_FLEET_POLICY_MAX + MAX_SIGNATURE_BYTES, &bytes, &n,
+					 NULL, error);
+
+	if (err)
+		return err;
+	text = find_text(bytes);
+	if (text) {
+		found->texts.text = strdup(text);
+		*text = '\0';
+		found->texts.signature = strdup(bytes);
+	}
+	free(bytes);
+	if (!text)
+		return baleen_fail(error, EINVAL, "%s: it ends too soon", path);
+	if (!found->texts.text || !found->texts.signature)
+		return baleen_no_memory(error);
+	return judge(conf, path, &found->texts, &found->policy, error);
+}
+
+int baleen_fleet_site_policy(const struct baleen_fleet_conf *conf,
+			     struct baleen_fleet_policy *policy, struct baleen_fleet_signed *texts,
+			     struct baleen_error *error)
+{
+	struct baleen_error written_error, kept_error;
+	struct found written = { 0 }, kept = { 0 }, *best;
+	int written_err = find_written(conf, &written, &written_error),
+	    kept_err = find_kept(conf, &kept, &kept_error), err;
+
+	best = written_err || (!kept_err && kept.policy.serial > written.policy.serial) ? &kept :
+											  &written;
+	err = best == &kept ? kept_err : 0;
+	if (!err) {
+		*policy = best->policy;
+		best->policy = (struct baleen_fleet_policy){ 0 };
+	}
+	if (!err && texts) {
+		*texts = best->texts;
+		best->texts = (struct baleen_fleet_signed){ 0 };
+	}
+	free_found(&written);
+	free_found(&kept);
 	if (!err)
 		return 0;
-	free(*signature);
-	*text = *signature = NULL;
+	/* A file that is there and is not right says more than one that is not there. */
+	if (written_err == -ENOENT && kept_err != -ENOENT)
+		return baleen_fail(error, -kept_err, "%s", kept_error.text);
+	return baleen_fail(error, -written_err, "%s", written_error.text);
+}
+
+int baleen_fleet_site_check(const struct baleen_fleet_conf *conf, struct baleen_error *error)
+{
+	struct found written = { 0 };
+	int err = find_written(conf, &written, error);
+
+	free_found(&written);
 	return err;
 }
 
 /* --- another policy ------------------------------------------------------------------- */
 
-int baleen_fleet_site_replace(const char *path, const char *text, struct baleen_error *error)
+/* Two who write at once: the one with the larger serial is to stay. */
+static int hold_lock(struct baleen_error *error)
 {
-	char other[BALEEN_FLEET_PATH + 32];
-	int fd, err = 0;
-
-	snprintf(other, sizeof(other), "%s.new", path);
-	fd = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0)
-		return baleen_fail(error, errno, "%s: %m", other);
-	err = baleen_write_all(fd, text, strlen(text));
-	if (!err && fsync(fd))
-		err = -errno;
-	close(fd);
-	if (!err && rename(other, path))
-		err = -errno;
-	if (err)
-		unlink(other);
-	return err ? baleen_fail(error, -err, "%s: %s", path, strerror(-err)) : 0;
-}
-
-static int check_signature(const struct baleen_fleet_conf *conf, const char *text,
-			   const char *signature, struct baleen_error *error)
-{
-	struct baleen_minisign_public public_key;
-	const char *why = "no public key";
-	char *signer;
-	size_t n;
-	int err = baleen_small_file_read(conf->policy_key_path, MAX_KEY_BYTES, &signer, &n, NULL,
-					 error);
-
-	if (err)
-		return err;
-	err = baleen_minisign_public_parse(signer, &public_key);
-	free(signer);
-	if (!err)
-		err = baleen_minisign_verify(text, strlen(text), signature, strlen(signature),
-					     &public_key, NULL, &why);
-	return err ? baleen_fail(error, -err, "%s: %s", conf->policy_path, why) : 0;
-}
-
-/* The smallest serial that is news. Who was killed between the two files has left a signature of
- * another policy: then the same serial is news, too.
- */
-static u64 next_serial(const struct baleen_fleet_conf *conf)
-{
-	struct baleen_fleet_policy policy = { 0 };
-	char *text = NULL;
-	u64 serial = 0;
-	size_t n;
-
-	if (!baleen_fleet_site_policy(conf, &policy, NULL))
-		serial = policy.serial + 1;
-	else if (!baleen_small_file_read(conf->policy_path, BALEEN_FLEET_POLICY_MAX, &text, &n,
-					 NULL, NULL) &&
-		 !baleen_fleet_policy_parse(text, n, conf->policy_path, &policy, NULL))
-		serial = policy.serial;
-	free(text);
-	baleen_fleet_policy_free(&policy);
-	return serial;
-}
-
-/* Two who write at once would leave the text of one and the signature of the other. */
-static int hold_lock(const struct baleen_fleet_conf *conf, struct baleen_error *error)
-{
-	char path[BALEEN_FLEET_PATH + 16];
+	char kept[BALEEN_FLEET_PATH], path[BALEEN_FLEET_PATH + 16];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s.lock", conf->policy_path);
+	snprintf(path, sizeof(path), "%s.lock", baleen_fleet_site_kept_path(kept));
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd >= 0 && !flock(fd, LOCK_EX))
 		return fd;
+	baleen_fail(error, errno, "%s: %m", path);
 	baleen_close_fd(&fd);
-	return baleen_fail(error, errno, "%s: %m", path);
+	return -EIO;
 }
 
-static int write_both(const struct baleen_fleet_conf *conf, u64 serial, const char *text,
-		      const char *signature, struct baleen_error *error)
+static int keep(const struct baleen_fleet_signed *texts, struct baleen_error *error)
 {
-	char path[BALEEN_FLEET_PATH + 16];
-	int lock = hold_lock(conf, error), ret;
+	char path[BALEEN_FLEET_PATH], *bytes;
+	size_t n = strlen(texts->signature);
+	bool is_whole = n && texts->signature[n - 1] == '\n';
+	int length =
+		    asprintf(&bytes, "%s%s%s", texts->signature, is_whole ? "" : "\n", texts->text),
+	    err;
+
+	if (length < 0)
+		return baleen_no_memory(error);
+	err = baleen_small_file_replace(baleen_fleet_site_kept_path(path), 0644, bytes, length,
+					error);
+	free(bytes);
+	return err;
+}
+
+static int keep_newer(const struct baleen_fleet_conf *conf, u64 serial,
+		      const struct baleen_fleet_signed *texts, struct baleen_error *error)
+{
+	struct baleen_fleet_policy known = { 0 };
+	int err = baleen_rule_store_make_root(true, error), lock = err ? err : hold_lock(error);
+	bool is_news;
 
 	if (lock < 0)
 		return lock;
-	ret = name_signature(conf, path, sizeof(path), error);
-	if (!ret && serial >= next_serial(conf)) {
-		ret = baleen_fleet_site_replace(path, signature, error);
-		if (!ret)
-			ret = baleen_fleet_site_replace(conf->policy_path, text, error);
-		ret = ret ? ret : 1;
-	}
+	is_news = baleen_fleet_site_policy(conf, &known, NULL, NULL) || serial > known.serial;
+	baleen_fleet_policy_free(&known);
+	if (is_news)
+		err = keep(texts, error);
 	close(lock);
+	return err ? err : is_news;
+}
+
+int baleen_fleet_site_policy_take(const struct baleen_fleet_conf *conf,
+				  const struct baleen_fleet_signed *texts,
+				  struct baleen_error *error)
+{
+	struct baleen_fleet_policy policy = { 0 };
+	int ret = judge(conf, "policy", texts, &policy, error);
+
+	if (!ret)
+		ret = keep_newer(conf, policy.serial, texts, error);
+	baleen_fleet_policy_free(&policy);
 	return ret;
 }
 
-int baleen_fleet_site_policy_take(const struct baleen_fleet_conf *conf, const char *text,
-				  const char *signature, struct baleen_error *error)
+int baleen_fleet_site_write(const struct baleen_fleet_conf *conf,
+			    const struct baleen_fleet_signed *texts, struct baleen_error *error)
 {
-	struct baleen_fleet_policy policy = { 0 };
-	int ret = check_signature(conf, text, signature, error);
+	char path[BALEEN_FLEET_PATH + 16];
+	int err = name_signature(conf, path, sizeof(path), error);
 
-	if (!ret)
-		ret = baleen_fleet_policy_parse(text, strlen(text), conf->policy_path, &policy,
-						error);
-	if (!ret)
-		ret = check_fleet(conf, &policy, error);
-	if (!ret)
-		ret = write_both(conf, policy.serial, text, signature, error);
-	baleen_fleet_policy_free(&policy);
-	return ret;
+	if (!err)
+		err = baleen_small_file_replace(path, 0644, texts->signature,
+						strlen(texts->signature), error);
+	if (!err)
+		err = baleen_small_file_replace(conf->policy_path, 0644, texts->text,
+						strlen(texts->text), error);
+	return err;
 }

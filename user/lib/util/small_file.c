@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +24,18 @@ static int sync_name(const char *path)
 	return err;
 }
 
+/* Closes it. */
+static int fill(int fd, u32 mode, const void *bytes, size_t n_bytes)
+{
+	int err = fchmod(fd, mode) ? -errno : baleen_write_all(fd, bytes, n_bytes);
+
+	if (!err && fsync(fd))
+		err = -errno;
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
 int baleen_small_file_make(const char *path, u32 mode, const void *bytes, size_t n_bytes,
 			   struct baleen_error *error)
 {
@@ -30,16 +43,33 @@ int baleen_small_file_make(const char *path, u32 mode, const void *bytes, size_t
 
 	if (fd < 0)
 		return baleen_fail(error, errno, "%s: %m", path);
-	err = fchmod(fd, mode) ? -errno : baleen_write_all(fd, bytes, n_bytes);
-	if (!err && fsync(fd))
-		err = -errno;
-	close(fd);
+	err = fill(fd, mode, bytes, n_bytes);
 	if (!err)
 		err = sync_name(path);
 	if (!err)
 		return 0;
 	unlink(path);
 	return baleen_fail(error, -err, "%s: %s", path, strerror(-err));
+}
+
+int baleen_small_file_replace(const char *path, u32 mode, const void *bytes, size_t n_bytes,
+			      struct baleen_error *error)
+{
+	char *aside;
+	int fd, err;
+
+	if (asprintf(&aside, "%s.new", path) < 0)
+		return baleen_no_memory(error);
+	fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+	err = fd < 0 ? -errno : fill(fd, mode, bytes, n_bytes);
+	if (!err && rename(aside, path))
+		err = -errno;
+	if (err && fd >= 0)
+		unlink(aside);
+	if (!err)
+		err = sync_name(path);
+	free(aside);
+	return err ? baleen_fail(error, -err, "%s: %s", path, strerror(-err)) : 0;
 }
 
 /* As far as the end, which is to come before the buffer is full. */

@@ -25,6 +25,22 @@ int baleen_small_file_make(const char *path, u32 mode, const void *bytes, size_t
 			   struct baleen_error *error);
 
 /**
+ * baleen_small_file_replace() - write a file, in place of one that may be there
+ * @path: of the file; PATH.new is used meanwhile, so two do not do this at once
+ * @mode: its mode
+ * @bytes: its bytes
+ * @n_bytes: how many
+ * @error: filled in on failure
+ *
+ * The old file stays until the new one is whole; file and name are on disk when it returns.
+ *
+ * Return: 0 or a negative errno; then the old file is there, or the new one is, whose name may be
+ * lost with the power.
+ */
+int baleen_small_file_replace(const char *path, u32 mode, const void *bytes, size_t n_bytes,
+			      struct baleen_error *error);
+
+/**
  * baleen_small_file_read() - read a file whole
  * @path: of a regular file
  * @most: bytes that it may have
