@@ -68,7 +68,8 @@ is "which bans nobody again" "$(verdicts 2 192.0.2.1)" P
 
 # --- over the cap ------------------------------------------------------------------
 
-many=$(pick 12000 50000)
+# Four times the entries of the policy, and 1024, are stored at the most.
+many=$(pick 12000 40000)
 {
 	echo "add 10.66.0.12 ttl=1h origin=soc"
 	seq 1 "$many" | awk '{ printf "add 100.%d.%d.%d ttl=1h origin=soc\n", 64 + $1 / 65536, ($1 / 256) % 256, $1 % 256 }'
@@ -85,3 +86,31 @@ check "who asked for it is named" grep -q "10.66.0.12 of h1/soc is not banned he
 check "the publisher is suspended" b 2 fleet suspend h1/soc --reason flood
 await "none of its bans counts" passes 2 100.64.0.1
 is "those of others do" "$(verdicts 2 192.0.2.3)" D
+
+# --- a Redis that is full of fields --------------------------------------------------
+
+# highest N: most memory in KiB that a process of baleen-fleetd of the host has had
+highest()
+{
+	local pid
+
+	for pid in $(ip netns pids "$(host_ns "$1")"); do
+		grep -q fleetd "/proc/$pid/comm" && awk '$1 == "VmHWM:" { print $2 }' "/proc/$pid/status"
+	done | sort -n | tail -n 1
+}
+
+before=$(highest 2)
+for name in heads control; do
+	check "anybody fills the hash $name" redis 1 eval "for i = 1, 10000 do
+		redis.call('hset', KEYS[1], 'h1/x' .. i, string.rep('a', 10000)) end" 1 "{lab}:$name"
+done
+agreed() { b 2 fleet status -j | jq .agreed_s; }
+looks() { [ "$(agreed)" -gt "$last" ]; }
+for look in first second; do
+	last=$(agreed)
+	await "the second host compares heads, for the $look time" looks
+done
+check "its memory does not grow with them: from $before to $(highest 2) KiB" \
+	[ "$(highest 2)" -lt $((before + 32768)) ]
+check "a ban after it" b 1 add eth0:bad 192.0.2.44 --origin fail2ban --ttl 1h
+await "holds on the second" drops 2 192.0.2.44

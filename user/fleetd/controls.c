@@ -5,8 +5,8 @@
 #include <string.h>
 #include <syslog.h>
 
-#include "fleetd/fleetd.h"
 #include "fleet/fleet_kept.h"
+#include "fleetd/fleetd.h"
 
 /* Messages that are compared each time. */
 #define AT_ONCE 64

@@ -14,9 +14,15 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "fleet/fleet_kept.h"
 #include "fleetd/fleetd.h"
 #include "util/array.h"
 #include "util/clock.h"
+
+/* Fields of a hash that are asked for at once, about. */
+#define AT_ONCE "64"
+/* A head is shorter. */
+#define HEAD_MAX 512
 
 /* --- is it the same stream? ----------------------------------------------------------- */
 
@@ -136,27 +142,87 @@ static int check_cursor(struct reader *reader, struct baleen_error *error)
 
 /* --- heads and snapshots --------------------------------------------------------------- */
 
-/* Takes the values of a hash, each as one message. */
-static int take_hash(struct reader *reader, const char *name, u64 *n_gaps,
-		     struct baleen_error *error)
+/* May a field of {FLEET}:heads be a head? Whoever may write to Redis may write anything. */
+static bool is_head(const struct fleet *fleet, const redisReply *field, const redisReply *value)
 {
-	const redisReply **message = NULL;
-	redisReply *reply = NULL;
-	size_t n = 0;
-	int err = redis_call(&reader->redis, &reply, error, "HGETALL {%s}:%s",
-			     reader->fleet->conf.fleet, name);
+	return value->len <= HEAD_MAX && baleen_fleet_publisher_is(field->str) &&
+	       baleen_fleet_policy_key(&fleet->policy, field->str) &&
+	       baleen_fleet_policy_grant(&fleet->policy, field->str);
+}
 
-	if (err)
-		return err;
-	if (reply->type == REDIS_REPLY_ARRAY)
-		message = calloc(reply->elements + 1, sizeof(*message));
-	for (size_t i = 1; message && i < reply->elements; i += 2)
-		if (reply->element[i]->type == REDIS_REPLY_STRING)
-			message[n++] = reply->element[i];
+static bool is_control(const struct fleet *fleet, const redisReply *field, const redisReply *value)
+{
+	return value->len <= BALEEN_FLEET_CONTROL_MAX &&
+	       baleen_fleet_kept_counts(&fleet->policy, field->str, value->str, value->len);
+}
+
+/**
+ * struct hash - a hash of messages
+ * @name: behind {FLEET}:
+ * @is_right: may this be one of its messages?
+ */
+struct hash {
+	const char *name;
+	bool (*is_right)(const struct fleet *fleet, const redisReply *field,
+			 const redisReply *value);
+};
+
+static const struct hash heads = { "heads", is_head }, controls = { "control", is_control };
+
+/* Fields and values of an answer. */
+static int take_fields(struct reader *reader, const struct hash *hash, const redisReply *fields,
+		       u64 *n_gaps, struct baleen_error *error)
+{
+	const redisReply **message = calloc(fields->elements + 1, sizeof(*message));
+	size_t n = 0;
+	int err = 0;
+
+	if (!message)
+		return baleen_no_memory(error);
+	for (size_t i = 0; i + 1 < fields->elements; i += 2) {
+		const redisReply *field = fields->element[i], *value = fields->element[i + 1];
+
+		if (field->type == REDIS_REPLY_STRING && value->type == REDIS_REPLY_STRING &&
+		    hash->is_right(reader->fleet, field, value))
+			message[n++] = value;
+	}
 	if (n)
 		err = reader_take(reader, message, n, NULL, n_gaps, error);
 	free(message);
-	freeReplyObject(reply);
+	return err;
+}
+
+static bool is_scan(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
+	       reply->element[0]->type == REDIS_REPLY_STRING &&
+	       reply->element[0]->len < CURSOR_BYTES &&
+	       reply->element[1]->type == REDIS_REPLY_ARRAY;
+}
+
+/* A part at a time: Redis may have any number of fields, which are not to be in memory at once. */
+static int take_hash(struct reader *reader, const struct hash *hash, u64 *n_gaps,
+		     struct baleen_error *error)
+{
+	char cursor[CURSOR_BYTES] = "0";
+	int err;
+
+	do {
+		redisReply *reply = NULL;
+
+		err = redis_call(&reader->redis, &reply, error, "HSCAN {%s}:%s %s COUNT " AT_ONCE,
+				 reader->fleet->conf.fleet, hash->name, cursor);
+		if (err)
+			return err;
+		if (is_scan(reply)) {
+			strcpy(cursor, reply->element[0]->str);
+			err = take_fields(reader, hash, reply->element[1], n_gaps, error);
+		} else {
+			err = baleen_fail(error, EPROTO, "%s:%s: no answer to HSCAN",
+					  reader->redis.server.host, reader->redis.server.port);
+		}
+		freeReplyObject(reply);
+	} while (!err && strcmp(cursor, "0"));
 	return err;
 }
 
@@ -313,11 +379,11 @@ int reconcile(struct reader *reader, struct baleen_error *error)
 	if (!err)
 		err = check_cursor(reader, error);
 	if (!err)
-		err = take_hash(reader, "control", &ignored, error);
+		err = take_hash(reader, &controls, &ignored, error);
 	if (!err)
 		reader_pardon(reader);
 	if (!err)
-		err = take_hash(reader, "heads", &n_behind, error);
+		err = take_hash(reader, &heads, &n_behind, error);
 	if (!err)
 		err = reconcile_snapshots(reader, error);
 	if (!err)
