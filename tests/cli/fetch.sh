@@ -126,6 +126,26 @@ port 1" http://127.0.0.1:1/list
 fails_after "too long in all" "$URL/stall: Operation timed out" "$URL/stall" timeout=300 retries=9
 requests 1 >/dev/null
 
+# --- what came before a cut ---
+
+# resumes NAME ATTEMPTS PATH ETAG LAST: in so many attempts, of which the last asks for LAST
+resumes()
+{
+	fetches "$1" "new $size bytes, $2 attempts, etag $4, modified " "$3"
+	check "$1: arrives whole" cmp body files/list
+	is "$1: is asked for so" "$(requests "$2")" "$3 - - $AGENT$5"
+}
+
+resumes "half, then the rest" 2 /half/list "$etag" " bytes=$((size / 2))- $etag"
+resumes "half of a document that changes" 2 /half-new/list '"new"' " bytes=$((size / 2))- $etag"
+resumes "half, then another part" 3 /half-other/list "$etag" ""
+resumes "half, then no part" 3 /half-416/list "$etag" ""
+resumes "half by a weak ETag" 2 /half-weak/list "W/$etag" ""
+expect "half behind a redirection" 1 "" \
+	"$URL/to/$URL/half/list: transfer closed with $((size - size / 2)) bytes remaining to read" \
+	"$FETCH" "$URL/to/$URL/half/list" body retries=1
+is "is asked for anew" "$(requests 4)" "/half/list - - $AGENT"
+
 # --- what does not pass ---
 
 fails "404" "@: HTTP status 404" 1 /none

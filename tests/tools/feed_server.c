@@ -4,7 +4,8 @@
  * feed_server DIR [CERTIFICATE KEY]
  *
  * Listens on 127.0.0.1, with FEED_SERVER_ANY on each address, and prints its port, then a line for
- * each request: the path, what it came with in If-None-Match, If-Modified-Since and User-Agent.
+ * each request: the path, what it came with in If-None-Match, If-Modified-Since and User-Agent, and
+ * in Range and If-Range, if it has them.
  * Ends when its input does.
  *
  *      /NAME              the file, with an ETag made of its bytes; 304 when the
@@ -14,6 +15,10 @@
  *      /br/NAME           says that it is compressed by brotli
  *      /cut-gzip/NAME     half of its gzip, of which the length is told
  *      /short/NAME        half of what its length says
+ *      /half/NAME         the first time in a row half of it, then the rest, or from where
+ *                         the client asks; /half-weak with a weak ETag; /half-new then
+ *                         has another ETag, /half-other sends another part than was
+ *                         asked for, and /half-416 has none
  *      /cut-chunks/NAME   without the last chunk
  *      /first/N/S/NAME    status S to the first N requests in a row
  *      /later/T/NAME      status 429 and Retry-After: T to the first in a row
@@ -222,8 +227,8 @@ static void free_body(void *data)
 	free(body);
 }
 
-static enum MHD_Result answer_body(struct MHD_Connection *connection, uint64_t length,
-				   struct body body)
+static struct MHD_Response *make_body(struct MHD_Connection *connection, uint64_t length,
+				      struct body body)
 {
 	struct body *copy = malloc(sizeof(*copy));
 
@@ -231,9 +236,59 @@ static enum MHD_Result answer_body(struct MHD_Connection *connection, uint64_t l
 		errx(1, "no memory");
 	*copy = body;
 	copy->connection = connection;
-	return answer(connection, 200,
-		      MHD_create_response_from_callback(length, 65536, next_piece, copy,
-							free_body));
+	return MHD_create_response_from_callback(length, 65536, next_piece, copy, free_body);
+}
+
+static enum MHD_Result answer_body(struct MHD_Connection *connection, uint64_t length,
+				   struct body body)
+{
+	return answer(connection, 200, make_body(connection, length, body));
+}
+
+/* --- in two parts --- */
+
+/* @bytes from @at on, which are said to be so. */
+static enum MHD_Result answer_rest(struct MHD_Connection *connection, struct bytes bytes, size_t at,
+				   const char *etag)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(bytes.n - at, bytes.data + at,
+						MHD_RESPMEM_MUST_COPY);
+	char range[64];
+
+	snprintf(range, sizeof(range), "bytes %zu-%zu/%zu", at, bytes.n - 1, bytes.n);
+	MHD_add_response_header(response, "Content-Range", range);
+	MHD_add_response_header(response, "ETag", etag);
+	free(bytes.data);
+	return answer(connection, 206, response);
+}
+
+static enum MHD_Result answer_half(struct MHD_Connection *connection, const char *how,
+				   struct bytes bytes)
+{
+	const char *range = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Range");
+	const char *part_of = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "If-Range");
+	struct MHD_Response *response;
+	size_t at, n = bytes.n;
+	char etag[32];
+
+	snprintf(etag, sizeof(etag), "%s\"%08lx\"", strcmp(how, "-weak") ? "" : "W/",
+		 crc32(0, (void *)bytes.data, bytes.n));
+	if (n_asked == 1) {
+		bytes.n /= 2;
+		response = make_body(connection, n, (struct body){ .bytes = bytes });
+		MHD_add_response_header(response, "ETag", etag);
+		return answer(connection, 200, response);
+	}
+	if (!strcmp(how, "-new"))
+		strcpy(etag, "\"new\"");
+	if (!range || !part_of || strcmp(part_of, etag) || sscanf(range, "bytes=%zu-", &at) != 1 ||
+	    at >= n)
+		return answer_bytes(connection, bytes, "ETag", etag);
+	if (strcmp(how, "-416"))
+		return answer_rest(connection, bytes, at + !strcmp(how, "-other"), etag);
+	free(bytes.data);
+	return answer_status(connection, 416, NULL, NULL);
 }
 
 /* --- paths --- */
@@ -284,6 +339,8 @@ static enum MHD_Result serve_file(struct MHD_Connection *connection, const char 
 		return answer_bytes(connection, bytes, "Content-Encoding", "br");
 	if (!strcmp(kind, "short"))
 		return answer_body(connection, 2 * bytes.n, (struct body){ .bytes = bytes });
+	if (behind(kind, "half"))
+		return answer_half(connection, behind(kind, "half"), bytes);
 	if (!strcmp(kind, "cut-chunks"))
 		return answer_body(connection, MHD_SIZE_UNKNOWN, (struct body){ .bytes = bytes });
 	return answer_with_etag(connection, bytes);
@@ -345,8 +402,11 @@ static enum MHD_Result on_request(void *data, struct MHD_Connection *connection,
 				  const char *method, const char *version, const char *upload,
 				  size_t *n_upload, void **state)
 {
-	printf("%s %s %s %s\n", path, header(connection, "If-None-Match"),
+	printf("%s %s %s %s", path, header(connection, "If-None-Match"),
 	       header(connection, "If-Modified-Since"), header(connection, "User-Agent"));
+	if (MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Range"))
+		printf(" %s %s", header(connection, "Range"), header(connection, "If-Range"));
+	printf("\n");
 	fflush(stdout);
 	n_asked = strncmp(path, last_path, sizeof(last_path) - 1) ? 1 : n_asked + 1;
 	snprintf(last_path, sizeof(last_path), "%s", path);

@@ -45,12 +45,14 @@ static int add_header(struct curl_slist **headers, const char *name, const char 
 	return add_line(headers, line);
 }
 
-static int add_usual(struct curl_slist **headers, const struct baleen_fetch_order *order)
+static int add_usual(struct curl_slist **headers, const struct baleen_fetch_order *order,
+		     const char *part_of)
 {
 	/* Unpacked here: curl does not notice a gzip stream without its end. */
 	if (add_header(headers, "Accept-Encoding", "gzip") ||
 	    add_header(headers, "If-None-Match", order->etag) ||
-	    add_header(headers, "If-Modified-Since", order->last_modified))
+	    add_header(headers, "If-Modified-Since", order->last_modified) ||
+	    add_header(headers, "If-Range", part_of))
 		return -ENOMEM;
 	return 0;
 }
@@ -67,6 +69,23 @@ static int add_secret(struct curl_slist **headers, const char *lines)
 			return -ENOMEM;
 		lines += n + (lines[n] == '\n');
 	}
+	return 0;
+}
+
+static void free_headers(struct request *request)
+{
+	curl_slist_free_all(request->headers);
+	curl_slist_free_all(request->secret_headers);
+	request->headers = request->secret_headers = NULL;
+}
+
+static int make_headers(struct request *request, const char *part_of)
+{
+	free_headers(request);
+	if (add_usual(&request->headers, request->order, part_of) ||
+	    add_usual(&request->secret_headers, request->order, part_of) ||
+	    add_secret(&request->secret_headers, request->order->headers))
+		return -ENOMEM;
 	return 0;
 }
 
@@ -204,15 +223,22 @@ int request_start(struct request *request, const struct baleen_fetch_order *orde
 {
 	*request =
 		(struct request){ .order = order, .curl = curl_easy_init(), .first = curl_url() };
-	if (!request->curl || !request->first || add_usual(&request->headers, order) ||
-	    add_usual(&request->secret_headers, order) ||
-	    add_secret(&request->secret_headers, order->headers))
+	if (!request->curl || !request->first || make_headers(request, ""))
 		return -ENOMEM;
 	/* Text that is no URL has no host; curl refuses it when it is asked. */
 	curl_url_set(request->first, CURLUPART_URL, order->url, 0);
 	allow_what_is_said(request);
 	set_options(request);
 	return 0;
+}
+
+int request_from(struct request *request, u64 at, const char *etag)
+{
+	char range[32];
+
+	snprintf(range, sizeof(range), "%llu-", (unsigned long long)at);
+	curl_easy_setopt(request->curl, CURLOPT_RANGE, at ? range : NULL);
+	return make_headers(request, at ? etag : "");
 }
 
 CURLcode request_ask(struct request *request)
@@ -223,6 +249,7 @@ CURLcode request_ask(struct request *request)
 	request->refused = ADDRESS_ANY;
 	go_to(request, request->order->url);
 	for (u32 n = 0; n <= MAX_REDIRECTS; n++) {
+		request->n_redirections = n;
 		code = curl_easy_perform(request->curl);
 		if (code || curl_easy_getinfo(request->curl, CURLINFO_REDIRECT_URL, &next) || !next)
 			return code;
@@ -248,6 +275,5 @@ void request_end(struct request *request)
 {
 	curl_easy_cleanup(request->curl);
 	curl_url_cleanup(request->first);
-	curl_slist_free_all(request->headers);
-	curl_slist_free_all(request->secret_headers);
+	free_headers(request);
 }

@@ -19,6 +19,7 @@
  * @secret_headers: the same with those of the order
  * @may_reach: by enum address_class
  * @refused: a server led to an address that is not to be asked; its class
+ * @n_redirections: how many led to the last answer
  */
 struct request {
 	const struct baleen_fetch_order *order;
@@ -28,6 +29,7 @@ struct request {
 	struct curl_slist *secret_headers;
 	bool may_reach[ADDRESS_LINK_LOCAL + 1];
 	enum address_class refused;
+	u32 n_redirections;
 };
 
 /**
@@ -38,6 +40,16 @@ struct request {
  * Return: 0 or -ENOMEM. A URL that is none shows when it is asked.
  */
 int request_start(struct request *request, const struct baleen_fetch_order *order);
+
+/**
+ * request_from() - what the next ask is for
+ * @request: started
+ * @at: first byte of the document that is wanted; 0 for all of it
+ * @etag: of the document that this is a part of: the server sends all of another one
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int request_from(struct request *request, u64 at, const char *etag);
 
 /**
  * request_ask() - ask the URL of the order, and go where the answers lead

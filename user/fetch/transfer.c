@@ -31,6 +31,9 @@
  * @has_body: the first byte of the body has come
  * @is_packed: the body is gzip
  * @unpacker: where the body goes
+ * @resume_at: the bytes of the last attempts that the next goes on behind; 0 to begin anew
+ * @etag: of the document that they are of
+ * @n_whole: its length, once the rest comes
  * @body_err: error of the body, a negative errno
  * @body_reason: the same for a person
  * @curl_text: curl's message
@@ -48,6 +51,9 @@ struct transfer {
 	bool has_body;
 	bool is_packed;
 	struct baleen_unpacker unpacker;
+	u64 resume_at;
+	char etag[BALEEN_FETCH_VALIDATOR];
+	u64 n_whole;
 	int body_err;
 	const char *body_reason;
 	char curl_text[CURL_ERROR_SIZE];
@@ -73,25 +79,65 @@ __attribute__((format(printf, 3, 4))) static int fail(struct transfer *transfer,
 
 /* --- the body as it comes --- */
 
-/* Whether it is packed is said once. */
-static int start_body(struct transfer *transfer)
-{
-	const char *encoding = request_header(&transfer->request, "Content-Encoding");
-
-	transfer->has_body = true;
-	transfer->is_packed = !strcasecmp(encoding, "gzip") || !strcasecmp(encoding, "x-gzip");
-	if (!*encoding || !strcasecmp(encoding, "identity") || transfer->is_packed)
-		return 0;
-	transfer->body_reason = "comes in an encoding that was not asked for";
-	return -EIO;
-}
-
 static long status_of(const struct transfer *transfer)
 {
 	long status = 0;
 
 	curl_easy_getinfo(transfer->request.curl, CURLINFO_RESPONSE_CODE, &status);
 	return status;
+}
+
+/* This answer is of another document than what the last attempts left, or may be. */
+static int begin_anew(struct transfer *transfer)
+{
+	transfer->resume_at = transfer->unpacker.n_bytes = 0;
+	return ftruncate(transfer->fd, 0) || lseek(transfer->fd, 0, SEEK_SET) < 0 ? -errno : 0;
+}
+
+/* All that is missing, of the same document. */
+static bool is_rest(const struct transfer *transfer, u64 *n_whole)
+{
+	const struct request *request = &transfer->request;
+	unsigned long long from, to, n = 0;
+	bool is_it = transfer->resume_at && !request->n_redirections &&
+		     !strcmp(request_header(request, "ETag"), transfer->etag) &&
+		     !*request_header(request, "Content-Encoding") &&
+		     sscanf(request_header(request, "Content-Range"), "bytes %llu-%llu/%llu", &from,
+			    &to, &n) == 3 &&
+		     from == transfer->resume_at && to >= from && to == n - 1;
+
+	*n_whole = n;
+	return is_it;
+}
+
+static int start_rest(struct transfer *transfer)
+{
+	transfer->has_body = true;
+	if (is_rest(transfer, &transfer->n_whole))
+		return 0;
+	transfer->body_reason = "is continued with another part than was asked for";
+	return -EIO;
+}
+
+/* Whether it is packed is said once. */
+static int start_body(struct transfer *transfer)
+{
+	const char *encoding = request_header(&transfer->request, "Content-Encoding");
+	int err;
+
+	if (status_of(transfer) == 206)
+		return start_rest(transfer);
+	err = begin_anew(transfer);
+	if (err) {
+		transfer->body_reason = "cannot be stored";
+		return err;
+	}
+	transfer->has_body = true;
+	transfer->is_packed = !strcasecmp(encoding, "gzip") || !strcasecmp(encoding, "x-gzip");
+	if (!*encoding || !strcasecmp(encoding, "identity") || transfer->is_packed)
+		return 0;
+	transfer->body_reason = "comes in an encoding that was not asked for";
+	return -EIO;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t n, void *data)
@@ -103,7 +149,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *data)
 	/* The page that comes with a redirection is nobody's. */
 	if (status / 100 == 3)
 		return n;
-	if (status != 200)
+	if (status != 200 && (status != 206 || !transfer->resume_at))
 		return 0;
 	if (!transfer->has_body)
 		err = start_body(transfer);
@@ -212,6 +258,17 @@ static bool is_conditional(const struct baleen_fetch_order *order)
 	return *order->etag || *order->last_modified;
 }
 
+/* A rest without a length of its own may end early. */
+static int judge_rest(struct transfer *transfer)
+{
+	if (transfer->unpacker.n_bytes == transfer->n_whole)
+		return 0;
+	transfer->can_retry = true;
+	return fail(transfer, EIO, "has %llu bytes, not %llu",
+		    (unsigned long long)transfer->unpacker.n_bytes,
+		    (unsigned long long)transfer->n_whole);
+}
+
 /* @is_cut: a packed body that did not come to its end */
 static int judge(struct transfer *transfer, CURLcode code, bool is_cut)
 {
@@ -225,6 +282,8 @@ static int judge(struct transfer *transfer, CURLcode code, bool is_cut)
 		return fail_status(transfer, status);
 	if (code)
 		return fail_curl(transfer, code);
+	if (status == 206 && transfer->has_body)
+		return judge_rest(transfer);
 	if (status != 200 && (status != 304 || !is_conditional(transfer->order)))
 		return fail_status(transfer, status);
 	if (is_cut) {
@@ -236,10 +295,49 @@ static int judge(struct transfer *transfer, CURLcode code, bool is_cut)
 
 /* --- attempts --- */
 
+/* Keeps only text that can be sent back as a header. */
+static void keep_validator(char *kept, const char *sent, const char *had)
+{
+	const char *end;
+
+	if (!*sent)
+		sent = had;
+	for (end = sent; *end >= ' ' && *end <= '~'; end++)
+		continue;
+	snprintf(kept, BALEEN_FETCH_VALIDATOR, "%s",
+		 *end || strlen(sent) >= BALEEN_FETCH_VALIDATOR ? "" : sent);
+}
+
+/* A weak ETag may be that of other bytes, and behind a redirection is another server each time. */
+static bool is_resumable(const struct transfer *transfer)
+{
+	return *transfer->etag == '"' && !transfer->is_packed && !transfer->request.n_redirections;
+}
+
+/* A part that did not suit, or that the server does not have: all of it is asked for once more. A
+ * failure without a body leaves what there is.
+ */
+static void find_resume(struct transfer *transfer)
+{
+	long status = status_of(transfer);
+
+	if (transfer->resume_at &&
+	    (status == 416 ||
+	     (status == 206 && transfer->unpacker.n_bytes == transfer->resume_at))) {
+		transfer->can_retry = true;
+		transfer->resume_at = 0;
+	} else if (transfer->has_body) {
+		keep_validator(transfer->etag, request_header(&transfer->request, "ETag"), "");
+		transfer->resume_at = is_resumable(transfer) ? transfer->unpacker.n_bytes : 0;
+	}
+}
+
 static int start_attempt(struct transfer *transfer)
 {
-	if (ftruncate(transfer->fd, 0) || lseek(transfer->fd, 0, SEEK_SET) < 0)
-		return -errno;
+	int err;
+
+	if (request_from(&transfer->request, transfer->resume_at, transfer->etag))
+		return -ENOMEM;
 	transfer->n_attempts++;
 	transfer->can_retry = false;
 	transfer->retry_after_s = 0;
@@ -249,7 +347,11 @@ static int start_attempt(struct transfer *transfer)
 	transfer->curl_text[0] = '\0';
 	/* 0 would be no limit. */
 	curl_easy_setopt(transfer->request.curl, CURLOPT_TIMEOUT_MS, (long)left_ms(transfer) + 1);
-	return baleen_unpacker_start(&transfer->unpacker, transfer->fd, transfer->order->max_bytes);
+	err = baleen_unpacker_start(&transfer->unpacker, transfer->fd, transfer->order->max_bytes);
+	if (err || !transfer->resume_at)
+		return err ? err : begin_anew(transfer);
+	transfer->unpacker.n_bytes = transfer->resume_at;
+	return 0;
 }
 
 static int attempt(struct transfer *transfer)
@@ -261,7 +363,12 @@ static int attempt(struct transfer *transfer)
 		return fail(transfer, -err, "cannot be stored: %s", strerror(-err));
 	code = request_ask(&transfer->request);
 	cut = baleen_unpacker_end(&transfer->unpacker);
-	return judge(transfer, code, transfer->is_packed && cut);
+	err = judge(transfer, code, transfer->is_packed && cut);
+	if (err)
+		find_resume(transfer);
+	else if (!transfer->has_body && begin_anew(transfer))
+		err = fail(transfer, errno, "cannot be stored: %m");
+	return err;
 }
 
 /* Half of it is chance, so that those who failed together do not come back so. */
@@ -300,19 +407,6 @@ static int attempt_all(struct transfer *transfer)
 }
 
 /* --- the report --- */
-
-/* Keeps only text that can be sent back as a header. */
-static void keep_validator(char *kept, const char *sent, const char *had)
-{
-	const char *end;
-
-	if (!*sent)
-		sent = had;
-	for (end = sent; *end >= ' ' && *end <= '~'; end++)
-		continue;
-	snprintf(kept, BALEEN_FETCH_VALIDATOR, "%s",
-		 *end || strlen(sent) >= BALEEN_FETCH_VALIDATOR ? "" : sent);
-}
 
 static void report(struct transfer *transfer)
 {
