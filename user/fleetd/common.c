@@ -192,6 +192,15 @@ void changes_read(int *fd)
 		*fd = changes_open();
 }
 
+void changes_mend(const struct fleet *fleet, int *fd)
+{
+	if (*fd < 0)
+		*fd = changes_open();
+	if (*fd < 0)
+		say(fleet, LOG_WARNING,
+		    "changes of devices are seen later, not at once: inotify: %s", strerror(-*fd));
+}
+
 /* --- pauses --------------------------------------------------------------------------- */
 
 void pause_more(struct pause *pause)

@@ -10,6 +10,7 @@
  *      reconcile  heads, snapshots, the policy: what the stream has lost
  *      mirror     the database --> rules with `feed fleet:SET`
  *      policy     the policy over Redis
+ *      life       signs of life
  *      redis      a connection; redis_find: to whom
  *
  * Publisher and reader are processes of their own, so that one that waits for a server does
@@ -92,6 +93,8 @@ int clock_measure(struct fleet *fleet, struct redis *redis, struct baleen_error 
 int changes_open(void);
 /* Empties it; also called when nothing has changed. */
 void changes_read(int *fd);
+/* Opens it again when that failed, and says so: the caller looks at the states all the same. */
+void changes_mend(const struct fleet *fleet, int *fd);
 
 /**
  * struct pause - when to try again
@@ -135,7 +138,7 @@ bool mirror_is_new(void);
  * @n_wants: how many
  * @is_dirty: rules may differ from the store
  * @looks_at_ms: time of the next reconciliation, CLOCK_MONOTONIC
- * @mirrors_at_ms: the same of mirror_all()
+ * @mirrored_ms: time of the last mirror_all()
  */
 struct reader {
 	struct fleet *fleet;
@@ -147,7 +150,7 @@ struct reader {
 	size_t n_wants;
 	bool is_dirty;
 	u64 looks_at_ms;
-	u64 mirrors_at_ms;
+	u64 mirrored_ms;
 };
 
 /* Takes messages in one transaction, with the cursor, if there is one, and puts in force what
@@ -159,8 +162,16 @@ int reader_take(struct reader *reader, const redisReply *const *message, size_t 
 /* Carries out pardons on what this host has banned itself. */
 void reader_pardon(struct reader *reader);
 
+/* Is it the id of a message of the stream, MS-NUMBER? */
+bool stream_id_is(const char *id);
+/* Both are ids: does the message of the first come before the other one? */
+bool stream_id_is_before(const char *a, const char *b);
+
 /* Does what follows from a result once it is committed, but for its effects. */
 void reader_follow(struct reader *reader, const struct baleen_fleet_result *result);
+
+/* Says that this host is alive, and that Redis was not emptied. 0 or a negative errno. */
+int life_show(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
 
 /* Gives Redis the policy of this host, if that is newer. 0 or a negative errno. */
 int policy_offer(struct fleet *fleet, struct redis *redis, struct baleen_error *error);

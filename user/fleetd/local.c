@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "deploy/deploy.h"
+#include "fleet/fleet_rule.h"
 #include "fleetd/fleetd.h"
 #include "state/entries.h"
 #include "util/array.h"
@@ -53,12 +54,6 @@ static int keep(const struct baleen_rule_entry *entry, void *data)
 	return 0;
 }
 
-/* Rules that drop by source alone have bans that mean the same elsewhere. */
-static bool is_published(const struct baleen_stored_rule *rule)
-{
-	return rule->action == BALEEN_ACTION_DROP && rule->key_spec == BALEEN_KEY_SRC;
-}
-
 static int read_state(const char *device, bool is_kept, void *data)
 {
 	struct search *search = data;
@@ -73,7 +68,7 @@ static int read_state(const char *device, bool is_kept, void *data)
 		const struct baleen_stored_rule *rule = &rules.rule[i];
 
 		search->set = *rule->fleet.set ? rule->fleet.set : BALEEN_FLEET_SET;
-		if (is_published(rule))
+		if (baleen_fleet_rule_is_published(rule))
 			err = baleen_rule_entries_each(&state, rule->name, search->origin, keep,
 						       search, search->error);
 	}
@@ -172,7 +167,7 @@ static int let_go(const char *device, bool is_kept, void *data)
 		return err == -ENOENT ? 0 : err;
 	err = baleen_rule_store_get_rules(&deploy.state, &rules, going->error);
 	for (u32 i = 0; i < rules.n_rules && !err; i++)
-		if (is_published(&rules.rule[i]))
+		if (baleen_fleet_rule_is_published(&rules.rule[i]))
 			err = remove_from(&deploy, &rules.rule[i], going);
 	baleen_deploy_close(&deploy);
 	return err;

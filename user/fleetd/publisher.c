@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <syslog.h>
 
 #include "fleetd/fleetd.h"
@@ -34,6 +33,7 @@
  * @incarnation: the same
  * @other_made_ms: when the head of another host that has this name was made; 0 for none
  * @other_since_ms: since when it is the same, CLOCK_MONOTONIC
+ * @waits: another host publishes under this name: nothing is sent
  */
 struct sent {
 	char name[BALEEN_FLEET_PUBLISHER_BYTES];
@@ -41,6 +41,7 @@ struct sent {
 	u8 incarnation[BALEEN_FLEET_INCARNATION_BYTES];
 	u64 other_made_ms;
 	u64 other_since_ms;
+	bool waits;
 };
 
 /**
@@ -130,7 +131,7 @@ static int end_transaction(struct redis *redis, u32 n, struct baleen_error *erro
 	return ret;
 }
 
-/* A batch or a note, with the head, as one. */
+/* A batch or a note, with the head, as one; without one when more batches follow. */
 static int send_with_head(struct publisher *publisher, const char *name,
 			  const struct baleen_fleet_writer *message,
 			  const struct baleen_fleet_writer *head, struct baleen_error *error)
@@ -142,16 +143,16 @@ static int send_with_head(struct publisher *publisher, const char *name,
 	if (!err)
 		err = redis_send(redis, error, "XADD {%s}:log MAXLEN ~ " LOG_LENGTH " * m %b",
 				 fleet, message->bytes, message->n_bytes);
-	if (!err)
+	if (!err && head->n_bytes)
 		err = redis_send(redis, error, "HSET {%s}:heads %s %b", fleet, name, head->bytes,
 				 head->n_bytes);
 	if (!err)
 		err = redis_send(redis, error, "EXEC");
-	return err ? err : end_transaction(redis, 4, error);
+	return err ? err : end_transaction(redis, head->n_bytes ? 4 : 3, error);
 }
 
-/* The head of a batch tells of this batch, not of what comes behind it, so it is signed when
- * there is nothing behind.
+/* A head tells of all that was published, so it goes with the last batch: who sees it before
+ * would fetch a snapshot of what the next batches bring.
  */
 static int send_batches(struct publisher *publisher, const struct baleen_fleet_publisher *own,
 			struct baleen_error *error)
@@ -168,7 +169,9 @@ static int send_batches(struct publisher *publisher, const struct baleen_fleet_p
 					      &last, error);
 		if (more <= 0)
 			return more;
-		err = baleen_fleet_own_head(&fleet->store, own->name, &signer, &head, error);
+		if (last >= own->sequence)
+			err = baleen_fleet_own_head(&fleet->store, own->name, &signer, &head,
+						    error);
 		if (!err)
 			err = send_with_head(publisher, own->name, &batch, &head, error);
 		if (!err)
@@ -289,10 +292,14 @@ static int compare_head(struct publisher *publisher, const struct baleen_fleet_p
 			const redisReply *reply, struct baleen_error *error)
 {
 	struct fleet *fleet = publisher->fleet;
+	struct sent *sent = find_sent(publisher, own->name);
 	struct baleen_fleet_message head;
 	u32 standing = BALEEN_FLEET_BEHIND;
 	int err = 0;
 
+	if (!sent)
+		return baleen_no_memory(error);
+	sent->waits = false;
 	if (read_head(fleet, reply, own, &head)) {
 		err = baleen_fleet_own_compare(&fleet->store, &head, &standing, error);
 		/* The outbox comes behind it. */
@@ -307,7 +314,8 @@ static int compare_head(struct publisher *publisher, const struct baleen_fleet_p
 		return renew(publisher, own, error);
 	if (standing == BALEEN_FLEET_OTHER && is_at_rest(publisher, own, &head))
 		return renew(publisher, own, error);
-	if (standing == BALEEN_FLEET_OTHER)
+	sent->waits = standing == BALEEN_FLEET_OTHER;
+	if (sent->waits)
 		say(fleet, LOG_ALERT,
 		    "%s: another host publishes under this name: this one waits until it stops",
 		    own->name);
@@ -318,25 +326,33 @@ static bool is_stale(struct publisher *publisher, const struct baleen_fleet_publ
 {
 	const struct sent *sent = find_sent(publisher, own->name);
 
+	if (sent && sent->waits)
+		return false;
 	return !sent || sent->sequence != own->sequence ||
 	       memcmp(sent->incarnation, own->incarnation, sizeof(sent->incarnation));
 }
 
+static int fetch_and_compare(struct publisher *publisher, const struct baleen_fleet_publisher *own,
+			     struct baleen_error *error)
+{
+	redisReply *reply = NULL;
+	int err = redis_call(&publisher->redis, &reply, error, "HGET {%s}:heads %s",
+			     publisher->fleet->conf.fleet, own->name);
+
+	if (err)
+		return err;
+	err = compare_head(publisher, own, reply, error);
+	freeReplyObject(reply);
+	return err;
+}
+
 static int compare_heads(struct publisher *publisher, struct baleen_error *error)
 {
-	const char *fleet = publisher->fleet->conf.fleet;
 	struct own own;
 	int err = find_own(publisher, &own, error);
 
 	for (size_t i = 0; i < own.n && !err; i++) {
-		redisReply *reply = NULL;
-
-		err = redis_call(&publisher->redis, &reply, error, "HGET {%s}:heads %s", fleet,
-				 own.publisher[i].name);
-		if (err)
-			break;
-		err = compare_head(publisher, &own.publisher[i], reply, error);
-		freeReplyObject(reply);
+		err = fetch_and_compare(publisher, &own.publisher[i], error);
 		if (!err && is_stale(publisher, &own.publisher[i]))
 			err = send_snapshot(publisher, &own.publisher[i], error);
 	}
@@ -344,45 +360,16 @@ static int compare_heads(struct publisher *publisher, struct baleen_error *error
 	return err;
 }
 
-/* --- signs of life -------------------------------------------------------------------- */
-
-static int call(struct redis *redis, struct baleen_error *error, const char *command)
-{
-	redisReply *reply = NULL;
-	int err = redis_call(redis, &reply, error, command);
-
-	if (!err)
-		freeReplyObject(reply);
-	return err;
-}
-
-static int show_life(struct publisher *publisher, struct baleen_error *error)
-{
-	const struct baleen_fleet_conf *conf = &publisher->fleet->conf;
-	u64 now_s = broker_ms(publisher->fleet) / 1000, epoch = 0;
-	char command[512];
-	int err;
-
-	if (getrandom(&epoch, sizeof(epoch), 0) != sizeof(epoch))
-		epoch = now_s;
-	snprintf(command, sizeof(command), "SET {%s}:epoch %016llx NX", conf->fleet,
-		 (unsigned long long)epoch);
-	err = call(&publisher->redis, error, command);
-	snprintf(command, sizeof(command), "ZADD {%s}:hosts %llu %s", conf->fleet,
-		 (unsigned long long)now_s, conf->host);
-	if (!err)
-		err = call(&publisher->redis, error, command);
-	/* So that the set does not keep hosts of last year. */
-	snprintf(command, sizeof(command), "ZREMRANGEBYSCORE {%s}:hosts -inf %llu", conf->fleet,
-		 (unsigned long long)(now_s - 86400));
-	return err ? err : call(&publisher->redis, error, command);
-}
+/* --- all that is looked at ------------------------------------------------------------- */
 
 static int look(struct publisher *publisher, struct baleen_error *error)
 {
 	int err;
 
 	publisher->looks_at_ms = baleen_monotonic_ms() + RECONCILE_MS;
+	/* A change that was not told of goes out, too. */
+	publisher->is_due = true;
+	changes_mend(publisher->fleet, &publisher->changes);
 	if (!redis_is_master_still(&publisher->redis, &publisher->fleet->conf)) {
 		redis_close(&publisher->redis);
 		return baleen_fail(error, EAGAIN, "%s:%s is no longer the master",
@@ -390,7 +377,7 @@ static int look(struct publisher *publisher, struct baleen_error *error)
 	}
 	err = clock_measure(publisher->fleet, &publisher->redis, error);
 	if (!err)
-		err = show_life(publisher, error);
+		err = life_show(publisher->fleet, &publisher->redis, error);
 	if (!err)
 		err = policy_offer(publisher->fleet, &publisher->redis, error);
 	if (!err)
@@ -400,13 +387,21 @@ static int look(struct publisher *publisher, struct baleen_error *error)
 
 /* --- the loop --------------------------------------------------------------------------- */
 
+static bool waits(struct publisher *publisher, const char *name)
+{
+	const struct sent *sent = find_sent(publisher, name);
+
+	return sent && sent->waits;
+}
+
 static int send_all(struct publisher *publisher, struct baleen_error *error)
 {
 	struct own own;
 	int err = find_own(publisher, &own, error);
 
 	for (size_t i = 0; i < own.n && !err; i++)
-		if (own.publisher[i].acknowledged < own.publisher[i].sequence)
+		if (own.publisher[i].acknowledged < own.publisher[i].sequence &&
+		    !waits(publisher, own.publisher[i].name))
 			err = send_batches(publisher, &own.publisher[i], error);
 	free(own.publisher);
 	return err;

@@ -82,8 +82,7 @@ void reader_follow(struct reader *reader, const struct baleen_fleet_result *resu
 		measure_lag(reader, &result->message);
 	if (result->verdict == BALEEN_FLEET_GAP && want(reader, result->message.publisher))
 		say(reader->fleet, LOG_ERR, "not enough memory");
-	if (result->verdict == BALEEN_FLEET_APPLIED &&
-	    result->message.type == BALEEN_FLEET_CONTROL)
+	if (result->verdict == BALEEN_FLEET_APPLIED && result->message.type == BALEEN_FLEET_CONTROL)
 		reader_pardon(reader);
 	reader->is_dirty |= result->is_whole || (result->verdict == BALEEN_FLEET_APPLIED &&
 						 result->message.type == BALEEN_FLEET_CONTROL);
@@ -201,7 +200,7 @@ static int take_entries(struct reader *reader, const redisReply *entries,
 			struct baleen_error *error)
 {
 	const redisReply **message = calloc(entries->elements + 1, sizeof(*message));
-	const char *cursor = NULL;
+	const char *cursor = reader->cursor;
 	u64 ignored = 0;
 	size_t n = 0;
 	int err;
@@ -209,14 +208,22 @@ static int take_entries(struct reader *reader, const redisReply *entries,
 	if (!message)
 		return baleen_no_memory(error);
 	for (size_t i = 0; i < entries->elements; i++) {
-		if (!is_entry(entries->element[i]))
-			continue;
-		cursor = entries->element[i]->element[0]->str;
+		const char *id =
+			is_entry(entries->element[i]) ? entries->element[i]->element[0]->str : "";
+
+		/* Kept, it would be asked for again and again. */
+		if (!stream_id_is(id) || !stream_id_is_before(cursor, id)) {
+			free(message);
+			return baleen_fail(error, EPROTO, "%s:%s: '%.64s' is no id behind %s",
+					   reader->redis.server.host, reader->redis.server.port, id,
+					   cursor);
+		}
+		cursor = id;
 		message[n] = find_message(entries->element[i]);
 		n += message[n] != NULL;
 	}
 	err = reader_take(reader, message, n, cursor, &ignored, error);
-	if (!err && cursor)
+	if (!err && cursor != reader->cursor)
 		strcpy(reader->cursor, cursor);
 	free(message);
 	return err;
@@ -244,15 +251,14 @@ static int take_answer(struct reader *reader, const redisReply *reply, struct ba
 static void mirror(struct reader *reader)
 {
 	reader->is_dirty = mirror_all(reader->fleet);
-	reader->mirrors_at_ms = baleen_monotonic_ms() + (reader->is_dirty ? AGAIN_MS : MIRROR_MS);
+	reader->mirrored_ms = baleen_monotonic_ms();
 }
 
 static void mirror_if_due(struct reader *reader)
 {
-	u64 now_ms = baleen_monotonic_ms();
+	u64 pause_ms = reader->is_dirty ? AGAIN_MS : MIRROR_MS;
 
-	if (now_ms >= reader->mirrors_at_ms ||
-	    (reader->is_dirty && now_ms + MIRROR_MS - AGAIN_MS >= reader->mirrors_at_ms))
+	if (!reader->mirrored_ms || baleen_monotonic_ms() >= reader->mirrored_ms + pause_ms)
 		mirror(reader);
 }
 
@@ -290,8 +296,10 @@ static int work(struct reader *reader, struct baleen_error *error)
 		err = redis_find(&reader->redis, &reader->fleet->conf, REDIS_REPLICA, error);
 		reader->looks_at_ms = 0;
 	}
-	if (!err && baleen_monotonic_ms() >= reader->looks_at_ms)
+	if (!err && baleen_monotonic_ms() >= reader->looks_at_ms) {
+		changes_mend(reader->fleet, &reader->changes);
 		err = reconcile(reader, error);
+	}
 	if (!err)
 		err = read_some(reader, error);
 	if (!err && reader->n_wants)
@@ -321,7 +329,7 @@ int reader_run(struct fleet *fleet)
 		say(fleet, LOG_ERR, "%s", error.text);
 		return EXIT_FAILURE;
 	}
-	if (!*reader.cursor)
+	if (!stream_id_is(reader.cursor))
 		strcpy(reader.cursor, "0-0");
 	reader.changes = changes_open();
 	for (;;) {

@@ -38,8 +38,27 @@ static const redisReply *find_value(const redisReply *reply, const char *name)
 	return NULL;
 }
 
-/* Ids are MS-NUMBER. */
-static bool is_before(const char *a, const char *b)
+/* Digits that are a number of 64 bits; behind them, or NULL. */
+static const char *skip_number(const char *text)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	errno = 0;
+	strtoull(text, &end, 10);
+	return errno ? NULL : end;
+}
+
+bool stream_id_is(const char *id)
+{
+	const char *end = strlen(id) < CURSOR_BYTES ? skip_number(id) : NULL;
+
+	end = end && *end == '-' ? skip_number(end + 1) : NULL;
+	return end && !*end;
+}
+
+bool stream_id_is_before(const char *a, const char *b)
 {
 	char *a_end, *b_end;
 	u64 a_ms = strtoull(a, &a_end, 10), b_ms = strtoull(b, &b_end, 10);
@@ -128,7 +147,7 @@ static int check_cursor(struct reader *reader, struct baleen_error *error)
 		err = find_last_id(reader, last, sizeof(last), error);
 	if (err)
 		return err;
-	is_rewound = is_before(last, reader->cursor);
+	is_rewound = stream_id_is_before(last, reader->cursor);
 	is_rewound |= is_other(reader, BALEEN_FLEET_TEXT_EPOCH, epoch);
 	is_rewound |= is_other(reader, BALEEN_FLEET_TEXT_REPLICATION, replication);
 	if (!is_rewound || !strcmp(reader->cursor, "0-0"))
@@ -325,7 +344,8 @@ static int keep_other(const struct baleen_fleet_publisher *publisher, void *data
 	return 0;
 }
 
-/* Entries that are held come into force when something has ended, and all are judged by a new policy. */
+/* Entries that are held come into force when something has ended, and all are judged by a new
+ * policy. */
 static int rejudge_others(struct reader *reader, struct baleen_error *error)
 {
 	struct fleet *fleet = reader->fleet;

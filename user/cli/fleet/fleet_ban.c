@@ -10,6 +10,7 @@
 #include "cli/fleet/fleet_verbs.h"
 #include "cli/open/entries.h"
 #include "deploy/deploy.h"
+#include "fleet/fleet_rule.h"
 #include "net/device.h"
 #include "util/array.h"
 
@@ -22,6 +23,7 @@
  * @n_keys: how many
  * @devices: that have a rule which takes the fleet
  * @n_devices: how many
+ * @silent: DEVICE:RULE that takes the fleet, and whose bans do not go out; empty for none
  * @n_banned: keys banned, in any rule
  * @n_refused: keys refused, in any rule
  * @report: as JSON
@@ -34,9 +36,16 @@ struct ban {
 	int n_keys;
 	char (*devices)[BALEEN_POINT_BYTES];
 	size_t n_devices;
+	char silent[BALEEN_POINT_BYTES + BALEEN_NAME_BYTES + 1];
 	u64 n_banned, n_refused;
 	json_t *report;
 };
+
+/* A ban of a rule that goes out nowhere is no ban of a fleet. */
+static bool goes_out(const struct baleen_stored_rule *rule)
+{
+	return *rule->fleet.set && baleen_fleet_rule_is_published(rule);
+}
 
 static int look_at_device(const char *device, bool is_kept, void *data)
 {
@@ -49,8 +58,13 @@ static int look_at_device(const char *device, bool is_kept, void *data)
 		return 0;
 	baleen_rule_store_get_rules(&state, &rules, NULL);
 	baleen_rule_store_close(&state);
-	for (u32 i = 0; i < rules.n_rules; i++)
-		takes |= *rules.rule[i].fleet.set;
+	for (u32 i = 0; i < rules.n_rules; i++) {
+		const struct baleen_stored_rule *rule = &rules.rule[i];
+
+		takes |= goes_out(rule);
+		if (*rule->fleet.set && !goes_out(rule))
+			snprintf(ban->silent, sizeof(ban->silent), "%s:%s", device, rule->name);
+	}
 	for (size_t i = 0; i < ban->n_devices; i++)
 		takes &= strcmp(ban->devices[i], device) != 0;
 	if (!takes)
@@ -135,7 +149,7 @@ static int ban_on_device(struct ban *ban, const char *device)
 		      complain("%s", error.text) :
 		      0;
 	for (u32 i = 0; i < rules.n_rules && !err; i++)
-		if (*rules.rule[i].fleet.set)
+		if (goes_out(&rules.rule[i]))
 			err = ban_in_rule(ban, &deploy, &rules.rule[i]);
 	baleen_deploy_close(&deploy);
 	return err;
@@ -148,6 +162,10 @@ static int ban_all(struct ban *ban)
 
 	if (baleen_rule_store_each(look_at_device, ban, &error))
 		return complain("%s", error.text);
+	if (!ban->n_devices && *ban->silent)
+		return complain("%s: it takes bans of the fleet, and its own do not go out: those "
+				"of a rule that drops by source address alone do",
+				ban->silent);
 	if (!ban->n_devices)
 		return complain("no rule of this host takes bans of the fleet: 'feed fleet:bans' "
 				"in its configuration makes one");
