@@ -68,7 +68,8 @@ is "the snapshot is of the copy" "$(incarnation "{lab}:snap:h1/fail2ban")" "$oth
 is "and the head" "$(incarnation "{lab}:heads" h1/fail2ban)" "$other"
 check_status "nothing of the first has come to the second" 1 held 2 192.0.2.5
 stop_daemon 3
-await "it comes when the copy is away for a minute" held 2 192.0.2.5
+# A minute without another head, and the look of each 10 s after it.
+AWAIT_SECONDS=150 await "it comes when the copy is away for a minute" held 2 192.0.2.5
 
 # --- a place in the stream that is none -----------------------------------------------------------
 
