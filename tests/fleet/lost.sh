@@ -80,9 +80,34 @@ check "and lets an address go" b 2 fleet pardon 192.0.2.1
 await "which passes on the second" passes 2 192.0.2.1
 await "Redis has both" eval \
 	'in_control "suspend h2/fail2ban" && in_control "pardon bans 192.0.2.1"'
+
+# --- signals ---------------------------------------------------------------------------
+
+# post N SUBJECT NUMBER VALUE: as a part of Baleen does that wants to say something
+post()
+{
+	sqlite3 -cmd ".timeout 10000" "$(find "$TMP/h$1/state" -name fleet.db)" "INSERT OR REPLACE INTO posted
+		(topic, subject, number, digest, value, reason) VALUES ('test', '$2', $3, 0, $4, 'why')"
+}
+# heard N: signals that a host has
+heard()
+{
+	b "$1" fleet status -j |
+		jq -r '.signals[] | "\(.publisher) \(.topic) \(.subject) \(.number) \(.value) \(.reason)"'
+}
+has_heard() { [ "$(heard "$1")" = "$2" ]; }
+check "the first says something" post 1 list 7 1
+await "the second hears it" has_heard 2 "h1/operator test list 7 1 why"
+await "as the first does" has_heard 1 "h1/operator test list 7 1 why"
+check "it says something else" post 1 list 8 2
+await "which counts" has_heard 2 "h1/operator test list 8 2 why"
+is "nothing is left to be sent" "$(sqlite3 "$(find "$TMP/h1/state" -name fleet.db)" \
+	"SELECT COUNT(*) FROM posted")" 0
+
 check "all keys are gone again" redis 1 flushall
 await "Redis has the suspension again" in_control "suspend h2/fail2ban"
 await "and the pardon" in_control "pardon bans 192.0.2.1"
+await "and the signal" in_control "signal test list h1/operator"
 is "it is still suspended" "$(verdicts 1 198.51.100.1)" P
 check "until it is resumed" b 2 fleet resume h2/fail2ban
 await "its bans hold again" drops 1 198.51.100.1

@@ -36,6 +36,7 @@ static const char *const words[] = {
 	"may ",
 	"pardon ",
 	"suspend ",
+	"signal ",
 	"# ",
 	"\n",
 	"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n",

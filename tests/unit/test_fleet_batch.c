@@ -427,13 +427,19 @@ static void test_control(void **state)
 	struct baleen_fleet_writer writer;
 	const char *why;
 
-	for (u32 control = BALEEN_FLEET_PARDON; control <= BALEEN_FLEET_ASK; control++) {
+	for (u32 control = BALEEN_FLEET_PARDON; control <= BALEEN_FLEET_SIGNAL; control++) {
 		bool is_pardon = control == BALEEN_FLEET_PARDON;
+		bool is_signal = control == BALEEN_FLEET_SIGNAL;
 
 		message.control = control;
 		strcpy(message.reason, "by mistake");
 		strcpy(message.set, is_pardon ? "bans" : "");
-		strcpy(message.target, is_pardon ? "" : "web4/soc");
+		strcpy(message.target, is_pardon || is_signal ? "" : "web4/soc");
+		strcpy(message.topic, is_signal ? "rollout" : "");
+		strcpy(message.subject, is_signal ? "Spamhaus:drop" : "");
+		message.number = is_signal ? (1ull << 62) - 1 : 0;
+		message.about = is_signal ? ~7ull : 0;
+		message.value = is_signal ? 255 : 0;
 		message.key = change.entry.key;
 		assert_int_equal(baleen_fleet_writer_start(&writer, &message), 0);
 		assert_int_equal(baleen_fleet_writer_sign(&writer, keys.secret_key), 0);
@@ -442,11 +448,16 @@ static void test_control(void **state)
 		assert_string_equal(read.reason, "by mistake");
 		assert_string_equal(read.set, message.set);
 		assert_string_equal(read.target, message.target);
+		assert_string_equal(read.topic, message.topic);
+		assert_string_equal(read.subject, message.subject);
+		assert_int_equal(read.number, message.number);
+		assert_int_equal(read.about, message.about);
+		assert_int_equal(read.value, message.value);
 		if (is_pardon)
 			assert_memory_equal(&read.key, &message.key, sizeof(read.key));
 		for (size_t n = 0; n < writer.n_bytes; n++)
 			refuses(writer.bytes, n, "");
-		writer.bytes[64 + 7 + 13] = 5;
+		writer.bytes[64 + 7 + 13] = is_signal ? 4 : 6;
 		refuses(writer.bytes, writer.n_bytes, "control");
 		baleen_fleet_writer_free(&writer);
 	}

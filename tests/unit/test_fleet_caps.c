@@ -598,7 +598,7 @@ static void test_store_refused(void **state)
 	OK(baleen_fleet_store_open(&store, directory, true, &error));
 	assert_int_equal(stat(path, &file), 0);
 	assert_int_equal(file.st_mode & 07777, 0600);
-	assert_int_equal(baleen_sql_do(&store.db, "PRAGMA user_version = 3", NULL, &error, NULL, 0),
+	assert_int_equal(baleen_sql_do(&store.db, "PRAGMA user_version = 99", NULL, &error, NULL, 0),
 			 0);
 	baleen_fleet_store_close(&store);
 	assert_int_equal(baleen_fleet_store_open(&store, directory, true, &error), -EPROTO);

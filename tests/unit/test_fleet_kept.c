@@ -226,8 +226,9 @@ static void test_refused_once(void **state)
 static void test_older_database(void **state)
 {
 	OK(sqlite3_exec(there.db.db,
-			"DROP TABLE kept; DROP TABLE refused; PRAGMA user_version = 1", NULL, NULL,
-			NULL));
+			"DROP TABLE kept; DROP TABLE refused; DROP TABLE signal; DROP TABLE posted;"
+			"PRAGMA user_version = 1",
+			NULL, NULL, NULL));
 	baleen_fleet_store_close(&there);
 	OK(baleen_fleet_store_open(&there, fleet_dir[1], true, &error));
 	test_kept(state);
@@ -237,15 +238,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fleets_start, fleets_stop)
 	const struct CMUnitTest tests[] = {
-		TEST(test_kept),
-		TEST(test_given_on),
-		TEST(test_over),
-		TEST(test_counts),
-		TEST(test_own_inside),
-		TEST(test_own_wider),
-		TEST(test_old_suspension),
-		TEST(test_refused_once),
-		TEST(test_older_database),
+		TEST(test_kept),	   TEST(test_given_on),	    TEST(test_over),
+		TEST(test_counts),	   TEST(test_own_inside),   TEST(test_own_wider),
+		TEST(test_old_suspension), TEST(test_refused_once), TEST(test_older_database),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

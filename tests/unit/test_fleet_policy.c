@@ -68,7 +68,7 @@ static void test_refused(void **state)
 		"p:4: shortest-prefix 'x': not a length from 0 to 128");
 	refuses(PUBLISHER "max-ttl 31d\n",
 		"p:4: max-ttl '31d': not a time from 1s to 30d such as 24h");
-	refuses(PUBLISHER "may drop\n", "p:4: may 'drop': only pardon and suspend");
+	refuses(PUBLISHER "may drop\n", "p:4: may 'drop': only pardon, suspend and signal");
 	refuses(PUBLISHER "sets Bans\n", "p:4: sets: 'Bans' is not the name of a set");
 	refuses(PUBLISHER "sets a b c d e f g h i\n", "p:4: sets: more than 8");
 	assert_int_equal(baleen_fleet_policy_parse("fleet a\0b\n", 10, "p",
@@ -88,12 +88,12 @@ static struct baleen_fleet_policy parse(const char *text)
 
 static void test_read(void **state)
 {
-	struct baleen_fleet_policy policy =
-		parse("# of November\r\nfleet example # this one\nserial 12k\n"
-		      "host web1 " KEY "\nhost web10 " KEY "\n"
-		      "publisher web1/soc\n sets bans scans\n rate 5/h\n entries 20\n"
-		      " shortest-prefix 16 32\n coverage 1M\n max-ttl 2h\n may pardon suspend\n"
-		      "publisher web*/*");
+	struct baleen_fleet_policy policy = parse(
+		"# of November\r\nfleet example # this one\nserial 12k\n"
+		"host web1 " KEY "\nhost web10 " KEY "\n"
+		"publisher web1/soc\n sets bans scans\n rate 5/h\n entries 20\n"
+		" shortest-prefix 16 32\n coverage 1M\n max-ttl 2h\n may pardon suspend signal\n"
+		"publisher web*/*");
 	const struct baleen_fleet_grant *grant = baleen_fleet_policy_grant(&policy, "web1/soc");
 
 	assert_string_equal(policy.fleet, "example");
@@ -109,7 +109,7 @@ static void test_read(void **state)
 	assert_int_equal(grant->shortest_ip6, 32);
 	assert_int_equal(grant->coverage, 1000000);
 	assert_int_equal(grant->max_ttl_ms, 7200000);
-	assert_true(grant->may_pardon && grant->may_suspend);
+	assert_true(grant->may_pardon && grant->may_suspend && grant->may_signal);
 
 	grant = baleen_fleet_policy_grant(&policy, "web2/soc");
 	assert_ptr_equal(grant, &policy.grant[1]);
@@ -119,7 +119,7 @@ static void test_read(void **state)
 	assert_int_equal(grant->rate_ms, BALEEN_FLEET_RATE_MS);
 	assert_int_equal(grant->entries, BALEEN_FLEET_ENTRIES);
 	assert_int_equal(grant->max_ttl_ms, BALEEN_FLEET_TTL_MS);
-	assert_false(grant->may_pardon || grant->may_suspend);
+	assert_false(grant->may_pardon || grant->may_suspend || grant->may_signal);
 	assert_null(baleen_fleet_policy_grant(&policy, "db1/soc"));
 
 	/* A key is of a host, and of no other that begins alike. */

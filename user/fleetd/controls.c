@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Pardons and suspensions that Redis has lost come back: each host has them as they were signed. */
+/* Control messages; those that Redis has lost come back: each host has them as they were signed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,23 @@
 
 #include "fleet/fleet_kept.h"
 #include "fleetd/fleetd.h"
+
+int control_send(const struct baleen_fleet_conf *conf, struct redis *redis, const char *name,
+		 const void *bytes, size_t n_bytes, struct baleen_error *error)
+{
+	redisReply *reply = NULL;
+	int err = redis_call(redis, &reply, error, "HSET {%s}:control %s %b", conf->fleet, name,
+			     bytes, n_bytes);
+
+	if (err)
+		return err;
+	freeReplyObject(reply);
+	err = redis_call(redis, &reply, error, "XADD {%s}:log MAXLEN ~ " LOG_LENGTH " * m %b",
+			 conf->fleet, bytes, n_bytes);
+	if (!err)
+		freeReplyObject(reply);
+	return err;
+}
 
 /* Messages that are compared each time. */
 #define AT_ONCE 64

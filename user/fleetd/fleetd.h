@@ -10,6 +10,7 @@
  *      reconcile  heads, snapshots, the policy: what the stream has lost
  *      mirror     the database --> rules with `feed fleet:SET`
  *      policy     the policy over Redis
+ *      controls   control messages; signals: those of this host to others
  *      life       signs of life
  *      redis      a connection; redis_find: to whom
  *
@@ -176,7 +177,14 @@ int life_show(struct fleet *fleet, struct redis *redis, struct baleen_error *err
 /* Gives Redis the policy of this host, if that is newer. 0 or a negative errno. */
 int policy_offer(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
 
-/* Gives Redis pardons and suspensions that it lacks, some each time. 0 or a negative errno. */
+/* Sends a control message to all hosts. 0 or a negative errno. */
+int control_send(const struct baleen_fleet_conf *conf, struct redis *redis, const char *name,
+		 const void *bytes, size_t n_bytes, struct baleen_error *error);
+
+/* Sends the signals that were posted here. 0 or a negative errno. */
+int signals_send(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
+
+/* Gives Redis control messages that it lacks, some each time. 0 or a negative errno. */
 int controls_put_back(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
 
 /* Takes the policy that Redis has, if it is newer: this program starts again with it. 1, 0 or a

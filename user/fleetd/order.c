@@ -29,26 +29,14 @@ static ssize_t read_message(u8 *bytes)
 	return n < MAX_MESSAGE ? (ssize_t)n : -1;
 }
 
-static int send_message(struct redis *redis, const char *fleet, const char *name,
+static int send_message(struct redis *redis, const struct baleen_fleet_conf *conf, const char *name,
 			struct baleen_error *error)
 {
 	u8 bytes[MAX_MESSAGE];
 	ssize_t n = read_message(bytes);
-	redisReply *reply = NULL;
-	int err;
 
-	if (n <= 0)
-		return baleen_fail(error, EINVAL, "no message");
-	err = redis_call(redis, &reply, error, "HSET {%s}:control %s %b", fleet, name, bytes,
-			 (size_t)n);
-	if (err)
-		return err;
-	freeReplyObject(reply);
-	err = redis_call(redis, &reply, error, "XADD {%s}:log MAXLEN ~ " LOG_LENGTH " * m %b",
-			 fleet, bytes, (size_t)n);
-	if (!err)
-		freeReplyObject(reply);
-	return err;
+	return n > 0 ? control_send(conf, redis, name, bytes, n, error) :
+		       baleen_fail(error, EINVAL, "no message");
 }
 
 static int check(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
@@ -82,7 +70,7 @@ int order_run(struct fleet *fleet, int argc, char **argv)
 	if (!err)
 		err = redis_find(&redis, &fleet->conf, REDIS_MASTER, &error);
 	if (!err)
-		err = is_send ? send_message(&redis, fleet->conf.fleet, argv[1], &error) :
+		err = is_send ? send_message(&redis, &fleet->conf, argv[1], &error) :
 				check(fleet, &redis, &error);
 	redis_close(&redis);
 	return err ? complain(error.text) : EXIT_SUCCESS;

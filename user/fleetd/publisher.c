@@ -441,6 +441,8 @@ static void work(struct publisher *publisher)
 	if (!err && now_ms >= publisher->looks_at_ms)
 		err = look(publisher, &error);
 	if (!err)
+		err = signals_send(publisher->fleet, &publisher->redis, &error);
+	if (!err)
 		err = send_all(publisher, &error);
 	if (err)
 		fail(publisher, &error);

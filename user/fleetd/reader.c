@@ -75,6 +75,13 @@ void reader_pardon(struct reader *reader)
 		    "a pardon is not carried out yet on what is banned here: %s", error.text);
 }
 
+static bool is_pardon(const struct baleen_fleet_result *result)
+{
+	return result->verdict == BALEEN_FLEET_APPLIED &&
+	       result->message.type == BALEEN_FLEET_CONTROL &&
+	       result->message.control == BALEEN_FLEET_PARDON;
+}
+
 void reader_follow(struct reader *reader, const struct baleen_fleet_result *result)
 {
 	tell(reader, result);
@@ -82,10 +89,9 @@ void reader_follow(struct reader *reader, const struct baleen_fleet_result *resu
 		measure_lag(reader, &result->message);
 	if (result->verdict == BALEEN_FLEET_GAP && want(reader, result->message.publisher))
 		say(reader->fleet, LOG_ERR, "not enough memory");
-	if (result->verdict == BALEEN_FLEET_APPLIED && result->message.type == BALEEN_FLEET_CONTROL)
+	if (is_pardon(result))
 		reader_pardon(reader);
-	reader->is_dirty |= result->is_whole || (result->verdict == BALEEN_FLEET_APPLIED &&
-						 result->message.type == BALEEN_FLEET_CONTROL);
+	reader->is_dirty |= result->is_whole || is_pardon(result);
 }
 
 /* --- one transaction -------------------------------------------------------------------- */

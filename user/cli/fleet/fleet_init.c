@@ -16,7 +16,7 @@ static char *make_policy(const struct baleen_fleet_conf *conf, const struct bale
 			 "serial 1\n"
 			 "publisher */" FLEET_OPERATOR "\n"
 			 "  sets " BALEEN_FLEET_SET "\n"
-			 "  may pardon suspend\n"
+			 "  may pardon suspend signal\n"
 			 "publisher */*\n"
 			 "  sets " BALEEN_FLEET_SET "\n"
 			 "host %s %s\n",

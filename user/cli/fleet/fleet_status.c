@@ -7,6 +7,7 @@
 #include "cli/common/options.h"
 #include "cli/fleet/fleet_verbs.h"
 #include "fleet/fleet_receive.h"
+#include "fleet/fleet_signal.h"
 #include "util/duration.h"
 
 /**
@@ -17,13 +18,14 @@
  * @is_json: as JSON
  * @publishers: as JSON
  * @refusals: as JSON
+ * @signals: as JSON
  * @n: publishers
  */
 struct status {
 	struct fleet_place place;
 	u64 now_ms;
 	bool checks, is_json;
-	json_t *publishers, *refusals;
+	json_t *publishers, *refusals, *signals;
 	u64 n;
 };
 
@@ -95,6 +97,24 @@ static int show_refusal(const struct baleen_fleet_refusal *refusal, void *data)
 	return 0;
 }
 
+/* --- signals -------------------------------------------------------------------------------- */
+
+static int show_signal(const struct baleen_fleet_signal *signal, void *data)
+{
+	struct status *status = data;
+	char digest[17];
+
+	snprintf(digest, sizeof(digest), "%016llx", (unsigned long long)signal->digest);
+	json_array_append_new(status->signals,
+			      json_pack("{s:s, s:s, s:s, s:I, s:s, s:I, s:o, s:I}", "publisher",
+					signal->publisher, "topic", signal->topic, "subject",
+					signal->subject, "number", (json_int_t)signal->number,
+					"digest", digest, "value", (json_int_t)signal->value,
+					"reason", json_text(signal->reason), "made_ms",
+					(json_int_t)signal->made_ms));
+	return 0;
+}
+
 /* --- the connection -------------------------------------------------------------------------- */
 
 static u64 number_of(const struct status *status, const char *name)
@@ -137,14 +157,15 @@ static json_t *connection_json(const struct status *status)
 
 	baleen_fleet_store_get(&status->place.store, "publisher-error", sends, NULL);
 	baleen_fleet_store_get(&status->place.store, "reader-error", receives, NULL);
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:O, s:O}", "fleet",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:O, s:O, s:O}", "fleet",
 			 status->place.conf.fleet, "host", status->place.conf.host, "hosts_alive",
 			 (json_int_t)number_of(status, "hosts-alive"), "agreed_s",
 			 (json_int_t)number_of(status, "agreed-s"), "lag_ms",
 			 (json_int_t)number_of(status, "lag-ms"), "behind",
 			 (json_int_t)number_of(status, "behind"), "publisher_error",
 			 json_text(sends), "reader_error", json_text(receives), "publishers",
-			 status->publishers, "refusals", status->refusals);
+			 status->publishers, "refusals", status->refusals, "signals",
+			 status->signals);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -160,6 +181,9 @@ static int show(struct status *status)
 	err = baleen_fleet_store_each(store, show_publisher, status, &error);
 	if (!err)
 		err = baleen_fleet_refusals_each(store, show_refusal, status, &error);
+	if (!err && status->is_json)
+		err = baleen_fleet_signals_each(store, NULL, NULL, status->now_ms, show_signal,
+						status, &error);
 	if (err)
 		return complain("%s", error.text);
 	return status->is_json ? print_json(connection_json(status)) : finish_output(EXIT_DONE);
@@ -180,9 +204,11 @@ static int run(int argc, char **argv)
 	status.now_ms = fleet_now_ms(&status.place);
 	status.publishers = json_array();
 	status.refusals = json_array();
+	status.signals = json_array();
 	err = show(&status);
 	json_decref(status.publishers);
 	json_decref(status.refusals);
+	json_decref(status.signals);
 	fleet_place_close(&status.place);
 	return err;
 }

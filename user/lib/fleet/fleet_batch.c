@@ -7,6 +7,7 @@
 
 #include "fleet/fleet_batch.h"
 #include "state/entries.h"
+#include "util/little_endian.h"
 
 /* Where the fields of the header are. */
 enum {
@@ -25,39 +26,11 @@ enum {
 };
 
 #define DIGEST_BYTES 16
+/* Those of a signal, before its texts. */
+#define SIGNAL_BYTES 19
 #define FIRST_ROOM 512
 /* Numbers of changes stay exact in SQLite. */
 #define MAX_NUMBER (1ull << 62)
-
-static u32 get32(const u8 *at)
-{
-	u32 le;
-
-	memcpy(&le, at, 4);
-	return baleen_le32(le);
-}
-
-static u64 get64(const u8 *at)
-{
-	u64 le;
-
-	memcpy(&le, at, 8);
-	return baleen_le64(le);
-}
-
-static void put32(u8 *at, u32 number)
-{
-	u32 le = baleen_le32(number);
-
-	memcpy(at, &le, 4);
-}
-
-static void put64(u8 *at, u64 number)
-{
-	u64 le = baleen_le64(number);
-
-	memcpy(at, &le, 8);
-}
 
 /* --- read ------------------------------------------------------------------ */
 
@@ -102,17 +75,17 @@ static const char *read_header(struct reader *reader, size_t n_bytes,
 		return "it is cut off";
 	if (memcmp(header, BALEEN_FLEET_MAGIC, 4) || header[AT_VERSION] != BALEEN_FLEET_VERSION)
 		return "not a message of this version";
-	if (get32(header + AT_BYTES) != n_bytes)
+	if (baleen_get_le32(header + AT_BYTES) != n_bytes)
 		return "it is longer or shorter than it says";
-	if (header[AT_ZERO] | header[AT_ZERO + 1] | get32(header + AT_ZERO_2) |
+	if (header[AT_ZERO] | header[AT_ZERO + 1] | baleen_get_le32(header + AT_ZERO_2) |
 	    header[AT_ZERO_2 + 4] | header[AT_ZERO_2 + 5])
 		return "a byte that is to be zero is not";
 	message->type = header[AT_TYPE];
-	message->n_entries = get32(header + AT_ENTRIES);
+	message->n_entries = baleen_get_le32(header + AT_ENTRIES);
 	memcpy(message->incarnation, header + AT_INCARNATION, BALEEN_FLEET_INCARNATION_BYTES);
-	message->first = get64(header + AT_FIRST);
-	message->last = get64(header + AT_LAST);
-	message->made_ms = get64(header + AT_MADE);
+	message->first = baleen_get_le64(header + AT_FIRST);
+	message->last = baleen_get_le64(header + AT_LAST);
+	message->made_ms = baleen_get_le64(header + AT_MADE);
 	reader->left -= BALEEN_FLEET_SIGNATURE_BYTES;
 	if (message->first > message->last || message->last >= MAX_NUMBER ||
 	    message->made_ms >= MAX_NUMBER)
@@ -174,8 +147,8 @@ static const char *read_head(struct reader *reader, struct baleen_fleet_message 
 	if (!digest || reader->left || message->first != message->last ||
 	    message->n_entries > BALEEN_FLEET_LIVE_MAX)
 		return "not a head";
-	message->digest.hi = get64(digest);
-	message->digest.lo = get64(digest + 8);
+	message->digest.hi = baleen_get_le64(digest);
+	message->digest.lo = baleen_get_le64(digest + 8);
 	return NULL;
 }
 
@@ -205,6 +178,31 @@ static bool read_target(struct reader *reader, struct baleen_fleet_message *mess
 	       (!*n && message->control == BALEEN_FLEET_ASK);
 }
 
+bool baleen_fleet_subject_is(const char *text)
+{
+	size_t n = strlen(text);
+
+	for (const char *at = text; *at; at++)
+		if (*at <= ' ' || *at > '~')
+			return false;
+	return n && n < BALEEN_FLEET_SUBJECT_BYTES;
+}
+
+static bool read_signal(struct reader *reader, struct baleen_fleet_message *message)
+{
+	const u8 *fixed = take(reader, SIGNAL_BYTES);
+
+	if (!fixed)
+		return false;
+	message->value = fixed[0];
+	message->number = baleen_get_le64(fixed + 1);
+	message->about = baleen_get_le64(fixed + 9);
+	return message->number < MAX_NUMBER &&
+	       take_text(reader, fixed[17], message->topic, sizeof(message->topic)) &&
+	       take_text(reader, fixed[18], message->subject, sizeof(message->subject)) &&
+	       baleen_fleet_name_is(message->topic) && baleen_fleet_subject_is(message->subject);
+}
+
 static const char *read_control(struct reader *reader, struct baleen_fleet_message *message)
 {
 	const u8 *fixed = take(reader, 2);
@@ -221,6 +219,7 @@ static const char *read_control(struct reader *reader, struct baleen_fleet_messa
 	case BALEEN_FLEET_SUSPEND:
 	case BALEEN_FLEET_RESUME:
 	case BALEEN_FLEET_ASK: is_read = read_target(reader, message); break;
+	case BALEEN_FLEET_SIGNAL: is_read = read_signal(reader, message); break;
 	default: is_read = false;
 	}
 	return is_read && !reader->left ? NULL : "not a control message";
@@ -313,15 +312,57 @@ static int add_head(struct baleen_fleet_writer *writer, const struct baleen_flee
 
 	if (!at)
 		return -ENOMEM;
-	put64(at, message->digest.hi);
-	put64(at + 8, message->digest.lo);
+	baleen_put_le64(at, message->digest.hi);
+	baleen_put_le64(at + 8, message->digest.lo);
 	return 0;
+}
+
+static int add_pardon(struct baleen_fleet_writer *writer,
+		      const struct baleen_fleet_message *message)
+{
+	size_t n_address = baleen_fleet_key_bytes(&message->key);
+	u8 *at = more(writer, 3 + n_address);
+
+	if (!at)
+		return -ENOMEM;
+	at[0] = message->key.family;
+	at[1] = message->key.length;
+	at[2] = strlen(message->set);
+	memcpy(at + 3, message->key.address, n_address);
+	return add_text(writer, message->set);
+}
+
+static int add_target(struct baleen_fleet_writer *writer,
+		      const struct baleen_fleet_message *message)
+{
+	u8 *at = more(writer, 1);
+
+	if (!at)
+		return -ENOMEM;
+	*at = strlen(message->target);
+	return add_text(writer, message->target);
+}
+
+static int add_signal(struct baleen_fleet_writer *writer,
+		      const struct baleen_fleet_message *message)
+{
+	u8 *at = more(writer, SIGNAL_BYTES);
+	int err;
+
+	if (!at)
+		return -ENOMEM;
+	at[0] = message->value;
+	baleen_put_le64(at + 1, message->number);
+	baleen_put_le64(at + 9, message->about);
+	at[17] = strlen(message->topic);
+	at[18] = strlen(message->subject);
+	err = add_text(writer, message->topic);
+	return err ? err : add_text(writer, message->subject);
 }
 
 static int add_control(struct baleen_fleet_writer *writer,
 		       const struct baleen_fleet_message *message)
 {
-	size_t n_address = baleen_fleet_key_bytes(&message->key);
 	u8 *at = more(writer, 2);
 	int err;
 
@@ -330,21 +371,13 @@ static int add_control(struct baleen_fleet_writer *writer,
 	at[0] = message->control;
 	at[1] = strlen(message->reason);
 	err = add_text(writer, message->reason);
-	if (!err && message->control != BALEEN_FLEET_PARDON) {
-		at = more(writer, 1);
-		if (!at)
-			return -ENOMEM;
-		*at = strlen(message->target);
-		return add_text(writer, message->target);
+	if (err)
+		return err;
+	switch (message->control) {
+	case BALEEN_FLEET_PARDON: return add_pardon(writer, message);
+	case BALEEN_FLEET_SIGNAL: return add_signal(writer, message);
+	default: return add_target(writer, message);
 	}
-	at = err ? NULL : more(writer, 3 + n_address);
-	if (!at)
-		return -ENOMEM;
-	at[0] = message->key.family;
-	at[1] = message->key.length;
-	at[2] = strlen(message->set);
-	memcpy(at + 3, message->key.address, n_address);
-	return add_text(writer, message->set);
 }
 
 int baleen_fleet_writer_start(struct baleen_fleet_writer *writer,
@@ -365,13 +398,14 @@ int baleen_fleet_writer_start(struct baleen_fleet_writer *writer,
 	memcpy(header, BALEEN_FLEET_MAGIC, 4);
 	header[AT_VERSION] = BALEEN_FLEET_VERSION;
 	header[AT_TYPE] = message->type;
-	put32(header + AT_ENTRIES, message->type == BALEEN_FLEET_HEAD ? message->n_entries : 0);
+	baleen_put_le32(header + AT_ENTRIES,
+			message->type == BALEEN_FLEET_HEAD ? message->n_entries : 0);
 	memcpy(header + AT_INCARNATION, message->incarnation, BALEEN_FLEET_INCARNATION_BYTES);
 	if (!is_control) {
-		put64(header + AT_FIRST, is_batch ? message->first : message->last);
-		put64(header + AT_LAST, message->last);
+		baleen_put_le64(header + AT_FIRST, is_batch ? message->first : message->last);
+		baleen_put_le64(header + AT_LAST, message->last);
 	}
-	put64(header + AT_MADE, message->made_ms);
+	baleen_put_le64(header + AT_MADE, message->made_ms);
 	header[AT_FLEET] = strlen(message->fleet);
 	header[AT_PUBLISHER] = strlen(message->publisher);
 	err = add_text(writer, message->fleet);
@@ -412,7 +446,7 @@ int baleen_fleet_writer_add(struct baleen_fleet_writer *writer,
 int baleen_fleet_writer_sign(struct baleen_fleet_writer *writer, const u8 *secret_key)
 {
 	bool is_batch = writer->bytes[AT_TYPE] == BALEEN_FLEET_BATCH;
-	u64 first = get64(writer->bytes + AT_FIRST);
+	u64 first = baleen_get_le64(writer->bytes + AT_FIRST);
 	u8 *signature;
 
 	if (is_batch && !writer->n_entries)
@@ -420,11 +454,11 @@ int baleen_fleet_writer_sign(struct baleen_fleet_writer *writer, const u8 *secre
 	signature = more(writer, BALEEN_FLEET_SIGNATURE_BYTES);
 	if (!signature || sodium_init() < 0)
 		return -ENOMEM;
-	put32(writer->bytes + AT_BYTES, writer->n_bytes);
+	baleen_put_le32(writer->bytes + AT_BYTES, writer->n_bytes);
 	if (is_batch)
-		put64(writer->bytes + AT_LAST, first + writer->n_entries - 1);
+		baleen_put_le64(writer->bytes + AT_LAST, first + writer->n_entries - 1);
 	if (is_batch || writer->bytes[AT_TYPE] == BALEEN_FLEET_SNAPSHOT)
-		put32(writer->bytes + AT_ENTRIES, writer->n_entries);
+		baleen_put_le32(writer->bytes + AT_ENTRIES, writer->n_entries);
 	crypto_sign_detached(signature, NULL, writer->bytes,
 			     writer->n_bytes - BALEEN_FLEET_SIGNATURE_BYTES, secret_key);
 	return 0;

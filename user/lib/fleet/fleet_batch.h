@@ -34,6 +34,7 @@
  *      0   1  enum baleen_fleet_control    1  bytes of the reason, 0 to 255    the reason
  *             pardon: family, prefix length, bytes of the name of the set, address, name
  *             suspend, resume, ask: bytes of the name of a publisher, the name; ask: 0 for all
+ *             signal: 1 value, 8 number, 8 digest, 1 bytes of the topic, 1 of the subject, both
  *
  * The signature binds fleet, publisher, incarnation, numbers and time, so nobody can put a
  * message in another place than the one that it was signed for. Whoever reads one checks all of
@@ -51,6 +52,9 @@
 #define BALEEN_FLEET_SIGNATURE_BYTES 64
 #define BALEEN_FLEET_PUBLIC_BYTES 32
 #define BALEEN_FLEET_SECRET_BYTES 64
+
+/* With the NUL byte: 1 to 63 of ASCII without blanks and control characters. */
+#define BALEEN_FLEET_SUBJECT_BYTES 64
 
 /* Changes of one batch; entries of one publisher, and so of a snapshot. */
 #define BALEEN_FLEET_BATCH_MAX 512
@@ -76,12 +80,14 @@ enum baleen_fleet_type {
  * @BALEEN_FLEET_SUSPEND: the entries of a publisher do not count
  * @BALEEN_FLEET_RESUME: they do again
  * @BALEEN_FLEET_ASK: publish head and snapshot again
+ * @BALEEN_FLEET_SIGNAL: a host says something to others: see fleet_signal.h
  */
 enum baleen_fleet_control {
 	BALEEN_FLEET_PARDON = 1,
 	BALEEN_FLEET_SUSPEND = 2,
 	BALEEN_FLEET_RESUME = 3,
 	BALEEN_FLEET_ASK = 4,
+	BALEEN_FLEET_SIGNAL = 5,
 };
 
 /**
@@ -109,6 +115,11 @@ struct baleen_fleet_change {
  * @set: of a pardon
  * @key: of a pardon
  * @target: publisher that a control message is about; empty of a pardon, and of all that are asked
+ * @topic: of a signal: who is to understand it; a name like that of a set
+ * @subject: of a signal: what it is about
+ * @number: of a signal, such as a generation
+ * @about: of a signal: first 8 bytes of a digest, 0 for none
+ * @value: of a signal, 0 to 255
  * @reason: of a control message
  * @body: entries of a batch or snapshot, inside the bytes that were decoded
  * @n_body: bytes of @body
@@ -127,6 +138,11 @@ struct baleen_fleet_message {
 	char set[BALEEN_FLEET_NAME_BYTES];
 	struct baleen_fleet_key key;
 	char target[BALEEN_FLEET_PUBLISHER_BYTES];
+	char topic[BALEEN_FLEET_NAME_BYTES];
+	char subject[BALEEN_FLEET_SUBJECT_BYTES];
+	u64 number;
+	u64 about;
+	u32 value;
 	char reason[BALEEN_FLEET_REASON_BYTES];
 	const u8 *body;
 	size_t n_body;
@@ -166,6 +182,14 @@ bool baleen_fleet_next(const struct baleen_fleet_message *message, size_t *at,
  * Return: true or false.
  */
 bool baleen_fleet_verify(const void *bytes, size_t n_bytes, const u8 *public_key);
+
+/**
+ * baleen_fleet_subject_is() - may it be the subject of a signal?
+ * @text: any text
+ *
+ * Return: true or false.
+ */
+bool baleen_fleet_subject_is(const char *text);
 
 /**
  * struct baleen_fleet_writer - a message that is being made

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fleet/fleet_control.h"
+#include "fleet/fleet_signal.h"
 #include "fleet/fleet_view.h"
 
 /* It counted before the pardon, for nothing else keeps it out of force. */
@@ -60,12 +61,24 @@ static int apply_suspension(struct baleen_fleet_work *work)
 	return 0;
 }
 
+static int apply_signal(struct baleen_fleet_work *work)
+{
+	bool is_new;
+	int err =
+		baleen_fleet_signal_put(work->receiver->store, work->message, &is_new, work->error);
+
+	if (!err && !is_new)
+		work->result->verdict = BALEEN_FLEET_DUPLICATE;
+	return err;
+}
+
 int baleen_fleet_control_apply(struct baleen_fleet_work *work)
 {
 	switch (work->message->control) {
 	case BALEEN_FLEET_PARDON: return apply_pardon(work);
 	case BALEEN_FLEET_SUSPEND:
 	case BALEEN_FLEET_RESUME: return apply_suspension(work);
+	case BALEEN_FLEET_SIGNAL: return apply_signal(work);
 	default: return 0;
 	}
 }

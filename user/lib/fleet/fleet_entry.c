@@ -8,6 +8,7 @@
 
 #include "fleet/fleet_entry.h"
 #include "state/entries.h"
+#include "util/little_endian.h"
 
 #define OP_PUT 1
 #define OP_DEL 2
@@ -182,22 +183,6 @@ const char *baleen_fleet_entry_check(const struct baleen_fleet_entry *entry)
 	return NULL;
 }
 
-static u8 *put_number(u8 *at, u64 number)
-{
-	u64 le = baleen_le64(number);
-
-	memcpy(at, &le, 8);
-	return at + 8;
-}
-
-static u64 get_number(const u8 *at)
-{
-	u64 le;
-
-	memcpy(&le, at, 8);
-	return baleen_le64(le);
-}
-
 size_t baleen_fleet_entry_encode(const struct baleen_fleet_entry *entry, bool is_del, u8 *bytes)
 {
 	size_t n_address = baleen_fleet_key_bytes(&entry->key), n_set = strlen(entry->set);
@@ -212,8 +197,9 @@ size_t baleen_fleet_entry_encode(const struct baleen_fleet_entry *entry, bool is
 	at = mempcpy(at, entry->set, n_set);
 	if (is_del)
 		return at - bytes;
-	at = put_number(at, entry->made_ms);
-	at = put_number(at, entry->end_ms);
+	baleen_put_le64(at, entry->made_ms);
+	baleen_put_le64(at + 8, entry->end_ms);
+	at += 16;
 	*at++ = n_reason;
 	at = mempcpy(at, entry->reason, n_reason);
 	return at - bytes;
@@ -233,8 +219,8 @@ static size_t decode_put(const u8 *at, size_t n_bytes, struct baleen_fleet_entry
 {
 	if (n_bytes < PUT_BYTES || n_bytes - PUT_BYTES < at[PUT_BYTES - 1])
 		return 0;
-	entry->made_ms = get_number(at);
-	entry->end_ms = get_number(at + 8);
+	entry->made_ms = baleen_get_le64(at);
+	entry->end_ms = baleen_get_le64(at + 8);
 	if (!take_text(at + PUT_BYTES, at[PUT_BYTES - 1], entry->reason, sizeof(entry->reason)))
 		return 0;
 	return PUT_BYTES + at[PUT_BYTES - 1];
@@ -302,7 +288,8 @@ static struct baleen_fleet_digest hash(const struct baleen_fleet_entry *entry)
 
 	crypto_generichash(out, sizeof(out), bytes, baleen_fleet_entry_encode(entry, false, bytes),
 			   NULL, 0);
-	return (struct baleen_fleet_digest){ .hi = get_number(out), .lo = get_number(out + 8) };
+	return (struct baleen_fleet_digest){ .hi = baleen_get_le64(out),
+					     .lo = baleen_get_le64(out + 8) };
 }
 
 void baleen_fleet_digest_add(struct baleen_fleet_digest *digest,

@@ -22,6 +22,10 @@ char *baleen_fleet_kept_name(const struct baleen_fleet_message *message,
 	case BALEEN_FLEET_RESUME:
 		snprintf(name, BALEEN_FLEET_KEPT_NAME_BYTES, "suspend %s", message->target);
 		break;
+	case BALEEN_FLEET_SIGNAL:
+		snprintf(name, BALEEN_FLEET_KEPT_NAME_BYTES, "signal %s %s %s", message->topic,
+			 message->subject, message->publisher);
+		break;
 	}
 	return name;
 }
@@ -31,7 +35,9 @@ int baleen_fleet_kept_put(struct baleen_fleet_store *store,
 			  size_t n_bytes, struct baleen_error *error)
 {
 	char name[BALEEN_FLEET_KEPT_NAME_BYTES];
-	bool is_pardon = message->control == BALEEN_FLEET_PARDON;
+	/* A suspension stays. */
+	bool ends =
+		message->control == BALEEN_FLEET_PARDON || message->control == BALEEN_FLEET_SIGNAL;
 
 	if (!*baleen_fleet_kept_name(message, name) || n_bytes > BALEEN_FLEET_CONTROL_MAX)
 		return 0;
@@ -42,9 +48,8 @@ int baleen_fleet_kept_put(struct baleen_fleet_store *store,
 		" WHERE made_ms < ?2",
 		NULL, error,
 		BALEEN_SQL_VALUES(baleen_sql_text(name), baleen_sql_number(message->made_ms),
-				  baleen_sql_number(is_pardon ? message->made_ms +
-									BALEEN_FLEET_MAX_TTL_MS :
-								0),
+				  baleen_sql_number(
+					  ends ? message->made_ms + BALEEN_FLEET_MAX_TTL_MS : 0),
 				  baleen_sql_blob(bytes, n_bytes)));
 }
 
@@ -108,7 +113,5 @@ u64 baleen_fleet_kept_counts(const struct baleen_fleet_policy *policy, const cha
 	grant = baleen_fleet_policy_grant(policy, message.publisher);
 	if (!key || !grant || !baleen_fleet_verify(bytes, n_bytes, key))
 		return 0;
-	if (message.control == BALEEN_FLEET_PARDON ? !grant->may_pardon : !grant->may_suspend)
-		return 0;
-	return message.made_ms;
+	return baleen_fleet_grant_may(grant, message.control) ? message.made_ms : 0;
 }

@@ -250,8 +250,10 @@ static int parse_may(struct parser *parser)
 			last_grant(parser)->may_pardon = true;
 		else if (!strcmp(parser->word[i], "suspend"))
 			last_grant(parser)->may_suspend = true;
+		else if (!strcmp(parser->word[i], "signal"))
+			last_grant(parser)->may_signal = true;
 		else
-			return refuse(parser, "may '%.64s': only pardon and suspend",
+			return refuse(parser, "may '%.64s': only pardon, suspend and signal",
 				      parser->word[i]);
 	}
 	return 0;
@@ -282,7 +284,7 @@ static const struct statement {
 	{ "shortest-prefix", 2, 2, true, parse_shortest },
 	{ "coverage", 1, 1, true, parse_coverage },
 	{ "max-ttl", 1, 1, true, parse_ttl },
-	{ "may", 1, 2, true, parse_may },
+	{ "may", 1, 3, true, parse_may },
 };
 
 #define N_STATEMENTS (sizeof(statements) / sizeof(*statements))
@@ -403,4 +405,22 @@ const struct baleen_fleet_grant *baleen_fleet_policy_grant(const struct baleen_f
 		if (!fnmatch(policy->grant[i].pattern, publisher, FNM_PATHNAME | FNM_NOESCAPE))
 			return &policy->grant[i];
 	return NULL;
+}
+
+bool baleen_fleet_grant_may(const struct baleen_fleet_grant *grant, u32 control)
+{
+	switch (control) {
+	case BALEEN_FLEET_PARDON: return grant->may_pardon;
+	case BALEEN_FLEET_SIGNAL: return grant->may_signal;
+	default: return grant->may_suspend;
+	}
+}
+
+const char *baleen_fleet_right_name(u32 control)
+{
+	switch (control) {
+	case BALEEN_FLEET_PARDON: return "pardon";
+	case BALEEN_FLEET_SIGNAL: return "signal";
+	default: return "suspend";
+	}
 }

@@ -17,7 +17,7 @@
  *        coverage 1M                   IPv4 addresses, and /64s of IPv6, that they cover
  *        max-ttl 24h                   a ban that ends later ends then
  *      publisher ops/operator
- *        may pardon suspend            control messages
+ *        may pardon suspend signal     control messages
  *
  * The limits above but sets are those of a pattern that states none. A publisher that no pattern
  * fits, or whose host has no key, is refused.
@@ -64,6 +64,7 @@ struct baleen_fleet_host {
  * @max_ttl_ms: longest time between making and end
  * @may_pardon: control messages: pardon
  * @may_suspend: control messages: suspend, resume, ask
+ * @may_signal: control messages: signal
  */
 struct baleen_fleet_grant {
 	char pattern[BALEEN_FLEET_PUBLISHER_BYTES];
@@ -78,6 +79,7 @@ struct baleen_fleet_grant {
 	u64 max_ttl_ms;
 	bool may_pardon;
 	bool may_suspend;
+	bool may_signal;
 };
 
 /**
@@ -135,6 +137,23 @@ const u8 *baleen_fleet_policy_key(const struct baleen_fleet_policy *policy, cons
  */
 const struct baleen_fleet_grant *baleen_fleet_policy_grant(const struct baleen_fleet_policy *policy,
 							   const char *publisher);
+
+/**
+ * baleen_fleet_grant_may() - may its publishers send a control message?
+ * @grant: the grant
+ * @control: enum baleen_fleet_control
+ *
+ * Return: true or false.
+ */
+bool baleen_fleet_grant_may(const struct baleen_fleet_grant *grant, u32 control);
+
+/**
+ * baleen_fleet_right_name() - the right that a control message needs
+ * @control: enum baleen_fleet_control
+ *
+ * Return: the word of the policy, such as "suspend".
+ */
+const char *baleen_fleet_right_name(u32 control);
 
 /**
  * enum baleen_fleet_hold - why an entry is stored and not in force

@@ -11,6 +11,7 @@
 #include "fleet/fleet_control.h"
 #include "fleet/fleet_kept.h"
 #include "fleet/fleet_receive.h"
+#include "fleet/fleet_signal.h"
 
 /* Messages that are known to have been refused. */
 #define REFUSED_MAX 4096
@@ -42,10 +43,10 @@ static int is_counted(struct baleen_fleet_work *work, u32 cause)
 			    work->error, BALEEN_SQL_VALUES(baleen_sql_blob(hash, sizeof(hash))));
 	is_new = !err && sqlite3_changes(store->db.db);
 	if (is_new)
-		err = baleen_sql_do(&store->db,
-				    "DELETE FROM refused WHERE id <= (SELECT MAX(id) FROM refused) - ?",
-				    NULL, work->error,
-				    BALEEN_SQL_VALUES(baleen_sql_number(REFUSED_MAX)));
+		err = baleen_sql_do(
+			&store->db,
+			"DELETE FROM refused WHERE id <= (SELECT MAX(id) FROM refused) - ?", NULL,
+			work->error, BALEEN_SQL_VALUES(baleen_sql_number(REFUSED_MAX)));
 	return err ? err : !is_new;
 }
 
@@ -280,21 +281,30 @@ static bool is_over(const struct baleen_fleet_work *work)
 	       message->made_ms + BALEEN_FLEET_MAX_TTL_MS < work->receiver->now_ms;
 }
 
+static int refuse_signal(struct baleen_fleet_work *work)
+{
+	return refuse(work, BALEEN_FLEET_CAUSE_FULL, "%s: it has said something on %d subjects",
+		      work->message->publisher, BALEEN_FLEET_MAX_SIGNALS);
+}
+
 static int take_control(struct baleen_fleet_work *work)
 {
 	const struct baleen_fleet_message *message = work->message;
-	bool may = message->control == BALEEN_FLEET_PARDON ? work->grant->may_pardon :
-							     work->grant->may_suspend;
 	int err;
 
-	if (!may)
+	if (!baleen_fleet_grant_may(work->grant, message->control))
 		return refuse(work, BALEEN_FLEET_CAUSE_RIGHT, "%s: it may not %s",
-			      message->publisher,
-			      message->control == BALEEN_FLEET_PARDON ? "pardon" :
-									"suspend, resume or ask");
+			      message->publisher, baleen_fleet_right_name(message->control));
 	if (is_over(work))
 		return refuse(work, BALEEN_FLEET_CAUSE_REPLAY, "%s: it was signed long ago",
 			      message->publisher);
+	if (message->control == BALEEN_FLEET_SIGNAL) {
+		int ret = baleen_fleet_signal_has_room(work->receiver->store, message,
+						       work->receiver->now_ms, work->error);
+
+		if (ret <= 0)
+			return ret ? ret : refuse_signal(work);
+	}
 	err = baleen_fleet_control_apply(work);
 	return err ? err :
 		     baleen_fleet_kept_put(work->receiver->store, message, work->bytes,

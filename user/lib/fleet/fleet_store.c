@@ -11,7 +11,7 @@
 #include "state/rule_store_path.h"
 #include "state/sql.h"
 
-#define SCHEMA 2
+#define SCHEMA 3
 
 /* An entry is found by its key, too, whoever has published it, and by its end. Numbers of
  * publishers mean nothing elsewhere.
@@ -62,6 +62,18 @@ static const char schema_2[] =
 	"CREATE TABLE refused (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE);"
 	"PRAGMA user_version = 2;";
 
+static const char schema_3[] =
+	"CREATE TABLE signal ("
+	"	topic TEXT NOT NULL, subject TEXT NOT NULL, publisher TEXT NOT NULL,"
+	"	number INTEGER NOT NULL, digest INTEGER NOT NULL, value INTEGER NOT NULL,"
+	"	reason TEXT NOT NULL, made_ms INTEGER NOT NULL, PRIMARY KEY (topic, subject, publisher)) WITHOUT ROWID;"
+	"CREATE INDEX signal_publisher ON signal (publisher);"
+	"CREATE TABLE posted ("
+	"	id INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, subject TEXT NOT NULL,"
+	"	number INTEGER NOT NULL, digest INTEGER NOT NULL, value INTEGER NOT NULL,"
+	"	reason TEXT NOT NULL, UNIQUE (topic, subject));"
+	"PRAGMA user_version = 3;";
+
 /* --- open ------------------------------------------------------------------ */
 
 static int make_file(const struct baleen_fleet_store *store, struct baleen_error *error)
@@ -100,6 +112,8 @@ static int make_tables(struct baleen_fleet_store *store, struct baleen_error *er
 	if (!err && version < 1 && sqlite3_exec(store->db.db, schema, NULL, NULL, NULL))
 		err = baleen_sql_fail(&store->db, error);
 	if (!err && version < 2 && sqlite3_exec(store->db.db, schema_2, NULL, NULL, NULL))
+		err = baleen_sql_fail(&store->db, error);
+	if (!err && version < 3 && sqlite3_exec(store->db.db, schema_3, NULL, NULL, NULL))
 		err = baleen_sql_fail(&store->db, error);
 	if (!err)
 		return baleen_fleet_store_commit(store, error);

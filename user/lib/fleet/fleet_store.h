@@ -16,7 +16,9 @@
  *      suspended    publishers whose entries do not count
  *      refusal      how often something was refused or held, by publisher and cause
  *      refused      hashes of the messages that were refused last, which count once
- *      kept         pardons and suspensions as they were signed
+ *      kept         pardons, suspensions and signals as they were signed
+ *      signal       the last one of each publisher on each subject
+ *      posted       signals of this host that are to be sent
  *
  * fleet_own.h publishes, fleet_receive.h applies, fleet_view.h reads.
  */
