@@ -106,7 +106,7 @@ begin_fleet 1 2 3
 check "the connection is by TLS" b 1 fleet status --check
 is "to the master" "$(head -n 1 "$TMP/out")" "10.77.0.101:6379 is the master, by TLS"
 
-check "a ban" b 1 add eth0:bad 192.0.2.1 --origin fail2ban --ttl 1h
+check "a ban" ban 1 192.0.2.1
 for n in 2 3; do
 	await "holds on host $n" drops "$n" 192.0.2.1
 done
@@ -130,5 +130,5 @@ for host in 2 3; do
 done
 echo "# after $((SECONDS - begun)) s"
 await "digests agree" agree 1 2 3
-check "a ban after it" b 2 add eth0:bad 192.0.2.2 --origin fail2ban --ttl 1h
+check "a ban after it" ban 2 192.0.2.2
 await "holds on the first" drops 1 192.0.2.2

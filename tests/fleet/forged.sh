@@ -11,28 +11,16 @@ isolate "$@"
 # shellcheck source=tests/fleet/lab.sh
 source "$ROOT/tests/fleet/lab.sh"
 
-make_hub
-make_redis 1
-start_redis 1
-make_host 1
-make_host 2
+make_lab 1 2
 begin_fleet 1 2
-log="{lab}:log"
 
-# refused N CAUSE: how many messages host N has refused for this cause
-refused()
-{
-	b "$1" fleet status -j | jq --arg cause "$2" '[.refusals[] | select(.cause == $cause) | .n] | add // 0'
-}
-has_refused() { [ "$(refused "$1" "$2")" -gt "$3" ]; }
-
-check "a ban" b 1 add eth0:bad 192.0.2.1 --origin fail2ban --ttl 1h
+check "a ban" ban 1 192.0.2.1
 await "holds on the second" drops 2 192.0.2.1
 
 # put FILE: into the stream
-put() { redis 1 -x xadd "$log" '*' m <"$1" >/dev/null; }
+put() { redis 1 -x xadd "$LOG" '*' m <"$1" >/dev/null; }
 # The last message of the stream, byte by byte.
-redis 1 --raw xrevrange "$log" + - COUNT 1 | tail -n +3 | head -c -1 >"$TMP/batch"
+redis 1 --raw xrevrange "$LOG" + - COUNT 1 | tail -n +3 | head -c -1 >"$TMP/batch"
 check "the stream has a signed batch" grep -q BLNF "$TMP/batch"
 
 echo "no message" >"$TMP/junk"
@@ -56,12 +44,12 @@ await "a batch under the name of another host is refused" has_refused 1 signatur
 
 before=$(digests 2)
 put "$TMP/batch"
-check "another ban" b 1 add eth0:bad 192.0.2.2 --origin fail2ban --ttl 1h
+check "another ban" ban 1 192.0.2.2
 await "comes behind a batch that is there twice" drops 2 192.0.2.2
-check "one is taken back" b 1 del eth0:bad 192.0.2.1 --origin fail2ban
+check "one is taken back" take_back 1 192.0.2.1
 await "passes" passes 2 192.0.2.1
 put "$TMP/batch"
-check "another ban" b 1 add eth0:bad 192.0.2.3 --origin fail2ban --ttl 1h
+check "another ban" ban 1 192.0.2.3
 await "comes behind the first batch once more" drops 2 192.0.2.3
 is "which bans nobody again" "$(verdicts 2 192.0.2.1)" P
 [ "$before" != "$(digests 2)" ] && ok "the digest went on" || not_ok "the digest went on"
@@ -112,5 +100,5 @@ for look in first second; do
 done
 check "its memory does not grow with them: from $before to $(highest 2) KiB" \
 	[ "$(highest 2)" -lt $((before + 32768)) ]
-check "a ban after it" b 1 add eth0:bad 192.0.2.44 --origin fail2ban --ttl 1h
+check "a ban after it" ban 1 192.0.2.44
 await "holds on the second" drops 2 192.0.2.44

@@ -9,8 +9,8 @@
 #      peer2 == eth0 10.66.0.12 | host 2 | up0 10.77.0.12 ===+
 #      peer3 == eth0 10.66.0.13 | host 3 | up0 10.77.0.13 ===+
 #
-# Each host has /etc/baleen, /var/lib/baleen and /run/baleen of its own below $TMP/hN, and a
-# baleend. No service of the system is used.
+# Each host has a name, webN, /etc/baleen, /var/lib/baleen and /run/baleen of its own below
+# $TMP/hN, and a baleend. No service of the system is used.
 
 # shellcheck disable=SC2034 # for the tests
 BALEEND=$ROOT/build/baleend
@@ -23,6 +23,8 @@ SANDBOX='mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exe
 S=flt$$-s
 HUB=flt$$-hub
 declare -A daemon_pid redis_pid
+# Of hosts whose clock is wrong: by how many seconds.
+declare -A clock_s
 
 # host_ns N, redis_ns N
 host_ns() { echo "flt$$-h$1"; }
@@ -50,6 +52,25 @@ await()
 		tail -n 5 "$TMP"/h*/log | sed 's/^/# /'
 		return 1
 	fi
+}
+
+# within SECONDS NAME COMMAND...: until it succeeds, by the clock; says after how long
+within()
+{
+	local begun_ms=$((${EPOCHREALTIME/./} / 1000)) took_ms=0
+
+	while [ "$took_ms" -lt $(($1 * 1000)) ]; do
+		if "${@:3}" >/dev/null 2>&1; then
+			took_ms=$((${EPOCHREALTIME/./} / 1000 - begun_ms))
+			ok "$2"
+			echo "# after $took_ms ms"
+			return
+		fi
+		sleep 0.02
+		took_ms=$((${EPOCHREALTIME/./} / 1000 - begun_ms))
+	done
+	not_ok "$2" "did not happen in $1 s: ${*:3}"
+	tail -n 5 "$TMP"/h*/log | sed 's/^/# /'
 }
 
 # --- wires ------------------------------------------------------------------------
@@ -89,14 +110,26 @@ make_host()
 		bail "cannot make eth0 of host $1"
 	fi
 	mkdir -p "$TMP/h$1/conf"
+	: >"$TMP/h$1/uts"
+	unshare --uts="$TMP/h$1/uts" hostname "web$1" || bail "host $1 gets no name"
 	printf '%s\n' "rule bad drop" "  feed fleet:bans max-ttl 24h" >"$TMP/h$1/conf/eth0.conf"
+}
+
+# set_entry N: sets entry to a command that runs another one on a host, in its place
+set_entry()
+{
+	entry=(env BALEEN_RUN_DIR="$TMP/h$1/run" BALEEN_STATE_DIR="$TMP/h$1/state"
+		BALEEN_CONF_DIR="$TMP/h$1/conf"
+		nsenter --net="/run/netns/$(host_ns "$1")" --uts="$TMP/h$1/uts" --)
+	[ -z "${clock_s[$1]-}" ] || entry+=(env CLOCK_SHIM_S="${clock_s[$1]}"
+		LD_PRELOAD="$ROOT/build/tools/clock.so")
 }
 
 # on N COMMAND...: on a host
 on()
 {
-	BALEEN_RUN_DIR=$TMP/h$1/run BALEEN_STATE_DIR=$TMP/h$1/state BALEEN_CONF_DIR=$TMP/h$1/conf \
-		in_ns "$(host_ns "$1")" "${@:2}"
+	set_entry "$1"
+	"${entry[@]}" "${@:2}"
 }
 
 # b N ARGUMENT...: baleen on a host
@@ -106,10 +139,9 @@ b() { on "$1" "$BALEEN" "${@:2}"; }
 # to /etc/baleen either
 start_daemon()
 {
-	BALEEN_RUN_DIR=$TMP/h$1/run BALEEN_STATE_DIR=$TMP/h$1/state BALEEN_CONF_DIR=$TMP/h$1/conf \
-		nsenter --net="/run/netns/$(host_ns "$1")" -- \
-		unshare --mount --propagation slave "$BASH" -c "$SANDBOX" sandbox "$TMP/h$1/conf" \
-		setpriv --bounding-set "$CAPABILITIES" \
+	set_entry "$1"
+	"${entry[@]}" unshare --mount --propagation slave "$BASH" -c "$SANDBOX" sandbox \
+		"$TMP/h$1/conf" setpriv --bounding-set "$CAPABILITIES" \
 		"$BALEEND" --command "$BALEEN" --listen off >>"$TMP/h$1/log" 2>&1 &
 	daemon_pid[$1]=$!
 }
@@ -153,6 +185,22 @@ stop_redis()
 redis() { in_ns "$(redis_ns "$1")" redis-cli "${@:2}"; }
 
 # --- the fleet ------------------------------------------------------------------------
+
+# Keys of Redis.
+LOG="{lab}:log" HEADS="{lab}:heads" CONTROL="{lab}:control"
+
+# make_lab HOST...: wires, a Redis, and hosts that are in no fleet yet
+make_lab()
+{
+	local n
+
+	make_hub
+	make_redis 1
+	start_redis 1
+	for n in "$@"; do
+		make_host "$n"
+	done
+}
 
 # begin_fleet N...: host 1 begins it, the others join, all with baleend and their filter
 begin_fleet()
@@ -201,6 +249,20 @@ agree()
 	done
 }
 
+# ban N ADDRESS [ORIGIN], take_back N ADDRESS [ORIGIN]
+ban() { b "$1" add eth0:bad "$2" --origin "${3-fail2ban}" --ttl 1h; }
+take_back() { b "$1" del eth0:bad "$2" --origin "${3-fail2ban}"; }
+
+# status_of N FILTER: of `baleen fleet status -j`, by jq
+status_of() { b "$1" fleet status -j | jq "$2"; }
+
+# refused N CAUSE: how many messages the host has refused for this cause
+refused() { status_of "$1" "[.refusals[] | select(.cause == \"$2\") | .n] | add // 0"; }
+has_refused() { [ "$(refused "$1" "$2")" -gt "$3" ]; }
+
+# count_of N PUBLISHER FIELD: of a publisher, as the host knows; 0 when it knows none
+count_of() { status_of "$1" "[.publishers[] | select(.name == \"$2\") | .$3] | add // 0"; }
+
 # verdicts N ADDRESS...: D or P of each
 verdicts() { on "$1" "$VERDICT" eth0 "${@:2}"; }
 
@@ -219,6 +281,7 @@ stop_lab()
 	for n in "${!redis_pid[@]}"; do
 		stop_redis "$n" KILL
 	done
+	umount -l "$TMP"/h*/uts
 }
 
 cleanup()

@@ -14,12 +14,7 @@ isolate "$@"
 source "$ROOT/tests/fleet/lab.sh"
 
 n=${SPREAD_BANS:-$(pick 100 1000)}
-make_hub
-make_redis 1
-start_redis 1
-for host in 1 2 3; do
-	make_host "$host"
-done
+make_lab 1 2 3
 begin_fleet 1 2 3
 check "each ban holds on both, and nobody else is dropped" on 1 \
 	"$ROOT/build/tools/spread" "$n" \

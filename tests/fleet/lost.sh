@@ -9,19 +9,11 @@ isolate "$@"
 # shellcheck source=tests/fleet/lab.sh
 source "$ROOT/tests/fleet/lab.sh"
 
-make_hub
-make_redis 1
-start_redis 1
-make_host 1
-make_host 2
+make_lab 1 2
 begin_fleet 1 2
-log="{lab}:log" heads="{lab}:heads"
-
-# ban N ADDRESS
-ban() { b "$1" add eth0:bad "$2" --origin fail2ban --ttl 1h; }
 
 # has_heads N: so many publishers have one
-has_heads() { [ "$(redis 1 hlen "$heads")" -ge "$1" ]; }
+has_heads() { [ "$(redis 1 hlen "$HEADS")" -ge "$1" ]; }
 
 check "a ban on the first" ban 1 192.0.2.1
 check "a ban on the second" ban 2 192.0.2.2
@@ -29,15 +21,15 @@ await "both hold on the first" drops 1 192.0.2.1 192.0.2.2
 await "both hold on the second" drops 2 192.0.2.1 192.0.2.2
 await "both have a head" has_heads 2
 
-check "the stream is trimmed to nothing" redis 1 xtrim "$log" MAXLEN 0
+check "the stream is trimmed to nothing" redis 1 xtrim "$LOG" MAXLEN 0
 check "a ban after it" ban 1 192.0.2.3
 await "holds on the second" drops 2 192.0.2.3
 is "what was there, too" "$(verdicts 2 192.0.2.1 192.0.2.2)$(verdicts 1 192.0.2.1 192.0.2.2)" DDDD
 
 stop_daemon 2
 check "while the second is away, a ban" ban 1 192.0.2.4
-await "is in the stream" eval '[ "$(redis 1 xlen "$log")" -ge 2 ]'
-check "which is trimmed" redis 1 xtrim "$log" MAXLEN 0
+await "is in the stream" eval '[ "$(redis 1 xlen "$LOG")" -ge 2 ]'
+check "which is trimmed" redis 1 xtrim "$LOG" MAXLEN 0
 start_daemon 2
 await "the second gets it all the same, by a snapshot" drops 2 192.0.2.4
 
@@ -63,7 +55,7 @@ await "digests agree" agree 1 2
 # Its bans are what it has numbers for: fewer than before.
 stop_daemon 2
 check "while the second is down, it takes two bans back" eval \
-	'b 2 del eth0:bad 192.0.2.2 --origin fail2ban && b 2 del eth0:bad 192.0.2.5 --origin fail2ban'
+	'take_back 2 192.0.2.2 && take_back 2 192.0.2.5'
 rm -f "$TMP"/h2/state/fleet.db*
 start_daemon 2
 check "it begins anew, and bans" ban 2 198.51.100.1
@@ -72,7 +64,7 @@ AWAIT_SECONDS=150 await "the first has what the second has now" eval \
 await "digests agree" agree 1 2
 
 # in_control NAME: Redis has this control message
-in_control() { [ "$(redis 1 hexists "{lab}:control" "$1")" = 1 ]; }
+in_control() { [ "$(redis 1 hexists "$CONTROL" "$1")" = 1 ]; }
 
 check "the first suspends what the second publishes" b 1 fleet suspend h2/fail2ban
 await "its bans pass on the first" passes 1 198.51.100.1

@@ -10,11 +10,7 @@ isolate "$@"
 # shellcheck source=tests/fleet/lab.sh
 source "$ROOT/tests/fleet/lab.sh"
 
-make_hub
-make_redis 1
-start_redis 1
-make_host 1
-make_host 2
+make_lab 1 2
 begin_fleet 1 2
 etc=$TMP/h1/conf/fleet
 
@@ -35,7 +31,7 @@ check "minisign knows what baleen signed" minisign -Vm "$etc/policy" -p "$etc/po
 
 # --- admit --------------------------------------------------------------------------------
 
-check "a ban of the second" b 2 add eth0:bad 192.0.2.2 --origin fail2ban --ttl 1h
+check "a ban of the second" ban 2 192.0.2.2
 await "holds on the first" drops 1 192.0.2.2
 check_status "a host that the policy does not know" 1 b 1 fleet admit --remove h22
 is "is said not to be in it" "$(sed 's/^baleen: //' "$TMP/err")" "lab: the policy knows no host 'h22'"
@@ -61,7 +57,7 @@ check "baleend of the first is killed" stop_daemon 1 KILL
 start_daemon 1
 await "it says what is wrong with the file" grep -q "policy.minisig: the signature is of another" \
 	"$TMP/h1/log"
-check "a ban of the first" b 1 add eth0:bad 192.0.2.1 --origin fail2ban --ttl 1h
+check "a ban of the first" ban 1 192.0.2.1
 await "holds on the second" drops 2 192.0.2.1
 check "a host is admitted" b 1 fleet admit h2 "$key"
 check "the files are one again" minisign -Vm "$etc/policy" -p "$etc/policy.pub"

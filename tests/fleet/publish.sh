@@ -11,12 +11,7 @@ isolate "$@"
 # shellcheck source=tests/fleet/lab.sh
 source "$ROOT/tests/fleet/lab.sh"
 
-make_hub
-make_redis 1
-start_redis 1
-for host in 1 2 3; do
-	make_host "$host"
-done
+make_lab 1 2 3
 printf '%s\n' "rule seen count" "  feed fleet:bans" >"$TMP/h2/conf/eth0.conf"
 begin_fleet 1 2
 
@@ -59,10 +54,10 @@ start_daemon 3
 await "comes to the second" held 2 192.0.2.3
 await "the first waits" grep -q "h1/fail2ban: another host publishes under this name" "$TMP/h1/log"
 other=$(incarnation "{lab}:heads" h1/fail2ban)
-check "a ban of the first" b 1 add eth0:bad 192.0.2.5 --origin fail2ban --ttl 1h
+check "a ban of the first" ban 1 192.0.2.5
 # Longer than from one look of the first to the next.
 sleep 12
-check "a ban of the copy" b 3 add eth0:bad 192.0.2.4 --origin fail2ban --ttl 1h
+check "a ban of the copy" ban 3 192.0.2.4
 await "comes to the second" held 2 192.0.2.4
 is "the snapshot is of the copy" "$(incarnation "{lab}:snap:h1/fail2ban")" "$other"
 is "and the head" "$(incarnation "{lab}:heads" h1/fail2ban)" "$other"
@@ -79,6 +74,6 @@ check "its place is lost" sqlite3 "$(find "$TMP/h2/state" -name fleet.db)" \
 is "it was one" "$(sqlite3 "$(find "$TMP/h2/state" -name fleet.db)" \
 	"SELECT value FROM meta WHERE name = 'cursor'")" "\$"
 start_daemon 2
-check "a ban" b 1 add eth0:bad 192.0.2.6 --origin fail2ban --ttl 1h
+check "a ban" ban 1 192.0.2.6
 await "comes to the second" held 2 192.0.2.6
 check_status "which has no error" 1 grep -q "Invalid stream ID" "$TMP/h2/log"

@@ -9,11 +9,7 @@ isolate "$@"
 # shellcheck source=tests/fleet/lab.sh
 source "$ROOT/tests/fleet/lab.sh"
 
-make_hub
-make_redis 1
-start_redis 1
-make_host 1
-make_host 2
+make_lab 1 2
 begin_fleet 1 2
 
 check "a ban of a published origin" b 1 add eth0:bad 192.0.2.7 --origin fail2ban --ttl 1h \
@@ -32,9 +28,9 @@ await "which holds on the first" drops 1 198.51.100.77
 is "where the other came from" "$(verdicts 2 192.0.2.9)" P
 check_status "a ban of the fleet is not made by hand" 1 b 2 add eth0:bad 192.0.2.1 \
 	--origin fleet:h1/fail2ban --ttl 1h
-check "both ban one key" b 2 add eth0:bad 192.0.2.7 --origin soc --ttl 1h
+check "both ban one key" ban 2 192.0.2.7 soc
 await "each has both" eval '[ "$(b 1 fleet who 192.0.2.7 -j | jq length)" = 2 ]'
-check "one takes it back" b 1 del eth0:bad 192.0.2.7 --origin fail2ban
+check "one takes it back" take_back 1 192.0.2.7
 await "the other host has only its own" \
 	eval '[ "$(b 2 fleet who 192.0.2.7 -j | jq -r ".[].publisher")" = h2/soc ]'
 is "it is still dropped on both" "$(verdicts 1 192.0.2.7)$(verdicts 2 192.0.2.7)" DD
@@ -43,13 +39,13 @@ await "it passes on the first" passes 1 192.0.2.7
 await "and on the second, which takes its own back" passes 2 192.0.2.7
 await "digests agree" agree 1 2
 
-check "bans of the second in one prefix" b 2 add eth0:bad 203.0.113.7 --origin soc --ttl 1h
-check "two of them" b 2 add eth0:bad 203.0.113.8 --origin fail2ban --ttl 1h
+check "bans of the second in one prefix" ban 2 203.0.113.7 soc
+check "two of them" ban 2 203.0.113.8
 await "hold on the first" drops 1 203.0.113.7 203.0.113.8
 check "a pardon of the prefix" b 1 fleet pardon 203.0.113.0/28
 await "they pass on the first" passes 1 203.0.113.7 203.0.113.8
 await "and on the second, which made them" passes 2 203.0.113.7 203.0.113.8
-check "one is banned again" b 2 add eth0:bad 203.0.113.7 --origin soc --ttl 1h
+check "one is banned again" ban 2 203.0.113.7 soc
 await "it holds on the first" drops 1 203.0.113.7
 is "and on the second" "$(verdicts 2 203.0.113.7)" D
 check "a ban of a prefix" b 1 fleet ban 203.0.113.128/25 --ttl 1h
@@ -61,7 +57,7 @@ is "its neighbour does not" "$(verdicts 1 203.0.113.201)$(verdicts 2 203.0.113.2
 await "digests agree" agree 1 2
 
 stop_daemon 2
-check "without baleend on the second" b 1 add eth0:bad 192.0.2.10 --origin fail2ban --ttl 1h
+check "without baleend on the second" ban 1 192.0.2.10
 is "what came is in force" "$(verdicts 2 198.51.100.77)" D
 start_daemon 2
 await "and it gets the rest when it is back" drops 2 192.0.2.10
