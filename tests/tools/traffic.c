@@ -62,6 +62,7 @@ struct options {
 	const char *listed, *unlisted, *avoid;
 	size_t n_random, n_random6;
 	u64 seed;
+	u32 rest_ms;
 	bool loop, expect, json, print;
 };
 
@@ -296,6 +297,8 @@ static void run_all(struct run *run, const struct sources *all, const struct opt
 				fflush(stdout);
 			}
 		}
+		if (opt->loop && !stopped)
+			poll(NULL, 0, opt->rest_ms);
 	} while (opt->loop && !stopped);
 	check_overrun(run);
 }
@@ -366,6 +369,7 @@ static const char usage[] =
 	"  --batch N         frames between two markers, at most 250; 128\n"
 	"  --loop            again and again until SIGINT or SIGTERM; says `running`\n"
 	"                    when the first batch is through\n"
+	"  --rest MS         do nothing for so long after each round of --loop, up to 1000; 0\n"
 	"  --expect          exit 1 unless all listed are dropped, all others passed\n"
 	"  --print           print the addresses, send nothing\n"
 	"  -j                the result as JSON\n";
@@ -397,6 +401,7 @@ static void parse_option(struct run *run, struct options *opt, int option)
 	case 'P': run->wire.n_pad = number(optarg, 0, MAX_PAD); break;
 	case 'b': run->batch = number(optarg, 1, MAX_BATCH); break;
 	case 'L': opt->loop = true; break;
+	case 'w': opt->rest_ms = number(optarg, 0, 1000); break;
 	case 'e': opt->expect = true; break;
 	case 'p': opt->print = true; break;
 	case 'j': opt->json = true; break;
@@ -409,11 +414,14 @@ static void parse_option(struct run *run, struct options *opt, int option)
 static void parse_options(struct run *run, struct options *opt, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "from", 1, NULL, 'f' },     { "to", 1, NULL, 't' },	 { "listed", 1, NULL, 'l' },
-		{ "unlisted", 1, NULL, 'u' }, { "avoid", 1, NULL, 'a' }, { "random", 1, NULL, 'r' },
-		{ "random6", 1, NULL, 'R' },  { "seed", 1, NULL, 's' },	 { "tags", 1, NULL, 'T' },
-		{ "pad", 1, NULL, 'P' },      { "batch", 1, NULL, 'b' }, { "loop", 0, NULL, 'L' },
-		{ "expect", 0, NULL, 'e' },   { "print", 0, NULL, 'p' }, {},
+		{ "from", 1, NULL, 'f' },    { "to", 1, NULL, 't' },
+		{ "listed", 1, NULL, 'l' },  { "unlisted", 1, NULL, 'u' },
+		{ "avoid", 1, NULL, 'a' },   { "random", 1, NULL, 'r' },
+		{ "random6", 1, NULL, 'R' }, { "seed", 1, NULL, 's' },
+		{ "tags", 1, NULL, 'T' },    { "pad", 1, NULL, 'P' },
+		{ "batch", 1, NULL, 'b' },   { "loop", 0, NULL, 'L' },
+		{ "expect", 0, NULL, 'e' },  { "print", 0, NULL, 'p' },
+		{ "rest", 1, NULL, 'w' },    {},
 	};
 	int option;
 

@@ -290,6 +290,35 @@ static void test_pardon(void **state)
 	in_force("192.0.2.4");
 }
 
+/* A ban counts from when it was made, though its host published it later; one of long ago counts
+ * from when it is published.
+ */
+static void test_pardon_before_publishing(void **state)
+{
+	struct baleen_fleet_local local[] = { local_ban("192.0.2.1", NOW + 9 * HOUR, ""),
+					      local_ban("192.0.2.2", NOW + 9 * HOUR, ""),
+					      local_ban("192.0.2.3", 0, ""),
+					      local_ban("192.0.2.4", NOW + 9 * HOUR, "") };
+	struct baleen_fleet_sync sync;
+
+	local[0].made_ms = NOW;
+	local[1].made_ms = NOW + 1;
+	local[2].made_ms = NOW - BALEEN_FLEET_TTL_MS + 2 * HOUR;
+	local[3].made_ms = NOW - BALEEN_FLEET_TTL_MS;
+	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.0/24"), BALEEN_FLEET_APPLIED);
+	fleet_now += HOUR;
+	OK(baleen_fleet_own_sync(&here, PUBLISHER, local, 4, fleet_now, &sync, &error));
+	receives(batch(0), BALEEN_FLEET_APPLIED);
+	told("+192.0.2.2 +192.0.2.4");
+	in_force("192.0.2.2 192.0.2.4");
+	receives(head(), BALEEN_FLEET_APPLIED);
+	/* Another end is another ban: it counts from now. own_sync() has sorted them by key. */
+	local[0].end_ms += HOUR;
+	OK(baleen_fleet_own_sync(&here, PUBLISHER, local, 4, fleet_now, &sync, &error));
+	receives(batch(4), BALEEN_FLEET_APPLIED);
+	told("+192.0.2.1");
+}
+
 /* At the same time the pardon wins; an older one that is played again takes nothing back. */
 static void test_pardon_again(void **state)
 {
@@ -598,7 +627,8 @@ static void test_store_refused(void **state)
 	OK(baleen_fleet_store_open(&store, directory, true, &error));
 	assert_int_equal(stat(path, &file), 0);
 	assert_int_equal(file.st_mode & 07777, 0600);
-	assert_int_equal(baleen_sql_do(&store.db, "PRAGMA user_version = 99", NULL, &error, NULL, 0),
+	assert_int_equal(baleen_sql_do(&store.db, "PRAGMA user_version = 99", NULL, &error, NULL,
+				       0),
 			 0);
 	baleen_fleet_store_close(&store);
 	assert_int_equal(baleen_fleet_store_open(&store, directory, true, &error), -EPROTO);
@@ -630,6 +660,7 @@ int main(void)
 		TEST(test_ended_makes_room),
 		TEST(test_late),
 		TEST(test_pardon),
+		TEST(test_pardon_before_publishing),
 		TEST(test_pardon_again),
 		TEST(test_pardon_of_the_future),
 		TEST(test_pardon_inside_a_ban),

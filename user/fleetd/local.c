@@ -47,7 +47,8 @@ static int keep(const struct baleen_rule_entry *entry, void *data)
 	if (baleen_array_add(&search->local, search->n))
 		return baleen_no_memory(search->error);
 	local = &search->local[search->n++];
-	*local = (struct baleen_fleet_local){ .end_ms = entry->expires_ms };
+	*local = (struct baleen_fleet_local){ .made_ms = entry->added_ms,
+					      .end_ms = entry->expires_ms };
 	strcpy(local->set, search->set);
 	strcpy(local->key, entry->key);
 	snprintf(local->reason, sizeof(local->reason), "%s", entry->reason);

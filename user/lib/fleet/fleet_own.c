@@ -14,7 +14,7 @@
 
 /**
  * struct wanted - an entry that is to be published
- * @entry: its set, key and reason, and when it ends; when it was made is left to the change
+ * @entry: its set, key and reason, when it was made, if it is new, and when it ends
  * @local_ms: its end as it was given
  */
 struct wanted {
@@ -90,6 +90,16 @@ static bool take_local(const struct baleen_fleet_local *local, struct wanted *wa
 	return true;
 }
 
+/* Broker's time. */
+static u64 find_made(const struct sync *sync, const struct baleen_fleet_local *local, s64 offset)
+{
+	u64 made_ms = local->made_ms + offset;
+
+	return made_ms < sync->made_ms && made_ms > sync->made_ms - BALEEN_FLEET_TTL_MS ?
+		       made_ms :
+		       sync->made_ms;
+}
+
 /* The last one of a key counts. */
 static void drop_doubles(struct sync *sync)
 {
@@ -118,7 +128,7 @@ static int take_wanted(struct sync *sync, const struct baleen_fleet_local *local
 		return baleen_no_memory(sync->error);
 	for (size_t i = 0; i < n; i++) {
 		struct wanted *wanted = &sync->wanted[sync->n_wanted];
-		u64 most = sync->made_ms + BALEEN_FLEET_MAX_TTL_MS;
+		u64 most;
 
 		if (local[i].end_ms && local[i].end_ms <= now_ms)
 			continue;
@@ -126,8 +136,11 @@ static int take_wanted(struct sync *sync, const struct baleen_fleet_local *local
 			sync->out->n_skipped++;
 			continue;
 		}
-		wanted->entry.end_ms = wanted->local_ms ? wanted->local_ms + offset :
-							  sync->made_ms + BALEEN_FLEET_TTL_MS;
+		wanted->entry.made_ms = find_made(sync, &local[i], offset);
+		wanted->entry.end_ms = wanted->local_ms ?
+					       wanted->local_ms + offset :
+					       wanted->entry.made_ms + BALEEN_FLEET_TTL_MS;
+		most = wanted->entry.made_ms + BALEEN_FLEET_MAX_TTL_MS;
 		if (wanted->entry.end_ms > most)
 			wanted->entry.end_ms = most;
 		sync->n_wanted++;
@@ -225,7 +238,10 @@ static int write_one(struct sync *sync, const struct difference *difference)
 		return err ? err : add_to_outbox(sync, &difference->old, true);
 	}
 	row.entry = difference->wanted->entry;
-	row.entry.made_ms = row.base_ms = sync->made_ms;
+	/* One that was changed counts from now. */
+	if (difference->has_old)
+		row.entry.made_ms = sync->made_ms;
+	row.base_ms = row.entry.made_ms;
 	row.force_ms = row.entry.end_ms;
 	row.local_ms = difference->wanted->local_ms;
 	baleen_fleet_digest_add(&publisher->digest, &row.entry);

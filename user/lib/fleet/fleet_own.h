@@ -16,6 +16,8 @@
  * struct baleen_fleet_local - an entry that this host has
  * @set: the set that it belongs to
  * @key: as a single entry has it; what is no prefix is left out
+ * @made_ms: when it was added, by this host's clock. One that is new counts from then, so that a
+ *           pardon of meanwhile holds; from now when that is BALEEN_FLEET_TTL_MS ago or more
  * @end_ms: when it ends, by this host's clock; 0 for never, which the fleet ends after
  *          BALEEN_FLEET_TTL_MS
  * @reason: its reason
@@ -23,6 +25,7 @@
 struct baleen_fleet_local {
 	char set[BALEEN_FLEET_NAME_BYTES];
 	char key[BALEEN_FLEET_KEY_TEXT];
+	u64 made_ms;
 	u64 end_ms;
 	char reason[BALEEN_FLEET_REASON_BYTES];
 };
