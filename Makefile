@@ -300,7 +300,10 @@ build/asan/libbaleen.a: $(ASAN_OBJ)
 
 build/unit/%: build/asan/tests/unit/%.o build/asan/libbaleen.a
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE) -o $@ $^ -lcmocka -lcurl -lz -lm $(LIBS)
+	$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) build/asan/libbaleen.a -lcmocka -lcurl -lz -lm $(LIBS)
+
+build/unit/test_redis: build/asan/user/fleetd/redis.o
+build/unit/test_redis: LIBS += -lhiredis -lgnutls
 
 build/fuzzed/%.o: %.c | $(MADE_HEADERS)
 	@mkdir -p $(@D)
