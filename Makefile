@@ -101,7 +101,7 @@ ASAN_OBJ := $(LIB_SRC:%.c=build/asan/%.o) $(API_SRC:%.c=build/asan/%.o) \
 	$(patsubst %.c,build/asan/%.o,$(filter-out %/main.c,$(FETCH_SRC)))
 # What the fuzz targets link; each of clang's objects takes a second of a processor.
 FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filter/* deploy/conf* \
-	fleet/fleet_entry fleet/fleet_batch fleet/fleet_keys fleet/fleet_policy icp/digest set/* state/entries state/entry_key state/entry_row state/feed_guard state/feeds state/rule_bans \
+	fleet/fleet_entry fleet/fleet_batch fleet/fleet_conf fleet/fleet_keys fleet/fleet_policy icp/digest set/* state/entries state/entry_key state/entry_row state/feed_guard state/feeds state/rule_bans \
 	state/rule_store_path state/rule_store_rules \
 	state/set_feed state/sql xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
 FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)
@@ -309,9 +309,10 @@ build/fuzzed/%.o: %.c | $(MADE_HEADERS)
 	@mkdir -p $(@D)
 	$(CLANG) $(BASE_CFLAGS) -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -MMD -MP -c $< -o $@
 
-build/fuzzed/libbaleen.a: $(FUZZ_OBJ)
+# FUZZ_LIB is above: another one is another archive.
+build/fuzzed/libbaleen.a: $(FUZZ_OBJ) Makefile
 	rm -f $@
-	ar rcs $@ $^
+	ar rcs $@ $(FUZZ_OBJ)
 
 build/fuzz/%: build/fuzzed/tests/fuzz/%.o build/fuzzed/libbaleen.a
 	@mkdir -p $(@D)
