@@ -120,7 +120,7 @@ PROGRAMS := build/baleen build/baleend
 HELPERS := $(patsubst %,build/libexec/baleen/baleen-%,fetch fleetd fleet-demo)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/unit/%)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
-TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%) build/tools/shim.so
+TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=build/tools/%) build/tools/shim.so build/tools/clock.so
 KFUNC_TEST_BIN := $(patsubst tests/kmod/kfunc/%.c,build/kmod-test/kfunc/%,$(filter-out %.bpf.c,$(wildcard tests/kmod/kfunc/*.c)))
 KMOD_TEST_BIN := $(foreach bits,32 64,$(KMOD_TEST_SRC:tests/kmod/%.c=build/kmod-test/$(bits)/%))
 KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
@@ -319,6 +319,8 @@ build/fuzz/%: build/fuzzed/tests/fuzz/%.o build/fuzzed/libbaleen.a
 	$(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $^ -lm $(LIBS)
 
 build/tools/shim.so: tests/model/shim.c
+build/tools/clock.so: tests/fleet/clock.c
+build/tools/%.so:
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fvisibility=default -D_GNU_SOURCE -shared -o $@ $<
 
