@@ -8,8 +8,8 @@
  * round every filter is built of all keys, asked for all of them, and asked for as
  * many others, one filter after the other; what is printed is the median of the
  * rounds in time of the thread, one core. A filter of ours is asked in two ways: many
- * keys at once (baleen_filter_test_many()), and one after the other. A MODULE has
- * filters of others, see lib_peer.h.
+ * keys at once (baleen_filter_test_numbers()), and one after the other (baleen_asker_test()). A
+ * MODULE has filters of others, see lib_peer.h.
  */
 #include <bloom.h>
 #include <dlfcn.h>
@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "../tools/shaped.h"
+#include "filter/asker.h"
 #include "lib_peer.h"
 #include "report.h"
 
@@ -193,26 +194,27 @@ static bool insert_all(struct baleen_filter *filter, u32 domain, const uint64_t 
 static size_t test_all(const struct baleen_filter *filter, u32 domain, const uint64_t *from,
 		       size_t n)
 {
-	struct baleen_key keys[SHAPED_CHUNK];
 	u8 found[SHAPED_CHUNK];
 	size_t n_found = 0;
 
-	for (size_t at = 0; at < n; at += SHAPED_CHUNK)
-		n_found += baleen_filter_test_many(filter, keys,
-						   take(domain, &from[at], n - at, keys), found);
+	for (size_t at = 0; at < n; at += SHAPED_CHUNK) {
+		size_t n_keys = n - at < SHAPED_CHUNK ? n - at : SHAPED_CHUNK;
+
+		n_found += baleen_filter_test_numbers(filter, domain, (const u64 *)&from[at],
+						      n_keys, found);
+	}
 	return n_found;
 }
 
 static size_t test_one_by_one(const struct baleen_filter *filter, u32 domain, const uint64_t *from,
 			      size_t n)
 {
-	struct baleen_key key;
+	struct baleen_asker asker;
 	size_t n_found = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		take(domain, &from[i], 1, &key);
-		n_found += baleen_filter_test(filter, &key);
-	}
+	baleen_asker_init(&asker, filter, domain, baleen_lanes_width());
+	for (size_t i = 0; i < n; i++)
+		n_found += baleen_asker_test(&asker, from[i]);
 	return n_found;
 }
 

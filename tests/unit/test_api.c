@@ -234,6 +234,59 @@ static void test_binary_keys(void **state)
 	baleen_set_close(set);
 }
 
+/* Many at once: the answers of one after the other; nothing is written behind them. */
+static void test_many_addresses(void **state)
+{
+	struct baleen_set *set = set_of(KEYS("192.0.2.1", "192.0.2.77", "2001:db8::5"), NULL);
+	uint8_t address[1 + 700 * 16], found[701];
+	const int families[] = { AF_INET, AF_INET6 };
+
+	memset(found, 0xa5, sizeof(found));
+	assert_int_equal(baleen_set_test_addresses(set, AF_UNIX, address, 1, found), -EAFNOSUPPORT);
+	assert_int_equal(baleen_set_test_addresses(set, AF_INET, address, 0, found), 0);
+	assert_int_equal(found[0], 0xa5);
+	for (int f = 0; f < 2; f++) {
+		size_t bytes = f ? 16 : 4, n_in = 0;
+
+		for (size_t i = 0; i < 700; i++) {
+			uint8_t *at = address + 1 + i * bytes;
+
+			inet_pton(families[f], f ? "2001:db8::" : "192.0.2.0", at);
+			at[bytes - 1] = i;
+		}
+		if (f)
+			inet_pton(AF_INET6, "::ffff:192.0.2.77", address + 1 + 300 * 16);
+		assert_int_equal(baleen_set_test_addresses(set, families[f], address + 1, 700,
+							   found),
+				 0);
+		for (size_t i = 0; i < 700; i++) {
+			assert_int_equal(found[i],
+					 baleen_set_test_address(set, families[f],
+								 address + 1 + i * bytes));
+			n_in += found[i];
+		}
+		assert_int_equal(n_in, f ? 4 : 6);
+		assert_int_equal(found[700], 0xa5);
+	}
+	baleen_set_close(set);
+}
+
+static void test_many_keys(void **state)
+{
+	static const char *const keys[] = { "192.0.2.1", "192.0.2.2", "2001:db8::5", "192.0.2.1" };
+	static const char *const bad[] = { "192.0.2.1", "nonsense" };
+	struct baleen_set *set = set_of(KEYS("192.0.2.1", "2001:db8::5"), NULL);
+	uint8_t found[5] = { 7, 7, 7, 7, 7 };
+
+	assert_int_equal(baleen_set_test_many(set, bad, 2, found), -EINVAL);
+	assert_non_null(strstr(baleen_error_text(), "nonsense"));
+	assert_int_equal(found[0], 7);
+	assert_int_equal(baleen_set_test_many(set, keys, 0, found), 0);
+	assert_int_equal(baleen_set_test_many(set, keys, 4, found), 0);
+	assert_memory_equal(found, ((uint8_t[]){ 1, 0, 1, 1, 7 }), 5);
+	baleen_set_close(set);
+}
+
 static void test_fields(void **state)
 {
 	struct baleen_set *set =
@@ -429,6 +482,8 @@ int main(void)
 		cmocka_unit_test(test_rule_refused),
 		cmocka_unit_test(test_ask),
 		cmocka_unit_test(test_binary_keys),
+		cmocka_unit_test(test_many_addresses),
+		cmocka_unit_test(test_many_keys),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_squid),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "filter/asker.h"
 #include "filter/filter.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
@@ -57,6 +58,65 @@ static void make_keys(struct baleen_filter *filter, struct baleen_key *keys, str
 	}
 }
 
+/* Numbers, by each set of instructions that this CPU has. */
+static void check_numbers(const struct baleen_filter *filter, u32 domain,
+			  const struct baleen_key *keys)
+{
+	static u64 number[N_KEYS];
+	struct baleen_asker asker;
+	u8 found[N_KEYS + 1];
+	size_t n = 0, n_in = 0;
+
+	for (u32 i = 0; i < N_KEYS; i++)
+		if (keys[i].domain == domain)
+			number[n++] = domain == BALEEN_IP4 ? keys[i].ip4 : keys[i].lo;
+	memset(found, 0xa5, sizeof(found));
+	for (size_t i = 0; i < n; i++) {
+		struct baleen_key key = { .domain = domain };
+		int is_in;
+
+		if (domain == BALEEN_IP4)
+			key.ip4 = number[i];
+		else
+			key.lo = number[i];
+		is_in = baleen_filter_test(filter, &key);
+		n_in += is_in;
+		for (u32 width = 0; width <= baleen_lanes_width(); width++) {
+			baleen_asker_init(&asker, filter, domain, width);
+			assert_int_equal(baleen_asker_test(&asker, number[i]), is_in);
+		}
+	}
+	assert_int_equal(baleen_filter_test_numbers(filter, domain, number, n, found), n_in);
+	assert_int_equal(found[n], 0xa5);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(found[i], baleen_asker_test(&asker, number[i]));
+}
+
+static void check_lanes(const struct baleen_filter *filter, u32 domain,
+			const struct baleen_key *keys)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+	struct baleen_lanes lanes = { .filter = filter, .table = table };
+	u8 found[BALEEN_LANES];
+
+	if (!baleen_lanes_know(table))
+		return;
+	lanes.of = baleen_lanes_of(table, domain);
+	for (u32 width = 0; width <= baleen_lanes_width(); width++) {
+		u32 n = 0;
+
+		for (u32 i = 0; i < N_KEYS && n < BALEEN_LANES; i++)
+			if (keys[i].domain == domain)
+				lanes.lane[n++] = domain == BALEEN_IP4 ? keys[i].ip4 : keys[i].lo;
+		assert_int_equal(n, BALEEN_LANES);
+		baleen_lanes_test(&lanes, width, found);
+		n = 0;
+		for (u32 i = 0; i < N_KEYS && n < BALEEN_LANES; i++)
+			if (keys[i].domain == domain)
+				assert_int_equal(found[n++], baleen_filter_test(filter, &keys[i]));
+	}
+}
+
 static void check_same(u32 kind, const struct baleen_shape *shape, double fpp)
 {
 	static struct baleen_key keys[N_KEYS];
@@ -76,6 +136,10 @@ static void check_same(u32 kind, const struct baleen_shape *shape, double fpp)
 	assert_int_equal(found[N_KEYS], 0xa5);
 	assert_int_equal(baleen_filter_test_many(&filter, keys, 0, &found[N_KEYS]), 0);
 	assert_int_equal(found[N_KEYS], 0xa5);
+	for (u32 domain = BALEEN_IP4; domain <= BALEEN_WORD; domain += BALEEN_WORD) {
+		check_numbers(&filter, domain, keys);
+		check_lanes(&filter, domain, keys);
+	}
 	baleen_filter_free(&filter);
 }
 

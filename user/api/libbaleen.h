@@ -244,6 +244,36 @@ int baleen_set_test(const struct baleen_set *set, const char *key);
 int baleen_set_test_address(const struct baleen_set *set, int family, const void *address);
 
 /**
+ * baleen_set_test_many() - which of these keys are in the set?
+ * @set: the set
+ * @keys: keys as for baleen_set_test()
+ * @n: how many
+ * @found: filled in with @n answers, 1 yes (or maybe), 0 surely not
+ *
+ * The memory of one key is fetched while others are hashed.
+ *
+ * Return: 0; -EINVAL when one is no key of this set, naming the first; -ENOMEM.
+ */
+int baleen_set_test_many(const struct baleen_set *set, const char *const *keys, size_t n,
+			 uint8_t *found);
+
+/**
+ * baleen_set_test_addresses() - which of these addresses are in the set?
+ * @set: the set, keyed by "src" or "dst"
+ * @family: AF_INET or AF_INET6, of all
+ * @addresses: 4 or 16 bytes each in network order, one behind the other, at any alignment
+ * @n: how many
+ * @found: filled in with @n answers of baleen_set_test_address()
+ *
+ * Several times as fast as one after the other. Where the CPU has AVX2 or AVX-512, several
+ * are asked for in one instruction; the answers are the same.
+ *
+ * Return: 0; -EINVAL or -EAFNOSUPPORT as baleen_set_test_address().
+ */
+int baleen_set_test_addresses(const struct baleen_set *set, int family, const void *addresses,
+			      size_t n, uint8_t *found);
+
+/**
  * baleen_set_add() - add keys
  * @set: the set, not a live one
  * @keys: keys of the same fields, without exceptions; nothing can be added to them

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "filter/asker.h"
 #include "filter/filter_strings.h"
 #include "key/key_spec.h"
 #include "ops/build.h"
@@ -19,16 +20,36 @@
 /**
  * struct baleen_set - the handle
  * @filter: the image, or a view of the map
+ * @ip4: @filter, ready to be asked for IPv4 addresses
  * @is_live: which of them
  * @rule: rule of a live set
  * @map_id: its map
  */
 struct baleen_set {
 	struct baleen_filter filter;
+	struct baleen_asker ip4;
 	bool is_live;
 	struct api_rule rule;
 	u32 map_id;
 };
+
+/* After each change of the filter. */
+static void get_ready(struct baleen_set *set)
+{
+	baleen_asker_init(&set->ip4, &set->filter, BALEEN_IP4, baleen_lanes_width());
+}
+
+/* Hands the set over, or frees what was to be one. */
+static int finish(struct baleen_set *made, int err, struct baleen_set **set)
+{
+	if (err) {
+		free(made);
+		return err;
+	}
+	get_ready(made);
+	*set = made;
+	return 0;
+}
 
 void baleen_set_close(struct baleen_set *set)
 {
@@ -104,11 +125,7 @@ int baleen_set_build(struct baleen_keys *keys, const struct baleen_set_options *
 		return baleen_no_memory(api_error());
 	build.key_spec = keys->list.key_spec;
 	err = baleen_build(&keys->list, &build, &made->filter, api_error());
-	if (err)
-		free(made);
-	else
-		*set = made;
-	return err;
+	return finish(made, err, set);
 }
 
 /* --- a file ---------------------------------------------------------------- */
@@ -130,16 +147,10 @@ static int read_image(const char *path, struct baleen_filter *filter)
 int baleen_set_open(const char *path, struct baleen_set **set)
 {
 	struct baleen_set *made = calloc(1, sizeof(*made));
-	int err;
 
 	if (!made)
 		return baleen_no_memory(api_error());
-	err = read_image(path, &made->filter);
-	if (err)
-		free(made);
-	else
-		*set = made;
-	return err;
+	return finish(made, read_image(path, &made->filter), set);
 }
 
 /* A plain copy of a live map could miss a key that moves meanwhile. */
@@ -229,11 +240,7 @@ int baleen_set_open_rule(const char *rule, struct baleen_set **set)
 	err = api_rule_parse(rule, &made->rule);
 	if (!err)
 		err = look_at(made);
-	if (err)
-		free(made);
-	else
-		*set = made;
-	return err;
+	return finish(made, err, set);
 }
 
 int baleen_set_refresh(struct baleen_set *set)
@@ -250,24 +257,46 @@ int baleen_set_refresh(struct baleen_set *set)
 	is_other = now.map_id != set->map_id;
 	baleen_filter_free(&set->filter);
 	*set = now;
+	get_ready(set);
 	return is_other;
 }
 
 /* --- asked ----------------------------------------------------------------- */
 
-int baleen_set_test(const struct baleen_set *set, const char *key)
+static int key_from(const struct baleen_set *set, const char *text, struct baleen_key *key)
 {
-	const struct baleen_string string = { (const u8 *)key, strlen(key) };
-	struct baleen_key parsed;
+	const struct baleen_string string = { (const u8 *)text, strlen(text) };
 	const char *reason;
 
-	if (set->filter.image.key_spec == BALEEN_KEY_STRING) {
-		parsed = baleen_string_key(&set->filter, string);
-		return baleen_filter_test(&set->filter, &parsed);
-	}
-	if (baleen_key_parse(key, strlen(key), set->filter.image.key_spec, &parsed, &reason))
-		return baleen_fail(api_error(), EINVAL, "'%.64s': %s", key, reason);
-	return baleen_filter_test(&set->filter, &parsed);
+	if (set->filter.image.key_spec == BALEEN_KEY_STRING)
+		*key = baleen_string_key(&set->filter, string);
+	else if (baleen_key_parse(text, strlen(text), set->filter.image.key_spec, key, &reason))
+		return baleen_fail(api_error(), EINVAL, "'%.64s': %s", text, reason);
+	return 0;
+}
+
+int baleen_set_test(const struct baleen_set *set, const char *key)
+{
+	struct baleen_key parsed;
+	int err = key_from(set, key, &parsed);
+
+	return err ? err : baleen_filter_test(&set->filter, &parsed);
+}
+
+int baleen_set_test_many(const struct baleen_set *set, const char *const *keys, size_t n,
+			 uint8_t *found)
+{
+	struct baleen_key *parsed = calloc(n ? n : 1, sizeof(*parsed));
+	int err = 0;
+
+	if (!parsed)
+		return baleen_no_memory(api_error());
+	for (size_t i = 0; i < n && !err; i++)
+		err = key_from(set, keys[i], &parsed[i]);
+	if (!err)
+		baleen_filter_test_many(&set->filter, parsed, n, found);
+	free(parsed);
+	return err;
 }
 
 /* Dual-stack sockets tell the addresses of IPv4 peers so. */
@@ -278,21 +307,69 @@ static bool is_mapped(const void *address)
 	return !memcmp(address, prefix, sizeof(prefix));
 }
 
+static int check_family(const struct baleen_set *set, int family)
+{
+	if (!baleen_spec_is_address(set->filter.image.key_spec))
+		return baleen_fail(api_error(), EINVAL, "the keys of the set are not addresses");
+	if (family != AF_INET && family != AF_INET6)
+		return baleen_fail(api_error(), EAFNOSUPPORT, "address family %d", family);
+	return 0;
+}
+
 int baleen_set_test_address(const struct baleen_set *set, int family, const void *address)
 {
 	struct baleen_key key;
+	int err = check_family(set, family);
 
-	if (!baleen_spec_is_address(set->filter.image.key_spec))
-		return baleen_fail(api_error(), EINVAL, "the keys of the set are not addresses");
+	if (err)
+		return err;
 	if (family == AF_INET)
-		key = baleen_key_ip4(address);
-	else if (family == AF_INET6 && is_mapped(address))
-		key = baleen_key_ip4((const u8 *)address + 12);
-	else if (family == AF_INET6)
-		key = baleen_key_ip6(address);
-	else
-		return baleen_fail(api_error(), EAFNOSUPPORT, "address family %d", family);
+		return baleen_asker_test(&set->ip4, baleen_load_be32(address));
+	if (is_mapped(address))
+		return baleen_asker_test(&set->ip4, baleen_load_be32((const u8 *)address + 12));
+	key = baleen_key_ip6(address);
 	return baleen_filter_test(&set->filter, &key);
+}
+
+/* Addresses that are turned into keys at a time: they stay in the L1 cache. */
+#define AT_ONCE 256
+
+static void test_ip4(const struct baleen_set *set, const u8 *address, size_t n, u8 *found)
+{
+	u64 number[AT_ONCE];
+
+	for (size_t i = 0; i < n; i++)
+		number[i] = baleen_load_be32(address + i * 4);
+	baleen_filter_test_numbers(&set->filter, BALEEN_IP4, number, n, found);
+}
+
+static void test_ip6(const struct baleen_set *set, const u8 *address, size_t n, u8 *found)
+{
+	struct baleen_key key[AT_ONCE];
+
+	for (size_t i = 0; i < n; i++, address += 16)
+		key[i] =
+			is_mapped(address) ? baleen_key_ip4(address + 12) : baleen_key_ip6(address);
+	baleen_filter_test_many(&set->filter, key, n, found);
+}
+
+int baleen_set_test_addresses(const struct baleen_set *set, int family, const void *addresses,
+			      size_t n, uint8_t *found)
+{
+	const u8 *address = addresses;
+	int err = check_family(set, family);
+
+	if (err)
+		return err;
+	for (size_t at = 0; at < n; at += AT_ONCE) {
+		size_t n_now = n - at < AT_ONCE ? n - at : AT_ONCE;
+
+		if (family == AF_INET)
+			test_ip4(set, address + at * 4, n_now, &found[at]);
+		else
+			test_ip6(set, address + at * 16, n_now, &found[at]);
+	}
+	return 0;
 }
 
 static const char *kind_of(const struct baleen_filter *filter)
@@ -367,6 +444,7 @@ static int change(struct baleen_set *set, struct baleen_keys *keys, enum baleen_
 	err = baleen_change_in_place(filter, &keys->list, op, &n_changed);
 	if (!err) {
 		baleen_change_seal(filter);
+		get_ready(set);
 		return 0;
 	}
 	err = baleen_change_aside(filter, &keys->list, op, err == -ENOSPC, false, &built,
@@ -375,6 +453,7 @@ static int change(struct baleen_set *set, struct baleen_keys *keys, enum baleen_
 		return err;
 	baleen_filter_free(filter);
 	*filter = built;
+	get_ready(set);
 	return 0;
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Testing many keys at once: the lines of all are asked for before the first is read. */
+#include "filter/lanes.h"
 #include "filter/recent.h"
 
-/* Keys whose lines are on their way at a time. At 10 M keys, 17 bits a key, in
- * ns: 8: 27, 16: 25, 32 and 64: 24; one after the other: 57.
- */
-#define AHEAD 32
+#define AHEAD BALEEN_LANES
 
 /* Blocks past which memory is far: 4 MiB. */
 #define LARGE_BLOCKS (1u << 16)
@@ -25,24 +23,6 @@ struct batch {
 	size_t n;
 	u8 *found;
 };
-
-static void test_bloom(const struct batch *batch)
-{
-	const struct baleen_block *blocks = batch->filter->bytes;
-	struct baleen_bloom_place place[AHEAD];
-
-	for (size_t i = 0; i < batch->n; i++) {
-		place[i] = baleen_bloom_locate(batch->table, &batch->filter->image.seed,
-					       &batch->key[i]);
-		__builtin_prefetch(&blocks[place[i].block]);
-	}
-	for (size_t i = 0; i < batch->n; i++) {
-		const u64 *word = blocks[place[i].block].word;
-
-		batch->found[i] = !((~baleen_le64(word[place[i].word[0]]) & place[i].mask[0]) |
-				    (~baleen_le64(word[place[i].word[1]]) & place[i].mask[1]));
-	}
-}
 
 /* Position by position: of the keys whose bit is set the next line is asked for, and
  * the others cost no more.
@@ -81,6 +61,24 @@ static void test_classic(const struct batch *batch)
 			n_left += is_set;
 		}
 	}
+}
+
+/* Hashes of what no permutation makes are computed one by one. */
+static void test_lanes(const struct batch *batch)
+{
+	struct baleen_lanes lanes = { .filter = batch->filter, .table = batch->table };
+	u32 domain = batch->key->domain;
+	u8 found[AHEAD];
+
+	lanes.of = baleen_lanes_of(batch->table, domain);
+	for (size_t i = 0; i < batch->n; i++)
+		lanes.lane[i] = domain == BALEEN_IP4 ?
+					batch->key[i].ip4 :
+				domain == BALEEN_WORD ?
+					batch->key[i].lo :
+					baleen_hash64(&batch->filter->image.seed, &batch->key[i]);
+	baleen_lanes_test(&lanes, baleen_lanes_width(), found);
+	memcpy(batch->found, found, batch->n);
 }
 
 /* The order home, other holds for the keys of a live map here, too. */
@@ -252,28 +250,19 @@ static void test_each(const struct batch *batch)
 		batch->found[i] = baleen_filter_test(batch->filter, &batch->key[i]);
 }
 
-/* Do prefixes decide before the table of the hosts is asked? */
-static bool has_prefixes(const struct baleen_image *image, u32 domain)
-{
-	return (domain == BALEEN_IP4 && image->table[BALEEN_IP4_GROUPS].kind) ||
-	       (domain == BALEEN_IP6 && image->table[BALEEN_IP6_STEMS].kind);
-}
-
 static void test_batch(const struct batch *batch)
 {
 	const struct baleen_table *table = batch->table;
 	bool is_plain = baleen_table_is_fast_path(table);
 
-	if (!table->kind || table->form || has_prefixes(&batch->filter->image, batch->key->domain))
+	if (!table->kind || table->form ||
+	    baleen_image_has_prefixes(&batch->filter->image, batch->key->domain))
 		test_each(batch);
-	else if (table->kind == BALEEN_KIND_BLOOM ||
-		 (table->kind == BALEEN_KIND_COUNTING && table->hash == BALEEN_HASH_BLOCKED))
-		test_bloom(batch);
+	else if (baleen_lanes_know(table))
+		test_lanes(batch);
 	else if ((table->kind == BALEEN_KIND_CLASSIC || table->kind == BALEEN_KIND_COUNTING) &&
 		 baleen_classic_knows(table, batch->key->domain))
 		test_classic(batch);
-	else if (is_plain && table->slot_bits == 16)
-		test_cuckoo(batch, 16);
 	else if (is_plain && table->slot_bits == 32)
 		test_cuckoo(batch, 32);
 	else if (is_plain && table->slot_bits == 64)
@@ -318,6 +307,55 @@ size_t baleen_filter_test_many(const struct baleen_filter *filter, const struct 
 		ask_recent(&batch);
 		for (size_t i = 0; i < batch.n; i++)
 			n_found += batch.found[i];
+	}
+	return n_found;
+}
+
+/* Numbers go into the lanes as they are. */
+static size_t test_numbers(struct baleen_lanes *lanes, const u64 *number, size_t n, u8 *found)
+{
+	enum baleen_lanes_width width = baleen_lanes_width();
+	size_t n_found = 0;
+	u8 rest[AHEAD];
+
+	for (; n >= AHEAD; n -= AHEAD, number += AHEAD, found += AHEAD) {
+		memcpy(lanes->lane, number, sizeof(lanes->lane));
+		baleen_lanes_test(lanes, width, found);
+		for (u32 i = 0; i < AHEAD; i++)
+			n_found += found[i];
+	}
+	if (!n)
+		return n_found;
+	memcpy(lanes->lane, number, n * sizeof(*number));
+	baleen_lanes_test(lanes, width, rest);
+	for (size_t i = 0; i < n; i++) {
+		found[i] = rest[i];
+		n_found += rest[i];
+	}
+	return n_found;
+}
+
+size_t baleen_filter_test_numbers(const struct baleen_filter *filter, u32 domain, const u64 *number,
+				  size_t n, u8 *found)
+{
+	struct baleen_lanes lanes = { .filter = filter, .table = &filter->image.table[domain & 3] };
+	struct baleen_key keys[AHEAD] = { 0 };
+	size_t n_found = 0, n_keys;
+
+	lanes.of = baleen_lanes_of(lanes.table, domain);
+	if (baleen_lanes_know(lanes.table) && !baleen_image_has_prefixes(&filter->image, domain) &&
+	    baleen_recent_is_empty(filter))
+		return test_numbers(&lanes, number, n, found);
+	for (size_t at = 0; at < n; at += n_keys) {
+		n_keys = n - at < AHEAD ? n - at : AHEAD;
+		for (size_t i = 0; i < n_keys; i++) {
+			keys[i].domain = domain;
+			if (domain == BALEEN_IP4)
+				keys[i].ip4 = number[at + i];
+			else
+				keys[i].lo = number[at + i];
+		}
+		n_found += baleen_filter_test_many(filter, keys, n_keys, &found[at]);
 	}
 	return n_found;
 }
