@@ -72,7 +72,7 @@ BASE_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(WARN)
 # constants the verifier then does not see.
 BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -I include -I bpf -I /usr/include/$(MULTIARCH) -mllvm -pragma-unroll-threshold=200000
 # Only programs that sign or verify load libsodium.
-LIBS = -lxdp -lbpf -lelf -ljansson -lmnl -lcsv -lsqlite3 -Wl,--push-state,--as-needed -lsodium -Wl,--pop-state -lm
+LIBS = -lxdp -lbpf -lelf -lz -ljansson -lmnl -lcsv -lsqlite3 -Wl,--push-state,--as-needed -lsodium -Wl,--pop-state -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 LIB_SRC := $(wildcard user/lib/*.c user/lib/*/*.c)
@@ -105,15 +105,20 @@ FUZZ_LIB := $(wildcard $(patsubst %,user/lib/%.c,util/* key/* list/* net/* filte
 	state/rule_store_path state/rule_store_rules \
 	state/set_feed state/sql xdp/limit_words xdp/pins xdp/qualifiers xdp/ruleset))
 FUZZ_OBJ := $(FUZZ_LIB:%.c=build/fuzzed/%.o)
-# The program with room for 1 and for 4 rules, besides 16: see user/lib/xdp/load.c.
-SMALLER := 1 4
-# The same for what goes out.
-EGRESS := 1 16
-# And those that ask conntrack, which not every kernel can load.
-CONNTRACK := conntrack_in conntrack_out
-BPF_OBJ := $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(SMALLER:%=build/baleen_%.bpf.o) \
-	$(EGRESS:%=build/egress_%.bpf.o) $(CONNTRACK:%=build/%.bpf.o)
-SKELETONS := $(BPF_OBJ:%.bpf.o=%.skel.h)
+# The program of bpf/baleen.bpf.c for what comes in and what goes out, with room for fewer
+# rules, and with calls of conntrack, which not every kernel can load. user/lib/xdp/bpf_objects.c
+# carries these and that of ICP compressed; others have a skeleton.
+FLAGS_baleen_1 := -D BALEEN_PROGRAM_RULES=1
+FLAGS_baleen_4 := -D BALEEN_PROGRAM_RULES=4
+FLAGS_egress_1 := -D BALEEN_PROGRAM_EGRESS $(FLAGS_baleen_1)
+FLAGS_egress_16 := -D BALEEN_PROGRAM_EGRESS
+FLAGS_conntrack_in_4 := -D BALEEN_PROGRAM_CONNTRACK $(FLAGS_baleen_4)
+FLAGS_conntrack_in_16 := -D BALEEN_PROGRAM_CONNTRACK
+FLAGS_conntrack_out_4 := -D BALEEN_PROGRAM_CONNTRACK -D BALEEN_PROGRAM_EGRESS $(FLAGS_baleen_4)
+FLAGS_conntrack_out_16 := -D BALEEN_PROGRAM_CONNTRACK $(FLAGS_egress_16)
+CARRIED := build/baleen.bpf.o $(patsubst FLAGS_%,build/%.bpf.o,$(filter FLAGS_%,$(.VARIABLES)))
+BPF_OBJ := $(sort $(BPF_SRC:bpf/%.bpf.c=build/%.bpf.o) $(CARRIED))
+SKELETONS := build/section.skel.h build/slot.skel.h
 TEST_SKELETONS := $(patsubst %.bpf.c,build/%.skel.h,$(TEST_BPF_SRC))
 PROGRAMS := build/baleen build/baleend
 # Programs that others start, as installed: found from where the one that starts them is.
@@ -132,7 +137,7 @@ BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
 all: $(PROGRAMS) $(HELPERS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
-tests: $(UNIT_BIN) $(TOOL_BIN) $(FUZZ_BIN) $(KMOD_TEST_BIN) $(KFUNC_TEST_BIN) $(KMOD_STRESS_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
+tests: $(UNIT_BIN) $(TOOL_BIN) $(KMOD_TEST_BIN) $(KFUNC_TEST_BIN) $(KMOD_STRESS_BIN) build/worlds/worlds build/worlds/live build/worlds/parity build/worlds/lists
 
 # --- packages -------------------------------------------------------------
 
@@ -170,25 +175,18 @@ build/%.bpf.o: bpf/%.bpf.c $(HEADERS)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@.tmp
 	llvm-strip -g $@.tmp && mv $@.tmp $@
 
-build/baleen_%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
+$(CARRIED): build/%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -D BALEEN_PROGRAM_RULES=$* -c $< -o $@.tmp
-	llvm-strip -g $@.tmp && mv $@.tmp $@
-
-build/egress_%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
-	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -D BALEEN_PROGRAM_EGRESS -D BALEEN_PROGRAM_RULES=$* -c $< -o $@.tmp
-	llvm-strip -g $@.tmp && mv $@.tmp $@
-
-build/conntrack_in.bpf.o: DIRECTION :=
-build/conntrack_out.bpf.o: DIRECTION := -D BALEEN_PROGRAM_EGRESS
-build/conntrack_%.bpf.o: bpf/baleen.bpf.c $(HEADERS)
-	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -D BALEEN_PROGRAM_CONNTRACK $(DIRECTION) -c $< -o $@.tmp
+	$(CLANG) $(BPF_CFLAGS) $(FLAGS_$*) -c $< -o $@.tmp
 	llvm-strip -g $@.tmp && mv $@.tmp $@
 
 build/%.skel.h: build/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
+
+build/%.bpf.o.gz: build/%.bpf.o
+	gzip -9nc $< >$@
+
+build/user/lib/xdp/bpf_objects.o build/asan/user/lib/xdp/bpf_objects.o: $(CARRIED:%=%.gz) build/icp.bpf.o.gz
 
 build/tests/%.bpf.o: tests/%.bpf.c $(HEADERS) $(wildcard tests/bench/*.h tests/worlds/*.h tests/kmod/kfunc/*.h include/uapi/linux/*.h)
 	@mkdir -p $(@D)
@@ -424,7 +422,7 @@ check check-all: deps-test
 	$(MAKE) -j$$(nproc) $@-now
 check-now: all tests kmod-vm
 	tests/run $(CHECK_GROUPS)
-check-all-now: all tests kmod-vm
+check-all-now: all tests $(FUZZ_BIN) kmod-vm
 	tests/run --all $(CHECK_GROUPS)
 endif
 

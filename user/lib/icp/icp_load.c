@@ -4,16 +4,16 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "icp/icp_load.h"
 #include "util/fd.h"
 #include "util/libbpf_log.h"
+#include "xdp/bpf_objects.h"
 #include "xdp/load.h"
 #include "xdp/object_maps.h"
-
-#include "icp.skel.h"
 
 /* A program and where it goes. */
 struct program {
@@ -209,15 +209,18 @@ int baleen_icp_load(struct baleen_icp_loaded *loaded, bool frags, struct baleen_
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "baleen_icp");
 	const struct baleen_icp_loaded before = *loaded;
 	struct bpf_object *object;
-	const void *bytes;
 	size_t n_bytes;
+	void *bytes;
 	int err;
 
+	err = baleen_bpf_object_inflate(&baleen_bpf_object_icp, &bytes, &n_bytes);
+	if (err)
+		return baleen_fail(error, -err, "cannot open the programs: %s", strerror(-err));
 	loaded->config.version = BALEEN_ICP_CONFIG_VERSION;
 	loaded->config.frags = frags;
 	baleen_log_start();
-	bytes = icp_bpf__elf_bytes(&n_bytes);
 	object = bpf_object__open_mem(bytes, n_bytes, &options);
+	free(bytes);
 	if (!object)
 		return baleen_fail(error, errno, "cannot open the programs: %m");
 	err = load_object(object, loaded, error);

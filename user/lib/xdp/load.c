@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "key/key_spec.h"
 #include "util/fd.h"
 #include "util/libbpf_log.h"
+#include "xdp/bpf_objects.h"
 #include "xdp/dispatcher.h"
 #include "xdp/kernel_conntrack.h"
 #include "xdp/kernel_sock.h"
@@ -21,36 +23,6 @@
 #include "xdp/object_maps.h"
 #include "xdp/pins.h"
 #include "xdp/ruleset.h"
-
-#include "baleen.skel.h"
-#include "baleen_1.skel.h"
-#include "baleen_4.skel.h"
-#include "conntrack_in.skel.h"
-#include "conntrack_out.skel.h"
-#include "egress_1.skel.h"
-#include "egress_16.skel.h"
-
-/* The same program with room for fewer rules. The kernel reads, checks and copies all
- * of an object before it removes what is not used, and libbpf relocates it: attach
- * with one rule took 90 ms with the largest, and takes 35 ms with the smallest. Those that
- * call the functions of conntrack can be loaded only where the kernel has them.
- */
-static const struct {
-	bool is_egress;
-	bool has_conntrack;
-	u32 n_rules;
-	const void *(*bytes)(size_t *n_bytes);
-} objects[] = {
-	{ false, false, 1, baleen_1_bpf__elf_bytes },
-	{ false, false, 4, baleen_4_bpf__elf_bytes },
-	{ false, false, BALEEN_MAX_RULES, baleen_bpf__elf_bytes },
-	{ true, false, 1, egress_1_bpf__elf_bytes },
-	{ true, false, BALEEN_MAX_RULES, egress_16_bpf__elf_bytes },
-	{ false, true, BALEEN_MAX_RULES, conntrack_in_bpf__elf_bytes },
-	{ true, true, BALEEN_MAX_RULES, conntrack_out_bpf__elf_bytes },
-};
-
-#define N_OBJECTS (sizeof(objects) / sizeof(objects[0]))
 
 const char *const baleen_limit_pins[BALEEN_N_LIMIT_MAPS] = {
 	[BALEEN_LIMIT_TABLE] = "limits",
@@ -289,27 +261,13 @@ static int keep(const struct bpf_object *object, const struct bpf_program *progr
 	return err;
 }
 
-u64 baleen_load_code(void)
-{
-	size_t n_bytes, n_all = 0;
-	u32 crc = 0;
-
-	for (size_t i = 0; i < N_OBJECTS; i++) {
-		const void *bytes = objects[i].bytes(&n_bytes);
-
-		crc = baleen_crc32c(crc, bytes, n_bytes);
-		n_all += n_bytes;
-	}
-	return (u64)n_all << 32 | crc;
-}
-
 /* The constants, with what follows from the rules and from this release. */
 static struct baleen_config complete(const struct baleen_config *config)
 {
 	struct baleen_config whole = *config;
 
 	whole.version = BALEEN_CONFIG_VERSION;
-	whole.code = baleen_load_code();
+	whole.code = baleen_bpf_objects_code();
 	whole.needs_transport = whole.established = 0;
 	for (u32 i = 0; i < whole.n_rules; i++) {
 		whole.needs_transport |= whole.rule[i].needs_transport;
@@ -361,18 +319,22 @@ static struct bpf_object *open_object(const struct baleen_config *config, u32 *n
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "baleen_bpf");
 	const struct baleen_config constants = complete(config);
-	const bool has_conntrack = constants.established & BALEEN_ESTABLISHED_CONNTRACK;
+	const struct baleen_bpf_object *program =
+		baleen_bpf_object_find(config->is_egress,
+				       constants.established & BALEEN_ESTABLISHED_CONNTRACK,
+				       config->n_rules);
 	struct bpf_object *object;
-	const void *bytes;
-	size_t i = 0, n_bytes;
+	size_t n_bytes;
+	void *bytes;
 	int err;
 
-	while (i < N_OBJECTS - 1 &&
-	       (objects[i].is_egress != (bool)config->is_egress ||
-		objects[i].has_conntrack != has_conntrack || objects[i].n_rules < config->n_rules))
-		i++;
-	bytes = objects[i].bytes(&n_bytes);
+	err = baleen_bpf_object_inflate(program, &bytes, &n_bytes);
+	if (err) {
+		errno = -err;
+		return NULL;
+	}
 	object = bpf_object__open_mem(bytes, n_bytes, &options);
+	free(bytes);
 	if (!object)
 		return NULL;
 	err = baleen_object_set_constants(object, &constants, sizeof(constants));
@@ -381,7 +343,7 @@ static struct bpf_object *open_object(const struct baleen_config *config, u32 *n
 		errno = -err;
 		return NULL;
 	}
-	*n_rules = objects[i].n_rules;
+	*n_rules = program->n_rules;
 	return object;
 }
 

@@ -130,13 +130,6 @@ int baleen_load_program(const struct baleen_config *config, struct baleen_loaded
 			struct baleen_error *error);
 
 /**
- * baleen_load_code() - a number for the code of the program of this release
- *
- * Return: the same for two programs whose object files are the same; not 0.
- */
-u64 baleen_load_code(void);
-
-/**
  * baleen_loaded_init() - no descriptors
  * @loaded: filled with -1
  */

@@ -6,6 +6,7 @@
 #include "key/key_spec.h"
 #include "util/announce.h"
 #include "util/fd.h"
+#include "xdp/bpf_objects.h"
 #include "xdp/config.h"
 #include "xdp/load.h"
 #include "xdp/update.h"
@@ -78,7 +79,8 @@ static int carry_over(const struct baleen_xdp *xdp, const struct baleen_ruleset 
 	return 0;
 }
 
-/* The table of other limits does not go on: a source that was over the old ones may be within the new. */
+/* The table of other limits does not go on: a source that was over the old ones may be within the
+ * new. */
 static int carry_over_limits(const struct baleen_xdp *xdp, const struct baleen_config *config,
 			     struct baleen_loaded *loaded, struct baleen_error *error)
 {
@@ -120,7 +122,7 @@ static void become(struct baleen_xdp *xdp, const struct baleen_config *config,
 {
 	xdp->program_id = loaded->program_id;
 	xdp->config = *config;
-	xdp->config.code = baleen_load_code();
+	xdp->config.code = baleen_bpf_objects_code();
 	swap_fd(&xdp->stats_fd, &loaded->stats_fd);
 	swap_fd(&xdp->events_fd, &loaded->events_fd);
 	swap_fd(&xdp->sampler_fd, &loaded->sampler_fd);

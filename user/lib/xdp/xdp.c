@@ -13,6 +13,7 @@
 #include "net/kmod_hook.h"
 #include "util/announce.h"
 #include "util/fd.h"
+#include "xdp/bpf_objects.h"
 #include "xdp/config.h"
 #include "xdp/dispatcher.h"
 #include "xdp/load.h"
@@ -346,7 +347,7 @@ struct baleen_rule_stats baleen_xdp_rule_stats(const struct baleen_xdp *xdp, u32
 
 bool baleen_xdp_is_current(const struct baleen_xdp *xdp)
 {
-	return xdp->config.code == baleen_load_code();
+	return xdp->config.code == baleen_bpf_objects_code();
 }
 
 /* --- detach ---------------------------------------------------------------- */
