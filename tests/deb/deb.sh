@@ -32,14 +32,13 @@ debian()
 		DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
 }
 
-# Programs for BPF are the same whatever a package wants of the compiler, and cost the most:
-# in `make check` they are those of this tree.
+# In `make check` the packages hold what this tree has compiled; they only link it.
 build_packages()
 {
 	local built=$CLONE/build/deb/tree/build
 
 	mkdir "$CLONE" && tar -c --exclude=./build --exclude=./.git . | tar -x -C "$CLONE" || return
-	tests_all || { mkdir -p "$built" && cp -p build/*.bpf.o build/*.skel.h "$built/"; } || return
+	tests_all || { mkdir -p "$built" && cp -a build/user build/late.* build/*.h build/*.bpf.o* "$built/"; } || return
 	"$CLONE/debian/build" "$RELEASE" && "$CLONE/debian/build" "$NEXT"
 }
 

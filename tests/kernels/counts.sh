@@ -7,6 +7,7 @@
 # kernels.sh compares them with tests/kernels/instructions. Needs make_pair;
 # uses veth-b, which has no program before and after.
 
+source "$ROOT/tests/kernels/counted.sh"
 PROGRAM=$ROOT/build/tools/program
 COUNTED=$TMP/counted
 COUNT_PINS=/sys/fs/bpf/count
@@ -68,6 +69,7 @@ count_sixteen_of()
 {
 	local rules=() i
 
+	is_counted "$1" || return 0
 	for i in {1..16}; do
 		rules+=(--drop "rule$i=$2")
 	done
