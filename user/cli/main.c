@@ -2,11 +2,14 @@
 /* The table of commands, in the groups and the order of baleen(8). */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/common/options.h"
 #include "release.h"
+#include "util/number.h"
+#include "util/threads.h"
 
 /* clang-format off: a line each, so that two who add one do not collide. */
 static const struct group {
@@ -149,11 +152,29 @@ static void hold_standard_streams(void)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* As many as there are processors, unless the user says how many. 0, or EXIT_USAGE after a
+ * message.
+ */
+static int set_threads(void)
+{
+	const char *text = getenv("BALEEN_THREADS");
+	u64 n = 0;
+
+	if (text && baleen_count_parse(text, &n)) {
+		complain("BALEEN_THREADS=%s: not a number of threads", text);
+		return EXIT_USAGE;
+	}
+	baleen_threads_set(n < BALEEN_MAX_THREADS ? n : BALEEN_MAX_THREADS);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
 	hold_standard_streams();
+	if (set_threads())
+		return EXIT_USAGE;
 	/* A reader that goes away is an error of the write, not a death. */
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {

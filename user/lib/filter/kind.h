@@ -19,6 +19,7 @@
 #include "util/error.h"
 
 struct baleen_filter;
+struct baleen_fill;
 struct baleen_hashes;
 
 /**
@@ -75,6 +76,7 @@ struct baleen_shape {
  *         which is nothing in a live image
  * @copies: how often a key is in a table, or as often as at most; NULL: each once
  * @insert: as baleen_filter_insert(), of at least one key
+ * @fill: as baleen_cuckoo_fill(); NULL: @insert does it
  * @add: as baleen_live_add(); NULL: built aside only
  * @del: as baleen_live_del(); NULL: cannot forget, or built aside only
  * @hashes: all hashes of the keys, whole (see hashes.h); NULL: it keeps too little
@@ -97,6 +99,7 @@ struct baleen_kind_ops {
 	u64 (*copies)(const struct baleen_filter *filter, const struct baleen_key *key);
 	int (*insert)(struct baleen_filter *filter, const struct baleen_key *keys, size_t n,
 		      size_t *n_done);
+	int (*fill)(struct baleen_filter *filter, u32 domain, const struct baleen_fill *fill);
 	int (*add)(struct baleen_filter *filter, const struct baleen_key *key, bool *changed);
 	int (*del)(struct baleen_filter *filter, const struct baleen_key *key, bool *changed);
 	int (*hashes)(const struct baleen_filter *filter, u32 domain, struct baleen_hashes *hashes,

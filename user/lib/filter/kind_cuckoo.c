@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "filter/cuckoo_fill.h"
 #include "filter/cuckoo_shape.h"
 #include "filter/cuckoo_table.h"
 #include "filter/hashes.h"
@@ -400,6 +401,7 @@ const struct baleen_kind_ops baleen_cuckoo_ops = {
 	.count = slots_used,
 	.copies = cuckoo_copies,
 	.insert = baleen_cuckoo_insert,
+	.fill = baleen_cuckoo_fill,
 	.add = baleen_cuckoo_live_add,
 	.del = baleen_cuckoo_live_del,
 	.hashes = baleen_cuckoo_hashes,

@@ -182,6 +182,10 @@ struct baleen_list_reader {
  * the caller decides whether the list may be used. After a failure the list
  * holds the keys read so far.
  *
+ * A long file is parsed by all threads (threads.h): keys come in any order, which
+ * baleen_list_finish() settles; bad lines are reported in theirs, one at a time, by any
+ * of the threads.
+ *
  * Return: 0, -ENOMEM, or the negative errno of a failed read.
  */
 int baleen_list_read(struct baleen_list *list, int fd, const char *name,
@@ -266,8 +270,8 @@ bool baleen_list_has_exceptions(const struct baleen_list *list);
  * @list: as read; untouched on failure but for the order of its arrays. Strings
  *        stay in their order
  *
- * A list without prefixes needs no further memory. No more lists may be read
- * after it.
+ * A list without prefixes needs no further memory, but takes some where threads sort it. No
+ * more lists may be read after it.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -280,6 +284,34 @@ int baleen_list_finish(struct baleen_list *list);
 void baleen_list_free(struct baleen_list *list);
 
 struct baleen_entry;
+
+/**
+ * baleen_list_append() - append what a line says
+ * @list: appended to, and its count of entries
+ * @entry: the parsed line; a blank or bad one is nothing
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_list_append(struct baleen_list *list, const struct baleen_entry *entry);
+
+/**
+ * baleen_list_append_string() - append a string
+ * @list: appended to, and its count of entries
+ * @bytes: the string; an empty one is none
+ * @n_bytes: its length
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_list_append_string(struct baleen_list *list, const char *bytes, size_t n_bytes);
+
+/**
+ * baleen_list_append_all() - append all entries of another list
+ * @list: appended to, also its counts of entries and bad lines
+ * @more: as read, without strings; stays as it is
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_list_append_all(struct baleen_list *list, const struct baleen_list *more);
 
 /* Called with a line of a list; a nonzero return ends the walk. */
 typedef int baleen_list_visit(const struct baleen_entry *entry, u64 line, void *data);

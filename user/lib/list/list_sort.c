@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The arrays of a list in order. */
+#include <stdlib.h>
+
 #include "list/list_sort.h"
+#include "util/threads.h"
 
 /*
  * American flag sort (McIlroy, Bostic, McIlroy, "Engineering Radix Sort",
@@ -192,11 +195,159 @@ static void sort_key(char *elements, size_t n, u32 depth)
 	flag_sort(elements, n, KEY, depth, sort_key);
 }
 
+/* --- by threads ------------------------------------------------------------- */
+
+/* Fewer are sorted sooner than threads are made. */
+#define MANY (1u << 16)
+
+/**
+ * struct sorting - elements that threads sort
+ * @elements: the array
+ * @scratch: as large
+ * @n: how many
+ * @what: what they are
+ * @depth: of the digit that tells the bucket
+ * @is_counted: the elements are to be moved, not counted
+ * @n_slices: parts of the array, each counted and moved by one thread
+ * @next: of each slice and digit how many elements there are, then where the next one goes
+ * @start: of each bucket
+ * @n_alone: a bucket of more elements is sorted by all threads together
+ */
+struct sorting {
+	char *elements;
+	char *scratch;
+	size_t n;
+	enum what what;
+	u32 depth;
+	bool is_counted;
+	u32 n_slices;
+	size_t (*next)[256];
+	size_t start[257];
+	size_t n_alone;
+};
+
+baleen_inline void pass_slice(const struct sorting *sorting, u32 slice, enum what what)
+{
+	const size_t bytes = element_bytes(what);
+	size_t end = sorting->n * (slice + 1) / sorting->n_slices;
+	size_t *next = sorting->next[slice];
+	bool is_counted = sorting->is_counted;
+	union element element;
+
+	for (size_t i = sorting->n * slice / sorting->n_slices; i < end; i++) {
+		size_t at;
+
+		memcpy(&element, sorting->elements + i * bytes, bytes);
+		at = next[digit_of(&element, what, sorting->depth)]++;
+		if (is_counted)
+			memcpy(sorting->scratch + at * bytes, &element, bytes);
+	}
+}
+
+static void pass(void *data, u32 slice, u32 thread)
+{
+	const struct sorting *sorting = data;
+
+	switch (sorting->what) {
+	case IP4: pass_slice(sorting, slice, IP4); break;
+	case IP6: pass_slice(sorting, slice, IP6); break;
+	case PREFIX4: pass_slice(sorting, slice, PREFIX4); break;
+	case PREFIX6: pass_slice(sorting, slice, PREFIX6); break;
+	default: pass_slice(sorting, slice, KEY); break;
+	}
+}
+
+/* From counts to places. */
+static void place_buckets(struct sorting *sorting)
+{
+	size_t at = 0;
+
+	for (u32 bucket = 0; bucket < 256; bucket++) {
+		sorting->start[bucket] = at;
+		for (u32 slice = 0; slice < sorting->n_slices; slice++) {
+			size_t n = sorting->next[slice][bucket];
+
+			sorting->next[slice][bucket] = at;
+			at += n;
+		}
+	}
+	sorting->start[256] = at;
+	sorting->is_counted = true;
+}
+
+static void sort_alone(enum what what, char *elements, size_t n, u32 depth)
+{
+	switch (what) {
+	case IP4: sort_ip4(elements, n, depth); break;
+	case IP6: sort_ip6(elements, n, depth); break;
+	case PREFIX4: sort_prefix4(elements, n, depth); break;
+	case PREFIX6: sort_prefix6(elements, n, depth); break;
+	default: sort_key(elements, n, depth); break;
+	}
+}
+
+static void sort_bucket(void *data, u32 bucket, u32 thread)
+{
+	const struct sorting *sorting = data;
+	const size_t bytes = element_bytes(sorting->what);
+	size_t start = sorting->start[bucket], n = sorting->start[bucket + 1] - start;
+	char *elements = sorting->elements + start * bytes;
+
+	memcpy(elements, sorting->scratch + start * bytes, n * bytes);
+	if (n <= sorting->n_alone && sorting->depth + 1 < n_digits(sorting->what))
+		sort_alone(sorting->what, elements, n, sorting->depth + 1);
+}
+
+/* By one digit all threads together, then bucket by bucket; a bucket that holds most of what
+ * there is, as where all addresses begin alike, in the same way again.
+ */
+static void sort_together(const struct sorting *whole, size_t at, size_t n, u32 depth)
+{
+	const size_t bytes = element_bytes(whole->what);
+	struct sorting sorting = *whole;
+
+	if (depth == n_digits(whole->what))
+		return;
+	sorting.elements += at * bytes;
+	sorting.scratch += at * bytes;
+	sorting.n = n;
+	sorting.depth = depth;
+	memset(sorting.next, 0, sorting.n_slices * sizeof(*sorting.next));
+	baleen_threads_run(sorting.n_slices, pass, &sorting);
+	place_buckets(&sorting);
+	baleen_threads_run(sorting.n_slices, pass, &sorting);
+	baleen_threads_run(256, sort_bucket, &sorting);
+	for (u32 bucket = 0; bucket < 256; bucket++) {
+		size_t start = sorting.start[bucket], n_here = sorting.start[bucket + 1] - start;
+
+		if (n_here > sorting.n_alone)
+			sort_together(whole, at + start, n_here, depth + 1);
+	}
+}
+
+static void sort(enum what what, void *elements, size_t n)
+{
+	struct sorting sorting = { .elements = elements, .n = n, .what = what };
+
+	if (n >= MANY && baleen_threads() > 1) {
+		sorting.n_slices = baleen_threads();
+		sorting.n_alone = n / sorting.n_slices / 2;
+		sorting.scratch = malloc(n * element_bytes(what));
+		sorting.next = calloc(sorting.n_slices, sizeof(*sorting.next));
+	}
+	if (sorting.scratch && sorting.next)
+		sort_together(&sorting, 0, n, 0);
+	else
+		sort_alone(what, elements, n, 0);
+	free(sorting.scratch);
+	free(sorting.next);
+}
+
 void baleen_list_sort(struct baleen_list *list)
 {
-	sort_ip4((char *)list->ip4, list->n_ip4, 0);
-	sort_ip6((char *)list->ip6, list->n_ip6, 0);
-	sort_prefix4((char *)list->prefix4, list->n_prefix4, 0);
-	sort_prefix6((char *)list->prefix6, list->n_prefix6, 0);
-	sort_key((char *)list->key, list->n_key, 0);
+	sort(IP4, list->ip4, list->n_ip4);
+	sort(IP6, list->ip6, list->n_ip6);
+	sort(PREFIX4, list->prefix4, list->n_prefix4);
+	sort(PREFIX6, list->prefix6, list->n_prefix6);
+	sort(KEY, list->key, list->n_key);
 }

@@ -12,7 +12,7 @@
  * @list: the list; its ip4, ip6, prefix4, prefix6 and key are sorted in place
  *
  * Prefixes by address, then length; of one prefix exceptions come first. Time
- * is linear for every input, and there is no further memory.
+ * is linear for every input. Threads take as much memory again, where there is some.
  */
 void baleen_list_sort(struct baleen_list *list);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "filter/cuckoo_fill.h"
 #include "filter/estimate.h"
 #include "filter/filter_strings.h"
 #include "ops/build.h"
@@ -92,17 +93,63 @@ static int fill_sorted(const struct baleen_layout *parts, u32 domain, struct bal
 	return err;
 }
 
+/* Keys of one domain, one behind the other in an array. */
+struct indexed {
+	const struct baleen_layout *parts;
+	const struct baleen_seed *seed;
+	u32 domain;
+};
+
+static void hash_indexed(const void *data, size_t at, size_t n, u64 *hash)
+{
+	const struct indexed *indexed = data;
+	const struct baleen_list *list = indexed->parts->list;
+
+	for (size_t i = 0; i < n; i++) {
+		struct baleen_key key = { .domain = indexed->domain };
+
+		if (indexed->domain == BALEEN_IP4) {
+			hash[i] = baleen_permute32(indexed->seed, indexed->parts->ip4[at + i]);
+		} else if (indexed->domain == BALEEN_IP6) {
+			key.hi = list->ip6[at + i].hi;
+			key.lo = list->ip6[at + i].lo;
+			hash[i] = baleen_hash64(indexed->seed, &key);
+		} else {
+			hash[i] = baleen_hash64(indexed->seed, &list->key[at + i]);
+		}
+	}
+}
+
+/* Puts all keys of one domain into an empty table by all threads. */
+static int fill_at_once(const struct baleen_layout *parts, u32 domain, struct baleen_filter *filter,
+			u64 *n_fit)
+{
+	const struct indexed indexed = { parts, &filter->image.seed, domain };
+	const struct baleen_fill fill = { parts->n[domain], hash_indexed, &indexed };
+	int err;
+
+	if (parts->kept[domain].n || parts->list->strings.n ||
+	    (domain > BALEEN_IP6 && parts->n[domain] != parts->list->n_key))
+		return -EOPNOTSUPP;
+	err = baleen_kind_ops(filter->image.table[domain].kind)->fill(filter, domain, &fill);
+	if (!err)
+		*n_fit += fill.n;
+	return err;
+}
+
 /* Inserts all keys of one domain; adds to *n_fit how many found room. */
 static int fill_domain(const struct baleen_layout *parts, u32 domain, struct baleen_filter *filter,
 		       u64 *n_fit)
 {
 	struct baleen_key keys[CHUNK];
+	const struct baleen_kind_ops *ops = baleen_kind_ops(filter->image.table[domain].kind);
 	size_t at = 0, n, n_done;
 	int err = 0;
 
 	/* Where they do not fit, or memory does not suffice, one by one tells how many. */
-	if (parts->n[domain] && baleen_kind_ops(filter->image.table[domain].kind)->sorts &&
-	    !fill_sorted(parts, domain, filter, n_fit))
+	if (parts->n[domain] && ops->sorts && !fill_sorted(parts, domain, filter, n_fit))
+		return 0;
+	if (parts->n[domain] && ops->fill && !fill_at_once(parts, domain, filter, n_fit))
 		return 0;
 	if (parts->kept[domain].n)
 		err = baleen_hashes_insert(filter, domain, &parts->kept[domain]);

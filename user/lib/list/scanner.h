@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The lines of a list in a file or in memory, one by one, parsed.
+ *
+ *      buffer [ lines done | whole lines | start of a line | free ]
+ *             0            next          complete          filled
+ *
+ * A whole line ends with a newline, which stops every parser.
+ */
+#ifndef BALEEN_SCANNER_H
+#define BALEEN_SCANNER_H
+
+#include "list/list_entry.h"
+
+/* Stays in the L2 cache between the kernel's copy and us. */
+#define BALEEN_SCANNER_BYTES (256 * 1024)
+
+/**
+ * struct baleen_scanner - a list on the way
+ * @fd: read from where it is
+ * @key_spec: enum baleen_key_spec of the list
+ * @at_end: there is no more to read
+ * @line: number of the line that was read last, from 1
+ * @buffer: memory of BALEEN_SCANNER_BYTES, or of a text
+ * @next: start of the next line
+ * @complete: end of the last whole line
+ * @filled: end of what was read
+ */
+struct baleen_scanner {
+	int fd;
+	u32 key_spec;
+	bool at_end;
+	u64 line;
+	char *buffer;
+	size_t next;
+	size_t complete;
+	size_t filled;
+};
+
+/**
+ * baleen_scanner_start() - begin to read a file
+ * @scan: set up; free its buffer afterwards
+ * @fd: open for reading
+ * @key_spec: enum baleen_key_spec; not BALEEN_KEY_STRING
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_scanner_start(struct baleen_scanner *scan, int fd, u32 key_spec);
+
+/**
+ * baleen_scanner_start_text() - begin to read a text
+ * @scan: set up; free its buffer afterwards
+ * @text: lines, of which the last may lack its newline
+ * @key_spec: as for baleen_scanner_start()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int baleen_scanner_start_text(struct baleen_scanner *scan, const char *text, u32 key_spec);
+
+/**
+ * baleen_scanner_fill() - read on when all whole lines are done
+ * @scan: started, and @next is @complete: what was before is gone
+ *
+ * Of a line that fills the buffer the middle is dropped: it stays too long.
+ *
+ * Return: 1 when there is a whole line, 0 at the end, or the errno of read().
+ */
+int baleen_scanner_fill(struct baleen_scanner *scan);
+
+/**
+ * baleen_scanner_next() - the next line
+ * @scan: started
+ * @entry: what it says; its text is in the buffer
+ *
+ * Return: 1 and @entry, 0 at the end, or the errno of read().
+ */
+int baleen_scanner_next(struct baleen_scanner *scan, struct baleen_entry *entry);
+
+#endif /* BALEEN_SCANNER_H */
