@@ -33,6 +33,8 @@ static struct baleen_fleet_policy fleet_policy;
 static struct baleen_fleet_result result;
 /* Broker's time of all that is done. */
 static u64 fleet_now;
+/* The receiver's, when that is another one. */
+static u64 fleet_local;
 
 #define OK(call)                                    \
 	do {                                        \
@@ -71,6 +73,7 @@ static inline int fleets_start(void **state)
 	fleet_key(9, &ops);
 	fleet_set_policy("");
 	fleet_now = NOW;
+	fleet_local = 0;
 	for (u32 i = 0; i < 2; i++) {
 		strcpy(fleet_dir[i], "/tmp/baleen-fleet-XXXXXX");
 		if (!mkdtemp(fleet_dir[i]))
@@ -88,7 +91,7 @@ static inline int fleets_stop(void **state)
 	baleen_fleet_policy_free(&fleet_policy);
 	baleen_fleet_store_close(&here);
 	baleen_fleet_store_close(&there);
-	snprintf(command, sizeof(command), "rm -rf %s %s", fleet_dir[0], fleet_dir[1]);
+	snprintf(command, sizeof(command), "rm -rf %s* %s", fleet_dir[0], fleet_dir[1]);
 	return system(command);
 }
 
@@ -164,6 +167,33 @@ static inline struct baleen_fleet_publisher publisher_of(struct baleen_fleet_sto
 	return publisher;
 }
 
+/* --- a copy of the machine ------------------------------------------------- */
+
+/* With the same incarnation, numbers and key. */
+static inline void clone_here(void)
+{
+	char command[256];
+
+	baleen_fleet_store_close(&here);
+	snprintf(command, sizeof(command), "cp -r %s %s.clone", fleet_dir[0], fleet_dir[0]);
+	assert_int_equal(system(command), 0);
+	OK(baleen_fleet_store_open(&here, fleet_dir[0], true, &error));
+}
+
+/* The other one goes on. */
+static inline void swap_here(void)
+{
+	char from[96], other[96];
+
+	baleen_fleet_store_close(&here);
+	snprintf(from, sizeof(from), "%s.clone", fleet_dir[0]);
+	snprintf(other, sizeof(other), "%s.other", fleet_dir[0]);
+	assert_int_equal(rename(fleet_dir[0], other) | rename(from, fleet_dir[0]) |
+				 rename(other, from),
+			 0);
+	OK(baleen_fleet_store_open(&here, fleet_dir[0], true, &error));
+}
+
 /* --- operators ------------------------------------------------------------- */
 
 static inline struct baleen_fleet_writer control(u32 kind, const char *about, const char *by)
@@ -194,9 +224,11 @@ static inline struct baleen_fleet_writer operator_asks(u32 kind, const char *abo
 
 static inline struct baleen_fleet_receiver receiver(void)
 {
-	return (struct baleen_fleet_receiver){
-		.store = &there, .policy = &fleet_policy, .host = "web1", .now_ms = fleet_now
-	};
+	return (struct baleen_fleet_receiver){ .store = &there,
+					       .policy = &fleet_policy,
+					       .host = "web1",
+					       .now_ms = fleet_now,
+					       .local_ms = fleet_local ? fleet_local : fleet_now };
 }
 
 static inline void receive_bytes(const u8 *bytes, size_t n_bytes)

@@ -226,7 +226,8 @@ static void test_refused_once(void **state)
 static void test_older_database(void **state)
 {
 	OK(sqlite3_exec(there.db.db,
-			"DROP TABLE kept; DROP TABLE refused; DROP TABLE signal; DROP TABLE posted;"
+			"DROP TABLE kept; DROP TABLE refused; DROP TABLE signal; DROP TABLE posted; DROP TABLE seen;"
+			"ALTER TABLE publisher DROP COLUMN head_ms; ALTER TABLE publisher DROP COLUMN heard_ms;"
 			"PRAGMA user_version = 1",
 			NULL, NULL, NULL));
 	baleen_fleet_store_close(&there);

@@ -3,11 +3,11 @@
  * The parts of baleen-fleetd:
  *
  *      main       files; starts the two that follow, and ends when one of them does
- *      publisher  what this host has banned --> the stream
+ *      publisher  what this host has banned --> the stream; send, heads: its parts
  *      order      one thing that `baleen fleet` asks for
  *      local      what this host has banned: single entries of published origins
  *      reader     the stream --> the database of the fleet
- *      reconcile  heads, snapshots, the policy: what the stream has lost
+ *      reconcile  heads, snapshots, the policy: what the stream has lost; source: is Redis well?
  *      mirror     the database --> rules with `feed fleet:SET`
  *      policy     the policy over Redis
  *      controls   control messages; signals: those of this host to others
@@ -19,8 +19,9 @@
  * end, whatever dies.
  *
  *      {FLEET}:log      stream of signed messages, field m: batches, heads, control messages
- *      {FLEET}:heads    hash: publisher --> its signed head
+ *      {FLEET}:heads    hash: publisher --> its signed head, signed again every 30 s
  *      {FLEET}:snap:P   signed snapshot of the publisher P
+ *      {FLEET}:wanted   hash: publisher --> who needs a newer snapshot of it
  *      {FLEET}:control  hash: what each control message is about --> the last one
  *      {FLEET}:epoch    random; missing: Redis was emptied
  *      {FLEET}:hosts    sorted set: host --> broker's time of its last sign of life, seconds
@@ -140,6 +141,9 @@ bool mirror_is_new(void);
  * @is_dirty: rules may differ from the store
  * @looks_at_ms: time of the next reconciliation, CLOCK_MONOTONIC
  * @mirrored_ms: time of the last mirror_all()
+ * @lag_ms: the longest of the batches since @lag_noted_ms
+ * @lag_noted_ms: when it was noted last, CLOCK_MONOTONIC
+ * @silence_said_ms: when silent publishers were told of, CLOCK_MONOTONIC; 0: there are none
  */
 struct reader {
 	struct fleet *fleet;
@@ -152,6 +156,9 @@ struct reader {
 	bool is_dirty;
 	u64 looks_at_ms;
 	u64 mirrored_ms;
+	u64 lag_ms;
+	u64 lag_noted_ms;
+	u64 silence_said_ms;
 };
 
 /* Takes messages in one transaction, with the cursor, if there is one, and puts in force what
@@ -159,6 +166,9 @@ struct reader {
  */
 int reader_take(struct reader *reader, const redisReply *const *message, size_t n,
 		const char *cursor, u64 *n_gaps, struct baleen_error *error);
+
+/* Notes how long the batches of the last second took, if there were any. */
+void reader_note_lag(struct reader *reader);
 
 /* Carries out pardons on what this host has banned itself. */
 void reader_pardon(struct reader *reader);
@@ -191,6 +201,32 @@ int controls_put_back(struct fleet *fleet, struct redis *redis, struct baleen_er
  * negative errno.
  */
 int policy_fetch(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
+
+/* The first bytes of a snapshot, as far as Redis tells them; NULL when it does not. Free them with
+ * freeReplyObject(). 0 or a negative errno.
+ */
+int snapshot_peek(struct redis *redis, const struct baleen_fleet_conf *conf, const char *name,
+		  redisReply **reply, struct baleen_error *error);
+
+/* Asks for a newer snapshot of a publisher. 0; -EREMOTE of a replica; a negative errno. */
+int snapshot_want(struct redis *redis, const struct baleen_fleet_conf *conf, const char *name,
+		  struct baleen_error *error);
+
+/* Asks for those of all publishers that this host lacks changes of. 0 or a negative errno. */
+int snapshot_want_all(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
+
+/* Are these those of a snapshot of a publisher? @message is its header, which nobody vouches for.
+ */
+bool snapshot_is(const redisReply *reply, const struct baleen_fleet_conf *conf, const char *name,
+		 struct baleen_fleet_message *message);
+
+/* Is the server that is read from in a state to tell the news? Also its replication id, of @room
+ * bytes. 0; -EAGAIN when another one is to be asked; a negative errno.
+ */
+int source_check(struct reader *reader, char *replication, size_t room, struct baleen_error *error);
+
+/* Says which publishers said nothing new for long, if any. */
+void source_tell_silence(struct reader *reader);
 
 /* Compares all heads. 0 or a negative errno. */
 int reconcile(struct reader *reader, struct baleen_error *error);

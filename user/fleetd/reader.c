@@ -12,7 +12,9 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "fleet/fleet_health.h"
 #include "fleetd/fleetd.h"
+#include "state/entries.h"
 #include "util/array.h"
 #include "util/clock.h"
 
@@ -25,6 +27,9 @@
 #define MIRROR_MS 60000
 /* After a device, or the disk, did not take it. */
 #define AGAIN_MS 1000
+/* How long batches take is noted so often. */
+#define LAG_MS 1000
+#define NO_LAG (~0ull)
 
 /* --- messages ----------------------------------------------------------------------- */
 
@@ -56,14 +61,27 @@ static void tell(struct reader *reader, const struct baleen_fleet_result *result
 		    publisher, baleen_fleet_hold_name(result->hold));
 }
 
+/* A text for each batch would be a commit for each. */
+void reader_note_lag(struct reader *reader)
+{
+	u64 now_ms = baleen_monotonic_ms();
+
+	if (reader->lag_ms == NO_LAG || now_ms < reader->lag_noted_ms + LAG_MS)
+		return;
+	note(reader->fleet, BALEEN_FLEET_TEXT_LAG, "%llu", (unsigned long long)reader->lag_ms);
+	reader->lag_ms = NO_LAG;
+	reader->lag_noted_ms = now_ms;
+}
+
 static void measure_lag(struct reader *reader, const struct baleen_fleet_message *message)
 {
 	u64 now_ms = broker_ms(reader->fleet);
+	u64 lag_ms = now_ms > message->made_ms ? now_ms - message->made_ms : 0;
 
-	if (message->type == BALEEN_FLEET_BATCH)
-		note(reader->fleet, "lag-ms", "%llu",
-		     (unsigned long long)(now_ms > message->made_ms ? now_ms - message->made_ms :
-								      0));
+	if (message->type != BALEEN_FLEET_BATCH)
+		return;
+	if (reader->lag_ms == NO_LAG || reader->lag_ms < lag_ms)
+		reader->lag_ms = lag_ms;
 }
 
 void reader_pardon(struct reader *reader)
@@ -135,7 +153,8 @@ static int take(struct reader *reader, const redisReply *message, struct taken *
 	const struct baleen_fleet_receiver receiver = { .store = &fleet->store,
 							.policy = &fleet->policy,
 							.host = fleet->conf.host,
-							.now_ms = broker_ms(fleet) };
+							.now_ms = broker_ms(fleet),
+							.local_ms = baleen_now_ms() };
 	struct baleen_fleet_result *result = &taken->result[taken->n++];
 	int err = baleen_fleet_receive(&receiver, message->str, message->len, result, error);
 
@@ -172,7 +191,8 @@ int reader_take(struct reader *reader, const redisReply *const *message, size_t 
 	if (!err && mirror_effects(reader->fleet, taken.effect, taken.n_effects))
 		reader->is_dirty = true;
 	for (size_t i = 0; i < taken.n && !err; i++) {
-		*n_gaps += taken.result[i].verdict == BALEEN_FLEET_GAP;
+		*n_gaps += taken.result[i].verdict == BALEEN_FLEET_GAP ||
+			   taken.result[i].cause == BALEEN_FLEET_CAUSE_CLONE;
 		reader_follow(reader, &taken.result[i]);
 	}
 	free_taken(&taken);
@@ -289,6 +309,7 @@ static int read_some(struct reader *reader, struct baleen_error *error)
 		return err;
 	err = take_answer(reader, reply, error);
 	freeReplyObject(reply);
+	reader_note_lag(reader);
 	return err;
 }
 
@@ -327,7 +348,9 @@ static void rest(struct reader *reader)
 
 int reader_run(struct fleet *fleet)
 {
-	struct reader reader = { .fleet = fleet, .redis = REDIS_CLOSED, .is_dirty = true };
+	struct reader reader = {
+		.fleet = fleet, .redis = REDIS_CLOSED, .is_dirty = true, .lag_ms = NO_LAG
+	};
 	struct baleen_error error;
 
 	if (baleen_fleet_store_get(&fleet->store, BALEEN_FLEET_TEXT_CURSOR, reader.cursor,
@@ -341,12 +364,12 @@ int reader_run(struct fleet *fleet)
 	for (;;) {
 		mirror_if_due(&reader);
 		if (!work(&reader, &error)) {
-			note(fleet, "reader-error", "%s", "");
+			note(fleet, BALEEN_FLEET_TEXT_RECEIVES, "%s", "");
 			pause_none(&reader.pause);
 			continue;
 		}
 		say(fleet, LOG_WARNING, "%s", error.text);
-		note(fleet, "reader-error", "%s", error.text);
+		note(fleet, BALEEN_FLEET_TEXT_RECEIVES, "%s", error.text);
 		redis_close(&reader.redis);
 		pause_more(&reader.pause);
 		rest(&reader);

@@ -14,8 +14,10 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "fleet/fleet_health.h"
 #include "fleet/fleet_kept.h"
 #include "fleetd/fleetd.h"
+#include "state/entries.h"
 #include "util/array.h"
 #include "util/clock.h"
 
@@ -104,25 +106,6 @@ static int find_epoch(struct reader *reader, char *epoch, size_t room, struct ba
 	return 0;
 }
 
-static int find_replication(struct reader *reader, char *id, size_t room,
-			    struct baleen_error *error)
-{
-	static const char name[] = "master_replid:";
-	redisReply *reply = NULL;
-	const char *at;
-	int err = redis_call(&reader->redis, &reply, error, "INFO replication");
-
-	*id = '\0';
-	if (err)
-		return err;
-	at = reply->type == REDIS_REPLY_STRING ? strstr(reply->str, name) : NULL;
-	if (at)
-		snprintf(id, room, "%.*s", (int)strcspn(at + strlen(name), "\r\n"),
-			 at + strlen(name));
-	freeReplyObject(reply);
-	return 0;
-}
-
 /* Has a text changed since it was kept? It is kept. */
 static bool is_other(struct reader *reader, const char *name, const char *text)
 {
@@ -138,7 +121,7 @@ static bool is_other(struct reader *reader, const char *name, const char *text)
 static int check_cursor(struct reader *reader, struct baleen_error *error)
 {
 	char last[64], epoch[64], replication[64];
-	int err = find_replication(reader, replication, sizeof(replication), error);
+	int err = source_check(reader, replication, sizeof(replication), error);
 	bool is_rewound;
 
 	if (!err)
@@ -245,10 +228,8 @@ static int take_hash(struct reader *reader, const struct hash *hash, u64 *n_gaps
 	return err;
 }
 
-/* One that is older than what is wanted is fetched again when the publisher has made another:
- * the next comparison of heads finds that it is still wanted.
- */
-static int take_snapshot(struct reader *reader, const char *publisher, struct baleen_error *error)
+static int fetch_snapshot(struct reader *reader, const char *publisher, bool *is_there,
+			  struct baleen_error *error)
 {
 	redisReply *reply = NULL;
 	const redisReply *message;
@@ -260,7 +241,8 @@ static int take_snapshot(struct reader *reader, const char *publisher, struct ba
 	if (err)
 		return err;
 	message = reply;
-	if (reply->type == REDIS_REPLY_STRING)
+	*is_there = reply->type == REDIS_REPLY_STRING;
+	if (*is_there)
 		err = reader_take(reader, &message, 1, NULL, &ignored, error);
 	if (n_wants < reader->n_wants)
 		reader->n_wants = n_wants;
@@ -268,18 +250,63 @@ static int take_snapshot(struct reader *reader, const char *publisher, struct ba
 	return err;
 }
 
+/* Its first bytes say whether there is anything new in it. */
+static int is_of_use(struct reader *reader, const struct baleen_fleet_publisher *known,
+		     bool *is_of_use, struct baleen_error *error)
+{
+	struct baleen_fleet_message message;
+	redisReply *reply = NULL;
+	int err = snapshot_peek(&reader->redis, &reader->fleet->conf, known->name, &reply, error);
+
+	if (err)
+		return err;
+	*is_of_use = !snapshot_is(reply, &reader->fleet->conf, known->name, &message) ||
+		     memcmp(message.incarnation, known->incarnation, sizeof(known->incarnation)) ||
+		     message.last > known->sequence;
+	if (reply)
+		freeReplyObject(reply);
+	return 0;
+}
+
+/* A replica takes no writes: then the publisher of this host asks, at the master. */
+static int ask_for_newer(struct reader *reader, const char *publisher, struct baleen_error *error)
+{
+	int err = snapshot_want(&reader->redis, &reader->fleet->conf, publisher, error);
+
+	return err == -EREMOTE ? 0 : err;
+}
+
+/* One that does not have all that is missing helps, and a newer one is asked for. */
+static int take_snapshot(struct reader *reader, const struct baleen_fleet_publisher *known,
+			 struct baleen_error *error)
+{
+	struct baleen_fleet_publisher now = *known;
+	bool needs_it = false, is_there = false;
+	int ret = is_of_use(reader, known, &needs_it, error);
+
+	if (!ret && needs_it)
+		ret = fetch_snapshot(reader, known->name, &is_there, error);
+	if (!ret)
+		ret = baleen_fleet_store_find(&reader->fleet->store, known->name, &now, error);
+	if (ret < 0)
+		return ret;
+	return !is_there || now.lacks > now.sequence ? ask_for_newer(reader, known->name, error) :
+						       0;
+}
+
 int reconcile_snapshots(struct reader *reader, struct baleen_error *error)
 {
 	int err = 0;
 
 	while (reader->n_wants && !err) {
-		const char *publisher = reader->wants[reader->n_wants - 1];
-		struct baleen_fleet_publisher known;
-		int ret = baleen_fleet_store_find(&reader->fleet->store, publisher, &known, error);
+		struct baleen_fleet_publisher known = { 0 };
+		int ret;
 
+		strcpy(known.name, reader->wants[reader->n_wants - 1]);
+		ret = baleen_fleet_store_find(&reader->fleet->store, known.name, &known, error);
 		/* The stream may have brought it meanwhile. */
-		if (ret <= 0 || known.lacks > known.sequence)
-			ret = take_snapshot(reader, publisher, error);
+		if (!ret || (ret > 0 && known.lacks > known.sequence))
+			ret = take_snapshot(reader, &known, error);
 		err = ret < 0 ? ret : 0;
 		reader->n_wants -= !err;
 	}
@@ -294,7 +321,8 @@ static int rejudge(struct reader *reader, const char *publisher, bool is_all)
 	const struct baleen_fleet_receiver receiver = { .store = &fleet->store,
 							.policy = &fleet->policy,
 							.host = fleet->conf.host,
-							.now_ms = broker_ms(fleet) };
+							.now_ms = broker_ms(fleet),
+							.local_ms = baleen_now_ms() };
 	struct baleen_fleet_result result = { 0 };
 	struct baleen_error error;
 	int err;
@@ -382,7 +410,7 @@ static int count_hosts(struct reader *reader, struct baleen_error *error)
 	if (err)
 		return err;
 	if (reply->type == REDIS_REPLY_INTEGER)
-		note(reader->fleet, "hosts-alive", "%lld", reply->integer);
+		note(reader->fleet, BALEEN_FLEET_TEXT_HOSTS, "%lld", reply->integer);
 	freeReplyObject(reply);
 	return 0;
 }
@@ -414,11 +442,11 @@ int reconcile(struct reader *reader, struct baleen_error *error)
 		err = policy_fetch(reader->fleet, &reader->redis, error);
 	if (err < 0)
 		return err;
-	note(reader->fleet, "looked-s", "%llu",
+	note(reader->fleet, BALEEN_FLEET_TEXT_LOOKED, "%llu",
 	     (unsigned long long)(broker_ms(reader->fleet) / 1000));
-	note(reader->fleet, "behind", "%llu", (unsigned long long)n_behind);
+	source_tell_silence(reader);
 	if (!n_behind)
-		note(reader->fleet, "agreed-s", "%llu",
+		note(reader->fleet, BALEEN_FLEET_TEXT_AGREED, "%llu",
 		     (unsigned long long)(broker_ms(reader->fleet) / 1000));
 	return 0;
 }

@@ -56,8 +56,13 @@ int redis_connect(struct redis *redis, const struct baleen_fleet_conf *conf,
 int redis_find(struct redis *redis, const struct baleen_fleet_conf *conf, enum redis_role role,
 	       struct baleen_error *error);
 
-/* Is it still the master, as Sentinel says? True without a Sentinel, or when none answers. */
-bool redis_is_master_still(const struct redis *redis, const struct baleen_fleet_conf *conf);
+/* Is it still the master, as it says itself, and as Sentinel says if one answers? */
+bool redis_is_master_still(struct redis *redis, const struct baleen_fleet_conf *conf);
+
+/* Does a server hear the news, as its answer to INFO says: a master, or a replica whose master
+ * speaks with it?
+ */
+bool redis_has_news(const char *info);
 
 void redis_close(struct redis *redis);
 

@@ -8,6 +8,9 @@
 
 #include "fleetd/redis.h"
 
+/* A master says something to its replicas every 10 seconds, unless it is set otherwise. */
+#define LAST_IO_S 30
+
 /* 1 or 0; a negative errno. */
 static int is_role(struct redis *redis, const char *role, struct baleen_error *error)
 {
@@ -91,10 +94,12 @@ static int ask_sentinels(const struct baleen_fleet_conf *conf, struct baleen_fle
 	return err;
 }
 
-bool redis_is_master_still(const struct redis *redis, const struct baleen_fleet_conf *conf)
+bool redis_is_master_still(struct redis *redis, const struct baleen_fleet_conf *conf)
 {
 	struct baleen_fleet_server master;
 
+	if (is_role(redis, "master", NULL) <= 0)
+		return false;
 	if (!conf->sentinels.n || ask_sentinels(conf, &master, NULL))
 		return true;
 	return !strcmp(master.host, redis->server.host) && !strcmp(master.port, redis->server.port);
@@ -115,6 +120,18 @@ static int find_master(struct redis *redis, const struct baleen_fleet_conf *conf
 	for (u32 i = 0; i < conf->servers.n && err; i++)
 		err = try_master(redis, conf, &conf->servers.server[i], error);
 	return err;
+}
+
+/* The link to a master that stands still is up until it times out. */
+bool redis_has_news(const char *info)
+{
+	static const char name[] = "master_last_io_seconds_ago:";
+	const char *at = strstr(info, name);
+
+	if (strstr(info, "role:master"))
+		return true;
+	return strstr(info, "master_link_status:up") && at && at[strlen(name)] != '-' &&
+	       strtoull(at + strlen(name), NULL, 10) < LAST_IO_S;
 }
 
 /* Hosts begin with different ones, so that each replica gets its share of them. A replica
@@ -139,9 +156,7 @@ static int find_replica(struct redis *redis, const struct baleen_fleet_conf *con
 			redis_close(redis);
 			continue;
 		}
-		is_good = reply->type == REDIS_REPLY_STRING &&
-			  (strstr(reply->str, "master_link_status:up") ||
-			   strstr(reply->str, "role:master"));
+		is_good = reply->type == REDIS_REPLY_STRING && redis_has_news(reply->str);
 		freeReplyObject(reply);
 		if (is_good)
 			return 0;

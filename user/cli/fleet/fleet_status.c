@@ -6,14 +6,18 @@
 
 #include "cli/common/options.h"
 #include "cli/fleet/fleet_verbs.h"
+#include "fleet/fleet_health.h"
 #include "fleet/fleet_receive.h"
 #include "fleet/fleet_signal.h"
+#include "state/entries.h"
 #include "util/duration.h"
 
 /**
  * struct status - what is shown
  * @place: the fleet
  * @now_ms: broker's time
+ * @local_ms: time of this host
+ * @health: how it is
  * @checks: try the connection
  * @is_json: as JSON
  * @publishers: as JSON
@@ -23,7 +27,8 @@
  */
 struct status {
 	struct fleet_place place;
-	u64 now_ms;
+	u64 now_ms, local_ms;
+	struct baleen_fleet_health health;
 	bool checks, is_json;
 	json_t *publishers, *refusals, *signals;
 	u64 n;
@@ -31,9 +36,11 @@ struct status {
 
 /* --- publishers ---------------------------------------------------------------------------- */
 
-static void print_publisher(const struct baleen_fleet_publisher *publisher)
+static void print_publisher(const struct status *status,
+			    const struct baleen_fleet_publisher *publisher)
 {
-	char text[NUMBER_TEXT];
+	u64 silence_ms = baleen_fleet_silence(publisher, status->now_ms, status->local_ms);
+	char text[NUMBER_TEXT], span[BALEEN_DURATION_TEXT];
 
 	printf("  %s  %s%s", publisher->name, format_count(publisher->n, text),
 	       publisher->n == 1 ? " entry" : " entries");
@@ -45,11 +52,21 @@ static void print_publisher(const struct baleen_fleet_publisher *publisher)
 	if (!publisher->is_own && publisher->lacks > publisher->sequence)
 		printf(", %s changes behind",
 		       format_count(publisher->lacks - publisher->sequence, text));
+	if (!publisher->is_own && silence_ms >= BALEEN_FLEET_SILENT_MS)
+		printf(", silent for %s", format_span(silence_ms, span));
 	if (publisher->is_suspended)
 		printf(", suspended");
 	if (publisher->is_cloned)
 		printf(", two hosts publish under this name");
 	printf("%s\n", publisher->is_own ? " (this host)" : "");
+}
+
+static json_t *silence_json(const struct status *status,
+			    const struct baleen_fleet_publisher *publisher)
+{
+	if (publisher->is_own)
+		return json_null();
+	return json_integer(baleen_fleet_silence(publisher, status->now_ms, status->local_ms));
 }
 
 static int show_publisher(const struct baleen_fleet_publisher *publisher, void *data)
@@ -59,13 +76,13 @@ static int show_publisher(const struct baleen_fleet_publisher *publisher, void *
 
 	status->n++;
 	if (!status->is_json) {
-		print_publisher(publisher);
+		print_publisher(status, publisher);
 		return 0;
 	}
 	snprintf(digest, sizeof(digest), "%016llx%016llx", (unsigned long long)publisher->digest.hi,
 		 (unsigned long long)publisher->digest.lo);
 	json_array_append_new(status->publishers,
-			      json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}",
+			      json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b, s:o}",
 					"name", publisher->name, "own", publisher->is_own,
 					"sequence", (json_int_t)publisher->sequence, "acknowledged",
 					(json_int_t)publisher->acknowledged, "lacks",
@@ -73,7 +90,8 @@ static int show_publisher(const struct baleen_fleet_publisher *publisher, void *
 					(json_int_t)publisher->n, "held",
 					(json_int_t)publisher->n_held, "digest", digest,
 					"suspended", publisher->is_suspended, "cloned",
-					publisher->is_cloned));
+					publisher->is_cloned, "silence_ms",
+					silence_json(status, publisher)));
 	return 0;
 }
 
@@ -117,53 +135,44 @@ static int show_signal(const struct baleen_fleet_signal *signal, void *data)
 
 /* --- the connection -------------------------------------------------------------------------- */
 
-static u64 number_of(const struct status *status, const char *name)
-{
-	char text[BALEEN_FLEET_TEXT_BYTES] = "";
-
-	baleen_fleet_store_get(&status->place.store, name, text, NULL);
-	return strtoull(text, NULL, 10);
-}
-
-static void print_error(const struct status *status, const char *name, const char *what)
-{
-	char text[BALEEN_FLEET_TEXT_BYTES] = "";
-
-	if (!baleen_fleet_store_get(&status->place.store, name, text, NULL) && *text)
-		printf("  %s: %s\n", what, text);
-}
-
 static void print_connection(const struct status *status)
 {
-	u64 agreed_ms = number_of(status, "agreed-s") * 1000;
+	const struct baleen_fleet_health *health = &status->health;
+	u64 agreed_ms = health->agreed_s * 1000;
 	char span[BALEEN_DURATION_TEXT];
 
 	printf("%s: this host is %s, %llu alive\n", status->place.conf.fleet,
-	       status->place.conf.host, (unsigned long long)number_of(status, "hosts-alive"));
+	       status->place.conf.host, (unsigned long long)health->n_hosts);
 	if (!agreed_ms)
 		printf("  heads never agreed\n");
 	else
 		printf("  heads agreed %s ago, lag %llu ms\n",
 		       format_span(status->now_ms > agreed_ms ? status->now_ms - agreed_ms : 0,
 				   span),
-		       (unsigned long long)number_of(status, "lag-ms"));
-	print_error(status, "publisher-error", "sends nothing");
-	print_error(status, "reader-error", "receives nothing");
+		       (unsigned long long)health->lag_ms);
+	if (health->n_silent)
+		printf("  %llu of %llu publishers are silent: baleend does not run there, or Redis "
+		       "withholds what they say\n",
+		       (unsigned long long)health->n_silent,
+		       (unsigned long long)health->n_publishers);
+	if (*health->sends)
+		printf("  sends nothing: %s\n", health->sends);
+	if (*health->receives)
+		printf("  receives nothing: %s\n", health->receives);
 }
 
 static json_t *connection_json(const struct status *status)
 {
-	char sends[BALEEN_FLEET_TEXT_BYTES] = "", receives[BALEEN_FLEET_TEXT_BYTES] = "";
+	const struct baleen_fleet_health *health = &status->health;
 
-	baleen_fleet_store_get(&status->place.store, "publisher-error", sends, NULL);
-	baleen_fleet_store_get(&status->place.store, "reader-error", receives, NULL);
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:O, s:O, s:O}", "fleet",
-			 status->place.conf.fleet, "host", status->place.conf.host, "hosts_alive",
-			 (json_int_t)number_of(status, "hosts-alive"), "agreed_s",
-			 (json_int_t)number_of(status, "agreed-s"), "lag_ms",
-			 (json_int_t)number_of(status, "lag-ms"), "behind",
-			 (json_int_t)number_of(status, "behind"), "publisher_error",
-			 json_text(sends), "reader_error", json_text(receives), "publishers",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:O, s:O, s:O}",
+			 "fleet", status->place.conf.fleet, "host", status->place.conf.host,
+			 "hosts_alive", (json_int_t)health->n_hosts, "agreed_s",
+			 (json_int_t)health->agreed_s, "lag_ms", (json_int_t)health->lag_ms,
+			 "behind", (json_int_t)health->n_behind, "changes_behind",
+			 (json_int_t)health->n_changes_behind, "silent",
+			 (json_int_t)health->n_silent, "publisher_error", json_text(health->sends),
+			 "reader_error", json_text(health->receives), "publishers",
 			 status->publishers, "refusals", status->refusals, "signals",
 			 status->signals);
 }
@@ -174,8 +183,10 @@ static int show(struct status *status)
 {
 	struct baleen_fleet_store *store = &status->place.store;
 	struct baleen_error error;
-	int err;
+	int err = baleen_fleet_health_read(store, status->local_ms, &status->health, &error);
 
+	if (err)
+		return complain("%s", error.text);
 	if (!status->is_json)
 		print_connection(status);
 	err = baleen_fleet_store_each(store, show_publisher, status, &error);
@@ -202,6 +213,7 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	status.now_ms = fleet_now_ms(&status.place);
+	status.local_ms = baleen_now_ms();
 	status.publishers = json_array();
 	status.refusals = json_array();
 	status.signals = json_array();

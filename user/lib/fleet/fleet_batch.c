@@ -66,17 +66,15 @@ static bool take_text(struct reader *reader, size_t n, char *text, size_t room)
 	return true;
 }
 
-static const char *read_header(struct reader *reader, size_t n_bytes,
-			       struct baleen_fleet_message *message)
+/* All but the length, which the first bytes of a message do not have. */
+static const char *read_fields(struct reader *reader, struct baleen_fleet_message *message)
 {
 	const u8 *header = take(reader, BALEEN_FLEET_HEADER_BYTES);
 
-	if (!header || reader->left < BALEEN_FLEET_SIGNATURE_BYTES)
+	if (!header)
 		return "it is cut off";
 	if (memcmp(header, BALEEN_FLEET_MAGIC, 4) || header[AT_VERSION] != BALEEN_FLEET_VERSION)
 		return "not a message of this version";
-	if (baleen_get_le32(header + AT_BYTES) != n_bytes)
-		return "it is longer or shorter than it says";
 	if (header[AT_ZERO] | header[AT_ZERO + 1] | baleen_get_le32(header + AT_ZERO_2) |
 	    header[AT_ZERO_2 + 4] | header[AT_ZERO_2 + 5])
 		return "a byte that is to be zero is not";
@@ -86,7 +84,6 @@ static const char *read_header(struct reader *reader, size_t n_bytes,
 	message->first = baleen_get_le64(header + AT_FIRST);
 	message->last = baleen_get_le64(header + AT_LAST);
 	message->made_ms = baleen_get_le64(header + AT_MADE);
-	reader->left -= BALEEN_FLEET_SIGNATURE_BYTES;
 	if (message->first > message->last || message->last >= MAX_NUMBER ||
 	    message->made_ms >= MAX_NUMBER)
 		return "numbers out of range";
@@ -98,6 +95,29 @@ static const char *read_header(struct reader *reader, size_t n_bytes,
 	    !baleen_fleet_publisher_is(message->publisher))
 		return "not the name of a publisher";
 	return NULL;
+}
+
+static const char *read_header(struct reader *reader, size_t n_bytes,
+			       struct baleen_fleet_message *message)
+{
+	if (n_bytes < BALEEN_FLEET_HEADER_BYTES + BALEEN_FLEET_SIGNATURE_BYTES)
+		return "it is cut off";
+	if (!memcmp(reader->at, BALEEN_FLEET_MAGIC, 4) &&
+	    baleen_get_le32(reader->at + AT_BYTES) != n_bytes)
+		return "it is longer or shorter than it says";
+	reader->left -= BALEEN_FLEET_SIGNATURE_BYTES;
+	return read_fields(reader, message);
+}
+
+int baleen_fleet_peek(const void *bytes, size_t n_bytes, struct baleen_fleet_message *message)
+{
+	struct reader reader = { .at = bytes, .left = n_bytes };
+	struct baleen_fleet_message read = { 0 };
+
+	if (read_fields(&reader, &read))
+		return -EINVAL;
+	*message = read;
+	return 0;
 }
 
 static const char *read_entries(const struct baleen_fleet_message *message)

@@ -162,6 +162,22 @@ struct baleen_fleet_message {
 int baleen_fleet_decode(const void *bytes, size_t n_bytes, struct baleen_fleet_message *message,
 			const char **why);
 
+/* The header and the longest names. */
+#define BALEEN_FLEET_PEEK_BYTES \
+	(BALEEN_FLEET_HEADER_BYTES + BALEEN_FLEET_NAME_BYTES + BALEEN_FLEET_PUBLISHER_BYTES - 2)
+
+/**
+ * baleen_fleet_peek() - read the header of a message
+ * @bytes: its first bytes, BALEEN_FLEET_PEEK_BYTES are enough
+ * @n_bytes: how many
+ * @message: filled in: type, names, incarnation, numbers, time, n_entries; untouched on failure
+ *
+ * Nobody vouches for it: it tells whether the rest is worth having.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_fleet_peek(const void *bytes, size_t n_bytes, struct baleen_fleet_message *message);
+
 /**
  * baleen_fleet_next() - the next entry of a message
  * @message: decoded, a batch or a snapshot

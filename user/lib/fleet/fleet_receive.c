@@ -8,6 +8,7 @@
 #include <sodium.h>
 
 #include "fleet/fleet_apply.h"
+#include "fleet/fleet_clone.h"
 #include "fleet/fleet_control.h"
 #include "fleet/fleet_kept.h"
 #include "fleet/fleet_receive.h"
@@ -139,7 +140,7 @@ static int tell_gap(struct baleen_fleet_work *work)
 	return save(work);
 }
 
-static int refuse_clone(struct baleen_fleet_work *work)
+static int refuse_clone(struct baleen_fleet_work *work, u64 number)
 {
 	struct baleen_fleet_publisher *publisher = &work->account.publisher;
 	int err;
@@ -149,7 +150,7 @@ static int refuse_clone(struct baleen_fleet_work *work)
 	return err ? err :
 		     refuse(work, BALEEN_FLEET_CAUSE_CLONE,
 			    "%s: two hosts publish under this name: change %llu differs",
-			    publisher->name, (unsigned long long)publisher->sequence);
+			    publisher->name, (unsigned long long)number);
 }
 
 static int finish(struct baleen_fleet_work *work, u64 n_held_before)
@@ -196,6 +197,13 @@ static int take_batch(struct baleen_fleet_work *work)
 			      "%s: it is of an incarnation that is over", publisher->name);
 	if (is_other(work) || message->first > publisher->sequence + 1)
 		return tell_gap(work);
+	if (message->first <= publisher->sequence) {
+		u64 number;
+		int ret = baleen_fleet_clone_find(work, &number);
+
+		if (ret)
+			return ret < 0 ? ret : refuse_clone(work, number);
+	}
 	if (message->last <= publisher->sequence) {
 		work->result->verdict = BALEEN_FLEET_DUPLICATE;
 		return 0;
@@ -206,6 +214,8 @@ static int take_batch(struct baleen_fleet_work *work)
 	err = publisher->id ? 0 : save(work);
 	if (!err)
 		err = baleen_fleet_apply_batch(work);
+	if (!err)
+		err = baleen_fleet_clone_remember(work);
 	return err ? err : finish(work, n_held);
 }
 
@@ -227,13 +237,13 @@ static int take_snapshot(struct baleen_fleet_work *work)
 	if (!is_other(work) && message->last == publisher->sequence) {
 		digest = baleen_fleet_digest_of(message);
 		if (!baleen_fleet_digest_is(&digest, &publisher->digest))
-			return refuse_clone(work);
+			return refuse_clone(work, message->last);
 		work->result->verdict = BALEEN_FLEET_DUPLICATE;
 		return 0;
 	}
 	if (is_full(work, message->n_entries))
 		return refuse_full(work);
-	err = publisher->id ? 0 : save(work);
+	err = publisher->id ? baleen_fleet_clone_forget(work) : save(work);
 	work->result->is_whole = true;
 	publisher->is_cloned = false;
 	publisher->lacks = 0;
@@ -242,11 +252,34 @@ static int take_snapshot(struct baleen_fleet_work *work)
 	return err ? err : finish(work, n_held);
 }
 
+/* It says that its publisher is alive, whatever else. */
+static void hear(struct baleen_fleet_work *work)
+{
+	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+
+	if (work->message->made_ms <= publisher->head_ms)
+		return;
+	publisher->head_ms = work->message->made_ms;
+	publisher->heard_ms = work->receiver->local_ms;
+}
+
+/* A publisher never signs a smaller number later. */
+static bool goes_back(const struct baleen_fleet_work *work)
+{
+	const struct baleen_fleet_publisher *publisher = &work->account.publisher;
+	u64 made_ms = work->message->made_ms;
+
+	return work->message->last < publisher->sequence && made_ms > publisher->head_ms &&
+	       made_ms > publisher->signed_ms;
+}
+
 static int take_head(struct baleen_fleet_work *work)
 {
 	const struct baleen_fleet_message *message = work->message;
 	struct baleen_fleet_publisher *publisher = &work->account.publisher;
+	bool is_clone = !is_other(work) && goes_back(work);
 
+	hear(work);
 	if (is_other(work)) {
 		/* Nothing was ever published: there is nothing to fetch. */
 		if (is_blank(publisher) && !message->last)
@@ -258,14 +291,16 @@ static int take_head(struct baleen_fleet_work *work)
 	}
 	if (message->last > publisher->sequence)
 		return tell_gap(work);
+	if (is_clone)
+		return refuse_clone(work, message->last);
 	if (message->last < publisher->sequence) {
 		work->result->verdict = BALEEN_FLEET_DUPLICATE;
-		return 0;
+		return save(work);
 	}
 	if (message->n_entries != publisher->n ||
 	    !baleen_fleet_digest_is(&message->digest, &publisher->digest))
-		return refuse_clone(work);
-	publisher->agreed_ms = work->receiver->now_ms;
+		return refuse_clone(work, message->last);
+	publisher->agreed_ms = message->made_ms;
 	publisher->lacks = publisher->sequence;
 	publisher->is_cloned = false;
 	return save(work);
@@ -343,6 +378,26 @@ static int take(struct baleen_fleet_work *work)
 	}
 }
 
+/* A head that is known to agree need not be verified each time that it is read: 1 or 0. */
+static int is_known_head(const struct baleen_fleet_work *work)
+{
+	const struct baleen_fleet_message *message = work->message;
+	struct baleen_fleet_publisher known;
+	int ret;
+
+	if (message->type != BALEEN_FLEET_HEAD)
+		return 0;
+	ret = baleen_fleet_store_find(work->receiver->store, message->publisher, &known,
+				      work->error);
+	if (ret <= 0)
+		return ret;
+	return !known.is_own && known.agreed_ms == message->made_ms &&
+	       known.sequence == message->last && known.n == message->n_entries &&
+	       known.lacks <= known.sequence && !known.is_cloned &&
+	       baleen_fleet_digest_is(&known.digest, &message->digest) &&
+	       !memcmp(known.incarnation, message->incarnation, sizeof(known.incarnation));
+}
+
 int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const void *bytes,
 			 size_t n_bytes, struct baleen_fleet_result *result,
 			 struct baleen_error *error)
@@ -366,6 +421,9 @@ int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const voi
 	result->message.n_body = 0;
 	strcpy(result->about,
 	       message.type == BALEEN_FLEET_CONTROL ? message.target : message.publisher);
+	err = is_known_head(&work);
+	if (err)
+		return err < 0 ? err : 0;
 	err = check(&work, bytes, n_bytes);
 	if (err || result->verdict == BALEEN_FLEET_REFUSED)
 		return err;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fleet/fleet_apply.h"
+#include "fleet/fleet_clone.h"
 #include "fleet/fleet_receive.h"
 #include "util/array.h"
 
@@ -118,6 +119,8 @@ static int forget(struct judging *judging)
 						      &judging->row[i], false);
 	if (!err)
 		err = remove_of(judging, "DELETE FROM entry WHERE publisher = ?");
+	if (!err)
+		err = baleen_fleet_clone_forget(work);
 	return err ? err : remove_of(judging, "DELETE FROM publisher WHERE id = ?");
 }
 

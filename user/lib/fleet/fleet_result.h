@@ -102,12 +102,14 @@ struct baleen_fleet_result {
  * @policy: the policy, and so the fleet
  * @host: name of this host: publishers HOST/... are its own
  * @now_ms: broker's time
+ * @local_ms: this host's
  */
 struct baleen_fleet_receiver {
 	struct baleen_fleet_store *store;
 	const struct baleen_fleet_policy *policy;
 	const char *host;
 	u64 now_ms;
+	u64 local_ms;
 };
 
 /**

@@ -9,7 +9,7 @@
 #define ACCOUNT_COLUMNS                                                                         \
 	"id, name, is_own, incarnation, sequence, acknowledged, n, n_held, digest_hi, "         \
 	"digest_lo, signed_ms, agreed_ms, lacks, is_cloned, used, used_ip4, used_ip6, tokens, " \
-	"tokens_ms, " BALEEN_FLEET_SUSPENDED("publisher.name")
+	"tokens_ms, head_ms, heard_ms, " BALEEN_FLEET_SUSPENDED("publisher.name")
 
 /* --- publishers ------------------------------------------------------------ */
 
@@ -40,7 +40,9 @@ static int read_account(const struct baleen_fleet_store *store, sqlite3_stmt *ro
 	account->usage.n_ip6 = sqlite3_column_int64(row, 16);
 	account->usage.tokens = sqlite3_column_double(row, 17);
 	account->usage.tokens_ms = sqlite3_column_int64(row, 18);
-	publisher->is_suspended = sqlite3_column_int(row, 19);
+	publisher->head_ms = sqlite3_column_int64(row, 19);
+	publisher->heard_ms = sqlite3_column_int64(row, 20);
+	publisher->is_suspended = sqlite3_column_int(row, 21);
 	return 0;
 }
 
@@ -144,8 +146,8 @@ int baleen_fleet_account_save(struct baleen_fleet_store *store,
 	static const char sql[] =
 		"INSERT OR REPLACE INTO publisher (id, name, is_own, incarnation, sequence,"
 		" acknowledged, n, n_held, digest_hi, digest_lo, signed_ms, agreed_ms, lacks,"
-		" is_cloned, used, used_ip4, used_ip6, tokens, tokens_ms)"
-		" VALUES (NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+		" is_cloned, used, used_ip4, used_ip6, tokens, tokens_ms, head_ms, heard_ms)"
+		" VALUES (NULLIF(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 	struct baleen_fleet_publisher *publisher = &account->publisher;
 	const struct baleen_fleet_usage *usage = &account->usage;
 	int err = baleen_sql_do(
@@ -164,7 +166,8 @@ int baleen_fleet_account_save(struct baleen_fleet_store *store,
 			baleen_sql_number(publisher->lacks),
 			baleen_sql_number(publisher->is_cloned), baleen_sql_number(usage->n),
 			baleen_sql_number(usage->n_ip4), baleen_sql_number(usage->n_ip6),
-			baleen_sql_real(usage->tokens), baleen_sql_number(usage->tokens_ms)));
+			baleen_sql_real(usage->tokens), baleen_sql_number(usage->tokens_ms),
+			baleen_sql_number(publisher->head_ms), baleen_sql_number(publisher->heard_ms)));
 
 	if (!err)
 		publisher->id = sqlite3_last_insert_rowid(store->db.db);

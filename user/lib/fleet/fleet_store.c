@@ -11,7 +11,7 @@
 #include "state/rule_store_path.h"
 #include "state/sql.h"
 
-#define SCHEMA 3
+#define SCHEMA 4
 
 /* An entry is found by its key, too, whoever has published it, and by its end. Numbers of
  * publishers mean nothing elsewhere.
@@ -74,6 +74,17 @@ static const char schema_3[] =
 	"	reason TEXT NOT NULL, UNIQUE (topic, subject));"
 	"PRAGMA user_version = 3;";
 
+static const char schema_4[] =
+	"ALTER TABLE publisher ADD COLUMN head_ms INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE publisher ADD COLUMN heard_ms INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE seen ("
+	"	publisher INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,"
+	"	hashes BLOB NOT NULL, PRIMARY KEY (publisher, first)) WITHOUT ROWID;"
+	"PRAGMA user_version = 4;";
+
+/* By the version that they make. */
+static const char *const schemas[SCHEMA] = { schema, schema_2, schema_3, schema_4 };
+
 /* --- open ------------------------------------------------------------------ */
 
 static int make_file(const struct baleen_fleet_store *store, struct baleen_error *error)
@@ -109,12 +120,9 @@ static int make_tables(struct baleen_fleet_store *store, struct baleen_error *er
 	if (err)
 		return err;
 	err = get_version(store, &version, error);
-	if (!err && version < 1 && sqlite3_exec(store->db.db, schema, NULL, NULL, NULL))
-		err = baleen_sql_fail(&store->db, error);
-	if (!err && version < 2 && sqlite3_exec(store->db.db, schema_2, NULL, NULL, NULL))
-		err = baleen_sql_fail(&store->db, error);
-	if (!err && version < 3 && sqlite3_exec(store->db.db, schema_3, NULL, NULL, NULL))
-		err = baleen_sql_fail(&store->db, error);
+	for (; !err && version < SCHEMA; version++)
+		if (sqlite3_exec(store->db.db, schemas[version], NULL, NULL, NULL))
+			err = baleen_sql_fail(&store->db, error);
 	if (!err)
 		return baleen_fleet_store_commit(store, error);
 	baleen_fleet_store_rollback(store);

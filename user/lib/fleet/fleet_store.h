@@ -14,6 +14,7 @@
  *      outbox       own changes that have not been acknowledged
  *      pardon       keys that were let go, and when
  *      suspended    publishers whose entries do not count
+ *      seen         hashes of the changes that were applied last
  *      refusal      how often something was refused or held, by publisher and cause
  *      refused      hashes of the messages that were refused last, which count once
  *      kept         pardons, suspensions and signals as they were signed
@@ -134,7 +135,9 @@ s64 baleen_fleet_store_offset(const struct baleen_fleet_store *store);
  * @n_held: that are held
  * @digest: of all its entries
  * @signed_ms: when the newest message that was applied was signed, broker's time
- * @agreed_ms: when its head last agreed, broker's time; 0 for never
+ * @agreed_ms: when the head that last agreed was signed, broker's time; 0 for never
+ * @head_ms: when its newest head was signed, broker's time; 0 for none
+ * @heard_ms: when that came, this host's time
  * @is_suspended: its entries do not count
  * @lacks: above @sequence when a snapshot is needed: number of the last change that is known of, or
  *         the next one when all of another incarnation is missing
@@ -152,6 +155,8 @@ struct baleen_fleet_publisher {
 	struct baleen_fleet_digest digest;
 	u64 signed_ms;
 	u64 agreed_ms;
+	u64 head_ms;
+	u64 heard_ms;
 	bool is_suspended;
 	u64 lacks;
 	bool is_cloned;
