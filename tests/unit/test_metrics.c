@@ -5,6 +5,7 @@
  * What Prometheus itself makes of it is for tests/xdp/metrics.sh.
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -199,6 +200,39 @@ static void daemon_and_parts(void **state)
 }
 
 /* --- labels ---------------------------------------------------------------- */
+
+/* A host is in one fleet, or in none; of one that has heard nothing only that is known. */
+static void fleet(void **state)
+{
+	struct baleen_metrics_source source = { 0 };
+	struct baleen_metrics_fleet *row = &source.fleet;
+
+	memset(row, 0xff, sizeof(*row));
+	strcpy(row->fleet, "prod");
+	row->sends = row->receives = 0;
+	row->lag_s = NAN;
+	assert_text(&source, BALEEN_METRICS_PROMETHEUS, "");
+	source.n_fleets = 1;
+	assert_text(&source, BALEEN_METRICS_PROMETHEUS,
+		    "# HELP baleen_fleet_connected 1 when bans go out to the fleet, or come in, "
+		    "else 0.\n"
+		    "# TYPE baleen_fleet_connected gauge\n"
+		    "baleen_fleet_connected{fleet=\"prod\",direction=\"out\"} 0\n"
+		    "baleen_fleet_connected{fleet=\"prod\",direction=\"in\"} 0\n");
+	row->receives = 1;
+	row->n_publishers = 7;
+	row->n_silent = 2;
+	row->lag_s = 0.046;
+	row->clone = 3;
+	assert_has(&source, "baleen_fleet_connected{fleet=\"prod\",direction=\"in\"} 1\n");
+	assert_has(&source, "baleen_fleet_publishers{fleet=\"prod\",what=\"all\"} 7\n"
+			    "baleen_fleet_publishers{fleet=\"prod\",what=\"silent\"} 2\n");
+	assert_has(&source, "baleen_fleet_lag_seconds{fleet=\"prod\"} 0.046\n");
+	assert_has(&source, "baleen_fleet_refused_messages_total{fleet=\"prod\",cause=\"clone\"} 3\n");
+	assert_lacks(&source, "cause=\"form\"");
+	baleen_metrics_free(&source);
+	assert_int_equal(source.n_fleets, 0);
+}
 
 static void escaped(void **state)
 {
@@ -426,6 +460,7 @@ int main(void)
 		cmocka_unit_test(openmetrics),
 		cmocka_unit_test(prometheus),
 		cmocka_unit_test(daemon_and_parts),
+		cmocka_unit_test(fleet),
 		cmocka_unit_test(escaped),
 		cmocka_unit_test(secrets),
 		cmocka_unit_test(unique),

@@ -319,7 +319,24 @@ try_host()
 	rmdir state
 
 	try_daemon
+	try_fleet
 	check "detach" baleen detach veth-b
+}
+
+# What speaks with other hosts is tried in tests/fleet/silent.sh.
+try_fleet()
+{
+	local -x BALEEN_CONF_DIR=$TMP/etc
+
+	mkdir -p etc
+	is "a host in no fleet has none" "$(level fleet)" ""
+	echo "fleet prod" >etc/fleet.conf
+	is "a fleet.conf that is not right" "$(level fleet) $(text fleet | cut -d: -f2-)" \
+		"problem $("$BALEEN" fleet status 2>&1 | cut -d: -f3-)"
+	printf '%s\n' "fleet prod" "host web1" "server redis.example.net:6379" "key $TMP/etc/key" \
+		"policy $TMP/etc/policy $TMP/etc/policy.pub" >etc/fleet.conf
+	is "a host that has heard nothing" "$(level fleet) $(text fleet)" \
+		"problem this host has heard nothing of prod yet: baleend runs what speaks with the others"
 }
 
 # start_in NAMESPACE DEVICE: a baleend, until it is the one of its namespace

@@ -67,7 +67,7 @@ const struct command doctor_command = {
 	.synopsis = "[-j] DEV",
 	.help = "Looks at a device, with or without a filter, and at its host: native XDP or why not,\n"
 		"MTU, offloads, queues, VLAN tags, devices above and below, other programs, kernel,\n"
-		"privileges, state, disk, clock. Prints a line for each, and behind '#' the command that\n"
+		"privileges, state, disk, clock, fleet. Prints a line for each, behind '#' the command that\n"
 		"mends what can be mended. Changes nothing: a program is loaded to see that it can be,\n"
 		"and attached to nothing.\n\n"
 		"  ok               as it should be\n"

@@ -98,6 +98,7 @@ int baleen_checkup_run(const char *device, struct baleen_checkup *checkup,
 	baleen_checkup_filter(&patient);
 	baleen_checkup_device(&patient);
 	baleen_checkup_host(&patient);
+	baleen_checkup_fleet(&patient);
 	if (patient.has_xdp)
 		baleen_xdp_close(&patient.xdp);
 out:

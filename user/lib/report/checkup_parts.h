@@ -117,4 +117,10 @@ void baleen_checkup_device(struct baleen_patient *patient);
  */
 void baleen_checkup_host(struct baleen_patient *patient);
 
+/**
+ * baleen_checkup_fleet() - the fleet that the host is in
+ * @patient: opened
+ */
+void baleen_checkup_fleet(struct baleen_patient *patient);
+
 #endif /* BALEEN_CHECKUP_PARTS_H */

@@ -10,6 +10,7 @@
 #define OF_ORIGIN(member) offsetof(struct baleen_metrics_origin, member)
 #define OF_NAME(member) offsetof(struct baleen_metrics_name, member)
 #define OF_DAEMON(member) offsetof(struct baleen_metrics_daemon, member)
+#define OF_FLEET(member) offsetof(struct baleen_metrics_fleet, member)
 #define OF_RELEASE(member) offsetof(struct baleen_metrics_release, member)
 
 const struct baleen_metrics_label
@@ -34,6 +35,7 @@ const struct baleen_metrics_label
 					     { "origin", OF_ORIGIN(origin) } },
 		[BALEEN_METRICS_NAMES] = { { "device", OF_NAME(device) },
 					   { "name", OF_NAME(name) } },
+		[BALEEN_METRICS_FLEET] = { { "fleet", OF_FLEET(fleet) } },
 	};
 
 static const struct baleen_metrics_part states[] = {
@@ -88,6 +90,40 @@ static const struct baleen_metrics_part limit_sources[] = {
 	{ "tracked", OF_RULE(limit_tracked) },
 	{ "over", OF_RULE(limit_over) },
 	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part directions[] = {
+	{ "out", OF_FLEET(sends) },
+	{ "in", OF_FLEET(receives) },
+	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part publishers[] = {
+	{ "all", OF_FLEET(n_publishers) },
+	{ "silent", OF_FLEET(n_silent) },
+	{ "behind", OF_FLEET(n_behind) },
+	{ "cloned", OF_FLEET(n_cloned) },
+	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part fleet_changes[] = {
+	{ "in", OF_FLEET(n_changes_behind) },
+	{ "out", OF_FLEET(n_unsent) },
+	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part fleet_entries[] = {
+	{ "all", OF_FLEET(n_entries) },
+	{ "held", OF_FLEET(n_held) },
+	{ NULL, 0 },
+};
+
+static const struct baleen_metrics_part refusals[] = {
+	{ "form", OF_FLEET(form) },	      { "fleet", OF_FLEET(of_fleet) },
+	{ "publisher", OF_FLEET(publisher) }, { "signature", OF_FLEET(signature) },
+	{ "time", OF_FLEET(time) },	      { "replay", OF_FLEET(replay) },
+	{ "clone", OF_FLEET(clone) },	      { "right", OF_FLEET(right) },
+	{ "full", OF_FLEET(full) },	      { NULL, 0 },
 };
 
 /* A unit is how the name ends, says OpenMetrics. Ages are times of the past: who
@@ -371,5 +407,68 @@ const struct baleen_metrics_family baleen_metrics_families[] = {
 	  .set = BALEEN_METRICS_NAMES,
 	  .at = OF_NAME(failed_s),
 	  .help = "Last time there was no answer, when none came since, in seconds since 1970." },
+	{ .name = "baleen_fleet_connected",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_FLEET,
+	  .by = "direction",
+	  .parts = directions,
+	  .help = "1 when bans go out to the fleet, or come in, else 0." },
+	{ .name = "baleen_fleet_hosts",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_FLEET,
+	  .at = OF_FLEET(n_hosts),
+	  .help = "Hosts of the fleet that showed a sign of life." },
+	{ .name = "baleen_fleet_publishers",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_FLEET,
+	  .by = "what",
+	  .parts = publishers,
+	  .help = "Publishers of other hosts: all, those that said nothing new for two minutes, "
+		  "those that this host lacks changes of, and names that two hosts publish under." },
+	{ .name = "baleen_fleet_pending_changes",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_FLEET,
+	  .by = "direction",
+	  .parts = fleet_changes,
+	  .help = "Changes that this host lacks, and its own that Redis lacks." },
+	{ .name = "baleen_fleet_entries",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .set = BALEEN_METRICS_FLEET,
+	  .by = "what",
+	  .parts = fleet_entries,
+	  .help = "Bans of other hosts: all, and those that the policy holds." },
+	{ .name = "baleen_fleet_compare_timestamp_seconds",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .unit = "seconds",
+	  .set = BALEEN_METRICS_FLEET,
+	  .at = OF_FLEET(compared_s),
+	  .help = "When heads were compared with digests last, in seconds since 1970." },
+	{ .name = "baleen_fleet_agree_timestamp_seconds",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .unit = "seconds",
+	  .set = BALEEN_METRICS_FLEET,
+	  .at = OF_FLEET(agreed_s),
+	  .help = "When all of them agreed last, in seconds since 1970." },
+	{ .name = "baleen_fleet_lag_seconds",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .unit = "seconds",
+	  .set = BALEEN_METRICS_FLEET,
+	  .is_real = true,
+	  .at = OF_FLEET(lag_s),
+	  .help = "From the signature of a batch to its bans being in force here, the longest of "
+		  "the last second that had any." },
+	{ .name = "baleen_fleet_silence_seconds",
+	  .type = BALEEN_METRICS_GAUGE,
+	  .unit = "seconds",
+	  .set = BALEEN_METRICS_FLEET,
+	  .at = OF_FLEET(silence_s),
+	  .help = "For how long the most silent publisher has said nothing new." },
+	{ .name = "baleen_fleet_refused_messages",
+	  .type = BALEEN_METRICS_COUNTER,
+	  .unit = "messages",
+	  .set = BALEEN_METRICS_FLEET,
+	  .by = "cause",
+	  .parts = refusals,
+	  .help = "Messages of the fleet that were refused." },
 	{ .name = NULL },
 };

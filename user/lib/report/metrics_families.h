@@ -34,6 +34,7 @@ enum baleen_metrics_type {
  * @BALEEN_METRICS_FEEDS: feed
  * @BALEEN_METRICS_ORIGINS: origin
  * @BALEEN_METRICS_NAMES: name
+ * @BALEEN_METRICS_FLEET: fleet, one row
  * @BALEEN_METRICS_N_SETS: how many
  */
 enum baleen_metrics_set {
@@ -46,6 +47,7 @@ enum baleen_metrics_set {
 	BALEEN_METRICS_FEEDS,
 	BALEEN_METRICS_ORIGINS,
 	BALEEN_METRICS_NAMES,
+	BALEEN_METRICS_FLEET,
 	BALEEN_METRICS_N_SETS,
 };
 

@@ -12,6 +12,7 @@
 #include "ops/image_file.h"
 #include "release.h"
 #include "report/metrics_source.h"
+#include "report/metrics_fleet.h"
 #include "report/metrics_state.h"
 #include "state/rule_store.h"
 #include "util/clock.h"
@@ -309,6 +310,8 @@ int baleen_metrics_collect(struct baleen_metrics_source *source, char *const *de
 		err = collect_all(&to, error);
 	for (size_t i = 0; i < source->n_devices && !err; i++)
 		err = baleen_metrics_add_state(source, source->device[i].device, counts);
+	if (!n_devices)
+		baleen_metrics_add_fleet(source);
 	if (counts)
 		baleen_metrics_counts_forget(counts);
 	return err == -ENOMEM ? baleen_fail(error, ENOMEM, "no memory for metrics") : err;

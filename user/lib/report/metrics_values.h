@@ -195,6 +195,62 @@ struct baleen_metrics_origin {
 };
 
 /**
+ * struct baleen_metrics_fleet - how this host gets on with its fleet
+ * @fleet: name of the fleet
+ * @sends: 1: what is banned here goes out; 0
+ * @receives: 1: what others have banned comes in; 0
+ * @n_hosts: hosts that showed a sign of life
+ * @n_publishers: publishers of other hosts
+ * @n_silent: those that said nothing new for two minutes
+ * @n_behind: those that have published what this host lacks
+ * @n_cloned: those under whose name two hosts publish
+ * @n_changes_behind: changes that this host lacks
+ * @n_unsent: its own changes that Redis lacks
+ * @n_entries: entries of others
+ * @n_held: those that the policy holds
+ * @compared_s: when heads were compared last, seconds since 1970
+ * @agreed_s: when all agreed last
+ * @lag_s: from the signature of a batch to its being in force
+ * @silence_s: for how long the most silent publisher has said nothing
+ * @form: messages that were refused for this cause, and so on; see enum baleen_fleet_cause
+ * @of_fleet: likewise
+ * @publisher: likewise
+ * @signature: likewise
+ * @time: likewise
+ * @replay: likewise
+ * @clone: likewise
+ * @right: likewise
+ * @full: likewise
+ */
+struct baleen_metrics_fleet {
+	char fleet[BALEEN_METRICS_LABEL];
+	u64 sends;
+	u64 receives;
+	u64 n_hosts;
+	u64 n_publishers;
+	u64 n_silent;
+	u64 n_behind;
+	u64 n_cloned;
+	u64 n_changes_behind;
+	u64 n_unsent;
+	u64 n_entries;
+	u64 n_held;
+	u64 compared_s;
+	u64 agreed_s;
+	double lag_s;
+	u64 silence_s;
+	u64 form;
+	u64 of_fleet;
+	u64 publisher;
+	u64 signature;
+	u64 time;
+	u64 replay;
+	u64 clone;
+	u64 right;
+	u64 full;
+};
+
+/**
  * struct baleen_metrics_daemon - what baleend says of itself
  * @started_s: when it was started, seconds since 1970
  * @n_updates: updates of feeds that it ran to a good end
@@ -246,6 +302,8 @@ struct baleen_metrics_release {
  * @n_origins: how many
  * @name: by device
  * @n_names: how many
+ * @fleet: the fleet of this host
+ * @n_fleets: 1 when it is in one, else 0
  *
  * All zeros is an empty source. Rows come from the baleen_metrics_add functions,
  * which write what is no UTF-8, and control characters, as '?'.
@@ -265,6 +323,8 @@ struct baleen_metrics_source {
 	size_t n_origins;
 	struct baleen_metrics_name *name;
 	size_t n_names;
+	struct baleen_metrics_fleet fleet;
+	size_t n_fleets;
 };
 
 #endif /* BALEEN_METRICS_VALUES_H */
