@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The BPF objects that this build carries, compressed. */
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include <baleen/stats.h>
+#include "util/little_endian.h"
 #include "xdp/bpf_objects.h"
 
 #define GZIP_TRAILER_BYTES 8
@@ -66,10 +65,7 @@ static const u8 *trailer(const struct baleen_bpf_object *carried)
 
 static u32 object_bytes(const struct baleen_bpf_object *carried)
 {
-	u32 n_bytes_le;
-
-	memcpy(&n_bytes_le, trailer(carried) + 4, sizeof(n_bytes_le));
-	return le32toh(n_bytes_le);
+	return baleen_get_le32(trailer(carried) + 4);
 }
 
 int baleen_bpf_object_inflate(const struct baleen_bpf_object *carried, void **bytes,
