@@ -49,9 +49,8 @@ int baleen_bpf_object_inflate(const struct baleen_bpf_object *carried, void **by
 /**
  * baleen_bpf_objects_code() - a number for the code of all objects of this build
  *
- * It follows from the checksums and sizes that gzip wrote (RFC 1952, section 2.3.1).
- *
- * Return: the number; another build has another one, unless its objects are the same.
+ * Return: another number for other objects; it follows from the checksums and sizes that
+ * gzip wrote (RFC 1952, section 2.3.1).
  */
 u64 baleen_bpf_objects_code(void);
 
