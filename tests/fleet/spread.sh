@@ -61,3 +61,11 @@ check "without baleend on the second" ban 1 192.0.2.10
 is "what came is in force" "$(verdicts 2 198.51.100.77)" D
 start_daemon 2
 await "and it gets the rest when it is back" drops 2 192.0.2.10
+
+check "the filter of the second is saved" b 2 save eth0 -o "$TMP/saved"
+is "with the bans that it takes" "$(jq -c '.rules[0].bans.fleet' "$TMP/saved/rules.json")" \
+	'{"set":"bans","max_ttl":86400}'
+check "detached" b 2 detach --forget eth0
+check "and restored" b 2 restore --force eth0 "$TMP/saved"
+check "a ban on the first" b 1 add eth0:bad 192.0.2.12 --origin fail2ban --ttl 1h
+await "holds on the second, which goes on taking them" drops 2 192.0.2.12

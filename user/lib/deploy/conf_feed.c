@@ -19,8 +19,7 @@
 /* None waits for a feed that comes more seldom, or for an answer that takes longer. */
 #define MAX_EVERY_MS 31536000000ull
 #define MAX_TIMEOUT_MS 3600000ull
-/* No ban of a fleet is longer. */
-#define MAX_FLEET_MS (30 * 86400000ull)
+#define MAX_FLEET_MS (BALEEN_RULE_FLEET_MAX_S * 1000ull)
 
 static int parse_period(struct baleen_conf_parser *parser, const char *word, const char *value,
 			u64 max_ms, u32 *seconds)

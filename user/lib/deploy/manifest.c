@@ -82,14 +82,22 @@ static json_t *json_device(const char *device)
 }
 
 /* NULL for the usual: an older release knows no such field. */
+static json_t *json_fleet(const struct baleen_rule_fleet *fleet)
+{
+	if (!*fleet->set)
+		return NULL;
+	return json_pack("{s:s, s:i}", "set", fleet->set, "max_ttl", (int)fleet->max_ttl_s);
+}
+
 static json_t *json_bans(const struct baleen_rule_bans *bans)
 {
 	char widen[BALEEN_WIDEN_TEXT];
 
-	if (!*baleen_widen_format(bans->widen, widen) && !bans->takes_bans && !bans->ban_width)
+	if (!*baleen_widen_format(bans->widen, widen) && !bans->takes_bans && !bans->ban_width &&
+	    !*bans->fleet.set)
 		return NULL;
-	return json_pack("{s:b, s:i, s:s}", "takes_bans", bans->takes_bans, "ban_width",
-			 (int)bans->ban_width, "widen", widen);
+	return json_pack("{s:b, s:i, s:s, s:o*}", "takes_bans", bans->takes_bans, "ban_width",
+			 (int)bans->ban_width, "widen", widen, "fleet", json_fleet(&bans->fleet));
 }
 
 static json_t *json_rule(const struct baleen_saved *saved, u32 i)
@@ -147,15 +155,34 @@ char *baleen_manifest_format(const struct baleen_saved *saved)
 
 /* --- from text --- */
 
+static int read_fleet(json_t *json, const char *rule, struct baleen_rule_fleet *fleet,
+		      struct baleen_error *error)
+{
+	json_error_t json_error;
+	const char *set;
+	int max_ttl_s;
+
+	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:s, s:i}", "set", &set, "max_ttl",
+			   &max_ttl_s))
+		return baleen_fail(error, EINVAL, "rule '%s': fleet: %s", rule, json_error.text);
+	if (!baleen_rule_fleet_is_set(set) || max_ttl_s < 0 || max_ttl_s > BALEEN_RULE_FLEET_MAX_S)
+		return baleen_fail(error, EINVAL,
+				   "rule '%s': fleet: no set, or a time out of range", rule);
+	strcpy(fleet->set, set);
+	fleet->max_ttl_s = max_ttl_s;
+	return 0;
+}
+
 static int read_bans(json_t *json, const char *rule, struct baleen_rule_bans *bans,
 		     struct baleen_error *error)
 {
 	const char *widen, *reason = NULL;
 	json_error_t json_error;
 	int takes_bans, width;
+	json_t *fleet = NULL;
 
-	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:b, s:i, s:s}", "takes_bans",
-			   &takes_bans, "ban_width", &width, "widen", &widen))
+	if (json_unpack_ex(json, &json_error, JSON_STRICT, "{s:b, s:i, s:s, s?:o}", "takes_bans",
+			   &takes_bans, "ban_width", &width, "widen", &widen, "fleet", &fleet))
 		return baleen_fail(error, EINVAL, "rule '%s': bans: %s", rule, json_error.text);
 	if (width && (width < BALEEN_BAN_WIDTH_MIN || width > BALEEN_BAN_WIDTH_MAX))
 		return baleen_fail(error, EINVAL, "rule '%s': bans: a number out of range", rule);
@@ -165,7 +192,7 @@ static int read_bans(json_t *json, const char *rule, struct baleen_rule_bans *ba
 		return baleen_fail(error, EINVAL, "rule '%s': widen: %s", rule, reason);
 	bans->takes_bans = takes_bans;
 	bans->ban_width = width;
-	return 0;
+	return fleet ? read_fleet(fleet, rule, &bans->fleet, error) : 0;
 }
 
 static int read_rule(json_t *json, struct baleen_saved *saved, u32 i, struct baleen_error *error)

@@ -66,7 +66,8 @@ const char *baleen_widen_parse(const char *text, struct baleen_widen *widen)
 struct baleen_rule_bans baleen_rule_bans_get(const struct baleen_stored_rule *rule)
 {
 	struct baleen_rule_bans bans = { .takes_bans = rule->takes_bans,
-					 .ban_width = rule->ban_width };
+					 .ban_width = rule->ban_width,
+					 .fleet = rule->fleet };
 
 	memcpy(bans.widen, rule->widen, sizeof(bans.widen));
 	return bans;
@@ -75,6 +76,8 @@ struct baleen_rule_bans baleen_rule_bans_get(const struct baleen_stored_rule *ru
 void baleen_rule_bans_set(struct baleen_stored_rule *rule, const struct baleen_rule_bans *bans)
 {
 	rule->takes_bans |= bans->takes_bans;
+	if (*bans->fleet.set)
+		rule->fleet = bans->fleet;
 	if (bans->ban_width)
 		rule->ban_width = bans->ban_width;
 	if (bans->widen[0].n || bans->widen[1].n)

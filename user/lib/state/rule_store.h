@@ -49,6 +49,8 @@ struct baleen_widen {
 
 /* A name of a set, with the NUL byte: as BALEEN_FLEET_NAME_BYTES of fleet/fleet_entry.h. */
 #define BALEEN_RULE_FLEET_BYTES 32
+/* No ban of a fleet is longer. */
+#define BALEEN_RULE_FLEET_MAX_S (30 * 86400)
 
 /**
  * struct baleen_rule_fleet - which bans of a fleet a rule takes
@@ -173,11 +175,13 @@ const char *baleen_widen_parse(const char *text, struct baleen_widen *widen);
  * @takes_bans: `baleen ban` adds to it
  * @ban_width: of a lone IPv6 address; 0 for BALEEN_BAN_WIDTH
  * @widen: of IPv4 and of IPv6
+ * @fleet: which bans of a fleet
  */
 struct baleen_rule_bans {
 	bool takes_bans;
 	u32 ban_width;
 	struct baleen_widen widen[2];
+	struct baleen_rule_fleet fleet;
 };
 
 /**
