@@ -112,6 +112,7 @@ bool mirror_is_new(void)
  * @fleet: the fleet
  * @rule: the rule
  * @now_ms: time of this host
+ * @offset_ms: how far the broker's is ahead
  * @change: they
  * @n: how many
  */
@@ -119,6 +120,7 @@ struct changes {
 	struct fleet *fleet;
 	const struct baleen_stored_rule *rule;
 	u64 now_ms;
+	s64 offset_ms;
 	struct baleen_rule_entry_change *change;
 	size_t n;
 };
@@ -127,11 +129,12 @@ struct changes {
 static void make_single(const struct changes *changes, const struct baleen_fleet_effect *effect,
 			struct baleen_rule_entry *entry)
 {
-	s64 offset = baleen_fleet_store_offset(&changes->fleet->store);
 	u64 max_ms = changes->rule->fleet.max_ttl_s * 1000ull;
 
-	*entry = (struct baleen_rule_entry){ .added_ms = effect->entry.made_ms - offset,
-					     .expires_ms = effect->entry.end_ms - offset };
+	*entry = (struct baleen_rule_entry){
+		.added_ms = effect->entry.made_ms - changes->offset_ms,
+		.expires_ms = effect->entry.end_ms - changes->offset_ms,
+	};
 	if (max_ms && entry->expires_ms > entry->added_ms + max_ms)
 		entry->expires_ms = entry->added_ms + max_ms;
 	baleen_fleet_key_format(&effect->entry.key, entry->key);
@@ -217,12 +220,11 @@ static int want_effect(const struct baleen_fleet_effect *effect, void *data)
 static int want_pardon(const struct baleen_fleet_pardon *pardon, void *data)
 {
 	struct changes *changes = data;
-	s64 offset = baleen_fleet_store_offset(&changes->fleet->store);
 	struct baleen_rule_entry entry = {
 		.is_exception = true,
 		.origin = PARDON_ORIGIN,
-		.added_ms = pardon->made_ms - offset,
-		.expires_ms = pardon->made_ms + BALEEN_FLEET_MAX_TTL_MS - offset,
+		.added_ms = pardon->made_ms - changes->offset_ms,
+		.expires_ms = pardon->made_ms + BALEEN_FLEET_MAX_TTL_MS - changes->offset_ms,
 	};
 
 	if (!pardon->is_exception || strcmp(pardon->set, changes->rule->fleet.set))
@@ -283,85 +285,134 @@ static int find_wanted(struct changes *wanted, struct baleen_error *error)
 	return err;
 }
 
-static int sync_rule(struct fleet *fleet, struct baleen_deploy *deploy,
-		     const struct baleen_stored_rule *rule, struct baleen_host *host,
-		     struct baleen_error *error)
+/* Read without the lock of the device: other writers need not wait for it. */
+static int find_differences(const struct baleen_rule_store *state, struct changes *changes,
+			    struct baleen_error *error)
 {
-	struct changes base = { .fleet = fleet, .rule = rule, .now_ms = baleen_now_ms() };
-	struct changes wanted = base, there = base, changes = base;
+	struct changes wanted = *changes, there = *changes;
 	int err = find_wanted(&wanted, error);
 
 	if (!err)
-		err = baleen_rule_entries_each(&deploy->state, rule->name, NULL, keep_row, &there,
+		err = baleen_rule_entries_each(state, changes->rule->name, NULL, keep_row, &there,
 					       error);
 	if (wanted.n)
 		qsort(wanted.change, wanted.n, sizeof(*wanted.change), compare_changes);
 	if (there.n)
 		qsort(there.change, there.n, sizeof(*there.change), compare_changes);
 	if (!err)
-		err = add_differences(&changes, &wanted, &there);
-	if (!err)
-		err = put(deploy, &changes, host, error);
+		err = add_differences(changes, &wanted, &there);
 	free(wanted.change);
 	free(there.change);
-	free(changes.change);
 	return err;
 }
 
-static int apply_effects(struct fleet *fleet, struct baleen_deploy *deploy,
-			 const struct baleen_stored_rule *rule, struct baleen_host *host,
-			 const struct baleen_fleet_effect *effect, size_t n,
-			 struct baleen_error *error)
+static int find_effects(const struct baleen_fleet_effect *effect, size_t n, struct changes *changes)
 {
-	struct changes changes = { .fleet = fleet, .rule = rule, .now_ms = baleen_now_ms() };
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err && *rule->fleet.set; i++)
-		err = add_effect(&changes, &effect[i]);
-	if (!err)
-		err = put(deploy, &changes, host, error);
-	free(changes.change);
+	for (size_t i = 0; i < n && !err && *changes->rule->fleet.set; i++)
+		err = add_effect(changes, &effect[i]);
 	return err;
 }
 
 /* --- devices -------------------------------------------------------------------------- */
 
-/* All of it without effects. */
-static int change_device(struct fleet *fleet, const char *device,
-			 const struct baleen_fleet_effect *effect, size_t n,
-			 struct baleen_error *error)
+/**
+ * struct pass - what is to be changed now
+ * @fleet: the fleet
+ * @effect: what came; NULL to compare all
+ * @n: how many
+ * @offset_ms: how far the broker's time is ahead of this host's
+ */
+struct pass {
+	struct fleet *fleet;
+	const struct baleen_fleet_effect *effect;
+	size_t n;
+	s64 offset_ms;
+};
+
+/* Changes of each rule of a device; their number, or a negative errno. */
+static int find_changes(const struct pass *pass, const char *device,
+			struct baleen_stored_rules *rules, struct changes *changes,
+			struct baleen_error *error)
+{
+	struct baleen_rule_store state;
+	int err = baleen_rule_store_open(&state, device, 0, error), n = 0;
+
+	rules->n_rules = 0;
+	/* Forgotten meanwhile. */
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = baleen_rule_store_get_rules(&state, rules, error);
+	for (u32 i = 0; i < rules->n_rules && !err; i++) {
+		changes[i] = (struct changes){ .fleet = pass->fleet,
+					       .rule = &rules->rule[i],
+					       .now_ms = baleen_now_ms(),
+					       .offset_ms = pass->offset_ms };
+		err = pass->effect ? find_effects(pass->effect, pass->n, &changes[i]) :
+				     find_differences(&state, &changes[i], error);
+		n += changes[i].n != 0;
+	}
+	baleen_rule_store_close(&state);
+	return err ? err : n;
+}
+
+/* A rule that takes other bans than when it was read is looked at again. */
+static int put_changes(const char *device, u32 n_rules, struct changes *changes,
+		       struct baleen_error *error)
 {
 	struct baleen_stored_rules rules;
 	struct baleen_host host = { 0 };
 	struct baleen_deploy deploy;
 	int err = baleen_deploy_open(&deploy, device, WAIT_MS, error);
 
-	/* Forgotten meanwhile. */
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	err = baleen_rule_store_get_rules(&deploy.state, &rules, error);
-	for (u32 i = 0; i < rules.n_rules && !err; i++)
-		err = effect ? apply_effects(fleet, &deploy, &rules.rule[i], &host, effect, n,
-					     error) :
-			       sync_rule(fleet, &deploy, &rules.rule[i], &host, error);
+	for (u32 i = 0; i < n_rules && !err; i++) {
+		const struct baleen_stored_rule *rule = changes[i].rule;
+		int at = changes[i].n ? baleen_rule_store_find_rule(&rules, rule->name) : -1;
+
+		if (!changes[i].n)
+			continue;
+		if (at < 0 || strcmp(rules.rule[at].fleet.set, rule->fleet.set) ||
+		    rules.rule[at].fleet.max_ttl_s != rule->fleet.max_ttl_s)
+			err = baleen_fail(error, EAGAIN, "rule '%s' has just been changed",
+					  rule->name);
+		else
+			err = put(&deploy, &changes[i], &host, error);
+	}
 	baleen_deploy_close(&deploy);
 	baleen_host_free(&host);
 	return err;
 }
 
-static int change_all(struct fleet *fleet, const struct baleen_fleet_effect *effect, size_t n)
+static int change_device(const struct pass *pass, const char *device, struct baleen_error *error)
+{
+	struct changes changes[BALEEN_MAX_RULES] = { 0 };
+	struct baleen_stored_rules rules;
+	int ret = find_changes(pass, device, &rules, changes, error);
+
+	if (ret > 0)
+		ret = put_changes(device, rules.n_rules, changes, error);
+	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
+		free(changes[i].change);
+	return ret;
+}
+
+static int change_all(const struct pass *pass)
 {
 	struct baleen_error error = { "" };
 	struct devices devices = { .error = &error };
 	int first = baleen_rule_store_each(look_at_device, &devices, &error);
 
 	if (first)
-		say(fleet, LOG_ERR, "%s", error.text);
+		say(pass->fleet, LOG_ERR, "%s", error.text);
 	for (size_t i = 0; i < devices.n; i++) {
-		int err = change_device(fleet, devices.name[i], effect, n, &error);
+		int err = change_device(pass, devices.name[i], &error);
 
 		if (err)
-			say(fleet, LOG_ERR, "%s: %s", devices.name[i], error.text);
+			say(pass->fleet, LOG_ERR, "%s: %s", devices.name[i], error.text);
 		first = first ? first : err;
 	}
 	free(devices.name);
@@ -370,10 +421,18 @@ static int change_all(struct fleet *fleet, const struct baleen_fleet_effect *eff
 
 int mirror_effects(struct fleet *fleet, const struct baleen_fleet_effect *effect, size_t n)
 {
-	return n ? change_all(fleet, effect, n) : 0;
+	const struct pass pass = { .fleet = fleet,
+				   .effect = effect,
+				   .n = n,
+				   .offset_ms = baleen_fleet_store_offset(&fleet->store) };
+
+	return n ? change_all(&pass) : 0;
 }
 
 int mirror_all(struct fleet *fleet)
 {
-	return change_all(fleet, NULL, 0);
+	const struct pass pass = { .fleet = fleet,
+				   .offset_ms = baleen_fleet_store_offset(&fleet->store) };
+
+	return change_all(&pass);
 }
