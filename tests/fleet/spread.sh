@@ -62,6 +62,29 @@ is "what came is in force" "$(verdicts 2 198.51.100.77)" D
 start_daemon 2
 await "and it gets the rest when it is back" drops 2 192.0.2.10
 
+# --- asked of all --------------------------------------------------------------------
+
+check "one more ban" b 1 add eth0:bad 192.0.2.20 --origin fail2ban --ttl 1h
+await "holds on the second" drops 2 192.0.2.20
+check "all hosts are asked" b 1 fleet who --all 192.0.2.20
+is "it is in force on both" "$(<"$TMP/out")" "192.0.2.20: in force on 2 of 2"
+check_status "of another one, too" 1 b 2 fleet why --all 192.0.2.21 -j
+is "which nobody knows of" "$(jq -c '[.in_force, .of, (.hosts[] | .state)]' "$TMP/out")" \
+	'[0,2,"knows of no ban","knows of no ban"]'
+check "the first is suspended" b 2 fleet suspend h1/fail2ban
+await "it passes on the second" passes 2 192.0.2.20
+check "asked again" b 2 fleet why --all 192.0.2.20
+is "it is in force where it was made" "$(<"$TMP/out")" "192.0.2.20: in force on 1 of 2
+  h2  does not count: h1/fail2ban: its publisher is suspended"
+check "the first is resumed" b 2 fleet resume h1/fail2ban
+await "it holds again" drops 2 192.0.2.20
+stop_daemon 2
+check "asked while the second is away" b 1 fleet who --all --wait 1 192.0.2.20
+is "it is named" "$(<"$TMP/out")" "192.0.2.20: in force on 1 of 2
+  h2  no answer"
+start_daemon 2
+await "it is back" eval '[ "$(b 1 fleet who --all 192.0.2.20)" = "192.0.2.20: in force on 2 of 2" ]'
+
 check "the filter of the second is saved" b 2 save eth0 -o "$TMP/saved"
 is "with the bans that it takes" "$(jq -c '.rules[0].bans.fleet' "$TMP/saved/rules.json")" \
 	'{"set":"bans","max_ttl":86400}'

@@ -205,7 +205,7 @@ static inline struct baleen_fleet_writer control(u32 kind, const char *about, co
 	struct baleen_fleet_writer writer;
 
 	strcpy(message.publisher, by);
-	if (kind == BALEEN_FLEET_PARDON) {
+	if (kind == BALEEN_FLEET_PARDON || kind == BALEEN_FLEET_ASK) {
 		strcpy(message.set, BALEEN_FLEET_SET);
 		assert_int_equal(baleen_fleet_key_parse(about, &message.key), 0);
 	} else {

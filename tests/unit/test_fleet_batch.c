@@ -427,9 +427,9 @@ static void test_control(void **state)
 	struct baleen_fleet_writer writer;
 	const char *why;
 
-	for (u32 control = BALEEN_FLEET_PARDON; control <= BALEEN_FLEET_SIGNAL; control++) {
-		bool is_pardon = control == BALEEN_FLEET_PARDON;
-		bool is_signal = control == BALEEN_FLEET_SIGNAL;
+	for (u32 control = BALEEN_FLEET_PARDON; control <= BALEEN_FLEET_ANSWER; control++) {
+		bool is_pardon = control == BALEEN_FLEET_PARDON || control == BALEEN_FLEET_ASK;
+		bool is_signal = control >= BALEEN_FLEET_SIGNAL;
 
 		message.control = control;
 		strcpy(message.reason, "by mistake");
@@ -457,7 +457,7 @@ static void test_control(void **state)
 			assert_memory_equal(&read.key, &message.key, sizeof(read.key));
 		for (size_t n = 0; n < writer.n_bytes; n++)
 			refuses(writer.bytes, n, "");
-		writer.bytes[64 + 7 + 13] = is_signal ? 4 : 6;
+		writer.bytes[64 + 7 + 13] = is_signal ? 4 : 7;
 		refuses(writer.bytes, writer.n_bytes, "control");
 		baleen_fleet_writer_free(&writer);
 	}

@@ -392,7 +392,7 @@ static void test_suspend(void **state)
 	receives(operator_asks(BALEEN_FLEET_RESUME, PUBLISHER), BALEEN_FLEET_APPLIED);
 	assert_true(result.is_whole);
 	in_force("192.0.2.1 192.0.2.2");
-	receives(operator_asks(BALEEN_FLEET_ASK, ""), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(BALEEN_FLEET_ASK, "192.0.2.1"), BALEEN_FLEET_APPLIED);
 	assert_string_equal(result.about, "");
 }
 
@@ -403,7 +403,7 @@ static void test_operators_refused(void **state)
 
 	refused(control(BALEEN_FLEET_PARDON, "192.0.2.1", "web1/soc"), BALEEN_FLEET_CAUSE_RIGHT);
 	refused(control(BALEEN_FLEET_SUSPEND, PUBLISHER, "web1/soc"), BALEEN_FLEET_CAUSE_RIGHT);
-	refused(control(BALEEN_FLEET_ASK, "", "web1/soc"), BALEEN_FLEET_CAUSE_RIGHT);
+	refused(control(BALEEN_FLEET_ASK, "192.0.2.1", "web1/soc"), BALEEN_FLEET_CAUSE_RIGHT);
 	refused(control(BALEEN_FLEET_PARDON, "192.0.2.1", "web3/soc"),
 		BALEEN_FLEET_CAUSE_SIGNATURE);
 	refused(control(BALEEN_FLEET_PARDON, "192.0.2.1", "ops/other"),

@@ -29,7 +29,7 @@ static void test_kept(void **state)
 	receive_bytes(old.bytes, old.n_bytes);
 	receives(operator_asks(BALEEN_FLEET_PARDON, "192.0.2.0/24"), BALEEN_FLEET_APPLIED);
 	receives(operator_asks(BALEEN_FLEET_PARDON, "2001:db8::1"), BALEEN_FLEET_APPLIED);
-	receives(operator_asks(BALEEN_FLEET_ASK, ""), BALEEN_FLEET_APPLIED);
+	receives(operator_asks(BALEEN_FLEET_ASK, "192.0.2.1"), BALEEN_FLEET_APPLIED);
 	fleet_now++;
 	receives(operator_asks(BALEEN_FLEET_RESUME, PUBLISHER), BALEEN_FLEET_APPLIED);
 	receives(old, BALEEN_FLEET_DUPLICATE);

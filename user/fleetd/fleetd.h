@@ -11,6 +11,7 @@
  *      mirror     the database --> rules with `feed fleet:SET`
  *      policy     the policy over Redis
  *      controls   control messages; signals: those of this host to others
+ *      questions  questions of operators about a key; ask: one of this host
  *      life       signs of life
  *      redis      a connection; redis_find: to whom
  *
@@ -23,6 +24,7 @@
  *      {FLEET}:snap:P   signed snapshot of the publisher P
  *      {FLEET}:wanted   hash: publisher --> who needs a newer snapshot of it
  *      {FLEET}:control  hash: what each control message is about --> the last one
+ *      {FLEET}:answer:ID  hash: host --> its answer to a question; ends in a minute
  *      {FLEET}:epoch    random; missing: Redis was emptied
  *      {FLEET}:hosts    sorted set: host --> broker's time of its last sign of life, seconds
  *      {FLEET}:policy   hash: serial, text, signature
@@ -59,6 +61,7 @@
  * @policy: the policy
  * @store: the database
  * @name: of the process, for messages
+ * @question: questions of operators: the publisher reads [0], the reader writes [1]
  */
 struct fleet {
 	struct baleen_fleet_conf conf;
@@ -66,6 +69,7 @@ struct fleet {
 	struct baleen_fleet_policy policy;
 	struct baleen_fleet_store store;
 	const char *name;
+	int question[2];
 };
 
 /* Writes one line to stderr, which is the journal's; the same one again after ten minutes. */
@@ -126,6 +130,8 @@ int local_pardon(struct fleet *fleet, struct baleen_error *error);
 int mirror_effects(struct fleet *fleet, const struct baleen_fleet_effect *effect, size_t n);
 /* Makes all rules what the store says. The same. */
 int mirror_all(struct fleet *fleet);
+/* Does any rule of this host take bans of the fleet? */
+bool mirror_takes_bans(void);
 /* Has another rule begun to take bans, or takes them otherwise, since this was asked last? */
 bool mirror_is_new(void);
 
@@ -173,6 +179,9 @@ void reader_note_lag(struct reader *reader);
 /* Carries out pardons on what this host has banned itself. */
 void reader_pardon(struct reader *reader);
 
+/* Is it an answer to HSCAN, a cursor below CURSOR_BYTES and fields? */
+bool hash_part_is(const redisReply *reply);
+
 /* Is it the id of a message of the stream, MS-NUMBER? */
 bool stream_id_is(const char *id);
 /* Both are ids: does the message of the first come before the other one? */
@@ -193,6 +202,18 @@ int control_send(const struct baleen_fleet_conf *conf, struct redis *redis, cons
 
 /* Sends the signals that were posted here. 0 or a negative errno. */
 int signals_send(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
+
+/* Makes the socket for questions. 0 or a negative errno. */
+int questions_open(struct fleet *fleet);
+/* From the reader to the publisher: a question that was verified. */
+void question_pass(struct fleet *fleet, const void *bytes, size_t n_bytes);
+/* Answers those that came. 0 or a negative errno. */
+int questions_answer(struct fleet *fleet, struct redis *redis, struct baleen_error *error);
+
+/* The hash that answers to a question are in: a name of ANSWERS_NAME bytes. */
+#define ANSWERS_NAME 64
+char *answers_name(const struct baleen_fleet_conf *conf,
+		   const struct baleen_fleet_message *question, char *name);
 
 /* Gives Redis control messages that it lacks, some each time. 0 or a negative errno. */
 int controls_put_back(struct fleet *fleet, struct redis *redis, struct baleen_error *error);

@@ -182,6 +182,8 @@ static int run(struct fleet *fleet, const struct stamps *begun)
 	pid_t publisher, reader;
 	int status;
 
+	if (questions_open(fleet))
+		return EXIT_FAILURE;
 	handle(SIGCHLD, on_child);
 	baleen_fleet_store_close(&fleet->store);
 	publisher = start(fleet, "publisher", publisher_run);

@@ -92,6 +92,15 @@ static int look_at_device(const char *device, bool is_kept, void *data)
 	return 0;
 }
 
+bool mirror_takes_bans(void)
+{
+	struct devices devices = { 0 };
+
+	baleen_rule_store_each(look_at_device, &devices, NULL);
+	free(devices.name);
+	return devices.n;
+}
+
 bool mirror_is_new(void)
 {
 	static u64 known;

@@ -29,14 +29,17 @@ static ssize_t read_message(u8 *bytes)
 	return n < MAX_MESSAGE ? (ssize_t)n : -1;
 }
 
-static int send_message(struct redis *redis, const struct baleen_fleet_conf *conf, const char *name,
+/* A message of stdin, for all hosts: what is @asked of them is waited for. */
+static int send_message(struct fleet *fleet, struct redis *redis, const char *name, bool is_asked,
 			struct baleen_error *error)
 {
 	u8 bytes[MAX_MESSAGE];
 	ssize_t n = read_message(bytes);
 
-	return n > 0 ? control_send(conf, redis, name, bytes, n, error) :
-		       baleen_fail(error, EINVAL, "no message");
+	if (n <= 0)
+		return baleen_fail(error, EINVAL, "no message");
+	return is_asked ? ask_all(fleet, redis, bytes, n, strtoull(name, NULL, 10), error) :
+			  control_send(&fleet->conf, redis, name, bytes, n, error);
 }
 
 static int check(struct fleet *fleet, struct redis *redis, struct baleen_error *error)
@@ -60,7 +63,8 @@ int order_run(struct fleet *fleet, int argc, char **argv)
 {
 	struct redis redis = REDIS_CLOSED;
 	struct baleen_error error;
-	bool is_send = argc == 2 && !strcmp(argv[0], "--send");
+	bool is_asked = argc == 2 && !strcmp(argv[0], "--ask");
+	bool is_send = is_asked || (argc == 2 && !strcmp(argv[0], "--send"));
 	int err;
 
 	if (!is_send && (argc != 1 || strcmp(argv[0], "--check")))
@@ -70,7 +74,7 @@ int order_run(struct fleet *fleet, int argc, char **argv)
 	if (!err)
 		err = redis_find(&redis, &fleet->conf, REDIS_MASTER, &error);
 	if (!err)
-		err = is_send ? send_message(&redis, &fleet->conf, argv[1], &error) :
+		err = is_send ? send_message(fleet, &redis, argv[1], is_asked, &error) :
 				check(fleet, &redis, &error);
 	redis_close(&redis);
 	return err ? complain(error.text) : EXIT_SUCCESS;

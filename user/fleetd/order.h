@@ -5,6 +5,9 @@
  *      baleen-fleetd --check       connects as fleet.conf says, and prints to whom
  *      baleen-fleetd --send NAME   sends the signed control message that stdin holds; NAME is
  *                                  what it is about: of two about the same the last one counts
+ *      baleen-fleetd --ask MS      asks all hosts the signed question that stdin holds, and prints
+ *                                  who answered within this time: HOST, enum baleen_fleet_answer
+ *                                  and the reason
  */
 #ifndef BALEEN_FLEETD_ORDER_H
 #define BALEEN_FLEETD_ORDER_H
@@ -13,5 +16,9 @@
 
 /* An exit status. */
 int order_run(struct fleet *fleet, int argc, char **argv);
+
+/* Asks all hosts, and prints what they answer. 0 or a negative errno. */
+int ask_all(struct fleet *fleet, struct redis *redis, const void *bytes, size_t n_bytes,
+	    u64 wait_ms, struct baleen_error *error);
 
 #endif /* BALEEN_FLEETD_ORDER_H */

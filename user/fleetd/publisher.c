@@ -151,6 +151,8 @@ static void work(struct publisher *publisher)
 	if (!err)
 		err = signals_send(publisher->fleet, &publisher->redis, &error);
 	if (!err)
+		err = questions_answer(publisher->fleet, &publisher->redis, &error);
+	if (!err)
 		err = send_all(publisher, &error);
 	if (err)
 		fail(publisher, &error);
@@ -173,10 +175,13 @@ static u64 next_ms(const struct publisher *publisher)
 static void rest(struct publisher *publisher)
 {
 	struct pollfd fds[] = { { .fd = publisher->changes, .events = POLLIN },
-				{ .fd = publisher->redis.fd, .events = POLLIN } };
+				{ .fd = publisher->redis.fd, .events = POLLIN },
+				{ .fd = publisher->redis.fd < 0 ? -1 :
+								  publisher->fleet->question[0],
+				  .events = POLLIN } };
 	u64 now_ms = baleen_monotonic_ms(), next = next_ms(publisher);
 
-	if (poll(fds, 2, next > now_ms ? (int)(next - now_ms) : 0) <= 0)
+	if (poll(fds, 3, next > now_ms ? (int)(next - now_ms) : 0) <= 0)
 		return;
 	if (fds[0].revents) {
 		changes_read(&publisher->changes);

@@ -93,11 +93,10 @@ void reader_pardon(struct reader *reader)
 		    "a pardon is not carried out yet on what is banned here: %s", error.text);
 }
 
-static bool is_pardon(const struct baleen_fleet_result *result)
+static bool is_control(const struct baleen_fleet_result *result, u32 control)
 {
 	return result->verdict == BALEEN_FLEET_APPLIED &&
-	       result->message.type == BALEEN_FLEET_CONTROL &&
-	       result->message.control == BALEEN_FLEET_PARDON;
+	       result->message.type == BALEEN_FLEET_CONTROL && result->message.control == control;
 }
 
 void reader_follow(struct reader *reader, const struct baleen_fleet_result *result)
@@ -107,9 +106,9 @@ void reader_follow(struct reader *reader, const struct baleen_fleet_result *resu
 		measure_lag(reader, &result->message);
 	if (result->verdict == BALEEN_FLEET_GAP && want(reader, result->message.publisher))
 		say(reader->fleet, LOG_ERR, "not enough memory");
-	if (is_pardon(result))
+	if (is_control(result, BALEEN_FLEET_PARDON))
 		reader_pardon(reader);
-	reader->is_dirty |= result->is_whole || is_pardon(result);
+	reader->is_dirty |= result->is_whole || is_control(result, BALEEN_FLEET_PARDON);
 }
 
 /* --- one transaction -------------------------------------------------------------------- */
@@ -158,6 +157,8 @@ static int take(struct reader *reader, const redisReply *message, struct taken *
 	struct baleen_fleet_result *result = &taken->result[taken->n++];
 	int err = baleen_fleet_receive(&receiver, message->str, message->len, result, error);
 
+	if (!err && is_control(result, BALEEN_FLEET_ASK))
+		question_pass(fleet, message->str, message->len);
 	return !err && keep_effects(taken, result) ? baleen_no_memory(error) : err;
 }
 

@@ -194,7 +194,7 @@ static int take_fields(struct reader *reader, const struct hash *hash, const red
 	return err;
 }
 
-static bool is_scan(const redisReply *reply)
+bool hash_part_is(const redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
 	       reply->element[0]->type == REDIS_REPLY_STRING &&
@@ -216,7 +216,7 @@ static int take_hash(struct reader *reader, const struct hash *hash, u64 *n_gaps
 				 reader->fleet->conf.fleet, hash->name, cursor);
 		if (err)
 			return err;
-		if (is_scan(reply)) {
+		if (hash_part_is(reply)) {
 			strcpy(cursor, reply->element[0]->str);
 			err = take_fields(reader, hash, reply->element[1], n_gaps, error);
 		} else {

@@ -22,10 +22,9 @@ static int report(const struct fleet_place *place, const char *verb, const char 
 	return finish_output(EXIT_DONE);
 }
 
-static int sign_and_send(const struct fleet_place *place,
-			 const struct baleen_fleet_message *message, const char *name)
+int fleet_control_sign(const struct fleet_place *place, const struct baleen_fleet_message *message,
+		       struct baleen_fleet_writer *writer)
 {
-	struct baleen_fleet_writer writer = { 0 };
 	struct baleen_fleet_keys keys;
 	struct baleen_error error;
 	int err = baleen_fleet_keys_load(place->conf.key_path, &keys, &error);
@@ -35,17 +34,26 @@ static int sign_and_send(const struct fleet_place *place,
 							    .keys = &keys,
 							    .now_ms = fleet_now_ms(place) };
 
-		err = baleen_fleet_own_control(&signer, message, &writer, &error);
+		err = baleen_fleet_own_control(&signer, message, writer, &error);
 		baleen_fleet_keys_wipe(&keys);
 	}
-	err = err ? complain("%s", error.text) :
-		    fleet_run_order("--send", name, writer.bytes, writer.n_bytes);
+	return err ? complain("%s", error.text) : 0;
+}
+
+static int sign_and_send(const struct fleet_place *place,
+			 const struct baleen_fleet_message *message, const char *name)
+{
+	struct baleen_fleet_writer writer = { 0 };
+	int err = fleet_control_sign(place, message, &writer);
+
+	if (!err)
+		err = fleet_run_order("--send", name, writer.bytes, writer.n_bytes, NULL);
 	baleen_fleet_writer_free(&writer);
 	return err;
 }
 
-static int start_message(const struct fleet_place *place, u32 control, const char *reason,
-			 struct baleen_fleet_message *message)
+int fleet_control_start(const struct fleet_place *place, u32 control, const char *reason,
+			struct baleen_fleet_message *message)
 {
 	*message =
 		(struct baleen_fleet_message){ .type = BALEEN_FLEET_CONTROL, .control = control };
@@ -64,7 +72,7 @@ static int pardon(const struct fleet_place *place, const struct control *asked, 
 {
 	char text[BALEEN_FLEET_KEY_TEXT], name[BALEEN_FLEET_KEPT_NAME_BYTES];
 	struct baleen_fleet_message message;
-	int err = start_message(place, BALEEN_FLEET_PARDON, asked->reason, &message);
+	int err = fleet_control_start(place, BALEEN_FLEET_PARDON, asked->reason, &message);
 
 	if (err)
 		return err;
@@ -84,8 +92,8 @@ static int suspend(const struct fleet_place *place, const struct control *asked,
 	const struct command *command = resumes ? &fleet_resume_command : &fleet_suspend_command;
 	char name[BALEEN_FLEET_KEPT_NAME_BYTES];
 	struct baleen_fleet_message message;
-	int err = start_message(place, resumes ? BALEEN_FLEET_RESUME : BALEEN_FLEET_SUSPEND,
-				asked->reason, &message);
+	int err = fleet_control_start(place, resumes ? BALEEN_FLEET_RESUME : BALEEN_FLEET_SUSPEND,
+				      asked->reason, &message);
 
 	if (err)
 		return err;

@@ -9,6 +9,9 @@
 #include "state/entries.h"
 #include "util/duration.h"
 
+/* Hosts have so long for an answer, unless it is said otherwise. */
+#define ASK_MS 3000
+
 /**
  * struct find - a search
  * @place: the fleet
@@ -16,6 +19,8 @@
  * @all: what was found, as JSON; NULL for text
  * @json: @all, for option_json()
  * @tells_why: also of what does not count
+ * @asks_all: how it stands on all hosts
+ * @wait_ms: for so long
  * @n: entries that were shown
  * @n_counts: entries that count
  */
@@ -23,26 +28,10 @@ struct find {
 	struct fleet_place place;
 	u64 now_ms;
 	json_t *json;
-	bool tells_why;
+	bool tells_why, asks_all;
+	u64 wait_ms;
 	u64 n, n_counts;
 };
-
-static const char *state_of(const struct baleen_fleet_found *found, char *text, size_t room)
-{
-	static const char *const words[] = {
-		[BALEEN_FLEET_COUNTS] = "in force",
-		[BALEEN_FLEET_IS_HELD] = "held",
-		[BALEEN_FLEET_IS_SUSPENDED] = "its publisher is suspended",
-		[BALEEN_FLEET_IS_PARDONED] = "pardoned",
-		[BALEEN_FLEET_HAS_ENDED] = "ended",
-	};
-
-	if (found->state == BALEEN_FLEET_IS_HELD)
-		snprintf(text, room, "held: %s", baleen_fleet_hold_name(found->hold));
-	else
-		snprintf(text, room, "%s", words[found->state]);
-	return text;
-}
 
 static void print_found(const struct find *find, const struct baleen_fleet_found *found)
 {
@@ -50,7 +39,7 @@ static void print_found(const struct find *find, const struct baleen_fleet_found
 	u64 end_ms = found->entry.end_ms;
 
 	printf("%s  %s  %s", baleen_fleet_key_format(&found->entry.key, key), found->publisher,
-	       state_of(found, state, sizeof(state)));
+	       baleen_fleet_state_text(found->state, found->hold, state, sizeof(state)));
 	if (found->state != BALEEN_FLEET_HAS_ENDED && end_ms > find->now_ms)
 		printf(", ends in %s", format_span(end_ms - find->now_ms, span));
 	printf("%s%s\n", *found->entry.reason ? ": " : "", found->entry.reason);
@@ -75,8 +64,9 @@ static int show(const struct baleen_fleet_found *found, void *data)
 					baleen_fleet_key_format(&found->entry.key, key),
 					"publisher", found->publisher, "set", found->entry.set,
 					"counts", counts, "state",
-					json_text(state_of(found, state, sizeof(state))), "made_ms",
-					(json_int_t)found->entry.made_ms, "end_ms",
+					json_text(baleen_fleet_state_text(found->state, found->hold,
+									  state, sizeof(state))),
+					"made_ms", (json_int_t)found->entry.made_ms, "end_ms",
 					(json_int_t)found->entry.end_ms, "reason",
 					json_text(found->entry.reason)));
 	return 0;
@@ -89,6 +79,8 @@ static int find_key(struct find *find, const struct command *command, const char
 
 	if (baleen_fleet_key_parse(text, &key))
 		return complain_usage(command, "'%s': no address or prefix", text);
+	if (find->asks_all)
+		return fleet_ask(&find->place, &key, find->wait_ms, find->json);
 	if (baleen_fleet_view_find(&find->place.store, &key, find->now_ms, show, find, &error))
 		return complain("%s", error.text);
 	return 0;
@@ -96,7 +88,7 @@ static int find_key(struct find *find, const struct command *command, const char
 
 static int run_find(const struct command *command, int argc, char **argv)
 {
-	struct find find = { .tells_why = command == &fleet_why_command };
+	struct find find = { .tells_why = command == &fleet_why_command, .wait_ms = ASK_MS };
 	int err = options_parse(command, &find, &argc, &argv);
 
 	if (!err)
@@ -106,8 +98,10 @@ static int run_find(const struct command *command, int argc, char **argv)
 	find.now_ms = fleet_now_ms(&find.place);
 	err = find_key(&find, command, *argv);
 	fleet_place_close(&find.place);
-	if (err)
+	if (err || find.asks_all) {
+		json_decref(find.json);
 		return err;
+	}
 	if (!find.json && !find.n)
 		printf("%s: no host of %s has banned it\n", *argv, find.place.conf.fleet);
 	return finish_collected(find.json, find.n_counts ? EXIT_DONE : EXIT_FAILED);
@@ -124,15 +118,19 @@ static int run_why(int argc, char **argv)
 }
 
 static const struct option_spec options[] = {
+	FLAG("all", 'a', find, asks_all, "ask all hosts, and say on how many it is in force"),
+	VALUE("wait", 0, "SECONDS", option_wait, find, wait_ms,
+	      "with --all: wait so long for answers (3)"),
 	VALUE("json", 'j', NULL, option_json, find, json, "print an array"),
 	{ 0 },
 };
 
 const struct command fleet_who_command = {
 	.name = "fleet who",
-	.synopsis = "[-j] KEY",
+	.synopsis = "[-aj] KEY",
 	.help = "Who has banned an address or prefix, or a prefix that it is in, as this host knows:\n"
-		"publisher, end and reason of each ban that counts. Fails when there is none.\n",
+		"publisher, end and reason of each ban that counts. Fails when there is none. --all asks\n"
+		"each host how the key stands there.\n",
 	.options = options,
 	.asks = { 1, 1, "one address or prefix is asked for" },
 	.run = run_who,
@@ -140,7 +138,7 @@ const struct command fleet_who_command = {
 
 const struct command fleet_why_command = {
 	.name = "fleet why",
-	.synopsis = "[-j] ADDR",
+	.synopsis = "[-aj] ADDR",
 	.help = "The same, and the bans that do not count here, and why not: held by the policy,\n"
 		"pardoned, their publisher suspended, or ended.\n",
 	.options = options,

@@ -208,7 +208,7 @@ static int run(int argc, char **argv)
 	if (err)
 		return err;
 	if (status.checks)
-		return fleet_run_order("--check", NULL, NULL, 0);
+		return fleet_run_order("--check", NULL, NULL, 0, NULL);
 	err = fleet_place_open(&status.place);
 	if (err)
 		return err;

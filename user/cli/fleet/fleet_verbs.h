@@ -43,7 +43,21 @@ void fleet_place_close(struct fleet_place *place);
 /* The broker's time, in milliseconds. */
 u64 fleet_now_ms(const struct fleet_place *place);
 
-/* Runs baleen-fleetd for one order: its stdout and stderr are ours; an exit code. */
-int fleet_run_order(const char *option, const char *name, const void *input, size_t n_input);
+/* Runs baleen-fleetd for one order: its stderr is ours, and its stdout, unless @output is to have
+ * it, to be freed; an exit code.
+ */
+int fleet_run_order(const char *option, const char *name, const void *input, size_t n_input,
+		    char **output);
+
+/* A control message of this host, but for what it is about; an exit code. */
+int fleet_control_start(const struct fleet_place *place, u32 control, const char *reason,
+			struct baleen_fleet_message *message);
+/* Signs it; an exit code. */
+int fleet_control_sign(const struct fleet_place *place, const struct baleen_fleet_message *message,
+		       struct baleen_fleet_writer *writer);
+
+/* Asks all hosts about a key, and prints what they say; an exit code. */
+int fleet_ask(const struct fleet_place *place, const struct baleen_fleet_key *key, u64 wait_ms,
+	      bool is_json);
 
 #endif /* BALEEN_CLI_FLEET_VERBS_H */

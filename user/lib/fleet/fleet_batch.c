@@ -194,8 +194,7 @@ static bool read_target(struct reader *reader, struct baleen_fleet_message *mess
 
 	if (!n || !take_text(reader, *n, message->target, sizeof(message->target)))
 		return false;
-	return baleen_fleet_target_is(message->target) ||
-	       (!*n && message->control == BALEEN_FLEET_ASK);
+	return baleen_fleet_target_is(message->target);
 }
 
 bool baleen_fleet_subject_is(const char *text)
@@ -235,11 +234,12 @@ static const char *read_control(struct reader *reader, struct baleen_fleet_messa
 	    baleen_rule_entry_check(BALEEN_ORIGIN_MANUAL, message->reason, NULL))
 		return "a reason that is not UTF-8, or has control characters";
 	switch (message->control) {
-	case BALEEN_FLEET_PARDON: is_read = read_pardon(reader, message); break;
+	case BALEEN_FLEET_PARDON:
+	case BALEEN_FLEET_ASK: is_read = read_pardon(reader, message); break;
 	case BALEEN_FLEET_SUSPEND:
-	case BALEEN_FLEET_RESUME:
-	case BALEEN_FLEET_ASK: is_read = read_target(reader, message); break;
-	case BALEEN_FLEET_SIGNAL: is_read = read_signal(reader, message); break;
+	case BALEEN_FLEET_RESUME: is_read = read_target(reader, message); break;
+	case BALEEN_FLEET_SIGNAL:
+	case BALEEN_FLEET_ANSWER: is_read = read_signal(reader, message); break;
 	default: is_read = false;
 	}
 	return is_read && !reader->left ? NULL : "not a control message";
@@ -394,8 +394,10 @@ static int add_control(struct baleen_fleet_writer *writer,
 	if (err)
 		return err;
 	switch (message->control) {
-	case BALEEN_FLEET_PARDON: return add_pardon(writer, message);
-	case BALEEN_FLEET_SIGNAL: return add_signal(writer, message);
+	case BALEEN_FLEET_PARDON:
+	case BALEEN_FLEET_ASK: return add_pardon(writer, message);
+	case BALEEN_FLEET_SIGNAL:
+	case BALEEN_FLEET_ANSWER: return add_signal(writer, message);
 	default: return add_target(writer, message);
 	}
 }

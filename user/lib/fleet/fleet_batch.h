@@ -32,9 +32,9 @@
  * head: the digest, high half first. Body of a control message:
  *
  *      0   1  enum baleen_fleet_control    1  bytes of the reason, 0 to 255    the reason
- *             pardon: family, prefix length, bytes of the name of the set, address, name
- *             suspend, resume, ask: bytes of the name of a publisher, the name; ask: 0 for all
- *             signal: 1 value, 8 number, 8 digest, 1 bytes of the topic, 1 of the subject, both
+ *             pardon, ask: family, prefix length, bytes of the name of the set, address, name
+ *             suspend, resume: bytes of the name of a publisher, the name
+ *             signal, answer: 1 value, 8 number, 8 digest, 1 bytes of the topic, 1 of the subject, both
  *
  * The signature binds fleet, publisher, incarnation, numbers and time, so nobody can put a
  * message in another place than the one that it was signed for. Whoever reads one checks all of
@@ -79,8 +79,9 @@ enum baleen_fleet_type {
  * @BALEEN_FLEET_PARDON: a key is let go: bans that were made before no longer count
  * @BALEEN_FLEET_SUSPEND: the entries of a publisher do not count
  * @BALEEN_FLEET_RESUME: they do again
- * @BALEEN_FLEET_ASK: publish head and snapshot again
+ * @BALEEN_FLEET_ASK: has a host banned this key? Its incarnation tells it from others
  * @BALEEN_FLEET_SIGNAL: a host says something to others: see fleet_signal.h
+ * @BALEEN_FLEET_ANSWER: to a question: about is the first 8 bytes of its incarnation
  */
 enum baleen_fleet_control {
 	BALEEN_FLEET_PARDON = 1,
@@ -88,6 +89,7 @@ enum baleen_fleet_control {
 	BALEEN_FLEET_RESUME = 3,
 	BALEEN_FLEET_ASK = 4,
 	BALEEN_FLEET_SIGNAL = 5,
+	BALEEN_FLEET_ANSWER = 6,
 };
 
 /**
@@ -112,10 +114,10 @@ struct baleen_fleet_change {
  * @n_entries: of a batch, snapshot or head
  * @digest: of a head
  * @control: enum baleen_fleet_control of a control message
- * @set: of a pardon
- * @key: of a pardon
- * @target: publisher that a control message is about; empty of a pardon, and of all that are asked
- * @topic: of a signal: who is to understand it; a name like that of a set
+ * @set: of a pardon or a question
+ * @key: likewise
+ * @target: publisher that is suspended, or resumed
+ * @topic: of a signal or an answer: who is to understand it; a name like that of a set
  * @subject: of a signal: what it is about
  * @number: of a signal, such as a generation
  * @about: of a signal: first 8 bytes of a digest, 0 for none

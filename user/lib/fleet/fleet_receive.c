@@ -327,6 +327,11 @@ static int take_control(struct baleen_fleet_work *work)
 	const struct baleen_fleet_message *message = work->message;
 	int err;
 
+	/* One that is in the stream is of no use to anybody. */
+	if (message->control == BALEEN_FLEET_ANSWER) {
+		work->result->verdict = BALEEN_FLEET_DUPLICATE;
+		return 0;
+	}
 	if (!baleen_fleet_grant_may(work->grant, message->control))
 		return refuse(work, BALEEN_FLEET_CAUSE_RIGHT, "%s: it may not %s",
 			      message->publisher, baleen_fleet_right_name(message->control));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The bans of a fleet that are in force on this host. */
+#include <stdio.h>
 #include <string.h>
 
 #include "fleet/fleet_rows.h"
@@ -28,6 +29,23 @@ struct looking {
 	void *data;
 	struct baleen_error *error;
 };
+
+const char *baleen_fleet_state_text(u32 state, u32 hold, char *text, size_t room)
+{
+	static const char *const words[] = {
+		[BALEEN_FLEET_COUNTS] = "in force",
+		[BALEEN_FLEET_IS_HELD] = "held",
+		[BALEEN_FLEET_IS_SUSPENDED] = "its publisher is suspended",
+		[BALEEN_FLEET_IS_PARDONED] = "pardoned",
+		[BALEEN_FLEET_HAS_ENDED] = "ended",
+	};
+
+	if (state == BALEEN_FLEET_IS_HELD)
+		snprintf(text, room, "held: %s", baleen_fleet_hold_name(hold));
+	else
+		snprintf(text, room, "%s", words[state]);
+	return text;
+}
 
 static u32 state_of(const struct looking *looking, const struct baleen_fleet_row *row,
 		    bool is_suspended)

@@ -45,6 +45,17 @@ enum baleen_fleet_state {
 };
 
 /**
+ * baleen_fleet_state_text() - a state in words
+ * @state: enum baleen_fleet_state
+ * @hold: enum baleen_fleet_hold
+ * @text: filled in
+ * @room: bytes that @text has, 64 are enough
+ *
+ * Return: @text, such as "held: rate".
+ */
+const char *baleen_fleet_state_text(u32 state, u32 hold, char *text, size_t room);
+
+/**
  * struct baleen_fleet_found - an entry, whether it counts or not
  * @publisher: HOST/ORIGIN
  * @is_own: this host published it

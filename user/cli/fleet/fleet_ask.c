@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* baleen fleet who --all, why --all: how a key stands on each host. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/options.h"
+#include "cli/fleet/fleet_verbs.h"
+#include "fleet/fleet_answer.h"
+
+/**
+ * struct asked - a question and its answers
+ * @policy: the hosts
+ * @answer: of each host of @policy: enum baleen_fleet_answer, -1 for none
+ * @reason: of each host, inside @text; NULL for none
+ * @n_banned: hosts on which it is in force
+ */
+struct asked {
+	struct baleen_fleet_policy policy;
+	int *answer;
+	const char **reason;
+	size_t n_banned;
+};
+
+static const char *word_of(int answer)
+{
+	static const char *const words[] = {
+		[BALEEN_FLEET_NOT_BANNED] = "knows of no ban",
+		[BALEEN_FLEET_BANNED] = "in force",
+		[BALEEN_FLEET_NOT_COUNTED] = "does not count",
+		[BALEEN_FLEET_NO_RULE] = "no rule takes bans of the fleet",
+	};
+
+	return answer < 0 ? "no answer" : words[answer];
+}
+
+/* Lines of HOST, answer and reason, as baleen-fleetd has verified them. */
+static void take_answers(struct asked *asked, char *text)
+{
+	char *rest, *end;
+
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		size_t n = strcspn(line, " ");
+		unsigned long answer = line[n] ? strtoul(line + n, &end, 10) : ~0ul;
+
+		for (size_t i = 0; answer <= BALEEN_FLEET_NO_RULE && i < asked->policy.n_hosts;
+		     i++) {
+			const char *host = asked->policy.host[i].name;
+
+			if (strlen(host) != n || strncmp(host, line, n))
+				continue;
+			asked->answer[i] = answer;
+			asked->reason[i] = *end ? end + 1 : end;
+			asked->n_banned += answer == BALEEN_FLEET_BANNED;
+		}
+	}
+}
+
+static int print_text(const struct asked *asked, const char *key)
+{
+	printf("%s: in force on %zu of %zu\n", key, asked->n_banned, asked->policy.n_hosts);
+	for (size_t i = 0; i < asked->policy.n_hosts; i++) {
+		const char *reason = asked->reason[i];
+
+		if (asked->answer[i] == BALEEN_FLEET_BANNED)
+			continue;
+		printf("  %s  %s%s%s\n", asked->policy.host[i].name, word_of(asked->answer[i]),
+		       reason && *reason ? ": " : "", reason ? reason : "");
+	}
+	return finish_output(EXIT_DONE);
+}
+
+static int print_objects(const struct asked *asked, const char *key)
+{
+	json_t *hosts = json_array();
+
+	for (size_t i = 0; i < asked->policy.n_hosts; i++)
+		json_array_append_new(
+			hosts, json_pack("{s:s, s:b, s:s, s:o}", "host", asked->policy.host[i].name,
+					 "in_force", asked->answer[i] == BALEEN_FLEET_BANNED,
+					 "state", word_of(asked->answer[i]), "reason",
+					 json_text(asked->reason[i] ? asked->reason[i] : "")));
+	return print_json(json_pack("{s:s, s:I, s:I, s:o}", "key", key, "in_force",
+				    (json_int_t)asked->n_banned, "of",
+				    (json_int_t)asked->policy.n_hosts, "hosts", hosts));
+}
+
+static int ask(const struct fleet_place *place, struct asked *asked,
+	       const struct baleen_fleet_key *key, u64 wait_ms, bool is_json)
+{
+	char subject[BALEEN_FLEET_KEY_TEXT], wait[24], *text = NULL;
+	struct baleen_fleet_writer writer = { 0 };
+	struct baleen_fleet_message message;
+	int err = fleet_control_start(place, BALEEN_FLEET_ASK, NULL, &message);
+
+	message.key = *key;
+	strcpy(message.set, BALEEN_FLEET_SET);
+	baleen_fleet_key_format(key, subject);
+	snprintf(wait, sizeof(wait), "%llu", (unsigned long long)wait_ms);
+	if (!err)
+		err = fleet_control_sign(place, &message, &writer);
+	if (!err)
+		err = fleet_run_order("--ask", wait, writer.bytes, writer.n_bytes, &text);
+	baleen_fleet_writer_free(&writer);
+	if (err)
+		return err;
+	take_answers(asked, text);
+	err = is_json ? print_objects(asked, subject) : print_text(asked, subject);
+	free(text);
+	return err ? err : asked->n_banned ? EXIT_DONE : EXIT_FAILED;
+}
+
+int fleet_ask(const struct fleet_place *place, const struct baleen_fleet_key *key, u64 wait_ms,
+	      bool is_json)
+{
+	struct asked asked = { 0 };
+	struct baleen_error error;
+	int err;
+
+	if (baleen_fleet_site_policy(&place->conf, &asked.policy, NULL, &error))
+		return complain("%s", error.text);
+	asked.answer = malloc((asked.policy.n_hosts + 1) * sizeof(*asked.answer));
+	asked.reason = calloc(asked.policy.n_hosts + 1, sizeof(*asked.reason));
+	for (size_t i = 0; asked.answer && i < asked.policy.n_hosts; i++)
+		asked.answer[i] = -1;
+	err = asked.answer && asked.reason ? ask(place, &asked, key, wait_ms, is_json) :
+					     complain("not enough memory");
+	free(asked.answer);
+	free(asked.reason);
+	baleen_fleet_policy_free(&asked.policy);
+	return err;
+}
