@@ -18,6 +18,10 @@
 
 /* For another writer of a device: `baleen update` of large feeds takes seconds. */
 #define WAIT_MS 10000
+/* So many changes of a rule are put on in one step, as when a publisher is suspended: packets see
+ * all of them or none.
+ */
+#define IN_ONE_STEP 64
 /* Ends that differ by less are the same: the offset of a clock is measured. */
 #define SAME_MS 2000
 
@@ -122,6 +126,7 @@ bool mirror_is_new(void)
  * @rule: the rule
  * @now_ms: time of this host
  * @offset_ms: how far the broker's is ahead
+ * @is_whole: they come of a comparison with the store
  * @change: they
  * @n: how many
  */
@@ -130,6 +135,7 @@ struct changes {
 	const struct baleen_stored_rule *rule;
 	u64 now_ms;
 	s64 offset_ms;
+	bool is_whole;
 	struct baleen_rule_entry_change *change;
 	size_t n;
 };
@@ -200,6 +206,7 @@ static int put(struct baleen_deploy *deploy, struct changes *changes, struct bal
 				      .change = changes->change,
 				      .n = changes->n,
 				      .host = host,
+				      .atomic = changes->is_whole && changes->n >= IN_ONE_STEP,
 				      .puts_back = true };
 	int err = changes->n ? baleen_deploy_batch(deploy, &batch, error) : 0;
 
@@ -357,7 +364,8 @@ static int find_changes(const struct pass *pass, const char *device,
 		changes[i] = (struct changes){ .fleet = pass->fleet,
 					       .rule = &rules->rule[i],
 					       .now_ms = baleen_now_ms(),
-					       .offset_ms = pass->offset_ms };
+					       .offset_ms = pass->offset_ms,
+					       .is_whole = !pass->effect };
 		err = pass->effect ? find_effects(pass->effect, pass->n, &changes[i]) :
 				     find_differences(&state, &changes[i], error);
 		n += changes[i].n != 0;

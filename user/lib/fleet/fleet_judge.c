@@ -89,7 +89,7 @@ u32 baleen_fleet_judge(const struct baleen_fleet_grant *grant, struct baleen_fle
 
 u64 baleen_fleet_stored_max(const struct baleen_fleet_grant *grant)
 {
-	u64 most = 4 * grant->entries + 1024;
+	u64 most = 8 * grant->entries + 1024;
 
 	return most < BALEEN_FLEET_LIVE_MAX ? most : BALEEN_FLEET_LIVE_MAX;
 }

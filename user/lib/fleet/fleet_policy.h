@@ -233,7 +233,7 @@ u32 baleen_fleet_judge(const struct baleen_fleet_grant *grant, struct baleen_fle
  * baleen_fleet_stored_max() - how many entries of a host are stored under a pattern
  * @grant: the pattern
  *
- * Return: four times as many as may be in force, so that who publishes too much for a while can
+ * Return: eight times as many as may be in force, so that who publishes too much for a while can
  * take it back, and some more.
  */
 u64 baleen_fleet_stored_max(const struct baleen_fleet_grant *grant);
