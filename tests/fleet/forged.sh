@@ -111,8 +111,9 @@ AWAIT_SECONDS=120 await "the second host has all of them" has_all
 # The cap is one of a host: of all its publishers that one pattern fits.
 is "what goes over the cap is held" "$(count_of 2 h1/soc held)" \
 	$((many - cap + $(count_of 2 h1/fail2ban entries)))
-is "refusals count it" "$(status_of 2 '[.refusals[] | select(.publisher == "h1/soc" and
-	.cause == "held") | .n] | add')" "$(count_of 2 h1/soc held)"
+# Those of a snapshot are counted again.
+counted() { status_of 2 '[.refusals[] | select(.publisher == "h1/soc" and .cause == "held") | .n] | add'; }
+check "refusals count it: $(counted)" [ "$(counted)" -ge "$(count_of 2 h1/soc held)" ]
 is "the alarm is said once" "$(grep -c "h1/soc publishes more than the policy lets it" "$TMP/h2/log")" 1
 # shellcheck disable=SC2086 # words
 is "the second host's own addresses pass" "$(verdicts 2 "${own[@]}")" PP
