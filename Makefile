@@ -25,6 +25,7 @@
 # make bench-bans  milliseconds per ban, and bans per second by `baleen feed`
 # make bench-kmod  instructions per query of the kernel module and of the XDP program
 # make bench-commands  milliseconds of one command, and of its peers, as root
+# make bench-fleet  bans to 10, 100 and 500 readers over a Redis: latency, and what it costs, as root
 # make bench-squid  answers to ICP queries, and what they cost a Squid, as root
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
@@ -132,7 +133,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-all bench bench-xdp bench-bans bench-set bench-path bench-lib bench-kmod bench-commands bench-squid demo docs install install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-all bench bench-xdp bench-bans bench-set bench-path bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install install-dkms deb clean tests
 .PHONY: check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
@@ -358,6 +359,10 @@ build/bench/%: tests/bench/%.c build/libbaleen.a $(TEST_SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -I build/tests/bench -MMD -MP -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
 
+build/bench/bench_fleet: tests/bench/bench_fleet.c build/user/fleetd/redis.o build/libbaleen.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -MF $@.d -o $@ $(filter-out %.h,$^) -lhiredis -lgnutls -lm $(LIBS)
+
 build/worlds/%: tests/worlds/%.c build/libbaleen.a $(TEST_SKELETONS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) -I build/tests/worlds -MMD -MP -MF $@.d -o $@ $< build/libbaleen.a -lm $(LIBS)
@@ -460,6 +465,10 @@ bench-kmod: deps-test deps-bench
 	$(MAKE) kmod KDIR="$$(tests/vm/fetch headers 6.12)"
 	tests/bench/bench-kmod
 
+bench-fleet: deps-test
+	$(MAKE) all build/bench/bench_fleet
+	tests/bench/bench-fleet
+
 bench-commands: deps-bench
 	$(MAKE) all build/bench/usage
 	tests/bench/bench-commands
@@ -474,6 +483,7 @@ bench: deps-bench
 	$(MAKE) bench-kmod
 	$(MAKE) bench-commands
 	$(MAKE) bench-squid
+	$(MAKE) bench-fleet
 
 docs:
 	tests/docs
