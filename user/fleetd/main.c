@@ -115,13 +115,16 @@ static void take_stamps(const struct baleen_fleet_conf *conf, struct stamps *sta
 static pid_t start(struct fleet *fleet, const char *name, int (*run)(struct fleet *fleet))
 {
 	struct baleen_error error;
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid)
 		return pid;
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* A signal of before that has ended nobody, and nobody hears of a parent that is gone. */
+	if (is_ended || getppid() != parent)
+		_exit(EXIT_FAILURE);
 	fleet->name = name;
 	/* SQLite's handles do not cross a fork. */
 	if (load(fleet, &error)) {
