@@ -63,18 +63,39 @@ static struct baleen_fleet_message header(u32 type)
 	return message;
 }
 
+/* A signed message; NULL ends the changes. */
+static struct baleen_fleet_writer write_all(const struct baleen_fleet_message *message,
+					    const struct baleen_fleet_change *const *change)
+{
+	struct baleen_fleet_writer writer;
+
+	assert_int_equal(baleen_fleet_writer_start(&writer, message), 0);
+	for (; *change; change++)
+		assert_int_equal(baleen_fleet_writer_add(&writer, *change), 0);
+	assert_int_equal(baleen_fleet_writer_sign(&writer, keys.secret_key), 0);
+	return writer;
+}
+
+static const struct baleen_fleet_change *const none[] = { NULL };
+
 /* A batch of two changes, as the documentation shows it. */
 static struct baleen_fleet_writer example(void)
 {
 	struct baleen_fleet_message message = header(BALEEN_FLEET_BATCH);
 	struct baleen_fleet_change put = ban("192.0.2.7", "sshd"), take = del("2001:db8:1::/48");
-	struct baleen_fleet_writer writer;
+	const struct baleen_fleet_change *const changes[] = { &put, &take, NULL };
 
-	assert_int_equal(baleen_fleet_writer_start(&writer, &message), 0);
-	assert_int_equal(baleen_fleet_writer_add(&writer, &put), 0);
-	assert_int_equal(baleen_fleet_writer_add(&writer, &take), 0);
-	assert_int_equal(baleen_fleet_writer_sign(&writer, keys.secret_key), 0);
-	return writer;
+	return write_all(&message, changes);
+}
+
+/* What was written is read. */
+static struct baleen_fleet_message reads(const struct baleen_fleet_writer *writer)
+{
+	struct baleen_fleet_message message;
+	const char *why;
+
+	assert_int_equal(baleen_fleet_decode(writer->bytes, writer->n_bytes, &message, &why), 0);
+	return message;
 }
 
 /* --- keys and names -------------------------------------------------------- */
@@ -351,29 +372,23 @@ static void test_snapshot_order(void **state)
 	struct baleen_fleet_message message = header(BALEEN_FLEET_SNAPSHOT), read;
 	struct baleen_fleet_change lower = ban("192.0.2.7", ""), upper = ban("192.0.2.8", "");
 	struct baleen_fleet_change wide = ban("192.0.2.0/24", ""), ip6 = ban("2001:db8::/64", "");
-	const struct baleen_fleet_change *const orders[][3] = { { &upper, &lower, &ip6 },
-								{ &lower, &lower, &ip6 },
-								{ &lower, &ip6, &upper } };
+	const struct baleen_fleet_change *const orders[][4] = { { &upper, &lower, &ip6, NULL },
+								{ &lower, &lower, &ip6, NULL },
+								{ &lower, &ip6, &upper, NULL } };
+	const struct baleen_fleet_change *const right[] = { &wide, &lower, &upper, &ip6, NULL };
 	struct baleen_fleet_change taken = del("192.0.2.7");
 	struct baleen_fleet_writer writer;
-	const char *why = NULL;
 
 	for (u32 i = 0; i < 3; i++) {
-		assert_int_equal(baleen_fleet_writer_start(&writer, &message), 0);
-		for (u32 k = 0; k < 3; k++)
-			assert_int_equal(baleen_fleet_writer_add(&writer, orders[i][k]), 0);
-		assert_int_equal(baleen_fleet_writer_sign(&writer, keys.secret_key), 0);
+		writer = write_all(&message, orders[i]);
 		refuses(writer.bytes, writer.n_bytes, "order");
 		baleen_fleet_writer_free(&writer);
 	}
 	assert_int_equal(baleen_fleet_writer_start(&writer, &message), 0);
 	assert_int_equal(baleen_fleet_writer_add(&writer, &taken), -EINVAL);
-	assert_int_equal(baleen_fleet_writer_add(&writer, &wide), 0);
-	assert_int_equal(baleen_fleet_writer_add(&writer, &lower), 0);
-	assert_int_equal(baleen_fleet_writer_add(&writer, &upper), 0);
-	assert_int_equal(baleen_fleet_writer_add(&writer, &ip6), 0);
-	assert_int_equal(baleen_fleet_writer_sign(&writer, keys.secret_key), 0);
-	assert_int_equal(baleen_fleet_decode(writer.bytes, writer.n_bytes, &read, &why), 0);
+	baleen_fleet_writer_free(&writer);
+	writer = write_all(&message, right);
+	read = reads(&writer);
 	assert_int_equal(read.n_entries, 4);
 	assert_int_equal(read.last, 7);
 	/* A change that takes back, put in its place: the first byte of the first entry. */
@@ -387,7 +402,6 @@ static void test_batch_is_full(void **state)
 	struct baleen_fleet_message message = header(BALEEN_FLEET_BATCH), read;
 	struct baleen_fleet_change change = ban("192.0.2.7", "");
 	struct baleen_fleet_writer writer;
-	const char *why;
 
 	assert_int_equal(baleen_fleet_writer_start(&writer, &message), 0);
 	assert_int_equal(baleen_fleet_writer_sign(&writer, keys.secret_key), -EINVAL);
@@ -395,7 +409,7 @@ static void test_batch_is_full(void **state)
 		assert_int_equal(baleen_fleet_writer_add(&writer, &change), 0);
 	assert_int_equal(baleen_fleet_writer_add(&writer, &change), -ENOSPC);
 	assert_int_equal(baleen_fleet_writer_sign(&writer, keys.secret_key), 0);
-	assert_int_equal(baleen_fleet_decode(writer.bytes, writer.n_bytes, &read, &why), 0);
+	read = reads(&writer);
 	assert_int_equal(read.last, 7 + BALEEN_FLEET_BATCH_MAX - 1);
 	baleen_fleet_writer_free(&writer);
 }
@@ -404,13 +418,11 @@ static void test_head(void **state)
 {
 	struct baleen_fleet_message message = header(BALEEN_FLEET_HEAD), read;
 	struct baleen_fleet_writer writer;
-	const char *why;
 
 	message.n_entries = 3;
 	message.digest = (struct baleen_fleet_digest){ 0x1122334455667788, 0x99aabbccddeeff00 };
-	assert_int_equal(baleen_fleet_writer_start(&writer, &message), 0);
-	assert_int_equal(baleen_fleet_writer_sign(&writer, keys.secret_key), 0);
-	assert_int_equal(baleen_fleet_decode(writer.bytes, writer.n_bytes, &read, &why), 0);
+	writer = write_all(&message, none);
+	read = reads(&writer);
 	assert_int_equal(read.n_entries, 3);
 	assert_true(baleen_fleet_digest_is(&read.digest, &message.digest));
 	for (size_t n = 0; n < writer.n_bytes; n++)
@@ -425,7 +437,6 @@ static void test_control(void **state)
 	struct baleen_fleet_message message = header(BALEEN_FLEET_CONTROL), read;
 	struct baleen_fleet_change change = ban("2001:db8::/32", "");
 	struct baleen_fleet_writer writer;
-	const char *why;
 
 	for (u32 control = BALEEN_FLEET_PARDON; control <= BALEEN_FLEET_ANSWER; control++) {
 		bool is_pardon = control == BALEEN_FLEET_PARDON || control == BALEEN_FLEET_ASK;
@@ -441,9 +452,8 @@ static void test_control(void **state)
 		message.about = is_signal ? ~7ull : 0;
 		message.value = is_signal ? 255 : 0;
 		message.key = change.entry.key;
-		assert_int_equal(baleen_fleet_writer_start(&writer, &message), 0);
-		assert_int_equal(baleen_fleet_writer_sign(&writer, keys.secret_key), 0);
-		assert_int_equal(baleen_fleet_decode(writer.bytes, writer.n_bytes, &read, &why), 0);
+		writer = write_all(&message, none);
+		read = reads(&writer);
 		assert_int_equal(read.control, control);
 		assert_string_equal(read.reason, "by mistake");
 		assert_string_equal(read.set, message.set);
