@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <syslog.h>
@@ -25,12 +27,14 @@ extern char **environ;
 
 static int spawn(pid_t *pid)
 {
-	char path[PATH_MAX], *arguments[] = { "baleen-fleetd", NULL };
+	char path[PATH_MAX], *arguments[] = { "baleen-fleetd", NULL }, parent[16];
 	posix_spawnattr_t attributes;
 	sigset_t none;
 	int err;
 
 	baleen_helper_find("baleen-fleetd", path);
+	snprintf(parent, sizeof(parent), "%d", getpid());
+	setenv(BALEEN_FLEETD_PARENT, parent, 1);
 	sigemptyset(&none);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);

@@ -165,6 +165,14 @@ static void handle(int signal_number, void (*handler)(int))
 	sigaction(signal_number, &action, NULL);
 }
 
+/* Nobody hears of a baleend that was killed before prctl() asked for it. */
+static bool is_orphan(void)
+{
+	const char *parent = getenv(BALEEN_FLEETD_PARENT);
+
+	return parent && strtol(parent, NULL, 10) != getppid();
+}
+
 /* Another one, of a baleend that was killed, may be about to end. */
 static int hold_lock(void)
 {
@@ -213,6 +221,8 @@ int main(int argc, char **argv)
 	handle(SIGINT, on_end);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (is_orphan())
+		return EXIT_FAILURE;
 	if (baleen_fleet_conf_read(&fleet.conf, &error)) {
 		say(&fleet, LOG_ERR, "%s", error.text);
 		return EXIT_FAILURE;
