@@ -20,6 +20,7 @@
 # make check-deb  build the packages, install, upgrade and remove them, as root
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
 # make bench-set   a signed set beside a local list: bytes, and milliseconds to what packets see
+# make bench-build  seconds to build an image of a list, and to match one, by one thread and two
 # make bench-path  packets per second through veth, with Baleen and its peers, as root
 # make bench-lib  nanoseconds per key of the filters in userspace and of their peers
 # make bench-bans  milliseconds per ban, and bans per second by `baleen feed`
@@ -133,7 +134,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-all bench bench-xdp bench-bans bench-set bench-path bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install install-dkms deb clean tests
 .PHONY: check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
@@ -443,6 +444,10 @@ bench-set: deps-test
 	$(MAKE) all
 	tests/bench/bench-set
 
+bench-build: deps-build
+	$(MAKE) all build/bench/usage
+	tests/bench/bench-build
+
 bench-bans: deps-test
 	$(MAKE) all
 	tests/bench/bench-bans
@@ -477,6 +482,7 @@ bench-commands: deps-bench
 bench: deps-bench
 	$(MAKE) bench-xdp
 	$(MAKE) bench-bans
+	$(MAKE) bench-build
 	$(MAKE) bench-set
 	$(MAKE) bench-path
 	$(MAKE) bench-lib

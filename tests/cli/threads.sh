@@ -75,7 +75,7 @@ sort -u ip4 | cmp - <(sort dumped) && ok "and no others" || not_ok "and no other
 # --- bad lines -------------------------------------------------------------
 
 # At line 1, at the last, and on both sides of where blocks of 256 KiB are cut.
-awk '{ print } NR % 4500 == 0 { print "bad" NR }' ip4 | sed '1s/.*/bad1/; $s/.*/badlast/' | head -n 85000 >bad
+awk '{ print } NR % 4500 == 0 { print "bad" NR }' ip4 | head -n 85000 | sed '1s/.*/bad1/; $s/.*/badlast/' >bad
 grep -n bad bad | sed -E "s/^([0-9]+):(.*)/baleen: bad:\1: '\2': a host name, not an address/" >want
 echo "baleen: bad: $(grep -c bad bad) bad lines of $(wc -l <bad): list refused (--skip-bad goes on without them)" >>want
 is "there are at most twenty bad lines" "$([ "$(wc -l <want)" -le 21 ] && echo yes)" yes
@@ -118,6 +118,60 @@ for threads in 1 7; do
 	refuses "an empty list, $threads threads" "empty: not a single key in 0 lines: list refused (--allow-empty takes it)" \
 		env BALEEN_THREADS=$threads "$BALEEN" build -o new empty
 done
+
+# --- match ------------------------------------------------------------------
+
+# asked NAME COMMAND...: output, messages and status are the same with 1, 2, 3 and 7 threads
+asked()
+{
+	local threads
+
+	for threads in 1 2 3 7; do
+		BALEEN_THREADS=$threads "${@:2}" >"out.$threads" 2>"said.$threads"
+		echo "status $?" >>"said.$threads"
+		if ! cmp out.1 "out.$threads" || ! cmp said.1 "said.$threads"; then
+			not_ok "$1" "$threads threads: not what one says"
+			return
+		fi
+	done
+	ok "$1"
+}
+
+sed -n 'n;p' mixed >half
+{
+	sed 's/$/ # a comment/' ip4
+	cat ip6 odd
+	echo
+	cat bad
+	printf '10.0.0.1'
+} >questions
+baleen build --skip-bad -o half.bln half 2>said || bail "no filter"
+asked "match: keys of a file" baleen match half.bln -f ip4
+is "half of what was asked for, or more" "$(($(wc -l <out.1) * 2 >= $(wc -l <ip4)))" 1
+baleen match half.bln -f ip4 | cmp - out.1 && ok "and those that one process prints" || not_ok "other keys"
+asked "match: comments, keys that cannot be read, a long line, no newline at the end" baleen match half.bln -f questions
+is "which are told with their lines" "$(grep -c "^baleen: questions:[0-9]*: '" said.1)" \
+	"$((3 + $(grep -c bad bad)))"
+is "the last of them" "$(grep "badlast" said.1)" \
+	"baleen: questions:$(grep -an badlast questions | cut -d: -f1): 'badlast': a host name, not an address"
+asked "match -v" baleen match -v half.bln -f questions
+asked "match -c" baleen match -c half.bln -f questions
+asked "match -j" baleen match -j half.bln -f ip4
+# shellcheck disable=SC2016
+asked "match of standard input" sh -c '"$0" match half.bln <questions' "$BALEEN"
+# shellcheck disable=SC2016
+asked "match of a pipe" sh -c 'cat questions | "$0" match half.bln' "$BALEEN"
+asked "match of a list" baleen match half -f ip4
+baleen build --key string -o strings url || bail "no filter of strings"
+asked "match: strings" baleen match strings -f url
+tr '\n' '\0' <url >url0
+asked "match -0" baleen match -0 strings -f url0
+cat alike alike >twice
+baleen build --kind counting --fpp 1e-3 --copies -o copies.bln twice || bail "no filter of copies"
+asked "match --count-copies" baleen match --count-copies copies.bln -f alike
+baleen build --key src,dport -o two.bln tuple || bail "no filter of fields"
+asked "match of several fields" baleen match -f tuple two.bln
+BALEEN_THREADS=7 refuses "a full disk is told" "cannot write the output: No space left on device" sh -c '"$0" match half.bln -f ip4 >/dev/full' "$BALEEN"
 
 # --- the knob --------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 /* Keys asked of a filter, many at a time, and those printed that are wanted. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,7 +11,9 @@
 #include "filter/filter_strings.h"
 #include "key/key_text.h"
 #include "list/string_keys.h"
-#include "util/lines.h"
+#include "util/array.h"
+#include "util/blocks.h"
+#include "util/threads.h"
 
 /* Keys whose lines are on their way at once; they stay in the L1 cache. */
 #define BATCH 64
@@ -47,31 +50,84 @@ struct source {
 	size_t run_bytes;
 };
 
+/**
+ * struct bad_key - a key that cannot be read
+ * @number: of its line in the block
+ * @reason: why, a constant string
+ * @shown: printable, and cut
+ */
+struct bad_key {
+	u64 number;
+	const char *reason;
+	char shown[81];
+};
+
+/**
+ * struct sink - what one of several threads has to say of its block, at its turn
+ * @bytes: output
+ * @n: how many
+ * @room: allocated
+ * @bad: keys that cannot be read
+ * @n_bad: how many
+ * @room_bad: allocated
+ * @err: there was no memory for more
+ */
+struct sink {
+	char *bytes;
+	size_t n, room;
+	struct bad_key *bad;
+	size_t n_bad, room_bad;
+	int err;
+};
+
 /* --- what cannot be read --------------------------------------------------- */
+
+static void print_bad(const struct bad_key *bad, const struct source *source, u64 before)
+{
+	if (source)
+		complain("%s:%llu: '%s': %s", source->name,
+			 (unsigned long long)(before + bad->number), bad->shown, bad->reason);
+	else
+		complain("'%s': %s", bad->shown, bad->reason);
+}
 
 /* Control characters of a file are nothing to send to a terminal. */
 static void complain_of_key(struct matching *matching, const char *text, size_t n_bytes,
 			    const struct source *source, const char *reason)
 {
-	char shown[81];
-	size_t n = n_bytes < sizeof(shown) ? n_bytes : sizeof(shown) - 1;
+	struct bad_key bad = { .number = source ? source->number : 0, .reason = reason };
+	size_t n = n_bytes < sizeof(bad.shown) ? n_bytes : sizeof(bad.shown) - 1;
+	struct sink *sink = matching->sink;
 
 	matching->n_bad++;
 	for (size_t i = 0; i < n; i++)
-		shown[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-	shown[n] = '\0';
-	if (source)
-		complain("%s:%llu: '%s': %s", source->name, (unsigned long long)source->number,
-			 shown, reason);
+		bad.shown[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	bad.shown[n] = '\0';
+	if (!sink)
+		print_bad(&bad, source, 0);
+	else if (baleen_array_reserve(&sink->bad, &sink->room_bad, sink->n_bad + 1))
+		sink->err = -ENOMEM;
 	else
-		complain("'%s': %s", shown, reason);
+		sink->bad[sink->n_bad++] = bad;
 }
 
 /* --- output ---------------------------------------------------------------- */
 
+static void put_in_sink(struct sink *sink, const char *bytes, size_t n_bytes)
+{
+	if (sink->err || baleen_array_reserve(&sink->bytes, &sink->room, sink->n + n_bytes)) {
+		sink->err = -ENOMEM;
+		return;
+	}
+	memcpy(sink->bytes + sink->n, bytes, n_bytes);
+	sink->n += n_bytes;
+}
+
 static void print(struct matching *matching, const char *bytes, size_t n_bytes)
 {
-	if (!matching->write_error && fwrite_unlocked(bytes, 1, n_bytes, stdout) != n_bytes)
+	if (matching->sink)
+		put_in_sink(matching->sink, bytes, n_bytes);
+	else if (!matching->write_error && fwrite_unlocked(bytes, 1, n_bytes, stdout) != n_bytes)
 		matching->write_error = errno ? errno : EIO;
 }
 
@@ -275,7 +331,7 @@ static void ask_batch(struct matching *matching, struct source *source, struct b
 	}
 }
 
-/* --- one key, and files ---------------------------------------------------- */
+/* --- one key ----------------------------------------------------------------- */
 
 void matching_key(struct matching *matching, char *text, size_t n_bytes)
 {
@@ -312,20 +368,121 @@ static int match_lines(struct matching *matching, struct source *source)
 	return ret < 0 ? ret : 0;
 }
 
+/* --- by threads ------------------------------------------------------------- */
+
+/**
+ * struct sharing - a file that threads ask together
+ * @matching: the run; its counts grow, and it prints, block after block
+ * @begun: the same, with nothing asked yet
+ * @blocks: the file
+ * @name: of it in messages
+ */
+struct sharing {
+	struct matching *matching;
+	struct matching begun;
+	struct baleen_blocks blocks;
+	const char *name;
+};
+
+/* Asks for the keys of a block; what it finds is told by @mine. */
+static void ask_block(struct matching *mine, struct source *source)
+{
+	struct batch batch;
+
+	while (source->lines.next < source->lines.complete) {
+		read_batch(mine, source, &batch);
+		ask_batch(mine, source, &batch);
+	}
+	print_run(mine, source);
+}
+
+/* With all blocks before it done, so that nobody else does. */
+static void take_turn(struct matching *matching, const struct matching *mine,
+		      const struct source *source, u64 before)
+{
+	const struct sink *sink = mine->sink;
+
+	for (size_t i = 0; i < sink->n_bad; i++)
+		print_bad(&sink->bad[i], source, before);
+	matching->n_matched += mine->n_matched;
+	matching->n_bad += mine->n_bad;
+	if (sink->n)
+		print(matching, sink->bytes, sink->n);
+}
+
+static void ask_blocks(void *data, u32 number, u32 thread)
+{
+	struct sharing *sharing = data;
+	struct matching *matching = sharing->matching;
+	struct source source = { .name = sharing->name };
+	struct baleen_blocks *blocks = &sharing->blocks;
+	struct sink sink = { .bytes = NULL };
+	size_t block;
+	int err = baleen_lines_start(&source.lines, blocks->fd, blocks->end);
+
+	while (!err && baleen_blocks_take(blocks, &source.lines, &block)) {
+		struct matching mine = sharing->begun;
+		u64 before;
+
+		mine.sink = &sink;
+		sink.n = sink.n_bad = 0;
+		source.number = 0;
+		ask_block(&mine, &source);
+		before = baleen_blocks_wait(blocks, block);
+		take_turn(matching, &mine, &source, before);
+		err = sink.err ?: -matching->write_error;
+		baleen_blocks_end(blocks, block, source.number, err);
+	}
+	baleen_lines_stop(&source.lines);
+	free(sink.bytes);
+	free(sink.bad);
+}
+
+/* Many can ask a filter in memory at a time; JSON is one tree. */
+static bool may_share(const struct matching *matching, int fd)
+{
+	return !matching->found && !matching->ref->type->test && baleen_blocks_are_worth(fd);
+}
+
+static int match_by_threads(struct matching *matching, int fd, char end, const char *name)
+{
+	struct sharing sharing = { .matching = matching, .begun = *matching, .name = name };
+	int err;
+
+	sharing.begun.n_matched = sharing.begun.n_bad = 0;
+	baleen_blocks_start(&sharing.blocks, fd, end);
+	baleen_threads_run(baleen_threads(), ask_blocks, &sharing);
+	err = baleen_blocks_stop(&sharing.blocks);
+	/* The caller tells of output that did not arrive. */
+	return matching->write_error ? 0 : err;
+}
+
+/* --- files ------------------------------------------------------------------ */
+
+static int match_alone(struct matching *matching, int fd, char end, const char *name)
+{
+	struct source source = { .name = name };
+	int err = baleen_lines_start(&source.lines, fd, end);
+
+	if (!err)
+		err = match_lines(matching, &source);
+	baleen_lines_stop(&source.lines);
+	return err;
+}
+
 int matching_file(struct matching *matching, const char *path)
 {
 	bool is_stdin = !strcmp(path, "-");
 	int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), err;
-	struct source source = { .name = is_stdin ? "stdin" : path };
+	const char *name = is_stdin ? "stdin" : path;
+	char end = matching->ends_with_nul ? '\0' : '\n';
 
 	if (fd < 0)
 		return complain("%s: %m", path);
-	err = baleen_lines_start(&source.lines, fd, matching->ends_with_nul ? '\0' : '\n');
-	if (!err)
-		err = match_lines(matching, &source);
+	err = may_share(matching, fd) ? match_by_threads(matching, fd, end, name) :
+					match_alone(matching, fd, end, name);
 	if (err)
-		complain("%s: %s", source.name, strerror(-err));
-	baleen_lines_stop(&source.lines);
+		complain("%s: %s", name, strerror(-err));
 	if (!is_stdin)
 		close(fd);
 	return err ? EXIT_FAILED : 0;

@@ -8,6 +8,8 @@
 #include "cli/common/cli.h"
 #include "cli/open/filter_ref.h"
 
+struct sink;
+
 /**
  * struct matching - one run of match
  * @ref: the set
@@ -20,6 +22,7 @@
  * @n_bad: keys that could not be read
  * @is_lost: the kernel answers no more, of which was a message
  * @write_error: errno of output that did not arrive
+ * @sink: gets what one of several threads prints; NULL: it is printed at once
  */
 struct matching {
 	struct filter_ref *ref;
@@ -32,6 +35,7 @@ struct matching {
 	u64 n_bad;
 	bool is_lost;
 	int write_error;
+	struct sink *sink;
 };
 
 /* Asks for one key, without its end. */

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Lists in files and in memory, read. */
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "list/list.h"
 #include "list/scanner.h"
-#include "util/array.h"
-#include "util/lines.h"
+#include "util/blocks.h"
 #include "util/threads.h"
 
 #define PROBLEM_BYTES 64
-
-/* A shorter file is read sooner than threads are made. */
-#define LONG_BYTES (1 << 20)
 
 /* Only printable ASCII goes to a terminal. */
 static void report(const struct baleen_list_reader *reader, const char *name, u64 line,
@@ -85,96 +78,34 @@ static int read_entries(struct baleen_list *list, struct baleen_scanner *scan, c
 
 /* --- by threads ------------------------------------------------------------- */
 
-/*
- * Threads take turns to read a block of the file, and parse their blocks at the same time:
- * to read is less than a tenth of the work. A block is cut at the end of a line; what is
- * behind it belongs to the next one.
- *
- * Entries get into no order, because the list is sorted later. Bad lines are told in theirs:
- * a thread that has found some waits until all blocks before are done, which then also tells
- * the numbers of its lines.
- */
-
 /**
- * struct reading - a file that threads read
- * @fd: the file
+ * struct reading - a list that threads read
+ * @blocks: the file
  * @name: name of the list in messages
  * @reader: the caller's
  * @list: gets what the first thread reads
- * @more: gets what each of the others reads
- * @lock: guards all that follows
- * @came_on: @n_done has grown
- * @at_end: the file has been read
- * @err: the first failure
- * @tail: the start of the next line, read with the last block
- * @n_tail: its length
- * @n_lines: lines of each block plus one; 0 while it is being parsed
- * @n_blocks: how many blocks have been taken
- * @room: allocated
- * @n_done: the first so many blocks are parsed, and their bad lines told
- * @n_lines_done: lines of these
+ * @more: gets what each of the others reads: the list is sorted later
  */
 struct reading {
-	int fd;
+	struct baleen_blocks blocks;
 	const char *name;
 	const struct baleen_list_reader *reader;
 	struct baleen_list *list;
 	struct baleen_list more[BALEEN_MAX_THREADS];
-	pthread_mutex_t lock;
-	pthread_cond_t came_on;
-	bool at_end;
-	int err;
-	char *tail;
-	size_t n_tail;
-	u64 *n_lines;
-	size_t n_blocks, room;
-	size_t n_done;
-	u64 n_lines_done;
 };
 
-/* Return: as baleen_scanner_fill(). */
-static int read_block(struct reading *reading, struct baleen_scanner *scan)
+/* The lines of a block from the first on, which are counted from behind @line. */
+static struct baleen_scanner scan_block(const struct baleen_lines *lines, u32 key_spec, u64 line)
 {
-	int ret;
-
-	if (baleen_array_reserve(&reading->n_lines, &reading->room, reading->n_blocks + 1))
-		return -ENOMEM;
-	memcpy(scan->buffer, reading->tail, reading->n_tail);
-	scan->next = 0;
-	scan->filled = reading->n_tail;
-	scan->at_end = reading->at_end;
-	ret = baleen_scanner_fill(scan);
-	if (ret <= 0)
-		return ret;
-	reading->at_end = scan->at_end;
-	reading->n_tail = scan->filled - scan->complete;
-	memcpy(reading->tail, scan->buffer + scan->complete, reading->n_tail);
-	reading->n_lines[reading->n_blocks++] = 0;
-	return 1;
-}
-
-/* The next block; false at the end, or after a failure. */
-static bool take_block(struct reading *reading, struct baleen_scanner *scan, size_t *block)
-{
-	int ret = 0;
-
-	pthread_mutex_lock(&reading->lock);
-	if (!reading->err)
-		ret = read_block(reading, scan);
-	if (ret < 0)
-		reading->err = ret;
-	*block = reading->n_blocks - 1;
-	pthread_mutex_unlock(&reading->lock);
-	return ret > 0;
-}
-
-/* The block, from its first line on; lines are counted from behind @line. */
-static void rewind_block(struct baleen_scanner *scan, size_t n_bytes, u64 line)
-{
-	scan->next = 0;
-	scan->complete = scan->filled = n_bytes;
-	scan->at_end = true;
-	scan->line = line;
+	return (struct baleen_scanner){
+		.fd = -1,
+		.key_spec = key_spec,
+		.at_end = true,
+		.line = line,
+		.buffer = lines->buffer,
+		.complete = lines->complete,
+		.filled = lines->complete,
+	};
 }
 
 /* Return: 0 or -ENOMEM. */
@@ -199,98 +130,52 @@ static void tell_bad(const struct reading *reading, struct baleen_scanner *scan)
 			report(reading->reader, reading->name, scan->line, &entry);
 }
 
-static u64 wait_for_turn(struct reading *reading, size_t block)
-{
-	u64 n_lines;
-
-	pthread_mutex_lock(&reading->lock);
-	while (reading->n_done < block)
-		pthread_cond_wait(&reading->came_on, &reading->lock);
-	n_lines = reading->n_lines_done;
-	pthread_mutex_unlock(&reading->lock);
-	return n_lines;
-}
-
-static void end_block(struct reading *reading, size_t block, u64 n_lines, int err)
-{
-	pthread_mutex_lock(&reading->lock);
-	if (err && !reading->err)
-		reading->err = err;
-	reading->n_lines[block] = n_lines + 1;
-	while (reading->n_done < reading->n_blocks && reading->n_lines[reading->n_done])
-		reading->n_lines_done += reading->n_lines[reading->n_done++] - 1;
-	pthread_cond_broadcast(&reading->came_on);
-	pthread_mutex_unlock(&reading->lock);
-}
-
+/* Bad lines are told in their order, so a block that has some is read again at its turn. */
 static void read_blocks(void *data, u32 number, u32 thread)
 {
 	struct reading *reading = data;
 	struct baleen_list *list = number ? &reading->more[number] : reading->list;
-	struct baleen_scanner scan;
+	u32 key_spec = reading->list->key_spec;
+	struct baleen_lines lines;
 	size_t block;
-	int err = baleen_scanner_start(&scan, reading->fd, reading->list->key_spec);
+	int err = baleen_lines_start(&lines, reading->blocks.fd, '\n');
 
-	while (!err && take_block(reading, &scan, &block)) {
-		u64 n_bad = list->n_bad, first = block > 0, n_lines;
-		size_t n_bytes = scan.complete;
-
+	while (!err && baleen_blocks_take(&reading->blocks, &lines, &block)) {
 		/* Only the first line of the file may begin with a byte order mark. */
-		rewind_block(&scan, n_bytes, first);
+		u64 n_bad = list->n_bad, first = block > 0;
+		struct baleen_scanner scan = scan_block(&lines, key_spec, first), again;
+
 		err = parse_block(list, &scan);
-		n_lines = scan.line - first;
 		if (list->n_bad > n_bad) {
-			rewind_block(&scan, n_bytes, wait_for_turn(reading, block));
-			tell_bad(reading, &scan);
+			again = scan_block(&lines, key_spec,
+					   baleen_blocks_wait(&reading->blocks, block));
+			tell_bad(reading, &again);
 		}
-		end_block(reading, block, n_lines, err);
+		baleen_blocks_end(&reading->blocks, block, scan.line - first, err);
 	}
-	if (!scan.buffer) {
-		pthread_mutex_lock(&reading->lock);
-		reading->err = reading->err ?: err;
-		pthread_mutex_unlock(&reading->lock);
-	}
-	free(scan.buffer);
+	baleen_lines_stop(&lines);
 }
 
 /* Return: 0, -ENOMEM, or the errno of read(). */
 static int read_by_threads(struct baleen_list *list, int fd, const char *name,
 			   const struct baleen_list_reader *reader)
 {
-	struct reading reading = {
-		.fd = fd,
-		.name = name,
-		.reader = reader,
-		.list = list,
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.came_on = PTHREAD_COND_INITIALIZER,
-		.tail = malloc(BALEEN_SCANNER_BYTES),
-	};
+	struct reading reading = { .name = name, .reader = reader, .list = list };
+	int err;
 
-	if (!reading.tail)
-		return -ENOMEM;
+	baleen_blocks_start(&reading.blocks, fd, '\n');
 	baleen_threads_run(baleen_threads(), read_blocks, &reading);
+	list->n_lines += reading.blocks.n_lines_done;
+	err = baleen_blocks_stop(&reading.blocks);
 	for (u32 i = 0; i < BALEEN_MAX_THREADS; i++) {
-		if (baleen_list_append_all(list, &reading.more[i]) && !reading.err)
-			reading.err = -ENOMEM;
+		if (baleen_list_append_all(list, &reading.more[i]) && !err)
+			err = -ENOMEM;
 		baleen_list_free(&reading.more[i]);
 	}
-	list->n_lines += reading.n_lines_done;
-	free(reading.n_lines);
-	free(reading.tail);
-	return reading.err;
+	return err;
 }
 
 /* --- read ------------------------------------------------------------------- */
-
-static bool is_long(int fd)
-{
-	off_t at = lseek(fd, 0, SEEK_CUR);
-	struct stat stat;
-
-	return at >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode) &&
-	       stat.st_size - at >= LONG_BYTES;
-}
 
 int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		     const struct baleen_list_reader *reader, struct baleen_error *error)
@@ -302,7 +187,7 @@ int baleen_list_read(struct baleen_list *list, int fd, const char *name,
 		list->key_spec = BALEEN_KEY_SRC;
 	if (list->key_spec == BALEEN_KEY_STRING)
 		err = read_strings(list, fd, name, reader);
-	else if (is_long(fd) && baleen_threads() > 1)
+	else if (baleen_blocks_are_worth(fd))
 		err = read_by_threads(list, fd, name, reader);
 	else if (!(err = baleen_scanner_start(&scan, fd, list->key_spec)))
 		err = read_entries(list, &scan, name, reader);

@@ -5,10 +5,13 @@
 
 #include "list/scanner.h"
 
+/* Stays in the L2 cache between the kernel's copy and us. */
+#define BUFFER_BYTES (256 * 1024)
+
 int baleen_scanner_start(struct baleen_scanner *scan, int fd, u32 key_spec)
 {
 	*scan = (struct baleen_scanner){ .fd = fd, .key_spec = key_spec };
-	scan->buffer = malloc(BALEEN_SCANNER_BYTES);
+	scan->buffer = malloc(BUFFER_BYTES);
 	return scan->buffer ? 0 : -ENOMEM;
 }
 
@@ -36,7 +39,10 @@ static ssize_t read_some(int fd, void *buffer, size_t bytes)
 	return got < 0 ? -errno : got;
 }
 
-int baleen_scanner_fill(struct baleen_scanner *scan)
+/* When all whole lines are done: what was before is gone, and of a line that fills the buffer
+ * the middle. Return: 1 when there is a whole line, 0 at the end, or the errno of read().
+ */
+static int fill(struct baleen_scanner *scan)
 {
 	char *buffer = scan->buffer;
 
@@ -48,10 +54,9 @@ int baleen_scanner_fill(struct baleen_scanner *scan)
 		ssize_t got;
 
 		/* Drop the middle of a line that is too long anyway. */
-		if (scan->filled == BALEEN_SCANNER_BYTES)
-			scan->filled = BALEEN_SCANNER_BYTES / 2;
-		got = read_some(scan->fd, buffer + scan->filled,
-				BALEEN_SCANNER_BYTES - scan->filled);
+		if (scan->filled == BUFFER_BYTES)
+			scan->filled = BUFFER_BYTES / 2;
+		got = read_some(scan->fd, buffer + scan->filled, BUFFER_BYTES - scan->filled);
 		if (got < 0)
 			return got;
 		scan->at_end = !got;
@@ -95,7 +100,7 @@ int baleen_scanner_next(struct baleen_scanner *scan, struct baleen_entry *entry)
 	const char *start, *end;
 
 	if (scan->next == scan->complete) {
-		int ret = baleen_scanner_fill(scan);
+		int ret = fill(scan);
 
 		if (ret <= 0)
 			return ret;

@@ -12,16 +12,13 @@
 
 #include "list/list_entry.h"
 
-/* Stays in the L2 cache between the kernel's copy and us. */
-#define BALEEN_SCANNER_BYTES (256 * 1024)
-
 /**
  * struct baleen_scanner - a list on the way
  * @fd: read from where it is
  * @key_spec: enum baleen_key_spec of the list
  * @at_end: there is no more to read
  * @line: number of the line that was read last, from 1
- * @buffer: memory of BALEEN_SCANNER_BYTES, or of a text
+ * @buffer: memory of 256 KiB, or of a text
  * @next: start of the next line
  * @complete: end of the last whole line
  * @filled: end of what was read
@@ -56,16 +53,6 @@ int baleen_scanner_start(struct baleen_scanner *scan, int fd, u32 key_spec);
  * Return: 0 or -ENOMEM.
  */
 int baleen_scanner_start_text(struct baleen_scanner *scan, const char *text, u32 key_spec);
-
-/**
- * baleen_scanner_fill() - read on when all whole lines are done
- * @scan: started, and @next is @complete: what was before is gone
- *
- * Of a line that fills the buffer the middle is dropped: it stays too long.
- *
- * Return: 1 when there is a whole line, 0 at the end, or the errno of read().
- */
-int baleen_scanner_fill(struct baleen_scanner *scan);
 
 /**
  * baleen_scanner_next() - the next line
