@@ -92,10 +92,10 @@ static void test_stored(void **state)
 {
 	fleet_set_policy("entries 1");
 	assert_int_equal(gives_many("web3/fail2ban", 1, 1000), BALEEN_FLEET_APPLIED);
-	assert_int_equal(gives_many("web3/soc", 2, 28), BALEEN_FLEET_APPLIED);
-	assert_int_equal(gives_many("web3/soc", 2, 29), BALEEN_FLEET_REFUSED);
+	assert_int_equal(gives_many("web3/soc", 2, 32), BALEEN_FLEET_APPLIED);
+	assert_int_equal(gives_many("web3/soc", 2, 33), BALEEN_FLEET_REFUSED);
 	assert_int_equal(result.cause, BALEEN_FLEET_CAUSE_FULL);
-	assert_string_equal(result.why, "web3/soc: its host has more than 1028 entries");
+	assert_string_equal(result.why, "web3/soc: its host has more than 1032 entries");
 	in_force("10.1.0.0");
 }
 
