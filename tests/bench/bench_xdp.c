@@ -15,8 +15,10 @@
 #include "section_hosts.h"
 #include "section_ip6.h"
 #include "section_kinds.h"
+#include "section_loads.h"
 #include "section_options.h"
 #include "section_prefixes.h"
+#include "section_queues.h"
 #include "section_rules.h"
 
 /**
@@ -64,6 +66,16 @@ static void run_section_rules(const struct options *options)
 	run_rules(&options->effort);
 }
 
+static void run_section_loads(const struct options *options)
+{
+	run_loads(&options->effort);
+}
+
+static void run_section_queues(const struct options *options)
+{
+	run_two_queues(&options->effort);
+}
+
 static void run_section_options(const struct options *options)
 {
 	run_options(&options->effort);
@@ -81,6 +93,7 @@ static const struct {
 	{ "hosts", run_section_hosts },	    { "prefixes", run_section_prefixes },
 	{ "ip6", run_section_ip6 },	    { "rules", run_section_rules },
 	{ "options", run_section_options }, { "kinds", run_section_kinds },
+	{ "queues", run_section_queues },   { "loads", run_section_loads },
 };
 
 #define N_SECTIONS (sizeof(sections) / sizeof(*sections))
@@ -105,8 +118,8 @@ static void print_machine_and_effort(const struct effort *effort, int cpu)
 static void usage(void)
 {
 	fprintf(stderr,
-		"usage: bench_xdp [--quick] [--section hosts|prefixes|ip6|rules|options|kinds]...\n"
-		"                 [--loads N] [--rounds N] [--packets N] [--size HOSTS]\n");
+		"usage: bench_xdp [--quick] [--section hosts|prefixes|ip6|rules|options|kinds|queues|loads]\n"
+		"                 ... [--loads N] [--rounds N] [--packets N] [--size HOSTS]\n");
 	exit(2);
 }
 

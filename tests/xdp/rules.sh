@@ -262,6 +262,38 @@ try_sixteen()
 	detach
 }
 
+# shared_maps: what all CPUs share of the program: its maps but those that have a value for
+# each CPU
+shared_maps()
+{
+	local id
+
+	for id in $(bpftool -j prog show id "$(xdp_id "$B" veth-b)" | jq '.map_ids[]'); do
+		bpftool -j map show id "$id" | jq -e '.type | startswith("percpu") | not' \
+			>/dev/null && echo "$id" && bpftool map dump id "$id"
+	done
+}
+
+# A line that one CPU writes for each packet is one that all others wait for.
+try_shared()
+{
+	local before
+
+	attach native --count both.txt --drop two.txt dport 9
+	before=$(shared_maps)
+	check "maps that all CPUs share" [ -n "$before" ]
+	fate "packets that match, and one that does not" PDP "$(ip4 192.0.2.1 17 "$(udp 9)")" \
+		"$(ip4 192.0.2.2 17 "$(udp 9)")" "$(ip4 192.0.2.3 17 "$(udp 9)")"
+	is "are counted" "$(packets)" "both=2 two=1 unmatched=2"
+	check "in none of these maps" [ "$(shared_maps)" = "$before" ]
+	# The clock of the samples is shared: a change would have been seen.
+	check "sample" baleen policy veth-b --sample 1000/s
+	before=$(shared_maps)
+	fate "a packet that is sampled" D "$(ip4 192.0.2.2 17 "$(udp 9)")"
+	check "sets a clock of all CPUs" [ "$(shared_maps)" != "$before" ]
+	detach
+}
+
 # --- what fails ---
 
 # stays NAME MESSAGE COMMAND...: refused, and the program is the same
@@ -403,6 +435,7 @@ try_qualifiers generic
 try_any
 try_changes
 try_sixteen
+try_shared
 try_failures
 try_warnings
 try_traffic native
