@@ -47,7 +47,7 @@ check_status "no key" 2 baleen set publish -o lists --name bans one.txt
 
 prints "the first generation" "bans: generation 1, 8 entries, 201 B" publish lists one.txt
 is "its files" "$(ls -A lists | paste -sd ' ')" \
-	"bans-1.minisig bans-1.set bans.manifest bans.manifest.minisig"
+	"bans-1.manifest bans-1.minisig bans-1.set bans.manifest bans.manifest.minisig"
 check "verify" verify lists
 is "the set is the list, sorted, each once" "$(baleen set show --entries lists/bans-1.set | paste -sd ' ')" \
 	"10.0.0.0/8 198.51.100.2/31 192.0.2.1 192.0.2.9 198.51.100.1 198.51.100.4 2001:db8::/32 2001:db8::7"
@@ -77,16 +77,59 @@ check "so does verify" baleen set verify --key theirs.pub other/theirs.manifest
 
 # --- old files go ---
 
-for _ in 1 2 3 4; do
-	publish lists one.txt --deltas 2 >/dev/null
+for list in one two one two; do
+	publish lists "$list.txt" --deltas 2 >/dev/null
 done
 is "what the last two manifests name stays" "$(ls lists | paste -sd ' ')" \
-	"bans-3-5.delta bans-3.minisig bans-3.set bans-4-5.delta bans-4-6.delta bans-4.minisig bans-4.set bans-5-6.delta bans-5.minisig bans-5.set bans-6.minisig bans-6.set bans.manifest bans.manifest.minisig"
+	"bans-3-5.delta bans-3.manifest bans-3.minisig bans-3.set bans-4-5.delta bans-4-6.delta bans-4.manifest bans-4.minisig bans-4.set bans-5-6.delta bans-5.manifest bans-5.minisig bans-5.set bans-6.manifest bans-6.minisig bans-6.set bans.manifest bans.manifest.minisig"
 check "verify" verify lists
 rm lists/bans-5.set
-check "an earlier set that is gone" publish lists two.txt
+check "an earlier set that is gone" publish lists one.txt
 check "has no difference" verify lists
 is "from it" "$(grep -c '^delta [45] ' lists/bans.manifest)" 1
+
+# --- nothing new ---
+
+publish other two.txt >/dev/null
+before=$(sha256sum other/*)
+prints "a list that has not changed" "bans: generation 2, 6 entries, 190 B; from generation 1 150 B; unchanged, no new generation" \
+	publish other two.txt
+check "says so as JSON" publish other two.txt -j
+is "unchanged" "$(json "$TMP/out" .unchanged)" true
+is "all files are as they were" "$(sha256sum other/*)" "$before"
+check "an end renews it" publish other two.txt --expires 7d
+is "by a generation" "$(sed -n 's/^generation //p' other/bans.manifest)" 3
+
+# --- rings ---
+
+# rings_refuse WHY RINGS
+rings_refuse()
+{
+	check_status "rings $2" 2 publish other one.txt --rings "$2"
+	is "says why" "$(grep -cF "$1" "$TMP/err")" 1
+}
+rings_refuse "percents ascend, from 1 to 100" 10,1,100
+rings_refuse "percents ascend, from 1 to 100" 0:1h,100
+rings_refuse "the last ring has 100 percent" 1:1h,50
+rings_refuse "a soak time is 30 days at most" 1:31d,100
+rings_refuse "a soak time is whole seconds" 1:20ms,100
+rings_refuse "a soak time is whole seconds" 1:soon,100
+rings_refuse "more than 8 rings" 1,2,3,4,5,6,7,8,100
+rings_refuse "not percents and soak times" krill
+rings_refuse "no ring" ""
+check_status "a canary too many" 2 publish other one.txt --rings default --canaries 1001
+check "rings" publish other one.txt --rings 1:1h,10:4h,100 --canaries 2
+is "are in the manifest" "$(sed -n '/^canaries/p; /^ring/p' other/bans.manifest | paste -sd ,)" \
+	"canaries 2,ring 1 3600,ring 10 14400,ring 100 0"
+check "which is signed" verify other
+check "show" baleen set show other/bans.manifest
+is "says when each ring is due" "$(sed -n 's/^  ring \(.*\), from .*/\1/p' "$TMP/out" | paste -sd ,)" \
+	"1: to 1 % of hosts,2: to 10 % of hosts,3: to 100 % of hosts"
+check "as JSON" baleen set show -j other/bans.manifest
+is "with rings" "$(json "$TMP/out" '[0].rings[1].soak') $(json "$TMP/out" '[0].canaries')" "14400 2"
+check "one that is on its way" publish other two.txt --rings default
+is "is overtaken, and that is said" "$(grep -c "generation 4 was on its way to all hosts until 20.*: hosts that do not have it wait for generation 5 instead" "$TMP/err")" 1
+is "by the default" "$(grep -c '^ring' other/bans.manifest)" 4
 
 # --- a directory that was lost ---
 
@@ -138,7 +181,7 @@ is "and nothing beside it" "$(ls -A lists | grep -c '^\.')" 0
 
 # Of each call that others see: killed there, the directory shows one generation or the other.
 n=0 bad=
-for call in openat renameat fsync unlinkat; do
+for call in openat rename fsync unlinkat; do
 	for ((i = 1; i < 40; i++)); do
 		fresh
 		user strace -qq -o /dev/null -e "trace=$call" -e "inject=$call:signal=KILL:when=$i" \
@@ -146,7 +189,7 @@ for call in openat renameat fsync unlinkat; do
 		[ $? -eq 137 ] || break
 		n=$((n + 1))
 		verify damaged >/dev/null 2>"$TMP/err" || bad+="$call $i: $(<"$TMP/err")"$'\n'
-		publish damaged many.txt >/dev/null && verify damaged >/dev/null || bad+="$call $i: then"$'\n'
+		publish damaged many.txt --expires 7d >/dev/null && verify damaged >/dev/null || bad+="$call $i: then"$'\n'
 	done
 done
 is "killed at each of $n calls, hosts see one whole generation, and the next one comes" "$bad" ""

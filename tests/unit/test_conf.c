@@ -152,7 +152,7 @@ static const struct {
 	{ R "feed /" LONG_1024 "\n", "c:2: feed: a path of 1024 bytes or more" },
 	{ R "feed http://h/" LONG_1024 "\n", "c:2: feed: a URL of 1024 bytes or more" },
 	{ R "feed /x evry 1h\n", "c:2: 'evry': not an option of a feed: column, where, delimiter, "
-				 "skip-bad, every, timeout, access, hold or key" },
+				 "skip-bad, every, timeout, access, hold, key or ring" },
 	{ R "feed /x every\n", "c:2: every: its value is missing" },
 	{ R "feed /x every 1\n", "c:2: every '1': not a time from 1s to 365d such as 30s, 5m" },
 	{ R "feed /x every 10ms\n",
@@ -177,7 +177,13 @@ static const struct {
 	  "c:2: feed 'set+file:///x/.y': its last part is no name of a set: letters, digits, '.', "
 	  "'-' and '_'" },
 	{ R "feed set+https://h/x key /k skip-bad\n",
-	  "c:2: feed set+https://h/x: only key, every, timeout and access are for sets" },
+	  "c:2: feed set+https://h/x: only key, ring, every, timeout and access are for sets" },
+	{ R "feed set+https://h/x key /k ring 0\n", "c:2: ring '0': not a number from 1 to 8" },
+	{ R "feed set+https://h/x key /k ring 12\n", "c:2: ring '12': not a number from 1 to 8" },
+	{ R "feed http://h/x ring 1\n", "c:2: ring is for signed sets: feed set+https://..." },
+	{ "health\n" R, "c:1: health: the path of a command is missing" },
+	{ "health true\n" R, "c:1: health 'true': not a whole path, from / on" },
+	{ "health /x \"\"\n" R, "c:1: health: an empty word" },
 	{ R "feed http://h/x key /k\n", "c:2: key is for signed sets: feed set+https://..." },
 	{ R "feed http://h/x access x.access\n",
 	  "c:2: feed 'x.access': not a whole path, from / on" },
@@ -299,7 +305,7 @@ static const char all[] =
 	"delimiter ; skip-bad every 1d\n"
 	" key src\n kind cuckoo\n fpp 1e-6\n capacity 2k\n min-entries 0\n max-shrink 100%\n"
 	" max-coverage 0.5%\n max-growth 3%\n special keep\n"
-	" feed set+https://example.org/lists/bad key /x/bad.pub every 1d\n"
+	" feed set+https://example.org/lists/bad key /x/bad.pub every 1d ring 2\n"
 	"rule rest count\n"
 	"\tany\n"
 	"rule jail drop\n"
@@ -399,6 +405,7 @@ static void test_defaults(void **state)
 	const struct baleen_feed_limits usual = baleen_feed_limits_default();
 	const struct baleen_stored_rule *rule;
 	struct baleen_conf conf;
+	char *formatted;
 
 	assert_int_equal(unsetenv("BALEEN_CONF_DIR"), 0);
 	assert_int_equal(parse(R, &conf, NULL), 0);
@@ -418,6 +425,12 @@ static void test_defaults(void **state)
 		    rule->limits.max_coverage == usual.max_coverage &&
 		    rule->limits.max_growth == usual.max_growth && !rule->limits.keep_special);
 	assert_int_equal(conf.n_feeds, 0);
+	baleen_conf_free(&conf);
+	assert_int_equal(parse("health /x/y \"a b\" -c\n" R, &conf, NULL), 0);
+	assert_string_equal(conf.rules.health, "/x/y\na b\n-c");
+	formatted = baleen_conf_format(&conf, true);
+	assert_non_null(strstr(formatted, "\nhealth /x/y \"a b\" -c\n"));
+	free(formatted);
 	baleen_conf_free(&conf);
 	assert_int_equal(parse("guard-sessions all\n" R "\nban-width 48\n", &conf, NULL), 0);
 	assert_int_equal(conf.rules.guard_sessions, BALEEN_GUARD_ALL);
@@ -456,7 +469,7 @@ static const char formatted[] =
 	"\tfeed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\"\n"
 	"\tfeed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
-	"\tfeed set+https://example.org/lists/bad every 1d key /x/bad.pub\n"
+	"\tfeed set+https://example.org/lists/bad every 1d key /x/bad.pub ring 2\n"
 	"\tfpp 1e-06\n"
 	"\tcapacity 2000\n\tmin-entries 0\n\tmax-shrink 100%\n\tmax-coverage 0.5%\n"
 	"\tmax-growth 3%\n\tspecial keep\n"

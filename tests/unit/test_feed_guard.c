@@ -101,6 +101,11 @@ static void test_check(void **state)
 		  { 0 },
 		  { 1, 1, 0 },
 		  "1 entry: fewer than min-entries 2 asks for" },
+		{ DEFAULT,
+		  { 0 },
+		  { 0, 0, 0, 3 },
+		  "0 entries, without 3 in special-purpose ranges (special keep keeps them): fewer "
+		  "than min-entries 1 asks for" },
 		{ { 0, 1, 1, 1, false }, { 0 }, { 0 }, NULL },
 		/* at the limit is within it */
 		{ DEFAULT, { 100, 100, 0 }, { 50, 50, 0 }, NULL },

@@ -16,8 +16,9 @@
 
 static const char good[] = "baleen-set 1\nname bans\ngeneration 7\nprevious 6\n"
 			   "created 2026-11-25T03:00:00Z\nexpires 2026-12-02T03:00:00Z\n"
-			   "entries 1000000\ndigest " HEX "\nfull 1672615 " HEX
-			   "\ndelta 6 35208 " HEX "\ndelta 2 70130 " HEX "\n";
+			   "entries 1000000\ndigest " HEX "\ncanaries 2\nring 1 3600\n"
+			   "ring 10 14400\nring 100 0\nfull 1672615 " HEX "\ndelta 6 35208 " HEX
+			   "\ndelta 2 70130 " HEX "\n";
 
 /* @bad: instead of @part of a good one */
 static void refuses(const char *part, const char *bad)
@@ -66,6 +67,18 @@ static void test_refused(void **state)
 		{ "delta 2", "delta 6" },
 		{ "delta 2", "delta  2" },
 		{ "entries", "rings 4\nentries" },
+		{ "canaries 2\n", "" },
+		{ "canaries 2", "canaries 1001" },
+		{ "canaries 2", "canaries -1" },
+		{ "ring 1 ", "ring 0 " },
+		{ "ring 10 ", "ring 1 " },
+		{ "ring 100 ", "ring 101 " },
+		{ "ring 100 0\n", "" },
+		{ "ring 1 3600", "ring 1 2592001" },
+		{ "ring 1 3600", "ring 1 +3600" },
+		{ "ring 1 3600\nring 10 14400\nring 100 0\n", "" },
+		{ "ring 10 14400\n", "ring 2 1\nring 3 1\nring 4 1\nring 5 1\nring 6 1\nring 7 1\n"
+				     "ring 8 1\n" },
 		{ "previous 6\n", "previous 6\nprevious 6\n" },
 		{ "previous 6\n", "previous 6\n\n" },
 		{ "previous 6\n", "previous 6\r\n" },
@@ -106,6 +119,10 @@ static void test_read(void **state)
 	assert_int_equal(manifest.head.digest[0], 0x3c);
 	assert_int_equal(manifest.full.n_bytes, 1672615);
 	assert_int_equal(manifest.n_deltas, 2);
+	assert_int_equal(manifest.rollout.n_canaries, 2);
+	assert_int_equal(manifest.rollout.n_rings, 3);
+	assert_int_equal(manifest.rollout.ring[1].percent, 10);
+	assert_int_equal(manifest.rollout.ring[1].soak_s, 14400);
 	assert_int_equal(baleen_set_manifest_delta(&manifest, 2)->n_bytes, 70130);
 	assert_null(baleen_set_manifest_delta(&manifest, 5));
 	assert_string_equal(baleen_set_part_name("bans", 7, 2, name), "bans-2-7.delta");
@@ -131,6 +148,11 @@ static void test_longest(void **state)
 	for (u32 i = 0; i < BALEEN_SET_DELTAS; i++)
 		manifest.delta[manifest.n_deltas++] =
 			(struct baleen_set_part){ .from = ~0ull - 1 - i, .n_bytes = ~0ull };
+	for (u32 i = 0; i < BALEEN_SET_RINGS; i++)
+		manifest.rollout.ring[i] =
+			(struct baleen_set_ring){ 93 + i, BALEEN_SET_SOAK_MAX_S };
+	manifest.rollout.n_rings = BALEEN_SET_RINGS;
+	manifest.rollout.n_canaries = BALEEN_SET_CANARIES_MAX;
 	n = baleen_set_manifest_format(&manifest, text);
 	assert_true(n < sizeof(text));
 	assert_int_equal(baleen_set_manifest_parse(text, n, &again), 0);

@@ -90,7 +90,8 @@ configure()
 }
 
 generation() { sed -n 's/^generation //p' "$W/bans.manifest"; }
-copy() { find "$TMP/state" -path "*/feeds/*" -type f; }
+# The first is in force, the second is the previous generation.
+copy() { find "$TMP/state" -path "*/veth-b/feeds/*" -type f | sort -V | head -n 1; }
 same_copy() { cmp "$(copy)" "$W/bans-$1.set"; }
 feed() { baleen update -j veth-b | jq -c "$1"; }
 asked() { awk '{ print $1, $2 }' "$TMP/access.log" | sed 's|/lists/||' | paste -sd ' '; }
@@ -126,7 +127,7 @@ conf_refuses "a set with a question" "feed '$URL': a set has a URL without '?', 
 conf_refuses "a set without a name" \
 	"feed 'set+http://10.66.0.1/': its last part is no name of a set: letters, digits, '.', '-' and '_'" \
 	set+http://10.66.0.1/ key "$TMP/pub"
-conf_refuses "a set that is a table" "feed $URL: only key, every, timeout and access are for sets" \
+conf_refuses "a set that is a table" "feed $URL: only key, ring, every, timeout and access are for sets" \
 	"$URL" key "$TMP/pub" column 1
 conf_refuses "a key of a list" "key is for signed sets: feed set+https://..." http://10.66.0.1/x key "$TMP/pub"
 
@@ -257,7 +258,7 @@ check_status "back" 3 baleen update --force veth-b
 again
 head -c 1000000 /dev/zero >>"$W/bans.manifest"
 updates "a manifest without an end" 1 "" \
-	"http://10.66.0.1/lists/bans.manifest: is larger than the limit of 9472 bytes$STAYS"
+	"http://10.66.0.1/lists/bans.manifest: is larger than the limit of 10624 bytes$STAYS"
 again
 head -c 1000000 /dev/zero >>"$W/bans-$h.minisig"
 updates "a signature without an end" 1 "" \
@@ -292,7 +293,7 @@ falls_back "a difference without an end" \
 	"http://10.66.0.1/lists/$delta: is larger than the limit of $(($(stat -c %s "$TMP/after/$delta") + 65536)) bytes"
 is "they are counted" "$(feed '.[0].fallbacks')" 4
 is "metrics have generation and count" \
-	"$(baleen metrics | sed -nE 's/^baleen_feed_(generation|fallbacks).* /\1 /p' | paste -sd " ")" "generation $g fallbacks 4"
+	"$(baleen metrics | sed -nE 's/^baleen_feed_(generation|fallbacks)(_total)?[{].* /\1 /p' | paste -sd " ")" "generation $g fallbacks 4"
 
 again
 rm "$W/$delta"
@@ -365,7 +366,7 @@ join() { cp "$CONF" "$TMP/conf/$1.conf" && baleen apply "${@:2}" "$1"; }
 # blocks NAME DEVICE VERDICTS: those of an address of both generations, and of one of the later
 blocks() { is "$1" "$(in_ns "$B" "$VERDICT" "$2" 20.0.7.1 20.1.0.1)" "$3"; }
 # copy_of DEVICE
-copy_of() { find "$TMP/state" -path "*/$1/feeds/*" -type f; }
+copy_of() { find "$TMP/state" -path "*/$1/feeds/*" -type f | sort -V | head -n 1; }
 
 URL=set+http://10.66.0.1/lists/bans
 add_device veth-c
@@ -404,7 +405,7 @@ blocks "as it was told" veth-e DP
 
 # Later than its own is not enough where another device has a later one still.
 again
-publish "$TMP/b"
+publish "$TMP/b" --expires 7d
 check_status "the first device goes on" 3 baleen update veth-b
 again
 expect "the second may not stay behind it" 1 "" \

@@ -7,6 +7,7 @@
 
 #include "cli/ban/apply.h"
 #include "cli/common/feed_progress.h"
+#include "cli/open/rollout_site.h"
 #include "cli/open/guard.h"
 #include "cli/open/never_names.h"
 #include "deploy/conf_apply.h"
@@ -70,8 +71,10 @@ static int complain_of_failures(const char *path, const struct baleen_conf_feed 
 static int receive(const struct apply *apply, const char *path, const struct baleen_conf *conf,
 		   const struct baleen_rule_store *state, struct baleen_feed_versions *versions)
 {
+	struct baleen_rollout_site site;
 	struct baleen_error error;
 
+	rollout_site_read(&site);
 	for (size_t i = 0; i < conf->n_feeds; i++) {
 		const struct baleen_conf_feed *feed = &conf->feed[i];
 		const struct baleen_stored_rule *rule = &conf->rules.rule[feed->rule];
@@ -82,6 +85,7 @@ static int receive(const struct apply *apply, const char *path, const struct bal
 					       .share_ms =
 						       apply->is_offline ? UINT64_MAX : SHARE_MS,
 					       .is_offline = apply->is_offline,
+					       .site = &site,
 					       .on_progress = feed_progress,
 					       .data = (void *)feed->wanted.source };
 		size_t first = versions->n;

@@ -2,12 +2,15 @@
 /* baleen update: new versions of feeds. */
 #include <string.h>
 
+#include "cli/ban/feed_due.h"
 #include "cli/common/feed_progress.h"
 #include "cli/open/guard.h"
 #include "cli/open/never_names.h"
 #include "cli/open/filter_name.h"
+#include "cli/open/rollout_site.h"
 #include "deploy/conf_plan.h"
 #include "deploy/protect.h"
+#include "deploy/trial.h"
 #include "net/device.h"
 #include "state/feed_update.h"
 #include "state/route_feed.h"
@@ -21,6 +24,7 @@
  * @due: only what baleend should look for by now
  * @routes: only tables of routes
  * @json: an array of objects, filled in; NULL for words
+ * @site: who this host is
  * @result: exit code so far
  */
 struct update {
@@ -29,6 +33,7 @@ struct update {
 	bool due;
 	bool routes;
 	json_t *json;
+	struct baleen_rollout_site site;
 	int result;
 };
 
@@ -40,6 +45,7 @@ struct update {
  * @conf: its state as a configuration
  * @versions: versions of the feeds
  * @answers: answers for its never-names
+ * @trial: roll-outs of signed sets
  * @is_changed: any of them, or what is withheld
  */
 struct device {
@@ -49,40 +55,11 @@ struct device {
 	struct baleen_conf conf;
 	struct baleen_feed_versions versions;
 	struct baleen_never_answers answers;
+	struct baleen_trial trial;
 	bool is_changed;
 };
 
 /* --- receive ------------------------------------------------------------------- */
-
-struct due {
-	const char *rule;
-	const struct baleen_feed_source *wanted;
-	u64 now_ms;
-	u64 due_ms;
-	bool is_found;
-};
-
-static int find_due(const struct baleen_feed *feed, void *data)
-{
-	struct due *due = data;
-
-	if (!baleen_feed_is_of(feed, due->rule, due->wanted))
-		return 0;
-	due->due_ms = baleen_feed_due_ms(feed, due->now_ms);
-	due->is_found = true;
-	return 1;
-}
-
-static bool is_due(const struct baleen_rule_store *state, const char *rule,
-		   const struct baleen_feed_source *wanted)
-{
-	struct due due = { .rule = rule, .wanted = wanted, .now_ms = baleen_now_ms() };
-
-	baleen_feeds_each(state, rule, find_due, &due, NULL);
-	if (!due.is_found)
-		return wanted->every_s;
-	return due.due_ms && due.due_ms <= due.now_ms;
-}
 
 static bool is_asked_for(const struct device *device, const struct baleen_rule_store *state,
 			 const struct baleen_conf_feed *feed)
@@ -94,7 +71,7 @@ static bool is_asked_for(const struct device *device, const struct baleen_rule_s
 		return false;
 	if (device->update->routes && !baleen_route_feed_is(feed->wanted.source))
 		return false;
-	return !device->update->due || is_due(state, rule, &feed->wanted);
+	return !device->update->due || feed_is_due(state, rule, &feed->wanted);
 }
 
 static int receive(struct device *device, const struct baleen_rule_store *state)
@@ -108,6 +85,8 @@ static int receive(struct device *device, const struct baleen_rule_store *state)
 			.rule = &device->conf.rules.rule[feed->rule],
 			.wanted = &feed->wanted,
 			.ignores_limits = device->update->force,
+			.site = &device->update->site,
+			.rolls_out = true,
 			/* Devices with the same feed are due together: one download does. */
 			.share_ms = device->update->due ? feed->wanted.every_s * 500ull : 0,
 			.on_progress = feed_progress,
@@ -194,9 +173,16 @@ static bool is_change(const struct baleen_feed_version *version)
 	return version->outcome != BALEEN_FEED_SAME && version->outcome != BALEEN_FEED_FAILED;
 }
 
-static int accept_feeds(struct device *device, struct baleen_rule_store *state,
+/* A generation on trial changes no rule that drops. */
+static bool changes_rule(const struct baleen_feed_version *version)
+{
+	return is_change(version) && !(version->news && version->news->is_candidate);
+}
+
+static int accept_feeds(struct device *device, struct baleen_deploy *deploy,
 			struct baleen_deploy_plan *plan, struct baleen_error *error)
 {
+	struct baleen_rule_store *state = &deploy->state;
 	int err = 0;
 
 	for (size_t i = 0; i < device->versions.n && !err; i++) {
@@ -204,10 +190,17 @@ static int accept_feeds(struct device *device, struct baleen_rule_store *state,
 		int rule = baleen_rule_store_find_rule(&plan->rules, version->feed.rule);
 
 		err = baleen_feed_version_accept(state, version, error);
-		if (rule >= 0 && is_change(version))
+		if (rule >= 0 && changes_rule(version))
 			plan->rebuild[rule] = true;
 	}
-	return err ? err : baleen_protect(state, plan, &device->answers, error);
+	if (!err)
+		err = baleen_protect(state, plan, &device->answers, error);
+	device->trial = (struct baleen_trial){ .deploy = deploy,
+					       .plan = plan,
+					       .versions = &device->versions,
+					       .site = &device->update->site,
+					       .now_ms = baleen_now_ms() };
+	return err ? err : baleen_trial_step(&device->trial, error);
 }
 
 static bool rebuilds(const struct baleen_deploy_plan *plan)
@@ -231,10 +224,10 @@ static int put(struct device *device, struct baleen_deploy *deploy, struct balee
 		err = baleen_rule_store_begin(&deploy->state, error);
 	if (err)
 		return err;
-	err = accept_feeds(device, &deploy->state, &plan, error);
+	err = accept_feeds(device, deploy, &plan, error);
 	if (err)
 		baleen_rule_store_rollback(&deploy->state);
-	else if (!rebuilds(&plan) || !deploy->has_xdp)
+	else if (!(rebuilds(&plan) || device->trial.is_changed) || !deploy->has_xdp)
 		err = baleen_rule_store_commit(&deploy->state, error);
 	else
 		err = baleen_deploy_put(deploy, &plan, NULL, check, &asking, error);
@@ -289,7 +282,10 @@ static int put_all(struct device *device)
 		note_refusal(device, &deploy,
 			     err < 0 ? error.text : "refused: this host would cut itself off");
 	baleen_deploy_close(&deploy);
-	return err ? EXIT_FAILED : 0;
+	if (err)
+		return EXIT_FAILED;
+	rollout_votes_put(&device->trial);
+	return 0;
 }
 
 /* --- report ------------------------------------------------------------------------ */
@@ -305,9 +301,17 @@ static const char *outcome_text(enum baleen_feed_outcome outcome)
 	return text[outcome];
 }
 
+/* There is a later generation, which is not for this host yet. */
+static bool waits(const struct baleen_feed_version *version, char *text)
+{
+	return version->news && version->news->rollout.available > version->feed.generation &&
+	       *baleen_rollout_text(&version->news->rollout, text);
+}
+
 static void report_words(const struct device *device, const struct baleen_feed_version *version)
 {
 	char added[NUMBER_TEXT], removed[NUMBER_TEXT], now[NUMBER_TEXT];
+	char text[BALEEN_ROLLOUT_TEXT];
 
 	if (version->outcome == BALEEN_FEED_FAILED) {
 		complain("%s:%s: %s%s", device->name, version->feed.rule, version->error.text,
@@ -319,7 +323,7 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 	printf("%s:%s: %s: ", device->name, version->feed.rule,
 	       baleen_feed_name(&version->feed).text);
 	if (version->outcome == BALEEN_FEED_SAME) {
-		puts("unchanged");
+		puts(waits(version, text) ? text : "unchanged");
 		return;
 	}
 	printf("%s, +%s -%s: %s %s", outcome_text(version->outcome),
@@ -339,6 +343,7 @@ static void report_words(const struct device *device, const struct baleen_feed_v
 static void report_json(const struct device *device, const struct baleen_feed_version *version)
 {
 	json_t *one = json_object();
+	char text[BALEEN_ROLLOUT_TEXT];
 
 	json_object_set_new(one, "device", json_text(device->name));
 	json_object_set_new(one, "rule", json_text(version->feed.rule));
@@ -351,6 +356,7 @@ static void report_json(const struct device *device, const struct baleen_feed_ve
 	json_object_set_new(one, "held", json_integer(version->feed.n_held));
 	json_object_set_new(one, "generation", json_integer(version->feed.generation));
 	json_object_set_new(one, "fallbacks", json_integer(version->feed.n_fallbacks));
+	json_object_set_new(one, "waits", waits(version, text) ? json_text(text) : json_null());
 	json_object_set_new(one, "error",
 			    *version->error.text ? json_text(version->error.text) : json_null());
 	json_array_append_new(device->update->json, one);
@@ -379,6 +385,7 @@ static int report(const struct device *device)
 		else if (is_change(version) && result == EXIT_DONE)
 			result = EXIT_CHANGED;
 	}
+	result = rollout_notes_report(device->name, &device->trial, device->update->json, result);
 	return never_names_report(device->name, &device->answers, device->update->json, result);
 }
 
@@ -439,6 +446,7 @@ static int run(int argc, char **argv)
 		return err;
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
+	rollout_site_read(&update.site);
 	/* A download ends early, a change is finished. */
 	baleen_signals_hold(NULL);
 	err = update_all(&update, argc, argv);

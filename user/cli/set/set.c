@@ -5,8 +5,11 @@
 
 /* clang-format off: a line each, so that two who add one do not collide. */
 static const struct command *const verbs[] = {
-	&set_keygen_command, &set_publish_command, &set_verify_command,
-	&set_show_command,   &set_diff_command,	   NULL,
+	&set_keygen_command,   &set_publish_command,
+	&set_verify_command,   &set_show_command,
+	&set_diff_command,     &set_status_command,
+	&set_hold_command,     &set_release_command,
+	&set_rollback_command, NULL,
 };
 /* clang-format on */
 
@@ -26,6 +29,17 @@ json_t *describe_generation(const char *name, const struct baleen_set_head *head
 			 "created", baleen_set_time(head->created_s).text, "expires",
 			 baleen_set_time(head->expires_s).text, "digest",
 			 digest_text(head->digest).text);
+}
+
+json_t *describe_rings(const struct baleen_set_rollout *rollout)
+{
+	json_t *rings = json_array();
+
+	for (u32 i = 0; i < rollout->n_rings; i++)
+		json_array_append_new(rings, json_pack("{s:i, s:i}", "percent",
+						       (int)rollout->ring[i].percent, "soak",
+						       (int)rollout->ring[i].soak_s));
+	return rings;
 }
 
 static int run(int argc, char **argv)

@@ -12,6 +12,7 @@
 #include "util/number.h"
 
 #define DEFAULT_DELTAS 7
+#define DEFAULT_CANARIES 1
 
 struct publish {
 	struct baleen_set_publish how;
@@ -64,6 +65,25 @@ static int parse_generation(const struct option_use *use)
 	return 0;
 }
 
+static int parse_rings(const struct option_use *use)
+{
+	const char *why = baleen_set_rollout_parse(use->argument, use->to);
+
+	return why ? option_refuse(use, "%s", why) : 0;
+}
+
+static int parse_canaries(const struct option_use *use)
+{
+	u32 *n = use->to;
+	char *end;
+	unsigned long got = strtoul(use->argument, &end, 10);
+
+	if (*end || end == use->argument || *use->argument == '-' || got > BALEEN_SET_CANARIES_MAX)
+		return option_refuse(use, "not a number from 0 to %u", BALEEN_SET_CANARIES_MAX);
+	*n = got;
+	return 0;
+}
+
 /* --- what came out ------------------------------------------------------------- */
 
 static json_t *describe_part(const struct baleen_set_manifest *manifest,
@@ -76,8 +96,9 @@ static json_t *describe_part(const struct baleen_set_manifest *manifest,
 			 (json_int_t)part->n_bytes);
 }
 
-static int report_json(const struct baleen_set_manifest *manifest)
+static int report_json(const struct baleen_set_published *published)
 {
+	const struct baleen_set_manifest *manifest = &published->manifest;
 	json_t *json = describe_generation(manifest->name, &manifest->head);
 	json_t *files = json_array();
 
@@ -86,11 +107,24 @@ static int report_json(const struct baleen_set_manifest *manifest)
 		json_array_append_new(files, describe_part(manifest, &manifest->delta[i]));
 	json_object_set_new(json, "previous", json_integer(manifest->previous));
 	json_object_set_new(json, "files", files);
+	json_object_set_new(json, "rings", describe_rings(&manifest->rollout));
+	json_object_set_new(json, "unchanged", json_boolean(published->is_unchanged));
 	return print_json(json);
 }
 
-static int report(const struct baleen_set_manifest *manifest)
+static void warn_overtaken(const struct baleen_set_published *published)
 {
+	if (published->overtaken_until_s)
+		complain("warning: generation %llu was on its way to all hosts until %s: hosts "
+			 "that do not have it wait for generation %llu instead",
+			 (unsigned long long)published->overtaken,
+			 baleen_set_time(published->overtaken_until_s).text,
+			 (unsigned long long)published->manifest.head.generation);
+}
+
+static int report(const struct baleen_set_published *published)
+{
+	const struct baleen_set_manifest *manifest = &published->manifest;
 	char entries[NUMBER_TEXT], full[NUMBER_TEXT], delta[NUMBER_TEXT];
 	u64 n = manifest->head.n_entries;
 
@@ -100,6 +134,15 @@ static int report(const struct baleen_set_manifest *manifest)
 	if (manifest->n_deltas)
 		printf("; from generation %llu %s", (unsigned long long)manifest->delta[0].from,
 		       format_bytes(manifest->delta[0].n_bytes, delta));
+	if (published->is_unchanged)
+		fputs("; unchanged, no new generation", stdout);
+	else if (manifest->rollout.n_rings)
+		printf("; %u %s until %s", manifest->rollout.n_rings,
+		       baleen_plural(manifest->rollout.n_rings, "ring", "rings"),
+		       baleen_set_time(baleen_set_ring_due_s(&manifest->rollout,
+							     manifest->head.created_s,
+							     manifest->rollout.n_rings))
+			       .text);
 	putchar('\n');
 	return finish_output(EXIT_DONE);
 }
@@ -123,11 +166,13 @@ static int read_lists(struct publish *publish, char **paths, int n, struct balee
 static int run(int argc, char **argv)
 {
 	struct publish publish = { .how.n_deltas = DEFAULT_DELTAS };
-	struct baleen_set_manifest manifest;
+	struct baleen_set_rollout *rollout = &publish.how.rollout;
+	struct baleen_set_published published;
 	struct baleen_canon canon;
 	struct baleen_error error;
 	int err;
 
+	rollout->n_canaries = DEFAULT_CANARIES;
 	list_options_init(&publish.lists);
 	err = options_parse(&set_publish_command, &publish, &argc, &argv);
 	if (err)
@@ -135,16 +180,19 @@ static int run(int argc, char **argv)
 	if (!publish.how.directory || !publish.how.name || !publish.how.key)
 		return complain_usage(&set_publish_command,
 				      "-o DIR, --name NAME and --key FILE are asked for");
+	if (!rollout->n_rings)
+		rollout->n_canaries = 0;
 	if (read_lists(&publish, argv, argc, &canon))
 		return EXIT_FAILED;
 	publish.how.now_s = time(NULL);
 	if (publish.expires_ms)
 		publish.how.expires_s = publish.how.now_s + publish.expires_ms / 1000;
-	err = baleen_set_publish(&publish.how, &canon, &manifest, &error);
+	err = baleen_set_publish(&publish.how, &canon, &published, &error);
 	baleen_canon_free(&canon);
 	if (err)
 		return complain("%s", error.text);
-	return publish.json ? report_json(&manifest) : report(&manifest);
+	warn_overtaken(&published);
+	return publish.json ? report_json(&published) : report(&published);
 }
 
 static const struct option_spec table[] = {
@@ -160,6 +208,11 @@ static const struct option_spec table[] = {
 	VALUE("generation", 0, "N", parse_generation, publish, how.generation,
 	      "its number, when the directory was lost: hosts refuse what is not above theirs; "
 	      "by default the next one"),
+	VALUE("rings", 0, "RINGS", parse_rings, publish, how.rollout,
+	      "percents of hosts that take it one after the other, and how long the next ring waits, "
+	      "such as 1:1h,10:4h,50:12h,100:1h, which is 'default'; by default all hosts at once"),
+	VALUE("canaries", 0, "N", parse_canaries, publish, how.rollout.n_canaries,
+	      "in a fleet so many hosts of the first ring have to say that it is good (1)"),
 	FLAG("skip-bad", 0, publish, lists.skip_bad,
 	     "pass over bad lines; otherwise they refuse a list"),
 	FLAG("allow-empty", 0, publish, lists.allow_empty, "take a list without a key"),
@@ -172,7 +225,8 @@ const struct command set_publish_command = {
 	.synopsis = "[OPTION...] -o DIR --name NAME --key FILE LIST...",
 	.help = "Makes the next generation of a set from lists of addresses, prefixes and ranges:\n"
 		"the full set, the differences from earlier generations, and a signed manifest, which\n"
-		"is written last. What fails or is killed leaves the earlier generation as it was.\n",
+		"is written last. What fails or is killed leaves the earlier generation as it was.\n"
+		"A list that has not changed makes no generation, unless --expires renews its end.\n",
 	.options = table,
 	.asks = { 1, INT_MAX, "what is published? LIST is missing" },
 	.run = run,

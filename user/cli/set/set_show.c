@@ -102,6 +102,62 @@ static int show_file(const char *path, const u8 *bytes, size_t n_bytes, json_t *
 	return err ? complain("%s: %s", path, why) : 0;
 }
 
+/* --- manifests ---------------------------------------------------------------- */
+
+static json_t *describe_manifest(const char *path, const struct baleen_set_manifest *manifest)
+{
+	json_t *json = describe_generation(path, &manifest->head);
+
+	json_object_set_new(json, "set", json_string(manifest->name));
+	json_object_set_new(json, "previous", json_integer(manifest->previous));
+	json_object_set_new(json, "canaries", json_integer(manifest->rollout.n_canaries));
+	json_object_set_new(json, "rings", describe_rings(&manifest->rollout));
+	return json;
+}
+
+static void print_part(const struct baleen_set_manifest *manifest,
+		       const struct baleen_set_part *part)
+{
+	char name[BALEEN_SET_FILE_NAME], size[NUMBER_TEXT];
+
+	baleen_set_part_name(manifest->name, manifest->head.generation, part->from, name);
+	printf("  %s, %s\n", name, format_bytes(part->n_bytes, size));
+}
+
+static void print_manifest(const char *path, const struct baleen_set_manifest *manifest)
+{
+	const struct baleen_set_rollout *rollout = &manifest->rollout;
+	const struct baleen_set_head *head = &manifest->head;
+	char entries[NUMBER_TEXT];
+
+	printf("%s: manifest of %s, generation %llu, %s %s\n", path, manifest->name,
+	       (unsigned long long)head->generation, format_count(head->n_entries, entries),
+	       baleen_plural(head->n_entries, "entry", "entries"));
+	printf("  created %s, expires %s\n", baleen_set_time(head->created_s).text,
+	       baleen_set_time(head->expires_s).text);
+	printf("  digest %s\n", digest_text(head->digest).text);
+	for (u32 i = 0; i < rollout->n_rings; i++)
+		printf("  ring %u: to %u %% of hosts, from %s\n", i + 1, rollout->ring[i].percent,
+		       baleen_set_time(baleen_set_ring_due_s(rollout, head->created_s, i + 1))
+			       .text);
+	print_part(manifest, &manifest->full);
+	for (u32 i = 0; i < manifest->n_deltas; i++)
+		print_part(manifest, &manifest->delta[i]);
+}
+
+static bool show_manifest(const char *path, const char *bytes, size_t n_bytes, json_t *all)
+{
+	struct baleen_set_manifest manifest;
+
+	if (baleen_set_manifest_parse(bytes, n_bytes, &manifest))
+		return false;
+	if (all)
+		json_array_append_new(all, describe_manifest(path, &manifest));
+	else
+		print_manifest(path, &manifest);
+	return true;
+}
+
 static int show_path(const char *path, json_t *all)
 {
 	struct baleen_error error;
@@ -111,7 +167,9 @@ static int show_path(const char *path, json_t *all)
 
 	if (baleen_small_file_read(path, BALEEN_SET_FILE_MAX, &bytes, &n_bytes, NULL, &error))
 		return complain("%s", error.text);
-	err = show_file(path, (const u8 *)bytes, n_bytes, all);
+	err = show_manifest(path, bytes, n_bytes, all) ?
+		      0 :
+		      show_file(path, (const u8 *)bytes, n_bytes, all);
 	free(bytes);
 	return err;
 }
@@ -143,7 +201,8 @@ const struct command set_show_command = {
 	.name = "set show",
 	.synopsis = "[-j | --entries] FILE...",
 	.help = "Says what is in a NAME-GEN.set or NAME-FROM-GEN.delta: generation, times, digest,\n"
-		"and of each family and prefix length how many entries go and come.\n",
+		"and of each family and prefix length how many entries go and come; of a manifest\n"
+		"which files it names, and when each ring of hosts takes them.\n",
 	.options = table,
 	.asks = { 1, INT_MAX, "what is shown? FILE is missing" },
 	.run = run,

@@ -14,6 +14,10 @@ extern const struct command set_publish_command;
 extern const struct command set_verify_command;
 extern const struct command set_show_command;
 extern const struct command set_diff_command;
+extern const struct command set_status_command;
+extern const struct command set_hold_command;
+extern const struct command set_release_command;
+extern const struct command set_rollback_command;
 
 /* A digest in hexadecimal digits. */
 struct digest_text {
@@ -24,5 +28,8 @@ struct digest_text digest_text(const u8 *digest);
 
 /* Name, generation, entries, times, digest. */
 json_t *describe_generation(const char *name, const struct baleen_set_head *head);
+
+/* An array of its rings. */
+json_t *describe_rings(const struct baleen_set_rollout *rollout);
 
 #endif /* BALEEN_CLI_SET_VERBS_H */

@@ -10,6 +10,7 @@
  *      no-link | chain                   where the program is, as for attach
  *      never /etc/baleen/never.list      or none; this one, if it is there, is the default
  *      never-name mail.example.net       no rule drops an address of it
+ *      health /usr/local/bin/well arg    is this host well after a new generation of a set?
  *      match eth* !eth7                  in default.conf only: the devices it is for
  *
  *      # Rules are evaluated in the order they stand in.
@@ -21,6 +22,7 @@
  *              feed https://example.org/paid.txt access /etc/baleen/example.access
  *              feed /var/lib/lists skip-bad
  *              feed https://example.org/geo.csv.gz column 1-2 where country=XX every 1d
+ *              feed set+https://example.org/bans key /etc/baleen/bans.pub ring 1
  *              feed route:rtbh hold 1h   routes of a kernel table that lead nowhere
  *              feed fleet:bans max-ttl 24h   what other hosts of a fleet have banned
  *              min-entries 100

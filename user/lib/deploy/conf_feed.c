@@ -8,6 +8,7 @@
 #include "deploy/conf_feed.h"
 #include "list/csv_table.h"
 #include "net/route_names.h"
+#include "set/rollout.h"
 #include "state/feed_host.h"
 #include "state/route_feed.h"
 #include "state/set_feed.h"
@@ -85,6 +86,15 @@ static int parse_path(struct baleen_conf_parser *parser, const char *value, char
 	return err;
 }
 
+static int parse_ring(struct baleen_conf_parser *parser, const char *value, u32 *ring)
+{
+	if (value[0] < '1' || value[0] > '0' + BALEEN_SET_RINGS || value[1])
+		return baleen_conf_refuse(parser, "ring '%s': not a number from 1 to %d", value,
+					  BALEEN_SET_RINGS);
+	*ring = value[0] - '0';
+	return 0;
+}
+
 enum feed_word {
 	COLUMN,
 	WHERE,
@@ -95,11 +105,12 @@ enum feed_word {
 	ACCESS,
 	HOLD,
 	KEY,
+	RING,
 	N_FEED_WORDS
 };
 
 static const char *const feed_words[] = { "column",  "where",  "delimiter", "skip-bad", "every",
-					  "timeout", "access", "hold",	    "key" };
+					  "timeout", "access", "hold",	    "key",	"ring" };
 
 /* One option at word @i; returns how many words it took, or a negative errno. */
 static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
@@ -115,7 +126,7 @@ static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_cs
 		return baleen_conf_refuse(
 			parser,
 			"'%s': not an option of a feed: column, where, delimiter, "
-			"skip-bad, every, timeout, access, hold or key",
+			"skip-bad, every, timeout, access, hold, key or ring",
 			word);
 	if (*given & 1u << option && option != WHERE)
 		return baleen_conf_refuse(parser, "%s is given twice", word);
@@ -138,6 +149,7 @@ static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_cs
 		break;
 	case ACCESS: err = parse_path(parser, value, wanted->access); break;
 	case KEY: err = parse_path(parser, value, wanted->key); break;
+	case RING: err = parse_ring(parser, value, &wanted->ring); break;
 	default: err = parse_table_option(parser, table, wanted, word, value);
 	}
 	return err ? err : 2;
@@ -179,9 +191,9 @@ static int check_set(struct baleen_conf_parser *parser, const char *source, u32 
 	if (reason)
 		return baleen_conf_refuse(parser, "feed '%s': %s",
 					  baleen_feed_public_name(source).text, reason);
-	if (given & ~(1u << EVERY | 1u << TIMEOUT | 1u << ACCESS | 1u << KEY))
+	if (given & ~(1u << EVERY | 1u << TIMEOUT | 1u << ACCESS | 1u << KEY | 1u << RING))
 		return baleen_conf_refuse(
-			parser, "feed %s: only key, every, timeout and access are for sets",
+			parser, "feed %s: only key, ring, every, timeout and access are for sets",
 			baleen_feed_public_name(source).text);
 	if (!(given & 1u << KEY))
 		return baleen_conf_refuse(
@@ -200,6 +212,8 @@ static int check_source(struct baleen_conf_parser *parser, const char *source, u
 		return check_host(parser, source, given);
 	if (baleen_feed_set_is(source))
 		return check_set(parser, source, given);
+	if (given & 1u << RING)
+		return baleen_conf_refuse(parser, "ring is for signed sets: feed set+https://...");
 	if (given & 1u << KEY)
 		return baleen_conf_refuse(parser, "key is for signed sets: feed set+https://...");
 	if (given & 1u << HOLD)
@@ -363,5 +377,31 @@ int baleen_conf_parse_never_name(struct baleen_conf_parser *parser, void *to)
 					  "never-name: more than %d names, or %d bytes of them",
 					  BALEEN_NEVER_NAMES, BALEEN_NEVER_NAMES_BYTES);
 	sprintf((char *)to + at, "%s%s", at ? " " : "", word);
+	return 0;
+}
+
+/* --- is this host well? ----------------------------------------------------------- */
+
+/* No shell reads it: its words are those of the line. */
+int baleen_conf_parse_health(struct baleen_conf_parser *parser, void *to)
+{
+	char *health = to;
+	size_t n = 0;
+
+	if (baleen_conf_check_path(parser, parser->word[1], BALEEN_COMMAND_BYTES))
+		return -EINVAL;
+	if (parser->n_words - 1 > BALEEN_COMMAND_WORDS)
+		return baleen_conf_refuse(parser, "health: more than %d words",
+					  BALEEN_COMMAND_WORDS);
+	for (u32 i = 1; i < parser->n_words; i++) {
+		const char *word = parser->word[i];
+
+		if (!*word)
+			return baleen_conf_refuse(parser, "health: an empty word");
+		if (n + strlen(word) + 2 > BALEEN_COMMAND_BYTES)
+			return baleen_conf_refuse(parser, "health: more than %d bytes",
+						  BALEEN_COMMAND_BYTES - 1);
+		n += sprintf(health + n, "%s%s", i > 1 ? "\n" : "", word);
+	}
 	return 0;
 }

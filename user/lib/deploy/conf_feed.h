@@ -34,4 +34,13 @@ int baleen_conf_check_feeds(struct baleen_conf_parser *parser, u32 rule);
  */
 int baleen_conf_parse_never_name(struct baleen_conf_parser *parser, void *to);
 
+/**
+ * baleen_conf_parse_health() - parse a line that names a health command
+ * @parser: at the line
+ * @to: health of the rules
+ *
+ * Return: 0 or -EINVAL.
+ */
+int baleen_conf_parse_health(struct baleen_conf_parser *parser, void *to);
+
 #endif /* BALEEN_CONF_FEED_H */

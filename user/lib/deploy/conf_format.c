@@ -29,6 +29,23 @@ static void put_word(FILE *out, const char *word)
 	fputc('"', out);
 }
 
+/* @words: newlines between */
+static void put_words(FILE *out, const char *statement, const char *words)
+{
+	char *copy = strdup(words), *rest = NULL;
+
+	if (copy && *copy) {
+		fputs(statement, out);
+		for (char *word = strtok_r(copy, "\n", &rest); word;
+		     word = strtok_r(NULL, "\n", &rest)) {
+			fputc(' ', out);
+			put_word(out, word);
+		}
+		fputc('\n', out);
+	}
+	free(copy);
+}
+
 static void put_device(FILE *out, const struct baleen_conf *conf)
 {
 	const struct baleen_stored_rules *rules = &conf->rules;
@@ -58,6 +75,7 @@ static void put_device(FILE *out, const struct baleen_conf *conf)
 	}
 	if (rules->guard_sessions)
 		fprintf(out, "guard-sessions %s\n", baleen_session_guards[rules->guard_sessions]);
+	put_words(out, "health", rules->health);
 }
 
 static void put_where(FILE *out, const char *where)
@@ -115,6 +133,8 @@ static void put_feed(FILE *out, const struct baleen_feed_source *wanted, bool sh
 		fputs(" key ", out);
 		put_word(out, wanted->key);
 	}
+	if (wanted->ring)
+		fprintf(out, " ring %u", wanted->ring);
 	put_hold(out, wanted);
 	fputc('\n', out);
 }

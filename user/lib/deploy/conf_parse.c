@@ -312,6 +312,8 @@ static const struct statement {
 	  DEVICE_AT(never_names) },
 	{ "guard-sessions", OF_DEVICE, 2, 2, false, "outgoing, own, all or none",
 	  parse_guard_sessions, DEVICE_AT(guard_sessions) },
+	{ "health", OF_DEVICE, 2, MANY, false, "the path of a command", baleen_conf_parse_health,
+	  DEVICE_AT(health) },
 	{ "match", OF_DEVICE, 2, MANY, true, "names of devices such as eth*", parse_match, 0 },
 	{ "rule", BEGINS_RULE, 3, MANY, true, "a name, then drop, allow or count", parse_rule, 0 },
 	{ "feed", OF_RULE, 2, MANY, true, "a path or a URL", baleen_conf_parse_feed, 0 },

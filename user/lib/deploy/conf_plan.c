@@ -34,26 +34,6 @@ struct comparison {
 	struct baleen_error *error;
 };
 
-const char *baleen_conf_change_text(enum baleen_conf_change_kind kind)
-{
-	static const char *const text[] = {
-		[BALEEN_CONF_ATTACH] = "attach",
-		[BALEEN_CONF_KEEP] = "keep",
-		[BALEEN_CONF_LIVE] = "live",
-		[BALEEN_CONF_POLICY] = "policy",
-		[BALEEN_CONF_RULE_ADDED] = "rule-added",
-		[BALEEN_CONF_RULE_REMOVED] = "rule-removed",
-		[BALEEN_CONF_RULE_MOVED] = "rule-moved",
-		[BALEEN_CONF_RULE_CHANGED] = "rule-changed",
-		[BALEEN_CONF_FEED_ADDED] = "feed-added",
-		[BALEEN_CONF_FEED_REMOVED] = "feed-removed",
-		[BALEEN_CONF_FEED_CHANGED] = "feed-changed",
-		[BALEEN_CONF_FEED_READ] = "feed-read",
-	};
-
-	return text[kind];
-}
-
 void baleen_conf_plan_free(struct baleen_conf_plan *plan)
 {
 	free(plan->change);
@@ -179,6 +159,9 @@ static int compare_policy(struct comparison *work, bool *never_differs)
 	COMPARE_POLICY(guard_sessions, "guard-sessions %s",
 		       baleen_session_guards[new->guard_sessions]);
 	COMPARE_POLICY(attach_type, "place %s", baleen_attach_type_text(new->attach_type));
+	if (!err && strcmp(new->health, old->health))
+		err = add_change(work, BALEEN_CONF_POLICY, "", "health %s",
+				 *new->health ? baleen_conf_health_text(new->health).text : "none");
 	if (!err)
 		err = compare_names(work);
 	return err ? err : compare_never(work, never_differs);
@@ -415,7 +398,7 @@ static int compare_reading(struct comparison *work, const struct baleen_conf_fee
 	a = &old->wanted;
 	if (a->delimiter == b->delimiter && a->skip_bad == b->skip_bad &&
 	    a->every_s == b->every_s && a->timeout_s == b->timeout_s && a->hold_s == b->hold_s &&
-	    !strcmp(a->access, b->access) && !strcmp(a->key, b->key))
+	    !strcmp(a->access, b->access) && !strcmp(a->key, b->key) && a->ring == b->ring)
 		return 0;
 	if (a->delimiter != b->delimiter || a->skip_bad != b->skip_bad)
 		rebuild(work, rule);
@@ -441,6 +424,8 @@ static int compare_feeds(struct comparison *work)
 static int compare_live(struct comparison *work)
 {
 	struct baleen_deploy live = { .has_xdp = true };
+	struct baleen_stored_rules rules;
+	int err;
 
 	if (!work->xdp)
 		return add_change(work, BALEEN_CONF_ATTACH, "", "no filter is in force");
@@ -448,8 +433,12 @@ static int compare_live(struct comparison *work)
 		return add_change(work, BALEEN_CONF_KEEP, "", "attached without a state");
 	if (!work->state->is_kept && add_change(work, BALEEN_CONF_KEEP, "", "attached by hand"))
 		return -ENOMEM;
+	/* With those of trials, which no configuration has. */
+	err = baleen_rule_store_get_rules(work->state, &rules, work->error);
+	if (err)
+		return err;
 	live.xdp = *work->xdp;
-	if (baleen_deploy_differs(&live, &work->old.rules))
+	if (baleen_deploy_differs(&live, &rules))
 		return add_change(work, BALEEN_CONF_LIVE, "", "has other rules than its state");
 	if (baleen_rule_store_is_marked(work->state))
 		return add_change(work, BALEEN_CONF_LIVE, "", "a change of it was cut short");

@@ -121,10 +121,28 @@ void baleen_conf_plan_free(struct baleen_conf_plan *plan);
 const char *baleen_conf_change_text(enum baleen_conf_change_kind kind);
 
 /**
+ * struct baleen_conf_health - a health command in a line
+ * @text: its words with blanks between
+ */
+struct baleen_conf_health {
+	char text[BALEEN_COMMAND_BYTES];
+};
+
+/**
+ * baleen_conf_health_text() - a health command in a line
+ * @health: as in struct baleen_stored_rules
+ *
+ * Return: the line.
+ */
+struct baleen_conf_health baleen_conf_health_text(const char *health);
+
+/**
  * baleen_conf_from_state() - what a state would say as a configuration
  * @state: opened
  * @conf: filled in, without a text; free with baleen_conf_free()
  * @error: filled in on failure
+ *
+ * Rules of trials (trial.h) are left out.
  *
  * Return: 0; -ENOMEM; a negative errno.
  */

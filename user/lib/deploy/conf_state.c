@@ -7,6 +7,48 @@
 #include "net/device.h"
 #include "util/array.h"
 
+const char *baleen_conf_change_text(enum baleen_conf_change_kind kind)
+{
+	static const char *const text[] = {
+		[BALEEN_CONF_ATTACH] = "attach",
+		[BALEEN_CONF_KEEP] = "keep",
+		[BALEEN_CONF_LIVE] = "live",
+		[BALEEN_CONF_POLICY] = "policy",
+		[BALEEN_CONF_RULE_ADDED] = "rule-added",
+		[BALEEN_CONF_RULE_REMOVED] = "rule-removed",
+		[BALEEN_CONF_RULE_MOVED] = "rule-moved",
+		[BALEEN_CONF_RULE_CHANGED] = "rule-changed",
+		[BALEEN_CONF_FEED_ADDED] = "feed-added",
+		[BALEEN_CONF_FEED_REMOVED] = "feed-removed",
+		[BALEEN_CONF_FEED_CHANGED] = "feed-changed",
+		[BALEEN_CONF_FEED_READ] = "feed-read",
+	};
+
+	return text[kind];
+}
+
+struct baleen_conf_health baleen_conf_health_text(const char *health)
+{
+	struct baleen_conf_health text;
+
+	snprintf(text.text, sizeof(text.text), "%s", health);
+	for (char *at = text.text; *at; at++)
+		if (*at == '\n')
+			*at = ' ';
+	return text;
+}
+
+/* Nobody asked for a rule of a trial. */
+static void remove_trials(struct baleen_stored_rules *rules)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < rules->n_rules; i++)
+		if (!rules->rule[i].trial_of)
+			rules->rule[n++] = rules->rule[i];
+	rules->n_rules = n;
+}
+
 const struct baleen_conf_feed *baleen_conf_find_source(const struct baleen_conf *conf,
 						       const char *rule,
 						       const struct baleen_feed_source *wanted)
@@ -42,6 +84,7 @@ int baleen_conf_from_state(const struct baleen_rule_store *state, struct baleen_
 	struct baleen_conf made = { .is_egress = baleen_device_is_egress(state->device) };
 	int err = baleen_rule_store_get_rules(state, &made.rules, error);
 
+	remove_trials(&made.rules);
 	if (!err) {
 		err = baleen_feeds_each(state, NULL, add_source, &made, error);
 		if (err == -ENOMEM)

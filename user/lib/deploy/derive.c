@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "deploy/derive.h"
+#include "deploy/rule_feeds.h"
 #include "list/special.h"
 #include "ops/algebra.h"
 #include "ops/build.h"
@@ -153,7 +154,7 @@ static int read_feed(const struct baleen_feed *feed, void *data)
 /* Afterwards work->waiting[0] is the union of all lists. */
 static int read_feeds(struct derivation *work)
 {
-	int err = baleen_feeds_each(work->state, work->rule->name, read_feed, work, work->error);
+	int err = baleen_rule_feeds_each(work->state, work->rule, read_feed, work, work->error);
 
 	while (work->n_waiting > 1 && !err)
 		err = unite_last(work);

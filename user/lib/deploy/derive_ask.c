@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "deploy/derive.h"
+#include "deploy/rule_feeds.h"
 #include "deploy/derive_image.h"
 #include "list/special.h"
 #include "state/never_names.h"
@@ -171,7 +172,7 @@ static int feeds_hold(const struct baleen_rule_store *state, const struct baleen
 {
 	struct asking asking = { .state = state, .rule = rule, .key = key, .error = error };
 
-	return baleen_feeds_each(state, rule->name, ask_feed, &asking, error);
+	return baleen_rule_feeds_each(state, rule, ask_feed, &asking, error);
 }
 
 int baleen_derive_settle(const struct baleen_rule_store *state,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "deploy/derive.h"
+#include "deploy/rule_feeds.h"
 #include "deploy/derive_image.h"
 #include "util/array.h"
 
@@ -190,7 +191,7 @@ int baleen_derive_reasons(const struct baleen_rule_store *state,
 	ret = baleen_rule_entries_find(state, rule->name, key, now_ms, add_entry_reason, &asking,
 				       error);
 	if (!ret)
-		ret = baleen_feeds_each(state, rule->name, ask_feed, &asking, error);
+		ret = baleen_rule_feeds_each(state, rule, ask_feed, &asking, error);
 	if (!ret && asking.n)
 		qsort(asking.line, asking.n, sizeof(*asking.line), compare);
 	for (size_t i = 0; i < asking.n && !ret; i++)

@@ -7,6 +7,8 @@
 #include "report/checkup.h"
 #include "report/checkup_parts.h"
 #include "state/entries.h"
+#include "state/feed_set_news.h"
+#include "state/set_feed.h"
 #include "state/unkept.h"
 
 const char *baleen_level_text(enum baleen_level level)
@@ -33,10 +35,43 @@ static void describe_again(struct baleen_patient *patient)
 			 name, name, name);
 }
 
+/**
+ * struct sets - the signed sets of a state
+ * @patient: gets what is found
+ * @state: the state
+ */
+struct sets {
+	struct baleen_patient *patient;
+	const struct baleen_rule_store *state;
+};
+
+/* The generation before stays in force, so this is no problem of today. */
+static int look_at_set(const struct baleen_feed *feed, void *data)
+{
+	const struct sets *sets = data;
+	struct baleen_feed_rollout rollout;
+	char text[BALEEN_ROLLOUT_TEXT];
+	struct baleen_finding *finding;
+
+	if (!baleen_feed_set_is(feed->wanted.source))
+		return 0;
+	baleen_feed_rollout_get(sets->state, feed->id, &rollout);
+	if (rollout.available <= feed->generation ||
+	    (rollout.step != BALEEN_ROLLOUT_VETO && rollout.step != BALEEN_ROLLOUT_HELD))
+		return 0;
+	finding = baleen_checkup_add(sets->patient, BALEEN_LEVEL_NOTE, "roll-out", "rule %s: %s",
+				     feed->rule, baleen_rollout_text(&rollout, text));
+	baleen_finding_mend(finding, "baleen set release %s:%s && baleen update %s:%s",
+			    sets->patient->word.text, feed->rule, sets->patient->word.text,
+			    feed->rule);
+	return 0;
+}
+
 static void look_at_state(struct baleen_patient *patient)
 {
 	struct baleen_stored_rules rules;
 	struct baleen_rule_store state;
+	struct sets sets = { .patient = patient, .state = &state };
 
 	patient->state_code =
 		baleen_rule_store_open(&state, patient->link->name, 0, &patient->state_error);
@@ -50,6 +85,7 @@ static void look_at_state(struct baleen_patient *patient)
 		for (u32 i = 0; i < rules.n_rules; i++)
 			patient->n_single_entries +=
 				baleen_rule_entries_count(&state, rules.rule[i].name, NULL);
+	baleen_feeds_each(&state, NULL, look_at_set, &sets, NULL);
 	baleen_rule_store_close(&state);
 }
 
@@ -81,8 +117,9 @@ int baleen_checkup_run(const char *device, struct baleen_checkup *checkup,
 
 	err = baleen_device_ifindex(device, &ifindex, error);
 	if (!err && ifindex < 0)
-		err = baleen_fail(error, EINVAL, "%s: doctor looks at devices: say 'baleen doctor %s'",
-				  device, baleen_shell_word(baleen_device_base(device, base)).text);
+		err = baleen_fail(error, EINVAL,
+				  "%s: doctor looks at devices: say 'baleen doctor %s'", device,
+				  baleen_shell_word(baleen_device_base(device, base)).text);
 	if (err)
 		return err;
 	err = open_patient(&patient, ifindex, error);

@@ -8,7 +8,9 @@
 #include "state/entries.h"
 #include "state/feeds.h"
 #include "state/never_names.h"
+#include "state/feed_rollout.h"
 #include "state/route_feed.h"
+#include "state/set_feed.h"
 
 #define MS_PER_S 1000
 
@@ -65,6 +67,22 @@ static void add_causes(const struct walk *walk, u64 feed_id, struct baleen_metri
 	}
 }
 
+static void add_rollout(const struct walk *walk, const struct baleen_feed *feed,
+			struct baleen_metrics_feed *row)
+{
+	struct baleen_feed_rollout rollout;
+
+	baleen_feed_rollout_get(walk->state, feed->id, &rollout);
+	if (!rollout.available)
+		return;
+	row->available = rollout.available;
+	if (rollout.ring)
+		row->ring = rollout.ring;
+	row->is_held = rollout.is_held;
+	row->is_vetoed =
+		rollout.available > feed->generation && rollout.step == BALEEN_ROLLOUT_VETO;
+}
+
 static int add_feed(const struct baleen_feed *feed, void *data)
 {
 	const struct walk *walk = data;
@@ -90,6 +108,8 @@ static int add_feed(const struct baleen_feed *feed, void *data)
 		row->generation = feed->generation;
 		row->n_fallbacks = feed->n_fallbacks;
 	}
+	if (baleen_feed_set_is(feed->wanted.source))
+		add_rollout(walk, feed, row);
 	add_causes(walk, feed->id, row);
 	return 0;
 }

@@ -142,6 +142,10 @@ struct baleen_metrics_table {
  * @n_errors: failures in a row; 0 after a success
  * @generation: of a signed set: which one is enforced
  * @n_fallbacks: likewise: full sets that were fetched because a difference was of no use
+ * @available: likewise: that of the manifest that came last
+ * @ring: likewise: ring of this host; unknown of one that is for all hosts at once
+ * @is_held: likewise, where it is not @generation: 1: the operator has it wait
+ * @is_vetoed: likewise: 1: a host has said that it is bad
  * @n_drops: sampled drops of sources that it holds
  * @n_alone: those of sources that nothing else in the rule holds
  * @n_met: its entries that hold a sampled source
@@ -159,6 +163,10 @@ struct baleen_metrics_feed {
 	u64 n_errors;
 	u64 generation;
 	u64 n_fallbacks;
+	u64 available;
+	u64 ring;
+	u64 is_held;
+	u64 is_vetoed;
 	u64 n_drops;
 	u64 n_alone;
 	u64 n_met;

@@ -106,6 +106,14 @@ static void add_part(struct text *to, const struct baleen_set_part *part)
 		add(to, "full %llu %s\n", (unsigned long long)part->n_bytes, hex);
 }
 
+static void add_rollout(struct text *to, const struct baleen_set_rollout *rollout)
+{
+	if (rollout->n_rings)
+		add(to, "canaries %u\n", rollout->n_canaries);
+	for (u32 i = 0; i < rollout->n_rings; i++)
+		add(to, "ring %u %u\n", rollout->ring[i].percent, rollout->ring[i].soak_s);
+}
+
 size_t baleen_set_manifest_format(const struct baleen_set_manifest *manifest, char *text)
 {
 	const struct baleen_set_head *head = &manifest->head;
@@ -119,6 +127,7 @@ size_t baleen_set_manifest_format(const struct baleen_set_manifest *manifest, ch
 	add(&to, "created %s\n", baleen_set_time(head->created_s).text);
 	add(&to, "expires %s\n", baleen_set_time(head->expires_s).text);
 	add(&to, "entries %llu\ndigest %s\n", (unsigned long long)head->n_entries, hex);
+	add_rollout(&to, &manifest->rollout);
 	add_part(&to, &manifest->full);
 	for (u32 i = 0; i < manifest->n_deltas; i++)
 		add_part(&to, &manifest->delta[i]);
@@ -162,6 +171,17 @@ static int read_delta(const char *rest, struct baleen_set_manifest *manifest)
 	return 0;
 }
 
+static int read_ring(const char *rest, struct baleen_set_rollout *rollout)
+{
+	struct baleen_set_ring *ring = &rollout->ring[rollout->n_rings];
+
+	if (rollout->n_rings == BALEEN_SET_RINGS ||
+	    sscanf(rest, "%9u %9u", &ring->percent, &ring->soak_s) != 2)
+		return -EINVAL;
+	rollout->n_rings++;
+	return 0;
+}
+
 /* Fields may come in any order and form here: the text that they make is compared then. */
 static int read_line(const char *line, struct baleen_set_manifest *manifest)
 {
@@ -192,6 +212,10 @@ static int read_line(const char *line, struct baleen_set_manifest *manifest)
 		head->expires_s = strcmp(rest, NEVER) ? seconds_of(rest) : 0;
 	if (IS("digest"))
 		read_digest(rest, head->digest);
+	if (IS("canaries"))
+		manifest->rollout.n_canaries = strtoul(rest, NULL, 10);
+	if (IS("ring"))
+		return read_ring(rest, &manifest->rollout);
 	if (IS("full"))
 		return read_part(rest, &manifest->full);
 	if (IS("delta"))
@@ -222,7 +246,7 @@ int baleen_set_manifest_parse(const char *text, size_t n_bytes,
 	copy[n_bytes] = '\0';
 	if (read_lines(copy, &read) || !baleen_set_name_is(read.name) || !read.head.generation ||
 	    read.previous >= read.head.generation || !read.head.created_s ||
-	    read.head.n_entries > BALEEN_CANON_MAX)
+	    read.head.n_entries > BALEEN_CANON_MAX || baleen_set_rollout_refuse(&read.rollout))
 		return -EINVAL;
 	if (baleen_set_manifest_format(&read, again) != n_bytes || memcmp(again, text, n_bytes))
 		return -EINVAL;

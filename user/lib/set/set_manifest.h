@@ -11,6 +11,9 @@
  *      expires 2026-12-02T03:00:00Z             or never
  *      entries 1000000
  *      digest HEX                              of the generation (canon.h)
+ *      canaries 2                              of a roll-out (rollout.h): so many must say ok
+ *      ring 1 3600                             hosts up to 1 %, and seconds until the next ring
+ *      ring 100 3600
  *      full 1704321 HEX                        NAME-7.set: bytes, BLAKE2b-256 of the file
  *      delta 6 35012 HEX                       NAME-6-7.delta: from which, likewise
  *      delta 5 70130 HEX
@@ -21,13 +24,14 @@
 #ifndef BALEEN_SET_MANIFEST_H
 #define BALEEN_SET_MANIFEST_H
 
+#include "set/rollout.h"
 #include "set/set_file.h"
 
 #define BALEEN_SET_NAME_BYTES 64
 /* Most differences that lead to a generation. */
 #define BALEEN_SET_DELTAS 64
 /* Bytes of a manifest, with its NUL byte: a line has at most 128. */
-#define BALEEN_SET_MANIFEST_BYTES (128 * (10 + BALEEN_SET_DELTAS))
+#define BALEEN_SET_MANIFEST_BYTES (128 * (11 + BALEEN_SET_RINGS + BALEEN_SET_DELTAS))
 /* Name, two generations and suffix. */
 #define BALEEN_SET_FILE_NAME 128
 
@@ -48,6 +52,7 @@ struct baleen_set_part {
  * @name: name of the set
  * @previous: the generation before; 0 for none
  * @head: generation, entries, times and digest; its from is 0
+ * @rollout: which hosts take it when
  * @full: the full set
  * @delta: differences, from the newest earlier generation to the oldest
  * @n_deltas: how many
@@ -56,6 +61,7 @@ struct baleen_set_manifest {
 	char name[BALEEN_SET_NAME_BYTES];
 	u64 previous;
 	struct baleen_set_head head;
+	struct baleen_set_rollout rollout;
 	struct baleen_set_part full;
 	struct baleen_set_part delta[BALEEN_SET_DELTAS];
 	u32 n_deltas;

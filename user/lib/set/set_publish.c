@@ -15,7 +15,6 @@
 #include "util/lock.h"
 #include "util/minisign.h"
 #include "util/small_file.h"
-#include "util/write_file.h"
 
 /* Another one compares a dozen generations of ten million entries at the most. */
 #define LOCK_MS 600000
@@ -25,6 +24,7 @@
  * @publish: how
  * @canon: the set
  * @dir: descriptor of the directory
+ * @before: manifest of the generation that is there; its generation is 0 when none is
  * @manifest: of the new generation
  * @is_published: hosts see the manifest
  * @error: filled in on failure
@@ -33,6 +33,7 @@ struct work {
 	const struct baleen_set_publish *publish;
 	const struct baleen_canon *canon;
 	int dir;
+	struct baleen_set_manifest before;
 	struct baleen_set_manifest manifest;
 	bool is_published;
 	struct baleen_error *error;
@@ -40,39 +41,17 @@ struct work {
 
 /* --- files ---------------------------------------------------------------------- */
 
-static int fail_at(const struct work *work, int code, const char *name)
-{
-	return baleen_fail(work->error, code, "%s/%s: %s", work->publish->directory, name,
-			   strerror(code));
-}
-
-/* Onto the disk before it has its name. */
-static int write_file(const struct work *work, const char *name, const void *bytes, size_t n_bytes)
-{
-	char aside[BALEEN_SET_FILE_NAME + 8];
-	int fd, err;
-
-	snprintf(aside, sizeof(aside), ".%s.tmp", name);
-	fd = openat(work->dir, aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0)
-		return fail_at(work, errno, aside);
-	err = baleen_write_all(fd, bytes, n_bytes);
-	if (!err && fsync(fd))
-		err = -errno;
-	if (close(fd) && !err)
-		err = -errno;
-	if (!err && renameat(work->dir, aside, work->dir, name))
-		err = -errno;
-	if (err) {
-		unlinkat(work->dir, aside, 0);
-		return fail_at(work, -err, name);
-	}
-	return 0;
-}
-
 static void path_of(const struct work *work, const char *name, char *path)
 {
 	snprintf(path, PATH_MAX, "%s/%s", work->publish->directory, name);
+}
+
+static int write_file(const struct work *work, const char *name, const void *bytes, size_t n_bytes)
+{
+	char path[PATH_MAX];
+
+	path_of(work, name, path);
+	return baleen_small_file_replace(path, 0644, bytes, n_bytes, work->error);
 }
 
 int baleen_set_file_read(const char *path, struct baleen_set_head *head, struct baleen_canon *canon,
@@ -105,7 +84,6 @@ int baleen_set_file_read(const char *path, struct baleen_set_head *head, struct 
 static int find_previous(struct work *work)
 {
 	char name[BALEEN_SET_FILE_NAME], path[PATH_MAX], *text;
-	struct baleen_set_manifest manifest;
 	size_t n_bytes;
 	int err;
 
@@ -117,13 +95,13 @@ static int find_previous(struct work *work)
 				     work->error);
 	if (err)
 		return err;
-	err = baleen_set_manifest_parse(text, n_bytes, &manifest);
+	err = baleen_set_manifest_parse(text, n_bytes, &work->before);
 	free(text);
 	/* Another generation 1 would be refused by every host that has a later one. */
-	if (err || strcmp(manifest.name, work->publish->name))
+	if (err || strcmp(work->before.name, work->publish->name))
 		return baleen_fail(work->error, EINVAL, "%s: not a manifest of '%s'", path,
 				   work->publish->name);
-	work->manifest.previous = manifest.head.generation;
+	work->manifest.previous = work->before.head.generation;
 	return 0;
 }
 
@@ -212,7 +190,7 @@ static int write_manifest(struct work *work)
 	char text[BALEEN_SET_MANIFEST_BYTES], comment[BALEEN_SET_FILE_NAME], *signature;
 	size_t n_bytes = baleen_set_manifest_format(&work->manifest, text);
 	const char *name = work->publish->name;
-	char numbered[BALEEN_SET_FILE_NAME], plain[BALEEN_SET_FILE_NAME];
+	char file[BALEEN_SET_FILE_NAME];
 	int err;
 
 	snprintf(comment, sizeof(comment), "baleen set %s generation %llu", name,
@@ -221,20 +199,20 @@ static int write_manifest(struct work *work)
 				   work->error);
 	if (err)
 		return err;
-	snprintf(numbered, sizeof(numbered), "%s-%llu.minisig", name,
+	snprintf(file, sizeof(file), "%s-%llu.minisig", name,
 		 (unsigned long long)work->manifest.head.generation);
-	err = write_file(work, numbered, signature, strlen(signature));
-	if (!err && baleen_sync_dir(work->dir))
-		err = fail_at(work, EIO, ".");
-	snprintf(plain, sizeof(plain), "%s.manifest", name);
+	err = write_file(work, file, signature, strlen(signature));
+	snprintf(file, sizeof(file), "%s-%llu.manifest", name,
+		 (unsigned long long)work->manifest.head.generation);
 	if (!err)
-		err = write_file(work, plain, text, n_bytes);
+		err = write_file(work, file, text, n_bytes);
+	snprintf(file, sizeof(file), "%s.manifest", name);
+	if (!err)
+		err = write_file(work, file, text, n_bytes);
 	work->is_published = !err;
-	snprintf(plain, sizeof(plain), "%s.manifest.minisig", name);
+	snprintf(file, sizeof(file), "%s.manifest.minisig", name);
 	if (!err)
-		err = write_file(work, plain, signature, strlen(signature));
-	if (!err && baleen_sync_dir(work->dir))
-		err = fail_at(work, EIO, ".");
+		err = write_file(work, file, signature, strlen(signature));
 	free(signature);
 	return err;
 }
@@ -255,6 +233,9 @@ static void discard(const struct work *work)
 	snprintf(name, sizeof(name), "%s-%llu.minisig", work->publish->name,
 		 (unsigned long long)generation);
 	unlinkat(work->dir, name, 0);
+	snprintf(name, sizeof(name), "%s-%llu.manifest", work->publish->name,
+		 (unsigned long long)generation);
+	unlinkat(work->dir, name, 0);
 }
 
 /* --- what nobody asks for any more -------------------------------------------------- */
@@ -273,6 +254,7 @@ static bool is_old(const struct work *work, const char *file)
 	if (sscanf(file, "%20llu-%20llu.delta%n", &a, &b, &used) == 2 && used && !file[used])
 		return b + 1 < newest;
 	if ((sscanf(file, "%20llu.set%n", &a, &used) == 1 && used && !file[used]) ||
+	    (sscanf(file, "%20llu.manifest%n", &a, &used) == 1 && used && !file[used]) ||
 	    (sscanf(file, "%20llu.minisig%n", &a, &used) == 1 && used && !file[used]))
 		return a < newest && newest - a > keep;
 	return false;
@@ -295,10 +277,54 @@ static void remove_old(const struct work *work)
 	closedir(directory);
 }
 
-int baleen_set_publish(const struct baleen_set_publish *publish, const struct baleen_canon *canon,
-		       struct baleen_set_manifest *manifest, struct baleen_error *error)
+/* Another number or end is news to hosts, too. */
+static bool is_unchanged(const struct work *work)
 {
-	struct work work = { .publish = publish, .canon = canon, .error = error };
+	const struct baleen_set_head *old = &work->before.head, *new = &work->manifest.head;
+
+	return old->generation && !work->publish->generation && !new->expires_s &&
+	       !old->expires_s && !memcmp(old->digest, new->digest, sizeof(new->digest));
+}
+
+static void note_overtaken(const struct work *work, struct baleen_set_published *published)
+{
+	const struct baleen_set_rollout *rollout = &work->before.rollout;
+	u64 until_s = baleen_set_ring_due_s(rollout, work->before.head.created_s, rollout->n_rings);
+
+	if (!rollout->n_rings || until_s <= work->publish->now_s)
+		return;
+	published->overtaken = work->before.head.generation;
+	published->overtaken_until_s = until_s;
+}
+
+static int publish_next(struct work *work, struct baleen_set_published *published)
+{
+	int err = choose_generation(work);
+
+	if (!err)
+		err = write_full(work);
+	if (!err)
+		err = write_deltas(work);
+	if (!err)
+		err = write_manifest(work);
+	if (!err) {
+		remove_old(work);
+		published->manifest = work->manifest;
+		note_overtaken(work, published);
+	} else if (work->manifest.head.generation && !work->is_published) {
+		discard(work);
+	}
+	return err;
+}
+
+int baleen_set_publish(const struct baleen_set_publish *publish, const struct baleen_canon *canon,
+		       struct baleen_set_published *published, struct baleen_error *error)
+{
+	struct work work = { .publish = publish,
+			     .canon = canon,
+			     .manifest.rollout = publish->rollout,
+			     .error = error };
+	struct baleen_set_published done = { .is_unchanged = false };
 	struct baleen_set_head *head = &work.manifest.head;
 	int err;
 
@@ -306,30 +332,23 @@ int baleen_set_publish(const struct baleen_set_publish *publish, const struct ba
 	if (work.dir < 0)
 		return baleen_fail(error, errno, "%s: %m", publish->directory);
 	snprintf(work.manifest.name, sizeof(work.manifest.name), "%s", publish->name);
+	head->n_entries = baleen_canon_n(canon);
+	head->created_s = publish->now_s;
+	head->expires_s = publish->expires_s;
+	baleen_canon_digest(canon, head->digest);
 	err = baleen_lock_within(work.dir, LOCK_MS);
 	if (err)
 		err = baleen_fail(error, -err, "%s: %s", publish->directory, strerror(-err));
 	else
 		err = find_previous(&work);
-	if (!err)
-		err = choose_generation(&work);
-	if (!err) {
-		head->n_entries = baleen_canon_n(canon);
-		head->created_s = publish->now_s;
-		head->expires_s = publish->expires_s;
-		baleen_canon_digest(canon, head->digest);
-		err = write_full(&work);
-	}
-	if (!err)
-		err = write_deltas(&work);
-	if (!err)
-		err = write_manifest(&work);
-	if (!err) {
-		remove_old(&work);
-		*manifest = work.manifest;
-	} else if (head->generation && !work.is_published) {
-		discard(&work);
+	if (!err && is_unchanged(&work)) {
+		done.manifest = work.before;
+		done.is_unchanged = true;
+	} else if (!err) {
+		err = publish_next(&work, &done);
 	}
 	close(work.dir);
+	if (!err)
+		*published = done;
 	return err;
 }

@@ -5,6 +5,8 @@
  *      NAME.manifest            the newest generation (set_manifest.h)
  *      NAME.manifest.minisig    its signature
  *      NAME-GEN.minisig         the same, which one finds without a race: GEN is in the manifest
+ *      NAME-GEN.manifest        manifests of the last generations: a host that has none yet takes
+ *                               the previous one while the newest is on its way (rollout.h)
  *      NAME-GEN.set             full sets of the last generations
  *      NAME-FROM-GEN.delta      differences that lead to the last two
  *
@@ -28,6 +30,7 @@
  * @expires_s: until when the generation may be taken; 0 for ever
  * @generation: its number, above those that are there; 0 for the next one
  * @n_deltas: from so many earlier generations, BALEEN_SET_DELTAS at the most
+ * @rollout: which hosts take it when
  */
 struct baleen_set_publish {
 	const char *directory;
@@ -37,21 +40,37 @@ struct baleen_set_publish {
 	u64 expires_s;
 	u64 generation;
 	u32 n_deltas;
+	struct baleen_set_rollout rollout;
+};
+
+/**
+ * struct baleen_set_published - the outcome
+ * @manifest: of the generation that hosts see now
+ * @is_unchanged: it was there before, with the same set
+ * @overtaken: the generation before it, which has not reached all hosts and no longer does
+ * @overtaken_until_s: when it would have; 0 when it has
+ */
+struct baleen_set_published {
+	struct baleen_set_manifest manifest;
+	bool is_unchanged;
+	u64 overtaken;
+	u64 overtaken_until_s;
 };
 
 /**
  * baleen_set_publish() - publish the next generation
  * @publish: how
  * @canon: the set
- * @manifest: filled in
+ * @published: filled in
  * @error: filled in on failure
  *
- * One publisher works at a time in a directory; another waits for it.
+ * One publisher works at a time in a directory; another waits for it. A set that is there already
+ * makes no generation, unless that has a number or an end of its own.
  *
  * Return: 0; -EEXIST when the generation is no later one; a negative errno.
  */
 int baleen_set_publish(const struct baleen_set_publish *publish, const struct baleen_canon *canon,
-		       struct baleen_set_manifest *manifest, struct baleen_error *error);
+		       struct baleen_set_published *published, struct baleen_error *error);
 
 /**
  * baleen_set_file_read() - a full set from a file

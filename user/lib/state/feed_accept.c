@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Versions of feeds into the state. */
+#include <stdio.h>
 #include <string.h>
 
+#include "state/entries.h"
 #include "state/feed_update.h"
 #include "state/route_feed.h"
+#include "state/set_feed.h"
+
+bool baleen_feed_is_of(const struct baleen_feed *feed, const char *rule,
+		       const struct baleen_feed_source *wanted)
+{
+	return !strcmp(feed->rule, rule) && !strcmp(feed->wanted.source, wanted->source) &&
+	       !strcmp(feed->wanted.column, wanted->column) &&
+	       !strcmp(feed->wanted.where, wanted->where);
+}
 
 /**
  * struct search - a feed that is looked for
@@ -30,11 +41,23 @@ static int find(const struct baleen_feed *feed, void *data)
 	return 1;
 }
 
+/* A set on its way is looked at again, though not at once. */
+static u64 after_failure(const struct baleen_rule_store *state, const struct baleen_feed *feed)
+{
+	struct baleen_set_manifest manifest;
+
+	if (!feed->next_ms || !baleen_feed_manifest_get(state, feed->id, &manifest))
+		return 0;
+	return baleen_now_ms() + 5 * baleen_rollout_pace_ms(&manifest.rollout);
+}
+
 static int put_failure(struct baleen_rule_store *state, const struct baleen_feed_version *version,
 		       struct baleen_feed *found, struct baleen_error *error)
 {
 	found->checked_ms = version->feed.checked_ms;
 	found->n_failures++;
+	if (baleen_feed_set_is(found->wanted.source))
+		found->next_ms = after_failure(state, found);
 	strncpy(found->failure, version->error.text, sizeof(found->failure) - 1);
 	found->failure[sizeof(found->failure) - 1] = '\0';
 	return baleen_feeds_put(state, found, error);
@@ -66,16 +89,55 @@ static int put_same(struct baleen_rule_store *state, const struct baleen_feed_ve
 }
 
 static int put_new(struct baleen_rule_store *state, const struct baleen_feed_version *version,
-		   u64 id, struct baleen_error *error)
+		   const struct baleen_feed *found, struct baleen_error *error)
 {
 	struct baleen_feed feed = version->feed;
-	int err;
+	u64 id = found->id;
+	int err = 0;
 
 	feed.id = id;
+	if (id && baleen_feed_set_is(feed.wanted.source))
+		err = baleen_feed_keep_previous(state, found, error);
+	if (err)
+		return err;
 	end_failures(&feed, feed.checked_ms);
 	feed.received_ms = feed.checked_ms;
 	err = baleen_feeds_put(state, &feed, error);
 	return err ? err : baleen_feed_accept(state, &feed, version->fd, error);
+}
+
+/* The copy in force stays; the next generation is kept beside it. */
+static int put_next(struct baleen_rule_store *state, const struct baleen_feed_version *version,
+		    struct baleen_feed *found, struct baleen_error *error)
+{
+	struct baleen_feed next = version->feed;
+	int err = put_same(state, version, found, error);
+
+	return err ? err :
+		     baleen_feed_other_put(state, &next, BALEEN_COPY_NEXT, version->fd, error);
+}
+
+/* An operator may have held it, and let it go, meanwhile. */
+static int put_news(struct baleen_rule_store *state, const struct baleen_feed_version *version,
+		    const struct baleen_feed *found, struct baleen_error *error)
+{
+	const struct baleen_feed_rollout *read = &version->news->rollout;
+	struct baleen_feed_rollout now;
+	int err = baleen_feed_manifest_put(state, found->id, &version->news->manifest, error);
+
+	if (err)
+		return err;
+	baleen_feed_rollout_get(state, found->id, &now);
+	now.available = read->available;
+	now.created_s = read->created_s;
+	now.ring = read->ring;
+	now.n_rings = read->n_rings;
+	now.due_s = read->due_s;
+	now.step = read->step;
+	now.n_ok = read->n_ok;
+	now.n_canaries = read->n_canaries;
+	snprintf(now.why, sizeof(now.why), "%s", read->why);
+	return baleen_feed_rollout_put(state, found->id, &now, error);
 }
 
 /* Without a row: a directory that has no file yet. */
@@ -100,9 +162,8 @@ static bool is_superseded(const struct baleen_feed_version *version,
 	       found->checked_ms > version->feed.checked_ms;
 }
 
-int baleen_feed_version_accept(struct baleen_rule_store *state,
-			       const struct baleen_feed_version *version,
-			       struct baleen_error *error)
+static int accept_version(struct baleen_rule_store *state,
+			  const struct baleen_feed_version *version, struct baleen_error *error)
 {
 	struct search search = { .version = version };
 	struct baleen_stored_rules rules;
@@ -123,6 +184,23 @@ int baleen_feed_version_accept(struct baleen_rule_store *state,
 		return search.is_found ? put_failure(state, version, &search.found, error) : 0;
 	case BALEEN_FEED_GONE: return baleen_feeds_remove(state, search.found.id, error);
 	case BALEEN_FEED_SAME: return put_unchanged(state, version, &search, error);
-	default: return put_new(state, version, search.is_found ? search.found.id : 0, error);
+	default:
+		return version->news && version->news->is_candidate ?
+			       put_next(state, version, &search.found, error) :
+			       put_new(state, version, &search.found, error);
 	}
+}
+
+int baleen_feed_version_accept(struct baleen_rule_store *state,
+			       const struct baleen_feed_version *version,
+			       struct baleen_error *error)
+{
+	struct search search = { .version = version };
+	int err = accept_version(state, version, error);
+
+	if (!err && version->news)
+		err = baleen_feeds_each(state, version->feed.rule, find, &search, error);
+	if (err < 0 || !version->news || !search.is_found)
+		return err;
+	return put_news(state, version, &search.found, error);
 }

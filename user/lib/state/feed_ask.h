@@ -9,6 +9,16 @@
 #include "state/rule_store.h"
 
 /**
+ * struct baleen_rollout_site - who this host is where sets reach hosts in rings
+ * @host: its name, which says its ring
+ * @has_fleet: it hears what other hosts say
+ */
+struct baleen_rollout_site {
+	char host[65];
+	bool has_fleet;
+};
+
+/**
  * struct baleen_feed_ask - which source is asked, and how
  * @state: has the last good copies; may be opened for reading only; NULL for none
  * @rule: that the feed is of
@@ -17,6 +27,9 @@
  * @share_ms: of a URL: instead of asking its server, take the copy of another device that the
  *            server called good this time ago at most (feed_share.h); 0 to ask always
  * @is_offline: of a URL: fail when there is no such copy
+ * @site: of a signed set: who this host is; NULL for its host name and no fleet
+ * @rolls_out: of a signed set in rings: the next generation may come; else the one at hand stays,
+ *             for whoever cannot see to it afterwards (deploy/trial.h)
  * @on_progress: as of a fetch; may be NULL
  * @data: passed to @on_progress
  */
@@ -27,6 +40,8 @@ struct baleen_feed_ask {
 	bool ignores_limits;
 	u64 share_ms;
 	bool is_offline;
+	const struct baleen_rollout_site *site;
+	bool rolls_out;
 	void (*on_progress)(void *data, u64 n_received, u64 n_total);
 	void *data;
 };

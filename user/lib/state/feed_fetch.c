@@ -66,14 +66,19 @@ static int fail_offline(const struct baleen_feed_source *wanted, struct baleen_e
 }
 
 int baleen_feed_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
-		      struct baleen_fetch_result *result, struct baleen_error *error)
+		      struct baleen_fetch_result *result, struct baleen_set_news **news,
+		      struct baleen_error *error)
 {
-	if (ask->share_ms && !share(ask, feed, fd, result))
+	bool is_set = baleen_feed_set_is(ask->wanted->source);
+
+	/* The next generation of a set is not taken before this device may. */
+	if (ask->share_ms && !(is_set && baleen_feed_has_copy(feed) && !ask->is_offline) &&
+	    !share(ask, feed, fd, result))
 		return 0;
 	if (ask->is_offline)
 		return fail_offline(ask->wanted, error);
-	if (baleen_feed_set_is(ask->wanted->source))
-		return baleen_feed_set_fetch(ask, feed, fd, result, error);
+	if (is_set)
+		return baleen_feed_set_fetch(ask, feed, fd, result, news, error);
 	return fetch(ask, feed, fd, result, error);
 }
 

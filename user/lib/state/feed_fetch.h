@@ -5,7 +5,7 @@
 #ifndef BALEEN_FEED_FETCH_H
 #define BALEEN_FEED_FETCH_H
 
-#include "state/feed_ask.h"
+#include "state/feed_set_news.h"
 #include "util/fetch.h"
 
 /**
@@ -14,13 +14,15 @@
  * @feed: the feed as it is; of bytes of another device it was checked when that was
  * @fd: where the bytes go, an empty file
  * @result: filled in
+ * @news: of a set as by baleen_feed_set_fetch(), else untouched
  * @error: filled in on failure; on success as by baleen_feed_set_fetch(), if it is a set
  *
  * Return: 0; -ENOENT when no device has a copy and no server may be asked; -EINTR; a negative
  * errno.
  */
 int baleen_feed_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
-		      struct baleen_fetch_result *result, struct baleen_error *error);
+		      struct baleen_fetch_result *result, struct baleen_set_news **news,
+		      struct baleen_error *error);
 
 /**
  * baleen_feed_fetched() - write down which version came

@@ -2,6 +2,7 @@
 /* Is a new version of a feed too poor, too much, or too much at once? */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "state/feed_guard.h"
 
@@ -115,6 +116,21 @@ static int check_shrink(const struct judging *judging, u64 before, u64 now, cons
 		100 * judging->limits->max_shrink);
 }
 
+/* A list of private ranges is not empty to whoever wrote it. */
+static int fail_few(const struct judging *judging, const struct baleen_feed_counts *now)
+{
+	char special[96] = "";
+
+	if (now->n_special)
+		snprintf(special, sizeof(special),
+			 ", without %llu in special-purpose ranges (special keep keeps them)",
+			 (unsigned long long)now->n_special);
+	return baleen_fail(judging->error, ERANGE,
+			   "%llu entr%s%s: fewer than min-entries %llu asks for",
+			   (unsigned long long)now->n_entries, now->n_entries == 1 ? "y" : "ies",
+			   special, (unsigned long long)judging->limits->min_entries);
+}
+
 static int check_coverage(const struct judging *judging, double share, bool is_ip6)
 {
 	if (share <= judging->limits->max_coverage)
@@ -145,11 +161,7 @@ int baleen_feed_check(const struct baleen_feed_limits *limits,
 
 	*excess = BALEEN_N_EXCESSES;
 	if (now->n_entries < limits->min_entries)
-		return baleen_fail(error, ERANGE,
-				   "%llu entr%s: fewer than min-entries %llu asks for",
-				   (unsigned long long)now->n_entries,
-				   now->n_entries == 1 ? "y" : "ies",
-				   (unsigned long long)limits->min_entries);
+		return fail_few(&judging, now);
 	err = check_coverage(&judging, now->n_ip4 / ALL_IP4, false);
 	if (!err)
 		err = check_coverage(&judging, now->ip6_share, true);

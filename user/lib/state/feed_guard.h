@@ -34,11 +34,13 @@ struct baleen_feed_limits {
  *             nothing is left of them
  * @n_ip4: IPv4 addresses
  * @ip6_share: share of 2000::/3, 0 to 1
+ * @n_special: entries in special-purpose ranges that were taken out before
  */
 struct baleen_feed_counts {
 	u64 n_entries;
 	u64 n_ip4;
 	double ip6_share;
+	u64 n_special;
 };
 
 /**

@@ -35,6 +35,7 @@ static int measure(const struct baleen_stored_rule *rule, struct contents *conte
 		contents->n_special += baleen_special_total(&removed);
 	}
 	contents->counts = baleen_feed_count(&contents->list);
+	contents->counts.n_special = contents->n_special;
 	return 0;
 }
 

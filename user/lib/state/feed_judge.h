@@ -6,6 +6,7 @@
 #define BALEEN_FEED_JUDGE_H
 
 #include "state/feed_guard.h"
+#include "state/feed_set_news.h"
 #include "state/feeds.h"
 
 /**
@@ -36,6 +37,7 @@ enum baleen_feed_outcome {
  *          where most is covered: by enum baleen_feed_excess
  * @n_added: entries of what the last good copy does not have
  * @n_removed: entries of what only that has
+ * @news: of a signed set whose manifest came: what that means; else NULL
  * @error: why it failed: names the feed; else empty, or what went wrong on the way
  */
 struct baleen_feed_version {
@@ -48,6 +50,7 @@ struct baleen_feed_version {
 	struct baleen_feed_widest widest[BALEEN_N_EXCESSES];
 	u64 n_added;
 	u64 n_removed;
+	struct baleen_set_news *news;
 	struct baleen_error error;
 };
 

@@ -35,6 +35,7 @@
  * @access: secrets for its host
  * @name: of the set: the last part of @url, at its end
  * @manifest: as signed
+ * @news: what that means to this host
  * @held: the last good copy
  * @error: filled in on failure
  */
@@ -45,6 +46,7 @@ struct work {
 	struct baleen_fetch_access access;
 	const char *name;
 	struct baleen_set_manifest manifest;
+	struct baleen_set_news *news;
 	struct baleen_set_copy held;
 	struct baleen_error *error;
 };
@@ -224,6 +226,18 @@ static int judge_manifest(struct work *work)
 	return fail(work, ESTALE, why);
 }
 
+/* The server has the manifest that the state has, whose generation may be on its way only. */
+static int judge_unchanged(struct work *work, struct baleen_fetch_result *result)
+{
+	result->is_unchanged = false;
+	if (baleen_feed_manifest_get(work->ask->state, work->feed->id, &work->manifest) &&
+	    work->manifest.head.generation != work->held.head.generation)
+		return judge_manifest(work);
+	return baleen_set_head_has_expired(&work->held.head, baleen_now_ms()) ?
+		       fail_expired(work, &work->held.head) :
+		       1;
+}
+
 static int read_manifest(struct work *work, struct baleen_fetch_result *result)
 {
 	char name[BALEEN_SET_FILE_NAME], *text;
@@ -239,9 +253,7 @@ static int read_manifest(struct work *work, struct baleen_fetch_result *result)
 	if (err)
 		return err;
 	if (result->is_unchanged)
-		return baleen_set_head_has_expired(&work->held.head, baleen_now_ms()) ?
-			       fail_expired(work, &work->held.head) :
-			       1;
+		return judge_unchanged(work, result);
 	if (baleen_set_manifest_parse(text, n_bytes, &work->manifest))
 		err = fail(work, EINVAL, "its manifest cannot be read");
 	else
@@ -342,11 +354,84 @@ static int write_copy(struct work *work, const struct baleen_canon *canon, int f
 	return err ? fail(work, -err, strerror(-err)) : 0;
 }
 
+/* The manifest of the generation before the newest, which has a file of its own. */
+static int read_previous(struct work *work, struct baleen_error *error)
+{
+	u64 previous = work->manifest.previous;
+	char name[BALEEN_SET_FILE_NAME], *text;
+	struct baleen_set_manifest newest = work->manifest;
+	size_t n_bytes;
+	int err;
+
+	snprintf(name, sizeof(name), "%s-%llu.manifest", work->name, (unsigned long long)previous);
+	err = get(work, name, BALEEN_SET_MANIFEST_BYTES, &text, &n_bytes, error);
+	if (err)
+		return err;
+	err = baleen_set_manifest_parse(text, n_bytes, &work->manifest);
+	if (err || work->manifest.head.generation != previous ||
+	    strcmp(work->manifest.name, work->name) ||
+	    baleen_set_head_has_expired(&work->manifest.head, baleen_now_ms()))
+		err = baleen_fail(error, EINVAL, "%s: is not to be taken", name);
+	else
+		err = check_signature(work, text, n_bytes);
+	free(text);
+	if (err)
+		work->manifest = newest;
+	return err;
+}
+
+static int fail_refused(const struct work *work)
+{
+	char text[BALEEN_ROLLOUT_TEXT];
+
+	return fail(work, EPERM, baleen_rollout_text(&work->news->rollout, text));
+}
+
+/* Which generation, and how? Return: 1 when the copy at hand stays; 0; a negative errno. */
+static int choose(struct work *work)
+{
+	enum baleen_set_plan plan =
+		baleen_set_news_plan(work->ask, work->feed, work->held.is_there, work->news);
+	struct baleen_error why;
+	int err;
+
+	work->news->is_candidate = plan == BALEEN_SET_TRY;
+	if (plan == BALEEN_SET_STAY)
+		return 1;
+	if (plan == BALEEN_SET_REFUSE)
+		return fail_refused(work);
+	if (plan != BALEEN_SET_PREVIOUS)
+		return 0;
+	err = read_previous(work, &why);
+	*work->error = (struct baleen_error){ "" };
+	if (is_fatal(err))
+		return err;
+	if (err && (work->news->rollout.step == BALEEN_ROLLOUT_VETO ||
+		    work->news->rollout.step == BALEEN_ROLLOUT_HELD))
+		return fail_refused(work);
+	return 0;
+}
+
+static int read_news(struct work *work)
+{
+	work->news = calloc(1, sizeof(*work->news));
+	if (!work->news)
+		return baleen_no_memory(work->error);
+	work->news->manifest = work->manifest;
+	baleen_set_news_read(work->ask, work->feed, baleen_now_ms(), work->news);
+	work->feed->next_ms = work->news->next_ms;
+	return 0;
+}
+
 static int take(struct work *work, int fd, struct baleen_fetch_result *result)
 {
 	struct baleen_canon canon;
 	int err = read_manifest(work, result);
 
+	if (err >= 0 && work->manifest.head.generation && read_news(work))
+		return -ENOMEM;
+	if (!err)
+		err = choose(work);
 	if (err == 1)
 		result->is_unchanged = true;
 	if (err)
@@ -362,7 +447,8 @@ static int take(struct work *work, int fd, struct baleen_fetch_result *result)
 }
 
 int baleen_feed_set_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
-			  struct baleen_fetch_result *result, struct baleen_error *error)
+			  struct baleen_fetch_result *result, struct baleen_set_news **news,
+			  struct baleen_error *error)
 {
 	struct baleen_error unused;
 	struct work work = { .ask = ask, .feed = feed, .error = error ? error : &unused };
@@ -380,7 +466,11 @@ int baleen_feed_set_fetch(const struct baleen_feed_ask *ask, struct baleen_feed 
 		err = take(&work, fd, &got);
 	explicit_bzero(&work.access, sizeof(work.access));
 	baleen_set_copy_close(&work.held);
-	if (!err)
-		*result = got;
-	return err;
+	if (err) {
+		free(work.news);
+		return err;
+	}
+	*result = got;
+	*news = work.news;
+	return 0;
 }

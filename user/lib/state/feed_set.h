@@ -9,7 +9,7 @@
 #ifndef BALEEN_FEED_SET_H
 #define BALEEN_FEED_SET_H
 
-#include "state/feed_ask.h"
+#include "state/feed_set_news.h"
 #include "util/fetch.h"
 
 /**
@@ -18,6 +18,8 @@
  * @feed: the feed as it is; its n_fallbacks grows when a difference was of no use
  * @fd: where the full set goes, an empty file
  * @result: filled in
+ * @news: what the manifest means, to be freed by the caller; NULL when none came; untouched on
+ *        failure
  * @error: filled in on failure; on success empty, or why the full set was fetched though there
  *         is a difference
  *
@@ -28,6 +30,7 @@
  * Return: 0; -EINTR; -ENOMEM; a negative errno.
  */
 int baleen_feed_set_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
-			  struct baleen_fetch_result *result, struct baleen_error *error);
+			  struct baleen_fetch_result *result, struct baleen_set_news **news,
+			  struct baleen_error *error);
 
 #endif /* BALEEN_FEED_SET_H */

@@ -123,9 +123,12 @@ int baleen_feed_share(const struct baleen_feed_source *wanted, u64 since_ms, u64
 	err = copy(&search, fd, &found.n_bytes);
 	if (err)
 		return err;
-	snprintf(found.etag, sizeof(found.etag), "%s", search.found.etag);
-	snprintf(found.last_modified, sizeof(found.last_modified), "%s",
-		 search.found.last_modified);
+	/* A set has those of its manifest, whose generation may be on its way only. */
+	if (!baleen_feed_set_is(wanted->source)) {
+		snprintf(found.etag, sizeof(found.etag), "%s", search.found.etag);
+		snprintf(found.last_modified, sizeof(found.last_modified), "%s",
+			 search.found.last_modified);
+	}
 	*confirmed_ms = search.found.confirmed_ms;
 	*result = found;
 	return 0;

@@ -42,14 +42,6 @@ struct source {
 	struct baleen_error *error;
 };
 
-bool baleen_feed_is_of(const struct baleen_feed *feed, const char *rule,
-		       const struct baleen_feed_source *wanted)
-{
-	return !strcmp(feed->rule, rule) && !strcmp(feed->wanted.source, wanted->source) &&
-	       !strcmp(feed->wanted.column, wanted->column) &&
-	       !strcmp(feed->wanted.where, wanted->where);
-}
-
 /* --- rows and versions ------------------------------------------------------- */
 
 static int keep_row(const struct baleen_feed *feed, void *data)
@@ -97,6 +89,8 @@ static struct baleen_feed_version *add_version(struct source *source, const char
 void baleen_feed_version_fail(struct baleen_feed_version *version, const char *why)
 {
 	baleen_close_fd(&version->fd);
+	free(version->news);
+	version->news = NULL;
 	version->outcome = BALEEN_FEED_FAILED;
 	snprintf(version->error.text, sizeof(version->error.text), "%s", why);
 }
@@ -192,7 +186,8 @@ static int receive_url(struct source *source)
 	version->fd = memfd_create("baleen-feed", MFD_CLOEXEC);
 	if (version->fd < 0)
 		return baleen_fail(source->error, errno, "memfd: %m");
-	err = baleen_feed_fetch(source->ask, &version->feed, version->fd, &result, &why);
+	err = baleen_feed_fetch(source->ask, &version->feed, version->fd, &result, &version->news,
+				&why);
 	if (err == -EINTR)
 		return baleen_fail(source->error, EINTR, "%s", why.text);
 	if (err) {
@@ -359,6 +354,7 @@ static const struct baleen_feed_version *first_failed(const struct source *sourc
 static void add_counts(struct baleen_feed_counts *sum, const struct baleen_feed_counts *counts)
 {
 	sum->n_entries += counts->n_entries;
+	sum->n_special += counts->n_special;
 	sum->n_ip4 += counts->n_ip4;
 	sum->ip6_share += counts->ip6_share;
 }
@@ -432,8 +428,11 @@ static bool is_fatal(int err)
 
 static void close_versions(struct baleen_feed_versions *versions, size_t first)
 {
-	for (size_t i = first; i < versions->n; i++)
+	for (size_t i = first; i < versions->n; i++) {
 		baleen_close_fd(&versions->version[i].fd);
+		free(versions->version[i].news);
+		versions->version[i].news = NULL;
+	}
 	versions->n = first;
 }
 

@@ -60,8 +60,11 @@ u64 baleen_feed_due_ms(const struct baleen_feed *feed, u64 now_ms)
 		wait_ms = BALEEN_FEED_RETRY_MS;
 	if (wait_ms)
 		due_ms = feed->checked_ms > now_ms ? now_ms : feed->checked_ms + wait_ms;
-	/* A table that was refused is asked again by who follows it. */
-	if (feed->next_ms && !feed->n_failures && (!due_ms || feed->next_ms < due_ms))
+	/* A table that was refused is asked again by who follows it; a set that is watched is
+	 * looked at whether its server answers or not.
+	 */
+	if (feed->next_ms && (!feed->n_failures || baleen_feed_set_is(feed->wanted.source)) &&
+	    (!due_ms || feed->next_ms < due_ms))
 		due_ms = feed->next_ms;
 	return due_ms;
 }
@@ -138,18 +141,27 @@ static bool read_hold(sqlite3_stmt *row, struct baleen_feed *feed)
 	return true;
 }
 
-/* "GENERATION FALLBACKS KEY" of a signed set. */
+/* "GENERATION FALLBACKS KEY" of a signed set, with "RING NEXT" before the key where either is
+ * not 0: a key is a whole path.
+ */
 static bool read_set(sqlite3_stmt *row, struct baleen_feed *feed)
 {
-	unsigned long long generation, n_fallbacks;
-	char text[64 + BALEEN_FEED_OPTION_BYTES];
-	int used = 0;
+	unsigned long long generation, n_fallbacks, next_ms;
+	char text[128 + BALEEN_FEED_OPTION_BYTES];
+	int used = 0, more = 0;
+	u32 ring;
 
 	if (!baleen_feed_set_is(feed->wanted.source))
 		return true;
 	if (!baleen_sql_column(row, 24, text, sizeof(text)) ||
-	    sscanf(text, "%llu %llu %n", &generation, &n_fallbacks, &used) != 2 || !used ||
-	    strlen(text + used) >= sizeof(feed->wanted.key))
+	    sscanf(text, "%llu %llu %n", &generation, &n_fallbacks, &used) != 2 || !used)
+		return false;
+	if (sscanf(text + used, "%u %llu %n", &ring, &next_ms, &more) == 2) {
+		feed->wanted.ring = ring;
+		feed->next_ms = next_ms;
+		used += more;
+	}
+	if (strlen(text + used) >= sizeof(feed->wanted.key))
 		return false;
 	feed->generation = generation;
 	feed->n_fallbacks = n_fallbacks;
@@ -158,7 +170,7 @@ static bool read_set(sqlite3_stmt *row, struct baleen_feed *feed)
 }
 
 /* Sorted first, so @visit may change them. */
-int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
+static int visit_each(const struct baleen_rule_store *state, const char *rule, bool are_others,
 		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
 		      struct baleen_error *error)
 {
@@ -168,10 +180,13 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 		" (SELECT value FROM text WHERE text.name = 'hold ' || feed.id),"
 		" (SELECT value FROM text WHERE text.name = 'signed ' || feed.id)"
 		" FROM feed JOIN rule ON rule.id = feed.rule"
-		" WHERE ?1 IS NULL OR rule.name = ?1"
+		" WHERE (?1 IS NULL OR rule.name = ?1)"
+		" AND (feed.file GLOB '" BALEEN_COPY_OTHERS "') = ?2"
 		" ORDER BY rule.place, feed.id";
 	struct baleen_sql_rows rows =
-		baleen_sql_ask(state, sql, error, BALEEN_SQL_VALUES(baleen_sql_text(rule)));
+		baleen_sql_ask(state, sql, error,
+			       BALEEN_SQL_VALUES(baleen_sql_text(rule),
+						 baleen_sql_number(are_others)));
 	struct baleen_feed feed;
 
 	while (baleen_sql_next(&rows))
@@ -180,6 +195,20 @@ int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 				   visit(&feed, data) :
 				   baleen_sql_damaged(state, "a feed that cannot be", error);
 	return baleen_sql_end(&rows);
+}
+
+int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
+		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
+		      struct baleen_error *error)
+{
+	return visit_each(state, rule, false, visit, data, error);
+}
+
+int baleen_feed_copies_each(const struct baleen_rule_store *state, const char *rule,
+			    int (*visit)(const struct baleen_feed *feed, void *data), void *data,
+			    struct baleen_error *error)
+{
+	return visit_each(state, rule, true, visit, data, error);
 }
 
 static int sum_feed(const struct baleen_feed *feed, void *n)
@@ -252,15 +281,18 @@ static int put_text(struct baleen_rule_store *state, const char *what, u64 id, c
 static int put_texts(struct baleen_rule_store *state, const struct baleen_feed *feed,
 		     struct baleen_error *error)
 {
-	char hold[64] = "", set[64 + BALEEN_FEED_OPTION_BYTES] = "";
+	char hold[64] = "", set[128 + BALEEN_FEED_OPTION_BYTES] = "", ring[64] = "";
 	int err = put_text(state, "access", feed->id, feed->wanted.access, error);
 
 	if (is_route(feed))
 		snprintf(hold, sizeof(hold), "%u %llu %llu", feed->wanted.hold_s,
 			 (unsigned long long)feed->n_held, (unsigned long long)feed->next_ms);
+	if (feed->wanted.ring || feed->next_ms)
+		snprintf(ring, sizeof(ring), "%u %llu ", feed->wanted.ring,
+			 (unsigned long long)feed->next_ms);
 	if (baleen_feed_set_is(feed->wanted.source))
-		snprintf(set, sizeof(set), "%llu %llu %s", (unsigned long long)feed->generation,
-			 (unsigned long long)feed->n_fallbacks, feed->wanted.key);
+		snprintf(set, sizeof(set), "%llu %llu %s%s", (unsigned long long)feed->generation,
+			 (unsigned long long)feed->n_fallbacks, ring, feed->wanted.key);
 	if (!err)
 		err = put_text(state, "hold", feed->id, hold, error);
 	return err ? err : put_text(state, "signed", feed->id, set, error);
@@ -294,13 +326,26 @@ int baleen_feeds_put(struct baleen_rule_store *state, struct baleen_feed *feed,
 
 int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_error *error)
 {
-	int err = baleen_sql_do(state, "DELETE FROM feed WHERE id = ?", NULL, error,
-				BALEEN_SQL_VALUES(baleen_sql_number(id)));
+	/* With the copies of it that are not in force. */
+	static const char others[] =
+		"DELETE FROM feed WHERE file GLOB '" BALEEN_COPY_OTHERS "' AND (rule, source) ="
+		" (SELECT rule, source FROM feed WHERE id = ? AND file NOT GLOB '" BALEEN_COPY_OTHERS
+		"')";
+	int err =
+		baleen_sql_do(state, others, NULL, error, BALEEN_SQL_VALUES(baleen_sql_number(id)));
+
+	if (!err)
+		err = baleen_sql_do(state, "DELETE FROM feed WHERE id = ?", NULL, error,
+				    BALEEN_SQL_VALUES(baleen_sql_number(id)));
 
 	if (!err)
 		err = put_text(state, "access", id, "", error);
 	if (!err)
 		err = put_text(state, "hold", id, "", error);
+	if (!err)
+		err = put_text(state, "rollout", id, "", error);
+	if (!err)
+		err = put_text(state, "manifest", id, "", error);
 	return err ? err : put_text(state, "signed", id, "", error);
 }
 

@@ -27,7 +27,8 @@ enum baleen_feed_format {
 /**
  * struct baleen_feed_source - what is asked for
  * @source: a path, a directory of lists, an http or https URL, route:TABLE
- *          (route_feed.h), name:HOST (feed_host.h), or set+URL (feed_set.h); "-" was a pipe, which cannot be read again
+ *          (route_feed.h), name:HOST (feed_host.h), or set+URL (feed_set.h); "-" was a pipe,
+ *          which cannot be read again
  * @column: of a table: the column of the keys; empty for a list
  * @where: of a table: COLUMN=VALUE, several with newlines between
  * @delimiter: of a table: its character; 0 to find out
@@ -39,6 +40,7 @@ enum baleen_feed_format {
  * @hold_s: of a table of routes: how long to hold those that go with many others; 0 for
  *          none
  * @key: of a signed set: path of the file of the public key of its publisher
+ * @ring: likewise: the ring of this host, from 1, whatever its name; 0 for by its name
  */
 struct baleen_feed_source {
 	char source[BALEEN_SOURCE_BYTES];
@@ -51,6 +53,7 @@ struct baleen_feed_source {
 	char access[BALEEN_FEED_OPTION_BYTES];
 	u32 hold_s;
 	char key[BALEEN_FEED_OPTION_BYTES];
+	u32 ring;
 };
 
 /**
@@ -72,7 +75,8 @@ struct baleen_feed_source {
  * @n_failures: failures since then; 0 when it is well
  * @failure: the last one, in a line; empty when it is well
  * @n_held: of a table of routes: entries of the last good copy that are held
- * @next_ms: when one of them is to be let go; 0 for never
+ * @next_ms: when one of them is to be let go; of a signed set on its way in rings: when to look
+ *           again; 0 for never
  * @generation: of a signed set: which one the last good copy is
  * @n_fallbacks: how often its full set was fetched because a difference was of no use
  *
@@ -121,6 +125,23 @@ static inline bool baleen_feed_has_copy(const struct baleen_feed *feed)
 int baleen_feeds_each(const struct baleen_rule_store *state, const char *rule,
 		      int (*visit)(const struct baleen_feed *feed, void *data), void *data,
 		      struct baleen_error *error);
+
+/* Their files are called so; files of directories begin with a slash. */
+#define BALEEN_COPY_OTHERS "+*"
+
+/**
+ * baleen_feed_copies_each() - copies of signed sets that are not in force (feed_rollout.h)
+ * @state: opened
+ * @rule: name of the rule; NULL for all rules
+ * @visit: called with each; a nonzero return ends the walk
+ * @data: passed to @visit
+ * @error: filled in on failure
+ *
+ * Return: 0, what @visit returned, or a negative errno.
+ */
+int baleen_feed_copies_each(const struct baleen_rule_store *state, const char *rule,
+			    int (*visit)(const struct baleen_feed *feed, void *data), void *data,
+			    struct baleen_error *error);
 
 /**
  * baleen_rule_written() - how many entries is a rule made of?

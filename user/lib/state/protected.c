@@ -41,8 +41,8 @@ bool baleen_protected_applies(const struct baleen_stored_rule *rule)
 
 bool baleen_rule_removes_special(const struct baleen_stored_rule *rule)
 {
-	return rule->action == BALEEN_ACTION_DROP && !rule->limits.keep_special &&
-	       baleen_spec_is_address(rule->key_spec);
+	return (rule->action == BALEEN_ACTION_DROP || rule->trial_of) &&
+	       !rule->limits.keep_special && baleen_spec_is_address(rule->key_spec);
 }
 
 /* --- the never-drop list --------------------------------------------------- */

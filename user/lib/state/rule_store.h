@@ -29,6 +29,7 @@
 #include "net/host.h"
 #include "state/feed_guard.h"
 #include "state/rule_store_commit.h"
+#include "util/command.h"
 #include "xdp/ruleset.h"
 
 /**
@@ -83,6 +84,8 @@ struct baleen_rule_fleet {
  * @widen: of IPv4 and of IPv6, see deploy/widen.h; only of rules that
  *         baleen_rule_widen_refuse() lets
  * @fleet: bans of other hosts; only of rules that baleen_rule_fleet_refuse() lets
+ * @trial_of: counts what another generation of this feed would drop (deploy/trial.h); no
+ *            configuration has such a rule; 0 of all others
  */
 struct baleen_stored_rule {
 	char name[BALEEN_NAME_BYTES];
@@ -100,6 +103,7 @@ struct baleen_stored_rule {
 	u32 ban_width;
 	struct baleen_widen widen[2];
 	struct baleen_rule_fleet fleet;
+	u64 trial_of;
 };
 
 /* Names of hosts that are not dropped: at most so many, and so many bytes in all. */
@@ -119,6 +123,8 @@ struct baleen_stored_rule {
  * @never_path: the never-drop list; empty for none
  * @never_names: names of hosts that are not dropped, with blanks between
  * @guard_sessions: enum baleen_session_guard
+ * @health: command that says whether the host is well after a new generation of a signed set
+ *          (deploy/trial.h): path and arguments with newlines between; empty for none
  */
 struct baleen_stored_rules {
 	u32 n_rules;
@@ -131,6 +137,7 @@ struct baleen_stored_rules {
 	char never_path[BALEEN_RULE_STORE_PATH_BYTES];
 	char never_names[BALEEN_NEVER_NAMES_BYTES];
 	u32 guard_sessions;
+	char health[BALEEN_COMMAND_BYTES];
 };
 
 /* Most hosts have a whole /64, and whoever is banned moves on in it. */

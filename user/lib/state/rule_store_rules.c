@@ -71,6 +71,7 @@ static int check_policy(const struct baleen_stored_rules *rules, struct baleen_e
 
 #define GUARD_SESSIONS "guard-sessions"
 #define NEVER_NAMES "never-names"
+#define HEALTH "health"
 
 /* --- reading --- */
 
@@ -141,6 +142,7 @@ static bool read_rule(sqlite3_stmt *row, struct baleen_stored_rule *rule)
 	    (!baleen_sql_column(row, 16, widen, sizeof(widen)) ||
 	     baleen_widen_parse(widen, rule->widen)))
 		return false;
+	rule->trial_of = sqlite3_column_int64(row, 18);
 	if (sqlite3_column_type(row, 17) != SQLITE_NULL && !read_fleet(row, 17, &rule->fleet))
 		return false;
 	return !rule_fault(rule);
@@ -155,7 +157,8 @@ static int read_rules(const struct baleen_rule_store *state, struct baleen_store
 		" (SELECT value FROM text WHERE text.name = 'ban-width ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'max-growth ' || rule.name),"
 		" (SELECT value FROM text WHERE text.name = 'widen ' || rule.name),"
-		" (SELECT value FROM text WHERE text.name = 'fleet ' || rule.name)"
+		" (SELECT value FROM text WHERE text.name = 'fleet ' || rule.name),"
+		" (SELECT value FROM text WHERE text.name = 'trial ' || rule.name)"
 		" FROM rule ORDER BY place";
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 
@@ -175,7 +178,8 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 	static const char sql[] =
 		"SELECT default_drop, dry_run, sample_interval_ns, mode, place, never_path,"
 		" (SELECT value FROM text WHERE name = '" GUARD_SESSIONS "'),"
-		" coalesce((SELECT value FROM text WHERE name = '" NEVER_NAMES "'), '')"
+		" coalesce((SELECT value FROM text WHERE name = '" NEVER_NAMES "'), ''),"
+		" coalesce((SELECT value FROM text WHERE name = '" HEALTH "'), '')"
 		" FROM policy";
 	struct baleen_sql_rows rows = baleen_sql_ask(state, sql, error, NULL, 0);
 	sqlite3_stmt *row = rows.row;
@@ -189,6 +193,7 @@ static int read_policy(const struct baleen_rule_store *state, struct baleen_stor
 		rules->guard_sessions = read_u32(row, 6);
 		if (!baleen_sql_column(row, 5, rules->never_path, sizeof(rules->never_path)) ||
 		    !baleen_sql_column(row, 7, rules->never_names, sizeof(rules->never_names)) ||
+		    !baleen_sql_column(row, 8, rules->health, sizeof(rules->health)) ||
 		    check_policy(rules, NULL))
 			rows.ret = baleen_sql_damaged(state, "a policy that cannot be", error);
 	}
@@ -412,7 +417,9 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 		" OR name GLOB 'ban-width *' OR name GLOB 'max-growth *'"
 		" OR name GLOB 'widen *' OR name GLOB 'fleet *'"
 		" OR name = '" GUARD_SESSIONS "'"
-		" OR ((name GLOB 'access *' OR name GLOB 'hold *' OR name GLOB 'signed *')"
+		" OR name GLOB 'trial *'"
+		" OR ((name GLOB 'access *' OR name GLOB 'hold *' OR name GLOB 'signed *'"
+		" OR name GLOB 'rollout *' OR name GLOB 'manifest *')"
 		" AND NOT EXISTS (SELECT 1 FROM feed"
 		" WHERE substr(text.name, instr(text.name, ' ') + 1) = '' || feed.id))",
 		NULL, error, NULL, 0);
@@ -423,10 +430,15 @@ static int write_texts(struct baleen_rule_store *state, const struct baleen_stor
 		err = baleen_rule_store_set_text(state, NEVER_NAMES,
 						 *rules->never_names ? rules->never_names : NULL,
 						 error);
+	if (!err)
+		err = baleen_rule_store_set_text(state, HEALTH,
+						 *rules->health ? rules->health : NULL, error);
 	for (u32 i = 0; !err && i < rules->n_rules; i++) {
 		const struct baleen_stored_rule *rule = &rules->rule[i];
 
 		err = write_text_of(state, "bans ", rule->name, rule->takes_bans, 0, error);
+		if (!err)
+			err = write_text_of(state, "trial ", rule->name, rule->trial_of, 0, error);
 		if (!err)
 			err = write_text_of(state, "ban-width ", rule->name, rule->ban_width, 0,
 					    error);
@@ -465,36 +477,4 @@ int baleen_rule_store_set_rules(struct baleen_rule_store *state,
 		err = baleen_sql_do(state, "DELETE FROM rule WHERE place < 0", NULL, error, NULL,
 				    0);
 	return err ? err : write_texts(state, rules, error);
-}
-
-/* --- texts --- */
-
-int baleen_rule_store_get_text(const struct baleen_rule_store *state, const char *name, char **text)
-{
-	static const char sql[] = "SELECT value FROM text WHERE name = ?";
-	struct baleen_sql_rows rows =
-		baleen_sql_ask(state, sql, NULL, BALEEN_SQL_VALUES(baleen_sql_text(name)));
-	char *copy = NULL;
-	int err;
-
-	if (baleen_sql_next(&rows)) {
-		const char *found = (const char *)sqlite3_column_text(rows.row, 0);
-
-		copy = found ? strdup(found) : NULL;
-		rows.ret = copy ? 0 : -ENOMEM;
-	}
-	err = baleen_sql_end(&rows);
-	if (!err)
-		*text = copy;
-	return err;
-}
-
-int baleen_rule_store_set_text(struct baleen_rule_store *state, const char *name, const char *text,
-			       struct baleen_error *error)
-{
-	if (!text)
-		return baleen_sql_do(state, "DELETE FROM text WHERE name = ?", NULL, error,
-				     BALEEN_SQL_VALUES(baleen_sql_text(name)));
-	return baleen_sql_do(state, "INSERT OR REPLACE INTO text VALUES (?, ?)", NULL, error,
-			     BALEEN_SQL_VALUES(baleen_sql_text(name), baleen_sql_text(text)));
 }
