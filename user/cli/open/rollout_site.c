@@ -11,7 +11,7 @@
 
 #define TOPIC "set"
 
-enum { SAYS_OK = 1, SAYS_VETO = 2 };
+enum { SAYS_OK = 1, SAYS_VETO, TAKES_BACK };
 
 /* --- the fleet ------------------------------------------------------------------------ */
 
@@ -21,12 +21,13 @@ static int hear(const struct baleen_fleet_signal *signal, void *data)
 	const struct baleen_rollout_site *site = data;
 	size_t length = strcspn(signal->publisher, "/");
 	struct baleen_vote vote = { .is_veto = signal->value == SAYS_VETO,
+				    .is_taken_back = signal->value == TAKES_BACK,
 				    .generation = signal->number,
 				    .digest = signal->digest,
 				    .made_s = signal->made_ms / 1000 };
 
-	if ((signal->value != SAYS_OK && signal->value != SAYS_VETO) ||
-	    length >= sizeof(vote.host) || strlen(signal->subject) >= sizeof(vote.set))
+	if (signal->value < SAYS_OK || signal->value > TAKES_BACK || length >= sizeof(vote.host) ||
+	    strlen(signal->subject) >= sizeof(vote.set))
 		return 0;
 	memcpy(vote.host, signal->publisher, length);
 	strcpy(vote.set, signal->subject);
@@ -53,7 +54,9 @@ static int tell(struct baleen_fleet_store *store, const struct baleen_vote *vote
 	struct baleen_fleet_signal signal = { .topic = TOPIC,
 					      .number = vote->generation,
 					      .digest = vote->digest,
-					      .value = vote->is_veto ? SAYS_VETO : SAYS_OK };
+					      .value = vote->is_taken_back ? TAKES_BACK :
+						       vote->is_veto	   ? SAYS_VETO :
+									     SAYS_OK };
 
 	strcpy(signal.subject, vote->set);
 	snprintf(signal.reason, sizeof(signal.reason), "%.*s", (int)sizeof(signal.reason) - 1,
@@ -96,13 +99,21 @@ void rollout_site_read(struct baleen_rollout_site *site)
 
 void rollout_votes_put(const struct baleen_trial *trial)
 {
+	struct baleen_trial told = *trial;
 	struct baleen_error error;
 
-	for (u32 i = 0; i < trial->n_votes; i++)
-		if (baleen_votes_put(&trial->vote[i], &error) < 0)
+	told.n_votes = 0;
+	for (u32 i = 0; i < trial->n_votes; i++) {
+		int ret = baleen_votes_put(&trial->vote[i], &error);
+
+		if (ret < 0)
 			complain("%s", error.text);
-	if (trial->n_votes && trial->site->has_fleet)
-		tell_all(trial);
+		/* One that was never given need not be taken back. */
+		if (ret || !trial->vote[i].is_taken_back)
+			told.vote[told.n_votes++] = trial->vote[i];
+	}
+	if (told.n_votes && trial->site->has_fleet)
+		tell_all(&told);
 }
 
 static void append(json_t *json, const char *device, const struct baleen_trial_note *note)

@@ -189,7 +189,7 @@ struct change {
 	struct baleen_error *error;
 };
 
-static void vote(struct change *change, const struct baleen_feed *feed)
+static void vote(struct change *change, const struct baleen_feed *feed, bool is_veto)
 {
 	struct baleen_trial *trial = &change->trial;
 	struct baleen_set_manifest manifest;
@@ -199,15 +199,17 @@ static void vote(struct change *change, const struct baleen_feed *feed)
 	    !baleen_feed_manifest_get(&trial->deploy->state, feed->id, &manifest))
 		return;
 	trial->n_votes++;
-	*vote = (struct baleen_vote){ .is_veto = true,
+	*vote = (struct baleen_vote){ .is_veto = is_veto,
+				      .is_taken_back = !is_veto,
 				      .is_own = true,
 				      .generation = manifest.head.generation,
 				      .digest = baleen_vote_digest(&manifest.head),
 				      .made_s = trial->now_ms / 1000 };
 	strcpy(vote->set, manifest.name);
 	strcpy(vote->host, change->site.host);
-	snprintf(vote->reason, sizeof(vote->reason), "%s",
-		 change->asked->reason ? change->asked->reason : "held by an operator");
+	if (is_veto)
+		snprintf(vote->reason, sizeof(vote->reason), "%s",
+			 change->asked->reason ? change->asked->reason : "held by an operator");
 }
 
 static int hold(struct change *change, const struct baleen_feed *feed,
@@ -218,7 +220,7 @@ static int hold(struct change *change, const struct baleen_feed *feed,
 	if (rollout->available > feed->generation)
 		rollout->step = BALEEN_ROLLOUT_HELD;
 	if (change->asked->fleet)
-		vote(change, feed);
+		vote(change, feed, true);
 	return baleen_feed_rollout_put(&change->trial.deploy->state, feed->id, rollout,
 				       change->error);
 }
@@ -227,7 +229,6 @@ static int hold(struct change *change, const struct baleen_feed *feed,
 static int release(struct change *change, const struct baleen_feed *feed,
 		   struct baleen_feed_rollout *rollout)
 {
-	struct baleen_set_manifest manifest;
 	struct baleen_feed changed = *feed;
 	int err;
 
@@ -238,9 +239,7 @@ static int release(struct change *change, const struct baleen_feed *feed,
 	rollout->why[0] = '\0';
 	if (rollout->available > feed->generation)
 		changed.next_ms = change->trial.now_ms;
-	if (baleen_feed_manifest_get(&change->trial.deploy->state, feed->id, &manifest) &&
-	    baleen_votes_forget(manifest.name, manifest.head.generation, change->error))
-		return -EIO;
+	vote(change, feed, false);
 	err = baleen_feeds_put(&change->trial.deploy->state, &changed, change->error);
 	return err ? err :
 		     baleen_feed_rollout_put(&change->trial.deploy->state, feed->id, rollout,

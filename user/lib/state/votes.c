@@ -108,42 +108,36 @@ static int each_vote(int (*visit)(const struct baleen_vote *vote, void *data), v
 
 /**
  * struct change - the votes as they are to be
- * @put: comes last; NULL for none
- * @set: of a veto that is taken back; NULL for none
- * @generation: likewise
+ * @put: comes last, unless it is one that is taken back; an earlier one of its host goes
  * @text: the lines
  * @n: bytes of them
  * @n_votes: how many votes there are
  * @n_pass: of the oldest so many are passed over
- * @is_there: @put is there already
+ * @is_same: nothing is to change
  */
 struct change {
 	const struct baleen_vote *put;
-	const char *set;
-	u64 generation;
 	char *text;
 	size_t n;
 	u32 n_votes;
 	u32 n_pass;
-	bool is_there;
+	bool is_same;
 };
 
 static bool goes(const struct change *change, const struct baleen_vote *vote)
 {
-	if (change->put && is_of(vote, change->put))
-		return true;
-	return change->set && vote->is_own && vote->is_veto &&
-	       vote->generation == change->generation && !strcmp(vote->set, change->set);
+	return is_of(vote, change->put);
 }
 
 static int count_vote(const struct baleen_vote *vote, void *data)
 {
 	struct change *change = data;
+	const struct baleen_vote *put = change->put;
 
 	change->n_votes += !goes(change, vote);
-	if (change->put && is_of(vote, change->put) && vote->is_veto == change->put->is_veto &&
-	    !strcmp(vote->reason, change->put->reason))
-		change->is_there = true;
+	if (goes(change, vote))
+		change->is_same = !put->is_taken_back && vote->is_veto == put->is_veto &&
+				  !strcmp(vote->reason, put->reason);
 	return 0;
 }
 
@@ -169,7 +163,7 @@ static int write_votes(struct change *change, struct baleen_error *error)
 	int err;
 
 	each_vote(count_vote, change);
-	if (change->is_there)
+	if (change->is_same)
 		return 0;
 	if (change->n_votes >= BALEEN_VOTES_MAX)
 		change->n_pass = change->n_votes + 1 - BALEEN_VOTES_MAX;
@@ -177,7 +171,7 @@ static int write_votes(struct change *change, struct baleen_error *error)
 	if (!change->text)
 		return baleen_no_memory(error);
 	each_vote(keep_vote, change);
-	if (change->put) {
+	if (!change->put->is_taken_back) {
 		format_line(change->put, change->text + change->n);
 		change->n += strlen(change->text + change->n);
 	}
@@ -210,7 +204,8 @@ static int change_votes(struct change *change, struct baleen_error *error)
 int baleen_votes_put(const struct baleen_vote *vote, struct baleen_error *error)
 {
 	struct baleen_vote clean = *vote;
-	struct change change = { .put = &clean };
+	/* One that was never given need not be taken back. */
+	struct change change = { .put = &clean, .is_same = vote->is_taken_back };
 
 	if (!is_word(vote->set) || !is_word(vote->host) || !vote->generation)
 		return baleen_fail(error, EINVAL, "a vote on '%.64s' of '%.64s': no such names",
@@ -219,14 +214,6 @@ int baleen_votes_put(const struct baleen_vote *vote, struct baleen_error *error)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = ' ';
 	return change_votes(&change, error);
-}
-
-int baleen_votes_forget(const char *set, u64 generation, struct baleen_error *error)
-{
-	struct change change = { .set = set, .generation = generation };
-	int err = change_votes(&change, error);
-
-	return err < 0 ? err : 0;
 }
 
 /* --- counting ------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
 /**
  * struct baleen_vote - a vote
  * @is_veto: the generation is bad; else it is good
+ * @is_taken_back: neither: what the host has said of the generation no longer holds
  * @is_own: of this host; in a fleet it is sent to the others
  * @set: name of the set
  * @generation: the generation
@@ -33,6 +34,7 @@
  */
 struct baleen_vote {
 	bool is_veto;
+	bool is_taken_back;
 	bool is_own;
 	char set[BALEEN_SET_NAME_BYTES];
 	u64 generation;
@@ -67,21 +69,12 @@ u64 baleen_vote_digest(const struct baleen_set_head *head);
  * @vote: takes the place of an earlier one of the same host on the same generation
  * @error: filled in on failure
  *
- * On disk when it returns. Control characters of the reason become blanks.
+ * On disk when it returns. Control characters of the reason become blanks. One that is taken back
+ * is written nowhere: the earlier one goes.
  *
- * Return: 1; 0 when it is there already; -EINVAL for a name that cannot be; a negative errno.
+ * Return: 1; 0 when nothing is to change; -EINVAL for a name that cannot be; a negative errno.
  */
 int baleen_votes_put(const struct baleen_vote *vote, struct baleen_error *error);
-
-/**
- * baleen_votes_forget() - take back the own veto on a generation
- * @set: name of the set
- * @generation: the generation
- * @error: filled in on failure
- *
- * Return: 0 or a negative errno.
- */
-int baleen_votes_forget(const char *set, u64 generation, struct baleen_error *error);
 
 /**
  * baleen_votes_count() - what was said of a generation
