@@ -69,7 +69,7 @@ count_sixteen_of()
 {
 	local rules=() i
 
-	is_counted "$1" || return 0
+	is_counted "$1" "$(uname -r)" || return 0
 	for i in {1..16}; do
 		rules+=(--drop "rule$i=$2")
 	done

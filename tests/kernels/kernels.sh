@@ -117,7 +117,7 @@ compare()
 	fi
 	for configuration in $({ counts "$1"; rows "$(series "$release")"; } |
 		awk '!seen[$2]++ { print $2 }'); do
-		is_counted "$configuration" || continue
+		is_counted "$configuration" "$release" || continue
 		compare_row "$1" "$release" "$configuration"
 	done
 }

@@ -157,7 +157,7 @@ make_images()
 
 test_rules()
 {
-	local frames how name
+	local frames how name n
 
 	make_frames
 	make_images
@@ -174,7 +174,8 @@ test_rules()
 	same "dry run" 2 --default drop --dry-run --allow flows="$TMP/flows.bln" \
 		--drop nets="$TMP/nets.bln"
 	is "dry run: nothing is dropped" "${LETTERS//P/}" ""
-	same "16 rules" 16 $(for i in {1..15}; do echo "--count r$i=$TMP/pairs.bln dport $i-$((i + 60))"; done) \
+	n=$(pick 4 16)
+	same "$n rules" "$n" $(for ((i = 1; i < n; i++)); do echo "--count r$i=$TMP/pairs.bln dport $i-$((i + 60))"; done) \
 		--drop last="$TMP/hosts.bln"
 	set_mtu 9000
 	how=(-n)
