@@ -176,6 +176,74 @@ static void a_list_is_that_of_one_thread(void **state)
 	}
 }
 
+/* --- searches --------------------------------------------------------------- */
+
+struct found {
+	u32 n;
+	u64 last;
+	u64 sum;
+	u32 stop_at;
+};
+
+static int note_line(const struct baleen_list_line *line, void *data)
+{
+	struct found *found = data;
+
+	assert_true(line->number > found->last);
+	found->last = line->number;
+	found->sum += line->number * (1 + line->length + 200 * line->is_exception);
+	return ++found->n == found->stop_at ? -ECANCELED : 0;
+}
+
+static void find(int fd, const struct baleen_key *key, struct found *found)
+{
+	int want = found->stop_at ? -ECANCELED : 0, err;
+
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	err = baleen_list_find_each(fd, BALEEN_KEY_SRC, key, note_line, found);
+	if (!found->stop_at || found->n == found->stop_at)
+		assert_int_equal(err, want);
+	else
+		assert_int_equal(err, 0);
+}
+
+static void lines_are_found_as_by_one_thread(void **state)
+{
+	int fd = open_lines(150000, 5000);
+	struct random random = random_from(SEED);
+
+	for (u32 i = 0; i < 40; i++) {
+		const struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = random_next(&random) };
+		u32 stop_at = i % 4 ? 0 : 1 + i % 3;
+		struct found one = { .stop_at = stop_at };
+		u64 line_one = 0, line;
+		char text_one[BALEEN_KEY_TEXT] = "", text[BALEEN_KEY_TEXT];
+		int err_one, err;
+
+		baleen_threads_set(1);
+		find(fd, &key, &one);
+		lseek(fd, 0, SEEK_SET);
+		err_one = baleen_list_find(fd, BALEEN_KEY_SRC, &key, &line_one, text_one,
+					   sizeof(text_one));
+		for (u32 j = 1; j < N_COUNTS; j++) {
+			struct found found = { .stop_at = stop_at };
+
+			baleen_threads_set(thread_counts[j]);
+			find(fd, &key, &found);
+			assert_int_equal(found.n, one.n);
+			assert_int_equal(found.sum, one.sum);
+			line = 0;
+			text[0] = '\0';
+			lseek(fd, 0, SEEK_SET);
+			err = baleen_list_find(fd, BALEEN_KEY_SRC, &key, &line, text, sizeof(text));
+			assert_int_equal(err, err_one);
+			assert_int_equal(line, line_one);
+			assert_string_equal(text, text_one);
+		}
+	}
+	close(fd);
+}
+
 /* --- tables ---------------------------------------------------------------- */
 
 /* Hashes that come from a seed; each is there @copies times. */
@@ -314,6 +382,7 @@ int main(void)
 		cmocka_unit_test(each_task_is_done_once),
 		cmocka_unit_test(threads_are_as_many_as_set),
 		cmocka_unit_test(a_list_is_that_of_one_thread),
+		cmocka_unit_test(lines_are_found_as_by_one_thread),
 		cmocka_unit_test(a_full_table_is_that_of_one_thread),
 		cmocka_unit_test(keys_without_room_leave_the_table_empty),
 		cmocka_unit_test(other_tables_are_refused),

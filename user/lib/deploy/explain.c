@@ -85,10 +85,27 @@ static int look_at_limit(const struct baleen_explainer *explainer, u32 index,
 
 /* --- state ----------------------------------------------------------------- */
 
+/**
+ * struct reasons - what covers the key in one rule
+ * @explained: gets the entries
+ * @has_feeds: lines of feeds are among them
+ * @feeds_hold: a feed holds the key; of such a feed the lines come first, and of these the one
+ *              that decides
+ */
+struct reasons {
+	struct baleen_explained_rule *explained;
+	bool has_feeds;
+	bool feeds_hold;
+};
+
 static int copy_reason(const struct baleen_reason *reason, void *data)
 {
-	struct baleen_explained_rule *explained = data;
+	struct reasons *reasons = data;
+	struct baleen_explained_rule *explained = reasons->explained;
 
+	if (reason->is_feed && !reasons->has_feeds)
+		reasons->feeds_hold = !reason->is_exception;
+	reasons->has_feeds |= reason->is_feed;
 	if (explained->n_shown < BALEEN_MAX_REASONS)
 		explained->reason[explained->n_shown++] = *reason;
 	explained->n_reasons++;
@@ -126,27 +143,50 @@ static void look_for_ended(const struct baleen_rule_store *state,
 	baleen_rule_entries_find(state, rule->name, key, 0, copy_ended, &ended, NULL);
 }
 
+/* As baleen_derive_holds(), which would read the feeds once more. */
+static int judge_rule(const struct baleen_rule_store *state, const struct baleen_stored_rule *rule,
+		      const struct baleen_key *key, const struct reasons *reasons, u64 now_ms,
+		      struct baleen_error *error)
+{
+	struct baleen_explained_rule *explained = reasons->explained;
+	enum baleen_decision decision;
+	bool holds;
+	int err = baleen_derive_decides(state, rule, key, now_ms, &decision, error), found;
+
+	if (err)
+		return err;
+	found = baleen_protected_find(state, rule, key, &explained->protected);
+	explained->is_protected = found > 0;
+	if (found < 0) {
+		err = baleen_derive_settle(state, rule, key, decision, &holds, error);
+		if (err)
+			return err;
+	} else {
+		holds = !found && (decision == BALEEN_DECIDED_IN ||
+				   (decision == BALEEN_UNDECIDED && reasons->feeds_hold));
+	}
+	explained->opinion = holds ? BALEEN_OPINION_HOLDS : BALEEN_OPINION_ABSENT;
+	return 0;
+}
+
 static int look_at_rule(const struct baleen_rule_store *state,
 			const struct baleen_stored_rule *rule,
 			const struct baleen_question *question,
 			struct baleen_explained_rule *explained, struct baleen_error *error)
 {
 	struct baleen_key key = baleen_key_fields(rule->key_spec, &question->fields);
+	struct reasons reasons = { .explained = explained };
 	u64 now_ms = baleen_now_ms();
-	bool holds;
-	int err = baleen_derive_holds(state, rule, &key, now_ms, &holds, error);
+	int err;
 
+	err = baleen_derive_reasons(state, rule, &key, now_ms, copy_reason, &reasons, error);
 	if (!err)
-		err = baleen_derive_reasons(state, rule, &key, now_ms, copy_reason, explained,
-					    error);
+		err = judge_rule(state, rule, &key, &reasons, now_ms, error);
 	if (err)
 		return err;
 	explained->is_any = rule->is_any;
-	explained->opinion = holds ? BALEEN_OPINION_HOLDS : BALEEN_OPINION_ABSENT;
-	if (explained->holds && !holds)
+	if (explained->holds && explained->opinion == BALEEN_OPINION_ABSENT)
 		look_for_ended(state, rule, &key, now_ms, explained);
-	err = baleen_protected_find(state, rule, &key, &explained->protected);
-	explained->is_protected = err > 0;
 	return 0;
 }
 

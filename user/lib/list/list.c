@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From a list as people write it to its entries. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -184,73 +183,4 @@ int baleen_list_scan(int fd, u32 key_spec, baleen_list_visit *visit, void *data)
 	}
 	free(scan.buffer);
 	return ret;
-}
-
-/* The line that decides, as far as the list has been read. */
-struct finding {
-	const struct baleen_key *key;
-	int length; /* of its prefix; -1: there is none */
-	bool is_exception;
-	u64 line;
-	char text[BALEEN_KEY_TEXT];
-};
-
-static int update_finding(const struct baleen_entry *entry, u64 line, void *data)
-{
-	struct finding *finding = data;
-	int length = baleen_entry_covers(entry, finding->key);
-
-	if (length < 0 || length < finding->length ||
-	    (length == finding->length && entry->is_exception <= finding->is_exception))
-		return 0;
-	finding->length = length;
-	finding->is_exception = entry->is_exception;
-	finding->line = line;
-	snprintf(finding->text, sizeof(finding->text), "%.*s", (int)entry->length, entry->text);
-	return 0;
-}
-
-int baleen_list_find(int fd, u32 key_spec, const struct baleen_key *key, u64 *line, char *text,
-		     size_t text_bytes)
-{
-	struct finding finding = { .key = key, .length = -1 };
-	int err = baleen_list_scan(fd, key_spec, update_finding, &finding);
-
-	if (err)
-		return err;
-	if (finding.length < 0 || finding.is_exception)
-		return -ENOENT;
-	*line = finding.line;
-	snprintf(text, text_bytes, "%s", finding.text);
-	return 0;
-}
-
-/* A walk through the lines that cover a key. */
-struct covering {
-	const struct baleen_key *key;
-	int (*visit)(const struct baleen_list_line *line, void *data);
-	void *data;
-};
-
-static int visit_covering(const struct baleen_entry *entry, u64 number, void *data)
-{
-	const struct covering *covering = data;
-	int length = baleen_entry_covers(entry, covering->key);
-	struct baleen_list_line line;
-
-	if (length < 0)
-		return 0;
-	line.number = number;
-	line.length = length;
-	line.is_exception = entry->is_exception;
-	baleen_entry_format(entry, line.text, sizeof(line.text));
-	return covering->visit(&line, covering->data);
-}
-
-int baleen_list_find_each(int fd, u32 key_spec, const struct baleen_key *key,
-			  int (*visit)(const struct baleen_list_line *line, void *data), void *data)
-{
-	struct covering covering = { .key = key, .visit = visit, .data = data };
-
-	return baleen_list_scan(fd, key_spec, visit_covering, &covering);
 }

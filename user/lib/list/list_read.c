@@ -94,20 +94,6 @@ struct reading {
 	struct baleen_list more[BALEEN_MAX_THREADS];
 };
 
-/* The lines of a block from the first on, which are counted from behind @line. */
-static struct baleen_scanner scan_block(const struct baleen_lines *lines, u32 key_spec, u64 line)
-{
-	return (struct baleen_scanner){
-		.fd = -1,
-		.key_spec = key_spec,
-		.at_end = true,
-		.line = line,
-		.buffer = lines->buffer,
-		.complete = lines->complete,
-		.filled = lines->complete,
-	};
-}
-
 /* Return: 0 or -ENOMEM. */
 static int parse_block(struct baleen_list *list, struct baleen_scanner *scan)
 {
@@ -143,12 +129,14 @@ static void read_blocks(void *data, u32 number, u32 thread)
 	while (!err && baleen_blocks_take(&reading->blocks, &lines, &block)) {
 		/* Only the first line of the file may begin with a byte order mark. */
 		u64 n_bad = list->n_bad, first = block > 0;
-		struct baleen_scanner scan = scan_block(&lines, key_spec, first), again;
+		struct baleen_scanner scan = baleen_scanner_of_block(&lines, key_spec, first),
+				      again;
 
 		err = parse_block(list, &scan);
 		if (list->n_bad > n_bad) {
-			again = scan_block(&lines, key_spec,
-					   baleen_blocks_wait(&reading->blocks, block));
+			again = baleen_scanner_of_block(&lines, key_spec,
+							baleen_blocks_wait(&reading->blocks,
+									   block));
 			tell_bad(reading, &again);
 		}
 		baleen_blocks_end(&reading->blocks, block, scan.line - first, err);

@@ -118,3 +118,19 @@ int baleen_scanner_next(struct baleen_scanner *scan, struct baleen_entry *entry)
 	scan->next = end + 1 - scan->buffer;
 	return 1;
 }
+
+void baleen_scanner_skip(struct baleen_scanner *scan, u32 ip4)
+{
+	const char *reason;
+
+	while (scan->next < scan->complete) {
+		const char *start = scan->buffer + scan->next;
+		u32 other = ip4;
+		const char *end = baleen_ip4_scan(start, &other, &reason);
+
+		if (!end || *end != '\n' || other == ip4)
+			return;
+		scan->line++;
+		scan->next += end + 1 - start;
+	}
+}

@@ -11,6 +11,7 @@
 #define BALEEN_SCANNER_H
 
 #include "list/list_entry.h"
+#include "util/lines.h"
 
 /**
  * struct baleen_scanner - a list on the way
@@ -62,5 +63,36 @@ int baleen_scanner_start_text(struct baleen_scanner *scan, const char *text, u32
  * Return: 1 and @entry, 0 at the end, or the errno of read().
  */
 int baleen_scanner_next(struct baleen_scanner *scan, struct baleen_entry *entry);
+
+/**
+ * baleen_scanner_skip() - pass over lines that hold another IPv4 address and nothing else
+ * @scan: started
+ * @ip4: the address that is looked for
+ *
+ * Only lines that have been read are passed over: the next one may be such a line, too.
+ */
+void baleen_scanner_skip(struct baleen_scanner *scan, u32 ip4);
+
+/**
+ * baleen_scanner_of_block() - the lines of a block from its first on
+ * @lines: whole lines; stay where they are
+ * @key_spec: as for baleen_scanner_start()
+ * @line: number of the line before the first
+ *
+ * Return: the scanner, of which nothing is to be freed.
+ */
+static inline struct baleen_scanner baleen_scanner_of_block(const struct baleen_lines *lines,
+							    u32 key_spec, u64 line)
+{
+	return (struct baleen_scanner){
+		.fd = -1,
+		.key_spec = key_spec,
+		.at_end = true,
+		.line = line,
+		.buffer = lines->buffer,
+		.complete = lines->complete,
+		.filled = lines->complete,
+	};
+}
 
 #endif /* BALEEN_SCANNER_H */
