@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # BALEEN_THREADS: with any number of threads commands write the same bytes, and say the same
-# of bad lines, in their order and with their numbers.
+# of bad lines, in their order and with their numbers. `make check` compares 1
+# thread and 3, and builds each kind of one sort of list; `make check-all` also compares 2 and
+# 7, and builds each kind of each sort.
 
 # shellcheck source=tests/cli/lib.bash
 source "$(dirname "$0")/lib.bash"
@@ -27,18 +29,20 @@ for list in ip4 ip6 prefix4 prefix6 tuple url alike mixed; do
 	[ "$(stat -c %s "$list")" -gt 1048576 ] || echo "# $list is short"
 done
 
+read -ra COUNTS <<<"$(pick "3" "2 3 7")"
+
 # built THREADS OPTION...: an image by so many threads
 built()
 {
 	BALEEN_THREADS=$1 baleen build --seed x -o "by.$1" "${@:2}" 2>"said.$1"
 }
 
-# alike NAME OPTION...: the image is the same with 1, 2, 3 and 7 threads
+# alike NAME OPTION...: the image is the same with one thread and with several
 alike()
 {
 	local threads
 
-	for threads in 1 2 3 7; do
+	for threads in 1 "${COUNTS[@]}"; do
 		if ! built "$threads" "${@:2}"; then
 			not_ok "$1" "$(head -n 3 "said.$threads")"
 			return
@@ -51,15 +55,22 @@ alike()
 	ok "$1"
 }
 
-for kind in cuckoo bloom classic counting quotient; do
+# The options of each sort of list, and the list.
+SORTS=("ip4" "mixed" "--key src,dport tuple" "--key string url" "--key squid url")
+KINDS=(cuckoo bloom classic counting quotient)
+tried=0
+for i in "${!KINDS[@]}"; do
 	fpp=(--fpp 1e-3)
-	[ $kind = cuckoo ] && fpp=()
-	alike "$kind: IPv4" --kind $kind "${fpp[@]}" ip4
-	alike "$kind: IPv4 and IPv6, prefixes and exceptions" --kind $kind "${fpp[@]}" mixed
-	alike "$kind: two fields" --kind $kind "${fpp[@]}" --key src,dport tuple
-	alike "$kind: strings" --kind $kind "${fpp[@]}" --key string url
-	alike "$kind: URLs of Squid" --kind $kind "${fpp[@]}" --key squid url
+	[ "${KINDS[i]}" = cuckoo ] && fpp=()
+	for j in "${!SORTS[@]}"; do
+		if [ "$i" -eq "$j" ] || tests_all; then
+			read -ra options <<<"${SORTS[j]}"
+			alike "${KINDS[i]}: ${SORTS[j]}" --kind "${KINDS[i]}" "${fpp[@]}" "${options[@]}"
+			tried=$((tried + 1))
+		fi
+	done
 done
+sampled "kinds and sorts of lists" "$tried" $((${#KINDS[@]} * ${#SORTS[@]}))
 alike "IPv6" ip6
 alike "IPv4 prefixes and exceptions" prefix4
 alike "IPv6 prefixes and exceptions" prefix6
@@ -79,7 +90,7 @@ awk '{ print } NR % 4500 == 0 { print "bad" NR }' ip4 | head -n 85000 | sed '1s/
 grep -n bad bad | sed -E "s/^([0-9]+):(.*)/baleen: bad:\1: '\2': a host name, not an address/" >want
 echo "baleen: bad: $(grep -c bad bad) bad lines of $(wc -l <bad): list refused (--skip-bad goes on without them)" >>want
 is "there are at most twenty bad lines" "$([ "$(wc -l <want)" -le 21 ] && echo yes)" yes
-for threads in 1 2 3 7; do
+for threads in 1 "${COUNTS[@]}"; do
 	BALEEN_THREADS=$threads baleen build -o new bad 2>said
 	check "bad lines in their order, $threads threads" diff want said
 done
@@ -98,7 +109,7 @@ printf '%s\n' "baleen: odd:40001: '$(head -c 64 /dev/zero | tr '\0' x)...': line
 	"baleen: odd:40002: '192.0.2.1?': NUL byte" "baleen: odd:40003: '192.0.2.2?192.0.2.3': carriage return in the line" \
 	"baleen: odd:80004: '10.0.0.300': octet above 255" \
 	"baleen: odd: 4 bad lines of 80004: list refused (--skip-bad goes on without them)" >want
-for threads in 1 2 7; do
+for threads in 1 "${COUNTS[@]}"; do
 	BALEEN_THREADS=$threads baleen build -o new odd 2>said
 	check "long lines, NUL bytes, no newline at the end, $threads threads" diff want said
 done
@@ -108,7 +119,7 @@ done
 	printf '\xef\xbb\xbf192.0.2.1\n'
 } >bom
 printf '%s\n' "baleen: bom:100001: '???192.0.2.1': not an address" >want
-for threads in 1 2 7; do
+for threads in 1 "${COUNTS[@]}"; do
 	BALEEN_THREADS=$threads baleen build -o new bom 2>said
 	check "a byte order mark is one in the first line alone, $threads threads" \
 		diff <(sed "s/': .*//" want) <(head -n 1 said | sed "s/': .*//")
@@ -121,12 +132,12 @@ done
 
 # --- match ------------------------------------------------------------------
 
-# asked NAME COMMAND...: output, messages and status are the same with 1, 2, 3 and 7 threads
+# asked NAME COMMAND...: output, messages and status are the same with one thread and with several
 asked()
 {
 	local threads
 
-	for threads in 1 2 3 7; do
+	for threads in 1 "${COUNTS[@]}"; do
 		BALEEN_THREADS=$threads "${@:2}" >"out.$threads" 2>"said.$threads"
 		echo "status $?" >>"said.$threads"
 		if ! cmp out.1 "out.$threads" || ! cmp said.1 "said.$threads"; then
