@@ -190,6 +190,108 @@ static void test_own_wider(void **state)
 	exceptions("");
 }
 
+/* --- many pardons ---------------------------------------------------------- */
+
+static u32 next_random(u32 *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+/* Few bits, so that prefixes and keys meet. */
+static void random_key(u32 *random, struct baleen_fleet_key *key)
+{
+	bool is_ip6 = next_random(random) & 1;
+	struct baleen_fleet_key whole = { .family = is_ip6 ? 6 : 4, .length = is_ip6 ? 128 : 32 };
+
+	for (u32 i = 0; i < baleen_fleet_key_bytes(&whole); i++)
+		whole.address[i] = next_random(random) & 0x81;
+	*key = baleen_fleet_key_widen(&whole, next_random(random) % (whole.length + 1u));
+}
+
+/* One by one. */
+static bool holds(const struct baleen_fleet_pardons *pardons,
+		  const struct baleen_fleet_entry *entry, u64 base_ms)
+{
+	for (size_t i = 0; i < pardons->n; i++)
+		if (base_ms <= pardons->pardon[i].made_ms &&
+		    !strcmp(pardons->pardon[i].set, entry->set) &&
+		    baleen_fleet_key_covers(&pardons->pardon[i].key, &entry->key))
+			return true;
+	return false;
+}
+
+static void put_pardon(const struct baleen_fleet_key *key, const char *set, u64 made_ms)
+{
+	struct baleen_fleet_message message = { .key = *key,
+						.made_ms = made_ms,
+						.publisher = "ops/operator" };
+	bool is_new;
+
+	strcpy(message.set, set);
+	OK(baleen_fleet_pardons_put(&there, &message, &is_new, &error));
+}
+
+static void test_many_pardons(void **state)
+{
+	const struct baleen_fleet_pardons *pardons;
+	struct baleen_fleet_entry entry = { .set = "" };
+	u32 random = 7, n_held = 0;
+
+	OK(baleen_fleet_store_begin(&there, &error));
+	for (u32 i = 0; i < 400; i++) {
+		random_key(&random, &entry.key);
+		/* One of all addresses would hide the others. */
+		if (entry.key.length > 4)
+			put_pardon(&entry.key, i & 1 ? "bans" : "scans",
+				   NOW + next_random(&random) % 100);
+	}
+	OK(baleen_fleet_store_commit(&there, &error));
+	OK(baleen_fleet_pardons_share(&there, fleet_now, &pardons, &error));
+	assert_in_range(pardons->n, 100, 400);
+	for (u32 i = 0; i < 20000; i++) {
+		u64 base_ms = NOW + next_random(&random) % 120;
+		bool want;
+
+		random_key(&random, &entry.key);
+		strcpy(entry.set, i % 3 ? "bans" : "scans");
+		want = holds(pardons, &entry, base_ms);
+		assert_int_equal(baleen_fleet_pardons_hold(pardons, &entry, base_ms), want);
+		n_held += want;
+	}
+	assert_in_range(n_held, 1000, 19000);
+}
+
+static size_t n_shared(void)
+{
+	const struct baleen_fleet_pardons *pardons;
+
+	OK(baleen_fleet_pardons_share(&there, fleet_now, &pardons, &error));
+	return pardons->n;
+}
+
+/* They are read again when this one or another process has changed them, or undone it. */
+static void test_shared_pardons(void **state)
+{
+	struct baleen_fleet_store other;
+	struct baleen_fleet_key key;
+
+	assert_int_equal(n_shared(), 0);
+	OK(baleen_fleet_key_parse("192.0.2.1", &key));
+	put_pardon(&key, "bans", NOW);
+	assert_int_equal(n_shared(), 1);
+	OK(baleen_fleet_store_begin(&there, &error));
+	OK(baleen_fleet_key_parse("192.0.2.2", &key));
+	put_pardon(&key, "bans", NOW);
+	assert_int_equal(n_shared(), 2);
+	baleen_fleet_store_rollback(&there);
+	assert_int_equal(n_shared(), 1);
+	OK(baleen_fleet_store_open(&other, fleet_dir[1], true, &error));
+	OK(baleen_sql_do(&other.db, "DELETE FROM pardon", NULL, &error, NULL, 0));
+	assert_int_equal(n_shared(), 0);
+	baleen_fleet_store_close(&other);
+}
+
 /* --- what is old ----------------------------------------------------------- */
 
 /* Who is suspended stays so, also for those that hear of it late; a pardon is over. */
@@ -242,6 +344,8 @@ int main(void)
 		TEST(test_kept),	   TEST(test_given_on),	    TEST(test_over),
 		TEST(test_counts),	   TEST(test_own_inside),   TEST(test_own_wider),
 		TEST(test_old_suspension), TEST(test_refused_once), TEST(test_older_database),
+		TEST(test_many_pardons),
+		TEST(test_shared_pardons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@ bool baleen_fleet_row_counts(const struct baleen_fleet_work *work,
 {
 	return row->hold == BALEEN_FLEET_IN_FORCE && row->force_ms > work->receiver->now_ms &&
 	       !work->account.publisher.is_suspended &&
-	       !baleen_fleet_pardons_hold(&work->pardons, &row->entry, row->base_ms);
+	       !baleen_fleet_pardons_hold(work->pardons, &row->entry, row->base_ms);
 }
 
 int baleen_fleet_effect_add(struct baleen_fleet_work *work, const char *publisher,

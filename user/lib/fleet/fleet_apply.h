@@ -28,7 +28,7 @@ struct baleen_fleet_work {
 	size_t n_bytes;
 	struct baleen_fleet_account account;
 	const struct baleen_fleet_grant *grant;
-	struct baleen_fleet_pardons pardons;
+	const struct baleen_fleet_pardons *pardons;
 	struct baleen_fleet_result *result;
 	struct baleen_error *error;
 };

@@ -155,6 +155,19 @@ bool baleen_fleet_key_check(const struct baleen_fleet_key *key)
 	return key->family == 4 || !is_mapped(key);
 }
 
+struct baleen_fleet_key baleen_fleet_key_widen(const struct baleen_fleet_key *key, u32 length)
+{
+	struct baleen_fleet_key wide = *key;
+
+	wide.length = length;
+	for (u32 i = 0; i < sizeof(wide.address); i++) {
+		if (length >= 8 * (i + 1))
+			continue;
+		wide.address[i] &= length > 8 * i ? 0xff << (8 - (length - 8 * i)) : 0;
+	}
+	return wide;
+}
+
 bool baleen_fleet_key_covers(const struct baleen_fleet_key *wide,
 			     const struct baleen_fleet_key *key)
 {

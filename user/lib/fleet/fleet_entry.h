@@ -123,6 +123,15 @@ const char *baleen_fleet_key_format(const struct baleen_fleet_key *key, char *te
 bool baleen_fleet_key_check(const struct baleen_fleet_key *key);
 
 /**
+ * baleen_fleet_key_widen() - the prefix of a length that a key is in
+ * @key: the key
+ * @length: its length at the most
+ *
+ * Return: the prefix.
+ */
+struct baleen_fleet_key baleen_fleet_key_widen(const struct baleen_fleet_key *key, u32 length);
+
+/**
  * baleen_fleet_key_covers() - is a key inside another one?
  * @wide: the wider one
  * @key: the one inside, or the same

@@ -39,7 +39,7 @@ int baleen_fleet_pardons_load(const struct baleen_fleet_store *store, u64 now_ms
 	struct baleen_sql_rows rows = baleen_sql_ask(
 		&store->db,
 		"SELECT of_set, family, length, address, made_ms, by, reason FROM pardon"
-		" WHERE made_ms >= ? ORDER BY of_set, family, address, length",
+		" WHERE made_ms >= ? ORDER BY of_set, family, length, address",
 		error, BALEEN_SQL_VALUES(baleen_sql_number(oldest(now_ms))));
 	struct baleen_fleet_pardons read = { 0 };
 	int err;
@@ -49,6 +49,9 @@ int baleen_fleet_pardons_load(const struct baleen_fleet_store *store, u64 now_ms
 			rows.ret = baleen_no_memory(error);
 		else
 			rows.ret = read_pardon(store, rows.row, &read.pardon[read.n++], error);
+		if (!rows.ret)
+			read.has[read.pardon[read.n - 1].key.family == 6]
+				[read.pardon[read.n - 1].key.length] = true;
 	}
 	err = baleen_sql_end(&rows);
 	if (err)
@@ -64,14 +67,88 @@ void baleen_fleet_pardons_free(struct baleen_fleet_pardons *pardons)
 	memset(pardons, 0, sizeof(*pardons));
 }
 
+static void free_shared(void *shared)
+{
+	baleen_fleet_pardons_free(shared);
+	free(shared);
+}
+
+int baleen_fleet_pardons_share(struct baleen_fleet_store *store, u64 now_ms,
+			       const struct baleen_fleet_pardons **pardons,
+			       struct baleen_error *error)
+{
+	struct baleen_fleet_pardons *read;
+	u64 version = 0;
+	/* It tells of what others have written; after its own changes nothing is cached. */
+	int err = baleen_sql_do(&store->db, "PRAGMA data_version", &version, error, NULL, 0);
+
+	if (err < 0)
+		return err;
+	if (!store->cache || store->cache_version != version) {
+		read = calloc(1, sizeof(*read));
+		if (!read)
+			return baleen_no_memory(error);
+		err = baleen_fleet_pardons_load(store, now_ms, read, error);
+		if (err) {
+			free(read);
+			return err;
+		}
+		baleen_fleet_store_uncache(store);
+		store->cache = read;
+		store->free_cache = free_shared;
+		store->cache_version = version;
+	}
+	*pardons = store->cache;
+	return 0;
+}
+
+/* In the order of baleen_fleet_pardons_load(). */
+static int compare(const char *set, const struct baleen_fleet_key *key,
+		   const struct baleen_fleet_pardon *pardon)
+{
+	int order = strcmp(set, pardon->set);
+
+	if (!order)
+		order = key->family - pardon->key.family;
+	if (!order)
+		order = key->length - pardon->key.length;
+	return order ? order :
+		       memcmp(key->address, pardon->key.address, baleen_fleet_key_bytes(key));
+}
+
+static const struct baleen_fleet_pardon *find(const struct baleen_fleet_pardons *pardons,
+					      const char *set, const struct baleen_fleet_key *key)
+{
+	size_t first = 0, end = pardons->n;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		int order = compare(set, key, &pardons->pardon[middle]);
+
+		if (!order)
+			return &pardons->pardon[middle];
+		if (order > 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return NULL;
+}
+
 bool baleen_fleet_pardons_hold(const struct baleen_fleet_pardons *pardons,
 			       const struct baleen_fleet_entry *entry, u64 base_ms)
 {
-	for (size_t i = 0; i < pardons->n; i++) {
-		const struct baleen_fleet_pardon *pardon = &pardons->pardon[i];
+	const bool *has = pardons->has[entry->key.family == 6];
 
-		if (base_ms <= pardon->made_ms && !strcmp(pardon->set, entry->set) &&
-		    baleen_fleet_key_covers(&pardon->key, &entry->key))
+	for (u32 length = 0; pardons->n && length <= entry->key.length; length++) {
+		const struct baleen_fleet_pardon *pardon;
+		struct baleen_fleet_key wide;
+
+		if (!has[length])
+			continue;
+		wide = baleen_fleet_key_widen(&entry->key, length);
+		pardon = find(pardons, entry->set, &wide);
+		if (pardon && base_ms <= pardon->made_ms)
 			return true;
 	}
 	return false;
@@ -95,6 +172,7 @@ int baleen_fleet_pardons_put(struct baleen_fleet_store *store,
 				  baleen_sql_text(message->publisher),
 				  baleen_sql_text(message->reason)));
 
+	baleen_fleet_store_uncache(store);
 	if (err)
 		return err;
 	*is_new = sqlite3_changes(store->db.db);

@@ -27,12 +27,14 @@ struct baleen_fleet_pardon {
 
 /**
  * struct baleen_fleet_pardons - all pardons
- * @pardon: they
+ * @pardon: they, by set, family, length and address
  * @n: how many
+ * @has: by length, of IPv4 and of IPv6: there is one
  */
 struct baleen_fleet_pardons {
 	struct baleen_fleet_pardon *pardon;
 	size_t n;
+	bool has[2][129];
 };
 
 /**
@@ -46,6 +48,19 @@ struct baleen_fleet_pardons {
  */
 int baleen_fleet_pardons_load(const struct baleen_fleet_store *store, u64 now_ms,
 			      struct baleen_fleet_pardons *pardons, struct baleen_error *error);
+
+/**
+ * baleen_fleet_pardons_share() - the same, read when somebody has changed them
+ * @store: opened; keeps them
+ * @now_ms: broker's time
+ * @pardons: filled in; belongs to @store, until the next call, or a change by it
+ * @error: filled in on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_fleet_pardons_share(struct baleen_fleet_store *store, u64 now_ms,
+			       const struct baleen_fleet_pardons **pardons,
+			       struct baleen_error *error);
 
 /**
  * baleen_fleet_pardons_free() - free them

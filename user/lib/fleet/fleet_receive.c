@@ -432,11 +432,10 @@ int baleen_fleet_receive(const struct baleen_fleet_receiver *receiver, const voi
 	err = check(&work, bytes, n_bytes);
 	if (err || result->verdict == BALEEN_FLEET_REFUSED)
 		return err;
-	err = baleen_fleet_pardons_load(receiver->store, receiver->now_ms, &work.pardons, error);
-	if (!err)
-		err = take(&work);
-	baleen_fleet_pardons_free(&work.pardons);
-	return err;
+	if (message.type == BALEEN_FLEET_BATCH || message.type == BALEEN_FLEET_SNAPSHOT)
+		err = baleen_fleet_pardons_share(receiver->store, receiver->now_ms, &work.pardons,
+						 error);
+	return err ? err : take(&work);
 }
 
 int baleen_fleet_refusals_each(const struct baleen_fleet_store *store,

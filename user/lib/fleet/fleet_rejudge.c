@@ -168,13 +168,12 @@ int baleen_fleet_rejudge(const struct baleen_fleet_receiver *receiver, const cha
 	ret = baleen_fleet_account_share(receiver->store, receiver->policy, &work->account, false,
 					 error);
 	if (ret >= 0)
-		ret = baleen_fleet_pardons_load(receiver->store, receiver->now_ms, &work->pardons,
-						error);
+		ret = baleen_fleet_pardons_share(receiver->store, receiver->now_ms, &work->pardons,
+						 error);
 	if (!ret)
 		ret = load(&judging);
 	if (!ret)
 		ret = work->grant ? judge_all(&judging, is_all) : forget(&judging);
-	baleen_fleet_pardons_free(&work->pardons);
 	free(judging.row);
 	return ret;
 }

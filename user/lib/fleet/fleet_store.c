@@ -184,8 +184,16 @@ int baleen_fleet_store_open(struct baleen_fleet_store *store, const char *direct
 	return err;
 }
 
+void baleen_fleet_store_uncache(struct baleen_fleet_store *store)
+{
+	if (store->cache)
+		store->free_cache(store->cache);
+	store->cache = NULL;
+}
+
 void baleen_fleet_store_close(struct baleen_fleet_store *store)
 {
+	baleen_fleet_store_uncache(store);
 	baleen_sql_close(&store->db);
 }
 
@@ -208,6 +216,7 @@ int baleen_fleet_store_commit(struct baleen_fleet_store *store, struct baleen_er
 /* SQLite has undone it already where the disk is full. */
 void baleen_fleet_store_rollback(struct baleen_fleet_store *store)
 {
+	baleen_fleet_store_uncache(store);
 	if (!sqlite3_get_autocommit(store->db.db))
 		baleen_sql_do(&store->db, "ROLLBACK", NULL, NULL, NULL, 0);
 }

@@ -36,9 +36,15 @@
 /**
  * struct baleen_fleet_store - an open database
  * @db: private
+ * @cache: private: rows that baleen_fleet_pardons_share() has read; NULL for none
+ * @free_cache: private: frees them
+ * @cache_version: private: of the database then
  */
 struct baleen_fleet_store {
 	struct baleen_rule_store db;
+	void *cache;
+	void (*free_cache)(void *cache);
+	u64 cache_version;
 };
 
 /**
@@ -83,6 +89,12 @@ int baleen_fleet_store_commit(struct baleen_fleet_store *store, struct baleen_er
  * @store: with a transaction, or without
  */
 void baleen_fleet_store_rollback(struct baleen_fleet_store *store);
+
+/**
+ * baleen_fleet_store_uncache() - rows that were read before count no longer
+ * @store: has changed them, or undone that
+ */
+void baleen_fleet_store_uncache(struct baleen_fleet_store *store);
 
 /* Names of texts; others may have their own. */
 #define BALEEN_FLEET_TEXT_CURSOR "cursor"

@@ -138,26 +138,12 @@ int baleen_fleet_view_each(const struct baleen_fleet_store *store, const char *p
 
 /* --- one key --------------------------------------------------------------- */
 
-/* The prefix of this length that a key is in. */
-static struct baleen_fleet_key widen(const struct baleen_fleet_key *key, u32 length)
-{
-	struct baleen_fleet_key wide = *key;
-
-	wide.length = length;
-	for (u32 i = 0; i < sizeof(wide.address); i++) {
-		if (length >= 8 * (i + 1))
-			continue;
-		wide.address[i] &= length > 8 * i ? 0xff << (8 - (length - 8 * i)) : 0;
-	}
-	return wide;
-}
-
 static int find_wide(struct looking *looking, const struct baleen_fleet_key *key)
 {
 	int ret = 0;
 
 	for (int length = key->length; length >= 0 && !ret; length--) {
-		struct baleen_fleet_key wide = widen(key, length);
+		struct baleen_fleet_key wide = baleen_fleet_key_widen(key, length);
 		struct baleen_sql_rows rows = baleen_sql_ask(
 			&looking->store->db,
 			"SELECT " FOUND_COLUMNS " FROM entry JOIN publisher p ON publisher = p.id"
