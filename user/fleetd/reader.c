@@ -22,7 +22,8 @@
 #define READ_COUNT "256"
 /* XREAD waits so long for a message. */
 #define BLOCK_MS 1000
-#define BLOCK_TEXT "1000"
+/* The stream may have what a head tells of: it is read before a snapshot is fetched. */
+#define SHORT_BLOCK_MS 20
 /* Rules are compared with the store so often, since what is protected changes. */
 #define MIRROR_MS 60000
 /* After a device, or the disk, did not take it. */
@@ -293,7 +294,8 @@ static int read_some(struct reader *reader, struct baleen_error *error)
 {
 	redisReply *reply = NULL;
 	int err = redis_send(&reader->redis, error,
-			     "XREAD COUNT " READ_COUNT " BLOCK " BLOCK_TEXT " STREAMS {%s}:log %s",
+			     "XREAD COUNT " READ_COUNT " BLOCK %d STREAMS {%s}:log %s",
+			     reader->n_wants ? SHORT_BLOCK_MS : BLOCK_MS,
 			     reader->fleet->conf.fleet, reader->cursor);
 
 	while (!err) {

@@ -433,8 +433,6 @@ int reconcile(struct reader *reader, struct baleen_error *error)
 	if (!err)
 		err = take_hash(reader, &heads, &n_behind, error);
 	if (!err)
-		err = reconcile_snapshots(reader, error);
-	if (!err)
 		err = rejudge_others(reader, error);
 	if (!err)
 		err = count_hosts(reader, error);
