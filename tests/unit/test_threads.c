@@ -15,6 +15,7 @@
 #include "filter/filter.h"
 #include "filter/plan.h"
 #include "filter/slots.h"
+#include "list/list_sort.h"
 #include "lists.h"
 #include "ops/build.h"
 #include "random.h"
@@ -158,7 +159,7 @@ static void a_list_is_that_of_one_thread(void **state)
 	static const u32 bad_each[] = { 1, 3, 5000, 1000000 };
 
 	for (u32 i = 0; i < sizeof(bad_each) / sizeof(bad_each[0]); i++) {
-		int fd = open_lines(150000, bad_each[i]);
+		int fd = open_lines(100000, bad_each[i]);
 		struct baleen_list one, list;
 		struct told told_one, told;
 
@@ -174,6 +175,41 @@ static void a_list_is_that_of_one_thread(void **state)
 		baleen_list_free(&one);
 		close(fd);
 	}
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Addresses that begin alike, in 0 to 4 bytes, and of which one in @others differs. */
+static void addresses_are_sorted_as_by_qsort(void **state)
+{
+	static const u32 n = 160000, others[] = { 3, 1000, 1u << 31 };
+	struct random random = random_from(SEED);
+	u32 *want = malloc(n * sizeof(*want));
+
+	assert_non_null(want);
+	for (u32 i = 0; i < 5 * 3 * 2; i++) {
+		u32 mask = i % 5 ? 0xffffffff << (32 - 8 * (i % 5)) : 0, other = others[i / 5 % 3];
+		struct baleen_list list = { 0 };
+
+		for (u32 j = 0; j < n; j++) {
+			u32 x = random_next(&random);
+
+			want[j] = random_below(&random, other) ? (x & ~mask) | (0x5bc2d0e7 & mask) :
+								 x;
+			assert_int_equal(baleen_list_add_ip4(&list, want[j]), 0);
+		}
+		baleen_threads_set(i < 15 ? 1 : 3);
+		baleen_list_sort(&list);
+		qsort(want, n, sizeof(*want), compare_u32);
+		assert_memory_equal(list.ip4, want, n * sizeof(*want));
+		baleen_list_free(&list);
+	}
+	free(want);
 }
 
 /* --- searches --------------------------------------------------------------- */
@@ -209,10 +245,10 @@ static void find(int fd, const struct baleen_key *key, struct found *found)
 
 static void lines_are_found_as_by_one_thread(void **state)
 {
-	int fd = open_lines(150000, 5000);
+	int fd = open_lines(100000, 5000);
 	struct random random = random_from(SEED);
 
-	for (u32 i = 0; i < 40; i++) {
+	for (u32 i = 0; i < 16; i++) {
 		const struct baleen_key key = { .domain = BALEEN_IP4, .ip4 = random_next(&random) };
 		u32 stop_at = i % 4 ? 0 : 1 + i % 3;
 		struct found one = { .stop_at = stop_at };
@@ -382,6 +418,7 @@ int main(void)
 		cmocka_unit_test(each_task_is_done_once),
 		cmocka_unit_test(threads_are_as_many_as_set),
 		cmocka_unit_test(a_list_is_that_of_one_thread),
+		cmocka_unit_test(addresses_are_sorted_as_by_qsort),
 		cmocka_unit_test(lines_are_found_as_by_one_thread),
 		cmocka_unit_test(a_full_table_is_that_of_one_thread),
 		cmocka_unit_test(keys_without_room_leave_the_table_empty),

@@ -195,10 +195,13 @@ static void sort_key(char *elements, size_t n, u32 depth)
 	flag_sort(elements, n, KEY, depth, sort_key);
 }
 
-/* --- by threads ------------------------------------------------------------- */
+/* --- with a scratch, by threads --------------------------------------------- */
 
 /* Fewer are sorted sooner than threads are made. */
 #define MANY (1u << 16)
+
+/* IPv4 addresses: fewer than that, and tables of 256 digits take longer than they save. */
+#define ENOUGH 512
 
 /**
  * struct sorting - elements that threads sort
@@ -286,6 +289,42 @@ static void sort_alone(enum what what, char *elements, size_t n, u32 depth)
 	}
 }
 
+static void move_by_digit(u32 *to, const u32 *from, size_t n, u32 shift)
+{
+	size_t next[256] = { 0 }, at = 0, n_here;
+
+	for (size_t i = 0; i < n; i++)
+		next[from[i] >> shift & 255]++;
+	for (u32 digit = 0; digit < 256; digit++) {
+		n_here = next[digit];
+		next[digit] = at;
+		at += n_here;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[next[from[i] >> shift & 255]++] = from[i];
+}
+
+/* From the lowest byte up to the one below @depth: no comparison, so none is mispredicted.
+ * In: @scratch; out: @elements.
+ */
+static void sort_ip4_upwards(u32 *elements, u32 *scratch, size_t n, u32 depth)
+{
+	u32 *from = scratch, *to = elements, *last;
+
+	/* With an even number of moves they begin where they end. */
+	if (depth & 1) {
+		memcpy(elements, scratch, n * sizeof(*elements));
+		from = elements;
+		to = scratch;
+	}
+	for (u32 digit = 3; digit > depth; digit--) {
+		move_by_digit(to, from, n, 24 - 8 * digit);
+		last = to;
+		to = from;
+		from = last;
+	}
+}
+
 static void sort_bucket(void *data, u32 bucket, u32 thread)
 {
 	const struct sorting *sorting = data;
@@ -293,6 +332,11 @@ static void sort_bucket(void *data, u32 bucket, u32 thread)
 	size_t start = sorting->start[bucket], n = sorting->start[bucket + 1] - start;
 	char *elements = sorting->elements + start * bytes;
 
+	if (sorting->what == IP4 && n >= ENOUGH && n <= sorting->n_alone) {
+		sort_ip4_upwards((u32 *)elements, (u32 *)sorting->scratch + start, n,
+				 sorting->depth);
+		return;
+	}
 	memcpy(elements, sorting->scratch + start * bytes, n * bytes);
 	if (n <= sorting->n_alone && sorting->depth + 1 < n_digits(sorting->what))
 		sort_alone(sorting->what, elements, n, sorting->depth + 1);
@@ -329,7 +373,8 @@ static void sort(enum what what, void *elements, size_t n)
 {
 	struct sorting sorting = { .elements = elements, .n = n, .what = what };
 
-	if (n >= MANY && baleen_threads() > 1) {
+	/* One thread is enough where the scratch is worth it by itself. */
+	if (n >= MANY && (baleen_threads() > 1 || what == IP4)) {
 		sorting.n_slices = baleen_threads();
 		sorting.n_alone = n / sorting.n_slices / 2;
 		sorting.scratch = malloc(n * element_bytes(what));
