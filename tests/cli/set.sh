@@ -131,6 +131,27 @@ check "one that is on its way" publish other two.txt --rings default
 is "is overtaken, and that is said" "$(grep -c "generation 4 was on its way to all hosts until 20.*: hosts that do not have it wait for generation 5 instead" "$TMP/err")" 1
 is "by the default" "$(grep -c '^ring' other/bans.manifest)" 4
 
+# --- the lists ---
+
+printf '# ours\n198.51.100.1\n' >three.txt
+printf '192.0.2.0/24 noisy' >four.txt
+user mkdir shown
+is "no lists without --source" "$(ls other | grep -c source)" 0
+check "lists are shown" publish shown four.txt three.txt --source --deltas 0
+is "one behind the other" "$(<shown/bans-1.source)" "$(cat three.txt four.txt)"
+check "verify" verify shown
+is "says so" "$(grep -c '; 2 files as signed$' "$TMP/out")" 1
+check "show" baleen set show shown/bans.manifest
+is "names them" "$(sed -n 's/^  bans-1.source, //p' "$TMP/out")" "$(stat -c %s shown/bans-1.source) B"
+echo >>shown/bans-1.source
+check_status "others" 1 verify shown
+is "are refused" "$(sed 's/.*shown/shown/' "$TMP/err")" "shown/bans-1.source: has more bytes than its manifest says"
+check "a pipe" eval 'publish shown - --source --deltas 0 <one.txt'
+is "is shown, too" "$(cksum <shown/bans-2.source)" "$(cksum <one.txt)"
+publish shown two.txt --deltas 0 >/dev/null
+publish shown one.txt --deltas 0 >/dev/null
+is "old ones go" "$(cd shown && echo *.source)" "*.source"
+
 # --- a directory that was lost ---
 
 user mkdir lost

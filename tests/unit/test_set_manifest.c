@@ -17,7 +17,7 @@
 static const char good[] = "baleen-set 1\nname bans\ngeneration 7\nprevious 6\n"
 			   "created 2026-11-25T03:00:00Z\nexpires 2026-12-02T03:00:00Z\n"
 			   "entries 1000000\ndigest " HEX "\ncanaries 2\nring 1 3600\n"
-			   "ring 10 14400\nring 100 0\nfull 1672615 " HEX "\ndelta 6 35208 " HEX
+			   "ring 10 14400\nring 100 0\nfull 1672615 " HEX "\nsource 13711343 " HEX "\ndelta 6 35208 " HEX
 			   "\ndelta 2 70130 " HEX "\n";
 
 /* @bad: instead of @part of a good one */
@@ -62,6 +62,9 @@ static void test_refused(void **state)
 		{ "digest 3c", "digest 3C" },
 		{ "full 1672615 " HEX "\n", "" },
 		{ "full 1672615", "full -1" },
+		{ "source 13711343", "source 0" },
+		{ "source 13711343 " HEX, "source 13711343" },
+		{ "source 13711343 " HEX "\n", "source 1 " HEX "\nsource 1 " HEX "\n" },
 		{ "delta 6", "delta 7" },
 		{ "delta 6", "delta 0" },
 		{ "delta 2", "delta 6" },

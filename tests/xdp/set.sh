@@ -163,6 +163,28 @@ baleen why veth-b 9.9.9.9 >"$TMP/why"
 check "why names list and generation" grep -q "9.9.9.9 *generation 2 of $URL" "$TMP/why"
 is "why -j too" "$(baleen why -j veth-b 9.9.9.9 | jq -c '[.. | objects | select(has("generation")) | .generation] | .[0]')" 2
 
+
+# The line of the publisher's lists, which no host asks for by itself.
+{ echo "# scanners" && echo "9.9.9.8/31" && cat "$TMP/two"; } >"$TMP/three"
+publish "$TMP/three" --source
+forget
+check_status "a set whose lists are shown" 3 baleen update veth-b
+check "they are not fetched" eval '! grep -q source "$TMP/access.log"'
+check "why --source" baleen why --source veth-b 9.9.9.9
+is "names the lines" "$(grep -oE "^ +[0-9./]+ |line [0-9]+ of its lists" "$TMP/out" | xargs)" \
+	"9.9.9.9 line $((N + 3)) of its lists 9.9.9.8/31 line 2 of its lists"
+is "why -j, too" "$(baleen why --source -j veth-b 9.9.9.9 | jq -c '[.. | objects | .source_line // empty]')" "[$((N + 3)),2]"
+check "why without it" baleen why veth-b 9.9.9.9
+is "asks nobody" "$(grep -c 'lists,' "$TMP/out")" 0
+echo >>"$W/bans-3.source"
+check "lists that were changed" baleen why --source veth-b 9.9.9.9
+is "are named, and no line" "$(<"$TMP/err") $(grep -c 'lists,' "$TMP/out")" \
+	"baleen: bans-3.source: has more bytes than its manifest says 0"
+publish "$TMP/two"
+baleen update veth-b >"$TMP/out" 2>"$TMP/err"
+check "lists that are not shown" baleen why --source veth-b 9.9.9.9
+is "are named, too" "$(<"$TMP/err")" "baleen: $URL: its publisher does not show the lists"
+
 for kind in ip6 nets mixed; do
 	for seed in 0 3; do
 		addresses "$kind" $((N / 10)) "$seed" >"$TMP/$kind-$seed"

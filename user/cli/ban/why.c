@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/ban/why.h"
+#include "cli/ban/why_source.h"
 #include "cli/common/options.h"
 #include "key/key_text.h"
 #include "net/device.h"
@@ -129,9 +130,10 @@ static int parse(struct why *why, int argc, char **argv)
 
 /* --- command --------------------------------------------------------------- */
 
-/* @all: descriptions, appended to; NULL for text */
+/* @source: NULL not to ask publishers; @all: descriptions, appended to; NULL for text */
 static int explain_one(struct why *why, const char *address, struct baleen_explainer *explainer,
-		       struct baleen_explanation *explanation, json_t *all)
+		       struct baleen_explanation *explanation, struct why_source *source,
+		       json_t *all)
 {
 	const struct baleen_xdp *xdp = explainer->xdp;
 	struct baleen_error error;
@@ -140,6 +142,8 @@ static int explain_one(struct why *why, const char *address, struct baleen_expla
 	parse_addresses(why, address);
 	if (baleen_explain(explainer, &why->question, explanation, &error))
 		return complain("%s", error.text);
+	if (source)
+		why_source_find(source, xdp, &why->question, explanation);
 	if (all)
 		json_array_append_new(all, describe_why(why, address, xdp, explanation));
 	else
@@ -151,13 +155,16 @@ static int explain_all(struct why *why, struct baleen_explainer *explainer)
 {
 	struct baleen_explanation *explanation = malloc(sizeof(*explanation));
 	json_t *all = why->json ? json_array() : NULL;
+	struct why_source source = { .fd = -1 };
 	int result = EXIT_DONE;
 
 	if (!explanation)
 		result = complain("%s", strerror(ENOMEM));
 	for (u32 i = 0; i < why->n_addresses && explanation; i++)
-		if (explain_one(why, why->address[i], explainer, explanation, all))
+		if (explain_one(why, why->address[i], explainer, explanation,
+				why->source ? &source : NULL, all))
 			result = EXIT_FAILED;
+	why_source_close(&source);
 	free(explanation);
 	return finish_collected(all, result);
 }
@@ -212,6 +219,8 @@ static const struct option_spec options[] = {
 	{ "vlan", 0, "N", parse_vlan, .help = "its outermost VLAN" },
 	FLAG("established", 0, why, question.is_established,
 	     "a TCP segment of a session; else one that opens it"),
+	FLAG("source", 0, why, source,
+	     "of entries of signed sets, ask the publisher's server for the line in his lists"),
 	FLAG("json", 'j', why, json, "an array with one object per address"),
 	{ 0 },
 };

@@ -18,6 +18,7 @@
  * @dst: destination as typed, or NULL; of what comes in
  * @has_sport: a source port was given
  * @has_dport: a destination port was given
+ * @source: ask publishers of signed sets for the line
  * @json: print JSON
  * @question: the packet; its addresses are those of the one that is asked about
  */
@@ -30,6 +31,7 @@ struct why {
 	const char *dst;
 	bool has_sport;
 	bool has_dport;
+	bool source;
 	bool json;
 	struct baleen_question question;
 };

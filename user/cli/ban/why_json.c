@@ -27,6 +27,8 @@ static json_t *describe_reason(const struct baleen_reason *reason)
 	json_object_set_new(json, "generation",
 			    reason->feed.generation ? json_integer(reason->feed.generation) :
 						      json_null());
+	json_object_set_new(json, "source_line",
+			    reason->source_line ? json_integer(reason->source_line) : json_null());
 	json_object_set_new(json, "received_ms", json_integer(reason->feed.received_ms));
 	json_object_set_new(json, "route_of",
 			    *reason->route.protocol ? json_text(reason->route.protocol) :

@@ -84,6 +84,8 @@ static void print_feed_reason(const struct baleen_reason *reason)
 		       baleen_feed_name(&reason->feed).text);
 	else
 		printf("    %-20s %s", "(an image)", baleen_feed_name(&reason->feed).text);
+	if (reason->source_line)
+		printf(", line %llu of its lists", (unsigned long long)reason->source_line);
 	printf(", received %s (%s)", format_entry_time(reason->feed.received_ms, when),
 	       format_distance(reason->feed.received_ms, distance));
 	if (reason->route.withdrawn_ms)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* baleen set publish: lists become the next generation of a set. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/open/list_file.h"
 #include "cli/set/set_verbs.h"
@@ -18,6 +21,8 @@ struct publish {
 	struct baleen_set_publish how;
 	struct list_options lists;
 	u64 expires_ms;
+	bool shows_source;
+	char *source;
 	bool json;
 };
 
@@ -149,6 +154,44 @@ static int report(const struct baleen_set_published *published)
 
 /* --- the lists ----------------------------------------------------------------- */
 
+/* Appends what is read of the list anew, as it was before the next one. */
+static int append_source(struct publish *publish, int fd, const char *path)
+{
+	size_t n = publish->how.n_source;
+	struct stat stat;
+	char *source;
+
+	if (fstat(fd, &stat))
+		return complain("%s: %m", path);
+	source = realloc(publish->source, n + stat.st_size + 1);
+	if (!source)
+		return complain("%s", strerror(ENOMEM));
+	publish->source = source;
+	if (pread(fd, source + n, stat.st_size, 0) != stat.st_size)
+		return complain("%s: %s", path, strerror(EIO));
+	n += stat.st_size;
+	if (n && source[n - 1] != '\n')
+		source[n++] = '\n';
+	publish->how.n_source = n;
+	return 0;
+}
+
+static int read_list(struct publish *publish, const char *path, struct baleen_list *list)
+{
+	int fd, err;
+
+	if (!publish->shows_source)
+		return list_file_read(list, path, &publish->lists);
+	fd = list_file_open(path);
+	if (fd < 0)
+		return EXIT_FAILED;
+	err = append_source(publish, fd, path);
+	if (!err)
+		err = list_file_read_lines(list, fd, path, &publish->lists);
+	close(fd);
+	return err;
+}
+
 static int read_lists(struct publish *publish, char **paths, int n, struct baleen_canon *canon)
 {
 	struct baleen_list list = { .key_spec = BALEEN_KEY_SRC };
@@ -156,7 +199,7 @@ static int read_lists(struct publish *publish, char **paths, int n, struct balee
 	int err = 0;
 
 	for (int i = 0; i < n && !err; i++)
-		err = list_file_read(&list, paths[i], &publish->lists);
+		err = read_list(publish, paths[i], &list);
 	if (!err && baleen_canon_of_list(&list, canon, &error))
 		err = complain("%s", error.text);
 	baleen_list_free(&list);
@@ -182,13 +225,17 @@ static int run(int argc, char **argv)
 				      "-o DIR, --name NAME and --key FILE are asked for");
 	if (!rollout->n_rings)
 		rollout->n_canaries = 0;
-	if (read_lists(&publish, argv, argc, &canon))
+	if (read_lists(&publish, argv, argc, &canon)) {
+		free(publish.source);
 		return EXIT_FAILED;
+	}
+	publish.how.source = publish.source;
 	publish.how.now_s = time(NULL);
 	if (publish.expires_ms)
 		publish.how.expires_s = publish.how.now_s + publish.expires_ms / 1000;
 	err = baleen_set_publish(&publish.how, &canon, &published, &error);
 	baleen_canon_free(&canon);
+	free(publish.source);
 	if (err)
 		return complain("%s", error.text);
 	warn_overtaken(&published);
@@ -213,6 +260,8 @@ static const struct option_spec table[] = {
 	      "such as 1:1h,10:4h,50:12h,100:1h, which is 'default'; by default all hosts at once"),
 	VALUE("canaries", 0, "N", parse_canaries, publish, how.rollout.n_canaries,
 	      "in a fleet so many hosts of the first ring have to say that it is good (1)"),
+	FLAG("source", 0, publish, shows_source,
+	     "show the lists beside the set, for 'baleen why --source' to name the line of an entry"),
 	FLAG("skip-bad", 0, publish, lists.skip_bad,
 	     "pass over bad lines; otherwise they refuse a list"),
 	FLAG("allow-empty", 0, publish, lists.allow_empty, "take a list without a key"),

@@ -128,7 +128,7 @@ static void print_manifest(const char *path, const struct baleen_set_manifest *m
 {
 	const struct baleen_set_rollout *rollout = &manifest->rollout;
 	const struct baleen_set_head *head = &manifest->head;
-	char entries[NUMBER_TEXT];
+	char entries[NUMBER_TEXT], size[NUMBER_TEXT], source[BALEEN_SET_FILE_NAME];
 
 	printf("%s: manifest of %s, generation %llu, %s %s\n", path, manifest->name,
 	       (unsigned long long)head->generation, format_count(head->n_entries, entries),
@@ -143,6 +143,10 @@ static void print_manifest(const char *path, const struct baleen_set_manifest *m
 	print_part(manifest, &manifest->full);
 	for (u32 i = 0; i < manifest->n_deltas; i++)
 		print_part(manifest, &manifest->delta[i]);
+	if (manifest->source.n_bytes)
+		printf("  %s, %s\n",
+		       baleen_set_source_name(manifest->name, head->generation, source),
+		       format_bytes(manifest->source.n_bytes, size));
 }
 
 static bool show_manifest(const char *path, const char *bytes, size_t n_bytes, json_t *all)

@@ -141,6 +141,27 @@ static int check_delta(struct verify *verify, const struct baleen_set_part *part
 	return err;
 }
 
+static int check_source(struct verify *verify)
+{
+	char name[BALEEN_SET_FILE_NAME], path[PATH_MAX], *bytes;
+	const char *why = "";
+	size_t n_bytes;
+	int err;
+
+	if (!verify->manifest.source.n_bytes)
+		return 0;
+	baleen_set_source_name(verify->manifest.name, verify->manifest.head.generation, name);
+	snprintf(path, sizeof(path), "%s%s", verify->base, name);
+	if (read_part(path, BALEEN_SET_FILE_MAX, &bytes, &n_bytes))
+		return EXIT_FAILED;
+	err = baleen_set_part_check(&verify->manifest.source, bytes, n_bytes, &why);
+	free(bytes);
+	if (err)
+		return complain("%s: %s", path, why);
+	verify->n_checked++;
+	return 0;
+}
+
 static int check_files(struct verify *verify)
 {
 	struct baleen_canon none;
@@ -153,7 +174,7 @@ static int check_files(struct verify *verify)
 	baleen_canon_free(&verify->full);
 	for (u32 i = 0; i < verify->manifest.n_deltas && !err; i++)
 		err = check_delta(verify, &verify->manifest.delta[i]);
-	return err;
+	return err ? err : check_source(verify);
 }
 
 static int report(const struct verify *verify)

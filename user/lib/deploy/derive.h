@@ -165,6 +165,7 @@ int baleen_derive_settle(const struct baleen_rule_store *state,
  *                a single entry, of its own feed when it is a line
  * @feed: feed of a line
  * @line: its number; 0 of an image, which does not say by what it holds a key
+ * @source_line: of a signed set: its number in the lists of its publisher; 0 unless that was asked
  * @text: the entry as it stands there, behind `!` when it is an exception; empty
  *        of an image
  * @route: of a line of a table of routes
@@ -175,6 +176,7 @@ struct baleen_reason {
 	bool is_exception;
 	struct baleen_feed feed;
 	u64 line;
+	u64 source_line;
 	char text[BALEEN_RULE_ENTRY_TEXT];
 	struct baleen_route_note route;
 	struct baleen_rule_entry entry;

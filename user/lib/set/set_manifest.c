@@ -51,6 +51,12 @@ const char *baleen_set_part_name(const char *name, u64 generation, u64 from, cha
 	return text;
 }
 
+const char *baleen_set_source_name(const char *name, u64 generation, char *text)
+{
+	snprintf(text, BALEEN_SET_FILE_NAME, "%s-%" PRIu64 ".source", name, (uint64_t)generation);
+	return text;
+}
+
 /* --- files ---------------------------------------------------------------------- */
 
 void baleen_set_part_describe(struct baleen_set_part *part, const void *bytes, size_t n_bytes)
@@ -106,6 +112,14 @@ static void add_part(struct text *to, const struct baleen_set_part *part)
 		add(to, "full %llu %s\n", (unsigned long long)part->n_bytes, hex);
 }
 
+static void add_source(struct text *to, const struct baleen_set_part *part)
+{
+	char hex[HEX_BYTES];
+
+	sodium_bin2hex(hex, sizeof(hex), part->digest, BALEEN_CANON_DIGEST);
+	add(to, "source %llu %s\n", (unsigned long long)part->n_bytes, hex);
+}
+
 static void add_rollout(struct text *to, const struct baleen_set_rollout *rollout)
 {
 	if (rollout->n_rings)
@@ -129,6 +143,8 @@ size_t baleen_set_manifest_format(const struct baleen_set_manifest *manifest, ch
 	add(&to, "entries %llu\ndigest %s\n", (unsigned long long)head->n_entries, hex);
 	add_rollout(&to, &manifest->rollout);
 	add_part(&to, &manifest->full);
+	if (manifest->source.n_bytes)
+		add_source(&to, &manifest->source);
 	for (u32 i = 0; i < manifest->n_deltas; i++)
 		add_part(&to, &manifest->delta[i]);
 	return to.used;
@@ -218,6 +234,8 @@ static int read_line(const char *line, struct baleen_set_manifest *manifest)
 		return read_ring(rest, &manifest->rollout);
 	if (IS("full"))
 		return read_part(rest, &manifest->full);
+	if (IS("source"))
+		return read_part(rest, &manifest->source);
 	if (IS("delta"))
 		return read_delta(rest, manifest);
 #undef IS

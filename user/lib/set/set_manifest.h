@@ -15,6 +15,7 @@
  *      ring 1 3600                             hosts up to 1 %, and seconds until the next ring
  *      ring 100 3600
  *      full 1704321 HEX                        NAME-7.set: bytes, BLAKE2b-256 of the file
+ *      source 14300000 HEX                     NAME-7.source: the lists, likewise
  *      delta 6 35012 HEX                       NAME-6-7.delta: from which, likewise
  *      delta 5 70130 HEX
  *
@@ -54,6 +55,8 @@ struct baleen_set_part {
  * @head: generation, entries, times and digest; its from is 0
  * @rollout: which hosts take it when
  * @full: the full set
+ * @source: the lists that it is made of, one behind the other; without bytes when the publisher
+ *          does not show them
  * @delta: differences, from the newest earlier generation to the oldest
  * @n_deltas: how many
  */
@@ -63,6 +66,7 @@ struct baleen_set_manifest {
 	struct baleen_set_head head;
 	struct baleen_set_rollout rollout;
 	struct baleen_set_part full;
+	struct baleen_set_part source;
 	struct baleen_set_part delta[BALEEN_SET_DELTAS];
 	u32 n_deltas;
 };
@@ -101,6 +105,16 @@ bool baleen_set_name_is(const char *name);
  * Return: @text.
  */
 const char *baleen_set_part_name(const char *name, u64 generation, u64 from, char *text);
+
+/**
+ * baleen_set_source_name() - the name of the lists of a generation
+ * @name: name of the set
+ * @generation: the generation
+ * @text: BALEEN_SET_FILE_NAME bytes, filled in
+ *
+ * Return: @text.
+ */
+const char *baleen_set_source_name(const char *name, u64 generation, char *text);
 
 /**
  * baleen_set_part_describe() - fill in size and digest of a file

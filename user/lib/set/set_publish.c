@@ -184,6 +184,19 @@ static int write_deltas(struct work *work)
 	return err;
 }
 
+/* Hosts ask for it when somebody asks them why. */
+static int write_source(struct work *work)
+{
+	const struct baleen_set_publish *publish = work->publish;
+	char name[BALEEN_SET_FILE_NAME];
+
+	if (!publish->n_source)
+		return 0;
+	baleen_set_part_describe(&work->manifest.source, publish->source, publish->n_source);
+	baleen_set_source_name(publish->name, work->manifest.head.generation, name);
+	return write_file(work, name, publish->source, publish->n_source);
+}
+
 /* The rename of the manifest is the switch; hosts look for NAME-GEN.minisig. */
 static int write_manifest(struct work *work)
 {
@@ -225,6 +238,8 @@ static void discard(const struct work *work)
 
 	baleen_set_part_name(work->publish->name, generation, 0, name);
 	unlinkat(work->dir, name, 0);
+	baleen_set_source_name(work->publish->name, generation, name);
+	unlinkat(work->dir, name, 0);
 	for (u32 i = 0; i < work->publish->n_deltas && i < work->manifest.previous; i++) {
 		baleen_set_part_name(work->publish->name, generation, work->manifest.previous - i,
 				     name);
@@ -254,6 +269,7 @@ static bool is_old(const struct work *work, const char *file)
 	if (sscanf(file, "%20llu-%20llu.delta%n", &a, &b, &used) == 2 && used && !file[used])
 		return b + 1 < newest;
 	if ((sscanf(file, "%20llu.set%n", &a, &used) == 1 && used && !file[used]) ||
+	    (sscanf(file, "%20llu.source%n", &a, &used) == 1 && used && !file[used]) ||
 	    (sscanf(file, "%20llu.manifest%n", &a, &used) == 1 && used && !file[used]) ||
 	    (sscanf(file, "%20llu.minisig%n", &a, &used) == 1 && used && !file[used]))
 		return a < newest && newest - a > keep;
@@ -305,6 +321,8 @@ static int publish_next(struct work *work, struct baleen_set_published *publishe
 		err = write_full(work);
 	if (!err)
 		err = write_deltas(work);
+	if (!err)
+		err = write_source(work);
 	if (!err)
 		err = write_manifest(work);
 	if (!err) {

@@ -8,6 +8,7 @@
  *      NAME-GEN.manifest        manifests of the last generations: a host that has none yet takes
  *                               the previous one while the newest is on its way (rollout.h)
  *      NAME-GEN.set             full sets of the last generations
+ *      NAME-GEN.source          the lists that they are made of, when the publisher shows them
  *      NAME-FROM-GEN.delta      differences that lead to the last two
  *
  * Each is written aside, synced, and given its name; the manifest is the last that hosts look
@@ -31,6 +32,8 @@
  * @generation: its number, above those that are there; 0 for the next one
  * @n_deltas: from so many earlier generations, BALEEN_SET_DELTAS at the most
  * @rollout: which hosts take it when
+ * @source: the lists, shown to hosts that ask for the line of an entry; NULL not to
+ * @n_source: bytes of them
  */
 struct baleen_set_publish {
 	const char *directory;
@@ -41,6 +44,8 @@ struct baleen_set_publish {
 	u64 generation;
 	u32 n_deltas;
 	struct baleen_set_rollout rollout;
+	const char *source;
+	size_t n_source;
 };
 
 /**

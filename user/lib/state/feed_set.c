@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A feed that is a signed set: the newest generation from its publisher. */
+/* A feed that is a signed set: the newest generation from its publisher. Above 500 lines: one
+ * talk with one server, whose parts share what has been said.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,23 +356,22 @@ static int write_copy(struct work *work, const struct baleen_canon *canon, int f
 	return err ? fail(work, -err, strerror(-err)) : 0;
 }
 
-/* The manifest of the generation before the newest, which has a file of its own. */
-static int read_previous(struct work *work, struct baleen_error *error)
+/* The manifest of a generation, which has a file of its own. */
+static int read_numbered(struct work *work, u64 generation, struct baleen_error *error)
 {
-	u64 previous = work->manifest.previous;
 	char name[BALEEN_SET_FILE_NAME], *text;
 	struct baleen_set_manifest newest = work->manifest;
 	size_t n_bytes;
 	int err;
 
-	snprintf(name, sizeof(name), "%s-%llu.manifest", work->name, (unsigned long long)previous);
+	snprintf(name, sizeof(name), "%s-%llu.manifest", work->name,
+		 (unsigned long long)generation);
 	err = get(work, name, BALEEN_SET_MANIFEST_BYTES, &text, &n_bytes, error);
 	if (err)
 		return err;
 	err = baleen_set_manifest_parse(text, n_bytes, &work->manifest);
-	if (err || work->manifest.head.generation != previous ||
-	    strcmp(work->manifest.name, work->name) ||
-	    baleen_set_head_has_expired(&work->manifest.head, baleen_now_ms()))
+	if (err || work->manifest.head.generation != generation ||
+	    strcmp(work->manifest.name, work->name))
 		err = baleen_fail(error, EINVAL, "%s: is not to be taken", name);
 	else
 		err = check_signature(work, text, n_bytes);
@@ -378,6 +379,18 @@ static int read_previous(struct work *work, struct baleen_error *error)
 	if (err)
 		work->manifest = newest;
 	return err;
+}
+
+/* That before the newest one. */
+static int read_previous(struct work *work, struct baleen_error *error)
+{
+	struct baleen_set_manifest newest = work->manifest;
+	int err = read_numbered(work, newest.previous, error);
+
+	if (err || !baleen_set_head_has_expired(&work->manifest.head, baleen_now_ms()))
+		return err;
+	work->manifest = newest;
+	return baleen_fail(error, ESTALE, "it has expired");
 }
 
 static int fail_refused(const struct work *work)
@@ -446,22 +459,29 @@ static int take(struct work *work, int fd, struct baleen_fetch_result *result)
 	return err;
 }
 
+static int begin(struct work *work, const struct baleen_feed_ask *ask, struct baleen_feed *feed,
+		 struct baleen_error *error)
+{
+	*work = (struct work){ .ask = ask, .feed = feed, .error = error };
+	*error = (struct baleen_error){ "" };
+	work->url = ask->wanted->source + sizeof(BALEEN_FEED_SET) - 1;
+	work->name = name_of(work->url);
+	return *ask->wanted->access ?
+		       baleen_fetch_access_read(ask->wanted->access, &work->access, error) :
+		       0;
+}
+
 int baleen_feed_set_fetch(const struct baleen_feed_ask *ask, struct baleen_feed *feed, int fd,
 			  struct baleen_fetch_result *result, struct baleen_set_news **news,
 			  struct baleen_error *error)
 {
 	struct baleen_error unused;
-	struct work work = { .ask = ask, .feed = feed, .error = error ? error : &unused };
 	struct baleen_fetch_result got = { .n_attempts = 1 };
-	int err = 0;
+	struct work work;
+	int err = begin(&work, ask, feed, error ? error : &unused);
 
-	*work.error = (struct baleen_error){ "" };
-	work.url = ask->wanted->source + sizeof(BALEEN_FEED_SET) - 1;
-	work.name = name_of(work.url);
 	if (baleen_feed_has_copy(feed))
 		baleen_set_copy_open(ask->state, feed, &work.held);
-	if (*ask->wanted->access)
-		err = baleen_fetch_access_read(ask->wanted->access, &work.access, work.error);
 	if (!err)
 		err = take(&work, fd, &got);
 	explicit_bzero(&work.access, sizeof(work.access));
@@ -473,4 +493,46 @@ int baleen_feed_set_fetch(const struct baleen_feed_ask *ask, struct baleen_feed 
 	*result = got;
 	*news = work.news;
 	return 0;
+}
+
+/* --- its lists -------------------------------------------------------------------- */
+
+static int get_source(struct work *work, char **text, size_t *n_bytes)
+{
+	const struct baleen_set_part *part = &work->manifest.source;
+	u64 generation = work->manifest.head.generation;
+	char name[BALEEN_SET_FILE_NAME], *read;
+	const char *why = "";
+	size_t n;
+	int err;
+
+	baleen_set_source_name(work->name, generation, name);
+	if (!part->n_bytes)
+		return fail(work, ENOENT, "its publisher does not show the lists");
+	err = get(work, name, part->n_bytes + PAGE_BYTES, &read, &n, work->error);
+	if (err)
+		return err;
+	if (baleen_set_part_check(part, read, n, &why)) {
+		free(read);
+		return baleen_fail(work->error, EINVAL, "%s: %s", name, why);
+	}
+	*text = read;
+	*n_bytes = n;
+	return 0;
+}
+
+int baleen_feed_set_source(const struct baleen_feed *feed, char **text, size_t *n_bytes,
+			   struct baleen_error *error)
+{
+	struct baleen_feed own = *feed;
+	const struct baleen_feed_ask ask = { .wanted = &own.wanted };
+	struct work work;
+	int err = begin(&work, &ask, &own, error);
+
+	if (!err)
+		err = read_numbered(&work, feed->generation, error);
+	if (!err)
+		err = get_source(&work, text, n_bytes);
+	explicit_bzero(&work.access, sizeof(work.access));
+	return err;
 }

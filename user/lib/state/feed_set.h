@@ -33,4 +33,19 @@ int baleen_feed_set_fetch(const struct baleen_feed_ask *ask, struct baleen_feed 
 			  struct baleen_fetch_result *result, struct baleen_set_news **news,
 			  struct baleen_error *error);
 
+/**
+ * baleen_feed_set_source() - the lists that a signed set is made of
+ * @feed: the feed, with the generation that is meant
+ * @text: filled in; to be freed by the caller
+ * @n_bytes: likewise
+ * @error: filled in on failure
+ *
+ * Asks the server for the manifest of that generation, its signature, and the lists. What is not as
+ * it was signed is refused.
+ *
+ * Return: 0; -ENOENT when the publisher does not show them; -EINTR; -ENOMEM; a negative errno.
+ */
+int baleen_feed_set_source(const struct baleen_feed *feed, char **text, size_t *n_bytes,
+			   struct baleen_error *error);
+
 #endif /* BALEEN_FEED_SET_H */
