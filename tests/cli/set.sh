@@ -41,6 +41,8 @@ refuses "no such key" "none.sec: No such file or directory" \
 is "nothing of these was published" "$(ls -A lists)" ""
 check_status "a name with a slash" 2 baleen set publish -o lists --name ../bans --key bans.sec one.txt
 check_status "a name that is hidden" 2 baleen set publish -o lists --name .bans --key bans.sec one.txt
+expect "a public key" 1 "" "baleen: bans.pub: a public key: the secret one signs" \
+	baleen set publish -o lists --name bans --key bans.pub one.txt
 check_status "no key" 2 baleen set publish -o lists --name bans one.txt
 
 # --- generations ---

@@ -105,8 +105,8 @@ is "on trial" "$(status '"\(.generation) \(.available) \(.phase)"')" "2 3 trial"
 is "which counts" "$(rules)" "next.bad count, bad drop"
 is "and does not decide" "$(verdicts 20.0.7.1 20.1.0.1)" DD
 baleen why veth-b 20.0.7.1 >"$TMP/why"
-check "why tells of both" grep -q "generation 3 of" "$TMP/why"
-check "of the one in force, too" grep -q "generation 2 of" "$TMP/why"
+check "why tells of both" grep -qF "generation 3 of $URL, " "$TMP/why"
+check "of the one in force, too" grep -qF "generation 2 of $URL, " "$TMP/why"
 check "detach, as a reboot does" baleen detach veth-b
 check "restore" baleen restore --boot veth-b
 is "the trial goes on" "$(rules)" "next.bad count, bad drop"

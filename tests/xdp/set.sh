@@ -224,6 +224,10 @@ sed -i "s|$TMP/pub\$|$TMP/pub2|" "$CONF"
 check_status "another key" 3 baleen apply veth-b
 updates "a manifest of another key" 1 "" "$URL: another key signed it$STAYS"
 enforces "another key"
+sed -i "s|$TMP/pub2\$|$TMP/pub3|" "$CONF"
+expect "a key that is not there" 1 "" "baleen: $CONF:2: $TMP/pub3: No such file or directory" baleen apply veth-b
+cp "$TMP/sec" "$TMP/pub3"
+expect "a secret key" 1 "" "baleen: $CONF:2: $TMP/pub3: not a public key of minisign" baleen apply veth-b
 configure
 check_status "the key again" 3 baleen apply veth-b
 

@@ -12,6 +12,7 @@
 #include "cli/open/never_names.h"
 #include "deploy/conf_apply.h"
 #include "deploy/confirm.h"
+#include "state/feed_set.h"
 #include "state/set_feed.h"
 #include "util/duration.h"
 #include "util/shell.h"
@@ -68,6 +69,16 @@ static int complain_of_failures(const char *path, const struct baleen_conf_feed 
 	return 0;
 }
 
+/* A set whose copy is at hand is not asked for, so a wrong name would show only later. */
+static int check_key(const char *path, const struct baleen_conf_feed *feed)
+{
+	struct baleen_error error;
+
+	if (!*feed->wanted.key || !baleen_feed_set_check_key(&feed->wanted, &error))
+		return 0;
+	return complain("%s:%llu: %s", path, (unsigned long long)feed->line, error.text);
+}
+
 static int receive(const struct apply *apply, const char *path, const struct baleen_conf *conf,
 		   const struct baleen_rule_store *state, struct baleen_feed_versions *versions)
 {
@@ -91,6 +102,8 @@ static int receive(const struct apply *apply, const char *path, const struct bal
 		size_t first = versions->n;
 		int err;
 
+		if (!apply->is_offline && check_key(path, feed))
+			return EXIT_FAILED;
 		if (!needs_version(state, rule->name, &feed->wanted))
 			continue;
 		err = baleen_feed_receive(&ask, versions, &error);

@@ -156,6 +156,15 @@ static int read_key(const struct work *work, struct baleen_minisign_public *key)
 		     0;
 }
 
+int baleen_feed_set_check_key(const struct baleen_feed_source *wanted, struct baleen_error *error)
+{
+	const struct baleen_feed_ask ask = { .wanted = wanted };
+	const struct work work = { .ask = &ask, .error = error };
+	struct baleen_minisign_public key;
+
+	return read_key(&work, &key);
+}
+
 /* By its generation the manifest says which signature is its own, whoever wrote that. */
 static int check_signature(struct work *work, const char *text, size_t n_bytes)
 {

@@ -34,6 +34,15 @@ int baleen_feed_set_fetch(const struct baleen_feed_ask *ask, struct baleen_feed 
 			  struct baleen_error *error);
 
 /**
+ * baleen_feed_set_check_key() - is the file of the key of a signed set one?
+ * @wanted: the set
+ * @error: filled in on failure
+ *
+ * Return: 0; -EINVAL when it is another file; a negative errno.
+ */
+int baleen_feed_set_check_key(const struct baleen_feed_source *wanted, struct baleen_error *error);
+
+/**
  * baleen_feed_set_source() - the lists that a signed set is made of
  * @feed: the feed, with the generation that is meant
  * @text: filled in; to be freed by the caller

@@ -44,7 +44,8 @@ struct baleen_feed_name baleen_feed_name(const struct baleen_feed *feed)
 {
 	struct baleen_feed_name name;
 
-	if (!*feed->file)
+	/* Other copies of a set have names of ours. */
+	if (!*feed->file || *feed->file == *BALEEN_COPY_OTHERS)
 		return baleen_feed_source_name(&feed->wanted);
 	snprintf(name.text, sizeof(name.text), "%s", feed->file);
 	return name;

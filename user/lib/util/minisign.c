@@ -260,6 +260,7 @@ int baleen_minisign_make(const char *secret_path, const char *public_path,
 static int read_secret(const char *path, struct secret_line *secret, struct baleen_error *error)
 {
 	struct line line;
+	struct baleen_minisign_public public;
 	const char *at;
 	u8 hash[32];
 	char *text;
@@ -270,7 +271,9 @@ static int read_secret(const char *path, struct secret_line *secret, struct bale
 	if (err)
 		return err;
 	at = text;
-	if (mode & 077)
+	if (!baleen_minisign_public_parse(text, &public))
+		err = baleen_fail(error, EINVAL, "%s: a public key: the secret one signs", path);
+	else if (mode & 077)
 		err = baleen_fail(error, EPERM, "%s: others may read it: chmod 0600 %s", path,
 				  path);
 	else if (!next_line(&at, text + n, &line) || !begins(&line, UNTRUSTED) ||
