@@ -15,15 +15,16 @@ baleend=$(dirname "$baleen")/baleend
 export PATH=$PATH:/usr/sbin:/sbin LC_ALL=C
 somebody=10.77.0.9
 
-if [ "$(id -u)" -ne 0 ]; then
-	echo "it makes network namespaces, and so needs root" >&2
+fail()
+{
+	echo "baleen: fleet demo: $1" >&2
 	exit 1
-fi
+}
+
+[ "$(id -u)" -eq 0 ] || fail "it makes network namespaces: run this as root"
 for program in redis-server ip unshare; do
-	if ! command -v "$program" >/dev/null; then
-		echo "$program is not installed: apt-get install redis-server iproute2" >&2
-		exit 1
-	fi
+	command -v "$program" >/dev/null ||
+		fail "$program is not installed: apt-get install redis-server iproute2 util-linux"
 done
 if [ "${BALEEN_DEMO-}" != $$ ]; then
 	export BALEEN_DEMO=$$
@@ -32,12 +33,6 @@ fi
 dir=$(mktemp -d) || exit 1
 trap 'kill $(jobs -p) 2>/dev/null; wait 2>/dev/null; rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
-
-fail()
-{
-	echo "$1" >&2
-	exit 1
-}
 
 # until_ok COMMAND...: a bound in steps, 20 seconds or more
 until_ok()
@@ -61,7 +56,13 @@ on()
 # show N ARGUMENT...: baleen on a host, with what is typed
 show()
 {
-	echo "host$1# baleen ${*:2}"
+	local word line=baleen
+
+	for word in "${@:2}"; do
+		[[ $word == *' '* ]] && word="\"$word\""
+		line+=" $word"
+	done
+	echo "host$1# $line"
 	on "$1" "$baleen" "${@:2}" | sed 's/^/    /'
 	return "${PIPESTATUS[0]}"
 }

@@ -68,7 +68,8 @@ int fleet_control_start(const struct fleet_place *place, u32 control, const char
 
 /* --- pardon ------------------------------------------------------------------------------ */
 
-static int pardon(const struct fleet_place *place, const struct control *asked, const char *key)
+static int pardon(const struct fleet_place *place, const struct control *asked,
+		  const struct baleen_fleet_key *key)
 {
 	char text[BALEEN_FLEET_KEY_TEXT], name[BALEEN_FLEET_KEPT_NAME_BYTES];
 	struct baleen_fleet_message message;
@@ -77,8 +78,7 @@ static int pardon(const struct fleet_place *place, const struct control *asked, 
 	if (err)
 		return err;
 	strcpy(message.set, BALEEN_FLEET_SET);
-	if (baleen_fleet_key_parse(key, &message.key))
-		return complain_usage(&fleet_pardon_command, "'%s': no address or prefix", key);
+	message.key = *key;
 	baleen_fleet_key_format(&message.key, text);
 	err = sign_and_send(place, &message, baleen_fleet_kept_name(&message, name));
 	return err ? err : report(place, "pardon", text, asked->json);
@@ -89,7 +89,6 @@ static int pardon(const struct fleet_place *place, const struct control *asked, 
 static int suspend(const struct fleet_place *place, const struct control *asked, bool resumes,
 		   const char *publisher)
 {
-	const struct command *command = resumes ? &fleet_resume_command : &fleet_suspend_command;
 	char name[BALEEN_FLEET_KEPT_NAME_BYTES];
 	struct baleen_fleet_message message;
 	int err = fleet_control_start(place, resumes ? BALEEN_FLEET_RESUME : BALEEN_FLEET_SUSPEND,
@@ -97,8 +96,6 @@ static int suspend(const struct fleet_place *place, const struct control *asked,
 
 	if (err)
 		return err;
-	if (!baleen_fleet_target_is(publisher))
-		return complain_usage(command, "'%s': not HOST/ORIGIN, nor HOST/*", publisher);
 	strcpy(message.target, publisher);
 	err = sign_and_send(place, &message, baleen_fleet_kept_name(&message, name));
 	return err ? err : report(place, resumes ? "resume" : "suspend", publisher, asked->json);
@@ -106,18 +103,33 @@ static int suspend(const struct fleet_place *place, const struct control *asked,
 
 /* --- the commands -------------------------------------------------------------------------- */
 
+/* A misprint is told before anything else that may be wrong. */
+static int check(const struct command *command, const char *text, struct baleen_fleet_key *key)
+{
+	if (command != &fleet_pardon_command)
+		return baleen_fleet_target_is(text) ?
+			       0 :
+			       complain_usage(command, "'%s': not HOST/ORIGIN, nor HOST/*", text);
+	return baleen_fleet_key_parse(text, key) ?
+		       complain_usage(command, "'%s': no address or prefix", text) :
+		       0;
+}
+
 static int run_control(const struct command *command, int argc, char **argv)
 {
 	struct control asked = { 0 };
+	struct baleen_fleet_key key;
 	struct fleet_place place;
 	int err = options_parse(command, &asked, &argc, &argv);
 
+	if (!err)
+		err = check(command, *argv, &key);
 	if (!err)
 		err = fleet_place_open(&place);
 	if (err)
 		return err;
 	err = command == &fleet_pardon_command ?
-		      pardon(&place, &asked, *argv) :
+		      pardon(&place, &asked, &key) :
 		      suspend(&place, &asked, command == &fleet_resume_command, *argv);
 	fleet_place_close(&place);
 	return err;

@@ -72,16 +72,13 @@ static int show(const struct baleen_fleet_found *found, void *data)
 	return 0;
 }
 
-static int find_key(struct find *find, const struct command *command, const char *text)
+static int find_key(struct find *find, const struct baleen_fleet_key *key)
 {
-	struct baleen_fleet_key key;
 	struct baleen_error error;
 
-	if (baleen_fleet_key_parse(text, &key))
-		return complain_usage(command, "'%s': no address or prefix", text);
 	if (find->asks_all)
-		return fleet_ask(&find->place, &key, find->wait_ms, find->json);
-	if (baleen_fleet_view_find(&find->place.store, &key, find->now_ms, show, find, &error))
+		return fleet_ask(&find->place, key, find->wait_ms, find->json);
+	if (baleen_fleet_view_find(&find->place.store, key, find->now_ms, show, find, &error))
 		return complain("%s", error.text);
 	return 0;
 }
@@ -89,14 +86,17 @@ static int find_key(struct find *find, const struct command *command, const char
 static int run_find(const struct command *command, int argc, char **argv)
 {
 	struct find find = { .tells_why = command == &fleet_why_command, .wait_ms = ASK_MS };
+	struct baleen_fleet_key key;
 	int err = options_parse(command, &find, &argc, &argv);
 
+	if (!err && baleen_fleet_key_parse(*argv, &key))
+		err = complain_usage(command, "'%s': no address or prefix", *argv);
 	if (!err)
 		err = fleet_place_open(&find.place);
 	if (err)
 		return err;
 	find.now_ms = fleet_now_ms(&find.place);
-	err = find_key(&find, command, *argv);
+	err = find_key(&find, &key);
 	fleet_place_close(&find.place);
 	if (err || find.asks_all) {
 		json_decref(find.json);

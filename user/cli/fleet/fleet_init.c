@@ -59,7 +59,7 @@ static int init(const struct fleet_setup *setup)
 	struct baleen_fleet_conf conf;
 	struct baleen_fleet_keys keys;
 	char *policy = NULL;
-	int err = fleet_setup_begin(setup, &conf, &keys);
+	int err = fleet_setup_begin(&fleet_init_command, setup, &conf, &keys);
 
 	if (err)
 		return err;

@@ -8,18 +8,13 @@
 #include "util/minisign.h"
 #include "util/small_file.h"
 
-/* A key of base64, or the file that holds one. */
-static int write_trust(const char *trust)
+static int write_trust(const struct baleen_minisign_public *signer)
 {
-	struct baleen_minisign_public public_key;
 	char path[BALEEN_FLEET_PATH], text[BALEEN_MINISIGN_PUBLIC_TEXT], line[128];
 	struct baleen_error error;
 
-	if (baleen_minisign_public_parse(trust, &public_key))
-		return complain_usage(&fleet_join_command,
-				      "--trust '%s': no public key of minisign", trust);
 	snprintf(line, sizeof(line), "untrusted comment: signs the policy\n%s\n",
-		 baleen_minisign_public_format(&public_key, text));
+		 baleen_minisign_public_format(signer, text));
 	if (baleen_small_file_replace(fleet_setup_path(FLEET_PUBLIC, path), 0644, line,
 				      strlen(line), &error))
 		return complain("%s", error.text);
@@ -43,6 +38,7 @@ static int report(const struct fleet_setup *setup, const struct baleen_fleet_con
 static int run(int argc, char **argv)
 {
 	struct fleet_setup setup = { 0 };
+	struct baleen_minisign_public signer;
 	struct baleen_fleet_conf conf;
 	struct baleen_fleet_keys keys;
 	int err = options_parse(&fleet_join_command, &setup, &argc, &argv);
@@ -53,10 +49,13 @@ static int run(int argc, char **argv)
 		return complain_usage(&fleet_join_command, "one name is asked for");
 	if (!setup.trust)
 		return complain_usage(&fleet_join_command, "--trust is missing: whose policy?");
+	if (baleen_minisign_public_parse(setup.trust, &signer))
+		return complain_usage(&fleet_join_command,
+				      "--trust '%s': no public key of minisign", setup.trust);
 	setup.fleet = *argv;
-	err = fleet_setup_begin(&setup, &conf, &keys);
+	err = fleet_setup_begin(&fleet_join_command, &setup, &conf, &keys);
 	if (!err)
-		err = write_trust(setup.trust);
+		err = write_trust(&signer);
 	if (!err)
 		err = fleet_setup_end(&setup);
 	return err ? err : report(&setup, &conf, &keys);

@@ -128,8 +128,19 @@ static int find_key(const char *path, struct baleen_fleet_keys *keys)
 	return err ? complain("%s", error.text) : 0;
 }
 
-int fleet_setup_begin(const struct fleet_setup *setup, struct baleen_fleet_conf *conf,
-		      struct baleen_fleet_keys *keys)
+/* An error without "FILE:LINE: " before it: nobody has written that file. */
+static const char *without_place(const char *text, const char *path)
+{
+	size_t n = strlen(path);
+
+	if (strncmp(text, path, n) || text[n] != ':')
+		return text;
+	text += n + 1;
+	return text + strspn(text, "0123456789: ");
+}
+
+int fleet_setup_begin(const struct command *command, const struct fleet_setup *setup,
+		      struct baleen_fleet_conf *conf, struct baleen_fleet_keys *keys)
 {
 	char path[BALEEN_FLEET_PATH], *text;
 	struct baleen_error error;
@@ -144,7 +155,7 @@ int fleet_setup_begin(const struct fleet_setup *setup, struct baleen_fleet_conf 
 	err = baleen_fleet_conf_parse(text, n, path, conf, &error);
 	free(text);
 	if (err)
-		return complain("%s", error.text);
+		return complain_usage(command, "%s", without_place(error.text, path));
 	err = make_directory();
 	return err ? err : find_key(conf->key_path, keys);
 }

@@ -43,9 +43,9 @@ extern const struct option_spec fleet_setup_options[];
  */
 const char *fleet_setup_path(const char *name, char *path);
 
-/* Makes the directory, checks fleet.conf as it will be, and the key of the host; an exit code. */
-int fleet_setup_begin(const struct fleet_setup *setup, struct baleen_fleet_conf *conf,
-		      struct baleen_fleet_keys *keys);
+/* Checks fleet.conf as it will be, makes the directory and the key of the host; an exit code. */
+int fleet_setup_begin(const struct command *command, const struct fleet_setup *setup,
+		      struct baleen_fleet_conf *conf, struct baleen_fleet_keys *keys);
 
 /* Writes fleet.conf, the last of the files, and tells baleend; an exit code. */
 int fleet_setup_end(const struct fleet_setup *setup);
