@@ -24,6 +24,13 @@ while read -r line; do
 	check "README has the rules, too: $line" grep -qF "\`$line\`" README.md
 done < <(rules "$PAGE")
 
+# users: of the page, as the file has them
+users()
+{
+	sed -n '/^user default off$/,/^\.Ed/p' "$PAGE" | grep -v '^\.' | sed 's/\\(ti/~/g; s/\\-/-/g'
+}
+is "the page has the users of Redis" "$(users | tr -s ' \n' ' ')" "$(tr -s ' \n' ' ' <user/redis/users.acl)"
+
 make_lab 1 2
 server=$(commands "$PAGE" | sed -n 's/.* --server \([^ :]*\):6379.*/\1/p' | sort -u)
 { cat /etc/hosts && echo "10.77.0.101 $server"; } >"$TMP/hosts"
