@@ -26,6 +26,14 @@ check "a ban of an origin that is not published" b 1 add eth0:bad 192.0.2.9 --or
 check "and one of the operator" b 2 fleet ban 198.51.100.0/24 --ttl 1h --reason "scans"
 await "which holds on the first" drops 1 198.51.100.77
 is "where the other came from" "$(verdicts 2 192.0.2.9)" P
+knows_itself() { grep -q "^host h2 " "$(find "$TMP/h2/state" -name fleet.policy)"; }
+await "it has the policy that knows it" knows_itself
+check "a wider one than the policy lets, for longer" b 2 fleet ban 203.0.0.0/20 --ttl 2d
+is "is said to be so" "$(<"$TMP/err")" "baleen: 203.0.0.0/20: in force here alone: the policy lets \
+h2/operator ban no prefix shorter than /24
+baleen: --ttl: on other hosts it ends after 1d: the policy lets no ban of h2/operator last longer"
+await "it is held on the first" eval 'b 1 fleet why 203.0.0.0/20 | grep -q h2/operator'
+is "where its addresses pass" "$(verdicts 1 203.0.0.1)$(verdicts 2 203.0.0.1)" PD
 check_status "a ban of the fleet is not made by hand" 1 b 2 add eth0:bad 192.0.2.1 \
 	--origin fleet:h1/fail2ban --ttl 1h
 check "both ban one key" ban 2 192.0.2.7 soc

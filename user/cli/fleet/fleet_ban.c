@@ -10,9 +10,11 @@
 #include "cli/fleet/fleet_verbs.h"
 #include "cli/open/entries.h"
 #include "deploy/deploy.h"
+#include "fleet/fleet_policy.h"
 #include "fleet/fleet_rule.h"
 #include "net/device.h"
 #include "util/array.h"
+#include "util/duration.h"
 
 /**
  * struct ban - one run of the command
@@ -174,6 +176,50 @@ static int ban_all(struct ban *ban)
 	return err;
 }
 
+/* It is banned here all the same: a host is the master of its own rules. */
+static void tell_of_limits(const struct ban *ban, const char *publisher,
+			   const struct baleen_fleet_grant *grant)
+{
+	char span[BALEEN_DURATION_TEXT];
+
+	for (int i = 0; i < ban->n_keys; i++) {
+		struct baleen_fleet_key key;
+		u32 shortest;
+
+		if (baleen_fleet_key_parse(ban->key[i], &key))
+			continue;
+		shortest = key.family == 4 ? grant->shortest_ip4 : grant->shortest_ip6;
+		if (key.length < shortest)
+			complain("%s: in force here alone: the policy lets %s ban no prefix "
+				 "shorter than /%u",
+				 ban->key[i], publisher, shortest);
+	}
+	if (ban->entry.ttl_ms > grant->max_ttl_ms)
+		complain("--ttl: on other hosts it ends after %s: the policy lets no ban of %s "
+			 "last longer",
+			 baleen_duration_format(grant->max_ttl_ms, span), publisher);
+}
+
+/* Bans that other hosts will not take as they were asked for. */
+static void tell_of_policy(const struct ban *ban, const struct baleen_fleet_conf *conf)
+{
+	char publisher[BALEEN_FLEET_PUBLISHER_BYTES];
+	const struct baleen_fleet_grant *grant;
+	struct baleen_fleet_policy policy;
+
+	if (baleen_fleet_site_policy(conf, &policy, NULL, NULL))
+		return;
+	snprintf(publisher, sizeof(publisher), "%s/" FLEET_OPERATOR, conf->host);
+	grant = baleen_fleet_policy_grant(&policy, publisher);
+	if (!grant || !baleen_fleet_policy_key(&policy, publisher))
+		complain("%s: the policy here does not know it: until it does, other hosts refuse "
+			 "its bans",
+			 publisher);
+	else
+		tell_of_limits(ban, publisher, grant);
+	baleen_fleet_policy_free(&policy);
+}
+
 static int run(int argc, char **argv)
 {
 	struct ban ban = { .wait_ms = BALEEN_LOCK_TIMEOUT_MS };
@@ -199,6 +245,8 @@ static int run(int argc, char **argv)
 	ban.report = json_array();
 	err = ban_all(&ban);
 	free(ban.devices);
+	if (!err && ban.n_banned)
+		tell_of_policy(&ban, &place.conf);
 	if (!err && ban.is_json)
 		err = print_json(json_incref(ban.report));
 	json_decref(ban.report);
