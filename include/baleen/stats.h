@@ -247,7 +247,7 @@ enum baleen_limits {
 	BALEEN_LIMITS_PEEK = 2,
 };
 
-#define BALEEN_CONFIG_VERSION 9
+#define BALEEN_CONFIG_VERSION 10
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
 
@@ -279,6 +279,10 @@ enum baleen_limits {
  * @no_ethernet: frames of the device begin with their IP header. Version 7
  * @limits: enum baleen_limits. Version 8
  * @limit: of each rule. Version 8
+ * @prefilter_rules: rules that do not match an IPv4 packet whose address the prefilter does
+ *                   not have, a bit each; 0 for no prefilter. Version 10
+ * @prefilter_key_offset: of this address in the IPv4 header. Version 10
+ * @prefilter: header of the prefilter: see user/lib/filter/prefilter.h. Version 10
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes
@@ -307,6 +311,9 @@ struct baleen_config {
 	u32 no_ethernet;
 	u64 limits;
 	struct baleen_limit limit[BALEEN_MAX_RULES];
+	u32 prefilter_rules;
+	u32 prefilter_key_offset;
+	struct baleen_image prefilter;
 };
 
 /**

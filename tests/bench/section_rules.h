@@ -12,8 +12,8 @@
 /* The rows that are compared, as load_rules() and peers_add() make them. */
 enum {
 	RULES_EACH = 1,
-	RULES_ONE = 2,
-	RULES_PARSE = 3,
+	RULES_ONE = 3,
+	RULES_PARSE = 4,
 };
 
 static void load_rules(struct bench *bench, struct column *column)
@@ -29,6 +29,8 @@ static void load_rules(struct bench *bench, struct column *column)
 		rule[i] = (struct bench_rule){ BALEEN_ACTION_DROP, NULL, &filter[i] };
 	}
 	bench_add_rules(bench, "Baleen, rules of 100 k hosts each", NULL, rule, column->n_rules);
+	bench->one_by_one = true;
+	bench_add_rules(bench, "  asked one by one", NULL, rule, column->n_rules);
 	filter_of_hosts(column->is_ip6, 0, column->n, BALEEN_KIND_CUCKOO, &whole);
 	bench_add_drop(bench, "Baleen, one rule of all these hosts", &whole);
 	peers.n_floor_blocks = whole.image.n_blocks;

@@ -17,6 +17,7 @@
 #include "drive.skel.h"
 #include "peers.skel.h"
 #include "xdp/load.h"
+#include "xdp/prefilter_rules.h"
 
 #define MAX_SUBJECTS 24
 
@@ -62,6 +63,7 @@ struct subject {
  * @n_listed: sources by index below this are listed
  * @drive: the driver
  * @peers: the peers' programs and maps; NULL before peers_load()
+ * @one_by_one: programs that are added next have no prefilter
  * @n: how many subjects; the first is the no-op program
  * @subject: the subjects
  */
@@ -70,6 +72,7 @@ struct bench {
 	u64 n_listed;
 	struct drive_bpf *drive;
 	struct peers_bpf *peers;
+	bool one_by_one;
 	u32 n;
 	struct subject subject[MAX_SUBJECTS];
 };
@@ -147,6 +150,10 @@ static struct subject *bench_add_rules(struct bench *bench, const char *name,
 			errx(1, "%s", error.text);
 		subject->map_bytes += map_bytes(loaded->rule_fd[i]);
 	}
+	if (!bench->one_by_one)
+		baleen_prefilter_rules(&config, loaded);
+	if (config.prefilter_rules)
+		subject->map_bytes += map_bytes(loaded->prefilter_fd);
 	if (baleen_load_program(&config, loaded, &error))
 		errx(1, "%s: %s", name, error.text);
 	subject->prog_fd = loaded->program_fd;

@@ -64,6 +64,20 @@ count_sixteen()
 	count_rules rules-16-both "${rules[@]}"
 }
 
+# count_sixteen_mixed LIST: twelve rules of hosts, which have a prefilter, and four of
+# prefixes, which are asked with its answer and without
+count_sixteen_mixed()
+{
+	local rules=() i
+
+	for i in {1..16}; do
+		sed -n "${i}p;$((i + 16))p" "$1" >"$COUNTED/mixed$i"
+		[ "$i" -le 12 ] || printf '%s\n' "100.64.$i.0/24" "fd77:$i::/48" >>"$COUNTED/mixed$i"
+		rules+=(--drop "$COUNTED/mixed$i")
+	done
+	count_rules rules-16-mixed "${rules[@]}"
+}
+
 # count_sixteen_of CONFIGURATION IMAGE: of rules that are all of this image
 count_sixteen_of()
 {
@@ -101,6 +115,7 @@ count_all()
 	count_image ip6-cuckoo-16 "$COUNTED/ip6" --capacity 1000000 --kind cuckoo --slot-bits 16
 	count_image both-cuckoo "$COUNTED/both"
 	count_sixteen "$COUNTED/lines"
+	count_sixteen_mixed "$COUNTED/lines"
 	count_kind classic --kind classic --bits 65537 --hashes 7
 	count_kind classic-murmur3 --kind classic --bits 65537 --hashes 7 --hash murmur3
 	count_kind counting --kind counting --bits 65537 --hashes 7 --hash keyed

@@ -87,6 +87,9 @@ static void test_refuses_nonsense(void **state)
 	config.limit[1].typed.rate = 50;
 	assert_refused(&config, sizeof(config));
 	config = sample();
+	config.prefilter_rules = 1u << config.n_rules;
+	assert_refused(&config, sizeof(config));
+	config.prefilter_rules = 0;
 	config.version = 6;
 	config.rule[1].slot |= BALEEN_SLOT_LIMITED;
 	assert_refused(&config, offsetof(struct baleen_config, limits));
@@ -142,7 +145,10 @@ static void test_reads_limits(void **state)
 	assert_int_equal(out.limit[0].interval_ns, 0);
 	config.version = 8;
 	config.rule[0].slot |= BALEEN_SLOT_LIMITED;
-	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
+	assert_int_equal(baleen_config_decode(&config,
+					      offsetof(struct baleen_config, prefilter_rules),
+					      &out),
+			 0);
 	assert_int_equal(out.rule[0].slot, 5);
 	assert_memory_equal(&out.limit[0], &config.limit[0], sizeof(out.limit[0]));
 	assert_int_equal(out.limits, BALEEN_LIMITS_NONE);

@@ -98,6 +98,10 @@ void baleen_filter_free(struct baleen_filter *filter)
 		munmap(filter->bytes, filter->n_bytes + baleen_recent_bytes(filter->n_recent));
 	else
 		free(filter->bytes);
+	if (filter->prefilter) {
+		baleen_filter_free(filter->prefilter);
+		free(filter->prefilter);
+	}
 	*filter = (struct baleen_filter){ 0 };
 }
 

@@ -23,6 +23,8 @@ struct baleen_list;
  * @is_large: @bytes is memory, but not of the heap
  * @n_recent: of a live map: buckets of the table of recent changes behind @bytes, to be
  *            asked before the image, see recent.h; 0 for none
+ * @prefilter: of a live map that is to be changed: the filter that packets ask before it, see
+ *             prefilter.h; freed with this one. NULL for none
  */
 struct baleen_filter {
 	struct baleen_image image;
@@ -31,6 +33,7 @@ struct baleen_filter {
 	bool is_mapped;
 	bool is_large;
 	u32 n_recent;
+	struct baleen_filter *prefilter;
 };
 
 /* 0, 2 or 3 as baleen_recent_test(): what recent changes say of a key. */

@@ -100,9 +100,16 @@ static int table_add(void *context, const struct baleen_key *key, bool *changed)
 	struct baleen_filter *filter = context;
 	const struct baleen_table *table = &filter->image.table[key->domain];
 	const struct baleen_kind_ops *ops = baleen_kind_ops(table->kind);
+	bool ignored;
+	int err = 0;
 
 	if (table->kind == BALEEN_KIND_NONE)
 		return -ENOSPC;
+	/* First, for packets ask it first; one that is full is built anew with all the rest. */
+	if (filter->prefilter && key->domain == BALEEN_IP4)
+		err = baleen_live_add(filter->prefilter, key, &ignored);
+	if (err)
+		return err;
 	return ops->add ? ops->add(filter, key, changed) : -EOPNOTSUPP;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "filter/kind.h"
+#include "filter/prefilter.h"
 #include "filter/recent.h"
 #include "list/list_algebra.h"
 
@@ -164,6 +165,8 @@ int baleen_recent_put(struct baleen_filter *filter, const struct baleen_recent_n
 		baleen_store_word(&slot.bucket->word[2 * slot.i], baleen_le64(net->hi));
 		baleen_store_word(&slot.bucket->word[2 * slot.i + 1], baleen_le64(net->lo));
 	}
+	if (filter->prefilter && !net->is_ip6)
+		baleen_prefilter_disable(filter->prefilter);
 	set_tag(&slot, name_of(net) | (flags & FLAGS));
 	if (lengths != baleen_le64(*word))
 		baleen_store_word(word, baleen_le64(lengths));

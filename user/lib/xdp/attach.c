@@ -13,6 +13,7 @@
 #include "xdp/config.h"
 #include "xdp/dispatcher.h"
 #include "xdp/load.h"
+#include "xdp/prefilter_rules.h"
 #include "xdp/pins.h"
 
 static const struct baleen_attempt attempts_to_make[BALEEN_MAX_ATTEMPTS] = {
@@ -274,6 +275,8 @@ int baleen_xdp_attach(const char *device, const struct baleen_ruleset *ruleset,
 	err = clear(&pins, device, attach_type, error);
 	if (!err)
 		err = baleen_load_maps(ruleset, &loaded, error);
+	if (!err)
+		baleen_prefilter_rules(&config, &loaded);
 	if (!err)
 		err = ifindex < 0 ? attempt_egress(attempts, device, try_attach, &attach, error) :
 				    baleen_attempts_make(attempts, device, mode, try_attach,

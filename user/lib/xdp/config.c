@@ -22,6 +22,7 @@ static const size_t version_bytes[] = {
 	[7 - BALEEN_CONFIG_OLDEST] = END_OF(no_ethernet),
 	[8 - BALEEN_CONFIG_OLDEST] = END_OF(limit),
 	[9 - BALEEN_CONFIG_OLDEST] = END_OF(limit),
+	[10 - BALEEN_CONFIG_OLDEST] = END_OF(prefilter),
 };
 
 _Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==
@@ -36,7 +37,8 @@ static bool is_size_of(u32 version, size_t n_bytes)
 
 static bool is_sound(const struct baleen_config *config)
 {
-	if (config->n_rules > BALEEN_MAX_RULES || config->attach_type > BALEEN_ATTACH_TYPE_CHAIN)
+	if (config->n_rules > BALEEN_MAX_RULES || config->attach_type > BALEEN_ATTACH_TYPE_CHAIN ||
+	    config->prefilter_rules >> config->n_rules)
 		return false;
 	for (u32 i = 0; i < config->n_rules; i++) {
 		const struct baleen_rule *rule = &config->rule[i];

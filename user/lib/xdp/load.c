@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "filter/prefilter.h"
 #include "filter/recent.h"
 #include "key/key_spec.h"
 #include "util/fd.h"
@@ -39,7 +40,7 @@ static const char *const limit_maps[BALEEN_N_LIMIT_MAPS] = {
 void baleen_loaded_init(struct baleen_loaded *loaded)
 {
 	loaded->program_fd = loaded->config_fd = loaded->stats_fd = -1;
-	loaded->events_fd = loaded->sampler_fd = -1;
+	loaded->events_fd = loaded->sampler_fd = loaded->prefilter_fd = -1;
 	memset(loaded->limit_fd, -1, sizeof(loaded->limit_fd));
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		loaded->rule_fd[i] = -1;
@@ -74,6 +75,7 @@ void baleen_loaded_close(struct baleen_loaded *loaded)
 	baleen_close_fd(&loaded->sampler_fd);
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
 		baleen_close_fd(&loaded->limit_fd[i]);
+	baleen_close_fd(&loaded->prefilter_fd);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
 		baleen_close_fd(&loaded->rule_fd[i]);
 }
@@ -150,6 +152,19 @@ int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *
 	return make_map(name, filter, 0, fd, error);
 }
 
+int baleen_load_prefilter_map(const struct baleen_filter *prefilter, bool is_disabled, int *fd)
+{
+	u32 first = prefilter->image.n_blocks;
+	const struct baleen_block disabled = { .word = { 1 } };
+	int err = make_map("prefilter", prefilter, BALEEN_PREFILTER_RECENT, fd, NULL);
+
+	if (!err && is_disabled)
+		err = bpf_map_update_elem(*fd, &first, &disabled, BPF_ANY);
+	if (err)
+		baleen_close_fd(fd);
+	return err;
+}
+
 int baleen_load_maps(const struct baleen_ruleset *ruleset, struct baleen_loaded *loaded,
 		     struct baleen_error *error)
 {
@@ -202,6 +217,10 @@ static int use_maps(struct bpf_object *object, u32 n_rules, const struct baleen_
 		err = baleen_object_use_map(object, name,
 					    i < config->n_rules ? loaded->rule_fd[i] : -1, false);
 	}
+	if (!err)
+		err = baleen_object_use_map(object, "baleen_prefilter",
+					    config->prefilter_rules ? loaded->prefilter_fd : -1,
+					    false);
 	if (!err)
 		err = baleen_object_use_map(object, "baleen_stats", loaded->stats_fd, true);
 	/* Without events the code is the same, whether there were any before or not. */
@@ -424,6 +443,8 @@ int baleen_loaded_pin(const struct baleen_loaded *loaded, const char *path,
 		err = baleen_pins_add(directory, "sampler", loaded->sampler_fd, error);
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS && !err; i++)
 		err = baleen_pins_add(directory, baleen_limit_pins[i], loaded->limit_fd[i], error);
+	if (!err)
+		err = baleen_pins_add(directory, "prefilter", loaded->prefilter_fd, error);
 	for (u32 i = 0; i < BALEEN_MAX_RULES && !err && loaded->rule_fd[i] >= 0; i++) {
 		snprintf(name, sizeof(name), "rule%u", i);
 		err = baleen_pins_add(directory, name, loaded->rule_fd[i], error);

@@ -40,6 +40,7 @@ extern const char *const baleen_limit_pins[BALEEN_N_LIMIT_MAPS];
  * @events_fd: its sampled events; -1 when it samples nothing
  * @sampler_fd: when the next event may be; -1 when it samples nothing
  * @limit_fd: of its limits; -1 when no rule has one
+ * @prefilter_fd: what is asked before them; -1 when it has no prefilter
  * @rule_fd: the filters of its rules; -1 from n_rules on
  * @program_id: the kernel's number of the program
  * @component: what libxdp wants of a program for a chain; NULL of another
@@ -52,6 +53,7 @@ struct baleen_loaded {
 	int events_fd;
 	int sampler_fd;
 	int limit_fd[BALEEN_N_LIMIT_MAPS];
+	int prefilter_fd;
 	int rule_fd[BALEEN_MAX_RULES];
 	u32 program_id;
 	struct xdp_program *component;
@@ -92,6 +94,16 @@ int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *
 		     struct baleen_error *error);
 
 /**
+ * baleen_load_prefilter_map() - the same of a prefilter
+ * @prefilter: from baleen_prefilter_build()
+ * @is_disabled: from the start
+ * @fd: the map
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_load_prefilter_map(const struct baleen_filter *prefilter, bool is_disabled, int *fd);
+
+/**
  * baleen_load_maps() - a live map for each rule that has a filter
  * @ruleset: the rules
  * @loaded: rule_fd is filled in; what is there on failure is for
@@ -118,8 +130,8 @@ int baleen_load_check_rules(const struct baleen_config *config, struct baleen_er
  * @config: constants; what follows from its rules and this release is filled in here.
  *          Its attach_type decides what kind of program it becomes; limits that are
  *          BALEEN_LIMITS_PEEK stay so
- * @loaded: in: rule_fd, and stats_fd, events_fd, sampler_fd and limit_fd or -1 for
- *          new ones; out: the rest
+ * @loaded: in: rule_fd, prefilter_fd where the constants have a prefilter, and stats_fd,
+ *          events_fd, sampler_fd and limit_fd or -1 for new ones; out: the rest
  * @error: filled in on failure
  *
  * On failure the descriptors passed in stay open and nothing else does.

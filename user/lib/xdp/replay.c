@@ -112,6 +112,8 @@ static int share_rules(struct baleen_replay *replay, const struct baleen_xdp *xd
 			return baleen_fail(error, errno, "%s: cannot share its maps: %m",
 					   xdp->device);
 	}
+	if (baleen_copy_fd(xdp->prefilter_fd, &replay->loaded.prefilter_fd))
+		return baleen_fail(error, errno, "%s: cannot share its prefilter: %m", xdp->device);
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
 		if (baleen_copy_fd(xdp->limit_fd[i], &replay->loaded.limit_fd[i]))
 			return baleen_fail(error, errno, "%s: cannot share its limits: %m",

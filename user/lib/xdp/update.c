@@ -9,6 +9,7 @@
 #include "xdp/bpf_objects.h"
 #include "xdp/config.h"
 #include "xdp/load.h"
+#include "xdp/prefilter_rules.h"
 #include "xdp/update.h"
 
 static int check_kept(const struct baleen_xdp *xdp, u32 live, struct baleen_error *error)
@@ -126,6 +127,7 @@ static void become(struct baleen_xdp *xdp, const struct baleen_config *config,
 	swap_fd(&xdp->stats_fd, &loaded->stats_fd);
 	swap_fd(&xdp->events_fd, &loaded->events_fd);
 	swap_fd(&xdp->sampler_fd, &loaded->sampler_fd);
+	swap_fd(&xdp->prefilter_fd, &loaded->prefilter_fd);
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
 		swap_fd(&xdp->limit_fd[i], &loaded->limit_fd[i]);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
@@ -149,6 +151,7 @@ static int put_on(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 	/* An earlier release did not look at the type of the device. */
 	baleen_config_set_device(&config, xdp->config.device, xdp->pins.ifindex);
 	err = carry_over_limits(xdp, &config, loaded, error);
+	baleen_prefilter_rules(&config, loaded);
 	if (!err)
 		err = baleen_load_program(&config, loaded, error);
 	if (!err)

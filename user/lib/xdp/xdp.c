@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "filter/compat.h"
+#include "filter/prefilter.h"
 #include "net/device.h"
 #include "net/kmod_hook.h"
 #include "util/announce.h"
@@ -35,6 +36,7 @@ static void close_all(void *data)
 	baleen_close_fd(&xdp->stats_fd);
 	baleen_close_fd(&xdp->events_fd);
 	baleen_close_fd(&xdp->sampler_fd);
+	baleen_close_fd(&xdp->prefilter_fd);
 	for (u32 i = 0; i < BALEEN_N_LIMIT_MAPS; i++)
 		baleen_close_fd(&xdp->limit_fd[i]);
 	for (u32 i = 0; i < BALEEN_MAX_RULES; i++)
@@ -99,6 +101,10 @@ static int open_program(struct baleen_xdp *xdp, u32 program_id)
 		err = open_sampling(xdp, program_id);
 	if (!err)
 		err = open_limits(xdp, program_id);
+	if (!err && xdp->config.prefilter_rules) {
+		xdp->prefilter_fd = baleen_pins_open(&xdp->pins, program_id, "prefilter");
+		err = xdp->prefilter_fd < 0 ? xdp->prefilter_fd : 0;
+	}
 	if (err)
 		return err;
 	for (u32 i = 0; i < xdp->config.n_rules; i++) {
@@ -135,7 +141,7 @@ int baleen_xdp_open_pins(struct baleen_xdp *xdp, const struct baleen_pins *pins,
 	memset(xdp, 0, sizeof(*xdp));
 	xdp->pins = *pins;
 	baleen_attachment_init(&xdp->attachment);
-	xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = -1;
+	xdp->stats_fd = xdp->events_fd = xdp->sampler_fd = xdp->prefilter_fd = -1;
 	memset(xdp->limit_fd, -1, sizeof(xdp->limit_fd));
 	memset(xdp->rule_fd, -1, sizeof(xdp->rule_fd));
 	return baleen_instance_open(&baleen_xdp_instances, pins, &xdp->attachment, xdp, error);
@@ -233,35 +239,61 @@ static bool same_header(const struct baleen_image *a, const struct baleen_image 
 	return a->n_blocks == b->n_blocks && a->key_spec == b->key_spec;
 }
 
-static int map_rule(const struct baleen_xdp *xdp, u32 index, int protection,
-		    struct baleen_filter *filter, struct baleen_error *error)
+/* @image is what the program has of it, @name for messages. */
+static int map_filter(const char *device, const char *name, int fd,
+		      const struct baleen_image *image, u32 n_recent, int protection,
+		      struct baleen_filter *filter, struct baleen_error *error)
 {
-	struct baleen_filter mapped = { .is_mapped = true };
-	const char *name = xdp->config.rule[index].image.name;
+	struct baleen_filter mapped = { .is_mapped = true, .n_recent = n_recent };
 	const char *reason;
 	size_t n_bytes;
 
-	mapped.n_recent = xdp->config.recent_buckets[index];
-	mapped.n_bytes = (size_t)xdp->config.rule[index].image.n_blocks * BALEEN_BLOCK_BYTES;
-	n_bytes = mapped.n_bytes + baleen_recent_bytes(mapped.n_recent);
-	mapped.bytes = mmap(NULL, n_bytes, protection, MAP_SHARED, xdp->rule_fd[index], 0);
+	mapped.n_bytes = (size_t)image->n_blocks * BALEEN_BLOCK_BYTES;
+	n_bytes = mapped.n_bytes + baleen_recent_bytes(n_recent);
+	mapped.bytes = mmap(NULL, n_bytes, protection, MAP_SHARED, fd, 0);
 	if (mapped.bytes == MAP_FAILED)
-		return baleen_fail(error, errno, "%s:%s: %m", xdp->device, name);
+		return baleen_fail(error, errno, "%s:%s: %m", device, name);
 	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason)) {
 		munmap(mapped.bytes, n_bytes);
-		return baleen_fail(error, EINVAL, "%s:%s: %s", xdp->device, name, reason);
+		return baleen_fail(error, EINVAL, "%s:%s: %s", device, name, reason);
 	}
-	if (memcmp(&mapped.image.seed, &xdp->config.rule[index].image.seed,
-		   sizeof(mapped.image.seed)) ||
-	    !same_header(&mapped.image, &xdp->config.rule[index].image)) {
+	if (memcmp(&mapped.image.seed, &image->seed, sizeof(mapped.image.seed)) ||
+	    !same_header(&mapped.image, image)) {
 		munmap(mapped.bytes, n_bytes);
-		return baleen_fail(error, EINVAL, "%s:%s: header and program disagree", xdp->device,
+		return baleen_fail(error, EINVAL, "%s:%s: header and program disagree", device,
 				   name);
 	}
 	/* The packet path goes by the constants of its load, so do we. */
-	mapped.image = xdp->config.rule[index].image;
+	mapped.image = *image;
 	*filter = mapped;
 	return 0;
+}
+
+static int map_rule(const struct baleen_xdp *xdp, u32 index, int protection,
+		    struct baleen_filter *filter, struct baleen_error *error)
+{
+	const struct baleen_image *image = &xdp->config.rule[index].image;
+
+	return map_filter(xdp->device, image->name, xdp->rule_fd[index], image,
+			  xdp->config.recent_buckets[index], protection, filter, error);
+}
+
+/* Whoever changes the rule has to change it, too. */
+static int map_prefilter(const struct baleen_xdp *xdp, struct baleen_filter *filter,
+			 struct baleen_error *error)
+{
+	struct baleen_filter *prefilter = calloc(1, sizeof(*prefilter));
+	int err;
+
+	if (!prefilter)
+		return baleen_no_memory(error);
+	err = map_filter(xdp->device, "prefilter", xdp->prefilter_fd, &xdp->config.prefilter,
+			 BALEEN_PREFILTER_RECENT, PROT_READ | PROT_WRITE, prefilter, error);
+	if (err)
+		free(prefilter);
+	else
+		filter->prefilter = prefilter;
+	return err;
 }
 
 u32 baleen_xdp_rule_map_id(const struct baleen_xdp *xdp, u32 index)
@@ -281,7 +313,18 @@ int baleen_xdp_map_rule(const struct baleen_xdp *xdp, u32 index, struct baleen_f
 int baleen_xdp_map_rule_writable(const struct baleen_xdp *xdp, u32 index,
 				 struct baleen_filter *filter, struct baleen_error *error)
 {
-	return map_rule(xdp, index, PROT_READ | PROT_WRITE, filter, error);
+	struct baleen_filter mapped;
+	int err = map_rule(xdp, index, PROT_READ | PROT_WRITE, &mapped, error);
+
+	if (err)
+		return err;
+	if (xdp->config.prefilter_rules >> index & 1)
+		err = map_prefilter(xdp, &mapped, error);
+	if (err)
+		baleen_filter_free(&mapped);
+	else
+		*filter = mapped;
+	return err;
 }
 
 /* To map millions of keys costs more than to change one. */

@@ -31,6 +31,7 @@
  * @events_fd: the sampled events; negative when there never were any
  * @sampler_fd: when the next event may be; negative as @events_fd
  * @limit_fd: of the limits of its rules; negative when it has none
+ * @prefilter_fd: what is asked before them; negative when there is no prefilter
  * @rule_fd: the filters of the rules; -1 from n_rules on
  * @config: constants of the program: rules, names, geometry
  * @live: the filter that baleen_xdp_live_rule() mapped last
@@ -47,6 +48,7 @@ struct baleen_xdp {
 	int events_fd;
 	int sampler_fd;
 	int limit_fd[BALEEN_N_LIMIT_MAPS];
+	int prefilter_fd;
 	int rule_fd[BALEEN_MAX_RULES];
 	struct baleen_config config;
 	struct baleen_filter live;
