@@ -112,6 +112,7 @@ enum peer {
 	PEER_FLOOR,
 	PEER_FLOOR_TWO,
 	PEER_FLOOR_PAGE,
+	PEER_FLOOR_BUSY,
 	PEER_HASH,
 	PEER_BLOOM,
 	PEER_TRIE,
@@ -144,6 +145,24 @@ baleen_inline bool floor_test_two(u64 key, bool is_same_page)
 	const struct baleen_block *second = baleen_store_block(&floor_blocks, next);
 
 	return first && second && (first->word[hash >> 29 & 7] & second->word[hash >> 26 & 7] & 1);
+}
+
+/* Instructions of which nothing hangs: they fill what the CPU looks ahead. */
+baleen_inline void be_busy(void)
+{
+	u64 sum[4] = { 1, 2, 3, 4 };
+
+	BALEEN_UNROLL
+	for (u32 i = 0; i < 128; i++)
+		asm volatile("%0 += 1" : "+r"(sum[i & 3]));
+}
+
+baleen_inline bool floor_test_busy(u64 key)
+{
+	bool has = floor_test_two(key, false);
+
+	be_busy();
+	return has;
 }
 
 baleen_inline bool count_shared(void)
@@ -191,6 +210,7 @@ baleen_inline bool peer_test_ip4(enum peer peer, const u8 *ip)
 	case PEER_FLOOR: return floor_test(key.ip4);
 	case PEER_FLOOR_TWO: return floor_test_two(key.ip4, false);
 	case PEER_FLOOR_PAGE: return floor_test_two(key.ip4, true);
+	case PEER_FLOOR_BUSY: return floor_test_busy(key.ip4);
 	case PEER_HASH: return bpf_map_lookup_elem(&hash_ip4, &key.ip4);
 	case PEER_BLOOM: return !bpf_map_peek_elem(&bloom_ip4, &key.ip4);
 	case PEER_TRIE: return trie_test_ip4(ip + 12);
@@ -266,6 +286,12 @@ SEC("xdp")
 int peer_floor_page(struct xdp_md *ctx)
 {
 	return peer_run(ctx, PEER_FLOOR_PAGE);
+}
+
+SEC("xdp")
+int peer_floor_busy(struct xdp_md *ctx)
+{
+	return peer_run(ctx, PEER_FLOOR_BUSY);
 }
 
 SEC("xdp")

@@ -22,6 +22,8 @@ static void load_loads(struct bench *bench, struct column *column)
 		 bench->peers->progs.peer_floor_two, NULL);
 	set_peer(bench, bench_add(bench, "two random loads of one page", JUDGE_BLIND),
 		 bench->peers->progs.peer_floor_page, NULL);
+	set_peer(bench, bench_add(bench, "two, and 128 additions", JUDGE_BLIND),
+		 bench->peers->progs.peer_floor_busy, NULL);
 }
 
 static void run_loads(const struct effort *effort)
