@@ -70,12 +70,12 @@ struct baleen_config config SEC(".rodata.config");
 			       0;                                                               \
 	}                                                                                       \
                                                                                                 \
-	__noinline int rule_prefixes_test_##n(u64 hi, u64 lo, u32 answer)                       \
+	HAS_LOOPS int rule_stem_test_##n(u64 hi, u64 lo, u32 stem)                              \
 	{                                                                                       \
 		const struct baleen_image *image = &config.rule[n].image;                       \
                                                                                                 \
-		return image->table[BALEEN_IP6_PREFIXES].kind ?                                 \
-			       baleen_prefixes_test(image, &baleen_rule_##n, hi, lo, answer) :  \
+		return image->table[BALEEN_IP6_STEMS].kind ?                                    \
+			       baleen_stem_test(image, &baleen_rule_##n, hi, lo, stem) :        \
 			       0;                                                               \
 	}                                                                                       \
                                                                                                 \
@@ -155,9 +155,9 @@ baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
 	return OF_RULE(n, rule_other_test_)(hi, lo, is_ip6);
 }
 
-baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
+baleen_inline int rule_stem_test(u32 n, u64 hi, u64 lo, u32 stem)
 {
-	return OF_RULE(n, rule_prefixes_test_)(hi, lo, answer);
+	return OF_RULE(n, rule_stem_test_)(hi, lo, stem);
 }
 
 baleen_inline u32 rule_recent_buckets(u32 n)

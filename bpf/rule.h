@@ -40,7 +40,7 @@ __noinline int find_details(struct context *ctx, u32 ip_offset, u32 is_ip6, stru
 /* Each object defines these for each of its rules; @n is a constant of the call. */
 baleen_inline int rule_qualifies(u32 n, u32 vlan, const struct details *details);
 baleen_inline int rule_fields_match(u32 n, const struct details *details);
-baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer);
+baleen_inline int rule_stem_test(u32 n, u64 hi, u64 lo, u32 stem);
 baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6);
 baleen_inline u32 rule_recent_buckets(u32 n);
 baleen_inline u32 rule_recent_test(u32 n, u64 hi, u64 lo, u32 is_ip6);
@@ -126,7 +126,7 @@ baleen_inline int rule_address_matches(u32 n, const struct baleen_rule *rule, co
 	stem = baleen_stem_get(image, store, &key);
 	if (baleen_stem_decides(image, stem))
 		return stem & 1;
-	return rule_prefixes_test(n, key.hi, key.lo, stem & 1);
+	return rule_stem_test(n, key.hi, key.lo, stem);
 }
 
 baleen_inline bool rule_matches(u32 n, const struct baleen_rule *rule, const void *store,

@@ -40,11 +40,11 @@ HAS_LOOPS int rule_fields_match_0(const struct details *details)
 	return details ? fields_match(&baleen_rule.image, &store, details) : 0;
 }
 
-__noinline int rule_prefixes_test_0(u64 hi, u64 lo, u32 answer)
+HAS_LOOPS int rule_stem_test_0(u64 hi, u64 lo, u32 stem)
 {
 	const struct baleen_section store = STORE;
 
-	return baleen_prefixes_test(&baleen_rule.image, &store, hi, lo, answer);
+	return baleen_stem_test(&baleen_rule.image, &store, hi, lo, stem);
 }
 
 /* Objects are for `ip` and bpftool: their rule has no qualifiers. */
@@ -63,9 +63,9 @@ baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
 	return rule_other_test_0(hi, lo, is_ip6);
 }
 
-baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
+baleen_inline int rule_stem_test(u32 n, u64 hi, u64 lo, u32 stem)
 {
-	return rule_prefixes_test_0(hi, lo, answer);
+	return rule_stem_test_0(hi, lo, stem);
 }
 
 /* Nothing changes in an object. */

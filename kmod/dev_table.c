@@ -17,7 +17,9 @@ static void show_name(struct seq_file *seq, const char *name)
 /* As the command line shows an image of prefixes alone. */
 static const char *kind_text(u32 kind)
 {
-	return baleen_kind_name(kind == BALEEN_KIND_DIRECTORY ? BALEEN_KIND_PREFIXES : kind);
+	return baleen_kind_name(kind == BALEEN_KIND_DIRECTORY || kind == BALEEN_KIND_TREE ?
+					BALEEN_KIND_PREFIXES :
+					kind);
 }
 
 static void show_entries(struct seq_file *seq, const struct baleen_dev_info *info)

@@ -21,10 +21,11 @@
  *
  * IPv4: a group whose members are few has them in the cuckoo table of hosts.
  * So an address costs one line, one and a leaf, or one and two buckets: three
- * at most, whatever the list. IPv6: numbers are stems, the first 32 bits of an
- * address; 0 none, 1 all of the stem's addresses are in the set, 2 and 3:
- * prefixes longer than /32 decide (see prefixes.h), and what none of them
- * covers is out (2) or in (3). So a stem costs two lines at most.
+ * at most, whatever the list. IPv6, in images of before there were trees (see
+ * tree.h): numbers are stems, the first 32 bits of an address; 0 none, 1 all of
+ * the stem's addresses are in the set, 2 and 3: prefixes longer than /32 decide
+ * (see prefixes.h), and what none of them covers is out (2) or in (3). So a stem
+ * costs two lines at most.
  *
  * The builder takes the g of 8 to 24 that makes the image smallest. Ranks over
  * bit vectors: Jacobson, "Space-efficient Static Trees and Graphs" (1989);

@@ -71,9 +71,10 @@
  * @BALEEN_KIND_CLASSIC: see classic.h
  * @BALEEN_KIND_COUNTING: see counting.h
  * @BALEEN_KIND_QUOTIENT: see quotient.h
+ * @BALEEN_KIND_TREE: see tree.h
  * @BALEEN_N_KINDS: how many
  *
- * A user does not choose DIRECTORY, PREFIXES and ENTRIES: they come with
+ * A user does not choose DIRECTORY, PREFIXES, ENTRIES and TREE: they come with
  * prefixes, beside a cuckoo or Bloom table of the hosts.
  */
 enum baleen_kind {
@@ -86,7 +87,8 @@ enum baleen_kind {
 	BALEEN_KIND_CLASSIC = 6,
 	BALEEN_KIND_COUNTING = 7,
 	BALEEN_KIND_QUOTIENT = 8,
-	BALEEN_N_KINDS = 9,
+	BALEEN_KIND_TREE = 9,
+	BALEEN_N_KINDS = 10,
 };
 
 /**
@@ -220,7 +222,7 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
  *            classic and other counting: 1 to BALEEN_MAX_POSITIONS; else 0
  * @log2_buckets: cuckoo, prefixes: floor(log2(@n_buckets)); quotient: bits of a
  *                quotient, 1 to 31; else 0
- * @group_bits: directory: bits of a group's number, 8 to 24
+ * @group_bits: directory, tree: bits of a group's number, 8 to 24
  * @bucket_slots: cuckoo: slots of a bucket: 1 or 2; 4 is 0 in slots of 16 bits
  *                and more, and 4 in narrower ones; packed: 1 to 4, and
  *                BALEEN_PACKED; semi-sorted: 4, and BALEEN_SEMI_SORTED, too. See
@@ -228,7 +230,7 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
  * @hash: classic, counting: enum baleen_hash
  * @shape: the same byte, whatever the kind calls it; quotient:
  *         BALEEN_QUOTIENT_META; else 0
- * @leaf_block: directory: index of its first block of leaves in the image
+ * @leaf_block: directory, tree: index of its first block of leaves, of nodes in the image
  * @n_stash: cuckoo: slots of the stash, in use or not, 0 to BALEEN_STASH_SLOTS.
  *           When there are any, the last block of the table is the stash
  * @longest_cluster: quotient: slots of the longest cluster
@@ -239,7 +241,7 @@ _Static_assert(sizeof(struct baleen_image_header) == BALEEN_HEADER_BYTES, "heade
  * @n_blocks: blocks of the table, at least 1
  * @n_buckets: cuckoo, prefixes: buckets; Bloom, classic, counting: blocks of
  *             the bit plane; quotient: slots, 2^@log2_buckets; directory:
- *             leaves; entries: how many
+ *             leaves; tree: blocks behind its first index; entries: how many
  * @form: enum baleen_form; 0 where keys are hashed as packets have them
  * @n_entries: keys stored; 0 in a live image. Directory of groups: prefixes that
  *             make up the set without the hosts; entries: entries. The tables
@@ -325,6 +327,7 @@ static inline __attribute__((unused)) const char *baleen_kind_name(u32 kind)
 	case BALEEN_KIND_CLASSIC: return "classic";
 	case BALEEN_KIND_COUNTING: return "counting";
 	case BALEEN_KIND_QUOTIENT: return "quotient";
+	case BALEEN_KIND_TREE: return "tree";
 	default: return "none";
 	}
 }
@@ -391,6 +394,47 @@ baleen_inline u32 baleen_directory_lines(u32 group_bits)
 baleen_inline u32 baleen_leaf_width(u32 domain)
 {
 	return domain == BALEEN_IP6_STEMS ? 2 : 1;
+}
+
+/**
+ * baleen_tree_lines() - lines of an index of a tree
+ * @bits: bits that choose an entry, at least 4
+ *
+ * Context: any.
+ * Return: how many blocks.
+ */
+baleen_inline u32 baleen_tree_lines(u32 bits)
+{
+	return 1u << (bits - 4);
+}
+
+/**
+ * baleen_table_leaf_block() - the block behind the lines of groups of a table
+ * @table: kind and geometry are set, its place too
+ *
+ * Context: any.
+ * Return: the number of a block of the image; 0 of a table without groups.
+ */
+baleen_inline u32 baleen_table_leaf_block(const struct baleen_table *table)
+{
+	switch (table->kind) {
+	case BALEEN_KIND_DIRECTORY:
+		return table->first_block + baleen_directory_lines(table->group_bits);
+	case BALEEN_KIND_TREE: return table->first_block + baleen_tree_lines(table->group_bits);
+	default: return 0;
+	}
+}
+
+/**
+ * baleen_table_has_groups() - has a table lines of groups, and what they lead to behind them?
+ * @table: the table
+ *
+ * Context: any.
+ * Return: true of a directory and of a tree.
+ */
+baleen_inline bool baleen_table_has_groups(const struct baleen_table *table)
+{
+	return table->kind == BALEEN_KIND_DIRECTORY || table->kind == BALEEN_KIND_TREE;
 }
 
 /**

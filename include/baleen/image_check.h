@@ -194,6 +194,16 @@ static inline const char *baleen_directory_check(struct baleen_table *table, u32
 	return NULL;
 }
 
+static inline const char *baleen_tree_check(struct baleen_table *table)
+{
+	if (table->group_bits < BALEEN_MIN_GROUP_BITS || table->group_bits > BALEEN_MAX_GROUP_BITS)
+		return "group width is not 8 to 24 bits";
+	if ((u64)baleen_tree_lines(table->group_bits) + table->n_buckets != table->n_blocks)
+		return "number of nodes and blocks disagree";
+	table->leaf_block = table->first_block + baleen_tree_lines(table->group_bits);
+	return NULL;
+}
+
 static inline const char *baleen_prefixes_check(const struct baleen_table *table)
 {
 	if (table->slot_bits != 64)
@@ -236,9 +246,10 @@ static inline const char *baleen_table_unused(const struct baleen_table *table)
 			     kind == BALEEN_KIND_ENTRIES))
 		return "groups in a table that has none";
 	if (table->extra && (kind == BALEEN_KIND_BLOOM || kind == BALEEN_KIND_PREFIXES ||
-			     kind == BALEEN_KIND_ENTRIES || kind == BALEEN_KIND_DIRECTORY))
+			     kind == BALEEN_KIND_ENTRIES || kind == BALEEN_KIND_DIRECTORY ||
+			     kind == BALEEN_KIND_TREE))
 		return "a number that the table has no use for";
-	if (!table->n_buckets && kind != BALEEN_KIND_DIRECTORY)
+	if (!table->n_buckets && kind != BALEEN_KIND_DIRECTORY && kind != BALEEN_KIND_TREE)
 		return "a table without buckets";
 	return NULL;
 }
@@ -251,20 +262,26 @@ static inline bool baleen_kind_has_keys(u32 kind)
 	       kind == BALEEN_KIND_QUOTIENT;
 }
 
+/* May the table of a domain be of this kind? */
+static inline bool baleen_kind_is_of(u32 kind, u32 domain)
+{
+	switch (domain) {
+	case BALEEN_IP4_GROUPS: return kind == BALEEN_KIND_DIRECTORY;
+	case BALEEN_IP6_STEMS: return kind == BALEEN_KIND_DIRECTORY || kind == BALEEN_KIND_TREE;
+	case BALEEN_IP6_PREFIXES: return kind == BALEEN_KIND_PREFIXES;
+	case BALEEN_IP6_ENTRIES: return kind == BALEEN_KIND_ENTRIES;
+	default: return baleen_kind_has_keys(kind);
+	}
+}
+
 /* Is the table usable? Nothing here reads the body. */
 static inline const char *baleen_table_check(struct baleen_table *table, u32 domain)
 {
-	static const u32 kind_of[BALEEN_N_DOMAINS] = {
-		[BALEEN_IP4_GROUPS] = BALEEN_KIND_DIRECTORY,
-		[BALEEN_IP6_STEMS] = BALEEN_KIND_DIRECTORY,
-		[BALEEN_IP6_PREFIXES] = BALEEN_KIND_PREFIXES,
-		[BALEEN_IP6_ENTRIES] = BALEEN_KIND_ENTRIES,
-	};
 	const char *reason = baleen_table_unused(table);
 
 	if (reason)
 		return reason;
-	if (kind_of[domain] ? table->kind != kind_of[domain] : !baleen_kind_has_keys(table->kind))
+	if (!baleen_kind_is_of(table->kind, domain))
 		return "a table of a kind that its keys cannot have";
 	if (table->kind == BALEEN_KIND_CUCKOO || table->kind == BALEEN_KIND_PREFIXES)
 		table->log2_buckets = baleen_log2(table->n_buckets);
@@ -275,6 +292,7 @@ static inline const char *baleen_table_check(struct baleen_table *table, u32 dom
 	case BALEEN_KIND_COUNTING: return baleen_classic_check(table);
 	case BALEEN_KIND_QUOTIENT: return baleen_quotient_check(table, domain);
 	case BALEEN_KIND_DIRECTORY: return baleen_directory_check(table, domain);
+	case BALEEN_KIND_TREE: return baleen_tree_check(table);
 	case BALEEN_KIND_PREFIXES: return baleen_prefixes_check(table);
 	default: return baleen_entries_check(table);
 	}
@@ -386,6 +404,8 @@ static inline const char *baleen_lengths_check(struct baleen_image *image)
 		return "prefix lengths and prefixes disagree";
 	if (image->prefix_lengths[0] & 0xffffffff)
 		return "prefixes of up to 32 bits among the longer ones";
+	if (image->prefix_lengths[0] && image->table[BALEEN_IP6_STEMS].kind == BALEEN_KIND_TREE)
+		return "prefixes of up to 64 bits beside a tree, which has them";
 	baleen_length_tree_make(image);
 	return NULL;
 }
@@ -647,8 +667,8 @@ static inline void baleen_header_write(const struct baleen_image *image, void *o
 		raw->slot_bits = table->slot_bits;
 		raw->n_hashes = table->n_hashes;
 		raw->shape = table->shape;
-		/* In a directory it follows from the rest. */
-		if (table->kind != BALEEN_KIND_DIRECTORY)
+		/* In a directory and in a tree it follows from the rest. */
+		if (!baleen_table_has_groups(table))
 			raw->extra_le = baleen_le32(table->extra);
 		raw->first_block_le = baleen_le32(table->first_block);
 		raw->n_blocks_le = baleen_le32(table->n_blocks);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * IPv6 prefixes longer than /32: which of them is the longest that covers an
- * address?
+ * IPv6 prefixes longer than /64: which of them is the longest that covers an
+ * address? Shorter ones are in the tree of tree.h. Images of before there were
+ * trees have a directory of stems, and here all that is longer than /32.
  *
  * Idea: binary search over the lengths that occur. A hash table holds every
  * prefix and, at the shorter lengths that the search for it visits, markers:
@@ -13,7 +14,8 @@
  * Paper: Waldvogel, Varghese, Turner, Plattner, "Scalable High Speed IP
  * Routing Lookups" (SIGCOMM 1997), sections 3 and 4.
  *
- *      lengths 33..128, at most 96: 7 probes; the stem before them is the 8th
+ *      lengths 65..128, at most 64: 7 probes; with a directory 33..128, at most
+ *      96: 7 as well
  *
  *      key, class       /33../63  prefix, a one behind it, zeros      0
  *                       /64       the upper half                      1

@@ -10,6 +10,7 @@
 #include <baleen/counting.h>
 #include <baleen/prefixes.h>
 #include <baleen/quotient.h>
+#include <baleen/tree.h>
 
 /**
  * baleen_table_is_fast_path() - is this one of the tables that are tuned for?
@@ -112,21 +113,25 @@ baleen_inline int baleen_groups_test(const struct baleen_image *image, const voi
 }
 
 /**
- * baleen_stem_get() - what the first 32 bits of an IPv6 address say
+ * baleen_stem_get() - what the first bits of an IPv6 address say
  * @image: a checked header with a BALEEN_IP6_STEMS table
  * @store: the image (see baleen_store_block())
  * @key: a BALEEN_IP6
  *
- * A packet path asks this first, and baleen_prefixes_test() out of line.
+ * A packet path asks this first, and baleen_stem_test() out of line.
  *
  * Context: any, BPF-safe.
- * Return: BALEEN_GROUP_NONE or _ALL, which decide; BALEEN_GROUP_OUT or _IN,
- * whose lowest bit is the answer to give baleen_prefixes_test().
+ * Return: BALEEN_GROUP_NONE or _ALL, which decide; BALEEN_GROUP_OUT or _IN; of a tree
+ * also what is above these, see baleen_tree_root().
  */
 baleen_inline u32 baleen_stem_get(const struct baleen_image *image, const void *store,
 				  const struct baleen_key *key)
 {
-	return baleen_directory_get(&image->table[BALEEN_IP6_STEMS], store, key->hi >> 32, 2);
+	const struct baleen_table *table = &image->table[BALEEN_IP6_STEMS];
+
+	return table->kind == BALEEN_KIND_TREE ?
+		       baleen_tree_root(table, store, key->hi) :
+		       baleen_directory_get(table, store, key->hi >> 32, 2);
 }
 
 /**
@@ -135,11 +140,35 @@ baleen_inline u32 baleen_stem_get(const struct baleen_image *image, const void *
  * @stem: from baleen_stem_get()
  *
  * Context: any, BPF-safe.
- * Return: true: it is @stem & 1; false: baleen_prefixes_test() is to be asked.
+ * Return: true: it is @stem & 1; false: baleen_stem_test() is to be asked.
  */
 baleen_inline bool baleen_stem_decides(const struct baleen_image *image, u32 stem)
 {
-	return stem <= BALEEN_GROUP_ALL || !image->table[BALEEN_IP6_PREFIXES].kind;
+	return stem <= BALEEN_GROUP_ALL ||
+	       (stem < BALEEN_TREE_ROOT && !image->table[BALEEN_IP6_PREFIXES].kind);
+}
+
+/**
+ * baleen_stem_test() - is the address in the set, when its first bits do not decide it?
+ * @image: a checked header with a BALEEN_IP6_STEMS table
+ * @store: the image (see baleen_store_block())
+ * @hi: upper half of the address
+ * @lo: lower half
+ * @stem: from baleen_stem_get()
+ *
+ * Context: any, BPF-safe.
+ * Return: 1 it is (past /64: or hashes collide), 0 it is not.
+ */
+baleen_inline int baleen_stem_test(const struct baleen_image *image, const void *store, u64 hi,
+				   u64 lo, u32 stem)
+{
+	const struct baleen_table *table = &image->table[BALEEN_IP6_STEMS];
+
+	if (table->kind == BALEEN_KIND_TREE && stem >= BALEEN_TREE_ROOT)
+		stem = baleen_tree_get(table, store, hi, stem - BALEEN_TREE_ROOT);
+	if (stem <= BALEEN_GROUP_ALL || !image->table[BALEEN_IP6_PREFIXES].kind)
+		return stem & 1;
+	return baleen_prefixes_test(image, store, hi, lo, stem & 1);
 }
 
 /* Is the IPv6 address in the set, when the list had prefixes? */
@@ -150,7 +179,7 @@ baleen_inline int baleen_stems_test(const struct baleen_image *image, const void
 
 	if (baleen_stem_decides(image, stem))
 		return stem & 1;
-	return baleen_prefixes_test(image, store, key->hi, key->lo, stem & 1);
+	return baleen_stem_test(image, store, key->hi, key->lo, stem);
 }
 
 /**

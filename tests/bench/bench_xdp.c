@@ -58,7 +58,10 @@ static void run_section_prefixes(const struct options *options)
 static void run_section_ip6(const struct options *options)
 {
 	run_ip6(&options->effort, prefix_sizes, options->is_quick ? 2 : 3);
-	run_deepest(&options->effort, &prefix_sizes[1], options->is_quick ? 1 : 2);
+	for (u32 i = 0; i < (options->is_quick ? 2 : 3); i++) {
+		run_lengths(&options->effort, prefix_sizes[i]);
+		run_deepest(&options->effort, prefix_sizes[i]);
+	}
 }
 
 static void run_section_rules(const struct options *options)

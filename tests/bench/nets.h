@@ -196,6 +196,26 @@ static struct nets nets_draw(bool is_ip6, u32 n, const struct net_lengths *lengt
 	return nets;
 }
 
+/* IPv6: the same, all of them in one /32. */
+static struct nets nets_draw_dense(u32 n, const struct net_lengths *lengths)
+{
+	struct nets nets = nets_alloc(true, n);
+	u64 random = n;
+
+	for (u32 i = 0; i < n; i++) {
+		u32 length = draw_length(lengths, next_random(&random) >> 32);
+		u128 address = next_random128(&random) & nets_host_bits(&nets, 32);
+
+		/* Short ones would cover all the others. */
+		if (length < 48)
+			length += 16;
+		address |= (u128)0x20010db8 << 96;
+		nets.net[i] = (struct net){ address & ~nets_host_bits(&nets, length), length };
+	}
+	nets_unite(&nets);
+	return nets;
+}
+
 static u128 join(u64 hi, u64 lo)
 {
 	return (u128)hi << 64 | lo;

@@ -25,11 +25,13 @@ struct pool {
  * struct draw - what sources are drawn from
  * @nets: the list
  * @filter: made of it; for sources that are to find the longest way through it
+ * @n_lines: of the longest way, once it is known
  * @random: state
  */
 struct draw {
 	const struct nets *nets;
 	const struct baleen_filter *filter;
+	u32 n_lines;
 	u64 random;
 };
 
@@ -90,8 +92,29 @@ static u128 draw_out_of_stems(struct draw *draw)
 	return address;
 }
 
-/* baleen_prefixes_test(), counting. */
-static u32 count_probes(const struct baleen_filter *filter, u64 hi, u64 lo)
+/* baleen_tree_get(), counting the lines: indexes and nodes; @stem is set to the answer. */
+static u32 count_nodes(const struct baleen_filter *filter, u64 hi, u32 *stem)
+{
+	const struct baleen_table *table = &filter->image.table[BALEEN_IP6_STEMS];
+	const struct baleen_block *blocks = filter->bytes;
+	u32 first = baleen_tree_entry(blocks, table->first_block, hi >> (64 - table->group_bits));
+	u32 n = first & BALEEN_TREE_INDEX ? 2 : 1;
+
+	*stem = baleen_tree_root(table, blocks, hi);
+	while (*stem >= BALEEN_TREE_ROOT) {
+		const struct baleen_block *node =
+			&blocks[table->leaf_block + *stem - BALEEN_TREE_ROOT];
+
+		*stem = baleen_tree_interval(node, hi);
+		if (*stem >= BALEEN_TREE_CHILD)
+			*stem += (u32)baleen_le64(node->word[BALEEN_TREE_BASE]);
+		n++;
+	}
+	return n;
+}
+
+/* baleen_prefixes_test(), counting the buckets. */
+static u32 count_buckets(const struct baleen_filter *filter, u64 hi, u64 lo)
 {
 	const struct baleen_image *image = &filter->image;
 	const struct baleen_table *table = &image->table[BALEEN_IP6_PREFIXES];
@@ -108,26 +131,50 @@ static u32 count_probes(const struct baleen_filter *filter, u64 hi, u64 lo)
 								64, BALEEN_IP6_PREFIXES),
 					      place.slot | baleen_cuckoo_side(64));
 		node = node << 1 | (found & 1);
-		n++;
+		n += 2;
 	}
 	return n;
 }
 
-/* IPv6: what an attacker who knows list and lengths would send. Half of the
- * addresses have one bit of the prefix wrong, the last, so that its length is
- * probed and most of them are under no prefix.
+static u32 count_lines(const struct baleen_filter *filter, u128 address)
+{
+	u32 stem, n = count_nodes(filter, address >> 64, &stem);
+
+	return stem < BALEEN_GROUP_OUT || !filter->image.table[BALEEN_IP6_PREFIXES].kind ?
+		       n :
+		       n + count_buckets(filter, address >> 64, address);
+}
+
+/* IPv6: inside a prefix, or one bit of it wrong, the last, so that most of these are under
+ * no prefix, and beside one.
+ */
+static u128 draw_near(struct draw *draw)
+{
+	const struct net *net = draw_net(draw);
+	u128 address = draw_below(draw, net->first, net->length);
+
+	if (next_random(&draw->random) >> 63)
+		address ^= (u128)1 << (128 - net->length);
+	return address;
+}
+
+/* IPv6: what an attacker who knows the list would send: as many lines as the longest of
+ * 10,000 ways.
  */
 static u128 draw_deepest(struct draw *draw)
 {
 	u128 address;
+	u32 most = 0;
 
-	do {
-		const struct net *net = draw_net(draw);
+	for (u32 i = 0; i < (draw->n_lines ? 0 : 10000); i++) {
+		u32 n = count_lines(draw->filter, draw_near(draw));
 
-		address = draw_below(draw, net->first, net->length);
-		if (next_random(&draw->random) >> 63)
-			address ^= (u128)1 << (128 - net->length);
-	} while (count_probes(draw->filter, address >> 64, address) != BALEEN_PREFIX_PROBES);
+		most = n > most ? n : most;
+	}
+	draw->n_lines = draw->n_lines ? draw->n_lines : most;
+	do
+		address = draw_near(draw);
+	while (count_lines(draw->filter, address) < draw->n_lines);
 	return address;
 }
 

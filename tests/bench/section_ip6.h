@@ -7,6 +7,12 @@
 
 #include "section_prefixes.h"
 
+static const struct net_lengths lengths_bgp6[] = {
+	{ 32, 32, 120 }, { 36, 36, 50 }, { 40, 40, 100 }, { 44, 44, 120 }, { 48, 48, 460 },
+	{ 33, 35, 30 },	 { 37, 39, 30 }, { 41, 43, 40 },  { 45, 47, 50 },
+};
+static const struct net_lengths lengths_bans6[] = { { 64, 64, 1000 } };
+static const struct net_lengths lengths_tree6[] = { { 33, 64, 1000 } };
 static const struct net_lengths lengths_all6[] = { { 33, 128, 1000 } };
 
 static void load_ip6(struct bench *bench, struct column *column)
@@ -63,30 +69,68 @@ static void run_ip6(const struct effort *effort, const u32 *sizes, u32 n_sizes)
 	columns_free(&section);
 }
 
-/* Every length past /32 occurs, so the search tree is as deep as it can be, and
- * each source takes all of it.
+/* Beside the table of random prefixes: lengths as BGP announces them; bans, which are
+ * /64; and all lengths that a tree holds.
  */
-static void run_deepest(const struct effort *effort, const u32 *sizes, u32 n_sizes)
+static void run_lengths(const struct effort *effort, u32 n)
 {
-	static struct nets nets[MAX_COLUMNS];
+	static struct nets nets[3];
+	static struct section section;
+	struct column *column;
+
+	section = (struct section){
+		.title = "IPv6 prefixes by length",
+		.n_mixes = 3,
+		.mix = { "any source", "in a stem, under no prefix", "listed" },
+	};
+	set_rows(&section);
+	printf("\nBGP: 46 %% /48, 12 %% /32, 12 %% /44, 10 %% /40, 5 %% /36, the rest between\n");
+	add_random(&section, true, " BGP", n, lengths_bgp6, &nets[0]);
+	add_random(&section, true, " /64", n, lengths_bans6, &nets[1]);
+	add_random(&section, true, " /33-/64", n, lengths_tree6, &nets[2]);
+	for (u32 i = 0; i < section.n_columns; i++) {
+		column = &section.column[i];
+		column->pool[0] = pool_make(column->nets, NULL, draw_any, WANT_ANY);
+		column->pool[1] = pool_make(column->nets, NULL, draw_in_stem, WANT_UNLISTED);
+		column->pool[2] = pool_make(column->nets, NULL, draw_inside, WANT_LISTED);
+	}
+	section_run(&section, effort);
+	columns_free(&section);
+}
+
+static void add_deepest(struct section *section, const char *suffix, u32 n,
+			const struct net_lengths *lengths, bool is_dense, struct nets *nets)
+{
+	struct column *column = add_random(section, true, suffix, n, lengths, nets);
+	struct baleen_filter filter;
+
+	if (is_dense) {
+		nets_free(nets);
+		*nets = nets_draw_dense(n, lengths);
+	}
+	filter_of_nets(column->nets, &filter);
+	column->pool[0] = pool_make(column->nets, &filter, draw_deepest, WANT_LISTED);
+	column->pool[1] = pool_make(column->nets, &filter, draw_deepest, WANT_UNLISTED);
+	baleen_filter_free(&filter);
+}
+
+/* The longest way through lists of all lengths: of a tree, of one in which all is in one
+ * /32, and of prefixes past /64, which are searched for, too.
+ */
+static void run_deepest(const struct effort *effort, u32 n)
+{
+	static struct nets nets[3];
 	static struct section section;
 
 	section = (struct section){
-		.title = "IPv6, 8 probes each",
+		.title = "IPv6, the longest way",
 		.n_mixes = 2,
 		.mix = { "listed", "under no prefix" },
 	};
 	set_rows(&section);
-	for (u32 i = 0; i < n_sizes; i++) {
-		struct column *column =
-			add_random(&section, true, "", sizes[i], lengths_all6, &nets[i]);
-		struct baleen_filter filter;
-
-		filter_of_nets(column->nets, &filter);
-		column->pool[0] = pool_make(column->nets, &filter, draw_deepest, WANT_LISTED);
-		column->pool[1] = pool_make(column->nets, &filter, draw_deepest, WANT_UNLISTED);
-		baleen_filter_free(&filter);
-	}
+	add_deepest(&section, " /33-/64", n, lengths_tree6, false, &nets[0]);
+	add_deepest(&section, " in a /32", n, lengths_tree6, true, &nets[1]);
+	add_deepest(&section, " /33-/128", n, lengths_all6, false, &nets[2]);
 	section_run(&section, effort);
 	columns_free(&section);
 }

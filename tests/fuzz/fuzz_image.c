@@ -130,6 +130,15 @@ static void follow_digest(const struct recipe *recipe, struct baleen_table *tabl
 	table->n_blocks = baleen_table_blocks(table);
 }
 
+/* Indexes and nodes lie in the same blocks, and their bytes are any. */
+static void follow_tree(const struct recipe *recipe, struct baleen_table *table)
+{
+	table->kind = BALEEN_KIND_TREE;
+	table->group_bits = 8 + recipe->table[BALEEN_IP6_STEMS].width / 4 % 3;
+	table->n_buckets = recipe->table[BALEEN_IP6_STEMS].n_spare % MAX_TABLE_BLOCKS;
+	table->n_blocks = baleen_tree_lines(table->group_bits) + table->n_buckets;
+}
+
 /* Of the tables that come with prefixes. */
 static void follow_prefixes(const struct recipe *recipe, u32 domain, struct baleen_table *table)
 {
@@ -148,6 +157,10 @@ static void follow_prefixes(const struct recipe *recipe, u32 domain, struct bale
 		table->n_blocks = (table->n_buckets * sizeof(struct baleen_entry6) + 63) / 64;
 		break;
 	default:
+		if (domain == BALEEN_IP6_STEMS && recipe->table[domain].width / 2 % 2) {
+			follow_tree(recipe, table);
+			break;
+		}
 		table->kind = BALEEN_KIND_DIRECTORY;
 		table->group_bits = recipe->table[domain].width % 2 ? 16 : 8;
 		/* A leaf of 8 bits has megabytes. */
@@ -191,6 +204,8 @@ static void follow_recipe(const struct recipe *recipe, struct baleen_image *imag
 		memcpy(image->prefix_lengths, recipe->lengths, sizeof(image->prefix_lengths));
 		image->prefix_lengths[0] &= ~0xffffffffull;
 		image->prefix_lengths[1] |= 1;
+		if (image->table[BALEEN_IP6_STEMS].kind == BALEEN_KIND_TREE)
+			image->prefix_lengths[0] = 0;
 	}
 }
 

@@ -450,7 +450,7 @@ static struct baleen_filter directory_filter(u32 kind)
 	free(text);
 	assert_int_equal(filter.image.table[BALEEN_IP4_GROUPS].kind, BALEEN_KIND_DIRECTORY);
 	assert_true(filter.image.table[BALEEN_IP4_GROUPS].n_buckets > 0);
-	assert_int_equal(filter.image.table[BALEEN_IP6_STEMS].kind, BALEEN_KIND_DIRECTORY);
+	assert_int_equal(filter.image.table[BALEEN_IP6_STEMS].kind, BALEEN_KIND_TREE);
 	return filter;
 }
 

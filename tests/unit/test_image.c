@@ -113,7 +113,7 @@ static const struct baleen_image fields_image = {
 				 .n_entries = 2 },
 };
 
-#define MAX_BYTES (34 * BALEEN_BLOCK_BYTES)
+#define MAX_BYTES (51 * BALEEN_BLOCK_BYTES)
 
 static u64 bytes_of(const struct baleen_image *image)
 {
@@ -367,6 +367,7 @@ static void test_refused_fields(void **state)
 #define ENTRIES(offset) TABLE(BALEEN_IP6_ENTRIES, offset)
 #define GROUP_BITS "group width is not 8 to 24 bits"
 #define LEAVES "number of leaves and blocks disagree"
+#define NODES "number of nodes and blocks disagree"
 #define ENTRY_BLOCKS "number of entries and blocks disagree"
 
 static void test_refused_prefixes(void **state)
@@ -437,6 +438,51 @@ static void test_refused_prefixes(void **state)
 	fill_image(&random, &prefixes_image, &image, whole);
 	assert_accepted(whole, bytes_of(&image), &image);
 	assert_damages(whole, bytes_of(&image), prefix_damages, N_OF(prefix_damages));
+}
+
+static void test_refused_tree(void **state)
+{
+	static const struct damage tree_damages[] = {
+		{ 192, 4, 1, "prefixes of up to 32 bits among the longer ones" },
+		{ 199, 1, 0x80, "prefixes of up to 64 bits beside a tree, which has them" },
+		{ STEMS(0), 1, BALEEN_KIND_DIRECTORY, LEAVES },
+		{ STEMS(0), 1, BALEEN_KIND_ENTRIES, NO_GROUPS },
+		{ STEMS(1), 1, 64, NO_SLOTS },
+		{ STEMS(2), 1, 2, NO_HASHES },
+		{ STEMS(3), 1, 0, GROUP_BITS },
+		{ STEMS(3), 1, 7, GROUP_BITS },
+		{ STEMS(3), 1, 25, GROUP_BITS },
+		{ STEMS(3), 1, 255, GROUP_BITS },
+		{ STEMS(3), 1, 9, NODES },
+		{ STEMS(12), 4, 0, NODES },
+		{ STEMS(12), 4, 4, NODES },
+		{ STEMS(12), 4, 0xffffffff, NODES },
+		{ STEMS(12), 4, 0xfffffff0, NODES },
+		{ STEMS(16), 8, 1, COUNTS },
+		{ STEMS(24), 4, 1, NO_USE },
+		{ STEMS(28), 1, 1, "a form of a hash that the table cannot have" },
+		{ GROUPS(0), 1, BALEEN_KIND_TREE, OTHER_KIND },
+		{ PREFIXES(0), 1, BALEEN_KIND_TREE, NO_SLOTS },
+		{ ENTRIES(0), 1, BALEEN_KIND_TREE, OTHER_KIND },
+	};
+	struct random random = random_from(16);
+	struct baleen_image tree_image = prefixes_image, image;
+	struct baleen_table *stems = &tree_image.table[BALEEN_IP6_STEMS];
+	u8 whole[MAX_BYTES];
+
+	stems->kind = BALEEN_KIND_TREE;
+	stems->n_buckets = 3;
+	stems->n_blocks = 16 + 3;
+	stems->leaf_block = stems->first_block + 16;
+	tree_image.n_blocks += stems->n_blocks - 2;
+	tree_image.table[BALEEN_IP6_PREFIXES].first_block += stems->n_blocks - 2;
+	tree_image.table[BALEEN_IP6_ENTRIES].first_block += stems->n_blocks - 2;
+	tree_image.prefix_lengths[0] = 0;
+	memset(tree_image.length_tree, 0, sizeof(tree_image.length_tree));
+	tree_image.length_tree[1] = 128;
+	fill_image(&random, &tree_image, &image, whole);
+	assert_accepted(whole, bytes_of(&image), &image);
+	assert_damages(whole, bytes_of(&image), tree_damages, N_OF(tree_damages));
 }
 
 static void test_refused_several_fields(void **state)
@@ -923,6 +969,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_fields),
 		cmocka_unit_test(test_refused_prefixes),
+		cmocka_unit_test(test_refused_tree),
 		cmocka_unit_test(test_refused_several_fields),
 		cmocka_unit_test(test_refused_together),
 		cmocka_unit_test(test_refused_origin),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* IPv6 prefixes: stems, prefixes and markers against a walk over all entries. */
+/* IPv6 prefixes: trees, stems, prefixes and markers against a walk over all entries. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "filter/directory_table.h"
+#include "filter/plan.h"
 #include "filter/prefix_table.h"
 #include "filter/slots.h"
 #include "slow_prefixes.h"
@@ -126,7 +128,7 @@ static void assert_lengths(const struct baleen_image *image, const struct baleen
 	for (size_t i = 0; i < list->n_prefix6; i++) {
 		u32 length = list->prefix6[i].length;
 
-		if (length > 32)
+		if (length > 64)
 			want[(length - 1) / 64] |= 1ull << (length - 1) % 64;
 	}
 	assert_memory_equal(image->prefix_lengths, want, sizeof(want));
@@ -215,11 +217,17 @@ static void test_nested(void **state)
 static void test_markers(void **state)
 {
 	static const struct baleen_prefix6 given[] = {
-		{ 0x20010db800000000, 0, 40, 0 }, { 0x20010db800010002, 0, 64, 1 },
-		{ 0x20010db900010000, 0, 48, 0 }, { 0x20010dba00000000, 0, 32, 0 },
-		{ 0x20010dba00010002, 0, 64, 1 }, { 0x20010dba00010002, 1ull << 63, 65, 0 },
+		{ 0x20010db800000000, 0, 40, 0 },
+		{ 0x20010db800010002, 0, 64, 1 },
+		{ 0x20010db900010000, 0, 48, 0 },
+		{ 0x20010dba00000000, 0, 32, 0 },
+		{ 0x20010dba00010002, 0, 64, 1 },
+		{ 0x20010dba00010002, 1ull << 63, 65, 0 },
+		{ 0x20010dbb00000000, 0, 72, 0 },
+		{ 0x20010dbb00000000, 0x0001000200000000, 96, 1 },
+		{ 0x20010dbb00000001, 0x0001000000000000, 80, 0 },
 	};
-	struct entries entries = { true, (struct baleen_prefix6 *)given, 6 };
+	struct entries entries = { true, (struct baleen_prefix6 *)given, 9 };
 	struct random random = random_from(3);
 	struct baleen_list list = entries_list(&entries);
 	struct baleen_filter filter = filter_of(&list, &plain);
@@ -261,59 +269,131 @@ static void test_ends(void **state)
 	}
 }
 
-/* --- stems of every width of groups --------------------------------------- */
+/* --- the layout before the tree -------------------------------------------- */
 
-static void try_group_bits(const struct entries *entries, const struct baleen_list *list, u32 bits,
-			   u64 least, struct random *random)
+/* Longer entries of a stem decide; what none of them covers is as the wider ones say. */
+static u32 stem_state(const struct entries *entries, const struct baleen_prefix6 *entry)
 {
-	const struct baleen_entries given = { list->prefix6, list->n_prefix6 };
-	struct baleen_filter whole = filter_of(list, &plain), filter;
-	struct baleen_image image = whole.image;
-	struct baleen_table *stems = &image.table[BALEEN_IP6_STEMS];
-	struct baleen_directory_plan plan;
-	struct baleen_runs runs;
+	struct entries wide = { .is_ip6 = true,
+				.entry = malloc((entries->n + 1) * sizeof(*entry)) };
+	u64 stem = entry->hi >> 32 << 32;
+	bool is_in;
 
-	assert_int_equal(baleen_stems_make(&given, &runs), 0);
-	plan = baleen_directory_plan_groups(&runs, BALEEN_IP6_STEMS, NULL, bits);
-	assert_true(plan.n_blocks >= least);
-	/* Behind all the others, so that these stay where they are. */
-	*stems = baleen_directory_table(&plan, BALEEN_IP6_STEMS);
-	stems->first_block = image.n_blocks;
-	stems->leaf_block = image.n_blocks + baleen_directory_lines(bits);
-	image.n_blocks += stems->n_blocks;
-	assert_int_equal(baleen_filter_alloc(&filter, &image, NULL), 0);
-	baleen_directory_fill(&filter, BALEEN_IP6_STEMS, &runs, &plan);
-	assert_int_equal(baleen_prefixes_fill(&filter, &given), 0);
-	assert_set(&filter, entries, 1000, random);
-	free(runs.run);
-	baleen_filter_free(&filter);
-	baleen_filter_free(&whole);
+	for (size_t i = 0; i < entries->n; i++)
+		if (entries->entry[i].length <= 32)
+			wide.entry[wide.n++] = entries->entry[i];
+	is_in = entries_hold(&wide, stem, 0);
+	free(wide.entry);
+	return is_in ? BALEEN_GROUP_IN : BALEEN_GROUP_OUT;
 }
 
-static void test_group_bits(void **state)
+static u32 state_at(const struct entries *entries, u64 stem)
 {
-	const struct shape shape = { 100, 8, 64, 20, 3 };
+	for (size_t i = 0; i < entries->n; i++)
+		if (entries->entry[i].length > 32 && entries->entry[i].hi >> 32 == stem)
+			return stem_state(entries, &entries->entry[i]);
+	return entries_hold(entries, stem << 32, 0) ? BALEEN_GROUP_ALL : BALEEN_GROUP_NONE;
+}
+
+static int compare_stems(const void *a, const void *b)
+{
+	const u64 *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Stems change their state where an entry begins or ends, and behind a longer one. */
+static struct baleen_runs stems_before(const struct entries *entries)
+{
+	struct baleen_runs runs = { .run = malloc((3 * entries->n + 1) * sizeof(*runs.run)) };
+	u64 *stem = malloc((3 * entries->n + 2) * sizeof(*stem)), hi, lo;
+	size_t n = 0;
+
+	stem[n++] = 0;
+	for (size_t i = 0; i < entries->n; i++) {
+		entry_last(&entries->entry[i], &hi, &lo);
+		stem[n++] = entries->entry[i].hi >> 32;
+		stem[n++] = (hi >> 32) + 1;
+	}
+	qsort(stem, n, sizeof(*stem), compare_stems);
+	stem[n] = 1ull << 32;
+	for (size_t i = 0; i < n; i++) {
+		u32 state = stem[i] < stem[i + 1] ? state_at(entries, stem[i]) : 0;
+
+		if (state)
+			runs.run[runs.n++] = (struct baleen_run){ stem[i], stem[i + 1] - 1, state };
+	}
+	free(stem);
+	return runs;
+}
+
+/* An image as Baleen built it before it had trees. */
+static struct baleen_filter filter_before(const struct baleen_list *list, u32 bits)
+{
+	const struct entries entries = { true, list->prefix6, list->n_prefix6 };
+	const struct baleen_entries given = { list->prefix6, list->n_prefix6 };
+	struct baleen_image image = { .key_spec = BALEEN_KEY_SRC, .n_listed = list->n_listed };
+	struct baleen_table *table = image.table;
+	struct baleen_runs runs = stems_before(&entries);
+	struct baleen_directory_plan plan =
+		baleen_directory_plan_groups(&runs, BALEEN_IP6_STEMS, NULL, bits);
+	struct random random = random_from(bits);
+	struct baleen_filter filter;
+	struct baleen_image out;
+	const char *reason;
+	u64 n;
+
+	table[BALEEN_IP6_STEMS] = baleen_directory_table(&plan, BALEEN_IP6_STEMS);
+	image.seed = random_seed(&random);
+	n = baleen_prefixes_plan(&given, &image);
+	if (n)
+		assert_int_equal(baleen_plan_table(BALEEN_IP6_PREFIXES, BALEEN_KIND_PREFIXES, n, 0,
+						   &table[BALEEN_IP6_PREFIXES], NULL),
+				 0);
+	assert_int_equal(baleen_plan_table(BALEEN_IP6_ENTRIES, BALEEN_KIND_ENTRIES, given.n, 0,
+					   &table[BALEEN_IP6_ENTRIES], NULL),
+			 0);
+	assert_int_equal(baleen_tables_place(&image, NULL), 0);
+	assert_int_equal(baleen_filter_alloc(&filter, &image, NULL), 0);
+	baleen_directory_fill(&filter, BALEEN_IP6_STEMS, &runs, &plan);
+	baleen_entries_fill(&filter, &given);
+	if (n)
+		assert_int_equal(baleen_prefixes_fill(&filter, &given), 0);
+	baleen_filter_seal(&filter);
+	if (baleen_image_check(filter.bytes, filter.n_bytes, &out, &reason))
+		fail_msg("%s", reason);
+	free(runs.run);
+	return filter;
+}
+
+static void test_before(void **state)
+{
+	const struct shape shape = { 100, 8, 128, 20, 3 };
 	struct random random = random_from(5);
 	struct entries entries = random_entries(&random, &shape);
 	struct baleen_list list = entries_list(&entries);
-	struct baleen_filter filter = filter_of(&list, &plain);
-	u64 least = filter.image.table[BALEEN_IP6_STEMS].n_blocks;
 
-	for (u32 bits = BALEEN_MIN_GROUP_BITS; bits <= BALEEN_MAX_GROUP_BITS; bits++)
-		try_group_bits(&entries, &list, bits, least, &random);
-	baleen_filter_free(&filter);
+	for (u32 bits = BALEEN_MIN_GROUP_BITS; bits <= BALEEN_MAX_GROUP_BITS; bits++) {
+		struct baleen_filter filter = filter_before(&list, bits);
+
+		assert_int_equal(filter.image.table[BALEEN_IP6_STEMS].kind, BALEEN_KIND_DIRECTORY);
+		assert_true(filter.image.prefix_lengths[0]);
+		assert_set(&filter, &entries, 1000, &random);
+		assert_listed(&filter, &list);
+		baleen_filter_free(&filter);
+	}
 	baleen_list_free(&list);
 	free(entries.entry);
 }
 
-/* A source below no listed stem costs the directory and nothing else. */
+/* There a source below no listed stem costs the directory and nothing else. */
 static void test_other_stems(void **state)
 {
 	const struct shape shape = { 300, 33, 128, 20, 20 };
 	struct random random = random_from(6);
 	struct entries entries = random_entries(&random, &shape);
 	struct baleen_list list = entries_list(&entries);
-	struct baleen_filter filter = filter_of(&list, &plain);
+	struct baleen_filter filter = filter_before(&list, 20);
 	u64 n_others = 0;
 
 	for (u32 i = 0; i < 20000; i++) {
@@ -593,10 +673,11 @@ static void try_file(const char *path, u64 seed)
 			fail_msg("%#llx: the list says %d", (unsigned long long)hi, want);
 	}
 	assert_true(n_inside >= 1000000);
-	print_message("# %s: %zu bytes, %u group bits, %u leaves, %llu prefixes and markers\n",
-		      path, filter.n_bytes, filter.image.table[BALEEN_IP6_STEMS].group_bits,
-		      filter.image.table[BALEEN_IP6_STEMS].n_buckets,
-		      (unsigned long long)baleen_filter_used(&filter, BALEEN_IP6_PREFIXES));
+	print_message(
+		"# %s: %zu bytes, %u group bits, %u blocks of the tree, %llu prefixes and markers\n",
+		path, filter.n_bytes, filter.image.table[BALEEN_IP6_STEMS].group_bits,
+		filter.image.table[BALEEN_IP6_STEMS].n_buckets,
+		(unsigned long long)baleen_filter_used(&filter, BALEEN_IP6_PREFIXES));
 	for (u32 i = 0; i < 1 << 24; i++)
 		free(bucket[i].entry);
 	free(bucket);
@@ -642,7 +723,7 @@ int main(void)
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_markers),
 		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_group_bits),
+		cmocka_unit_test(test_before),
 		cmocka_unit_test(test_other_stems),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_both_families),

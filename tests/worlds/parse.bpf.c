@@ -26,7 +26,7 @@ baleen_inline int rule_other_test(u32 n, u64 hi, u64 lo, u32 is_ip6)
 	return 0;
 }
 
-baleen_inline int rule_prefixes_test(u32 n, u64 hi, u64 lo, u32 answer)
+baleen_inline int rule_stem_test(u32 n, u64 hi, u64 lo, u32 stem)
 {
 	return 0;
 }

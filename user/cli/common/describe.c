@@ -143,6 +143,12 @@ static void describe_directory(json_t *json, const struct baleen_table *table)
 	json_object_set_new(json, "leaves", json_integer(table->n_buckets));
 }
 
+static void describe_tree(json_t *json, const struct baleen_table *table)
+{
+	json_object_set_new(json, "group_bits", json_integer(table->group_bits));
+	json_object_set_new(json, "blocks", json_integer(table->n_buckets));
+}
+
 /* Members that only tables of this kind have. */
 static void describe_shape(json_t *json, const struct baleen_filter *filter, u32 domain)
 {
@@ -150,6 +156,7 @@ static void describe_shape(json_t *json, const struct baleen_filter *filter, u32
 
 	switch (table->kind) {
 	case BALEEN_KIND_DIRECTORY: describe_directory(json, table); break;
+	case BALEEN_KIND_TREE: describe_tree(json, table); break;
 	case BALEEN_KIND_ENTRIES: break;
 	case BALEEN_KIND_PREFIXES:
 		describe_geometry(json, filter, domain);
@@ -248,6 +255,12 @@ static void print_directory(FILE *stream, const struct baleen_table *table, u32 
 	print_count(stream, table->n_buckets, "leaf", "leaves");
 }
 
+static void print_tree(FILE *stream, const struct baleen_table *table)
+{
+	fprintf(stream, "tree of prefixes, groups of /%u, ", table->group_bits);
+	print_count(stream, table->n_buckets, "block", "blocks");
+}
+
 static void print_prefixes(FILE *stream, const struct baleen_filter *filter)
 {
 	print_count(stream, baleen_filter_used(filter, BALEEN_IP6_PREFIXES), "prefix or marker",
@@ -297,6 +310,7 @@ static void print_table(FILE *stream, const struct baleen_filter *filter,
 	fprintf(stream, "  %s  ", domain_title[domain]);
 	switch (table->kind) {
 	case BALEEN_KIND_DIRECTORY: print_directory(stream, table, domain); break;
+	case BALEEN_KIND_TREE: print_tree(stream, table); break;
 	case BALEEN_KIND_PREFIXES: print_prefixes(stream, filter); break;
 	case BALEEN_KIND_ENTRIES:
 		print_count(stream, table->n_entries, "prefix or exception",

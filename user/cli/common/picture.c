@@ -10,7 +10,7 @@
 
 static bool is_wide(const struct baleen_table *table)
 {
-	return baleen_table_is_bit_array(table) || table->kind == BALEEN_KIND_DIRECTORY;
+	return baleen_table_is_bit_array(table) || baleen_table_has_groups(table);
 }
 
 u32 picture_per_row(const struct picture *picture)
@@ -93,7 +93,8 @@ static bool asks(const struct baleen_table *table, const struct baleen_view_key 
 	u32 n_before;
 
 	switch (table->kind) {
-	case BALEEN_KIND_DIRECTORY: return where->group >= first && where->group <= last;
+	case BALEEN_KIND_DIRECTORY:
+	case BALEEN_KIND_TREE: return where->group >= first && where->group <= last;
 	case BALEEN_KIND_CUCKOO: return where->bucket[0] == first || where->bucket[1] == first;
 	case BALEEN_KIND_QUOTIENT:
 		/* From the start of the cluster on: that is how a run is found. */
@@ -157,7 +158,7 @@ static void make_group(const struct picture *picture, u32 group, struct picture_
 
 static void mark_places(const struct picture *picture, struct picture_row *row)
 {
-	bool is_group = picture_table(picture)->kind == BALEEN_KIND_DIRECTORY;
+	bool is_group = baleen_table_has_groups(picture_table(picture));
 
 	for (u32 i = 0; i < picture->n_keys; i++) {
 		const struct picture_key *key = &picture->keys[i];
@@ -180,7 +181,7 @@ static void make_wide(const struct picture *picture, struct picture_row *row)
 	row->width = 1;
 	row->n = n_left < PICTURE_CELLS ? n_left : PICTURE_CELLS;
 	for (u32 i = 0; i < row->n; i++) {
-		if (picture_table(picture)->kind == BALEEN_KIND_DIRECTORY)
+		if (baleen_table_has_groups(picture_table(picture)))
 			make_group(picture, row->place + i, &row->cell[i]);
 		else
 			make_bit(picture, row->place + i, &row->cell[i]);
@@ -382,6 +383,7 @@ const char *picture_describe_key(const struct picture *picture, const struct pic
 	text[0] = '\0';
 	switch (table->kind) {
 	case BALEEN_KIND_DIRECTORY:
+	case BALEEN_KIND_TREE:
 		state = baleen_view_group(picture->filter, picture->domain, where->group);
 		append(text, bytes, "group %u: %s", where->group,
 		       baleen_view_bar_name(table, picture->domain, state, name));

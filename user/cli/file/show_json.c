@@ -86,6 +86,7 @@ static json_t *describe_place(const struct picture *picture, u64 place)
 		return json_integer(baleen_plane_get(table, picture->filter->bytes, place));
 	case BALEEN_KIND_QUOTIENT: return describe_slot(picture, place);
 	case BALEEN_KIND_DIRECTORY:
+	case BALEEN_KIND_TREE:
 		return json_string(baleen_view_bar_name(table, picture->domain,
 							baleen_view_group(picture->filter,
 									  picture->domain, place),
@@ -158,7 +159,8 @@ json_t *show_json_key(const struct picture *picture, const struct picture_key *k
 	json_t *json = json_object(), *bits;
 
 	switch (picture_table(picture)->kind) {
-	case BALEEN_KIND_DIRECTORY: set_count(json, "group", where->group); break;
+	case BALEEN_KIND_DIRECTORY:
+	case BALEEN_KIND_TREE: set_count(json, "group", where->group); break;
 	case BALEEN_KIND_CUCKOO: describe_buckets(json, where); break;
 	case BALEEN_KIND_QUOTIENT: describe_run(json, where); break;
 	default:

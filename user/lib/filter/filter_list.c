@@ -7,6 +7,7 @@
 #include "filter/hashes.h"
 #include "filter/kind.h"
 #include "filter/plan.h"
+#include "filter/directory_table.h"
 #include "filter/prefix_table.h"
 #include "filter/recent.h"
 #include "util/array.h"

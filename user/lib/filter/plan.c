@@ -110,8 +110,8 @@ int baleen_tables_place(struct baleen_image *image, struct baleen_error *error)
 		if (table->n_blocks > BALEEN_MAX_BLOCKS - next)
 			return baleen_fail(error, E2BIG, "too many keys for one filter");
 		table->first_block = next;
-		if (table->kind == BALEEN_KIND_DIRECTORY)
-			table->leaf_block = next + baleen_directory_lines(table->group_bits);
+		if (baleen_table_has_groups(table))
+			table->leaf_block = baleen_table_leaf_block(table);
 		next += table->n_blocks;
 	}
 	image->n_blocks = next;

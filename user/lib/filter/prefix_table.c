@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* IPv6 prefixes: from the entries of a list to stems, prefixes and markers. */
+/* IPv6 prefixes: from the entries of a list to bounds, prefixes and markers. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,6 +7,8 @@
 #include "filter/slots.h"
 #include "list/list_set.h"
 
+/* Bits of the upper half, which a tree decides. */
+#define UPPER_LENGTH 64
 #define STEM_LENGTH 32
 
 /* One entry of each length may enclose the next. */
@@ -52,69 +54,86 @@ static bool answer_of(const struct enclosing *enclosing, u32 length)
 	return false;
 }
 
-/* --- stems ---------------------------------------------------------------- */
+/* --- bounds --------------------------------------------------------------- */
 
-/* Stems below @at are done. */
-struct stem_walk {
-	struct baleen_runs *stems;
-	u64 at;
+/* Entries that cover the upper half being looked at. */
+struct cover {
+	u64 last;
+	u32 state;
 };
 
-static u64 stem_of(const struct baleen_prefix6 *entry)
+/**
+ * struct bound_walk - upper halves, ascending
+ * @bounds: what was found
+ * @n: how many of @cover there are
+ * @cover: each inside those before it; the last may be a /64 with longer prefixes
+ */
+struct bound_walk {
+	struct baleen_bounds *bounds;
+	u32 n;
+	struct cover cover[UPPER_LENGTH + 2];
+};
+
+static u32 covering_state(const struct bound_walk *walk)
 {
-	return entry->hi >> 32;
+	return walk->n ? walk->cover[walk->n - 1].state : BALEEN_GROUP_NONE;
 }
 
-/* The stem behind those that an entry of at most 32 bits covers. */
-static u64 stem_end(const struct baleen_prefix6 *entry)
+/* From here on the state is another one, or the same after all. */
+static void add_bound(struct baleen_bounds *bounds, u64 from, u32 state)
 {
-	return stem_of(entry) + (1ull << (STEM_LENGTH - entry->length));
+	u32 before;
+
+	if (bounds->n && bounds->bound[bounds->n - 1].from == from)
+		bounds->n--;
+	before = bounds->n ? bounds->bound[bounds->n - 1].state : BALEEN_GROUP_NONE;
+	if (state != before)
+		bounds->bound[bounds->n++] = (struct baleen_bound){ from, state };
 }
 
-/* Stems up to @end are in this state. */
-static void add_stems(struct stem_walk *walk, u64 end, u32 state)
+/* Covers that end before this upper half end here. */
+static void close_covers(struct bound_walk *walk, u64 hi)
 {
-	if (end <= walk->at)
-		return;
-	if (state != BALEEN_GROUP_NONE)
-		walk->stems->run[walk->stems->n++] =
-			(struct baleen_run){ walk->at, end - 1, state };
-	walk->at = end;
-}
+	while (walk->n && walk->cover[walk->n - 1].last < hi) {
+		u64 from = walk->cover[--walk->n].last + 1;
 
-/* Up to @end nothing is listed but what lies around: the narrowest first. */
-static void close_stems(struct stem_walk *walk, struct enclosing *wide, u64 end)
-{
-	while (wide->n && stem_end(wide->entry[wide->n - 1]) <= end) {
-		const struct baleen_prefix6 *entry = wide->entry[--wide->n];
-
-		add_stems(walk, stem_end(entry), !entry->is_exception);
+		add_bound(walk->bounds, from, covering_state(walk));
 	}
-	add_stems(walk, end, answer_of(wide, STEM_LENGTH));
 }
 
-int baleen_stems_make(const struct baleen_entries *entries, struct baleen_runs *stems)
+static void open_cover(struct bound_walk *walk, const struct baleen_prefix6 *entry)
 {
-	/* Each entry begins a run and ends one. */
-	struct baleen_runs made = { .run = malloc((2 * entries->n + 1) * sizeof(*made.run)) };
-	struct stem_walk walk = { .stems = &made };
-	struct enclosing wide = { 0 };
+	struct cover cover = { entry->hi, !entry->is_exception };
 
-	if (!made.run)
+	if (entry->length > UPPER_LENGTH) {
+		u32 around = covering_state(walk);
+
+		/* The /64 has longer prefixes already. */
+		if (around > BALEEN_GROUP_ALL)
+			return;
+		cover.state = around ? BALEEN_GROUP_IN : BALEEN_GROUP_OUT;
+	} else if (entry->length < UPPER_LENGTH) {
+		cover.last |= ~0ull >> entry->length;
+	}
+	walk->cover[walk->n++] = cover;
+	add_bound(walk->bounds, entry->hi, cover.state);
+}
+
+int baleen_bounds_make(const struct baleen_entries *entries, struct baleen_bounds *bounds)
+{
+	/* Each entry begins an interval and ends one. */
+	struct baleen_bounds made = { .bound = malloc(2 * entries->n * sizeof(*made.bound)) };
+	struct bound_walk walk = { .bounds = &made };
+
+	if (!made.bound)
 		return -ENOMEM;
 	for (size_t i = 0; i < entries->n; i++) {
-		const struct baleen_prefix6 *entry = &entries->entry[i];
-
-		close_stems(&walk, &wide, stem_of(entry));
-		if (entry->length <= STEM_LENGTH)
-			wide.entry[wide.n++] = entry;
-		else
-			add_stems(&walk, stem_of(entry) + 1,
-				  answer_of(&wide, STEM_LENGTH) ? BALEEN_GROUP_IN :
-								  BALEEN_GROUP_OUT);
+		close_covers(&walk, entries->entry[i].hi);
+		open_cover(&walk, &entries->entry[i]);
 	}
-	close_stems(&walk, &wide, 1ull << STEM_LENGTH);
-	*stems = made;
+	/* A cover that ends with the last upper half of all has no bound behind it. */
+	close_covers(&walk, ~0ull);
+	*bounds = made;
 	return 0;
 }
 
@@ -168,6 +187,15 @@ static int visit_entry(const struct baleen_image *image, const struct enclosing 
 	return err;
 }
 
+/* Shorter ones are in the tree; in a directory of stems, which no filter has that is built
+ * now, up to /32.
+ */
+static u32 shortest(const struct baleen_image *image)
+{
+	return image->table[BALEEN_IP6_STEMS].kind == BALEEN_KIND_DIRECTORY ? STEM_LENGTH + 1 :
+									      UPPER_LENGTH + 1;
+}
+
 static int visit_all(const struct baleen_entries *entries, const struct baleen_image *image,
 		     item_fn *visit, void *data)
 {
@@ -177,7 +205,7 @@ static int visit_all(const struct baleen_entries *entries, const struct baleen_i
 
 	for (size_t i = 0; i < entries->n && !err; i++) {
 		enter(&enclosing, &entries->entry[i]);
-		if (entries->entry[i].length > STEM_LENGTH)
+		if (entries->entry[i].length >= shortest(image))
 			err = visit_entry(image, &enclosing, &markers, visit, data);
 	}
 	return err;
@@ -196,7 +224,7 @@ u64 baleen_prefixes_plan(const struct baleen_entries *entries, struct baleen_ima
 	for (size_t i = 0; i < entries->n; i++) {
 		u32 length = entries->entry[i].length;
 
-		if (length > STEM_LENGTH)
+		if (length >= shortest(image))
 			image->prefix_lengths[(length - 1) / 64] |= 1ull << (length - 1) % 64;
 	}
 	baleen_length_tree_make(image);

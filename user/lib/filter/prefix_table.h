@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * IPv6 prefixes: from the entries of a list to stems, prefixes and markers.
+ * IPv6 prefixes: from the entries of a list to bounds, prefixes and markers.
  *
- * The layouts are those of include/baleen/directory.h and prefixes.h. Entries
+ * The layouts are those of include/baleen/tree.h and prefixes.h. Entries
  * are sorted by address, then length: all that a prefix covers stands behind
  * it in one piece, so one pass with the enclosing prefixes on a stack finds
  * every answer, and equal markers one behind the other.
@@ -10,7 +10,8 @@
 #ifndef BALEEN_PREFIX_TABLE_H
 #define BALEEN_PREFIX_TABLE_H
 
-#include "filter/directory_table.h"
+#include "filter/tree_table.h"
+#include "list/list.h"
 
 /**
  * struct baleen_entries - IPv6 prefixes and exceptions
@@ -23,16 +24,16 @@ struct baleen_entries {
 };
 
 /**
- * baleen_stems_make() - what the directory of stems is to say
- * @entries: the entries
- * @stems: filled in; @stems->run is to be freed by the caller
+ * baleen_bounds_make() - what the tree is to say
+ * @entries: the entries, at least one
+ * @bounds: filled in; @bounds->bound is to be freed by the caller
  *
  * Return: 0 or -ENOMEM.
  */
-int baleen_stems_make(const struct baleen_entries *entries, struct baleen_runs *stems);
+int baleen_bounds_make(const struct baleen_entries *entries, struct baleen_bounds *bounds);
 
 /**
- * baleen_prefixes_plan() - the lengths past /32, their search tree, the slots
+ * baleen_prefixes_plan() - the lengths past /64, their search tree, the slots
  * @entries: the entries
  * @image: prefix_lengths and length_tree are filled in
  *

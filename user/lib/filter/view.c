@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <baleen/tree.h>
+
 #include "filter/estimate.h"
 #include "filter/positions.h"
 #include "filter/quotient_slots.h"
@@ -22,7 +24,8 @@
 u64 baleen_view_places(const struct baleen_table *table)
 {
 	switch (table->kind) {
-	case BALEEN_KIND_DIRECTORY: return 1ull << table->group_bits;
+	case BALEEN_KIND_DIRECTORY:
+	case BALEEN_KIND_TREE: return 1ull << table->group_bits;
 	case BALEEN_KIND_BLOOM:
 	case BALEEN_KIND_CLASSIC:
 	case BALEEN_KIND_COUNTING: return baleen_table_bits(table);
@@ -32,9 +35,17 @@ u64 baleen_view_places(const struct baleen_table *table)
 
 /* --- places ---------------------------------------------------------------- */
 
-u32 baleen_view_group(const struct baleen_filter *filter, u32 domain, u32 group)
+static u32 view_entry(const struct baleen_filter *filter, const struct baleen_table *table,
+		      u32 group)
 {
-	const struct baleen_table *table = &filter->image.table[domain];
+	u32 entry = baleen_tree_entry(filter->bytes, table->first_block, group);
+
+	return entry < BALEEN_TREE_ROOT ? entry : BALEEN_GROUP_LEAF;
+}
+
+static u32 view_group(const struct baleen_filter *filter, const struct baleen_table *table,
+		      u32 group)
+{
 	struct baleen_group_place place = baleen_group_locate(group);
 	const struct baleen_block *block =
 		(const struct baleen_block *)filter->bytes + table->first_block + place.line;
@@ -42,6 +53,14 @@ u32 baleen_view_group(const struct baleen_filter *filter, u32 domain, u32 group)
 	u64 high = baleen_le64(block->word[3 + place.word]);
 
 	return (low >> place.bit & 1) | (high >> place.bit & 1) << 1;
+}
+
+u32 baleen_view_group(const struct baleen_filter *filter, u32 domain, u32 group)
+{
+	const struct baleen_table *table = &filter->image.table[domain];
+
+	return table->kind == BALEEN_KIND_TREE ? view_entry(filter, table, group) :
+						 view_group(filter, table, group);
 }
 
 static bool is_used(const struct baleen_quotient *quotient, u32 slot)
@@ -214,7 +233,8 @@ void baleen_view_summarise(const struct baleen_filter *filter, u32 domain,
 	case BALEEN_KIND_CUCKOO:
 	case BALEEN_KIND_PREFIXES: count_buckets(filter, domain, summary); break;
 	case BALEEN_KIND_QUOTIENT: count_runs(filter, domain, summary); break;
-	case BALEEN_KIND_DIRECTORY: count_groups(filter, domain, summary); break;
+	case BALEEN_KIND_DIRECTORY:
+	case BALEEN_KIND_TREE: count_groups(filter, domain, summary); break;
 	default: summary->n_used = summary->n_places; break;
 	}
 }
@@ -223,10 +243,13 @@ const char *baleen_view_bar_name(const struct baleen_table *table, u32 domain, u
 {
 	static const char *const ip4[N_STATES] = { "none", "all", "hosts", "leaf" };
 	static const char *const stem[N_STATES] = { "none", "all", "longer", "leaf" };
+	static const char *const tree[N_STATES] = { "none", "all", "longer", "nodes" };
 	const char *format =
 		table->kind == BALEEN_KIND_QUOTIENT && bar == LONG_RUN ? "%u or more" : "%u";
 
-	if (table->kind == BALEEN_KIND_DIRECTORY)
+	if (table->kind == BALEEN_KIND_TREE)
+		snprintf(name, BALEEN_VIEW_NAME, "%s", tree[bar]);
+	else if (table->kind == BALEEN_KIND_DIRECTORY)
 		snprintf(name, BALEEN_VIEW_NAME, "%s",
 			 (domain == BALEEN_IP4_GROUPS ? ip4 : stem)[bar]);
 	else if ((table->kind == BALEEN_KIND_BLOOM || table->kind == BALEEN_KIND_CLASSIC) &&
@@ -302,7 +325,7 @@ int baleen_view_key(const struct baleen_filter *filter, u32 domain, const struct
 	struct baleen_cuckoo_place place;
 	struct baleen_slots slots;
 
-	if (table->kind == BALEEN_KIND_DIRECTORY)
+	if (baleen_table_has_groups(table))
 		return find_group(table, domain, key, where);
 	if (key->domain != domain)
 		return -EOPNOTSUPP;

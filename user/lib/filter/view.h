@@ -125,12 +125,13 @@ void baleen_view_summarise(const struct baleen_filter *filter, u32 domain,
 const char *baleen_view_bar_name(const struct baleen_table *table, u32 domain, u32 bar, char *name);
 
 /**
- * baleen_view_group() - the state of a group of a directory
+ * baleen_view_group() - the state of a group of a directory, or of an entry of the first
+ * index of a tree
  * @filter: the filter
  * @domain: BALEEN_IP4_GROUPS or BALEEN_IP6_STEMS
  * @group: number of the group
  *
- * Return: enum baleen_group; 3: it has a leaf.
+ * Return: enum baleen_group; 3: it has a leaf, or leads to nodes.
  */
 u32 baleen_view_group(const struct baleen_filter *filter, u32 domain, u32 group);
 

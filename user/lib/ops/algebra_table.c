@@ -36,7 +36,7 @@ int baleen_table_alone(const struct baleen_image *like, const struct baleen_tabl
 
 	image.table[domain] = *table;
 	image.table[domain].first_block = BALEEN_HEADER_BLOCKS;
-	if (table->kind == BALEEN_KIND_DIRECTORY)
+	if (baleen_table_has_groups(table))
 		image.table[domain].leaf_block -= table->first_block - BALEEN_HEADER_BLOCKS;
 	if (domain == BALEEN_IP6_PREFIXES) {
 		memcpy(image.prefix_lengths, like->prefix_lengths, sizeof(image.prefix_lengths));

@@ -185,7 +185,7 @@ static int fill_prefixes(const struct baleen_layout *parts, struct baleen_filter
 	}
 	if (!parts->entries.n)
 		return 0;
-	baleen_directory_fill(filter, BALEEN_IP6_STEMS, &parts->stems, &parts->stems_plan);
+	baleen_tree_fill(filter, &parts->tree);
 	baleen_entries_fill(filter, &parts->entries);
 	return filter->image.table[BALEEN_IP6_PREFIXES].kind ?
 		       baleen_prefixes_fill(filter, &parts->entries) :

@@ -14,7 +14,7 @@ void baleen_layout_free(struct baleen_layout *parts)
 	free(parts->groups.run);
 	free(parts->members);
 	free(parts->hosts6);
-	free(parts->stems.run);
+	baleen_tree_free(&parts->tree);
 	for (u32 domain = 0; domain <= BALEEN_TUPLE; domain++)
 		free(parts->kept[domain].hash);
 }
@@ -101,12 +101,15 @@ static int hosts_as_prefixes(struct baleen_layout *parts)
 	return 0;
 }
 
-static int plan_stems(struct baleen_layout *parts)
+static int make_tree(struct baleen_layout *parts)
 {
-	int err = baleen_stems_make(&parts->entries, &parts->stems);
+	struct baleen_bounds bounds;
+	int err = baleen_bounds_make(&parts->entries, &bounds);
 
-	if (!err)
-		parts->stems_plan = baleen_directory_plan(&parts->stems, BALEEN_IP6_STEMS, NULL);
+	if (err)
+		return err;
+	err = baleen_tree_make(&bounds, &parts->tree);
+	free(bounds.bound);
 	return err;
 }
 
@@ -131,7 +134,7 @@ static int split(const struct baleen_list *list, const struct baleen_build_optio
 	if (!err && list->n_ip6 && like && like->table[BALEEN_IP6_STEMS].kind)
 		err = hosts_as_prefixes(parts);
 	if (!err && parts->entries.n)
-		err = plan_stems(parts);
+		err = make_tree(parts);
 	return err;
 }
 
@@ -156,7 +159,11 @@ static int keep_hashes(const struct baleen_filter *keep, struct baleen_layout *p
 int baleen_layout_make(const struct baleen_list *list, const struct baleen_build_options *options,
 		       struct baleen_layout *parts, struct baleen_error *error)
 {
-	if (split(list, options, parts))
+	int err = split(list, options, parts);
+
+	if (err == -E2BIG)
+		return baleen_fail(error, E2BIG, "too many IPv6 prefixes for one filter");
+	if (err)
 		return baleen_no_memory(error);
 	return options->keep ? keep_hashes(options->keep, parts, error) : 0;
 }
@@ -224,7 +231,7 @@ static int plan_tables(const struct baleen_layout *parts,
 			baleen_directory_table(&parts->groups_plan, BALEEN_IP4_GROUPS);
 	if (!parts->entries.n || err)
 		return err;
-	table[BALEEN_IP6_STEMS] = baleen_directory_table(&parts->stems_plan, BALEEN_IP6_STEMS);
+	table[BALEEN_IP6_STEMS] = baleen_tree_table(&parts->tree);
 	if (n_slots)
 		err = baleen_plan_table(BALEEN_IP6_PREFIXES, BALEEN_KIND_PREFIXES, n_slots, 0,
 					&table[BALEEN_IP6_PREFIXES], error);

@@ -6,6 +6,7 @@
 #ifndef BALEEN_LAYOUT_H
 #define BALEEN_LAYOUT_H
 
+#include "filter/directory_table.h"
 #include "filter/hashes.h"
 #include "filter/prefix_table.h"
 #include "ops/build_options.h"
@@ -21,8 +22,7 @@
  *           few members
  * @entries: IPv6 prefixes: those of the list, or @hosts6
  * @hosts6: IPv6 hosts as prefixes
- * @stems: what they leave to the directory
- * @stems_plan: its layout
+ * @tree: made of them
  * @kept: hashes that another filter leaves to this one, by domain
  */
 struct baleen_layout {
@@ -34,8 +34,7 @@ struct baleen_layout {
 	u32 *members;
 	struct baleen_entries entries;
 	struct baleen_prefix6 *hosts6;
-	struct baleen_runs stems;
-	struct baleen_directory_plan stems_plan;
+	struct baleen_tree tree;
 	struct baleen_hashes kept[BALEEN_TUPLE + 1];
 };
 
