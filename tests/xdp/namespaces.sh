@@ -144,7 +144,8 @@ try_anonymous()
 }
 
 # That of process 1 is found without a name, and has its state where a boot finds it,
-# before and after `ip netns attach` has given it a name, too.
+# before and after `ip netns attach` has given it a name, too, also by who has no more
+# rights than baleend in its unit.
 try_home()
 {
 	cat >"$TMP/inside" <<-EOF
@@ -155,6 +156,8 @@ try_home()
 		'$BALEEN' apply eth0 || [ \$? = 3 ]
 		ip netns attach main 1
 		'$BALEEN' add eth0:bad 9.9.9.3 --origin three >/dev/null
+		setpriv --bounding-set -all,+bpf,+net_admin,+perfmon,+dac_read_search,+kill -- \
+			'$BALEEN' add eth0:bad 9.9.9.4 --origin three >/dev/null
 		ls '$BALEEN_STATE_DIR'
 		'$BALEEN' detach --forget eth0
 	EOF

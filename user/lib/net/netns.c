@@ -49,16 +49,19 @@ static bool find_name(const struct stat *here, char *name)
 
 enum baleen_netns_kind baleen_netns_find(char *name)
 {
-	struct stat here, home;
-	bool has_home = !stat("/proc/1/ns/net", &home);
+	struct stat here, own, home;
+	/* Each namespace has such a file of its own. /proc/1/ns/net is closed to who has fewer
+	 * rights than process 1, as baleend in its unit.
+	 */
+	bool has_home = !stat("/proc/1/net/dev", &home) && !stat("/proc/thread-self/net/dev", &own);
 
-	if (stat("/proc/thread-self/ns/net", &here))
-		return BALEEN_NETNS_UNKNOWN;
 	/* Before any name: `ip netns attach` names that of process 1, too, and a boot
 	 * restores before anybody has done so.
 	 */
-	if (has_home && is_same(&here, &home))
+	if (has_home && is_same(&own, &home))
 		return BALEEN_NETNS_HOME;
+	if (stat("/proc/thread-self/ns/net", &here))
+		return BALEEN_NETNS_UNKNOWN;
 	if (find_name(&here, name))
 		return BALEEN_NETNS_NAMED;
 	return has_home ? BALEEN_NETNS_ANONYMOUS : BALEEN_NETNS_UNKNOWN;
