@@ -394,7 +394,7 @@ check-kernels: all tests
 	tests/run kernels
 
 check-boot: all tests
-	tests/run boot
+	tests/run --all boot
 
 check-fleet: deps-test all tests
 	tests/run --all fleet

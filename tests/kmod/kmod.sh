@@ -55,8 +55,7 @@ for kernel in "${kernels[@]}"; do
 done
 # Meanwhile, since a machine has a processor to itself.
 for kernel in 6.1 6.12; do
-	builds "$kernel" "it builds with W=1" W=1
-	builds "$kernel" "sparse reads it" C=2
+	builds "$kernel" "it builds with W=1, sparse reads it" W=1 C=2
 	describes "$kernel"
 done
 join

@@ -196,7 +196,7 @@ static void test_secret_keys_refused(void **state)
 	refuses("rm -f bad.key", -ENOENT, "bad.key");
 	refuses("cp their.key bad.key && chmod 0640 bad.key", -EPERM, "others may read it");
 	run("chmod 0600 bad.key");
-	refuses("cp their.pub bad.key", -EINVAL, "not a secret key");
+	refuses("cp their.pub bad.key", -EINVAL, "a public key: the secret one signs");
 	refuses(": >bad.key", -EINVAL, "not a secret key");
 	/* The line ends with the checksum, which minisign leaves zero without a password. */
 	refuses("sed '2s/.\\{8\\}=$/AABAAAAA=/' their.key >bad.key", -EINVAL, "checksum");
