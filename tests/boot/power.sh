@@ -4,6 +4,7 @@
 # The power fails under traffic and while entries are being added. The next boot,
 # without a network, has the same filters in force before the first application
 # listens, and every entry that was acknowledged.
+
 # shellcheck source=tests/boot/lib.sh
 source "$(dirname "$0")/lib.sh"
 
