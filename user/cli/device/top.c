@@ -225,6 +225,9 @@ static int look(struct top *top)
 	struct baleen_error error;
 	int err = baleen_rates_look(&top->view.rates, top->options->device, &error);
 
+	/* Sampling may have been stopped since the last event was read. */
+	if (!err && !top->view.rates.sample_interval_ns)
+		end_events(top);
 	if (!err && (top->view.rates.attach_status == BALEEN_ATTACH_STATUS_ATTACHED ||
 		     top->view.rates.attach_status == BALEEN_ATTACH_STATUS_MOVED))
 		return EXIT_DONE;
