@@ -391,7 +391,7 @@ check-kasan: deps-kasan
 	tests/kasan/kasan.sh
 
 check-kernels: all tests
-	tests/run kernels
+	tests/run --all kernels
 
 check-boot: all tests
 	tests/run --all boot
