@@ -74,7 +74,7 @@ static json_t *describe(const struct rollout *asked, const struct baleen_feed *f
 static void print_status(const struct rollout *asked, const struct baleen_feed *feed,
 			 const struct baleen_feed_rollout *rollout, u64 previous)
 {
-	const char *until = baleen_set_time(rollout->until_ms / 1000).text;
+	struct baleen_set_time until = baleen_set_time(rollout->until_ms / 1000);
 	char text[BALEEN_ROLLOUT_TEXT];
 
 	printf("%s:%s: %s\n", asked->device, feed->rule, baleen_feed_name(feed).text);
@@ -89,9 +89,9 @@ static void print_status(const struct rollout *asked, const struct baleen_feed *
 		printf("  this host is in ring %u of %u\n", rollout->ring, rollout->n_rings);
 	if (rollout->phase == BALEEN_PHASE_TRIAL)
 		printf("  generation %llu is on trial until %s: what it would drop is counted\n",
-		       (unsigned long long)rollout->generation, until);
+		       (unsigned long long)rollout->generation, until.text);
 	if (rollout->phase == BALEEN_PHASE_WATCH)
-		printf("  it is watched until %s\n", until);
+		printf("  it is watched until %s\n", until.text);
 	if (rollout->phase && *rollout->why)
 		printf("  %s\n", rollout->why);
 	if (rollout->available > feed->generation && *baleen_rollout_text(rollout, text))
