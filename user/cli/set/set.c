@@ -3,13 +3,19 @@
 #include "cli/common/options.h"
 #include "cli/set/set_verbs.h"
 
-/* clang-format off: a line each, so that two who add one do not collide. */
+/* A line each, so that two who add one do not collide. */
+/* clang-format off */
 static const struct command *const verbs[] = {
-	&set_keygen_command,   &set_publish_command,
-	&set_verify_command,   &set_show_command,
-	&set_diff_command,     &set_status_command,
-	&set_hold_command,     &set_release_command,
-	&set_rollback_command, NULL,
+	&set_keygen_command,
+	&set_publish_command,
+	&set_verify_command,
+	&set_show_command,
+	&set_diff_command,
+	&set_status_command,
+	&set_hold_command,
+	&set_release_command,
+	&set_rollback_command,
+	NULL,
 };
 /* clang-format on */
 

@@ -45,16 +45,21 @@ static int parse_expires(const struct option_use *use)
 	return option_refuse(use, "not a span of time such as 7d");
 }
 
-static int parse_deltas(const struct option_use *use)
+static int parse_up_to(const struct option_use *use, u32 most)
 {
 	u32 *n = use->to;
 	char *end;
 	unsigned long got = strtoul(use->argument, &end, 10);
 
-	if (*end || end == use->argument || *use->argument == '-' || got > BALEEN_SET_DELTAS)
-		return option_refuse(use, "not a number from 0 to %d", BALEEN_SET_DELTAS);
+	if (*end || end == use->argument || *use->argument == '-' || got > most)
+		return option_refuse(use, "not a number from 0 to %u", most);
 	*n = got;
 	return 0;
+}
+
+static int parse_deltas(const struct option_use *use)
+{
+	return parse_up_to(use, BALEEN_SET_DELTAS);
 }
 
 /* Below 2^62: there are always later ones. */
@@ -79,14 +84,7 @@ static int parse_rings(const struct option_use *use)
 
 static int parse_canaries(const struct option_use *use)
 {
-	u32 *n = use->to;
-	char *end;
-	unsigned long got = strtoul(use->argument, &end, 10);
-
-	if (*end || end == use->argument || *use->argument == '-' || got > BALEEN_SET_CANARIES_MAX)
-		return option_refuse(use, "not a number from 0 to %u", BALEEN_SET_CANARIES_MAX);
-	*n = got;
-	return 0;
+	return parse_up_to(use, BALEEN_SET_CANARIES_MAX);
 }
 
 /* --- what came out ------------------------------------------------------------- */

@@ -145,7 +145,7 @@ static void print_manifest(const char *path, const struct baleen_set_manifest *m
 		print_part(manifest, &manifest->delta[i]);
 	if (manifest->source.n_bytes)
 		printf("  %s, %s\n",
-		       baleen_set_source_name(manifest->name, head->generation, source),
+		       baleen_set_file_name(manifest->name, head->generation, "source", source),
 		       format_bytes(manifest->source.n_bytes, size));
 }
 

@@ -92,6 +92,22 @@ static bool is_same_head(const struct baleen_set_head *a, const struct baleen_se
 	       a->expires_s == b->expires_s && !memcmp(a->digest, b->digest, sizeof(a->digest));
 }
 
+/* The file that the manifest has signed. */
+static int read_signed(const struct verify *verify, const char *name,
+		       const struct baleen_set_part *part, char *path, char **bytes,
+		       size_t *n_bytes)
+{
+	const char *why = "";
+
+	snprintf(path, PATH_MAX, "%s%s", verify->base, name);
+	if (read_part(path, BALEEN_SET_FILE_MAX, bytes, n_bytes))
+		return EXIT_FAILED;
+	if (!baleen_set_part_check(part, *bytes, *n_bytes, &why))
+		return 0;
+	free(*bytes);
+	return complain("%s: %s", path, why);
+}
+
 static int check_part(struct verify *verify, const struct baleen_set_part *part,
 		      const struct baleen_canon *from, struct baleen_canon *to)
 {
@@ -103,12 +119,9 @@ static int check_part(struct verify *verify, const struct baleen_set_part *part,
 
 	baleen_set_part_name(verify->manifest.name, verify->manifest.head.generation, part->from,
 			     name);
-	snprintf(path, sizeof(path), "%s%s", verify->base, name);
-	if (read_part(path, BALEEN_SET_FILE_MAX, &bytes, &n_bytes))
+	if (read_signed(verify, name, part, path, &bytes, &n_bytes))
 		return EXIT_FAILED;
-	err = baleen_set_part_check(part, bytes, n_bytes, &why);
-	if (!err)
-		err = baleen_set_head_read(bytes, n_bytes, &head, &why);
+	err = baleen_set_head_read(bytes, n_bytes, &head, &why);
 	if (!err && (!is_same_head(&head, &verify->manifest.head) || head.from != part->from)) {
 		why = "is of another generation than its name says";
 		err = -EINVAL;
@@ -143,21 +156,16 @@ static int check_delta(struct verify *verify, const struct baleen_set_part *part
 
 static int check_source(struct verify *verify)
 {
+	const struct baleen_set_manifest *manifest = &verify->manifest;
 	char name[BALEEN_SET_FILE_NAME], path[PATH_MAX], *bytes;
-	const char *why = "";
 	size_t n_bytes;
-	int err;
 
-	if (!verify->manifest.source.n_bytes)
+	if (!manifest->source.n_bytes)
 		return 0;
-	baleen_set_source_name(verify->manifest.name, verify->manifest.head.generation, name);
-	snprintf(path, sizeof(path), "%s%s", verify->base, name);
-	if (read_part(path, BALEEN_SET_FILE_MAX, &bytes, &n_bytes))
+	baleen_set_file_name(manifest->name, manifest->head.generation, "source", name);
+	if (read_signed(verify, name, &manifest->source, path, &bytes, &n_bytes))
 		return EXIT_FAILED;
-	err = baleen_set_part_check(&verify->manifest.source, bytes, n_bytes, &why);
 	free(bytes);
-	if (err)
-		return complain("%s: %s", path, why);
 	verify->n_checked++;
 	return 0;
 }

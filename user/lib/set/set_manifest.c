@@ -40,20 +40,20 @@ bool baleen_set_name_is(const char *name)
 	return length && length < BALEEN_SET_NAME_BYTES && !name[length] && *name != '.';
 }
 
+const char *baleen_set_file_name(const char *name, u64 generation, const char *suffix, char *text)
+{
+	snprintf(text, BALEEN_SET_FILE_NAME, "%s-%" PRIu64 ".%s", name, (uint64_t)generation,
+		 suffix);
+	return text;
+}
+
 const char *baleen_set_part_name(const char *name, u64 generation, u64 from, char *text)
 {
 	if (from)
 		snprintf(text, BALEEN_SET_FILE_NAME, "%s-%" PRIu64 "-%" PRIu64 ".delta", name,
 			 (uint64_t)from, (uint64_t)generation);
 	else
-		snprintf(text, BALEEN_SET_FILE_NAME, "%s-%" PRIu64 ".set", name,
-			 (uint64_t)generation);
-	return text;
-}
-
-const char *baleen_set_source_name(const char *name, u64 generation, char *text)
-{
-	snprintf(text, BALEEN_SET_FILE_NAME, "%s-%" PRIu64 ".source", name, (uint64_t)generation);
+		baleen_set_file_name(name, generation, "set", text);
 	return text;
 }
 
@@ -100,24 +100,16 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *to, const cha
 	va_end(arguments);
 }
 
-static void add_part(struct text *to, const struct baleen_set_part *part)
+/* @what: the first word of its line */
+static void add_part(struct text *to, const char *what, const struct baleen_set_part *part)
 {
 	char hex[HEX_BYTES];
 
 	sodium_bin2hex(hex, sizeof(hex), part->digest, BALEEN_CANON_DIGEST);
+	add(to, "%s ", what);
 	if (part->from)
-		add(to, "delta %llu %llu %s\n", (unsigned long long)part->from,
-		    (unsigned long long)part->n_bytes, hex);
-	else
-		add(to, "full %llu %s\n", (unsigned long long)part->n_bytes, hex);
-}
-
-static void add_source(struct text *to, const struct baleen_set_part *part)
-{
-	char hex[HEX_BYTES];
-
-	sodium_bin2hex(hex, sizeof(hex), part->digest, BALEEN_CANON_DIGEST);
-	add(to, "source %llu %s\n", (unsigned long long)part->n_bytes, hex);
+		add(to, "%llu ", (unsigned long long)part->from);
+	add(to, "%llu %s\n", (unsigned long long)part->n_bytes, hex);
 }
 
 static void add_rollout(struct text *to, const struct baleen_set_rollout *rollout)
@@ -142,11 +134,11 @@ size_t baleen_set_manifest_format(const struct baleen_set_manifest *manifest, ch
 	add(&to, "expires %s\n", baleen_set_time(head->expires_s).text);
 	add(&to, "entries %llu\ndigest %s\n", (unsigned long long)head->n_entries, hex);
 	add_rollout(&to, &manifest->rollout);
-	add_part(&to, &manifest->full);
+	add_part(&to, "full", &manifest->full);
 	if (manifest->source.n_bytes)
-		add_source(&to, &manifest->source);
+		add_part(&to, "source", &manifest->source);
 	for (u32 i = 0; i < manifest->n_deltas; i++)
-		add_part(&to, &manifest->delta[i]);
+		add_part(&to, "delta", &manifest->delta[i]);
 	return to.used;
 }
 

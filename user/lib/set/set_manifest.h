@@ -107,14 +107,15 @@ bool baleen_set_name_is(const char *name);
 const char *baleen_set_part_name(const char *name, u64 generation, u64 from, char *text);
 
 /**
- * baleen_set_source_name() - the name of the lists of a generation
+ * baleen_set_file_name() - the name of another file of a generation
  * @name: name of the set
  * @generation: the generation
+ * @suffix: minisig, manifest or source
  * @text: BALEEN_SET_FILE_NAME bytes, filled in
  *
  * Return: @text.
  */
-const char *baleen_set_source_name(const char *name, u64 generation, char *text);
+const char *baleen_set_file_name(const char *name, u64 generation, const char *suffix, char *text);
 
 /**
  * baleen_set_part_describe() - fill in size and digest of a file

@@ -39,6 +39,11 @@ struct work {
 	struct baleen_error *error;
 };
 
+/* Files of a generation, beside those that lead to it. */
+static const char *const suffixes[] = { "set", "source", "manifest", "minisig" };
+
+#define N_SUFFIXES (sizeof(suffixes) / sizeof(suffixes[0]))
+
 /* --- files ---------------------------------------------------------------------- */
 
 static void path_of(const struct work *work, const char *name, char *path)
@@ -193,7 +198,7 @@ static int write_source(struct work *work)
 	if (!publish->n_source)
 		return 0;
 	baleen_set_part_describe(&work->manifest.source, publish->source, publish->n_source);
-	baleen_set_source_name(publish->name, work->manifest.head.generation, name);
+	baleen_set_file_name(publish->name, work->manifest.head.generation, "source", name);
 	return write_file(work, name, publish->source, publish->n_source);
 }
 
@@ -203,20 +208,19 @@ static int write_manifest(struct work *work)
 	char text[BALEEN_SET_MANIFEST_BYTES], comment[BALEEN_SET_FILE_NAME], *signature;
 	size_t n_bytes = baleen_set_manifest_format(&work->manifest, text);
 	const char *name = work->publish->name;
+	u64 generation = work->manifest.head.generation;
 	char file[BALEEN_SET_FILE_NAME];
 	int err;
 
 	snprintf(comment, sizeof(comment), "baleen set %s generation %llu", name,
-		 (unsigned long long)work->manifest.head.generation);
+		 (unsigned long long)generation);
 	err = baleen_minisign_sign(work->publish->key, text, n_bytes, comment, &signature,
 				   work->error);
 	if (err)
 		return err;
-	snprintf(file, sizeof(file), "%s-%llu.minisig", name,
-		 (unsigned long long)work->manifest.head.generation);
+	baleen_set_file_name(name, generation, "minisig", file);
 	err = write_file(work, file, signature, strlen(signature));
-	snprintf(file, sizeof(file), "%s-%llu.manifest", name,
-		 (unsigned long long)work->manifest.head.generation);
+	baleen_set_file_name(name, generation, "manifest", file);
 	if (!err)
 		err = write_file(work, file, text, n_bytes);
 	snprintf(file, sizeof(file), "%s.manifest", name);
@@ -236,21 +240,15 @@ static void discard(const struct work *work)
 	char name[BALEEN_SET_FILE_NAME];
 	u64 generation = work->manifest.head.generation;
 
-	baleen_set_part_name(work->publish->name, generation, 0, name);
-	unlinkat(work->dir, name, 0);
-	baleen_set_source_name(work->publish->name, generation, name);
-	unlinkat(work->dir, name, 0);
 	for (u32 i = 0; i < work->publish->n_deltas && i < work->manifest.previous; i++) {
 		baleen_set_part_name(work->publish->name, generation, work->manifest.previous - i,
 				     name);
 		unlinkat(work->dir, name, 0);
 	}
-	snprintf(name, sizeof(name), "%s-%llu.minisig", work->publish->name,
-		 (unsigned long long)generation);
-	unlinkat(work->dir, name, 0);
-	snprintf(name, sizeof(name), "%s-%llu.manifest", work->publish->name,
-		 (unsigned long long)generation);
-	unlinkat(work->dir, name, 0);
+	for (u32 i = 0; i < N_SUFFIXES; i++) {
+		baleen_set_file_name(work->publish->name, generation, suffixes[i], name);
+		unlinkat(work->dir, name, 0);
+	}
 }
 
 /* --- what nobody asks for any more -------------------------------------------------- */
@@ -268,11 +266,11 @@ static bool is_old(const struct work *work, const char *file)
 	file += length + 1;
 	if (sscanf(file, "%20llu-%20llu.delta%n", &a, &b, &used) == 2 && used && !file[used])
 		return b + 1 < newest;
-	if ((sscanf(file, "%20llu.set%n", &a, &used) == 1 && used && !file[used]) ||
-	    (sscanf(file, "%20llu.source%n", &a, &used) == 1 && used && !file[used]) ||
-	    (sscanf(file, "%20llu.manifest%n", &a, &used) == 1 && used && !file[used]) ||
-	    (sscanf(file, "%20llu.minisig%n", &a, &used) == 1 && used && !file[used]))
-		return a < newest && newest - a > keep;
+	if (sscanf(file, "%20llu.%n", &a, &used) != 1 || !used)
+		return false;
+	for (u32 i = 0; i < N_SUFFIXES; i++)
+		if (!strcmp(file + used, suffixes[i]))
+			return a < newest && newest - a > keep;
 	return false;
 }
 

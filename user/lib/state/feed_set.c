@@ -176,8 +176,7 @@ static int check_signature(struct work *work, const char *text, size_t n_bytes)
 
 	if (err)
 		return err;
-	snprintf(name, sizeof(name), "%s-%llu.minisig", work->name,
-		 (unsigned long long)work->manifest.head.generation);
+	baleen_set_file_name(work->name, work->manifest.head.generation, "minisig", name);
 	err = get(work, name, SIGNATURE_BYTES, &signature, &n_signature, work->error);
 	if (err)
 		return err;
@@ -373,8 +372,7 @@ static int read_numbered(struct work *work, u64 generation, struct baleen_error 
 	size_t n_bytes;
 	int err;
 
-	snprintf(name, sizeof(name), "%s-%llu.manifest", work->name,
-		 (unsigned long long)generation);
+	baleen_set_file_name(work->name, generation, "manifest", name);
 	err = get(work, name, BALEEN_SET_MANIFEST_BYTES, &text, &n_bytes, error);
 	if (err)
 		return err;
@@ -515,7 +513,7 @@ static int get_source(struct work *work, char **text, size_t *n_bytes)
 	size_t n;
 	int err;
 
-	baleen_set_source_name(work->name, generation, name);
+	baleen_set_file_name(work->name, generation, "source", name);
 	if (!part->n_bytes)
 		return fail(work, ENOENT, "its publisher does not show the lists");
 	err = get(work, name, part->n_bytes + PAGE_BYTES, &read, &n, work->error);
