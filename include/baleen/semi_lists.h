@@ -9,7 +9,8 @@
 
 #include <baleen/port.h>
 
-/* clang-format off: a row each */
+/* A row each. */
+/* clang-format off */
 #define BALEEN_SEMI_A0(x) (x) + 0,
 #define BALEEN_SEMI_A1(x) BALEEN_SEMI_A0(x)(x) + 1,
 #define BALEEN_SEMI_A2(x) BALEEN_SEMI_A1(x)(x) + 2,

@@ -11,7 +11,8 @@
 #include "util/number.h"
 #include "util/threads.h"
 
-/* clang-format off: a line each, so that two who add one do not collide. */
+/* A line each, so that two who add one do not collide. */
+/* clang-format off */
 static const struct group {
 	const char *title;
 	const struct command *command[16];

@@ -94,7 +94,8 @@ int import_bits(struct import_bits *import, const char *path, bool json)
 	return err;
 }
 
-/* clang-format off: a row each */
+/* A row each. */
+/* clang-format off */
 const struct option_spec import_bits_option_table[] = {
 	{ .help = "Of bits:\n" },
 	VALUE("output", 'o', "IMAGE", option_text, import_bits, out, "where to write the image"),

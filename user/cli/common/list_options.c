@@ -270,7 +270,8 @@ int list_shape(const struct option_use *use)
 	"4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 " \
 	"31 32 64"
 
-/* clang-format off: a row each */
+/* A row each. */
+/* clang-format off */
 const struct option_spec shape_option_table[] = {
 	{ "kind", 0, "K", list_kind, .words = KIND_WORDS,
 	  .help = "cuckoo (default), bloom, classic, counting or quotient; see baleen-kinds(7)" },

@@ -3,11 +3,21 @@
 #include "cli/common/options.h"
 #include "cli/fleet/fleet_verbs.h"
 
-/* clang-format off: a line each, so that two who add one do not collide. */
+/* A line each, so that two who add one do not collide. */
+/* clang-format off */
 static const struct command *const verbs[] = {
-	&fleet_init_command,	&fleet_join_command,   &fleet_admit_command, &fleet_status_command,
-	&fleet_who_command,	&fleet_why_command,    &fleet_ban_command,   &fleet_pardon_command,
-	&fleet_suspend_command, &fleet_resume_command, &fleet_demo_command,  NULL,
+	&fleet_init_command,
+	&fleet_join_command,
+	&fleet_admit_command,
+	&fleet_status_command,
+	&fleet_who_command,
+	&fleet_why_command,
+	&fleet_ban_command,
+	&fleet_pardon_command,
+	&fleet_suspend_command,
+	&fleet_resume_command,
+	&fleet_demo_command,
+	NULL,
 };
 /* clang-format on */
 

@@ -3,7 +3,8 @@
 #include "cli/common/options.h"
 #include "cli/icp/icp_verbs.h"
 
-/* clang-format off: a line each, so that two who add one do not collide. */
+/* A line each, so that two who add one do not collide. */
+/* clang-format off */
 static const struct command *const verbs[] = {
 	&icp_attach_command,
 	&icp_status_command,
