@@ -82,10 +82,10 @@ static int check_key(const char *path, const struct baleen_conf_feed *feed)
 static int receive(const struct apply *apply, const char *path, const struct baleen_conf *conf,
 		   const struct baleen_rule_store *state, struct baleen_feed_versions *versions)
 {
-	struct baleen_rollout_site site;
+	struct baleen_rollout_site site = { .has_fleet = false };
 	struct baleen_error error;
 
-	rollout_site_read(&site);
+	rollout_site_read_for(conf, &site);
 	for (size_t i = 0; i < conf->n_feeds; i++) {
 		const struct baleen_conf_feed *feed = &conf->feed[i];
 		const struct baleen_stored_rule *rule = &conf->rules.rule[feed->rule];

@@ -49,7 +49,7 @@ struct update {
  * @is_changed: any of them, or what is withheld
  */
 struct device {
-	const struct update *update;
+	struct update *update;
 	const char *name;
 	const char *rule;
 	struct baleen_conf conf;
@@ -78,6 +78,7 @@ static int receive(struct device *device, const struct baleen_rule_store *state)
 {
 	struct baleen_error error;
 
+	rollout_site_read_for(&device->conf, &device->update->site);
 	for (size_t i = 0; i < device->conf.n_feeds; i++) {
 		const struct baleen_conf_feed *feed = &device->conf.feed[i];
 		const struct baleen_feed_ask ask = {
@@ -446,7 +447,6 @@ static int run(int argc, char **argv)
 		return err;
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);
-	rollout_site_read(&update.site);
 	/* A download ends early, a change is finished. */
 	baleen_signals_hold(NULL);
 	err = update_all(&update, argc, argv);

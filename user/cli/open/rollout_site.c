@@ -7,6 +7,7 @@
 #include "fleet/fleet_conf.h"
 #include "fleet/fleet_signal.h"
 #include "state/entries.h"
+#include "state/set_feed.h"
 #include "util/announce.h"
 
 #define TOPIC "set"
@@ -95,6 +96,13 @@ void rollout_site_read(struct baleen_rollout_site *site)
 	} else if (gethostname(site->host, sizeof(site->host) - 1)) {
 		strcpy(site->host, "localhost");
 	}
+}
+
+void rollout_site_read_for(const struct baleen_conf *conf, struct baleen_rollout_site *site)
+{
+	for (size_t i = 0; i < conf->n_feeds && !*site->host; i++)
+		if (baleen_feed_set_is(conf->feed[i].wanted.source))
+			rollout_site_read(site);
 }
 
 void rollout_votes_put(const struct baleen_trial *trial)

@@ -6,11 +6,15 @@
 #define BALEEN_CLI_ROLLOUT_SITE_H
 
 #include "cli/common/cli.h"
+#include "deploy/conf.h"
 #include "deploy/trial.h"
 
 /* The name of this host in its fleet, or else its host name; what other hosts say is written down.
  */
 void rollout_site_read(struct baleen_rollout_site *site);
+
+/* The same, where a configuration has a signed set, and once: the site begins as zeros. */
+void rollout_site_read_for(const struct baleen_conf *conf, struct baleen_rollout_site *site);
 
 /* Writes the votes of a step down, or complains. */
 void rollout_votes_put(const struct baleen_trial *trial);

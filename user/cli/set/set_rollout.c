@@ -153,6 +153,12 @@ static int show_device(const char *name, bool is_kept, void *data)
 	return 0;
 }
 
+static void parse_target(struct rollout *asked, const char *target, char *device)
+{
+	if (!split_live(target, device, BALEEN_POINT_BYTES, &asked->rule))
+		snprintf(device, BALEEN_POINT_BYTES, "%s", target);
+}
+
 static int run_status(int argc, char **argv)
 {
 	struct rollout asked = { .command = &set_status_command };
@@ -162,12 +168,12 @@ static int run_status(int argc, char **argv)
 
 	if (err)
 		return err;
-	if (argc && !split_live(argv[0], device, sizeof(device), &asked.rule))
-		snprintf(device, sizeof(device), "%s", argv[0]);
-	if (argc)
+	if (argc) {
+		parse_target(&asked, argv[0], device);
 		err = show_device(device, true, &asked);
-	else if (baleen_rule_store_each(show_device, &asked, &error))
+	} else if (baleen_rule_store_each(show_device, &asked, &error)) {
 		err = complain("%s", error.text);
+	}
 	if (!err && !asked.n && !asked.json)
 		puts("no rule has a signed set");
 	return finish_collected(asked.json, err ? EXIT_FAILED : EXIT_DONE);
@@ -192,24 +198,14 @@ struct change {
 static void vote(struct change *change, const struct baleen_feed *feed, bool is_veto)
 {
 	struct baleen_trial *trial = &change->trial;
+	struct baleen_vote vote = { .is_veto = is_veto, .is_taken_back = !is_veto };
 	struct baleen_set_manifest manifest;
-	struct baleen_vote *vote = &trial->vote[trial->n_votes];
 
-	if (trial->n_votes == BALEEN_TRIAL_NOTES ||
-	    !baleen_feed_manifest_get(&trial->deploy->state, feed->id, &manifest))
-		return;
-	trial->n_votes++;
-	*vote = (struct baleen_vote){ .is_veto = is_veto,
-				      .is_taken_back = !is_veto,
-				      .is_own = true,
-				      .generation = manifest.head.generation,
-				      .digest = baleen_vote_digest(&manifest.head),
-				      .made_s = trial->now_ms / 1000 };
-	strcpy(vote->set, manifest.name);
-	strcpy(vote->host, change->site.host);
 	if (is_veto)
-		snprintf(vote->reason, sizeof(vote->reason), "%s",
+		snprintf(vote.reason, sizeof(vote.reason), "%s",
 			 change->asked->reason ? change->asked->reason : "held by an operator");
+	if (baleen_feed_manifest_get(&trial->deploy->state, feed->id, &manifest))
+		baleen_trial_vote(trial, &manifest, &vote);
 }
 
 static int hold(struct change *change, const struct baleen_feed *feed,
@@ -347,8 +343,7 @@ static int run_change(const struct command *command, int argc, char **argv)
 
 	if (err)
 		return err;
-	if (!split_live(argv[0], device, sizeof(device), &asked.rule))
-		snprintf(device, sizeof(device), "%s", argv[0]);
+	parse_target(&asked, argv[0], device);
 	asked.device = device;
 	if (baleen_device_privileges(&error))
 		return complain("%s", error.text);

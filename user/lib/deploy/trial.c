@@ -54,23 +54,30 @@ note(const struct work *work, bool is_veto, const char *format, ...)
 	va_end(args);
 }
 
-static void say(const struct work *work, bool is_veto, const char *reason)
+void baleen_trial_vote(struct baleen_trial *trial, const struct baleen_set_manifest *manifest,
+		       const struct baleen_vote *what)
 {
-	struct baleen_trial *trial = work->trial;
 	struct baleen_vote *vote = &trial->vote[trial->n_votes];
 
-	if (trial->n_votes == BALEEN_TRIAL_NOTES ||
-	    work->manifest.head.generation != work->rollout.generation)
+	if (trial->n_votes == BALEEN_TRIAL_NOTES)
 		return;
 	trial->n_votes++;
-	*vote = (struct baleen_vote){ .is_veto = is_veto,
-				      .is_own = true,
-				      .generation = work->rollout.generation,
-				      .digest = baleen_vote_digest(&work->manifest.head),
-				      .made_s = trial->now_ms / 1000 };
-	strcpy(vote->set, work->manifest.name);
+	*vote = *what;
+	vote->is_own = true;
+	vote->generation = manifest->head.generation;
+	vote->digest = baleen_vote_digest(&manifest->head);
+	vote->made_s = trial->now_ms / 1000;
+	strcpy(vote->set, manifest->name);
 	snprintf(vote->host, sizeof(vote->host), "%s", trial->site->host);
-	snprintf(vote->reason, sizeof(vote->reason), "%s", reason);
+}
+
+static void say(const struct work *work, bool is_veto, const char *reason)
+{
+	struct baleen_vote vote = { .is_veto = is_veto };
+
+	snprintf(vote.reason, sizeof(vote.reason), "%s", reason);
+	if (work->manifest.head.generation == work->rollout.generation)
+		baleen_trial_vote(work->trial, &work->manifest, &vote);
 }
 
 /* --- phases ------------------------------------------------------------------------------- */

@@ -93,4 +93,13 @@ int baleen_trial_step(struct baleen_trial *trial, struct baleen_error *error);
 int baleen_trial_go_back(struct baleen_trial *trial, const struct baleen_feed *feed,
 			 const char *why, struct baleen_error *error);
 
+/**
+ * baleen_trial_vote() - a vote of this host, to be written down after the step
+ * @trial: gets it, if there is room
+ * @manifest: of the generation it is on
+ * @what: is_veto, is_taken_back and reason
+ */
+void baleen_trial_vote(struct baleen_trial *trial, const struct baleen_set_manifest *manifest,
+		       const struct baleen_vote *what);
+
 #endif /* BALEEN_TRIAL_H */
