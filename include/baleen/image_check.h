@@ -190,7 +190,7 @@ static inline const char *baleen_directory_check(struct baleen_table *table, u32
 		return "more leaves than groups";
 	if (baleen_directory_blocks(domain, table->group_bits, table->n_buckets) != table->n_blocks)
 		return "number of leaves and blocks disagree";
-	table->leaf_block = table->first_block + baleen_directory_lines(table->group_bits);
+	table->leaf_block = baleen_table_leaf_block(table);
 	return NULL;
 }
 
@@ -200,7 +200,7 @@ static inline const char *baleen_tree_check(struct baleen_table *table)
 		return "group width is not 8 to 24 bits";
 	if ((u64)baleen_tree_lines(table->group_bits) + table->n_buckets != table->n_blocks)
 		return "number of nodes and blocks disagree";
-	table->leaf_block = table->first_block + baleen_tree_lines(table->group_bits);
+	table->leaf_block = baleen_table_leaf_block(table);
 	return NULL;
 }
 

@@ -147,11 +147,3 @@ int baleen_prefilter_build(const struct baleen_filter *filters, u32 n,
 	baleen_list_free(&list);
 	return err;
 }
-
-void baleen_prefilter_disable(struct baleen_filter *prefilter)
-{
-	struct baleen_block *head =
-		(struct baleen_block *)((u8 *)prefilter->bytes + prefilter->n_bytes);
-
-	baleen_store_word(&head->word[0], baleen_le64(1));
-}

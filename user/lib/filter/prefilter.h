@@ -43,10 +43,4 @@ bool baleen_prefilter_covers(const struct baleen_image *image);
 int baleen_prefilter_build(const struct baleen_filter *filters, u32 n,
 			   struct baleen_filter *prefilter);
 
-/**
- * baleen_prefilter_disable() - before an IPv4 prefix becomes a recent change of one of the rules
- * @prefilter: a writable view of a live one
- */
-void baleen_prefilter_disable(struct baleen_filter *prefilter);
-
 #endif /* BALEEN_PREFILTER_H */

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "filter/kind.h"
-#include "filter/prefilter.h"
 #include "filter/recent.h"
 #include "list/list_algebra.h"
 
@@ -29,14 +28,10 @@ u32 baleen_recent_buckets(const struct baleen_image *image)
 	return n;
 }
 
-static struct baleen_block *head_of(const struct baleen_filter *filter)
-{
-	return (struct baleen_block *)((u8 *)filter->bytes + filter->n_bytes);
-}
-
 bool baleen_recent_is_empty(const struct baleen_filter *filter)
 {
-	return !filter->n_recent || !(head_of(filter)->word[0] | head_of(filter)->word[1]);
+	return !filter->n_recent ||
+	       !(baleen_recent_head(filter)->word[0] | baleen_recent_head(filter)->word[1]);
 }
 
 bool baleen_recent_supports(const struct baleen_filter *filter, bool is_ip6)
@@ -88,8 +83,8 @@ static bool find(const struct baleen_filter *filter, const struct baleen_recent_
 	struct slot free = { .i = BALEEN_RECENT_SLOTS };
 
 	for (u32 k = 0; k < BALEEN_RECENT_CHOICES; k++) {
-		slot->bucket =
-			head_of(filter) + 1 + baleen_recent_bucket(hash, k, filter->n_recent);
+		slot->bucket = baleen_recent_head(filter) + 1 +
+			       baleen_recent_bucket(hash, k, filter->n_recent);
 		for (slot->i = 0; slot->i < BALEEN_RECENT_SLOTS && tag_of(slot); slot->i++)
 			if (is_of(slot, net))
 				return true;
@@ -138,8 +133,9 @@ void baleen_recent_tidy(struct baleen_filter *filter)
 
 	baleen_recent_each(filter, collect_length, lengths);
 	for (u32 i = 0; i < 2; i++)
-		if (baleen_le64(head_of(filter)->word[i]) != lengths[i])
-			baleen_store_word(&head_of(filter)->word[i], baleen_le64(lengths[i]));
+		if (baleen_le64(baleen_recent_head(filter)->word[i]) != lengths[i])
+			baleen_store_word(&baleen_recent_head(filter)->word[i],
+					  baleen_le64(lengths[i]));
 }
 
 /* --- prefixes -------------------------------------------------------------- */
@@ -155,7 +151,7 @@ u32 baleen_recent_get(const struct baleen_filter *filter, const struct baleen_re
 
 int baleen_recent_put(struct baleen_filter *filter, const struct baleen_recent_net *net, u32 flags)
 {
-	u64 *word = &head_of(filter)->word[net->is_ip6];
+	u64 *word = &baleen_recent_head(filter)->word[net->is_ip6];
 	u64 lengths = add_length(baleen_le64(*word), net->length);
 	struct slot slot;
 
@@ -165,8 +161,9 @@ int baleen_recent_put(struct baleen_filter *filter, const struct baleen_recent_n
 		baleen_store_word(&slot.bucket->word[2 * slot.i], baleen_le64(net->hi));
 		baleen_store_word(&slot.bucket->word[2 * slot.i + 1], baleen_le64(net->lo));
 	}
+	/* Packets ask the prefilter no longer, which does not have it. */
 	if (filter->prefilter && !net->is_ip6)
-		baleen_prefilter_disable(filter->prefilter);
+		baleen_store_word(&baleen_recent_head(filter->prefilter)->word[0], baleen_le64(1));
 	set_tag(&slot, name_of(net) | (flags & FLAGS));
 	if (lengths != baleen_le64(*word))
 		baleen_store_word(word, baleen_le64(lengths));
@@ -190,7 +187,7 @@ int baleen_recent_each(const struct baleen_filter *filter,
 	int ret = 0;
 
 	for (u32 k = 0; k < filter->n_recent * BALEEN_RECENT_SLOTS && !ret; k++) {
-		struct slot slot = { head_of(filter) + 1 + k / BALEEN_RECENT_SLOTS,
+		struct slot slot = { baleen_recent_head(filter) + 1 + k / BALEEN_RECENT_SLOTS,
 				     k % BALEEN_RECENT_SLOTS };
 		u32 tag = tag_of(&slot);
 		struct baleen_recent_net net = {

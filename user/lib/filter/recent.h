@@ -21,6 +21,17 @@
 u32 baleen_recent_buckets(const struct baleen_image *image);
 
 /**
+ * baleen_recent_head() - the block before its buckets
+ * @filter: of a live map with such a table
+ *
+ * Return: the block behind the image: lengths of IPv4, then of IPv6, see <baleen/recent.h>.
+ */
+static inline struct baleen_block *baleen_recent_head(const struct baleen_filter *filter)
+{
+	return (struct baleen_block *)((u8 *)filter->bytes + filter->n_bytes);
+}
+
+/**
  * baleen_recent_is_empty() - does the image tell all there is?
  * @filter: a live filter, or another
  *

@@ -319,20 +319,25 @@ static u32 choose_bits(const struct maker *maker, const struct group *group)
 	return best;
 }
 
+/* Two entries of an index a word, which is zero. */
+static void write_index(u64 *word, const u32 *entry, u32 bits)
+{
+	for (u64 i = 0; i < 1ull << bits; i++)
+		word[i / 2] |= baleen_le64((u64)entry[i] << i % 2 * 32);
+}
+
 /* The index of a group goes into blocks of its own. */
 static u32 make_index(struct maker *maker, const struct group *group, u32 bits)
 {
 	u64 line = add_blocks(maker, baleen_tree_lines(bits));
 	u32 *entry = calloc(1ull << bits, sizeof(*entry));
-	u64 *word;
 
 	if (!entry)
 		maker->is_full = true;
 	if (!maker->is_full)
 		make_entries(maker, *group, bits, entry);
-	word = maker->tree->block ? maker->tree->block[line] : NULL;
-	for (u64 i = 0; i < 1ull << bits && !maker->is_full; i++)
-		word[i / 2] |= baleen_le64((u64)entry[i] << i % 2 * 32);
+	if (!maker->is_full)
+		write_index(maker->tree->block[line], entry, bits);
 	free(entry);
 	return BALEEN_TREE_INDEX | bits << BALEEN_TREE_BITS_AT | (line & (BALEEN_TREE_LINES - 1));
 }
@@ -395,10 +400,8 @@ void baleen_tree_fill(struct baleen_filter *filter, const struct baleen_tree *tr
 {
 	const struct baleen_table *table = &filter->image.table[BALEEN_IP6_STEMS];
 	struct baleen_block *blocks = filter->bytes;
-	u64 *index = blocks[table->first_block].word;
 
-	for (u64 i = 0; i < 1ull << tree->group_bits; i++)
-		index[i / 2] |= baleen_le64((u64)tree->index[i] << i % 2 * 32);
+	write_index(blocks[table->first_block].word, tree->index, tree->group_bits);
 	if (tree->n_blocks)
 		memcpy(&blocks[table->leaf_block], tree->block,
 		       tree->n_blocks * BALEEN_BLOCK_BYTES);

@@ -136,6 +136,22 @@ static int make_map(const char *name, const struct baleen_filter *filter, u32 n_
 	return 0;
 }
 
+int baleen_load_view(int fd, const struct baleen_image *image, u32 n_recent, int protection,
+		     struct baleen_filter *filter)
+{
+	struct baleen_filter view = { .image = *image,
+				      .n_bytes = (size_t)image->n_blocks * BALEEN_BLOCK_BYTES,
+				      .is_mapped = true,
+				      .n_recent = n_recent };
+
+	view.bytes = mmap(NULL, view.n_bytes + baleen_recent_bytes(n_recent), protection,
+			  MAP_SHARED, fd, 0);
+	if (view.bytes == MAP_FAILED)
+		return -errno;
+	*filter = view;
+	return 0;
+}
+
 int baleen_load_map(const char *name, const struct baleen_filter *filter, int *fd,
 		    struct baleen_error *error)
 {

@@ -94,6 +94,19 @@ int baleen_load_copy(const char *name, const struct baleen_filter *filter, int *
 		     struct baleen_error *error);
 
 /**
+ * baleen_load_view() - the filter in a live map
+ * @fd: the map
+ * @image: its checked header, by the constants of the program
+ * @n_recent: buckets of recent changes behind it
+ * @protection: PROT_READ, PROT_WRITE
+ * @filter: filled in; free with baleen_filter_free()
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_load_view(int fd, const struct baleen_image *image, u32 n_recent, int protection,
+		     struct baleen_filter *filter);
+
+/**
  * baleen_load_prefilter_map() - the same of a prefilter
  * @prefilter: from baleen_prefilter_build()
  * @is_disabled: from the start

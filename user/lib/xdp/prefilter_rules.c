@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which rules of a program a prefilter stands for, and its map. */
-#include <errno.h>
 #include <sys/mman.h>
 
 #include "filter/prefilter.h"
+#include "filter/recent.h"
 #include "xdp/prefilter_rules.h"
 
 /* With fewer, most packets gain less than those that match a rule lose. */
@@ -39,28 +39,10 @@ static u32 choose(struct baleen_config *config)
 	return n_tables < LEAST_TABLES || n_others > MOST_OTHERS ? 0 : chosen;
 }
 
-/* The map of a rule, by the constants of the program. */
-static int map_rule(const struct baleen_config *config, u32 i, int fd, struct baleen_filter *filter)
-{
-	const struct baleen_image *image = &config->rule[i].image;
-	struct baleen_filter mapped = { .image = *image, .is_mapped = true };
-
-	mapped.n_bytes = (size_t)image->n_blocks * BALEEN_BLOCK_BYTES;
-	mapped.n_recent = config->recent_buckets[i];
-	mapped.bytes = mmap(NULL, mapped.n_bytes + baleen_recent_bytes(mapped.n_recent), PROT_READ,
-			    MAP_SHARED, fd, 0);
-	if (mapped.bytes == MAP_FAILED)
-		return -errno;
-	*filter = mapped;
-	return 0;
-}
-
+/* Those of IPv6 do not count. */
 static bool has_recent(const struct baleen_filter *filter)
 {
-	const struct baleen_block *head =
-		(const struct baleen_block *)((const u8 *)filter->bytes + filter->n_bytes);
-
-	return filter->n_recent && head->word[0];
+	return filter->n_recent && baleen_recent_head(filter)->word[0];
 }
 
 static int make(struct baleen_config *config, u32 chosen, struct baleen_loaded *loaded)
@@ -73,7 +55,8 @@ static int make(struct baleen_config *config, u32 chosen, struct baleen_loaded *
 	for (u32 i = 0; i < config->n_rules && !err; i++) {
 		if (!(chosen >> i & 1))
 			continue;
-		err = map_rule(config, i, loaded->rule_fd[i], &filter[n]);
+		err = baleen_load_view(loaded->rule_fd[i], &config->rule[i].image,
+				       config->recent_buckets[i], PROT_READ, &filter[n]);
 		if (!err)
 			is_disabled |= has_recent(&filter[n++]);
 	}

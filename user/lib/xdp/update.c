@@ -151,7 +151,8 @@ static int put_on(struct baleen_xdp *xdp, const struct baleen_ruleset *ruleset,
 	/* An earlier release did not look at the type of the device. */
 	baleen_config_set_device(&config, xdp->config.device, xdp->pins.ifindex);
 	err = carry_over_limits(xdp, &config, loaded, error);
-	baleen_prefilter_rules(&config, loaded);
+	if (!err)
+		baleen_prefilter_rules(&config, loaded);
 	if (!err)
 		err = baleen_load_program(&config, loaded, error);
 	if (!err)

@@ -239,34 +239,32 @@ static bool same_header(const struct baleen_image *a, const struct baleen_image 
 	return a->n_blocks == b->n_blocks && a->key_spec == b->key_spec;
 }
 
-/* @image is what the program has of it, @name for messages. */
+/* @image is what the program has of it, @name for messages. The packet path goes by the constants
+ * of its load, so do we.
+ */
 static int map_filter(const char *device, const char *name, int fd,
 		      const struct baleen_image *image, u32 n_recent, int protection,
 		      struct baleen_filter *filter, struct baleen_error *error)
 {
-	struct baleen_filter mapped = { .is_mapped = true, .n_recent = n_recent };
+	struct baleen_filter mapped;
+	struct baleen_image found;
 	const char *reason;
-	size_t n_bytes;
+	int err = baleen_load_view(fd, image, n_recent, protection, &mapped);
 
-	mapped.n_bytes = (size_t)image->n_blocks * BALEEN_BLOCK_BYTES;
-	n_bytes = mapped.n_bytes + baleen_recent_bytes(n_recent);
-	mapped.bytes = mmap(NULL, n_bytes, protection, MAP_SHARED, fd, 0);
-	if (mapped.bytes == MAP_FAILED)
-		return baleen_fail(error, errno, "%s:%s: %m", device, name);
-	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason)) {
-		munmap(mapped.bytes, n_bytes);
-		return baleen_fail(error, EINVAL, "%s:%s: %s", device, name, reason);
+	if (err)
+		return baleen_fail(error, -err, "%s:%s: %s", device, name, strerror(-err));
+	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &found, &reason)) {
+		err = baleen_fail(error, EINVAL, "%s:%s: %s", device, name, reason);
+	} else if (memcmp(&found.seed, &image->seed, sizeof(found.seed)) ||
+		   !same_header(&found, image)) {
+		err = baleen_fail(error, EINVAL, "%s:%s: header and program disagree", device,
+				  name);
 	}
-	if (memcmp(&mapped.image.seed, &image->seed, sizeof(mapped.image.seed)) ||
-	    !same_header(&mapped.image, image)) {
-		munmap(mapped.bytes, n_bytes);
-		return baleen_fail(error, EINVAL, "%s:%s: header and program disagree", device,
-				   name);
-	}
-	/* The packet path goes by the constants of its load, so do we. */
-	mapped.image = *image;
-	*filter = mapped;
-	return 0;
+	if (err)
+		baleen_filter_free(&mapped);
+	else
+		*filter = mapped;
+	return err;
 }
 
 static int map_rule(const struct baleen_xdp *xdp, u32 index, int protection,
