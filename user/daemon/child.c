@@ -2,7 +2,6 @@
 /* Commands that baleend runs. */
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "daemon.h"
 #include "net/device.h"
+#include "util/command.h"
 
 /* Downloads have much lower limits; a pipe or a network disk has none. */
 #define MAX_CHILD_US 1800000000ull
@@ -64,30 +64,18 @@ static int on_limit(sd_event_source *timer, uint64_t usec, void *data)
 	return 0;
 }
 
-static int spawn(struct daemon *daemon, char *const *arguments, pid_t *pid)
-{
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	int err;
-
-	sigemptyset(&none);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	err = posix_spawn(pid, daemon->options.command, NULL, &attributes, arguments, environ);
-	posix_spawnattr_destroy(&attributes);
-	return -err;
-}
-
 static int start(struct child *child, char *const *arguments)
 {
 	struct daemon *daemon = child->daemon;
+	const struct baleen_spawn spawn = { .path = daemon->options.command,
+					    .argv = arguments,
+					    .envp = environ };
 	pid_t pid;
 	int err = sd_event_add_time_relative(daemon->event, &child->limit, CLOCK_MONOTONIC,
 					     MAX_CHILD_US, 0, on_limit, child);
 
 	if (err >= 0)
-		err = spawn(daemon, arguments, &pid);
+		err = baleen_spawn(&spawn, &pid);
 	if (err >= 0)
 		err = sd_event_add_child(daemon->event, &child->process, pid, WEXITED,
 					 on_exit_of_child, child);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "daemon.h"
 #include "fleet/fleet_conf.h"
+#include "util/command.h"
 #include "util/helper.h"
 
 /* The pause after it ended, doubled each time that it ran for less than MAX_PAUSE_US. */
@@ -25,23 +25,15 @@
 
 extern char **environ;
 
-static int spawn(pid_t *pid)
+static int start_program(pid_t *pid)
 {
 	char path[PATH_MAX], *arguments[] = { "baleen-fleetd", NULL }, parent[16];
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	int err;
+	const struct baleen_spawn spawn = { .path = path, .argv = arguments, .envp = environ };
 
 	baleen_helper_find("baleen-fleetd", path);
 	snprintf(parent, sizeof(parent), "%d", getpid());
 	setenv(BALEEN_FLEETD_PARENT, parent, 1);
-	sigemptyset(&none);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	err = posix_spawn(pid, path, NULL, &attributes, arguments, environ);
-	posix_spawnattr_destroy(&attributes);
-	return -err;
+	return baleen_spawn(&spawn, pid);
 }
 
 static bool is_wanted(void)
@@ -88,7 +80,7 @@ static int look(sd_event_source *timer, uint64_t usec, void *data)
 	if (daemon->fleet_process || !is_wanted())
 		return 0;
 	daemon->fleet_begun_us = now_us(daemon);
-	err = spawn(&pid);
+	err = start_program(&pid);
 	if (err >= 0)
 		err = sd_event_add_child(daemon->event, &daemon->fleet_process, pid, WEXITED,
 					 on_exit_of_fleetd, daemon);

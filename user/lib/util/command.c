@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -30,27 +29,43 @@ static int split(char *words, char **argv)
 	return n ? 0 : -EINVAL;
 }
 
-static int spawn(char *const *argv, pid_t *pid)
+int baleen_spawn(const struct baleen_spawn *spawn, pid_t *pid)
 {
-	char *environment[] = { OUR_PATH, NULL };
-	posix_spawn_file_actions_t actions;
+	short flags = POSIX_SPAWN_SETSIGMASK;
 	posix_spawnattr_t attributes;
 	sigset_t none;
 	int err;
 
+	if (spawn->leads_group)
+		flags |= POSIX_SPAWN_SETPGROUP;
 	sigemptyset(&none);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setpgroup(&attributes, 0);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setflags(&attributes, flags);
+	err = posix_spawn(pid, spawn->path, spawn->actions, &attributes, spawn->argv, spawn->envp);
+	posix_spawnattr_destroy(&attributes);
+	return -err;
+}
+
+static int start(char *const *argv, pid_t *pid)
+{
+	char *environment[] = { OUR_PATH, NULL };
+	posix_spawn_file_actions_t actions;
+	const struct baleen_spawn spawn = { .path = argv[0],
+					    .argv = argv,
+					    .envp = environment,
+					    .actions = &actions,
+					    .leads_group = true };
+	int err;
+
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	err = posix_spawn(pid, argv[0], &actions, &attributes, argv, environment);
+	err = baleen_spawn(&spawn, pid);
 	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	return -err;
+	return err;
 }
 
 /* Return: true when it has ended, or nobody can tell. */
@@ -83,7 +98,7 @@ int baleen_command_run(const char *words, u64 timeout_ms, struct baleen_error *e
 	strcpy(copy, words);
 	err = split(copy, argv);
 	if (!err)
-		err = spawn(argv, &pid);
+		err = start(argv, &pid);
 	if (err)
 		return baleen_fail(error, -err, "%.200s: %s",
 				   err == -EINVAL ? "no command" : argv[0], strerror(-err));

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A command of the operator, such as a health check: without a shell, and not for longer than
- * it may.
+ * Programs that are started: by the daemon, or a command of the operator, such as a health
+ * check, without a shell, and not for longer than it may.
  */
 #ifndef BALEEN_COMMAND_H
 #define BALEEN_COMMAND_H
+
+#include <spawn.h>
+#include <stdbool.h>
 
 #include <baleen/port.h>
 
@@ -12,6 +15,31 @@
 
 #define BALEEN_COMMAND_BYTES 512
 #define BALEEN_COMMAND_WORDS 32
+
+/**
+ * struct baleen_spawn - a program to start
+ * @path: its path
+ * @argv: its arguments
+ * @envp: its environment
+ * @actions: what becomes of its descriptors; NULL: it has ours
+ * @leads_group: a process group of its own
+ */
+struct baleen_spawn {
+	const char *path;
+	char *const *argv;
+	char *const *envp;
+	const posix_spawn_file_actions_t *actions;
+	bool leads_group;
+};
+
+/**
+ * baleen_spawn() - start a program in which no signal is blocked
+ * @spawn: the program
+ * @pid: filled in
+ *
+ * Return: 0 or a negative errno.
+ */
+int baleen_spawn(const struct baleen_spawn *spawn, pid_t *pid);
 
 /**
  * baleen_command_run() - run a command and wait for it
