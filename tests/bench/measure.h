@@ -13,6 +13,7 @@
 #include "peers.h"
 #include "pool.h"
 #include "report.h"
+#include "util/clock.h"
 
 #define MAX_ROUNDS 101
 #define MAX_MIXES 3
@@ -157,14 +158,6 @@ struct stream {
 	u64 state;
 };
 
-static u64 cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 static void aim(const struct bench *bench, const struct subject *subject,
 		const struct stream *stream)
 {
@@ -296,9 +289,9 @@ static double measure(const struct bench *bench, const struct subject *subject,
 
 	aim(bench, subject, stream);
 	drive(bench, subject, stream, WARM_PACKETS);
-	began = cpu_ns();
+	began = baleen_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	drive(bench, subject, stream, packets);
-	return (double)(cpu_ns() - began) / packets;
+	return (double)(baleen_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / packets;
 }
 
 /* Appends the rounds of one load to those of the loads before. */

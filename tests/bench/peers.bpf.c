@@ -253,70 +253,23 @@ baleen_inline int judge_unparsed(struct frame *frame, enum baleen_parse parse)
 	return XDP_PASS;
 }
 
-baleen_inline int peer_run(struct xdp_md *ctx, enum peer peer)
-{
-	return give_verdict(ctx, false, false, peer);
-}
+#define PEER(name, peer)                                      \
+	SEC("xdp")                                            \
+	int name(struct xdp_md *ctx)                          \
+	{                                                     \
+		return give_verdict(ctx, false, false, peer); \
+	}
 
-SEC("xdp")
-int peer_nothing(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_NOTHING);
-}
-
-SEC("xdp")
-int peer_shared(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_SHARED);
-}
-
-SEC("xdp")
-int peer_floor(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_FLOOR);
-}
-
-SEC("xdp")
-int peer_floor_two(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_FLOOR_TWO);
-}
-
-SEC("xdp")
-int peer_floor_page(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_FLOOR_PAGE);
-}
-
-SEC("xdp")
-int peer_floor_busy(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_FLOOR_BUSY);
-}
-
-SEC("xdp")
-int peer_hash(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_HASH);
-}
-
-SEC("xdp")
-int peer_bloom(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_BLOOM);
-}
-
-SEC("xdp")
-int peer_trie(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_TRIE);
-}
-
-SEC("xdp")
-int peer_bitmap(struct xdp_md *ctx)
-{
-	return peer_run(ctx, PEER_BITMAP);
-}
+PEER(peer_nothing, PEER_NOTHING)
+PEER(peer_shared, PEER_SHARED)
+PEER(peer_floor, PEER_FLOOR)
+PEER(peer_floor_two, PEER_FLOOR_TWO)
+PEER(peer_floor_page, PEER_FLOOR_PAGE)
+PEER(peer_floor_busy, PEER_FLOOR_BUSY)
+PEER(peer_hash, PEER_HASH)
+PEER(peer_bloom, PEER_BLOOM)
+PEER(peer_trie, PEER_TRIE)
+PEER(peer_bitmap, PEER_BITMAP)
 
 /* What the next run of peer_fill() adds: these members of one family. */
 u32 fill_first;

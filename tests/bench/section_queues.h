@@ -48,14 +48,6 @@ struct queue {
 	double share;
 };
 
-static u64 wall_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 /* BPF_PROG_TEST_RUN waits for all programs that run, before and after, unless the program is on
  * a device: one CPU would wait for the other. So each driver gets a device of its own.
  * Return: what holds the device.
@@ -96,12 +88,12 @@ static void *run_queue(void *argument)
 		drive(&queue->bench, queue->subject, &queue->stream, WARM_PACKETS);
 	pthread_barrier_wait(queue->start);
 	if (queue->packets) {
-		began = cpu_ns();
-		wall_began = wall_ns();
+		began = baleen_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		wall_began = baleen_clock_ns(CLOCK_MONOTONIC);
 		drive(&queue->bench, queue->subject, &queue->stream, queue->packets);
-		took = cpu_ns() - began;
+		took = baleen_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 		queue->rate = queue->packets * 1e3 / took;
-		queue->share = (double)took / (wall_ns() - wall_began);
+		queue->share = (double)took / (baleen_clock_ns(CLOCK_MONOTONIC) - wall_began);
 		__atomic_fetch_sub(queue->n_busy, 1, __ATOMIC_RELAXED);
 	}
 	while (__atomic_load_n(queue->n_busy, __ATOMIC_RELAXED))
