@@ -228,7 +228,7 @@ chained_gone()
 # twelfth
 kill_points()
 {
-	awk -v every="$(pick 12 4)" '!/^[a-z]/ || /^execve/ { next }
+	awk -v every="$(pick 24 4)" '!/^[a-z]/ || /^execve/ { next }
 		{ name = $0; sub(/\(.*/, "", name); k = ++n[name] }
 		/^sendto.*IFLA_XDP|^sendto.*RTM_SETLINK/ { print name, k }
 		/BPF_OBJ_PIN|^mkdir|^rmdir|^unlink/ && ++changes % every == 1 { print name, k }' \

@@ -101,7 +101,7 @@ declare -A ERRORS=([write]="28 5 28+" [sync]="5 28+" [name]="28+ 1 5" [open]="24
 
 # Each Nth call of a class is tried in `make check`, beginning with another one for each
 # command, and of most classes for each second command; of allocations in `make check-all`, too.
-declare -A EVERY=([write]=24 [sync]=2 [name]=9 [open]=18 [map]=4 [mem]=1500 [bpf]=26 [net]=15)
+declare -A EVERY=([write]=36 [sync]=2 [name]=12 [open]=27 [map]=6 [mem]=2200 [bpf]=39 [net]=22)
 n_commands=0 n_classes=0
 
 # try_class NAME CLASS
@@ -183,7 +183,7 @@ try swap "swap veth-b:jail $TMP/other" "swap veth-b:jail $TMP/list"
 # The way back is derived anew, also while nothing can be written.
 EVERY[write]=3 ERRORS[write]="28+"
 try merge "merge veth-b:jail $TMP/other" "swap veth-b:jail $TMP/list"
-EVERY[write]=24 ERRORS[write]="28 5 28+"
+EVERY[write]=36 ERRORS[write]="28 5 28+"
 try rule-add "rule add veth-b --first --drop more=$TMP/other" "rule del veth-b:more"
 try rule-move "rule move veth-b:jail --first" "rule move veth-b:good --first"
 try policy "policy veth-b --dry-run" "policy veth-b --enforce"

@@ -106,7 +106,7 @@ kill_at()
 
 # points COMMAND WHICH: `CALL K` for each of its calls that change something; of bpf WHICH,
 # an expression, and of its many calls that look for features of the kernel a few. In
-# `make check` only those that others see, and of pins that come or go each third.
+# `make check` only those that others see, and of pins that come or go each sixth.
 points()
 {
 	local -a words
@@ -119,7 +119,7 @@ points()
 		{ name = $0; sub(/\(.*/, "", name); k = ++n[name]; n_all++ }
 		all && ($0 ~ which || name != "bpf" || k % 10 == 0) { print name, k }
 		all || /= -1 E/ || /NLM_F_DUMP|RTM_GET/ { next }
-		/OBJ_PIN/ || name == "unlinkat" { if (n_some[name]++ % 3 == 0) print name, k; next }
+		/OBJ_PIN/ || name == "unlinkat" { if (n_some[name]++ % 6 == 0) print name, k; next }
 		name != "bpf" || /LINK_|MAP_UPDATE/ { print name, k }
 		END { print n_all >"n_all" }' log
 }
