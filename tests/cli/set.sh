@@ -79,9 +79,11 @@ check "so does verify" baleen set verify --key theirs.pub other/theirs.manifest
 
 # --- old files go ---
 
+touch lists/bans-1-2.deltaset
 for list in one two one two; do
 	publish lists "$list.txt" --deltas 2 >/dev/null
 done
+check "what is named otherwise stays" rm lists/bans-1-2.deltaset
 is "what the last two manifests name stays" "$(ls lists | paste -sd ' ')" \
 	"bans-3-5.delta bans-3.manifest bans-3.minisig bans-3.set bans-4-5.delta bans-4-6.delta bans-4.manifest bans-4.minisig bans-4.set bans-5-6.delta bans-5.manifest bans-5.minisig bans-5.set bans-6.manifest bans-6.minisig bans-6.set bans.manifest bans.manifest.minisig"
 check "verify" verify lists

@@ -259,17 +259,17 @@ static bool is_old(const struct work *work, const char *file)
 	size_t length = strlen(work->publish->name);
 	u64 newest = work->manifest.head.generation, keep = work->publish->n_deltas + 1ull;
 	unsigned long long a, b;
-	int used = 0;
+	int used = 0, at = 0;
 
 	if (strncmp(file, work->publish->name, length) || file[length] != '-')
 		return false;
 	file += length + 1;
 	if (sscanf(file, "%20llu-%20llu.delta%n", &a, &b, &used) == 2 && used && !file[used])
 		return b + 1 < newest;
-	if (sscanf(file, "%20llu.%n", &a, &used) != 1 || !used)
+	if (sscanf(file, "%20llu.%n", &a, &at) != 1 || !at)
 		return false;
 	for (u32 i = 0; i < N_SUFFIXES; i++)
-		if (!strcmp(file + used, suffixes[i]))
+		if (!strcmp(file + at, suffixes[i]))
 			return a < newest && newest - a > keep;
 	return false;
 }
