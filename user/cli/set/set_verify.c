@@ -50,14 +50,15 @@ static int read_part(const char *path, size_t most, char **bytes, size_t *n_byte
 /* The numbered one, as hosts do: it is there before the manifest is. */
 static int check_signature(const struct verify *verify, const char *text, size_t n_bytes)
 {
-	char path[PATH_MAX], *signature;
+	char name[BALEEN_SET_FILE_NAME], path[PATH_MAX], *signature;
 	struct baleen_minisign_public key;
 	const char *why = "";
 	size_t n_signature;
 	int err;
 
-	snprintf(path, sizeof(path), "%s%s-%llu.minisig", verify->base, verify->manifest.name,
-		 (unsigned long long)verify->manifest.head.generation);
+	snprintf(path, sizeof(path), "%s%s", verify->base,
+		 baleen_set_file_name(verify->manifest.name, verify->manifest.head.generation,
+				      "minisig", name));
 	if (read_key(verify->key, &key) || read_part(path, 16384, &signature, &n_signature))
 		return EXIT_FAILED;
 	err = baleen_minisign_verify(text, n_bytes, signature, n_signature, &key, NULL, &why);
