@@ -8,6 +8,7 @@
 #include "filter/compat.h"
 #include "icp/icp.h"
 #include "util/clock.h"
+#include "xdp/load.h"
 #include "xdp/xdp.h"
 
 int baleen_icp_sibling(const struct baleen_icp *icp, const char *name)
@@ -76,20 +77,20 @@ int baleen_icp_filter(const struct baleen_icp *icp, u32 n, struct baleen_filter 
 		      struct baleen_error *error)
 {
 	const struct baleen_icp_sibling *sibling = &icp->now.config.sibling[n];
-	struct baleen_filter mapped = { .is_mapped = true };
 	const char *reason = "header and program disagree";
+	struct baleen_filter mapped;
+	struct baleen_image found;
+	/* The program goes by the constants of its load, so do we. */
+	int err = baleen_load_view(icp->now.sibling_fd[n], &sibling->image, 0, PROT_READ, &mapped);
 
-	mapped.n_bytes = (size_t)sibling->image.n_blocks * BALEEN_BLOCK_BYTES;
-	mapped.bytes = mmap(NULL, mapped.n_bytes, PROT_READ, MAP_SHARED, icp->now.sibling_fd[n], 0);
-	if (mapped.bytes == MAP_FAILED)
-		return baleen_fail(error, errno, "%s:%s: %m", icp->device, sibling->name);
-	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &mapped.image, &reason) ||
-	    !same_header(&mapped.image, &sibling->image)) {
-		munmap(mapped.bytes, mapped.n_bytes);
+	if (err)
+		return baleen_fail(error, -err, "%s:%s: %s", icp->device, sibling->name,
+				   strerror(-err));
+	if (baleen_image_check(mapped.bytes, mapped.n_bytes, &found, &reason) ||
+	    !same_header(&found, &sibling->image)) {
+		baleen_filter_free(&mapped);
 		return baleen_fail(error, EINVAL, "%s:%s: %s", icp->device, sibling->name, reason);
 	}
-	/* The program goes by the constants of its load, so do we. */
-	mapped.image = sibling->image;
 	*filter = mapped;
 	return 0;
 }
