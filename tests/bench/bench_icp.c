@@ -24,10 +24,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <baleen/icp.h>
+
+#include "util/clock.h"
 
 #define MAX_WINDOW 4096
 #define LOST_NS 200000000ull
@@ -59,14 +60,6 @@ struct run {
 	u32 n_samples;
 };
 
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ull + now.tv_nsec;
-}
-
 static u64 next_random(struct run *run)
 {
 	run->random += 0x9e3779b97f4a7c15ull;
@@ -91,7 +84,9 @@ static void send_query(struct run *run, u32 slot)
 		errx(2, "the prefix is too long");
 	memcpy(message + 2, &length_be, sizeof(length_be));
 	memcpy(message + 4, &number_be, sizeof(number_be));
-	*query = (struct query){ .sent_ns = now_ns(), .number = number, .is_member = is_member };
+	*query = (struct query){ .sent_ns = baleen_clock_ns(CLOCK_MONOTONIC),
+				 .number = number,
+				 .is_member = is_member };
 	if (send(run->fd, message, n_bytes, 0) != n_bytes && errno != ECONNREFUSED &&
 	    errno != ENOBUFS)
 		err(1, "send");
@@ -120,7 +115,7 @@ static void take_answers(struct run *run)
 	ssize_t n;
 
 	while ((n = recv(run->fd, message, sizeof(message), MSG_DONTWAIT)) > 0)
-		take_answer(run, message, n, now_ns());
+		take_answer(run, message, n, baleen_clock_ns(CLOCK_MONOTONIC));
 }
 
 /* Frees the slot of a query that has waited for too long. */
@@ -139,7 +134,7 @@ static void run_window(struct run *run, u64 end)
 {
 	u64 now;
 
-	while ((now = now_ns()) < end) {
+	while ((now = baleen_clock_ns(CLOCK_MONOTONIC)) < end) {
 		for (u32 slot = 0; slot < run->window; slot++)
 			if (is_free(run, slot, now))
 				send_query(run, slot);
@@ -154,7 +149,7 @@ static void run_rate(struct run *run, u64 begin, u64 end)
 	u64 now, n_due;
 	u32 slot = 0;
 
-	while ((now = now_ns()) < end) {
+	while ((now = baleen_clock_ns(CLOCK_MONOTONIC)) < end) {
 		n_due = (now - begin) * run->rate / 1000000000ull;
 		/* Who was held up makes up for it by so many at a time. */
 		if (n_due > run->n_sent + MAX_WINDOW)
@@ -247,13 +242,13 @@ int main(int argc, char **argv)
 		err(1, "no memory");
 	for (u32 slot = 0; slot < MAX_WINDOW; slot++)
 		run.query[slot].number = slot;
-	begin = now_ns();
+	begin = baleen_clock_ns(CLOCK_MONOTONIC);
 	end = begin + run.seconds * 1000000000ull;
 	if (run.rate)
 		run_rate(&run, begin, end);
 	else
 		run_window(&run, end);
-	seconds = (now_ns() - begin) / 1e9;
+	seconds = (baleen_clock_ns(CLOCK_MONOTONIC) - begin) / 1e9;
 	qsort(run.sample_ns, run.n_samples, sizeof(*run.sample_ns), compare);
 	printf("sent %llu answers %llu lost %llu hits %llu wrong %llu per_second %.0f "
 	       "p50_us %.1f p99_us %.1f sender_cpu %.2f\n",

@@ -15,12 +15,12 @@
 #include <dlfcn.h>
 #include <getopt.h>
 #include <string.h>
-#include <time.h>
 
 #include "../tools/shaped.h"
 #include "filter/asker.h"
 #include "lib_peer.h"
 #include "report.h"
+#include "util/clock.h"
 
 #define MAX_SUBJECTS 64
 #define MAX_ROUNDS 101
@@ -159,10 +159,7 @@ static const struct lib_peer libbloom[] = {
 /* In ns; of the thread, so that what else the machine does counts little. */
 static double now(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return time.tv_sec * 1e9 + time.tv_nsec;
+	return baleen_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static size_t take(u32 domain, const uint64_t *from, size_t n, struct baleen_key *keys)

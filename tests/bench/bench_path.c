@@ -30,7 +30,6 @@
 #include <linux/sock_diag.h>
 #include <net/if.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -38,6 +37,7 @@
 #include "path.h"
 #include "path.skel.h"
 #include "report.h"
+#include "util/clock.h"
 
 #define MAX_ROUNDS 101
 #define MAX_SUBJECTS 32
@@ -219,12 +219,11 @@ static void find_ksoftirqd(struct bench *bench, int cpu)
 
 static u64 cpu_ns(const struct bench *bench)
 {
-	struct timespec now;
 	char softirq[64];
+	u64 now = baleen_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	read_line(bench->ksoftirqd, "", softirq, sizeof(softirq));
-	return now.tv_sec * 1000000000ull + now.tv_nsec + strtoull(softirq, NULL, 10);
+	return now + strtoull(softirq, NULL, 10);
 }
 
 static void send_frames(const struct bench *bench, u32 packets)

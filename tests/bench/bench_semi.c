@@ -7,10 +7,11 @@
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <baleen/packed.h>
 #include <baleen/semi.h>
+
+#include "util/clock.h"
 
 #define N_PROBES (1u << 22)
 #define N_ROUNDS 5
@@ -28,10 +29,7 @@ static u32 sorted_has(const struct baleen_table *table, const void *store, u32 b
 
 static double seconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec + now.tv_nsec * 1e-9;
+	return baleen_clock_ns(CLOCK_MONOTONIC) * 1e-9;
 }
 
 /* ns a probe of two buckets. */

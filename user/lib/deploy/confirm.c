@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "deploy/confirm.h"
@@ -12,6 +11,7 @@
 #include "ops/image_file.h"
 #include "state/rule_store_path.h"
 #include "state/sql.h"
+#include "util/clock.h"
 
 /* With a name in front they are longer than that of a device, so no state is
  * called so.
@@ -50,10 +50,7 @@ struct window {
 /* Goes on while the machine sleeps, and is set by nobody. */
 static u64 boot_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+	return baleen_clock_ns(CLOCK_BOOTTIME) / 1000000;
 }
 
 static int name_file(const char *device, const char *suffix, char *path, struct baleen_error *error)

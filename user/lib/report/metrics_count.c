@@ -3,19 +3,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "filter/kind.h"
 #include "filter/recent.h"
 #include "report/metrics_count.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 static u64 now_s(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
+	return baleen_monotonic_ms() / 1000;
 }
 
 /* A live Bloom table cannot count its keys: the number stays unknown. */

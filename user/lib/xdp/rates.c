@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Computes the rates of a device, by the second. */
 #include <stdlib.h>
-#include <time.h>
 
+#include "util/clock.h"
 #include "xdp/rates.h"
-
-#define NS_PER_S 1000000000ull
 
 #define NUMBER_OF(counter) (offsetof(struct baleen_stats, counter) / sizeof(u64))
 
@@ -29,14 +27,6 @@ const char *baleen_counter_name(u32 i)
 static u64 counter_of(const struct baleen_stats *stats, u32 i)
 {
 	return ((const u64 *)stats)[i];
-}
-
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 /* --- rules ----------------------------------------------------------------- */
@@ -123,7 +113,7 @@ static int look_at(struct baleen_rates *rates, const struct baleen_xdp *xdp,
 {
 	bool is_first = !rates->time_ns;
 	struct baleen_stats stats;
-	u64 time_ns = now_ns();
+	u64 time_ns = baleen_clock_ns(CLOCK_MONOTONIC);
 	int err = baleen_xdp_stats(xdp, &stats, error);
 
 	if (err)
