@@ -225,7 +225,7 @@ chained_gone()
 
 # kill_points: of the last trace, a line `NAME K` for the Kth call of NAME: each
 # that changes the device, every fourth that changes what is pinned, in `make check` every
-# twelfth
+# 24th
 kill_points()
 {
 	awk -v every="$(pick 24 4)" '!/^[a-z]/ || /^execve/ { next }

@@ -181,9 +181,10 @@ try add-atomic "add --atomic --exist veth-b:jail 47.1.1.2 47.3.0.0/16" \
 	"del veth-b:jail 47.1.1.2 47.3.0.0/16"
 try swap "swap veth-b:jail $TMP/other" "swap veth-b:jail $TMP/list"
 # The way back is derived anew, also while nothing can be written.
+every_write=${EVERY[write]} errors_write=${ERRORS[write]}
 EVERY[write]=3 ERRORS[write]="28+"
 try merge "merge veth-b:jail $TMP/other" "swap veth-b:jail $TMP/list"
-EVERY[write]=36 ERRORS[write]="28 5 28+"
+EVERY[write]=$every_write ERRORS[write]=$errors_write
 try rule-add "rule add veth-b --first --drop more=$TMP/other" "rule del veth-b:more"
 try rule-move "rule move veth-b:jail --first" "rule move veth-b:good --first"
 try policy "policy veth-b --dry-run" "policy veth-b --enforce"
