@@ -10,23 +10,30 @@
 #define NARROW_BITS 31
 #define MAX_SHIFT (64 - NARROW_BITS)
 
-/* Bits of a first index: that of a long list is 16 KiB, and of it only as much is asked as
- * there are addresses in use.
+/* Bits of a first index: 256 entries for each bound, up to 1 MiB; long lists 8, up to 4 MiB.
+ * Seven in eight are outside of 2000::/3 and not asked. Where most entries are answers, a source
+ * under no stem costs 7 ns at 1 k prefixes, and 17 with 12 bits; and what 18 bits leave of a
+ * /48 fits into a narrow node: 23 ns in a stem, not 29. At 100 k 20 bits take 16 ns under no
+ * stem, 18 take 25.
  */
-#define SHORT_BITS 8
-#define LONG_BITS 12
-#define LONG_LIST 256
+#define LEAST_BITS 12
+#define SHORT_LIST_BITS 18
+#define SHORT_LIST_LOG2_ENTRIES 8
+#define LONG_LIST_BITS 20
+#define LONG_LIST_LOG2_ENTRIES 3
 
 /* Bits of a second index: at least a line, at most what an entry can say. */
-#define MIN_BITS 4
-#define MAX_BITS 31
+#define SECOND_LEAST_BITS 4
+#define SECOND_MOST_BITS 31
 
-/* How many widths of an index are compared, from 8 ends an entry on. */
-#define N_WIDTHS 5
+/* The narrowest index that is considered has so many ends (a power of two) an entry. */
 #define WIDEST_ENDS 3
 
-/* One more node on the way of an address weighs as much as so many bytes for each end. */
-#define STEP_BYTES 64
+/* One more node on the way of an address weighs as much as so many bytes for each end: its
+ * branch is mispredicted where ways differ. With 64 country-us takes 28 ns in a stem, not 25,
+ * and 1.9 MiB, not 2.1; with 1024 24 ns, and random lengths three times the memory.
+ */
+#define STEP_BYTES 256
 
 /* Numbers side by side; they end before those of the next one. */
 struct interval {
@@ -299,17 +306,17 @@ static u64 weigh(const struct maker *maker, const struct group *group, u32 bits)
 	return cost + counted.n_blocks * BALEEN_BLOCK_BYTES;
 }
 
-/* The width of the index of a group. */
+/* The width of the index of a group: of those whose entries alone do not weigh more than the
+ * best so far, which is then found.
+ */
 static u32 choose_bits(const struct maker *maker, const struct group *group)
 {
-	u32 most = __builtin_popcountll(group->last - group->first), best = 0, least;
+	u32 most = __builtin_popcountll(group->last - group->first), best = 0, bits;
 	u64 cheapest = weigh(maker, group, 0), cost;
 
-	if (group->n <= BALEEN_TREE_NARROW_KEYS)
-		return 0;
-	least = baleen_log2(group->n);
-	least = least > WIDEST_ENDS + MIN_BITS ? least - WIDEST_ENDS : MIN_BITS;
-	for (u32 bits = least; bits < least + N_WIDTHS && bits <= MAX_BITS && bits < most; bits++) {
+	bits = baleen_log2(group->n + 1);
+	bits = bits > WIDEST_ENDS + SECOND_LEAST_BITS ? bits - WIDEST_ENDS : SECOND_LEAST_BITS;
+	for (; bits <= SECOND_MOST_BITS && bits < most && 4ull << bits < cheapest; bits++) {
 		cost = weigh(maker, group, bits);
 		if (cost < cheapest) {
 			cheapest = cost;
@@ -360,9 +367,24 @@ static void make_all(struct maker *maker, const struct baleen_bounds *bounds)
 	}
 }
 
+static u32 at_most(u32 bits, u32 most)
+{
+	return bits < most ? bits : most;
+}
+
+static u32 first_bits(size_t n_bounds)
+{
+	u32 log2 = baleen_log2(n_bounds + 1);
+	u32 short_list = at_most(log2 + SHORT_LIST_LOG2_ENTRIES, SHORT_LIST_BITS);
+	u32 long_list = at_most(log2 + LONG_LIST_LOG2_ENTRIES, LONG_LIST_BITS);
+	u32 bits = short_list > long_list ? short_list : long_list;
+
+	return bits > LEAST_BITS ? bits : LEAST_BITS;
+}
+
 int baleen_tree_make(const struct baleen_bounds *bounds, struct baleen_tree *tree)
 {
-	u32 bits = bounds->n < LONG_LIST ? SHORT_BITS : LONG_BITS;
+	u32 bits = first_bits(bounds->n);
 	struct maker maker = { .tree = tree };
 	int err = 0;
 
