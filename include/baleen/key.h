@@ -23,9 +23,10 @@
  * @BALEEN_WORD: keys that fit in 64 bits, permuted
  * @BALEEN_TUPLE: longer keys, hashed
  * @BALEEN_IP4_GROUPS: IPv4 prefixes; see directory.h
- * @BALEEN_IP6_STEMS: IPv6 prefixes up to /64; see tree.h; in images of before there
- *                    were trees up to /32; see directory.h
- * @BALEEN_IP6_PREFIXES: longer IPv6 prefixes; see prefixes.h
+ * @BALEEN_IP6_STEMS: IPv6 prefixes; see tree.h; in images of before there were trees
+ *                    up to /32; see directory.h
+ * @BALEEN_IP6_PREFIXES: longer ones, and in images of the first trees those past /64;
+ *                       see prefixes.h
  * @BALEEN_IP6_ENTRIES: IPv6 entries as they were listed, for those who list,
  *                      change or merge the image; no probe reads them
  * @BALEEN_N_DOMAINS: how many

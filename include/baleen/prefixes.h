@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * IPv6 prefixes longer than /64: which of them is the longest that covers an
- * address? Shorter ones are in the tree of tree.h. Images of before there were
- * trees have a directory of stems, and here all that is longer than /32.
+ * IPv6 prefixes of images that Baleen no longer builds: which of them is the
+ * longest that covers an address? Images of before there were trees have a
+ * directory of stems, and here all that is longer than /32; those of the first
+ * trees (tree.h) all that is longer than /64.
  *
  * Idea: binary search over the lengths that occur. A hash table holds every
  * prefix and, at the shorter lengths that the search for it visits, markers:

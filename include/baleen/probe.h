@@ -157,7 +157,7 @@ baleen_inline bool baleen_stem_decides(const struct baleen_image *image, u32 ste
  * @stem: from baleen_stem_get()
  *
  * Context: any, BPF-safe.
- * Return: 1 it is (past /64: or hashes collide), 0 it is not.
+ * Return: 1 it is (in a table of prefixes past /64: or hashes collide), 0 it is not.
  */
 baleen_inline int baleen_stem_test(const struct baleen_image *image, const void *store, u64 hi,
 				   u64 lo, u32 stem)
@@ -165,7 +165,7 @@ baleen_inline int baleen_stem_test(const struct baleen_image *image, const void 
 	const struct baleen_table *table = &image->table[BALEEN_IP6_STEMS];
 
 	if (table->kind == BALEEN_KIND_TREE && stem >= BALEEN_TREE_ROOT)
-		stem = baleen_tree_get(table, store, hi, stem - BALEEN_TREE_ROOT);
+		stem = baleen_tree_get(table, store, hi, lo, stem - BALEEN_TREE_ROOT);
 	if (stem <= BALEEN_GROUP_ALL || !image->table[BALEEN_IP6_PREFIXES].kind)
 		return stem & 1;
 	return baleen_prefixes_test(image, store, hi, lo, stem & 1);

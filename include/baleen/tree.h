@@ -25,8 +25,8 @@
  *
  *      node of 64 bytes:
  *      +------ words 0..5 ------+---- word 6 ----+------------ word 7 -------------+
- *      | 6 keys of 63 bits, or  | first child, u32| wide | 0 | shift  | 13 intervals|
- *      | 12 keys of 31 bits     |                 |  63  |...| 57..52 | of 4 bits   |
+ *      | 6 keys of 63 bits, or  | first child, u32| wide |...| shift  | 13 intervals|
+ *      | 12 keys of 31 bits     |                 |  63  |   | 57..52 | of 4 bits   |
  *      +------------------------+-----------------+---------------------------------+
  *      interval n has n keys above it: 0..3 is enum baleen_group, more is 4 + the
  *      number of a child, counted from the first one
@@ -34,12 +34,17 @@
  *      narrow: (key >> shift) & 0x7fffffff, below a 1 in bit 31 and 63: all addresses
  *      that come here, and the keys, agree in what is above these bits
  *      keys that are not used are 0, with the 1 above
+ *      bit 62, low: this node and all below it decide by the lower half of the address
+ *      bit 61, half: addresses whose lower half does not begin with bit 60 are answered by
+ *      bit 59
  *
  * A key is above an address when key - (address + 1) borrows nothing from the 1 above it.
  *
- * The tree decides by the upper half of an address, and is exact. A /64 of which longer
- * prefixes are listed is BALEEN_GROUP_OUT or BALEEN_GROUP_IN: the table of prefixes.h
- * decides, which then holds no others.
+ * A tree decides by the upper half of an address. A /64 of which longer prefixes are listed
+ * is an interval whose child is the root of a tree of lower halves. Its node keeps 63 bits of
+ * a key, so half of the /64 is answered by the root alone; where both halves have longer
+ * prefixes the root has one narrow key, 2^63. In images of before there were low nodes such a
+ * /64 is BALEEN_GROUP_OUT or BALEEN_GROUP_IN: the table of prefixes.h decides.
  *
  * Example: 2001:db8::/32 with the exception 2001:db8:7::/48 has four ends: 2001:db8::,
  * 2001:db8:7::, 2001:db8:8:: and 2001:db9::. In an index by 8 bits, entry 0x20 leads to one
@@ -47,8 +52,9 @@
  * interval 2 of 0 (out), 1 (in), 2 (out), 3 (in) and 4 (out).
  *
  * Our numbers: exact. An address costs a line of an index, or of two, and 1 node, of long
- * lists 1.1 to 1.9 on the average; at most 1 + log7(ends below one entry). 17 bytes a
- * prefix for a million of the lengths that BGP announces, 32 for as many /64.
+ * lists 1.1 to 1.9 on the average; at most 1 + log7(ends below one entry), and as much again
+ * in a /64 that has longer prefixes. 17 bytes a prefix for a million of the lengths that BGP
+ * announces, 32 for as many /64, and 64 for each /64 with longer ones.
  */
 #ifndef BALEEN_TREE_H
 #define BALEEN_TREE_H
@@ -69,6 +75,10 @@
 #define BALEEN_TREE_CHILDREN 12u
 
 #define BALEEN_TREE_WIDE (1ull << 63)
+#define BALEEN_TREE_LOW (1ull << 62)
+#define BALEEN_TREE_HALF (1ull << 61)
+#define BALEEN_TREE_HALF_AT 60
+#define BALEEN_TREE_REST_AT 59
 #define BALEEN_TREE_SHIFT_AT 52
 
 /* The bits above keys, and the lowest bits of narrow ones. */
@@ -76,8 +86,10 @@
 #define BALEEN_TREE_ONES 0x0000000100000001ull
 #define BALEEN_TREE_WINDOW 0x7fffffffull
 
-/* Nodes on a way. Of wide ones 12 have more keys than an image has room for. */
-#define BALEEN_TREE_DEPTH 12
+/* Nodes on a way. Of wide ones 12 have more keys than an image has room for; then come as many
+ * of lower halves, and the root that parts these.
+ */
+#define BALEEN_TREE_DEPTH 25
 
 /* Entries of an index. */
 #define BALEEN_TREE_ROOT 4u
@@ -124,7 +136,7 @@ baleen_inline u32 baleen_tree_root(const struct baleen_table *table, const void 
 /**
  * baleen_tree_interval() - which interval of a node a number is in
  * @node: the node
- * @number: upper half of an address
+ * @number: upper half of an address, or the lower one
  *
  * Context: any, BPF-safe.
  * Return: the four bits of the interval, of a damaged node any.
@@ -147,33 +159,43 @@ baleen_inline u32 baleen_tree_interval(const struct baleen_block *node, u64 numb
 }
 
 /**
- * baleen_tree_get() - what a tree says of the upper half of an address
+ * baleen_tree_get() - what a tree says of an address
  * @table: a table of kind BALEEN_KIND_TREE
  * @store: the image (see baleen_store_block())
  * @hi: upper half of the address
+ * @lo: lower half
  * @node: the root, from baleen_tree_root(), without BALEEN_TREE_ROOT
  *
  * A child that the tree does not have finds nothing, and no way is longer than
  * BALEEN_TREE_DEPTH, so that a damaged body leads neither outside the image nor on for ever.
  *
  * Context: any, BPF-safe.
- * Return: enum baleen_group, never BALEEN_GROUP_LEAF: BALEEN_GROUP_OUT and _IN are of a /64
- * of which longer prefixes are listed.
+ * Return: enum baleen_group, never BALEEN_GROUP_LEAF. BALEEN_GROUP_OUT and _IN are of a /64 of
+ * which longer prefixes are in another table.
  */
 baleen_inline u32 baleen_tree_get(const struct baleen_table *table, const void *store, u64 hi,
-				  u32 node)
+				  u64 lo, u32 node)
 {
+	u64 number = hi;
+
 	BALEEN_LOOP
 	for (int i = 0; i < BALEEN_TREE_DEPTH; i++) {
 		const struct baleen_block *block;
 		u32 interval;
+		u64 form;
 
 		if (node >= table->n_buckets)
 			break;
 		block = baleen_store_block(store, table->leaf_block + node);
 		if (!block)
 			break;
-		interval = baleen_tree_interval(block, hi);
+		form = baleen_le64(block->word[BALEEN_TREE_FORM]);
+		if (form & BALEEN_TREE_LOW) {
+			number = lo;
+			if (form & BALEEN_TREE_HALF && (form >> BALEEN_TREE_HALF_AT ^ lo >> 63) & 1)
+				return form >> BALEEN_TREE_REST_AT & 1;
+		}
+		interval = baleen_tree_interval(block, number);
 		if (interval < BALEEN_TREE_CHILD)
 			return interval;
 		node = (u32)baleen_le64(block->word[BALEEN_TREE_BASE]) + interval -

@@ -92,57 +92,30 @@ static u128 draw_out_of_stems(struct draw *draw)
 	return address;
 }
 
-/* baleen_tree_get(), counting the lines: indexes and nodes; @stem is set to the answer. */
-static u32 count_nodes(const struct baleen_filter *filter, u64 hi, u32 *stem)
+/* baleen_tree_get(), counting the lines: indexes and nodes. */
+static u32 count_lines(const struct baleen_filter *filter, u128 address)
 {
 	const struct baleen_table *table = &filter->image.table[BALEEN_IP6_STEMS];
 	const struct baleen_block *blocks = filter->bytes;
+	u64 hi = address >> 64, lo = address, number = hi;
 	u32 first = baleen_tree_entry(blocks, table->first_block, hi >> (64 - table->group_bits));
-	u32 n = first & BALEEN_TREE_INDEX ? 2 : 1;
+	u32 n = first & BALEEN_TREE_INDEX ? 2 : 1, at = baleen_tree_root(table, blocks, hi);
 
-	*stem = baleen_tree_root(table, blocks, hi);
-	while (*stem >= BALEEN_TREE_ROOT) {
+	while (at >= BALEEN_TREE_ROOT) {
 		const struct baleen_block *node =
-			&blocks[table->leaf_block + *stem - BALEEN_TREE_ROOT];
+			&blocks[table->leaf_block + at - BALEEN_TREE_ROOT];
+		u64 form = baleen_le64(node->word[BALEEN_TREE_FORM]);
 
-		*stem = baleen_tree_interval(node, hi);
-		if (*stem >= BALEEN_TREE_CHILD)
-			*stem += (u32)baleen_le64(node->word[BALEEN_TREE_BASE]);
 		n++;
+		if (form & BALEEN_TREE_LOW)
+			number = lo;
+		if (form & BALEEN_TREE_HALF && (form >> BALEEN_TREE_HALF_AT ^ lo >> 63) & 1)
+			break;
+		at = baleen_tree_interval(node, number);
+		if (at >= BALEEN_TREE_CHILD)
+			at += (u32)baleen_le64(node->word[BALEEN_TREE_BASE]);
 	}
 	return n;
-}
-
-/* baleen_prefixes_test(), counting the buckets. */
-static u32 count_buckets(const struct baleen_filter *filter, u64 hi, u64 lo)
-{
-	const struct baleen_image *image = &filter->image;
-	const struct baleen_table *table = &image->table[BALEEN_IP6_PREFIXES];
-	u32 node = 1, n = 0;
-
-	while (node < BALEEN_LENGTH_NODES && image->length_tree[node]) {
-		struct baleen_cuckoo_place place =
-			baleen_prefix_locate(table, &image->seed, hi, lo, image->length_tree[node]);
-		u32 found = baleen_bucket_answer(baleen_bucket_get(table, filter->bytes, place.home,
-								   64, BALEEN_IP6_PREFIXES),
-						 place.slot);
-
-		found |= baleen_bucket_answer(baleen_bucket_get(table, filter->bytes, place.other,
-								64, BALEEN_IP6_PREFIXES),
-					      place.slot | baleen_cuckoo_side(64));
-		node = node << 1 | (found & 1);
-		n += 2;
-	}
-	return n;
-}
-
-static u32 count_lines(const struct baleen_filter *filter, u128 address)
-{
-	u32 stem, n = count_nodes(filter, address >> 64, &stem);
-
-	return stem < BALEEN_GROUP_OUT || !filter->image.table[BALEEN_IP6_PREFIXES].kind ?
-		       n :
-		       n + count_buckets(filter, address >> 64, address);
 }
 
 /* IPv6: inside a prefix, or one bit of it wrong, the last, so that most of these are under

@@ -203,28 +203,23 @@ static void test_fields(void **state)
 	}
 }
 
-/* What serves IPv6 prefixes. */
+/* What serves IPv6 prefixes; of images of before trees had low nodes only the rate is asked. */
 static void test_prefixes(void **state)
 {
 	for (u64 n = 1; n <= 10000000; n = n * 3 + 1) {
 		struct baleen_image image = { .key_spec = BALEEN_KEY_SRC };
 		struct baleen_table *table = &image.table[BALEEN_IP6_PREFIXES];
 
-		assert_int_equal(baleen_plan_table(BALEEN_IP6_PREFIXES, BALEEN_KIND_PREFIXES, n, 0,
-						   table, NULL),
-				 0);
-		assert_int_equal(table->kind, BALEEN_KIND_PREFIXES);
-		assert_int_equal(table->slot_bits, 64);
-		assert_true(table->log2_buckets >= 5 && table->n_buckets == 2 * table->n_blocks);
-		assert_true(table->n_buckets * 4 >= n &&
-			    (n < 200 || table->n_buckets * 3.9 * .95 < n * 1.3));
+		*table = (struct baleen_table){ .kind = BALEEN_KIND_PREFIXES,
+						.slot_bits = 64,
+						.n_buckets = n };
 		image.prefix_lengths[0] = 1ull << 63;
 		assert_true(baleen_table_is_exact(&image, BALEEN_IP6_PREFIXES));
 		assert_true(baleen_table_fpp(&image, BALEEN_IP6_PREFIXES, n) == 0);
 		image.prefix_lengths[1] = 1;
 		assert_false(baleen_table_is_exact(&image, BALEEN_IP6_PREFIXES));
 		assert_true(baleen_table_fpp(&image, BALEEN_IP6_PREFIXES, n) == ldexp(7. * n, -64));
-		assert_true(baleen_image_fpp(&image) >= ldexp(7. * n, -64));
+		assert_true(baleen_image_fpp(&image) == ldexp(7. * 4 * n, -64));
 
 		table = &image.table[BALEEN_IP6_ENTRIES];
 		assert_int_equal(baleen_plan_table(BALEEN_IP6_ENTRIES, BALEEN_KIND_ENTRIES, n, 0,

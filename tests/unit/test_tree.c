@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Trees of the upper halves of IPv6 addresses: nodes, layouts and what is damaged. */
+/* Trees of IPv6 addresses: nodes, layouts and what is damaged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -109,7 +109,7 @@ struct shape {
 static struct baleen_bounds random_bounds(struct random *random, const struct shape *shape)
 {
 	u64 *number = malloc((shape->n + 1) * sizeof(*number));
-	struct baleen_bounds bounds = { malloc((shape->n + 1) * sizeof(*bounds.bound)), 0 };
+	struct baleen_bounds bounds = { .bound = malloc((shape->n + 1) * sizeof(*bounds.bound)) };
 	u32 before = BALEEN_GROUP_NONE;
 
 	for (u32 i = 0; i < shape->n; i++) {
@@ -172,9 +172,9 @@ static u32 ask(const struct baleen_filter *filter, u64 number)
 	const struct baleen_table *table = &filter->image.table[BALEEN_IP6_STEMS];
 	u32 root = baleen_tree_root(table, filter->bytes, number);
 
-	return root < BALEEN_TREE_ROOT ?
-		       root :
-		       baleen_tree_get(table, filter->bytes, number, root - BALEEN_TREE_ROOT);
+	return root < BALEEN_TREE_ROOT ? root :
+					 baleen_tree_get(table, filter->bytes, number, ~number,
+							 root - BALEEN_TREE_ROOT);
 }
 
 static void assert_same(const struct baleen_filter *filter, const struct baleen_bounds *bounds,
@@ -232,7 +232,8 @@ static void test_dense(void **state)
 {
 	for (u32 step = 0; step <= 40; step += 8) {
 		for (u32 end = 0; end < 2; end++) {
-			struct baleen_bounds bounds = { malloc(5000 * sizeof(*bounds.bound)), 0 };
+			struct baleen_bounds bounds = { .bound = malloc(5000 *
+									sizeof(*bounds.bound)) };
 			u64 first = end ? ~0ull << step : 5000ull << step;
 			struct baleen_filter filter;
 

@@ -38,7 +38,6 @@ struct shape {
 #define BLOOM BALEEN_KIND_BLOOM
 #define HAS(domain) (1u << BALEEN_##domain)
 #define HAS_STEMS (HAS(IP6_STEMS) | HAS(IP6_ENTRIES))
-#define HAS_PREFIXES (HAS_STEMS | HAS(IP6_PREFIXES))
 
 static const struct shape shapes[] = {
 	{ "IPv4 /12 to /24", SRC, CUCKOO, 0, { { 0, 30000, 12, 24, 0 } }, 0, HAS(IP4_GROUPS) },
@@ -80,21 +79,21 @@ static const struct shape shapes[] = {
 	  0,
 	  { { 0 }, { 50000, 50000, 20, 128, 5 } },
 	  0,
-	  HAS_PREFIXES },
+	  HAS_STEMS },
 	{ "both families",
 	  SRC,
 	  CUCKOO,
 	  0,
 	  { { 100000, 20000, 12, 32, 3 }, { 20000, 50000, 24, 128, 3 } },
 	  0,
-	  HAS(IP4_GROUPS) | HAS(IP4) | HAS_PREFIXES },
+	  HAS(IP4_GROUPS) | HAS(IP4) | HAS_STEMS },
 	{ "both families, hosts in Bloom tables",
 	  SRC,
 	  BLOOM,
 	  0.001,
 	  { { 100000, 20000, 12, 32, 3 }, { 20000, 50000, 24, 128, 3 } },
 	  0,
-	  HAS(IP4_GROUPS) | HAS(IP4) | HAS_PREFIXES },
+	  HAS(IP4_GROUPS) | HAS(IP4) | HAS_STEMS },
 	{ "keys of src,dport",
 	  SRC | BALEEN_KEY_DPORT,
 	  CUCKOO,

@@ -17,8 +17,6 @@ u64 baleen_cuckoo_min_buckets(u32 domain, u32 slot_bits, bool is_packed)
 {
 	u32 key_bits = baleen_key_bits(domain);
 
-	if (domain == BALEEN_IP6_PREFIXES)
-		return 1u << BALEEN_PREFIX_MIN_LOG2;
 	if (is_packed || slot_bits < 16 || (domain != BALEEN_IP4 && slot_bits < 64))
 		return 4;
 	return key_bits > slot_bits - 2 ? 1ull << (key_bits - (slot_bits - 2)) : 1;

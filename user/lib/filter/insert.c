@@ -23,19 +23,12 @@ struct kick {
 	u64 evicted;
 };
 
-/* The answer of a prefix is no part of what it is. */
-baleen_inline u64 slot_mask(const struct baleen_slots *slots)
-{
-	return slots->table->kind == BALEEN_KIND_PREFIXES ? ~BALEEN_PREFIX_ANSWER : ~0ull;
-}
-
 /* The first slot of @bucket that holds @slot, or how many slots it has. */
 baleen_inline u32 find_slot(const struct baleen_slots *slots, u32 bucket, u64 slot)
 {
 	u32 n_slots = slots->n_slots, i = 0;
-	u64 mask = slot_mask(slots);
 
-	while (i < n_slots && (baleen_slots_get(slots, bucket, i) ^ slot) & mask)
+	while (i < n_slots && baleen_slots_get(slots, bucket, i) != slot)
 		i++;
 	return i;
 }

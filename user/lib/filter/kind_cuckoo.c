@@ -341,22 +341,6 @@ static int cuckoo_plan(u32 domain, u64 n, double fpp, const struct baleen_shape 
 	return plan_slots(&request, shape, table, error);
 }
 
-static int prefixes_plan(u32 domain, u64 n, double fpp, const struct baleen_shape *shape,
-			 struct baleen_table *table, struct baleen_error *error)
-{
-	const struct request request = {
-		.domain = domain,
-		.kind = BALEEN_KIND_PREFIXES,
-		.n = n,
-		.bucket_slots = BALEEN_BUCKET_SLOTS,
-		.load = planned_load(BALEEN_BUCKET_SLOTS, n),
-	};
-
-	const struct baleen_shape wide = { .slot_bits = 64 };
-
-	return plan_slots(&request, &wide, table, error);
-}
-
 static u64 cuckoo_capacity(const struct baleen_table *table)
 {
 	u32 slots = baleen_bucket_slots(table);
@@ -408,9 +392,10 @@ const struct baleen_kind_ops baleen_cuckoo_ops = {
 	.put_hashes = baleen_cuckoo_put_hashes,
 };
 
-/* Past /64 it depends on the lengths that occur: see baleen_table_is_exact(). */
+/* In images of before trees had low nodes. Past /64 it depends on the lengths that occur: see
+ * baleen_table_is_exact().
+ */
 const struct baleen_kind_ops baleen_prefixes_ops = {
-	.plan = prefixes_plan,
 	.fpp = prefixes_fpp,
 	.used = slots_used,
 };

@@ -105,8 +105,8 @@ u64 baleen_table_capacity(const struct baleen_table *table);
  * @domain: domain of the table
  *
  * Return: true for directories and entries; for a cuckoo table of IPv4
- * addresses or of words in 64-bit slots, which store every bit; for prefixes
- * up to /64; false when there is no such table.
+ * addresses or of words in 64-bit slots, which store every bit; for trees; for
+ * tables of prefixes up to /64; false when there is no such table.
  */
 bool baleen_table_is_exact(const struct baleen_image *image, u32 domain);
 

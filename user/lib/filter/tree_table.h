@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Trees of the upper halves of IPv6 addresses: laid out, written.
+ * Trees of IPv6 addresses: laid out, written.
  *
  * The layout is that of include/baleen/tree.h.
  */
@@ -8,42 +8,7 @@
 #define BALEEN_TREE_TABLE_H
 
 #include "filter/filter.h"
-
-/**
- * struct baleen_bound - the state of upper halves changes here
- * @from: the first of them
- * @state: enum baleen_group, not the state of those before
- */
-struct baleen_bound {
-	u64 from;
-	u32 state;
-};
-
-/**
- * struct baleen_bounds - content of a tree
- * @bound: ascending; what lies before the first is in state BALEEN_GROUP_NONE
- * @n: how many
- */
-struct baleen_bounds {
-	struct baleen_bound *bound;
-	size_t n;
-};
-
-/**
- * struct baleen_tree - a tree that is made
- * @group_bits: bits of the first index, 8 to 24
- * @index: that index
- * @n_blocks: blocks behind it
- * @room: for how many there is memory
- * @block: the blocks
- */
-struct baleen_tree {
-	u32 group_bits;
-	u32 *index;
-	u64 n_blocks;
-	u64 room;
-	u64 (*block)[BALEEN_BLOCK_WORDS];
-};
+#include "filter/tree_nodes.h"
 
 /**
  * baleen_tree_make() - lay out a tree

@@ -175,7 +175,7 @@ static int fill_keys(const struct baleen_layout *parts, struct baleen_filter *fi
 	return result;
 }
 
-static int fill_prefixes(const struct baleen_layout *parts, struct baleen_filter *filter)
+static void fill_prefixes(const struct baleen_layout *parts, struct baleen_filter *filter)
 {
 	if (parts->groups.n) {
 		baleen_directory_fill(filter, BALEEN_IP4_GROUPS, &parts->groups,
@@ -184,12 +184,9 @@ static int fill_prefixes(const struct baleen_layout *parts, struct baleen_filter
 			baleen_filter_count(filter, BALEEN_IP4_GROUPS);
 	}
 	if (!parts->entries.n)
-		return 0;
+		return;
 	baleen_tree_fill(filter, &parts->tree);
 	baleen_entries_fill(filter, &parts->entries);
-	return filter->image.table[BALEEN_IP6_PREFIXES].kind ?
-		       baleen_prefixes_fill(filter, &parts->entries) :
-		       0;
 }
 
 static int build_once(const struct baleen_layout *parts, const struct baleen_image *image,
@@ -208,12 +205,11 @@ static int build_once(const struct baleen_layout *parts, const struct baleen_ima
 		err = baleen_fail(error, ENOSPC, "%llu keys do not fit: %llu did",
 				  (unsigned long long)baleen_layout_count(parts),
 				  (unsigned long long)n_fit);
-	else if (fill_prefixes(parts, &built))
-		err = baleen_fail(error, ENOSPC, "the IPv6 prefixes do not fit");
 	if (err) {
 		baleen_filter_free(&built);
 		return err;
 	}
+	fill_prefixes(parts, &built);
 	baleen_filter_seal(&built);
 	*filter = built;
 	return 0;

@@ -14,7 +14,7 @@
  *        NULL
  * @key_spec: enum baleen_key_spec; that of the list
  * @kind: enum baleen_kind, one that has keys: how hosts and keys are stored. What
- *        prefixes and exceptions need comes with them and is exact up to /64
+ *        prefixes and exceptions need comes with them and is exact
  * @shape: geometry that was asked for
  * @seed: the seed to take, so that two filters merge; NULL for a new one
  * @copies: store a key as many times as it is listed, see BALEEN_FLAG_COPIES

@@ -109,7 +109,7 @@ static int make_tree(struct baleen_layout *parts)
 	if (err)
 		return err;
 	err = baleen_tree_make(&bounds, &parts->tree);
-	free(bounds.bound);
+	baleen_bounds_free(&bounds);
 	return err;
 }
 
@@ -221,7 +221,6 @@ static int plan_tables(const struct baleen_layout *parts,
 		       struct baleen_image *image, struct baleen_error *error)
 {
 	struct baleen_table *table = image->table;
-	u64 n_slots = baleen_prefixes_plan(&parts->entries, image);
 	int err = 0;
 
 	for (u32 domain = 0; domain <= BALEEN_TUPLE && !err; domain++)
@@ -232,13 +231,8 @@ static int plan_tables(const struct baleen_layout *parts,
 	if (!parts->entries.n || err)
 		return err;
 	table[BALEEN_IP6_STEMS] = baleen_tree_table(&parts->tree);
-	if (n_slots)
-		err = baleen_plan_table(BALEEN_IP6_PREFIXES, BALEEN_KIND_PREFIXES, n_slots, 0,
-					&table[BALEEN_IP6_PREFIXES], error);
-	if (!err)
-		err = baleen_plan_table(BALEEN_IP6_ENTRIES, BALEEN_KIND_ENTRIES, parts->entries.n,
-					0, &table[BALEEN_IP6_ENTRIES], error);
-	return err;
+	return baleen_plan_table(BALEEN_IP6_ENTRIES, BALEEN_KIND_ENTRIES, parts->entries.n, 0,
+				 &table[BALEEN_IP6_ENTRIES], error);
 }
 
 static const char *set_key(const struct baleen_layout *parts, u32 key_spec,
