@@ -54,7 +54,7 @@
  * Our numbers: exact. An address costs a line of an index, or of two, and 1 node, of long
  * lists 1.1 to 1.9 on the average; at most 1 + log7(ends below one entry), and as much again
  * in a /64 that has longer prefixes. 17 bytes a prefix for a million of the lengths that BGP
- * announces, 32 for as many /64, and 64 for each /64 with longer ones.
+ * announces, 32 for as many /64, and 64 for each /64 with longer ones, 192 where both halves have some.
  */
 #ifndef BALEEN_TREE_H
 #define BALEEN_TREE_H

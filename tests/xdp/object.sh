@@ -113,7 +113,7 @@ try_tool()
 headers()
 {
 	bpftool prog dump xlated pinned "$PIN" linum |
-		grep -oE '(bloom|cuckoo|directory|prefixes)\.h line_num:[1-9][0-9]*' | sort -u |
+		grep -oE '(bloom|cuckoo|directory|prefixes|tree)\.h line_num:[1-9][0-9]*' | sort -u |
 		awk '{ n[$1]++ } END { for (i in n) if (n[i] > 1) print i }' | sort | paste -s -d ' '
 }
 
@@ -145,7 +145,7 @@ try_prefixes()
 	for tool in ip bpftool xdp-loader; do
 		try_tool $tool prefixes $((2 * N_SAMPLE)) "$TMP/inside" --unlisted "$TMP/outside"
 	done
-	try_constants "prefixes" "cuckoo.h directory.h prefixes.h"
+	try_constants "prefixes" "directory.h tree.h"
 	check "nested prefixes: attach" ip_attach
 	fate "nested prefixes: IPv4" DPDP "$(ip4 9.2.0.1 17 "$(udp 9)")" \
 		"$(ip4 9.1.0.1 17 "$(udp 9)")" "$(ip4 9.1.2.1 17 "$(udp 9)")" \

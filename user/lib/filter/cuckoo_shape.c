@@ -2,7 +2,6 @@
 /* The shapes that a cuckoo table can have. */
 #include <errno.h>
 
-#include <baleen/prefixes.h>
 
 #include "filter/cuckoo_shape.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* IPv6 prefixes: from the entries of a list to bounds, and as they are. */
+/* IPv6 prefixes: bounds of a tree from the entries of a list; the table of these entries. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * IPv6 prefixes: from the entries of a list to bounds, and as they are.
+ * IPv6 prefixes: bounds of a tree from the entries of a list; the table of these entries.
  *
  * The layout is that of include/baleen/tree.h. Entries are sorted by address,
  * then length: all that a prefix covers stands behind it in one piece, so one

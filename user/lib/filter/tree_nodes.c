@@ -279,14 +279,16 @@ static void make_low(struct baleen_tree_maker *maker, u32 number, u64 root)
 					 .bound = &maker->bounds->low_bound[low->first] };
 	struct baleen_tree_group half[] = { baleen_tree_cut(&all, 0, TOP_BIT - 1),
 					    baleen_tree_cut(&all, TOP_BIT, ~0ull) };
-	u64 is_upper = baleen_tree_is_uniform(&half[0]), form;
+	bool is_upper = baleen_tree_is_uniform(&half[0]);
+	u64 form;
 
 	if (!is_upper && !baleen_tree_is_uniform(&half[1])) {
 		make_halves(maker, half, root);
 		return;
 	}
+	/* Of two uniform halves, as of a /65, one has a node of one interval. */
 	baleen_tree_make_nodes(maker, &half[is_upper], root);
-	form = BALEEN_TREE_HALF | is_upper << BALEEN_TREE_HALF_AT |
+	form = BALEEN_TREE_HALF | (u64)is_upper << BALEEN_TREE_HALF_AT |
 	       (u64)half[!is_upper].state << BALEEN_TREE_REST_AT;
 	if (!maker->is_full)
 		maker->tree->block[root][BALEEN_TREE_FORM] |= baleen_le64(form);

@@ -129,7 +129,7 @@ u64 baleen_tree_add_blocks(struct baleen_tree_maker *maker, u64 n);
 struct baleen_tree_group baleen_tree_cut(struct baleen_tree_group *group, u64 first, u64 last);
 
 /**
- * baleen_tree_is_uniform() - is one answer that of all?
+ * baleen_tree_is_uniform() - do all numbers of a group have one answer?
  * @group: the group
  *
  * Return: whether it needs no node.
