@@ -286,7 +286,7 @@ static void make_low(struct baleen_tree_maker *maker, u32 number, u64 root)
 		make_halves(maker, half, root);
 		return;
 	}
-	/* Of two uniform halves, as of a /65, one has a node of one interval. */
+	/* Where both halves are uniform, as of a /65, one has a node of one interval. */
 	baleen_tree_make_nodes(maker, &half[is_upper], root);
 	form = BALEEN_TREE_HALF | (u64)is_upper << BALEEN_TREE_HALF_AT |
 	       (u64)half[!is_upper].state << BALEEN_TREE_REST_AT;
