@@ -24,17 +24,17 @@
  *                    that one leads to no other index
  *
  *      node of 64 bytes:
- *      +------ words 0..5 ------+---- word 6 ----+------------ word 7 -------------+
- *      | 6 keys of 63 bits, or  | first child, u32| wide |...| shift  | 13 intervals|
- *      | 12 keys of 31 bits     |                 |  63  |   | 57..52 | of 4 bits   |
- *      +------------------------+-----------------+---------------------------------+
+ *      +------ words 0..5 -----+--- word 6 ---+----------------- word 7 --------------+
+ *      | 6 keys of 63 bits, or | first child, | wide, low, | shift  | 13 intervals |
+ *      | 12 keys of 31 bits    | u32          | half: 63.. | 57..52 | of 4 bits    |
+ *      +-----------------------+--------------+------------+--------+--------------+
  *      interval n has n keys above it: 0..3 is enum baleen_group, more is 4 + the
  *      number of a child, counted from the first one
  *      wide: bits 0..62 of a key, below a 1 in bit 63
  *      narrow: (key >> shift) & 0x7fffffff, below a 1 in bit 31 and 63: all addresses
  *      that come here, and the keys, agree in what is above these bits
  *      keys that are not used are 0, with the 1 above
- *      bit 62, low: this node and all below it decide by the lower half of the address
+ *      bit 62, low: this node, and all below it, decides by the lower half of the address
  *      bit 61, half: addresses whose lower half does not begin with bit 60 are answered by
  *      bit 59
  *
@@ -54,7 +54,8 @@
  * Our numbers: exact. An address costs a line of an index, or of two, and 1 node, of long
  * lists 1.1 to 1.9 on the average; at most 1 + log7(ends below one entry), and as much again
  * in a /64 that has longer prefixes. 17 bytes a prefix for a million of the lengths that BGP
- * announces, 32 for as many /64, and 64 for each /64 with longer ones, 192 where both halves have some.
+ * announces, 32 for as many /64, and 64 for each /64 with longer ones, 192 where both of its
+ * halves have some.
  */
 #ifndef BALEEN_TREE_H
 #define BALEEN_TREE_H
@@ -134,19 +135,24 @@ baleen_inline u32 baleen_tree_root(const struct baleen_table *table, const void 
 }
 
 /**
- * baleen_tree_interval() - which interval of a node a number is in
+ * baleen_tree_interval() - which interval of a node an address is in
  * @node: the node
- * @number: upper half of an address, or the lower one
+ * @hi: upper half of the address
+ * @lo: lower half
  *
  * Context: any, BPF-safe.
- * Return: the four bits of the interval, of a damaged node any.
+ * Return: the four bits of the interval, of a damaged node any; in the half of a /64 that the
+ * root answers alone, this answer.
  */
-baleen_inline u32 baleen_tree_interval(const struct baleen_block *node, u64 number)
+baleen_inline u32 baleen_tree_interval(const struct baleen_block *node, u64 hi, u64 lo)
 {
 	u64 form = baleen_le64(node->word[BALEEN_TREE_FORM]);
+	u64 number = form & BALEEN_TREE_LOW ? lo : hi;
 	u64 window = (number >> (form >> BALEEN_TREE_SHIFT_AT & 63)) & BALEEN_TREE_WINDOW;
 	u64 narrow = (form >> 63) - 1, n = 0, next;
 
+	if (form & BALEEN_TREE_HALF && (form >> BALEEN_TREE_HALF_AT ^ lo >> 63) & 1)
+		return form >> BALEEN_TREE_REST_AT & 1;
 	/* By a mask: nodes of both forms lie side by side, so a branch is often mispredicted. */
 	next = (number & ~BALEEN_TREE_WIDE) + 1;
 	next ^= (next ^ (window + 1) * BALEEN_TREE_ONES) & narrow;
@@ -176,26 +182,17 @@ baleen_inline u32 baleen_tree_interval(const struct baleen_block *node, u64 numb
 baleen_inline u32 baleen_tree_get(const struct baleen_table *table, const void *store, u64 hi,
 				  u64 lo, u32 node)
 {
-	u64 number = hi;
-
 	BALEEN_LOOP
 	for (int i = 0; i < BALEEN_TREE_DEPTH; i++) {
 		const struct baleen_block *block;
 		u32 interval;
-		u64 form;
 
 		if (node >= table->n_buckets)
 			break;
 		block = baleen_store_block(store, table->leaf_block + node);
 		if (!block)
 			break;
-		form = baleen_le64(block->word[BALEEN_TREE_FORM]);
-		if (form & BALEEN_TREE_LOW) {
-			number = lo;
-			if (form & BALEEN_TREE_HALF && (form >> BALEEN_TREE_HALF_AT ^ lo >> 63) & 1)
-				return form >> BALEEN_TREE_REST_AT & 1;
-		}
-		interval = baleen_tree_interval(block, number);
+		interval = baleen_tree_interval(block, hi, lo);
 		if (interval < BALEEN_TREE_CHILD)
 			return interval;
 		node = (u32)baleen_le64(block->word[BALEEN_TREE_BASE]) + interval -

@@ -97,21 +97,15 @@ static u32 count_lines(const struct baleen_filter *filter, u128 address)
 {
 	const struct baleen_table *table = &filter->image.table[BALEEN_IP6_STEMS];
 	const struct baleen_block *blocks = filter->bytes;
-	u64 hi = address >> 64, lo = address, number = hi;
+	u64 hi = address >> 64, lo = address;
 	u32 first = baleen_tree_entry(blocks, table->first_block, hi >> (64 - table->group_bits));
 	u32 n = first & BALEEN_TREE_INDEX ? 2 : 1, at = baleen_tree_root(table, blocks, hi);
 
-	while (at >= BALEEN_TREE_ROOT) {
+	for (; at >= BALEEN_TREE_ROOT; n++) {
 		const struct baleen_block *node =
 			&blocks[table->leaf_block + at - BALEEN_TREE_ROOT];
-		u64 form = baleen_le64(node->word[BALEEN_TREE_FORM]);
 
-		n++;
-		if (form & BALEEN_TREE_LOW)
-			number = lo;
-		if (form & BALEEN_TREE_HALF && (form >> BALEEN_TREE_HALF_AT ^ lo >> 63) & 1)
-			break;
-		at = baleen_tree_interval(node, number);
+		at = baleen_tree_interval(node, hi, lo);
 		if (at >= BALEEN_TREE_CHILD)
 			at += (u32)baleen_le64(node->word[BALEEN_TREE_BASE]);
 	}

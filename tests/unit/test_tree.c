@@ -84,7 +84,7 @@ static void test_nodes(void **state)
 				number = top | (number & ~(1ull << 63));
 			else if (shift < 33)
 				number = top | (number & ~(~0ull << (31 + shift)));
-			assert_int_equal(baleen_tree_interval(&node, number),
+			assert_int_equal(baleen_tree_interval(&node, number, ~number),
 					 count_above(key, n, number));
 		}
 	}
