@@ -208,7 +208,7 @@ static inline const char *baleen_prefixes_check(const struct baleen_table *table
 {
 	if (table->slot_bits != 64)
 		return "slots of prefixes are not 64 bits";
-	/* BALEEN_PREFIX_MIN_LOG2 of prefixes.h, which needs this header. */
+	/* With fewer, tags do not keep 64-bit keys whole. */
 	if (table->log2_buckets < 5)
 		return "fewer than 32 buckets of prefixes";
 	if ((table->n_buckets - 1) / 2 + 1 != table->n_blocks)

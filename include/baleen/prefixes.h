@@ -43,9 +43,6 @@
 #define BALEEN_PREFIX_ANSWER (1ull << 61)
 #define BALEEN_PREFIX_CLASS_SHIFT 59
 
-/* Binary logarithm of the fewest buckets whose tags keep 64-bit keys whole. */
-#define BALEEN_PREFIX_MIN_LOG2 5
-
 /* Depth of a balanced tree of 96 lengths. */
 #define BALEEN_PREFIX_PROBES 7
 

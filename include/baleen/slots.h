@@ -20,7 +20,6 @@
 
 #include <baleen/cuckoo.h>
 #include <baleen/murmur3.h>
-#include <baleen/prefixes.h>
 
 /**
  * struct baleen_slots - a cuckoo table, or one of prefixes, as an array of slots
@@ -242,13 +241,9 @@ static inline bool baleen_slots_clear(const struct baleen_slots *slots, u32 buck
 	return found;
 }
 
-/* The tag of a slot: what is left without the used and the side bit, and in a
- * table of prefixes without answer and class.
- */
+/* The tag of a slot: what is left without the used and the side bit. */
 static inline u64 baleen_slot_tag(const struct baleen_table *table, u64 slot)
 {
-	if (table->kind == BALEEN_KIND_PREFIXES)
-		return slot & ((1ull << BALEEN_PREFIX_CLASS_SHIFT) - 1);
 	return slot & (baleen_table_side(table) - 1);
 }
 

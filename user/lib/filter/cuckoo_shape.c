@@ -2,7 +2,6 @@
 /* The shapes that a cuckoo table can have. */
 #include <errno.h>
 
-
 #include "filter/cuckoo_shape.h"
 
 double baleen_cuckoo_most_load(u32 bucket_slots)

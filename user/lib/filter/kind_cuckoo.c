@@ -39,7 +39,6 @@ static double planned_load(u32 bucket_slots, u64 n)
 /* The table that is asked for. */
 struct request {
 	u32 domain;
-	u32 kind;
 	u64 n;
 	double fpp;
 	u32 bucket_slots;
@@ -74,7 +73,7 @@ static void plan_width(const struct request *request, u32 slot_bits, bool is_pac
 	u32 packed = request->is_semi_sorted ? BALEEN_PACKED | BALEEN_SEMI_SORTED : BALEEN_PACKED;
 
 	*table = (struct baleen_table){
-		.kind = request->kind,
+		.kind = BALEEN_KIND_CUCKOO,
 		.slot_bits = slot_bits,
 		.bucket_slots = is_packed					? slots | packed :
 				slots == BALEEN_BUCKET_SLOTS && slot_bits >= 16 ? 0 :
@@ -320,7 +319,6 @@ static int cuckoo_plan(u32 domain, u64 n, double fpp, const struct baleen_shape 
 	u32 slots = shape->bucket_slots ? shape->bucket_slots : BALEEN_BUCKET_SLOTS;
 	struct request request = {
 		.domain = domain,
-		.kind = BALEEN_KIND_CUCKOO,
 		.n = n,
 		.fpp = fpp,
 		.bucket_slots = slots,

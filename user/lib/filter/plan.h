@@ -23,9 +23,8 @@ struct baleen_shape;
 /**
  * baleen_plan_table() - the smallest table for a number of keys
  * @domain: enum baleen_domain, not one of directories
- * @kind: BALEEN_KIND_CUCKOO or BALEEN_KIND_BLOOM; of the tables that serve
- *        IPv6 prefixes the kind they have
- * @n: keys, prefixes and markers, or entries to hold, 1 or more
+ * @kind: one that has keys, or BALEEN_KIND_ENTRIES
+ * @n: keys or entries to hold, 1 or more
  * @fpp: false positive rate allowed, 0 to below 1; 0 asks for the least the
  *       kind has, and is refused for a Bloom table
  * @table: kind and geometry; first_block and n_entries are 0
