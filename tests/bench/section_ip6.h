@@ -12,7 +12,7 @@ static const struct net_lengths lengths_bgp6[] = {
 	{ 33, 35, 30 },	 { 37, 39, 30 }, { 41, 43, 40 },  { 45, 47, 50 },
 };
 static const struct net_lengths lengths_bans6[] = { { 64, 64, 1000 } };
-static const struct net_lengths lengths_tree6[] = { { 33, 64, 1000 } };
+static const struct net_lengths lengths_upper6[] = { { 33, 64, 1000 } };
 static const struct net_lengths lengths_all6[] = { { 33, 128, 1000 } };
 
 static void load_ip6(struct bench *bench, struct column *column)
@@ -70,7 +70,7 @@ static void run_ip6(const struct effort *effort, const u32 *sizes, u32 n_sizes)
 }
 
 /* Beside the table of random prefixes: lengths as BGP announces them; bans, which are
- * /64; and all lengths that a tree holds.
+ * /64; and all lengths past a stem that the upper half decides.
  */
 static void run_lengths(const struct effort *effort, u32 n)
 {
@@ -87,7 +87,7 @@ static void run_lengths(const struct effort *effort, u32 n)
 	printf("\nBGP: 46 %% /48, 12 %% /32, 12 %% /44, 10 %% /40, 5 %% /36, the rest between\n");
 	add_random(&section, true, " BGP", n, lengths_bgp6, &nets[0]);
 	add_random(&section, true, " /64", n, lengths_bans6, &nets[1]);
-	add_random(&section, true, " /33-/64", n, lengths_tree6, &nets[2]);
+	add_random(&section, true, " /33-/64", n, lengths_upper6, &nets[2]);
 	for (u32 i = 0; i < section.n_columns; i++) {
 		column = &section.column[i];
 		column->pool[0] = pool_make(column->nets, NULL, draw_any, WANT_ANY);
@@ -114,8 +114,8 @@ static void add_deepest(struct section *section, const char *suffix, u32 n,
 	baleen_filter_free(&filter);
 }
 
-/* The longest way through lists of all lengths: of a tree, of one in which all is in one
- * /32, and of prefixes past /64, which are searched for, too.
+/* The longest way through lists of all lengths: of upper halves, of these in one /32, and of
+ * lower halves, too.
  */
 static void run_deepest(const struct effort *effort, u32 n)
 {
@@ -128,8 +128,8 @@ static void run_deepest(const struct effort *effort, u32 n)
 		.mix = { "listed", "under no prefix" },
 	};
 	set_rows(&section);
-	add_deepest(&section, " /33-/64", n, lengths_tree6, false, &nets[0]);
-	add_deepest(&section, " in a /32", n, lengths_tree6, true, &nets[1]);
+	add_deepest(&section, " /33-/64", n, lengths_upper6, false, &nets[0]);
+	add_deepest(&section, " in a /32", n, lengths_upper6, true, &nets[1]);
 	add_deepest(&section, " /33-/128", n, lengths_all6, false, &nets[2]);
 	section_run(&section, effort);
 	columns_free(&section);

@@ -14,6 +14,7 @@
 #include "filter/directory_table.h"
 #include "filter/plan.h"
 #include "filter/prefix_table.h"
+#include "old_prefixes.h"
 #include "slow_prefixes.h"
 
 #define LISTS "../shared/data/lists/"
@@ -259,38 +260,6 @@ static void test_deep(void **state)
 	}
 }
 
-/* A marker that carries no answer of its own must hand on the wider one. */
-static void test_markers(void **state)
-{
-	static const struct baleen_prefix6 given[] = {
-		{ 0x20010db800000000, 0, 40, 0 },
-		{ 0x20010db800010002, 0, 64, 1 },
-		{ 0x20010db900010000, 0, 48, 0 },
-		{ 0x20010dba00000000, 0, 32, 0 },
-		{ 0x20010dba00010002, 0, 64, 1 },
-		{ 0x20010dba00010002, 1ull << 63, 65, 0 },
-		{ 0x20010dbb00000000, 0, 72, 0 },
-		{ 0x20010dbb00000000, 0x0001000200000000, 96, 1 },
-		{ 0x20010dbb00000001, 0x0001000000000000, 80, 0 },
-	};
-	struct entries entries = { true, (struct baleen_prefix6 *)given, 9 };
-	struct random random = random_from(3);
-	struct baleen_list list = entries_list(&entries);
-	struct baleen_filter filter = filter_of(&list, &plain);
-
-	/* The search for the /64 finds the marker 2001:db8:1::/48, and then no
-	 * /64: the /40 decides.
-	 */
-	assert_true(filter_holds(&filter, true, 0x20010db800010003, 0));
-	assert_false(filter_holds(&filter, true, 0x20010db800010002, 0));
-	assert_true(filter_holds(&filter, true, 0x20010dba00010003, 0));
-	assert_false(filter_holds(&filter, true, 0x20010dba00010002, 0));
-	assert_true(filter_holds(&filter, true, 0x20010dba00010002, ~0ull));
-	assert_set(&filter, &entries, 10000, &random);
-	baleen_filter_free(&filter);
-	baleen_list_free(&list);
-}
-
 static void test_ends(void **state)
 {
 	static const struct baleen_prefix6 ends[][2] = {
@@ -393,73 +362,26 @@ static void assert_few_probes(const struct baleen_image *image)
 	assert_int_equal(BALEEN_LENGTH_NODES, 1 << BALEEN_PREFIX_PROBES);
 }
 
-/* What the entries of at most this length say, and if there is none, the stem or the /64. */
-static bool answer_at(const struct entries *entries, const struct baleen_prefix6 *at)
+static bool answer_of(const void *data, u64 hi, u64 lo, u32 length)
 {
-	struct entries wide = { true, malloc((entries->n + 1) * sizeof(*at)), 0 };
+	const struct entries *entries = data;
+	struct entries wide = { true, malloc((entries->n + 1) * sizeof(*wide.entry)), 0 };
 	bool is_in;
 
 	for (size_t i = 0; i < entries->n; i++)
-		if (entries->entry[i].length <= at->length)
+		if (entries->entry[i].length <= length)
 			wide.entry[wide.n++] = entries->entry[i];
-	is_in = entries_hold(&wide, at->hi, at->lo);
+	is_in = entries_hold(&wide, hi, lo);
 	free(wide.entry);
 	return is_in;
 }
 
-/* A prefix or marker, in a table in which there is always room. */
-static void put_prefix(struct baleen_filter *filter, const struct entries *entries,
-		       const struct baleen_prefix6 *at)
-{
-	const struct baleen_table *table = &filter->image.table[BALEEN_IP6_PREFIXES];
-	struct baleen_cuckoo_place place =
-		baleen_prefix_locate(table, &filter->image.seed, at->hi, at->lo, at->length);
-	bool is_other = place.slot % 2;
-	u64 slot = place.slot | (is_other ? baleen_cuckoo_side(64) : 0);
-	u64 *word = (u64 *)((struct baleen_block *)filter->bytes + table->first_block) +
-		    4 * (is_other ? place.other : place.home);
-
-	for (u32 i = 0; i < 4; i++, word++) {
-		if (*word && (*word & ~BALEEN_PREFIX_ANSWER) != slot)
-			continue;
-		*word = slot | (answer_at(entries, at) ? BALEEN_PREFIX_ANSWER : 0);
-		return;
-	}
-	fail_msg("a bucket is full");
-}
-
-/* The prefix, and markers at the shorter lengths that the search visits. */
-static void put_with_markers(struct baleen_filter *filter, const struct entries *entries,
-			     const struct baleen_prefix6 *entry)
-{
-	u32 node = 1, length;
-
-	do {
-		struct baleen_prefix6 at = *entry;
-
-		length = at.length = filter->image.length_tree[node];
-		entry_mask(&at);
-		if (length <= entry->length)
-			put_prefix(filter, entries, &at);
-		node = 2 * node + (length < entry->length);
-	} while (length != entry->length);
-}
-
 static void plan_before(const struct entries *entries, u32 longer_than, struct baleen_image *image)
 {
-	for (size_t i = 0; i < entries->n; i++) {
-		u32 bit = entries->entry[i].length - 1;
-
+	for (size_t i = 0; i < entries->n; i++)
 		if (entries->entry[i].length > longer_than)
-			image->prefix_lengths[bit / 64] |= 1ull << bit % 64;
-	}
-	baleen_length_tree_make(image);
-	image->table[BALEEN_IP6_PREFIXES] =
-		(struct baleen_table){ .kind = BALEEN_KIND_PREFIXES,
-				       .slot_bits = 64,
-				       .n_buckets = 32 + 64 * entries->n,
-				       .log2_buckets = baleen_log2(32 + 64 * entries->n),
-				       .n_blocks = 16 + 32 * entries->n };
+			old_prefixes_length(image, entries->entry[i].length);
+	old_prefixes_plan(image, entries->n, 0);
 	assert_int_equal(baleen_plan_table(BALEEN_IP6_ENTRIES, BALEEN_KIND_ENTRIES, entries->n, 0,
 					   &image->table[BALEEN_IP6_ENTRIES], NULL),
 			 0);
@@ -470,13 +392,17 @@ static void fill_before(struct baleen_filter *filter, const struct entries *entr
 			u32 longer_than)
 {
 	const struct baleen_entries given = { entries->entry, entries->n };
+	const struct old_prefixes old = { &filter->image, filter->bytes, answer_of, entries };
 	struct baleen_image out;
 	const char *reason;
 
 	baleen_entries_fill(filter, &given);
-	for (size_t i = 0; i < entries->n; i++)
-		if (entries->entry[i].length > longer_than)
-			put_with_markers(filter, entries, &entries->entry[i]);
+	for (size_t i = 0; i < entries->n; i++) {
+		const struct baleen_prefix6 *entry = &entries->entry[i];
+
+		if (entry->length > longer_than)
+			old_prefixes_put(&old, entry->hi, entry->lo, entry->length);
+	}
 	assert_few_probes(&filter->image);
 	baleen_filter_seal(filter);
 	if (baleen_image_check(filter->bytes, filter->n_bytes, &out, &reason))
@@ -571,6 +497,43 @@ static void test_before(void **state)
 	}
 	baleen_list_free(&list);
 	free(entries.entry);
+}
+
+/* A marker that carries no answer of its own must hand on the wider one. */
+static void test_markers(void **state)
+{
+	static const struct baleen_prefix6 given[] = {
+		{ 0x20010db800000000, 0, 40, 0 },
+		{ 0x20010db800010002, 0, 64, 1 },
+		{ 0x20010db900010000, 0, 48, 0 },
+		{ 0x20010dba00000000, 0, 32, 0 },
+		{ 0x20010dba00010002, 0, 64, 1 },
+		{ 0x20010dba00010002, 1ull << 63, 65, 0 },
+		{ 0x20010dbb00000000, 0, 72, 0 },
+		{ 0x20010dbb00000000, 0x0001000200000000, 96, 1 },
+		{ 0x20010dbb00000001, 0x0001000000000000, 80, 0 },
+	};
+	struct entries entries = { true, (struct baleen_prefix6 *)given, 9 };
+	struct random random = random_from(3);
+	struct baleen_list list = entries_list(&entries);
+	struct baleen_filter filters[] = { filter_of(&list, &plain), filter_before(&list, 16),
+					   filter_without_low(&list) };
+
+	for (u32 i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+		struct baleen_filter *filter = &filters[i];
+
+		/* In the oldest the search for the /64 finds the marker 2001:db8:1::/48,
+		 * and then no /64: the /40 decides.
+		 */
+		assert_true(filter_holds(filter, true, 0x20010db800010003, 0));
+		assert_false(filter_holds(filter, true, 0x20010db800010002, 0));
+		assert_true(filter_holds(filter, true, 0x20010dba00010003, 0));
+		assert_false(filter_holds(filter, true, 0x20010dba00010002, 0));
+		assert_true(filter_holds(filter, true, 0x20010dba00010002, ~0ull));
+		assert_set(filter, &entries, 10000, &random);
+		baleen_filter_free(filter);
+	}
+	baleen_list_free(&list);
 }
 
 /* There a source below no listed stem costs the directory and nothing else. */
@@ -853,9 +816,9 @@ int main(void)
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_markers),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_before),
+		cmocka_unit_test(test_markers),
 		cmocka_unit_test(test_other_stems),
 		cmocka_unit_test(test_without_low),
 		cmocka_unit_test(test_both_families),

@@ -10,7 +10,7 @@
 #include <baleen/image_check.h>
 #include <baleen/probe.h>
 
-#include "random.h"
+#include "old_prefixes.h"
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -323,69 +323,26 @@ static u32 stem_says(u64 hi)
 	return hi >> 32 & 1;
 }
 
-static bool hold(u64 *word, u64 slot)
+static bool answer_of(const void *prefixes, u64 hi, u64 lo, u32 length)
 {
-	for (u32 i = 0; i < 4; i++) {
-		if (word[i] && (word[i] & ~BALEEN_PREFIX_ANSWER) != (slot & ~BALEEN_PREFIX_ANSWER))
-			continue;
-		word[i] = slot;
-		return true;
-	}
-	return false;
-}
-
-/* Home or other bucket, by turns, so that the probe needs both. */
-static void store_prefix(struct prefixes *prefixes, u64 hi, u64 lo, u32 length)
-{
-	struct baleen_image *image = &prefixes->image;
-	struct baleen_cuckoo_place place = baleen_prefix_locate(&image->table[BALEEN_IP6_PREFIXES],
-								&image->seed, hi, lo, length);
-	u64 *word = prefixes->store->word;
-	u64 answer = slow_match(prefixes, hi, lo, length, stem_says(hi)) ? BALEEN_PREFIX_ANSWER : 0;
-
-	if (place.slot % 2)
-		assert_true(hold(&word[place.home * 4], place.slot | answer));
-	else
-		assert_true(
-			hold(&word[place.other * 4], place.slot | answer | baleen_cuckoo_side(64)));
-}
-
-/* The prefix and its markers: at each shorter length that the search visits. */
-static void store_with_markers(struct prefixes *prefixes, const struct prefix *prefix)
-{
-	const u8 *tree = prefixes->image.length_tree;
-	u32 node = 1;
-
-	while (tree[node] != prefix->length) {
-		assert_true(node < BALEEN_LENGTH_NODES / 2 && tree[node]);
-		if (tree[node] < prefix->length)
-			store_prefix(prefixes, prefix->hi, prefix->lo, tree[node]);
-		node = 2 * node + (tree[node] < prefix->length);
-	}
-	store_prefix(prefixes, prefix->hi, prefix->lo, prefix->length);
+	return slow_match(prefixes, hi, lo, length, stem_says(hi));
 }
 
 static void make_prefixes(struct prefixes *prefixes, struct random *random)
 {
 	struct baleen_image *image = &prefixes->image;
-	struct baleen_table *table = &image->table[BALEEN_IP6_PREFIXES];
+	struct old_prefixes old = { .image = image, .answer = answer_of, .data = prefixes };
 
 	*image = (struct baleen_image){ .key_spec = BALEEN_KEY_SRC, .seed = random_seed(random) };
-	for (u32 i = 0; i < prefixes->n; i++) {
-		u32 bit = prefixes->prefix[i].length - 1;
-
-		image->prefix_lengths[bit / 64] |= 1ull << bit % 64;
-	}
-	baleen_length_tree_make(image);
-	table->kind = BALEEN_KIND_PREFIXES;
-	table->slot_bits = 64;
-	/* So many that a bucket of four is never full. */
-	table->n_buckets = 32 + 64 * prefixes->n + random_below(random, 100);
-	table->log2_buckets = baleen_log2(table->n_buckets);
-	table->n_blocks = (table->n_buckets + 1) / 2;
-	prefixes->store = allocate(table->n_blocks);
 	for (u32 i = 0; i < prefixes->n; i++)
-		store_with_markers(prefixes, &prefixes->prefix[i]);
+		old_prefixes_length(image, prefixes->prefix[i].length);
+	old_prefixes_plan(image, prefixes->n, random_below(random, 100));
+	old.blocks = prefixes->store = allocate(image->table[BALEEN_IP6_PREFIXES].n_blocks);
+	for (u32 i = 0; i < prefixes->n; i++) {
+		const struct prefix *prefix = &prefixes->prefix[i];
+
+		old_prefixes_put(&old, prefix->hi, prefix->lo, prefix->length);
+	}
 }
 
 static void assert_address(const struct prefixes *prefixes, u64 hi, u64 lo)
