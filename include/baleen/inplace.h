@@ -120,7 +120,7 @@ static inline int baleen_groups_add(const struct baleen_image *image, void *byte
 
 	if (state == BALEEN_GROUP_HOSTS)
 		return add(context, key, changed);
-	if (baleen_image_test(image, bytes, key)) {
+	if (baleen_groups_test(image, bytes, key)) {
 		*changed = false;
 		return 0;
 	}
@@ -141,7 +141,7 @@ static inline int baleen_groups_del(const struct baleen_image *image, void *byte
 	u32 state = baleen_group_state(baleen_group_line(table, bytes, &place), &place);
 	int err;
 
-	if (!baleen_image_test(image, bytes, key)) {
+	if (!baleen_groups_test(image, bytes, key)) {
 		*changed = false;
 		return 0;
 	}
@@ -159,7 +159,7 @@ static inline int baleen_groups_del(const struct baleen_image *image, void *byte
 static inline int baleen_stems_change(const struct baleen_image *image, void *bytes,
 				      const struct baleen_key *key, bool is_in, bool *changed)
 {
-	if (!!baleen_image_test(image, bytes, key) != is_in)
+	if (!!baleen_stems_test(image, bytes, key) != is_in)
 		return -ENOSPC;
 	*changed = false;
 	return 0;

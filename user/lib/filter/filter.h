@@ -88,17 +88,7 @@ int baleen_filter_test_string(const struct baleen_filter *filter, const struct b
  *
  * Return: 1 maybe (yes, when the table is exact), 0 surely not.
  */
-static inline int baleen_filter_test(const struct baleen_filter *filter,
-				     const struct baleen_key *key)
-{
-	u32 recent = baleen_filter_test_recent(filter, key);
-
-	if (filter->image.key_spec == BALEEN_KEY_STRING)
-		return baleen_filter_test_string(filter, key);
-	if (recent)
-		return recent & 1;
-	return baleen_image_test(&filter->image, filter->bytes, key);
-}
+int baleen_filter_test(const struct baleen_filter *filter, const struct baleen_key *key);
 
 /**
  * baleen_filter_test_many() - which of these keys are in the filter?
