@@ -78,7 +78,8 @@ emulate()
 	# shellcheck disable=SC2086 # words
 	timeout --foreground --kill-after=5 "${VM_TIMEOUT:-600}" \
 		qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot \
-		-accel tcg,thread=single -cpu qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+smap,+smep -smp 2 -m "${VM_MEMORY:-2048}" \
+		-accel tcg,thread=single -cpu qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+smap,+smep \
+		-smp 2 -m "${VM_MEMORY:-2048}" \
 		-kernel "$image"/boot/vmlinuz-* -initrd "$2" \
 		-append "console=ttyS0 loglevel=6 panic=-1 oops=panic nowatchdog rcupdate.rcu_cpu_stall_suppress=1 no_timer_check${TEST_ALL:+ TEST_ALL=$TEST_ALL} $3" \
 		-serial "file:$1" \
