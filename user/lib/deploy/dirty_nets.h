@@ -18,6 +18,8 @@
 #ifndef BALEEN_DIRTY_NETS_H
 #define BALEEN_DIRTY_NETS_H
 
+#include <baleen/recent.h>
+
 #include "deploy/derive.h"
 
 /**

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A filter in memory: allocation, sealing, questions, counts and rates. */
+/* A filter in memory: allocation, sealing, counts and rates. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include <baleen/recent.h>
 
 #include "filter/filter.h"
 #include "filter/kind.h"
@@ -103,18 +105,6 @@ void baleen_filter_free(struct baleen_filter *filter)
 		free(filter->prefilter);
 	}
 	*filter = (struct baleen_filter){ 0 };
-}
-
-/* Not inline: the probe of all kinds is large, and 60 files ask filters. */
-int baleen_filter_test(const struct baleen_filter *filter, const struct baleen_key *key)
-{
-	u32 recent = baleen_filter_test_recent(filter, key);
-
-	if (filter->image.key_spec == BALEEN_KEY_STRING)
-		return baleen_filter_test_string(filter, key);
-	if (recent)
-		return recent & 1;
-	return baleen_image_test(&filter->image, filter->bytes, key);
 }
 
 u64 baleen_filter_used(const struct baleen_filter *filter, u32 domain)

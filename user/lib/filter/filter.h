@@ -7,7 +7,6 @@
 
 #include <baleen/image_check.h>
 #include <baleen/probe.h>
-#include <baleen/recent.h>
 
 #include "util/error.h"
 
@@ -35,19 +34,6 @@ struct baleen_filter {
 	u32 n_recent;
 	struct baleen_filter *prefilter;
 };
-
-/* 0, 2 or 3 as baleen_recent_test(): what recent changes say of a key. */
-static inline u32 baleen_filter_test_recent(const struct baleen_filter *filter,
-					    const struct baleen_key *key)
-{
-	bool is_ip6 = key->domain == BALEEN_IP6;
-
-	if (!filter->n_recent || key->domain > BALEEN_IP6)
-		return 0;
-	return baleen_recent_test(&filter->image, filter->bytes, filter->n_recent,
-				  is_ip6 ? key->hi : (u64)key->ip4 << 32, is_ip6 ? key->lo : 0,
-				  is_ip6);
-}
 
 /**
  * baleen_filter_alloc() - an empty filter of a given geometry

@@ -6,6 +6,8 @@
 #ifndef BALEEN_LIB_RECENT_H
 #define BALEEN_LIB_RECENT_H
 
+#include <baleen/recent.h>
+
 #include "filter/filter.h"
 #include "list/list.h"
 
