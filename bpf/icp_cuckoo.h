@@ -223,7 +223,6 @@ baleen_inline int icp_keep_one(const struct icp_insertion *key, u64 *home, u64 *
 
 	if ((n & 1 && icp_has(home, key->slot[0])) || icp_find(words, slot) < at)
 		return !icp_swap(&words[at & 3], slot, 0);
-	BALEEN_UNROLL
 	for (u32 i = 1; i < BALEEN_BUCKET_SLOTS; i++)
 		if (i > at && icp_load(&words[i]) == slot && icp_swap(&words[i], slot, 0))
 			is_new = 0;
@@ -281,19 +280,21 @@ baleen_inline int icp_delete(const struct icp_insertion *key)
 	return was_there;
 }
 
-/* Out of line as icp_positions_of() is. */
-static __noinline int icp_locate(struct icp_insertion *insertion, const struct baleen_image *image,
+/* Out of line as icp_positions_of() is. The caller takes the result: where nobody does, clang 19
+ * leaves in R0 whatever was there, and the verifier refuses a function that returns a pointer to
+ * the stack.
+ */
+static __noinline u32 icp_locate(struct icp_insertion *insertion, const struct baleen_image *image,
 				 u64 hi, u64 lo)
 {
 	struct baleen_key key = baleen_squid_key(hi, lo);
 	struct baleen_cuckoo_place place =
 		baleen_cuckoo_locate_slots(insertion->table, &image->seed, &key, 64);
 
-	insertion->bucket[0] = place.home;
 	insertion->bucket[1] = place.other;
 	insertion->slot[0] = place.slot;
 	insertion->slot[1] = place.slot | ICP_SIDE;
-	return 0;
+	return place.home;
 }
 
 static __noinline int icp_change_cuckoo(const struct baleen_image *image, void *store, u64 hi,
@@ -305,7 +306,7 @@ static __noinline int icp_change_cuckoo(const struct baleen_image *image, void *
 		.result = -ENOSPC,
 	};
 
-	icp_locate(&insertion, image, hi, lo);
+	insertion.bucket[0] = icp_locate(&insertion, image, hi, lo);
 	if (event != BALEEN_STORE_INSERT)
 		return icp_delete(&insertion);
 	bpf_loop(ICP_TRIES * ICP_WAYS, icp_insert_step, &insertion, 0);

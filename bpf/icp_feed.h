@@ -86,8 +86,10 @@ __attribute__((minsize)) __noinline u32 icp_change_siblings(u32 siblings, u64 hi
 	return change.changed;
 }
 
-/* Out of line, so that the event is off the stack when filters change. */
-static __noinline int icp_record(u64 hi, u64 lo, u32 changed, u32 event, u32 feeder)
+/* Out of line, so that the event is off the stack when filters change; not static, so that R0 has
+ * its result although nobody takes it: see icp_locate().
+ */
+__noinline int icp_record(u64 hi, u64 lo, u32 changed, u32 event, u32 feeder)
 {
 	struct baleen_icp_state *state = icp_state();
 	struct baleen_icp_event record = {

@@ -99,8 +99,8 @@ baleen_inline int baleen_bloom_test(const struct baleen_table *table,
 
 	if (!block)
 		return 0;
-	missing = ~baleen_le64(block->word[place.word[0] & 7]) & place.mask[0];
-	missing |= ~baleen_le64(block->word[place.word[1] & 7]) & place.mask[1];
+	missing = ~baleen_le64(block->word[baleen_opaque64(place.word[0]) & 7]) & place.mask[0];
+	missing |= ~baleen_le64(block->word[baleen_opaque64(place.word[1]) & 7]) & place.mask[1];
 	return !missing;
 }
 

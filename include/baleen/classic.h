@@ -66,7 +66,7 @@
 baleen_inline u64 baleen_scale64(u64 x, u64 n)
 {
 	u64 x_hi = x >> 32, x_lo = (u32)x, n_hi = n >> 32, n_lo = (u32)n;
-	u64 middle = x_hi * n_lo + (x_lo * n_lo >> 32);
+	u64 middle = baleen_opaque64(x_hi * n_lo + (x_lo * n_lo >> 32));
 
 	return x_hi * n_hi + (middle >> 32) + (((u32)middle + x_lo * n_hi) >> 32);
 }

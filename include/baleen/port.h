@@ -102,11 +102,25 @@ baleen_inline u64 baleen_load_be64(const void *p)
 	return baleen_be64(BALEEN_LOAD(u64, p));
 }
 
+/*
+ * baleen_opaque64(x): x, of which clang for BPF knows nothing more, so that it keeps a mask that
+ * only the verifier needs, and makes no branches of arithmetic. From version 17 on it also finds
+ * in what counts bits, or multiplies by halves, operations that its back end does not have.
+ */
+baleen_inline u64 baleen_opaque64(u64 x)
+{
+#if defined(__bpf__)
+	asm("" : "+r"(x));
+#endif
+	return x;
+}
+
 /* How many bits are set of each byte. */
 baleen_inline u64 baleen_byte_counts(u64 x)
 {
 	/* Warren, "Hacker's Delight", figure 5-2; no world has to link for it. */
 	x -= x >> 1 & 0x5555555555555555ull;
+	x = baleen_opaque64(x);
 	x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
 	return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
 }

@@ -325,7 +325,7 @@ baleen_inline int baleen_quotient_has(const struct baleen_table *table, const vo
 	for (u32 i = 0; run.n && i < BALEEN_MAX_ROUNDS; i++) {
 		u32 half = run.n / 2;
 		u64 middle = baleen_quotient_get(table, store, run.first + half);
-		u32 is_less = (middle - remainder) >> 63;
+		u32 is_less = baleen_opaque64(middle - remainder) >> 63;
 
 		if (middle == remainder)
 			return 1;

@@ -81,13 +81,6 @@ baleen_inline u64 baleen_recent_bytes(u32 n_buckets)
 	return n_buckets ? (n_buckets + 1ull) * BALEEN_BLOCK_BYTES : 0;
 }
 
-/* clang would make branches of what follows, and the verifier look at 2^9 paths a length. */
-baleen_inline u64 baleen_recent_opaque(u64 x)
-{
-	asm("" : "+r"(x));
-	return x;
-}
-
 /**
  * baleen_recent_net() - the prefix of a length that an address is in
  * @hi: upper half of the address, see struct baleen_recent_net
@@ -95,14 +88,14 @@ baleen_inline u64 baleen_recent_opaque(u64 x)
  * @length: 0 to 128
  * @is_ip6: family
  *
- * Context: any, BPF-safe: without a branch, each of which would double the paths.
+ * Context: any, BPF-safe: without a branch, each of which would double the paths, 2^9 a length.
  * Return: the prefix.
  */
 baleen_inline struct baleen_recent_net baleen_recent_net(u64 hi, u64 lo, u32 length, u32 is_ip6)
 {
 	/* All ones from /64 on, and for /128. */
-	u64 has_hi = (s64)baleen_recent_opaque(63ull - length) >> 63;
-	u64 is_whole = (s64)baleen_recent_opaque(127ull - length) >> 63;
+	u64 has_hi = (s64)baleen_opaque64(63ull - length) >> 63;
+	u64 is_whole = (s64)baleen_opaque64(127ull - length) >> 63;
 	u64 rest = ~0ull >> (length & 63);
 
 	return (struct baleen_recent_net){
@@ -147,7 +140,7 @@ baleen_inline u32 baleen_recent_look(const struct baleen_block *bucket,
 		u64 differ = ((tags ^ want) & (BALEEN_RECENT_NAME | BALEEN_RECENT_DEAD)) |
 			     (baleen_le64(bucket->word[2 * i]) ^ net->hi) |
 			     (baleen_le64(bucket->word[2 * i + 1]) ^ net->lo);
-		u64 same = (baleen_recent_opaque(differ | -differ) >> 63) - 1;
+		u64 same = (baleen_opaque64(differ | -differ) >> 63) - 1;
 
 		answer |= same & (2 | (tags / BALEEN_RECENT_IN & 1));
 	}
