@@ -207,12 +207,12 @@ build/release.h: FORCE
 		echo '#define BALEEN_RELEASE "$(RELEASE)"' >$@
 
 # The libraries that are loaded at their first use, and their names: user/late/late.c.
-build/late.so: user/late/late.c user/cli/device/curses_calls.h
+build/late.so: user/late/late.c user/cli/device/curses_calls.h user/lib/net/logind_calls.h
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) -shared -o $@ $< -lncursesw
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) -shared -o $@ $< -lncursesw -lsystemd
 
 build/late.h: build/late.so
-	objdump -p $< | sed -nE 's/.*NEEDED +(lib(ncursesw)[-.].*)/#define BALEEN_LIB\U\2\E "\1"/p' >$@
+	objdump -p $< | sed -nE 's/.*NEEDED +(lib(ncursesw|systemd)[-.].*)/#define BALEEN_LIB\U\2\E "\1"/p' >$@
 
 # What is made before the first object; the *.d files then say which object needs which.
 MADE_HEADERS := $(SKELETONS) build/release.h build/late.h

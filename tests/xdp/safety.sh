@@ -303,6 +303,33 @@ exit $status
 END
 chmod +x inside
 
+# Without CAP_SYS_PTRACE, as baleend is, nobody sees whose the sockets of others are.
+try_logind()
+{
+	local blind=(capsh --drop=cap_sys_ptrace -- -c)
+
+	mkdir -p /run/systemd
+	mount -t tmpfs baleen-test /run/systemd && mkdir /run/systemd/sessions || bail "no /run/systemd"
+	logs_in active 10.66.0.1
+	prints "logind is not asked by who sees all" "$attached" \
+		"${theirs[@]}" "$BALEEN" attach veth-b --drop peer.txt
+	prints "logind: detach" "$detached" baleen detach veth-b
+	refuses "logind names whoever is logged in" \
+		"peer.txt:1: '10.66.0.1': rule 'peer' would drop $named
+baleen: $cut" "${theirs[@]}" "${blind[@]}" "$BALEEN attach veth-b --drop peer.txt"
+	logs_in closing 10.66.0.1
+	prints "not whose session ends" "$attached" \
+		"${theirs[@]}" "${blind[@]}" "$BALEEN attach veth-b --drop peer.txt"
+	prints "logind: detach that" "$detached" baleen detach veth-b
+	umount /run/systemd
+}
+
+# logs_in STATE ADDRESS: as systemd-logind keeps a session of sshd
+logs_in()
+{
+	printf '%s\n' UID=0 ACTIVE=1 "STATE=$1" REMOTE=1 "REMOTE_HOST=$2" TYPE=tty CLASS=user >/run/systemd/sessions/c1
+}
+
 try_sessions()
 {
 	local cut="veth-b: nothing changed, since this host would cut itself off (--force does it)"
@@ -337,17 +364,7 @@ baleen: $cut" env "SSH_CONNECTION=10.66.0.1 $REMOTE 10.66.0.2 $LOCAL" "${theirs[
 		env "SSH_CONNECTION=10.66.0.1 1 10.66.0.2 $LOCAL" "${theirs[@]}" \
 		"$BALEEN" attach veth-b --drop peer.txt
 	prints "another: detach" "$detached" baleen detach veth-b
-	if [ -f /var/run/utmp ]; then
-		perl -e 'print pack("s x2 i a32 a4 a32 a256 s2 i3 a16 x20", 7, $ARGV[0], "pts/0", "0",
-			"root", "10.66.0.1", 0, 0, 0, 0, 0, pack("C4", 10, 66, 0, 1))' $$ >utmp
-		mount --bind utmp /var/run/utmp || bail "cannot replace utmp"
-		refuses "utmp names whoever is logged in" \
-			"peer.txt:1: '10.66.0.1': rule 'peer' would drop $named
-baleen: $cut" "${theirs[@]}" "$BALEEN" attach veth-b --drop peer.txt
-		umount /var/run/utmp
-	else
-		skip "utmp names whoever is logged in" "no utmp to replace"
-	fi
+	try_logind
 	expect "--force names what it cuts" 0 "$attached" \
 		"baleen: warning: peer.txt:1: '10.66.0.1': rule 'peer' would drop $named" \
 		"$SESSION" "/run/netns/$A" "/run/netns/$B" 10.66.0.1 \

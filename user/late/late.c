@@ -6,6 +6,7 @@
  * that it is linked with, and dpkg-shlibdeps(1) makes dependencies of them.
  */
 #include "cli/device/curses_calls.h"
+#include "net/logind_calls.h"
 
 #define ADDRESS(name) (const void *)&(name),
 
@@ -13,4 +14,4 @@
 extern const void *const baleen_late_symbols[];
 
 __attribute__((visibility("default")))
-const void *const baleen_late_symbols[] = { CURSES_CALLS(ADDRESS) };
+const void *const baleen_late_symbols[] = { CURSES_CALLS(ADDRESS) LOGIND_CALLS(ADDRESS) };

@@ -3,17 +3,16 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "net/device.h"
+#include "util/capability.h"
 #include "util/libbpf_log.h"
 
 const char *baleen_mode_text(enum baleen_mode mode)
@@ -23,27 +22,22 @@ const char *baleen_mode_text(enum baleen_mode mode)
 	return text[mode];
 }
 
-static bool has_capability(const struct __user_cap_data_struct *data, int capability)
-{
-	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
-}
-
 int baleen_device_privileges(struct baleen_error *error)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct baleen_capabilities own;
 	const char *missing = NULL;
 	bool is_admin;
+	int err = baleen_capabilities_read(&own);
 
-	if (syscall(SYS_capget, &header, data))
-		return baleen_fail(error, errno, "capget: %m");
-	is_admin = has_capability(data, CAP_SYS_ADMIN);
+	if (err)
+		return baleen_fail(error, -err, "capget: %s", strerror(-err));
+	is_admin = baleen_capabilities_has(&own, CAP_SYS_ADMIN);
 	/* Without CAP_PERFMON the verifier allows less arithmetic on pointers. */
-	if (!is_admin && !has_capability(data, CAP_BPF))
+	if (!is_admin && !baleen_capabilities_has(&own, CAP_BPF))
 		missing = "CAP_BPF";
-	else if (!has_capability(data, CAP_NET_ADMIN))
+	else if (!baleen_capabilities_has(&own, CAP_NET_ADMIN))
 		missing = "CAP_NET_ADMIN";
-	else if (!is_admin && !has_capability(data, CAP_PERFMON))
+	else if (!is_admin && !baleen_capabilities_has(&own, CAP_PERFMON))
 		missing = "CAP_PERFMON";
 	if (missing)
 		return baleen_fail(error, EPERM, "%s is missing: run this as root", missing);

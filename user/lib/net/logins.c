@@ -4,16 +4,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <utmpx.h>
 
 #include "key/key_text.h"
+#include "late.h"
+#include "net/logind_calls.h"
 #include "net/logins.h"
 #include "util/array.h"
+#include "util/capability.h"
+#include "util/late_library.h"
 
 #define SSH_VARIABLE "SSH_CONNECTION="
 
@@ -181,8 +183,16 @@ static bool parse_address(const char *text, struct baleen_key *key)
 	return inet_pton(AF_INET6, text, bytes) == 1 && baleen_address_key(bytes, 16, key);
 }
 
+static int add_session(struct baleen_logins *logins, const struct baleen_host_address *session)
+{
+	if (baleen_array_add(&logins->session, logins->n_sessions))
+		return -ENOMEM;
+	logins->session[logins->n_sessions++] = *session;
+	return 0;
+}
+
 /* "192.0.2.7 50022 192.0.2.1 22": the client, then the server. */
-static int add_session(struct baleen_logins *logins, const char *text)
+static int add_ssh_session(struct baleen_logins *logins, const char *text)
 {
 	struct baleen_host_address session = { .role = BALEEN_HOST_PEER };
 	char peer[INET6_ADDRSTRLEN], own[INET6_ADDRSTRLEN];
@@ -191,10 +201,7 @@ static int add_session(struct baleen_logins *logins, const char *text)
 		   &session.session.port) != 4 ||
 	    !parse_address(peer, &session.key) || !parse_address(own, &session.session.own))
 		return 0;
-	if (baleen_array_add(&logins->session, logins->n_sessions))
-		return -ENOMEM;
-	logins->session[logins->n_sessions++] = session;
-	return 0;
+	return add_session(logins, &session);
 }
 
 static int read_environment(struct baleen_logins *logins, int pid)
@@ -208,7 +215,7 @@ static int read_environment(struct baleen_logins *logins, int pid)
 	stream = fopen(path, "re");
 	while (stream && !err && getdelim(&variable, &room, '\0', stream) >= 0)
 		if (!strncmp(variable, SSH_VARIABLE, strlen(SSH_VARIABLE)))
-			err = add_session(logins, variable + strlen(SSH_VARIABLE));
+			err = add_ssh_session(logins, variable + strlen(SSH_VARIABLE));
 	free(variable);
 	if (stream)
 		fclose(stream);
@@ -226,31 +233,57 @@ static int find_sessions(struct baleen_logins *logins, const struct processes *p
 	return err;
 }
 
-/* --- utmp ------------------------------------------------------------------ */
+/* --- logind ---------------------------------------------------------------- */
 
-/* A daemon without CAP_SYS_PTRACE may read only the address, not the ports. */
-static int read_utmp(struct baleen_logins *logins)
+static const char *const logind_names[] = { LOGIND_CALLS(BALEEN_LATE_NAME) NULL };
+static struct {
+	LOGIND_CALLS(BALEEN_LATE_POINTER)
+} logind;
+
+/* Its address without a port: logind knows no more. A name, which sshd tells with UseDNS, is
+ * passed over, and so is a session that ends.
+ */
+static int add_logind_session(struct baleen_logins *logins, const char *id)
 {
-	static const u8 zeros[16];
 	struct baleen_host_address session = { .role = BALEEN_HOST_PEER };
-	const struct utmpx *entry;
+	char *host = NULL, *state = NULL;
 	int err = 0;
 
-	setutxent();
-	while (!err && (entry = getutxent())) {
-		const void *address = entry->ut_addr_v6;
-		bool is_ip6 = memcmp(entry->ut_addr_v6 + 1, zeros, 12);
-
-		if (entry->ut_type != USER_PROCESS || !memcmp(address, zeros, 16) ||
-		    (kill(entry->ut_pid, 0) && errno == ESRCH))
-			continue;
-		baleen_address_key(address, is_ip6 ? 16 : 4, &session.key);
-		if (baleen_array_add(&logins->session, logins->n_sessions))
-			err = -ENOMEM;
-		else
-			logins->session[logins->n_sessions++] = session;
+	if (logind.sd_session_is_remote(id) > 0 &&
+	    logind.sd_session_get_remote_host(id, &host) >= 0 &&
+	    logind.sd_session_get_state(id, &state) >= 0 && strcmp(state, "closing")) {
+		host[strcspn(host, "%")] = '\0';
+		if (parse_address(host, &session.key))
+			err = add_session(logins, &session);
 	}
-	endutxent();
+	free(host);
+	free(state);
+	return err;
+}
+
+/* A daemon without CAP_SYS_PTRACE: /proc does not tell it whose a socket is. */
+static bool is_blind(void)
+{
+	struct baleen_capabilities own;
+
+	return baleen_capabilities_read(&own) || !baleen_capabilities_has(&own, CAP_SYS_PTRACE);
+}
+
+static int ask_logind(struct baleen_logins *logins)
+{
+	struct baleen_error error;
+	char **ids = NULL;
+	int err = 0;
+
+	if (baleen_late_load(BALEEN_LIBSYSTEMD, logind_names, &logind, &error) ||
+	    logind.sd_get_sessions(&ids) < 0)
+		return 0;
+	for (char **id = ids; id && *id; id++) {
+		if (!err)
+			err = add_logind_session(logins, *id);
+		free(*id);
+	}
+	free(ids);
 	return err;
 }
 
@@ -268,8 +301,9 @@ int baleen_logins_read(struct baleen_logins *logins)
 	}
 	if (!err)
 		err = find_sessions(&found, &processes);
-	if (!err)
-		err = read_utmp(&found);
+	/* Not by everybody: libsystemd takes 2 ms to load. */
+	if (!err && is_blind())
+		err = ask_logind(&found);
 	free(processes.process);
 	if (err)
 		baleen_logins_free(&found);

@@ -11,7 +11,7 @@
  * struct baleen_logins - sessions of people
  * @inode: sockets, sorted
  * @n_inodes: how many
- * @session: sessions that $SSH_CONNECTION names, and, without ports, addresses of utmp
+ * @session: sessions that $SSH_CONNECTION names, and, without ports, what logind knows
  * @n_sessions: how many
  *
  * All zeros has none. baleen_logins_free() frees the arrays.
@@ -31,8 +31,8 @@ struct baleen_logins {
  * session on a terminal descends from it, as from sshd. A server has none below it, so who
  * only reached its port is not logged in, and neither is who did not get past sshd's question
  * for a password. A command without a terminal has $SSH_CONNECTION, and behind sudo its
- * parents have it. utmp tells those that may not read this, as baleend without CAP_SYS_PTRACE,
- * who is logged in on a terminal, and from where; newer systems lack it.
+ * parents have it. To whom may not read this, as baleend without CAP_SYS_PTRACE, systemd-logind
+ * tells who is logged in, and from where.
  *
  * What may not be read is passed over.
  *
