@@ -168,6 +168,12 @@ try_textfile()
 	start_baleend "$B" --textfile "$TMP/none/baleen.prom"
 	await "a directory that is not there is told" said "$TMP/none"
 	is "and does not end it" "$(metric baleen_device_attached)" 1
+	stop_baleend
+	start_baleend "$B" --listen 192.0.2.1:9733
+	await "an address of another host is told" said \
+		"cannot serve metrics at 192.0.2.1:9733: Cannot assign requested address"
+	stop_baleend
+	start_baleend "$B"
 }
 
 # --- sampled drops -----------------------------------------------------------------

@@ -13,6 +13,7 @@
 
 #include "cli/icp/icp_serve.h"
 #include "daemon/digest_server.h"
+#include "daemon/http_listen.h"
 #include "net/listen_address.h"
 #include "util/clock.h"
 
@@ -321,17 +322,11 @@ int digest_serve(const struct digest_server *how,
 		 void (*on_ready)(const struct digest_server *server, u32 port))
 {
 	struct server server = { .how = how };
-	u32 flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
-	int err;
+	int err = http_listen(&how->address, MHD_ALLOW_SUSPEND_RESUME, on_request, &server,
+			      MAX_CLIENTS, CLIENT_TIMEOUT_S, &server.http);
 
-	if (how->address.ss_family == AF_INET6)
-		flags |= MHD_USE_IPv6;
-	server.http =
-		MHD_start_daemon(flags, 0, NULL, NULL, on_request, &server, MHD_OPTION_SOCK_ADDR,
-				 &how->address, MHD_OPTION_CONNECTION_LIMIT, MAX_CLIENTS,
-				 MHD_OPTION_CONNECTION_TIMEOUT, CLIENT_TIMEOUT_S, MHD_OPTION_END);
-	if (!server.http) {
-		complain_listen(how, errno);
+	if (err) {
+		complain_listen(how, -err);
 		return EXIT_FAILED;
 	}
 	err = run(&server, on_ready);

@@ -7,6 +7,7 @@
 #include <syslog.h>
 
 #include "daemon.h"
+#include "daemon/http_listen.h"
 #include "net/listen_address.h"
 #include "release.h"
 
@@ -149,17 +150,15 @@ static int listen_http(struct daemon *daemon)
 		notify(daemon, LOG_ERR, NULL, "--listen '%s': not ADDRESS:PORT or off", where);
 		return -EINVAL;
 	}
-	daemon->http =
-		MHD_start_daemon(MHD_USE_EPOLL | (address.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0),
-				 0, NULL, NULL, on_request, daemon, MHD_OPTION_SOCK_ADDR, &address,
-				 MHD_OPTION_CONNECTION_LIMIT, MAX_CLIENTS,
-				 MHD_OPTION_CONNECTION_TIMEOUT, CLIENT_TIMEOUT_S, MHD_OPTION_END);
-	info = daemon->http ? MHD_get_daemon_info(daemon->http, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
-	if (!info) {
+	err = http_listen(&address, 0, on_request, daemon, MAX_CLIENTS, CLIENT_TIMEOUT_S,
+			  &daemon->http);
+	if (err) {
 		/* Go on without metrics: bans must still expire. */
+		errno = -err;
 		notify(daemon, LOG_ERR, NULL, "cannot serve metrics at %s: %m", where);
 		return 0;
 	}
+	info = MHD_get_daemon_info(daemon->http, MHD_DAEMON_INFO_EPOLL_FD);
 	err = timer_make(daemon, &daemon->http_timer, 0, on_silence);
 	if (err >= 0)
 		err = sd_event_add_io(daemon->event, NULL, info->epoll_fd, EPOLLIN, on_traffic,
