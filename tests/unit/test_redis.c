@@ -118,6 +118,24 @@ static void test_refused(void **state)
 	}
 }
 
+/* More levels than the stack has room for; a piece is what one read() may bring. */
+static void test_deep(void **state)
+{
+	static char piece[65536];
+	redisReply *reply = NULL;
+	int err = -EAGAIN;
+
+	for (size_t i = 0; i < sizeof(piece); i += 4)
+		memcpy(piece + i, "*1\r\n", 4);
+	for (u32 i = 0; i < 40 && err == -EAGAIN; i++) {
+		say(piece, sizeof(piece));
+		err = hear(&reply);
+	}
+	assert_int_equal(err, -EPROTO);
+	assert_null(reply);
+	is_closed();
+}
+
 static void test_too_long(void **state)
 {
 	redisReply *reply = NULL;
@@ -277,10 +295,18 @@ static void test_send_to_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		EACH(test_refused),	 EACH(test_too_long),	    EACH(test_length_is_of_one),
-		EACH(test_cut_off),	 EACH(test_in_time),	    EACH(test_there_already),
-		EACH(test_byte_by_byte), EACH(test_error),	    EACH(test_long_error),
-		EACH(test_send),	 EACH(test_send_to_nobody),
+		EACH(test_refused),
+		EACH(test_deep),
+		EACH(test_too_long),
+		EACH(test_length_is_of_one),
+		EACH(test_cut_off),
+		EACH(test_in_time),
+		EACH(test_there_already),
+		EACH(test_byte_by_byte),
+		EACH(test_error),
+		EACH(test_long_error),
+		EACH(test_send),
+		EACH(test_send_to_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

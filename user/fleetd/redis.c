@@ -18,6 +18,8 @@
 
 /* A snapshot of a million entries fits; what is longer is no answer to us. */
 #define MAX_ANSWER_BYTES (256u << 20)
+/* Streams nest 4 times: an array of streams, of entries, of fields. */
+#define MAX_DEPTH 8
 /* A dead peer is noticed after so many seconds of silence, and as many for three questions. */
 #define KEEPALIVE_S 10
 
@@ -312,6 +314,19 @@ int redis_send(struct redis *redis, struct baleen_error *error, const char *form
 	return err;
 }
 
+/* hiredis 0.14 refuses what is nested more than 9 times; 1.0 and newer take any depth, and free it
+ * by a function that calls itself. A read() brings 16,384 at the most, which the stack has room for.
+ */
+static bool is_deep(const redisReply *reply, u32 depth)
+{
+	if (depth > MAX_DEPTH)
+		return true;
+	for (size_t i = 0; i < reply->elements; i++)
+		if (is_deep(reply->element[i], depth + 1))
+			return true;
+	return false;
+}
+
 /* 1: there is an answer; 0: not yet. */
 static int take_answer(struct redis *redis, redisReply **reply, struct baleen_error *error)
 {
@@ -319,6 +334,11 @@ static int take_answer(struct redis *redis, redisReply **reply, struct baleen_er
 
 	if (redisReaderGetReply(redis->reader, &answer) != REDIS_OK)
 		return fail(redis, EPROTO, error, redis->reader->errstr);
+	/* Of an answer that is not whole the reader has the depth. */
+	if (answer ? is_deep(answer, 0) : redis->reader->ridx > MAX_DEPTH) {
+		freeReplyObject(answer);
+		return fail(redis, EPROTO, error, "its answer is nested too deep");
+	}
 	if (!answer)
 		return 0;
 	redis->n_bytes = redis->reader->len - redis->reader->pos;
