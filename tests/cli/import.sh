@@ -80,6 +80,13 @@ table inet t {
 	}
 	set six { type ipv6_addr; flags interval; elements = { 2001:db8::/32, 2001:db9::1 }; }
 	set ports { type ipv4_addr . inet_service; elements = { 192.0.2.1 . 80 }; }
+	set expression {
+		typeof ip saddr; flags interval, timeout
+		elements = { 192.0.2.0/24, 198.51.100.7 timeout 1h };
+	}
+	set six_expression { typeof ip6 saddr; elements = { 2001:db8::1 }; }
+	set two_expressions { typeof ip saddr . tcp dport; elements = { 192.0.2.1 . 80 }; }
+	set port_expression { typeof tcp dport; elements = { 80 }; }
 	set limited {
 		type ipv4_addr; flags dynamic
 		elements = { 192.0.2.1 limit rate over 5/second }
@@ -87,7 +94,7 @@ table inet t {
 }
 table ip other { set plain { type ipv4_addr; elements = { 192.0.2.9 }; }; }
 EOF
-for set in plain spans six ports limited; do
+for set in plain spans six ports limited expression six_expression two_expressions port_expression; do
 	nft -j list set inet t "$set" >"$set.json"
 done
 nft -j list ruleset >all.json
@@ -99,8 +106,23 @@ is "of IPv6" "$(entries nft six.json)" $'2001:db8::/32 0\n2001:db9::1 0'
 is "one of a ruleset" "$(entries nft all.json six)" $'2001:db8::/32 0\n2001:db9::1 0'
 is "by its full name" "$(entries nft all.json ip/other/plain)" "192.0.2.9 0"
 expect "a name that two have" 1 "" "all.json: 2 sets 'plain': choose one of inet/t/plain, \
-inet/t/spans, inet/t/six, inet/t/ports, inet/t/limited, ip/other/plain" "$IMPORT" nft all.json plain
+inet/t/spans, inet/t/six, inet/t/ports, inet/t/expression, inet/t/six_expression, \
+inet/t/two_expressions, inet/t/port_expression, inet/t/limited, ip/other/plain" "$IMPORT" nft all.json plain
 expect "concatenations" 1 "" "ports.json: set inet/t/ports: [\"ipv4_addr\",\"inet_service\"]: \
 concatenations, which Baleen does not support" "$IMPORT" nft ports.json
 check_status "limits" 1 "$IMPORT" nft limited.json
 is "are refused" "$(sed 's/.*: //' "$TMP/err")" "has more than an address, a time and a comment"
+# nft 1.0 prints types for `typeof`, 1.1 the expression.
+is "by an expression" "$(entries nft expression.json)" $'192.0.2.0/24 0\n198.51.100.7 later'
+is "by one of IPv6" "$(entries nft six_expression.json)" "2001:db8::1 0"
+for set in two_expressions:concatenations port_expression:"keys that are no addresses"; do
+	check_status "${set%:*}" 1 "$IMPORT" nft "${set%:*}.json"
+	is "its reason" "$(grep -oF ": ${set#*:}" "$TMP/err")" ": ${set#*:}"
+done
+if nft add element inet t spans '{ 203.0.113.9 timeout never }' 2>/dev/null; then
+	nft -j list set inet t spans >never.json
+else
+	sed 's/"203.0.113.1"/"203.0.113.9", "timeout": 18446744073709551/; s/\(709551\), "expires": [0-9]*/\1/' \
+		spans.json >never.json
+fi
+is "for ever, in a set with a time" "$(entries nft never.json | grep 203.0.113.9)" "203.0.113.9 0"

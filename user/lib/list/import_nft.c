@@ -13,6 +13,10 @@
 #define NAME_BYTES 256
 #define KEY_BYTES 128
 
+/* What nft 1.1 prints of `timeout never`: the milliseconds that the kernel keeps, ~0, as seconds.
+ */
+#define NEVER_S (~0ull / 1000)
+
 /**
  * struct reader - a set that is read
  * @importer: the set to read
@@ -20,6 +24,7 @@
  * @error: for the first failure
  * @name: name of the set in messages
  * @is_ip6: the type of its keys
+ * @is_typed: @is_ip6 is known; of `typeof` the first key tells it
  * @timeout_s: timeout of entries that have none; 0: they stay
  * @hands_on: all has been understood
  */
@@ -29,6 +34,7 @@ struct reader {
 	struct baleen_error *error;
 	char name[NAME_BYTES];
 	bool is_ip6;
+	bool is_typed;
 	u64 timeout_s;
 	bool hands_on;
 };
@@ -73,11 +79,12 @@ static bool put_range(char *key, const json_t *range)
 	       put_address(key, json_string_value(first), "-", json_string_value(last));
 }
 
-static int make_key(const struct reader *reader, const json_t *value, char *key)
+static int make_key(struct reader *reader, const json_t *value, char *key)
 {
 	const json_t *prefix = json_object_get(value, "prefix");
 	const json_t *range = json_object_get(value, "range");
-	const char *reason = "not an address, prefix or range";
+	const char *reason =
+		reader->is_typed ? "not an address, prefix or range" : "keys that are no addresses";
 	struct baleen_span span;
 	bool is_put;
 
@@ -89,6 +96,9 @@ static int make_key(const struct reader *reader, const json_t *value, char *key)
 		is_put = prefix ? put_prefix(key, prefix) : put_range(key, range);
 	if (!is_put || *key == '!' || baleen_span_parse(key, strlen(key), &span, &reason))
 		return fail_json(reader, value, reason);
+	if (!reader->is_typed)
+		reader->is_ip6 = span.is_ip6;
+	reader->is_typed = true;
 	if (span.is_ip6 != reader->is_ip6)
 		return fail_json(reader, value, "not of the type of the set");
 	return 0;
@@ -102,6 +112,8 @@ static int parse_seconds(const struct reader *reader, const json_t *json, u64 *s
 	if (!json_is_integer(json) || json_integer_value(json) < 0)
 		return fail_json(reader, json, "not a number of seconds");
 	*seconds = json_integer_value(json) ?: 1;
+	if (*seconds == NEVER_S)
+		*seconds = 0;
 	return 0;
 }
 
@@ -144,7 +156,7 @@ static int parse_members(const struct reader *reader, json_t *elem,
 	return err;
 }
 
-static int parse_element(const struct reader *reader, json_t *element)
+static int parse_element(struct reader *reader, json_t *element)
 {
 	json_t *elem = json_object_get(element, "elem");
 	char key[KEY_BYTES];
@@ -162,7 +174,7 @@ static int parse_element(const struct reader *reader, json_t *element)
 	return reader->importer->on_entry(reader->importer->data, &entry, reader->error);
 }
 
-static int parse_elements(const struct reader *reader, const json_t *elements)
+static int parse_elements(struct reader *reader, const json_t *elements)
 {
 	json_t *element;
 	size_t i;
@@ -181,12 +193,15 @@ static int parse_elements(const struct reader *reader, const json_t *elements)
 static int parse_type(struct reader *reader, const json_t *set)
 {
 	const json_t *type = json_object_get(set, "type");
+	const json_t *expression = json_object_get(type, "typeof");
 	const char *text = json_is_string(type) ? json_string_value(type) : "";
 
+	/* nft 1.1 prints the expression of `typeof`, where 1.0 prints its type. */
+	reader->is_typed = !expression;
 	reader->is_ip6 = !strcmp(text, "ipv6_addr");
-	if (json_is_array(type))
+	if (json_is_array(type) || json_object_get(expression, "concat"))
 		return fail_json(reader, type, "concatenations, which Baleen does not support");
-	if (!reader->is_ip6 && strcmp(text, "ipv4_addr"))
+	if (!expression && !reader->is_ip6 && strcmp(text, "ipv4_addr"))
 		return fail_json(reader, type, "keys that are no addresses");
 	return 0;
 }
