@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Names of routing tables and of the protocols that make routes, as iproute2 has them. */
 #include <dirent.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +103,7 @@ int baleen_route_table_find(const char *text, u32 *table, struct baleen_error *e
 
 	if (!baleen_route_table_is_name(text))
 		return baleen_fail(error, EINVAL, "'%.64s' is no routing table", text);
-	errno = 0;
+	/* Of what has no room it makes the largest number, which is none either. */
 	number = strtoull(text, &end, 10);
 	if (*end) {
 		if (!search_all("rt_tables", &search))
@@ -114,7 +113,7 @@ int baleen_route_table_find(const char *text, u32 *table, struct baleen_error *e
 					   text);
 		number = search.number;
 	}
-	if (errno || !number || number > UINT32_MAX)
+	if (!number || number > UINT32_MAX)
 		return baleen_fail(error, EINVAL, "'%s' is no routing table: 1 to %u", text,
 				   UINT32_MAX);
 	*table = number;
