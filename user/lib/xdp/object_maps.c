@@ -31,8 +31,6 @@ int baleen_object_keep_map(const struct bpf_object *object, const char *name, in
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(object, name);
 
-	if (!map)
-		return -ENOENT;
 	/* From 1.4 on libbpf has a descriptor of something else for a map that is switched off. */
-	return baleen_keep_fd(bpf_map__autocreate(map) ? bpf_map__fd(map) : -1, kept);
+	return baleen_keep_fd(map && bpf_map__autocreate(map) ? bpf_map__fd(map) : -1, kept);
 }

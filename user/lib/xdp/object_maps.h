@@ -35,10 +35,10 @@ int baleen_object_use_map(struct bpf_object *object, const char *name, int fd, b
  * baleen_object_keep_map() - keep a map when the object is closed
  * @object: loaded
  * @name: name of the map
- * @kept: a descriptor that is there already stays; else set to a copy; untouched when the map
- *        is switched off
+ * @kept: a descriptor that is there already stays; else set to a copy; untouched when there is no
+ *        such map, or it is switched off
  *
- * Return: 0; -ENOENT when the object has no such map; another negative errno.
+ * Return: 0 or a negative errno.
  */
 int baleen_object_keep_map(const struct bpf_object *object, const char *name, int *kept);
 
