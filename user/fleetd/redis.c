@@ -334,7 +334,7 @@ static int take_answer(struct redis *redis, redisReply **reply, struct baleen_er
 
 	if (redisReaderGetReply(redis->reader, &answer) != REDIS_OK)
 		return fail(redis, EPROTO, error, redis->reader->errstr);
-	/* Of an answer that is not whole the reader has the depth. */
+	/* The reader has the depth of an answer that is not whole. */
 	if (answer ? is_deep(answer, 0) : redis->reader->ridx > MAX_DEPTH) {
 		freeReplyObject(answer);
 		return fail(redis, EPROTO, error, "its answer is nested too deep");

@@ -13,8 +13,7 @@
 #define NAME_BYTES 256
 #define KEY_BYTES 128
 
-/* What nft 1.1 prints of `timeout never`: the milliseconds that the kernel keeps, ~0, as seconds.
- */
+/* nft 1.1 prints of `timeout never` the milliseconds that the kernel keeps, ~0, as seconds. */
 #define NEVER_S (~0ull / 1000)
 
 /**

@@ -103,7 +103,7 @@ int baleen_route_table_find(const char *text, u32 *table, struct baleen_error *e
 
 	if (!baleen_route_table_is_name(text))
 		return baleen_fail(error, EINVAL, "'%.64s' is no routing table", text);
-	/* Of what has no room it makes the largest number, which is none either. */
+	/* A number that is too large becomes the largest number, which is no table either. */
 	number = strtoull(text, &end, 10);
 	if (*end) {
 		if (!search_all("rt_tables", &search))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What this process may do: capabilities(7). */
+/* The capabilities of this process: capabilities(7). */
 #ifndef BALEEN_CAPABILITY_H
 #define BALEEN_CAPABILITY_H
 

@@ -15,7 +15,7 @@
 
 static char log_text[512];
 
-/* What a verifier says behind its reason. */
+/* A verifier says this behind its reason. */
 static bool is_statistics(const char *line)
 {
 	return !*line || !strncmp(line, "processed ", 10) || !strncmp(line, "verification ", 13) ||
