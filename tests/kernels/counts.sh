@@ -12,11 +12,12 @@ PROGRAM=$ROOT/build/tools/program
 COUNTED=$TMP/counted
 COUNT_PINS=/sys/fs/bpf/count
 
-# print_count CONFIGURATION ID|PIN
+# print_count CONFIGURATION ID|PIN: nothing of what is not there
 print_count()
 {
 	local name verified bytes
 
+	[ -n "$2" ] || return
 	read -r name verified bytes < <("$PROGRAM" "$2")
 	[ -z "$name" ] || echo "# count $1 $verified $bytes"
 }
@@ -25,6 +26,7 @@ print_count()
 # a Bloom filter may hold an address of this host
 count_rules()
 {
+	is_counted "$1" "$(uname -r)" || return 0
 	check "$1: baleen attach" in_ns "$B" "$BALEEN" attach veth-b --mode native --force \
 		--accept-fpp 0.5 "${@:2}"
 	print_count "$1" "$(xdp_id "$B" veth-b)"
@@ -50,6 +52,21 @@ count_object()
 		print_count "$1-$program" "$COUNT_PINS/$program"
 	done
 	rm -r "$COUNT_PINS"
+}
+
+# count_icp CONFIGURATION SIBLING [OPTION...]: of what `baleen icp attach` loads; SIBLING and
+# OPTIONs are of a sibling that is fed
+count_icp()
+{
+	local place=/sys/fs/bpf/baleen-icp program
+
+	check "$1: baleen icp attach" in_ns "$B" "$BALEEN" icp attach veth-b --mode generic \
+		--asker 10.66.0.0/24 --feed 3131 --capacity 1000 \
+		--sibling "s=10.66.0.9,feeder=10.66.0.9$2" "${@:3}"
+	for program in prog apply egress; do
+		print_count "$1-$program" "$(find "$place" -name "$program" -type f)"
+	done
+	check "$1: baleen icp detach" in_ns "$B" "$BALEEN" icp detach veth-b
 }
 
 # count_sixteen LIST: as many rules as there can be; every line is a list of its own
@@ -83,7 +100,6 @@ count_sixteen_of()
 {
 	local rules=() i
 
-	is_counted "$1" "$(uname -r)" || return 0
 	for i in {1..16}; do
 		rules+=(--drop "rule$i=$2")
 	done
@@ -129,4 +145,8 @@ count_all()
 	count_object object-ip4-cuckoo-16 "$COUNTED/ip4-cuckoo-16.bln"
 	count_object object-both-cuckoo "$COUNTED/both-cuckoo.bln"
 	count_object object-both-quotient "$COUNTED/both-quotient.bln"
+	count_icp icp-cuckoo ''
+	count_icp icp-counting '' --kind counting
+	count_icp icp-blocked '' --kind counting --hash blocked
+	count_icp icp-observe ,mode=observe
 }

@@ -12,6 +12,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 export PATH="$PATH:/usr/sbin:/sbin"
 source tests/kernels/counted.sh
+source tests/kernels/ceilings.sh
 files=(tests/lib.sh tests/kernels/*.sh build/baleen build/*.bpf.o
 	tests/frames.sh build/tools/{traffic,json,program,frame} "$(command -v nft)" "$(command -v wg)")
 read -ra kernels <<<"$(tests/kernels/which kernels)"
@@ -100,6 +101,18 @@ compare_row()
 	fi
 }
 
+# hold_counts NAME SERIES: of another compiler than that of the file
+hold_counts()
+{
+	local name verified line
+
+	while read -r _ name verified _; do
+		line=$(hold_count "$2" "$name" "$verified")
+		echo "${line/ - / - $1, clang $clang: }"
+		[[ $line == ok* ]] || failed=1
+	done < <(counts "$1")
+}
+
 # compare NAME: what was counted with what the file has
 compare()
 {
@@ -108,7 +121,7 @@ compare()
 	release=$(sed -n 's/^# kernel //p' "$work/$1")
 	[ -n "$release" ] || return 0
 	if ! grep -qxF "# clang $clang" "$instructions"; then
-		echo "ok - $1: instructions # SKIP $instructions is of another clang than $clang"
+		hold_counts "$1" "$(series "$release")"
 		return
 	fi
 	if [ "$1" = host ] && [ -z "$(rows "$(series "$release")")" ]; then
