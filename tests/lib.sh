@@ -22,13 +22,18 @@
 # test, however it ends, and two tests never meet. Never `ip netns exec`: it
 # mounts another /sys, and the pins are not there; in_ns enters the network
 # namespace only.
+#
+# What this machine is called, asks for names, speaks and hides from others is none of a test:
+# isolate gives it a name, /etc/hosts and a resolv.conf ($TMP/resolv.conf) of its own.
 
 # shellcheck disable=SC2034 # for the tests
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 SELF=$(realpath "$0")
 cd "$ROOT" || exit 2
-export PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" LC_ALL=C
+export PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" LC_ALL=C TZ=UTC
+unset LANG LANGUAGE SSH_CONNECTION SSH_CLIENT
+umask 022
 BALEEN=$ROOT/build/baleen
 TRAFFIC=$ROOT/build/tools/traffic
 A=bln$$-a
@@ -156,12 +161,25 @@ isolate()
 	if [ "${BALEEN_TEST_ISOLATED-}" != $$ ]; then
 		rm -rf "$TMP"
 		export BALEEN_TEST_ISOLATED=$$
-		exec unshare --mount --propagation private -- "$SELF" "$@"
+		exec unshare --mount --uts --propagation private -- "$SELF" "$@"
 	fi
+	hostname baleen-test
+	hide_names
 	mkdir -p /run/netns
 	mount -t tmpfs -o mode=0755 baleen-test /run/netns || bail "no tmpfs on /run/netns"
 	mount -t bpf baleen-test /sys/fs/bpf || bail "no bpffs on /sys/fs/bpf"
 	export BALEEN_RUN_DIR=$TMP/run BALEEN_STATE_DIR=$TMP/state BALEEN_CONF_DIR=$TMP/conf
+}
+
+# hide_names: the resolvers and names that this machine knows; for who downloads, the former stay
+# in $TMP/resolv.conf.host
+hide_names()
+{
+	: >"$TMP/resolv.conf"
+	cat /etc/resolv.conf >"$TMP/resolv.conf.host" 2>/dev/null
+	printf '%s\n' "127.0.0.1 localhost baleen-test" "::1 localhost" >"$TMP/hosts.conf"
+	[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf || bail "cannot hide resolvers"
+	[ ! -f /etc/hosts ] || mount --bind "$TMP/hosts.conf" /etc/hosts || bail "cannot hide names"
 }
 
 # kept_of NAMESPACE: the directory of the kept states of its devices

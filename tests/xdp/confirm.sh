@@ -11,10 +11,6 @@ isolate "$@"
 # shellcheck source=tests/words.sh
 source "$ROOT/tests/words.sh"
 make_pair
-if [ -f /etc/resolv.conf ]; then
-	: >"$TMP/resolv.conf"
-	mount --bind "$TMP/resolv.conf" /etc/resolv.conf || bail "cannot replace resolv.conf"
-fi
 
 export BALEEN_STATE_DIR=$TMP/state BALEEN_RUN_DIR=$TMP/run BALEEN_CONF_DIR=$TMP/conf
 mkdir "$TMP/conf"

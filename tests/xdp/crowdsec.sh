@@ -17,8 +17,6 @@ if ! command -v crowdsec-custom-bouncer >/dev/null; then
 	exit 0
 fi
 make_pair
-: >"$TMP/resolv.conf"
-[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
 VERDICT=$ROOT/build/tools/verdict
 ADAPTER=$ROOT/user/adapters/baleen-crowdsec
 export BALEEN BALEEN_TARGET=veth-b:bad

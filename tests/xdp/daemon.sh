@@ -15,8 +15,6 @@ source "$ROOT/tests/baleend.sh"
 make_pair
 make_netns "bln$$-c"
 C=bln$$-c
-: >"$TMP/resolv.conf"
-[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
 mkdir "$TMP/conf"
 CONF=$TMP/conf/veth-b.conf
 VERDICT=$ROOT/build/tools/verdict

@@ -12,8 +12,6 @@ source "$ROOT/tests/words.sh"
 # shellcheck source=tests/baleend.sh
 source "$ROOT/tests/baleend.sh"
 make_pair
-: >"$TMP/resolv.conf"
-[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
 C=$TMP/conf
 F=$TMP/feeds
 mkdir "$C" "$F"

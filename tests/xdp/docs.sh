@@ -194,8 +194,6 @@ try_peers()
 }
 
 cd "$TMP" && mkdir conf || exit 2
-: >resolv.conf
-mount --bind resolv.conf /etc/resolv.conf || bail "cannot hide the resolvers of this host"
 make_devices
 try_readme
 try_peers

@@ -300,10 +300,6 @@ its file is veth-b@egress.conf" baleen apply veth-b
 }
 
 make_pair
-if [ -f /etc/resolv.conf ]; then
-	: >resolv.conf
-	mount --bind resolv.conf /etc/resolv.conf || bail "cannot replace resolv.conf"
-fi
 make_lists
 if has_link; then
 	try_place link

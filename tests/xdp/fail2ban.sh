@@ -16,8 +16,6 @@ if ! command -v fail2ban-client >/dev/null; then
 	exit 0
 fi
 make_pair
-: >"$TMP/resolv.conf"
-[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
 VERDICT=$ROOT/build/tools/verdict
 SESSION=$ROOT/build/tools/session
 F2B=$TMP/fail2ban

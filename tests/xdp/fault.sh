@@ -13,8 +13,6 @@
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
 make_pair
-: >"$TMP/resolv.conf"
-[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
 SHIM=$ROOT/build/tools/shim.so
 VERDICT=$ROOT/build/tools/verdict
 RUN=(in_ns "$B" timeout 60)

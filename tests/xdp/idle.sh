@@ -11,8 +11,6 @@ isolate "$@"
 # shellcheck source=tests/baleend.sh
 source "$ROOT/tests/baleend.sh"
 make_pair
-: >"$TMP/resolv.conf"
-[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
 mkdir "$TMP/conf"
 
 WAITS=epoll_wait,epoll_pwait,epoll_pwait2,poll,ppoll,select,pselect6,nanosleep,clock_nanosleep

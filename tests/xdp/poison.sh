@@ -16,10 +16,6 @@ isolate "$@"
 # shellcheck source=tests/words.sh
 source "$ROOT/tests/words.sh"
 make_pair
-if [ -f /etc/resolv.conf ]; then
-	: >"$TMP/resolv.conf"
-	mount --bind "$TMP/resolv.conf" /etc/resolv.conf || bail "cannot replace resolv.conf"
-fi
 ip -n "$A" address add 11.66.0.1/24 dev veth-a
 ip -n "$B" address add 11.66.0.2/24 dev veth-b
 ip -n "$B" neigh replace 11.66.0.1 lladdr "$(mac "$A" veth-a)" dev veth-b nud permanent

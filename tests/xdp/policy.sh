@@ -321,10 +321,6 @@ of this host" with_session "$BALEEN" attach veth-b --drop peer.txt proto tcp dpo
 }
 
 make_pair
-if [ -f /etc/resolv.conf ]; then
-	: >resolv.conf
-	mount --bind resolv.conf /etc/resolv.conf || bail "cannot replace resolv.conf"
-fi
 echo 192.0.2.1 >ok.txt
 echo 192.0.2.2 >bad.txt
 echo 10.66.0.254 >gateway.txt

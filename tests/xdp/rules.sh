@@ -415,11 +415,6 @@ try_traffic()
 }
 
 make_pair
-# The resolvers of the machine are none of this test.
-if [ -f /etc/resolv.conf ]; then
-	: >resolv.conf
-	mount --bind resolv.conf /etc/resolv.conf || bail "cannot replace resolv.conf"
-fi
 mkfifo fifo
 in_ns "$B" ethtool -K veth-b rxvlan off
 echo 192.0.2.1 >one.txt

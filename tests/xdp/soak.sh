@@ -15,8 +15,6 @@ isolate "$@"
 # shellcheck source=tests/baleend.sh
 source "$ROOT/tests/baleend.sh"
 make_pair
-: >"$TMP/resolv.conf"
-[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
 FOR_S=$((${1:-1} * 60))
 mkdir "$TMP/conf" "$TMP/feeds"
 CONF=$TMP/conf/veth-b.conf

@@ -11,8 +11,6 @@ isolate "$@"
 # shellcheck source=tests/words.sh
 source "$ROOT/tests/words.sh"
 make_pair
-: >"$TMP/resolv.conf"
-mount --bind "$TMP/resolv.conf" /etc/resolv.conf || bail "cannot replace resolv.conf"
 mkdir -p "$BALEEN_CONF_DIR" "$TMP/lists"
 CONF=$BALEEN_CONF_DIR/veth-b.conf
 L=$TMP/lists

@@ -8,8 +8,6 @@
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
 make_pair
-: >"$TMP/resolv.conf"
-[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
 KEPT=$(kept_of "$B")
 HOME_OF_STATES=$(dirname "$KEPT/x")
 mkdir "$BALEEN_CONF_DIR"

@@ -12,10 +12,6 @@ isolate "$@"
 source "$ROOT/tests/words.sh"
 # shellcheck disable=SC2119 # the default pair
 make_pair
-if [ -f /etc/resolv.conf ]; then
-	: >"$TMP/resolv.conf"
-	mount --bind "$TMP/resolv.conf" /etc/resolv.conf || bail "cannot replace resolv.conf"
-fi
 W=$TMP/world
 D=veth-b
 mkdir -p "$TMP/conf" "$W/dir"

@@ -10,8 +10,6 @@ isolate "$@"
 # shellcheck source=tests/words.sh
 source "$ROOT/tests/words.sh"
 make_pair
-: >"$TMP/resolv.conf"
-[ ! -f /etc/resolv.conf ] || mount --bind "$TMP/resolv.conf" /etc/resolv.conf
 mkdir "$TMP/conf"
 CONF=$TMP/conf/veth-b.conf
 VERDICT=$ROOT/build/tools/verdict
