@@ -17,6 +17,7 @@
 # make check-boot  power cuts, boots and upgrades of a virtual machine, as root
 # make check-fleet  bans of a fleet over Redis, in network namespaces, as root
 # make check-squid  ICP, digests and feeds with real Squids in network namespaces, as root
+# make check-releases  in the other Debian, 12 or 13, and by every clang of both, as root
 # make check-deb  build the packages, install, upgrade and remove them, as root
 # make bench-xdp  nanoseconds per packet of Baleen and its peers, as root
 # make bench-set   a signed set beside a local list: bytes, and milliseconds to what packets see
@@ -134,7 +135,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-releases check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install install-dkms deb clean tests
 .PHONY: check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
@@ -405,7 +406,10 @@ check-squid: deps-test all tests
 check-deb: deps-test all tests
 	tests/run deb
 
-CHECK_GROUPS := kmod kernels boot deb fuzz squid fleet xdp unit
+check-releases: deps-test all tests
+	tests/run --all releases
+
+CHECK_GROUPS := releases kmod kernels boot deb fuzz squid fleet xdp unit
 
 ifdef T
 # What these tests need, and no more.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# The packages in a Debian 12 that has neither compiler nor headers: they install
+# The packages in a Debian of this release that has neither compiler nor headers: they install
 # and drop a list in two commands; an upgrade and a removal under traffic leave
 # the filter as it is.
 #
@@ -12,6 +12,8 @@
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
 
+# shellcheck source=/dev/null
+source /etc/os-release
 # A file system of this test's mount namespace: nothing has to be removed.
 DEBIAN=/mnt
 CLONE=$TMP/clone
@@ -44,14 +46,18 @@ build_packages()
 
 make_debian()
 {
-	mount -t tmpfs -o size=1G baleen-debian "$DEBIAN" &&
-		tar -x -C "$DEBIAN" -f "$(tests/deb/base)" &&
+	local tree
+
+	tree=$(tests/releases/tree "$VERSION_CODENAME") && mkdir "$TMP/over" &&
+		mount -t tmpfs -o size=1G baleen-debian "$TMP/over" && mkdir "$TMP"/over/{upper,work} &&
+		mount -t overlay baleen-debian "$DEBIAN" \
+			-o "lowerdir=$tree,upperdir=$TMP/over/upper,workdir=$TMP/over/work" &&
 		mount -t proc proc "$DEBIAN/proc" &&
 		mount --rbind /sys "$DEBIAN/sys" &&
 		mount --bind /dev/null "$DEBIAN/dev/null" &&
 		mkdir -p build/vm/archives/partial &&
 		mount --bind build/vm/archives "$DEBIAN/var/cache/apt/archives" &&
-		cp /etc/resolv.conf "$DEBIAN/etc/resolv.conf" &&
+		cp "$TMP/resolv.conf.host" "$DEBIAN/etc/resolv.conf" &&
 		cp "$CLONE"/build/deb/*.deb "$DEBIAN/root"
 }
 
@@ -113,7 +119,7 @@ is "what the build needs is what packages says" \
 	"$(sed -n '/^Build-Depends:/,/^$/s/^ \([a-z0-9.+-]*\).*,$/\1/p' debian/control | grep -vE '^(debhelper|dh-)' | sort)" \
 	"$(sed -n 's/^build //p' packages | grep -vxE 'gcc|make|libc6-dev|linux-libc-dev' | sort)"
 check "the packages are built, and those of the next release" build_packages
-check "a Debian 12" make_debian
+check "a Debian" make_debian
 is "has neither compiler nor headers" "$(tools)" ""
 # shellcheck disable=SC2119 # the default pair
 make_pair
