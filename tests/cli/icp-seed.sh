@@ -66,6 +66,10 @@ printf 'KEY %s\n\tSTORE_OK' $A >cut.objects
 refuses "a list of objects that is cut off" "cut.objects:2: cut off in the middle of an entry" \
 	baleen icp seed -o new.bln cut.objects
 check_status "and nothing was written" 1 test -e new.bln
+printf 'KEY %s\n\tSTORE_OK      IN_MEMORY     SWAPOUT_NONE PING_NONE   \n\tCACHABLE,VALIDATED\n\tLV:1 LU:1 LM:-1        EX:-1       \n\t0 locks, 0 clients, 1 refs\n\tSwap Dir -1, File 0XFFFFFFFF\n\n' $A >memory.objects
+expect "a list without an object on disk is told" 0 "" "baleen: warning: memory.objects: no object on \
+disk: the cache is empty, or, as Squid 6.13 does, has dropped from its index what it was asked for by \
+ICP: take store.log" baleen icp seed --from objects -o empty.bln memory.objects
 printf '192.0.2.1\n' >src.list
 baleen build -o src.bln src.list
 refuses "an image of other keys to be like" "src.bln: its keys are src, not those of Squid" \

@@ -44,6 +44,10 @@ int source_read(const char *text, enum baleen_squid_from from, bool is_verbose,
 	if (is_verbose || source->log.n_bad)
 		complain("%s: %s", baleen_url_is(text) ? baleen_url_name(text).text : text,
 			 baleen_squid_source_text(source, found));
+	if (source->from == BALEEN_SQUID_FROM_OBJECTS && !source->objects.n_on_disk)
+		complain("warning: %s: no object on disk: the cache is empty, or, as Squid 6.13 does, "
+			 "has dropped from its index what it was asked for by ICP: take store.log",
+			 baleen_url_is(text) ? baleen_url_name(text).text : text);
 	return 0;
 }
 
