@@ -61,7 +61,7 @@ is "is dropped still" "$(dropped 192.0.2.{1,3,9})" PDD
 
 # --- Bloom filters ---
 
-baleen build --kind bloom --fpp 1e-4 --capacity 2000 -o a.bln a.txt
+baleen build --kind bloom --fpp 1e-4 --capacity 2000 --seed 1 -o a.bln a.txt
 baleen build --like a.bln -o b.bln b.txt
 for state in "" --no-state; do
 	# shellcheck disable=SC2086
@@ -76,7 +76,7 @@ for state in "" --no-state; do
 	is "adds" "$(dropped 192.0.2.{3..6})" DDDD
 done
 seq -f '198.18.0.%g' 1 250 >many.txt
-baleen build --kind bloom --fpp 1e-4 --capacity 2000 -o many.bln many.txt
+baleen build --kind bloom --fpp 1e-4 --capacity 2000 --seed 1 -o many.bln many.txt
 fresh many.bln --no-state --accept-fpp 0.01
 check_status "a fold that errs too much" 1 baleen resize --capacity 250 $RULE
 is "is refused" "$(grep -c 'would raise the false positive rate' err)" 1

@@ -163,7 +163,7 @@ is "has all" "$("$BALEEN" match -c -f "$TMP/many" "$TMP/out.bln")" ${#many[@]}
 # --- Bloom filters: what goes in stays, and each key raises the rate ---
 
 # bloom FILE LIST: an image with a rate of up to 1 %
-bloom() { "$BALEEN" build --kind bloom --fpp 0.01 -o "$1" "$2" 2>"$TMP/err" || bail "$(<"$TMP/err")"; }
+bloom() { "$BALEEN" build --kind bloom --fpp 0.01 --seed "${2##*/}" -o "$1" "$2" 2>"$TMP/err" || bail "$(<"$TMP/err")"; }
 
 # raise COMMAND...: the number that it refuses to raise the rate to, or what it says
 raise()

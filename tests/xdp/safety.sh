@@ -509,7 +509,7 @@ innocents()
 
 try_innocents()
 {
-	check "a Bloom filter" "$BALEEN" build --kind bloom --fpp 1e-3 -o bloom.bln listed.txt
+	check "a Bloom filter" "$BALEEN" build --kind bloom --fpp 1e-3 --seed 1 -o bloom.bln listed.txt
 	refuses "attach of a Bloom filter is refused" "$(innocents bloom bloom.bln 1e-09)" \
 		baleen attach veth-b --drop bloom.bln
 	refuses "also with --force" "$(innocents bloom bloom.bln 1e-09)" \
@@ -532,7 +532,7 @@ try_innocents()
 		"$(innocents listed bloom.bln 1e-09)" baleen swap veth-b:listed veth-b:listed
 	prints "detach" "$detached" baleen detach veth-b
 	make_list six.txt 0 1000 3
-	check "hashes in 16 bits" "$BALEEN" build --fpp 1e-3 -o short.bln six.txt
+	check "hashes in 16 bits" "$BALEEN" build --fpp 1e-3 --seed 1 -o short.bln six.txt
 	refuses "are refused" "$(innocents short short.bln 1e-09)" \
 		baleen attach veth-b --drop short.bln
 	prints "hashes in 64 bits are not" "$attached" baleen attach veth-b --drop six.txt
