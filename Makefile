@@ -32,6 +32,7 @@
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
 # make install    DESTDIR= prefix=/usr/local sbindir= libdir= docdir= mandir= unitdir= udevdir= sysconfdir=
+# make uninstall  the same variables: removes what that puts there, but sysconfdir
 # make install-dkms  DESTDIR= the module's sources for DKMS, into /usr/src
 # make deb        Debian packages into build/deb/, RELEASE= for another version
 # make clean
@@ -135,8 +136,8 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-releases check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install install-dkms deb clean tests
-.PHONY: check-model check-now check-all-now check-chosen
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-releases check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install uninstall install-dkms deb clean tests
+.PHONY: releases-built check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
 all: $(PROGRAMS) $(HELPERS) build/libbaleen.a $(API_LIB) $(BPF_OBJ)
@@ -378,6 +379,10 @@ check-xdp: all tests
 check-kmod: all tests kmod-vm
 	tests/run kmod
 
+# Other Debians, which tests/releases tries.
+releases-built:
+	@tests/releases/built >/dev/null || echo "no other Debian: tests/releases fail and say why"
+
 # MODEL_STEPS, MODEL_SEED: see tests/xdp/model.sh
 check-model: all build/tools/shim.so
 	MODEL_STEPS=$${MODEL_STEPS:-5000} tests/xdp/model.sh
@@ -430,9 +435,9 @@ check-chosen: $(CHOSEN_NEEDS)
 else
 check check-all: deps-test
 	$(MAKE) -j$$(nproc) $@-now
-check-now: all tests kmod-vm
+check-now: all tests kmod-vm releases-built
 	tests/run $(CHECK_GROUPS)
-check-all-now: all tests $(FUZZ_BIN) kmod-vm
+check-all-now: all tests $(FUZZ_BIN) kmod-vm releases-built
 	tests/run --all $(CHECK_GROUPS)
 endif
 
@@ -506,7 +511,8 @@ share = $(datadir)/baleen
 libexecdir = $(patsubst %/,%,$(dir $(patsubst %/,%,$(sbindir))))/libexec/baleen
 # Units and adapters name the programs where packages have them.
 ELSEWHERE = $(filter-out /usr/sbin,$(sbindir))
-PLACES = $(if $(ELSEWHERE),s|/usr/sbin/baleend|$(sbindir)/baleend --command $(sbindir)/baleen|; s|/usr/sbin/|$(sbindir)/|)
+PLACES = $(if $(ELSEWHERE),s|/usr/sbin/baleend|$(sbindir)/baleend --command $(sbindir)/baleen|; s|/usr/sbin/|$(sbindir)/|;) \
+	$(if $(filter-out /usr/share/baleen,$(share)),s|/usr/share/baleen/|$(share)/|)
 
 # What others add to these directories is installed with them.
 install: all
@@ -538,6 +544,17 @@ install: all
 	chmod -R u=rwX,go=rX $(DESTDIR)$(share)
 	[ -e $(DESTDIR)$(sysconfdir)/baleen/never.list ] || \
 		$(INSTALL_FILE) $(DESTDIR)$(sysconfdir)/baleen user/conf/never.list
+	[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
+
+# The files that `make install` with the same variables puts there, but those of sysconfdir, and
+# then directories of ours that are empty. Attached filters go on.
+uninstall: all
+	staged=$$(mktemp -d) && trap "rm -rf $$staged" EXIT && \
+	$(MAKE) -s install DESTDIR=$$staged && rm -rf $$staged$(sysconfdir) && \
+	(cd $$staged && find . ! -type d -print0) | (cd $(DESTDIR)/ && xargs -0 rm -f) && \
+	(cd $$staged && find . -depth -type d -name baleen -o -depth -type d -path '*/baleen/*') | \
+		(cd $(DESTDIR)/ && xargs -r rmdir --ignore-fail-on-non-empty)
+	[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
 
 DKMS_DIR = $(DESTDIR)/usr/src/baleen-$(RELEASE)
 

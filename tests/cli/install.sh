@@ -61,7 +61,21 @@ check "other places" make -s install DESTDIR="$TMP/other" prefix=/opt/b sbindir=
 is "are taken" "$(installed other | grep -vE '^opt/(b|man|units|etc)/')" ""
 check "there too" test -x "$TMP/other/opt/b/bin/baleen"
 check "with what it starts where it looks" test -x "$TMP/other/opt/b/bin/../libexec/baleen/baleen-fetch"
-is "units and adapters know" "$(grep -rl /usr/sbin/ "$TMP/other/opt/units" \
-	"$TMP/other/opt/b/share")" ""
+is "units and adapters know" "$(grep -rlE '/usr/(sbin|share/baleen)/' "$TMP/other/opt/units" \
+	"$TMP/other/opt/b/share/baleen")" ""
+is "the bouncer of CrowdSec finds the adapter" "$(sed -n 's/^bin_path: //p' \
+	"$TMP/other/opt/b/share/baleen/crowdsec-custom-bouncer.yaml")" /opt/b/share/baleen/baleen-crowdsec
 is "and the daemon, what it runs" "$(sed -n 's/^ExecStart=//p' "$TMP/other/opt/units/baleend.service")" \
 	"/opt/b/bin/baleend --command /opt/b/bin/baleen \$OPTIONS"
+
+# --- uninstalled ---------------------------------------------------------------
+
+echo mine >"$TMP/dest/usr/share/baleen/mine"
+check "make uninstall" make -s uninstall DESTDIR="$TMP/dest" prefix=/usr libdir=/usr/lib/here \
+	unitdir=/lib/systemd/system
+is "leaves what is of others, and what the operator wrote" "$(installed dest)" \
+	$'etc/baleen/never.list\nusr/share/baleen/mine'
+check "make uninstall, elsewhere" make -s uninstall DESTDIR="$TMP/other" prefix=/opt/b \
+	sbindir=/opt/b/bin mandir=/opt/man unitdir=/opt/units sysconfdir=/opt/etc
+is "leaves no file but those of sysconfdir" "$(installed other)" opt/etc/baleen/never.list
+is "nor a directory of its own" "$(cd "$TMP/other" && find . -type d -name 'baleen' | sort)" ./opt/etc/baleen

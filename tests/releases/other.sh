@@ -45,8 +45,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	skip "another Debian" "needs root"
 	exit 0
 fi
-# Of the library with ASan what these tests link.
-OTHER=$(tests/releases/built "${UNITS[@]/#/build/}" 2>"$TMP/err") ||
+OTHER=$(tests/releases/built 2>"$TMP/err") ||
 	bail "it builds nothing: $(tail -n 20 "$TMP/err")"
 is "the build says nothing" "$(grep -iE 'warning|error' "$TMP/err")" ""
 check "the demo" tests/releases/in "$OTHER" tests/demo
