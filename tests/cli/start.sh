@@ -10,8 +10,9 @@ source "$(dirname "$0")/lib.bash"
 loaded=$(ldd "$TMP/baleen" | sed -nE 's/^\s*(lib[a-z0-9_+-]*).*/\1/p' | sort)
 is "no library of the web, TLS or the terminal is loaded at start" \
 	"$(grep -E '^lib(microhttpd|curl|gnutls|crypto|ssl|ncurses|tinfo)' <<<"$loaded")" ""
-is "nor later, but that of the terminal" "$(sed -nE 's/^#define (.*) ".*/\1/p' "$ROOT/build/late.h")" \
-	BALEEN_LIBNCURSESW
+is "nor later, but those of the terminal and of logind" \
+	"$(sed -nE 's/^#define (.*) ".*/\1/p' "$ROOT/build/late.h" | sort)" \
+	$'BALEEN_LIBNCURSESW\nBALEEN_LIBSYSTEMD'
 check "those of the kernel and of filters are" grep -qx libbpf <<<"$loaded"
 
 # What fetches is a program of its own. A file of the name of its library is no library.
