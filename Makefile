@@ -202,11 +202,17 @@ build/tests/%.skel.h: build/tests/%.bpf.o
 
 # --- library and command line ---------------------------------------------
 
+BPF_COMPILER := $(shell $(CLANG) -dumpversion)
+define RELEASE_H
+#define BALEEN_RELEASE "$(RELEASE)"
+#define BALEEN_BPF_COMPILER "$(BPF_COMPILER)"
+endef
+export RELEASE_H
+
 # Written when it says another release, so that only who shows it is built anew.
 build/release.h: FORCE
 	@mkdir -p $(@D)
-	@echo '#define BALEEN_RELEASE "$(RELEASE)"' | cmp -s - $@ || \
-		echo '#define BALEEN_RELEASE "$(RELEASE)"' >$@
+	@echo "$$RELEASE_H" | cmp -s - $@ || echo "$$RELEASE_H" >$@
 
 # The libraries that are loaded at their first use, and their names: user/late/late.c.
 build/late.so: user/late/late.c user/cli/device/curses_calls.h user/lib/net/logind_calls.h

@@ -46,8 +46,8 @@ try_sound()
 	look
 	order=$(jq -c 'map(.check)' findings)
 	is "as JSON: what was looked at, in order" "$order" "$(jq -c . <<-'END'
-		["capabilities","kernel","bpffs","program","jit","chain","conntrack","jit-harden","bpf-stats",
-		"filter","mode","mtu","other-xdp","tc","lro","gro","rx-gro-hw","queues","rxvlan",
+		["capabilities","kernel","libbpf","libxdp","clang","bpffs","program","jit","chain",
+		"conntrack","jit-harden","bpf-stats","filter","mode","mtu","other-xdp","tc","lro","gro","rx-gro-hw","queues","rxvlan",
 		"promiscuous","state","space","daemon","clock"]
 	END
 	)"
@@ -61,6 +61,38 @@ try_sound()
 	is "is native" "$(level mode) $(text mode)" "ok native, in the driver 'veth'"
 	is "and in force" "$(level filter) $(text filter)" "ok in force, rules: 1"
 	check "detach" baleen detach veth-b
+}
+
+# --- versions ---------------------------------------------------------------
+
+# tried NAME: the releases in its row of docs/platforms.md, oldest and newest
+tried()
+{
+	awk -F'|' -v name="$1" '{ gsub(/ /, "") } $2 == name { print $3, $4 }' "$ROOT/docs/platforms.md"
+}
+
+# installed PACKAGE: major and minor number
+installed()
+{
+	dpkg-query -Wf '${Version}' "$1" | grep -oE '[0-9]+\.[0-9]+' | head -n 1
+}
+
+try_versions()
+{
+	local name oldest newest old=(in_ns "$B" setarch --uname-2.6 "$BALEEN")
+
+	look
+	check "the running kernel" grep -q "^Linux $(uname -r): " <(text kernel)
+	for name in libbpf libxdp; do
+		read -r oldest newest <<<"$(tried "$name")"
+		check "$name as installed" grep -q "^$name $(installed "${name}1")[.0-9]*: " <(text "$name")
+		check "and as in the table of platforms" grep -qE \
+			" $oldest to $newest\$|newer than .*, $newest\$" <(text "$name")
+	done
+	check "the compiler of the programs" grep -q "^programs of clang [1-9][0-9.]*: " <(text clang)
+	check_status "a kernel of long ago" 1 "${old[@]}" doctor veth-b
+	is "is too old" "$(grep -oE '^problem  kernel .*(baleen needs .*)' "$TMP/out" | sed 's/.*: //')" \
+		"baleen needs 6.1 or newer"
 }
 
 # --- privileges -----------------------------------------------------------
@@ -375,6 +407,7 @@ check "an object" "$BALEEN" compile -o "$OBJECT" listed
 DEVICE=veth-b
 try_refused
 try_sound
+try_versions
 try_privileges
 try_bpffs
 try_out_of_force

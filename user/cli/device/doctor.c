@@ -66,10 +66,10 @@ const struct command doctor_command = {
 	.name = "doctor",
 	.synopsis = "[-j] DEV",
 	.help = "Looks at a device, with or without a filter, and at its host: native XDP or why not,\n"
-		"MTU, offloads, queues, VLAN tags, devices above and below, other programs, kernel,\n"
-		"privileges, state, disk, clock, fleet. Prints a line for each, behind '#' the command that\n"
-		"mends what can be mended. Changes nothing: a program is loaded to see that it can be,\n"
-		"and attached to nothing.\n\n"
+		"MTU, offloads, queues, VLAN tags, devices above and below, other programs, releases of\n"
+		"kernel, libraries and compiler, privileges, state, disk, clock, fleet. Prints a line for\n"
+		"each, behind '#' the command that mends what can be mended. Changes nothing: a program is\n"
+		"loaded to see that it can be, and attached to nothing.\n\n"
 		"  ok               as it should be\n"
 		"  note             costs speed, or surprises\n"
 		"  problem          packets are not filtered as asked, or several times slower than they\n"

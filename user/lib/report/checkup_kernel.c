@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -16,8 +15,6 @@
 #include "xdp/kernel_conntrack.h"
 #include "xdp/load.h"
 
-#define OLDEST_MAJOR 6
-#define OLDEST_MINOR 1
 #define SYSCTL_ROOT "/proc/sys/"
 #define INIT_NETNS "/proc/1/ns/net"
 
@@ -37,23 +34,6 @@ static void check_privileges(struct baleen_patient *patient)
 					   "%s: it cannot attach, and not all is seen here",
 					   error.text),
 			"sudo baleen doctor %s", patient->word.text);
-}
-
-static void check_version(struct baleen_patient *patient)
-{
-	struct utsname name = { 0 };
-	int major = 0, minor = 0;
-
-	uname(&name);
-	if (sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
-	    (major > OLDEST_MAJOR || (major == OLDEST_MAJOR && minor >= OLDEST_MINOR)))
-		baleen_checkup_add(patient, BALEEN_LEVEL_OK, "kernel", "Linux %s", name.release);
-	else
-		baleen_finding_mend(baleen_checkup_add(patient, BALEEN_LEVEL_PROBLEM, "kernel",
-						       "Linux %s: baleen is made for %d.%d and "
-						       "newer",
-						       name.release, OLDEST_MAJOR, OLDEST_MINOR),
-				    "apt-get install linux-image-amd64 && reboot");
 }
 
 /* --- settings -------------------------------------------------------------- */
@@ -269,7 +249,7 @@ static void check_conntrack(struct baleen_patient *patient)
 void baleen_checkup_kernel(struct baleen_patient *patient)
 {
 	check_privileges(patient);
-	check_version(patient);
+	baleen_checkup_versions(patient);
 	check_bpffs(patient);
 	if (patient->may_load) {
 		check_program(patient);

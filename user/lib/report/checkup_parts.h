@@ -94,10 +94,16 @@ void baleen_finding_mend_again(const struct baleen_patient *patient, struct bale
 			       const char *first);
 
 /**
- * baleen_checkup_kernel() - version, JIT, statistics, bpffs, capabilities
+ * baleen_checkup_kernel() - versions, JIT, statistics, bpffs, capabilities
  * @patient: opened
  */
 void baleen_checkup_kernel(struct baleen_patient *patient);
+
+/**
+ * baleen_checkup_versions() - kernel, libraries, and the compiler of the programs
+ * @patient: opened
+ */
+void baleen_checkup_versions(struct baleen_patient *patient);
 
 /**
  * baleen_checkup_filter() - the filter, its mode, and programs beside it
