@@ -70,11 +70,13 @@ MULTIARCH = $(shell $(CC) -print-multiarch)
 WARN := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 CPPFLAGS += -D_GNU_SOURCE -I include -I include/uapi -I build -I user -I user/lib -I user/api
 CFLAGS ?= -O2 -g
+# The same bytes from any directory.
+PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=.
 # One object serves the programs and the shared library, which shows only its API.
-BASE_CFLAGS = -std=gnu11 -fPIC -fvisibility=hidden $(WARN)
+BASE_CFLAGS = $(PREFIX_MAP) -std=gnu11 -fPIC -fvisibility=hidden $(WARN)
 # The rules are unrolled: clang's own limit would make a loop of all 16, whose
 # constants the verifier then does not see.
-BPF_CFLAGS = -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -I include -I bpf -I /usr/include/$(MULTIARCH) -mllvm -pragma-unroll-threshold=200000
+BPF_CFLAGS = $(PREFIX_MAP) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Wno-unused-parameter -I include -I bpf -I /usr/include/$(MULTIARCH) -mllvm -pragma-unroll-threshold=200000
 # Only programs that sign or verify load libsodium.
 LIBS = -lxdp -lbpf -lelf -lz -ljansson -lmnl -lcsv -lsqlite3 -Wl,--push-state,--as-needed -lsodium -Wl,--pop-state -lm
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
