@@ -92,6 +92,17 @@ skip()
 	echo "ok $tap_n - $1 # SKIP $2"
 }
 
+# retell NAME LINE: a line of TAP that another test printed, as ours; of other lines what is for a reader
+retell()
+{
+	case $2 in
+	"ok "*"# SKIP "* | "not ok "*"# SKIP "*) skip "$1: ${2#* - }" "${2##*# SKIP }" ;;
+	"ok "*) ok "$1: ${2#* - }" ;;
+	"not ok "*) not_ok "$1: ${2#* - }" ;;
+	*) echo "# ${2#\# }" ;;
+	esac
+}
+
 # bail WHY: the test cannot go on, which is a failure
 bail()
 {

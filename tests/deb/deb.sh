@@ -11,28 +11,14 @@
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
 isolate "$@"
+# shellcheck source=tests/deb/debian.sh
+source tests/deb/debian.sh
 
 # shellcheck source=/dev/null
 source /etc/os-release
-# A file system of this test's mount namespace: nothing has to be removed.
-DEBIAN=/mnt
 CLONE=$TMP/clone
-LISTED=$DEBIAN/root/list.txt
 RELEASE=$(sed -n '1s/^baleen (\(.*\)) .*/\1/p' debian/changelog)
 NEXT=$RELEASE.1
-traffic=
-
-cleanup()
-{
-	[ -z "$traffic" ] || kill "$traffic" 2>/dev/null
-}
-
-# debian COMMAND...: in the chroot, beside the receiving end of the pair
-debian()
-{
-	in_ns "$B" chroot "$DEBIAN" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-		DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
-}
 
 # In `make check` the packages hold what this tree has compiled; they only link it.
 build_packages()
@@ -44,73 +30,11 @@ build_packages()
 	"$CLONE/debian/build" "$RELEASE" && "$CLONE/debian/build" "$NEXT"
 }
 
-make_debian()
-{
-	local tree
-
-	tree=$(tests/releases/tree "$VERSION_CODENAME") && mkdir "$TMP/over" &&
-		mount -t tmpfs -o size=1G baleen-debian "$TMP/over" && mkdir "$TMP"/over/{upper,work} &&
-		mount -t overlay baleen-debian "$DEBIAN" \
-			-o "lowerdir=$tree,upperdir=$TMP/over/upper,workdir=$TMP/over/work" &&
-		mount -t proc proc "$DEBIAN/proc" &&
-		mount --rbind /sys "$DEBIAN/sys" &&
-		mount --bind /dev/null "$DEBIAN/dev/null" &&
-		mkdir -p build/vm/archives/partial &&
-		mount --bind build/vm/archives "$DEBIAN/var/cache/apt/archives" &&
-		cp "$TMP/resolv.conf.host" "$DEBIAN/etc/resolv.conf" &&
-		cp "$CLONE"/build/deb/*.deb "$DEBIAN/root"
-}
-
-# install RELEASE: as a person would, but that the network is the host's; lists of
-# packages are only read when what is needed is not there yet
-install_release()
-{
-	set -- "/root/baleen_$1_amd64.deb" "/root/libbaleen0_$1_amd64.deb"
-	chroot "$DEBIAN" apt-get -q -y --no-download install "$@" && return
-	chroot "$DEBIAN" apt-get -q update &&
-		chroot "$DEBIAN" apt-get -q -y --no-install-recommends install "$@"
-}
-
 # tools: what a compiler or headers would be
 tools()
 {
 	debian sh -c 'ls -d /usr/include/linux /usr/include/stdio.h /lib/modules; command -v cc gcc clang \
 		make bpftool llvm-strip' 2>/dev/null
-}
-
-start_traffic()
-{
-	local line
-
-	mkfifo "$TMP/fifo"
-	"$TRAFFIC" --from "$A:veth-a" --to "$B:veth-b" --listed "$LISTED" --random 1000 \
-		--loop --expect -j >"$TMP/fifo" 2>"$TMP/traffic.err" &
-	traffic=$!
-	exec 3<"$TMP/fifo"
-	read -r line <&3
-	is "traffic runs" "$line" running
-}
-
-stop_traffic()
-{
-	kill -INT "$traffic"
-	cat <&3 >"$TMP/result"
-	wait "$traffic"
-	is "$1" "$?$(cat "$TMP/traffic.err")" 0
-	traffic=
-}
-
-# sample: the counters of the rule and of what passed, as jq sorts them
-sample()
-{
-	debian baleen status -j veth-b | jq -c '.[0] | [ .rules[0].packets, .unmatched ]'
-}
-
-# not_less A B
-not_less()
-{
-	# shellcheck disable=SC2016 # of jq
-	jq -ne --argjson a "$1" --argjson b "$2" '[range($a | length) | $a[.] <= $b[.]] | all'
 }
 
 # gcc, make and the like are there wherever packages are built; debhelper's parts are of the
@@ -119,7 +43,7 @@ is "what the build needs is what packages says" \
 	"$(sed -n '/^Build-Depends:/,/^$/s/^ \([a-z0-9.+-]*\).*,$/\1/p' debian/control | grep -vE '^(debhelper|dh-)' | sort)" \
 	"$(sed -n 's/^build //p' packages | grep -vxE 'gcc|make|libc6-dev|linux-libc-dev' | sort)"
 check "the packages are built, and those of the next release" build_packages
-check "a Debian" make_debian
+check "a Debian" make_debian "$VERSION_CODENAME" "$CLONE"/build/deb/*.deb
 is "has neither compiler nor headers" "$(tools)" ""
 # shellcheck disable=SC2119 # the default pair
 make_pair

@@ -9,17 +9,6 @@ source "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/kernels/ceilings.sh
 source tests/kernels/ceilings.sh
 
-# tell NAME LINE: a line of TAP, as ours
-tell()
-{
-	case $2 in
-	*"# SKIP "*) skip "$1: ${2#* - }" "${2##*# SKIP }" ;;
-	ok*) ok "$1: ${2#* - }" ;;
-	"not ok"*) not_ok "$1: ${2#* - }" ;;
-	"# "*) echo "$2" ;;
-	esac
-}
-
 # judge RELEASE: what with-clangs has printed into $TMP/RELEASE
 judge()
 {
@@ -31,9 +20,9 @@ judge()
 		"# kernel "*) series=$(sed -E 's/^# kernel ([0-9]+\.[0-9]+).*/\1/' <<<"$line") ;;
 		"# count "*)
 			read -r _ _ name verified _ <<<"$line"
-			tell "$1, $clang" "$(hold_count "$series" "$name" "$verified")"
+			retell "$1, $clang" "$(hold_count "$series" "$name" "$verified")"
 			;;
-		*) tell "$1, $clang" "$line" ;;
+		*) retell "$1, $clang" "$line" ;;
 		esac
 	done <"$TMP/$1"
 	check "$1: its clangs are found" test "$n_clangs" -ge 2

@@ -1,21 +1,42 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Every test that needs no virtual machine, in the other Debian, on this kernel. For
-# `make check-all`.
+# The other Debian, on this kernel and in its virtual machines: every group of tests of `make check`,
+# all tests of a fleet, with its Redis and with valkey, and the programs and the module that its
+# compilers make, under the kernels of both. What a test may not depend on is as on another machine:
+# the locale, in which I is no capital i, time zone, mask, name of the host and a resolver. For `make
+# check-all`.
 
 # shellcheck source=tests/lib.sh
 source "$(dirname "$0")/../lib.sh"
+
+# shellcheck disable=SC2016 # of the shell in there
+ELSEWHERE='localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 && hostname "a-host.$1.example" && shift || exit
+	{ cat /etc/resolv.conf && echo nameserver 192.0.2.53; } >/tmp/resolv.conf &&
+		mount --bind /tmp/resolv.conf /etc/resolv.conf && umask 077 || exit
+	unset LC_ALL && export LANG=tr_TR.UTF-8 LANGUAGE=tr TZ=Pacific/Chatham && exec "$@"'
+
+# group NAME COMMAND...: in the other Debian, which prints what tests/run does
+group()
+{
+	unshare --uts -- tests/releases/in "$OTHER" sh -c "$ELSEWHERE" sh "$1" "${@:2}" >"$TMP/$1" 2>&1
+	is "$OTHER: $1" "$(grep -E '^not ok' "$TMP/$1")" ""
+	check "$OTHER: $1 ran: $(tail -n 1 "$TMP/$1")" grep -qE '^[1-9][0-9]* passed, 0 failed' "$TMP/$1"
+	sed 's/^/# /' "$TMP/$1"
+}
 
 if [ "$(id -u)" -ne 0 ]; then
 	skip "another Debian" "needs root"
 	exit 0
 fi
-export TEST_ALL=1
+unset TEST_ALL
 OTHER=$(tests/releases/built tests 2>"$TMP/err") || bail "it builds nothing: $(tail -n 20 "$TMP/err")"
-for group in unit xdp squid fleet deb; do
-	tests/releases/in "$OTHER" tests/run "$group" >"$TMP/$group" 2>&1
-	is "$OTHER: $group" "$(grep -E '^not ok' "$TMP/$group")" ""
-	check "$OTHER: $group ran" grep -qE '^[1-9][0-9]* passed, 0 failed' "$TMP/$group"
-	sed 's/^/# /' "$TMP/$group"
+check "its modules" tests/releases/in --build "$OTHER" make -s kmod-vm
+for name in unit xdp squid deb kernels kmod; do
+	group "$name" tests/run "$name"
 done
+group fleet tests/run --only fleet/ fleet
+# shellcheck disable=SC2016 # of the shell in there
+[ "$OTHER" != trixie ] || group valkey sh -c 'mkdir /tmp/valkey
+	for name in server cli sentinel; do ln -s "$(command -v valkey-$name)" /tmp/valkey/redis-$name; done
+	PATH=/tmp/valkey:$PATH exec tests/run --only fleet/ fleet'
