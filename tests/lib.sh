@@ -117,11 +117,12 @@ check()
 }
 
 # check_status NAME STATUS COMMAND...: the command ends with this exit status;
-# its output is left in $TMP/out and $TMP/err
+# its output is left in $TMP/out and $TMP/err, which it therefore cannot read
 check_status()
 {
 	local status
 
+	case " ${*:3} " in *" $TMP/out "* | *" $TMP/err "*) bail "$1: reads what it overwrites" ;; esac
 	"${@:3}" >"$TMP/out" 2>"$TMP/err"
 	status=$?
 	if [ "$status" -eq "$2" ]; then

@@ -155,7 +155,8 @@ sed 's/[#[:space:]].*//; /^$/d' "$LIST" | sort >want.txt
 check "120,430 keys or so" test "$(wc -l <want.txt)" -gt 100000
 check "are built" baleen build -o large.bln - <"$LIST"
 check "and dumped" baleen dump large.bln
-check "in order" sort -c -t . -k 1,1n -k 2,2n -k 3,3n -k 4,4n "$TMP/out"
+mv "$TMP/out" dumped.txt
+check "in order" sort -c -t . -k 1,1n -k 2,2n -k 3,3n -k 4,4n dumped.txt
 baleen dump large.bln | sort >got.txt
 check "all of them, and no others" cmp want.txt got.txt
 prints "each of them matches" "$(wc -l <want.txt)" baleen match -c -f want.txt large.bln

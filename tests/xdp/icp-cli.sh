@@ -166,8 +166,8 @@ prints "plain status tells" "veth-b: answers ICP for 1 sibling: 'baleen icp stat
 check "and in JSON" baleen status -j
 is "with what each device has" "$(jq -c . "$TMP/out")" '[{"device":"veth-b","state":"attached",'\
 '"enforced":true,"rules":[],"icp":{"port":3130,"siblings":["s"]}}]'
-check "a reader that knows of filters only goes on" jq -e \
-	'[.[] | .rules[] | .packets] == [] and all(.[]; .enforced)' "$TMP/out"
+is "a reader that knows of filters only goes on" "$(jq -c \
+	'[[.[] | .rules[] | .packets], all(.[]; .enforced)]' "$TMP/out")" '[[],true]'
 refuses "status of a filter that is not there" \
 	"veth-b has no filter; it answers ICP queries: see 'baleen icp status veth-b'" \
 	baleen status veth-b
