@@ -67,6 +67,8 @@ is "no page tells of a command that is not there" \
 
 for page in "$MAN"/*; do
 	check "${page##*/}: has nothing that mandoc minds" mandoc -Tlint -Wwarning "$page"
+	is "${page##*/}: groff takes no word for a macro" \
+		"$(groff -Tutf8 -mandoc "$page" 2>&1 >/dev/null | grep -v "can't break line")" ""
 	is "${page##*/}: groff prints no empty quotes, and no name of another system" \
 		"$(groff -Tutf8 -mandoc -P-c "$page" | grep -E '‘’|BSD .*Manual|^BSD ')" ""
 	for reference in $(references "$page"); do
