@@ -2,18 +2,15 @@
 /* Gives up rights until this process may do little, before it has read a byte. */
 #include <errno.h>
 #include <grp.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fetch/calls.h"
 #include "fetch/confine.h"
 
 /* libcurl, GnuTLS and the certificates of Debian take 30 MiB, a resolver a thread more. */
@@ -76,63 +73,6 @@ static int become_nobody(void)
 	return syscall(SYS_capset, &header, none) ? -errno : 0;
 }
 
-/* No such call is needed to ask a server, and each is of use to who has taken the process
- * over. A list of what is needed would depend on the release of each library.
- */
-static int refuse_calls(void)
-{
-#define REFUSED(name)                                          \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), \
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		/* Calls of the x32 ABI have other numbers. */
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		REFUSED(execve),
-		REFUSED(execveat),
-		REFUSED(fork),
-		REFUSED(vfork),
-		REFUSED(ptrace),
-		REFUSED(process_vm_readv),
-		REFUSED(process_vm_writev),
-		REFUSED(pidfd_getfd),
-		REFUSED(bpf),
-		REFUSED(perf_event_open),
-		REFUSED(io_uring_setup),
-		REFUSED(userfaultfd),
-		REFUSED(keyctl),
-		REFUSED(add_key),
-		REFUSED(request_key),
-		REFUSED(unshare),
-		REFUSED(setns),
-		REFUSED(mount),
-		REFUSED(open_by_handle_at),
-		REFUSED(kexec_load),
-		REFUSED(init_module),
-		REFUSED(finit_module),
-		REFUSED(link),
-		REFUSED(linkat),
-		REFUSED(symlink),
-		REFUSED(symlinkat),
-		REFUSED(mknod),
-		REFUSED(mknodat),
-		REFUSED(shmget),
-		REFUSED(msgget),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-#undef REFUSED
-	const struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
-
-	/* A kernel without seccomp has the other bounds. */
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) && errno != EINVAL)
-		return -errno;
-	return 0;
-}
-
 int confine_process(const char **reason)
 {
 	int err = bound_all();
@@ -155,7 +95,7 @@ int confine_process(const char **reason)
 		    prctl(PR_SET_PDEATHSIG, SIGKILL))
 			err = -errno;
 	}
-	return err ? err : refuse_calls();
+	return err ? err : calls_restrict();
 }
 
 int confine_work(u64 max_bytes, u32 seconds)

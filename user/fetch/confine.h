@@ -4,8 +4,8 @@
  *
  * Started by root it becomes a user that owns nothing. Nobody makes that user: its number
  * is one that neither Debian nor systemd gives to anybody (65520 to 65533 are free). Whoever
- * starts it: it gains no rights, starts no program, traces no process, loads nothing into
- * the kernel, and ends with its parent; memory, time, files and what it writes are bounded.
+ * starts it: it gains no rights, makes only the system calls that a fetch needs (calls.h),
+ * and ends with its parent; memory, time, files and what it writes are bounded.
  */
 #ifndef BALEEN_CONFINE_H
 #define BALEEN_CONFINE_H

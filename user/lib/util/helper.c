@@ -216,7 +216,7 @@ int baleen_helper_run(const struct baleen_helper_use *use, struct baleen_fetch_r
 	struct helper helper = { .use = use,
 				 .deadline_ms = baleen_monotonic_ms() + use->time_limit_ms };
 	struct baleen_fetch_report last;
-	int ends[2], err;
+	int ends[2], status = 0, err;
 
 	helper.said = memfd_create("baleen-said", MFD_CLOEXEC);
 	if (helper.said < 0)
@@ -236,8 +236,13 @@ int baleen_helper_run(const struct baleen_helper_use *use, struct baleen_fetch_r
 	err = work(&helper, &last, error);
 	/* After the last report there is nothing left for it to do. */
 	kill(helper.pid, SIGKILL);
-	while (waitpid(helper.pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(helper.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
+	if (err && WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+		err = baleen_fail(error, EACCES,
+				  "%s: baleen-fetch was ended for a system call that no fetch "
+				  "makes: dmesg has its number (type=1326)",
+				  use->name);
 	if (!err)
 		*report = last;
 close_socket:

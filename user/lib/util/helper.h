@@ -49,7 +49,8 @@ struct baleen_helper_use {
  * @error: filled in on failure
  *
  * Return: 0, also when the report tells of a failure; -EINTR; -ETIMEDOUT; -ENOENT when the
- * program is missing; -EIO when it ended without a report; another negative errno.
+ * program is missing; -EIO when it ended without a report; -EACCES when it was ended for a
+ * system call that it may not make; another negative errno.
  */
 int baleen_helper_run(const struct baleen_helper_use *use, struct baleen_fetch_report *report,
 		      struct baleen_error *error);
