@@ -32,7 +32,7 @@ static const char *const words[] = {
 	"64 ",		"widen ",      "8 in /24 ",	"limit 9/s ",
 	"burst 9 ",	"ban 1m ",     "per src/24 ",	"cap 9 ",
 	"unverified ",	"egress\n",    "remove ",	"never-name h\n",
-	"fleet:s ",	"max-ttl ",    "conntrack ",
+	"fleet:s ",	"max-ttl ",    "conntrack ",	"private ",
 };
 
 #define N_WORDS (sizeof(words) / sizeof(words[0]))

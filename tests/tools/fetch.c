@@ -3,9 +3,9 @@
  * Fetches a document: fetch URL FILE [NAME=VALUE...]
  *
  * NAME is etag, modified, max (bytes), retries, pause (ms), timeout (ms), stall
- * (s), or interrupt: start, to find a blocked signal pending; progress, to get
- * one when the first data comes; pause, to get one a second later.
- * FILE is made anew. Prints one line:
+ * (s), private (1: it may lead to private networks), or interrupt: start, to find a blocked signal
+ * pending; progress, to get one when the first data comes; pause, to get one a second later. FILE
+ * is made anew. Prints one line:
  *
  *      new 123 bytes, 1 attempt, etag "x", modified Thu, 01 Jan 1970 00:00:00 GMT
  *      unchanged, 1 attempt, etag "x", modified
@@ -70,6 +70,8 @@ static void take(struct baleen_fetch_request *request, const char *argument)
 		request->timeout_ms = atoi(value);
 	else if (!strncmp(argument, "stall", length))
 		request->stall_s = atoi(value);
+	else if (!strncmp(argument, "private", length))
+		request->may_be_private = atoi(value);
 	else if (!strncmp(argument, "interrupt", length))
 		take_interrupt(request, value);
 	else

@@ -152,7 +152,7 @@ static const struct {
 	{ R "feed /" LONG_1024 "\n", "c:2: feed: a path of 1024 bytes or more" },
 	{ R "feed http://h/" LONG_1024 "\n", "c:2: feed: a URL of 1024 bytes or more" },
 	{ R "feed /x evry 1h\n", "c:2: 'evry': not an option of a feed: column, where, delimiter, "
-				 "skip-bad, every, timeout, access, hold, key or ring" },
+				 "skip-bad, every, timeout, access, private, hold, key or ring" },
 	{ R "feed /x every\n", "c:2: every: its value is missing" },
 	{ R "feed /x every 1\n", "c:2: every '1': not a time from 1s to 365d such as 30s, 5m" },
 	{ R "feed /x every 10ms\n",
@@ -165,6 +165,9 @@ static const struct {
 	{ R "feed /x timeout 1s\n", "c:2: timeout is for what is fetched from a URL" },
 	{ R "feed /x access /etc/baleen/x.access\n",
 	  "c:2: access is for what is fetched from a URL" },
+	{ R "feed /x private\n", "c:2: private is for what is fetched from a URL" },
+	{ R "feed route:1 private\n", "c:2: feed route:1: only hold and every are for routes" },
+	{ R "feed http://h/x private private\n", "c:2: private is given twice" },
 	{ R "feed http://h/x access\n", "c:2: access: its value is missing" },
 	{ R "feed set+https://h/x\n",
 	  "c:2: feed set+https://h/x: key FILE is missing: the public key of its publisher" },
@@ -177,7 +180,7 @@ static const struct {
 	  "c:2: feed 'set+file:///x/.y': its last part is no name of a set: letters, digits, '.', "
 	  "'-' and '_'" },
 	{ R "feed set+https://h/x key /k skip-bad\n",
-	  "c:2: feed set+https://h/x: only key, ring, every, timeout and access are for sets" },
+	  "c:2: feed set+https://h/x: only key, ring, every, timeout, access and private are for sets" },
 	{ R "feed set+https://h/x key /k ring 0\n", "c:2: ring '0': not a number from 1 to 8" },
 	{ R "feed set+https://h/x key /k ring 12\n", "c:2: ring '12': not a number from 1 to 8" },
 	{ R "feed http://h/x ring 1\n", "c:2: ring is for signed sets: feed set+https://..." },
@@ -300,12 +303,12 @@ static const char all[] =
 	"rule good allow\n"
 	"\tfeed /x/good.list\n"
 	"rule bad drop proto tcp dport ssh,80-90 tcp-syn vlan 7 established conntrack\n"
-	" feed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\"\n"
+	" feed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\" private\n"
 	" feed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
 	" key src\n kind cuckoo\n fpp 1e-6\n capacity 2k\n min-entries 0\n max-shrink 100%\n"
 	" max-coverage 0.5%\n max-growth 3%\n special keep\n"
-	" feed set+https://example.org/lists/bad key /x/bad.pub every 1d ring 2\n"
+	" feed set+https://example.org/lists/bad key /x/bad.pub private every 1d ring 2\n"
 	"rule rest count\n"
 	"\tany\n"
 	"rule jail drop\n"
@@ -466,10 +469,10 @@ static const char formatted[] =
 	"rule good allow\n"
 	"\tfeed /x/good.list\n"
 	"rule bad drop proto tcp dport 22,80-90 tcp-syn vlan 7 established conntrack\n"
-	"\tfeed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\"\n"
+	"\tfeed https://example.org/drop.txt#part every 1h timeout 30s access \"/x/a b\" private\n"
 	"\tfeed /x/geo.csv column 1-2 where country=BR where \"name=Korea, Republic of\" "
 	"delimiter ; skip-bad every 1d\n"
-	"\tfeed set+https://example.org/lists/bad every 1d key /x/bad.pub ring 2\n"
+	"\tfeed set+https://example.org/lists/bad every 1d private key /x/bad.pub ring 2\n"
 	"\tfpp 1e-06\n"
 	"\tcapacity 2000\n\tmin-entries 0\n\tmax-shrink 100%\n\tmax-coverage 0.5%\n"
 	"\tmax-growth 3%\n\tspecial keep\n"

@@ -127,7 +127,7 @@ conf_refuses "a set with a question" "feed '$URL': a set has a URL without '?', 
 conf_refuses "a set without a name" \
 	"feed 'set+http://10.66.0.1/': its last part is no name of a set: letters, digits, '.', '-' and '_'" \
 	set+http://10.66.0.1/ key "$TMP/pub"
-conf_refuses "a set that is a table" "feed $URL: only key, ring, every, timeout and access are for sets" \
+conf_refuses "a set that is a table" "feed $URL: only key, ring, every, timeout, access and private are for sets" \
 	"$URL" key "$TMP/pub" column 1
 conf_refuses "a key of a list" "key is for signed sets: feed set+https://..." http://10.66.0.1/x key "$TMP/pub"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A request, and where redirections lead it. */
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,39 +92,66 @@ static int make_headers(struct request *request, const char *part_of)
 
 /* --- where it may lead ---------------------------------------------------------------- */
 
-/* The address of a proxy that somebody gave us is one that we were told to ask. */
-static void allow_proxies(struct request *request)
+/* curl's own, where the proxy's URL has none. */
+static const char *default_proxy_port(const char *proxy)
+{
+	return strncasecmp(proxy, "https:", 6) ? "1080" : "443";
+}
+
+static bool leads_to(const char *host, const char *port, const struct sockaddr *address,
+		     socklen_t n_bytes)
+{
+	const struct addrinfo hints = { .ai_family = address->sa_family,
+					.ai_socktype = SOCK_STREAM,
+					.ai_flags = AI_NUMERICSERV };
+	char name[NI_MAXHOST];
+	struct addrinfo *all;
+	bool does = false;
+
+	snprintf(name, sizeof(name), "%s", host[0] == '[' ? host + 1 : host);
+	name[strcspn(name, "]")] = '\0';
+	if (getaddrinfo(name, port, &hints, &all))
+		return false;
+	for (const struct addrinfo *one = all; one && !does; one = one->ai_next)
+		does = one->ai_addrlen == n_bytes && !memcmp(one->ai_addr, address, n_bytes);
+	freeaddrinfo(all);
+	return does;
+}
+
+/* A proxy that somebody gave us is one that we were told to ask, at its port. */
+static bool is_proxy(const struct curl_sockaddr *address)
 {
 	static const char *const names[] = { "http_proxy", "https_proxy", "HTTPS_PROXY",
 					     "all_proxy", "ALL_PROXY" };
+	bool is_it = false;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !is_it; i++) {
 		const char *proxy = getenv(names[i]);
-		char *host = NULL;
+		char *host = NULL, *port = NULL;
 		CURLU *parts = proxy ? curl_url() : NULL;
 
 		if (parts &&
 		    !curl_url_set(parts, CURLUPART_URL, proxy,
 				  CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME) &&
-		    !curl_url_get(parts, CURLUPART_HOST, &host, 0))
-			request->may_reach[address_class_of_host(host)] = true;
+		    !curl_url_get(parts, CURLUPART_HOST, &host, 0)) {
+			curl_url_get(parts, CURLUPART_PORT, &port, 0);
+			is_it = leads_to(host, port ?: default_proxy_port(proxy), &address->addr,
+					 address->addrlen);
+		}
 		curl_free(host);
+		curl_free(port);
 		curl_url_cleanup(parts);
 	}
+	return is_it;
 }
 
-static void allow_what_is_said(struct request *request)
+static bool may_reach(const struct request *request, const struct curl_sockaddr *address,
+		      enum address_class class)
 {
-	char *host = NULL;
-
-	request->may_reach[ADDRESS_ANY] = true;
-	if (!curl_url_get(request->first, CURLUPART_HOST, &host, 0))
-		request->may_reach[address_class_of_host(host)] = true;
-	curl_free(host);
-	if (request->order->may_be_local)
-		for (u32 i = 0; i <= ADDRESS_LINK_LOCAL; i++)
-			request->may_reach[i] = true;
-	allow_proxies(request);
+	if (class == ADDRESS_PUBLIC || (class == ADDRESS_PRIVATE && request->order->may_be_private))
+		return true;
+	return (request->host && address_is_said(request->host, &address->addr)) ||
+	       is_proxy(address);
 }
 
 /* Called with each address, whatever name or redirection it comes from. */
@@ -132,8 +160,9 @@ static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_s
 	struct request *request = data;
 	enum address_class class = address_class(&address->addr);
 
-	if (!request->may_reach[class]) {
+	if (!may_reach(request, address, class)) {
 		request->refused = class;
+		address_format(&address->addr, request->refused_address);
 		errno = EACCES;
 		return CURL_SOCKET_BAD;
 	}
@@ -227,7 +256,7 @@ int request_start(struct request *request, const struct baleen_fetch_order *orde
 		return -ENOMEM;
 	/* Text that is no URL has no host; curl refuses it when it is asked. */
 	curl_url_set(request->first, CURLUPART_URL, order->url, 0);
-	allow_what_is_said(request);
+	curl_url_get(request->first, CURLUPART_HOST, &request->host, 0);
 	set_options(request);
 	return 0;
 }
@@ -246,7 +275,7 @@ CURLcode request_ask(struct request *request)
 	char *next = NULL;
 	CURLcode code;
 
-	request->refused = ADDRESS_ANY;
+	request->refused = ADDRESS_PUBLIC;
 	go_to(request, request->order->url);
 	for (u32 n = 0; n <= MAX_REDIRECTS; n++) {
 		request->n_redirections = n;
@@ -274,6 +303,7 @@ const char *request_header(const struct request *request, const char *name)
 void request_end(struct request *request)
 {
 	curl_easy_cleanup(request->curl);
+	curl_free(request->host);
 	curl_url_cleanup(request->first);
 	free_headers(request);
 }

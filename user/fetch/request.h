@@ -17,8 +17,9 @@
  * @first: the URL of the order, in parts; the host that secrets are for
  * @headers: headers for any host
  * @secret_headers: the same with those of the order
- * @may_reach: by enum address_class
- * @refused: a server led to an address that is not to be asked; its class
+ * @host: its host; NULL for a URL that is none
+ * @refused: a server led to an address that is not to be asked; its class, or ADDRESS_PUBLIC
+ * @refused_address: that address, for a person
  * @n_redirections: how many led to the last answer
  */
 struct request {
@@ -27,8 +28,9 @@ struct request {
 	CURLU *first;
 	struct curl_slist *headers;
 	struct curl_slist *secret_headers;
-	bool may_reach[ADDRESS_LINK_LOCAL + 1];
+	char *host;
 	enum address_class refused;
+	char refused_address[ADDRESS_TEXT];
 	u32 n_redirections;
 };
 

@@ -218,11 +218,17 @@ static int fail_curl(struct transfer *transfer, CURLcode code)
 /* Another attempt would end the same way. */
 static int fail_refused(struct transfer *transfer)
 {
-	return fail(transfer, EACCES,
-		    "refused: its name or a redirection leads to %s, which only the URL itself "
-		    "may name",
-		    transfer->request.refused == ADDRESS_THIS_HOST ? "this host" :
-								     "a link-local address");
+	static const char *const allowed_by[] = {
+		[ADDRESS_PRIVATE] =
+			"is not public: the word 'private' behind the feed's URL allows it",
+		[ADDRESS_THIS_HOST] = "is this host: only a URL with an address of it leads there",
+		[ADDRESS_LINK_LOCAL] = "is link-local, or what a cloud tells its instances: only a "
+				       "URL with this address leads there",
+	};
+	const struct request *request = &transfer->request;
+
+	return fail(transfer, EACCES, "refused: its name or a redirection leads to %s, which %s",
+		    request->refused_address, allowed_by[request->refused]);
 }
 
 static int fail_status(struct transfer *transfer, long status)

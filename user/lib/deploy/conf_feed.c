@@ -103,14 +103,16 @@ enum feed_word {
 	EVERY,
 	TIMEOUT,
 	ACCESS,
+	PRIVATE,
 	HOLD,
 	KEY,
 	RING,
 	N_FEED_WORDS
 };
 
-static const char *const feed_words[] = { "column",  "where",  "delimiter", "skip-bad", "every",
-					  "timeout", "access", "hold",	    "key",	"ring" };
+static const char *const feed_words[] = { "column", "where",   "delimiter", "skip-bad",
+					  "every",  "timeout", "access",    "private",
+					  "hold",   "key",     "ring" };
 
 /* One option at word @i; returns how many words it took, or a negative errno. */
 static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_csv_options *table,
@@ -126,13 +128,13 @@ static int parse_feed_option(struct baleen_conf_parser *parser, struct baleen_cs
 		return baleen_conf_refuse(
 			parser,
 			"'%s': not an option of a feed: column, where, delimiter, "
-			"skip-bad, every, timeout, access, hold, key or ring",
+			"skip-bad, every, timeout, access, private, hold, key or ring",
 			word);
 	if (*given & 1u << option && option != WHERE)
 		return baleen_conf_refuse(parser, "%s is given twice", word);
 	*given |= 1u << option;
-	if (option == SKIP_BAD) {
-		wanted->skip_bad = true;
+	if (option == SKIP_BAD || option == PRIVATE) {
+		*(option == SKIP_BAD ? &wanted->skip_bad : &wanted->may_be_private) = true;
 		return 1;
 	}
 	if (!value)
@@ -191,9 +193,11 @@ static int check_set(struct baleen_conf_parser *parser, const char *source, u32 
 	if (reason)
 		return baleen_conf_refuse(parser, "feed '%s': %s",
 					  baleen_feed_public_name(source).text, reason);
-	if (given & ~(1u << EVERY | 1u << TIMEOUT | 1u << ACCESS | 1u << KEY | 1u << RING))
+	if (given &
+	    ~(1u << EVERY | 1u << TIMEOUT | 1u << ACCESS | 1u << PRIVATE | 1u << KEY | 1u << RING))
 		return baleen_conf_refuse(
-			parser, "feed %s: only key, ring, every, timeout and access are for sets",
+			parser,
+			"feed %s: only key, ring, every, timeout, access and private are for sets",
 			baleen_feed_public_name(source).text);
 	if (!(given & 1u << KEY))
 		return baleen_conf_refuse(
@@ -238,6 +242,8 @@ static int check_source(struct baleen_conf_parser *parser, const char *source, u
 		return baleen_conf_refuse(parser, "timeout is for what is fetched from a URL");
 	if (!is_url && given & 1u << ACCESS)
 		return baleen_conf_refuse(parser, "access is for what is fetched from a URL");
+	if (!is_url && given & 1u << PRIVATE)
+		return baleen_conf_refuse(parser, "private is for what is fetched from a URL");
 	return 0;
 }
 

@@ -129,6 +129,8 @@ static void put_feed(FILE *out, const struct baleen_feed_source *wanted, bool sh
 		fputs(" access ", out);
 		put_word(out, wanted->access);
 	}
+	if (wanted->may_be_private)
+		fputs(" private", out);
 	if (wanted->key[0]) {
 		fputs(" key ", out);
 		put_word(out, wanted->key);

@@ -398,7 +398,8 @@ static int compare_reading(struct comparison *work, const struct baleen_conf_fee
 	a = &old->wanted;
 	if (a->delimiter == b->delimiter && a->skip_bad == b->skip_bad &&
 	    a->every_s == b->every_s && a->timeout_s == b->timeout_s && a->hold_s == b->hold_s &&
-	    !strcmp(a->access, b->access) && !strcmp(a->key, b->key) && a->ring == b->ring)
+	    !strcmp(a->access, b->access) && a->may_be_private == b->may_be_private &&
+	    !strcmp(a->key, b->key) && a->ring == b->ring)
 		return 0;
 	if (a->delimiter != b->delimiter || a->skip_bad != b->skip_bad)
 		rebuild(work, rule);

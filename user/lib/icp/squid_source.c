@@ -145,6 +145,8 @@ static int fetch_source(const char *url, const struct baleen_squid_read *read, i
 	request.timeout_ms = read->timeout_ms ?: TIMEOUT_MS;
 	request.max_bytes = from == BALEEN_SQUID_FROM_DIGEST ? MAX_DIGEST_BYTES : MAX_BYTES;
 	request.n_retries = read->n_retries;
+	/* Caches are inside, and whoever types a URL says which. */
+	request.may_be_private = true;
 	request.on_progress = read->on_progress;
 	request.data = read->data;
 	err = explain_stall(baleen_fetch(&request, &result, error), from, error);

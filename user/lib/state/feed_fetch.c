@@ -19,6 +19,7 @@ static int fetch(const struct baleen_feed_ask *ask, const struct baleen_feed *fe
 
 	if (ask->wanted->timeout_s)
 		request.timeout_ms = 1000 * ask->wanted->timeout_s;
+	request.may_be_private = ask->wanted->may_be_private;
 	request.on_progress = ask->on_progress;
 	request.data = ask->data;
 	/* Without a copy at hand there is nothing that could be unchanged. */

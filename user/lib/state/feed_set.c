@@ -107,6 +107,7 @@ static int get_url(struct work *work, const char *ends_with, u64 most, bool is_c
 		return baleen_fail(error, errno, "memfd: %m");
 	snprintf(url, sizeof(url), "%.*s%s", (int)(work->name - work->url), work->url, ends_with);
 	request.max_bytes = most;
+	request.may_be_private = work->ask->wanted->may_be_private;
 	request.on_progress = work->ask->on_progress;
 	request.data = work->ask->data;
 	if (work->ask->wanted->timeout_s)

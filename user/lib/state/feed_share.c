@@ -38,12 +38,18 @@ static bool is_newer_set(const struct baleen_feed *feed, const struct search *se
 	return feed->confirmed_ms > found->confirmed_ms;
 }
 
+/* A copy that another device may have and this one may not is none for it. */
+static bool is_same_way(const struct baleen_feed *feed, const struct search *search)
+{
+	return !strcmp(feed->wanted.access, search->wanted->access) &&
+	       (!feed->wanted.may_be_private || search->wanted->may_be_private);
+}
+
 static bool is_newer(const struct baleen_feed *feed, const struct search *search)
 {
 	if (baleen_feed_set_is(feed->wanted.source))
 		return is_newer_set(feed, search);
-	return !strcmp(feed->wanted.access, search->wanted->access) &&
-	       feed->confirmed_ms >= search->since_ms;
+	return is_same_way(feed, search) && feed->confirmed_ms >= search->since_ms;
 }
 
 static int look_at_feed(const struct baleen_feed *feed, void *data)
@@ -105,7 +111,7 @@ static int copy(const struct search *search, int fd, u64 *n_bytes)
 static bool may_give_set(const struct search *search, u64 above, u64 since_ms)
 {
 	return search->found.generation > above && search->found.confirmed_ms >= since_ms &&
-	       !strcmp(search->found.wanted.access, search->wanted->access);
+	       is_same_way(&search->found, search);
 }
 
 int baleen_feed_share(const struct baleen_feed_source *wanted, u64 since_ms, u64 above, int fd,

@@ -118,6 +118,7 @@ static bool read_feed(sqlite3_stmt *row, struct baleen_feed *feed)
 	feed->received_ms = sqlite3_column_int64(row, 18);
 	feed->confirmed_ms = sqlite3_column_int64(row, 19);
 	feed->n_failures = sqlite3_column_int64(row, 20);
+	feed->wanted.may_be_private = sqlite3_column_int(row, 25);
 	return true;
 }
 
@@ -179,7 +180,8 @@ static int visit_each(const struct baleen_rule_store *state, const char *rule, b
 		"SELECT rule.name, feed.id, " COLUMNS ","
 		" (SELECT value FROM text WHERE text.name = 'access ' || feed.id),"
 		" (SELECT value FROM text WHERE text.name = 'hold ' || feed.id),"
-		" (SELECT value FROM text WHERE text.name = 'signed ' || feed.id)"
+		" (SELECT value FROM text WHERE text.name = 'signed ' || feed.id),"
+		" (SELECT value FROM text WHERE text.name = 'private ' || feed.id)"
 		" FROM feed JOIN rule ON rule.id = feed.rule"
 		" WHERE (?1 IS NULL OR rule.name = ?1)"
 		" AND (feed.file GLOB '" BALEEN_COPY_OTHERS "') = ?2"
@@ -295,6 +297,9 @@ static int put_texts(struct baleen_rule_store *state, const struct baleen_feed *
 		snprintf(set, sizeof(set), "%llu %llu %s%s", (unsigned long long)feed->generation,
 			 (unsigned long long)feed->n_fallbacks, ring, feed->wanted.key);
 	if (!err)
+		err = put_text(state, "private", feed->id, feed->wanted.may_be_private ? "1" : "",
+			       error);
+	if (!err)
 		err = put_text(state, "hold", feed->id, hold, error);
 	return err ? err : put_text(state, "signed", feed->id, set, error);
 }
@@ -343,6 +348,8 @@ int baleen_feeds_remove(struct baleen_rule_store *state, u64 id, struct baleen_e
 		err = put_text(state, "access", id, "", error);
 	if (!err)
 		err = put_text(state, "hold", id, "", error);
+	if (!err)
+		err = put_text(state, "private", id, "", error);
 	if (!err)
 		err = put_text(state, "rollout", id, "", error);
 	if (!err)

@@ -37,6 +37,7 @@ enum baleen_feed_format {
  * @timeout_s: time limit of a download; 0 for the default
  * @access: of a URL: path of the file of its secrets (util/fetch_access.h), which is read
  *          anew for each download; empty for none
+ * @may_be_private: of a URL: it may lead to private networks
  * @hold_s: of a table of routes: how long to hold those that go with many others; 0 for
  *          none
  * @key: of a signed set: path of the file of the public key of its publisher
@@ -51,6 +52,7 @@ struct baleen_feed_source {
 	u32 every_s;
 	u32 timeout_s;
 	char access[BALEEN_FEED_OPTION_BYTES];
+	bool may_be_private;
 	u32 hold_s;
 	char key[BALEEN_FEED_OPTION_BYTES];
 	u32 ring;

@@ -41,6 +41,7 @@ static int write_order(const struct baleen_fetch_request *request, struct baleen
 		.stall_s = request->stall_s,
 		.n_retries = request->n_retries,
 		.pause_ms = request->pause_ms,
+		.may_be_private = request->may_be_private,
 		.max_bytes = request->max_bytes,
 	};
 	if (!copy_text(order->url, sizeof(order->url), request->url))

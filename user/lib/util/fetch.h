@@ -5,8 +5,9 @@
  * http and https only, also where a server redirects to (five times at most),
  * and from https never back to http. Certificates are verified. Proxies are
  * those of the environment (http_proxy, https_proxy, no_proxy). Neither
- * ~/.netrc nor cookies are used. No name and no redirection leads to this host or
- * to a link-local address, unless the URL or a proxy says such an address itself.
+ * ~/.netrc nor cookies are used. A name or a redirection leads to public addresses
+ * only, and to private networks where the request says so; the URL itself may name any
+ * address, and so may a proxy (fetch/addresses.h).
  *
  * The program baleen-fetch does it (util/helper.h); nothing that a server sends is
  * looked at here.
@@ -34,6 +35,7 @@
  * @etag: ETag of the copy at hand, or NULL
  * @last_modified: date of the copy at hand as the server put it, or NULL
  * @access: secrets for the host of @url, or NULL
+ * @may_be_private: names and redirections may lead to private networks
  * @connect_timeout_ms: time limit of an attempt until the connection stands, TLS included
  * @timeout_ms: time limit of all attempts and the pauses between them
  * @stall_s: seconds without data after which an attempt is given up
@@ -53,6 +55,7 @@ struct baleen_fetch_request {
 	const char *etag;
 	const char *last_modified;
 	const struct baleen_fetch_access *access;
+	bool may_be_private;
 	u32 connect_timeout_ms;
 	u32 timeout_ms;
 	u32 stall_s;

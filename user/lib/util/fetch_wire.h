@@ -41,7 +41,7 @@ enum baleen_fetch_verb {
  * @stall_s: likewise
  * @n_retries: likewise
  * @pause_ms: likewise
- * @may_be_local: the server may be this host, or link-local
+ * @may_be_private: likewise
  * @max_bytes: likewise
  * @url: with its secrets, which is why no order is an argument of a command
  * @etag: or ""
@@ -56,7 +56,7 @@ struct baleen_fetch_order {
 	u32 stall_s;
 	u32 n_retries;
 	u32 pause_ms;
-	u32 may_be_local;
+	u32 may_be_private;
 	u64 max_bytes;
 	char url[BALEEN_FETCH_URL];
 	char etag[BALEEN_FETCH_VALIDATOR];
