@@ -31,7 +31,7 @@
 # make bench-squid  answers to ICP queries, and what they cost a Squid, as root
 # make bench      every benchmark, as root
 # make docs       check that the public headers are fully documented
-# make install    DESTDIR= prefix=/usr/local sbindir= libdir= docdir= mandir= unitdir= udevdir= sysconfdir=
+# make install    DESTDIR= prefix=/usr/local sbindir= libdir= docdir= mandir= unitdir= udevdir= sysconfdir= exampledir=
 # make uninstall  the same variables: removes what that puts there, but sysconfdir
 # make install-dkms  DESTDIR= the module's sources for DKMS, into /usr/src
 # make deb        Debian packages into build/deb/, RELEASE= for another version
@@ -61,6 +61,7 @@ mandir ?= $(datadir)/man
 unitdir ?= $(prefix)/lib/systemd/system
 udevdir ?= $(prefix)/lib/udev/rules.d
 sysconfdir ?= /etc
+exampledir ?= $(docdir)/examples
 CC := gcc
 CLANG ?= clang
 BPFTOOL ?= bpftool
@@ -525,11 +526,15 @@ PLACES = $(if $(ELSEWHERE),s|/usr/sbin/baleend|$(sbindir)/baleend --command $(sb
 # What others add to these directories is installed with them.
 install: all
 	install -d $(addprefix $(DESTDIR),$(sbindir) $(libexecdir) $(libdir)/pkgconfig $(includedir)/baleen \
+		$(includedir)/linux $(exampledir)/xdp \
 		$(mandir)/man3 $(mandir)/man5 $(mandir)/man7 $(mandir)/man8 $(unitdir) $(udevdir) $(share) \
 		$(docdir)/docs $(datadir)/bash-completion/completions $(sysconfdir)/baleen)
 	install -t $(DESTDIR)$(sbindir) $(PROGRAMS)
 	install -t $(DESTDIR)$(libexecdir) $(HELPERS)
 	$(INSTALL_FILE) $(DESTDIR)$(includedir)/baleen include/baleen/*.h user/api/libbaleen.h
+	$(INSTALL_FILE) $(DESTDIR)$(includedir)/linux include/uapi/linux/baleen.h
+	$(INSTALL_FILE) $(DESTDIR)$(exampledir) examples/Makefile examples/*.c
+	$(INSTALL_FILE) $(DESTDIR)$(exampledir)/xdp examples/xdp/Makefile examples/xdp/*.c
 	$(INSTALL_FILE) $(DESTDIR)$(libdir) $(API_LIB)
 	ln -sf libbaleen.so.$(API_VERSION) $(DESTDIR)$(libdir)/$(API_SONAME)
 	ln -sf $(API_SONAME) $(DESTDIR)$(libdir)/libbaleen.so

@@ -149,7 +149,7 @@ static inline u64 baleen_classic_position_text(const struct baleen_table *table,
 					       const struct baleen_seed *seed, const void *bytes,
 					       u32 n_bytes, u32 i)
 {
-	struct baleen_text text = { bytes, n_bytes, table->form };
+	struct baleen_text text = { (const u8 *)bytes, n_bytes, table->form };
 	u32 step = table->hash == BALEEN_HASH_BIP37 ? BALEEN_BIP37_STEP : 1, hash;
 	u64 m = baleen_table_bits(table);
 

@@ -245,7 +245,7 @@ struct baleen_change {
 static inline int baleen_change_table_add(void *context, const struct baleen_key *key,
 					  bool *changed)
 {
-	const struct baleen_change *change = context;
+	const struct baleen_change *change = (const struct baleen_change *)context;
 	const struct baleen_image *image = change->image;
 	const struct baleen_table *table = &image->table[key->domain];
 	struct baleen_positions positions;
@@ -277,7 +277,7 @@ static inline int baleen_change_table_add(void *context, const struct baleen_key
 static inline int baleen_change_table_del(void *context, const struct baleen_key *key,
 					  bool *changed)
 {
-	const struct baleen_change *change = context;
+	const struct baleen_change *change = (const struct baleen_change *)context;
 	const struct baleen_image *image = change->image;
 	const struct baleen_table *table = &image->table[key->domain];
 	struct baleen_positions positions;

@@ -83,7 +83,7 @@ baleen_inline u32 baleen_murmur3_key(const struct baleen_key *key, u32 seed)
  */
 baleen_inline u32 baleen_murmur3_bytes(const void *bytes, u32 n_bytes, u32 seed)
 {
-	const u8 *at = bytes;
+	const u8 *at = (const u8 *)bytes;
 	u32 left = n_bytes, tail = 0;
 
 	for (; left >= 4; left -= 4, at += 4)
@@ -129,7 +129,7 @@ baleen_inline u32 baleen_fnv1a_key(const struct baleen_key *key)
  */
 baleen_inline u32 baleen_fnv1a_bytes(const void *bytes, u32 n_bytes)
 {
-	const u8 *at = bytes;
+	const u8 *at = (const u8 *)bytes;
 	u32 state = BALEEN_FNV1A_BASIS;
 
 	for (u32 i = 0; i < n_bytes; i++)

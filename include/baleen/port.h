@@ -9,11 +9,20 @@
 #define BALEEN_PORT_H
 
 #if defined(__bpf__)
+/* vmlinux.h, when it came first, has the kernel's own types, wchar_t too. */
+#ifndef __VMLINUX_H__
 #include <linux/types.h>
-#include <linux/errno.h>
-#include <stddef.h>
-#include <stdbool.h>
 #include <linux/bpf.h>
+#include <stddef.h>
+#endif
+#ifndef offsetof
+#define offsetof(type, member) __builtin_offsetof(type, member)
+#endif
+#ifndef NULL
+#define NULL ((void *)0)
+#endif
+#include <linux/errno.h>
+#include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #elif defined(__KERNEL__)
 #include <linux/types.h>
@@ -36,6 +45,10 @@ typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
 typedef __s64 s64;
+#endif
+
+#ifdef __cplusplus
+#define _Static_assert static_assert
 #endif
 
 #define baleen_inline static inline __attribute__((always_inline, unused))
@@ -302,7 +315,7 @@ baleen_inline void baleen_store_word(u64 *word, u64 value)
 #if defined(__KERNEL__)
 baleen_inline u32 baleen_crc32c(u32 crc, const void *data, size_t bytes)
 {
-	const u8 *p = data;
+	const u8 *p = (const u8 *)data;
 
 	/* The kernel's length has 32 bits. */
 	for (size_t piece; bytes; bytes -= piece, p += piece) {
@@ -320,7 +333,7 @@ static inline __attribute__((unused)) u32 baleen_crc32c_portable(u32 crc, const 
 		0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
 		0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
 	};
-	const u8 *p = data;
+	const u8 *p = (const u8 *)data;
 
 	crc = ~crc;
 	while (bytes--) {
@@ -335,7 +348,7 @@ static inline __attribute__((unused)) u32 baleen_crc32c_portable(u32 crc, const 
 static inline __attribute__((unused, target("sse4.2"))) u32
 baleen_crc32c_sse42(u32 crc, const void *data, size_t bytes)
 {
-	const u8 *p = data;
+	const u8 *p = (const u8 *)data;
 	u64 state = (u32)~crc;
 
 	for (; bytes >= 8; bytes -= 8, p += 8) {

@@ -62,22 +62,22 @@ baleen_inline struct baleen_cuckoo_place baleen_prefix_locate(const struct balee
 							      u64 hi, u64 lo, u32 length)
 {
 	struct baleen_cuckoo_place place;
-	u64 class, hash;
+	u64 length_class, hash;
 
 	if (length <= 64) {
-		class = length == 64;
+		length_class = length == 64;
 		/* A one behind the prefix tells the lengths apart. */
 		if (length < 64)
 			hi = (hi | 1ull << (63 - (length & 63))) & ~0ull << (63 - (length & 63));
 		hash = baleen_permute64(seed, hi);
 	} else {
-		class = 2 + (length == 128);
+		length_class = 2 + (length == 128);
 		if (length < 128)
 			lo = (lo | 1ull << ((127 - length) & 63)) & ~0ull << ((127 - length) & 63);
 		hash = baleen_hash_ip6(seed, hi, lo);
 	}
 	place = baleen_cuckoo_locate_hash(table, hash, 64);
-	place.slot |= class << BALEEN_PREFIX_CLASS_SHIFT;
+	place.slot |= length_class << BALEEN_PREFIX_CLASS_SHIFT;
 	return place;
 }
 

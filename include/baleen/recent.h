@@ -101,8 +101,8 @@ baleen_inline struct baleen_recent_net baleen_recent_net(u64 hi, u64 lo, u32 len
 	return (struct baleen_recent_net){
 		.hi = hi & (has_hi | ~rest),
 		.lo = lo & has_hi & (is_whole | ~rest),
-		.length = length,
-		.is_ip6 = is_ip6,
+		.length = (u8)length,
+		.is_ip6 = !!is_ip6,
 	};
 }
 

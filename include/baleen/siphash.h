@@ -82,7 +82,7 @@ baleen_inline u64 baleen_siphash(u64 k0, u64 k1, const void *bytes, size_t n, u3
 {
 	struct baleen_sip sip = { k0 ^ 0x736f6d6570736575ull, k1 ^ 0x646f72616e646f6dull,
 				  k0 ^ 0x6c7967656e657261ull, k1 ^ 0x7465646279746573ull };
-	const u8 *p = bytes;
+	const u8 *p = (const u8 *)bytes;
 	u64 last;
 
 	for (size_t left = n; left >= 8; left -= 8, p += 8) {

@@ -103,7 +103,8 @@ baleen_inline u32 baleen_tree_entry(const void *store, u32 first_block, u32 i)
 {
 	const struct baleen_block *block = baleen_store_block(store, first_block + (i >> 4));
 
-	return block ? baleen_le64(block->word[i >> 1 & 7]) >> (i & 1) * 32 : BALEEN_GROUP_NONE;
+	return block ? baleen_le64(block->word[i >> 1 & 7]) >> (i & 1) * 32 :
+		       (u32)BALEEN_GROUP_NONE;
 }
 
 /**
@@ -131,7 +132,7 @@ baleen_inline u32 baleen_tree_root(const struct baleen_table *table, const void 
 	if ((u64)line + (i >> 4) >= table->n_buckets)
 		return BALEEN_GROUP_NONE;
 	entry = baleen_tree_entry(store, table->leaf_block + line, i);
-	return entry & BALEEN_TREE_INDEX ? BALEEN_GROUP_NONE : entry;
+	return entry & BALEEN_TREE_INDEX ? (u32)BALEEN_GROUP_NONE : entry;
 }
 
 /**

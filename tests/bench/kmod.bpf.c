@@ -3,7 +3,7 @@
  * Programs that make a key of the source of the frame and ask one filter: in their
  * own array map, or in the kernel module. For bench_kmod.c.
  */
-#include <baleen/probe.h>
+#include <baleen/program.h>
 
 #include <uapi/linux/baleen.h>
 
@@ -35,11 +35,7 @@ baleen_inline const u8 *source_of(const struct xdp_md *ctx, u32 at, u32 n_bytes)
 
 baleen_inline int ask_map(const struct baleen_key *key)
 {
-	const struct baleen_image *header = (const struct baleen_image *)&image;
-
-	/* clang would read the zeros of this file through a plain pointer. */
-	asm volatile("" : "+r"(header));
-	return baleen_image_test(header, &filter, key) ? XDP_DROP : XDP_PASS;
+	return baleen_image_test(baleen_program_image(&image), &filter, key) ? XDP_DROP : XDP_PASS;
 }
 
 baleen_inline int ask_module(const struct baleen_key *key)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Each header of include/baleen compiles alone, without a warning, in every
-# world it is meant for: userspace, BPF with either store, and the kernels 6.1
-# and 6.12. What checks or changes images is not for BPF.
+# world it is meant for: userspace, also of C++, BPF with either store and behind vmlinux.h,
+# and the kernels 6.1 and 6.12. What checks or changes images is not for BPF, and program.h
+# is for nothing else.
 
 set -u
 shopt -s extglob
@@ -33,6 +34,16 @@ lone()
 	printf '#include <baleen/%s>\n' "$1" "$1"
 }
 
+# is_for WORLD HEADER
+is_for()
+{
+	case $1-$2 in
+	bpf-*-@(image_check|slots|plane|search|inplace).h) return 1 ;;
+	bpf-*) ;;
+	*-program.h) return 1 ;;
+	esac
+}
+
 # check WORLD COMPILER...: every header alone
 check()
 {
@@ -40,11 +51,25 @@ check()
 	shift
 	for path in "${headers[@]}"; do
 		name=${path##*/}
-		case $world-$name in bpf-*-@(image_check|slots|plane|search|inplace).h) continue ;; esac
-		lone "$name" | "$@" "${warnings[@]}" -I include -x c -c -o /dev/null - \
+		is_for "$world" "$name" || continue
+		lone "$name" | "$1" "${warnings[@]}" "${@:2}" -I include -c -o /dev/null - \
 			>"$kworld/log" 2>&1
 		result $? "$world: $name" "$kworld/log"
 	done
+}
+
+# check_vmlinux: all headers behind the types of this kernel, which take a while to read
+check_vmlinux()
+{
+	local path name
+
+	bpftool btf dump file /sys/kernel/btf/vmlinux format c >"$kworld/vmlinux.h"
+	for path in "${headers[@]}"; do
+		name=${path##*/}
+		! is_for bpf-vmlinux "$name" || lone "$name"
+	done | clang "${warnings[@]}" -target bpf -mcpu=v3 -O2 -I "/usr/include/$multiarch" -I include \
+		-include "$kworld/vmlinux.h" -x c -c -o /dev/null - >"$kworld/log" 2>&1
+	result $? "bpf-vmlinux: each header of BPF" "$kworld/log"
 }
 
 # The functions that a module will call, so that they are really compiled.
@@ -133,6 +158,7 @@ module()
 	calls >"$1/calls.c"
 	for path in "${headers[@]}"; do
 		name=${path##*/}
+		is_for kernel "$name" || continue
 		lone "$name" >"$1/${name%.h}_h.c"
 		objects+=" ${name%.h}_h.o"
 	done
@@ -154,6 +180,7 @@ check_kernel()
 	make -k -s -j 2 -C "${kdir:-/nonexistent}" M="$PWD/$dir" W=1 KCFLAGS=-Wframe-larger-than=1024 modules >"$kworld/log" 2>&1
 	for path in "${headers[@]}"; do
 		name=${path##*/}
+		is_for kernel "$name" || continue
 		[ -f "$dir/${name%.h}_h.o" ]
 		result $? "kernel $1: $name" "$kworld/log"
 	done
@@ -162,11 +189,14 @@ check_kernel()
 }
 
 mkdir -p "$kworld"
-check user gcc -std=gnu11 -O2
-check user-clang clang -std=gnu11 -O2
-check bpf-map clang -target bpf -mcpu=v3 -O2 -I "/usr/include/$multiarch"
+check user gcc -std=gnu11 -O2 -x c
+check user-clang clang -std=gnu11 -O2 -x c
+# What an initializer does not name is zero in C++, too.
+check user-c++ g++ -std=c++17 -O2 -Wno-missing-field-initializers -x c++
+check bpf-map clang -target bpf -mcpu=v3 -O2 -I "/usr/include/$multiarch" -x c
 check bpf-section clang -target bpf -mcpu=v3 -O2 -I "/usr/include/$multiarch" \
-	-DBALEEN_STORE_SECTION
+	-DBALEEN_STORE_SECTION -x c
+check_vmlinux
 check_kernel 6.1
 if [ "${TEST_ALL-}" = 1 ]; then
 	check_kernel 6.12

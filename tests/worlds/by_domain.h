@@ -5,7 +5,7 @@
 #ifndef BALEEN_TESTS_BY_DOMAIN_H
 #define BALEEN_TESTS_BY_DOMAIN_H
 
-#include <baleen/probe.h>
+#include <baleen/program.h>
 
 /* Each domain asks as packets of it do: with a table whose constants the verifier
  * knows. @image is constant data of the load.

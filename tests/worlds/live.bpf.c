@@ -31,10 +31,8 @@ struct {
 
 static long read_one(u32 i, void *context __attribute__((unused)))
 {
-	const struct baleen_image *header = (const struct baleen_image *)&image;
+	const struct baleen_image *header = baleen_program_image(&image);
 
-	/* clang would read the zeros of this file through a plain pointer. */
-	asm volatile("" : "+r"(header));
 	held = hold;
 	if (held)
 		return stop != 0;

@@ -36,12 +36,10 @@ struct {
 
 static long answer(u32 i, void *context __attribute__((unused)))
 {
-	const struct baleen_image *header = (const struct baleen_image *)&image;
+	const struct baleen_image *header = baleen_program_image(&image);
 	struct baleen_key *key = bpf_map_lookup_elem(&keys, &i);
 	u64 *out = bpf_map_lookup_elem(&answers, &i);
 
-	/* clang would read the zeros of this file through a plain pointer. */
-	asm volatile("" : "+r"(header));
 	if (!key || !out)
 		return 1;
 	*out = test_by_domain(header, &filter, key);

@@ -7,6 +7,7 @@
 
 #include <baleen/image.h>
 
+#include "filter/filter.h"
 #include "list/list.h"
 #include "net/device.h"
 
@@ -41,6 +42,17 @@ struct baleen_error *api_error(void);
  * Return: 0 or a negative errno.
  */
 int api_keys_finish(struct baleen_keys *keys);
+
+/**
+ * api_set_image() - the image of a set
+ * @set: the set
+ * @copy: set up, of a live set with its image; free with baleen_filter_free() on success
+ * @image: filled in: @copy, or what @set has, as long as it lives
+ *
+ * Return: 0 or a negative errno.
+ */
+int api_set_image(const struct baleen_set *set, struct baleen_filter *copy,
+		  const struct baleen_filter **image);
 
 /**
  * struct api_rule - a live rule by name

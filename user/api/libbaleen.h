@@ -46,6 +46,7 @@ extern "C" {
 
 struct baleen_keys;
 struct baleen_set;
+struct bpf_object;
 
 /**
  * struct baleen_set_options - how a set is built
@@ -322,6 +323,21 @@ int baleen_set_info(const struct baleen_set *set, struct baleen_set_info *info);
  * when another program keeps changing a live set; a negative errno.
  */
 int baleen_set_save(const struct baleen_set *set, const char *path, unsigned int mode);
+
+/**
+ * baleen_set_load() - put a set into a BPF program of yours
+ * @set: the set, of keys of packets; of a live one what it holds now
+ * @object: opened by libbpf and not yet loaded
+ * @filter: name of a BALEEN_FILTER() in it, see <baleen/program.h> and baleen-probe(7)
+ *
+ * Fills in the filter's header and gives it a map of its size. The kernel refuses to load a
+ * program that asks a filter without this. The set is copied: another one needs another load.
+ *
+ * Return: 0; -ENOENT when @object has no such filter; -EINVAL when it was compiled against
+ * headers of another release; -EBUSY when it is loaded; -EOPNOTSUPP for keys that are not of
+ * packets; a negative errno.
+ */
+int baleen_set_load(const struct baleen_set *set, struct bpf_object *object, const char *filter);
 
 /**
  * baleen_set_close() - free it; a rule is not changed by that

@@ -177,16 +177,28 @@ static int copy_live(const struct baleen_set *set, struct baleen_filter *copy)
 	return err;
 }
 
+int api_set_image(const struct baleen_set *set, struct baleen_filter *copy,
+		  const struct baleen_filter **image)
+{
+	int err = 0;
+
+	*copy = (struct baleen_filter){ 0 };
+	if (set->is_live)
+		err = copy_live(set, copy);
+	if (!err)
+		*image = set->is_live ? copy : &set->filter;
+	return err;
+}
+
 int baleen_set_save(const struct baleen_set *set, const char *path, unsigned int mode)
 {
-	struct baleen_filter copy = { 0 };
-	const struct baleen_filter *image = set->is_live ? &copy : &set->filter;
-	int err = 0;
+	const struct baleen_filter *image;
+	struct baleen_filter copy;
+	int err;
 
 	if (!baleen_file_may_replace(path, BALEEN_MAGIC, sizeof(BALEEN_MAGIC) - 1))
 		return baleen_fail(api_error(), EEXIST, "%s: exists and is not an image", path);
-	if (set->is_live)
-		err = copy_live(set, &copy);
+	err = api_set_image(set, &copy, &image);
 	if (!err)
 		err = baleen_file_write(path, image->bytes, image->n_bytes, mode, api_error());
 	baleen_filter_free(&copy);

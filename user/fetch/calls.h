@@ -17,9 +17,9 @@
 /**
  * calls_restrict() - allow these calls and no others, for good
  *
- * Needs PR_SET_NO_NEW_PRIVS. A kernel without seccomp has the other bounds.
- *
- * Return: 0 or a negative errno.
+ * Context: behind PR_SET_NO_NEW_PRIVS.
+ * Return: 0, also of a kernel without seccomp, where the other bounds remain; or a negative
+ * errno.
  */
 int calls_restrict(void);
 
