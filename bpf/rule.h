@@ -30,6 +30,7 @@ __noinline int find_details(struct context *ctx, u32 ip_offset, u32 is_ip6, stru
 
 	if (!details || ip + (is_ip6 ? BALEEN_IP6_BYTES : BALEEN_IP4_BYTES) > end)
 		return 0;
+	details->ip_offset = ip_offset & 0xff;
 	if (is_ip6)
 		baleen_packet_details(ip, end, true, &details->transport, &details->fields);
 	else

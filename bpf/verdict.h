@@ -23,11 +23,13 @@ struct {
  * struct details - what few rules ask of a frame
  * @transport: protocol and ports
  * @fields: addresses, protocol and ports, for keys of several fields
+ * @ip_offset: where the IP header stands in the frame, 255 at most
  * @established: who knows its connection, enum baleen_established; set when a rule asks
  */
 struct details {
 	struct baleen_transport transport;
 	struct baleen_fields fields;
+	u32 ip_offset;
 	u32 established;
 };
 

@@ -55,6 +55,10 @@
 #define BALEEN_IP4_BYTES 20
 #define BALEEN_IP6_BYTES 40
 #define BALEEN_PORTS_BYTES 4
+#define BALEEN_TCP_BYTES 20
+#define BALEEN_TCP_SEQ_AT 4
+#define BALEEN_TCP_ACK_AT 8
+#define BALEEN_TCP_LENGTH_AT 12
 #define BALEEN_TCP_FLAGS_AT 13
 #define BALEEN_TCP_SYN 0x02 /* RFC 9293 section 3.1 */
 #define BALEEN_TCP_ACK 0x10
@@ -120,6 +124,8 @@ struct baleen_packet {
  *             fragments (RFC 1858) evade no rule
  * @sport: source port
  * @dport: destination port
+ * @n_bytes: behind the headers of IP, when @has_proto, as IP has it; of what is longer
+ *           than it can say, as if it were BALEEN_LENGTH_UNKNOWN behind the first header
  */
 struct baleen_transport {
 	bool has_proto;
@@ -129,6 +135,7 @@ struct baleen_transport {
 	u8 tcp_flags;
 	u16 sport;
 	u16 dport;
+	int n_bytes;
 };
 
 baleen_inline enum baleen_parse baleen_parse_ip4(const u8 *ip, const u8 *end,
@@ -348,6 +355,7 @@ baleen_inline void baleen_transport_ip4(const u8 *ip, const u8 *end,
 	/* A header that claims less than it has says nothing of what follows. */
 	if (header_bytes < BALEEN_IP4_BYTES)
 		n_claimed = 0;
+	transport->n_bytes = n_claimed;
 	if (offset)
 		baleen_transport_later(offset, transport);
 	else
@@ -382,10 +390,34 @@ baleen_inline void baleen_transport_ip6(const u8 *ip, const u8 *end,
 		return;
 	transport->proto = proto;
 	transport->has_proto = true;
+	transport->n_bytes = n_claimed;
 	if (offset)
 		baleen_transport_later(offset, transport);
 	else
 		baleen_transport_at(p, end, n_claimed, transport);
+}
+
+/**
+ * baleen_packet_tcp_at() - where the header of TCP begins
+ * @ip: a fixed IP header
+ * @is_ip6: its family
+ * @transport: of the packet, which has ports of TCP
+ *
+ * A parser that kept this, too, would cost the verifier more on each of its many paths.
+ *
+ * Context: any, BPF-safe.
+ * Return: bytes from @ip on.
+ */
+baleen_inline u32 baleen_packet_tcp_at(const u8 *ip, bool is_ip6,
+				       const struct baleen_transport *transport)
+{
+	int payload_bytes;
+
+	if (!is_ip6)
+		return (ip[0] & 15) * 4;
+	payload_bytes = baleen_be16(BALEEN_LOAD(u16, ip + 4));
+	return BALEEN_IP6_BYTES + (payload_bytes ? payload_bytes : BALEEN_LENGTH_UNKNOWN) -
+	       transport->n_bytes;
 }
 
 /**

@@ -62,7 +62,7 @@
  * @has_per: @src_bits and @src6_bits were typed
  * @src_bits: length of the IPv4 prefix that is one source; 0 for 32
  * @src6_bits: of the IPv6 prefix; 0 for 64
- * @unverified: packets count that no handshake came before
+ * @unverified: packets count that do not prove who sent them
  * @reserved: zero
  */
 struct baleen_rate_limit {

@@ -247,9 +247,28 @@ enum baleen_limits {
 	BALEEN_LIMITS_PEEK = 2,
 };
 
-#define BALEEN_CONFIG_VERSION 10
+#define BALEEN_CONFIG_VERSION 11
 #define BALEEN_CONFIG_OLDEST 2 /* that is still understood */
 #define BALEEN_DEVICE_BYTES 16
+
+/**
+ * struct baleen_tcp_fields - where the numbers of a connection stand in a struct tcp_sock of the
+ * kernel, in bytes from its start; all are 0 when that is not known
+ * @rcv_nxt: the number that the next byte to come has
+ * @rcv_wup: what it was when the peer was told of a window last
+ * @rcv_wnd: that window
+ * @snd_una: the first byte sent that the peer has not acknowledged
+ * @snd_nxt: the number that the next byte to be sent has
+ * @max_window: the largest window that the peer has told of
+ */
+struct baleen_tcp_fields {
+	u32 rcv_nxt;
+	u32 rcv_wup;
+	u32 rcv_wnd;
+	u32 snd_una;
+	u32 snd_nxt;
+	u32 max_window;
+};
 
 /**
  * struct baleen_config - constants of one load of the XDP program
@@ -283,6 +302,8 @@ enum baleen_limits {
  *                   not have, a bit each; 0 for no prefilter. Version 10
  * @prefilter_key_offset: of this address in the IPv4 header. Version 10
  * @prefilter: header of the prefilter: see user/lib/filter/prefilter.h. Version 10
+ * @tcp: for limits without `unverified`, by which a segment is held to its connection. Version
+ *       11; the program of an earlier one counts whatever finds a connection
  *
  * A release manages what an earlier one attached. So what is here stays, with
  * all that is in struct baleen_rule and in the image in it. A new constant comes
@@ -314,6 +335,7 @@ struct baleen_config {
 	u32 prefilter_rules;
 	u32 prefilter_key_offset;
 	struct baleen_image prefilter;
+	struct baleen_tcp_fields tcp;
 };
 
 /**

@@ -141,6 +141,7 @@ static u32 make_frame(bool is_ip6, bool is_tagged, u8 frame[FRAME_BYTES])
 		at = put(ip + 16, FRAME_DST4, 4);
 	}
 	put(at, FRAME_SPORT << 16 | FRAME_DPORT, 4);
+	at[BALEEN_TCP_FLAGS_AT] = BALEEN_TCP_ACK;
 	return ip - frame;
 }
 

@@ -16,6 +16,7 @@ source tests/kernels/egress.sh
 source tests/kernels/conntrack.sh
 source tests/kernels/tunnels.sh
 source tests/kernels/bond.sh
+source tests/kernels/limit.sh
 
 PINS=/sys/fs/bpf/test
 OBJECT=$TMP/drop.bpf.o
@@ -214,6 +215,7 @@ count_all
 	bail "baleen build"
 test_attach native
 test_attach generic
+test_limit
 test_rules
 test_geometry "32- and 64-bit slots"
 test_geometry "16- and 64-bit slots" --capacity 1000000

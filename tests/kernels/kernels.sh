@@ -14,7 +14,7 @@ export PATH="$PATH:/usr/sbin:/sbin"
 source tests/kernels/counted.sh
 source tests/kernels/ceilings.sh
 files=(tests/lib.sh tests/kernels/*.sh build/baleen build/*.bpf.o
-	tests/frames.sh build/tools/{traffic,json,program,frame} "$(command -v nft)" "$(command -v wg)")
+	tests/frames.sh build/tools/{traffic,json,program,frame,crowd} "$(command -v nft)" "$(command -v wg)")
 read -ra kernels <<<"$(tests/kernels/which kernels)"
 instructions=tests/kernels/instructions
 update="make && tests/kernels/kernels.sh --update"

@@ -13,7 +13,9 @@
  *
  * The clients are 10.66.1.1 to 10.66.1.200, the server is 10.66.0.2. FLOOD says who sends
  * FRAMES frames, RATE a second (0: at once), each source TIMES in a row:
- *      tcp      10.66.2.1, in a TCP connection that it has opened
+ *      tcp      10.66.2.1, in a TCP connection that it has opened: ACKs of all it has got
+ *      blind    the same with sequence and acknowledgement by chance, as one sends who only
+ *               guesses that there is this connection
  *      spoof    16.0.0.0 and those after it, TCP that nobody has opened
  *      udp      the same, UDP
  *
@@ -49,6 +51,12 @@
 #define FIRST_SPOOFED 0x10000000u
 #define PORT 80
 #define END_NS 20000000000ull
+
+enum flood {
+	FLOOD_TRUE,
+	FLOOD_BLIND,
+	FLOOD_MADE_UP,
+};
 
 struct frame {
 	struct ether_header ether;
@@ -176,6 +184,34 @@ static void drain(void)
 
 /* --- flood --------------------------------------------------------------------- */
 
+/* The attacker's, from its socket. */
+static unsigned int number_of(int queue)
+{
+	socklen_t bytes = sizeof(queue);
+	unsigned int number;
+
+	check(setsockopt(crowd.attacker, IPPROTO_TCP, TCP_REPAIR_QUEUE, &queue, bytes), "queue");
+	check(getsockopt(crowd.attacker, IPPROTO_TCP, TCP_QUEUE_SEQ, &number, &bytes), "number");
+	return number;
+}
+
+/* linux/tcp.h, which does not go together with netinet/tcp.h */
+enum {
+	REPAIR_OFF_SILENTLY = -1,
+	QUEUE_RECEIVED = 1,
+	QUEUE_SENT = 2,
+};
+
+static void read_numbers(struct frame *frame)
+{
+	int on = 1, off = REPAIR_OFF_SILENTLY;
+
+	check(setsockopt(crowd.attacker, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)), "TCP_REPAIR");
+	frame->tcp.seq = htonl(number_of(QUEUE_SENT));
+	frame->tcp.ack_seq = htonl(number_of(QUEUE_RECEIVED));
+	check(setsockopt(crowd.attacker, IPPROTO_TCP, TCP_REPAIR, &off, sizeof(off)), "TCP_REPAIR");
+}
+
 static void make_frame(const char *flood, unsigned short port)
 {
 	struct frame *frame = &crowd.frame;
@@ -192,12 +228,29 @@ static void make_frame(const char *flood, unsigned short port)
 				    .daddr = htonl(SERVER) };
 	frame->tcp =
 		(struct tcphdr){ .source = htons(port), .dest = htons(PORT), .doff = 5, .ack = 1 };
+	if (!strcmp(flood, "tcp"))
+		read_numbers(frame);
 }
 
-static void send_frame(bool is_spoofed, unsigned int times)
+/* xorshift64*, from a fixed seed. */
+static unsigned int by_chance(void)
 {
-	if (is_spoofed)
+	static unsigned long long state = 1;
+
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return state * 0x2545f4914f6cdd1dull >> 32;
+}
+
+static void send_frame(enum flood flood, unsigned int times)
+{
+	if (flood == FLOOD_MADE_UP)
 		crowd.frame.ip.saddr = htonl(FIRST_SPOOFED + crowd.sent / times);
+	if (flood == FLOOD_BLIND) {
+		crowd.frame.tcp.seq = by_chance();
+		crowd.frame.tcp.ack_seq = by_chance();
+	}
 	if (!crowd.sent)
 		crowd.first_ns = now_ns();
 	while (send(crowd.out, &crowd.frame, sizeof(crowd.frame), 0) < 0)
@@ -206,7 +259,7 @@ static void send_frame(bool is_spoofed, unsigned int times)
 	crowd.sent++;
 }
 
-static void run(bool is_spoofed, unsigned long long n, unsigned long long rate, unsigned int times)
+static void run(enum flood flood, unsigned long long n, unsigned long long rate, unsigned int times)
 {
 	unsigned long long due_ns[N_CLIENTS], begun = now_ns(), due, burst;
 
@@ -216,7 +269,7 @@ static void run(bool is_spoofed, unsigned long long n, unsigned long long rate, 
 		/* A veth ring holds 256. */
 		due = rate ? (now_ns() - begun) * rate / 1000000000 : n;
 		for (burst = 0; burst < 64 && crowd.sent < n && crowd.sent < due; burst++)
-			send_frame(is_spoofed, times);
+			send_frame(flood, times);
 		send_clients(due_ns);
 		drain();
 	}
@@ -232,7 +285,7 @@ int main(int argc, char **argv)
 	int ignored;
 
 	if (argc != 7 || atoi(argv[6]) < 1)
-		errx(2, "usage: crowd CLIENTS SERVERS tcp|spoof|udp FRAMES RATE TIMES");
+		errx(2, "usage: crowd CLIENTS SERVERS tcp|blind|spoof|udp FRAMES RATE TIMES");
 	enter(argv[2]);
 	open_server();
 	crowd.in = open_device("veth-b", ETH_P_IP, crowd.frame.ether.ether_dhost);
@@ -243,8 +296,10 @@ int main(int argc, char **argv)
 	crowd.attacker = connect_from(ATTACKER, &ignored);
 	check(getsockname(crowd.attacker, (struct sockaddr *)&from, &bytes), "attacker");
 	make_frame(argv[3], ntohs(from.sin_port));
-	run(strcmp(argv[3], "tcp"), strtoull(argv[4], NULL, 10), strtoull(argv[5], NULL, 10),
-	    atoi(argv[6]));
+	run(!strcmp(argv[3], "tcp")   ? FLOOD_TRUE :
+	    !strcmp(argv[3], "blind") ? FLOOD_BLIND :
+					FLOOD_MADE_UP,
+	    strtoull(argv[4], NULL, 10), strtoull(argv[5], NULL, 10), atoi(argv[6]));
 	printf("{\"sent\":%llu,\"arrived\":%llu,\"ms\":%llu,\"clients\":%llu}\n", crowd.sent,
 	       crowd.arrived, crowd.arrived ? (crowd.last_ns - crowd.first_ns) / 1000000 : 0,
 	       crowd.bytes_arrived);

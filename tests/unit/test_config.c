@@ -154,6 +154,24 @@ static void test_reads_limits(void **state)
 	assert_int_equal(out.limits, BALEEN_LIMITS_NONE);
 }
 
+/* Version 10 does not know the numbers of a connection. */
+static void test_reads_version_10(void **state)
+{
+	struct baleen_config config = sample(), out;
+
+	config.tcp.rcv_nxt = 100;
+	config.version = 10;
+	assert_refused(&config, sizeof(config));
+	assert_int_equal(baleen_config_decode(&config, offsetof(struct baleen_config, tcp), &out),
+			 0);
+	assert_int_equal(out.version, BALEEN_CONFIG_VERSION);
+	assert_int_equal(out.tcp.rcv_nxt, 0);
+	config.version = 11;
+	assert_refused(&config, offsetof(struct baleen_config, tcp));
+	assert_int_equal(baleen_config_decode(&config, sizeof(config), &out), 0);
+	assert_int_equal(out.tcp.rcv_nxt, 100);
+}
+
 /* What is behind the last rule is not looked at. */
 static void test_reads(void **state)
 {
@@ -184,6 +202,7 @@ int main(void)
 		cmocka_unit_test(test_reads_version_2),
 		cmocka_unit_test(test_reads_versions_3_and_4),
 		cmocka_unit_test(test_reads_limits),
+		cmocka_unit_test(test_reads_version_10),
 		cmocka_unit_test(test_reads),
 		cmocka_unit_test(test_ends_names),
 	};

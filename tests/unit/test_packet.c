@@ -225,6 +225,20 @@ static void assert_unknown_is_zero(const struct baleen_transport *transport)
 	}
 }
 
+/* The header of TCP begins where its ports are. */
+static void assert_tcp_at(const u8 *ip, size_t n_bytes, const struct parsed *parsed)
+{
+	const struct baleen_transport *transport = &parsed->transport;
+	u32 at;
+
+	if (transport->proto != BALEEN_PROTO_TCP || !transport->has_ports)
+		return;
+	at = baleen_packet_tcp_at(ip, parsed->fields.is_ip6, transport);
+	assert_true(at + BALEEN_PORTS_BYTES <= n_bytes);
+	assert_int_equal(ip[at] * 256 + ip[at + 1], transport->sport);
+	assert_int_equal(ip[at + 2] * 256 + ip[at + 3], transport->dport);
+}
+
 static void assert_slow_transport(const char *name, const u8 *frame, size_t n_bytes,
 				  const struct parsed *parsed)
 {
@@ -236,6 +250,7 @@ static void assert_slow_transport(const char *name, const u8 *frame, size_t n_by
 			 slow.tcp_flags);
 	assert_unknown_is_zero(&parsed->transport);
 	assert_fields(frame + parsed->offset, parsed);
+	assert_tcp_at(frame + parsed->offset, n_bytes - parsed->offset, parsed);
 }
 
 static void assert_slow_agrees(const char *name, const u8 *frame, size_t n_bytes)

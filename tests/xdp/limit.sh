@@ -182,12 +182,14 @@ test_bans()
     192.0.2.1            entry of limit: over 1/h of veth-b:web, added
   rule 'web' (drop, 2 of 2) holds it, too, and is not asked any more
     192.0.2.1/32         is over its limit now
+    such a packet        counts, though nothing proves who sent it
     any                  every address"
 	check "why, of another" baleen why veth-b 192.0.2.2 --proto udp --dport 53
 	is "who is within it" "$(<out)" "192.0.2.2 to veth-b, udp port 53: passes
   no rule decides: default pass
   rule 'web' (drop, 2 of 2) holds it, but is only for limit 1/h burst 1 ban 10m cap 3 unverified
     192.0.2.2/32         is within its limit now
+    such a packet        counts, though nothing proves who sent it
     any                  every address"
 	fate "asking takes no token" PD "$(from4 192.0.2.2)" "$(from4 192.0.2.2)"
 	await "two are banned" is_banned "192.0.2.1 192.0.2.2"
@@ -295,6 +297,16 @@ test_crowd()
 	detach
 }
 
+# Numbers by chance, in the name of a source that is connected and idle.
+test_blind()
+{
+	configure "rule web drop dport 80 limit 50/s burst 200 ban 10m" any
+	crowd blind 100000 0 1
+	is "nobody is banned for what others send in his name" \
+		"$(banned) $(of_limit 1 .overruns) $(baleen status -j veth-b | jq -c '[.[0].rules[].packets]')" " 0 [0,0]"
+	detach
+}
+
 # A million sources that nobody has seen: nothing is counted for TCP, and of UDP, where
 # that is asked for, no more than the table and the cap hold.
 test_spoofed()
@@ -338,5 +350,6 @@ test_bans
 test_baleend_away
 test_kept
 test_spoofed
+test_blind
 test_crowd
 stop_baleend

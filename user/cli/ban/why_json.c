@@ -47,6 +47,7 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 {
 	const struct baleen_protected *protected = &explained->protected;
 	static const char *const roles[] = { "never", "name", "host", "peer", "special" };
+	static const char *const proofs[] = { "not-asked", "numbers", "none", "unreadable" };
 	json_t *json = json_object(), *reasons = json_array();
 
 	for (u32 i = 0; i < explained->n_shown; i++)
@@ -58,6 +59,9 @@ static json_t *describe_rule(const struct baleen_xdp *xdp, u32 index,
 	json_object_set_new(json, "matches", json_boolean(explained->matches));
 	json_object_set_new(json, "over_limit",
 			    explained->limited ? json_boolean(explained->is_over) : json_null());
+	json_object_set_new(json, "proof",
+			    explained->limited ? json_string(proofs[explained->proof]) :
+						 json_null());
 	json_object_set_new(json, "differs", json_boolean(baleen_explained_differs(explained)));
 	json_object_set_new(json, "any", json_boolean(explained->is_any));
 	json_object_set_new(json, "entries", reasons);

@@ -157,6 +157,25 @@ static bool is_guarded(const struct baleen_explained_rule *explained)
 	return explained->is_protected && explained->protected.role != BALEEN_PROTECTED_SPECIAL;
 }
 
+static void print_limit(const struct baleen_rate_limit *limit,
+			const struct baleen_explained_rule *explained)
+{
+	static const char *const proofs[] = {
+		[BALEEN_PROOF_NOT_ASKED] = "counts, though nothing proves who sent it",
+		[BALEEN_PROOF_NUMBERS] = "counts if TCP's numbers prove who sent it; forwarded, it "
+					 "does not",
+		[BALEEN_PROOF_NONE] = "does not count: nothing proves who sent it",
+		[BALEEN_PROOF_UNREADABLE] =
+			"does not count: the kernel does not show TCP's numbers",
+	};
+	char source[BALEEN_LIMIT_SOURCE_TEXT];
+
+	printf("    %-20s is %s its limit now\n",
+	       baleen_limit_source_format(limit, explained->limited, source),
+	       explained->is_over ? "over" : "within");
+	printf("    %-20s %s\n", "such a packet", proofs[explained->proof]);
+}
+
 static void print_rule(const struct baleen_xdp *xdp, u32 index,
 		       const struct baleen_explanation *explanation)
 {
@@ -165,8 +184,7 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 	const struct baleen_rule *rule = &xdp->config.rule[index];
 	bool decides = judgement->outcome == BALEEN_OUTCOME_RULE && judgement->rule == index;
 	const struct baleen_qualifiers known = { .established = rule->qualifiers.established };
-	char qualifiers[BALEEN_QUALIFIERS_TEXT], source[BALEEN_LIMIT_SOURCE_TEXT];
-	char decision[BALEEN_QUALIFIERS_TEXT];
+	char qualifiers[BALEEN_QUALIFIERS_TEXT], decision[BALEEN_QUALIFIERS_TEXT];
 
 	if (!decides && !explained->holds && !explained->n_reasons && !is_guarded(explained))
 		return;
@@ -187,10 +205,7 @@ static void print_rule(const struct baleen_xdp *xdp, u32 index,
 	else
 		puts("holds it, too, and is not asked any more");
 	if (explained->limited)
-		printf("    %-20s is %s its limit now\n",
-		       baleen_limit_source_format(&xdp->config.limit[index].typed,
-						  explained->limited, source),
-		       explained->is_over ? "over" : "within");
+		print_limit(&xdp->config.limit[index].typed, explained);
 	print_reasons(explained);
 }
 

@@ -31,10 +31,11 @@ static u64 unparsed_count(const struct baleen_stats *stats, size_t i)
 
 static json_t *describe_limit(const struct baleen_limit_status *limit)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "sources", limit->n_slots, "bytes",
-			 limit->n_bytes, "tracked", limit->n_tracked, "over", limit->n_over,
-			 "overruns", limit->counts.overruns, "untold", limit->counts.lost,
-			 "forgotten", limit->counts.forgotten);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "sources", limit->n_slots,
+			 "bytes", limit->n_bytes, "tracked", limit->n_tracked, "over",
+			 limit->n_over, "overruns", limit->counts.overruns, "untold",
+			 limit->counts.lost, "forgotten", limit->counts.forgotten, "unreadable",
+			 limit->is_unreadable);
 }
 
 static void print_limit(const struct baleen_limit_status *limit)
@@ -48,6 +49,9 @@ static void print_limit(const struct baleen_limit_status *limit)
 	       format_bytes(limit->n_bytes, size), format_count(limit->n_over, over),
 	       format_count(limit->counts.overruns, overruns),
 	       format_count(limit->counts.forgotten, forgotten));
+	if (limit->is_unreadable)
+		printf("\n        limit: COUNTS NOTHING: the kernel has no BTF that shows TCP's numbers, "
+		       "which prove a source");
 }
 
 json_t *describe_status_rule(const struct status_rule *rule)

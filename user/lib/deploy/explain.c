@@ -70,16 +70,21 @@ static void look_at_map(const struct baleen_explainer *explainer, u32 index,
 	explained->is_exact = baleen_filter_worst_fpp(filter) <= 0;
 	explained->matches = explained->holds && is_qualified(&rule->qualifiers, question) &&
 			     (!rule->qualifiers.established || counts(judgement, index)) &&
-			     (!limit->interval_ns || explained->is_over);
+			     (!limit->interval_ns ||
+			      (explained->is_over && explained->proof <= BALEEN_PROOF_NUMBERS));
 }
 
 static int look_at_limit(const struct baleen_explainer *explainer, u32 index,
 			 const struct baleen_question *question,
 			 struct baleen_explained_rule *explained, struct baleen_error *error)
 {
+	const struct baleen_fields *fields = &question->fields;
+
 	if (!explainer->xdp->config.limit[index].interval_ns)
 		return 0;
-	return baleen_limit_ask(explainer->xdp, index, &question->fields, &explained->limited,
+	explained->proof = baleen_limit_proof(&explainer->xdp->config, index, fields->proto,
+					      !question->is_established);
+	return baleen_limit_ask(explainer->xdp, index, fields, &explained->limited,
 				&explained->is_over, error);
 }
 

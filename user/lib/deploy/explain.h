@@ -12,6 +12,7 @@
 #include "deploy/derive.h"
 #include "net/frame.h"
 #include "state/drops.h"
+#include "xdp/limits.h"
 #include "xdp/shadow_prog.h"
 
 /* Entries of one rule that are told; more are counted. */
@@ -36,6 +37,7 @@ enum baleen_opinion {
  * @matches: it holds the key and the packet has what the qualifiers ask for
  * @limited: the source that its limit counts; 0 when it has no limit, or counts none
  * @is_over: that is over the limit now
+ * @proof: does it count the packet?
  * @opinion: the verdict by the state
  * @is_any: it is for every address, whatever the entries
  * @is_protected: the key is kept out of the rule
@@ -52,6 +54,7 @@ struct baleen_explained_rule {
 	bool matches;
 	u64 limited;
 	bool is_over;
+	enum baleen_limit_proof proof;
 	enum baleen_opinion opinion;
 	bool is_any;
 	bool is_protected;

@@ -23,6 +23,7 @@ static const size_t version_bytes[] = {
 	[8 - BALEEN_CONFIG_OLDEST] = END_OF(limit),
 	[9 - BALEEN_CONFIG_OLDEST] = END_OF(limit),
 	[10 - BALEEN_CONFIG_OLDEST] = END_OF(prefilter),
+	[11 - BALEEN_CONFIG_OLDEST] = END_OF(tcp),
 };
 
 _Static_assert(sizeof(version_bytes) / sizeof(version_bytes[0]) ==

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "util/clock.h"
+#include "xdp/bpf_objects.h"
 #include "xdp/limits.h"
 
 /* --- tables ---------------------------------------------------------------- */
@@ -71,10 +72,29 @@ static int add_counts(const struct baleen_xdp *xdp, u32 index, struct baleen_lim
 		     0;
 }
 
+/* The program of an earlier release counts whatever finds a connection. */
+static bool is_unreadable(const struct baleen_config *config)
+{
+	return !config->tcp.rcv_nxt && config->code == baleen_bpf_objects_code();
+}
+
+enum baleen_limit_proof baleen_limit_proof(const struct baleen_config *config, u32 index, u8 proto,
+					   bool opens)
+{
+	if (config->limit[index].typed.unverified)
+		return BALEEN_PROOF_NOT_ASKED;
+	if (is_unreadable(config))
+		return BALEEN_PROOF_UNREADABLE;
+	return proto == BALEEN_PROTO_TCP && !opens ? BALEEN_PROOF_NUMBERS : BALEEN_PROOF_NONE;
+}
+
 int baleen_limit_look(const struct baleen_xdp *xdp, u32 index, struct baleen_limit_status *status,
 		      struct baleen_error *error)
 {
-	struct baleen_limit_status found = { 0 };
+	struct baleen_limit_status found = {
+		.is_unreadable = baleen_limit_proof(&xdp->config, index, BALEEN_PROTO_TCP, false) ==
+				 BALEEN_PROOF_UNREADABLE,
+	};
 	int err = look_at_table(xdp, index, &found, error);
 
 	if (!err)

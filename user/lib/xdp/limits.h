@@ -14,6 +14,7 @@
  * @n_tracked: sources that are not all idle: tokens of theirs are gone
  * @n_over: of these, those that are over the limit, or would be by their next packet
  * @counts: since the limits of the device are as they are
+ * @is_unreadable: nothing counts: see BALEEN_PROOF_UNREADABLE
  */
 struct baleen_limit_status {
 	u64 n_slots;
@@ -21,7 +22,36 @@ struct baleen_limit_status {
 	u64 n_tracked;
 	u64 n_over;
 	struct baleen_limit_counts counts;
+	bool is_unreadable;
 };
+
+/**
+ * enum baleen_limit_proof - why a limit counts a packet, or does not
+ * @BALEEN_PROOF_NOT_ASKED: it counts, though anybody may have made up its source (`unverified`)
+ * @BALEEN_PROOF_NUMBERS: it counts when the numbers of TCP in it show that its source hears what
+ *                        this host says, so not where this host only forwards it
+ * @BALEEN_PROOF_NONE: it does not count: nothing in such a packet shows that
+ * @BALEEN_PROOF_UNREADABLE: it does not count: the kernel does not show the numbers that a
+ *                           connection expects
+ */
+enum baleen_limit_proof {
+	BALEEN_PROOF_NOT_ASKED,
+	BALEEN_PROOF_NUMBERS,
+	BALEEN_PROOF_NONE,
+	BALEEN_PROOF_UNREADABLE,
+};
+
+/**
+ * baleen_limit_proof() - does the limit of a rule count a packet?
+ * @config: constants of the program
+ * @index: the rule, which has a limit
+ * @proto: protocol of the packet
+ * @opens: of TCP, it opens a connection
+ *
+ * Return: as far as that is known without the connection of the packet.
+ */
+enum baleen_limit_proof baleen_limit_proof(const struct baleen_config *config, u32 index, u8 proto,
+					   bool opens);
 
 /**
  * baleen_limit_look() - look at the limit of a rule

@@ -202,6 +202,16 @@ static u32 count_limits(const struct baleen_config *config)
 	return n;
 }
 
+/* Does a limit count only those who show that they are there? */
+static bool verifies_sources(const struct baleen_config *config)
+{
+	bool verifies = false;
+
+	for (u32 i = 0; i < config->n_rules; i++)
+		verifies |= config->limit[i].interval_ns && !config->limit[i].typed.unverified;
+	return verifies;
+}
+
 /* Also who only peeks has all: the instructions of a shadow program are those of its twin. */
 static int use_limit_maps(struct bpf_object *object, const struct baleen_config *config,
 			  const struct baleen_loaded *loaded)
@@ -316,9 +326,11 @@ static struct baleen_config complete(const struct baleen_config *config)
 	else if (whole.limits != BALEEN_LIMITS_PEEK)
 		whole.limits = BALEEN_LIMITS_COUNT;
 	whole.needs_transport |= whole.limits != BALEEN_LIMITS_NONE;
-	/* It takes some 100 ms to find. */
+	/* These take some 100 ms to find. */
 	whole.port_lock_bit =
 		whole.established & BALEEN_ESTABLISHED_SOCKET ? baleen_kernel_port_lock_bit() : 0;
+	whole.tcp = verifies_sources(&whole) ? baleen_kernel_tcp_fields() :
+					       (struct baleen_tcp_fields){ 0 };
 	return whole;
 }
 

@@ -228,7 +228,7 @@ static int check_proto(const struct baleen_qualifiers *qualifiers, struct baleen
 	return 0;
 }
 
-/* Without `unverified` only TCP counts, behind its handshake. */
+/* Without `unverified` only TCP counts, by the numbers of its connection: bpf/limit.h. */
 static int check_limit(const struct baleen_qualifiers *qualifiers,
 		       const struct baleen_rate_limit *limit, struct baleen_error *error)
 {
