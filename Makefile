@@ -139,7 +139,7 @@ KMOD_STRESS_SRC := $(wildcard tests/kmod/stress/*.c)
 KMOD_STRESS_BIN := $(KMOD_STRESS_SRC:tests/kmod/stress/%.c=build/kmod-test/stress/%) build/kmod-test/fuzz/fuzz
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=build/bench/%)
 
-.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-releases check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install uninstall install-dkms deb clean tests
+.PHONY: all kmod kmod-vm unit check check-kmod check-xdp check-kernels check-boot check-deb check-fleet check-squid check-releases check-all bench bench-xdp bench-bans bench-build bench-set bench-path bench-limit bench-lib bench-kmod bench-commands bench-fleet bench-squid demo docs install uninstall install-dkms deb clean tests
 .PHONY: releases-built check-model check-now check-all-now check-chosen
 .PHONY: deps-build deps-demo deps-test deps-bench deps-deb FORCE
 .PHONY: check-kasan fuzz-kmod deps-kasan
@@ -474,6 +474,10 @@ bench-path: deps-bench
 	$(MAKE) all $(BENCH_BIN)
 	tests/bench/bench-path
 
+bench-limit: deps-test
+	$(MAKE) all
+	tests/bench/bench-limit
+
 # CUCKOOFILTER_DIR and FASTFILTER_DIR: sources of others to measure beside ours.
 bench-lib: deps-bench
 	$(MAKE) build/bench/bench_lib
@@ -503,6 +507,7 @@ bench: deps-bench
 	$(MAKE) bench-build
 	$(MAKE) bench-set
 	$(MAKE) bench-path
+	$(MAKE) bench-limit
 	$(MAKE) bench-lib
 	$(MAKE) bench-kmod
 	$(MAKE) bench-commands
